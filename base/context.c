@@ -1,0 +1,55 @@
+#include "base/context.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+static void send(const l2k_context *context, l2k_severity severity, const char *format, va_list arguments)
+{
+    char line[256];
+    if (!context->hooks.message)
+        return;
+    vsnprintf(line, sizeof line, format, arguments);
+    context->hooks.message(context->hooks.user, severity, line);
+}
+
+l2k_status l2k_fail(const l2k_context *context, l2k_status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    send(context, L2K_SEVERITY_ERROR, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+void l2k_warn(const l2k_context *context, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    send(context, L2K_SEVERITY_WARNING, format, arguments);
+    va_end(arguments);
+}
+
+unsigned l2k_thread_count(unsigned requested)
+{
+#ifdef _OPENMP
+    if (requested == 0)
+        requested = (unsigned)omp_get_max_threads();
+    return requested;
+#else
+    (void)requested;
+    return 1;
+#endif
+}
+
+unsigned l2k_thread_index(void)
+{
+#ifdef _OPENMP
+    return (unsigned)omp_get_thread_num();
+#else
+    return 0;
+#endif
+}

@@ -1,0 +1,39 @@
+/* What every object of the library carries: the caller's hooks, and the way errors are told. */
+#ifndef L2K_BASE_CONTEXT_H
+#define L2K_BASE_CONTEXT_H
+
+#include "lift2k/lift2k.h"
+
+typedef struct l2k_context {
+    l2k_hooks hooks;
+    unsigned threads; /* at least 1 */
+} l2k_context;
+
+#if defined(__GNUC__)
+#define L2K_PRINTF(format_at, args_at) __attribute__((format(printf, format_at, args_at)))
+#else
+#define L2K_PRINTF(format_at, args_at)
+#endif
+
+/* Sends one formatted line to the message hook as an error and returns `status`, so that callers can write
+ * `return l2k_fail(...)`. Lines are cut at 255 characters. */
+l2k_status l2k_fail(const l2k_context *context, l2k_status status, const char *format, ...) L2K_PRINTF(3, 4);
+
+/* The same as a warning. */
+void l2k_warn(const l2k_context *context, const char *format, ...) L2K_PRINTF(2, 3);
+
+/* Resolves a thread option: 0 = all processors. At least 1, and 1 in a build without OpenMP. */
+unsigned l2k_thread_count(unsigned requested);
+
+/* The number of the calling thread within the innermost parallel region, 0 .. threads - 1. */
+unsigned l2k_thread_index(void);
+
+/* Leaves the enclosing function on any status but L2K_OK. */
+#define L2K_TRY(expression)                                                                                           \
+    do {                                                                                                               \
+        l2k_status try_status_ = (expression);                                                                         \
+        if (try_status_ != L2K_OK)                                                                                     \
+            return try_status_;                                                                                        \
+    } while (0)
+
+#endif

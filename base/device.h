@@ -1,0 +1,46 @@
+/* Scalars that the C compiler and nvcc both read: the qualifier, and the few operations that must mean the same on both.
+ * Nothing here allocates, loops or includes more than <stdint.h> and <math.h>. */
+#ifndef L2K_BASE_DEVICE_H
+#define L2K_BASE_DEVICE_H
+
+#include <math.h>
+#include <stdint.h>
+
+#ifdef __CUDACC__
+#define L2K_HD __host__ __device__ static inline
+#else
+#define L2K_HD static inline
+#endif
+
+/* Two's complement arithmetic modulo 2^32. Coefficients of a damaged stream may be anything, so sums may wrap, on every
+ * backend alike, and wrapping must not be undefined. */
+L2K_HD int32_t l2k_wrap_add(int32_t a, int32_t b)
+{
+    return (int32_t)((uint32_t)a + (uint32_t)b);
+}
+
+L2K_HD int32_t l2k_wrap_sub(int32_t a, int32_t b)
+{
+    return (int32_t)((uint32_t)a - (uint32_t)b);
+}
+
+L2K_HD int32_t l2k_wrap_double(int32_t a)
+{
+    return (int32_t)((uint32_t)a << 1);
+}
+
+L2K_HD int32_t l2k_clamp_i32(int32_t x, int32_t low, int32_t high)
+{
+    return x < low ? low : x > high ? high : x;
+}
+
+/* To the nearest integer, ties to even (lrintf in the default rounding mode); saturates at the int32 range, NaN gives the
+ * smallest. 2147483520 is the largest float below 2^31. */
+L2K_HD int32_t l2k_round_f32(float x)
+{
+    x = x > -2147483648.0f ? x : -2147483648.0f;
+    x = x < 2147483520.0f ? x : 2147483520.0f;
+    return (int32_t)rintf(x);
+}
+
+#endif

@@ -1,0 +1,82 @@
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The pointer that the hook gave stands right before the aligned block. */
+#define HEADROOM (L2K_ALIGNMENT + sizeof(void *))
+
+void *l2k_allocate(const l2k_context *context, size_t count, size_t size)
+{
+    if (size != 0 && count > (SIZE_MAX - HEADROOM) / size)
+        return NULL;
+    size_t bytes = count * size + HEADROOM;
+    uint8_t *raw = context->hooks.allocate ? context->hooks.allocate(context->hooks.user, bytes) : malloc(bytes);
+    if (!raw)
+        return NULL;
+    uintptr_t aligned = ((uintptr_t)raw + HEADROOM) & ~(uintptr_t)(L2K_ALIGNMENT - 1);
+    uint8_t *block = raw + (aligned - (uintptr_t)raw);
+    memcpy(block - sizeof raw, &raw, sizeof raw);
+    return block;
+}
+
+void *l2k_allocate_zeroed(const l2k_context *context, size_t count, size_t size)
+{
+    void *block = l2k_allocate(context, count, size);
+    if (block)
+        memset(block, 0, count * size);
+    return block;
+}
+
+void l2k_release(const l2k_context *context, void *block)
+{
+    if (!block)
+        return;
+    void *raw;
+    memcpy(&raw, (uint8_t *)block - sizeof raw, sizeof raw);
+    if (context->hooks.release)
+        context->hooks.release(context->hooks.user, raw);
+    else
+        free(raw);
+}
+
+#define CHUNK_BYTES ((size_t)1 << 18)
+
+struct l2k_arena_chunk {
+    struct l2k_arena_chunk *next;
+};
+
+void *l2k_arena_take(const l2k_context *context, l2k_arena *arena, size_t bytes)
+{
+    if (bytes > SIZE_MAX / 2)
+        return NULL;
+    bytes = bytes ? (bytes + 7) & ~(size_t)7 : 8;
+    if (bytes > arena->left) {
+        size_t head = (sizeof(struct l2k_arena_chunk) + 7) & ~(size_t)7;
+        size_t capacity = bytes > CHUNK_BYTES / 4 ? bytes : CHUNK_BYTES;
+        struct l2k_arena_chunk *chunk = l2k_allocate(context, 1, head + capacity);
+        if (!chunk)
+            return NULL;
+        chunk->next = arena->chunks;
+        arena->chunks = chunk;
+        /* A block too big to share a chunk gets its own; the half-used chunk stays current. */
+        if (capacity == bytes)
+            return (uint8_t *)chunk + head;
+        arena->next = (uint8_t *)chunk + head;
+        arena->left = capacity;
+    }
+    void *block = arena->next;
+    arena->next += bytes;
+    arena->left -= bytes;
+    return block;
+}
+
+void l2k_arena_release(const l2k_context *context, l2k_arena *arena)
+{
+    while (arena->chunks) {
+        struct l2k_arena_chunk *chunk = arena->chunks;
+        arena->chunks = chunk->next;
+        l2k_release(context, chunk);
+    }
+    *arena = (l2k_arena){0};
+}

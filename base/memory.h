@@ -1,0 +1,30 @@
+/* Allocation through the caller's hooks. Blocks are aligned to L2K_ALIGNMENT, for vector loads and against false
+ * sharing. A NULL result is not reported here: the caller knows what it was for. */
+#ifndef L2K_BASE_MEMORY_H
+#define L2K_BASE_MEMORY_H
+
+#include "base/context.h"
+
+#define L2K_ALIGNMENT 64u
+
+/* count * size bytes, uninitialised; NULL where the product overflows or the hook fails. count 0 gives a valid block. */
+void *l2k_allocate(const l2k_context *context, size_t count, size_t size);
+
+/* The same, filled with 0. */
+void *l2k_allocate_zeroed(const l2k_context *context, size_t count, size_t size);
+
+/* Frees what the two above gave; NULL is allowed. */
+void l2k_release(const l2k_context *context, void *block);
+
+/* Many small blocks that are freed together. Not for use by two threads at once. Zero-initialise before use. */
+typedef struct l2k_arena {
+    struct l2k_arena_chunk *chunks;
+    uint8_t *next;
+    size_t left;
+} l2k_arena;
+
+/* `bytes` bytes, aligned to 8, or NULL. */
+void *l2k_arena_take(const l2k_context *context, l2k_arena *arena, size_t bytes);
+void l2k_arena_release(const l2k_context *context, l2k_arena *arena);
+
+#endif

@@ -1,0 +1,15 @@
+/* The subcommands: arguments[0] is the subcommand's name, the result the exit status. */
+#ifndef L2K_CLI_COMMANDS_H
+#define L2K_CLI_COMMANDS_H
+
+int cli_encode(int count, char **arguments);
+int cli_decode(int count, char **arguments);
+int cli_info(int count, char **arguments);
+
+extern const char cli_help[], cli_help_encode[], cli_help_decode[], cli_help_info[];
+
+/* Prints to standard output; the exit status tells whether all of it got there. */
+int cli_print_help(const char *text);
+int cli_finish_output(void);
+
+#endif

@@ -1,0 +1,267 @@
+#include "cli/encode_options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/file.h"
+#include "cli/options.h"
+#include "cli/report.h"
+
+#define MAX_THREADS 1024u
+
+enum {
+    OPTION_LEVELS = CLI_LONG_ONLY,
+    OPTION_TILE_ORIGIN,
+    OPTION_STYLE,
+    OPTION_NO_MCT,
+    OPTION_SOP,
+    OPTION_EPH,
+    OPTION_PLT,
+    OPTION_TLM,
+    OPTION_TILE_PARTS,
+    OPTION_BACKEND,
+    OPTION_QUIET
+};
+
+static const char letters[] = ":r:q:It:d:b:c:p:j:h";
+
+static const struct option table[] = {{"rate", required_argument, NULL, 'r'},
+                                      {"psnr", required_argument, NULL, 'q'},
+                                      {"irreversible", no_argument, NULL, 'I'},
+                                      {"levels", required_argument, NULL, OPTION_LEVELS},
+                                      {"tile", required_argument, NULL, 't'},
+                                      {"tile-origin", required_argument, NULL, OPTION_TILE_ORIGIN},
+                                      {"origin", required_argument, NULL, 'd'},
+                                      {"block", required_argument, NULL, 'b'},
+                                      {"precincts", required_argument, NULL, 'c'},
+                                      {"progression", required_argument, NULL, 'p'},
+                                      {"style", required_argument, NULL, OPTION_STYLE},
+                                      {"no-mct", no_argument, NULL, OPTION_NO_MCT},
+                                      {"sop", no_argument, NULL, OPTION_SOP},
+                                      {"eph", no_argument, NULL, OPTION_EPH},
+                                      {"plt", no_argument, NULL, OPTION_PLT},
+                                      {"tlm", no_argument, NULL, OPTION_TLM},
+                                      {"tile-parts", required_argument, NULL, OPTION_TILE_PARTS},
+                                      {"threads", required_argument, NULL, 'j'},
+                                      {"backend", required_argument, NULL, OPTION_BACKEND},
+                                      {"quiet", no_argument, NULL, OPTION_QUIET},
+                                      {"help", no_argument, NULL, 'h'},
+                                      {NULL, 0, NULL, 0}};
+
+static const cli_name progressions[] = {{"LRCP", L2K_LRCP}, {"RLCP", L2K_RLCP}, {"RPCL", L2K_RPCL},
+                                        {"PCRL", L2K_PCRL}, {"CPRL", L2K_CPRL}, {NULL, 0}};
+
+static const cli_name styles[] = {{"bypass", L2K_STYLE_BYPASS},
+                                  {"reset", L2K_STYLE_RESET},
+                                  {"termall", L2K_STYLE_TERMALL},
+                                  {"vsc", L2K_STYLE_VSC},
+                                  {"pterm", L2K_STYLE_PTERM},
+                                  {"segsym", L2K_STYLE_SEGSYM},
+                                  {NULL, 0}};
+
+static const cli_name tile_parts[] = {
+    {"R", L2K_TILE_PARTS_RESOLUTION}, {"L", L2K_TILE_PARTS_LAYER}, {"C", L2K_TILE_PARTS_COMPONENT}, {NULL, 0}};
+
+static bool set(cli_encode_options *options, l2k_encoder_option option, int64_t value)
+{
+    options->values[option] = value;
+    options->given[option] = true;
+    return true;
+}
+
+static bool is_power_of_two(uint32_t value)
+{
+    return value && (value & (value - 1)) == 0;
+}
+
+/* From the coarsest layer to the finest: ratios fall, PSNRs rise, and 0 dB, which stands for everything, comes last. */
+static bool parse_layers(cli_encode_options *options, l2k_target target, const char *name, const char *text)
+{
+    if (options->num_layers && options->target != target)
+        return cli_bad_value(name, text, "--rate and --psnr exclude each other");
+    options->target = target;
+    if (!cli_parse_reals(name, text, &options->layers, &options->num_layers))
+        return false;
+    if (options->num_layers > 65535)
+        return cli_error("--rate or --psnr", "%zu layers; 65535 is the most", options->num_layers);
+    for (size_t i = 1; i < options->num_layers; i++) {
+        double before = options->layers[i - 1], value = options->layers[i];
+        if (target == L2K_TARGET_RATIO && value > before)
+            return cli_bad_value(name, text, "ratios must fall from layer to layer");
+        if (target == L2K_TARGET_PSNR && value != 0 && value < before)
+            return cli_bad_value(name, text, "decibels must rise from layer to layer");
+        if (target == L2K_TARGET_PSNR && before == 0)
+            return cli_bad_value(name, text, "0 stands for everything and can only be the last layer");
+    }
+    return true;
+}
+
+static bool parse_tile(cli_encode_options *options, const char *name, const char *text)
+{
+    uint32_t size[2];
+    if (!cli_parse_numbers(name, text, "W,H", size, 2))
+        return false;
+    if (!size[0] || !size[1])
+        return cli_bad_value(name, text, "a tile must be at least 1,1");
+    return set(options, L2K_ENCODER_TILE_WIDTH, size[0]) && set(options, L2K_ENCODER_TILE_HEIGHT, size[1]);
+}
+
+static bool parse_tile_origin(cli_encode_options *options, const char *name, const char *text)
+{
+    uint32_t at[2];
+    if (!cli_parse_numbers(name, text, "X,Y", at, 2))
+        return false;
+    return set(options, L2K_ENCODER_TILE_X0, at[0]) && set(options, L2K_ENCODER_TILE_Y0, at[1]);
+}
+
+static bool parse_origin(cli_encode_options *options, const char *name, const char *text)
+{
+    uint32_t at[2];
+    if (!cli_parse_numbers(name, text, "X,Y", at, 2))
+        return false;
+    options->x0 = at[0];
+    options->y0 = at[1];
+    return true;
+}
+
+static bool parse_block(cli_encode_options *options, const char *name, const char *text)
+{
+    uint32_t size[2];
+    if (!cli_parse_numbers(name, text, "W,H", size, 2))
+        return false;
+    for (int i = 0; i < 2; i++)
+        if (!is_power_of_two(size[i]) || size[i] < 4 || size[i] > 1024)
+            return cli_bad_value(name, text, "a code-block's sides must be powers of two from 4 to 1024");
+    if (size[0] * size[1] > 4096)
+        return cli_bad_value(name, text, "a code-block's area must be at most 4096");
+    return set(options, L2K_ENCODER_BLOCK_WIDTH, size[0]) && set(options, L2K_ENCODER_BLOCK_HEIGHT, size[1]);
+}
+
+static bool parse_precincts(cli_encode_options *options, const char *name, const char *text)
+{
+    uint32_t sides[2 * (L2K_MAX_LEVELS + 1)];
+    size_t count = 1;
+    for (const char *at = text; *at; at++)
+        count += *at == ',';
+    if (count % 2 || count > sizeof sides / sizeof sides[0])
+        return cli_bad_value(name, text, "not of the form W,H[,W,H..] with at most 33 pairs");
+    if (!cli_parse_numbers(name, text, "W,H[,W,H..]", sides, count))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (!is_power_of_two(sides[i]) || sides[i] > 32768)
+            return cli_bad_value(name, text, "a precinct's sides must be powers of two from 1 to 32768");
+    options->num_precincts = count / 2;
+    for (size_t i = 0; i < count / 2; i++)
+        options->precincts[i] = (l2k_size){sides[2 * i], sides[2 * i + 1]};
+    return true;
+}
+
+static bool parse_named(cli_encode_options *options, l2k_encoder_option option, const char *name, const char *text,
+                        const cli_name *names)
+{
+    int64_t value;
+    return cli_parse_name(name, text, names, &value) && set(options, option, value);
+}
+
+static bool parse_styles(cli_encode_options *options, const char *name, const char *text)
+{
+    int64_t value;
+    return cli_parse_names(name, text, styles, &value) && set(options, L2K_ENCODER_STYLE, value);
+}
+
+static bool parse_number(cli_encode_options *options, l2k_encoder_option option, const char *name, const char *text,
+                         uint32_t most)
+{
+    int64_t value;
+    return cli_parse_number(name, text, 0, most, &value) && set(options, option, value);
+}
+
+static bool take_option(cli_encode_options *options, int kind)
+{
+    const char *name = cli_option_name(table, kind), *text = optarg;
+    switch (kind) {
+    case 'r':
+        return parse_layers(options, L2K_TARGET_RATIO, name, text);
+    case 'q':
+        return parse_layers(options, L2K_TARGET_PSNR, name, text);
+    case 'I':
+        return set(options, L2K_ENCODER_WAVELET, L2K_WAVELET_9_7);
+    case OPTION_LEVELS:
+        return parse_number(options, L2K_ENCODER_LEVELS, name, text, L2K_MAX_LEVELS);
+    case 't':
+        return parse_tile(options, name, text);
+    case OPTION_TILE_ORIGIN:
+        return parse_tile_origin(options, name, text);
+    case 'd':
+        return parse_origin(options, name, text);
+    case 'b':
+        return parse_block(options, name, text);
+    case 'c':
+        return parse_precincts(options, name, text);
+    case 'p':
+        return parse_named(options, L2K_ENCODER_PROGRESSION, name, text, progressions);
+    case OPTION_STYLE:
+        return parse_styles(options, name, text);
+    case OPTION_NO_MCT:
+        return set(options, L2K_ENCODER_COMPONENT_TRANSFORM, 0);
+    case OPTION_SOP:
+        return set(options, L2K_ENCODER_SOP, 1);
+    case OPTION_EPH:
+        return set(options, L2K_ENCODER_EPH, 1);
+    case OPTION_PLT:
+        return set(options, L2K_ENCODER_PLT, 1);
+    case OPTION_TLM:
+        return set(options, L2K_ENCODER_TLM, 1);
+    case OPTION_TILE_PARTS:
+        return parse_named(options, L2K_ENCODER_TILE_PARTS, name, text, tile_parts);
+    case 'j':
+        return parse_number(options, L2K_ENCODER_THREADS, name, text, MAX_THREADS);
+    case OPTION_BACKEND:
+        return parse_named(options, L2K_ENCODER_BACKEND, name, text, cli_backend_names);
+    case OPTION_QUIET:
+        return options->quiet = true;
+    case 'h':
+        return options->help = true;
+    default:
+        return false;
+    }
+}
+
+/* B.3: tile 0 must hold a part of the image, that is XTOsiz <= XOsiz < XTOsiz + XTsiz, and the same for y. */
+static bool check_grid(const cli_encode_options *options)
+{
+    const int64_t *v = options->values;
+    int64_t x = v[L2K_ENCODER_TILE_X0], y = v[L2K_ENCODER_TILE_Y0];
+    if (x > options->x0 || y > options->y0)
+        return cli_error("--tile-origin", "%lld,%lld lies beyond the image's --origin %u,%u", (long long)x,
+                         (long long)y, options->x0, options->y0);
+    if (options->given[L2K_ENCODER_TILE_WIDTH] &&
+        (x + v[L2K_ENCODER_TILE_WIDTH] <= options->x0 || y + v[L2K_ENCODER_TILE_HEIGHT] <= options->y0))
+        return cli_error("--tile", "the first tile of %lld,%lld ends before the image's --origin %u,%u",
+                         (long long)v[L2K_ENCODER_TILE_WIDTH], (long long)v[L2K_ENCODER_TILE_HEIGHT], options->x0,
+                         options->y0);
+    return true;
+}
+
+static bool choose_format(cli_encode_options *options)
+{
+    const char *extension = cli_extension(options->output);
+    if (cli_is_stream(options->output) || cli_same_text(extension, ".jp2"))
+        return set(options, L2K_ENCODER_FORMAT, L2K_FORMAT_JP2);
+    if (cli_same_text(extension, ".j2k") || cli_same_text(extension, ".j2c") || cli_same_text(extension, ".jpc"))
+        return set(options, L2K_ENCODER_FORMAT, L2K_FORMAT_CODESTREAM);
+    return cli_error(options->output, "unknown output format; known are .jp2 .j2k .j2c .jpc");
+}
+
+bool cli_encode_options_parse(cli_encode_options *options, int count, char **arguments)
+{
+    int kind;
+    memset(options, 0, sizeof *options);
+    while ((kind = cli_next_option(count, arguments, letters, table, "encode")) != -1)
+        if (!take_option(options, kind))
+            return false;
+    if (options->help)
+        return true;
+    return cli_two_names(count, arguments, "encode", &options->input, &options->output) && check_grid(options) &&
+           choose_format(options);
+}

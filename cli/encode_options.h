@@ -1,0 +1,25 @@
+#ifndef L2K_CLI_ENCODE_OPTIONS_H
+#define L2K_CLI_ENCODE_OPTIONS_H
+
+#include "lift2k/lift2k.h"
+
+#define CLI_NUM_ENCODER_OPTIONS (L2K_ENCODER_LIMIT_SAMPLES + 1)
+
+typedef struct cli_encode_options {
+    const char *input, *output;
+    uint32_t x0, y0;                         /* --origin */
+    int64_t values[CLI_NUM_ENCODER_OPTIONS]; /* indexed by l2k_encoder_option */
+    bool given[CLI_NUM_ENCODER_OPTIONS];
+    l2k_size precincts[L2K_MAX_LEVELS + 1];
+    size_t num_precincts;
+    l2k_target target;
+    double *layers;
+    size_t num_layers;
+    bool quiet, help;
+} cli_encode_options;
+
+/* Values are checked against the ranges in lift2k.h, so that a fault names the option. What only the image can tell is
+ * left to the library. The layers are the caller's to free, also after a fault. */
+bool cli_encode_options_parse(cli_encode_options *options, int count, char **arguments);
+
+#endif

@@ -1,0 +1,39 @@
+#include "cli/source.h"
+
+#include "cli/file.h"
+
+static ptrdiff_t on_read(void *user, void *buffer, size_t bytes)
+{
+    cli_input *input = user;
+    if (bytes > PTRDIFF_MAX)
+        bytes = PTRDIFF_MAX;
+    size_t got = cli_input_read(input, buffer, bytes);
+    return got == 0 && cli_input_failed(input) ? -1 : (ptrdiff_t)got;
+}
+
+bool cli_source_open(cli_source *source, const char *path, bool quiet)
+{
+    cli_input input;
+    if (!cli_input_open(&input, path))
+        return false;
+    cli_messages_init(&source->messages, input.name, quiet);
+    l2k_hooks hooks = cli_messages_hooks(&source->messages);
+    const l2k_stream stream = {on_read, NULL, &input};
+    source->decoder = l2k_decoder_new(&hooks);
+    l2k_status status = source->decoder ? l2k_decoder_open(source->decoder, &stream) : L2K_ERROR_MEMORY;
+    if (status != L2K_OK) {
+        if (cli_input_failed(&input))
+            cli_input_ended(&input); /* errno knows better than the library why reading failed */
+        else
+            cli_messages_fail(&source->messages, status);
+        cli_source_close(source);
+    }
+    cli_input_close(&input);
+    return status == L2K_OK;
+}
+
+void cli_source_close(cli_source *source)
+{
+    l2k_decoder_free(source->decoder);
+    source->decoder = NULL;
+}

@@ -1,0 +1,17 @@
+/* A JPEG 2000 file opened with the library's decoder. */
+#ifndef L2K_CLI_SOURCE_H
+#define L2K_CLI_SOURCE_H
+
+#include "cli/report.h"
+#include "lift2k/lift2k.h"
+
+typedef struct cli_source {
+    l2k_decoder *decoder;
+    cli_messages messages; /* subject: the file's name for messages */
+} cli_source;
+
+/* Reads all of `path`, or of standard input for "-". The source must not be moved until it is closed. */
+bool cli_source_open(cli_source *source, const char *path, bool quiet);
+void cli_source_close(cli_source *source);
+
+#endif

@@ -1,0 +1,39 @@
+/* The codestream's headers (Annex A), read. The parser looks at everything before the packets and remembers where the
+ * tile-parts lie; nothing is decoded here. */
+#ifndef L2K_CODEC_CODESTREAM_READ_H
+#define L2K_CODEC_CODESTREAM_READ_H
+
+#include "codec/coding.h"
+
+/* One tile-part: its marker segments between SOT and SOD, and its packets. */
+typedef struct l2k_tile_part_span {
+    uint32_t tile;
+    uint32_t part; /* TPsot */
+    const uint8_t *header, *packets, *end;
+} l2k_tile_part_span;
+
+typedef struct l2k_codestream {
+    const l2k_context *context;
+    const uint8_t *data, *end; /* the caller's, from SOC on */
+    l2k_siz siz;
+    l2k_tile_coding coding; /* main header */
+    char *comment;          /* the first Latin-1 COM, or NULL */
+    uint32_t num_tiles;
+    l2k_tile_part_span *parts; /* in codestream order */
+    size_t num_parts, parts_capacity;
+} l2k_codestream;
+
+typedef struct l2k_codestream_limits {
+    uint64_t samples;
+} l2k_codestream_limits;
+
+/* Parses the main header and walks the tile-parts. On failure nothing is kept. */
+l2k_status l2k_codestream_open(const l2k_context *context, const uint8_t *data, size_t bytes,
+                               const l2k_codestream_limits *limits, l2k_codestream *codestream);
+void l2k_codestream_close(l2k_codestream *codestream);
+
+/* The coding parameters of one tile: the main header's, overridden by those in its tile-part headers. `coding` gets its
+ * own component array, released by the caller. */
+l2k_status l2k_codestream_tile_coding(const l2k_codestream *codestream, uint32_t tile, l2k_tile_coding *coding);
+
+#endif

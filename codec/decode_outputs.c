@@ -1,0 +1,268 @@
+/* From the codestream's components to the image's: component mapping through the palette, channel definitions. */
+#include "codec/decoder.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "codec/image.h"
+
+uint32_t l2k_decoder_only_component(const l2k_decoder *decoder)
+{
+    int64_t only = decoder->options[L2K_DECODER_COMPONENT];
+    return only < 0 ? UINT32_MAX : (uint32_t)only;
+}
+
+uint32_t l2k_decoder_num_outputs(const l2k_decoder *decoder)
+{
+    return l2k_decoder_only_component(decoder) != UINT32_MAX ? 1 : decoder->num_outputs;
+}
+
+l2k_output l2k_decoder_output(const l2k_decoder *decoder, uint32_t k)
+{
+    uint32_t only = l2k_decoder_only_component(decoder);
+    return only != UINT32_MAX ? (l2k_output){.source = only} : decoder->outputs[k];
+}
+
+l2k_status l2k_decoder_area(const l2k_decoder *decoder, l2k_rect *area)
+{
+    const l2k_rect *image = &decoder->codestream.siz.grid.image;
+    *area = decoder->has_region ? l2k_rect_intersect(decoder->region, *image) : *image;
+    if (l2k_rect_empty(*area))
+        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT,
+                        "region %u,%u,%u,%u lies outside the image, which is %u,%u,%u,%u", decoder->region.x0,
+                        decoder->region.y0, decoder->region.x1, decoder->region.y1, image->x0, image->y0, image->x1,
+                        image->y1);
+    return L2K_OK;
+}
+
+l2k_rect l2k_decoder_component_area(const l2k_decoder *decoder, l2k_rect area, uint32_t c)
+{
+    const l2k_component *component = &decoder->codestream.siz.components[c];
+    return l2k_resolution_rect(l2k_component_rect(area, component->dx, component->dy),
+                               (unsigned)decoder->options[L2K_DECODER_REDUCE]);
+}
+
+/* ---- Order of the outputs ---------------------------------------------------------------------------------------------- */
+
+static l2k_status map_channels(l2k_decoder *decoder)
+{
+    const l2k_jp2 *jp2 = &decoder->jp2;
+    const l2k_context *context = &decoder->context;
+    if (jp2->palette.values && !jp2->channels)
+        return l2k_fail(context, L2K_ERROR_CORRUPT, "box 'pclr' without box 'cmap'");
+    for (uint32_t k = 0; k < decoder->num_outputs; k++) {
+        if (!jp2->num_channels) {
+            decoder->outputs[k] = (l2k_output){.source = k};
+            continue;
+        }
+        const l2k_channel_map *map = &jp2->channels[k];
+        if (map->component >= decoder->codestream.siz.num_components)
+            return l2k_fail(context, L2K_ERROR_CORRUPT, "box 'cmap': component %u does not exist", map->component);
+        if (map->through_palette && map->column >= jp2->palette.num_columns)
+            return l2k_fail(context, L2K_ERROR_CORRUPT, "box 'cmap': palette column %u does not exist", map->column);
+        decoder->outputs[k] = (l2k_output){map->component, map->through_palette, map->column};
+    }
+    return L2K_OK;
+}
+
+static l2k_channel channel_of(unsigned type)
+{
+    return type <= L2K_CHANNEL_PREMULTIPLIED_OPACITY ? (l2k_channel)type : L2K_CHANNEL_UNSPECIFIED;
+}
+
+/* Without a definition every channel is the next colour (I.5.3.6). */
+static l2k_status define_channels(l2k_decoder *decoder)
+{
+    for (uint32_t k = 0; k < decoder->num_outputs; k++)
+        decoder->components[k] = (l2k_component){.channel = L2K_CHANNEL_COLOUR, .association = k + 1};
+    for (size_t i = 0; i < decoder->jp2.num_definitions; i++) {
+        const l2k_channel_definition *d = &decoder->jp2.definitions[i];
+        if (d->channel >= decoder->num_outputs)
+            return l2k_fail(&decoder->context, L2K_ERROR_CORRUPT, "box 'cdef': channel %u does not exist", d->channel);
+        decoder->components[d->channel].channel = channel_of(d->type);
+        decoder->components[d->channel].association = d->association;
+    }
+    return L2K_OK;
+}
+
+static bool belongs_before(const l2k_component *a, const l2k_component *b)
+{
+    bool colour_a = a->channel == L2K_CHANNEL_COLOUR, colour_b = b->channel == L2K_CHANNEL_COLOUR;
+    if (colour_a != colour_b)
+        return colour_a;
+    return colour_a && a->association < b->association;
+}
+
+/* Colours first, in the order of their association; the rest as it comes. Stable, and usually there is nothing to do. */
+static void sort_channels(l2k_decoder *decoder)
+{
+    for (uint32_t i = 1; i < decoder->num_outputs; i++)
+        for (uint32_t k = i; k > 0 && belongs_before(&decoder->components[k], &decoder->components[k - 1]); k--) {
+            l2k_component component = decoder->components[k];
+            l2k_output output = decoder->outputs[k];
+            decoder->components[k] = decoder->components[k - 1];
+            decoder->outputs[k] = decoder->outputs[k - 1];
+            decoder->components[k - 1] = component;
+            decoder->outputs[k - 1] = output;
+        }
+}
+
+l2k_status l2k_decoder_plan_outputs(l2k_decoder *decoder)
+{
+    const l2k_context *context = &decoder->context;
+    size_t count = decoder->jp2.num_channels ? decoder->jp2.num_channels : decoder->codestream.siz.num_components;
+    if (!decoder->outputs) {
+        if (count > L2K_MAX_COMPONENTS)
+            return l2k_fail(context, L2K_ERROR_CORRUPT, "box 'cmap': %zu channels", count);
+        decoder->num_outputs = (uint32_t)count;
+        decoder->outputs = l2k_allocate(context, count, sizeof *decoder->outputs);
+        decoder->components = l2k_allocate_zeroed(context, count, sizeof *decoder->components);
+        if (!decoder->outputs || !decoder->components)
+            return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %zu components", count);
+    }
+    L2K_TRY(map_channels(decoder));
+    L2K_TRY(define_channels(decoder));
+    sort_channels(decoder);
+    return L2K_OK;
+}
+
+/* ---- Decoding into the outputs ------------------------------------------------------------------------------------------ */
+
+/* How many outputs take component c, and whether one of them needs it changed. */
+static bool decodes_in_place(const l2k_decoder *decoder, uint32_t c)
+{
+    unsigned users = 0;
+    for (uint32_t k = 0; k < l2k_decoder_num_outputs(decoder); k++) {
+        l2k_output output = l2k_decoder_output(decoder, k);
+        if (output.source != c)
+            continue;
+        users++;
+        if (output.through_palette)
+            return false;
+    }
+    return users == 1;
+}
+
+static size_t sample_bytes(l2k_sample_type type)
+{
+    return type <= L2K_SAMPLE_S8 ? 1 : type <= L2K_SAMPLE_S16 ? 2 : 4;
+}
+
+static void store_sample(const l2k_plane *plane, uint32_t x, uint32_t y, int32_t value)
+{
+    uint8_t *at = (uint8_t *)plane->data + (ptrdiff_t)y * plane->row_stride + (ptrdiff_t)x * plane->sample_stride;
+    uint8_t small = (uint8_t)value;
+    uint16_t medium = (uint16_t)value;
+    switch (sample_bytes(plane->type)) {
+    case 1:
+        *at = small;
+        break;
+    case 2:
+        memcpy(at, &medium, sizeof medium);
+        break;
+    default:
+        memcpy(at, &value, sizeof value);
+        break;
+    }
+}
+
+/* Copies a decoded component into an output, through the palette where there is one. An index beyond the palette takes its
+ * last entry. */
+static void fill_output(const l2k_decoder *decoder, l2k_output output, const int32_t *samples, uint32_t width,
+                        uint32_t height, const l2k_plane *plane)
+{
+    const l2k_palette *palette = &decoder->jp2.palette;
+    for (uint32_t y = 0; y < height; y++)
+        for (uint32_t x = 0; x < width; x++) {
+            int32_t value = samples[(size_t)y * width + x];
+            if (output.through_palette) {
+                uint32_t index = value < 0 ? 0 : l2k_min_u32((uint32_t)value, palette->num_entries - 1);
+                value = palette->values[index * palette->num_columns + output.column];
+            }
+            store_sample(plane, x, y, value);
+        }
+}
+
+typedef struct output_job {
+    l2k_decoder *decoder;
+    l2k_rect area;
+    const l2k_plane *outputs; /* the caller's */
+    l2k_plane *sources;       /* per codestream component */
+    bool *owned;
+} output_job;
+
+static l2k_status check_plane(const output_job *job, uint32_t k)
+{
+    const l2k_component *component = &job->decoder->components[k];
+    if (!l2k_sample_type_holds(job->outputs[k].type, component->precision, component->is_signed))
+        return l2k_fail(&job->decoder->context, L2K_ERROR_ARGUMENT, "the sample type of plane %u cannot hold %u bits",
+                        k, component->precision);
+    return L2K_OK;
+}
+
+/* Memory of its own for a component that no single output takes as it is. */
+static l2k_status own_source(output_job *job, uint32_t c)
+{
+    const l2k_context *context = &job->decoder->context;
+    l2k_rect area = l2k_decoder_component_area(job->decoder, job->area, c);
+    size_t row = l2k_rect_width(area) * sizeof(int32_t);
+    job->sources[c] = (l2k_plane){l2k_allocate(context, l2k_rect_height(area), row), (ptrdiff_t)row,
+                                  sizeof(int32_t), L2K_SAMPLE_S32};
+    job->owned[c] = true;
+    if (!job->sources[c].data)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for component %u", c);
+    return L2K_OK;
+}
+
+static l2k_status prepare_sources(output_job *job)
+{
+    const l2k_decoder *decoder = job->decoder;
+    for (uint32_t k = 0; k < l2k_decoder_num_outputs(decoder); k++) {
+        uint32_t c = l2k_decoder_output(decoder, k).source;
+        L2K_TRY(check_plane(job, k));
+        if (decodes_in_place(decoder, c))
+            job->sources[c] = job->outputs[k];
+    }
+    uint32_t only = l2k_decoder_only_component(decoder);
+    for (uint32_t c = 0; only == UINT32_MAX && c < decoder->codestream.siz.num_components; c++)
+        if (!job->sources[c].data)
+            L2K_TRY(own_source(job, c));
+    return L2K_OK;
+}
+
+static l2k_status decode_outputs(output_job *job)
+{
+    l2k_decoder *decoder = job->decoder;
+    uint32_t count = l2k_decoder_num_outputs(decoder);
+    L2K_TRY(prepare_sources(job));
+    L2K_TRY(l2k_decode_tiles(decoder, job->area, job->sources));
+    for (uint32_t k = 0; k < count; k++) {
+        l2k_output output = l2k_decoder_output(decoder, k);
+        if (job->owned[output.source])
+            fill_output(decoder, output, job->sources[output.source].data, decoder->components[k].width,
+                        decoder->components[k].height, &job->outputs[k]);
+    }
+    return L2K_OK;
+}
+
+l2k_status l2k_decoder_decode(l2k_decoder *decoder, const l2k_plane *planes)
+{
+    const l2k_context *context = &decoder->context;
+    l2k_image image;
+    L2K_TRY(l2k_decoder_image(decoder, &image));
+    if (!planes)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "no planes to decode into");
+    uint32_t count = decoder->codestream.siz.num_components;
+    decoder->context.threads = l2k_thread_count((unsigned)decoder->options[L2K_DECODER_THREADS]);
+    output_job job = {.decoder = decoder, .area = {image.x0, image.y0, image.x1, image.y1}, .outputs = planes};
+    job.sources = l2k_allocate_zeroed(context, count, sizeof *job.sources);
+    job.owned = l2k_allocate_zeroed(context, count, sizeof *job.owned);
+    l2k_status status = job.sources && job.owned ? decode_outputs(&job)
+                                                 : l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for planes");
+    for (uint32_t c = 0; job.sources && job.owned && c < count; c++)
+        if (job.owned[c])
+            l2k_release(context, job.sources[c].data);
+    l2k_release(context, job.sources);
+    l2k_release(context, job.owned);
+    return status;
+}

@@ -1,0 +1,374 @@
+/* Tier-2, tier-1 and the inverse transform stage of all tiles that are wanted. */
+#include "codec/decoder.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "codec/packet.h"
+#include "codec/workers.h"
+
+typedef struct decode_job {
+    l2k_decoder *decoder;
+    const l2k_context *context;
+    const l2k_codestream *codestream;
+    l2k_rect area;           /* of the reference grid */
+    const l2k_plane *planes; /* per component; data NULL = not wanted */
+    uint32_t only, discard, layers;
+    uint32_t *tiles; /* that meet the area */
+    uint32_t num_tiles;
+} decode_job;
+
+/* ---- Tier-2 ------------------------------------------------------------------------------------------------------------ */
+
+/* The packets of a tile lie in its tile-parts, one after the other. */
+typedef struct packet_source {
+    const l2k_codestream *codestream;
+    uint32_t tile;
+    size_t next_part;
+    const uint8_t *data, *end;
+} packet_source;
+
+static bool advance_part(packet_source *source)
+{
+    while (source->next_part < source->codestream->num_parts) {
+        const l2k_tile_part_span *span = &source->codestream->parts[source->next_part++];
+        if (span->tile != source->tile || span->packets == span->end)
+            continue;
+        source->data = span->packets;
+        source->end = span->end;
+        return true;
+    }
+    return false;
+}
+
+static uint64_t bytes_of_tile(const l2k_codestream *cs, uint32_t tile)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < cs->num_parts; i++)
+        if (cs->parts[i].tile == tile)
+            bytes += (uint64_t)(cs->parts[i].end - cs->parts[i].packets);
+    return bytes;
+}
+
+static bool wanted(const decode_job *job, const l2k_tile *tile, const l2k_packet_id *id)
+{
+    return job->planes[id->component].data && (job->layers == 0 || id->layer < job->layers) &&
+           id->resolution + job->discard < tile->components[id->component].num_resolutions;
+}
+
+static l2k_status read_packets(const decode_job *job, l2k_tile *tile, uint32_t index)
+{
+    packet_source source = {.codestream = job->codestream, .tile = index};
+    l2k_packet_order order;
+    l2k_packet_id id;
+    l2k_status status = L2K_OK;
+    L2K_TRY(l2k_packet_order_create(job->context, tile, &order));
+    while (status == L2K_OK && l2k_packet_order_next(&order, &id)) {
+        if (source.data == source.end && !advance_part(&source))
+            status = l2k_fail(job->context, L2K_ERROR_TRUNCATED, "tile %u: packets are missing", index);
+        else
+            status = l2k_packet_read(job->context, tile, &id, wanted(job, tile, &id), &source.data, source.end);
+    }
+    l2k_packet_order_release(job->context, &order);
+    return status;
+}
+
+/* ---- Tier-1 ------------------------------------------------------------------------------------------------------------ */
+
+typedef struct tile_blocks {
+    const decode_job *job;
+    const l2k_plan *plan;
+    const l2k_tile *tile;
+    const uint32_t *plan_component; /* the plan's number of each component */
+    const l2k_block_place *places;
+} tile_blocks;
+
+/* A sample of a component depends on coefficients at most this far from its place in a subband, whatever the level: each
+ * level of 9/7 reaches four samples further and halves the distance. */
+enum { SUPPORT = 5 };
+
+static bool reaches(uint32_t low, uint32_t high, uint32_t area_low, uint32_t area_high, unsigned level)
+{
+    uint64_t from = area_low >> level, to = l2k_ceil_shift(area_high, level);
+    return (uint64_t)high + SUPPORT > from && low < to + SUPPORT;
+}
+
+/* Whether a block has a part in the area. */
+static bool needed(const tile_blocks *b, const l2k_block_place *place)
+{
+    const l2k_tile_component *component = &b->tile->components[place->component];
+    l2k_rect area = l2k_component_rect(b->job->area, component->dx, component->dy), r = place->block->rect;
+    unsigned level = l2k_band_level(component->coding->levels, place->resolution);
+    return reaches(r.x0, r.x1, area.x0, area.x1, level) && reaches(r.y0, r.y1, area.y0, area.y1, level);
+}
+
+static size_t coefficient_bytes(l2k_coefficient_type type)
+{
+    return type == L2K_COEFFICIENT_INT16 ? sizeof(int16_t) : sizeof(int32_t);
+}
+
+static l2k_t1_block block_in_view(const tile_blocks *b, const l2k_block_place *place)
+{
+    const l2k_coefficients *view = l2k_plan_coefficients(b->plan, b->plan_component[place->component]);
+    const l2k_component_coding *coding = b->tile->components[place->component].coding;
+    const l2k_band_view *band = &view->bands[l2k_band_number(place->resolution, place->band->orientation)];
+    l2k_rect r = place->block->rect;
+    size_t offset = (size_t)(band->y + r.y0 - place->band->rect.y0) * view->stride + band->x + r.x0 -
+                    place->band->rect.x0;
+    return (l2k_t1_block){.coefficients = (uint8_t *)view->base + offset * coefficient_bytes(view->type),
+                          .type = view->type,
+                          .stride = view->stride,
+                          .width = l2k_rect_width(r),
+                          .height = l2k_rect_height(r),
+                          .orientation = place->band->orientation,
+                          .style = coding->style,
+                          .reversible = coding->wavelet == L2K_WAVELET_5_3};
+}
+
+static void clear_block(const l2k_t1_block *block)
+{
+    size_t bytes = coefficient_bytes(block->type);
+    for (uint32_t y = 0; y < block->height; y++)
+        memset((uint8_t *)block->coefficients + y * block->stride * bytes, 0, block->width * bytes);
+}
+
+/* Joins the contributions to codeword segments in the coder's memory. */
+static l2k_status gather(const decode_job *job, l2k_t1 *coder, const l2k_block *block,
+                         l2k_t1_segment segments[L2K_MAX_PASSES], size_t *count)
+{
+    if (block->received.bytes > UINT32_MAX)
+        return l2k_fail(job->context, L2K_ERROR_CORRUPT, "a code-block of more than 2^32 bytes");
+    L2K_TRY(l2k_t1_reserve(coder, (size_t)block->received.bytes + 2 * L2K_MAX_PASSES));
+    uint8_t *to = coder->bytes;
+    *count = 0;
+    for (const l2k_contribution *c = block->received.first; c; c = c->next) {
+        if (c->starts_segment || *count == 0) {
+            to += *count ? 2 : 0;
+            segments[(*count)++] = (l2k_t1_segment){0, 0};
+        }
+        memcpy(to, c->data, c->bytes);
+        to += c->bytes;
+        segments[*count - 1].bytes += c->bytes;
+        segments[*count - 1].passes += c->passes;
+    }
+    return L2K_OK;
+}
+
+static l2k_status decode_block(void *opaque, l2k_t1 *coder, unsigned thread, size_t index)
+{
+    (void)thread;
+    const tile_blocks *b = opaque;
+    const l2k_block_place *place = &b->places[index];
+    l2k_t1_block block = block_in_view(b, place);
+    if (!place->block->received.first || !needed(b, place)) {
+        clear_block(&block);
+        return L2K_OK;
+    }
+    l2k_t1_segment segments[L2K_MAX_PASSES];
+    size_t count = 0;
+    L2K_TRY(gather(b->job, coder, place->block, segments, &count));
+    l2k_t1_decode(coder, &block, place->block->num_planes, segments, count);
+    return L2K_OK;
+}
+
+/* int16 where every magnitude, for 9/7 doubled, has at most 15 bits. */
+static l2k_coefficient_type coefficient_type(const l2k_tile *tile, const l2k_block_place *places, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        bool doubled = tile->components[places[i].component].coding->wavelet == L2K_WAVELET_9_7;
+        if (places[i].block->received.first && places[i].block->num_planes + doubled > 15)
+            return L2K_COEFFICIENT_INT32;
+    }
+    return L2K_COEFFICIENT_INT16;
+}
+
+/* ---- One tile ---------------------------------------------------------------------------------------------------------- */
+
+/* Everything that is allocated for a tile, so that one place frees it. */
+typedef struct tile_state {
+    l2k_tile_coding coding;
+    l2k_tile tile;
+    l2k_block_place *places;
+    size_t num_places;
+    l2k_plan_component *components; /* of the plan */
+    l2k_plane *planes;
+    uint32_t *plan_component;
+    void **cropped; /* per plan component: samples of the whole tile-component where the area cuts it */
+} tile_state;
+
+static void release_state(const l2k_context *context, tile_state *s)
+{
+    for (uint32_t c = 0; s->cropped && c < s->tile.num_components; c++)
+        l2k_release(context, s->cropped[c]);
+    l2k_release(context, s->coding.components);
+    l2k_release(context, s->places);
+    l2k_release(context, s->components);
+    l2k_release(context, s->planes);
+    l2k_release(context, s->plan_component);
+    l2k_release(context, s->cropped);
+    l2k_tile_release(context, &s->tile);
+}
+
+static l2k_status allocate_state(const decode_job *job, tile_state *s)
+{
+    uint32_t count = s->tile.num_components;
+    s->components = l2k_allocate(job->context, count, sizeof *s->components);
+    s->planes = l2k_allocate_zeroed(job->context, count, sizeof *s->planes);
+    s->plan_component = l2k_allocate_zeroed(job->context, count, sizeof *s->plan_component);
+    s->cropped = l2k_allocate_zeroed(job->context, count, sizeof *s->cropped);
+    if (!s->components || !s->planes || !s->plan_component || !s->cropped)
+        return l2k_fail(job->context, L2K_ERROR_MEMORY, "out of memory for a tile");
+    return L2K_OK;
+}
+
+/* Every code-block of the wanted resolutions must exist, so that its samples are decoded or cleared. */
+static l2k_status prepare_blocks(const decode_job *job, tile_state *s, uint32_t index)
+{
+    for (uint32_t c = 0; c < s->tile.num_components; c++) {
+        const l2k_tile_component *component = &s->tile.components[c];
+        if (!job->planes[c].data)
+            continue;
+        if (job->discard >= component->num_resolutions)
+            return l2k_fail(job->context, L2K_ERROR_ARGUMENT,
+                            "%u resolutions cannot be left out: component %u of tile %u has only %u", job->discard, c,
+                            index, component->num_resolutions);
+        for (uint32_t r = 0; r + job->discard < component->num_resolutions; r++)
+            for (uint32_t p = 0; p < component->resolutions[r].num_precincts; p++)
+                L2K_TRY(l2k_precinct_prepare(job->context, &s->tile, component, r, p));
+    }
+    return l2k_tile_list_blocks(job->context, &s->tile, job->only, job->discard, &s->places, &s->num_places);
+}
+
+/* The plan for all components, or for the only one that is wanted, then without component transform. */
+static l2k_status make_plan(const decode_job *job, tile_state *s, l2k_team *team)
+{
+    l2k_plan_spec spec = {.direction = L2K_INVERSE, .type = coefficient_type(&s->tile, s->places, s->num_places)};
+    l2k_coding_plan_spec(&job->codestream->siz, &s->coding, s->tile.rect, job->discard, s->components, &spec);
+    for (uint32_t c = 0; c < s->tile.num_components; c++)
+        s->plan_component[c] = c;
+    if (job->only != UINT32_MAX) {
+        spec.component_transform = false;
+        spec.num_components = 1;
+        spec.components = &s->components[job->only];
+        s->plan_component[job->only] = 0;
+    }
+    return l2k_team_plan(team, (l2k_backend)job->decoder->options[L2K_DECODER_BACKEND], &spec);
+}
+
+static uint8_t *sample_at(const l2k_plane *plane, uint32_t x, uint32_t y)
+{
+    return (uint8_t *)plane->data + (ptrdiff_t)y * plane->row_stride + (ptrdiff_t)x * plane->sample_stride;
+}
+
+static size_t sample_bytes(const l2k_plane *plane)
+{
+    return plane->type <= L2K_SAMPLE_S8 ? 1 : plane->type <= L2K_SAMPLE_S16 ? 2 : 4;
+}
+
+/* Where the inverse transform of component c puts its samples: the output itself where the whole tile-component is wanted,
+ * else memory of its own. */
+static l2k_status place_plane(const decode_job *job, tile_state *s, uint32_t c, l2k_rect output, l2k_rect rect)
+{
+    const l2k_plane *plane = &job->planes[c];
+    l2k_plane *out = &s->planes[s->plan_component[c]];
+    *out = *plane;
+    if (rect.x0 >= output.x0 && rect.y0 >= output.y0 && rect.x1 <= output.x1 && rect.y1 <= output.y1) {
+        out->data = sample_at(plane, rect.x0 - output.x0, rect.y0 - output.y0);
+        return L2K_OK;
+    }
+    size_t bytes = sample_bytes(plane);
+    s->cropped[c] = l2k_allocate(job->context, (size_t)l2k_rect_width(rect) * l2k_rect_height(rect), bytes);
+    if (!s->cropped[c])
+        return l2k_fail(job->context, L2K_ERROR_MEMORY, "out of memory for a tile of %u x %u", l2k_rect_width(rect),
+                        l2k_rect_height(rect));
+    out->data = s->cropped[c];
+    out->sample_stride = (ptrdiff_t)bytes;
+    out->row_stride = (ptrdiff_t)(l2k_rect_width(rect) * bytes);
+    return L2K_OK;
+}
+
+static void crop(const decode_job *job, const tile_state *s, uint32_t c, l2k_rect output, l2k_rect rect)
+{
+    const l2k_plane *from = &s->planes[s->plan_component[c]], *to = &job->planes[c];
+    l2k_rect common = l2k_rect_intersect(output, rect);
+    size_t bytes = sample_bytes(from);
+    for (uint32_t y = common.y0; y < common.y1; y++)
+        for (uint32_t x = common.x0; x < common.x1; x++)
+            memcpy(sample_at(to, x - output.x0, y - output.y0), sample_at(from, x - rect.x0, y - rect.y0), bytes);
+}
+
+static l2k_rect reduced_rect(const decode_job *job, const tile_state *s, uint32_t c)
+{
+    return l2k_resolution_rect(s->tile.components[c].rect, job->discard);
+}
+
+static l2k_status inverse_transform(const decode_job *job, tile_state *s, const l2k_plan *plan)
+{
+    for (uint32_t c = 0; c < s->tile.num_components; c++)
+        if (job->planes[c].data)
+            L2K_TRY(place_plane(job, s, c, l2k_decoder_component_area(job->decoder, job->area, c),
+                                reduced_rect(job, s, c)));
+    L2K_TRY(l2k_plan_inverse((l2k_plan *)plan, s->planes));
+    for (uint32_t c = 0; c < s->tile.num_components; c++)
+        if (s->cropped[c])
+            crop(job, s, c, l2k_decoder_component_area(job->decoder, job->area, c), reduced_rect(job, s, c));
+    return L2K_OK;
+}
+
+static l2k_status decode_tile_into(const decode_job *job, tile_state *s, l2k_team *team, uint32_t index)
+{
+    uint64_t bytes = bytes_of_tile(job->codestream, index);
+    L2K_TRY(l2k_codestream_tile_coding(job->codestream, index, &s->coding));
+    L2K_TRY(l2k_tile_create(job->context, &job->codestream->siz, &s->coding, index, bytes, &s->tile));
+    L2K_TRY(allocate_state(job, s));
+    L2K_TRY(read_packets(job, &s->tile, index));
+    L2K_TRY(prepare_blocks(job, s, index));
+    L2K_TRY(make_plan(job, s, team));
+    tile_blocks blocks = {job, team->plan, &s->tile, s->plan_component, s->places};
+    L2K_TRY(l2k_team_run(team, s->num_places, decode_block, &blocks));
+    return inverse_transform(job, s, team->plan);
+}
+
+static l2k_status decode_tile(void *opaque, l2k_team *team, uint32_t i)
+{
+    const decode_job *job = opaque;
+    tile_state state = {0};
+    l2k_status status = decode_tile_into(job, &state, team, job->tiles[i]);
+    release_state(job->context, &state);
+    return status;
+}
+
+static l2k_status select_tiles(decode_job *job)
+{
+    const l2k_codestream *cs = job->codestream;
+    job->tiles = l2k_allocate(job->context, cs->num_tiles, sizeof *job->tiles);
+    if (!job->tiles)
+        return l2k_fail(job->context, L2K_ERROR_MEMORY, "out of memory for %u tiles", cs->num_tiles);
+    for (uint32_t t = 0; t < cs->num_tiles; t++)
+        if (!l2k_rect_empty(l2k_rect_intersect(l2k_tile_rect(&cs->siz.grid, t), job->area)))
+            job->tiles[job->num_tiles++] = t;
+    return L2K_OK;
+}
+
+l2k_status l2k_decode_tiles(l2k_decoder *decoder, l2k_rect area, const l2k_plane *planes)
+{
+    decode_job job = {.decoder = decoder,
+                      .context = &decoder->context,
+                      .codestream = &decoder->codestream,
+                      .area = area,
+                      .planes = planes,
+                      .only = l2k_decoder_only_component(decoder),
+                      .discard = (uint32_t)decoder->options[L2K_DECODER_REDUCE],
+                      .layers = (uint32_t)decoder->options[L2K_DECODER_LAYERS]};
+    const l2k_tile_grid *grid = &decoder->codestream.siz.grid;
+    l2k_workers workers;
+    L2K_TRY(select_tiles(&job));
+    l2k_status status = l2k_workers_create(job.context, job.num_tiles,
+                                           (uint64_t)grid->tile_width * grid->tile_height, &workers);
+    if (status == L2K_OK) {
+        status = l2k_workers_run(&workers, job.num_tiles, decode_tile, &job);
+        l2k_workers_release(&workers);
+    }
+    l2k_release(job.context, job.tiles);
+    return status;
+}

@@ -1,0 +1,51 @@
+/* The decoder's inside: the opened file, the options, and what they make of it. */
+#ifndef L2K_CODEC_DECODER_H
+#define L2K_CODEC_DECODER_H
+
+#include "codec/buffer.h"
+#include "codec/codestream_read.h"
+#include "codec/jp2.h"
+
+/* Where a component of the output comes from: a component of the codestream, directly or through a palette column. */
+typedef struct l2k_output {
+    uint32_t source;
+    bool through_palette;
+    uint32_t column;
+} l2k_output;
+
+struct l2k_decoder {
+    l2k_context context;
+    int64_t options[L2K_DECODER_LIMIT_BYTES + 1];
+    bool has_region;
+    l2k_rect region;
+    bool is_open;
+    bool is_jp2;
+    l2k_buffer file;
+    l2k_jp2 jp2;
+    l2k_codestream codestream;
+    uint32_t num_outputs; /* as the file has them, with all components */
+    l2k_output *outputs;
+    l2k_component *components; /* of l2k_decoder_image, num_outputs of them */
+};
+
+/* The component that alone is wanted, or UINT32_MAX for all. */
+uint32_t l2k_decoder_only_component(const l2k_decoder *decoder);
+
+/* The part of the reference grid to decode: region and image area. L2K_ERROR_ARGUMENT where it is empty. */
+l2k_status l2k_decoder_area(const l2k_decoder *decoder, l2k_rect *area);
+
+/* The samples of codestream component c that decoding gives, in the domain of the reduced component. */
+l2k_rect l2k_decoder_component_area(const l2k_decoder *decoder, l2k_rect area, uint32_t c);
+
+/* Works out outputs from component mapping and channel definitions. */
+l2k_status l2k_decoder_plan_outputs(l2k_decoder *decoder);
+
+/* The output of a component alone, or output k. */
+l2k_output l2k_decoder_output(const l2k_decoder *decoder, uint32_t k);
+uint32_t l2k_decoder_num_outputs(const l2k_decoder *decoder);
+
+/* Decodes all tiles that meet `area` into planes[c] for every codestream component c with planes[c].data not NULL. Each
+ * plane's first sample is the first of l2k_decoder_component_area. */
+l2k_status l2k_decode_tiles(l2k_decoder *decoder, l2k_rect area, const l2k_plane *planes);
+
+#endif

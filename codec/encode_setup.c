@@ -1,0 +1,160 @@
+/* From options to the contents of SIZ, COD and QCD, with every check that needs more than one option. */
+#include "codec/encoder.h"
+
+#include <string.h>
+
+#include "codec/image.h"
+
+static l2k_status refuse_component(const l2k_encode_job *job, uint32_t c, const char *what, uint32_t value)
+{
+    return l2k_fail(job->context, L2K_ERROR_ARGUMENT, "component %u: %s %u is not possible", c, what, value);
+}
+
+static l2k_status check_component(const l2k_encode_job *job, uint32_t c)
+{
+    const l2k_component *component = &job->image->components[c];
+    bool irreversible = job->encoder->options[L2K_ENCODER_WAVELET] == L2K_WAVELET_9_7;
+    if (component->dx < 1 || component->dx > 255 || component->dy < 1 || component->dy > 255)
+        return refuse_component(job, c, "a sub-sampling of", component->dx > 255 ? component->dx : component->dy);
+    /* 9/7 works in float32, which carries no more (docs/numerics.md). */
+    if (component->precision < 1 || component->precision > (irreversible ? 16u : 24u))
+        return refuse_component(job, c, "a precision of", component->precision);
+    if ((unsigned)component->channel > L2K_CHANNEL_UNSPECIFIED)
+        return refuse_component(job, c, "a channel type of", component->channel);
+    if (!l2k_sample_type_holds(job->planes[c].type, component->precision, component->is_signed))
+        return refuse_component(job, c, "its sample type cannot hold a precision of", component->precision);
+    return L2K_OK;
+}
+
+static l2k_status check_image(const l2k_encode_job *job)
+{
+    const l2k_image *image = job->image;
+    uint64_t samples = 0;
+    if (image->x0 >= image->x1 || image->y0 >= image->y1)
+        return l2k_fail(job->context, L2K_ERROR_ARGUMENT, "an image without samples");
+    if (image->num_components < 1 || image->num_components > L2K_MAX_COMPONENTS)
+        return l2k_fail(job->context, L2K_ERROR_ARGUMENT, "%u components, 1 to %u are possible",
+                        image->num_components, L2K_MAX_COMPONENTS);
+    for (uint32_t c = 0; c < image->num_components; c++) {
+        uint32_t width, height;
+        L2K_TRY(check_component(job, c));
+        l2k_component_size(image, c, &width, &height);
+        if (width == 0 || height == 0)
+            return l2k_fail(job->context, L2K_ERROR_ARGUMENT, "component %u has no samples", c);
+        uint64_t limit = (uint64_t)job->encoder->options[L2K_ENCODER_LIMIT_SAMPLES];
+        if ((uint64_t)width * height > limit - samples)
+            return l2k_fail(job->context, L2K_ERROR_LIMIT, "an image of %u x %u x %u is more than the limit allows",
+                            image->x1 - image->x0, image->y1 - image->y0, image->num_components);
+        samples += (uint64_t)width * height;
+    }
+    return L2K_OK;
+}
+
+static l2k_status setup_grid(l2k_encode_job *job)
+{
+    const l2k_image *image = job->image;
+    const int64_t *o = job->encoder->options;
+    l2k_tile_grid *g = &job->siz.grid;
+    g->image = (l2k_rect){image->x0, image->y0, image->x1, image->y1};
+    g->tile_x0 = (uint32_t)o[L2K_ENCODER_TILE_X0];
+    g->tile_y0 = (uint32_t)o[L2K_ENCODER_TILE_Y0];
+    if (g->tile_x0 > image->x0 || g->tile_y0 > image->y0)
+        return l2k_fail(job->context, L2K_ERROR_ARGUMENT, "the tile origin %u,%u lies beyond the image origin %u,%u",
+                        g->tile_x0, g->tile_y0, image->x0, image->y0);
+    g->tile_width = o[L2K_ENCODER_TILE_WIDTH] ? (uint32_t)o[L2K_ENCODER_TILE_WIDTH] : image->x1 - g->tile_x0;
+    g->tile_height = o[L2K_ENCODER_TILE_HEIGHT] ? (uint32_t)o[L2K_ENCODER_TILE_HEIGHT] : image->y1 - g->tile_y0;
+    if ((uint64_t)g->tile_x0 + g->tile_width <= image->x0 || (uint64_t)g->tile_y0 + g->tile_height <= image->y0)
+        return l2k_fail(job->context, L2K_ERROR_ARGUMENT, "tiles of %u x %u from %u,%u: the first lies outside the image",
+                        g->tile_width, g->tile_height, g->tile_x0, g->tile_y0);
+    uint64_t tiles = (uint64_t)l2k_tiles_across(g) * l2k_tiles_down(g);
+    if (tiles > 65535)
+        return l2k_fail(job->context, L2K_ERROR_ARGUMENT, "%llu tiles of %u x %u, at most 65535 are possible",
+                        (unsigned long long)tiles, g->tile_width, g->tile_height);
+    job->num_tiles = (uint32_t)tiles;
+    return L2K_OK;
+}
+
+/* Precinct exponents from the highest resolution down; a size that is not given halves the one above it. Above the
+ * lowest resolution a precinct must have a subband of at least one sample, so exponents start at 1. */
+static void setup_precincts(const l2k_encoder *encoder, l2k_component_coding *coding)
+{
+    coding->user_precincts = encoder->num_precincts > 0;
+    memset(coding->log2_precinct_width, 15, sizeof coding->log2_precinct_width);
+    memset(coding->log2_precinct_height, 15, sizeof coding->log2_precinct_height);
+    for (unsigned i = 0; coding->user_precincts && i <= coding->levels; i++) {
+        unsigned given = l2k_min_u32(i, (uint32_t)encoder->num_precincts - 1), halvings = i - given;
+        uint32_t width = encoder->precincts[given].width, height = encoder->precincts[given].height;
+        width = halvings < 32 ? width >> halvings : 0;
+        height = halvings < 32 ? height >> halvings : 0;
+        coding->log2_precinct_width[coding->levels - i] = (uint8_t)l2k_log2(l2k_max_u32(width, 2));
+        coding->log2_precinct_height[coding->levels - i] = (uint8_t)l2k_log2(l2k_max_u32(height, 2));
+    }
+}
+
+static void setup_component(const l2k_encoder *encoder, unsigned precision, l2k_component_coding *coding)
+{
+    const int64_t *o = encoder->options;
+    coding->levels = (uint8_t)o[L2K_ENCODER_LEVELS];
+    coding->log2_block_width = (uint8_t)l2k_log2((uint32_t)o[L2K_ENCODER_BLOCK_WIDTH]);
+    coding->log2_block_height = (uint8_t)l2k_log2((uint32_t)o[L2K_ENCODER_BLOCK_HEIGHT]);
+    coding->style = (uint8_t)o[L2K_ENCODER_STYLE];
+    coding->wavelet = (uint8_t)o[L2K_ENCODER_WAVELET];
+    coding->quantisation = coding->wavelet == L2K_WAVELET_9_7 ? L2K_QUANT_EXPOUNDED : L2K_QUANT_NONE;
+    coding->guard_bits = 2;
+    coding->num_steps = (uint8_t)(3 * coding->levels + 1);
+    for (unsigned r = 0; r <= coding->levels; r++)
+        for (unsigned orientation = r ? 1 : 0; orientation <= (r ? 3u : 0u); orientation++)
+            coding->steps[l2k_band_number(r, orientation)] = l2k_step_choose(
+                (l2k_wavelet)coding->wavelet, precision, l2k_band_level(coding->levels, r), orientation);
+    setup_precincts(encoder, coding);
+}
+
+/* The component transform wants three components that are alike (G.2). */
+static bool can_transform_components(const l2k_image *image)
+{
+    const l2k_component *c = image->components;
+    if (image->num_components < 3)
+        return false;
+    for (int i = 1; i < 3; i++)
+        if (c[i].dx != c[0].dx || c[i].dy != c[0].dy || c[i].precision != c[0].precision ||
+            c[i].is_signed != c[0].is_signed)
+            return false;
+    return true;
+}
+
+static l2k_status setup_coding(l2k_encode_job *job)
+{
+    const l2k_encoder *encoder = job->encoder;
+    const int64_t *o = encoder->options;
+    if (o[L2K_ENCODER_BLOCK_WIDTH] * o[L2K_ENCODER_BLOCK_HEIGHT] > 4096)
+        return l2k_fail(job->context, L2K_ERROR_ARGUMENT, "code-blocks of %lld x %lld have more than 4096 samples",
+                        (long long)o[L2K_ENCODER_BLOCK_WIDTH], (long long)o[L2K_ENCODER_BLOCK_HEIGHT]);
+    job->coding.sop = o[L2K_ENCODER_SOP];
+    job->coding.eph = o[L2K_ENCODER_EPH];
+    job->coding.progression = (uint8_t)o[L2K_ENCODER_PROGRESSION];
+    job->coding.num_layers = encoder->num_targets ? (uint32_t)encoder->num_targets : 1;
+    job->coding.component_transform =
+        o[L2K_ENCODER_COMPONENT_TRANSFORM] && can_transform_components(job->image);
+    for (uint32_t c = 0; c < job->siz.num_components; c++)
+        setup_component(encoder, job->siz.components[c].precision, &job->coding.components[c]);
+    for (size_t i = 0; i < encoder->num_targets; i++)
+        job->measure |= !l2k_target_is_everything(encoder->target_kind, encoder->targets[i]);
+    return L2K_OK;
+}
+
+l2k_status l2k_encode_setup(l2k_encode_job *job)
+{
+    const l2k_context *context = job->context;
+    uint32_t count = job->image->num_components;
+    L2K_TRY(check_image(job));
+    L2K_TRY(setup_grid(job));
+    job->siz.num_components = count;
+    job->siz.components = l2k_allocate(context, count, sizeof *job->siz.components);
+    job->coding.components = l2k_allocate_zeroed(context, count, sizeof *job->coding.components);
+    job->tiles = l2k_allocate_zeroed(context, job->num_tiles, sizeof *job->tiles);
+    if (!job->siz.components || !job->coding.components || !job->tiles)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %u components and %u tiles", count,
+                        job->num_tiles);
+    memcpy(job->siz.components, job->image->components, count * sizeof *job->siz.components);
+    return setup_coding(job);
+}

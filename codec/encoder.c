@@ -1,0 +1,163 @@
+#include "codec/encoder.h"
+
+#include <string.h>
+
+typedef struct option_rule {
+    const char *name;
+    int64_t least, most, initial;
+} option_rule;
+
+static const option_rule rules[] = {
+    [L2K_ENCODER_FORMAT] = {"format", 0, L2K_FORMAT_CODESTREAM, L2K_FORMAT_JP2},
+    [L2K_ENCODER_WAVELET] = {"wavelet", 0, L2K_WAVELET_9_7, L2K_WAVELET_5_3},
+    [L2K_ENCODER_LEVELS] = {"number of decomposition levels", 0, L2K_MAX_LEVELS, 5},
+    [L2K_ENCODER_TILE_WIDTH] = {"tile width", 0, UINT32_MAX, 0},
+    [L2K_ENCODER_TILE_HEIGHT] = {"tile height", 0, UINT32_MAX, 0},
+    [L2K_ENCODER_TILE_X0] = {"tile origin", 0, UINT32_MAX - 1, 0},
+    [L2K_ENCODER_TILE_Y0] = {"tile origin", 0, UINT32_MAX - 1, 0},
+    [L2K_ENCODER_BLOCK_WIDTH] = {"code-block width", 4, 1024, 64},
+    [L2K_ENCODER_BLOCK_HEIGHT] = {"code-block height", 4, 1024, 64},
+    [L2K_ENCODER_PROGRESSION] = {"progression order", 0, L2K_CPRL, L2K_LRCP},
+    [L2K_ENCODER_STYLE] = {"code-block style", 0, 63, 0},
+    [L2K_ENCODER_COMPONENT_TRANSFORM] = {"component transform", 0, 1, 1},
+    [L2K_ENCODER_SOP] = {"SOP", 0, 1, 0},
+    [L2K_ENCODER_EPH] = {"EPH", 0, 1, 0},
+    [L2K_ENCODER_PLT] = {"PLT", 0, 1, 0},
+    [L2K_ENCODER_TLM] = {"TLM", 0, 1, 0},
+    [L2K_ENCODER_TILE_PARTS] = {"tile-part division", 0, L2K_TILE_PARTS_COMPONENT, L2K_TILE_PARTS_ONE},
+    [L2K_ENCODER_THREADS] = {"number of threads", 0, 1024, 0},
+    [L2K_ENCODER_BACKEND] = {"backend", 0, L2K_BACKEND_CUDA, L2K_BACKEND_AUTO},
+    [L2K_ENCODER_LIMIT_SAMPLES] = {"limit of samples", 0, INT64_MAX, (int64_t)1 << 36},
+};
+
+l2k_encoder *l2k_encoder_new(const l2k_hooks *hooks)
+{
+    l2k_context context = {.threads = 1};
+    if (hooks)
+        context.hooks = *hooks;
+    l2k_encoder *encoder = l2k_allocate_zeroed(&context, 1, sizeof *encoder);
+    if (!encoder)
+        return NULL;
+    encoder->context = context;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        encoder->options[i] = rules[i].initial;
+    return encoder;
+}
+
+void l2k_encoder_free(l2k_encoder *encoder)
+{
+    if (!encoder)
+        return;
+    l2k_context context = encoder->context;
+    l2k_release(&context, encoder->targets);
+    l2k_release(&context, encoder);
+}
+
+l2k_status l2k_encoder_set(l2k_encoder *encoder, l2k_encoder_option option, int64_t value)
+{
+    const l2k_context *context = &encoder->context;
+    if ((size_t)option >= sizeof rules / sizeof *rules)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "unknown encoder option %d", (int)option);
+    const option_rule *rule = &rules[option];
+    if (value < rule->least || value > rule->most)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "%s %lld is outside %lld to %lld", rule->name, (long long)value,
+                        (long long)rule->least, (long long)rule->most);
+    bool block = option == L2K_ENCODER_BLOCK_WIDTH || option == L2K_ENCODER_BLOCK_HEIGHT;
+    if (block && !l2k_is_power_of_two((uint64_t)value))
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "%s %lld is not a power of two", rule->name, (long long)value);
+    encoder->options[option] = value;
+    return L2K_OK;
+}
+
+l2k_status l2k_encoder_set_precincts(l2k_encoder *encoder, const l2k_size *sizes, size_t count)
+{
+    const l2k_context *context = &encoder->context;
+    if (count > L2K_MAX_LEVELS + 1)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "%zu precinct sizes, at most %u are possible", count,
+                        L2K_MAX_LEVELS + 1);
+    for (size_t i = 0; i < count; i++)
+        if (!l2k_is_power_of_two(sizes[i].width) || !l2k_is_power_of_two(sizes[i].height) ||
+            sizes[i].width > 32768 || sizes[i].height > 32768)
+            return l2k_fail(context, L2K_ERROR_ARGUMENT, "precinct size %u,%u: powers of two up to 32768 are possible",
+                            sizes[i].width, sizes[i].height);
+    if (count)
+        memcpy(encoder->precincts, sizes, count * sizeof *sizes);
+    encoder->num_precincts = count;
+    return L2K_OK;
+}
+
+/* Targets must ask for more from layer to layer; "everything" only makes sense last. */
+static l2k_status check_targets(const l2k_context *context, l2k_target kind, const double *targets, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (targets[i] != targets[i] || targets[i] < 0 || targets[i] > 1e9)
+            return l2k_fail(context, L2K_ERROR_ARGUMENT, "impossible layer target %g", targets[i]);
+        if (i == 0)
+            continue;
+        bool finer = !l2k_target_is_everything(kind, targets[i - 1]) &&
+                     (l2k_target_is_everything(kind, targets[i]) ||
+                      (kind == L2K_TARGET_RATIO ? targets[i] < targets[i - 1] : targets[i] > targets[i - 1]));
+        if (!finer)
+            return l2k_fail(context, L2K_ERROR_ARGUMENT, "layer target %g after %g: every layer must be finer",
+                            targets[i], targets[i - 1]);
+    }
+    return L2K_OK;
+}
+
+l2k_status l2k_encoder_set_layers(l2k_encoder *encoder, l2k_target kind, const double *targets, size_t count)
+{
+    const l2k_context *context = &encoder->context;
+    if (kind != L2K_TARGET_RATIO && kind != L2K_TARGET_PSNR)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "unknown kind of layer target %d", (int)kind);
+    if (count > 65535)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "%zu layers, at most 65535 are possible", count);
+    L2K_TRY(check_targets(context, kind, targets, count));
+    double *copy = NULL;
+    if (count) {
+        copy = l2k_allocate(context, count, sizeof *copy);
+        if (!copy)
+            return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %zu layers", count);
+        memcpy(copy, targets, count * sizeof *copy);
+    }
+    l2k_release(context, encoder->targets);
+    encoder->targets = copy;
+    encoder->num_targets = count;
+    encoder->target_kind = kind;
+    return L2K_OK;
+}
+
+static void release_job(l2k_encode_job *job)
+{
+    const l2k_context *context = job->context;
+    for (uint32_t t = 0; job->tiles && t < job->num_tiles; t++)
+        l2k_tile_release(context, &job->tiles[t]);
+    for (unsigned i = 0; job->arenas && i < job->num_arenas; i++)
+        l2k_arena_release(context, &job->arenas[i]);
+    l2k_release(context, job->tiles);
+    l2k_release(context, job->arenas);
+    l2k_release(context, job->siz.components);
+    l2k_release(context, job->coding.components);
+}
+
+static l2k_status run_job(l2k_encode_job *job, const l2k_stream *stream)
+{
+    size_t fixed_bytes = 0;
+    L2K_TRY(l2k_encode_setup(job));
+    L2K_TRY(l2k_encode_tiles(job));
+    L2K_TRY(l2k_encode_fixed_bytes(job, &fixed_bytes));
+    L2K_TRY(l2k_encode_rate(job, fixed_bytes));
+    return l2k_encode_assemble(job, stream);
+}
+
+l2k_status l2k_encoder_encode(l2k_encoder *encoder, const l2k_image *image, const l2k_plane *planes,
+                              const l2k_stream *stream)
+{
+    if (!image || !planes || !stream || !stream->write)
+        return l2k_fail(&encoder->context, L2K_ERROR_ARGUMENT, "no image, no planes or no stream to write to");
+    encoder->context.threads = l2k_thread_count((unsigned)encoder->options[L2K_ENCODER_THREADS]);
+    l2k_encode_job job = {
+        .encoder = encoder, .context = &encoder->context, .image = image, .planes = planes};
+    l2k_status status = run_job(&job, stream);
+    release_job(&job);
+    return status;
+}

@@ -1,0 +1,175 @@
+#include "codec/packet_order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The first precinct of a row or column is met at the tile's edge unless it starts exactly there; every other one at its
+ * own edge, scaled up to the reference grid (the conditions in B.12.1.3 to B.12.1.5). */
+static uint32_t position(uint32_t tile_start, uint32_t resolution_start, uint32_t cell, unsigned log2_size,
+                         unsigned levels, uint32_t sub_sampling)
+{
+    uint64_t edge = (uint64_t)cell << log2_size;
+    if (edge < resolution_start)
+        return tile_start;
+    return (uint32_t)((edge << levels) * sub_sampling);
+}
+
+static void add_keys(const l2k_tile *tile, uint32_t c, uint32_t r, l2k_precinct_key *keys)
+{
+    const l2k_tile_component *component = &tile->components[c];
+    const l2k_resolution *resolution = &component->resolutions[r];
+    const l2k_partition *p = &resolution->precincts;
+    unsigned levels = component->num_resolutions - 1 - r;
+    for (uint32_t i = 0; i < resolution->num_precincts; i++) {
+        uint32_t column = p->first_x + i % p->across, row = p->first_y + i / p->across;
+        keys[i] = (l2k_precinct_key){
+            position(tile->rect.x0, resolution->rect.x0, column, p->log2_width, levels, component->dx),
+            position(tile->rect.y0, resolution->rect.y0, row, p->log2_height, levels, component->dy), i, (uint16_t)c,
+            (uint8_t)r};
+    }
+}
+
+#define COMPARE(member)                                                                                                \
+    if (a->member != b->member)                                                                                        \
+        return a->member < b->member ? -1 : 1
+
+static int compare_resolution_first(const void *one, const void *other)
+{
+    const l2k_precinct_key *a = one, *b = other;
+    COMPARE(resolution);
+    COMPARE(component);
+    COMPARE(precinct);
+    return 0;
+}
+
+static int compare_rpcl(const void *one, const void *other)
+{
+    const l2k_precinct_key *a = one, *b = other;
+    COMPARE(resolution);
+    COMPARE(y);
+    COMPARE(x);
+    COMPARE(component);
+    COMPARE(precinct);
+    return 0;
+}
+
+static int compare_pcrl(const void *one, const void *other)
+{
+    const l2k_precinct_key *a = one, *b = other;
+    COMPARE(y);
+    COMPARE(x);
+    COMPARE(component);
+    COMPARE(resolution);
+    COMPARE(precinct);
+    return 0;
+}
+
+static int compare_cprl(const void *one, const void *other)
+{
+    const l2k_precinct_key *a = one, *b = other;
+    COMPARE(component);
+    COMPARE(y);
+    COMPARE(x);
+    COMPARE(resolution);
+    COMPARE(precinct);
+    return 0;
+}
+
+static int (*const comparisons[5])(const void *, const void *) = {
+    [L2K_LRCP] = compare_resolution_first, [L2K_RLCP] = compare_resolution_first, [L2K_RPCL] = compare_rpcl,
+    [L2K_PCRL] = compare_pcrl,             [L2K_CPRL] = compare_cprl,
+};
+
+l2k_status l2k_packet_order_create(const l2k_context *context, const l2k_tile *tile, l2k_packet_order *order)
+{
+    *order = (l2k_packet_order){.progression = (l2k_progression)tile->coding->progression,
+                                .num_layers = tile->coding->num_layers};
+    if (tile->num_precincts <= SIZE_MAX)
+        order->keys = l2k_allocate(context, (size_t)tile->num_precincts, sizeof *order->keys);
+    if (!order->keys)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the packet order of a tile");
+    for (uint32_t c = 0; c < tile->num_components; c++)
+        for (uint32_t r = 0; r < tile->components[c].num_resolutions; r++) {
+            add_keys(tile, c, r, order->keys + order->num_keys);
+            order->num_keys += tile->components[c].resolutions[r].num_precincts;
+        }
+    qsort(order->keys, order->num_keys, sizeof *order->keys, comparisons[order->progression]);
+    l2k_packet_order_restart(order);
+    return L2K_OK;
+}
+
+void l2k_packet_order_release(const l2k_context *context, l2k_packet_order *order)
+{
+    l2k_release(context, order->keys);
+    order->keys = NULL;
+    order->num_keys = 0;
+}
+
+/* The layer loop is outside everything (LRCP), inside resolutions (RLCP), or innermost. */
+static size_t run_end(const l2k_packet_order *order, size_t start)
+{
+    if (order->progression == L2K_LRCP)
+        return order->num_keys;
+    size_t end = start + 1;
+    if (order->progression == L2K_RLCP)
+        while (end < order->num_keys && order->keys[end].resolution == order->keys[start].resolution)
+            end++;
+    return end;
+}
+
+void l2k_packet_order_restart(l2k_packet_order *order)
+{
+    order->run_start = order->at = 0;
+    order->layer = 0;
+    order->run_end = order->num_keys ? run_end(order, 0) : 0;
+}
+
+bool l2k_packet_order_next(l2k_packet_order *order, l2k_packet_id *id)
+{
+    if (order->at == order->run_end) {
+        if (order->at > order->run_start && ++order->layer < order->num_layers) {
+            order->at = order->run_start;
+        } else {
+            if (order->run_end == order->num_keys)
+                return false;
+            order->run_start = order->at = order->run_end;
+            order->run_end = run_end(order, order->run_start);
+            order->layer = 0;
+        }
+    }
+    const l2k_precinct_key *key = &order->keys[order->at++];
+    *id = (l2k_packet_id){key->component, key->resolution, key->precinct, order->layer, key->x, key->y};
+    return true;
+}
+
+/* The loops of each order from the outside in, as in the order's name. */
+static const char *const loops[5] = {"LRCP", "RLCP", "RPCL", "PCRL", "CPRL"};
+
+static bool loop_moved(char loop, const l2k_packet_id *before, const l2k_packet_id *after)
+{
+    switch (loop) {
+    case 'L':
+        return before->layer != after->layer;
+    case 'R':
+        return before->resolution != after->resolution;
+    case 'C':
+        return before->component != after->component;
+    default:
+        return before->x != after->x || before->y != after->y || before->precinct != after->precinct;
+    }
+}
+
+bool l2k_packet_starts_part(l2k_progression progression, l2k_tile_parts parts, const l2k_packet_id *before,
+                            const l2k_packet_id *after)
+{
+    static const char letters[] = {0, 'R', 'L', 'C'};
+    if (parts == L2K_TILE_PARTS_ONE)
+        return false;
+    for (const char *loop = loops[progression]; *loop; loop++) {
+        if (loop_moved(*loop, before, after))
+            return true;
+        if (*loop == letters[parts])
+            return false;
+    }
+    return false;
+}

@@ -1,0 +1,45 @@
+/* The five progression orders (B.12) over the packets of a tile. */
+#ifndef L2K_CODEC_PACKET_ORDER_H
+#define L2K_CODEC_PACKET_ORDER_H
+
+#include "codec/tile.h"
+
+/* One precinct of one resolution of one component, with the place on the reference grid at which the position-driven
+ * orders reach it. */
+typedef struct l2k_precinct_key {
+    uint32_t x, y;
+    uint32_t precinct;
+    uint16_t component;
+    uint8_t resolution;
+} l2k_precinct_key;
+
+typedef struct l2k_packet_id {
+    uint32_t component, resolution, precinct, layer;
+    uint32_t x, y;
+} l2k_packet_id;
+
+/* An iterator: the keys in order; runs of keys that the layer loop goes round. */
+typedef struct l2k_packet_order {
+    l2k_progression progression;
+    uint32_t num_layers;
+    l2k_precinct_key *keys;
+    size_t num_keys;
+    size_t run_start, run_end, at;
+    uint32_t layer;
+} l2k_packet_order;
+
+l2k_status l2k_packet_order_create(const l2k_context *context, const l2k_tile *tile, l2k_packet_order *order);
+void l2k_packet_order_release(const l2k_context *context, l2k_packet_order *order);
+
+/* Starts again at the first packet. */
+void l2k_packet_order_restart(l2k_packet_order *order);
+
+/* The next packet, or false after the last one. */
+bool l2k_packet_order_next(l2k_packet_order *order, l2k_packet_id *id);
+
+/* Whether a new tile-part starts between two packets that follow each other: one of the loops from the outermost down to
+ * the one that `parts` names has moved. */
+bool l2k_packet_starts_part(l2k_progression progression, l2k_tile_parts parts, const l2k_packet_id *before,
+                            const l2k_packet_id *after);
+
+#endif

@@ -1,0 +1,193 @@
+#include "codec/packet.h"
+
+#include "codec/t1.h"
+
+/* Codeword segments of a block's share in this packet, until their lengths are known: contributions without data. */
+typedef struct packet_reader {
+    const l2k_context *context;
+    l2k_tile *tile;
+    const l2k_component_coding *coding;
+    l2k_bit_reader bits;
+    bool keep;
+    l2k_contribution *first, *last; /* all blocks of the packet, in the order of the bytes */
+} packet_reader;
+
+/* A contribution on its way: the list of the packet runs through `next`; the block's list is joined at the end. */
+typedef struct pending {
+    l2k_contribution contribution;
+    l2k_block *block;
+} pending;
+
+static l2k_status corrupt(const packet_reader *reader, const char *what)
+{
+    return l2k_fail(reader->context, L2K_ERROR_CORRUPT, "damaged packet header: %s", what);
+}
+
+/* Table B.4. */
+static unsigned get_pass_count(l2k_bit_reader *bits)
+{
+    if (!l2k_bits_get(bits, 1))
+        return 1;
+    if (!l2k_bits_get(bits, 1))
+        return 2;
+    unsigned n = l2k_bits_get(bits, 2);
+    if (n < 3)
+        return 3 + n;
+    n = l2k_bits_get(bits, 5);
+    if (n < 31)
+        return 6 + n;
+    return 37 + l2k_bits_get(bits, 7);
+}
+
+/* Bit-planes that are zero in a block (B.10.5): the tree is asked with rising thresholds. */
+static l2k_status get_planes(packet_reader *reader, const l2k_subband *band, l2k_precinct *precinct, uint32_t index)
+{
+    uint32_t zero = 0;
+    while (!l2k_tag_tree_decode(&precinct->zero_planes, index, zero + 1, &reader->bits)) {
+        if (++zero > band->max_planes || reader->bits.exhausted)
+            return corrupt(reader, "more empty bit-planes than the subband has");
+    }
+    unsigned planes = band->max_planes - zero;
+    if (planes > L2K_MAX_BIT_PLANES)
+        return l2k_fail(reader->context, L2K_ERROR_UNSUPPORTED, "a code-block of %u bit-planes (at most %d)", planes,
+                        L2K_MAX_BIT_PLANES);
+    precinct->blocks[index].num_planes = (uint8_t)planes;
+    return L2K_OK;
+}
+
+static bool pass_ends_segment(const packet_reader *reader, const l2k_block *block, unsigned pass)
+{
+    unsigned type = (pass + 2) % 3, plane = block->num_planes - 1u - (pass + 2) / 3;
+    return l2k_pass_terminates(reader->coding->style, block->num_planes, plane, type);
+}
+
+static l2k_status add_contribution(packet_reader *reader, l2k_block *block, unsigned passes, bool starts,
+                                   uint32_t bytes)
+{
+    pending *p = l2k_arena_take(reader->context, &reader->tile->arena, sizeof *p);
+    if (!p)
+        return l2k_fail(reader->context, L2K_ERROR_MEMORY, "out of memory for packet contents");
+    *p = (pending){{NULL, NULL, bytes, (uint16_t)passes, starts}, block};
+    if (reader->last)
+        reader->last->next = &p->contribution;
+    else
+        reader->first = &p->contribution;
+    reader->last = &p->contribution;
+    return L2K_OK;
+}
+
+/* Lengths of the segments that `passes` further passes of a block belong to (B.10.7). */
+static l2k_status get_lengths(packet_reader *reader, l2k_block *block, unsigned passes)
+{
+    while (l2k_bits_get(&reader->bits, 1)) {
+        if (++block->lblock > 32)
+            return corrupt(reader, "a length of more than 32 bits");
+    }
+    unsigned at = block->num_passes, end = at + passes;
+    if (block->num_planes == 0 || end > 3u * block->num_planes - 2)
+        return corrupt(reader, "more coding passes than bit-planes allow");
+    while (at < end) {
+        bool starts = at == 0 || pass_ends_segment(reader, block, at - 1);
+        unsigned next = at + 1;
+        while (next < end && !pass_ends_segment(reader, block, next - 1))
+            next++;
+        unsigned width = block->lblock + l2k_log2(next - at);
+        if (width > 32)
+            return corrupt(reader, "a length of more than 32 bits");
+        L2K_TRY(add_contribution(reader, block, next - at, starts, l2k_bits_get(&reader->bits, width)));
+        at = next;
+    }
+    block->num_passes = (uint8_t)end;
+    return L2K_OK;
+}
+
+static l2k_status get_block_header(packet_reader *reader, const l2k_subband *band, l2k_precinct *precinct,
+                                   uint32_t index, uint32_t layer)
+{
+    l2k_block *block = &precinct->blocks[index];
+    bool known = block->num_passes > 0;
+    bool included = known ? l2k_bits_get(&reader->bits, 1)
+                          : l2k_tag_tree_decode(&precinct->inclusion, index, layer + 1, &reader->bits);
+    if (!included)
+        return L2K_OK;
+    if (!known)
+        L2K_TRY(get_planes(reader, band, precinct, index));
+    return get_lengths(reader, block, get_pass_count(&reader->bits));
+}
+
+static l2k_status get_header(packet_reader *reader, const l2k_resolution *resolution, const l2k_packet_id *id)
+{
+    if (!l2k_bits_get(&reader->bits, 1))
+        return L2K_OK;
+    for (uint32_t b = 0; b < resolution->num_bands; b++) {
+        const l2k_subband *band = &resolution->bands[b];
+        if (l2k_rect_empty(band->rect))
+            continue;
+        l2k_precinct *precinct = &band->precincts[id->precinct];
+        for (uint32_t i = 0; i < l2k_precinct_blocks(precinct) && !reader->bits.exhausted; i++)
+            L2K_TRY(get_block_header(reader, band, precinct, i, id->layer));
+    }
+    return L2K_OK;
+}
+
+static l2k_status truncated(const packet_reader *reader)
+{
+    return l2k_fail(reader->context, L2K_ERROR_TRUNCATED, "the data ends in the middle of a packet");
+}
+
+static l2k_status take_body(packet_reader *reader, const uint8_t **data, const uint8_t *end)
+{
+    for (l2k_contribution *c = reader->first, *next; c; c = next) {
+        next = c->next;
+        if (c->bytes > (size_t)(end - *data))
+            return truncated(reader);
+        c->data = *data;
+        *data += c->bytes;
+        c->next = NULL;
+        if (!reader->keep)
+            continue;
+        l2k_block *block = ((pending *)(void *)c)->block;
+        if (block->received.last)
+            block->received.last->next = c;
+        else
+            block->received.first = c;
+        block->received.last = c;
+        block->received.bytes += c->bytes;
+    }
+    return L2K_OK;
+}
+
+static bool at_marker(const uint8_t *data, const uint8_t *end, unsigned code)
+{
+    return end - data >= 2 && data[0] == 0xFF && data[1] == code;
+}
+
+l2k_status l2k_packet_read(const l2k_context *context, l2k_tile *tile, const l2k_packet_id *id, bool keep,
+                           const uint8_t **data, const uint8_t *end)
+{
+    const l2k_tile_component *component = &tile->components[id->component];
+    packet_reader reader = {.context = context, .tile = tile, .coding = component->coding, .keep = keep};
+    /* SOP is announced by COD, yet may be left out of any packet (A.8.1). */
+    if (tile->coding->sop && at_marker(*data, end, 0x91)) {
+        if (end - *data < 6)
+            return truncated(&reader);
+        *data += 6;
+    }
+    if (*data == end)
+        return truncated(&reader);
+    reader.bits = l2k_bits_from(*data, end);
+    if (**data & 0x80) /* an empty packet needs no code-blocks */
+        L2K_TRY(l2k_precinct_prepare(context, tile, component, id->resolution, id->precinct));
+    L2K_TRY(get_header(&reader, &component->resolutions[id->resolution], id));
+    l2k_bits_align(&reader.bits);
+    if (reader.bits.exhausted)
+        return truncated(&reader);
+    *data = reader.bits.next;
+    if (tile->coding->eph) {
+        if (!at_marker(*data, end, 0x92))
+            return l2k_fail(context, *data == end ? L2K_ERROR_TRUNCATED : L2K_ERROR_CORRUPT,
+                            "a packet header without the EPH marker that COD promises");
+        *data += 2;
+    }
+    return take_body(&reader, data, end);
+}

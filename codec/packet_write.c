@@ -1,0 +1,248 @@
+#include "codec/packet.h"
+
+#include <string.h>
+
+/* The bands of a resolution that can hold code-blocks; empty ones take no part in packets (B.10). */
+static l2k_precinct *precinct_of(const l2k_resolution *resolution, uint32_t band, uint32_t precinct)
+{
+    const l2k_subband *b = &resolution->bands[band];
+    return l2k_rect_empty(b->rect) ? NULL : &b->precincts[precinct];
+}
+
+static const l2k_resolution *resolution_of(const l2k_tile *tile, const l2k_packet_id *id)
+{
+    return &tile->components[id->component].resolutions[id->resolution];
+}
+
+/* Passes of a block up to and with a layer. */
+static unsigned passes_through(const l2k_block *block, uint32_t layer)
+{
+    return block->num_passes ? block->coded.layer_passes[layer] : 0;
+}
+
+/* The first layer that has passes of a block, UINT32_MAX if none does. */
+static uint32_t first_layer(const l2k_block *block, uint32_t num_layers)
+{
+    for (uint32_t layer = 0; layer < num_layers; layer++)
+        if (passes_through(block, layer) > 0)
+            return layer;
+    return UINT32_MAX;
+}
+
+/* Puts the blocks' first layers into the inclusion tree, as far as the first `num_layers` layers go. */
+static void announce_layers(l2k_precinct *precinct, uint32_t num_layers)
+{
+    for (uint32_t i = 0; i < precinct->inclusion.num_nodes; i++)
+        precinct->inclusion.nodes[i].value = UINT32_MAX;
+    for (uint32_t i = 0; i < l2k_precinct_blocks(precinct); i++)
+        l2k_tag_tree_set(&precinct->inclusion, i, first_layer(&precinct->blocks[i], num_layers));
+}
+
+static void restart_precinct(l2k_precinct *precinct, unsigned max_planes, uint32_t num_layers)
+{
+    announce_layers(precinct, num_layers);
+    l2k_tag_tree_restart(&precinct->inclusion);
+    l2k_tag_tree_restart(&precinct->zero_planes);
+    for (uint32_t i = 0; i < l2k_precinct_blocks(precinct); i++) {
+        precinct->blocks[i].lblock = 3;
+        precinct->blocks[i].passes_in = 0;
+        l2k_tag_tree_set(&precinct->zero_planes, i, max_planes - precinct->blocks[i].num_planes);
+    }
+}
+
+void l2k_packets_restart(l2k_tile *tile)
+{
+    for (uint32_t c = 0; c < tile->num_components; c++)
+        for (uint32_t r = 0; r < tile->components[c].num_resolutions; r++) {
+            l2k_resolution *resolution = &tile->components[c].resolutions[r];
+            for (uint32_t b = 0; b < resolution->num_bands; b++)
+                for (uint32_t p = 0; p < resolution->num_precincts; p++)
+                    restart_precinct(&resolution->bands[b].precincts[p], resolution->bands[b].max_planes,
+                                     tile->coding->num_layers);
+        }
+}
+
+/* Number of coding passes (Table B.4). */
+static void put_pass_count(l2k_bit_writer *bits, unsigned passes)
+{
+    if (passes == 1)
+        l2k_bits_put(bits, 0, 1);
+    else if (passes == 2)
+        l2k_bits_put(bits, 2, 2);
+    else if (passes <= 5)
+        l2k_bits_put(bits, 0xC | (passes - 3), 4);
+    else if (passes <= 36)
+        l2k_bits_put(bits, 0x1E0 | (passes - 6), 9);
+    else
+        l2k_bits_put(bits, 0xFF80 | (passes - 37), 16);
+}
+
+static uint32_t pass_end(const l2k_block *block, unsigned pass)
+{
+    return block->coded.pass_bytes[pass] & ~L2K_PASS_TERMINATED;
+}
+
+/* The run of passes from `first` to the end of the segment or to `end`; returns its end and its length in bytes. */
+static unsigned segment_run(const l2k_block *block, unsigned first, unsigned end, uint32_t *bytes)
+{
+    unsigned last = first;
+    while (last + 1 < end && !(block->coded.pass_bytes[last] & L2K_PASS_TERMINATED))
+        last++;
+    *bytes = pass_end(block, last) - (first ? pass_end(block, first - 1) : 0);
+    return last + 1;
+}
+
+static unsigned bit_length(uint32_t value)
+{
+    return value ? l2k_log2(value) + 1 : 0;
+}
+
+/* Lengths of the segments (B.10.7): Lblock grows until every one fits. */
+static void put_lengths(l2k_bit_writer *bits, l2k_block *block, unsigned first, unsigned end)
+{
+    uint32_t bytes;
+    unsigned lblock = block->lblock;
+    for (unsigned at = first, next; at < end; at = next) {
+        next = segment_run(block, at, end, &bytes);
+        unsigned spare = l2k_log2(next - at), needed = bit_length(bytes);
+        if (needed > lblock + spare)
+            lblock = needed - spare;
+    }
+    for (; block->lblock < lblock; block->lblock++)
+        l2k_bits_put(bits, 1, 1);
+    l2k_bits_put(bits, 0, 1);
+    for (unsigned at = first, next; at < end; at = next) {
+        next = segment_run(block, at, end, &bytes);
+        l2k_bits_put(bits, bytes, lblock + l2k_log2(next - at));
+    }
+}
+
+static void put_block_header(l2k_bit_writer *bits, l2k_precinct *precinct, uint32_t index, uint32_t layer)
+{
+    l2k_block *block = &precinct->blocks[index];
+    unsigned end = passes_through(block, layer), first = block->passes_in;
+    if (first > 0)
+        l2k_bits_put(bits, end > first, 1);
+    else
+        l2k_tag_tree_encode(&precinct->inclusion, index, layer + 1, bits);
+    if (end == first)
+        return;
+    if (first == 0)
+        l2k_tag_tree_encode(&precinct->zero_planes, index, UINT32_MAX, bits);
+    put_pass_count(bits, end - first);
+    put_lengths(bits, block, first, end);
+}
+
+/* The header; returns its length. The state of the blocks is moved on but for passes_in. */
+static size_t put_header(const l2k_tile *tile, const l2k_packet_id *id, l2k_buffer *out)
+{
+    const l2k_resolution *resolution = resolution_of(tile, id);
+    l2k_bit_writer bits = l2k_bits_to(out);
+    l2k_bits_put(&bits, 1, 1); /* not empty: even where no block contributes, as OpenJPEG has it */
+    for (uint32_t b = 0; b < resolution->num_bands; b++) {
+        l2k_precinct *precinct = precinct_of(resolution, b, id->precinct);
+        for (uint32_t i = 0; precinct && i < l2k_precinct_blocks(precinct); i++)
+            put_block_header(&bits, precinct, i, id->layer);
+    }
+    l2k_bits_flush(&bits);
+    return bits.bytes;
+}
+
+/* The bytes of the blocks; returns how many. passes_in is moved on. */
+static size_t put_body(const l2k_tile *tile, const l2k_packet_id *id, l2k_buffer *out)
+{
+    const l2k_resolution *resolution = resolution_of(tile, id);
+    size_t total = 0;
+    for (uint32_t b = 0; b < resolution->num_bands; b++) {
+        const l2k_precinct *precinct = precinct_of(resolution, b, id->precinct);
+        for (uint32_t i = 0; precinct && i < l2k_precinct_blocks(precinct); i++) {
+            l2k_block *block = &precinct->blocks[i];
+            unsigned end = passes_through(block, id->layer);
+            if (end == block->passes_in)
+                continue;
+            uint32_t from = block->passes_in ? pass_end(block, block->passes_in - 1u) : 0;
+            uint32_t to = pass_end(block, end - 1);
+            if (out)
+                l2k_buffer_append(out, block->coded.bytes + from, to - from);
+            total += to - from;
+            block->passes_in = (uint8_t)end;
+        }
+    }
+    return total;
+}
+
+enum { SOP_BYTES = 6, EPH_BYTES = 2 };
+
+void l2k_packet_write(const l2k_tile *tile, const l2k_packet_id *id, uint32_t number, l2k_buffer *out)
+{
+    if (tile->coding->sop) {
+        l2k_buffer_put(out, 0xFF910004, 4);
+        l2k_buffer_put(out, number & 0xFFFF, 2);
+    }
+    put_header(tile, id, out);
+    if (tile->coding->eph)
+        l2k_buffer_put(out, 0xFF92, 2);
+    put_body(tile, id, out);
+}
+
+static void announce_packet(const l2k_tile *tile, const l2k_packet_id *id)
+{
+    const l2k_resolution *resolution = resolution_of(tile, id);
+    for (uint32_t b = 0; b < resolution->num_bands; b++)
+        if (precinct_of(resolution, b, id->precinct))
+            announce_layers(precinct_of(resolution, b, id->precinct), id->layer + 1);
+}
+
+void l2k_packet_skip(const l2k_tile *tile, const l2k_packet_id *id)
+{
+    announce_packet(tile, id);
+    put_header(tile, id, NULL);
+    put_body(tile, id, NULL);
+}
+
+/* What a packet changes in one precinct, laid aside and brought back. */
+static void save_precinct(const l2k_precinct *precinct, l2k_buffer *store)
+{
+    l2k_buffer_append(store, precinct->inclusion.nodes, precinct->inclusion.num_nodes * sizeof(l2k_tag_node));
+    l2k_buffer_append(store, precinct->zero_planes.nodes, precinct->zero_planes.num_nodes * sizeof(l2k_tag_node));
+    for (uint32_t i = 0; i < l2k_precinct_blocks(precinct); i++) {
+        uint8_t state[2] = {precinct->blocks[i].lblock, precinct->blocks[i].passes_in};
+        l2k_buffer_append(store, state, sizeof state);
+    }
+}
+
+static const uint8_t *restore_precinct(const l2k_precinct *precinct, const uint8_t *from)
+{
+    size_t nodes = precinct->inclusion.num_nodes * sizeof(l2k_tag_node);
+    if (nodes) {
+        memcpy(precinct->inclusion.nodes, from, nodes);
+        memcpy(precinct->zero_planes.nodes, from + nodes, nodes);
+    }
+    from += 2 * nodes;
+    for (uint32_t i = 0; i < l2k_precinct_blocks(precinct); i++, from += 2) {
+        precinct->blocks[i].lblock = from[0];
+        precinct->blocks[i].passes_in = from[1];
+    }
+    return from;
+}
+
+l2k_status l2k_packet_measure(const l2k_context *context, const l2k_tile *tile, const l2k_packet_id *id,
+                              l2k_buffer *scratch, size_t *bytes)
+{
+    const l2k_resolution *resolution = resolution_of(tile, id);
+    scratch->context = context;
+    scratch->size = 0;
+    announce_packet(tile, id);
+    for (uint32_t b = 0; b < resolution->num_bands; b++)
+        if (precinct_of(resolution, b, id->precinct))
+            save_precinct(precinct_of(resolution, b, id->precinct), scratch);
+    L2K_TRY(l2k_buffer_status(scratch));
+    *bytes = (tile->coding->sop ? SOP_BYTES : 0) + (tile->coding->eph ? EPH_BYTES : 0);
+    *bytes += put_header(tile, id, NULL);
+    *bytes += put_body(tile, id, NULL);
+    const uint8_t *from = scratch->data;
+    for (uint32_t b = 0; b < resolution->num_bands; b++)
+        if (precinct_of(resolution, b, id->precinct))
+            from = restore_precinct(precinct_of(resolution, b, id->precinct), from);
+    return L2K_OK;
+}

@@ -1,0 +1,302 @@
+/* lift2k: a JPEG 2000 codec (ISO/IEC 15444-1, ITU-T T.800).
+ *
+ * This is the library's only public header. It needs nothing but the C11 standard headers.
+ *
+ * Conventions
+ *  - Every fallible function returns an l2k_status; L2K_OK is 0. The message hook receives one line that says what is
+ *    wrong with what. The library never prints, never exits and keeps no global state.
+ *  - Coordinates are the standard's: the reference grid of Annex B, 32-bit, half open: [x0, x1) x [y0, y1).
+ *  - Objects are opaque and belong to the caller, who frees them with the matching l2k_..._free. One object may be used by
+ *    one thread at a time; different objects are independent. Hooks may be called from several threads at once.
+ *  - Options are an enum and an integer, so that the set can grow without changing the ABI.
+ */
+#ifndef LIFT2K_H
+#define LIFT2K_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define L2K_API __attribute__((visibility("default")))
+#else
+#define L2K_API
+#endif
+
+#define L2K_VERSION_MAJOR 0
+#define L2K_VERSION_MINOR 1
+#define L2K_VERSION_PATCH 0
+
+/* The version of the library that was linked, as "MAJOR.MINOR.PATCH". Static storage. */
+L2K_API const char *l2k_version(void);
+
+/* ---- Status -------------------------------------------------------------------------------------------------- */
+
+typedef enum l2k_status {
+    L2K_OK = 0,
+    L2K_ERROR_ARGUMENT,    /* a value outside its range, or options that contradict each other */
+    L2K_ERROR_STATE,       /* a call out of order, for example decoding before opening */
+    L2K_ERROR_MEMORY,      /* the allocation hook returned NULL */
+    L2K_ERROR_LIMIT,       /* a limit set by the caller would be exceeded; checked before anything is allocated */
+    L2K_ERROR_IO,          /* a stream callback reported a failure */
+    L2K_ERROR_FORMAT,      /* the input is not JPEG 2000 at all */
+    L2K_ERROR_CORRUPT,     /* the input breaks the standard's syntax */
+    L2K_ERROR_TRUNCATED,   /* the input ends before the picture does */
+    L2K_ERROR_UNSUPPORTED, /* legal, but not implemented: the message names the marker or box */
+    L2K_ERROR_BACKEND      /* the requested backend cannot be used on this machine or in this build */
+} l2k_status;
+
+/* A short English phrase for a status, for example "out of memory". Static storage. */
+L2K_API const char *l2k_status_text(l2k_status status);
+
+/* ---- Hooks --------------------------------------------------------------------------------------------------- */
+
+typedef enum l2k_severity { L2K_SEVERITY_ERROR, L2K_SEVERITY_WARNING, L2K_SEVERITY_NOTE } l2k_severity;
+
+/* Any member may be NULL: malloc and free are then used, and messages are dropped.
+ * `allocate` returns memory aligned for any C object, or NULL. `text` has no trailing newline and is valid only during
+ * the call. */
+typedef struct l2k_hooks {
+    void *(*allocate)(void *user, size_t bytes);
+    void (*release)(void *user, void *block);
+    void (*message)(void *user, l2k_severity severity, const char *text);
+    void *user;
+} l2k_hooks;
+
+/* A sequential stream; it is never rewound, so pipes will do. A decoder needs `read`, an encoder `write`.
+ * `read` stores up to `bytes` bytes and returns how many, 0 at the end, -1 on failure.
+ * `write` takes all `bytes` bytes and returns 0, or -1 on failure. */
+typedef struct l2k_stream {
+    ptrdiff_t (*read)(void *user, void *buffer, size_t bytes);
+    int (*write)(void *user, const void *buffer, size_t bytes);
+    void *user;
+} l2k_stream;
+
+/* ---- Images -------------------------------------------------------------------------------------------------- */
+
+typedef enum l2k_colour {
+    L2K_COLOUR_UNKNOWN = 0, /* a bare codestream, or a colour space this list does not name */
+    L2K_COLOUR_GRAY,        /* JP2 enumerated colour space 17 */
+    L2K_COLOUR_SRGB,        /* 16 */
+    L2K_COLOUR_SYCC,        /* 18 */
+    L2K_COLOUR_CMYK,        /* 12 */
+    L2K_COLOUR_ICC          /* described by the ICC profile in l2k_image.icc */
+} l2k_colour;
+
+typedef enum l2k_channel {
+    L2K_CHANNEL_COLOUR = 0,
+    L2K_CHANNEL_OPACITY,
+    L2K_CHANNEL_PREMULTIPLIED_OPACITY,
+    L2K_CHANNEL_UNSPECIFIED
+} l2k_channel;
+
+#define L2K_MAX_COMPONENTS 16384u
+#define L2K_MAX_LEVELS 32u
+
+/* One component (A.5.1). The encoder takes precision 1 to 24 (9/7: to 16), the decoder gives 1 to 31. */
+typedef struct l2k_component {
+    uint32_t dx, dy;        /* XRsiz, YRsiz: sub-sampling against the reference grid, 1 to 255 */
+    uint32_t precision;     /* bits per sample */
+    bool is_signed;
+    l2k_channel channel;    /* JP2 only: what the component means (I.5.3.6) */
+    uint32_t association;   /* JP2 only: 0 the whole image, 1.. that colour, 65535 none */
+    uint32_t width, height; /* samples; the decoder fills them in, the encoder ignores them (see l2k_component_size) */
+} l2k_component;
+
+typedef struct l2k_image {
+    uint32_t x0, y0, x1, y1; /* the image area on the reference grid: XOsiz, YOsiz, Xsiz, Ysiz */
+    uint32_t num_components; /* 1 to L2K_MAX_COMPONENTS */
+    const l2k_component *components;
+    l2k_colour colour;
+    const uint8_t *icc; /* ICC profile, or NULL */
+    size_t icc_bytes;
+    double density_x, density_y; /* pixels per metre, 0 where unknown */
+} l2k_image;
+
+/* Size in samples of component c: ceil(x1 / dx) - ceil(x0 / dx), and the same for y (B-2). */
+L2K_API void l2k_component_size(const l2k_image *image, uint32_t c, uint32_t *width, uint32_t *height);
+
+typedef enum l2k_sample_type {
+    L2K_SAMPLE_U8,
+    L2K_SAMPLE_S8,
+    L2K_SAMPLE_U16,
+    L2K_SAMPLE_S16,
+    L2K_SAMPLE_S32
+} l2k_sample_type;
+
+/* The samples of one component in the caller's memory, native byte order. Strides are in bytes, so interleaved pixels
+ * are planes that share a buffer. An unsigned component of precision p holds 0 .. 2^p - 1, a signed one
+ * -2^(p-1) .. 2^(p-1) - 1; the type must be able to hold that range. */
+typedef struct l2k_plane {
+    void *data; /* the first sample of the first row; never written by an encoder */
+    ptrdiff_t row_stride;
+    ptrdiff_t sample_stride;
+    l2k_sample_type type;
+} l2k_plane;
+
+/* ---- Shared option values ------------------------------------------------------------------------------------ */
+
+typedef enum l2k_wavelet { L2K_WAVELET_5_3 = 0, L2K_WAVELET_9_7 } l2k_wavelet; /* reversible, irreversible (Annex F) */
+
+/* Progression orders, valued as in Table A.16. */
+typedef enum l2k_progression { L2K_LRCP = 0, L2K_RLCP, L2K_RPCL, L2K_PCRL, L2K_CPRL } l2k_progression;
+
+/* Code-block styles, valued as in Table A.19; combine with |. */
+typedef enum l2k_style {
+    L2K_STYLE_BYPASS = 1,
+    L2K_STYLE_RESET = 2,
+    L2K_STYLE_TERMALL = 4,
+    L2K_STYLE_VSC = 8,
+    L2K_STYLE_PTERM = 16,
+    L2K_STYLE_SEGSYM = 32
+} l2k_style;
+
+typedef enum l2k_tile_parts {
+    L2K_TILE_PARTS_ONE = 0, /* one tile-part per tile */
+    L2K_TILE_PARTS_RESOLUTION,
+    L2K_TILE_PARTS_LAYER,
+    L2K_TILE_PARTS_COMPONENT
+} l2k_tile_parts;
+
+typedef enum l2k_format { L2K_FORMAT_JP2 = 0, L2K_FORMAT_CODESTREAM } l2k_format;
+
+typedef enum l2k_backend { L2K_BACKEND_AUTO = 0, L2K_BACKEND_CPU, L2K_BACKEND_CUDA } l2k_backend;
+
+/* ---- Encoder ------------------------------------------------------------------------------------------------- */
+
+typedef struct l2k_encoder l2k_encoder;
+
+typedef enum l2k_encoder_option {
+    L2K_ENCODER_FORMAT = 0,          /* l2k_format; JP2 */
+    L2K_ENCODER_WAVELET,             /* l2k_wavelet; 5/3 */
+    L2K_ENCODER_LEVELS,              /* decomposition levels 0 to 32; 5 */
+    L2K_ENCODER_TILE_WIDTH,          /* 0 = one tile; 0 */
+    L2K_ENCODER_TILE_HEIGHT,         /* 0 = one tile; 0 */
+    L2K_ENCODER_TILE_X0,             /* XTOsiz, at most x0; 0 */
+    L2K_ENCODER_TILE_Y0,             /* YTOsiz, at most y0; 0 */
+    L2K_ENCODER_BLOCK_WIDTH,         /* power of two 4 to 1024, area at most 4096; 64 */
+    L2K_ENCODER_BLOCK_HEIGHT,        /* likewise; 64 */
+    L2K_ENCODER_PROGRESSION,         /* l2k_progression; LRCP */
+    L2K_ENCODER_STYLE,               /* l2k_style values combined with |; 0 */
+    L2K_ENCODER_COMPONENT_TRANSFORM, /* 0 never, 1 on the first three components where the standard allows it; 1 */
+    L2K_ENCODER_SOP,                 /* 0 or 1: SOP marker segments; 0 */
+    L2K_ENCODER_EPH,                 /* 0 or 1: EPH markers; 0 */
+    L2K_ENCODER_PLT,                 /* 0 or 1: packet lengths in tile-part headers; 0 */
+    L2K_ENCODER_TLM,                 /* 0 or 1: tile-part lengths in the main header; 0 */
+    L2K_ENCODER_TILE_PARTS,          /* l2k_tile_parts; one */
+    L2K_ENCODER_THREADS,             /* 0 = all processors; 0 */
+    L2K_ENCODER_BACKEND,             /* l2k_backend; auto */
+    L2K_ENCODER_LIMIT_SAMPLES        /* most samples (all components together) accepted; 2^36 */
+} l2k_encoder_option;
+
+typedef enum l2k_target {
+    L2K_TARGET_RATIO, /* raw size of the image (bits a sample as declared) over size of the output; 1 or less = everything */
+    L2K_TARGET_PSNR   /* dB over all components, peak 2^precision - 1; 0 or less = everything */
+} l2k_target;
+
+typedef struct l2k_size {
+    uint32_t width, height;
+} l2k_size;
+
+/* `hooks` may be NULL. Returns NULL only when out of memory. */
+L2K_API l2k_encoder *l2k_encoder_new(const l2k_hooks *hooks);
+L2K_API void l2k_encoder_free(l2k_encoder *encoder);
+
+/* Sets one option; L2K_ERROR_ARGUMENT where the value is outside the option's own range. Contradictions between options
+ * are reported by l2k_encoder_encode. */
+L2K_API l2k_status l2k_encoder_set(l2k_encoder *encoder, l2k_encoder_option option, int64_t value);
+
+/* Precinct sizes from the highest resolution down, powers of two 1 to 32768; further resolutions halve the last one given.
+ * count 0 = maximal precincts. The array is copied. */
+L2K_API l2k_status l2k_encoder_set_precincts(l2k_encoder *encoder, const l2k_size *sizes, size_t count);
+
+/* Quality layers, one per target, from the coarsest to the finest; count 0 = one layer with everything. Copied. */
+L2K_API l2k_status l2k_encoder_set_layers(l2k_encoder *encoder, l2k_target kind, const double *targets, size_t count);
+
+/* Encodes one image: `planes` has image->num_components entries. All of the output is computed before the first byte is
+ * written to `stream`, so an error other than L2K_ERROR_IO leaves the stream untouched. */
+L2K_API l2k_status l2k_encoder_encode(l2k_encoder *encoder, const l2k_image *image, const l2k_plane *planes,
+                                      const l2k_stream *stream);
+
+/* ---- Decoder ------------------------------------------------------------------------------------------------- */
+
+typedef struct l2k_decoder l2k_decoder;
+
+typedef enum l2k_decoder_option {
+    L2K_DECODER_REDUCE = 0,    /* highest resolutions to leave out, 0 to 32; 0 */
+    L2K_DECODER_LAYERS,        /* quality layers to decode, 0 = all; 0 */
+    L2K_DECODER_COMPONENT,     /* -1 = all; else only this codestream component, before the inverse component transform */
+    L2K_DECODER_THREADS,       /* 0 = all processors; 0 */
+    L2K_DECODER_BACKEND,       /* l2k_backend; auto */
+    L2K_DECODER_LIMIT_SAMPLES, /* most samples of the whole image accepted; 2^36 */
+    L2K_DECODER_LIMIT_BYTES    /* most bytes read from the stream; 2^40 */
+} l2k_decoder_option;
+
+/* What a file holds, in the words of its main header. */
+typedef struct l2k_info {
+    l2k_image image; /* as coded: before palette, region and reduction; valid until the decoder is freed or reopened */
+    l2k_format format;
+    uint32_t profile;                  /* Rsiz */
+    uint32_t tile_x0, tile_y0;         /* XTOsiz, YTOsiz */
+    uint32_t tile_width, tile_height;  /* XTsiz, YTsiz */
+    uint32_t tiles_across, tiles_down;
+    uint32_t num_tile_parts;           /* found in the codestream */
+    l2k_wavelet wavelet;               /* of component 0, like the next ones */
+    uint32_t levels;
+    uint32_t block_width, block_height;
+    uint32_t style;                    /* l2k_style values */
+    uint32_t guard_bits;
+    bool default_precincts;
+    l2k_size precincts[L2K_MAX_LEVELS + 1]; /* lowest resolution first */
+    l2k_progression progression;
+    uint32_t num_layers;
+    bool component_transform;
+    bool sop, eph;
+    uint32_t palette_entries;          /* 0 = no palette */
+    uint64_t codestream_bytes;
+    const char *comment;               /* the first Latin-1 COM text, or NULL */
+} l2k_info;
+
+/* A box at the top level or inside the JP2 header box (Annex I). */
+typedef struct l2k_box {
+    char type[5];    /* four characters and a 0 */
+    uint32_t depth;  /* 0 top level, 1 inside jp2h, 2 inside its resolution box */
+    uint64_t offset; /* of the box header in the file */
+    uint64_t bytes;  /* header included */
+} l2k_box;
+
+/* `hooks` may be NULL. Returns NULL only when out of memory. */
+L2K_API l2k_decoder *l2k_decoder_new(const l2k_hooks *hooks);
+L2K_API void l2k_decoder_free(l2k_decoder *decoder);
+
+L2K_API l2k_status l2k_decoder_set(l2k_decoder *decoder, l2k_decoder_option option, int64_t value);
+
+/* Restricts decoding to a part of the reference grid; it is clipped to the image area and must not be empty then. */
+L2K_API l2k_status l2k_decoder_set_region(l2k_decoder *decoder, uint32_t x0, uint32_t y0, uint32_t x1, uint32_t y1);
+
+/* Reads the whole stream and the headers. JP2 or bare codestream is told by content. */
+L2K_API l2k_status l2k_decoder_open(l2k_decoder *decoder, const l2k_stream *stream);
+
+/* Facts of the opened file. */
+L2K_API l2k_status l2k_decoder_info(l2k_decoder *decoder, l2k_info *info);
+
+/* The box number `index` in file order; L2K_ERROR_ARGUMENT past the last one, without a message. */
+L2K_API l2k_status l2k_decoder_box(const l2k_decoder *decoder, size_t index, l2k_box *box);
+
+/* What l2k_decoder_decode will give under the options set so far: palette applied, channels put into colour order by the
+ * channel definition. Pointers are valid until the decoder is freed, reopened or asked again. */
+L2K_API l2k_status l2k_decoder_image(l2k_decoder *decoder, l2k_image *image);
+
+/* Decodes into the caller's planes, one per component of l2k_decoder_image. After an error their content is
+ * unspecified. */
+L2K_API l2k_status l2k_decoder_decode(l2k_decoder *decoder, const l2k_plane *planes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,26 @@
+/* Quantiser step sizes (Annex E) and the L2 norms of the subbands' synthesis bases. */
+#ifndef L2K_QUANT_STEPS_H
+#define L2K_QUANT_STEPS_H
+
+#include "lift2k/lift2k.h"
+
+/* epsilon_b and mu_b of E-3. */
+typedef struct l2k_step {
+    uint8_t exponent;  /* 0 to 31 */
+    uint16_t mantissa; /* 0 to 2047 */
+} l2k_step;
+
+/* log2 of the nominal gain of a subband (Table E.1): 0 for LL, 1 for HL and LH, 2 for HH. */
+unsigned l2k_log2_gain(unsigned orientation);
+
+/* L2 norm of the synthesis basis of a subband of decomposition level `level` (0 only for LL without decomposition). The
+ * tables stop at ten levels; deeper levels get the last entry, as in OpenJPEG. */
+double l2k_subband_norm(l2k_wavelet wavelet, unsigned level, unsigned orientation);
+
+/* The step that lift2k, like OpenJPEG, writes for a subband: 5/3 none (exponent only), 9/7 1 / norm. */
+l2k_step l2k_step_choose(l2k_wavelet wavelet, unsigned precision, unsigned level, unsigned orientation);
+
+/* Delta_b of E-3 in units of samples: 2^(precision + gain - exponent) * (1 + mantissa / 2^11). */
+float l2k_step_size(l2k_step step, unsigned precision, unsigned orientation);
+
+#endif

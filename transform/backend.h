@@ -1,0 +1,29 @@
+/* What a backend is to a plan: a table of functions. Internal to transform/. */
+#ifndef L2K_TRANSFORM_BACKEND_H
+#define L2K_TRANSFORM_BACKEND_H
+
+#include "transform/plan.h"
+
+/* create: the views are laid out already; takes all memory, sets base, on_device and, if it must, stride of each view, and
+ *         plan->state. After an error free is called, so what was taken must be reachable from the plan.
+ * free:   releases the views' memory and the state, whatever of them is there.
+ * forward, inverse: as in plan.h; only the one for the plan's direction is called. */
+typedef struct l2k_backend_functions {
+    l2k_status (*create)(l2k_plan *plan);
+    void (*free)(l2k_plan *plan);
+    l2k_status (*forward)(l2k_plan *plan, const l2k_plane *planes);
+    l2k_status (*inverse)(l2k_plan *plan, const l2k_plane *planes);
+} l2k_backend_functions;
+
+struct l2k_plan {
+    const l2k_context *context;
+    const l2k_backend_functions *backend;
+    l2k_plan_spec spec; /* spec.components is the plan's own copy */
+    l2k_plan_component *components;
+    l2k_coefficients *views; /* one per component */
+    void *state;             /* the backend's */
+};
+
+extern const l2k_backend_functions l2k_backend_cpu;
+
+#endif

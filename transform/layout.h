@@ -1,0 +1,33 @@
+/* Where the coefficients of a tile-component lie: the sizes of its decomposition levels and the rectangles of its subbands
+ * in Mallat layout. Backends read their loops off these. */
+#ifndef L2K_TRANSFORM_LAYOUT_H
+#define L2K_TRANSFORM_LAYOUT_H
+
+#include "transform/plan.h"
+
+/* One decomposition: width x height samples become 2 x 2 subbands. A side of a band is low or what is left of the whole. */
+typedef struct l2k_level {
+    uint32_t width, height;         /* of the samples: resolution `level - 1` counted from the full size */
+    uint32_t low_width, low_height; /* of the LL band; either side may be 0, and so may the other bands' sides */
+    unsigned parity_x, parity_y;    /* of the samples' origin: 1 = the first sample is high */
+} l2k_level;
+
+/* Decomposition `level`, 1 to component->levels. */
+l2k_level l2k_level_of(const l2k_plan_component *component, unsigned level);
+
+/* Resolutions that a plan leaves out: the component's `discard` where the direction has it. */
+unsigned l2k_discarded(l2k_direction direction, const l2k_plan_component *component);
+
+/* Number of the subband of decomposition `level` in a component with `levels` of them; orientation L2K_HL to L2K_HH. */
+unsigned l2k_band_number(unsigned levels, unsigned level, unsigned orientation);
+
+/* Fills everything but the memory: type, size, bands, and a stride good for `base` aligned to 64 bytes. */
+void l2k_layout(l2k_direction direction, l2k_coefficient_type type, const l2k_plan_component *component,
+                l2k_coefficients *view);
+
+static inline size_t l2k_coefficient_size(l2k_coefficient_type type)
+{
+    return type == L2K_COEFFICIENT_INT16 ? sizeof(int16_t) : sizeof(int32_t);
+}
+
+#endif

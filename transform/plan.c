@@ -1,0 +1,152 @@
+#include "transform/plan.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "transform/backend.h"
+#include "transform/layout.h"
+
+static l2k_status choose_backend(const l2k_context *context, l2k_backend backend,
+                                 const l2k_backend_functions **functions)
+{
+    switch (backend) {
+    case L2K_BACKEND_AUTO:
+    case L2K_BACKEND_CPU:
+        *functions = &l2k_backend_cpu;
+        return L2K_OK;
+    case L2K_BACKEND_CUDA:
+        return l2k_fail(context, L2K_ERROR_BACKEND, "this build has no CUDA backend");
+    }
+    return l2k_fail(context, L2K_ERROR_ARGUMENT, "there is no backend %d", (int)backend);
+}
+
+static bool share_shape(const l2k_plan_component *a, const l2k_plan_component *b)
+{
+    return memcmp(&a->rect, &b->rect, sizeof a->rect) == 0 && a->levels == b->levels && a->discard == b->discard &&
+           a->wavelet == b->wavelet;
+}
+
+/* A damaged codestream can ask for these. */
+static l2k_status check_component_transform(const l2k_context *context, const l2k_plan_spec *spec)
+{
+    if (!spec->component_transform)
+        return L2K_OK;
+    if (spec->num_components < 3)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "a component transform needs three components, not %u",
+                        (unsigned)spec->num_components);
+    for (unsigned c = 1; c < 3; c++)
+        if (!share_shape(&spec->components[0], &spec->components[c]))
+            return l2k_fail(context, L2K_ERROR_ARGUMENT,
+                            "a component transform needs components of one size, wavelet and number of levels");
+    return L2K_OK;
+}
+
+static l2k_status copy_spec(l2k_plan *plan, const l2k_plan_spec *spec)
+{
+    size_t count = spec->num_components;
+    plan->components = l2k_allocate(plan->context, count, sizeof *plan->components);
+    plan->views = l2k_allocate_zeroed(plan->context, count, sizeof *plan->views);
+    if (!plan->components || !plan->views)
+        return l2k_fail(plan->context, L2K_ERROR_MEMORY, "out of memory for a transform of %zu components", count);
+    memcpy(plan->components, spec->components, count * sizeof *plan->components);
+    plan->spec = *spec;
+    plan->spec.components = plan->components;
+    for (size_t c = 0; c < count; c++)
+        l2k_layout(spec->direction, spec->type, &plan->components[c], &plan->views[c]);
+    return L2K_OK;
+}
+
+l2k_status l2k_plan_create(const l2k_context *context, l2k_backend backend, const l2k_plan_spec *spec, l2k_plan **plan)
+{
+    const l2k_backend_functions *functions = NULL;
+    *plan = NULL;
+    L2K_TRY(choose_backend(context, backend, &functions));
+    L2K_TRY(check_component_transform(context, spec));
+    l2k_plan *made = l2k_allocate_zeroed(context, 1, sizeof *made);
+    if (!made)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for a transform");
+    made->context = context;
+    made->backend = functions;
+    l2k_status status = copy_spec(made, spec);
+    if (status == L2K_OK)
+        status = functions->create(made);
+    if (status != L2K_OK) {
+        l2k_plan_free(made);
+        return status;
+    }
+    *plan = made;
+    return L2K_OK;
+}
+
+void l2k_plan_free(l2k_plan *plan)
+{
+    if (!plan)
+        return;
+    if (plan->views)
+        plan->backend->free(plan);
+    l2k_release(plan->context, plan->views);
+    l2k_release(plan->context, plan->components);
+    l2k_release(plan->context, plan);
+}
+
+/* The origin matters through its parity at each level: modulo 2^levels. */
+static bool same_side(uint32_t a0, uint32_t a1, uint32_t b0, uint32_t b1, unsigned levels)
+{
+    uint32_t mask = levels < 32 ? ((uint32_t)1 << levels) - 1 : UINT32_MAX;
+    return a1 - a0 == b1 - b0 && ((a0 ^ b0) & mask) == 0;
+}
+
+static bool component_fits(l2k_direction direction, const l2k_plan_component *a, const l2k_plan_component *b)
+{
+    if (a->levels != b->levels || a->wavelet != b->wavelet || a->precision != b->precision ||
+        a->is_signed != b->is_signed)
+        return false;
+    unsigned discard = l2k_discarded(direction, a);
+    if (discard != l2k_discarded(direction, b))
+        return false;
+    if (!same_side(a->rect.x0, a->rect.x1, b->rect.x0, b->rect.x1, a->levels) ||
+        !same_side(a->rect.y0, a->rect.y1, b->rect.y0, b->rect.y1, a->levels))
+        return false;
+    if (a->wavelet == L2K_WAVELET_5_3)
+        return true;
+    for (unsigned band = 0; band <= 3 * (a->levels - discard); band++)
+        if (a->steps[band] != b->steps[band])
+            return false;
+    return true;
+}
+
+bool l2k_plan_fits(const l2k_plan *plan, const l2k_plan_spec *spec)
+{
+    const l2k_plan_spec *own = &plan->spec;
+    if (own->direction != spec->direction || own->type != spec->type ||
+        own->component_transform != spec->component_transform || own->num_components != spec->num_components)
+        return false;
+    for (uint32_t c = 0; c < spec->num_components; c++)
+        if (!component_fits(spec->direction, &own->components[c], &spec->components[c]))
+            return false;
+    return true;
+}
+
+const l2k_coefficients *l2k_plan_coefficients(const l2k_plan *plan, uint32_t c)
+{
+    return &plan->views[c];
+}
+
+static l2k_status check_direction(const l2k_plan *plan, l2k_direction direction)
+{
+    if (plan->spec.direction != direction)
+        return l2k_fail(plan->context, L2K_ERROR_STATE, "a transform plan was run in the wrong direction");
+    return L2K_OK;
+}
+
+l2k_status l2k_plan_forward(l2k_plan *plan, const l2k_plane *planes)
+{
+    L2K_TRY(check_direction(plan, L2K_FORWARD));
+    return plan->backend->forward(plan, planes);
+}
+
+l2k_status l2k_plan_inverse(l2k_plan *plan, const l2k_plane *planes)
+{
+    L2K_TRY(check_direction(plan, L2K_INVERSE));
+    return plan->backend->inverse(plan, planes);
+}

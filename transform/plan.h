@@ -1,0 +1,71 @@
+/* The transform stage behind one seam (rule 2 and 3 of docs/architecture.md): a plan is made for the shape of a tile, takes
+ * all memory, and then turns planes into coefficients, or coefficients into planes, on one backend. */
+#ifndef L2K_TRANSFORM_PLAN_H
+#define L2K_TRANSFORM_PLAN_H
+
+#include "base/context.h"
+#include "tiling/geometry.h"
+
+#define L2K_MAX_SUBBANDS (3 * L2K_MAX_LEVELS + 1)
+
+typedef enum l2k_coefficient_type { L2K_COEFFICIENT_INT16, L2K_COEFFICIENT_INT32 } l2k_coefficient_type;
+
+/* A subband inside a coefficient view: offset and size in coefficients. Both sizes may be 0. */
+typedef struct l2k_band_view {
+    uint32_t x, y, width, height;
+} l2k_band_view;
+
+/* The coefficients of one tile-component in Mallat layout: the subbands of the lowest resolution top left. Subbands are
+ * numbered as in the QCD marker segment: 0 = LL, then HL, LH, HH from the lowest resolution to the highest.
+ *
+ * Values. Forward 5/3: the coefficient. Forward 9/7: the quantiser index with its sign (E.2).
+ * Inverse 5/3: the coefficient. Inverse 9/7: twice the index at which to reconstruct, so that the middle of an interval
+ * is an integer. */
+typedef struct l2k_coefficients {
+    void *base;
+    l2k_coefficient_type type;
+    bool on_device;
+    size_t stride; /* coefficients from one row to the next */
+    uint32_t width, height;
+    uint32_t num_bands;
+    l2k_band_view bands[L2K_MAX_SUBBANDS];
+} l2k_coefficients;
+
+typedef enum l2k_direction { L2K_FORWARD, L2K_INVERSE } l2k_direction;
+
+typedef struct l2k_plan_component {
+    l2k_rect rect;   /* the tile-component in its own domain; the parity of x0, y0 at each level matters */
+    unsigned levels; /* NL, 0 to 32 */
+    unsigned discard; /* inverse only: resolutions left out, 0 to levels; planes then have the reduced size */
+    l2k_wavelet wavelet;
+    unsigned precision; /* 1 to 31 */
+    bool is_signed;
+    float steps[L2K_MAX_SUBBANDS]; /* 9/7 only: quantiser step per subband (E-3), in units of samples */
+} l2k_plan_component;
+
+typedef struct l2k_plan_spec {
+    l2k_direction direction;
+    l2k_coefficient_type type;
+    bool component_transform; /* RCT or ICT on components 0 to 2, which then share rect, levels and wavelet */
+    uint32_t num_components;
+    const l2k_plan_component *components; /* copied */
+} l2k_plan_spec;
+
+typedef struct l2k_plan l2k_plan;
+
+/* Takes all memory for `spec` on a backend, for use with up to context->threads threads; `context` must outlive the plan.
+ * L2K_BACKEND_AUTO takes the best that is there. Errors: L2K_ERROR_MEMORY, L2K_ERROR_BACKEND. */
+l2k_status l2k_plan_create(const l2k_context *context, l2k_backend backend, const l2k_plan_spec *spec, l2k_plan **plan);
+void l2k_plan_free(l2k_plan *plan);
+
+/* True where the plan can run `spec` as it is: same sizes, same parities, same numbers, wherever on the grid. */
+bool l2k_plan_fits(const l2k_plan *plan, const l2k_plan_spec *spec);
+
+/* The view of component c, valid as long as the plan. Forward plans fill it, inverse plans read it. */
+const l2k_coefficients *l2k_plan_coefficients(const l2k_plan *plan, uint32_t c);
+
+/* planes[c] points at the top left sample of the tile-component. */
+l2k_status l2k_plan_forward(l2k_plan *plan, const l2k_plane *planes);
+l2k_status l2k_plan_inverse(l2k_plan *plan, const l2k_plane *planes);
+
+#endif
