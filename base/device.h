@@ -1,5 +1,5 @@
-/* Scalars that the C compiler and nvcc both read: the qualifier, and the few operations that must mean the same on both.
- * Nothing here allocates, loops or includes more than <stdint.h> and <math.h>. */
+/* Scalars that the C compiler and nvcc both read: the qualifier, and the few operations that must mean the same on
+ * both. Nothing here allocates, loops or includes more than <stdint.h> and <math.h>. */
 #ifndef L2K_BASE_DEVICE_H
 #define L2K_BASE_DEVICE_H
 
@@ -34,8 +34,8 @@ L2K_HD int32_t l2k_clamp_i32(int32_t x, int32_t low, int32_t high)
     return x < low ? low : x > high ? high : x;
 }
 
-/* To the nearest integer, ties to even (lrintf in the default rounding mode); saturates at the int32 range, NaN gives the
- * smallest. 2147483520 is the largest float below 2^31. */
+/* To the nearest integer, ties to even (lrintf in the default rounding mode); saturates at the int32 range, NaN gives
+ * the smallest. 2147483520 is the largest float below 2^31. */
 L2K_HD int32_t l2k_round_f32(float x)
 {
     x = x > -2147483648.0f ? x : -2147483648.0f;

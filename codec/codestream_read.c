@@ -56,7 +56,7 @@ static l2k_status read_part(l2k_codestream *cs, const uint8_t **at)
         /* Psot 0: the last tile-part, up to EOC. */
         span.end = cs->end;
         if (span.end - span.header >= 2 && l2k_get_be(span.end - 2, 2) == L2K_EOC)
-            span.end -= 2;
+            span.end -= 2; /* where read_parts finds it */
     } else if (bytes < SOT_BYTES + 2) {
         return l2k_fail(context, L2K_ERROR_CORRUPT, "SOT: a tile-part of %u bytes", bytes);
     } else if (bytes > (size_t)(cs->end - sot)) {
@@ -77,8 +77,10 @@ static l2k_status read_parts(l2k_codestream *cs, const uint8_t *at)
             return L2K_OK;
         }
         uint32_t marker = l2k_get_be(at, 2);
-        if (marker == L2K_EOC)
+        if (marker == L2K_EOC) {
+            cs->has_end = true;
             return L2K_OK;
+        }
         if (marker != L2K_SOT)
             return l2k_fail(cs->context, L2K_ERROR_CORRUPT, "%s found where a tile-part should start",
                             l2k_marker_name(marker));

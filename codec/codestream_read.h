@@ -21,6 +21,7 @@ typedef struct l2k_codestream {
     uint32_t num_tiles;
     l2k_tile_part_span *parts; /* in codestream order */
     size_t num_parts, parts_capacity;
+    bool has_end; /* EOC was found */
 } l2k_codestream;
 
 typedef struct l2k_codestream_limits {

@@ -56,6 +56,15 @@ static bool wanted(const decode_job *job, const l2k_tile *tile, const l2k_packet
            id->resolution + job->discard < tile->components[id->component].num_resolutions;
 }
 
+/* Some encoders stop between two packets, and their codestream is whole otherwise: what is there can be shown. */
+static l2k_status missing_packets(const decode_job *job, uint32_t tile)
+{
+    if (!job->codestream->has_end)
+        return l2k_fail(job->context, L2K_ERROR_TRUNCATED, "tile %u: packets are missing", tile);
+    l2k_warn(job->context, "tile %u has fewer packets than its header promises", tile);
+    return L2K_OK;
+}
+
 static l2k_status read_packets(const decode_job *job, l2k_tile *tile, uint32_t index)
 {
     packet_source source = {.codestream = job->codestream, .tile = index};
@@ -64,10 +73,11 @@ static l2k_status read_packets(const decode_job *job, l2k_tile *tile, uint32_t i
     l2k_status status = L2K_OK;
     L2K_TRY(l2k_packet_order_create(job->context, tile, &order));
     while (status == L2K_OK && l2k_packet_order_next(&order, &id)) {
-        if (source.data == source.end && !advance_part(&source))
-            status = l2k_fail(job->context, L2K_ERROR_TRUNCATED, "tile %u: packets are missing", index);
-        else
-            status = l2k_packet_read(job->context, tile, &id, wanted(job, tile, &id), &source.data, source.end);
+        if (source.data == source.end && !advance_part(&source)) {
+            status = missing_packets(job, index);
+            break;
+        }
+        status = l2k_packet_read(job->context, tile, &id, wanted(job, tile, &id), &source.data, source.end);
     }
     l2k_packet_order_release(job->context, &order);
     return status;
@@ -134,11 +144,11 @@ static void clear_block(const l2k_t1_block *block)
 
 /* Joins the contributions to codeword segments in the coder's memory. */
 static l2k_status gather(const decode_job *job, l2k_t1 *coder, const l2k_block *block,
-                         l2k_t1_segment segments[L2K_MAX_PASSES], size_t *count)
+                         l2k_t1_segment segments[L2K_MAX_RECEIVED_PASSES], size_t *count)
 {
     if (block->received.bytes > UINT32_MAX)
         return l2k_fail(job->context, L2K_ERROR_CORRUPT, "a code-block of more than 2^32 bytes");
-    L2K_TRY(l2k_t1_reserve(coder, (size_t)block->received.bytes + 2 * L2K_MAX_PASSES));
+    L2K_TRY(l2k_t1_reserve(coder, (size_t)block->received.bytes + 2 * L2K_MAX_RECEIVED_PASSES));
     uint8_t *to = coder->bytes;
     *count = 0;
     for (const l2k_contribution *c = block->received.first; c; c = c->next) {
@@ -164,7 +174,7 @@ static l2k_status decode_block(void *opaque, l2k_t1 *coder, unsigned thread, siz
         clear_block(&block);
         return L2K_OK;
     }
-    l2k_t1_segment segments[L2K_MAX_PASSES];
+    l2k_t1_segment segments[L2K_MAX_RECEIVED_PASSES];
     size_t count = 0;
     L2K_TRY(gather(b->job, coder, place->block, segments, &count));
     l2k_t1_decode(coder, &block, place->block->num_planes, segments, count);

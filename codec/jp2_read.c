@@ -216,6 +216,8 @@ static l2k_status next_box(l2k_jp2 *jp2, const uint8_t **at, const uint8_t *oute
     }
     if (length < head)
         return l2k_fail(jp2->context, L2K_ERROR_CORRUPT, "a box of %llu bytes", (unsigned long long)length);
+    if (length > left && b->type == L2K_BOX('j', 'p', '2', 'c'))
+        length = left; /* a careless writer, or a cut file, which the codestream will tell */
     if (length > left)
         return l2k_fail(jp2->context, L2K_ERROR_TRUNCATED, "the file ends in box '%c%c%c%c'", b->type >> 24 & 0x7F,
                         b->type >> 16 & 0x7F, b->type >> 8 & 0x7F, b->type & 0x7F);

@@ -55,12 +55,6 @@ static l2k_status get_planes(packet_reader *reader, const l2k_subband *band, l2k
     return L2K_OK;
 }
 
-static bool pass_ends_segment(const packet_reader *reader, const l2k_block *block, unsigned pass)
-{
-    unsigned type = (pass + 2) % 3, plane = block->num_planes - 1u - (pass + 2) / 3;
-    return l2k_pass_terminates(reader->coding->style, block->num_planes, plane, type);
-}
-
 static l2k_status add_contribution(packet_reader *reader, l2k_block *block, unsigned passes, bool starts,
                                    uint32_t bytes)
 {
@@ -84,12 +78,12 @@ static l2k_status get_lengths(packet_reader *reader, l2k_block *block, unsigned 
             return corrupt(reader, "a length of more than 32 bits");
     }
     unsigned at = block->num_passes, end = at + passes;
-    if (block->num_planes == 0 || end > 3u * block->num_planes - 2)
+    if (block->num_planes == 0 || end > L2K_MAX_RECEIVED_PASSES)
         return corrupt(reader, "more coding passes than bit-planes allow");
     while (at < end) {
-        bool starts = at == 0 || pass_ends_segment(reader, block, at - 1);
+        bool starts = at == 0 || l2k_pass_terminates(reader->coding->style, at - 1);
         unsigned next = at + 1;
-        while (next < end && !pass_ends_segment(reader, block, next - 1))
+        while (next < end && !l2k_pass_terminates(reader->coding->style, next - 1))
             next++;
         unsigned width = block->lblock + l2k_log2(next - at);
         if (width > 32)

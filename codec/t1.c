@@ -116,19 +116,19 @@ l2k_status l2k_t1_reserve(l2k_t1 *t1, size_t bytes)
     return L2K_OK;
 }
 
-bool l2k_pass_is_raw(unsigned style, unsigned num_planes, unsigned plane, unsigned type)
+/* Passes 0 to 9 are the first clean-up pass and three whole bit-planes: always MQ. From then on bypass codes significance
+ * and refinement raw, and pass 10 is a significance pass. */
+enum { FIRST_RAW_PASS = 10 };
+
+bool l2k_pass_is_raw(unsigned style, unsigned pass)
 {
-    return (style & L2K_STYLE_BYPASS) && type < 2 && plane + 4 < num_planes;
+    return (style & L2K_STYLE_BYPASS) && pass >= FIRST_RAW_PASS && pass % 3 != 0;
 }
 
-bool l2k_pass_terminates(unsigned style, unsigned num_planes, unsigned plane, unsigned type)
+bool l2k_pass_terminates(unsigned style, unsigned pass)
 {
     if (style & L2K_STYLE_TERMALL)
         return true;
-    if (type == 2 && plane == 0)
-        return true;
-    if (!(style & L2K_STYLE_BYPASS))
-        return false;
-    /* The fourth bit-plane's clean-up pass is the last before raw passes; from there on MQ and raw take turns. */
-    return plane + 4 == num_planes ? type == 2 : plane + 4 < num_planes && type > 0;
+    /* MQ ends before the first raw pass; from there on two raw passes and one of MQ take turns. */
+    return (style & L2K_STYLE_BYPASS) && pass + 1 >= FIRST_RAW_PASS && pass % 3 != 1;
 }

@@ -17,6 +17,9 @@
 #define L2K_MAX_BIT_PLANES 30
 #define L2K_MAX_PASSES (3 * L2K_MAX_BIT_PLANES - 2)
 
+/* Some encoders send empty passes beyond the last bit-plane; they are received, counted in a byte, and not decoded. */
+#define L2K_MAX_RECEIVED_PASSES 255
+
 typedef struct l2k_t1 {
     const l2k_context *context;
     uint8_t zero_context[4][512]; /* orientation, neighbourhood bits 0-8 of a flag word -> zero-coding context */
@@ -73,11 +76,11 @@ typedef struct l2k_t1_segment {
 void l2k_t1_decode(l2k_t1 *t1, const l2k_t1_block *block, unsigned num_planes, const l2k_t1_segment *segments,
                    size_t num_segments);
 
-/* Whether a pass ends a codeword segment (Table D.9 and D.4), for the coder that must know it before there is data.
- * `plane` counts down from num_planes - 1 to 0, `type` is 0 significance, 1 refinement, 2 clean-up. */
-bool l2k_pass_terminates(unsigned style, unsigned num_planes, unsigned plane, unsigned type);
+/* Whether the style makes pass number `pass` of a block (0 = the first clean-up pass) end its codeword segment (Tables D.8
+ * and D.9). The last pass of all ends one too; that is for the coder to know. */
+bool l2k_pass_terminates(unsigned style, unsigned pass);
 
 /* Whether a pass is coded with raw bits. */
-bool l2k_pass_is_raw(unsigned style, unsigned num_planes, unsigned plane, unsigned type);
+bool l2k_pass_is_raw(unsigned style, unsigned pass);
 
 #endif

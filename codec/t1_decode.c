@@ -163,12 +163,12 @@ static void start_segment(block_decoder *b, uint8_t *bytes, uint32_t length, boo
 static void decode_passes(block_decoder *b, const l2k_t1_block *block, unsigned num_planes,
                           const l2k_t1_segment *segments, size_t num_segments)
 {
-    unsigned type = 2, plane = num_planes - 1;
+    unsigned type = 2, plane = num_planes - 1, number = 0;
     uint8_t *bytes = b->t1->bytes;
     for (size_t s = 0; s < num_segments; s++) {
-        start_segment(b, bytes, segments[s].bytes, l2k_pass_is_raw(block->style, num_planes, plane, type));
+        start_segment(b, bytes, segments[s].bytes, l2k_pass_is_raw(block->style, number));
         for (uint32_t i = 0; i < segments[s].passes; i++) {
-            run_pass(b, type, plane, l2k_pass_is_raw(block->style, num_planes, plane, type));
+            run_pass(b, type, plane, l2k_pass_is_raw(block->style, number));
             if (type == 2 && (block->style & L2K_STYLE_SEGSYM))
                 for (int symbol = 0; symbol < 4; symbol++)
                     l2k_mq_decode(&b->mq, &b->contexts[L2K_CONTEXT_UNIFORM]);
@@ -177,6 +177,7 @@ static void decode_passes(block_decoder *b, const l2k_t1_block *block, unsigned 
             if (type == 2 && plane-- == 0)
                 return;
             type = (type + 1) % 3;
+            number++;
         }
         bytes += segments[s].bytes + 2;
     }

@@ -290,8 +290,9 @@ static l2k_status code_passes(block_coder *b, const l2k_t1_block *block, bool me
     unsigned type = 2, plane = code->num_planes - 1;
     bool fresh = false; /* the first segment is started by the caller */
     for (;;) {
-        bool raw = l2k_pass_is_raw(block->style, code->num_planes, plane, type);
-        l2k_pass *pass = &code->passes[code->num_passes++];
+        unsigned number = code->num_passes++;
+        bool raw = l2k_pass_is_raw(block->style, number), last = type == 2 && plane == 0;
+        l2k_pass *pass = &code->passes[number];
         L2K_TRY(reserve_pass(b));
         if (fresh)
             start_segment(b, raw);
@@ -302,12 +303,13 @@ static l2k_status code_passes(block_coder *b, const l2k_t1_block *block, bool me
                 l2k_mq_encode(&b->mq, &b->contexts[L2K_CONTEXT_UNIFORM], ~i & 1);
         distortion += (double)b->gain / 4;
         pass->distortion = distortion;
-        pass->terminated = fresh = l2k_pass_terminates(block->style, code->num_planes, plane, type);
+        pass->terminated = fresh = last || l2k_pass_terminates(block->style, number);
         end_pass(b, block, raw, pass);
         if (block->style & L2K_STYLE_RESET)
             l2k_mq_reset_contexts(b->contexts);
-        if (type == 2 && plane-- == 0)
+        if (last)
             return L2K_OK;
+        plane -= type == 2;
         type = (type + 1) % 3;
     }
 }

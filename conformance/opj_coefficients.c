@@ -1,9 +1,9 @@
-/* lift2k's transform stage against OpenJPEG's own, coefficient by coefficient: images are encoded and decoded in memory by
- * libopenjp2.a, whose wavelet functions are watched through the linker's --wrap. What they give (forward) and take (inverse)
- * must be what a plan gives and takes, bit for bit; OpenJPEG's decoded samples must be the plan's.
+/* lift2k's transform stage against OpenJPEG's own, coefficient by coefficient: images are encoded and decoded in memory
+ * by libopenjp2.a, whose wavelet functions are watched through the linker's --wrap. What they give (forward) and take
+ * (inverse) must be what a plan gives and takes, bit for bit; OpenJPEG's decoded samples must be the plan's.
  *
- * Each case runs in its own process, since OpenJPEG's 9/7 encoder ends in an assertion where a resolution has width 0 but
- * not height 0.
+ * Each case runs in its own process, since OpenJPEG's 9/7 encoder ends in an assertion where a resolution has width 0
+ * but not height 0.
  *
  * Tied to OpenJPEG 2.5.0 on x86-64 by the mirrored structs below. Exit status 0 = all equal. Needs:
  *   -Wl,--wrap=opj_dwt_encode,--wrap=opj_dwt_encode_real,--wrap=opj_dwt_decode,--wrap=opj_dwt_decode_real
@@ -58,7 +58,7 @@ typedef struct record {
     union {
         int32_t i;
         float f;
-    } *data;
+    } * data;
 } record;
 
 #define MAX_RECORDS 4096
@@ -192,7 +192,8 @@ static uint32_t below(uint32_t n)
 static opj_image_t *random_image(unsigned *components, bool *joint)
 {
     opj_image_cmptparm_t parameters[4] = {0};
-    uint32_t x0 = below(90), y0 = below(90), x1 = x0 + 1 + below(below(4) ? 150 : 9), y1 = y0 + 1 + below(below(4) ? 150 : 9);
+    uint32_t x0 = below(90), y0 = below(90), x1 = x0 + 1 + below(below(4) ? 150 : 9),
+             y1 = y0 + 1 + below(below(4) ? 150 : 9);
     unsigned precision = 1 + below(16), is_signed = below(4) == 0;
     *components = below(2) ? 3 : 1 + below(4);
     *joint = *components >= 3 && below(3);
@@ -205,11 +206,13 @@ static opj_image_t *random_image(unsigned *components, bool *joint)
         parameters[c].sgnd = is_signed;
         if (parameters[c].w == 0 || parameters[c].h == 0)
             return NULL;
-        /* Its encoder takes ceil((x1 - x0) / dx) for the distance between rows, which is not always the width (B-12). */
+        /* Its encoder takes ceil((x1 - x0) / dx) for the distance between rows, which is not always the width (B-12).
+         */
         if (parameters[c].w != l2k_ceil_div(x1 - x0, parameters[c].dx))
             return NULL;
     }
-    opj_image_t *image = opj_image_create(*components, parameters, *components >= 3 ? OPJ_CLRSPC_SRGB : OPJ_CLRSPC_GRAY);
+    opj_image_t *image =
+        opj_image_create(*components, parameters, *components >= 3 ? OPJ_CLRSPC_SRGB : OPJ_CLRSPC_GRAY);
     image->x0 = x0, image->y0 = y0, image->x1 = x1, image->y1 = y1;
     unsigned kind = below(3);
     for (unsigned c = 0; c < *components; c++) {
@@ -297,8 +300,8 @@ static unsigned band_of(const l2k_coefficients *view, uint32_t x, uint32_t y)
 }
 
 /* Where OpenJPEG's encoder is known to be wrong: its 9/7 does not double a line of one sample at an odd coordinate (see
- * dwt/lifting.h), and its 5/3, filtering the rows of a resolution of width 0 at an odd coordinate, changes samples beside it
- * (its 9/7 ends in an assertion there). */
+ * dwt/lifting.h), and its 5/3, filtering the rows of a resolution of width 0 at an odd coordinate, changes samples
+ * beside it (its 9/7 ends in an assertion there). */
 static bool meets_defect(const record *r, bool real)
 {
     for (unsigned level = 0; level < r->levels; level++) {
@@ -333,11 +336,15 @@ static void prepare(run *t, const record *tile, const opj_image_t *image, unsign
     for (unsigned c = 0; c < image->numcomps; c++) {
         const opj_image_comp_t *k = &image->comps[c];
         l2k_plan_component *p = &t->components[c];
-        *p = (l2k_plan_component){.rect = tile[c].rect, .levels = tile[c].levels, .discard = tile[c].discard,
-                                  .wavelet = real ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3, .precision = k->prec,
+        *p = (l2k_plan_component){.rect = tile[c].rect,
+                                  .levels = tile[c].levels,
+                                  .discard = tile[c].discard,
+                                  .wavelet = real ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3,
+                                  .precision = k->prec,
                                   .is_signed = k->sgnd};
         for (unsigned b = 0; b < L2K_MAX_SUBBANDS; b++) /* the decoder's steps leave the gain out */
-            p->steps[b] = tile[c].steps[b] * (direction == L2K_INVERSE && real ? 1u << l2k_log2_gain(orientation_of(b)) : 1);
+            p->steps[b] =
+                tile[c].steps[b] * (direction == L2K_INVERSE && real ? 1u << l2k_log2_gain(orientation_of(b)) : 1);
         l2k_rect part = l2k_resolution_rect(p->rect, reduce);
         uint32_t left = l2k_ceil_shift(l2k_ceil_div(image->x0, k->dx), reduce);
         uint32_t top = l2k_ceil_shift(l2k_ceil_div(image->y0, k->dy), reduce);
@@ -351,7 +358,7 @@ static void prepare(run *t, const record *tile, const opj_image_t *image, unsign
 /* Shared with the processes of the cases. */
 static struct tally {
     unsigned long compared[5], differ[5], defects;
-} *tally;
+} * tally;
 
 /* What is compared; the forward and inverse ones plus 1 for the 9/7. */
 enum { STEPS = 0, FORWARD = 1, INVERSE = 3 };
@@ -446,8 +453,8 @@ static void compare_inverse(const opj_image_t *image, const record *tile, unsign
         for (uint32_t y = 0; y < view->height; y++)
             for (uint32_t x = 0; x < view->width; x++) {
                 const char *row = (const char *)where.planes[c].data + (ptrdiff_t)y * where.planes[c].row_stride;
-                count(INVERSE + real, ((const int32_t *)t.planes[c].data)[(size_t)y * view->width + x] !=
-                                          ((const int32_t *)row)[x]);
+                count(INVERSE + real,
+                      ((const int32_t *)t.planes[c].data)[(size_t)y * view->width + x] != ((const int32_t *)row)[x]);
             }
         free(t.planes[c].data);
     }

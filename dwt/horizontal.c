@@ -3,8 +3,8 @@
 #include "base/vector.h"
 #include "dwt/lifting.h"
 
-/* A row is split into its low and high samples; then a step on sample i of one half reads samples i - 1 and i of the other
- * half where its own half holds the first sample of the row, else i and i + 1. `lead` is 1 in the second case.
+/* A row is split into its low and high samples; then a step on sample i of one half reads samples i - 1 and i of the
+ * other half where its own half holds the first sample of the row, else i and i + 1. `lead` is 1 in the second case.
  * Whatever is missing at an end is mirrored. x holds nx samples, o (the other half) no >= 1. */
 #define STEP(name, type, ...)                                                                                          \
     static inline __attribute__((always_inline)) void name(type *restrict x, size_t nx, const type *restrict o,        \

@@ -1,11 +1,11 @@
 /* The lifting steps of Annex F on scalars, one written copy for all backends.
  *
  * A line is transformed in steps; each step changes all samples of one parity from their two neighbours of the other.
- * "Low" samples lie at even coordinates, "high" samples at odd ones. At the border of a line the missing neighbour equals
- * the other one, which is what symmetric extension (F.3.7) comes to.
+ * "Low" samples lie at even coordinates, "high" samples at odd ones. At the border of a line the missing neighbour
+ * equals the other one, which is what symmetric extension (F.3.7) comes to.
  *
- * Two directions are filtered vertical first, then horizontal; the inverse undoes the horizontal first. The order decides
- * the rounding of the 5/3, and so the file. */
+ * Two directions are filtered vertical first, then horizontal; the inverse undoes the horizontal first. The order
+ * decides the rounding of the 5/3, and so the file. */
 #ifndef L2K_DWT_LIFTING_H
 #define L2K_DWT_LIFTING_H
 
@@ -62,8 +62,8 @@ L2K_HD int32_t l2k_5_3_unlone(int32_t x)
 #define L2K_9_7_INVERSE_LOW  1.230174105f
 #define L2K_9_7_INVERSE_HIGH 0.812866211f
 
-/* Every step of F-7 and F-11. The inverse passes the constant with the other sign: the product changes its sign only, so
- * this is the subtraction, to the bit. */
+/* Every step of F-7 and F-11. The inverse passes the constant with the other sign: the product changes its sign only,
+ * so this is the subtraction, to the bit. */
 L2K_HD float l2k_9_7_lift(float x, float left, float right, float c)
 {
     return x + (left + right) * c;

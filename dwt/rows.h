@@ -1,5 +1,5 @@
-/* Lifting on whole rows, the CPU's inner loops. Samples are int32 for the 5/3 and float for the 9/7; both take four bytes,
- * so one buffer serves either. Rows need no alignment beyond their element's. */
+/* Lifting on whole rows, the CPU's inner loops. Samples are int32 for the 5/3 and float for the 9/7; both take four
+ * bytes, so one buffer serves either. Rows need no alignment beyond their element's. */
 #ifndef L2K_DWT_ROWS_H
 #define L2K_DWT_ROWS_H
 
@@ -9,8 +9,8 @@
 
 #define L2K_MAX_STEPS 4
 
-/* Vertical lifting: a step changes every sample of one row from the rows above and below (which may be the same row, at a
- * border). Steps act on alternating parities of rows, starting with `first`. */
+/* Vertical lifting: a step changes every sample of one row from the rows above and below (which may be the same row, at
+ * a border). Steps act on alternating parities of rows, starting with `first`. */
 typedef struct l2k_lifting {
     unsigned steps; /* 2 or 4 */
     unsigned first; /* parity of the rows that step 0 changes: 1 forward (high rows), 0 inverse (low rows) */
@@ -26,10 +26,11 @@ typedef struct l2k_lifting {
 const l2k_lifting *l2k_lifting_forward(l2k_wavelet wavelet);
 const l2k_lifting *l2k_lifting_inverse(l2k_wavelet wavelet);
 
-/* Horizontal analysis and synthesis of a row of n >= 1 samples whose first one has coordinate parity `parity`. `low` holds
- * (n + 1 - parity) / 2 samples, `high` (n + parity) / 2. `row` overlaps neither.
- * Forward: row to low and high, which must not overlap. Inverse: low and high are working space and are destroyed.
- * The 9/7 scales its row by `scale` before the analysis and after the synthesis: the vertical factor. */
+/* Horizontal analysis and synthesis of a row of n >= 1 samples whose first one has coordinate parity `parity`. `low`
+ * holds (n + 1 - parity) / 2 samples, `high` (n + parity) / 2. `row` overlaps neither.
+ * - Forward: row to low and high, which must not overlap.
+ * - Inverse: low and high are working space and are destroyed.
+ * - The 9/7 scales its row by `scale` before the analysis and after the synthesis: the vertical factor. */
 void l2k_row_forward_5_3(const int32_t *row, size_t n, unsigned parity, int32_t *low, int32_t *high);
 void l2k_row_inverse_5_3(int32_t *low, int32_t *high, size_t n, unsigned parity, int32_t *row);
 void l2k_row_forward_9_7(const float *row, size_t n, unsigned parity, float scale, float *low, float *high);

@@ -1,7 +1,7 @@
 #include "dwt/slide.h"
 
-/* The rows a stripe reads. What lies beyond them is mirrored: at the rim of the picture that is the transform, at a cut it
- * gives wrong values, which travel one row per step and so never reach the rows that are emitted. */
+/* The rows a stripe reads. What lies beyond them is mirrored: at the rim of the picture that is the transform, at a cut
+ * it gives wrong values, which travel one row per step and so never reach the rows that are emitted. */
 typedef struct span {
     int64_t first, end;
 } span;

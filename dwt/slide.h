@@ -1,7 +1,7 @@
-/* Vertical lifting of a picture that streams through a few rows: rows are loaded from top to bottom into a ring, every step
- * follows one row behind the one before it, and finished rows leave. The working set is steps + 2 rows a lane whatever the
- * height, so it stays in the cache; a picture is cut into stripes only to feed several threads, at the price of `steps`
- * rows read again on either side of a cut.
+/* Vertical lifting of a picture that streams through a few rows: rows are loaded from top to bottom into a ring, every
+ * step follows one row behind the one before it, and finished rows leave. The working set is steps + 2 rows a lane
+ * whatever the height, so it stays in the cache; a picture is cut into stripes only to feed several threads, at the
+ * price of `steps` rows read again on either side of a cut.
  *
  * Lanes are components that go together, because a component transform joins them at the rim. */
 #ifndef L2K_DWT_SLIDE_H
@@ -9,7 +9,7 @@
 
 #include "dwt/rows.h"
 
-#define L2K_MAX_LANES 3
+#define L2K_MAX_LANES  3
 #define L2K_SLIDE_ROWS (L2K_MAX_STEPS + 2) /* ring rows a lane needs at most */
 
 typedef struct l2k_slide {

@@ -1,5 +1,5 @@
-/* The dead-zone quantiser of Annex E and its inverse, and the conversion between the wavelet's values (int32 for the 5/3,
- * float for the 9/7) and stored coefficients. The scalars serve all backends; the rows are the CPU's. */
+/* The dead-zone quantiser of Annex E and its inverse, and the conversion between the wavelet's values (int32 for the
+ * 5/3, float for the 9/7) and stored coefficients. The scalars serve all backends; the rows are the CPU's. */
 #ifndef L2K_QUANT_QUANTISER_H
 #define L2K_QUANT_QUANTISER_H
 
@@ -7,8 +7,8 @@
 
 #include "base/device.h"
 
-/* E-2 as OpenJPEG computes it: v / step with six binary places, rounded to nearest, and the places then cut off towards 0.
- * step > 0. |index| <= 2^25: larger quotients saturate. */
+/* E-2 as OpenJPEG computes it: v / step with six binary places, rounded to nearest, and the places then cut off towards
+ * 0. step > 0. |index| <= 2^25: larger quotients saturate. */
 L2K_HD int32_t l2k_quantise(float v, float step)
 {
     return l2k_round_f32((v / step) * 64.0f) / 64;
@@ -20,7 +20,8 @@ L2K_HD float l2k_dequantise(int32_t doubled, float half_step)
     return (float)doubled * half_step;
 }
 
-/* Rows of n coefficients. 16-bit stores keep the low 16 bits: the maker of the plan has seen to it that the values fit. */
+/* Rows of n coefficients. 16-bit stores keep the low 16 bits: the maker of the plan has seen to it that the values fit.
+ */
 void l2k_quantise_row_i16(const float *row, size_t n, float step, int16_t *coefficients);
 void l2k_quantise_row_i32(const float *row, size_t n, float step, int32_t *coefficients);
 void l2k_dequantise_row_i16(const int16_t *coefficients, size_t n, float half_step, float *row);

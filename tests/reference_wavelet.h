@@ -1,6 +1,6 @@
-/* The wavelet transforms of Annex F written from the standard's equations and for nothing but reading: a line is extended
- * symmetrically by F-4 into a longer one, and each equation is a loop over absolute coordinates. Shares no code with dwt/.
- * The 9/7 works in float with one rounding per operation, in the order of the equations. */
+/* The wavelet transforms of Annex F written from the standard's equations and for nothing but reading: a line is
+ * extended symmetrically by F-4 into a longer one, and each equation is a loop over absolute coordinates. Shares no
+ * code with dwt/. The 9/7 works in float with one rounding per operation, in the order of the equations. */
 #ifndef L2K_TESTS_REFERENCE_WAVELET_H
 #define L2K_TESTS_REFERENCE_WAVELET_H
 
@@ -45,14 +45,14 @@ static inline void ref_lift_5_3(ref_sample *x, long i0, long i1, int inverse)
     ref_sample *y = x + REF_MARGIN - i0;
     if (!inverse) {
         REF_FOR(1, i0 - 1, i1 + 1) /* F-9 */
-            y[n].i = ref_wrap((int64_t)y[n].i - ref_floor_div(ref_wrap((int64_t)y[n - 1].i + y[n + 1].i), 2));
+        y[n].i = ref_wrap((int64_t)y[n].i - ref_floor_div(ref_wrap((int64_t)y[n - 1].i + y[n + 1].i), 2));
         REF_FOR(0, i0, i1) /* F-10 */
-            y[n].i = ref_wrap((int64_t)y[n].i + ref_floor_div(ref_wrap((int64_t)y[n - 1].i + y[n + 1].i + 2), 4));
+        y[n].i = ref_wrap((int64_t)y[n].i + ref_floor_div(ref_wrap((int64_t)y[n - 1].i + y[n + 1].i + 2), 4));
     } else {
         REF_FOR(0, i0 - 1, i1 + 1) /* F-5 */
-            y[n].i = ref_wrap((int64_t)y[n].i - ref_floor_div(ref_wrap((int64_t)y[n - 1].i + y[n + 1].i + 2), 4));
+        y[n].i = ref_wrap((int64_t)y[n].i - ref_floor_div(ref_wrap((int64_t)y[n - 1].i + y[n + 1].i + 2), 4));
         REF_FOR(1, i0, i1) /* F-6 */
-            y[n].i = ref_wrap((int64_t)y[n].i + ref_floor_div(ref_wrap((int64_t)y[n - 1].i + y[n + 1].i), 2));
+        y[n].i = ref_wrap((int64_t)y[n].i + ref_floor_div(ref_wrap((int64_t)y[n - 1].i + y[n + 1].i), 2));
     }
 }
 
@@ -116,8 +116,8 @@ static inline void ref_sort(ref_sample *line, long count, long distance, unsigne
     free(copy);
 }
 
-/* One level on the width x height corner of a picture with `stride`: 2D_SD with the bands sorted as in Mallat layout, or
- * 2D_SR. px, py: parities of the origin. */
+/* One level on the width x height corner of a picture with `stride`: 2D_SD with the bands sorted as in Mallat layout,
+ * or 2D_SR. px, py: parities of the origin. */
 static inline void ref_level(ref_sample *data, long stride, long width, long height, unsigned px, unsigned py, int real,
                              int inverse)
 {

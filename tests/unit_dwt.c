@@ -102,7 +102,8 @@ static void undo_scaling(ref_sample *column, long n, long distance, unsigned par
 static void one_slide(size_t width, int64_t height, unsigned parity, int real, int inverse, int64_t cut)
 {
     size_t count = width * (size_t)height;
-    ref_sample *in = malloc(count * sizeof *in), *expected = malloc(count * sizeof *in), *out = malloc(count * sizeof *in);
+    ref_sample *in = malloc(count * sizeof *in), *expected = malloc(count * sizeof *in),
+               *out = malloc(count * sizeof *in);
     ref_sample *ring = malloc(L2K_SLIDE_ROWS * width * sizeof *ring);
     for (size_t i = 0; i < count; i++)
         in[i] = expected[i] = random_sample(real, 0);
@@ -114,7 +115,15 @@ static void one_slide(size_t width, int64_t height, unsigned parity, int real, i
     picture p = {in, out, width, -1, -1};
     l2k_wavelet wavelet = real ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3;
     l2k_slide slide = {inverse ? l2k_lifting_inverse(wavelet) : l2k_lifting_forward(wavelet),
-                       width, height, parity, 1, ring, width, load, emit, &p};
+                       width,
+                       height,
+                       parity,
+                       1,
+                       ring,
+                       width,
+                       load,
+                       emit,
+                       &p};
     for (int64_t begin = 0; begin < height; begin += cut) {
         p.last_loaded = -1;
         l2k_slide_run(&slide, begin, begin + cut < height ? begin + cut : height);

@@ -169,9 +169,9 @@ static void test_interleaved(void **unused)
                 for (size_t i = 0; i < n * channels * size; i++)
                     copy[i] = memory[i] = (uint8_t)random_u32();
                 for (size_t c = 0; c < 3; c++)
-                    pixels[c] = (l2k_pixel_row){memory + c * size, (ptrdiff_t)(channels * size),
-                                                wide ? L2K_SAMPLE_U16 : L2K_SAMPLE_U8,
-                                                l2k_level_shift_make(wide ? 16 : 8, 0)};
+                    pixels[c] =
+                        (l2k_pixel_row){memory + c * size, (ptrdiff_t)(channels * size),
+                                        wide ? L2K_SAMPLE_U16 : L2K_SAMPLE_U8, l2k_level_shift_make(wide ? 16 : 8, 0)};
                 l2k_pixels_load_rct(pixels, n, (int32_t *const[3]){rows[0], rows[1], rows[2]});
                 for (size_t i = 0; i < n; i++) {
                     for (size_t c = 0; c < 3; c++)

@@ -1,5 +1,5 @@
-/* The whole CPU transform stage against a plain one put together from tests/reference_wavelet.h and the equations of Annex
- * E and G: random shapes, every sample type and layout, both directions, any number of threads. */
+/* The whole CPU transform stage against a plain one put together from tests/reference_wavelet.h and the equations of
+ * Annex E and G: random shapes, every sample type and layout, both directions, any number of threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -519,7 +519,8 @@ static void test_errors(void **unused)
 {
     (void)unused;
     l2k_context context = context_of(1);
-    l2k_plan_component c[3] = {{.rect = {0, 0, 8, 8}, .precision = 8}, {.rect = {0, 0, 8, 8}, .precision = 8},
+    l2k_plan_component c[3] = {{.rect = {0, 0, 8, 8}, .precision = 8},
+                               {.rect = {0, 0, 8, 8}, .precision = 8},
                                {.rect = {0, 0, 8, 7}, .precision = 8}};
     l2k_plan_spec spec = {L2K_FORWARD, L2K_COEFFICIENT_INT16, true, 3, c};
     l2k_plan *plan;
@@ -570,8 +571,8 @@ static void test_out_of_memory(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forward),  cmocka_unit_test(test_inverse), cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_lossless), cmocka_unit_test(test_fits),    cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_forward),       cmocka_unit_test(test_inverse), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_lossless),      cmocka_unit_test(test_fits),    cmocka_unit_test(test_errors),
         cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,7 +46,7 @@ static void test_rounding(void **unused)
 static void test_quantise(void **unused)
 {
     (void)unused;
-    assert_int_equal(l2k_quantise(0.99f, 1.0f), 0); /* 63.36 / 64: the dead zone reaches to 1 */
+    assert_int_equal(l2k_quantise(0.99f, 1.0f), 0);  /* 63.36 / 64: the dead zone reaches to 1 */
     assert_int_equal(l2k_quantise(0.995f, 1.0f), 1); /* 63.68 rounds up first, as in OpenJPEG */
     assert_int_equal(l2k_quantise(-0.99f, 1.0f), 0);
     assert_int_equal(l2k_quantise(-0.995f, 1.0f), -1);

@@ -34,14 +34,14 @@ static int32_t from_value_f32(float x, l2k_level_shift s)
  * multiple of their size, go byte by byte. */
 #define DEFINE_ACCESS(name, sample, kind, value)                                                                       \
     INLINE void load_loop_##name##_##kind(ptrdiff_t distance, const sample *restrict in, size_t n, l2k_level_shift s,  \
-                                          value *restrict row)                                                        \
+                                          value *restrict row)                                                         \
     {                                                                                                                  \
         L2K_INDEPENDENT                                                                                                \
         for (size_t i = 0; i < n; i++)                                                                                 \
             row[i] = (value)l2k_shift_down(in[(ptrdiff_t)i * distance], s);                                            \
     }                                                                                                                  \
     INLINE void store_loop_##name##_##kind(ptrdiff_t distance, sample *restrict out, size_t n, l2k_level_shift s,      \
-                                           const value *restrict row)                                                 \
+                                           const value *restrict row)                                                  \
     {                                                                                                                  \
         L2K_INDEPENDENT                                                                                                \
         for (size_t i = 0; i < n; i++)                                                                                 \

@@ -1,5 +1,5 @@
-/* The pixel pass (Annex G): DC level shift and component transforms on scalars for all backends, and the row loops of the
- * CPU between the caller's planes and the wavelet's rows. */
+/* The pixel pass (Annex G): DC level shift and component transforms on scalars for all backends, and the row loops of
+ * the CPU between the caller's planes and the wavelet's rows. */
 #ifndef L2K_TILING_PIXEL_H
 #define L2K_TILING_PIXEL_H
 
@@ -9,8 +9,9 @@
 #include "base/device.h"
 #include "lift2k/lift2k.h"
 
-/* What turns samples of a component into signed values around 0 and back: s - shift forward (G-1); backward the value is
- * clamped to low .. high, the range of a signed component, and the shift added. Clamping first keeps sums inside int32. */
+/* What turns samples of a component into signed values around 0 and back: s - shift forward (G-1); backward the value
+ * is clamped to low .. high, the range of a signed component, and the shift added. Clamping first keeps sums inside
+ * int32. */
 typedef struct l2k_level_shift {
     int32_t shift; /* 2^(precision - 1) for unsigned components, else 0 */
     int32_t low, high;

@@ -2,8 +2,8 @@
 
 #include "base/vector.h"
 
-/* Three components of one type that alternate in memory, as image files have them: one pass reads or writes all three, so
- * that the compiler moves whole vectors and sorts them in registers. */
+/* Three components of one type that alternate in memory, as image files have them: one pass reads or writes all three,
+ * so that the compiler moves whole vectors and sorts them in registers. */
 #define DEFINE_TRIPLES(name, sample, transform, value, up)                                                             \
     L2K_VECTOR static void load_##name##_##transform(const sample *restrict in, const l2k_pixel_row pixels[3],         \
                                                      size_t n, value *restrict c0, value *restrict c1,                 \

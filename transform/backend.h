@@ -4,10 +4,10 @@
 
 #include "transform/plan.h"
 
-/* create: the views are laid out already; takes all memory, sets base, on_device and, if it must, stride of each view, and
- *         plan->state. After an error free is called, so what was taken must be reachable from the plan.
- * free:   releases the views' memory and the state, whatever of them is there.
- * forward, inverse: as in plan.h; only the one for the plan's direction is called. */
+/* - create: the views are laid out already; takes all memory, sets base, on_device and, if it must, stride of each
+ *   view, and plan->state. After an error free is called, so what was taken must be reachable from the plan.
+ * - free: releases the views' memory and the state, whatever of them is there.
+ * - forward, inverse: as in plan.h; only the one for the plan's direction is called. */
 typedef struct l2k_backend_functions {
     l2k_status (*create)(l2k_plan *plan);
     void (*free)(l2k_plan *plan);

@@ -1,10 +1,10 @@
 /* The CPU backend: its memory, and what its two directions share. Internal to transform/cpu*.c.
  *
- * A level is one pass over its samples. Rows stream through a small ring (dwt/slide.h): forward they come from the pixels
- * or from the LL buffer of the level before, are filtered vertically in the ring and horizontally as they leave it, and go
- * to the next LL buffer and, quantised, to the view; the inverse runs the same way back. The LL of level 1 lies in one
- * buffer per lane, that of level 2 in a buffer that all lanes take turns with, then the two alternate. (With discarded
- * resolutions, level 1 is here the highest one that is left.) */
+ * A level is one pass over its samples. Rows stream through a small ring (dwt/slide.h): forward they come from the
+ * pixels or from the LL buffer of the level before, are filtered vertically in the ring and horizontally as they leave
+ * it, and go to the next LL buffer and, quantised, to the view; the inverse runs the same way back. The LL of level 1
+ * lies in one buffer per lane, that of level 2 in a buffer that all lanes take turns with, then the two alternate.
+ * (With discarded resolutions, level 1 is here the highest one that is left.) */
 #ifndef L2K_TRANSFORM_CPU_H
 #define L2K_TRANSFORM_CPU_H
 
@@ -52,8 +52,8 @@ l2k_cpu_pass l2k_cpu_pass_make(l2k_plan *plan, const l2k_plane *planes, uint32_t
 /* Cuts the pass into stripes and runs them on the context's threads. */
 void l2k_cpu_run(const l2k_cpu_pass *pass, l2k_cpu_stripe *stripe);
 
-/* Row y of the LL that decomposition `level` of lane `lane` leaves, and its neighbours' distance is the LL's width rounded
- * up to 16. For levels between discard and levels, exclusively. */
+/* Row y of the LL that decomposition `level` of lane `lane` leaves, and its neighbours' distance is the LL's width
+ * rounded up to 16. For levels between discard and levels, exclusively. */
 void *l2k_cpu_low_row(const l2k_cpu_pass *pass, unsigned lane, unsigned level, uint32_t width, int64_t y);
 
 /* Row y of a band in the view of lane `lane`. */

@@ -17,8 +17,8 @@ unsigned l2k_band_number(unsigned levels, unsigned level, unsigned orientation)
     return 3 * (levels - level) + orientation;
 }
 
-/* Rows start on a cache line (32 int16 or 16 int32 would do; 32 serve both). Rows a multiple of 1 KiB apart would all fall
- * into the same few cache sets when a code-block is read column by column. */
+/* Rows start on a cache line (32 int16 or 16 int32 would do; 32 serve both). Rows a multiple of 1 KiB apart would all
+ * fall into the same few cache sets when a code-block is read column by column. */
 static size_t choose_stride(uint32_t width, size_t size)
 {
     size_t stride = ((size_t)width + 31) & ~(size_t)31;

@@ -1,11 +1,12 @@
-/* Where the coefficients of a tile-component lie: the sizes of its decomposition levels and the rectangles of its subbands
- * in Mallat layout. Backends read their loops off these. */
+/* Where the coefficients of a tile-component lie: the sizes of its decomposition levels and the rectangles of its
+ * subbands in Mallat layout. Backends read their loops off these. */
 #ifndef L2K_TRANSFORM_LAYOUT_H
 #define L2K_TRANSFORM_LAYOUT_H
 
 #include "transform/plan.h"
 
-/* One decomposition: width x height samples become 2 x 2 subbands. A side of a band is low or what is left of the whole. */
+/* One decomposition: width x height samples become 2 x 2 subbands. A side of a band is low or what is left of the
+ * whole. */
 typedef struct l2k_level {
     uint32_t width, height;         /* of the samples: resolution `level - 1` counted from the full size */
     uint32_t low_width, low_height; /* of the LL band; either side may be 0, and so may the other bands' sides */

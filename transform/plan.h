@@ -1,5 +1,5 @@
-/* The transform stage behind one seam (rule 2 and 3 of docs/architecture.md): a plan is made for the shape of a tile, takes
- * all memory, and then turns planes into coefficients, or coefficients into planes, on one backend. */
+/* The transform stage behind one seam (rule 2 and 3 of docs/architecture.md): a plan is made for the shape of a tile,
+ * takes all memory, and then turns planes into coefficients, or coefficients into planes, on one backend. */
 #ifndef L2K_TRANSFORM_PLAN_H
 #define L2K_TRANSFORM_PLAN_H
 
@@ -34,8 +34,8 @@ typedef struct l2k_coefficients {
 typedef enum l2k_direction { L2K_FORWARD, L2K_INVERSE } l2k_direction;
 
 typedef struct l2k_plan_component {
-    l2k_rect rect;   /* the tile-component in its own domain; the parity of x0, y0 at each level matters */
-    unsigned levels; /* NL, 0 to 32 */
+    l2k_rect rect;    /* the tile-component in its own domain; the parity of x0, y0 at each level matters */
+    unsigned levels;  /* NL, 0 to 32 */
     unsigned discard; /* inverse only: resolutions left out, 0 to levels; planes then have the reduced size */
     l2k_wavelet wavelet;
     unsigned precision; /* 1 to 31 */
@@ -53,18 +53,23 @@ typedef struct l2k_plan_spec {
 
 typedef struct l2k_plan l2k_plan;
 
-/* Takes all memory for `spec` on a backend, for use with up to context->threads threads; `context` must outlive the plan.
- * L2K_BACKEND_AUTO takes the best that is there. Errors: L2K_ERROR_MEMORY, L2K_ERROR_BACKEND. */
+/* Takes all memory for `spec` on a backend, for use with up to context->threads threads; `context` must outlive the
+ * plan. L2K_BACKEND_AUTO takes the best that is there. Errors: L2K_ERROR_MEMORY, L2K_ERROR_BACKEND, and
+ * L2K_ERROR_ARGUMENT for a component transform over components that differ in shape. A plan for one thread starts no
+ * parallel region, so many of them may run side by side inside one. */
 l2k_status l2k_plan_create(const l2k_context *context, l2k_backend backend, const l2k_plan_spec *spec, l2k_plan **plan);
 void l2k_plan_free(l2k_plan *plan);
 
 /* True where the plan can run `spec` as it is: same sizes, same parities, same numbers, wherever on the grid. */
 bool l2k_plan_fits(const l2k_plan *plan, const l2k_plan_spec *spec);
 
-/* The view of component c, valid as long as the plan. Forward plans fill it, inverse plans read it. */
+/* The view of component c, valid as long as the plan. Forward plans fill it, inverse plans read it and leave it as it
+ * is. base is aligned to 64 bytes and the stride a multiple of 32; what lies right of the width is never read. 16-bit
+ * views keep the low 16 bits of a coefficient: it is the caller who knows the range. */
 const l2k_coefficients *l2k_plan_coefficients(const l2k_plan *plan, uint32_t c);
 
-/* planes[c] points at the top left sample of the tile-component. */
+/* planes[c] points at the top left sample of the tile-component (inverse: of the resolution that is left of it).
+ * Neither allocates. L2K_ERROR_STATE where the plan was made for the other direction. */
 l2k_status l2k_plan_forward(l2k_plan *plan, const l2k_plane *planes);
 l2k_status l2k_plan_inverse(l2k_plan *plan, const l2k_plane *planes);
 

@@ -14,8 +14,8 @@ static size_t round_up(size_t n, size_t multiple)
 /* ---- Memory ---------------------------------------------------------------------------------------------------- */
 
 typedef struct sizes {
-    size_t width;                  /* of the widest row */
-    size_t low_odd, low_even;      /* samples of the largest LL of either kind */
+    size_t width;             /* of the widest row */
+    size_t low_odd, low_even; /* samples of the largest LL of either kind */
     unsigned lanes;
 } sizes;
 
@@ -116,7 +116,7 @@ l2k_cpu_pass l2k_cpu_pass_make(l2k_plan *plan, const l2k_plane *planes, uint32_t
     const l2k_plan_component *component = &plan->components[first];
     unsigned discard = l2k_discarded(plan->spec.direction, component);
     unsigned low_first = plan->spec.component_transform && first < L2K_MAX_LANES ? first : 0;
-    l2k_cpu_pass pass = {plan,  planes, first, lanes, low_first, component->levels, discard, level, component->wavelet,
+    l2k_cpu_pass pass = {plan, planes, first, lanes, low_first, component->levels, discard, level, component->wavelet,
                          {0}};
     if (level > discard)
         pass.shape = l2k_level_of(component, level);
