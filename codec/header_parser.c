@@ -278,6 +278,7 @@ static l2k_status refuse(header_parser *parser, const l2k_segment *segment)
                     l2k_marker_name(segment->marker));
 }
 
+/* COD, COC, QCD and QCC belong into the first tile-part only (A.6); some encoders repeat them in every one. */
 #define ANY_PART (L2K_FIRST_PART_HEADER | L2K_LATER_PART_HEADER)
 
 static const struct marker_rule {
@@ -286,10 +287,10 @@ static const struct marker_rule {
     unsigned where;
     l2k_status (*handle)(header_parser *, const l2k_segment *);
 } rules[] = {
-    {L2K_COD, "COD", L2K_MAIN_HEADER | L2K_FIRST_PART_HEADER, parse_cod},
-    {L2K_COC, "COC", L2K_MAIN_HEADER | L2K_FIRST_PART_HEADER, parse_coc},
-    {L2K_QCD, "QCD", L2K_MAIN_HEADER | L2K_FIRST_PART_HEADER, parse_qcd},
-    {L2K_QCC, "QCC", L2K_MAIN_HEADER | L2K_FIRST_PART_HEADER, parse_qcc},
+    {L2K_COD, "COD", L2K_MAIN_HEADER | ANY_PART, parse_cod},
+    {L2K_COC, "COC", L2K_MAIN_HEADER | ANY_PART, parse_coc},
+    {L2K_QCD, "QCD", L2K_MAIN_HEADER | ANY_PART, parse_qcd},
+    {L2K_QCC, "QCC", L2K_MAIN_HEADER | ANY_PART, parse_qcc},
     {L2K_COM, "COM", L2K_MAIN_HEADER | ANY_PART, parse_com},
     {L2K_TLM, "TLM", L2K_MAIN_HEADER, skip},
     {L2K_PLM, "PLM", L2K_MAIN_HEADER, skip},

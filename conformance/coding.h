@@ -1,0 +1,69 @@
+/* Coding options as both codecs understand them, and lift2k in memory through its public API. */
+#ifndef CONFORMANCE_CODING_H
+#define CONFORMANCE_CODING_H
+
+#include "conformance/pictures.h"
+
+#define CODING_MAX_PRECINCTS 4
+#define CODING_MAX_TARGETS 8
+
+/* Zeros are the defaults of both: 5/3, six resolutions, one tile, 64x64 blocks, LRCP, one layer with everything. */
+typedef struct coding {
+    bool irreversible;
+    uint32_t resolutions; /* 0 = 6 */
+    l2k_size tile;
+    uint32_t tile_x0, tile_y0;
+    l2k_size block; /* 0 = 64 */
+    unsigned num_precincts;
+    l2k_size precincts[CODING_MAX_PRECINCTS];
+    l2k_progression progression;
+    unsigned style;
+    bool no_mct, sop, eph, plt, tlm;
+    l2k_tile_parts tile_parts;
+    l2k_target target_kind;
+    unsigned num_targets;
+    double targets[CODING_MAX_TARGETS];
+    unsigned threads; /* 0 = all */
+    bool narrow;      /* hand lift2k 8- or 16-bit planes where they hold the samples, else 32-bit ones */
+} coding;
+
+/* What to decode; zeros mean everything. */
+typedef struct decoding {
+    uint32_t reduce, layers;
+    bool one_component;
+    uint32_t component;
+    bool region;
+    uint32_t x0, y0, x1, y1;
+    unsigned threads;
+} decoding;
+
+typedef struct bytes {
+    uint8_t *data;
+    size_t size, capacity;
+} bytes;
+
+void bytes_append(bytes *b, const void *data, size_t size);
+void bytes_free(bytes *b);
+bool bytes_equal(const bytes *a, const bytes *b);
+size_t bytes_first_difference(const bytes *a, const bytes *b);
+bytes bytes_read(const char *path); /* size 0 where that fails */
+bool bytes_write(const bytes *b, const char *path);
+
+#define MESSAGE_BYTES 256
+
+l2k_status lift_encode(const picture *p, const coding *o, l2k_format format, bytes *out, char *message);
+picture *lift_decode(const bytes *file, const decoding *d, l2k_status *status, char *message);
+
+uint32_t coding_levels(const coding *o);
+
+/* Tile count, from B-5. */
+uint32_t coding_tiles(const coding *o, const l2k_image *image);
+
+/* Some options that make sense for the picture; `rates` allows layers and targets. */
+coding random_coding(rng *r, const picture *p, uint32_t max_levels);
+
+/* One line for messages, in the words of `lift2k encode` and of the sample format. */
+void print_case(const picture *p, const coding *o);
+void print_decoding(const decoding *d);
+
+#endif
