@@ -29,7 +29,7 @@ unsigned l2k_thread_count(unsigned requested);
 unsigned l2k_thread_index(void);
 
 /* Leaves the enclosing function on any status but L2K_OK. */
-#define L2K_TRY(expression)                                                                                           \
+#define L2K_TRY(expression)                                                                                            \
     do {                                                                                                               \
         l2k_status try_status_ = (expression);                                                                         \
         if (try_status_ != L2K_OK)                                                                                     \

@@ -7,7 +7,8 @@
 
 #define L2K_ALIGNMENT 64u
 
-/* count * size bytes, uninitialised; NULL where the product overflows or the hook fails. count 0 gives a valid block. */
+/* count * size bytes, uninitialised; NULL where the product overflows or the hook fails. count 0 gives a valid block.
+ */
 void *l2k_allocate(const l2k_context *context, size_t count, size_t size);
 
 /* The same, filled with 0. */

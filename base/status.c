@@ -1,7 +1,7 @@
 #include "lift2k/lift2k.h"
 
 #define STRINGIFY_(x) #x
-#define STRINGIFY(x) STRINGIFY_(x)
+#define STRINGIFY(x)  STRINGIFY_(x)
 
 const char *l2k_version(void)
 {

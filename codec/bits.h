@@ -7,9 +7,9 @@
 /* Writes to `buffer`, or only counts where it is NULL. */
 typedef struct l2k_bit_writer {
     l2k_buffer *buffer;
-    size_t bytes;    /* put out so far */
-    uint32_t byte;   /* being filled */
-    unsigned room;   /* bits it still takes */
+    size_t bytes;  /* put out so far */
+    uint32_t byte; /* being filled */
+    unsigned room; /* bits it still takes */
 } l2k_bit_writer;
 
 static inline l2k_bit_writer l2k_bits_to(l2k_buffer *buffer)

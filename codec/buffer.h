@@ -1,5 +1,5 @@
-/* A growing byte buffer. A failed allocation is remembered and makes every further call do nothing, so that writers need
- * to look only once, at the end. */
+/* A growing byte buffer. A failed allocation is remembered and makes every further call do nothing, so that writers
+ * need to look only once, at the end. */
 #ifndef L2K_CODEC_BUFFER_H
 #define L2K_CODEC_BUFFER_H
 

@@ -23,8 +23,7 @@ static void plan_component(const l2k_component *component, const l2k_component_c
         return;
     for (unsigned r = 0; r <= coding->levels; r++)
         for (unsigned o = r ? 1 : 0; o <= (r ? 3u : 0u); o++)
-            out->steps[l2k_band_number(r, o)] =
-                l2k_step_size(l2k_coding_step(coding, r, o), component->precision, o);
+            out->steps[l2k_band_number(r, o)] = l2k_step_size(l2k_coding_step(coding, r, o), component->precision, o);
 }
 
 void l2k_coding_plan_spec(const l2k_siz *siz, const l2k_tile_coding *coding, l2k_rect tile, unsigned discard,

@@ -21,11 +21,11 @@ typedef struct l2k_component_coding {
     uint8_t levels;
     uint8_t log2_block_width, log2_block_height;
     uint8_t style;
-    uint8_t wavelet;          /* l2k_wavelet */
-    bool user_precincts;      /* else all exponents are 15 */
-    uint8_t quantisation;     /* l2k_quantisation */
+    uint8_t wavelet;      /* l2k_wavelet */
+    bool user_precincts;  /* else all exponents are 15 */
+    uint8_t quantisation; /* l2k_quantisation */
     uint8_t guard_bits;
-    uint8_t num_steps;        /* read from the marker segment; derived has one */
+    uint8_t num_steps; /* read from the marker segment; derived has one */
     uint8_t log2_precinct_width[L2K_MAX_LEVELS + 1], log2_precinct_height[L2K_MAX_LEVELS + 1]; /* per resolution */
     l2k_step steps[L2K_MAX_SUBBANDS];
 } l2k_component_coding;
@@ -38,12 +38,6 @@ typedef struct l2k_tile_coding {
     bool component_transform;
     l2k_component_coding *components;
 } l2k_tile_coding;
-
-/* Subband number of the QCD order: 0 = LL, then HL, LH, HH of each resolution. */
-static inline unsigned l2k_band_number(unsigned resolution, unsigned orientation)
-{
-    return resolution == 0 ? 0 : 3 * (resolution - 1) + orientation;
-}
 
 /* The decomposition level nb of the subbands of a resolution (F.1). */
 static inline unsigned l2k_band_level(unsigned levels, unsigned resolution)

@@ -42,7 +42,8 @@ l2k_rect l2k_decoder_component_area(const l2k_decoder *decoder, l2k_rect area, u
                                (unsigned)decoder->options[L2K_DECODER_REDUCE]);
 }
 
-/* ---- Order of the outputs ---------------------------------------------------------------------------------------------- */
+/* ---- Order of the outputs
+ * ---------------------------------------------------------------------------------------------- */
 
 static l2k_status map_channels(l2k_decoder *decoder)
 {
@@ -93,7 +94,8 @@ static bool belongs_before(const l2k_component *a, const l2k_component *b)
     return colour_a && a->association < b->association;
 }
 
-/* Colours first, in the order of their association; the rest as it comes. Stable, and usually there is nothing to do. */
+/* Colours first, in the order of their association; the rest as it comes. Stable, and usually there is nothing to do.
+ */
 static void sort_channels(l2k_decoder *decoder)
 {
     for (uint32_t i = 1; i < decoder->num_outputs; i++)
@@ -126,7 +128,8 @@ l2k_status l2k_decoder_plan_outputs(l2k_decoder *decoder)
     return L2K_OK;
 }
 
-/* ---- Decoding into the outputs ------------------------------------------------------------------------------------------ */
+/* ---- Decoding into the outputs
+ * ------------------------------------------------------------------------------------------ */
 
 /* How many outputs take component c, and whether one of them needs it changed. */
 static bool decodes_in_place(const l2k_decoder *decoder, uint32_t c)
@@ -143,17 +146,12 @@ static bool decodes_in_place(const l2k_decoder *decoder, uint32_t c)
     return users == 1;
 }
 
-static size_t sample_bytes(l2k_sample_type type)
-{
-    return type <= L2K_SAMPLE_S8 ? 1 : type <= L2K_SAMPLE_S16 ? 2 : 4;
-}
-
 static void store_sample(const l2k_plane *plane, uint32_t x, uint32_t y, int32_t value)
 {
-    uint8_t *at = (uint8_t *)plane->data + (ptrdiff_t)y * plane->row_stride + (ptrdiff_t)x * plane->sample_stride;
+    uint8_t *at = l2k_sample_at(plane, x, y);
     uint8_t small = (uint8_t)value;
     uint16_t medium = (uint16_t)value;
-    switch (sample_bytes(plane->type)) {
+    switch (l2k_sample_bytes(plane->type)) {
     case 1:
         *at = small;
         break;
@@ -166,8 +164,8 @@ static void store_sample(const l2k_plane *plane, uint32_t x, uint32_t y, int32_t
     }
 }
 
-/* Copies a decoded component into an output, through the palette where there is one. An index beyond the palette takes its
- * last entry. */
+/* Copies a decoded component into an output, through the palette where there is one. An index beyond the palette takes
+ * its last entry. */
 static void fill_output(const l2k_decoder *decoder, l2k_output output, const int32_t *samples, uint32_t width,
                         uint32_t height, const l2k_plane *plane)
 {
@@ -206,8 +204,8 @@ static l2k_status own_source(output_job *job, uint32_t c)
     const l2k_context *context = &job->decoder->context;
     l2k_rect area = l2k_decoder_component_area(job->decoder, job->area, c);
     size_t row = l2k_rect_width(area) * sizeof(int32_t);
-    job->sources[c] = (l2k_plane){l2k_allocate(context, l2k_rect_height(area), row), (ptrdiff_t)row,
-                                  sizeof(int32_t), L2K_SAMPLE_S32};
+    job->sources[c] =
+        (l2k_plane){l2k_allocate(context, l2k_rect_height(area), row), (ptrdiff_t)row, sizeof(int32_t), L2K_SAMPLE_S32};
     job->owned[c] = true;
     if (!job->sources[c].data)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for component %u", c);

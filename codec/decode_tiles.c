@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "codec/block_view.h"
+#include "codec/image.h"
 #include "codec/packet.h"
 #include "codec/workers.h"
 
@@ -18,7 +20,8 @@ typedef struct decode_job {
     uint32_t num_tiles;
 } decode_job;
 
-/* ---- Tier-2 ------------------------------------------------------------------------------------------------------------ */
+/* ---- Tier-2
+ * ------------------------------------------------------------------------------------------------------------ */
 
 /* The packets of a tile lie in its tile-parts, one after the other. */
 typedef struct packet_source {
@@ -83,7 +86,8 @@ static l2k_status read_packets(const decode_job *job, l2k_tile *tile, uint32_t i
     return status;
 }
 
-/* ---- Tier-1 ------------------------------------------------------------------------------------------------------------ */
+/* ---- Tier-1
+ * ------------------------------------------------------------------------------------------------------------ */
 
 typedef struct tile_blocks {
     const decode_job *job;
@@ -93,8 +97,8 @@ typedef struct tile_blocks {
     const l2k_block_place *places;
 } tile_blocks;
 
-/* A sample of a component depends on coefficients at most this far from its place in a subband, whatever the level: each
- * level of 9/7 reaches four samples further and halves the distance. */
+/* A sample of a component depends on coefficients at most this far from its place in a subband, whatever the level:
+ * each level of 9/7 reaches four samples further and halves the distance. */
 enum { SUPPORT = 5 };
 
 static bool reaches(uint32_t low, uint32_t high, uint32_t area_low, uint32_t area_high, unsigned level)
@@ -112,32 +116,9 @@ static bool needed(const tile_blocks *b, const l2k_block_place *place)
     return reaches(r.x0, r.x1, area.x0, area.x1, level) && reaches(r.y0, r.y1, area.y0, area.y1, level);
 }
 
-static size_t coefficient_bytes(l2k_coefficient_type type)
-{
-    return type == L2K_COEFFICIENT_INT16 ? sizeof(int16_t) : sizeof(int32_t);
-}
-
-static l2k_t1_block block_in_view(const tile_blocks *b, const l2k_block_place *place)
-{
-    const l2k_coefficients *view = l2k_plan_coefficients(b->plan, b->plan_component[place->component]);
-    const l2k_component_coding *coding = b->tile->components[place->component].coding;
-    const l2k_band_view *band = &view->bands[l2k_band_number(place->resolution, place->band->orientation)];
-    l2k_rect r = place->block->rect;
-    size_t offset = (size_t)(band->y + r.y0 - place->band->rect.y0) * view->stride + band->x + r.x0 -
-                    place->band->rect.x0;
-    return (l2k_t1_block){.coefficients = (uint8_t *)view->base + offset * coefficient_bytes(view->type),
-                          .type = view->type,
-                          .stride = view->stride,
-                          .width = l2k_rect_width(r),
-                          .height = l2k_rect_height(r),
-                          .orientation = place->band->orientation,
-                          .style = coding->style,
-                          .reversible = coding->wavelet == L2K_WAVELET_5_3};
-}
-
 static void clear_block(const l2k_t1_block *block)
 {
-    size_t bytes = coefficient_bytes(block->type);
+    size_t bytes = l2k_coefficient_bytes(block->type);
     for (uint32_t y = 0; y < block->height; y++)
         memset((uint8_t *)block->coefficients + y * block->stride * bytes, 0, block->width * bytes);
 }
@@ -169,7 +150,8 @@ static l2k_status decode_block(void *opaque, l2k_t1 *coder, unsigned thread, siz
     (void)thread;
     const tile_blocks *b = opaque;
     const l2k_block_place *place = &b->places[index];
-    l2k_t1_block block = block_in_view(b, place);
+    l2k_t1_block block =
+        l2k_block_in_view(b->tile, place, l2k_plan_coefficients(b->plan, b->plan_component[place->component]));
     if (!place->block->received.first || !needed(b, place)) {
         clear_block(&block);
         return L2K_OK;
@@ -192,7 +174,8 @@ static l2k_coefficient_type coefficient_type(const l2k_tile *tile, const l2k_blo
     return L2K_COEFFICIENT_INT16;
 }
 
-/* ---- One tile ---------------------------------------------------------------------------------------------------------- */
+/* ---- One tile
+ * ---------------------------------------------------------------------------------------------------------- */
 
 /* Everything that is allocated for a tile, so that one place frees it. */
 typedef struct tile_state {
@@ -265,28 +248,18 @@ static l2k_status make_plan(const decode_job *job, tile_state *s, l2k_team *team
     return l2k_team_plan(team, (l2k_backend)job->decoder->options[L2K_DECODER_BACKEND], &spec);
 }
 
-static uint8_t *sample_at(const l2k_plane *plane, uint32_t x, uint32_t y)
-{
-    return (uint8_t *)plane->data + (ptrdiff_t)y * plane->row_stride + (ptrdiff_t)x * plane->sample_stride;
-}
-
-static size_t sample_bytes(const l2k_plane *plane)
-{
-    return plane->type <= L2K_SAMPLE_S8 ? 1 : plane->type <= L2K_SAMPLE_S16 ? 2 : 4;
-}
-
-/* Where the inverse transform of component c puts its samples: the output itself where the whole tile-component is wanted,
- * else memory of its own. */
+/* Where the inverse transform of component c puts its samples: the output itself where the whole tile-component is
+ * wanted, else memory of its own. */
 static l2k_status place_plane(const decode_job *job, tile_state *s, uint32_t c, l2k_rect output, l2k_rect rect)
 {
     const l2k_plane *plane = &job->planes[c];
     l2k_plane *out = &s->planes[s->plan_component[c]];
     *out = *plane;
     if (rect.x0 >= output.x0 && rect.y0 >= output.y0 && rect.x1 <= output.x1 && rect.y1 <= output.y1) {
-        out->data = sample_at(plane, rect.x0 - output.x0, rect.y0 - output.y0);
+        out->data = l2k_sample_at(plane, rect.x0 - output.x0, rect.y0 - output.y0);
         return L2K_OK;
     }
-    size_t bytes = sample_bytes(plane);
+    size_t bytes = l2k_sample_bytes(plane->type);
     s->cropped[c] = l2k_allocate(job->context, (size_t)l2k_rect_width(rect) * l2k_rect_height(rect), bytes);
     if (!s->cropped[c])
         return l2k_fail(job->context, L2K_ERROR_MEMORY, "out of memory for a tile of %u x %u", l2k_rect_width(rect),
@@ -301,10 +274,11 @@ static void crop(const decode_job *job, const tile_state *s, uint32_t c, l2k_rec
 {
     const l2k_plane *from = &s->planes[s->plan_component[c]], *to = &job->planes[c];
     l2k_rect common = l2k_rect_intersect(output, rect);
-    size_t bytes = sample_bytes(from);
+    size_t bytes = l2k_sample_bytes(from->type);
     for (uint32_t y = common.y0; y < common.y1; y++)
         for (uint32_t x = common.x0; x < common.x1; x++)
-            memcpy(sample_at(to, x - output.x0, y - output.y0), sample_at(from, x - rect.x0, y - rect.y0), bytes);
+            memcpy(l2k_sample_at(to, x - output.x0, y - output.y0), l2k_sample_at(from, x - rect.x0, y - rect.y0),
+                   bytes);
 }
 
 static l2k_rect reduced_rect(const decode_job *job, const tile_state *s, uint32_t c)
@@ -373,8 +347,8 @@ l2k_status l2k_decode_tiles(l2k_decoder *decoder, l2k_rect area, const l2k_plane
     const l2k_tile_grid *grid = &decoder->codestream.siz.grid;
     l2k_workers workers;
     L2K_TRY(select_tiles(&job));
-    l2k_status status = l2k_workers_create(job.context, job.num_tiles,
-                                           (uint64_t)grid->tile_width * grid->tile_height, &workers);
+    l2k_status status =
+        l2k_workers_create(job.context, job.num_tiles, (uint64_t)grid->tile_width * grid->tile_height, &workers);
     if (status == L2K_OK) {
         status = l2k_workers_run(&workers, job.num_tiles, decode_tile, &job);
         l2k_workers_release(&workers);

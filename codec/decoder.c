@@ -3,13 +3,9 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "codec/options.h"
 
-typedef struct option_rule {
-    const char *name;
-    int64_t least, most, initial;
-} option_rule;
-
-static const option_rule rules[] = {
+static const l2k_option_rule rules[] = {
     [L2K_DECODER_REDUCE] = {"number of resolutions to leave out", 0, L2K_MAX_LEVELS, 0},
     [L2K_DECODER_LAYERS] = {"number of layers", 0, 65535, 0},
     [L2K_DECODER_COMPONENT] = {"component", -1, L2K_MAX_COMPONENTS - 1, -1},
@@ -18,6 +14,8 @@ static const option_rule rules[] = {
     [L2K_DECODER_LIMIT_SAMPLES] = {"limit of samples", 0, INT64_MAX, (int64_t)1 << 36},
     [L2K_DECODER_LIMIT_BYTES] = {"limit of bytes", 0, INT64_MAX, (int64_t)1 << 40},
 };
+
+enum { NUM_OPTIONS = sizeof rules / sizeof *rules };
 
 l2k_decoder *l2k_decoder_new(const l2k_hooks *hooks)
 {
@@ -28,8 +26,7 @@ l2k_decoder *l2k_decoder_new(const l2k_hooks *hooks)
     if (!decoder)
         return NULL;
     decoder->context = context;
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        decoder->options[i] = rules[i].initial;
+    l2k_options_reset(rules, NUM_OPTIONS, decoder->options);
     return decoder;
 }
 
@@ -58,15 +55,7 @@ void l2k_decoder_free(l2k_decoder *decoder)
 
 l2k_status l2k_decoder_set(l2k_decoder *decoder, l2k_decoder_option option, int64_t value)
 {
-    const l2k_context *context = &decoder->context;
-    if ((size_t)option >= sizeof rules / sizeof *rules)
-        return l2k_fail(context, L2K_ERROR_ARGUMENT, "unknown decoder option %d", (int)option);
-    const option_rule *rule = &rules[option];
-    if (value < rule->least || value > rule->most)
-        return l2k_fail(context, L2K_ERROR_ARGUMENT, "%s %lld is outside %lld to %lld", rule->name, (long long)value,
-                        (long long)rule->least, (long long)rule->most);
-    decoder->options[option] = value;
-    return L2K_OK;
+    return l2k_option_set(&decoder->context, rules, NUM_OPTIONS, decoder->options, option, value);
 }
 
 l2k_status l2k_decoder_set_region(l2k_decoder *decoder, uint32_t x0, uint32_t y0, uint32_t x1, uint32_t y1)
@@ -78,7 +67,8 @@ l2k_status l2k_decoder_set_region(l2k_decoder *decoder, uint32_t x0, uint32_t y0
     return L2K_OK;
 }
 
-/* ---- Opening --------------------------------------------------------------------------------------------------------- */
+/* ---- Opening
+ * --------------------------------------------------------------------------------------------------------- */
 
 static l2k_status read_all(l2k_decoder *decoder, const l2k_stream *stream)
 {
@@ -133,7 +123,8 @@ l2k_status l2k_decoder_open(l2k_decoder *decoder, const l2k_stream *stream)
     return status;
 }
 
-/* ---- Facts ----------------------------------------------------------------------------------------------------------- */
+/* ---- Facts
+ * ----------------------------------------------------------------------------------------------------------- */
 
 static l2k_status not_open(const l2k_decoder *decoder)
 {
@@ -161,8 +152,7 @@ static void describe_coding(const l2k_decoder *decoder, l2k_info *info)
     info->guard_bits = first->guard_bits;
     info->default_precincts = !first->user_precincts;
     for (unsigned r = 0; r <= first->levels; r++)
-        info->precincts[r] =
-            (l2k_size){1u << first->log2_precinct_width[r], 1u << first->log2_precinct_height[r]};
+        info->precincts[r] = (l2k_size){1u << first->log2_precinct_width[r], 1u << first->log2_precinct_height[r]};
     info->progression = (l2k_progression)coding->progression;
     info->num_layers = coding->num_layers;
     info->component_transform = coding->component_transform;
@@ -217,8 +207,7 @@ static l2k_status check_options(const l2k_decoder *decoder)
     const l2k_codestream *cs = &decoder->codestream;
     uint32_t only = l2k_decoder_only_component(decoder);
     if (only != UINT32_MAX && only >= cs->siz.num_components)
-        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "component %u of only %u", only,
-                        cs->siz.num_components);
+        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "component %u of only %u", only, cs->siz.num_components);
     return L2K_OK;
 }
 

@@ -8,11 +8,11 @@
 
 typedef struct assembly {
     l2k_encode_job *job;
-    l2k_buffer head;  /* boxes and main header */
-    l2k_buffer body;  /* tile-parts and EOC */
-    l2k_buffer part;  /* with PLT: packets of the present tile-part, whose lengths come first */
+    l2k_buffer head;    /* boxes and main header */
+    l2k_buffer body;    /* tile-parts and EOC */
+    l2k_buffer part;    /* with PLT: packets of the present tile-part, whose lengths come first */
     l2k_buffer lengths; /* with PLT: uint32_t per packet of the tile-part */
-    l2k_buffer parts; /* l2k_tile_part of every tile-part */
+    l2k_buffer parts;   /* l2k_tile_part of every tile-part */
 } assembly;
 
 static const char comment[] = "Created by lift2k";
@@ -36,7 +36,8 @@ static uint32_t count_parts(const l2k_encode_job *job, l2k_packet_order *order)
     return count;
 }
 
-/* ---- Tile-parts ------------------------------------------------------------------------------------------------------ */
+/* ---- Tile-parts
+ * ------------------------------------------------------------------------------------------------------ */
 
 static size_t begin_part(assembly *a, uint32_t tile, uint32_t part, uint32_t num_parts)
 {
@@ -103,16 +104,17 @@ static l2k_status write_tile(assembly *a, uint32_t index)
     l2k_packets_restart(tile);
     L2K_TRY(l2k_packet_order_create(context, tile, &order));
     uint32_t num_parts = count_parts(a->job, &order);
-    l2k_status status = num_parts > 255 ? l2k_fail(context, L2K_ERROR_ARGUMENT,
-                                                   "tile %u would have %u tile-parts, at most 255 are possible", index,
-                                                   num_parts)
-                                        : write_packets(a, index, &order, num_parts);
+    l2k_status status = num_parts > 255
+                            ? l2k_fail(context, L2K_ERROR_ARGUMENT,
+                                       "tile %u would have %u tile-parts, at most 255 are possible", index, num_parts)
+                            : write_packets(a, index, &order, num_parts);
     l2k_packet_order_release(context, &order);
     l2k_tile_release(context, tile);
     return status;
 }
 
-/* ---- Headers --------------------------------------------------------------------------------------------------------- */
+/* ---- Headers
+ * --------------------------------------------------------------------------------------------------------- */
 
 static void write_head(assembly *a, uint64_t body_bytes)
 {
@@ -159,7 +161,8 @@ static l2k_status count_fixed_bytes(assembly *a, size_t *bytes)
         *bytes += parts * (size_t)PART_BYTES;
         /* A marker segment takes 65532 bytes of lengths, and a length takes at most five. */
         if (option(a, L2K_ENCODER_PLT))
-            *bytes += PLT_BYTES * (parts + (size_t)(a->job->tiles[t].num_precincts * a->job->coding.num_layers * 5 / 65000));
+            *bytes +=
+                PLT_BYTES * (parts + (size_t)(a->job->tiles[t].num_precincts * a->job->coding.num_layers * 5 / 65000));
         for (uint32_t i = 0; i < parts; i++)
             l2k_buffer_append(&a->parts, &(l2k_tile_part){t, 0}, sizeof(l2k_tile_part));
     }

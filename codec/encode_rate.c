@@ -1,6 +1,6 @@
 /* Post-compression rate-distortion optimisation (Taubman's EBCOT; Annex J.14 of the standard): which passes of which
- * code-block go into which layer. All tiles and all layers draw on one list: every useful truncation point of every block,
- * the steepest gain per byte first. A layer is a prefix of that list. */
+ * code-block go into which layer. All tiles and all layers draw on one list: every useful truncation point of every
+ * block, the steepest gain per byte first. A layer is a prefix of that list. */
 #include "codec/encoder.h"
 
 #include <math.h>
@@ -30,7 +30,8 @@ typedef struct rate_control {
     uint32_t layer; /* being filled */
 } rate_control;
 
-/* ---- The list ------------------------------------------------------------------------------------------------------- */
+/* ---- The list -------------------------------------------------------------------------------------------------------
+ */
 
 typedef struct hull {
     unsigned count;
@@ -60,8 +61,8 @@ static void find_hull(const l2k_block *block, hull *h)
             continue;
         while (h->count > 1) {
             unsigned top = h->count - 1;
-            double before = slope_between(h->distortion[top] - h->distortion[top - 1],
-                                          h->bytes[top] - h->bytes[top - 1]);
+            double before =
+                slope_between(h->distortion[top] - h->distortion[top - 1], h->bytes[top] - h->bytes[top - 1]);
             if (slope_between(distortion - h->distortion[top], bytes - h->bytes[top]) < before)
                 break;
             h->count--;
@@ -90,8 +91,8 @@ static void add_block(rate_control *control, l2k_block *block, uint32_t order)
     for (unsigned i = 1; control->steps && i < h.count; i++) {
         double gain = h.distortion[i] - h.distortion[i - 1];
         uint32_t bytes = h.bytes[i] - h.bytes[i - 1];
-        control->steps[control->num_steps + i - 1] = (hull_step){
-            slope_between(gain, bytes), gain, block, bytes, order, h.passes[i - 1], h.passes[i]};
+        control->steps[control->num_steps + i - 1] =
+            (hull_step){slope_between(gain, bytes), gain, block, bytes, order, h.passes[i - 1], h.passes[i]};
     }
     control->num_steps += h.count - 1;
 }
@@ -131,7 +132,8 @@ static l2k_status list_steps(rate_control *control)
     return for_each_block(control, add_distortion);
 }
 
-/* ---- Layers as prefixes ---------------------------------------------------------------------------------------------- */
+/* ---- Layers as prefixes
+ * ---------------------------------------------------------------------------------------------- */
 
 /* Sets a block's end in a layer, never before its end in the layer above. */
 static void end_block_at(l2k_block *block, uint32_t layer, uint8_t passes)
@@ -180,8 +182,8 @@ static l2k_status layer_bytes(rate_control *control, uint32_t layer, uint64_t *b
     return visit_layer(control, layer, bytes);
 }
 
-/* Single steps that still fit behind the prefix that ends at `prefix`; the first one there did not. Only worth the while
- * where more than 0.2 % of the room is left, as happens in small images. */
+/* Single steps that still fit behind the prefix that ends at `prefix`; the first one there did not. Only worth the
+ * while where more than 0.2 % of the room is left, as happens in small images. */
 static l2k_status fill_up(rate_control *control, uint32_t layer, size_t prefix, uint64_t room, uint64_t bytes)
 {
     unsigned tries = 256;
@@ -240,7 +242,8 @@ static void fit_psnr(rate_control *control, uint32_t layer, double psnr, size_t 
     *prefix = end;
 }
 
-/* ---- All layers ------------------------------------------------------------------------------------------------------ */
+/* ---- All layers
+ * ------------------------------------------------------------------------------------------------------ */
 
 /* Before anything is decided no layer has any pass. */
 static void take_nothing(rate_control *control, l2k_block *block, uint32_t order)

@@ -33,8 +33,8 @@ static l2k_status check_image(const l2k_encode_job *job)
     if (image->x0 >= image->x1 || image->y0 >= image->y1)
         return l2k_fail(job->context, L2K_ERROR_ARGUMENT, "an image without samples");
     if (image->num_components < 1 || image->num_components > L2K_MAX_COMPONENTS)
-        return l2k_fail(job->context, L2K_ERROR_ARGUMENT, "%u components, 1 to %u are possible",
-                        image->num_components, L2K_MAX_COMPONENTS);
+        return l2k_fail(job->context, L2K_ERROR_ARGUMENT, "%u components, 1 to %u are possible", image->num_components,
+                        L2K_MAX_COMPONENTS);
     for (uint32_t c = 0; c < image->num_components; c++) {
         uint32_t width, height;
         L2K_TRY(check_component(job, c));
@@ -64,8 +64,9 @@ static l2k_status setup_grid(l2k_encode_job *job)
     g->tile_width = o[L2K_ENCODER_TILE_WIDTH] ? (uint32_t)o[L2K_ENCODER_TILE_WIDTH] : image->x1 - g->tile_x0;
     g->tile_height = o[L2K_ENCODER_TILE_HEIGHT] ? (uint32_t)o[L2K_ENCODER_TILE_HEIGHT] : image->y1 - g->tile_y0;
     if ((uint64_t)g->tile_x0 + g->tile_width <= image->x0 || (uint64_t)g->tile_y0 + g->tile_height <= image->y0)
-        return l2k_fail(job->context, L2K_ERROR_ARGUMENT, "tiles of %u x %u from %u,%u: the first lies outside the image",
-                        g->tile_width, g->tile_height, g->tile_x0, g->tile_y0);
+        return l2k_fail(job->context, L2K_ERROR_ARGUMENT,
+                        "tiles of %u x %u from %u,%u: the first lies outside the image", g->tile_width, g->tile_height,
+                        g->tile_x0, g->tile_y0);
     uint64_t tiles = (uint64_t)l2k_tiles_across(g) * l2k_tiles_down(g);
     if (tiles > 65535)
         return l2k_fail(job->context, L2K_ERROR_ARGUMENT, "%llu tiles of %u x %u, at most 65535 are possible",
@@ -133,8 +134,7 @@ static l2k_status setup_coding(l2k_encode_job *job)
     job->coding.eph = o[L2K_ENCODER_EPH];
     job->coding.progression = (uint8_t)o[L2K_ENCODER_PROGRESSION];
     job->coding.num_layers = encoder->num_targets ? (uint32_t)encoder->num_targets : 1;
-    job->coding.component_transform =
-        o[L2K_ENCODER_COMPONENT_TRANSFORM] && can_transform_components(job->image);
+    job->coding.component_transform = o[L2K_ENCODER_COMPONENT_TRANSFORM] && can_transform_components(job->image);
     for (uint32_t c = 0; c < job->siz.num_components; c++)
         setup_component(encoder, job->siz.components[c].precision, &job->coding.components[c]);
     for (size_t i = 0; i < encoder->num_targets; i++)

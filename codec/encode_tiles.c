@@ -3,9 +3,12 @@
 
 #include <string.h>
 
+#include "codec/block_view.h"
+#include "codec/image.h"
 #include "codec/workers.h"
 
-/* ---- Tier-1 of one block --------------------------------------------------------------------------------------------- */
+/* ---- Tier-1 of one block
+ * --------------------------------------------------------------------------------------------- */
 
 typedef struct tile_blocks {
     l2k_encode_job *job;
@@ -15,7 +18,8 @@ typedef struct tile_blocks {
 } tile_blocks;
 
 /* What a squared error of one quantiser step in a subband is worth in squared samples of the image, in units of each
- * component's squared peak: the L2 norm of the subband's basis, and that of the inverse component transform's column. */
+ * component's squared peak: the L2 norm of the subband's basis, and that of the inverse component transform's column.
+ */
 static double distortion_weight(const tile_blocks *b, const l2k_block_place *place)
 {
     static const double transform_norms[2][3] = {{1.732, .8292, .8292}, {1.732, 1.805, 1.573}};
@@ -29,25 +33,6 @@ static double distortion_weight(const tile_blocks *b, const l2k_block_place *pla
         weight *= transform_norms[coding->wavelet][place->component];
     weight /= (double)((1u << precision) - 1);
     return weight * weight;
-}
-
-static l2k_t1_block block_in_view(const tile_blocks *b, const l2k_block_place *place)
-{
-    const l2k_coefficients *view = l2k_plan_coefficients(b->plan, place->component);
-    const l2k_component_coding *coding = b->tile->components[place->component].coding;
-    const l2k_band_view *band = &view->bands[l2k_band_number(place->resolution, place->band->orientation)];
-    l2k_rect r = place->block->rect;
-    size_t offset = (size_t)(band->y + r.y0 - place->band->rect.y0) * view->stride + band->x + r.x0 -
-                    place->band->rect.x0;
-    size_t bytes = view->type == L2K_COEFFICIENT_INT16 ? sizeof(int16_t) : sizeof(int32_t);
-    return (l2k_t1_block){.coefficients = (uint8_t *)view->base + offset * bytes,
-                          .type = view->type,
-                          .stride = view->stride,
-                          .width = l2k_rect_width(r),
-                          .height = l2k_rect_height(r),
-                          .orientation = place->band->orientation,
-                          .style = coding->style,
-                          .reversible = coding->wavelet == L2K_WAVELET_5_3};
 }
 
 static l2k_status keep_code(const tile_blocks *b, const l2k_block_place *place, const l2k_t1_code *code,
@@ -80,7 +65,7 @@ static l2k_status encode_block(void *opaque, l2k_t1 *coder, unsigned thread, siz
 {
     const tile_blocks *b = opaque;
     const l2k_block_place *place = &b->places[index];
-    l2k_t1_block block = block_in_view(b, place);
+    l2k_t1_block block = l2k_block_in_view(b->tile, place, l2k_plan_coefficients(b->plan, place->component));
     l2k_t1_code code;
     L2K_TRY(l2k_t1_encode(coder, &block, b->job->measure, &code));
     if (code.num_planes > place->band->max_planes)
@@ -91,7 +76,8 @@ static l2k_status encode_block(void *opaque, l2k_t1 *coder, unsigned thread, siz
     return code.num_passes ? keep_code(b, place, &code, &b->job->arenas[thread]) : L2K_OK;
 }
 
-/* ---- One tile -------------------------------------------------------------------------------------------------------- */
+/* ---- One tile
+ * -------------------------------------------------------------------------------------------------------- */
 
 static l2k_status prepare_all(const l2k_context *context, l2k_tile *tile)
 {
@@ -120,8 +106,7 @@ static void tile_planes(const l2k_encode_job *job, const l2k_tile *tile, l2k_pla
         const l2k_tile_component *tc = &tile->components[c];
         l2k_rect image = l2k_component_rect(job->siz.grid.image, tc->dx, tc->dy);
         planes[c] = job->planes[c];
-        planes[c].data = (uint8_t *)planes[c].data + (ptrdiff_t)(tc->rect.y0 - image.y0) * planes[c].row_stride +
-                         (ptrdiff_t)(tc->rect.x0 - image.x0) * planes[c].sample_stride;
+        planes[c].data = l2k_sample_at(&planes[c], tc->rect.x0 - image.x0, tc->rect.y0 - image.y0);
     }
 }
 

@@ -2,12 +2,9 @@
 
 #include <string.h>
 
-typedef struct option_rule {
-    const char *name;
-    int64_t least, most, initial;
-} option_rule;
+#include "codec/options.h"
 
-static const option_rule rules[] = {
+static const l2k_option_rule rules[] = {
     [L2K_ENCODER_FORMAT] = {"format", 0, L2K_FORMAT_CODESTREAM, L2K_FORMAT_JP2},
     [L2K_ENCODER_WAVELET] = {"wavelet", 0, L2K_WAVELET_9_7, L2K_WAVELET_5_3},
     [L2K_ENCODER_LEVELS] = {"number of decomposition levels", 0, L2K_MAX_LEVELS, 5},
@@ -30,6 +27,8 @@ static const option_rule rules[] = {
     [L2K_ENCODER_LIMIT_SAMPLES] = {"limit of samples", 0, INT64_MAX, (int64_t)1 << 36},
 };
 
+enum { NUM_OPTIONS = sizeof rules / sizeof *rules };
+
 l2k_encoder *l2k_encoder_new(const l2k_hooks *hooks)
 {
     l2k_context context = {.threads = 1};
@@ -39,8 +38,7 @@ l2k_encoder *l2k_encoder_new(const l2k_hooks *hooks)
     if (!encoder)
         return NULL;
     encoder->context = context;
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        encoder->options[i] = rules[i].initial;
+    l2k_options_reset(rules, NUM_OPTIONS, encoder->options);
     return encoder;
 }
 
@@ -56,17 +54,11 @@ void l2k_encoder_free(l2k_encoder *encoder)
 l2k_status l2k_encoder_set(l2k_encoder *encoder, l2k_encoder_option option, int64_t value)
 {
     const l2k_context *context = &encoder->context;
-    if ((size_t)option >= sizeof rules / sizeof *rules)
-        return l2k_fail(context, L2K_ERROR_ARGUMENT, "unknown encoder option %d", (int)option);
-    const option_rule *rule = &rules[option];
-    if (value < rule->least || value > rule->most)
-        return l2k_fail(context, L2K_ERROR_ARGUMENT, "%s %lld is outside %lld to %lld", rule->name, (long long)value,
-                        (long long)rule->least, (long long)rule->most);
     bool block = option == L2K_ENCODER_BLOCK_WIDTH || option == L2K_ENCODER_BLOCK_HEIGHT;
     if (block && !l2k_is_power_of_two((uint64_t)value))
-        return l2k_fail(context, L2K_ERROR_ARGUMENT, "%s %lld is not a power of two", rule->name, (long long)value);
-    encoder->options[option] = value;
-    return L2K_OK;
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "%s %lld is not a power of two", rules[option].name,
+                        (long long)value);
+    return l2k_option_set(context, rules, NUM_OPTIONS, encoder->options, option, value);
 }
 
 l2k_status l2k_encoder_set_precincts(l2k_encoder *encoder, const l2k_size *sizes, size_t count)
@@ -76,8 +68,8 @@ l2k_status l2k_encoder_set_precincts(l2k_encoder *encoder, const l2k_size *sizes
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "%zu precinct sizes, at most %u are possible", count,
                         L2K_MAX_LEVELS + 1);
     for (size_t i = 0; i < count; i++)
-        if (!l2k_is_power_of_two(sizes[i].width) || !l2k_is_power_of_two(sizes[i].height) ||
-            sizes[i].width > 32768 || sizes[i].height > 32768)
+        if (!l2k_is_power_of_two(sizes[i].width) || !l2k_is_power_of_two(sizes[i].height) || sizes[i].width > 32768 ||
+            sizes[i].height > 32768)
             return l2k_fail(context, L2K_ERROR_ARGUMENT, "precinct size %u,%u: powers of two up to 32768 are possible",
                             sizes[i].width, sizes[i].height);
     if (count)
@@ -155,8 +147,7 @@ l2k_status l2k_encoder_encode(l2k_encoder *encoder, const l2k_image *image, cons
     if (!image || !planes || !stream || !stream->write)
         return l2k_fail(&encoder->context, L2K_ERROR_ARGUMENT, "no image, no planes or no stream to write to");
     encoder->context.threads = l2k_thread_count((unsigned)encoder->options[L2K_ENCODER_THREADS]);
-    l2k_encode_job job = {
-        .encoder = encoder, .context = &encoder->context, .image = image, .planes = planes};
+    l2k_encode_job job = {.encoder = encoder, .context = &encoder->context, .image = image, .planes = planes};
     l2k_status status = run_job(&job, stream);
     release_job(&job);
     return status;

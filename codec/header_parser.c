@@ -34,8 +34,8 @@ static l2k_status check_grid(const l2k_context *context, const l2k_tile_grid *g)
         return l2k_fail(context, L2K_ERROR_CORRUPT, "SIZ: an image area without samples");
     if (g->tile_width == 0 || g->tile_height == 0)
         return l2k_fail(context, L2K_ERROR_CORRUPT, "SIZ: a tile size of 0");
-    if (g->tile_x0 > g->image.x0 || g->tile_y0 > g->image.y0 ||
-        (uint64_t)g->tile_x0 + g->tile_width <= g->image.x0 || (uint64_t)g->tile_y0 + g->tile_height <= g->image.y0)
+    if (g->tile_x0 > g->image.x0 || g->tile_y0 > g->image.y0 || (uint64_t)g->tile_x0 + g->tile_width <= g->image.x0 ||
+        (uint64_t)g->tile_y0 + g->tile_height <= g->image.y0)
         return l2k_fail(context, L2K_ERROR_CORRUPT, "SIZ: the first tile lies outside the image");
     return L2K_OK;
 }
@@ -43,16 +43,18 @@ static l2k_status check_grid(const l2k_context *context, const l2k_tile_grid *g)
 static l2k_status parse_component_size(const l2k_context *context, const uint8_t *data, uint32_t c,
                                        l2k_component *component)
 {
-    *component = (l2k_component){
-        .dx = data[1], .dy = data[2], .precision = (data[0] & 0x7Fu) + 1, .is_signed = data[0] >> 7};
+    *component =
+        (l2k_component){.dx = data[1], .dy = data[2], .precision = (data[0] & 0x7Fu) + 1, .is_signed = data[0] >> 7};
     if (component->dx == 0 || component->dy == 0)
         return l2k_fail(context, L2K_ERROR_CORRUPT, "SIZ: component %u has a sub-sampling factor of 0", c);
     if (component->precision > 38)
         return l2k_fail(context, L2K_ERROR_CORRUPT, "SIZ: component %u has %u bits a sample, at most 38 are possible",
                         c, component->precision);
     if (component->precision > 31)
-        return l2k_fail(context, L2K_ERROR_UNSUPPORTED, "SIZ: component %u has %u bits a sample, at most 31 are "
-                        "implemented", c, component->precision);
+        return l2k_fail(context, L2K_ERROR_UNSUPPORTED,
+                        "SIZ: component %u has %u bits a sample, at most 31 are "
+                        "implemented",
+                        c, component->precision);
     return L2K_OK;
 }
 
@@ -62,9 +64,12 @@ l2k_status l2k_parse_siz(const l2k_context *context, const l2k_segment *segment,
     if (length_of(segment) < 36)
         return l2k_fail(context, L2K_ERROR_CORRUPT, "SIZ: too short");
     siz->profile = l2k_get_be(d, 2);
-    siz->grid = (l2k_tile_grid){
-        {l2k_get_be(d + 10, 4), l2k_get_be(d + 14, 4), l2k_get_be(d + 2, 4), l2k_get_be(d + 6, 4)},
-        l2k_get_be(d + 26, 4), l2k_get_be(d + 30, 4), l2k_get_be(d + 18, 4), l2k_get_be(d + 22, 4)};
+    siz->grid =
+        (l2k_tile_grid){{l2k_get_be(d + 10, 4), l2k_get_be(d + 14, 4), l2k_get_be(d + 2, 4), l2k_get_be(d + 6, 4)},
+                        l2k_get_be(d + 26, 4),
+                        l2k_get_be(d + 30, 4),
+                        l2k_get_be(d + 18, 4),
+                        l2k_get_be(d + 22, 4)};
     siz->num_components = l2k_get_be(d + 34, 2);
     L2K_TRY(check_grid(context, &siz->grid));
     if (siz->num_components == 0 || siz->num_components > L2K_MAX_COMPONENTS)
@@ -248,7 +253,8 @@ static l2k_status parse_qcc(header_parser *parser, const l2k_segment *segment)
     return L2K_OK;
 }
 
-/* ---- COM, and what need not or cannot be read ------------------------------------------------------------------------ */
+/* ---- COM, and what need not or cannot be read
+ * ------------------------------------------------------------------------ */
 
 static l2k_status parse_com(header_parser *parser, const l2k_segment *segment)
 {

@@ -10,7 +10,11 @@ typedef struct l2k_segment {
     const uint8_t *data, *end;
 } l2k_segment;
 
-typedef enum l2k_header_kind { L2K_MAIN_HEADER = 1, L2K_FIRST_PART_HEADER = 2, L2K_LATER_PART_HEADER = 4 } l2k_header_kind;
+typedef enum l2k_header_kind {
+    L2K_MAIN_HEADER = 1,
+    L2K_FIRST_PART_HEADER = 2,
+    L2K_LATER_PART_HEADER = 4
+} l2k_header_kind;
 
 /* A big-endian integer of 1 to 4 bytes. */
 static inline uint32_t l2k_get_be(const uint8_t *data, unsigned bytes)
@@ -31,8 +35,8 @@ l2k_status l2k_segment_next(const l2k_context *context, const uint8_t **at, cons
 l2k_status l2k_parse_siz(const l2k_context *context, const l2k_segment *segment, l2k_siz *siz);
 
 /* All marker segments from *at up to SOT (main header; *at stays on it) or SOD, into `coding`, whose component array
- * exists. `comment`, where not NULL, gets the first Latin-1 comment, allocated. A marker that changes the meaning of the
- * data and is not implemented is L2K_ERROR_UNSUPPORTED, by name. */
+ * exists. `comment`, where not NULL, gets the first Latin-1 comment, allocated. A marker that changes the meaning of
+ * the data and is not implemented is L2K_ERROR_UNSUPPORTED, by name. */
 l2k_status l2k_parse_header(const l2k_context *context, const l2k_siz *siz, l2k_header_kind kind, const uint8_t **at,
                             const uint8_t *end, l2k_tile_coding *coding, char **comment);
 

@@ -26,7 +26,8 @@ static l2k_status out_of_memory(const l2k_jp2 *jp2)
     return l2k_fail(jp2->context, L2K_ERROR_MEMORY, "out of memory for the boxes of a JP2 file");
 }
 
-/* ---- Boxes inside the header box ------------------------------------------------------------------------------------ */
+/* ---- Boxes inside the header box ------------------------------------------------------------------------------------
+ */
 
 static l2k_status read_image_header(l2k_jp2 *jp2, span s)
 {
@@ -150,7 +151,8 @@ static l2k_status read_definitions(l2k_jp2 *jp2, span s)
     return L2K_OK;
 }
 
-/* resc or resd: vertical, then horizontal, as a fraction times a power of ten (I.5.3.7). The capture resolution wins. */
+/* resc or resd: vertical, then horizontal, as a fraction times a power of ten (I.5.3.7). The capture resolution wins.
+ */
 static l2k_status read_density(l2k_jp2 *jp2, span s, bool capture)
 {
     if (length_of(s) != 10)
@@ -164,7 +166,8 @@ static l2k_status read_density(l2k_jp2 *jp2, span s, bool capture)
     return L2K_OK;
 }
 
-/* ---- The box structure (I.4) ----------------------------------------------------------------------------------------- */
+/* ---- The box structure (I.4)
+ * ----------------------------------------------------------------------------------------- */
 
 typedef struct box {
     uint32_t type;
@@ -186,9 +189,8 @@ static l2k_status add_box(l2k_jp2 *jp2, const uint8_t *file, const box *b, uint3
         jp2->boxes_capacity = capacity;
     }
     l2k_box *out = &jp2->boxes[jp2->num_boxes++];
-    *out = (l2k_box){.depth = depth,
-                     .offset = (uint64_t)(b->start - file),
-                     .bytes = (uint64_t)(b->content.end - b->start)};
+    *out = (l2k_box){
+        .depth = depth, .offset = (uint64_t)(b->start - file), .bytes = (uint64_t)(b->content.end - b->start)};
     for (int i = 0; i < 4; i++) {
         char c = (char)(b->type >> (24 - 8 * i));
         out->type[i] = c >= ' ' && c <= '~' ? c : '?';

@@ -36,9 +36,9 @@ static void write_image_header(l2k_buffer *out, const l2k_image *image)
     l2k_buffer_put(out, image->x1 - image->x0, 4);
     l2k_buffer_put(out, image->num_components, 2);
     l2k_buffer_put(out, equal_depths(image) ? depth_code(&image->components[0]) : 255, 1);
-    l2k_buffer_put(out, 7, 1);                                       /* compression type */
-    l2k_buffer_put(out, image->colour == L2K_COLOUR_UNKNOWN, 1);     /* UnkC */
-    l2k_buffer_put(out, 0, 1);                                       /* no intellectual property box */
+    l2k_buffer_put(out, 7, 1);                                   /* compression type */
+    l2k_buffer_put(out, image->colour == L2K_COLOUR_UNKNOWN, 1); /* UnkC */
+    l2k_buffer_put(out, 0, 1);                                   /* no intellectual property box */
     end_box(out, box);
     if (equal_depths(image))
         return;

@@ -19,8 +19,8 @@ extern const l2k_mq_state l2k_mq_states[94];
 
 /* Contexts of the block coder (Table D.7). */
 enum {
-    L2K_CONTEXT_ZERO = 0,  /* nine zero-coding contexts */
-    L2K_CONTEXT_SIGN = 9,  /* five */
+    L2K_CONTEXT_ZERO = 0,    /* nine zero-coding contexts */
+    L2K_CONTEXT_SIGN = 9,    /* five */
     L2K_CONTEXT_REFINE = 14, /* three */
     L2K_CONTEXT_RUN = 17,
     L2K_CONTEXT_UNIFORM = 18,

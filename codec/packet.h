@@ -4,8 +4,8 @@
 
 #include "codec/packet_order.h"
 
-/* Prepares the encoder's state of a tile: writes inclusion layers and zero bit-planes into the tag trees and forgets all
- * packets written before. The blocks' layer_passes must be set. */
+/* Prepares the encoder's state of a tile: writes inclusion layers and zero bit-planes into the tag trees and forgets
+ * all packets written before. The blocks' layer_passes must be set. */
 void l2k_packets_restart(l2k_tile *tile);
 
 /* Writes one packet and moves the state of its precinct on. `number` is the packet's place in the tile, for SOP. */

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first precinct of a row or column is met at the tile's edge unless it starts exactly there; every other one at its
- * own edge, scaled up to the reference grid (the conditions in B.12.1.3 to B.12.1.5). */
+/* The first precinct of a row or column is met at the tile's edge unless it starts exactly there; every other one at
+ * its own edge, scaled up to the reference grid (the conditions in B.12.1.3 to B.12.1.5). */
 static uint32_t position(uint32_t tile_start, uint32_t resolution_start, uint32_t cell, unsigned log2_size,
                          unsigned levels, uint32_t sub_sampling)
 {
@@ -31,7 +31,7 @@ static void add_keys(const l2k_tile *tile, uint32_t c, uint32_t r, l2k_precinct_
 
 #define COMPARE(member)                                                                                                \
     if (a->member != b->member)                                                                                        \
-        return a->member < b->member ? -1 : 1
+    return a->member < b->member ? -1 : 1
 
 static int compare_resolution_first(const void *one, const void *other)
 {
@@ -76,8 +76,11 @@ static int compare_cprl(const void *one, const void *other)
 }
 
 static int (*const comparisons[5])(const void *, const void *) = {
-    [L2K_LRCP] = compare_resolution_first, [L2K_RLCP] = compare_resolution_first, [L2K_RPCL] = compare_rpcl,
-    [L2K_PCRL] = compare_pcrl,             [L2K_CPRL] = compare_cprl,
+    [L2K_LRCP] = compare_resolution_first,
+    [L2K_RLCP] = compare_resolution_first,
+    [L2K_RPCL] = compare_rpcl,
+    [L2K_PCRL] = compare_pcrl,
+    [L2K_CPRL] = compare_cprl,
 };
 
 l2k_status l2k_packet_order_create(const l2k_context *context, const l2k_tile *tile, l2k_packet_order *order)

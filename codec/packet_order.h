@@ -37,8 +37,8 @@ void l2k_packet_order_restart(l2k_packet_order *order);
 /* The next packet, or false after the last one. */
 bool l2k_packet_order_next(l2k_packet_order *order, l2k_packet_id *id);
 
-/* Whether a new tile-part starts between two packets that follow each other: one of the loops from the outermost down to
- * the one that `parts` names has moved. */
+/* Whether a new tile-part starts between two packets that follow each other: one of the loops from the outermost down
+ * to the one that `parts` names has moved. */
 bool l2k_packet_starts_part(l2k_progression progression, l2k_tile_parts parts, const l2k_packet_id *before,
                             const l2k_packet_id *after);
 

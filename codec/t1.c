@@ -32,8 +32,7 @@ static unsigned zero_context(unsigned orientation, unsigned neighbourhood)
 {
     unsigned h = (neighbourhood >> 3 & 1) + (neighbourhood >> 5 & 1);
     unsigned v = (neighbourhood >> 1 & 1) + (neighbourhood >> 7 & 1);
-    unsigned d =
-        (neighbourhood & 1) + (neighbourhood >> 2 & 1) + (neighbourhood >> 6 & 1) + (neighbourhood >> 8 & 1);
+    unsigned d = (neighbourhood & 1) + (neighbourhood >> 2 & 1) + (neighbourhood >> 6 & 1) + (neighbourhood >> 8 & 1);
     if (orientation == L2K_HH)
         return zero_context_diagonal(h + v, d);
     return orientation == L2K_HL ? zero_context_low(v, h, d) : zero_context_low(h, v, d);
@@ -65,7 +64,7 @@ static uint8_t sign_context(unsigned index)
 }
 
 /* A 1024 x 4 block has the largest flag array; a last stripe that is not full does not go beyond the nominal area. */
-#define FLAG_WORDS (1026 * 3)
+#define FLAG_WORDS   (1026 * 3)
 #define SAMPLE_WORDS 4096
 
 l2k_status l2k_t1_create(const l2k_context *context, l2k_t1 **out)
@@ -116,8 +115,8 @@ l2k_status l2k_t1_reserve(l2k_t1 *t1, size_t bytes)
     return L2K_OK;
 }
 
-/* Passes 0 to 9 are the first clean-up pass and three whole bit-planes: always MQ. From then on bypass codes significance
- * and refinement raw, and pass 10 is a significance pass. */
+/* Passes 0 to 9 are the first clean-up pass and three whole bit-planes: always MQ. From then on bypass codes
+ * significance and refinement raw, and pass 10 is a significance pass. */
 enum { FIRST_RAW_PASS = 10 };
 
 bool l2k_pass_is_raw(unsigned style, unsigned pass)

@@ -1,12 +1,11 @@
 /* Tier-1: the embedded block coder of Annex D. A worker (one per thread) holds the tables and all scratch memory.
  *
  * Flags. The significance pattern of a code-block is kept in one 32-bit word per stripe column of four samples:
- *     bits 0-17   significance of the 3 x 6 samples around the column: bit 3 r + c for row r = 0 (above the stripe) to 5
- *                 (below it), c = 0 west, 1 the column itself, 2 east
- *     bit 18      sign of the sample above; bits 19, 22, 25, 28 signs of the four samples; bit 31 of the one below
- *     bits 20, 23, 26, 29   sample k has been refined before
- *     bits 21, 24, 27, 30   sample k was coded in this bit-plane's significance pass
- * so that what belongs to sample k is what belongs to sample 0, shifted by 3 k. */
+ *     bits 0-17   significance of the 3 x 6 samples around the column: bit 3 r + c for row r = 0 (above the stripe) to
+ * 5 (below it), c = 0 west, 1 the column itself, 2 east bit 18      sign of the sample above; bits 19, 22, 25, 28 signs
+ * of the four samples; bit 31 of the one below bits 20, 23, 26, 29   sample k has been refined before bits 21, 24, 27,
+ * 30   sample k was coded in this bit-plane's significance pass so that what belongs to sample k is what belongs to
+ * sample 0, shifted by 3 k. */
 #ifndef L2K_CODEC_T1_H
 #define L2K_CODEC_T1_H
 
@@ -15,7 +14,7 @@
 #include "transform/plan.h"
 
 #define L2K_MAX_BIT_PLANES 30
-#define L2K_MAX_PASSES (3 * L2K_MAX_BIT_PLANES - 2)
+#define L2K_MAX_PASSES     (3 * L2K_MAX_BIT_PLANES - 2)
 
 /* Some encoders send empty passes beyond the last bit-plane; they are received, counted in a byte, and not decoded. */
 #define L2K_MAX_RECEIVED_PASSES 255
@@ -49,7 +48,7 @@ typedef struct l2k_t1_block {
 
 /* A coding pass, as far as it can end a contribution. */
 typedef struct l2k_pass {
-    uint32_t bytes;    /* needed from the start of the block to decode through this pass */
+    uint32_t bytes; /* needed from the start of the block to decode through this pass */
     bool terminated;
     double distortion; /* squared error removed by all passes so far, in squared quantiser steps */
 } l2k_pass;
@@ -70,14 +69,14 @@ typedef struct l2k_t1_segment {
     uint32_t bytes;
 } l2k_t1_segment;
 
-/* Decodes `num_segments` segments whose bytes stand one after the other in t1->bytes, each followed by two spare bytes that
- * this function overwrites. num_planes 1 to L2K_MAX_BIT_PLANES. Damage inside the bytes cannot be seen and gives wrong
- * samples, never more. */
+/* Decodes `num_segments` segments whose bytes stand one after the other in t1->bytes, each followed by two spare bytes
+ * that this function overwrites. num_planes 1 to L2K_MAX_BIT_PLANES. Damage inside the bytes cannot be seen and gives
+ * wrong samples, never more. */
 void l2k_t1_decode(l2k_t1 *t1, const l2k_t1_block *block, unsigned num_planes, const l2k_t1_segment *segments,
                    size_t num_segments);
 
-/* Whether the style makes pass number `pass` of a block (0 = the first clean-up pass) end its codeword segment (Tables D.8
- * and D.9). The last pass of all ends one too; that is for the coder to know. */
+/* Whether the style makes pass number `pass` of a block (0 = the first clean-up pass) end its codeword segment (Tables
+ * D.8 and D.9). The last pass of all ends one too; that is for the coder to know. */
 bool l2k_pass_terminates(unsigned style, unsigned pass);
 
 /* Whether a pass is coded with raw bits. */

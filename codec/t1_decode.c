@@ -1,5 +1,5 @@
-/* The decoding side of Annex D. Samples are kept as twice the value at which to reconstruct, sign in bit 31, so that the
- * middle of the interval left open by the passes decoded so far is always an integer. */
+/* The decoding side of Annex D. Samples are kept as twice the value at which to reconstruct, sign in bit 31, so that
+ * the middle of the interval left open by the passes decoded so far is always an integer. */
 #include "codec/t1.h"
 
 #include <string.h>
@@ -14,8 +14,6 @@ typedef struct block_decoder {
     l2k_mq_decoder mq;
     l2k_mq_contexts contexts;
 } block_decoder;
-
-#define INLINE static inline __attribute__((always_inline))
 
 /* Decodes the sign of a sample that became significant in `plane` and sets it; returns the column's new word. */
 INLINE uint32_t become_significant(block_decoder *b, l2k_mq_decoder *mq, uint32_t *flag, uint32_t word,
@@ -33,11 +31,6 @@ INLINE uint32_t become_significant(block_decoder *b, l2k_mq_decoder *mq, uint32_
     return word | FLAG_SIGNIFICANT << 3 * k | sign << (19 + 3 * k);
 }
 
-#define FOR_EACH_COLUMN(b)                                                                                             \
-    uint32_t *flag = (b)->t1->flags + (b)->width + 3, *sample = (b)->t1->samples;                                      \
-    for (uint32_t y = 0; y < (b)->height; y += 4, flag += 2)                                                           \
-        for (uint32_t x = 0, live = column_mask((b)->height - y); x < (b)->width; x++, flag++, sample += 4)
-
 INLINE void significance_pass(block_decoder *b, unsigned plane, bool raw)
 {
     l2k_mq_decoder mq = b->mq;
@@ -51,9 +44,8 @@ INLINE void significance_pass(block_decoder *b, unsigned plane, bool raw)
         for (unsigned k = 0; k < 4; k++) {
             if (!(candidates & 1u << 3 * k))
                 continue;
-            uint32_t bit =
-                raw ? l2k_raw_decode(&mq)
-                    : l2k_mq_decode(&mq, &b->contexts[b->zero_context[word >> 3 * k & FLAG_NEIGHBOURS]]);
+            uint32_t bit = raw ? l2k_raw_decode(&mq)
+                               : l2k_mq_decode(&mq, &b->contexts[b->zero_context[word >> 3 * k & FLAG_NEIGHBOURS]]);
             word |= FLAG_VISITED << 3 * k;
             if (bit) {
                 word = become_significant(b, &mq, flag, word, sample, k, plane, raw);
@@ -107,8 +99,7 @@ static void cleanup_pass(block_decoder *b, unsigned plane)
         for (unsigned k = 0; k < 4; k++) {
             if (k < first || !(candidates & 1u << 3 * k))
                 continue;
-            uint32_t bit =
-                known || l2k_mq_decode(&mq, &b->contexts[b->zero_context[word >> 3 * k & FLAG_NEIGHBOURS]]);
+            uint32_t bit = known || l2k_mq_decode(&mq, &b->contexts[b->zero_context[word >> 3 * k & FLAG_NEIGHBOURS]]);
             known = false;
             if (bit)
                 word = become_significant(b, &mq, flag, word, sample, k, plane, false);

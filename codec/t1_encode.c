@@ -6,8 +6,8 @@
 #include "base/integer.h"
 #include "codec/t1_flags.h"
 
-/* One pass can code at most two decisions a sample and three a stripe column; a decision shifts out at most 15 bits, and
- * stuffing adds one bit in eight. */
+/* One pass can code at most two decisions a sample and three a stripe column; a decision shifts out at most 15 bits,
+ * and stuffing adds one bit in eight. */
 #define PASS_BYTES_MOST 32768u
 
 /* Bytes before the first code byte, for the coder's look back. */
@@ -54,8 +54,6 @@ static inline int64_t gain_refinement(uint32_t magnitude, unsigned plane, bool r
 }
 
 #define MAGNITUDE 0x7FFFFFFFu
-#define INLINE static inline __attribute__((always_inline))
-
 /* Codes a sign (D.3.2) and returns it. */
 INLINE uint32_t code_sign(block_coder *b, l2k_mq_encoder *mq, const uint32_t *flag, uint32_t word, uint32_t sample,
                           unsigned k, bool raw)
@@ -80,12 +78,6 @@ INLINE uint32_t become_significant(block_coder *b, l2k_mq_encoder *mq, uint32_t 
         b->gain += gain_significance(sample & MAGNITUDE, plane, b->reversible);
     return word | FLAG_SIGNIFICANT << 3 * k | sign << (19 + 3 * k);
 }
-
-/* Walks the stripe columns: `flag` is the column's word, `sample` its four samples, `live` its existing rows. */
-#define FOR_EACH_COLUMN(b)                                                                                             \
-    uint32_t *flag = (b)->t1->flags + (b)->width + 3, *sample = (b)->t1->samples;                                      \
-    for (uint32_t y = 0; y < (b)->height; y += 4, flag += 2)                                                           \
-        for (uint32_t x = 0, live = column_mask((b)->height - y); x < (b)->width; x++, flag++, sample += 4)
 
 INLINE void significance_pass(block_coder *b, unsigned plane, bool raw, bool measure)
 {

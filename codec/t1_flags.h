@@ -5,11 +5,11 @@
 #include "codec/t1.h"
 
 /* Bits of sample 0 of a column; shift by 3 k for sample k. */
-#define FLAG_NEIGHBOURS 0x1EFu
+#define FLAG_NEIGHBOURS  0x1EFu
 #define FLAG_SIGNIFICANT (1u << 4)
-#define FLAG_SIGN (1u << 19)
-#define FLAG_REFINED (1u << 20)
-#define FLAG_VISITED (1u << 21)
+#define FLAG_SIGN        (1u << 19)
+#define FLAG_REFINED     (1u << 20)
+#define FLAG_VISITED     (1u << 21)
 #define FLAG_VISITED_ALL (0x249u << 21)
 
 /* One bit per sample of a column, sample k at bit 3 k. */
@@ -40,7 +40,8 @@ static inline uint32_t column_cleanup_candidates(uint32_t word)
     return ~(word >> 4) & ~(word >> 21) & COLUMN_ALL;
 }
 
-/* Index into sign_context for sample k: bits 1, 3, 5, 7 significance of north, west, east, south; below each its sign. */
+/* Index into sign_context for sample k: bits 1, 3, 5, 7 significance of north, west, east, south; below each its sign.
+ */
 static inline uint32_t sign_index(const uint32_t *flag, uint32_t word, unsigned k)
 {
     uint32_t north = k == 0 ? word >> 18 : word >> (16 + 3 * k);
@@ -75,5 +76,15 @@ static inline void spread_significance(uint32_t *flag, size_t stride, unsigned k
         below[1] |= 1u;
     }
 }
+
+/* Walks the stripe columns of a block (anything with t1, width and height): `flag` is the column's word, `sample` its
+ * four samples, `live` the rows of them that exist. */
+#define FOR_EACH_COLUMN(b)                                                                                             \
+    uint32_t *flag = (b)->t1->flags + (b)->width + 3, *sample = (b)->t1->samples;                                      \
+    for (uint32_t y = 0; y < (b)->height; y += 4, flag += 2)                                                           \
+        for (uint32_t x = 0, live = column_mask((b)->height - y); x < (b)->width; x++, flag++, sample += 4)
+
+/* The passes are compiled once for each thing that they know in advance. */
+#define INLINE static inline __attribute__((always_inline))
 
 #endif

@@ -82,8 +82,8 @@ static l2k_status create_component(const l2k_context *context, l2k_tile *tile, c
 l2k_status l2k_tile_create(const l2k_context *context, const l2k_siz *siz, const l2k_tile_coding *coding,
                            uint32_t index, uint64_t most_precincts, l2k_tile *tile)
 {
-    *tile = (l2k_tile){
-        .rect = l2k_tile_rect(&siz->grid, index), .num_components = siz->num_components, .coding = coding};
+    *tile =
+        (l2k_tile){.rect = l2k_tile_rect(&siz->grid, index), .num_components = siz->num_components, .coding = coding};
     tile->components = take_zeroed(context, &tile->arena, siz->num_components, sizeof *tile->components);
     l2k_status status = tile->components ? L2K_OK : out_of_memory(context);
     for (uint32_t c = 0; c < siz->num_components && status == L2K_OK; c++)
@@ -108,10 +108,10 @@ static l2k_status prepare_in_band(const l2k_context *context, l2k_tile *tile, co
     if (precinct->blocks)
         return L2K_OK;
     unsigned halve = band->orientation == L2K_LL ? 0 : 1;
-    precinct->grid = l2k_partition_make(
-        precinct_in_band(resolution, band, index),
-        l2k_min_u32(coding->log2_block_width, resolution->precincts.log2_width - halve),
-        l2k_min_u32(coding->log2_block_height, resolution->precincts.log2_height - halve));
+    precinct->grid =
+        l2k_partition_make(precinct_in_band(resolution, band, index),
+                           l2k_min_u32(coding->log2_block_width, resolution->precincts.log2_width - halve),
+                           l2k_min_u32(coding->log2_block_height, resolution->precincts.log2_height - halve));
     uint64_t count = (uint64_t)precinct->grid.across * precinct->grid.down;
     precinct->blocks = take_zeroed(context, &tile->arena, count, sizeof *precinct->blocks);
     if (!precinct->blocks)
@@ -120,8 +120,8 @@ static l2k_status prepare_in_band(const l2k_context *context, l2k_tile *tile, co
         precinct->blocks[i].rect = l2k_partition_cell(&precinct->grid, i);
         precinct->blocks[i].lblock = 3;
     }
-    L2K_TRY(l2k_tag_tree_create(context, &tile->arena, precinct->grid.across, precinct->grid.down,
-                                &precinct->inclusion));
+    L2K_TRY(
+        l2k_tag_tree_create(context, &tile->arena, precinct->grid.across, precinct->grid.down, &precinct->inclusion));
     return l2k_tag_tree_create(context, &tile->arena, precinct->grid.across, precinct->grid.down,
                                &precinct->zero_planes);
 }
@@ -136,8 +136,7 @@ l2k_status l2k_precinct_prepare(const l2k_context *context, l2k_tile *tile, cons
 }
 
 /* Appends the blocks of one subband to `places`, or only counts them where that is NULL. */
-static size_t list_band(const l2k_subband *band, uint32_t num_precincts, l2k_block_place place,
-                        l2k_block_place *places)
+static size_t list_band(const l2k_subband *band, uint32_t num_precincts, l2k_block_place place, l2k_block_place *places)
 {
     size_t count = 0;
     for (uint32_t p = 0; p < num_precincts; p++) {
@@ -164,8 +163,8 @@ static size_t list_tile(l2k_tile *tile, uint32_t only, uint32_t discard, l2k_blo
             const l2k_resolution *resolution = &component->resolutions[r];
             l2k_block_place place = {.component = c, .resolution = r};
             for (uint32_t b = 0; b < resolution->num_bands; b++)
-                count += list_band(&resolution->bands[b], resolution->num_precincts, place,
-                                   places ? places + count : NULL);
+                count +=
+                    list_band(&resolution->bands[b], resolution->num_precincts, place, places ? places + count : NULL);
         }
     }
     return count;

@@ -1,5 +1,5 @@
-/* A tile as tier-1 and tier-2 see it: tile-components, resolutions, subbands, precincts, code-blocks (Annex B). All of it
- * lives in the tile's arena. */
+/* A tile as tier-1 and tier-2 see it: tile-components, resolutions, subbands, precincts, code-blocks (Annex B). All of
+ * it lives in the tile's arena. */
 #ifndef L2K_CODEC_TILE_H
 #define L2K_CODEC_TILE_H
 
@@ -19,9 +19,9 @@ typedef struct l2k_contribution {
 /* What the encoder keeps of a coded block. */
 typedef struct l2k_coded_block {
     const uint8_t *bytes;
-    uint32_t *pass_bytes;        /* per pass: bytes up to its end, L2K_PASS_TERMINATED set where it ends a segment */
-    double *pass_distortion;     /* per pass, in squared samples of the image, cumulative; NULL unless asked for */
-    uint8_t *layer_passes;       /* per layer: passes in this and all earlier layers */
+    uint32_t *pass_bytes;    /* per pass: bytes up to its end, L2K_PASS_TERMINATED set where it ends a segment */
+    double *pass_distortion; /* per pass, in squared samples of the image, cumulative; NULL unless asked for */
+    uint8_t *layer_passes;   /* per layer: passes in this and all earlier layers */
 } l2k_coded_block;
 
 #define L2K_PASS_TERMINATED 0x80000000u
@@ -30,9 +30,9 @@ typedef struct l2k_coded_block {
 typedef struct l2k_block {
     l2k_rect rect; /* in the subband's domain */
     uint8_t num_planes;
-    uint8_t num_passes;    /* encoder: all that were coded; decoder: received so far */
-    uint8_t lblock;        /* B.10.7.1 */
-    uint8_t passes_in;     /* encoder: passes in the packets so far */
+    uint8_t num_passes; /* encoder: all that were coded; decoder: received so far */
+    uint8_t lblock;     /* B.10.7.1 */
+    uint8_t passes_in;  /* encoder: passes in the packets so far */
     union {
         l2k_coded_block coded;
         struct {
@@ -81,9 +81,9 @@ typedef struct l2k_tile {
     l2k_arena arena;
 } l2k_tile;
 
-/* Builds the tree down to (unprepared) precincts. `siz` and `coding` must outlive the tile. On failure the tile is released.
- * `most_precincts` bounds what is allocated: more of them are L2K_ERROR_TRUNCATED, since each packet takes at least a
- * byte (pass UINT64_MAX when encoding). */
+/* Builds the tree down to (unprepared) precincts. `siz` and `coding` must outlive the tile. On failure the tile is
+ * released. `most_precincts` bounds what is allocated: more of them are L2K_ERROR_TRUNCATED, since each packet takes at
+ * least a byte (pass UINT64_MAX when encoding). */
 l2k_status l2k_tile_create(const l2k_context *context, const l2k_siz *siz, const l2k_tile_coding *coding,
                            uint32_t index, uint64_t most_precincts, l2k_tile *tile);
 void l2k_tile_release(const l2k_context *context, l2k_tile *tile);

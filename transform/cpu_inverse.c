@@ -47,8 +47,8 @@ static void load_row(const l2k_cpu_worker *worker, unsigned lane, int64_t y, voi
     const l2k_cpu_pass *pass = worker->pass;
     const l2k_level *shape = &pass->shape;
     bool high_row = ((unsigned)y + shape->parity_y) & 1, last = pass->level == pass->levels;
-    unsigned low_band = l2k_band_number(pass->levels, pass->level, high_row ? L2K_LH : L2K_LL);
-    unsigned high_band = l2k_band_number(pass->levels, pass->level, high_row ? L2K_HH : L2K_HL);
+    unsigned low_band = l2k_band_number(pass->levels - pass->level + 1, high_row ? L2K_LH : L2K_LL);
+    unsigned high_band = l2k_band_number(pass->levels - pass->level + 1, high_row ? L2K_HH : L2K_HL);
     void *low = worker->half[0], *high = worker->half[1];
     if (high_row || last)
         load_band(pass, lane, low_band, y / 2, low, shape->low_width);

@@ -12,11 +12,6 @@ unsigned l2k_discarded(l2k_direction direction, const l2k_plan_component *compon
     return direction == L2K_INVERSE ? component->discard : 0;
 }
 
-unsigned l2k_band_number(unsigned levels, unsigned level, unsigned orientation)
-{
-    return 3 * (levels - level) + orientation;
-}
-
 /* Rows start on a cache line (32 int16 or 16 int32 would do; 32 serve both). Rows a multiple of 1 KiB apart would all
  * fall into the same few cache sets when a code-block is read column by column. */
 static size_t choose_stride(uint32_t width, size_t size)
@@ -32,13 +27,13 @@ void l2k_layout(l2k_direction direction, l2k_coefficient_type type, const l2k_pl
     l2k_rect whole = l2k_resolution_rect(component->rect, discard);
     l2k_rect lowest = l2k_resolution_rect(component->rect, levels);
     *view = (l2k_coefficients){.type = type, .width = l2k_rect_width(whole), .height = l2k_rect_height(whole)};
-    view->stride = choose_stride(view->width, l2k_coefficient_size(type));
+    view->stride = choose_stride(view->width, l2k_coefficient_bytes(type));
     view->num_bands = 3 * (levels - discard) + 1;
     view->bands[0] = (l2k_band_view){0, 0, l2k_rect_width(lowest), l2k_rect_height(lowest)};
     for (unsigned level = levels; level > discard; level--) {
         l2k_level l = l2k_level_of(component, level);
         uint32_t high_width = l.width - l.low_width, high_height = l.height - l.low_height;
-        l2k_band_view *bands = &view->bands[l2k_band_number(levels, level, 0)];
+        l2k_band_view *bands = &view->bands[l2k_band_number(levels - level + 1, 0)];
         bands[L2K_HL] = (l2k_band_view){l.low_width, 0, high_width, l.low_height};
         bands[L2K_LH] = (l2k_band_view){0, l.low_height, l.low_width, high_height};
         bands[L2K_HH] = (l2k_band_view){l.low_width, l.low_height, high_width, high_height};

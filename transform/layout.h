@@ -19,16 +19,8 @@ l2k_level l2k_level_of(const l2k_plan_component *component, unsigned level);
 /* Resolutions that a plan leaves out: the component's `discard` where the direction has it. */
 unsigned l2k_discarded(l2k_direction direction, const l2k_plan_component *component);
 
-/* Number of the subband of decomposition `level` in a component with `levels` of them; orientation L2K_HL to L2K_HH. */
-unsigned l2k_band_number(unsigned levels, unsigned level, unsigned orientation);
-
 /* Fills everything but the memory: type, size, bands, and a stride good for `base` aligned to 64 bytes. */
 void l2k_layout(l2k_direction direction, l2k_coefficient_type type, const l2k_plan_component *component,
                 l2k_coefficients *view);
-
-static inline size_t l2k_coefficient_size(l2k_coefficient_type type)
-{
-    return type == L2K_COEFFICIENT_INT16 ? sizeof(int16_t) : sizeof(int32_t);
-}
 
 #endif

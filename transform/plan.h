@@ -10,13 +10,24 @@
 
 typedef enum l2k_coefficient_type { L2K_COEFFICIENT_INT16, L2K_COEFFICIENT_INT32 } l2k_coefficient_type;
 
+static inline size_t l2k_coefficient_bytes(l2k_coefficient_type type)
+{
+    return type == L2K_COEFFICIENT_INT16 ? sizeof(int16_t) : sizeof(int32_t);
+}
+
 /* A subband inside a coefficient view: offset and size in coefficients. Both sizes may be 0. */
 typedef struct l2k_band_view {
     uint32_t x, y, width, height;
 } l2k_band_view;
 
-/* The coefficients of one tile-component in Mallat layout: the subbands of the lowest resolution top left. Subbands are
- * numbered as in the QCD marker segment: 0 = LL, then HL, LH, HH from the lowest resolution to the highest.
+/* Subbands are numbered as in the QCD marker segment: 0 = LL, then HL, LH, HH from the lowest resolution to the highest.
+ * `resolution` 0 has only LL. */
+static inline unsigned l2k_band_number(unsigned resolution, unsigned orientation)
+{
+    return resolution == 0 ? 0 : 3 * (resolution - 1) + orientation;
+}
+
+/* The coefficients of one tile-component in Mallat layout: the subbands of the lowest resolution top left.
  *
  * Values. Forward 5/3: the coefficient. Forward 9/7: the quantiser index with its sign (E.2).
  * Inverse 5/3: the coefficient. Inverse 9/7: twice the index at which to reconstruct, so that the middle of an interval

@@ -51,7 +51,7 @@ static l2k_status allocate_views(l2k_plan *plan)
 {
     for (uint32_t c = 0; c < plan->spec.num_components; c++) {
         l2k_coefficients *view = &plan->views[c];
-        view->base = l2k_allocate(plan->context, view->stride * view->height, l2k_coefficient_size(view->type));
+        view->base = l2k_allocate(plan->context, view->stride * view->height, l2k_coefficient_bytes(view->type));
         if (!view->base)
             return l2k_fail(plan->context, L2K_ERROR_MEMORY, "out of memory for %u x %u coefficients",
                             (unsigned)view->width, (unsigned)view->height);
@@ -169,7 +169,7 @@ void *l2k_cpu_band_row(const l2k_cpu_pass *pass, unsigned lane, unsigned band, i
 {
     const l2k_coefficients *view = &pass->plan->views[pass->first + lane];
     const l2k_band_view *b = &view->bands[band];
-    return (char *)view->base + (((size_t)b->y + (size_t)y) * view->stride + b->x) * l2k_coefficient_size(view->type);
+    return (char *)view->base + (((size_t)b->y + (size_t)y) * view->stride + b->x) * l2k_coefficient_bytes(view->type);
 }
 
 l2k_pixel_row l2k_cpu_pixel_row(const l2k_cpu_pass *pass, unsigned lane, int64_t y)

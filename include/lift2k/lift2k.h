@@ -6,8 +6,8 @@
  *  - Every fallible function returns an l2k_status; L2K_OK is 0. The message hook receives one line that says what is
  *    wrong with what. The library never prints, never exits and keeps no global state.
  *  - Coordinates are the standard's: the reference grid of Annex B, 32-bit, half open: [x0, x1) x [y0, y1).
- *  - Objects are opaque and belong to the caller, who frees them with the matching l2k_..._free. One object may be used by
- *    one thread at a time; different objects are independent. Hooks may be called from several threads at once.
+ *  - Objects are opaque and belong to the caller, who frees them with the matching l2k_..._free. One object may be used
+ * by one thread at a time; different objects are independent. Hooks may be called from several threads at once.
  *  - Options are an enum and an integer, so that the set can grow without changing the ABI.
  */
 #ifndef LIFT2K_H
@@ -95,12 +95,12 @@ typedef enum l2k_channel {
 } l2k_channel;
 
 #define L2K_MAX_COMPONENTS 16384u
-#define L2K_MAX_LEVELS 32u
+#define L2K_MAX_LEVELS     32u
 
 /* One component (A.5.1). The encoder takes precision 1 to 24 (9/7: to 16), the decoder gives 1 to 31. */
 typedef struct l2k_component {
-    uint32_t dx, dy;        /* XRsiz, YRsiz: sub-sampling against the reference grid, 1 to 255 */
-    uint32_t precision;     /* bits per sample */
+    uint32_t dx, dy;    /* XRsiz, YRsiz: sub-sampling against the reference grid, 1 to 255 */
+    uint32_t precision; /* bits per sample */
     bool is_signed;
     l2k_channel channel;    /* JP2 only: what the component means (I.5.3.6) */
     uint32_t association;   /* JP2 only: 0 the whole image, 1.. that colour, 65535 none */
@@ -194,7 +194,8 @@ typedef enum l2k_encoder_option {
 } l2k_encoder_option;
 
 typedef enum l2k_target {
-    L2K_TARGET_RATIO, /* raw size of the image (bits a sample as declared) over size of the output; 1 or less = everything */
+    L2K_TARGET_RATIO, /* raw size of the image (bits a sample as declared) over size of the output; 1 or less =
+                         everything */
     L2K_TARGET_PSNR   /* dB over all components, peak 2^precision - 1; 0 or less = everything */
 } l2k_target;
 
@@ -210,8 +211,8 @@ L2K_API void l2k_encoder_free(l2k_encoder *encoder);
  * are reported by l2k_encoder_encode. */
 L2K_API l2k_status l2k_encoder_set(l2k_encoder *encoder, l2k_encoder_option option, int64_t value);
 
-/* Precinct sizes from the highest resolution down, powers of two 1 to 32768; further resolutions halve the last one given.
- * count 0 = maximal precincts. The array is copied. */
+/* Precinct sizes from the highest resolution down, powers of two 1 to 32768; further resolutions halve the last one
+ * given. count 0 = maximal precincts. The array is copied. */
 L2K_API l2k_status l2k_encoder_set_precincts(l2k_encoder *encoder, const l2k_size *sizes, size_t count);
 
 /* Quality layers, one per target, from the coarsest to the finest; count 0 = one layer with everything. Copied. */
@@ -227,11 +228,11 @@ L2K_API l2k_status l2k_encoder_encode(l2k_encoder *encoder, const l2k_image *ima
 typedef struct l2k_decoder l2k_decoder;
 
 typedef enum l2k_decoder_option {
-    L2K_DECODER_REDUCE = 0,    /* highest resolutions to leave out, 0 to 32; 0 */
-    L2K_DECODER_LAYERS,        /* quality layers to decode, 0 = all; 0 */
-    L2K_DECODER_COMPONENT,     /* -1 = all; else only this codestream component, before the inverse component transform */
-    L2K_DECODER_THREADS,       /* 0 = all processors; 0 */
-    L2K_DECODER_BACKEND,       /* l2k_backend; auto */
+    L2K_DECODER_REDUCE = 0, /* highest resolutions to leave out, 0 to 32; 0 */
+    L2K_DECODER_LAYERS,     /* quality layers to decode, 0 = all; 0 */
+    L2K_DECODER_COMPONENT,  /* -1 = all; else only this codestream component, before the inverse component transform */
+    L2K_DECODER_THREADS,    /* 0 = all processors; 0 */
+    L2K_DECODER_BACKEND,    /* l2k_backend; auto */
     L2K_DECODER_LIMIT_SAMPLES, /* most samples of the whole image accepted; 2^36 */
     L2K_DECODER_LIMIT_BYTES    /* most bytes read from the stream; 2^40 */
 } l2k_decoder_option;
@@ -240,15 +241,15 @@ typedef enum l2k_decoder_option {
 typedef struct l2k_info {
     l2k_image image; /* as coded: before palette, region and reduction; valid until the decoder is freed or reopened */
     l2k_format format;
-    uint32_t profile;                  /* Rsiz */
-    uint32_t tile_x0, tile_y0;         /* XTOsiz, YTOsiz */
-    uint32_t tile_width, tile_height;  /* XTsiz, YTsiz */
+    uint32_t profile;                 /* Rsiz */
+    uint32_t tile_x0, tile_y0;        /* XTOsiz, YTOsiz */
+    uint32_t tile_width, tile_height; /* XTsiz, YTsiz */
     uint32_t tiles_across, tiles_down;
-    uint32_t num_tile_parts;           /* found in the codestream */
-    l2k_wavelet wavelet;               /* of component 0, like the next ones */
+    uint32_t num_tile_parts; /* found in the codestream */
+    l2k_wavelet wavelet;     /* of component 0, like the next ones */
     uint32_t levels;
     uint32_t block_width, block_height;
-    uint32_t style;                    /* l2k_style values */
+    uint32_t style; /* l2k_style values */
     uint32_t guard_bits;
     bool default_precincts;
     l2k_size precincts[L2K_MAX_LEVELS + 1]; /* lowest resolution first */
@@ -256,9 +257,9 @@ typedef struct l2k_info {
     uint32_t num_layers;
     bool component_transform;
     bool sop, eph;
-    uint32_t palette_entries;          /* 0 = no palette */
+    uint32_t palette_entries; /* 0 = no palette */
     uint64_t codestream_bytes;
-    const char *comment;               /* the first Latin-1 COM text, or NULL */
+    const char *comment; /* the first Latin-1 COM text, or NULL */
 } l2k_info;
 
 /* A box at the top level or inside the JP2 header box (Annex I). */
@@ -287,8 +288,8 @@ L2K_API l2k_status l2k_decoder_info(l2k_decoder *decoder, l2k_info *info);
 /* The box number `index` in file order; L2K_ERROR_ARGUMENT past the last one, without a message. */
 L2K_API l2k_status l2k_decoder_box(const l2k_decoder *decoder, size_t index, l2k_box *box);
 
-/* What l2k_decoder_decode will give under the options set so far: palette applied, channels put into colour order by the
- * channel definition. Pointers are valid until the decoder is freed, reopened or asked again. */
+/* What l2k_decoder_decode will give under the options set so far: palette applied, channels put into colour order by
+ * the channel definition. Pointers are valid until the decoder is freed, reopened or asked again. */
 L2K_API l2k_status l2k_decoder_image(l2k_decoder *decoder, l2k_image *image);
 
 /* Decodes into the caller's planes, one per component of l2k_decoder_image. After an error their content is

@@ -1,0 +1,32 @@
+#!/bin/sh
+# Installs what building (and, with --tests, testing) lift2k needs and this machine lacks. Debian and Ubuntu; root or sudo.
+# Does nothing, and asks for nothing, where everything is there already.
+set -eu
+
+need="gcc libc6-dev make cmake pkg-config libpng-dev"
+[ "${1:-}" != --tests ] || need="$need g++ libcmocka-dev libopenjp2-tools libopenjp2-7-dev"
+
+if ! command -v dpkg-query >/dev/null; then
+    echo "setup: this script knows Debian and Ubuntu only; elsewhere install the equivalents of: $need" >&2
+    exit 1
+fi
+
+missing=
+for package in $need; do
+    dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+echo "setup: installing$missing"
+as_root=
+if [ "$(id -u)" -ne 0 ]; then
+    if ! command -v sudo >/dev/null; then
+        echo "setup: neither root nor sudo; ask your administrator for:$missing" >&2
+        exit 1
+    fi
+    as_root=sudo
+fi
+export DEBIAN_FRONTEND=noninteractive
+$as_root apt-get -qq update
+# shellcheck disable=SC2086 # a list of packages
+$as_root apt-get -qq -y install --no-install-recommends $missing >/dev/null
