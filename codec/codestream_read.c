@@ -119,7 +119,9 @@ static l2k_status read_main_header(l2k_codestream *cs, const l2k_codestream_limi
 {
     const l2k_context *context = cs->context;
     l2k_segment segment;
-    if (cs->end - *at < 2 || l2k_get_be(*at, 2) != L2K_SOC)
+    if (cs->end - *at < 2)
+        return l2k_fail(context, L2K_ERROR_TRUNCATED, "the codestream ends before it begins");
+    if (l2k_get_be(*at, 2) != L2K_SOC)
         return l2k_fail(context, L2K_ERROR_FORMAT, "not a JPEG 2000 codestream");
     *at += 2;
     L2K_TRY(l2k_segment_next(context, at, cs->end, &segment));

@@ -27,8 +27,9 @@ static double distortion_weight(const tile_blocks *b, const l2k_block_place *pla
     unsigned level = l2k_band_level(coding->levels, place->resolution), orientation = place->band->orientation;
     unsigned precision = b->job->siz.components[place->component].precision;
     double weight = l2k_subband_norm((l2k_wavelet)coding->wavelet, level, orientation);
-    if (coding->wavelet == L2K_WAVELET_9_7)
-        weight *= l2k_step_size(l2k_coding_step(coding, place->resolution, orientation), precision, orientation);
+    if (coding->wavelet == L2K_WAVELET_9_7) /* that norm and the step both contain the gain */
+        weight *= l2k_step_size(l2k_coding_step(coding, place->resolution, orientation), precision, orientation) /
+                  (1u << l2k_log2_gain(orientation));
     if (b->tile->coding->component_transform && place->component < 3)
         weight *= transform_norms[coding->wavelet][place->component];
     weight /= (double)((1u << precision) - 1);
@@ -68,9 +69,13 @@ static l2k_status encode_block(void *opaque, l2k_t1 *coder, unsigned thread, siz
     l2k_t1_block block = l2k_block_in_view(b->tile, place, l2k_plan_coefficients(b->plan, place->component));
     l2k_t1_code code;
     L2K_TRY(l2k_t1_encode(coder, &block, b->job->measure, &code));
-    if (code.num_planes > place->band->max_planes)
+    if (code.num_planes > place->band->max_planes + 1u)
         return l2k_fail(b->job->context, L2K_ERROR_ARGUMENT, "a sample of component %u lies outside its precision",
                         place->component);
+    if (code.num_planes > place->band->max_planes) {
+#pragma omp atomic write
+        b->job->needs_guard_bit = true;
+    }
     place->block->num_planes = (uint8_t)code.num_planes;
     place->block->num_passes = (uint8_t)code.num_passes;
     return code.num_passes ? keep_code(b, place, &code, &b->job->arenas[thread]) : L2K_OK;
@@ -88,14 +93,17 @@ static l2k_status prepare_all(const l2k_context *context, l2k_tile *tile)
     return L2K_OK;
 }
 
-/* int16 where no subband's magnitudes need more than 15 bits (docs/numerics.md). */
+/* int16 where no subband's magnitudes need more than 15 bits; RCT may need one more than Mb says (docs/numerics.md). */
 static l2k_coefficient_type coefficient_type(const l2k_tile *tile)
 {
-    for (uint32_t c = 0; c < tile->num_components; c++)
-        for (uint32_t r = 0; r < tile->components[c].num_resolutions; r++)
-            for (uint32_t b = 0; b < tile->components[c].resolutions[r].num_bands; b++)
-                if (tile->components[c].resolutions[r].bands[b].max_planes > 15)
+    for (uint32_t c = 0; c < tile->num_components; c++) {
+        const l2k_tile_component *component = &tile->components[c];
+        bool rct = tile->coding->component_transform && c < 3 && component->coding->wavelet == L2K_WAVELET_5_3;
+        for (uint32_t r = 0; r < component->num_resolutions; r++)
+            for (uint32_t b = 0; b < component->resolutions[r].num_bands; b++)
+                if (component->resolutions[r].bands[b].max_planes + rct > 15)
                     return L2K_COEFFICIENT_INT32;
+    }
     return L2K_COEFFICIENT_INT16;
 }
 
@@ -148,6 +156,20 @@ static l2k_status encode_tile(void *opaque, l2k_team *team, uint32_t index)
     return status;
 }
 
+/* The chroma of RCT has a bit more than its component's precision, which two guard bits do not always cover: strong
+ * enough colours then need a third (docs/numerics.md). It is only written where it is needed, so that all other files
+ * stay what OpenJPEG writes. */
+static void add_guard_bit(l2k_encode_job *job)
+{
+    for (uint32_t c = 0; c < job->siz.num_components; c++)
+        job->coding.components[c].guard_bits++;
+    for (uint32_t t = 0; t < job->num_tiles; t++)
+        for (uint32_t c = 0; c < job->tiles[t].num_components; c++)
+            for (uint32_t r = 0; r < job->tiles[t].components[c].num_resolutions; r++)
+                for (uint32_t b = 0; b < job->tiles[t].components[c].resolutions[r].num_bands; b++)
+                    job->tiles[t].components[c].resolutions[r].bands[b].max_planes++;
+}
+
 l2k_status l2k_encode_tiles(l2k_encode_job *job)
 {
     l2k_workers workers;
@@ -159,5 +181,7 @@ l2k_status l2k_encode_tiles(l2k_encode_job *job)
     L2K_TRY(l2k_workers_create(job->context, job->num_tiles, samples, &workers));
     l2k_status status = l2k_workers_run(&workers, job->num_tiles, encode_tile, job);
     l2k_workers_release(&workers);
+    if (status == L2K_OK && job->needs_guard_bit)
+        add_guard_bit(job);
     return status;
 }

@@ -22,7 +22,8 @@ typedef struct l2k_encode_job {
     const l2k_plane *planes;
     l2k_siz siz;
     l2k_tile_coding coding;
-    bool measure; /* some layer is not simply everything, so distortions are needed */
+    bool measure;         /* some layer is not simply everything, so distortions are needed */
+    bool needs_guard_bit; /* some coefficient exceeds what two guard bits provide for */
     uint32_t num_tiles;
     l2k_tile *tiles;
     unsigned num_arenas;

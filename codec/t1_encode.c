@@ -13,6 +13,16 @@
 /* Bytes before the first code byte, for the coder's look back. */
 #define BYTES_BEFORE 8u
 
+/* The MQ coder's interval at the end of a pass that does not end its segment: [c, c + a) behind byte `at`, which had
+ * the value `byte` then and may yet get a carry. */
+typedef struct pass_mark {
+    bool open;
+    uint8_t byte;
+    int ct;
+    uint32_t c, a;
+    ptrdiff_t at;
+} pass_mark;
+
 /* What the passes share; the MQ registers are copied into locals by each pass. */
 typedef struct block_coder {
     l2k_t1 *t1;
@@ -22,7 +32,8 @@ typedef struct block_coder {
     bool reversible;
     l2k_mq_encoder mq;
     l2k_mq_contexts contexts;
-    int64_t gain; /* squared error removed by the current pass, in quarters of a squared step */
+    double gain; /* squared error removed by the current pass, in quarters of a squared step */
+    pass_mark marks[L2K_MAX_PASSES];
 } block_coder;
 
 /* Reconstruction points are compared in half steps: 2 m for an integer that will be restored exactly, 2 m + 1 for the
@@ -40,17 +51,17 @@ static inline int64_t twice_reconstruction(uint32_t magnitude, unsigned plane, b
     return (2 * known + 1) << plane;
 }
 
-static inline int64_t gain_significance(uint32_t magnitude, unsigned plane, bool reversible)
+static inline double gain_significance(uint32_t magnitude, unsigned plane, bool reversible)
 {
     int64_t point = twice_reconstruction(magnitude, plane, reversible);
-    return point * (2 * twice_true_value(magnitude, reversible) - point);
+    return (double)point * (double)(2 * twice_true_value(magnitude, reversible) - point);
 }
 
-static inline int64_t gain_refinement(uint32_t magnitude, unsigned plane, bool reversible)
+static inline double gain_refinement(uint32_t magnitude, unsigned plane, bool reversible)
 {
     int64_t before = twice_reconstruction(magnitude, plane + 1, reversible);
     int64_t after = twice_reconstruction(magnitude, plane, reversible);
-    return (after - before) * (2 * twice_true_value(magnitude, reversible) - after - before);
+    return (double)(after - before) * (double)(2 * twice_true_value(magnitude, reversible) - after - before);
 }
 
 #define MAGNITUDE 0x7FFFFFFFu
@@ -230,13 +241,16 @@ static void run_pass(block_coder *b, unsigned type, unsigned plane, bool raw, bo
 DEFINE_LOAD(load_int16, int16_t)
 DEFINE_LOAD(load_int32, int32_t)
 
-static void end_pass(block_coder *b, const l2k_t1_block *block, bool raw, l2k_pass *pass)
+static void end_pass(block_coder *b, const l2k_t1_block *block, bool raw, l2k_pass *pass, pass_mark *mark)
 {
     bool predictable = block->style & L2K_STYLE_PTERM;
     const uint8_t *start = b->t1->bytes + BYTES_BEFORE;
     unsigned extra = 0;
-    if (!pass->terminated)
-        extra = raw ? l2k_raw_pending_bytes(&b->mq, predictable) : 3; /* the registers hold less than three bytes */
+    mark->open = !pass->terminated && !raw;
+    if (mark->open)
+        *mark = (pass_mark){true, *b->mq.out, b->mq.ct, b->mq.c, b->mq.a, b->mq.out - start};
+    else if (!pass->terminated)
+        extra = l2k_raw_pending_bytes(&b->mq, predictable);
     else if (raw)
         l2k_raw_flush(&b->mq, predictable);
     else if (predictable)
@@ -254,12 +268,39 @@ static void start_segment(block_coder *b, bool raw)
         l2k_mq_encode_start(&b->mq, b->mq.out - 1);
 }
 
-/* The estimates of unfinished passes must neither fall nor pass the end of their segment, nor end in 0xFF. */
-static void settle_lengths(l2k_t1_code *code, const uint8_t *start)
+/* The fewest bytes from which the decoder, which reads ones beyond them, still finds its way through an open pass: the code
+ * so cut and filled up must lie in the interval. (It can fall short of it where the last byte kept is 0xFF, because the
+ * stuffing bit after that may be a carry.) Numbers are in units of the registers, times 2^32. */
+static uint32_t shortest_cut(const pass_mark *mark, const uint8_t *start, uint32_t most)
 {
+    uint8_t before = start[mark->at];
+    int64_t low = (int64_t)mark->c << 32, high = (int64_t)(mark->c + mark->a) << 32;
+    int64_t value = (int64_t)(before - mark->byte) << (32 + 27 - mark->ct);
+    int place = 27 - mark->ct; /* of the last bit kept */
+    uint32_t bytes = (uint32_t)(mark->at + 1);
+    for (; bytes < most; bytes++) {
+        int64_t filled = value + ((int64_t)1 << (32 + place));
+        if (filled > low && filled <= high)
+            break;
+        place -= before == 0xFF ? 7 : 8;
+        before = start[bytes];
+        value += (int64_t)before << (32 + place);
+    }
+    return bytes;
+}
+
+/* Lengths of open passes, now that all bytes are known. They must neither fall nor pass the end of their segment; and a
+ * final 0xFF goes without saying. */
+static void settle_lengths(const block_coder *b, l2k_t1_code *code)
+{
+    const uint8_t *start = code->bytes;
     uint32_t bound = code->passes[code->num_passes - 1].bytes;
-    for (unsigned i = code->num_passes; i-- > 0;)
-        bound = code->passes[i].bytes = l2k_min_u32(code->passes[i].bytes, bound);
+    for (unsigned i = code->num_passes; i-- > 0;) {
+        uint32_t bytes = code->passes[i].bytes;
+        if (b->marks[i].open)
+            bytes = shortest_cut(&b->marks[i], start, bound);
+        bound = code->passes[i].bytes = l2k_min_u32(bytes, bound);
+    }
     for (unsigned i = 0; i < code->num_passes; i++) {
         uint32_t *bytes = &code->passes[i].bytes;
         if (*bytes > 0 && start[*bytes - 1] == 0xFF)
@@ -293,10 +334,10 @@ static l2k_status code_passes(block_coder *b, const l2k_t1_block *block, bool me
         if (type == 2 && (block->style & L2K_STYLE_SEGSYM))
             for (unsigned i = 0; i < 4; i++) /* 1010 (D.5) */
                 l2k_mq_encode(&b->mq, &b->contexts[L2K_CONTEXT_UNIFORM], ~i & 1);
-        distortion += (double)b->gain / 4;
+        distortion += b->gain / 4;
         pass->distortion = distortion;
         pass->terminated = fresh = last || l2k_pass_terminates(block->style, number);
-        end_pass(b, block, raw, pass);
+        end_pass(b, block, raw, pass, &b->marks[number]);
         if (block->style & L2K_STYLE_RESET)
             l2k_mq_reset_contexts(b->contexts);
         if (last)
@@ -331,6 +372,6 @@ l2k_status l2k_t1_encode(l2k_t1 *t1, const l2k_t1_block *block, bool want_distor
     l2k_mq_encode_start(&b.mq, t1->bytes + BYTES_BEFORE - 1);
     L2K_TRY(code_passes(&b, block, want_distortion, code));
     code->bytes = t1->bytes + BYTES_BEFORE;
-    settle_lengths(code, code->bytes);
+    settle_lengths(&b, code);
     return L2K_OK;
 }

@@ -20,7 +20,7 @@ typedef struct l2k_contribution {
 typedef struct l2k_coded_block {
     const uint8_t *bytes;
     uint32_t *pass_bytes;    /* per pass: bytes up to its end, L2K_PASS_TERMINATED set where it ends a segment */
-    double *pass_distortion; /* per pass, in squared samples of the image, cumulative; NULL unless asked for */
+    double *pass_distortion; /* per pass, in units of the squared peak, cumulative; NULL unless asked for */
     uint8_t *layer_passes;   /* per layer: passes in this and all earlier layers */
 } l2k_coded_block;
 
@@ -98,15 +98,15 @@ static inline uint32_t l2k_precinct_blocks(const l2k_precinct *precinct)
     return precinct->grid.across * precinct->grid.down;
 }
 
-/* Called for every prepared code-block of a tile-component, in no order that matters. */
+/* A code-block and where it belongs. */
 typedef struct l2k_block_place {
     l2k_block *block;
     const l2k_subband *band;
     uint32_t component, resolution;
 } l2k_block_place;
 
-/* Lists all prepared blocks of the first `num_resolutions` resolutions of component c (or all components for c ==
- * UINT32_MAX); the array is the caller's to release. */
+/* Lists all prepared blocks of component c (of all components for c == UINT32_MAX) but those of the `discard` highest
+ * resolutions; the array is the caller's to release. */
 l2k_status l2k_tile_list_blocks(const l2k_context *context, l2k_tile *tile, uint32_t c, uint32_t discard,
                                 l2k_block_place **places, size_t *count);
 

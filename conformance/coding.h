@@ -32,7 +32,7 @@ typedef struct decoding {
     uint32_t reduce, layers;
     bool one_component;
     uint32_t component;
-    bool region;
+    bool region; /* else x0 to y1 are 0 */
     uint32_t x0, y0, x1, y1;
     unsigned threads;
 } decoding;
@@ -59,7 +59,7 @@ uint32_t coding_levels(const coding *o);
 /* Tile count, from B-5. */
 uint32_t coding_tiles(const coding *o, const l2k_image *image);
 
-/* Some options that make sense for the picture; `rates` allows layers and targets. */
+/* Some options that make sense for the picture: one layer with everything, 5/3. */
 coding random_coding(rng *r, const picture *p, uint32_t max_levels);
 
 /* One line for messages, in the words of `lift2k encode` and of the sample format. */

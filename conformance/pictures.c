@@ -56,7 +56,7 @@ void picture_free(picture *p)
     free(p);
 }
 
-/* ---- Contents, as values from 0 to 1 ----------------------------------------------------------------------- */
+/* ---- Contents, as values from 0 to 1 --------------------------------------------------------------------------- */
 
 static double hash_noise(uint64_t seed, uint32_t x, uint32_t y)
 {
@@ -89,7 +89,7 @@ static double natural_value(const shape *s, uint32_t c, uint32_t x, uint32_t y)
     }
     if (x > s->width / 2 && y > s->height / 2)
         v += 0.05 * sin(x * 0.9 + y * 0.35) + 0.03 * sin(x * 0.2 - y * 1.7);
-    return 0.1 + 0.7 * v + 0.01 * hash_noise(s->seed + 77, x, y + 4096 * c);
+    return 0.1 + 0.7 * v + 0.03 * hash_noise(s->seed + 77, x, y + 4096 * c);
 }
 
 static double content_value(const shape *s, uint32_t c, uint32_t x, uint32_t y)
@@ -133,7 +133,7 @@ picture *picture_make(const shape *s)
     return p;
 }
 
-/* ---- Random shapes ------------------------------------------------------------------------------------------- */
+/* ---- Random shapes --------------------------------------------------------------------------------------------- */
 
 static bool has_empty_component(const shape *s)
 {
@@ -172,7 +172,7 @@ shape random_shape(rng *r, uint32_t side, uint32_t max_components, uint32_t max_
     return s;
 }
 
-/* ---- Measures ------------------------------------------------------------------------------------------------ */
+/* ---- Measures -------------------------------------------------------------------------------------------------- */
 
 double picture_raw_bytes(const picture *p)
 {
@@ -240,7 +240,7 @@ double picture_psnr(const picture *left, const picture *right)
     return sum > 0 ? 10 * log10(peak * peak * count / sum) : 999;
 }
 
-/* ---- PNM ----------------------------------------------------------------------------------------------------- */
+/* ---- PNM ------------------------------------------------------------------------------------------------------- */
 
 static uint32_t pnm_number(FILE *f)
 {

@@ -7,7 +7,7 @@
 
 #include "base/device.h"
 
-/* E-2 as OpenJPEG computes it: v / step with six binary places, rounded to nearest, and the places then cut off towards
+/* The quantiser of E.2 as OpenJPEG computes it: v / step with six binary places, rounded to nearest, and the places then cut off towards
  * 0. step > 0. |index| <= 2^25: larger quotients saturate. */
 L2K_HD int32_t l2k_quantise(float v, float step)
 {

@@ -13,11 +13,13 @@ typedef struct l2k_step {
 /* log2 of the nominal gain of a subband (Table E.1): 0 for LL, 1 for HL and LH, 2 for HH. */
 unsigned l2k_log2_gain(unsigned orientation);
 
-/* L2 norm of the synthesis basis of a subband of decomposition level `level` (0 only for LL without decomposition). The
- * tables stop at ten levels; deeper levels get the last entry, as in OpenJPEG. */
+/* L2 norm of the synthesis basis of a subband of decomposition level `level` (0 only for LL without decomposition), for
+ * the 9/7 times 2^gain, OpenJPEG's convention. The tables stop at ten levels; deeper levels get the last entry, as
+ * there. */
 double l2k_subband_norm(l2k_wavelet wavelet, unsigned level, unsigned orientation);
 
-/* The step that lift2k, like OpenJPEG, writes for a subband: 5/3 none (exponent only), 9/7 1 / norm. */
+/* The step that lift2k, like OpenJPEG, writes for a subband: 5/3 none (exponent only), 9/7 1 / norm in units
+ * of 2^gain samples. */
 l2k_step l2k_step_choose(l2k_wavelet wavelet, unsigned precision, unsigned level, unsigned orientation);
 
 /* Delta_b of E-3 in units of samples: 2^(precision + gain - exponent) * (1 + mantissa / 2^11). */

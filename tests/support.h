@@ -1,4 +1,5 @@
-/* What the unit tests share: cmocka with what it wants included first, and random numbers that are the same everywhere. */
+/* What the unit tests share: cmocka with what it wants included first, and random numbers that are the same everywhere.
+ */
 #ifndef L2K_TESTS_SUPPORT_H
 #define L2K_TESTS_SUPPORT_H
 

@@ -65,7 +65,8 @@ static void test_intersection(void **unused)
     }
 }
 
-/* ---- Tiles --------------------------------------------------------------------------------------------------------- */
+/* ---- Tiles ---------------------------------------------------------------------------------------------------------
+ */
 
 enum { SIDE = 48 };
 
@@ -121,8 +122,8 @@ static void test_tiles_far(void **unused)
     assert_int_equal(l2k_tiles_across(&g), 1);
     assert_rect(l2k_tile_rect(&g, 0), 0, 0, UINT32_MAX, UINT32_MAX);
     g.tile_width = g.tile_height = 0x01000001;
-    assert_int_equal(l2k_tiles_across(&g), 255);
-    assert_rect(l2k_tile_rect(&g, 255 * 255 - 1), 254ll * 0x01000001, 254ll * 0x01000001, UINT32_MAX, UINT32_MAX);
+    assert_int_equal(l2k_tiles_across(&g), 256);
+    assert_rect(l2k_tile_rect(&g, 256 * 256 - 1), 255ll * 0x01000001, 255ll * 0x01000001, UINT32_MAX, UINT32_MAX);
     g = (l2k_tile_grid){{UINT32_MAX - 1, UINT32_MAX - 1, UINT32_MAX, UINT32_MAX}, UINT32_MAX - 9, UINT32_MAX - 9, 9, 9};
     assert_int_equal(l2k_tiles_across(&g) * l2k_tiles_down(&g), 1);
     assert_rect(l2k_tile_rect(&g, 0), UINT32_MAX - 1ll, UINT32_MAX - 1ll, UINT32_MAX, UINT32_MAX);
@@ -130,12 +131,15 @@ static void test_tiles_far(void **unused)
     assert_rect(l2k_tile_rect(&g, 0), UINT32_MAX - 1ll, UINT32_MAX - 1ll, UINT32_MAX, UINT32_MAX);
 }
 
-/* ---- Components, resolutions, subbands ----------------------------------------------------------------------------- */
+/* ---- Components, resolutions, subbands -----------------------------------------------------------------------------
+ */
 
 /* Small rectangles anywhere, or at the far end of the grid. */
 static l2k_rect random_rect(void)
 {
-    uint32_t base = random_below(2) ? UINT32_MAX - 100 : random_below(3) ? random_below(200) : (uint32_t)random_u64() / 2;
+    uint32_t base = random_below(2)   ? UINT32_MAX - 100
+                    : random_below(3) ? random_below(200)
+                                      : (uint32_t)random_u64() / 2;
     l2k_rect r = {base + random_below(40), base + random_below(40), 0, 0};
     r.x1 = r.x0 + random_below(50);
     r.y1 = r.y0 + random_below(50);
@@ -222,7 +226,8 @@ static void test_subbands_add_up(void **unused)
     }
 }
 
-/* ---- Partitions ---------------------------------------------------------------------------------------------------- */
+/* ---- Partitions ----------------------------------------------------------------------------------------------------
+ */
 
 static void test_partition(void **unused)
 {
@@ -258,10 +263,9 @@ static void test_partition(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_helpers),      cmocka_unit_test(test_intersection), cmocka_unit_test(test_tiles_cover),
-        cmocka_unit_test(test_tiles_far),    cmocka_unit_test(test_component),    cmocka_unit_test(test_formulas),
-        cmocka_unit_test(test_parities),     cmocka_unit_test(test_subbands_add_up),
-        cmocka_unit_test(test_partition),
+        cmocka_unit_test(test_helpers),   cmocka_unit_test(test_intersection),    cmocka_unit_test(test_tiles_cover),
+        cmocka_unit_test(test_tiles_far), cmocka_unit_test(test_component),       cmocka_unit_test(test_formulas),
+        cmocka_unit_test(test_parities),  cmocka_unit_test(test_subbands_add_up), cmocka_unit_test(test_partition),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,15 +91,28 @@ DEFINE_ACCESS(u16, uint16_t, f32, float)
 DEFINE_ACCESS(s16, int16_t, f32, float)
 DEFINE_ACCESS(s32, int32_t, f32, float)
 
-/* Indexed by l2k_sample_type. */
+/* Float samples are values already. */
+L2K_VECTOR static void load_f32_f32(const l2k_pixel_row *pixels, size_t n, float *row)
+{
+    for (size_t i = 0; i < n; i++)
+        memcpy(&row[i], (const char *)pixels->data + (ptrdiff_t)i * pixels->stride, sizeof *row);
+}
+
+L2K_VECTOR static void store_f32_f32(const l2k_pixel_row *pixels, size_t n, const float *row)
+{
+    for (size_t i = 0; i < n; i++)
+        memcpy((char *)pixels->data + (ptrdiff_t)i * pixels->stride, &row[i], sizeof *row);
+}
+
+/* Indexed by l2k_sample_type; float samples go with the 9/7 only. */
 static void (*const load_i32[])(const l2k_pixel_row *, size_t, int32_t *) = {load_u8_i32, load_s8_i32, load_u16_i32,
                                                                              load_s16_i32, load_s32_i32};
 static void (*const load_f32[])(const l2k_pixel_row *, size_t, float *) = {load_u8_f32, load_s8_f32, load_u16_f32,
-                                                                           load_s16_f32, load_s32_f32};
+                                                                           load_s16_f32, load_s32_f32, load_f32_f32};
 static void (*const store_i32[])(const l2k_pixel_row *, size_t, const int32_t *) = {
     store_u8_i32, store_s8_i32, store_u16_i32, store_s16_i32, store_s32_i32};
 static void (*const store_f32[])(const l2k_pixel_row *, size_t, const float *) = {
-    store_u8_f32, store_s8_f32, store_u16_f32, store_s16_f32, store_s32_f32};
+    store_u8_f32, store_s8_f32, store_u16_f32, store_s16_f32, store_s32_f32, store_f32_f32};
 
 void l2k_pixels_load_i32(const l2k_pixel_row *pixels, size_t n, int32_t *row)
 {

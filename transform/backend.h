@@ -13,6 +13,7 @@ typedef struct l2k_backend_functions {
     void (*free)(l2k_plan *plan);
     l2k_status (*forward)(l2k_plan *plan, const l2k_plane *planes);
     l2k_status (*inverse)(l2k_plan *plan, const l2k_plane *planes);
+    l2k_status (*run_on_device)(l2k_plan *plan, const l2k_plane *planes, void *stream); /* NULL: cannot */
 } l2k_backend_functions;
 
 struct l2k_plan {
@@ -25,5 +26,12 @@ struct l2k_plan {
 };
 
 extern const l2k_backend_functions l2k_backend_cpu;
+
+#ifdef L2K_WITH_CUDA
+extern const l2k_backend_functions l2k_backend_cuda;
+
+/* Whether a device can be used; where not, says why in `reason`. */
+bool l2k_cuda_usable(char *reason, size_t reason_bytes);
+#endif
 
 #endif

@@ -41,7 +41,9 @@ static void store_band(const l2k_cpu_pass *pass, unsigned lane, unsigned band, i
     float step = plan->components[pass->first + lane].steps[band];
     if (n == 0 || row == target)
         return;
-    if (pass->wavelet == L2K_WAVELET_9_7 && narrow)
+    if (plan->spec.type == L2K_COEFFICIENT_FLOAT32)
+        memcpy(target, row, n * sizeof(float));
+    else if (pass->wavelet == L2K_WAVELET_9_7 && narrow)
         l2k_quantise_row_i16(row, n, step, target);
     else if (pass->wavelet == L2K_WAVELET_9_7)
         l2k_quantise_row_i32(row, n, step, target);

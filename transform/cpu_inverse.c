@@ -31,7 +31,9 @@ static void load_band(const l2k_cpu_pass *pass, unsigned lane, unsigned band, in
     float half_step = 0.5f * plan->components[pass->first + lane].steps[band];
     if (n == 0)
         return;
-    if (pass->wavelet == L2K_WAVELET_9_7 && narrow)
+    if (plan->spec.type == L2K_COEFFICIENT_FLOAT32)
+        memcpy(row, source, n * sizeof(float));
+    else if (pass->wavelet == L2K_WAVELET_9_7 && narrow)
         l2k_dequantise_row_i16(source, n, half_step, row);
     else if (pass->wavelet == L2K_WAVELET_9_7)
         l2k_dequantise_row_i32(source, n, half_step, row);

@@ -6,6 +6,19 @@
 #include "transform/backend.h"
 #include "transform/layout.h"
 
+/* The CUDA backend where this build has it. */
+static l2k_status choose_cuda(const l2k_context *context, const l2k_backend_functions **functions)
+{
+#ifdef L2K_WITH_CUDA
+    (void)context;
+    *functions = &l2k_backend_cuda;
+    return L2K_OK;
+#else
+    *functions = NULL;
+    return l2k_fail(context, L2K_ERROR_BACKEND, "this build has no CUDA backend");
+#endif
+}
+
 static l2k_status choose_backend(const l2k_context *context, l2k_backend backend,
                                  const l2k_backend_functions **functions)
 {
@@ -15,7 +28,7 @@ static l2k_status choose_backend(const l2k_context *context, l2k_backend backend
         *functions = &l2k_backend_cpu;
         return L2K_OK;
     case L2K_BACKEND_CUDA:
-        return l2k_fail(context, L2K_ERROR_BACKEND, "this build has no CUDA backend");
+        return choose_cuda(context, functions);
     }
     return l2k_fail(context, L2K_ERROR_ARGUMENT, "there is no backend %d", (int)backend);
 }
@@ -24,6 +37,18 @@ static bool share_shape(const l2k_plan_component *a, const l2k_plan_component *b
 {
     return memcmp(&a->rect, &b->rect, sizeof a->rect) == 0 && a->levels == b->levels && a->discard == b->discard &&
            a->wavelet == b->wavelet;
+}
+
+/* What only some backends or wavelets can do. */
+static l2k_status check_kind(const l2k_context *context, const l2k_backend_functions *functions,
+                             const l2k_plan_spec *spec)
+{
+    if (spec->on_device && !functions->run_on_device)
+        return l2k_fail(context, L2K_ERROR_BACKEND, "only the CUDA backend works on device memory");
+    for (uint32_t c = 0; c < spec->num_components && spec->type == L2K_COEFFICIENT_FLOAT32; c++)
+        if (spec->components[c].wavelet != L2K_WAVELET_9_7)
+            return l2k_fail(context, L2K_ERROR_ARGUMENT, "float32 coefficients are for the 9/7 wavelet only");
+    return L2K_OK;
 }
 
 /* A damaged codestream can ask for these. */
@@ -61,6 +86,7 @@ l2k_status l2k_plan_create(const l2k_context *context, l2k_backend backend, cons
     const l2k_backend_functions *functions = NULL;
     *plan = NULL;
     L2K_TRY(choose_backend(context, backend, &functions));
+    L2K_TRY(check_kind(context, functions, spec));
     L2K_TRY(check_component_transform(context, spec));
     l2k_plan *made = l2k_allocate_zeroed(context, 1, sizeof *made);
     if (!made)
@@ -118,7 +144,7 @@ static bool component_fits(l2k_direction direction, const l2k_plan_component *a,
 bool l2k_plan_fits(const l2k_plan *plan, const l2k_plan_spec *spec)
 {
     const l2k_plan_spec *own = &plan->spec;
-    if (own->direction != spec->direction || own->type != spec->type ||
+    if (own->direction != spec->direction || own->type != spec->type || own->on_device != spec->on_device ||
         own->component_transform != spec->component_transform || own->num_components != spec->num_components)
         return false;
     for (uint32_t c = 0; c < spec->num_components; c++)
@@ -134,19 +160,42 @@ const l2k_coefficients *l2k_plan_coefficients(const l2k_plan *plan, uint32_t c)
 
 static l2k_status check_direction(const l2k_plan *plan, l2k_direction direction)
 {
-    if (plan->spec.direction != direction)
-        return l2k_fail(plan->context, L2K_ERROR_STATE, "a transform plan was run in the wrong direction");
+    if (plan->spec.direction != direction || plan->spec.on_device)
+        return l2k_fail(plan->context, L2K_ERROR_STATE, "a transform plan was run in the wrong direction or place");
+    return L2K_OK;
+}
+
+/* Float samples are for plans that work in floats, and know no component transform. */
+static l2k_status check_planes(const l2k_plan *plan, const l2k_plane *planes)
+{
+    for (uint32_t c = 0; c < plan->spec.num_components; c++) {
+        bool joined = plan->spec.component_transform && c < 3;
+        if ((unsigned)planes[c].type > L2K_SAMPLE_F32 ||
+            (planes[c].type == L2K_SAMPLE_F32 && (joined || plan->components[c].wavelet != L2K_WAVELET_9_7)))
+            return l2k_fail(plan->context, L2K_ERROR_ARGUMENT, "component %u: its transform has no such samples",
+                            (unsigned)c);
+    }
     return L2K_OK;
 }
 
 l2k_status l2k_plan_forward(l2k_plan *plan, const l2k_plane *planes)
 {
     L2K_TRY(check_direction(plan, L2K_FORWARD));
+    L2K_TRY(check_planes(plan, planes));
     return plan->backend->forward(plan, planes);
 }
 
 l2k_status l2k_plan_inverse(l2k_plan *plan, const l2k_plane *planes)
 {
     L2K_TRY(check_direction(plan, L2K_INVERSE));
+    L2K_TRY(check_planes(plan, planes));
     return plan->backend->inverse(plan, planes);
+}
+
+l2k_status l2k_plan_run_on_device(l2k_plan *plan, const l2k_plane *planes, void *stream)
+{
+    if (!plan->spec.on_device)
+        return l2k_fail(plan->context, L2K_ERROR_STATE, "this transform plan works on the host's memory");
+    L2K_TRY(check_planes(plan, planes));
+    return plan->backend->run_on_device(plan, planes, stream);
 }

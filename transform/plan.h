@@ -8,7 +8,11 @@
 
 #define L2K_MAX_SUBBANDS (3 * L2K_MAX_LEVELS + 1)
 
-typedef enum l2k_coefficient_type { L2K_COEFFICIENT_INT16, L2K_COEFFICIENT_INT32 } l2k_coefficient_type;
+typedef enum l2k_coefficient_type {
+    L2K_COEFFICIENT_INT16,
+    L2K_COEFFICIENT_INT32,
+    L2K_COEFFICIENT_FLOAT32 /* 9/7 only: not quantised, and not rounded either way */
+} l2k_coefficient_type;
 
 static inline size_t l2k_coefficient_bytes(l2k_coefficient_type type)
 {
@@ -60,6 +64,7 @@ typedef struct l2k_plan_spec {
     bool component_transform; /* RCT or ICT on components 0 to 2, which then share rect, levels and wavelet */
     uint32_t num_components;
     const l2k_plan_component *components; /* copied */
+    bool on_device; /* CUDA only: planes and coefficients stay in device memory, for l2k_plan_run_on_device */
 } l2k_plan_spec;
 
 typedef struct l2k_plan l2k_plan;
@@ -83,5 +88,12 @@ const l2k_coefficients *l2k_plan_coefficients(const l2k_plan *plan, uint32_t c);
  * Neither allocates. L2K_ERROR_STATE where the plan was made for the other direction. */
 l2k_status l2k_plan_forward(l2k_plan *plan, const l2k_plane *planes);
 l2k_status l2k_plan_inverse(l2k_plan *plan, const l2k_plane *planes);
+
+/* For plans made on_device: enqueues the transform of the plan's direction on a stream (a cudaStream_t) and returns at
+ * once; planes[c].data are device pointers. Coefficients are in the view once the stream has come that far. */
+l2k_status l2k_plan_run_on_device(l2k_plan *plan, const l2k_plane *planes, void *stream);
+
+/* Device memory that a CUDA plan for `spec` takes, in bytes. */
+uint64_t l2k_plan_device_bytes(const l2k_plan_spec *spec);
 
 #endif

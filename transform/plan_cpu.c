@@ -193,4 +193,4 @@ l2k_slide l2k_cpu_slide(const l2k_cpu_worker *worker, const l2k_lifting *lifting
                        .stride = state->row_stride};
 }
 
-const l2k_backend_functions l2k_backend_cpu = {create, destroy, l2k_cpu_forward, l2k_cpu_inverse};
+const l2k_backend_functions l2k_backend_cpu = {create, destroy, l2k_cpu_forward, l2k_cpu_inverse, NULL};

@@ -125,7 +125,8 @@ typedef enum l2k_sample_type {
     L2K_SAMPLE_S8,
     L2K_SAMPLE_U16,
     L2K_SAMPLE_S16,
-    L2K_SAMPLE_S32
+    L2K_SAMPLE_S32,
+    L2K_SAMPLE_F32 /* the transform stage alone: 9/7, no level shift, no clamp; see l2k_transform_create */
 } l2k_sample_type;
 
 /* The samples of one component in the caller's memory, native byte order. Strides are in bytes, so interleaved pixels
@@ -196,7 +197,7 @@ typedef enum l2k_encoder_option {
 typedef enum l2k_target {
     L2K_TARGET_RATIO, /* raw size of the image (bits a sample as declared) over size of the output; 1 or less =
                          everything */
-    L2K_TARGET_PSNR   /* dB over all components, peak 2^precision - 1; 0 or less = everything */
+    L2K_TARGET_PSNR   /* estimated dB over all components, peak 2^precision - 1; 0 or less = everything */
 } l2k_target;
 
 typedef struct l2k_size {

@@ -1,0 +1,126 @@
+/* What codec.sh compares:
+ *     compare --codestream A.j2k B.j2k   the same but for the COM marker segments of the main header?
+ *     compare --samples A.ppm B.ppm      "identical", or the greatest difference and the PSNR, of two 8-bit binary PPM
+ * files */
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct bytes {
+    uint8_t *data;
+    size_t size;
+} bytes;
+
+static void fail(const char *name, const char *what)
+{
+    fprintf(stderr, "compare: %s: %s\n", name, what);
+    exit(1);
+}
+
+static bytes read_all(const char *name)
+{
+    bytes b;
+    FILE *file = fopen(name, "rb");
+    if (!file || fseek(file, 0, SEEK_END) != 0)
+        fail(name, "cannot be opened");
+    b.size = (size_t)ftell(file);
+    rewind(file);
+    b.data = calloc(b.size + 1, 1);
+    if (!b.data || fread(b.data, 1, b.size, file) != b.size)
+        fail(name, "cannot be read");
+    fclose(file);
+    return b;
+}
+
+/* Takes the COM segments in front of the first SOT out, in place. */
+static bytes without_comments(const char *name)
+{
+    bytes b = read_all(name);
+    size_t at = 2, to = 2;
+    while (at + 4 <= b.size && b.data[at + 1] != 0x90) {
+        size_t segment = 2 + ((size_t)b.data[at + 2] << 8 | b.data[at + 3]);
+        if (b.data[at] != 0xFF || segment > b.size - at)
+            fail(name, "not a codestream");
+        if (b.data[at + 1] != 0x64) {
+            memmove(b.data + to, b.data + at, segment);
+            to += segment;
+        }
+        at += segment;
+    }
+    memmove(b.data + to, b.data + at, b.size - at);
+    b.size -= at - to;
+    return b;
+}
+
+static bool same_codestream(const char *one, const char *other)
+{
+    bytes a = without_comments(one), b = without_comments(other);
+    return a.size == b.size && memcmp(a.data, b.data, a.size) == 0;
+}
+
+/* A number of a PPM header; comments and white space before it are skipped, one white space behind it is taken. */
+static unsigned long header_number(const uint8_t **at)
+{
+    const uint8_t *p = *at;
+    while (*p == '#' || *p == ' ' || *p == '\n' || *p == '\r' || *p == '\t')
+        p = *p == '#' ? p + strcspn((const char *)p, "\n") : p + 1;
+    char *end;
+    unsigned long value = strtoul((const char *)p, &end, 10);
+    *at = (const uint8_t *)end + 1;
+    return value;
+}
+
+typedef struct samples {
+    const uint8_t *first;
+    unsigned long width, height;
+} samples;
+
+static samples read_ppm(const char *name)
+{
+    bytes b = read_all(name);
+    const uint8_t *at = b.data + 2;
+    samples s;
+    if (b.size < 2 || memcmp(b.data, "P6", 2) != 0)
+        fail(name, "not a binary PPM");
+    s.width = header_number(&at);
+    s.height = header_number(&at);
+    if (header_number(&at) != 255 || (size_t)(b.data + b.size - at) != (size_t)s.width * s.height * 3)
+        fail(name, "not an 8-bit PPM of the size it says");
+    s.first = at;
+    return s;
+}
+
+static int compare_samples(const char *one, const char *other)
+{
+    samples a = read_ppm(one), b = read_ppm(other);
+    size_t count = (size_t)a.width * a.height * 3;
+    double sum = 0;
+    int most = 0;
+    if (a.width != b.width || a.height != b.height)
+        fail(other, "another size");
+    for (size_t i = 0; i < count; i++) {
+        int difference = abs(a.first[i] - b.first[i]);
+        most = difference > most ? difference : most;
+        sum += (double)difference * difference;
+    }
+    if (most == 0)
+        printf("identical\n");
+    else
+        printf("differ by at most %d, PSNR %.3f dB\n", most, 10 * log10(255.0 * 255.0 * (double)count / sum));
+    return 0;
+}
+
+int main(int count, char **arguments)
+{
+    if (count == 4 && strcmp(arguments[1], "--codestream") == 0) {
+        puts(same_codestream(arguments[2], arguments[3]) ? "identical" : "**different**");
+        return 0;
+    }
+    if (count == 4 && strcmp(arguments[1], "--samples") == 0)
+        return compare_samples(arguments[2], arguments[3]);
+    fprintf(stderr, "usage: compare --codestream A.j2k B.j2k | --samples A.ppm B.ppm\n");
+    return 2;
+}

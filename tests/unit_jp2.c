@@ -1,0 +1,499 @@
+/* The JP2 format: what the encoder writes, byte for byte, and files built here box by box that the decoder must read.
+ */
+#include "api_support.h"
+
+#include <math.h>
+
+/* ---- Building files
+ * ------------------------------------------------------------------------------------------------------- */
+
+typedef struct file_builder {
+    uint8_t data[1 << 16];
+    size_t size;
+} file_builder;
+
+static void put(file_builder *f, uint64_t value, unsigned bytes)
+{
+    while (bytes-- > 0)
+        f->data[f->size++] = (uint8_t)(value >> 8 * bytes);
+}
+
+static void put_bytes(file_builder *f, const void *data, size_t bytes)
+{
+    assert_true(f->size + bytes <= sizeof f->data);
+    memcpy(f->data + f->size, data, bytes);
+    f->size += bytes;
+}
+
+static size_t begin(file_builder *f, const char *type)
+{
+    put(f, 0, 4);
+    put_bytes(f, type, 4);
+    return f->size - 8;
+}
+
+static void end(file_builder *f, size_t start)
+{
+    size_t size = f->size, bytes = size - start;
+    f->size = start;
+    put(f, bytes, 4);
+    f->size = size;
+}
+
+static void put_signature(file_builder *f)
+{
+    f->size = 0;
+    put_bytes(f,
+              "\0\0\0\x0CjP  \r\n\x87\n\0\0\0\x14"
+              "ftypjp2 \0\0\0\0jp2 ",
+              32);
+}
+
+static void put_image_header(file_builder *f, const picture *p, unsigned depth, unsigned unknown)
+{
+    size_t box = begin(f, "ihdr");
+    put(f, p->image.y1 - p->image.y0, 4);
+    put(f, p->image.x1 - p->image.x0, 4);
+    put(f, p->image.num_components, 2);
+    put(f, depth, 1);
+    put(f, 7, 1);
+    put(f, unknown, 1);
+    put(f, 0, 1);
+    end(f, box);
+}
+
+static void put_colour(file_builder *f, unsigned enumerated)
+{
+    size_t box = begin(f, "colr");
+    put(f, 1, 1);
+    put(f, 0, 2);
+    put(f, enumerated, 4);
+    end(f, box);
+}
+
+static void put_codestream(file_builder *f, const picture *p)
+{
+    memory_file code = encode_with(p, L2K_ENCODER_FORMAT, L2K_FORMAT_CODESTREAM);
+    size_t box = begin(f, "jp2c");
+    put_bytes(f, code.data, code.size);
+    end(f, box);
+    free(code.data);
+}
+
+static l2k_status decode_built(const file_builder *f, picture *got)
+{
+    watch w;
+    l2k_hooks hooks = watch_hooks(&w);
+    l2k_status status = decode_bytes(&hooks, f->data, f->size, got);
+    assert_int_equal(w.live, 0);
+    assert_false(w.bad_line);
+    assert_int_equal(w.errors, status != L2K_OK);
+    return status;
+}
+
+/* Finds the first box of a type anywhere in the data. */
+static const uint8_t *find_box(const memory_file *file, const char *type)
+{
+    for (size_t i = 4; i + 4 <= file->size; i++)
+        if (memcmp(file->data + i, type, 4) == 0)
+            return file->data + i - 4;
+    return NULL;
+}
+
+/* ---- What is written
+ * -------------------------------------------------------------------------------------------------------- */
+
+static void test_written_head(void **unused)
+{
+    (void)unused;
+    static const uint8_t expected[] = "\0\0\0\x0CjP  \r\n\x87\n\0\0\0\x14"
+                                      "ftypjp2 \0\0\0\0jp2 \0\0\0\x2D"
+                                      "jp2h"
+                                      "\0\0\0\x16ihdr\0\0\0\x05\0\0\0\x07\0\x03\x07\x07\0\0"
+                                      "\0\0\0\x0F"
+                                      "colr\x01\0\0\0\0\0\x10";
+    picture p;
+    picture_make(&p, 7, 5, 3);
+    memory_file file = encode_with(&p, L2K_ENCODER_LEVELS, 1);
+    memory_file code = encode_with(&p, L2K_ENCODER_FORMAT, L2K_FORMAT_CODESTREAM);
+    assert_memory_equal(file.data, expected, sizeof expected - 1);
+    const uint8_t *box = file.data + sizeof expected - 1;
+    uint32_t bytes = (uint32_t)box[0] << 24 | (uint32_t)box[1] << 16 | (uint32_t)box[2] << 8 | box[3];
+    assert_int_equal(bytes, file.size - (sizeof expected - 1));
+    assert_memory_equal(box + 4, "jp2c\xFF\x4F\xFF\x51", 8);
+    assert_memory_equal(file.data + file.size - 2, "\xFF\xD9", 2);
+    assert_memory_equal(code.data, "\xFF\x4F\xFF\x51", 4);
+    free(file.data);
+    free(code.data);
+    picture_free(&p);
+}
+
+static void test_component_depths(void **unused)
+{
+    (void)unused;
+    picture p, got;
+    picture_shape(&p, 9, 9, 3);
+    p.components[1].precision = 12;
+    p.components[2].is_signed = true;
+    for (uint32_t c = 0; c < 3; c++)
+        picture_fill(&p, c);
+    memory_file file = encode_with(&p, L2K_ENCODER_LEVELS, 1);
+    const uint8_t *header = find_box(&file, "ihdr"), *depths = find_box(&file, "bpcc");
+    assert_non_null(depths);
+    assert_int_equal(header[18], 255);
+    assert_memory_equal(depths,
+                        "\0\0\0\x0B"
+                        "bpcc\x07\x0B\x87",
+                        11);
+    assert_int_equal(decode_bytes(NULL, file.data, file.size, &got), L2K_OK);
+    assert_true(picture_equal(&p, &got));
+    for (uint32_t c = 0; c < 3; c++) {
+        assert_int_equal(got.components[c].precision, p.components[c].precision);
+        assert_int_equal(got.components[c].is_signed, p.components[c].is_signed);
+    }
+    free(file.data);
+    picture_free(&p);
+    picture_free(&got);
+}
+
+static void check_density(double x, double y)
+{
+    picture p, got;
+    picture_make(&p, 4, 4, 1);
+    p.image.density_x = x;
+    p.image.density_y = y;
+    memory_file file = encode_with(&p, L2K_ENCODER_LEVELS, 1);
+    assert_int_equal(decode_bytes(NULL, file.data, file.size, &got), L2K_OK);
+    assert_int_equal(find_box(&file, "res ") != NULL, x > 0 && y > 0);
+    if (x > 0 && y > 0) {
+        assert_true(fabs(got.image.density_x / x - 1) < 1e-4);
+        assert_true(fabs(got.image.density_y / y - 1) < 1e-4);
+    } else {
+        assert_true(got.image.density_x == 0 && got.image.density_y == 0);
+    }
+    free(file.data);
+    picture_free(&p);
+    picture_free(&got);
+}
+
+static void test_density(void **unused)
+{
+    (void)unused;
+    check_density(11811, 5906);
+    check_density(2834.6457, 3937.0079);
+    check_density(65535, 65536);
+    check_density(1234567, 0.5);
+    check_density(1e6, 1e-3);
+    check_density(3e9, 7);
+    check_density(0, 100);
+    check_density(0, 0);
+}
+
+static void test_icc(void **unused)
+{
+    (void)unused;
+    picture p, got;
+    uint8_t profile[333];
+    for (size_t i = 0; i < sizeof profile; i++)
+        profile[i] = (uint8_t)random_u64();
+    picture_make(&p, 4, 4, 3);
+    p.image.colour = L2K_COLOUR_ICC;
+    p.image.icc = profile;
+    p.image.icc_bytes = sizeof profile;
+    memory_file file = encode_with(&p, L2K_ENCODER_LEVELS, 1);
+    const uint8_t *box = find_box(&file, "colr");
+    assert_memory_equal(box + 8, "\x02\0\0", 3);
+    assert_memory_equal(box + 11, profile, sizeof profile);
+    memory_file in = memory_of(file.data, file.size);
+    l2k_stream stream = stream_of(&in);
+    l2k_decoder *decoder = l2k_decoder_new(NULL);
+    l2k_image image;
+    assert_int_equal(l2k_decoder_open(decoder, &stream), L2K_OK);
+    assert_int_equal(l2k_decoder_image(decoder, &image), L2K_OK);
+    assert_int_equal(image.colour, L2K_COLOUR_ICC);
+    assert_int_equal(image.icc_bytes, sizeof profile);
+    assert_memory_equal(image.icc, profile, sizeof profile);
+    l2k_decoder_free(decoder);
+    assert_int_equal(decode_bytes(NULL, file.data, file.size, &got), L2K_OK);
+    assert_true(picture_equal(&p, &got));
+    free(file.data);
+    picture_free(&p);
+    picture_free(&got);
+}
+
+static void test_colours(void **unused)
+{
+    (void)unused;
+    static const struct {
+        l2k_colour colour;
+        uint32_t components, enumerated;
+    } cases[] = {
+        {L2K_COLOUR_GRAY, 1, 17}, {L2K_COLOUR_SRGB, 3, 16}, {L2K_COLOUR_SYCC, 3, 18}, {L2K_COLOUR_CMYK, 4, 12}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        picture p, got;
+        picture_make(&p, 4, 4, cases[i].components);
+        p.image.colour = cases[i].colour;
+        memory_file file = encode_with(&p, L2K_ENCODER_LEVELS, 1);
+        assert_int_equal(find_box(&file, "colr")[14], cases[i].enumerated);
+        assert_int_equal(decode_bytes(NULL, file.data, file.size, &got), L2K_OK);
+        assert_int_equal(got.image.colour, cases[i].colour);
+        assert_true(picture_equal(&p, &got));
+        free(file.data);
+        picture_free(&p);
+        picture_free(&got);
+    }
+}
+
+static void test_opacity(void **unused)
+{
+    (void)unused;
+    picture p, got;
+    picture_make(&p, 6, 5, 4);
+    p.components[3].channel = L2K_CHANNEL_OPACITY;
+    p.components[3].association = 0;
+    memory_file file = encode_with(&p, L2K_ENCODER_LEVELS, 1);
+    assert_memory_equal(find_box(&file, "cdef"),
+                        "\0\0\0\x22"
+                        "cdef\0\4"
+                        "\0\0\0\0\0\1"
+                        "\0\1\0\0\0\2"
+                        "\0\2\0\0\0\3"
+                        "\0\3\0\1\0\0",
+                        34);
+    assert_int_equal(decode_bytes(NULL, file.data, file.size, &got), L2K_OK);
+    assert_true(picture_equal(&p, &got));
+    assert_int_equal(got.components[3].channel, L2K_CHANNEL_OPACITY);
+    assert_int_equal(got.components[3].association, 0);
+    assert_int_equal(got.components[0].channel, L2K_CHANNEL_COLOUR);
+    free(file.data);
+    picture_free(&p);
+    picture_free(&got);
+}
+
+/* ---- What is read
+ * ------------------------------------------------------------------------------------------------------------ */
+
+static void put_definitions(file_builder *f, const uint16_t (*entries)[3], unsigned count)
+{
+    size_t box = begin(f, "cdef");
+    put(f, count, 2);
+    for (unsigned i = 0; i < count; i++)
+        for (unsigned k = 0; k < 3; k++)
+            put(f, entries[i][k], 2);
+    end(f, box);
+}
+
+/* Codestream components in the order opacity, B, G, R: the image is R, G, B, opacity. */
+static void test_definition_order(void **unused)
+{
+    (void)unused;
+    static const uint16_t entries[4][3] = {{0, 1, 0}, {3, 0, 1}, {1, 0, 3}, {2, 0, 2}};
+    static const uint32_t source[4] = {3, 2, 1, 0};
+    file_builder f;
+    picture p, got;
+    picture_make(&p, 6, 5, 4);
+    put_signature(&f);
+    size_t header = begin(&f, "jp2h");
+    put_image_header(&f, &p, 7, 0);
+    put_definitions(&f, entries, 4);
+    put_colour(&f, 16);
+    end(&f, header);
+    put_codestream(&f, &p);
+    assert_int_equal(decode_built(&f, &got), L2K_OK);
+    for (uint32_t c = 0; c < 4; c++)
+        assert_true(component_equal(&p, source[c], &got, c));
+    assert_int_equal(got.components[3].channel, L2K_CHANNEL_OPACITY);
+    for (uint32_t c = 0; c < 3; c++)
+        assert_int_equal(got.components[c].association, c + 1);
+    picture_free(&p);
+    picture_free(&got);
+}
+
+enum { ENTRIES = 5 };
+
+static const uint8_t palette[ENTRIES][3] = {{10, 20, 30}, {255, 0, 7}, {1, 2, 3}, {90, 80, 70}, {0, 255, 128}};
+
+/* One component of indices; `count` components in all, the last one opacity without a palette. */
+static void make_indices(picture *p, uint32_t count)
+{
+    picture_make(p, 8, 7, count);
+    for (uint32_t i = 0; i < 8 * 7; i++)
+        p->samples[0][i] = (int32_t)(i * i % ENTRIES);
+}
+
+static void put_palette(file_builder *f, unsigned entries)
+{
+    size_t box = begin(f, "pclr");
+    put(f, entries, 2);
+    put(f, 3, 1);
+    put(f, 0x070707, 3);
+    put_bytes(f, palette, 3 * entries);
+    end(f, box);
+}
+
+static void put_mapping(file_builder *f, const uint32_t *entries, unsigned count)
+{
+    size_t box = begin(f, "cmap");
+    for (unsigned i = 0; i < count; i++)
+        put(f, entries[i], 4);
+    end(f, box);
+}
+
+static void build_palette(file_builder *f, const picture *p, unsigned entries, const uint32_t *mapping, unsigned mapped)
+{
+    put_signature(f);
+    size_t header = begin(f, "jp2h");
+    put_image_header(f, p, 7, 0);
+    put_colour(f, 16);
+    put_palette(f, entries);
+    if (mapped)
+        put_mapping(f, mapping, mapped);
+    end(f, header);
+    put_codestream(f, p);
+}
+
+static void test_palette(void **unused)
+{
+    (void)unused;
+    static const uint32_t mapping[4] = {0x00000102, 0x00000101, 0x00000100,
+                                        0x00010000}; /* columns 2, 1, 0, component 1 */
+    file_builder f;
+    picture p, got;
+    make_indices(&p, 2);
+    build_palette(&f, &p, ENTRIES, mapping, 4);
+    assert_int_equal(decode_built(&f, &got), L2K_OK);
+    assert_int_equal(got.image.num_components, 4);
+    for (uint32_t c = 0; c < 3; c++) {
+        assert_int_equal(got.components[c].precision, 8);
+        for (uint32_t i = 0; i < 8 * 7; i++)
+            assert_int_equal(got.samples[c][i], palette[p.samples[0][i]][2 - c]);
+    }
+    assert_true(component_equal(&p, 1, &got, 3));
+    picture_free(&got);
+    picture_free(&p);
+}
+
+/* One component alone is a codestream component: the palette stays out of it. */
+static void test_palette_component(void **unused)
+{
+    (void)unused;
+    static const uint32_t mapping[3] = {0x00000100, 0x00000101, 0x00000102};
+    file_builder f;
+    picture p, got;
+    make_indices(&p, 1);
+    build_palette(&f, &p, ENTRIES, mapping, 3);
+    l2k_decoder *decoder = l2k_decoder_new(NULL);
+    l2k_decoder_set(decoder, L2K_DECODER_COMPONENT, 0);
+    assert_int_equal(run_decoder(decoder, f.data, f.size, &got), L2K_OK);
+    assert_true(component_equal(&p, 0, &got, 0));
+    picture_free(&got);
+    l2k_decoder_free(decoder);
+    picture_free(&p);
+}
+
+/* Indices beyond the palette are clamped or refused, never looked up beside it; mappings to what is not there are
+ * refused. */
+static void test_palette_damage(void **unused)
+{
+    (void)unused;
+    static const uint32_t good[3] = {0x00000100, 0x00000101, 0x00000102},
+                          no_column[3] = {0x00000100, 0x00000103, 0x00000102},
+                          no_component[3] = {0x00000100, 0x00050101, 0x00000102};
+    file_builder f;
+    picture p, got;
+    make_indices(&p, 1);
+    build_palette(&f, &p, 2, good, 3);
+    if (decode_built(&f, &got) == L2K_OK) {
+        for (uint32_t i = 0; i < 8 * 7; i++)
+            assert_int_equal(got.samples[0][i], palette[p.samples[0][i] > 1 ? 1 : p.samples[0][i]][0]);
+        picture_free(&got);
+    }
+    build_palette(&f, &p, ENTRIES, no_column, 3);
+    assert_int_equal(decode_built(&f, &got), L2K_ERROR_CORRUPT);
+    build_palette(&f, &p, ENTRIES, no_component, 3);
+    assert_int_equal(decode_built(&f, &got), L2K_ERROR_CORRUPT);
+    picture_free(&p);
+}
+
+/* Box lengths: 64 bits, 0 for the last box; unknown boxes anywhere; a header box behind the codestream is too late but
+ * harmless for the samples. */
+static void test_box_lengths(void **unused)
+{
+    (void)unused;
+    picture p, got;
+    picture_make(&p, 8, 7, 3);
+    memory_file code = encode_with(&p, L2K_ENCODER_FORMAT, L2K_FORMAT_CODESTREAM);
+    for (unsigned kind = 0; kind < 3; kind++) {
+        file_builder f;
+        put_signature(&f);
+        size_t strange = begin(&f, "abcd");
+        put(&f, 12345, 7);
+        end(&f, strange);
+        size_t header = begin(&f, "jp2h");
+        put_image_header(&f, &p, 7, 0);
+        size_t inner = begin(&f, "xyz ");
+        end(&f, inner);
+        put_colour(&f, 16);
+        end(&f, header);
+        put(&f, kind == 0 ? code.size + 8 : kind == 1 ? 1 : 0, 4);
+        put_bytes(&f, "jp2c", 4);
+        if (kind == 1)
+            put(&f, code.size + 16, 8);
+        put_bytes(&f, code.data, code.size);
+        assert_int_equal(decode_built(&f, &got), L2K_OK);
+        assert_true(picture_equal(&p, &got));
+        assert_int_equal(got.image.colour, L2K_COLOUR_SRGB);
+        picture_free(&got);
+    }
+    free(code.data);
+    picture_free(&p);
+}
+
+static void test_bad_lengths(void **unused)
+{
+    (void)unused;
+    static const struct {
+        uint64_t length, extended;
+    } cases[] = {{2, 0}, {7, 0}, {1, 3}, {1, 15}, {1, UINT64_MAX}, {1, (uint64_t)1 << 63}, {1000, 0}, {UINT32_MAX, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        file_builder f;
+        picture got;
+        put_signature(&f);
+        put(&f, cases[i].length, 4);
+        put_bytes(&f, "free", 4);
+        put(&f, cases[i].extended, 8);
+        put(&f, 0, 8);
+        l2k_status status = decode_built(&f, &got);
+        assert_true(status == L2K_ERROR_CORRUPT || status == L2K_ERROR_TRUNCATED);
+    }
+}
+
+static void test_no_codestream(void **unused)
+{
+    (void)unused;
+    file_builder f;
+    picture p, got;
+    picture_make(&p, 8, 7, 3);
+    put_signature(&f);
+    assert_int_not_equal(decode_built(&f, &got), L2K_OK);
+    size_t header = begin(&f, "jp2h");
+    put_image_header(&f, &p, 7, 0);
+    put_colour(&f, 16);
+    end(&f, header);
+    assert_int_not_equal(decode_built(&f, &got), L2K_OK);
+    picture_free(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_written_head),      cmocka_unit_test(test_component_depths),
+        cmocka_unit_test(test_density),           cmocka_unit_test(test_icc),
+        cmocka_unit_test(test_colours),           cmocka_unit_test(test_opacity),
+        cmocka_unit_test(test_definition_order),  cmocka_unit_test(test_palette),
+        cmocka_unit_test(test_palette_component), cmocka_unit_test(test_palette_damage),
+        cmocka_unit_test(test_box_lengths),       cmocka_unit_test(test_bad_lengths),
+        cmocka_unit_test(test_no_codestream),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
