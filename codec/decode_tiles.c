@@ -103,7 +103,7 @@ enum { SUPPORT = 5 };
 
 static bool reaches(uint32_t low, uint32_t high, uint32_t area_low, uint32_t area_high, unsigned level)
 {
-    uint64_t from = area_low >> level, to = l2k_ceil_shift(area_high, level);
+    uint64_t from = (uint64_t)area_low >> level, to = l2k_ceil_shift(area_high, level);
     return (uint64_t)high + SUPPORT > from && low < to + SUPPORT;
 }
 
@@ -174,6 +174,18 @@ static l2k_coefficient_type coefficient_type(const l2k_tile *tile, const l2k_blo
     return L2K_COEFFICIENT_INT16;
 }
 
+/* The bit-planes that the blocks of each subband of a component have. */
+static void measure_planes(const l2k_block_place *places, size_t count, uint32_t c, uint8_t bits[L2K_MAX_SUBBANDS])
+{
+    memset(bits, 0, L2K_MAX_SUBBANDS);
+    for (size_t i = 0; i < count; i++) {
+        const l2k_block_place *place = &places[i];
+        unsigned band = l2k_band_number(place->resolution, place->band->orientation);
+        if (place->component == c && place->block->received.first && place->block->num_planes > bits[band])
+            bits[band] = place->block->num_planes;
+    }
+}
+
 /* ---- One tile
  * ---------------------------------------------------------------------------------------------------------- */
 
@@ -239,6 +251,11 @@ static l2k_status make_plan(const decode_job *job, tile_state *s, l2k_team *team
     l2k_coding_plan_spec(&job->codestream->siz, &s->coding, s->tile.rect, job->discard, s->components, &spec);
     for (uint32_t c = 0; c < s->tile.num_components; c++)
         s->plan_component[c] = c;
+    for (uint32_t c = 0; c < s->tile.num_components && c < 4; c++) { /* more would make many components slow */
+        uint8_t bits[L2K_MAX_SUBBANDS];
+        measure_planes(s->places, s->num_places, c, bits);
+        s->components[c].narrow_low = l2k_low_fits_int16(s->components[c].levels, s->components[c].discard, bits);
+    }
     if (job->only != UINT32_MAX) {
         spec.component_transform = false;
         spec.num_components = 1;

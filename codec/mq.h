@@ -167,6 +167,8 @@ static inline void l2k_mq_byte_in(l2k_mq_decoder *mq)
 
 static inline void l2k_mq_rebase(l2k_mq_decoder *mq)
 {
+    if (mq->c > mq->a)
+        mq->c = mq->a; /* no encoder gives this; damage must not make C grow out of its bits */
     int32_t room = mq->a - L2K_MQ_HALF;
     mq->d = room < mq->c ? room : mq->c;
     mq->a -= mq->d;

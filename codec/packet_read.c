@@ -179,7 +179,7 @@ l2k_status l2k_packet_read(const l2k_context *context, l2k_tile *tile, const l2k
     *data = reader.bits.next;
     if (tile->coding->eph) {
         if (!at_marker(*data, end, 0x92))
-            return l2k_fail(context, *data == end ? L2K_ERROR_TRUNCATED : L2K_ERROR_CORRUPT,
+            return l2k_fail(context, end - *data < 2 ? L2K_ERROR_TRUNCATED : L2K_ERROR_CORRUPT,
                             "a packet header without the EPH marker that COD promises");
         *data += 2;
     }

@@ -52,7 +52,8 @@ const char *opj_cannot_encode(const picture *p, const coding *o);
 bool has_empty_tile_component(const picture *p, const coding *o, uint32_t reduce);
 
 /* Its RPCL and PCRL, in both directions, step by the least precinct on the reference grid and so miss precincts at
- * other places, which there are where one component is sub-sampled by 3 and another by 1, 2 or 4. */
+ * other places, which there are where one component is sub-sampled by 3 and another by 1, 2 or 4. And precincts of 2^15
+ * at more than 15 levels are beyond its 32 bits on the reference grid, for CPRL too. */
 bool opj_misses_precincts(const picture *p, const coding *o);
 
 #endif

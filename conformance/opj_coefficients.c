@@ -332,7 +332,11 @@ static void prepare(run *t, const record *tile, const opj_image_t *image, unsign
                     bool joint, bool real)
 {
     *t = (run){.context = {{NULL, NULL, complain, NULL}, 1}};
-    t->spec = (l2k_plan_spec){direction, L2K_COEFFICIENT_INT32, joint, image->numcomps, t->components};
+    t->spec = (l2k_plan_spec){.direction = direction,
+                              .type = L2K_COEFFICIENT_INT32,
+                              .component_transform = joint,
+                              .num_components = image->numcomps,
+                              .components = t->components};
     for (unsigned c = 0; c < image->numcomps; c++) {
         const opj_image_comp_t *k = &image->comps[c];
         l2k_plan_component *p = &t->components[c];

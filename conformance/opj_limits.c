@@ -88,5 +88,7 @@ bool opj_misses_precincts(const picture *p, const coding *o)
         threes = threes || three;
         others = others || !three;
     }
+    if (o->progression >= L2K_RPCL && coding_levels(o) > 15)
+        return true;
     return o->num_precincts && (o->progression == L2K_RPCL || o->progression == L2K_PCRL) && threes && others;
 }

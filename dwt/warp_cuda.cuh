@@ -149,11 +149,23 @@ struct l2k_wavelet_97 {
 /* Index i of a line of n samples, mirrored at both ends as often as it takes (F.3.7). */
 __device__ __forceinline__ int l2k_mirror(int i, int n)
 {
-    if (n == 1)
-        return 0;
-    while (i < 0 || i >= n)
-        i = i < 0 ? -i : 2 * (n - 1) - i;
-    return i;
+    if ((unsigned)i < (unsigned)n)
+        return i;
+    int period = 2 * (n - 1);
+    i = n == 1 ? 0 : (i < 0 ? -i : i) % period;
+    return i < n ? i : period - i;
 }
+
+/* The columns x .. x + C - 1 of a row of `width`, mirrored. */
+template <int C> struct l2k_columns {
+    int at[C];
+
+    __device__ __forceinline__ l2k_columns(int x, int width)
+    {
+#pragma unroll
+        for (int k = 0; k < C; k++)
+            at[k] = l2k_mirror(x + k, width);
+    }
+};
 
 #endif

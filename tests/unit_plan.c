@@ -496,7 +496,7 @@ static void test_fits(void **unused)
     l2k_plan_component c = {.rect = {3, 5, 40, 60}, .levels = 3, .wavelet = L2K_WAVELET_9_7, .precision = 8};
     for (unsigned b = 0; b < 10; b++)
         c.steps[b] = 1.0f;
-    l2k_plan_spec spec = {L2K_FORWARD, L2K_COEFFICIENT_INT16, false, 1, &c};
+    l2k_plan_spec spec = {.type = L2K_COEFFICIENT_INT16, .num_components = 1, .components = &c};
     l2k_plan *plan;
     assert_int_equal(l2k_plan_create(&context, L2K_BACKEND_CPU, &spec, &plan), L2K_OK);
     assert_true(l2k_plan_fits(plan, &spec));
@@ -522,7 +522,8 @@ static void test_errors(void **unused)
     l2k_plan_component c[3] = {{.rect = {0, 0, 8, 8}, .precision = 8},
                                {.rect = {0, 0, 8, 8}, .precision = 8},
                                {.rect = {0, 0, 8, 7}, .precision = 8}};
-    l2k_plan_spec spec = {L2K_FORWARD, L2K_COEFFICIENT_INT16, true, 3, c};
+    l2k_plan_spec spec = {
+        .type = L2K_COEFFICIENT_INT16, .component_transform = true, .num_components = 3, .components = c};
     l2k_plan *plan;
     l2k_plane planes[3] = {{0}};
     assert_int_equal(l2k_plan_create(&context, L2K_BACKEND_CPU, &spec, &plan), L2K_ERROR_ARGUMENT);

@@ -14,17 +14,26 @@ namespace
 /* A plane of type S whose samples lie side by side. */
 template <class W, class S> struct plane_source {
     typedef l2k_vector<S, W::C> raw;
-    enum { COMPONENTS = 1 };
+    enum { COMPONENTS = 1, HAS_LONG = sizeof(S) != 4 || (S)0.5f != 0 };
 
-    static __device__ __forceinline__ raw load(const l2k_cuda_pass &p, int component, int x, int y, bool inside)
+    static __device__ __forceinline__ const S *row(const l2k_cuda_pass &p, int component, int y)
     {
-        const S *row = reinterpret_cast<const S *>(p.samples[component].data + y * p.samples[component].row_stride);
-        if (inside && l2k_is_aligned<S, W::C>(row + x))
-            return *reinterpret_cast<const raw *>(row + x);
+        return reinterpret_cast<const S *>(p.samples[component].data + y * p.samples[component].row_stride);
+    }
+    static __device__ __forceinline__ bool is_aligned(const l2k_cuda_pass &p, int component, int x)
+    {
+        return l2k_is_aligned<S, W::C>(row(p, component, 0) + x) && p.samples[component].row_stride % alignof(raw) == 0;
+    }
+    static __device__ __forceinline__ raw load(const l2k_cuda_pass &p, int component, int x, int y)
+    {
+        return *reinterpret_cast<const raw *>(row(p, component, y) + x);
+    }
+    static __device__ __forceinline__ raw gather(const l2k_cuda_pass &p, int component, const l2k_columns<W::C> &x, int y)
+    {
         raw r;
 #pragma unroll
         for (int k = 0; k < W::C; k++)
-            r.v[k] = row[inside ? x + k : l2k_mirror(x + k, p.width)];
+            r.v[k] = row(p, component, y)[x.at[k]];
         return r;
     }
 
@@ -52,21 +61,26 @@ template <class W, class S> struct triple_source {
     struct alignas(sizeof(S) * W::C > 8 ? 8 : sizeof(S) * W::C) raw {
         S v[3 * W::C];
     };
-    enum { COMPONENTS = 3 };
+    enum { COMPONENTS = 3, HAS_LONG = sizeof(S) == 1 };
 
-    static __device__ __forceinline__ raw load(const l2k_cuda_pass &p, int, int x, int y, bool inside)
+    static __device__ __forceinline__ const S *row(const l2k_cuda_pass &p, int y)
     {
-        const S *row = reinterpret_cast<const S *>(p.samples[0].data + y * p.samples[0].row_stride);
-        if (inside && (reinterpret_cast<uintptr_t>(row + 3 * x) & (alignof(raw) - 1)) == 0)
-            return *reinterpret_cast<const raw *>(row + 3 * x);
+        return reinterpret_cast<const S *>(p.samples[0].data + y * p.samples[0].row_stride);
+    }
+    static __device__ __forceinline__ bool is_aligned(const l2k_cuda_pass &p, int, int x)
+    {
+        return (reinterpret_cast<uintptr_t>(row(p, 0) + 3 * x) | (uintptr_t)p.samples[0].row_stride) % alignof(raw) == 0;
+    }
+    static __device__ __forceinline__ raw load(const l2k_cuda_pass &p, int, int x, int y)
+    {
+        return *reinterpret_cast<const raw *>(row(p, y) + 3 * x);
+    }
+    static __device__ __forceinline__ raw gather(const l2k_cuda_pass &p, int, const l2k_columns<W::C> &x, int y)
+    {
         raw r;
 #pragma unroll
-        for (int k = 0; k < W::C; k++) {
-            int at = 3 * (inside ? x + k : l2k_mirror(x + k, p.width));
-#pragma unroll
-            for (int c = 0; c < 3; c++)
-                r.v[3 * k + c] = row[at + c];
-        }
+        for (int k = 0; k < 3 * W::C; k++)
+            r.v[k] = row(p, y)[3 * x.at[k / 3] + k % 3];
         return r;
     }
 
@@ -86,20 +100,27 @@ template <class W, int N> struct any_source {
     struct raw {
         typename W::T v[W::C];
     };
-    enum { COMPONENTS = N };
+    enum { COMPONENTS = N, HAS_LONG = false };
 
     static __device__ __forceinline__ int32_t sample(const l2k_cuda_plane &plane, int x, int y)
     {
         const char *at = plane.data + y * plane.row_stride + x * plane.sample_stride;
         return l2k_shift_down(l2k_load_any(at, (l2k_sample_type)plane.type), plane.shift);
     }
-
-    static __device__ __forceinline__ raw load(const l2k_cuda_pass &p, int component, int x, int y, bool inside)
+    static __device__ __forceinline__ bool is_aligned(const l2k_cuda_pass &, int, int)
+    {
+        return false;
+    }
+    static __device__ __forceinline__ raw load(const l2k_cuda_pass &, int, int, int)
+    {
+        return raw();
+    }
+    static __device__ __forceinline__ raw gather(const l2k_cuda_pass &p, int component, const l2k_columns<W::C> &x, int y)
     {
         raw r;
 #pragma unroll
         for (int k = 0; k < W::C; k++) {
-            int at = inside ? x + k : l2k_mirror(x + k, p.width);
+            int at = x.at[k];
             if (N == 3)
                 l2k_join_forward(sample(p.samples[0], at, y), sample(p.samples[1], at, y), sample(p.samples[2], at, y),
                                  component, &r.v[k]);
@@ -189,12 +210,20 @@ __global__ void __launch_bounds__(block_shape<Source>::THREADS)
     if (t0 >= p.height + p.parity_y)
         return;
     int x = u - p.parity_x;
-    bool inside = x >= 0 && x + W::C <= p.width;
+    int first_row = t0 - W::FORWARD_FIRST - p.parity_y;
 
+    /* All loads before the first use. Lanes at a border, or between aligned addresses, collect their columns. */
     typename Source::raw raw[ROWS];
+    if (x >= 0 && x + W::C <= p.width && Source::is_aligned(p, component, x)) {
 #pragma unroll
-    for (int r = 0; r < ROWS; r++)
-        raw[r] = Source::load(p, component, x, l2k_mirror(t0 - W::FORWARD_FIRST + r - p.parity_y, p.height), inside);
+        for (int r = 0; r < ROWS; r++)
+            raw[r] = Source::load(p, component, x, l2k_mirror(first_row + r, p.height));
+    } else {
+        l2k_columns<W::C> columns(x, p.width);
+#pragma unroll
+        for (int r = 0; r < ROWS; r++)
+            raw[r] = Source::gather(p, component, columns, l2k_mirror(first_row + r, p.height));
+    }
     typename W::T v[ROWS][W::C];
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
@@ -225,7 +254,7 @@ __global__ void __launch_bounds__(block_shape<Source>::THREADS)
         return;
 #pragma unroll
     for (int r = W::FORWARD_FIRST; r < W::FORWARD_FIRST + 2 * PAIRS; r++) {
-        int y = t0 - W::FORWARD_FIRST + r - p.parity_y;
+        int y = first_row + r;
         if (y >= 0 && y < p.height)
             store_row<W, D>(p, component, v[r], u, y >> 1, (r - W::FORWARD_FIRST) & 1);
     }
@@ -272,8 +301,8 @@ template <class W, class Source, class D, int PAIRS> int launch_tiles(const l2k_
 template <class W, class Source, class D> int launch_sized(const l2k_cuda_pass &p, cudaStream_t stream)
 {
     const int LONG = (W::C == 8 ? 4 : 8) / (Source::COMPONENTS == 3 ? 2 : 1), SHORT = 2;
-    if ((int64_t)p.width * p.height >= (int64_t)3000 * 3000)
-        return launch_tiles<W, Source, D, LONG>(p, stream);
+    if (Source::HAS_LONG && (int64_t)p.width * p.height >= (int64_t)3000 * 3000)
+        return launch_tiles<W, Source, D, Source::HAS_LONG ? LONG : SHORT>(p, stream);
     return launch_tiles<W, Source, D, SHORT>(p, stream);
 }
 

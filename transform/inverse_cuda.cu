@@ -9,60 +9,71 @@
 namespace
 {
 
-/* LL samples are int16 only where the coefficients are. */
-template <class W, class D> struct low_type {
-    typedef D type;
-};
-template <class D> struct low_type<l2k_wavelet_97, D> {
-    typedef float type;
-};
-
 /* ---- Loads: N samples of a half row --------------------------------------------------------------------------------- */
 
-/* from[first ..] as far as it lies inside, else mirrored in the coordinates of the whole row: u of the first sample,
- * in steps of two. */
+/* Where the halves of C columns from u on are found: u / 2 - parity and u / 2 on, or, at a border, mirrored one by one in the
+ * coordinates of the whole row. */
+template <int C> struct half_columns {
+    bool inside;
+    int low, high; /* first index in either half */
+    int at[C];     /* mirrored index of each column in its half */
+
+    __device__ __forceinline__ half_columns(int u, const l2k_cuda_pass &p)
+    {
+        int x = u - p.parity_x;
+        inside = x >= 0 && x + C <= p.width;
+        low = u / 2 - p.parity_x;
+        high = u / 2;
+        if (!inside) {
+#pragma unroll
+            for (int k = 0; k < C; k++)
+                at[k] = l2k_mirror(x + k, p.width) >> 1;
+        }
+    }
+};
+
+/* N values of a half row; `odd` picks the high ones. */
 template <class S, int N>
-__device__ __forceinline__ l2k_vector<S, N> load_half(const S *from, int first, int u, const l2k_cuda_pass &p,
-                                                      bool inside)
+__device__ __forceinline__ l2k_vector<S, N> load_half(const S *from, const half_columns<2 * N> &c, int odd)
 {
-    if (inside && l2k_is_aligned<S, N>(from + first))
-        return *reinterpret_cast<const l2k_vector<S, N> *>(from + first);
+    const S *first = from + (odd ? c.high : c.low);
+    if (c.inside && l2k_is_aligned<S, N>(first))
+        return *reinterpret_cast<const l2k_vector<S, N> *>(first);
     l2k_vector<S, N> x;
 #pragma unroll
     for (int k = 0; k < N; k++)
-        x.v[k] = from[inside ? first + k : l2k_mirror(u + 2 * k - p.parity_x, p.width) >> 1];
+        x.v[k] = c.inside ? first[k] : from[c.at[2 * k + odd]];
     return x;
 }
 
 /* Half a row from a band. */
 template <class D, int N, class T>
-__device__ __forceinline__ void load_band(const l2k_cuda_pass &p, const l2k_cuda_bands &b, int band, int y, int first,
-                                          int u, bool inside, T (&v)[2 * N])
+__device__ __forceinline__ void load_band(const l2k_cuda_bands &b, int band, int y, const half_columns<2 * N> &columns,
+                                          T (&v)[2 * N])
 {
     const D *row = reinterpret_cast<const D *>(b.data) + (b.y[band] + y) * b.stride + b.x[band];
-    l2k_vector<D, N> q = load_half<D, N>(row, first, u, p, inside);
+    l2k_vector<D, N> q = load_half<D, N>(row, columns, band & 1);
 #pragma unroll
     for (int k = 0; k < N; k++)
         l2k_from_coefficient<D>(q.v[k], b.step[band], &v[2 * k + (band & 1)]);
 }
 
-/* Row i of the interleaved picture: columns u .. u + C - 1, u even = low. Where there is no low or no high column at all,
- * its registers are never used. */
-template <class W, class D>
-__device__ __forceinline__ void load_row(const l2k_cuda_pass &p, int component, int u, int i, bool inside,
+/* Row i of the interleaved picture. */
+template <class W, class D, class L>
+__device__ __forceinline__ void load_row(const l2k_cuda_pass &p, int component, const half_columns<W::C> &columns, int i,
                                          typename W::T (&v)[W::C])
 {
-    typedef typename low_type<W, D>::type L;
     const int N = W::C / 2;
     const l2k_cuda_bands &b = p.bands[component];
     bool high_row = (i + p.parity_y) & 1;
     int y = i >> 1;
+    const L *low = reinterpret_cast<const L *>(p.low[component].data + y * p.low[component].row_stride);
     if (p.width == 1) {
         /* One column, low or high; the mirror would look into the other half. */
         int band = (high_row ? 2 : 0) | p.parity_x;
         typename W::T x;
         if (band == L2K_LL && !p.low_in_bands)
-            x = (typename W::T)*reinterpret_cast<const L *>(p.low[component].data + y * p.low[component].row_stride);
+            x = (typename W::T)*low;
         else
             l2k_from_coefficient<D>(reinterpret_cast<const D *>(b.data)[(b.y[band] + y) * b.stride + b.x[band]],
                                     b.step[band], &x);
@@ -72,15 +83,14 @@ __device__ __forceinline__ void load_row(const l2k_cuda_pass &p, int component, 
         return;
     }
     if (!high_row && !p.low_in_bands) {
-        const L *row = reinterpret_cast<const L *>(p.low[component].data + y * p.low[component].row_stride);
-        l2k_vector<L, N> x = load_half<L, N>(row, u / 2 - p.parity_x, u, p, inside);
+        l2k_vector<L, N> x = load_half<L, N>(low, columns, 0);
 #pragma unroll
         for (int k = 0; k < N; k++)
             v[2 * k] = (typename W::T)x.v[k];
     } else {
-        load_band<D, N>(p, b, high_row ? L2K_LH : L2K_LL, y, u / 2 - p.parity_x, u, inside, v);
+        load_band<D, N>(b, high_row ? L2K_LH : L2K_LL, y, columns, v);
     }
-    load_band<D, N>(p, b, high_row ? L2K_HH : L2K_HL, y, u / 2, u + 1, inside, v);
+    load_band<D, N>(b, high_row ? L2K_HH : L2K_HL, y, columns, v);
 }
 
 /* ---- Sinks ---------------------------------------------------------------------------------------------------------- */
@@ -164,15 +174,14 @@ template <class W> __device__ __forceinline__ void store_joined(const l2k_cuda_p
 enum { TILES_IN_BLOCK = 4, INNER_LANES = 30 };
 
 /* Reads a tile and undoes both directions; rows INVERSE_FIRST .. + 2 PAIRS - 1 of v are finished. Row 0 is high. */
-template <class W, class D, int PAIRS, int ROWS>
+template <class W, class D, class L, int PAIRS, int ROWS>
 __device__ __forceinline__ void inverse_tile(const l2k_cuda_pass &p, int component, int u, int t0,
                                              typename W::T (&v)[ROWS][W::C])
 {
-    int x = u - p.parity_x;
-    bool inside = x >= 0 && x + W::C <= p.width;
+    half_columns<W::C> columns(u, p);
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
-        load_row<W, D>(p, component, u, l2k_mirror(t0 - W::INVERSE_FIRST + r - p.parity_y, p.height), inside, v[r]);
+        load_row<W, D, L>(p, component, columns, l2k_mirror(t0 - W::INVERSE_FIRST + r - p.parity_y, p.height), v[r]);
     bool lone_row = p.height == 1, lone_column = p.width == 1;
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
@@ -196,7 +205,7 @@ __device__ __forceinline__ void inverse_tile(const l2k_cuda_pass &p, int compone
     }
 }
 
-template <class W, class D, class Sink, int PAIRS>
+template <class W, class D, class L, class Sink, int PAIRS>
 __global__ void __launch_bounds__(32 * TILES_IN_BLOCK) inverse_kernel(const __grid_constant__ l2k_cuda_pass p)
 {
     int lane = threadIdx.x & 31, tile = blockIdx.y * TILES_IN_BLOCK + (threadIdx.x >> 5);
@@ -204,7 +213,7 @@ __global__ void __launch_bounds__(32 * TILES_IN_BLOCK) inverse_kernel(const __gr
     if (t0 >= p.height + p.parity_y)
         return;
     typename W::T v[2 * PAIRS + W::HALO_ROWS][W::C];
-    inverse_tile<W, D, PAIRS>(p, 0, u, t0, v);
+    inverse_tile<W, D, L, PAIRS>(p, 0, u, t0, v);
 #pragma unroll
     for (int r = 0; r < 2 * PAIRS; r++) {
         int y = t0 + r - p.parity_y;
@@ -214,7 +223,7 @@ __global__ void __launch_bounds__(32 * TILES_IN_BLOCK) inverse_kernel(const __gr
 }
 
 /* Three warps, one a component, for each tile. */
-template <class W, class D, int PAIRS, int TILES>
+template <class W, class D, class L, int PAIRS, int TILES>
 __global__ void __launch_bounds__(96 * TILES) inverse_joined_kernel(const __grid_constant__ l2k_cuda_pass p)
 {
     typedef typename W::T T;
@@ -224,7 +233,7 @@ __global__ void __launch_bounds__(96 * TILES) inverse_joined_kernel(const __grid
     bool active = t0 < p.height + p.parity_y;
     if (active) {
         T v[2 * PAIRS + W::HALO_ROWS][W::C];
-        inverse_tile<W, D, PAIRS>(p, component, u, t0, v);
+        inverse_tile<W, D, L, PAIRS>(p, component, u, t0, v);
 #pragma unroll
         for (int r = 0; r < 2 * PAIRS; r++)
 #pragma unroll
@@ -283,11 +292,11 @@ int divide_up(int a, int b)
     return (a + b - 1) / b;
 }
 
-template <class W, class D, class Sink, int PAIRS> int launch_tiles(const l2k_cuda_pass &p, cudaStream_t stream)
+template <class W, class D, class L, class Sink, int PAIRS> int launch_tiles(const l2k_cuda_pass &p, cudaStream_t stream)
 {
     dim3 grid(divide_up(p.width + p.parity_x, INNER_LANES * W::C),
               divide_up(p.height + p.parity_y, 2 * PAIRS * TILES_IN_BLOCK));
-    inverse_kernel<W, D, Sink, PAIRS><<<grid, 32 * TILES_IN_BLOCK, 0, stream>>>(p);
+    inverse_kernel<W, D, L, Sink, PAIRS><<<grid, 32 * TILES_IN_BLOCK, 0, stream>>>(p);
     return cudaGetLastError();
 }
 
@@ -296,16 +305,16 @@ bool is_large(const l2k_cuda_pass &p)
     return (int64_t)p.width * p.height >= (int64_t)3000 * 3000;
 }
 
-template <class W, class D, class Sink> int launch_sized(const l2k_cuda_pass &p, cudaStream_t stream)
+template <class W, class D, class L, class Sink> int launch_sized(const l2k_cuda_pass &p, cudaStream_t stream)
 {
     const int LONG = W::C == 8 ? 4 : 8, SHORT = 2;
-    return is_large(p) ? launch_tiles<W, D, Sink, LONG>(p, stream) : launch_tiles<W, D, Sink, SHORT>(p, stream);
+    return is_large(p) ? launch_tiles<W, D, L, Sink, LONG>(p, stream) : launch_tiles<W, D, L, Sink, SHORT>(p, stream);
 }
 
-template <class W, class D, int PAIRS, int TILES> int launch_joined(const l2k_cuda_pass &p, cudaStream_t stream)
+template <class W, class D, class L, int PAIRS, int TILES> int launch_joined(const l2k_cuda_pass &p, cudaStream_t stream)
 {
     dim3 grid(divide_up(p.width + p.parity_x, INNER_LANES * W::C), divide_up(p.height + p.parity_y, 2 * PAIRS * TILES));
-    inverse_joined_kernel<W, D, PAIRS, TILES><<<grid, 96 * TILES, 0, stream>>>(p);
+    inverse_joined_kernel<W, D, L, PAIRS, TILES><<<grid, 96 * TILES, 0, stream>>>(p);
     return cudaGetLastError();
 }
 
@@ -315,7 +324,7 @@ template <class S> bool is_packed(const l2k_cuda_plane &plane, l2k_cuda_type typ
            ((uintptr_t)plane.data | (uintptr_t)plane.row_stride) % sizeof(S) == 0;
 }
 
-template <class W, class D> int launch(const l2k_cuda_pass &p, cudaStream_t stream)
+template <class W, class D, class L> int launch(const l2k_cuda_pass &p, cudaStream_t stream)
 {
     const l2k_cuda_plane &plane = p.samples[0];
     if (!p.decompose) {
@@ -325,25 +334,25 @@ template <class W, class D> int launch(const l2k_cuda_pass &p, cudaStream_t stre
     }
     if (p.joined) {
         const int LONG = W::C == 8 ? 4 : 8;
-        return is_large(p) ? launch_joined<W, D, LONG, 1>(p, stream) : launch_joined<W, D, 2, 2>(p, stream);
+        return is_large(p) ? launch_joined<W, D, L, LONG, 1>(p, stream) : launch_joined<W, D, L, 2, 2>(p, stream);
     }
     if (is_packed<uint8_t>(plane, L2K_CUDA_U8))
-        return launch_sized<W, D, plane_sink<W, uint8_t>>(p, stream);
+        return launch_sized<W, D, L, plane_sink<W, uint8_t>>(p, stream);
     if (is_packed<uint16_t>(plane, L2K_CUDA_U16))
-        return launch_sized<W, D, plane_sink<W, uint16_t>>(p, stream);
+        return launch_sized<W, D, L, plane_sink<W, uint16_t>>(p, stream);
     if (is_packed<int16_t>(plane, L2K_CUDA_S16))
-        return launch_sized<W, D, plane_sink<W, int16_t>>(p, stream);
+        return launch_sized<W, D, L, plane_sink<W, int16_t>>(p, stream);
     if (is_packed<int32_t>(plane, L2K_CUDA_S32))
-        return launch_sized<W, D, plane_sink<W, int32_t>>(p, stream);
-    return launch_tiles<W, D, any_sink<W>, 2>(p, stream);
+        return launch_sized<W, D, L, plane_sink<W, int32_t>>(p, stream);
+    return launch_tiles<W, D, L, any_sink<W>, 2>(p, stream);
 }
 
 /* The 9/7 has LL samples in float32, and callers may want float32 back. */
 template <class D> int launch_97(const l2k_cuda_pass &p, cudaStream_t stream)
 {
     if (p.decompose && !p.joined && is_packed<float>(p.samples[0], L2K_CUDA_F32))
-        return launch_sized<l2k_wavelet_97, D, plane_sink<l2k_wavelet_97, float>>(p, stream);
-    return launch<l2k_wavelet_97, D>(p, stream);
+        return launch_sized<l2k_wavelet_97, D, float, plane_sink<l2k_wavelet_97, float>>(p, stream);
+    return launch<l2k_wavelet_97, D, float>(p, stream);
 }
 
 } // namespace
@@ -353,9 +362,11 @@ extern "C" int l2k_cuda_inverse_pass(const l2k_cuda_pass *p, void *opaque)
     cudaStream_t stream = (cudaStream_t)opaque;
     if (p->width == 0 || p->height == 0)
         return cudaSuccess;
+    if (p->wavelet == L2K_WAVELET_5_3 && p->type == L2K_COEFFICIENT_INT16)
+        return p->low[0].type == L2K_CUDA_S16 ? launch<l2k_wavelet_53, int16_t, int16_t>(*p, stream)
+                                              : launch<l2k_wavelet_53, int16_t, int32_t>(*p, stream);
     if (p->wavelet == L2K_WAVELET_5_3)
-        return p->type == L2K_COEFFICIENT_INT16 ? launch<l2k_wavelet_53, int16_t>(*p, stream)
-                                                : launch<l2k_wavelet_53, int32_t>(*p, stream);
+        return launch<l2k_wavelet_53, int32_t, int32_t>(*p, stream);
     switch (p->type) {
     case L2K_COEFFICIENT_INT16:
         return launch_97<int16_t>(*p, stream);

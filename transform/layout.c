@@ -1,5 +1,7 @@
 #include "transform/layout.h"
 
+#include <math.h>
+
 l2k_level l2k_level_of(const l2k_plan_component *component, unsigned level)
 {
     l2k_rect in = l2k_resolution_rect(component->rect, level - 1), low = l2k_resolution_rect(component->rect, level);
@@ -38,4 +40,16 @@ void l2k_layout(l2k_direction direction, l2k_coefficient_type type, const l2k_pl
         bands[L2K_LH] = (l2k_band_view){0, l.low_height, l.low_width, high_height};
         bands[L2K_HH] = (l2k_band_view){l.low_width, l.low_height, high_width, high_height};
     }
+}
+
+bool l2k_low_fits_int16(unsigned levels, unsigned discard, const uint8_t bits[L2K_MAX_SUBBANDS])
+{
+    double low = ldexp(1, bits[0]);
+    for (unsigned level = levels; level > discard + 1; level--) {
+        const uint8_t *band = &bits[l2k_band_number(levels - level + 1, 0)];
+        low += 1.5 * (ldexp(1, band[L2K_HL]) + ldexp(1, band[L2K_LH])) + 2.25 * ldexp(1, band[L2K_HH]) + 8;
+        if (low > INT16_MAX)
+            return false;
+    }
+    return true;
 }

@@ -125,7 +125,7 @@ static bool same_side(uint32_t a0, uint32_t a1, uint32_t b0, uint32_t b1, unsign
 static bool component_fits(l2k_direction direction, const l2k_plan_component *a, const l2k_plan_component *b)
 {
     if (a->levels != b->levels || a->wavelet != b->wavelet || a->precision != b->precision ||
-        a->is_signed != b->is_signed)
+        a->is_signed != b->is_signed || a->narrow_low != b->narrow_low)
         return false;
     unsigned discard = l2k_discarded(direction, a);
     if (discard != l2k_discarded(direction, b))

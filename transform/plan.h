@@ -55,8 +55,14 @@ typedef struct l2k_plan_component {
     l2k_wavelet wavelet;
     unsigned precision; /* 1 to 31 */
     bool is_signed;
+    bool narrow_low;               /* inverse 5/3 only: l2k_low_fits_int16 holds; false is always right */
     float steps[L2K_MAX_SUBBANDS]; /* 9/7 only: quantiser step per subband (E-3), in units of samples */
 } l2k_plan_component;
+
+/* Whether every LL of an inverse 5/3 stays within int16 where the magnitudes of subband b are below 2^bits[b]: one level
+ * takes LL, HL, LH and HH to at most LL + 3/2 (HL + LH) + 9/4 HH, and roundings. LL that leaves no trace in memory, that
+ * of the last level, does not count. A backend that knows it may keep LL in 16 bits. */
+bool l2k_low_fits_int16(unsigned levels, unsigned discard, const uint8_t bits[L2K_MAX_SUBBANDS]);
 
 typedef struct l2k_plan_spec {
     l2k_direction direction;

@@ -48,14 +48,16 @@ unsigned lanes_at(const l2k_plan_spec *spec, uint32_t c)
     return spec->component_transform && c == 0 ? 3 : 1;
 }
 
-size_t low_sample_bytes(l2k_wavelet wavelet, l2k_coefficient_type type)
+/* Forward, the LL of what fits int16 fits as well (docs/numerics.md); inverse, somebody must have looked. */
+size_t low_sample_bytes(const l2k_plan_spec *spec, const l2k_plan_component *component)
 {
-    return wavelet == L2K_WAVELET_5_3 && type == L2K_COEFFICIENT_INT16 ? 2 : 4;
+    bool narrow = spec->direction == L2K_FORWARD || component->narrow_low;
+    return component->wavelet == L2K_WAVELET_5_3 && spec->type == L2K_COEFFICIENT_INT16 && narrow ? 2 : 4;
 }
 
 size_t low_row_bytes(const l2k_plan_spec *spec, const l2k_plan_component *component, uint32_t low_width)
 {
-    return round_up(low_width * low_sample_bytes(component->wavelet, spec->type), 128);
+    return round_up(low_width * low_sample_bytes(spec, component), 128);
 }
 
 size_t low_bytes(const l2k_plan_spec *spec, const l2k_plan_component *component, unsigned level)
@@ -121,7 +123,7 @@ void fill_low(const l2k_plan *plan, uint32_t c, unsigned lane, unsigned level, l
 {
     const l2k_plan_component *component = &plan->components[c];
     l2k_level l = l2k_level_of(component, level);
-    size_t bytes = low_sample_bytes(component->wavelet, plan->spec.type);
+    size_t bytes = low_sample_bytes(&plan->spec, component);
     memset(out, 0, sizeof *out);
     out->data = low_plane(state_of(plan), level, l2k_discarded(plan->spec.direction, component), lane);
     out->row_stride = (int64_t)low_row_bytes(&plan->spec, component, l.low_width);

@@ -1,0 +1,235 @@
+/* gpu_transform: the transform stage on the GPU against a device-to-device copy of the same bytes, in one run.
+ *
+ * Every row rotates over buffers that together are larger than the L2 cache, records one run in a CUDA graph, times each
+ * replay with events and takes the median. The reference of a row is a copy that reads as many bytes as the transform reads
+ * and writes as many as it writes. */
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+extern "C" {
+#include "base/context.h"
+#include "transform/plan.h"
+}
+
+#define CHECK(call)                                                                                                    \
+    do {                                                                                                               \
+        cudaError_t error_ = (call);                                                                                   \
+        if (error_ != cudaSuccess) {                                                                                   \
+            fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(error_));                                            \
+            exit(1);                                                                                                   \
+        }                                                                                                              \
+    } while (0)
+
+enum { REPEATS = 60, WARM_UP = 5 };
+
+struct work {
+    const char *name;
+    l2k_wavelet wavelet;
+    l2k_coefficient_type coefficients;
+    l2k_sample_type samples;
+    unsigned components, precision;
+    bool is_signed;
+};
+
+static void print_message(void *, l2k_severity, const char *text)
+{
+    fprintf(stderr, "lift2k: %s\n", text);
+}
+
+static size_t sample_bytes(l2k_sample_type type)
+{
+    return type <= L2K_SAMPLE_S8 ? 1 : type <= L2K_SAMPLE_S16 ? 2 : 4;
+}
+
+/* A plan with its own pixels in device memory. */
+struct subject {
+    l2k_plan *plan;
+    char *pixels;
+    l2k_plane planes[3];
+    cudaGraphExec_t graph;
+};
+
+static size_t pixel_bytes(const work &w, uint32_t n)
+{
+    return (size_t)n * n * w.components * sample_bytes(w.samples);
+}
+
+static size_t coefficient_bytes(const work &w, uint32_t n)
+{
+    return (size_t)n * n * w.components * l2k_coefficient_bytes(w.coefficients);
+}
+
+static void fill_with_noise(char *device, size_t bytes, const work &w)
+{
+    std::vector<unsigned char> host(bytes);
+    uint64_t state = 1;
+    for (size_t i = 0; i < bytes; i++) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        host[i] = (unsigned char)(state >> 56);
+    }
+    if (w.samples == L2K_SAMPLE_F32)
+        for (size_t i = 0; i + 3 < bytes; i += 4) {
+            float v = (float)host[i] - 128;
+            memcpy(&host[i], &v, 4);
+        }
+    else if (sample_bytes(w.samples) == 2)
+        for (size_t i = 0; i + 1 < bytes; i += 2) {
+            int16_t v = (int16_t)(host[i] - (w.is_signed ? 128 : 0));
+            memcpy(&host[i], &v, 2);
+        }
+    CHECK(cudaMemcpy(device, host.data(), bytes, cudaMemcpyHostToDevice));
+}
+
+static subject make_subject(const l2k_context *context, const work &w, l2k_direction direction, uint32_t n,
+                            cudaStream_t stream, bool fill)
+{
+    subject s = {};
+    l2k_plan_component components[3];
+    memset(components, 0, sizeof components);
+    for (unsigned c = 0; c < w.components; c++) {
+        components[c].rect = l2k_rect{0, 0, n, n};
+        components[c].levels = 5;
+        components[c].wavelet = w.wavelet;
+        components[c].precision = w.precision;
+        components[c].is_signed = w.is_signed;
+        components[c].narrow_low = true;
+        for (float &step : components[c].steps)
+            step = 1 / 16.f;
+    }
+    l2k_plan_spec spec;
+    memset(&spec, 0, sizeof spec);
+    spec.direction = direction;
+    spec.type = w.coefficients;
+    spec.component_transform = w.components == 3;
+    spec.num_components = w.components;
+    spec.components = components;
+    spec.on_device = true;
+    if (l2k_plan_create(context, L2K_BACKEND_CUDA, &spec, &s.plan) != L2K_OK)
+        exit(1);
+    CHECK(cudaMalloc(&s.pixels, pixel_bytes(w, n)));
+    if (fill)
+        fill_with_noise(s.pixels, pixel_bytes(w, n), w);
+    size_t size = sample_bytes(w.samples);
+    for (unsigned c = 0; c < w.components; c++) {
+        s.planes[c].data = s.pixels + c * size;
+        s.planes[c].row_stride = (ptrdiff_t)(n * w.components * size);
+        s.planes[c].sample_stride = (ptrdiff_t)(w.components * size);
+        s.planes[c].type = w.samples;
+    }
+    for (unsigned c = 0; c < w.components && direction == L2K_INVERSE; c++) {
+        const l2k_coefficients *view = l2k_plan_coefficients(s.plan, c);
+        std::vector<int16_t> host(view->stride * view->height * l2k_coefficient_bytes(view->type) / 2);
+        uint32_t state = c;
+        for (int16_t &v : host)
+            v = (int16_t)((state = state * 1664525u + 1013904223u) >> 26) - 32;
+        if (w.coefficients == L2K_COEFFICIENT_INT16)
+            CHECK(cudaMemcpy(view->base, host.data(), host.size() * 2, cudaMemcpyHostToDevice));
+        else
+            CHECK(cudaMemset(view->base, 0x3d, host.size() * 2));
+    }
+    cudaGraph_t graph;
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    if (l2k_plan_run_on_device(s.plan, s.planes, stream) != L2K_OK)
+        exit(1);
+    CHECK(cudaStreamEndCapture(stream, &graph));
+    CHECK(cudaGraphInstantiate(&s.graph, graph, 0));
+    CHECK(cudaGraphDestroy(graph));
+    return s;
+}
+
+template <class F> static double median_us(cudaStream_t stream, F run)
+{
+    cudaEvent_t from, to;
+    std::vector<float> times;
+    CHECK(cudaEventCreate(&from));
+    CHECK(cudaEventCreate(&to));
+    for (int i = 0; i < WARM_UP + REPEATS; i++) {
+        float ms;
+        CHECK(cudaEventRecord(from, stream));
+        run(i);
+        CHECK(cudaEventRecord(to, stream));
+        CHECK(cudaEventSynchronize(to));
+        CHECK(cudaEventElapsedTime(&ms, from, to));
+        if (i >= WARM_UP)
+            times.push_back(ms);
+    }
+    CHECK(cudaEventDestroy(from));
+    CHECK(cudaEventDestroy(to));
+    std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
+    return times[times.size() / 2] * 1000.0;
+}
+
+/* A copy of (in + out) / 2 bytes moves what the transform must move. */
+static double copy_us(cudaStream_t stream, size_t in, size_t out, unsigned sets)
+{
+    size_t bytes = (in + out) / 2;
+    std::vector<char *> from(sets), to(sets);
+    for (unsigned i = 0; i < sets; i++) {
+        CHECK(cudaMalloc(&from[i], bytes));
+        CHECK(cudaMalloc(&to[i], bytes));
+        CHECK(cudaMemset(from[i], (int)i + 1, bytes));
+    }
+    double us = median_us(stream, [&](int i) {
+        CHECK(cudaMemcpyAsync(to[i % sets], from[i % sets], bytes, cudaMemcpyDeviceToDevice, stream));
+    });
+    for (unsigned i = 0; i < sets; i++) {
+        CHECK(cudaFree(from[i]));
+        CHECK(cudaFree(to[i]));
+    }
+    return us;
+}
+
+static void measure(const l2k_context *context, const work &w, uint32_t n, cudaStream_t stream)
+{
+    size_t in = pixel_bytes(w, n), out = coefficient_bytes(w, n);
+    unsigned sets = (unsigned)std::min<size_t>(64, 2 + ((size_t)256 << 20) / (in + out));
+    double copy = copy_us(stream, in, out, sets), time[2];
+    for (int d = 0; d < 2; d++) {
+        std::vector<subject> subjects;
+        for (unsigned i = 0; i < sets; i++)
+            subjects.push_back(make_subject(context, w, d ? L2K_INVERSE : L2K_FORWARD, n, stream, i < 2 || n <= 2048));
+        time[d] = median_us(stream, [&](int i) { CHECK(cudaGraphLaunch(subjects[i % sets].graph, stream)); });
+        for (subject &s : subjects) {
+            CHECK(cudaGraphExecDestroy(s.graph));
+            CHECK(cudaFree(s.pixels));
+            l2k_plan_free(s.plan);
+        }
+    }
+    printf("| %s | %u | %.1f | %.1f | %.2f | %.1f | %.2f |\n", w.name, n, copy, time[0], time[0] / copy, time[1],
+           time[1] / copy);
+    fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+    static const work works[] = {
+        {"5/3 int16 to int16", L2K_WAVELET_5_3, L2K_COEFFICIENT_INT16, L2K_SAMPLE_S16, 1, 9, true},
+        {"9/7 float32 to float32", L2K_WAVELET_9_7, L2K_COEFFICIENT_FLOAT32, L2K_SAMPLE_F32, 1, 9, true},
+        {"9/7 int16 to quantised int16", L2K_WAVELET_9_7, L2K_COEFFICIENT_INT16, L2K_SAMPLE_S16, 1, 9, true},
+        {"RGB 8-bit, RCT, 5/3, int16", L2K_WAVELET_5_3, L2K_COEFFICIENT_INT16, L2K_SAMPLE_U8, 3, 8, false},
+        {"RGB 8-bit, ICT, 9/7, int16", L2K_WAVELET_9_7, L2K_COEFFICIENT_INT16, L2K_SAMPLE_U8, 3, 8, false},
+    };
+    l2k_context context = {};
+    cudaDeviceProp properties;
+    cudaStream_t stream;
+    int driver = 0;
+    context.hooks.message = print_message;
+    context.threads = 1;
+    CHECK(cudaGetDeviceProperties(&properties, 0));
+    CHECK(cudaDriverGetVersion(&driver));
+    CHECK(cudaStreamCreate(&stream));
+    printf("%s, compute capability %d.%d, CUDA driver %d.%d, runtime %d.%d; microseconds, median of %d\n\n",
+           properties.name, properties.major, properties.minor, driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000,
+           CUDART_VERSION % 1000 / 10, REPEATS);
+    printf("| work | n | copy | forward | x copy | inverse | x copy |\n|---|---|---|---|---|---|---|\n");
+    for (const work &w : works)
+        for (uint32_t n = 1024; n <= 8192; n *= 2)
+            if (argc < 2 || (uint32_t)atoi(argv[1]) == n)
+                measure(&context, w, n, stream);
+    return 0;
+}
