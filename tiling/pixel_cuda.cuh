@@ -5,25 +5,118 @@
 
 #include "tiling/pixel.h"
 
-/* N values of type S that are loaded and stored at once where the address allows it. */
-template <class S, int N> struct alignas(sizeof(S) * N > 16 ? 16 : sizeof(S) * N) l2k_vector {
-    S v[N];
+/* BYTES bytes in words: loaded and stored with the widest access that their size allows. */
+template <int BYTES> struct l2k_words {
+    static_assert(BYTES % 4 == 0, "whole words");
+    enum { N = BYTES / 4, ALIGNMENT = BYTES % 16 == 0 ? 16 : BYTES % 8 == 0 ? 8 : 4 };
+    uint32_t w[N];
+
+    __device__ __forceinline__ void load(const void *from)
+    {
+        if (ALIGNMENT == 16) {
+#pragma unroll
+            for (int i = 0; i < N; i += 4) {
+                uint4 q = __ldg(reinterpret_cast<const uint4 *>(from) + i / 4);
+                w[i] = q.x, w[i + (N > 1)] = q.y, w[i + 2 * (N > 2)] = q.z, w[i + 3 * (N > 3)] = q.w;
+            }
+        } else if (ALIGNMENT == 8) {
+#pragma unroll
+            for (int i = 0; i < N; i += 2) {
+                uint2 q = __ldg(reinterpret_cast<const uint2 *>(from) + i / 2);
+                w[i] = q.x, w[i + (N > 1)] = q.y;
+            }
+        } else {
+#pragma unroll
+            for (int i = 0; i < N; i++)
+                w[i] = __ldg(reinterpret_cast<const uint32_t *>(from) + i);
+        }
+    }
+    __device__ __forceinline__ void store(void *to) const
+    {
+        if (ALIGNMENT == 16) {
+#pragma unroll
+            for (int i = 0; i < N; i += 4)
+                reinterpret_cast<uint4 *>(to)[i / 4] =
+                    make_uint4(w[i], w[i + (N > 1)], w[i + 2 * (N > 2)], w[i + 3 * (N > 3)]);
+        } else if (ALIGNMENT == 8) {
+#pragma unroll
+            for (int i = 0; i < N; i += 2)
+                reinterpret_cast<uint2 *>(to)[i / 2] = make_uint2(w[i], w[i + (N > 1)]);
+        } else {
+#pragma unroll
+            for (int i = 0; i < N; i++)
+                reinterpret_cast<uint32_t *>(to)[i] = w[i];
+        }
+    }
 };
 
-template <class S, int N> __device__ __forceinline__ bool l2k_is_aligned(const void *address)
-{
-    return (reinterpret_cast<uintptr_t>(address) & (alignof(l2k_vector<S, N>) - 1)) == 0;
-}
+/* N values of type S in such words. Fewer than four bytes are an access of their own. */
+template <class S, int N> struct l2k_packed {
+    enum { BYTES = (int)sizeof(S) * N, SMALL = BYTES < 4, ALIGNMENT = SMALL ? BYTES : (int)l2k_words<SMALL ? 4 : BYTES>::ALIGNMENT };
+    l2k_words<SMALL ? 4 : BYTES> words;
+
+    __device__ __forceinline__ static bool is_aligned(const void *address)
+    {
+        return (reinterpret_cast<uintptr_t>(address) & (ALIGNMENT - 1)) == 0;
+    }
+    __device__ __forceinline__ void load(const S *from)
+    {
+        if (SMALL)
+            words.w[0] = BYTES == 2 ? __ldg(reinterpret_cast<const uint16_t *>(from))
+                                    : __ldg(reinterpret_cast<const uint8_t *>(from));
+        else
+            words.load(from);
+    }
+    __device__ __forceinline__ void store(S *to) const
+    {
+        if (SMALL && BYTES == 2)
+            *reinterpret_cast<uint16_t *>(to) = (uint16_t)words.w[0];
+        else if (SMALL)
+            *reinterpret_cast<uint8_t *>(to) = (uint8_t)words.w[0];
+        else
+            words.store(to);
+    }
+    /* Value k, k known when compiling. */
+    __device__ __forceinline__ S get(int k) const
+    {
+        uint32_t bits = words.w[k * (int)sizeof(S) / 4] >> 8 * (k * (int)sizeof(S) % 4);
+        return from_bits(bits, (S *)0);
+    }
+    __device__ __forceinline__ void set(int k, S x)
+    {
+        int word = k * (int)sizeof(S) / 4, shift = 8 * (k * (int)sizeof(S) % 4);
+        uint32_t bits = to_bits(x);
+        words.w[word] = shift == 0 ? bits : words.w[word] | bits << shift;
+    }
+
+  private:
+    template <class I> __device__ __forceinline__ static I from_bits(uint32_t bits, I *)
+    {
+        return (I)bits;
+    }
+    __device__ __forceinline__ static float from_bits(uint32_t bits, float *)
+    {
+        return __uint_as_float(bits);
+    }
+    template <class I> __device__ __forceinline__ static uint32_t to_bits(I x)
+    {
+        return (uint32_t)x & (sizeof(I) == 4 ? 0xFFFFFFFFu : sizeof(I) == 2 ? 0xFFFFu : 0xFFu);
+    }
+    __device__ __forceinline__ static uint32_t to_bits(float x)
+    {
+        return __float_as_uint(x);
+    }
+};
 
 /* Stores x[k] at to[first + k] where 0 <= first + k < count. */
 template <class S, int N> __device__ __forceinline__ void l2k_store_run(S *to, const S (&x)[N], int first, int count)
 {
-    if (first >= 0 && first + N <= count && l2k_is_aligned<S, N>(to + first)) {
-        l2k_vector<S, N> packed;
+    if (first >= 0 && first + N <= count && l2k_packed<S, N>::is_aligned(to + first)) {
+        l2k_packed<S, N> packed;
 #pragma unroll
         for (int k = 0; k < N; k++)
-            packed.v[k] = x[k];
-        *reinterpret_cast<l2k_vector<S, N> *>(to + first) = packed;
+            packed.set(k, x[k]);
+        packed.store(to + first);
         return;
     }
 #pragma unroll

@@ -13,7 +13,7 @@ namespace
 
 /* A plane of type S whose samples lie side by side. */
 template <class W, class S> struct plane_source {
-    typedef l2k_vector<S, W::C> raw;
+    typedef l2k_packed<S, W::C> raw;
     enum { COMPONENTS = 1, HAS_LONG = sizeof(S) != 4 || (S)0.5f != 0 };
 
     static __device__ __forceinline__ const S *row(const l2k_cuda_pass &p, int component, int y)
@@ -22,18 +22,20 @@ template <class W, class S> struct plane_source {
     }
     static __device__ __forceinline__ bool is_aligned(const l2k_cuda_pass &p, int component, int x)
     {
-        return l2k_is_aligned<S, W::C>(row(p, component, 0) + x) && p.samples[component].row_stride % alignof(raw) == 0;
+        return raw::is_aligned(row(p, component, 0) + x) && p.samples[component].row_stride % raw::ALIGNMENT == 0;
     }
     static __device__ __forceinline__ raw load(const l2k_cuda_pass &p, int component, int x, int y)
     {
-        return *reinterpret_cast<const raw *>(row(p, component, y) + x);
+        raw r;
+        r.load(row(p, component, y) + x);
+        return r;
     }
     static __device__ __forceinline__ raw gather(const l2k_cuda_pass &p, int component, const l2k_columns<W::C> &x, int y)
     {
         raw r;
 #pragma unroll
         for (int k = 0; k < W::C; k++)
-            r.v[k] = row(p, component, y)[x.at[k]];
+            r.set(k, row(p, component, y)[x.at[k]]);
         return r;
     }
 
@@ -42,7 +44,7 @@ template <class W, class S> struct plane_source {
     {
 #pragma unroll
         for (int k = 0; k < W::C; k++)
-            v[k] = value(r.v[k], p.samples[component]);
+            v[k] = value(r.get(k), p.samples[component]);
     }
 
   private:
@@ -58,9 +60,7 @@ template <class W, class S> struct plane_source {
 
 /* Interleaved triples of type S, and the component transform. */
 template <class W, class S> struct triple_source {
-    struct alignas(sizeof(S) * W::C > 8 ? 8 : sizeof(S) * W::C) raw {
-        S v[3 * W::C];
-    };
+    typedef l2k_packed<S, 3 * W::C> raw;
     enum { COMPONENTS = 3, HAS_LONG = sizeof(S) == 1 };
 
     static __device__ __forceinline__ const S *row(const l2k_cuda_pass &p, int y)
@@ -69,18 +69,20 @@ template <class W, class S> struct triple_source {
     }
     static __device__ __forceinline__ bool is_aligned(const l2k_cuda_pass &p, int, int x)
     {
-        return (reinterpret_cast<uintptr_t>(row(p, 0) + 3 * x) | (uintptr_t)p.samples[0].row_stride) % alignof(raw) == 0;
+        return raw::is_aligned(row(p, 0) + 3 * x) && p.samples[0].row_stride % raw::ALIGNMENT == 0;
     }
     static __device__ __forceinline__ raw load(const l2k_cuda_pass &p, int, int x, int y)
     {
-        return *reinterpret_cast<const raw *>(row(p, y) + 3 * x);
+        raw r;
+        r.load(row(p, y) + 3 * x);
+        return r;
     }
     static __device__ __forceinline__ raw gather(const l2k_cuda_pass &p, int, const l2k_columns<W::C> &x, int y)
     {
         raw r;
 #pragma unroll
         for (int k = 0; k < 3 * W::C; k++)
-            r.v[k] = row(p, y)[3 * x.at[k / 3] + k % 3];
+            r.set(k, row(p, y)[3 * x.at[k / 3] + k % 3]);
         return r;
     }
 
@@ -89,9 +91,9 @@ template <class W, class S> struct triple_source {
     {
 #pragma unroll
         for (int k = 0; k < W::C; k++)
-            l2k_join_forward(l2k_shift_down(r.v[3 * k], p.samples[0].shift),
-                             l2k_shift_down(r.v[3 * k + 1], p.samples[1].shift),
-                             l2k_shift_down(r.v[3 * k + 2], p.samples[2].shift), component, &v[k]);
+            l2k_join_forward(l2k_shift_down(r.get(3 * k), p.samples[0].shift),
+                             l2k_shift_down(r.get(3 * k + 1), p.samples[1].shift),
+                             l2k_shift_down(r.get(3 * k + 2), p.samples[2].shift), component, &v[k]);
     }
 };
 

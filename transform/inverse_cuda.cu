@@ -9,95 +9,102 @@
 namespace
 {
 
-/* ---- Loads: N samples of a half row --------------------------------------------------------------------------------- */
+/* ---- Loads ---------------------------------------------------------------------------------------------------------- */
 
-/* Where the halves of C columns from u on are found: u / 2 - parity and u / 2 on, or, at a border, mirrored one by one in the
- * coordinates of the whole row. */
-template <int C> struct half_columns {
-    bool inside;
-    int low, high; /* first index in either half */
-    int at[C];     /* mirrored index of each column in its half */
+/* Row y of a band, and of the LL that comes from memory of its own. */
+template <class D> __device__ __forceinline__ const D *band_row(const l2k_cuda_bands &b, int band, int y)
+{
+    return reinterpret_cast<const D *>(b.data) + (b.y[band] + y) * b.stride + b.x[band];
+}
 
-    __device__ __forceinline__ half_columns(int u, const l2k_cuda_pass &p)
+template <class L> __device__ __forceinline__ const L *low_row(const l2k_cuda_plane &plane, int y)
+{
+    return reinterpret_cast<const L *>(plane.data + y * plane.row_stride);
+}
+
+/* A tile as it is loaded: for each row the low and the high half of its columns. The low half of a low row is LL, of type L
+ * unless it is a band like the others. */
+template <class W, class D, class L, bool LAST, int ROWS> struct loaded_tile {
+    enum { N = W::C / 2 };
+    l2k_packed<L, N> low[ROWS];
+    l2k_packed<D, N> band[ROWS], high[ROWS];
+
+    static __device__ __forceinline__ bool is_low(int r) /* row 0 is high */
     {
-        int x = u - p.parity_x;
-        inside = x >= 0 && x + C <= p.width;
-        low = u / 2 - p.parity_x;
-        high = u / 2;
-        if (!inside) {
+        return r & 1;
+    }
+
+    /* Whether lanes inside may load whole vectors: all bands start, and all rows lie, at multiples of them. */
+    static __device__ __forceinline__ bool is_aligned(const l2k_cuda_pass &p, int component, int low_first, int high_first)
+    {
+        const l2k_cuda_bands &b = p.bands[component];
+        typedef l2k_packed<D, N> V;
+        bool ok = b.stride * sizeof(D) % V::ALIGNMENT == 0 && V::is_aligned(band_row<D>(b, L2K_HL, 0) + high_first) &&
+                  V::is_aligned(band_row<D>(b, L2K_LH, 0) + low_first) &&
+                  V::is_aligned(band_row<D>(b, L2K_HH, 0) + high_first);
+        if (LAST)
+            return ok && V::is_aligned(band_row<D>(b, L2K_LL, 0) + low_first);
+        return ok && l2k_packed<L, N>::is_aligned(low_row<L>(p.low[component], 0) + low_first);
+    }
+
+    __device__ __forceinline__ void load(const l2k_cuda_pass &p, int component, int first_row, int low_first, int high_first)
+    {
+        const l2k_cuda_bands &b = p.bands[component];
 #pragma unroll
-            for (int k = 0; k < C; k++)
-                at[k] = l2k_mirror(x + k, p.width) >> 1;
+        for (int r = 0; r < ROWS; r++) {
+            int y = l2k_mirror(first_row + r, p.height) >> 1;
+            if (is_low(r) && !LAST)
+                low[r].load(low_row<L>(p.low[component], y) + low_first);
+            else
+                band[r].load(band_row<D>(b, is_low(r) ? L2K_LL : L2K_LH, y) + low_first);
+            high[r].load(band_row<D>(b, is_low(r) ? L2K_HL : L2K_HH, y) + high_first);
+        }
+    }
+
+    /* Column by column: at[k] is the place of column k in its half. A picture one column wide or one row high has no low or
+     * no high half; what is missing is never used. */
+    __device__ __forceinline__ void gather(const l2k_cuda_pass &p, int component, int first_row,
+                                           const l2k_columns<W::C> &at)
+    {
+        const l2k_cuda_bands &b = p.bands[component];
+        bool low_columns = p.low_width > 0, high_columns = p.width > p.low_width;
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            bool exists = is_low(r) ? p.low_height > 0 : p.height > p.low_height;
+            bool has_low = exists && low_columns, has_high = exists && high_columns;
+            int y = l2k_mirror(first_row + r, p.height) >> 1;
+#pragma unroll
+            for (int k = 0; k < N; k++) {
+                int i = at.at[2 * k] >> 1;
+                if (is_low(r) && !LAST)
+                    low[r].set(k, has_low ? low_row<L>(p.low[component], y)[i] : (L)0);
+                else
+                    band[r].set(k, has_low ? band_row<D>(b, is_low(r) ? L2K_LL : L2K_LH, y)[i] : (D)0);
+                i = at.at[2 * k + 1] >> 1;
+                high[r].set(k, has_high ? band_row<D>(b, is_low(r) ? L2K_HL : L2K_HH, y)[i] : (D)0);
+            }
+        }
+    }
+
+    __device__ __forceinline__ void unpack(const l2k_cuda_pass &p, int component, int r, typename W::T (&v)[W::C]) const
+    {
+        const float *step = p.bands[component].step;
+#pragma unroll
+        for (int k = 0; k < N; k++) {
+            if (is_low(r) && !LAST)
+                v[2 * k] = (typename W::T)low[r].get(k);
+            else
+                l2k_from_coefficient<D>(band[r].get(k), step[is_low(r) ? L2K_LL : L2K_LH], &v[2 * k]);
+            l2k_from_coefficient<D>(high[r].get(k), step[is_low(r) ? L2K_HL : L2K_HH], &v[2 * k + 1]);
         }
     }
 };
-
-/* N values of a half row; `odd` picks the high ones. */
-template <class S, int N>
-__device__ __forceinline__ l2k_vector<S, N> load_half(const S *from, const half_columns<2 * N> &c, int odd)
-{
-    const S *first = from + (odd ? c.high : c.low);
-    if (c.inside && l2k_is_aligned<S, N>(first))
-        return *reinterpret_cast<const l2k_vector<S, N> *>(first);
-    l2k_vector<S, N> x;
-#pragma unroll
-    for (int k = 0; k < N; k++)
-        x.v[k] = c.inside ? first[k] : from[c.at[2 * k + odd]];
-    return x;
-}
-
-/* Half a row from a band. */
-template <class D, int N, class T>
-__device__ __forceinline__ void load_band(const l2k_cuda_bands &b, int band, int y, const half_columns<2 * N> &columns,
-                                          T (&v)[2 * N])
-{
-    const D *row = reinterpret_cast<const D *>(b.data) + (b.y[band] + y) * b.stride + b.x[band];
-    l2k_vector<D, N> q = load_half<D, N>(row, columns, band & 1);
-#pragma unroll
-    for (int k = 0; k < N; k++)
-        l2k_from_coefficient<D>(q.v[k], b.step[band], &v[2 * k + (band & 1)]);
-}
-
-/* Row i of the interleaved picture. */
-template <class W, class D, class L>
-__device__ __forceinline__ void load_row(const l2k_cuda_pass &p, int component, const half_columns<W::C> &columns, int i,
-                                         typename W::T (&v)[W::C])
-{
-    const int N = W::C / 2;
-    const l2k_cuda_bands &b = p.bands[component];
-    bool high_row = (i + p.parity_y) & 1;
-    int y = i >> 1;
-    const L *low = reinterpret_cast<const L *>(p.low[component].data + y * p.low[component].row_stride);
-    if (p.width == 1) {
-        /* One column, low or high; the mirror would look into the other half. */
-        int band = (high_row ? 2 : 0) | p.parity_x;
-        typename W::T x;
-        if (band == L2K_LL && !p.low_in_bands)
-            x = (typename W::T)*low;
-        else
-            l2k_from_coefficient<D>(reinterpret_cast<const D *>(b.data)[(b.y[band] + y) * b.stride + b.x[band]],
-                                    b.step[band], &x);
-#pragma unroll
-        for (int k = 0; k < W::C; k++)
-            v[k] = x;
-        return;
-    }
-    if (!high_row && !p.low_in_bands) {
-        l2k_vector<L, N> x = load_half<L, N>(low, columns, 0);
-#pragma unroll
-        for (int k = 0; k < N; k++)
-            v[2 * k] = (typename W::T)x.v[k];
-    } else {
-        load_band<D, N>(b, high_row ? L2K_LH : L2K_LL, y, columns, v);
-    }
-    load_band<D, N>(b, high_row ? L2K_HH : L2K_HL, y, columns, v);
-}
 
 /* ---- Sinks ---------------------------------------------------------------------------------------------------------- */
 
 /* A plane of type S whose samples lie side by side: pixels, or LL samples of the level above. */
 template <class W, class S> struct plane_sink {
-    enum { COMPONENTS = 1 };
+    enum { HAS_LONG = sizeof(S) != 4 || (S)0.5f != 0 };
 
     static __device__ __forceinline__ void store(const l2k_cuda_pass &p, int component,
                                                  const typename W::T (&v)[W::C], int x, int y)
@@ -119,7 +126,7 @@ template <class W, class S> struct plane_sink {
 
 /* Any integer type, any strides. */
 template <class W> struct any_sink {
-    enum { COMPONENTS = 1 };
+    enum { HAS_LONG = false };
 
     static __device__ __forceinline__ void store(const l2k_cuda_pass &p, int component,
                                                  const typename W::T (&v)[W::C], int x, int y)
@@ -174,14 +181,21 @@ template <class W> __device__ __forceinline__ void store_joined(const l2k_cuda_p
 enum { TILES_IN_BLOCK = 4, INNER_LANES = 30 };
 
 /* Reads a tile and undoes both directions; rows INVERSE_FIRST .. + 2 PAIRS - 1 of v are finished. Row 0 is high. */
-template <class W, class D, class L, int PAIRS, int ROWS>
+template <class W, class D, class L, bool LAST, int PAIRS, int ROWS>
 __device__ __forceinline__ void inverse_tile(const l2k_cuda_pass &p, int component, int u, int t0,
                                              typename W::T (&v)[ROWS][W::C])
 {
-    half_columns<W::C> columns(u, p);
+    loaded_tile<W, D, L, LAST, ROWS> tile;
+    int x = u - p.parity_x, first_row = t0 - W::INVERSE_FIRST - p.parity_y;
+    int low_first = u / 2 - p.parity_x, high_first = u / 2;
+    if (x >= 0 && x + W::C <= p.width && p.height > 1 &&
+        tile.is_aligned(p, component, low_first, high_first))
+        tile.load(p, component, first_row, low_first, high_first);
+    else
+        tile.gather(p, component, first_row, l2k_columns<W::C>(x, p.width));
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
-        load_row<W, D, L>(p, component, columns, l2k_mirror(t0 - W::INVERSE_FIRST + r - p.parity_y, p.height), v[r]);
+        tile.unpack(p, component, r, v[r]);
     bool lone_row = p.height == 1, lone_column = p.width == 1;
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
@@ -205,7 +219,7 @@ __device__ __forceinline__ void inverse_tile(const l2k_cuda_pass &p, int compone
     }
 }
 
-template <class W, class D, class L, class Sink, int PAIRS>
+template <class W, class D, class L, bool LAST, class Sink, int PAIRS>
 __global__ void __launch_bounds__(32 * TILES_IN_BLOCK) inverse_kernel(const __grid_constant__ l2k_cuda_pass p)
 {
     int lane = threadIdx.x & 31, tile = blockIdx.y * TILES_IN_BLOCK + (threadIdx.x >> 5);
@@ -213,7 +227,7 @@ __global__ void __launch_bounds__(32 * TILES_IN_BLOCK) inverse_kernel(const __gr
     if (t0 >= p.height + p.parity_y)
         return;
     typename W::T v[2 * PAIRS + W::HALO_ROWS][W::C];
-    inverse_tile<W, D, L, PAIRS>(p, 0, u, t0, v);
+    inverse_tile<W, D, L, LAST, PAIRS>(p, 0, u, t0, v);
 #pragma unroll
     for (int r = 0; r < 2 * PAIRS; r++) {
         int y = t0 + r - p.parity_y;
@@ -223,7 +237,7 @@ __global__ void __launch_bounds__(32 * TILES_IN_BLOCK) inverse_kernel(const __gr
 }
 
 /* Three warps, one a component, for each tile. */
-template <class W, class D, class L, int PAIRS, int TILES>
+template <class W, class D, class L, bool LAST, int PAIRS, int TILES>
 __global__ void __launch_bounds__(96 * TILES) inverse_joined_kernel(const __grid_constant__ l2k_cuda_pass p)
 {
     typedef typename W::T T;
@@ -233,7 +247,7 @@ __global__ void __launch_bounds__(96 * TILES) inverse_joined_kernel(const __grid
     bool active = t0 < p.height + p.parity_y;
     if (active) {
         T v[2 * PAIRS + W::HALO_ROWS][W::C];
-        inverse_tile<W, D, L, PAIRS>(p, component, u, t0, v);
+        inverse_tile<W, D, L, LAST, PAIRS>(p, component, u, t0, v);
 #pragma unroll
         for (int r = 0; r < 2 * PAIRS; r++)
 #pragma unroll
@@ -292,11 +306,12 @@ int divide_up(int a, int b)
     return (a + b - 1) / b;
 }
 
-template <class W, class D, class L, class Sink, int PAIRS> int launch_tiles(const l2k_cuda_pass &p, cudaStream_t stream)
+template <class W, class D, class L, bool LAST, class Sink, int PAIRS>
+int launch_tiles(const l2k_cuda_pass &p, cudaStream_t stream)
 {
     dim3 grid(divide_up(p.width + p.parity_x, INNER_LANES * W::C),
               divide_up(p.height + p.parity_y, 2 * PAIRS * TILES_IN_BLOCK));
-    inverse_kernel<W, D, L, Sink, PAIRS><<<grid, 32 * TILES_IN_BLOCK, 0, stream>>>(p);
+    inverse_kernel<W, D, L, LAST, Sink, PAIRS><<<grid, 32 * TILES_IN_BLOCK, 0, stream>>>(p);
     return cudaGetLastError();
 }
 
@@ -308,13 +323,18 @@ bool is_large(const l2k_cuda_pass &p)
 template <class W, class D, class L, class Sink> int launch_sized(const l2k_cuda_pass &p, cudaStream_t stream)
 {
     const int LONG = W::C == 8 ? 4 : 8, SHORT = 2;
-    return is_large(p) ? launch_tiles<W, D, L, Sink, LONG>(p, stream) : launch_tiles<W, D, L, Sink, SHORT>(p, stream);
+    if (p.low_in_bands) /* the deepest level: small as a rule */
+        return launch_tiles<W, D, L, true, Sink, SHORT>(p, stream);
+    if (Sink::HAS_LONG && is_large(p))
+        return launch_tiles<W, D, L, false, Sink, Sink::HAS_LONG ? LONG : SHORT>(p, stream);
+    return launch_tiles<W, D, L, false, Sink, SHORT>(p, stream);
 }
 
-template <class W, class D, class L, int PAIRS, int TILES> int launch_joined(const l2k_cuda_pass &p, cudaStream_t stream)
+template <class W, class D, class L, bool LAST, int PAIRS, int TILES>
+int launch_joined(const l2k_cuda_pass &p, cudaStream_t stream)
 {
     dim3 grid(divide_up(p.width + p.parity_x, INNER_LANES * W::C), divide_up(p.height + p.parity_y, 2 * PAIRS * TILES));
-    inverse_joined_kernel<W, D, L, PAIRS, TILES><<<grid, 96 * TILES, 0, stream>>>(p);
+    inverse_joined_kernel<W, D, L, LAST, PAIRS, TILES><<<grid, 96 * TILES, 0, stream>>>(p);
     return cudaGetLastError();
 }
 
@@ -334,7 +354,10 @@ template <class W, class D, class L> int launch(const l2k_cuda_pass &p, cudaStre
     }
     if (p.joined) {
         const int LONG = W::C == 8 ? 4 : 8;
-        return is_large(p) ? launch_joined<W, D, L, LONG, 1>(p, stream) : launch_joined<W, D, L, 2, 2>(p, stream);
+        if (p.low_in_bands)
+            return launch_joined<W, D, L, true, 2, 2>(p, stream);
+        return is_large(p) ? launch_joined<W, D, L, false, LONG, 1>(p, stream)
+                           : launch_joined<W, D, L, false, 2, 2>(p, stream);
     }
     if (is_packed<uint8_t>(plane, L2K_CUDA_U8))
         return launch_sized<W, D, L, plane_sink<W, uint8_t>>(p, stream);
@@ -344,7 +367,7 @@ template <class W, class D, class L> int launch(const l2k_cuda_pass &p, cudaStre
         return launch_sized<W, D, L, plane_sink<W, int16_t>>(p, stream);
     if (is_packed<int32_t>(plane, L2K_CUDA_S32))
         return launch_sized<W, D, L, plane_sink<W, int32_t>>(p, stream);
-    return launch_tiles<W, D, L, any_sink<W>, 2>(p, stream);
+    return launch_sized<W, D, L, any_sink<W>>(p, stream);
 }
 
 /* The 9/7 has LL samples in float32, and callers may want float32 back. */

@@ -254,9 +254,12 @@ int launch_all(const l2k_plan *plan, cudaStream_t stream)
 
 /* ---- Making and freeing --------------------------------------------------------------------------------------------- */
 
+/* Cleared, because whole rows cross the bus, with the gaps between what kernels write. */
 l2k_status take_device(const l2k_plan *plan, size_t bytes, void **memory)
 {
-    return l2k_cuda_check(plan->context, cudaMalloc(memory, bytes ? bytes : 1), "allocating device memory");
+    bytes = bytes ? bytes : 1;
+    L2K_TRY(l2k_cuda_check(plan->context, cudaMalloc(memory, bytes), "allocating device memory"));
+    return l2k_cuda_check(plan->context, cudaMemset(*memory, 0, bytes), "clearing device memory");
 }
 
 l2k_status take_host(const l2k_plan *plan, size_t bytes, void **memory)
