@@ -5,7 +5,10 @@ set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"
 scripts/setup.sh
-scripts/build.sh build -DL2K_TESTS=OFF
+# Without a GPU to run on, compiling the kernels would only take time.
+cuda=OFF
+if nvidia-smi -L >/dev/null 2>&1; then cuda=AUTO; fi
+scripts/build.sh build -DL2K_TESTS=OFF -DL2K_CUDA=$cuda
 
 lift2k=build/lift2k
 photo=tests/data/coffee.png
