@@ -177,8 +177,15 @@ static bool print_info(const char *path)
 
 static int print_devices(void)
 {
-    printf("cpu   available\n");
-    printf("cuda  not built in\n");
+    static const struct {
+        const char *name;
+        l2k_backend backend;
+    } backends[] = {{"cpu", L2K_BACKEND_CPU}, {"cuda", L2K_BACKEND_CUDA}};
+    for (size_t i = 0; i < sizeof backends / sizeof *backends; i++) {
+        char text[256];
+        bool usable = l2k_backend_usable(backends[i].backend, text, sizeof text);
+        printf("%-5s %s: %s\n", backends[i].name, usable ? "usable" : "not usable", text);
+    }
     return cli_finish_output();
 }
 

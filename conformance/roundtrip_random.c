@@ -261,6 +261,8 @@ static coding foreign_coding(rng *r, const picture *p)
     return o;
 }
 
+static long not_encoded;
+
 static long foreign_trial(uint64_t seed)
 {
     rng r = {seed * 15485863 + 3};
@@ -270,8 +272,12 @@ static long foreign_trial(uint64_t seed)
     opj_extras x = {.guard_bits = rng_below(&r, 4) ? 2 : rng_between(&r, 3, 7)};
     bytes file;
     long failures = 0;
-    if (opj_library_encode(p, &o, &x, &file))
+    if (opj_library_encode(p, &o, &x, &file)) {
         failures = many_decodings("foreign", seed, &r, p, &o, &file);
+    } else {
+#pragma omp atomic
+        not_encoded++;
+    }
     bytes_free(&file);
     picture_free(p);
     return failures;
@@ -279,5 +285,7 @@ static long foreign_trial(uint64_t seed)
 
 long roundtrip_foreign(unsigned count)
 {
-    return run_trials("foreign", foreign_trial, count);
+    long failures = run_trials("foreign", foreign_trial, count);
+    printf("not encoded by libopenjp2: %ld of them\n", not_encoded);
+    return failures + (not_encoded > count / 50);
 }

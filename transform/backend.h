@@ -30,8 +30,8 @@ extern const l2k_backend_functions l2k_backend_cpu;
 #ifdef L2K_WITH_CUDA
 extern const l2k_backend_functions l2k_backend_cuda;
 
-/* Whether a device can be used; where not, says why in `reason`. */
-bool l2k_cuda_usable(char *reason, size_t reason_bytes);
+/* Whether a device can be used; names it, or says why not. */
+bool l2k_cuda_usable(char *text, size_t bytes);
 #endif
 
 #endif

@@ -16,29 +16,43 @@ extern "C" l2k_status l2k_cuda_check(const l2k_context *context, int error, cons
                     what, cudaGetErrorString((cudaError_t)error));
 }
 
-/* The kernels are built for compute capability 7.5 and up. */
-extern "C" bool l2k_cuda_usable(char *reason, size_t reason_bytes)
+namespace
 {
-    int count = 0, device = 0, major = 0, minor = 0;
-    cudaError_t error = cudaGetDeviceCount(&count);
-    if (error == cudaSuccess && count > 0)
-        error = cudaGetDevice(&device);
-    if (error == cudaSuccess && count > 0)
-        error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
-    if (error == cudaSuccess && count > 0)
-        error = cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
+
+/* The kernels are built for compute capability 7.5 and up. */
+const int OLDEST = 75;
+
+cudaError_t look(int *count, int *device, cudaDeviceProp *properties)
+{
+    cudaError_t error = cudaGetDeviceCount(count);
+    if (error == cudaSuccess && *count > 0)
+        error = cudaGetDevice(device);
+    if (error == cudaSuccess && *count > 0)
+        error = cudaGetDeviceProperties(properties, *device);
+    return error;
+}
+
+} // namespace
+
+extern "C" bool l2k_cuda_usable(char *text, size_t bytes)
+{
+    int count = 0, device = 0;
+    cudaDeviceProp properties = {};
+    cudaError_t error = look(&count, &device, &properties);
     if (error != cudaSuccess) {
         cudaGetLastError();
-        snprintf(reason, reason_bytes, "%s", cudaGetErrorString(error));
+        snprintf(text, bytes, "%s", cudaGetErrorString(error));
         return false;
     }
     if (count == 0) {
-        snprintf(reason, reason_bytes, "no device found");
+        snprintf(text, bytes, "no device found");
         return false;
     }
-    if (10 * major + minor < 75) {
-        snprintf(reason, reason_bytes, "device %d has compute capability %d.%d, 7.5 is needed", device, major, minor);
-        return false;
-    }
-    return true;
+    snprintf(text, bytes, "device %d, %s, compute capability %d.%d, %zu MiB", device, properties.name, properties.major,
+             properties.minor, properties.totalGlobalMem >> 20);
+    if (10 * properties.major + properties.minor >= OLDEST)
+        return true;
+    snprintf(text, bytes, "device %d, %s: its compute capability is %d.%d, %d.%d is needed", device, properties.name,
+             properties.major, properties.minor, OLDEST / 10, OLDEST % 10);
+    return false;
 }

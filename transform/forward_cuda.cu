@@ -299,11 +299,12 @@ template <class W, class Source, class D, int PAIRS> int launch_tiles(const l2k_
     return cudaGetLastError();
 }
 
-/* Large planes have warps enough to hide the latency and save halo rows; small ones want more, shorter warps. */
+/* The first level of a large picture has warps enough to hide the latency and saves halo rows; everything below wants more,
+ * shorter warps (bench/lab/README.md). */
 template <class W, class Source, class D> int launch_sized(const l2k_cuda_pass &p, cudaStream_t stream)
 {
     const int LONG = (W::C == 8 ? 4 : 8) / (Source::COMPONENTS == 3 ? 2 : 1), SHORT = 2;
-    if (Source::HAS_LONG && (int64_t)p.width * p.height >= (int64_t)3000 * 3000)
+    if (Source::HAS_LONG && !p.samples[0].is_low && (int64_t)p.width * p.height >= (int64_t)3000 * 3000)
         return launch_tiles<W, Source, D, Source::HAS_LONG ? LONG : SHORT>(p, stream);
     return launch_tiles<W, Source, D, SHORT>(p, stream);
 }

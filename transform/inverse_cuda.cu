@@ -317,7 +317,7 @@ int launch_tiles(const l2k_cuda_pass &p, cudaStream_t stream)
 
 bool is_large(const l2k_cuda_pass &p)
 {
-    return (int64_t)p.width * p.height >= (int64_t)3000 * 3000;
+    return !p.samples[0].is_low && (int64_t)p.width * p.height >= (int64_t)3000 * 3000;
 }
 
 template <class W, class D, class L, class Sink> int launch_sized(const l2k_cuda_pass &p, cudaStream_t stream)

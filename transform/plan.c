@@ -1,5 +1,6 @@
 #include "transform/plan.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -31,6 +32,20 @@ static l2k_status choose_backend(const l2k_context *context, l2k_backend backend
         return choose_cuda(context, functions);
     }
     return l2k_fail(context, L2K_ERROR_ARGUMENT, "there is no backend %d", (int)backend);
+}
+
+bool l2k_backend_usable(l2k_backend backend, char *text, size_t bytes)
+{
+    if (backend != L2K_BACKEND_CUDA) {
+        snprintf(text, bytes, "always there");
+        return true;
+    }
+#ifdef L2K_WITH_CUDA
+    return l2k_cuda_usable(text, bytes);
+#else
+    snprintf(text, bytes, "not in this build");
+    return false;
+#endif
 }
 
 static bool share_shape(const l2k_plan_component *a, const l2k_plan_component *b)

@@ -165,7 +165,12 @@ typedef enum l2k_tile_parts {
 
 typedef enum l2k_format { L2K_FORMAT_JP2 = 0, L2K_FORMAT_CODESTREAM } l2k_format;
 
+/* Where the transform stage runs; the result is the same to the bit. AUTO is the CPU at present. */
 typedef enum l2k_backend { L2K_BACKEND_AUTO = 0, L2K_BACKEND_CPU, L2K_BACKEND_CUDA } l2k_backend;
+
+/* Whether the transform stage can run on a backend here and now. What a backend runs on (the GPU's name), or why it
+ * cannot be used, is put into `text`, cut to `bytes` with its final 0; `bytes` may be 0. */
+L2K_API bool l2k_backend_usable(l2k_backend backend, char *text, size_t bytes);
 
 /* ---- Encoder ------------------------------------------------------------------------------------------------- */
 

@@ -1,0 +1,17 @@
+#!/bin/sh
+# Everything that needs a GPU, in one call: parity with the CPU, compute-sanitizer on a small selection, the benchmark.
+#   bench/gpu.sh BUILD        BUILD was configured with -DL2K_BENCH=ON
+# Prints to standard output; redirect it into bench/results/.
+set -eu
+build=${1:?the build folder}
+export L2K_REQUIRE_GPU=1
+echo "## Parity"
+"$build/tests/gpu_parity" 3000 1
+for tool in memcheck racecheck initcheck synccheck; do
+    echo
+    echo "## compute-sanitizer $tool"
+    compute-sanitizer --tool $tool --error-exitcode 1 "$build/tests/gpu_parity" 12 5 80 | tail -n 2
+done
+echo
+echo "## Speed"
+"$build/gpu_transform"
