@@ -40,7 +40,8 @@ void l2k_release(const l2k_context *context, void *block)
         free(raw);
 }
 
-#define CHUNK_BYTES ((size_t)1 << 18)
+#define FIRST_CHUNK_BYTES ((size_t)1 << 12)
+#define MOST_CHUNK_BYTES  ((size_t)1 << 18)
 
 struct l2k_arena_chunk {
     struct l2k_arena_chunk *next;
@@ -53,15 +54,19 @@ void *l2k_arena_take(const l2k_context *context, l2k_arena *arena, size_t bytes)
     bytes = bytes ? (bytes + 7) & ~(size_t)7 : 8;
     if (bytes > arena->left) {
         size_t head = (sizeof(struct l2k_arena_chunk) + 7) & ~(size_t)7;
-        size_t capacity = bytes > CHUNK_BYTES / 4 ? bytes : CHUNK_BYTES;
+        size_t shared = arena->chunk_bytes ? arena->chunk_bytes * 2 : FIRST_CHUNK_BYTES;
+        shared = shared < MOST_CHUNK_BYTES ? shared : MOST_CHUNK_BYTES;
+        bool alone = bytes > shared / 4;
+        size_t capacity = alone ? bytes : shared;
         struct l2k_arena_chunk *chunk = l2k_allocate(context, 1, head + capacity);
         if (!chunk)
             return NULL;
         chunk->next = arena->chunks;
         arena->chunks = chunk;
         /* A block too big to share a chunk gets its own; the half-used chunk stays current. */
-        if (capacity == bytes)
+        if (alone)
             return (uint8_t *)chunk + head;
+        arena->chunk_bytes = shared;
         arena->next = (uint8_t *)chunk + head;
         arena->left = capacity;
     }

@@ -22,6 +22,7 @@ typedef struct l2k_arena {
     struct l2k_arena_chunk *chunks;
     uint8_t *next;
     size_t left;
+    size_t chunk_bytes; /* of the last shared chunk: they double, since thousands of small tiles have an arena each */
 } l2k_arena;
 
 /* `bytes` bytes, aligned to 8, or NULL. */

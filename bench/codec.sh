@@ -27,7 +27,7 @@ cc -O2 -std=c11 -o "$OUT/compare" "$root/bench/compare.c" -lm
 commit=
 if [ -z "${LIFT2K:-}" ]; then
     commit=$(git -C "$root" describe --always --dirty 2>/dev/null || true)
-    "$root/scripts/build.sh" "$OUT" -DL2K_TESTS=OFF -DCMAKE_BUILD_TYPE=Release
+    "$root/scripts/build.sh" "$OUT" -DL2K_TESTS=OFF -DL2K_CUDA=OFF -DCMAKE_BUILD_TYPE=Release
     LIFT2K=$OUT/lift2k
 fi
 

@@ -6,7 +6,7 @@
 #include "codec/header_parser.h"
 #include "codec/markers.h"
 
-/* ---- The walk along the tile-parts (A.4.2) -------------------------------------------------------------------- */
+/* ---- The walk along the tile-parts (A.4.2) ------------------------------------------------------------------- */
 
 enum { SOT_BYTES = 12 };
 
@@ -88,7 +88,7 @@ static l2k_status read_parts(l2k_codestream *cs, const uint8_t *at)
     }
 }
 
-/* ---- Opening --------------------------------------------------------------------------------------------------- */
+/* ---- Opening ------------------------------------------------------------------------------------------------- */
 
 static l2k_status allocate_coding(const l2k_context *context, uint32_t num_components, l2k_tile_coding *coding)
 {
@@ -138,6 +138,21 @@ static l2k_status read_main_header(l2k_codestream *cs, const l2k_codestream_limi
     return l2k_parse_header(context, &cs->siz, L2K_MAIN_HEADER, at, cs->end, &cs->coding, &cs->comment);
 }
 
+/* Threads the tile-parts of each tile, which may lie far apart. */
+static l2k_status link_parts(l2k_codestream *cs)
+{
+    cs->first_part = l2k_allocate(cs->context, cs->num_tiles, sizeof *cs->first_part);
+    if (!cs->first_part)
+        return l2k_fail(cs->context, L2K_ERROR_MEMORY, "out of memory for %u tiles", cs->num_tiles);
+    for (uint32_t t = 0; t < cs->num_tiles; t++)
+        cs->first_part[t] = L2K_NO_PART;
+    for (size_t i = cs->num_parts; i-- > 0;) {
+        cs->parts[i].next = cs->first_part[cs->parts[i].tile];
+        cs->first_part[cs->parts[i].tile] = i;
+    }
+    return L2K_OK;
+}
+
 l2k_status l2k_codestream_open(const l2k_context *context, const uint8_t *data, size_t bytes,
                                const l2k_codestream_limits *limits, l2k_codestream *cs)
 {
@@ -146,6 +161,8 @@ l2k_status l2k_codestream_open(const l2k_context *context, const uint8_t *data, 
     l2k_status status = read_main_header(cs, limits, &at);
     if (status == L2K_OK)
         status = read_parts(cs, at);
+    if (status == L2K_OK)
+        status = link_parts(cs);
     if (status != L2K_OK)
         l2k_codestream_close(cs);
     return status;
@@ -159,6 +176,7 @@ void l2k_codestream_close(l2k_codestream *cs)
     l2k_release(cs->context, cs->coding.components);
     l2k_release(cs->context, cs->comment);
     l2k_release(cs->context, cs->parts);
+    l2k_release(cs->context, cs->first_part);
     *cs = (l2k_codestream){0};
 }
 
@@ -167,10 +185,8 @@ l2k_status l2k_codestream_tile_coding(const l2k_codestream *cs, uint32_t tile, l
     *coding = cs->coding;
     L2K_TRY(allocate_coding(cs->context, cs->siz.num_components, coding));
     memcpy(coding->components, cs->coding.components, cs->siz.num_components * sizeof *coding->components);
-    for (size_t i = 0; i < cs->num_parts; i++) {
+    for (size_t i = cs->first_part[tile]; i != L2K_NO_PART; i = cs->parts[i].next) {
         const l2k_tile_part_span *span = &cs->parts[i];
-        if (span->tile != tile)
-            continue;
         const uint8_t *at = span->header;
         l2k_header_kind kind = span->part == 0 ? L2K_FIRST_PART_HEADER : L2K_LATER_PART_HEADER;
         l2k_status status = l2k_parse_header(cs->context, &cs->siz, kind, &at, span->packets, coding, NULL);

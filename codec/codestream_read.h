@@ -10,7 +10,10 @@ typedef struct l2k_tile_part_span {
     uint32_t tile;
     uint32_t part; /* TPsot */
     const uint8_t *header, *packets, *end;
+    size_t next; /* of the same tile, L2K_NO_PART at the end */
 } l2k_tile_part_span;
+
+#define L2K_NO_PART SIZE_MAX
 
 typedef struct l2k_codestream {
     const l2k_context *context;
@@ -20,6 +23,7 @@ typedef struct l2k_codestream {
     char *comment;          /* the first Latin-1 COM, or NULL */
     uint32_t num_tiles;
     l2k_tile_part_span *parts; /* in codestream order */
+    size_t *first_part;        /* of each tile, L2K_NO_PART where it has none */
     size_t num_parts, parts_capacity;
     bool has_end; /* EOC was found */
 } l2k_codestream;

@@ -42,8 +42,7 @@ l2k_rect l2k_decoder_component_area(const l2k_decoder *decoder, l2k_rect area, u
                                (unsigned)decoder->options[L2K_DECODER_REDUCE]);
 }
 
-/* ---- Order of the outputs
- * ---------------------------------------------------------------------------------------------- */
+/* ---- Order of the outputs ------------------------------------------------------------------------------------ */
 
 static l2k_status map_channels(l2k_decoder *decoder)
 {
@@ -128,8 +127,7 @@ l2k_status l2k_decoder_plan_outputs(l2k_decoder *decoder)
     return L2K_OK;
 }
 
-/* ---- Decoding into the outputs
- * ------------------------------------------------------------------------------------------ */
+/* ---- Decoding into the outputs ------------------------------------------------------------------------------- */
 
 /* How many outputs take component c, and whether one of them needs it changed. */
 static bool decodes_in_place(const l2k_decoder *decoder, uint32_t c)

@@ -20,22 +20,21 @@ typedef struct decode_job {
     uint32_t num_tiles;
 } decode_job;
 
-/* ---- Tier-2
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- Tier-2 -------------------------------------------------------------------------------------------------- */
 
 /* The packets of a tile lie in its tile-parts, one after the other. */
 typedef struct packet_source {
     const l2k_codestream *codestream;
-    uint32_t tile;
     size_t next_part;
     const uint8_t *data, *end;
 } packet_source;
 
 static bool advance_part(packet_source *source)
 {
-    while (source->next_part < source->codestream->num_parts) {
-        const l2k_tile_part_span *span = &source->codestream->parts[source->next_part++];
-        if (span->tile != source->tile || span->packets == span->end)
+    while (source->next_part != L2K_NO_PART) {
+        const l2k_tile_part_span *span = &source->codestream->parts[source->next_part];
+        source->next_part = span->next;
+        if (span->packets == span->end)
             continue;
         source->data = span->packets;
         source->end = span->end;
@@ -47,9 +46,8 @@ static bool advance_part(packet_source *source)
 static uint64_t bytes_of_tile(const l2k_codestream *cs, uint32_t tile)
 {
     uint64_t bytes = 0;
-    for (size_t i = 0; i < cs->num_parts; i++)
-        if (cs->parts[i].tile == tile)
-            bytes += (uint64_t)(cs->parts[i].end - cs->parts[i].packets);
+    for (size_t i = cs->first_part[tile]; i != L2K_NO_PART; i = cs->parts[i].next)
+        bytes += (uint64_t)(cs->parts[i].end - cs->parts[i].packets);
     return bytes;
 }
 
@@ -70,7 +68,7 @@ static l2k_status missing_packets(const decode_job *job, uint32_t tile)
 
 static l2k_status read_packets(const decode_job *job, l2k_tile *tile, uint32_t index)
 {
-    packet_source source = {.codestream = job->codestream, .tile = index};
+    packet_source source = {.codestream = job->codestream, .next_part = job->codestream->first_part[index]};
     l2k_packet_order order;
     l2k_packet_id id;
     l2k_status status = L2K_OK;
@@ -86,8 +84,7 @@ static l2k_status read_packets(const decode_job *job, l2k_tile *tile, uint32_t i
     return status;
 }
 
-/* ---- Tier-1
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- Tier-1 -------------------------------------------------------------------------------------------------- */
 
 typedef struct tile_blocks {
     const decode_job *job;
@@ -186,8 +183,7 @@ static void measure_planes(const l2k_block_place *places, size_t count, uint32_t
     }
 }
 
-/* ---- One tile
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- One tile ------------------------------------------------------------------------------------------------ */
 
 /* Everything that is allocated for a tile, so that one place frees it. */
 typedef struct tile_state {

@@ -67,8 +67,7 @@ l2k_status l2k_decoder_set_region(l2k_decoder *decoder, uint32_t x0, uint32_t y0
     return L2K_OK;
 }
 
-/* ---- Opening
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- Opening ------------------------------------------------------------------------------------------------- */
 
 static l2k_status read_all(l2k_decoder *decoder, const l2k_stream *stream)
 {
@@ -123,8 +122,7 @@ l2k_status l2k_decoder_open(l2k_decoder *decoder, const l2k_stream *stream)
     return status;
 }
 
-/* ---- Facts
- * ----------------------------------------------------------------------------------------------------------- */
+/* ---- Facts --------------------------------------------------------------------------------------------------- */
 
 static l2k_status not_open(const l2k_decoder *decoder)
 {

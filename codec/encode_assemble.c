@@ -36,8 +36,7 @@ static uint32_t count_parts(const l2k_encode_job *job, l2k_packet_order *order)
     return count;
 }
 
-/* ---- Tile-parts
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- Tile-parts ---------------------------------------------------------------------------------------------- */
 
 static size_t begin_part(assembly *a, uint32_t tile, uint32_t part, uint32_t num_parts)
 {
@@ -113,8 +112,7 @@ static l2k_status write_tile(assembly *a, uint32_t index)
     return status;
 }
 
-/* ---- Headers
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- Headers ------------------------------------------------------------------------------------------------- */
 
 static void write_head(assembly *a, uint64_t body_bytes)
 {

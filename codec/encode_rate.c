@@ -132,8 +132,7 @@ static l2k_status list_steps(rate_control *control)
     return for_each_block(control, add_distortion);
 }
 
-/* ---- Layers as prefixes
- * ---------------------------------------------------------------------------------------------- */
+/* ---- Layers as prefixes -------------------------------------------------------------------------------------- */
 
 /* Sets a block's end in a layer, never before its end in the layer above. */
 static void end_block_at(l2k_block *block, uint32_t layer, uint8_t passes)
@@ -242,8 +241,7 @@ static void fit_psnr(rate_control *control, uint32_t layer, double psnr, size_t 
     *prefix = end;
 }
 
-/* ---- All layers
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- All layers ---------------------------------------------------------------------------------------------- */
 
 /* Before anything is decided no layer has any pass. */
 static void take_nothing(rate_control *control, l2k_block *block, uint32_t order)

@@ -7,8 +7,7 @@
 #include "codec/image.h"
 #include "codec/workers.h"
 
-/* ---- Tier-1 of one block
- * --------------------------------------------------------------------------------------------- */
+/* ---- Tier-1 of one block ------------------------------------------------------------------------------------- */
 
 typedef struct tile_blocks {
     l2k_encode_job *job;
@@ -81,8 +80,7 @@ static l2k_status encode_block(void *opaque, l2k_t1 *coder, unsigned thread, siz
     return code.num_passes ? keep_code(b, place, &code, &b->job->arenas[thread]) : L2K_OK;
 }
 
-/* ---- One tile
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- One tile ------------------------------------------------------------------------------------------------ */
 
 static l2k_status prepare_all(const l2k_context *context, l2k_tile *tile)
 {

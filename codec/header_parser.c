@@ -26,7 +26,7 @@ static size_t length_of(const l2k_segment *segment)
     return (size_t)(segment->end - segment->data);
 }
 
-/* ---- SIZ --------------------------------------------------------------------------------------------------------- */
+/* ---- SIZ ----------------------------------------------------------------------------------------------------- */
 
 static l2k_status check_grid(const l2k_context *context, const l2k_tile_grid *g)
 {
@@ -84,7 +84,7 @@ l2k_status l2k_parse_siz(const l2k_context *context, const l2k_segment *segment,
     return L2K_OK;
 }
 
-/* ---- COD, COC ---------------------------------------------------------------------------------------------------- */
+/* ---- COD, COC ------------------------------------------------------------------------------------------------ */
 
 static l2k_status parse_precincts(const header_parser *parser, const l2k_segment *segment, const uint8_t *d,
                                   l2k_component_coding *coding)
@@ -196,7 +196,7 @@ static l2k_status parse_coc(header_parser *parser, const l2k_segment *segment)
     return L2K_OK;
 }
 
-/* ---- QCD, QCC ---------------------------------------------------------------------------------------------------- */
+/* ---- QCD, QCC ------------------------------------------------------------------------------------------------ */
 
 static l2k_status parse_steps(const header_parser *parser, const l2k_segment *segment, const uint8_t *d,
                               l2k_component_coding *out)
@@ -253,8 +253,7 @@ static l2k_status parse_qcc(header_parser *parser, const l2k_segment *segment)
     return L2K_OK;
 }
 
-/* ---- COM, and what need not or cannot be read
- * ------------------------------------------------------------------------ */
+/* ---- COM, and what need not or cannot be read ---------------------------------------------------------------- */
 
 static l2k_status parse_com(header_parser *parser, const l2k_segment *segment)
 {
@@ -357,7 +356,7 @@ l2k_status l2k_segment_next(const l2k_context *context, const uint8_t **at, cons
     return L2K_OK;
 }
 
-/* ---- Whole headers ----------------------------------------------------------------------------------------------- */
+/* ---- Whole headers ------------------------------------------------------------------------------------------- */
 
 static l2k_status handle_segment(header_parser *parser, l2k_header_kind kind, const l2k_segment *segment)
 {

@@ -166,8 +166,7 @@ static l2k_status read_density(l2k_jp2 *jp2, span s, bool capture)
     return L2K_OK;
 }
 
-/* ---- The box structure (I.4)
- * ----------------------------------------------------------------------------------------- */
+/* ---- The box structure (I.4) --------------------------------------------------------------------------------- */
 
 typedef struct box {
     uint32_t type;

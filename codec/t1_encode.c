@@ -268,9 +268,9 @@ static void start_segment(block_coder *b, bool raw)
         l2k_mq_encode_start(&b->mq, b->mq.out - 1);
 }
 
-/* The fewest bytes from which the decoder, which reads ones beyond them, still finds its way through an open pass: the code
- * so cut and filled up must lie in the interval. (It can fall short of it where the last byte kept is 0xFF, because the
- * stuffing bit after that may be a carry.) Numbers are in units of the registers, times 2^32. */
+/* The fewest bytes from which the decoder, which reads ones beyond them, still finds its way through an open pass: the
+ * code so cut and filled up must lie in the interval. (It can fall short of it where the last byte kept is 0xFF,
+ * because the stuffing bit after that may be a carry.) Numbers are in units of the registers, times 2^32. */
 static uint32_t shortest_cut(const pass_mark *mark, const uint8_t *start, uint32_t most)
 {
     uint8_t before = start[mark->at];

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Byte strings ---------------------------------------------------------------------------------------------- */
+/* ---- Byte strings -------------------------------------------------------------------------------------------- */
 
 void bytes_append(bytes *b, const void *data, size_t size)
 {
@@ -58,7 +58,7 @@ bool bytes_write(const bytes *b, const char *path)
     return f && fclose(f) == 0 && good;
 }
 
-/* ---- lift2k ---------------------------------------------------------------------------------------------------- */
+/* ---- lift2k -------------------------------------------------------------------------------------------------- */
 
 static void keep_message(void *user, l2k_severity severity, const char *text)
 {
@@ -223,7 +223,7 @@ picture *lift_decode(const bytes *file, const decoding *d, l2k_status *status, c
     return p;
 }
 
-/* ---- Options --------------------------------------------------------------------------------------------------- */
+/* ---- Options ------------------------------------------------------------------------------------------------- */
 
 uint32_t coding_levels(const coding *o)
 {

@@ -12,7 +12,7 @@
 
 static char scratch[256];
 
-/* ---- Codestreams without comments ------------------------------------------------------------------------------ */
+/* ---- Codestreams without comments ---------------------------------------------------------------------------- */
 
 /* Copies the main header's marker segments except COM, and everything from the first SOT on. */
 static bytes without_comments(const bytes *stream)
@@ -34,7 +34,7 @@ static bytes without_comments(const bytes *stream)
     return out;
 }
 
-/* ---- One combination ------------------------------------------------------------------------------------------- */
+/* ---- One combination ----------------------------------------------------------------------------------------- */
 
 static void report(const picture *p, const identity_case *k, size_t number, const char *command, const char *what)
 {
@@ -132,7 +132,7 @@ static bool check_identity(const identity_case *k, size_t number)
     return good;
 }
 
-/* ---- Deviations ------------------------------------------------------------------------------------------------ */
+/* ---- Deviations ---------------------------------------------------------------------------------------------- */
 
 typedef struct deviation {
     const char *what;
@@ -185,7 +185,7 @@ static bool check_deviation(size_t number)
     return good;
 }
 
-/* ---- All of them ----------------------------------------------------------------------------------------------- */
+/* ---- All of them --------------------------------------------------------------------------------------------- */
 
 static long run_list(const identity_list *list, bool (*check)(const identity_case *, size_t), long only)
 {

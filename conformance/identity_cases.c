@@ -25,7 +25,7 @@ static identity_case *add(identity_list *list, uint32_t width, uint32_t height, 
     return k;
 }
 
-/* ---- Systematic groups, each for both wavelets ----------------------------------------------------------------- */
+/* ---- Systematic groups, each for both wavelets --------------------------------------------------------------- */
 
 /* Tiles larger than the image let OpenJPEG use all levels on the smallest ones. */
 static void add_sizes(identity_list *list, bool irreversible)
@@ -195,7 +195,7 @@ static void add_containers(identity_list *list, bool irreversible)
         add(list, 67, 54, 1, precision, irreversible)->h.container = CONTAINER_PGX;
 }
 
-/* ---- Random mixes ---------------------------------------------------------------------------------------------- */
+/* ---- Random mixes -------------------------------------------------------------------------------------------- */
 
 /* opj_compress reads w * h / (dx * dy) samples of a raw component, so sizes must divide; and it places a commonly
  * sub-sampled image right only where the origin is a multiple of the step. */
@@ -293,7 +293,7 @@ void identity_cases(identity_list *list)
         settle(&list->cases[i]);
 }
 
-/* ---- What OpenJPEG cannot write -------------------------------------------------------------------------------- */
+/* ---- What OpenJPEG cannot write ------------------------------------------------------------------------------ */
 
 static void add_deep(identity_list *list)
 {

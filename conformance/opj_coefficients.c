@@ -22,7 +22,7 @@
 #include "quant/steps.h"
 #include "transform/plan.h"
 
-/* ---- OpenJPEG's structs, as far as they are read --------------------------------------------------------------- */
+/* ---- OpenJPEG's structs, as far as they are read ------------------------------------------------------------- */
 
 typedef struct opj_band {
     OPJ_INT32 x0, y0, x1, y1;
@@ -48,7 +48,7 @@ typedef struct opj_tilecomp {
     OPJ_INT32 *data;
 } opj_tilecomp;
 
-/* ---- What the watched functions saw ---------------------------------------------------------------------------- */
+/* ---- What the watched functions saw -------------------------------------------------------------------------- */
 
 typedef struct record {
     l2k_rect rect;
@@ -123,7 +123,7 @@ OPJ_BOOL __wrap_opj_dwt_decode_real(void *tcd, opj_tilecomp *c, OPJ_UINT32 resol
     return __real_opj_dwt_decode_real(tcd, c, resolutions);
 }
 
-/* ---- OpenJPEG in memory ---------------------------------------------------------------------------------------- */
+/* ---- OpenJPEG in memory -------------------------------------------------------------------------------------- */
 
 typedef struct memory {
     unsigned char *data;
@@ -179,7 +179,7 @@ static opj_stream_t *open_memory(memory *m, OPJ_BOOL reading)
     return stream;
 }
 
-/* ---- Cases ----------------------------------------------------------------------------------------------------- */
+/* ---- Cases --------------------------------------------------------------------------------------------------- */
 
 static uint32_t state;
 
@@ -282,7 +282,7 @@ static opj_image_t *decode(memory *in, unsigned reduce)
     return image;
 }
 
-/* ---- The same through lift2k ----------------------------------------------------------------------------------- */
+/* ---- The same through lift2k --------------------------------------------------------------------------------- */
 
 static unsigned orientation_of(unsigned band)
 {

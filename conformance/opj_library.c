@@ -179,8 +179,8 @@ static bool write_all(int descriptor, const bytes *b)
     return true;
 }
 
-/* In a process of its own: with some small tiles OpenJPEG's encoder reaches beyond its buffers or stops in an assertion,
- * which must not harm the test. */
+/* In a process of its own: with some small tiles OpenJPEG's encoder reaches beyond its buffers or stops in an assertion.
+ * That must not harm the test. */
 bool opj_library_encode(const picture *p, const coding *o, const opj_extras *x, bytes *out)
 {
     int ends[2], status = -1;

@@ -16,7 +16,7 @@
 
 extern char **environ;
 
-/* ---- Child processes and files --------------------------------------------------------------------------------- */
+/* ---- Child processes and files ------------------------------------------------------------------------------- */
 
 bool run_program(char *const argv[], const char *output)
 {
@@ -72,7 +72,7 @@ void scratch_remove(const char *path)
     rmdir(path);
 }
 
-/* ---- The picture as a file ------------------------------------------------------------------------------------- */
+/* ---- The picture as a file ----------------------------------------------------------------------------------- */
 
 static void append_sample(bytes *b, int32_t value, bool wide, bool little)
 {
@@ -123,7 +123,7 @@ static bytes picture_file(const picture *p, container kind)
     return b;
 }
 
-/* ---- opj_compress ---------------------------------------------------------------------------------------------- */
+/* ---- opj_compress -------------------------------------------------------------------------------------------- */
 
 typedef struct arguments {
     char text[MAX_ARGUMENTS][ARGUMENT_BYTES];
@@ -260,7 +260,7 @@ void opj_program_encode(const picture *p, const coding *o, const handover *h, co
     free(a);
 }
 
-/* ---- opj_decompress -------------------------------------------------------------------------------------------- */
+/* ---- opj_decompress ------------------------------------------------------------------------------------------ */
 
 /* "PG ML + 8 w h", the space after the sign and the sign itself being optional. */
 static bool pgx_header(const char *text, char *order, char *sign, unsigned *precision, unsigned *width,

@@ -56,7 +56,7 @@ void picture_free(picture *p)
     free(p);
 }
 
-/* ---- Contents, as values from 0 to 1 --------------------------------------------------------------------------- */
+/* ---- Contents, as values from 0 to 1 ------------------------------------------------------------------------- */
 
 static double hash_noise(uint64_t seed, uint32_t x, uint32_t y)
 {
@@ -133,7 +133,7 @@ picture *picture_make(const shape *s)
     return p;
 }
 
-/* ---- Random shapes --------------------------------------------------------------------------------------------- */
+/* ---- Random shapes ------------------------------------------------------------------------------------------- */
 
 static bool has_empty_component(const shape *s)
 {
@@ -172,7 +172,7 @@ shape random_shape(rng *r, uint32_t side, uint32_t max_components, uint32_t max_
     return s;
 }
 
-/* ---- Measures -------------------------------------------------------------------------------------------------- */
+/* ---- Measures ------------------------------------------------------------------------------------------------ */
 
 double picture_raw_bytes(const picture *p)
 {
@@ -240,7 +240,7 @@ double picture_psnr(const picture *left, const picture *right)
     return sum > 0 ? 10 * log10(peak * peak * count / sum) : 999;
 }
 
-/* ---- PNM ------------------------------------------------------------------------------------------------------- */
+/* ---- PNM ----------------------------------------------------------------------------------------------------- */
 
 static uint32_t pnm_number(FILE *f)
 {

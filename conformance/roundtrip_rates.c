@@ -16,7 +16,7 @@ static long failed(bool good)
     return !good;
 }
 
-/* ---- Sizes ----------------------------------------------------------------------------------------------------- */
+/* ---- Sizes --------------------------------------------------------------------------------------------------- */
 
 /* Never above the target, at most 1 % below it (unless everything is smaller than the target). */
 static long check_ratio(const natural_picture *n, coding *o, l2k_format format, double everything)
@@ -89,7 +89,7 @@ long roundtrip_rates(const natural_picture *pictures, size_t count)
     return failures;
 }
 
-/* ---- Quality --------------------------------------------------------------------------------------------------- */
+/* ---- Quality ------------------------------------------------------------------------------------------------- */
 
 static double decoded_psnr(const picture *p, const bytes *file, bool by_library)
 {

@@ -3,7 +3,7 @@
 #include "base/vector.h"
 #include "dwt/lifting.h"
 
-/* ---- 5/3 ------------------------------------------------------------------------------------------------------ */
+/* ---- 5/3 ----------------------------------------------------------------------------------------------------- */
 
 #define STEP_5_3(name, scalar)                                                                                         \
     L2K_VECTOR static void name(void *row, const void *above, const void *below, size_t n)                             \
@@ -50,7 +50,7 @@ LONE(unlone_5_3, int32_t, l2k_5_3_unlone)
 LONE(lone_9_7, float, l2k_9_7_lone)
 LONE(unlone_9_7, float, l2k_9_7_unlone)
 
-/* ---- 9/7 ------------------------------------------------------------------------------------------------------ */
+/* ---- 9/7 ----------------------------------------------------------------------------------------------------- */
 
 #define STEP_9_7(name, c)                                                                                              \
     L2K_VECTOR static void name(void *row, const void *above, const void *below, size_t n)                             \
@@ -91,7 +91,7 @@ STEP_9_7(unalpha, -L2K_9_7_ALPHA)
 ALL_9_7(forward_9_7, L2K_9_7_ALPHA, L2K_9_7_BETA, L2K_9_7_GAMMA, L2K_9_7_DELTA)
 ALL_9_7(inverse_9_7, -L2K_9_7_DELTA, -L2K_9_7_GAMMA, -L2K_9_7_BETA, -L2K_9_7_ALPHA)
 
-/* ---- The table ------------------------------------------------------------------------------------------------ */
+/* ---- The table ----------------------------------------------------------------------------------------------- */
 
 static const l2k_lifting forward[2] = {
     [L2K_WAVELET_5_3] = {2, 1, {predict, update}, forward_5_3, lone_5_3},

@@ -6,7 +6,7 @@
 
 #include "lift2k/lift2k.h"
 
-/* ---- Streams --------------------------------------------------------------------------------------------------- */
+/* ---- Streams ------------------------------------------------------------------------------------------------- */
 
 typedef struct memory_file {
     uint8_t *data;
@@ -55,7 +55,7 @@ static inline l2k_stream stream_of(memory_file *file)
     return (l2k_stream){memory_read, memory_write, file};
 }
 
-/* ---- Hooks ------------------------------------------------------------------------------------------------------- */
+/* ---- Hooks --------------------------------------------------------------------------------------------------- */
 
 /* Used with one thread, so plain counters do. */
 typedef struct watch {
@@ -103,7 +103,7 @@ static inline l2k_hooks watch_hooks(watch *w)
     return (l2k_hooks){watch_allocate, watch_release, watch_message, w};
 }
 
-/* ---- Pictures ---------------------------------------------------------------------------------------------------- */
+/* ---- Pictures ------------------------------------------------------------------------------------------------ */
 
 enum { MOST_CHANNELS = 5 };
 

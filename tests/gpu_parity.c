@@ -88,7 +88,7 @@ static void make_case(test_case *t, uint32_t most)
         t->spec.type = L2K_COEFFICIENT_FLOAT32;
 }
 
-/* ---- Planes with guard bands ----------------------------------------------------------------------------------------- */
+/* ---- Planes with guard bands --------------------------------------------------------------------------------- */
 
 typedef struct picture {
     uint8_t *memory;
@@ -145,7 +145,7 @@ static void fill_picture(const test_case *t, picture *p)
             }
 }
 
-/* ---- Comparison ------------------------------------------------------------------------------------------------------- */
+/* ---- Comparison ---------------------------------------------------------------------------------------------- */
 
 static void describe(const test_case *t, const char *what)
 {

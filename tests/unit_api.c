@@ -738,8 +738,7 @@ static void test_mutations(void **unused)
     }
 }
 
-/* ---- The same for any number of threads
- * ------------------------------------------------------------------------------- */
+/* ---- The same for any number of threads ---------------------------------------------------------------------- */
 
 static void test_threads(void **unused)
 {

@@ -67,7 +67,7 @@ static void test_rows(void **unused)
             }
 }
 
-/* ---- Slide: a picture in, the vertically filtered one out ------------------------------------------------------ */
+/* ---- Slide: a picture in, the vertically filtered one out ---------------------------------------------------- */
 
 typedef struct picture {
     ref_sample *in, *out;

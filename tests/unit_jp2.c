@@ -4,8 +4,7 @@
 
 #include <math.h>
 
-/* ---- Building files
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- Building files ------------------------------------------------------------------------------------------ */
 
 typedef struct file_builder {
     uint8_t data[1 << 16];
@@ -100,8 +99,7 @@ static const uint8_t *find_box(const memory_file *file, const char *type)
     return NULL;
 }
 
-/* ---- What is written
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- What is written ----------------------------------------------------------------------------------------- */
 
 static void test_written_head(void **unused)
 {
@@ -270,8 +268,7 @@ static void test_opacity(void **unused)
     picture_free(&got);
 }
 
-/* ---- What is read
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- What is read -------------------------------------------------------------------------------------------- */
 
 static void put_definitions(file_builder *f, const uint16_t (*entries)[3], unsigned count)
 {

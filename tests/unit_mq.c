@@ -4,7 +4,7 @@
 
 #include "codec/mq.h"
 
-/* ---- Annex C to the letter ------------------------------------------------------------------------------------ */
+/* ---- Annex C to the letter ----------------------------------------------------------------------------------- */
 
 /* Table C.2, typed from the standard's rows: Qe, NMPS, NLPS, SWITCH. */
 static const struct {
@@ -175,7 +175,7 @@ static unsigned plain_decode(plain_decoder *d, plain_context *cx)
     return bit;
 }
 
-/* ---- The standard's test sequence (T.88 H.2) -------------------------------------------------------------------- */
+/* ---- The standard's test sequence (T.88 H.2) ----------------------------------------------------------------- */
 
 static const uint8_t plain_text[32] = {0x00, 0x02, 0x00, 0x51, 0x00, 0x00, 0x00, 0xC0, 0x03, 0x52, 0x87,
                                        0x2A, 0xAA, 0xAA, 0xAA, 0xAA, 0x82, 0xC0, 0x20, 0x00, 0xFC, 0xD7,

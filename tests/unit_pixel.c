@@ -70,7 +70,7 @@ static void test_component_transforms(void **unused)
     }
 }
 
-/* ---- Rows ------------------------------------------------------------------------------------------------------ */
+/* ---- Rows ---------------------------------------------------------------------------------------------------- */
 
 static const size_t sizes[] = {1, 1, 2, 2, 4};
 #define MAX_SAMPLES 2100 /* beyond the piece that component transforms work in */

@@ -23,7 +23,7 @@ static uint32_t below(uint32_t n)
     return (uint32_t)(((uint64_t)(state ^ state >> 15) * n) >> 32);
 }
 
-/* ---- A case: a specification, planes, and the reference's view of both ----------------------------------------- */
+/* ---- A case: a specification, planes, and the reference's view of both --------------------------------------- */
 
 typedef struct test_case {
     l2k_plan_spec spec;
@@ -169,7 +169,7 @@ static void put(const l2k_plane *p, uint32_t x, uint32_t y, int64_t value)
     memcpy(at, size == 1 ? (void *)&v8 : size == 2 ? (void *)&v16 : (void *)&v32, size);
 }
 
-/* ---- Reference ------------------------------------------------------------------------------------------------- */
+/* ---- Reference ----------------------------------------------------------------------------------------------- */
 
 static void ref_component_transform(ref_sample *d[3], size_t count, int real, int inverse)
 {
@@ -246,7 +246,7 @@ static int32_t coefficient(const l2k_coefficients *view, uint32_t x, uint32_t y)
     return view->type == L2K_COEFFICIENT_INT16 ? ((int16_t *)view->base)[at] : ((int32_t *)view->base)[at];
 }
 
-/* ---- Running --------------------------------------------------------------------------------------------------- */
+/* ---- Running ------------------------------------------------------------------------------------------------- */
 
 static void ignore(void *user, l2k_severity severity, const char *text)
 {
@@ -444,7 +444,7 @@ static void test_threads(void **unused)
     }
 }
 
-/* ---- Properties ------------------------------------------------------------------------------------------------ */
+/* ---- Properties ---------------------------------------------------------------------------------------------- */
 
 static void run_lossless(uint32_t largest)
 {

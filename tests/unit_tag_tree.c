@@ -20,8 +20,7 @@ static void put_expected(unsigned bit)
     expected.bit[expected.count++] = (uint8_t)bit;
 }
 
-/* ---- The definition: a node holds the least of the leaves below it
- * --------------------------------------------------- */
+/* ---- The definition: a node holds the least of the leaves below it ------------------------------------------- */
 
 enum { MOST_SIDE = 19, MOST_LEVELS = 6 };
 
@@ -72,8 +71,7 @@ static unsigned levels_of(uint32_t width, uint32_t height)
     return levels;
 }
 
-/* ---- Comparing
- * ----------------------------------------------------------------------------------------------------------- */
+/* ---- Comparing ----------------------------------------------------------------------------------------------- */
 
 static void check_bits(void)
 {

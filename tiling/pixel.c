@@ -134,7 +134,7 @@ void l2k_pixels_store_f32(const l2k_pixel_row *pixels, size_t n, const float *ro
     store_f32[pixels->type](pixels, n, row);
 }
 
-/* ---- Component transforms -------------------------------------------------------------------------------------- */
+/* ---- Component transforms ------------------------------------------------------------------------------------ */
 
 #define DEFINE_TRANSFORM(name, value)                                                                                  \
     L2K_VECTOR static void name##_rows(size_t n, value *restrict c0, value *restrict c1, value *restrict c2)           \

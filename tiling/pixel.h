@@ -76,7 +76,7 @@ L2K_HD void l2k_ict_inverse(float *c0, float *c1, float *c2)
     *c2 = y + u * 1.772f;
 }
 
-/* ---- Rows on the CPU ------------------------------------------------------------------------------------------- */
+/* ---- Rows on the CPU ----------------------------------------------------------------------------------------- */
 
 /* A row of n samples in a caller's plane. Samples may stand at any address. */
 typedef struct l2k_pixel_row {

@@ -9,7 +9,7 @@
 namespace
 {
 
-/* ---- Sources: C columns of a row as raw bits, then as values -------------------------------------------------------- */
+/* ---- Sources: C columns of a row as raw bits, then as values ------------------------------------------------- */
 
 /* A plane of type S whose samples lie side by side. */
 template <class W, class S> struct plane_source {
@@ -140,7 +140,7 @@ template <class W, int N> struct any_source {
     }
 };
 
-/* ---- Stores --------------------------------------------------------------------------------------------------------- */
+/* ---- Stores -------------------------------------------------------------------------------------------------- */
 
 /* LL samples are int16 only where the coefficients are. */
 template <class W, class D> struct low_type {
@@ -190,7 +190,7 @@ __device__ __forceinline__ void store_row(const l2k_cuda_pass &p, int component,
     store_band<D, W::C / 2>(b, high_row ? L2K_HH : L2K_HL, high, high_first, y, p.width - p.low_width);
 }
 
-/* ---- Kernel --------------------------------------------------------------------------------------------------------- */
+/* ---- Kernel -------------------------------------------------------------------------------------------------- */
 
 enum { INNER_LANES = 30 };
 
@@ -284,7 +284,7 @@ template <class W, int N, class D> __global__ void copy_kernel(const __grid_cons
         }
 }
 
-/* ---- Launchers ------------------------------------------------------------------------------------------------------ */
+/* ---- Launchers ----------------------------------------------------------------------------------------------- */
 
 int divide_up(int a, int b)
 {

@@ -9,7 +9,7 @@
 namespace
 {
 
-/* ---- Loads ---------------------------------------------------------------------------------------------------------- */
+/* ---- Loads --------------------------------------------------------------------------------------------------- */
 
 /* Row y of a band, and of the LL that comes from memory of its own. */
 template <class D> __device__ __forceinline__ const D *band_row(const l2k_cuda_bands &b, int band, int y)
@@ -100,7 +100,7 @@ template <class W, class D, class L, bool LAST, int ROWS> struct loaded_tile {
     }
 };
 
-/* ---- Sinks ---------------------------------------------------------------------------------------------------------- */
+/* ---- Sinks --------------------------------------------------------------------------------------------------- */
 
 /* A plane of type S whose samples lie side by side: pixels, or LL samples of the level above. */
 template <class W, class S> struct plane_sink {
@@ -176,7 +176,7 @@ template <class W> __device__ __forceinline__ void store_joined(const l2k_cuda_p
                           (l2k_sample_type)p.samples[plane].type, out[plane][k]);
 }
 
-/* ---- Kernels -------------------------------------------------------------------------------------------------------- */
+/* ---- Kernels ------------------------------------------------------------------------------------------------- */
 
 enum { TILES_IN_BLOCK = 4, INNER_LANES = 30 };
 
@@ -299,7 +299,7 @@ template <class W, class D> __global__ void copy_kernel(const __grid_constant__ 
     }
 }
 
-/* ---- Launchers ------------------------------------------------------------------------------------------------------ */
+/* ---- Launchers ----------------------------------------------------------------------------------------------- */
 
 int divide_up(int a, int b)
 {

@@ -11,7 +11,7 @@ static size_t round_up(size_t n, size_t multiple)
     return (n + multiple - 1) / multiple * multiple;
 }
 
-/* ---- Memory ---------------------------------------------------------------------------------------------------- */
+/* ---- Memory -------------------------------------------------------------------------------------------------- */
 
 typedef struct sizes {
     size_t width;             /* of the widest row */
@@ -104,7 +104,7 @@ static void destroy(l2k_plan *plan)
     l2k_release(plan->context, state);
 }
 
-/* ---- Passes ---------------------------------------------------------------------------------------------------- */
+/* ---- Passes -------------------------------------------------------------------------------------------------- */
 
 unsigned l2k_cpu_lanes(const l2k_plan_spec *spec, uint32_t first)
 {

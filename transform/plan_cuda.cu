@@ -41,7 +41,7 @@ size_t round_up(size_t n, size_t multiple)
     return (n + multiple - 1) / multiple * multiple;
 }
 
-/* ---- Sizes ---------------------------------------------------------------------------------------------------------- */
+/* ---- Sizes --------------------------------------------------------------------------------------------------- */
 
 unsigned lanes_at(const l2k_plan_spec *spec, uint32_t c)
 {
@@ -111,7 +111,7 @@ void measure_low(const l2k_plan_spec *spec, size_t lane_bytes[2], unsigned *lane
         }
 }
 
-/* ---- Launches ------------------------------------------------------------------------------------------------------- */
+/* ---- Launches ------------------------------------------------------------------------------------------------ */
 
 char *low_plane(const cuda_state *s, unsigned level, unsigned discard, unsigned lane)
 {
@@ -252,7 +252,7 @@ int launch_all(const l2k_plan *plan, cudaStream_t stream)
     return error;
 }
 
-/* ---- Making and freeing --------------------------------------------------------------------------------------------- */
+/* ---- Making and freeing -------------------------------------------------------------------------------------- */
 
 /* Cleared, because whole rows cross the bus, with the gaps between what kernels write. */
 l2k_status take_device(const l2k_plan *plan, size_t bytes, void **memory)
@@ -370,7 +370,7 @@ void destroy(l2k_plan *plan)
     l2k_release(plan->context, s);
 }
 
-/* ---- Running on the host's memory ----------------------------------------------------------------------------------- */
+/* ---- Running on the host's memory ---------------------------------------------------------------------------- */
 
 int32_t load_sample(const char *at, l2k_sample_type type)
 {
@@ -528,7 +528,7 @@ l2k_status inverse(l2k_plan *plan, const l2k_plane *planes)
     return L2K_OK;
 }
 
-/* ---- Running on the device's memory --------------------------------------------------------------------------------- */
+/* ---- Running on the device's memory -------------------------------------------------------------------------- */
 
 l2k_status run_on_device(l2k_plan *plan, const l2k_plane *planes, void *stream)
 {
