@@ -26,6 +26,7 @@ typedef struct rate_control {
     l2k_packet_order *orders; /* per tile */
     l2k_buffer scratch;
     double distortion; /* of an image without any pass, relative to a squared peak, summed over samples */
+    double rounding;   /* of finished samples to integers: 1/12 each, in the same units */
     uint64_t samples;
     uint32_t layer; /* being filled */
 } rate_control;
@@ -231,7 +232,7 @@ static l2k_status fit_bytes(rate_control *control, uint32_t layer, uint64_t room
 /* Ends a layer at the shortest prefix that leaves no more error than the PSNR allows. */
 static void fit_psnr(rate_control *control, uint32_t layer, double psnr, size_t *prefix)
 {
-    double allowed = (double)control->samples * pow(10, -psnr / 10), left = control->distortion;
+    double allowed = (double)control->samples * pow(10, -psnr / 10), left = control->distortion + control->rounding;
     size_t end = 0;
     while (end < control->num_steps && left > allowed)
         left -= control->steps[end++].gain;
@@ -274,6 +275,7 @@ static void count_samples(rate_control *control, uint64_t *raw_bytes)
         uint32_t width, height;
         l2k_component_size(image, c, &width, &height);
         control->samples += (uint64_t)width * height;
+        control->rounding += (double)width * height / 12 / pow(ldexp(1, (int)image->components[c].precision) - 1, 2);
         bits += (uint64_t)width * height * image->components[c].precision;
     }
     *raw_bytes = bits / 8;

@@ -179,7 +179,7 @@ static bool write_all(int descriptor, const bytes *b)
     return true;
 }
 
-/* In a process of its own: with some small tiles OpenJPEG's encoder reaches beyond its buffers or stops in an assertion.
+/* In a process of its own: with some small tiles OpenJPEG's encoder reaches beyond its buffers, or stops in an assert.
  * That must not harm the test. */
 bool opj_library_encode(const picture *p, const coding *o, const opj_extras *x, bytes *out)
 {
