@@ -98,7 +98,7 @@ cat <<END
 - lift2k: $("$LIFT2K" --version | sed 's/lift2k //')${commit:+, commit $commit}
 - OpenJPEG: $(opj_compress -h 2>&1 | sed -n 's/.*library v\([0-9.]*[0-9]\).*/\1/p' | head -n 1)$(dpkg-query -W -f ', package ${Version}' libopenjp2-tools 2>/dev/null || true)
 - processor: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) of them
-- system: $(uname -sr), $(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release), $(cc --version | head -n 1)
+- system: $(uname -s), $(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release), $(cc --version | head -n 1)
 - command: \`bench/codec.sh$([ $# -eq 0 ] || echo " $(basename "$picture")")\`, $RUNS runs each, in turns, after one warm-up; medians
 - load before the run, over 1 and 5 minutes: $(cut -d' ' -f1,2 /proc/loadavg); where user and wall ratios disagree, others were at work
 - ratios are lift2k over OpenJPEG: below 1 lift2k takes less
@@ -134,7 +134,16 @@ for stem in reversible irreversible rate; do
 done
 for codec in l2k opj; do
     opj_decompress -quiet -i "$OUT/rate-$codec.j2k" -o "$OUT/rate.ppm" >/dev/null
+    compared --samples "$OUT/rate.ppm" "$picture" >"$OUT/rate-$codec.txt"
     echo "- 20:1 by $codec, decoded by OpenJPEG, against the picture: $(wc -c <"$OUT/rate-$codec.j2k") bytes," \
-        "$(compared --samples "$OUT/rate.ppm" "$picture")"
+        "$(cat "$OUT/rate-$codec.txt")"
 done
 echo "- 20:1 asks for at most $((samples * 3 / 20)) bytes"
+
+psnr() { # of what compare --samples printed into the file; a picture without differences has 999
+    sed -n -e 's/^identical$/999/p' -e 's/.*PSNR \([0-9.]*\) dB.*/\1/p' "$1"
+}
+ours=$(psnr "$OUT/rate-l2k.txt")
+theirs=$(psnr "$OUT/rate-opj.txt")
+awk -v a="$ours" -v b="$theirs" 'BEGIN { exit !(a != "" && b != "" && a >= b - 0.05) }' ||
+    die "at 20:1 lift2k's PSNR of $ours dB is more than 0.05 dB below OpenJPEG's $theirs dB"

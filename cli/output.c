@@ -162,9 +162,18 @@ static bool publish(cli_output *output)
     return true;
 }
 
+/* Everything to the file, with the errors that some file systems only tell when a file is closed. */
+static bool finish_writing(FILE *stream)
+{
+    if (fflush(stream) != 0)
+        return false;
+    int copy = dup(fileno(stream));
+    return copy >= 0 && close(copy) == 0;
+}
+
 bool cli_output_commit(cli_output *output)
 {
-    if (!output->error && fflush(output->stream) != 0)
+    if (!output->error && !finish_writing(output->stream))
         output->error = errno ? errno : EIO;
     if (!output->error && output->target && !publish(output))
         output->error = errno ? errno : EIO;

@@ -52,6 +52,10 @@ static l2k_status read_part(l2k_codestream *cs, const uint8_t **at)
     l2k_tile_part_span span = {.tile = l2k_get_be(sot + 4, 2), .part = sot[10], .header = sot + SOT_BYTES};
     if (span.tile >= cs->num_tiles)
         return l2k_fail(context, L2K_ERROR_CORRUPT, "SOT: tile %u of only %u", span.tile, cs->num_tiles);
+    if (span.part != cs->parts_seen[span.tile])
+        return l2k_fail(context, L2K_ERROR_CORRUPT, "SOT: tile-part %u of tile %u where tile-part %u is due", span.part,
+                        span.tile, cs->parts_seen[span.tile]);
+    cs->parts_seen[span.tile]++;
     if (bytes == 0) {
         /* Psot 0: the last tile-part, up to EOC. */
         span.end = cs->end;
@@ -71,6 +75,9 @@ static l2k_status read_part(l2k_codestream *cs, const uint8_t **at)
 
 static l2k_status read_parts(l2k_codestream *cs, const uint8_t *at)
 {
+    cs->parts_seen = l2k_allocate_zeroed(cs->context, cs->num_tiles, sizeof *cs->parts_seen);
+    if (!cs->parts_seen)
+        return l2k_fail(cs->context, L2K_ERROR_MEMORY, "out of memory for %u tiles", cs->num_tiles);
     for (;;) {
         if (cs->end - at < 2) {
             l2k_warn(cs->context, "the codestream has no EOC marker");
@@ -177,6 +184,7 @@ void l2k_codestream_close(l2k_codestream *cs)
     l2k_release(cs->context, cs->comment);
     l2k_release(cs->context, cs->parts);
     l2k_release(cs->context, cs->first_part);
+    l2k_release(cs->context, cs->parts_seen);
     *cs = (l2k_codestream){0};
 }
 

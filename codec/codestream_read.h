@@ -24,6 +24,7 @@ typedef struct l2k_codestream {
     uint32_t num_tiles;
     l2k_tile_part_span *parts; /* in codestream order */
     size_t *first_part;        /* of each tile, L2K_NO_PART where it has none */
+    uint16_t *parts_seen;      /* of each tile, while the tile-parts are walked */
     size_t num_parts, parts_capacity;
     bool has_end; /* EOC was found */
 } l2k_codestream;

@@ -148,11 +148,13 @@ void l2k_write_comment(l2k_buffer *out, const char *text)
     end_segment(out, start);
 }
 
-void l2k_write_tlm(l2k_buffer *out, const l2k_tile_part *parts, size_t count, uint32_t num_tiles)
+bool l2k_write_tlm(l2k_buffer *out, const l2k_tile_part *parts, size_t count, uint32_t num_tiles)
 {
     unsigned index_bytes = num_tiles <= 256 ? 1 : 2;
     size_t most = (65535 - 4) / (index_bytes + 4);
     for (size_t at = 0, index = 0; at < count; index++) {
+        if (index > 255)
+            return false;
         size_t start = start_segment(out, L2K_TLM);
         l2k_buffer_put(out, index, 1);
         l2k_buffer_put(out, 0x40 | index_bytes << 4, 1);
@@ -162,6 +164,7 @@ void l2k_write_tlm(l2k_buffer *out, const l2k_tile_part *parts, size_t count, ui
         }
         end_segment(out, start);
     }
+    return true;
 }
 
 /* A length in groups of seven bits, the highest first (A.7.3). */
@@ -173,9 +176,11 @@ static unsigned packet_length_bytes(uint32_t bytes)
     return groups;
 }
 
-void l2k_write_plt(l2k_buffer *out, const uint32_t *packet_bytes, size_t count)
+bool l2k_write_plt(l2k_buffer *out, const uint32_t *packet_bytes, size_t count)
 {
     for (size_t at = 0, index = 0; at < count; index++) {
+        if (index > 255)
+            return false;
         size_t start = start_segment(out, L2K_PLT);
         l2k_buffer_put(out, index, 1);
         for (; at < count; at++) {
@@ -187,6 +192,7 @@ void l2k_write_plt(l2k_buffer *out, const uint32_t *packet_bytes, size_t count)
         }
         end_segment(out, start);
     }
+    return true;
 }
 
 size_t l2k_write_sot(l2k_buffer *out, uint32_t tile, uint32_t part)

@@ -17,11 +17,11 @@ typedef struct l2k_tile_part {
     uint32_t bytes; /* from SOT to the end of its packets */
 } l2k_tile_part;
 
-/* As many TLM marker segments as the tile-parts need. */
-void l2k_write_tlm(l2k_buffer *out, const l2k_tile_part *parts, size_t count, uint32_t num_tiles);
+/* As many TLM marker segments as the tile-parts need; false where that is more than 256. */
+bool l2k_write_tlm(l2k_buffer *out, const l2k_tile_part *parts, size_t count, uint32_t num_tiles);
 
-/* Packet lengths of one tile-part as PLT marker segments. */
-void l2k_write_plt(l2k_buffer *out, const uint32_t *packet_bytes, size_t count);
+/* Packet lengths of one tile-part as PLT marker segments; false where it takes more than 256. */
+bool l2k_write_plt(l2k_buffer *out, const uint32_t *packet_bytes, size_t count);
 
 /* SOT with Psot and TNsot 0; returns the offset of Psot. */
 size_t l2k_write_sot(l2k_buffer *out, uint32_t tile, uint32_t part);

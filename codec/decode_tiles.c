@@ -81,6 +81,8 @@ static l2k_status read_packets(const decode_job *job, l2k_tile *tile, uint32_t i
         status = l2k_packet_read(job->context, tile, &id, wanted(job, tile, &id), &source.data, source.end);
     }
     l2k_packet_order_release(job->context, &order);
+    if (status == L2K_OK && (source.data != source.end || source.next_part != L2K_NO_PART))
+        l2k_warn(job->context, "tile %u has bytes beyond its last packet", index);
     return status;
 }
 

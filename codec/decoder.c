@@ -138,6 +138,23 @@ static void describe_colour(const l2k_decoder *decoder, l2k_image *image)
     image->density_y = decoder->jp2.density_y;
 }
 
+/* What the components mean, as far as they are channels themselves. */
+static void describe_channels(l2k_decoder *decoder)
+{
+    const l2k_siz *siz = &decoder->codestream.siz;
+    for (uint32_t c = 0; c < siz->num_components; c++) {
+        siz->components[c].channel = L2K_CHANNEL_COLOUR;
+        siz->components[c].association = c + 1;
+    }
+    for (uint32_t k = 0; k < decoder->num_outputs; k++) {
+        l2k_output output = decoder->outputs[k];
+        if (output.through_palette)
+            continue;
+        siz->components[output.source].channel = decoder->components[k].channel;
+        siz->components[output.source].association = decoder->components[k].association;
+    }
+}
+
 static void describe_coding(const l2k_decoder *decoder, l2k_info *info)
 {
     const l2k_tile_coding *coding = &decoder->codestream.coding;
@@ -184,6 +201,8 @@ l2k_status l2k_decoder_info(l2k_decoder *decoder, l2k_info *info)
                        .comment = cs->comment};
     for (uint32_t c = 0; c < cs->siz.num_components; c++)
         l2k_component_size(&info->image, c, &cs->siz.components[c].width, &cs->siz.components[c].height);
+    L2K_TRY(l2k_decoder_plan_outputs(decoder)); /* l2k_decoder_image may have put one component in their place */
+    describe_channels(decoder);
     describe_colour(decoder, &info->image);
     describe_coding(decoder, info);
     return L2K_OK;
@@ -199,7 +218,7 @@ l2k_status l2k_decoder_box(const l2k_decoder *decoder, size_t index, l2k_box *bo
     return L2K_OK;
 }
 
-/* The levels that every tile should have; tiles may have their own, which decoding checks. */
+/* What only the opened file can tell; whether a tile has enough resolutions, decoding checks. */
 static l2k_status check_options(const l2k_decoder *decoder)
 {
     const l2k_codestream *cs = &decoder->codestream;

@@ -51,7 +51,9 @@ static l2k_status end_part(assembly *a, uint32_t tile, size_t psot_at)
 {
     if (option(a, L2K_ENCODER_PLT)) {
         L2K_TRY(l2k_buffer_status(&a->lengths));
-        l2k_write_plt(&a->body, (const uint32_t *)(const void *)a->lengths.data, a->lengths.size / sizeof(uint32_t));
+        if (!l2k_write_plt(&a->body, (const uint32_t *)(const void *)a->lengths.data,
+                           a->lengths.size / sizeof(uint32_t)))
+            return l2k_fail(a->job->context, L2K_ERROR_ARGUMENT, "tile %u has more packets than PLT can list", tile);
         l2k_buffer_put(&a->body, L2K_SOD, 2);
         L2K_TRY(l2k_buffer_status(&a->part));
         l2k_buffer_append(&a->body, a->part.data, a->part.size);
@@ -114,20 +116,23 @@ static l2k_status write_tile(assembly *a, uint32_t index)
 
 /* ---- Headers ------------------------------------------------------------------------------------------------- */
 
-static void write_head(assembly *a, uint64_t body_bytes)
+static l2k_status write_head(assembly *a, uint64_t body_bytes)
 {
     l2k_encode_job *job = a->job;
     l2k_buffer codestream = {.context = job->context};
     l2k_write_main_header(&codestream, &job->siz, &job->coding);
-    if (option(a, L2K_ENCODER_TLM))
-        l2k_write_tlm(&codestream, (const l2k_tile_part *)(const void *)a->parts.data,
-                      a->parts.size / sizeof(l2k_tile_part), job->num_tiles);
+    bool listed =
+        !option(a, L2K_ENCODER_TLM) || l2k_write_tlm(&codestream, (const l2k_tile_part *)(const void *)a->parts.data,
+                                                     a->parts.size / sizeof(l2k_tile_part), job->num_tiles);
     l2k_write_comment(&codestream, comment);
     if (job->encoder->options[L2K_ENCODER_FORMAT] == L2K_FORMAT_JP2)
         l2k_jp2_write_head(&a->head, job->image, codestream.size + body_bytes);
     l2k_buffer_append(&a->head, codestream.data, codestream.size);
     a->head.failed |= codestream.failed;
     l2k_buffer_release(&codestream);
+    if (!listed)
+        return l2k_fail(job->context, L2K_ERROR_ARGUMENT, "there are more tile-parts than TLM can list");
+    return l2k_buffer_status(&a->head);
 }
 
 static assembly make_assembly(l2k_encode_job *job)
@@ -164,9 +169,9 @@ static l2k_status count_fixed_bytes(assembly *a, size_t *bytes)
         for (uint32_t i = 0; i < parts; i++)
             l2k_buffer_append(&a->parts, &(l2k_tile_part){t, 0}, sizeof(l2k_tile_part));
     }
-    write_head(a, 0);
+    L2K_TRY(write_head(a, 0));
     *bytes += a->head.size;
-    return l2k_buffer_status(&a->head);
+    return L2K_OK;
 }
 
 l2k_status l2k_encode_fixed_bytes(l2k_encode_job *job, size_t *bytes)
@@ -187,8 +192,7 @@ static l2k_status assemble(assembly *a, const l2k_stream *stream)
     l2k_buffer_put(&a->body, L2K_EOC, 2);
     L2K_TRY(l2k_buffer_status(&a->body));
     L2K_TRY(l2k_buffer_status(&a->parts));
-    write_head(a, a->body.size);
-    L2K_TRY(l2k_buffer_status(&a->head));
+    L2K_TRY(write_head(a, a->body.size));
     if (stream->write(stream->user, a->head.data, a->head.size) != 0 ||
         stream->write(stream->user, a->body.data, a->body.size) != 0)
         return l2k_fail(a->job->context, L2K_ERROR_IO, "writing failed");

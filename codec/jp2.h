@@ -29,7 +29,6 @@ typedef struct l2k_jp2 {
     l2k_box *boxes;
     size_t num_boxes, boxes_capacity;
     size_t codestream_at, codestream_bytes;
-    uint32_t num_components; /* ihdr */
     l2k_colour colour;
     const uint8_t *icc; /* into the file's bytes */
     size_t icc_bytes;

@@ -33,7 +33,6 @@ static l2k_status read_image_header(l2k_jp2 *jp2, span s)
 {
     if (length_of(s) != 14)
         return wrong(jp2, "ihdr", "its length is not 14");
-    jp2->num_components = l2k_get_be(s.data + 8, 2);
     if (s.data[11] != 7)
         return l2k_fail(jp2->context, L2K_ERROR_UNSUPPORTED, "box 'ihdr': compression type %u", s.data[11]);
     return L2K_OK;
@@ -63,7 +62,11 @@ static l2k_status read_colour(l2k_jp2 *jp2, span s)
     if (jp2->colour != L2K_COLOUR_UNKNOWN)
         return L2K_OK;
     if (s.data[0] == 1 && length_of(s) >= 7) {
-        jp2->colour = colour_of(l2k_get_be(s.data + 3, 4));
+        uint32_t enumerated = l2k_get_be(s.data + 3, 4);
+        jp2->colour = colour_of(enumerated);
+        if (jp2->colour == L2K_COLOUR_UNKNOWN)
+            l2k_warn(jp2->context, "box 'colr': colour space %u is not known; samples are given as they are",
+                     enumerated);
     } else if ((s.data[0] == 2 || s.data[0] == 3) && length_of(s) > 3) {
         jp2->colour = L2K_COLOUR_ICC;
         jp2->icc = s.data + 3;

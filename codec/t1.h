@@ -1,11 +1,12 @@
 /* Tier-1: the embedded block coder of Annex D. A worker (one per thread) holds the tables and all scratch memory.
  *
  * Flags. The significance pattern of a code-block is kept in one 32-bit word per stripe column of four samples:
- *     bits 0-17   significance of the 3 x 6 samples around the column: bit 3 r + c for row r = 0 (above the stripe) to
- * 5 (below it), c = 0 west, 1 the column itself, 2 east bit 18      sign of the sample above; bits 19, 22, 25, 28 signs
- * of the four samples; bit 31 of the one below bits 20, 23, 26, 29   sample k has been refined before bits 21, 24, 27,
- * 30   sample k was coded in this bit-plane's significance pass so that what belongs to sample k is what belongs to
- * sample 0, shifted by 3 k. */
+ * - bits 0 to 17: significance of the 3 x 6 samples around the column: bit 3 r + c for row r = 0 (above the stripe)
+ *   to 5 (below it) and c = 0 west, 1 the column itself, 2 east;
+ * - bit 18: sign of the sample above; bits 19, 22, 25, 28: signs of the four samples; bit 31: sign of the one below;
+ * - bits 20, 23, 26, 29: sample k has been refined before;
+ * - bits 21, 24, 27, 30: sample k was coded in this bit-plane's significance pass.
+ * So what belongs to sample k is what belongs to sample 0, shifted by 3 k. */
 #ifndef L2K_CODEC_T1_H
 #define L2K_CODEC_T1_H
 

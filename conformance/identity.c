@@ -2,6 +2,7 @@
  * decoded by libopenjp2 instead and must be the image. Three further tests pin the deviations (see below).
  *
  * Usage: identity [number]: all combinations, or that one alone, with its commands shown. */
+#include <openjpeg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -210,6 +211,18 @@ static void show(const identity_case *k, size_t number)
     picture_free(p);
 }
 
+/* What opj_compress cannot write, and the deviations, are those of 2.5. */
+static bool known_openjpeg(void)
+{
+    char program[32];
+    opj_program_version(program, sizeof program);
+    if (strncmp(program, "2.5.", 4) == 0 && strncmp(opj_version(), "2.5.", 4) == 0)
+        return true;
+    printf("skipped: written for OpenJPEG 2.5.x, but opj_compress is of %s and libopenjp2 is %s\n",
+           program[0] ? program : "an unknown version", opj_version());
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     identity_list identical = {0}, foreign = {0};
@@ -218,6 +231,8 @@ int main(int argc, char **argv)
         printf("skipped: opj_compress and opj_decompress are not installed\n");
         return SKIPPED;
     }
+    if (!known_openjpeg())
+        return SKIPPED;
     scratch_make(scratch, sizeof scratch);
     identity_cases(&identical);
     foreign_cases(&foreign);

@@ -34,6 +34,9 @@ void scratch_remove(const char *path);
 bool run_program(char *const argv[], const char *output);
 bool program_exists(const char *name);
 
+/* The version of libopenjp2 that opj_compress says it was built against; "" where it says none. */
+void opj_program_version(char *version, size_t size);
+
 /* Things the options cannot say: component of interest (RGN marker), guard bits (0 = 2), rates of layers are in
  * coding.targets. */
 typedef struct opj_extras {

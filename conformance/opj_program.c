@@ -48,6 +48,23 @@ bool program_exists(const char *name)
     return false;
 }
 
+void opj_program_version(char *version, size_t size)
+{
+    static const char mark[] = "openjp2 library v";
+    char line[512];
+    FILE *help = popen("opj_compress -h 2>&1", "r");
+    version[0] = 0;
+    while (help && fgets(line, sizeof line, help)) {
+        const char *at = strstr(line, mark);
+        if (at && !version[0]) {
+            at += sizeof mark - 1;
+            snprintf(version, size, "%.*s", (int)strspn(at, "0123456789."), at);
+        }
+    }
+    if (help)
+        pclose(help);
+}
+
 void scratch_make(char *path, size_t size)
 {
     const char *parent = getenv("TMPDIR");

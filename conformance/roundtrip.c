@@ -1,8 +1,8 @@
 /* Encoding and decoding in all directions between lift2k and libopenjp2, and the targets of rate control.
  *
- * Usage: roundtrip lossless|lossy|foreign [count], or roundtrip rates|quality [picture.pgm|ppm ...]
- * rates and quality take two synthetic pictures, the named files, and what lies in L2K_IMAGES_DIR if that is set. */
-#include "conformance/roundtrip.h"
+ * Usage: roundtrip lossless [count] [picture ...] | lossy|foreign [count] | rates|quality [picture ...]
+ * Pictures are PGM, PPM and PNG files. Those in L2K_IMAGES_DIR, if that is set, are taken too. PNG files are converted
+ * by the command that L2K_COMMAND names, else by lift2k from PATH. A named picture that cannot be read is a failure. */
 
 #include <dirent.h>
 #include <stdio.h>
@@ -13,6 +13,7 @@
 
 static natural_picture pictures[MAX_PICTURES];
 static size_t num_pictures;
+static char scratch[256];
 
 /* Drawings that shrink to almost nothing leave rate control nothing to do. */
 static bool has_content(const picture *p)
@@ -25,14 +26,14 @@ static bool has_content(const picture *p)
     return good;
 }
 
-static void add_picture(const char *name, picture *p)
+static void add_picture(const char *name, picture *p, bool any_content)
 {
-    if (p && num_pictures < MAX_PICTURES && has_content(p)) {
+    if (num_pictures < MAX_PICTURES && (any_content || has_content(p))) {
         const char *slash = strrchr(name, '/');
         snprintf(pictures[num_pictures].name, sizeof pictures->name, "%s", slash ? slash + 1 : name);
         pictures[num_pictures++].p = p;
     } else {
-        printf("not used: %s\n", name);
+        printf("not used, %s: %s\n", num_pictures < MAX_PICTURES ? "too little content" : "too many", name);
         picture_free(p);
     }
 }
@@ -43,18 +44,31 @@ static bool ends_in(const char *name, const char *end)
     return a >= b && strcmp(name + a - b, end) == 0;
 }
 
-/* PGM and PPM directly, PNG where netpbm is installed. */
-static void add_file(const char *path, const char *scratch)
+static bool is_picture(const char *name)
 {
-    char converted[512], name[512];
-    if (ends_in(path, ".png")) {
-        snprintf(converted, sizeof converted, "%s/picture.pnm", scratch);
-        snprintf(name, sizeof name, "%s", path);
-        char *argv[] = {"pngtopnm", name, NULL};
-        add_picture(path, run_program(argv, converted) ? picture_read_pnm(converted) : NULL);
-    } else if (ends_in(path, ".pgm") || ends_in(path, ".ppm")) {
-        add_picture(path, picture_read_pnm(path));
-    }
+    return ends_in(name, ".png") || ends_in(name, ".pgm") || ends_in(name, ".ppm");
+}
+
+static picture *read_png(const char *path)
+{
+    char *command = getenv("L2K_COMMAND"), name[512], coded[512], converted[512];
+    snprintf(name, sizeof name, "%s", path);
+    snprintf(coded, sizeof coded, "%s/picture.j2k", scratch);
+    snprintf(converted, sizeof converted, "%s/picture.pnm", scratch);
+    if (!command || !*command)
+        command = "lift2k";
+    char *encode[] = {command, "encode", name, coded, "--quiet", NULL};
+    char *decode[] = {command, "decode", coded, converted, "--quiet", NULL};
+    return run_program(encode, NULL) && run_program(decode, NULL) ? picture_read_pnm(converted) : NULL;
+}
+
+/* False if the file cannot be read. */
+static bool add_file(const char *path, bool any_content)
+{
+    picture *p = ends_in(path, ".png") ? read_png(path) : picture_read_pnm(path);
+    if (p)
+        add_picture(path, p, any_content);
+    return p;
 }
 
 static int by_name(const void *a, const void *b)
@@ -62,63 +76,111 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static void add_directory(const char *path, const char *scratch)
+/* Other people's folder: what has an opacity channel, say, is left out. False if there is no such folder. */
+static bool add_directory(const char *path, bool any_content)
 {
     char *names[256], whole[512];
     size_t count = 0;
     DIR *directory = opendir(path);
-    for (struct dirent *entry; directory && count < 256 && (entry = readdir(directory));)
-        names[count++] = strdup(entry->d_name);
-    if (directory)
-        closedir(directory);
+    if (!directory)
+        return false;
+    for (struct dirent *entry; count < 256 && (entry = readdir(directory));)
+        if (is_picture(entry->d_name))
+            names[count++] = strdup(entry->d_name);
+    closedir(directory);
     qsort(names, count, sizeof *names, by_name);
     for (size_t i = 0; i < count; i++) {
         snprintf(whole, sizeof whole, "%s/%s", path, names[i]);
-        add_file(whole, scratch);
+        if (!add_file(whole, any_content))
+            printf("not used, neither gray nor RGB or not readable: %s\n", whole);
         free(names[i]);
     }
+    return true;
 }
 
-static void gather_pictures(int argc, char **argv)
+/* The named files and those of L2K_IMAGES_DIR; returns how many of these could not be read. */
+static long gather_pictures(char **names, bool any_content)
+{
+    const char *directory = getenv("L2K_IMAGES_DIR");
+    long failures = 0;
+    scratch_make(scratch, sizeof scratch);
+    for (; *names; names++)
+        if (!add_file(*names, any_content)) {
+            printf("FAIL: cannot read %s\n", *names);
+            failures++;
+        }
+    if (!directory || !*directory) {
+        printf("L2K_IMAGES_DIR is not set: no further natural pictures\n");
+    } else if (!add_directory(directory, any_content)) {
+        printf("FAIL: cannot read L2K_IMAGES_DIR, %s\n", directory);
+        failures++;
+    }
+    scratch_remove(scratch);
+    return failures;
+}
+
+static void add_synthetic(void)
 {
     static const shape synthetic[] = {
         {.width = 640, .height = 512, .num_components = 3, .precision = 8, .seed = 11},
         {.width = 513, .height = 600, .num_components = 1, .precision = 12, .seed = 12},
     };
-    char scratch[256];
-    const char *directory = getenv("L2K_IMAGES_DIR");
-    scratch_make(scratch, sizeof scratch);
-    add_picture("synthetic RGB 8 bit", picture_make(&synthetic[0]));
-    add_picture("synthetic gray 12 bit", picture_make(&synthetic[1]));
-    for (int i = 2; i < argc; i++)
-        add_file(argv[i], scratch);
-    if (directory)
-        add_directory(directory, scratch);
-    else
-        printf("L2K_IMAGES_DIR is not set: no further natural pictures\n");
-    scratch_remove(scratch);
+    add_picture("synthetic RGB 8 bit", picture_make(&synthetic[0]), false);
+    add_picture("synthetic gray 12 bit", picture_make(&synthetic[1]), false);
+}
+
+/* Both decoders must give back every picture. */
+static long lossless_pictures(void)
+{
+    static const coding lossless;
+    long failures = 0;
+    for (size_t i = 0; i < num_pictures; i++) {
+        char message[MESSAGE_BYTES] = "";
+        bytes file = {0};
+        picture *back[2] = {NULL, NULL};
+        bool good = lift_encode(pictures[i].p, &lossless, L2K_FORMAT_CODESTREAM, &file, message) == L2K_OK;
+        if (good) {
+            back[0] = lift_decode(&file, NULL, NULL, message);
+            back[1] = opj_library_decode(&file, NULL);
+        }
+        for (int k = 0; k < 2; k++) {
+            good = good && back[k] && picture_compare(pictures[i].p, back[k]).peak == 0;
+            picture_free(back[k]);
+        }
+        printf("%s%s: lossless in %zu bytes %s\n", good ? "" : "FAIL ", pictures[i].name, file.size, message);
+        failures += !good;
+        bytes_free(&file);
+    }
+    return failures;
 }
 
 int main(int argc, char **argv)
 {
     const char *part = argc > 1 ? argv[1] : "";
-    unsigned count = argc > 2 ? (unsigned)atoi(argv[2]) : 0;
+    char *end = NULL;
+    unsigned count = argc > 2 ? (unsigned)strtoul(argv[2], &end, 10) : 0;
     long failures = 1;
+    if (end && *end)
+        count = 0; /* a picture's name */
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (strcmp(part, "lossless") == 0) {
-        failures = roundtrip_lossless(count ? count : 1500);
+        failures = gather_pictures(argv + (count ? 3 : 2), true);
+        failures += lossless_pictures();
+        failures += roundtrip_lossless(count ? count : 1500);
     } else if (strcmp(part, "lossy") == 0) {
         failures = roundtrip_lossy(count ? count : 400);
     } else if (strcmp(part, "foreign") == 0) {
         failures = roundtrip_foreign(count ? count : 500);
     } else if (strcmp(part, "rates") == 0 || strcmp(part, "quality") == 0) {
-        gather_pictures(argc, argv);
-        failures = (part[0] == 'r' ? roundtrip_rates : roundtrip_quality)(pictures, num_pictures);
-        for (size_t i = 0; i < num_pictures; i++)
-            picture_free(pictures[i].p);
+        add_synthetic();
+        failures = gather_pictures(argv + 2, false);
+        failures += (part[0] == 'r' ? roundtrip_rates : roundtrip_quality)(pictures, num_pictures);
     } else {
-        fprintf(stderr, "usage: roundtrip lossless|lossy|foreign [count] | rates|quality [picture ...]\n");
+        fprintf(stderr, "usage: roundtrip lossless [count] [picture ...] | lossy|foreign [count] | "
+                        "rates|quality [picture ...]\n");
     }
+    for (size_t i = 0; i < num_pictures; i++)
+        picture_free(pictures[i].p);
     printf("%s: %ld failures\n", part, failures);
     return failures ? 1 : 0;
 }

@@ -1,10 +1,5 @@
 /* Colours so strong that the chroma of RCT outgrows two guard bits: the encoder has to write a third, and lose nothing. */
-#include "support.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-#include "lift2k/lift2k.h"
+#include "api_support.h"
 
 enum { SIZE = 512, PITCH = 128, LEVELS = 5, TAPS = 4 * 31 + 1 };
 
@@ -41,33 +36,6 @@ static void draw(uint8_t *pixels)
         }
 }
 
-typedef struct memory {
-    uint8_t *data;
-    size_t size, at;
-} memory;
-
-static int write_memory(void *user, const void *buffer, size_t bytes)
-{
-    memory *m = user;
-    uint8_t *data = realloc(m->data, m->size + bytes);
-    if (!data)
-        return -1;
-    memcpy(data + m->size, buffer, bytes);
-    m->data = data;
-    m->size += bytes;
-    return 0;
-}
-
-static ptrdiff_t read_memory(void *user, void *buffer, size_t bytes)
-{
-    memory *m = user;
-    size_t left = m->size - m->at;
-    bytes = bytes < left ? bytes : left;
-    memcpy(buffer, m->data + m->at, bytes);
-    m->at += bytes;
-    return (ptrdiff_t)bytes;
-}
-
 static void set_planes(uint8_t *pixels, l2k_plane planes[3])
 {
     for (int c = 0; c < 3; c++)
@@ -80,7 +48,7 @@ static void test_third_guard_bit(void **unused)
     uint8_t *pixels = malloc(3 * SIZE * SIZE), *back = malloc(3 * SIZE * SIZE);
     l2k_component components[3];
     l2k_plane planes[3];
-    memory file = {0};
+    memory_file file = memory_of(NULL, 0);
     l2k_info info;
     assert_non_null(pixels);
     assert_non_null(back);
@@ -90,12 +58,12 @@ static void test_third_guard_bit(void **unused)
     l2k_image image = {.x1 = SIZE, .y1 = SIZE, .num_components = 3, .components = components};
     l2k_encoder *encoder = l2k_encoder_new(NULL);
     set_planes(pixels, planes);
-    l2k_stream out = {.write = write_memory, .user = &file};
+    l2k_stream out = stream_of(&file);
     assert_int_equal(l2k_encoder_encode(encoder, &image, planes, &out), L2K_OK);
     l2k_encoder_free(encoder);
 
     l2k_decoder *decoder = l2k_decoder_new(NULL);
-    l2k_stream in = {.read = read_memory, .user = &file};
+    l2k_stream in = stream_of(&file);
     assert_int_equal(l2k_decoder_open(decoder, &in), L2K_OK);
     assert_int_equal(l2k_decoder_info(decoder, &info), L2K_OK);
     assert_int_equal(info.guard_bits, 3);

@@ -24,8 +24,8 @@ typedef struct l2k_band_view {
     uint32_t x, y, width, height;
 } l2k_band_view;
 
-/* Subbands are numbered as in the QCD marker segment: 0 = LL, then HL, LH, HH from the lowest resolution to the highest.
- * `resolution` 0 has only LL. */
+/* Subbands are numbered as in the QCD marker segment: 0 = LL, then HL, LH, HH from the lowest resolution to the
+ * highest. `resolution` 0 has only LL. */
 static inline unsigned l2k_band_number(unsigned resolution, unsigned orientation)
 {
     return resolution == 0 ? 0 : 3 * (resolution - 1) + orientation;
@@ -59,9 +59,9 @@ typedef struct l2k_plan_component {
     float steps[L2K_MAX_SUBBANDS]; /* 9/7 only: quantiser step per subband (E-3), in units of samples */
 } l2k_plan_component;
 
-/* Whether every LL of an inverse 5/3 stays within int16 where the magnitudes of subband b are below 2^bits[b]: one level
- * takes LL, HL, LH and HH to at most LL + 3/2 (HL + LH) + 9/4 HH, and roundings. LL that leaves no trace in memory, that
- * of the last level, does not count. A backend that knows it may keep LL in 16 bits. */
+/* Whether every LL of an inverse 5/3 stays within int16 where the magnitudes of subband b are below 2^bits[b]: one
+ * level takes LL, HL, LH and HH to at most LL + 3/2 (HL + LH) + 9/4 HH, and roundings. LL that leaves no trace in
+ * memory, that of the last level, does not count. A backend that knows it may keep LL in 16 bits. */
 bool l2k_low_fits_int16(unsigned levels, unsigned discard, const uint8_t bits[L2K_MAX_SUBBANDS]);
 
 typedef struct l2k_plan_spec {
@@ -76,7 +76,7 @@ typedef struct l2k_plan_spec {
 typedef struct l2k_plan l2k_plan;
 
 /* Takes all memory for `spec` on a backend, for use with up to context->threads threads; `context` must outlive the
- * plan. L2K_BACKEND_AUTO takes the best that is there. Errors: L2K_ERROR_MEMORY, L2K_ERROR_BACKEND, and
+ * plan. L2K_BACKEND_AUTO is the CPU at present. Errors: L2K_ERROR_MEMORY, L2K_ERROR_BACKEND, and
  * L2K_ERROR_ARGUMENT for a component transform over components that differ in shape. A plan for one thread starts no
  * parallel region, so many of them may run side by side inside one. */
 l2k_status l2k_plan_create(const l2k_context *context, l2k_backend backend, const l2k_plan_spec *spec, l2k_plan **plan);

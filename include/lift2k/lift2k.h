@@ -41,7 +41,7 @@ typedef enum l2k_status {
     L2K_ERROR_ARGUMENT,    /* a value outside its range, or options that contradict each other */
     L2K_ERROR_STATE,       /* a call out of order, for example decoding before opening */
     L2K_ERROR_MEMORY,      /* the allocation hook returned NULL */
-    L2K_ERROR_LIMIT,       /* a limit set by the caller would be exceeded; checked before anything is allocated */
+    L2K_ERROR_LIMIT,       /* a limit set by the caller would be exceeded; found before memory is taken for it */
     L2K_ERROR_IO,          /* a stream callback reported a failure */
     L2K_ERROR_FORMAT,      /* the input is not JPEG 2000 at all */
     L2K_ERROR_CORRUPT,     /* the input breaks the standard's syntax */
@@ -126,7 +126,7 @@ typedef enum l2k_sample_type {
     L2K_SAMPLE_U16,
     L2K_SAMPLE_S16,
     L2K_SAMPLE_S32,
-    L2K_SAMPLE_F32 /* the transform stage alone: 9/7, no level shift, no clamp; see l2k_transform_create */
+    L2K_SAMPLE_F32 /* the transform stage alone: 9/7, no level shift, no clamp */
 } l2k_sample_type;
 
 /* The samples of one component in the caller's memory, native byte order. Strides are in bytes, so interleaved pixels
