@@ -58,7 +58,10 @@ void opj_program_version(char *version, size_t size)
         const char *at = strstr(line, mark);
         if (at && !version[0]) {
             at += sizeof mark - 1;
-            snprintf(version, size, "%.*s", (int)strspn(at, "0123456789."), at);
+            snprintf(version, size, "%.*s", (int)strcspn(at, " \n"), at);
+            size_t length = strlen(version);
+            if (length && version[length - 1] == '.')
+                version[length - 1] = 0;
         }
     }
     if (help)

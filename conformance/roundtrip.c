@@ -3,6 +3,7 @@
  * Usage: roundtrip lossless [count] [picture ...] | lossy|foreign [count] | rates|quality [picture ...]
  * Pictures are PGM, PPM and PNG files. Those in L2K_IMAGES_DIR, if that is set, are taken too. PNG files are converted
  * by the command that L2K_COMMAND names, else by lift2k from PATH. A named picture that cannot be read is a failure. */
+#include "conformance/roundtrip.h"
 
 #include <dirent.h>
 #include <stdio.h>
