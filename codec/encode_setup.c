@@ -32,7 +32,7 @@ static l2k_status check_image(const l2k_encode_job *job)
     uint64_t samples = 0;
     if (image->x0 >= image->x1 || image->y0 >= image->y1)
         return l2k_fail(job->context, L2K_ERROR_ARGUMENT, "an image without samples");
-    if (!(image->density_x >= 0 && image->density_x <= 1e9 && image->density_y >= 0 && image->density_y <= 1e9))
+    if (!(image->density_x >= 0 && image->density_x <= 1e100 && image->density_y >= 0 && image->density_y <= 1e100))
         return l2k_fail(job->context, L2K_ERROR_ARGUMENT, "a density of %g x %g pixels per metre", image->density_x,
                         image->density_y);
     if (image->num_components < 1 || image->num_components > L2K_MAX_COMPONENTS)
