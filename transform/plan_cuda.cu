@@ -8,7 +8,7 @@ extern "C" {
 #include "base/memory.h"
 #include "transform/backend.h"
 #include "transform/cuda_device.h"
-#include "transform/cuda_pass.h"
+#include "transform/cuda_levels.h"
 #include "transform/layout.h"
 }
 
@@ -27,8 +27,8 @@ struct cuda_state {
     cudaGraphExec_t graph;
     packed_pixels *pixels; /* per component; of a joined triple only the first has memory */
     void **coefficients;   /* per component, device */
-    char *low[2];          /* LL samples of odd and even levels, for each lane */
-    size_t low_lane_bytes[2];
+    l2k_plane *planes;     /* per component, device */
+    char *low;             /* LL samples between launches */
 };
 
 cuda_state *state_of(const l2k_plan *plan)
@@ -42,31 +42,6 @@ size_t round_up(size_t n, size_t multiple)
 }
 
 /* ---- Sizes --------------------------------------------------------------------------------------------------- */
-
-unsigned lanes_at(const l2k_plan_spec *spec, uint32_t c)
-{
-    return spec->component_transform && c == 0 ? 3 : 1;
-}
-
-/* Forward, the LL of what fits int16 fits as well (docs/numerics.md); inverse, somebody must have looked. */
-size_t low_sample_bytes(const l2k_plan_spec *spec, const l2k_plan_component *component)
-{
-    bool narrow = spec->direction == L2K_FORWARD || component->narrow_low;
-    return component->wavelet == L2K_WAVELET_5_3 && spec->type == L2K_COEFFICIENT_INT16 && narrow ? 2 : 4;
-}
-
-size_t low_row_bytes(const l2k_plan_spec *spec, const l2k_plan_component *component, uint32_t low_width)
-{
-    return round_up(low_width * low_sample_bytes(spec, component), 128);
-}
-
-size_t low_bytes(const l2k_plan_spec *spec, const l2k_plan_component *component, unsigned level)
-{
-    if (level >= component->levels)
-        return 0;
-    l2k_level l = l2k_level_of(component, level);
-    return low_row_bytes(spec, component, l.low_width) * l.low_height;
-}
 
 size_t view_bytes(const l2k_coefficients *view)
 {
@@ -98,158 +73,18 @@ packed_pixels pack_pixels(const l2k_plan_spec *spec, uint32_t first, unsigned la
     return p;
 }
 
-/* Every component in turn uses the same LL memory. */
-void measure_low(const l2k_plan_spec *spec, size_t lane_bytes[2], unsigned *lanes)
-{
-    lane_bytes[0] = lane_bytes[1] = 0;
-    *lanes = spec->component_transform ? 3 : 1;
-    for (uint32_t c = 0; c < spec->num_components; c++)
-        for (int odd = 0; odd < 2; odd++) {
-            unsigned level = l2k_discarded(spec->direction, &spec->components[c]) + (odd ? 1 : 2);
-            size_t bytes = low_bytes(spec, &spec->components[c], level);
-            lane_bytes[odd] = bytes > lane_bytes[odd] ? bytes : lane_bytes[odd];
-        }
-}
-
-/* ---- Launches ------------------------------------------------------------------------------------------------ */
-
-char *low_plane(const cuda_state *s, unsigned level, unsigned discard, unsigned lane)
-{
-    unsigned odd = (level - discard) & 1;
-    return s->low[odd] + lane * s->low_lane_bytes[odd];
-}
-
-void fill_low(const l2k_plan *plan, uint32_t c, unsigned lane, unsigned level, l2k_cuda_plane *out)
-{
-    const l2k_plan_component *component = &plan->components[c];
-    l2k_level l = l2k_level_of(component, level);
-    size_t bytes = low_sample_bytes(&plan->spec, component);
-    memset(out, 0, sizeof *out);
-    out->data = low_plane(state_of(plan), level, l2k_discarded(plan->spec.direction, component), lane);
-    out->row_stride = (int64_t)low_row_bytes(&plan->spec, component, l.low_width);
-    out->sample_stride = (int64_t)bytes;
-    out->type = component->wavelet == L2K_WAVELET_9_7 ? L2K_CUDA_F32 : bytes == 2 ? L2K_CUDA_S16 : L2K_CUDA_S32;
-    out->is_low = true;
-    out->shift = l2k_level_shift{0, INT32_MIN, INT32_MAX};
-}
-
-void fill_bands(const l2k_plan *plan, uint32_t c, unsigned level, l2k_cuda_bands *out)
-{
-    const l2k_plan_component *component = &plan->components[c];
-    const l2k_coefficients *view = &plan->views[c];
-    float factor = plan->spec.direction == L2K_INVERSE ? 0.5f : 1.0f;
-    out->data = state_of(plan)->coefficients[c];
-    out->stride = (int64_t)view->stride;
-    for (unsigned o = 0; o < 4; o++) {
-        unsigned number = o == L2K_LL || level == 0 ? 0 : l2k_band_number(component->levels - level + 1, o);
-        out->x[o] = view->bands[number].x;
-        out->y[o] = view->bands[number].y;
-        out->step[o] = component->wavelet == L2K_WAVELET_9_7 ? factor * component->steps[number] : 1.0f;
-    }
-}
-
-/* What all lanes of a pass share. */
-l2k_cuda_pass begin_pass(const l2k_plan *plan, uint32_t c, unsigned lanes, unsigned level)
-{
-    const l2k_plan_component *component = &plan->components[c];
-    unsigned discard = l2k_discarded(plan->spec.direction, component);
-    l2k_cuda_pass pass;
-    memset(&pass, 0, sizeof pass);
-    pass.components = (int32_t)lanes;
-    pass.type = plan->spec.type;
-    pass.wavelet = component->wavelet;
-    pass.decompose = level > discard;
-    pass.low_in_bands = level == component->levels;
-    if (pass.decompose) {
-        l2k_level l = l2k_level_of(component, level);
-        pass.width = (int32_t)l.width;
-        pass.height = (int32_t)l.height;
-        pass.low_width = (int32_t)l.low_width;
-        pass.low_height = (int32_t)l.low_height;
-        pass.parity_x = (int32_t)l.parity_x;
-        pass.parity_y = (int32_t)l.parity_y;
-    } else {
-        pass.width = (int32_t)plan->views[c].width;
-        pass.height = (int32_t)plan->views[c].height;
-    }
-    return pass;
-}
-
-typedef int (*pass_launcher)(const l2k_cuda_pass *, void *);
-
-/* One launch: level `level` (the number of `discard` where there is no wavelet) of `lanes` components from c on. At the
- * pixel side the samples are planes[lane], elsewhere the LL of the level above. */
-int launch_pass(const l2k_plan *plan, uint32_t c, unsigned lanes, unsigned lane0, unsigned level,
-                const l2k_cuda_plane *planes, pass_launcher launch, cudaStream_t stream)
-{
-    unsigned discard = l2k_discarded(plan->spec.direction, &plan->components[c]);
-    l2k_cuda_pass pass = begin_pass(plan, c, lanes, level);
-    bool at_pixels = level <= discard + 1;
-    pass.joined = at_pixels && lanes == 3;
-    for (unsigned lane = 0; lane < lanes; lane++) {
-        if (at_pixels)
-            pass.samples[lane] = planes[lane];
-        else
-            fill_low(plan, c + lane, lane0 + lane, level - 1, &pass.samples[lane]);
-        if (pass.decompose && !pass.low_in_bands)
-            fill_low(plan, c + lane, lane0 + lane, level, &pass.low[lane]);
-        fill_bands(plan, c + lane, level, &pass.bands[lane]);
-    }
-    return launch(&pass, stream);
-}
-
-/* All levels of the components from c on that go together. Only the level at the pixels joins them; the others run lane by
- * lane, each in its own LL memory. */
-int launch_lanes(const l2k_plan *plan, uint32_t c, unsigned lanes, const l2k_cuda_plane *planes, cudaStream_t stream)
-{
-    const l2k_plan_component *component = &plan->components[c];
-    unsigned discard = l2k_discarded(plan->spec.direction, component), levels = component->levels;
-    unsigned first = levels > discard ? discard + 1 : discard;
-    bool forward = plan->spec.direction == L2K_FORWARD;
-    pass_launcher launch = forward ? l2k_cuda_forward_pass : l2k_cuda_inverse_pass;
-    int error = cudaSuccess;
-    if (forward)
-        error = launch_pass(plan, c, lanes, 0, first, planes, launch, stream);
-    for (unsigned i = 0; i + first < levels && error == cudaSuccess; i++) {
-        unsigned level = forward ? first + 1 + i : levels - i;
-        for (unsigned lane = 0; lane < lanes && error == cudaSuccess; lane++)
-            error = launch_pass(plan, c + lane, 1, lane, level, NULL, launch, stream);
-    }
-    if (!forward && error == cudaSuccess)
-        error = launch_pass(plan, c, lanes, 0, first, planes, launch, stream);
-    return error;
-}
-
-l2k_cuda_plane device_plane(const l2k_plan *plan, uint32_t c, char *data, int64_t row_stride, int64_t sample_stride,
-                            l2k_sample_type type)
-{
-    const l2k_plan_component *component = &plan->components[c];
-    l2k_cuda_plane plane;
-    memset(&plane, 0, sizeof plane);
-    plane.data = data;
-    plane.row_stride = row_stride;
-    plane.sample_stride = sample_stride;
-    plane.type = (l2k_cuda_type)type;
-    plane.shift = l2k_level_shift_make(component->precision, component->is_signed);
-    return plane;
-}
-
 /* All launches of a plan between its own buffers. */
 int launch_all(const l2k_plan *plan, cudaStream_t stream)
 {
     const cuda_state *s = state_of(plan);
-    int error = cudaSuccess;
-    for (uint32_t c = 0; c < plan->spec.num_components && error == cudaSuccess;) {
-        unsigned lanes = lanes_at(&plan->spec, c);
+    for (uint32_t c = 0; c < plan->spec.num_components;) {
+        unsigned lanes = l2k_cuda_lanes(&plan->spec, c);
         const packed_pixels *pixels = &s->pixels[c];
-        l2k_cuda_plane planes[3];
-        for (unsigned lane = 0; lane < lanes; lane++)
-            planes[lane] = device_plane(plan, c + lane, pixels->device + lane * pixels->sample_bytes,
-                                        (int64_t)pixels->row_bytes, (int64_t)(lanes * pixels->sample_bytes), pixels->type);
-        error = launch_lanes(plan, c, lanes, planes, stream);
-        c += lanes;
+        for (unsigned lane = 0; lane < lanes; lane++, c++)
+            s->planes[c] = l2k_plane{pixels->device + lane * pixels->sample_bytes, (ptrdiff_t)pixels->row_bytes,
+                                     (ptrdiff_t)(lanes * pixels->sample_bytes), pixels->type};
     }
-    return error;
+    return l2k_cuda_run_levels(plan, s->planes, s->coefficients, s->low, stream);
 }
 
 /* ---- Making and freeing -------------------------------------------------------------------------------------- */
@@ -271,7 +106,7 @@ l2k_status take_pixels(l2k_plan *plan)
 {
     cuda_state *s = state_of(plan);
     for (uint32_t c = 0; c < plan->spec.num_components;) {
-        unsigned lanes = lanes_at(&plan->spec, c);
+        unsigned lanes = l2k_cuda_lanes(&plan->spec, c);
         s->pixels[c] = pack_pixels(&plan->spec, c, lanes);
         void *device = NULL, *host = NULL;
         L2K_TRY(take_device(plan, s->pixels[c].bytes, &device));
@@ -286,13 +121,9 @@ l2k_status take_pixels(l2k_plan *plan)
 l2k_status take_memory(l2k_plan *plan)
 {
     cuda_state *s = state_of(plan);
-    unsigned lanes;
-    measure_low(&plan->spec, s->low_lane_bytes, &lanes);
-    for (int odd = 0; odd < 2; odd++) {
-        void *low = NULL;
-        L2K_TRY(take_device(plan, s->low_lane_bytes[odd] * lanes, &low));
-        s->low[odd] = (char *)low;
-    }
+    void *low = NULL;
+    L2K_TRY(take_device(plan, l2k_cuda_low_bytes(&plan->spec), &low));
+    s->low = (char *)low;
     for (uint32_t c = 0; c < plan->spec.num_components; c++) {
         L2K_TRY(take_device(plan, view_bytes(&plan->views[c]), &s->coefficients[c]));
         if (!plan->spec.on_device)
@@ -334,7 +165,8 @@ l2k_status create(l2k_plan *plan)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the wavelet transform");
     s->pixels = (packed_pixels *)l2k_allocate_zeroed(context, count, sizeof *s->pixels);
     s->coefficients = (void **)l2k_allocate_zeroed(context, count, sizeof *s->coefficients);
-    if (!s->pixels || !s->coefficients)
+    s->planes = (l2k_plane *)l2k_allocate_zeroed(context, count, sizeof *s->planes);
+    if (!s->pixels || !s->coefficients || !s->planes)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the wavelet transform");
     L2K_TRY(take_memory(plan));
     if (plan->spec.on_device)
@@ -363,8 +195,8 @@ void destroy(l2k_plan *plan)
                 cudaFreeHost(plan->views[c].base);
         }
     }
-    cudaFree(s->low[0]);
-    cudaFree(s->low[1]);
+    cudaFree(s->low);
+    l2k_release(plan->context, s->planes);
     l2k_release(plan->context, s->pixels);
     l2k_release(plan->context, s->coefficients);
     l2k_release(plan->context, s);
@@ -504,7 +336,7 @@ l2k_status refuse_floats(const l2k_plan *plan, const l2k_plane *planes)
 l2k_status forward(l2k_plan *plan, const l2k_plane *planes)
 {
     L2K_TRY(refuse_floats(plan, planes));
-    for (uint32_t c = 0; c < plan->spec.num_components; c += lanes_at(&plan->spec, c))
+    for (uint32_t c = 0; c < plan->spec.num_components; c += l2k_cuda_lanes(&plan->spec, c))
         L2K_TRY(upload_pixels(plan, c, planes + c));
     L2K_TRY(run_graph(plan));
     L2K_TRY(copy_coefficients(plan, cudaMemcpyDeviceToHost));
@@ -517,13 +349,13 @@ l2k_status inverse(l2k_plan *plan, const l2k_plane *planes)
     L2K_TRY(refuse_floats(plan, planes));
     L2K_TRY(copy_coefficients(plan, cudaMemcpyHostToDevice));
     L2K_TRY(run_graph(plan));
-    for (uint32_t c = 0; c < plan->spec.num_components; c += lanes_at(&plan->spec, c))
+    for (uint32_t c = 0; c < plan->spec.num_components; c += l2k_cuda_lanes(&plan->spec, c))
         L2K_TRY(l2k_cuda_check(plan->context,
                                cudaMemcpyAsync(s->pixels[c].host, s->pixels[c].device, s->pixels[c].bytes,
                                                cudaMemcpyDeviceToHost, s->stream),
                                "downloading samples"));
     L2K_TRY(wait(plan)); /* the caller's planes are only touched once everything is there */
-    for (uint32_t c = 0; c < plan->spec.num_components; c += lanes_at(&plan->spec, c))
+    for (uint32_t c = 0; c < plan->spec.num_components; c += l2k_cuda_lanes(&plan->spec, c))
         copy_rows(&s->pixels[c], planes + c, plan->views[c].width, 0, plan->views[c].height, false);
     return L2K_OK;
 }
@@ -532,18 +364,7 @@ l2k_status inverse(l2k_plan *plan, const l2k_plane *planes)
 
 l2k_status run_on_device(l2k_plan *plan, const l2k_plane *planes, void *stream)
 {
-    int error = cudaSuccess;
-    for (uint32_t c = 0; c < plan->spec.num_components && error == cudaSuccess;) {
-        unsigned lanes = lanes_at(&plan->spec, c);
-        l2k_cuda_plane device[3];
-        for (unsigned lane = 0; lane < lanes; lane++) {
-            const l2k_plane *plane = &planes[c + lane];
-            device[lane] = device_plane(plan, c + lane, (char *)plane->data, plane->row_stride, plane->sample_stride,
-                                        plane->type);
-        }
-        error = launch_lanes(plan, c, lanes, device, (cudaStream_t)stream);
-        c += lanes;
-    }
+    int error = l2k_cuda_run_levels(plan, planes, state_of(plan)->coefficients, state_of(plan)->low, stream);
     return l2k_cuda_check(plan->context, error, "launching the transform");
 }
 
@@ -551,17 +372,14 @@ l2k_status run_on_device(l2k_plan *plan, const l2k_plane *planes, void *stream)
 
 extern "C" uint64_t l2k_plan_device_bytes(const l2k_plan_spec *spec)
 {
-    size_t lane_bytes[2];
-    unsigned lanes;
-    measure_low(spec, lane_bytes, &lanes);
-    uint64_t bytes = (uint64_t)(lane_bytes[0] + lane_bytes[1]) * lanes;
+    uint64_t bytes = l2k_cuda_low_bytes(spec);
     for (uint32_t c = 0; c < spec->num_components; c++) {
         l2k_coefficients view;
         l2k_layout(spec->direction, spec->type, &spec->components[c], &view);
         bytes += view_bytes(&view);
     }
-    for (uint32_t c = 0; c < spec->num_components && !spec->on_device; c += lanes_at(spec, c))
-        bytes += pack_pixels(spec, c, lanes_at(spec, c)).bytes;
+    for (uint32_t c = 0; c < spec->num_components && !spec->on_device; c += l2k_cuda_lanes(spec, c))
+        bytes += pack_pixels(spec, c, l2k_cuda_lanes(spec, c)).bytes;
     return bytes;
 }
 
