@@ -11,6 +11,11 @@
 
 #include "base/device.h"
 
+/* The samples that a line has: coordinates first .. end - 1. */
+typedef struct l2k_span {
+    int32_t first, end;
+} l2k_span;
+
 /* ---- 5/3 reversible: int32, any value; sums wrap ------------------------------------------------------------- */
 
 /* F-9: the high sample from its low neighbours. Undone by l2k_5_3_unpredict (F-6). */

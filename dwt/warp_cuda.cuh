@@ -1,10 +1,13 @@
-/* Lifting in registers: a warp holds a tile of rows, each lane C consecutive columns of every row, and lanes talk to
- * their neighbours by shuffles (after Enfedaque, Auli-Llinas, Moure: Implementation of the DWT in a GPU through a
- * Register-based Strategy). No shared memory, no barriers. Lanes 0 and 31 hold the halo: their results are not valid.
+/* Lifting in registers: a warp walks down a strip of columns, each lane with N consecutive columns of a row, and lanes
+ * talk to their neighbours by shuffles (after Enfedaque, Auli-Llinas, Moure: Implementation of the DWT in a GPU through a
+ * Register-based Strategy). No shared memory, no barriers.
  *
- * The columns of lane l are u = u0 + l C .. + C - 1 with u0 even, in coordinates where even is low; register k is low
- * for even k. Rows likewise: r = 0 has a fixed parity per direction. Borders need no code here: what is loaded beyond
- * them mirrors the line, which is what F.3.7 asks. */
+ * Horizontally a row is done at once; the outer lanes lack a neighbour, so theirs is a halo. Vertically a state of two
+ * (5/3) or four (9/7) rows is all that is kept: rows come in by twos, and two finished rows leave.
+ *
+ * Coordinates are such that even ones are low. Beyond the border of a line the missing neighbour of a step equals the
+ * other one, which is what symmetric extension (F.3.7) comes to; so what is in registers beyond a border never counts.
+ * BORDER says at compile time whether there can be one in sight: code without such tests is less than half as long. */
 #ifndef L2K_DWT_WARP_CUDA_CUH
 #define L2K_DWT_WARP_CUDA_CUH
 
@@ -12,32 +15,7 @@
 
 #define L2K_EVERY_LANE 0xFFFFFFFFu
 
-/* A step on every other register of a lane, the first at `FIRST`; F(x, left, right). */
-template <int FIRST, int C, class T, class F> __device__ __forceinline__ void l2k_step_columns(T (&v)[C], F f)
-{
-    if (FIRST == 1) {
-        T right = __shfl_down_sync(L2K_EVERY_LANE, v[0], 1);
-#pragma unroll
-        for (int k = 1; k < C; k += 2)
-            v[k] = f(v[k], v[k - 1], k + 1 < C ? v[k + 1 < C ? k + 1 : 0] : right);
-    } else {
-        T left = __shfl_up_sync(L2K_EVERY_LANE, v[C - 1], 1);
-#pragma unroll
-        for (int k = 0; k < C; k += 2)
-            v[k] = f(v[k], k > 0 ? v[k > 0 ? k - 1 : 0] : left, v[k + 1]);
-    }
-}
-
-/* A step on rows FIRST, FIRST + 2 .. LAST of a tile. */
-template <int FIRST, int LAST, int ROWS, int C, class T, class F>
-__device__ __forceinline__ void l2k_step_rows(T (&v)[ROWS][C], F f)
-{
-#pragma unroll
-    for (int r = FIRST; r <= LAST; r += 2)
-#pragma unroll
-        for (int k = 0; k < C; k++)
-            v[r][k] = f(v[r][k], v[r - 1][k], v[r + 1][k]);
-}
+/* ---- Steps --------------------------------------------------------------------------------------------------- */
 
 struct l2k_53_predict {
     __device__ int32_t operator()(int32_t x, int32_t l, int32_t r) const { return l2k_5_3_predict(x, l, r); }
@@ -56,116 +34,265 @@ struct l2k_97_lift {
     __device__ float operator()(float x, float l, float r) const { return l2k_9_7_lift(x, l, r, c); }
 };
 
-/* The 5/3 on int32 registers. A tile gives PAIRS pairs of rows; forward row 0 is low, inverse row 0 is high. */
-struct l2k_wavelet_53 {
-    typedef int32_t T;
-    enum { C = 8, HALO_ROWS = 3, FORWARD_FIRST = 2, INVERSE_FIRST = 1 };
-
-    template <int P, int ROWS> static __device__ __forceinline__ void forward_rows(T (&v)[ROWS][C])
-    {
-        l2k_step_rows<1, 2 * P + 1>(v, l2k_53_predict());
-        l2k_step_rows<2, 2 * P>(v, l2k_53_update());
-    }
-    static __device__ __forceinline__ void forward_row(T (&v)[C])
-    {
-        l2k_step_columns<1>(v, l2k_53_predict());
-        l2k_step_columns<0>(v, l2k_53_update());
-    }
-    static __device__ __forceinline__ void inverse_row(T (&v)[C])
-    {
-        l2k_step_columns<0>(v, l2k_53_unupdate());
-        l2k_step_columns<1>(v, l2k_53_unpredict());
-    }
-    template <int P, int ROWS> static __device__ __forceinline__ void inverse_rows(T (&v)[ROWS][C])
-    {
-        l2k_step_rows<1, 2 * P + 1>(v, l2k_53_unupdate());
-        l2k_step_rows<2, 2 * P>(v, l2k_53_unpredict());
-    }
-    static __device__ __forceinline__ void forward_scale(T (&)[C], bool, bool, bool) {}
-    static __device__ __forceinline__ void inverse_scale(T (&)[C], bool, bool, bool) {}
-    static __device__ __forceinline__ T lone(T x) { return l2k_5_3_lone(x); }
-    static __device__ __forceinline__ T unlone(T x) { return l2k_5_3_unlone(x); }
-};
-
-/* The 9/7 on float registers. */
-struct l2k_wavelet_97 {
-    typedef float T;
-    enum { C = 4, HALO_ROWS = 7, FORWARD_FIRST = 4, INVERSE_FIRST = 3 };
-
-    template <int P, int ROWS> static __device__ __forceinline__ void forward_rows(T (&v)[ROWS][C])
-    {
-        l2k_step_rows<1, 2 * P + 5>(v, l2k_97_lift{L2K_9_7_ALPHA});
-        l2k_step_rows<2, 2 * P + 4>(v, l2k_97_lift{L2K_9_7_BETA});
-        l2k_step_rows<3, 2 * P + 3>(v, l2k_97_lift{L2K_9_7_GAMMA});
-        l2k_step_rows<4, 2 * P + 2>(v, l2k_97_lift{L2K_9_7_DELTA});
-    }
-    static __device__ __forceinline__ void forward_row(T (&v)[C])
-    {
-        l2k_step_columns<1>(v, l2k_97_lift{L2K_9_7_ALPHA});
-        l2k_step_columns<0>(v, l2k_97_lift{L2K_9_7_BETA});
-        l2k_step_columns<1>(v, l2k_97_lift{L2K_9_7_GAMMA});
-        l2k_step_columns<0>(v, l2k_97_lift{L2K_9_7_DELTA});
-    }
-    static __device__ __forceinline__ void inverse_row(T (&v)[C])
-    {
-        l2k_step_columns<0>(v, l2k_97_lift{-L2K_9_7_DELTA});
-        l2k_step_columns<1>(v, l2k_97_lift{-L2K_9_7_GAMMA});
-        l2k_step_columns<0>(v, l2k_97_lift{-L2K_9_7_BETA});
-        l2k_step_columns<1>(v, l2k_97_lift{-L2K_9_7_ALPHA});
-    }
-    template <int P, int ROWS> static __device__ __forceinline__ void inverse_rows(T (&v)[ROWS][C])
-    {
-        l2k_step_rows<1, 2 * P + 5>(v, l2k_97_lift{-L2K_9_7_DELTA});
-        l2k_step_rows<2, 2 * P + 4>(v, l2k_97_lift{-L2K_9_7_GAMMA});
-        l2k_step_rows<3, 2 * P + 3>(v, l2k_97_lift{-L2K_9_7_BETA});
-        l2k_step_rows<4, 2 * P + 2>(v, l2k_97_lift{-L2K_9_7_ALPHA});
-    }
-    /* Scaling of a row, vertically where there was a vertical transform, horizontally likewise. Forward: vertical
-     * before the horizontal steps, horizontal after them; each product rounds on its own. */
-    static __device__ __forceinline__ void forward_scale(T (&v)[C], bool vertical, bool high_row, bool active)
-    {
-        if (!active)
-            return;
-#pragma unroll
-        for (int k = 0; k < C; k++) {
-            bool high = vertical ? high_row : k & 1;
-            v[k] *= high ? L2K_9_7_FORWARD_HIGH : L2K_9_7_FORWARD_LOW;
-        }
-    }
-    static __device__ __forceinline__ void inverse_scale(T (&v)[C], bool vertical, bool high_row, bool active)
-    {
-        if (!active)
-            return;
-#pragma unroll
-        for (int k = 0; k < C; k++) {
-            bool high = vertical ? high_row : k & 1;
-            v[k] *= high ? L2K_9_7_INVERSE_HIGH : L2K_9_7_INVERSE_LOW;
-        }
-    }
-    static __device__ __forceinline__ T lone(T x) { return l2k_9_7_lone(x); }
-    static __device__ __forceinline__ T unlone(T x) { return l2k_9_7_unlone(x); }
-};
-
-/* Index i of a line of n samples, mirrored at both ends as often as it takes (F.3.7). */
-__device__ __forceinline__ int l2k_mirror(int i, int n)
+/* A step on the columns of one PARITY, v[0] being the even column `column`; f(x, left, right). */
+template <int PARITY, bool BORDER, int N, class T, class F>
+__device__ __forceinline__ void l2k_step_columns(T (&v)[N], int column, l2k_span line, F f)
 {
-    if ((unsigned)i < (unsigned)n)
-        return i;
-    int period = 2 * (n - 1);
-    i = n == 1 ? 0 : (i < 0 ? -i : i) % period;
-    return i < n ? i : period - i;
+    T outside = PARITY ? __shfl_down_sync(L2K_EVERY_LANE, v[0], 1) : __shfl_up_sync(L2K_EVERY_LANE, v[N - 1], 1);
+#pragma unroll
+    for (int k = PARITY; k < N; k += 2) {
+        T left = k > 0 ? v[k > 0 ? k - 1 : 0] : outside, right = k + 1 < N ? v[k + 1 < N ? k + 1 : 0] : outside;
+        if (BORDER) {
+            T known = left;
+            left = column + k - 1 < line.first ? right : left;
+            right = column + k + 1 >= line.end ? known : right;
+        }
+        v[k] = f(v[k], left, right);
+    }
 }
 
-/* The columns x .. x + C - 1 of a row of `width`, mirrored. */
-template <int C> struct l2k_columns {
-    int at[C];
+/* A step on a row. */
+template <int N, class T, class F>
+__device__ __forceinline__ void l2k_step_row(T (&row)[N], const T (&above)[N], const T (&below)[N], F f)
+{
+#pragma unroll
+    for (int k = 0; k < N; k++)
+        row[k] = f(row[k], above[k], below[k]);
+}
 
-    __device__ __forceinline__ l2k_columns(int x, int width)
+template <int N, class T> __device__ __forceinline__ void l2k_copy_row(T (&to)[N], const T (&from)[N])
+{
+#pragma unroll
+    for (int k = 0; k < N; k++)
+        to[k] = from[k];
+}
+
+/* A row's samples as its only ones, at an odd coordinate (F.3.6, F.4.6). */
+template <class W, bool FORWARD, int N, class T> __device__ __forceinline__ void l2k_lone_row(T (&row)[N])
+{
+#pragma unroll
+    for (int k = 0; k < N; k++)
+        row[k] = FORWARD ? W::lone(row[k]) : W::unlone(row[k]);
+}
+
+/* The neighbours of row q: before a step on q each equals the other where it does not exist. Both rows may be overwritten,
+ * since what does not exist does not count. */
+template <bool BORDER, int N, class T>
+__device__ __forceinline__ void l2k_mirror_rows(T (&above)[N], T (&below)[N], int q, l2k_span rows)
+{
+    if (BORDER && q - 1 < rows.first)
+        l2k_copy_row(above, below);
+    if (BORDER && q + 1 >= rows.end)
+        l2k_copy_row(below, above);
+}
+
+__device__ __forceinline__ bool l2k_is_lone(l2k_span line)
+{
+    return line.end - line.first == 1;
+}
+
+/* ---- 5/3 on int32 registers ---------------------------------------------------------------------------------- */
+
+struct l2k_wavelet_53 {
+    typedef int32_t T;
+    enum { DELAY = 0 }; /* pairs of rows between coming in and leaving, beyond what both wavelets have */
+
+    static __device__ __forceinline__ T lone(T x) { return l2k_5_3_lone(x); }
+    static __device__ __forceinline__ T unlone(T x) { return l2k_5_3_unlone(x); }
+
+    template <bool BORDER, int N>
+    static __device__ __forceinline__ void forward_columns(T (&v)[N], int column, l2k_span line)
+    {
+        l2k_step_columns<1, BORDER>(v, column, line, l2k_53_predict());
+        l2k_step_columns<0, BORDER>(v, column, line, l2k_53_update());
+    }
+
+    template <bool BORDER, int N>
+    static __device__ __forceinline__ void inverse_columns(T (&v)[N], int column, l2k_span line)
+    {
+        l2k_step_columns<0, BORDER>(v, column, line, l2k_53_unupdate());
+        l2k_step_columns<1, BORDER>(v, column, line, l2k_53_unpredict());
+    }
+
+    template <int N> struct forward_rows {
+        T even[N], predicted[N]; /* rows q - 1 and q - 2 when row q comes */
+
+        /* Takes rows q (odd) and q + 1, gives the low row q - 1 and the high row q. */
+        template <bool BORDER>
+        __device__ __forceinline__ void push(T (&odd)[N], T (&next)[N], int q, l2k_span rows, T (&low)[N], T (&high)[N])
+        {
+            if (BORDER && l2k_is_lone(rows)) {
+                l2k_copy_row(low, even);
+                l2k_lone_row<l2k_wavelet_53, true>(odd);
+            } else {
+                l2k_mirror_rows<BORDER>(even, next, q, rows);
+                l2k_step_row(odd, even, next, l2k_53_predict());
+                l2k_mirror_rows<BORDER>(predicted, odd, q - 1, rows);
+                l2k_copy_row(low, even);
+                l2k_step_row(low, predicted, odd, l2k_53_update());
+            }
+            l2k_copy_row(high, odd);
+            l2k_copy_row(predicted, odd);
+            l2k_copy_row(even, next);
+        }
+    };
+
+    template <int N> struct inverse_rows {
+        T high[N], even[N]; /* rows q - 1 (not yet done) and q - 2 when row q comes */
+
+        /* Takes the low row q and the high row q + 1, gives rows q - 1 and q. */
+        template <bool BORDER>
+        __device__ __forceinline__ void push(T (&low)[N], T (&next)[N], int q, l2k_span rows, T (&odd_out)[N],
+                                             T (&even_out)[N])
+        {
+            if (BORDER && l2k_is_lone(rows)) {
+                l2k_copy_row(odd_out, high);
+                l2k_lone_row<l2k_wavelet_53, false>(odd_out);
+            } else {
+                l2k_mirror_rows<BORDER>(high, next, q, rows);
+                l2k_step_row(low, high, next, l2k_53_unupdate());
+                l2k_mirror_rows<BORDER>(even, low, q - 1, rows);
+                l2k_copy_row(odd_out, high);
+                l2k_step_row(odd_out, even, low, l2k_53_unpredict());
+            }
+            l2k_copy_row(even_out, low);
+            l2k_copy_row(even, low);
+            l2k_copy_row(high, next);
+        }
+    };
+};
+
+/* ---- 9/7 on float registers ---------------------------------------------------------------------------------- */
+
+struct l2k_wavelet_97 {
+    typedef float T;
+    enum { DELAY = 1 };
+
+    static __device__ __forceinline__ T lone(T x) { return l2k_9_7_lone(x); }
+    static __device__ __forceinline__ T unlone(T x) { return l2k_9_7_unlone(x); }
+
+    template <bool BORDER, int N>
+    static __device__ __forceinline__ void forward_columns(T (&v)[N], int column, l2k_span line)
+    {
+        l2k_step_columns<1, BORDER>(v, column, line, l2k_97_lift{L2K_9_7_ALPHA});
+        l2k_step_columns<0, BORDER>(v, column, line, l2k_97_lift{L2K_9_7_BETA});
+        l2k_step_columns<1, BORDER>(v, column, line, l2k_97_lift{L2K_9_7_GAMMA});
+        l2k_step_columns<0, BORDER>(v, column, line, l2k_97_lift{L2K_9_7_DELTA});
+        scale_columns(v, L2K_9_7_FORWARD_LOW, L2K_9_7_FORWARD_HIGH);
+    }
+
+    template <bool BORDER, int N>
+    static __device__ __forceinline__ void inverse_columns(T (&v)[N], int column, l2k_span line)
+    {
+        scale_columns(v, L2K_9_7_INVERSE_LOW, L2K_9_7_INVERSE_HIGH);
+        l2k_step_columns<0, BORDER>(v, column, line, l2k_97_lift{-L2K_9_7_DELTA});
+        l2k_step_columns<1, BORDER>(v, column, line, l2k_97_lift{-L2K_9_7_GAMMA});
+        l2k_step_columns<0, BORDER>(v, column, line, l2k_97_lift{-L2K_9_7_BETA});
+        l2k_step_columns<1, BORDER>(v, column, line, l2k_97_lift{-L2K_9_7_ALPHA});
+    }
+
+    template <int N> struct forward_rows {
+        T even[N], alpha[N], beta[N], gamma[N]; /* rows q - 1 .. q - 4, each after the step it is named for */
+
+        /* Takes rows q (odd) and q + 1, gives the low row q - 3 and the high row q - 2. */
+        template <bool BORDER>
+        __device__ __forceinline__ void push(T (&odd)[N], T (&next)[N], int q, l2k_span rows, T (&low)[N], T (&high)[N])
+        {
+            T second[N];
+            l2k_copy_row(second, even);
+            l2k_copy_row(high, alpha);
+            l2k_copy_row(low, beta);
+            if (BORDER && l2k_is_lone(rows)) {
+                l2k_copy_row(gamma, high);
+                l2k_lone_row<l2k_wavelet_97, true>(high);
+            } else {
+                l2k_mirror_rows<BORDER>(second, next, q, rows);
+                l2k_step_row(odd, second, next, l2k_97_lift{L2K_9_7_ALPHA});
+                l2k_mirror_rows<BORDER>(high, odd, q - 1, rows);
+                l2k_step_row(second, high, odd, l2k_97_lift{L2K_9_7_BETA});
+                l2k_mirror_rows<BORDER>(low, second, q - 2, rows);
+                l2k_step_row(high, low, second, l2k_97_lift{L2K_9_7_GAMMA});
+                l2k_mirror_rows<BORDER>(gamma, high, q - 3, rows);
+                l2k_step_row(low, gamma, high, l2k_97_lift{L2K_9_7_DELTA});
+                l2k_copy_row(gamma, high);
+                scale_row(low, L2K_9_7_FORWARD_LOW);
+                scale_row(high, L2K_9_7_FORWARD_HIGH);
+            }
+            l2k_copy_row(even, next);
+            l2k_copy_row(alpha, odd);
+            l2k_copy_row(beta, second);
+        }
+    };
+
+    template <int N> struct inverse_rows {
+        T high[N], delta[N], gamma[N], beta[N]; /* rows q - 1 .. q - 4, each after the step it is named for */
+
+        /* Takes the low row q and the high row q + 1, gives rows q - 3 and q - 2. */
+        template <bool BORDER>
+        __device__ __forceinline__ void push(T (&low)[N], T (&next)[N], int q, l2k_span rows, T (&odd_out)[N],
+                                             T (&even_out)[N])
+        {
+            T second[N];
+            l2k_copy_row(second, high);
+            l2k_copy_row(even_out, delta);
+            l2k_copy_row(odd_out, gamma);
+            if (BORDER && l2k_is_lone(rows)) {
+                l2k_lone_row<l2k_wavelet_97, false>(odd_out);
+            } else {
+                scale_row(low, L2K_9_7_INVERSE_LOW);
+                scale_row(next, L2K_9_7_INVERSE_HIGH);
+                l2k_mirror_rows<BORDER>(second, next, q, rows);
+                l2k_step_row(low, second, next, l2k_97_lift{-L2K_9_7_DELTA});
+                l2k_mirror_rows<BORDER>(even_out, low, q - 1, rows);
+                l2k_step_row(second, even_out, low, l2k_97_lift{-L2K_9_7_GAMMA});
+                l2k_mirror_rows<BORDER>(odd_out, second, q - 2, rows);
+                l2k_step_row(even_out, odd_out, second, l2k_97_lift{-L2K_9_7_BETA});
+                l2k_mirror_rows<BORDER>(beta, even_out, q - 3, rows);
+                l2k_step_row(odd_out, beta, even_out, l2k_97_lift{-L2K_9_7_ALPHA});
+            }
+            l2k_copy_row(beta, even_out);
+            l2k_copy_row(gamma, second);
+            l2k_copy_row(delta, low);
+            l2k_copy_row(high, next);
+        }
+    };
+
+  private:
+    template <int N> static __device__ __forceinline__ void scale_row(T (&row)[N], float factor)
     {
 #pragma unroll
-        for (int k = 0; k < C; k++)
-            at[k] = l2k_mirror(x + k, width);
+        for (int k = 0; k < N; k++)
+            row[k] *= factor;
+    }
+    template <int N> static __device__ __forceinline__ void scale_columns(T (&v)[N], float low, float high)
+    {
+#pragma unroll
+        for (int k = 0; k < N; k++)
+            v[k] *= k & 1 ? high : low;
     }
 };
+
+/* ---- A row horizontally -------------------------------------------------------------------------------------- */
+
+/* A lane's columns at one level: the coordinate of its first, and the columns that exist. */
+struct l2k_lane_columns {
+    int column;
+    l2k_span line;
+};
+
+template <class W, bool FORWARD, bool BORDER, int N>
+__device__ __forceinline__ void l2k_row(typename W::T (&v)[N], const l2k_lane_columns &lane)
+{
+    if (BORDER && l2k_is_lone(lane.line)) {
+#pragma unroll
+        for (int k = 1; k < N; k += 2)
+            v[k] = lane.line.first & 1 ? (FORWARD ? W::lone(v[k]) : W::unlone(v[k])) : v[k];
+        return;
+    }
+    if (FORWARD)
+        W::template forward_columns<BORDER>(v, lane.column, lane.line);
+    else
+        W::template inverse_columns<BORDER>(v, lane.column, lane.line);
+}
 
 #endif

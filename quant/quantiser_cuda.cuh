@@ -1,39 +1,100 @@
-/* The quantiser inside a kernel's stores, its inverse inside the loads: from the wavelet's registers to coefficients. */
+/* The quantiser inside a kernel's stores, its inverse inside the loads: a lane's N values of a row of a subband, between
+ * the wavelet's registers (int32 for the 5/3, float for the 9/7) and coefficients of 16 or 32 bits. */
 #ifndef L2K_QUANT_QUANTISER_CUDA_CUH
 #define L2K_QUANT_QUANTISER_CUDA_CUH
 
-#include "quant/quantiser.h"
+#include "base/words_cuda.cuh"
+#include "quant/cuda_bands.h"
 
-/* 5/3: the coefficient itself. */
-template <class D> __device__ __forceinline__ D l2k_to_coefficient(int32_t v, float)
+/* ---- Values to coefficients ---------------------------------------------------------------------------------- */
+
+template <class D, int N>
+__device__ __forceinline__ void l2k_to_coefficients(const int32_t (&v)[N], const l2k_quantiser_step &, bool,
+                                                    l2k_packed<D, N> *out)
 {
-    return (D)v;
+#pragma unroll
+    for (int k = 0; k < N; k++)
+        out->set(k, (D)v[k]);
 }
 
-/* 9/7: the index, or the value where coefficients are float32. */
-template <class D> __device__ __forceinline__ D l2k_to_coefficient(float v, float step)
+/* Seldom called, often expanded. */
+static __device__ __noinline__ int32_t l2k_divide_and_quantise(float v, float step)
 {
-    return (D)l2k_quantise(v, step);
+    return l2k_quantise(v, step);
 }
 
-template <> __device__ __forceinline__ float l2k_to_coefficient<float>(float v, float)
+template <class D, int N>
+__device__ __forceinline__ void l2k_divide_all(const float (&v)[N], float step, l2k_packed<D, N> *out)
 {
-    return v;
+#pragma unroll
+    for (int k = 0; k < N; k++)
+        out->set(k, (D)l2k_divide_and_quantise(v[k], step));
 }
 
-template <class D> __device__ __forceinline__ void l2k_from_coefficient(D q, float, int32_t *v)
+template <int N>
+__device__ __forceinline__ void l2k_to_coefficients(const float (&v)[N], const l2k_quantiser_step &s, bool,
+                                                    l2k_packed<int16_t, N> *out)
 {
-    *v = (int32_t)q;
+    uint32_t differ = 0;
+#pragma unroll
+    for (int k = 0; k < N; k++) {
+        uint32_t index = __float_as_uint(l2k_index_in_mantissa(v[k], s.below));
+        differ |= index ^ __float_as_uint(l2k_index_in_mantissa(v[k], s.above));
+        out->set(k, (int16_t)index);
+    }
+    if (differ)
+        l2k_divide_all(v, s.step, out);
 }
 
-template <class D> __device__ __forceinline__ void l2k_from_coefficient(D q, float half_step, float *v)
+/* `floats`: the values as they are, in the bits of an integer. */
+template <int N>
+__device__ __forceinline__ void l2k_to_coefficients(const float (&v)[N], const l2k_quantiser_step &s, bool floats,
+                                                    l2k_packed<int32_t, N> *out)
 {
-    *v = l2k_dequantise((int32_t)q, half_step);
+    if (floats) {
+#pragma unroll
+        for (int k = 0; k < N; k++)
+            out->set(k, __float_as_int(v[k]));
+        return;
+    }
+    bool sure = true;
+#pragma unroll
+    for (int k = 0; k < N; k++) {
+        uint32_t index = __float_as_uint(l2k_index_in_mantissa(v[k], s.below));
+        sure = sure && index == __float_as_uint(l2k_index_in_mantissa(v[k], s.above)) &&
+               fabsf(v[k]) * s.above < L2K_INDEX_LIMIT;
+        out->set(k, (int32_t)(index - L2K_MANTISSA_ZERO));
+    }
+    if (!sure)
+        l2k_divide_all(v, s.step, out);
 }
 
-template <> __device__ __forceinline__ void l2k_from_coefficient<float>(float q, float, float *v)
+/* ---- Coefficients to values; step[].step is half the step ---------------------------------------------------- */
+
+template <class D, int N>
+__device__ __forceinline__ void l2k_from_coefficients(const l2k_packed<D, N> &in, float, bool, int32_t (&v)[N])
 {
-    *v = q;
+#pragma unroll
+    for (int k = 0; k < N; k++)
+        v[k] = in.get(k);
+}
+
+template <int N>
+__device__ __forceinline__ void l2k_from_coefficients(const l2k_packed<int16_t, N> &in, float half_step, bool,
+                                                      float (&v)[N])
+{
+#pragma unroll
+    for (int k = 0; k < N; k++)
+        v[k] = l2k_dequantise(in.get(k), half_step);
+}
+
+template <int N>
+__device__ __forceinline__ void l2k_from_coefficients(const l2k_packed<int32_t, N> &in, float half_step, bool floats,
+                                                      float (&v)[N])
+{
+#pragma unroll
+    for (int k = 0; k < N; k++)
+        v[k] = floats ? __int_as_float(in.get(k)) : l2k_dequantise(in.get(k), half_step);
 }
 
 #endif

@@ -1,129 +1,12 @@
-/* The pixel pass inside a kernel's loads and stores: C columns of a row at a time, in registers. What is in the kernel's
- * sight is a plane in device memory, of pixels or of LL samples. */
+/* The pixel pass inside a kernel's loads and stores, N columns of a row in a lane at a time. A source loads a row as raw
+ * bits, so that many loads can be under way, and unpacks it to level-shifted values later; a sink packs and stores. Both
+ * serve planes of pixels and planes of LL samples in device memory. They are made from the columns at which the warp and
+ * the lane begin and the width of the plane; rows are counted from its first. */
 #ifndef L2K_TILING_PIXEL_CUDA_CUH
 #define L2K_TILING_PIXEL_CUDA_CUH
 
-#include "tiling/pixel.h"
-
-/* BYTES bytes in words: loaded and stored with the widest access that their size allows. */
-template <int BYTES> struct l2k_words {
-    static_assert(BYTES % 4 == 0, "whole words");
-    enum { N = BYTES / 4, ALIGNMENT = BYTES % 16 == 0 ? 16 : BYTES % 8 == 0 ? 8 : 4 };
-    uint32_t w[N];
-
-    __device__ __forceinline__ void load(const void *from)
-    {
-        if (ALIGNMENT == 16) {
-#pragma unroll
-            for (int i = 0; i < N; i += 4) {
-                uint4 q = __ldg(reinterpret_cast<const uint4 *>(from) + i / 4);
-                w[i] = q.x, w[i + (N > 1)] = q.y, w[i + 2 * (N > 2)] = q.z, w[i + 3 * (N > 3)] = q.w;
-            }
-        } else if (ALIGNMENT == 8) {
-#pragma unroll
-            for (int i = 0; i < N; i += 2) {
-                uint2 q = __ldg(reinterpret_cast<const uint2 *>(from) + i / 2);
-                w[i] = q.x, w[i + (N > 1)] = q.y;
-            }
-        } else {
-#pragma unroll
-            for (int i = 0; i < N; i++)
-                w[i] = __ldg(reinterpret_cast<const uint32_t *>(from) + i);
-        }
-    }
-    __device__ __forceinline__ void store(void *to) const
-    {
-        if (ALIGNMENT == 16) {
-#pragma unroll
-            for (int i = 0; i < N; i += 4)
-                reinterpret_cast<uint4 *>(to)[i / 4] =
-                    make_uint4(w[i], w[i + (N > 1)], w[i + 2 * (N > 2)], w[i + 3 * (N > 3)]);
-        } else if (ALIGNMENT == 8) {
-#pragma unroll
-            for (int i = 0; i < N; i += 2)
-                reinterpret_cast<uint2 *>(to)[i / 2] = make_uint2(w[i], w[i + (N > 1)]);
-        } else {
-#pragma unroll
-            for (int i = 0; i < N; i++)
-                reinterpret_cast<uint32_t *>(to)[i] = w[i];
-        }
-    }
-};
-
-/* N values of type S in such words. Fewer than four bytes are an access of their own. */
-template <class S, int N> struct l2k_packed {
-    enum { BYTES = (int)sizeof(S) * N, SMALL = BYTES < 4, ALIGNMENT = SMALL ? BYTES : (int)l2k_words<SMALL ? 4 : BYTES>::ALIGNMENT };
-    l2k_words<SMALL ? 4 : BYTES> words;
-
-    __device__ __forceinline__ static bool is_aligned(const void *address)
-    {
-        return (reinterpret_cast<uintptr_t>(address) & (ALIGNMENT - 1)) == 0;
-    }
-    __device__ __forceinline__ void load(const S *from)
-    {
-        if (SMALL)
-            words.w[0] = BYTES == 2 ? __ldg(reinterpret_cast<const uint16_t *>(from))
-                                    : __ldg(reinterpret_cast<const uint8_t *>(from));
-        else
-            words.load(from);
-    }
-    __device__ __forceinline__ void store(S *to) const
-    {
-        if (SMALL && BYTES == 2)
-            *reinterpret_cast<uint16_t *>(to) = (uint16_t)words.w[0];
-        else if (SMALL)
-            *reinterpret_cast<uint8_t *>(to) = (uint8_t)words.w[0];
-        else
-            words.store(to);
-    }
-    /* Value k, k known when compiling. */
-    __device__ __forceinline__ S get(int k) const
-    {
-        uint32_t bits = words.w[k * (int)sizeof(S) / 4] >> 8 * (k * (int)sizeof(S) % 4);
-        return from_bits(bits, (S *)0);
-    }
-    __device__ __forceinline__ void set(int k, S x)
-    {
-        int word = k * (int)sizeof(S) / 4, shift = 8 * (k * (int)sizeof(S) % 4);
-        uint32_t bits = to_bits(x);
-        words.w[word] = shift == 0 ? bits : words.w[word] | bits << shift;
-    }
-
-  private:
-    template <class I> __device__ __forceinline__ static I from_bits(uint32_t bits, I *)
-    {
-        return (I)bits;
-    }
-    __device__ __forceinline__ static float from_bits(uint32_t bits, float *)
-    {
-        return __uint_as_float(bits);
-    }
-    template <class I> __device__ __forceinline__ static uint32_t to_bits(I x)
-    {
-        return (uint32_t)x & (sizeof(I) == 4 ? 0xFFFFFFFFu : sizeof(I) == 2 ? 0xFFFFu : 0xFFu);
-    }
-    __device__ __forceinline__ static uint32_t to_bits(float x)
-    {
-        return __float_as_uint(x);
-    }
-};
-
-/* Stores x[k] at to[first + k] where 0 <= first + k < count. */
-template <class S, int N> __device__ __forceinline__ void l2k_store_run(S *to, const S (&x)[N], int first, int count)
-{
-    if (first >= 0 && first + N <= count && l2k_packed<S, N>::is_aligned(to + first)) {
-        l2k_packed<S, N> packed;
-#pragma unroll
-        for (int k = 0; k < N; k++)
-            packed.set(k, x[k]);
-        packed.store(to + first);
-        return;
-    }
-#pragma unroll
-    for (int k = 0; k < N; k++)
-        if (first + k >= 0 && first + k < count)
-            to[first + k] = x[k];
-}
+#include "base/words_cuda.cuh"
+#include "tiling/cuda_plane.h"
 
 /* A sample of any type at any address. */
 __device__ __forceinline__ int32_t l2k_load_any(const char *at, l2k_sample_type type)
@@ -150,18 +33,43 @@ __device__ __forceinline__ void l2k_store_any(char *at, l2k_sample_type type, in
         at[i] = (char)((uint32_t)value >> 8 * i);
 }
 
-/* One component of the forward transforms, from the three shifted samples. */
-__device__ __forceinline__ void l2k_join_forward(int32_t r, int32_t g, int32_t b, int component, int32_t *out)
+/* ---- Values and samples -------------------------------------------------------------------------------------- */
+
+/* A sample of a plane as its wavelet wants it. */
+__device__ __forceinline__ void l2k_value_of(int32_t sample, l2k_level_shift shift, int32_t *value)
 {
-    l2k_rct_forward(&r, &g, &b);
-    *out = component == 0 ? r : component == 1 ? g : b;
+    *value = l2k_shift_down(sample, shift);
 }
 
-__device__ __forceinline__ void l2k_join_forward(int32_t r, int32_t g, int32_t b, int component, float *out)
+__device__ __forceinline__ void l2k_value_of(int32_t sample, l2k_level_shift shift, float *value)
 {
-    float x = (float)r, y = (float)g, z = (float)b;
-    l2k_ict_forward(&x, &y, &z);
-    *out = component == 0 ? x : component == 1 ? y : z;
+    *value = (float)l2k_shift_down(sample, shift);
+}
+
+__device__ __forceinline__ void l2k_value_of(float sample, l2k_level_shift, float *value)
+{
+    *value = sample;
+}
+
+/* Small unsigned samples: the same, at the price of an addition. */
+__device__ __forceinline__ void l2k_value_of(uint8_t sample, l2k_level_shift shift, float *value)
+{
+    *value = l2k_biased_float(sample) - (8388608.0f + (float)shift.shift);
+}
+
+__device__ __forceinline__ void l2k_value_of(uint16_t sample, l2k_level_shift shift, float *value)
+{
+    *value = l2k_biased_float(sample) - (8388608.0f + (float)shift.shift);
+}
+
+__device__ __forceinline__ void l2k_value_of(uint8_t sample, l2k_level_shift shift, int32_t *value)
+{
+    *value = l2k_shift_down(sample, shift);
+}
+
+__device__ __forceinline__ void l2k_value_of(uint16_t sample, l2k_level_shift shift, int32_t *value)
+{
+    *value = l2k_shift_down(sample, shift);
 }
 
 /* A finished value back to a sample. */
@@ -175,6 +83,16 @@ __device__ __forceinline__ int32_t l2k_finish(float value, l2k_level_shift shift
     return l2k_shift_up_f32(value, shift);
 }
 
+__device__ __forceinline__ void l2k_join_forward(int32_t *a, int32_t *b, int32_t *c)
+{
+    l2k_rct_forward(a, b, c);
+}
+
+__device__ __forceinline__ void l2k_join_forward(float *a, float *b, float *c)
+{
+    l2k_ict_forward(a, b, c);
+}
+
 __device__ __forceinline__ void l2k_join_inverse(int32_t *a, int32_t *b, int32_t *c)
 {
     l2k_rct_inverse(a, b, c);
@@ -184,5 +102,206 @@ __device__ __forceinline__ void l2k_join_inverse(float *a, float *b, float *c)
 {
     l2k_ict_inverse(a, b, c);
 }
+
+/* Signed samples of less than 32 bits are read as unsigned ones with their sign bit turned over, which adds half of the
+ * range to them; here it leaves again with the level shift. */
+template <class S> __device__ __forceinline__ l2k_level_shift l2k_unflipped(const l2k_cuda_plane &plane)
+{
+    l2k_level_shift shift = plane.shift;
+    shift.shift += (int32_t)(plane.flip & (sizeof(S) == 1 ? 0x80u : 0x8000u));
+    return shift;
+}
+
+/* Whether whole accesses fit where the warp's first column stands, and so those of all lanes and rows. */
+template <class Raw, class S> __device__ __forceinline__ bool l2k_is_aligned(const l2k_cuda_plane &plane, int warp)
+{
+    return Raw::is_aligned(plane.data + (int64_t)warp * (int)sizeof(S)) && plane.row_stride % Raw::ALIGNMENT == 0;
+}
+
+/* ---- Sources ------------------------------------------------------------------------------------------------- */
+
+/* A plane whose samples of type S lie side by side. */
+template <class W, class S, int N> struct l2k_plane_source {
+    enum { COMPONENTS = 1, COLUMNS = N };
+    typedef l2k_packed<S, N> raw;
+    const l2k_cuda_plane &plane;
+    l2k_lane_run<N> run;
+    const S *lane;
+    l2k_level_shift shift;
+
+    __device__ __forceinline__ l2k_plane_source(const l2k_cuda_plane *planes, int warp, int lane_first, int width)
+        : plane(planes[0]), run{lane_first, width, l2k_is_aligned<raw, S>(planes[0], warp)},
+          lane(reinterpret_cast<const S *>(planes[0].data) + lane_first), shift(l2k_unflipped<S>(planes[0]))
+    {
+    }
+    template <bool BORDER> __device__ __forceinline__ void load(int y, raw *r) const
+    {
+        const char *row = reinterpret_cast<const char *>(lane) + (int64_t)y * plane.row_stride;
+        l2k_load_run<BORDER>(reinterpret_cast<const S *>(row), run, r);
+    }
+    __device__ __forceinline__ void unpack(raw r, typename W::T (&v)[1][N]) const
+    {
+        if (sizeof(S) < 4)
+            r.flip(plane.flip);
+#pragma unroll
+        for (int k = 0; k < N; k++)
+            l2k_value_of(r.get(k), shift, &v[0][k]);
+    }
+};
+
+/* Interleaved triples of samples of one type, and their component transform. */
+template <class W, class S, int N> struct l2k_triple_source {
+    enum { COMPONENTS = 3, COLUMNS = N };
+    typedef l2k_packed<S, 3 * N> raw;
+    const l2k_cuda_plane *planes;
+    l2k_lane_run<3 * N> run;
+    const S *lane;
+    l2k_level_shift shift[3];
+
+    __device__ __forceinline__ l2k_triple_source(const l2k_cuda_plane *p, int warp, int lane_first, int width)
+        : planes(p), run{3 * lane_first, 3 * width, l2k_is_aligned<raw, S>(p[0], 3 * warp)},
+          lane(reinterpret_cast<const S *>(p[0].data) + 3 * lane_first)
+    {
+        for (int c = 0; c < 3; c++)
+            shift[c] = l2k_unflipped<S>(p[c]);
+    }
+    template <bool BORDER> __device__ __forceinline__ void load(int y, raw *r) const
+    {
+        const char *row = reinterpret_cast<const char *>(lane) + (int64_t)y * planes[0].row_stride;
+        l2k_load_run<BORDER>(reinterpret_cast<const S *>(row), run, r);
+    }
+    __device__ __forceinline__ void unpack(raw r, typename W::T (&v)[3][N]) const
+    {
+        r.flip(planes[0].flip);
+#pragma unroll
+        for (int k = 0; k < N; k++) {
+            for (int c = 0; c < 3; c++)
+                l2k_value_of(r.get(3 * k + c), shift[c], &v[c][k]);
+            l2k_join_forward(&v[0][k], &v[1][k], &v[2][k]);
+        }
+    }
+};
+
+/* Any integer type, any strides; three components are transformed together. One sample after the other, and only when
+ * it is needed: what is remembered of a row is where it is. */
+template <class W, int K, int N> struct l2k_any_source {
+    enum { COMPONENTS = K, COLUMNS = N };
+    typedef int raw;
+    const l2k_cuda_plane *planes;
+    l2k_lane_run<N> run;
+
+    __device__ __forceinline__ l2k_any_source(const l2k_cuda_plane *p, int, int lane_first, int width)
+        : planes(p), run{lane_first, width, false}
+    {
+    }
+    template <bool BORDER> __device__ __forceinline__ void load(int y, raw *r) const
+    {
+        *r = y;
+    }
+    __device__ __forceinline__ void unpack(raw y, typename W::T (&v)[K][N]) const
+    {
+#pragma unroll
+        for (int k = 0; k < N; k++) {
+#pragma unroll
+            for (int c = 0; c < K; c++)
+                l2k_value_of(run.has(k) ? sample(planes[c], run.first + k, y) : 0, planes[c].shift, &v[c][k]);
+            if (K == 3)
+                l2k_join_forward(&v[0][k], &v[K > 1][k], &v[2 * (K > 2)][k]);
+        }
+    }
+
+  private:
+    static __device__ __forceinline__ int32_t sample(const l2k_cuda_plane &plane, int x, int y)
+    {
+        return l2k_load_any(plane.data + (int64_t)y * plane.row_stride + (int64_t)x * plane.sample_stride, plane.type);
+    }
+};
+
+/* ---- Sinks --------------------------------------------------------------------------------------------------- */
+
+/* A plane whose samples of type S lie side by side; float planes get the values as they are. */
+template <class W, class S, int N> struct l2k_plane_sink {
+    enum { COMPONENTS = 1, COLUMNS = N };
+    typedef l2k_packed<S, N> raw;
+    const l2k_cuda_plane &plane;
+    l2k_lane_run<N> run;
+    S *lane;
+
+    __device__ __forceinline__ l2k_plane_sink(const l2k_cuda_plane *planes, int warp, int lane_first, int width, bool inner)
+        : plane(planes[0]), run{lane_first, inner ? width : 0, l2k_is_aligned<raw, S>(planes[0], warp)},
+          lane(reinterpret_cast<S *>(planes[0].data) + lane_first)
+    {
+    }
+    template <bool BORDER> __device__ __forceinline__ void store(int y, const typename W::T (&v)[1][N]) const
+    {
+        raw r;
+#pragma unroll
+        for (int k = 0; k < N; k++)
+            r.set(k, sample(v[0][k], (S *)0));
+        l2k_store_run<BORDER>(reinterpret_cast<S *>(reinterpret_cast<char *>(lane) + (int64_t)y * plane.row_stride), run, r);
+    }
+
+  private:
+    template <class I> __device__ __forceinline__ I sample(typename W::T v, I *) const
+    {
+        return (I)l2k_finish(v, plane.shift);
+    }
+    __device__ __forceinline__ float sample(typename W::T v, float *) const
+    {
+        return (float)v;
+    }
+};
+
+/* Interleaved triples of samples, after the inverse component transform. */
+template <class W, class S, int N> struct l2k_triple_sink {
+    enum { COMPONENTS = 3, COLUMNS = N };
+    typedef l2k_packed<S, 3 * N> raw;
+    const l2k_cuda_plane *planes;
+    l2k_lane_run<3 * N> run;
+    S *lane;
+
+    __device__ __forceinline__ l2k_triple_sink(const l2k_cuda_plane *p, int warp, int lane_first, int width, bool inner)
+        : planes(p), run{3 * lane_first, inner ? 3 * width : 0, l2k_is_aligned<raw, S>(p[0], 3 * warp)},
+          lane(reinterpret_cast<S *>(p[0].data) + 3 * lane_first)
+    {
+    }
+    template <bool BORDER> __device__ __forceinline__ void store(int y, typename W::T (&v)[3][N]) const
+    {
+        raw r;
+#pragma unroll
+        for (int k = 0; k < N; k++) {
+            l2k_join_inverse(&v[0][k], &v[1][k], &v[2][k]);
+            for (int c = 0; c < 3; c++)
+                r.set(3 * k + c, (S)l2k_finish(v[c][k], planes[c].shift));
+        }
+        l2k_store_run<BORDER>(reinterpret_cast<S *>(reinterpret_cast<char *>(lane) + (int64_t)y * planes[0].row_stride), run,
+                              r);
+    }
+};
+
+/* Any integer type, any strides. */
+template <class W, int K, int N> struct l2k_any_sink {
+    enum { COMPONENTS = K, COLUMNS = N };
+    const l2k_cuda_plane *planes;
+    l2k_lane_run<N> run;
+
+    __device__ __forceinline__ l2k_any_sink(const l2k_cuda_plane *p, int, int lane_first, int width, bool inner)
+        : planes(p), run{lane_first, inner ? width : 0, false}
+    {
+    }
+    template <bool BORDER> __device__ __forceinline__ void store(int y, typename W::T (&v)[K][N]) const
+    {
+#pragma unroll
+        for (int k = 0; k < N; k++) {
+            if (K == 3)
+                l2k_join_inverse(&v[0][k], &v[K > 1][k], &v[2 * (K > 2)][k]);
+            for (int c = 0; c < K; c++)
+                if (run.has(k))
+                    l2k_store_any(planes[c].data + (int64_t)y * planes[c].row_stride +
+                                      (int64_t)(run.first + k) * planes[c].sample_stride,
+                                  planes[c].type, l2k_finish(v[c][k], planes[c].shift));
+        }
+    }
+};
 
 #endif

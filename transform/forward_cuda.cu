@@ -1,332 +1,289 @@
-/* One decomposition level, forward: pixel pass in the loads, lifting in registers, quantiser in the stores. */
-#include "dwt/warp_cuda.cuh"
+/* One or two decomposition levels, forward: pixel pass in the loads, lifting in registers, quantiser in the stores. */
 #include "quant/quantiser_cuda.cuh"
 #include "tiling/pixel_cuda.cuh"
-#include "transform/cuda_pass.h"
-
-#include <cuda_runtime.h>
+#include "transform/strips_cuda.cuh"
 
 namespace
 {
 
-/* ---- Sources: C columns of a row as raw bits, then as values ------------------------------------------------- */
-
-/* A plane of type S whose samples lie side by side. */
-template <class W, class S> struct plane_source {
-    typedef l2k_packed<S, W::C> raw;
-    enum { COMPONENTS = 1, HAS_LONG = sizeof(S) != 4 || (S)0.5f != 0 };
-
-    static __device__ __forceinline__ const S *row(const l2k_cuda_pass &p, int component, int y)
-    {
-        return reinterpret_cast<const S *>(p.samples[component].data + y * p.samples[component].row_stride);
-    }
-    static __device__ __forceinline__ bool is_aligned(const l2k_cuda_pass &p, int component, int x)
-    {
-        return raw::is_aligned(row(p, component, 0) + x) && p.samples[component].row_stride % raw::ALIGNMENT == 0;
-    }
-    static __device__ __forceinline__ raw load(const l2k_cuda_pass &p, int component, int x, int y)
-    {
-        raw r;
-        r.load(row(p, component, y) + x);
-        return r;
-    }
-    static __device__ __forceinline__ raw gather(const l2k_cuda_pass &p, int component, const l2k_columns<W::C> &x, int y)
-    {
-        raw r;
-#pragma unroll
-        for (int k = 0; k < W::C; k++)
-            r.set(k, row(p, component, y)[x.at[k]]);
-        return r;
-    }
-
-    static __device__ __forceinline__ void unpack(const l2k_cuda_pass &p, int component, const raw &r,
-                                                  typename W::T (&v)[W::C])
-    {
-#pragma unroll
-        for (int k = 0; k < W::C; k++)
-            v[k] = value(r.get(k), p.samples[component]);
-    }
-
-  private:
-    static __device__ __forceinline__ typename W::T value(float s, const l2k_cuda_plane &)
-    {
-        return (typename W::T)s;
-    }
-    template <class I> static __device__ __forceinline__ typename W::T value(I s, const l2k_cuda_plane &plane)
-    {
-        return (typename W::T)l2k_shift_down((int32_t)s, plane.shift);
-    }
-};
-
-/* Interleaved triples of type S, and the component transform. */
-template <class W, class S> struct triple_source {
-    typedef l2k_packed<S, 3 * W::C> raw;
-    enum { COMPONENTS = 3, HAS_LONG = sizeof(S) == 1 };
-
-    static __device__ __forceinline__ const S *row(const l2k_cuda_pass &p, int y)
-    {
-        return reinterpret_cast<const S *>(p.samples[0].data + y * p.samples[0].row_stride);
-    }
-    static __device__ __forceinline__ bool is_aligned(const l2k_cuda_pass &p, int, int x)
-    {
-        return raw::is_aligned(row(p, 0) + 3 * x) && p.samples[0].row_stride % raw::ALIGNMENT == 0;
-    }
-    static __device__ __forceinline__ raw load(const l2k_cuda_pass &p, int, int x, int y)
-    {
-        raw r;
-        r.load(row(p, y) + 3 * x);
-        return r;
-    }
-    static __device__ __forceinline__ raw gather(const l2k_cuda_pass &p, int, const l2k_columns<W::C> &x, int y)
-    {
-        raw r;
-#pragma unroll
-        for (int k = 0; k < 3 * W::C; k++)
-            r.set(k, row(p, y)[3 * x.at[k / 3] + k % 3]);
-        return r;
-    }
-
-    static __device__ __forceinline__ void unpack(const l2k_cuda_pass &p, int component, const raw &r,
-                                                  typename W::T (&v)[W::C])
-    {
-#pragma unroll
-        for (int k = 0; k < W::C; k++)
-            l2k_join_forward(l2k_shift_down(r.get(3 * k), p.samples[0].shift),
-                             l2k_shift_down(r.get(3 * k + 1), p.samples[1].shift),
-                             l2k_shift_down(r.get(3 * k + 2), p.samples[2].shift), component, &v[k]);
-    }
-};
-
-/* Any type, any strides, with or without component transform: one sample after the other. */
-template <class W, int N> struct any_source {
-    struct raw {
-        typename W::T v[W::C];
-    };
-    enum { COMPONENTS = N, HAS_LONG = false };
-
-    static __device__ __forceinline__ int32_t sample(const l2k_cuda_plane &plane, int x, int y)
-    {
-        const char *at = plane.data + y * plane.row_stride + x * plane.sample_stride;
-        return l2k_shift_down(l2k_load_any(at, (l2k_sample_type)plane.type), plane.shift);
-    }
-    static __device__ __forceinline__ bool is_aligned(const l2k_cuda_pass &, int, int)
-    {
-        return false;
-    }
-    static __device__ __forceinline__ raw load(const l2k_cuda_pass &, int, int, int)
-    {
-        return raw();
-    }
-    static __device__ __forceinline__ raw gather(const l2k_cuda_pass &p, int component, const l2k_columns<W::C> &x, int y)
-    {
-        raw r;
-#pragma unroll
-        for (int k = 0; k < W::C; k++) {
-            int at = x.at[k];
-            if (N == 3)
-                l2k_join_forward(sample(p.samples[0], at, y), sample(p.samples[1], at, y), sample(p.samples[2], at, y),
-                                 component, &r.v[k]);
-            else
-                r.v[k] = (typename W::T)sample(p.samples[component], at, y);
-        }
-        return r;
-    }
-
-    static __device__ __forceinline__ void unpack(const l2k_cuda_pass &, int, const raw &r, typename W::T (&v)[W::C])
-    {
-#pragma unroll
-        for (int k = 0; k < W::C; k++)
-            v[k] = r.v[k];
-    }
-};
-
 /* ---- Stores -------------------------------------------------------------------------------------------------- */
 
-/* LL samples are int16 only where the coefficients are. */
-template <class W, class D> struct low_type {
+/* Where a lane's N columns of a level go: N / 2 low and N / 2 high ones, and which rows there are. */
+template <class D, int N> struct band_stores {
+    enum { HALF = N / 2 };
+    typedef l2k_packed<D, HALF> packed;
+    l2k_lane_run<HALF> low, high;
+    l2k_span low_rows, high_rows;
+
+    /* `warp` and `lane` are the columns at which they begin, and the spans the level's samples. */
+    __device__ __forceinline__ band_stores(const l2k_cuda_bands &b, int level, int warp, int lane, bool inner, l2k_span x,
+                                           l2k_span y)
+        : low_rows(l2k_low_span(y)), high_rows(l2k_high_span(y))
+    {
+        l2k_span low_columns = l2k_low_span(x), high_columns = l2k_high_span(x);
+        low = {(lane >> 1) - low_columns.first, inner ? l2k_length(low_columns) : 0,
+               packed::is_aligned(at(b, level, L2K_LH, (warp >> 1) - low_columns.first, 0))};
+        high = {(lane >> 1) - high_columns.first, inner ? l2k_length(high_columns) : 0,
+                packed::is_aligned(at(b, level, L2K_HL, (warp >> 1) - high_columns.first, 0))};
+    }
+
+    static __device__ __forceinline__ D *at(const l2k_cuda_bands &b, int level, int band, int x, int y)
+    {
+        return reinterpret_cast<D *>(b.at[level][band]) + x + (int64_t)y * b.stride;
+    }
+
+    /* Row n of a band, if the band has it. */
+    template <bool BORDER, class T>
+    __device__ __forceinline__ void store(const l2k_cuda_bands &b, int level, int band, const T (&v)[HALF], int n,
+                                          bool floats) const
+    {
+        const l2k_lane_run<HALF> &run = band & L2K_HL ? high : low;
+        l2k_span rows = band & L2K_LH ? high_rows : low_rows;
+        if (BORDER && (n < rows.first || n >= rows.end))
+            return;
+        packed q;
+        l2k_to_coefficients(v, b.step[level][band], floats, &q);
+        l2k_store_run<BORDER>(at(b, level, band, run.first, n - rows.first), run, q);
+    }
+};
+
+/* LL samples on their way to the next launch. */
+template <bool BORDER, class S, class T, int N>
+__device__ __forceinline__ void store_low(const l2k_cuda_plane &plane, l2k_lane_run<N> run, l2k_span rows, const T (&v)[N],
+                                          int n)
+{
+    if (BORDER && (n < rows.first || n >= rows.end))
+        return;
+    l2k_packed<S, N> out;
+#pragma unroll
+    for (int k = 0; k < N; k++)
+        out.set(k, (S)v[k]);
+    S *to = reinterpret_cast<S *>(plane.data + (int64_t)(n - rows.first) * plane.row_stride) + run.first;
+    run.aligned = true; /* the plan has seen to it */
+    l2k_store_run<BORDER>(to, run, out);
+}
+
+/* The even or the odd columns of a row. */
+template <int PARITY, int N, class T> __device__ __forceinline__ void pick_columns(const T (&row)[N], T (&out)[N / 2])
+{
+#pragma unroll
+    for (int k = 0; k < N / 2; k++)
+        out[k] = row[2 * k + PARITY];
+}
+
+/* What leaves the last level as LL: the 5/3 has it in the coefficients' type, the 9/7 in floats. */
+template <class T, class D> struct low_type {
     typedef D type;
 };
-template <class D> struct low_type<l2k_wavelet_97, D> {
+template <class D> struct low_type<float, D> {
     typedef float type;
 };
 
-/* Coefficients of one band: N values that go to columns first .. of its row y. */
-template <class D, int N, class T>
-__device__ __forceinline__ void store_band(const l2k_cuda_bands &b, int band, const T (&x)[N], int first, int y,
-                                           int width)
-{
-    D q[N];
-#pragma unroll
-    for (int k = 0; k < N; k++)
-        q[k] = l2k_to_coefficient<D>(x[k], b.step[band]);
-    D *row = reinterpret_cast<D *>(b.data) + (b.y[band] + y) * b.stride + b.x[band];
-    l2k_store_run<D, N>(row, q, first, width);
-}
-
-/* A finished row of the tile: its halves to LL or LH, and HL or HH. u is the column of v[0], even. */
-template <class W, class D>
-__device__ __forceinline__ void store_row(const l2k_cuda_pass &p, int component, const typename W::T (&v)[W::C], int u,
-                                          int y, bool high_row)
-{
-    typedef typename low_type<W, D>::type L;
-    typename W::T low[W::C / 2], high[W::C / 2];
-#pragma unroll
-    for (int k = 0; k < W::C / 2; k++) {
-        low[k] = v[2 * k];
-        high[k] = v[2 * k + 1];
-    }
-    const l2k_cuda_bands &b = p.bands[component];
-    int low_first = u / 2 - p.parity_x, high_first = u / 2;
-    if (!high_row && !p.low_in_bands) {
-        L narrow[W::C / 2];
-#pragma unroll
-        for (int k = 0; k < W::C / 2; k++)
-            narrow[k] = (L)low[k];
-        l2k_store_run<L, W::C / 2>(reinterpret_cast<L *>(p.low[component].data + y * p.low[component].row_stride), narrow,
-                                   low_first, p.low_width);
-    } else {
-        store_band<D, W::C / 2>(b, high_row ? L2K_LH : L2K_LL, low, low_first, y, p.low_width);
-    }
-    store_band<D, W::C / 2>(b, high_row ? L2K_HH : L2K_HL, high, high_first, y, p.width - p.low_width);
-}
-
 /* ---- Kernel -------------------------------------------------------------------------------------------------- */
 
-enum { INNER_LANES = 30 };
+/* One level of one component: rows in by pairs, bands out. */
+template <class W, class D, int N> struct forward_level {
+    typedef typename W::T T;
+    typename W::template forward_rows<N> rows;
 
-/* Warps of a block below each other; three components make three warps of each. */
-template <class Source> struct block_shape {
-    enum { TILES = Source::COMPONENTS == 3 ? 2 : 4, THREADS = 32 * TILES * Source::COMPONENTS };
+    /* Rows q and q + 1 of the samples; the low row's LL columns are left in `ll`. */
+    template <bool BORDER>
+    __device__ __forceinline__ void push(const l2k_cuda_bands &b, int level, const band_stores<D, N> &stores,
+                                         const l2k_lane_columns &lane, l2k_span y, T (&odd)[N], T (&next)[N], int q,
+                                         bool keep, bool floats, T (&ll)[N / 2])
+    {
+        T low[N], high[N], part[N / 2];
+        int n = ((q - 1) >> 1) - W::DELAY;
+        rows.template push<BORDER>(odd, next, q, y, low, high);
+        l2k_row<W, true, BORDER>(low, lane);
+        pick_columns<0>(low, ll);
+        if (!keep)
+            return;
+        l2k_row<W, true, BORDER>(high, lane);
+        pick_columns<1>(low, part);
+        stores.template store<BORDER>(b, level, L2K_HL, part, n, floats);
+        pick_columns<0>(high, part);
+        stores.template store<BORDER>(b, level, L2K_LH, part, n, floats);
+        pick_columns<1>(high, part);
+        stores.template store<BORDER>(b, level, L2K_HH, part, n, floats);
+    }
 };
 
-/* A warp makes PAIRS pairs of output rows in INNER_LANES x C columns of one component. The warps of a block lie below
- * each other, so that their halo rows meet in the cache; with three components they share the pixels as well. */
-template <class W, class Source, class D, int PAIRS>
-__global__ void __launch_bounds__(block_shape<Source>::THREADS)
-    forward_kernel(const __grid_constant__ l2k_cuda_pass p)
+/* A warp on its way down a strip, four rows of samples a step. AHEAD rows are under way while others are worked on. */
+template <class W, class Source, class D> struct forward_walk {
+    typedef typename W::T T;
+    typedef typename low_type<T, D>::type L;
+    enum { N = Source::COLUMNS, K = Source::COMPONENTS, AHEAD = sizeof(typename Source::raw) <= 16 ? 4 : 2 };
+    const l2k_cuda_pass &p;
+    int c0, begin;
+    l2k_span y2;
+    l2k_lane_columns lane1, lane2;
+    band_stores<D, N> stores1;
+    band_stores<D, N / 2> stores2;
+    Source source;
+    bool floats;
+    forward_level<W, D, N> level1[K];
+    forward_level<W, D, N / 2> level2[K];
+    typename Source::raw raw[AHEAD];
+
+    __device__ __forceinline__ forward_walk(const l2k_cuda_pass &pass, const l2k_strip<W, N> &strip, int component)
+        : p(pass), c0(component), begin(strip.begin), y2(l2k_low_span(pass.y)), lane1{strip.column, pass.x},
+          lane2{strip.column >> 1, l2k_low_span(pass.x)},
+          stores1(pass.bands[component], 0, strip.first_column, strip.column, strip.inner, pass.x, pass.y),
+          stores2(pass.bands[component], pass.levels - 1, strip.first_column >> 1, strip.column >> 1, strip.inner,
+                  l2k_low_span(pass.x), y2),
+          source(&pass.samples[component], strip.first_column - pass.x.first, strip.column - pass.x.first,
+                 l2k_length(pass.x)),
+          floats(pass.type == L2K_COEFFICIENT_FLOAT32)
+    {
+    }
+
+    /* The first of the four rows that step `step` takes. */
+    static __device__ __forceinline__ int row_of(int step)
+    {
+        return 4 * step - 1 + 2 * W::DELAY;
+    }
+
+    template <bool BORDER> __device__ __forceinline__ void load(int q, typename Source::raw *r) const
+    {
+        int y = q - p.y.first;
+        source.template load<BORDER>(BORDER ? min(max(y, 0), l2k_length(p.y) - 1) : y, r);
+    }
+
+    __device__ __forceinline__ void load_first(int step)
+    {
+#pragma unroll
+        for (int r = 0; r < AHEAD; r++)
+            load<true>(row_of(step) + r, &raw[r]);
+    }
+
+    /* Steps that neither see rows beyond a border nor load any, at both levels. */
+    __device__ __forceinline__ bool is_inside(int step) const
+    {
+        return row_of(step) - 12 >= p.y.first && row_of(step) + 8 < p.y.end;
+    }
+
+    template <bool BORDER> __device__ __forceinline__ void take(int step)
+    {
+        bool keep = step >= begin;
+        int q = row_of(step);
+        T ll[2][K][N / 2];
+#pragma unroll
+        for (int j = 0; j < 2; j++) {
+            T odd[K][N], next[K][N];
+            const int i = 2 * j % AHEAD;
+            source.unpack(raw[i], odd);
+            load<BORDER>(q + 2 * j + AHEAD, &raw[i]);
+            source.unpack(raw[i + 1], next);
+            load<BORDER>(q + 2 * j + 1 + AHEAD, &raw[i + 1]);
+#pragma unroll
+            for (int c = 0; c < K; c++)
+                level1[c].template push<BORDER>(p.bands[c0 + c], 0, stores1, lane1, p.y, odd[c], next[c], q + 2 * j, keep,
+                                                floats, ll[j][c]);
+        }
+#pragma unroll
+        for (int c = 0; c < K; c++)
+            if (p.levels == 2)
+                take_second<BORDER>(step, c, ll[0][c], ll[1][c], keep);
+            else if (keep)
+                leave<BORDER>(0, c, stores1, ll[0][c], 2 * step - 1), leave<BORDER>(0, c, stores1, ll[1][c], 2 * step);
+    }
+
+  private:
+    template <bool BORDER>
+    __device__ __forceinline__ void take_second(int step, int c, T (&odd)[N / 2], T (&next)[N / 2], bool keep)
+    {
+        T ll[N / 4];
+        level2[c].template push<BORDER>(p.bands[c0 + c], 1, stores2, lane2, y2, odd, next, 2 * step - 1, keep, floats, ll);
+        if (keep)
+            leave<BORDER>(1, c, stores2, ll, step - 1 - W::DELAY);
+    }
+
+    /* Row n of the last level's LL. */
+    template <bool BORDER, int M>
+    __device__ __forceinline__ void leave(int level, int c, const band_stores<D, M> &stores, const T (&ll)[M / 2],
+                                          int n) const
+    {
+        if (p.low_in_bands)
+            stores.template store<BORDER>(p.bands[c0 + c], level, L2K_LL, ll, n, floats);
+        else
+            store_low<BORDER, L>(p.low[c0 + c], stores.low, stores.low_rows, ll, n);
+    }
+};
+
+template <class W, class Source, class D, int WARPS>
+__global__ void __launch_bounds__(32, WARPS) forward_kernel(const __grid_constant__ l2k_cuda_pass p)
 {
-    const int ROWS = 2 * PAIRS + W::HALO_ROWS;
-    int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-    int component = warp % Source::COMPONENTS, tile = blockIdx.y * block_shape<Source>::TILES + warp / Source::COMPONENTS;
-    int u = ((int)blockIdx.x * INNER_LANES + lane - 1) * W::C, t0 = 2 * PAIRS * tile;
-    if (t0 >= p.height + p.parity_y)
-        return;
-    int x = u - p.parity_x;
-    int first_row = t0 - W::FORWARD_FIRST - p.parity_y;
-
-    /* All loads before the first use. Lanes at a border, or between aligned addresses, collect their columns. */
-    typename Source::raw raw[ROWS];
-    if (x >= 0 && x + W::C <= p.width && Source::is_aligned(p, component, x)) {
-#pragma unroll
-        for (int r = 0; r < ROWS; r++)
-            raw[r] = Source::load(p, component, x, l2k_mirror(first_row + r, p.height));
-    } else {
-        l2k_columns<W::C> columns(x, p.width);
-#pragma unroll
-        for (int r = 0; r < ROWS; r++)
-            raw[r] = Source::gather(p, component, columns, l2k_mirror(first_row + r, p.height));
-    }
-    typename W::T v[ROWS][W::C];
-#pragma unroll
-    for (int r = 0; r < ROWS; r++)
-        Source::unpack(p, component, raw[r], v[r]);
-
-    bool lone_row = p.height == 1, lone_column = p.width == 1;
-    if (!lone_row)
-        W::template forward_rows<PAIRS>(v);
-    /* All shuffles first: the stores part the warp. */
-#pragma unroll
-    for (int r = W::FORWARD_FIRST; r < W::FORWARD_FIRST + 2 * PAIRS; r++) {
-        bool high_row = (r - W::FORWARD_FIRST) & 1;
-        if (lone_row && high_row) {
-#pragma unroll
-            for (int k = 0; k < W::C; k++)
-                v[r][k] = W::lone(v[r][k]);
-        }
-        W::forward_scale(v[r], true, high_row, !lone_row);
-        if (!lone_column) {
-            W::forward_row(v[r]);
-            W::forward_scale(v[r], false, false, true);
-        } else if (p.parity_x) {
-            v[r][1] = W::lone(v[r][1]); /* the only column */
-        }
-    }
-    __syncwarp();
-    if (lane == 0 || lane == 31)
-        return;
-#pragma unroll
-    for (int r = W::FORWARD_FIRST; r < W::FORWARD_FIRST + 2 * PAIRS; r++) {
-        int y = first_row + r;
-        if (y >= 0 && y < p.height)
-            store_row<W, D>(p, component, v[r], u, y >> 1, (r - W::FORWARD_FIRST) & 1);
-    }
+    l2k_strip<W, Source::COLUMNS> strip(p);
+    forward_walk<W, Source, D> walk(p, strip, (int)blockIdx.y);
+    bool inside = strip.is_inside(p.x);
+    int step = strip.begin - p.warm_up;
+    walk.load_first(step);
+    for (; step < strip.end; step++)
+        if (inside && walk.is_inside(step))
+            walk.template take<false>(step);
+        else
+            walk.template take<true>(step);
 }
 
 /* No wavelet: samples to band 0. */
-template <class W, int N, class D> __global__ void copy_kernel(const __grid_constant__ l2k_cuda_pass p)
+template <class W, int K, class D> __global__ void copy_kernel(const __grid_constant__ l2k_cuda_pass p)
 {
-    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y;
-    if (x >= p.width)
+    typedef l2k_any_source<W, K, 1> source_type;
+    int x = blockIdx.x * blockDim.x + threadIdx.x, c0 = blockIdx.z, width = p.x.end - p.x.first;
+    if (x >= width)
         return;
-    for (; y < p.height; y += gridDim.y)
-        for (int c = 0; c < N; c++) {
-            typename W::T v;
-            if (N == 3)
-                l2k_join_forward(any_source<W, 3>::sample(p.samples[0], x, y), any_source<W, 3>::sample(p.samples[1], x, y),
-                                 any_source<W, 3>::sample(p.samples[2], x, y), c, &v);
-            else if (p.samples[c].type == L2K_CUDA_F32)
-                v = (typename W::T)*reinterpret_cast<const float *>(p.samples[c].data + y * p.samples[c].row_stride +
-                                                                    x * p.samples[c].sample_stride);
-            else
-                v = (typename W::T)any_source<W, 1>::sample(p.samples[c], x, y);
-            const l2k_cuda_bands &b = p.bands[c];
-            reinterpret_cast<D *>(b.data)[y * b.stride + x] = l2k_to_coefficient<D>(v, b.step[0]);
+    source_type source(&p.samples[c0], 0, x, width);
+    for (int y = blockIdx.y; y < p.y.end - p.y.first; y += gridDim.y) {
+        typename source_type::raw raw;
+        typename W::T v[K][1];
+        if (p.samples[c0].type == L2K_SAMPLE_F32) {
+            v[0][0] = (typename W::T)reinterpret_cast<const float *>(p.samples[c0].data + (int64_t)y * p.samples[c0].row_stride +
+                                                                     (int64_t)x * p.samples[c0].sample_stride)[0];
+        } else {
+            source.template load<true>(y, &raw);
+            source.unpack(raw, v);
         }
+        for (int c = 0; c < K; c++) {
+            const l2k_cuda_bands &b = p.bands[c0 + c];
+            l2k_packed<D, 1> q;
+            l2k_to_coefficients(v[c], b.step[0][L2K_LL], p.type == L2K_COEFFICIENT_FLOAT32, &q);
+            q.store(reinterpret_cast<D *>(b.at[0][L2K_LL]) + x + (int64_t)y * b.stride);
+        }
+    }
 }
 
 /* ---- Launchers ----------------------------------------------------------------------------------------------- */
 
-int divide_up(int a, int b)
+/* The steps whose rows the bands of both levels need; W::DELAY + 1 is how far level 2 lags behind. */
+template <class W> void set_steps(l2k_cuda_pass *p)
 {
-    return (a + b - 1) / b;
+    int first = ((p->y.first >> 1) + 1) >> 1, end = (((p->y.end - 1) >> 1) + 1) / 2 + 1;
+    l2k_span low = {(p->y.first + 1) >> 1, (p->y.end + 1) >> 1};
+    if (p->levels == 2 && low.end > low.first)
+        end = max(end, ((low.end - 1) >> 1) + W::DELAY + 2);
+    p->first_step = first;
+    p->end_step = end;
+    p->warm_up = p->levels == 2 ? (W::DELAY ? 6 : 3) : (W::DELAY ? 2 : 1);
 }
 
-template <class W, class Source, class D, int PAIRS> int launch_tiles(const l2k_cuda_pass &p, cudaStream_t stream)
+template <class W, class Source, class D, int WARPS> int launch_strips(l2k_cuda_pass p, cudaStream_t stream)
 {
-    dim3 grid(divide_up(p.width + p.parity_x, INNER_LANES * W::C),
-              divide_up(p.height + p.parity_y, 2 * PAIRS * block_shape<Source>::TILES));
-    forward_kernel<W, Source, D, PAIRS><<<grid, block_shape<Source>::THREADS, 0, stream>>>(p);
+    const int launches = p.components / Source::COMPONENTS;
+    int warps = WARPS, error = l2k_resident_warps(&warps);
+    if (error != cudaSuccess)
+        return error;
+    set_steps<W>(&p);
+    l2k_share_steps(&p, l2k_halo<W, Source::COLUMNS>::INNER * Source::COLUMNS, launches, warps);
+    dim3 grid(p.strips * l2k_divide_up(p.end_step - p.first_step, p.steps), launches);
+    forward_kernel<W, Source, D, WARPS><<<grid, 32, 0, stream>>>(p);
     return cudaGetLastError();
-}
-
-/* The first level of a large picture has warps enough to hide the latency and saves halo rows; everything below wants more,
- * shorter warps (bench/lab/README.md). */
-template <class W, class Source, class D> int launch_sized(const l2k_cuda_pass &p, cudaStream_t stream)
-{
-    const int LONG = (W::C == 8 ? 4 : 8) / (Source::COMPONENTS == 3 ? 2 : 1), SHORT = 2;
-    if (Source::HAS_LONG && !p.samples[0].is_low && (int64_t)p.width * p.height >= (int64_t)3000 * 3000)
-        return launch_tiles<W, Source, D, Source::HAS_LONG ? LONG : SHORT>(p, stream);
-    return launch_tiles<W, Source, D, SHORT>(p, stream);
-}
-
-template <class S> bool is_packed(const l2k_cuda_plane &plane, l2k_cuda_type type)
-{
-    return plane.type == type && plane.sample_stride == (int64_t)sizeof(S) &&
-           ((uintptr_t)plane.data | (uintptr_t)plane.row_stride) % sizeof(S) == 0;
-}
-
-template <class S> bool are_triples(const l2k_cuda_pass &p, l2k_cuda_type type)
-{
-    for (int c = 0; c < 3; c++)
-        if (p.samples[c].type != type || p.samples[c].sample_stride != (int64_t)(3 * sizeof(S)) ||
-            p.samples[c].data != p.samples[0].data + c * sizeof(S) || p.samples[c].row_stride != p.samples[0].row_stride)
-            return false;
-    return ((uintptr_t)p.samples[0].data | (uintptr_t)p.samples[0].row_stride) % sizeof(S) == 0;
 }
 
 template <class W, class D> int launch_copy(const l2k_cuda_pass &p, cudaStream_t stream)
 {
-    dim3 grid(divide_up(p.width, 128), p.height < 65535 ? p.height : 65535);
+    int height = p.y.end - p.y.first;
+    dim3 grid(l2k_divide_up(p.x.end - p.x.first, 128), height < 65535 ? height : 65535, p.joined ? 1 : p.components);
     if (p.joined)
         copy_kernel<W, 3, D><<<grid, 128, 0, stream>>>(p);
     else
@@ -334,27 +291,61 @@ template <class W, class D> int launch_copy(const l2k_cuda_pass &p, cudaStream_t
     return cudaGetLastError();
 }
 
-template <class W, class D> int launch(const l2k_cuda_pass &p, cudaStream_t stream)
+/* The sign bits of packed samples of one word. */
+void flip_signs(l2k_cuda_plane *planes, int count)
 {
-    const l2k_cuda_plane &plane = p.samples[0];
-    if (!p.decompose)
+    for (int c = 0; c < count; c++)
+        planes[c].flip = planes[c].type == L2K_SAMPLE_S8 ? 0x80808080u : planes[c].type == L2K_SAMPLE_S16 ? 0x80008000u : 0;
+}
+
+/* Warps that a processor is to hold: what registers allow without spills. */
+template <class W> struct warps {
+    enum { PLAIN = W::DELAY ? 14 : 20, WIDE = W::DELAY ? 14 : 18, JOINED = W::DELAY ? 11 : 16 };
+};
+
+template <class W, class D> int launch_joined(l2k_cuda_pass p, cudaStream_t stream)
+{
+    int bits = l2k_sample_bits(p.samples[0].type);
+    flip_signs(p.samples, 3);
+    if (bits == 8 && l2k_are_triples<uint8_t>(p.samples))
+        return launch_strips<W, l2k_triple_source<W, uint8_t, 4>, D, warps<W>::JOINED>(p, stream);
+    if (bits == 16 && l2k_are_triples<uint16_t>(p.samples))
+        return launch_strips<W, l2k_triple_source<W, uint16_t, 4>, D, warps<W>::JOINED>(p, stream);
+    return launch_strips<W, l2k_any_source<W, 3, 4>, D, warps<W>::JOINED>(p, stream);
+}
+
+template <class W, class D> struct wide_source; /* 32-bit samples: integers for the 5/3, floats for the 9/7 */
+template <class D> struct wide_source<l2k_wavelet_53, D> {
+    typedef l2k_plane_source<l2k_wavelet_53, int32_t, 8> type;
+    enum { SAMPLES = L2K_SAMPLE_S32 };
+};
+template <class D> struct wide_source<l2k_wavelet_97, D> {
+    typedef l2k_plane_source<l2k_wavelet_97, float, 8> type;
+    enum { SAMPLES = L2K_SAMPLE_F32 };
+};
+
+/* All components of a pass have planes of one kind, or else they are taken as any. */
+template <class W, class D> int launch(l2k_cuda_pass p, cudaStream_t stream)
+{
+    if (p.levels == 0)
         return launch_copy<W, D>(p, stream);
-    if (p.joined) {
-        if (are_triples<uint8_t>(p, L2K_CUDA_U8))
-            return launch_sized<W, triple_source<W, uint8_t>, D>(p, stream);
-        if (are_triples<uint16_t>(p, L2K_CUDA_U16))
-            return launch_sized<W, triple_source<W, uint16_t>, D>(p, stream);
-        return launch_tiles<W, any_source<W, 3>, D, 2>(p, stream);
+    if (p.joined)
+        return launch_joined<W, D>(p, stream);
+    bool bytes = true, words = true, wide = true;
+    for (int c = 0; c < p.components; c++) {
+        const l2k_cuda_plane &plane = p.samples[c];
+        bytes = bytes && l2k_sample_bits(plane.type) == 8 && l2k_is_packed<uint8_t>(plane);
+        words = words && l2k_sample_bits(plane.type) == 16 && l2k_is_packed<uint16_t>(plane);
+        wide = wide && plane.type == wide_source<W, D>::SAMPLES && l2k_is_packed<int32_t>(plane);
     }
-    if (is_packed<uint8_t>(plane, L2K_CUDA_U8))
-        return launch_sized<W, plane_source<W, uint8_t>, D>(p, stream);
-    if (is_packed<uint16_t>(plane, L2K_CUDA_U16))
-        return launch_sized<W, plane_source<W, uint16_t>, D>(p, stream);
-    if (is_packed<int16_t>(plane, L2K_CUDA_S16))
-        return launch_sized<W, plane_source<W, int16_t>, D>(p, stream);
-    if (is_packed<int32_t>(plane, L2K_CUDA_S32))
-        return launch_sized<W, plane_source<W, int32_t>, D>(p, stream);
-    return launch_tiles<W, any_source<W, 1>, D, 2>(p, stream);
+    flip_signs(p.samples, p.components);
+    if (bytes)
+        return launch_strips<W, l2k_plane_source<W, uint8_t, 8>, D, warps<W>::PLAIN>(p, stream);
+    if (words)
+        return launch_strips<W, l2k_plane_source<W, uint16_t, 8>, D, warps<W>::PLAIN>(p, stream);
+    if (wide)
+        return launch_strips<W, typename wide_source<W, D>::type, D, warps<W>::WIDE>(p, stream);
+    return launch_strips<W, l2k_any_source<W, 1, 8>, D, warps<W>::WIDE>(p, stream);
 }
 
 } // namespace
@@ -362,21 +353,10 @@ template <class W, class D> int launch(const l2k_cuda_pass &p, cudaStream_t stre
 extern "C" int l2k_cuda_forward_pass(const l2k_cuda_pass *p, void *opaque)
 {
     cudaStream_t stream = (cudaStream_t)opaque;
-    if (p->width == 0 || p->height == 0)
+    bool narrow = p->type == L2K_COEFFICIENT_INT16;
+    if (p->x.end == p->x.first || p->y.end == p->y.first)
         return cudaSuccess;
     if (p->wavelet == L2K_WAVELET_5_3)
-        return p->type == L2K_COEFFICIENT_INT16 ? launch<l2k_wavelet_53, int16_t>(*p, stream)
-                                                : launch<l2k_wavelet_53, int32_t>(*p, stream);
-    bool low = is_packed<float>(p->samples[0], L2K_CUDA_F32) && p->decompose;
-    switch (p->type) {
-    case L2K_COEFFICIENT_INT16:
-        return low ? launch_sized<l2k_wavelet_97, plane_source<l2k_wavelet_97, float>, int16_t>(*p, stream)
-                   : launch<l2k_wavelet_97, int16_t>(*p, stream);
-    case L2K_COEFFICIENT_INT32:
-        return low ? launch_sized<l2k_wavelet_97, plane_source<l2k_wavelet_97, float>, int32_t>(*p, stream)
-                   : launch<l2k_wavelet_97, int32_t>(*p, stream);
-    default:
-        return low ? launch_sized<l2k_wavelet_97, plane_source<l2k_wavelet_97, float>, float>(*p, stream)
-                   : launch<l2k_wavelet_97, float>(*p, stream);
-    }
+        return narrow ? launch<l2k_wavelet_53, int16_t>(*p, stream) : launch<l2k_wavelet_53, int32_t>(*p, stream);
+    return narrow ? launch<l2k_wavelet_97, int16_t>(*p, stream) : launch<l2k_wavelet_97, int32_t>(*p, stream);
 }

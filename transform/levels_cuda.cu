@@ -1,4 +1,5 @@
-/* What a CUDA plan launches: one pass a level, from the pixels down or back, LL samples in memory of their own between. */
+/* What a CUDA plan launches: two levels at a time from the pixels down, or back, with LL samples in memory of their own
+ * between. */
 #include <cuda_runtime.h>
 
 #include <string.h>
@@ -12,164 +13,144 @@ extern "C" {
 namespace
 {
 
+/* ---- Which levels go together -------------------------------------------------------------------------------- */
+
+/* Levels first .. first + count - 1 of a component; count 0 stands for no wavelet at all. */
+struct level_group {
+    unsigned first, count;
+};
+
+unsigned count_groups(const l2k_plan_spec *spec, uint32_t c)
+{
+    unsigned levels = spec->components[c].levels - l2k_discarded(spec->direction, &spec->components[c]);
+    return levels == 0 ? 1 : (levels + 1) / 2;
+}
+
+/* Group g from the pixels on. */
+level_group group_at(const l2k_plan_spec *spec, uint32_t c, unsigned g)
+{
+    const l2k_plan_component *component = &spec->components[c];
+    unsigned first = l2k_discarded(spec->direction, component) + 1 + 2 * g, left = component->levels + 1 - first;
+    return level_group{first, left < 2 ? left : 2};
+}
+
+bool share_shape(const l2k_plan_component *a, const l2k_plan_component *b)
+{
+    return memcmp(&a->rect, &b->rect, sizeof a->rect) == 0 && a->levels == b->levels && a->discard == b->discard &&
+           a->wavelet == b->wavelet && a->narrow_low == b->narrow_low;
+}
+
+/* Components from c on that go through each launch together: those of a component transform, or such as have one shape. */
+unsigned components_together(const l2k_plan_spec *spec, uint32_t c)
+{
+    unsigned count = 1;
+    if (spec->component_transform && c == 0)
+        return 3;
+    while (count < L2K_CUDA_TOGETHER && c + count < spec->num_components &&
+           share_shape(&spec->components[c], &spec->components[c + count]))
+        count++;
+    return count;
+}
+
+/* ---- LL samples between launches ----------------------------------------------------------------------------- */
+
+/* Forward, the LL of what fits int16 fits as well (docs/numerics.md); inverse, somebody must have looked. */
+l2k_sample_type low_type(const l2k_plan_spec *spec, const l2k_plan_component *component)
+{
+    bool narrow = spec->direction == L2K_FORWARD || component->narrow_low;
+    if (component->wavelet == L2K_WAVELET_9_7)
+        return L2K_SAMPLE_F32;
+    return spec->type == L2K_COEFFICIENT_INT16 && narrow ? L2K_SAMPLE_S16 : L2K_SAMPLE_S32;
+}
+
+/* The LL of `level`: its rectangle, and the bytes of a row. Columns stand where their coordinates modulo 8 say, so that
+ * lanes, which take eight from a multiple of 8 on, find them at aligned addresses. */
+size_t low_row_bytes(const l2k_plan_spec *spec, const l2k_plan_component *component, l2k_rect rect)
+{
+    size_t bytes = low_type(spec, component) == L2K_SAMPLE_S16 ? 2 : 4;
+    return ((rect.x0 % 8 + (size_t)l2k_rect_width(rect)) * bytes + 127) / 128 * 128;
+}
+
+/* Bytes of the LL that group g leaves to the next one. */
+size_t low_bytes(const l2k_plan_spec *spec, uint32_t c, unsigned g)
+{
+    if (g + 1 >= count_groups(spec, c))
+        return 0;
+    level_group group = group_at(spec, c, g);
+    l2k_rect rect = l2k_resolution_rect(spec->components[c].rect, group.first + group.count - 1);
+    return low_row_bytes(spec, &spec->components[c], rect) * l2k_rect_height(rect);
+}
+
+/* Memory for the LL of even and of odd groups, one after the other in use; all components take their turn in it. */
+void measure_low(const l2k_plan_spec *spec, size_t bytes[2])
+{
+    bytes[0] = bytes[1] = 0;
+    for (uint32_t c = 0; c < spec->num_components; c += components_together(spec, c))
+        for (unsigned g = 0; g < 2; g++) {
+            size_t most = low_bytes(spec, c, g) * components_together(spec, c);
+            bytes[g] = most > bytes[g] ? most : bytes[g];
+        }
+}
+
+/* ---- One launch ---------------------------------------------------------------------------------------------- */
+
 /* One run of a plan. */
 struct level_run {
     const l2k_plan *plan;
     void *const *coefficients;
-    char *low[2]; /* LL samples of odd and even levels, for each lane */
-    size_t low_lane_bytes[2];
+    char *low[2];
     cudaStream_t stream;
 };
 
-size_t round_up(size_t n, size_t multiple)
+/* The LL that group g leaves, of component c + lane. */
+l2k_cuda_plane low_plane(const level_run *run, uint32_t c, unsigned lane, unsigned g)
 {
-    return (n + multiple - 1) / multiple * multiple;
+    const l2k_plan_spec *spec = &run->plan->spec;
+    const l2k_plan_component *component = &run->plan->components[c + lane];
+    level_group group = group_at(spec, c, g);
+    l2k_rect rect = l2k_resolution_rect(component->rect, group.first + group.count - 1);
+    l2k_cuda_plane plane;
+    memset(&plane, 0, sizeof plane);
+    plane.type = low_type(spec, component);
+    plane.sample_stride = plane.type == L2K_SAMPLE_S16 ? 2 : 4;
+    plane.row_stride = (int32_t)low_row_bytes(spec, component, rect);
+    plane.data = run->low[g & 1] + lane * low_bytes(spec, c, g) + rect.x0 % 8 * plane.sample_stride;
+    plane.shift = l2k_level_shift{0, INT32_MIN, INT32_MAX};
+    return plane;
 }
 
-/* Forward, the LL of what fits int16 fits as well (docs/numerics.md); inverse, somebody must have looked. */
-size_t low_sample_bytes(const l2k_plan_spec *spec, const l2k_plan_component *component)
+/* Band 0 as a plane, for who reads the deepest LL. */
+l2k_cuda_plane deepest_plane(const level_run *run, uint32_t c)
 {
-    bool narrow = spec->direction == L2K_FORWARD || component->narrow_low;
-    return component->wavelet == L2K_WAVELET_5_3 && spec->type == L2K_COEFFICIENT_INT16 && narrow ? 2 : 4;
+    const l2k_coefficients *view = &run->plan->views[c];
+    l2k_cuda_plane plane;
+    memset(&plane, 0, sizeof plane);
+    plane.type = view->type == L2K_COEFFICIENT_INT16 ? L2K_SAMPLE_S16 : L2K_SAMPLE_S32;
+    plane.sample_stride = (int32_t)l2k_coefficient_bytes(view->type);
+    plane.row_stride = (int32_t)view->stride * plane.sample_stride;
+    plane.data = (char *)run->coefficients[c];
+    return plane;
 }
 
-size_t low_row_bytes(const l2k_plan_spec *spec, const l2k_plan_component *component, uint32_t low_width)
+l2k_cuda_bands bands_of(const level_run *run, uint32_t c, level_group group)
 {
-    return round_up(low_width * low_sample_bytes(spec, component), 128);
-}
-
-size_t low_bytes(const l2k_plan_spec *spec, const l2k_plan_component *component, unsigned level)
-{
-    if (level >= component->levels)
-        return 0;
-    l2k_level l = l2k_level_of(component, level);
-    return low_row_bytes(spec, component, l.low_width) * l.low_height;
-}
-
-/* Every component in turn uses the same LL memory. The result is for how many at once it must do. */
-unsigned measure_low(const l2k_plan_spec *spec, size_t lane_bytes[2])
-{
-    lane_bytes[0] = lane_bytes[1] = 0;
-    for (uint32_t c = 0; c < spec->num_components; c++)
-        for (int odd = 0; odd < 2; odd++) {
-            unsigned level = l2k_discarded(spec->direction, &spec->components[c]) + (odd ? 1 : 2);
-            size_t bytes = low_bytes(spec, &spec->components[c], level);
-            lane_bytes[odd] = bytes > lane_bytes[odd] ? bytes : lane_bytes[odd];
+    const l2k_plan_component *component = &run->plan->components[c];
+    const l2k_coefficients *view = &run->plan->views[c];
+    float factor = run->plan->spec.direction == L2K_INVERSE ? 0.5f : 1.0f;
+    l2k_cuda_bands bands;
+    memset(&bands, 0, sizeof bands);
+    bands.stride = (int32_t)view->stride;
+    for (unsigned i = 0; i < (group.count ? group.count : 1); i++)
+        for (unsigned o = 0; o < 4; o++) {
+            unsigned number = o == L2K_LL ? 0 : l2k_band_number(component->levels - (group.first + i) + 1, o);
+            if (o != L2K_LL && group.count == 0)
+                continue;
+            size_t at = view->bands[number].y * view->stride + view->bands[number].x;
+            bands.at[i][o] = (char *)run->coefficients[c] + at * l2k_coefficient_bytes(view->type);
+            if (component->wavelet == L2K_WAVELET_9_7)
+                bands.step[i][o] = l2k_quantiser_step_make(factor * component->steps[number]);
         }
-    return spec->component_transform ? 3 : 1;
-}
-
-/* ---- Launches ------------------------------------------------------------------------------------------------ */
-
-char *low_plane(const level_run *s, unsigned level, unsigned discard, unsigned lane)
-{
-    unsigned odd = (level - discard) & 1;
-    return s->low[odd] + lane * s->low_lane_bytes[odd];
-}
-
-void fill_low(const level_run *run, uint32_t c, unsigned lane, unsigned level, l2k_cuda_plane *out)
-{
-    const l2k_plan *plan = run->plan;
-    const l2k_plan_component *component = &plan->components[c];
-    l2k_level l = l2k_level_of(component, level);
-    size_t bytes = low_sample_bytes(&plan->spec, component);
-    memset(out, 0, sizeof *out);
-    out->data = low_plane(run, level, l2k_discarded(plan->spec.direction, component), lane);
-    out->row_stride = (int64_t)low_row_bytes(&plan->spec, component, l.low_width);
-    out->sample_stride = (int64_t)bytes;
-    out->type = component->wavelet == L2K_WAVELET_9_7 ? L2K_CUDA_F32 : bytes == 2 ? L2K_CUDA_S16 : L2K_CUDA_S32;
-    out->is_low = true;
-    out->shift = l2k_level_shift{0, INT32_MIN, INT32_MAX};
-}
-
-void fill_bands(const level_run *run, uint32_t c, unsigned level, l2k_cuda_bands *out)
-{
-    const l2k_plan *plan = run->plan;
-    const l2k_plan_component *component = &plan->components[c];
-    const l2k_coefficients *view = &plan->views[c];
-    float factor = plan->spec.direction == L2K_INVERSE ? 0.5f : 1.0f;
-    out->data = run->coefficients[c];
-    out->stride = (int64_t)view->stride;
-    for (unsigned o = 0; o < 4; o++) {
-        unsigned number = o == L2K_LL || level == 0 ? 0 : l2k_band_number(component->levels - level + 1, o);
-        out->x[o] = view->bands[number].x;
-        out->y[o] = view->bands[number].y;
-        out->step[o] = component->wavelet == L2K_WAVELET_9_7 ? factor * component->steps[number] : 1.0f;
-    }
-}
-
-/* What all lanes of a pass share. */
-l2k_cuda_pass begin_pass(const l2k_plan *plan, uint32_t c, unsigned lanes, unsigned level)
-{
-    const l2k_plan_component *component = &plan->components[c];
-    unsigned discard = l2k_discarded(plan->spec.direction, component);
-    l2k_cuda_pass pass;
-    memset(&pass, 0, sizeof pass);
-    pass.components = (int32_t)lanes;
-    pass.type = plan->spec.type;
-    pass.wavelet = component->wavelet;
-    pass.decompose = level > discard;
-    pass.low_in_bands = level == component->levels;
-    if (pass.decompose) {
-        l2k_level l = l2k_level_of(component, level);
-        pass.width = (int32_t)l.width;
-        pass.height = (int32_t)l.height;
-        pass.low_width = (int32_t)l.low_width;
-        pass.low_height = (int32_t)l.low_height;
-        pass.parity_x = (int32_t)l.parity_x;
-        pass.parity_y = (int32_t)l.parity_y;
-    } else {
-        pass.width = (int32_t)plan->views[c].width;
-        pass.height = (int32_t)plan->views[c].height;
-    }
-    return pass;
-}
-
-typedef int (*pass_launcher)(const l2k_cuda_pass *, void *);
-
-/* One launch: level `level` (the number of `discard` where there is no wavelet) of `lanes` components from c on. At the
- * pixel side the samples are planes[lane], elsewhere the LL of the level above. */
-int launch_pass(const level_run *run, uint32_t c, unsigned lanes, unsigned lane0, unsigned level,
-                const l2k_cuda_plane *planes, pass_launcher launch)
-{
-    const l2k_plan *plan = run->plan;
-    unsigned discard = l2k_discarded(plan->spec.direction, &plan->components[c]);
-    l2k_cuda_pass pass = begin_pass(plan, c, lanes, level);
-    bool at_pixels = level <= discard + 1;
-    pass.joined = at_pixels && lanes == 3;
-    for (unsigned lane = 0; lane < lanes; lane++) {
-        if (at_pixels)
-            pass.samples[lane] = planes[lane];
-        else
-            fill_low(run, c + lane, lane0 + lane, level - 1, &pass.samples[lane]);
-        if (pass.decompose && !pass.low_in_bands)
-            fill_low(run, c + lane, lane0 + lane, level, &pass.low[lane]);
-        fill_bands(run, c + lane, level, &pass.bands[lane]);
-    }
-    return launch(&pass, run->stream);
-}
-
-/* All levels of the components from c on that go together. Only the level at the pixels joins them; the others run lane by
- * lane, each in its own LL memory. */
-int launch_lanes(const level_run *run, uint32_t c, unsigned lanes, const l2k_cuda_plane *planes)
-{
-    const l2k_plan *plan = run->plan;
-    const l2k_plan_component *component = &plan->components[c];
-    unsigned discard = l2k_discarded(plan->spec.direction, component), levels = component->levels;
-    unsigned first = levels > discard ? discard + 1 : discard;
-    bool forward = plan->spec.direction == L2K_FORWARD;
-    pass_launcher launch = forward ? l2k_cuda_forward_pass : l2k_cuda_inverse_pass;
-    int error = cudaSuccess;
-    if (forward)
-        error = launch_pass(run, c, lanes, 0, first, planes, launch);
-    for (unsigned i = 0; i + first < levels && error == cudaSuccess; i++) {
-        unsigned level = forward ? first + 1 + i : levels - i;
-        for (unsigned lane = 0; lane < lanes && error == cudaSuccess; lane++)
-            error = launch_pass(run, c + lane, 1, lane, level, NULL, launch);
-    }
-    if (!forward && error == cudaSuccess)
-        error = launch_pass(run, c, lanes, 0, first, planes, launch);
-    return error;
+    return bands;
 }
 
 l2k_cuda_plane device_plane(const l2k_plan *plan, uint32_t c, const l2k_plane *from)
@@ -178,37 +159,68 @@ l2k_cuda_plane device_plane(const l2k_plan *plan, uint32_t c, const l2k_plane *f
     l2k_cuda_plane plane;
     memset(&plane, 0, sizeof plane);
     plane.data = (char *)from->data;
-    plane.row_stride = from->row_stride;
-    plane.sample_stride = from->sample_stride;
-    plane.type = (l2k_cuda_type)from->type;
+    plane.row_stride = (int32_t)from->row_stride;
+    plane.sample_stride = (int32_t)from->sample_stride;
+    plane.type = from->type;
     plane.shift = l2k_level_shift_make(component->precision, component->is_signed);
     return plane;
+}
+
+/* A side's coordinates less a multiple of 8. */
+l2k_span span_of(uint32_t first, uint32_t end)
+{
+    uint32_t base = first & ~(uint32_t)7;
+    return l2k_span{(int32_t)(first - base), (int32_t)(end - base)};
+}
+
+/* Group g of the components from c on. At the pixel side the samples are the caller's planes, elsewhere the LL that the
+ * group before left. */
+int launch_group(const level_run *run, uint32_t c, unsigned together, unsigned g, const l2k_plane *planes)
+{
+    const l2k_plan_spec *spec = &run->plan->spec;
+    level_group group = group_at(spec, c, g);
+    l2k_rect rect = l2k_resolution_rect(run->plan->components[c].rect, group.first - 1);
+    l2k_cuda_pass pass;
+    memset(&pass, 0, sizeof pass);
+    pass.x = span_of(rect.x0, rect.x1);
+    pass.y = span_of(rect.y0, rect.y1);
+    pass.levels = (int32_t)group.count;
+    pass.components = (int32_t)together;
+    pass.joined = spec->component_transform && c == 0 && g == 0;
+    pass.low_in_bands = g + 1 == count_groups(spec, c);
+    pass.type = spec->type;
+    pass.wavelet = run->plan->components[c].wavelet;
+    for (unsigned lane = 0; lane < together; lane++) {
+        pass.samples[lane] =
+            g == 0 ? device_plane(run->plan, c + lane, &planes[c + lane]) : low_plane(run, c, lane, g - 1);
+        pass.low[lane] = pass.low_in_bands ? deepest_plane(run, c + lane) : low_plane(run, c, lane, g);
+        pass.bands[lane] = bands_of(run, c + lane, group);
+    }
+    return spec->direction == L2K_FORWARD ? l2k_cuda_forward_pass(&pass, run->stream)
+                                          : l2k_cuda_inverse_pass(&pass, run->stream);
 }
 
 } // namespace
 
 extern "C" size_t l2k_cuda_low_bytes(const l2k_plan_spec *spec)
 {
-    size_t lane_bytes[2];
-    unsigned lanes = measure_low(spec, lane_bytes);
-    return (lane_bytes[0] + lane_bytes[1]) * lanes;
+    size_t bytes[2];
+    measure_low(spec, bytes);
+    return bytes[0] + bytes[1];
 }
 
 extern "C" int l2k_cuda_run_levels(const l2k_plan *plan, const l2k_plane *planes, void *const *coefficients, char *low,
                                    void *stream)
 {
-    level_run run = {plan, coefficients, {}, {}, (cudaStream_t)stream};
-    unsigned low_lanes = measure_low(&plan->spec, run.low_lane_bytes);
-    run.low[0] = low;
-    run.low[1] = low + low_lanes * run.low_lane_bytes[0];
+    size_t bytes[2];
+    measure_low(&plan->spec, bytes);
+    level_run run = {plan, coefficients, {low, low + bytes[0]}, (cudaStream_t)stream};
     int error = cudaSuccess;
     for (uint32_t c = 0; c < plan->spec.num_components && error == cudaSuccess;) {
-        unsigned lanes = l2k_cuda_lanes(&plan->spec, c);
-        l2k_cuda_plane device[3];
-        for (unsigned lane = 0; lane < lanes; lane++)
-            device[lane] = device_plane(plan, c + lane, &planes[c + lane]);
-        error = launch_lanes(&run, c, lanes, device);
-        c += lanes;
+        unsigned together = components_together(&plan->spec, c), groups = count_groups(&plan->spec, c);
+        for (unsigned i = 0; i < groups && error == cudaSuccess; i++)
+            error = launch_group(&run, c, together, plan->spec.direction == L2K_FORWARD ? i : groups - 1 - i, planes);
+        c += together;
     }
     return error;
 }

@@ -1,0 +1,13 @@
+/* The subbands of up to two decomposition levels of a component in device memory, as kernels get them. */
+#ifndef L2K_QUANT_CUDA_BANDS_H
+#define L2K_QUANT_CUDA_BANDS_H
+
+#include "quant/quantiser.h"
+
+typedef struct l2k_cuda_bands {
+    void *at[2][4];             /* first coefficient, by level of the launch (0 = its first) and orientation */
+    int32_t stride;             /* coefficients, the same for all */
+    l2k_quantiser_step step[2][4];
+} l2k_cuda_bands;
+
+#endif

@@ -1,0 +1,107 @@
+/* How forward and inverse kernels divide a picture among warps, and what their launchers have in common. */
+#ifndef L2K_TRANSFORM_STRIPS_CUDA_CUH
+#define L2K_TRANSFORM_STRIPS_CUDA_CUH
+
+#include "dwt/warp_cuda.cuh"
+#include "transform/cuda_pass.h"
+
+#include <cuda_runtime.h>
+
+/* ---- In kernels ---------------------------------------------------------------------------------------------- */
+
+/* Lanes on either side whose results two levels do not reach: each level's halo is 2 (5/3) or 4 (9/7) of its columns. */
+template <class W, int N> struct l2k_halo {
+    enum { LANES = (W::DELAY == 0 ? 1 : 2) + (N == 4), INNER = 32 - 2 * LANES };
+};
+
+/* Samples of a line that are low, and those that are high, in their own coordinates. */
+__device__ __forceinline__ l2k_span l2k_low_span(l2k_span s)
+{
+    return l2k_span{(s.first + 1) >> 1, (s.end + 1) >> 1};
+}
+
+__device__ __forceinline__ l2k_span l2k_high_span(l2k_span s)
+{
+    return l2k_span{s.first >> 1, s.end >> 1};
+}
+
+__device__ __forceinline__ int l2k_length(l2k_span s)
+{
+    return s.end - s.first;
+}
+
+/* A block is one warp, so what depends on the block only is the same for all lanes, as the compiler can see. */
+template <class W, int N> struct l2k_strip {
+    int first_column, column; /* coordinates of the warp's and the lane's first column */
+    bool inner;
+    int begin, end; /* steps whose results this warp keeps */
+
+    __device__ __forceinline__ explicit l2k_strip(const l2k_cuda_pass &p)
+    {
+        int strip = (int)blockIdx.x % p.strips, lane = (int)threadIdx.x;
+        first_column = (strip * l2k_halo<W, N>::INNER - l2k_halo<W, N>::LANES) * N;
+        column = first_column + lane * N;
+        inner = lane >= l2k_halo<W, N>::LANES && lane < 32 - l2k_halo<W, N>::LANES;
+        begin = p.first_step + (int)blockIdx.x / p.strips * p.steps;
+        end = min(begin + p.steps, p.end_step);
+    }
+
+    /* Whether all lanes have all of their columns, at both levels, and the neighbours of those that count. */
+    __device__ __forceinline__ bool is_inside(l2k_span x) const
+    {
+        return first_column > x.first + 1 && first_column + 32 * N + 1 < x.end;
+    }
+};
+
+/* ---- In launchers -------------------------------------------------------------------------------------------- */
+
+static inline int l2k_divide_up(int a, int b)
+{
+    return (a + b - 1) / b;
+}
+
+/* Steps that a warp keeps at least, where there are more warps to be had than work for them. */
+enum { L2K_LEAST_STEPS = 2 };
+
+/* Fills the pass's share of work from its steps, given how many warps the device holds at once. */
+static inline void l2k_share_steps(l2k_cuda_pass *p, int inner_columns, int launches, int warps)
+{
+    p->strips = l2k_divide_up(p->x.end, inner_columns);
+    int all = p->end_step - p->first_step, chunks = warps / (p->strips * launches);
+    p->steps = l2k_divide_up(all, chunks < 1 ? 1 : chunks);
+    p->steps = p->steps < L2K_LEAST_STEPS ? L2K_LEAST_STEPS : p->steps;
+}
+
+/* Warps that the current device holds at once where each processor holds `warps`. */
+static inline int l2k_resident_warps(int *warps)
+{
+    int device = 0, processors = 0;
+    int error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    *warps *= processors > 0 ? processors : 1;
+    return error;
+}
+
+/* A plane whose samples of type S lie side by side, whole samples apart. */
+template <class S> static inline bool l2k_is_packed(const l2k_cuda_plane &plane)
+{
+    return plane.sample_stride == (int32_t)sizeof(S) && ((uintptr_t)plane.data | (uintptr_t)plane.row_stride) % sizeof(S) == 0;
+}
+
+/* Three planes of one type that are interleaved triples. */
+template <class S> static inline bool l2k_are_triples(const l2k_cuda_plane *planes)
+{
+    for (int c = 0; c < 3; c++)
+        if (planes[c].type != planes[0].type || planes[c].sample_stride != (int32_t)(3 * sizeof(S)) ||
+            planes[c].data != planes[0].data + c * sizeof(S) || planes[c].row_stride != planes[0].row_stride)
+            return false;
+    return ((uintptr_t)planes[0].data | (uintptr_t)planes[0].row_stride) % sizeof(S) == 0;
+}
+
+static inline int l2k_sample_bits(l2k_sample_type type)
+{
+    return type <= L2K_SAMPLE_S8 ? 8 : type <= L2K_SAMPLE_S16 ? 16 : 32;
+}
+
+#endif
