@@ -2,6 +2,7 @@
 #ifndef L2K_BASE_WORDS_CUDA_CUH
 #define L2K_BASE_WORDS_CUDA_CUH
 
+#include <cuda_pipeline.h>
 #include <stdint.h>
 
 /* BYTES bytes in words: loaded and stored with the widest access that their size allows. */
@@ -28,6 +29,19 @@ template <int BYTES> struct l2k_words {
 #pragma unroll
             for (int i = 0; i < N; i++)
                 w[i] = __ldg(reinterpret_cast<const uint32_t *>(from) + i);
+        }
+    }
+    /* Access number `a` of ACCESS bytes. */
+    template <int ACCESS> __device__ __forceinline__ void get(int a, const void *from)
+    {
+        if (ACCESS == 16) {
+            uint4 q = *reinterpret_cast<const uint4 *>(from);
+            w[4 * a] = q.x, w[4 * a + (N > 1)] = q.y, w[4 * a + 2 * (N > 2)] = q.z, w[4 * a + 3 * (N > 3)] = q.w;
+        } else if (ACCESS == 8) {
+            uint2 q = *reinterpret_cast<const uint2 *>(from);
+            w[2 * a] = q.x, w[2 * a + (N > 1)] = q.y;
+        } else {
+            w[a] = *reinterpret_cast<const uint32_t *>(from);
         }
     }
     __device__ __forceinline__ void store(void *to) const
@@ -115,8 +129,10 @@ template <class S, int N> struct l2k_packed {
     }
 };
 
-/* A lane's N columns of a row in memory: the place of the first one in the row, how many columns the row has, and whether
- * the warp's lanes lie on addresses fit for whole accesses. Halo lanes of a store have `count` 0. */
+/* ---- Rows between memory and a warp's lanes ------------------------------------------------------------------ */
+
+/* A lane's N columns of rows in memory: the place of the first one in a row, how many columns a row has, and whether the
+ * warp's lanes lie on addresses fit for whole accesses. Halo lanes of a store have `count` 0. */
 template <int N> struct l2k_lane_run {
     int first, count;
     bool aligned;
@@ -133,33 +149,98 @@ template <int N> struct l2k_lane_run {
     {
         return first >= count || first + N <= 0;
     }
+    /* The lane's place in a row whose address is the same for all lanes; told so, the compiler keeps that one out of the
+     * lanes' registers. Without BORDER `first` is not negative. */
+    template <bool BORDER, class S> __device__ __forceinline__ S *in(S *row) const
+    {
+        return BORDER ? row + first
+                      : reinterpret_cast<S *>((uintptr_t)row + (uint32_t)first * (uint32_t)sizeof(S));
+    }
 };
 
-/* Columns of a row to and from registers. Without BORDER every lane has all of its columns, or, in a store, none. */
-template <bool BORDER, class S, int N>
-__device__ __forceinline__ void l2k_load_run(const S *from, const l2k_lane_run<N> &run, l2k_packed<S, N> *raw)
-{
-    if (run.aligned && (!BORDER || run.is_whole())) {
-        raw->load(from);
-    } else if (!BORDER || !run.is_empty()) {
-#pragma unroll
-        for (int k = 0; k < N; k++)
-            raw->set(k, !BORDER || run.has(k) ? from[k] : (S)0);
-    }
-}
+/* Rows on their way land in shared memory, where they cost no registers; each lane reads what it has asked for itself, or
+ * what its neighbour has where a lane's part is less than four bytes. */
+template <class S, int N> struct l2k_landing {
+    typedef l2k_packed<S, N> packed;
+    enum {
+        BYTES = packed::BYTES,
+        SIZE = 32 * BYTES,                       /* of a row */
+        ACCESS = packed::SMALL ? 4 : packed::ALIGNMENT, /* bytes that are copied at once, and their alignment */
+        ACCESSES = packed::SMALL ? 1 : BYTES / ACCESS
+    };
 
+    static __device__ __forceinline__ char *place(char *slot, int access)
+    {
+        return slot + (packed::SMALL ? (int)threadIdx.x * BYTES : (access * 32 + (int)threadIdx.x) * ACCESS);
+    }
+
+    /* Asks for the lane's columns; `present` bytes of them exist, the others become 0. */
+    static __device__ __forceinline__ void copy(char *slot, const S *from, int present)
+    {
+        if (packed::SMALL && (threadIdx.x * BYTES) % 4 != 0)
+            return;
+#pragma unroll
+        for (int a = 0; a < ACCESSES; a++) {
+            int missing = packed::SMALL ? 0 : min(max((a + 1) * ACCESS - present, 0), (int)ACCESS);
+            __pipeline_memcpy_async(place(slot, a), reinterpret_cast<const char *>(from) + a * ACCESS, ACCESS, missing);
+        }
+    }
+    static __device__ __forceinline__ void put(char *slot, const packed &raw)
+    {
+        if (packed::SMALL)
+            raw.store(reinterpret_cast<S *>(place(slot, 0)));
+#pragma unroll
+        for (int i = 0; i < packed::WORDS && !packed::SMALL; i++)
+            reinterpret_cast<uint32_t *>(place(slot, i * 4 / ACCESS))[i % (ACCESS / 4)] = raw.words.w[i];
+    }
+    static __device__ __forceinline__ packed get(char *slot)
+    {
+        packed raw;
+        if (packed::SMALL) {
+            raw.words.w[0] = BYTES == 2 ? *reinterpret_cast<uint16_t *>(place(slot, 0))
+                                        : *reinterpret_cast<uint8_t *>(place(slot, 0));
+            return raw;
+        }
+#pragma unroll
+        for (int a = 0; a < ACCESSES; a++)
+            raw.words.template get<ACCESS>(a, place(slot, a));
+        return raw;
+    }
+
+    /* A row of which each lane wants its run. Without BORDER all lanes are whole and aligned. */
+    template <bool BORDER>
+    static __device__ __forceinline__ void load(char *slot, const S *row, const l2k_lane_run<N> &run)
+    {
+        const S *from = run.template in<BORDER>(row);
+        if (!BORDER) {
+            copy(slot, from, BYTES);
+        } else if (run.aligned && !packed::SMALL && run.first >= 0) {
+            if (!run.is_empty())
+                copy(slot, from, (run.count - run.first) * (int)sizeof(S));
+        } else if (!run.is_empty()) {
+            packed raw;
+#pragma unroll
+            for (int k = 0; k < N; k++)
+                raw.set(k, run.has(k) ? from[k] : (S)0);
+            put(slot, raw);
+        }
+    }
+};
+
+/* Columns from registers to a row. Without BORDER every lane is aligned and has all of its columns or none. */
 template <bool BORDER, class S, int N>
-__device__ __forceinline__ void l2k_store_run(S *to, const l2k_lane_run<N> &run, const l2k_packed<S, N> &raw)
+__device__ __forceinline__ void l2k_store_run(S *row, const l2k_lane_run<N> &run, const l2k_packed<S, N> &raw)
 {
+    S *to = run.template in<BORDER>(row);
     if (BORDER ? run.is_empty() : run.count == 0)
         return;
-    if (run.aligned && (!BORDER || run.is_whole())) {
+    if (!BORDER || (run.aligned && run.is_whole())) {
         raw.store(to);
         return;
     }
 #pragma unroll
     for (int k = 0; k < N; k++)
-        if (!BORDER || run.has(k))
+        if (run.has(k))
             to[k] = raw.get(k);
 }
 

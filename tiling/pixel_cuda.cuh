@@ -1,5 +1,6 @@
 /* The pixel pass inside a kernel's loads and stores, N columns of a row in a lane at a time. A source loads a row as raw
- * bits, so that many loads can be under way, and unpacks it to level-shifted values later; a sink packs and stores. Both
+ * bits into a slot of shared memory, so that many loads can be under way, and unpacks it to level-shifted values later; a
+ * sink packs and stores. Both
  * serve planes of pixels and planes of LL samples in device memory. They are made from the columns at which the warp and
  * the lane begin and the width of the plane; rows are counted from its first. */
 #ifndef L2K_TILING_PIXEL_CUDA_CUH
@@ -112,35 +113,43 @@ template <class S> __device__ __forceinline__ l2k_level_shift l2k_unflipped(cons
     return shift;
 }
 
-/* Whether whole accesses fit where the warp's first column stands, and so those of all lanes and rows. */
-template <class Raw, class S> __device__ __forceinline__ bool l2k_is_aligned(const l2k_cuda_plane &plane, int warp)
+/* Whether accesses of so many bytes fit where the warp's first column stands, and so those of all lanes and rows. */
+template <class S> __device__ __forceinline__ bool l2k_is_aligned(const l2k_cuda_plane &plane, int warp, int bytes)
 {
-    return Raw::is_aligned(plane.data + (int64_t)warp * (int)sizeof(S)) && plane.row_stride % Raw::ALIGNMENT == 0;
+    return (((uintptr_t)plane.data + (int64_t)warp * (int)sizeof(S)) | (uintptr_t)plane.row_stride) % bytes == 0;
+}
+
+template <class S> __device__ __forceinline__ S *l2k_plane_row(const l2k_cuda_plane &plane, int y)
+{
+    return reinterpret_cast<S *>(plane.data + (int64_t)y * plane.row_stride);
 }
 
 /* ---- Sources ------------------------------------------------------------------------------------------------- */
 
 /* A plane whose samples of type S lie side by side. */
 template <class W, class S, int N> struct l2k_plane_source {
-    enum { COMPONENTS = 1, COLUMNS = N };
-    typedef l2k_packed<S, N> raw;
+    typedef l2k_landing<S, N> landing;
+    enum { COMPONENTS = 1, COLUMNS = N, SLOT = landing::SIZE };
     const l2k_cuda_plane &plane;
     l2k_lane_run<N> run;
-    const S *lane;
     l2k_level_shift shift;
 
     __device__ __forceinline__ l2k_plane_source(const l2k_cuda_plane *planes, int warp, int lane_first, int width)
-        : plane(planes[0]), run{lane_first, width, l2k_is_aligned<raw, S>(planes[0], warp)},
-          lane(reinterpret_cast<const S *>(planes[0].data) + lane_first), shift(l2k_unflipped<S>(planes[0]))
+        : plane(planes[0]), run{lane_first, width, l2k_is_aligned<S>(planes[0], warp, landing::ACCESS)},
+          shift(l2k_unflipped<S>(planes[0]))
     {
     }
-    template <bool BORDER> __device__ __forceinline__ void load(int y, raw *r) const
+    __device__ __forceinline__ bool is_aligned() const
     {
-        const char *row = reinterpret_cast<const char *>(lane) + (int64_t)y * plane.row_stride;
-        l2k_load_run<BORDER>(reinterpret_cast<const S *>(row), run, r);
+        return run.aligned;
     }
-    __device__ __forceinline__ void unpack(raw r, typename W::T (&v)[1][N]) const
+    template <bool BORDER> __device__ __forceinline__ void load(char *slot, int y) const
     {
+        landing::template load<BORDER>(slot, l2k_plane_row<const S>(plane, y), run);
+    }
+    __device__ __forceinline__ void unpack(char *slot, int, typename W::T (&v)[1][N]) const
+    {
+        typename landing::packed r = landing::get(slot);
         if (sizeof(S) < 4)
             r.flip(plane.flip);
 #pragma unroll
@@ -151,27 +160,29 @@ template <class W, class S, int N> struct l2k_plane_source {
 
 /* Interleaved triples of samples of one type, and their component transform. */
 template <class W, class S, int N> struct l2k_triple_source {
-    enum { COMPONENTS = 3, COLUMNS = N };
-    typedef l2k_packed<S, 3 * N> raw;
+    typedef l2k_landing<S, 3 * N> landing;
+    enum { COMPONENTS = 3, COLUMNS = N, SLOT = landing::SIZE };
     const l2k_cuda_plane *planes;
     l2k_lane_run<3 * N> run;
-    const S *lane;
     l2k_level_shift shift[3];
 
     __device__ __forceinline__ l2k_triple_source(const l2k_cuda_plane *p, int warp, int lane_first, int width)
-        : planes(p), run{3 * lane_first, 3 * width, l2k_is_aligned<raw, S>(p[0], 3 * warp)},
-          lane(reinterpret_cast<const S *>(p[0].data) + 3 * lane_first)
+        : planes(p), run{3 * lane_first, 3 * width, l2k_is_aligned<S>(p[0], 3 * warp, landing::ACCESS)}
     {
         for (int c = 0; c < 3; c++)
             shift[c] = l2k_unflipped<S>(p[c]);
     }
-    template <bool BORDER> __device__ __forceinline__ void load(int y, raw *r) const
+    __device__ __forceinline__ bool is_aligned() const
     {
-        const char *row = reinterpret_cast<const char *>(lane) + (int64_t)y * planes[0].row_stride;
-        l2k_load_run<BORDER>(reinterpret_cast<const S *>(row), run, r);
+        return run.aligned;
     }
-    __device__ __forceinline__ void unpack(raw r, typename W::T (&v)[3][N]) const
+    template <bool BORDER> __device__ __forceinline__ void load(char *slot, int y) const
     {
+        landing::template load<BORDER>(slot, l2k_plane_row<const S>(planes[0], y), run);
+    }
+    __device__ __forceinline__ void unpack(char *slot, int, typename W::T (&v)[3][N]) const
+    {
+        typename landing::packed r = landing::get(slot);
         r.flip(planes[0].flip);
 #pragma unroll
         for (int k = 0; k < N; k++) {
@@ -183,10 +194,9 @@ template <class W, class S, int N> struct l2k_triple_source {
 };
 
 /* Any integer type, any strides; three components are transformed together. One sample after the other, and only when
- * it is needed: what is remembered of a row is where it is. */
+ * it is needed. */
 template <class W, int K, int N> struct l2k_any_source {
-    enum { COMPONENTS = K, COLUMNS = N };
-    typedef int raw;
+    enum { COMPONENTS = K, COLUMNS = N, SLOT = 4 };
     const l2k_cuda_plane *planes;
     l2k_lane_run<N> run;
 
@@ -194,11 +204,14 @@ template <class W, int K, int N> struct l2k_any_source {
         : planes(p), run{lane_first, width, false}
     {
     }
-    template <bool BORDER> __device__ __forceinline__ void load(int y, raw *r) const
+    __device__ __forceinline__ bool is_aligned() const
     {
-        *r = y;
+        return true;
     }
-    __device__ __forceinline__ void unpack(raw y, typename W::T (&v)[K][N]) const
+    template <bool BORDER> __device__ __forceinline__ void load(char *, int) const
+    {
+    }
+    __device__ __forceinline__ void unpack(char *, int y, typename W::T (&v)[K][N]) const
     {
 #pragma unroll
         for (int k = 0; k < N; k++) {
@@ -225,12 +238,14 @@ template <class W, class S, int N> struct l2k_plane_sink {
     typedef l2k_packed<S, N> raw;
     const l2k_cuda_plane &plane;
     l2k_lane_run<N> run;
-    S *lane;
 
     __device__ __forceinline__ l2k_plane_sink(const l2k_cuda_plane *planes, int warp, int lane_first, int width, bool inner)
-        : plane(planes[0]), run{lane_first, inner ? width : 0, l2k_is_aligned<raw, S>(planes[0], warp)},
-          lane(reinterpret_cast<S *>(planes[0].data) + lane_first)
+        : plane(planes[0]), run{lane_first, inner ? width : 0, l2k_is_aligned<S>(planes[0], warp, raw::ALIGNMENT)}
     {
+    }
+    __device__ __forceinline__ bool is_aligned() const
+    {
+        return run.aligned;
     }
     template <bool BORDER> __device__ __forceinline__ void store(int y, const typename W::T (&v)[1][N]) const
     {
@@ -238,7 +253,7 @@ template <class W, class S, int N> struct l2k_plane_sink {
 #pragma unroll
         for (int k = 0; k < N; k++)
             r.set(k, sample(v[0][k], (S *)0));
-        l2k_store_run<BORDER>(reinterpret_cast<S *>(reinterpret_cast<char *>(lane) + (int64_t)y * plane.row_stride), run, r);
+        l2k_store_run<BORDER>(l2k_plane_row<S>(plane, y), run, r);
     }
 
   private:
@@ -258,12 +273,14 @@ template <class W, class S, int N> struct l2k_triple_sink {
     typedef l2k_packed<S, 3 * N> raw;
     const l2k_cuda_plane *planes;
     l2k_lane_run<3 * N> run;
-    S *lane;
 
     __device__ __forceinline__ l2k_triple_sink(const l2k_cuda_plane *p, int warp, int lane_first, int width, bool inner)
-        : planes(p), run{3 * lane_first, inner ? 3 * width : 0, l2k_is_aligned<raw, S>(p[0], 3 * warp)},
-          lane(reinterpret_cast<S *>(p[0].data) + 3 * lane_first)
+        : planes(p), run{3 * lane_first, inner ? 3 * width : 0, l2k_is_aligned<S>(p[0], 3 * warp, raw::ALIGNMENT)}
     {
+    }
+    __device__ __forceinline__ bool is_aligned() const
+    {
+        return run.aligned;
     }
     template <bool BORDER> __device__ __forceinline__ void store(int y, typename W::T (&v)[3][N]) const
     {
@@ -274,8 +291,7 @@ template <class W, class S, int N> struct l2k_triple_sink {
             for (int c = 0; c < 3; c++)
                 r.set(3 * k + c, (S)l2k_finish(v[c][k], planes[c].shift));
         }
-        l2k_store_run<BORDER>(reinterpret_cast<S *>(reinterpret_cast<char *>(lane) + (int64_t)y * planes[0].row_stride), run,
-                              r);
+        l2k_store_run<BORDER>(l2k_plane_row<S>(planes[0], y), run, r);
     }
 };
 
@@ -288,6 +304,10 @@ template <class W, int K, int N> struct l2k_any_sink {
     __device__ __forceinline__ l2k_any_sink(const l2k_cuda_plane *p, int, int lane_first, int width, bool inner)
         : planes(p), run{lane_first, inner ? width : 0, false}
     {
+    }
+    __device__ __forceinline__ bool is_aligned() const
+    {
+        return true;
     }
     template <bool BORDER> __device__ __forceinline__ void store(int y, typename W::T (&v)[K][N]) const
     {

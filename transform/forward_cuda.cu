@@ -32,6 +32,11 @@ template <class D, int N> struct band_stores {
         return reinterpret_cast<D *>(b.at[level][band]) + x + (int64_t)y * b.stride;
     }
 
+    __device__ __forceinline__ bool is_aligned() const
+    {
+        return low.aligned && high.aligned;
+    }
+
     /* Row n of a band, if the band has it. */
     template <bool BORDER, class T>
     __device__ __forceinline__ void store(const l2k_cuda_bands &b, int level, int band, const T (&v)[HALF], int n,
@@ -43,7 +48,7 @@ template <class D, int N> struct band_stores {
             return;
         packed q;
         l2k_to_coefficients(v, b.step[level][band], floats, &q);
-        l2k_store_run<BORDER>(at(b, level, band, run.first, n - rows.first), run, q);
+        l2k_store_run<BORDER>(at(b, level, band, 0, n - rows.first), run, q);
     }
 };
 
@@ -58,9 +63,8 @@ __device__ __forceinline__ void store_low(const l2k_cuda_plane &plane, l2k_lane_
 #pragma unroll
     for (int k = 0; k < N; k++)
         out.set(k, (S)v[k]);
-    S *to = reinterpret_cast<S *>(plane.data + (int64_t)(n - rows.first) * plane.row_stride) + run.first;
     run.aligned = true; /* the plan has seen to it */
-    l2k_store_run<BORDER>(to, run, out);
+    l2k_store_run<BORDER>(l2k_plane_row<S>(plane, n - rows.first), run, out);
 }
 
 /* The even or the odd columns of a row. */
@@ -109,11 +113,11 @@ template <class W, class D, int N> struct forward_level {
     }
 };
 
-/* A warp on its way down a strip, four rows of samples a step. AHEAD rows are under way while others are worked on. */
+/* A warp on its way down a strip, four rows of samples a step. */
 template <class W, class Source, class D> struct forward_walk {
     typedef typename W::T T;
     typedef typename low_type<T, D>::type L;
-    enum { N = Source::COLUMNS, K = Source::COMPONENTS, AHEAD = sizeof(typename Source::raw) <= 16 ? 4 : 2 };
+    enum { N = Source::COLUMNS, K = Source::COMPONENTS, AHEAD = 2, SLOT = 4 * Source::SLOT };
     const l2k_cuda_pass &p;
     int c0, begin;
     l2k_span y2;
@@ -124,7 +128,6 @@ template <class W, class Source, class D> struct forward_walk {
     bool floats;
     forward_level<W, D, N> level1[K];
     forward_level<W, D, N / 2> level2[K];
-    typename Source::raw raw[AHEAD];
 
     __device__ __forceinline__ forward_walk(const l2k_cuda_pass &pass, const l2k_strip<W, N> &strip, int component)
         : p(pass), c0(component), begin(strip.begin), y2(l2k_low_span(pass.y)), lane1{strip.column, pass.x},
@@ -144,38 +147,36 @@ template <class W, class Source, class D> struct forward_walk {
         return 4 * step - 1 + 2 * W::DELAY;
     }
 
-    template <bool BORDER> __device__ __forceinline__ void load(int q, typename Source::raw *r) const
-    {
-        int y = q - p.y.first;
-        source.template load<BORDER>(BORDER ? min(max(y, 0), l2k_length(p.y) - 1) : y, r);
-    }
-
-    __device__ __forceinline__ void load_first(int step)
-    {
-#pragma unroll
-        for (int r = 0; r < AHEAD; r++)
-            load<true>(row_of(step) + r, &raw[r]);
-    }
-
     /* Steps that neither see rows beyond a border nor load any, at both levels. */
-    __device__ __forceinline__ bool is_inside(int step) const
+    __device__ __forceinline__ l2k_span inside() const
     {
-        return row_of(step) - 12 >= p.y.first && row_of(step) + 8 < p.y.end;
+        return l2k_span{(p.y.first + 16 - 2 * W::DELAY) >> 2, ((p.y.end - 3 - 2 * W::DELAY) >> 2) - AHEAD + 1};
     }
 
-    template <bool BORDER> __device__ __forceinline__ void take(int step)
+    /* Whether whole accesses fit everywhere. */
+    __device__ __forceinline__ bool is_aligned() const
+    {
+        return source.is_aligned() && stores1.is_aligned() && (p.levels == 1 || stores2.is_aligned());
+    }
+
+    template <bool BORDER> __device__ __forceinline__ void load(int step, char *slot) const
+    {
+        int y = row_of(step) - p.y.first, last = l2k_length(p.y) - 1;
+#pragma unroll
+        for (int r = 0; r < 4; r++)
+            source.template load<BORDER>(slot + r * Source::SLOT, BORDER ? min(max(y + r, 0), last) : y + r);
+    }
+
+    template <bool BORDER> __device__ __forceinline__ void take(int step, char *slot)
     {
         bool keep = step >= begin;
-        int q = row_of(step);
+        int q = row_of(step), y = q - p.y.first, last = l2k_length(p.y) - 1;
         T ll[2][K][N / 2];
 #pragma unroll
         for (int j = 0; j < 2; j++) {
             T odd[K][N], next[K][N];
-            const int i = 2 * j % AHEAD;
-            source.unpack(raw[i], odd);
-            load<BORDER>(q + 2 * j + AHEAD, &raw[i]);
-            source.unpack(raw[i + 1], next);
-            load<BORDER>(q + 2 * j + 1 + AHEAD, &raw[i + 1]);
+            source.unpack(slot + 2 * j * Source::SLOT, BORDER ? min(max(y + 2 * j, 0), last) : y + 2 * j, odd);
+            source.unpack(slot + (2 * j + 1) * Source::SLOT, BORDER ? min(max(y + 2 * j + 1, 0), last) : y + 2 * j + 1, next);
 #pragma unroll
             for (int c = 0; c < K; c++)
                 level1[c].template push<BORDER>(p.bands[c0 + c], 0, stores1, lane1, p.y, odd[c], next[c], q + 2 * j, keep,
@@ -214,36 +215,27 @@ template <class W, class Source, class D> struct forward_walk {
 template <class W, class Source, class D, int WARPS>
 __global__ void __launch_bounds__(32, WARPS) forward_kernel(const __grid_constant__ l2k_cuda_pass p)
 {
+    typedef forward_walk<W, Source, D> walk_type;
+    __shared__ __align__(16) char memory[l2k_ring<walk_type>::BYTES];
     l2k_strip<W, Source::COLUMNS> strip(p);
-    forward_walk<W, Source, D> walk(p, strip, (int)blockIdx.y);
-    bool inside = strip.is_inside(p.x);
-    int step = strip.begin - p.warm_up;
-    walk.load_first(step);
-    for (; step < strip.end; step++)
-        if (inside && walk.is_inside(step))
-            walk.template take<false>(step);
-        else
-            walk.template take<true>(step);
+    walk_type walk(p, strip, (int)blockIdx.y);
+    l2k_walk_down(walk, strip, p.warm_up, strip.is_inside(p.x) && walk.is_aligned(), memory);
 }
 
 /* No wavelet: samples to band 0. */
 template <class W, int K, class D> __global__ void copy_kernel(const __grid_constant__ l2k_cuda_pass p)
 {
-    typedef l2k_any_source<W, K, 1> source_type;
     int x = blockIdx.x * blockDim.x + threadIdx.x, c0 = blockIdx.z, width = p.x.end - p.x.first;
     if (x >= width)
         return;
-    source_type source(&p.samples[c0], 0, x, width);
+    l2k_any_source<W, K, 1> source(&p.samples[c0], 0, x, width);
     for (int y = blockIdx.y; y < p.y.end - p.y.first; y += gridDim.y) {
-        typename source_type::raw raw;
         typename W::T v[K][1];
-        if (p.samples[c0].type == L2K_SAMPLE_F32) {
-            v[0][0] = (typename W::T)reinterpret_cast<const float *>(p.samples[c0].data + (int64_t)y * p.samples[c0].row_stride +
-                                                                     (int64_t)x * p.samples[c0].sample_stride)[0];
-        } else {
-            source.template load<true>(y, &raw);
-            source.unpack(raw, v);
-        }
+        if (p.samples[c0].type == L2K_SAMPLE_F32)
+            v[0][0] = (typename W::T)*reinterpret_cast<const float *>(l2k_plane_row<char>(p.samples[c0], y) +
+                                                                      (int64_t)x * p.samples[c0].sample_stride);
+        else
+            source.unpack(NULL, y, v);
         for (int c = 0; c < K; c++) {
             const l2k_cuda_bands &b = p.bands[c0 + c];
             l2k_packed<D, 1> q;
@@ -300,7 +292,7 @@ void flip_signs(l2k_cuda_plane *planes, int count)
 
 /* Warps that a processor is to hold: what registers allow without spills. */
 template <class W> struct warps {
-    enum { PLAIN = W::DELAY ? 14 : 20, WIDE = W::DELAY ? 14 : 18, JOINED = W::DELAY ? 11 : 16 };
+    enum { PLAIN = W::DELAY ? 16 : 20, JOINED = W::DELAY ? 12 : 16 };
 };
 
 template <class W, class D> int launch_joined(l2k_cuda_pass p, cudaStream_t stream)
@@ -344,8 +336,8 @@ template <class W, class D> int launch(l2k_cuda_pass p, cudaStream_t stream)
     if (words)
         return launch_strips<W, l2k_plane_source<W, uint16_t, 8>, D, warps<W>::PLAIN>(p, stream);
     if (wide)
-        return launch_strips<W, typename wide_source<W, D>::type, D, warps<W>::WIDE>(p, stream);
-    return launch_strips<W, l2k_any_source<W, 1, 8>, D, warps<W>::WIDE>(p, stream);
+        return launch_strips<W, typename wide_source<W, D>::type, D, warps<W>::PLAIN>(p, stream);
+    return launch_strips<W, l2k_any_source<W, 1, 8>, D, warps<W>::PLAIN>(p, stream);
 }
 
 } // namespace

@@ -11,7 +11,7 @@ namespace
 /* Where a lane's N columns of a level come from: N / 2 low and N / 2 high ones, and which rows there are. */
 template <class D, int N> struct band_loads {
     enum { HALF = N / 2 };
-    typedef l2k_packed<D, HALF> packed;
+    typedef l2k_landing<D, HALF> landing;
     l2k_lane_run<HALF> low, high;
     l2k_span low_rows, high_rows;
 
@@ -21,9 +21,9 @@ template <class D, int N> struct band_loads {
     {
         l2k_span low_columns = l2k_low_span(x), high_columns = l2k_high_span(x);
         low = {(lane >> 1) - low_columns.first, l2k_length(low_columns),
-               packed::is_aligned(at(b, level, L2K_LH, (warp >> 1) - low_columns.first, 0))};
+               (uintptr_t)at(b, level, L2K_LH, (warp >> 1) - low_columns.first, 0) % landing::ACCESS == 0};
         high = {(lane >> 1) - high_columns.first, l2k_length(high_columns),
-                packed::is_aligned(at(b, level, L2K_HL, (warp >> 1) - high_columns.first, 0))};
+                (uintptr_t)at(b, level, L2K_HL, (warp >> 1) - high_columns.first, 0) % landing::ACCESS == 0};
     }
 
     static __device__ __forceinline__ const D *at(const l2k_cuda_bands &b, int level, int band, int x, int y)
@@ -31,91 +31,91 @@ template <class D, int N> struct band_loads {
         return reinterpret_cast<const D *>(b.at[level][band]) + x + (int64_t)y * b.stride;
     }
 
+    __device__ __forceinline__ bool is_aligned() const
+    {
+        return low.aligned && high.aligned;
+    }
+
     /* Row n of a band; where the band lacks it, nothing that counts. */
     template <bool BORDER>
-    __device__ __forceinline__ void load(const l2k_cuda_bands &b, int level, int band, int n, packed *raw) const
+    __device__ __forceinline__ void load(const l2k_cuda_bands &b, int level, int band, int n, char *slot) const
     {
-        const l2k_lane_run<HALF> &run = band & L2K_HL ? high : low;
         l2k_span rows = band & L2K_LH ? high_rows : low_rows;
         if (BORDER && (n < rows.first || n >= rows.end))
             return;
-        l2k_load_run<BORDER>(at(b, level, band, run.first, n - rows.first), run, raw);
+        landing::template load<BORDER>(slot, at(b, level, band, 0, n - rows.first), band & L2K_HL ? high : low);
     }
 };
 
-/* A row of the LL of a launch's first level to be undone: band 0 of the coefficients, or LL samples that the launch before
+/* Rows of the LL of a launch's first level to be undone: band 0 of the coefficients, or LL samples that the launch before
  * left. The 5/3 has the latter in 16 or 32 bits, the 9/7 in floats. */
-template <class T, int N> struct low_row {
-    uint32_t words[N];
+template <class T, int N> struct low_loads {
+    typedef l2k_landing<int16_t, N> narrow;
+    typedef l2k_landing<int32_t, N> wide;
+    enum { SLOT = wide::SIZE };
+    l2k_lane_run<N> run;
+    l2k_span rows;
 
-    template <bool BORDER>
-    __device__ __forceinline__ void load(const l2k_cuda_plane &plane, const l2k_lane_run<N> &run, l2k_span rows, int n)
+    __device__ __forceinline__ low_loads(const l2k_cuda_plane &plane, int warp, int lane, l2k_span x, l2k_span y)
+        : rows(l2k_low_span(y))
+    {
+        l2k_span columns = l2k_low_span(x);
+        int first = (warp >> 1) - columns.first;
+        run = {(lane >> 1) - columns.first, l2k_length(columns),
+               plane.type == L2K_SAMPLE_S16 ? l2k_is_aligned<int16_t>(plane, first, narrow::ACCESS)
+                                            : l2k_is_aligned<int32_t>(plane, first, wide::ACCESS)};
+    }
+    template <bool BORDER> __device__ __forceinline__ void load(const l2k_cuda_plane &plane, int n, char *slot) const
     {
         if (BORDER && (n < rows.first || n >= rows.end))
             return;
-        const char *row = plane.data + (int64_t)(n - rows.first) * plane.row_stride;
         if (plane.type == L2K_SAMPLE_S16)
-            load_as<BORDER, int16_t>(row, run);
+            narrow::template load<BORDER>(slot, l2k_plane_row<const int16_t>(plane, n - rows.first), run);
         else
-            load_as<BORDER, int32_t>(row, run);
+            wide::template load<BORDER>(slot, l2k_plane_row<const int32_t>(plane, n - rows.first), run);
     }
-    __device__ __forceinline__ void unpack(const l2k_cuda_plane &plane, float half_step, bool floats, T (&v)[N]) const
+    static __device__ __forceinline__ void unpack(const l2k_cuda_plane &plane, float half_step, bool floats, char *slot,
+                                                  T (&v)[N])
     {
         if (plane.type == L2K_SAMPLE_S16)
-            l2k_from_coefficients(as<int16_t>(), half_step, false, v);
+            l2k_from_coefficients(narrow::get(slot), half_step, false, v);
         else
-            l2k_from_coefficients(as<int32_t>(), half_step, floats, v);
-    }
-
-  private:
-    template <class S> __device__ __forceinline__ l2k_packed<S, N> as() const
-    {
-        l2k_packed<S, N> raw;
-#pragma unroll
-        for (int i = 0; i < l2k_packed<S, N>::WORDS; i++)
-            raw.words.w[i] = words[i];
-        return raw;
-    }
-    template <bool BORDER, class S> __device__ __forceinline__ void load_as(const char *row, l2k_lane_run<N> run)
-    {
-        l2k_packed<S, N> raw = {};
-        const S *from = reinterpret_cast<const S *>(row) + run.first;
-        run.aligned = l2k_packed<S, N>::is_aligned(from);
-        l2k_load_run<BORDER>(from, run, &raw);
-#pragma unroll
-        for (int i = 0; i < l2k_packed<S, N>::WORDS; i++)
-            words[i] = raw.words.w[i];
+            l2k_from_coefficients(wide::get(slot), half_step, floats, v);
     }
 };
 
 /* ---- Kernel -------------------------------------------------------------------------------------------------- */
 
-/* One level of one component: the rows of three bands as they are loaded, and the LL row from elsewhere. */
+/* One level of one component: the rows of three bands as they land, and the LL row from elsewhere. */
 template <class W, class D, int N> struct inverse_level {
     typedef typename W::T T;
     typedef band_loads<D, N> loads;
-    struct raw {
-        typename loads::packed band[4]; /* by orientation, the first unused */
-    };
+    typedef typename loads::landing landing;
+    enum { SLOT = 3 * landing::SIZE };
     typename W::template inverse_rows<N> rows;
 
+    static __device__ __forceinline__ char *place(char *slot, int band)
+    {
+        return slot + (band - L2K_HL) * landing::SIZE;
+    }
+
     template <bool BORDER>
-    static __device__ __forceinline__ void load(const l2k_cuda_bands &b, int level, const loads &from, int n, raw *r)
+    static __device__ __forceinline__ void load(const l2k_cuda_bands &b, int level, const loads &from, int n, char *slot)
     {
 #pragma unroll
         for (int band = L2K_HL; band <= L2K_HH; band++)
-            from.template load<BORDER>(b, level, band, n, &r->band[band]);
+            from.template load<BORDER>(b, level, band, n, place(slot, band));
     }
 
     /* Rows 2 n (low) and 2 n + 1 (high) of the bands; two finished rows leave. */
     template <bool BORDER>
     __device__ __forceinline__ void push(const l2k_cuda_bands &b, int level, const l2k_lane_columns &lane, l2k_span y,
-                                         const raw &r, const T (&ll)[N / 2], int n, bool floats, T (&odd)[N], T (&even)[N])
+                                         char *slot, const T (&ll)[N / 2], int n, bool floats, T (&odd)[N], T (&even)[N])
     {
         T low[N], high[N], hl[N / 2], lh[N / 2], hh[N / 2];
-        l2k_from_coefficients(r.band[L2K_HL], b.step[level][L2K_HL].step, floats, hl);
-        l2k_from_coefficients(r.band[L2K_LH], b.step[level][L2K_LH].step, floats, lh);
-        l2k_from_coefficients(r.band[L2K_HH], b.step[level][L2K_HH].step, floats, hh);
+        l2k_from_coefficients(landing::get(place(slot, L2K_HL)), b.step[level][L2K_HL].step, floats, hl);
+        l2k_from_coefficients(landing::get(place(slot, L2K_LH)), b.step[level][L2K_LH].step, floats, lh);
+        l2k_from_coefficients(landing::get(place(slot, L2K_HH)), b.step[level][L2K_HH].step, floats, hh);
 #pragma unroll
         for (int k = 0; k < N / 2; k++) {
             low[2 * k] = ll[k];
@@ -130,35 +130,38 @@ template <class W, class D, int N> struct inverse_level {
 };
 
 /* A warp on its way down a strip, four rows of samples a step: step s takes row s of level 2 and rows n and n + 1 of
- * level 1, n = first_row(s), and gives rows 2 n - 1 - 2 DELAY and the three after. The coefficients of the next step are
- * under way while those of this one are worked on. */
+ * level 1, n = first_row(s), and gives rows 2 n - 1 - 2 DELAY and the three after. */
 template <class W, class Sink, class D, int LEVELS> struct inverse_walk {
     typedef typename W::T T;
+    typedef inverse_level<W, D, Sink::COLUMNS> level_1;
+    typedef inverse_level<W, D, Sink::COLUMNS / 2> level_2;
     enum { N = Sink::COLUMNS, K = Sink::COMPONENTS, LOW_ROWS = LEVELS == 2 ? 1 : 2, LOW = LEVELS == 2 ? N / 4 : N / 2 };
-    typedef inverse_level<W, D, N> level_1;
-    typedef inverse_level<W, D, N / 2> level_2;
+    typedef low_loads<T, LOW> low_type;
+    /* A component's part of a slot: two rows of level 1, one of level 2, LL rows. */
+    enum { DEEP = 2 * level_1::SLOT, LL = DEEP + (LEVELS == 2 ? level_2::SLOT : 0), PART = LL + LOW_ROWS * low_type::SLOT };
+    enum { AHEAD = 2, SLOT = K * PART };
     const l2k_cuda_pass &p;
     int c0, begin;
     l2k_span y2;
     l2k_lane_columns lane1, lane2;
     band_loads<D, N> loads1;
     band_loads<D, N / 2> loads2;
+    low_type lows;
     Sink sink;
     bool floats;
     level_1 level1[K];
     level_2 level2[K];
-    typename level_1::raw raw1[K][2];
-    typename level_2::raw raw2[K];
-    low_row<T, LOW> low[K][LOW_ROWS];
 
     __device__ __forceinline__ inverse_walk(const l2k_cuda_pass &pass, const l2k_strip<W, N> &strip, int component)
         : p(pass), c0(component), begin(strip.begin), y2(l2k_low_span(pass.y)), lane1{strip.column, pass.x},
           lane2{strip.column >> 1, l2k_low_span(pass.x)},
           loads1(pass.bands[component], 0, strip.first_column, strip.column, pass.x, pass.y),
           loads2(pass.bands[component], LEVELS - 1, strip.first_column >> 1, strip.column >> 1, l2k_low_span(pass.x), y2),
+          lows(pass.low[component], strip.first_column >> (LEVELS - 1), strip.column >> (LEVELS - 1),
+               LEVELS == 2 ? l2k_low_span(pass.x) : pass.x, LEVELS == 2 ? y2 : pass.y),
           sink(&pass.samples[component], strip.first_column - pass.x.first, strip.column - pass.x.first,
                l2k_length(pass.x), strip.inner),
-          floats(pass.type == L2K_COEFFICIENT_FLOAT32), raw1(), raw2(), low()
+          floats(pass.type == L2K_COEFFICIENT_FLOAT32)
     {
     }
 
@@ -167,47 +170,48 @@ template <class W, class Sink, class D, int LEVELS> struct inverse_walk {
         return 2 * step - 1 - 2 * W::DELAY;
     }
 
-    __device__ __forceinline__ void load_first(int step)
+    /* Steps that neither see rows beyond a border nor load any, at both levels. */
+    __device__ __forceinline__ l2k_span inside() const
     {
+        return l2k_span{(p.y.first + 15 + 4 * W::DELAY) >> 2, ((p.y.end - 4) >> 2) - AHEAD + 1};
+    }
+
+    /* Whether whole accesses fit everywhere. */
+    __device__ __forceinline__ bool is_aligned() const
+    {
+        return loads1.is_aligned() && (LEVELS == 1 || loads2.is_aligned()) && lows.run.aligned && sink.is_aligned();
+    }
+
+    template <bool BORDER> __device__ __forceinline__ void load(int step, char *slot) const
+    {
+        int n = first_row(step);
 #pragma unroll
-        for (int c = 0; c < K; c++) {
-            load_row<true>(c, 0, first_row(step));
-            load_row<true>(c, 1, first_row(step) + 1);
-            load_deep_row<true>(c, step);
+        for (int c = 0; c < K; c++, slot += PART) {
+            const l2k_cuda_bands &bands = p.bands[c0 + c];
+            level_1::template load<BORDER>(bands, 0, loads1, n, slot);
+            level_1::template load<BORDER>(bands, 0, loads1, n + 1, slot + level_1::SLOT);
+            if (LEVELS == 2)
+                level_2::template load<BORDER>(bands, 1, loads2, step, slot + DEEP);
+#pragma unroll
+            for (int j = 0; j < LOW_ROWS; j++)
+                lows.template load<BORDER>(p.low[c0 + c], LEVELS == 2 ? step : n + j, slot + LL + j * low_type::SLOT);
         }
     }
 
-    /* Steps that neither see rows beyond a border nor load any, at both levels. */
-    __device__ __forceinline__ bool is_inside(int step) const
-    {
-        return 2 * first_row(step) - 10 >= p.y.first && 4 * step + 10 < p.y.end;
-    }
-
-    template <bool BORDER> __device__ __forceinline__ void take(int step)
+    template <bool BORDER> __device__ __forceinline__ void take(int step, char *slot)
     {
         T ll[2][K][N / 2];
-        bool known = !p.low_in_bands || floats; /* LL as values */
 #pragma unroll
-        for (int c = 0; c < K && LEVELS == 2; c++) {
-            const l2k_cuda_bands &bands = p.bands[c0 + c];
-            T deepest[LOW];
-            low[c][0].unpack(p.low[c0 + c], bands.step[1][L2K_LL].step, known, deepest);
-            level2[c].template push<BORDER>(bands, 1, lane2, y2, raw2[c], cut<N / 4>(deepest), step, floats, ll[0][c],
-                                            ll[1][c]);
-            load_deep_row<BORDER>(c, step + 1);
-        }
+        for (int c = 0; c < K; c++)
+            take_low<BORDER>(step, c, slot + c * PART, ll[0][c], ll[1][c]);
 #pragma unroll
         for (int j = 0; j < 2; j++) {
             int n = first_row(step) + j, y = 2 * n - 1 - 2 * W::DELAY;
             T odd[K][N], even[K][N];
 #pragma unroll
-            for (int c = 0; c < K; c++) {
-                const l2k_cuda_bands &bands = p.bands[c0 + c];
-                if (LEVELS == 1)
-                    low[c][j % LOW_ROWS].unpack(p.low[c0 + c], bands.step[0][L2K_LL].step, known, cut<LOW>(ll[j][c]));
-                level1[c].template push<BORDER>(bands, 0, lane1, p.y, raw1[c][j], ll[j][c], n, floats, odd[c], even[c]);
-                load_row<BORDER>(c, j, n + 2);
-            }
+            for (int c = 0; c < K; c++)
+                level1[c].template push<BORDER>(p.bands[c0 + c], 0, lane1, p.y, slot + c * PART + j * level_1::SLOT, ll[j][c],
+                                                n, floats, odd[c], even[c]);
             if (step >= begin) {
                 store<BORDER>(y, odd);
                 store<BORDER>(y + 1, even);
@@ -216,49 +220,46 @@ template <class W, class Sink, class D, int LEVELS> struct inverse_walk {
     }
 
   private:
-    template <bool BORDER> __device__ __forceinline__ void load_row(int c, int j, int n)
+    /* The two LL rows of level 1: from level 2, or as they are. */
+    template <bool BORDER>
+    __device__ __forceinline__ void take_low(int step, int c, char *slot, T (&odd)[N / 2], T (&even)[N / 2])
     {
-        level_1::template load<BORDER>(p.bands[c0 + c], 0, loads1, n, &raw1[c][j]);
-        if (LEVELS == 1)
-            low[c][j % LOW_ROWS].template load<BORDER>(p.low[c0 + c], resize<LOW>(loads1.low), loads1.low_rows, n);
-    }
-    template <bool BORDER> __device__ __forceinline__ void load_deep_row(int c, int n)
-    {
-        if (LEVELS == 1)
-            return;
-        level_2::template load<BORDER>(p.bands[c0 + c], 1, loads2, n, &raw2[c]);
-        low[c][0].template load<BORDER>(p.low[c0 + c], resize<LOW>(loads2.low), loads2.low_rows, n);
+        const l2k_cuda_bands &bands = p.bands[c0 + c];
+        bool known = !p.low_in_bands || floats; /* LL as values */
+        float half_step = bands.step[LEVELS - 1][L2K_LL].step;
+        T low[LOW_ROWS][LOW];
+#pragma unroll
+        for (int j = 0; j < LOW_ROWS; j++)
+            low_type::unpack(p.low[c0 + c], half_step, known, slot + LL + j * low_type::SLOT, low[j]);
+        if (LEVELS == 2) {
+            T ll[N / 4];
+#pragma unroll
+            for (int k = 0; k < N / 4; k++)
+                ll[k] = low[0][k];
+            level2[c].template push<BORDER>(bands, 1, lane2, y2, slot + DEEP, ll, step, floats, odd, even);
+        } else {
+#pragma unroll
+            for (int k = 0; k < N / 2; k++) {
+                odd[k] = low[0][k % LOW];
+                even[k] = low[LOW_ROWS - 1][k % LOW];
+            }
+        }
     }
     template <bool BORDER> __device__ __forceinline__ void store(int y, T (&v)[K][N]) const
     {
         if (!BORDER || (y >= p.y.first && y < p.y.end))
             sink.template store<BORDER>(y - p.y.first, v);
     }
-
-    /* Names for what the compiler cannot know to be of one size, in the branch that is not taken. */
-    template <int M, int M0> static __device__ __forceinline__ l2k_lane_run<M> resize(const l2k_lane_run<M0> &run)
-    {
-        return l2k_lane_run<M>{run.first, run.count, run.aligned};
-    }
-    template <int M, int M0> static __device__ __forceinline__ T (&cut(T (&v)[M0]))[M]
-    {
-        return reinterpret_cast<T (&)[M]>(v);
-    }
 };
 
 template <class W, class Sink, class D, int LEVELS, int WARPS>
 __global__ void __launch_bounds__(32, WARPS) inverse_kernel(const __grid_constant__ l2k_cuda_pass p)
 {
+    typedef inverse_walk<W, Sink, D, LEVELS> walk_type;
+    __shared__ __align__(16) char memory[l2k_ring<walk_type>::BYTES];
     l2k_strip<W, Sink::COLUMNS> strip(p);
-    inverse_walk<W, Sink, D, LEVELS> walk(p, strip, (int)blockIdx.y);
-    bool inside = strip.is_inside(p.x);
-    int step = strip.begin - p.warm_up;
-    walk.load_first(step);
-    for (; step < strip.end; step++)
-        if (inside && walk.is_inside(step))
-            walk.template take<false>(step);
-        else
-            walk.template take<true>(step);
+    walk_type walk(p, strip, (int)blockIdx.y);
+    l2k_walk_down(walk, strip, p.warm_up, strip.is_inside(p.x) && walk.is_aligned(), memory);
 }
 
 /* No wavelet: band 0 to samples. */
@@ -325,7 +326,7 @@ template <class W, class D> int launch_copy(const l2k_cuda_pass &p, cudaStream_t
 
 /* Warps that a processor is to hold: what registers allow without spills. */
 template <class W> struct warps {
-    enum { PLAIN = W::DELAY ? 14 : 20, JOINED = W::DELAY ? 11 : 16 };
+    enum { PLAIN = W::DELAY ? 16 : 20, JOINED = W::DELAY ? 12 : 16 };
 };
 
 template <class W, class D> int launch_joined(const l2k_cuda_pass &p, cudaStream_t stream)

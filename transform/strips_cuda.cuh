@@ -53,6 +53,46 @@ template <class W, int N> struct l2k_strip {
     }
 };
 
+/* The way down. A step's rows land in one slot of a ring in shared memory while AHEAD steps before it are worked on; which
+ * slot is worked on has been free of copies since. Steps that see no border take a shorter way through the same code. */
+template <class Walk> struct l2k_ring {
+    enum { SLOTS = Walk::AHEAD + 1, BYTES = SLOTS * Walk::SLOT };
+    char *memory;
+    int at;
+
+    template <bool BORDER, class Strip>
+    __device__ __forceinline__ void turn(Walk &walk, const Strip &strip, int step)
+    {
+        int next = at == 0 ? (int)Walk::AHEAD : at - 1;
+        if (step + Walk::AHEAD < strip.end)
+            walk.template load<BORDER>(step + Walk::AHEAD, memory + next * Walk::SLOT);
+        __pipeline_commit();
+        __pipeline_wait_prior(Walk::AHEAD);
+        __syncwarp();
+        walk.template take<BORDER>(step, memory + at * Walk::SLOT);
+        at = at + 1 == SLOTS ? 0 : at + 1;
+    }
+};
+
+template <class Walk, class Strip>
+__device__ __forceinline__ void l2k_walk_down(Walk &walk, const Strip &strip, int warm_up, bool inside, char *memory)
+{
+    l2k_ring<Walk> ring = {memory, 0};
+    int step = strip.begin - warm_up;
+    l2k_span plain = inside ? walk.inside() : l2k_span{step, step};
+    for (int a = 0; a < Walk::AHEAD; a++) {
+        walk.template load<true>(step + a, memory + a * Walk::SLOT);
+        __pipeline_commit();
+    }
+    plain.end = min(plain.end, strip.end);
+    while (step < strip.end) {
+        for (; step >= plain.first && step < plain.end; step++)
+            ring.template turn<false>(walk, strip, step);
+        if (step < strip.end)
+            ring.template turn<true>(walk, strip, step++);
+    }
+}
+
 /* ---- In launchers -------------------------------------------------------------------------------------------- */
 
 static inline int l2k_divide_up(int a, int b)
