@@ -2,7 +2,6 @@
 #ifndef L2K_BASE_WORDS_CUDA_CUH
 #define L2K_BASE_WORDS_CUDA_CUH
 
-#include <cuda_pipeline.h>
 #include <stdint.h>
 
 /* BYTES bytes in words: loaded and stored with the widest access that their size allows. */
@@ -31,18 +30,18 @@ template <int BYTES> struct l2k_words {
                 w[i] = __ldg(reinterpret_cast<const uint32_t *>(from) + i);
         }
     }
-    /* Access number `a` of ACCESS bytes. */
-    template <int ACCESS> __device__ __forceinline__ void get(int a, const void *from)
+    /* Access number `a` of ACCESS bytes, from shared memory. */
+    template <int ACCESS> __device__ __forceinline__ void get(int a, uint32_t from)
     {
-        if (ACCESS == 16) {
-            uint4 q = *reinterpret_cast<const uint4 *>(from);
-            w[4 * a] = q.x, w[4 * a + (N > 1)] = q.y, w[4 * a + 2 * (N > 2)] = q.z, w[4 * a + 3 * (N > 3)] = q.w;
-        } else if (ACCESS == 8) {
-            uint2 q = *reinterpret_cast<const uint2 *>(from);
-            w[2 * a] = q.x, w[2 * a + (N > 1)] = q.y;
-        } else {
-            w[a] = *reinterpret_cast<const uint32_t *>(from);
-        }
+        if (ACCESS == 16)
+            asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                         : "=r"(w[4 * a]), "=r"(w[4 * a + (N > 1)]), "=r"(w[4 * a + 2 * (N > 2)]), "=r"(w[4 * a + 3 * (N > 3)])
+                         : "r"(from)
+                         : "memory");
+        else if (ACCESS == 8)
+            asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(w[2 * a]), "=r"(w[2 * a + (N > 1)]) : "r"(from) : "memory");
+        else
+            asm volatile("ld.shared.u32 %0, [%1];" : "=r"(w[a]) : "r"(from) : "memory");
     }
     __device__ __forceinline__ void store(void *to) const
     {
@@ -103,6 +102,13 @@ template <class S, int N> struct l2k_packed {
         words.w[word] = shift == 0 ? bits : words.w[word] | bits << shift;
     }
 
+    /* `set` takes its k in ascending order; this one any. */
+    __device__ __forceinline__ void replace(int k, S x)
+    {
+        int word = k * (int)sizeof(S) / 4, shift = 8 * (k * (int)sizeof(S) % 4);
+        uint32_t mask = sizeof(S) == 4 ? 0xFFFFFFFFu : ((1u << 8 * (sizeof(S) % 4)) - 1) << shift;
+        words.w[word] = (words.w[word] & ~mask) | to_bits(x) << shift;
+    }
     __device__ __forceinline__ void flip(uint32_t mask)
     {
 #pragma unroll
@@ -132,7 +138,7 @@ template <class S, int N> struct l2k_packed {
 /* ---- Rows between memory and a warp's lanes ------------------------------------------------------------------ */
 
 /* A lane's N columns of rows in memory: the place of the first one in a row, how many columns a row has, and whether the
- * warp's lanes lie on addresses fit for whole accesses. Halo lanes of a store have `count` 0. */
+ * warp's lanes lie on addresses fit for whole accesses. In a store, lanes that have nothing to say have `count` 0. */
 template <int N> struct l2k_lane_run {
     int first, count;
     bool aligned;
@@ -149,100 +155,179 @@ template <int N> struct l2k_lane_run {
     {
         return first >= count || first + N <= 0;
     }
-    /* The lane's place in a row whose address is the same for all lanes; told so, the compiler keeps that one out of the
-     * lanes' registers. Without BORDER `first` is not negative. */
-    template <bool BORDER, class S> __device__ __forceinline__ S *in(S *row) const
-    {
-        return BORDER ? row + first
-                      : reinterpret_cast<S *>((uintptr_t)row + (uint32_t)first * (uint32_t)sizeof(S));
-    }
 };
 
+/* A value that the compiler keeps in a register instead of fetching it again wherever it is used. */
+__device__ __forceinline__ int l2k_pinned(int x)
+{
+    int y;
+    asm volatile("mov.b32 %0, %1;" : "=r"(y) : "r"(x));
+    return y;
+}
+
+/* Shared memory by its own 32-bit addresses. */
+typedef uint32_t l2k_shared;
+
+__device__ __forceinline__ l2k_shared l2k_shared_address(void *memory)
+{
+    return (l2k_shared)l2k_pinned((int)__cvta_generic_to_shared(memory));
+}
+
+/* Asynchronous copies from device to shared memory, where the machine has them (compute capability 8.0). ACCESS is 4, 8 or
+ * 16 bytes, and the alignment of both sides; what lies beyond the `present` ones becomes 0. */
+template <int ACCESS> __device__ __forceinline__ void l2k_copy_async(l2k_shared to, const char *from, int present)
+{
+#if __CUDA_ARCH__ >= 800
+    if (ACCESS == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(present) : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(from), "n"(ACCESS), "r"(present)
+                     : "memory");
+#else
+    for (int i = 0; i < ACCESS; i++) {
+        int byte = i < present ? from[i] : 0;
+        asm volatile("st.shared.u8 [%0], %1;" ::"r"(to + i), "r"(byte) : "memory");
+    }
+#endif
+}
+
+/* Ends a group of copies. */
+__device__ __forceinline__ void l2k_end_copies()
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+/* Waits for all groups but the last N. */
+template <int N> __device__ __forceinline__ void l2k_await_copies()
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");
+#endif
+    __syncwarp();
+}
+
 /* Rows on their way land in shared memory, where they cost no registers; each lane reads what it has asked for itself, or
- * what its neighbour has where a lane's part is less than four bytes. */
+ * what its neighbour has where a lane's part is less than four bytes. `slot` is where the warp's row begins. */
 template <class S, int N> struct l2k_landing {
     typedef l2k_packed<S, N> packed;
     enum {
         BYTES = packed::BYTES,
-        SIZE = 32 * BYTES,                       /* of a row */
+        SIZE = 32 * BYTES,                              /* of a row */
         ACCESS = packed::SMALL ? 4 : packed::ALIGNMENT, /* bytes that are copied at once, and their alignment */
         ACCESSES = packed::SMALL ? 1 : BYTES / ACCESS
     };
 
-    static __device__ __forceinline__ char *place(char *slot, int access)
+    static __device__ __forceinline__ l2k_shared place(l2k_shared slot, int lane, int access)
     {
-        return slot + (packed::SMALL ? (int)threadIdx.x * BYTES : (access * 32 + (int)threadIdx.x) * ACCESS);
+        return slot + (packed::SMALL ? lane * BYTES : lane * ACCESS) + access * 32 * ACCESS;
     }
 
     /* Asks for the lane's columns; `present` bytes of them exist, the others become 0. */
-    static __device__ __forceinline__ void copy(char *slot, const S *from, int present)
+    static __device__ __forceinline__ void copy(l2k_shared slot, int lane, const S *from, int present)
     {
-        if (packed::SMALL && (threadIdx.x * BYTES) % 4 != 0)
+        if (packed::SMALL && (lane * BYTES) % 4 != 0)
             return;
 #pragma unroll
         for (int a = 0; a < ACCESSES; a++) {
-            int missing = packed::SMALL ? 0 : min(max((a + 1) * ACCESS - present, 0), (int)ACCESS);
-            __pipeline_memcpy_async(place(slot, a), reinterpret_cast<const char *>(from) + a * ACCESS, ACCESS, missing);
+            int here = packed::SMALL ? 4 : min(max(present - a * ACCESS, 0), (int)ACCESS);
+            l2k_copy_async<ACCESS>(place(slot, lane, a), reinterpret_cast<const char *>(from) + a * ACCESS, here);
         }
     }
-    static __device__ __forceinline__ void put(char *slot, const packed &raw)
+    static __device__ __forceinline__ void put(l2k_shared slot, int lane, const packed &raw)
     {
-        if (packed::SMALL)
-            raw.store(reinterpret_cast<S *>(place(slot, 0)));
+        if (BYTES == 1)
+            asm volatile("st.shared.u8 [%0], %1;" ::"r"(place(slot, lane, 0)), "r"(raw.words.w[0]) : "memory");
+        if (BYTES == 2)
+            asm volatile("st.shared.u16 [%0], %1;" ::"r"(place(slot, lane, 0)), "h"((uint16_t)raw.words.w[0]) : "memory");
 #pragma unroll
         for (int i = 0; i < packed::WORDS && !packed::SMALL; i++)
-            reinterpret_cast<uint32_t *>(place(slot, i * 4 / ACCESS))[i % (ACCESS / 4)] = raw.words.w[i];
+            asm volatile("st.shared.u32 [%0], %1;" ::"r"(place(slot, lane, i * 4 / ACCESS) + i % (ACCESS / 4) * 4),
+                         "r"(raw.words.w[i])
+                         : "memory");
     }
-    static __device__ __forceinline__ packed get(char *slot)
+    static __device__ __forceinline__ packed get(l2k_shared slot, int lane)
     {
         packed raw;
         if (packed::SMALL) {
-            raw.words.w[0] = BYTES == 2 ? *reinterpret_cast<uint16_t *>(place(slot, 0))
-                                        : *reinterpret_cast<uint8_t *>(place(slot, 0));
+            uint16_t half = 0;
+            if (BYTES == 1)
+                asm volatile("ld.shared.u8 %0, [%1];" : "=h"(half) : "r"(place(slot, lane, 0)) : "memory");
+            else
+                asm volatile("ld.shared.u16 %0, [%1];" : "=h"(half) : "r"(place(slot, lane, 0)) : "memory");
+            raw.words.w[0] = half;
             return raw;
         }
 #pragma unroll
         for (int a = 0; a < ACCESSES; a++)
-            raw.words.template get<ACCESS>(a, place(slot, a));
+            raw.words.template get<ACCESS>(a, place(slot, lane, a));
         return raw;
     }
 
-    /* A row of which each lane wants its run. Without BORDER all lanes are whole and aligned. */
-    template <bool BORDER>
-    static __device__ __forceinline__ void load(char *slot, const S *row, const l2k_lane_run<N> &run)
+    /* A row of which each lane wants its run, whatever of it there is. */
+    static __device__ __forceinline__ void load(l2k_shared slot, int lane, const S *row, const l2k_lane_run<N> &run)
     {
-        const S *from = run.template in<BORDER>(row);
-        if (!BORDER) {
-            copy(slot, from, BYTES);
-        } else if (run.aligned && !packed::SMALL && run.first >= 0) {
-            if (!run.is_empty())
-                copy(slot, from, (run.count - run.first) * (int)sizeof(S));
-        } else if (!run.is_empty()) {
+        const S *from = row + run.first;
+        if (run.is_empty())
+            return;
+        if (run.aligned && !packed::SMALL && run.first >= 0) {
+            copy(slot, lane, from, (run.count - run.first) * (int)sizeof(S));
+        } else {
             packed raw;
 #pragma unroll
             for (int k = 0; k < N; k++)
                 raw.set(k, run.has(k) ? from[k] : (S)0);
-            put(slot, raw);
+            put(slot, lane, raw);
         }
     }
 };
 
-/* Columns from registers to a row. Without BORDER every lane is aligned and has all of its columns or none. */
-template <bool BORDER, class S, int N>
+/* Columns from registers to a row, whatever of them it has. */
+template <class S, int N>
 __device__ __forceinline__ void l2k_store_run(S *row, const l2k_lane_run<N> &run, const l2k_packed<S, N> &raw)
 {
-    S *to = run.template in<BORDER>(row);
-    if (BORDER ? run.is_empty() : run.count == 0)
-        return;
-    if (!BORDER || (run.aligned && run.is_whole())) {
+    S *to = row + run.first;
+    if (run.aligned && run.is_whole()) {
         raw.store(to);
-        return;
-    }
+    } else {
 #pragma unroll
-    for (int k = 0; k < N; k++)
-        if (run.has(k))
-            to[k] = raw.get(k);
+        for (int k = 0; k < N; k++)
+            if (run.has(k))
+                to[k] = raw.get(k);
+    }
 }
+
+/* The other way to walk along a lane's columns, where each lane has all of them or none and accesses fit: a pointer that
+ * goes from row to row. */
+template <class S> struct l2k_cursor {
+    S *at;
+    int32_t stride; /* bytes */
+    bool some;      /* whether the lane takes part */
+
+    __device__ __forceinline__ l2k_cursor()
+    {
+    }
+    __device__ __forceinline__ l2k_cursor(S *first, int32_t row_stride, bool takes_part)
+        : at(first), stride(row_stride), some(takes_part)
+    {
+    }
+    __device__ __forceinline__ void next(int rows)
+    {
+        at = (S *)((const char *)at + (int64_t)stride * rows);
+    }
+    /* The lane's columns of the row so many rows, and bytes, further on. */
+    __device__ __forceinline__ S *place(int rows, int64_t offset) const
+    {
+        return (S *)((const char *)at + (int64_t)stride * rows + offset);
+    }
+    template <int N>
+    __device__ __forceinline__ void store(int rows, int64_t offset, const l2k_packed<S, N> &raw, bool keep) const
+    {
+        if (some && keep)
+            raw.store(place(rows, offset));
+    }
+};
 
 /* (float)u + 2^23 for u below 2^23: the low bits of that float are u. The difference of two of these is exact. */
 __device__ __forceinline__ float l2k_biased_float(uint32_t u)

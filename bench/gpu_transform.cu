@@ -13,6 +13,7 @@
 
 extern "C" {
 #include "base/context.h"
+#include "quant/steps.h"
 #include "transform/plan.h"
 }
 
@@ -85,6 +86,17 @@ static void fill_with_noise(char *device, size_t bytes, const work &w)
     CHECK(cudaMemcpy(device, host.data(), bytes, cudaMemcpyHostToDevice));
 }
 
+/* The steps that an encoder writes. */
+static void set_steps(const work &w, l2k_plan_component *component)
+{
+    for (unsigned resolution = 0; resolution <= component->levels; resolution++)
+        for (unsigned o = resolution ? 1 : 0; o < (resolution ? 4u : 1u); o++) {
+            unsigned level = resolution ? component->levels - resolution + 1 : component->levels;
+            l2k_step step = l2k_step_choose(w.wavelet, w.precision, level, o);
+            component->steps[l2k_band_number(resolution, o)] = l2k_step_size(step, w.precision, o);
+        }
+}
+
 static subject make_subject(const l2k_context *context, const work &w, l2k_direction direction, uint32_t n,
                             cudaStream_t stream, bool fill)
 {
@@ -98,8 +110,7 @@ static subject make_subject(const l2k_context *context, const work &w, l2k_direc
         components[c].precision = w.precision;
         components[c].is_signed = w.is_signed;
         components[c].narrow_low = true;
-        for (float &step : components[c].steps)
-            step = 1 / 16.f;
+        set_steps(w, &components[c]);
     }
     l2k_plan_spec spec;
     memset(&spec, 0, sizeof spec);
@@ -227,9 +238,9 @@ int main(int argc, char **argv)
            properties.name, properties.major, properties.minor, driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000,
            CUDART_VERSION % 1000 / 10, REPEATS);
     printf("| work | n | copy | forward | x copy | inverse | x copy |\n|---|---|---|---|---|---|---|\n");
-    for (const work &w : works)
+    for (int i = 0; i < (int)(sizeof works / sizeof *works); i++)
         for (uint32_t n = 1024; n <= 8192; n *= 2)
-            if (argc < 2 || (uint32_t)atoi(argv[1]) == n)
-                measure(&context, w, n, stream);
+            if ((argc < 2 || (uint32_t)atoi(argv[1]) == n) && (argc < 3 || atoi(argv[2]) == i))
+                measure(&context, works[i], n, stream);
     return 0;
 }

@@ -7,7 +7,8 @@
  *
  * Coordinates are such that even ones are low. Beyond the border of a line the missing neighbour of a step equals the
  * other one, which is what symmetric extension (F.3.7) comes to; so what is in registers beyond a border never counts.
- * BORDER says at compile time whether there can be one in sight: code without such tests is less than half as long. */
+ * BORDER says at compile time that there may be one anywhere. Without it, no row is beyond a border, and columns begin and
+ * end between two lanes, if at all; code for that is less than half as long. */
 #ifndef L2K_DWT_WARP_CUDA_CUH
 #define L2K_DWT_WARP_CUDA_CUH
 
@@ -34,20 +35,31 @@ struct l2k_97_lift {
     __device__ float operator()(float x, float l, float r) const { return l2k_9_7_lift(x, l, r, c); }
 };
 
-/* A step on the columns of one PARITY, v[0] being the even column `column`; f(x, left, right). */
-template <int PARITY, bool BORDER, int N, class T, class F>
-__device__ __forceinline__ void l2k_step_columns(T (&v)[N], int column, l2k_span line, F f)
+/* A step on the columns of one PARITY of R rows, v[r][0] being the even column `column`; f(x, left, right). The rows go
+ * together so that one's shuffle is under way while another's is waited for. */
+template <int PARITY, bool BORDER, int R, int N, class T, class F>
+__device__ __forceinline__ void l2k_step_columns(T (&v)[R][N], int column, l2k_span line, F f)
 {
-    T outside = PARITY ? __shfl_down_sync(L2K_EVERY_LANE, v[0], 1) : __shfl_up_sync(L2K_EVERY_LANE, v[N - 1], 1);
+    T outside[R];
 #pragma unroll
-    for (int k = PARITY; k < N; k += 2) {
-        T left = k > 0 ? v[k > 0 ? k - 1 : 0] : outside, right = k + 1 < N ? v[k + 1 < N ? k + 1 : 0] : outside;
-        if (BORDER) {
-            T known = left;
-            left = column + k - 1 < line.first ? right : left;
-            right = column + k + 1 >= line.end ? known : right;
+    for (int r = 0; r < R; r++)
+        outside[r] = PARITY ? __shfl_down_sync(L2K_EVERY_LANE, v[r][0], 1) : __shfl_up_sync(L2K_EVERY_LANE, v[r][N - 1], 1);
+#pragma unroll
+    for (int r = 0; r < R; r++) {
+        if (!BORDER)
+            outside[r] = PARITY ? (column + N == line.end ? v[r][N - 2] : outside[r])
+                                : (column == line.first ? v[r][1] : outside[r]);
+#pragma unroll
+        for (int k = PARITY; k < N; k += 2) {
+            T left = k > 0 ? v[r][k > 0 ? k - 1 : 0] : outside[r];
+            T right = k + 1 < N ? v[r][k + 1 < N ? k + 1 : 0] : outside[r];
+            if (BORDER) {
+                T known = left;
+                left = column + k - 1 < line.first ? right : left;
+                right = column + k + 1 >= line.end ? known : right;
+            }
+            v[r][k] = f(v[r][k], left, right);
         }
-        v[k] = f(v[k], left, right);
     }
 }
 
@@ -100,15 +112,15 @@ struct l2k_wavelet_53 {
     static __device__ __forceinline__ T lone(T x) { return l2k_5_3_lone(x); }
     static __device__ __forceinline__ T unlone(T x) { return l2k_5_3_unlone(x); }
 
-    template <bool BORDER, int N>
-    static __device__ __forceinline__ void forward_columns(T (&v)[N], int column, l2k_span line)
+    template <bool BORDER, int R, int N>
+    static __device__ __forceinline__ void forward_columns(T (&v)[R][N], int column, l2k_span line)
     {
         l2k_step_columns<1, BORDER>(v, column, line, l2k_53_predict());
         l2k_step_columns<0, BORDER>(v, column, line, l2k_53_update());
     }
 
-    template <bool BORDER, int N>
-    static __device__ __forceinline__ void inverse_columns(T (&v)[N], int column, l2k_span line)
+    template <bool BORDER, int R, int N>
+    static __device__ __forceinline__ void inverse_columns(T (&v)[R][N], int column, l2k_span line)
     {
         l2k_step_columns<0, BORDER>(v, column, line, l2k_53_unupdate());
         l2k_step_columns<1, BORDER>(v, column, line, l2k_53_unpredict());
@@ -171,8 +183,8 @@ struct l2k_wavelet_97 {
     static __device__ __forceinline__ T lone(T x) { return l2k_9_7_lone(x); }
     static __device__ __forceinline__ T unlone(T x) { return l2k_9_7_unlone(x); }
 
-    template <bool BORDER, int N>
-    static __device__ __forceinline__ void forward_columns(T (&v)[N], int column, l2k_span line)
+    template <bool BORDER, int R, int N>
+    static __device__ __forceinline__ void forward_columns(T (&v)[R][N], int column, l2k_span line)
     {
         l2k_step_columns<1, BORDER>(v, column, line, l2k_97_lift{L2K_9_7_ALPHA});
         l2k_step_columns<0, BORDER>(v, column, line, l2k_97_lift{L2K_9_7_BETA});
@@ -181,8 +193,8 @@ struct l2k_wavelet_97 {
         scale_columns(v, L2K_9_7_FORWARD_LOW, L2K_9_7_FORWARD_HIGH);
     }
 
-    template <bool BORDER, int N>
-    static __device__ __forceinline__ void inverse_columns(T (&v)[N], int column, l2k_span line)
+    template <bool BORDER, int R, int N>
+    static __device__ __forceinline__ void inverse_columns(T (&v)[R][N], int column, l2k_span line)
     {
         scale_columns(v, L2K_9_7_INVERSE_LOW, L2K_9_7_INVERSE_HIGH);
         l2k_step_columns<0, BORDER>(v, column, line, l2k_97_lift{-L2K_9_7_DELTA});
@@ -264,15 +276,17 @@ struct l2k_wavelet_97 {
         for (int k = 0; k < N; k++)
             row[k] *= factor;
     }
-    template <int N> static __device__ __forceinline__ void scale_columns(T (&v)[N], float low, float high)
+    template <int R, int N> static __device__ __forceinline__ void scale_columns(T (&v)[R][N], float low, float high)
     {
 #pragma unroll
-        for (int k = 0; k < N; k++)
-            v[k] *= k & 1 ? high : low;
+        for (int r = 0; r < R; r++)
+#pragma unroll
+            for (int k = 0; k < N; k++)
+                v[r][k] *= k & 1 ? high : low;
     }
 };
 
-/* ---- A row horizontally -------------------------------------------------------------------------------------- */
+/* ---- Rows horizontally --------------------------------------------------------------------------------------- */
 
 /* A lane's columns at one level: the coordinate of its first, and the columns that exist. */
 struct l2k_lane_columns {
@@ -280,13 +294,15 @@ struct l2k_lane_columns {
     l2k_span line;
 };
 
-template <class W, bool FORWARD, bool BORDER, int N>
-__device__ __forceinline__ void l2k_row(typename W::T (&v)[N], const l2k_lane_columns &lane)
+template <class W, bool FORWARD, bool BORDER, int R, int N>
+__device__ __forceinline__ void l2k_rows(typename W::T (&v)[R][N], const l2k_lane_columns &lane)
 {
     if (BORDER && l2k_is_lone(lane.line)) {
 #pragma unroll
-        for (int k = 1; k < N; k += 2)
-            v[k] = lane.line.first & 1 ? (FORWARD ? W::lone(v[k]) : W::unlone(v[k])) : v[k];
+        for (int r = 0; r < R; r++)
+#pragma unroll
+            for (int k = 1; k < N; k += 2)
+                v[r][k] = lane.line.first & 1 ? (FORWARD ? W::lone(v[r][k]) : W::unlone(v[r][k])) : v[r][k];
         return;
     }
     if (FORWARD)

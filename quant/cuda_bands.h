@@ -5,9 +5,13 @@
 #include "quant/quantiser.h"
 
 typedef struct l2k_cuda_bands {
-    void *at[2][4];             /* first coefficient, by level of the launch (0 = its first) and orientation */
-    int32_t stride;             /* coefficients, the same for all */
-    l2k_quantiser_step step[2][4];
+    void *at[2][4]; /* first coefficient, by level of the launch (0 = its first) and orientation */
+    int32_t stride; /* coefficients, the same for all */
 } l2k_cuda_bands;
+
+/* Their quantiser steps, inverse: half steps; not used by the 5/3. */
+typedef struct l2k_cuda_steps {
+    l2k_quantiser_step of[2][4];
+} l2k_cuda_steps;
 
 #endif

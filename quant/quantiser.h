@@ -24,7 +24,7 @@ typedef struct l2k_quantiser_step {
 L2K_HD l2k_quantiser_step l2k_quantiser_step_make(float step)
 {
     float reciprocal = 1.0f / step;
-    l2k_quantiser_step result = {step, reciprocal * (1.0f - 1.0f / 2097152), reciprocal * (1.0f + 1.0f / 2097152)};
+    l2k_quantiser_step result = {step, reciprocal * (1.0f - 1.0f / 3145728), reciprocal * (1.0f + 1.0f / 3145728)};
     return result;
 }
 

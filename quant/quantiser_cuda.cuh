@@ -23,27 +23,34 @@ static __device__ __noinline__ int32_t l2k_divide_and_quantise(float v, float st
     return l2k_quantise(v, step);
 }
 
+/* Indices of which the reciprocals are not sure, put right; all lanes come here together. */
 template <class D, int N>
-__device__ __forceinline__ void l2k_divide_all(const float (&v)[N], float step, l2k_packed<D, N> *out)
+__device__ __forceinline__ void l2k_divide_unsure(const float (&v)[N], const bool (&sure)[N], float step, l2k_packed<D, N> *out)
 {
 #pragma unroll
-    for (int k = 0; k < N; k++)
-        out->set(k, (D)l2k_divide_and_quantise(v[k], step));
+    for (int k = 0; k < N; k++) {
+        D index = out->get(k);
+        if (!sure[k])
+            index = (D)l2k_divide_and_quantise(v[k], step);
+        out->replace(k, index);
+    }
+    __syncwarp();
 }
 
 template <int N>
 __device__ __forceinline__ void l2k_to_coefficients(const float (&v)[N], const l2k_quantiser_step &s, bool,
                                                     l2k_packed<int16_t, N> *out)
 {
-    uint32_t differ = 0;
+    bool sure[N], all = true;
 #pragma unroll
     for (int k = 0; k < N; k++) {
         uint32_t index = __float_as_uint(l2k_index_in_mantissa(v[k], s.below));
-        differ |= index ^ __float_as_uint(l2k_index_in_mantissa(v[k], s.above));
+        sure[k] = index == __float_as_uint(l2k_index_in_mantissa(v[k], s.above));
+        all = all && sure[k];
         out->set(k, (int16_t)index);
     }
-    if (differ)
-        l2k_divide_all(v, s.step, out);
+    if (!__all_sync(0xFFFFFFFFu, all))
+        l2k_divide_unsure(v, sure, s.step, out);
 }
 
 /* `floats`: the values as they are, in the bits of an integer. */
@@ -57,16 +64,17 @@ __device__ __forceinline__ void l2k_to_coefficients(const float (&v)[N], const l
             out->set(k, __float_as_int(v[k]));
         return;
     }
-    bool sure = true;
+    bool sure[N], all = true;
 #pragma unroll
     for (int k = 0; k < N; k++) {
         uint32_t index = __float_as_uint(l2k_index_in_mantissa(v[k], s.below));
-        sure = sure && index == __float_as_uint(l2k_index_in_mantissa(v[k], s.above)) &&
-               fabsf(v[k]) * s.above < L2K_INDEX_LIMIT;
+        sure[k] = index == __float_as_uint(l2k_index_in_mantissa(v[k], s.above)) &&
+                  fabsf(v[k]) * s.above < L2K_INDEX_LIMIT;
+        all = all && sure[k];
         out->set(k, (int32_t)(index - L2K_MANTISSA_ZERO));
     }
-    if (!sure)
-        l2k_divide_all(v, s.step, out);
+    if (!__all_sync(0xFFFFFFFFu, all))
+        l2k_divide_unsure(v, sure, s.step, out);
 }
 
 /* ---- Coefficients to values; step[].step is half the step ---------------------------------------------------- */

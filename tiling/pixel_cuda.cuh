@@ -1,8 +1,8 @@
 /* The pixel pass inside a kernel's loads and stores, N columns of a row in a lane at a time. A source loads a row as raw
  * bits into a slot of shared memory, so that many loads can be under way, and unpacks it to level-shifted values later; a
- * sink packs and stores. Both
- * serve planes of pixels and planes of LL samples in device memory. They are made from the columns at which the warp and
- * the lane begin and the width of the plane; rows are counted from its first. */
+ * sink packs and stores. Both serve planes of pixels and planes of LL samples in device memory. They are made from the
+ * columns at which the warp and the lane begin and the width of the plane; rows are counted from its first. `from` gives a
+ * cursor for where every lane has all of its columns or none. */
 #ifndef L2K_TILING_PIXEL_CUDA_CUH
 #define L2K_TILING_PIXEL_CUDA_CUH
 
@@ -129,29 +129,44 @@ template <class S> __device__ __forceinline__ S *l2k_plane_row(const l2k_cuda_pl
 /* A plane whose samples of type S lie side by side. */
 template <class W, class S, int N> struct l2k_plane_source {
     typedef l2k_landing<S, N> landing;
+    typedef l2k_cursor<const S> cursor;
     enum { COMPONENTS = 1, COLUMNS = N, SLOT = landing::SIZE };
     const l2k_cuda_plane &plane;
+    int lane;
     l2k_lane_run<N> run;
     l2k_level_shift shift;
+    uint32_t flip;
 
-    __device__ __forceinline__ l2k_plane_source(const l2k_cuda_plane *planes, int warp, int lane_first, int width)
-        : plane(planes[0]), run{lane_first, width, l2k_is_aligned<S>(planes[0], warp, landing::ACCESS)},
-          shift(l2k_unflipped<S>(planes[0]))
+    __device__ __forceinline__ l2k_plane_source(const l2k_cuda_plane *planes, int lane_in_warp, int warp, int lane_first,
+                                                int width)
+        : plane(planes[0]), lane(lane_in_warp),
+          run{lane_first, width, l2k_is_aligned<S>(planes[0], warp, landing::ACCESS)}, shift(l2k_unflipped<S>(planes[0]))
     {
+        shift.shift = l2k_pinned(shift.shift);
+        flip = l2k_pinned((int)plane.flip);
+    }
+    __device__ __forceinline__ void load(const cursor &at, int rows, l2k_shared slot) const
+    {
+        if (at.some)
+            landing::copy(slot, lane, at.place(rows, 0), landing::BYTES);
     }
     __device__ __forceinline__ bool is_aligned() const
     {
         return run.aligned;
     }
-    template <bool BORDER> __device__ __forceinline__ void load(char *slot, int y) const
+    __device__ __forceinline__ void load(l2k_shared slot, int y) const
     {
-        landing::template load<BORDER>(slot, l2k_plane_row<const S>(plane, y), run);
+        landing::load(slot, lane, l2k_plane_row<const S>(plane, y), run);
     }
-    __device__ __forceinline__ void unpack(char *slot, int, typename W::T (&v)[1][N]) const
+    __device__ __forceinline__ cursor from(int y) const
     {
-        typename landing::packed r = landing::get(slot);
+        return cursor(l2k_plane_row<const S>(plane, y) + run.first, plane.row_stride, !run.is_empty());
+    }
+    __device__ __forceinline__ void unpack(l2k_shared slot, int, typename W::T (&v)[1][N]) const
+    {
+        typename landing::packed r = landing::get(slot, lane);
         if (sizeof(S) < 4)
-            r.flip(plane.flip);
+            r.flip(flip);
 #pragma unroll
         for (int k = 0; k < N; k++)
             l2k_value_of(r.get(k), shift, &v[0][k]);
@@ -161,28 +176,40 @@ template <class W, class S, int N> struct l2k_plane_source {
 /* Interleaved triples of samples of one type, and their component transform. */
 template <class W, class S, int N> struct l2k_triple_source {
     typedef l2k_landing<S, 3 * N> landing;
+    typedef l2k_cursor<const S> cursor;
     enum { COMPONENTS = 3, COLUMNS = N, SLOT = landing::SIZE };
     const l2k_cuda_plane *planes;
+    int lane;
     l2k_lane_run<3 * N> run;
     l2k_level_shift shift[3];
 
-    __device__ __forceinline__ l2k_triple_source(const l2k_cuda_plane *p, int warp, int lane_first, int width)
-        : planes(p), run{3 * lane_first, 3 * width, l2k_is_aligned<S>(p[0], 3 * warp, landing::ACCESS)}
+    __device__ __forceinline__ l2k_triple_source(const l2k_cuda_plane *p, int lane_in_warp, int warp, int lane_first,
+                                                 int width)
+        : planes(p), lane(lane_in_warp), run{3 * lane_first, 3 * width, l2k_is_aligned<S>(p[0], 3 * warp, landing::ACCESS)}
     {
         for (int c = 0; c < 3; c++)
             shift[c] = l2k_unflipped<S>(p[c]);
+    }
+    __device__ __forceinline__ void load(const cursor &at, int rows, l2k_shared slot) const
+    {
+        if (at.some)
+            landing::copy(slot, lane, at.place(rows, 0), landing::BYTES);
     }
     __device__ __forceinline__ bool is_aligned() const
     {
         return run.aligned;
     }
-    template <bool BORDER> __device__ __forceinline__ void load(char *slot, int y) const
+    __device__ __forceinline__ void load(l2k_shared slot, int y) const
     {
-        landing::template load<BORDER>(slot, l2k_plane_row<const S>(planes[0], y), run);
+        landing::load(slot, lane, l2k_plane_row<const S>(planes[0], y), run);
     }
-    __device__ __forceinline__ void unpack(char *slot, int, typename W::T (&v)[3][N]) const
+    __device__ __forceinline__ cursor from(int y) const
     {
-        typename landing::packed r = landing::get(slot);
+        return cursor(l2k_plane_row<const S>(planes[0], y) + run.first, planes[0].row_stride, !run.is_empty());
+    }
+    __device__ __forceinline__ void unpack(l2k_shared slot, int, typename W::T (&v)[3][N]) const
+    {
+        typename landing::packed r = landing::get(slot, lane);
         r.flip(planes[0].flip);
 #pragma unroll
         for (int k = 0; k < N; k++) {
@@ -196,11 +223,16 @@ template <class W, class S, int N> struct l2k_triple_source {
 /* Any integer type, any strides; three components are transformed together. One sample after the other, and only when
  * it is needed. */
 template <class W, int K, int N> struct l2k_any_source {
+    struct cursor { /* nothing is loaded ahead */
+        __device__ __forceinline__ void next(int)
+        {
+        }
+    };
     enum { COMPONENTS = K, COLUMNS = N, SLOT = 4 };
     const l2k_cuda_plane *planes;
     l2k_lane_run<N> run;
 
-    __device__ __forceinline__ l2k_any_source(const l2k_cuda_plane *p, int, int lane_first, int width)
+    __device__ __forceinline__ l2k_any_source(const l2k_cuda_plane *p, int, int, int lane_first, int width)
         : planes(p), run{lane_first, width, false}
     {
     }
@@ -208,10 +240,17 @@ template <class W, int K, int N> struct l2k_any_source {
     {
         return true;
     }
-    template <bool BORDER> __device__ __forceinline__ void load(char *, int) const
+    __device__ __forceinline__ void load(l2k_shared, int) const
     {
     }
-    __device__ __forceinline__ void unpack(char *, int y, typename W::T (&v)[K][N]) const
+    __device__ __forceinline__ void load(const cursor &, int, l2k_shared) const
+    {
+    }
+    __device__ __forceinline__ cursor from(int) const
+    {
+        return cursor();
+    }
+    __device__ __forceinline__ void unpack(l2k_shared, int y, typename W::T (&v)[K][N]) const
     {
 #pragma unroll
         for (int k = 0; k < N; k++) {
@@ -235,28 +274,42 @@ template <class W, int K, int N> struct l2k_any_source {
 /* A plane whose samples of type S lie side by side; float planes get the values as they are. */
 template <class W, class S, int N> struct l2k_plane_sink {
     enum { COMPONENTS = 1, COLUMNS = N };
-    typedef l2k_packed<S, N> raw;
+    typedef l2k_packed<S, N> packed;
+    typedef l2k_cursor<S> cursor;
     const l2k_cuda_plane &plane;
     l2k_lane_run<N> run;
 
     __device__ __forceinline__ l2k_plane_sink(const l2k_cuda_plane *planes, int warp, int lane_first, int width, bool inner)
-        : plane(planes[0]), run{lane_first, inner ? width : 0, l2k_is_aligned<S>(planes[0], warp, raw::ALIGNMENT)}
+        : plane(planes[0]),
+          run{lane_first, inner && lane_first < width ? width : 0, l2k_is_aligned<S>(planes[0], warp, packed::ALIGNMENT)}
     {
     }
     __device__ __forceinline__ bool is_aligned() const
     {
         return run.aligned;
     }
-    template <bool BORDER> __device__ __forceinline__ void store(int y, const typename W::T (&v)[1][N]) const
+    __device__ __forceinline__ void store(int y, const typename W::T (&v)[1][N]) const
     {
-        raw r;
-#pragma unroll
-        for (int k = 0; k < N; k++)
-            r.set(k, sample(v[0][k], (S *)0));
-        l2k_store_run<BORDER>(l2k_plane_row<S>(plane, y), run, r);
+        l2k_store_run(l2k_plane_row<S>(plane, y), run, pack(v));
+    }
+    __device__ __forceinline__ cursor from(int y) const
+    {
+        return cursor(l2k_plane_row<S>(plane, y) + run.first, plane.row_stride, run.count != 0);
+    }
+    __device__ __forceinline__ void store(const cursor &at, int rows, const typename W::T (&v)[1][N], bool keep) const
+    {
+        at.store(rows, 0, pack(v), keep);
     }
 
   private:
+    __device__ __forceinline__ packed pack(const typename W::T (&v)[1][N]) const
+    {
+        packed raw;
+#pragma unroll
+        for (int k = 0; k < N; k++)
+            raw.set(k, sample(v[0][k], (S *)0));
+        return raw;
+    }
     template <class I> __device__ __forceinline__ I sample(typename W::T v, I *) const
     {
         return (I)l2k_finish(v, plane.shift);
@@ -270,34 +323,58 @@ template <class W, class S, int N> struct l2k_plane_sink {
 /* Interleaved triples of samples, after the inverse component transform. */
 template <class W, class S, int N> struct l2k_triple_sink {
     enum { COMPONENTS = 3, COLUMNS = N };
-    typedef l2k_packed<S, 3 * N> raw;
+    typedef l2k_packed<S, 3 * N> packed;
+    typedef l2k_cursor<S> cursor;
     const l2k_cuda_plane *planes;
     l2k_lane_run<3 * N> run;
 
     __device__ __forceinline__ l2k_triple_sink(const l2k_cuda_plane *p, int warp, int lane_first, int width, bool inner)
-        : planes(p), run{3 * lane_first, inner ? 3 * width : 0, l2k_is_aligned<S>(p[0], 3 * warp, raw::ALIGNMENT)}
+        : planes(p), run{3 * lane_first, inner && lane_first < width ? 3 * width : 0,
+                         l2k_is_aligned<S>(p[0], 3 * warp, packed::ALIGNMENT)}
     {
     }
     __device__ __forceinline__ bool is_aligned() const
     {
         return run.aligned;
     }
-    template <bool BORDER> __device__ __forceinline__ void store(int y, typename W::T (&v)[3][N]) const
+    __device__ __forceinline__ void store(int y, typename W::T (&v)[3][N]) const
     {
-        raw r;
+        l2k_store_run(l2k_plane_row<S>(planes[0], y), run, pack(v));
+    }
+    __device__ __forceinline__ cursor from(int y) const
+    {
+        return cursor(l2k_plane_row<S>(planes[0], y) + run.first, planes[0].row_stride, run.count != 0);
+    }
+    __device__ __forceinline__ void store(const cursor &at, int rows, typename W::T (&v)[3][N], bool keep) const
+    {
+        at.store(rows, 0, pack(v), keep);
+    }
+
+  private:
+    __device__ __forceinline__ packed pack(typename W::T (&v)[3][N]) const
+    {
+        packed raw;
 #pragma unroll
         for (int k = 0; k < N; k++) {
             l2k_join_inverse(&v[0][k], &v[1][k], &v[2][k]);
             for (int c = 0; c < 3; c++)
-                r.set(3 * k + c, (S)l2k_finish(v[c][k], planes[c].shift));
+                raw.set(3 * k + c, (S)l2k_finish(v[c][k], planes[c].shift));
         }
-        l2k_store_run<BORDER>(l2k_plane_row<S>(planes[0], y), run, r);
+        return raw;
     }
 };
 
 /* Any integer type, any strides. */
 template <class W, int K, int N> struct l2k_any_sink {
     enum { COMPONENTS = K, COLUMNS = N };
+    struct cursor {
+        int y;
+
+        __device__ __forceinline__ void next(int rows)
+        {
+            y += rows;
+        }
+    };
     const l2k_cuda_plane *planes;
     l2k_lane_run<N> run;
 
@@ -309,7 +386,7 @@ template <class W, int K, int N> struct l2k_any_sink {
     {
         return true;
     }
-    template <bool BORDER> __device__ __forceinline__ void store(int y, typename W::T (&v)[K][N]) const
+    __device__ __forceinline__ void store(int y, typename W::T (&v)[K][N]) const
     {
 #pragma unroll
         for (int k = 0; k < N; k++) {
@@ -317,10 +394,18 @@ template <class W, int K, int N> struct l2k_any_sink {
                 l2k_join_inverse(&v[0][k], &v[K > 1][k], &v[2 * (K > 2)][k]);
             for (int c = 0; c < K; c++)
                 if (run.has(k))
-                    l2k_store_any(planes[c].data + (int64_t)y * planes[c].row_stride +
-                                      (int64_t)(run.first + k) * planes[c].sample_stride,
+                    l2k_store_any(l2k_plane_row<char>(planes[c], y) + (int64_t)(run.first + k) * planes[c].sample_stride,
                                   planes[c].type, l2k_finish(v[c][k], planes[c].shift));
         }
+    }
+    __device__ __forceinline__ cursor from(int y) const
+    {
+        return cursor{y};
+    }
+    __device__ __forceinline__ void store(const cursor &at, int rows, typename W::T (&v)[K][N], bool keep) const
+    {
+        if (keep)
+            store(at.y + rows, v);
     }
 };
 

@@ -26,10 +26,11 @@ typedef struct l2k_cuda_pass {
     l2k_wavelet wavelet;
     l2k_cuda_plane samples[L2K_CUDA_TOGETHER];
     l2k_cuda_plane low[L2K_CUDA_TOGETHER];
-    l2k_cuda_bands bands[L2K_CUDA_TOGETHER];
+    l2k_cuda_bands bands[L2K_CUDA_TOGETHER]; /* of one layout */
+    l2k_cuda_steps steps[L2K_CUDA_TOGETHER]; /* unless joined, those of the first hold for all */
     /* How warps share the work; the launcher's. A warp takes a strip of columns and in it a number of steps, each of four
      * rows of samples, after some to warm up. */
-    int32_t strips, first_step, end_step, steps, warm_up;
+    int32_t strips, first_step, end_step, steps_each, warm_up;
 } l2k_cuda_pass;
 
 /* Enqueue the pass on a stream (a cudaStream_t); the result is a cudaError_t. */

@@ -21,9 +21,10 @@ template <class D, int N> struct band_stores {
         : low_rows(l2k_low_span(y)), high_rows(l2k_high_span(y))
     {
         l2k_span low_columns = l2k_low_span(x), high_columns = l2k_high_span(x);
-        low = {(lane >> 1) - low_columns.first, inner ? l2k_length(low_columns) : 0,
+        bool some = inner && lane < x.end;
+        low = {(lane >> 1) - low_columns.first, some ? l2k_length(low_columns) : 0,
                packed::is_aligned(at(b, level, L2K_LH, (warp >> 1) - low_columns.first, 0))};
-        high = {(lane >> 1) - high_columns.first, inner ? l2k_length(high_columns) : 0,
+        high = {(lane >> 1) - high_columns.first, some ? l2k_length(high_columns) : 0,
                 packed::is_aligned(at(b, level, L2K_HL, (warp >> 1) - high_columns.first, 0))};
     }
 
@@ -37,35 +38,32 @@ template <class D, int N> struct band_stores {
         return low.aligned && high.aligned;
     }
 
-    /* Row n of a band, if the band has it. */
-    template <bool BORDER, class T>
-    __device__ __forceinline__ void store(const l2k_cuda_bands &b, int level, int band, const T (&v)[HALF], int n,
-                                          bool floats) const
+    __device__ __forceinline__ const l2k_lane_run<HALF> &run(int band) const
     {
-        const l2k_lane_run<HALF> &run = band & L2K_HL ? high : low;
-        l2k_span rows = band & L2K_LH ? high_rows : low_rows;
-        if (BORDER && (n < rows.first || n >= rows.end))
-            return;
-        packed q;
-        l2k_to_coefficients(v, b.step[level][band], floats, &q);
-        l2k_store_run<BORDER>(at(b, level, band, 0, n - rows.first), run, q);
+        return band & L2K_HL ? high : low;
+    }
+    __device__ __forceinline__ l2k_span rows(int band) const
+    {
+        return band & L2K_LH ? high_rows : low_rows;
+    }
+
+    /* Row n of a band, if the band has it. */
+    __device__ __forceinline__ void store(const l2k_cuda_bands &b, int level, int band, const packed &q, int n) const
+    {
+        if (n >= rows(band).first && n < rows(band).end)
+            l2k_store_run(at(b, level, band, 0, n - rows(band).first), run(band), q);
+    }
+    __device__ __forceinline__ const char *row(const l2k_cuda_bands &b, int level, int band, int n) const
+    {
+        return reinterpret_cast<const char *>(at(b, level, band, 0, n - rows(band).first));
+    }
+    /* The lane's place in it, where it has one. */
+    __device__ __forceinline__ l2k_cursor<D> from(const l2k_cuda_bands &b, int level, int band, int n) const
+    {
+        return l2k_cursor<D>(at(b, level, band, run(band).first, n - rows(band).first), b.stride * (int)sizeof(D),
+                             run(band).count != 0);
     }
 };
-
-/* LL samples on their way to the next launch. */
-template <bool BORDER, class S, class T, int N>
-__device__ __forceinline__ void store_low(const l2k_cuda_plane &plane, l2k_lane_run<N> run, l2k_span rows, const T (&v)[N],
-                                          int n)
-{
-    if (BORDER && (n < rows.first || n >= rows.end))
-        return;
-    l2k_packed<S, N> out;
-#pragma unroll
-    for (int k = 0; k < N; k++)
-        out.set(k, (S)v[k]);
-    run.aligned = true; /* the plan has seen to it */
-    l2k_store_run<BORDER>(l2k_plane_row<S>(plane, n - rows.first), run, out);
-}
 
 /* The even or the odd columns of a row. */
 template <int PARITY, int N, class T> __device__ __forceinline__ void pick_columns(const T (&row)[N], T (&out)[N / 2])
@@ -85,39 +83,13 @@ template <class D> struct low_type<float, D> {
 
 /* ---- Kernel -------------------------------------------------------------------------------------------------- */
 
-/* One level of one component: rows in by pairs, bands out. */
-template <class W, class D, int N> struct forward_level {
-    typedef typename W::T T;
-    typename W::template forward_rows<N> rows;
-
-    /* Rows q and q + 1 of the samples; the low row's LL columns are left in `ll`. */
-    template <bool BORDER>
-    __device__ __forceinline__ void push(const l2k_cuda_bands &b, int level, const band_stores<D, N> &stores,
-                                         const l2k_lane_columns &lane, l2k_span y, T (&odd)[N], T (&next)[N], int q,
-                                         bool keep, bool floats, T (&ll)[N / 2])
-    {
-        T low[N], high[N], part[N / 2];
-        int n = ((q - 1) >> 1) - W::DELAY;
-        rows.template push<BORDER>(odd, next, q, y, low, high);
-        l2k_row<W, true, BORDER>(low, lane);
-        pick_columns<0>(low, ll);
-        if (!keep)
-            return;
-        l2k_row<W, true, BORDER>(high, lane);
-        pick_columns<1>(low, part);
-        stores.template store<BORDER>(b, level, L2K_HL, part, n, floats);
-        pick_columns<0>(high, part);
-        stores.template store<BORDER>(b, level, L2K_LH, part, n, floats);
-        pick_columns<1>(high, part);
-        stores.template store<BORDER>(b, level, L2K_HH, part, n, floats);
-    }
-};
-
-/* A warp on its way down a strip, four rows of samples a step. */
-template <class W, class Source, class D> struct forward_walk {
+/* A warp on its way down a strip, four rows of samples a step: of level 1 it gives rows 2 s - 1 and 2 s of each band in step
+ * s, of level 2 row s - 1 - DELAY. */
+template <class W, class Source, class D, int LEVELS> struct forward_walk {
     typedef typename W::T T;
     typedef typename low_type<T, D>::type L;
     enum { N = Source::COLUMNS, K = Source::COMPONENTS, AHEAD = 2, SLOT = 4 * Source::SLOT };
+    enum { PAIRS = K == 1 && W::DELAY == 0 ? 2 : 1 }; /* of rows that go through level 1 together, as registers allow */
     const l2k_cuda_pass &p;
     int c0, begin;
     l2k_span y2;
@@ -126,16 +98,16 @@ template <class W, class Source, class D> struct forward_walk {
     band_stores<D, N / 2> stores2;
     Source source;
     bool floats;
-    forward_level<W, D, N> level1[K];
-    forward_level<W, D, N / 2> level2[K];
+    typename W::template forward_rows<N> rows1[K];
+    typename W::template forward_rows<N / 2> rows2[K];
 
     __device__ __forceinline__ forward_walk(const l2k_cuda_pass &pass, const l2k_strip<W, N> &strip, int component)
         : p(pass), c0(component), begin(strip.begin), y2(l2k_low_span(pass.y)), lane1{strip.column, pass.x},
           lane2{strip.column >> 1, l2k_low_span(pass.x)},
           stores1(pass.bands[component], 0, strip.first_column, strip.column, strip.inner, pass.x, pass.y),
-          stores2(pass.bands[component], pass.levels - 1, strip.first_column >> 1, strip.column >> 1, strip.inner,
+          stores2(pass.bands[component], LEVELS - 1, strip.first_column >> 1, strip.column >> 1, strip.inner,
                   l2k_low_span(pass.x), y2),
-          source(&pass.samples[component], strip.first_column - pass.x.first, strip.column - pass.x.first,
+          source(&pass.samples[component], strip.lane, strip.first_column - pass.x.first, strip.column - pass.x.first,
                  l2k_length(pass.x)),
           floats(pass.type == L2K_COEFFICIENT_FLOAT32)
     {
@@ -156,70 +128,236 @@ template <class W, class Source, class D> struct forward_walk {
     /* Whether whole accesses fit everywhere. */
     __device__ __forceinline__ bool is_aligned() const
     {
-        return source.is_aligned() && stores1.is_aligned() && (p.levels == 1 || stores2.is_aligned());
+        return source.is_aligned() && stores1.is_aligned() && (LEVELS == 1 || stores2.is_aligned());
     }
 
-    template <bool BORDER> __device__ __forceinline__ void load(int step, char *slot) const
+    /* The plane's row for row `q`, one that exists. */
+    __device__ __forceinline__ int clamp(int q) const
     {
-        int y = row_of(step) - p.y.first, last = l2k_length(p.y) - 1;
+        return min(max(q - p.y.first, 0), l2k_length(p.y) - 1);
+    }
+
+    /* The way that looks for borders. */
+    struct careful {
+        enum { BORDER = true };
+        const forward_walk &walk;
+        int step;
+
+        __device__ __forceinline__ explicit careful(const forward_walk &w) : walk(w)
+        {
+        }
+        __device__ __forceinline__ void load(int ahead, l2k_shared slot) const
+        {
 #pragma unroll
-        for (int r = 0; r < 4; r++)
-            source.template load<BORDER>(slot + r * Source::SLOT, BORDER ? min(max(y + r, 0), last) : y + r);
-    }
+            for (int r = 0; r < 4; r++)
+                walk.source.load(slot + r * Source::SLOT, walk.clamp(row_of(ahead) + r));
+        }
+        __device__ __forceinline__ void begin(int at)
+        {
+            step = at;
+        }
+        __device__ __forceinline__ void end()
+        {
+        }
+        __device__ __forceinline__ void store1(int c, int j, int band, const l2k_packed<D, N / 2> &q) const
+        {
+            if (step >= walk.begin)
+                walk.stores1.store(walk.p.bands[walk.c0 + c], 0, band, q, 2 * step - 1 + j);
+        }
+        __device__ __forceinline__ void store2(int c, int band, const l2k_packed<D, N / 4> &q) const
+        {
+            if (step >= walk.begin)
+                walk.stores2.store(walk.p.bands[walk.c0 + c], 1, band, q, step - 1 - W::DELAY);
+        }
+        template <int M> __device__ __forceinline__ void store_low(int c, int j, const l2k_packed<L, M> &q) const
+        {
+            int n = LEVELS == 2 ? step - 1 - W::DELAY : 2 * step - 1 + j;
+            l2k_span rows = LEVELS == 2 ? walk.stores2.low_rows : walk.stores1.low_rows;
+            if (step >= walk.begin && n >= rows.first && n < rows.end)
+                l2k_store_run(l2k_plane_row<L>(walk.p.low[walk.c0 + c], n - rows.first), walk.template low_run<M>(), q);
+        }
+    };
 
-    template <bool BORDER> __device__ __forceinline__ void take(int step, char *slot)
+    /* The way in which pointers run along; those of other components differ from the first's by what their planes do. */
+    struct quick {
+        enum { BORDER = false };
+        const forward_walk &walk;
+        typename Source::cursor next;
+        l2k_cursor<D> first[2], second[2]; /* HL and LH; HH and LL are so many bytes away: */
+        int64_t first_away[2], second_away[2];
+        l2k_cursor<L> low;
+        bool keep;
+
+        __device__ __forceinline__ quick(const forward_walk &w, int step, int ahead)
+            : walk(w), next(w.source.from(row_of(ahead) - w.p.y.first))
+        {
+            const l2k_cuda_bands &bands = w.p.bands[w.c0];
+            set_out(w.stores1, bands, 0, 2 * step - 1, first, first_away);
+            if (LEVELS == 2)
+                set_out(w.stores2, bands, 1, step - 1 - W::DELAY, second, second_away);
+            int n = LEVELS == 2 ? step - 1 - W::DELAY - w.stores2.low_rows.first : 2 * step - 1 - w.stores1.low_rows.first;
+            const l2k_cuda_plane &plane = w.p.low[w.c0];
+            low = l2k_cursor<L>(l2k_plane_row<L>(plane, n) + w.template low_run<N / 2 / LEVELS>().first, plane.row_stride,
+                                w.stores1.low.count != 0);
+        }
+        template <class Stores>
+        static __device__ __forceinline__ void set_out(const Stores &stores, const l2k_cuda_bands &bands, int level, int n,
+                                                       l2k_cursor<D> (&out)[2], int64_t (&away)[2])
+        {
+            out[0] = stores.from(bands, level, L2K_HL, n);
+            out[1] = stores.from(bands, level, L2K_LH, n);
+            away[0] = stores.row(bands, level, L2K_HH, n) - stores.row(bands, level, L2K_HL, n);
+            away[1] = stores.row(bands, level, L2K_LL, n) - stores.row(bands, level, L2K_LH, n);
+        }
+        __device__ __forceinline__ void load(int, l2k_shared slot)
+        {
+#pragma unroll
+            for (int r = 0; r < 4; r++)
+                walk.source.load(next, r, slot + r * Source::SLOT);
+        }
+        __device__ __forceinline__ void begin(int at)
+        {
+            keep = at >= walk.begin;
+        }
+        __device__ __forceinline__ void end()
+        {
+            next.next(4);
+#pragma unroll
+            for (int half = 0; half < 2; half++) {
+                first[half].next(2);
+                if (LEVELS == 2)
+                    second[half].next(1);
+            }
+            low.next(LEVELS == 2 ? 1 : 2);
+        }
+        __device__ __forceinline__ void store1(int c, int j, int band, const l2k_packed<D, N / 2> &q) const
+        {
+            const int half = !(band & L2K_HL);
+            first[half].store(j, offset(c) + (band == L2K_HH || band == L2K_LL ? first_away[half] : 0), q, keep);
+        }
+        __device__ __forceinline__ void store2(int c, int band, const l2k_packed<D, N / 4> &q) const
+        {
+            const int half = !(band & L2K_HL);
+            second[half].store(0, offset(c) + (band == L2K_HH || band == L2K_LL ? second_away[half] : 0), q, keep);
+        }
+        template <int M> __device__ __forceinline__ void store_low(int c, int j, const l2k_packed<L, M> &q) const
+        {
+            low.store(j, K == 1 ? 0 : walk.p.low[c].data - walk.p.low[0].data, q, keep);
+        }
+        __device__ __forceinline__ int64_t offset(int c) const
+        {
+            return K == 1 ? 0 : (char *)walk.p.bands[c].at[0][0] - (char *)walk.p.bands[0].at[0][0];
+        }
+    };
+
+    template <class Way> __device__ __forceinline__ void take(Way &way, int step, l2k_shared slot)
     {
-        bool keep = step >= begin;
-        int q = row_of(step), y = q - p.y.first, last = l2k_length(p.y) - 1;
         T ll[2][K][N / 2];
+        way.begin(step);
 #pragma unroll
-        for (int j = 0; j < 2; j++) {
-            T odd[K][N], next[K][N];
-            source.unpack(slot + 2 * j * Source::SLOT, BORDER ? min(max(y + 2 * j, 0), last) : y + 2 * j, odd);
-            source.unpack(slot + (2 * j + 1) * Source::SLOT, BORDER ? min(max(y + 2 * j + 1, 0), last) : y + 2 * j + 1, next);
+        for (int j = 0; j < 2; j += PAIRS)
+            take_pairs(way, step, j, slot, ll);
+        if constexpr (LEVELS == 2) {
+            T out[2 * K][N / 2], deepest[K][N / 4];
 #pragma unroll
             for (int c = 0; c < K; c++)
-                level1[c].template push<BORDER>(p.bands[c0 + c], 0, stores1, lane1, p.y, odd[c], next[c], q + 2 * j, keep,
-                                                floats, ll[j][c]);
+                rows2[c].template push<Way::BORDER>(ll[0][c], ll[1][c], 2 * step - 1, y2, out[2 * c], out[2 * c + 1]);
+            l2k_rows<W, true, Way::BORDER>(out, lane2);
+            leave_bands<N / 2>(out, deepest, 1,
+                               [&](int c, int band, const l2k_packed<D, N / 4> &q) { way.store2(c, band, q); });
+            leave_low<N / 4>(deepest, [&](int c, const l2k_packed<D, N / 4> &q) { way.store2(c, L2K_LL, q); },
+                             [&](int c, const l2k_packed<L, N / 4> &q) { way.store_low(c, 0, q); });
         }
-#pragma unroll
-        for (int c = 0; c < K; c++)
-            if (p.levels == 2)
-                take_second<BORDER>(step, c, ll[0][c], ll[1][c], keep);
-            else if (keep)
-                leave<BORDER>(0, c, stores1, ll[0][c], 2 * step - 1), leave<BORDER>(0, c, stores1, ll[1][c], 2 * step);
+        way.end();
+    }
+
+    /* Columns of the last level's LL; the plan has seen to their alignment. */
+    template <int M> __device__ __forceinline__ l2k_lane_run<M> low_run() const
+    {
+        return LEVELS == 2 ? l2k_lane_run<M>{stores2.low.first, stores2.low.count, true}
+                           : l2k_lane_run<M>{stores1.low.first, stores1.low.count, true};
     }
 
   private:
-    template <bool BORDER>
-    __device__ __forceinline__ void take_second(int step, int c, T (&odd)[N / 2], T (&next)[N / 2], bool keep)
+    /* Pairs j .. j + PAIRS - 1 of the step's rows through level 1; their LL is left in `ll`. */
+    template <class Way>
+    __device__ __forceinline__ void take_pairs(Way &way, int step, int j, l2k_shared slot, T (&ll)[2][K][N / 2])
     {
-        T ll[N / 4];
-        level2[c].template push<BORDER>(p.bands[c0 + c], 1, stores2, lane2, y2, odd, next, 2 * step - 1, keep, floats, ll);
-        if (keep)
-            leave<BORDER>(1, c, stores2, ll, step - 1 - W::DELAY);
+        T out[PAIRS][2 * K][N];
+#pragma unroll
+        for (int i = 0; i < PAIRS; i++) {
+            int r = 2 * (j + i), q = row_of(step) + r;
+            T odd[K][N], next[K][N];
+            source.unpack(slot + r * Source::SLOT, Way::BORDER ? clamp(q) : q - p.y.first, odd);
+            source.unpack(slot + (r + 1) * Source::SLOT, Way::BORDER ? clamp(q + 1) : q + 1 - p.y.first, next);
+#pragma unroll
+            for (int c = 0; c < K; c++)
+                rows1[c].template push<Way::BORDER>(odd[c], next[c], q, p.y, out[i][2 * c], out[i][2 * c + 1]);
+        }
+        l2k_rows<W, true, Way::BORDER>(reinterpret_cast<T(&)[PAIRS * 2 * K][N]>(out), lane1);
+#pragma unroll
+        for (int i = 0; i < PAIRS; i++) {
+            leave_bands<N>(out[i], ll[j + i], 0, [&](int c, int band, const l2k_packed<D, N / 2> &q) {
+                way.store1(c, j + i, band, q);
+            });
+            if (LEVELS == 1)
+                leave_low<N / 2>(ll[j + i], [&](int c, const l2k_packed<D, N / 2> &q) { way.store1(c, j + i, L2K_LL, q); },
+                                 [&](int c, const l2k_packed<L, N / 2> &q) { way.store_low(c, j + i, q); });
+        }
     }
 
-    /* Row n of the last level's LL. */
-    template <bool BORDER, int M>
-    __device__ __forceinline__ void leave(int level, int c, const band_stores<D, M> &stores, const T (&ll)[M / 2],
-                                          int n) const
+    /* A low and a high row of each component, done: the three high bands are stored, LL is left. */
+    template <int M, class Store>
+    __device__ __forceinline__ void leave_bands(const T (&out)[2 * K][M], T (&ll)[K][M / 2], int level, Store store) const
     {
-        if (p.low_in_bands)
-            stores.template store<BORDER>(p.bands[c0 + c], level, L2K_LL, ll, n, floats);
-        else
-            store_low<BORDER, L>(p.low[c0 + c], stores.low, stores.low_rows, ll, n);
+#pragma unroll
+        for (int c = 0; c < K; c++) {
+            T part[M / 2];
+            pick_columns<0>(out[2 * c], ll[c]);
+            pick_columns<1>(out[2 * c], part);
+            store(c, L2K_HL, coefficients(c, level, L2K_HL, part));
+            pick_columns<0>(out[2 * c + 1], part);
+            store(c, L2K_LH, coefficients(c, level, L2K_LH, part));
+            pick_columns<1>(out[2 * c + 1], part);
+            store(c, L2K_HH, coefficients(c, level, L2K_HH, part));
+        }
+    }
+
+    template <int M>
+    __device__ __forceinline__ l2k_packed<D, M> coefficients(int c, int level, int band, const T (&v)[M]) const
+    {
+        l2k_packed<D, M> q;
+        l2k_to_coefficients(v, p.steps[c].of[level][band], floats, &q);
+        return q;
+    }
+
+    /* The last level's LL: coefficients like the others, or samples for the next launch. */
+    template <int M, class Band, class Low>
+    __device__ __forceinline__ void leave_low(const T (&ll)[K][M], Band band, Low low) const
+    {
+#pragma unroll
+        for (int c = 0; c < K; c++) {
+            if (p.low_in_bands) {
+                band(c, coefficients<M>(c, LEVELS - 1, L2K_LL, ll[c]));
+            } else {
+                l2k_packed<L, M> samples;
+#pragma unroll
+                for (int k = 0; k < M; k++)
+                    samples.set(k, (L)ll[c][k]);
+                low(c, samples);
+            }
+        }
     }
 };
 
-template <class W, class Source, class D, int WARPS>
+template <class W, class Source, class D, int LEVELS, int WARPS>
 __global__ void __launch_bounds__(32, WARPS) forward_kernel(const __grid_constant__ l2k_cuda_pass p)
 {
-    typedef forward_walk<W, Source, D> walk_type;
+    typedef forward_walk<W, Source, D, LEVELS> walk_type;
     __shared__ __align__(16) char memory[l2k_ring<walk_type>::BYTES];
     l2k_strip<W, Source::COLUMNS> strip(p);
-    walk_type walk(p, strip, (int)blockIdx.y);
-    l2k_walk_down(walk, strip, p.warm_up, strip.is_inside(p.x) && walk.is_aligned(), memory);
+    walk_type walk(p, strip, walk_type::K == 1 ? (int)blockIdx.y : 0);
+    l2k_walk_down(walk, strip, p.warm_up, strip.is_inside(p.x) && walk.is_aligned(), l2k_shared_address(memory));
 }
 
 /* No wavelet: samples to band 0. */
@@ -228,18 +366,18 @@ template <class W, int K, class D> __global__ void copy_kernel(const __grid_cons
     int x = blockIdx.x * blockDim.x + threadIdx.x, c0 = blockIdx.z, width = p.x.end - p.x.first;
     if (x >= width)
         return;
-    l2k_any_source<W, K, 1> source(&p.samples[c0], 0, x, width);
+    l2k_any_source<W, K, 1> source(&p.samples[c0], 0, 0, x, width);
     for (int y = blockIdx.y; y < p.y.end - p.y.first; y += gridDim.y) {
         typename W::T v[K][1];
         if (p.samples[c0].type == L2K_SAMPLE_F32)
             v[0][0] = (typename W::T)*reinterpret_cast<const float *>(l2k_plane_row<char>(p.samples[c0], y) +
                                                                       (int64_t)x * p.samples[c0].sample_stride);
         else
-            source.unpack(NULL, y, v);
+            source.unpack(0, y, v);
         for (int c = 0; c < K; c++) {
             const l2k_cuda_bands &b = p.bands[c0 + c];
             l2k_packed<D, 1> q;
-            l2k_to_coefficients(v[c], b.step[0][L2K_LL], p.type == L2K_COEFFICIENT_FLOAT32, &q);
+            l2k_to_coefficients(v[c], p.steps[c].of[0][L2K_LL], p.type == L2K_COEFFICIENT_FLOAT32, &q);
             q.store(reinterpret_cast<D *>(b.at[0][L2K_LL]) + x + (int64_t)y * b.stride);
         }
     }
@@ -259,7 +397,7 @@ template <class W> void set_steps(l2k_cuda_pass *p)
     p->warm_up = p->levels == 2 ? (W::DELAY ? 6 : 3) : (W::DELAY ? 2 : 1);
 }
 
-template <class W, class Source, class D, int WARPS> int launch_strips(l2k_cuda_pass p, cudaStream_t stream)
+template <class W, class Source, class D, int LEVELS, int WARPS> int launch_levels(l2k_cuda_pass p, cudaStream_t stream)
 {
     const int launches = p.components / Source::COMPONENTS;
     int warps = WARPS, error = l2k_resident_warps(&warps);
@@ -267,9 +405,15 @@ template <class W, class Source, class D, int WARPS> int launch_strips(l2k_cuda_
         return error;
     set_steps<W>(&p);
     l2k_share_steps(&p, l2k_halo<W, Source::COLUMNS>::INNER * Source::COLUMNS, launches, warps);
-    dim3 grid(p.strips * l2k_divide_up(p.end_step - p.first_step, p.steps), launches);
-    forward_kernel<W, Source, D, WARPS><<<grid, 32, 0, stream>>>(p);
+    dim3 grid(p.strips * l2k_divide_up(p.end_step - p.first_step, p.steps_each), launches);
+    forward_kernel<W, Source, D, LEVELS, WARPS><<<grid, 32, 0, stream>>>(p);
     return cudaGetLastError();
+}
+
+template <class W, class Source, class D, int WARPS> int launch_strips(const l2k_cuda_pass &p, cudaStream_t stream)
+{
+    return p.levels == 2 ? launch_levels<W, Source, D, 2, WARPS>(p, stream)
+                         : launch_levels<W, Source, D, 1, WARPS>(p, stream);
 }
 
 template <class W, class D> int launch_copy(const l2k_cuda_pass &p, cudaStream_t stream)
@@ -292,7 +436,7 @@ void flip_signs(l2k_cuda_plane *planes, int count)
 
 /* Warps that a processor is to hold: what registers allow without spills. */
 template <class W> struct warps {
-    enum { PLAIN = W::DELAY ? 16 : 20, JOINED = W::DELAY ? 12 : 16 };
+    enum { PLAIN = W::DELAY ? 12 : 16, JOINED = W::DELAY ? 8 : 16 };
 };
 
 template <class W, class D> int launch_joined(l2k_cuda_pass p, cudaStream_t stream)

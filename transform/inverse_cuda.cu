@@ -36,14 +36,26 @@ template <class D, int N> struct band_loads {
         return low.aligned && high.aligned;
     }
 
-    /* Row n of a band; where the band lacks it, nothing that counts. */
-    template <bool BORDER>
-    __device__ __forceinline__ void load(const l2k_cuda_bands &b, int level, int band, int n, char *slot) const
+    __device__ __forceinline__ const l2k_lane_run<HALF> &run(int band) const
     {
-        l2k_span rows = band & L2K_LH ? high_rows : low_rows;
-        if (BORDER && (n < rows.first || n >= rows.end))
-            return;
-        landing::template load<BORDER>(slot, at(b, level, band, 0, n - rows.first), band & L2K_HL ? high : low);
+        return band & L2K_HL ? high : low;
+    }
+    __device__ __forceinline__ l2k_span rows(int band) const
+    {
+        return band & L2K_LH ? high_rows : low_rows;
+    }
+
+    /* Row n of a band; where the band lacks it, nothing that counts. */
+    __device__ __forceinline__ void load(const l2k_cuda_bands &b, int level, int band, int n, int lane, l2k_shared slot) const
+    {
+        if (n >= rows(band).first && n < rows(band).end)
+            landing::load(slot, lane, at(b, level, band, 0, n - rows(band).first), run(band));
+    }
+    /* The lane's place in it, where it has one. */
+    __device__ __forceinline__ l2k_cursor<const D> from(const l2k_cuda_bands &b, int level, int band, int n) const
+    {
+        return l2k_cursor<const D>(at(b, level, band, run(band).first, n - rows(band).first), b.stride * (int)sizeof(D),
+                                   !run(band).is_empty());
     }
 };
 
@@ -55,93 +67,66 @@ template <class T, int N> struct low_loads {
     enum { SLOT = wide::SIZE };
     l2k_lane_run<N> run;
     l2k_span rows;
+    bool is_narrow;
 
     __device__ __forceinline__ low_loads(const l2k_cuda_plane &plane, int warp, int lane, l2k_span x, l2k_span y)
-        : rows(l2k_low_span(y))
+        : rows(l2k_low_span(y)), is_narrow(plane.type == L2K_SAMPLE_S16)
     {
         l2k_span columns = l2k_low_span(x);
         int first = (warp >> 1) - columns.first;
         run = {(lane >> 1) - columns.first, l2k_length(columns),
-               plane.type == L2K_SAMPLE_S16 ? l2k_is_aligned<int16_t>(plane, first, narrow::ACCESS)
-                                            : l2k_is_aligned<int32_t>(plane, first, wide::ACCESS)};
+               is_narrow ? l2k_is_aligned<int16_t>(plane, first, narrow::ACCESS)
+                         : l2k_is_aligned<int32_t>(plane, first, wide::ACCESS)};
     }
-    template <bool BORDER> __device__ __forceinline__ void load(const l2k_cuda_plane &plane, int n, char *slot) const
+    __device__ __forceinline__ void load(const l2k_cuda_plane &plane, int n, int lane, l2k_shared slot) const
     {
-        if (BORDER && (n < rows.first || n >= rows.end))
+        if (n < rows.first || n >= rows.end)
             return;
-        if (plane.type == L2K_SAMPLE_S16)
-            narrow::template load<BORDER>(slot, l2k_plane_row<const int16_t>(plane, n - rows.first), run);
+        if (is_narrow)
+            narrow::load(slot, lane, l2k_plane_row<const int16_t>(plane, n - rows.first), run);
         else
-            wide::template load<BORDER>(slot, l2k_plane_row<const int32_t>(plane, n - rows.first), run);
+            wide::load(slot, lane, l2k_plane_row<const int32_t>(plane, n - rows.first), run);
     }
-    static __device__ __forceinline__ void unpack(const l2k_cuda_plane &plane, float half_step, bool floats, char *slot,
-                                                  T (&v)[N])
+    __device__ __forceinline__ l2k_cursor<const char> from(const l2k_cuda_plane &plane, int n) const
     {
-        if (plane.type == L2K_SAMPLE_S16)
-            l2k_from_coefficients(narrow::get(slot), half_step, false, v);
+        return l2k_cursor<const char>(l2k_plane_row<const char>(plane, n - rows.first) + run.first * (is_narrow ? 2 : 4),
+                                      plane.row_stride, !run.is_empty());
+    }
+    __device__ __forceinline__ void load(const l2k_cursor<const char> &at, int row, int64_t offset, int lane,
+                                         l2k_shared slot) const
+    {
+        if (!at.some)
+            return;
+        if (is_narrow)
+            narrow::copy(slot, lane, (const int16_t *)at.place(row, offset), (int)sizeof(int16_t) * N);
         else
-            l2k_from_coefficients(wide::get(slot), half_step, floats, v);
+            wide::copy(slot, lane, (const int32_t *)at.place(row, offset), (int)sizeof(int32_t) * N);
+    }
+    __device__ __forceinline__ void unpack(float half_step, bool floats, l2k_shared slot, int lane, T (&v)[N]) const
+    {
+        if (is_narrow)
+            l2k_from_coefficients(narrow::get(slot, lane), half_step, false, v);
+        else
+            l2k_from_coefficients(wide::get(slot, lane), half_step, floats, v);
     }
 };
 
 /* ---- Kernel -------------------------------------------------------------------------------------------------- */
 
-/* One level of one component: the rows of three bands as they land, and the LL row from elsewhere. */
-template <class W, class D, int N> struct inverse_level {
-    typedef typename W::T T;
-    typedef band_loads<D, N> loads;
-    typedef typename loads::landing landing;
-    enum { SLOT = 3 * landing::SIZE };
-    typename W::template inverse_rows<N> rows;
-
-    static __device__ __forceinline__ char *place(char *slot, int band)
-    {
-        return slot + (band - L2K_HL) * landing::SIZE;
-    }
-
-    template <bool BORDER>
-    static __device__ __forceinline__ void load(const l2k_cuda_bands &b, int level, const loads &from, int n, char *slot)
-    {
-#pragma unroll
-        for (int band = L2K_HL; band <= L2K_HH; band++)
-            from.template load<BORDER>(b, level, band, n, place(slot, band));
-    }
-
-    /* Rows 2 n (low) and 2 n + 1 (high) of the bands; two finished rows leave. */
-    template <bool BORDER>
-    __device__ __forceinline__ void push(const l2k_cuda_bands &b, int level, const l2k_lane_columns &lane, l2k_span y,
-                                         char *slot, const T (&ll)[N / 2], int n, bool floats, T (&odd)[N], T (&even)[N])
-    {
-        T low[N], high[N], hl[N / 2], lh[N / 2], hh[N / 2];
-        l2k_from_coefficients(landing::get(place(slot, L2K_HL)), b.step[level][L2K_HL].step, floats, hl);
-        l2k_from_coefficients(landing::get(place(slot, L2K_LH)), b.step[level][L2K_LH].step, floats, lh);
-        l2k_from_coefficients(landing::get(place(slot, L2K_HH)), b.step[level][L2K_HH].step, floats, hh);
-#pragma unroll
-        for (int k = 0; k < N / 2; k++) {
-            low[2 * k] = ll[k];
-            low[2 * k + 1] = hl[k];
-            high[2 * k] = lh[k];
-            high[2 * k + 1] = hh[k];
-        }
-        l2k_row<W, false, BORDER>(low, lane);
-        l2k_row<W, false, BORDER>(high, lane);
-        rows.template push<BORDER>(low, high, 2 * n, y, odd, even);
-    }
-};
-
 /* A warp on its way down a strip, four rows of samples a step: step s takes row s of level 2 and rows n and n + 1 of
  * level 1, n = first_row(s), and gives rows 2 n - 1 - 2 DELAY and the three after. */
 template <class W, class Sink, class D, int LEVELS> struct inverse_walk {
     typedef typename W::T T;
-    typedef inverse_level<W, D, Sink::COLUMNS> level_1;
-    typedef inverse_level<W, D, Sink::COLUMNS / 2> level_2;
     enum { N = Sink::COLUMNS, K = Sink::COMPONENTS, LOW_ROWS = LEVELS == 2 ? 1 : 2, LOW = LEVELS == 2 ? N / 4 : N / 2 };
+    typedef typename band_loads<D, N>::landing landing1;
+    typedef typename band_loads<D, N / 2>::landing landing2;
     typedef low_loads<T, LOW> low_type;
-    /* A component's part of a slot: two rows of level 1, one of level 2, LL rows. */
-    enum { DEEP = 2 * level_1::SLOT, LL = DEEP + (LEVELS == 2 ? level_2::SLOT : 0), PART = LL + LOW_ROWS * low_type::SLOT };
+    /* A component's part of a slot: twice three bands of level 1, three of level 2, LL rows. */
+    enum { DEEP = 6 * landing1::SIZE, LL = DEEP + (LEVELS == 2 ? 3 * landing2::SIZE : 0), PART = LL + LOW_ROWS * low_type::SLOT };
     enum { AHEAD = 2, SLOT = K * PART };
+    enum { PAIRS = K == 1 && W::DELAY == 0 ? 2 : 1 }; /* of rows that go through level 1 together, as registers allow */
     const l2k_cuda_pass &p;
-    int c0, begin;
+    int c0, begin, lane;
     l2k_span y2;
     l2k_lane_columns lane1, lane2;
     band_loads<D, N> loads1;
@@ -149,11 +134,11 @@ template <class W, class Sink, class D, int LEVELS> struct inverse_walk {
     low_type lows;
     Sink sink;
     bool floats;
-    level_1 level1[K];
-    level_2 level2[K];
+    typename W::template inverse_rows<N> rows1[K];
+    typename W::template inverse_rows<N / 2> rows2[K];
 
     __device__ __forceinline__ inverse_walk(const l2k_cuda_pass &pass, const l2k_strip<W, N> &strip, int component)
-        : p(pass), c0(component), begin(strip.begin), y2(l2k_low_span(pass.y)), lane1{strip.column, pass.x},
+        : p(pass), c0(component), begin(strip.begin), lane(strip.lane), y2(l2k_low_span(pass.y)), lane1{strip.column, pass.x},
           lane2{strip.column >> 1, l2k_low_span(pass.x)},
           loads1(pass.bands[component], 0, strip.first_column, strip.column, pass.x, pass.y),
           loads2(pass.bands[component], LEVELS - 1, strip.first_column >> 1, strip.column >> 1, l2k_low_span(pass.x), y2),
@@ -169,6 +154,11 @@ template <class W, class Sink, class D, int LEVELS> struct inverse_walk {
     {
         return 2 * step - 1 - 2 * W::DELAY;
     }
+    /* The first of the four rows of samples that step `step` gives. */
+    static __device__ __forceinline__ int row_of(int step)
+    {
+        return 2 * first_row(step) - 1 - 2 * W::DELAY;
+    }
 
     /* Steps that neither see rows beyond a border nor load any, at both levels. */
     __device__ __forceinline__ l2k_span inside() const
@@ -182,73 +172,190 @@ template <class W, class Sink, class D, int LEVELS> struct inverse_walk {
         return loads1.is_aligned() && (LEVELS == 1 || loads2.is_aligned()) && lows.run.aligned && sink.is_aligned();
     }
 
-    template <bool BORDER> __device__ __forceinline__ void load(int step, char *slot) const
+    static __device__ __forceinline__ l2k_shared place1(l2k_shared slot, int c, int j, int band)
     {
-        int n = first_row(step);
-#pragma unroll
-        for (int c = 0; c < K; c++, slot += PART) {
-            const l2k_cuda_bands &bands = p.bands[c0 + c];
-            level_1::template load<BORDER>(bands, 0, loads1, n, slot);
-            level_1::template load<BORDER>(bands, 0, loads1, n + 1, slot + level_1::SLOT);
-            if (LEVELS == 2)
-                level_2::template load<BORDER>(bands, 1, loads2, step, slot + DEEP);
-#pragma unroll
-            for (int j = 0; j < LOW_ROWS; j++)
-                lows.template load<BORDER>(p.low[c0 + c], LEVELS == 2 ? step : n + j, slot + LL + j * low_type::SLOT);
-        }
+        return slot + c * PART + (3 * j + band - 1) * landing1::SIZE;
+    }
+    static __device__ __forceinline__ l2k_shared place2(l2k_shared slot, int c, int band)
+    {
+        return slot + c * PART + DEEP + (band - 1) * landing2::SIZE;
+    }
+    static __device__ __forceinline__ l2k_shared place_low(l2k_shared slot, int c, int j)
+    {
+        return slot + c * PART + LL + j * low_type::SLOT;
     }
 
-    template <bool BORDER> __device__ __forceinline__ void take(int step, char *slot)
-    {
-        T ll[2][K][N / 2];
+    /* The way that looks for borders. */
+    struct careful {
+        enum { BORDER = true };
+        const inverse_walk &walk;
+
+        __device__ __forceinline__ explicit careful(const inverse_walk &w) : walk(w)
+        {
+        }
+        __device__ __forceinline__ void load(int step, l2k_shared slot) const
+        {
 #pragma unroll
-        for (int c = 0; c < K; c++)
-            take_low<BORDER>(step, c, slot + c * PART, ll[0][c], ll[1][c]);
+            for (int c = 0; c < K; c++) {
+                const l2k_cuda_bands &bands = walk.p.bands[walk.c0 + c];
 #pragma unroll
-        for (int j = 0; j < 2; j++) {
-            int n = first_row(step) + j, y = 2 * n - 1 - 2 * W::DELAY;
-            T odd[K][N], even[K][N];
+                for (int band = L2K_HL; band <= L2K_HH; band++) {
 #pragma unroll
-            for (int c = 0; c < K; c++)
-                level1[c].template push<BORDER>(p.bands[c0 + c], 0, lane1, p.y, slot + c * PART + j * level_1::SLOT, ll[j][c],
-                                                n, floats, odd[c], even[c]);
-            if (step >= begin) {
-                store<BORDER>(y, odd);
-                store<BORDER>(y + 1, even);
+                    for (int j = 0; j < 2; j++)
+                        walk.loads1.load(bands, 0, band, first_row(step) + j, walk.lane, place1(slot, c, j, band));
+                    if (LEVELS == 2)
+                        walk.loads2.load(bands, 1, band, step, walk.lane, place2(slot, c, band));
+                }
+#pragma unroll
+                for (int j = 0; j < LOW_ROWS; j++)
+                    walk.lows.load(walk.p.low[walk.c0 + c], LEVELS == 2 ? step : first_row(step) + j, walk.lane,
+                                    place_low(slot, c, j));
             }
         }
+        __device__ __forceinline__ void store(int step, int r, T (&v)[K][N]) const
+        {
+            int q = row_of(step) + r;
+            if (step >= walk.begin && q >= walk.p.y.first && q < walk.p.y.end)
+                walk.sink.store(q - walk.p.y.first, v);
+        }
+        __device__ __forceinline__ void end()
+        {
+        }
+    };
+
+    /* The way in which pointers run along; those of other components differ from the first's by what their planes do. */
+    struct quick {
+        enum { BORDER = false };
+        const inverse_walk &walk;
+        l2k_cursor<const D> first[4], second[4];
+        l2k_cursor<const char> low;
+        typename Sink::cursor out;
+
+        __device__ __forceinline__ quick(const inverse_walk &w, int step, int ahead)
+            : walk(w), low(w.lows.from(w.p.low[w.c0], LEVELS == 2 ? ahead : first_row(ahead))),
+              out(w.sink.from(row_of(step) - w.p.y.first))
+        {
+            const l2k_cuda_bands &bands = w.p.bands[w.c0];
+#pragma unroll
+            for (int band = L2K_HL; band <= L2K_HH; band++) {
+                first[band] = w.loads1.from(bands, 0, band, first_row(ahead));
+                if (LEVELS == 2)
+                    second[band] = w.loads2.from(bands, 1, band, ahead);
+            }
+        }
+        __device__ __forceinline__ void load(int, l2k_shared slot) const
+        {
+#pragma unroll
+            for (int c = 0; c < K; c++) {
+#pragma unroll
+                for (int band = L2K_HL; band <= L2K_HH; band++) {
+#pragma unroll
+                    for (int j = 0; j < 2; j++)
+                        if (first[band].some)
+                            landing1::copy(place1(slot, c, j, band), walk.lane, first[band].place(j, offset(c)),
+                                           landing1::BYTES);
+                    if (LEVELS == 2 && second[band].some)
+                        landing2::copy(place2(slot, c, band), walk.lane, second[band].place(0, offset(c)), landing2::BYTES);
+                }
+#pragma unroll
+                for (int j = 0; j < LOW_ROWS; j++)
+                    walk.lows.load(low, j, K == 1 ? 0 : walk.p.low[c].data - walk.p.low[0].data, walk.lane,
+                                   place_low(slot, c, j));
+            }
+        }
+        __device__ __forceinline__ void store(int step, int r, T (&v)[K][N]) const
+        {
+            walk.sink.store(out, r, v, step >= walk.begin);
+        }
+        __device__ __forceinline__ void end()
+        {
+#pragma unroll
+            for (int band = L2K_HL; band <= L2K_HH; band++) {
+                first[band].next(2);
+                if (LEVELS == 2)
+                    second[band].next(1);
+            }
+            low.next(LOW_ROWS);
+            out.next(4);
+        }
+        __device__ __forceinline__ int64_t offset(int c) const
+        {
+            return K == 1 ? 0 : (char *)walk.p.bands[c].at[0][0] - (char *)walk.p.bands[0].at[0][0];
+        }
+    };
+
+    template <class Way> __device__ __forceinline__ void take(Way &way, int step, l2k_shared slot)
+    {
+        T ll[2][K][N / 2];
+        take_low<Way>(step, slot, ll[0], ll[1]);
+#pragma unroll
+        for (int j = 0; j < 2; j += PAIRS) {
+            T in[PAIRS][2 * K][N];
+#pragma unroll
+            for (int i = 0; i < PAIRS; i++)
+                arrange<N>(in[i], ll[j + i], 0,
+                           [&](int c, int band) { return landing1::get(place1(slot, c, j + i, band), lane); });
+            l2k_rows<W, false, Way::BORDER>(reinterpret_cast<T(&)[PAIRS * 2 * K][N]>(in), lane1);
+#pragma unroll
+            for (int i = 0; i < PAIRS; i++) {
+                T odd[K][N], even[K][N];
+#pragma unroll
+                for (int c = 0; c < K; c++)
+                    rows1[c].template push<Way::BORDER>(in[i][2 * c], in[i][2 * c + 1], 2 * (first_row(step) + j + i), p.y,
+                                                        odd[c], even[c]);
+                way.store(step, 2 * (j + i), odd);
+                way.store(step, 2 * (j + i) + 1, even);
+            }
+        }
+        way.end();
     }
 
   private:
-    /* The two LL rows of level 1: from level 2, or as they are. */
-    template <bool BORDER>
-    __device__ __forceinline__ void take_low(int step, int c, char *slot, T (&odd)[N / 2], T (&even)[N / 2])
+    /* A low and a high row of each component from its bands. */
+    template <int M, class Get>
+    __device__ __forceinline__ void arrange(T (&in)[2 * K][M], const T (&ll)[K][M / 2], int level, Get get) const
     {
-        const l2k_cuda_bands &bands = p.bands[c0 + c];
-        bool known = !p.low_in_bands || floats; /* LL as values */
-        float half_step = bands.step[LEVELS - 1][L2K_LL].step;
-        T low[LOW_ROWS][LOW];
 #pragma unroll
-        for (int j = 0; j < LOW_ROWS; j++)
-            low_type::unpack(p.low[c0 + c], half_step, known, slot + LL + j * low_type::SLOT, low[j]);
-        if (LEVELS == 2) {
-            T ll[N / 4];
+        for (int c = 0; c < K; c++) {
+            T hl[M / 2], lh[M / 2], hh[M / 2];
+            l2k_from_coefficients(get(c, L2K_HL), p.steps[c].of[level][L2K_HL].step, floats, hl);
+            l2k_from_coefficients(get(c, L2K_LH), p.steps[c].of[level][L2K_LH].step, floats, lh);
+            l2k_from_coefficients(get(c, L2K_HH), p.steps[c].of[level][L2K_HH].step, floats, hh);
 #pragma unroll
-            for (int k = 0; k < N / 4; k++)
-                ll[k] = low[0][k];
-            level2[c].template push<BORDER>(bands, 1, lane2, y2, slot + DEEP, ll, step, floats, odd, even);
-        } else {
-#pragma unroll
-            for (int k = 0; k < N / 2; k++) {
-                odd[k] = low[0][k % LOW];
-                even[k] = low[LOW_ROWS - 1][k % LOW];
+            for (int k = 0; k < M / 2; k++) {
+                in[2 * c][2 * k] = ll[c][k];
+                in[2 * c][2 * k + 1] = hl[k];
+                in[2 * c + 1][2 * k] = lh[k];
+                in[2 * c + 1][2 * k + 1] = hh[k];
             }
         }
     }
-    template <bool BORDER> __device__ __forceinline__ void store(int y, T (&v)[K][N]) const
+
+    /* The two LL rows of level 1: from level 2, or as they are. */
+    template <class Way>
+    __device__ __forceinline__ void take_low(int step, l2k_shared slot, T (&odd)[K][N / 2], T (&even)[K][N / 2])
     {
-        if (!BORDER || (y >= p.y.first && y < p.y.end))
-            sink.template store<BORDER>(y - p.y.first, v);
+        bool known = !p.low_in_bands || floats; /* LL as values */
+        T low[LOW_ROWS][K][LOW];
+#pragma unroll
+        for (int j = 0; j < LOW_ROWS; j++)
+#pragma unroll
+            for (int c = 0; c < K; c++)
+                lows.unpack(p.steps[c].of[LEVELS - 1][L2K_LL].step, known, place_low(slot, c, j), lane, low[j][c]);
+        if constexpr (LEVELS == 2) {
+            T in[2 * K][N / 2];
+            arrange<N / 2>(in, low[0], 1, [&](int c, int band) { return landing2::get(place2(slot, c, band), lane); });
+            l2k_rows<W, false, Way::BORDER>(in, lane2);
+#pragma unroll
+            for (int c = 0; c < K; c++)
+                rows2[c].template push<Way::BORDER>(in[2 * c], in[2 * c + 1], 2 * step, y2, odd[c], even[c]);
+        } else {
+#pragma unroll
+            for (int c = 0; c < K; c++) {
+                l2k_copy_row(odd[c], low[0][c]);
+                l2k_copy_row(even[c], low[1][c]);
+            }
+        }
     }
 };
 
@@ -258,8 +365,8 @@ __global__ void __launch_bounds__(32, WARPS) inverse_kernel(const __grid_constan
     typedef inverse_walk<W, Sink, D, LEVELS> walk_type;
     __shared__ __align__(16) char memory[l2k_ring<walk_type>::BYTES];
     l2k_strip<W, Sink::COLUMNS> strip(p);
-    walk_type walk(p, strip, (int)blockIdx.y);
-    l2k_walk_down(walk, strip, p.warm_up, strip.is_inside(p.x) && walk.is_aligned(), memory);
+    walk_type walk(p, strip, walk_type::K == 1 ? (int)blockIdx.y : 0);
+    l2k_walk_down(walk, strip, p.warm_up, strip.is_inside(p.x) && walk.is_aligned(), l2k_shared_address(memory));
 }
 
 /* No wavelet: band 0 to samples. */
@@ -275,13 +382,13 @@ template <class W, int K, class D> __global__ void copy_kernel(const __grid_cons
             const l2k_cuda_bands &b = p.bands[c0 + c];
             l2k_packed<D, 1> q;
             q.load(reinterpret_cast<const D *>(b.at[0][L2K_LL]) + x + (int64_t)y * b.stride);
-            l2k_from_coefficients(q, b.step[0][L2K_LL].step, p.type == L2K_COEFFICIENT_FLOAT32, v[c]);
+            l2k_from_coefficients(q, p.steps[c].of[0][L2K_LL].step, p.type == L2K_COEFFICIENT_FLOAT32, v[c]);
         }
         if (p.samples[c0].type == L2K_SAMPLE_F32)
             *reinterpret_cast<float *>(p.samples[c0].data + (int64_t)y * p.samples[c0].row_stride +
                                        (int64_t)x * p.samples[c0].sample_stride) = (float)v[0][0];
         else
-            sink.template store<true>(y, v);
+            sink.store(y, v);
     }
 }
 
@@ -303,7 +410,7 @@ template <class W, class Sink, class D, int LEVELS, int WARPS> int launch_levels
         return error;
     set_steps<W>(&p);
     l2k_share_steps(&p, l2k_halo<W, Sink::COLUMNS>::INNER * Sink::COLUMNS, launches, warps);
-    dim3 grid(p.strips * l2k_divide_up(p.end_step - p.first_step, p.steps), launches);
+    dim3 grid(p.strips * l2k_divide_up(p.end_step - p.first_step, p.steps_each), launches);
     inverse_kernel<W, Sink, D, LEVELS, WARPS><<<grid, 32, 0, stream>>>(p);
     return cudaGetLastError();
 }
@@ -326,7 +433,7 @@ template <class W, class D> int launch_copy(const l2k_cuda_pass &p, cudaStream_t
 
 /* Warps that a processor is to hold: what registers allow without spills. */
 template <class W> struct warps {
-    enum { PLAIN = W::DELAY ? 16 : 20, JOINED = W::DELAY ? 12 : 16 };
+    enum { PLAIN = W::DELAY ? 12 : 16, JOINED = W::DELAY ? 12 : 16 };
 };
 
 template <class W, class D> int launch_joined(const l2k_cuda_pass &p, cudaStream_t stream)

@@ -34,20 +34,24 @@ level_group group_at(const l2k_plan_spec *spec, uint32_t c, unsigned g)
     return level_group{first, left < 2 ? left : 2};
 }
 
-bool share_shape(const l2k_plan_component *a, const l2k_plan_component *b)
+/* Steps and all: kernels know one set of them. */
+bool are_alike(l2k_direction direction, const l2k_plan_component *a, const l2k_plan_component *b)
 {
-    return memcmp(&a->rect, &b->rect, sizeof a->rect) == 0 && a->levels == b->levels && a->discard == b->discard &&
-           a->wavelet == b->wavelet && a->narrow_low == b->narrow_low;
+    if (memcmp(&a->rect, &b->rect, sizeof a->rect) != 0 || a->levels != b->levels ||
+        l2k_discarded(direction, a) != l2k_discarded(direction, b) || a->wavelet != b->wavelet || a->narrow_low != b->narrow_low)
+        return false;
+    return a->wavelet == L2K_WAVELET_5_3 ||
+           memcmp(a->steps, b->steps, (3 * (a->levels - l2k_discarded(direction, a)) + 1) * sizeof *a->steps) == 0;
 }
 
-/* Components from c on that go through each launch together: those of a component transform, or such as have one shape. */
+/* Components from c on that go through the launches together: those of a component transform, or such as are alike. */
 unsigned components_together(const l2k_plan_spec *spec, uint32_t c)
 {
     unsigned count = 1;
     if (spec->component_transform && c == 0)
         return 3;
     while (count < L2K_CUDA_TOGETHER && c + count < spec->num_components &&
-           share_shape(&spec->components[c], &spec->components[c + count]))
+           are_alike(spec->direction, &spec->components[c], &spec->components[c + count]))
         count++;
     return count;
 }
@@ -136,7 +140,6 @@ l2k_cuda_bands bands_of(const level_run *run, uint32_t c, level_group group)
 {
     const l2k_plan_component *component = &run->plan->components[c];
     const l2k_coefficients *view = &run->plan->views[c];
-    float factor = run->plan->spec.direction == L2K_INVERSE ? 0.5f : 1.0f;
     l2k_cuda_bands bands;
     memset(&bands, 0, sizeof bands);
     bands.stride = (int32_t)view->stride;
@@ -147,10 +150,23 @@ l2k_cuda_bands bands_of(const level_run *run, uint32_t c, level_group group)
                 continue;
             size_t at = view->bands[number].y * view->stride + view->bands[number].x;
             bands.at[i][o] = (char *)run->coefficients[c] + at * l2k_coefficient_bytes(view->type);
-            if (component->wavelet == L2K_WAVELET_9_7)
-                bands.step[i][o] = l2k_quantiser_step_make(factor * component->steps[number]);
         }
     return bands;
+}
+
+l2k_cuda_steps steps_of(const l2k_plan *plan, uint32_t c, level_group group)
+{
+    const l2k_plan_component *component = &plan->components[c];
+    float factor = plan->spec.direction == L2K_INVERSE ? 0.5f : 1.0f;
+    l2k_cuda_steps steps;
+    memset(&steps, 0, sizeof steps);
+    for (unsigned i = 0; i < 2 && component->wavelet == L2K_WAVELET_9_7; i++)
+        for (unsigned o = 0; o < 4; o++) {
+            bool deep = o == L2K_LL || i >= group.count;
+            unsigned number = deep ? 0 : l2k_band_number(component->levels - (group.first + i) + 1, o);
+            steps.of[i][o] = l2k_quantiser_step_make(factor * component->steps[number]);
+        }
+    return steps;
 }
 
 l2k_cuda_plane device_plane(const l2k_plan *plan, uint32_t c, const l2k_plane *from)
@@ -195,6 +211,7 @@ int launch_group(const level_run *run, uint32_t c, unsigned together, unsigned g
             g == 0 ? device_plane(run->plan, c + lane, &planes[c + lane]) : low_plane(run, c, lane, g - 1);
         pass.low[lane] = pass.low_in_bands ? deepest_plane(run, c + lane) : low_plane(run, c, lane, g);
         pass.bands[lane] = bands_of(run, c + lane, group);
+        pass.steps[lane] = steps_of(run->plan, c + lane, group);
     }
     return spec->direction == L2K_FORWARD ? l2k_cuda_forward_pass(&pass, run->stream)
                                           : l2k_cuda_inverse_pass(&pass, run->stream);

@@ -2,16 +2,24 @@
 #ifndef L2K_TRANSFORM_STRIPS_CUDA_CUH
 #define L2K_TRANSFORM_STRIPS_CUDA_CUH
 
+#include "base/words_cuda.cuh"
 #include "dwt/warp_cuda.cuh"
 #include "transform/cuda_pass.h"
 
 #include <cuda_runtime.h>
+#ifdef L2K_LAB
+#include <cstdlib>
+#endif
+#ifndef L2K_H53
+#define L2K_H53 1
+#endif
 
 /* ---- In kernels ---------------------------------------------------------------------------------------------- */
 
-/* Lanes on either side whose results two levels do not reach: each level's halo is 2 (5/3) or 4 (9/7) of its columns. */
+/* Lanes on either side whose results two levels do not reach: each level's halo is 2 (5/3) or 4 (9/7) of its columns. With
+ * four columns a lane, three would do for the 9/7, but then pairs of lanes would not lie at pairs of coefficients. */
 template <class W, int N> struct l2k_halo {
-    enum { LANES = (W::DELAY == 0 ? 1 : 2) + (N == 4), INNER = 32 - 2 * LANES };
+    enum { LANES = (W::DELAY == 0 ? L2K_H53 : 2) * (N == 4 ? 2 : 1), INNER = 32 - 2 * LANES };
 };
 
 /* Samples of a line that are low, and those that are high, in their own coordinates. */
@@ -32,65 +40,68 @@ __device__ __forceinline__ int l2k_length(l2k_span s)
 
 /* A block is one warp, so what depends on the block only is the same for all lanes, as the compiler can see. */
 template <class W, int N> struct l2k_strip {
-    int first_column, column; /* coordinates of the warp's and the lane's first column */
+    int lane, first_column, column; /* coordinates of the warp's and the lane's first column */
     bool inner;
     int begin, end; /* steps whose results this warp keeps */
 
     __device__ __forceinline__ explicit l2k_strip(const l2k_cuda_pass &p)
     {
-        int strip = (int)blockIdx.x % p.strips, lane = (int)threadIdx.x;
+        int strip = (int)blockIdx.x % p.strips;
+        lane = l2k_pinned((int)threadIdx.x);
         first_column = (strip * l2k_halo<W, N>::INNER - l2k_halo<W, N>::LANES) * N;
         column = first_column + lane * N;
         inner = lane >= l2k_halo<W, N>::LANES && lane < 32 - l2k_halo<W, N>::LANES;
-        begin = p.first_step + (int)blockIdx.x / p.strips * p.steps;
-        end = min(begin + p.steps, p.end_step);
+        begin = p.first_step + (int)blockIdx.x / p.strips * p.steps_each;
+        end = min(begin + p.steps_each, p.end_step);
     }
 
-    /* Whether all lanes have all of their columns, at both levels, and the neighbours of those that count. */
+    /* Whether every lane has all of its columns or none, and the neighbours of those that count. */
     __device__ __forceinline__ bool is_inside(l2k_span x) const
     {
-        return first_column > x.first + 1 && first_column + 32 * N + 1 < x.end;
+        return (x.first % N == 0 && x.end % N == 0) || (first_column > x.first + 1 && first_column + 32 * N + 1 < x.end);
     }
 };
 
 /* The way down. A step's rows land in one slot of a ring in shared memory while AHEAD steps before it are worked on; which
- * slot is worked on has been free of copies since. Steps that see no border take a shorter way through the same code. */
+ * slot is worked on has been free of copies since. A walk has a way through the steps that see no border, with pointers
+ * running along, and one that looks where it goes. */
 template <class Walk> struct l2k_ring {
     enum { SLOTS = Walk::AHEAD + 1, BYTES = SLOTS * Walk::SLOT };
-    char *memory;
+    l2k_shared memory;
     int at;
 
-    template <bool BORDER, class Strip>
-    __device__ __forceinline__ void turn(Walk &walk, const Strip &strip, int step)
+    template <class Way> __device__ __forceinline__ void turn(Walk &walk, Way &way, int step, int end)
     {
         int next = at == 0 ? (int)Walk::AHEAD : at - 1;
-        if (step + Walk::AHEAD < strip.end)
-            walk.template load<BORDER>(step + Walk::AHEAD, memory + next * Walk::SLOT);
-        __pipeline_commit();
-        __pipeline_wait_prior(Walk::AHEAD);
-        __syncwarp();
-        walk.template take<BORDER>(step, memory + at * Walk::SLOT);
+        if (step + Walk::AHEAD < end)
+            way.load(step + Walk::AHEAD, memory + next * Walk::SLOT);
+        l2k_end_copies();
+        l2k_await_copies<Walk::AHEAD>();
+        walk.take(way, step, memory + at * Walk::SLOT);
         at = at + 1 == SLOTS ? 0 : at + 1;
     }
 };
 
 template <class Walk, class Strip>
-__device__ __forceinline__ void l2k_walk_down(Walk &walk, const Strip &strip, int warm_up, bool inside, char *memory)
+__device__ __forceinline__ void l2k_walk_down(Walk &walk, const Strip &strip, int warm_up, bool inside, l2k_shared memory)
 {
     l2k_ring<Walk> ring = {memory, 0};
-    int step = strip.begin - warm_up;
-    l2k_span plain = inside ? walk.inside() : l2k_span{step, step};
+    typename Walk::careful careful(walk);
+    l2k_span plain = walk.inside();
+    int step = strip.begin - warm_up, plain_end = min(inside ? plain.end : plain.first, strip.end);
     for (int a = 0; a < Walk::AHEAD; a++) {
-        walk.template load<true>(step + a, memory + a * Walk::SLOT);
-        __pipeline_commit();
+        careful.load(step + a, memory + a * Walk::SLOT);
+        l2k_end_copies();
     }
-    plain.end = min(plain.end, strip.end);
-    while (step < strip.end) {
-        for (; step >= plain.first && step < plain.end; step++)
-            ring.template turn<false>(walk, strip, step);
-        if (step < strip.end)
-            ring.template turn<true>(walk, strip, step++);
+    for (; step < min(plain.first, strip.end); step++)
+        ring.turn(walk, careful, step, strip.end);
+    if (step < plain_end) {
+        typename Walk::quick quick(walk, step, step + Walk::AHEAD);
+        for (; step < plain_end; step++)
+            ring.turn(walk, quick, step, strip.end);
     }
+    for (; step < strip.end; step++)
+        ring.turn(walk, careful, step, strip.end);
 }
 
 /* ---- In launchers -------------------------------------------------------------------------------------------- */
@@ -108,8 +119,11 @@ static inline void l2k_share_steps(l2k_cuda_pass *p, int inner_columns, int laun
 {
     p->strips = l2k_divide_up(p->x.end, inner_columns);
     int all = p->end_step - p->first_step, chunks = warps / (p->strips * launches);
-    p->steps = l2k_divide_up(all, chunks < 1 ? 1 : chunks);
-    p->steps = p->steps < L2K_LEAST_STEPS ? L2K_LEAST_STEPS : p->steps;
+    p->steps_each = l2k_divide_up(all, chunks < 1 ? 1 : chunks);
+#ifdef L2K_LAB
+    if (getenv("L2K_STEPS")) p->steps_each = atoi(getenv("L2K_STEPS"));
+#endif
+    p->steps_each = p->steps_each < L2K_LEAST_STEPS ? L2K_LEAST_STEPS : p->steps_each;
 }
 
 /* Warps that the current device holds at once where each processor holds `warps`. */
