@@ -174,11 +174,13 @@ __device__ __forceinline__ l2k_shared l2k_shared_address(void *memory)
 }
 
 /* Asynchronous copies from device to shared memory, where the machine has them (compute capability 8.0). ACCESS is 4, 8 or
- * 16 bytes, and the alignment of both sides; what lies beyond the `present` ones becomes 0. */
-template <int ACCESS> __device__ __forceinline__ void l2k_copy_async(l2k_shared to, const char *from, int present)
+ * 16 bytes, and the alignment of both sides; what lies beyond the `present` ones becomes 0. CACHED where other lanes or
+ * accesses want what lies beside it. */
+template <int ACCESS, bool CACHED>
+__device__ __forceinline__ void l2k_copy_async(l2k_shared to, const char *from, int present)
 {
 #if __CUDA_ARCH__ >= 800
-    if (ACCESS == 16)
+    if (ACCESS == 16 && !CACHED)
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(present) : "memory");
     else
         asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(from), "n"(ACCESS), "r"(present)
@@ -232,7 +234,7 @@ template <class S, int N> struct l2k_landing {
 #pragma unroll
         for (int a = 0; a < ACCESSES; a++) {
             int here = packed::SMALL ? 4 : min(max(present - a * ACCESS, 0), (int)ACCESS);
-            l2k_copy_async<ACCESS>(place(slot, lane, a), reinterpret_cast<const char *>(from) + a * ACCESS, here);
+            l2k_copy_async<ACCESS, (ACCESSES > 1)>(place(slot, lane, a), reinterpret_cast<const char *>(from) + a * ACCESS, here);
         }
     }
     static __device__ __forceinline__ void put(l2k_shared slot, int lane, const packed &raw)

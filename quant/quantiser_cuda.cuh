@@ -1,5 +1,5 @@
 /* The quantiser inside a kernel's stores, its inverse inside the loads: a lane's N values of a row of a subband, between
- * the wavelet's registers (int32 for the 5/3, float for the 9/7) and coefficients of 16 or 32 bits. */
+ * the wavelet's registers (int32 for the 5/3, float for the 9/7) and coefficients: int16, int32, or float, which are not quantised. */
 #ifndef L2K_QUANT_QUANTISER_CUDA_CUH
 #define L2K_QUANT_QUANTISER_CUDA_CUH
 
@@ -9,8 +9,7 @@
 /* ---- Values to coefficients ---------------------------------------------------------------------------------- */
 
 template <class D, int N>
-__device__ __forceinline__ void l2k_to_coefficients(const int32_t (&v)[N], const l2k_quantiser_step &, bool,
-                                                    l2k_packed<D, N> *out)
+__device__ __forceinline__ void l2k_to_coefficients(const int32_t (&v)[N], const l2k_quantiser_step &, l2k_packed<D, N> *out)
 {
 #pragma unroll
     for (int k = 0; k < N; k++)
@@ -28,17 +27,14 @@ template <class D, int N>
 __device__ __forceinline__ void l2k_divide_unsure(const float (&v)[N], const bool (&sure)[N], float step, l2k_packed<D, N> *out)
 {
 #pragma unroll
-    for (int k = 0; k < N; k++) {
-        D index = out->get(k);
+    for (int k = 0; k < N; k++)
         if (!sure[k])
-            index = (D)l2k_divide_and_quantise(v[k], step);
-        out->replace(k, index);
-    }
+            out->replace(k, (D)l2k_divide_and_quantise(v[k], step));
     __syncwarp();
 }
 
 template <int N>
-__device__ __forceinline__ void l2k_to_coefficients(const float (&v)[N], const l2k_quantiser_step &s, bool,
+__device__ __forceinline__ void l2k_to_coefficients(const float (&v)[N], const l2k_quantiser_step &s,
                                                     l2k_packed<int16_t, N> *out)
 {
     bool sure[N], all = true;
@@ -53,17 +49,10 @@ __device__ __forceinline__ void l2k_to_coefficients(const float (&v)[N], const l
         l2k_divide_unsure(v, sure, s.step, out);
 }
 
-/* `floats`: the values as they are, in the bits of an integer. */
 template <int N>
-__device__ __forceinline__ void l2k_to_coefficients(const float (&v)[N], const l2k_quantiser_step &s, bool floats,
+__device__ __forceinline__ void l2k_to_coefficients(const float (&v)[N], const l2k_quantiser_step &s,
                                                     l2k_packed<int32_t, N> *out)
 {
-    if (floats) {
-#pragma unroll
-        for (int k = 0; k < N; k++)
-            out->set(k, __float_as_int(v[k]));
-        return;
-    }
     bool sure[N], all = true;
 #pragma unroll
     for (int k = 0; k < N; k++) {
@@ -77,19 +66,27 @@ __device__ __forceinline__ void l2k_to_coefficients(const float (&v)[N], const l
         l2k_divide_unsure(v, sure, s.step, out);
 }
 
-/* ---- Coefficients to values; step[].step is half the step ---------------------------------------------------- */
+/* Not quantised. */
+template <int N>
+__device__ __forceinline__ void l2k_to_coefficients(const float (&v)[N], const l2k_quantiser_step &, l2k_packed<float, N> *out)
+{
+#pragma unroll
+    for (int k = 0; k < N; k++)
+        out->set(k, v[k]);
+}
+
+/* ---- Coefficients to values; half steps ---------------------------------------------------------------------- */
 
 template <class D, int N>
-__device__ __forceinline__ void l2k_from_coefficients(const l2k_packed<D, N> &in, float, bool, int32_t (&v)[N])
+__device__ __forceinline__ void l2k_from_coefficients(const l2k_packed<D, N> &in, float, int32_t (&v)[N])
 {
 #pragma unroll
     for (int k = 0; k < N; k++)
         v[k] = in.get(k);
 }
 
-template <int N>
-__device__ __forceinline__ void l2k_from_coefficients(const l2k_packed<int16_t, N> &in, float half_step, bool,
-                                                      float (&v)[N])
+template <class D, int N>
+__device__ __forceinline__ void l2k_from_coefficients(const l2k_packed<D, N> &in, float half_step, float (&v)[N])
 {
 #pragma unroll
     for (int k = 0; k < N; k++)
@@ -97,12 +94,11 @@ __device__ __forceinline__ void l2k_from_coefficients(const l2k_packed<int16_t, 
 }
 
 template <int N>
-__device__ __forceinline__ void l2k_from_coefficients(const l2k_packed<int32_t, N> &in, float half_step, bool floats,
-                                                      float (&v)[N])
+__device__ __forceinline__ void l2k_from_coefficients(const l2k_packed<float, N> &in, float, float (&v)[N])
 {
 #pragma unroll
     for (int k = 0; k < N; k++)
-        v[k] = floats ? __int_as_float(in.get(k)) : l2k_dequantise(in.get(k), half_step);
+        v[k] = in.get(k);
 }
 
 #endif

@@ -21,6 +21,7 @@ typedef struct l2k_cuda_pass {
     int32_t levels;      /* 0: no wavelet at all, samples straight to band 0 or back */
     int32_t components;
     bool joined;         /* component transform at the pixel side */
+    bool follows;        /* another launch of the same run */
     bool low_in_bands;   /* the LL of the last level is band 0 of the coefficients, else `low` */
     l2k_coefficient_type type;
     l2k_wavelet wavelet;

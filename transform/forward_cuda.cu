@@ -89,6 +89,11 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
     typedef typename W::T T;
     typedef typename low_type<T, D>::type L;
     enum { N = Source::COLUMNS, K = Source::COMPONENTS, AHEAD = 2, SLOT = 4 * Source::SLOT };
+    /* Two levels reach 6 (5/3) or 12 (9/7) columns. For the 5/3, which waits for memory only, a few more make warps' parts of
+     * a row begin and end on 32 bytes. */
+    enum { HALO = N == 8 ? 2 : W::DELAY ? 3 : 4 };
+    enum { MOST_STEPS = W::DELAY ? 1 << 20 : K == 1 ? 4 : 8 }; /* measured: bench/lab/README.md */
+    enum { UNROLLED = W::DELAY ? 1 : 2 }; /* the 9/7's code is long enough */
     enum { PAIRS = K == 1 && W::DELAY == 0 ? 2 : 1 }; /* of rows that go through level 1 together, as registers allow */
     const l2k_cuda_pass &p;
     int c0, begin;
@@ -97,19 +102,17 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
     band_stores<D, N> stores1;
     band_stores<D, N / 2> stores2;
     Source source;
-    bool floats;
     typename W::template forward_rows<N> rows1[K];
     typename W::template forward_rows<N / 2> rows2[K];
 
-    __device__ __forceinline__ forward_walk(const l2k_cuda_pass &pass, const l2k_strip<W, N> &strip, int component)
+    __device__ __forceinline__ forward_walk(const l2k_cuda_pass &pass, const l2k_strip<HALO, N> &strip, int component)
         : p(pass), c0(component), begin(strip.begin), y2(l2k_low_span(pass.y)), lane1{strip.column, pass.x},
           lane2{strip.column >> 1, l2k_low_span(pass.x)},
           stores1(pass.bands[component], 0, strip.first_column, strip.column, strip.inner, pass.x, pass.y),
           stores2(pass.bands[component], LEVELS - 1, strip.first_column >> 1, strip.column >> 1, strip.inner,
                   l2k_low_span(pass.x), y2),
           source(&pass.samples[component], strip.lane, strip.first_column - pass.x.first, strip.column - pass.x.first,
-                 l2k_length(pass.x)),
-          floats(pass.type == L2K_COEFFICIENT_FLOAT32)
+                 l2k_length(pass.x))
     {
     }
 
@@ -252,11 +255,14 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
 
     template <class Way> __device__ __forceinline__ void take(Way &way, int step, l2k_shared slot)
     {
-        T ll[2][K][N / 2];
+        T ll[2][K][N / 2] = {};
         way.begin(step);
-#pragma unroll
-        for (int j = 0; j < 2; j += PAIRS)
+#pragma unroll(UNROLLED)
+        for (int j = 0; j < 2; j += PAIRS) {
+            for (int c = 0; c < K; c++)
+                l2k_copy_row(ll[0][c], ll[1][c]); /* so that the loop may stay one */
             take_pairs(way, step, j, slot, ll);
+        }
         if constexpr (LEVELS == 2) {
             T out[2 * K][N / 2], deepest[K][N / 4];
 #pragma unroll
@@ -283,6 +289,7 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
     template <class Way>
     __device__ __forceinline__ void take_pairs(Way &way, int step, int j, l2k_shared slot, T (&ll)[2][K][N / 2])
     {
+        const int last = 2 - PAIRS; /* of a single pair LL goes to the end of `ll` */
         T out[PAIRS][2 * K][N];
 #pragma unroll
         for (int i = 0; i < PAIRS; i++) {
@@ -297,11 +304,11 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
         l2k_rows<W, true, Way::BORDER>(reinterpret_cast<T(&)[PAIRS * 2 * K][N]>(out), lane1);
 #pragma unroll
         for (int i = 0; i < PAIRS; i++) {
-            leave_bands<N>(out[i], ll[j + i], 0, [&](int c, int band, const l2k_packed<D, N / 2> &q) {
+            leave_bands<N>(out[i], ll[last + i], 0, [&](int c, int band, const l2k_packed<D, N / 2> &q) {
                 way.store1(c, j + i, band, q);
             });
             if (LEVELS == 1)
-                leave_low<N / 2>(ll[j + i], [&](int c, const l2k_packed<D, N / 2> &q) { way.store1(c, j + i, L2K_LL, q); },
+                leave_low<N / 2>(ll[last + i], [&](int c, const l2k_packed<D, N / 2> &q) { way.store1(c, j + i, L2K_LL, q); },
                                  [&](int c, const l2k_packed<L, N / 2> &q) { way.store_low(c, j + i, q); });
         }
     }
@@ -327,7 +334,7 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
     __device__ __forceinline__ l2k_packed<D, M> coefficients(int c, int level, int band, const T (&v)[M]) const
     {
         l2k_packed<D, M> q;
-        l2k_to_coefficients(v, p.steps[c].of[level][band], floats, &q);
+        l2k_to_coefficients(v, p.steps[c].of[level][band], &q);
         return q;
     }
 
@@ -355,8 +362,9 @@ __global__ void __launch_bounds__(32, WARPS) forward_kernel(const __grid_constan
 {
     typedef forward_walk<W, Source, D, LEVELS> walk_type;
     __shared__ __align__(16) char memory[l2k_ring<walk_type>::BYTES];
-    l2k_strip<W, Source::COLUMNS> strip(p);
+    l2k_strip<walk_type::HALO, Source::COLUMNS> strip(p);
     walk_type walk(p, strip, walk_type::K == 1 ? (int)blockIdx.y : 0);
+    l2k_await_previous();
     l2k_walk_down(walk, strip, p.warm_up, strip.is_inside(p.x) && walk.is_aligned(), l2k_shared_address(memory));
 }
 
@@ -377,7 +385,7 @@ template <class W, int K, class D> __global__ void copy_kernel(const __grid_cons
         for (int c = 0; c < K; c++) {
             const l2k_cuda_bands &b = p.bands[c0 + c];
             l2k_packed<D, 1> q;
-            l2k_to_coefficients(v[c], p.steps[c].of[0][L2K_LL], p.type == L2K_COEFFICIENT_FLOAT32, &q);
+            l2k_to_coefficients(v[c], p.steps[c].of[0][L2K_LL], &q);
             q.store(reinterpret_cast<D *>(b.at[0][L2K_LL]) + x + (int64_t)y * b.stride);
         }
     }
@@ -399,15 +407,15 @@ template <class W> void set_steps(l2k_cuda_pass *p)
 
 template <class W, class Source, class D, int LEVELS, int WARPS> int launch_levels(l2k_cuda_pass p, cudaStream_t stream)
 {
+    typedef forward_walk<W, Source, D, LEVELS> walk_type;
     const int launches = p.components / Source::COMPONENTS;
     int warps = WARPS, error = l2k_resident_warps(&warps);
     if (error != cudaSuccess)
         return error;
     set_steps<W>(&p);
-    l2k_share_steps(&p, l2k_halo<W, Source::COLUMNS>::INNER * Source::COLUMNS, launches, warps);
+    l2k_share_steps(&p, (32 - 2 * walk_type::HALO) * Source::COLUMNS, launches, warps, walk_type::MOST_STEPS);
     dim3 grid(p.strips * l2k_divide_up(p.end_step - p.first_step, p.steps_each), launches);
-    forward_kernel<W, Source, D, LEVELS, WARPS><<<grid, 32, 0, stream>>>(p);
-    return cudaGetLastError();
+    return l2k_launch(forward_kernel<W, Source, D, LEVELS, WARPS>, grid, p, stream);
 }
 
 template <class W, class Source, class D, int WARPS> int launch_strips(const l2k_cuda_pass &p, cudaStream_t stream)
@@ -436,7 +444,7 @@ void flip_signs(l2k_cuda_plane *planes, int count)
 
 /* Warps that a processor is to hold: what registers allow without spills. */
 template <class W> struct warps {
-    enum { PLAIN = W::DELAY ? 12 : 16, JOINED = W::DELAY ? 8 : 16 };
+    enum { PLAIN = W::DELAY ? 12 : 16, WIDE = 12, JOINED = 12, ANY = W::DELAY ? 8 : 12 };
 };
 
 template <class W, class D> int launch_joined(l2k_cuda_pass p, cudaStream_t stream)
@@ -447,7 +455,7 @@ template <class W, class D> int launch_joined(l2k_cuda_pass p, cudaStream_t stre
         return launch_strips<W, l2k_triple_source<W, uint8_t, 4>, D, warps<W>::JOINED>(p, stream);
     if (bits == 16 && l2k_are_triples<uint16_t>(p.samples))
         return launch_strips<W, l2k_triple_source<W, uint16_t, 4>, D, warps<W>::JOINED>(p, stream);
-    return launch_strips<W, l2k_any_source<W, 3, 4>, D, warps<W>::JOINED>(p, stream);
+    return launch_strips<W, l2k_any_source<W, 3, 4>, D, warps<W>::ANY>(p, stream);
 }
 
 template <class W, class D> struct wide_source; /* 32-bit samples: integers for the 5/3, floats for the 9/7 */
@@ -480,8 +488,8 @@ template <class W, class D> int launch(l2k_cuda_pass p, cudaStream_t stream)
     if (words)
         return launch_strips<W, l2k_plane_source<W, uint16_t, 8>, D, warps<W>::PLAIN>(p, stream);
     if (wide)
-        return launch_strips<W, typename wide_source<W, D>::type, D, warps<W>::PLAIN>(p, stream);
-    return launch_strips<W, l2k_any_source<W, 1, 8>, D, warps<W>::PLAIN>(p, stream);
+        return launch_strips<W, typename wide_source<W, D>::type, D, warps<W>::WIDE>(p, stream);
+    return launch_strips<W, l2k_any_source<W, 1, 8>, D, warps<W>::ANY>(p, stream);
 }
 
 } // namespace
@@ -494,5 +502,7 @@ extern "C" int l2k_cuda_forward_pass(const l2k_cuda_pass *p, void *opaque)
         return cudaSuccess;
     if (p->wavelet == L2K_WAVELET_5_3)
         return narrow ? launch<l2k_wavelet_53, int16_t>(*p, stream) : launch<l2k_wavelet_53, int32_t>(*p, stream);
+    if (p->type == L2K_COEFFICIENT_FLOAT32)
+        return launch<l2k_wavelet_97, float>(*p, stream);
     return narrow ? launch<l2k_wavelet_97, int16_t>(*p, stream) : launch<l2k_wavelet_97, int32_t>(*p, stream);
 }

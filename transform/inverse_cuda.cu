@@ -102,12 +102,15 @@ template <class T, int N> struct low_loads {
         else
             wide::copy(slot, lane, (const int32_t *)at.place(row, offset), (int)sizeof(int32_t) * N);
     }
-    __device__ __forceinline__ void unpack(float half_step, bool floats, l2k_shared slot, int lane, T (&v)[N]) const
+    /* `known`: the values themselves, not coefficients. */
+    __device__ __forceinline__ void unpack(float half_step, bool known, l2k_shared slot, int lane, T (&v)[N]) const
     {
         if (is_narrow)
-            l2k_from_coefficients(narrow::get(slot, lane), half_step, false, v);
+            l2k_from_coefficients(narrow::get(slot, lane), half_step, v);
+        else if (known)
+            l2k_from_coefficients(l2k_landing<T, N>::get(slot, lane), half_step, v);
         else
-            l2k_from_coefficients(wide::get(slot, lane), half_step, floats, v);
+            l2k_from_coefficients(wide::get(slot, lane), half_step, v);
     }
 };
 
@@ -124,6 +127,11 @@ template <class W, class Sink, class D, int LEVELS> struct inverse_walk {
     /* A component's part of a slot: twice three bands of level 1, three of level 2, LL rows. */
     enum { DEEP = 6 * landing1::SIZE, LL = DEEP + (LEVELS == 2 ? 3 * landing2::SIZE : 0), PART = LL + LOW_ROWS * low_type::SLOT };
     enum { AHEAD = 2, SLOT = K * PART };
+    /* Two levels reach 6 (5/3) or 12 (9/7) columns. Three lanes of four would do for the latter, but then pairs of lanes would
+     * not lie at pairs of level 2's coefficients. */
+    enum { HALO = (W::DELAY ? 2 : 1) * (N == 8 ? 1 : 2) };
+    enum { MOST_STEPS = W::DELAY == 0 && K == 1 ? 4 : 1 << 20 }; /* measured: bench/lab/README.md */
+    enum { UNROLLED = W::DELAY ? 1 : 2 }; /* the 9/7's code is long enough */
     enum { PAIRS = K == 1 && W::DELAY == 0 ? 2 : 1 }; /* of rows that go through level 1 together, as registers allow */
     const l2k_cuda_pass &p;
     int c0, begin, lane;
@@ -133,11 +141,10 @@ template <class W, class Sink, class D, int LEVELS> struct inverse_walk {
     band_loads<D, N / 2> loads2;
     low_type lows;
     Sink sink;
-    bool floats;
     typename W::template inverse_rows<N> rows1[K];
     typename W::template inverse_rows<N / 2> rows2[K];
 
-    __device__ __forceinline__ inverse_walk(const l2k_cuda_pass &pass, const l2k_strip<W, N> &strip, int component)
+    __device__ __forceinline__ inverse_walk(const l2k_cuda_pass &pass, const l2k_strip<HALO, N> &strip, int component)
         : p(pass), c0(component), begin(strip.begin), lane(strip.lane), y2(l2k_low_span(pass.y)), lane1{strip.column, pass.x},
           lane2{strip.column >> 1, l2k_low_span(pass.x)},
           loads1(pass.bands[component], 0, strip.first_column, strip.column, pass.x, pass.y),
@@ -145,8 +152,7 @@ template <class W, class Sink, class D, int LEVELS> struct inverse_walk {
           lows(pass.low[component], strip.first_column >> (LEVELS - 1), strip.column >> (LEVELS - 1),
                LEVELS == 2 ? l2k_low_span(pass.x) : pass.x, LEVELS == 2 ? y2 : pass.y),
           sink(&pass.samples[component], strip.first_column - pass.x.first, strip.column - pass.x.first,
-               l2k_length(pass.x), strip.inner),
-          floats(pass.type == L2K_COEFFICIENT_FLOAT32)
+               l2k_length(pass.x), strip.inner)
     {
     }
 
@@ -288,13 +294,14 @@ template <class W, class Sink, class D, int LEVELS> struct inverse_walk {
     {
         T ll[2][K][N / 2];
         take_low<Way>(step, slot, ll[0], ll[1]);
-#pragma unroll
+#pragma unroll(UNROLLED)
         for (int j = 0; j < 2; j += PAIRS) {
             T in[PAIRS][2 * K][N];
 #pragma unroll
             for (int i = 0; i < PAIRS; i++)
-                arrange<N>(in[i], ll[j + i], 0,
-                           [&](int c, int band) { return landing1::get(place1(slot, c, j + i, band), lane); });
+                arrange<N>(in[i], ll[i], 0, [&](int c, int band) { return landing1::get(place1(slot, c, j + i, band), lane); });
+            for (int c = 0; c < K; c++)
+                l2k_copy_row(ll[0][c], ll[1][c]); /* so that the loop may stay one */
             l2k_rows<W, false, Way::BORDER>(reinterpret_cast<T(&)[PAIRS * 2 * K][N]>(in), lane1);
 #pragma unroll
             for (int i = 0; i < PAIRS; i++) {
@@ -318,9 +325,9 @@ template <class W, class Sink, class D, int LEVELS> struct inverse_walk {
 #pragma unroll
         for (int c = 0; c < K; c++) {
             T hl[M / 2], lh[M / 2], hh[M / 2];
-            l2k_from_coefficients(get(c, L2K_HL), p.steps[c].of[level][L2K_HL].step, floats, hl);
-            l2k_from_coefficients(get(c, L2K_LH), p.steps[c].of[level][L2K_LH].step, floats, lh);
-            l2k_from_coefficients(get(c, L2K_HH), p.steps[c].of[level][L2K_HH].step, floats, hh);
+            l2k_from_coefficients(get(c, L2K_HL), p.steps[c].of[level][L2K_HL].step, hl);
+            l2k_from_coefficients(get(c, L2K_LH), p.steps[c].of[level][L2K_LH].step, lh);
+            l2k_from_coefficients(get(c, L2K_HH), p.steps[c].of[level][L2K_HH].step, hh);
 #pragma unroll
             for (int k = 0; k < M / 2; k++) {
                 in[2 * c][2 * k] = ll[c][k];
@@ -335,7 +342,7 @@ template <class W, class Sink, class D, int LEVELS> struct inverse_walk {
     template <class Way>
     __device__ __forceinline__ void take_low(int step, l2k_shared slot, T (&odd)[K][N / 2], T (&even)[K][N / 2])
     {
-        bool known = !p.low_in_bands || floats; /* LL as values */
+        bool known = !p.low_in_bands || p.type == L2K_COEFFICIENT_FLOAT32;
         T low[LOW_ROWS][K][LOW];
 #pragma unroll
         for (int j = 0; j < LOW_ROWS; j++)
@@ -364,8 +371,9 @@ __global__ void __launch_bounds__(32, WARPS) inverse_kernel(const __grid_constan
 {
     typedef inverse_walk<W, Sink, D, LEVELS> walk_type;
     __shared__ __align__(16) char memory[l2k_ring<walk_type>::BYTES];
-    l2k_strip<W, Sink::COLUMNS> strip(p);
+    l2k_strip<walk_type::HALO, Sink::COLUMNS> strip(p);
     walk_type walk(p, strip, walk_type::K == 1 ? (int)blockIdx.y : 0);
+    l2k_await_previous();
     l2k_walk_down(walk, strip, p.warm_up, strip.is_inside(p.x) && walk.is_aligned(), l2k_shared_address(memory));
 }
 
@@ -382,7 +390,7 @@ template <class W, int K, class D> __global__ void copy_kernel(const __grid_cons
             const l2k_cuda_bands &b = p.bands[c0 + c];
             l2k_packed<D, 1> q;
             q.load(reinterpret_cast<const D *>(b.at[0][L2K_LL]) + x + (int64_t)y * b.stride);
-            l2k_from_coefficients(q, p.steps[c].of[0][L2K_LL].step, p.type == L2K_COEFFICIENT_FLOAT32, v[c]);
+            l2k_from_coefficients(q, p.steps[c].of[0][L2K_LL].step, v[c]);
         }
         if (p.samples[c0].type == L2K_SAMPLE_F32)
             *reinterpret_cast<float *>(p.samples[c0].data + (int64_t)y * p.samples[c0].row_stride +
@@ -404,15 +412,15 @@ template <class W> void set_steps(l2k_cuda_pass *p)
 
 template <class W, class Sink, class D, int LEVELS, int WARPS> int launch_levels(l2k_cuda_pass p, cudaStream_t stream)
 {
+    typedef inverse_walk<W, Sink, D, LEVELS> walk_type;
     const int launches = p.components / Sink::COMPONENTS;
     int warps = WARPS, error = l2k_resident_warps(&warps);
     if (error != cudaSuccess)
         return error;
     set_steps<W>(&p);
-    l2k_share_steps(&p, l2k_halo<W, Sink::COLUMNS>::INNER * Sink::COLUMNS, launches, warps);
+    l2k_share_steps(&p, (32 - 2 * walk_type::HALO) * Sink::COLUMNS, launches, warps, walk_type::MOST_STEPS);
     dim3 grid(p.strips * l2k_divide_up(p.end_step - p.first_step, p.steps_each), launches);
-    inverse_kernel<W, Sink, D, LEVELS, WARPS><<<grid, 32, 0, stream>>>(p);
-    return cudaGetLastError();
+    return l2k_launch(inverse_kernel<W, Sink, D, LEVELS, WARPS>, grid, p, stream);
 }
 
 template <class W, class Sink, class D, int WARPS> int launch_strips(const l2k_cuda_pass &p, cudaStream_t stream)
@@ -432,18 +440,18 @@ template <class W, class D> int launch_copy(const l2k_cuda_pass &p, cudaStream_t
 }
 
 /* Warps that a processor is to hold: what registers allow without spills. */
-template <class W> struct warps {
-    enum { PLAIN = W::DELAY ? 12 : 16, JOINED = W::DELAY ? 12 : 16 };
+template <class W, class D> struct warps {
+    enum { PLAIN = W::DELAY ? 12 : 16, JOINED = (W::DELAY ? 12 : 16) - (sizeof(D) == 2 ? 0 : 4), ANY = W::DELAY ? 8 : 12 };
 };
 
 template <class W, class D> int launch_joined(const l2k_cuda_pass &p, cudaStream_t stream)
 {
     int bits = l2k_sample_bits(p.samples[0].type);
     if (bits == 8 && l2k_are_triples<uint8_t>(p.samples))
-        return launch_strips<W, l2k_triple_sink<W, uint8_t, 4>, D, warps<W>::JOINED>(p, stream);
+        return launch_strips<W, l2k_triple_sink<W, uint8_t, 4>, D, warps<W, D>::JOINED>(p, stream);
     if (bits == 16 && l2k_are_triples<uint16_t>(p.samples))
-        return launch_strips<W, l2k_triple_sink<W, uint16_t, 4>, D, warps<W>::JOINED>(p, stream);
-    return launch_strips<W, l2k_any_sink<W, 3, 4>, D, warps<W>::JOINED>(p, stream);
+        return launch_strips<W, l2k_triple_sink<W, uint16_t, 4>, D, warps<W, D>::JOINED>(p, stream);
+    return launch_strips<W, l2k_any_sink<W, 3, 4>, D, warps<W, D>::ANY>(p, stream);
 }
 
 template <class W> struct wide_sink; /* 32-bit samples: integers for the 5/3, floats for the 9/7 */
@@ -471,12 +479,12 @@ template <class W, class D> int launch(const l2k_cuda_pass &p, cudaStream_t stre
         wide = wide && plane.type == wide_sink<W>::SAMPLES && l2k_is_packed<int32_t>(plane);
     }
     if (bytes)
-        return launch_strips<W, l2k_plane_sink<W, uint8_t, 8>, D, warps<W>::PLAIN>(p, stream);
+        return launch_strips<W, l2k_plane_sink<W, uint8_t, 8>, D, warps<W, D>::PLAIN>(p, stream);
     if (words)
-        return launch_strips<W, l2k_plane_sink<W, uint16_t, 8>, D, warps<W>::PLAIN>(p, stream);
+        return launch_strips<W, l2k_plane_sink<W, uint16_t, 8>, D, warps<W, D>::PLAIN>(p, stream);
     if (wide)
-        return launch_strips<W, typename wide_sink<W>::type, D, warps<W>::PLAIN>(p, stream);
-    return launch_strips<W, l2k_any_sink<W, 1, 8>, D, warps<W>::PLAIN>(p, stream);
+        return launch_strips<W, typename wide_sink<W>::type, D, warps<W, D>::PLAIN>(p, stream);
+    return launch_strips<W, l2k_any_sink<W, 1, 8>, D, warps<W, D>::ANY>(p, stream);
 }
 
 } // namespace
@@ -489,5 +497,7 @@ extern "C" int l2k_cuda_inverse_pass(const l2k_cuda_pass *p, void *opaque)
         return cudaSuccess;
     if (p->wavelet == L2K_WAVELET_5_3)
         return narrow ? launch<l2k_wavelet_53, int16_t>(*p, stream) : launch<l2k_wavelet_53, int32_t>(*p, stream);
+    if (p->type == L2K_COEFFICIENT_FLOAT32)
+        return launch<l2k_wavelet_97, float>(*p, stream);
     return narrow ? launch<l2k_wavelet_97, int16_t>(*p, stream) : launch<l2k_wavelet_97, int32_t>(*p, stream);
 }

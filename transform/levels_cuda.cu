@@ -20,18 +20,38 @@ struct level_group {
     unsigned first, count;
 };
 
-unsigned count_groups(const l2k_plan_spec *spec, uint32_t c)
+/* Two levels in one launch save memory traffic, but a warp has many rows to warm up for; small pictures fit into the cache
+ * and want many short walks (bench/lab/README.md). */
+const uint64_t TWO_LEVELS_FROM[2] = {(uint64_t)1 << 22, (uint64_t)1 << 24}; /* samples, by wavelet */
+
+/* The group whose first level is `first`. */
+level_group group_from(const l2k_plan_component *component, unsigned first)
 {
-    unsigned levels = spec->components[c].levels - l2k_discarded(spec->direction, &spec->components[c]);
-    return levels == 0 ? 1 : (levels + 1) / 2;
+    l2k_rect rect = l2k_resolution_rect(component->rect, first - 1);
+    uint64_t samples = (uint64_t)l2k_rect_width(rect) * l2k_rect_height(rect), two = TWO_LEVELS_FROM[component->wavelet];
+    unsigned left = component->levels + 1 - first, most = samples >= two ? 2 : 1;
+    return level_group{first, left < most ? left : most};
 }
 
 /* Group g from the pixels on. */
 level_group group_at(const l2k_plan_spec *spec, uint32_t c, unsigned g)
 {
     const l2k_plan_component *component = &spec->components[c];
-    unsigned first = l2k_discarded(spec->direction, component) + 1 + 2 * g, left = component->levels + 1 - first;
-    return level_group{first, left < 2 ? left : 2};
+    level_group group = group_from(component, l2k_discarded(spec->direction, component) + 1);
+    while (g-- > 0)
+        group = group_from(component, group.first + group.count);
+    return group;
+}
+
+unsigned count_groups(const l2k_plan_spec *spec, uint32_t c)
+{
+    const l2k_plan_component *component = &spec->components[c];
+    unsigned first = l2k_discarded(spec->direction, component) + 1, count = 0;
+    while (first <= component->levels) {
+        first += group_from(component, first).count;
+        count++;
+    }
+    return count ? count : 1;
 }
 
 /* Steps and all: kernels know one set of them. */
@@ -191,7 +211,7 @@ l2k_span span_of(uint32_t first, uint32_t end)
 
 /* Group g of the components from c on. At the pixel side the samples are the caller's planes, elsewhere the LL that the
  * group before left. */
-int launch_group(const level_run *run, uint32_t c, unsigned together, unsigned g, const l2k_plane *planes)
+int launch_group(const level_run *run, uint32_t c, unsigned together, unsigned g, bool follows, const l2k_plane *planes)
 {
     const l2k_plan_spec *spec = &run->plan->spec;
     level_group group = group_at(spec, c, g);
@@ -203,6 +223,7 @@ int launch_group(const level_run *run, uint32_t c, unsigned together, unsigned g
     pass.levels = (int32_t)group.count;
     pass.components = (int32_t)together;
     pass.joined = spec->component_transform && c == 0 && g == 0;
+    pass.follows = follows;
     pass.low_in_bands = g + 1 == count_groups(spec, c);
     pass.type = spec->type;
     pass.wavelet = run->plan->components[c].wavelet;
@@ -236,7 +257,8 @@ extern "C" int l2k_cuda_run_levels(const l2k_plan *plan, const l2k_plane *planes
     for (uint32_t c = 0; c < plan->spec.num_components && error == cudaSuccess;) {
         unsigned together = components_together(&plan->spec, c), groups = count_groups(&plan->spec, c);
         for (unsigned i = 0; i < groups && error == cudaSuccess; i++)
-            error = launch_group(&run, c, together, plan->spec.direction == L2K_FORWARD ? i : groups - 1 - i, planes);
+            error = launch_group(&run, c, together, plan->spec.direction == L2K_FORWARD ? i : groups - 1 - i, c + i > 0,
+                                 planes);
         c += together;
     }
     return error;

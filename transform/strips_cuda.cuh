@@ -7,20 +7,8 @@
 #include "transform/cuda_pass.h"
 
 #include <cuda_runtime.h>
-#ifdef L2K_LAB
-#include <cstdlib>
-#endif
-#ifndef L2K_H53
-#define L2K_H53 1
-#endif
 
 /* ---- In kernels ---------------------------------------------------------------------------------------------- */
-
-/* Lanes on either side whose results two levels do not reach: each level's halo is 2 (5/3) or 4 (9/7) of its columns. With
- * four columns a lane, three would do for the 9/7, but then pairs of lanes would not lie at pairs of coefficients. */
-template <class W, int N> struct l2k_halo {
-    enum { LANES = (W::DELAY == 0 ? L2K_H53 : 2) * (N == 4 ? 2 : 1), INNER = 32 - 2 * LANES };
-};
 
 /* Samples of a line that are low, and those that are high, in their own coordinates. */
 __device__ __forceinline__ l2k_span l2k_low_span(l2k_span s)
@@ -38,8 +26,8 @@ __device__ __forceinline__ int l2k_length(l2k_span s)
     return s.end - s.first;
 }
 
-/* A block is one warp, so what depends on the block only is the same for all lanes, as the compiler can see. */
-template <class W, int N> struct l2k_strip {
+/* A strip's columns: N in each lane, of which HALO on either side serve the others only. A block is one warp, so what depends on the block only is the same for all lanes, as the compiler can see. */
+template <int HALO, int N> struct l2k_strip {
     int lane, first_column, column; /* coordinates of the warp's and the lane's first column */
     bool inner;
     int begin, end; /* steps whose results this warp keeps */
@@ -48,9 +36,9 @@ template <class W, int N> struct l2k_strip {
     {
         int strip = (int)blockIdx.x % p.strips;
         lane = l2k_pinned((int)threadIdx.x);
-        first_column = (strip * l2k_halo<W, N>::INNER - l2k_halo<W, N>::LANES) * N;
+        first_column = (strip * (32 - 2 * HALO) - HALO) * N;
         column = first_column + lane * N;
-        inner = lane >= l2k_halo<W, N>::LANES && lane < 32 - l2k_halo<W, N>::LANES;
+        inner = lane >= HALO && lane < 32 - HALO;
         begin = p.first_step + (int)blockIdx.x / p.strips * p.steps_each;
         end = min(begin + p.steps_each, p.end_step);
     }
@@ -61,6 +49,15 @@ template <class W, int N> struct l2k_strip {
         return (x.first % N == 0 && x.end % N == 0) || (first_column > x.first + 1 && first_column + 32 * N + 1 < x.end);
     }
 };
+
+/* What kernels begin with: the next one may be started, and what the one before has written is there from here on. */
+__device__ __forceinline__ void l2k_await_previous()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 
 /* The way down. A step's rows land in one slot of a ring in shared memory while AHEAD steps before it are worked on; which
  * slot is worked on has been free of copies since. A walk has a way through the steps that see no border, with pointers
@@ -111,19 +108,16 @@ static inline int l2k_divide_up(int a, int b)
     return (a + b - 1) / b;
 }
 
-/* Steps that a warp keeps at least, where there are more warps to be had than work for them. */
-enum { L2K_LEAST_STEPS = 2 };
-
-/* Fills the pass's share of work from its steps, given how many warps the device holds at once. */
-static inline void l2k_share_steps(l2k_cuda_pass *p, int inner_columns, int launches, int warps)
+/* Shares a pass's steps among as many warps as the device holds at once, but gives none more than `most`: with shorter
+ * walks the device's warps are closer together in memory, at the price of more steps to warm up. */
+static inline void l2k_share_steps(l2k_cuda_pass *p, int inner_columns, int launches, int warps, int most)
 {
+    int all = p->end_step - p->first_step, chunks, least = p->levels == 2 ? 2 : 1;
     p->strips = l2k_divide_up(p->x.end, inner_columns);
-    int all = p->end_step - p->first_step, chunks = warps / (p->strips * launches);
+    chunks = warps / (p->strips * launches);
     p->steps_each = l2k_divide_up(all, chunks < 1 ? 1 : chunks);
-#ifdef L2K_LAB
-    if (getenv("L2K_STEPS")) p->steps_each = atoi(getenv("L2K_STEPS"));
-#endif
-    p->steps_each = p->steps_each < L2K_LEAST_STEPS ? L2K_LEAST_STEPS : p->steps_each;
+    p->steps_each = p->steps_each > most ? most : p->steps_each;
+    p->steps_each = p->steps_each < least ? least : p->steps_each;
 }
 
 /* Warps that the current device holds at once where each processor holds `warps`. */
@@ -135,6 +129,28 @@ static inline int l2k_resident_warps(int *warps)
         error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
     *warps *= processors > 0 ? processors : 1;
     return error;
+}
+
+/* Launches a kernel of one-warp blocks. Where the machine can (compute capability 9.0), one that follows another of the plan
+ * is started while that still runs, and waits for its results itself. */
+template <class Kernel> static int l2k_launch(Kernel *kernel, dim3 grid, const l2k_cuda_pass &p, cudaStream_t stream)
+{
+    cudaLaunchAttribute early;
+    cudaLaunchConfig_t config = {};
+    int device = 0, major = 0;
+    int error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+    if (error != cudaSuccess)
+        return error;
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    config.gridDim = grid;
+    config.blockDim = dim3(32);
+    config.stream = stream;
+    config.attrs = &early;
+    config.numAttrs = p.follows && major >= 9 ? 1 : 0;
+    return cudaLaunchKernelEx(&config, kernel, p);
 }
 
 /* A plane whose samples of type S lie side by side, whole samples apart. */
