@@ -64,16 +64,20 @@ bool are_alike(l2k_direction direction, const l2k_plan_component *a, const l2k_p
            memcmp(a->steps, b->steps, (3 * (a->levels - l2k_discarded(direction, a)) + 1) * sizeof *a->steps) == 0;
 }
 
-/* Components from c on that go through the launches together: those of a component transform, or such as are alike. */
-unsigned components_together(const l2k_plan_spec *spec, uint32_t c)
+/* How many components from c on, `most` of them, are alike. */
+unsigned count_alike(const l2k_plan_spec *spec, uint32_t c, unsigned most)
 {
     unsigned count = 1;
-    if (spec->component_transform && c == 0)
-        return 3;
-    while (count < L2K_CUDA_TOGETHER && c + count < spec->num_components &&
+    while (count < most && c + count < spec->num_components &&
            are_alike(spec->direction, &spec->components[c], &spec->components[c + count]))
         count++;
     return count;
+}
+
+/* Components from c on that go through the launches together: those of a component transform, or such as are alike. */
+unsigned components_together(const l2k_plan_spec *spec, uint32_t c)
+{
+    return spec->component_transform && c == 0 ? 3 : count_alike(spec, c, L2K_CUDA_TOGETHER);
 }
 
 /* ---- LL samples between launches ----------------------------------------------------------------------------- */
@@ -209,9 +213,10 @@ l2k_span span_of(uint32_t first, uint32_t end)
     return l2k_span{(int32_t)(first - base), (int32_t)(end - base)};
 }
 
-/* Group g of the components from c on. At the pixel side the samples are the caller's planes, elsewhere the LL that the
- * group before left. */
-int launch_group(const level_run *run, uint32_t c, unsigned together, unsigned g, bool follows, const l2k_plane *planes)
+/* Group g of `count` components from c + lane0 on. At the pixel side the samples are the caller's planes, elsewhere the LL
+ * that the group before left. */
+int launch_group(const level_run *run, uint32_t c, unsigned lane0, unsigned count, unsigned g, bool follows,
+                 const l2k_plane *planes)
 {
     const l2k_plan_spec *spec = &run->plan->spec;
     level_group group = group_at(spec, c, g);
@@ -221,21 +226,37 @@ int launch_group(const level_run *run, uint32_t c, unsigned together, unsigned g
     pass.x = span_of(rect.x0, rect.x1);
     pass.y = span_of(rect.y0, rect.y1);
     pass.levels = (int32_t)group.count;
-    pass.components = (int32_t)together;
+    pass.components = (int32_t)count;
     pass.joined = spec->component_transform && c == 0 && g == 0;
     pass.follows = follows;
     pass.low_in_bands = g + 1 == count_groups(spec, c);
     pass.type = spec->type;
     pass.wavelet = run->plan->components[c].wavelet;
-    for (unsigned lane = 0; lane < together; lane++) {
-        pass.samples[lane] =
-            g == 0 ? device_plane(run->plan, c + lane, &planes[c + lane]) : low_plane(run, c, lane, g - 1);
-        pass.low[lane] = pass.low_in_bands ? deepest_plane(run, c + lane) : low_plane(run, c, lane, g);
-        pass.bands[lane] = bands_of(run, c + lane, group);
-        pass.steps[lane] = steps_of(run->plan, c + lane, group);
+    for (unsigned i = 0; i < count; i++) {
+        unsigned lane = lane0 + i;
+        pass.samples[i] = g == 0 ? device_plane(run->plan, c + lane, &planes[c + lane]) : low_plane(run, c, lane, g - 1);
+        pass.low[i] = pass.low_in_bands ? deepest_plane(run, c + lane) : low_plane(run, c, lane, g);
+        pass.bands[i] = bands_of(run, c + lane, group);
+        pass.steps[i] = steps_of(run->plan, c + lane, group);
     }
     return spec->direction == L2K_FORWARD ? l2k_cuda_forward_pass(&pass, run->stream)
                                           : l2k_cuda_inverse_pass(&pass, run->stream);
+}
+
+/* The components from c on through all their groups. Those of a component transform that are not alike go together at the
+ * pixels only. */
+int launch_components(const level_run *run, uint32_t c, unsigned together, const l2k_plane *planes)
+{
+    const l2k_plan_spec *spec = &run->plan->spec;
+    unsigned groups = count_groups(spec, c), alike = count_alike(spec, c, together);
+    int error = cudaSuccess;
+    for (unsigned i = 0; i < groups && error == cudaSuccess; i++) {
+        unsigned g = spec->direction == L2K_FORWARD ? i : groups - 1 - i;
+        unsigned each = g == 0 || alike == together ? together : 1;
+        for (unsigned lane = 0; lane < together && error == cudaSuccess; lane += each)
+            error = launch_group(run, c, lane, each, g, c + i + lane > 0, planes);
+    }
+    return error;
 }
 
 } // namespace
@@ -255,10 +276,8 @@ extern "C" int l2k_cuda_run_levels(const l2k_plan *plan, const l2k_plane *planes
     level_run run = {plan, coefficients, {low, low + bytes[0]}, (cudaStream_t)stream};
     int error = cudaSuccess;
     for (uint32_t c = 0; c < plan->spec.num_components && error == cudaSuccess;) {
-        unsigned together = components_together(&plan->spec, c), groups = count_groups(&plan->spec, c);
-        for (unsigned i = 0; i < groups && error == cudaSuccess; i++)
-            error = launch_group(&run, c, together, plan->spec.direction == L2K_FORWARD ? i : groups - 1 - i, c + i > 0,
-                                 planes);
+        unsigned together = components_together(&plan->spec, c);
+        error = launch_components(&run, c, together, planes);
         c += together;
     }
     return error;
