@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sample.h"
 #include "codec/block_view.h"
-#include "codec/image.h"
 #include "codec/packet.h"
 #include "codec/workers.h"
 

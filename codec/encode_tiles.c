@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "base/sample.h"
 #include "codec/block_view.h"
-#include "codec/image.h"
 #include "codec/workers.h"
 
 /* ---- Tier-1 of one block ------------------------------------------------------------------------------------- */
