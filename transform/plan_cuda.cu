@@ -36,14 +36,18 @@ cuda_state *state_of(const l2k_plan *plan)
 
 /* ---- Memory -------------------------------------------------------------------------------------------------- */
 
-size_t aligned(size_t bytes)
+/* Parts start at multiples of 256 bytes. At least as many lie between them that nobody uses: the block is one
+ * allocation, so only they can show a kernel that leaves its part. */
+const size_t GUARD_BYTES = 256;
+
+size_t with_guard(size_t bytes)
 {
-    return (bytes + 255) / 256 * 256;
+    return (bytes + 255) / 256 * 256 + GUARD_BYTES;
 }
 
 size_t view_bytes(const l2k_coefficients *view)
 {
-    return aligned(view->stride * view->height * l2k_coefficient_bytes(view->type));
+    return with_guard(view->stride * view->height * l2k_coefficient_bytes(view->type));
 }
 
 /* Where the parts of a plan begin, in bytes. Coefficients come first. Up to `low` the pinned block has the same parts.
@@ -63,9 +67,9 @@ block_layout lay_out(const l2k_plan_spec *spec)
     layout.low = layout.pixels;
     for (uint32_t c = 0; c < spec->num_components && !spec->on_device; c += l2k_cuda_lanes(spec, c)) {
         l2k_cuda_pixels pixels = l2k_cuda_pixels_of(spec, c);
-        layout.low += aligned(l2k_cuda_pixel_bytes(&pixels));
+        layout.low += with_guard(l2k_cuda_pixel_bytes(&pixels));
     }
-    layout.end = layout.low + aligned(l2k_cuda_low_bytes(spec));
+    layout.end = layout.low + with_guard(l2k_cuda_low_bytes(spec));
     return layout;
 }
 
@@ -74,15 +78,15 @@ l2k_status take_blocks(l2k_plan *plan, const block_layout *layout)
 {
     cuda_state *s = state_of(plan);
     char what[80];
-    size_t bytes = layout->end ? layout->end : 1, pinned = layout->low ? layout->low : 1;
-    snprintf(what, sizeof what, "allocating %zu bytes of device memory", bytes);
-    L2K_TRY(l2k_cuda_check(plan->context, cudaMalloc((void **)&s->device, bytes), what));
-    L2K_TRY(l2k_cuda_check(plan->context, cudaMemsetAsync(s->device, 0, bytes, s->stream), "clearing device memory"));
+    snprintf(what, sizeof what, "allocating %zu bytes of device memory", layout->end);
+    L2K_TRY(l2k_cuda_check(plan->context, cudaMalloc((void **)&s->device, layout->end), what));
+    L2K_TRY(
+        l2k_cuda_check(plan->context, cudaMemsetAsync(s->device, 0, layout->end, s->stream), "clearing device memory"));
     L2K_TRY(l2k_cuda_check(plan->context, cudaStreamSynchronize(s->stream), "clearing device memory"));
     if (plan->spec.on_device)
         return L2K_OK;
-    snprintf(what, sizeof what, "allocating %zu bytes of pinned memory", pinned);
-    return l2k_cuda_check(plan->context, cudaMallocHost((void **)&s->pinned, pinned), what);
+    snprintf(what, sizeof what, "allocating %zu bytes of pinned memory", layout->low);
+    return l2k_cuda_check(plan->context, cudaMallocHost((void **)&s->pinned, layout->low), what);
 }
 
 void share_out_coefficients(l2k_plan *plan)
@@ -105,7 +109,7 @@ void share_out_pixels(l2k_plan *plan, size_t offset)
         *pixels = l2k_cuda_pixels_of(&plan->spec, c);
         pixels->device = s->device + offset;
         pixels->staging = s->pinned + offset;
-        offset += aligned(l2k_cuda_pixel_bytes(pixels));
+        offset += with_guard(l2k_cuda_pixel_bytes(pixels));
         size_t bytes = l2k_sample_bytes(pixels->type);
         for (unsigned lane = 0; lane < pixels->lanes; lane++, c++)
             s->planes[c] = l2k_plane{pixels->device + lane * bytes, (ptrdiff_t)pixels->row_bytes,
