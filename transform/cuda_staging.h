@@ -10,7 +10,7 @@ typedef struct l2k_cuda_pixels {
     l2k_sample_type type; /* the smallest that holds the precision of all lanes */
     unsigned lanes;       /* samples of a pixel: 1 or 3 */
     uint32_t width, height;
-    size_t row_bytes; /* from one row to the next, a multiple of 128 */
+    size_t row_bytes; /* from one row to the next, a multiple of 32, as device memory is read */
     char *device;     /* height * row_bytes each */
     char *staging;    /* pinned */
     bool direct;      /* the download that is under way goes to the caller's planes */

@@ -149,7 +149,7 @@ extern "C" l2k_cuda_pixels l2k_cuda_pixels_of(const l2k_plan_spec *spec, uint32_
     l2k_rect whole = l2k_resolution_rect(components->rect, l2k_discarded(spec->direction, components));
     pixels.width = l2k_rect_width(whole);
     pixels.height = l2k_rect_height(whole);
-    pixels.row_bytes = (used_row_bytes(&pixels) + 127) / 128 * 128;
+    pixels.row_bytes = (used_row_bytes(&pixels) + 31) / 32 * 32;
     return pixels;
 }
 
