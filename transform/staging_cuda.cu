@@ -97,20 +97,43 @@ void store_sample(char *at, size_t bytes, int32_t value)
     memcpy(at, &value, bytes);
 }
 
+/* A row of samples and how far they are apart. */
+struct strided {
+    char *data;
+    ptrdiff_t step;
+    l2k_sample_type type;
+};
+
+/* Between types of one size, whatever their signs. */
+template <class Bits> void copy_bits(strided from, strided to, uint32_t count)
+{
+    for (uint32_t x = 0; x < count; x++)
+        memcpy(to.data + (ptrdiff_t)x * to.step, from.data + (ptrdiff_t)x * from.step, sizeof(Bits));
+}
+
+void copy_samples(strided from, strided to, uint32_t count)
+{
+    size_t bytes = l2k_sample_bytes(to.type);
+    if (l2k_sample_bytes(from.type) != bytes)
+        for (uint32_t x = 0; x < count; x++)
+            store_sample(to.data + (ptrdiff_t)x * to.step, bytes,
+                         load_sample(from.data + (ptrdiff_t)x * from.step, from.type));
+    else if (bytes == 1)
+        copy_bits<uint8_t>(from, to, count);
+    else if (bytes == 2)
+        copy_bits<uint16_t>(from, to, count);
+    else
+        copy_bits<uint32_t>(from, to, count);
+}
+
 /* Row y of one lane into the packed row, or out of it. */
 void copy_lane(const l2k_cuda_pixels *pixels, const l2k_plane *plane, unsigned lane, uint32_t y, bool in)
 {
-    size_t packed_bytes = l2k_sample_bytes(pixels->type), bytes = l2k_sample_bytes(plane->type);
-    char *packed = pixels->staging + y * pixels->row_bytes + lane * packed_bytes;
-    char *caller = (char *)l2k_sample_at(plane, 0, y);
-    for (uint32_t x = 0; x < pixels->width; x++) {
-        if (in)
-            store_sample(packed, packed_bytes, load_sample(caller, plane->type));
-        else
-            store_sample(caller, bytes, load_sample(packed, pixels->type));
-        packed += pixels->lanes * packed_bytes;
-        caller += plane->sample_stride;
-    }
+    size_t bytes = l2k_sample_bytes(pixels->type);
+    strided packed = {pixels->staging + y * pixels->row_bytes + lane * bytes, (ptrdiff_t)(pixels->lanes * bytes),
+                      pixels->type};
+    strided caller = {(char *)l2k_sample_at(plane, 0, y), plane->sample_stride, plane->type};
+    copy_samples(in ? caller : packed, in ? packed : caller, pixels->width);
 }
 
 /* Rows y0 .. y1 - 1 between the caller's planes and pinned memory. */
