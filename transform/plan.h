@@ -80,6 +80,7 @@ typedef struct l2k_plan l2k_plan;
  * L2K_ERROR_ARGUMENT for a component transform over components that differ in shape. A plan for one thread starts no
  * parallel region, so many of them may run side by side inside one. */
 l2k_status l2k_plan_create(const l2k_context *context, l2k_backend backend, const l2k_plan_spec *spec, l2k_plan **plan);
+
 /* Waits for what is under way. */
 void l2k_plan_free(l2k_plan *plan);
 
@@ -104,8 +105,9 @@ const l2k_coefficients *l2k_plan_coefficients(const l2k_plan *plan, uint32_t c);
  * bus are moved to or from the device directly: one plane, or the three of a component transform interleaved, samples
  * of the smallest type that holds the precision (signed where any of the three is), rows in ascending order.
  *
- * After an error nothing is under way and the plan can be begun again. What an inverse has then done to the planes is
- * unspecified where they are pinned; other planes it only touches once all samples have arrived.
+ * After a failed run (any error but L2K_ERROR_STATE) nothing is under way and the plan can be begun again. What an
+ * inverse has then done to the planes is unspecified where they are pinned; other planes it only touches once all
+ * samples have arrived.
  *
  * L2K_ERROR_STATE: begin of a plan that is under way or was made on_device, finish of one that is not under way.
  * L2K_ERROR_ARGUMENT: float samples where the transform has none, or on the host for CUDA. L2K_ERROR_BACKEND: the
