@@ -1,5 +1,6 @@
 #!/bin/sh
-# Everything that needs a GPU, in one call: parity with the CPU, compute-sanitizer on a small selection, the benchmark.
+# Everything that needs a GPU, in one call: parity with the CPU, failures, compute-sanitizer on a small selection, the
+# benchmarks.
 #   bench/gpu.sh BUILD        BUILD was configured with -DL2K_BENCH=ON
 # Prints to standard output; redirect it into bench/results/.
 set -eu
@@ -7,6 +8,13 @@ build=${1:?the build folder}
 export L2K_REQUIRE_GPU=1
 echo "## Parity"
 "$build/tests/gpu_parity" 3000 1
+echo
+echo "## The command on both backends"
+bash "$(dirname "$0")/../tests/gpu_cli.sh" "$build/lift2k" "$(dirname "$0")/../tests/data"
+echo
+echo "## Memory and failures"
+"$build/tests/gpu_errors"
+"$build/tests/gpu_tiles"
 for tool in memcheck racecheck initcheck synccheck; do
     echo
     echo "## compute-sanitizer $tool"
@@ -15,3 +23,6 @@ done
 echo
 echo "## Speed"
 "$build/gpu_transform"
+echo
+echo "## A stream of images, host to host"
+"$build/gpu_stream"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sample.h"
 #include "codec/image.h"
 
 uint32_t l2k_decoder_only_component(const l2k_decoder *decoder)

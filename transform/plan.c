@@ -48,6 +48,11 @@ bool l2k_backend_usable(l2k_backend backend, char *text, size_t bytes)
 #endif
 }
 
+bool l2k_backend_overlaps(l2k_backend backend)
+{
+    return backend == L2K_BACKEND_CUDA;
+}
+
 static bool share_shape(const l2k_plan_component *a, const l2k_plan_component *b)
 {
     return memcmp(&a->rect, &b->rect, sizeof a->rect) == 0 && a->levels == b->levels && a->discard == b->discard &&
@@ -86,7 +91,8 @@ static l2k_status copy_spec(l2k_plan *plan, const l2k_plan_spec *spec)
     size_t count = spec->num_components;
     plan->components = l2k_allocate(plan->context, count, sizeof *plan->components);
     plan->views = l2k_allocate_zeroed(plan->context, count, sizeof *plan->views);
-    if (!plan->components || !plan->views)
+    plan->planes = l2k_allocate(plan->context, count, sizeof *plan->planes);
+    if (!plan->components || !plan->views || !plan->planes)
         return l2k_fail(plan->context, L2K_ERROR_MEMORY, "out of memory for a transform of %zu components", count);
     memcpy(plan->components, spec->components, count * sizeof *plan->components);
     plan->spec = *spec;
@@ -125,6 +131,7 @@ void l2k_plan_free(l2k_plan *plan)
         return;
     if (plan->views)
         plan->backend->free(plan);
+    l2k_release(plan->context, plan->planes);
     l2k_release(plan->context, plan->views);
     l2k_release(plan->context, plan->components);
     l2k_release(plan->context, plan);
@@ -173,13 +180,6 @@ const l2k_coefficients *l2k_plan_coefficients(const l2k_plan *plan, uint32_t c)
     return &plan->views[c];
 }
 
-static l2k_status check_direction(const l2k_plan *plan, l2k_direction direction)
-{
-    if (plan->spec.direction != direction || plan->spec.on_device)
-        return l2k_fail(plan->context, L2K_ERROR_STATE, "a transform plan was run in the wrong direction or place");
-    return L2K_OK;
-}
-
 /* Float samples are for plans that work in floats, and know no component transform. */
 static l2k_status check_planes(const l2k_plan *plan, const l2k_plane *planes)
 {
@@ -193,18 +193,42 @@ static l2k_status check_planes(const l2k_plan *plan, const l2k_plane *planes)
     return L2K_OK;
 }
 
+l2k_status l2k_plan_begin(l2k_plan *plan, const l2k_plane *planes)
+{
+    if (plan->under_way || plan->spec.on_device)
+        return l2k_fail(plan->context, L2K_ERROR_STATE, "a transform plan was begun %s",
+                        plan->under_way ? "twice" : "that works on device memory");
+    L2K_TRY(check_planes(plan, planes));
+    memcpy(plan->planes, planes, plan->spec.num_components * sizeof *planes);
+    L2K_TRY(plan->backend->begin(plan, plan->planes));
+    plan->under_way = true;
+    return L2K_OK;
+}
+
+l2k_status l2k_plan_finish(l2k_plan *plan)
+{
+    if (!plan->under_way)
+        return l2k_fail(plan->context, L2K_ERROR_STATE, "a transform plan was finished that had not begun");
+    plan->under_way = false;
+    return plan->backend->finish ? plan->backend->finish(plan, plan->planes) : L2K_OK;
+}
+
+static l2k_status run(l2k_plan *plan, l2k_direction direction, const l2k_plane *planes)
+{
+    if (plan->spec.direction != direction)
+        return l2k_fail(plan->context, L2K_ERROR_STATE, "a transform plan was run in the wrong direction");
+    L2K_TRY(l2k_plan_begin(plan, planes));
+    return l2k_plan_finish(plan);
+}
+
 l2k_status l2k_plan_forward(l2k_plan *plan, const l2k_plane *planes)
 {
-    L2K_TRY(check_direction(plan, L2K_FORWARD));
-    L2K_TRY(check_planes(plan, planes));
-    return plan->backend->forward(plan, planes);
+    return run(plan, L2K_FORWARD, planes);
 }
 
 l2k_status l2k_plan_inverse(l2k_plan *plan, const l2k_plane *planes)
 {
-    L2K_TRY(check_direction(plan, L2K_INVERSE));
-    L2K_TRY(check_planes(plan, planes));
-    return plan->backend->inverse(plan, planes);
+    return run(plan, L2K_INVERSE, planes);
 }
 
 l2k_status l2k_plan_run_on_device(l2k_plan *plan, const l2k_plane *planes, void *stream)

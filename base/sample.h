@@ -1,0 +1,18 @@
+/* Samples in the caller's memory, as l2k_plane describes them. */
+#ifndef L2K_BASE_SAMPLE_H
+#define L2K_BASE_SAMPLE_H
+
+#include "lift2k/lift2k.h"
+
+static inline size_t l2k_sample_bytes(l2k_sample_type type)
+{
+    return type <= L2K_SAMPLE_S8 ? 1 : type <= L2K_SAMPLE_S16 ? 2 : 4;
+}
+
+/* The sample in column x of row y. */
+static inline uint8_t *l2k_sample_at(const l2k_plane *plane, uint32_t x, uint32_t y)
+{
+    return (uint8_t *)plane->data + (ptrdiff_t)y * plane->row_stride + (ptrdiff_t)x * plane->sample_stride;
+}
+
+#endif
