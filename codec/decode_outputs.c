@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "codec/image.h"
+#include "tiling/samples.h"
 
 uint32_t l2k_decoder_only_component(const l2k_decoder *decoder)
 {

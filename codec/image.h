@@ -4,9 +4,6 @@
 
 #include "lift2k/lift2k.h"
 
-/* Whether every value of a component fits a sample type. An impossible type holds nothing. */
-bool l2k_sample_type_holds(l2k_sample_type type, uint32_t precision, bool is_signed);
-
 static inline size_t l2k_sample_bytes(l2k_sample_type type)
 {
     return type <= L2K_SAMPLE_S8 ? 1 : type <= L2K_SAMPLE_S16 ? 2 : 4;
