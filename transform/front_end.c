@@ -20,6 +20,7 @@ static const l2k_option_rule rules[] = {
     [L2K_TRANSFORM_BACKEND] = {"backend", 0, L2K_BACKEND_CUDA, L2K_BACKEND_AUTO},
     [L2K_TRANSFORM_THREADS] = {"number of threads", 0, 1024, 0},
     [L2K_TRANSFORM_LIMIT_SAMPLES] = {"limit of samples", 0, INT64_MAX, (int64_t)1 << 36},
+    [L2K_TRANSFORM_GPU_MIN_SAMPLES] = {"number of samples for the GPU", 0, INT64_MAX, L2K_GPU_MIN_SAMPLES},
 };
 
 enum { NUM_OPTIONS = sizeof rules / sizeof *rules };
@@ -35,6 +36,7 @@ l2k_transform *l2k_transform_new(const l2k_hooks *hooks)
     if (!t)
         return NULL;
     t->context = context;
+    t->context.choice = &t->choice;
     l2k_options_reset(rules, NUM_OPTIONS, t->options);
     return t;
 }
@@ -142,6 +144,7 @@ static l2k_status make_plan(l2k_transform *t, const l2k_plan_spec *spec)
     if (spec->on_device && backend == L2K_BACKEND_AUTO)
         backend = L2K_BACKEND_CUDA;
     t->context.threads = l2k_thread_count((unsigned)t->options[L2K_TRANSFORM_THREADS]);
+    l2k_choice_start(&t->choice, t->options[L2K_TRANSFORM_GPU_MIN_SAMPLES]);
     return l2k_plan_create(&t->context, backend, spec, &t->plan);
 }
 

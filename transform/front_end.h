@@ -3,7 +3,7 @@
 #ifndef L2K_TRANSFORM_FRONT_END_H
 #define L2K_TRANSFORM_FRONT_END_H
 
-#include "transform/plan.h"
+#include "transform/choice.h"
 
 /* Steps that the caller set, one list entry per component or for all of them. */
 typedef struct l2k_own_steps {
@@ -23,7 +23,8 @@ typedef struct l2k_tile_spec {
 
 struct l2k_transform {
     l2k_context context;
-    int64_t options[L2K_TRANSFORM_LIMIT_SAMPLES + 1];
+    l2k_choice choice;
+    int64_t options[L2K_TRANSFORM_GPU_MIN_SAMPLES + 1];
     l2k_own_steps *own_steps;
     bool changed;       /* options or steps, since the plan was made */
     l2k_plan *plan;     /* NULL: not prepared */

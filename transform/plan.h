@@ -34,9 +34,9 @@ typedef struct l2k_plan_spec {
 typedef struct l2k_plan l2k_plan;
 
 /* Takes all memory for `spec` on a backend, for use with up to context->threads threads; `context` must outlive the
- * plan. L2K_BACKEND_AUTO is the CPU at present. Errors: L2K_ERROR_MEMORY, L2K_ERROR_BACKEND, and
- * L2K_ERROR_ARGUMENT for a component transform over components that differ in shape. A plan for one thread starts no
- * parallel region, so many of them may run side by side inside one. */
+ * plan. L2K_BACKEND_AUTO is the GPU or the CPU, as transform/choice.h has it. Errors: L2K_ERROR_MEMORY,
+ * L2K_ERROR_BACKEND, and L2K_ERROR_ARGUMENT for a component transform over components that differ in shape. A plan for
+ * one thread starts no parallel region, so many of them may run side by side inside one. */
 l2k_status l2k_plan_create(const l2k_context *context, l2k_backend backend, const l2k_plan_spec *spec, l2k_plan **plan);
 void l2k_plan_free(l2k_plan *plan);
 

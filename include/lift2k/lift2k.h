@@ -165,7 +165,9 @@ typedef enum l2k_tile_parts {
 
 typedef enum l2k_format { L2K_FORMAT_JP2 = 0, L2K_FORMAT_CODESTREAM } l2k_format;
 
-/* Where the transform stage runs; the result is the same to the bit. AUTO is the CPU at present. */
+/* Where the transform stage runs; the result is the same to the bit. AUTO is the GPU for tiles of at least so many
+ * samples as the option GPU_MIN_SAMPLES says, where there is one, else the CPU; also, with a note, where the GPU's
+ * memory does not suffice. CUDA is the GPU or L2K_ERROR_BACKEND. */
 typedef enum l2k_backend { L2K_BACKEND_AUTO = 0, L2K_BACKEND_CPU, L2K_BACKEND_CUDA } l2k_backend;
 
 /* Whether the transform stage can run on a backend here and now. What a backend runs on (the GPU's name), or why it
@@ -196,7 +198,9 @@ typedef enum l2k_encoder_option {
     L2K_ENCODER_TILE_PARTS,          /* l2k_tile_parts; one */
     L2K_ENCODER_THREADS,             /* 0 = all processors; 0 */
     L2K_ENCODER_BACKEND,             /* l2k_backend; auto */
-    L2K_ENCODER_LIMIT_SAMPLES        /* most samples (all components together) accepted; 2^36 */
+    L2K_ENCODER_LIMIT_SAMPLES,       /* most samples (all components together) accepted; 2^36 */
+    L2K_ENCODER_GPU_MIN_SAMPLES      /* AUTO: samples of a tile (all components) from which on the GPU is taken,
+                                        0 = always; measured, see README.md */
 } l2k_encoder_option;
 
 typedef enum l2k_target {
@@ -239,8 +243,9 @@ typedef enum l2k_decoder_option {
     L2K_DECODER_COMPONENT,  /* -1 = all; else only this codestream component, before the inverse component transform */
     L2K_DECODER_THREADS,    /* 0 = all processors; 0 */
     L2K_DECODER_BACKEND,    /* l2k_backend; auto */
-    L2K_DECODER_LIMIT_SAMPLES, /* most samples of the whole image accepted; 2^36 */
-    L2K_DECODER_LIMIT_BYTES    /* most bytes read from the stream; 2^40 */
+    L2K_DECODER_LIMIT_SAMPLES,  /* most samples of the whole image accepted; 2^36 */
+    L2K_DECODER_LIMIT_BYTES,    /* most bytes read from the stream; 2^40 */
+    L2K_DECODER_GPU_MIN_SAMPLES /* as for the encoder, after reduction */
 } l2k_decoder_option;
 
 /* What a file holds, in the words of its main header. */
@@ -333,7 +338,8 @@ typedef enum l2k_transform_option {
     L2K_TRANSFORM_MEMORY,              /* l2k_memory; host */
     L2K_TRANSFORM_BACKEND,             /* l2k_backend, for device memory auto or CUDA; auto */
     L2K_TRANSFORM_THREADS,             /* of the CPU, 0 = all processors; 0 */
-    L2K_TRANSFORM_LIMIT_SAMPLES        /* most samples (all components together) accepted; 2^36 */
+    L2K_TRANSFORM_LIMIT_SAMPLES,       /* most samples (all components together) accepted; 2^36 */
+    L2K_TRANSFORM_GPU_MIN_SAMPLES      /* as for the encoder */
 } l2k_transform_option;
 
 /* The type of a coefficient in memory. */
@@ -466,8 +472,9 @@ L2K_API l2k_status l2k_transform_subband(const l2k_transform *transform, uint32_
 /* Runs on host memory: forward from planes to coefficients, inverse from coefficients to planes, and back when all is
  * done. There is a plane for every component, its first sample the top left one of the tile-component (B-12), of the
  * resolution that is left of it where some are left out; sizes follow from l2k_component_size and B-14. Data and
- * strides must be multiples of the sample's size. Planes of L2K_SAMPLE_F32 take no part in a component transform; the
- * CUDA backend has them in device memory only.
+ * strides must be multiples of the sample's size. Planes of L2K_SAMPLE_F32 take no part in a component transform; of
+ * host memory, only the CPU (which one should then ask for, instead of AUTO) takes them; the CUDA backend has them in
+ * device memory only.
  *
  * L2K_ERROR_STATE where the transform is not prepared, or for the other direction or memory; L2K_ERROR_ARGUMENT for
  * planes that are missing or whose type cannot hold the component's samples; L2K_ERROR_BACKEND where the GPU fails.
