@@ -366,7 +366,7 @@ static l2k_backend backend_of_auto(const picture *p, unsigned notes)
     return backend;
 }
 
-/* Large enough that scraps do not do, and in several tiles of different shapes. */
+/* Large enough that scraps of memory do not do. */
 static void test_auto(void **unused)
 {
     (void)unused;

@@ -40,7 +40,7 @@ typedef enum l2k_status {
     L2K_OK = 0,
     L2K_ERROR_ARGUMENT,    /* a value outside its range, or options that contradict each other */
     L2K_ERROR_STATE,       /* a call out of order, for example decoding before opening */
-    L2K_ERROR_MEMORY,      /* the allocation hook returned NULL */
+    L2K_ERROR_MEMORY,      /* the allocation hook returned NULL, or the GPU has no such room left */
     L2K_ERROR_LIMIT,       /* a limit set by the caller would be exceeded; found before memory is taken for it */
     L2K_ERROR_IO,          /* a stream callback reported a failure */
     L2K_ERROR_FORMAT,      /* the input is not JPEG 2000 at all */
@@ -200,7 +200,7 @@ typedef enum l2k_encoder_option {
     L2K_ENCODER_BACKEND,             /* l2k_backend; auto */
     L2K_ENCODER_LIMIT_SAMPLES,       /* most samples (all components together) accepted; 2^36 */
     L2K_ENCODER_GPU_MIN_SAMPLES      /* AUTO: samples of a tile (all components) from which on the GPU is taken,
-                                        0 = always; measured, see README.md */
+                                        0 = always; the default is in README.md */
 } l2k_encoder_option;
 
 typedef enum l2k_target {
@@ -449,7 +449,8 @@ L2K_API l2k_status l2k_transform_device_bytes(const l2k_transform *transform, co
  * matter. An image that is not cut into tiles is its own tile. A tile-component without samples is possible.
  *
  * May be called again, for another tile or other options: views and subbands told before are void then, also where it
- * fails, which leaves the transform unprepared. It is cheap where sizes, parities and all else stay as they were.
+ * fails, which leaves the transform unprepared. Runs on device memory must have come to their end, and
+ * graphs with them are not to be launched again. It is cheap where sizes, parities and all else stay as they were.
  *
  * Errors: L2K_ERROR_ARGUMENT for what cannot be or contradicts itself, L2K_ERROR_LIMIT, L2K_ERROR_MEMORY (of the host
  * or the device), L2K_ERROR_BACKEND where CUDA or device memory is wanted and cannot be had. */
@@ -472,9 +473,8 @@ L2K_API l2k_status l2k_transform_subband(const l2k_transform *transform, uint32_
 /* Runs on host memory: forward from planes to coefficients, inverse from coefficients to planes, and back when all is
  * done. There is a plane for every component, its first sample the top left one of the tile-component (B-12), of the
  * resolution that is left of it where some are left out; sizes follow from l2k_component_size and B-14. Data and
- * strides must be multiples of the sample's size. Planes of L2K_SAMPLE_F32 take no part in a component transform; of
- * host memory, only the CPU (which one should then ask for, instead of AUTO) takes them; the CUDA backend has them in
- * device memory only.
+ * strides must be multiples of the sample's size. Planes of L2K_SAMPLE_F32 take no part in a component transform,
+ * and in host memory they are for the CPU alone: ask for L2K_BACKEND_CPU then, not for AUTO.
  *
  * L2K_ERROR_STATE where the transform is not prepared, or for the other direction or memory; L2K_ERROR_ARGUMENT for
  * planes that are missing or whose type cannot hold the component's samples; L2K_ERROR_BACKEND where the GPU fails.
