@@ -174,7 +174,6 @@ static void both_forward(const shape *s, const l2k_image *tile, const l2k_hooks 
     assert_int_equal(l2k_transform_prepare(cpu, tile), L2K_OK);
     assert_int_equal(l2k_transform_prepare(gpu, tile), L2K_OK);
     assert_int_equal(l2k_transform_backend(gpu), L2K_BACKEND_CUDA);
-    CUDA(cudaDeviceSynchronize());
     assert_int_equal(l2k_transform_forward(gpu, host), L2K_ERROR_STATE);
     assert_int_equal(l2k_transform_forward(cpu, host), L2K_OK);
     run_on_device(gpu, L2K_FORWARD, device, s->in_graph);
@@ -204,7 +203,6 @@ static void both_inverse(const shape *s, const l2k_image *tile, const l2k_hooks 
                   *gpu = make(hooks, s, L2K_INVERSE, L2K_MEMORY_DEVICE);
     assert_int_equal(l2k_transform_prepare(cpu, tile), L2K_OK);
     assert_int_equal(l2k_transform_prepare(gpu, tile), L2K_OK);
-    CUDA(cudaDeviceSynchronize());
     for (uint32_t c = 0; c < tile->num_components; c++) {
         const l2k_coefficients *view = l2k_transform_coefficients(cpu, c);
         fill_view(view);
