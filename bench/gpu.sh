@@ -1,5 +1,5 @@
 #!/bin/sh
-# Everything that needs a GPU, in one call: parity with the CPU, compute-sanitizer on a small selection, the benchmark.
+# Everything that needs a GPU, in one call: parity with the CPU, the public interface, compute-sanitizer on a small selection, the benchmark.
 #   bench/gpu.sh BUILD        BUILD was configured with -DL2K_BENCH=ON
 # Prints to standard output; redirect it into bench/results/.
 set -eu
@@ -7,6 +7,10 @@ build=${1:?the build folder}
 export L2K_REQUIRE_GPU=1
 echo "## Parity"
 "$build/tests/gpu_parity" 3000 1
+echo
+echo "## The public interface"
+"$build/tests/gpu_api"
+"$build/examples/cuda_subband"
 for tool in memcheck racecheck initcheck synccheck; do
     echo
     echo "## compute-sanitizer $tool"
