@@ -15,4 +15,7 @@ static inline uint8_t *l2k_sample_at(const l2k_plane *plane, uint32_t x, uint32_
     return (uint8_t *)plane->data + (ptrdiff_t)y * plane->row_stride + (ptrdiff_t)x * plane->sample_stride;
 }
 
+/* Whether every value of a component fits an integer sample type. Any other type holds nothing. */
+bool l2k_sample_type_holds(l2k_sample_type type, uint32_t precision, bool is_signed);
+
 #endif

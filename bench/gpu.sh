@@ -1,6 +1,6 @@
 #!/bin/sh
-# Everything that needs a GPU, in one call: parity with the CPU, failures, compute-sanitizer on a small selection, the
-# benchmarks.
+# Everything that needs a GPU, in one call: parity with the CPU, the public interface, failures, compute-sanitizer on a
+# small selection, the benchmarks.
 #   bench/gpu.sh BUILD        BUILD was configured with -DL2K_BENCH=ON
 # Prints to standard output; redirect it into bench/results/.
 set -eu
@@ -8,6 +8,10 @@ build=${1:?the build folder}
 export L2K_REQUIRE_GPU=1
 echo "## Parity"
 "$build/tests/gpu_parity" 3000 1
+echo
+echo "## The public interface"
+"$build/tests/gpu_api"
+"$build/examples/cuda_subband"
 echo
 echo "## The command on both backends"
 bash "$(dirname "$0")/../tests/gpu_cli.sh" "$build/lift2k" "$(dirname "$0")/../tests/data"

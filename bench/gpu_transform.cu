@@ -13,6 +13,7 @@
 
 extern "C" {
 #include "base/context.h"
+#include "base/sample.h"
 #include "quant/steps.h"
 #include "transform/plan.h"
 }
@@ -42,11 +43,6 @@ static void print_message(void *, l2k_severity, const char *text)
     fprintf(stderr, "lift2k: %s\n", text);
 }
 
-static size_t sample_bytes(l2k_sample_type type)
-{
-    return type <= L2K_SAMPLE_S8 ? 1 : type <= L2K_SAMPLE_S16 ? 2 : 4;
-}
-
 /* A plan with its own pixels in device memory. */
 struct subject {
     l2k_plan *plan;
@@ -57,7 +53,7 @@ struct subject {
 
 static size_t pixel_bytes(const work &w, uint32_t n)
 {
-    return (size_t)n * n * w.components * sample_bytes(w.samples);
+    return (size_t)n * n * w.components * l2k_sample_bytes(w.samples);
 }
 
 static size_t coefficient_bytes(const work &w, uint32_t n)
@@ -78,7 +74,7 @@ static void fill_with_noise(char *device, size_t bytes, const work &w)
             float v = (float)host[i] - 128;
             memcpy(&host[i], &v, 4);
         }
-    else if (sample_bytes(w.samples) == 2)
+    else if (l2k_sample_bytes(w.samples) == 2)
         for (size_t i = 0; i + 1 < bytes; i += 2) {
             int16_t v = (int16_t)(host[i] - (w.is_signed ? 128 : 0));
             memcpy(&host[i], &v, 2);
@@ -125,7 +121,7 @@ static subject make_subject(const l2k_context *context, const work &w, l2k_direc
     CHECK(cudaMalloc(&s.pixels, pixel_bytes(w, n)));
     if (fill)
         fill_with_noise(s.pixels, pixel_bytes(w, n), w);
-    size_t size = sample_bytes(w.samples);
+    size_t size = l2k_sample_bytes(w.samples);
     for (unsigned c = 0; c < w.components; c++) {
         s.planes[c].data = s.pixels + c * size;
         s.planes[c].row_stride = (ptrdiff_t)(n * w.components * size);

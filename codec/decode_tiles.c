@@ -362,10 +362,9 @@ static l2k_status select_tiles(decode_job *job)
 /* A failure can leave tiles in the slots: they are freed when no plan works on their memory any more. */
 static l2k_status decode_all(decode_job *job)
 {
-    const l2k_tile_grid *grid = &job->codestream->siz.grid;
     l2k_workers workers;
-    L2K_TRY(l2k_workers_create(job->context, (l2k_backend)job->decoder->options[L2K_DECODER_BACKEND], job->num_tiles,
-                               (uint64_t)grid->tile_width * grid->tile_height, &workers));
+    L2K_TRY(l2k_workers_create(job->context, (l2k_backend)job->decoder->options[L2K_DECODER_BACKEND],
+                               &job->codestream->siz, job->num_tiles, &workers));
     l2k_status status = L2K_OK;
     job->states = l2k_allocate_zeroed(job->context, workers.num_slots, sizeof *job->states);
     if (!job->states)

@@ -178,13 +178,12 @@ static void add_guard_bit(l2k_encode_job *job)
 l2k_status l2k_encode_tiles(l2k_encode_job *job)
 {
     l2k_workers workers;
-    uint64_t samples = (uint64_t)job->siz.grid.tile_width * job->siz.grid.tile_height;
     job->num_arenas = job->context->threads;
     job->arenas = l2k_allocate_zeroed(job->context, job->num_arenas, sizeof *job->arenas);
     if (!job->arenas)
         return l2k_fail(job->context, L2K_ERROR_MEMORY, "out of memory for %u threads", job->num_arenas);
-    L2K_TRY(l2k_workers_create(job->context, (l2k_backend)job->encoder->options[L2K_ENCODER_BACKEND], job->num_tiles,
-                               samples, &workers));
+    L2K_TRY(l2k_workers_create(job->context, (l2k_backend)job->encoder->options[L2K_ENCODER_BACKEND], &job->siz,
+                               job->num_tiles, &workers));
     l2k_status status = l2k_workers_run(&workers, job->num_tiles, &(l2k_tile_work){begin_tile, end_tile}, job);
     l2k_workers_release(&workers);
     if (status == L2K_OK && job->needs_guard_bit)

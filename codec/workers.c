@@ -15,11 +15,20 @@ static l2k_status create_team(const l2k_context *context, unsigned threads, l2k_
     return L2K_OK;
 }
 
-l2k_status l2k_workers_create(const l2k_context *context, l2k_backend backend, uint32_t num_tiles,
-                              uint64_t samples_of_a_tile, l2k_workers *workers)
+/* Two where the plan of one tile may have work under way; some tiles may turn out smaller than they all could be. */
+static unsigned slots_of_team(const l2k_context *context, l2k_backend backend, const l2k_siz *siz, uint32_t num_tiles)
 {
-    bool by_tile = num_tiles >= 2 * context->threads && samples_of_a_tile <= SMALL_TILE_SAMPLES;
-    unsigned slots = num_tiles > 1 && l2k_backend_overlaps(backend) ? L2K_SLOTS_OF_TEAM : 1;
+    uint64_t area = (uint64_t)siz->grid.tile_width * siz->grid.tile_height, n = siz->num_components;
+    uint64_t samples = area <= UINT64_MAX / n ? area * n : UINT64_MAX;
+    return num_tiles > 1 && l2k_backend_overlaps(context, backend, samples) ? L2K_SLOTS_OF_TEAM : 1;
+}
+
+l2k_status l2k_workers_create(const l2k_context *context, l2k_backend backend, const l2k_siz *siz, uint32_t num_tiles,
+                              l2k_workers *workers)
+{
+    uint64_t area = (uint64_t)siz->grid.tile_width * siz->grid.tile_height;
+    bool by_tile = num_tiles >= 2 * context->threads && area <= SMALL_TILE_SAMPLES;
+    unsigned slots = slots_of_team(context, backend, siz, num_tiles);
     *workers = (l2k_workers){.context = context, .num_teams = by_tile ? context->threads : 1};
     workers->num_slots = workers->num_teams * slots;
     workers->teams = l2k_allocate_zeroed(context, workers->num_teams, sizeof *workers->teams);

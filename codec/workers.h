@@ -4,9 +4,10 @@
 #define L2K_CODEC_WORKERS_H
 
 #include "base/memory.h"
+#include "codec/coding.h"
 #include "codec/t1.h"
 
-/* A tile that a team has in hand, and its plan. Where the transform runs on a device a team has two in hand: one is
+/* A tile that a team has in hand, and its plan. Where the transform may run on a device a team has two in hand: one is
  * with the device while the threads are at the other. */
 typedef struct l2k_tile_slot {
     l2k_plan *plan;
@@ -31,8 +32,9 @@ typedef struct l2k_workers {
     l2k_team *teams;
 } l2k_workers;
 
-l2k_status l2k_workers_create(const l2k_context *context, l2k_backend backend, uint32_t num_tiles,
-                              uint64_t samples_of_a_tile, l2k_workers *workers);
+/* For `num_tiles` of the tiles that `siz` describes. */
+l2k_status l2k_workers_create(const l2k_context *context, l2k_backend backend, const l2k_siz *siz, uint32_t num_tiles,
+                              l2k_workers *workers);
 
 /* Waits for what plans have under way. */
 void l2k_workers_release(l2k_workers *workers);

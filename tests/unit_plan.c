@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/sample.h"
 #include "reference_wavelet.h"
 #include "transform/plan.h"
 
@@ -82,11 +83,6 @@ static void choose_samples(l2k_plan_component *c, l2k_sample_type *type)
     }
 }
 
-static size_t size_of_type(l2k_sample_type type)
-{
-    return type <= L2K_SAMPLE_S8 ? 1 : type <= L2K_SAMPLE_S16 ? 2 : 4;
-}
-
 /* Interleaved planes of one type and size where that is possible, else planes side by side; gaps everywhere. */
 static void place_planes(test_case *t)
 {
@@ -103,7 +99,7 @@ static void place_planes(test_case *t)
             t->components[c].precision = t->components[0].precision;
             t->components[c].is_signed = t->components[0].is_signed;
         }
-        size_t size = size_of_type(p->type);
+        size_t size = l2k_sample_bytes(p->type);
         if (!interleaved || c == 0) {
             p->sample_stride = (ptrdiff_t)(interleaved ? size * (3 + below(2)) : below(2) ? size : size + below(5));
             p->row_stride = (ptrdiff_t)((size_t)p->sample_stride * w + size * 3 + below(7));
@@ -165,7 +161,7 @@ static void put(const l2k_plane *p, uint32_t x, uint32_t y, int64_t value)
     int8_t v8 = (int8_t)value;
     int16_t v16 = (int16_t)value;
     int32_t v32 = (int32_t)value;
-    size_t size = size_of_type(p->type);
+    size_t size = l2k_sample_bytes(p->type);
     memcpy(at, size == 1 ? (void *)&v8 : size == 2 ? (void *)&v16 : (void *)&v32, size);
 }
 
@@ -255,7 +251,7 @@ static void ignore(void *user, l2k_severity severity, const char *text)
 
 static l2k_context context_of(unsigned threads)
 {
-    return (l2k_context){{NULL, NULL, ignore, NULL}, threads};
+    return (l2k_context){.hooks = {NULL, NULL, ignore, NULL}, .threads = threads};
 }
 
 static void check_bands(const test_case *t, uint32_t c, const l2k_coefficients *view)
@@ -588,7 +584,7 @@ static void release(void *user, void *block)
 static void test_out_of_memory(void **unused)
 {
     (void)unused;
-    l2k_context context = {{allocate, release, ignore, NULL}, 2};
+    l2k_context context = {.hooks = {allocate, release, ignore, NULL}, .threads = 2};
     test_case t = random_case(L2K_INVERSE, 50);
     l2k_plan *plan = NULL;
     t.spec.components = t.components;

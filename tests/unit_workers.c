@@ -1,8 +1,9 @@
-/* How tiles pass through the hands of a team: in which order they begin and end, and what a failure leaves. The
- * backend's name alone decides about the slots, so no GPU is needed. */
+/* How tiles pass through the hands of a team: in which order they begin and end, and what a failure leaves. Where CUDA
+ * is asked for, its name alone decides about the slots, so no GPU is needed. */
 #include "support.h"
 
 #include "codec/workers.h"
+#include "transform/choice.h"
 
 enum { MAX_EVENTS = 256 };
 
@@ -35,11 +36,17 @@ static l2k_status end(void *job, l2k_team *team, l2k_tile_slot *slot, uint32_t i
     return index == r->fail_end ? L2K_ERROR_BACKEND : L2K_OK;
 }
 
+static l2k_siz siz_of(uint32_t tile_side, uint32_t components)
+{
+    return (l2k_siz){.grid = {.tile_width = tile_side, .tile_height = tile_side}, .num_components = components};
+}
+
 static l2k_status run(l2k_backend backend, uint32_t tiles, record *r)
 {
     l2k_context context = {.threads = 1};
     l2k_workers workers;
-    assert_int_equal(l2k_workers_create(&context, backend, tiles, (uint64_t)1 << 30, &workers), L2K_OK);
+    l2k_siz siz = siz_of(1 << 15, 1);
+    assert_int_equal(l2k_workers_create(&context, backend, &siz, tiles, &workers), L2K_OK);
     assert_int_equal(workers.num_teams, 1);
     l2k_status status = l2k_workers_run(&workers, tiles, &(l2k_tile_work){begin, end}, r);
     l2k_workers_release(&workers);
@@ -126,13 +133,38 @@ static void test_teams(void **unused)
     l2k_context context = {.threads = l2k_thread_count(4)};
     l2k_workers workers;
     record r = fresh();
-    assert_int_equal(l2k_workers_create(&context, L2K_BACKEND_CUDA, 100, 4096, &workers), L2K_OK);
+    l2k_siz siz = siz_of(64, 1);
+    assert_int_equal(l2k_workers_create(&context, L2K_BACKEND_CUDA, &siz, 100, &workers), L2K_OK);
     assert_int_equal(workers.num_teams, context.threads);
     assert_int_equal(workers.num_slots, 2 * context.threads);
     assert_int_equal(l2k_workers_run(&workers, 100, &(l2k_tile_work){check_slot, count_end}, &r), L2K_OK);
     for (unsigned i = 0; i < 100; i++)
         assert_int_equal(r.ended[i], 1);
     l2k_workers_release(&workers);
+}
+
+/* AUTO: two slots where a tile can reach the threshold and there is a GPU. */
+static unsigned slots_under_auto(int64_t gpu_min_samples, uint32_t tile_side, uint32_t components, uint32_t tiles)
+{
+    l2k_choice choice;
+    l2k_choice_start(&choice, gpu_min_samples);
+    l2k_context context = {.threads = 1, .choice = &choice};
+    l2k_siz siz = siz_of(tile_side, components);
+    l2k_workers workers;
+    assert_int_equal(l2k_workers_create(&context, L2K_BACKEND_AUTO, &siz, tiles, &workers), L2K_OK);
+    l2k_workers_release(&workers);
+    return workers.num_slots;
+}
+
+static void test_auto(void **unused)
+{
+    (void)unused;
+    char text[200];
+    unsigned slots = l2k_backend_usable(L2K_BACKEND_CUDA, text, sizeof text) ? 2 : 1;
+    assert_int_equal(slots_under_auto(300, 10, 3, 2), slots);
+    assert_int_equal(slots_under_auto(301, 10, 3, 2), 1);
+    assert_int_equal(slots_under_auto(300, 10, 3, 1), 1);
+    assert_int_equal(slots_under_auto(INT64_MAX, UINT32_MAX, 16384, 2), slots); /* no overflow */
 }
 
 int main(void)
@@ -142,6 +174,7 @@ int main(void)
         cmocka_unit_test(test_two_slots),
         cmocka_unit_test(test_failures),
         cmocka_unit_test(test_teams),
+        cmocka_unit_test(test_auto),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "transform/backend.h"
+#include "transform/choice.h"
 #include "transform/layout.h"
 
 /* The CUDA backend where this build has it. */
@@ -18,20 +19,6 @@ static l2k_status choose_cuda(const l2k_context *context, const l2k_backend_func
     *functions = NULL;
     return l2k_fail(context, L2K_ERROR_BACKEND, "this build has no CUDA backend");
 #endif
-}
-
-static l2k_status choose_backend(const l2k_context *context, l2k_backend backend,
-                                 const l2k_backend_functions **functions)
-{
-    switch (backend) {
-    case L2K_BACKEND_AUTO:
-    case L2K_BACKEND_CPU:
-        *functions = &l2k_backend_cpu;
-        return L2K_OK;
-    case L2K_BACKEND_CUDA:
-        return choose_cuda(context, functions);
-    }
-    return l2k_fail(context, L2K_ERROR_ARGUMENT, "there is no backend %d", (int)backend);
 }
 
 bool l2k_backend_usable(l2k_backend backend, char *text, size_t bytes)
@@ -48,9 +35,15 @@ bool l2k_backend_usable(l2k_backend backend, char *text, size_t bytes)
 #endif
 }
 
-bool l2k_backend_overlaps(l2k_backend backend)
+/* Whether AUTO tries the GPU for so many samples. */
+static bool tries_cuda(const l2k_context *context, uint64_t samples)
 {
-    return backend == L2K_BACKEND_CUDA;
+    return l2k_choice_is_gpu(context->choice, samples) && l2k_backend_usable(L2K_BACKEND_CUDA, NULL, 0);
+}
+
+bool l2k_backend_overlaps(const l2k_context *context, l2k_backend backend, uint64_t samples)
+{
+    return backend == L2K_BACKEND_CUDA || (backend == L2K_BACKEND_AUTO && tries_cuda(context, samples));
 }
 
 static bool share_shape(const l2k_plan_component *a, const l2k_plan_component *b)
@@ -102,11 +95,9 @@ static l2k_status copy_spec(l2k_plan *plan, const l2k_plan_spec *spec)
     return L2K_OK;
 }
 
-l2k_status l2k_plan_create(const l2k_context *context, l2k_backend backend, const l2k_plan_spec *spec, l2k_plan **plan)
+static l2k_status create_on(const l2k_context *context, const l2k_backend_functions *functions,
+                            const l2k_plan_spec *spec, l2k_plan **plan)
 {
-    const l2k_backend_functions *functions = NULL;
-    *plan = NULL;
-    L2K_TRY(choose_backend(context, backend, &functions));
     L2K_TRY(check_kind(context, functions, spec));
     L2K_TRY(check_component_transform(context, spec));
     l2k_plan *made = l2k_allocate_zeroed(context, 1, sizeof *made);
@@ -123,6 +114,44 @@ l2k_status l2k_plan_create(const l2k_context *context, l2k_backend backend, cons
     }
     *plan = made;
     return L2K_OK;
+}
+
+static l2k_status create_on_cuda(const l2k_context *context, const l2k_plan_spec *spec, l2k_plan **plan)
+{
+    const l2k_backend_functions *functions = NULL;
+    L2K_TRY(choose_cuda(context, &functions));
+    return create_on(context, functions, spec, plan);
+}
+
+/* What the CPU can do instead is not an error, so the attempt on the GPU is silent. */
+static l2k_status create_on_either(const l2k_context *context, const l2k_plan_spec *spec, l2k_plan **plan)
+{
+    if (tries_cuda(context, l2k_plan_samples(spec))) {
+        l2k_context silent = *context;
+        silent.hooks.message = NULL;
+        l2k_status status = create_on_cuda(&silent, spec, plan);
+        if (status == L2K_OK) {
+            (*plan)->context = context;
+            return L2K_OK;
+        }
+        if (status == L2K_ERROR_MEMORY || status == L2K_ERROR_BACKEND)
+            l2k_choice_fall_back(context, status);
+    }
+    return create_on(context, &l2k_backend_cpu, spec, plan);
+}
+
+l2k_status l2k_plan_create(const l2k_context *context, l2k_backend backend, const l2k_plan_spec *spec, l2k_plan **plan)
+{
+    *plan = NULL;
+    switch (backend) {
+    case L2K_BACKEND_AUTO:
+        return create_on_either(context, spec, plan);
+    case L2K_BACKEND_CPU:
+        return create_on(context, &l2k_backend_cpu, spec, plan);
+    case L2K_BACKEND_CUDA:
+        return create_on_cuda(context, spec, plan);
+    }
+    return l2k_fail(context, L2K_ERROR_ARGUMENT, "there is no backend %d", (int)backend);
 }
 
 void l2k_plan_free(l2k_plan *plan)

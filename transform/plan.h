@@ -6,48 +6,6 @@
 #include "base/context.h"
 #include "tiling/geometry.h"
 
-#define L2K_MAX_SUBBANDS (3 * L2K_MAX_LEVELS + 1)
-
-typedef enum l2k_coefficient_type {
-    L2K_COEFFICIENT_INT16,
-    L2K_COEFFICIENT_INT32,
-    L2K_COEFFICIENT_FLOAT32 /* 9/7 only: not quantised, and not rounded either way */
-} l2k_coefficient_type;
-
-static inline size_t l2k_coefficient_bytes(l2k_coefficient_type type)
-{
-    return type == L2K_COEFFICIENT_INT16 ? sizeof(int16_t) : sizeof(int32_t);
-}
-
-/* A subband inside a coefficient view: offset and size in coefficients. Both sizes may be 0. */
-typedef struct l2k_band_view {
-    uint32_t x, y, width, height;
-} l2k_band_view;
-
-/* Subbands are numbered as in the QCD marker segment: 0 = LL, then HL, LH, HH from the lowest resolution to the
- * highest. `resolution` 0 has only LL. */
-static inline unsigned l2k_band_number(unsigned resolution, unsigned orientation)
-{
-    return resolution == 0 ? 0 : 3 * (resolution - 1) + orientation;
-}
-
-/* The coefficients of one tile-component in Mallat layout: the subbands of the lowest resolution top left.
- *
- * Values. Forward 5/3: the coefficient. Forward 9/7: the quantiser index with its sign (E.2).
- * Inverse 5/3: the coefficient. Inverse 9/7: twice the index at which to reconstruct, so that the middle of an interval
- * is an integer. */
-typedef struct l2k_coefficients {
-    void *base;
-    l2k_coefficient_type type;
-    bool on_device;
-    size_t stride; /* coefficients from one row to the next */
-    uint32_t width, height;
-    uint32_t num_bands;
-    l2k_band_view bands[L2K_MAX_SUBBANDS];
-} l2k_coefficients;
-
-typedef enum l2k_direction { L2K_FORWARD, L2K_INVERSE } l2k_direction;
-
 typedef struct l2k_plan_component {
     l2k_rect rect;    /* the tile-component in its own domain; the parity of x0, y0 at each level matters */
     unsigned levels;  /* NL, 0 to 32 */
@@ -76,9 +34,9 @@ typedef struct l2k_plan_spec {
 typedef struct l2k_plan l2k_plan;
 
 /* Takes all memory for `spec` on a backend, for use with up to context->threads threads; `context` must outlive the
- * plan. L2K_BACKEND_AUTO is the CPU at present. Errors: L2K_ERROR_MEMORY, L2K_ERROR_BACKEND, and
- * L2K_ERROR_ARGUMENT for a component transform over components that differ in shape. A plan for one thread starts no
- * parallel region, so many of them may run side by side inside one. */
+ * plan. L2K_BACKEND_AUTO is the GPU or the CPU, as transform/choice.h has it. Errors: L2K_ERROR_MEMORY,
+ * L2K_ERROR_BACKEND, and L2K_ERROR_ARGUMENT for a component transform over components that differ in shape. A plan for
+ * one thread starts no parallel region, so many of them may run side by side inside one. */
 l2k_status l2k_plan_create(const l2k_context *context, l2k_backend backend, const l2k_plan_spec *spec, l2k_plan **plan);
 
 /* Waits for what is under way. */
@@ -119,8 +77,9 @@ l2k_status l2k_plan_finish(l2k_plan *plan);
 l2k_status l2k_plan_forward(l2k_plan *plan, const l2k_plane *planes);
 l2k_status l2k_plan_inverse(l2k_plan *plan, const l2k_plane *planes);
 
-/* Whether begin returns before the work is done, so that a second plan is worth its memory. */
-bool l2k_backend_overlaps(l2k_backend backend);
+/* Whether begin returns before the work is done, so that a second plan is worth its memory. AUTO: whether that may be so
+ * for a plan of up to `samples` samples, all components together. */
+bool l2k_backend_overlaps(const l2k_context *context, l2k_backend backend, uint64_t samples);
 
 /* For plans made on_device: enqueues the transform of the plan's direction on a stream (a cudaStream_t) and returns at
  * once; planes[c].data are device pointers. Coefficients are in the view once the stream has come that far. */
