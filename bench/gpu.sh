@@ -1,5 +1,5 @@
 #!/bin/sh
-# Everything that needs a GPU, in one call: parity with the CPU, compute-sanitizer on a small selection, the benchmark.
+# Everything that needs a GPU, in one call: parity with the CPU, compute-sanitizer on a small selection, the benchmarks.
 #   bench/gpu.sh BUILD        BUILD was configured with -DL2K_BENCH=ON
 # Prints to standard output; redirect it into bench/results/.
 set -eu
@@ -11,7 +11,11 @@ for tool in memcheck racecheck initcheck synccheck; do
     echo
     echo "## compute-sanitizer $tool"
     compute-sanitizer --tool $tool --error-exitcode 1 "$build/tests/gpu_parity" 12 5 80 | tail -n 2
+    compute-sanitizer --tool $tool --error-exitcode 1 "$build/gpu_ladder" --check 2>/dev/null | tail -n 2
 done
 echo
 echo "## Speed"
 "$build/gpu_transform"
+echo
+echo "## Ladder"
+"$build/gpu_ladder"
