@@ -23,7 +23,7 @@ static bool any_wrong;
 static l2k_context context;
 static cudaStream_t stream;
 
-/* ---- The rungs ----------------------------------------------------------------------------------------------------- */
+/* ---- The rungs -------------------------------------------------------------------------------------------------- */
 
 template <class W> struct rung {
     const char *name;
@@ -33,9 +33,12 @@ template <class W> struct rung {
 template <class W> static const std::vector<rung<W>> &all_rungs(void)
 {
     static const std::vector<rung<W>> rungs = {
-        {"row-column-transpose", row_column_transpose<W>}, {"sliding-window-shared", sliding_window<W>},
-        {"column-8-per-thread", eight_per_thread<W>},      {"shared-64x20", shared_64x20<W>},
-        {"register-64x20", register_64x20<W>},             {"register-16byte-tile", register_16byte_tile<W>},
+        {"row-column-transpose", row_column_transpose<W>},
+        {"sliding-window-shared", sliding_window<W>},
+        {"column-8-per-thread", eight_per_thread<W>},
+        {"shared-64x20", shared_64x20<W>},
+        {"register-64x20", register_64x20<W>},
+        {"register-16byte-tile", register_16byte_tile<W>},
         {"lift2k", nullptr},
     };
     return rungs;
@@ -46,9 +49,9 @@ static const char *wavelet_name(l2k_wavelet wavelet)
     return wavelet == L2K_WAVELET_5_3 ? "5/3 int16" : "9/7 float32";
 }
 
-/* ---- Pictures ------------------------------------------------------------------------------------------------------ */
+/* ---- Pictures --------------------------------------------------------------------------------------------------- */
 
-/* Noise over the 9 bits that the plans are told of, for the 9/7 with a fraction: all low bits take part in the check. */
+/* Noise over the 9 bits that the plans are told of; with a fraction for the 9/7, so that low bits take part too. */
 static void set_noise(int16_t *sample, uint32_t random)
 {
     *sample = (int16_t)((int)(random >> 23) - 256);
@@ -77,7 +80,7 @@ template <class W> struct picture {
     }
 };
 
-/* ---- Sets of device buffers ---------------------------------------------------------------------------------------- */
+/* ---- Sets of device buffers ------------------------------------------------------------------------------------- */
 
 template <class W> struct buffers {
     lab_job<W> job;
@@ -137,7 +140,7 @@ template <class W> static void enqueue(const rung<W> &r, const buffers<W> &b)
     CHECK(cudaGetLastError());
 }
 
-/* ---- The check ----------------------------------------------------------------------------------------------------- */
+/* ---- The check -------------------------------------------------------------------------------------------------- */
 
 /* Names a place of the Mallat layout. */
 static void print_place(int n, int x, int y)
@@ -202,7 +205,7 @@ static int check_only(void)
     return any_wrong;
 }
 
-/* ---- The table ----------------------------------------------------------------------------------------------------- */
+/* ---- The table -------------------------------------------------------------------------------------------------- */
 
 /* cells[0] is the copy, cells[1 + r] rung r; each row gets one cell per size. */
 typedef std::vector<std::string> cells;
@@ -284,8 +287,9 @@ static void print_head(const std::vector<int> &sizes)
     time_t now = time(nullptr);
     strftime(date, sizeof date, "%Y-%m-%d", localtime(&now));
     print_device();
-    printf("; %s\n\nForward, %d levels, n x n samples: microseconds (times a copy of the same bytes), median of %d.\n\n",
-           date, LEVELS, REPEATS);
+    printf("; %s\n\n", date);
+    printf("Forward, %d levels, n x n samples: microseconds (times a copy of the same bytes), median of %d.\n\n",
+           LEVELS, REPEATS);
     printf("| rung | wavelet |");
     for (int n : sizes)
         printf(" %d |", n);

@@ -30,8 +30,7 @@ static inline void lab_require(l2k_status status, const char *what)
     exit(1);
 }
 
-template <class W>
-static l2k_plan *lab_plan(const l2k_context *context, l2k_backend backend, int n)
+template <class W> static l2k_plan *lab_plan(const l2k_context *context, l2k_backend backend, int n)
 {
     l2k_plan_component component;
     l2k_plan_spec spec;

@@ -9,8 +9,10 @@
 
 enum { LEVELS = 5, SIZE_STEP = 1 << LEVELS, MAX_SIZE = 12 * 1024 };
 
-/* ---- Wavelets: S in memory, T in registers. Step k changes odd samples for even k and even ones for odd k, so a sample
- * depends on STEPS samples to its left and at most as many to its right. ---------------------------------------------- */
+/* ---- Wavelets --------------------------------------------------------------------------------------------------- */
+
+/* S in memory, T in registers. Step k changes odd samples for even k and even ones for odd k, so a sample depends on
+ * STEPS samples to its left and at most as many to its right. */
 
 struct lab_53 {
     typedef int16_t S;
@@ -44,7 +46,7 @@ struct lab_97 {
     }
 };
 
-/* ---- The walk over the levels -------------------------------------------------------------------------------------- */
+/* ---- The walk over the levels ----------------------------------------------------------------------------------- */
 
 /* n x n samples in, the Mallat layout out, both without padding; n is a multiple of SIZE_STEP, so every level has an
  * even size. `low` takes LL of odd and even levels in turn, since a level must not overwrite the LL that it reads. */
@@ -94,7 +96,7 @@ static inline unsigned lab_divide_up(int a, int b)
     return (unsigned)((a + b - 1) / b);
 }
 
-/* ---- In the kernels ------------------------------------------------------------------------------------------------ */
+/* ---- In the kernels --------------------------------------------------------------------------------------------- */
 
 /* Where row y of a level goes once split into subbands: low rows above high rows. */
 __device__ __forceinline__ int lab_mallat(int y, int size)

@@ -26,7 +26,8 @@ template <class W, int ROWS> __device__ __forceinline__ void shared_lift_rows(la
 }
 
 /* The outer lanes take a column of their own for the missing one; what comes of it is halo. */
-template <class W, int FIRST, int COUNT> __device__ __forceinline__ void shared_lift_columns(lab_shared_row<W> *v, int lane)
+template <class W, int FIRST, int COUNT>
+__device__ __forceinline__ void shared_lift_columns(lab_shared_row<W> *v, int lane)
 {
     int left = lane > 0 ? lane - 1 : 0, right = lane < 31 ? lane + 1 : 31;
 #pragma unroll
@@ -34,11 +35,9 @@ template <class W, int FIRST, int COUNT> __device__ __forceinline__ void shared_
 #pragma unroll
         for (int r = FIRST; r < FIRST + COUNT; r++)
             if (k & 1)
-                v[r].column[0][lane] =
-                    W::step(k, v[r].column[0][lane], v[r].column[1][left], v[r].column[1][lane]);
+                v[r].column[0][lane] = W::step(k, v[r].column[0][lane], v[r].column[1][left], v[r].column[1][lane]);
             else
-                v[r].column[1][lane] =
-                    W::step(k, v[r].column[1][lane], v[r].column[0][lane], v[r].column[0][right]);
+                v[r].column[1][lane] = W::step(k, v[r].column[1][lane], v[r].column[0][lane], v[r].column[0][right]);
         __syncwarp();
     }
 }

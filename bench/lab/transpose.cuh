@@ -30,9 +30,8 @@ __global__ void __launch_bounds__(SQUARE *SQUARE_THREADS)
 template <class S>
 static void transpose(const S *in, size_t in_stride, S *out, size_t out_stride, int size, cudaStream_t stream)
 {
-    unsigned squares = lab_divide_up(size, SQUARE);
-    transpose_kernel<S><<<dim3(squares, squares), dim3(SQUARE, SQUARE_THREADS), 0, stream>>>(in, in_stride, out,
-                                                                                             out_stride, size);
+    dim3 squares(lab_divide_up(size, SQUARE), lab_divide_up(size, SQUARE)), threads(SQUARE, SQUARE_THREADS);
+    transpose_kernel<S><<<squares, threads, 0, stream>>>(in, in_stride, out, out_stride, size);
     CHECK(cudaGetLastError());
 }
 
