@@ -46,7 +46,7 @@ __device__ __forceinline__ void load_line(const typename W::S *row, int x, int s
     } else {
 #pragma unroll
         for (int i = 0; i < EIGHT + 2 * H; i++)
-            v[i][0] = row[l2k_mirror(x - H + i, size)];
+            v[i][0] = row[lab_mirror(x - H + i, size)];
     }
 }
 

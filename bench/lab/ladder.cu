@@ -3,7 +3,7 @@
  * equal to the CPU's, bit for bit, at the very size.
  *
  *   gpu_ladder               the whole table
- *   gpu_ladder SIZE..        the same for these sizes, multiples of 32
+ *   gpu_ladder SIZE..        the same for these sizes, multiples of 32 from 96 on
  *   gpu_ladder --check       checks only, at small sizes (for compute-sanitizer)
  *
  * The table goes to standard output, what is being done to standard error. Exits with 1 where a rung is wrong. */
@@ -197,7 +197,7 @@ template <class W> static void check_size(int n)
 
 static int check_only(void)
 {
-    for (int n : {32, 96, 1056}) { /* less than a tile; levels of odd multiples of 2; more than one of everything */
+    for (int n : {96, 352, 1056}) { /* the least; levels of odd multiples of 2; more than one of everything */
         check_size<lab_53>(n);
         check_size<lab_97>(n);
     }
@@ -304,8 +304,9 @@ static std::vector<int> read_sizes(int argc, char **argv)
     std::vector<int> sizes;
     for (int i = 1; i < argc; i++) {
         int n = atoi(argv[i]);
-        if (n < SIZE_STEP || n > MAX_SIZE || n % SIZE_STEP != 0) {
-            fprintf(stderr, "%s: --check, or sizes that are multiples of %d up to %d\n", argv[i], SIZE_STEP, MAX_SIZE);
+        if (n < MIN_SIZE || n > MAX_SIZE || n % SIZE_STEP != 0) {
+            fprintf(stderr, "%s: --check, or sizes from %d to %d, multiples of %d\n", argv[i], MIN_SIZE, MAX_SIZE,
+                    SIZE_STEP);
             exit(2);
         }
         sizes.push_back(n);

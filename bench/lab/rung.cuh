@@ -7,7 +7,8 @@
 #include "dwt/warp_cuda.cuh"
 #include "tiling/pixel_cuda.cuh"
 
-enum { LEVELS = 5, SIZE_STEP = 1 << LEVELS, MAX_SIZE = 12 * 1024 };
+/* At MIN_SIZE the last level still has more samples than a filter reaches beyond its border. */
+enum { LEVELS = 5, SIZE_STEP = 1 << LEVELS, MIN_SIZE = 3 * SIZE_STEP, MAX_SIZE = 12 * 1024 };
 
 /* ---- Wavelets --------------------------------------------------------------------------------------------------- */
 
@@ -104,6 +105,14 @@ __device__ __forceinline__ int lab_mallat(int y, int size)
     return y / 2 + (y & 1) * (size / 2);
 }
 
+/* Index i of a line of n samples, mirrored at its ends (F.3.7) as far beyond them as a stored coefficient can see;
+ * further out merely some sample of the line. Without branches, since every row of every tile asks. */
+__device__ __forceinline__ int lab_mirror(int i, int n)
+{
+    i = abs(i);
+    return max(0, min(i, 2 * (n - 1) - i));
+}
+
 /* C columns of ROWS rows from column x and row y on, everything beyond a border mirrored. All loads come before the
  * first use, so that they are under way together. */
 template <class W, int ROWS, int C>
@@ -113,19 +122,18 @@ __device__ __forceinline__ void lab_load_tile(const lab_level<W> &l, int x, int 
         l2k_packed<typename W::S, C> raw[ROWS];
 #pragma unroll
         for (int r = 0; r < ROWS; r++)
-            raw[r].load(l.in + l2k_mirror(y + r, l.size) * l.in_stride + x);
+            raw[r].load(l.in + lab_mirror(y + r, l.size) * l.in_stride + x);
 #pragma unroll
         for (int r = 0; r < ROWS; r++)
 #pragma unroll
             for (int c = 0; c < C; c++)
                 v[r][c] = raw[r].get(c);
     } else {
-        l2k_columns<C> columns(x, l.size);
 #pragma unroll
         for (int r = 0; r < ROWS; r++)
 #pragma unroll
             for (int c = 0; c < C; c++)
-                v[r][c] = l.in[l2k_mirror(y + r, l.size) * l.in_stride + columns.at[c]];
+                v[r][c] = l.in[lab_mirror(y + r, l.size) * l.in_stride + lab_mirror(x + c, l.size)];
     }
 }
 

@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(SLAB *WINDOW_THREADS)
     /* The first window ends where row 0 just has all the mirrored rows above that it needs. */
     int end = WINDOW_MOVE + 2 - W::STEPS;
     for (int j = ty; j < KEPT + WINDOW_MOVE; j += WINDOW_THREADS)
-        window[j][tx] = in[l2k_mirror(end - KEPT - WINDOW_MOVE + j, size) * in_stride];
+        window[j][tx] = in[lab_mirror(end - KEPT - WINDOW_MOVE + j, size) * in_stride];
     for (;;) {
         __syncthreads();
         lift_window<W>(window, tx, ty);
@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(SLAB *WINDOW_THREADS)
         T kept = window[WINDOW_MOVE + (ty < KEPT ? ty : 0)][tx], fresh[2];
 #pragma unroll
         for (int i = 0; i < 2; i++)
-            fresh[i] = in[l2k_mirror(end + ty + i * WINDOW_THREADS, size) * in_stride];
+            fresh[i] = in[lab_mirror(end + ty + i * WINDOW_THREADS, size) * in_stride];
         __syncthreads();
         if (ty < KEPT)
             window[ty][tx] = kept;
