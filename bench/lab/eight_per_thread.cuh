@@ -11,8 +11,7 @@ enum { EIGHT = 8, EIGHT_THREADS = 128 };
 
 /* A thread: column x, rows y .. y + 7 of the level. */
 template <class W>
-__global__ void __launch_bounds__(EIGHT_THREADS)
-    eight_rows_kernel(lab_level<W> l, typename W::S *out, size_t out_stride)
+__global__ void __launch_bounds__(EIGHT_THREADS) eight_rows_kernel(lab_level<W> l, typename W::S *out, int out_stride)
 {
     int x = (int)blockIdx.x * EIGHT_THREADS + (int)threadIdx.x, y = (int)blockIdx.y * EIGHT;
     if (x >= l.size)

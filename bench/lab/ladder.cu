@@ -90,12 +90,12 @@ template <class W> struct buffers {
 
 template <class W> static size_t low_bytes(int n)
 {
-    return lab_stride(n / 2) * (n / 2) * sizeof(typename W::S);
+    return (size_t)lab_stride(n / 2) * (n / 2) * sizeof(typename W::S);
 }
 
 template <class W> static size_t scratch_bytes(int n)
 {
-    return lab_stride(n) * n * sizeof(typename W::S);
+    return (size_t)lab_stride(n) * n * sizeof(typename W::S);
 }
 
 /* With the plan, whose coefficients and LL samples come to less than another 2 pictures. */

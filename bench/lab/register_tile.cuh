@@ -52,8 +52,7 @@ template <class W, int C> __device__ __forceinline__ void lab_lift_columns(typen
 }
 
 template <class W, int C, int OUT_ROWS>
-__global__ void __launch_bounds__(32 * lab_tile<W, C, OUT_ROWS>::WARPS, 4) /* at most 128 registers */
-    register_tile_kernel(lab_level<W> l)
+__global__ void __launch_bounds__(32 * lab_tile<W, C, OUT_ROWS>::WARPS) register_tile_kernel(lab_level<W> l)
 {
     typedef lab_tile<W, C, OUT_ROWS> tile;
     int lane = threadIdx.x & 31, y = tile::row(threadIdx.x >> 5), x = tile::column(lane);

@@ -62,30 +62,30 @@ template <class W> struct lab_job {
 /* One level: size x size samples to LL at `low`, the other subbands at their places round `bands`. */
 template <class W> struct lab_level {
     const typename W::S *in;
-    size_t in_stride;
+    int in_stride;
     typename W::S *low;
-    size_t low_stride;
+    int low_stride;
     typename W::S *bands;
-    size_t bands_stride;
+    int bands_stride;
     int size;
 };
 
 /* Rows of what is not the caller's start on whole 16 bytes. */
-static inline size_t lab_stride(int size)
+static inline int lab_stride(int size)
 {
-    return ((size_t)size + 31) & ~(size_t)31;
+    return (size + 31) & ~31;
 }
 
 template <class W, class F> static void lab_each_level(const lab_job<W> &job, F launch)
 {
     const typename W::S *in = job.samples;
-    size_t in_stride = job.n;
+    int in_stride = job.n;
     for (int level = 1; level <= LEVELS; level++) {
         int size = job.n >> (level - 1);
         bool last = level == LEVELS;
         typename W::S *low = last ? job.coefficients : job.low[level & 1];
-        size_t low_stride = last ? job.n : lab_stride(size / 2);
-        launch(lab_level<W>{in, in_stride, low, low_stride, job.coefficients, (size_t)job.n, size});
+        int low_stride = last ? job.n : lab_stride(size / 2);
+        launch(lab_level<W>{in, in_stride, low, low_stride, job.coefficients, job.n, size});
         CHECK(cudaGetLastError());
         in = low;
         in_stride = low_stride;

@@ -24,7 +24,7 @@ template <class W> __device__ __forceinline__ void lift_window(typename W::T (*w
 
 template <class W>
 __global__ void __launch_bounds__(SLAB *WINDOW_THREADS)
-    sliding_window_kernel(const typename W::S *in, size_t in_stride, typename W::S *out, size_t out_stride, int size)
+    sliding_window_kernel(const typename W::S *in, int in_stride, typename W::S *out, int out_stride, int size)
 {
     typedef typename W::T T;
     enum { KEPT = W::STEPS + 1 };

@@ -12,7 +12,7 @@ enum { SQUARE = 32, SQUARE_THREADS = 8 };
  * square out of one bank. */
 template <class S>
 __global__ void __launch_bounds__(SQUARE *SQUARE_THREADS)
-    transpose_kernel(const S *in, size_t in_stride, S *out, size_t out_stride, int size)
+    transpose_kernel(const S *in, int in_stride, S *out, int out_stride, int size)
 {
     __shared__ S square[SQUARE][SQUARE + 1];
     int x = (int)blockIdx.x * SQUARE, y = (int)blockIdx.y * SQUARE, tx = threadIdx.x;
@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(SQUARE *SQUARE_THREADS)
 }
 
 template <class S>
-static void transpose(const S *in, size_t in_stride, S *out, size_t out_stride, int size, cudaStream_t stream)
+static void transpose(const S *in, int in_stride, S *out, int out_stride, int size, cudaStream_t stream)
 {
     dim3 squares(lab_divide_up(size, SQUARE), lab_divide_up(size, SQUARE)), threads(SQUARE, SQUARE_THREADS);
     transpose_kernel<S><<<squares, threads, 0, stream>>>(in, in_stride, out, out_stride, size);
@@ -39,7 +39,7 @@ template <class W> static void row_column_transpose(const lab_job<W> &job, cudaS
 {
     typename W::S *a = job.scratch[0], *b = job.scratch[1];
     lab_each_level(job, [&](const lab_level<W> &l) {
-        size_t stride = lab_stride(l.size);
+        int stride = lab_stride(l.size);
         transpose(l.in, l.in_stride, a, stride, l.size, stream);
         row_pass(lab_level<W>{a, stride, b, stride, b, stride, l.size}, stream);
         CHECK(cudaGetLastError());
