@@ -23,6 +23,7 @@ for tool in memcheck racecheck initcheck synccheck; do
     echo
     echo "## compute-sanitizer $tool"
     compute-sanitizer --tool $tool --error-exitcode 1 "$build/tests/gpu_parity" 12 5 80 | tail -n 2
+    compute-sanitizer --tool $tool --error-exitcode 1 "$build/gpu_ladder" --check 2>/dev/null | tail -n 2
 done
 echo
 echo "## Speed"
@@ -30,3 +31,6 @@ echo "## Speed"
 echo
 echo "## A stream of images, host to host"
 "$build/gpu_stream"
+echo
+echo "## Ladder"
+"$build/gpu_ladder"

@@ -1,32 +1,20 @@
-/* gpu_stream: a stream of 4K RGB images through host plans in rotation, from pinned memory to pinned memory, against bulk
- * copies of the same bytes in the same run.
+/* gpu_stream: a stream of 4K RGB images through host plans in rotation, from pinned memory to pinned memory, against
+ * bulk copies of the same bytes in the same run.
  *
- * All four measurements of a row (copies up alone, down alone, both at once, and the transform) are driven by one loop: a
- * slot is finished and begun again, slot after slot. The time of an image is that between two turns of the same slot over
- * the number of slots, median over the images of a round, then over the rounds, which take turns. The floor is the slower
- * of the two directions alone. Afterwards what the last image of every slot gave is compared with the CPU plan. */
-#include <cuda_runtime.h>
+ * All four measurements of a row (copies up alone, down alone, both at once, and the transform) are driven by one loop:
+ * a slot is finished and begun again, slot after slot. The time of an image is that between two turns of the same slot
+ * over the number of slots, median over the images of a round, then over the rounds, which take turns. The floor is the
+ * slower of the two directions alone. Afterwards what the last image of every slot gave is compared with the CPU plan.
+ */
+#include "bench/gpu_timing.cuh"
 
-#include <algorithm>
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <vector>
 
 extern "C" {
 #include "base/context.h"
 #include "transform/plan.h"
 }
-
-#define CHECK(call)                                                                                                    \
-    do {                                                                                                               \
-        cudaError_t error_ = (call);                                                                                   \
-        if (error_ != cudaSuccess) {                                                                                   \
-            fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(error_));                                            \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
 
 enum { WIDTH = 3840, HEIGHT = 2160, COMPONENTS = 3, LEVELS = 5, IMAGES = 60, ROUNDS = 5 };
 static const size_t PIXEL_BYTES = (size_t)WIDTH * HEIGHT * COMPONENTS;
@@ -123,7 +111,8 @@ struct copies {
 
 /* ---- Plans --------------------------------------------------------------------------------------------------- */
 
-static l2k_plan *make_plan(const l2k_context *context, l2k_backend backend, l2k_direction direction, l2k_wavelet wavelet)
+static l2k_plan *make_plan(const l2k_context *context, l2k_backend backend, l2k_direction direction,
+                           l2k_wavelet wavelet)
 {
     l2k_plan_component components[COMPONENTS];
     l2k_plan_spec spec;
@@ -160,7 +149,8 @@ static void draw(unsigned char *pixels, unsigned seed)
     uint32_t state = seed + 1;
     for (size_t i = 0; i < PIXEL_BYTES; i++) {
         state = state * 1664525u + 1013904223u;
-        pixels[i] = (unsigned char)((i / COMPONENTS % WIDTH / 16 + i / (WIDTH * COMPONENTS) / 32) % 192 + (state >> 26));
+        pixels[i] =
+            (unsigned char)((i / COMPONENTS % WIDTH / 16 + i / (WIDTH * COMPONENTS) / 32) % 192 + (state >> 26));
     }
 }
 
@@ -179,7 +169,8 @@ static void copy_view(const l2k_coefficients *from, const l2k_coefficients *to, 
 static bool same_view(const l2k_coefficients *a, const l2k_coefficients *b)
 {
     for (uint32_t y = 0; y < a->height; y++)
-        if (memcmp((int16_t *)a->base + y * a->stride, (int16_t *)b->base + y * b->stride, a->width * sizeof(int16_t)) != 0)
+        if (memcmp((int16_t *)a->base + y * a->stride, (int16_t *)b->base + y * b->stride,
+                   a->width * sizeof(int16_t)) != 0)
             return false;
     return true;
 }
@@ -265,8 +256,8 @@ static bool measure(const l2k_context *context, const char *name, l2k_direction 
     }
     l2k_plan_free(cpu);
     double floor = std::max(ms[0], ms[1]);
-    printf("| %s | %u | %.1f | %.1f | %.3f | %.3f | %.3f | %.3f | %.3f | %.2f | %s |\n", name, slots, up / 1e6, down / 1e6,
-           ms[0], ms[1], ms[2], floor, ms[3], ms[3] / floor, same ? "yes" : "NO");
+    printf("| %s | %u | %.1f | %.1f | %.3f | %.3f | %.3f | %.3f | %.3f | %.2f | %s |\n", name, slots, up / 1e6,
+           down / 1e6, ms[0], ms[1], ms[2], floor, ms[3], ms[3] / floor, same ? "yes" : "NO");
     fflush(stdout);
     return same;
 }
@@ -274,15 +265,15 @@ static bool measure(const l2k_context *context, const char *name, l2k_direction 
 int main(void)
 {
     l2k_context context = {};
-    cudaDeviceProp properties;
     bool same = true;
     context.hooks.message = print_message;
     context.threads = l2k_thread_count(0);
-    CHECK(cudaGetDeviceProperties(&properties, 0));
-    printf("%s; %d x %d RGB, 8 bits, %d levels, int16 coefficients, pinned memory; milliseconds an image, median of %d "
+    print_device();
+    printf("; %d x %d RGB, 8 bits, %d levels, int16 coefficients, pinned memory; milliseconds an image, median of %d "
            "images, then of %d rounds\n\n",
-           properties.name, (int)WIDTH, (int)HEIGHT, (int)LEVELS, (int)IMAGES, (int)ROUNDS);
-    printf("| work | plans | MB up | MB down | up alone | down alone | both at once | floor | transform | x floor | as the CPU "
+           (int)WIDTH, (int)HEIGHT, (int)LEVELS, (int)IMAGES, (int)ROUNDS);
+    printf("| work | plans | MB up | MB down | up alone | down alone | both at once | floor | transform | x floor | as "
+           "the CPU "
            "|\n|---|---|---|---|---|---|---|---|---|---|---|\n");
     for (unsigned slots = 1; slots <= 4; slots++) {
         same = measure(&context, "RCT, 5/3, forward", L2K_FORWARD, L2K_WAVELET_5_3, slots) && same;

@@ -170,11 +170,8 @@ static void test_auto(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_slot),
-        cmocka_unit_test(test_two_slots),
-        cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_teams),
-        cmocka_unit_test(test_auto),
+        cmocka_unit_test(test_one_slot), cmocka_unit_test(test_two_slots), cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_teams),    cmocka_unit_test(test_auto),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

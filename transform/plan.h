@@ -77,8 +77,8 @@ l2k_status l2k_plan_finish(l2k_plan *plan);
 l2k_status l2k_plan_forward(l2k_plan *plan, const l2k_plane *planes);
 l2k_status l2k_plan_inverse(l2k_plan *plan, const l2k_plane *planes);
 
-/* Whether begin returns before the work is done, so that a second plan is worth its memory. AUTO: whether that may be so
- * for a plan of up to `samples` samples, all components together. */
+/* Whether begin returns before the work is done, so that a second plan is worth its memory. AUTO: whether that may be
+ * so for a plan of up to `samples` samples, all components together. */
 bool l2k_backend_overlaps(const l2k_context *context, l2k_backend backend, uint64_t samples);
 
 /* For plans made on_device: enqueues the transform of the plan's direction on a stream (a cudaStream_t) and returns at
