@@ -37,6 +37,14 @@ void l2k_warn(const l2k_context *context, const char *format, ...)
     va_end(arguments);
 }
 
+void l2k_note(const l2k_context *context, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    send(context, L2K_SEVERITY_NOTE, format, arguments);
+    va_end(arguments);
+}
+
 unsigned l2k_thread_count(unsigned requested)
 {
 #ifdef _OPENMP

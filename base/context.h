@@ -6,7 +6,8 @@
 
 typedef struct l2k_context {
     l2k_hooks hooks;
-    unsigned threads; /* at least 1 */
+    unsigned threads;          /* at least 1 */
+    struct l2k_choice *choice; /* how AUTO chooses a backend (transform/choice.h); NULL: as by default */
 } l2k_context;
 
 #if defined(__GNUC__)
@@ -21,6 +22,9 @@ l2k_status l2k_fail(const l2k_context *context, l2k_status status, const char *f
 
 /* The same as a warning. */
 void l2k_warn(const l2k_context *context, const char *format, ...) L2K_PRINTF(2, 3);
+
+/* The same as a note: nothing is wrong, but somebody may wonder. */
+void l2k_note(const l2k_context *context, const char *format, ...) L2K_PRINTF(2, 3);
 
 /* Resolves a thread option: 0 = all processors. At least 1, and 1 in a build without OpenMP. */
 unsigned l2k_thread_count(unsigned requested);

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Everything that needs a GPU, in one call: parity with the CPU, compute-sanitizer on a small selection, the benchmark.
+# Everything that needs a GPU, in one call: parity with the CPU, the public interface, failures, compute-sanitizer on a
+# small selection, the benchmarks.
 #   bench/gpu.sh BUILD        BUILD was configured with -DL2K_BENCH=ON
 # Prints to standard output; redirect it into bench/results/.
 set -eu
@@ -7,11 +8,29 @@ build=${1:?the build folder}
 export L2K_REQUIRE_GPU=1
 echo "## Parity"
 "$build/tests/gpu_parity" 3000 1
+echo
+echo "## The public interface"
+"$build/tests/gpu_api"
+"$build/examples/cuda_subband"
+echo
+echo "## The command on both backends"
+bash "$(dirname "$0")/../tests/gpu_cli.sh" "$build/lift2k" "$(dirname "$0")/../tests/data"
+echo
+echo "## Memory and failures"
+"$build/tests/gpu_errors"
+"$build/tests/gpu_tiles"
 for tool in memcheck racecheck initcheck synccheck; do
     echo
     echo "## compute-sanitizer $tool"
     compute-sanitizer --tool $tool --error-exitcode 1 "$build/tests/gpu_parity" 12 5 80 | tail -n 2
+    compute-sanitizer --tool $tool --error-exitcode 1 "$build/gpu_ladder" --check 2>/dev/null | tail -n 2
 done
 echo
 echo "## Speed"
 "$build/gpu_transform"
+echo
+echo "## A stream of images, host to host"
+"$build/gpu_stream"
+echo
+echo "## Ladder"
+"$build/gpu_ladder"

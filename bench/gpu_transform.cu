@@ -1,32 +1,16 @@
 /* gpu_transform: the transform stage on the GPU against a device-to-device copy of the same bytes, in one run.
- *
- * Every row rotates over buffers that together are larger than the L2 cache, records one run in a CUDA graph, times each
- * replay with events and takes the median. The reference of a row is a copy that reads as many bytes as the transform reads
- * and writes as many as it writes. */
-#include <cuda_runtime.h>
+ * The reference of a row is a copy that reads as many bytes as the transform reads and writes as many as it writes;
+ * how it is timed: gpu_timing.cuh. */
+#include "bench/gpu_timing.cuh"
 
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <vector>
 
 extern "C" {
 #include "base/context.h"
+#include "base/sample.h"
 #include "quant/steps.h"
 #include "transform/plan.h"
 }
-
-#define CHECK(call)                                                                                                    \
-    do {                                                                                                               \
-        cudaError_t error_ = (call);                                                                                   \
-        if (error_ != cudaSuccess) {                                                                                   \
-            fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(error_));                                            \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
-
-enum { REPEATS = 60, WARM_UP = 5 };
 
 struct work {
     const char *name;
@@ -42,11 +26,6 @@ static void print_message(void *, l2k_severity, const char *text)
     fprintf(stderr, "lift2k: %s\n", text);
 }
 
-static size_t sample_bytes(l2k_sample_type type)
-{
-    return type <= L2K_SAMPLE_S8 ? 1 : type <= L2K_SAMPLE_S16 ? 2 : 4;
-}
-
 /* A plan with its own pixels in device memory. */
 struct subject {
     l2k_plan *plan;
@@ -57,7 +36,7 @@ struct subject {
 
 static size_t pixel_bytes(const work &w, uint32_t n)
 {
-    return (size_t)n * n * w.components * sample_bytes(w.samples);
+    return (size_t)n * n * w.components * l2k_sample_bytes(w.samples);
 }
 
 static size_t coefficient_bytes(const work &w, uint32_t n)
@@ -78,7 +57,7 @@ static void fill_with_noise(char *device, size_t bytes, const work &w)
             float v = (float)host[i] - 128;
             memcpy(&host[i], &v, 4);
         }
-    else if (sample_bytes(w.samples) == 2)
+    else if (l2k_sample_bytes(w.samples) == 2)
         for (size_t i = 0; i + 1 < bytes; i += 2) {
             int16_t v = (int16_t)(host[i] - (w.is_signed ? 128 : 0));
             memcpy(&host[i], &v, 2);
@@ -89,12 +68,10 @@ static void fill_with_noise(char *device, size_t bytes, const work &w)
 /* The steps that an encoder writes. */
 static void set_steps(const work &w, l2k_plan_component *component)
 {
-    for (unsigned resolution = 0; resolution <= component->levels; resolution++)
-        for (unsigned o = resolution ? 1 : 0; o < (resolution ? 4u : 1u); o++) {
-            unsigned level = resolution ? component->levels - resolution + 1 : component->levels;
-            l2k_step step = l2k_step_choose(w.wavelet, w.precision, level, o);
-            component->steps[l2k_band_number(resolution, o)] = l2k_step_size(step, w.precision, o);
-        }
+    l2k_step steps[L2K_MAX_SUBBANDS];
+    l2k_steps_choose(w.wavelet, w.precision, component->levels, steps);
+    for (unsigned band = 0; band <= 3 * component->levels; band++)
+        component->steps[band] = l2k_step_size(steps[band], w.precision, l2k_band_orientation(band));
 }
 
 static subject make_subject(const l2k_context *context, const work &w, l2k_direction direction, uint32_t n,
@@ -125,7 +102,7 @@ static subject make_subject(const l2k_context *context, const work &w, l2k_direc
     CHECK(cudaMalloc(&s.pixels, pixel_bytes(w, n)));
     if (fill)
         fill_with_noise(s.pixels, pixel_bytes(w, n), w);
-    size_t size = sample_bytes(w.samples);
+    size_t size = l2k_sample_bytes(w.samples);
     for (unsigned c = 0; c < w.components; c++) {
         s.planes[c].data = s.pixels + c * size;
         s.planes[c].row_stride = (ptrdiff_t)(n * w.components * size);
@@ -143,62 +120,17 @@ static subject make_subject(const l2k_context *context, const work &w, l2k_direc
         else
             CHECK(cudaMemset(view->base, 0x3d, host.size() * 2));
     }
-    cudaGraph_t graph;
-    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-    if (l2k_plan_run_on_device(s.plan, s.planes, stream) != L2K_OK)
-        exit(1);
-    CHECK(cudaStreamEndCapture(stream, &graph));
-    CHECK(cudaGraphInstantiate(&s.graph, graph, 0));
-    CHECK(cudaGraphDestroy(graph));
-    return s;
-}
-
-template <class F> static double median_us(cudaStream_t stream, F run)
-{
-    cudaEvent_t from, to;
-    std::vector<float> times;
-    CHECK(cudaEventCreate(&from));
-    CHECK(cudaEventCreate(&to));
-    for (int i = 0; i < WARM_UP + REPEATS; i++) {
-        float ms;
-        CHECK(cudaEventRecord(from, stream));
-        run(i);
-        CHECK(cudaEventRecord(to, stream));
-        CHECK(cudaEventSynchronize(to));
-        CHECK(cudaEventElapsedTime(&ms, from, to));
-        if (i >= WARM_UP)
-            times.push_back(ms);
-    }
-    CHECK(cudaEventDestroy(from));
-    CHECK(cudaEventDestroy(to));
-    std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
-    return times[times.size() / 2] * 1000.0;
-}
-
-/* A copy of (in + out) / 2 bytes moves what the transform must move. */
-static double copy_us(cudaStream_t stream, size_t in, size_t out, unsigned sets)
-{
-    size_t bytes = (in + out) / 2;
-    std::vector<char *> from(sets), to(sets);
-    for (unsigned i = 0; i < sets; i++) {
-        CHECK(cudaMalloc(&from[i], bytes));
-        CHECK(cudaMalloc(&to[i], bytes));
-        CHECK(cudaMemset(from[i], (int)i + 1, bytes));
-    }
-    double us = median_us(stream, [&](int i) {
-        CHECK(cudaMemcpyAsync(to[i % sets], from[i % sets], bytes, cudaMemcpyDeviceToDevice, stream));
+    s.graph = record_graph(stream, [&] {
+        if (l2k_plan_run_on_device(s.plan, s.planes, stream) != L2K_OK)
+            exit(1);
     });
-    for (unsigned i = 0; i < sets; i++) {
-        CHECK(cudaFree(from[i]));
-        CHECK(cudaFree(to[i]));
-    }
-    return us;
+    return s;
 }
 
 static void measure(const l2k_context *context, const work &w, uint32_t n, cudaStream_t stream)
 {
     size_t in = pixel_bytes(w, n), out = coefficient_bytes(w, n);
-    unsigned sets = (unsigned)std::min<size_t>(64, 2 + ((size_t)256 << 20) / (in + out));
+    unsigned sets = cold_sets(in, out);
     double copy = copy_us(stream, in, out, sets), time[2];
     for (int d = 0; d < 2; d++) {
         std::vector<subject> subjects;
@@ -226,17 +158,12 @@ int main(int argc, char **argv)
         {"RGB 8-bit, ICT, 9/7, int16", L2K_WAVELET_9_7, L2K_COEFFICIENT_INT16, L2K_SAMPLE_U8, 3, 8, false},
     };
     l2k_context context = {};
-    cudaDeviceProp properties;
     cudaStream_t stream;
-    int driver = 0;
     context.hooks.message = print_message;
     context.threads = 1;
-    CHECK(cudaGetDeviceProperties(&properties, 0));
-    CHECK(cudaDriverGetVersion(&driver));
     CHECK(cudaStreamCreate(&stream));
-    printf("%s, compute capability %d.%d, CUDA driver %d.%d, runtime %d.%d; microseconds, median of %d\n\n",
-           properties.name, properties.major, properties.minor, driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000,
-           CUDART_VERSION % 1000 / 10, REPEATS);
+    print_device();
+    printf("; microseconds, median of %d\n\n", REPEATS);
     printf("| work | n | copy | forward | x copy | inverse | x copy |\n|---|---|---|---|---|---|---|\n");
     for (int i = 0; i < (int)(sizeof works / sizeof *works); i++)
         for (uint32_t n = 1024; n <= 8192; n *= 2)

@@ -8,7 +8,15 @@
 
 #define MAX_THREADS 1024u
 
-enum { OPTION_REDUCE = CLI_LONG_ONLY, OPTION_LAYERS, OPTION_REGION, OPTION_COMPONENT, OPTION_BACKEND, OPTION_QUIET };
+enum {
+    OPTION_REDUCE = CLI_LONG_ONLY,
+    OPTION_LAYERS,
+    OPTION_REGION,
+    OPTION_COMPONENT,
+    OPTION_BACKEND,
+    OPTION_GPU_MIN_SAMPLES,
+    OPTION_QUIET
+};
 
 static const char letters[] = ":j:h";
 
@@ -18,6 +26,7 @@ static const struct option table[] = {{"reduce", required_argument, NULL, OPTION
                                       {"component", required_argument, NULL, OPTION_COMPONENT},
                                       {"threads", required_argument, NULL, 'j'},
                                       {"backend", required_argument, NULL, OPTION_BACKEND},
+                                      {"gpu-min-samples", required_argument, NULL, OPTION_GPU_MIN_SAMPLES},
                                       {"quiet", no_argument, NULL, OPTION_QUIET},
                                       {"help", no_argument, NULL, 'h'},
                                       {NULL, 0, NULL, 0}};
@@ -26,7 +35,8 @@ typedef struct decode_options {
     const char *input, *output;
     cli_format format;
     int64_t reduce, layers, component, threads, backend;
-    uint32_t region[4]; /* X0, Y0, X1, Y1 */
+    int64_t gpu_min_samples; /* -1: the library's own */
+    uint32_t region[4];      /* X0, Y0, X1, Y1 */
     bool has_region, quiet, help;
 } decode_options;
 
@@ -56,6 +66,8 @@ static bool take_option(decode_options *options, int kind)
         return cli_parse_number(name, text, 0, MAX_THREADS, &options->threads);
     case OPTION_BACKEND:
         return cli_parse_name(name, text, cli_backend_names, &options->backend);
+    case OPTION_GPU_MIN_SAMPLES:
+        return cli_parse_number(name, text, 0, UINT32_MAX, &options->gpu_min_samples);
     case OPTION_QUIET:
         return options->quiet = true;
     case 'h':
@@ -70,6 +82,7 @@ static bool parse(decode_options *options, int count, char **arguments)
     int kind;
     memset(options, 0, sizeof *options);
     options->component = -1;
+    options->gpu_min_samples = -1;
     while ((kind = cli_next_option(count, arguments, letters, table, "decode")) != -1)
         if (!take_option(options, kind))
             return false;
@@ -91,6 +104,8 @@ static l2k_status configure(l2k_decoder *decoder, const decode_options *options)
     l2k_status status = L2K_OK;
     for (size_t i = 0; status == L2K_OK && i < sizeof settings / sizeof settings[0]; i++)
         status = l2k_decoder_set(decoder, settings[i].option, settings[i].value);
+    if (status == L2K_OK && options->gpu_min_samples >= 0)
+        status = l2k_decoder_set(decoder, L2K_DECODER_GPU_MIN_SAMPLES, options->gpu_min_samples);
     if (status == L2K_OK && options->has_region)
         status = l2k_decoder_set_region(decoder, r[0], r[1], r[2], r[3]);
     return status;

@@ -20,6 +20,7 @@ enum {
     OPTION_TLM,
     OPTION_TILE_PARTS,
     OPTION_BACKEND,
+    OPTION_GPU_MIN_SAMPLES,
     OPTION_QUIET
 };
 
@@ -44,6 +45,7 @@ static const struct option table[] = {{"rate", required_argument, NULL, 'r'},
                                       {"tile-parts", required_argument, NULL, OPTION_TILE_PARTS},
                                       {"threads", required_argument, NULL, 'j'},
                                       {"backend", required_argument, NULL, OPTION_BACKEND},
+                                      {"gpu-min-samples", required_argument, NULL, OPTION_GPU_MIN_SAMPLES},
                                       {"quiet", no_argument, NULL, OPTION_QUIET},
                                       {"help", no_argument, NULL, 'h'},
                                       {NULL, 0, NULL, 0}};
@@ -218,6 +220,8 @@ static bool take_option(cli_encode_options *options, int kind)
         return parse_number(options, L2K_ENCODER_THREADS, name, text, MAX_THREADS);
     case OPTION_BACKEND:
         return parse_named(options, L2K_ENCODER_BACKEND, name, text, cli_backend_names);
+    case OPTION_GPU_MIN_SAMPLES:
+        return parse_number(options, L2K_ENCODER_GPU_MIN_SAMPLES, name, text, UINT32_MAX);
     case OPTION_QUIET:
         return options->quiet = true;
     case 'h':

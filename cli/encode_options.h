@@ -3,7 +3,7 @@
 
 #include "lift2k/lift2k.h"
 
-#define CLI_NUM_ENCODER_OPTIONS (L2K_ENCODER_LIMIT_SAMPLES + 1)
+#define CLI_NUM_ENCODER_OPTIONS (L2K_ENCODER_GPU_MIN_SAMPLES + 1)
 
 typedef struct cli_encode_options {
     const char *input, *output;

@@ -37,6 +37,7 @@ const char cli_help_encode[] =
     "      --tile-parts R|L|C    a tile-part for each resolution, layer or component (one)\n"
     "  -j, --threads N           threads, 0 = all processors (0)\n"
     "      --backend NAME        auto, cpu or cuda (auto)\n"
+    "      --gpu-min-samples N   auto takes the GPU for tiles of at least N samples, 0 = always\n"
     "      --quiet               errors only\n"
     "  -h, --help                this text\n";
 
@@ -56,6 +57,7 @@ const char cli_help_decode[] =
     "      --component N         only this component, before the inverse component transform\n"
     "  -j, --threads N           threads, 0 = all processors (0)\n"
     "      --backend NAME        auto, cpu or cuda (auto)\n"
+    "      --gpu-min-samples N   auto takes the GPU for tiles of at least N samples, 0 = always\n"
     "      --quiet               errors only\n"
     "  -h, --help                this text\n";
 

@@ -65,6 +65,8 @@ static void take_message(void *user, l2k_severity severity, const char *text)
             snprintf(messages->first_error, sizeof messages->first_error, "%s", text);
     } else if (severity == L2K_SEVERITY_WARNING && !messages->quiet) {
         cli_warning(messages->subject, "%s", text);
+    } else if (!messages->quiet) {
+        cli_note("lift2k: %s: %s", messages->subject, text);
     }
 }
 

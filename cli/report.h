@@ -24,8 +24,8 @@ void cli_warning(const char *subject, const char *format, ...) CLI_PRINTF(2, 3);
 /* A line without the prefix. */
 void cli_note(const char *format, ...) CLI_PRINTF(1, 2);
 
-/* Collects what the library says about one file. Warnings are printed as they come; of the errors, which may come from
- * several threads, the first is kept until cli_messages_fail decides what to print. */
+/* Collects what the library says about one file. Warnings and notes are printed as they come; of the errors, which may
+ * come from several threads, the first is kept until cli_messages_fail decides what to print. */
 typedef struct cli_messages {
     const char *subject;
     bool quiet;

@@ -39,12 +39,6 @@ typedef struct l2k_tile_coding {
     l2k_component_coding *components;
 } l2k_tile_coding;
 
-/* The decomposition level nb of the subbands of a resolution (F.1). */
-static inline unsigned l2k_band_level(unsigned levels, unsigned resolution)
-{
-    return resolution == 0 ? levels : levels - resolution + 1;
-}
-
 /* The step of a subband, worked out from LL's where the quantisation is derived (E-5). */
 l2k_step l2k_coding_step(const l2k_component_coding *coding, unsigned resolution, unsigned orientation);
 

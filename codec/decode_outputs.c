@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "codec/image.h"
+#include "base/sample.h"
 
 uint32_t l2k_decoder_only_component(const l2k_decoder *decoder)
 {
@@ -250,6 +250,7 @@ l2k_status l2k_decoder_decode(l2k_decoder *decoder, const l2k_plane *planes)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "no planes to decode into");
     uint32_t count = decoder->codestream.siz.num_components;
     decoder->context.threads = l2k_thread_count((unsigned)decoder->options[L2K_DECODER_THREADS]);
+    l2k_choice_start(&decoder->choice, decoder->options[L2K_DECODER_GPU_MIN_SAMPLES]);
     output_job job = {.decoder = decoder, .area = {image.x0, image.y0, image.x1, image.y1}, .outputs = planes};
     job.sources = l2k_allocate_zeroed(context, count, sizeof *job.sources);
     job.owned = l2k_allocate_zeroed(context, count, sizeof *job.owned);

@@ -4,10 +4,12 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sample.h"
 #include "codec/block_view.h"
-#include "codec/image.h"
 #include "codec/packet.h"
 #include "codec/workers.h"
+
+struct tile_state;
 
 typedef struct decode_job {
     l2k_decoder *decoder;
@@ -18,6 +20,7 @@ typedef struct decode_job {
     uint32_t only, discard, layers;
     uint32_t *tiles; /* that meet the area */
     uint32_t num_tiles;
+    struct tile_state *states; /* one per slot of the workers */
 } decode_job;
 
 /* ---- Tier-2 -------------------------------------------------------------------------------------------------- */
@@ -173,16 +176,19 @@ static l2k_coefficient_type coefficient_type(const l2k_tile *tile, const l2k_blo
     return L2K_COEFFICIENT_INT16;
 }
 
-/* The bit-planes that the blocks of each subband of a component have. */
-static void measure_planes(const l2k_block_place *places, size_t count, uint32_t c, uint8_t bits[L2K_MAX_SUBBANDS])
+/* The bit-planes that the blocks of each subband of component c have. Blocks are listed component by component: `at` is
+ * the first of c or of a later one, the result that of the next. */
+static size_t measure_planes(const l2k_block_place *places, size_t count, size_t at, uint32_t c,
+                             uint8_t bits[L2K_MAX_SUBBANDS])
 {
     memset(bits, 0, L2K_MAX_SUBBANDS);
-    for (size_t i = 0; i < count; i++) {
-        const l2k_block_place *place = &places[i];
+    for (; at < count && places[at].component == c; at++) {
+        const l2k_block_place *place = &places[at];
         unsigned band = l2k_band_number(place->resolution, place->band->orientation);
-        if (place->component == c && place->block->received.first && place->block->num_planes > bits[band])
+        if (place->block->received.first && place->block->num_planes > bits[band])
             bits[band] = place->block->num_planes;
     }
+    return at;
 }
 
 /* ---- One tile ------------------------------------------------------------------------------------------------ */
@@ -210,6 +216,7 @@ static void release_state(const l2k_context *context, tile_state *s)
     l2k_release(context, s->plan_component);
     l2k_release(context, s->cropped);
     l2k_tile_release(context, &s->tile);
+    *s = (tile_state){0};
 }
 
 static l2k_status allocate_state(const decode_job *job, tile_state *s)
@@ -243,15 +250,15 @@ static l2k_status prepare_blocks(const decode_job *job, tile_state *s, uint32_t 
 }
 
 /* The plan for all components, or for the only one that is wanted, then without component transform. */
-static l2k_status make_plan(const decode_job *job, tile_state *s, l2k_team *team)
+static l2k_status make_plan(const decode_job *job, tile_state *s, const l2k_team *team, l2k_tile_slot *slot)
 {
+    size_t at = 0;
     l2k_plan_spec spec = {.direction = L2K_INVERSE, .type = coefficient_type(&s->tile, s->places, s->num_places)};
     l2k_coding_plan_spec(&job->codestream->siz, &s->coding, s->tile.rect, job->discard, s->components, &spec);
-    for (uint32_t c = 0; c < s->tile.num_components; c++)
-        s->plan_component[c] = c;
-    for (uint32_t c = 0; c < s->tile.num_components && c < 4; c++) { /* more would make many components slow */
+    for (uint32_t c = 0; c < s->tile.num_components; c++) {
         uint8_t bits[L2K_MAX_SUBBANDS];
-        measure_planes(s->places, s->num_places, c, bits);
+        s->plan_component[c] = c;
+        at = measure_planes(s->places, s->num_places, at, c, bits);
         s->components[c].narrow_low = l2k_low_fits_int16(s->components[c].levels, s->components[c].discard, bits);
     }
     if (job->only != UINT32_MAX) {
@@ -260,7 +267,7 @@ static l2k_status make_plan(const decode_job *job, tile_state *s, l2k_team *team
         spec.components = &s->components[job->only];
         s->plan_component[job->only] = 0;
     }
-    return l2k_team_plan(team, (l2k_backend)job->decoder->options[L2K_DECODER_BACKEND], &spec);
+    return l2k_team_plan(team, slot, &spec);
 }
 
 /* Where the inverse transform of component c puts its samples: the output itself where the whole tile-component is
@@ -301,40 +308,43 @@ static l2k_rect reduced_rect(const decode_job *job, const tile_state *s, uint32_
     return l2k_resolution_rect(s->tile.components[c].rect, job->discard);
 }
 
-static l2k_status inverse_transform(const decode_job *job, tile_state *s, const l2k_plan *plan)
+static l2k_status begin_inverse(const decode_job *job, tile_state *s, l2k_plan *plan)
 {
     for (uint32_t c = 0; c < s->tile.num_components; c++)
         if (job->planes[c].data)
             L2K_TRY(place_plane(job, s, c, l2k_decoder_component_area(job->decoder, job->area, c),
                                 reduced_rect(job, s, c)));
-    L2K_TRY(l2k_plan_inverse((l2k_plan *)plan, s->planes));
-    for (uint32_t c = 0; c < s->tile.num_components; c++)
-        if (s->cropped[c])
-            crop(job, s, c, l2k_decoder_component_area(job->decoder, job->area, c), reduced_rect(job, s, c));
-    return L2K_OK;
+    return l2k_plan_begin(plan, s->planes);
 }
 
-static l2k_status decode_tile_into(const decode_job *job, tile_state *s, l2k_team *team, uint32_t index)
+static l2k_status begin_tile(void *opaque, l2k_team *team, l2k_tile_slot *slot, uint32_t i)
 {
+    const decode_job *job = opaque;
+    tile_state *s = &job->states[slot->number];
+    uint32_t index = job->tiles[i];
     uint64_t bytes = bytes_of_tile(job->codestream, index);
     L2K_TRY(l2k_codestream_tile_coding(job->codestream, index, &s->coding));
     L2K_TRY(l2k_tile_create(job->context, &job->codestream->siz, &s->coding, index, bytes, &s->tile));
     L2K_TRY(allocate_state(job, s));
     L2K_TRY(read_packets(job, &s->tile, index));
     L2K_TRY(prepare_blocks(job, s, index));
-    L2K_TRY(make_plan(job, s, team));
-    tile_blocks blocks = {job, team->plan, &s->tile, s->plan_component, s->places};
+    L2K_TRY(make_plan(job, s, team, slot));
+    tile_blocks blocks = {job, slot->plan, &s->tile, s->plan_component, s->places};
     L2K_TRY(l2k_team_run(team, s->num_places, decode_block, &blocks));
-    return inverse_transform(job, s, team->plan);
+    return begin_inverse(job, s, slot->plan);
 }
 
-static l2k_status decode_tile(void *opaque, l2k_team *team, uint32_t i)
+static l2k_status end_tile(void *opaque, l2k_team *team, l2k_tile_slot *slot, uint32_t i)
 {
+    (void)team, (void)i;
     const decode_job *job = opaque;
-    tile_state state = {0};
-    l2k_status status = decode_tile_into(job, &state, team, job->tiles[i]);
-    release_state(job->context, &state);
-    return status;
+    tile_state *s = &job->states[slot->number];
+    L2K_TRY(l2k_plan_finish(slot->plan));
+    for (uint32_t c = 0; c < s->tile.num_components; c++)
+        if (s->cropped[c])
+            crop(job, s, c, l2k_decoder_component_area(job->decoder, job->area, c), reduced_rect(job, s, c));
+    release_state(job->context, s);
+    return L2K_OK;
 }
 
 static l2k_status select_tiles(decode_job *job)
@@ -349,6 +359,25 @@ static l2k_status select_tiles(decode_job *job)
     return L2K_OK;
 }
 
+/* A failure can leave tiles in the slots: they are freed when no plan works on their memory any more. */
+static l2k_status decode_all(decode_job *job)
+{
+    l2k_workers workers;
+    L2K_TRY(l2k_workers_create(job->context, (l2k_backend)job->decoder->options[L2K_DECODER_BACKEND],
+                               &job->codestream->siz, job->num_tiles, &workers));
+    l2k_status status = L2K_OK;
+    job->states = l2k_allocate_zeroed(job->context, workers.num_slots, sizeof *job->states);
+    if (!job->states)
+        status = l2k_fail(job->context, L2K_ERROR_MEMORY, "out of memory for %u tiles", workers.num_slots);
+    else
+        status = l2k_workers_run(&workers, job->num_tiles, &(l2k_tile_work){begin_tile, end_tile}, job);
+    l2k_workers_release(&workers);
+    for (unsigned k = 0; job->states && k < workers.num_slots; k++)
+        release_state(job->context, &job->states[k]);
+    l2k_release(job->context, job->states);
+    return status;
+}
+
 l2k_status l2k_decode_tiles(l2k_decoder *decoder, l2k_rect area, const l2k_plane *planes)
 {
     decode_job job = {.decoder = decoder,
@@ -359,15 +388,8 @@ l2k_status l2k_decode_tiles(l2k_decoder *decoder, l2k_rect area, const l2k_plane
                       .only = l2k_decoder_only_component(decoder),
                       .discard = (uint32_t)decoder->options[L2K_DECODER_REDUCE],
                       .layers = (uint32_t)decoder->options[L2K_DECODER_LAYERS]};
-    const l2k_tile_grid *grid = &decoder->codestream.siz.grid;
-    l2k_workers workers;
     L2K_TRY(select_tiles(&job));
-    l2k_status status =
-        l2k_workers_create(job.context, job.num_tiles, (uint64_t)grid->tile_width * grid->tile_height, &workers);
-    if (status == L2K_OK) {
-        status = l2k_workers_run(&workers, job.num_tiles, decode_tile, &job);
-        l2k_workers_release(&workers);
-    }
+    l2k_status status = decode_all(&job);
     l2k_release(job.context, job.tiles);
     return status;
 }

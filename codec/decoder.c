@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "codec/options.h"
+#include "base/options.h"
 
 static const l2k_option_rule rules[] = {
     [L2K_DECODER_REDUCE] = {"number of resolutions to leave out", 0, L2K_MAX_LEVELS, 0},
@@ -13,6 +13,7 @@ static const l2k_option_rule rules[] = {
     [L2K_DECODER_BACKEND] = {"backend", 0, L2K_BACKEND_CUDA, L2K_BACKEND_AUTO},
     [L2K_DECODER_LIMIT_SAMPLES] = {"limit of samples", 0, INT64_MAX, (int64_t)1 << 36},
     [L2K_DECODER_LIMIT_BYTES] = {"limit of bytes", 0, INT64_MAX, (int64_t)1 << 40},
+    [L2K_DECODER_GPU_MIN_SAMPLES] = {"number of samples for the GPU", 0, INT64_MAX, L2K_GPU_MIN_SAMPLES},
 };
 
 enum { NUM_OPTIONS = sizeof rules / sizeof *rules };
@@ -26,6 +27,7 @@ l2k_decoder *l2k_decoder_new(const l2k_hooks *hooks)
     if (!decoder)
         return NULL;
     decoder->context = context;
+    decoder->context.choice = &decoder->choice;
     l2k_options_reset(rules, NUM_OPTIONS, decoder->options);
     return decoder;
 }

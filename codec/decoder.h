@@ -5,6 +5,7 @@
 #include "codec/buffer.h"
 #include "codec/codestream_read.h"
 #include "codec/jp2.h"
+#include "transform/choice.h"
 
 /* Where a component of the output comes from: a component of the codestream, directly or through a palette column. */
 typedef struct l2k_output {
@@ -15,7 +16,8 @@ typedef struct l2k_output {
 
 struct l2k_decoder {
     l2k_context context;
-    int64_t options[L2K_DECODER_LIMIT_BYTES + 1];
+    l2k_choice choice;
+    int64_t options[L2K_DECODER_GPU_MIN_SAMPLES + 1];
     bool has_region;
     l2k_rect region;
     bool is_open;

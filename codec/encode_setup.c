@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "codec/image.h"
+#include "base/sample.h"
 
 static l2k_status refuse_component(const l2k_encode_job *job, uint32_t c, const char *what, uint32_t value)
 {
@@ -104,12 +104,9 @@ static void setup_component(const l2k_encoder *encoder, unsigned precision, l2k_
     coding->style = (uint8_t)o[L2K_ENCODER_STYLE];
     coding->wavelet = (uint8_t)o[L2K_ENCODER_WAVELET];
     coding->quantisation = coding->wavelet == L2K_WAVELET_9_7 ? L2K_QUANT_EXPOUNDED : L2K_QUANT_NONE;
-    coding->guard_bits = 2;
+    coding->guard_bits = L2K_GUARD_BITS;
     coding->num_steps = (uint8_t)(3 * coding->levels + 1);
-    for (unsigned r = 0; r <= coding->levels; r++)
-        for (unsigned orientation = r ? 1 : 0; orientation <= (r ? 3u : 0u); orientation++)
-            coding->steps[l2k_band_number(r, orientation)] = l2k_step_choose(
-                (l2k_wavelet)coding->wavelet, precision, l2k_band_level(coding->levels, r), orientation);
+    l2k_steps_choose((l2k_wavelet)coding->wavelet, precision, coding->levels, coding->steps);
     setup_precincts(encoder, coding);
 }
 

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "base/sample.h"
 #include "codec/block_view.h"
-#include "codec/image.h"
 #include "codec/workers.h"
 
 /* ---- Tier-1 of one block ------------------------------------------------------------------------------------- */
@@ -116,7 +116,7 @@ static void tile_planes(const l2k_encode_job *job, const l2k_tile *tile, l2k_pla
     }
 }
 
-static l2k_status transform_tile(l2k_encode_job *job, l2k_team *team, const l2k_tile *tile)
+static l2k_status begin_transform(l2k_encode_job *job, const l2k_team *team, l2k_tile_slot *slot, const l2k_tile *tile)
 {
     const l2k_context *context = job->context;
     l2k_plan_component *components = l2k_allocate(context, tile->num_components, sizeof *components);
@@ -127,28 +127,35 @@ static l2k_status transform_tile(l2k_encode_job *job, l2k_team *team, const l2k_
     if (status == L2K_OK) {
         l2k_plan_spec spec = {.direction = L2K_FORWARD, .type = coefficient_type(tile)};
         l2k_coding_plan_spec(&job->siz, &job->coding, tile->rect, 0, components, &spec);
-        status = l2k_team_plan(team, (l2k_backend)job->encoder->options[L2K_ENCODER_BACKEND], &spec);
+        status = l2k_team_plan(team, slot, &spec);
     }
     if (status == L2K_OK) {
         tile_planes(job, tile, planes);
-        status = l2k_plan_forward(team->plan, planes);
+        status = l2k_plan_begin(slot->plan, planes);
     }
     l2k_release(context, components);
     l2k_release(context, planes);
     return status;
 }
 
-static l2k_status encode_tile(void *opaque, l2k_team *team, uint32_t index)
+static l2k_status begin_tile(void *opaque, l2k_team *team, l2k_tile_slot *slot, uint32_t index)
 {
     l2k_encode_job *job = opaque;
     l2k_tile *tile = &job->tiles[index];
     L2K_TRY(l2k_tile_create(job->context, &job->siz, &job->coding, index, UINT64_MAX, tile));
     L2K_TRY(prepare_all(job->context, tile));
-    L2K_TRY(transform_tile(job, team, tile));
+    return begin_transform(job, team, slot, tile);
+}
+
+static l2k_status end_tile(void *opaque, l2k_team *team, l2k_tile_slot *slot, uint32_t index)
+{
+    l2k_encode_job *job = opaque;
+    l2k_tile *tile = &job->tiles[index];
     l2k_block_place *places;
     size_t count;
+    L2K_TRY(l2k_plan_finish(slot->plan));
     L2K_TRY(l2k_tile_list_blocks(job->context, tile, UINT32_MAX, 0, &places, &count));
-    tile_blocks blocks = {job, team->plan, tile, places};
+    tile_blocks blocks = {job, slot->plan, tile, places};
     l2k_status status = l2k_team_run(team, count, encode_block, &blocks);
     l2k_release(job->context, places);
     return status;
@@ -171,13 +178,13 @@ static void add_guard_bit(l2k_encode_job *job)
 l2k_status l2k_encode_tiles(l2k_encode_job *job)
 {
     l2k_workers workers;
-    uint64_t samples = (uint64_t)job->siz.grid.tile_width * job->siz.grid.tile_height;
     job->num_arenas = job->context->threads;
     job->arenas = l2k_allocate_zeroed(job->context, job->num_arenas, sizeof *job->arenas);
     if (!job->arenas)
         return l2k_fail(job->context, L2K_ERROR_MEMORY, "out of memory for %u threads", job->num_arenas);
-    L2K_TRY(l2k_workers_create(job->context, job->num_tiles, samples, &workers));
-    l2k_status status = l2k_workers_run(&workers, job->num_tiles, encode_tile, job);
+    L2K_TRY(l2k_workers_create(job->context, (l2k_backend)job->encoder->options[L2K_ENCODER_BACKEND], &job->siz,
+                               job->num_tiles, &workers));
+    l2k_status status = l2k_workers_run(&workers, job->num_tiles, &(l2k_tile_work){begin_tile, end_tile}, job);
     l2k_workers_release(&workers);
     if (status == L2K_OK && job->needs_guard_bit)
         add_guard_bit(job);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "codec/options.h"
+#include "base/options.h"
 
 static const l2k_option_rule rules[] = {
     [L2K_ENCODER_FORMAT] = {"format", 0, L2K_FORMAT_CODESTREAM, L2K_FORMAT_JP2},
@@ -25,6 +25,7 @@ static const l2k_option_rule rules[] = {
     [L2K_ENCODER_THREADS] = {"number of threads", 0, 1024, 0},
     [L2K_ENCODER_BACKEND] = {"backend", 0, L2K_BACKEND_CUDA, L2K_BACKEND_AUTO},
     [L2K_ENCODER_LIMIT_SAMPLES] = {"limit of samples", 0, INT64_MAX, (int64_t)1 << 36},
+    [L2K_ENCODER_GPU_MIN_SAMPLES] = {"number of samples for the GPU", 0, INT64_MAX, L2K_GPU_MIN_SAMPLES},
 };
 
 enum { NUM_OPTIONS = sizeof rules / sizeof *rules };
@@ -38,6 +39,7 @@ l2k_encoder *l2k_encoder_new(const l2k_hooks *hooks)
     if (!encoder)
         return NULL;
     encoder->context = context;
+    encoder->context.choice = &encoder->choice;
     l2k_options_reset(rules, NUM_OPTIONS, encoder->options);
     return encoder;
 }
@@ -147,6 +149,7 @@ l2k_status l2k_encoder_encode(l2k_encoder *encoder, const l2k_image *image, cons
     if (!image || !planes || !stream || !stream->write)
         return l2k_fail(&encoder->context, L2K_ERROR_ARGUMENT, "no image, no planes or no stream to write to");
     encoder->context.threads = l2k_thread_count((unsigned)encoder->options[L2K_ENCODER_THREADS]);
+    l2k_choice_start(&encoder->choice, encoder->options[L2K_ENCODER_GPU_MIN_SAMPLES]);
     l2k_encode_job job = {.encoder = encoder, .context = &encoder->context, .image = image, .planes = planes};
     l2k_status status = run_job(&job, stream);
     release_job(&job);

@@ -4,10 +4,12 @@
 #define L2K_CODEC_ENCODER_H
 
 #include "codec/tile.h"
+#include "transform/choice.h"
 
 struct l2k_encoder {
     l2k_context context;
-    int64_t options[L2K_ENCODER_LIMIT_SAMPLES + 1];
+    l2k_choice choice;
+    int64_t options[L2K_ENCODER_GPU_MIN_SAMPLES + 1];
     l2k_size precincts[L2K_MAX_LEVELS + 1];
     size_t num_precincts;
     l2k_target target_kind;

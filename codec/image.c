@@ -1,4 +1,4 @@
-#include "codec/image.h"
+#include "lift2k/lift2k.h"
 
 #include "tiling/geometry.h"
 
@@ -8,21 +8,4 @@ void l2k_component_size(const l2k_image *image, uint32_t c, uint32_t *width, uin
     l2k_rect r = l2k_component_rect(area, image->components[c].dx, image->components[c].dy);
     *width = l2k_rect_width(r);
     *height = l2k_rect_height(r);
-}
-
-bool l2k_sample_type_holds(l2k_sample_type type, uint32_t precision, bool is_signed)
-{
-    static const struct {
-        uint8_t bits;
-        bool is_signed;
-    } types[] = {[L2K_SAMPLE_U8] = {8, false},
-                 [L2K_SAMPLE_S8] = {8, true},
-                 [L2K_SAMPLE_U16] = {16, false},
-                 [L2K_SAMPLE_S16] = {16, true},
-                 [L2K_SAMPLE_S32] = {32, true}};
-    if ((unsigned)type >= sizeof types / sizeof *types)
-        return false;
-    if (is_signed)
-        return types[type].is_signed && precision <= types[type].bits;
-    return precision <= (uint32_t)types[type].bits - types[type].is_signed;
 }

@@ -15,18 +15,32 @@ static l2k_status create_team(const l2k_context *context, unsigned threads, l2k_
     return L2K_OK;
 }
 
-l2k_status l2k_workers_create(const l2k_context *context, uint32_t num_tiles, uint64_t samples_of_a_tile,
+/* Two where the plan of one tile may have work under way; some tiles may turn out smaller than they all could be. */
+static unsigned slots_of_team(const l2k_context *context, l2k_backend backend, const l2k_siz *siz, uint32_t num_tiles)
+{
+    uint64_t area = (uint64_t)siz->grid.tile_width * siz->grid.tile_height, n = siz->num_components;
+    uint64_t samples = area <= UINT64_MAX / n ? area * n : UINT64_MAX;
+    return num_tiles > 1 && l2k_backend_overlaps(context, backend, samples) ? L2K_SLOTS_OF_TEAM : 1;
+}
+
+l2k_status l2k_workers_create(const l2k_context *context, l2k_backend backend, const l2k_siz *siz, uint32_t num_tiles,
                               l2k_workers *workers)
 {
-    bool by_tile = num_tiles >= 2 * context->threads && samples_of_a_tile <= SMALL_TILE_SAMPLES;
+    uint64_t area = (uint64_t)siz->grid.tile_width * siz->grid.tile_height;
+    bool by_tile = num_tiles >= 2 * context->threads && area <= SMALL_TILE_SAMPLES;
+    unsigned slots = slots_of_team(context, backend, siz, num_tiles);
     *workers = (l2k_workers){.context = context, .num_teams = by_tile ? context->threads : 1};
+    workers->num_slots = workers->num_teams * slots;
     workers->teams = l2k_allocate_zeroed(context, workers->num_teams, sizeof *workers->teams);
     l2k_status status = L2K_OK;
     if (!workers->teams)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %u threads", workers->num_teams);
     for (unsigned i = 0; i < workers->num_teams && status == L2K_OK; i++) {
-        workers->teams[i].first_thread = i;
-        status = create_team(context, by_tile ? 1 : context->threads, &workers->teams[i]);
+        l2k_team *team = &workers->teams[i];
+        *team = (l2k_team){.backend = backend, .num_slots = slots, .first_thread = i};
+        for (unsigned k = 0; k < slots; k++)
+            team->slots[k].number = i * slots + k;
+        status = create_team(context, by_tile ? 1 : context->threads, team);
     }
     if (status != L2K_OK)
         l2k_workers_release(workers);
@@ -40,40 +54,85 @@ void l2k_workers_release(l2k_workers *workers)
         for (unsigned t = 0; team->coders && t < team->context.threads; t++)
             l2k_t1_free(team->coders[t]);
         l2k_release(workers->context, team->coders);
-        l2k_plan_free(team->plan);
+        for (unsigned k = 0; k < team->num_slots; k++)
+            l2k_plan_free(team->slots[k].plan);
     }
     l2k_release(workers->context, workers->teams);
     workers->teams = NULL;
 }
 
-l2k_status l2k_workers_run(l2k_workers *workers, uint32_t count, l2k_tile_work work, void *job)
+/* ---- Tiles --------------------------------------------------------------------------------------------------- */
+
+#define NO_TILE UINT32_MAX
+
+typedef struct tile_run {
+    const l2k_tile_work *work;
+    void *job;
+    uint32_t count, next;
+    l2k_status first; /* failure */
+} tile_run;
+
+static bool failed(const tile_run *run)
 {
-    l2k_status first = L2K_OK;
-    (void)workers->num_teams;
-#pragma omp parallel for schedule(dynamic) num_threads(workers->num_teams) if (workers->num_teams > 1)
-    for (uint32_t i = 0; i < count; i++) {
-        l2k_status seen;
+    l2k_status seen;
 #pragma omp atomic read
-        seen = first;
-        if (seen != L2K_OK)
-            continue;
-        l2k_team *team = &workers->teams[workers->num_teams > 1 ? l2k_thread_index() : 0];
-        l2k_status status = work(job, team, i);
-        if (status != L2K_OK) {
-#pragma omp atomic write
-            first = status;
-        }
-    }
-    return first;
+    seen = run->first;
+    return seen != L2K_OK;
 }
 
-l2k_status l2k_team_plan(l2k_team *team, l2k_backend backend, const l2k_plan_spec *spec)
+static bool note(tile_run *run, l2k_status status)
 {
-    if (team->plan && l2k_plan_fits(team->plan, spec))
+    if (status != L2K_OK) {
+#pragma omp atomic write
+        run->first = status;
+    }
+    return status == L2K_OK;
+}
+
+static uint32_t take_tile(tile_run *run)
+{
+    uint32_t index;
+    if (failed(run))
+        return NO_TILE;
+#pragma omp atomic capture
+    index = run->next++;
+    return index < run->count ? index : NO_TILE;
+}
+
+/* A team's share: as many tiles in hand as it has slots, ended in the order in which they were begun. */
+static void run_team(tile_run *run, l2k_team *team)
+{
+    uint32_t tiles[L2K_SLOTS_OF_TEAM], begun = 0, ended = 0;
+    for (bool more = true;; ended++) {
+        while (more && begun - ended < team->num_slots) {
+            unsigned k = begun % team->num_slots;
+            tiles[k] = take_tile(run);
+            more = tiles[k] != NO_TILE && note(run, run->work->begin(run->job, team, &team->slots[k], tiles[k]));
+            begun += more;
+        }
+        unsigned k = ended % team->num_slots;
+        if (ended == begun || failed(run) || !note(run, run->work->end(run->job, team, &team->slots[k], tiles[k])))
+            return;
+    }
+}
+
+l2k_status l2k_workers_run(l2k_workers *workers, uint32_t count, const l2k_tile_work *work, void *job)
+{
+    tile_run run = {work, job, count, 0, L2K_OK};
+#pragma omp parallel num_threads(workers->num_teams) if (workers->num_teams > 1)
+    run_team(&run, &workers->teams[workers->num_teams > 1 ? l2k_thread_index() : 0]);
+    return run.first;
+}
+
+/* ---- One tile ------------------------------------------------------------------------------------------------ */
+
+l2k_status l2k_team_plan(const l2k_team *team, l2k_tile_slot *slot, const l2k_plan_spec *spec)
+{
+    if (slot->plan && l2k_plan_fits(slot->plan, spec))
         return L2K_OK;
-    l2k_plan_free(team->plan);
-    team->plan = NULL;
-    return l2k_plan_create(&team->context, backend, spec, &team->plan);
+    l2k_plan_free(slot->plan);
+    slot->plan = NULL;
+    return l2k_plan_create(&team->context, team->backend, spec, &slot->plan);
 }
 
 l2k_status l2k_team_run(l2k_team *team, size_t count, l2k_block_work work, void *job)

@@ -4,32 +4,54 @@
 #define L2K_CODEC_WORKERS_H
 
 #include "base/memory.h"
+#include "codec/coding.h"
 #include "codec/t1.h"
 
-/* A team that works on one tile: `context.threads` threads, each with its block coder, and the plan that they share. */
+/* A tile that a team has in hand, and its plan. Where the transform may run on a device a team has two in hand: one is
+ * with the device while the threads are at the other. */
+typedef struct l2k_tile_slot {
+    l2k_plan *plan;
+    unsigned number; /* among all slots of the workers */
+} l2k_tile_slot;
+
+enum { L2K_SLOTS_OF_TEAM = 2 };
+
+/* A team that works on one tile: `context.threads` threads, each with its block coder. */
 typedef struct l2k_team {
     l2k_context context;
     l2k_t1 **coders;
-    l2k_plan *plan;
+    l2k_backend backend;
+    unsigned num_slots; /* 1 or 2 */
+    l2k_tile_slot slots[L2K_SLOTS_OF_TEAM];
     unsigned first_thread; /* number of the team's first thread among all */
 } l2k_team;
 
 typedef struct l2k_workers {
     const l2k_context *context;
-    unsigned num_teams;
+    unsigned num_teams, num_slots; /* slots of all teams together */
     l2k_team *teams;
 } l2k_workers;
 
-l2k_status l2k_workers_create(const l2k_context *context, uint32_t num_tiles, uint64_t samples_of_a_tile,
+/* For `num_tiles` of the tiles that `siz` describes. */
+l2k_status l2k_workers_create(const l2k_context *context, l2k_backend backend, const l2k_siz *siz, uint32_t num_tiles,
                               l2k_workers *workers);
+
+/* Waits for what plans have under way. */
 void l2k_workers_release(l2k_workers *workers);
 
-/* Calls `work` for every index below `count`, each on some team, until one fails; returns the first failure seen. */
-typedef l2k_status (*l2k_tile_work)(void *job, l2k_team *team, uint32_t index);
-l2k_status l2k_workers_run(l2k_workers *workers, uint32_t count, l2k_tile_work work, void *job);
+/* The work on a tile, in two halves: begin ends with l2k_plan_begin on the slot's plan, end starts with
+ * l2k_plan_finish. Between the halves a team with two slots begins another tile, or ends the one before. */
+typedef struct l2k_tile_work {
+    l2k_status (*begin)(void *job, l2k_team *team, l2k_tile_slot *slot, uint32_t index);
+    l2k_status (*end)(void *job, l2k_team *team, l2k_tile_slot *slot, uint32_t index);
+} l2k_tile_work;
 
-/* The team's plan for `spec`, made anew where the one at hand does not fit. */
-l2k_status l2k_team_plan(l2k_team *team, l2k_backend backend, const l2k_plan_spec *spec);
+/* Begins and ends `work` for every index below `count`, each on some team, until one fails; returns the first failure
+ * seen. After a failure, tiles that were begun need not have been ended. */
+l2k_status l2k_workers_run(l2k_workers *workers, uint32_t count, const l2k_tile_work *work, void *job);
+
+/* The slot's plan for `spec`, made anew where the one at hand does not fit. */
+l2k_status l2k_team_plan(const l2k_team *team, l2k_tile_slot *slot, const l2k_plan_spec *spec);
 
 /* Calls `work` for every index below `count` on the team's threads; `coder` is the thread's own and `thread` its number
  * among all threads of the workers. */

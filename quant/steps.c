@@ -43,6 +43,13 @@ l2k_step l2k_step_choose(l2k_wavelet wavelet, unsigned precision, unsigned level
     return (l2k_step){(uint8_t)(precision + 13 - top), (uint16_t)(mantissa & 0x7ff)};
 }
 
+void l2k_steps_choose(l2k_wavelet wavelet, unsigned precision, unsigned levels, l2k_step *steps)
+{
+    for (unsigned band = 0; band <= 3 * levels; band++)
+        steps[band] = l2k_step_choose(wavelet, precision, l2k_band_level(levels, l2k_band_resolution(band)),
+                                      l2k_band_orientation(band));
+}
+
 float l2k_step_size(l2k_step step, unsigned precision, unsigned orientation)
 {
     int range = (int)(precision + l2k_log2_gain(orientation));

@@ -4,11 +4,15 @@
 
 #include "lift2k/lift2k.h"
 
-/* epsilon_b and mu_b of E-3. */
-typedef struct l2k_step {
-    uint8_t exponent;  /* 0 to 31 */
-    uint16_t mantissa; /* 0 to 2047 */
-} l2k_step;
+/* Guard bits G (E.1) that an encoder writes unless it finds that it needs more. */
+#define L2K_GUARD_BITS 2u
+
+/* Mb: the bit-planes that a subband's magnitudes have room for (E-2). */
+static inline unsigned l2k_magnitude_bits(l2k_step step, unsigned guard_bits)
+{
+    unsigned sum = guard_bits + step.exponent;
+    return sum ? sum - 1 : 0;
+}
 
 /* log2 of the nominal gain of a subband (Table E.1): 0 for LL, 1 for HL and LH, 2 for HH. */
 unsigned l2k_log2_gain(unsigned orientation);
@@ -21,6 +25,9 @@ double l2k_subband_norm(l2k_wavelet wavelet, unsigned level, unsigned orientatio
 /* The step that lift2k, like OpenJPEG, writes for a subband: 5/3 none (exponent only), 9/7 1 / norm in units
  * of 2^gain samples. */
 l2k_step l2k_step_choose(l2k_wavelet wavelet, unsigned precision, unsigned level, unsigned orientation);
+
+/* The same for all 3 * levels + 1 subbands of a component, in the order of QCD. */
+void l2k_steps_choose(l2k_wavelet wavelet, unsigned precision, unsigned levels, l2k_step *steps);
 
 /* Delta_b of E-3 in units of samples: 2^(precision + gain - exponent) * (1 + mantissa / 2^11). */
 float l2k_step_size(l2k_step step, unsigned precision, unsigned orientation);

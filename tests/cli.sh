@@ -97,7 +97,7 @@ same "16 bit pam with opacity" deep.pam pam
 for option in "-p RLCP" "-p rpcl" "-p PCRL" "-p CPRL" "--tile 20,17" "-t 64,64 -d 5,7 --tile-origin 2,3" "-b 16,32" "-b 4,1024" \
     "-c 32,32,16,16" "--levels 0" "--levels 32" "--style bypass,termall" "--style reset,vsc,pterm,segsym" "--no-mct" \
     "--sop --eph --plt --tlm" "--tile-parts R" "--tile-parts L -r 8,1" "--tile-parts C -p CPRL" "-j 1" "--threads 3" \
-    "--backend cpu" "-q 30,0" "--rate=4,2,1"; do
+    "--backend cpu" "--backend auto --gpu-min-samples 0" "-q 30,0" "--rate=4,2,1"; do
     same "option $option" rgb.ppm ppm $option
 done
 for pnm in ascii.pgm ascii.ppm; do # the values survive, the file becomes a binary one
@@ -247,6 +247,8 @@ threads -1
 threads x
 threads 1025
 backend opencl
+gpu-min-samples -1
+gpu-min-samples 4294967296
 OPTIONS
 refuses "both targets" x.jp2 "exclude|rate|psnr" encode rgb.ppm x.jp2 -r 5 -q 30
 refuses "too many tiles" x.jp2 "tiles" encode "$data/camera.png" x.jp2 -t 1,1
@@ -269,9 +271,23 @@ component -1
 component 16384
 threads 1025
 backend opencl
+gpu-min-samples x
 OPTIONS
 refuses "info without name" "" "info" info
 refuses "info of nothing" "" "missing.jp2" info missing.jp2
+
+# ---- Backends ----
+
+if "$lift2k" info --devices | grep -q '^cuda *usable'; then
+    same "--backend cuda" rgb.ppm ppm --backend cuda
+else
+    refuses "encode without a GPU" x.jp2 "cuda" encode rgb.ppm x.jp2 --backend cuda
+    refuses "decode without a GPU" x.ppm "cuda" decode small.jp2 x.ppm --backend cuda
+    runs "auto without a GPU" encode rgb.ppm auto.jp2 --levels 3 --backend auto --gpu-min-samples 0
+    check "auto without a GPU says nothing of it" test "$(wc -l <err.log)" -eq 1
+    check "auto without a GPU" cmp auto.jp2 small.jp2
+    rm -f auto.jp2
+fi
 
 # ---- Bad input ----
 
@@ -463,10 +479,10 @@ for verb in "" encode decode info; do
     [ -s out.log ] && [ ! -s err.log ] || fault "$verb --help: not on standard output"
 done
 for option in rate psnr irreversible levels tile tile-origin origin block precincts progression style no-mct sop eph plt tlm \
-    tile-parts threads backend quiet; do
+    tile-parts threads backend gpu-min-samples quiet; do
     check "help of --$option" sh -c "'$lift2k' encode --help | grep -q -- --$option"
 done
-for option in reduce layers region component threads backend quiet; do
+for option in reduce layers region component threads backend gpu-min-samples quiet; do
     check "help of --$option" sh -c "'$lift2k' decode --help | grep -q -- --$option"
 done
 check "version" sh -c "'$lift2k' --version | grep -qE '^lift2k [0-9]+\.[0-9]+\.[0-9]+$'"

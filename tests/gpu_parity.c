@@ -1,289 +1,190 @@
-/* gpu_parity [CASES [SEED]]: the CUDA backend against the CPU one, on random shapes: coefficients and samples must be equal
- * to the last bit. Host and device paths, all formats. Exits with 77 where there is no GPU, unless L2K_REQUIRE_GPU=1. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+/* gpu_parity [CASES [SEED [SIDE]]]: the CUDA backend against the CPU one, on random shapes: coefficients and samples
+ * must be equal to the last bit. Two host plans at a time, with ordinary and with pinned planes, and the device path;
+ * all formats. Exits with 77 where there is no GPU, unless L2K_REQUIRE_GPU=1. */
+#include "gpu_cases.h"
+#include "gpu_require.h"
 
-#include "base/memory.h"
-#include "transform/layout.h"
-#include "transform/plan.h"
-
-enum { MAX_COMPONENTS = 4, GUARD = 64 };
-
-static uint64_t state;
-
-static uint32_t next_random(void)
+/* A plan for the case; the run ends here if it cannot be made. */
+static l2k_plan *make_plan(const l2k_context *context, const test_case *t, l2k_backend backend)
 {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(state >> 33);
+    l2k_plan_spec spec = t->spec;
+    l2k_plan *plan;
+    spec.on_device = spec.on_device && backend == L2K_BACKEND_CUDA;
+    if (l2k_plan_create(context, backend, &spec, &plan) == L2K_OK)
+        return plan;
+    describe(t, "no plan");
+    exit(1);
 }
 
-static uint32_t below(uint32_t n)
+static void set_direction(test_case *t, l2k_direction direction)
 {
-    return next_random() % n;
-}
-
-typedef struct test_case {
-    l2k_plan_component components[MAX_COMPONENTS];
-    l2k_plan_spec spec;
-    l2k_sample_type type;
-    bool interleaved;
-    unsigned extreme; /* 0 random, 1 only the ends of the range, 2 smooth */
-} test_case;
-
-static uint32_t random_side(uint32_t most)
-{
-    switch (below(4)) {
-    case 0:
-        return 1 + below(9);
-    case 1:
-        return 1 + below(70);
-    default:
-        return 1 + below(most);
-    }
-}
-
-static l2k_sample_type type_for(unsigned precision, bool is_signed)
-{
-    if (below(4) == 0)
-        return L2K_SAMPLE_S32;
-    if (is_signed)
-        return precision <= 8 ? L2K_SAMPLE_S8 : L2K_SAMPLE_S16;
-    return precision <= 8 ? L2K_SAMPLE_U8 : L2K_SAMPLE_U16;
-}
-
-/* int16 coefficients only where the encoder would choose them: Mb <= 15. */
-static bool fits_int16(unsigned precision, l2k_wavelet wavelet, unsigned levels)
-{
-    return wavelet == L2K_WAVELET_5_3 ? precision + 3 <= 15 : precision + 2 + levels <= 15;
-}
-
-static void make_case(test_case *t, uint32_t most)
-{
-    memset(t, 0, sizeof *t);
-    unsigned precision = below(3) == 0 ? 1 + below(16) : below(2) ? 8 : 12;
-    bool is_signed = below(4) == 0;
-    uint32_t x0 = below(3) ? below(300) : 0, y0 = below(3) ? below(300) : 0;
-    uint32_t width = random_side(most), height = random_side(most);
-    l2k_wavelet wavelet = below(2) ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3;
-    unsigned levels = below(9);
-    t->spec.num_components = 1 + below(MAX_COMPONENTS);
-    t->spec.component_transform = t->spec.num_components >= 3 && below(3) > 0;
-    t->type = type_for(precision, is_signed);
-    t->interleaved = below(2);
-    t->extreme = below(3);
+    unsigned discard = direction == L2K_INVERSE ? below(t->components[0].levels + 1) / 2 : 0;
+    /* Nine bits are few enough at the usual number of levels. */
+    uint8_t bits[L2K_MAX_SUBBANDS];
+    memset(bits, 9, sizeof bits);
+    bool narrow = direction == L2K_INVERSE && below(2) && l2k_low_fits_int16(t->components[0].levels, discard, bits);
+    t->spec.direction = direction;
     for (uint32_t c = 0; c < t->spec.num_components; c++) {
-        l2k_plan_component *p = &t->components[c];
-        *p = (l2k_plan_component){.rect = {x0, y0, x0 + width, y0 + height},
-                                  .levels = levels,
-                                  .wavelet = wavelet,
-                                  .precision = precision,
-                                  .is_signed = is_signed};
-        for (unsigned b = 0; b < L2K_MAX_SUBBANDS; b++)
-            p->steps[b] = (1 + (float)below(2048) / 2048) / (float)(1 << below(5));
-    }
-    t->spec.components = t->components;
-    t->spec.type = below(2) && fits_int16(precision, wavelet, levels) ? L2K_COEFFICIENT_INT16 : L2K_COEFFICIENT_INT32;
-    if (wavelet == L2K_WAVELET_9_7 && below(4) == 0)
-        t->spec.type = L2K_COEFFICIENT_FLOAT32;
-}
-
-/* ---- Planes with guard bands --------------------------------------------------------------------------------- */
-
-typedef struct picture {
-    uint8_t *memory;
-    size_t bytes;
-    l2k_plane planes[MAX_COMPONENTS];
-    uint32_t width, height;
-} picture;
-
-static size_t bytes_of(l2k_sample_type type)
-{
-    return type <= L2K_SAMPLE_S8 ? 1 : type <= L2K_SAMPLE_S16 ? 2 : 4;
-}
-
-static picture make_picture(const test_case *t, unsigned discard)
-{
-    picture p = {0};
-    l2k_rect r = l2k_resolution_rect(t->components[0].rect, discard);
-    size_t size = bytes_of(t->type), count = t->spec.num_components;
-    p.width = l2k_rect_width(r);
-    p.height = l2k_rect_height(r);
-    size_t row = p.width * size * (t->interleaved ? count : 1) + size * below(5);
-    size_t plane = row * p.height;
-    p.bytes = 2 * GUARD + (t->interleaved ? plane : plane * count);
-    p.memory = malloc(p.bytes);
-    if (!p.memory)
-        exit(1);
-    memset(p.memory, 0xA5, p.bytes);
-    for (size_t c = 0; c < count; c++)
-        p.planes[c] = (l2k_plane){p.memory + GUARD + (t->interleaved ? c * size : c * plane), (ptrdiff_t)row,
-                                  (ptrdiff_t)(t->interleaved ? count * size : size), t->type};
-    return p;
-}
-
-static int32_t random_sample(const test_case *t, uint32_t x, uint32_t y)
-{
-    int32_t low = t->components[0].is_signed ? -(1 << (t->components[0].precision - 1)) : 0;
-    uint32_t range = 1u << t->components[0].precision;
-    if (t->extreme == 1)
-        return below(2) ? low : low + (int32_t)(range - 1);
-    if (t->extreme == 2)
-        return low + (int32_t)((x * 3 + y * 5 + below(3)) % range);
-    return low + (int32_t)below(range);
-}
-
-static void fill_picture(const test_case *t, picture *p)
-{
-    for (uint32_t c = 0; c < t->spec.num_components; c++)
-        for (uint32_t y = 0; y < p->height; y++)
-            for (uint32_t x = 0; x < p->width; x++) {
-                int32_t v = random_sample(t, x, y);
-                memcpy((uint8_t *)p->planes[c].data + (ptrdiff_t)y * p->planes[c].row_stride +
-                           (ptrdiff_t)x * p->planes[c].sample_stride,
-                       &v, bytes_of(t->type));
-            }
-}
-
-/* ---- Comparison ---------------------------------------------------------------------------------------------- */
-
-static void describe(const test_case *t, const char *what)
-{
-    static const char *const types[] = {"u8", "s8", "u16", "s16", "s32", "f32"};
-    const l2k_plan_component *p = &t->components[0];
-    fprintf(stderr,
-            "%s: %s x %u%s%s, %u x %u at %u,%u, %u levels (%u left out), %u bit %s, samples %s %s, coefficients %d\n", what,
-            p->wavelet == L2K_WAVELET_9_7 ? "9/7" : "5/3", t->spec.num_components,
-            t->spec.component_transform ? " joined" : "", t->spec.direction == L2K_INVERSE ? " inverse" : " forward",
-            l2k_rect_width(p->rect), l2k_rect_height(p->rect), p->rect.x0, p->rect.y0, p->levels, p->discard, p->precision,
-            p->is_signed ? "signed" : "unsigned", types[t->type], t->interleaved ? "interleaved" : "planar",
-            (int)t->spec.type);
-}
-
-static double value_at(const l2k_coefficients *view, size_t i)
-{
-    if (view->type == L2K_COEFFICIENT_INT16)
-        return ((const int16_t *)view->base)[i];
-    return view->type == L2K_COEFFICIENT_INT32 ? ((const int32_t *)view->base)[i] : ((const float *)view->base)[i];
-}
-
-static void describe_row(const l2k_coefficients *a, const l2k_coefficients *b, uint32_t n, uint32_t y)
-{
-    const l2k_band_view *band = &a->bands[n];
-    size_t at = (band->y + y) * a->stride + band->x;
-    uint32_t x = 0, differ = 0;
-    for (uint32_t i = 0; i < band->width; i++)
-        if (value_at(a, at + i) != value_at(b, at + i) && differ++ == 0)
-            x = i;
-    fprintf(stderr, "band %u (%u x %u), row %u: %u differ, first at %u: %.9g and %.9g\n", n, band->width, band->height, y,
-            differ, x, value_at(a, at + x), value_at(b, at + x));
-}
-
-/* Bands one by one: the rows between them are nobody's. */
-static bool same_coefficients(const l2k_coefficients *a, const l2k_coefficients *b)
-{
-    size_t size = l2k_coefficient_bytes(a->type);
-    for (uint32_t n = 0; n < a->num_bands; n++) {
-        const l2k_band_view *band = &a->bands[n];
-        for (uint32_t y = 0; y < band->height; y++) {
-            size_t at = ((band->y + y) * a->stride + band->x) * size;
-            if (memcmp((uint8_t *)a->base + at, (uint8_t *)b->base + at, band->width * size) != 0) {
-                describe_row(a, b, n, y);
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
-static void poison(const l2k_coefficients *view)
-{
-    memset(view->base, 0x5A, view->stride * view->height * l2k_coefficient_bytes(view->type));
-}
-
-static void fill_coefficients(const test_case *t, const l2k_coefficients *a, const l2k_coefficients *b)
-{
-    size_t count = a->stride * a->height;
-    for (size_t i = 0; i < count; i++) {
-        int32_t v = below(3) ? (int32_t)below(64) - 32 : (int32_t)below(1u << 13) - (1 << 12);
-        if (t->components[0].narrow_low)
-            v = t->extreme == 1 ? (below(2) ? 511 : -511) : (int32_t)below(1023) - 511;
-        else if (t->extreme == 1 && a->type != L2K_COEFFICIENT_FLOAT32)
-            v = a->type == L2K_COEFFICIENT_INT16 ? (below(2) ? INT16_MIN : INT16_MAX) : (int32_t)(next_random() * 2);
-        if (a->type == L2K_COEFFICIENT_FLOAT32)
-            ((float *)a->base)[i] = ((float *)b->base)[i] = (float)v * 0.37f;
-        else if (a->type == L2K_COEFFICIENT_INT16)
-            ((int16_t *)a->base)[i] = ((int16_t *)b->base)[i] = (int16_t)v;
-        else
-            ((int32_t *)a->base)[i] = ((int32_t *)b->base)[i] = v;
+        t->components[c].discard = discard;
+        t->components[c].narrow_low = narrow;
     }
 }
 
-/* Both plans for the case; the run ends here if one cannot be made. */
-static void make_plans(const l2k_context *context, const test_case *t, l2k_plan *plans[2])
+/* ---- Host plans, two under way at a time --------------------------------------------------------------------- */
+
+static bool run_both(l2k_plan *const plans[2], const picture pictures[2])
 {
-    if (l2k_plan_create(context, L2K_BACKEND_CPU, &t->spec, &plans[0]) != L2K_OK ||
-        l2k_plan_create(context, L2K_BACKEND_CUDA, &t->spec, &plans[1]) != L2K_OK) {
-        describe(t, "no plan");
-        exit(1);
-    }
+    bool ok = true;
+    for (int i = 0; i < 2; i++)
+        ok = l2k_plan_begin(plans[i], pictures[i].planes) == L2K_OK && ok;
+    for (int i = 0; i < 2; i++)
+        ok = l2k_plan_finish(plans[i]) == L2K_OK && ok;
+    return ok;
 }
 
 static bool test_forward(const l2k_context *context, test_case *t)
 {
-    l2k_plan *plans[2];
-    picture p = make_picture(t, 0);
-    bool same = true;
-    t->spec.direction = L2K_FORWARD;
-    fill_picture(t, &p);
-    make_plans(context, t, plans);
-    for (uint32_t c = 0; c < t->spec.num_components; c++)
-        for (int i = 0; i < 2; i++)
+    set_direction(t, L2K_FORWARD);
+    l2k_plan *cpu = make_plan(context, t, L2K_BACKEND_CPU), *plans[2];
+    picture pictures[2];
+    for (int i = 0; i < 2; i++) {
+        plans[i] = make_plan(context, t, L2K_BACKEND_CUDA);
+        pictures[i] = make_picture(t, 0);
+        fill_picture(t, &pictures[i]);
+        for (uint32_t c = 0; c < t->spec.num_components; c++)
             poison(l2k_plan_coefficients(plans[i], c));
-    for (int i = 0; i < 2; i++)
-        same = l2k_plan_forward(plans[i], p.planes) == L2K_OK && same;
-    for (uint32_t c = 0; c < t->spec.num_components && same; c++)
-        same = same_coefficients(l2k_plan_coefficients(plans[0], c), l2k_plan_coefficients(plans[1], c));
+    }
+    bool same = run_both(plans, pictures);
+    for (int i = 0; i < 2; i++) {
+        same = l2k_plan_forward(cpu, pictures[i].planes) == L2K_OK && same;
+        for (uint32_t c = 0; c < t->spec.num_components && same; c++)
+            same = same_coefficients(l2k_plan_coefficients(cpu, c), l2k_plan_coefficients(plans[i], c)) &&
+                   guard_is_clean(l2k_plan_coefficients(plans[i], c));
+        l2k_plan_free(plans[i]);
+        free_picture(&pictures[i]);
+    }
     if (!same)
         describe(t, "FORWARD DIFFERS");
-    l2k_plan_free(plans[0]);
-    l2k_plan_free(plans[1]);
-    free(p.memory);
+    l2k_plan_free(cpu);
     return same;
 }
 
 static bool test_inverse(const l2k_context *context, test_case *t)
 {
-    l2k_plan *plans[2];
-    unsigned discard = below(t->components[0].levels + 1) / 2;
-    t->spec.direction = L2K_INVERSE;
-    for (uint32_t c = 0; c < t->spec.num_components; c++)
-        t->components[c].discard = discard;
-    /* Nine bits are few enough at the usual number of levels. */
-    uint8_t bits[L2K_MAX_SUBBANDS];
-    memset(bits, 9, sizeof bits);
-    bool narrow = below(2) && l2k_low_fits_int16(t->components[0].levels, discard, bits);
-    for (uint32_t c = 0; c < t->spec.num_components; c++)
-        t->components[c].narrow_low = narrow;
-    picture p[2];
-    uint64_t before = state;
-    p[0] = make_picture(t, discard);
-    state = before;
-    p[1] = make_picture(t, discard);
-    make_plans(context, t, plans);
-    for (uint32_t c = 0; c < t->spec.num_components; c++)
-        fill_coefficients(t, l2k_plan_coefficients(plans[0], c), l2k_plan_coefficients(plans[1], c));
+    set_direction(t, L2K_INVERSE);
+    l2k_plan *cpu = make_plan(context, t, L2K_BACKEND_CPU), *plans[2];
+    picture expected[2], pictures[2];
     bool same = true;
-    for (int i = 0; i < 2; i++)
-        same = l2k_plan_inverse(plans[i], p[i].planes) == L2K_OK && same;
-    /* The whole memory: samples, and the gaps and guards that nobody may touch. */
-    same = same && memcmp(p[0].memory, p[1].memory, p[0].bytes) == 0;
+    for (int i = 0; i < 2; i++) {
+        plans[i] = make_plan(context, t, L2K_BACKEND_CUDA);
+        expected[i] = make_picture(t, t->components[0].discard);
+        pictures[i] = make_picture(t, t->components[0].discard);
+        for (uint32_t c = 0; c < t->spec.num_components; c++)
+            fill_coefficients(t, l2k_plan_coefficients(cpu, c), l2k_plan_coefficients(plans[i], c));
+        same = l2k_plan_inverse(cpu, expected[i].planes) == L2K_OK && same;
+    }
+    same = run_both(plans, pictures) && same;
+    for (int i = 0; i < 2; i++) {
+        /* The whole memory: samples, and the gaps and guards that nobody may touch. */
+        same = same && memcmp(expected[i].memory, pictures[i].memory, pictures[i].bytes) == 0;
+        l2k_plan_free(plans[i]);
+        free_picture(&pictures[i]);
+        free_picture(&expected[i]);
+    }
     if (!same)
         describe(t, "INVERSE DIFFERS");
-    for (int i = 0; i < 2; i++) {
-        l2k_plan_free(plans[i]);
-        free(p[i].memory);
+    l2k_plan_free(cpu);
+    return same;
+}
+
+/* ---- Device plans -------------------------------------------------------------------------------------------- */
+
+/* The picture in device memory, with its gaps and guards. */
+static uint8_t *to_device(const test_case *t, const picture *p, l2k_plane planes[MAX_COMPONENTS])
+{
+    uint8_t *device = gpu_take(p->bytes);
+    gpu_copy_in(device, p->memory, p->bytes);
+    for (uint32_t c = 0; c < t->spec.num_components; c++) {
+        planes[c] = p->planes[c];
+        planes[c].data = device + ((uint8_t *)p->planes[c].data - p->memory);
     }
+    return device;
+}
+
+static bool same_memory(const picture *p, const uint8_t *device)
+{
+    uint8_t *copy = malloc(p->bytes);
+    if (!copy)
+        exit(1);
+    gpu_copy_out(copy, device, p->bytes);
+    bool same = memcmp(copy, p->memory, p->bytes) == 0;
+    free(copy);
+    return same;
+}
+
+/* A view of the same coefficients on the host, to be freed by the caller. */
+static l2k_coefficients host_copy(const l2k_coefficients *view)
+{
+    l2k_coefficients copy = *view;
+    copy.on_device = false;
+    copy.base = malloc(view_bytes(view));
+    if (!copy.base)
+        exit(1);
+    gpu_copy_out(copy.base, view->base, view_bytes(view));
+    return copy;
+}
+
+static bool check_device_view(const l2k_coefficients *expected, const l2k_coefficients *view)
+{
+    l2k_coefficients copy = host_copy(view);
+    bool same = same_coefficients(expected, &copy) && guard_is_clean(view);
+    free(copy.base);
+    return same;
+}
+
+/* The CPU's coefficients must be there already (inverse), or come afterwards (forward). */
+static void give_coefficients(const test_case *t, const l2k_plan *cpu, const l2k_plan *plan)
+{
+    for (uint32_t c = 0; c < t->spec.num_components; c++) {
+        const l2k_coefficients *view = l2k_plan_coefficients(plan, c);
+        l2k_coefficients copy = host_copy(view);
+        if (t->spec.direction == L2K_INVERSE)
+            fill_coefficients(t, l2k_plan_coefficients(cpu, c), &copy);
+        else
+            poison(&copy);
+        gpu_copy_in(view->base, copy.base, view_bytes(view));
+        free(copy.base);
+    }
+}
+
+/* Forward: the device's picture is only read. Inverse: it becomes what the CPU makes of the same memory. */
+static bool test_device(const l2k_context *context, test_case *t)
+{
+    t->spec.on_device = true;
+    t->pinned = false;
+    set_direction(t, below(2) ? L2K_INVERSE : L2K_FORWARD);
+    if (t->components[0].wavelet == L2K_WAVELET_9_7 && !t->spec.component_transform && below(2))
+        t->type = L2K_SAMPLE_F32;
+    bool forward = t->spec.direction == L2K_FORWARD;
+    l2k_plan *cpu = make_plan(context, t, L2K_BACKEND_CPU), *plan = make_plan(context, t, L2K_BACKEND_CUDA);
+    picture p = make_picture(t, t->components[0].discard);
+    l2k_plane planes[MAX_COMPONENTS];
+    if (forward)
+        fill_picture(t, &p);
+    uint8_t *device = to_device(t, &p, planes);
+    give_coefficients(t, cpu, plan);
+    bool same = l2k_plan_run_on_device(plan, planes, NULL) == L2K_OK;
+    same = (forward ? l2k_plan_forward(cpu, p.planes) : l2k_plan_inverse(cpu, p.planes)) == L2K_OK && same;
+    gpu_wait();
+    same = same && same_memory(&p, device);
+    for (uint32_t c = 0; c < t->spec.num_components && same; c++)
+        same = check_device_view(l2k_plan_coefficients(cpu, c), l2k_plan_coefficients(plan, c));
+    if (!same)
+        describe(t, "DEVICE PATH DIFFERS");
+    gpu_give_back(device);
+    free_picture(&p);
+    l2k_plan_free(cpu);
+    l2k_plan_free(plan);
     return same;
 }
 
@@ -294,29 +195,13 @@ static void print_message(void *user, l2k_severity severity, const char *text)
     fprintf(stderr, "lift2k: %s\n", text);
 }
 
-/* 0 = there is a GPU; else what the program ends with. */
-static int look_for_gpu(const l2k_context *context)
-{
-    test_case t;
-    l2k_plan *plan;
-    make_case(&t, 8);
-    if (l2k_plan_create(context, L2K_BACKEND_CUDA, &t.spec, &plan) == L2K_OK) {
-        l2k_plan_free(plan);
-        return 0;
-    }
-    const char *require = getenv("L2K_REQUIRE_GPU");
-    bool required = require && strcmp(require, "1") == 0;
-    printf("%s: no GPU can be used\n", required ? "FAILED" : "SKIPPED");
-    return required ? 1 : 77;
-}
-
 int main(int argc, char **argv)
 {
     unsigned cases = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 400, failed = 0;
     uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
     uint32_t most = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 600;
     l2k_context context = {.hooks = {.message = print_message}, .threads = l2k_thread_count(0)};
-    int ending = look_for_gpu(&context);
+    int ending = gpu_missing();
     if (ending)
         return ending;
     for (unsigned i = 0; i < cases && failed < 20; i++) {
@@ -325,7 +210,8 @@ int main(int argc, char **argv)
         make_case(&t, i % 16 == 0 ? 2000 : most);
         failed += !test_forward(&context, &t);
         failed += !test_inverse(&context, &t);
+        failed += !test_device(&context, &t);
     }
-    printf("%u cases forward and inverse, %u differ\n", cases, failed);
+    printf("%u cases forward and inverse, host and device, %u differ\n", cases, failed);
     return failed != 0;
 }

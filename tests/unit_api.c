@@ -77,7 +77,7 @@ static void test_encoder_ranges(void **unused)
         assert_int_equal(w.errors, errors + 3);
     }
     assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_BLOCK_WIDTH, 48), L2K_ERROR_ARGUMENT);
-    assert_int_equal(l2k_encoder_set(encoder, (l2k_encoder_option)(L2K_ENCODER_LIMIT_SAMPLES + 1), 0),
+    assert_int_equal(l2k_encoder_set(encoder, (l2k_encoder_option)(L2K_ENCODER_GPU_MIN_SAMPLES + 1), 0),
                      L2K_ERROR_ARGUMENT);
     assert_int_equal(l2k_encoder_set(encoder, (l2k_encoder_option)-1, 0), L2K_ERROR_ARGUMENT);
     l2k_encoder_free(encoder);

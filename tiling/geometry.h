@@ -3,6 +3,7 @@
 #define L2K_TILING_GEOMETRY_H
 
 #include "base/integer.h"
+#include "lift2k/lift2k.h"
 
 typedef struct l2k_rect {
     uint32_t x0, y0, x1, y1;
@@ -44,9 +45,6 @@ l2k_rect l2k_component_rect(l2k_rect r, uint32_t dx, uint32_t dy);
 
 /* A tile-component after `levels` decompositions, that is resolution r = NL - levels (B-14). levels 0 to 32. */
 l2k_rect l2k_resolution_rect(l2k_rect tile_component, unsigned levels);
-
-/* Subband orientations; bit 0 = horizontally high-pass, bit 1 = vertically high-pass. */
-enum { L2K_LL = 0, L2K_HL = 1, L2K_LH = 2, L2K_HH = 3 };
 
 /* The subband of decomposition level `level` (nb of B-15), 1 to 32; LL of level 0 is the tile-component. */
 l2k_rect l2k_subband_rect(l2k_rect tile_component, unsigned level, unsigned orientation);

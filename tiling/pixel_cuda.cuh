@@ -281,7 +281,7 @@ template <class W, class S, int N> struct l2k_plane_sink {
 
     __device__ __forceinline__ l2k_plane_sink(const l2k_cuda_plane *planes, int warp, int lane_first, int width, bool inner)
         : plane(planes[0]),
-          run{lane_first, inner && lane_first < width ? width : 0, l2k_is_aligned<S>(planes[0], warp, packed::ALIGNMENT)}
+          run{lane_first, inner && lane_first < width && lane_first + N > 0 ? width : 0, l2k_is_aligned<S>(planes[0], warp, packed::ALIGNMENT)}
     {
     }
     __device__ __forceinline__ bool is_aligned() const
@@ -329,7 +329,7 @@ template <class W, class S, int N> struct l2k_triple_sink {
     l2k_lane_run<3 * N> run;
 
     __device__ __forceinline__ l2k_triple_sink(const l2k_cuda_plane *p, int warp, int lane_first, int width, bool inner)
-        : planes(p), run{3 * lane_first, inner && lane_first < width ? 3 * width : 0,
+        : planes(p), run{3 * lane_first, inner && lane_first < width && lane_first + N > 0 ? 3 * width : 0,
                          l2k_is_aligned<S>(p[0], 3 * warp, packed::ALIGNMENT)}
     {
     }

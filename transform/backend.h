@@ -6,13 +6,14 @@
 
 /* - create: the views are laid out already; takes all memory, sets base, on_device and, if it must, stride of each
  *   view, and plan->state. After an error free is called, so what was taken must be reachable from the plan.
- * - free: releases the views' memory and the state, whatever of them is there.
- * - forward, inverse: as in plan.h; only the one for the plan's direction is called. */
+ * - free: releases the views' memory and the state, whatever of them is there; waits for what is under way.
+ * - begin: as in plan.h, in the plan's direction. After an error nothing may be under way.
+ * - finish: waits for what begin started; `planes` are those of begin. NULL: begin did everything. */
 typedef struct l2k_backend_functions {
     l2k_status (*create)(l2k_plan *plan);
     void (*free)(l2k_plan *plan);
-    l2k_status (*forward)(l2k_plan *plan, const l2k_plane *planes);
-    l2k_status (*inverse)(l2k_plan *plan, const l2k_plane *planes);
+    l2k_status (*begin)(l2k_plan *plan, const l2k_plane *planes);
+    l2k_status (*finish)(l2k_plan *plan, const l2k_plane *planes);
     l2k_status (*run_on_device)(l2k_plan *plan, const l2k_plane *planes, void *stream); /* NULL: cannot */
 } l2k_backend_functions;
 
@@ -22,7 +23,9 @@ struct l2k_plan {
     l2k_plan_spec spec; /* spec.components is the plan's own copy */
     l2k_plan_component *components;
     l2k_coefficients *views; /* one per component */
-    void *state;             /* the backend's */
+    l2k_plane *planes;       /* of the run that is under way, one per component */
+    bool under_way;
+    void *state; /* the backend's */
 };
 
 extern const l2k_backend_functions l2k_backend_cpu;

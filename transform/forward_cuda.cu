@@ -21,7 +21,7 @@ template <class D, int N> struct band_stores {
         : low_rows(l2k_low_span(y)), high_rows(l2k_high_span(y))
     {
         l2k_span low_columns = l2k_low_span(x), high_columns = l2k_high_span(x);
-        bool some = inner && lane < x.end;
+        bool some = inner && lane < x.end && lane + N > x.first;
         low = {(lane >> 1) - low_columns.first, some ? l2k_length(low_columns) : 0,
                packed::is_aligned(at(b, level, L2K_LH, (warp >> 1) - low_columns.first, 0))};
         high = {(lane >> 1) - high_columns.first, some ? l2k_length(high_columns) : 0,

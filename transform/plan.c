@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "transform/backend.h"
+#include "transform/choice.h"
 #include "transform/layout.h"
 
 /* The CUDA backend where this build has it. */
@@ -20,20 +21,6 @@ static l2k_status choose_cuda(const l2k_context *context, const l2k_backend_func
 #endif
 }
 
-static l2k_status choose_backend(const l2k_context *context, l2k_backend backend,
-                                 const l2k_backend_functions **functions)
-{
-    switch (backend) {
-    case L2K_BACKEND_AUTO:
-    case L2K_BACKEND_CPU:
-        *functions = &l2k_backend_cpu;
-        return L2K_OK;
-    case L2K_BACKEND_CUDA:
-        return choose_cuda(context, functions);
-    }
-    return l2k_fail(context, L2K_ERROR_ARGUMENT, "there is no backend %d", (int)backend);
-}
-
 bool l2k_backend_usable(l2k_backend backend, char *text, size_t bytes)
 {
     if (backend != L2K_BACKEND_CUDA) {
@@ -46,6 +33,17 @@ bool l2k_backend_usable(l2k_backend backend, char *text, size_t bytes)
     snprintf(text, bytes, "not in this build");
     return false;
 #endif
+}
+
+/* Whether AUTO tries the GPU for so many samples. */
+static bool tries_cuda(const l2k_context *context, uint64_t samples)
+{
+    return l2k_choice_is_gpu(context->choice, samples) && l2k_backend_usable(L2K_BACKEND_CUDA, NULL, 0);
+}
+
+bool l2k_backend_overlaps(const l2k_context *context, l2k_backend backend, uint64_t samples)
+{
+    return backend == L2K_BACKEND_CUDA || (backend == L2K_BACKEND_AUTO && tries_cuda(context, samples));
 }
 
 static bool share_shape(const l2k_plan_component *a, const l2k_plan_component *b)
@@ -86,7 +84,8 @@ static l2k_status copy_spec(l2k_plan *plan, const l2k_plan_spec *spec)
     size_t count = spec->num_components;
     plan->components = l2k_allocate(plan->context, count, sizeof *plan->components);
     plan->views = l2k_allocate_zeroed(plan->context, count, sizeof *plan->views);
-    if (!plan->components || !plan->views)
+    plan->planes = l2k_allocate(plan->context, count, sizeof *plan->planes);
+    if (!plan->components || !plan->views || !plan->planes)
         return l2k_fail(plan->context, L2K_ERROR_MEMORY, "out of memory for a transform of %zu components", count);
     memcpy(plan->components, spec->components, count * sizeof *plan->components);
     plan->spec = *spec;
@@ -96,11 +95,9 @@ static l2k_status copy_spec(l2k_plan *plan, const l2k_plan_spec *spec)
     return L2K_OK;
 }
 
-l2k_status l2k_plan_create(const l2k_context *context, l2k_backend backend, const l2k_plan_spec *spec, l2k_plan **plan)
+static l2k_status create_on(const l2k_context *context, const l2k_backend_functions *functions,
+                            const l2k_plan_spec *spec, l2k_plan **plan)
 {
-    const l2k_backend_functions *functions = NULL;
-    *plan = NULL;
-    L2K_TRY(choose_backend(context, backend, &functions));
     L2K_TRY(check_kind(context, functions, spec));
     L2K_TRY(check_component_transform(context, spec));
     l2k_plan *made = l2k_allocate_zeroed(context, 1, sizeof *made);
@@ -119,12 +116,51 @@ l2k_status l2k_plan_create(const l2k_context *context, l2k_backend backend, cons
     return L2K_OK;
 }
 
+static l2k_status create_on_cuda(const l2k_context *context, const l2k_plan_spec *spec, l2k_plan **plan)
+{
+    const l2k_backend_functions *functions = NULL;
+    L2K_TRY(choose_cuda(context, &functions));
+    return create_on(context, functions, spec, plan);
+}
+
+/* What the CPU can do instead is not an error, so the attempt on the GPU is silent. */
+static l2k_status create_on_either(const l2k_context *context, const l2k_plan_spec *spec, l2k_plan **plan)
+{
+    if (tries_cuda(context, l2k_plan_samples(spec))) {
+        l2k_context silent = *context;
+        silent.hooks.message = NULL;
+        l2k_status status = create_on_cuda(&silent, spec, plan);
+        if (status == L2K_OK) {
+            (*plan)->context = context;
+            return L2K_OK;
+        }
+        if (status == L2K_ERROR_MEMORY || status == L2K_ERROR_BACKEND)
+            l2k_choice_fall_back(context, status);
+    }
+    return create_on(context, &l2k_backend_cpu, spec, plan);
+}
+
+l2k_status l2k_plan_create(const l2k_context *context, l2k_backend backend, const l2k_plan_spec *spec, l2k_plan **plan)
+{
+    *plan = NULL;
+    switch (backend) {
+    case L2K_BACKEND_AUTO:
+        return create_on_either(context, spec, plan);
+    case L2K_BACKEND_CPU:
+        return create_on(context, &l2k_backend_cpu, spec, plan);
+    case L2K_BACKEND_CUDA:
+        return create_on_cuda(context, spec, plan);
+    }
+    return l2k_fail(context, L2K_ERROR_ARGUMENT, "there is no backend %d", (int)backend);
+}
+
 void l2k_plan_free(l2k_plan *plan)
 {
     if (!plan)
         return;
     if (plan->views)
         plan->backend->free(plan);
+    l2k_release(plan->context, plan->planes);
     l2k_release(plan->context, plan->views);
     l2k_release(plan->context, plan->components);
     l2k_release(plan->context, plan);
@@ -173,13 +209,6 @@ const l2k_coefficients *l2k_plan_coefficients(const l2k_plan *plan, uint32_t c)
     return &plan->views[c];
 }
 
-static l2k_status check_direction(const l2k_plan *plan, l2k_direction direction)
-{
-    if (plan->spec.direction != direction || plan->spec.on_device)
-        return l2k_fail(plan->context, L2K_ERROR_STATE, "a transform plan was run in the wrong direction or place");
-    return L2K_OK;
-}
-
 /* Float samples are for plans that work in floats, and know no component transform. */
 static l2k_status check_planes(const l2k_plan *plan, const l2k_plane *planes)
 {
@@ -193,18 +222,42 @@ static l2k_status check_planes(const l2k_plan *plan, const l2k_plane *planes)
     return L2K_OK;
 }
 
+l2k_status l2k_plan_begin(l2k_plan *plan, const l2k_plane *planes)
+{
+    if (plan->under_way || plan->spec.on_device)
+        return l2k_fail(plan->context, L2K_ERROR_STATE, "a transform plan was begun %s",
+                        plan->under_way ? "twice" : "that works on device memory");
+    L2K_TRY(check_planes(plan, planes));
+    memcpy(plan->planes, planes, plan->spec.num_components * sizeof *planes);
+    L2K_TRY(plan->backend->begin(plan, plan->planes));
+    plan->under_way = true;
+    return L2K_OK;
+}
+
+l2k_status l2k_plan_finish(l2k_plan *plan)
+{
+    if (!plan->under_way)
+        return l2k_fail(plan->context, L2K_ERROR_STATE, "a transform plan was finished that had not begun");
+    plan->under_way = false;
+    return plan->backend->finish ? plan->backend->finish(plan, plan->planes) : L2K_OK;
+}
+
+static l2k_status run(l2k_plan *plan, l2k_direction direction, const l2k_plane *planes)
+{
+    if (plan->spec.direction != direction)
+        return l2k_fail(plan->context, L2K_ERROR_STATE, "a transform plan was run in the wrong direction");
+    L2K_TRY(l2k_plan_begin(plan, planes));
+    return l2k_plan_finish(plan);
+}
+
 l2k_status l2k_plan_forward(l2k_plan *plan, const l2k_plane *planes)
 {
-    L2K_TRY(check_direction(plan, L2K_FORWARD));
-    L2K_TRY(check_planes(plan, planes));
-    return plan->backend->forward(plan, planes);
+    return run(plan, L2K_FORWARD, planes);
 }
 
 l2k_status l2k_plan_inverse(l2k_plan *plan, const l2k_plane *planes)
 {
-    L2K_TRY(check_direction(plan, L2K_INVERSE));
-    L2K_TRY(check_planes(plan, planes));
-    return plan->backend->inverse(plan, planes);
+    return run(plan, L2K_INVERSE, planes);
 }
 
 l2k_status l2k_plan_run_on_device(l2k_plan *plan, const l2k_plane *planes, void *stream)

@@ -6,48 +6,6 @@
 #include "base/context.h"
 #include "tiling/geometry.h"
 
-#define L2K_MAX_SUBBANDS (3 * L2K_MAX_LEVELS + 1)
-
-typedef enum l2k_coefficient_type {
-    L2K_COEFFICIENT_INT16,
-    L2K_COEFFICIENT_INT32,
-    L2K_COEFFICIENT_FLOAT32 /* 9/7 only: not quantised, and not rounded either way */
-} l2k_coefficient_type;
-
-static inline size_t l2k_coefficient_bytes(l2k_coefficient_type type)
-{
-    return type == L2K_COEFFICIENT_INT16 ? sizeof(int16_t) : sizeof(int32_t);
-}
-
-/* A subband inside a coefficient view: offset and size in coefficients. Both sizes may be 0. */
-typedef struct l2k_band_view {
-    uint32_t x, y, width, height;
-} l2k_band_view;
-
-/* Subbands are numbered as in the QCD marker segment: 0 = LL, then HL, LH, HH from the lowest resolution to the
- * highest. `resolution` 0 has only LL. */
-static inline unsigned l2k_band_number(unsigned resolution, unsigned orientation)
-{
-    return resolution == 0 ? 0 : 3 * (resolution - 1) + orientation;
-}
-
-/* The coefficients of one tile-component in Mallat layout: the subbands of the lowest resolution top left.
- *
- * Values. Forward 5/3: the coefficient. Forward 9/7: the quantiser index with its sign (E.2).
- * Inverse 5/3: the coefficient. Inverse 9/7: twice the index at which to reconstruct, so that the middle of an interval
- * is an integer. */
-typedef struct l2k_coefficients {
-    void *base;
-    l2k_coefficient_type type;
-    bool on_device;
-    size_t stride; /* coefficients from one row to the next */
-    uint32_t width, height;
-    uint32_t num_bands;
-    l2k_band_view bands[L2K_MAX_SUBBANDS];
-} l2k_coefficients;
-
-typedef enum l2k_direction { L2K_FORWARD, L2K_INVERSE } l2k_direction;
-
 typedef struct l2k_plan_component {
     l2k_rect rect;    /* the tile-component in its own domain; the parity of x0, y0 at each level matters */
     unsigned levels;  /* NL, 0 to 32 */
@@ -76,10 +34,12 @@ typedef struct l2k_plan_spec {
 typedef struct l2k_plan l2k_plan;
 
 /* Takes all memory for `spec` on a backend, for use with up to context->threads threads; `context` must outlive the
- * plan. L2K_BACKEND_AUTO is the CPU at present. Errors: L2K_ERROR_MEMORY, L2K_ERROR_BACKEND, and
- * L2K_ERROR_ARGUMENT for a component transform over components that differ in shape. A plan for one thread starts no
- * parallel region, so many of them may run side by side inside one. */
+ * plan. L2K_BACKEND_AUTO is the GPU or the CPU, as transform/choice.h has it. Errors: L2K_ERROR_MEMORY,
+ * L2K_ERROR_BACKEND, and L2K_ERROR_ARGUMENT for a component transform over components that differ in shape. A plan for
+ * one thread starts no parallel region, so many of them may run side by side inside one. */
 l2k_status l2k_plan_create(const l2k_context *context, l2k_backend backend, const l2k_plan_spec *spec, l2k_plan **plan);
+
+/* Waits for what is under way. */
 void l2k_plan_free(l2k_plan *plan);
 
 /* True where the plan can run `spec` as it is: same sizes, same parities, same numbers, wherever on the grid. */
@@ -90,16 +50,43 @@ bool l2k_plan_fits(const l2k_plan *plan, const l2k_plan_spec *spec);
  * views keep the low 16 bits of a coefficient: it is the caller who knows the range. */
 const l2k_coefficients *l2k_plan_coefficients(const l2k_plan *plan, uint32_t c);
 
-/* planes[c] points at the top left sample of the tile-component (inverse: of the resolution that is left of it).
- * Neither allocates. L2K_ERROR_STATE where the plan was made for the other direction. */
+/* Runs the plan on the caller's planes: forward fills the coefficient views, inverse the planes. planes[c] points at
+ * the top left sample of the tile-component (inverse: of the resolution that is left of it). Nothing allocates.
+ *
+ * begin starts the work and may return before it is done; finish waits for it. Between the two, planes and views belong
+ * to the plan: nobody else may write them, nor read what is being made. So two or three plans in rotation keep the bus
+ * busy in both directions and the device as well: each plan moves its data on a stream and in memory of its own. The
+ * CPU backend works in begin already.
+ *
+ * On CUDA, samples cross the bus through pinned memory of the plan, which is taken with the plan whether or not it will
+ * be needed, so that a run cannot fail for want of it. Planes that are pinned themselves and laid out as they cross the
+ * bus are moved to or from the device directly: one plane, or the three of a component transform interleaved, samples
+ * of the smallest type that holds the precision (signed where any of the three is), rows in ascending order.
+ *
+ * After a failed run (any error but L2K_ERROR_STATE) nothing is under way and the plan can be begun again. What an
+ * inverse has then done to the planes is unspecified where they are pinned; other planes it only touches once all
+ * samples have arrived.
+ *
+ * L2K_ERROR_STATE: begin of a plan that is under way or was made on_device, finish of one that is not under way.
+ * L2K_ERROR_ARGUMENT: float samples where the transform has none, or on the host for CUDA. L2K_ERROR_BACKEND: the
+ * device failed. */
+l2k_status l2k_plan_begin(l2k_plan *plan, const l2k_plane *planes);
+l2k_status l2k_plan_finish(l2k_plan *plan);
+
+/* Begin and finish. L2K_ERROR_STATE where the plan was made for the other direction. */
 l2k_status l2k_plan_forward(l2k_plan *plan, const l2k_plane *planes);
 l2k_status l2k_plan_inverse(l2k_plan *plan, const l2k_plane *planes);
+
+/* Whether begin returns before the work is done, so that a second plan is worth its memory. AUTO: whether that may be
+ * so for a plan of up to `samples` samples, all components together. */
+bool l2k_backend_overlaps(const l2k_context *context, l2k_backend backend, uint64_t samples);
 
 /* For plans made on_device: enqueues the transform of the plan's direction on a stream (a cudaStream_t) and returns at
  * once; planes[c].data are device pointers. Coefficients are in the view once the stream has come that far. */
 l2k_status l2k_plan_run_on_device(l2k_plan *plan, const l2k_plane *planes, void *stream);
 
-/* Device memory that a CUDA plan for `spec` takes, in bytes. */
+/* Device memory that a CUDA plan for `spec` takes, in bytes: one block. At most 2.5 times the bytes of samples and
+ * coefficients together, for sides of 64 and more. Host plans take as much pinned memory, less the LL samples. */
 uint64_t l2k_plan_device_bytes(const l2k_plan_spec *spec);
 
 #endif

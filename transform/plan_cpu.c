@@ -193,4 +193,10 @@ l2k_slide l2k_cpu_slide(const l2k_cpu_worker *worker, const l2k_lifting *lifting
                        .stride = state->row_stride};
 }
 
-const l2k_backend_functions l2k_backend_cpu = {create, destroy, l2k_cpu_forward, l2k_cpu_inverse, NULL};
+/* All of the work: there is nobody else who could do it meanwhile. */
+static l2k_status begin(l2k_plan *plan, const l2k_plane *planes)
+{
+    return plan->spec.direction == L2K_FORWARD ? l2k_cpu_forward(plan, planes) : l2k_cpu_inverse(plan, planes);
+}
+
+const l2k_backend_functions l2k_backend_cpu = {create, destroy, begin, NULL, NULL};

@@ -40,7 +40,7 @@ typedef enum l2k_status {
     L2K_OK = 0,
     L2K_ERROR_ARGUMENT,    /* a value outside its range, or options that contradict each other */
     L2K_ERROR_STATE,       /* a call out of order, for example decoding before opening */
-    L2K_ERROR_MEMORY,      /* the allocation hook returned NULL */
+    L2K_ERROR_MEMORY,      /* the allocation hook returned NULL, or the GPU has no such room left */
     L2K_ERROR_LIMIT,       /* a limit set by the caller would be exceeded; found before memory is taken for it */
     L2K_ERROR_IO,          /* a stream callback reported a failure */
     L2K_ERROR_FORMAT,      /* the input is not JPEG 2000 at all */
@@ -165,7 +165,9 @@ typedef enum l2k_tile_parts {
 
 typedef enum l2k_format { L2K_FORMAT_JP2 = 0, L2K_FORMAT_CODESTREAM } l2k_format;
 
-/* Where the transform stage runs; the result is the same to the bit. AUTO is the CPU at present. */
+/* Where the transform stage runs; the result is the same to the bit. AUTO is the GPU for tiles of at least so many
+ * samples as the option GPU_MIN_SAMPLES says, where there is one, else the CPU; also, with a note, where the GPU's
+ * memory does not suffice. CUDA is the GPU or L2K_ERROR_BACKEND. */
 typedef enum l2k_backend { L2K_BACKEND_AUTO = 0, L2K_BACKEND_CPU, L2K_BACKEND_CUDA } l2k_backend;
 
 /* Whether the transform stage can run on a backend here and now. What a backend runs on (the GPU's name), or why it
@@ -196,7 +198,9 @@ typedef enum l2k_encoder_option {
     L2K_ENCODER_TILE_PARTS,          /* l2k_tile_parts; one */
     L2K_ENCODER_THREADS,             /* 0 = all processors; 0 */
     L2K_ENCODER_BACKEND,             /* l2k_backend; auto */
-    L2K_ENCODER_LIMIT_SAMPLES        /* most samples (all components together) accepted; 2^36 */
+    L2K_ENCODER_LIMIT_SAMPLES,       /* most samples (all components together) accepted; 2^36 */
+    L2K_ENCODER_GPU_MIN_SAMPLES      /* AUTO: samples of a tile (all components) from which on the GPU is taken,
+                                        0 = always; the default is in README.md */
 } l2k_encoder_option;
 
 typedef enum l2k_target {
@@ -239,8 +243,9 @@ typedef enum l2k_decoder_option {
     L2K_DECODER_COMPONENT,  /* -1 = all; else only this codestream component, before the inverse component transform */
     L2K_DECODER_THREADS,    /* 0 = all processors; 0 */
     L2K_DECODER_BACKEND,    /* l2k_backend; auto */
-    L2K_DECODER_LIMIT_SAMPLES, /* most samples of the whole image accepted; 2^36 */
-    L2K_DECODER_LIMIT_BYTES    /* most bytes read from the stream; 2^40 */
+    L2K_DECODER_LIMIT_SAMPLES,  /* most samples of the whole image accepted; 2^36 */
+    L2K_DECODER_LIMIT_BYTES,    /* most bytes read from the stream; 2^40 */
+    L2K_DECODER_GPU_MIN_SAMPLES /* as for the encoder, after reduction */
 } l2k_decoder_option;
 
 /* What a file holds, in the words of its main header. */
@@ -301,6 +306,189 @@ L2K_API l2k_status l2k_decoder_image(l2k_decoder *decoder, l2k_image *image);
 /* Decodes into the caller's planes, one per component of l2k_decoder_image. After an error their content is
  * unspecified. */
 L2K_API l2k_status l2k_decoder_decode(l2k_decoder *decoder, const l2k_plane *planes);
+
+/* ---- Transform ------------------------------------------------------------------------------------------------------
+ *
+ * The transform stage alone, for a block coder of one's own: DC level shift and component transform (Annex G), wavelet
+ * (Annex F) and quantiser (Annex E) of one tile, forward or inverse, on the host's memory or on a GPU's:
+ *
+ *     l2k_transform_new, _set, _set_steps      what is wanted
+ *     l2k_transform_prepare                    checks it, and takes all memory for a tile
+ *     l2k_transform_forward or _inverse        as often as one likes, without taking any more
+ *     l2k_transform_coefficients, _subband     where the coefficients lie, and what they mean
+ *     l2k_transform_free
+ *
+ * Every backend gives the same coefficients and samples to the bit, and they are the encoder's and the decoder's. */
+
+typedef struct l2k_transform l2k_transform;
+
+typedef enum l2k_direction { L2K_FORWARD = 0, L2K_INVERSE } l2k_direction;
+
+/* Where planes and coefficients of a transform lie: in the host's memory, or in that of the CUDA device which is
+ * current when the transform is prepared, and which must then be current in all calls with the transform. */
+typedef enum l2k_memory { L2K_MEMORY_HOST = 0, L2K_MEMORY_DEVICE } l2k_memory;
+
+typedef enum l2k_transform_option {
+    L2K_TRANSFORM_DIRECTION = 0,       /* l2k_direction; forward */
+    L2K_TRANSFORM_WAVELET,             /* l2k_wavelet; 5/3 */
+    L2K_TRANSFORM_LEVELS,              /* decomposition levels of every component, 0 to 32; 5 */
+    L2K_TRANSFORM_REDUCE,              /* inverse: highest resolutions to leave out, at most the levels; 0 */
+    L2K_TRANSFORM_COMPONENT_TRANSFORM, /* 1: RCT or ICT on the first three components, which must be alike; 0 */
+    L2K_TRANSFORM_COEFFICIENTS,        /* l2k_coefficient_type; int32 */
+    L2K_TRANSFORM_MEMORY,              /* l2k_memory; host */
+    L2K_TRANSFORM_BACKEND,             /* l2k_backend, for device memory auto or CUDA; auto */
+    L2K_TRANSFORM_THREADS,             /* of the CPU, 0 = all processors; 0 */
+    L2K_TRANSFORM_LIMIT_SAMPLES,       /* most samples (all components together) accepted; 2^36 */
+    L2K_TRANSFORM_GPU_MIN_SAMPLES      /* as for the encoder */
+} l2k_transform_option;
+
+/* The type of a coefficient in memory. */
+typedef enum l2k_coefficient_type {
+    L2K_COEFFICIENT_INT16 = 0, /* keeps the low 16 bits; forward only where no coefficient can need more */
+    L2K_COEFFICIENT_INT32,
+    L2K_COEFFICIENT_FLOAT32 /* 9/7 only: not quantised, and not rounded either way */
+} l2k_coefficient_type;
+
+static inline size_t l2k_coefficient_bytes(l2k_coefficient_type type)
+{
+    return type == L2K_COEFFICIENT_INT16 ? sizeof(int16_t) : sizeof(int32_t);
+}
+
+/* Subband orientations; bit 0 = horizontally high-pass, bit 1 = vertically high-pass. */
+typedef enum l2k_orientation { L2K_LL = 0, L2K_HL = 1, L2K_LH = 2, L2K_HH = 3 } l2k_orientation;
+
+/* Subbands are numbered as in the QCD marker segment (A.6.4): 0 = LL, then HL, LH, HH from the lowest resolution to the
+ * highest. Resolution 0 has only LL. */
+#define L2K_MAX_SUBBANDS (3 * L2K_MAX_LEVELS + 1)
+
+static inline unsigned l2k_band_number(unsigned resolution, unsigned orientation)
+{
+    return resolution == 0 ? 0 : 3 * (resolution - 1) + orientation;
+}
+
+static inline unsigned l2k_band_resolution(unsigned band)
+{
+    return (band + 2) / 3;
+}
+
+static inline unsigned l2k_band_orientation(unsigned band)
+{
+    return band == 0 ? 0 : (band - 1) % 3 + 1;
+}
+
+/* The decomposition level nb of the subbands of a resolution (F.1): `levels` for the lowest two, 1 for the highest. */
+static inline unsigned l2k_band_level(unsigned levels, unsigned resolution)
+{
+    return resolution == 0 ? levels : levels - resolution + 1;
+}
+
+/* A subband inside a coefficient view: offset and size in coefficients. Both sizes may be 0. */
+typedef struct l2k_band_view {
+    uint32_t x, y, width, height;
+} l2k_band_view;
+
+/* The coefficients of one tile-component in Mallat layout: the subbands of the lowest resolution top left. Coefficient
+ * (x, y) of band b is element (bands[b].y + y) * stride + bands[b].x + x from `base` on.
+ *
+ * Values, int16 or int32. Forward 5/3: the coefficient. Forward 9/7: the quantiser index with its sign (E.2).
+ * Inverse 5/3: the coefficient. Inverse 9/7: twice the index at which to reconstruct, so that the middle of an interval
+ * is an integer: +-(2q + 1) for an index of magnitude q > 0 that is known to its last bit, 0 for 0.
+ * Values, float32 (9/7). Both ways: the coefficient in units of samples, before quantisation. */
+typedef struct l2k_coefficients {
+    void *base;                /* in host or device memory */
+    l2k_coefficient_type type; /* of an element */
+    bool on_device;
+    size_t stride; /* coefficients from one row to the next */
+    uint32_t width, height;
+    uint32_t num_bands;
+    l2k_band_view bands[L2K_MAX_SUBBANDS];
+} l2k_coefficients;
+
+/* epsilon_b and mu_b of a quantiser step (E-3), as QCD has them. */
+typedef struct l2k_step {
+    uint8_t exponent;  /* 0 to 31 */
+    uint16_t mantissa; /* 0 to 2047 */
+} l2k_step;
+
+/* What a block coder has to know about a subband. */
+typedef struct l2k_subband_info {
+    uint32_t resolution; /* 0 = the lowest */
+    l2k_orientation orientation;
+    uint32_t level;          /* nb (F.1) */
+    uint32_t x0, y0, x1, y1; /* in the subband's own domain (B-15), where precincts and code-blocks have their grids */
+    l2k_step step;           /* what QCD or QCC says; 5/3: the exponent alone */
+    float step_size;         /* Delta_b (E-3) in units of samples; 5/3: 1 */
+    uint32_t magnitude_bits; /* Mb (E-2) with two guard bits. After RCT a coefficient may need one bit more. */
+} l2k_subband_info;
+
+/* `hooks` may be NULL. Returns NULL only when out of memory. */
+L2K_API l2k_transform *l2k_transform_new(const l2k_hooks *hooks);
+
+/* NULL is allowed. Runs on device memory must have come to their end; the coefficients go with the transform. */
+L2K_API void l2k_transform_free(l2k_transform *transform);
+
+/* Sets one option for the next l2k_transform_prepare; L2K_ERROR_ARGUMENT where the value is outside the option's own
+ * range. */
+L2K_API l2k_status l2k_transform_set(l2k_transform *transform, l2k_transform_option option, int64_t value);
+
+#define L2K_ALL_COMPONENTS UINT32_MAX
+
+/* Quantiser steps of the 9/7 in place of the encoder's choice, for the next l2k_transform_prepare: 3 * levels + 1 of
+ * them, for all components, as QCD has them, or for one of them, as QCC does, which takes precedence. count 0 = the
+ * encoder's choice again. The array is copied. L2K_ERROR_ARGUMENT, L2K_ERROR_MEMORY. */
+L2K_API l2k_status l2k_transform_set_steps(l2k_transform *transform, uint32_t component, const l2k_step *steps,
+                                           size_t count);
+
+/* Device memory that l2k_transform_prepare would take for `tile` under the options set so far, were it to run on the
+ * CUDA backend; nothing is taken on a device, and none need be there. L2K_ERROR_BACKEND in a build without CUDA; else
+ * the errors of l2k_transform_prepare that concern tile and options. */
+L2K_API l2k_status l2k_transform_device_bytes(const l2k_transform *transform, const l2k_image *tile, uint64_t *bytes);
+
+/* Makes ready for a tile and takes all memory. `tile` gives its area on the reference grid (x0, y0, x1, y1) and the
+ * components' dx, dy, precision (forward: 1 to 24, 9/7 to 16; inverse: 1 to 31) and is_signed; the rest of it does not
+ * matter. An image that is not cut into tiles is its own tile. A tile-component without samples is possible.
+ *
+ * May be called again, for another tile or other options: views and subbands told before are void then, also where it
+ * fails, which leaves the transform unprepared. Runs on device memory must have come to their end, and
+ * graphs with them are not to be launched again. It is cheap where sizes, parities and all else stay as they were.
+ *
+ * Errors: L2K_ERROR_ARGUMENT for what cannot be or contradicts itself, L2K_ERROR_LIMIT, L2K_ERROR_MEMORY (of the host
+ * or the device), L2K_ERROR_BACKEND where CUDA or device memory is wanted and cannot be had. */
+L2K_API l2k_status l2k_transform_prepare(l2k_transform *transform, const l2k_image *tile);
+
+/* The backend of the prepared transform, CPU or CUDA; AUTO where it is not prepared. */
+L2K_API l2k_backend l2k_transform_backend(const l2k_transform *transform);
+
+/* The coefficients of a component. Forward runs fill them; inverse runs read what the caller put there and leave it as
+ * it is. The view is valid until the transform is prepared again or freed. base is aligned to 64 bytes and the stride a
+ * multiple of 32; what lies right of the width has no meaning. NULL, with a message, where the transform is not
+ * prepared or has no such component. */
+L2K_API const l2k_coefficients *l2k_transform_coefficients(const l2k_transform *transform, uint32_t component);
+
+/* What is to be known about a subband, `band` being below num_bands of the component's view. L2K_ERROR_STATE where the
+ * transform is not prepared, L2K_ERROR_ARGUMENT where there is no such component or subband. */
+L2K_API l2k_status l2k_transform_subband(const l2k_transform *transform, uint32_t component, uint32_t band,
+                                         l2k_subband_info *subband);
+
+/* Runs on host memory: forward from planes to coefficients, inverse from coefficients to planes, and back when all is
+ * done. There is a plane for every component, its first sample the top left one of the tile-component (B-12), of the
+ * resolution that is left of it where some are left out; sizes follow from l2k_component_size and B-14. Data and
+ * strides must be multiples of the sample's size. Planes of L2K_SAMPLE_F32 take no part in a component transform,
+ * and in host memory they are for the CPU alone: ask for L2K_BACKEND_CPU then, not for AUTO.
+ *
+ * L2K_ERROR_STATE where the transform is not prepared, or for the other direction or memory; L2K_ERROR_ARGUMENT for
+ * planes that are missing or whose type cannot hold the component's samples; L2K_ERROR_BACKEND where the GPU fails.
+ * After an error coefficients and samples are unspecified. */
+L2K_API l2k_status l2k_transform_forward(l2k_transform *transform, const l2k_plane *planes);
+L2K_API l2k_status l2k_transform_inverse(l2k_transform *transform, const l2k_plane *planes);
+
+/* The same on device memory: plane.data are device pointers, and `stream` is a cudaStream_t (NULL is CUDA's default
+ * stream). They put the work onto the stream and return; planes are read or written, and coefficients there or needed,
+ * when the stream comes to it. All they do is launch kernels, so a stream that is captured into a graph will do. Runs
+ * of one transform share its memory: on several streams, it is the caller who keeps them apart. Failures of a run in
+ * progress are CUDA's to report, when the stream is waited for. */
+L2K_API l2k_status l2k_transform_forward_on_device(l2k_transform *transform, const l2k_plane *planes, void *stream);
+L2K_API l2k_status l2k_transform_inverse_on_device(l2k_transform *transform, const l2k_plane *planes, void *stream);
 
 #ifdef __cplusplus
 }

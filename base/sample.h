@@ -1,11 +1,8 @@
-/* Helpers on the public image description that encoder and decoder share. */
-#ifndef L2K_CODEC_IMAGE_H
-#define L2K_CODEC_IMAGE_H
+/* Samples in the caller's memory, as l2k_plane describes them. */
+#ifndef L2K_BASE_SAMPLE_H
+#define L2K_BASE_SAMPLE_H
 
 #include "lift2k/lift2k.h"
-
-/* Whether every value of a component fits a sample type. An impossible type holds nothing. */
-bool l2k_sample_type_holds(l2k_sample_type type, uint32_t precision, bool is_signed);
 
 static inline size_t l2k_sample_bytes(l2k_sample_type type)
 {
@@ -17,5 +14,8 @@ static inline uint8_t *l2k_sample_at(const l2k_plane *plane, uint32_t x, uint32_
 {
     return (uint8_t *)plane->data + (ptrdiff_t)y * plane->row_stride + (ptrdiff_t)x * plane->sample_stride;
 }
+
+/* Whether every value of a component fits an integer sample type. Any other type holds nothing. */
+bool l2k_sample_type_holds(l2k_sample_type type, uint32_t precision, bool is_signed);
 
 #endif

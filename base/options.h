@@ -1,6 +1,6 @@
 /* Options by number and value: one table per object says what each may be. */
-#ifndef L2K_CODEC_OPTIONS_H
-#define L2K_CODEC_OPTIONS_H
+#ifndef L2K_BASE_OPTIONS_H
+#define L2K_BASE_OPTIONS_H
 
 #include "base/context.h"
 

@@ -1,0 +1,78 @@
+/* column-8-per-thread: a column pass, then a row pass. A thread makes 8 coefficients of a line from samples that it
+ * loads itself, halo included: more loads and arithmetic, but no exchange, no barrier, no state from one window to the
+ * next. The 8-coefficient scheme of the OpenCL comparison of vertical passes (there for the 9/7, through local memory),
+ * here straight from memory to registers; what two threads both load comes from the cache. */
+#ifndef L2K_BENCH_LAB_EIGHT_PER_THREAD_CUH
+#define L2K_BENCH_LAB_EIGHT_PER_THREAD_CUH
+
+#include "bench/lab/row_pass.cuh"
+
+enum { EIGHT = 8, EIGHT_THREADS = 128 };
+
+/* A thread: column x, rows y .. y + 7 of the level. */
+template <class W>
+__global__ void __launch_bounds__(EIGHT_THREADS) eight_rows_kernel(lab_level<W> l, typename W::S *out, int out_stride)
+{
+    int x = (int)blockIdx.x * EIGHT_THREADS + (int)threadIdx.x, y = (int)blockIdx.y * EIGHT;
+    if (x >= l.size)
+        return;
+    typename W::T v[EIGHT + 2 * W::STEPS - 1][1];
+    lab_load_tile<W>(l, x, y - W::STEPS, v);
+    lab_lift_rows<W>(v);
+#pragma unroll
+    for (int j = 0; j < EIGHT; j++)
+        if (y + j < l.size)
+            out[lab_mallat(y + j, l.size) * out_stride + x] = (typename W::S)W::scale(v[W::STEPS + j][0], j & 1);
+}
+
+/* Columns x - STEPS .. x + 8 + STEPS - 1 of a row, in whole words: those before, the thread's own, those after. */
+template <class W>
+__device__ __forceinline__ void load_line(const typename W::S *row, int x, int size,
+                                          typename W::T (&v)[EIGHT + 2 * W::STEPS][1])
+{
+    enum { H = W::STEPS };
+    if (x >= H && x + EIGHT + H <= size) {
+        l2k_packed<typename W::S, H> before, after;
+        l2k_packed<typename W::S, EIGHT> own;
+        before.load(row + x - H);
+        own.load(row + x);
+        after.load(row + x + EIGHT);
+#pragma unroll
+        for (int i = 0; i < EIGHT + 2 * H; i++)
+            v[i][0] = i < H           ? before.get(i < H ? i : 0)
+                      : i < EIGHT + H ? own.get(i >= H && i < EIGHT + H ? i - H : 0)
+                                      : after.get(i >= EIGHT + H ? i - EIGHT - H : 0);
+    } else {
+#pragma unroll
+        for (int i = 0; i < EIGHT + 2 * H; i++)
+            v[i][0] = row[lab_mirror(x - H + i, size)];
+    }
+}
+
+/* A thread: row blockIdx.y of the Mallat layout, columns x .. x + 7. */
+template <class W> __global__ void __launch_bounds__(EIGHT_THREADS) eight_columns_kernel(lab_level<W> l)
+{
+    int x = EIGHT * ((int)blockIdx.x * EIGHT_THREADS + (int)threadIdx.x), y = blockIdx.y;
+    if (x >= l.size)
+        return;
+    typename W::T v[EIGHT + 2 * W::STEPS][1], finished[EIGHT];
+    load_line<W>(l.in + y * l.in_stride, x, l.size, v);
+    lab_lift_rows<W>(v); /* the line of a thread stands in its registers like a column */
+#pragma unroll
+    for (int j = 0; j < EIGHT; j++)
+        finished[j] = W::scale(v[W::STEPS + j][0], j & 1);
+    lab_store_pairs<W, EIGHT / 2>(l, finished, x, y);
+}
+
+template <class W> static void eight_per_thread(const lab_job<W> &job, cudaStream_t stream)
+{
+    lab_each_level(job, [&](const lab_level<W> &l) {
+        dim3 columns(lab_divide_up(l.size, EIGHT_THREADS), lab_divide_up(l.size, EIGHT));
+        eight_rows_kernel<W><<<columns, EIGHT_THREADS, 0, stream>>>(l, job.scratch[0], lab_stride(l.size));
+        CHECK(cudaGetLastError());
+        dim3 rows(lab_divide_up(l.size, EIGHT * EIGHT_THREADS), l.size);
+        eight_columns_kernel<W><<<rows, EIGHT_THREADS, 0, stream>>>(lab_second_pass(l, job.scratch[0]));
+    });
+}
+
+#endif

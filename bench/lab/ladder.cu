@@ -1,0 +1,337 @@
+/* gpu_ladder: the published GPU wavelet strategies, each in lift2k's own words, against a copy of the same bytes and
+ * against the shipped kernels. Forward, 5 levels, Mallat layout; a rung is timed only once its coefficients were found
+ * equal to the CPU's, bit for bit, at the very size.
+ *
+ *   gpu_ladder               the whole table
+ *   gpu_ladder SIZE..        the same for these sizes, multiples of 32 from 96 on
+ *   gpu_ladder --check       checks only, at small sizes (for compute-sanitizer)
+ *
+ * The table goes to standard output, what is being done to standard error. Exits with 1 where a rung is wrong. */
+#include "bench/lab/eight_per_thread.cuh"
+#include "bench/lab/library.cuh"
+#include "bench/lab/register_tile.cuh"
+#include "bench/lab/row_pass.cuh"
+#include "bench/lab/shared_tile.cuh"
+#include "bench/lab/sliding_window.cuh"
+#include "bench/lab/transpose.cuh"
+
+#include <cmath>
+#include <ctime>
+#include <string>
+
+static bool any_wrong;
+static l2k_context context;
+static cudaStream_t stream;
+
+/* ---- The rungs -------------------------------------------------------------------------------------------------- */
+
+template <class W> struct rung {
+    const char *name;
+    void (*forward)(const lab_job<W> &, cudaStream_t); /* null: the library */
+};
+
+template <class W> static const std::vector<rung<W>> &all_rungs(void)
+{
+    static const std::vector<rung<W>> rungs = {
+        {"row-column-transpose", row_column_transpose<W>},
+        {"sliding-window-shared", sliding_window<W>},
+        {"column-8-per-thread", eight_per_thread<W>},
+        {"shared-64x20", shared_64x20<W>},
+        {"register-64x20", register_64x20<W>},
+        {"register-16byte-tile", register_16byte_tile<W>},
+        {"lift2k", nullptr},
+    };
+    return rungs;
+}
+
+static const char *wavelet_name(l2k_wavelet wavelet)
+{
+    return wavelet == L2K_WAVELET_5_3 ? "5/3 int16" : "9/7 float32";
+}
+
+/* ---- Pictures --------------------------------------------------------------------------------------------------- */
+
+/* Noise over the 9 bits that the plans are told of; with a fraction for the 9/7, so that low bits take part too. */
+static void set_noise(int16_t *sample, uint32_t random)
+{
+    *sample = (int16_t)((int)(random >> 23) - 256);
+}
+static void set_noise(float *sample, uint32_t random)
+{
+    *sample = (float)(random >> 8) / 32768.0f - 256.0f;
+}
+
+template <class W> struct picture {
+    int n;
+    std::vector<typename W::S> samples, reference;
+
+    explicit picture(int size) : n(size), samples((size_t)size * size)
+    {
+        uint64_t state = 1;
+        for (typename W::S &sample : samples) {
+            state = state * 6364136223846793005u + 1442695040888963407u;
+            set_noise(&sample, (uint32_t)(state >> 32));
+        }
+        reference = lab_reference<W>(&context, samples, n);
+    }
+    size_t bytes() const
+    {
+        return samples.size() * sizeof(typename W::S);
+    }
+};
+
+/* ---- Sets of device buffers ------------------------------------------------------------------------------------- */
+
+template <class W> struct buffers {
+    lab_job<W> job;
+    typename W::S *samples;
+    l2k_plan *plan;
+};
+
+template <class W> static size_t low_bytes(int n)
+{
+    return (size_t)lab_stride(n / 2) * (n / 2) * sizeof(typename W::S);
+}
+
+template <class W> static size_t scratch_bytes(int n)
+{
+    return (size_t)lab_stride(n) * n * sizeof(typename W::S);
+}
+
+/* With the plan, whose coefficients and LL samples come to less than another 2 pictures. */
+template <class W> static size_t buffers_bytes(int n)
+{
+    return 6 * scratch_bytes<W>(n) + 2 * low_bytes<W>(n);
+}
+
+template <class W> static buffers<W> make_buffers(const picture<W> &p)
+{
+    buffers<W> b = {};
+    b.job.n = p.n;
+    CHECK(cudaMalloc(&b.samples, p.bytes()));
+    CHECK(cudaMemcpy(b.samples, p.samples.data(), p.bytes(), cudaMemcpyHostToDevice));
+    b.job.samples = b.samples;
+    CHECK(cudaMalloc(&b.job.coefficients, p.bytes()));
+    for (int i = 0; i < 2; i++) {
+        CHECK(cudaMalloc(&b.job.low[i], low_bytes<W>(p.n)));
+        CHECK(cudaMalloc(&b.job.scratch[i], scratch_bytes<W>(p.n)));
+    }
+    b.plan = lab_plan<W>(&context, L2K_BACKEND_CUDA, p.n);
+    return b;
+}
+
+template <class W> static void free_buffers(buffers<W> &b)
+{
+    CHECK(cudaFree(b.samples));
+    CHECK(cudaFree(b.job.coefficients));
+    for (int i = 0; i < 2; i++) {
+        CHECK(cudaFree(b.job.low[i]));
+        CHECK(cudaFree(b.job.scratch[i]));
+    }
+    l2k_plan_free(b.plan);
+}
+
+template <class W> static void enqueue(const rung<W> &r, const buffers<W> &b)
+{
+    if (r.forward)
+        r.forward(b.job, stream);
+    else
+        shipped<W>(b.plan, b.job, stream);
+    CHECK(cudaGetLastError());
+}
+
+/* ---- The check -------------------------------------------------------------------------------------------------- */
+
+/* Names a place of the Mallat layout. */
+static void print_place(int n, int x, int y)
+{
+    int level = 1;
+    while (level < LEVELS && x < n >> level && y < n >> level)
+        level++;
+    int half = n >> level;
+    const char *band = y < half ? (x < half ? "LL" : "HL") : (x < half ? "LH" : "HH");
+    fprintf(stderr, "level %d, %s, column %d, row %d", level, band, x < half ? x : x - half, y < half ? y : y - half);
+}
+
+template <class W> static bool compare(const picture<W> &p, const std::vector<typename W::S> &seen)
+{
+    size_t differ = 0, first = 0;
+    for (size_t i = 0; i < seen.size(); i++)
+        if (memcmp(&seen[i], &p.reference[i], sizeof seen[i]) != 0 && differ++ == 0)
+            first = i;
+    if (differ == 0)
+        return true;
+    fprintf(stderr, "    WRONG: %zu of %zu coefficients differ; the first: ", differ, seen.size());
+    print_place(p.n, (int)(first % p.n), (int)(first / p.n));
+    fprintf(stderr, ": %.9g, on the CPU %.9g\n", (double)seen[first], (double)p.reference[first]);
+    any_wrong = true;
+    return false;
+}
+
+/* One run into coefficients that were spoilt before, so that nothing passes on another rung's results. */
+template <class W> static bool is_right(const rung<W> &r, const picture<W> &p, const buffers<W> &b)
+{
+    const l2k_coefficients *view = l2k_plan_coefficients(b.plan, 0);
+    typedef typename W::S S;
+    S *result = r.forward ? b.job.coefficients : static_cast<S *>(view->base);
+    size_t stride = (r.forward ? (size_t)p.n : view->stride) * sizeof(S), row = p.n * sizeof(S);
+    std::vector<S> seen(p.reference.size());
+    CHECK(cudaMemset2DAsync(result, stride, 0x5A, row, p.n, stream));
+    enqueue(r, b);
+    CHECK(cudaStreamSynchronize(stream));
+    CHECK(cudaMemcpy2D(seen.data(), row, result, stride, row, p.n, cudaMemcpyDeviceToHost));
+    return compare(p, seen);
+}
+
+template <class W> static void check_size(int n)
+{
+    picture<W> p(n);
+    buffers<W> b = make_buffers(p);
+    for (const rung<W> &r : all_rungs<W>()) {
+        fprintf(stderr, "%s, %s, %d:\n", r.name, wavelet_name(lab_wavelet((W *)0)), n);
+        if (is_right(r, p, b))
+            fprintf(stderr, "    equal to the CPU\n");
+    }
+    free_buffers(b);
+}
+
+static int check_only(void)
+{
+    for (int n : {96, 352, 1056}) { /* the least; levels of odd multiples of 2; more than one of everything */
+        check_size<lab_53>(n);
+        check_size<lab_97>(n);
+    }
+    printf("%s\n", any_wrong ? "some rungs are WRONG" : "all rungs equal the CPU");
+    return any_wrong;
+}
+
+/* ---- The table -------------------------------------------------------------------------------------------------- */
+
+/* cells[0] is the copy, cells[1 + r] rung r; each row gets one cell per size. */
+typedef std::vector<std::string> cells;
+
+template <class W> static double time_rung(const rung<W> &r, const std::vector<buffers<W>> &sets)
+{
+    std::vector<cudaGraphExec_t> graphs;
+    for (const buffers<W> &b : sets)
+        graphs.push_back(record_graph(stream, [&] { enqueue(r, b); }));
+    double us = median_us(stream, [&](int i) { CHECK(cudaGraphLaunch(graphs[i % graphs.size()], stream)); });
+    for (cudaGraphExec_t graph : graphs)
+        CHECK(cudaGraphExecDestroy(graph));
+    return us;
+}
+
+static std::string time_cell(double us, double copy)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%.1f (%.2f)", us, us / copy);
+    return text;
+}
+
+static bool has_room(size_t bytes)
+{
+    size_t room, total;
+    CHECK(cudaMemGetInfo(&room, &total));
+    return bytes < room;
+}
+
+template <class W> static void measure_size(int n, std::vector<cells> &table)
+{
+    size_t bytes = (size_t)n * n * sizeof(typename W::S);
+    unsigned count = cold_sets(bytes, bytes);
+    if (!has_room(count * buffers_bytes<W>(n))) {
+        fprintf(stderr, "%s, %d: not enough device memory\n", wavelet_name(lab_wavelet((W *)0)), n);
+        for (cells &row : table)
+            row.push_back("no room");
+        return;
+    }
+    double copy = copy_us(stream, bytes, bytes, count);
+    table[0].push_back(time_cell(copy, copy));
+    picture<W> p(n);
+    std::vector<buffers<W>> sets;
+    for (unsigned i = 0; i < count; i++)
+        sets.push_back(make_buffers(p));
+    for (size_t i = 0; i < all_rungs<W>().size(); i++) {
+        const rung<W> &r = all_rungs<W>()[i];
+        fprintf(stderr, "%s, %s, %d\n", r.name, wavelet_name(lab_wavelet((W *)0)), n);
+        table[i + 1].push_back(is_right(r, p, sets[0]) ? time_cell(time_rung(r, sets), copy) : "WRONG");
+    }
+    for (buffers<W> &b : sets)
+        free_buffers(b);
+}
+
+static void print_row(const char *name, const char *wavelet, const cells &row)
+{
+    printf("| %s | %s |", name, wavelet);
+    for (const std::string &cell : row)
+        printf(" %s |", cell.c_str());
+    printf("\n");
+}
+
+template <class W> static void measure(const std::vector<int> &sizes)
+{
+    const std::vector<rung<W>> &rungs = all_rungs<W>();
+    const char *wavelet = wavelet_name(lab_wavelet((W *)0));
+    std::vector<cells> table(rungs.size() + 1);
+    for (int n : sizes)
+        measure_size<W>(n, table);
+    print_row("copy", wavelet, table[0]);
+    for (size_t i = 0; i < rungs.size(); i++)
+        print_row(rungs[i].name, wavelet, table[i + 1]);
+    fflush(stdout);
+}
+
+static void print_head(const std::vector<int> &sizes)
+{
+    char date[32];
+    time_t now = time(nullptr);
+    strftime(date, sizeof date, "%Y-%m-%d", localtime(&now));
+    print_device();
+    printf("; %s\n\n", date);
+    printf("Forward, %d levels, n x n samples: microseconds (times a copy of the same bytes), median of %d.\n\n",
+           LEVELS, REPEATS);
+    printf("| rung | wavelet |");
+    for (int n : sizes)
+        printf(" %d |", n);
+    printf("\n|---|---|");
+    for (size_t i = 0; i < sizes.size(); i++)
+        printf("---|");
+    printf("\n");
+}
+
+static std::vector<int> read_sizes(int argc, char **argv)
+{
+    std::vector<int> sizes;
+    for (int i = 1; i < argc; i++) {
+        int n = atoi(argv[i]);
+        if (n < MIN_SIZE || n > MAX_SIZE || n % SIZE_STEP != 0) {
+            fprintf(stderr, "%s: --check, or sizes from %d to %d, multiples of %d\n", argv[i], MIN_SIZE, MAX_SIZE,
+                    SIZE_STEP);
+            exit(2);
+        }
+        sizes.push_back(n);
+    }
+    if (sizes.empty())
+        sizes = {1024, 2048, 4096, 8192, 10240};
+    return sizes;
+}
+
+static void print_message(void *, l2k_severity, const char *text)
+{
+    fprintf(stderr, "lift2k: %s\n", text);
+}
+
+int main(int argc, char **argv)
+{
+    context.hooks.message = print_message;
+    context.threads = l2k_thread_count(0);
+    bool check = argc == 2 && strcmp(argv[1], "--check") == 0;
+    std::vector<int> sizes = check ? std::vector<int>() : read_sizes(argc, argv);
+    CHECK(cudaStreamCreate(&stream));
+    if (check)
+        return check_only();
+    print_head(sizes);
+    measure<lab_53>(sizes);
+    measure<lab_97>(sizes);
+    return any_wrong;
+}

@@ -1,0 +1,119 @@
+/* register-64x20: a block of 64 x 20 samples, halo and all, in the registers of one warp. Each lane holds two columns;
+ * vertical steps stay in the lane, horizontal ones ask the neighbour by a shuffle. No shared memory, no barriers.
+ * After Enfedaque, Auli-Llinas, Moure: Implementation of the DWT in a GPU through a Register-based Strategy; they
+ * filter horizontally first, which would round the 5/3 differently.
+ *
+ * register-16byte-tile: the same kernel with 16 bytes a lane and 8 output rows. */
+#ifndef L2K_BENCH_LAB_REGISTER_TILE_CUH
+#define L2K_BENCH_LAB_REGISTER_TILE_CUH
+
+#include "bench/lab/rung.cuh"
+
+/* The lanes and rows of a warp's tile. The last row of the halo of an even number of rows would be read by no step, so
+ * one row less is loaded. */
+template <class W, int C, int OUT_ROWS> struct lab_tile {
+    enum {
+        WARPS = 4,
+        HALO_LANES = (W::STEPS + C - 1) / C,
+        OUT_COLUMNS = (32 - 2 * HALO_LANES) * C,
+        ROWS = OUT_ROWS + 2 * W::STEPS - 1
+    };
+    static dim3 grid(int size)
+    {
+        return dim3(lab_divide_up(size, OUT_COLUMNS), lab_divide_up(size, OUT_ROWS * WARPS));
+    }
+    /* The first column of the calling lane, the first row of its warp's output. Warps of a block lie below each other,
+     * so that their halo rows meet in the cache. */
+    static __device__ __forceinline__ int column(int lane)
+    {
+        return (int)blockIdx.x * OUT_COLUMNS + (lane - HALO_LANES) * C;
+    }
+    static __device__ __forceinline__ int row(int warp)
+    {
+        return ((int)blockIdx.y * WARPS + warp) * OUT_ROWS;
+    }
+    static __device__ __forceinline__ bool stores(int lane)
+    {
+        return lane >= HALO_LANES && lane < 32 - HALO_LANES;
+    }
+};
+
+/* A step on every other column of a lane, the first at `FIRST`; f(x, left, right). What the outer lanes get across the
+ * warp's edge is not valid: they are the halo. */
+template <int FIRST, int C, class T, class F> __device__ __forceinline__ void lab_step_columns(T (&v)[C], F f)
+{
+    if (FIRST == 1) {
+        T right = __shfl_down_sync(0xFFFFFFFFu, v[0], 1);
+#pragma unroll
+        for (int k = 1; k < C; k += 2)
+            v[k] = f(v[k], v[k - 1], k + 1 < C ? v[k + 1 < C ? k + 1 : 0] : right);
+    } else {
+        T left = __shfl_up_sync(0xFFFFFFFFu, v[C - 1], 1);
+#pragma unroll
+        for (int k = 0; k < C; k += 2)
+            v[k] = f(v[k], k > 0 ? v[k > 0 ? k - 1 : 0] : left, v[k + 1]);
+    }
+}
+
+template <class W, int C> __device__ __forceinline__ void lab_lift_columns(typename W::T (&v)[C])
+{
+    typedef typename W::T T;
+#pragma unroll
+    for (int k = 0; k < W::STEPS; k++) {
+        auto step = [k](T x, T left, T right) { return W::step(k, x, left, right); };
+        if (k & 1)
+            lab_step_columns<0>(v, step);
+        else
+            lab_step_columns<1>(v, step);
+    }
+}
+
+template <class W, int C, int OUT_ROWS>
+__global__ void __launch_bounds__(32 * lab_tile<W, C, OUT_ROWS>::WARPS) register_tile_kernel(lab_level<W> l)
+{
+    typedef lab_tile<W, C, OUT_ROWS> tile;
+    int lane = threadIdx.x & 31, y = tile::row(threadIdx.x >> 5), x = tile::column(lane);
+    if (y >= l.size)
+        return;
+    typename W::T v[tile::ROWS][C];
+    lab_load_tile<W>(l, x, y - W::STEPS, v);
+    lab_lift_rows<W>(v);
+    /* All shuffles before all stores, which part the warp. */
+#pragma unroll
+    for (int r = W::STEPS; r < W::STEPS + OUT_ROWS; r++) {
+#pragma unroll
+        for (int c = 0; c < C; c++)
+            v[r][c] = W::scale(v[r][c], r & 1);
+        lab_lift_columns<W>(v[r]);
+#pragma unroll
+        for (int c = 0; c < C; c++)
+            v[r][c] = W::scale(v[r][c], c & 1);
+    }
+    __syncwarp();
+    if (!tile::stores(lane))
+        return;
+#pragma unroll
+    for (int r = 0; r < OUT_ROWS; r++)
+        if (y + r < l.size)
+            lab_store_pairs<W, C / 2>(l, v[W::STEPS + r], x, lab_mallat(y + r, l.size));
+}
+
+template <class W, int C, int OUT_ROWS> static void register_tile(const lab_job<W> &job, cudaStream_t stream)
+{
+    typedef lab_tile<W, C, OUT_ROWS> tile;
+    lab_each_level(job, [&](const lab_level<W> &l) {
+        register_tile_kernel<W, C, OUT_ROWS><<<tile::grid(l.size), 32 * tile::WARPS, 0, stream>>>(l);
+    });
+}
+
+template <class W> static void register_64x20(const lab_job<W> &job, cudaStream_t stream)
+{
+    register_tile<W, 2, 20 - 2 * W::STEPS>(job, stream);
+}
+
+template <class W> static void register_16byte_tile(const lab_job<W> &job, cudaStream_t stream)
+{
+    register_tile<W, W::COLUMNS_OF_16_BYTES, 8>(job, stream);
+}
+
+#endif

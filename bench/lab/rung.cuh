@@ -1,0 +1,184 @@
+/* What the rungs of the ladder share: the two wavelets, the walk over the levels, loads and stores. A rung is a forward
+ * transform of LEVELS levels; what sets it apart is how it walks the data. Lifting steps are the library's own. */
+#ifndef L2K_BENCH_LAB_RUNG_CUH
+#define L2K_BENCH_LAB_RUNG_CUH
+
+#include "base/words_cuda.cuh"
+#include "bench/gpu_timing.cuh"
+#include "dwt/lifting.h"
+
+/* At MIN_SIZE the last level still has more samples than a filter reaches beyond its border. */
+enum { LEVELS = 5, SIZE_STEP = 1 << LEVELS, MIN_SIZE = 3 * SIZE_STEP, MAX_SIZE = 12 * 1024 };
+
+/* ---- Wavelets --------------------------------------------------------------------------------------------------- */
+
+/* S in memory, T in registers. Step k changes odd samples for even k and even ones for odd k, so a sample depends on
+ * STEPS samples to its left and at most as many to its right. */
+
+struct lab_53 {
+    typedef int16_t S;
+    typedef int32_t T;
+    enum { STEPS = 2, COLUMNS_OF_16_BYTES = 8 };
+    static __device__ __forceinline__ T step(int k, T x, T left, T right)
+    {
+        return k == 0 ? l2k_5_3_predict(x, left, right) : l2k_5_3_update(x, left, right);
+    }
+    static __device__ __forceinline__ T scale(T x, bool)
+    {
+        return x;
+    }
+};
+
+struct lab_97 {
+    typedef float S;
+    typedef float T;
+    enum { STEPS = 4, COLUMNS_OF_16_BYTES = 4 };
+    static __device__ __forceinline__ T step(int k, T x, T left, T right)
+    {
+        return l2k_9_7_lift(x, left, right,
+                            k == 0   ? L2K_9_7_ALPHA
+                            : k == 1 ? L2K_9_7_BETA
+                            : k == 2 ? L2K_9_7_GAMMA
+                                     : L2K_9_7_DELTA);
+    }
+    static __device__ __forceinline__ T scale(T x, bool high)
+    {
+        return x * (high ? L2K_9_7_FORWARD_HIGH : L2K_9_7_FORWARD_LOW);
+    }
+};
+
+/* ---- The walk over the levels ----------------------------------------------------------------------------------- */
+
+/* n x n samples in, the Mallat layout out, both without padding; n is a multiple of SIZE_STEP, so every level has an
+ * even size. `low` takes LL of odd and even levels in turn, since a level must not overwrite the LL that it reads. */
+template <class W> struct lab_job {
+    int n;
+    const typename W::S *samples;
+    typename W::S *coefficients;
+    typename W::S *low[2];
+    typename W::S *scratch[2]; /* lab_stride(n) x n each, for passes that leave intermediate results in memory */
+};
+
+/* One level: size x size samples to LL at `low`, the other subbands at their places round `bands`. */
+template <class W> struct lab_level {
+    const typename W::S *in;
+    int in_stride;
+    typename W::S *low;
+    int low_stride;
+    typename W::S *bands;
+    int bands_stride;
+    int size;
+};
+
+/* Rows of what is not the caller's start on whole 16 bytes. */
+static inline int lab_stride(int size)
+{
+    return (size + 31) & ~31;
+}
+
+template <class W, class F> static void lab_each_level(const lab_job<W> &job, F launch)
+{
+    const typename W::S *in = job.samples;
+    int in_stride = job.n;
+    for (int level = 1; level <= LEVELS; level++) {
+        int size = job.n >> (level - 1);
+        bool last = level == LEVELS;
+        typename W::S *low = last ? job.coefficients : job.low[level & 1];
+        int low_stride = last ? job.n : lab_stride(size / 2);
+        launch(lab_level<W>{in, in_stride, low, low_stride, job.coefficients, job.n, size});
+        CHECK(cudaGetLastError());
+        in = low;
+        in_stride = low_stride;
+    }
+}
+
+static inline unsigned lab_divide_up(int a, int b)
+{
+    return (unsigned)((a + b - 1) / b);
+}
+
+/* ---- In the kernels --------------------------------------------------------------------------------------------- */
+
+/* Where row y of a level goes once split into subbands: low rows above high rows. */
+__device__ __forceinline__ int lab_mallat(int y, int size)
+{
+    return y / 2 + (y & 1) * (size / 2);
+}
+
+/* Index i of a line of n samples, mirrored at its ends (F.3.7) as far beyond them as a stored coefficient can see;
+ * further out merely some sample of the line. Without branches, since every row of every tile asks. */
+__device__ __forceinline__ int lab_mirror(int i, int n)
+{
+    i = abs(i);
+    return max(0, min(i, 2 * (n - 1) - i));
+}
+
+/* C columns of ROWS rows from column x and row y on, everything beyond a border mirrored. All loads come before the
+ * first use, so that they are under way together. */
+template <class W, int ROWS, int C>
+__device__ __forceinline__ void lab_load_tile(const lab_level<W> &l, int x, int y, typename W::T (&v)[ROWS][C])
+{
+    if (x >= 0 && x + C <= l.size) {
+        l2k_packed<typename W::S, C> raw[ROWS];
+#pragma unroll
+        for (int r = 0; r < ROWS; r++)
+            raw[r].load(l.in + lab_mirror(y + r, l.size) * l.in_stride + x);
+#pragma unroll
+        for (int r = 0; r < ROWS; r++)
+#pragma unroll
+            for (int c = 0; c < C; c++)
+                v[r][c] = raw[r].get(c);
+    } else {
+#pragma unroll
+        for (int r = 0; r < ROWS; r++)
+#pragma unroll
+            for (int c = 0; c < C; c++)
+                v[r][c] = l.in[lab_mirror(y + r, l.size) * l.in_stride + lab_mirror(x + c, l.size)];
+    }
+}
+
+/* All vertical steps on a tile whose first row is even. Rows STEPS .. ROWS - STEPS are right afterwards. */
+template <class W, int ROWS, int C> __device__ __forceinline__ void lab_lift_rows(typename W::T (&v)[ROWS][C])
+{
+#pragma unroll
+    for (int k = 0; k < W::STEPS; k++)
+#pragma unroll
+        for (int r = 1 + k; r < ROWS - k - 1; r += 2)
+#pragma unroll
+            for (int c = 0; c < C; c++)
+                v[r][c] = W::step(k, v[r][c], v[r - 1][c], v[r + 1][c]);
+}
+
+/* Stores x[k] at to[first + k] where 0 <= first + k < count. */
+template <class S, int N> __device__ __forceinline__ void lab_store_run(S *to, const S (&x)[N], int first, int count)
+{
+    if (first >= 0 && first + N <= count && l2k_packed<S, N>::is_aligned(to + first)) {
+        l2k_packed<S, N> packed;
+#pragma unroll
+        for (int k = 0; k < N; k++)
+            packed.set(k, x[k]);
+        packed.store(to + first);
+        return;
+    }
+#pragma unroll
+    for (int k = 0; k < N; k++)
+        if (first + k >= 0 && first + k < count)
+            to[first + k] = x[k];
+}
+
+/* N pairs of finished samples, from even column x on, of row `row` of the Mallat layout. */
+template <class W, int N>
+__device__ __forceinline__ void lab_store_pairs(const lab_level<W> &l, const typename W::T (&v)[2 * N], int x, int row)
+{
+    typename W::S low[N], high[N];
+    int half = l.size / 2;
+#pragma unroll
+    for (int k = 0; k < N; k++) {
+        low[k] = (typename W::S)v[2 * k];
+        high[k] = (typename W::S)v[2 * k + 1];
+    }
+    lab_store_run(row < half ? l.low + row * l.low_stride : l.bands + row * l.bands_stride, low, x / 2, half);
+    lab_store_run(l.bands + row * l.bands_stride + half, high, x / 2, half);
+}
+
+#endif

@@ -1,0 +1,92 @@
+/* shared-64x20: the blocks of register-64x20, but the block lives in shared memory and every step goes through it. The
+ * control experiment of Enfedaque, Auli-Llinas, Moure: what do registers and shuffles bring? Even and odd columns lie
+ * apart, so that no two lanes meet in a bank. */
+#ifndef L2K_BENCH_LAB_SHARED_TILE_CUH
+#define L2K_BENCH_LAB_SHARED_TILE_CUH
+
+#include "bench/lab/register_tile.cuh"
+
+/* A row: the even columns of all lanes, then the odd ones. */
+template <class W> struct lab_shared_row {
+    typename W::T column[2][32];
+};
+
+template <class W, int ROWS> __device__ __forceinline__ void shared_lift_rows(lab_shared_row<W> *v, int lane)
+{
+#pragma unroll
+    for (int k = 0; k < W::STEPS; k++) {
+#pragma unroll
+        for (int r = 1 + k; r < ROWS - k - 1; r += 2)
+#pragma unroll
+            for (int c = 0; c < 2; c++)
+                v[r].column[c][lane] =
+                    W::step(k, v[r].column[c][lane], v[r - 1].column[c][lane], v[r + 1].column[c][lane]);
+        __syncwarp(); /* a lane reads its own columns only; this keeps the compiler from carrying them in registers */
+    }
+}
+
+/* The outer lanes take a column of their own for the missing one; what comes of it is halo. */
+template <class W, int FIRST, int COUNT>
+__device__ __forceinline__ void shared_lift_columns(lab_shared_row<W> *v, int lane)
+{
+    int left = lane > 0 ? lane - 1 : 0, right = lane < 31 ? lane + 1 : 31;
+#pragma unroll
+    for (int k = 0; k < W::STEPS; k++) {
+#pragma unroll
+        for (int r = FIRST; r < FIRST + COUNT; r++)
+            if (k & 1)
+                v[r].column[0][lane] = W::step(k, v[r].column[0][lane], v[r].column[1][left], v[r].column[1][lane]);
+            else
+                v[r].column[1][lane] = W::step(k, v[r].column[1][lane], v[r].column[0][lane], v[r].column[0][right]);
+        __syncwarp();
+    }
+}
+
+template <class W>
+__global__ void __launch_bounds__(32 * lab_tile<W, 2, 20 - 2 * W::STEPS>::WARPS) shared_tile_kernel(lab_level<W> l)
+{
+    enum { OUT_ROWS = 20 - 2 * W::STEPS };
+    typedef lab_tile<W, 2, OUT_ROWS> tile;
+    __shared__ lab_shared_row<W> tiles[tile::WARPS][tile::ROWS];
+    int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, y = tile::row(warp), x = tile::column(lane);
+    if (y >= l.size)
+        return;
+    lab_shared_row<W> *v = tiles[warp];
+    typename W::T loaded[tile::ROWS][2];
+    lab_load_tile<W>(l, x, y - W::STEPS, loaded);
+#pragma unroll
+    for (int r = 0; r < tile::ROWS; r++)
+#pragma unroll
+        for (int c = 0; c < 2; c++)
+            v[r].column[c][lane] = loaded[r][c];
+    __syncwarp();
+    shared_lift_rows<W, tile::ROWS>(v, lane);
+#pragma unroll
+    for (int r = W::STEPS; r < W::STEPS + OUT_ROWS; r++)
+#pragma unroll
+        for (int c = 0; c < 2; c++)
+            v[r].column[c][lane] = W::scale(v[r].column[c][lane], r & 1);
+    __syncwarp();
+    shared_lift_columns<W, W::STEPS, OUT_ROWS>(v, lane);
+    if (!tile::stores(lane))
+        return;
+#pragma unroll
+    for (int r = 0; r < OUT_ROWS; r++) {
+        typename W::T pair[2];
+#pragma unroll
+        for (int c = 0; c < 2; c++)
+            pair[c] = W::scale(v[W::STEPS + r].column[c][lane], c);
+        if (y + r < l.size)
+            lab_store_pairs<W, 1>(l, pair, x, lab_mallat(y + r, l.size));
+    }
+}
+
+template <class W> static void shared_64x20(const lab_job<W> &job, cudaStream_t stream)
+{
+    typedef lab_tile<W, 2, 20 - 2 * W::STEPS> tile;
+    lab_each_level(job, [&](const lab_level<W> &l) {
+        shared_tile_kernel<W><<<tile::grid(l.size), 32 * tile::WARPS, 0, stream>>>(l);
+    });
+}
+
+#endif

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# The command on both backends: the files must be the same to the last byte. Arguments: the lift2k binary, the folder with
+# the pictures. Exits with 77 where there is no GPU, unless L2K_REQUIRE_GPU=1.
+lift2k=$1
+data=$2
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+checks=0
+failures=0
+
+devices=$("$lift2k" info --devices)
+if ! grep -q '^cuda *usable' <<<"$devices"; then
+    if [ "${L2K_REQUIRE_GPU:-0}" = 1 ]; then
+        echo "FAILED: no GPU can be used: $devices"
+        exit 1
+    fi
+    echo "SKIPPED: no GPU can be used: $devices"
+    exit 77
+fi
+
+fault() {
+    failures=$((failures + 1))
+    echo "FAILED: $*"
+}
+
+# both NAME SUFFIX COMMAND IN OPTIONS...: IN through the command on both backends; the results are NAME-cpu.SUFFIX and
+# NAME-cuda.SUFFIX
+both() {
+    local name=$1 suffix=$2 command=$3 in=$4 backend
+    shift 4
+    checks=$((checks + 1))
+    for backend in cpu cuda; do
+        "$lift2k" "$command" "$in" "$work/$name-$backend.$suffix" --quiet --backend $backend "$@" 2>"$work/log" </dev/null ||
+            { fault "$command $in --backend $backend $*"; head -3 "$work/log"; }
+    done
+    cmp "$work/$name-cpu.$suffix" "$work/$name-cuda.$suffix" || fault "$command $in $*: the backends differ"
+}
+
+# An image wider than any tile below, with opacity and 16 bits.
+printf 'P7\nWIDTH 301\nHEIGHT 203\nDEPTH 4\nMAXVAL 65535\nTUPLTYPE RGB_ALPHA\nENDHDR\n' >"$work/deep.pam"
+head -c $((301 * 203 * 8)) /dev/zero | tr '\0' 'x' >>"$work/deep.pam"
+"$lift2k" encode "$data/chelsea.png" "$work/chelsea.j2k" --quiet && "$lift2k" decode "$work/chelsea.j2k" "$work/odd.ppm" \
+    --region 3,5,400,290 --quiet || fault "the odd picture"
+
+for picture in "$data/camera.png" "$data/chelsea.png" "$data/coffee.png" "$work/odd.ppm" "$work/deep.pam"; do
+    for options in "" "-I -r 20" "-t 128,128" "-t 128,128 -I" "-t 97,61 -I -r 10,1" "-t 1000,33 -j 1" \
+        "-t 64,64 -j 1" "-t 200,150 -d 7,5 --levels 3" "-t 300,300 --no-mct"; do
+        # shellcheck disable=SC2086
+        both coded jp2 encode "$picture" $options
+        both whole pam decode "$work/coded-cpu.jp2"
+        both reduced pam decode "$work/coded-cpu.jp2" --reduce 2
+        both region pam decode "$work/coded-cpu.jp2" --region 20,30,211,150 -j 1
+        both component pam decode "$work/coded-cpu.jp2" --component 0
+    done
+done
+echo "$checks comparisons, $failures failures"
+[ $failures -eq 0 ]

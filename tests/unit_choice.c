@@ -1,0 +1,135 @@
+/* Which backend AUTO takes: by size, and the CPU where there is no GPU, without a word. */
+#include "api_support.h"
+
+#include "transform/choice.h"
+
+static void count_notes(void *user, l2k_severity severity, const char *text)
+{
+    unsigned *counts = user;
+    counts[severity]++;
+    assert_true(strlen(text) > 0);
+}
+
+static l2k_context context_of(unsigned counts[3], l2k_choice *choice)
+{
+    memset(counts, 0, 3 * sizeof *counts);
+    return (l2k_context){.hooks = {.message = count_notes, .user = counts}, .threads = 1, .choice = choice};
+}
+
+static void test_samples(void **unused)
+{
+    (void)unused;
+    l2k_plan_component components[2];
+    memset(components, 0, sizeof components);
+    components[0].rect = (l2k_rect){3, 5, 103, 25};
+    components[0].levels = 2;
+    components[0].discard = 1;
+    components[1].rect = (l2k_rect){0, 0, 7, 1};
+    l2k_plan_spec spec = {.direction = L2K_FORWARD, .num_components = 2, .components = components};
+    assert_int_equal(l2k_plan_samples(&spec), 100 * 20 + 7);
+    spec.direction = L2K_INVERSE; /* what is left out does not count */
+    assert_int_equal(l2k_plan_samples(&spec), 50 * 10 + 7);
+    components[1].rect = (l2k_rect){0, 0, UINT32_MAX, UINT32_MAX};
+    assert_true(l2k_plan_samples(&spec) == (uint64_t)UINT32_MAX * UINT32_MAX + 500);
+}
+
+static void test_threshold(void **unused)
+{
+    (void)unused;
+    l2k_choice choice;
+    l2k_choice_start(&choice, 0);
+    assert_true(l2k_choice_is_gpu(&choice, 1000));
+    l2k_choice_start(&choice, 1000);
+    assert_true(l2k_choice_is_gpu(&choice, 1000));
+    l2k_choice_start(&choice, 1001);
+    assert_false(l2k_choice_is_gpu(&choice, 1000));
+    l2k_choice_start(&choice, INT64_MAX);
+    assert_false(l2k_choice_is_gpu(&choice, 1000));
+    assert_int_equal(l2k_choice_is_gpu(NULL, 1000), L2K_GPU_MIN_SAMPLES <= 1000);
+}
+
+/* One note for a run, however many plans it makes, and no second attempt. */
+static void test_fall_back(void **unused)
+{
+    (void)unused;
+    unsigned counts[3];
+    l2k_choice choice;
+    l2k_context context = context_of(counts, &choice);
+    for (unsigned run = 1; run <= 2; run++) {
+        l2k_choice_start(&choice, 0);
+        assert_true(l2k_choice_is_gpu(&choice, 1000));
+        l2k_choice_fall_back(&context, L2K_ERROR_MEMORY);
+        l2k_choice_fall_back(&context, L2K_ERROR_BACKEND);
+        assert_false(l2k_choice_is_gpu(&choice, 1000));
+        assert_int_equal(counts[L2K_SEVERITY_NOTE], run);
+    }
+    assert_int_equal(counts[L2K_SEVERITY_ERROR] + counts[L2K_SEVERITY_WARNING], 0);
+}
+
+/* A plan that nobody can make is an error, also where the GPU is tried first. */
+static void test_impossible_plan(void **unused)
+{
+    (void)unused;
+    l2k_plan_component component;
+    memset(&component, 0, sizeof component);
+    component.rect = (l2k_rect){0, 0, 100, 10};
+    component.precision = 8;
+    l2k_plan_spec spec = {.num_components = 1, .components = &component, .component_transform = true};
+    unsigned counts[3];
+    l2k_choice choice;
+    l2k_plan *plan;
+    l2k_context context = context_of(counts, &choice);
+    l2k_choice_start(&choice, 0);
+    assert_int_equal(l2k_plan_create(&context, L2K_BACKEND_AUTO, &spec, &plan), L2K_ERROR_ARGUMENT);
+    assert_null(plan);
+    assert_int_equal(counts[L2K_SEVERITY_ERROR], 1);
+    assert_int_equal(counts[L2K_SEVERITY_NOTE], 0);
+}
+
+/* Without a GPU AUTO is the CPU, silently, even where the GPU is wanted for any size. */
+static void test_no_gpu(void **unused)
+{
+    (void)unused;
+    char text[200];
+    unsigned counts[3];
+    picture p, got;
+    if (l2k_backend_usable(L2K_BACKEND_CUDA, text, sizeof text)) {
+        print_message("a GPU is there: %s\n", text);
+        skip();
+    }
+    l2k_hooks hooks = context_of(counts, NULL).hooks;
+    picture_make(&p, 90, 70, 3);
+    memory_file file = memory_of(NULL, 0), plain = encode_with(&p, L2K_ENCODER_BACKEND, L2K_BACKEND_CPU);
+    l2k_encoder *encoder = l2k_encoder_new(&hooks);
+    l2k_encoder_set(encoder, L2K_ENCODER_GPU_MIN_SAMPLES, 0);
+    assert_int_equal(run_encoder(encoder, &p, &file), L2K_OK);
+    assert_int_equal(file.size, plain.size);
+    assert_memory_equal(file.data, plain.data, file.size);
+    l2k_decoder *decoder = l2k_decoder_new(&hooks);
+    l2k_decoder_set(decoder, L2K_DECODER_GPU_MIN_SAMPLES, 0);
+    assert_int_equal(run_decoder(decoder, file.data, file.size, &got), L2K_OK);
+    assert_true(picture_equal(&p, &got));
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(counts[i], 0);
+    /* Insisting on it is an error. */
+    l2k_encoder_set(encoder, L2K_ENCODER_BACKEND, L2K_BACKEND_CUDA);
+    assert_int_equal(run_encoder(encoder, &p, &file), L2K_ERROR_BACKEND);
+    l2k_decoder_set(decoder, L2K_DECODER_BACKEND, L2K_BACKEND_CUDA);
+    assert_int_equal(l2k_decoder_decode(decoder, got.planes), L2K_ERROR_BACKEND);
+    assert_true(counts[L2K_SEVERITY_ERROR] >= 2);
+    l2k_encoder_free(encoder);
+    l2k_decoder_free(decoder);
+    free(file.data);
+    free(plain.data);
+    picture_free(&p);
+    picture_free(&got);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_samples),         cmocka_unit_test(test_threshold), cmocka_unit_test(test_fall_back),
+        cmocka_unit_test(test_impossible_plan), cmocka_unit_test(test_no_gpu),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,177 @@
+/* How tiles pass through the hands of a team: in which order they begin and end, and what a failure leaves. Where CUDA
+ * is asked for, its name alone decides about the slots, so no GPU is needed. */
+#include "support.h"
+
+#include "codec/workers.h"
+#include "transform/choice.h"
+
+enum { MAX_EVENTS = 256 };
+
+typedef struct event {
+    char what; /* b begin, e end */
+    uint32_t tile;
+    unsigned slot;
+} event;
+
+typedef struct record {
+    event events[MAX_EVENTS];
+    unsigned count;
+    uint32_t fail_begin, fail_end; /* tiles */
+    unsigned ended[MAX_EVENTS];    /* per tile */
+} record;
+
+static l2k_status begin(void *job, l2k_team *team, l2k_tile_slot *slot, uint32_t index)
+{
+    (void)team;
+    record *r = job;
+    r->events[r->count++] = (event){'b', index, slot->number};
+    return index == r->fail_begin ? L2K_ERROR_CORRUPT : L2K_OK;
+}
+
+static l2k_status end(void *job, l2k_team *team, l2k_tile_slot *slot, uint32_t index)
+{
+    (void)team;
+    record *r = job;
+    r->events[r->count++] = (event){'e', index, slot->number};
+    return index == r->fail_end ? L2K_ERROR_BACKEND : L2K_OK;
+}
+
+static l2k_siz siz_of(uint32_t tile_side, uint32_t components)
+{
+    return (l2k_siz){.grid = {.tile_width = tile_side, .tile_height = tile_side}, .num_components = components};
+}
+
+static l2k_status run(l2k_backend backend, uint32_t tiles, record *r)
+{
+    l2k_context context = {.threads = 1};
+    l2k_workers workers;
+    l2k_siz siz = siz_of(1 << 15, 1);
+    assert_int_equal(l2k_workers_create(&context, backend, &siz, tiles, &workers), L2K_OK);
+    assert_int_equal(workers.num_teams, 1);
+    l2k_status status = l2k_workers_run(&workers, tiles, &(l2k_tile_work){begin, end}, r);
+    l2k_workers_release(&workers);
+    return status;
+}
+
+static void assert_events(const record *r, const char *expected)
+{
+    char text[3 * MAX_EVENTS + 1] = "";
+    for (unsigned i = 0; i < r->count; i++)
+        snprintf(text + 3 * i, 4, "%c%u ", r->events[i].what, (unsigned)r->events[i].tile);
+    assert_string_equal(text, expected);
+}
+
+static record fresh(void)
+{
+    return (record){.fail_begin = UINT32_MAX, .fail_end = UINT32_MAX};
+}
+
+static void test_one_slot(void **unused)
+{
+    (void)unused;
+    record r = fresh();
+    assert_int_equal(run(L2K_BACKEND_CPU, 3, &r), L2K_OK);
+    assert_events(&r, "b0 e0 b1 e1 b2 e2 ");
+    for (unsigned i = 0; i < r.count; i++)
+        assert_int_equal(r.events[i].slot, 0);
+}
+
+static void test_two_slots(void **unused)
+{
+    (void)unused;
+    record r = fresh();
+    assert_int_equal(run(L2K_BACKEND_CUDA, 4, &r), L2K_OK);
+    assert_events(&r, "b0 b1 e0 b2 e1 b3 e2 e3 ");
+    for (unsigned i = 0; i < r.count; i++)
+        assert_int_equal(r.events[i].slot, r.events[i].tile % 2);
+    r = fresh();
+    assert_int_equal(run(L2K_BACKEND_CUDA, 1, &r), L2K_OK);
+    assert_events(&r, "b0 e0 ");
+    r = fresh();
+    assert_int_equal(run(L2K_BACKEND_CUDA, 0, &r), L2K_OK);
+    assert_events(&r, "");
+}
+
+static void test_failures(void **unused)
+{
+    (void)unused;
+    record r = fresh();
+    r.fail_begin = 2;
+    assert_int_equal(run(L2K_BACKEND_CUDA, 9, &r), L2K_ERROR_CORRUPT);
+    assert_events(&r, "b0 b1 e0 b2 ");
+    r = fresh();
+    r.fail_end = 1;
+    assert_int_equal(run(L2K_BACKEND_CUDA, 9, &r), L2K_ERROR_BACKEND);
+    assert_events(&r, "b0 b1 e0 b2 e1 ");
+    r = fresh();
+    r.fail_begin = 0;
+    assert_int_equal(run(L2K_BACKEND_CPU, 9, &r), L2K_ERROR_CORRUPT);
+    assert_events(&r, "b0 ");
+}
+
+/* Small tiles: a team per thread, every tile ended once, slots numbered across all teams. */
+static l2k_status count_end(void *job, l2k_team *team, l2k_tile_slot *slot, uint32_t index)
+{
+    (void)slot;
+    record *r = job;
+    assert_int_equal(team->context.threads, 1);
+#pragma omp atomic update
+    r->ended[index]++;
+    return L2K_OK;
+}
+
+static l2k_status check_slot(void *job, l2k_team *team, l2k_tile_slot *slot, uint32_t index)
+{
+    (void)job, (void)index;
+    bool own = slot == &team->slots[0] || slot == &team->slots[1];
+    return own && slot->number / 2 == team->first_thread ? L2K_OK : L2K_ERROR_STATE;
+}
+
+static void test_teams(void **unused)
+{
+    (void)unused;
+    l2k_context context = {.threads = l2k_thread_count(4)};
+    l2k_workers workers;
+    record r = fresh();
+    l2k_siz siz = siz_of(64, 1);
+    assert_int_equal(l2k_workers_create(&context, L2K_BACKEND_CUDA, &siz, 100, &workers), L2K_OK);
+    assert_int_equal(workers.num_teams, context.threads);
+    assert_int_equal(workers.num_slots, 2 * context.threads);
+    assert_int_equal(l2k_workers_run(&workers, 100, &(l2k_tile_work){check_slot, count_end}, &r), L2K_OK);
+    for (unsigned i = 0; i < 100; i++)
+        assert_int_equal(r.ended[i], 1);
+    l2k_workers_release(&workers);
+}
+
+/* AUTO: two slots where a tile can reach the threshold and there is a GPU. */
+static unsigned slots_under_auto(int64_t gpu_min_samples, uint32_t tile_side, uint32_t components, uint32_t tiles)
+{
+    l2k_choice choice;
+    l2k_choice_start(&choice, gpu_min_samples);
+    l2k_context context = {.threads = 1, .choice = &choice};
+    l2k_siz siz = siz_of(tile_side, components);
+    l2k_workers workers;
+    assert_int_equal(l2k_workers_create(&context, L2K_BACKEND_AUTO, &siz, tiles, &workers), L2K_OK);
+    l2k_workers_release(&workers);
+    return workers.num_slots;
+}
+
+static void test_auto(void **unused)
+{
+    (void)unused;
+    char text[200];
+    unsigned slots = l2k_backend_usable(L2K_BACKEND_CUDA, text, sizeof text) ? 2 : 1;
+    assert_int_equal(slots_under_auto(300, 10, 3, 2), slots);
+    assert_int_equal(slots_under_auto(301, 10, 3, 2), 1);
+    assert_int_equal(slots_under_auto(300, 10, 3, 1), 1);
+    assert_int_equal(slots_under_auto(INT64_MAX, UINT32_MAX, 16384, 2), slots); /* no overflow */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_slot), cmocka_unit_test(test_two_slots), cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_teams),    cmocka_unit_test(test_auto),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

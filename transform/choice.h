@@ -1,0 +1,33 @@
+/* What L2K_BACKEND_AUTO goes by: the GPU for tiles that are large enough, where there is one and its memory suffices.
+ */
+#ifndef L2K_TRANSFORM_CHOICE_H
+#define L2K_TRANSFORM_CHOICE_H
+
+#include <stdatomic.h>
+
+#include "transform/plan.h"
+
+/* Samples of a tile (all components together) from which on the GPU is worth the way over the bus. To be set by
+ * measurement (bench/results/); until it has been made, AUTO never takes the GPU. */
+#define L2K_GPU_MIN_SAMPLES ((int64_t)1 << 62)
+
+/* Belongs to an encoder, a decoder or a transform, whose context points to it; all threads of a run share it. */
+typedef struct l2k_choice {
+    int64_t gpu_min_samples;
+    atomic_bool gpu_failed; /* in this run: what did not fit once is not tried again, and told once */
+} l2k_choice;
+
+/* At the beginning of a run. */
+void l2k_choice_start(l2k_choice *choice, int64_t gpu_min_samples);
+
+/* Samples on the side of the pixels, all components together. */
+uint64_t l2k_plan_samples(const l2k_plan_spec *spec);
+
+/* Whether AUTO should try the GPU for so many samples; whether there is one is another question. NULL:
+ * L2K_GPU_MIN_SAMPLES. */
+bool l2k_choice_is_gpu(const l2k_choice *choice, uint64_t samples);
+
+/* The GPU was tried and failed with `status`: remembers that in the context's choice, and says so the first time. */
+void l2k_choice_fall_back(const l2k_context *context, l2k_status status);
+
+#endif

@@ -1,0 +1,308 @@
+/* The transform stage as the public header has it: an object with options around a plan. */
+#include "transform/front_end.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/options.h"
+#include "base/sample.h"
+#include "quant/steps.h"
+#include "transform/backend.h"
+
+static const l2k_option_rule rules[] = {
+    [L2K_TRANSFORM_DIRECTION] = {"direction", 0, L2K_INVERSE, L2K_FORWARD},
+    [L2K_TRANSFORM_WAVELET] = {"wavelet", 0, L2K_WAVELET_9_7, L2K_WAVELET_5_3},
+    [L2K_TRANSFORM_LEVELS] = {"number of decomposition levels", 0, L2K_MAX_LEVELS, 5},
+    [L2K_TRANSFORM_REDUCE] = {"number of resolutions to leave out", 0, L2K_MAX_LEVELS, 0},
+    [L2K_TRANSFORM_COMPONENT_TRANSFORM] = {"component transform", 0, 1, 0},
+    [L2K_TRANSFORM_COEFFICIENTS] = {"coefficient type", 0, L2K_COEFFICIENT_FLOAT32, L2K_COEFFICIENT_INT32},
+    [L2K_TRANSFORM_MEMORY] = {"memory", 0, L2K_MEMORY_DEVICE, L2K_MEMORY_HOST},
+    [L2K_TRANSFORM_BACKEND] = {"backend", 0, L2K_BACKEND_CUDA, L2K_BACKEND_AUTO},
+    [L2K_TRANSFORM_THREADS] = {"number of threads", 0, 1024, 0},
+    [L2K_TRANSFORM_LIMIT_SAMPLES] = {"limit of samples", 0, INT64_MAX, (int64_t)1 << 36},
+    [L2K_TRANSFORM_GPU_MIN_SAMPLES] = {"number of samples for the GPU", 0, INT64_MAX, L2K_GPU_MIN_SAMPLES},
+};
+
+enum { NUM_OPTIONS = sizeof rules / sizeof *rules };
+
+/* ---- Life and options ---------------------------------------------------------------------------------------- */
+
+l2k_transform *l2k_transform_new(const l2k_hooks *hooks)
+{
+    l2k_context context = {.threads = 1};
+    if (hooks)
+        context.hooks = *hooks;
+    l2k_transform *t = l2k_allocate_zeroed(&context, 1, sizeof *t);
+    if (!t)
+        return NULL;
+    t->context = context;
+    t->context.choice = &t->choice;
+    l2k_options_reset(rules, NUM_OPTIONS, t->options);
+    return t;
+}
+
+static void forget_tile(l2k_transform *t)
+{
+    l2k_plan_free(t->plan);
+    t->plan = NULL;
+    l2k_tile_spec_release(&t->context, &t->tile);
+}
+
+/* Takes the steps of a component off the list. */
+static void forget_steps(l2k_transform *t, uint32_t component)
+{
+    for (l2k_own_steps **at = &t->own_steps; *at; at = &(*at)->next)
+        if ((*at)->component == component) {
+            l2k_own_steps *own = *at;
+            *at = own->next;
+            l2k_release(&t->context, own);
+            return;
+        }
+}
+
+void l2k_transform_free(l2k_transform *transform)
+{
+    if (!transform)
+        return;
+    forget_tile(transform);
+    while (transform->own_steps)
+        forget_steps(transform, transform->own_steps->component);
+    l2k_context context = transform->context;
+    l2k_release(&context, transform);
+}
+
+l2k_status l2k_transform_set(l2k_transform *transform, l2k_transform_option option, int64_t value)
+{
+    transform->changed = true;
+    return l2k_option_set(&transform->context, rules, NUM_OPTIONS, transform->options, option, value);
+}
+
+static l2k_status check_steps(const l2k_context *context, uint32_t component, const l2k_step *steps, size_t count)
+{
+    if (component != L2K_ALL_COMPONENTS && component >= L2K_MAX_COMPONENTS)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "there is no component %u", (unsigned)component);
+    if (count > L2K_MAX_SUBBANDS || (count && !steps))
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "%zu quantiser steps, at most %u are possible", count,
+                        L2K_MAX_SUBBANDS);
+    for (size_t i = 0; i < count; i++)
+        if (steps[i].exponent > 31 || steps[i].mantissa > 2047)
+            return l2k_fail(context, L2K_ERROR_ARGUMENT,
+                            "subband %zu: no quantiser step has exponent %u and mantissa %u", i, steps[i].exponent,
+                            steps[i].mantissa);
+    return L2K_OK;
+}
+
+l2k_status l2k_transform_set_steps(l2k_transform *transform, uint32_t component, const l2k_step *steps, size_t count)
+{
+    const l2k_context *context = &transform->context;
+    l2k_own_steps *own = NULL;
+    L2K_TRY(check_steps(context, component, steps, count));
+    if (count) {
+        own = l2k_allocate(context, 1, sizeof *own);
+        if (!own)
+            return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for quantiser steps");
+        memcpy(own->steps, steps, count * sizeof *steps);
+        own->component = component;
+        own->count = (uint32_t)count;
+    }
+    forget_steps(transform, component);
+    transform->changed = true;
+    if (own) {
+        own->next = transform->own_steps;
+        transform->own_steps = own;
+    }
+    return L2K_OK;
+}
+
+/* ---- Preparing ----------------------------------------------------------------------------------------------- */
+
+static l2k_status device_bytes(const l2k_context *context, const l2k_plan_spec *spec, uint64_t *bytes)
+{
+#ifdef L2K_WITH_CUDA
+    (void)context;
+    *bytes = l2k_plan_device_bytes(spec);
+    return L2K_OK;
+#else
+    (void)spec;
+    *bytes = 0;
+    return l2k_fail(context, L2K_ERROR_BACKEND, "this build has no CUDA backend");
+#endif
+}
+
+l2k_status l2k_transform_device_bytes(const l2k_transform *transform, const l2k_image *tile, uint64_t *bytes)
+{
+    l2k_tile_spec spec;
+    L2K_TRY(l2k_tile_spec_make(transform, tile, &spec));
+    l2k_status status = device_bytes(&transform->context, &spec.plan, bytes);
+    l2k_tile_spec_release(&transform->context, &spec);
+    return status;
+}
+
+static l2k_status make_plan(l2k_transform *t, const l2k_plan_spec *spec)
+{
+    l2k_backend backend = (l2k_backend)t->options[L2K_TRANSFORM_BACKEND];
+    if (spec->on_device && backend == L2K_BACKEND_AUTO)
+        backend = L2K_BACKEND_CUDA;
+    t->context.threads = l2k_thread_count((unsigned)t->options[L2K_TRANSFORM_THREADS]);
+    l2k_choice_start(&t->choice, t->options[L2K_TRANSFORM_GPU_MIN_SAMPLES]);
+    return l2k_plan_create(&t->context, backend, spec, &t->plan);
+}
+
+l2k_status l2k_transform_prepare(l2k_transform *transform, const l2k_image *tile)
+{
+    l2k_tile_spec spec;
+    l2k_status status = l2k_tile_spec_make(transform, tile, &spec);
+    if (status == L2K_OK && transform->plan && !transform->changed && l2k_plan_fits(transform->plan, &spec.plan)) {
+        l2k_tile_spec_release(&transform->context, &transform->tile);
+        transform->tile = spec;
+        return L2K_OK;
+    }
+    forget_tile(transform);
+    if (status != L2K_OK)
+        return status;
+    transform->tile = spec;
+    status = make_plan(transform, &spec.plan);
+    if (status != L2K_OK)
+        forget_tile(transform);
+    transform->changed = false;
+    return status;
+}
+
+/* ---- Asking -------------------------------------------------------------------------------------------------- */
+
+static l2k_status not_prepared(const l2k_transform *t)
+{
+    return l2k_fail(&t->context, L2K_ERROR_STATE, "the transform has not been prepared");
+}
+
+static l2k_status no_component(const l2k_transform *t, uint32_t component)
+{
+    return l2k_fail(&t->context, L2K_ERROR_ARGUMENT, "component %u of only %u", (unsigned)component,
+                    (unsigned)t->tile.plan.num_components);
+}
+
+l2k_backend l2k_transform_backend(const l2k_transform *transform)
+{
+    if (!transform->plan)
+        return L2K_BACKEND_AUTO;
+    return transform->plan->backend == &l2k_backend_cpu ? L2K_BACKEND_CPU : L2K_BACKEND_CUDA;
+}
+
+const l2k_coefficients *l2k_transform_coefficients(const l2k_transform *transform, uint32_t component)
+{
+    if (!transform->plan) {
+        not_prepared(transform);
+        return NULL;
+    }
+    if (component >= transform->tile.plan.num_components) {
+        no_component(transform, component);
+        return NULL;
+    }
+    return l2k_plan_coefficients(transform->plan, component);
+}
+
+l2k_status l2k_transform_subband(const l2k_transform *transform, uint32_t component, uint32_t band,
+                                 l2k_subband_info *subband)
+{
+    if (!transform->plan)
+        return not_prepared(transform);
+    if (component >= transform->tile.plan.num_components)
+        return no_component(transform, component);
+    uint32_t bands = l2k_plan_coefficients(transform->plan, component)->num_bands;
+    if (band >= bands)
+        return l2k_fail(&transform->context, L2K_ERROR_ARGUMENT, "subband %u of only %u", (unsigned)band,
+                        (unsigned)bands);
+    const l2k_plan_component *c = &transform->tile.components[component];
+    l2k_step step = transform->tile.steps[(size_t)component * transform->tile.bands + band];
+    unsigned resolution = l2k_band_resolution(band), orientation = l2k_band_orientation(band);
+    unsigned level = l2k_band_level(c->levels, resolution);
+    l2k_rect rect = l2k_subband_rect(c->rect, level, orientation);
+    *subband = (l2k_subband_info){.resolution = resolution,
+                                  .orientation = (l2k_orientation)orientation,
+                                  .level = level,
+                                  .x0 = rect.x0,
+                                  .y0 = rect.y0,
+                                  .x1 = rect.x1,
+                                  .y1 = rect.y1,
+                                  .step = step,
+                                  .step_size = c->steps[band],
+                                  .magnitude_bits = l2k_magnitude_bits(step, L2K_GUARD_BITS)};
+    return L2K_OK;
+}
+
+/* ---- Running ------------------------------------------------------------------------------------------------- */
+
+static l2k_status check_run(const l2k_transform *t, l2k_direction direction, bool on_device)
+{
+    if (!t->plan)
+        return not_prepared(t);
+    if (t->tile.plan.direction != direction)
+        return l2k_fail(&t->context, L2K_ERROR_STATE, "the transform has been prepared for the other direction");
+    if (t->tile.plan.on_device != on_device)
+        return l2k_fail(&t->context, L2K_ERROR_STATE, "the transform has been prepared for %s memory",
+                        on_device ? "the host's" : "device");
+    return L2K_OK;
+}
+
+static bool is_aligned(const l2k_plane *plane)
+{
+    uintptr_t all = (uintptr_t)plane->data | (uintptr_t)plane->row_stride | (uintptr_t)plane->sample_stride;
+    return all % l2k_sample_bytes(plane->type) == 0;
+}
+
+static l2k_status check_plane(const l2k_transform *t, const l2k_plane *plane, uint32_t c)
+{
+    const l2k_plan_component *component = &t->tile.components[c];
+    const l2k_coefficients *view = l2k_plan_coefficients(t->plan, c);
+    if (!plane->data && view->width && view->height)
+        return l2k_fail(&t->context, L2K_ERROR_ARGUMENT, "component %u: no samples", (unsigned)c);
+    /* Of float samples the plan knows whether they will do. */
+    if (plane->type != L2K_SAMPLE_F32 &&
+        !l2k_sample_type_holds(plane->type, component->precision, component->is_signed))
+        return l2k_fail(&t->context, L2K_ERROR_ARGUMENT, "component %u: its sample type cannot hold a precision of %u",
+                        (unsigned)c, component->precision);
+    if (!is_aligned(plane))
+        return l2k_fail(&t->context, L2K_ERROR_ARGUMENT,
+                        "component %u: data and strides must be multiples of the sample's size", (unsigned)c);
+    return L2K_OK;
+}
+
+static l2k_status check_planes(const l2k_transform *t, const l2k_plane *planes)
+{
+    if (!planes)
+        return l2k_fail(&t->context, L2K_ERROR_ARGUMENT, "no planes");
+    for (uint32_t c = 0; c < t->tile.plan.num_components; c++)
+        L2K_TRY(check_plane(t, &planes[c], c));
+    return L2K_OK;
+}
+
+l2k_status l2k_transform_forward(l2k_transform *transform, const l2k_plane *planes)
+{
+    L2K_TRY(check_run(transform, L2K_FORWARD, false));
+    L2K_TRY(check_planes(transform, planes));
+    return l2k_plan_forward(transform->plan, planes);
+}
+
+l2k_status l2k_transform_inverse(l2k_transform *transform, const l2k_plane *planes)
+{
+    L2K_TRY(check_run(transform, L2K_INVERSE, false));
+    L2K_TRY(check_planes(transform, planes));
+    return l2k_plan_inverse(transform->plan, planes);
+}
+
+static l2k_status run_on_device(l2k_transform *t, l2k_direction direction, const l2k_plane *planes, void *stream)
+{
+    L2K_TRY(check_run(t, direction, true));
+    L2K_TRY(check_planes(t, planes));
+    return l2k_plan_run_on_device(t->plan, planes, stream);
+}
+
+l2k_status l2k_transform_forward_on_device(l2k_transform *transform, const l2k_plane *planes, void *stream)
+{
+    return run_on_device(transform, L2K_FORWARD, planes, stream);
+}
+
+l2k_status l2k_transform_inverse_on_device(l2k_transform *transform, const l2k_plane *planes, void *stream)
+{
+    return run_on_device(transform, L2K_INVERSE, planes, stream);
+}

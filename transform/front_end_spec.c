@@ -1,0 +1,200 @@
+/* From options and a tile to what a plan is made of, with every check that needs more than one option. */
+#include "transform/front_end.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "quant/steps.h"
+
+/* ---- Checks -------------------------------------------------------------------------------------------------- */
+
+static l2k_status check_options(const l2k_transform *t)
+{
+    const int64_t *o = t->options;
+    const l2k_context *context = &t->context;
+    int64_t reduce = o[L2K_TRANSFORM_REDUCE], levels = o[L2K_TRANSFORM_LEVELS];
+    if (o[L2K_TRANSFORM_DIRECTION] == L2K_FORWARD && reduce > 0)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "only an inverse transform can leave resolutions out");
+    if (o[L2K_TRANSFORM_DIRECTION] == L2K_INVERSE && reduce > levels)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "%d resolutions cannot be left out of %d levels", (int)reduce,
+                        (int)levels);
+    if (o[L2K_TRANSFORM_WAVELET] == L2K_WAVELET_5_3 && o[L2K_TRANSFORM_COEFFICIENTS] == L2K_COEFFICIENT_FLOAT32)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "float32 coefficients are for the 9/7 wavelet only");
+    if (o[L2K_TRANSFORM_WAVELET] == L2K_WAVELET_5_3 && t->own_steps)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "quantiser steps are for the 9/7 wavelet only");
+    if (o[L2K_TRANSFORM_BACKEND] == L2K_BACKEND_CPU && o[L2K_TRANSFORM_MEMORY] == L2K_MEMORY_DEVICE)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "the CPU does not work on device memory");
+    return L2K_OK;
+}
+
+static l2k_status refuse(const l2k_transform *t, uint32_t c, const char *what, uint32_t value)
+{
+    return l2k_fail(&t->context, L2K_ERROR_ARGUMENT, "component %u: %s %u is not possible", (unsigned)c, what,
+                    (unsigned)value);
+}
+
+/* Float32 carries 16 bits through the 9/7 (docs/numerics.md); what a decoder finds is not for it to choose. */
+static uint32_t most_precision(const l2k_transform *t)
+{
+    if (t->options[L2K_TRANSFORM_DIRECTION] == L2K_INVERSE)
+        return 31;
+    return t->options[L2K_TRANSFORM_WAVELET] == L2K_WAVELET_9_7 ? 16 : 24;
+}
+
+static l2k_status check_component(const l2k_transform *t, const l2k_component *component, uint32_t c)
+{
+    if (component->dx < 1 || component->dx > 255)
+        return refuse(t, c, "a sub-sampling of", component->dx);
+    if (component->dy < 1 || component->dy > 255)
+        return refuse(t, c, "a sub-sampling of", component->dy);
+    if (component->precision < 1 || component->precision > most_precision(t))
+        return refuse(t, c, "a precision of", component->precision);
+    return L2K_OK;
+}
+
+static l2k_status check_joined(const l2k_transform *t, const l2k_image *tile)
+{
+    const l2k_component *c = tile->components;
+    if (!t->options[L2K_TRANSFORM_COMPONENT_TRANSFORM])
+        return L2K_OK;
+    if (tile->num_components < 3)
+        return l2k_fail(&t->context, L2K_ERROR_ARGUMENT, "a component transform needs three components, not %u",
+                        (unsigned)tile->num_components);
+    for (int i = 1; i < 3; i++)
+        if (c[i].dx != c[0].dx || c[i].dy != c[0].dy || c[i].precision != c[0].precision ||
+            c[i].is_signed != c[0].is_signed)
+            return l2k_fail(&t->context, L2K_ERROR_ARGUMENT,
+                            "a component transform needs three components of one sub-sampling, precision and sign");
+    return L2K_OK;
+}
+
+static l2k_status check_tile(const l2k_transform *t, const l2k_image *tile)
+{
+    uint64_t left = (uint64_t)t->options[L2K_TRANSFORM_LIMIT_SAMPLES];
+    if (!tile || !tile->components)
+        return l2k_fail(&t->context, L2K_ERROR_ARGUMENT, "no tile, or one without components");
+    if (tile->x0 >= tile->x1 || tile->y0 >= tile->y1)
+        return l2k_fail(&t->context, L2K_ERROR_ARGUMENT, "a tile without area");
+    if (tile->num_components < 1 || tile->num_components > L2K_MAX_COMPONENTS)
+        return l2k_fail(&t->context, L2K_ERROR_ARGUMENT, "%u components, 1 to %u are possible",
+                        (unsigned)tile->num_components, L2K_MAX_COMPONENTS);
+    for (uint32_t c = 0; c < tile->num_components; c++) {
+        const l2k_component *component = &tile->components[c];
+        L2K_TRY(check_component(t, component, c));
+        l2k_rect area = {tile->x0, tile->y0, tile->x1, tile->y1};
+        l2k_rect r = l2k_component_rect(area, component->dx, component->dy);
+        uint64_t samples = (uint64_t)l2k_rect_width(r) * l2k_rect_height(r);
+        if (samples > left)
+            return l2k_fail(&t->context, L2K_ERROR_LIMIT, "a tile of %u x %u x %u is more than the limit allows",
+                            (unsigned)(tile->x1 - tile->x0), (unsigned)(tile->y1 - tile->y0),
+                            (unsigned)tile->num_components);
+        left -= samples;
+    }
+    return check_joined(t, tile);
+}
+
+static l2k_status check_own_steps(const l2k_transform *t, const l2k_image *tile)
+{
+    unsigned bands = 3 * (unsigned)t->options[L2K_TRANSFORM_LEVELS] + 1;
+    for (const l2k_own_steps *own = t->own_steps; own; own = own->next) {
+        if (own->component != L2K_ALL_COMPONENTS && own->component >= tile->num_components)
+            return l2k_fail(&t->context, L2K_ERROR_ARGUMENT, "quantiser steps for component %u of only %u",
+                            (unsigned)own->component, (unsigned)tile->num_components);
+        if (own->count != bands)
+            return l2k_fail(&t->context, L2K_ERROR_ARGUMENT, "%u quantiser steps for %u subbands", (unsigned)own->count,
+                            bands);
+    }
+    return L2K_OK;
+}
+
+/* Forward, int16 is for Mb <= 15, with a bit more for RCT (docs/numerics.md); inverse, the caller knows the bit-planes.
+ */
+static l2k_status check_int16(const l2k_transform *t, const l2k_tile_spec *s)
+{
+    if (s->plan.type != L2K_COEFFICIENT_INT16 || s->plan.direction != L2K_FORWARD)
+        return L2K_OK;
+    for (uint32_t c = 0; c < s->plan.num_components; c++) {
+        bool rct = s->plan.component_transform && c < 3 && s->components[c].wavelet == L2K_WAVELET_5_3;
+        for (unsigned band = 0; band < s->bands; band++) {
+            unsigned bits = l2k_magnitude_bits(s->steps[c * s->bands + band], L2K_GUARD_BITS) + rct;
+            if (bits > 15)
+                return l2k_fail(&t->context, L2K_ERROR_ARGUMENT,
+                                "component %u, subband %u: magnitudes of %u bits are too large for int16 coefficients",
+                                (unsigned)c, band, bits);
+        }
+    }
+    return L2K_OK;
+}
+
+/* ---- Making -------------------------------------------------------------------------------------------------- */
+
+/* The steps of one component: its own, those of all, or the encoder's choice. */
+static void choose_steps(const l2k_transform *t, uint32_t c, unsigned precision, l2k_step *steps)
+{
+    const l2k_own_steps *found = NULL;
+    for (const l2k_own_steps *own = t->own_steps; own; own = own->next)
+        if (own->component == c || (own->component == L2K_ALL_COMPONENTS && !found))
+            found = own;
+    if (found)
+        memcpy(steps, found->steps, found->count * sizeof *steps);
+    else
+        l2k_steps_choose((l2k_wavelet)t->options[L2K_TRANSFORM_WAVELET], precision,
+                         (unsigned)t->options[L2K_TRANSFORM_LEVELS], steps);
+}
+
+static void fill_component(const l2k_transform *t, const l2k_image *tile, uint32_t c, l2k_tile_spec *s)
+{
+    const l2k_component *component = &tile->components[c];
+    l2k_plan_component *out = &s->components[c];
+    l2k_step *steps = &s->steps[c * s->bands];
+    *out = (l2k_plan_component){
+        .rect = l2k_component_rect((l2k_rect){tile->x0, tile->y0, tile->x1, tile->y1}, component->dx, component->dy),
+        .levels = (unsigned)t->options[L2K_TRANSFORM_LEVELS],
+        .discard = (unsigned)t->options[L2K_TRANSFORM_REDUCE],
+        .wavelet = (l2k_wavelet)t->options[L2K_TRANSFORM_WAVELET],
+        .precision = component->precision,
+        .is_signed = component->is_signed};
+    choose_steps(t, c, component->precision, steps);
+    for (unsigned band = 0; band < s->bands; band++)
+        out->steps[band] = out->wavelet == L2K_WAVELET_9_7
+                               ? l2k_step_size(steps[band], component->precision, l2k_band_orientation(band))
+                               : 1.0f;
+}
+
+void l2k_tile_spec_release(const l2k_context *context, l2k_tile_spec *spec)
+{
+    l2k_release(context, spec->components);
+    l2k_release(context, spec->steps);
+    *spec = (l2k_tile_spec){0};
+}
+
+static l2k_status fill_spec(const l2k_transform *t, const l2k_image *tile, l2k_tile_spec *s)
+{
+    uint32_t count = tile->num_components;
+    s->bands = 3 * (unsigned)t->options[L2K_TRANSFORM_LEVELS] + 1;
+    s->components = l2k_allocate(&t->context, count, sizeof *s->components);
+    s->steps = l2k_allocate(&t->context, (size_t)count * s->bands, sizeof *s->steps);
+    if (!s->components || !s->steps)
+        return l2k_fail(&t->context, L2K_ERROR_MEMORY, "out of memory for %u components", (unsigned)count);
+    for (uint32_t c = 0; c < count; c++)
+        fill_component(t, tile, c, s);
+    s->plan = (l2k_plan_spec){.direction = (l2k_direction)t->options[L2K_TRANSFORM_DIRECTION],
+                              .type = (l2k_coefficient_type)t->options[L2K_TRANSFORM_COEFFICIENTS],
+                              .component_transform = t->options[L2K_TRANSFORM_COMPONENT_TRANSFORM],
+                              .num_components = count,
+                              .components = s->components,
+                              .on_device = t->options[L2K_TRANSFORM_MEMORY] == L2K_MEMORY_DEVICE};
+    return check_int16(t, s);
+}
+
+l2k_status l2k_tile_spec_make(const l2k_transform *transform, const l2k_image *tile, l2k_tile_spec *out)
+{
+    *out = (l2k_tile_spec){0};
+    L2K_TRY(check_options(transform));
+    L2K_TRY(check_tile(transform, tile));
+    L2K_TRY(check_own_steps(transform, tile));
+    l2k_status status = fill_spec(transform, tile, out);
+    if (status != L2K_OK)
+        l2k_tile_spec_release(&transform->context, out);
+    return status;
+}
