@@ -8,8 +8,11 @@
 
 /* ---- Values to coefficients ---------------------------------------------------------------------------------- */
 
+/* `counts`: whether anybody will look at what the lane makes of its values; if not, they may be anything. */
+
 template <class D, int N>
-__device__ __forceinline__ void l2k_to_coefficients(const int32_t (&v)[N], const l2k_quantiser_step &, l2k_packed<D, N> *out)
+__device__ __forceinline__ void l2k_to_coefficients(const int32_t (&v)[N], const l2k_quantiser_step &, bool,
+                                                    l2k_packed<D, N> *out)
 {
 #pragma unroll
     for (int k = 0; k < N; k++)
@@ -34,7 +37,7 @@ __device__ __forceinline__ void l2k_divide_unsure(const float (&v)[N], const boo
 }
 
 template <int N>
-__device__ __forceinline__ void l2k_to_coefficients(const float (&v)[N], const l2k_quantiser_step &s,
+__device__ __forceinline__ void l2k_to_coefficients(const float (&v)[N], const l2k_quantiser_step &s, bool counts,
                                                     l2k_packed<int16_t, N> *out)
 {
     bool sure[N], all = true;
@@ -45,12 +48,12 @@ __device__ __forceinline__ void l2k_to_coefficients(const float (&v)[N], const l
         all = all && sure[k];
         out->set(k, (int16_t)index);
     }
-    if (!__all_sync(0xFFFFFFFFu, all))
+    if (!__all_sync(0xFFFFFFFFu, all || !counts))
         l2k_divide_unsure(v, sure, s.step, out);
 }
 
 template <int N>
-__device__ __forceinline__ void l2k_to_coefficients(const float (&v)[N], const l2k_quantiser_step &s,
+__device__ __forceinline__ void l2k_to_coefficients(const float (&v)[N], const l2k_quantiser_step &s, bool counts,
                                                     l2k_packed<int32_t, N> *out)
 {
     bool sure[N], all = true;
@@ -62,13 +65,14 @@ __device__ __forceinline__ void l2k_to_coefficients(const float (&v)[N], const l
         all = all && sure[k];
         out->set(k, (int32_t)(index - L2K_MANTISSA_ZERO));
     }
-    if (!__all_sync(0xFFFFFFFFu, all))
+    if (!__all_sync(0xFFFFFFFFu, all || !counts))
         l2k_divide_unsure(v, sure, s.step, out);
 }
 
 /* Not quantised. */
 template <int N>
-__device__ __forceinline__ void l2k_to_coefficients(const float (&v)[N], const l2k_quantiser_step &, l2k_packed<float, N> *out)
+__device__ __forceinline__ void l2k_to_coefficients(const float (&v)[N], const l2k_quantiser_step &, bool,
+                                                    l2k_packed<float, N> *out)
 {
 #pragma unroll
     for (int k = 0; k < N; k++)

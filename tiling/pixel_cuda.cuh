@@ -279,9 +279,9 @@ template <class W, class S, int N> struct l2k_plane_sink {
     const l2k_cuda_plane &plane;
     l2k_lane_run<N> run;
 
-    __device__ __forceinline__ l2k_plane_sink(const l2k_cuda_plane *planes, int warp, int lane_first, int width, bool inner)
+    __device__ __forceinline__ l2k_plane_sink(const l2k_cuda_plane *planes, int warp, int lane_first, int width, bool keeps)
         : plane(planes[0]),
-          run{lane_first, inner && lane_first < width && lane_first + N > 0 ? width : 0, l2k_is_aligned<S>(planes[0], warp, packed::ALIGNMENT)}
+          run{lane_first, keeps ? width : 0, l2k_is_aligned<S>(planes[0], warp, packed::ALIGNMENT)}
     {
     }
     __device__ __forceinline__ bool is_aligned() const
@@ -328,8 +328,8 @@ template <class W, class S, int N> struct l2k_triple_sink {
     const l2k_cuda_plane *planes;
     l2k_lane_run<3 * N> run;
 
-    __device__ __forceinline__ l2k_triple_sink(const l2k_cuda_plane *p, int warp, int lane_first, int width, bool inner)
-        : planes(p), run{3 * lane_first, inner && lane_first < width && lane_first + N > 0 ? 3 * width : 0,
+    __device__ __forceinline__ l2k_triple_sink(const l2k_cuda_plane *p, int warp, int lane_first, int width, bool keeps)
+        : planes(p), run{3 * lane_first, keeps ? 3 * width : 0,
                          l2k_is_aligned<S>(p[0], 3 * warp, packed::ALIGNMENT)}
     {
     }
@@ -378,8 +378,8 @@ template <class W, int K, int N> struct l2k_any_sink {
     const l2k_cuda_plane *planes;
     l2k_lane_run<N> run;
 
-    __device__ __forceinline__ l2k_any_sink(const l2k_cuda_plane *p, int, int lane_first, int width, bool inner)
-        : planes(p), run{lane_first, inner ? width : 0, false}
+    __device__ __forceinline__ l2k_any_sink(const l2k_cuda_plane *p, int, int lane_first, int width, bool keeps)
+        : planes(p), run{lane_first, keeps ? width : 0, false}
     {
     }
     __device__ __forceinline__ bool is_aligned() const

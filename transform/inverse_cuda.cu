@@ -152,7 +152,7 @@ template <class W, class Sink, class D, int LEVELS> struct inverse_walk {
           lows(pass.low[component], strip.first_column >> (LEVELS - 1), strip.column >> (LEVELS - 1),
                LEVELS == 2 ? l2k_low_span(pass.x) : pass.x, LEVELS == 2 ? y2 : pass.y),
           sink(&pass.samples[component], strip.first_column - pass.x.first, strip.column - pass.x.first,
-               l2k_length(pass.x), strip.inner)
+               l2k_length(pass.x), strip.keeps)
     {
     }
 

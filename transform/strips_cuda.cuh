@@ -29,7 +29,7 @@ __device__ __forceinline__ int l2k_length(l2k_span s)
 /* A strip's columns: N in each lane, of which HALO on either side serve the others only. A block is one warp, so what depends on the block only is the same for all lanes, as the compiler can see. */
 template <int HALO, int N> struct l2k_strip {
     int lane, first_column, column; /* coordinates of the warp's and the lane's first column */
-    bool inner;
+    bool keeps; /* whether the lane is no halo and has columns */
     int begin, end; /* steps whose results this warp keeps */
 
     __device__ __forceinline__ explicit l2k_strip(const l2k_cuda_pass &p)
@@ -38,7 +38,7 @@ template <int HALO, int N> struct l2k_strip {
         lane = l2k_pinned((int)threadIdx.x);
         first_column = (strip * (32 - 2 * HALO) - HALO) * N;
         column = first_column + lane * N;
-        inner = lane >= HALO && lane < 32 - HALO;
+        keeps = lane >= HALO && lane < 32 - HALO && column < p.x.end && column + N > p.x.first;
         begin = p.first_step + (int)blockIdx.x / p.strips * p.steps_each;
         end = min(begin + p.steps_each, p.end_step);
     }
