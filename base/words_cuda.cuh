@@ -35,11 +35,15 @@ template <int BYTES> struct l2k_words {
     {
         if (ACCESS == 16)
             asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
-                         : "=r"(w[4 * a]), "=r"(w[4 * a + (N > 1)]), "=r"(w[4 * a + 2 * (N > 2)]), "=r"(w[4 * a + 3 * (N > 3)])
+                         : "=r"(w[4 * a]), "=r"(w[4 * a + (N > 1)]), "=r"(w[4 * a + 2 * (N > 2)]),
+                           "=r"(w[4 * a + 3 * (N > 3)])
                          : "r"(from)
                          : "memory");
         else if (ACCESS == 8)
-            asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(w[2 * a]), "=r"(w[2 * a + (N > 1)]) : "r"(from) : "memory");
+            asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];"
+                         : "=r"(w[2 * a]), "=r"(w[2 * a + (N > 1)])
+                         : "r"(from)
+                         : "memory");
         else
             asm volatile("ld.shared.u32 %0, [%1];" : "=r"(w[a]) : "r"(from) : "memory");
     }
@@ -64,8 +68,14 @@ template <int BYTES> struct l2k_words {
 
 /* N values of type S in such words. Fewer than four bytes are an access of their own. */
 template <class S, int N> struct l2k_packed {
-    enum { BYTES = (int)sizeof(S) * N, SMALL = BYTES < 4, ALIGNMENT = SMALL ? BYTES : (int)l2k_words<SMALL ? 4 : BYTES>::ALIGNMENT };
-    enum { WORDS = l2k_words<SMALL ? 4 : BYTES>::N };
+    enum {
+        BYTES = (int)sizeof(S) * N,
+        SMALL = BYTES < 4,
+        ALIGNMENT = SMALL                    ? BYTES
+                    : (int)l2k_words < SMALL ? 4
+                                             : BYTES > ::ALIGNMENT
+    };
+    enum { WORDS = l2k_words < SMALL ? 4 : BYTES > ::N };
     l2k_words<SMALL ? 4 : BYTES> words;
 
     __device__ __forceinline__ static bool is_aligned(const void *address)
@@ -137,8 +147,9 @@ template <class S, int N> struct l2k_packed {
 
 /* ---- Rows between memory and a warp's lanes ------------------------------------------------------------------ */
 
-/* A lane's N columns of rows in memory: the place of the first one in a row, how many columns a row has, and whether the
- * warp's lanes lie on addresses fit for whole accesses. In a store, lanes that have nothing to say have `count` 0. */
+/* A lane's N columns of rows in memory: the place of the first one in a row, how many columns a row has, and whether
+ * the warp's lanes lie on addresses fit for whole accesses. In a store, lanes that have nothing to say have `count` 0.
+ */
 template <int N> struct l2k_lane_run {
     int first, count;
     bool aligned;
@@ -173,9 +184,9 @@ __device__ __forceinline__ l2k_shared l2k_shared_address(void *memory)
     return (l2k_shared)l2k_pinned((int)__cvta_generic_to_shared(memory));
 }
 
-/* Asynchronous copies from device to shared memory, where the machine has them (compute capability 8.0). ACCESS is 4, 8 or
- * 16 bytes, and the alignment of both sides; what lies beyond the `present` ones becomes 0. CACHED where other lanes or
- * accesses want what lies beside it. */
+/* Asynchronous copies from device to shared memory, where the machine has them (compute capability 8.0). ACCESS is 4, 8
+ * or 16 bytes, and the alignment of both sides; what lies beyond the `present` ones becomes 0. CACHED where other lanes
+ * or accesses want what lies beside it. */
 template <int ACCESS, bool CACHED>
 __device__ __forceinline__ void l2k_copy_async(l2k_shared to, const char *from, int present)
 {
@@ -210,8 +221,8 @@ template <int N> __device__ __forceinline__ void l2k_await_copies()
     __syncwarp();
 }
 
-/* Rows on their way land in shared memory, where they cost no registers; each lane reads what it has asked for itself, or
- * what its neighbour has where a lane's part is less than four bytes. `slot` is where the warp's row begins. */
+/* Rows on their way land in shared memory, where they cost no registers; each lane reads what it has asked for itself,
+ * or what its neighbour has where a lane's part is less than four bytes. `slot` is where the warp's row begins. */
 template <class S, int N> struct l2k_landing {
     typedef l2k_packed<S, N> packed;
     enum {
@@ -234,7 +245,8 @@ template <class S, int N> struct l2k_landing {
 #pragma unroll
         for (int a = 0; a < ACCESSES; a++) {
             int here = packed::SMALL ? 4 : min(max(present - a * ACCESS, 0), (int)ACCESS);
-            l2k_copy_async<ACCESS, (ACCESSES > 1)>(place(slot, lane, a), reinterpret_cast<const char *>(from) + a * ACCESS, here);
+            l2k_copy_async<ACCESS, (ACCESSES > 1)>(place(slot, lane, a),
+                                                   reinterpret_cast<const char *>(from) + a * ACCESS, here);
         }
     }
     static __device__ __forceinline__ void put(l2k_shared slot, int lane, const packed &raw)
@@ -242,7 +254,8 @@ template <class S, int N> struct l2k_landing {
         if (BYTES == 1)
             asm volatile("st.shared.u8 [%0], %1;" ::"r"(place(slot, lane, 0)), "r"(raw.words.w[0]) : "memory");
         if (BYTES == 2)
-            asm volatile("st.shared.u16 [%0], %1;" ::"r"(place(slot, lane, 0)), "h"((uint16_t)raw.words.w[0]) : "memory");
+            asm volatile("st.shared.u16 [%0], %1;" ::"r"(place(slot, lane, 0)), "h"((uint16_t)raw.words.w[0])
+                         : "memory");
 #pragma unroll
         for (int i = 0; i < packed::WORDS && !packed::SMALL; i++)
             asm volatile("st.shared.u32 [%0], %1;" ::"r"(place(slot, lane, i * 4 / ACCESS) + i % (ACCESS / 4) * 4),
@@ -300,8 +313,8 @@ __device__ __forceinline__ void l2k_store_run(S *row, const l2k_lane_run<N> &run
     }
 }
 
-/* The other way to walk along a lane's columns, where each lane has all of them or none and accesses fit: a pointer that
- * goes from row to row. */
+/* The other way to walk along a lane's columns, where each lane has all of them or none and accesses fit: a pointer
+ * that goes from row to row. */
 template <class S> struct l2k_cursor {
     S *at;
     int32_t stride; /* bytes */

@@ -32,5 +32,8 @@ echo
 echo "## A stream of images, host to host"
 "$build/gpu_stream"
 echo
+echo "## CPU and GPU, host memory"
+"$build/backends"
+echo
 echo "## Ladder"
 "$build/gpu_ladder"

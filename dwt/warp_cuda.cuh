@@ -1,14 +1,14 @@
 /* Lifting in registers: a warp walks down a strip of columns, each lane with N consecutive columns of a row, and lanes
- * talk to their neighbours by shuffles (after Enfedaque, Auli-Llinas, Moure: Implementation of the DWT in a GPU through a
- * Register-based Strategy). No shared memory, no barriers.
+ * talk to their neighbours by shuffles (after Enfedaque, Auli-Llinas, Moure: Implementation of the DWT in a GPU through
+ * a Register-based Strategy). No shared memory, no barriers.
  *
  * Horizontally a row is done at once; the outer lanes lack a neighbour, so theirs is a halo. Vertically a state of two
  * (5/3) or four (9/7) rows is all that is kept: rows come in by twos, and two finished rows leave.
  *
  * Coordinates are such that even ones are low. Beyond the border of a line the missing neighbour of a step equals the
  * other one, which is what symmetric extension (F.3.7) comes to; so what is in registers beyond a border never counts.
- * BORDER says at compile time that there may be one anywhere. Without it, no row is beyond a border, and columns begin and
- * end between two lanes, if at all; code for that is less than half as long. */
+ * BORDER says at compile time that there may be one anywhere. Without it, no row is beyond a border, and columns begin
+ * and end between two lanes, if at all; code for that is less than half as long. */
 #ifndef L2K_DWT_WARP_CUDA_CUH
 #define L2K_DWT_WARP_CUDA_CUH
 
@@ -19,20 +19,35 @@
 /* ---- Steps --------------------------------------------------------------------------------------------------- */
 
 struct l2k_53_predict {
-    __device__ int32_t operator()(int32_t x, int32_t l, int32_t r) const { return l2k_5_3_predict(x, l, r); }
+    __device__ int32_t operator()(int32_t x, int32_t l, int32_t r) const
+    {
+        return l2k_5_3_predict(x, l, r);
+    }
 };
 struct l2k_53_update {
-    __device__ int32_t operator()(int32_t x, int32_t l, int32_t r) const { return l2k_5_3_update(x, l, r); }
+    __device__ int32_t operator()(int32_t x, int32_t l, int32_t r) const
+    {
+        return l2k_5_3_update(x, l, r);
+    }
 };
 struct l2k_53_unpredict {
-    __device__ int32_t operator()(int32_t x, int32_t l, int32_t r) const { return l2k_5_3_unpredict(x, l, r); }
+    __device__ int32_t operator()(int32_t x, int32_t l, int32_t r) const
+    {
+        return l2k_5_3_unpredict(x, l, r);
+    }
 };
 struct l2k_53_unupdate {
-    __device__ int32_t operator()(int32_t x, int32_t l, int32_t r) const { return l2k_5_3_unupdate(x, l, r); }
+    __device__ int32_t operator()(int32_t x, int32_t l, int32_t r) const
+    {
+        return l2k_5_3_unupdate(x, l, r);
+    }
 };
 struct l2k_97_lift {
     float c;
-    __device__ float operator()(float x, float l, float r) const { return l2k_9_7_lift(x, l, r, c); }
+    __device__ float operator()(float x, float l, float r) const
+    {
+        return l2k_9_7_lift(x, l, r, c);
+    }
 };
 
 /* A step on the columns of one PARITY of R rows, v[r][0] being the even column `column`; f(x, left, right). The rows go
@@ -43,7 +58,8 @@ __device__ __forceinline__ void l2k_step_columns(T (&v)[R][N], int column, l2k_s
     T outside[R];
 #pragma unroll
     for (int r = 0; r < R; r++)
-        outside[r] = PARITY ? __shfl_down_sync(L2K_EVERY_LANE, v[r][0], 1) : __shfl_up_sync(L2K_EVERY_LANE, v[r][N - 1], 1);
+        outside[r] =
+            PARITY ? __shfl_down_sync(L2K_EVERY_LANE, v[r][0], 1) : __shfl_up_sync(L2K_EVERY_LANE, v[r][N - 1], 1);
 #pragma unroll
     for (int r = 0; r < R; r++) {
         if (!BORDER)
@@ -87,8 +103,8 @@ template <class W, bool FORWARD, int N, class T> __device__ __forceinline__ void
         row[k] = FORWARD ? W::lone(row[k]) : W::unlone(row[k]);
 }
 
-/* The neighbours of row q: before a step on q each equals the other where it does not exist. Both rows may be overwritten,
- * since what does not exist does not count. */
+/* The neighbours of row q: before a step on q each equals the other where it does not exist. Both rows may be
+ * overwritten, since what does not exist does not count. */
 template <bool BORDER, int N, class T>
 __device__ __forceinline__ void l2k_mirror_rows(T (&above)[N], T (&below)[N], int q, l2k_span rows)
 {
@@ -109,8 +125,14 @@ struct l2k_wavelet_53 {
     typedef int32_t T;
     enum { DELAY = 0 }; /* pairs of rows between coming in and leaving, beyond what both wavelets have */
 
-    static __device__ __forceinline__ T lone(T x) { return l2k_5_3_lone(x); }
-    static __device__ __forceinline__ T unlone(T x) { return l2k_5_3_unlone(x); }
+    static __device__ __forceinline__ T lone(T x)
+    {
+        return l2k_5_3_lone(x);
+    }
+    static __device__ __forceinline__ T unlone(T x)
+    {
+        return l2k_5_3_unlone(x);
+    }
 
     template <bool BORDER, int R, int N>
     static __device__ __forceinline__ void forward_columns(T (&v)[R][N], int column, l2k_span line)
@@ -180,8 +202,14 @@ struct l2k_wavelet_97 {
     typedef float T;
     enum { DELAY = 1 };
 
-    static __device__ __forceinline__ T lone(T x) { return l2k_9_7_lone(x); }
-    static __device__ __forceinline__ T unlone(T x) { return l2k_9_7_unlone(x); }
+    static __device__ __forceinline__ T lone(T x)
+    {
+        return l2k_9_7_lone(x);
+    }
+    static __device__ __forceinline__ T unlone(T x)
+    {
+        return l2k_9_7_unlone(x);
+    }
 
     template <bool BORDER, int R, int N>
     static __device__ __forceinline__ void forward_columns(T (&v)[R][N], int column, l2k_span line)

@@ -7,8 +7,8 @@
 
 #include "base/device.h"
 
-/* The quantiser of E.2 as OpenJPEG computes it: v / step with six binary places, rounded to nearest, and the places then cut off towards
- * 0. step > 0. |index| <= 2^25: larger quotients saturate. */
+/* The quantiser of E.2 as OpenJPEG computes it: v / step with six binary places, rounded to nearest, and the places
+ * then cut off towards 0. step > 0. |index| <= 2^25: larger quotients saturate. */
 L2K_HD int32_t l2k_quantise(float v, float step)
 {
     return l2k_round_f32((v / step) * 64.0f) / 64;

@@ -1,5 +1,6 @@
-/* The quantiser inside a kernel's stores, its inverse inside the loads: a lane's N values of a row of a subband, between
- * the wavelet's registers (int32 for the 5/3, float for the 9/7) and coefficients: int16, int32, or float, which are not quantised. */
+/* The quantiser inside a kernel's stores, its inverse inside the loads: a lane's N values of a row of a subband,
+ * between the wavelet's registers (int32 for the 5/3, float for the 9/7) and coefficients: int16, int32, or float,
+ * which are not quantised. */
 #ifndef L2K_QUANT_QUANTISER_CUDA_CUH
 #define L2K_QUANT_QUANTISER_CUDA_CUH
 
@@ -27,7 +28,8 @@ static __device__ __noinline__ int32_t l2k_divide_and_quantise(float v, float st
 
 /* Indices of which the reciprocals are not sure, put right; all lanes come here together. */
 template <class D, int N>
-__device__ __forceinline__ void l2k_divide_unsure(const float (&v)[N], const bool (&sure)[N], float step, l2k_packed<D, N> *out)
+__device__ __forceinline__ void l2k_divide_unsure(const float (&v)[N], const bool (&sure)[N], float step,
+                                                  l2k_packed<D, N> *out)
 {
 #pragma unroll
     for (int k = 0; k < N; k++)
@@ -60,8 +62,8 @@ __device__ __forceinline__ void l2k_to_coefficients(const float (&v)[N], const l
 #pragma unroll
     for (int k = 0; k < N; k++) {
         uint32_t index = __float_as_uint(l2k_index_in_mantissa(v[k], s.below));
-        sure[k] = index == __float_as_uint(l2k_index_in_mantissa(v[k], s.above)) &&
-                  fabsf(v[k]) * s.above < L2K_INDEX_LIMIT;
+        sure[k] =
+            index == __float_as_uint(l2k_index_in_mantissa(v[k], s.above)) && fabsf(v[k]) * s.above < L2K_INDEX_LIMIT;
         all = all && sure[k];
         out->set(k, (int32_t)(index - L2K_MANTISSA_ZERO));
     }

@@ -75,13 +75,15 @@ static void test_reciprocals(void **unused)
     int open = 0, tried = 0;
     (void)unused;
     for (int i = 0; i < 400000; i++) {
-        l2k_quantiser_step s = l2k_quantiser_step_make(ldexpf(1 + (float)(random_u32() % 2048) / 2048, (int)(random_u32() % 20) - 10));
+        l2k_quantiser_step s =
+            l2k_quantiser_step_make(ldexpf(1 + (float)(random_u32() % 2048) / 2048, (int)(random_u32() % 20) - 10));
         int32_t near = (int32_t)(random_u32() >> (random_u32() % 20 + 11)) + 1;
         float v = i % 2 ? random_value() : ((float)near - 1.0f / 128) * s.step; /* where the index changes */
         for (int ulp = -3; ulp <= 3; ulp++, v = nextafterf(v, INFINITY)) {
             if (fabsf(v) * s.above >= L2K_INDEX_LIMIT)
                 continue;
-            int32_t index = abs(l2k_quantise(v, s.step)), low = abs(index_by(v, s.below)), high = abs(index_by(v, s.above));
+            int32_t index = abs(l2k_quantise(v, s.step)), low = abs(index_by(v, s.below)),
+                    high = abs(index_by(v, s.above));
             assert_true(low <= index && index <= high);
             assert_true(index == 0 || (index_by(v, s.below) ^ l2k_quantise(v, s.step)) >= 0 || low == 0);
             open += index < 1024 && i % 2 && low != high;

@@ -1,8 +1,8 @@
-/* The pixel pass inside a kernel's loads and stores, N columns of a row in a lane at a time. A source loads a row as raw
- * bits into a slot of shared memory, so that many loads can be under way, and unpacks it to level-shifted values later; a
- * sink packs and stores. Both serve planes of pixels and planes of LL samples in device memory. They are made from the
- * columns at which the warp and the lane begin and the width of the plane; rows are counted from its first. `from` gives a
- * cursor for where every lane has all of its columns or none. */
+/* The pixel pass inside a kernel's loads and stores, N columns of a row in a lane at a time. A source loads a row as
+ * raw bits into a slot of shared memory, so that many loads can be under way, and unpacks it to level-shifted values
+ * later; a sink packs and stores. Both serve planes of pixels and planes of LL samples in device memory. They are made
+ * from the columns at which the warp and the lane begin and the width of the plane; rows are counted from its first.
+ * `from` gives a cursor for where every lane has all of its columns or none. */
 #ifndef L2K_TILING_PIXEL_CUDA_CUH
 #define L2K_TILING_PIXEL_CUDA_CUH
 
@@ -137,10 +137,11 @@ template <class W, class S, int N> struct l2k_plane_source {
     l2k_level_shift shift;
     uint32_t flip;
 
-    __device__ __forceinline__ l2k_plane_source(const l2k_cuda_plane *planes, int lane_in_warp, int warp, int lane_first,
-                                                int width)
-        : plane(planes[0]), lane(lane_in_warp),
-          run{lane_first, width, l2k_is_aligned<S>(planes[0], warp, landing::ACCESS)}, shift(l2k_unflipped<S>(planes[0]))
+    __device__ __forceinline__ l2k_plane_source(const l2k_cuda_plane *planes, int lane_in_warp, int warp,
+                                                int lane_first, int width)
+        : plane(planes[0]),
+          lane(lane_in_warp), run{lane_first, width, l2k_is_aligned<S>(planes[0], warp, landing::ACCESS)},
+          shift(l2k_unflipped<S>(planes[0]))
     {
         shift.shift = l2k_pinned(shift.shift);
         flip = l2k_pinned((int)plane.flip);
@@ -185,7 +186,8 @@ template <class W, class S, int N> struct l2k_triple_source {
 
     __device__ __forceinline__ l2k_triple_source(const l2k_cuda_plane *p, int lane_in_warp, int warp, int lane_first,
                                                  int width)
-        : planes(p), lane(lane_in_warp), run{3 * lane_first, 3 * width, l2k_is_aligned<S>(p[0], 3 * warp, landing::ACCESS)}
+        : planes(p),
+          lane(lane_in_warp), run{3 * lane_first, 3 * width, l2k_is_aligned<S>(p[0], 3 * warp, landing::ACCESS)}
     {
         for (int c = 0; c < 3; c++)
             shift[c] = l2k_unflipped<S>(p[c]);
@@ -220,7 +222,7 @@ template <class W, class S, int N> struct l2k_triple_source {
     }
 };
 
-/* Any integer type, any strides; three components are transformed together. One sample after the other, and only when
+/* Any type, any strides; three components are transformed together. One sample after the other, and only when
  * it is needed. */
 template <class W, int K, int N> struct l2k_any_source {
     struct cursor { /* nothing is loaded ahead */
@@ -256,13 +258,19 @@ template <class W, int K, int N> struct l2k_any_source {
         for (int k = 0; k < N; k++) {
 #pragma unroll
             for (int c = 0; c < K; c++)
-                l2k_value_of(run.has(k) ? sample(planes[c], run.first + k, y) : 0, planes[c].shift, &v[c][k]);
+                v[c][k] = value(run.has(k) ? sample(planes[c], run.first + k, y) : 0, planes[c]);
             if (K == 3)
                 l2k_join_forward(&v[0][k], &v[K > 1][k], &v[2 * (K > 2)][k]);
         }
     }
 
   private:
+    static __device__ __forceinline__ typename W::T value(int32_t bits, const l2k_cuda_plane &plane)
+    {
+        typename W::T v;
+        l2k_value_of(bits, plane.shift, &v);
+        return plane.type == L2K_SAMPLE_F32 ? (typename W::T)__int_as_float(bits) : v;
+    }
     static __device__ __forceinline__ int32_t sample(const l2k_cuda_plane &plane, int x, int y)
     {
         return l2k_load_any(plane.data + (int64_t)y * plane.row_stride + (int64_t)x * plane.sample_stride, plane.type);
@@ -279,9 +287,9 @@ template <class W, class S, int N> struct l2k_plane_sink {
     const l2k_cuda_plane &plane;
     l2k_lane_run<N> run;
 
-    __device__ __forceinline__ l2k_plane_sink(const l2k_cuda_plane *planes, int warp, int lane_first, int width, bool keeps)
-        : plane(planes[0]),
-          run{lane_first, keeps ? width : 0, l2k_is_aligned<S>(planes[0], warp, packed::ALIGNMENT)}
+    __device__ __forceinline__ l2k_plane_sink(const l2k_cuda_plane *planes, int warp, int lane_first, int width,
+                                              bool keeps)
+        : plane(planes[0]), run{lane_first, keeps ? width : 0, l2k_is_aligned<S>(planes[0], warp, packed::ALIGNMENT)}
     {
     }
     __device__ __forceinline__ bool is_aligned() const
@@ -329,8 +337,7 @@ template <class W, class S, int N> struct l2k_triple_sink {
     l2k_lane_run<3 * N> run;
 
     __device__ __forceinline__ l2k_triple_sink(const l2k_cuda_plane *p, int warp, int lane_first, int width, bool keeps)
-        : planes(p), run{3 * lane_first, keeps ? 3 * width : 0,
-                         l2k_is_aligned<S>(p[0], 3 * warp, packed::ALIGNMENT)}
+        : planes(p), run{3 * lane_first, keeps ? 3 * width : 0, l2k_is_aligned<S>(p[0], 3 * warp, packed::ALIGNMENT)}
     {
     }
     __device__ __forceinline__ bool is_aligned() const
@@ -364,7 +371,7 @@ template <class W, class S, int N> struct l2k_triple_sink {
     }
 };
 
-/* Any integer type, any strides. */
+/* Any type, any strides. */
 template <class W, int K, int N> struct l2k_any_sink {
     enum { COMPONENTS = K, COLUMNS = N };
     struct cursor {
@@ -394,8 +401,9 @@ template <class W, int K, int N> struct l2k_any_sink {
                 l2k_join_inverse(&v[0][k], &v[K > 1][k], &v[2 * (K > 2)][k]);
             for (int c = 0; c < K; c++)
                 if (run.has(k))
-                    l2k_store_any(l2k_plane_row<char>(planes[c], y) + (int64_t)(run.first + k) * planes[c].sample_stride,
-                                  planes[c].type, l2k_finish(v[c][k], planes[c].shift));
+                    l2k_store_any(l2k_plane_row<char>(planes[c], y) +
+                                      (int64_t)(run.first + k) * planes[c].sample_stride,
+                                  planes[c].type, sample(v[c][k], planes[c]));
         }
     }
     __device__ __forceinline__ cursor from(int y) const
@@ -406,6 +414,12 @@ template <class W, int K, int N> struct l2k_any_sink {
     {
         if (keep)
             store(at.y + rows, v);
+    }
+
+  private:
+    static __device__ __forceinline__ int32_t sample(typename W::T v, const l2k_cuda_plane &plane)
+    {
+        return plane.type == L2K_SAMPLE_F32 ? __float_as_int((float)v) : l2k_finish(v, plane.shift);
     }
 };
 

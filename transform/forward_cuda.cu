@@ -16,8 +16,8 @@ template <class D, int N> struct band_stores {
     l2k_span low_rows, high_rows;
 
     /* `warp` and `lane` are the columns at which they begin, and the spans the level's samples. */
-    __device__ __forceinline__ band_stores(const l2k_cuda_bands &b, int level, int warp, int lane, bool keeps, l2k_span x,
-                                           l2k_span y)
+    __device__ __forceinline__ band_stores(const l2k_cuda_bands &b, int level, int warp, int lane, bool keeps,
+                                           l2k_span x, l2k_span y)
         : low_rows(l2k_low_span(y)), high_rows(l2k_high_span(y))
     {
         l2k_span low_columns = l2k_low_span(x), high_columns = l2k_high_span(x);
@@ -82,20 +82,20 @@ template <class D> struct low_type<float, D> {
 
 /* ---- Kernel -------------------------------------------------------------------------------------------------- */
 
-/* A warp on its way down a strip, four rows of samples a step: of level 1 it gives rows 2 s - 1 and 2 s of each band in step
- * s, of level 2 row s - 1 - DELAY. */
+/* A warp on its way down a strip, four rows of samples a step: of level 1 it gives rows 2 s - 1 and 2 s of each band in
+ * step s, of level 2 row s - 1 - DELAY. */
 template <class W, class Source, class D, int LEVELS> struct forward_walk {
     typedef typename W::T T;
     typedef typename low_type<T, D>::type L;
     enum { N = Source::COLUMNS, K = Source::COMPONENTS, AHEAD = 2, SLOT = 4 * Source::SLOT };
-    /* Two levels reach 6 (5/3) or 12 (9/7) columns. For the 5/3, which waits for memory only, a few more make warps' parts of
-     * a row begin and end on 32 bytes. */
+    /* Two levels reach 6 (5/3) or 12 (9/7) columns. For the 5/3, which waits for memory only, a few more make warps'
+     * parts of a row begin and end on 32 bytes. */
     enum { HALO = N == 8 ? 2 : W::DELAY ? 3 : 4 };
     enum { MOST_STEPS = W::DELAY ? 1 << 20 : K == 1 ? 4 : 8 }; /* measured: bench/lab/README.md */
-    /* Whether the quantiser is told which lanes count. Lanes and steps that do not make it divide for nothing, many of them in
-     * small pictures; with two levels there is no register left to know. */
+    /* Whether the quantiser is told which lanes count. Lanes and steps that do not make it divide for nothing, many of
+     * them in small pictures; with two levels there is no register left to know. */
     enum { LOOKS = W::DELAY == 1 && LEVELS == 1 };
-    enum { UNROLLED = W::DELAY ? 1 : 2 }; /* the 9/7's code is long enough */
+    enum { UNROLLED = W::DELAY ? 1 : 2 };             /* the 9/7's code is long enough */
     enum { PAIRS = K == 1 && W::DELAY == 0 ? 2 : 1 }; /* of rows that go through level 1 together, as registers allow */
     const l2k_cuda_pass &p;
     int c0, begin;
@@ -109,8 +109,8 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
     typename W::template forward_rows<N / 2> rows2[K];
 
     __device__ __forceinline__ forward_walk(const l2k_cuda_pass &pass, const l2k_strip<HALO, N> &strip, int component)
-        : p(pass), c0(component), begin(strip.begin), y2(l2k_low_span(pass.y)), lane1{strip.column, pass.x},
-          lane2{strip.column >> 1, l2k_low_span(pass.x)},
+        : p(pass), c0(component), begin(strip.begin),
+          y2(l2k_low_span(pass.y)), lane1{strip.column, pass.x}, lane2{strip.column >> 1, l2k_low_span(pass.x)},
           stores1(pass.bands[component], 0, strip.first_column, strip.column, strip.keeps, pass.x, pass.y),
           stores2(pass.bands[component], LEVELS - 1, strip.first_column >> 1, strip.column >> 1, strip.keeps,
                   l2k_low_span(pass.x), y2),
@@ -189,7 +189,8 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
         }
     };
 
-    /* The way in which pointers run along; those of other components differ from the first's by what their planes do. */
+    /* The way in which pointers run along; those of other components differ from the first's by what their planes do.
+     */
     struct quick {
         enum { BORDER = false };
         const forward_walk &walk;
@@ -206,14 +207,15 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
             set_out(w.stores1, bands, 0, 2 * step - 1, first, first_away);
             if (LEVELS == 2)
                 set_out(w.stores2, bands, 1, step - 1 - W::DELAY, second, second_away);
-            int n = LEVELS == 2 ? step - 1 - W::DELAY - w.stores2.low_rows.first : 2 * step - 1 - w.stores1.low_rows.first;
+            int n =
+                LEVELS == 2 ? step - 1 - W::DELAY - w.stores2.low_rows.first : 2 * step - 1 - w.stores1.low_rows.first;
             const l2k_cuda_plane &plane = w.p.low[w.c0];
-            low = l2k_cursor<L>(l2k_plane_row<L>(plane, n) + w.template low_run<N / 2 / LEVELS>().first, plane.row_stride,
-                                w.stores1.low.count != 0);
+            low = l2k_cursor<L>(l2k_plane_row<L>(plane, n) + w.template low_run<N / 2 / LEVELS>().first,
+                                plane.row_stride, w.stores1.low.count != 0);
         }
         template <class Stores>
-        static __device__ __forceinline__ void set_out(const Stores &stores, const l2k_cuda_bands &bands, int level, int n,
-                                                       l2k_cursor<D> (&out)[2], int64_t (&away)[2])
+        static __device__ __forceinline__ void set_out(const Stores &stores, const l2k_cuda_bands &bands, int level,
+                                                       int n, l2k_cursor<D> (&out)[2], int64_t (&away)[2])
         {
             out[0] = stores.from(bands, level, L2K_HL, n);
             out[1] = stores.from(bands, level, L2K_LH, n);
@@ -283,8 +285,9 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
             l2k_rows<W, true, Way::BORDER>(out, lane2);
             leave_bands<N / 2>(out, deepest, 1, way.counts(),
                                [&](int c, int band, const l2k_packed<D, N / 4> &q) { way.store2(c, band, q); });
-            leave_low<N / 4>(deepest, way.counts(), [&](int c, const l2k_packed<D, N / 4> &q) { way.store2(c, L2K_LL, q); },
-                             [&](int c, const l2k_packed<L, N / 4> &q) { way.store_low(c, 0, q); });
+            leave_low<N / 4>(
+                deepest, way.counts(), [&](int c, const l2k_packed<D, N / 4> &q) { way.store2(c, L2K_LL, q); },
+                [&](int c, const l2k_packed<L, N / 4> &q) { way.store_low(c, 0, q); });
         }
         way.end();
     }
@@ -316,12 +319,13 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
         l2k_rows<W, true, Way::BORDER>(reinterpret_cast<T(&)[PAIRS * 2 * K][N]>(out), lane1);
 #pragma unroll
         for (int i = 0; i < PAIRS; i++) {
-            leave_bands<N>(out[i], ll[last + i], 0, way.counts(), [&](int c, int band, const l2k_packed<D, N / 2> &q) {
-                way.store1(c, j + i, band, q);
-            });
+            leave_bands<N>(out[i], ll[last + i], 0, way.counts(),
+                           [&](int c, int band, const l2k_packed<D, N / 2> &q) { way.store1(c, j + i, band, q); });
             if (LEVELS == 1)
-                leave_low<N / 2>(ll[last + i], way.counts(), [&](int c, const l2k_packed<D, N / 2> &q) { way.store1(c, j + i, L2K_LL, q); },
-                                 [&](int c, const l2k_packed<L, N / 2> &q) { way.store_low(c, j + i, q); });
+                leave_low<N / 2>(
+                    ll[last + i], way.counts(),
+                    [&](int c, const l2k_packed<D, N / 2> &q) { way.store1(c, j + i, L2K_LL, q); },
+                    [&](int c, const l2k_packed<L, N / 2> &q) { way.store_low(c, j + i, q); });
         }
     }
 
@@ -344,7 +348,8 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
     }
 
     template <int M>
-    __device__ __forceinline__ l2k_packed<D, M> coefficients(int c, int level, int band, bool counts, const T (&v)[M]) const
+    __device__ __forceinline__ l2k_packed<D, M> coefficients(int c, int level, int band, bool counts,
+                                                             const T (&v)[M]) const
     {
         l2k_packed<D, M> q;
         l2k_to_coefficients(v, p.steps[c].of[level][band], counts, &q);
@@ -390,11 +395,7 @@ template <class W, int K, class D> __global__ void copy_kernel(const __grid_cons
     l2k_any_source<W, K, 1> source(&p.samples[c0], 0, 0, x, width);
     for (int y = blockIdx.y; y < p.y.end - p.y.first; y += gridDim.y) {
         typename W::T v[K][1];
-        if (p.samples[c0].type == L2K_SAMPLE_F32)
-            v[0][0] = (typename W::T)*reinterpret_cast<const float *>(l2k_plane_row<char>(p.samples[c0], y) +
-                                                                      (int64_t)x * p.samples[c0].sample_stride);
-        else
-            source.unpack(0, y, v);
+        source.unpack(0, y, v);
         for (int c = 0; c < K; c++) {
             const l2k_cuda_bands &b = p.bands[c0 + c];
             l2k_packed<D, 1> q;
@@ -433,8 +434,8 @@ template <class W, class Source, class D, int LEVELS, int WARPS> int launch_leve
 
 template <class W, class Source, class D, int WARPS> int launch_strips(const l2k_cuda_pass &p, cudaStream_t stream)
 {
-    return p.levels == 2 ? launch_levels<W, Source, D, 2, WARPS>(p, stream)
-                         : launch_levels<W, Source, D, 1, W::DELAY && Source::COMPONENTS == 1 ? 16 : WARPS>(p, stream);
+    return p.levels == 2 ? launch_levels<W, Source, D, 2, WARPS>(p, stream) : launch_levels < W, Source, D, 1,
+           W::DELAY && Source::COMPONENTS == 1 ? 16 : WARPS > (p, stream);
 }
 
 template <class W, class D> int launch_copy(const l2k_cuda_pass &p, cudaStream_t stream)
@@ -452,7 +453,9 @@ template <class W, class D> int launch_copy(const l2k_cuda_pass &p, cudaStream_t
 void flip_signs(l2k_cuda_plane *planes, int count)
 {
     for (int c = 0; c < count; c++)
-        planes[c].flip = planes[c].type == L2K_SAMPLE_S8 ? 0x80808080u : planes[c].type == L2K_SAMPLE_S16 ? 0x80008000u : 0;
+        planes[c].flip = planes[c].type == L2K_SAMPLE_S8    ? 0x80808080u
+                         : planes[c].type == L2K_SAMPLE_S16 ? 0x80008000u
+                                                            : 0;
 }
 
 /* Warps that a processor is to hold: what registers allow without spills. */

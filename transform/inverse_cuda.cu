@@ -1,4 +1,5 @@
-/* One or two decomposition levels, inverse: dequantiser in the loads, lifting in registers, pixel pass in the stores. */
+/* One or two decomposition levels, inverse: dequantiser in the loads, lifting in registers, pixel pass in the stores.
+ */
 #include "quant/quantiser_cuda.cuh"
 #include "tiling/pixel_cuda.cuh"
 #include "transform/strips_cuda.cuh"
@@ -16,7 +17,8 @@ template <class D, int N> struct band_loads {
     l2k_span low_rows, high_rows;
 
     /* `warp` and `lane` are the columns at which they begin, and the spans the level's samples. */
-    __device__ __forceinline__ band_loads(const l2k_cuda_bands &b, int level, int warp, int lane, l2k_span x, l2k_span y)
+    __device__ __forceinline__ band_loads(const l2k_cuda_bands &b, int level, int warp, int lane, l2k_span x,
+                                          l2k_span y)
         : low_rows(l2k_low_span(y)), high_rows(l2k_high_span(y))
     {
         l2k_span low_columns = l2k_low_span(x), high_columns = l2k_high_span(x);
@@ -46,7 +48,8 @@ template <class D, int N> struct band_loads {
     }
 
     /* Row n of a band; where the band lacks it, nothing that counts. */
-    __device__ __forceinline__ void load(const l2k_cuda_bands &b, int level, int band, int n, int lane, l2k_shared slot) const
+    __device__ __forceinline__ void load(const l2k_cuda_bands &b, int level, int band, int n, int lane,
+                                         l2k_shared slot) const
     {
         if (n >= rows(band).first && n < rows(band).end)
             landing::load(slot, lane, at(b, level, band, 0, n - rows(band).first), run(band));
@@ -59,8 +62,8 @@ template <class D, int N> struct band_loads {
     }
 };
 
-/* Rows of the LL of a launch's first level to be undone: band 0 of the coefficients, or LL samples that the launch before
- * left. The 5/3 has the latter in 16 or 32 bits, the 9/7 in floats. */
+/* Rows of the LL of a launch's first level to be undone: band 0 of the coefficients, or LL samples that the launch
+ * before left. The 5/3 has the latter in 16 or 32 bits, the 9/7 in floats. */
 template <class T, int N> struct low_loads {
     typedef l2k_landing<int16_t, N> narrow;
     typedef l2k_landing<int32_t, N> wide;
@@ -89,7 +92,8 @@ template <class T, int N> struct low_loads {
     }
     __device__ __forceinline__ l2k_cursor<const char> from(const l2k_cuda_plane &plane, int n) const
     {
-        return l2k_cursor<const char>(l2k_plane_row<const char>(plane, n - rows.first) + run.first * (is_narrow ? 2 : 4),
+        return l2k_cursor<const char>(l2k_plane_row<const char>(plane, n - rows.first) +
+                                          run.first * (is_narrow ? 2 : 4),
                                       plane.row_stride, !run.is_empty());
     }
     __device__ __forceinline__ void load(const l2k_cursor<const char> &at, int row, int64_t offset, int lane,
@@ -125,13 +129,17 @@ template <class W, class Sink, class D, int LEVELS> struct inverse_walk {
     typedef typename band_loads<D, N / 2>::landing landing2;
     typedef low_loads<T, LOW> low_type;
     /* A component's part of a slot: twice three bands of level 1, three of level 2, LL rows. */
-    enum { DEEP = 6 * landing1::SIZE, LL = DEEP + (LEVELS == 2 ? 3 * landing2::SIZE : 0), PART = LL + LOW_ROWS * low_type::SLOT };
+    enum {
+        DEEP = 6 * landing1::SIZE,
+        LL = DEEP + (LEVELS == 2 ? 3 * landing2::SIZE : 0),
+        PART = LL + LOW_ROWS * low_type::SLOT
+    };
     enum { AHEAD = 2, SLOT = K * PART };
-    /* Two levels reach 6 (5/3) or 12 (9/7) columns. Three lanes of four would do for the latter, but then pairs of lanes would
-     * not lie at pairs of level 2's coefficients. */
+    /* Two levels reach 6 (5/3) or 12 (9/7) columns. Three lanes of four would do for the latter, but then pairs of
+     * lanes would not lie at pairs of level 2's coefficients. */
     enum { HALO = (W::DELAY ? 2 : 1) * (N == 8 ? 1 : 2) };
     enum { MOST_STEPS = W::DELAY == 0 && K == 1 ? 4 : 1 << 20 }; /* measured: bench/lab/README.md */
-    enum { UNROLLED = W::DELAY ? 1 : 2 }; /* the 9/7's code is long enough */
+    enum { UNROLLED = W::DELAY ? 1 : 2 };                        /* the 9/7's code is long enough */
     enum { PAIRS = K == 1 && W::DELAY == 0 ? 2 : 1 }; /* of rows that go through level 1 together, as registers allow */
     const l2k_cuda_pass &p;
     int c0, begin, lane;
@@ -145,10 +153,11 @@ template <class W, class Sink, class D, int LEVELS> struct inverse_walk {
     typename W::template inverse_rows<N / 2> rows2[K];
 
     __device__ __forceinline__ inverse_walk(const l2k_cuda_pass &pass, const l2k_strip<HALO, N> &strip, int component)
-        : p(pass), c0(component), begin(strip.begin), lane(strip.lane), y2(l2k_low_span(pass.y)), lane1{strip.column, pass.x},
-          lane2{strip.column >> 1, l2k_low_span(pass.x)},
+        : p(pass), c0(component), begin(strip.begin), lane(strip.lane),
+          y2(l2k_low_span(pass.y)), lane1{strip.column, pass.x}, lane2{strip.column >> 1, l2k_low_span(pass.x)},
           loads1(pass.bands[component], 0, strip.first_column, strip.column, pass.x, pass.y),
-          loads2(pass.bands[component], LEVELS - 1, strip.first_column >> 1, strip.column >> 1, l2k_low_span(pass.x), y2),
+          loads2(pass.bands[component], LEVELS - 1, strip.first_column >> 1, strip.column >> 1, l2k_low_span(pass.x),
+                 y2),
           lows(pass.low[component], strip.first_column >> (LEVELS - 1), strip.column >> (LEVELS - 1),
                LEVELS == 2 ? l2k_low_span(pass.x) : pass.x, LEVELS == 2 ? y2 : pass.y),
           sink(&pass.samples[component], strip.first_column - pass.x.first, strip.column - pass.x.first,
@@ -215,7 +224,7 @@ template <class W, class Sink, class D, int LEVELS> struct inverse_walk {
 #pragma unroll
                 for (int j = 0; j < LOW_ROWS; j++)
                     walk.lows.load(walk.p.low[walk.c0 + c], LEVELS == 2 ? step : first_row(step) + j, walk.lane,
-                                    place_low(slot, c, j));
+                                   place_low(slot, c, j));
             }
         }
         __device__ __forceinline__ void store(int step, int r, T (&v)[K][N]) const
@@ -229,7 +238,8 @@ template <class W, class Sink, class D, int LEVELS> struct inverse_walk {
         }
     };
 
-    /* The way in which pointers run along; those of other components differ from the first's by what their planes do. */
+    /* The way in which pointers run along; those of other components differ from the first's by what their planes do.
+     */
     struct quick {
         enum { BORDER = false };
         const inverse_walk &walk;
@@ -261,7 +271,8 @@ template <class W, class Sink, class D, int LEVELS> struct inverse_walk {
                             landing1::copy(place1(slot, c, j, band), walk.lane, first[band].place(j, offset(c)),
                                            landing1::BYTES);
                     if (LEVELS == 2 && second[band].some)
-                        landing2::copy(place2(slot, c, band), walk.lane, second[band].place(0, offset(c)), landing2::BYTES);
+                        landing2::copy(place2(slot, c, band), walk.lane, second[band].place(0, offset(c)),
+                                       landing2::BYTES);
                 }
 #pragma unroll
                 for (int j = 0; j < LOW_ROWS; j++)
@@ -299,7 +310,8 @@ template <class W, class Sink, class D, int LEVELS> struct inverse_walk {
             T in[PAIRS][2 * K][N];
 #pragma unroll
             for (int i = 0; i < PAIRS; i++)
-                arrange<N>(in[i], ll[i], 0, [&](int c, int band) { return landing1::get(place1(slot, c, j + i, band), lane); });
+                arrange<N>(in[i], ll[i], 0,
+                           [&](int c, int band) { return landing1::get(place1(slot, c, j + i, band), lane); });
             for (int c = 0; c < K; c++)
                 l2k_copy_row(ll[0][c], ll[1][c]); /* so that the loop may stay one */
             l2k_rows<W, false, Way::BORDER>(reinterpret_cast<T(&)[PAIRS * 2 * K][N]>(in), lane1);
@@ -308,8 +320,8 @@ template <class W, class Sink, class D, int LEVELS> struct inverse_walk {
                 T odd[K][N], even[K][N];
 #pragma unroll
                 for (int c = 0; c < K; c++)
-                    rows1[c].template push<Way::BORDER>(in[i][2 * c], in[i][2 * c + 1], 2 * (first_row(step) + j + i), p.y,
-                                                        odd[c], even[c]);
+                    rows1[c].template push<Way::BORDER>(in[i][2 * c], in[i][2 * c + 1], 2 * (first_row(step) + j + i),
+                                                        p.y, odd[c], even[c]);
                 way.store(step, 2 * (j + i), odd);
                 way.store(step, 2 * (j + i) + 1, even);
             }
@@ -392,11 +404,7 @@ template <class W, int K, class D> __global__ void copy_kernel(const __grid_cons
             q.load(reinterpret_cast<const D *>(b.at[0][L2K_LL]) + x + (int64_t)y * b.stride);
             l2k_from_coefficients(q, p.steps[c].of[0][L2K_LL].step, v[c]);
         }
-        if (p.samples[c0].type == L2K_SAMPLE_F32)
-            *reinterpret_cast<float *>(p.samples[c0].data + (int64_t)y * p.samples[c0].row_stride +
-                                       (int64_t)x * p.samples[c0].sample_stride) = (float)v[0][0];
-        else
-            sink.store(y, v);
+        sink.store(y, v);
     }
 }
 
@@ -425,7 +433,8 @@ template <class W, class Sink, class D, int LEVELS, int WARPS> int launch_levels
 
 template <class W, class Sink, class D, int WARPS> int launch_strips(const l2k_cuda_pass &p, cudaStream_t stream)
 {
-    return p.levels == 2 ? launch_levels<W, Sink, D, 2, WARPS>(p, stream) : launch_levels<W, Sink, D, 1, WARPS>(p, stream);
+    return p.levels == 2 ? launch_levels<W, Sink, D, 2, WARPS>(p, stream)
+                         : launch_levels<W, Sink, D, 1, WARPS>(p, stream);
 }
 
 template <class W, class D> int launch_copy(const l2k_cuda_pass &p, cudaStream_t stream)
@@ -441,7 +450,11 @@ template <class W, class D> int launch_copy(const l2k_cuda_pass &p, cudaStream_t
 
 /* Warps that a processor is to hold: what registers allow without spills. */
 template <class W, class D> struct warps {
-    enum { PLAIN = W::DELAY ? 12 : 16, JOINED = (W::DELAY ? 12 : 16) - (sizeof(D) == 2 ? 0 : 4), ANY = W::DELAY ? 8 : 12 };
+    enum {
+        PLAIN = W::DELAY ? 12 : 16,
+        JOINED = (W::DELAY ? 12 : 16) - (sizeof(D) == 2 ? 0 : 4),
+        ANY = W::DELAY ? 8 : 12
+    };
 };
 
 template <class W, class D> int launch_joined(const l2k_cuda_pass &p, cudaStream_t stream)

@@ -20,15 +20,16 @@ struct level_group {
     unsigned first, count;
 };
 
-/* Two levels in one launch save memory traffic, but a warp has many rows to warm up for; small pictures fit into the cache
- * and want many short walks (bench/lab/README.md). */
+/* Two levels in one launch save memory traffic, but a warp has many rows to warm up for; small pictures fit into the
+ * cache and want many short walks (bench/lab/README.md). */
 const uint64_t TWO_LEVELS_FROM[2] = {(uint64_t)1 << 22, (uint64_t)1 << 24}; /* samples, by wavelet */
 
 /* The group whose first level is `first`. */
 level_group group_from(const l2k_plan_component *component, unsigned first)
 {
     l2k_rect rect = l2k_resolution_rect(component->rect, first - 1);
-    uint64_t samples = (uint64_t)l2k_rect_width(rect) * l2k_rect_height(rect), two = TWO_LEVELS_FROM[component->wavelet];
+    uint64_t samples = (uint64_t)l2k_rect_width(rect) * l2k_rect_height(rect),
+             two = TWO_LEVELS_FROM[component->wavelet];
     unsigned left = component->levels + 1 - first, most = samples >= two ? 2 : 1;
     return level_group{first, left < most ? left : most};
 }
@@ -58,7 +59,8 @@ unsigned count_groups(const l2k_plan_spec *spec, uint32_t c)
 bool are_alike(l2k_direction direction, const l2k_plan_component *a, const l2k_plan_component *b)
 {
     if (memcmp(&a->rect, &b->rect, sizeof a->rect) != 0 || a->levels != b->levels ||
-        l2k_discarded(direction, a) != l2k_discarded(direction, b) || a->wavelet != b->wavelet || a->narrow_low != b->narrow_low)
+        l2k_discarded(direction, a) != l2k_discarded(direction, b) || a->wavelet != b->wavelet ||
+        a->narrow_low != b->narrow_low)
         return false;
     return a->wavelet == L2K_WAVELET_5_3 ||
            memcmp(a->steps, b->steps, (3 * (a->levels - l2k_discarded(direction, a)) + 1) * sizeof *a->steps) == 0;
@@ -213,8 +215,8 @@ l2k_span span_of(uint32_t first, uint32_t end)
     return l2k_span{(int32_t)(first - base), (int32_t)(end - base)};
 }
 
-/* Group g of `count` components from c + lane0 on. At the pixel side the samples are the caller's planes, elsewhere the LL
- * that the group before left. */
+/* Group g of `count` components from c + lane0 on. At the pixel side the samples are the caller's planes, elsewhere the
+ * LL that the group before left. */
 int launch_group(const level_run *run, uint32_t c, unsigned lane0, unsigned count, unsigned g, bool follows,
                  const l2k_plane *planes)
 {
@@ -234,7 +236,8 @@ int launch_group(const level_run *run, uint32_t c, unsigned lane0, unsigned coun
     pass.wavelet = run->plan->components[c].wavelet;
     for (unsigned i = 0; i < count; i++) {
         unsigned lane = lane0 + i;
-        pass.samples[i] = g == 0 ? device_plane(run->plan, c + lane, &planes[c + lane]) : low_plane(run, c, lane, g - 1);
+        pass.samples[i] =
+            g == 0 ? device_plane(run->plan, c + lane, &planes[c + lane]) : low_plane(run, c, lane, g - 1);
         pass.low[i] = pass.low_in_bands ? deepest_plane(run, c + lane) : low_plane(run, c, lane, g);
         pass.bands[i] = bands_of(run, c + lane, group);
         pass.steps[i] = steps_of(run->plan, c + lane, group);
@@ -243,8 +246,8 @@ int launch_group(const level_run *run, uint32_t c, unsigned lane0, unsigned coun
                                           : l2k_cuda_inverse_pass(&pass, run->stream);
 }
 
-/* The components from c on through all their groups. Those of a component transform that are not alike go together at the
- * pixels only. */
+/* The components from c on through all their groups. Those of a component transform that are not alike go together at
+ * the pixels only. */
 int launch_components(const level_run *run, uint32_t c, unsigned together, const l2k_plane *planes)
 {
     const l2k_plan_spec *spec = &run->plan->spec;

@@ -26,11 +26,12 @@ __device__ __forceinline__ int l2k_length(l2k_span s)
     return s.end - s.first;
 }
 
-/* A strip's columns: N in each lane, of which HALO on either side serve the others only. A block is one warp, so what depends on the block only is the same for all lanes, as the compiler can see. */
+/* A strip's columns: N in each lane, of which HALO on either side serve the others only. A block is one warp, so what
+ * depends on the block only is the same for all lanes, as the compiler can see. */
 template <int HALO, int N> struct l2k_strip {
     int lane, first_column, column; /* coordinates of the warp's and the lane's first column */
-    bool keeps; /* whether the lane is no halo and has columns */
-    int begin, end; /* steps whose results this warp keeps */
+    bool keeps;                     /* whether the lane is no halo and has columns */
+    int begin, end;                 /* steps whose results this warp keeps */
 
     __device__ __forceinline__ explicit l2k_strip(const l2k_cuda_pass &p)
     {
@@ -46,7 +47,8 @@ template <int HALO, int N> struct l2k_strip {
     /* Whether every lane has all of its columns or none, and the neighbours of those that count. */
     __device__ __forceinline__ bool is_inside(l2k_span x) const
     {
-        return (x.first % N == 0 && x.end % N == 0) || (first_column > x.first + 1 && first_column + 32 * N + 1 < x.end);
+        return (x.first % N == 0 && x.end % N == 0) ||
+               (first_column > x.first + 1 && first_column + 32 * N + 1 < x.end);
     }
 };
 
@@ -59,9 +61,9 @@ __device__ __forceinline__ void l2k_await_previous()
 #endif
 }
 
-/* The way down. A step's rows land in one slot of a ring in shared memory while AHEAD steps before it are worked on; which
- * slot is worked on has been free of copies since. A walk has a way through the steps that see no border, with pointers
- * running along, and one that looks where it goes. */
+/* The way down. A step's rows land in one slot of a ring in shared memory while AHEAD steps before it are worked on;
+ * which slot is worked on has been free of copies since. A walk has a way through the steps that see no border, with
+ * pointers running along, and one that looks where it goes. */
 template <class Walk> struct l2k_ring {
     enum { SLOTS = Walk::AHEAD + 1, BYTES = SLOTS * Walk::SLOT };
     l2k_shared memory;
@@ -80,7 +82,8 @@ template <class Walk> struct l2k_ring {
 };
 
 template <class Walk, class Strip>
-__device__ __forceinline__ void l2k_walk_down(Walk &walk, const Strip &strip, int warm_up, bool inside, l2k_shared memory)
+__device__ __forceinline__ void l2k_walk_down(Walk &walk, const Strip &strip, int warm_up, bool inside,
+                                              l2k_shared memory)
 {
     l2k_ring<Walk> ring = {memory, 0};
     typename Walk::careful careful(walk);
@@ -131,8 +134,8 @@ static inline int l2k_resident_warps(int *warps)
     return error;
 }
 
-/* Launches a kernel of one-warp blocks. Where the machine can (compute capability 9.0), one that follows another of the plan
- * is started while that still runs, and waits for its results itself. */
+/* Launches a kernel of one-warp blocks. Where the machine can (compute capability 9.0), one that follows another of the
+ * plan is started while that still runs, and waits for its results itself. */
 template <class Kernel> static int l2k_launch(Kernel *kernel, dim3 grid, const l2k_cuda_pass &p, cudaStream_t stream)
 {
     cudaLaunchAttribute early;
@@ -156,7 +159,8 @@ template <class Kernel> static int l2k_launch(Kernel *kernel, dim3 grid, const l
 /* A plane whose samples of type S lie side by side, whole samples apart. */
 template <class S> static inline bool l2k_is_packed(const l2k_cuda_plane &plane)
 {
-    return plane.sample_stride == (int32_t)sizeof(S) && ((uintptr_t)plane.data | (uintptr_t)plane.row_stride) % sizeof(S) == 0;
+    return plane.sample_stride == (int32_t)sizeof(S) &&
+           ((uintptr_t)plane.data | (uintptr_t)plane.row_stride) % sizeof(S) == 0;
 }
 
 /* Three planes of one type that are interleaved triples. */
