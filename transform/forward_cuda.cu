@@ -432,10 +432,24 @@ template <class W, class Source, class D, int LEVELS, int WARPS> int launch_leve
     return l2k_launch(forward_kernel<W, Source, D, LEVELS, WARPS>, grid, p, stream);
 }
 
+/* Warps that a processor is to hold: what registers allow without spills. */
+template <class W, class D> struct warps {
+    enum {
+        PLAIN = W::DELAY ? 12 : 16,
+        SINGLE = W::DELAY && sizeof(D) == 4 && (D)0.5f == 0 ? 12 : 16, /* one level, one component */
+        WIDE = 12,
+        BYTES = 12,
+        JOINED = 12,
+        ANY = 8
+    };
+};
+
 template <class W, class Source, class D, int WARPS> int launch_strips(const l2k_cuda_pass &p, cudaStream_t stream)
 {
-    return p.levels == 2 ? launch_levels<W, Source, D, 2, WARPS>(p, stream) : launch_levels < W, Source, D, 1,
-           W::DELAY && Source::COMPONENTS == 1 ? 16 : WARPS > (p, stream);
+    const bool more = W::DELAY && Source::COMPONENTS == 1 && WARPS > warps<W, D>::ANY;
+    const int single = more ? (int)warps<W, D>::SINGLE : WARPS;
+    return p.levels == 2 ? launch_levels<W, Source, D, 2, WARPS>(p, stream)
+                         : launch_levels<W, Source, D, 1, single>(p, stream);
 }
 
 template <class W, class D> int launch_copy(const l2k_cuda_pass &p, cudaStream_t stream)
@@ -458,20 +472,16 @@ void flip_signs(l2k_cuda_plane *planes, int count)
                                                             : 0;
 }
 
-/* Warps that a processor is to hold: what registers allow without spills. */
-template <class W> struct warps {
-    enum { PLAIN = W::DELAY ? 12 : 16, WIDE = 12, JOINED = 12, ANY = W::DELAY ? 8 : 12 };
-};
 
 template <class W, class D> int launch_joined(l2k_cuda_pass p, cudaStream_t stream)
 {
     int bits = l2k_sample_bits(p.samples[0].type);
     flip_signs(p.samples, 3);
     if (bits == 8 && l2k_are_triples<uint8_t>(p.samples))
-        return launch_strips<W, l2k_triple_source<W, uint8_t, 4>, D, warps<W>::JOINED>(p, stream);
+        return launch_strips<W, l2k_triple_source<W, uint8_t, 4>, D, warps<W, D>::JOINED>(p, stream);
     if (bits == 16 && l2k_are_triples<uint16_t>(p.samples))
-        return launch_strips<W, l2k_triple_source<W, uint16_t, 4>, D, warps<W>::JOINED>(p, stream);
-    return launch_strips<W, l2k_any_source<W, 3, 4>, D, warps<W>::ANY>(p, stream);
+        return launch_strips<W, l2k_triple_source<W, uint16_t, 4>, D, warps<W, D>::JOINED>(p, stream);
+    return launch_strips<W, l2k_any_source<W, 3, 4>, D, warps<W, D>::ANY>(p, stream);
 }
 
 template <class W, class D> struct wide_source; /* 32-bit samples: integers for the 5/3, floats for the 9/7 */
@@ -500,12 +510,12 @@ template <class W, class D> int launch(l2k_cuda_pass p, cudaStream_t stream)
     }
     flip_signs(p.samples, p.components);
     if (bytes)
-        return launch_strips<W, l2k_plane_source<W, uint8_t, 8>, D, warps<W>::PLAIN>(p, stream);
+        return launch_strips<W, l2k_plane_source<W, uint8_t, 8>, D, warps<W, D>::BYTES>(p, stream);
     if (words)
-        return launch_strips<W, l2k_plane_source<W, uint16_t, 8>, D, warps<W>::PLAIN>(p, stream);
+        return launch_strips<W, l2k_plane_source<W, uint16_t, 8>, D, warps<W, D>::PLAIN>(p, stream);
     if (wide)
-        return launch_strips<W, typename wide_source<W, D>::type, D, warps<W>::WIDE>(p, stream);
-    return launch_strips<W, l2k_any_source<W, 1, 8>, D, warps<W>::ANY>(p, stream);
+        return launch_strips<W, typename wide_source<W, D>::type, D, warps<W, D>::WIDE>(p, stream);
+    return launch_strips<W, l2k_any_source<W, 1, 8>, D, warps<W, D>::ANY>(p, stream);
 }
 
 } // namespace
