@@ -265,18 +265,18 @@ template <class S, int N> struct l2k_landing {
     static __device__ __forceinline__ packed get(l2k_shared slot, int lane)
     {
         packed raw;
-        if (packed::SMALL) {
+        if constexpr (packed::SMALL) {
             uint16_t half = 0;
             if (BYTES == 1)
                 asm volatile("ld.shared.u8 %0, [%1];" : "=h"(half) : "r"(place(slot, lane, 0)) : "memory");
             else
                 asm volatile("ld.shared.u16 %0, [%1];" : "=h"(half) : "r"(place(slot, lane, 0)) : "memory");
             raw.words.w[0] = half;
-            return raw;
-        }
+        } else {
 #pragma unroll
-        for (int a = 0; a < ACCESSES; a++)
-            raw.words.template get<ACCESS>(a, place(slot, lane, a));
+            for (int a = 0; a < ACCESSES; a++)
+                raw.words.template get<ACCESS>(a, place(slot, lane, a));
+        }
         return raw;
     }
 
