@@ -472,7 +472,6 @@ void flip_signs(l2k_cuda_plane *planes, int count)
                                                             : 0;
 }
 
-
 template <class W, class D> int launch_joined(l2k_cuda_pass p, cudaStream_t stream)
 {
     int bits = l2k_sample_bits(p.samples[0].type);
@@ -487,11 +486,11 @@ template <class W, class D> int launch_joined(l2k_cuda_pass p, cudaStream_t stre
 template <class W, class D> struct wide_source; /* 32-bit samples: integers for the 5/3, floats for the 9/7 */
 template <class D> struct wide_source<l2k_wavelet_53, D> {
     typedef l2k_plane_source<l2k_wavelet_53, int32_t, 8> type;
-    enum { SAMPLES = L2K_SAMPLE_S32 };
+    static const l2k_sample_type SAMPLES = L2K_SAMPLE_S32;
 };
 template <class D> struct wide_source<l2k_wavelet_97, D> {
     typedef l2k_plane_source<l2k_wavelet_97, float, 8> type;
-    enum { SAMPLES = L2K_SAMPLE_F32 };
+    static const l2k_sample_type SAMPLES = L2K_SAMPLE_F32;
 };
 
 /* All components of a pass have planes of one kind, or else they are taken as any. */

@@ -470,11 +470,11 @@ template <class W, class D> int launch_joined(const l2k_cuda_pass &p, cudaStream
 template <class W> struct wide_sink; /* 32-bit samples: integers for the 5/3, floats for the 9/7 */
 template <> struct wide_sink<l2k_wavelet_53> {
     typedef l2k_plane_sink<l2k_wavelet_53, int32_t, 8> type;
-    enum { SAMPLES = L2K_SAMPLE_S32 };
+    static const l2k_sample_type SAMPLES = L2K_SAMPLE_S32;
 };
 template <> struct wide_sink<l2k_wavelet_97> {
     typedef l2k_plane_sink<l2k_wavelet_97, float, 8> type;
-    enum { SAMPLES = L2K_SAMPLE_F32 };
+    static const l2k_sample_type SAMPLES = L2K_SAMPLE_F32;
 };
 
 /* All components of a pass have planes of one kind, or else they are taken as any. */
