@@ -134,6 +134,13 @@ static inline int l2k_resident_warps(int *warps)
     return error;
 }
 
+/* A launch that nearly fills the device in one wave must find it empty: started while another still has warps there, some of
+ * its own would have to wait for a second wave. */
+static inline bool l2k_may_start_early(int blocks, int warps)
+{
+    return 2 * blocks < warps || blocks > 2 * warps;
+}
+
 /* Launches a kernel of one-warp blocks. Where the machine can (compute capability 9.0), one that follows another of the
  * plan is started while that still runs, and waits for its results itself. */
 template <class Kernel> static int l2k_launch(Kernel *kernel, dim3 grid, const l2k_cuda_pass &p, cudaStream_t stream)
