@@ -1,5 +1,5 @@
-/* What a CUDA plan launches: two levels at a time from the pixels down, or back, with LL samples in memory of their own
- * between. */
+/* What a CUDA plan launches: one level or two at a time from the pixels down, or back, with LL samples in memory of their
+ * own between. */
 #include <cuda_runtime.h>
 
 #include <string.h>
@@ -25,22 +25,23 @@ struct level_group {
 const uint64_t TWO_LEVELS_FROM[2] = {(uint64_t)1 << 22, (uint64_t)1 << 24}; /* samples, by wavelet */
 
 /* The group whose first level is `first`. */
-level_group group_from(const l2k_plan_component *component, unsigned first)
+level_group group_from(const l2k_plan_spec *spec, uint32_t c, unsigned first)
 {
+    const l2k_plan_component *component = &spec->components[c];
     l2k_rect rect = l2k_resolution_rect(component->rect, first - 1);
-    uint64_t samples = (uint64_t)l2k_rect_width(rect) * l2k_rect_height(rect),
-             two = TWO_LEVELS_FROM[component->wavelet];
-    unsigned left = component->levels + 1 - first, most = samples >= two ? 2 : 1;
+    uint64_t samples = (uint64_t)l2k_rect_width(rect) * l2k_rect_height(rect);
+    unsigned left = component->levels + 1 - first, most = spec->levels_at_once;
+    if (most == 0)
+        most = samples >= TWO_LEVELS_FROM[component->wavelet] ? 2 : 1;
     return level_group{first, left < most ? left : most};
 }
 
 /* Group g from the pixels on. */
 level_group group_at(const l2k_plan_spec *spec, uint32_t c, unsigned g)
 {
-    const l2k_plan_component *component = &spec->components[c];
-    level_group group = group_from(component, l2k_discarded(spec->direction, component) + 1);
+    level_group group = group_from(spec, c, l2k_discarded(spec->direction, &spec->components[c]) + 1);
     while (g-- > 0)
-        group = group_from(component, group.first + group.count);
+        group = group_from(spec, c, group.first + group.count);
     return group;
 }
 
@@ -49,7 +50,7 @@ unsigned count_groups(const l2k_plan_spec *spec, uint32_t c)
     const l2k_plan_component *component = &spec->components[c];
     unsigned first = l2k_discarded(spec->direction, component) + 1, count = 0;
     while (first <= component->levels) {
-        first += group_from(component, first).count;
+        first += group_from(spec, c, first).count;
         count++;
     }
     return count ? count : 1;
