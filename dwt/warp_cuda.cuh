@@ -88,6 +88,16 @@ __device__ __forceinline__ void l2k_step_row(T (&row)[N], const T (&above)[N], c
         row[k] = f(row[k], above[k], below[k]);
 }
 
+/* Step number K, from 1, on every other row of a patch of rows that are all there; what is on its edges, and a step
+ * more with every step, is not right afterwards. */
+template <int K, int R, int N, class T, class F>
+__device__ __forceinline__ void l2k_step_rows(T (&v)[R][N], F f)
+{
+#pragma unroll
+    for (int r = K; r < R - K; r += 2)
+        l2k_step_row(v[r], v[r - 1], v[r + 1], f);
+}
+
 template <int N, class T> __device__ __forceinline__ void l2k_copy_row(T (&to)[N], const T (&from)[N])
 {
 #pragma unroll
@@ -123,7 +133,10 @@ __device__ __forceinline__ bool l2k_is_lone(l2k_span line)
 
 struct l2k_wavelet_53 {
     typedef int32_t T;
-    enum { DELAY = 0 }; /* pairs of rows between coming in and leaving, beyond what both wavelets have */
+    enum {
+        DELAY = 0, /* pairs of rows between coming in and leaving, beyond what both wavelets have */
+        STEPS = 2
+    };
 
     static __device__ __forceinline__ T lone(T x)
     {
@@ -146,6 +159,19 @@ struct l2k_wavelet_53 {
     {
         l2k_step_columns<0, BORDER>(v, column, line, l2k_53_unupdate());
         l2k_step_columns<1, BORDER>(v, column, line, l2k_53_unpredict());
+    }
+
+    /* All steps on a patch of rows, of which the first is even forward, and odd inverse. */
+    template <int R, int N> static __device__ __forceinline__ void forward_patch(T (&v)[R][N])
+    {
+        l2k_step_rows<1>(v, l2k_53_predict());
+        l2k_step_rows<2>(v, l2k_53_update());
+    }
+
+    template <int R, int N> static __device__ __forceinline__ void inverse_patch(T (&v)[R][N])
+    {
+        l2k_step_rows<1>(v, l2k_53_unupdate());
+        l2k_step_rows<2>(v, l2k_53_unpredict());
     }
 
     template <int N> struct forward_rows {
@@ -200,7 +226,7 @@ struct l2k_wavelet_53 {
 
 struct l2k_wavelet_97 {
     typedef float T;
-    enum { DELAY = 1 };
+    enum { DELAY = 1, STEPS = 4 };
 
     static __device__ __forceinline__ T lone(T x)
     {
@@ -229,6 +255,28 @@ struct l2k_wavelet_97 {
         l2k_step_columns<1, BORDER>(v, column, line, l2k_97_lift{-L2K_9_7_GAMMA});
         l2k_step_columns<0, BORDER>(v, column, line, l2k_97_lift{-L2K_9_7_BETA});
         l2k_step_columns<1, BORDER>(v, column, line, l2k_97_lift{-L2K_9_7_ALPHA});
+    }
+
+    template <int R, int N> static __device__ __forceinline__ void forward_patch(T (&v)[R][N])
+    {
+        l2k_step_rows<1>(v, l2k_97_lift{L2K_9_7_ALPHA});
+        l2k_step_rows<2>(v, l2k_97_lift{L2K_9_7_BETA});
+        l2k_step_rows<3>(v, l2k_97_lift{L2K_9_7_GAMMA});
+        l2k_step_rows<4>(v, l2k_97_lift{L2K_9_7_DELTA});
+#pragma unroll
+        for (int r = 0; r < R; r++)
+            scale_row(v[r], r & 1 ? L2K_9_7_FORWARD_HIGH : L2K_9_7_FORWARD_LOW);
+    }
+
+    template <int R, int N> static __device__ __forceinline__ void inverse_patch(T (&v)[R][N])
+    {
+#pragma unroll
+        for (int r = 0; r < R; r++)
+            scale_row(v[r], r & 1 ? L2K_9_7_INVERSE_LOW : L2K_9_7_INVERSE_HIGH);
+        l2k_step_rows<1>(v, l2k_97_lift{-L2K_9_7_DELTA});
+        l2k_step_rows<2>(v, l2k_97_lift{-L2K_9_7_GAMMA});
+        l2k_step_rows<3>(v, l2k_97_lift{-L2K_9_7_BETA});
+        l2k_step_rows<4>(v, l2k_97_lift{-L2K_9_7_ALPHA});
     }
 
     template <int N> struct forward_rows {

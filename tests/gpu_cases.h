@@ -89,7 +89,7 @@ static void make_case(test_case *t, uint32_t most)
             p->steps[b] = (1 + (float)below(2048) / 2048) / (float)(1 << below(5));
     }
     t->spec.components = t->components;
-    t->spec.levels_at_once = below(3);
+    t->spec.levels_at_once = below(4);
     t->spec.type = below(2) && fits_int16(precision, wavelet, levels) ? L2K_COEFFICIENT_INT16 : L2K_COEFFICIENT_INT32;
     if (wavelet == L2K_WAVELET_9_7 && below(4) == 0)
         t->spec.type = L2K_COEFFICIENT_FLOAT32;

@@ -10,7 +10,7 @@ static inline unsigned l2k_cuda_lanes(const l2k_plan_spec *spec, uint32_t c)
     return spec->component_transform && c == 0 ? 3 : 1;
 }
 
-/* Device memory for LL samples between launches, in bytes. */
+/* Device memory for LL samples between launches and what else they need, in bytes. It must be 0 before the first run. */
 size_t l2k_cuda_low_bytes(const l2k_plan_spec *spec);
 
 /* Enqueues the plan's transform on `stream` (a cudaStream_t). planes[c] and coefficients[c] are in device memory, the

@@ -430,7 +430,7 @@ template <class W, class Source, class D, int LEVELS, int WARPS> int launch_leve
     l2k_share_steps(&p, (32 - 2 * walk_type::HALO) * Source::COLUMNS, launches, warps, walk_type::MOST_STEPS);
     dim3 grid(p.strips * l2k_divide_up(p.end_step - p.first_step, p.steps_each), launches);
     p.follows = p.follows && l2k_may_start_early((int)grid.x * launches, warps);
-    return l2k_launch(forward_kernel<W, Source, D, LEVELS, WARPS>, grid, p, stream);
+    return l2k_launch(forward_kernel<W, Source, D, LEVELS, WARPS>, grid, 32, false, p.follows, p, stream);
 }
 
 /* Warps that a processor is to hold: what registers allow without spills. */

@@ -429,7 +429,7 @@ template <class W, class Sink, class D, int LEVELS, int WARPS> int launch_levels
     l2k_share_steps(&p, (32 - 2 * walk_type::HALO) * Sink::COLUMNS, launches, warps, walk_type::MOST_STEPS);
     dim3 grid(p.strips * l2k_divide_up(p.end_step - p.first_step, p.steps_each), launches);
     p.follows = p.follows && l2k_may_start_early((int)grid.x * launches, warps);
-    return l2k_launch(inverse_kernel<W, Sink, D, LEVELS, WARPS>, grid, p, stream);
+    return l2k_launch(inverse_kernel<W, Sink, D, LEVELS, WARPS>, grid, 32, false, p.follows, p, stream);
 }
 
 template <class W, class Sink, class D, int WARPS> int launch_strips(const l2k_cuda_pass &p, cudaStream_t stream)

@@ -5,6 +5,8 @@
 #include <string.h>
 
 extern "C" {
+#include "base/sample.h"
+#include "transform/cuda_deep.h"
 #include "transform/cuda_levels.h"
 #include "transform/cuda_pass.h"
 #include "transform/layout.h"
@@ -15,14 +17,17 @@ namespace
 
 /* ---- Which levels go together -------------------------------------------------------------------------------- */
 
-/* Levels first .. first + count - 1 of a component; count 0 stands for no wavelet at all. */
+/* Levels first .. first + count - 1 of a component; count 0 stands for no wavelet at all. A deep level goes into one
+ * launch with those after it. */
 struct level_group {
     unsigned first, count;
+    bool deep;
 };
 
-/* Two levels in one launch save memory traffic, but a warp has many rows to warm up for; small pictures fit into the
- * cache and want many short walks (bench/lab/README.md). */
-const uint64_t TWO_LEVELS_FROM[2] = {(uint64_t)1 << 22, (uint64_t)1 << 24}; /* samples, by wavelet */
+/* Two levels in one walk save memory traffic, but a warp has many rows to warm up for; small levels fit into the cache,
+ * and want few launches and many short ways (bench/lab/README.md). By wavelet. */
+const uint64_t TWO_LEVELS_FROM[2] = {(uint64_t)1 << 22, (uint64_t)1 << 24}; /* samples */
+const uint64_t DEEP_TO[2] = {DEEP53, DEEP97};
 
 /* The group whose first level is `first`. */
 level_group group_from(const l2k_plan_spec *spec, uint32_t c, unsigned first)
@@ -31,9 +36,10 @@ level_group group_from(const l2k_plan_spec *spec, uint32_t c, unsigned first)
     l2k_rect rect = l2k_resolution_rect(component->rect, first - 1);
     uint64_t samples = (uint64_t)l2k_rect_width(rect) * l2k_rect_height(rect);
     unsigned left = component->levels + 1 - first, most = spec->levels_at_once;
+    bool deep = most == 0 ? samples <= DEEP_TO[component->wavelet] : most > 2;
     if (most == 0)
         most = samples >= TWO_LEVELS_FROM[component->wavelet] ? 2 : 1;
-    return level_group{first, left < most ? left : most};
+    return left > 0 && deep ? level_group{first, 1, true} : level_group{first, left < most ? left : most, false};
 }
 
 /* Group g from the pixels on. */
@@ -125,15 +131,21 @@ void measure_low(const l2k_plan_spec *spec, size_t bytes[2])
 
 /* ---- One launch ---------------------------------------------------------------------------------------------- */
 
+/* The counters of deep launches lie before the LL samples. */
+const size_t ARRIVED_BYTES = 128;
+static_assert(L2K_CUDA_DEEP_LEVELS * sizeof(uint32_t) <= ARRIVED_BYTES, "room for all counters");
+
 /* One run of a plan. */
 struct level_run {
     const l2k_plan *plan;
     void *const *coefficients;
+    uint32_t *arrived;
     char *low[2];
     cudaStream_t stream;
 };
 
-/* The LL that group g leaves, of component c + lane. */
+/* The LL that group g leaves, of component c + lane; those of deeper groups lie where the group's of the same parity
+ * would, so that a component's never reach into another's. */
 l2k_cuda_plane low_plane(const level_run *run, uint32_t c, unsigned lane, unsigned g)
 {
     const l2k_plan_spec *spec = &run->plan->spec;
@@ -145,7 +157,7 @@ l2k_cuda_plane low_plane(const level_run *run, uint32_t c, unsigned lane, unsign
     plane.type = low_type(spec, component);
     plane.sample_stride = plane.type == L2K_SAMPLE_S16 ? 2 : 4;
     plane.row_stride = (int32_t)low_row_bytes(spec, component, rect);
-    plane.data = run->low[g & 1] + lane * low_bytes(spec, c, g) + rect.x0 % 8 * plane.sample_stride;
+    plane.data = run->low[g & 1] + lane * low_bytes(spec, c, g & 1) + rect.x0 % 8 * plane.sample_stride;
     plane.shift = l2k_level_shift{0, INT32_MIN, INT32_MAX};
     return plane;
 }
@@ -218,8 +230,8 @@ l2k_span span_of(uint32_t first, uint32_t end)
 
 /* Group g of `count` components from c + lane0 on. At the pixel side the samples are the caller's planes, elsewhere the
  * LL that the group before left. */
-int launch_group(const level_run *run, uint32_t c, unsigned lane0, unsigned count, unsigned g, bool follows,
-                 const l2k_plane *planes)
+l2k_cuda_pass pass_of(const level_run *run, uint32_t c, unsigned lane0, unsigned count, unsigned g,
+                      const l2k_plane *planes)
 {
     const l2k_plan_spec *spec = &run->plan->spec;
     level_group group = group_at(spec, c, g);
@@ -231,7 +243,6 @@ int launch_group(const level_run *run, uint32_t c, unsigned lane0, unsigned coun
     pass.levels = (int32_t)group.count;
     pass.components = (int32_t)count;
     pass.joined = spec->component_transform && c == 0 && g == 0;
-    pass.follows = follows;
     pass.low_in_bands = g + 1 == count_groups(spec, c);
     pass.type = spec->type;
     pass.wavelet = run->plan->components[c].wavelet;
@@ -243,8 +254,131 @@ int launch_group(const level_run *run, uint32_t c, unsigned lane0, unsigned coun
         pass.bands[i] = bands_of(run, c + lane, group);
         pass.steps[i] = steps_of(run->plan, c + lane, group);
     }
-    return spec->direction == L2K_FORWARD ? l2k_cuda_forward_pass(&pass, run->stream)
-                                          : l2k_cuda_inverse_pass(&pass, run->stream);
+    return pass;
+}
+
+/* Components that go through launches together. */
+struct lane_range {
+    uint32_t c; /* the first of their kind */
+    unsigned lane0, count;
+};
+
+int launch_group(const level_run *run, lane_range lanes, unsigned g, bool follows, const l2k_plane *planes)
+{
+    l2k_cuda_pass pass = pass_of(run, lanes.c, lanes.lane0, lanes.count, g, planes);
+    pass.follows = follows;
+    return run->plan->spec.direction == L2K_FORWARD ? l2k_cuda_forward_pass(&pass, run->stream)
+                                                    : l2k_cuda_inverse_pass(&pass, run->stream);
+}
+
+/* ---- Several deep levels in one launch ----------------------------------------------------------------------- */
+
+l2k_cuda_deep_level deep_level(const l2k_cuda_pass *pass)
+{
+    l2k_cuda_deep_level level;
+    memset(&level, 0, sizeof level);
+    level.x = pass->x;
+    level.y = pass->y;
+    for (int i = 0; i < pass->components; i++) {
+        level.lane[i].samples = pass->samples[i].data;
+        level.lane[i].low = pass->low[i].data;
+        memcpy(level.lane[i].bands, pass->bands[i].at[0], sizeof level.lane[i].bands);
+    }
+    level.samples_stride = pass->samples[0].row_stride;
+    level.low_stride = pass->low[0].row_stride;
+    level.shift = pass->samples[0].shift;
+    memcpy(level.steps, pass->steps[0].of[0], sizeof level.steps);
+    return level;
+}
+
+/* Groups first .. first + count - 1. */
+int launch_deep(const level_run *run, lane_range lanes, unsigned first, unsigned count, bool follows,
+                const l2k_plane *planes)
+{
+    const l2k_plan_spec *spec = &run->plan->spec;
+    l2k_cuda_deep deep;
+    memset(&deep, 0, sizeof deep);
+    for (unsigned i = 0; i < count; i++) {
+        l2k_cuda_pass pass = pass_of(run, lanes.c, lanes.lane0, lanes.count, first + i, planes);
+        deep.level[i] = deep_level(&pass);
+        deep.low_in_bands = pass.low_in_bands;
+    }
+    deep.levels = (int32_t)count;
+    deep.components = (int32_t)lanes.count;
+    deep.bands_stride = (int32_t)run->plan->views[lanes.c].stride;
+    deep.follows = follows;
+    deep.narrow = low_type(spec, &run->plan->components[lanes.c + lanes.lane0]) == L2K_SAMPLE_S16;
+    deep.type = spec->type;
+    deep.wavelet = run->plan->components[lanes.c].wavelet;
+    deep.arrived = run->arrived;
+    return spec->direction == L2K_FORWARD ? l2k_cuda_forward_deep(&deep, run->stream)
+                                          : l2k_cuda_inverse_deep(&deep, run->stream);
+}
+
+/* Whether the kernels of deep levels can have the pixels as they are: they know planes such as those of LL. */
+bool are_like_low(const level_run *run, lane_range lanes, const l2k_plane *planes)
+{
+    const l2k_plan_spec *spec = &run->plan->spec;
+    for (uint32_t c = lanes.c + lanes.lane0; c < lanes.c + lanes.lane0 + lanes.count; c++) {
+        l2k_sample_type type = low_type(spec, &run->plan->components[c]);
+        ptrdiff_t bytes = (ptrdiff_t)l2k_sample_bytes(type);
+        if (planes[c].type != type || planes[c].sample_stride != bytes ||
+            planes[c].row_stride != planes[lanes.c].row_stride ||
+            ((uintptr_t)planes[c].data | (uintptr_t)planes[c].row_stride) % bytes != 0)
+            return false;
+    }
+    return !(spec->component_transform && lanes.c == 0);
+}
+
+/* The first group from which on all are deep. */
+unsigned first_deep(const level_run *run, lane_range lanes, const l2k_plane *planes)
+{
+    unsigned g = count_groups(&run->plan->spec, lanes.c);
+    while (g > 0 && group_at(&run->plan->spec, lanes.c, g - 1).deep)
+        g--;
+    return g > 0 || are_like_low(run, lanes, planes) ? g : 1;
+}
+
+/* How many groups one launch may take: all blocks of several must be on the device together. */
+unsigned most_deep()
+{
+    int device = 0, together = 0;
+    if (cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&together, cudaDevAttrCooperativeLaunch, device) != cudaSuccess)
+        return 1;
+    return together ? L2K_CUDA_DEEP_LEVELS : 1;
+}
+
+/* ---- All launches -------------------------------------------------------------------------------------------- */
+
+/* Groups begin .. end - 1, in the direction's order. */
+int launch_groups(const level_run *run, lane_range lanes, unsigned begin, unsigned end, const l2k_plane *planes)
+{
+    bool forward = run->plan->spec.direction == L2K_FORWARD;
+    unsigned deep = first_deep(run, lanes, planes), most = most_deep(), done = 0;
+    int error = cudaSuccess;
+    while (done < end - begin && error == cudaSuccess) {
+        unsigned g = forward ? begin + done : end - 1 - done, count = 1;
+        bool follows = lanes.c + lanes.lane0 + done > 0;
+        if (g >= deep) {
+            unsigned left = forward ? end - g : g + 1 - (deep > begin ? deep : begin);
+            count = left < most ? left : most;
+            error = launch_deep(run, lanes, forward ? g : g + 1 - count, count, follows, planes);
+        } else {
+            error = launch_group(run, lanes, g, follows, planes);
+        }
+        done += count;
+    }
+    return error;
+}
+
+int launch_one_by_one(const level_run *run, uint32_t c, unsigned lanes, unsigned begin, unsigned end,
+                      const l2k_plane *planes)
+{
+    int error = cudaSuccess;
+    for (unsigned lane = 0; lane < lanes && error == cudaSuccess; lane++)
+        error = launch_groups(run, lane_range{c, lane, 1}, begin, end, planes);
+    return error;
 }
 
 /* The components from c on through all their groups. Those of a component transform that are not alike go together at
@@ -252,14 +386,17 @@ int launch_group(const level_run *run, uint32_t c, unsigned lane0, unsigned coun
 int launch_components(const level_run *run, uint32_t c, unsigned together, const l2k_plane *planes)
 {
     const l2k_plan_spec *spec = &run->plan->spec;
-    unsigned groups = count_groups(spec, c), alike = count_alike(spec, c, together);
+    unsigned groups = count_groups(spec, c);
+    lane_range all = {c, 0, together};
+    if (count_alike(spec, c, together) == together)
+        return launch_groups(run, all, 0, groups, planes);
     int error = cudaSuccess;
-    for (unsigned i = 0; i < groups && error == cudaSuccess; i++) {
-        unsigned g = spec->direction == L2K_FORWARD ? i : groups - 1 - i;
-        unsigned each = g == 0 || alike == together ? together : 1;
-        for (unsigned lane = 0; lane < together && error == cudaSuccess; lane += each)
-            error = launch_group(run, c, lane, each, g, c + i + lane > 0, planes);
-    }
+    if (spec->direction == L2K_INVERSE)
+        error = launch_one_by_one(run, c, together, 1, groups, planes);
+    if (error == cudaSuccess)
+        error = launch_groups(run, all, 0, 1, planes);
+    if (spec->direction == L2K_FORWARD && error == cudaSuccess)
+        error = launch_one_by_one(run, c, together, 1, groups, planes);
     return error;
 }
 
@@ -269,7 +406,7 @@ extern "C" size_t l2k_cuda_low_bytes(const l2k_plan_spec *spec)
 {
     size_t bytes[2];
     measure_low(spec, bytes);
-    return bytes[0] + bytes[1];
+    return ARRIVED_BYTES + bytes[0] + bytes[1];
 }
 
 extern "C" int l2k_cuda_run_levels(const l2k_plan *plan, const l2k_plane *planes, void *const *coefficients, char *low,
@@ -277,7 +414,8 @@ extern "C" int l2k_cuda_run_levels(const l2k_plan *plan, const l2k_plane *planes
 {
     size_t bytes[2];
     measure_low(&plan->spec, bytes);
-    level_run run = {plan, coefficients, {low, low + bytes[0]}, (cudaStream_t)stream};
+    char *first = low + ARRIVED_BYTES;
+    level_run run = {plan, coefficients, (uint32_t *)low, {first, first + bytes[0]}, (cudaStream_t)stream};
     int error = cudaSuccess;
     for (uint32_t c = 0; c < plan->spec.num_components && error == cudaSuccess;) {
         unsigned together = components_together(&plan->spec, c);

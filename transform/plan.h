@@ -28,7 +28,7 @@ typedef struct l2k_plan_spec {
     bool component_transform; /* RCT or ICT on components 0 to 2, which then share rect, levels and wavelet */
     uint32_t num_components;
     const l2k_plan_component *components; /* copied */
-    unsigned levels_at_once; /* CUDA: 1 or 2 levels in a launch where there are so many; 0 = by size, as is fastest */
+    unsigned levels_at_once; /* CUDA: levels in a launch: 1, 2, or 3 for as many as there are; 0 = by size, as is fastest */
     bool on_device;          /* CUDA only: planes and coefficients stay in device memory, for l2k_plan_run_on_device */
 } l2k_plan_spec;
 

@@ -21,6 +21,17 @@ __device__ __forceinline__ l2k_span l2k_high_span(l2k_span s)
     return l2k_span{s.first >> 1, s.end >> 1};
 }
 
+/* The columns and rows of a subband that those of the samples give. */
+__device__ __forceinline__ l2k_span l2k_band_columns(int band, l2k_span x)
+{
+    return band & L2K_HL ? l2k_high_span(x) : l2k_low_span(x);
+}
+
+__device__ __forceinline__ l2k_span l2k_band_rows(int band, l2k_span y)
+{
+    return band & L2K_LH ? l2k_high_span(y) : l2k_low_span(y);
+}
+
 __device__ __forceinline__ int l2k_length(l2k_span s)
 {
     return s.end - s.first;
@@ -141,11 +152,14 @@ static inline bool l2k_may_start_early(int blocks, int warps)
     return 2 * blocks < warps || blocks > 2 * warps;
 }
 
-/* Launches a kernel of one-warp blocks. Where the machine can (compute capability 9.0), one that follows another of the
- * plan is started while that still runs, and waits for its results itself. */
-template <class Kernel> static int l2k_launch(Kernel *kernel, dim3 grid, const l2k_cuda_pass &p, cudaStream_t stream)
+/* Launches a kernel of blocks of so many threads; `together`: all of them must be on the device at once. Where the
+ * machine can (compute capability 9.0), one that follows another of the plan is started while that still runs, and
+ * waits for its results itself. */
+template <class Kernel, class Pass>
+static int l2k_launch(Kernel *kernel, dim3 grid, int threads, bool together, bool follows, const Pass &p,
+                      cudaStream_t stream)
 {
-    cudaLaunchAttribute early;
+    cudaLaunchAttribute attributes[2];
     cudaLaunchConfig_t config = {};
     int device = 0, major = 0;
     int error = cudaGetDevice(&device);
@@ -153,13 +167,18 @@ template <class Kernel> static int l2k_launch(Kernel *kernel, dim3 grid, const l
         error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
     if (error != cudaSuccess)
         return error;
-    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    early.val.programmaticStreamSerializationAllowed = 1;
     config.gridDim = grid;
-    config.blockDim = dim3(32);
+    config.blockDim = dim3((unsigned)threads);
     config.stream = stream;
-    config.attrs = &early;
-    config.numAttrs = p.follows && major >= 9 ? 1 : 0;
+    config.attrs = attributes;
+    if (together) {
+        attributes[config.numAttrs].id = cudaLaunchAttributeCooperative;
+        attributes[config.numAttrs++].val.cooperative = 1;
+    }
+    if (follows && major >= 9) {
+        attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
+    }
     return cudaLaunchKernelEx(&config, kernel, p);
 }
 

@@ -1,0 +1,136 @@
+/* Several small levels in one launch. What a small level takes is not work but waiting: for the launch, for
+ * instructions, for one row after the other. So a warp takes a patch of few rows at once, all loads under way together,
+ * and the blocks of the launch, which are on the device together, wait for each other between two levels. */
+#ifndef L2K_TRANSFORM_PATCHES_CUDA_CUH
+#define L2K_TRANSFORM_PATCHES_CUDA_CUH
+
+#include "transform/cuda_deep.h"
+#include "transform/strips_cuda.cuh"
+
+/* ---- In kernels ---------------------------------------------------------------------------------------------- */
+
+enum {
+    L2K_PATCH_COLUMNS = 2, /* of a lane */
+    L2K_PATCH_WARPS = 16   /* of a block */
+};
+
+/* Where the blocks of a grid wait for each other, once before each level but the first. When all have arrived, a
+ * counter's upper bit turns over and the others are 0 again, so nobody need clear it. What a block has written before it
+ * arrives is seen by those that have waited, except by loads through the read-only cache. The messenger of a block is in
+ * its last warp, which has the least to do. */
+struct l2k_meeting {
+    uint32_t *arrived;
+    bool messenger;
+
+    __device__ __forceinline__ explicit l2k_meeting(uint32_t *counters)
+        : arrived(counters), messenger(threadIdx.x == 32 * (L2K_PATCH_WARPS - 1))
+    {
+    }
+    /* What `wait` must be told, from before the block arrives. */
+    __device__ __forceinline__ uint32_t look(int level) const
+    {
+        return messenger && level >= 0 && level < L2K_CUDA_DEEP_LEVELS ? __ldcg(&arrived[level]) : 0;
+    }
+    __device__ __forceinline__ void arrive(int level) const
+    {
+        __syncthreads();
+        if (messenger) {
+            uint32_t mine = blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1;
+            asm volatile("fence.acq_rel.gpu;" ::: "memory");
+            asm volatile("red.add.relaxed.gpu.u32 [%0], %1;" ::"l"(&arrived[level]), "r"(mine) : "memory");
+        }
+    }
+    __device__ __forceinline__ void wait(int level, uint32_t before) const
+    {
+        uint32_t now = before;
+        while (messenger && ((now ^ before) & 0x80000000u) == 0)
+            asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(&arrived[level]) : "memory");
+        __syncthreads();
+    }
+};
+
+/* The patches of a level, numbered row by row, component by component. Each gives so many rows. */
+template <class W, int GIVEN> struct l2k_patches {
+    enum { HALO = W::STEPS / L2K_PATCH_COLUMNS, INNER = (32 - 2 * HALO) * L2K_PATCH_COLUMNS };
+    int across, down;
+
+    __host__ __device__ __forceinline__ l2k_patches(l2k_span x, l2k_span y)
+        : across(x.first < x.end ? (x.end + INNER - 1) / INNER : 0),
+          down(y.first < y.end ? (y.end + GIVEN - 1) / GIVEN : 0)
+    {
+    }
+    __host__ __device__ __forceinline__ int count(int components) const
+    {
+        return across * down * components;
+    }
+};
+
+/* One of them, as a lane sees it. Coordinates of rows and columns are the level's. */
+template <class W, int GIVEN> struct l2k_patch {
+    typedef l2k_patches<W, GIVEN> patches;
+    enum { ROWS = GIVEN + 2 * W::STEPS - 1 }; /* that are needed for them */
+    int c, first_column, column, row;                  /* component; the warp's and the lane's first column; first row */
+    bool keeps;                                        /* whether the lane is no halo */
+
+    __device__ __forceinline__ l2k_patch(const patches &all, int number)
+    {
+        int lane = threadIdx.x & 31, line = number / all.across;
+        first_column = (number % all.across) * patches::INNER - patches::HALO * L2K_PATCH_COLUMNS;
+        column = first_column + lane * L2K_PATCH_COLUMNS;
+        row = line % all.down * GIVEN;
+        c = line / all.down;
+        keeps = lane >= patches::HALO && lane < 32 - patches::HALO;
+    }
+
+    /* Whether columns of the line begin and end between two lanes, if at all. */
+    __device__ __forceinline__ bool is_inside(l2k_span x) const
+    {
+        return ((x.first | x.end) & 1) == 0 ||
+               (first_column > x.first + 1 && first_column + 32 * L2K_PATCH_COLUMNS + 1 < x.end);
+    }
+};
+
+/* Row i of the line of a patch, counted from its first and mirrored at its ends (F.3.7) as far as anything counts; of a
+ * line of one, that one. */
+template <class W> __device__ __forceinline__ int l2k_patch_row(int i, l2k_span rows)
+{
+    int last = rows.end - 1 - rows.first;
+    i = abs(i - rows.first);
+    while (last < W::STEPS && i > last && i <= last + W::STEPS) /* shorter than what filters reach */
+        i = last > 0 ? abs(2 * last - i) : 0;
+    return max(min(i, 2 * last - i), 0);
+}
+
+/* Loads that see what other blocks have written. */
+template <class S> __device__ __forceinline__ S l2k_load_written(const S *from)
+{
+    return __ldcg(from);
+}
+
+/* ---- In launchers -------------------------------------------------------------------------------------------- */
+
+/* Launches a kernel of blocks that wait for each other: no more than the device holds at once, and no more than the
+ * level with most patches, the first, can use. */
+template <class W, int GIVEN, class Kernel>
+static int l2k_launch_deep(Kernel *kernel, const l2k_cuda_deep &p, cudaStream_t stream)
+{
+    int device = 0, processors = 0;
+    int error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    if (error != cudaSuccess)
+        return error;
+    int patches = l2k_patches<W, GIVEN>(p.level[0].x, p.level[0].y).count(p.components);
+    return l2k_launch(kernel, dim3(patches < 1 ? 1 : patches < processors ? patches : processors), 32 * L2K_PATCH_WARPS,
+                      p.levels > 1, p.follows, p, stream);
+}
+
+/* Rows that patches are to give: of few samples few, so that no warp has long to go, of many more, since each patch needs
+ * rows around it. */
+static inline bool l2k_wants_low_patches(const l2k_cuda_deep &p)
+{
+    int64_t width = p.level[0].x.end - p.level[0].x.first, height = p.level[0].y.end - p.level[0].y.first;
+    return width * height * p.components <= 1 << 20; /* measured: bench/lab/README.md */
+}
+
+#endif
