@@ -188,42 +188,54 @@ template <class W, class D, class L, int GIVEN> struct forward_patch {
     }
 };
 
-template <class W, class D, class L, int GIVEN>
-__global__ void __launch_bounds__(32 * L2K_PATCH_WARPS, 1) forward_deep_kernel(const __grid_constant__ l2k_cuda_deep p)
+/* Where blocks meet before each level but the first. */
+template <class Patch>
+__device__ __forceinline__ void forward_level(const l2k_cuda_deep &p, int level, const l2k_meeting &meeting,
+                                              uint32_t *before)
 {
-    typedef forward_patch<W, D, L, GIVEN> patch_type;
-    const int first = threadIdx.x / 32 * gridDim.x + blockIdx.x;
-    l2k_await_previous();
+    const int first = threadIdx.x / 32 * gridDim.x + blockIdx.x, warps = blockDim.x / 32 * gridDim.x;
+    typename Patch::patches_type all(p.level[level].x, p.level[level].y);
+    const int count = all.count(p.components);
+    Patch patch(p, level, all, first); /* what needs no samples, before waiting for them */
+    if (level > 0)
+        meeting.wait(level, *before);
+    *before = meeting.look(level + 1);
+    for (int n = first; n < count; n += warps) {
+        patch.load();
+        patch.transform();
+        patch.store_low();
+        if (n + warps >= count)
+            break;
+        patch.store_bands();
+        patch.take(all, n + warps);
+    }
+    if (level + 1 < p.levels)
+        meeting.arrive(level + 1);
+    if (first < count)
+        patch.store_bands(); /* on the way while others are waited for */
+}
+
+/* Warps of a block: as many as take a level of 1024 x 1024 samples at once on 132 processors, if registers allow. */
+template <class W> struct block_warps {
+    enum { COUNT = W::STEPS == 2 ? 18 : 19 };
+};
+
+template <class W, class D, class L>
+__global__ void __launch_bounds__(32 * block_warps<W>::COUNT, 1) forward_deep_kernel(const __grid_constant__ l2k_cuda_deep p)
+{
     const l2k_meeting meeting(p.arrived);
     uint32_t before = 0;
-    for (int level = 0; level < p.levels; level++) {
-        typename patch_type::patches_type all(p.level[level].x, p.level[level].y);
-        patch_type patch(p, level, all, first); /* what needs no samples, before waiting for them */
-        bool takes_part = first < all.count(p.components);
-        if (level > 0)
-            meeting.wait(level, before);
-        before = meeting.look(level + 1);
-        for (int n = first; takes_part; n += L2K_PATCH_WARPS * gridDim.x) {
-            patch.load();
-            patch.transform();
-            patch.store_low();
-            if (n + L2K_PATCH_WARPS * gridDim.x >= all.count(p.components))
-                break;
-            patch.store_bands();
-            patch.take(all, n + L2K_PATCH_WARPS * gridDim.x);
-        }
-        if (level + 1 < p.levels)
-            meeting.arrive(level + 1);
-        if (takes_part)
-            patch.store_bands();
-    }
+    l2k_await_previous();
+    for (int level = 0; level < p.levels; level++)
+        if (l2k_wants_low_patches(p, level))
+            forward_level<forward_patch<W, D, L, 4>>(p, level, meeting, &before);
+        else
+            forward_level<forward_patch<W, D, L, 8>>(p, level, meeting, &before);
 }
 
 template <class W, class D, class L> int launch(const l2k_cuda_deep &p, void *stream)
 {
-    if (l2k_wants_low_patches(p))
-        return l2k_launch_deep<W, 4>(forward_deep_kernel<W, D, L, 4>, p, (cudaStream_t)stream);
-    return l2k_launch_deep<W, 8>(forward_deep_kernel<W, D, L, 8>, p, (cudaStream_t)stream);
+    return l2k_launch_deep<W>(forward_deep_kernel<W, D, L>, block_warps<W>::COUNT, p, (cudaStream_t)stream);
 }
 
 } // namespace

@@ -149,42 +149,55 @@ template <class W, class D, class L, int GIVEN> struct inverse_patch {
     }
 };
 
-template <class W, class D, class L, int GIVEN>
-__global__ void __launch_bounds__(32 * L2K_PATCH_WARPS, 1) inverse_deep_kernel(const __grid_constant__ l2k_cuda_deep p)
+/* Where blocks meet before each level but the first, which is the deepest. */
+template <class Patch>
+__device__ __forceinline__ void inverse_level(const l2k_cuda_deep &p, int level, const l2k_meeting &meeting,
+                                              uint32_t *before)
 {
-    typedef inverse_patch<W, D, L, GIVEN> patch_type;
-    const int first = threadIdx.x / 32 * gridDim.x + blockIdx.x;
-    l2k_await_previous();
+    const int first = threadIdx.x / 32 * gridDim.x + blockIdx.x, warps = blockDim.x / 32 * gridDim.x;
+    typename Patch::patches_type all(p.level[level].x, p.level[level].y);
+    const int count = all.count(p.components);
+    Patch patch(p, level, all, first);
+    if (first < count)
+        patch.load_high(); /* on the way while others are waited for */
+    if (level + 1 < p.levels)
+        meeting.wait(level, *before);
+    *before = meeting.look(level - 1);
+    for (int n = first; n < count;) {
+        patch.load_low();
+        patch.transform();
+        patch.store();
+        n += warps;
+        if (n < count) {
+            patch.take(all, n);
+            patch.load_high();
+        }
+    }
+    if (level > 0)
+        meeting.arrive(level - 1);
+}
+
+/* Warps of a block: as many as take a level of 1024 x 1024 samples at once on 132 processors, if registers allow. */
+template <class W> struct block_warps {
+    enum { COUNT = W::STEPS == 2 ? 18 : 16 };
+};
+
+template <class W, class D, class L>
+__global__ void __launch_bounds__(32 * block_warps<W>::COUNT, 1) inverse_deep_kernel(const __grid_constant__ l2k_cuda_deep p)
+{
     const l2k_meeting meeting(p.arrived);
     uint32_t before = 0;
-    for (int level = p.levels - 1; level >= 0; level--) {
-        typename patch_type::patches_type all(p.level[level].x, p.level[level].y);
-        patch_type patch(p, level, all, first);
-        if (first < all.count(p.components))
-            patch.load_high();
-        if (level + 1 < p.levels)
-            meeting.wait(level, before);
-        before = meeting.look(level - 1);
-        for (int n = first; n < all.count(p.components);) {
-            patch.load_low();
-            patch.transform();
-            patch.store();
-            n += L2K_PATCH_WARPS * gridDim.x;
-            if (n < all.count(p.components)) {
-                patch.take(all, n);
-                patch.load_high();
-            }
-        }
-        if (level > 0)
-            meeting.arrive(level - 1);
-    }
+    l2k_await_previous();
+    for (int level = p.levels - 1; level >= 0; level--)
+        if (l2k_wants_low_patches(p, level))
+            inverse_level<inverse_patch<W, D, L, 4>>(p, level, meeting, &before);
+        else
+            inverse_level<inverse_patch<W, D, L, 8>>(p, level, meeting, &before);
 }
 
 template <class W, class D, class L> int launch(const l2k_cuda_deep &p, void *stream)
 {
-    if (l2k_wants_low_patches(p))
-        return l2k_launch_deep<W, 4>(inverse_deep_kernel<W, D, L, 4>, p, (cudaStream_t)stream);
-    return l2k_launch_deep<W, 8>(inverse_deep_kernel<W, D, L, 8>, p, (cudaStream_t)stream);
+    return l2k_launch_deep<W>(inverse_deep_kernel<W, D, L>, block_warps<W>::COUNT, p, (cudaStream_t)stream);
 }
 
 } // namespace

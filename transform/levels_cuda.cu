@@ -25,9 +25,9 @@ struct level_group {
 };
 
 /* Two levels in one walk save memory traffic, but a warp has many rows to warm up for; small levels fit into the cache,
- * and want few launches and many short ways (bench/lab/README.md). By wavelet. */
-const uint64_t TWO_LEVELS_FROM[2] = {(uint64_t)1 << 22, (uint64_t)1 << 24}; /* samples */
-const uint64_t DEEP_TO[2] = {DEEP53, DEEP97};
+ * and want few launches and many short ways (bench/lab/README.md). In samples, by wavelet, the latter by direction too. */
+const uint64_t TWO_LEVELS_FROM[2] = {(uint64_t)1 << 22, (uint64_t)1 << 24};
+const uint64_t DEEP_TO[2][2] = {{(uint64_t)1 << 20, (uint64_t)1 << 20}, {(uint64_t)1 << 22, (uint64_t)1 << 20}};
 
 /* The group whose first level is `first`. */
 level_group group_from(const l2k_plan_spec *spec, uint32_t c, unsigned first)
@@ -36,7 +36,7 @@ level_group group_from(const l2k_plan_spec *spec, uint32_t c, unsigned first)
     l2k_rect rect = l2k_resolution_rect(component->rect, first - 1);
     uint64_t samples = (uint64_t)l2k_rect_width(rect) * l2k_rect_height(rect);
     unsigned left = component->levels + 1 - first, most = spec->levels_at_once;
-    bool deep = most == 0 ? samples <= DEEP_TO[component->wavelet] : most > 2;
+    bool deep = most == 0 ? samples <= DEEP_TO[component->wavelet][spec->direction == L2K_INVERSE] : most > 2;
     if (most == 0)
         most = samples >= TWO_LEVELS_FROM[component->wavelet] ? 2 : 1;
     return left > 0 && deep ? level_group{first, 1, true} : level_group{first, left < most ? left : most, false};

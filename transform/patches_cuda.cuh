@@ -9,10 +9,7 @@
 
 /* ---- In kernels ---------------------------------------------------------------------------------------------- */
 
-enum {
-    L2K_PATCH_COLUMNS = 2, /* of a lane */
-    L2K_PATCH_WARPS = 16   /* of a block */
-};
+enum { L2K_PATCH_COLUMNS = 2 }; /* of a lane */
 
 /* Where the blocks of a grid wait for each other, once before each level but the first. When all have arrived, a
  * counter's upper bit turns over and the others are 0 again, so nobody need clear it. What a block has written before it
@@ -23,7 +20,7 @@ struct l2k_meeting {
     bool messenger;
 
     __device__ __forceinline__ explicit l2k_meeting(uint32_t *counters)
-        : arrived(counters), messenger(threadIdx.x == 32 * (L2K_PATCH_WARPS - 1))
+        : arrived(counters), messenger(threadIdx.x == blockDim.x - 32)
     {
     }
     /* What `wait` must be told, from before the block arrives. */
@@ -107,12 +104,20 @@ template <class S> __device__ __forceinline__ S l2k_load_written(const S *from)
     return __ldcg(from);
 }
 
+/* Rows that patches of a level are to give: of few samples few, so that no warp has long to go, of many more, since each
+ * patch needs rows around it. */
+__device__ __forceinline__ bool l2k_wants_low_patches(const l2k_cuda_deep &p, int level)
+{
+    int width = l2k_length(p.level[level].x), height = l2k_length(p.level[level].y);
+    return (int64_t)width * height * p.components <= 1 << 18; /* measured: bench/lab/README.md */
+}
+
 /* ---- In launchers -------------------------------------------------------------------------------------------- */
 
 /* Launches a kernel of blocks that wait for each other: no more than the device holds at once, and no more than the
- * level with most patches, the first, can use. */
-template <class W, int GIVEN, class Kernel>
-static int l2k_launch_deep(Kernel *kernel, const l2k_cuda_deep &p, cudaStream_t stream)
+ * level with most patches, the first, can use. A block has so many warps. */
+template <class W, class Kernel>
+static int l2k_launch_deep(Kernel *kernel, int warps, const l2k_cuda_deep &p, cudaStream_t stream)
 {
     int device = 0, processors = 0;
     int error = cudaGetDevice(&device);
@@ -120,17 +125,9 @@ static int l2k_launch_deep(Kernel *kernel, const l2k_cuda_deep &p, cudaStream_t 
         error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
     if (error != cudaSuccess)
         return error;
-    int patches = l2k_patches<W, GIVEN>(p.level[0].x, p.level[0].y).count(p.components);
-    return l2k_launch(kernel, dim3(patches < 1 ? 1 : patches < processors ? patches : processors), 32 * L2K_PATCH_WARPS,
+    int patches = l2k_patches<W, 4>(p.level[0].x, p.level[0].y).count(p.components);
+    return l2k_launch(kernel, dim3(patches < 1 ? 1 : patches < processors ? patches : processors), 32 * warps,
                       p.levels > 1, p.follows, p, stream);
-}
-
-/* Rows that patches are to give: of few samples few, so that no warp has long to go, of many more, since each patch needs
- * rows around it. */
-static inline bool l2k_wants_low_patches(const l2k_cuda_deep &p)
-{
-    int64_t width = p.level[0].x.end - p.level[0].x.first, height = p.level[0].y.end - p.level[0].y.first;
-    return width * height * p.components <= 1 << 20; /* measured: bench/lab/README.md */
 }
 
 #endif
