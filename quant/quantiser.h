@@ -14,30 +14,23 @@ L2K_HD int32_t l2k_quantise(float v, float step)
     return l2k_round_f32((v / step) * 64.0f) / 64;
 }
 
-/* The same index without a division. The product with a reciprocal that is a little too small, and with one that is a
- * little too large, enclose the quotient; where both give one index, it is l2k_quantise's, elsewhere (once in some ten
- * thousand) the division must decide. docs/numerics.md has the proof. */
+/* v / step without a division, correctly rounded, for steps as QCD has them: of at most 12 significant bits.
+ * docs/numerics.md has the proof, and which v may be too large or too small for it. */
 typedef struct l2k_quantiser_step {
-    float step, below, above;
+    float step, reciprocal;
 } l2k_quantiser_step;
 
 L2K_HD l2k_quantiser_step l2k_quantiser_step_make(float step)
 {
-    float reciprocal = 1.0f / step;
-    l2k_quantiser_step result = {step, reciprocal * (1.0f - 1.0f / 3145728), reciprocal * (1.0f + 1.0f / 3145728)};
+    l2k_quantiser_step result = {step, 1.0f / step};
     return result;
 }
 
-#define L2K_INDEX_LIMIT 4194304.0f /* 2^22 */
-
-/* The index that a reciprocal gives, where |v * reciprocal| < L2K_INDEX_LIMIT, as the low bits of a float: adding
- * 1.5 * 2^23 rounds to the nearest integer and leaves it, in two's complement, in the mantissa. */
-L2K_HD float l2k_index_in_mantissa(float v, float reciprocal)
+L2K_HD float l2k_quotient(float v, l2k_quantiser_step s)
 {
-    return fmaf(v, reciprocal, -copysignf(63.0f / 128, v)) + 12582912.0f;
+    float near = v * s.reciprocal;
+    return fmaf(fmaf(-near, s.step, v), s.reciprocal, near);
 }
-
-#define L2K_MANTISSA_ZERO 0x4B400000u /* what index 0 looks like */
 
 /* E-6: `doubled` is twice the index at which to reconstruct, half_step half the step; in units of samples. */
 L2K_HD float l2k_dequantise(int32_t doubled, float half_step)

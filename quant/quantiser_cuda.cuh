@@ -9,10 +9,8 @@
 
 /* ---- Values to coefficients ---------------------------------------------------------------------------------- */
 
-/* `counts`: whether anybody will look at what the lane makes of its values; if not, they may be anything. */
-
 template <class D, int N>
-__device__ __forceinline__ void l2k_to_coefficients(const int32_t (&v)[N], const l2k_quantiser_step &, bool,
+__device__ __forceinline__ void l2k_to_coefficients(const int32_t (&v)[N], const l2k_quantiser_step &,
                                                     l2k_packed<D, N> *out)
 {
 #pragma unroll
@@ -20,60 +18,38 @@ __device__ __forceinline__ void l2k_to_coefficients(const int32_t (&v)[N], const
         out->set(k, (D)v[k]);
 }
 
-/* Seldom called, often expanded. */
-static __device__ __noinline__ int32_t l2k_divide_and_quantise(float v, float step)
+/* What l2k_quantise makes of the quotient: rounding to nearest with six binary places before cutting them off raises by
+ * one what lacks 1/128 or less; that sum must not be rounded up itself. */
+__device__ __forceinline__ int32_t l2k_index_of(float quotient)
 {
-    return l2k_quantise(v, step);
+    return (int32_t)__fadd_rz(quotient, copysignf(1.0f / 128, quotient));
 }
 
-/* Indices of which the reciprocals are not sure, put right; all lanes come here together. */
-template <class D, int N>
-__device__ __forceinline__ void l2k_divide_unsure(const float (&v)[N], const bool (&sure)[N], float step,
-                                                  l2k_packed<D, N> *out)
+template <int N>
+__device__ __forceinline__ void l2k_to_coefficients(const float (&v)[N], const l2k_quantiser_step &s,
+                                                    l2k_packed<int16_t, N> *out)
 {
 #pragma unroll
     for (int k = 0; k < N; k++)
-        if (!sure[k])
-            out->replace(k, (D)l2k_divide_and_quantise(v[k], step));
-    __syncwarp();
+        out->set(k, (int16_t)l2k_index_of(l2k_quotient(v[k], s)));
 }
 
+/* Quotients may be of any size here, and saturate as they do in l2k_quantise. */
 template <int N>
-__device__ __forceinline__ void l2k_to_coefficients(const float (&v)[N], const l2k_quantiser_step &s, bool counts,
-                                                    l2k_packed<int16_t, N> *out)
-{
-    bool sure[N], all = true;
-#pragma unroll
-    for (int k = 0; k < N; k++) {
-        uint32_t index = __float_as_uint(l2k_index_in_mantissa(v[k], s.below));
-        sure[k] = index == __float_as_uint(l2k_index_in_mantissa(v[k], s.above));
-        all = all && sure[k];
-        out->set(k, (int16_t)index);
-    }
-    if (!__all_sync(0xFFFFFFFFu, all || !counts))
-        l2k_divide_unsure(v, sure, s.step, out);
-}
-
-template <int N>
-__device__ __forceinline__ void l2k_to_coefficients(const float (&v)[N], const l2k_quantiser_step &s, bool counts,
+__device__ __forceinline__ void l2k_to_coefficients(const float (&v)[N], const l2k_quantiser_step &s,
                                                     l2k_packed<int32_t, N> *out)
 {
-    bool sure[N], all = true;
 #pragma unroll
     for (int k = 0; k < N; k++) {
-        uint32_t index = __float_as_uint(l2k_index_in_mantissa(v[k], s.below));
-        sure[k] =
-            index == __float_as_uint(l2k_index_in_mantissa(v[k], s.above)) && fabsf(v[k]) * s.above < L2K_INDEX_LIMIT;
-        all = all && sure[k];
-        out->set(k, (int32_t)(index - L2K_MANTISSA_ZERO));
+        float near = v[k] * s.reciprocal, quotient = l2k_quotient(v[k], s);
+        quotient = fabsf(near) < 67108864.0f ? quotient : near; /* 2^26: far beyond, where products overflow */
+        out->set(k, l2k_index_of(fminf(fmaxf(quotient, -33554432.0f), 33554430.0f)));
     }
-    if (!__all_sync(0xFFFFFFFFu, all || !counts))
-        l2k_divide_unsure(v, sure, s.step, out);
 }
 
 /* Not quantised. */
 template <int N>
-__device__ __forceinline__ void l2k_to_coefficients(const float (&v)[N], const l2k_quantiser_step &, bool,
+__device__ __forceinline__ void l2k_to_coefficients(const float (&v)[N], const l2k_quantiser_step &,
                                                     l2k_packed<float, N> *out)
 {
 #pragma unroll

@@ -84,6 +84,19 @@ __device__ __forceinline__ int32_t l2k_finish(float value, l2k_level_shift shift
     return l2k_shift_up_f32(value, shift);
 }
 
+/* The same for samples of at most 16 bits, whose ranges floats know exactly: clamped first, which comes to the same, then
+ * rounded by adding 1.5 * 2^23, which leaves the integer in the mantissa. */
+__device__ __forceinline__ int32_t l2k_finish_small(float value, l2k_level_shift shift)
+{
+    float clamped = fminf(fmaxf(value, (float)shift.low), (float)shift.high);
+    return __float_as_int(clamped + 12582912.0f) + shift.shift;
+}
+
+__device__ __forceinline__ int32_t l2k_finish_small(int32_t value, l2k_level_shift shift)
+{
+    return l2k_finish(value, shift);
+}
+
 __device__ __forceinline__ void l2k_join_forward(int32_t *a, int32_t *b, int32_t *c)
 {
     l2k_rct_forward(a, b, c);
@@ -320,7 +333,7 @@ template <class W, class S, int N> struct l2k_plane_sink {
     }
     template <class I> __device__ __forceinline__ I sample(typename W::T v, I *) const
     {
-        return (I)l2k_finish(v, plane.shift);
+        return (I)(sizeof(I) == 4 ? l2k_finish(v, plane.shift) : l2k_finish_small(v, plane.shift));
     }
     __device__ __forceinline__ float sample(typename W::T v, float *) const
     {
@@ -365,7 +378,7 @@ template <class W, class S, int N> struct l2k_triple_sink {
         for (int k = 0; k < N; k++) {
             l2k_join_inverse(&v[0][k], &v[1][k], &v[2][k]);
             for (int c = 0; c < 3; c++)
-                raw.set(3 * k + c, (S)l2k_finish(v[c][k], planes[c].shift));
+                raw.set(3 * k + c, (S)l2k_finish_small(v[c][k], planes[c].shift));
         }
         return raw;
     }

@@ -90,11 +90,8 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
     enum { N = Source::COLUMNS, K = Source::COMPONENTS, AHEAD = 2, SLOT = 4 * Source::SLOT };
     /* Two levels reach 6 (5/3) or 12 (9/7) columns. For the 5/3, which waits for memory only, a few more make warps'
      * parts of a row begin and end on 32 bytes. */
-    enum { HALO = N == 8 ? 2 : W::DELAY ? 3 : 4 };
+    enum { HALO = N == 8 ? 2 : W::DELAY == 0 ? 4 : LEVELS == 2 ? 3 : 1 };
     enum { MOST_STEPS = W::DELAY ? 1 << 20 : K == 1 ? 4 : 8 }; /* measured: bench/lab/README.md */
-    /* Whether the quantiser is told which lanes count. Lanes and steps that do not make it divide for nothing, many of
-     * them in small pictures; with two levels there is no register left to know. */
-    enum { LOOKS = W::DELAY == 1 && LEVELS == 1 };
     enum { UNROLLED = W::DELAY ? 1 : 2 };             /* the 9/7's code is long enough */
     enum { PAIRS = K == 1 && W::DELAY == 0 ? 2 : 1 }; /* of rows that go through level 1 together, as registers allow */
     const l2k_cuda_pass &p;
@@ -104,7 +101,6 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
     band_stores<D, N> stores1;
     band_stores<D, N / 2> stores2;
     Source source;
-    bool keeps; /* whether the lane has results of its own */
     typename W::template forward_rows<N> rows1[K];
     typename W::template forward_rows<N / 2> rows2[K];
 
@@ -115,8 +111,7 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
           stores2(pass.bands[component], LEVELS - 1, strip.first_column >> 1, strip.column >> 1, strip.keeps,
                   l2k_low_span(pass.x), y2),
           source(&pass.samples[component], strip.lane, strip.first_column - pass.x.first, strip.column - pass.x.first,
-                 l2k_length(pass.x)),
-          keeps(strip.keeps)
+                 l2k_length(pass.x))
     {
     }
 
@@ -162,10 +157,6 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
         __device__ __forceinline__ void begin(int at)
         {
             step = at;
-        }
-        __device__ __forceinline__ bool counts() const
-        {
-            return !LOOKS || (step >= walk.begin && walk.keeps);
         }
         __device__ __forceinline__ void end()
         {
@@ -232,10 +223,6 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
         {
             keep = at >= walk.begin;
         }
-        __device__ __forceinline__ bool counts() const
-        {
-            return !LOOKS || (keep && walk.keeps);
-        }
         __device__ __forceinline__ void end()
         {
             next.next(4);
@@ -283,10 +270,10 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
             for (int c = 0; c < K; c++)
                 rows2[c].template push<Way::BORDER>(ll[0][c], ll[1][c], 2 * step - 1, y2, out[2 * c], out[2 * c + 1]);
             l2k_rows<W, true, Way::BORDER>(out, lane2);
-            leave_bands<N / 2>(out, deepest, 1, way.counts(),
+            leave_bands<N / 2>(out, deepest, 1,
                                [&](int c, int band, const l2k_packed<D, N / 4> &q) { way.store2(c, band, q); });
             leave_low<N / 4>(
-                deepest, way.counts(), [&](int c, const l2k_packed<D, N / 4> &q) { way.store2(c, L2K_LL, q); },
+                deepest, [&](int c, const l2k_packed<D, N / 4> &q) { way.store2(c, L2K_LL, q); },
                 [&](int c, const l2k_packed<L, N / 4> &q) { way.store_low(c, 0, q); });
         }
         way.end();
@@ -319,11 +306,11 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
         l2k_rows<W, true, Way::BORDER>(reinterpret_cast<T(&)[PAIRS * 2 * K][N]>(out), lane1);
 #pragma unroll
         for (int i = 0; i < PAIRS; i++) {
-            leave_bands<N>(out[i], ll[last + i], 0, way.counts(),
+            leave_bands<N>(out[i], ll[last + i], 0,
                            [&](int c, int band, const l2k_packed<D, N / 2> &q) { way.store1(c, j + i, band, q); });
             if (LEVELS == 1)
                 leave_low<N / 2>(
-                    ll[last + i], way.counts(),
+                    ll[last + i],
                     [&](int c, const l2k_packed<D, N / 2> &q) { way.store1(c, j + i, L2K_LL, q); },
                     [&](int c, const l2k_packed<L, N / 2> &q) { way.store_low(c, j + i, q); });
         }
@@ -331,7 +318,7 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
 
     /* A low and a high row of each component, done: the three high bands are stored, LL is left. */
     template <int M, class Store>
-    __device__ __forceinline__ void leave_bands(const T (&out)[2 * K][M], T (&ll)[K][M / 2], int level, bool counts,
+    __device__ __forceinline__ void leave_bands(const T (&out)[2 * K][M], T (&ll)[K][M / 2], int level,
                                                 Store store) const
     {
 #pragma unroll
@@ -339,31 +326,31 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
             T part[M / 2];
             pick_columns<0>(out[2 * c], ll[c]);
             pick_columns<1>(out[2 * c], part);
-            store(c, L2K_HL, coefficients(c, level, L2K_HL, counts, part));
+            store(c, L2K_HL, coefficients(c, level, L2K_HL, part));
             pick_columns<0>(out[2 * c + 1], part);
-            store(c, L2K_LH, coefficients(c, level, L2K_LH, counts, part));
+            store(c, L2K_LH, coefficients(c, level, L2K_LH, part));
             pick_columns<1>(out[2 * c + 1], part);
-            store(c, L2K_HH, coefficients(c, level, L2K_HH, counts, part));
+            store(c, L2K_HH, coefficients(c, level, L2K_HH, part));
         }
     }
 
     template <int M>
-    __device__ __forceinline__ l2k_packed<D, M> coefficients(int c, int level, int band, bool counts,
+    __device__ __forceinline__ l2k_packed<D, M> coefficients(int c, int level, int band,
                                                              const T (&v)[M]) const
     {
         l2k_packed<D, M> q;
-        l2k_to_coefficients(v, p.steps[c].of[level][band], counts, &q);
+        l2k_to_coefficients(v, p.steps[c].of[level][band], &q);
         return q;
     }
 
     /* The last level's LL: coefficients like the others, or samples for the next launch. */
     template <int M, class Band, class Low>
-    __device__ __forceinline__ void leave_low(const T (&ll)[K][M], bool counts, Band band, Low low) const
+    __device__ __forceinline__ void leave_low(const T (&ll)[K][M], Band band, Low low) const
     {
 #pragma unroll
         for (int c = 0; c < K; c++) {
             if (p.low_in_bands) {
-                band(c, coefficients<M>(c, LEVELS - 1, L2K_LL, counts, ll[c]));
+                band(c, coefficients<M>(c, LEVELS - 1, L2K_LL, ll[c]));
             } else {
                 l2k_packed<L, M> samples;
 #pragma unroll
@@ -399,7 +386,7 @@ template <class W, int K, class D> __global__ void copy_kernel(const __grid_cons
         for (int c = 0; c < K; c++) {
             const l2k_cuda_bands &b = p.bands[c0 + c];
             l2k_packed<D, 1> q;
-            l2k_to_coefficients(v[c], p.steps[c].of[0][L2K_LL], true, &q);
+            l2k_to_coefficients(v[c], p.steps[c].of[0][L2K_LL], &q);
             q.store(reinterpret_cast<D *>(b.at[0][L2K_LL]) + x + (int64_t)y * b.stride);
         }
     }

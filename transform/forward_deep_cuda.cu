@@ -5,22 +5,10 @@
 namespace
 {
 
-/* Two samples, as one access. */
-template <class L> struct pair_of;
-template <> struct pair_of<int16_t> {
-    typedef short2 type;
-};
-template <> struct pair_of<int32_t> {
-    typedef int2 type;
-};
-template <> struct pair_of<float> {
-    typedef float2 type;
-};
-
 /* A patch on its way: samples of type L, which LL are too, to coefficients of type D. */
 template <class W, class D, class L, int GIVEN> struct forward_patch {
     typedef typename W::T T;
-    typedef typename pair_of<L>::type pair;
+    typedef typename l2k_pair<L>::type pair;
     typedef l2k_patch<W, GIVEN> patch_type;
     typedef l2k_patches<W, GIVEN> patches_type;
     enum { ROWS = patch_type::ROWS, LOWS = GIVEN / 2 }; /* rows that it needs, and that it gives of each subband */
@@ -51,7 +39,7 @@ template <class W, class D, class L, int GIVEN> struct forward_patch {
         int first = at.column - x.first, width = l2k_length(x);
         const L *samples = reinterpret_cast<const L *>(lane.samples) + first;
         L raw[ROWS][L2K_PATCH_COLUMNS] = {};
-        if (at.is_inside(x) && is_aligned()) {
+        if (at.is_inside(x) && l2k_pair<L>::fits(lane.samples, samples_stride, x)) {
             if (first >= 0 && first < width)
                 load_pairs(samples, raw);
         } else {
@@ -103,11 +91,6 @@ template <class W, class D, class L, int GIVEN> struct forward_patch {
     {
         int n = l2k_patch_row<W>(at.row - W::STEPS + r, y);
         return reinterpret_cast<const S *>(reinterpret_cast<const char *>(samples) + (int64_t)n * samples_stride);
-    }
-    __device__ __forceinline__ bool is_aligned() const
-    {
-        uintptr_t even = (uintptr_t)lane.samples + (x.first & 1) * sizeof(L);
-        return (even | (uintptr_t)samples_stride) % sizeof(pair) == 0;
     }
     __device__ __forceinline__ void load_pairs(const L *samples, L (&raw)[ROWS][L2K_PATCH_COLUMNS]) const
     {
@@ -170,7 +153,7 @@ template <class W, class D, class L, int GIVEN> struct forward_patch {
 #pragma unroll
         for (int i = 0; i < LOWS; i++)
             values[i] = value(band, i);
-        l2k_to_coefficients(values, l.steps[band], has_column(band), &q);
+        l2k_to_coefficients(values, l.steps[band], &q);
         store_rows<D>(band, reinterpret_cast<char *>(lane.bands[band]), p.bands_stride * (int)sizeof(D),
                       [&](int i) { return q.get(i); });
     }
@@ -215,19 +198,18 @@ __device__ __forceinline__ void forward_level(const l2k_cuda_deep &p, int level,
         patch.store_bands(); /* on the way while others are waited for */
 }
 
-/* Warps of a block: as many as take a level of 1024 x 1024 samples at once on 132 processors, if registers allow. */
-template <class W> struct block_warps {
-    enum { COUNT = W::STEPS == 2 ? 18 : 19 };
-};
+/* Warps of a block: as many as take a level of 1024 x 1024 samples at once on 132 processors. Samples of levels up to which
+ * patches are low: measured, bench/lab/README.md. */
+enum { BLOCK_WARPS = 20, LOW_TO = 1 << 18 };
 
 template <class W, class D, class L>
-__global__ void __launch_bounds__(32 * block_warps<W>::COUNT, 1) forward_deep_kernel(const __grid_constant__ l2k_cuda_deep p)
+__global__ void __launch_bounds__(32 * BLOCK_WARPS, 1) forward_deep_kernel(const __grid_constant__ l2k_cuda_deep p)
 {
     const l2k_meeting meeting(p.arrived);
     uint32_t before = 0;
     l2k_await_previous();
     for (int level = 0; level < p.levels; level++)
-        if (l2k_wants_low_patches(p, level))
+        if (l2k_wants_low_patches(p, level, LOW_TO))
             forward_level<forward_patch<W, D, L, 4>>(p, level, meeting, &before);
         else
             forward_level<forward_patch<W, D, L, 8>>(p, level, meeting, &before);
@@ -235,7 +217,7 @@ __global__ void __launch_bounds__(32 * block_warps<W>::COUNT, 1) forward_deep_ke
 
 template <class W, class D, class L> int launch(const l2k_cuda_deep &p, void *stream)
 {
-    return l2k_launch_deep<W>(forward_deep_kernel<W, D, L>, block_warps<W>::COUNT, p, (cudaStream_t)stream);
+    return l2k_launch_deep<W>(forward_deep_kernel<W, D, L>, BLOCK_WARPS, p, (cudaStream_t)stream);
 }
 
 } // namespace

@@ -137,7 +137,7 @@ template <class W, class Sink, class D, int LEVELS> struct inverse_walk {
     enum { AHEAD = 2, SLOT = K * PART };
     /* Two levels reach 6 (5/3) or 12 (9/7) columns. Three lanes of four would do for the latter, but then pairs of
      * lanes would not lie at pairs of level 2's coefficients. */
-    enum { HALO = (W::DELAY ? 2 : 1) * (N == 8 ? 1 : 2) };
+    enum { HALO = LEVELS == 1 && N == 4 ? 1 : (W::DELAY ? 2 : 1) * (N == 8 ? 1 : 2) };
     enum { MOST_STEPS = W::DELAY == 0 && K == 1 ? 4 : 1 << 20 }; /* measured: bench/lab/README.md */
     enum { UNROLLED = W::DELAY ? 1 : 2 };                        /* the 9/7's code is long enough */
     enum { PAIRS = K == 1 && W::DELAY == 0 ? 2 : 1 }; /* of rows that go through level 1 together, as registers allow */

@@ -18,14 +18,13 @@ template <class W, class D, class L, int GIVEN> struct inverse_patch {
     patch_type at;
     l2k_span x, y;
     l2k_cuda_deep_lane lane;
-    l2k_level_shift shift;
     D high[3][HIGHS];
     T v[ROWS][L2K_PATCH_COLUMNS];
 
     __device__ __forceinline__ inverse_patch(const l2k_cuda_deep &deep, int level, const patches_type &all,
                                              int number)
         : p(deep), l(deep.level[level]), low_in_band(deep.low_in_bands && level + 1 == deep.levels), at(all, number),
-          x(l.x), y(l.y), lane(l.lane[at.c]), shift(l.shift)
+          x(l.x), y(l.y), lane(l.lane[at.c])
     {
     }
     __device__ __forceinline__ void take(const patches_type &all, int number)
@@ -75,29 +74,40 @@ template <class W, class D, class L, int GIVEN> struct inverse_patch {
 
     __device__ __forceinline__ void store() const
     {
-        int first = at.column - x.first;
+        const l2k_level_shift shift = l.shift;
+        const int first = at.column - x.first, stride = l.samples_stride;
         bool left = at.keeps && (unsigned)first < (unsigned)l2k_length(x);
         bool right = at.keeps && (unsigned)(first + 1) < (unsigned)l2k_length(x);
-        char *to = lane.samples + (int64_t)(at.row - y.first) * l.samples_stride + first * (int)sizeof(L);
+        bool pairs = left && right && l2k_pair<L>::fits(lane.samples, stride, x);
+        char *to = lane.samples + (int64_t)(at.row - y.first) * stride + first * (int)sizeof(L);
+        if (left || right)
 #pragma unroll
-        for (int r = 0; r < GIVEN; r++) {
-            L *row = reinterpret_cast<L *>(to + (int64_t)r * l.samples_stride);
-            if (at.row + r < y.first || at.row + r >= y.end)
-                continue;
-            if (left)
-                row[0] = sample(v[W::STEPS - 1 + r][0]);
-            if (right)
-                row[1] = sample(v[W::STEPS - 1 + r][1]);
-        }
+            for (int r = 0; r < GIVEN; r++, to += stride)
+                if (at.row + r >= y.first && at.row + r < y.end)
+                    store_row(reinterpret_cast<L *>(to), r, shift, left, right, pairs);
         __syncwarp();
     }
 
   private:
-    __device__ __forceinline__ L sample(int32_t value) const
+    /* Row r of those that the patch gives. */
+    __device__ __forceinline__ void store_row(L *to, int r, const l2k_level_shift &shift, bool left, bool right,
+                                              bool pairs) const
+    {
+        L even = sample(v[W::STEPS - 1 + r][0], shift), odd = sample(v[W::STEPS - 1 + r][1], shift);
+        if (pairs) {
+            *reinterpret_cast<typename l2k_pair<L>::type *>(to) = {even, odd};
+            return;
+        }
+        if (left)
+            to[0] = even;
+        if (right)
+            to[1] = odd;
+    }
+    __device__ __forceinline__ L sample(int32_t value, const l2k_level_shift &shift) const
     {
         return (L)l2k_shift_up(value, shift);
     }
-    __device__ __forceinline__ L sample(float value) const
+    __device__ __forceinline__ L sample(float value, const l2k_level_shift &) const
     {
         return (L)value;
     }
@@ -177,19 +187,20 @@ __device__ __forceinline__ void inverse_level(const l2k_cuda_deep &p, int level,
         meeting.arrive(level - 1);
 }
 
-/* Warps of a block: as many as take a level of 1024 x 1024 samples at once on 132 processors, if registers allow. */
-template <class W> struct block_warps {
-    enum { COUNT = W::STEPS == 2 ? 18 : 16 };
+/* Warps of a block: as many as take a level of 1024 x 1024 samples at once on 132 processors, if registers allow. Samples of
+ * levels up to which patches are low: measured, bench/lab/README.md. */
+template <class W, class L> struct block {
+    enum { WARPS = W::STEPS == 2 && sizeof(L) == 2 ? 20 : 16, LOW_TO = W::STEPS == 2 ? 1 << 18 : 1 << 20 };
 };
 
 template <class W, class D, class L>
-__global__ void __launch_bounds__(32 * block_warps<W>::COUNT, 1) inverse_deep_kernel(const __grid_constant__ l2k_cuda_deep p)
+__global__ void __launch_bounds__(32 * block<W, L>::WARPS, 1) inverse_deep_kernel(const __grid_constant__ l2k_cuda_deep p)
 {
     const l2k_meeting meeting(p.arrived);
     uint32_t before = 0;
     l2k_await_previous();
     for (int level = p.levels - 1; level >= 0; level--)
-        if (l2k_wants_low_patches(p, level))
+        if (l2k_wants_low_patches(p, level, block<W, L>::LOW_TO))
             inverse_level<inverse_patch<W, D, L, 4>>(p, level, meeting, &before);
         else
             inverse_level<inverse_patch<W, D, L, 8>>(p, level, meeting, &before);
@@ -197,7 +208,7 @@ __global__ void __launch_bounds__(32 * block_warps<W>::COUNT, 1) inverse_deep_ke
 
 template <class W, class D, class L> int launch(const l2k_cuda_deep &p, void *stream)
 {
-    return l2k_launch_deep<W>(inverse_deep_kernel<W, D, L>, block_warps<W>::COUNT, p, (cudaStream_t)stream);
+    return l2k_launch_deep<W>(inverse_deep_kernel<W, D, L>, block<W, L>::WARPS, p, (cudaStream_t)stream);
 }
 
 } // namespace

@@ -24,21 +24,34 @@ struct level_group {
     bool deep;
 };
 
-/* Two levels in one walk save memory traffic, but a warp has many rows to warm up for; small levels fit into the cache,
- * and want few launches and many short ways (bench/lab/README.md). In samples, by wavelet, the latter by direction too. */
-const uint64_t TWO_LEVELS_FROM[2] = {(uint64_t)1 << 22, (uint64_t)1 << 24};
-const uint64_t DEEP_TO[2][2] = {{(uint64_t)1 << 20, (uint64_t)1 << 20}, {(uint64_t)1 << 22, (uint64_t)1 << 20}};
+/* From how many samples on a walk takes two levels: that saves memory traffic, but a warp has rows to warm up for, and
+ * columns on both sides that only its neighbours keep. Three components at once have a smaller share of lanes left. */
+uint64_t two_levels_from(const l2k_plan_spec *spec, l2k_wavelet wavelet, bool joined)
+{
+    if (wavelet == L2K_WAVELET_5_3)
+        return (uint64_t)1 << 22;
+    if (!joined)
+        return (uint64_t)1 << 24;
+    return spec->direction == L2K_FORWARD ? (uint64_t)1 << 26 : UINT64_MAX;
+}
 
-/* The group whose first level is `first`. */
+/* Up to how many samples a level is deep: it fits into the cache, and wants few launches and many short ways. */
+uint64_t deep_to(const l2k_plan_spec *spec, l2k_wavelet wavelet)
+{
+    return (uint64_t)1 << (wavelet == L2K_WAVELET_9_7 && spec->direction == L2K_FORWARD ? 22 : 20);
+}
+
+/* The group whose first level is `first`; bench/lab/README.md has what the limits were measured by. */
 level_group group_from(const l2k_plan_spec *spec, uint32_t c, unsigned first)
 {
     const l2k_plan_component *component = &spec->components[c];
     l2k_rect rect = l2k_resolution_rect(component->rect, first - 1);
     uint64_t samples = (uint64_t)l2k_rect_width(rect) * l2k_rect_height(rect);
     unsigned left = component->levels + 1 - first, most = spec->levels_at_once;
-    bool deep = most == 0 ? samples <= DEEP_TO[component->wavelet][spec->direction == L2K_INVERSE] : most > 2;
+    bool joined = spec->component_transform && c == 0 && first == l2k_discarded(spec->direction, component) + 1;
+    bool deep = most == 0 ? samples <= deep_to(spec, component->wavelet) : most > 2;
     if (most == 0)
-        most = samples >= TWO_LEVELS_FROM[component->wavelet] ? 2 : 1;
+        most = samples >= two_levels_from(spec, component->wavelet, joined) ? 2 : 1;
     return left > 0 && deep ? level_group{first, 1, true} : level_group{first, left < most ? left : most, false};
 }
 

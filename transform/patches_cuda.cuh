@@ -104,12 +104,34 @@ template <class S> __device__ __forceinline__ S l2k_load_written(const S *from)
     return __ldcg(from);
 }
 
-/* Rows that patches of a level are to give: of few samples few, so that no warp has long to go, of many more, since each
- * patch needs rows around it. */
-__device__ __forceinline__ bool l2k_wants_low_patches(const l2k_cuda_deep &p, int level)
+/* A lane's two samples of a row, as one access. */
+template <class S> struct l2k_pair_type;
+template <> struct l2k_pair_type<int16_t> {
+    typedef short2 type;
+};
+template <> struct l2k_pair_type<int32_t> {
+    typedef int2 type;
+};
+template <> struct l2k_pair_type<float> {
+    typedef float2 type;
+};
+
+template <class S> struct l2k_pair {
+    typedef typename l2k_pair_type<S>::type type;
+
+    /* Whether such accesses fit at even columns of a plane. */
+    static __device__ __forceinline__ bool fits(const char *samples, int stride, l2k_span x)
+    {
+        return (((uintptr_t)samples + (x.first & 1) * sizeof(S)) | (uintptr_t)stride) % sizeof(type) == 0;
+    }
+};
+
+/* Rows that patches of a level are to give: of few samples, up to `most`, few, so that no warp has long to go, of many
+ * more, since each patch needs rows around it. */
+__device__ __forceinline__ bool l2k_wants_low_patches(const l2k_cuda_deep &p, int level, int most)
 {
     int width = l2k_length(p.level[level].x), height = l2k_length(p.level[level].y);
-    return (int64_t)width * height * p.components <= 1 << 18; /* measured: bench/lab/README.md */
+    return (int64_t)width * height * p.components <= most;
 }
 
 /* ---- In launchers -------------------------------------------------------------------------------------------- */

@@ -14,7 +14,7 @@ typedef struct l2k_plan_component {
     unsigned precision; /* 1 to 31 */
     bool is_signed;
     bool narrow_low;               /* inverse 5/3 only: l2k_low_fits_int16 holds; false is always right */
-    float steps[L2K_MAX_SUBBANDS]; /* 9/7 only: quantiser step per subband (E-3), in units of samples */
+    float steps[L2K_MAX_SUBBANDS]; /* 9/7 only: quantiser step per subband (E-3), in units of samples, of 12 significant bits */
 } l2k_plan_component;
 
 /* Whether every LL of an inverse 5/3 stays within int16 where the magnitudes of subband b are below 2^bits[b]: one
