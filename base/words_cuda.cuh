@@ -68,15 +68,10 @@ template <int BYTES> struct l2k_words {
 
 /* N values of type S in such words. Fewer than four bytes are an access of their own. */
 template <class S, int N> struct l2k_packed {
-    enum {
-        BYTES = (int)sizeof(S) * N,
-        SMALL = BYTES < 4,
-        ALIGNMENT = SMALL                    ? BYTES
-                    : (int)l2k_words < SMALL ? 4
-                                             : BYTES > ::ALIGNMENT
-    };
-    enum { WORDS = l2k_words < SMALL ? 4 : BYTES > ::N };
-    l2k_words<SMALL ? 4 : BYTES> words;
+    enum { BYTES = (int)sizeof(S) * N, SMALL = BYTES < 4 };
+    typedef l2k_words<(SMALL ? 4 : BYTES)> words_type;
+    enum { ALIGNMENT = SMALL ? BYTES : (int)words_type::ALIGNMENT, WORDS = words_type::N };
+    words_type words;
 
     __device__ __forceinline__ static bool is_aligned(const void *address)
     {

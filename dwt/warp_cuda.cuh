@@ -90,8 +90,7 @@ __device__ __forceinline__ void l2k_step_row(T (&row)[N], const T (&above)[N], c
 
 /* Step number K, from 1, on every other row of a patch of rows that are all there; what is on its edges, and a step
  * more with every step, is not right afterwards. */
-template <int K, int R, int N, class T, class F>
-__device__ __forceinline__ void l2k_step_rows(T (&v)[R][N], F f)
+template <int K, int R, int N, class T, class F> __device__ __forceinline__ void l2k_step_rows(T (&v)[R][N], F f)
 {
 #pragma unroll
     for (int r = K; r < R - K; r += 2)

@@ -84,8 +84,8 @@ __device__ __forceinline__ int32_t l2k_finish(float value, l2k_level_shift shift
     return l2k_shift_up_f32(value, shift);
 }
 
-/* The same for samples of at most 16 bits, whose ranges floats know exactly: clamped first, which comes to the same, then
- * rounded by adding 1.5 * 2^23, which leaves the integer in the mantissa. */
+/* The same for samples of at most 16 bits, whose ranges floats know exactly: clamped first, which comes to the same,
+ * then rounded by adding 1.5 * 2^23, which leaves the integer in the mantissa. */
 __device__ __forceinline__ int32_t l2k_finish_small(float value, l2k_level_shift shift)
 {
     float clamped = fminf(fmaxf(value, (float)shift.low), (float)shift.high);

@@ -1,66 +1,29 @@
 /* One or two decomposition levels, forward: pixel pass in the loads, lifting in registers, quantiser in the stores. */
 #include "quant/quantiser_cuda.cuh"
 #include "tiling/pixel_cuda.cuh"
-#include "transform/strips_cuda.cuh"
+#include "transform/launch_cuda.cuh"
 
 namespace
 {
 
 /* ---- Stores -------------------------------------------------------------------------------------------------- */
 
-/* Where a lane's N columns of a level go: N / 2 low and N / 2 high ones, and which rows there are. */
-template <class D, int N> struct band_stores {
-    enum { HALF = N / 2 };
-    typedef l2k_packed<D, HALF> packed;
-    l2k_lane_run<HALF> low, high;
-    l2k_span low_rows, high_rows;
+/* Where a lane's N columns of a level go. */
+template <class D, int N> struct band_stores : l2k_band_places<D, N> {
+    typedef l2k_band_places<D, N> places;
+    typedef l2k_packed<D, N / 2> packed;
 
-    /* `warp` and `lane` are the columns at which they begin, and the spans the level's samples. */
     __device__ __forceinline__ band_stores(const l2k_cuda_bands &b, int level, int warp, int lane, bool keeps,
                                            l2k_span x, l2k_span y)
-        : low_rows(l2k_low_span(y)), high_rows(l2k_high_span(y))
+        : places(b, level, warp, lane, keeps, x, y, packed::ALIGNMENT)
     {
-        l2k_span low_columns = l2k_low_span(x), high_columns = l2k_high_span(x);
-        low = {(lane >> 1) - low_columns.first, keeps ? l2k_length(low_columns) : 0,
-               packed::is_aligned(at(b, level, L2K_LH, (warp >> 1) - low_columns.first, 0))};
-        high = {(lane >> 1) - high_columns.first, keeps ? l2k_length(high_columns) : 0,
-                packed::is_aligned(at(b, level, L2K_HL, (warp >> 1) - high_columns.first, 0))};
-    }
-
-    static __device__ __forceinline__ D *at(const l2k_cuda_bands &b, int level, int band, int x, int y)
-    {
-        return reinterpret_cast<D *>(b.at[level][band]) + x + (int64_t)y * b.stride;
-    }
-
-    __device__ __forceinline__ bool is_aligned() const
-    {
-        return low.aligned && high.aligned;
-    }
-
-    __device__ __forceinline__ const l2k_lane_run<HALF> &run(int band) const
-    {
-        return band & L2K_HL ? high : low;
-    }
-    __device__ __forceinline__ l2k_span rows(int band) const
-    {
-        return band & L2K_LH ? high_rows : low_rows;
     }
 
     /* Row n of a band, if the band has it. */
     __device__ __forceinline__ void store(const l2k_cuda_bands &b, int level, int band, const packed &q, int n) const
     {
-        if (n >= rows(band).first && n < rows(band).end)
-            l2k_store_run(at(b, level, band, 0, n - rows(band).first), run(band), q);
-    }
-    __device__ __forceinline__ const char *row(const l2k_cuda_bands &b, int level, int band, int n) const
-    {
-        return reinterpret_cast<const char *>(at(b, level, band, 0, n - rows(band).first));
-    }
-    /* The lane's place in it, where it has one. */
-    __device__ __forceinline__ l2k_cursor<D> from(const l2k_cuda_bands &b, int level, int band, int n) const
-    {
-        return l2k_cursor<D>(at(b, level, band, run(band).first, n - rows(band).first), b.stride * (int)sizeof(D),
-                             run(band).count != 0);
+        if (places::has_row(band, n))
+            l2k_store_run(places::row(b, level, band, n), places::run(band), q);
     }
 };
 
@@ -92,7 +55,7 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
      * parts of a row begin and end on 32 bytes. */
     enum { HALO = N == 8 ? 2 : W::DELAY == 0 ? 4 : LEVELS == 2 ? 3 : 1 };
     enum { MOST_STEPS = W::DELAY ? 1 << 20 : K == 1 ? 4 : 8 }; /* measured: bench/lab/README.md */
-    enum { UNROLLED = W::DELAY ? 1 : 2 };             /* the 9/7's code is long enough */
+    enum { UNROLLED = W::DELAY ? 1 : 2 };                      /* the 9/7's code is long enough */
     enum { PAIRS = K == 1 && W::DELAY == 0 ? 2 : 1 }; /* of rows that go through level 1 together, as registers allow */
     const l2k_cuda_pass &p;
     int c0, begin;
@@ -113,6 +76,18 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
           source(&pass.samples[component], strip.lane, strip.first_column - pass.x.first, strip.column - pass.x.first,
                  l2k_length(pass.x))
     {
+    }
+
+    /* The steps whose rows the bands of both levels need; W::DELAY + 1 is how far level 2 lags behind. */
+    static void set_steps(l2k_cuda_pass *p)
+    {
+        int first = ((p->y.first >> 1) + 1) >> 1, end = (((p->y.end - 1) >> 1) + 1) / 2 + 1;
+        l2k_span low = {(p->y.first + 1) >> 1, (p->y.end + 1) >> 1};
+        if (LEVELS == 2 && low.end > low.first)
+            end = max(end, ((low.end - 1) >> 1) + W::DELAY + 2);
+        p->first_step = first;
+        p->end_step = end;
+        p->warm_up = LEVELS == 2 ? (W::DELAY ? 6 : 3) : (W::DELAY ? 2 : 1);
     }
 
     /* The first of the four rows that step `step` takes. */
@@ -204,14 +179,18 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
             low = l2k_cursor<L>(l2k_plane_row<L>(plane, n) + w.template low_run<N / 2 / LEVELS>().first,
                                 plane.row_stride, w.stores1.low.count != 0);
         }
+        static __device__ __forceinline__ int64_t bytes_between(const D *from, const D *to)
+        {
+            return reinterpret_cast<const char *>(to) - reinterpret_cast<const char *>(from);
+        }
         template <class Stores>
         static __device__ __forceinline__ void set_out(const Stores &stores, const l2k_cuda_bands &bands, int level,
                                                        int n, l2k_cursor<D> (&out)[2], int64_t (&away)[2])
         {
             out[0] = stores.from(bands, level, L2K_HL, n);
             out[1] = stores.from(bands, level, L2K_LH, n);
-            away[0] = stores.row(bands, level, L2K_HH, n) - stores.row(bands, level, L2K_HL, n);
-            away[1] = stores.row(bands, level, L2K_LL, n) - stores.row(bands, level, L2K_LH, n);
+            away[0] = bytes_between(stores.row(bands, level, L2K_HL, n), stores.row(bands, level, L2K_HH, n));
+            away[1] = bytes_between(stores.row(bands, level, L2K_LH, n), stores.row(bands, level, L2K_LL, n));
         }
         __device__ __forceinline__ void load(int, l2k_shared slot)
         {
@@ -310,8 +289,7 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
                            [&](int c, int band, const l2k_packed<D, N / 2> &q) { way.store1(c, j + i, band, q); });
             if (LEVELS == 1)
                 leave_low<N / 2>(
-                    ll[last + i],
-                    [&](int c, const l2k_packed<D, N / 2> &q) { way.store1(c, j + i, L2K_LL, q); },
+                    ll[last + i], [&](int c, const l2k_packed<D, N / 2> &q) { way.store1(c, j + i, L2K_LL, q); },
                     [&](int c, const l2k_packed<L, N / 2> &q) { way.store_low(c, j + i, q); });
         }
     }
@@ -335,8 +313,7 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
     }
 
     template <int M>
-    __device__ __forceinline__ l2k_packed<D, M> coefficients(int c, int level, int band,
-                                                             const T (&v)[M]) const
+    __device__ __forceinline__ l2k_packed<D, M> coefficients(int c, int level, int band, const T (&v)[M]) const
     {
         l2k_packed<D, M> q;
         l2k_to_coefficients(v, p.steps[c].of[level][band], &q);
@@ -394,63 +371,6 @@ template <class W, int K, class D> __global__ void copy_kernel(const __grid_cons
 
 /* ---- Launchers ----------------------------------------------------------------------------------------------- */
 
-/* The steps whose rows the bands of both levels need; W::DELAY + 1 is how far level 2 lags behind. */
-template <class W> void set_steps(l2k_cuda_pass *p)
-{
-    int first = ((p->y.first >> 1) + 1) >> 1, end = (((p->y.end - 1) >> 1) + 1) / 2 + 1;
-    l2k_span low = {(p->y.first + 1) >> 1, (p->y.end + 1) >> 1};
-    if (p->levels == 2 && low.end > low.first)
-        end = max(end, ((low.end - 1) >> 1) + W::DELAY + 2);
-    p->first_step = first;
-    p->end_step = end;
-    p->warm_up = p->levels == 2 ? (W::DELAY ? 6 : 3) : (W::DELAY ? 2 : 1);
-}
-
-template <class W, class Source, class D, int LEVELS, int WARPS> int launch_levels(l2k_cuda_pass p, cudaStream_t stream)
-{
-    typedef forward_walk<W, Source, D, LEVELS> walk_type;
-    const int launches = p.components / Source::COMPONENTS;
-    int warps = WARPS, error = l2k_resident_warps(&warps);
-    if (error != cudaSuccess)
-        return error;
-    set_steps<W>(&p);
-    l2k_share_steps(&p, (32 - 2 * walk_type::HALO) * Source::COLUMNS, launches, warps, walk_type::MOST_STEPS);
-    dim3 grid(p.strips * l2k_divide_up(p.end_step - p.first_step, p.steps_each), launches);
-    p.follows = p.follows && l2k_may_start_early((int)grid.x * launches, warps);
-    return l2k_launch(forward_kernel<W, Source, D, LEVELS, WARPS>, grid, 32, false, p.follows, p, stream);
-}
-
-/* Warps that a processor is to hold: what registers allow without spills. */
-template <class W, class D> struct warps {
-    enum {
-        PLAIN = W::DELAY ? 12 : 16,
-        SINGLE = W::DELAY && sizeof(D) == 4 && (D)0.5f == 0 ? 12 : 16, /* one level, one component */
-        WIDE = 12,
-        BYTES = 12,
-        JOINED = 12,
-        ANY = 8
-    };
-};
-
-template <class W, class Source, class D, int WARPS> int launch_strips(const l2k_cuda_pass &p, cudaStream_t stream)
-{
-    const bool more = W::DELAY && Source::COMPONENTS == 1 && WARPS > warps<W, D>::ANY;
-    const int single = more ? (int)warps<W, D>::SINGLE : WARPS;
-    return p.levels == 2 ? launch_levels<W, Source, D, 2, WARPS>(p, stream)
-                         : launch_levels<W, Source, D, 1, single>(p, stream);
-}
-
-template <class W, class D> int launch_copy(const l2k_cuda_pass &p, cudaStream_t stream)
-{
-    int height = p.y.end - p.y.first;
-    dim3 grid(l2k_divide_up(p.x.end - p.x.first, 128), height < 65535 ? height : 65535, p.joined ? 1 : p.components);
-    if (p.joined)
-        copy_kernel<W, 3, D><<<grid, 128, 0, stream>>>(p);
-    else
-        copy_kernel<W, 1, D><<<grid, 128, 0, stream>>>(p);
-    return cudaGetLastError();
-}
-
 /* The sign bits of packed samples of one word. */
 void flip_signs(l2k_cuda_plane *planes, int count)
 {
@@ -460,62 +380,49 @@ void flip_signs(l2k_cuda_plane *planes, int count)
                                                             : 0;
 }
 
-template <class W, class D> int launch_joined(l2k_cuda_pass p, cudaStream_t stream)
-{
-    int bits = l2k_sample_bits(p.samples[0].type);
-    flip_signs(p.samples, 3);
-    if (bits == 8 && l2k_are_triples<uint8_t>(p.samples))
-        return launch_strips<W, l2k_triple_source<W, uint8_t, 4>, D, warps<W, D>::JOINED>(p, stream);
-    if (bits == 16 && l2k_are_triples<uint16_t>(p.samples))
-        return launch_strips<W, l2k_triple_source<W, uint16_t, 4>, D, warps<W, D>::JOINED>(p, stream);
-    return launch_strips<W, l2k_any_source<W, 3, 4>, D, warps<W, D>::ANY>(p, stream);
-}
+/* The number of warps that a processor is to hold is what registers allow without spills. */
+template <class W, class D> struct launcher {
+    enum { PLAIN = W::DELAY ? 12 : 16, OTHER = 12, ANY = 8 };
+    enum { SINGLE = W::DELAY && sizeof(D) == 4 && (D)0.5f == 0 ? 12 : 16 }; /* 9/7, one level, one component */
 
-template <class W, class D> struct wide_source; /* 32-bit samples: integers for the 5/3, floats for the 9/7 */
-template <class D> struct wide_source<l2k_wavelet_53, D> {
-    typedef l2k_plane_source<l2k_wavelet_53, int32_t, 8> type;
-    static const l2k_sample_type SAMPLES = L2K_SAMPLE_S32;
-};
-template <class D> struct wide_source<l2k_wavelet_97, D> {
-    typedef l2k_plane_source<l2k_wavelet_97, float, 8> type;
-    static const l2k_sample_type SAMPLES = L2K_SAMPLE_F32;
-};
-
-/* All components of a pass have planes of one kind, or else they are taken as any. */
-template <class W, class D> int launch(l2k_cuda_pass p, cudaStream_t stream)
-{
-    if (p.levels == 0)
-        return launch_copy<W, D>(p, stream);
-    if (p.joined)
-        return launch_joined<W, D>(p, stream);
-    bool bytes = true, words = true, wide = true;
-    for (int c = 0; c < p.components; c++) {
-        const l2k_cuda_plane &plane = p.samples[c];
-        bytes = bytes && l2k_sample_bits(plane.type) == 8 && l2k_is_packed<uint8_t>(plane);
-        words = words && l2k_sample_bits(plane.type) == 16 && l2k_is_packed<uint16_t>(plane);
-        wide = wide && plane.type == wide_source<W, D>::SAMPLES && l2k_is_packed<int32_t>(plane);
+    static int launch(l2k_cuda_pass p, cudaStream_t stream)
+    {
+        typedef typename l2k_wide_sample<W>::type wide;
+        l2k_form form = l2k_form_of(p);
+        if (p.levels == 0)
+            return l2k_launch_columns(p.joined ? copy_kernel<W, 3, D> : copy_kernel<W, 1, D>, p, stream);
+        if (form == L2K_FORM_ANY)
+            return p.joined ? by_levels<l2k_any_source<W, 3, 4>, ANY>(p, stream)
+                            : by_levels<l2k_any_source<W, 1, 8>, ANY>(p, stream);
+        flip_signs(p.samples, p.components);
+        switch (form) {
+        case L2K_FORM_8:
+            return by_levels<l2k_plane_source<W, uint8_t, 8>, OTHER>(p, stream);
+        case L2K_FORM_16:
+            return by_levels<l2k_plane_source<W, uint16_t, 8>, PLAIN>(p, stream);
+        case L2K_FORM_32:
+            return by_levels<l2k_plane_source<W, wide, 8>, OTHER>(p, stream);
+        case L2K_FORM_TRIPLES_8:
+            return by_levels<l2k_triple_source<W, uint8_t, 4>, OTHER>(p, stream);
+        default:
+            return by_levels<l2k_triple_source<W, uint16_t, 4>, OTHER>(p, stream);
+        }
     }
-    flip_signs(p.samples, p.components);
-    if (bytes)
-        return launch_strips<W, l2k_plane_source<W, uint8_t, 8>, D, warps<W, D>::BYTES>(p, stream);
-    if (words)
-        return launch_strips<W, l2k_plane_source<W, uint16_t, 8>, D, warps<W, D>::PLAIN>(p, stream);
-    if (wide)
-        return launch_strips<W, typename wide_source<W, D>::type, D, warps<W, D>::WIDE>(p, stream);
-    return launch_strips<W, l2k_any_source<W, 1, 8>, D, warps<W, D>::ANY>(p, stream);
-}
+
+  private:
+    template <class Source, int WARPS> static int by_levels(const l2k_cuda_pass &p, cudaStream_t stream)
+    {
+        enum { ONE = W::DELAY && Source::COMPONENTS == 1 && WARPS > ANY ? (int)SINGLE : WARPS };
+        if (p.levels == 2)
+            return l2k_launch_walk<forward_walk<W, Source, D, 2>, WARPS>(forward_kernel<W, Source, D, 2, WARPS>, p,
+                                                                         stream);
+        return l2k_launch_walk<forward_walk<W, Source, D, 1>, ONE>(forward_kernel<W, Source, D, 1, ONE>, p, stream);
+    }
+};
 
 } // namespace
 
-extern "C" int l2k_cuda_forward_pass(const l2k_cuda_pass *p, void *opaque)
+extern "C" int l2k_cuda_forward_pass(const l2k_cuda_pass *p, void *stream)
 {
-    cudaStream_t stream = (cudaStream_t)opaque;
-    bool narrow = p->type == L2K_COEFFICIENT_INT16;
-    if (p->x.end == p->x.first || p->y.end == p->y.first)
-        return cudaSuccess;
-    if (p->wavelet == L2K_WAVELET_5_3)
-        return narrow ? launch<l2k_wavelet_53, int16_t>(*p, stream) : launch<l2k_wavelet_53, int32_t>(*p, stream);
-    if (p->type == L2K_COEFFICIENT_FLOAT32)
-        return launch<l2k_wavelet_97, float>(*p, stream);
-    return narrow ? launch<l2k_wavelet_97, int16_t>(*p, stream) : launch<l2k_wavelet_97, int32_t>(*p, stream);
+    return l2k_launch_by_type<launcher>(*p, (cudaStream_t)stream);
 }

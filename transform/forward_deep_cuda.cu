@@ -6,31 +6,25 @@ namespace
 {
 
 /* A patch on its way: samples of type L, which LL are too, to coefficients of type D. */
-template <class W, class D, class L, int GIVEN> struct forward_patch {
+template <class W, class D, class L, int GIVEN> struct forward_patch : l2k_patch_work<W, GIVEN> {
     typedef typename W::T T;
     typedef typename l2k_pair<L>::type pair;
-    typedef l2k_patch<W, GIVEN> patch_type;
-    typedef l2k_patches<W, GIVEN> patches_type;
-    enum { ROWS = patch_type::ROWS, LOWS = GIVEN / 2 }; /* rows that it needs, and that it gives of each subband */
-    const l2k_cuda_deep &p;
-    const l2k_cuda_deep_level &l;
-    bool low_in_band;
-    patch_type at;
-    l2k_span x, y;
-    l2k_cuda_deep_lane lane;
+    typedef l2k_patch_work<W, GIVEN> work;
+    enum { ROWS = work::patch::ROWS, LOWS = GIVEN / 2 }; /* rows that it needs, and that it gives of each subband */
+    using work::at;
+    using work::l;
+    using work::lane;
+    using work::low_in_band;
+    using work::p;
+    using work::x;
+    using work::y;
     int samples_stride;
     T v[ROWS][L2K_PATCH_COLUMNS];
 
-    __device__ __forceinline__ forward_patch(const l2k_cuda_deep &deep, int level, const patches_type &all,
+    __device__ __forceinline__ forward_patch(const l2k_cuda_deep &deep, int level, const typename work::patches &all,
                                              int number)
-        : p(deep), l(deep.level[level]), low_in_band(deep.low_in_bands && level + 1 == deep.levels), at(all, number), x(l.x), y(l.y), lane(l.lane[at.c]),
-          samples_stride(l.samples_stride)
+        : work(deep, level, all, number), samples_stride(l.samples_stride)
     {
-    }
-    __device__ __forceinline__ void take(const patches_type &all, int number)
-    {
-        at = patch_type(all, number);
-        lane = l.lane[at.c];
     }
 
     /* A lane has two samples of a row, one or none; beyond the ends of the line, anything will do. */
@@ -56,8 +50,7 @@ template <class W, class D, class L, int GIVEN> struct forward_patch {
 
     __device__ __forceinline__ void transform()
     {
-        T(&rows)[GIVEN][L2K_PATCH_COLUMNS] =
-            reinterpret_cast<T(&)[GIVEN][L2K_PATCH_COLUMNS]>(v[W::STEPS]);
+        T(&rows)[GIVEN][L2K_PATCH_COLUMNS] = reinterpret_cast<T(&)[GIVEN][L2K_PATCH_COLUMNS]>(v[W::STEPS]);
         l2k_lane_columns columns = {at.column, x};
         if (l2k_is_lone(y))
             lone_rows();
@@ -177,7 +170,7 @@ __device__ __forceinline__ void forward_level(const l2k_cuda_deep &p, int level,
                                               uint32_t *before)
 {
     const int first = threadIdx.x / 32 * gridDim.x + blockIdx.x, warps = blockDim.x / 32 * gridDim.x;
-    typename Patch::patches_type all(p.level[level].x, p.level[level].y);
+    typename Patch::patches all(p.level[level].x, p.level[level].y);
     const int count = all.count(p.components);
     Patch patch(p, level, all, first); /* what needs no samples, before waiting for them */
     if (level > 0)
@@ -198,8 +191,8 @@ __device__ __forceinline__ void forward_level(const l2k_cuda_deep &p, int level,
         patch.store_bands(); /* on the way while others are waited for */
 }
 
-/* Warps of a block: as many as take a level of 1024 x 1024 samples at once on 132 processors. Samples of levels up to which
- * patches are low: measured, bench/lab/README.md. */
+/* Warps of a block: as many as take a level of 1024 x 1024 samples at once on 132 processors. Samples of levels up to
+ * which patches are low: measured, bench/lab/README.md. */
 enum { BLOCK_WARPS = 20, LOW_TO = 1 << 18 };
 
 template <class W, class D, class L>

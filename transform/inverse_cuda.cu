@@ -2,63 +2,30 @@
  */
 #include "quant/quantiser_cuda.cuh"
 #include "tiling/pixel_cuda.cuh"
-#include "transform/strips_cuda.cuh"
+#include "transform/launch_cuda.cuh"
 
 namespace
 {
 
 /* ---- Loads --------------------------------------------------------------------------------------------------- */
 
-/* Where a lane's N columns of a level come from: N / 2 low and N / 2 high ones, and which rows there are. */
-template <class D, int N> struct band_loads {
-    enum { HALF = N / 2 };
-    typedef l2k_landing<D, HALF> landing;
-    l2k_lane_run<HALF> low, high;
-    l2k_span low_rows, high_rows;
+/* Where a lane's N columns of a level come from. */
+template <class D, int N> struct band_loads : l2k_band_places<const D, N> {
+    typedef l2k_band_places<const D, N> places;
+    typedef l2k_landing<D, N / 2> landing;
 
-    /* `warp` and `lane` are the columns at which they begin, and the spans the level's samples. */
     __device__ __forceinline__ band_loads(const l2k_cuda_bands &b, int level, int warp, int lane, l2k_span x,
                                           l2k_span y)
-        : low_rows(l2k_low_span(y)), high_rows(l2k_high_span(y))
+        : places(b, level, warp, lane, true, x, y, landing::ACCESS)
     {
-        l2k_span low_columns = l2k_low_span(x), high_columns = l2k_high_span(x);
-        low = {(lane >> 1) - low_columns.first, l2k_length(low_columns),
-               (uintptr_t)at(b, level, L2K_LH, (warp >> 1) - low_columns.first, 0) % landing::ACCESS == 0};
-        high = {(lane >> 1) - high_columns.first, l2k_length(high_columns),
-                (uintptr_t)at(b, level, L2K_HL, (warp >> 1) - high_columns.first, 0) % landing::ACCESS == 0};
-    }
-
-    static __device__ __forceinline__ const D *at(const l2k_cuda_bands &b, int level, int band, int x, int y)
-    {
-        return reinterpret_cast<const D *>(b.at[level][band]) + x + (int64_t)y * b.stride;
-    }
-
-    __device__ __forceinline__ bool is_aligned() const
-    {
-        return low.aligned && high.aligned;
-    }
-
-    __device__ __forceinline__ const l2k_lane_run<HALF> &run(int band) const
-    {
-        return band & L2K_HL ? high : low;
-    }
-    __device__ __forceinline__ l2k_span rows(int band) const
-    {
-        return band & L2K_LH ? high_rows : low_rows;
     }
 
     /* Row n of a band; where the band lacks it, nothing that counts. */
     __device__ __forceinline__ void load(const l2k_cuda_bands &b, int level, int band, int n, int lane,
                                          l2k_shared slot) const
     {
-        if (n >= rows(band).first && n < rows(band).end)
-            landing::load(slot, lane, at(b, level, band, 0, n - rows(band).first), run(band));
-    }
-    /* The lane's place in it, where it has one. */
-    __device__ __forceinline__ l2k_cursor<const D> from(const l2k_cuda_bands &b, int level, int band, int n) const
-    {
-        return l2k_cursor<const D>(at(b, level, band, run(band).first, n - rows(band).first), b.stride * (int)sizeof(D),
-                                   !run(band).is_empty());
+        if (places::has_row(band, n))
+            landing::load(slot, lane, places::row(b, level, band, n), places::run(band));
     }
 };
 
@@ -163,6 +130,14 @@ template <class W, class Sink, class D, int LEVELS> struct inverse_walk {
           sink(&pass.samples[component], strip.first_column - pass.x.first, strip.column - pass.x.first,
                l2k_length(pass.x), strip.keeps)
     {
+    }
+
+    /* The steps that give the rows of the samples: step s gives 4 s - 3 - 6 DELAY and the three after. */
+    static void set_steps(l2k_cuda_pass *p)
+    {
+        p->first_step = (p->y.first + 3 + 6 * W::DELAY) >> 2;
+        p->end_step = ((p->y.end + 2 + 6 * W::DELAY) >> 2) + 1;
+        p->warm_up = LEVELS == 2 ? (W::DELAY ? 5 : 2) : (W::DELAY ? 2 : 1);
     }
 
     static __device__ __forceinline__ int first_row(int step)
@@ -410,108 +385,44 @@ template <class W, int K, class D> __global__ void copy_kernel(const __grid_cons
 
 /* ---- Launchers ----------------------------------------------------------------------------------------------- */
 
-/* The steps that give the rows of the samples: step s gives 4 s - 3 - 6 DELAY and the three after. */
-template <class W> void set_steps(l2k_cuda_pass *p)
-{
-    p->first_step = (p->y.first + 3 + 6 * W::DELAY) >> 2;
-    p->end_step = ((p->y.end + 2 + 6 * W::DELAY) >> 2) + 1;
-    p->warm_up = p->levels == 2 ? (W::DELAY ? 5 : 2) : (W::DELAY ? 2 : 1);
-}
+/* The number of warps that a processor is to hold is what registers allow without spills. */
+template <class W, class D> struct launcher {
+    enum { PLAIN = W::DELAY ? 12 : 16, JOINED = PLAIN - (sizeof(D) == 2 ? 0 : 4), ANY = W::DELAY ? 8 : 12 };
 
-template <class W, class Sink, class D, int LEVELS, int WARPS> int launch_levels(l2k_cuda_pass p, cudaStream_t stream)
-{
-    typedef inverse_walk<W, Sink, D, LEVELS> walk_type;
-    const int launches = p.components / Sink::COMPONENTS;
-    int warps = WARPS, error = l2k_resident_warps(&warps);
-    if (error != cudaSuccess)
-        return error;
-    set_steps<W>(&p);
-    l2k_share_steps(&p, (32 - 2 * walk_type::HALO) * Sink::COLUMNS, launches, warps, walk_type::MOST_STEPS);
-    dim3 grid(p.strips * l2k_divide_up(p.end_step - p.first_step, p.steps_each), launches);
-    p.follows = p.follows && l2k_may_start_early((int)grid.x * launches, warps);
-    return l2k_launch(inverse_kernel<W, Sink, D, LEVELS, WARPS>, grid, 32, false, p.follows, p, stream);
-}
-
-template <class W, class Sink, class D, int WARPS> int launch_strips(const l2k_cuda_pass &p, cudaStream_t stream)
-{
-    return p.levels == 2 ? launch_levels<W, Sink, D, 2, WARPS>(p, stream)
-                         : launch_levels<W, Sink, D, 1, WARPS>(p, stream);
-}
-
-template <class W, class D> int launch_copy(const l2k_cuda_pass &p, cudaStream_t stream)
-{
-    int height = p.y.end - p.y.first;
-    dim3 grid(l2k_divide_up(p.x.end - p.x.first, 128), height < 65535 ? height : 65535, p.joined ? 1 : p.components);
-    if (p.joined)
-        copy_kernel<W, 3, D><<<grid, 128, 0, stream>>>(p);
-    else
-        copy_kernel<W, 1, D><<<grid, 128, 0, stream>>>(p);
-    return cudaGetLastError();
-}
-
-/* Warps that a processor is to hold: what registers allow without spills. */
-template <class W, class D> struct warps {
-    enum {
-        PLAIN = W::DELAY ? 12 : 16,
-        JOINED = (W::DELAY ? 12 : 16) - (sizeof(D) == 2 ? 0 : 4),
-        ANY = W::DELAY ? 8 : 12
-    };
-};
-
-template <class W, class D> int launch_joined(const l2k_cuda_pass &p, cudaStream_t stream)
-{
-    int bits = l2k_sample_bits(p.samples[0].type);
-    if (bits == 8 && l2k_are_triples<uint8_t>(p.samples))
-        return launch_strips<W, l2k_triple_sink<W, uint8_t, 4>, D, warps<W, D>::JOINED>(p, stream);
-    if (bits == 16 && l2k_are_triples<uint16_t>(p.samples))
-        return launch_strips<W, l2k_triple_sink<W, uint16_t, 4>, D, warps<W, D>::JOINED>(p, stream);
-    return launch_strips<W, l2k_any_sink<W, 3, 4>, D, warps<W, D>::ANY>(p, stream);
-}
-
-template <class W> struct wide_sink; /* 32-bit samples: integers for the 5/3, floats for the 9/7 */
-template <> struct wide_sink<l2k_wavelet_53> {
-    typedef l2k_plane_sink<l2k_wavelet_53, int32_t, 8> type;
-    static const l2k_sample_type SAMPLES = L2K_SAMPLE_S32;
-};
-template <> struct wide_sink<l2k_wavelet_97> {
-    typedef l2k_plane_sink<l2k_wavelet_97, float, 8> type;
-    static const l2k_sample_type SAMPLES = L2K_SAMPLE_F32;
-};
-
-/* All components of a pass have planes of one kind, or else they are taken as any. */
-template <class W, class D> int launch(const l2k_cuda_pass &p, cudaStream_t stream)
-{
-    if (p.levels == 0)
-        return launch_copy<W, D>(p, stream);
-    if (p.joined)
-        return launch_joined<W, D>(p, stream);
-    bool bytes = true, words = true, wide = true;
-    for (int c = 0; c < p.components; c++) {
-        const l2k_cuda_plane &plane = p.samples[c];
-        bytes = bytes && l2k_sample_bits(plane.type) == 8 && l2k_is_packed<uint8_t>(plane);
-        words = words && l2k_sample_bits(plane.type) == 16 && l2k_is_packed<uint16_t>(plane);
-        wide = wide && plane.type == wide_sink<W>::SAMPLES && l2k_is_packed<int32_t>(plane);
+    static int launch(const l2k_cuda_pass &p, cudaStream_t stream)
+    {
+        typedef typename l2k_wide_sample<W>::type wide;
+        if (p.levels == 0)
+            return l2k_launch_columns(p.joined ? copy_kernel<W, 3, D> : copy_kernel<W, 1, D>, p, stream);
+        switch (l2k_form_of(p)) {
+        case L2K_FORM_8:
+            return by_levels<l2k_plane_sink<W, uint8_t, 8>, PLAIN>(p, stream);
+        case L2K_FORM_16:
+            return by_levels<l2k_plane_sink<W, uint16_t, 8>, PLAIN>(p, stream);
+        case L2K_FORM_32:
+            return by_levels<l2k_plane_sink<W, wide, 8>, PLAIN>(p, stream);
+        case L2K_FORM_TRIPLES_8:
+            return by_levels<l2k_triple_sink<W, uint8_t, 4>, JOINED>(p, stream);
+        case L2K_FORM_TRIPLES_16:
+            return by_levels<l2k_triple_sink<W, uint16_t, 4>, JOINED>(p, stream);
+        default:
+            return p.joined ? by_levels<l2k_any_sink<W, 3, 4>, ANY>(p, stream)
+                            : by_levels<l2k_any_sink<W, 1, 8>, ANY>(p, stream);
+        }
     }
-    if (bytes)
-        return launch_strips<W, l2k_plane_sink<W, uint8_t, 8>, D, warps<W, D>::PLAIN>(p, stream);
-    if (words)
-        return launch_strips<W, l2k_plane_sink<W, uint16_t, 8>, D, warps<W, D>::PLAIN>(p, stream);
-    if (wide)
-        return launch_strips<W, typename wide_sink<W>::type, D, warps<W, D>::PLAIN>(p, stream);
-    return launch_strips<W, l2k_any_sink<W, 1, 8>, D, warps<W, D>::ANY>(p, stream);
-}
+
+  private:
+    template <class Sink, int WARPS> static int by_levels(const l2k_cuda_pass &p, cudaStream_t stream)
+    {
+        if (p.levels == 2)
+            return l2k_launch_walk<inverse_walk<W, Sink, D, 2>, WARPS>(inverse_kernel<W, Sink, D, 2, WARPS>, p, stream);
+        return l2k_launch_walk<inverse_walk<W, Sink, D, 1>, WARPS>(inverse_kernel<W, Sink, D, 1, WARPS>, p, stream);
+    }
+};
 
 } // namespace
 
-extern "C" int l2k_cuda_inverse_pass(const l2k_cuda_pass *p, void *opaque)
+extern "C" int l2k_cuda_inverse_pass(const l2k_cuda_pass *p, void *stream)
 {
-    cudaStream_t stream = (cudaStream_t)opaque;
-    bool narrow = p->type == L2K_COEFFICIENT_INT16;
-    if (p->x.end == p->x.first || p->y.end == p->y.first)
-        return cudaSuccess;
-    if (p->wavelet == L2K_WAVELET_5_3)
-        return narrow ? launch<l2k_wavelet_53, int16_t>(*p, stream) : launch<l2k_wavelet_53, int32_t>(*p, stream);
-    if (p->type == L2K_COEFFICIENT_FLOAT32)
-        return launch<l2k_wavelet_97, float>(*p, stream);
-    return narrow ? launch<l2k_wavelet_97, int16_t>(*p, stream) : launch<l2k_wavelet_97, int32_t>(*p, stream);
+    return l2k_launch_by_type<launcher>(*p, (cudaStream_t)stream);
 }

@@ -6,31 +6,25 @@ namespace
 {
 
 /* A patch on its way: coefficients of type D to samples of type L, which LL are too. */
-template <class W, class D, class L, int GIVEN> struct inverse_patch {
+template <class W, class D, class L, int GIVEN> struct inverse_patch : l2k_patch_work<W, GIVEN> {
     typedef typename W::T T;
-    typedef l2k_patch<W, GIVEN> patch_type;
-    typedef l2k_patches<W, GIVEN> patches_type;
+    typedef l2k_patch_work<W, GIVEN> work;
     /* Of the patch's rows, every other one has the low subbands' coefficients, beginning with the second. */
-    enum { ROWS = patch_type::ROWS, HIGHS = ROWS / 2 + 1, EVEN = HIGHS + HIGHS % 2 };
-    const l2k_cuda_deep &p;
-    const l2k_cuda_deep_level &l;
-    bool low_in_band;
-    patch_type at;
-    l2k_span x, y;
-    l2k_cuda_deep_lane lane;
+    enum { ROWS = work::patch::ROWS, HIGHS = ROWS / 2 + 1, EVEN = HIGHS + HIGHS % 2 };
+    using work::at;
+    using work::l;
+    using work::lane;
+    using work::low_in_band;
+    using work::p;
+    using work::x;
+    using work::y;
     D high[3][HIGHS];
     T v[ROWS][L2K_PATCH_COLUMNS];
 
-    __device__ __forceinline__ inverse_patch(const l2k_cuda_deep &deep, int level, const patches_type &all,
+    __device__ __forceinline__ inverse_patch(const l2k_cuda_deep &deep, int level, const typename work::patches &all,
                                              int number)
-        : p(deep), l(deep.level[level]), low_in_band(deep.low_in_bands && level + 1 == deep.levels), at(all, number),
-          x(l.x), y(l.y), lane(l.lane[at.c])
+        : work(deep, level, all, number)
     {
-    }
-    __device__ __forceinline__ void take(const patches_type &all, int number)
-    {
-        at = patch_type(all, number);
-        lane = l.lane[at.c];
     }
 
     /* What is there from the start. */
@@ -165,7 +159,7 @@ __device__ __forceinline__ void inverse_level(const l2k_cuda_deep &p, int level,
                                               uint32_t *before)
 {
     const int first = threadIdx.x / 32 * gridDim.x + blockIdx.x, warps = blockDim.x / 32 * gridDim.x;
-    typename Patch::patches_type all(p.level[level].x, p.level[level].y);
+    typename Patch::patches all(p.level[level].x, p.level[level].y);
     const int count = all.count(p.components);
     Patch patch(p, level, all, first);
     if (first < count)
@@ -187,14 +181,15 @@ __device__ __forceinline__ void inverse_level(const l2k_cuda_deep &p, int level,
         meeting.arrive(level - 1);
 }
 
-/* Warps of a block: as many as take a level of 1024 x 1024 samples at once on 132 processors, if registers allow. Samples of
- * levels up to which patches are low: measured, bench/lab/README.md. */
+/* Warps of a block: as many as take a level of 1024 x 1024 samples at once on 132 processors, if registers allow.
+ * Samples of levels up to which patches are low: measured, bench/lab/README.md. */
 template <class W, class L> struct block {
     enum { WARPS = W::STEPS == 2 && sizeof(L) == 2 ? 20 : 16, LOW_TO = W::STEPS == 2 ? 1 << 18 : 1 << 20 };
 };
 
 template <class W, class D, class L>
-__global__ void __launch_bounds__(32 * block<W, L>::WARPS, 1) inverse_deep_kernel(const __grid_constant__ l2k_cuda_deep p)
+__global__ void __launch_bounds__(32 * block<W, L>::WARPS, 1)
+    inverse_deep_kernel(const __grid_constant__ l2k_cuda_deep p)
 {
     const l2k_meeting meeting(p.arrived);
     uint32_t before = 0;

@@ -1,5 +1,5 @@
-/* What a CUDA plan launches: one level or two at a time from the pixels down, or back, with LL samples in memory of their
- * own between. */
+/* What a CUDA plan launches: one level or two at a time from the pixels down, or back, with LL samples in memory of
+ * their own between. */
 #include <cuda_runtime.h>
 
 #include <string.h>

@@ -5,16 +5,16 @@
 #define L2K_TRANSFORM_PATCHES_CUDA_CUH
 
 #include "transform/cuda_deep.h"
-#include "transform/strips_cuda.cuh"
+#include "transform/launch_cuda.cuh"
 
 /* ---- In kernels ---------------------------------------------------------------------------------------------- */
 
 enum { L2K_PATCH_COLUMNS = 2 }; /* of a lane */
 
 /* Where the blocks of a grid wait for each other, once before each level but the first. When all have arrived, a
- * counter's upper bit turns over and the others are 0 again, so nobody need clear it. What a block has written before it
- * arrives is seen by those that have waited, except by loads through the read-only cache. The messenger of a block is in
- * its last warp, which has the least to do. */
+ * counter's upper bit turns over and the others are 0 again, so nobody need clear it. What a block has written before
+ * it arrives is seen by those that have waited, except by loads through the read-only cache. The messenger of a block
+ * is in its last warp, which has the least to do. */
 struct l2k_meeting {
     uint32_t *arrived;
     bool messenger;
@@ -66,8 +66,8 @@ template <class W, int GIVEN> struct l2k_patches {
 template <class W, int GIVEN> struct l2k_patch {
     typedef l2k_patches<W, GIVEN> patches;
     enum { ROWS = GIVEN + 2 * W::STEPS - 1 }; /* that are needed for them */
-    int c, first_column, column, row;                  /* component; the warp's and the lane's first column; first row */
-    bool keeps;                                        /* whether the lane is no halo */
+    int c, first_column, column, row;         /* component; the warp's and the lane's first column; first row */
+    bool keeps;                               /* whether the lane is no halo */
 
     __device__ __forceinline__ l2k_patch(const patches &all, int number)
     {
@@ -84,6 +84,29 @@ template <class W, int GIVEN> struct l2k_patch {
     {
         return ((x.first | x.end) & 1) == 0 ||
                (first_column > x.first + 1 && first_column + 32 * L2K_PATCH_COLUMNS + 1 < x.end);
+    }
+};
+
+/* What forward and inverse have of a patch under way. */
+template <class W, int GIVEN> struct l2k_patch_work {
+    typedef l2k_patch<W, GIVEN> patch;
+    typedef l2k_patches<W, GIVEN> patches;
+    const l2k_cuda_deep &p;
+    const l2k_cuda_deep_level &l;
+    bool low_in_band; /* whether LL is band 0 of the coefficients here */
+    patch at;
+    l2k_span x, y;
+    l2k_cuda_deep_lane lane;
+
+    __device__ __forceinline__ l2k_patch_work(const l2k_cuda_deep &deep, int level, const patches &all, int number)
+        : p(deep), l(deep.level[level]), low_in_band(deep.low_in_bands && level + 1 == deep.levels), at(all, number),
+          x(l.x), y(l.y), lane(l.lane[at.c])
+    {
+    }
+    __device__ __forceinline__ void take(const patches &all, int number)
+    {
+        at = patch(all, number);
+        lane = l.lane[at.c];
     }
 };
 
@@ -148,8 +171,11 @@ static int l2k_launch_deep(Kernel *kernel, int warps, const l2k_cuda_deep &p, cu
     if (error != cudaSuccess)
         return error;
     int patches = l2k_patches<W, 4>(p.level[0].x, p.level[0].y).count(p.components);
-    return l2k_launch(kernel, dim3(patches < 1 ? 1 : patches < processors ? patches : processors), 32 * warps,
-                      p.levels > 1, p.follows, p, stream);
+    return l2k_launch(kernel,
+                      dim3(patches < 1            ? 1
+                           : patches < processors ? patches
+                                                  : processors),
+                      32 * warps, p.levels > 1, p.follows, p, stream);
 }
 
 #endif

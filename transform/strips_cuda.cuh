@@ -1,14 +1,10 @@
-/* How forward and inverse kernels divide a picture among warps, and what their launchers have in common. */
+/* How forward and inverse kernels divide a picture among warps that walk down strips of it. */
 #ifndef L2K_TRANSFORM_STRIPS_CUDA_CUH
 #define L2K_TRANSFORM_STRIPS_CUDA_CUH
 
 #include "base/words_cuda.cuh"
 #include "dwt/warp_cuda.cuh"
 #include "transform/cuda_pass.h"
-
-#include <cuda_runtime.h>
-
-/* ---- In kernels ---------------------------------------------------------------------------------------------- */
 
 /* Samples of a line that are low, and those that are high, in their own coordinates. */
 __device__ __forceinline__ l2k_span l2k_low_span(l2k_span s)
@@ -63,6 +59,58 @@ template <int HALO, int N> struct l2k_strip {
     }
 };
 
+/* Where a lane's N columns of a level lie in its subbands: N / 2 low and N / 2 high ones, and which rows there are. P
+ * is the coefficients' type, const if they are only read. */
+template <class P, int N> struct l2k_band_places {
+    enum { HALF = N / 2 };
+    l2k_lane_run<HALF> low, high;
+    l2k_span low_rows, high_rows;
+
+    /* `warp` and `lane` are the columns at which they begin, x and y the level's samples; accesses have so many bytes.
+     * A lane that does not take part has no columns. */
+    __device__ __forceinline__ l2k_band_places(const l2k_cuda_bands &b, int level, int warp, int lane, bool takes_part,
+                                               l2k_span x, l2k_span y, int access)
+        : low_rows(l2k_low_span(y)), high_rows(l2k_high_span(y))
+    {
+        l2k_span low_columns = l2k_low_span(x), high_columns = l2k_high_span(x);
+        low = {(lane >> 1) - low_columns.first, takes_part ? l2k_length(low_columns) : 0,
+               (uintptr_t)at(b, level, L2K_LH, (warp >> 1) - low_columns.first, 0) % access == 0};
+        high = {(lane >> 1) - high_columns.first, takes_part ? l2k_length(high_columns) : 0,
+                (uintptr_t)at(b, level, L2K_HL, (warp >> 1) - high_columns.first, 0) % access == 0};
+    }
+
+    static __device__ __forceinline__ P *at(const l2k_cuda_bands &b, int level, int band, int x, int y)
+    {
+        return reinterpret_cast<P *>(b.at[level][band]) + x + (int64_t)y * b.stride;
+    }
+    __device__ __forceinline__ bool is_aligned() const
+    {
+        return low.aligned && high.aligned;
+    }
+    __device__ __forceinline__ const l2k_lane_run<HALF> &run(int band) const
+    {
+        return band & L2K_HL ? high : low;
+    }
+    __device__ __forceinline__ l2k_span rows(int band) const
+    {
+        return band & L2K_LH ? high_rows : low_rows;
+    }
+    __device__ __forceinline__ bool has_row(int band, int n) const
+    {
+        return n >= rows(band).first && n < rows(band).end;
+    }
+    __device__ __forceinline__ P *row(const l2k_cuda_bands &b, int level, int band, int n) const
+    {
+        return at(b, level, band, 0, n - rows(band).first);
+    }
+    /* The lane's place in a row, where it has one. */
+    __device__ __forceinline__ l2k_cursor<P> from(const l2k_cuda_bands &b, int level, int band, int n) const
+    {
+        return l2k_cursor<P>(row(b, level, band, n) + run(band).first, b.stride * (int)sizeof(P),
+                             run(band).count != 0 && !run(band).is_empty());
+    }
+};
+
 /* What kernels begin with: the next one may be started, and what the one before has written is there from here on. */
 __device__ __forceinline__ void l2k_await_previous()
 {
@@ -113,95 +161,6 @@ __device__ __forceinline__ void l2k_walk_down(Walk &walk, const Strip &strip, in
     }
     for (; step < strip.end; step++)
         ring.turn(walk, careful, step, strip.end);
-}
-
-/* ---- In launchers -------------------------------------------------------------------------------------------- */
-
-static inline int l2k_divide_up(int a, int b)
-{
-    return (a + b - 1) / b;
-}
-
-/* Shares a pass's steps among as many warps as the device holds at once, but gives none more than `most`: with shorter
- * walks the device's warps are closer together in memory, at the price of more steps to warm up. */
-static inline void l2k_share_steps(l2k_cuda_pass *p, int inner_columns, int launches, int warps, int most)
-{
-    int all = p->end_step - p->first_step, chunks, least = p->levels == 2 ? 2 : 1;
-    p->strips = l2k_divide_up(p->x.end, inner_columns);
-    chunks = warps / (p->strips * launches);
-    p->steps_each = l2k_divide_up(all, chunks < 1 ? 1 : chunks);
-    p->steps_each = p->steps_each > most ? most : p->steps_each;
-    p->steps_each = p->steps_each < least ? least : p->steps_each;
-}
-
-/* Warps that the current device holds at once where each processor holds `warps`. */
-static inline int l2k_resident_warps(int *warps)
-{
-    int device = 0, processors = 0;
-    int error = cudaGetDevice(&device);
-    if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    *warps *= processors > 0 ? processors : 1;
-    return error;
-}
-
-/* A launch that nearly fills the device in one wave must find it empty: started while another still has warps there, some of
- * its own would have to wait for a second wave. */
-static inline bool l2k_may_start_early(int blocks, int warps)
-{
-    return 2 * blocks < warps || blocks > 2 * warps;
-}
-
-/* Launches a kernel of blocks of so many threads; `together`: all of them must be on the device at once. Where the
- * machine can (compute capability 9.0), one that follows another of the plan is started while that still runs, and
- * waits for its results itself. */
-template <class Kernel, class Pass>
-static int l2k_launch(Kernel *kernel, dim3 grid, int threads, bool together, bool follows, const Pass &p,
-                      cudaStream_t stream)
-{
-    cudaLaunchAttribute attributes[2];
-    cudaLaunchConfig_t config = {};
-    int device = 0, major = 0;
-    int error = cudaGetDevice(&device);
-    if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
-    if (error != cudaSuccess)
-        return error;
-    config.gridDim = grid;
-    config.blockDim = dim3((unsigned)threads);
-    config.stream = stream;
-    config.attrs = attributes;
-    if (together) {
-        attributes[config.numAttrs].id = cudaLaunchAttributeCooperative;
-        attributes[config.numAttrs++].val.cooperative = 1;
-    }
-    if (follows && major >= 9) {
-        attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-        attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
-    }
-    return cudaLaunchKernelEx(&config, kernel, p);
-}
-
-/* A plane whose samples of type S lie side by side, whole samples apart. */
-template <class S> static inline bool l2k_is_packed(const l2k_cuda_plane &plane)
-{
-    return plane.sample_stride == (int32_t)sizeof(S) &&
-           ((uintptr_t)plane.data | (uintptr_t)plane.row_stride) % sizeof(S) == 0;
-}
-
-/* Three planes of one type that are interleaved triples. */
-template <class S> static inline bool l2k_are_triples(const l2k_cuda_plane *planes)
-{
-    for (int c = 0; c < 3; c++)
-        if (planes[c].type != planes[0].type || planes[c].sample_stride != (int32_t)(3 * sizeof(S)) ||
-            planes[c].data != planes[0].data + c * sizeof(S) || planes[c].row_stride != planes[0].row_stride)
-            return false;
-    return ((uintptr_t)planes[0].data | (uintptr_t)planes[0].row_stride) % sizeof(S) == 0;
-}
-
-static inline int l2k_sample_bits(l2k_sample_type type)
-{
-    return type <= L2K_SAMPLE_S8 ? 8 : type <= L2K_SAMPLE_S16 ? 16 : 32;
 }
 
 #endif
