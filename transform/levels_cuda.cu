@@ -1,5 +1,4 @@
-/* What a CUDA plan launches: one level or two at a time from the pixels down, or back, with LL samples in memory of
- * their own between. */
+/* What a CUDA plan launches, group by group from the pixels down, or back. */
 #include <cuda_runtime.h>
 
 #include <string.h>
@@ -7,6 +6,7 @@
 extern "C" {
 #include "base/sample.h"
 #include "transform/cuda_deep.h"
+#include "transform/cuda_groups.h"
 #include "transform/cuda_levels.h"
 #include "transform/cuda_pass.h"
 #include "transform/layout.h"
@@ -14,133 +14,6 @@ extern "C" {
 
 namespace
 {
-
-/* ---- Which levels go together -------------------------------------------------------------------------------- */
-
-/* Levels first .. first + count - 1 of a component; count 0 stands for no wavelet at all. A deep level goes into one
- * launch with those after it. */
-struct level_group {
-    unsigned first, count;
-    bool deep;
-};
-
-/* From how many samples on a walk takes two levels: that saves memory traffic, but a warp has rows to warm up for, and
- * columns on both sides that only its neighbours keep. Three components at once have a smaller share of lanes left. */
-uint64_t two_levels_from(const l2k_plan_spec *spec, l2k_wavelet wavelet, bool joined)
-{
-    if (wavelet == L2K_WAVELET_5_3)
-        return (uint64_t)1 << 22;
-    if (!joined)
-        return (uint64_t)1 << 24;
-    return spec->direction == L2K_FORWARD ? (uint64_t)1 << 26 : UINT64_MAX;
-}
-
-/* Up to how many samples a level is deep: it fits into the cache, and wants few launches and many short ways. */
-uint64_t deep_to(const l2k_plan_spec *spec, l2k_wavelet wavelet)
-{
-    return (uint64_t)1 << (wavelet == L2K_WAVELET_9_7 && spec->direction == L2K_FORWARD ? 22 : 20);
-}
-
-/* The group whose first level is `first`; bench/lab/README.md has what the limits were measured by. */
-level_group group_from(const l2k_plan_spec *spec, uint32_t c, unsigned first)
-{
-    const l2k_plan_component *component = &spec->components[c];
-    l2k_rect rect = l2k_resolution_rect(component->rect, first - 1);
-    uint64_t samples = (uint64_t)l2k_rect_width(rect) * l2k_rect_height(rect);
-    unsigned left = component->levels + 1 - first, most = spec->levels_at_once;
-    bool joined = spec->component_transform && c == 0 && first == l2k_discarded(spec->direction, component) + 1;
-    bool deep = most == 0 ? samples <= deep_to(spec, component->wavelet) : most > 2;
-    if (most == 0)
-        most = samples >= two_levels_from(spec, component->wavelet, joined) ? 2 : 1;
-    return left > 0 && deep ? level_group{first, 1, true} : level_group{first, left < most ? left : most, false};
-}
-
-/* Group g from the pixels on. */
-level_group group_at(const l2k_plan_spec *spec, uint32_t c, unsigned g)
-{
-    level_group group = group_from(spec, c, l2k_discarded(spec->direction, &spec->components[c]) + 1);
-    while (g-- > 0)
-        group = group_from(spec, c, group.first + group.count);
-    return group;
-}
-
-unsigned count_groups(const l2k_plan_spec *spec, uint32_t c)
-{
-    const l2k_plan_component *component = &spec->components[c];
-    unsigned first = l2k_discarded(spec->direction, component) + 1, count = 0;
-    while (first <= component->levels) {
-        first += group_from(spec, c, first).count;
-        count++;
-    }
-    return count ? count : 1;
-}
-
-/* Steps and all: kernels know one set of them. */
-bool are_alike(l2k_direction direction, const l2k_plan_component *a, const l2k_plan_component *b)
-{
-    if (memcmp(&a->rect, &b->rect, sizeof a->rect) != 0 || a->levels != b->levels ||
-        l2k_discarded(direction, a) != l2k_discarded(direction, b) || a->wavelet != b->wavelet ||
-        a->narrow_low != b->narrow_low)
-        return false;
-    return a->wavelet == L2K_WAVELET_5_3 ||
-           memcmp(a->steps, b->steps, (3 * (a->levels - l2k_discarded(direction, a)) + 1) * sizeof *a->steps) == 0;
-}
-
-/* How many components from c on, `most` of them, are alike. */
-unsigned count_alike(const l2k_plan_spec *spec, uint32_t c, unsigned most)
-{
-    unsigned count = 1;
-    while (count < most && c + count < spec->num_components &&
-           are_alike(spec->direction, &spec->components[c], &spec->components[c + count]))
-        count++;
-    return count;
-}
-
-/* Components from c on that go through the launches together: those of a component transform, or such as are alike. */
-unsigned components_together(const l2k_plan_spec *spec, uint32_t c)
-{
-    return spec->component_transform && c == 0 ? 3 : count_alike(spec, c, L2K_CUDA_TOGETHER);
-}
-
-/* ---- LL samples between launches ----------------------------------------------------------------------------- */
-
-/* Forward, the LL of what fits int16 fits as well (docs/numerics.md); inverse, somebody must have looked. */
-l2k_sample_type low_type(const l2k_plan_spec *spec, const l2k_plan_component *component)
-{
-    bool narrow = spec->direction == L2K_FORWARD || component->narrow_low;
-    if (component->wavelet == L2K_WAVELET_9_7)
-        return L2K_SAMPLE_F32;
-    return spec->type == L2K_COEFFICIENT_INT16 && narrow ? L2K_SAMPLE_S16 : L2K_SAMPLE_S32;
-}
-
-/* The LL of `level`: its rectangle, and the bytes of a row. Columns stand where their coordinates modulo 8 say, so that
- * lanes, which take eight from a multiple of 8 on, find them at aligned addresses. */
-size_t low_row_bytes(const l2k_plan_spec *spec, const l2k_plan_component *component, l2k_rect rect)
-{
-    size_t bytes = low_type(spec, component) == L2K_SAMPLE_S16 ? 2 : 4;
-    return ((rect.x0 % 8 + (size_t)l2k_rect_width(rect)) * bytes + 127) / 128 * 128;
-}
-
-/* Bytes of the LL that group g leaves to the next one. */
-size_t low_bytes(const l2k_plan_spec *spec, uint32_t c, unsigned g)
-{
-    if (g + 1 >= count_groups(spec, c))
-        return 0;
-    level_group group = group_at(spec, c, g);
-    l2k_rect rect = l2k_resolution_rect(spec->components[c].rect, group.first + group.count - 1);
-    return low_row_bytes(spec, &spec->components[c], rect) * l2k_rect_height(rect);
-}
-
-/* Memory for the LL of even and of odd groups, one after the other in use; all components take their turn in it. */
-void measure_low(const l2k_plan_spec *spec, size_t bytes[2])
-{
-    bytes[0] = bytes[1] = 0;
-    for (uint32_t c = 0; c < spec->num_components; c += components_together(spec, c))
-        for (unsigned g = 0; g < 2; g++) {
-            size_t most = low_bytes(spec, c, g) * components_together(spec, c);
-            bytes[g] = most > bytes[g] ? most : bytes[g];
-        }
-}
 
 /* ---- One launch ---------------------------------------------------------------------------------------------- */
 
@@ -163,14 +36,14 @@ l2k_cuda_plane low_plane(const level_run *run, uint32_t c, unsigned lane, unsign
 {
     const l2k_plan_spec *spec = &run->plan->spec;
     const l2k_plan_component *component = &run->plan->components[c + lane];
-    level_group group = group_at(spec, c, g);
+    l2k_level_group group = l2k_group_at(spec, c, g);
     l2k_rect rect = l2k_resolution_rect(component->rect, group.first + group.count - 1);
     l2k_cuda_plane plane;
     memset(&plane, 0, sizeof plane);
-    plane.type = low_type(spec, component);
+    plane.type = l2k_low_type(spec, component);
     plane.sample_stride = plane.type == L2K_SAMPLE_S16 ? 2 : 4;
-    plane.row_stride = (int32_t)low_row_bytes(spec, component, rect);
-    plane.data = run->low[g & 1] + lane * low_bytes(spec, c, g & 1) + rect.x0 % 8 * plane.sample_stride;
+    plane.row_stride = (int32_t)l2k_low_row_bytes(spec, component, rect);
+    plane.data = run->low[g & 1] + lane * l2k_low_bytes(spec, c, g & 1) + rect.x0 % 8 * plane.sample_stride;
     plane.shift = l2k_level_shift{0, INT32_MIN, INT32_MAX};
     return plane;
 }
@@ -188,7 +61,7 @@ l2k_cuda_plane deepest_plane(const level_run *run, uint32_t c)
     return plane;
 }
 
-l2k_cuda_bands bands_of(const level_run *run, uint32_t c, level_group group)
+l2k_cuda_bands bands_of(const level_run *run, uint32_t c, l2k_level_group group)
 {
     const l2k_plan_component *component = &run->plan->components[c];
     const l2k_coefficients *view = &run->plan->views[c];
@@ -206,7 +79,7 @@ l2k_cuda_bands bands_of(const level_run *run, uint32_t c, level_group group)
     return bands;
 }
 
-l2k_cuda_steps steps_of(const l2k_plan *plan, uint32_t c, level_group group)
+l2k_cuda_steps steps_of(const l2k_plan *plan, uint32_t c, l2k_level_group group)
 {
     const l2k_plan_component *component = &plan->components[c];
     float factor = plan->spec.direction == L2K_INVERSE ? 0.5f : 1.0f;
@@ -247,7 +120,7 @@ l2k_cuda_pass pass_of(const level_run *run, uint32_t c, unsigned lane0, unsigned
                       const l2k_plane *planes)
 {
     const l2k_plan_spec *spec = &run->plan->spec;
-    level_group group = group_at(spec, c, g);
+    l2k_level_group group = l2k_group_at(spec, c, g);
     l2k_rect rect = l2k_resolution_rect(run->plan->components[c].rect, group.first - 1);
     l2k_cuda_pass pass;
     memset(&pass, 0, sizeof pass);
@@ -256,7 +129,7 @@ l2k_cuda_pass pass_of(const level_run *run, uint32_t c, unsigned lane0, unsigned
     pass.levels = (int32_t)group.count;
     pass.components = (int32_t)count;
     pass.joined = spec->component_transform && c == 0 && g == 0;
-    pass.low_in_bands = g + 1 == count_groups(spec, c);
+    pass.low_in_bands = g + 1 == l2k_count_groups(spec, c);
     pass.type = spec->type;
     pass.wavelet = run->plan->components[c].wavelet;
     for (unsigned i = 0; i < count; i++) {
@@ -320,7 +193,7 @@ int launch_deep(const level_run *run, lane_range lanes, unsigned first, unsigned
     deep.components = (int32_t)lanes.count;
     deep.bands_stride = (int32_t)run->plan->views[lanes.c].stride;
     deep.follows = follows;
-    deep.narrow = low_type(spec, &run->plan->components[lanes.c + lanes.lane0]) == L2K_SAMPLE_S16;
+    deep.narrow = l2k_low_type(spec, &run->plan->components[lanes.c + lanes.lane0]) == L2K_SAMPLE_S16;
     deep.type = spec->type;
     deep.wavelet = run->plan->components[lanes.c].wavelet;
     deep.arrived = run->arrived;
@@ -333,7 +206,7 @@ bool are_like_low(const level_run *run, lane_range lanes, const l2k_plane *plane
 {
     const l2k_plan_spec *spec = &run->plan->spec;
     for (uint32_t c = lanes.c + lanes.lane0; c < lanes.c + lanes.lane0 + lanes.count; c++) {
-        l2k_sample_type type = low_type(spec, &run->plan->components[c]);
+        l2k_sample_type type = l2k_low_type(spec, &run->plan->components[c]);
         ptrdiff_t bytes = (ptrdiff_t)l2k_sample_bytes(type);
         if (planes[c].type != type || planes[c].sample_stride != bytes ||
             planes[c].row_stride != planes[lanes.c].row_stride ||
@@ -346,8 +219,8 @@ bool are_like_low(const level_run *run, lane_range lanes, const l2k_plane *plane
 /* The first group from which on all are deep. */
 unsigned first_deep(const level_run *run, lane_range lanes, const l2k_plane *planes)
 {
-    unsigned g = count_groups(&run->plan->spec, lanes.c);
-    while (g > 0 && group_at(&run->plan->spec, lanes.c, g - 1).deep)
+    unsigned g = l2k_count_groups(&run->plan->spec, lanes.c);
+    while (g > 0 && l2k_group_at(&run->plan->spec, lanes.c, g - 1).deep)
         g--;
     return g > 0 || are_like_low(run, lanes, planes) ? g : 1;
 }
@@ -399,9 +272,9 @@ int launch_one_by_one(const level_run *run, uint32_t c, unsigned lanes, unsigned
 int launch_components(const level_run *run, uint32_t c, unsigned together, const l2k_plane *planes)
 {
     const l2k_plan_spec *spec = &run->plan->spec;
-    unsigned groups = count_groups(spec, c);
+    unsigned groups = l2k_count_groups(spec, c);
     lane_range all = {c, 0, together};
-    if (count_alike(spec, c, together) == together)
+    if (l2k_count_alike(spec, c, together) == together)
         return launch_groups(run, all, 0, groups, planes);
     int error = cudaSuccess;
     if (spec->direction == L2K_INVERSE)
@@ -418,7 +291,7 @@ int launch_components(const level_run *run, uint32_t c, unsigned together, const
 extern "C" size_t l2k_cuda_low_bytes(const l2k_plan_spec *spec)
 {
     size_t bytes[2];
-    measure_low(spec, bytes);
+    l2k_measure_low(spec, bytes);
     return ARRIVED_BYTES + bytes[0] + bytes[1];
 }
 
@@ -426,12 +299,12 @@ extern "C" int l2k_cuda_run_levels(const l2k_plan *plan, const l2k_plane *planes
                                    void *stream)
 {
     size_t bytes[2];
-    measure_low(&plan->spec, bytes);
+    l2k_measure_low(&plan->spec, bytes);
     char *first = low + ARRIVED_BYTES;
     level_run run = {plan, coefficients, (uint32_t *)low, {first, first + bytes[0]}, (cudaStream_t)stream};
     int error = cudaSuccess;
     for (uint32_t c = 0; c < plan->spec.num_components && error == cudaSuccess;) {
-        unsigned together = components_together(&plan->spec, c);
+        unsigned together = l2k_components_together(&plan->spec, c);
         error = launch_components(&run, c, together, planes);
         c += together;
     }

@@ -50,6 +50,16 @@ size_t view_bytes(const l2k_coefficients *view)
     return with_guard(view->stride * view->height * l2k_coefficient_bytes(view->type));
 }
 
+/* Kernels count bytes of a row in 32 bits. */
+l2k_status check_widths(const l2k_plan *plan)
+{
+    for (uint32_t c = 0; c < plan->spec.num_components; c++)
+        if (plan->views[c].stride * l2k_coefficient_bytes(plan->views[c].type) > INT32_MAX)
+            return l2k_fail(plan->context, L2K_ERROR_BACKEND,
+                            "component %u: CUDA: rows of 2 GiB of coefficients or more", (unsigned)c);
+    return L2K_OK;
+}
+
 /* Where the parts of a plan begin, in bytes. Coefficients come first. Up to `low` the pinned block has the same parts.
  */
 struct block_layout {
@@ -171,6 +181,7 @@ l2k_status create(l2k_plan *plan)
     char reason[160];
     if (!l2k_cuda_usable(reason, sizeof reason))
         return l2k_fail(plan->context, L2K_ERROR_BACKEND, "CUDA: no usable GPU: %s", reason);
+    L2K_TRY(check_widths(plan));
     L2K_TRY(take_state(plan));
     L2K_TRY(l2k_cuda_check(plan->context, cudaStreamCreateWithFlags(&state_of(plan)->stream, cudaStreamNonBlocking),
                            "making a stream"));
@@ -261,8 +272,20 @@ l2k_status finish(l2k_plan *plan, const l2k_plane *planes)
 
 /* ---- Running on the device's memory -------------------------------------------------------------------------- */
 
+/* Kernels count bytes of a row in 32 bits. */
+l2k_status check_strides(const l2k_plan *plan, const l2k_plane *planes)
+{
+    for (uint32_t c = 0; c < plan->spec.num_components; c++)
+        if (planes[c].row_stride != (int32_t)planes[c].row_stride ||
+            planes[c].sample_stride != (int32_t)planes[c].sample_stride)
+            return l2k_fail(plan->context, L2K_ERROR_ARGUMENT, "component %u: CUDA: rows are 2 GiB or more apart",
+                            (unsigned)c);
+    return L2K_OK;
+}
+
 l2k_status run_on_device(l2k_plan *plan, const l2k_plane *planes, void *stream)
 {
+    L2K_TRY(check_strides(plan, planes));
     int error = l2k_cuda_run_levels(plan, planes, state_of(plan)->coefficients, state_of(plan)->low, stream);
     return l2k_cuda_check(plan->context, error, "launching the transform");
 }
