@@ -59,6 +59,16 @@ static double expected_end(const coded *k, const watch_block *theirs, unsigned p
     return too_short && cut_suffices(k->t, k->other, theirs, pass, ours) ? ours : end;
 }
 
+/* One pass of a block, any: to decode through all of them would take the square of the time. */
+static void compare_sufficiency(coded *k, const spot *s, unsigned band, const watch_block *theirs,
+                                const l2k_t1_code *ours, uint32_t x, uint32_t y)
+{
+    unsigned pass = theirs->num_bytes % ours->num_passes;
+    char what[64];
+    snprintf(what, sizeof what, "code-block, end of pass %u is enough (1) or not (0)", pass);
+    table_value(k->table, s, band, x, y, what, 1, cut_suffices(k->t, k->other, theirs, pass, ours->passes[pass].bytes));
+}
+
 static void compare_passes(coded *k, const spot *s, unsigned band, const watch_block *theirs, const l2k_t1_code *ours,
                            uint32_t x, uint32_t y)
 {
@@ -91,6 +101,7 @@ static void compare_block(coded *k, const spot *s, const watch_block *theirs)
     if (theirs->num_ends != ours.num_passes || ours.num_passes == 0)
         return;
     compare_passes(k, s, band, theirs, &ours, x, y);
+    compare_sufficiency(k, s, band, theirs, &ours, x, y);
     table_bytes(k->table, s, band, x, y, theirs->bytes, theirs->num_bytes, ours.bytes,
                 ours.passes[ours.num_passes - 1].bytes);
 }
