@@ -45,6 +45,7 @@ typedef struct opj_extras {
 } opj_extras;
 
 bool opj_library_encode(const picture *p, const coding *o, const opj_extras *x, bytes *out);
+bool opj_library_encode_here(const picture *p, const coding *o, const opj_extras *x, bytes *out); /* not apart */
 picture *opj_library_decode(const bytes *file, const decoding *d);
 
 /* Why OpenJPEG 2.5.0's encoder cannot write this rightly, or NULL. Found with this test: its files for such options do

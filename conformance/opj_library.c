@@ -1,12 +1,10 @@
 /* libopenjp2 in memory. */
-#define _POSIX_C_SOURCE 200809L
 #include <openjpeg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "conformance/apart.h"
 #include "conformance/opj.h"
 
 /* ---- Streams in memory ----------------------------------------------------------------------------------------- */
@@ -156,7 +154,7 @@ static bool write_image(opj_codec_t *codec, opj_image_t *image, const coding *o,
     return good;
 }
 
-static bool encode_here(const picture *p, const coding *o, const opj_extras *x, bytes *out)
+bool opj_library_encode_here(const picture *p, const coding *o, const opj_extras *x, bytes *out)
 {
     opj_cparameters_t q = make_parameters(p, o, x);
     opj_codec_t *codec = opj_create_compress(OPJ_CODEC_J2K);
@@ -168,39 +166,22 @@ static bool encode_here(const picture *p, const coding *o, const opj_extras *x, 
     return good;
 }
 
-static bool write_all(int descriptor, const bytes *b)
+typedef struct encoding {
+    const picture *p;
+    const coding *o;
+    const opj_extras *x;
+} encoding;
+
+static bool encode(void *user, bytes *out)
 {
-    for (size_t done = 0; done < b->size;) {
-        ssize_t n = write(descriptor, b->data + done, b->size - done);
-        if (n <= 0)
-            return false;
-        done += (size_t)n;
-    }
-    return true;
+    const encoding *e = user;
+    return opj_library_encode_here(e->p, e->o, e->x, out);
 }
 
-/* In a process of its own: with some small tiles OpenJPEG's encoder reaches beyond its buffers, or stops in an assert.
- * That must not harm the test. */
+/* With some small tiles OpenJPEG's encoder reaches beyond its buffers, or stops in an assert. */
 bool opj_library_encode(const picture *p, const coding *o, const opj_extras *x, bytes *out)
 {
-    int ends[2], status = -1;
-    uint8_t chunk[65536];
-    *out = (bytes){0};
-    if (pipe(ends) != 0)
-        return false;
-    pid_t child = fork();
-    if (child == 0) {
-        bool good = encode_here(p, o, x, out) && write_all(ends[1], out);
-        _exit(good ? 0 : 1);
-    }
-    close(ends[1]);
-    for (ssize_t n; child > 0 && (n = read(ends[0], chunk, sizeof chunk)) > 0;)
-        bytes_append(out, chunk, (size_t)n);
-    close(ends[0]);
-    if (child > 0 && waitpid(child, &status, 0) == child && status == 0)
-        return true;
-    bytes_free(out);
-    return false;
+    return work_apart(encode, &(encoding){p, o, x}, out);
 }
 
 /* ---- Decoding -------------------------------------------------------------------------------------------------- */

@@ -123,8 +123,8 @@ picture *picture_make(const shape *s)
     for (uint32_t c = 0; c < s->num_components; c++) {
         components[c].dx = s->sampling[c].width ? s->sampling[c].width : 1;
         components[c].dy = s->sampling[c].height ? s->sampling[c].height : 1;
-        components[c].precision = s->precision;
-        components[c].is_signed = s->is_signed;
+        components[c].precision = s->mixed ? 1 + (s->precision - 1 + 5 * c) % s->precision : s->precision;
+        components[c].is_signed = s->is_signed != (s->mixed && c % 2);
         l2k_component_size(&image, c, &components[c].width, &components[c].height);
     }
     picture *p = picture_empty(&image);

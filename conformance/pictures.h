@@ -41,6 +41,7 @@ typedef struct shape {
     uint32_t num_components;
     uint32_t precision;
     bool is_signed;
+    bool mixed; /* precisions and signs differ from component to component; the former up to `precision` */
     l2k_size sampling[PICTURE_MAX_COMPONENTS];
     content content;
     uint64_t seed;

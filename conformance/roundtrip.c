@@ -1,8 +1,8 @@
 /* Encoding and decoding in all directions between lift2k and libopenjp2, and the targets of rate control.
  *
  * Usage: roundtrip lossless [count] [picture ...] | lossy|foreign [count] | rates|quality [picture ...]
- * Pictures are PGM, PPM and PNG files. Those in L2K_IMAGES_DIR, if that is set, are taken too. PNG files are converted
- * by the command that L2K_COMMAND names, else by lift2k from PATH. A named picture that cannot be read is a failure. */
+ * Pictures are PGM, PPM and PNG files (see picture_files.h). Those in L2K_IMAGES_DIR, if that is set, are taken too. A
+ * named picture that cannot be read is a failure. */
 #include "conformance/roundtrip.h"
 
 #include <dirent.h>
@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conformance/picture_files.h"
+
 #define MAX_PICTURES 32
 
 static natural_picture pictures[MAX_PICTURES];
 static size_t num_pictures;
-static char scratch[256];
 
 /* Drawings that shrink to almost nothing leave rate control nothing to do. */
 static bool has_content(const picture *p)
@@ -39,34 +40,10 @@ static void add_picture(const char *name, picture *p, bool any_content)
     }
 }
 
-static bool ends_in(const char *name, const char *end)
-{
-    size_t a = strlen(name), b = strlen(end);
-    return a >= b && strcmp(name + a - b, end) == 0;
-}
-
-static bool is_picture(const char *name)
-{
-    return ends_in(name, ".png") || ends_in(name, ".pgm") || ends_in(name, ".ppm");
-}
-
-static picture *read_png(const char *path)
-{
-    char *command = getenv("L2K_COMMAND"), name[512], coded[512], converted[512];
-    snprintf(name, sizeof name, "%s", path);
-    snprintf(coded, sizeof coded, "%s/picture.j2k", scratch);
-    snprintf(converted, sizeof converted, "%s/picture.pnm", scratch);
-    if (!command || !*command)
-        command = "lift2k";
-    char *encode[] = {command, "encode", name, coded, "--quiet", NULL};
-    char *decode[] = {command, "decode", coded, converted, "--quiet", NULL};
-    return run_program(encode, NULL) && run_program(decode, NULL) ? picture_read_pnm(converted) : NULL;
-}
-
 /* False if the file cannot be read. */
 static bool add_file(const char *path, bool any_content)
 {
-    picture *p = ends_in(path, ".png") ? read_png(path) : picture_read_pnm(path);
+    picture *p = picture_read(path);
     if (p)
         add_picture(path, p, any_content);
     return p;
@@ -86,7 +63,7 @@ static bool add_directory(const char *path, bool any_content)
     if (!directory)
         return false;
     for (struct dirent *entry; count < 256 && (entry = readdir(directory));)
-        if (is_picture(entry->d_name))
+        if (is_picture_name(entry->d_name))
             names[count++] = strdup(entry->d_name);
     closedir(directory);
     qsort(names, count, sizeof *names, by_name);
@@ -104,7 +81,6 @@ static long gather_pictures(char **names, bool any_content)
 {
     const char *directory = getenv("L2K_IMAGES_DIR");
     long failures = 0;
-    scratch_make(scratch, sizeof scratch);
     for (; *names; names++)
         if (!add_file(*names, any_content)) {
             printf("FAIL: cannot read %s\n", *names);
@@ -116,7 +92,6 @@ static long gather_pictures(char **names, bool any_content)
         printf("FAIL: cannot read L2K_IMAGES_DIR, %s\n", directory);
         failures++;
     }
-    scratch_remove(scratch);
     return failures;
 }
 
