@@ -11,7 +11,7 @@ static ptrdiff_t on_read(void *user, void *buffer, size_t bytes)
     return got == 0 && cli_input_failed(input) ? -1 : (ptrdiff_t)got;
 }
 
-bool cli_source_open(cli_source *source, const char *path, bool quiet)
+bool cli_source_open(cli_source *source, const char *path, bool quiet, bool strict)
 {
     cli_input input;
     if (!cli_input_open(&input, path))
@@ -20,7 +20,11 @@ bool cli_source_open(cli_source *source, const char *path, bool quiet)
     l2k_hooks hooks = cli_messages_hooks(&source->messages);
     const l2k_stream stream = {on_read, NULL, &input};
     source->decoder = l2k_decoder_new(&hooks);
-    l2k_status status = source->decoder ? l2k_decoder_open(source->decoder, &stream) : L2K_ERROR_MEMORY;
+    source->incomplete = false;
+    l2k_status status =
+        source->decoder ? l2k_decoder_set(source->decoder, L2K_DECODER_STRICT, strict) : L2K_ERROR_MEMORY;
+    if (status == L2K_OK)
+        status = l2k_decoder_open(source->decoder, &stream);
     if (status != L2K_OK) {
         if (cli_input_failed(&input))
             cli_input_ended(&input); /* errno knows better than the library why reading failed */

@@ -14,6 +14,7 @@ static const l2k_option_rule rules[] = {
     [L2K_DECODER_LIMIT_SAMPLES] = {"limit of samples", 0, INT64_MAX, (int64_t)1 << 36},
     [L2K_DECODER_LIMIT_BYTES] = {"limit of bytes", 0, INT64_MAX, (int64_t)1 << 40},
     [L2K_DECODER_GPU_MIN_SAMPLES] = {"number of samples for the GPU", 0, INT64_MAX, L2K_GPU_MIN_SAMPLES},
+    [L2K_DECODER_STRICT] = {"strictness", 0, 1, 0},
 };
 
 enum { NUM_OPTIONS = sizeof rules / sizeof *rules };
@@ -106,7 +107,8 @@ static l2k_status open_file(l2k_decoder *decoder, const l2k_stream *stream)
     } else if (bytes < 2 || data[0] != 0xFF || data[1] != 0x4F) {
         return l2k_fail(context, L2K_ERROR_FORMAT, "neither a JP2 file nor a JPEG 2000 codestream");
     }
-    l2k_codestream_limits limits = {(uint64_t)decoder->options[L2K_DECODER_LIMIT_SAMPLES]};
+    l2k_codestream_limits limits = {(uint64_t)decoder->options[L2K_DECODER_LIMIT_SAMPLES],
+                                    decoder->options[L2K_DECODER_STRICT]};
     L2K_TRY(l2k_codestream_open(context, data, bytes, &limits, &decoder->codestream));
     return l2k_decoder_plan_outputs(decoder);
 }
@@ -136,6 +138,7 @@ static void describe_colour(const l2k_decoder *decoder, l2k_image *image)
     image->colour = decoder->jp2.colour;
     image->icc = decoder->jp2.icc;
     image->icc_bytes = decoder->jp2.icc_bytes;
+    image->lab = decoder->jp2.lab;
     image->density_x = decoder->jp2.density_x;
     image->density_y = decoder->jp2.density_y;
 }
