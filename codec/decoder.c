@@ -91,12 +91,9 @@ static l2k_status read_all(l2k_decoder *decoder, const l2k_stream *stream)
     }
 }
 
-static l2k_status open_file(l2k_decoder *decoder, const l2k_stream *stream)
+static l2k_status open_bytes(l2k_decoder *decoder, const uint8_t *data, size_t bytes)
 {
     const l2k_context *context = &decoder->context;
-    L2K_TRY(read_all(decoder, stream));
-    const uint8_t *data = decoder->file.data;
-    size_t bytes = decoder->file.size;
     if (bytes == 0)
         return l2k_fail(context, L2K_ERROR_TRUNCATED, "the file is empty");
     decoder->is_jp2 = l2k_jp2_detect(data, bytes);
@@ -113,17 +110,35 @@ static l2k_status open_file(l2k_decoder *decoder, const l2k_stream *stream)
     return l2k_decoder_plan_outputs(decoder);
 }
 
-l2k_status l2k_decoder_open(l2k_decoder *decoder, const l2k_stream *stream)
+static l2k_status finish_opening(l2k_decoder *decoder, l2k_status status)
 {
-    if (!stream || !stream->read)
-        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "no stream to read from");
-    close_file(decoder);
-    l2k_status status = open_file(decoder, stream);
     if (status != L2K_OK)
         close_file(decoder);
     else
         decoder->is_open = true;
     return status;
+}
+
+l2k_status l2k_decoder_open(l2k_decoder *decoder, const l2k_stream *stream)
+{
+    if (!stream || !stream->read)
+        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "no stream to read from");
+    close_file(decoder);
+    l2k_status status = read_all(decoder, stream);
+    if (status == L2K_OK)
+        status = open_bytes(decoder, decoder->file.data, decoder->file.size);
+    return finish_opening(decoder, status);
+}
+
+l2k_status l2k_decoder_open_memory(l2k_decoder *decoder, const void *data, size_t bytes)
+{
+    const l2k_context *context = &decoder->context;
+    if (!data)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "no file to read from");
+    close_file(decoder);
+    if (bytes > (uint64_t)decoder->options[L2K_DECODER_LIMIT_BYTES])
+        return l2k_fail(context, L2K_ERROR_LIMIT, "a file of %zu bytes is more than the limit allows", bytes);
+    return finish_opening(decoder, open_bytes(decoder, data, bytes));
 }
 
 /* ---- Facts --------------------------------------------------------------------------------------------------- */

@@ -1,7 +1,11 @@
 /* Codestreams that our encoder does not write: packed packet headers, tile-parts in all arrangements, SOP and EPH
  * against what COD says, progression changes, regions of interest. Each decodes to the picture that it was made from.
  * And what a region leaves alone. */
+#define _DEFAULT_SOURCE /* mmap */
 #include "stream_edit.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "codec/decoder.h"
 
@@ -378,13 +382,62 @@ static void test_region_effort(void **unused)
     picture_free(&p);
 }
 
+/* The bytes of a region's tile and the headers are all that is read: whatever lies between cannot be. */
+static void test_region_reading(void **unused)
+{
+    (void)unused;
+    static const uint32_t corner[4] = {0, 0, 100, 100};
+    picture p, got;
+    picture_make(&p, 1024, 256, 1);
+    for (uint32_t i = 0; i < 1024 * 256; i++)
+        p.samples[0][i] = (int32_t)random_below(256);
+    l2k_encoder *encoder = new_encoder(2);
+    l2k_encoder_set(encoder, L2K_ENCODER_TILE_WIDTH, 256);
+    memory_file file = finish_encoder(encoder, &p);
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), closed = 0;
+    uint8_t *mapped = mmap(NULL, file.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(mapped != MAP_FAILED);
+    memcpy(mapped, file.data, file.size);
+    size_t at = 0;
+    while (!(mapped[at] == 0xFF && mapped[at + 1] == 0x90))
+        at++;
+    for (size_t bytes; mapped[at + 1] == 0x90; at += bytes) {
+        bytes = edit_get(mapped + at + 6, 4);
+        /* Pages that have nothing of SOT to SOD, nor of the next tile-part. */
+        size_t first = (at + 14 + page - 1) / page * page, last = (at + bytes) / page * page;
+        if (edit_get(mapped + at + 4, 2) > 0 && last > first) {
+            assert_int_equal(mprotect(mapped + first, last - first, PROT_NONE), 0);
+            closed += last - first;
+        }
+    }
+    assert_true(closed > file.size / 2);
+    l2k_image image;
+    l2k_decoder *decoder = l2k_decoder_new(NULL);
+    assert_int_equal(l2k_decoder_open_memory(decoder, NULL, 1), L2K_ERROR_ARGUMENT);
+    assert_int_equal(l2k_decoder_open_memory(decoder, mapped, file.size), L2K_OK);
+    assert_int_equal(l2k_decoder_set_region(decoder, corner[0], corner[1], corner[2], corner[3]), L2K_OK);
+    assert_int_equal(l2k_decoder_image(decoder, &image), L2K_OK);
+    picture_adopt(&got, &image);
+    assert_int_equal(l2k_decoder_decode(decoder, got.planes), L2K_OK);
+    for (uint32_t y = 0; y < 100; y++)
+        assert_memory_equal(got.samples[0] + 100 * y, p.samples[0] + 1024 * y, 100 * sizeof(int32_t));
+    l2k_decoder_set(decoder, L2K_DECODER_LIMIT_BYTES, 10);
+    assert_int_equal(l2k_decoder_open_memory(decoder, mapped, file.size), L2K_ERROR_LIMIT);
+    l2k_decoder_free(decoder);
+    munmap(mapped, file.size);
+    picture_free(&got);
+    free(file.data);
+    picture_free(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_arrangements), cmocka_unit_test(test_packed_damage),
-        cmocka_unit_test(test_changes),      cmocka_unit_test(test_changes_in_parts),
-        cmocka_unit_test(test_precision),    cmocka_unit_test(test_least_precincts),
-        cmocka_unit_test(test_region_shift), cmocka_unit_test(test_region_effort),
+        cmocka_unit_test(test_arrangements),   cmocka_unit_test(test_packed_damage),
+        cmocka_unit_test(test_changes),        cmocka_unit_test(test_changes_in_parts),
+        cmocka_unit_test(test_precision),      cmocka_unit_test(test_least_precincts),
+        cmocka_unit_test(test_region_shift),   cmocka_unit_test(test_region_effort),
+        cmocka_unit_test(test_region_reading),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

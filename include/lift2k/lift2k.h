@@ -306,6 +306,11 @@ L2K_API l2k_status l2k_decoder_set_region(l2k_decoder *decoder, uint32_t x0, uin
 /* Reads the whole stream and the headers. JP2 or bare codestream is told by content. */
 L2K_API l2k_status l2k_decoder_open(l2k_decoder *decoder, const l2k_stream *stream);
 
+/* The same for a file in memory, such as a mapped one: nothing is copied, so the bytes must stay as they are until the
+ * decoder is freed or opens another file. Decoding a region, fewer resolutions or one component then reads, besides
+ * headers, only what it needs. */
+L2K_API l2k_status l2k_decoder_open_memory(l2k_decoder *decoder, const void *data, size_t bytes);
+
 /* Facts of the opened file. */
 L2K_API l2k_status l2k_decoder_info(l2k_decoder *decoder, l2k_info *info);
 
