@@ -349,13 +349,25 @@ l2k_status l2k_segment_next(const l2k_context *context, const uint8_t **at, cons
 
 /* ---- Whole headers ------------------------------------------------------------------------------------------- */
 
+/* Extensions that change what the data means (ISO/IEC 15444-2, Table A.2); others, such as those for error resilience
+ * (Part 11) and security (Part 8), come beside it. */
+static bool is_part_2(uint32_t marker)
+{
+    return marker >= 0xFF70 && marker <= 0xFF7F;
+}
+
 static l2k_status handle_segment(header_parser *parser, l2k_header_kind kind, const l2k_segment *segment)
 {
     const struct marker_rule *rule = rule_of(segment->marker);
     if (!rule && segment->marker >= 0xFF30 && segment->marker <= 0xFF3F)
         return L2K_OK;
-    if (!rule)
-        return l2k_fail(parser->context, L2K_ERROR_UNSUPPORTED, "marker %04X is not supported", segment->marker);
+    if (!rule && is_part_2(segment->marker))
+        return l2k_fail(parser->context, L2K_ERROR_UNSUPPORTED, "marker %04X of Part 2 is not supported",
+                        segment->marker);
+    if (!rule) {
+        l2k_warn(parser->context, "marker %04X is not known and passed over", segment->marker);
+        return L2K_OK;
+    }
     if (!(rule->where & (unsigned)kind))
         return wrong(parser, segment, "not allowed in this place");
     return rule->handle(parser, segment);

@@ -120,9 +120,19 @@ const char *second_limit(const char *reason, const picture *p, const coding *o)
     return p->image.num_components > 4 ? "more than 4 components" : NULL;
 }
 
+/* Its four-component formats have the second and third sub-sampled, and it does not look whether the file has. */
+static bool fits_yuva(const picture *p)
+{
+    const l2k_component *c = p->components;
+    return p->image.num_components < 4 || (c[0].dx == c[3].dx && c[0].dy == c[3].dy && c[1].dx == c[2].dx &&
+                                           c[1].dy == c[2].dy && c[1].dx >= c[0].dx && c[1].dy >= c[0].dy);
+}
+
 /* Found with this test: OpenJPEG and lift2k, which also decode the conformance streams in these orders, agree. */
 const char *second_disorder(const picture *p, const coding *o)
 {
+    if (!fits_yuva(p))
+        return "four components of which others than the second and third are sub-sampled";
     if (o->num_precincts && o->progression >= L2K_RPCL &&
         (coding_tiles(o, &p->image) > 1 || p->image.x0 || p->image.y0))
         return "RPCL, PCRL or CPRL over precincts of tiles that do not start at 0,0: it takes packets in another order";

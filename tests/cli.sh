@@ -439,6 +439,12 @@ marker "PPM: packet headers for 0 tile-parts" main ff60 00
 marker "PPM: 256 bytes of packet headers, of which 1" main ff60 000000010000
 : >marked.j2k
 marker CAP main ff50 000200000000
+: >marked.j2k
+marker "marker FF74 of Part 2" main ff74 000200000000
+"$make_stream" small.j2k marked.j2k main ff68 000200000000
+runs "an unknown marker is passed over" decode marked.j2k x.ppm
+check "an unknown marker is told" grep -q "warning: marker FF68" err.log
+check "an unknown marker is no harm" cmp rgb.ppm x.ppm
 "$make_stream" small.j2k marked.j2k main ff64 000148656c6c6f
 runs "a comment is no harm" decode marked.j2k x.ppm --quiet
 check "a comment is no harm" cmp rgb.ppm x.ppm
