@@ -7,6 +7,7 @@
 #include "base/sample.h"
 #include "codec/block_view.h"
 #include "codec/workers.h"
+#include "tiling/pixel.h"
 
 typedef l2k_decode_job decode_job;
 
@@ -121,7 +122,8 @@ typedef struct tile_state {
     l2k_tile_coding coding;
     l2k_packed_headers packed;
     l2k_tile tile;
-    bool is_absent; /* the stream has nothing of this tile */
+    bool is_absent;    /* the stream has nothing of this tile */
+    bool joined_later; /* the component transform follows the plan, which wants equal numbers of levels for it */
     l2k_block_place *places;
     size_t num_places;
     l2k_plan_component *components; /* of the plan */
@@ -180,6 +182,21 @@ static l2k_status prepare_blocks(const decode_job *job, tile_state *s)
     return l2k_tile_list_blocks(job->context, &s->tile, job->only, job->discard, &s->places, &s->num_places);
 }
 
+/* Annex G asks for components of one size; their numbers of levels may differ (COC). The plan then gives values without
+ * level shift: of the 5/3 in the widest range that there is, of the 9/7 as floats. */
+static void join_later(tile_state *s, l2k_plan_spec *spec)
+{
+    l2k_plan_component *k = s->components;
+    s->joined_later = spec->component_transform && (k[1].levels != k[0].levels || k[2].levels != k[0].levels);
+    if (!s->joined_later)
+        return;
+    spec->component_transform = false;
+    for (int c = 0; c < 3; c++) {
+        k[c].precision = 31;
+        k[c].is_signed = true;
+    }
+}
+
 /* The plan for all components, or for the only one that is wanted, then without component transform. */
 static l2k_status make_plan(const decode_job *job, tile_state *s, const l2k_team *team, l2k_tile_slot *slot)
 {
@@ -198,6 +215,7 @@ static l2k_status make_plan(const decode_job *job, tile_state *s, const l2k_team
         spec.components = &s->components[job->only];
         s->plan_component[job->only] = 0;
     }
+    join_later(s, &spec);
     return l2k_team_plan(team, slot, &spec);
 }
 
@@ -207,12 +225,15 @@ static l2k_status place_plane(const decode_job *job, tile_state *s, uint32_t c, 
 {
     const l2k_plane *plane = &job->planes[c];
     l2k_plane *out = &s->planes[s->plan_component[c]];
+    bool join = s->joined_later && c < 3;
     *out = *plane;
-    if (rect.x0 >= output.x0 && rect.y0 >= output.y0 && rect.x1 <= output.x1 && rect.y1 <= output.y1) {
+    if (join)
+        out->type = s->components[c].wavelet == L2K_WAVELET_9_7 ? L2K_SAMPLE_F32 : L2K_SAMPLE_S32;
+    if (!join && rect.x0 >= output.x0 && rect.y0 >= output.y0 && rect.x1 <= output.x1 && rect.y1 <= output.y1) {
         out->data = l2k_sample_at(plane, rect.x0 - output.x0, rect.y0 - output.y0);
         return L2K_OK;
     }
-    size_t bytes = l2k_sample_bytes(plane->type);
+    size_t bytes = l2k_sample_bytes(out->type);
     s->cropped[c] = l2k_allocate(job->context, (size_t)l2k_rect_width(rect) * l2k_rect_height(rect), bytes);
     if (!s->cropped[c])
         return l2k_fail(job->context, L2K_ERROR_MEMORY, "out of memory for a tile of %u x %u", l2k_rect_width(rect),
@@ -232,6 +253,27 @@ static void crop(const decode_job *job, const tile_state *s, uint32_t c, l2k_rec
         for (uint32_t x = common.x0; x < common.x1; x++)
             memcpy(l2k_sample_at(to, x - output.x0, y - output.y0), l2k_sample_at(from, x - rect.x0, y - rect.y0),
                    bytes);
+}
+
+/* Component transform and level shift of three planes of values into the output. */
+static void join_components(const decode_job *job, const tile_state *s, l2k_rect output, l2k_rect rect)
+{
+    l2k_rect common = l2k_rect_intersect(output, rect);
+    for (uint32_t y = common.y0; y < common.y1; y++) {
+        l2k_pixel_row pixels[3];
+        void *rows[3];
+        for (int c = 0; c < 3; c++) {
+            const l2k_plane *to = &job->planes[c];
+            const l2k_component *k = &job->codestream->siz.components[c];
+            pixels[c] = (l2k_pixel_row){l2k_sample_at(to, common.x0 - output.x0, y - output.y0), to->sample_stride,
+                                        to->type, l2k_level_shift_make(k->precision, k->is_signed)};
+            rows[c] = l2k_sample_at(&s->planes[c], common.x0 - rect.x0, y - rect.y0);
+        }
+        if (s->components[0].wavelet == L2K_WAVELET_9_7)
+            l2k_pixels_store_ict(pixels, l2k_rect_width(common), (float *const[3]){rows[0], rows[1], rows[2]});
+        else
+            l2k_pixels_store_rct(pixels, l2k_rect_width(common), (int32_t *const[3]){rows[0], rows[1], rows[2]});
+    }
 }
 
 static l2k_rect reduced_rect(const decode_job *job, const tile_state *s, uint32_t c)
@@ -307,7 +349,9 @@ static l2k_status end_tile(void *opaque, l2k_team *team, l2k_tile_slot *slot, ui
         fill_absent(job, job->tiles[i]);
     else
         L2K_TRY(l2k_plan_finish(slot->plan));
-    for (uint32_t c = 0; c < s->tile.num_components; c++)
+    if (s->joined_later)
+        join_components(job, s, l2k_decoder_component_area(job->decoder, job->area, 0), reduced_rect(job, s, 0));
+    for (uint32_t c = s->joined_later ? 3 : 0; c < s->tile.num_components; c++)
         if (s->cropped[c])
             crop(job, s, c, l2k_decoder_component_area(job->decoder, job->area, c), reduced_rect(job, s, c));
     release_state(job->context, s);

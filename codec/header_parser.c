@@ -385,7 +385,7 @@ static l2k_status check_component(const header_parser *parser, uint32_t c)
     return L2K_OK;
 }
 
-/* RCT and ICT need three components of one size, levels and wavelet (Annex G). Fewer than three leave nothing to
+/* RCT and ICT need three components of one size and wavelet (Annex G). Fewer than three leave nothing to
  * transform, which some encoders do not mind. */
 static l2k_status check_component_transform(const header_parser *parser)
 {
@@ -403,9 +403,6 @@ static l2k_status check_component_transform(const header_parser *parser)
             return l2k_fail(parser->context, L2K_ERROR_CORRUPT, "COD: a component transform of unequal components");
         if (coding[c].wavelet != coding[0].wavelet)
             return l2k_fail(parser->context, L2K_ERROR_CORRUPT, "COD: a component transform of different wavelets");
-        if (coding[c].levels != coding[0].levels)
-            return l2k_fail(parser->context, L2K_ERROR_UNSUPPORTED,
-                            "COC: a component transform of components with different levels");
     }
     return L2K_OK;
 }

@@ -95,7 +95,8 @@ static inline void edit_put(memory_file *out, uint32_t value, unsigned bytes)
 
 static inline void edit_append(memory_file *out, edit_bytes b)
 {
-    memory_write(out, b.data, b.size);
+    if (b.size)
+        memory_write(out, b.data, b.size);
 }
 
 /* How a stream is put together. TNsot is 0 throughout. */

@@ -46,6 +46,22 @@ static void expect(const picture *p, const memory_file *file, unsigned warnings)
     picture_free(&got);
 }
 
+typedef struct effort {
+    size_t packets, blocks;
+} effort;
+
+static effort decode_region(const memory_file *file, const uint32_t *r, uint32_t reduce, picture *got)
+{
+    l2k_decoder *decoder = l2k_decoder_new(NULL);
+    l2k_decoder_set(decoder, L2K_DECODER_THREADS, 1);
+    l2k_decoder_set(decoder, L2K_DECODER_REDUCE, reduce);
+    assert_int_equal(l2k_decoder_set_region(decoder, r[0], r[1], r[2], r[3]), L2K_OK);
+    assert_int_equal(run_decoder(decoder, file->data, file->size, got), L2K_OK);
+    effort result = {decoder->packets_kept, decoder->blocks_decoded};
+    l2k_decoder_free(decoder);
+    return result;
+}
+
 static void set_layers(l2k_encoder *encoder, size_t count)
 {
     static const double ratios[] = {20, 8, 4, 1};
@@ -273,6 +289,72 @@ static void test_region_shift(void **unused)
     picture_free(&p);
 }
 
+/* ---- A component transform over different numbers of levels (COC) -------------------------------------------- */
+
+static memory_file encode_components_first(const picture *p, uint32_t levels, l2k_wavelet wavelet)
+{
+    l2k_encoder *encoder = new_encoder(levels);
+    l2k_encoder_set(encoder, L2K_ENCODER_PROGRESSION, L2K_CPRL);
+    l2k_encoder_set(encoder, L2K_ENCODER_WAVELET, wavelet);
+    return finish_encoder(encoder, p);
+}
+
+/* COC and QCC for components 1 and 2, out of the QCD of a file of two levels. */
+static memory_file other_levels(const edit *two, l2k_wavelet wavelet)
+{
+    memory_file out = memory_of(NULL, 0);
+    const uint8_t *qcd = two->main.data + 2;
+    while (!(qcd[0] == 0xFF && qcd[1] == 0x5C))
+        qcd += 2 + edit_get(qcd + 2, 2);
+    for (uint32_t c = 1; c < 3; c++) {
+        edit_put(&out, 0xFF530009, 4);
+        edit_put(&out, c << 8, 2);
+        edit_put(&out, 0x02020200, 4); /* two levels, blocks of 16 x 16 */
+        edit_put(&out, wavelet == L2K_WAVELET_5_3, 1);
+        edit_put(&out, 0xFF5D, 2);
+        edit_put(&out, edit_get(qcd + 2, 2) + 1, 2);
+        edit_put(&out, c, 1);
+        memory_write(&out, qcd + 4, edit_get(qcd + 2, 2) - 2);
+    }
+    return out;
+}
+
+/* Component 0 of a file with four levels, 1 and 2 of one with two. */
+static void test_mixed_levels(void **unused)
+{
+    (void)unused;
+    static edit four, two;
+    static const uint32_t part[4] = {11, 7, 33, 29};
+    for (int w = L2K_WAVELET_5_3; w <= L2K_WAVELET_9_7; w++) {
+        picture p, got;
+        picture_make(&p, 61, 47, 3);
+        memory_file a = encode_components_first(&p, 4, w), b = encode_components_first(&p, 2, w);
+        edit_open(&four, &a);
+        edit_open(&two, &b);
+        memory_file extra = other_levels(&two, w);
+        memcpy(&four.packets[5], &two.packets[3], 6 * sizeof *two.packets);
+        four.num_packets = four.parts[0].count = 5 + 6;
+        edit_plan plan = {.eph = true, .main_extra = {extra.data, extra.size}};
+        memory_file mixed = edit_write(&four, &plan);
+        if (w == L2K_WAVELET_5_3)
+            expect(&p, &mixed, 0);
+        assert_int_equal(decode_bytes(NULL, mixed.data, mixed.size, &got), L2K_OK);
+        for (uint32_t c = 0; c < 3; c++)
+            for (uint32_t i = 0; i < 61 * 47; i++)
+                assert_in_range(got.samples[c][i] - p.samples[c][i] + 4, 0, 8);
+        picture_free(&got);
+        decode_region(&mixed, part, 0, &got);
+        for (uint32_t y = 0; y < 22; y++)
+            assert_in_range(got.samples[1][22 * y] - p.samples[1][61 * (y + 7) + 11] + 4, 0, 8);
+        picture_free(&got);
+        free(mixed.data);
+        free(extra.data);
+        free(a.data);
+        free(b.data);
+        picture_free(&p);
+    }
+}
+
 /* ---- Extremes of the headers --------------------------------------------------------------------------------- */
 
 enum { SSIZ = 42 }; /* offset of the first component's in SIZ */
@@ -327,22 +409,6 @@ static void test_least_precincts(void **unused)
 }
 
 /* ---- What a region leaves alone ------------------------------------------------------------------------------ */
-
-typedef struct effort {
-    size_t packets, blocks;
-} effort;
-
-static effort decode_region(const memory_file *file, const uint32_t *r, uint32_t reduce, picture *got)
-{
-    l2k_decoder *decoder = l2k_decoder_new(NULL);
-    l2k_decoder_set(decoder, L2K_DECODER_THREADS, 1);
-    l2k_decoder_set(decoder, L2K_DECODER_REDUCE, reduce);
-    assert_int_equal(l2k_decoder_set_region(decoder, r[0], r[1], r[2], r[3]), L2K_OK);
-    assert_int_equal(run_decoder(decoder, file->data, file->size, got), L2K_OK);
-    effort result = {decoder->packets_kept, decoder->blocks_decoded};
-    l2k_decoder_free(decoder);
-    return result;
-}
 
 /* A corner of a large tile takes the packets and code-blocks around it alone: all others may be anything. */
 static void test_region_effort(void **unused)
@@ -433,11 +499,11 @@ static void test_region_reading(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_arrangements),   cmocka_unit_test(test_packed_damage),
-        cmocka_unit_test(test_changes),        cmocka_unit_test(test_changes_in_parts),
-        cmocka_unit_test(test_precision),      cmocka_unit_test(test_least_precincts),
-        cmocka_unit_test(test_region_shift),   cmocka_unit_test(test_region_effort),
-        cmocka_unit_test(test_region_reading),
+        cmocka_unit_test(test_arrangements),  cmocka_unit_test(test_packed_damage),
+        cmocka_unit_test(test_changes),       cmocka_unit_test(test_changes_in_parts),
+        cmocka_unit_test(test_precision),     cmocka_unit_test(test_least_precincts),
+        cmocka_unit_test(test_mixed_levels),  cmocka_unit_test(test_region_shift),
+        cmocka_unit_test(test_region_effort), cmocka_unit_test(test_region_reading),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
