@@ -198,7 +198,7 @@ static void join_later(tile_state *s, l2k_plan_spec *spec)
 }
 
 /* The plan for all components, or for the only one that is wanted, then without component transform. */
-static l2k_status make_plan(const decode_job *job, tile_state *s, const l2k_team *team, l2k_tile_slot *slot)
+static l2k_status make_plan(const decode_job *job, tile_state *s, l2k_team *team, l2k_tile_slot *slot)
 {
     size_t at = 0;
     l2k_plan_spec spec = {.direction = L2K_INVERSE, .type = coefficient_type(&s->tile, s->places, s->num_places)};
@@ -216,7 +216,12 @@ static l2k_status make_plan(const decode_job *job, tile_state *s, const l2k_team
         s->plan_component[job->only] = 0;
     }
     join_later(s, &spec);
-    return l2k_team_plan(team, slot, &spec);
+    l2k_backend backend = team->backend;
+    if (s->joined_later) /* floats reach the host from the CPU alone */
+        team->backend = L2K_BACKEND_CPU;
+    l2k_status status = l2k_team_plan(team, slot, &spec);
+    team->backend = backend;
+    return status;
 }
 
 /* Where the inverse transform of component c puts its samples: the output itself where the whole tile-component is
