@@ -2,6 +2,8 @@
 #ifndef L2K_BASE_SAMPLE_H
 #define L2K_BASE_SAMPLE_H
 
+#include <string.h>
+
 #include "lift2k/lift2k.h"
 
 static inline size_t l2k_sample_bytes(l2k_sample_type type)
@@ -13,6 +15,25 @@ static inline size_t l2k_sample_bytes(l2k_sample_type type)
 static inline uint8_t *l2k_sample_at(const l2k_plane *plane, uint32_t x, uint32_t y)
 {
     return (uint8_t *)plane->data + (ptrdiff_t)y * plane->row_stride + (ptrdiff_t)x * plane->sample_stride;
+}
+
+/* Stores a value that the plane's integer type holds. */
+static inline void l2k_sample_store(const l2k_plane *plane, uint32_t x, uint32_t y, int32_t value)
+{
+    uint8_t *at = l2k_sample_at(plane, x, y);
+    uint8_t small = (uint8_t)value;
+    uint16_t medium = (uint16_t)value;
+    switch (l2k_sample_bytes(plane->type)) {
+    case 1:
+        *at = small;
+        break;
+    case 2:
+        memcpy(at, &medium, sizeof medium);
+        break;
+    default:
+        memcpy(at, &value, sizeof value);
+        break;
+    }
 }
 
 /* Whether every value of a component fits an integer sample type. Any other type holds nothing. */

@@ -33,6 +33,8 @@ const char *l2k_status_text(l2k_status status)
         return "unsupported JPEG 2000 feature";
     case L2K_ERROR_BACKEND:
         return "backend not usable";
+    case L2K_INCOMPLETE:
+        return "decoded as far as the data goes";
     }
     return "unknown status";
 }

@@ -66,7 +66,7 @@ static bool is_ycc(const cli_view *view)
     const l2k_component *c = view->image->components;
     if (view->colours < 3)
         return false;
-    if (view->image->colour == L2K_COLOUR_SYCC)
+    if (view->image->colour == L2K_COLOUR_SYCC || view->image->colour == L2K_COLOUR_ESYCC)
         return true;
     return view->image->colour == L2K_COLOUR_UNKNOWN && view->colours == 3 && c[1].dx == c[2].dx &&
            c[1].dy == c[2].dy && c[1].dx * c[1].dy > c[0].dx * c[0].dy;

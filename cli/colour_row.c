@@ -32,11 +32,11 @@ static inline uint32_t fetch(const uint8_t *from, uint32_t bytes)
     return bytes == 2 ? (uint32_t)from[0] << 8 | from[1] : from[0];
 }
 
-/* 0 .. 2^precision - 1 onto 0 .. 2^depth - 1, to the nearest. Precisions are at most 16 here. */
+/* 0 .. 2^precision - 1 onto 0 .. 2^depth - 1, to the nearest. */
 static inline uint32_t scale(uint32_t value, uint32_t precision, uint32_t depth)
 {
-    uint32_t from = ((uint32_t)1 << precision) - 1, to = ((uint32_t)1 << depth) - 1;
-    return (value * to + from / 2) / from;
+    uint64_t from = ((uint64_t)1 << precision) - 1, to = ((uint64_t)1 << depth) - 1;
+    return (uint32_t)((value * to + from / 2) / from);
 }
 
 static const char *source_row(const cli_view *view, const cli_channel *channel, uint32_t y)

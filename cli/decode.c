@@ -1,96 +1,12 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/formats.h"
-#include "cli/options.h"
+#include "cli/decode_options.h"
 #include "cli/report.h"
+#include "cli/rgb8.h"
 #include "cli/source.h"
 
-#define MAX_THREADS 1024u
-
-enum {
-    OPTION_REDUCE = CLI_LONG_ONLY,
-    OPTION_LAYERS,
-    OPTION_REGION,
-    OPTION_COMPONENT,
-    OPTION_BACKEND,
-    OPTION_GPU_MIN_SAMPLES,
-    OPTION_QUIET
-};
-
-static const char letters[] = ":j:h";
-
-static const struct option table[] = {{"reduce", required_argument, NULL, OPTION_REDUCE},
-                                      {"layers", required_argument, NULL, OPTION_LAYERS},
-                                      {"region", required_argument, NULL, OPTION_REGION},
-                                      {"component", required_argument, NULL, OPTION_COMPONENT},
-                                      {"threads", required_argument, NULL, 'j'},
-                                      {"backend", required_argument, NULL, OPTION_BACKEND},
-                                      {"gpu-min-samples", required_argument, NULL, OPTION_GPU_MIN_SAMPLES},
-                                      {"quiet", no_argument, NULL, OPTION_QUIET},
-                                      {"help", no_argument, NULL, 'h'},
-                                      {NULL, 0, NULL, 0}};
-
-typedef struct decode_options {
-    const char *input, *output;
-    cli_format format;
-    int64_t reduce, layers, component, threads, backend;
-    int64_t gpu_min_samples; /* -1: the library's own */
-    uint32_t region[4];      /* X0, Y0, X1, Y1 */
-    bool has_region, quiet, help;
-} decode_options;
-
-static bool parse_region(decode_options *options, const char *name, const char *text)
-{
-    uint32_t *r = options->region;
-    if (!cli_parse_numbers(name, text, "X0,Y0,X1,Y1", r, 4))
-        return false;
-    if (r[0] >= r[2] || r[1] >= r[3])
-        return cli_bad_value(name, text, "the region is empty: X0 must be less than X1 and Y0 less than Y1");
-    return options->has_region = true;
-}
-
-static bool take_option(decode_options *options, int kind)
-{
-    const char *name = cli_option_name(table, kind), *text = optarg;
-    switch (kind) {
-    case OPTION_REDUCE:
-        return cli_parse_number(name, text, 0, L2K_MAX_LEVELS, &options->reduce);
-    case OPTION_LAYERS:
-        return cli_parse_number(name, text, 0, 65535, &options->layers);
-    case OPTION_REGION:
-        return parse_region(options, name, text);
-    case OPTION_COMPONENT:
-        return cli_parse_number(name, text, 0, L2K_MAX_COMPONENTS - 1, &options->component);
-    case 'j':
-        return cli_parse_number(name, text, 0, MAX_THREADS, &options->threads);
-    case OPTION_BACKEND:
-        return cli_parse_name(name, text, cli_backend_names, &options->backend);
-    case OPTION_GPU_MIN_SAMPLES:
-        return cli_parse_number(name, text, 0, UINT32_MAX, &options->gpu_min_samples);
-    case OPTION_QUIET:
-        return options->quiet = true;
-    case 'h':
-        return options->help = true;
-    default:
-        return false;
-    }
-}
-
-static bool parse(decode_options *options, int count, char **arguments)
-{
-    int kind;
-    memset(options, 0, sizeof *options);
-    options->component = -1;
-    options->gpu_min_samples = -1;
-    while ((kind = cli_next_option(count, arguments, letters, table, "decode")) != -1)
-        if (!take_option(options, kind))
-            return false;
-    if (options->help)
-        return true;
-    return cli_two_names(count, arguments, "decode", &options->input, &options->output) &&
-           cli_format_of_name(options->output, &options->format);
-}
+typedef cli_decode_options decode_options;
 
 static l2k_status configure(l2k_decoder *decoder, const decode_options *options)
 {
@@ -111,12 +27,14 @@ static l2k_status configure(l2k_decoder *decoder, const decode_options *options)
     return status;
 }
 
+/* Incomplete samples are samples; the exit status tells. */
 static bool decode_samples(cli_source *source, cli_picture *picture, cli_layout layout)
 {
     if (!cli_picture_allocate(picture, layout, source->messages.subject))
         return false;
     l2k_status status = l2k_decoder_decode(source->decoder, picture->planes);
-    return status == L2K_OK || cli_messages_fail(&source->messages, status);
+    source->incomplete = status == L2K_INCOMPLETE;
+    return status == L2K_OK || source->incomplete || cli_messages_fail(&source->messages, status);
 }
 
 static void warn_of_changes(const cli_view *view, const decode_options *options)
@@ -163,6 +81,26 @@ static bool decode_to_view(cli_source *source, cli_picture *picture, const decod
     return done;
 }
 
+/* The same by way of a picture of 8 bits in sRGB, made beside the decoded one. */
+static bool decode_to_rgb8(cli_source *source, cli_picture *picture, const decode_options *options)
+{
+    cli_rgb8 conversion;
+    cli_view view = {0};
+    cli_format format = options->format;
+    const char *target = strcmp(options->output, "-") == 0 ? "standard output" : options->output;
+    if (!cli_rgb8_create(&conversion, picture, options))
+        return false;
+    bool done = cli_view_create(&view, &conversion.picture, 0, target) &&
+                (format == CLI_FORMAT_PGX || cli_format_check(&format, &view, target)) &&
+                decode_samples(source, picture, CLI_PLANAR) && cli_rgb8_convert(&conversion, target);
+    if (done)
+        done = format == CLI_FORMAT_PGX ? cli_pgx_write(options->output, &conversion.picture)
+                                        : write_view(&view, format, options);
+    cli_view_free(&view);
+    cli_rgb8_free(&conversion);
+    return done;
+}
+
 static bool decode_source(cli_source *source, cli_picture *picture, const decode_options *options)
 {
     l2k_image image;
@@ -173,18 +111,21 @@ static bool decode_source(cli_source *source, cli_picture *picture, const decode
         return cli_messages_fail(&source->messages, status);
     if (!cli_picture_adopt(picture, &image, source->messages.subject))
         return false;
+    if (options->rgb8)
+        return decode_to_rgb8(source, picture, options);
     if (options->format == CLI_FORMAT_PGX)
         return decode_samples(source, picture, CLI_PLANAR) && cli_pgx_write(options->output, picture);
     return decode_to_view(source, picture, options);
 }
 
-static bool run(const decode_options *options)
+/* Returns the exit status. */
+static int run(const decode_options *options)
 {
     cli_source source;
     cli_picture picture = {0};
     char size[80];
-    if (!cli_source_open(&source, options->input, options->quiet))
-        return false;
+    if (!cli_source_open(&source, options->input, options->quiet, options->strict))
+        return CLI_EXIT_FAILURE;
     bool done = decode_source(&source, &picture, options);
     if (done && !options->quiet) {
         cli_picture_text(&picture, size, sizeof size);
@@ -193,15 +134,15 @@ static bool run(const decode_options *options)
     }
     cli_picture_free(&picture);
     cli_source_close(&source);
-    return done;
+    return !done ? CLI_EXIT_FAILURE : source.incomplete ? CLI_EXIT_INCOMPLETE : CLI_EXIT_OK;
 }
 
 int cli_decode(int count, char **arguments)
 {
     decode_options options;
-    if (!parse(&options, count, arguments))
+    if (!cli_decode_options_parse(&options, count, arguments))
         return CLI_EXIT_USAGE;
     if (options.help)
         return cli_print_help(cli_help_decode);
-    return run(&options) ? CLI_EXIT_OK : CLI_EXIT_FAILURE;
+    return run(&options);
 }

@@ -31,6 +31,9 @@ int cli_input_byte(cli_input *input);
 /* Reads exactly `bytes` bytes or reports why not. */
 bool cli_input_exact(cli_input *input, void *buffer, size_t bytes);
 
+/* All of a regular file, mapped: only what is looked at is read. False for anything else, without a report. */
+bool cli_input_map(const cli_input *input, const void **data, size_t *bytes);
+
 /* Reports a failed read by its cause and the end of the file as a truncated file. Returns false. */
 bool cli_input_ended(const cli_input *input);
 

@@ -58,10 +58,10 @@ static void print_components(const l2k_info *info)
 
 static void print_colour(const l2k_info *info)
 {
-    const char *const colours[] = {"unknown", "gray", "sRGB", "sYCC", "CMYK", "ICC profile"};
+    const char *const colours[] = {"unknown", "gray", "sRGB", "sYCC", "CMYK", "ICC profile", "e-sYCC", "CIELab"};
     const l2k_image *image = &info->image;
     uint32_t colour = (uint32_t)image->colour;
-    printf(LABEL "%s", "colour", colour < 6 ? colours[colour] : "unknown");
+    printf(LABEL "%s", "colour", colour < sizeof colours / sizeof *colours ? colours[colour] : "unknown");
     if (image->icc)
         printf(" of %zu bytes", image->icc_bytes);
     if (info->palette_entries)
@@ -159,7 +159,7 @@ static bool print_info(const char *path)
 {
     cli_source source;
     l2k_info info;
-    if (!cli_source_open(&source, path, false))
+    if (!cli_source_open(&source, path, false, false))
         return false;
     l2k_status status = l2k_decoder_info(source.decoder, &info);
     if (status == L2K_OK) {

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "cli/report.h"
@@ -92,4 +93,16 @@ bool cli_input_holds(const cli_input *input, uint64_t bytes)
         return true;
     return facts.st_size >= 0 && (uint64_t)facts.st_size >= bytes ? true
                                                                   : cli_error(input->name, "the file is truncated");
+}
+
+bool cli_input_map(const cli_input *input, const void **data, size_t *bytes)
+{
+    struct stat facts;
+    int descriptor = fileno(input->stream);
+    if (input->stream == stdin || fstat(descriptor, &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size <= 0)
+        return false;
+    void *mapped = mmap(NULL, (size_t)facts.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    *data = mapped;
+    *bytes = (size_t)facts.st_size;
+    return mapped != MAP_FAILED;
 }

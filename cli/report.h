@@ -13,7 +13,8 @@
 #define CLI_PRINTF(text, rest)
 #endif
 
-enum { CLI_EXIT_OK = 0, CLI_EXIT_FAILURE = 1, CLI_EXIT_USAGE = 2 };
+/* INCOMPLETE: there is an output, of an input that ends early. */
+enum { CLI_EXIT_OK = 0, CLI_EXIT_FAILURE = 1, CLI_EXIT_USAGE = 2, CLI_EXIT_INCOMPLETE = 3 };
 
 /* Prints "lift2k: subject: text" and returns false, so that a failing function can say `return cli_error(...)`. Whoever
  * finds the fault prints it; callers only pass the false on. That keeps a failure at exactly one line. */

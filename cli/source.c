@@ -1,5 +1,8 @@
 #include "cli/source.h"
 
+#include <string.h>
+#include <sys/mman.h>
+
 #include "cli/file.h"
 
 static ptrdiff_t on_read(void *user, void *buffer, size_t bytes)
@@ -11,16 +14,28 @@ static ptrdiff_t on_read(void *user, void *buffer, size_t bytes)
     return got == 0 && cli_input_failed(input) ? -1 : (ptrdiff_t)got;
 }
 
-bool cli_source_open(cli_source *source, const char *path, bool quiet)
+static l2k_status open_input(cli_source *source, cli_input *input)
+{
+    const l2k_stream stream = {on_read, NULL, input};
+    if (cli_input_map(input, &source->mapped, &source->mapped_bytes))
+        return l2k_decoder_open_memory(source->decoder, source->mapped, source->mapped_bytes);
+    source->mapped = NULL;
+    return l2k_decoder_open(source->decoder, &stream);
+}
+
+bool cli_source_open(cli_source *source, const char *path, bool quiet, bool strict)
 {
     cli_input input;
     if (!cli_input_open(&input, path))
         return false;
+    memset(source, 0, sizeof *source);
     cli_messages_init(&source->messages, input.name, quiet);
     l2k_hooks hooks = cli_messages_hooks(&source->messages);
-    const l2k_stream stream = {on_read, NULL, &input};
     source->decoder = l2k_decoder_new(&hooks);
-    l2k_status status = source->decoder ? l2k_decoder_open(source->decoder, &stream) : L2K_ERROR_MEMORY;
+    l2k_status status =
+        source->decoder ? l2k_decoder_set(source->decoder, L2K_DECODER_STRICT, strict) : L2K_ERROR_MEMORY;
+    if (status == L2K_OK)
+        status = open_input(source, &input);
     if (status != L2K_OK) {
         if (cli_input_failed(&input))
             cli_input_ended(&input); /* errno knows better than the library why reading failed */
@@ -36,4 +51,7 @@ void cli_source_close(cli_source *source)
 {
     l2k_decoder_free(source->decoder);
     source->decoder = NULL;
+    if (source->mapped)
+        munmap((void *)(uintptr_t)source->mapped, source->mapped_bytes);
+    source->mapped = NULL;
 }

@@ -8,10 +8,14 @@
 typedef struct cli_source {
     l2k_decoder *decoder;
     cli_messages messages; /* subject: the file's name for messages */
+    bool incomplete;       /* decoding met the file's early end */
+    const void *mapped;    /* the file in memory, or NULL */
+    size_t mapped_bytes;
 } cli_source;
 
-/* Reads all of `path`, or of standard input for "-". The source must not be moved until it is closed. */
-bool cli_source_open(cli_source *source, const char *path, bool quiet);
+/* Opens `path`, or reads all of standard input for "-". The source must not be moved until it is closed.
+ * `strict` takes no file that ends early. */
+bool cli_source_open(cli_source *source, const char *path, bool quiet, bool strict);
 void cli_source_close(cli_source *source);
 
 #endif

@@ -21,7 +21,8 @@ static inline l2k_t1_block l2k_block_in_view(const l2k_tile *tile, const l2k_blo
                           .height = l2k_rect_height(r),
                           .orientation = place->band->orientation,
                           .style = coding->style,
-                          .reversible = coding->wavelet == L2K_WAVELET_5_3};
+                          .reversible = coding->wavelet == L2K_WAVELET_5_3,
+                          .roi_shift = coding->roi_shift};
 }
 
 #endif

@@ -1,5 +1,14 @@
 #include "codec/coding.h"
 
+#include "base/memory.h"
+
+void l2k_tile_coding_release(const l2k_context *context, l2k_tile_coding *coding)
+{
+    l2k_release(context, coding->components);
+    l2k_release(context, coding->changes);
+    *coding = (l2k_tile_coding){0};
+}
+
 l2k_step l2k_coding_step(const l2k_component_coding *coding, unsigned resolution, unsigned orientation)
 {
     if (coding->quantisation != L2K_QUANT_DERIVED)

@@ -26,9 +26,18 @@ typedef struct l2k_component_coding {
     uint8_t quantisation; /* l2k_quantisation */
     uint8_t guard_bits;
     uint8_t num_steps; /* read from the marker segment; derived has one */
+    uint8_t roi_shift; /* RGN's max-shift (A.6.3), 0 = no region of interest */
     uint8_t log2_precinct_width[L2K_MAX_LEVELS + 1], log2_precinct_height[L2K_MAX_LEVELS + 1]; /* per resolution */
     l2k_step steps[L2K_MAX_SUBBANDS];
 } l2k_component_coding;
+
+/* One entry of POC (A.6.6): a progression over resolutions and components [start, end) and layers below layer_end. */
+typedef struct l2k_progression_change {
+    uint8_t progression; /* l2k_progression */
+    uint8_t resolution_start, resolution_end;
+    uint32_t component_start, component_end;
+    uint32_t layer_end;
+} l2k_progression_change;
 
 /* COD's part for the whole tile, and its components. */
 typedef struct l2k_tile_coding {
@@ -37,7 +46,12 @@ typedef struct l2k_tile_coding {
     uint32_t num_layers; /* 1 to 65535 */
     bool component_transform;
     l2k_component_coding *components;
+    l2k_progression_change *changes; /* of POC; none = `progression` over all packets */
+    size_t num_changes;
 } l2k_tile_coding;
+
+/* Frees what a tile's coding owns. */
+void l2k_tile_coding_release(const l2k_context *context, l2k_tile_coding *coding);
 
 /* The step of a subband, worked out from LL's where the quantisation is derived (E-5). */
 l2k_step l2k_coding_step(const l2k_component_coding *coding, unsigned resolution, unsigned orientation);

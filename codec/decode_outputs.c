@@ -144,24 +144,6 @@ static bool decodes_in_place(const l2k_decoder *decoder, uint32_t c)
     return users == 1;
 }
 
-static void store_sample(const l2k_plane *plane, uint32_t x, uint32_t y, int32_t value)
-{
-    uint8_t *at = l2k_sample_at(plane, x, y);
-    uint8_t small = (uint8_t)value;
-    uint16_t medium = (uint16_t)value;
-    switch (l2k_sample_bytes(plane->type)) {
-    case 1:
-        *at = small;
-        break;
-    case 2:
-        memcpy(at, &medium, sizeof medium);
-        break;
-    default:
-        memcpy(at, &value, sizeof value);
-        break;
-    }
-}
-
 /* Copies a decoded component into an output, through the palette where there is one. An index beyond the palette takes
  * its last entry. */
 static void fill_output(const l2k_decoder *decoder, l2k_output output, const int32_t *samples, uint32_t width,
@@ -175,7 +157,7 @@ static void fill_output(const l2k_decoder *decoder, l2k_output output, const int
                 uint32_t index = value < 0 ? 0 : l2k_min_u32((uint32_t)value, palette->num_entries - 1);
                 value = palette->values[index * palette->num_columns + output.column];
             }
-            store_sample(plane, x, y, value);
+            l2k_sample_store(plane, x, y, value);
         }
 }
 
@@ -254,6 +236,8 @@ l2k_status l2k_decoder_decode(l2k_decoder *decoder, const l2k_plane *planes)
     output_job job = {.decoder = decoder, .area = {image.x0, image.y0, image.x1, image.y1}, .outputs = planes};
     job.sources = l2k_allocate_zeroed(context, count, sizeof *job.sources);
     job.owned = l2k_allocate_zeroed(context, count, sizeof *job.owned);
+    decoder->incomplete = false;
+    decoder->packets_kept = decoder->blocks_decoded = 0;
     l2k_status status = job.sources && job.owned ? decode_outputs(&job)
                                                  : l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for planes");
     for (uint32_t c = 0; job.sources && job.owned && c < count; c++)
@@ -261,5 +245,5 @@ l2k_status l2k_decoder_decode(l2k_decoder *decoder, const l2k_plane *planes)
             l2k_release(context, job.sources[c].data);
     l2k_release(context, job.sources);
     l2k_release(context, job.owned);
-    return status;
+    return status == L2K_OK && decoder->incomplete ? L2K_INCOMPLETE : status;
 }

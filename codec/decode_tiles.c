@@ -1,93 +1,15 @@
 /* Tier-2, tier-1 and the inverse transform stage of all tiles that are wanted. */
-#include "codec/decoder.h"
+#include "codec/decode_job.h"
 
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/sample.h"
 #include "codec/block_view.h"
-#include "codec/packet.h"
 #include "codec/workers.h"
+#include "tiling/pixel.h"
 
-struct tile_state;
-
-typedef struct decode_job {
-    l2k_decoder *decoder;
-    const l2k_context *context;
-    const l2k_codestream *codestream;
-    l2k_rect area;           /* of the reference grid */
-    const l2k_plane *planes; /* per component; data NULL = not wanted */
-    uint32_t only, discard, layers;
-    uint32_t *tiles; /* that meet the area */
-    uint32_t num_tiles;
-    struct tile_state *states; /* one per slot of the workers */
-} decode_job;
-
-/* ---- Tier-2 -------------------------------------------------------------------------------------------------- */
-
-/* The packets of a tile lie in its tile-parts, one after the other. */
-typedef struct packet_source {
-    const l2k_codestream *codestream;
-    size_t next_part;
-    const uint8_t *data, *end;
-} packet_source;
-
-static bool advance_part(packet_source *source)
-{
-    while (source->next_part != L2K_NO_PART) {
-        const l2k_tile_part_span *span = &source->codestream->parts[source->next_part];
-        source->next_part = span->next;
-        if (span->packets == span->end)
-            continue;
-        source->data = span->packets;
-        source->end = span->end;
-        return true;
-    }
-    return false;
-}
-
-static uint64_t bytes_of_tile(const l2k_codestream *cs, uint32_t tile)
-{
-    uint64_t bytes = 0;
-    for (size_t i = cs->first_part[tile]; i != L2K_NO_PART; i = cs->parts[i].next)
-        bytes += (uint64_t)(cs->parts[i].end - cs->parts[i].packets);
-    return bytes;
-}
-
-static bool wanted(const decode_job *job, const l2k_tile *tile, const l2k_packet_id *id)
-{
-    return job->planes[id->component].data && (job->layers == 0 || id->layer < job->layers) &&
-           id->resolution + job->discard < tile->components[id->component].num_resolutions;
-}
-
-/* Some encoders stop between two packets, and their codestream is whole otherwise: what is there can be shown. */
-static l2k_status missing_packets(const decode_job *job, uint32_t tile)
-{
-    if (!job->codestream->has_end)
-        return l2k_fail(job->context, L2K_ERROR_TRUNCATED, "tile %u: packets are missing", tile);
-    l2k_warn(job->context, "tile %u has fewer packets than its header promises", tile);
-    return L2K_OK;
-}
-
-static l2k_status read_packets(const decode_job *job, l2k_tile *tile, uint32_t index)
-{
-    packet_source source = {.codestream = job->codestream, .next_part = job->codestream->first_part[index]};
-    l2k_packet_order order;
-    l2k_packet_id id;
-    l2k_status status = L2K_OK;
-    L2K_TRY(l2k_packet_order_create(job->context, tile, &order));
-    while (status == L2K_OK && l2k_packet_order_next(&order, &id)) {
-        if (source.data == source.end && !advance_part(&source)) {
-            status = missing_packets(job, index);
-            break;
-        }
-        status = l2k_packet_read(job->context, tile, &id, wanted(job, tile, &id), &source.data, source.end);
-    }
-    l2k_packet_order_release(job->context, &order);
-    if (status == L2K_OK && (source.data != source.end || source.next_part != L2K_NO_PART))
-        l2k_warn(job->context, "tile %u has bytes beyond its last packet", index);
-    return status;
-}
+typedef l2k_decode_job decode_job;
 
 /* ---- Tier-1 -------------------------------------------------------------------------------------------------- */
 
@@ -99,23 +21,14 @@ typedef struct tile_blocks {
     const l2k_block_place *places;
 } tile_blocks;
 
-/* A sample of a component depends on coefficients at most this far from its place in a subband, whatever the level:
- * each level of 9/7 reaches four samples further and halves the distance. */
-enum { SUPPORT = 5 };
-
-static bool reaches(uint32_t low, uint32_t high, uint32_t area_low, uint32_t area_high, unsigned level)
-{
-    uint64_t from = (uint64_t)area_low >> level, to = l2k_ceil_shift(area_high, level);
-    return (uint64_t)high + SUPPORT > from && low < to + SUPPORT;
-}
-
 /* Whether a block has a part in the area. */
 static bool needed(const tile_blocks *b, const l2k_block_place *place)
 {
     const l2k_tile_component *component = &b->tile->components[place->component];
     l2k_rect area = l2k_component_rect(b->job->area, component->dx, component->dy), r = place->block->rect;
     unsigned level = l2k_band_level(component->coding->levels, place->resolution);
-    return reaches(r.x0, r.x1, area.x0, area.x1, level) && reaches(r.y0, r.y1, area.y0, area.y1, level);
+    return l2k_reaches(r.x0, r.x1, area.x0, area.x1, level, L2K_SUPPORT) &&
+           l2k_reaches(r.y0, r.y1, area.y0, area.y1, level, L2K_SUPPORT);
 }
 
 static void clear_block(const l2k_t1_block *block)
@@ -161,8 +74,18 @@ static l2k_status decode_block(void *opaque, l2k_t1 *coder, unsigned thread, siz
     l2k_t1_segment segments[L2K_MAX_RECEIVED_PASSES];
     size_t count = 0;
     L2K_TRY(gather(b->job, coder, place->block, segments, &count));
+    b->job->decoder->blocks_decoded++;
     l2k_t1_decode(coder, &block, place->block->num_planes, segments, count);
     return L2K_OK;
+}
+
+/* Bit-planes of a block's magnitudes once a region of interest has come down to the background (H.1). */
+static unsigned magnitude_planes(const l2k_tile *tile, const l2k_block_place *place)
+{
+    unsigned planes = place->block->num_planes, shift = tile->components[place->component].coding->roi_shift;
+    if (!place->block->received.first)
+        return 0;
+    return planes <= shift ? planes : planes - shift > shift ? planes - shift : shift;
 }
 
 /* int16 where every magnitude, for 9/7 doubled, has at most 15 bits. */
@@ -170,7 +93,7 @@ static l2k_coefficient_type coefficient_type(const l2k_tile *tile, const l2k_blo
 {
     for (size_t i = 0; i < count; i++) {
         bool doubled = tile->components[places[i].component].coding->wavelet == L2K_WAVELET_9_7;
-        if (places[i].block->received.first && places[i].block->num_planes + doubled > 15)
+        if (magnitude_planes(tile, &places[i]) + doubled > 15)
             return L2K_COEFFICIENT_INT32;
     }
     return L2K_COEFFICIENT_INT16;
@@ -178,15 +101,16 @@ static l2k_coefficient_type coefficient_type(const l2k_tile *tile, const l2k_blo
 
 /* The bit-planes that the blocks of each subband of component c have. Blocks are listed component by component: `at` is
  * the first of c or of a later one, the result that of the next. */
-static size_t measure_planes(const l2k_block_place *places, size_t count, size_t at, uint32_t c,
+static size_t measure_planes(const l2k_tile *tile, const l2k_block_place *places, size_t count, size_t at, uint32_t c,
                              uint8_t bits[L2K_MAX_SUBBANDS])
 {
     memset(bits, 0, L2K_MAX_SUBBANDS);
     for (; at < count && places[at].component == c; at++) {
         const l2k_block_place *place = &places[at];
         unsigned band = l2k_band_number(place->resolution, place->band->orientation);
-        if (place->block->received.first && place->block->num_planes > bits[band])
-            bits[band] = place->block->num_planes;
+        unsigned planes = magnitude_planes(tile, place);
+        if (planes > bits[band])
+            bits[band] = (uint8_t)planes;
     }
     return at;
 }
@@ -196,7 +120,10 @@ static size_t measure_planes(const l2k_block_place *places, size_t count, size_t
 /* Everything that is allocated for a tile, so that one place frees it. */
 typedef struct tile_state {
     l2k_tile_coding coding;
+    l2k_packed_headers packed;
     l2k_tile tile;
+    bool is_absent;    /* the stream has nothing of this tile */
+    bool joined_later; /* the component transform follows the plan, which wants equal numbers of levels for it */
     l2k_block_place *places;
     size_t num_places;
     l2k_plan_component *components; /* of the plan */
@@ -209,7 +136,9 @@ static void release_state(const l2k_context *context, tile_state *s)
 {
     for (uint32_t c = 0; s->cropped && c < s->tile.num_components; c++)
         l2k_release(context, s->cropped[c]);
-    l2k_release(context, s->coding.components);
+    l2k_tile_coding_release(context, &s->coding);
+    if (s->packed.bytes.context)
+        l2k_buffer_release(&s->packed.bytes);
     l2k_release(context, s->places);
     l2k_release(context, s->components);
     l2k_release(context, s->planes);
@@ -231,26 +160,45 @@ static l2k_status allocate_state(const decode_job *job, tile_state *s)
     return L2K_OK;
 }
 
+static l2k_status check_reduction(const decode_job *job, const tile_state *s, uint32_t index)
+{
+    for (uint32_t c = 0; c < job->codestream->siz.num_components; c++)
+        if (job->planes[c].data && job->discard > s->coding.components[c].levels)
+            return l2k_fail(job->context, L2K_ERROR_ARGUMENT,
+                            "%u resolutions cannot be left out: component %u of tile %u has only %u", job->discard, c,
+                            index, s->coding.components[c].levels + 1u);
+    return L2K_OK;
+}
+
 /* Every code-block of the wanted resolutions must exist, so that its samples are decoded or cleared. */
-static l2k_status prepare_blocks(const decode_job *job, tile_state *s, uint32_t index)
+static l2k_status prepare_blocks(const decode_job *job, tile_state *s)
 {
     for (uint32_t c = 0; c < s->tile.num_components; c++) {
         const l2k_tile_component *component = &s->tile.components[c];
-        if (!job->planes[c].data)
-            continue;
-        if (job->discard >= component->num_resolutions)
-            return l2k_fail(job->context, L2K_ERROR_ARGUMENT,
-                            "%u resolutions cannot be left out: component %u of tile %u has only %u", job->discard, c,
-                            index, component->num_resolutions);
-        for (uint32_t r = 0; r + job->discard < component->num_resolutions; r++)
+        for (uint32_t r = 0; job->planes[c].data && r + job->discard < component->num_resolutions; r++)
             for (uint32_t p = 0; p < component->resolutions[r].num_precincts; p++)
                 L2K_TRY(l2k_precinct_prepare(job->context, &s->tile, component, r, p));
     }
     return l2k_tile_list_blocks(job->context, &s->tile, job->only, job->discard, &s->places, &s->num_places);
 }
 
+/* Annex G asks for components of one size; their numbers of levels may differ (COC). The plan then gives values without
+ * level shift: of the 5/3 in the widest range that there is, of the 9/7 as floats. */
+static void join_later(tile_state *s, l2k_plan_spec *spec)
+{
+    l2k_plan_component *k = s->components;
+    s->joined_later = spec->component_transform && (k[1].levels != k[0].levels || k[2].levels != k[0].levels);
+    if (!s->joined_later)
+        return;
+    spec->component_transform = false;
+    for (int c = 0; c < 3; c++) {
+        k[c].precision = 31;
+        k[c].is_signed = true;
+    }
+}
+
 /* The plan for all components, or for the only one that is wanted, then without component transform. */
-static l2k_status make_plan(const decode_job *job, tile_state *s, const l2k_team *team, l2k_tile_slot *slot)
+static l2k_status make_plan(const decode_job *job, tile_state *s, l2k_team *team, l2k_tile_slot *slot)
 {
     size_t at = 0;
     l2k_plan_spec spec = {.direction = L2K_INVERSE, .type = coefficient_type(&s->tile, s->places, s->num_places)};
@@ -258,7 +206,7 @@ static l2k_status make_plan(const decode_job *job, tile_state *s, const l2k_team
     for (uint32_t c = 0; c < s->tile.num_components; c++) {
         uint8_t bits[L2K_MAX_SUBBANDS];
         s->plan_component[c] = c;
-        at = measure_planes(s->places, s->num_places, at, c, bits);
+        at = measure_planes(&s->tile, s->places, s->num_places, at, c, bits);
         s->components[c].narrow_low = l2k_low_fits_int16(s->components[c].levels, s->components[c].discard, bits);
     }
     if (job->only != UINT32_MAX) {
@@ -267,7 +215,13 @@ static l2k_status make_plan(const decode_job *job, tile_state *s, const l2k_team
         spec.components = &s->components[job->only];
         s->plan_component[job->only] = 0;
     }
-    return l2k_team_plan(team, slot, &spec);
+    join_later(s, &spec);
+    l2k_backend backend = team->backend;
+    if (s->joined_later) /* floats reach the host from the CPU alone */
+        team->backend = L2K_BACKEND_CPU;
+    l2k_status status = l2k_team_plan(team, slot, &spec);
+    team->backend = backend;
+    return status;
 }
 
 /* Where the inverse transform of component c puts its samples: the output itself where the whole tile-component is
@@ -276,12 +230,15 @@ static l2k_status place_plane(const decode_job *job, tile_state *s, uint32_t c, 
 {
     const l2k_plane *plane = &job->planes[c];
     l2k_plane *out = &s->planes[s->plan_component[c]];
+    bool join = s->joined_later && c < 3;
     *out = *plane;
-    if (rect.x0 >= output.x0 && rect.y0 >= output.y0 && rect.x1 <= output.x1 && rect.y1 <= output.y1) {
+    if (join)
+        out->type = s->components[c].wavelet == L2K_WAVELET_9_7 ? L2K_SAMPLE_F32 : L2K_SAMPLE_S32;
+    if (!join && rect.x0 >= output.x0 && rect.y0 >= output.y0 && rect.x1 <= output.x1 && rect.y1 <= output.y1) {
         out->data = l2k_sample_at(plane, rect.x0 - output.x0, rect.y0 - output.y0);
         return L2K_OK;
     }
-    size_t bytes = l2k_sample_bytes(plane->type);
+    size_t bytes = l2k_sample_bytes(out->type);
     s->cropped[c] = l2k_allocate(job->context, (size_t)l2k_rect_width(rect) * l2k_rect_height(rect), bytes);
     if (!s->cropped[c])
         return l2k_fail(job->context, L2K_ERROR_MEMORY, "out of memory for a tile of %u x %u", l2k_rect_width(rect),
@@ -303,9 +260,47 @@ static void crop(const decode_job *job, const tile_state *s, uint32_t c, l2k_rec
                    bytes);
 }
 
+/* Component transform and level shift of three planes of values into the output. */
+static void join_components(const decode_job *job, const tile_state *s, l2k_rect output, l2k_rect rect)
+{
+    l2k_rect common = l2k_rect_intersect(output, rect);
+    for (uint32_t y = common.y0; y < common.y1; y++) {
+        l2k_pixel_row pixels[3];
+        void *rows[3];
+        for (int c = 0; c < 3; c++) {
+            const l2k_plane *to = &job->planes[c];
+            const l2k_component *k = &job->codestream->siz.components[c];
+            pixels[c] = (l2k_pixel_row){l2k_sample_at(to, common.x0 - output.x0, y - output.y0), to->sample_stride,
+                                        to->type, l2k_level_shift_make(k->precision, k->is_signed)};
+            rows[c] = l2k_sample_at(&s->planes[c], common.x0 - rect.x0, y - rect.y0);
+        }
+        if (s->components[0].wavelet == L2K_WAVELET_9_7)
+            l2k_pixels_store_ict(pixels, l2k_rect_width(common), (float *const[3]){rows[0], rows[1], rows[2]});
+        else
+            l2k_pixels_store_rct(pixels, l2k_rect_width(common), (int32_t *const[3]){rows[0], rows[1], rows[2]});
+    }
+}
+
 static l2k_rect reduced_rect(const decode_job *job, const tile_state *s, uint32_t c)
 {
     return l2k_resolution_rect(s->tile.components[c].rect, job->discard);
+}
+
+/* A tile of which there is nothing is black, as OpenJPEG has it. */
+static void fill_absent(const decode_job *job, uint32_t index)
+{
+    const l2k_siz *siz = &job->codestream->siz;
+    for (uint32_t c = 0; c < siz->num_components; c++) {
+        const l2k_component *k = &siz->components[c];
+        if (!job->planes[c].data)
+            continue;
+        l2k_rect output = l2k_decoder_component_area(job->decoder, job->area, c);
+        l2k_rect tile = l2k_component_rect(l2k_tile_rect(&siz->grid, index), k->dx, k->dy);
+        l2k_rect common = l2k_rect_intersect(output, l2k_resolution_rect(tile, job->discard));
+        for (uint32_t y = common.y0; y < common.y1; y++)
+            for (uint32_t x = common.x0; x < common.x1; x++)
+                l2k_sample_store(&job->planes[c], x - output.x0, y - output.y0, 0);
+    }
 }
 
 static l2k_status begin_inverse(const decode_job *job, tile_state *s, l2k_plan *plan)
@@ -317,17 +312,33 @@ static l2k_status begin_inverse(const decode_job *job, tile_state *s, l2k_plan *
     return l2k_plan_begin(plan, s->planes);
 }
 
+/* Where a file ends early it need not have as many bytes as packets, yet what a header can ask for has a bound. */
+enum { LEAST_MOST_PRECINCTS = 1 << 16 };
+
+static l2k_status read_tile(const decode_job *job, tile_state *s, uint32_t index)
+{
+    const l2k_codestream *cs = job->codestream;
+    L2K_TRY(l2k_codestream_tile_coding(cs, index, &s->coding, &s->packed));
+    uint64_t bytes = l2k_tile_bytes(cs, index) + s->packed.bytes.size;
+    s->is_absent = bytes == 0 && !cs->strict;
+    if (s->is_absent)
+        return l2k_missing_tile(job, index);
+    uint64_t most = bytes > LEAST_MOST_PRECINCTS || cs->strict ? bytes : LEAST_MOST_PRECINCTS;
+    L2K_TRY(l2k_tile_create(job->context, &cs->siz, &s->coding, index, most, &s->tile));
+    return l2k_read_packets(job, &s->tile, index, &s->packed);
+}
+
 static l2k_status begin_tile(void *opaque, l2k_team *team, l2k_tile_slot *slot, uint32_t i)
 {
     const decode_job *job = opaque;
     tile_state *s = &job->states[slot->number];
     uint32_t index = job->tiles[i];
-    uint64_t bytes = bytes_of_tile(job->codestream, index);
-    L2K_TRY(l2k_codestream_tile_coding(job->codestream, index, &s->coding));
-    L2K_TRY(l2k_tile_create(job->context, &job->codestream->siz, &s->coding, index, bytes, &s->tile));
+    L2K_TRY(read_tile(job, s, index));
+    L2K_TRY(check_reduction(job, s, index));
+    if (s->is_absent)
+        return L2K_OK;
     L2K_TRY(allocate_state(job, s));
-    L2K_TRY(read_packets(job, &s->tile, index));
-    L2K_TRY(prepare_blocks(job, s, index));
+    L2K_TRY(prepare_blocks(job, s));
     L2K_TRY(make_plan(job, s, team, slot));
     tile_blocks blocks = {job, slot->plan, &s->tile, s->plan_component, s->places};
     L2K_TRY(l2k_team_run(team, s->num_places, decode_block, &blocks));
@@ -336,11 +347,16 @@ static l2k_status begin_tile(void *opaque, l2k_team *team, l2k_tile_slot *slot, 
 
 static l2k_status end_tile(void *opaque, l2k_team *team, l2k_tile_slot *slot, uint32_t i)
 {
-    (void)team, (void)i;
+    (void)team;
     const decode_job *job = opaque;
     tile_state *s = &job->states[slot->number];
-    L2K_TRY(l2k_plan_finish(slot->plan));
-    for (uint32_t c = 0; c < s->tile.num_components; c++)
+    if (s->is_absent)
+        fill_absent(job, job->tiles[i]);
+    else
+        L2K_TRY(l2k_plan_finish(slot->plan));
+    if (s->joined_later)
+        join_components(job, s, l2k_decoder_component_area(job->decoder, job->area, 0), reduced_rect(job, s, 0));
+    for (uint32_t c = s->joined_later ? 3 : 0; c < s->tile.num_components; c++)
         if (s->cropped[c])
             crop(job, s, c, l2k_decoder_component_area(job->decoder, job->area, c), reduced_rect(job, s, c));
     release_state(job->context, s);

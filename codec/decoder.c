@@ -14,6 +14,7 @@ static const l2k_option_rule rules[] = {
     [L2K_DECODER_LIMIT_SAMPLES] = {"limit of samples", 0, INT64_MAX, (int64_t)1 << 36},
     [L2K_DECODER_LIMIT_BYTES] = {"limit of bytes", 0, INT64_MAX, (int64_t)1 << 40},
     [L2K_DECODER_GPU_MIN_SAMPLES] = {"number of samples for the GPU", 0, INT64_MAX, L2K_GPU_MIN_SAMPLES},
+    [L2K_DECODER_STRICT] = {"strictness", 0, 1, 0},
 };
 
 enum { NUM_OPTIONS = sizeof rules / sizeof *rules };
@@ -90,12 +91,9 @@ static l2k_status read_all(l2k_decoder *decoder, const l2k_stream *stream)
     }
 }
 
-static l2k_status open_file(l2k_decoder *decoder, const l2k_stream *stream)
+static l2k_status open_bytes(l2k_decoder *decoder, const uint8_t *data, size_t bytes)
 {
     const l2k_context *context = &decoder->context;
-    L2K_TRY(read_all(decoder, stream));
-    const uint8_t *data = decoder->file.data;
-    size_t bytes = decoder->file.size;
     if (bytes == 0)
         return l2k_fail(context, L2K_ERROR_TRUNCATED, "the file is empty");
     decoder->is_jp2 = l2k_jp2_detect(data, bytes);
@@ -106,9 +104,19 @@ static l2k_status open_file(l2k_decoder *decoder, const l2k_stream *stream)
     } else if (bytes < 2 || data[0] != 0xFF || data[1] != 0x4F) {
         return l2k_fail(context, L2K_ERROR_FORMAT, "neither a JP2 file nor a JPEG 2000 codestream");
     }
-    l2k_codestream_limits limits = {(uint64_t)decoder->options[L2K_DECODER_LIMIT_SAMPLES]};
+    l2k_codestream_limits limits = {(uint64_t)decoder->options[L2K_DECODER_LIMIT_SAMPLES],
+                                    decoder->options[L2K_DECODER_STRICT]};
     L2K_TRY(l2k_codestream_open(context, data, bytes, &limits, &decoder->codestream));
     return l2k_decoder_plan_outputs(decoder);
+}
+
+static l2k_status finish_opening(l2k_decoder *decoder, l2k_status status)
+{
+    if (status != L2K_OK)
+        close_file(decoder);
+    else
+        decoder->is_open = true;
+    return status;
 }
 
 l2k_status l2k_decoder_open(l2k_decoder *decoder, const l2k_stream *stream)
@@ -116,12 +124,21 @@ l2k_status l2k_decoder_open(l2k_decoder *decoder, const l2k_stream *stream)
     if (!stream || !stream->read)
         return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "no stream to read from");
     close_file(decoder);
-    l2k_status status = open_file(decoder, stream);
-    if (status != L2K_OK)
-        close_file(decoder);
-    else
-        decoder->is_open = true;
-    return status;
+    l2k_status status = read_all(decoder, stream);
+    if (status == L2K_OK)
+        status = open_bytes(decoder, decoder->file.data, decoder->file.size);
+    return finish_opening(decoder, status);
+}
+
+l2k_status l2k_decoder_open_memory(l2k_decoder *decoder, const void *data, size_t bytes)
+{
+    const l2k_context *context = &decoder->context;
+    if (!data)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "no file to read from");
+    close_file(decoder);
+    if (bytes > (uint64_t)decoder->options[L2K_DECODER_LIMIT_BYTES])
+        return l2k_fail(context, L2K_ERROR_LIMIT, "a file of %zu bytes is more than the limit allows", bytes);
+    return finish_opening(decoder, open_bytes(decoder, data, bytes));
 }
 
 /* ---- Facts --------------------------------------------------------------------------------------------------- */
@@ -136,6 +153,7 @@ static void describe_colour(const l2k_decoder *decoder, l2k_image *image)
     image->colour = decoder->jp2.colour;
     image->icc = decoder->jp2.icc;
     image->icc_bytes = decoder->jp2.icc_bytes;
+    image->lab = decoder->jp2.lab;
     image->density_x = decoder->jp2.density_x;
     image->density_y = decoder->jp2.density_y;
 }

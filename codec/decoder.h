@@ -2,6 +2,8 @@
 #ifndef L2K_CODEC_DECODER_H
 #define L2K_CODEC_DECODER_H
 
+#include <stdatomic.h>
+
 #include "codec/buffer.h"
 #include "codec/codestream_read.h"
 #include "codec/jp2.h"
@@ -17,7 +19,7 @@ typedef struct l2k_output {
 struct l2k_decoder {
     l2k_context context;
     l2k_choice choice;
-    int64_t options[L2K_DECODER_GPU_MIN_SAMPLES + 1];
+    int64_t options[L2K_DECODER_STRICT + 1];
     bool has_region;
     l2k_rect region;
     bool is_open;
@@ -27,7 +29,9 @@ struct l2k_decoder {
     l2k_codestream codestream;
     uint32_t num_outputs; /* as the file has them, with all components */
     l2k_output *outputs;
-    l2k_component *components; /* of l2k_decoder_image, num_outputs of them */
+    l2k_component *components;                  /* of l2k_decoder_image, num_outputs of them */
+    atomic_bool incomplete;                     /* the last decoding met the stream's early end */
+    atomic_size_t packets_kept, blocks_decoded; /* of the last decoding, for tests of how little a region takes */
 };
 
 /* The component that alone is wanted, or UINT32_MAX for all. */

@@ -3,28 +3,20 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "codec/header_segments.h"
 #include "codec/markers.h"
 
-typedef struct header_parser {
-    const l2k_context *context;
-    const l2k_siz *siz;
-    l2k_tile_coding *coding;
-    char **comment;
-    uint8_t *specific; /* per component: SEEN_COC, SEEN_QCC in this header */
-    bool seen_cod, seen_qcd;
-} header_parser;
+typedef l2k_header_state header_parser;
 
 enum { SEEN_COC = 1, SEEN_QCC = 2 };
 
-static l2k_status wrong(const header_parser *parser, const l2k_segment *segment, const char *what)
+l2k_status l2k_segment_wrong(const l2k_header_state *parser, const l2k_segment *segment, const char *what)
 {
     return l2k_fail(parser->context, L2K_ERROR_CORRUPT, "%s: %s", l2k_marker_name(segment->marker), what);
 }
 
-static size_t length_of(const l2k_segment *segment)
-{
-    return (size_t)(segment->end - segment->data);
-}
+#define wrong     l2k_segment_wrong
+#define length_of l2k_segment_length
 
 /* ---- SIZ ----------------------------------------------------------------------------------------------------- */
 
@@ -168,11 +160,10 @@ static l2k_status parse_cod(header_parser *parser, const l2k_segment *segment)
     return L2K_OK;
 }
 
-/* The component index that COC and QCC start with; *d is moved behind it. */
-static l2k_status parse_component_index(const header_parser *parser, const l2k_segment *segment, const uint8_t **d,
-                                        uint32_t *c)
+l2k_status l2k_parse_component_index(const l2k_header_state *parser, const l2k_segment *segment, const uint8_t **d,
+                                     uint32_t *c)
 {
-    unsigned bytes = parser->siz->num_components < 257 ? 1 : 2;
+    unsigned bytes = l2k_component_index_bytes(parser->siz);
     *d = segment->data + bytes;
     if (length_of(segment) < bytes + 1u)
         return wrong(parser, segment, "too short");
@@ -186,7 +177,7 @@ static l2k_status parse_coc(header_parser *parser, const l2k_segment *segment)
 {
     const uint8_t *d;
     uint32_t c = 0;
-    L2K_TRY(parse_component_index(parser, segment, &d, &c));
+    L2K_TRY(l2k_parse_component_index(parser, segment, &d, &c));
     if (*d & ~1u)
         return wrong(parser, segment, "an impossible coding style");
     l2k_component_coding style = {0};
@@ -245,7 +236,7 @@ static l2k_status parse_qcc(header_parser *parser, const l2k_segment *segment)
 {
     const uint8_t *d;
     uint32_t c = 0;
-    L2K_TRY(parse_component_index(parser, segment, &d, &c));
+    L2K_TRY(l2k_parse_component_index(parser, segment, &d, &c));
     l2k_component_coding steps = {0};
     L2K_TRY(parse_steps(parser, segment, d, &steps));
     assign_steps(&parser->coding->components[c], &steps);
@@ -283,7 +274,7 @@ static l2k_status refuse(header_parser *parser, const l2k_segment *segment)
                     l2k_marker_name(segment->marker));
 }
 
-/* COD, COC, QCD and QCC belong into the first tile-part only (A.6); some encoders repeat them in every one. */
+/* COD, COC, QCD, QCC and RGN belong into the first tile-part only (A.6); some encoders repeat them in every one. */
 #define ANY_PART (L2K_FIRST_PART_HEADER | L2K_LATER_PART_HEADER)
 
 static const struct marker_rule {
@@ -302,10 +293,10 @@ static const struct marker_rule {
     {L2K_CRG, "CRG", L2K_MAIN_HEADER, skip},
     {L2K_PLT, "PLT", ANY_PART, skip},
     {L2K_CAP, "CAP", L2K_MAIN_HEADER, refuse},
-    {L2K_RGN, "RGN", L2K_MAIN_HEADER | L2K_FIRST_PART_HEADER, refuse},
-    {L2K_POC, "POC", L2K_MAIN_HEADER | ANY_PART, refuse},
-    {L2K_PPM, "PPM", L2K_MAIN_HEADER, refuse},
-    {L2K_PPT, "PPT", ANY_PART, refuse},
+    {L2K_RGN, "RGN", L2K_MAIN_HEADER | ANY_PART, l2k_parse_rgn},
+    {L2K_POC, "POC", L2K_MAIN_HEADER | ANY_PART, l2k_parse_poc},
+    {L2K_PPM, "PPM", L2K_MAIN_HEADER, l2k_parse_packed},
+    {L2K_PPT, "PPT", ANY_PART, l2k_parse_packed},
     {L2K_SIZ, "SIZ", 0, NULL},
     {L2K_SOC, "SOC", 0, NULL},
     {L2K_SOT, "SOT", 0, NULL},
@@ -358,13 +349,25 @@ l2k_status l2k_segment_next(const l2k_context *context, const uint8_t **at, cons
 
 /* ---- Whole headers ------------------------------------------------------------------------------------------- */
 
+/* Extensions that change what the data means (ISO/IEC 15444-2, Table A.2); others, such as those for error resilience
+ * (Part 11) and security (Part 8), come beside it. */
+static bool is_part_2(uint32_t marker)
+{
+    return marker >= 0xFF70 && marker <= 0xFF7F;
+}
+
 static l2k_status handle_segment(header_parser *parser, l2k_header_kind kind, const l2k_segment *segment)
 {
     const struct marker_rule *rule = rule_of(segment->marker);
     if (!rule && segment->marker >= 0xFF30 && segment->marker <= 0xFF3F)
         return L2K_OK;
-    if (!rule)
-        return l2k_fail(parser->context, L2K_ERROR_UNSUPPORTED, "marker %04X is not supported", segment->marker);
+    if (!rule && is_part_2(segment->marker))
+        return l2k_fail(parser->context, L2K_ERROR_UNSUPPORTED, "marker %04X of Part 2 is not supported",
+                        segment->marker);
+    if (!rule) {
+        l2k_warn(parser->context, "marker %04X is not known and passed over", segment->marker);
+        return L2K_OK;
+    }
     if (!(rule->where & (unsigned)kind))
         return wrong(parser, segment, "not allowed in this place");
     return rule->handle(parser, segment);
@@ -382,24 +385,24 @@ static l2k_status check_component(const header_parser *parser, uint32_t c)
     return L2K_OK;
 }
 
-/* RCT and ICT need three components of one size, levels and wavelet (Annex G). */
+/* RCT and ICT need three components of one size and wavelet (Annex G). Fewer than three leave nothing to
+ * transform, which some encoders do not mind. */
 static l2k_status check_component_transform(const header_parser *parser)
 {
     const l2k_component *size = parser->siz->components;
     const l2k_component_coding *coding = parser->coding->components;
     if (!parser->coding->component_transform)
         return L2K_OK;
-    if (parser->siz->num_components < 3)
-        return l2k_fail(parser->context, L2K_ERROR_CORRUPT, "COD: a component transform of %u components",
-                        parser->siz->num_components);
+    if (parser->siz->num_components < 3) {
+        l2k_warn(parser->context, "COD: a component transform of %u components", parser->siz->num_components);
+        parser->coding->component_transform = false;
+        return L2K_OK;
+    }
     for (int c = 1; c < 3; c++) {
         if (size[c].dx != size[0].dx || size[c].dy != size[0].dy)
             return l2k_fail(parser->context, L2K_ERROR_CORRUPT, "COD: a component transform of unequal components");
         if (coding[c].wavelet != coding[0].wavelet)
             return l2k_fail(parser->context, L2K_ERROR_CORRUPT, "COD: a component transform of different wavelets");
-        if (coding[c].levels != coding[0].levels)
-            return l2k_fail(parser->context, L2K_ERROR_UNSUPPORTED,
-                            "COC: a component transform of components with different levels");
     }
     return L2K_OK;
 }
@@ -427,9 +430,10 @@ static l2k_status parse_segments(header_parser *parser, l2k_header_kind kind, co
 }
 
 l2k_status l2k_parse_header(const l2k_context *context, const l2k_siz *siz, l2k_header_kind kind, const uint8_t **at,
-                            const uint8_t *end, l2k_tile_coding *coding, char **comment)
+                            const uint8_t *end, l2k_tile_coding *coding, char **comment, l2k_packed_segments *packed)
 {
-    header_parser parser = {.context = context, .siz = siz, .coding = coding, .comment = comment};
+    header_parser parser = {
+        .context = context, .siz = siz, .coding = coding, .comment = comment, .packed = packed, .kind = kind};
     parser.specific = l2k_allocate_zeroed(context, siz->num_components, 1);
     if (!parser.specific)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for a header");

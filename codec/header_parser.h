@@ -34,10 +34,20 @@ l2k_status l2k_segment_next(const l2k_context *context, const uint8_t **at, cons
 /* SIZ; siz->components is allocated. Everything is checked but limits and the number of tiles. */
 l2k_status l2k_parse_siz(const l2k_context *context, const l2k_segment *segment, l2k_siz *siz);
 
+/* The PPM segments of the main header or the PPT segments of a tile-part header, by Zppm or Zppt (A.7.4, A.7.5). */
+typedef struct l2k_packed_segments {
+    unsigned count;
+    struct {
+        const uint8_t *data; /* NULL = not there */
+        uint32_t bytes;
+    } segments[256];
+} l2k_packed_segments;
+
 /* All marker segments from *at up to SOT (main header; *at stays on it) or SOD, into `coding`, whose component array
- * exists. `comment`, where not NULL, gets the first Latin-1 comment, allocated. A marker that changes the meaning of
- * the data and is not implemented is L2K_ERROR_UNSUPPORTED, by name. */
+ * exists. `comment`, where not NULL, gets the first Latin-1 comment, allocated; `packed` gets the
+ * packed packet headers. A marker that changes the meaning of the data and is not implemented is
+ * L2K_ERROR_UNSUPPORTED, by name. */
 l2k_status l2k_parse_header(const l2k_context *context, const l2k_siz *siz, l2k_header_kind kind, const uint8_t **at,
-                            const uint8_t *end, l2k_tile_coding *coding, char **comment);
+                            const uint8_t *end, l2k_tile_coding *coding, char **comment, l2k_packed_segments *packed);
 
 #endif

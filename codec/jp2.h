@@ -32,6 +32,7 @@ typedef struct l2k_jp2 {
     l2k_colour colour;
     const uint8_t *icc; /* into the file's bytes */
     size_t icc_bytes;
+    l2k_lab lab;
     double density_x, density_y; /* pixels per metre, 0 = unknown */
     l2k_palette palette;
     l2k_channel_map *channels;

@@ -7,6 +7,13 @@
 enum { L2K_JP2_SIGNATURE = 0x0D0A870A };
 
 /* EnumCS values (Table I.10 and its amendments). */
-enum { L2K_ENUM_CMYK = 12, L2K_ENUM_SRGB = 16, L2K_ENUM_GRAY = 17, L2K_ENUM_SYCC = 18 };
+enum {
+    L2K_ENUM_CMYK = 12,
+    L2K_ENUM_CIELAB = 14,
+    L2K_ENUM_SRGB = 16,
+    L2K_ENUM_GRAY = 17,
+    L2K_ENUM_SYCC = 18,
+    L2K_ENUM_ESYCC = 24
+};
 
 #endif

@@ -49,9 +49,25 @@ static l2k_colour colour_of(uint32_t enumerated)
         return L2K_COLOUR_SYCC;
     case L2K_ENUM_CMYK:
         return L2K_COLOUR_CMYK;
+    case L2K_ENUM_ESYCC:
+        return L2K_COLOUR_ESYCC;
+    case L2K_ENUM_CIELAB:
+        return L2K_COLOUR_CIELAB;
     default:
         return L2K_COLOUR_UNKNOWN;
     }
+}
+
+/* The EP field of CIELab: range and offset of L*, a* and b* in turn, then the illuminant. */
+static void read_lab(l2k_jp2 *jp2, span s)
+{
+    if (length_of(s) < 28)
+        return; /* the defaults */
+    for (int i = 0; i < 3; i++) {
+        jp2->lab.range[i] = l2k_get_be(s.data + 8 * i, 4);
+        jp2->lab.offset[i] = l2k_get_be(s.data + 8 * i + 4, 4);
+    }
+    jp2->lab.illuminant = l2k_get_be(s.data + 24, 4);
 }
 
 /* The first colour specification that can be used counts (I.5.3.3). */
@@ -67,6 +83,8 @@ static l2k_status read_colour(l2k_jp2 *jp2, span s)
         if (jp2->colour == L2K_COLOUR_UNKNOWN)
             l2k_warn(jp2->context, "box 'colr': colour space %u is not known; samples are given as they are",
                      enumerated);
+        if (jp2->colour == L2K_COLOUR_CIELAB)
+            read_lab(jp2, (span){s.data + 7, s.end});
     } else if ((s.data[0] == 2 || s.data[0] == 3) && length_of(s) > 3) {
         jp2->colour = L2K_COLOUR_ICC;
         jp2->icc = s.data + 3;
@@ -269,12 +287,22 @@ static l2k_status read_superbox(l2k_jp2 *jp2, const uint8_t *file, span content,
     return L2K_OK;
 }
 
+/* Whether a box reaches beyond the end of the file; none behind the codestream is needed. */
+static bool box_is_cut(const uint8_t *at, const uint8_t *end)
+{
+    return end - at < 8 || (l2k_get_be(at, 4) > (size_t)(end - at));
+}
+
 static l2k_status read_boxes(l2k_jp2 *jp2, const uint8_t *data, size_t bytes)
 {
     const uint8_t *at = data, *end = data + bytes;
     bool header = false;
     while (at < end) {
         box b;
+        if (jp2->codestream_bytes && box_is_cut(at, end)) {
+            l2k_warn(jp2->context, "the file ends in a box behind the codestream");
+            break;
+        }
         L2K_TRY(next_box(jp2, &at, end, &b));
         L2K_TRY(add_box(jp2, data, &b, 0));
         if (b.type == L2K_BOX('j', 'p', '2', 'h') && !header) {

@@ -66,11 +66,27 @@ static unsigned enumerated_colour(const l2k_image *image)
         return L2K_ENUM_SYCC;
     case L2K_COLOUR_CMYK:
         return L2K_ENUM_CMYK;
+    case L2K_COLOUR_ESYCC:
+        return L2K_ENUM_ESYCC;
+    case L2K_COLOUR_CIELAB:
+        return L2K_ENUM_CIELAB;
     case L2K_COLOUR_SRGB:
         return L2K_ENUM_SRGB;
     default: /* a colour box is not optional: the likeliest, with UnkC set in the image header */
         return count_colours(image) < 3 ? L2K_ENUM_GRAY : L2K_ENUM_SRGB;
     }
+}
+
+/* EP of CIELab, unless it is the default. */
+static void write_lab(l2k_buffer *out, const l2k_lab *lab)
+{
+    if (lab->illuminant == 0)
+        return;
+    for (int i = 0; i < 3; i++) {
+        l2k_buffer_put(out, lab->range[i], 4);
+        l2k_buffer_put(out, lab->offset[i], 4);
+    }
+    l2k_buffer_put(out, lab->illuminant, 4);
 }
 
 static void write_colour(l2k_buffer *out, const l2k_image *image)
@@ -83,6 +99,8 @@ static void write_colour(l2k_buffer *out, const l2k_image *image)
         l2k_buffer_append(out, image->icc, image->icc_bytes);
     else
         l2k_buffer_put(out, enumerated_colour(image), 4);
+    if (!icc && image->colour == L2K_COLOUR_CIELAB)
+        write_lab(out, &image->lab);
     end_box(out, box);
 }
 

@@ -19,9 +19,17 @@ l2k_status l2k_packet_measure(const l2k_context *context, const l2k_tile *tile, 
 /* Moves the state of the packet's precinct on as if it had been written, knowing no later layer either. */
 void l2k_packet_skip(const l2k_tile *tile, const l2k_packet_id *id);
 
-/* Reads one packet from [*data, end) and advances *data. Contributions are kept only where `keep`; they point into the
- * data. Errors: L2K_ERROR_TRUNCATED, L2K_ERROR_CORRUPT, L2K_ERROR_MEMORY. */
+/* Where packets are read from: [data, end) has their bodies, and their headers unless these are packed. */
+typedef struct l2k_packet_source {
+    const uint8_t *data, *end;
+    bool packed; /* headers stand in [header, header_end) */
+    const uint8_t *header, *header_end;
+} l2k_packet_source;
+
+/* Reads one packet and moves the source behind it. Contributions are kept only where `keep`; they point into the data.
+ * Errors: L2K_ERROR_CORRUPT, L2K_ERROR_UNSUPPORTED, L2K_ERROR_MEMORY, and L2K_ERROR_TRUNCATED where the source ends
+ * within the packet, which is left to the caller to report; the code-blocks before that point are then kept. */
 l2k_status l2k_packet_read(const l2k_context *context, l2k_tile *tile, const l2k_packet_id *id, bool keep,
-                           const uint8_t **data, const uint8_t *end);
+                           l2k_packet_source *source);
 
 #endif

@@ -24,7 +24,10 @@ static void add_keys(const l2k_tile *tile, uint32_t c, uint32_t r, l2k_precinct_
         uint32_t column = p->first_x + i % p->across, row = p->first_y + i / p->across;
         keys[i] = (l2k_precinct_key){
             position(tile->rect.x0, resolution->rect.x0, column, p->log2_width, levels, component->dx),
-            position(tile->rect.y0, resolution->rect.y0, row, p->log2_height, levels, component->dy), i, (uint16_t)c,
+            position(tile->rect.y0, resolution->rect.y0, row, p->log2_height, levels, component->dy),
+            i,
+            (uint16_t)c,
+            0,
             (uint8_t)r};
     }
 }
@@ -83,29 +86,19 @@ static int (*const comparisons[5])(const void *, const void *) = {
     [L2K_CPRL] = compare_cprl,
 };
 
-l2k_status l2k_packet_order_create(const l2k_context *context, const l2k_tile *tile, l2k_packet_order *order)
+/* Moves the keys that a progression goes over to the front, without those that have all their layers. */
+static void select_keys(l2k_packet_order *order, const l2k_progression_change *change)
 {
-    *order = (l2k_packet_order){.progression = (l2k_progression)tile->coding->progression,
-                                .num_layers = tile->coding->num_layers};
-    if (tile->num_precincts <= SIZE_MAX)
-        order->keys = l2k_allocate(context, (size_t)tile->num_precincts, sizeof *order->keys);
-    if (!order->keys)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the packet order of a tile");
-    for (uint32_t c = 0; c < tile->num_components; c++)
-        for (uint32_t r = 0; r < tile->components[c].num_resolutions; r++) {
-            add_keys(tile, c, r, order->keys + order->num_keys);
-            order->num_keys += tile->components[c].resolutions[r].num_precincts;
-        }
-    qsort(order->keys, order->num_keys, sizeof *order->keys, comparisons[order->progression]);
-    l2k_packet_order_restart(order);
-    return L2K_OK;
-}
-
-void l2k_packet_order_release(const l2k_context *context, l2k_packet_order *order)
-{
-    l2k_release(context, order->keys);
-    order->keys = NULL;
     order->num_keys = 0;
+    for (size_t i = 0; i < order->num_all; i++) {
+        l2k_precinct_key key = order->keys[i];
+        if (key.resolution < change->resolution_start || key.resolution >= change->resolution_end ||
+            key.component < change->component_start || key.component >= change->component_end ||
+            key.layers_done >= change->layer_end)
+            continue;
+        order->keys[i] = order->keys[order->num_keys];
+        order->keys[order->num_keys++] = key;
+    }
 }
 
 /* The layer loop is outside everything (LRCP), inside resolutions (RLCP), or innermost. */
@@ -120,29 +113,102 @@ static size_t run_end(const l2k_packet_order *order, size_t start)
     return end;
 }
 
+/* Begins a run at the first layer that one of its precincts lacks. */
+static void start_run(l2k_packet_order *order, size_t start)
+{
+    order->run_start = order->at = start;
+    order->run_end = start < order->num_keys ? run_end(order, start) : start;
+    order->layer = order->run_end > start ? UINT32_MAX : 0;
+    for (size_t i = start; i < order->run_end; i++)
+        order->layer = l2k_min_u32(order->layer, order->keys[i].layers_done);
+}
+
+static void start_progression(l2k_packet_order *order)
+{
+    const l2k_tile_coding *coding = order->coding;
+    order->progression = (l2k_progression)coding->progression;
+    order->num_layers = coding->num_layers;
+    if (coding->num_changes) {
+        const l2k_progression_change *change = &coding->changes[order->change];
+        order->progression = (l2k_progression)change->progression;
+        order->num_layers = l2k_min_u32(change->layer_end, coding->num_layers);
+        select_keys(order, change);
+    }
+    qsort(order->keys, order->num_keys, sizeof *order->keys, comparisons[order->progression]);
+    start_run(order, 0);
+}
+
+/* Each progression change looks at all precincts, however few it is for: what a small file can ask for has an end. */
+enum { MOST_LOOKS = 1 << 30 };
+
+l2k_status l2k_packet_order_create(const l2k_context *context, const l2k_tile *tile, l2k_packet_order *order)
+{
+    *order = (l2k_packet_order){.coding = tile->coding};
+    if (tile->coding->num_changes && tile->num_precincts > MOST_LOOKS / tile->coding->num_changes)
+        return l2k_fail(context, L2K_ERROR_UNSUPPORTED, "POC: %zu progression changes over %llu precincts",
+                        tile->coding->num_changes, (unsigned long long)tile->num_precincts);
+    if (tile->num_precincts <= SIZE_MAX)
+        order->keys = l2k_allocate(context, (size_t)tile->num_precincts, sizeof *order->keys);
+    if (!order->keys)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the packet order of a tile");
+    for (uint32_t c = 0; c < tile->num_components; c++)
+        for (uint32_t r = 0; r < tile->components[c].num_resolutions; r++) {
+            add_keys(tile, c, r, order->keys + order->num_all);
+            order->num_all += tile->components[c].resolutions[r].num_precincts;
+        }
+    order->num_keys = order->num_all;
+    start_progression(order);
+    return L2K_OK;
+}
+
+void l2k_packet_order_release(const l2k_context *context, l2k_packet_order *order)
+{
+    l2k_release(context, order->keys);
+    order->keys = NULL;
+    order->num_all = order->num_keys = 0;
+}
+
 void l2k_packet_order_restart(l2k_packet_order *order)
 {
-    order->run_start = order->at = 0;
-    order->layer = 0;
-    order->run_end = order->num_keys ? run_end(order, 0) : 0;
+    for (size_t i = 0; i < order->num_all; i++)
+        order->keys[i].layers_done = 0;
+    order->change = 0;
+    order->num_keys = order->num_all;
+    start_progression(order);
+}
+
+/* Moves to the next place in the loops of the progression in hand; false at their end. */
+static bool step(l2k_packet_order *order)
+{
+    if (order->at < order->run_end)
+        return true;
+    if (order->at > order->run_start && ++order->layer < order->num_layers) {
+        order->at = order->run_start;
+        return true;
+    }
+    if (order->run_end == order->num_keys)
+        return false;
+    start_run(order, order->run_end);
+    return true;
 }
 
 bool l2k_packet_order_next(l2k_packet_order *order, l2k_packet_id *id)
 {
-    if (order->at == order->run_end) {
-        if (order->at > order->run_start && ++order->layer < order->num_layers) {
-            order->at = order->run_start;
-        } else {
-            if (order->run_end == order->num_keys)
+    for (;;) {
+        if (!step(order)) {
+            if (order->change + 1 >= order->coding->num_changes)
                 return false;
-            order->run_start = order->at = order->run_end;
-            order->run_end = run_end(order, order->run_start);
-            order->layer = 0;
+            order->change++;
+            start_progression(order);
+            continue;
         }
+        l2k_precinct_key *key = &order->keys[order->at++];
+        if (key->layers_done != order->layer)
+            continue; /* in a progression before this one */
+        key->layers_done++;
+        *id = (l2k_packet_id){key->component, key->resolution, key->precinct, order->layer, key->x, key->y};
+        return true;
     }
-    const l2k_precinct_key *key = &order->keys[order->at++];
-    *id = (l2k_packet_id){key->component, key->resolution, key->precinct, order->layer, key->x, key->y};
-    return true;
 }
 
 /* The loops of each order from the outside in, as in the order's name. */

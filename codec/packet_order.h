@@ -1,4 +1,4 @@
-/* The five progression orders (B.12) over the packets of a tile. */
+/* The five progression orders and their changes (B.12) over the packets of a tile. */
 #ifndef L2K_CODEC_PACKET_ORDER_H
 #define L2K_CODEC_PACKET_ORDER_H
 
@@ -10,6 +10,7 @@ typedef struct l2k_precinct_key {
     uint32_t x, y;
     uint32_t precinct;
     uint16_t component;
+    uint16_t layers_done; /* by this progression and those before it (B.12.2) */
     uint8_t resolution;
 } l2k_precinct_key;
 
@@ -18,12 +19,15 @@ typedef struct l2k_packet_id {
     uint32_t x, y;
 } l2k_packet_id;
 
-/* An iterator: the keys in order; runs of keys that the layer loop goes round. */
+/* An iterator: the keys of a progression in order; runs of keys that the layer loop goes round. Where there are
+ * progression changes they follow one another, each with its own keys at the front of the array. */
 typedef struct l2k_packet_order {
+    const l2k_tile_coding *coding;
+    size_t change; /* the progression in hand, of coding->num_changes */
     l2k_progression progression;
     uint32_t num_layers;
     l2k_precinct_key *keys;
-    size_t num_keys;
+    size_t num_all, num_keys; /* all; those of the progression in hand */
     size_t run_start, run_end, at;
     uint32_t layer;
 } l2k_packet_order;

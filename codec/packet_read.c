@@ -18,8 +18,11 @@ typedef struct pending {
     l2k_block *block;
 } pending;
 
+/* Beyond the end of the data a header reads as zeros, which makes no sense either. */
 static l2k_status corrupt(const packet_reader *reader, const char *what)
 {
+    if (reader->bits.exhausted)
+        return L2K_ERROR_TRUNCATED;
     return l2k_fail(reader->context, L2K_ERROR_CORRUPT, "damaged packet header: %s", what);
 }
 
@@ -124,19 +127,14 @@ static l2k_status get_header(packet_reader *reader, const l2k_resolution *resolu
     return L2K_OK;
 }
 
-static l2k_status truncated(const packet_reader *reader)
-{
-    return l2k_fail(reader->context, L2K_ERROR_TRUNCATED, "the data ends in the middle of a packet");
-}
-
-static l2k_status take_body(packet_reader *reader, const uint8_t **data, const uint8_t *end)
+static l2k_status take_body(const packet_reader *reader, l2k_packet_source *source)
 {
     for (l2k_contribution *c = reader->first, *next; c; c = next) {
         next = c->next;
-        if (c->bytes > (size_t)(end - *data))
-            return truncated(reader);
-        c->data = *data;
-        *data += c->bytes;
+        if (c->bytes > (size_t)(source->end - source->data))
+            return L2K_ERROR_TRUNCATED;
+        c->data = source->data;
+        source->data += c->bytes;
         c->next = NULL;
         if (!reader->keep)
             continue;
@@ -156,32 +154,52 @@ static bool at_marker(const uint8_t *data, const uint8_t *end, unsigned code)
     return end - data >= 2 && data[0] == 0xFF && data[1] == code;
 }
 
-l2k_status l2k_packet_read(const l2k_context *context, l2k_tile *tile, const l2k_packet_id *id, bool keep,
-                           const uint8_t **data, const uint8_t *end)
+/* SOP is announced by COD, yet may be left out of any packet, and some encoders write it unannounced (A.8.1). A packet
+ * header cannot start with these two bytes: a first byte of 0xFF is followed by a stuffed 0. */
+static l2k_status skip_sop(l2k_packet_source *source)
 {
-    const l2k_tile_component *component = &tile->components[id->component];
-    packet_reader reader = {.context = context, .tile = tile, .coding = component->coding, .keep = keep};
-    /* SOP is announced by COD, yet may be left out of any packet (A.8.1). */
-    if (tile->coding->sop && at_marker(*data, end, 0x91)) {
-        if (end - *data < 6)
-            return truncated(&reader);
-        *data += 6;
-    }
-    if (*data == end)
-        return truncated(&reader);
-    reader.bits = l2k_bits_from(*data, end);
-    if (**data & 0x80) /* an empty packet needs no code-blocks */
-        L2K_TRY(l2k_precinct_prepare(context, tile, component, id->resolution, id->precinct));
-    L2K_TRY(get_header(&reader, &component->resolutions[id->resolution], id));
-    l2k_bits_align(&reader.bits);
-    if (reader.bits.exhausted)
-        return truncated(&reader);
-    *data = reader.bits.next;
-    if (tile->coding->eph) {
-        if (!at_marker(*data, end, 0x92))
-            return l2k_fail(context, end - *data < 2 ? L2K_ERROR_TRUNCATED : L2K_ERROR_CORRUPT,
-                            "a packet header without the EPH marker that COD promises");
-        *data += 2;
-    }
-    return take_body(&reader, data, end);
+    if (!at_marker(source->data, source->end, 0x91))
+        return L2K_OK;
+    if (source->end - source->data < 6)
+        return L2K_ERROR_TRUNCATED;
+    source->data += 6;
+    return L2K_OK;
+}
+
+/* EPH stands behind the header, wherever that is (A.8.2). It is taken where it is, announced or not: a body cannot
+ * start with a marker. */
+static void skip_eph(const uint8_t **at, const uint8_t *end)
+{
+    if (at_marker(*at, end, 0x92))
+        *at += 2;
+}
+
+static l2k_status read_header(packet_reader *reader, const l2k_packet_id *id, const uint8_t **at, const uint8_t *end)
+{
+    const l2k_tile_component *component = &reader->tile->components[id->component];
+    if (*at == end)
+        return L2K_ERROR_TRUNCATED;
+    reader->bits = l2k_bits_from(*at, end);
+    if (**at & 0x80) /* an empty packet needs no code-blocks */
+        L2K_TRY(l2k_precinct_prepare(reader->context, reader->tile, component, id->resolution, id->precinct));
+    L2K_TRY(get_header(reader, &component->resolutions[id->resolution], id));
+    l2k_bits_align(&reader->bits);
+    if (reader->bits.exhausted)
+        return L2K_ERROR_TRUNCATED;
+    *at = reader->bits.next;
+    skip_eph(at, end);
+    return L2K_OK;
+}
+
+l2k_status l2k_packet_read(const l2k_context *context, l2k_tile *tile, const l2k_packet_id *id, bool keep,
+                           l2k_packet_source *source)
+{
+    packet_reader reader = {
+        .context = context, .tile = tile, .coding = tile->components[id->component].coding, .keep = keep};
+    L2K_TRY(skip_sop(source));
+    if (source->packed)
+        L2K_TRY(read_header(&reader, id, &source->header, source->header_end));
+    else
+        L2K_TRY(read_header(&reader, id, &source->data, source->end));
+    return take_body(&reader, source);
 }

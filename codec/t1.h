@@ -45,6 +45,7 @@ typedef struct l2k_t1_block {
     unsigned orientation;
     unsigned style; /* l2k_style values */
     bool reversible;
+    unsigned roi_shift; /* decoding: max-shift of a region of interest, 0 = none */
 } l2k_t1_block;
 
 /* A coding pass, as far as it can end a contribution. */

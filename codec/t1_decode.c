@@ -123,6 +123,17 @@ static void run_pass(block_decoder *b, unsigned type, unsigned plane, bool raw)
         refinement_pass(b, plane, false);
 }
 
+/* H.1: what reaches into the bit-planes above the shift belongs to the region and comes down; the background lies
+ * below. Samples are doubled, so the border is one bit higher. What lay below the shift is dropped, half steps too. */
+static void unshift_region(uint32_t *samples, size_t count, unsigned shift)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint32_t magnitude = samples[i] & 0x7FFFFFFFu;
+        if (magnitude >> (shift + 1))
+            samples[i] = (samples[i] & 0x80000000u) | magnitude >> shift;
+    }
+}
+
 /* Sign and magnitude back into the view: reversible halves towards 0 and drops the half step, irreversible keeps it. */
 #define DEFINE_STORE(name, type)                                                                                       \
     static void name(const l2k_t1_block *block, const uint32_t *samples)                                               \
@@ -187,5 +198,7 @@ void l2k_t1_decode(l2k_t1 *t1, const l2k_t1_block *block, unsigned num_planes, c
                        .causal = block->style & L2K_STYLE_VSC};
     l2k_mq_reset_contexts(b.contexts);
     decode_passes(&b, block, num_planes, segments, num_segments);
+    if (block->roi_shift && num_planes > block->roi_shift)
+        unshift_region(t1->samples, stripes * 4 * block->width, block->roi_shift);
     (block->type == L2K_COEFFICIENT_INT16 ? store_int16 : store_int32)(block, t1->samples);
 }

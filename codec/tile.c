@@ -53,7 +53,7 @@ static l2k_status create_resolution(const l2k_context *context, l2k_tile *tile, 
         band->orientation = (uint8_t)(r == 0 ? L2K_LL : b + 1);
         band->rect = l2k_subband_rect(component->rect, l2k_band_level(coding->levels, r), band->orientation);
         unsigned planes = l2k_coding_step(coding, r, band->orientation).exponent + coding->guard_bits;
-        band->max_planes = (uint8_t)(planes > 0 ? planes - 1 : 0);
+        band->max_planes = (uint16_t)((planes > 0 ? planes - 1 : 0) + coding->roi_shift); /* H.1 */
         band->precincts = take_zeroed(context, &tile->arena, count, sizeof *band->precincts);
         if (!band->precincts)
             return out_of_memory(context);

@@ -52,7 +52,7 @@ typedef struct l2k_precinct {
 typedef struct l2k_subband {
     l2k_rect rect;
     uint8_t orientation;
-    uint8_t max_planes; /* Mb (E-2) */
+    uint16_t max_planes; /* Mb (E-2), and the shift of a region of interest on top */
     l2k_precinct *precincts;
 } l2k_subband;
 

@@ -1,6 +1,7 @@
 /* Encoding and decoding in all directions between lift2k and libopenjp2, and the targets of rate control.
  *
- * Usage: roundtrip lossless [count] [picture ...] | lossy|foreign [count] | rates|quality [picture ...]
+ * Usage: roundtrip lossless [count] [picture ...] | lossy|foreign [count] | encoder [count [seed]] |
+ * rates|quality [picture ...]
  * Pictures are PGM, PPM and PNG files (see picture_files.h). Those in L2K_IMAGES_DIR, if that is set, are taken too. A
  * named picture that cannot be read is a failure. */
 #include "conformance/roundtrip.h"
@@ -147,12 +148,14 @@ int main(int argc, char **argv)
         failures = roundtrip_lossy(count ? count : 400);
     } else if (strcmp(part, "foreign") == 0) {
         failures = roundtrip_foreign(count ? count : 500);
+    } else if (strcmp(part, "encoder") == 0) {
+        failures = roundtrip_encoder(count ? count : 1000, argc > 3 ? strtoull(argv[3], NULL, 0) : 0);
     } else if (strcmp(part, "rates") == 0 || strcmp(part, "quality") == 0) {
         add_synthetic();
         failures = gather_pictures(argv + 2, false);
         failures += (part[0] == 'r' ? roundtrip_rates : roundtrip_quality)(pictures, num_pictures);
     } else {
-        fprintf(stderr, "usage: roundtrip lossless [count] [picture ...] | lossy|foreign [count] | "
+        fprintf(stderr, "usage: roundtrip lossless [count] [picture ...] | lossy|foreign [count] | encoder [count [seed]] | "
                         "rates|quality [picture ...]\n");
     }
     for (size_t i = 0; i < num_pictures; i++)

@@ -1,171 +1,166 @@
-/* The decoder over a test set in the manner of ISO/IEC 15444-4 (T.803), found through L2K_CONFORMANCE_DIR: manifest.tsv
- * with the columns file, sha256, kind, test, reference, reduce, peak, mse. Each file gets a process of its own,
- * with 20 seconds and 4 GiB.
- *  - test c1: within peak and mse of the references, component by component;
- *  - kinds valid and jp2: as libopenjp2 decodes it, to within 1;
- *  - others: no crash.
- * A refusal as unsupported that names its cause is counted, not failed. */
-#define _GNU_SOURCE
+/* The decoder over a test set in the manner of ISO/IEC 15444-4 (T.803):
+ *
+ *     conformance_t803 [--backend cpu|cuda] [--only TEST] [SET]
+ *
+ * SET, or else L2K_CONFORMANCE_SET, is a folder with manifest.tsv (file, -, kind, test, reference, reduce, peak, mse)
+ * and, if there is one, planes.tsv (file, reduce, component, and "exact" or "lossy" in the tenth column); or a copy of
+ * OpenJPEG's test data, for which openjpeg_data.tsv beside this source is the manifest. docs/conformance.md has more.
+ * L2K_COMMAND is the command to test. Prints a line for each check and a table of counts; exit status 77 without a set.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "conformance/opj.h"
+#include "conformance/t803_row.h"
 
-#define SKIPPED 77
-#define MAX_FIELDS 8
-#define FIELD_BYTES 512
+enum { SKIPPED = 77, LINE_BYTES = 8192, MOST_COLUMNS = 16, MOST_TESTS = 6, MOST_ROWS = 4096 };
 
-enum { FIELD_FILE, FIELD_HASH, FIELD_KIND, FIELD_TEST, FIELD_REFERENCE, FIELD_REDUCE, FIELD_PEAK, FIELD_MSE };
-enum { OUTCOME_PASS, OUTCOME_FAIL, OUTCOME_UNSUPPORTED, OUTCOME_ERROR, OUTCOMES };
+static const char *const tests[MOST_TESTS] = {"c1", "c0", "rgb8", "ppm", "planes", "robust"};
+static const char *const outcomes[T803_OUTCOMES] = {"pass", "FAIL", "refused", "skipped"};
+static long counts[MOST_TESTS][T803_OUTCOMES];
+static t803_row rows[MOST_ROWS];
+static size_t num_rows;
 
-typedef struct row {
-    char fields[MAX_FIELDS][FIELD_BYTES];
-} row;
+/* ---- Tables -------------------------------------------------------------------------------------------------- */
 
-static const char *directory;
-
-static bool parse_row(const char *line, row *r)
+/* Cuts a line at its tabs; missing columns are empty. */
+static void split(char *line, char *columns[MOST_COLUMNS])
 {
-    int n = 0;
-    for (; n < MAX_FIELDS; n++) {
-        size_t length = strcspn(line, "\t\r\n");
-        snprintf(r->fields[n], FIELD_BYTES, "%.*s", (int)length, line);
-        line += length;
-        if (*line == '\t')
-            line++;
+    static char empty[] = "";
+    line[strcspn(line, "\r\n")] = 0;
+    for (int i = 0; i < MOST_COLUMNS; i++) {
+        char *column = strsep(&line, "\t");
+        columns[i] = column ? column : empty;
     }
-    return r->fields[FIELD_FILE][0] && strcmp(r->fields[FIELD_FILE], "file") != 0;
 }
 
-/* Entry number `index` of a list such as "1:2:3"; the last one stands for all further ones. */
-static double entry(const char *list, unsigned index)
+static t803_row *add_row(const char *file, const char *kind, const char *test, uint32_t reduce)
 {
-    while (index-- && strchr(list, ':'))
-        list = strchr(list, ':') + 1;
-    return atof(list);
+    t803_row *row = &rows[num_rows++];
+    if (num_rows >= MOST_ROWS) {
+        printf("FAIL more than %d rows\n", MOST_ROWS);
+        exit(1);
+    }
+    memset(row, 0, sizeof *row);
+    snprintf(row->file, sizeof row->file, "%s", file);
+    snprintf(row->kind, sizeof row->kind, "%s", kind);
+    snprintf(row->test, sizeof row->test, "%s", test);
+    row->reduce = reduce;
+    return row;
 }
 
-static bool within(const picture *ours, unsigned c, const picture *reference, double peak, double mse)
+static void read_manifest(FILE *f, bool with_planes)
 {
-    const l2k_component *a = &ours->components[c], *b = &reference->components[0];
-    double worst = 0, sum = 0;
-    size_t count = (size_t)a->width * a->height;
-    if (a->width != b->width || a->height != b->height) {
-        printf("    component %u is %ux%u, the reference %ux%u\n", c, a->width, a->height, b->width, b->height);
+    char line[LINE_BYTES], *c[MOST_COLUMNS];
+    while (fgets(line, sizeof line, f)) {
+        split(line, c);
+        if (strcmp(c[0], "file") == 0 || !*c[0] || (!with_planes && strcmp(c[3], "planes") == 0))
+            continue;
+        t803_row *row = add_row(c[0], c[2], c[3], (uint32_t)atoi(c[5]));
+        snprintf(row->references, sizeof row->references, "%s", c[4]);
+        snprintf(row->peak, sizeof row->peak, "%s", c[6]);
+        snprintf(row->mse, sizeof row->mse, "%s", c[7]);
+    }
+    fclose(f);
+}
+
+/* Lines of the same file and reduction stand together; they become one row. */
+static void read_planes(FILE *f)
+{
+    char line[LINE_BYTES], *c[MOST_COLUMNS], kind[16];
+    t803_row *row = NULL;
+    while (fgets(line, sizeof line, f)) {
+        split(line, c);
+        uint32_t reduce = (uint32_t)atoi(c[1]), component = (uint32_t)atoi(c[2]);
+        if (strcmp(c[0], "file") == 0)
+            continue;
+        if (!row || strcmp(row->file, c[0]) != 0 || row->reduce != reduce) {
+            snprintf(kind, sizeof kind, "%.*s", (int)strcspn(c[0], "/"), c[0]);
+            row = add_row(c[0], kind, "planes", reduce);
+        }
+        if (component < PICTURE_MAX_COMPONENTS)
+            row->exact[component] = strcmp(c[9], "exact") == 0;
+    }
+    fclose(f);
+}
+
+static FILE *open_in(const char *directory, const char *name)
+{
+    char path[1024];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    return fopen(path, "r");
+}
+
+static bool read_set(const char *directory)
+{
+    FILE *manifest = open_in(directory, "manifest.tsv"), *planes = open_in(directory, "planes.tsv");
+    char folder[1024];
+    snprintf(folder, sizeof folder, "%s/input/conformance", directory);
+    if (!manifest && access(folder, R_OK) == 0)
+        manifest = open_in(CONFORMANCE_SOURCE, "openjpeg_data.tsv");
+    if (!manifest)
         return false;
+    read_manifest(manifest, !planes);
+    if (planes)
+        read_planes(planes);
+    return true;
+}
+
+/* ---- Results ------------------------------------------------------------------------------------------------- */
+
+static void check_row(const t803_set *set, const t803_row *row)
+{
+    t803_finding finding = t803_check(set, row);
+    printf("%-7s %-6s %-48s reduce %u  %s\n", outcomes[finding.outcome], row->test, row->file, row->reduce,
+           finding.text);
+    for (int i = 0; i < MOST_TESTS; i++)
+        counts[i][finding.outcome] += strcmp(tests[i], row->test) == 0;
+}
+
+static long print_counts(void)
+{
+    long failures = 0;
+    printf("\n%-8s", "test");
+    for (int k = 0; k < T803_OUTCOMES; k++)
+        printf("%9s", outcomes[k]);
+    for (int i = 0; i < MOST_TESTS; i++) {
+        printf("\n%-8s", tests[i]);
+        for (int k = 0; k < T803_OUTCOMES; k++)
+            printf("%9ld", counts[i][k]);
+        failures += counts[i][T803_FAIL];
     }
-    for (size_t i = 0; i < count; i++) {
-        double d = (double)ours->samples[c][i] - reference->samples[0][i];
-        worst = d * d > worst * worst ? (d < 0 ? -d : d) : worst;
-        sum += d * d;
+    printf("\n");
+    return failures;
+}
+
+int main(int count, char **arguments)
+{
+    const char *only = NULL, *command = getenv("L2K_COMMAND");
+    t803_set set = {.command = command && *command ? command : "lift2k", .backend = "cpu"};
+    set.directory = getenv("L2K_CONFORMANCE_SET");
+    for (int i = 1; i < count; i++) {
+        if (strcmp(arguments[i], "--backend") == 0 && i + 1 < count)
+            set.backend = arguments[++i];
+        else if (strcmp(arguments[i], "--only") == 0 && i + 1 < count)
+            only = arguments[++i];
+        else
+            set.directory = arguments[i];
     }
-    if (worst > peak || sum > mse * (double)count)
-        printf("    component %u: peak %g (at most %g), mse %g (at most %g)\n", c, worst, peak, sum / (double)count,
-               mse);
-    return worst <= peak && sum <= mse * (double)count;
-}
-
-static int check_references(const row *r, const picture *ours)
-{
-    char list[FIELD_BYTES], path[2 * FIELD_BYTES], *rest = list;
-    bool good = true;
-    snprintf(list, sizeof list, "%s", r->fields[FIELD_REFERENCE]);
-    for (unsigned c = 0; rest && c < ours->image.num_components; c++) {
-        snprintf(path, sizeof path, "%s/%s", directory, strsep(&rest, ","));
-        picture *reference = read_pgx(path);
-        if (!reference)
-            printf("    cannot read %s\n", path);
-        good = reference && within(ours, c, reference, entry(r->fields[FIELD_PEAK], c),
-                                   entry(r->fields[FIELD_MSE], c)) && good;
-        picture_free(reference);
-    }
-    return good ? OUTCOME_PASS : OUTCOME_FAIL;
-}
-
-static int check_against_library(const bytes *file, const decoding *d, const picture *ours)
-{
-    picture *theirs = opj_library_decode(file, d);
-    difference worst = {.peak = 0};
-    if (theirs)
-        worst = picture_compare(theirs, ours);
-    if (worst.peak < 0 || worst.peak > 1)
-        difference_print(&worst);
-    picture_free(theirs);
-    return worst.peak >= 0 && worst.peak <= 1 ? OUTCOME_PASS : OUTCOME_FAIL;
-}
-
-static int check_row(const row *r)
-{
-    char path[2 * FIELD_BYTES], message[MESSAGE_BYTES];
-    decoding d = {.reduce = (uint32_t)atoi(r->fields[FIELD_REDUCE]), .threads = 1};
-    l2k_status status;
-    bool reference = strcmp(r->fields[FIELD_TEST], "c1") == 0;
-    bool robust = strcmp(r->fields[FIELD_KIND], "corrupt") == 0 || strcmp(r->fields[FIELD_KIND], "htj2k") == 0;
-    snprintf(path, sizeof path, "%s/%s", directory, r->fields[FIELD_FILE]);
-    bytes file = bytes_read(path);
-    picture *ours = lift_decode(&file, &d, &status, message);
-    if (!ours)
-        printf("    %s: %s\n", l2k_status_text(status), message);
-    if (!ours && status == L2K_ERROR_UNSUPPORTED && message[0])
-        return OUTCOME_UNSUPPORTED;
-    if (robust)
-        return OUTCOME_PASS;
-    if (!ours)
-        return OUTCOME_ERROR;
-    return reference ? check_references(r, ours) : check_against_library(&file, &d, ours);
-}
-
-static int run_row(const row *r)
-{
-    int status;
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0) {
-        struct rlimit memory = {(rlim_t)4 << 30, (rlim_t)4 << 30};
-#ifndef L2K_SANITIZE
-        setrlimit(RLIMIT_AS, &memory);
-#else
-        (void)memory;
-#endif
-        alarm(20);
-        int outcome = check_row(r);
-        fflush(stdout);
-        _exit(outcome);
-    }
-    if (child < 0 || waitpid(child, &status, 0) != child)
-        return OUTCOME_FAIL;
-    if (WIFSIGNALED(status))
-        printf("    ended by signal %d\n", WTERMSIG(status));
-    return WIFEXITED(status) && WEXITSTATUS(status) < OUTCOMES ? WEXITSTATUS(status) : OUTCOME_FAIL;
-}
-
-int main(void)
-{
-    static const char *const names[OUTCOMES] = {"pass", "FAIL", "unsupported", "FAIL (refused)"};
-    char path[FIELD_BYTES], line[8192];
-    long totals[OUTCOMES] = {0};
-    row r;
-    directory = getenv("L2K_CONFORMANCE_DIR");
-    snprintf(path, sizeof path, "%s/manifest.tsv", directory ? directory : "");
-    FILE *manifest = directory ? fopen(path, "r") : NULL;
-    if (!manifest) {
-        printf("skipped: L2K_CONFORMANCE_DIR is not set, or holds no manifest.tsv\n");
+    if (!set.directory || !*set.directory) {
+        printf("skipped: no test set; L2K_CONFORMANCE_SET or an argument names it (see docs/conformance.md)\n");
         return SKIPPED;
     }
-    while (fgets(line, sizeof line, manifest)) {
-        if (!parse_row(line, &r) || strcmp(r.fields[FIELD_TEST], "c0") == 0)
-            continue;
-        int outcome = run_row(&r);
-        printf("%s %s (%s, reduce %s)\n", names[outcome], r.fields[FIELD_FILE], r.fields[FIELD_TEST],
-               r.fields[FIELD_REDUCE]);
-        totals[outcome]++;
+    if (!read_set(set.directory)) {
+        printf("FAIL %s has neither manifest.tsv nor input/conformance\n", set.directory);
+        return 1;
     }
-    fclose(manifest);
-    printf("%ld pass, %ld unsupported, %ld fail, %ld refused\n", totals[OUTCOME_PASS], totals[OUTCOME_UNSUPPORTED],
-           totals[OUTCOME_FAIL], totals[OUTCOME_ERROR]);
-    return totals[OUTCOME_FAIL] || totals[OUTCOME_ERROR] ? 1 : 0;
+    scratch_make(set.scratch, sizeof set.scratch);
+    for (size_t i = 0; i < num_rows; i++)
+        if (!only || strcmp(only, rows[i].test) == 0)
+            check_row(&set, &rows[i]);
+    scratch_remove(set.scratch);
+    long failures = print_counts();
+    printf("%ld failures\n", failures);
+    return failures ? 1 : 0;
 }

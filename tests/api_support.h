@@ -213,7 +213,7 @@ static inline memory_file encode_with(const picture *p, l2k_encoder_option optio
     return out;
 }
 
-/* Opens, asks, decodes; `p` is filled in only where everything went well. */
+/* Opens, asks, decodes; `p` is filled in only where there is a picture, be it incomplete. */
 static inline l2k_status run_decoder(l2k_decoder *decoder, const void *data, size_t bytes, picture *p)
 {
     memory_file in = memory_of(data, bytes);
@@ -226,7 +226,7 @@ static inline l2k_status run_decoder(l2k_decoder *decoder, const void *data, siz
         return status;
     picture_adopt(p, &image);
     status = l2k_decoder_decode(decoder, p->planes);
-    if (status != L2K_OK)
+    if (status != L2K_OK && status != L2K_INCOMPLETE)
         picture_free(p);
     return status;
 }

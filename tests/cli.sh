@@ -311,15 +311,15 @@ mkdir folder.jp2
 refuses "a directory with a good name as output" "" "folder.jp2.*directory" encode rgb.ppm folder.jp2
 rmdir folder.jp2
 
-truncations() { # truncations VERB IN OUT: cut at some places, always refused
+truncations() { # truncations VERB IN OUT [OPTION]: cut at some places, always refused
     local bytes size
     size=$(stat -c %s "$2")
     for bytes in 1 2 3 7 11 20 40 $((size / 4)) $((size / 2)) $((size - 40)) $((size - 3)); do
         { [ "$bytes" -ge "$size" ] || [ "$bytes" -lt 1 ]; } && continue
         head -c "$bytes" "$2" >cut
-        refuses "$2 cut to $bytes" "$3" "cut" "$1" cut "$3"
+        refuses "$2 cut to $bytes" "$3" "cut" "$1" cut "$3" $4
         checks=$((checks + 1)) # and the same through a pipe, whose length is not known
-        if "$lift2k" "$1" - "$3" --quiet <cut >out.log 2>err.log || [ "$(wc -l <err.log)" -ne 1 ] || [ -e "$3" ]; then
+        if "$lift2k" "$1" - "$3" $4 --quiet <cut >out.log 2>err.log || [ "$(wc -l <err.log)" -ne 1 ] || [ -e "$3" ]; then
             fault "$2 cut to $bytes from a pipe"
         fi
     done
@@ -337,9 +337,23 @@ truncations encode bits.pbm x.jp2
 : >cut
 truncations encode small_0.pgx x.jp2
 : >cut
-truncations decode small.jp2 x.ppm
+truncations decode small.jp2 x.ppm --strict
 : >cut
-truncations decode small.j2k x.ppm
+truncations decode small.j2k x.ppm --strict
+
+incomplete() { # incomplete FILE BYTES: what is there is decoded, with a warning and a status of its own
+    checks=$((checks + 1))
+    head -c "$2" "$1" >cut
+    "$lift2k" decode cut x.ppm 2>err.log
+    [ $? -eq 3 ] || fault "$1 cut to $2: not status 3"
+    grep -q "warning: the file ends in a tile-part" err.log || fault "$1 cut to $2: no warning"
+    [ "$(head -c 15 x.ppm | head -2)" = "$(head -c 15 rgb.ppm | head -2)" ] || fault "$1 cut to $2: no picture"
+    rm -f cut x.ppm
+}
+for file in small.jp2 small.j2k; do
+    incomplete $file $(($(stat -c %s $file) / 2))
+    incomplete $file $(($(stat -c %s $file) * 3 / 4))
+done
 head -c 30 ascii.pgm >cut.pgm
 refuses "ascii pgm cut" x.jp2 "cut.pgm" encode cut.pgm x.jp2
 
@@ -399,7 +413,7 @@ PG ML + 8 0 2\nabcd
 HEADERS
 rm -f bad huge*
 
-# ---- Markers that the decoder does not know how to honour ----
+# ---- Markers that mean nothing good, or nothing at all ----
 
 marker() { # marker NAME WHERE CODE PARAMETERS: refused, and by its name
     "$make_stream" small.j2k marked.j2k "$2" "$3" "$4" || fault "make_stream $*"
@@ -407,20 +421,30 @@ marker() { # marker NAME WHERE CODE PARAMETERS: refused, and by its name
     rm -f marked.j2k
 }
 
+for where in main tile; do
+    : >marked.j2k
+    marker "POC: an impossible progression order" $where ff5f 00000001040309
+    : >marked.j2k
+    marker "POC: a progression without packets" $where ff5f 03000001020300
+    : >marked.j2k
+    marker "POC: its length" $where ff5f 000000010403
+    : >marked.j2k
+    marker "RGN: region of interest style 1" $where ff5e 000105
+    : >marked.j2k
+    marker "RGN: a component that does not exist" $where ff5e 090005
+done
 : >marked.j2k
-marker POC main ff5f 00000001040300
+marker "PPM: packet headers for 0 tile-parts" main ff60 00
 : >marked.j2k
-marker POC tile ff5f 00000001040300
-: >marked.j2k
-marker PPM main ff60 0000000000
-: >marked.j2k
-marker PPT tile ff61 0000
-: >marked.j2k
-marker RGN main ff5e 000005
-: >marked.j2k
-marker RGN tile ff5e 000005
+marker "PPM: 256 bytes of packet headers, of which 1" main ff60 000000010000
 : >marked.j2k
 marker CAP main ff50 000200000000
+: >marked.j2k
+marker "marker FF74 of Part 2" main ff74 000200000000
+"$make_stream" small.j2k marked.j2k main ff68 000200000000
+runs "an unknown marker is passed over" decode marked.j2k x.ppm
+check "an unknown marker is told" grep -q "warning: marker FF68" err.log
+check "an unknown marker is no harm" cmp rgb.ppm x.ppm
 "$make_stream" small.j2k marked.j2k main ff64 000148656c6c6f
 runs "a comment is no harm" decode marked.j2k x.ppm --quiet
 check "a comment is no harm" cmp rgb.ppm x.ppm
@@ -454,7 +478,7 @@ echo precious >x.ppm
 echo precious >x.jp2
 echo precious >expected
 head -c 200 small.jp2 >cut
-"$lift2k" decode cut x.ppm 2>/dev/null
+"$lift2k" decode cut x.ppm --strict 2>/dev/null
 check "an output that existed survives a failed decode" cmp x.ppm expected
 "$lift2k" encode cut x.jp2 2>/dev/null
 check "an output that existed survives a failed encode" cmp x.jp2 expected
@@ -482,7 +506,7 @@ for option in rate psnr irreversible levels tile tile-origin origin block precin
     tile-parts threads backend gpu-min-samples quiet; do
     check "help of --$option" sh -c "'$lift2k' encode --help | grep -q -- --$option"
 done
-for option in reduce layers region component threads backend gpu-min-samples quiet; do
+for option in reduce layers region component rgb8 strict threads backend gpu-min-samples quiet; do
     check "help of --$option" sh -c "'$lift2k' decode --help | grep -q -- --$option"
 done
 check "version" sh -c "'$lift2k' --version | grep -qE '^lift2k [0-9]+\.[0-9]+\.[0-9]+$'"

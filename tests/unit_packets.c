@@ -371,16 +371,16 @@ static void check_truncation(const setting *s, l2k_packet_order *order, const l2
     assert_non_null(copy);
     memcpy(copy, out->data, bytes);
     assert_int_equal(l2k_tile_create(&context, &s->siz, &s->coding, s->tile, UINT64_MAX, &tile), L2K_OK);
-    const uint8_t *data = copy;
+    l2k_packet_source source = {.data = copy, .end = copy + bytes};
     while (status == L2K_OK && l2k_packet_order_next(order, &id)) {
-        status = l2k_packet_read(&context, &tile, &id, true, &data, copy + bytes);
-        if (at + sizes[n] <= bytes)
-            assert_int_equal(status, L2K_OK);
-        else /* missing bits read as zeros may also be nonsense */
-            assert_true(status == L2K_ERROR_TRUNCATED || status == L2K_ERROR_CORRUPT);
+        status = l2k_packet_read(&context, &tile, &id, true, &source);
+        /* An EPH marker may be missing, so nobody misses that of an empty last packet. */
+        bool whole = at + sizes[n] <= bytes + (s->coding.eph ? 2 : 0);
+        assert_true(status == (whole ? L2K_OK : L2K_ERROR_TRUNCATED) ||
+                    (at + sizes[n] > bytes && status == L2K_ERROR_TRUNCATED));
         at += sizes[n++];
     }
-    assert_int_not_equal(status, L2K_OK);
+    assert_true(status == L2K_ERROR_TRUNCATED || s->coding.eph);
     l2k_packet_order_restart(order);
     l2k_tile_release(&context, &tile);
     free(copy);
@@ -408,10 +408,10 @@ static void test_round_trip(void **unused)
         measure_packets(&tile, &order, sizes);
         write_packets(&tile, &order, sizes, &out);
         if (out.size > 0) {
-            const uint8_t *data = out.data;
+            l2k_packet_source source = {.data = out.data, .end = out.data + out.size};
             while (l2k_packet_order_next(&order, &id))
-                assert_int_equal(l2k_packet_read(&context, &copy, &id, true, &data, out.data + out.size), L2K_OK);
-            assert_ptr_equal(data, out.data + out.size);
+                assert_int_equal(l2k_packet_read(&context, &copy, &id, true, &source), L2K_OK);
+            assert_ptr_equal(source.data, out.data + out.size);
             l2k_packet_order_restart(&order);
             check_tile(&tile, &copy, s.coding.num_layers);
             check_truncation(&s, &order, &out, sizes);
@@ -434,7 +434,7 @@ static void test_garbage(void **unused)
         l2k_packet_id id;
         size_t bytes = random_below(300);
         uint8_t *data = malloc(bytes + 1);
-        const uint8_t *at = data;
+        l2k_packet_source source = {.data = data, .end = data + bytes};
         l2k_status status = L2K_OK;
         assert_non_null(data);
         for (size_t i = 0; i < bytes; i++)
@@ -443,8 +443,8 @@ static void test_garbage(void **unused)
         assert_int_equal(l2k_tile_create(&context, &s.siz, &s.coding, s.tile, UINT64_MAX, &tile), L2K_OK);
         assert_int_equal(l2k_packet_order_create(&context, &tile, &order), L2K_OK);
         while (status == L2K_OK && l2k_packet_order_next(&order, &id)) {
-            status = l2k_packet_read(&context, &tile, &id, random_below(2), &at, data + bytes);
-            assert_true(at >= data && at <= data + bytes);
+            status = l2k_packet_read(&context, &tile, &id, random_below(2), &source);
+            assert_true(source.data >= data && source.data <= data + bytes);
         }
         assert_true(status == L2K_OK || status == L2K_ERROR_TRUNCATED || status == L2K_ERROR_CORRUPT ||
                     status == L2K_ERROR_UNSUPPORTED);

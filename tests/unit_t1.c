@@ -272,6 +272,34 @@ static void test_whole_blocks(void **unused)
     s.bytes = NULL;
 }
 
+/* H.1: a region shifted above a background of up to 2^shift - 1 comes down again, the background stays. */
+static void test_region(void **unused)
+{
+    (void)unused;
+    static subject s;
+    static int32_t wanted[AREA];
+    for (unsigned shift = 1; shift < 24; shift++) {
+        shape(&s, random_between(1, 40), random_between(1, 40), random_below(64));
+        s.block.type = L2K_COEFFICIENT_INT32;
+        for (uint32_t i = 0; i < s.block.width * s.block.height; i++) {
+            int32_t sign = random_below(2) ? -1 : 1;
+            bool inside = random_below(2);
+            int32_t magnitude = (int32_t)(inside ? random_between(1, 63) : random_below(1u << shift));
+            s.values[i] = sign * (inside ? magnitude << shift : magnitude);
+            wanted[i] = sign * (s.block.reversible ? magnitude : 2 * magnitude + (!inside && magnitude));
+        }
+        encode(&s, false);
+        s.block.roi_shift = shift;
+        if (s.code.num_passes)
+            decode(&s, s.code.num_passes, false);
+        for (uint32_t i = 0; s.code.num_passes && i < s.block.width * s.block.height; i++)
+            assert_int_equal(s.got[i], wanted[i]);
+        s.block.roi_shift = 0;
+    }
+    free(s.bytes);
+    s.bytes = NULL;
+}
+
 /* Every cut of small blocks, some cuts of larger ones. */
 static void check_cuts(unsigned rounds, bool cut)
 {
@@ -421,7 +449,7 @@ int main(void)
         cmocka_unit_test(test_same_code),       cmocka_unit_test(test_extremes),
         cmocka_unit_test(test_noise),           cmocka_unit_test(test_garbage),
         cmocka_unit_test(test_pass_tables),     cmocka_unit_test(test_cut_lengths),
-        cmocka_unit_test(test_deep_distortion),
+        cmocka_unit_test(test_deep_distortion), cmocka_unit_test(test_region),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

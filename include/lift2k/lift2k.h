@@ -47,7 +47,8 @@ typedef enum l2k_status {
     L2K_ERROR_CORRUPT,     /* the input breaks the standard's syntax */
     L2K_ERROR_TRUNCATED,   /* the input ends before the picture does */
     L2K_ERROR_UNSUPPORTED, /* legal, but not implemented: the message names the marker or box */
-    L2K_ERROR_BACKEND      /* the requested backend cannot be used on this machine or in this build */
+    L2K_ERROR_BACKEND,     /* the requested backend cannot be used on this machine or in this build */
+    L2K_INCOMPLETE         /* not an error: the input ends early, and what is there of the picture was decoded */
 } l2k_status;
 
 /* A short English phrase for a status, for example "out of memory". Static storage. */
@@ -84,8 +85,18 @@ typedef enum l2k_colour {
     L2K_COLOUR_SRGB,        /* 16 */
     L2K_COLOUR_SYCC,        /* 18 */
     L2K_COLOUR_CMYK,        /* 12 */
-    L2K_COLOUR_ICC          /* described by the ICC profile in l2k_image.icc */
+    L2K_COLOUR_ICC,         /* described by the ICC profile in l2k_image.icc */
+    L2K_COLOUR_ESYCC,       /* 24, of ISO/IEC 15444-2 */
+    L2K_COLOUR_CIELAB       /* 14, of ISO/IEC 15444-2, with the parameters in l2k_image.lab */
 } l2k_colour;
+
+/* How samples of CIELab (ISO/IEC 15444-2, M.11.7.4.1) stand for values: (sample - offset) * range / (2^precision - 1),
+ * for L*, a*, b*; and the illuminant, as the file has it (0x00443530 is D50). All 0 where the file leaves it at the
+ * defaults: ranges 100, 170, 200, offsets 0, 2^(p-1), 2^(p-2) + 2^(p-3), D50. */
+typedef struct l2k_lab {
+    uint32_t range[3], offset[3];
+    uint32_t illuminant;
+} l2k_lab;
 
 typedef enum l2k_channel {
     L2K_CHANNEL_COLOUR = 0,
@@ -115,6 +126,7 @@ typedef struct l2k_image {
     const uint8_t *icc; /* ICC profile, or NULL */
     size_t icc_bytes;
     double density_x, density_y; /* pixels per metre, 0 where unknown */
+    l2k_lab lab;                 /* L2K_COLOUR_CIELAB only */
 } l2k_image;
 
 /* Size in samples of component c: ceil(x1 / dx) - ceil(x0 / dx), and the same for y (B-2). */
@@ -243,9 +255,10 @@ typedef enum l2k_decoder_option {
     L2K_DECODER_COMPONENT,  /* -1 = all; else only this codestream component, before the inverse component transform */
     L2K_DECODER_THREADS,    /* 0 = all processors; 0 */
     L2K_DECODER_BACKEND,    /* l2k_backend; auto */
-    L2K_DECODER_LIMIT_SAMPLES,  /* most samples of the whole image accepted; 2^36 */
-    L2K_DECODER_LIMIT_BYTES,    /* most bytes read from the stream; 2^40 */
-    L2K_DECODER_GPU_MIN_SAMPLES /* as for the encoder, after reduction */
+    L2K_DECODER_LIMIT_SAMPLES,   /* most samples of the whole image accepted; 2^36 */
+    L2K_DECODER_LIMIT_BYTES,     /* most bytes read from the stream; 2^40 */
+    L2K_DECODER_GPU_MIN_SAMPLES, /* as for the encoder, after reduction */
+    L2K_DECODER_STRICT           /* 1: a stream that ends early is L2K_ERROR_TRUNCATED; to be set before opening; 0 */
 } l2k_decoder_option;
 
 /* What a file holds, in the words of its main header. */
@@ -293,6 +306,11 @@ L2K_API l2k_status l2k_decoder_set_region(l2k_decoder *decoder, uint32_t x0, uin
 /* Reads the whole stream and the headers. JP2 or bare codestream is told by content. */
 L2K_API l2k_status l2k_decoder_open(l2k_decoder *decoder, const l2k_stream *stream);
 
+/* The same for a file in memory, such as a mapped one: nothing is copied, so the bytes must stay as they are until the
+ * decoder is freed or opens another file. Decoding a region, fewer resolutions or one component then reads, besides
+ * headers, only what it needs. */
+L2K_API l2k_status l2k_decoder_open_memory(l2k_decoder *decoder, const void *data, size_t bytes);
+
 /* Facts of the opened file. */
 L2K_API l2k_status l2k_decoder_info(l2k_decoder *decoder, l2k_info *info);
 
@@ -304,7 +322,8 @@ L2K_API l2k_status l2k_decoder_box(const l2k_decoder *decoder, size_t index, l2k
 L2K_API l2k_status l2k_decoder_image(l2k_decoder *decoder, l2k_image *image);
 
 /* Decodes into the caller's planes, one per component of l2k_decoder_image. After an error their content is
- * unspecified. */
+ * unspecified. L2K_INCOMPLETE: the stream ends early, and the planes hold what there is of the picture: fewer
+ * bit-planes or resolutions in places, 0 in tiles of which there is nothing at all. */
 L2K_API l2k_status l2k_decoder_decode(l2k_decoder *decoder, const l2k_plane *planes);
 
 /* ---- Transform ------------------------------------------------------------------------------------------------------

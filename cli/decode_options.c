@@ -1,0 +1,91 @@
+#include "cli/decode_options.h"
+
+#include <string.h>
+
+#include "cli/options.h"
+#include "cli/report.h"
+
+#define MAX_THREADS 1024u
+
+enum {
+    OPTION_REDUCE = CLI_LONG_ONLY,
+    OPTION_LAYERS,
+    OPTION_REGION,
+    OPTION_COMPONENT,
+    OPTION_BACKEND,
+    OPTION_GPU_MIN_SAMPLES,
+    OPTION_STRICT,
+    OPTION_RGB8,
+    OPTION_QUIET
+};
+
+static const char letters[] = ":j:h";
+
+static const struct option table[] = {{"reduce", required_argument, NULL, OPTION_REDUCE},
+                                      {"layers", required_argument, NULL, OPTION_LAYERS},
+                                      {"region", required_argument, NULL, OPTION_REGION},
+                                      {"component", required_argument, NULL, OPTION_COMPONENT},
+                                      {"threads", required_argument, NULL, 'j'},
+                                      {"backend", required_argument, NULL, OPTION_BACKEND},
+                                      {"gpu-min-samples", required_argument, NULL, OPTION_GPU_MIN_SAMPLES},
+                                      {"strict", no_argument, NULL, OPTION_STRICT},
+                                      {"rgb8", no_argument, NULL, OPTION_RGB8},
+                                      {"quiet", no_argument, NULL, OPTION_QUIET},
+                                      {"help", no_argument, NULL, 'h'},
+                                      {NULL, 0, NULL, 0}};
+
+static bool parse_region(cli_decode_options *options, const char *name, const char *text)
+{
+    uint32_t *r = options->region;
+    if (!cli_parse_numbers(name, text, "X0,Y0,X1,Y1", r, 4))
+        return false;
+    if (r[0] >= r[2] || r[1] >= r[3])
+        return cli_bad_value(name, text, "the region is empty: X0 must be less than X1 and Y0 less than Y1");
+    return options->has_region = true;
+}
+
+static bool take_option(cli_decode_options *options, int kind)
+{
+    const char *name = cli_option_name(table, kind), *text = optarg;
+    switch (kind) {
+    case OPTION_REDUCE:
+        return cli_parse_number(name, text, 0, L2K_MAX_LEVELS, &options->reduce);
+    case OPTION_LAYERS:
+        return cli_parse_number(name, text, 0, 65535, &options->layers);
+    case OPTION_REGION:
+        return parse_region(options, name, text);
+    case OPTION_COMPONENT:
+        return cli_parse_number(name, text, 0, L2K_MAX_COMPONENTS - 1, &options->component);
+    case 'j':
+        return cli_parse_number(name, text, 0, MAX_THREADS, &options->threads);
+    case OPTION_BACKEND:
+        return cli_parse_name(name, text, cli_backend_names, &options->backend);
+    case OPTION_GPU_MIN_SAMPLES:
+        return cli_parse_number(name, text, 0, UINT32_MAX, &options->gpu_min_samples);
+    case OPTION_STRICT:
+        return options->strict = true;
+    case OPTION_RGB8:
+        return options->rgb8 = true;
+    case OPTION_QUIET:
+        return options->quiet = true;
+    case 'h':
+        return options->help = true;
+    default:
+        return false;
+    }
+}
+
+bool cli_decode_options_parse(cli_decode_options *options, int count, char **arguments)
+{
+    int kind;
+    memset(options, 0, sizeof *options);
+    options->component = -1;
+    options->gpu_min_samples = -1;
+    while ((kind = cli_next_option(count, arguments, letters, table, "decode")) != -1)
+        if (!take_option(options, kind))
+            return false;
+    if (options->help)
+        return true;
+    return cli_two_names(count, arguments, "decode", &options->input, &options->output) &&
+           cli_format_of_name(options->output, &options->format);
+}

@@ -1,0 +1,113 @@
+/* Tier-2 of one tile: its packets, one after the other, out of its tile-parts. */
+#include "codec/decode_job.h"
+
+typedef struct tile_reader {
+    const l2k_decode_job *job;
+    l2k_tile *tile;
+    uint32_t index;
+    size_t next_part;
+    l2k_packet_source source;
+} tile_reader;
+
+/* Moves on to the next tile-part that has packets. */
+static bool advance_part(tile_reader *reader)
+{
+    while (reader->next_part != L2K_NO_PART) {
+        const l2k_tile_part_span *span = &reader->job->codestream->parts[reader->next_part];
+        reader->next_part = span->next;
+        if (span->packets == span->end)
+            continue;
+        reader->source.data = span->packets;
+        reader->source.end = span->end;
+        return true;
+    }
+    return false;
+}
+
+uint64_t l2k_tile_bytes(const l2k_codestream *cs, uint32_t tile)
+{
+    uint64_t bytes = 0;
+    for (size_t i = cs->first_part[tile]; i != L2K_NO_PART; i = cs->parts[i].next)
+        bytes += (uint64_t)(cs->parts[i].end - cs->parts[i].packets);
+    return bytes;
+}
+
+/* Whether a packet's precinct has a part in the area. Subbands of r > 0 have half the resolution's samples. */
+static bool precinct_reaches(const l2k_decode_job *job, const l2k_tile_component *component, const l2k_packet_id *id)
+{
+    const l2k_partition *p = &component->resolutions[id->resolution].precincts;
+    l2k_rect area = l2k_component_rect(job->area, component->dx, component->dy);
+    unsigned level = component->num_resolutions - 1 - id->resolution;
+    unsigned support = id->resolution ? 2 * L2K_SUPPORT : L2K_SUPPORT;
+    uint64_t x = (uint64_t)p->first_x + id->precinct % p->across, y = (uint64_t)p->first_y + id->precinct / p->across;
+    return l2k_reaches(x << p->log2_width, (x + 1) << p->log2_width, area.x0, area.x1, level, support) &&
+           l2k_reaches(y << p->log2_height, (y + 1) << p->log2_height, area.y0, area.y1, level, support);
+}
+
+static bool wanted(const tile_reader *reader, const l2k_packet_id *id)
+{
+    const l2k_decode_job *job = reader->job;
+    const l2k_tile_component *component = &reader->tile->components[id->component];
+    return job->planes[id->component].data && (job->layers == 0 || id->layer < job->layers) &&
+           id->resolution + job->discard < component->num_resolutions && precinct_reaches(job, component, id);
+}
+
+/* A stream that ends early, or that an encoder left incomplete between two packets, shows what is there. The latter is
+ * common, and not taken for an early end where EOC follows. */
+static l2k_status stop_early(const tile_reader *reader, bool within_packet)
+{
+    const l2k_decode_job *job = reader->job;
+    const char *what = within_packet ? "ends in the middle of a packet" : "has fewer packets than its header promises";
+    if (job->codestream->strict)
+        return l2k_fail(job->context, L2K_ERROR_TRUNCATED, "tile %u %s", reader->index, what);
+    bool early = within_packet || !job->codestream->has_end;
+    if (!early || !atomic_exchange(&job->decoder->incomplete, true)) /* one line for all tiles behind the end */
+        l2k_warn(job->context, "tile %u %s", reader->index, what);
+    return L2K_OK;
+}
+
+l2k_status l2k_missing_tile(const l2k_decode_job *job, uint32_t index)
+{
+    return stop_early(&(tile_reader){.job = job, .index = index}, false);
+}
+
+/* Packed headers say that there is a packet; else bytes do. */
+static bool has_packet(tile_reader *reader)
+{
+    bool more = reader->source.data != reader->source.end || advance_part(reader);
+    return reader->source.packed ? reader->source.header != reader->source.header_end : more;
+}
+
+static l2k_status read_all(tile_reader *reader, l2k_packet_order *order)
+{
+    const l2k_decode_job *job = reader->job;
+    l2k_packet_id id;
+    while (l2k_packet_order_next(order, &id)) {
+        if (!has_packet(reader))
+            return stop_early(reader, false);
+        bool keep = wanted(reader, &id);
+        job->decoder->packets_kept += keep;
+        l2k_status status = l2k_packet_read(job->context, reader->tile, &id, keep, &reader->source);
+        if (status == L2K_ERROR_TRUNCATED)
+            return stop_early(reader, true);
+        L2K_TRY(status);
+    }
+    if (reader->source.data != reader->source.end || reader->next_part != L2K_NO_PART)
+        l2k_warn(job->context, "tile %u has bytes beyond its last packet", reader->index);
+    return L2K_OK;
+}
+
+l2k_status l2k_read_packets(const l2k_decode_job *job, l2k_tile *tile, uint32_t index, const l2k_packed_headers *packed)
+{
+    tile_reader reader = {.job = job, .tile = tile, .index = index, .next_part = job->codestream->first_part[index]};
+    if (packed->used) {
+        reader.source.packed = true;
+        reader.source.header = packed->bytes.data;
+        reader.source.header_end = packed->bytes.data + packed->bytes.size;
+    }
+    l2k_packet_order order;
+    L2K_TRY(l2k_packet_order_create(job->context, tile, &order));
+    l2k_status status = read_all(&reader, &order);
+    l2k_packet_order_release(job->context, &order);
+    return status;
+}

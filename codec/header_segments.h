@@ -1,0 +1,40 @@
+/* What the handlers of single marker segments share (header_parser.c has the table of them). */
+#ifndef L2K_CODEC_HEADER_SEGMENTS_H
+#define L2K_CODEC_HEADER_SEGMENTS_H
+
+#include "codec/header_parser.h"
+
+typedef struct l2k_header_state {
+    const l2k_context *context;
+    const l2k_siz *siz;
+    l2k_tile_coding *coding;
+    char **comment;
+    l2k_packed_segments *packed;
+    l2k_header_kind kind;
+    uint8_t *specific; /* per component: which of COC and QCC this header has had */
+    bool seen_cod, seen_qcd, seen_poc;
+} l2k_header_state;
+
+static inline size_t l2k_segment_length(const l2k_segment *segment)
+{
+    return (size_t)(segment->end - segment->data);
+}
+
+/* Components are numbered in a byte up to 256 of them, else in two (A.6.2). */
+static inline unsigned l2k_component_index_bytes(const l2k_siz *siz)
+{
+    return siz->num_components < 257 ? 1 : 2;
+}
+
+/* "MARKER: what", as damage. */
+l2k_status l2k_segment_wrong(const l2k_header_state *state, const l2k_segment *segment, const char *what);
+
+/* The component index that COC, QCC and RGN start with; *d is moved behind it, where there is at least a byte. */
+l2k_status l2k_parse_component_index(const l2k_header_state *state, const l2k_segment *segment, const uint8_t **d,
+                                     uint32_t *c);
+
+l2k_status l2k_parse_rgn(l2k_header_state *state, const l2k_segment *segment);
+l2k_status l2k_parse_poc(l2k_header_state *state, const l2k_segment *segment);
+l2k_status l2k_parse_packed(l2k_header_state *state, const l2k_segment *segment);
+
+#endif

@@ -1,0 +1,153 @@
+/* The walk along the tile-parts (A.4.2). */
+#include "codec/tile_parts.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "codec/header_parser.h"
+#include "codec/markers.h"
+
+enum { SOT_BYTES = 12 };
+
+static l2k_status add_part(l2k_codestream *cs, l2k_tile_part_span span)
+{
+    if (cs->num_parts == cs->parts_capacity) {
+        size_t capacity = 2 * cs->parts_capacity + 16;
+        l2k_tile_part_span *parts = l2k_allocate(cs->context, capacity, sizeof *parts);
+        if (!parts)
+            return l2k_fail(cs->context, L2K_ERROR_MEMORY, "out of memory for %zu tile-parts", capacity);
+        if (cs->num_parts)
+            memcpy(parts, cs->parts, cs->num_parts * sizeof *parts);
+        l2k_release(cs->context, cs->parts);
+        cs->parts = parts;
+        cs->parts_capacity = capacity;
+    }
+    cs->parts[cs->num_parts++] = span;
+    return L2K_OK;
+}
+
+/* The file ends where more should come: an error, or the place up to which there is a picture. */
+static l2k_status ends_early(const l2k_codestream *cs, const uint8_t **at, const char *where)
+{
+    if (cs->strict)
+        return l2k_fail(cs->context, L2K_ERROR_TRUNCATED, "the file ends in %s", where);
+    l2k_warn(cs->context, "the file ends in %s", where);
+    *at = cs->end;
+    return L2K_OK;
+}
+
+/* Moves over the marker segments of a tile-part header to its SOD. */
+static l2k_status find_packets(const l2k_context *context, l2k_tile_part_span *span)
+{
+    l2k_segment segment;
+    const uint8_t *at = span->header;
+    do
+        L2K_TRY(l2k_segment_next(context, &at, span->end, &segment));
+    while (segment.marker != L2K_SOD);
+    span->packets = at;
+    return L2K_OK;
+}
+
+/* Whether the header is cut off by the end of the file, told without a message. */
+static bool header_is_cut(const l2k_codestream *cs, l2k_tile_part_span span)
+{
+    l2k_context silent = *cs->context;
+    silent.hooks.message = NULL;
+    return span.end == cs->end && find_packets(&silent, &span) == L2K_ERROR_TRUNCATED;
+}
+
+/* Psot 0: the last tile-part, up to EOC. */
+static const uint8_t *end_of_last_part(const l2k_codestream *cs, const uint8_t *header)
+{
+    bool has_end = cs->end - header >= 2 && l2k_get_be(cs->end - 2, 2) == L2K_EOC;
+    return has_end ? cs->end - 2 : cs->end; /* where l2k_tile_parts_walk finds it */
+}
+
+/* Reads the tile-part whose SOT marker lies at *at, and moves *at behind it. */
+static l2k_status read_part(l2k_codestream *cs, const uint8_t **at)
+{
+    const l2k_context *context = cs->context;
+    const uint8_t *sot = *at;
+    if (cs->end - sot < SOT_BYTES)
+        return ends_early(cs, at, "an SOT marker segment");
+    if (l2k_get_be(sot + 2, 2) != 10)
+        return l2k_fail(context, L2K_ERROR_CORRUPT, "SOT: length %u instead of 10", l2k_get_be(sot + 2, 2));
+    uint32_t bytes = l2k_get_be(sot + 6, 4);
+    l2k_tile_part_span span = {.tile = l2k_get_be(sot + 4, 2), .part = sot[10], .header = sot + SOT_BYTES};
+    if (span.tile >= cs->num_tiles)
+        return l2k_fail(context, L2K_ERROR_CORRUPT, "SOT: tile %u of only %u", span.tile, cs->num_tiles);
+    if (bytes > 0 && bytes < SOT_BYTES + 2)
+        return l2k_fail(context, L2K_ERROR_CORRUPT, "SOT: a tile-part of %u bytes", bytes);
+    bool cut = bytes > (size_t)(cs->end - sot);
+    span.end = bytes == 0 ? end_of_last_part(cs, span.header) : cut ? cs->end : sot + bytes;
+    if (header_is_cut(cs, span))
+        return ends_early(cs, at, "a tile-part header");
+    if (cut)
+        L2K_TRY(ends_early(cs, at, "a tile-part"));
+    L2K_TRY(find_packets(context, &span));
+    *at = span.end;
+    return add_part(cs, span);
+}
+
+l2k_status l2k_tile_parts_walk(l2k_codestream *cs, const uint8_t *at)
+{
+    while (cs->end - at >= 2) {
+        uint32_t marker = l2k_get_be(at, 2);
+        if (marker == L2K_EOC) {
+            cs->has_end = true;
+            break;
+        }
+        if (marker != L2K_SOT)
+            return l2k_fail(cs->context, L2K_ERROR_CORRUPT, "%s found where a tile-part should start",
+                            l2k_marker_name(marker));
+        L2K_TRY(read_part(cs, &at));
+    }
+    if (cs->num_parts == 0)
+        return l2k_fail(cs->context, L2K_ERROR_TRUNCATED, "the codestream has no tile-part");
+    if (!cs->has_end && cs->strict)
+        return l2k_fail(cs->context, L2K_ERROR_TRUNCATED, "the codestream has no EOC marker");
+    if (!cs->has_end)
+        l2k_warn(cs->context, "the codestream has no EOC marker");
+    return L2K_OK;
+}
+
+/* ---- The tile-parts of each tile ------------------------------------------------------------------------------- */
+
+/* Puts tile-part `index` into its tile's list by TPsot. The standard wants them in this order in the file already. */
+static l2k_status link_part(l2k_codestream *cs, size_t index)
+{
+    l2k_tile_part_span *span = &cs->parts[index];
+    size_t *link = &cs->first_part[span->tile];
+    while (*link != L2K_NO_PART && cs->parts[*link].part < span->part)
+        link = &cs->parts[*link].next;
+    if (*link != L2K_NO_PART && cs->parts[*link].part == span->part)
+        return l2k_fail(cs->context, L2K_ERROR_CORRUPT, "SOT: tile %u has two tile-parts %u", span->tile, span->part);
+    span->next = *link;
+    *link = index;
+    return L2K_OK;
+}
+
+/* Nothing can be read behind a tile-part that is missing. */
+static l2k_status check_sequence(const l2k_codestream *cs, uint32_t tile)
+{
+    uint32_t due = 0;
+    for (size_t i = cs->first_part[tile]; i != L2K_NO_PART; i = cs->parts[i].next, due++)
+        if (cs->parts[i].part != due)
+            return l2k_fail(cs->context, L2K_ERROR_CORRUPT, "SOT: tile-part %u of tile %u where tile-part %u is due",
+                            cs->parts[i].part, tile, due);
+    return L2K_OK;
+}
+
+l2k_status l2k_tile_parts_link(l2k_codestream *cs)
+{
+    cs->first_part = l2k_allocate(cs->context, cs->num_tiles, sizeof *cs->first_part);
+    if (!cs->first_part)
+        return l2k_fail(cs->context, L2K_ERROR_MEMORY, "out of memory for %u tiles", cs->num_tiles);
+    for (uint32_t t = 0; t < cs->num_tiles; t++)
+        cs->first_part[t] = L2K_NO_PART;
+    for (size_t i = cs->num_parts; i-- > 0;)
+        L2K_TRY(link_part(cs, i));
+    for (uint32_t t = 0; t < cs->num_tiles; t++)
+        L2K_TRY(check_sequence(cs, t));
+    return L2K_OK;
+}
