@@ -35,5 +35,12 @@ echo
 echo "## CPU and GPU, host memory"
 "$build/backends"
 echo
+echo "## Kernels"
+if command -v ncu >/dev/null; then
+    "$(dirname "$0")/gpu_kernels.sh" "$build"
+else
+    echo "no profiler (ncu)"
+fi
+echo
 echo "## Ladder"
 "$build/gpu_ladder"

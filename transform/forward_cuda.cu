@@ -54,7 +54,7 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
     /* Two levels reach 6 (5/3) or 12 (9/7) columns. For the 5/3, which waits for memory only, a few more make warps'
      * parts of a row begin and end on 32 bytes. */
     enum { HALO = N == 8 ? 2 : W::DELAY == 0 ? 4 : LEVELS == 2 ? 3 : 1 };
-    enum { MOST_STEPS = W::DELAY ? 1 << 20 : K == 1 ? 4 : 8 }; /* measured: bench/lab/README.md */
+    enum { MOST_STEPS = W::DELAY ? 1 << 20 : K == 1 ? 4 : 32 }; /* measured: bench/lab/README.md */
     enum { UNROLLED = W::DELAY ? 1 : 2 };                      /* the 9/7's code is long enough */
     enum { PAIRS = K == 1 && W::DELAY == 0 ? 2 : 1 }; /* of rows that go through level 1 together, as registers allow */
     const l2k_cuda_pass &p;
