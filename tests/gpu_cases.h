@@ -72,7 +72,8 @@ static void make_case(test_case *t, uint32_t most)
     l2k_wavelet wavelet = below(2) ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3;
     unsigned levels = below(9);
     t->spec.num_components = 1 + below(MAX_COMPONENTS);
-    t->spec.component_transform = t->spec.num_components >= 3 && below(3) > 0;
+    const bool joined = t->spec.num_components >= 3 && below(3) > 0;
+    t->spec.component_transform = joined;
     t->type = type_for(precision, is_signed);
     t->interleaved = below(2);
     t->pinned = below(2);
@@ -83,7 +84,7 @@ static void make_case(test_case *t, uint32_t most)
         *p = (l2k_plan_component){.rect = {x0, y0, x0 + width, y0 + height},
                                   .levels = levels,
                                   .wavelet = wavelet,
-                                  .precision = precision,
+                                  .precision = joined || below(3) ? precision : 1 + below(precision),
                                   .is_signed = is_signed};
         for (unsigned b = 0; b < L2K_MAX_SUBBANDS; b++)
             p->steps[b] = (1 + (float)below(2048) / 2048) / (float)(1 << below(5));
@@ -133,10 +134,10 @@ static void free_picture(const picture *p)
         free(p->memory);
 }
 
-static int32_t random_sample(const test_case *t, uint32_t x, uint32_t y)
+static int32_t random_sample(const test_case *t, uint32_t c, uint32_t x, uint32_t y)
 {
-    int32_t low = t->components[0].is_signed ? -(1 << (t->components[0].precision - 1)) : 0;
-    uint32_t range = 1u << t->components[0].precision;
+    int32_t low = t->components[c].is_signed ? -(1 << (t->components[c].precision - 1)) : 0;
+    uint32_t range = 1u << t->components[c].precision;
     if (t->extreme == 1)
         return below(2) ? low : low + (int32_t)(range - 1);
     if (t->extreme == 2)
@@ -149,7 +150,7 @@ static void fill_picture(const test_case *t, const picture *p)
     for (uint32_t c = 0; c < t->spec.num_components; c++)
         for (uint32_t y = 0; y < p->height; y++)
             for (uint32_t x = 0; x < p->width; x++) {
-                int32_t v = random_sample(t, x, y);
+                int32_t v = random_sample(t, c, x, y);
                 float f = (float)v * 0.77f;
                 memcpy(l2k_sample_at(&p->planes[c], x, y), t->type == L2K_SAMPLE_F32 ? (void *)&f : (void *)&v,
                        l2k_sample_bytes(t->type));

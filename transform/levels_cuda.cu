@@ -201,16 +201,22 @@ int launch_deep(const level_run *run, lane_range lanes, unsigned first, unsigned
                                           : l2k_cuda_inverse_deep(&deep, run->stream);
 }
 
-/* Whether the kernels of deep levels can have the pixels as they are: they know planes such as those of LL. */
+/* Whether the kernels of deep levels can have the pixels as they are: they know planes such as those of LL, with one
+ * distance between rows and one level shift for all. */
 bool are_like_low(const level_run *run, lane_range lanes, const l2k_plane *planes)
 {
     const l2k_plan_spec *spec = &run->plan->spec;
-    for (uint32_t c = lanes.c + lanes.lane0; c < lanes.c + lanes.lane0 + lanes.count; c++) {
-        l2k_sample_type type = l2k_low_type(spec, &run->plan->components[c]);
+    const uint32_t first = lanes.c + lanes.lane0;
+    const l2k_plan_component *components = run->plan->components;
+    for (uint32_t c = first; c < first + lanes.count; c++) {
+        l2k_sample_type type = l2k_low_type(spec, &components[c]);
         ptrdiff_t bytes = (ptrdiff_t)l2k_sample_bytes(type);
         if (planes[c].type != type || planes[c].sample_stride != bytes ||
-            planes[c].row_stride != planes[lanes.c].row_stride ||
+            planes[c].row_stride != planes[first].row_stride ||
             ((uintptr_t)planes[c].data | (uintptr_t)planes[c].row_stride) % bytes != 0)
+            return false;
+        if (components[c].precision != components[first].precision ||
+            components[c].is_signed != components[first].is_signed)
             return false;
     }
     return !(spec->component_transform && lanes.c == 0);

@@ -171,11 +171,8 @@ static int l2k_launch_deep(Kernel *kernel, int warps, const l2k_cuda_deep &p, cu
     if (error != cudaSuccess)
         return error;
     int patches = l2k_patches<W, 4>(p.level[0].x, p.level[0].y).count(p.components);
-    return l2k_launch(kernel,
-                      dim3(patches < 1            ? 1
-                           : patches < processors ? patches
-                                                  : processors),
-                      32 * warps, p.levels > 1, p.follows, p, stream);
+    int blocks = patches < processors ? patches : processors;
+    return l2k_launch(kernel, dim3(blocks > 0 ? blocks : 1), 32 * warps, p.levels > 1, p.follows, p, stream);
 }
 
 #endif
