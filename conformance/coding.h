@@ -5,7 +5,7 @@
 #include "conformance/pictures.h"
 
 #define CODING_MAX_PRECINCTS 4
-#define CODING_MAX_TARGETS 8
+#define CODING_MAX_TARGETS   8
 
 /* Zeros are the defaults of both: 5/3, six resolutions, one tile, 64x64 blocks, LRCP, one layer with everything. */
 typedef struct coding {
