@@ -48,8 +48,6 @@ static l2k_status map_channels(l2k_decoder *decoder)
 {
     const l2k_jp2 *jp2 = &decoder->jp2;
     const l2k_context *context = &decoder->context;
-    if (jp2->palette.values && !jp2->channels)
-        return l2k_fail(context, L2K_ERROR_CORRUPT, "box 'pclr' without box 'cmap'");
     for (uint32_t k = 0; k < decoder->num_outputs; k++) {
         if (!jp2->num_channels) {
             decoder->outputs[k] = (l2k_output){.source = k};

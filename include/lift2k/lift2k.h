@@ -258,7 +258,8 @@ typedef enum l2k_decoder_option {
     L2K_DECODER_LIMIT_SAMPLES,   /* most samples of the whole image accepted; 2^36 */
     L2K_DECODER_LIMIT_BYTES,     /* most bytes read from the stream; 2^40 */
     L2K_DECODER_GPU_MIN_SAMPLES, /* as for the encoder, after reduction */
-    L2K_DECODER_STRICT           /* 1: a stream that ends early is L2K_ERROR_TRUNCATED; to be set before opening; 0 */
+    L2K_DECODER_STRICT /* 1: a stream that ends early is L2K_ERROR_TRUNCATED, boxes that the standard forbids but that can
+                        * be read are L2K_ERROR_CORRUPT; to be set before opening; 0 */
 } l2k_decoder_option;
 
 /* What a file holds, in the words of its main header. */
