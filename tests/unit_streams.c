@@ -319,6 +319,26 @@ static memory_file other_levels(const edit *two, l2k_wavelet wavelet)
     return out;
 }
 
+/* With the GPU insisted on: the same samples from the CPU and one note for all tiles, or an error without a GPU. */
+static void check_backend(const memory_file *file, const picture *expected)
+{
+    picture got;
+    watch w;
+    l2k_hooks hooks = watch_hooks(&w);
+    l2k_decoder *decoder = l2k_decoder_new(&hooks);
+    l2k_decoder_set(decoder, L2K_DECODER_THREADS, 1);
+    l2k_decoder_set(decoder, L2K_DECODER_BACKEND, L2K_BACKEND_CUDA);
+    bool usable = l2k_backend_usable(L2K_BACKEND_CUDA, NULL, 0);
+    assert_int_equal(run_decoder(decoder, file->data, file->size, &got), usable ? L2K_OK : L2K_ERROR_BACKEND);
+    assert_int_equal(w.errors, !usable);
+    assert_int_equal(w.notes, usable);
+    if (usable) {
+        assert_true(picture_equal(expected, &got));
+        picture_free(&got);
+    }
+    l2k_decoder_free(decoder);
+}
+
 /* Component 0 of a file with four levels, 1 and 2 of one with two. */
 static void test_mixed_levels(void **unused)
 {
@@ -342,6 +362,7 @@ static void test_mixed_levels(void **unused)
         for (uint32_t c = 0; c < 3; c++)
             for (uint32_t i = 0; i < 61 * 47; i++)
                 assert_in_range(got.samples[c][i] - p.samples[c][i] + 4, 0, 8);
+        check_backend(&mixed, &got);
         picture_free(&got);
         decode_region(&mixed, part, 0, &got);
         for (uint32_t y = 0; y < 22; y++)
