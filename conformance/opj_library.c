@@ -217,7 +217,7 @@ static bool read_image(opj_codec_t *codec, opj_stream_t *stream, const decoding 
     if (d->one_component && !opj_set_decoded_components(codec, 1, &d->component, OPJ_FALSE))
         return false;
     /* Zeros are the whole image. Without this call the sizes of a reduced image ignore the image origin. */
-    if (!opj_set_decode_area(codec, *image, (int)d->x0, (int)d->y0, (int)d->x1, (int)d->y1))
+    if (!d->no_area && !opj_set_decode_area(codec, *image, (int)d->x0, (int)d->y0, (int)d->x1, (int)d->y1))
         return false;
     return opj_decode(codec, stream, *image) && opj_end_decompress(codec, stream);
 }
