@@ -78,12 +78,13 @@ static l2k_status setup_grid(l2k_encode_job *job)
     return L2K_OK;
 }
 
-/* A size that is not given halves the one above it, `halvings` times. Above the lowest resolution a precinct must have
- * a subband of at least one sample, so exponents start at 1; what has been halved away is 1 in the lowest one too. */
+/* A size that is not given halves the one above it, `halvings` times, down to 2. Above the lowest resolution a precinct
+ * must have a subband of at least one sample, so exponents start at 1; in the lowest one 1 may be given. */
 static uint8_t precinct_exponent(uint32_t size, unsigned halvings, bool lowest)
 {
-    size = halvings < 32 ? size >> halvings : 0;
-    return (uint8_t)(lowest && size == 1 ? 0 : l2k_log2(l2k_max_u32(size, 2)));
+    if (lowest && halvings == 0 && size == 1)
+        return 0;
+    return (uint8_t)l2k_log2(l2k_max_u32(halvings < 32 ? size >> halvings : 0, 2));
 }
 
 /* From the highest resolution down. */
