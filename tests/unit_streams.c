@@ -54,6 +54,42 @@ static void test_packed_damage(void **unused)
     picture_free(&p);
 }
 
+/* Every tile lacks its last packet, or has one that belongs to the next tile behind its own. That is told once. */
+static void test_packet_counts(void **unused)
+{
+    (void)unused;
+    static edit e;
+    picture p;
+    picture_make(&p, 60, 20, 1);
+    l2k_encoder *encoder = new_encoder(1);
+    l2k_encoder_set(encoder, L2K_ENCODER_TILE_WIDTH, 20);
+    memory_file file = finish_encoder(encoder, &p);
+    for (int less = 0; less < 2; less++) {
+        picture got;
+        watch w;
+        l2k_hooks hooks = watch_hooks(&w);
+        edit_open(&e, &file);
+        assert_int_equal(e.num_parts, 3);
+        for (size_t i = 0; i < 3; i++)
+            e.parts[i].count += less ? -1 : i < 2;
+        memory_file changed = edit_write(&e, &(edit_plan){.eph = true});
+        assert_int_equal(decode_bytes(&hooks, changed.data, changed.size, &got), L2K_OK);
+        assert_int_equal(w.warnings, 1);
+        assert_int_equal(picture_equal(&p, &got), !less);
+        picture_free(&got);
+        l2k_decoder *decoder = l2k_decoder_new(NULL);
+        l2k_decoder_set(decoder, L2K_DECODER_STRICT, 1);
+        l2k_status strict = run_decoder(decoder, changed.data, changed.size, &got);
+        assert_int_equal(strict, less ? L2K_ERROR_TRUNCATED : L2K_OK);
+        if (strict == L2K_OK)
+            picture_free(&got);
+        l2k_decoder_free(decoder);
+        free(changed.data);
+    }
+    free(file.data);
+    picture_free(&p);
+}
+
 /* ---- Regions of interest (Annex H) --------------------------------------------------------------------------- */
 
 /* Exponents that are lower by the shift leave as many bit-planes as before; magnitudes below 2^shift are background and
@@ -176,10 +212,8 @@ static void test_mixed_levels(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_arrangements),
-        cmocka_unit_test(test_packed_damage),
-        cmocka_unit_test(test_mixed_levels),
-        cmocka_unit_test(test_region_shift),
+        cmocka_unit_test(test_arrangements), cmocka_unit_test(test_packed_damage), cmocka_unit_test(test_packet_counts),
+        cmocka_unit_test(test_mixed_levels), cmocka_unit_test(test_region_shift),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
