@@ -27,6 +27,12 @@ static l2k_status configure(l2k_decoder *decoder, const decode_options *options)
     return status;
 }
 
+/* For messages. */
+static const char *output_name(const decode_options *options)
+{
+    return strcmp(options->output, "-") == 0 ? "standard output" : options->output;
+}
+
 /* Incomplete samples are samples; the exit status tells. */
 static bool decode_samples(cli_source *source, cli_picture *picture, cli_layout layout)
 {
@@ -68,7 +74,7 @@ static bool decode_to_view(cli_source *source, cli_picture *picture, const decod
 {
     cli_view view;
     cli_format format = options->format;
-    const char *target = strcmp(options->output, "-") == 0 ? "standard output" : options->output;
+    const char *target = output_name(options);
     cli_layout layout = cli_picture_can_interleave(picture) ? CLI_INTERLEAVED : CLI_PLANAR;
     if (!cli_view_create(&view, picture, (uint32_t)options->reduce, target))
         return false;
@@ -87,7 +93,7 @@ static bool decode_to_rgb8(cli_source *source, cli_picture *picture, const decod
     cli_rgb8 conversion;
     cli_view view = {0};
     cli_format format = options->format;
-    const char *target = strcmp(options->output, "-") == 0 ? "standard output" : options->output;
+    const char *target = output_name(options);
     if (!cli_rgb8_create(&conversion, picture, options))
         return false;
     bool done = cli_view_create(&view, &conversion.picture, 0, target) &&
@@ -129,8 +135,7 @@ static int run(const decode_options *options)
     bool done = decode_source(&source, &picture, options);
     if (done && !options->quiet) {
         cli_picture_text(&picture, size, sizeof size);
-        cli_note("%s -> %s %s", source.messages.subject,
-                 strcmp(options->output, "-") == 0 ? "standard output" : options->output, size);
+        cli_note("%s -> %s %s", source.messages.subject, output_name(options), size);
     }
     cli_picture_free(&picture);
     cli_source_close(&source);

@@ -4,8 +4,9 @@
 
 #include "codec/decoder.h"
 #include "codec/packet.h"
+#include "codec/t1.h"
 
-struct tile_state;
+struct l2k_tile_state;
 
 typedef struct l2k_decode_job {
     l2k_decoder *decoder;
@@ -16,8 +17,23 @@ typedef struct l2k_decode_job {
     uint32_t only, discard, layers;
     uint32_t *tiles; /* that meet the area */
     uint32_t num_tiles;
-    struct tile_state *states; /* one per slot of the workers */
+    struct l2k_tile_state *states; /* one per slot of the workers */
 } l2k_decode_job;
+
+/* Everything that is allocated for a tile, so that one place frees it. */
+typedef struct l2k_tile_state {
+    l2k_tile_coding coding;
+    l2k_packed_headers packed;
+    l2k_tile tile;
+    bool is_absent;    /* the stream has nothing of this tile */
+    bool joined_later; /* the component transform follows the plan, which wants equal numbers of levels for it */
+    l2k_block_place *places;
+    size_t num_places;
+    l2k_plan_component *components; /* of the plan */
+    l2k_plane *planes;
+    uint32_t *plan_component;
+    void **cropped; /* per component: samples of the whole tile-component where they do not go straight to the output */
+} l2k_tile_state;
 
 /* Whether [low, high) of a subband or resolution `level` levels below its component is needed for [area_low, area_high)
  * of that component, when a sample depends on others up to `support` away. */
@@ -42,5 +58,39 @@ l2k_status l2k_read_packets(const l2k_decode_job *job, l2k_tile *tile, uint32_t 
 
 /* A tile without any packet: a warning, and `incomplete` where the stream ends early. */
 l2k_status l2k_missing_tile(const l2k_decode_job *job, uint32_t index);
+
+/* ---- Tier-1 (decode_blocks.c) --------------------------------------------------------------------------------- */
+
+/* What decoding a block needs to know. */
+typedef struct l2k_tile_blocks {
+    const l2k_decode_job *job;
+    const l2k_plan *plan;
+    const l2k_tile *tile;
+    const uint32_t *plan_component; /* the plan's number of each component */
+    const l2k_block_place *places;
+} l2k_tile_blocks;
+
+/* Decodes the block at places[index] of an l2k_tile_blocks into its view, or clears it there; an l2k_block_work. */
+l2k_status l2k_decode_block(void *blocks, l2k_t1 *coder, unsigned thread, size_t index);
+
+/* The narrowest type for what has been received of the blocks. */
+l2k_coefficient_type l2k_received_type(const l2k_tile *tile, const l2k_block_place *places, size_t count);
+
+/* The bit-planes that the blocks of each subband of component c have. Blocks are listed component by component: `at` is
+ * the first of c or of a later one, the result that of the next. */
+size_t l2k_measure_planes(const l2k_tile *tile, const l2k_block_place *places, size_t count, size_t at, uint32_t c,
+                          uint8_t bits[L2K_MAX_SUBBANDS]);
+
+/* ---- Samples (decode_samples.c) ------------------------------------------------------------------------------- */
+
+/* Chooses where the inverse transform puts the samples of each component that is wanted: the output itself where it has
+ * room for the whole tile-component, else memory of the state's own. */
+l2k_status l2k_place_planes(const l2k_decode_job *job, l2k_tile_state *s);
+
+/* Brings samples that are not in the output yet there. */
+void l2k_collect_planes(const l2k_decode_job *job, const l2k_tile_state *s);
+
+/* A tile of which there is nothing is black, as OpenJPEG has it. */
+void l2k_fill_absent(const l2k_decode_job *job, uint32_t tile);
 
 #endif

@@ -48,8 +48,6 @@ static l2k_status map_channels(l2k_decoder *decoder)
 {
     const l2k_jp2 *jp2 = &decoder->jp2;
     const l2k_context *context = &decoder->context;
-    if (jp2->palette.values && !jp2->channels)
-        return l2k_fail(context, L2K_ERROR_CORRUPT, "box 'pclr' without box 'cmap'");
     for (uint32_t k = 0; k < decoder->num_outputs; k++) {
         if (!jp2->num_channels) {
             decoder->outputs[k] = (l2k_output){.source = k};
@@ -236,7 +234,7 @@ l2k_status l2k_decoder_decode(l2k_decoder *decoder, const l2k_plane *planes)
     output_job job = {.decoder = decoder, .area = {image.x0, image.y0, image.x1, image.y1}, .outputs = planes};
     job.sources = l2k_allocate_zeroed(context, count, sizeof *job.sources);
     job.owned = l2k_allocate_zeroed(context, count, sizeof *job.owned);
-    decoder->incomplete = false;
+    decoder->incomplete = decoder->fewer_told = decoder->beyond_told = false;
     decoder->packets_kept = decoder->blocks_decoded = 0;
     l2k_status status = job.sources && job.owned ? decode_outputs(&job)
                                                  : l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for planes");

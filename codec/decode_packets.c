@@ -53,15 +53,16 @@ static bool wanted(const tile_reader *reader, const l2k_packet_id *id)
 }
 
 /* A stream that ends early, or that an encoder left incomplete between two packets, shows what is there. The latter is
- * common, and not taken for an early end where EOC follows. */
+ * common, and not taken for an early end where EOC follows. One line of each kind for all tiles. */
 static l2k_status stop_early(const tile_reader *reader, bool within_packet)
 {
     const l2k_decode_job *job = reader->job;
+    l2k_decoder *decoder = job->decoder;
     const char *what = within_packet ? "ends in the middle of a packet" : "has fewer packets than its header promises";
     if (job->codestream->strict)
         return l2k_fail(job->context, L2K_ERROR_TRUNCATED, "tile %u %s", reader->index, what);
     bool early = within_packet || !job->codestream->has_end;
-    if (!early || !atomic_exchange(&job->decoder->incomplete, true)) /* one line for all tiles behind the end */
+    if (!atomic_exchange(early ? &decoder->incomplete : &decoder->fewer_told, true))
         l2k_warn(job->context, "tile %u %s", reader->index, what);
     return L2K_OK;
 }
@@ -92,7 +93,8 @@ static l2k_status read_all(tile_reader *reader, l2k_packet_order *order)
             return stop_early(reader, true);
         L2K_TRY(status);
     }
-    if (reader->source.data != reader->source.end || reader->next_part != L2K_NO_PART)
+    bool more = reader->source.data != reader->source.end || reader->next_part != L2K_NO_PART;
+    if (more && !atomic_exchange(&job->decoder->beyond_told, true))
         l2k_warn(job->context, "tile %u has bytes beyond its last packet", reader->index);
     return L2K_OK;
 }

@@ -96,17 +96,19 @@ static l2k_status open_bytes(l2k_decoder *decoder, const uint8_t *data, size_t b
     const l2k_context *context = &decoder->context;
     if (bytes == 0)
         return l2k_fail(context, L2K_ERROR_TRUNCATED, "the file is empty");
+    bool strict = decoder->options[L2K_DECODER_STRICT];
     decoder->is_jp2 = l2k_jp2_detect(data, bytes);
     if (decoder->is_jp2) {
-        L2K_TRY(l2k_jp2_open(context, data, bytes, &decoder->jp2));
+        L2K_TRY(l2k_jp2_open(context, data, bytes, strict, &decoder->jp2));
         data += decoder->jp2.codestream_at;
         bytes = decoder->jp2.codestream_bytes;
     } else if (bytes < 2 || data[0] != 0xFF || data[1] != 0x4F) {
         return l2k_fail(context, L2K_ERROR_FORMAT, "neither a JP2 file nor a JPEG 2000 codestream");
     }
-    l2k_codestream_limits limits = {(uint64_t)decoder->options[L2K_DECODER_LIMIT_SAMPLES],
-                                    decoder->options[L2K_DECODER_STRICT]};
+    l2k_codestream_limits limits = {(uint64_t)decoder->options[L2K_DECODER_LIMIT_SAMPLES], strict};
     L2K_TRY(l2k_codestream_open(context, data, bytes, &limits, &decoder->codestream));
+    if (decoder->is_jp2)
+        L2K_TRY(l2k_jp2_settle_palette(&decoder->jp2, decoder->codestream.siz.num_components));
     return l2k_decoder_plan_outputs(decoder);
 }
 
@@ -139,159 +141,4 @@ l2k_status l2k_decoder_open_memory(l2k_decoder *decoder, const void *data, size_
     if (bytes > (uint64_t)decoder->options[L2K_DECODER_LIMIT_BYTES])
         return l2k_fail(context, L2K_ERROR_LIMIT, "a file of %zu bytes is more than the limit allows", bytes);
     return finish_opening(decoder, open_bytes(decoder, data, bytes));
-}
-
-/* ---- Facts --------------------------------------------------------------------------------------------------- */
-
-static l2k_status not_open(const l2k_decoder *decoder)
-{
-    return l2k_fail(&decoder->context, L2K_ERROR_STATE, "no file has been opened");
-}
-
-static void describe_colour(const l2k_decoder *decoder, l2k_image *image)
-{
-    image->colour = decoder->jp2.colour;
-    image->icc = decoder->jp2.icc;
-    image->icc_bytes = decoder->jp2.icc_bytes;
-    image->lab = decoder->jp2.lab;
-    image->density_x = decoder->jp2.density_x;
-    image->density_y = decoder->jp2.density_y;
-}
-
-/* What the components mean, as far as they are channels themselves. */
-static void describe_channels(l2k_decoder *decoder)
-{
-    const l2k_siz *siz = &decoder->codestream.siz;
-    for (uint32_t c = 0; c < siz->num_components; c++) {
-        siz->components[c].channel = L2K_CHANNEL_COLOUR;
-        siz->components[c].association = c + 1;
-    }
-    for (uint32_t k = 0; k < decoder->num_outputs; k++) {
-        l2k_output output = decoder->outputs[k];
-        if (output.through_palette)
-            continue;
-        siz->components[output.source].channel = decoder->components[k].channel;
-        siz->components[output.source].association = decoder->components[k].association;
-    }
-}
-
-static void describe_coding(const l2k_decoder *decoder, l2k_info *info)
-{
-    const l2k_tile_coding *coding = &decoder->codestream.coding;
-    const l2k_component_coding *first = &coding->components[0];
-    info->wavelet = (l2k_wavelet)first->wavelet;
-    info->levels = first->levels;
-    info->block_width = 1u << first->log2_block_width;
-    info->block_height = 1u << first->log2_block_height;
-    info->style = first->style;
-    info->guard_bits = first->guard_bits;
-    info->default_precincts = !first->user_precincts;
-    for (unsigned r = 0; r <= first->levels; r++)
-        info->precincts[r] = (l2k_size){1u << first->log2_precinct_width[r], 1u << first->log2_precinct_height[r]};
-    info->progression = (l2k_progression)coding->progression;
-    info->num_layers = coding->num_layers;
-    info->component_transform = coding->component_transform;
-    info->sop = coding->sop;
-    info->eph = coding->eph;
-}
-
-l2k_status l2k_decoder_info(l2k_decoder *decoder, l2k_info *info)
-{
-    if (!decoder->is_open)
-        return not_open(decoder);
-    const l2k_codestream *cs = &decoder->codestream;
-    const l2k_tile_grid *grid = &cs->siz.grid;
-    *info = (l2k_info){.image = {.x0 = grid->image.x0,
-                                 .y0 = grid->image.y0,
-                                 .x1 = grid->image.x1,
-                                 .y1 = grid->image.y1,
-                                 .num_components = cs->siz.num_components,
-                                 .components = cs->siz.components},
-                       .format = decoder->is_jp2 ? L2K_FORMAT_JP2 : L2K_FORMAT_CODESTREAM,
-                       .profile = cs->siz.profile,
-                       .tile_x0 = grid->tile_x0,
-                       .tile_y0 = grid->tile_y0,
-                       .tile_width = grid->tile_width,
-                       .tile_height = grid->tile_height,
-                       .tiles_across = l2k_tiles_across(grid),
-                       .tiles_down = l2k_tiles_down(grid),
-                       .num_tile_parts = (uint32_t)cs->num_parts,
-                       .palette_entries = decoder->jp2.palette.num_entries,
-                       .codestream_bytes = (uint64_t)(cs->end - cs->data),
-                       .comment = cs->comment};
-    for (uint32_t c = 0; c < cs->siz.num_components; c++)
-        l2k_component_size(&info->image, c, &cs->siz.components[c].width, &cs->siz.components[c].height);
-    L2K_TRY(l2k_decoder_plan_outputs(decoder)); /* l2k_decoder_image may have put one component in their place */
-    describe_channels(decoder);
-    describe_colour(decoder, &info->image);
-    describe_coding(decoder, info);
-    return L2K_OK;
-}
-
-l2k_status l2k_decoder_box(const l2k_decoder *decoder, size_t index, l2k_box *box)
-{
-    if (!decoder->is_open)
-        return not_open(decoder);
-    if (index >= decoder->jp2.num_boxes)
-        return L2K_ERROR_ARGUMENT;
-    *box = decoder->jp2.boxes[index];
-    return L2K_OK;
-}
-
-/* What only the opened file can tell; whether a tile has enough resolutions, decoding checks. */
-static l2k_status check_options(const l2k_decoder *decoder)
-{
-    const l2k_codestream *cs = &decoder->codestream;
-    uint32_t only = l2k_decoder_only_component(decoder);
-    if (only != UINT32_MAX && only >= cs->siz.num_components)
-        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "component %u of only %u", only, cs->siz.num_components);
-    return L2K_OK;
-}
-
-static void describe_output(const l2k_decoder *decoder, l2k_rect area, uint32_t k, l2k_component *component)
-{
-    l2k_output output = l2k_decoder_output(decoder, k);
-    const l2k_component *source = &decoder->codestream.siz.components[output.source];
-    l2k_rect rect = l2k_decoder_component_area(decoder, area, output.source);
-    component->dx = source->dx;
-    component->dy = source->dy;
-    component->precision = source->precision;
-    component->is_signed = source->is_signed;
-    component->width = l2k_rect_width(rect);
-    component->height = l2k_rect_height(rect);
-    if (output.through_palette) {
-        component->precision = decoder->jp2.palette.precision[output.column];
-        component->is_signed = decoder->jp2.palette.is_signed[output.column];
-    }
-}
-
-l2k_status l2k_decoder_image(l2k_decoder *decoder, l2k_image *image)
-{
-    if (!decoder->is_open)
-        return not_open(decoder);
-    l2k_rect area;
-    L2K_TRY(check_options(decoder));
-    L2K_TRY(l2k_decoder_area(decoder, &area));
-    *image = (l2k_image){.x0 = area.x0,
-                         .y0 = area.y0,
-                         .x1 = area.x1,
-                         .y1 = area.y1,
-                         .num_components = l2k_decoder_num_outputs(decoder),
-                         .components = decoder->components};
-    describe_colour(decoder, image);
-    if (l2k_decoder_only_component(decoder) != UINT32_MAX) {
-        image->colour = L2K_COLOUR_UNKNOWN;
-        image->icc = NULL;
-        image->icc_bytes = 0;
-        decoder->components[0] = (l2k_component){.channel = L2K_CHANNEL_COLOUR, .association = 1};
-    } else {
-        L2K_TRY(l2k_decoder_plan_outputs(decoder));
-        image->components = decoder->components;
-    }
-    for (uint32_t k = 0; k < image->num_components; k++) {
-        describe_output(decoder, area, k, &decoder->components[k]);
-        if (decoder->components[k].width == 0 || decoder->components[k].height == 0)
-            return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "component %u has no samples in this region", k);
-    }
-    return L2K_OK;
 }

@@ -29,9 +29,11 @@ struct l2k_decoder {
     l2k_codestream codestream;
     uint32_t num_outputs; /* as the file has them, with all components */
     l2k_output *outputs;
-    l2k_component *components;                  /* of l2k_decoder_image, num_outputs of them */
-    atomic_bool incomplete;                     /* the last decoding met the stream's early end */
-    atomic_size_t packets_kept, blocks_decoded; /* of the last decoding, for tests of how little a region takes */
+    l2k_component *components; /* of l2k_decoder_image, num_outputs of them */
+    /* Of the last decoding: whether it met the stream's early end; warnings given, which come once for all tiles; for
+     * tests, how little a region takes. */
+    atomic_bool incomplete, fewer_told, beyond_told;
+    atomic_size_t packets_kept, blocks_decoded;
 };
 
 /* The component that alone is wanted, or UINT32_MAX for all. */

@@ -78,20 +78,26 @@ static l2k_status setup_grid(l2k_encode_job *job)
     return L2K_OK;
 }
 
-/* Precinct exponents from the highest resolution down; a size that is not given halves the one above it. Above the
- * lowest resolution a precinct must have a subband of at least one sample, so exponents start at 1. */
+/* A size that is not given halves the one above it, `halvings` times, down to 2. Above the lowest resolution a precinct
+ * must have a subband of at least one sample, so exponents start at 1; in the lowest one 1 may be given. */
+static uint8_t precinct_exponent(uint32_t size, unsigned halvings, bool lowest)
+{
+    if (lowest && halvings == 0 && size == 1)
+        return 0;
+    return (uint8_t)l2k_log2(l2k_max_u32(halvings < 32 ? size >> halvings : 0, 2));
+}
+
+/* From the highest resolution down. */
 static void setup_precincts(const l2k_encoder *encoder, l2k_component_coding *coding)
 {
     coding->user_precincts = encoder->num_precincts > 0;
     memset(coding->log2_precinct_width, 15, sizeof coding->log2_precinct_width);
     memset(coding->log2_precinct_height, 15, sizeof coding->log2_precinct_height);
     for (unsigned i = 0; coding->user_precincts && i <= coding->levels; i++) {
-        unsigned given = l2k_min_u32(i, (uint32_t)encoder->num_precincts - 1), halvings = i - given;
-        uint32_t width = encoder->precincts[given].width, height = encoder->precincts[given].height;
-        width = halvings < 32 ? width >> halvings : 0;
-        height = halvings < 32 ? height >> halvings : 0;
-        coding->log2_precinct_width[coding->levels - i] = (uint8_t)l2k_log2(l2k_max_u32(width, 2));
-        coding->log2_precinct_height[coding->levels - i] = (uint8_t)l2k_log2(l2k_max_u32(height, 2));
+        unsigned given = l2k_min_u32(i, (uint32_t)encoder->num_precincts - 1), r = coding->levels - i;
+        l2k_size size = encoder->precincts[given];
+        coding->log2_precinct_width[r] = precinct_exponent(size.width, i - given, r == 0);
+        coding->log2_precinct_height[r] = precinct_exponent(size.height, i - given, r == 0);
     }
 }
 

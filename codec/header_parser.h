@@ -25,7 +25,7 @@ static inline uint32_t l2k_get_be(const uint8_t *data, unsigned bytes)
     return value;
 }
 
-/* "COD", or "marker FF78" for a code without a name here; the text is static or one of a few static ones. */
+/* "COD", or "an unknown marker" for a code without a name here; static. */
 const char *l2k_marker_name(uint32_t marker);
 
 /* Reads the marker (and its segment) at *at and moves *at behind it. */

@@ -33,6 +33,10 @@ l2k_status l2k_segment_wrong(const l2k_header_state *state, const l2k_segment *s
 l2k_status l2k_parse_component_index(const l2k_header_state *state, const l2k_segment *segment, const uint8_t **d,
                                      uint32_t *c);
 
+l2k_status l2k_parse_cod(l2k_header_state *state, const l2k_segment *segment);
+l2k_status l2k_parse_coc(l2k_header_state *state, const l2k_segment *segment);
+l2k_status l2k_parse_qcd(l2k_header_state *state, const l2k_segment *segment);
+l2k_status l2k_parse_qcc(l2k_header_state *state, const l2k_segment *segment);
 l2k_status l2k_parse_rgn(l2k_header_state *state, const l2k_segment *segment);
 l2k_status l2k_parse_poc(l2k_header_state *state, const l2k_segment *segment);
 l2k_status l2k_parse_packed(l2k_header_state *state, const l2k_segment *segment);

@@ -26,6 +26,7 @@ typedef struct l2k_palette {
 
 typedef struct l2k_jp2 {
     const l2k_context *context;
+    bool strict; /* what the standard forbids is an error, though it can be read */
     l2k_box *boxes;
     size_t num_boxes, boxes_capacity;
     size_t codestream_at, codestream_bytes;
@@ -45,7 +46,11 @@ typedef struct l2k_jp2 {
 bool l2k_jp2_detect(const uint8_t *data, size_t bytes);
 
 /* Parses all boxes; `data` must outlive `jp2`. A file without header box is accepted with a warning. */
-l2k_status l2k_jp2_open(const l2k_context *context, const uint8_t *data, size_t bytes, l2k_jp2 *jp2);
+l2k_status l2k_jp2_open(const l2k_context *context, const uint8_t *data, size_t bytes, bool strict, l2k_jp2 *jp2);
+
+/* Once the codestream has told how many components there are: a palette that has no component mapping, or none that
+ * makes sense, is left aside or mapped anew. */
+l2k_status l2k_jp2_settle_palette(l2k_jp2 *jp2, uint32_t num_components);
 void l2k_jp2_close(l2k_jp2 *jp2);
 
 /* Writes signature, file type and header boxes, and the head of a codestream box for `codestream_bytes` bytes. */

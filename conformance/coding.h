@@ -5,7 +5,7 @@
 #include "conformance/pictures.h"
 
 #define CODING_MAX_PRECINCTS 4
-#define CODING_MAX_TARGETS 8
+#define CODING_MAX_TARGETS   8
 
 /* Zeros are the defaults of both: 5/3, six resolutions, one tile, 64x64 blocks, LRCP, one layer with everything. */
 typedef struct coding {
@@ -32,7 +32,8 @@ typedef struct decoding {
     uint32_t reduce, layers;
     bool one_component;
     uint32_t component;
-    bool region; /* else x0 to y1 are 0 */
+    bool region;  /* else x0 to y1 are 0 */
+    bool no_area; /* libopenjp2 without opj_set_decode_area */
     uint32_t x0, y0, x1, y1;
     unsigned threads;
 } decoding;

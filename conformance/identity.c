@@ -148,13 +148,19 @@ typedef struct deviation {
 static const deviation deviations[] = {
     {"9/7, one row at an odd coordinate",
      {.width = 64, .height = 1, .y0 = 1, .num_components = 1, .precision = 8, .seed = 5},
-     {.irreversible = true, .resolutions = 2, .tile = {128, 128}}, 2, 1},
+     {.irreversible = true, .resolutions = 2, .tile = {128, 128}},
+     2,
+     1},
     {"9/7, one column at an odd coordinate",
      {.width = 1, .height = 64, .x0 = 1, .num_components = 1, .precision = 8, .seed = 5},
-     {.irreversible = true, .resolutions = 2, .tile = {128, 128}}, 2, 1},
+     {.irreversible = true, .resolutions = 2, .tile = {128, 128}},
+     2,
+     1},
     {"5/3, a resolution without width",
      {.width = 1, .height = 64, .x0 = 1, .num_components = 1, .precision = 8, .seed = 5},
-     {.resolutions = 4, .tile = {128, 128}}, 1, 0},
+     {.resolutions = 4, .tile = {128, 128}},
+     1,
+     0},
 };
 
 static bool check_deviation(size_t number)
@@ -174,8 +180,8 @@ static bool check_deviation(size_t number)
     if (from_ours)
         b = picture_compare(p, from_ours);
     bool good = a.peak >= v->least && b.peak >= 0 && b.peak <= v->most;
-    printf("%s%s, decoded by opj_decompress: opj_compress is off by up to %lld, lift2k by %lld\n",
-           good ? "" : "FAIL ", v->what, (long long)a.peak, (long long)b.peak);
+    printf("%s%s, decoded by opj_decompress: opj_compress is off by up to %lld, lift2k by %lld\n", good ? "" : "FAIL ",
+           v->what, (long long)a.peak, (long long)b.peak);
     if (!good)
         printf("  %s %s\n", command, message);
     bytes_free(&theirs);
@@ -247,7 +253,8 @@ int main(int argc, char **argv)
         for (size_t i = 0; i < sizeof deviations / sizeof *deviations; i++)
             others += !check_deviation(i);
         printf("what opj_compress cannot write, decoded by libopenjp2: %zu combinations, %zu deviations, "
-               "%ld failures\n", foreign.count, sizeof deviations / sizeof *deviations, others);
+               "%ld failures\n",
+               foreign.count, sizeof deviations / sizeof *deviations, others);
         failures += others;
         scratch_remove(scratch);
     }

@@ -5,8 +5,8 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static identity_case *add(identity_list *list, uint32_t width, uint32_t height, uint32_t components,
-                          uint32_t precision, bool irreversible)
+static identity_case *add(identity_list *list, uint32_t width, uint32_t height, uint32_t components, uint32_t precision,
+                          bool irreversible)
 {
     if (list->count == list->capacity) {
         size_t capacity = list->capacity ? 2 * list->capacity : 256;
@@ -18,8 +18,11 @@ static identity_case *add(identity_list *list, uint32_t width, uint32_t height, 
         list->capacity = capacity;
     }
     identity_case *k = &list->cases[list->count++];
-    *k = (identity_case){.s = {.width = width, .height = height, .num_components = components,
-                               .precision = precision, .seed = list->count}};
+    *k = (identity_case){.s = {.width = width,
+                               .height = height,
+                               .num_components = components,
+                               .precision = precision,
+                               .seed = list->count}};
     k->o.irreversible = irreversible;
     k->o.narrow = list->count % 2;
     return k;
@@ -30,8 +33,8 @@ static identity_case *add(identity_list *list, uint32_t width, uint32_t height, 
 /* Tiles larger than the image let OpenJPEG use all levels on the smallest ones. */
 static void add_sizes(identity_list *list, bool irreversible)
 {
-    static const uint16_t sizes[][2] = {{1, 1},  {1, 2},   {2, 1},   {1, 5},   {7, 1},   {2, 2},    {3, 3},
-                                        {1, 64}, {64, 1},  {1, 131}, {131, 1}, {5, 120}, {17, 33},  {33, 17},
+    static const uint16_t sizes[][2] = {{1, 1},   {1, 2},   {2, 1},    {1, 5},     {7, 1},     {2, 2},    {3, 3},
+                                        {1, 64},  {64, 1},  {1, 131},  {131, 1},   {5, 120},   {17, 33},  {33, 17},
                                         {63, 65}, {64, 64}, {100, 75}, {129, 127}, {225, 150}, {451, 300}};
     for (size_t i = 0; i < COUNT(sizes); i++) {
         identity_case *k = add(list, sizes[i][0], sizes[i][1], i % 3 == 2 ? 3 : 1, 8, irreversible);
@@ -168,11 +171,11 @@ static void add_common_sampling(identity_list *list, bool irreversible)
 
 static void add_origins(identity_list *list, bool irreversible)
 {
-    static const uint16_t places[][6] = {
-        /* x0, y0, tile x0, y0, tile width, height */
-        {1, 1, 0, 0, 0, 0},      {5, 3, 0, 0, 64, 64},  {5, 3, 5, 3, 64, 48},    {17, 40, 3, 7, 33, 37},
-        {63, 1, 0, 0, 64, 32},   {200, 100, 0, 0, 0, 0}, {200, 100, 150, 90, 64, 64}, {7, 9, 7, 9, 32, 32},
-        {31, 31, 0, 31, 47, 53}, {2, 0, 1, 0, 90, 41}};
+    static const uint16_t places[][6] = {/* x0, y0, tile x0, y0, tile width, height */
+                                         {1, 1, 0, 0, 0, 0},          {5, 3, 0, 0, 64, 64},  {5, 3, 5, 3, 64, 48},
+                                         {17, 40, 3, 7, 33, 37},      {63, 1, 0, 0, 64, 32}, {200, 100, 0, 0, 0, 0},
+                                         {200, 100, 150, 90, 64, 64}, {7, 9, 7, 9, 32, 32},  {31, 31, 0, 31, 47, 53},
+                                         {2, 0, 1, 0, 90, 41}};
     for (size_t i = 0; i < COUNT(places); i++) {
         identity_case *k = add(list, 103 + (uint32_t)i, 88, i % 2 ? 3 : 1, 8, irreversible);
         k->s.x0 = places[i][0];
@@ -228,8 +231,8 @@ static void please_raw_reader(identity_case *k)
     if (k->h.container == CONTAINER_PNM || k->h.container == CONTAINER_PGX)
         return;
     for (;;) {
-        uint32_t common = ((k->s.width - 1) / step_x + 1) & ((k->s.height - 1) / step_y + 1) & k->s.num_components &
-                          k->s.precision;
+        uint32_t common =
+            ((k->s.width - 1) / step_x + 1) & ((k->s.height - 1) / step_y + 1) & k->s.num_components & k->s.precision;
         if (!common)
             return;
         k->s.height += (common & (0 - common)) * step_y;

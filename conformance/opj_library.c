@@ -189,14 +189,18 @@ bool opj_library_encode(const picture *p, const coding *o, const opj_extras *x, 
 static picture *take_image(const opj_image_t *image)
 {
     l2k_component components[PICTURE_MAX_COMPONENTS] = {0};
-    l2k_image m = {.x0 = image->x0, .y0 = image->y0, .x1 = image->x1, .y1 = image->y1,
-                   .num_components = image->numcomps, .components = components};
+    l2k_image m = {.x0 = image->x0,
+                   .y0 = image->y0,
+                   .x1 = image->x1,
+                   .y1 = image->y1,
+                   .num_components = image->numcomps,
+                   .components = components};
     if (image->numcomps > PICTURE_MAX_COMPONENTS)
         return NULL;
     for (uint32_t c = 0; c < image->numcomps; c++) {
         const opj_image_comp_t *k = &image->comps[c];
-        components[c] = (l2k_component){.dx = k->dx, .dy = k->dy, .precision = k->prec, .is_signed = k->sgnd,
-                                        .width = k->w, .height = k->h};
+        components[c] = (l2k_component){
+            .dx = k->dx, .dy = k->dy, .precision = k->prec, .is_signed = k->sgnd, .width = k->w, .height = k->h};
         if (!k->data)
             return NULL;
     }
@@ -213,7 +217,7 @@ static bool read_image(opj_codec_t *codec, opj_stream_t *stream, const decoding 
     if (d->one_component && !opj_set_decoded_components(codec, 1, &d->component, OPJ_FALSE))
         return false;
     /* Zeros are the whole image. Without this call the sizes of a reduced image ignore the image origin. */
-    if (!opj_set_decode_area(codec, *image, (int)d->x0, (int)d->y0, (int)d->x1, (int)d->y1))
+    if (!d->no_area && !opj_set_decode_area(codec, *image, (int)d->x0, (int)d->y0, (int)d->x1, (int)d->y1))
         return false;
     return opj_decode(codec, stream, *image) && opj_end_decompress(codec, stream);
 }

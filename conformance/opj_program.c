@@ -11,7 +11,7 @@
 
 #include "conformance/opj.h"
 
-#define MAX_ARGUMENTS 64
+#define MAX_ARGUMENTS  64
 #define ARGUMENT_BYTES 256
 
 extern char **environ;
@@ -303,8 +303,12 @@ picture *read_pgx(const char *path)
     const uint8_t *body = memchr(b.data, '\n', b.size);
     picture *p = NULL;
     if (body && pgx_header((const char *)b.data, &order, &sign, &precision, &width, &height)) {
-        shape s = {.width = width, .height = height, .num_components = 1, .precision = precision,
-                   .is_signed = sign == '-', .content = CONTENT_FLAT};
+        shape s = {.width = width,
+                   .height = height,
+                   .num_components = 1,
+                   .precision = precision,
+                   .is_signed = sign == '-',
+                   .content = CONTENT_FLAT};
         size_t size = precision <= 8 ? 1 : precision <= 16 ? 2 : 4, count = (size_t)width * height;
         p = body + 1 + count * size < b.data + b.size ? picture_make(&s) : NULL;
         for (size_t i = 0; p && i < count; i++) {

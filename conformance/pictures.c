@@ -95,10 +95,14 @@ static double natural_value(const shape *s, uint32_t c, uint32_t x, uint32_t y)
 static double content_value(const shape *s, uint32_t c, uint32_t x, uint32_t y)
 {
     switch (s->content) {
-    case CONTENT_NOISE: return hash_noise(s->seed + c, x, y);
-    case CONTENT_FLAT: return hash_noise(s->seed, c, 0);
-    case CONTENT_EXTREMES: return (x ^ y) & 1 ? 1 : 0;
-    default: return natural_value(s, c, x, y);
+    case CONTENT_NOISE:
+        return hash_noise(s->seed + c, x, y);
+    case CONTENT_FLAT:
+        return hash_noise(s->seed, c, 0);
+    case CONTENT_EXTREMES:
+        return (x ^ y) & 1 ? 1 : 0;
+    default:
+        return natural_value(s, c, x, y);
     }
 }
 
@@ -118,8 +122,12 @@ static void fill_component(picture *p, const shape *s, uint32_t c)
 picture *picture_make(const shape *s)
 {
     l2k_component components[PICTURE_MAX_COMPONENTS] = {0};
-    l2k_image image = {.x0 = s->x0, .y0 = s->y0, .x1 = s->x0 + s->width, .y1 = s->y0 + s->height,
-                       .num_components = s->num_components, .components = components};
+    l2k_image image = {.x0 = s->x0,
+                       .y0 = s->y0,
+                       .x1 = s->x0 + s->width,
+                       .y1 = s->y0 + s->height,
+                       .num_components = s->num_components,
+                       .components = components};
     for (uint32_t c = 0; c < s->num_components; c++) {
         components[c].dx = s->sampling[c].width ? s->sampling[c].width : 1;
         components[c].dy = s->sampling[c].height ? s->sampling[c].height : 1;
@@ -208,8 +216,8 @@ difference picture_compare(const picture *left, const picture *right)
         for (size_t i = 0; i < count; i++) {
             int64_t d = llabs((long long)left->samples[c][i] - right->samples[c][i]);
             if (d > worst.peak)
-                worst = (difference){d, c, (uint32_t)(i % width), (uint32_t)(i / width), left->samples[c][i],
-                                     right->samples[c][i]};
+                worst = (difference){
+                    d, c, (uint32_t)(i % width), (uint32_t)(i / width), left->samples[c][i], right->samples[c][i]};
         }
     }
     return worst;

@@ -155,8 +155,9 @@ int main(int argc, char **argv)
         failures = gather_pictures(argv + 2, false);
         failures += (part[0] == 'r' ? roundtrip_rates : roundtrip_quality)(pictures, num_pictures);
     } else {
-        fprintf(stderr, "usage: roundtrip lossless [count] [picture ...] | lossy|foreign [count] | encoder [count [seed]] | "
-                        "rates|quality [picture ...]\n");
+        fprintf(stderr,
+                "usage: roundtrip lossless [count] [picture ...] | lossy|foreign [count] | encoder [count [seed]] | "
+                "rates|quality [picture ...]\n");
     }
     for (size_t i = 0; i < num_pictures; i++)
         picture_free(pictures[i].p);

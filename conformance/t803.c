@@ -3,9 +3,10 @@
  *     conformance_t803 [--backend cpu|cuda] [--only TEST] [SET]
  *
  * SET, or else L2K_CONFORMANCE_SET, is a folder with manifest.tsv (file, -, kind, test, reference, reduce, peak, mse)
- * and, if there is one, planes.tsv (file, reduce, component, and "exact" or "lossy" in the tenth column); or a copy of
- * OpenJPEG's test data, for which openjpeg_data.tsv beside this source is the manifest. docs/conformance.md has more.
- * L2K_COMMAND is the command to test. Prints a line for each check and a table of counts; exit status 77 without a set.
+ * and, if there is one, planes.tsv (file, reduce, component, width, height, and "exact" or "lossy" in the tenth
+ * column); or a copy of OpenJPEG's test data, for which openjpeg_data.tsv beside this source is the manifest.
+ * docs/conformance.md has more. L2K_COMMAND is the command to test. Prints a line for each check and a table of counts;
+ * exit status 77 without a set.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,8 +80,11 @@ static void read_planes(FILE *f)
             snprintf(kind, sizeof kind, "%.*s", (int)strcspn(c[0], "/"), c[0]);
             row = add_row(c[0], kind, "planes", reduce);
         }
-        if (component < PICTURE_MAX_COMPONENTS)
-            row->exact[component] = strcmp(c[9], "exact") == 0;
+        if (component >= PICTURE_MAX_COMPONENTS)
+            continue;
+        row->exact[component] = strcmp(c[9], "exact") == 0;
+        row->width[component] = (uint32_t)atoi(c[3]);
+        row->height[component] = (uint32_t)atoi(c[4]);
     }
     fclose(f);
 }

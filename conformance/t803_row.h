@@ -15,7 +15,8 @@ typedef struct t803_row {
     char file[512], kind[16], test[16], references[2048], peak[256], mse[256];
     uint32_t reduce;
     bool exact[PICTURE_MAX_COMPONENTS]; /* planes: 5/3 only */
-    uint32_t num_planes;                /* planes: as many as there should be, 0 = as many as there are */
+    uint32_t width[PICTURE_MAX_COMPONENTS],
+        height[PICTURE_MAX_COMPONENTS]; /* planes: in the set, 0 = it does not say */
 } t803_row;
 
 typedef enum t803_outcome { T803_PASS, T803_FAIL, T803_REFUSED, T803_SKIPPED, T803_OUTCOMES } t803_outcome;

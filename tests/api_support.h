@@ -61,7 +61,7 @@ static inline l2k_stream stream_of(memory_file *file)
 typedef struct watch {
     size_t allocations, live;
     size_t fail_at; /* number of the allocation that fails, and all after it; SIZE_MAX = none */
-    unsigned errors, warnings;
+    unsigned errors, warnings, notes;
     bool bad_line;
     char text[300]; /* the last error */
 } watch;
@@ -93,6 +93,7 @@ static inline void watch_message(void *user, l2k_severity severity, const char *
         w->bad_line |= (unsigned char)text[i] < ' ' || (unsigned char)text[i] > '~';
     w->errors += severity == L2K_SEVERITY_ERROR;
     w->warnings += severity == L2K_SEVERITY_WARNING;
+    w->notes += severity == L2K_SEVERITY_NOTE;
     if (severity == L2K_SEVERITY_ERROR)
         snprintf(w->text, sizeof w->text, "%s", text);
 }

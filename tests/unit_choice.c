@@ -66,6 +66,54 @@ static void test_fall_back(void **unused)
     assert_int_equal(counts[L2K_SEVERITY_ERROR] + counts[L2K_SEVERITY_WARNING], 0);
 }
 
+/* What only the CPU can do is told once for a run, where the GPU would be taken. To insist on a GPU where there is none
+ * stays an error. */
+static void test_cpu_alone(void **unused)
+{
+    (void)unused;
+    l2k_plan_component component;
+    memset(&component, 0, sizeof component);
+    component.rect = (l2k_rect){0, 0, 100, 10};
+    component.precision = 8;
+    l2k_plan_spec spec = {.num_components = 1, .components = &component, .cpu_reason = "for a reason"};
+    bool usable = l2k_backend_usable(L2K_BACKEND_CUDA, NULL, 0);
+    static const l2k_backend backends[] = {L2K_BACKEND_CPU, L2K_BACKEND_AUTO, L2K_BACKEND_CUDA};
+    for (size_t i = 0; i < 3; i++) {
+        unsigned counts[3];
+        l2k_choice choice;
+        l2k_plan *plan;
+        l2k_context context = context_of(counts, &choice);
+        bool refused = backends[i] == L2K_BACKEND_CUDA && !usable;
+        l2k_choice_start(&choice, 0);
+        for (unsigned tile = 0; tile < 3; tile++) {
+            l2k_status status = l2k_plan_create(&context, backends[i], &spec, &plan);
+            assert_int_equal(status, refused ? L2K_ERROR_BACKEND : L2K_OK);
+            l2k_plan_free(plan);
+        }
+        assert_int_equal(counts[L2K_SEVERITY_ERROR], refused ? 3 : 0);
+        assert_int_equal(counts[L2K_SEVERITY_NOTE], usable && backends[i] != L2K_BACKEND_CPU);
+        assert_true(l2k_choice_is_gpu(&choice, 1000)); /* for what it can do */
+    }
+}
+
+/* The note itself, whether or not there is a GPU. */
+static void test_tell(void **unused)
+{
+    (void)unused;
+    unsigned counts[3];
+    l2k_choice choice;
+    l2k_context context = context_of(counts, &choice);
+    for (unsigned run = 1; run <= 2; run++) {
+        l2k_choice_start(&choice, 0);
+        l2k_choice_tell(&context, "for a reason");
+        l2k_choice_tell(&context, "for a reason");
+        assert_int_equal(counts[L2K_SEVERITY_NOTE], run);
+    }
+    context.choice = NULL;
+    l2k_choice_tell(&context, "for a reason");
+    assert_int_equal(counts[L2K_SEVERITY_NOTE], 3);
+}
+
 /* A plan that nobody can make is an error, also where the GPU is tried first. */
 static void test_impossible_plan(void **unused)
 {
@@ -128,8 +176,9 @@ static void test_no_gpu(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_samples),         cmocka_unit_test(test_threshold), cmocka_unit_test(test_fall_back),
-        cmocka_unit_test(test_impossible_plan), cmocka_unit_test(test_no_gpu),
+        cmocka_unit_test(test_samples),   cmocka_unit_test(test_threshold), cmocka_unit_test(test_fall_back),
+        cmocka_unit_test(test_cpu_alone), cmocka_unit_test(test_tell),      cmocka_unit_test(test_impossible_plan),
+        cmocka_unit_test(test_no_gpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

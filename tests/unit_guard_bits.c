@@ -1,4 +1,5 @@
-/* Colours so strong that the chroma of RCT outgrows two guard bits: the encoder has to write a third, and lose nothing. */
+/* Colours so strong that the chroma of RCT outgrows two guard bits: the encoder has to write a third, and lose nothing.
+ */
 #include "api_support.h"
 
 enum { SIZE = 512, PITCH = 128, LEVELS = 5, TAPS = 4 * 31 + 1 };

@@ -6,6 +6,7 @@ void l2k_choice_start(l2k_choice *choice, int64_t gpu_min_samples)
 {
     choice->gpu_min_samples = gpu_min_samples;
     atomic_init(&choice->gpu_failed, false);
+    atomic_init(&choice->cpu_told, false);
 }
 
 uint64_t l2k_plan_samples(const l2k_plan_spec *spec)
@@ -33,4 +34,10 @@ void l2k_choice_fall_back(const l2k_context *context, l2k_status status)
     l2k_note(context, "%s; it runs on the CPU",
              status == L2K_ERROR_MEMORY ? "the GPU's memory does not suffice for the transform"
                                         : "the GPU fails to make the transform ready");
+}
+
+void l2k_choice_tell(const l2k_context *context, const char *reason)
+{
+    if (!context->choice || !atomic_exchange(&context->choice->cpu_told, true))
+        l2k_note(context, "%s", reason);
 }

@@ -140,9 +140,32 @@ static l2k_status create_on_either(const l2k_context *context, const l2k_plan_sp
     return create_on(context, &l2k_backend_cpu, spec, plan);
 }
 
+static l2k_status require_cuda(const l2k_context *context)
+{
+    char text[160];
+    const l2k_backend_functions *functions = NULL;
+    L2K_TRY(choose_cuda(context, &functions));
+    if (!l2k_backend_usable(L2K_BACKEND_CUDA, text, sizeof text))
+        return l2k_fail(context, L2K_ERROR_BACKEND, "CUDA: no usable GPU: %s", text);
+    return L2K_OK;
+}
+
+/* In place of the GPU, which must be there all the same where it is insisted on. */
+static l2k_status create_on_cpu(const l2k_context *context, l2k_backend backend, const l2k_plan_spec *spec,
+                                l2k_plan **plan)
+{
+    if (backend == L2K_BACKEND_CUDA)
+        L2K_TRY(require_cuda(context));
+    if (l2k_backend_overlaps(context, backend, l2k_plan_samples(spec)))
+        l2k_choice_tell(context, spec->cpu_reason);
+    return create_on(context, &l2k_backend_cpu, spec, plan);
+}
+
 l2k_status l2k_plan_create(const l2k_context *context, l2k_backend backend, const l2k_plan_spec *spec, l2k_plan **plan)
 {
     *plan = NULL;
+    if (spec->cpu_reason)
+        return create_on_cpu(context, backend, spec, plan);
     switch (backend) {
     case L2K_BACKEND_AUTO:
         return create_on_either(context, spec, plan);
@@ -196,8 +219,8 @@ bool l2k_plan_fits(const l2k_plan *plan, const l2k_plan_spec *spec)
 {
     const l2k_plan_spec *own = &plan->spec;
     if (own->direction != spec->direction || own->type != spec->type || own->on_device != spec->on_device ||
-        own->levels_at_once != spec->levels_at_once || own->component_transform != spec->component_transform ||
-        own->num_components != spec->num_components)
+        !own->cpu_reason != !spec->cpu_reason || own->levels_at_once != spec->levels_at_once ||
+        own->component_transform != spec->component_transform || own->num_components != spec->num_components)
         return false;
     for (uint32_t c = 0; c < spec->num_components; c++)
         if (!component_fits(spec->direction, &own->components[c], &spec->components[c]))

@@ -29,6 +29,7 @@ typedef struct l2k_plan_spec {
     uint32_t num_components;
     const l2k_plan_component *components; /* copied */
     unsigned levels_at_once; /* CUDA: levels in a launch: 1, 2, or 3 for as many as there are; 0 = by size, as is fastest */
+    const char *cpu_reason; /* not NULL: only the CPU can do this, and why; a note says so where the GPU would be taken */
     bool on_device;          /* CUDA only: planes and coefficients stay in device memory, for l2k_plan_run_on_device */
 } l2k_plan_spec;
 

@@ -234,7 +234,7 @@ L2K_API void l2k_encoder_free(l2k_encoder *encoder);
 L2K_API l2k_status l2k_encoder_set(l2k_encoder *encoder, l2k_encoder_option option, int64_t value);
 
 /* Precinct sizes from the highest resolution down, powers of two 1 to 32768; further resolutions halve the last one
- * given. count 0 = maximal precincts. The array is copied. */
+ * given, down to 2. Above the lowest resolution 1 counts as 2. count 0 = maximal precincts. The array is copied. */
 L2K_API l2k_status l2k_encoder_set_precincts(l2k_encoder *encoder, const l2k_size *sizes, size_t count);
 
 /* Quality layers, one per target, from the coarsest to the finest; count 0 = one layer with everything. Copied. */
@@ -258,7 +258,9 @@ typedef enum l2k_decoder_option {
     L2K_DECODER_LIMIT_SAMPLES,   /* most samples of the whole image accepted; 2^36 */
     L2K_DECODER_LIMIT_BYTES,     /* most bytes read from the stream; 2^40 */
     L2K_DECODER_GPU_MIN_SAMPLES, /* as for the encoder, after reduction */
-    L2K_DECODER_STRICT           /* 1: a stream that ends early is L2K_ERROR_TRUNCATED; to be set before opening; 0 */
+    /* 1: a stream that ends early is L2K_ERROR_TRUNCATED, and boxes that the standard forbids but that can be read are
+     * L2K_ERROR_CORRUPT; to be set before opening; 0 */
+    L2K_DECODER_STRICT
 } l2k_decoder_option;
 
 /* What a file holds, in the words of its main header. */

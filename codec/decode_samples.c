@@ -1,0 +1,123 @@
+/* Between the samples of a tile and the planes of the output. */
+#include "codec/decode_job.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/sample.h"
+#include "tiling/pixel.h"
+
+/* The tile-component in the resolution that is decoded. */
+static l2k_rect reduced_rect(const l2k_decode_job *job, const l2k_tile_state *s, uint32_t c)
+{
+    return l2k_resolution_rect(s->tile.components[c].rect, job->discard);
+}
+
+/* What is wanted of component c, in the same domain. */
+static l2k_rect output_rect(const l2k_decode_job *job, uint32_t c)
+{
+    return l2k_decoder_component_area(job->decoder, job->area, c);
+}
+
+/* ---- Where samples go ---------------------------------------------------------------------------------------- */
+
+static bool contains(l2k_rect outer, l2k_rect inner)
+{
+    return inner.x0 >= outer.x0 && inner.y0 >= outer.y0 && inner.x1 <= outer.x1 && inner.y1 <= outer.y1;
+}
+
+/* Memory of its own for component c, in samples of out->type. */
+static l2k_status own_plane(const l2k_decode_job *job, l2k_tile_state *s, uint32_t c, l2k_plane *out)
+{
+    l2k_rect rect = reduced_rect(job, s, c);
+    size_t bytes = l2k_sample_bytes(out->type);
+    s->cropped[c] = l2k_allocate(job->context, (size_t)l2k_rect_width(rect) * l2k_rect_height(rect), bytes);
+    if (!s->cropped[c])
+        return l2k_fail(job->context, L2K_ERROR_MEMORY, "out of memory for a tile of %u x %u", l2k_rect_width(rect),
+                        l2k_rect_height(rect));
+    out->data = s->cropped[c];
+    out->sample_stride = (ptrdiff_t)bytes;
+    out->row_stride = (ptrdiff_t)(l2k_rect_width(rect) * bytes);
+    return L2K_OK;
+}
+
+static l2k_status place_plane(const l2k_decode_job *job, l2k_tile_state *s, uint32_t c)
+{
+    l2k_plane *out = &s->planes[s->plan_component[c]];
+    l2k_rect output = output_rect(job, c), rect = reduced_rect(job, s, c);
+    *out = job->planes[c];
+    if (s->joined_later && c < 3)
+        out->type = s->components[c].wavelet == L2K_WAVELET_9_7 ? L2K_SAMPLE_F32 : L2K_SAMPLE_S32;
+    else if (contains(output, rect)) {
+        out->data = l2k_sample_at(&job->planes[c], rect.x0 - output.x0, rect.y0 - output.y0);
+        return L2K_OK;
+    }
+    return own_plane(job, s, c, out);
+}
+
+l2k_status l2k_place_planes(const l2k_decode_job *job, l2k_tile_state *s)
+{
+    for (uint32_t c = 0; c < s->tile.num_components; c++)
+        if (job->planes[c].data)
+            L2K_TRY(place_plane(job, s, c));
+    return L2K_OK;
+}
+
+/* ---- How they get there -------------------------------------------------------------------------------------- */
+
+static void crop(const l2k_decode_job *job, const l2k_tile_state *s, uint32_t c)
+{
+    const l2k_plane *from = &s->planes[s->plan_component[c]], *to = &job->planes[c];
+    l2k_rect output = output_rect(job, c), rect = reduced_rect(job, s, c), common = l2k_rect_intersect(output, rect);
+    size_t bytes = l2k_sample_bytes(from->type);
+    for (uint32_t y = common.y0; y < common.y1; y++)
+        for (uint32_t x = common.x0; x < common.x1; x++)
+            memcpy(l2k_sample_at(to, x - output.x0, y - output.y0), l2k_sample_at(from, x - rect.x0, y - rect.y0),
+                   bytes);
+}
+
+/* Component transform and level shift of `width` values from (x, y) on, of three planes of values. */
+static void join_row(const l2k_decode_job *job, const l2k_tile_state *s, uint32_t x, uint32_t y, uint32_t width)
+{
+    l2k_rect output = output_rect(job, 0), rect = reduced_rect(job, s, 0);
+    l2k_pixel_row pixels[3];
+    void *rows[3];
+    for (int c = 0; c < 3; c++) {
+        const l2k_plane *to = &job->planes[c];
+        const l2k_component *k = &job->codestream->siz.components[c];
+        pixels[c] = (l2k_pixel_row){l2k_sample_at(to, x - output.x0, y - output.y0), to->sample_stride, to->type,
+                                    l2k_level_shift_make(k->precision, k->is_signed)};
+        rows[c] = l2k_sample_at(&s->planes[c], x - rect.x0, y - rect.y0);
+    }
+    if (s->components[0].wavelet == L2K_WAVELET_9_7)
+        l2k_pixels_store_ict(pixels, width, (float *const[3]){rows[0], rows[1], rows[2]});
+    else
+        l2k_pixels_store_rct(pixels, width, (int32_t *const[3]){rows[0], rows[1], rows[2]});
+}
+
+void l2k_collect_planes(const l2k_decode_job *job, const l2k_tile_state *s)
+{
+    uint32_t joined = s->joined_later ? 3 : 0;
+    l2k_rect common = joined ? l2k_rect_intersect(output_rect(job, 0), reduced_rect(job, s, 0)) : (l2k_rect){0};
+    for (uint32_t y = common.y0; y < common.y1; y++)
+        join_row(job, s, common.x0, y, l2k_rect_width(common));
+    for (uint32_t c = joined; c < s->tile.num_components; c++)
+        if (s->cropped[c])
+            crop(job, s, c);
+}
+
+void l2k_fill_absent(const l2k_decode_job *job, uint32_t index)
+{
+    const l2k_siz *siz = &job->codestream->siz;
+    for (uint32_t c = 0; c < siz->num_components; c++) {
+        const l2k_component *k = &siz->components[c];
+        if (!job->planes[c].data)
+            continue;
+        l2k_rect output = output_rect(job, c);
+        l2k_rect tile = l2k_component_rect(l2k_tile_rect(&siz->grid, index), k->dx, k->dy);
+        l2k_rect common = l2k_rect_intersect(output, l2k_resolution_rect(tile, job->discard));
+        for (uint32_t y = common.y0; y < common.y1; y++)
+            for (uint32_t x = common.x0; x < common.x1; x++)
+                l2k_sample_store(&job->planes[c], x - output.x0, y - output.y0, 0);
+    }
+}

@@ -1,0 +1,222 @@
+/* Marker segments at the ends of their ranges and beyond them. */
+#include "stream_support.h"
+
+enum { SSIZ = 42 }; /* offset of the first component's in SIZ */
+
+/* A reversible file does not depend on the precision but for level shift and clamping, so it can be raised. */
+static void test_precision(void **unused)
+{
+    (void)unused;
+    for (int is_signed = 0; is_signed < 2; is_signed++) {
+        picture p, got;
+        picture_shape(&p, 40, 30, 1);
+        p.components[0].precision = 24;
+        p.components[0].is_signed = is_signed;
+        picture_fill(&p, 0);
+        memory_file file = finish_encoder(new_encoder(2), &p);
+        for (uint32_t precision = 25; precision <= 40; precision++) {
+            int32_t raised = is_signed ? 0 : (int32_t)((1ull << (precision - 1)) - (1u << 23));
+            file.data[SSIZ] = (uint8_t)((is_signed ? 0x80 : 0) | (precision - 1));
+            l2k_status status = decode_bytes(NULL, file.data, file.size, &got);
+            assert_int_equal(status, precision > 38   ? L2K_ERROR_CORRUPT
+                                     : precision > 31 ? L2K_ERROR_UNSUPPORTED
+                                                      : L2K_OK);
+            for (uint32_t i = 0; status == L2K_OK && i < 40 * 30; i++)
+                assert_int_equal(got.samples[0][i], p.samples[0][i] + raised);
+            if (status == L2K_OK)
+                picture_free(&got);
+        }
+        free(file.data);
+        picture_free(&p);
+    }
+}
+
+/* The lowest resolution may have precincts of one sample, others of two by two. */
+static void test_least_precincts(void **unused)
+{
+    (void)unused;
+    static const l2k_size least[] = {{2, 2}, {2, 2}, {1, 1}};
+    static edit e;
+    for (int order = 0; order < 5; order++) {
+        picture p;
+        picture_make(&p, 23, 18, 2);
+        p.components[1].dx = 3;
+        free(p.samples[1]);
+        picture_fill(&p, 1);
+        l2k_encoder *encoder = new_encoder(2);
+        l2k_encoder_set(encoder, L2K_ENCODER_PROGRESSION, order);
+        assert_int_equal(l2k_encoder_set_precincts(encoder, least, 3), L2K_OK);
+        memory_file file = finish_encoder(encoder, &p);
+        edit_open(&e, &file);
+        assert_int_equal(e.num_packets, 6 * 5 + 12 * 9 + 6 * 5 + 2 * 5 + 4 * 9 + 2 * 5);
+        expect(&p, &file, 0);
+        free(file.data);
+        picture_free(&p);
+    }
+}
+
+/* ---- Segments that cannot be --------------------------------------------------------------------------------- */
+
+static l2k_status decode_watched(const memory_file *file, watch *w)
+{
+    picture got;
+    l2k_hooks hooks = watch_hooks(w);
+    l2k_status status = decode_bytes(&hooks, file->data, file->size, &got);
+    if (status == L2K_OK || status == L2K_INCOMPLETE)
+        picture_free(&got);
+    assert_int_equal(w->live, 0);
+    assert_false(w->bad_line);
+    return status;
+}
+
+/* The status of the stream with a segment added, and one error with the segment's name where it is refused. */
+static void check_segment(const edit *e, const char *name, edit_bytes segment, bool in_part, l2k_status expected)
+{
+    watch w;
+    edit_plan plan = {.eph = true};
+    *(in_part ? &plan.part_extra : &plan.main_extra) = segment;
+    memory_file file = edit_write(e, &plan);
+    l2k_status status = decode_watched(&file, &w);
+    if (status != expected)
+        print_message("%s of %zu bytes: %s\n", name, segment.size, w.text);
+    assert_int_equal(status, expected);
+    assert_int_equal(w.errors, expected != L2K_OK);
+    if (expected != L2K_OK)
+        assert_int_equal(strncmp(w.text, name, strlen(name)), 0);
+    free(file.data);
+}
+
+#define SEGMENT(...)                                                                                                   \
+    {                                                                                                                  \
+        (const uint8_t[]){__VA_ARGS__}, sizeof(const uint8_t[])                                                        \
+        {                                                                                                              \
+            __VA_ARGS__                                                                                                \
+        }                                                                                                              \
+    }
+
+/* Into a stream of one component, one level, one layer. */
+static void test_segments(void **unused)
+{
+    (void)unused;
+    const struct {
+        const char *name;
+        edit_bytes segment;
+        bool in_part;
+        l2k_status expected;
+    } cases[] = {
+        {"RGN", SEGMENT(0xFF, 0x5E, 0, 5, 0, 0, 0), false, L2K_OK},
+        {"RGN", SEGMENT(0xFF, 0x5E, 0, 5, 0, 1, 0), false, L2K_ERROR_UNSUPPORTED}, /* style */
+        {"RGN", SEGMENT(0xFF, 0x5E, 0, 5, 1, 0, 0), false, L2K_ERROR_CORRUPT},     /* component */
+        {"RGN", SEGMENT(0xFF, 0x5E, 0, 4, 0, 0), false, L2K_ERROR_CORRUPT},        /* length */
+        {"RGN", SEGMENT(0xFF, 0x5E, 0, 3, 0), true, L2K_ERROR_CORRUPT},            /* length */
+        {"POC", SEGMENT(0xFF, 0x5F, 0, 9, 0, 0, 0, 1, 2, 1, 4), false, L2K_OK},
+        {"POC", SEGMENT(0xFF, 0x5F, 0, 9, 0, 0, 0, 1, 2, 0, 4), true, L2K_OK},            /* 0 = all components */
+        {"POC", SEGMENT(0xFF, 0x5F, 0, 9, 0, 0, 0, 1, 2, 1, 5), true, L2K_ERROR_CORRUPT}, /* order */
+        {"POC", SEGMENT(0xFF, 0x5F, 0, 9, 2, 0, 0, 1, 2, 1, 0), true, L2K_ERROR_CORRUPT}, /* resolutions */
+        {"POC", SEGMENT(0xFF, 0x5F, 0, 9, 0, 1, 0, 1, 2, 1, 0), true, L2K_ERROR_CORRUPT}, /* components */
+        {"POC", SEGMENT(0xFF, 0x5F, 0, 9, 0, 0, 0, 0, 2, 1, 0), true, L2K_ERROR_CORRUPT}, /* layers */
+        {"POC", SEGMENT(0xFF, 0x5F, 0, 8, 0, 0, 0, 1, 2, 1), true, L2K_ERROR_CORRUPT},    /* length */
+        {"POC", SEGMENT(0xFF, 0x5F, 0, 2), false, L2K_ERROR_CORRUPT},
+        {"POC", SEGMENT(0xFF, 0x5F, 0, 9, 0, 0, 0, 1, 2, 1, 0, 0xFF, 0x5F, 0, 9, 0, 0, 0, 1, 2, 1, 0), true,
+         L2K_ERROR_CORRUPT}, /* twice */
+        {"PPM", SEGMENT(0xFF, 0x60, 0, 2), false, L2K_ERROR_CORRUPT},
+        {"PPM", SEGMENT(0xFF, 0x60, 0, 4, 0, 0), false, L2K_ERROR_CORRUPT},             /* half an Nppm */
+        {"PPM", SEGMENT(0xFF, 0x60, 0, 8, 0, 0, 0, 0, 9, 0), false, L2K_ERROR_CORRUPT}, /* share too long */
+        {"PPM", SEGMENT(0xFF, 0x60, 0, 3, 0), true, L2K_ERROR_CORRUPT},                 /* place */
+        {"PPT", SEGMENT(0xFF, 0x61, 0, 2), true, L2K_ERROR_CORRUPT},
+        {"PPT", SEGMENT(0xFF, 0x61, 0, 3, 7, 0xFF, 0x61, 0, 3, 7), true, L2K_ERROR_CORRUPT}, /* index twice */
+        {"PPT", SEGMENT(0xFF, 0x61, 0, 3, 0), false, L2K_ERROR_CORRUPT},                     /* place */
+        {"COC", SEGMENT(0xFF, 0x53, 0, 9, 0, 2, 1, 2, 2, 0, 1), false, L2K_ERROR_CORRUPT},   /* style */
+        {"COC", SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 33, 2, 2, 0, 1), false, L2K_ERROR_CORRUPT},  /* levels */
+        {"COC", SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 1, 5, 4, 0, 1), false, L2K_ERROR_CORRUPT},   /* block size */
+        {"COC", SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 1, 2, 2, 0x80, 1), false, L2K_ERROR_CORRUPT},
+        {"COC", SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 1, 2, 2, 0x40, 1), false, L2K_ERROR_UNSUPPORTED},      /* Part 15 */
+        {"COC", SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 1, 2, 2, 0, 2), false, L2K_ERROR_UNSUPPORTED},         /* wavelet */
+        {"COC", SEGMENT(0xFF, 0x53, 0, 11, 0, 1, 1, 2, 2, 0, 1, 0x11, 0x01), true, L2K_ERROR_CORRUPT}, /* precinct */
+        {"QCC", SEGMENT(0xFF, 0x5D, 0, 4, 0, 3), false, L2K_ERROR_CORRUPT},                            /* style */
+        {"QCC", SEGMENT(0xFF, 0x5D, 0, 4, 0, 0x40), false, L2K_ERROR_CORRUPT},                         /* no steps */
+        {"component 0", SEGMENT(0xFF, 0x5D, 0, 7, 0, 0x40, 8, 8, 8), false, L2K_ERROR_CORRUPT}, /* too few steps */
+        {"CAP", SEGMENT(0xFF, 0x50, 0, 8, 0, 2, 0, 0, 0, 0), false, L2K_ERROR_UNSUPPORTED},
+        {"SIZ", SEGMENT(0xFF, 0x51, 0, 2), false, L2K_ERROR_CORRUPT},
+        {"marker FF74", SEGMENT(0xFF, 0x74, 0, 2), false, L2K_ERROR_UNSUPPORTED}, /* Part 2 */
+        {"COM", SEGMENT(0xFF, 0x64, 0, 1), false, L2K_ERROR_CORRUPT},
+        {"a marker without parameters", SEGMENT(0xFF, 0x30), false, L2K_OK},
+    };
+    static edit e;
+    picture p;
+    picture_make(&p, 20, 20, 1);
+    memory_file file = finish_encoder(new_encoder(1), &p);
+    edit_open(&e, &file);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        check_segment(&e, cases[i].name, cases[i].segment, cases[i].in_part, cases[i].expected);
+    free(file.data);
+    picture_free(&p);
+}
+
+/* SOT with bytes changed: offset, value and what comes of it. A Psot beyond the end does no harm where all is there. */
+static void test_sot(void **unused)
+{
+    (void)unused;
+    static const struct {
+        size_t at;
+        uint8_t value;
+        l2k_status expected;
+    } cases[] = {{3, 11, L2K_ERROR_CORRUPT}, {5, 1, L2K_ERROR_CORRUPT}, {9, 13, L2K_ERROR_CORRUPT},
+                 {10, 1, L2K_ERROR_CORRUPT}, {11, 9, L2K_OK},           {6, 1, L2K_OK}};
+    picture p;
+    picture_make(&p, 8, 8, 1);
+    memory_file file = finish_encoder(new_encoder(1), &p);
+    size_t sot = 0;
+    while (!edit_at(file.data + sot, file.data + file.size, 0x90))
+        sot++;
+    assert_int_equal(edit_get(file.data + sot + 6, 3), 0); /* Psot has one byte */
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        watch w;
+        uint8_t *byte = file.data + sot + cases[i].at, kept = *byte;
+        *byte = cases[i].value;
+        assert_int_equal(decode_watched(&file, &w), cases[i].expected);
+        assert_int_equal(w.errors, cases[i].expected == L2K_ERROR_CORRUPT);
+        *byte = kept;
+    }
+    free(file.data);
+    picture_free(&p);
+}
+
+/* As many changes over as many precincts as nobody needs. */
+static void test_many_changes(void **unused)
+{
+    (void)unused;
+    enum { CHANGES = 8191 };
+    picture p;
+    watch w;
+    picture_make(&p, 600, 600, 1); /* 180000 precincts */
+    l2k_encoder *encoder = new_encoder(1);
+    const l2k_size least[] = {{2, 2}, {1, 1}};
+    assert_int_equal(l2k_encoder_set_precincts(encoder, least, 2), L2K_OK);
+    l2k_encoder_set(encoder, L2K_ENCODER_SOP, 0);
+    l2k_encoder_set(encoder, L2K_ENCODER_EPH, 0);
+    memory_file file = finish_encoder(encoder, &p), out = memory_of(NULL, 0);
+    size_t sot = 0;
+    while (!edit_at(file.data + sot, file.data + file.size, 0x90))
+        sot++;
+    edit_append(&out, (edit_bytes){file.data, sot});
+    edit_put(&out, 0xFF5F, 2);
+    edit_put(&out, 2 + 7 * CHANGES, 2);
+    for (int i = 0; i < CHANGES; i++)
+        edit_put(&out, 0x00000001, 4), edit_put(&out, 0x020100, 3); /* everything, LRCP */
+    edit_append(&out, (edit_bytes){file.data + sot, file.size - sot});
+    assert_int_equal(decode_watched(&out, &w), L2K_ERROR_UNSUPPORTED);
+    assert_int_equal(strncmp(w.text, "POC", 3), 0);
+    free(out.data);
+    free(file.data);
+    picture_free(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_precision), cmocka_unit_test(test_least_precincts), cmocka_unit_test(test_segments),
+        cmocka_unit_test(test_sot),       cmocka_unit_test(test_many_changes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

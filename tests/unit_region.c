@@ -1,0 +1,98 @@
+/* What decoding a region leaves alone: packets, code-blocks, bytes of the file. */
+#define _DEFAULT_SOURCE /* mmap */
+#include "stream_support.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* A corner of a large tile takes the packets and code-blocks around it alone: all others may be anything. */
+static void test_region_effort(void **unused)
+{
+    (void)unused;
+    static edit e;
+    static const uint32_t corner[4] = {0, 0, 20, 20}, all[4] = {0, 0, 512, 512};
+    picture p, part, again;
+    picture_make(&p, 512, 512, 1);
+    l2k_encoder *encoder = new_encoder(3);
+    const l2k_size precincts[] = {{64, 64}, {64, 64}, {32, 32}, {32, 32}};
+    assert_int_equal(l2k_encoder_set_precincts(encoder, precincts, 4), L2K_OK);
+    memory_file file = finish_encoder(encoder, &p);
+    edit_open(&e, &file);
+    effort whole = decode_region(&file, all, 0, &part);
+    assert_true(picture_equal(&p, &part));
+    picture_free(&part);
+    assert_int_equal(whole.packets, 64 + 16 + 16 + 4);
+    effort few = decode_region(&file, corner, 0, &part);
+    for (uint32_t y = 0; y < 20; y++)
+        assert_memory_equal(part.samples[0] + 20 * y, p.samples[0] + 512 * y, 20 * sizeof(int32_t));
+    assert_int_equal(few.packets, 4); /* one precinct of each resolution */
+    assert_true(few.blocks <= 3 * 4 * 4 && few.blocks * 20 < whole.blocks);
+    /* In the file the packets stand resolution by resolution: 4, 16, 16, 64. The first of each is the corner's. */
+    for (size_t i = 0; i < e.num_packets; i++)
+        if (i != 0 && i != 4 && i != 20 && i != 36)
+            memset((uint8_t *)(uintptr_t)e.packets[i].body.data, 0x55, e.packets[i].body.size);
+    effort same = decode_region(&file, corner, 0, &again);
+    assert_true(picture_equal(&part, &again));
+    assert_int_equal(same.blocks, few.blocks);
+    picture_free(&again);
+    picture_free(&part);
+    effort reduced = decode_region(&file, all, 2, &part);
+    assert_int_equal(reduced.packets, 4 + 16);
+    picture_free(&part);
+    free(file.data);
+    picture_free(&p);
+}
+
+/* The bytes of a region's tile and the headers are all that is read: whatever lies between cannot be. */
+static void test_region_reading(void **unused)
+{
+    (void)unused;
+    static const uint32_t corner[4] = {0, 0, 100, 100};
+    picture p, got;
+    picture_make(&p, 1024, 256, 1);
+    for (uint32_t i = 0; i < 1024 * 256; i++)
+        p.samples[0][i] = (int32_t)random_below(256);
+    l2k_encoder *encoder = new_encoder(2);
+    l2k_encoder_set(encoder, L2K_ENCODER_TILE_WIDTH, 256);
+    memory_file file = finish_encoder(encoder, &p);
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), closed = 0;
+    uint8_t *mapped = mmap(NULL, file.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(mapped != MAP_FAILED);
+    memcpy(mapped, file.data, file.size);
+    size_t at = 0;
+    while (!(mapped[at] == 0xFF && mapped[at + 1] == 0x90))
+        at++;
+    for (size_t bytes; mapped[at + 1] == 0x90; at += bytes) {
+        bytes = edit_get(mapped + at + 6, 4);
+        /* Pages that have nothing of SOT to SOD, nor of the next tile-part. */
+        size_t first = (at + 14 + page - 1) / page * page, last = (at + bytes) / page * page;
+        if (edit_get(mapped + at + 4, 2) > 0 && last > first) {
+            assert_int_equal(mprotect(mapped + first, last - first, PROT_NONE), 0);
+            closed += last - first;
+        }
+    }
+    assert_true(closed > file.size / 2);
+    l2k_image image;
+    l2k_decoder *decoder = l2k_decoder_new(NULL);
+    assert_int_equal(l2k_decoder_open_memory(decoder, NULL, 1), L2K_ERROR_ARGUMENT);
+    assert_int_equal(l2k_decoder_open_memory(decoder, mapped, file.size), L2K_OK);
+    assert_int_equal(l2k_decoder_set_region(decoder, corner[0], corner[1], corner[2], corner[3]), L2K_OK);
+    assert_int_equal(l2k_decoder_image(decoder, &image), L2K_OK);
+    picture_adopt(&got, &image);
+    assert_int_equal(l2k_decoder_decode(decoder, got.planes), L2K_OK);
+    for (uint32_t y = 0; y < 100; y++)
+        assert_memory_equal(got.samples[0] + 100 * y, p.samples[0] + 1024 * y, 100 * sizeof(int32_t));
+    l2k_decoder_set(decoder, L2K_DECODER_LIMIT_BYTES, 10);
+    assert_int_equal(l2k_decoder_open_memory(decoder, mapped, file.size), L2K_ERROR_LIMIT);
+    l2k_decoder_free(decoder);
+    munmap(mapped, file.size);
+    picture_free(&got);
+    free(file.data);
+    picture_free(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_region_effort), cmocka_unit_test(test_region_reading)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
