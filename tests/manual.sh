@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# The man pages and the completion say what the command and the header say: every command and option of the help stands in
+# its section of lift2k(1), and nothing else does; so do the functions in lift2k(3). Arguments: the lift2k binary, lift2k.1,
+# lift2k.3, lift2k.bash, the public header.
+lift2k=$1
+page1=$2
+page3=$3
+completion=$4
+header=$5
+export LC_ALL=C
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 2
+checks=0
+failures=0
+
+fault() {
+    failures=$((failures + 1))
+    echo "FAILED: $*"
+}
+
+same() { # same WHAT EXPECTED FOUND LEAST: files with a word in each line, at least LEAST of them
+    checks=$((checks + 1))
+    [ "$(wc -l <"$2")" -ge "$4" ] || fault "$1: only $(wc -l <"$2") words in $2"
+    diff "$2" "$3" >log || { fault "$1 (< is missing there, > should not be)"; grep '^[<>]' log; }
+}
+
+words() { # the options in the lines of standard input
+    grep -oE -- '(^|[^A-Za-z0-9_-])--?[A-Za-z][A-Za-z0-9-]*' | grep -oE -- '-.*' | sort -u
+}
+
+# Words of the help that begin a line, without the explanation that follows after two spaces.
+help_options() {
+    "$lift2k" "$1" --help | grep -E '^ +-' | sed 's/^ *//; s/  .*//' | words
+}
+
+sed 's/\\-/-/g; s/\\f[A-Z]//g' "$page1" >page1
+
+section() { # section COMMAND: the part of lift2k(1) under .SS COMMAND
+    awk -v name="$1" '/^\.S[HS]/ { inside = $1 == ".SS" && $2 == name } inside' page1
+}
+
+completes() { # completes WORDS...: what completion offers for the last of them
+    bash -c 'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _lift2k; printf "%s\n" "${COMPREPLY[@]}"' \
+        "$completion" "$lift2k" "$@" | sort -u
+}
+
+"$lift2k" --help | sed -n 's/^  lift2k \([a-z][a-z0-9-]*\).*/\1/p' | sort -u >commands
+awk '$1 == ".SS" { print $2 }' page1 | sort >sections
+same "commands of lift2k(1)" commands sections 3
+sed -n 's/^\.B lift2k \([a-z][a-z0-9-]*\).*/\1/p' page1 | sort -u >synopsis
+same "synopsis of lift2k(1)" commands synopsis 3
+{ cat commands && printf '%s\n' --help --version; } | sort >first
+completes "" >offered
+same "completion of commands" first offered 5
+
+while read -r command; do
+    help_options "$command" >options
+    section "$command" | grep -E '^-' | words >documented
+    same "options of lift2k $command in lift2k(1)" options documented 3
+    completes "$command" - >offered
+    same "completion of options of lift2k $command" options offered 3
+done <commands
+
+# Values that completion offers are values that the command takes.
+for pair in "--backend 3" "--progression 5" "--style 6" "--tile-parts 3"; do
+    set -- $pair
+    completes encode "$1" "" >offered
+    [ "$(wc -l <offered)" -eq "$2" ] || fault "completion of $1: $(tr '\n' ' ' <offered)"
+    while read -r value; do
+        checks=$((checks + 1))
+        "$lift2k" encode "$1" "$value" missing.png missing.jp2 2>&1 | grep -q 'missing.png' ||
+            fault "completion: lift2k encode $1 $value is refused"
+    done <offered
+done
+checks=$((checks + 1))
+[ "$(completes decode --red)" = --reduce ] || fault "completion of decode --red"
+
+grep -o '^L2K_API [^(]*(' "$header" | sed 's/.*[ *]\(.*\)(/\1/' | sort >declared
+grep -oE 'l2k_[a-z0-9_]+' "$page3" | grep -vxE 'l2k_(status|hooks)' | sort -u >documented
+same "functions in lift2k(3)" declared documented 20
+
+# man says what it does not understand on standard error.
+if command -v man >/dev/null; then
+    for page in "$page1" "$page3"; do
+        checks=$((checks + 1))
+        MANWIDTH=80 LC_ALL=C man --warnings -l "$page" 2>&1 >/dev/null | grep . && fault "man warns about $page"
+    done
+fi
+echo "$checks checks, $failures failures"
+[ $failures -eq 0 ]
