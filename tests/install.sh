@@ -49,6 +49,9 @@ grep -o '^L2K_API [^(]*(' both/include/lift2k/lift2k.h | sed 's/.*[ *]\(.*\)(/\1
 check "declared functions" test "$(wc -l <declared)" -gt 20
 check "symbols" diff declared shown
 soname="liblift2k.so.${version%.*}"
+readelf -d "$libdir/liblift2k.so" >dynamic
+check "no C++ library" grep -q 'NEEDED.*libc\.' dynamic
+check "no C++ library" test "$(grep -c 'NEEDED.*c++' dynamic)" -eq 0
 check "soname" test -e "$libdir/$soname"
 
 # ---- Programs ----
