@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # The man pages and the completion say what the command and the header say: every command and option of the help stands in
 # its section of lift2k(1), and nothing else does; so do the functions in lift2k(3). Arguments: the lift2k binary, lift2k.1,
-# lift2k.3, lift2k.bash, the public header.
+# lift2k.3, the folder of lift2k.bash and lift2k.zsh, the public header.
 lift2k=$1
 page1=$2
 page3=$3
-completion=$4
+completion=$4/lift2k.bash
+zsh_completion=$4/lift2k.zsh
 header=$5
 export LC_ALL=C
 work=$(mktemp -d) || exit 2
@@ -45,27 +46,45 @@ completes() { # completes WORDS...: what completion offers for the last of them
         "$completion" "$lift2k" "$@" | sort -u
 }
 
+# The same of zsh, all of what it is handed to choose from; its completion system, which does the rest, is stood in for.
+zsh_completes() {
+    zsh -f -c 'compadd() { shift; print -l -- "$@" }; _files() { print files }
+        source "$0"; words=("$@"); CURRENT=$#; _lift2k' "$zsh_completion" "$lift2k" "$@" | sort -u
+}
+
+# What bash offers is what zsh offers too. A machine without zsh says so and checks the rest.
+both_complete() { # both_complete WHAT EXPECTED LEAST WORDS...
+    local what=$1 expected=$2 least=$3
+    shift 3
+    completes "$@" >offered
+    same "$what in bash" "$expected" offered "$least"
+    [ -n "$zsh" ] || return
+    zsh_completes "$@" >offered_zsh
+    same "$what in zsh" "$expected" offered_zsh "$least"
+}
+
+zsh=$(command -v zsh) || echo "SKIPPED: zsh was not found, its completion was not tried"
+
 "$lift2k" --help | sed -n 's/^  lift2k \([a-z][a-z0-9-]*\).*/\1/p' | sort -u >commands
 awk '$1 == ".SS" { print $2 }' page1 | sort >sections
 same "commands of lift2k(1)" commands sections 3
 sed -n 's/^\.B lift2k \([a-z][a-z0-9-]*\).*/\1/p' page1 | sort -u >synopsis
 same "synopsis of lift2k(1)" commands synopsis 3
 { cat commands && printf '%s\n' --help --version; } | sort >first
-completes "" >offered
-same "completion of commands" first offered 5
+both_complete "completion of commands" first 5 ""
 
 while read -r command; do
     help_options "$command" >options
     section "$command" | grep -E '^-' | words >documented
     same "options of lift2k $command in lift2k(1)" options documented 3
-    completes "$command" - >offered
-    same "completion of options of lift2k $command" options offered 3
+    both_complete "completion of options of lift2k $command" options 3 "$command" -
 done <commands
 
 # Values that completion offers are values that the command takes.
 for pair in "--backend 3" "--progression 5" "--style 6" "--tile-parts 3"; do
     set -- $pair
-    completes encode "$1" "" >offered
+    completes encode "$1" "" >values
+    both_complete "completion of $1" values "$2" encode "$1" ""
     [ "$(wc -l <offered)" -eq "$2" ] || fault "completion of $1: $(tr '\n' ' ' <offered)"
     while read -r value; do
         checks=$((checks + 1))
