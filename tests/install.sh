@@ -40,6 +40,9 @@ for file in include/lift2k/lift2k.h bin/lift2k "${libdir#both/}/liblift2k.so.$ve
     "${libdir#both/}/cmake/lift2k/lift2k-config.cmake"; do
     check "file" test -s "both/$file"
 done
+for file in lift2k.1 lift2k.3 completions/lift2k site-functions/_lift2k; do
+    check "file" test -n "$(find both -path "*/$file" -size +0)"
+done
 check "version" test "$(both/bin/lift2k --version)" = "lift2k $version"
 
 # ---- The shared library shows what the header declares, and that alone ----
