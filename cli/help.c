@@ -6,6 +6,7 @@ const char cli_help[] = "lift2k: a JPEG 2000 codec\n"
                         "  lift2k decode IN OUT [options]   JPEG 2000 to PNG, PNM, PAM or PGX\n"
                         "  lift2k info FILE                 what a JPEG 2000 file holds\n"
                         "  lift2k info --devices            where this build can compute\n"
+                        "  lift2k compare A B               how far two pictures are apart\n"
                         "  lift2k --version\n"
                         "\n"
                         "lift2k COMMAND --help lists the options of a command.\n";
@@ -96,3 +97,22 @@ const char cli_help_info[] =
     "  comment                   the first one, or null\n"
     "  boxes                     for each: type, depth (0 = top level), offset and bytes\n"
     "With --devices: backends, for each name, usable, text (what it runs on, or why it cannot).\n";
+
+const char cli_help_compare[] =
+    "lift2k compare A B\n"
+    "\n"
+    "A and B are JP2 files, bare codestreams, PNG, PNM, PAM or PGX files, told by their content; one of them may be -\n"
+    "for standard input. Samples are compared as the files have them, component by component, without conversion of\n"
+    "colours, precision or size; to compare what is seen, decode with --rgb8 first. For each component:\n"
+    "  peak error                the largest absolute difference of two samples\n"
+    "  MSE                       mean of the squared differences\n"
+    "  PSNR                      10 log10((2^precision - 1)^2 / MSE) in dB; inf where all samples are equal\n"
+    "  SSIM                      structural similarity, 1 where all samples are equal: Gaussian window of 11 x 11,\n"
+    "                            sigma 1.5, K1 = 0.01, K2 = 0.03; - for a component smaller than the window\n"
+    "\n"
+    "      --quiet               no figures: the exit status alone\n"
+    "  -h, --help                this text\n"
+    "\n"
+    "Exit status: 0 identical, 1 different, 2 not to be compared: a file that cannot be read or ends early, or "
+    "different\n"
+    "sizes, precisions or numbers of components.\n";

@@ -449,7 +449,7 @@ check "encode reads before it writes" cmp self.jp2 small.jp2
 
 # ---- Help ----
 
-for verb in "" encode decode info; do
+for verb in "" encode decode info compare; do
     checks=$((checks + 1))
     "$lift2k" $verb --help >out.log 2>err.log || fault "$verb --help: status"
     [ -s out.log ] && [ ! -s err.log ] || fault "$verb --help: not on standard output"
