@@ -3,21 +3,7 @@
 
 #include <string.h>
 
-static inline int32_t load(const char *at, l2k_sample_type type)
-{
-    switch (type) {
-    case L2K_SAMPLE_U8:
-        return *(const uint8_t *)at;
-    case L2K_SAMPLE_S8:
-        return *(const int8_t *)at;
-    case L2K_SAMPLE_U16:
-        return *(const uint16_t *)(const void *)at;
-    case L2K_SAMPLE_S16:
-        return *(const int16_t *)(const void *)at;
-    default:
-        return *(const int32_t *)(const void *)at;
-    }
-}
+#include "cli/sample.h"
 
 /* One sample, high byte first. */
 static inline void store(uint8_t *to, uint32_t bytes, uint32_t value)
@@ -59,7 +45,7 @@ static void channel_row(const cli_view *view, uint32_t k, uint32_t y, uint8_t *b
     uint8_t *to = bytes + (size_t)k * width;
     for (uint32_t x = 0; x < view->width; x++, to += pixel) {
         ptrdiff_t column = channel->columns ? (ptrdiff_t)channel->columns[x] : (ptrdiff_t)x;
-        uint32_t value = (uint32_t)(load(row + column * step, type) + channel->shift);
+        uint32_t value = (uint32_t)(cli_load_sample(row + column * step, type) + channel->shift);
         store(to, width, scaled ? scale(value, channel->precision, view->depth) : value);
     }
 }

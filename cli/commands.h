@@ -5,8 +5,9 @@
 int cli_encode(int count, char **arguments);
 int cli_decode(int count, char **arguments);
 int cli_info(int count, char **arguments);
+int cli_compare(int count, char **arguments);
 
-extern const char cli_help[], cli_help_encode[], cli_help_decode[], cli_help_info[];
+extern const char cli_help[], cli_help_encode[], cli_help_decode[], cli_help_info[], cli_help_compare[];
 
 /* Prints to standard output; the exit status tells whether all of it got there. */
 int cli_print_help(const char *text);

@@ -33,16 +33,6 @@ static const char *output_name(const decode_options *options)
     return strcmp(options->output, "-") == 0 ? "standard output" : options->output;
 }
 
-/* Incomplete samples are samples; the exit status tells. */
-static bool decode_samples(cli_source *source, cli_picture *picture, cli_layout layout)
-{
-    if (!cli_picture_allocate(picture, layout, source->messages.subject))
-        return false;
-    l2k_status status = l2k_decoder_decode(source->decoder, picture->planes);
-    source->incomplete = status == L2K_INCOMPLETE;
-    return status == L2K_OK || source->incomplete || cli_messages_fail(&source->messages, status);
-}
-
 static void warn_of_changes(const cli_view *view, const decode_options *options)
 {
     if (options->format != CLI_FORMAT_PNG || options->quiet)
@@ -78,7 +68,7 @@ static bool decode_to_view(cli_source *source, cli_picture *picture, const decod
     cli_layout layout = cli_picture_can_interleave(picture) ? CLI_INTERLEAVED : CLI_PLANAR;
     if (!cli_view_create(&view, picture, (uint32_t)options->reduce, target))
         return false;
-    bool done = cli_format_check(&format, &view, target) && decode_samples(source, picture, layout);
+    bool done = cli_format_check(&format, &view, target) && cli_source_decode(source, picture, layout);
     if (done) {
         warn_of_changes(&view, options);
         done = write_view(&view, format, options);
@@ -98,7 +88,7 @@ static bool decode_to_rgb8(cli_source *source, cli_picture *picture, const decod
         return false;
     bool done = cli_view_create(&view, &conversion.picture, 0, target) &&
                 (format == CLI_FORMAT_PGX || cli_format_check(&format, &view, target)) &&
-                decode_samples(source, picture, CLI_PLANAR) && cli_rgb8_convert(&conversion, target);
+                cli_source_decode(source, picture, CLI_PLANAR) && cli_rgb8_convert(&conversion, target);
     if (done)
         done = format == CLI_FORMAT_PGX ? cli_pgx_write(options->output, &conversion.picture)
                                         : write_view(&view, format, options);
@@ -120,7 +110,7 @@ static bool decode_source(cli_source *source, cli_picture *picture, const decode
     if (options->rgb8)
         return decode_to_rgb8(source, picture, options);
     if (options->format == CLI_FORMAT_PGX)
-        return decode_samples(source, picture, CLI_PLANAR) && cli_pgx_write(options->output, picture);
+        return cli_source_decode(source, picture, CLI_PLANAR) && cli_pgx_write(options->output, picture);
     return decode_to_view(source, picture, options);
 }
 

@@ -6,17 +6,23 @@
 
 #include "cli/report.h"
 
-static bool read_by_content(cli_input *input, cli_picture *picture)
+cli_picture_reader *cli_reader_by_content(const cli_input *input)
 {
     static const uint8_t png[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
     const uint8_t *head = input->head;
     if (input->head_filled >= sizeof png && memcmp(head, png, sizeof png) == 0)
-        return cli_png_read(input, picture);
+        return cli_png_read;
     if (input->head_filled >= 3 && head[0] == 'P' && head[1] == 'G' && (head[2] == ' ' || head[2] == '\t'))
-        return cli_pgx_read(input, picture);
+        return cli_pgx_read;
     if (input->head_filled >= 3 && head[0] == 'P' && head[1] >= '1' && head[1] <= '7')
-        return cli_pnm_read(input, picture);
-    return cli_error(input->name, "not a PNG, PNM, PAM or PGX file");
+        return cli_pnm_read;
+    return NULL;
+}
+
+static bool read_by_content(cli_input *input, cli_picture *picture)
+{
+    cli_picture_reader *reader = cli_reader_by_content(input);
+    return reader ? reader(input, picture) : cli_error(input->name, "not a PNG, PNM, PAM or PGX file");
 }
 
 static bool exists(const char *path)
@@ -25,12 +31,12 @@ static bool exists(const char *path)
     return stat(path, &facts) == 0;
 }
 
-static bool read_file(cli_picture *picture, const char *path)
+static bool read_file(cli_picture *picture, const char *path, cli_picture_reader *reader)
 {
     cli_input input;
     if (!cli_input_open(&input, path))
         return false;
-    bool done = read_by_content(&input, picture);
+    bool done = reader(&input, picture);
     cli_input_close(&input);
     return done;
 }
@@ -90,7 +96,7 @@ static bool read_planes(cli_picture *picture, const char *path, uint32_t count)
     return true;
 }
 
-bool cli_picture_read(cli_picture *picture, const char *path)
+bool cli_picture_read_with(cli_picture *picture, const char *path, cli_picture_reader *reader)
 {
     memset(picture, 0, sizeof *picture);
     if (strcmp(path, "-") != 0 && cli_same_text(cli_extension(path), ".pgx") && !exists(path)) {
@@ -98,7 +104,12 @@ bool cli_picture_read(cli_picture *picture, const char *path)
         if (count)
             return read_planes(picture, path, count);
     }
-    return read_file(picture, path);
+    return read_file(picture, path, reader);
+}
+
+bool cli_picture_read(cli_picture *picture, const char *path)
+{
+    return cli_picture_read_with(picture, path, read_by_content);
 }
 
 bool cli_format_of_name(const char *path, cli_format *format)

@@ -11,8 +11,15 @@ bool cli_png_read(cli_input *input, cli_picture *picture);
 bool cli_pnm_read(cli_input *input, cli_picture *picture);
 bool cli_pgx_read(cli_input *input, cli_picture *picture);
 
+/* The one of these for what the input begins with, or NULL. */
+typedef bool cli_picture_reader(cli_input *input, cli_picture *picture);
+cli_picture_reader *cli_reader_by_content(const cli_input *input);
+
 /* Reads `path`, "-", or the numbered planes NAME_0.pgx, NAME_1.pgx, ... where NAME.pgx itself does not exist. */
 bool cli_picture_read(cli_picture *picture, const char *path);
+
+/* The same with another reader for what is one file, such as one that knows more formats. */
+bool cli_picture_read_with(cli_picture *picture, const char *path, cli_picture_reader *reader);
 
 typedef enum cli_format {
     CLI_FORMAT_PNG,

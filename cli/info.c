@@ -1,14 +1,17 @@
 #include <stdio.h>
 
 #include "cli/commands.h"
+#include "cli/info_parts.h"
 #include "cli/options.h"
 #include "cli/report.h"
 #include "cli/source.h"
 
-enum { OPTION_DEVICES = CLI_LONG_ONLY };
+enum { OPTION_DEVICES = CLI_LONG_ONLY, OPTION_JSON };
 
-static const struct option table[] = {
-    {"devices", no_argument, NULL, OPTION_DEVICES}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+static const struct option table[] = {{"devices", no_argument, NULL, OPTION_DEVICES},
+                                      {"json", no_argument, NULL, OPTION_JSON},
+                                      {"help", no_argument, NULL, 'h'},
+                                      {NULL, 0, NULL, 0}};
 
 #define LABEL "%-20s"
 
@@ -19,9 +22,7 @@ static const char *plural(uint64_t count)
 
 static void print_channel(const l2k_component *component)
 {
-    const char *const kinds[] = {"colour", "opacity", "premultiplied opacity", "unspecified"};
-    uint32_t kind = (uint32_t)component->channel;
-    printf(", %s", kind < 4 ? kinds[kind] : "unknown");
+    printf(", %s", cli_channel_name(component->channel));
     if (component->association == 0)
         printf(" of the whole image");
     else if (component->association != 65535)
@@ -58,10 +59,8 @@ static void print_components(const l2k_info *info)
 
 static void print_colour(const l2k_info *info)
 {
-    const char *const colours[] = {"unknown", "gray", "sRGB", "sYCC", "CMYK", "ICC profile", "e-sYCC", "CIELab"};
     const l2k_image *image = &info->image;
-    uint32_t colour = (uint32_t)image->colour;
-    printf(LABEL "%s", "colour", colour < sizeof colours / sizeof *colours ? colours[colour] : "unknown");
+    printf(LABEL "%s", "colour", cli_colour_name(image->colour));
     if (image->icc)
         printf(" of %zu bytes", image->icc_bytes);
     if (info->palette_entries)
@@ -99,25 +98,22 @@ static void print_precincts(const l2k_info *info)
 
 static void print_style(uint32_t style)
 {
-    const char *const names[] = {"bypass", "reset", "termall", "vsc", "pterm", "segsym"};
-    for (uint32_t i = 0; i < 6; i++)
-        if (style >> i & 1)
-            printf(", %s", names[i]);
+    for (uint32_t bit = 0; bit < CLI_NUM_STYLES; bit++)
+        if (style >> bit & 1)
+            printf(", %s", cli_style_name(bit));
 }
 
 static void print_coding(const l2k_info *info)
 {
-    const char *const orders[] = {"LRCP", "RLCP", "RPCL", "PCRL", "CPRL"};
     const bool reversible = info->wavelet == L2K_WAVELET_5_3;
-    uint32_t order = (uint32_t)info->progression;
     printf(LABEL "%s, %u level%s\n", "wavelet", reversible ? "5/3 (reversible)" : "9/7 (irreversible)", info->levels,
            plural(info->levels));
-    printf(LABEL "%s\n", "component transform", !info->component_transform ? "none" : reversible ? "RCT" : "ICT");
+    printf(LABEL "%s\n", "component transform", cli_component_transform_name(info));
     printf(LABEL "%u x %u", "code-blocks", info->block_width, info->block_height);
     print_style(info->style);
     putchar('\n');
     print_precincts(info);
-    printf(LABEL "%s\n", "progression", order < 5 ? orders[order] : "unknown");
+    printf(LABEL "%s\n", "progression", cli_progression_name(info->progression));
     printf(LABEL "%u\n", "layers", info->num_layers);
     printf(LABEL "%u\n", "guard bits", info->guard_bits);
     printf(LABEL "%s%s%s\n", "packet markers", info->sop ? "SOP" : "", info->sop && info->eph ? ", " : "",
@@ -155,56 +151,64 @@ static void print_boxes(const l2k_decoder *decoder)
     }
 }
 
-static bool print_info(const char *path)
+static void print_text(const char *name, const l2k_info *info, const l2k_decoder *decoder)
+{
+    printf(LABEL "%s\n", "file", name);
+    print_image(info);
+    print_coding(info);
+    print_comment(info->comment);
+    print_boxes(decoder);
+}
+
+static bool print_info(const char *path, bool json)
 {
     cli_source source;
     l2k_info info;
     if (!cli_source_open(&source, path, false, false))
         return false;
     l2k_status status = l2k_decoder_info(source.decoder, &info);
-    if (status == L2K_OK) {
-        printf(LABEL "%s\n", "file", source.messages.subject);
-        print_image(&info);
-        print_coding(&info);
-        print_comment(info.comment);
-        print_boxes(source.decoder);
-    } else {
+    if (status == L2K_OK)
+        (json ? cli_info_json : print_text)(source.messages.subject, &info, source.decoder);
+    else
         cli_messages_fail(&source.messages, status);
-    }
     cli_source_close(&source);
     return status == L2K_OK;
 }
 
-static int print_devices(void)
+static void print_devices(void)
 {
-    static const struct {
-        const char *name;
-        l2k_backend backend;
-    } backends[] = {{"cpu", L2K_BACKEND_CPU}, {"cuda", L2K_BACKEND_CUDA}};
-    for (size_t i = 0; i < sizeof backends / sizeof *backends; i++) {
+    for (size_t i = 0; i < CLI_NUM_DEVICES; i++) {
         char text[256];
-        bool usable = l2k_backend_usable(backends[i].backend, text, sizeof text);
-        printf("%-5s %s: %s\n", backends[i].name, usable ? "usable" : "not usable", text);
+        bool usable = l2k_backend_usable(cli_devices[i].backend, text, sizeof text);
+        printf("%-5s %s: %s\n", cli_devices[i].name, usable ? "usable" : "not usable", text);
     }
-    return cli_finish_output();
+}
+
+static bool wrong_names(int names, bool devices)
+{
+    if (names == (devices ? 0 : 1))
+        return false;
+    cli_error("info", "%s; see lift2k info --help",
+              devices ? "--devices takes no file name" : "one file name is needed");
+    return true;
 }
 
 int cli_info(int count, char **arguments)
 {
     int kind;
-    bool devices = false;
+    bool devices = false, json = false;
     while ((kind = cli_next_option(count, arguments, ":h", table, "info")) != -1) {
         if (kind == 'h')
             return cli_print_help(cli_help_info);
-        if (kind != OPTION_DEVICES)
+        if (kind != OPTION_DEVICES && kind != OPTION_JSON)
             return CLI_EXIT_USAGE;
-        devices = true;
+        *(kind == OPTION_JSON ? &json : &devices) = true;
     }
-    if (devices)
-        return print_devices();
-    if (count - optind != 1) {
-        cli_error("info", "one file name is needed; see lift2k info --help");
+    if (wrong_names(count - optind, devices))
         return CLI_EXIT_USAGE;
-    }
-    return print_info(arguments[optind]) ? cli_finish_output() : CLI_EXIT_FAILURE;
+    if (devices)
+        (json ? cli_devices_json : print_devices)();
+    else if (!print_info(arguments[optind], json))
+        return CLI_EXIT_FAILURE;
+    return cli_finish_output();
 }

@@ -175,7 +175,7 @@ bool cli_parse_name(const char *option, const char *text, const cli_name *names,
 bool cli_two_names(int count, char **arguments, const char *command, const char **input, const char **output)
 {
     if (count - optind < 2)
-        return cli_error(command, "two file names are needed, input and output; see lift2k %s --help", command);
+        return cli_error(command, "two file names are needed; see lift2k %s --help", command);
     if (count - optind > 2)
         return cli_error(arguments[optind + 2], "one file name too many; see lift2k %s --help", command);
     *input = arguments[optind];

@@ -3,8 +3,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "cli/file.h"
-
 static ptrdiff_t on_read(void *user, void *buffer, size_t bytes)
 {
     cli_input *input = user;
@@ -23,28 +21,43 @@ static l2k_status open_input(cli_source *source, cli_input *input)
     return l2k_decoder_open(source->decoder, &stream);
 }
 
-bool cli_source_open(cli_source *source, const char *path, bool quiet, bool strict)
+bool cli_source_read(cli_source *source, cli_input *input, bool quiet, bool strict)
 {
-    cli_input input;
-    if (!cli_input_open(&input, path))
-        return false;
     memset(source, 0, sizeof *source);
-    cli_messages_init(&source->messages, input.name, quiet);
+    cli_messages_init(&source->messages, input->name, quiet);
     l2k_hooks hooks = cli_messages_hooks(&source->messages);
     source->decoder = l2k_decoder_new(&hooks);
     l2k_status status =
         source->decoder ? l2k_decoder_set(source->decoder, L2K_DECODER_STRICT, strict) : L2K_ERROR_MEMORY;
     if (status == L2K_OK)
-        status = open_input(source, &input);
+        status = open_input(source, input);
     if (status != L2K_OK) {
-        if (cli_input_failed(&input))
-            cli_input_ended(&input); /* errno knows better than the library why reading failed */
+        if (cli_input_failed(input))
+            cli_input_ended(input); /* errno knows better than the library why reading failed */
         else
             cli_messages_fail(&source->messages, status);
         cli_source_close(source);
     }
-    cli_input_close(&input);
     return status == L2K_OK;
+}
+
+bool cli_source_open(cli_source *source, const char *path, bool quiet, bool strict)
+{
+    cli_input input;
+    if (!cli_input_open(&input, path))
+        return false;
+    bool done = cli_source_read(source, &input, quiet, strict);
+    cli_input_close(&input);
+    return done;
+}
+
+bool cli_source_decode(cli_source *source, cli_picture *picture, cli_layout layout)
+{
+    if (!cli_picture_allocate(picture, layout, source->messages.subject))
+        return false;
+    l2k_status status = l2k_decoder_decode(source->decoder, picture->planes);
+    source->incomplete = status == L2K_INCOMPLETE;
+    return status == L2K_OK || source->incomplete || cli_messages_fail(&source->messages, status);
 }
 
 void cli_source_close(cli_source *source)

@@ -2,6 +2,8 @@
 #ifndef L2K_CLI_SOURCE_H
 #define L2K_CLI_SOURCE_H
 
+#include "cli/file.h"
+#include "cli/picture.h"
 #include "cli/report.h"
 #include "lift2k/lift2k.h"
 
@@ -16,6 +18,14 @@ typedef struct cli_source {
 /* Opens `path`, or reads all of standard input for "-". The source must not be moved until it is closed.
  * `strict` takes no file that ends early. */
 bool cli_source_open(cli_source *source, const char *path, bool quiet, bool strict);
+
+/* The same from an input that is open already, and that the source no longer needs afterwards. */
+bool cli_source_read(cli_source *source, cli_input *input, bool quiet, bool strict);
+
+/* Takes memory for the picture, which has its shape, and decodes. Incomplete samples are samples: source->incomplete
+ * tells. */
+bool cli_source_decode(cli_source *source, cli_picture *picture, cli_layout layout);
+
 void cli_source_close(cli_source *source);
 
 #endif

@@ -7,9 +7,9 @@
 #include "codec/header_parser.h"
 #include "codec/jp2_boxes.h"
 
-l2k_status l2k_jp2_read_image_header(l2k_jp2 *jp2, l2k_span s)
+l2k_status l2k_jp2_read_image_header(l2k_jp2 *jp2, l2k_box_bytes s)
 {
-    if (l2k_span_length(s) != 14)
+    if (l2k_box_length(s) != 14)
         return l2k_jp2_wrong(jp2, "ihdr", "its length is not 14");
     if (s.data[11] != 7)
         return l2k_fail(jp2->context, L2K_ERROR_UNSUPPORTED, "box 'ihdr': compression type %u", s.data[11]);
@@ -37,9 +37,9 @@ static l2k_colour colour_of(uint32_t enumerated)
 }
 
 /* The EP field of CIELab: range and offset of L*, a* and b* in turn, then the illuminant. */
-static void read_lab(l2k_jp2 *jp2, l2k_span s)
+static void read_lab(l2k_jp2 *jp2, l2k_box_bytes s)
 {
-    if (l2k_span_length(s) < 28)
+    if (l2k_box_length(s) < 28)
         return; /* the defaults */
     for (int i = 0; i < 3; i++) {
         jp2->lab.range[i] = l2k_get_be(s.data + 8 * i, 4);
@@ -49,34 +49,34 @@ static void read_lab(l2k_jp2 *jp2, l2k_span s)
 }
 
 /* The first colour specification that can be used counts (I.5.3.3). */
-l2k_status l2k_jp2_read_colour(l2k_jp2 *jp2, l2k_span s)
+l2k_status l2k_jp2_read_colour(l2k_jp2 *jp2, l2k_box_bytes s)
 {
-    if (l2k_span_length(s) < 3)
+    if (l2k_box_length(s) < 3)
         return l2k_jp2_wrong(jp2, "colr", "too short");
     if (jp2->colour != L2K_COLOUR_UNKNOWN)
         return L2K_OK;
-    if (s.data[0] == 1 && l2k_span_length(s) >= 7) {
+    if (s.data[0] == 1 && l2k_box_length(s) >= 7) {
         uint32_t enumerated = l2k_get_be(s.data + 3, 4);
         jp2->colour = colour_of(enumerated);
         if (jp2->colour == L2K_COLOUR_UNKNOWN)
             l2k_warn(jp2->context, "box 'colr': colour space %u is not known; samples are given as they are",
                      enumerated);
         if (jp2->colour == L2K_COLOUR_CIELAB)
-            read_lab(jp2, (l2k_span){s.data + 7, s.end});
-    } else if ((s.data[0] == 2 || s.data[0] == 3) && l2k_span_length(s) > 3) {
+            read_lab(jp2, (l2k_box_bytes){s.data + 7, s.end});
+    } else if ((s.data[0] == 2 || s.data[0] == 3) && l2k_box_length(s) > 3) {
         jp2->colour = L2K_COLOUR_ICC;
         jp2->icc = s.data + 3;
-        jp2->icc_bytes = l2k_span_length(s) - 3;
+        jp2->icc_bytes = l2k_box_length(s) - 3;
     }
     return L2K_OK;
 }
 
-l2k_status l2k_jp2_read_definitions(l2k_jp2 *jp2, l2k_span s)
+l2k_status l2k_jp2_read_definitions(l2k_jp2 *jp2, l2k_box_bytes s)
 {
     if (jp2->definitions)
         return l2k_jp2_wrong(jp2, "cdef", "a second one");
-    size_t count = l2k_span_length(s) >= 2 ? l2k_get_be(s.data, 2) : 0;
-    if (count == 0 || l2k_span_length(s) < 2 + 6 * count)
+    size_t count = l2k_box_length(s) >= 2 ? l2k_get_be(s.data, 2) : 0;
+    if (count == 0 || l2k_box_length(s) < 2 + 6 * count)
         return l2k_jp2_wrong(jp2, "cdef", "an impossible length");
     jp2->definitions = l2k_allocate(jp2->context, count, sizeof *jp2->definitions);
     if (!jp2->definitions)
@@ -92,9 +92,9 @@ l2k_status l2k_jp2_read_definitions(l2k_jp2 *jp2, l2k_span s)
 
 /* resc or resd: vertical, then horizontal, as a fraction times a power of ten (I.5.3.7). The capture resolution wins.
  */
-l2k_status l2k_jp2_read_density(l2k_jp2 *jp2, l2k_span s, bool capture)
+l2k_status l2k_jp2_read_density(l2k_jp2 *jp2, l2k_box_bytes s, bool capture)
 {
-    if (l2k_span_length(s) != 10)
+    if (l2k_box_length(s) != 10)
         return l2k_jp2_wrong(jp2, capture ? "resc" : "resd", "its length is not 10");
     const uint8_t *d = s.data;
     double denominator_y = l2k_get_be(d + 2, 2), denominator_x = l2k_get_be(d + 6, 2);

@@ -15,18 +15,18 @@ static unsigned value_bytes(const l2k_palette *p, uint32_t column)
 }
 
 /* NE, NPC and the Bi; *s is left with the values. */
-static l2k_status read_columns(l2k_jp2 *jp2, l2k_span *s)
+static l2k_status read_columns(l2k_jp2 *jp2, l2k_box_bytes *s)
 {
     l2k_palette *p = &jp2->palette;
     size_t row_bytes = 0;
-    if (l2k_span_length(*s) < 3)
+    if (l2k_box_length(*s) < 3)
         return l2k_jp2_wrong(jp2, "pclr", "too short");
     p->num_entries = l2k_get_be(s->data, 2);
     p->num_columns = s->data[2];
     if (p->num_entries == 0 || p->num_entries > MOST_ENTRIES || p->num_columns == 0)
         return l2k_jp2_wrong(jp2, "pclr", "an impossible size");
     s->data += 3;
-    if (l2k_span_length(*s) < p->num_columns)
+    if (l2k_box_length(*s) < p->num_columns)
         return l2k_jp2_wrong(jp2, "pclr", "too short");
     for (uint32_t i = 0; i < p->num_columns; i++, s->data++) {
         p->precision[i] = (uint8_t)((*s->data & 0x7F) + 1);
@@ -35,7 +35,7 @@ static l2k_status read_columns(l2k_jp2 *jp2, l2k_span *s)
             return l2k_fail(jp2->context, L2K_ERROR_UNSUPPORTED, "box 'pclr': %u bits", p->precision[i]);
         row_bytes += value_bytes(p, i);
     }
-    if (l2k_span_length(*s) < row_bytes * p->num_entries)
+    if (l2k_box_length(*s) < row_bytes * p->num_entries)
         return l2k_jp2_wrong(jp2, "pclr", "too short");
     return L2K_OK;
 }
@@ -87,7 +87,7 @@ static l2k_status widen_columns(l2k_jp2 *jp2)
     return L2K_OK;
 }
 
-l2k_status l2k_jp2_read_palette(l2k_jp2 *jp2, l2k_span s)
+l2k_status l2k_jp2_read_palette(l2k_jp2 *jp2, l2k_box_bytes s)
 {
     l2k_palette *p = &jp2->palette;
     if (p->values)
@@ -100,13 +100,13 @@ l2k_status l2k_jp2_read_palette(l2k_jp2 *jp2, l2k_span s)
     return widen_columns(jp2);
 }
 
-l2k_status l2k_jp2_read_channel_map(l2k_jp2 *jp2, l2k_span s)
+l2k_status l2k_jp2_read_channel_map(l2k_jp2 *jp2, l2k_box_bytes s)
 {
     if (jp2->channels)
         return l2k_jp2_wrong(jp2, "cmap", "a second one");
-    if (l2k_span_length(s) == 0 || l2k_span_length(s) % 4)
+    if (l2k_box_length(s) == 0 || l2k_box_length(s) % 4)
         return l2k_jp2_wrong(jp2, "cmap", "an impossible length");
-    jp2->num_channels = l2k_span_length(s) / 4;
+    jp2->num_channels = l2k_box_length(s) / 4;
     jp2->channels = l2k_allocate(jp2->context, jp2->num_channels, sizeof *jp2->channels);
     if (!jp2->channels)
         return l2k_jp2_out_of_memory(jp2);

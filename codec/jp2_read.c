@@ -6,29 +6,11 @@
 #include "codec/header_parser.h"
 #include "codec/jp2_boxes.h"
 
-l2k_status l2k_jp2_wrong(const l2k_jp2 *jp2, const char *box, const char *what)
-{
-    return l2k_fail(jp2->context, L2K_ERROR_CORRUPT, "box '%s': %s", box, what);
-}
-
-l2k_status l2k_jp2_tolerate(const l2k_jp2 *jp2, const char *box, const char *what)
-{
-    if (jp2->strict)
-        return l2k_jp2_wrong(jp2, box, what);
-    l2k_warn(jp2->context, "box '%s': %s", box, what);
-    return L2K_OK;
-}
-
-l2k_status l2k_jp2_out_of_memory(const l2k_jp2 *jp2)
-{
-    return l2k_fail(jp2->context, L2K_ERROR_MEMORY, "out of memory for the boxes of a JP2 file");
-}
-
 /* ---- The box structure (I.4) --------------------------------------------------------------------------------- */
 
 typedef struct box {
     uint32_t type;
-    l2k_span content;
+    l2k_box_bytes content;
     const uint8_t *start;
 } box;
 
@@ -95,7 +77,7 @@ static l2k_status next_box(const l2k_jp2 *jp2, const uint8_t **at, const uint8_t
     return L2K_OK;
 }
 
-static l2k_status read_superbox(l2k_jp2 *jp2, const uint8_t *file, l2k_span content, uint32_t depth);
+static l2k_status read_superbox(l2k_jp2 *jp2, const uint8_t *file, l2k_box_bytes content, uint32_t depth);
 
 static l2k_status read_inner_box(l2k_jp2 *jp2, const uint8_t *file, const box *b, uint32_t depth)
 {
@@ -123,7 +105,7 @@ static l2k_status read_inner_box(l2k_jp2 *jp2, const uint8_t *file, const box *b
 }
 
 /* The header box (depth 1), or the resolution box inside it (2). Boxes are taken in any order. */
-static l2k_status read_superbox(l2k_jp2 *jp2, const uint8_t *file, l2k_span content, uint32_t depth)
+static l2k_status read_superbox(l2k_jp2 *jp2, const uint8_t *file, l2k_box_bytes content, uint32_t depth)
 {
     const uint8_t *at = content.data;
     while (at < content.end) {
@@ -176,7 +158,7 @@ static l2k_status take_box(l2k_jp2 *jp2, const uint8_t *file, const box *b, bool
     }
     if (b->type == L2K_BOX('j', 'p', '2', 'c') && jp2->codestream_bytes == 0) {
         jp2->codestream_at = (size_t)(b->content.data - file);
-        jp2->codestream_bytes = l2k_span_length(b->content);
+        jp2->codestream_bytes = l2k_box_length(b->content);
         return L2K_OK;
     }
     return *header ? read_outer_box(jp2, file, b) : L2K_OK;

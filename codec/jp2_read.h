@@ -5,11 +5,11 @@
 #include "codec/jp2.h"
 
 /* The content of a box. */
-typedef struct l2k_span {
+typedef struct l2k_box_bytes {
     const uint8_t *data, *end;
-} l2k_span;
+} l2k_box_bytes;
 
-static inline size_t l2k_span_length(l2k_span s)
+static inline size_t l2k_box_length(l2k_box_bytes s)
 {
     return (size_t)(s.end - s.data);
 }
@@ -22,11 +22,11 @@ l2k_status l2k_jp2_tolerate(const l2k_jp2 *jp2, const char *box, const char *wha
 
 l2k_status l2k_jp2_out_of_memory(const l2k_jp2 *jp2);
 
-l2k_status l2k_jp2_read_image_header(l2k_jp2 *jp2, l2k_span s);
-l2k_status l2k_jp2_read_colour(l2k_jp2 *jp2, l2k_span s);
-l2k_status l2k_jp2_read_palette(l2k_jp2 *jp2, l2k_span s);
-l2k_status l2k_jp2_read_channel_map(l2k_jp2 *jp2, l2k_span s);
-l2k_status l2k_jp2_read_definitions(l2k_jp2 *jp2, l2k_span s);
-l2k_status l2k_jp2_read_density(l2k_jp2 *jp2, l2k_span s, bool capture);
+l2k_status l2k_jp2_read_image_header(l2k_jp2 *jp2, l2k_box_bytes s);
+l2k_status l2k_jp2_read_colour(l2k_jp2 *jp2, l2k_box_bytes s);
+l2k_status l2k_jp2_read_palette(l2k_jp2 *jp2, l2k_box_bytes s);
+l2k_status l2k_jp2_read_channel_map(l2k_jp2 *jp2, l2k_box_bytes s);
+l2k_status l2k_jp2_read_definitions(l2k_jp2 *jp2, l2k_box_bytes s);
+l2k_status l2k_jp2_read_density(l2k_jp2 *jp2, l2k_box_bytes s, bool capture);
 
 #endif

@@ -4,55 +4,7 @@
 lift2k=$1
 make_stream=$2
 data=$3
-work=$(mktemp -d) || exit 2
-trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
-cd "$work" || exit 2
-checks=0
-failures=0
-
-fault() {
-    failures=$((failures + 1))
-    echo "FAILED: $*"
-}
-
-check() { # check NAME CONDITION-COMMAND...
-    local name=$1
-    shift
-    checks=$((checks + 1))
-    "$@" >check.log 2>&1 || { fault "$name: $*"; head -5 check.log; }
-}
-
-runs() { # runs NAME ARGUMENTS...: works and says nothing on standard error but notes
-    local name=$1 status
-    shift
-    checks=$((checks + 1))
-    "$lift2k" "$@" >out.log 2>err.log </dev/null
-    status=$?
-    [ $status -eq 0 ] || { fault "$name: status $status from: $*"; head -5 err.log; }
-}
-
-# refuses NAME OUTPUT PATTERN ARGUMENTS...: fails, with one line that names the command and matches PATTERN, and leaves no
-# OUTPUT (or the one that was there) nor anything else behind.
-refuses() {
-    local name=$1 output=$2 pattern=$3 status before after
-    shift 3
-    checks=$((checks + 1))
-    before=$(ls -A)
-    "$lift2k" "$@" >out.log 2>err.log </dev/null
-    status=$?
-    after=$(ls -A)
-    if [ $status -eq 0 ] || [ $status -ge 126 ]; then fault "$name: status $status from: $*"; fi
-    [ "$(wc -l <err.log)" -eq 1 ] || { fault "$name: not one line from: $*"; head -5 err.log; }
-    grep -q '^lift2k: ' err.log || { fault "$name: the line does not start with lift2k:"; head -1 err.log; }
-    grep -qiE -- "$pattern" err.log || { fault "$name: the line does not say '$pattern'"; head -1 err.log; }
-    [ ! -s out.log ] || fault "$name: something on standard output"
-    [ "$before" = "$after" ] || fault "$name: files left behind: $(comm -13 <(echo "$before") <(echo "$after"))"
-    [ -z "$output" ] || [ ! -e "$output" ] || fault "$name: $output exists"
-}
-
-: >out.log
-: >err.log
-: >check.log
+. "$(dirname "$0")/cli_support.sh"
 
 # ---- Pictures to work on ----
 
@@ -497,7 +449,7 @@ check "encode reads before it writes" cmp self.jp2 small.jp2
 
 # ---- Help ----
 
-for verb in "" encode decode info; do
+for verb in "" encode decode info compare; do
     checks=$((checks + 1))
     "$lift2k" $verb --help >out.log 2>err.log || fault "$verb --help: status"
     [ -s out.log ] && [ ! -s err.log ] || fault "$verb --help: not on standard output"
@@ -513,5 +465,4 @@ check "version" sh -c "'$lift2k' --version | grep -qE '^lift2k [0-9]+\.[0-9]+\.[
 check "info names the size" sh -c "'$lift2k' info small.jp2 | grep -q 63"
 check "quiet" sh -c "! '$lift2k' encode rgb.ppm q.jp2 --quiet 2>&1 | grep -q ."
 
-echo "$checks checks, $failures failed"
-[ "$failures" -eq 0 ]
+finish

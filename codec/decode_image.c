@@ -1,0 +1,124 @@
+/* Decoding an image: its tiles into the caller's planes, through the palette where there is one. */
+#include "codec/decoder.h"
+
+#include "base/memory.h"
+#include "base/sample.h"
+
+/* How many outputs take component c, and whether one of them needs it changed. */
+static bool decodes_in_place(const l2k_decoder *decoder, uint32_t c)
+{
+    unsigned users = 0;
+    for (uint32_t k = 0; k < l2k_decoder_num_outputs(decoder); k++) {
+        l2k_output output = l2k_decoder_output(decoder, k);
+        if (output.source != c)
+            continue;
+        users++;
+        if (output.through_palette)
+            return false;
+    }
+    return users == 1;
+}
+
+/* Copies a decoded component into an output, through the palette where there is one. An index beyond the palette takes
+ * its last entry. */
+static void fill_output(const l2k_decoder *decoder, l2k_output output, const int32_t *samples, uint32_t width,
+                        uint32_t height, const l2k_plane *plane)
+{
+    const l2k_palette *palette = &decoder->jp2.palette;
+    for (uint32_t y = 0; y < height; y++)
+        for (uint32_t x = 0; x < width; x++) {
+            int32_t value = samples[(size_t)y * width + x];
+            if (output.through_palette) {
+                uint32_t index = value < 0 ? 0 : l2k_min_u32((uint32_t)value, palette->num_entries - 1);
+                value = palette->values[index * palette->num_columns + output.column];
+            }
+            l2k_sample_store(plane, x, y, value);
+        }
+}
+
+typedef struct output_job {
+    l2k_decoder *decoder;
+    l2k_rect area;
+    const l2k_plane *outputs; /* the caller's */
+    l2k_plane *sources;       /* per codestream component */
+    bool *owned;
+} output_job;
+
+static l2k_status check_plane(const output_job *job, uint32_t k)
+{
+    const l2k_component *component = &job->decoder->components[k];
+    if (!l2k_sample_type_holds(job->outputs[k].type, component->precision, component->is_signed))
+        return l2k_fail(&job->decoder->context, L2K_ERROR_ARGUMENT, "the sample type of plane %u cannot hold %u bits",
+                        k, component->precision);
+    return L2K_OK;
+}
+
+/* Memory of its own for a component that no single output takes as it is. */
+static l2k_status own_source(output_job *job, uint32_t c)
+{
+    const l2k_context *context = &job->decoder->context;
+    l2k_rect area = l2k_decoder_component_area(job->decoder, job->area, c);
+    size_t row = l2k_rect_width(area) * sizeof(int32_t);
+    job->sources[c] =
+        (l2k_plane){l2k_allocate(context, l2k_rect_height(area), row), (ptrdiff_t)row, sizeof(int32_t), L2K_SAMPLE_S32};
+    job->owned[c] = true;
+    if (!job->sources[c].data)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for component %u", c);
+    return L2K_OK;
+}
+
+static l2k_status prepare_sources(output_job *job)
+{
+    const l2k_decoder *decoder = job->decoder;
+    for (uint32_t k = 0; k < l2k_decoder_num_outputs(decoder); k++) {
+        uint32_t c = l2k_decoder_output(decoder, k).source;
+        L2K_TRY(check_plane(job, k));
+        if (decodes_in_place(decoder, c))
+            job->sources[c] = job->outputs[k];
+    }
+    uint32_t only = l2k_decoder_only_component(decoder);
+    for (uint32_t c = 0; only == UINT32_MAX && c < decoder->codestream.siz.num_components; c++)
+        if (!job->sources[c].data)
+            L2K_TRY(own_source(job, c));
+    return L2K_OK;
+}
+
+static l2k_status decode_outputs(output_job *job)
+{
+    l2k_decoder *decoder = job->decoder;
+    uint32_t count = l2k_decoder_num_outputs(decoder);
+    L2K_TRY(prepare_sources(job));
+    L2K_TRY(l2k_decode_tiles(decoder, job->area, job->sources));
+    for (uint32_t k = 0; k < count; k++) {
+        l2k_output output = l2k_decoder_output(decoder, k);
+        if (job->owned[output.source])
+            fill_output(decoder, output, job->sources[output.source].data, decoder->components[k].width,
+                        decoder->components[k].height, &job->outputs[k]);
+    }
+    return L2K_OK;
+}
+
+l2k_status l2k_decoder_decode(l2k_decoder *decoder, const l2k_plane *planes)
+{
+    const l2k_context *context = &decoder->context;
+    l2k_image image;
+    L2K_TRY(l2k_decoder_image(decoder, &image));
+    if (!planes)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "no planes to decode into");
+    uint32_t count = decoder->codestream.siz.num_components;
+    decoder->context.threads = l2k_thread_count((unsigned)decoder->options[L2K_DECODER_THREADS]);
+    l2k_choice_start(&decoder->choice, decoder->options[L2K_DECODER_GPU_MIN_SAMPLES]);
+    output_job job = {.decoder = decoder, .area = {image.x0, image.y0, image.x1, image.y1}, .outputs = planes};
+    job.sources = l2k_allocate_zeroed(context, count, sizeof *job.sources);
+    job.owned = l2k_allocate_zeroed(context, count, sizeof *job.owned);
+    decoder->incomplete = decoder->fewer_told = decoder->beyond_told = false;
+    decoder->packets_kept = decoder->blocks_decoded = 0;
+    l2k_status status = job.sources && job.owned ? decode_outputs(&job)
+                                                 : l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for planes");
+    for (uint32_t c = 0; job.sources && job.owned && c < count; c++)
+        if (job.owned[c])
+            l2k_release(context, job.sources[c].data);
+    l2k_release(context, job.sources);
+    l2k_release(context, job.owned);
+    return status == L2K_OK && decoder->incomplete ? L2K_INCOMPLETE : status;
+}

@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# `lift2k info --json`. Arguments: the lift2k binary, the make_stream helper, the folder with the pictures. Python, where
+# there is one, says whether it is JSON.
+lift2k=$1
+make_stream=$2
+data=$3
+. "$(dirname "$0")/cli_support.sh"
+
+python=$(command -v python3)
+[ -n "$python" ] || echo "SKIPPED: no python3 here to check that the output is JSON"
+
+says() { # says NAME FILE EXPRESSION: true of the object, `j`
+    [ -n "$python" ] || return 0
+    check "$1" "$python" -c 'import json, sys
+j = json.load(open(sys.argv[1], encoding="utf-8"))
+value = eval(sys.argv[2])
+sys.exit(None if value is True else "%s of %s" % (value, j))' "$2" "$3"
+}
+
+describe() { # describe FILE: its description in info.json
+    runs "info --json $1" info --json "$1"
+    cp out.log info.json
+    [ -z "$python" ] || check "info --json $1 is JSON" "$python" -m json.tool info.json
+    check "info --json $1 says nothing on standard error" test ! -s err.log
+}
+
+runs "colour" encode "$data/chelsea.png" colour.jp2 -I -r 20,5 -c 128,64 -t 200,150 -d 3,5 --style bypass,vsc --sop --quiet
+describe colour.jp2
+says "names" info.json 'j["file"] == "colour.jp2" and j["format"] == "JP2"'
+says "area" info.json 'j["image"] == {"x0": 3, "y0": 5, "width": 451, "height": 300}'
+says "components" info.json 'len(j["components"]) == 3 and j["components"][2] == {"width": 451, "height": 300,
+"precision": 8, "signed": False, "dx": 1, "dy": 1, "channel": "colour", "association": 3}'
+says "colour" info.json 'j["colour"] == "ICC profile" and j["icc_bytes"] == 3144 and j["palette_entries"] == 0'
+says "density" info.json 'j["density"] == {"x": 2835, "y": 2835}'
+says "tiles" info.json 'j["tiles"] == {"x0": 0, "y0": 0, "width": 200, "height": 150, "across": 3, "down": 3,
+"tile_parts": 9}'
+says "coding" info.json '[j[k] for k in ("wavelet", "reversible", "levels", "component_transform", "progression", "layers",
+"guard_bits", "sop", "eph")] == ["9/7", False, 5, "ICT", "LRCP", 2, 2, True, False]'
+says "code-blocks" info.json 'j["code_blocks"] == {"width": 64, "height": 64, "style": ["bypass", "vsc"]}'
+says "precincts" info.json 'len(j["precincts"]) == 6 and j["precincts"][5] == {"width": 128, "height": 64}'
+says "comment" info.json 'j["comment"].startswith("Created by lift2k")'
+says "boxes" info.json '[(b["type"], b["depth"]) for b in j["boxes"]] == [("jP  ", 0), ("ftyp", 0), ("jp2h", 0),
+("ihdr", 1), ("colr", 1), ("res ", 1), ("resc", 2), ("jp2c", 0)]'
+says "the last box ends with the file" info.json "j['boxes'][-1]['offset'] + j['boxes'][-1]['bytes'] == \
+$(stat -c %s colour.jp2) and j['codestream_bytes'] + 8 == j['boxes'][-1]['bytes']"
+
+runs "gray" encode "$data/camera.png" gray.j2k --levels 0 --quiet
+describe gray.j2k
+says "codestream" info.json '[j[k] for k in ("format", "wavelet", "reversible", "levels", "component_transform", "density",
+"precincts", "boxes")] == ["codestream", "5/3", True, 0, "none", None, None, []]'
+says "no channels in a codestream" info.json 'sorted(j["components"][0]) == ["dx", "dy", "height", "precision", "signed",
+"width"]'
+says "no code-block styles" info.json 'j["code_blocks"]["style"] == []'
+
+# Strings that need care: quotes, a line break and bytes that are no UTF-8 in a name; all of Latin-1 in a comment.
+name=$'q"b\\s\nl\tt\303\251\377\300\200.j2k'
+cp gray.j2k "$name"
+describe "$name"
+says "file name" info.json 'j["file"] == "q\"b\\s\nl\tt\u00e9\ufffd\ufffd\ufffd.j2k"'
+# The helper's marker segment comes before the encoder's own comment.
+"$make_stream" gray.j2k comment.j2k main ff64 0001225c0a1b7f80a0e9ff
+describe comment.j2k
+says "comment" info.json 'j["comment"] == "\"\\\n\x1b\x7f\x80\xa0\xe9\xff"'
+check "from a pipe" sh -c "cat gray.j2k | '$lift2k' info --json - | grep -q '\"file\": \"standard input\"'"
+
+runs "devices" info --json --devices
+cp out.log info.json
+says "devices" info.json '[b["name"] for b in j["backends"]] == ["cpu", "cuda"] and j["backends"][0]["usable"] is True'
+check "the help has every key" sh -c "'$lift2k' info --json colour.jp2 | sed -n 's/^  \"\\([a-z_0-9]*\\)\":.*/\\1/p' |
+    { count=0; while read -r key; do '$lift2k' info --help | grep -qw \"\$key\" || exit 1; count=\$((count + 1)); done
+    test \$count -eq 24; }"
+
+refuses "no JPEG 2000" "" "camera.png" info --json "$data/camera.png"
+refuses "a missing file" "" "missing.jp2" info --json missing.jp2
+refuses "no name" "" "file name" info --json
+refuses "a name too much" "" "devices" info --devices gray.j2k
+
+finish
