@@ -28,6 +28,17 @@ void *l2k_allocate_zeroed(const l2k_context *context, size_t count, size_t size)
     return block;
 }
 
+void *l2k_enlarge(const l2k_context *context, void *old, size_t used, size_t count, size_t size)
+{
+    void *block = l2k_allocate(context, count, size);
+    if (!block)
+        return NULL;
+    if (used)
+        memcpy(block, old, used * size);
+    l2k_release(context, old);
+    return block;
+}
+
 void l2k_release(const l2k_context *context, void *block)
 {
     if (!block)

@@ -14,7 +14,11 @@ void *l2k_allocate(const l2k_context *context, size_t count, size_t size);
 /* The same, filled with 0. */
 void *l2k_allocate_zeroed(const l2k_context *context, size_t count, size_t size);
 
-/* Frees what the two above gave; NULL is allowed. */
+/* A block of count * size bytes that begins with the first `used` elements of `old`, which is released; NULL, and `old`
+ * as it was, where the above would be NULL. `old` may be NULL if none is used. */
+void *l2k_enlarge(const l2k_context *context, void *old, size_t used, size_t count, size_t size);
+
+/* Frees what these gave; NULL is allowed. */
 void l2k_release(const l2k_context *context, void *block);
 
 /* Many small blocks that are freed together. Not for use by two threads at once. Zero-initialise before use. */

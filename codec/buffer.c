@@ -17,14 +17,12 @@ bool l2k_buffer_grow(l2k_buffer *buffer, size_t bytes)
     if (bytes <= buffer->capacity - buffer->size)
         return true;
     size_t capacity = buffer->size + buffer->size / 2 + bytes + 4096;
-    uint8_t *data = capacity > buffer->size ? l2k_allocate(buffer->context, capacity, 1) : NULL;
+    uint8_t *data =
+        capacity > buffer->size ? l2k_enlarge(buffer->context, buffer->data, buffer->size, capacity, 1) : NULL;
     if (!data) {
         buffer->failed = true;
         return false;
     }
-    if (buffer->size)
-        memcpy(data, buffer->data, buffer->size);
-    l2k_release(buffer->context, buffer->data);
     buffer->data = data;
     buffer->capacity = capacity;
     return true;

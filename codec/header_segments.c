@@ -1,8 +1,6 @@
 /* RGN, POC, PPM and PPT: what changes the meaning or the place of packets. */
 #include "codec/header_segments.h"
 
-#include <string.h>
-
 #include "base/memory.h"
 
 /* A.6.3; Srgn 0, the max-shift method of Annex H, is all that Part 1 has. */
@@ -44,12 +42,10 @@ static l2k_status grow_changes(const l2k_header_state *state, size_t more)
 {
     l2k_tile_coding *coding = state->coding;
     size_t count = coding->num_changes + more;
-    l2k_progression_change *changes = l2k_allocate(state->context, count, sizeof *changes);
+    l2k_progression_change *changes =
+        l2k_enlarge(state->context, coding->changes, coding->num_changes, count, sizeof *changes);
     if (!changes)
         return l2k_fail(state->context, L2K_ERROR_MEMORY, "out of memory for %zu progression changes", count);
-    if (coding->num_changes)
-        memcpy(changes, coding->changes, coding->num_changes * sizeof *changes);
-    l2k_release(state->context, coding->changes);
     coding->changes = changes;
     return L2K_OK;
 }

@@ -18,12 +18,9 @@ static l2k_status add_box(l2k_jp2 *jp2, const uint8_t *file, const box *b, uint3
 {
     if (jp2->num_boxes == jp2->boxes_capacity) {
         size_t capacity = 2 * jp2->boxes_capacity + 16;
-        l2k_box *boxes = l2k_allocate(jp2->context, capacity, sizeof *boxes);
+        l2k_box *boxes = l2k_enlarge(jp2->context, jp2->boxes, jp2->num_boxes, capacity, sizeof *boxes);
         if (!boxes)
             return l2k_jp2_out_of_memory(jp2);
-        if (jp2->num_boxes)
-            memcpy(boxes, jp2->boxes, jp2->num_boxes * sizeof *boxes);
-        l2k_release(jp2->context, jp2->boxes);
         jp2->boxes = boxes;
         jp2->boxes_capacity = capacity;
     }

@@ -1,7 +1,5 @@
 #include "codec/t1.h"
 
-#include <string.h>
-
 #include "base/integer.h"
 #include "base/memory.h"
 
@@ -104,12 +102,9 @@ l2k_status l2k_t1_reserve(l2k_t1 *t1, size_t bytes)
     if (bytes <= t1->bytes_capacity)
         return L2K_OK;
     size_t capacity = bytes + bytes / 2;
-    uint8_t *grown = l2k_allocate(t1->context, capacity, 1);
+    uint8_t *grown = l2k_enlarge(t1->context, t1->bytes, t1->bytes_capacity, capacity, 1);
     if (!grown)
         return l2k_fail(t1->context, L2K_ERROR_MEMORY, "out of memory for %zu bytes of a code-block", bytes);
-    if (t1->bytes)
-        memcpy(grown, t1->bytes, t1->bytes_capacity);
-    l2k_release(t1->context, t1->bytes);
     t1->bytes = grown;
     t1->bytes_capacity = capacity;
     return L2K_OK;

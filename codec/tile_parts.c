@@ -1,8 +1,6 @@
 /* The walk along the tile-parts (A.4.2). */
 #include "codec/tile_parts.h"
 
-#include <string.h>
-
 #include "base/memory.h"
 #include "codec/header_parser.h"
 #include "codec/markers.h"
@@ -13,12 +11,9 @@ static l2k_status add_part(l2k_codestream *cs, l2k_tile_part_span span)
 {
     if (cs->num_parts == cs->parts_capacity) {
         size_t capacity = 2 * cs->parts_capacity + 16;
-        l2k_tile_part_span *parts = l2k_allocate(cs->context, capacity, sizeof *parts);
+        l2k_tile_part_span *parts = l2k_enlarge(cs->context, cs->parts, cs->num_parts, capacity, sizeof *parts);
         if (!parts)
             return l2k_fail(cs->context, L2K_ERROR_MEMORY, "out of memory for %zu tile-parts", capacity);
-        if (cs->num_parts)
-            memcpy(parts, cs->parts, cs->num_parts * sizeof *parts);
-        l2k_release(cs->context, cs->parts);
         cs->parts = parts;
         cs->parts_capacity = capacity;
     }

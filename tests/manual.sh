@@ -9,16 +9,7 @@ completion=$4/lift2k.bash
 zsh_completion=$4/lift2k.zsh
 header=$5
 export LC_ALL=C
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 2
-checks=0
-failures=0
-
-fault() {
-    failures=$((failures + 1))
-    echo "FAILED: $*"
-}
+. "$(dirname "$0")/cli_support.sh"
 
 same() { # same WHAT EXPECTED FOUND LEAST: files with a word in each line, at least LEAST of them
     checks=$((checks + 1))
@@ -106,5 +97,5 @@ if command -v man >/dev/null; then
         MANWIDTH=80 LC_ALL=C man --warnings -l "$page" 2>&1 >/dev/null | grep . && fault "man warns about $page"
     done
 fi
-echo "$checks checks, $failures failures"
-[ $failures -eq 0 ]
+
+finish

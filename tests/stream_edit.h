@@ -5,6 +5,7 @@
 #define L2K_TESTS_STREAM_EDIT_H
 
 #include "api_support.h"
+#include "codec/header_parser.h"
 
 enum { MOST_EDIT_PARTS = 64, MOST_EDIT_PACKETS = 4096 };
 
@@ -29,14 +30,6 @@ typedef struct edit {
     edit_packet packets[MOST_EDIT_PACKETS];
     size_t num_packets;
 } edit;
-
-static inline uint32_t edit_get(const uint8_t *at, unsigned bytes)
-{
-    uint32_t value = 0;
-    while (bytes-- > 0)
-        value = value << 8 | *at++;
-    return value;
-}
 
 static inline bool edit_at(const uint8_t *at, const uint8_t *end, unsigned code)
 {
@@ -66,10 +59,10 @@ static inline void edit_take_part(edit *e, const uint8_t *sot)
 {
     edit_part *part = &e->parts[e->num_parts++];
     assert_true(e->num_parts < MOST_EDIT_PARTS);
-    *part = (edit_part){.tile = edit_get(sot + 4, 2), .index = sot[10]};
-    const uint8_t *at = sot + 12, *end = sot + edit_get(sot + 6, 4);
+    *part = (edit_part){.tile = l2k_get_be(sot + 4, 2), .index = sot[10]};
+    const uint8_t *at = sot + 12, *end = sot + l2k_get_be(sot + 6, 4);
     while (!edit_at(at, end, 0x93))
-        at += 2 + edit_get(at + 2, 2);
+        at += 2 + l2k_get_be(at + 2, 2);
     edit_take_packets(e, part, at + 2, end);
 }
 
@@ -78,9 +71,9 @@ static inline void edit_open(edit *e, const memory_file *file)
     const uint8_t *at = file->data + 2;
     memset(e, 0, sizeof *e);
     while (!(at[0] == 0xFF && at[1] == 0x90))
-        at += 2 + edit_get(at + 2, 2);
+        at += 2 + l2k_get_be(at + 2, 2);
     e->main = (edit_bytes){file->data, (size_t)(at - file->data)};
-    for (; at[1] == 0x90; at += edit_get(at + 6, 4))
+    for (; at[1] == 0x90; at += l2k_get_be(at + 6, 4))
         edit_take_part(e, at);
     assert_int_equal(at[1], 0xD9);
 }

@@ -48,6 +48,15 @@ static void test_threshold(void **unused)
     assert_int_equal(l2k_choice_is_gpu(NULL, 1000), L2K_GPU_MIN_SAMPLES <= 1000);
 }
 
+static l2k_plan_component small_component(void)
+{
+    l2k_plan_component component;
+    memset(&component, 0, sizeof component);
+    component.rect = (l2k_rect){0, 0, 100, 10};
+    component.precision = 8;
+    return component;
+}
+
 /* One note for a run, however many plans it makes, and no second attempt. */
 static void test_fall_back(void **unused)
 {
@@ -71,10 +80,7 @@ static void test_fall_back(void **unused)
 static void test_cpu_alone(void **unused)
 {
     (void)unused;
-    l2k_plan_component component;
-    memset(&component, 0, sizeof component);
-    component.rect = (l2k_rect){0, 0, 100, 10};
-    component.precision = 8;
+    l2k_plan_component component = small_component();
     l2k_plan_spec spec = {.num_components = 1, .components = &component, .cpu_reason = "for a reason"};
     bool usable = l2k_backend_usable(L2K_BACKEND_CUDA, NULL, 0);
     static const l2k_backend backends[] = {L2K_BACKEND_CPU, L2K_BACKEND_AUTO, L2K_BACKEND_CUDA};
@@ -118,10 +124,7 @@ static void test_tell(void **unused)
 static void test_impossible_plan(void **unused)
 {
     (void)unused;
-    l2k_plan_component component;
-    memset(&component, 0, sizeof component);
-    component.rect = (l2k_rect){0, 0, 100, 10};
-    component.precision = 8;
+    l2k_plan_component component = small_component();
     l2k_plan_spec spec = {.num_components = 1, .components = &component, .component_transform = true};
     unsigned counts[3];
     l2k_choice choice;

@@ -169,7 +169,7 @@ static void test_sot(void **unused)
     size_t sot = 0;
     while (!edit_at(file.data + sot, file.data + file.size, 0x90))
         sot++;
-    assert_int_equal(edit_get(file.data + sot + 6, 3), 0); /* Psot has one byte */
+    assert_int_equal(l2k_get_be(file.data + sot + 6, 3), 0); /* Psot has one byte */
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         watch w;
         uint8_t *byte = file.data + sot + cases[i].at, kept = *byte;

@@ -63,10 +63,10 @@ static void test_region_reading(void **unused)
     while (!(mapped[at] == 0xFF && mapped[at + 1] == 0x90))
         at++;
     for (size_t bytes; mapped[at + 1] == 0x90; at += bytes) {
-        bytes = edit_get(mapped + at + 6, 4);
+        bytes = l2k_get_be(mapped + at + 6, 4);
         /* Pages that have nothing of SOT to SOD, nor of the next tile-part. */
         size_t first = (at + 14 + page - 1) / page * page, last = (at + bytes) / page * page;
-        if (edit_get(mapped + at + 4, 2) > 0 && last > first) {
+        if (l2k_get_be(mapped + at + 4, 2) > 0 && last > first) {
             assert_int_equal(mprotect(mapped + first, last - first, PROT_NONE), 0);
             closed += last - first;
         }

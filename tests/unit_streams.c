@@ -138,16 +138,16 @@ static memory_file other_levels(const edit *two, l2k_wavelet wavelet)
     memory_file out = memory_of(NULL, 0);
     const uint8_t *qcd = two->main.data + 2;
     while (!(qcd[0] == 0xFF && qcd[1] == 0x5C))
-        qcd += 2 + edit_get(qcd + 2, 2);
+        qcd += 2 + l2k_get_be(qcd + 2, 2);
     for (uint32_t c = 1; c < 3; c++) {
         edit_put(&out, 0xFF530009, 4);
         edit_put(&out, c << 8, 2);
         edit_put(&out, 0x02020200, 4); /* two levels, blocks of 16 x 16 */
         edit_put(&out, wavelet == L2K_WAVELET_5_3, 1);
         edit_put(&out, 0xFF5D, 2);
-        edit_put(&out, edit_get(qcd + 2, 2) + 1, 2);
+        edit_put(&out, l2k_get_be(qcd + 2, 2) + 1, 2);
         edit_put(&out, c, 1);
-        memory_write(&out, qcd + 4, edit_get(qcd + 2, 2) - 2);
+        memory_write(&out, qcd + 4, l2k_get_be(qcd + 2, 2) - 2);
     }
     return out;
 }
