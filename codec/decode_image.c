@@ -25,7 +25,7 @@ static void fill_output(const l2k_decoder *decoder, l2k_output output, const int
                         uint32_t height, const l2k_plane *plane)
 {
     const l2k_palette *palette = &decoder->jp2.palette;
-    for (uint32_t y = 0; y < height; y++)
+    for (uint32_t y = 0; y < height && l2k_goes_on(&decoder->context); y++)
         for (uint32_t x = 0; x < width; x++) {
             int32_t value = samples[(size_t)y * width + x];
             if (output.through_palette) {
@@ -95,7 +95,7 @@ static l2k_status decode_outputs(output_job *job)
             fill_output(decoder, output, job->sources[output.source].data, decoder->components[k].width,
                         decoder->components[k].height, &job->outputs[k]);
     }
-    return L2K_OK;
+    return l2k_check_run(&decoder->context);
 }
 
 l2k_status l2k_decoder_decode(l2k_decoder *decoder, const l2k_plane *planes)
@@ -108,6 +108,7 @@ l2k_status l2k_decoder_decode(l2k_decoder *decoder, const l2k_plane *planes)
     uint32_t count = decoder->codestream.siz.num_components;
     decoder->context.threads = l2k_thread_count((unsigned)decoder->options[L2K_DECODER_THREADS]);
     l2k_choice_start(&decoder->choice, decoder->options[L2K_DECODER_GPU_MIN_SAMPLES]);
+    l2k_pool_start_job(&decoder->pool, &decoder->context.hooks, (uint64_t)decoder->options[L2K_DECODER_LIMIT_MEMORY]);
     output_job job = {.decoder = decoder, .area = {image.x0, image.y0, image.x1, image.y1}, .outputs = planes};
     job.sources = l2k_allocate_zeroed(context, count, sizeof *job.sources);
     job.owned = l2k_allocate_zeroed(context, count, sizeof *job.owned);
@@ -120,5 +121,7 @@ l2k_status l2k_decoder_decode(l2k_decoder *decoder, const l2k_plane *planes)
             l2k_release(context, job.sources[c].data);
     l2k_release(context, job.sources);
     l2k_release(context, job.owned);
+    if (status != L2K_OK || !l2k_choice_is_settled(&decoder->choice))
+        l2k_decoder_drop(decoder);
     return status == L2K_OK && decoder->incomplete ? L2K_INCOMPLETE : status;
 }

@@ -122,15 +122,19 @@ static l2k_status begin_tile(void *opaque, l2k_team *team, l2k_tile_slot *slot, 
     const l2k_decode_job *job = opaque;
     l2k_tile_state *s = &job->states[slot->number];
     uint32_t index = job->tiles[i];
+    double start = l2k_stage_start(job->context);
     L2K_TRY(read_tile(job, s, index));
+    l2k_stage_end(job->context, L2K_STAGE_READ, start);
     L2K_TRY(check_reduction(job, s, index));
     if (s->is_absent)
         return L2K_OK;
     L2K_TRY(allocate_state(job, s));
     L2K_TRY(prepare_blocks(job, s));
     L2K_TRY(make_plan(job, s, team, slot));
-    l2k_tile_blocks blocks = {job, slot->plan, &s->tile, s->plan_component, s->places};
+    l2k_tile_blocks blocks = {job, slot->plan, &s->tile, s->plan_component, s->places, s->num_places};
+    start = l2k_stage_start(job->context);
     L2K_TRY(l2k_team_run(team, s->num_places, l2k_decode_block, &blocks));
+    l2k_stage_end(job->context, L2K_STAGE_TIER1, start);
     L2K_TRY(l2k_place_planes(job, s));
     return l2k_plan_begin(slot->plan, s->planes);
 }
@@ -146,6 +150,7 @@ static l2k_status end_tile(void *opaque, l2k_team *team, l2k_tile_slot *slot, ui
         L2K_TRY(l2k_plan_finish(slot->plan));
         l2k_collect_planes(job, s);
     }
+    l2k_run_advance(job->context, L2K_UNITS_TILE - (s->num_places ? L2K_UNITS_BLOCKS : 0));
     release_state(job->context, s);
     return L2K_OK;
 }
@@ -165,17 +170,19 @@ static l2k_status select_tiles(l2k_decode_job *job)
 /* A failure can leave tiles in the slots: they are freed when no plan works on their memory any more. */
 static l2k_status decode_all(l2k_decode_job *job)
 {
-    l2k_workers workers;
-    L2K_TRY(l2k_workers_create(job->context, (l2k_backend)job->decoder->options[L2K_DECODER_BACKEND],
-                               &job->codestream->siz, job->num_tiles, &workers));
+    l2k_workers *workers = &job->decoder->workers;
+    L2K_TRY(l2k_workers_prepare(job->context, (l2k_backend)job->decoder->options[L2K_DECODER_BACKEND],
+                                &job->codestream->siz, job->num_tiles, workers));
     l2k_status status = L2K_OK;
-    job->states = l2k_allocate_zeroed(job->context, workers.num_slots, sizeof *job->states);
+    unsigned num_slots = workers->num_slots;
+    job->states = l2k_allocate_zeroed(job->context, num_slots, sizeof *job->states);
     if (!job->states)
-        status = l2k_fail(job->context, L2K_ERROR_MEMORY, "out of memory for %u tiles", workers.num_slots);
+        status = l2k_fail(job->context, L2K_ERROR_MEMORY, "out of memory for %u tiles", num_slots);
     else
-        status = l2k_workers_run(&workers, job->num_tiles, &(l2k_tile_work){begin_tile, end_tile}, job);
-    l2k_workers_release(&workers);
-    for (unsigned k = 0; job->states && k < workers.num_slots; k++)
+        status = l2k_workers_run(workers, job->num_tiles, &(l2k_tile_work){begin_tile, end_tile}, job);
+    if (status != L2K_OK)
+        l2k_workers_release(workers);
+    for (unsigned k = 0; job->states && k < num_slots; k++)
         release_state(job->context, &job->states[k]);
     l2k_release(job->context, job->states);
     return status;
@@ -192,6 +199,7 @@ l2k_status l2k_decode_tiles(l2k_decoder *decoder, l2k_rect area, const l2k_plane
                           .discard = (uint32_t)decoder->options[L2K_DECODER_REDUCE],
                           .layers = (uint32_t)decoder->options[L2K_DECODER_LAYERS]};
     L2K_TRY(select_tiles(&job));
+    l2k_run_restart(&decoder->run, (uint64_t)L2K_UNITS_TILE * job.num_tiles);
     l2k_status status = decode_all(&job);
     l2k_release(job.context, job.tiles);
     return status;

@@ -4,9 +4,12 @@
 
 #include <stdatomic.h>
 
+#include "base/pool.h"
+#include "base/run.h"
 #include "codec/buffer.h"
 #include "codec/codestream_read.h"
 #include "codec/jp2.h"
+#include "codec/workers.h"
 #include "transform/choice.h"
 
 /* Where a component of the output comes from: a component of the codestream, directly or through a palette column. */
@@ -19,7 +22,10 @@ typedef struct l2k_output {
 struct l2k_decoder {
     l2k_context context;
     l2k_choice choice;
-    int64_t options[L2K_DECODER_STRICT + 1];
+    l2k_pool pool;
+    l2k_run run;
+    l2k_workers workers;
+    int64_t options[L2K_DECODER_TIMINGS + 1];
     bool has_region;
     l2k_rect region;
     bool is_open;
@@ -35,6 +41,9 @@ struct l2k_decoder {
     atomic_bool incomplete, fewer_told, beyond_told;
     atomic_size_t packets_kept, blocks_decoded;
 };
+
+/* Gives back what is kept for the next image. */
+void l2k_decoder_drop(l2k_decoder *decoder);
 
 /* The component that alone is wanted, or UINT32_MAX for all. */
 uint32_t l2k_decoder_only_component(const l2k_decoder *decoder);
