@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "cli/formats.h"
+#include "cli/reader.h"
 #include "cli/report.h"
 #include "cli/source.h"
 
@@ -40,14 +40,28 @@ static bool read_jpeg2000(cli_input *input, cli_picture *picture)
     return done;
 }
 
-static bool read_any(cli_input *input, cli_picture *picture)
+static bool read_other(cli_reader *reader, bool opened, cli_picture *picture)
 {
-    cli_picture_reader *reader = is_jpeg2000(input) ? read_jpeg2000 : cli_reader_by_content(input);
-    return reader ? reader(input, picture)
-                  : cli_error(input->name, "neither JPEG 2000 nor a PNG, PNM, PAM or PGX file");
+    bool done = opened && cli_reader_all(reader);
+    return cli_reader_finish(reader, done, picture);
 }
 
 bool cli_any_picture_read(cli_picture *picture, const char *path)
 {
-    return cli_picture_read_with(picture, path, read_any);
+    cli_input input;
+    cli_reader reader;
+    memset(picture, 0, sizeof *picture);
+    if (cli_is_plane_set(path))
+        return read_other(&reader, cli_reader_open(&reader, path, NULL, true), picture);
+    if (!cli_input_open(&input, path))
+        return false;
+    if (!is_jpeg2000(&input) && !cli_reader_knows(&input)) {
+        cli_input_close(&input);
+        return cli_error(input.name, "neither JPEG 2000 nor a PNG, TIFF, PNM, PAM or PGX file");
+    }
+    if (!is_jpeg2000(&input))
+        return read_other(&reader, cli_reader_open_input(&reader, &input, NULL, true), picture);
+    bool done = read_jpeg2000(&input, picture);
+    cli_input_close(&input);
+    return done;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/options.h"
+#include "cli/raw.h"
 #include "cli/report.h"
 
 #define MAX_THREADS 1024u
@@ -16,6 +17,8 @@ enum {
     OPTION_GPU_MIN_SAMPLES,
     OPTION_STRICT,
     OPTION_RGB8,
+    OPTION_RAW,
+    OPTION_TIFF_COMPRESSION,
     OPTION_QUIET
 };
 
@@ -30,6 +33,8 @@ static const struct option table[] = {{"reduce", required_argument, NULL, OPTION
                                       {"gpu-min-samples", required_argument, NULL, OPTION_GPU_MIN_SAMPLES},
                                       {"strict", no_argument, NULL, OPTION_STRICT},
                                       {"rgb8", no_argument, NULL, OPTION_RGB8},
+                                      {"raw", required_argument, NULL, OPTION_RAW},
+                                      {"tiff-compression", required_argument, NULL, OPTION_TIFF_COMPRESSION},
                                       {"quiet", no_argument, NULL, OPTION_QUIET},
                                       {"help", no_argument, NULL, 'h'},
                                       {NULL, 0, NULL, 0}};
@@ -42,6 +47,31 @@ static bool parse_region(cli_decode_options *options, const char *name, const ch
     if (r[0] >= r[2] || r[1] >= r[3])
         return cli_bad_value(name, text, "the region is empty: X0 must be less than X1 and Y0 less than Y1");
     return options->has_region = true;
+}
+
+static bool parse_compression(cli_decode_options *options, const char *name, const char *text)
+{
+    static const cli_name schemes[] = {
+        {"none", CLI_COMPRESSION_NONE}, {"deflate", CLI_COMPRESSION_DEFLATE}, {"lzw", CLI_COMPRESSION_LZW}, {NULL, 0}};
+    int64_t value;
+    if (!cli_parse_name(name, text, schemes, &value))
+        return false;
+    options->write.compression = (cli_compression)value;
+    return options->has_compression = true;
+}
+
+/* Options that say how a format is written are for that format. --raw also says so of standard output. */
+static bool choose_format(cli_decode_options *options)
+{
+    if (!cli_format_of_name(options->output, &options->format))
+        return false;
+    if (options->has_raw && cli_is_stream(options->output))
+        options->format = CLI_FORMAT_RAW;
+    if (options->has_raw && options->format != CLI_FORMAT_RAW)
+        return cli_error("--raw", "%s is not a .raw file", options->output);
+    if (options->has_compression && options->format != CLI_FORMAT_TIFF)
+        return cli_error("--tiff-compression", "%s is not a .tif file", options->output);
+    return true;
 }
 
 static bool take_option(cli_decode_options *options, int kind)
@@ -66,8 +96,13 @@ static bool take_option(cli_decode_options *options, int kind)
         return options->strict = true;
     case OPTION_RGB8:
         return options->rgb8 = true;
+    case OPTION_RAW:
+        return options->has_raw =
+                   cli_raw_parse_order(name, text, &options->write.big_endian, &options->write.interleaved);
+    case OPTION_TIFF_COMPRESSION:
+        return parse_compression(options, name, text);
     case OPTION_QUIET:
-        return options->quiet = true;
+        return options->write.quiet = true;
     case 'h':
         return options->help = true;
     default:
@@ -86,6 +121,5 @@ bool cli_decode_options_parse(cli_decode_options *options, int count, char **arg
             return false;
     if (options->help)
         return true;
-    return cli_two_names(count, arguments, "decode", &options->input, &options->output) &&
-           cli_format_of_name(options->output, &options->format);
+    return cli_two_names(count, arguments, "decode", &options->input, &options->output) && choose_format(options);
 }

@@ -5,6 +5,7 @@
 
 #include "cli/file.h"
 #include "cli/options.h"
+#include "cli/raw.h"
 #include "cli/report.h"
 
 #define MAX_THREADS 1024u
@@ -21,6 +22,8 @@ enum {
     OPTION_TILE_PARTS,
     OPTION_BACKEND,
     OPTION_GPU_MIN_SAMPLES,
+    OPTION_RAW,
+    OPTION_BY_ROWS,
     OPTION_QUIET
 };
 
@@ -46,6 +49,8 @@ static const struct option table[] = {{"rate", required_argument, NULL, 'r'},
                                       {"threads", required_argument, NULL, 'j'},
                                       {"backend", required_argument, NULL, OPTION_BACKEND},
                                       {"gpu-min-samples", required_argument, NULL, OPTION_GPU_MIN_SAMPLES},
+                                      {"raw", required_argument, NULL, OPTION_RAW},
+                                      {"by-rows", no_argument, NULL, OPTION_BY_ROWS},
                                       {"quiet", no_argument, NULL, OPTION_QUIET},
                                       {"help", no_argument, NULL, 'h'},
                                       {NULL, 0, NULL, 0}};
@@ -222,6 +227,10 @@ static bool take_option(cli_encode_options *options, int kind)
         return parse_named(options, L2K_ENCODER_BACKEND, name, text, cli_backend_names);
     case OPTION_GPU_MIN_SAMPLES:
         return parse_number(options, L2K_ENCODER_GPU_MIN_SAMPLES, name, text, UINT32_MAX);
+    case OPTION_RAW:
+        return options->has_raw = cli_raw_parse(name, text, &options->raw);
+    case OPTION_BY_ROWS:
+        return options->by_rows = true;
     case OPTION_QUIET:
         return options->quiet = true;
     case 'h':

@@ -1,6 +1,7 @@
 #ifndef L2K_CLI_ENCODE_OPTIONS_H
 #define L2K_CLI_ENCODE_OPTIONS_H
 
+#include "cli/reader.h"
 #include "lift2k/lift2k.h"
 
 #define CLI_NUM_ENCODER_OPTIONS (L2K_ENCODER_GPU_MIN_SAMPLES + 1)
@@ -15,7 +16,8 @@ typedef struct cli_encode_options {
     l2k_target target;
     double *layers;
     size_t num_layers;
-    bool quiet, help;
+    cli_raw raw;
+    bool has_raw, by_rows, quiet, help;
 } cli_encode_options;
 
 /* Values are checked against the ranges in lift2k.h, so that a fault names the option. What only the image can tell is

@@ -31,6 +31,13 @@ int cli_input_byte(cli_input *input);
 /* Reads exactly `bytes` bytes or reports why not. */
 bool cli_input_exact(cli_input *input, void *buffer, size_t bytes);
 
+/* How long a regular file is; false for anything else. */
+bool cli_input_size(const cli_input *input, uint64_t *bytes);
+
+/* What comes from a pipe is copied to a file without a name first, so that cli_input_seek can be used. */
+bool cli_input_make_seekable(cli_input *input);
+bool cli_input_seek(cli_input *input, uint64_t offset);
+
 /* All of a regular file, mapped: only what is looked at is read. False for anything else, without a report. */
 bool cli_input_map(const cli_input *input, const void **data, size_t *bytes);
 
@@ -47,7 +54,8 @@ typedef struct cli_output {
     char *target;     /* the path that the finished file takes; NULL when writing straight to it */
     char *temporary;  /* the path written to until then; NULL for a file without a name */
     int error;        /* errno of the first failed write, 0 */
-    uint64_t bytes;   /* written so far */
+    uint64_t bytes;   /* length of the file so far */
+    uint64_t at;      /* where the stream is; differs from `bytes` only after cli_output_write_at */
 } cli_output;
 
 /* `path` may be "-". Devices and pipes are written directly; a regular file is replaced by cli_output_commit. */
@@ -55,6 +63,10 @@ bool cli_output_open(cli_output *output, const char *path);
 
 /* Silent, so that it can serve as a callback: the error is kept and cli_output_commit or _fail reports it. */
 bool cli_output_write(cli_output *output, const void *data, size_t bytes);
+
+/* The same at an offset, which may lie beyond what was written so far. Only for an output that cli_output_can_seek. */
+bool cli_output_write_at(cli_output *output, uint64_t offset, const void *data, size_t bytes);
+bool cli_output_can_seek(const cli_output *output);
 
 /* Reports output->error and discards. Returns false. */
 bool cli_output_fail(cli_output *output);

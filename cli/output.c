@@ -109,16 +109,28 @@ bool cli_output_open(cli_output *output, const char *path)
     return false;
 }
 
-bool cli_output_write(cli_output *output, const void *data, size_t bytes)
+bool cli_output_can_seek(const cli_output *output)
+{
+    return output->target != NULL;
+}
+
+bool cli_output_write_at(cli_output *output, uint64_t offset, const void *data, size_t bytes)
 {
     if (output->error)
         return false;
-    if (fwrite(data, 1, bytes, output->stream) != bytes) {
+    if ((offset != output->at && fseeko(output->stream, (off_t)offset, SEEK_SET) != 0) ||
+        fwrite(data, 1, bytes, output->stream) != bytes) {
         output->error = errno ? errno : EIO;
         return false;
     }
-    output->bytes += bytes;
+    output->at = offset + bytes;
+    output->bytes = output->at > output->bytes ? output->at : output->bytes;
     return true;
+}
+
+bool cli_output_write(cli_output *output, const void *data, size_t bytes)
+{
+    return cli_output_write_at(output, output->bytes, data, bytes);
 }
 
 bool cli_output_fail(cli_output *output)

@@ -32,6 +32,7 @@ typedef struct cli_messages {
     bool quiet;
     atomic_flag taken;
     char first_error[256];
+    _Atomic uint64_t said[16]; /* hashes of warnings, which decoding part by part would repeat */
 } cli_messages;
 
 void cli_messages_init(cli_messages *messages, const char *subject, bool quiet);
