@@ -106,9 +106,11 @@ static bool decode_strip(decoding *d, cli_source *source, cli_layout layout, con
 static bool decode_strips(decoding *d, cli_source *source, const l2k_info *info)
 {
     const bool planar = d->options->rgb8 || !has_view(d) || !cli_picture_can_interleave(&d->picture);
-    const bool by_rows = cli_writer_takes_rows(d->options->output, d->format, &d->options->write);
+    const uint64_t least = !cli_writer_takes_rows(d->options->output, d->format, &d->options->write) ? UINT64_MAX
+                           : d->options->by_rows                                                     ? 0
+                                                 : CLI_STRIP_SAMPLES;
     cli_strips strips;
-    cli_strips_begin(&strips, &d->picture, info, (uint32_t)d->options->reduce, by_rows);
+    cli_strips_begin(&strips, &d->picture, info, (uint32_t)d->options->reduce, least);
     while (cli_strips_next(&strips))
         if (!decode_strip(d, source, planar ? CLI_PLANAR : CLI_INTERLEAVED, &strips))
             return false;

@@ -18,6 +18,7 @@ enum {
     OPTION_STRICT,
     OPTION_RGB8,
     OPTION_RAW,
+    OPTION_BY_ROWS,
     OPTION_TIFF_COMPRESSION,
     OPTION_QUIET
 };
@@ -34,6 +35,7 @@ static const struct option table[] = {{"reduce", required_argument, NULL, OPTION
                                       {"strict", no_argument, NULL, OPTION_STRICT},
                                       {"rgb8", no_argument, NULL, OPTION_RGB8},
                                       {"raw", required_argument, NULL, OPTION_RAW},
+                                      {"by-rows", no_argument, NULL, OPTION_BY_ROWS},
                                       {"tiff-compression", required_argument, NULL, OPTION_TIFF_COMPRESSION},
                                       {"quiet", no_argument, NULL, OPTION_QUIET},
                                       {"help", no_argument, NULL, 'h'},
@@ -99,6 +101,8 @@ static bool take_option(cli_decode_options *options, int kind)
     case OPTION_RAW:
         return options->has_raw =
                    cli_raw_parse_order(name, text, &options->write.big_endian, &options->write.interleaved);
+    case OPTION_BY_ROWS:
+        return options->by_rows = true;
     case OPTION_TIFF_COMPRESSION:
         return parse_compression(options, name, text);
     case OPTION_QUIET:

@@ -9,7 +9,7 @@ typedef struct cli_decode_options {
     int64_t reduce, layers, component, threads, backend;
     int64_t gpu_min_samples; /* -1: the library's own */
     uint32_t region[4];      /* X0, Y0, X1, Y1 */
-    bool has_region, has_raw, has_compression, strict, rgb8, help;
+    bool has_region, has_raw, has_compression, by_rows, strict, rgb8, help;
     cli_write_options write;
 } cli_decode_options;
 

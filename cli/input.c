@@ -1,10 +1,11 @@
-#define _POSIX_C_SOURCE 200809L /* fileno */
+#define _DEFAULT_SOURCE /* fileno, MAP_ANONYMOUS */
 #include "cli/file.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/report.h"
 
@@ -135,12 +136,32 @@ bool cli_input_seek(cli_input *input, uint64_t offset)
     return fseeko(input->stream, (off_t)offset, SEEK_SET) == 0 || cli_error(input->name, "%s", strerror(errno));
 }
 
+/* Where neither address nor file offset is a multiple of a huge page. Otherwise a glance at a header maps 2 MiB around
+ * it, and a walk along the tile-parts has all of the file count as this process's memory. */
+static void *map_apart(size_t bytes, int descriptor)
+{
+    const size_t huge = (size_t)2 << 20, page = (size_t)sysconf(_SC_PAGESIZE), room = bytes + 2 * huge + page;
+    char *reserved = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (reserved == MAP_FAILED)
+        return MAP_FAILED;
+    char *at = reserved + (huge - (uintptr_t)reserved % huge) + page;
+    void *mapped = mmap(at, bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED, descriptor, 0);
+    if (mapped == MAP_FAILED) {
+        munmap(reserved, room);
+        return MAP_FAILED;
+    }
+    const size_t used = (bytes + page - 1) / page * page;
+    munmap(reserved, (size_t)(at - reserved));
+    munmap(at + used, room - used - (size_t)(at - reserved));
+    return mapped;
+}
+
 bool cli_input_map(const cli_input *input, const void **data, size_t *bytes)
 {
     uint64_t size;
     if (input->stream == stdin || !cli_input_size(input, &size) || !size)
         return false;
-    void *mapped = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fileno(input->stream), 0);
+    void *mapped = map_apart((size_t)size, fileno(input->stream));
     *data = mapped;
     *bytes = (size_t)size;
     return mapped != MAP_FAILED;

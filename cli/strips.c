@@ -1,8 +1,5 @@
 #include "cli/strips.h"
 
-/* Fewer samples would leave threads idle. */
-#define LEAST_SAMPLES ((uint64_t)1 << 24)
-
 static uint64_t common_divisor(uint64_t a, uint64_t b)
 {
     while (b) {
@@ -23,22 +20,28 @@ static uint64_t find_unit(const cli_picture *picture, uint32_t reduce)
     return unit << reduce;
 }
 
-void cli_strips_begin(cli_strips *strips, const cli_picture *picture, const l2k_info *info, uint32_t reduce,
-                      bool by_rows)
+/* How many rows have so many samples. */
+static uint32_t rows_with(const cli_picture *picture, uint64_t least_samples)
 {
-    const l2k_image *image = &picture->image;
+    const uint32_t rows = picture->image.y1 - picture->image.y0;
     uint64_t samples = 0;
-    for (uint32_t c = 0; c < image->num_components; c++)
+    for (uint32_t c = 0; c < picture->image.num_components; c++)
         samples += (uint64_t)picture->components[c].width * picture->components[c].height;
-    const uint64_t rows = image->y1 - image->y0, least = samples && by_rows ? LEAST_SAMPLES * rows / samples : rows;
-    *strips = (cli_strips){picture,
-                           reduce,
-                           info->tile_y0,
-                           info->tile_height,
-                           find_unit(picture, reduce),
-                           least < UINT32_MAX ? (uint32_t)least : UINT32_MAX,
-                           image->y0,
-                           image->y0};
+    return samples <= least_samples ? rows : (uint32_t)((double)least_samples / (double)samples * rows);
+}
+
+void cli_strips_begin(cli_strips *strips, const cli_picture *picture, const l2k_info *info, uint32_t reduce,
+                      uint64_t least_samples)
+{
+    const uint32_t y0 = picture->image.y0;
+    *strips = (cli_strips){.picture = picture,
+                           .reduce = reduce,
+                           .tile_y0 = info->tile_y0,
+                           .tile_height = info->tile_height,
+                           .unit = find_unit(picture, reduce),
+                           .least = rows_with(picture, least_samples),
+                           .y0 = y0,
+                           .y1 = y0};
 }
 
 /* Output rows above the first sample row of a component repeat that one, so the first strip must have it. */

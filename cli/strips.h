@@ -13,9 +13,12 @@ typedef struct cli_strips {
     uint32_t y0, y1; /* the strip, on the reference grid */
 } cli_strips;
 
-/* `picture` is what the decoder's region and `reduce` leave; it must stay. All is one strip unless `by_rows`. */
+/* With fewer samples a strip would leave threads idle. */
+#define CLI_STRIP_SAMPLES ((uint64_t)1 << 24)
+
+/* `picture` is what the decoder's region and `reduce` leave; it must stay. A strip has at least so many samples. */
 void cli_strips_begin(cli_strips *strips, const cli_picture *picture, const l2k_info *info, uint32_t reduce,
-                      bool by_rows);
+                      uint64_t least_samples);
 
 /* False when there is no more. */
 bool cli_strips_next(cli_strips *strips);

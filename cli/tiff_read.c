@@ -71,7 +71,8 @@ static bool open_tiff(cli_reader *reader)
     job->io.input = &reader->input;
     if (!cli_tiff_open(&job->io, reader->name, "rm"))
         return cli_tiff_fail(&job->io, reader->name, "libtiff cannot read the file");
-    job->io.ended = false;
+    if (job->io.ended) /* libtiff does without the tag that was cut off */
+        return cli_tiff_fail(&job->io, reader->name, "");
     job->io.message[0] = 0;
     if (!cli_tiff_describe(reader, job->io.tiff, &job->layout))
         return false;
@@ -252,11 +253,14 @@ static bool read_chunks(const cli_reader *reader, uint32_t plane)
     return true;
 }
 
+/* One row after the other; compression lets nothing be passed over. Rows of another plane were read since, if there are
+ * planes: then their strip begins anew, and what comes before the rows that are wanted has no place. */
 static bool read_lines(const cli_reader *reader, uint32_t plane)
 {
     tiff_job *job = reader->state;
     const cli_rows *rows = &reader->picture.rows[plane];
-    for (uint32_t y = rows->first; y < rows->first + rows->count; y++) {
+    const uint32_t passed = job->layout.separate ? rows->first % job->layout.chunk_height : 0;
+    for (uint32_t y = rows->first - passed; y < rows->first + rows->count; y++) {
         if (TIFFReadScanline(job->io.tiff, job->chunk, y, (uint16_t)plane) != 1)
             return cli_tiff_fail(&job->io, reader->name, "a strip cannot be read");
         place_row(reader, job->chunk, plane, 0, y, job->layout.width);
