@@ -6,7 +6,7 @@ lift2k=$1
 measure=$2
 data=$3
 tiff=$4
-export LC_ALL=C
+export LC_ALL=C OMP_WAIT_POLICY=passive # many small files: threads should not spin
 . "$(dirname "$0")/cli_support.sh"
 
 same() { # same NAME A B
@@ -32,13 +32,14 @@ make_values() { # make_values BITS SIGN
 }
 
 put_value() { # put_value BITS ORDER VALUE: appends to $text
-    local bytes=4 i at
+    local bytes=4 i at byte
     [ "$1" -gt 16 ] || bytes=2
     [ "$1" -gt 8 ] || bytes=1
     for ((i = 0; i < bytes; i++)); do
         at=$i
         [ "$2" = le ] || at=$((bytes - 1 - i))
-        text+=$(printf '\\x%02x' $((($3 >> (8 * at)) & 255)))
+        printf -v byte '\\x%02x' $((($3 >> (8 * at)) & 255))
+        text+=$byte
     done
 }
 
