@@ -169,6 +169,17 @@ for options in "-t 64,41" "-t 128,32 -d 3,5" "-t 51,33 -d 1,1 --tile-origin 1,1"
     for c in 0 1 2; do same "pgx by rows" ycc_$c.pgx back_$c.pgx; done
 done
 
+# A file that ends early is the same picture by rows, and says so.
+runs "tiles" encode photo.ppm whole.jp2 -t 64,30
+head -c $(($(wc -c <whole.jp2) * 2 / 3)) whole.jp2 >cut.jp2
+for how in "" --by-rows; do
+    checks=$((checks + 1))
+    "$lift2k" decode cut.jp2 "cut$how.ppm" $how --quiet 2>err.log
+    [ $? -eq 3 ] || fault "a file that ends early, $how: not status 3: $(cat err.log)"
+done
+same "a file that ends early" cut.ppm cut--by-rows.ppm
+refuses "a file that ends early, --strict" x.ppm "the file ends" decode cut.jp2 x.ppm --by-rows --strict
+
 # What fails in the middle leaves nothing.
 for input in photo.png photo.ppm photo.tif photo.raw; do
     [ -e $input ] || continue
