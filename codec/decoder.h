@@ -36,6 +36,13 @@ struct l2k_decoder {
     atomic_size_t packets_kept, blocks_decoded;
 };
 
+/* Whether a file has been opened, and what only it can tell of options; whether a tile has enough resolutions, decoding
+ * checks. */
+l2k_status l2k_decoder_check_options(const l2k_decoder *decoder);
+
+/* Makes ready for a decoding under the options set so far. */
+void l2k_decoder_start(l2k_decoder *decoder);
+
 /* The component that alone is wanted, or UINT32_MAX for all. */
 uint32_t l2k_decoder_only_component(const l2k_decoder *decoder);
 
