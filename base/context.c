@@ -1,5 +1,7 @@
 #include "base/context.h"
 
+#include "base/pool.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -20,9 +22,17 @@ static void send(const l2k_context *context, l2k_severity severity, const char *
     context->hooks.message(context->hooks.user, severity, line);
 }
 
+static bool met_limit(const l2k_context *context, l2k_status status)
+{
+    return status == L2K_ERROR_MEMORY && context->pool && atomic_load(&context->pool->refused);
+}
+
 l2k_status l2k_fail(const l2k_context *context, l2k_status status, const char *format, ...)
 {
     va_list arguments;
+    if (met_limit(context, status))
+        return l2k_fail(context, L2K_ERROR_LIMIT, "more than %llu MiB of memory would be needed, which is the limit",
+                        (unsigned long long)(context->pool->limit >> 20));
     va_start(arguments, format);
     send(context, L2K_SEVERITY_ERROR, format, arguments);
     va_end(arguments);

@@ -8,6 +8,8 @@ typedef struct l2k_context {
     l2k_hooks hooks;
     unsigned threads;          /* at least 1 */
     struct l2k_choice *choice; /* how AUTO chooses a backend (transform/choice.h); NULL: as by default */
+    struct l2k_pool *pool;     /* where memory comes from (base/pool.h); NULL: from the hooks */
+    struct l2k_run *run;       /* the call under way (base/run.h); NULL: nobody asks */
 } l2k_context;
 
 #if defined(__GNUC__)
@@ -17,7 +19,8 @@ typedef struct l2k_context {
 #endif
 
 /* Sends one formatted line to the message hook as an error and returns `status`, so that callers can write
- * `return l2k_fail(...)`. Lines are cut at 255 characters. */
+ * `return l2k_fail(...)`. Lines are cut at 255 characters. Memory that the pool refused for its limit's sake makes
+ * L2K_ERROR_LIMIT of L2K_ERROR_MEMORY here, wherever it was missed. */
 l2k_status l2k_fail(const l2k_context *context, l2k_status status, const char *format, ...) L2K_PRINTF(3, 4);
 
 /* The same as a warning. */

@@ -3,20 +3,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The pointer that the hook gave stands right before the aligned block. */
-#define HEADROOM (L2K_ALIGNMENT + sizeof(void *))
+#include "base/pool.h"
+
+/* What stands right before the aligned block. */
+typedef struct origin {
+    void *raw; /* as the pool or the hook gave it */
+    size_t bytes;
+} origin;
+
+#define HEADROOM (L2K_ALIGNMENT + sizeof(origin))
+
+void *l2k_hook_allocate(const l2k_hooks *hooks, size_t bytes)
+{
+    return hooks->allocate ? hooks->allocate(hooks->user, bytes) : malloc(bytes);
+}
+
+void l2k_hook_release(const l2k_hooks *hooks, void *block)
+{
+    if (hooks->release)
+        hooks->release(hooks->user, block);
+    else
+        free(block);
+}
+
+static void *take(const l2k_context *context, size_t bytes)
+{
+    return context->pool ? l2k_pool_take(context->pool, &context->hooks, bytes)
+                         : l2k_hook_allocate(&context->hooks, bytes);
+}
 
 void *l2k_allocate(const l2k_context *context, size_t count, size_t size)
 {
     if (size != 0 && count > (SIZE_MAX - HEADROOM) / size)
         return NULL;
     size_t bytes = count * size + HEADROOM;
-    uint8_t *raw = context->hooks.allocate ? context->hooks.allocate(context->hooks.user, bytes) : malloc(bytes);
+    uint8_t *raw = take(context, bytes);
     if (!raw)
         return NULL;
     uintptr_t aligned = ((uintptr_t)raw + HEADROOM) & ~(uintptr_t)(L2K_ALIGNMENT - 1);
     uint8_t *block = raw + (aligned - (uintptr_t)raw);
-    memcpy(block - sizeof raw, &raw, sizeof raw);
+    memcpy(block - sizeof(origin), &(origin){raw, bytes}, sizeof(origin));
     return block;
 }
 
@@ -43,12 +69,12 @@ void l2k_release(const l2k_context *context, void *block)
 {
     if (!block)
         return;
-    void *raw;
-    memcpy(&raw, (uint8_t *)block - sizeof raw, sizeof raw);
-    if (context->hooks.release)
-        context->hooks.release(context->hooks.user, raw);
+    origin from;
+    memcpy(&from, (uint8_t *)block - sizeof from, sizeof from);
+    if (context->pool)
+        l2k_pool_give(context->pool, from.raw, from.bytes);
     else
-        free(raw);
+        l2k_hook_release(&context->hooks, from.raw);
 }
 
 #define FIRST_CHUNK_BYTES ((size_t)1 << 12)

@@ -1,11 +1,16 @@
-/* Allocation through the caller's hooks. Blocks are aligned to L2K_ALIGNMENT, for vector loads and against false
- * sharing. A NULL result is not reported here: the caller knows what it was for. */
+/* Allocation through the caller's hooks, by way of the context's pool where it has one. Blocks are aligned to
+ * L2K_ALIGNMENT, for vector loads and against false sharing. A NULL result is not reported here: the caller knows what
+ * it was for. */
 #ifndef L2K_BASE_MEMORY_H
 #define L2K_BASE_MEMORY_H
 
 #include "base/context.h"
 
 #define L2K_ALIGNMENT 64u
+
+/* The hooks, or malloc and free where there are none: all that the library has comes through these two. */
+void *l2k_hook_allocate(const l2k_hooks *hooks, size_t bytes);
+void l2k_hook_release(const l2k_hooks *hooks, void *block);
 
 /* count * size bytes, uninitialised; NULL where the product overflows or the hook fails. count 0 gives a valid block.
  */

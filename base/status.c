@@ -8,7 +8,7 @@ const char *l2k_version(void)
     return STRINGIFY(L2K_VERSION_MAJOR) "." STRINGIFY(L2K_VERSION_MINOR) "." STRINGIFY(L2K_VERSION_PATCH);
 }
 
-const char *l2k_status_text(l2k_status status)
+const char *l2k_strerror(l2k_status status)
 {
     switch (status) {
     case L2K_OK:
@@ -35,6 +35,8 @@ const char *l2k_status_text(l2k_status status)
         return "backend not usable";
     case L2K_INCOMPLETE:
         return "decoded as far as the data goes";
+    case L2K_ERROR_CANCELLED:
+        return "cancelled";
     }
     return "unknown status";
 }

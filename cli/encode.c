@@ -47,7 +47,7 @@ static bool encode_picture(const cli_encode_options *options, const cli_picture 
     l2k_encoder *encoder = l2k_encoder_new(&hooks);
     if (!encoder)
         return cli_error(name, "out of memory");
-    const l2k_stream stream = {NULL, on_write, output};
+    const l2k_stream stream = {.write = on_write, .user = output};
     l2k_status status = configure(encoder, options);
     if (status == L2K_OK)
         status = l2k_encoder_encode(encoder, &picture->image, picture->planes, &stream);

@@ -81,5 +81,5 @@ l2k_hooks cli_messages_hooks(cli_messages *messages)
 bool cli_messages_fail(const cli_messages *messages, l2k_status status)
 {
     return cli_error(messages->subject, "%s",
-                     messages->first_error[0] ? messages->first_error : l2k_status_text(status));
+                     messages->first_error[0] ? messages->first_error : l2k_strerror(status));
 }

@@ -14,7 +14,7 @@ static ptrdiff_t on_read(void *user, void *buffer, size_t bytes)
 
 static l2k_status open_input(cli_source *source, cli_input *input)
 {
-    const l2k_stream stream = {on_read, NULL, input};
+    const l2k_stream stream = {.read = on_read, .user = input};
     if (cli_input_map(input, &source->mapped, &source->mapped_bytes))
         return l2k_decoder_open_memory(source->decoder, source->mapped, source->mapped_bytes);
     source->mapped = NULL;

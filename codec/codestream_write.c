@@ -79,9 +79,9 @@ static void write_coc(l2k_buffer *out, const l2k_siz *siz, uint32_t c, const l2k
 }
 
 /* Sqcd and SPqcd (Tables A.28 to A.30). */
-static void write_steps(l2k_buffer *out, const l2k_component_coding *coding)
+static void write_steps(l2k_buffer *out, const l2k_component_coding *coding, unsigned more_guard_bits)
 {
-    l2k_buffer_put(out, coding->quantisation | (unsigned)coding->guard_bits << 5, 1);
+    l2k_buffer_put(out, coding->quantisation | (coding->guard_bits + more_guard_bits) << 5, 1);
     for (unsigned i = 0; i < coding->num_steps; i++) {
         l2k_step step = coding->steps[i];
         if (coding->quantisation == L2K_QUANT_NONE)
@@ -91,18 +91,19 @@ static void write_steps(l2k_buffer *out, const l2k_component_coding *coding)
     }
 }
 
-static void write_qcd(l2k_buffer *out, const l2k_component_coding *coding)
+static void write_qcd(l2k_buffer *out, const l2k_component_coding *coding, unsigned more_guard_bits)
 {
     size_t start = start_segment(out, L2K_QCD);
-    write_steps(out, coding);
+    write_steps(out, coding, more_guard_bits);
     end_segment(out, start);
 }
 
-static void write_qcc(l2k_buffer *out, const l2k_siz *siz, uint32_t c, const l2k_component_coding *coding)
+static void write_qcc(l2k_buffer *out, const l2k_siz *siz, uint32_t c, const l2k_component_coding *coding,
+                      unsigned more_guard_bits)
 {
     size_t start = start_segment(out, L2K_QCC);
     l2k_buffer_put(out, c, component_index_bytes(siz));
-    write_steps(out, coding);
+    write_steps(out, coding, more_guard_bits);
     end_segment(out, start);
 }
 
@@ -125,19 +126,32 @@ static bool same_steps(const l2k_component_coding *a, const l2k_component_coding
     return true;
 }
 
+static void write_qccs(l2k_buffer *out, const l2k_siz *siz, const l2k_tile_coding *coding, unsigned more_guard_bits)
+{
+    const l2k_component_coding *components = coding->components;
+    for (uint32_t c = 1; c < siz->num_components; c++)
+        if (!same_steps(&components[0], &components[c]))
+            write_qcc(out, siz, c, &components[c], more_guard_bits);
+}
+
+void l2k_write_quantisation(l2k_buffer *out, const l2k_siz *siz, const l2k_tile_coding *coding,
+                            unsigned more_guard_bits)
+{
+    write_qcd(out, &coding->components[0], more_guard_bits);
+    write_qccs(out, siz, coding, more_guard_bits);
+}
+
 void l2k_write_main_header(l2k_buffer *out, const l2k_siz *siz, const l2k_tile_coding *coding)
 {
     const l2k_component_coding *components = coding->components;
     l2k_buffer_put(out, L2K_SOC, 2);
     write_siz(out, siz);
     write_cod(out, coding);
-    write_qcd(out, &components[0]);
+    write_qcd(out, &components[0], 0);
     for (uint32_t c = 1; c < siz->num_components; c++)
         if (!same_style(&components[0], &components[c]))
             write_coc(out, siz, c, &components[c]);
-    for (uint32_t c = 1; c < siz->num_components; c++)
-        if (!same_steps(&components[0], &components[c]))
-            write_qcc(out, siz, c, &components[c]);
+    write_qccs(out, siz, coding, 0);
 }
 
 void l2k_write_comment(l2k_buffer *out, const char *text)

@@ -8,6 +8,10 @@
 /* SOC, SIZ, COD, QCD, and COC and QCC where a component differs from the first one. */
 void l2k_write_main_header(l2k_buffer *out, const l2k_siz *siz, const l2k_tile_coding *coding);
 
+/* QCD, and QCC where a component differs from the first one, with so many guard bits more than `coding` says. */
+void l2k_write_quantisation(l2k_buffer *out, const l2k_siz *siz, const l2k_tile_coding *coding,
+                            unsigned more_guard_bits);
+
 /* A COM marker segment with Latin-1 text. */
 void l2k_write_comment(l2k_buffer *out, const char *text);
 

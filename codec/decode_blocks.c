@@ -44,11 +44,18 @@ static l2k_status gather(const l2k_decode_job *job, l2k_t1 *coder, const l2k_blo
     return L2K_OK;
 }
 
+/* In progress, of the blocks listed before this one. */
+static uint64_t units_before(const l2k_tile_blocks *b, size_t index)
+{
+    return (uint64_t)L2K_UNITS_BLOCKS * index / b->num_places;
+}
+
 l2k_status l2k_decode_block(void *opaque, l2k_t1 *coder, unsigned thread, size_t index)
 {
     (void)thread;
     const l2k_tile_blocks *b = opaque;
     const l2k_block_place *place = &b->places[index];
+    l2k_run_advance(b->job->context, units_before(b, index + 1) - units_before(b, index));
     l2k_t1_block block =
         l2k_block_in_view(b->tile, place, l2k_plan_coefficients(b->plan, b->plan_component[place->component]));
     if (!place->block->received.first || !needed(b, place)) {

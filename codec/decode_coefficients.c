@@ -2,6 +2,7 @@
  * inverse transform. */
 #include "codec/decode_job.h"
 
+#include "base/run.h"
 #include "transform/layout.h"
 
 typedef struct coefficient_call {
@@ -72,6 +73,7 @@ static l2k_status end_tile(void *opaque, l2k_team *team, l2k_tile_slot *slot, ui
     for (uint32_t c = 0; !s->is_absent && c < s->tile.num_components; c++)
         if (l2k_wants_component(job, c))
             L2K_TRY(give(job, s, slot->plan, c));
+    l2k_run_advance(job->context, L2K_UNITS_TILE - (s->num_places ? L2K_UNITS_BLOCKS : 0));
     return L2K_OK;
 }
 
@@ -91,7 +93,9 @@ l2k_status l2k_decoder_coefficients(l2k_decoder *decoder, uint32_t tile, l2k_coe
     coefficient_call call = {sink, user, tile};
     L2K_TRY(check_call(decoder, tile, sink));
     l2k_decoder_start(decoder);
-    L2K_TRY(l2k_decode_with(decoder, l2k_tile_rect(&decoder->codestream.siz.grid, tile), NULL, L2K_BACKEND_CPU,
-                            &(l2k_tile_work){begin_tile, end_tile}, &call));
-    return decoder->incomplete ? L2K_INCOMPLETE : L2K_OK;
+    l2k_status status = l2k_decode_with(decoder, l2k_tile_rect(&decoder->codestream.siz.grid, tile), NULL,
+                                        L2K_BACKEND_CPU, &(l2k_tile_work){begin_tile, end_tile}, &call);
+    if (status == L2K_OK)
+        status = l2k_check_run(&decoder->context);
+    return l2k_decoder_finish(decoder, status);
 }

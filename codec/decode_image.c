@@ -25,7 +25,7 @@ static void fill_output(const l2k_decoder *decoder, l2k_output output, const int
                         uint32_t height, const l2k_plane *plane)
 {
     const l2k_palette *palette = &decoder->jp2.palette;
-    for (uint32_t y = 0; y < height; y++)
+    for (uint32_t y = 0; y < height && l2k_goes_on(&decoder->context); y++)
         for (uint32_t x = 0; x < width; x++) {
             int32_t value = samples[(size_t)y * width + x];
             if (output.through_palette) {
@@ -95,15 +95,23 @@ static l2k_status decode_outputs(output_job *job)
             fill_output(decoder, output, job->sources[output.source].data, decoder->components[k].width,
                         decoder->components[k].height, &job->outputs[k]);
     }
-    return L2K_OK;
+    return l2k_check_run(&decoder->context);
 }
 
 void l2k_decoder_start(l2k_decoder *decoder)
 {
     decoder->context.threads = l2k_thread_count((unsigned)decoder->options[L2K_DECODER_THREADS]);
     l2k_choice_start(&decoder->choice, decoder->options[L2K_DECODER_GPU_MIN_SAMPLES]);
+    l2k_pool_start_job(&decoder->pool, &decoder->context.hooks, (uint64_t)decoder->options[L2K_DECODER_LIMIT_MEMORY]);
     decoder->incomplete = decoder->fewer_told = decoder->beyond_told = false;
     decoder->packets_kept = decoder->blocks_decoded = 0;
+}
+
+l2k_status l2k_decoder_finish(l2k_decoder *decoder, l2k_status status)
+{
+    if (status != L2K_OK || !l2k_choice_is_settled(&decoder->choice))
+        l2k_decoder_drop(decoder);
+    return status == L2K_OK && decoder->incomplete ? L2K_INCOMPLETE : status;
 }
 
 l2k_status l2k_decoder_decode(l2k_decoder *decoder, const l2k_plane *planes)
@@ -125,5 +133,5 @@ l2k_status l2k_decoder_decode(l2k_decoder *decoder, const l2k_plane *planes)
             l2k_release(context, job.sources[c].data);
     l2k_release(context, job.sources);
     l2k_release(context, job.owned);
-    return status == L2K_OK && decoder->incomplete ? L2K_INCOMPLETE : status;
+    return l2k_decoder_finish(decoder, status);
 }

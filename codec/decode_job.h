@@ -9,6 +9,9 @@
 
 struct l2k_tile_state;
 
+/* What a tile counts in progress, and its code-blocks together out of that. */
+enum { L2K_UNITS_TILE = 1 << 16, L2K_UNITS_BLOCKS = 3 << 14 };
+
 typedef struct l2k_decode_job {
     l2k_decoder *decoder;
     const l2k_context *context;
@@ -88,6 +91,7 @@ typedef struct l2k_tile_blocks {
     const l2k_tile *tile;
     const uint32_t *plan_component; /* the plan's number of each component */
     const l2k_block_place *places;
+    size_t num_places;
 } l2k_tile_blocks;
 
 /* Decodes the block at places[index] of an l2k_tile_blocks into its view, or clears it there; an l2k_block_work. */

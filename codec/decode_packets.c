@@ -79,11 +79,17 @@ static bool has_packet(tile_reader *reader)
     return reader->source.packed ? reader->source.header != reader->source.header_end : more;
 }
 
+/* Whether to go on costs more to ask than a packet that is passed over. */
+enum { PACKETS_BETWEEN_CHECKS = 64 };
+
 static l2k_status read_all(tile_reader *reader, l2k_packet_order *order)
 {
     const l2k_decode_job *job = reader->job;
     l2k_packet_id id;
+    uint32_t count = 0;
     while (l2k_packet_order_next(order, &id)) {
+        if (++count % PACKETS_BETWEEN_CHECKS == 0)
+            L2K_TRY(l2k_check_run(job->context));
         if (!has_packet(reader))
             return stop_early(reader, false);
         bool keep = wanted(reader, &id);

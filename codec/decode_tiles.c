@@ -123,15 +123,20 @@ static l2k_status read_tile(const l2k_decode_job *job, l2k_tile_state *s, uint32
 l2k_status l2k_decode_to_views(const l2k_decode_job *job, l2k_tile_state *s, l2k_team *team, l2k_tile_slot *slot,
                                uint32_t index)
 {
+    double start = l2k_stage_start(job->context);
     L2K_TRY(read_tile(job, s, index));
+    l2k_stage_end(job->context, L2K_STAGE_READ, start);
     L2K_TRY(check_reduction(job, s, index));
     if (s->is_absent)
         return L2K_OK;
     L2K_TRY(allocate_state(job, s));
     L2K_TRY(prepare_blocks(job, s));
     L2K_TRY(make_plan(job, s, team, slot));
-    l2k_tile_blocks blocks = {job, slot->plan, &s->tile, s->plan_component, s->places};
-    return l2k_team_run(team, s->num_places, l2k_decode_block, &blocks);
+    l2k_tile_blocks blocks = {job, slot->plan, &s->tile, s->plan_component, s->places, s->num_places};
+    start = l2k_stage_start(job->context);
+    L2K_TRY(l2k_team_run(team, s->num_places, l2k_decode_block, &blocks));
+    l2k_stage_end(job->context, L2K_STAGE_TIER1, start);
+    return L2K_OK;
 }
 
 static l2k_status begin_tile(void *opaque, l2k_team *team, l2k_tile_slot *slot, uint32_t i)
@@ -156,6 +161,7 @@ static l2k_status end_tile(void *opaque, l2k_team *team, l2k_tile_slot *slot, ui
         L2K_TRY(l2k_plan_finish(slot->plan));
         l2k_collect_planes(job, s);
     }
+    l2k_run_advance(job->context, L2K_UNITS_TILE - (s->num_places ? L2K_UNITS_BLOCKS : 0));
     release_state(job->context, s);
     return L2K_OK;
 }
@@ -175,16 +181,18 @@ static l2k_status select_tiles(l2k_decode_job *job)
 /* A failure can leave tiles in the slots: they are freed when no plan works on their memory any more. */
 static l2k_status decode_all(l2k_decode_job *job, l2k_backend backend, const l2k_tile_work *work)
 {
-    l2k_workers workers;
-    L2K_TRY(l2k_workers_create(job->context, backend, &job->codestream->siz, job->num_tiles, &workers));
+    l2k_workers *workers = &job->decoder->workers;
+    L2K_TRY(l2k_workers_prepare(job->context, backend, &job->codestream->siz, job->num_tiles, workers));
     l2k_status status = L2K_OK;
-    job->states = l2k_allocate_zeroed(job->context, workers.num_slots, sizeof *job->states);
+    unsigned num_slots = workers->num_slots;
+    job->states = l2k_allocate_zeroed(job->context, num_slots, sizeof *job->states);
     if (!job->states)
-        status = l2k_fail(job->context, L2K_ERROR_MEMORY, "out of memory for %u tiles", workers.num_slots);
+        status = l2k_fail(job->context, L2K_ERROR_MEMORY, "out of memory for %u tiles", num_slots);
     else
-        status = l2k_workers_run(&workers, job->num_tiles, work, job);
-    l2k_workers_release(&workers);
-    for (unsigned k = 0; job->states && k < workers.num_slots; k++)
+        status = l2k_workers_run(workers, job->num_tiles, work, job);
+    if (status != L2K_OK)
+        l2k_workers_release(workers);
+    for (unsigned k = 0; job->states && k < num_slots; k++)
         release_state(job->context, &job->states[k]);
     l2k_release(job->context, job->states);
     return status;
@@ -203,6 +211,7 @@ l2k_status l2k_decode_with(l2k_decoder *decoder, l2k_rect area, const l2k_plane 
                           .discard = (uint32_t)decoder->options[L2K_DECODER_REDUCE],
                           .layers = (uint32_t)decoder->options[L2K_DECODER_LAYERS]};
     L2K_TRY(select_tiles(&job));
+    l2k_run_restart(&decoder->run, (uint64_t)L2K_UNITS_TILE * job.num_tiles);
     l2k_status status = decode_all(&job, backend, work);
     l2k_release(job.context, job.tiles);
     return status;

@@ -15,6 +15,8 @@ static const l2k_option_rule rules[] = {
     [L2K_DECODER_LIMIT_BYTES] = {"limit of bytes", 0, INT64_MAX, (int64_t)1 << 40},
     [L2K_DECODER_GPU_MIN_SAMPLES] = {"number of samples for the GPU", 0, INT64_MAX, L2K_GPU_MIN_SAMPLES},
     [L2K_DECODER_STRICT] = {"strictness", 0, 1, 0},
+    [L2K_DECODER_LIMIT_MEMORY] = {"limit of memory", 0, INT64_MAX, (int64_t)1 << 62},
+    [L2K_DECODER_TIMINGS] = {"timings", 0, 1, 0},
 };
 
 enum { NUM_OPTIONS = sizeof rules / sizeof *rules };
@@ -29,6 +31,9 @@ l2k_decoder *l2k_decoder_new(const l2k_hooks *hooks)
         return NULL;
     decoder->context = context;
     decoder->context.choice = &decoder->choice;
+    decoder->context.pool = &decoder->pool;
+    decoder->context.run = &decoder->run;
+    l2k_pool_init(&decoder->pool, UINT64_MAX);
     l2k_options_reset(rules, NUM_OPTIONS, decoder->options);
     return decoder;
 }
@@ -47,12 +52,19 @@ static void close_file(l2k_decoder *decoder)
     l2k_buffer_release(&decoder->file);
 }
 
+void l2k_decoder_drop(l2k_decoder *decoder)
+{
+    l2k_workers_release(&decoder->workers);
+    l2k_pool_drain(&decoder->pool, &decoder->context.hooks);
+}
+
 void l2k_decoder_free(l2k_decoder *decoder)
 {
     if (!decoder)
         return;
     close_file(decoder);
-    l2k_context context = decoder->context;
+    l2k_decoder_drop(decoder);
+    l2k_context context = {.hooks = decoder->context.hooks};
     l2k_release(&context, decoder);
 }
 
@@ -78,6 +90,7 @@ static l2k_status read_all(l2k_decoder *decoder, const l2k_stream *stream)
     l2k_buffer *file = &decoder->file;
     uint64_t limit = (uint64_t)decoder->options[L2K_DECODER_LIMIT_BYTES];
     for (;;) {
+        L2K_TRY(l2k_check_run(context));
         if (!l2k_buffer_grow(file, 1 << 16))
             return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the file");
         ptrdiff_t got = stream->read(stream->user, file->data + file->size, file->capacity - file->size);
@@ -112,12 +125,20 @@ static l2k_status open_bytes(l2k_decoder *decoder, const uint8_t *data, size_t b
     return l2k_decoder_plan_outputs(decoder);
 }
 
+static void start_opening(l2k_decoder *decoder)
+{
+    close_file(decoder);
+    l2k_run_start(&decoder->run, 0, decoder->options[L2K_DECODER_TIMINGS]);
+    l2k_pool_start_job(&decoder->pool, &decoder->context.hooks, (uint64_t)decoder->options[L2K_DECODER_LIMIT_MEMORY]);
+}
+
 static l2k_status finish_opening(l2k_decoder *decoder, l2k_status status)
 {
-    if (status != L2K_OK)
+    decoder->is_open = status == L2K_OK;
+    if (status != L2K_OK) {
         close_file(decoder);
-    else
-        decoder->is_open = true;
+        l2k_decoder_drop(decoder);
+    }
     return status;
 }
 
@@ -125,10 +146,12 @@ l2k_status l2k_decoder_open(l2k_decoder *decoder, const l2k_stream *stream)
 {
     if (!stream || !stream->read)
         return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "no stream to read from");
-    close_file(decoder);
+    start_opening(decoder);
+    double start = l2k_stage_start(&decoder->context);
     l2k_status status = read_all(decoder, stream);
     if (status == L2K_OK)
         status = open_bytes(decoder, decoder->file.data, decoder->file.size);
+    l2k_stage_end(&decoder->context, L2K_STAGE_READ, start);
     return finish_opening(decoder, status);
 }
 
@@ -137,8 +160,16 @@ l2k_status l2k_decoder_open_memory(l2k_decoder *decoder, const void *data, size_
     const l2k_context *context = &decoder->context;
     if (!data)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "no file to read from");
-    close_file(decoder);
+    start_opening(decoder);
     if (bytes > (uint64_t)decoder->options[L2K_DECODER_LIMIT_BYTES])
         return l2k_fail(context, L2K_ERROR_LIMIT, "a file of %zu bytes is more than the limit allows", bytes);
-    return finish_opening(decoder, open_bytes(decoder, data, bytes));
+    double start = l2k_stage_start(context);
+    l2k_status status = open_bytes(decoder, data, bytes);
+    l2k_stage_end(context, L2K_STAGE_READ, start);
+    return finish_opening(decoder, status);
+}
+
+void l2k_decoder_timings(const l2k_decoder *decoder, double seconds[L2K_NUM_STAGES])
+{
+    l2k_run_timings(&decoder->run, seconds);
 }

@@ -4,9 +4,12 @@
 
 #include <stdatomic.h>
 
+#include "base/pool.h"
+#include "base/run.h"
 #include "codec/buffer.h"
 #include "codec/codestream_read.h"
 #include "codec/jp2.h"
+#include "codec/workers.h"
 #include "transform/choice.h"
 
 /* Where a component of the output comes from: a component of the codestream, directly or through a palette column. */
@@ -19,7 +22,10 @@ typedef struct l2k_output {
 struct l2k_decoder {
     l2k_context context;
     l2k_choice choice;
-    int64_t options[L2K_DECODER_STRICT + 1];
+    l2k_pool pool;
+    l2k_run run;
+    l2k_workers workers;
+    int64_t options[L2K_DECODER_TIMINGS + 1];
     bool has_region;
     l2k_rect region;
     bool is_open;
@@ -42,6 +48,12 @@ l2k_status l2k_decoder_check_options(const l2k_decoder *decoder);
 
 /* Makes ready for a decoding under the options set so far. */
 void l2k_decoder_start(l2k_decoder *decoder);
+
+/* What follows on a decoding that came to `status`, and what the caller is told. */
+l2k_status l2k_decoder_finish(l2k_decoder *decoder, l2k_status status);
+
+/* Gives back what is kept for the next image. */
+void l2k_decoder_drop(l2k_decoder *decoder);
 
 /* The component that alone is wanted, or UINT32_MAX for all. */
 uint32_t l2k_decoder_only_component(const l2k_decoder *decoder);

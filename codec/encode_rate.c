@@ -102,9 +102,10 @@ static l2k_status for_each_block(rate_control *control, void (*visit)(rate_contr
 {
     l2k_encode_job *job = control->job;
     uint32_t order = 0;
-    for (uint32_t t = 0; t < job->num_tiles; t++) {
+    for (uint32_t t = job->first_tile; t < job->end_tile; t++) {
         l2k_block_place *places;
         size_t count;
+        L2K_TRY(l2k_check_run(job->context));
         L2K_TRY(l2k_tile_list_blocks(job->context, &job->tiles[t], UINT32_MAX, 0, &places, &count));
         for (size_t i = 0; i < count; i++)
             visit(control, places[i].block, order++);
@@ -157,8 +158,9 @@ static l2k_status visit_layer(rate_control *control, uint32_t layer, uint64_t *b
 {
     l2k_encode_job *job = control->job;
     bool plt = job->encoder->options[L2K_ENCODER_PLT];
-    for (uint32_t t = 0; t < job->num_tiles; t++) {
+    for (uint32_t t = job->first_tile; t < job->end_tile; t++) {
         const l2k_packet_order *order = &control->orders[t];
+        L2K_TRY(l2k_check_run(job->context));
         for (size_t i = 0; i < order->num_keys; i++) {
             const l2k_precinct_key *key = &order->keys[i];
             l2k_packet_id id = {key->component, key->resolution, key->precinct, layer, 0, 0};
@@ -270,13 +272,14 @@ static void take_everything(rate_control *control, l2k_block *block, uint32_t or
 static void count_samples(rate_control *control, uint64_t *raw_bytes)
 {
     uint64_t bits = 0;
-    const l2k_image *image = control->job->image;
-    for (uint32_t c = 0; c < image->num_components; c++) {
-        uint32_t width, height;
-        l2k_component_size(image, c, &width, &height);
-        control->samples += (uint64_t)width * height;
-        control->rounding += (double)width * height / 12 / pow(ldexp(1, (int)image->components[c].precision) - 1, 2);
-        bits += (uint64_t)width * height * image->components[c].precision;
+    const l2k_siz *siz = &control->job->siz;
+    for (uint32_t c = 0; c < siz->num_components; c++) {
+        const l2k_component *component = &siz->components[c];
+        l2k_rect rect = l2k_component_rect(control->job->area, component->dx, component->dy);
+        uint64_t samples = (uint64_t)l2k_rect_width(rect) * l2k_rect_height(rect);
+        control->samples += samples;
+        control->rounding += (double)samples / 12 / pow(ldexp(1, (int)component->precision) - 1, 2);
+        bits += samples * component->precision;
     }
     *raw_bytes = bits / 8;
 }
@@ -308,7 +311,7 @@ static l2k_status allocate_layers(rate_control *control, size_t fixed_bytes)
     count_samples(control, &raw_bytes);
     L2K_TRY(list_steps(control));
     L2K_TRY(for_each_block(control, take_nothing));
-    for (uint32_t t = 0; t < control->job->num_tiles; t++)
+    for (uint32_t t = control->job->first_tile; t < control->job->end_tile; t++)
         l2k_packets_restart(&control->job->tiles[t]);
     for (control->layer = 0; control->layer < control->job->coding.num_layers; control->layer++)
         L2K_TRY(allocate_layer(control, raw_bytes, &used, &prefix));
@@ -321,7 +324,7 @@ static l2k_status create_orders(rate_control *control)
     control->orders = l2k_allocate_zeroed(job->context, job->num_tiles, sizeof *control->orders);
     if (!control->orders)
         return l2k_fail(job->context, L2K_ERROR_MEMORY, "out of memory for rate control");
-    for (uint32_t t = 0; t < job->num_tiles; t++)
+    for (uint32_t t = job->first_tile; t < job->end_tile; t++)
         L2K_TRY(l2k_packet_order_create(job->context, &job->tiles[t], &control->orders[t]));
     return L2K_OK;
 }
@@ -334,7 +337,7 @@ l2k_status l2k_encode_rate(l2k_encode_job *job, size_t fixed_bytes)
     l2k_status status = create_orders(&control);
     if (status == L2K_OK)
         status = allocate_layers(&control, fixed_bytes);
-    for (uint32_t t = 0; control.orders && t < job->num_tiles; t++)
+    for (uint32_t t = job->first_tile; control.orders && t < job->end_tile; t++)
         l2k_packet_order_release(job->context, &control.orders[t]);
     l2k_release(job->context, control.orders);
     l2k_release(job->context, control.steps);

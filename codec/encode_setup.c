@@ -21,8 +21,16 @@ static l2k_status check_component(const l2k_encode_job *job, uint32_t c)
         return refuse_component(job, c, "a precision of", component->precision);
     if ((unsigned)component->channel > L2K_CHANNEL_UNSPECIFIED)
         return refuse_component(job, c, "a channel type of", component->channel);
-    if (!l2k_sample_type_holds(job->planes[c].type, component->precision, component->is_signed))
-        return refuse_component(job, c, "its sample type cannot hold a precision of", component->precision);
+    return L2K_OK;
+}
+
+l2k_status l2k_encode_check_planes(const l2k_encode_job *job)
+{
+    for (uint32_t c = 0; c < job->siz.num_components; c++) {
+        const l2k_component *component = &job->siz.components[c];
+        if (!l2k_sample_type_holds(job->planes[c].type, component->precision, component->is_signed))
+            return refuse_component(job, c, "its sample type cannot hold a precision of", component->precision);
+    }
     return L2K_OK;
 }
 

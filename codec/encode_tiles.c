@@ -75,6 +75,7 @@ static l2k_status encode_block(void *opaque, l2k_t1 *coder, unsigned thread, siz
 #pragma omp atomic write
         b->job->needs_guard_bit = true;
     }
+    l2k_run_advance(b->job->context, L2K_UNITS_TIER1 * (uint64_t)block.width * block.height);
     place->block->num_planes = (uint8_t)code.num_planes;
     place->block->num_passes = (uint8_t)code.num_passes;
     return code.num_passes ? keep_code(b, place, &code, &b->job->arenas[thread]) : L2K_OK;
@@ -105,14 +106,14 @@ static l2k_coefficient_type coefficient_type(const l2k_tile *tile)
     return L2K_COEFFICIENT_INT16;
 }
 
-/* The tile's corner in the caller's planes. */
+/* The tile's corner in the caller's planes, which are those of the rows in hand. */
 static void tile_planes(const l2k_encode_job *job, const l2k_tile *tile, l2k_plane *planes)
 {
     for (uint32_t c = 0; c < tile->num_components; c++) {
         const l2k_tile_component *tc = &tile->components[c];
-        l2k_rect image = l2k_component_rect(job->siz.grid.image, tc->dx, tc->dy);
+        l2k_rect area = l2k_component_rect(job->area, tc->dx, tc->dy);
         planes[c] = job->planes[c];
-        planes[c].data = l2k_sample_at(&planes[c], tc->rect.x0 - image.x0, tc->rect.y0 - image.y0);
+        planes[c].data = l2k_sample_at(&planes[c], tc->rect.x0 - area.x0, tc->rect.y0 - area.y0);
     }
 }
 
@@ -132,31 +133,35 @@ static l2k_status begin_transform(l2k_encode_job *job, const l2k_team *team, l2k
     if (status == L2K_OK) {
         tile_planes(job, tile, planes);
         status = l2k_plan_begin(slot->plan, planes);
+        l2k_run_advance(context, L2K_UNITS_TRANSFORM * l2k_tile_samples(tile));
     }
     l2k_release(context, components);
     l2k_release(context, planes);
     return status;
 }
 
-static l2k_status begin_tile(void *opaque, l2k_team *team, l2k_tile_slot *slot, uint32_t index)
+static l2k_status begin_tile(void *opaque, l2k_team *team, l2k_tile_slot *slot, uint32_t number)
 {
     l2k_encode_job *job = opaque;
+    uint32_t index = job->first_tile + number;
     l2k_tile *tile = &job->tiles[index];
     L2K_TRY(l2k_tile_create(job->context, &job->siz, &job->coding, index, UINT64_MAX, tile));
     L2K_TRY(prepare_all(job->context, tile));
     return begin_transform(job, team, slot, tile);
 }
 
-static l2k_status end_tile(void *opaque, l2k_team *team, l2k_tile_slot *slot, uint32_t index)
+static l2k_status end_tile(void *opaque, l2k_team *team, l2k_tile_slot *slot, uint32_t number)
 {
     l2k_encode_job *job = opaque;
-    l2k_tile *tile = &job->tiles[index];
+    l2k_tile *tile = &job->tiles[job->first_tile + number];
     l2k_block_place *places;
     size_t count;
     L2K_TRY(l2k_plan_finish(slot->plan));
     L2K_TRY(l2k_tile_list_blocks(job->context, tile, UINT32_MAX, 0, &places, &count));
     tile_blocks blocks = {job, slot->plan, tile, places};
+    double start = l2k_stage_start(job->context);
     l2k_status status = l2k_team_run(team, count, encode_block, &blocks);
+    l2k_stage_end(job->context, L2K_STAGE_TIER1, start);
     l2k_release(job->context, places);
     return status;
 }
@@ -166,27 +171,21 @@ static l2k_status end_tile(void *opaque, l2k_team *team, l2k_tile_slot *slot, ui
  * stay what OpenJPEG writes. */
 static void add_guard_bit(l2k_encode_job *job)
 {
-    for (uint32_t c = 0; c < job->siz.num_components; c++)
+    /* By rows, the main header is written already; these tiles' own headers say it (l2k_write_quantisation). */
+    for (uint32_t c = 0; !job->by_rows && c < job->siz.num_components; c++)
         job->coding.components[c].guard_bits++;
-    for (uint32_t t = 0; t < job->num_tiles; t++)
+    for (uint32_t t = job->first_tile; t < job->end_tile; t++)
         for (uint32_t c = 0; c < job->tiles[t].num_components; c++)
             for (uint32_t r = 0; r < job->tiles[t].components[c].num_resolutions; r++)
                 for (uint32_t b = 0; b < job->tiles[t].components[c].resolutions[r].num_bands; b++)
                     job->tiles[t].components[c].resolutions[r].bands[b].max_planes++;
 }
 
-l2k_status l2k_encode_tiles(l2k_encode_job *job)
+l2k_status l2k_encode_tiles(l2k_encode_job *job, l2k_workers *workers)
 {
-    l2k_workers workers;
-    job->num_arenas = job->context->threads;
-    job->arenas = l2k_allocate_zeroed(job->context, job->num_arenas, sizeof *job->arenas);
-    if (!job->arenas)
-        return l2k_fail(job->context, L2K_ERROR_MEMORY, "out of memory for %u threads", job->num_arenas);
-    L2K_TRY(l2k_workers_create(job->context, (l2k_backend)job->encoder->options[L2K_ENCODER_BACKEND], &job->siz,
-                               job->num_tiles, &workers));
-    l2k_status status = l2k_workers_run(&workers, job->num_tiles, &(l2k_tile_work){begin_tile, end_tile}, job);
-    l2k_workers_release(&workers);
-    if (status == L2K_OK && job->needs_guard_bit)
+    uint32_t count = job->end_tile - job->first_tile;
+    L2K_TRY(l2k_workers_run(workers, count, &(l2k_tile_work){begin_tile, end_tile}, job));
+    if (job->needs_guard_bit)
         add_guard_bit(job);
-    return status;
+    return L2K_OK;
 }

@@ -26,6 +26,8 @@ static const l2k_option_rule rules[] = {
     [L2K_ENCODER_BACKEND] = {"backend", 0, L2K_BACKEND_CUDA, L2K_BACKEND_AUTO},
     [L2K_ENCODER_LIMIT_SAMPLES] = {"limit of samples", 0, INT64_MAX, (int64_t)1 << 36},
     [L2K_ENCODER_GPU_MIN_SAMPLES] = {"number of samples for the GPU", 0, INT64_MAX, L2K_GPU_MIN_SAMPLES},
+    [L2K_ENCODER_LIMIT_MEMORY] = {"limit of memory", 0, INT64_MAX, (int64_t)1 << 62},
+    [L2K_ENCODER_TIMINGS] = {"timings", 0, 1, 0},
 };
 
 enum { NUM_OPTIONS = sizeof rules / sizeof *rules };
@@ -40,6 +42,9 @@ l2k_encoder *l2k_encoder_new(const l2k_hooks *hooks)
         return NULL;
     encoder->context = context;
     encoder->context.choice = &encoder->choice;
+    encoder->context.pool = &encoder->pool;
+    encoder->context.run = &encoder->run;
+    l2k_pool_init(&encoder->pool, UINT64_MAX);
     l2k_options_reset(rules, NUM_OPTIONS, encoder->options);
     return encoder;
 }
@@ -48,8 +53,10 @@ void l2k_encoder_free(l2k_encoder *encoder)
 {
     if (!encoder)
         return;
-    l2k_context context = encoder->context;
-    l2k_release(&context, encoder->targets);
+    l2k_encode_abandon(encoder);
+    l2k_release(&encoder->context, encoder->targets);
+    l2k_pool_drain(&encoder->pool, &encoder->context.hooks);
+    l2k_context context = {.hooks = encoder->context.hooks};
     l2k_release(&context, encoder);
 }
 
@@ -118,40 +125,4 @@ l2k_status l2k_encoder_set_layers(l2k_encoder *encoder, l2k_target kind, const d
     encoder->num_targets = count;
     encoder->target_kind = kind;
     return L2K_OK;
-}
-
-static void release_job(l2k_encode_job *job)
-{
-    const l2k_context *context = job->context;
-    for (uint32_t t = 0; job->tiles && t < job->num_tiles; t++)
-        l2k_tile_release(context, &job->tiles[t]);
-    for (unsigned i = 0; job->arenas && i < job->num_arenas; i++)
-        l2k_arena_release(context, &job->arenas[i]);
-    l2k_release(context, job->tiles);
-    l2k_release(context, job->arenas);
-    l2k_release(context, job->siz.components);
-    l2k_release(context, job->coding.components);
-}
-
-static l2k_status run_job(l2k_encode_job *job, const l2k_stream *stream)
-{
-    size_t fixed_bytes = 0;
-    L2K_TRY(l2k_encode_setup(job));
-    L2K_TRY(l2k_encode_tiles(job));
-    L2K_TRY(l2k_encode_fixed_bytes(job, &fixed_bytes));
-    L2K_TRY(l2k_encode_rate(job, fixed_bytes));
-    return l2k_encode_assemble(job, stream);
-}
-
-l2k_status l2k_encoder_encode(l2k_encoder *encoder, const l2k_image *image, const l2k_plane *planes,
-                              const l2k_stream *stream)
-{
-    if (!image || !planes || !stream || !stream->write)
-        return l2k_fail(&encoder->context, L2K_ERROR_ARGUMENT, "no image, no planes or no stream to write to");
-    encoder->context.threads = l2k_thread_count((unsigned)encoder->options[L2K_ENCODER_THREADS]);
-    l2k_choice_start(&encoder->choice, encoder->options[L2K_ENCODER_GPU_MIN_SAMPLES]);
-    l2k_encode_job job = {.encoder = encoder, .context = &encoder->context, .image = image, .planes = planes};
-    l2k_status status = run_job(&job, stream);
-    release_job(&job);
-    return status;
 }

@@ -53,7 +53,8 @@ l2k_status l2k_jp2_open(const l2k_context *context, const uint8_t *data, size_t 
 l2k_status l2k_jp2_settle_palette(l2k_jp2 *jp2, uint32_t num_components);
 void l2k_jp2_close(l2k_jp2 *jp2);
 
-/* Writes signature, file type and header boxes, and the head of a codestream box for `codestream_bytes` bytes. */
-void l2k_jp2_write_head(l2k_buffer *out, const l2k_image *image, uint64_t codestream_bytes);
+/* Writes signature, file type and header boxes, and the head of a codestream box for `codestream_bytes` bytes, or for
+ * all bytes up to the end of the file (LBox 0) where that is 0. Returns where that box begins. */
+size_t l2k_jp2_write_head(l2k_buffer *out, const l2k_image *image, uint64_t codestream_bytes);
 
 #endif

@@ -159,7 +159,7 @@ static void write_density(l2k_buffer *out, const l2k_image *image)
     end_box(out, outer);
 }
 
-void l2k_jp2_write_head(l2k_buffer *out, const l2k_image *image, uint64_t codestream_bytes)
+size_t l2k_jp2_write_head(l2k_buffer *out, const l2k_image *image, uint64_t codestream_bytes)
 {
     size_t box = start_box(out, L2K_BOX('j', 'P', ' ', ' '));
     l2k_buffer_put(out, L2K_JP2_SIGNATURE, 4);
@@ -176,8 +176,10 @@ void l2k_jp2_write_head(l2k_buffer *out, const l2k_image *image, uint64_t codest
     write_density(out, image);
     end_box(out, box);
     bool large = codestream_bytes + 8 > UINT32_MAX;
-    l2k_buffer_put(out, large ? 1 : codestream_bytes + 8, 4);
+    box = out->size;
+    l2k_buffer_put(out, large ? 1 : codestream_bytes ? codestream_bytes + 8 : 0, 4);
     l2k_buffer_put(out, L2K_BOX('j', 'p', '2', 'c'), 4);
     if (large)
         l2k_buffer_put(out, codestream_bytes + 16, 8);
+    return box;
 }

@@ -101,6 +101,14 @@ void l2k_tile_release(const l2k_context *context, l2k_tile *tile)
     tile->num_components = 0;
 }
 
+uint64_t l2k_tile_samples(const l2k_tile *tile)
+{
+    uint64_t samples = 0;
+    for (uint32_t c = 0; c < tile->num_components; c++)
+        samples += (uint64_t)l2k_rect_width(tile->components[c].rect) * l2k_rect_height(tile->components[c].rect);
+    return samples;
+}
+
 static l2k_status prepare_in_band(const l2k_context *context, l2k_tile *tile, const l2k_component_coding *coding,
                                   const l2k_resolution *resolution, const l2k_subband *band, uint32_t index)
 {

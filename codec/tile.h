@@ -88,6 +88,9 @@ l2k_status l2k_tile_create(const l2k_context *context, const l2k_siz *siz, const
                            uint32_t index, uint64_t most_precincts, l2k_tile *tile);
 void l2k_tile_release(const l2k_context *context, l2k_tile *tile);
 
+/* Samples of all its components. */
+uint64_t l2k_tile_samples(const l2k_tile *tile);
+
 /* Makes the code-blocks and tag trees of one precinct in all subbands of a resolution, if that was not done yet. */
 l2k_status l2k_precinct_prepare(const l2k_context *context, l2k_tile *tile, const l2k_tile_component *component,
                                 uint32_t resolution, uint32_t precinct);

@@ -1,5 +1,8 @@
 #include "codec/workers.h"
 
+#include "base/run.h"
+#include "transform/choice.h"
+
 /* A tile smaller than this is done by one thread: splitting its rows costs more than it gains. */
 #define SMALL_TILE_SAMPLES ((uint64_t)1 << 21)
 
@@ -23,25 +26,44 @@ static unsigned slots_of_team(const l2k_context *context, l2k_backend backend, c
     return num_tiles > 1 && l2k_backend_overlaps(context, backend, samples) ? L2K_SLOTS_OF_TEAM : 1;
 }
 
-l2k_status l2k_workers_create(const l2k_context *context, l2k_backend backend, const l2k_siz *siz, uint32_t num_tiles,
-                              l2k_workers *workers)
+static l2k_status create_teams(const l2k_context *context, bool by_tile, l2k_workers *workers)
+{
+    unsigned slots = workers->num_slots / workers->num_teams;
+    workers->teams = l2k_allocate_zeroed(context, workers->num_teams, sizeof *workers->teams);
+    if (!workers->teams)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %u threads", workers->num_teams);
+    for (unsigned i = 0; i < workers->num_teams; i++) {
+        l2k_team *team = &workers->teams[i];
+        *team = (l2k_team){.backend = workers->backend, .num_slots = slots, .first_thread = i};
+        for (unsigned k = 0; k < slots; k++)
+            team->slots[k].number = i * slots + k;
+        L2K_TRY(create_team(context, by_tile ? 1 : context->threads, team));
+    }
+    return L2K_OK;
+}
+
+static bool same_workers(const l2k_workers *a, const l2k_workers *b)
+{
+    return a->teams && a->threads == b->threads && a->backend == b->backend &&
+           a->gpu_min_samples == b->gpu_min_samples && a->num_teams == b->num_teams && a->num_slots == b->num_slots;
+}
+
+l2k_status l2k_workers_prepare(const l2k_context *context, l2k_backend backend, const l2k_siz *siz, uint32_t num_tiles,
+                               l2k_workers *workers)
 {
     uint64_t area = (uint64_t)siz->grid.tile_width * siz->grid.tile_height;
     bool by_tile = num_tiles >= 2 * context->threads && area <= SMALL_TILE_SAMPLES;
-    unsigned slots = slots_of_team(context, backend, siz, num_tiles);
-    *workers = (l2k_workers){.context = context, .num_teams = by_tile ? context->threads : 1};
-    workers->num_slots = workers->num_teams * slots;
-    workers->teams = l2k_allocate_zeroed(context, workers->num_teams, sizeof *workers->teams);
-    l2k_status status = L2K_OK;
-    if (!workers->teams)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %u threads", workers->num_teams);
-    for (unsigned i = 0; i < workers->num_teams && status == L2K_OK; i++) {
-        l2k_team *team = &workers->teams[i];
-        *team = (l2k_team){.backend = backend, .num_slots = slots, .first_thread = i};
-        for (unsigned k = 0; k < slots; k++)
-            team->slots[k].number = i * slots + k;
-        status = create_team(context, by_tile ? 1 : context->threads, team);
-    }
+    l2k_workers wanted = {.context = context,
+                          .threads = context->threads,
+                          .backend = backend,
+                          .gpu_min_samples = context->choice ? context->choice->gpu_min_samples : L2K_GPU_MIN_SAMPLES,
+                          .num_teams = by_tile ? context->threads : 1};
+    wanted.num_slots = wanted.num_teams * slots_of_team(context, backend, siz, num_tiles);
+    if (same_workers(workers, &wanted))
+        return L2K_OK;
+    l2k_workers_release(workers);
+    *workers = wanted;
+    l2k_status status = create_teams(context, by_tile, workers);
     if (status != L2K_OK)
         l2k_workers_release(workers);
     return status;
@@ -57,8 +79,9 @@ void l2k_workers_release(l2k_workers *workers)
         for (unsigned k = 0; k < team->num_slots; k++)
             l2k_plan_free(team->slots[k].plan);
     }
-    l2k_release(workers->context, workers->teams);
-    workers->teams = NULL;
+    if (workers->teams)
+        l2k_release(workers->context, workers->teams);
+    *workers = (l2k_workers){0};
 }
 
 /* ---- Tiles --------------------------------------------------------------------------------------------------- */
@@ -119,8 +142,12 @@ static void run_team(tile_run *run, l2k_team *team)
 l2k_status l2k_workers_run(l2k_workers *workers, uint32_t count, const l2k_tile_work *work, void *job)
 {
     tile_run run = {work, job, count, 0, L2K_OK};
+    if (workers->context->run)
+        workers->context->run->teams = workers->num_teams;
 #pragma omp parallel num_threads(workers->num_teams) if (workers->num_teams > 1)
     run_team(&run, &workers->teams[workers->num_teams > 1 ? l2k_thread_index() : 0]);
+    if (workers->context->run)
+        workers->context->run->teams = 1;
     return run.first;
 }
 
@@ -146,7 +173,9 @@ l2k_status l2k_team_run(l2k_team *team, size_t count, l2k_block_work work, void 
         if (seen != L2K_OK)
             continue;
         unsigned thread = team->context.threads > 1 ? l2k_thread_index() : 0;
-        l2k_status status = work(job, team->coders[thread], team->first_thread + thread, i);
+        l2k_status status = l2k_check_run(&team->context);
+        if (status == L2K_OK)
+            status = work(job, team->coders[thread], team->first_thread + thread, i);
         if (status != L2K_OK) {
 #pragma omp atomic write
             first = status;

@@ -28,15 +28,19 @@ typedef struct l2k_team {
 
 typedef struct l2k_workers {
     const l2k_context *context;
+    unsigned threads;
+    l2k_backend backend;
+    int64_t gpu_min_samples;       /* where AUTO finds the GPU worth it */
     unsigned num_teams, num_slots; /* slots of all teams together */
     l2k_team *teams;
 } l2k_workers;
 
-/* For `num_tiles` of the tiles that `siz` describes. */
-l2k_status l2k_workers_create(const l2k_context *context, l2k_backend backend, const l2k_siz *siz, uint32_t num_tiles,
-                              l2k_workers *workers);
+/* Makes workers ready for `num_tiles` at a time of the tiles that `siz` describes. Those at hand, with their plans,
+ * stay where they would be the same; zero-initialise before the first time. */
+l2k_status l2k_workers_prepare(const l2k_context *context, l2k_backend backend, const l2k_siz *siz, uint32_t num_tiles,
+                               l2k_workers *workers);
 
-/* Waits for what plans have under way. */
+/* Waits for what plans have under way. There may be none. */
 void l2k_workers_release(l2k_workers *workers);
 
 /* The work on a tile, in two halves: begin ends with l2k_plan_begin on the slot's plan, end starts with

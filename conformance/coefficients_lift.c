@@ -14,7 +14,7 @@ static void must(l2k_status status, const char *what)
 {
     if (status == L2K_OK)
         return;
-    printf("FAIL: %s: %s\n", what, l2k_status_text(status));
+    printf("FAIL: %s: %s\n", what, l2k_strerror(status));
     exit(1);
 }
 

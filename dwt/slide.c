@@ -71,7 +71,7 @@ void l2k_slide_run(const l2k_slide *slide, int64_t begin, int64_t end)
     span wanted = {begin, end};
     /* y runs over the rows that step 0 does not touch; once y is there, row y - 1 has both its neighbours. */
     int64_t y = read.first + (((unsigned)read.first + slide->parity) % 2 == slide->lifting->first);
-    for (; y - steps - 1 < end; y += 2) {
+    for (; y - steps - 1 < end && slide->goes_on(slide->user); y += 2) {
         for (int64_t i = y - 1; i <= y; i++)
             if (within(read, i))
                 move(slide, slide->load, i);

@@ -24,6 +24,7 @@ typedef struct l2k_slide {
     /* Fills rows[lane] with row y; takes finished row y from rows[lane], which it may change. */
     void (*load)(void *user, int64_t y, void *const *rows);
     void (*emit)(void *user, int64_t y, void *const *rows);
+    bool (*goes_on)(void *user); /* asked every other row; false ends the slide where it is */
     void *user;
 } l2k_slide;
 

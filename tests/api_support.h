@@ -52,7 +52,7 @@ static inline int memory_write(void *user, const void *buffer, size_t bytes)
 
 static inline l2k_stream stream_of(memory_file *file)
 {
-    return (l2k_stream){memory_read, memory_write, file};
+    return (l2k_stream){.read = memory_read, .write = memory_write, .user = file};
 }
 
 /* ---- Hooks --------------------------------------------------------------------------------------------------- */
@@ -101,7 +101,7 @@ static inline void watch_message(void *user, l2k_severity severity, const char *
 static inline l2k_hooks watch_hooks(watch *w)
 {
     *w = (watch){.fail_at = SIZE_MAX};
-    return (l2k_hooks){watch_allocate, watch_release, watch_message, w};
+    return (l2k_hooks){watch_allocate, watch_release, watch_message, NULL, w};
 }
 
 /* ---- Pictures ------------------------------------------------------------------------------------------------ */

@@ -136,7 +136,7 @@ static void test_buffer(void **unused)
 static void test_buffer_failure(void **unused)
 {
     (void)unused;
-    l2k_context failing = {.hooks = {few_allocations, release, NULL, NULL}, .threads = 1};
+    l2k_context failing = {.hooks = {.allocate = few_allocations, .release = release}, .threads = 1};
     allocations_left = 1;
     l2k_buffer buffer = {.context = &failing};
     for (unsigned i = 0; i < 1000000 && !buffer.failed; i++)

@@ -83,6 +83,12 @@ static void load(void *user, int64_t y, void *const *rows)
     memcpy(rows[0], p->in + (size_t)y * p->width, p->width * sizeof *p->in);
 }
 
+static bool always(void *user)
+{
+    (void)user;
+    return true;
+}
+
 static void emit(void *user, int64_t y, void *const *rows)
 {
     picture *p = user;
@@ -123,6 +129,7 @@ static void one_slide(size_t width, int64_t height, unsigned parity, int real, i
                        width,
                        load,
                        emit,
+                       always,
                        &p};
     for (int64_t begin = 0; begin < height; begin += cut) {
         p.last_loaded = -1;

@@ -251,7 +251,7 @@ static void ignore(void *user, l2k_severity severity, const char *text)
 
 static l2k_context context_of(unsigned threads)
 {
-    return (l2k_context){.hooks = {NULL, NULL, ignore, NULL}, .threads = threads};
+    return (l2k_context){.hooks = {.message = ignore}, .threads = threads};
 }
 
 static void check_bands(const test_case *t, uint32_t c, const l2k_coefficients *view)
@@ -584,7 +584,7 @@ static void release(void *user, void *block)
 static void test_out_of_memory(void **unused)
 {
     (void)unused;
-    l2k_context context = {.hooks = {allocate, release, ignore, NULL}, .threads = 2};
+    l2k_context context = {.hooks = {allocate, release, ignore, NULL, NULL}, .threads = 2};
     test_case t = random_case(L2K_INVERSE, 50);
     l2k_plan *plan = NULL;
     t.spec.components = t.components;

@@ -44,9 +44,9 @@ static l2k_siz siz_of(uint32_t tile_side, uint32_t components)
 static l2k_status run(l2k_backend backend, uint32_t tiles, record *r)
 {
     l2k_context context = {.threads = 1};
-    l2k_workers workers;
+    l2k_workers workers = {0};
     l2k_siz siz = siz_of(1 << 15, 1);
-    assert_int_equal(l2k_workers_create(&context, backend, &siz, tiles, &workers), L2K_OK);
+    assert_int_equal(l2k_workers_prepare(&context, backend, &siz, tiles, &workers), L2K_OK);
     assert_int_equal(workers.num_teams, 1);
     l2k_status status = l2k_workers_run(&workers, tiles, &(l2k_tile_work){begin, end}, r);
     l2k_workers_release(&workers);
@@ -131,10 +131,10 @@ static void test_teams(void **unused)
 {
     (void)unused;
     l2k_context context = {.threads = l2k_thread_count(4)};
-    l2k_workers workers;
+    l2k_workers workers = {0};
     record r = fresh();
     l2k_siz siz = siz_of(64, 1);
-    assert_int_equal(l2k_workers_create(&context, L2K_BACKEND_CUDA, &siz, 100, &workers), L2K_OK);
+    assert_int_equal(l2k_workers_prepare(&context, L2K_BACKEND_CUDA, &siz, 100, &workers), L2K_OK);
     assert_int_equal(workers.num_teams, context.threads);
     assert_int_equal(workers.num_slots, 2 * context.threads);
     assert_int_equal(l2k_workers_run(&workers, 100, &(l2k_tile_work){check_slot, count_end}, &r), L2K_OK);
@@ -150,10 +150,11 @@ static unsigned slots_under_auto(int64_t gpu_min_samples, uint32_t tile_side, ui
     l2k_choice_start(&choice, gpu_min_samples);
     l2k_context context = {.threads = 1, .choice = &choice};
     l2k_siz siz = siz_of(tile_side, components);
-    l2k_workers workers;
-    assert_int_equal(l2k_workers_create(&context, L2K_BACKEND_AUTO, &siz, tiles, &workers), L2K_OK);
+    l2k_workers workers = {0};
+    assert_int_equal(l2k_workers_prepare(&context, L2K_BACKEND_AUTO, &siz, tiles, &workers), L2K_OK);
+    unsigned slots = workers.num_slots;
     l2k_workers_release(&workers);
-    return workers.num_slots;
+    return slots;
 }
 
 static void test_auto(void **unused)

@@ -9,6 +9,11 @@ void l2k_choice_start(l2k_choice *choice, int64_t gpu_min_samples)
     atomic_init(&choice->cpu_told, false);
 }
 
+bool l2k_choice_is_settled(const l2k_choice *choice)
+{
+    return !atomic_load(&choice->gpu_failed) && !atomic_load(&choice->cpu_told);
+}
+
 uint64_t l2k_plan_samples(const l2k_plan_spec *spec)
 {
     uint64_t samples = 0;

@@ -20,6 +20,10 @@ typedef struct l2k_choice {
     atomic_bool cpu_told;   /* in this run: there was something that only the CPU can do */
 } l2k_choice;
 
+/* Whether plans may be kept for the next run: none is where it is because something failed, or could not be done, and
+ * the next run should try and tell again. */
+bool l2k_choice_is_settled(const l2k_choice *choice);
+
 /* At the beginning of a run. */
 void l2k_choice_start(l2k_choice *choice, int64_t gpu_min_samples);
 

@@ -62,8 +62,11 @@ void *l2k_cpu_band_row(const l2k_cpu_pass *pass, unsigned lane, unsigned band, i
 /* Row y of the caller's plane of lane `lane`. */
 l2k_pixel_row l2k_cpu_pixel_row(const l2k_cpu_pass *pass, unsigned lane, int64_t y);
 
-/* A slide over the pass, callbacks left to fill in. */
+/* A slide over the pass, load and emit left to fill in. */
 l2k_slide l2k_cpu_slide(const l2k_cpu_worker *worker, const l2k_lifting *lifting);
+
+/* Whether the plan's run has not been cancelled. */
+bool l2k_cpu_goes_on(const l2k_cpu_worker *worker);
 
 l2k_status l2k_cpu_forward(l2k_plan *plan, const l2k_plane *planes);
 l2k_status l2k_cpu_inverse(l2k_plan *plan, const l2k_plane *planes);

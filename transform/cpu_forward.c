@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/run.h"
 #include "dwt/lifting.h"
 #include "quant/quantiser.h"
 
@@ -94,7 +95,6 @@ static void analyse(const l2k_cpu_worker *worker, int64_t begin, int64_t end)
     l2k_slide slide = l2k_cpu_slide(worker, l2k_lifting_forward(pass->wavelet));
     slide.load = pass->level == 1 ? load_pixels : load_low;
     slide.emit = emit_rows;
-    slide.user = (void *)worker;
     l2k_slide_run(&slide, begin, end);
 }
 
@@ -106,7 +106,7 @@ static void copy(const l2k_cpu_worker *worker, int64_t begin, int64_t end)
     void *rows[L2K_MAX_LANES];
     for (unsigned lane = 0; lane < L2K_MAX_LANES; lane++)
         rows[lane] = (uint32_t *)slide.ring + (lane < pass->lanes ? lane : 0) * slide.stride;
-    for (int64_t y = begin; y < end; y++) {
+    for (int64_t y = begin; y < end && l2k_cpu_goes_on(worker); y++) {
         load_pixels((void *)worker, y, rows);
         for (unsigned lane = 0; lane < pass->lanes; lane++)
             store_band(pass, lane, 0, y, rows[lane], pass->shape.width);
@@ -132,6 +132,7 @@ l2k_status l2k_cpu_forward(l2k_plan *plan, const l2k_plane *planes)
         unsigned lanes = l2k_cpu_lanes(&plan->spec, c);
         forward_lanes(plan, planes, c, lanes);
         c += lanes;
+        L2K_TRY(l2k_check_run(plan->context));
     }
     return L2K_OK;
 }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/run.h"
 #include "dwt/lifting.h"
 #include "quant/quantiser.h"
 
@@ -92,7 +93,6 @@ static void synthesise(const l2k_cpu_worker *worker, int64_t begin, int64_t end)
     l2k_slide slide = l2k_cpu_slide(worker, l2k_lifting_inverse(pass->wavelet));
     slide.load = load_rows;
     slide.emit = pass->level == pass->discard + 1 ? emit_pixels : emit_low;
-    slide.user = (void *)worker;
     l2k_slide_run(&slide, begin, end);
 }
 
@@ -104,7 +104,7 @@ static void copy(const l2k_cpu_worker *worker, int64_t begin, int64_t end)
     void *rows[L2K_MAX_LANES];
     for (unsigned lane = 0; lane < L2K_MAX_LANES; lane++)
         rows[lane] = (uint32_t *)slide.ring + (lane < pass->lanes ? lane : 0) * slide.stride;
-    for (int64_t y = begin; y < end; y++) {
+    for (int64_t y = begin; y < end && l2k_cpu_goes_on(worker); y++) {
         for (unsigned lane = 0; lane < pass->lanes; lane++)
             load_band(pass, lane, 0, y, rows[lane], pass->shape.width);
         store_pixels(pass, y, rows);
@@ -131,6 +131,7 @@ l2k_status l2k_cpu_inverse(l2k_plan *plan, const l2k_plane *planes)
         unsigned lanes = l2k_cpu_lanes(&plan->spec, c);
         inverse_lanes(plan, planes, c, lanes);
         c += lanes;
+        L2K_TRY(l2k_check_run(plan->context));
     }
     return L2K_OK;
 }

@@ -1,6 +1,7 @@
 #include "transform/cpu.h"
 
 #include "base/memory.h"
+#include "base/run.h"
 
 /* Below this many samples, starting threads costs more than they save. */
 #define MIN_PARALLEL_SAMPLES ((uint64_t)1 << 16)
@@ -180,6 +181,16 @@ l2k_pixel_row l2k_cpu_pixel_row(const l2k_cpu_pass *pass, unsigned lane, int64_t
                            l2k_level_shift_make(component->precision, component->is_signed)};
 }
 
+bool l2k_cpu_goes_on(const l2k_cpu_worker *worker)
+{
+    return l2k_goes_on(worker->pass->plan->context);
+}
+
+static bool goes_on(void *user)
+{
+    return l2k_cpu_goes_on(user);
+}
+
 l2k_slide l2k_cpu_slide(const l2k_cpu_worker *worker, const l2k_lifting *lifting)
 {
     const l2k_cpu_pass *pass = worker->pass;
@@ -190,13 +201,19 @@ l2k_slide l2k_cpu_slide(const l2k_cpu_worker *worker, const l2k_lifting *lifting
                        .parity = pass->shape.parity_y,
                        .lanes = pass->lanes,
                        .ring = worker->ring,
-                       .stride = state->row_stride};
+                       .stride = state->row_stride,
+                       .goes_on = goes_on,
+                       .user = (void *)worker};
 }
 
 /* All of the work: there is nobody else who could do it meanwhile. */
 static l2k_status begin(l2k_plan *plan, const l2k_plane *planes)
 {
-    return plan->spec.direction == L2K_FORWARD ? l2k_cpu_forward(plan, planes) : l2k_cpu_inverse(plan, planes);
+    double start = l2k_stage_start(plan->context);
+    l2k_status status =
+        plan->spec.direction == L2K_FORWARD ? l2k_cpu_forward(plan, planes) : l2k_cpu_inverse(plan, planes);
+    l2k_stage_end(plan->context, L2K_STAGE_TRANSFORM, start);
+    return status;
 }
 
 const l2k_backend_functions l2k_backend_cpu = {create, destroy, begin, NULL, NULL};

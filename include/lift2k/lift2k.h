@@ -48,34 +48,65 @@ typedef enum l2k_status {
     L2K_ERROR_TRUNCATED,   /* the input ends before the picture does */
     L2K_ERROR_UNSUPPORTED, /* legal, but not implemented: the message names the marker or box */
     L2K_ERROR_BACKEND,     /* the requested backend cannot be used on this machine or in this build */
-    L2K_INCOMPLETE         /* not an error: the input ends early, and what is there of the picture was decoded */
+    L2K_INCOMPLETE,        /* not an error: the input ends early, and what is there of the picture was decoded */
+    L2K_ERROR_CANCELLED    /* the progress hook asked to stop */
 } l2k_status;
 
 /* A short English phrase for a status, for example "out of memory". Static storage. */
-L2K_API const char *l2k_status_text(l2k_status status);
+L2K_API const char *l2k_strerror(l2k_status status);
 
 /* ---- Hooks --------------------------------------------------------------------------------------------------- */
 
 typedef enum l2k_severity { L2K_SEVERITY_ERROR, L2K_SEVERITY_WARNING, L2K_SEVERITY_NOTE } l2k_severity;
 
-/* Any member may be NULL: malloc and free are then used, and messages are dropped.
- * `allocate` returns memory aligned for any C object, or NULL. `text` has no trailing newline and is valid only during
- * the call. */
+/* Any member may be NULL: malloc and free are then used, messages are dropped, and nobody asks how far it is.
+ *
+ * `allocate` returns memory aligned for any C object, or NULL; `release` takes it back. Encoders and decoders keep
+ * memory, threads' tables and transform plans from image to image: one of a shape seen before takes nothing new. It
+ * goes back when it lies idle through an image, and with the object. Memory of a GPU, pinned memory and the threads'
+ * stacks do not come through these hooks.
+ *
+ * `message`: `text` has no trailing newline and is valid only during the call.
+ *
+ * `progress` is called now and then while an encoder or a decoder works on an image, on the thread that called the
+ * library, with the part that is done, 0 to 1, which never falls. Where it returns false, the call ends with
+ * L2K_ERROR_CANCELLED after a tenth of a second's work of each thread at most, or a tile's on a GPU. After that, as
+ * after any error, all that the object had taken is given back. It must not call functions of the object at work. */
 typedef struct l2k_hooks {
     void *(*allocate)(void *user, size_t bytes);
     void (*release)(void *user, void *block);
     void (*message)(void *user, l2k_severity severity, const char *text);
+    bool (*progress)(void *user, double done);
     void *user;
 } l2k_hooks;
 
 /* A sequential stream; it is never rewound, so pipes will do. A decoder needs `read`, an encoder `write`.
  * `read` stores up to `bytes` bytes and returns how many, 0 at the end, -1 on failure.
- * `write` takes all `bytes` bytes and returns 0, or -1 on failure. */
+ * `write` takes all `bytes` bytes and returns 0, or -1 on failure.
+ * `rewrite` may be NULL: only an image encoded by rows of tiles asks for it (l2k_encoder_begin). It replaces `bytes`
+ * bytes from `offset` on, all written before, counted from the first byte written, and returns like `write`. */
 typedef struct l2k_stream {
     ptrdiff_t (*read)(void *user, void *buffer, size_t bytes);
     int (*write)(void *user, const void *buffer, size_t bytes);
+    int (*rewrite)(void *user, uint64_t offset, const void *buffer, size_t bytes);
     void *user;
 } l2k_stream;
+
+/* ---- Time ---------------------------------------------------------------------------------------------------- */
+
+/* Where the time of an image goes. Upload, transform and download are a GPU's, one beside the other and beside the
+ * threads' tier-1; on the CPU the transform stage is all transform. */
+typedef enum l2k_stage {
+    L2K_STAGE_READ = 0,  /* the stream's `read`, headers, packet headers (tier-2 of a decoder) */
+    L2K_STAGE_UPLOAD,    /* to the GPU */
+    L2K_STAGE_TRANSFORM, /* level shift, component transform, wavelet, quantiser */
+    L2K_STAGE_DOWNLOAD,  /* from the GPU */
+    L2K_STAGE_TIER1,     /* code-blocks */
+    L2K_STAGE_RATE,      /* rate control */
+    L2K_STAGE_TIER2,     /* packets and markers of an encoder */
+    L2K_STAGE_WRITE,     /* the stream's `write` */
+    L2K_NUM_STAGES
+} l2k_stage;
 
 /* ---- Images -------------------------------------------------------------------------------------------------- */
 
@@ -211,8 +242,10 @@ typedef enum l2k_encoder_option {
     L2K_ENCODER_THREADS,             /* 0 = all processors; 0 */
     L2K_ENCODER_BACKEND,             /* l2k_backend; auto */
     L2K_ENCODER_LIMIT_SAMPLES,       /* most samples (all components together) accepted; 2^36 */
-    L2K_ENCODER_GPU_MIN_SAMPLES      /* AUTO: samples of a tile (all components) from which on the GPU is taken,
+    L2K_ENCODER_GPU_MIN_SAMPLES,     /* AUTO: samples of a tile (all components) from which on the GPU is taken,
                                         0 = always; the default is in README.md */
+    L2K_ENCODER_LIMIT_MEMORY,        /* most bytes that the object has from the allocation hook at a time; 2^62 */
+    L2K_ENCODER_TIMINGS              /* 0 or 1: l2k_encoder_timings is wanted; 0 */
 } l2k_encoder_option;
 
 typedef enum l2k_target {
@@ -245,6 +278,32 @@ L2K_API l2k_status l2k_encoder_set_layers(l2k_encoder *encoder, l2k_target kind,
 L2K_API l2k_status l2k_encoder_encode(l2k_encoder *encoder, const l2k_image *image, const l2k_plane *planes,
                                       const l2k_stream *stream);
 
+/* An image that is larger than memory: encoded by rows of tiles, top to bottom, each written when it is done.
+ *
+ *     l2k_encoder_begin           image and options as for l2k_encoder_encode; main header
+ *     l2k_encoder_next_rows       which part of the image is wanted next, until there is none
+ *     l2k_encoder_put_rows        that part
+ *     l2k_encoder_end             what comes last; a failure anywhere, l2k_encoder_begin and _encode end it, too
+ *
+ * The file is the one that l2k_encoder_encode writes, but for this: layer targets hold for each row of tiles by itself;
+ * where RCT needs a third guard bit, only tiles of that row say so (QCD in a tile-part header); and without the
+ * stream's `rewrite`, the codestream box is of unstated length (I.4: LBox 0), and TLM is L2K_ERROR_ARGUMENT. `image`,
+ * what it points to and `stream` must stay until the end. */
+L2K_API l2k_status l2k_encoder_begin(l2k_encoder *encoder, const l2k_image *image, const l2k_stream *stream);
+
+/* The rows of the reference grid, [y0, y1), that one row of tiles covers within the image area; y0 == y1 when all were
+ * put. L2K_ERROR_STATE outside of begin and end, like the next two. */
+L2K_API l2k_status l2k_encoder_next_rows(const l2k_encoder *encoder, uint32_t *y0, uint32_t *y1);
+
+/* `planes` as for l2k_encoder_encode, but the first row of component c is row ceil(y0 / dy) of its domain (B-12), and
+ * there are ceil(y1 / dy) - ceil(y0 / dy) of them. They are no longer needed when it returns. */
+L2K_API l2k_status l2k_encoder_put_rows(l2k_encoder *encoder, const l2k_plane *planes);
+L2K_API l2k_status l2k_encoder_end(l2k_encoder *encoder);
+
+/* Seconds of the last image in each stage, as far as it got. Where threads have tiles of their own, of which the mean
+ * counts, and with a GPU at work beside the threads, stages overlap. All 0 without the option TIMINGS. */
+L2K_API void l2k_encoder_timings(const l2k_encoder *encoder, double seconds[L2K_NUM_STAGES]);
+
 /* ---- Decoder ------------------------------------------------------------------------------------------------- */
 
 typedef struct l2k_decoder l2k_decoder;
@@ -260,7 +319,9 @@ typedef enum l2k_decoder_option {
     L2K_DECODER_GPU_MIN_SAMPLES, /* as for the encoder, after reduction */
     /* 1: a stream that ends early is L2K_ERROR_TRUNCATED, and boxes that the standard forbids but that can be read are
      * L2K_ERROR_CORRUPT; to be set before opening; 0 */
-    L2K_DECODER_STRICT
+    L2K_DECODER_STRICT,
+    L2K_DECODER_LIMIT_MEMORY, /* most bytes that the object has from the allocation hook at a time; 2^62 */
+    L2K_DECODER_TIMINGS       /* 0 or 1: l2k_decoder_timings is wanted; 0 */
 } l2k_decoder_option;
 
 /* What a file holds, in the words of its main header. */
@@ -327,6 +388,9 @@ L2K_API l2k_status l2k_decoder_image(l2k_decoder *decoder, l2k_image *image);
  * unspecified. L2K_INCOMPLETE: the stream ends early, and the planes hold what there is of the picture: fewer
  * bit-planes or resolutions in places, 0 in tiles of which there is nothing at all. */
 L2K_API l2k_status l2k_decoder_decode(l2k_decoder *decoder, const l2k_plane *planes);
+
+/* As l2k_encoder_timings, since the file was opened. */
+L2K_API void l2k_decoder_timings(const l2k_decoder *decoder, double seconds[L2K_NUM_STAGES]);
 
 /* ---- Transform ------------------------------------------------------------------------------------------------------
  *

@@ -1,0 +1,188 @@
+#include "base/pool.h"
+
+#include "base/memory.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define L2K_POISONS 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define L2K_POISONS 1
+#endif
+#endif
+#ifdef L2K_POISONS
+#include <sanitizer/asan_interface.h>
+#endif
+
+/* An idle block. */
+struct l2k_pool_block {
+    struct l2k_pool_block *next;
+    unsigned job; /* in which it became idle */
+};
+
+/* What may be held beyond the most that was in use: an image whose stages take turns with their memory would else hand
+ * blocks of one stage back before the next image asks for them again. */
+#define SLACK_BYTES ((uint64_t)64 << 20)
+
+/* ---- Classes: multiples of 256 bytes up to 4 KiB, from there on eight to a power of two ----------------------- */
+
+#define FINE_STEP   256u
+#define FINE_LIMIT  4096u
+#define FINE_COUNT  (FINE_LIMIT / FINE_STEP)
+#define OCTAVE_STEP 8u
+
+static unsigned class_of(uint64_t bytes)
+{
+    if (bytes <= FINE_LIMIT)
+        return bytes ? (unsigned)((bytes - 1) / FINE_STEP) : 0;
+    unsigned octave = 63 - (unsigned)__builtin_clzll(bytes - 1); /* 12 for 4097 to 8192 */
+    unsigned step = (unsigned)((bytes - 1) >> (octave - 3)) - OCTAVE_STEP;
+    return FINE_COUNT + OCTAVE_STEP * (octave - 12) + step;
+}
+
+static uint64_t class_bytes(unsigned number)
+{
+    if (number < FINE_COUNT)
+        return (uint64_t)(number + 1) * FINE_STEP;
+    unsigned octave = 12 + (number - FINE_COUNT) / OCTAVE_STEP, step = (number - FINE_COUNT) % OCTAVE_STEP;
+    return (uint64_t)(OCTAVE_STEP + step + 1) << (octave - 3);
+}
+
+/* ---- The pool, locked ---------------------------------------------------------------------------------------- */
+
+static void lock(l2k_pool *pool)
+{
+    while (atomic_flag_test_and_set_explicit(&pool->busy, memory_order_acquire))
+        ;
+}
+
+static void unlock(l2k_pool *pool)
+{
+    atomic_flag_clear_explicit(&pool->busy, memory_order_release);
+}
+
+/* Tools that watch memory shall see an idle block as freed. */
+static void hide(void *block, uint64_t bytes)
+{
+#ifdef L2K_POISONS
+    __asan_poison_memory_region((struct l2k_pool_block *)block + 1, bytes - sizeof(struct l2k_pool_block));
+#else
+    (void)block;
+    (void)bytes;
+#endif
+}
+
+static void reveal(void *block, uint64_t wanted, uint64_t bytes)
+{
+#ifdef L2K_POISONS
+    __asan_unpoison_memory_region(block, bytes);
+    __asan_poison_memory_region((char *)block + wanted, bytes - wanted);
+#else
+    (void)block;
+    (void)wanted;
+    (void)bytes;
+#endif
+}
+
+static void hand_back(const l2k_hooks *hooks, void *block, uint64_t bytes)
+{
+    reveal(block, bytes, bytes);
+    l2k_hook_release(hooks, block);
+}
+
+/* Hands idle blocks back, the largest first, until no more than `most` bytes are idle; `older` spares those of the last
+ * two jobs. */
+static void shrink(l2k_pool *pool, const l2k_hooks *hooks, uint64_t most, bool older)
+{
+    for (unsigned number = L2K_POOL_CLASSES; number-- > 0 && pool->idle > most;) {
+        struct l2k_pool_block **at = &pool->classes[number];
+        while (*at && pool->idle > most) {
+            struct l2k_pool_block *block = *at;
+            if (older && pool->job - block->job < 2) {
+                at = &block->next;
+                continue;
+            }
+            *at = block->next;
+            pool->idle -= class_bytes(number);
+            hand_back(hooks, block, class_bytes(number));
+        }
+    }
+}
+
+static void *take_idle(l2k_pool *pool, unsigned number)
+{
+    struct l2k_pool_block *block = pool->classes[number];
+    if (!block)
+        return NULL;
+    pool->classes[number] = block->next;
+    pool->idle -= class_bytes(number);
+    return block;
+}
+
+static void *take_new(l2k_pool *pool, const l2k_hooks *hooks, uint64_t bytes)
+{
+    if (bytes > pool->limit || pool->in_use > pool->limit - bytes) {
+        atomic_store(&pool->refused, true);
+        return NULL;
+    }
+    uint64_t total = pool->in_use + bytes, peak = total > pool->peak ? total : pool->peak;
+    uint64_t most = peak + peak / 4 + SLACK_BYTES;
+    shrink(pool, hooks, (most < pool->limit ? most : pool->limit) - total, false);
+    void *block = l2k_hook_allocate(hooks, bytes);
+    if (block || !pool->idle)
+        return block;
+    shrink(pool, hooks, 0, false);
+    return l2k_hook_allocate(hooks, bytes);
+}
+
+void *l2k_pool_take(l2k_pool *pool, const l2k_hooks *hooks, size_t bytes)
+{
+    unsigned number = class_of(bytes);
+    if (bytes > SIZE_MAX / 2 || number >= L2K_POOL_CLASSES)
+        return NULL;
+    lock(pool);
+    void *block = take_idle(pool, number);
+    if (!block)
+        block = take_new(pool, hooks, class_bytes(number));
+    if (block) {
+        pool->in_use += class_bytes(number);
+        pool->peak = pool->in_use > pool->peak ? pool->in_use : pool->peak;
+        reveal(block, bytes, class_bytes(number));
+    }
+    unlock(pool);
+    return block;
+}
+
+void l2k_pool_give(l2k_pool *pool, void *block, size_t bytes)
+{
+    struct l2k_pool_block *idle = block;
+    unsigned number = class_of(bytes);
+    reveal(block, class_bytes(number), class_bytes(number));
+    lock(pool);
+    *idle = (struct l2k_pool_block){pool->classes[number], pool->job};
+    pool->classes[number] = idle;
+    pool->in_use -= class_bytes(number);
+    pool->idle += class_bytes(number);
+    hide(block, class_bytes(number));
+    unlock(pool);
+}
+
+/* ---- Jobs ---------------------------------------------------------------------------------------------------- */
+
+void l2k_pool_init(l2k_pool *pool, uint64_t limit)
+{
+    *pool = (l2k_pool){.busy = ATOMIC_FLAG_INIT, .limit = limit};
+}
+
+void l2k_pool_start_job(l2k_pool *pool, const l2k_hooks *hooks, uint64_t limit)
+{
+    shrink(pool, hooks, 0, true);
+    pool->limit = limit;
+    pool->peak = pool->in_use;
+    pool->job++;
+    atomic_store(&pool->refused, false);
+}
+
+void l2k_pool_drain(l2k_pool *pool, const l2k_hooks *hooks)
+{
+    shrink(pool, hooks, 0, false);
+}

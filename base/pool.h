@@ -1,0 +1,39 @@
+/* Memory that an object keeps between images: what was released is given out again for the same size, so that an image
+ * of a shape seen before takes nothing from the caller's hook. Sizes are rounded up to classes, at most an eighth more.
+ * What the object holds stays below a limit, and near the most that was in use at a time. For several threads. */
+#ifndef L2K_BASE_POOL_H
+#define L2K_BASE_POOL_H
+
+#include <stdatomic.h>
+
+#include "lift2k/lift2k.h"
+
+enum { L2K_POOL_CLASSES = 16 + 8 * 52 };
+
+typedef struct l2k_pool {
+    atomic_flag busy;
+    uint64_t limit;        /* bytes from the hook at a time */
+    uint64_t in_use, idle; /* bytes, with what the classes add */
+    uint64_t peak;         /* most in use at a time since the start of the job */
+    unsigned job;
+    atomic_bool refused; /* in this job: a block, for the limit's sake */
+    struct l2k_pool_block *classes[L2K_POOL_CLASSES];
+} l2k_pool;
+
+/* An empty pool. */
+void l2k_pool_init(l2k_pool *pool, uint64_t limit);
+
+/* A block from the pool or the hook, not aligned beyond what the hook gives, and of at least `bytes` bytes; or NULL. */
+void *l2k_pool_take(l2k_pool *pool, const l2k_hooks *hooks, size_t bytes);
+
+/* Takes back a block of that many bytes. */
+void l2k_pool_give(l2k_pool *pool, void *block, size_t bytes);
+
+/* At the start of a job: an image encoded, a file opened, a decoding. Blocks that stayed idle through the last two go
+ * back to the hook. */
+void l2k_pool_start_job(l2k_pool *pool, const l2k_hooks *hooks, uint64_t limit);
+
+/* Everything idle goes back to the hook. */
+void l2k_pool_drain(l2k_pool *pool, const l2k_hooks *hooks);
+
+#endif

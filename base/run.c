@@ -1,0 +1,101 @@
+#define _POSIX_C_SOURCE 199309L /* clock_gettime */
+#include "base/run.h"
+
+#include <time.h>
+
+/* The progress hook is asked this often at most: it may draw. */
+#define SECONDS_BETWEEN_CALLS 0.02
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void l2k_run_start(l2k_run *run, uint64_t total, bool timed)
+{
+    *run = (l2k_run){.timed = timed, .teams = 1};
+    l2k_run_restart(run, total);
+}
+
+void l2k_run_restart(l2k_run *run, uint64_t total)
+{
+    atomic_store(&run->cancelled, false);
+    atomic_store(&run->done, 0);
+    run->total = total;
+    run->told = run->told_at = 0;
+    l2k_run_enter(run);
+}
+
+void l2k_run_enter(l2k_run *run)
+{
+    run->caller = pthread_self();
+}
+
+void l2k_run_advance(const l2k_context *context, uint64_t units)
+{
+    if (context->run)
+        atomic_fetch_add_explicit(&context->run->done, units, memory_order_relaxed);
+}
+
+/* The part that is done, which never falls: totals may be estimates. */
+static double part_done(l2k_run *run)
+{
+    double part = run->total ? (double)atomic_load(&run->done) / (double)run->total : 0;
+    part = part < 1 ? part : 1;
+    return run->told = part > run->told ? part : run->told;
+}
+
+bool l2k_goes_on(const l2k_context *context)
+{
+    l2k_run *run = context->run;
+    if (!run)
+        return true;
+    if (atomic_load_explicit(&run->cancelled, memory_order_relaxed))
+        return false;
+    if (!context->hooks.progress || !pthread_equal(run->caller, pthread_self()))
+        return true;
+    double time = now();
+    if (time - run->told_at < SECONDS_BETWEEN_CALLS)
+        return true;
+    run->told_at = time;
+    if (context->hooks.progress(context->hooks.user, part_done(run)))
+        return true;
+    atomic_store(&run->cancelled, true);
+    return false;
+}
+
+l2k_status l2k_check_run(const l2k_context *context)
+{
+    return l2k_goes_on(context) ? L2K_OK : l2k_fail(context, L2K_ERROR_CANCELLED, "cancelled");
+}
+
+bool l2k_is_timed(const l2k_context *context)
+{
+    return context->run && context->run->timed;
+}
+
+double l2k_stage_start(const l2k_context *context)
+{
+    return l2k_is_timed(context) ? now() : 0;
+}
+
+void l2k_stage_end(const l2k_context *context, l2k_stage stage, double start)
+{
+    if (l2k_is_timed(context))
+        l2k_stage_add(context, stage, now() - start);
+}
+
+void l2k_stage_add(const l2k_context *context, l2k_stage stage, double seconds)
+{
+    l2k_run *run = context->run;
+    if (l2k_is_timed(context))
+        atomic_fetch_add(&run->nanoseconds[stage], (uint64_t)(seconds * 1e9 / run->teams));
+}
+
+void l2k_run_timings(const l2k_run *run, double seconds[L2K_NUM_STAGES])
+{
+    for (int stage = 0; stage < L2K_NUM_STAGES; stage++)
+        seconds[stage] = 1e-9 * (double)atomic_load(&run->nanoseconds[stage]);
+}
