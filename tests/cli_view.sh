@@ -200,6 +200,10 @@ runs "no room for names" view cat.jp2 a.pgm --reduce 4 --labels --gain 2
 runs "no room for names" view cat.jp2 b.pgm --reduce 4 --gain 2
 check "no room, no names" cmp a.pgm b.pgm
 
+# The picture in README.md is what its command makes.
+runs "README" view "$data/chelsea.png" a.ppm -I --levels 3 --rgb --labels
+runs "README" compare a.ppm "$data/../../docs/mosaic.png"
+
 # ---- Other pictures ----
 
 printf 'PG ML - 12 5 4\n' >signed.pgx

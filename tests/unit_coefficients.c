@@ -331,6 +331,60 @@ static void test_early_end(void **unused)
     free(file.data);
 }
 
+static bool never(void *user, double done)
+{
+    (void)user;
+    (void)done;
+    return false;
+}
+
+static void test_cancelling(void **unused)
+{
+    (void)unused;
+    picture p;
+    setting s = {.levels = 2};
+    unsigned calls = 0;
+    picture_make(&p, 300, 200, 1);
+    memory_file file = encode(&p, &s, 0);
+    l2k_decoder *decoder = open_decoder(&file, &(l2k_hooks){.progress = never});
+    assert_int_equal(l2k_decoder_coefficients(decoder, 0, count, &calls), L2K_ERROR_CANCELLED);
+    assert_int_equal(calls, 0);
+    l2k_decoder_free(decoder);
+    picture_free(&p);
+    free(file.data);
+}
+
+/* Tile after tile of one shape takes no more memory than the first, and decoding goes on as if nothing had been. */
+static void test_reuse(void **unused)
+{
+    (void)unused;
+    watch w;
+    picture p, got;
+    setting s = {.levels = 3, .tile_width = 64, .tile_height = 64, .wavelet = L2K_WAVELET_9_7};
+    l2k_hooks hooks = watch_hooks(&w);
+    unsigned calls = 0;
+    picture_make(&p, 256, 64, 1);
+    memory_file file = encode(&p, &s, 0);
+    l2k_decoder *decoder = l2k_decoder_new(&hooks);
+    l2k_decoder_set(decoder, L2K_DECODER_THREADS, 1);
+    assert_int_equal(l2k_decoder_open_memory(decoder, file.data, file.size), L2K_OK);
+    assert_int_equal(l2k_decoder_coefficients(decoder, 0, count, &calls), L2K_OK);
+    size_t before = w.allocations;
+    for (uint32_t tile = 0; tile < 4; tile++)
+        assert_int_equal(l2k_decoder_coefficients(decoder, tile, count, &calls), L2K_OK);
+    assert_in_range(w.allocations, before, before + 4); /* packets of tiles differ in number and size */
+    picture direct;
+    assert_int_equal(decode_bytes(NULL, file.data, file.size, &direct), L2K_OK);
+    assert_int_equal(run_decoder(decoder, file.data, file.size, &got), L2K_OK);
+    assert_true(picture_equal(&direct, &got));
+    l2k_decoder_free(decoder);
+    assert_int_equal(w.live, 0);
+    picture_free(&direct);
+    picture_free(&got);
+    picture_free(&p);
+    free(file.data);
+}
+
 /* Whichever allocation fails, it is said and nothing stays behind. */
 static void test_memory(void **unused)
 {
@@ -360,8 +414,9 @@ static void test_memory(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_layers),
-                                       cmocka_unit_test(test_errors), cmocka_unit_test(test_early_end),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random),     cmocka_unit_test(test_layers),
+                                       cmocka_unit_test(test_errors),     cmocka_unit_test(test_early_end),
+                                       cmocka_unit_test(test_cancelling), cmocka_unit_test(test_reuse),
                                        cmocka_unit_test(test_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
