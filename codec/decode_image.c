@@ -102,7 +102,7 @@ void l2k_decoder_start(l2k_decoder *decoder)
 {
     decoder->context.threads = l2k_thread_count((unsigned)decoder->options[L2K_DECODER_THREADS]);
     l2k_choice_start(&decoder->choice, decoder->options[L2K_DECODER_GPU_MIN_SAMPLES]);
-    l2k_pool_start_job(&decoder->pool, &decoder->context.hooks, (uint64_t)decoder->options[L2K_DECODER_LIMIT_MEMORY]);
+    l2k_pool_start_job(&decoder->pool, &decoder->context.hooks, l2k_decoder_memory_limit(decoder));
     decoder->incomplete = decoder->fewer_told = decoder->beyond_told = false;
     decoder->packets_kept = decoder->blocks_decoded = 0;
 }

@@ -36,6 +36,7 @@ typedef struct l2k_tile_state {
     l2k_packed_headers packed;
     l2k_tile tile;
     bool is_absent;    /* the stream has nothing of this tile */
+    bool is_blank;     /* it has no byte of any code-block, and samples are wanted of it */
     bool joined_later; /* the component transform follows the plan, which wants equal numbers of levels for it */
     l2k_block_place *places;
     size_t num_places;
@@ -65,7 +66,7 @@ l2k_status l2k_decode_with(l2k_decoder *decoder, l2k_rect area, const l2k_plane 
                            const l2k_tile_work *work, void *user);
 
 /* Tier-2 and tier-1 of a tile: its coefficients into the views of the slot's plan, which is made here. Where the stream
- * has nothing of the tile, s->is_absent is set and there is no plan for it. */
+ * has nothing of the tile, s->is_absent is set, or s->is_blank, and there is no plan for it. */
 l2k_status l2k_decode_to_views(const l2k_decode_job *job, l2k_tile_state *s, l2k_team *team, l2k_tile_slot *slot,
                                uint32_t index);
 
@@ -114,7 +115,8 @@ l2k_status l2k_place_planes(const l2k_decode_job *job, l2k_tile_state *s);
 /* Brings samples that are not in the output yet there. */
 void l2k_collect_planes(const l2k_decode_job *job, const l2k_tile_state *s);
 
-/* A tile of which there is nothing is black, as OpenJPEG has it. */
-void l2k_fill_absent(const l2k_decode_job *job, uint32_t tile);
+/* Without any coefficient a tile is uniform: black where there is nothing of it at all, as OpenJPEG has it, else in the
+ * middle of the range (G.1.2). That needs no transform. */
+void l2k_fill_tile(const l2k_decode_job *job, uint32_t tile, bool black);
 
 #endif

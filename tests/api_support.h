@@ -104,6 +104,44 @@ static inline l2k_hooks watch_hooks(watch *w)
     return (l2k_hooks){watch_allocate, watch_release, watch_message, NULL, w};
 }
 
+/* Bytes from the hook at a time. */
+typedef struct meter {
+    watch w;
+    size_t bytes, peak;
+    bool stop; /* progress */
+} meter;
+
+static inline bool metered_progress(void *user, double done)
+{
+    (void)done;
+    return !((meter *)user)->stop;
+}
+
+/* For one thread. */
+static inline void *metered_allocate(void *user, size_t bytes)
+{
+    meter *m = user;
+    size_t *block = malloc(bytes + 64);
+    assert_non_null(block);
+    *block = bytes;
+    m->bytes += bytes;
+    m->peak = m->bytes > m->peak ? m->bytes : m->peak;
+    return block + 8;
+}
+
+static inline void metered_release(void *user, void *block)
+{
+    meter *m = user;
+    m->bytes -= ((size_t *)block)[-8];
+    free((size_t *)block - 8);
+}
+
+static inline l2k_hooks metered_hooks(meter *m)
+{
+    *m = (meter){0};
+    return (l2k_hooks){metered_allocate, metered_release, watch_message, metered_progress, m};
+}
+
 /* ---- Pictures ------------------------------------------------------------------------------------------------ */
 
 enum { MOST_CHANNELS = 5 };
