@@ -130,5 +130,9 @@ int cli_dump_command(int count, char **arguments)
         return cli_print_help(cli_help_dump);
     if (!cli_end_coefficient_options(&options.coefficients, count, arguments, "dump"))
         return CLI_EXIT_USAGE;
+    if (strcmp(options.coefficients.output, "-") == 0) {
+        cli_error("dump", "a folder is needed: standard output cannot take several files");
+        return CLI_EXIT_USAGE;
+    }
     return run(&options);
 }

@@ -188,15 +188,22 @@ static l2k_status end_tile(void *opaque, l2k_team *team, l2k_tile_slot *slot, ui
     return L2K_OK;
 }
 
+/* Looks at no other tiles than those: there may be 65535, and a call for each of them. */
 static l2k_status select_tiles(l2k_decode_job *job)
 {
     const l2k_codestream *cs = job->codestream;
+    const l2k_tile_grid *grid = &cs->siz.grid;
+    uint32_t across = l2k_tiles_across(grid);
     job->tiles = l2k_allocate(job->context, cs->num_tiles, sizeof *job->tiles);
     if (!job->tiles)
         return l2k_fail(job->context, L2K_ERROR_MEMORY, "out of memory for %u tiles", cs->num_tiles);
-    for (uint32_t t = 0; t < cs->num_tiles; t++)
-        if (!l2k_rect_empty(l2k_rect_intersect(l2k_tile_rect(&cs->siz.grid, t), job->area)))
-            job->tiles[job->num_tiles++] = t;
+    uint32_t x0 = (job->area.x0 - grid->tile_x0) / grid->tile_width;
+    uint32_t x1 = (job->area.x1 - 1 - grid->tile_x0) / grid->tile_width;
+    uint32_t y0 = (job->area.y0 - grid->tile_y0) / grid->tile_height;
+    uint32_t y1 = (job->area.y1 - 1 - grid->tile_y0) / grid->tile_height;
+    for (uint32_t y = y0; y <= y1; y++)
+        for (uint32_t x = x0; x <= x1; x++)
+            job->tiles[job->num_tiles++] = y * across + x;
     return L2K_OK;
 }
 

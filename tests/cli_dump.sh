@@ -144,6 +144,7 @@ cannot "an empty file" 1 "empty: the file is empty" empty none
 cannot "a missing file" 1 "missing.jp2: No such file" missing.jp2 none
 cannot "a file in place of the folder" 1 "text.txt: Not a directory" camera.jp2 text.txt
 cannot "a folder in no folder" 1 "none/deep: No such file" camera.jp2 none/deep
+cannot "standard output" 2 "a folder is needed: standard output" camera.jp2 -
 cannot "one name" 2 "two file names" camera.jp2
 cannot "three names" 2 "one file name too many" camera.jp2 none more
 cannot "an unknown option" 2 "frobnicate" camera.jp2 none --frobnicate
