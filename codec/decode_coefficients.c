@@ -88,13 +88,19 @@ static l2k_status check_call(l2k_decoder *decoder, uint32_t tile, l2k_coefficien
     return L2K_OK;
 }
 
+/* Fewer samples are done by one thread: starting others for each of many small tiles would take longer. */
+#define MIN_PARALLEL_SAMPLES ((uint64_t)1 << 16)
+
 l2k_status l2k_decoder_coefficients(l2k_decoder *decoder, uint32_t tile, l2k_coefficient_sink sink, void *user)
 {
     coefficient_call call = {sink, user, tile};
     L2K_TRY(check_call(decoder, tile, sink));
     l2k_decoder_start(decoder);
-    l2k_status status = l2k_decode_with(decoder, l2k_tile_rect(&decoder->codestream.siz.grid, tile), NULL,
-                                        L2K_BACKEND_CPU, &(l2k_tile_work){begin_tile, end_tile}, &call);
+    l2k_rect area = l2k_tile_rect(&decoder->codestream.siz.grid, tile);
+    if ((uint64_t)l2k_rect_width(area) * l2k_rect_height(area) < MIN_PARALLEL_SAMPLES)
+        decoder->context.threads = 1;
+    l2k_status status =
+        l2k_decode_with(decoder, area, NULL, L2K_BACKEND_CPU, &(l2k_tile_work){begin_tile, end_tile}, &call);
     if (status == L2K_OK)
         status = l2k_check_run(&decoder->context);
     return l2k_decoder_finish(decoder, status);
