@@ -23,6 +23,7 @@ _lift2k()
     -p | --progression) compadd -- LRCP RLCP RPCL PCRL CPRL ;;
     --style) compadd -- bypass reset termall vsc pterm segsym ;;
     --tile-parts) compadd -- R L C ;;
+    --format) compadd -- pgx raw ;;
     *)
         if [[ $words[CURRENT] == -* ]]; then
             compadd -- $(_lift2k_options $words[1] $words[2])
