@@ -1,15 +1,18 @@
 #include "cli/commands.h"
 
-const char cli_help[] = "lift2k: a JPEG 2000 codec\n"
-                        "\n"
-                        "  lift2k encode IN OUT [options]   PNG, TIFF, PNM, PAM, PGX or raw to JPEG 2000\n"
-                        "  lift2k decode IN OUT [options]   JPEG 2000 to PNG, TIFF, PNM, PAM, PGX or raw\n"
-                        "  lift2k info FILE                 what a JPEG 2000 file holds\n"
-                        "  lift2k info --devices            where this build can compute\n"
-                        "  lift2k compare A B               how far two pictures are apart\n"
-                        "  lift2k --version\n"
-                        "\n"
-                        "lift2k COMMAND --help lists the options of a command.\n";
+const char cli_help[] =
+    "lift2k: a JPEG 2000 codec\n"
+    "\n"
+    "  lift2k encode IN OUT [options]   PNG, TIFF, PNM, PAM, PGX or raw to JPEG 2000\n"
+    "  lift2k decode IN OUT [options]   JPEG 2000 to PNG, TIFF, PNM, PAM, PGX or raw\n"
+    "  lift2k info FILE                 what a JPEG 2000 file holds\n"
+    "  lift2k info --devices            where this build can compute\n"
+    "  lift2k compare A B               how far two pictures are apart\n"
+    "  lift2k view IN OUT [options]     the subbands of a picture or of a JPEG 2000 file as a picture\n"
+    "  lift2k dump IN DIR [options]     their coefficients as files\n"
+    "  lift2k --version\n"
+    "\n"
+    "lift2k COMMAND --help lists the options of a command.\n";
 
 const char cli_help_encode[] =
     "lift2k encode IN OUT [options]\n"

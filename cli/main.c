@@ -30,9 +30,10 @@ int main(int count, char **arguments)
     static const struct {
         const char *name;
         int (*run)(int count, char **arguments);
-    } commands[] = {{"encode", cli_encode}, {"decode", cli_decode}, {"info", cli_info}, {"compare", cli_compare}};
+    } commands[] = {{"encode", cli_encode},   {"decode", cli_decode},     {"info", cli_info},
+                    {"compare", cli_compare}, {"view", cli_view_command}, {"dump", cli_dump_command}};
     if (count < 2) {
-        cli_error("encode, decode, info or compare", "a command is needed; see lift2k --help");
+        cli_error("encode, decode, info, compare, view or dump", "a command is needed; see lift2k --help");
         return CLI_EXIT_USAGE;
     }
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)

@@ -22,21 +22,27 @@ static bool open_pgx(cli_writer *writer)
     return writer->state || cli_error(writer->name, "out of memory");
 }
 
+static bool start_plane(cli_output *output, const char *name, const l2k_component *component)
+{
+    char header[64];
+    if (!cli_output_open(output, name))
+        return false;
+    int length = snprintf(header, sizeof header, "PG ML %c %u %u %u\n", component->is_signed ? '-' : '+',
+                          component->precision, component->width, component->height);
+    return cli_output_write(output, header, (size_t)length) || cli_output_fail(output);
+}
+
 /* The file of component c with its header. */
 static bool open_plane(plane_file *file, const char *path, uint32_t c, const l2k_component *component)
 {
-    char header[64];
     file->name = cli_pgx_plane_name(path, c);
     if (!file->name)
         return cli_error(path, "out of memory");
-    if (!cli_output_open(&file->output, file->name)) {
-        free(file->name);
-        file->name = NULL;
-        return false;
-    }
-    int length = snprintf(header, sizeof header, "PG ML %c %u %u %u\n", component->is_signed ? '-' : '+',
-                          component->precision, component->width, component->height);
-    return cli_output_write(&file->output, header, (size_t)length) || cli_output_fail(&file->output);
+    if (start_plane(&file->output, file->name, component))
+        return true;
+    free(file->name);
+    file->name = NULL;
+    return false;
 }
 
 static bool write_plane(cli_writer *writer, uint32_t c)
@@ -81,3 +87,23 @@ static void close_pgx(cli_writer *writer)
 }
 
 const cli_writer_kind cli_pgx_writer = {open_pgx, NULL, write_planes, NULL, close_pgx};
+
+/* ---- One plane ----------------------------------------------------------------------------------------------- */
+
+bool cli_pgx_write_plane(const char *name, const l2k_plane *plane, const l2k_component *component)
+{
+    const cli_words words = {component->precision, component->is_signed, true};
+    cli_rows rows = {0, component->height};
+    l2k_component its_component = *component;
+    l2k_plane its_plane = *plane;
+    const cli_picture picture = {.components = &its_component, .planes = &its_plane, .rows = &rows};
+    cli_output output;
+    if (!start_plane(&output, name, component))
+        return false;
+    if (cli_write_plane_rows(&output, output.bytes, &picture, 0, &words))
+        return cli_output_commit(&output);
+    if (output.error)
+        return cli_output_fail(&output);
+    cli_output_discard(&output);
+    return false;
+}

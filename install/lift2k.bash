@@ -21,6 +21,7 @@ _lift2k_values() # of the option $1; status 1 where any text will do
     --style) echo bypass reset termall vsc pterm segsym ;;
     --tile-parts) echo R L C ;;
     --tiff-compression) echo none deflate lzw ;;
+    --format) echo pgx raw ;;
     *) return 1 ;;
     esac
 }

@@ -24,6 +24,7 @@ _lift2k()
     --style) compadd -- bypass reset termall vsc pterm segsym ;;
     --tile-parts) compadd -- R L C ;;
     --tiff-compression) compadd -- none deflate lzw ;;
+    --format) compadd -- pgx raw ;;
     *)
         if [[ $words[CURRENT] == -* ]]; then
             compadd -- $(_lift2k_options $words[1] $words[2])
