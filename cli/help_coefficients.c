@@ -2,7 +2,8 @@
 
 /* What `view` and `dump` have in common. */
 #define HELP_INPUT                                                                                                     \
-    "IN is a JP2 file or a bare codestream, whose own coefficients are taken, or a PNG, PNM, PAM or PGX file, which "  \
+    "IN is a JP2 file or a bare codestream, whose own coefficients are taken, or a PNG, TIFF, PNM, PAM or PGX file, "  \
+    "which "                                                                                                           \
     "is\n"                                                                                                             \
     "transformed as lift2k encode would do it; its content tells. - is standard input.\n"
 
@@ -62,7 +63,8 @@ const char cli_help_view[] =
     "\n"
     "Draws the subbands as a picture, in Mallat layout: LL as it is, top left, the details around mid-gray, larger "
     "and\n"
-    "smaller coefficients brighter and darker, by a gain for each subband. OUT is a PNG, PNM, PAM or PGX file, as for\n"
+    "smaller coefficients brighter and darker, by a gain for each subband. OUT is a PNG, TIFF, PNM, PAM, PGX or raw "
+    "file, as for\n"
     "lift2k decode.\n"
     "\n" HELP_INPUT "\n"
     "      --component N         this component (0)\n"
