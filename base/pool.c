@@ -89,15 +89,15 @@ static void hand_back(const l2k_hooks *hooks, void *block, uint64_t bytes)
     l2k_hook_release(hooks, block);
 }
 
-/* Hands idle blocks back, the largest first, until no more than `most` bytes are idle; `older` spares those of the job
- * under way. */
+/* Hands idle blocks back, the largest first, until no more than `most` bytes are idle; `older` spares those of the last
+ * two jobs. */
 static void shrink(l2k_pool *pool, const l2k_hooks *hooks, uint64_t most, bool older)
 {
     for (unsigned number = L2K_POOL_CLASSES; number-- > 0 && pool->idle > most;) {
         struct l2k_pool_block **at = &pool->classes[number];
         while (*at && pool->idle > most) {
             struct l2k_pool_block *block = *at;
-            if (older && block->job == pool->job) {
+            if (older && pool->job - block->job < 2) {
                 at = &block->next;
                 continue;
             }

@@ -71,21 +71,26 @@ l2k_status l2k_check_run(const l2k_context *context)
     return l2k_goes_on(context) ? L2K_OK : l2k_fail(context, L2K_ERROR_CANCELLED, "cancelled");
 }
 
+bool l2k_is_timed(const l2k_context *context)
+{
+    return context->run && context->run->timed;
+}
+
 double l2k_stage_start(const l2k_context *context)
 {
-    return context->run && context->run->timed ? now() : 0;
+    return l2k_is_timed(context) ? now() : 0;
 }
 
 void l2k_stage_end(const l2k_context *context, l2k_stage stage, double start)
 {
-    if (context->run && context->run->timed)
+    if (l2k_is_timed(context))
         l2k_stage_add(context, stage, now() - start);
 }
 
 void l2k_stage_add(const l2k_context *context, l2k_stage stage, double seconds)
 {
     l2k_run *run = context->run;
-    if (run && run->timed)
+    if (l2k_is_timed(context))
         atomic_fetch_add(&run->nanoseconds[stage], (uint64_t)(seconds * 1e9 / run->teams));
 }
 

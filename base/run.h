@@ -3,10 +3,12 @@
 #ifndef L2K_BASE_RUN_H
 #define L2K_BASE_RUN_H
 
+#include "base/context.h"
+
+#ifndef __cplusplus /* which has other atomics */
+
 #include <pthread.h>
 #include <stdatomic.h>
-
-#include "base/context.h"
 
 typedef struct l2k_run {
     pthread_t caller; /* the thread that called the library, which alone asks the progress hook */
@@ -28,6 +30,11 @@ void l2k_run_restart(l2k_run *run, uint64_t total);
 /* At every call that goes on with the image: it may come from another thread than the one before. */
 void l2k_run_enter(l2k_run *run);
 
+/* Seconds in each stage so far. */
+void l2k_run_timings(const l2k_run *run, double seconds[L2K_NUM_STAGES]);
+
+#endif
+
 /* So many units more are done. */
 void l2k_run_advance(const l2k_context *context, uint64_t units);
 
@@ -38,14 +45,14 @@ bool l2k_goes_on(const l2k_context *context);
 /* The same as L2K_OK or L2K_ERROR_CANCELLED. */
 l2k_status l2k_check_run(const l2k_context *context);
 
-/* The time of a stage: now, and what has passed since then. Both do nothing unless timings are wanted. */
+/* Whether timings are wanted; what follows does nothing otherwise. */
+bool l2k_is_timed(const l2k_context *context);
+
+/* The time of a stage: now, and what has passed since then. */
 double l2k_stage_start(const l2k_context *context);
 void l2k_stage_end(const l2k_context *context, l2k_stage stage, double start);
 
 /* Time that something else has measured. */
 void l2k_stage_add(const l2k_context *context, l2k_stage stage, double seconds);
-
-/* Seconds in each stage so far. */
-void l2k_run_timings(const l2k_run *run, double seconds[L2K_NUM_STAGES]);
 
 #endif

@@ -10,13 +10,6 @@ void l2k_buffer_release(l2k_buffer *buffer)
     *buffer = (l2k_buffer){.context = buffer->context};
 }
 
-void l2k_buffer_restart(l2k_buffer *buffer, const l2k_context *context)
-{
-    buffer->context = context;
-    buffer->size = 0;
-    buffer->failed = false;
-}
-
 bool l2k_buffer_grow(l2k_buffer *buffer, size_t bytes)
 {
     if (buffer->failed)

@@ -14,9 +14,6 @@ typedef struct l2k_buffer {
 
 void l2k_buffer_release(l2k_buffer *buffer);
 
-/* Empties a buffer that may have been used before, and keeps its memory. Zero-initialise before the first use. */
-void l2k_buffer_restart(l2k_buffer *buffer, const l2k_context *context);
-
 /* Room for `bytes` more; false where that fails. */
 bool l2k_buffer_grow(l2k_buffer *buffer, size_t bytes);
 

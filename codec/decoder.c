@@ -48,7 +48,8 @@ static void close_file(l2k_decoder *decoder)
     decoder->outputs = NULL;
     decoder->components = NULL;
     decoder->num_outputs = 0;
-    l2k_buffer_restart(&decoder->file, &decoder->context);
+    decoder->file.context = &decoder->context;
+    l2k_buffer_release(&decoder->file);
 }
 
 void l2k_decoder_drop(l2k_decoder *decoder)
@@ -62,7 +63,6 @@ void l2k_decoder_free(l2k_decoder *decoder)
     if (!decoder)
         return;
     close_file(decoder);
-    l2k_buffer_release(&decoder->file);
     l2k_decoder_drop(decoder);
     l2k_context context = {.hooks = decoder->context.hooks};
     l2k_release(&context, decoder);
@@ -137,7 +137,6 @@ static l2k_status finish_opening(l2k_decoder *decoder, l2k_status status)
     decoder->is_open = status == L2K_OK;
     if (status != L2K_OK) {
         close_file(decoder);
-        l2k_buffer_release(&decoder->file);
         l2k_decoder_drop(decoder);
     }
     return status;

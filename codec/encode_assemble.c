@@ -216,9 +216,8 @@ l2k_status l2k_encode_fixed_bytes(l2k_encode_job *job, l2k_assembly *out, size_t
 
 void l2k_assembly_start(l2k_assembly *out, const l2k_context *context)
 {
-    l2k_buffer *buffers[] = {&out->head, &out->body, &out->part, &out->lengths, &out->parts};
-    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
-        l2k_buffer_restart(buffers[i], context);
+    l2k_buffer empty = {.context = context};
+    *out = (l2k_assembly){empty, empty, empty, empty, empty};
 }
 
 void l2k_assembly_release(l2k_assembly *out)

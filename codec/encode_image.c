@@ -22,15 +22,15 @@ static void release_job(l2k_encode_job *job)
 /* Ends the image in hand. After a failure, a GPU's too, nothing of it is kept for the next. */
 static l2k_status end_job(l2k_encoder *encoder, l2k_status status)
 {
-    if (encoder->has_job)
+    if (encoder->has_job) {
         release_job(&encoder->job);
+        l2k_assembly_release(&encoder->assembly);
+    }
     encoder->has_job = false;
     if (status != L2K_OK || !l2k_choice_is_settled(&encoder->choice))
         l2k_workers_release(&encoder->workers);
-    if (status != L2K_OK) {
-        l2k_assembly_release(&encoder->assembly);
+    if (status != L2K_OK)
         l2k_pool_drain(&encoder->pool, &encoder->context.hooks);
-    }
     return status;
 }
 
@@ -53,7 +53,6 @@ static l2k_status prepare(l2k_encoder *encoder, uint32_t tiles_at_a_time)
     if (!job->arenas)
         return l2k_fail(job->context, L2K_ERROR_MEMORY, "out of memory for %u threads", job->num_arenas);
     l2k_run_start(&encoder->run, count_units(job->image), encoder->options[L2K_ENCODER_TIMINGS]);
-    l2k_assembly_start(&encoder->assembly, job->context);
     return l2k_workers_prepare(job->context, (l2k_backend)encoder->options[L2K_ENCODER_BACKEND], &job->siz,
                                tiles_at_a_time, &encoder->workers);
 }
@@ -66,6 +65,7 @@ static l2k_status start_job(l2k_encoder *encoder, const l2k_image *image, const 
     l2k_pool_start_job(&encoder->pool, &encoder->context.hooks, (uint64_t)encoder->options[L2K_ENCODER_LIMIT_MEMORY]);
     encoder->job = (l2k_encode_job){.encoder = encoder, .context = &encoder->context, .image = image, .stream = stream};
     encoder->has_job = true;
+    l2k_assembly_start(&encoder->assembly, &encoder->context);
     return l2k_encode_setup(&encoder->job);
 }
 

@@ -33,7 +33,7 @@ typedef struct l2k_encode_job {
     uint64_t box_at;   /* by rows: where the codestream's box begins */
 } l2k_encode_job;
 
-/* The output, whose memory is kept from image to image. */
+/* The output. */
 typedef struct l2k_assembly {
     l2k_buffer head;    /* boxes and main header */
     l2k_buffer body;    /* tile-parts and EOC */

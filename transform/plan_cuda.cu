@@ -7,6 +7,7 @@
 
 extern "C" {
 #include "base/memory.h"
+#include "base/run.h"
 #include "base/sample.h"
 #include "transform/backend.h"
 #include "transform/cuda_device.h"
@@ -27,6 +28,7 @@ struct cuda_state {
     void **coefficients;      /* per component, device */
     l2k_plane *planes;        /* per component, device, host plans */
     char *low;                /* LL samples between launches */
+    cudaEvent_t marks[4];     /* where timings are wanted: before and after upload, transform, download */
 };
 
 cuda_state *state_of(const l2k_plan *plan)
@@ -195,6 +197,9 @@ void destroy(l2k_plan *plan)
     cuda_state *s = state_of(plan);
     if (!s)
         return;
+    for (cudaEvent_t mark : s->marks)
+        if (mark)
+            cudaEventDestroy(mark);
     if (s->stream) {
         cudaStreamSynchronize(s->stream);
         cudaStreamDestroy(s->stream);
@@ -222,10 +227,35 @@ l2k_status refuse_floats(const l2k_plan *plan, const l2k_plane *planes)
     return L2K_OK;
 }
 
+/* Marks a place in the stream, to be timed. */
+l2k_status mark(const l2k_plan *plan, int number)
+{
+    cuda_state *s = state_of(plan);
+    if (!l2k_is_timed(plan->context))
+        return L2K_OK;
+    cudaError_t error = s->marks[number] ? cudaSuccess : cudaEventCreate(&s->marks[number]);
+    if (error == cudaSuccess)
+        error = cudaEventRecord(s->marks[number], s->stream);
+    return l2k_cuda_check(plan->context, error, "timing the transform");
+}
+
+/* Once the stream has passed all marks. */
+void add_times(const l2k_plan *plan)
+{
+    static const l2k_stage stages[3] = {L2K_STAGE_UPLOAD, L2K_STAGE_TRANSFORM, L2K_STAGE_DOWNLOAD};
+    const cuda_state *s = state_of(plan);
+    float milliseconds = 0;
+    for (int i = 0; i < 3 && l2k_is_timed(plan->context); i++)
+        if (cudaEventElapsedTime(&milliseconds, s->marks[i], s->marks[i + 1]) == cudaSuccess)
+            l2k_stage_add(plan->context, stages[i], 1e-3 * milliseconds);
+}
+
 l2k_status launch(const l2k_plan *plan)
 {
     const cuda_state *s = state_of(plan);
-    return l2k_cuda_check(plan->context, cudaGraphLaunch(s->graph, s->stream), "launching the transform");
+    L2K_TRY(mark(plan, 1));
+    L2K_TRY(l2k_cuda_check(plan->context, cudaGraphLaunch(s->graph, s->stream), "launching the transform"));
+    return mark(plan, 2);
 }
 
 l2k_status enqueue_forward(l2k_plan *plan, const l2k_plane *planes)
@@ -255,7 +285,11 @@ l2k_status begin(l2k_plan *plan, const l2k_plane *planes)
 {
     L2K_TRY(refuse_floats(plan, planes));
     bool forward = plan->spec.direction == L2K_FORWARD;
-    l2k_status status = forward ? enqueue_forward(plan, planes) : enqueue_inverse(plan, planes);
+    l2k_status status = mark(plan, 0);
+    if (status == L2K_OK)
+        status = forward ? enqueue_forward(plan, planes) : enqueue_inverse(plan, planes);
+    if (status == L2K_OK)
+        status = mark(plan, 3);
     if (status != L2K_OK)
         cudaStreamSynchronize(state_of(plan)->stream); /* nothing of it may reach the planes any more */
     return status;
@@ -265,6 +299,7 @@ l2k_status finish(l2k_plan *plan, const l2k_plane *planes)
 {
     cuda_state *s = state_of(plan);
     L2K_TRY(l2k_cuda_check(plan->context, cudaStreamSynchronize(s->stream), "running the transform"));
+    add_times(plan);
     for (uint32_t c = 0; c < plan->spec.num_components && plan->spec.direction == L2K_INVERSE; c += s->pixels[c].lanes)
         l2k_cuda_unpack_pixels(&s->pixels[c], planes + c);
     return L2K_OK;

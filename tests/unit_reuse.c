@@ -1,0 +1,290 @@
+/* One encoder and one decoder for many images: no new memory for a shape seen before; limits of memory; the progress
+ * hook, which can cancel; timings. */
+#include "api_support.h"
+
+#include <pthread.h>
+
+/* ---- Memory -------------------------------------------------------------------------------------------------- */
+
+static l2k_encoder *encoder_of(const l2k_hooks *hooks, int kind)
+{
+    static const double ratios[] = {20, 5, 1};
+    static const struct {
+        l2k_encoder_option option;
+        int64_t value;
+    } settings[][3] = {{{L2K_ENCODER_LEVELS, 5}},
+                       {{L2K_ENCODER_TILE_WIDTH, 100}, {L2K_ENCODER_TILE_HEIGHT, 90}, {L2K_ENCODER_PLT, 1}},
+                       {{L2K_ENCODER_WAVELET, L2K_WAVELET_9_7}, {L2K_ENCODER_LEVELS, 4}},
+                       {{L2K_ENCODER_TILE_WIDTH, 64}, {L2K_ENCODER_TLM, 1}, {L2K_ENCODER_STYLE, 63}}};
+    l2k_encoder *encoder = l2k_encoder_new(hooks);
+    assert_non_null(encoder);
+    assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_THREADS, 1), L2K_OK);
+    for (int i = 0; i < 3; i++)
+        if (settings[kind][i].option)
+            assert_int_equal(l2k_encoder_set(encoder, settings[kind][i].option, settings[kind][i].value), L2K_OK);
+    if (kind == 2)
+        assert_int_equal(l2k_encoder_set_layers(encoder, L2K_TARGET_RATIO, ratios, 3), L2K_OK);
+    return encoder;
+}
+
+enum { KINDS = 4 };
+
+static void test_no_new_memory(void **unused)
+{
+    (void)unused;
+    for (int kind = 0; kind < KINDS; kind++) {
+        picture p, got;
+        watch w[2];
+        l2k_hooks hooks[2] = {watch_hooks(&w[0]), watch_hooks(&w[1])};
+        memory_file first = memory_of(NULL, 0);
+        picture_make(&p, 300, 200, 3);
+        l2k_encoder *encoder = encoder_of(&hooks[0], kind);
+        l2k_decoder *decoder = l2k_decoder_new(&hooks[1]);
+        assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_THREADS, 1), L2K_OK);
+        for (int round = 0; round < 3; round++) {
+            memory_file out = memory_of(NULL, 0);
+            size_t before[2] = {w[0].allocations, w[1].allocations};
+            assert_int_equal(run_encoder(encoder, &p, &out), L2K_OK);
+            assert_int_equal(run_decoder(decoder, out.data, out.size, &got), L2K_OK);
+            picture_free(&got);
+            for (int i = 0; round > 0 && i < 2; i++)
+                assert_int_equal(w[i].allocations, before[i]);
+            if (round == 0) {
+                first = out;
+                continue;
+            }
+            assert_int_equal(out.size, first.size);
+            assert_memory_equal(out.data, first.data, out.size);
+            free(out.data);
+        }
+        l2k_encoder_free(encoder);
+        l2k_decoder_free(decoder);
+        assert_true(w[0].live == 0 && w[1].live == 0);
+        free(first.data);
+        picture_free(&p);
+    }
+}
+
+/* What a large image left behind goes back once small ones have no use for it. */
+static void test_idle_memory(void **unused)
+{
+    (void)unused;
+    picture large, small;
+    watch w;
+    l2k_hooks hooks = watch_hooks(&w);
+    picture_make(&large, 700, 700, 3);
+    picture_make(&small, 20, 20, 1);
+    l2k_encoder *encoder = encoder_of(&hooks, 1);
+    for (int i = 0; i < 4; i++) {
+        memory_file out = memory_of(NULL, 0);
+        size_t before = w.live;
+        assert_int_equal(run_encoder(encoder, i == 0 ? &large : &small, &out), L2K_OK);
+        if (i == 3)
+            assert_true(w.live < before);
+        free(out.data);
+    }
+    assert_true(w.live < 60);
+    l2k_encoder_free(encoder);
+    assert_int_equal(w.live, 0);
+    picture_free(&large);
+    picture_free(&small);
+}
+
+/* Bytes from the hook at a time. */
+typedef struct meter {
+    watch w;
+    size_t bytes, peak;
+    bool stop; /* progress */
+} meter;
+
+static bool metered_progress(void *user, double done)
+{
+    (void)done;
+    return !((meter *)user)->stop;
+}
+
+static void *metered_allocate(void *user, size_t bytes)
+{
+    meter *m = user;
+    size_t *block = malloc(bytes + 64);
+    assert_non_null(block);
+    *block = bytes;
+    m->bytes += bytes;
+    m->peak = m->bytes > m->peak ? m->bytes : m->peak;
+    return block + 8;
+}
+
+static void metered_release(void *user, void *block)
+{
+    meter *m = user;
+    m->bytes -= ((size_t *)block)[-8];
+    free((size_t *)block - 8);
+}
+
+static void test_memory_limit(void **unused)
+{
+    (void)unused;
+    picture p, got;
+    memory_file out = memory_of(NULL, 0);
+    picture_make(&p, 500, 400, 3);
+    size_t needed = 0;
+    for (size_t limit = (size_t)1 << 30, round = 0; round < 12; round++) {
+        meter m = {0};
+        l2k_hooks hooks = {metered_allocate, metered_release, watch_message, NULL, &m};
+        l2k_encoder *encoder = encoder_of(&hooks, 2);
+        size_t own = m.bytes;
+        out.size = 0;
+        assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_LIMIT_MEMORY, (int64_t)limit), L2K_OK);
+        l2k_status status = run_encoder(encoder, &p, &out);
+        assert_int_equal(status, round == 0 ? L2K_OK : L2K_ERROR_LIMIT);
+        assert_true(m.peak <= limit + own);
+        if (round == 0)
+            needed = m.peak - own;
+        else
+            assert_non_null(strstr(m.w.text, "MiB of memory"));
+        assert_true(round == 0 || m.bytes == own);
+        limit = needed * (11 - round) / 13;
+        l2k_encoder_free(encoder);
+        assert_int_equal(m.bytes, 0);
+    }
+    out.size = 0;
+    l2k_encoder *encoder = encoder_of(NULL, 0);
+    assert_int_equal(run_encoder(encoder, &p, &out), L2K_OK);
+    l2k_encoder_free(encoder);
+    l2k_decoder *decoder = l2k_decoder_new(NULL);
+    assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_LIMIT_MEMORY, 400000), L2K_OK);
+    assert_int_equal(run_decoder(decoder, out.data, out.size, &got), L2K_ERROR_LIMIT);
+    assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_LIMIT_MEMORY, INT64_MAX), L2K_OK);
+    assert_int_equal(run_decoder(decoder, out.data, out.size, &got), L2K_OK);
+    assert_true(picture_equal(&p, &got));
+    picture_free(&got);
+    l2k_decoder_free(decoder);
+    free(out.data);
+    picture_free(&p);
+}
+
+/* ---- Progress ------------------------------------------------------------------------------------------------ */
+
+typedef struct course {
+    pthread_t caller;
+    unsigned calls, stop_at; /* the call that says no; 0 = none */
+    double last;
+} course;
+
+static bool watch_progress(void *user, double done)
+{
+    course *c = user;
+    assert_true(pthread_equal(c->caller, pthread_self()));
+    assert_true(done >= c->last && done <= 1);
+    c->last = done;
+    return ++c->calls != c->stop_at;
+}
+
+/* Large enough for several calls, a tile or many, one thread or two. */
+static void test_cancel(void **unused)
+{
+    (void)unused;
+    picture p, got;
+    picture_make(&p, 1500, 1500, 3);
+    for (int variant = 0; variant < 4; variant++) {
+        course c[2] = {{.caller = pthread_self()}, {.caller = pthread_self()}};
+        l2k_hooks hooks[2] = {{.progress = watch_progress, .user = &c[0]}, {.progress = watch_progress, .user = &c[1]}};
+        l2k_encoder *encoder = l2k_encoder_new(&hooks[0]);
+        l2k_decoder *decoder = l2k_decoder_new(&hooks[1]);
+        memory_file out = memory_of(NULL, 0), none = memory_of(NULL, 0);
+        int64_t threads = 1 + variant / 2, side = variant % 2 ? 250 : 0;
+        assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_THREADS, threads), L2K_OK);
+        assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_THREADS, threads), L2K_OK);
+        assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_TILE_WIDTH, side), L2K_OK);
+        assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_TILE_HEIGHT, side), L2K_OK);
+        for (c[0].stop_at = 1; c[0].stop_at <= 4; c[0].stop_at++) {
+            c[0].calls = 0;
+            c[0].last = 0;
+            assert_int_equal(run_encoder(encoder, &p, &none), L2K_ERROR_CANCELLED);
+            assert_int_equal(c[0].calls, c[0].stop_at); /* nobody asks again */
+        }
+        c[0] = (course){.caller = pthread_self()};
+        assert_int_equal(run_encoder(encoder, &p, &out), L2K_OK);
+        assert_true(c[0].calls > 4 && c[0].last > 0.5);
+        for (c[1].stop_at = 3; c[1].stop_at <= 5; c[1].stop_at++) {
+            c[1].calls = 0;
+            c[1].last = 0;
+            assert_int_equal(run_decoder(decoder, out.data, out.size, &got), L2K_ERROR_CANCELLED);
+            assert_int_equal(c[1].calls, c[1].stop_at);
+        }
+        l2k_decoder_free(decoder);
+        l2k_encoder_free(encoder);
+        assert_int_equal(none.size, 0);
+        free(out.data);
+    }
+    picture_free(&p);
+}
+
+static void test_cancel_returns_memory(void **unused)
+{
+    (void)unused;
+    picture p;
+    meter m = {0};
+    memory_file out = memory_of(NULL, 0);
+    l2k_hooks hooks = {metered_allocate, metered_release, watch_message, metered_progress, &m};
+    picture_make(&p, 300, 300, 3);
+    l2k_encoder *encoder = l2k_encoder_new(&hooks);
+    size_t own = m.bytes;
+    assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_THREADS, 1), L2K_OK);
+    assert_int_equal(run_encoder(encoder, &p, &out), L2K_OK);
+    assert_true(m.bytes > own);
+    m.stop = true;
+    assert_int_equal(run_encoder(encoder, &p, &out), L2K_ERROR_CANCELLED);
+    assert_int_equal(m.bytes, own);
+    l2k_encoder_free(encoder);
+    assert_int_equal(m.bytes, 0);
+    free(out.data);
+    picture_free(&p);
+}
+
+/* ---- Timings ------------------------------------------------------------------------------------------------- */
+
+static void test_timings(void **unused)
+{
+    (void)unused;
+    picture p, got;
+    double seconds[2][L2K_NUM_STAGES];
+    memory_file out = memory_of(NULL, 0);
+    picture_make(&p, 300, 300, 3);
+    for (int wanted = 0; wanted < 2; wanted++) {
+        l2k_encoder *encoder = encoder_of(NULL, 2);
+        l2k_decoder *decoder = l2k_decoder_new(NULL);
+        out.size = 0;
+        assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_TIMINGS, wanted), L2K_OK);
+        assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_TIMINGS, wanted), L2K_OK);
+        assert_int_equal(run_encoder(encoder, &p, &out), L2K_OK);
+        assert_int_equal(run_decoder(decoder, out.data, out.size, &got), L2K_OK);
+        l2k_encoder_timings(encoder, seconds[0]);
+        l2k_decoder_timings(decoder, seconds[1]);
+        static const bool takes_time[2][L2K_NUM_STAGES] = {
+            {[L2K_STAGE_TRANSFORM] = true,
+             [L2K_STAGE_TIER1] = true,
+             [L2K_STAGE_RATE] = true,
+             [L2K_STAGE_TIER2] = true,
+             [L2K_STAGE_WRITE] = true},
+            {[L2K_STAGE_READ] = true, [L2K_STAGE_TRANSFORM] = true, [L2K_STAGE_TIER1] = true}};
+        for (int i = 0; i < 2; i++)
+            for (int s = 0; s < L2K_NUM_STAGES; s++)
+                assert_true((seconds[i][s] > 0) == (wanted && takes_time[i][s]));
+        picture_free(&got);
+        l2k_encoder_free(encoder);
+        l2k_decoder_free(decoder);
+    }
+    free(out.data);
+    picture_free(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_no_new_memory),         cmocka_unit_test(test_idle_memory),
+        cmocka_unit_test(test_memory_limit),          cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_cancel_returns_memory), cmocka_unit_test(test_timings),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,214 @@
+/* An image encoded by rows of tiles: the same file as of the whole, what a stream without rewrite makes of it, and
+ * calls out of order. */
+#include "api_support.h"
+
+static int memory_rewrite(void *user, uint64_t offset, const void *buffer, size_t bytes)
+{
+    memory_file *file = user;
+    assert_true(offset + bytes <= file->size);
+    memcpy(file->data + offset, buffer, bytes);
+    return 0;
+}
+
+static l2k_stream rows_stream(memory_file *file, bool rewrites)
+{
+    l2k_stream stream = stream_of(file);
+    stream.rewrite = rewrites ? memory_rewrite : NULL;
+    return stream;
+}
+
+static uint32_t ceil_div(uint32_t a, uint32_t b)
+{
+    return (a + b - 1) / b;
+}
+
+/* Copies of the rows, so that reading beyond them is seen by the sanitizer. */
+static l2k_status put(l2k_encoder *encoder, const picture *p, uint32_t y0, uint32_t y1)
+{
+    l2k_plane planes[MOST_CHANNELS];
+    void *copies[MOST_CHANNELS];
+    for (uint32_t c = 0; c < p->image.num_components; c++) {
+        uint32_t dy = p->components[c].dy, first = ceil_div(y0, dy) - ceil_div(p->image.y0, dy);
+        size_t rows = ceil_div(y1, dy) - ceil_div(y0, dy), row = p->width[c] * sizeof(int32_t);
+        planes[c] = p->planes[c];
+        planes[c].data = copies[c] = malloc(rows * row);
+        assert_non_null(copies[c]);
+        memcpy(copies[c], p->samples[c] + (size_t)first * p->width[c], rows * row);
+    }
+    l2k_status status = l2k_encoder_put_rows(encoder, planes);
+    for (uint32_t c = 0; c < p->image.num_components; c++)
+        free(copies[c]);
+    return status;
+}
+
+static l2k_status encode_by_rows(l2k_encoder *encoder, const picture *p, memory_file *out, bool rewrites)
+{
+    l2k_stream stream = rows_stream(out, rewrites);
+    l2k_status status = l2k_encoder_begin(encoder, &p->image, &stream);
+    while (status == L2K_OK) {
+        uint32_t y0, y1;
+        assert_int_equal(l2k_encoder_next_rows(encoder, &y0, &y1), L2K_OK);
+        if (y0 == y1)
+            return l2k_encoder_end(encoder);
+        status = put(encoder, p, y0, y1);
+    }
+    return status;
+}
+
+/* Off the origin, sub-sampled, tiles that do not fit. */
+static void make_odd_picture(picture *p)
+{
+    picture_shape(p, 0, 0, 4);
+    p->image.x0 = 13;
+    p->image.y0 = 27;
+    p->image.x1 = 213;
+    p->image.y1 = 190;
+    p->components[3].dx = 3;
+    p->components[3].dy = 2;
+    p->components[3].precision = 11;
+    for (uint32_t c = 0; c < 4; c++)
+        picture_fill(p, c);
+}
+
+static l2k_encoder *tiled_encoder(l2k_format format, int variant)
+{
+    l2k_encoder *encoder = l2k_encoder_new(NULL);
+    assert_non_null(encoder);
+    const int64_t settings[][2] = {{L2K_ENCODER_TILE_WIDTH, 50},
+                                   {L2K_ENCODER_TILE_HEIGHT, 37},
+                                   {L2K_ENCODER_TILE_X0, 5},
+                                   {L2K_ENCODER_TILE_Y0, 3},
+                                   {L2K_ENCODER_LEVELS, 3},
+                                   {L2K_ENCODER_FORMAT, format},
+                                   {L2K_ENCODER_TLM, variant > 0},
+                                   {L2K_ENCODER_PLT, variant > 1},
+                                   {L2K_ENCODER_TILE_PARTS, variant > 2 ? L2K_TILE_PARTS_RESOLUTION : 0},
+                                   {L2K_ENCODER_PROGRESSION, variant > 2 ? L2K_RPCL : L2K_LRCP}};
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        assert_int_equal(l2k_encoder_set(encoder, (l2k_encoder_option)settings[i][0], settings[i][1]), L2K_OK);
+    return encoder;
+}
+
+static void test_same_file(void **unused)
+{
+    (void)unused;
+    picture p;
+    make_odd_picture(&p);
+    for (int variant = 0; variant < 4; variant++)
+        for (int format = L2K_FORMAT_JP2; format <= L2K_FORMAT_CODESTREAM; format++) {
+            memory_file whole = memory_of(NULL, 0), rows = memory_of(NULL, 0);
+            l2k_encoder *encoder = tiled_encoder((l2k_format)format, variant);
+            assert_int_equal(run_encoder(encoder, &p, &whole), L2K_OK);
+            assert_int_equal(encode_by_rows(encoder, &p, &rows, true), L2K_OK);
+            assert_int_equal(rows.size, whole.size);
+            assert_memory_equal(rows.data, whole.data, whole.size);
+            l2k_encoder_free(encoder);
+            free(whole.data);
+            free(rows.data);
+        }
+    picture_free(&p);
+}
+
+/* LBox is 0 then, and TLM cannot be. */
+static void test_without_rewrite(void **unused)
+{
+    (void)unused;
+    picture p, got;
+    memory_file rows = memory_of(NULL, 0), none = memory_of(NULL, 0);
+    make_odd_picture(&p);
+    l2k_encoder *encoder = tiled_encoder(L2K_FORMAT_JP2, 0);
+    assert_int_equal(encode_by_rows(encoder, &p, &rows, false), L2K_OK);
+    assert_int_equal(decode_bytes(NULL, rows.data, rows.size, &got), L2K_OK);
+    assert_true(picture_equal(&p, &got));
+    picture_free(&got);
+    assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_TLM, 1), L2K_OK);
+    assert_int_equal(encode_by_rows(encoder, &p, &none, false), L2K_ERROR_ARGUMENT);
+    assert_int_equal(none.size, 0);
+    l2k_encoder_free(encoder);
+    free(rows.data);
+    picture_free(&p);
+}
+
+/* Each row of tiles takes its own share: no more than that share, and nearly all of it. */
+static void test_targets(void **unused)
+{
+    (void)unused;
+    picture p, got;
+    const double ratio = 6;
+    memory_file rows = memory_of(NULL, 0);
+    picture_make(&p, 256, 256, 3);
+    l2k_encoder *encoder = l2k_encoder_new(NULL);
+    assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_TILE_WIDTH, 128), L2K_OK);
+    assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_TILE_HEIGHT, 64), L2K_OK);
+    assert_int_equal(l2k_encoder_set_layers(encoder, L2K_TARGET_RATIO, &ratio, 1), L2K_OK);
+    assert_int_equal(encode_by_rows(encoder, &p, &rows, true), L2K_OK);
+    assert_in_range(rows.size, 3 * 256 * 256 / 6 * 9 / 10, 3 * 256 * 256 / 6);
+    assert_int_equal(decode_bytes(NULL, rows.data, rows.size, &got), L2K_OK);
+    picture_free(&got);
+    l2k_encoder_free(encoder);
+    free(rows.data);
+    picture_free(&p);
+}
+
+static void test_order_of_calls(void **unused)
+{
+    (void)unused;
+    picture p;
+    uint32_t y0, y1;
+    memory_file rows = memory_of(NULL, 0);
+    l2k_stream stream = rows_stream(&rows, true);
+    picture_make(&p, 40, 40, 1);
+    l2k_encoder *encoder = l2k_encoder_new(NULL);
+    assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_TILE_HEIGHT, 20), L2K_OK);
+    assert_int_equal(l2k_encoder_next_rows(encoder, &y0, &y1), L2K_ERROR_STATE);
+    assert_int_equal(l2k_encoder_put_rows(encoder, p.planes), L2K_ERROR_STATE);
+    assert_int_equal(l2k_encoder_end(encoder), L2K_ERROR_STATE);
+    assert_int_equal(l2k_encoder_begin(encoder, NULL, &stream), L2K_ERROR_ARGUMENT);
+    assert_int_equal(l2k_encoder_begin(encoder, &p.image, NULL), L2K_ERROR_ARGUMENT);
+    assert_int_equal(l2k_encoder_begin(encoder, &p.image, &stream), L2K_OK);
+    assert_int_equal(l2k_encoder_put_rows(encoder, NULL), L2K_ERROR_ARGUMENT);
+    assert_int_equal(put(encoder, &p, 0, 20), L2K_OK);
+    assert_int_equal(l2k_encoder_next_rows(encoder, &y0, &y1), L2K_OK);
+    assert_true(y0 == 20 && y1 == 40);
+    assert_int_equal(l2k_encoder_end(encoder), L2K_ERROR_STATE); /* rows are missing, and that ends the image */
+    assert_int_equal(l2k_encoder_end(encoder), L2K_ERROR_STATE);
+    assert_int_equal(encode_by_rows(encoder, &p, &rows, true), L2K_OK);
+    assert_int_equal(l2k_encoder_begin(encoder, &p.image, &stream), L2K_OK);
+    assert_int_equal(put(encoder, &p, 0, 20), L2K_OK);
+    assert_int_equal(put(encoder, &p, 20, 40), L2K_OK);
+    assert_int_equal(l2k_encoder_put_rows(encoder, p.planes), L2K_ERROR_STATE);
+    l2k_encoder_free(encoder); /* in the middle of an image */
+    free(rows.data);
+    picture_free(&p);
+}
+
+static void test_failing_stream(void **unused)
+{
+    (void)unused;
+    picture p;
+    watch w;
+    l2k_hooks hooks = watch_hooks(&w);
+    picture_make(&p, 64, 64, 1);
+    l2k_encoder *encoder = l2k_encoder_new(&hooks);
+    assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_TILE_HEIGHT, 16), L2K_OK);
+    assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_THREADS, 1), L2K_OK);
+    for (size_t at = 0; at < 600; at += 50) {
+        memory_file rows = memory_of(NULL, 0);
+        rows.fail_at = at;
+        assert_int_equal(encode_by_rows(encoder, &p, &rows, true), L2K_ERROR_IO);
+        assert_int_equal(w.live, 1); /* the encoder itself */
+        free(rows.data);
+    }
+    l2k_encoder_free(encoder);
+    assert_int_equal(w.live, 0);
+    picture_free(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_same_file),      cmocka_unit_test(test_without_rewrite), cmocka_unit_test(test_targets),
+        cmocka_unit_test(test_order_of_calls), cmocka_unit_test(test_failing_stream),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
