@@ -41,8 +41,7 @@ static l2k_status configure(l2k_decoder *decoder, const cli_decode_options *opti
         int64_t value;
     } settings[] = {{L2K_DECODER_REDUCE, options->reduce},       {L2K_DECODER_LAYERS, options->layers},
                     {L2K_DECODER_COMPONENT, options->component}, {L2K_DECODER_THREADS, common->threads},
-                    {L2K_DECODER_BACKEND, common->backend},      {L2K_DECODER_LIMIT_SAMPLES, (int64_t)CLI_MAX_SAMPLES},
-                    {L2K_DECODER_TIMINGS, common->timings}};
+                    {L2K_DECODER_BACKEND, common->backend},      {L2K_DECODER_LIMIT_SAMPLES, (int64_t)CLI_MAX_SAMPLES}};
     const uint32_t *r = options->region;
     l2k_status status = L2K_OK;
     for (size_t i = 0; status == L2K_OK && i < sizeof settings / sizeof settings[0]; i++)
@@ -197,23 +196,35 @@ static void count_file(void *context, const void *state, bool done)
 
 /* ---- The command ---- */
 
+/* Timings are wanted from the opening on. */
+static bool set_up(decoding *d)
+{
+    const cli_decode_options *options = d->options;
+    if (!cli_source_create(&d->source, "decode", options->common.quiet, options->strict))
+        return false;
+    l2k_status status = l2k_decoder_set(d->source.decoder, L2K_DECODER_TIMINGS, options->common.timings);
+    return status == L2K_OK || cli_messages_fail(&d->source.messages, status);
+}
+
 /* Returns the exit status. */
 static int run(const cli_decode_options *options)
 {
     static const cli_steps steps = {sizeof(decode_file), read_file, code_file, write_file, release_file};
     decoding d = {.options = options};
-    if (!cli_source_create(&d.source, "decode", options->common.quiet, options->strict))
-        return CLI_EXIT_FAILURE;
-    cli_tally_begin(&d.tally);
-    cli_progress_begin(&options->common, "decoding", options->tasks.count);
-    cli_pipeline_run(&options->tasks, &steps, count_file, &d);
-    cli_progress_end();
-    if (options->tasks.many && !options->common.quiet)
-        cli_tally_print(&d.tally);
-    if (options->common.timings)
-        cli_timings_print(&d.timings, cli_now() - d.tally.start);
+    int status = CLI_EXIT_FAILURE;
+    if (set_up(&d)) {
+        cli_tally_begin(&d.tally);
+        cli_progress_begin(&options->common, "decoding", options->tasks.count);
+        cli_pipeline_run(&options->tasks, &steps, count_file, &d);
+        cli_progress_end();
+        if (options->tasks.many && !options->common.quiet)
+            cli_tally_print(&d.tally);
+        if (options->common.timings)
+            cli_timings_print(&d.timings, cli_now() - d.tally.start);
+        status = cli_tally_status(&d.tally);
+    }
     cli_source_close(&d.source);
-    return cli_tally_status(&d.tally);
+    return status;
 }
 
 int cli_decode(int count, char **arguments)

@@ -100,6 +100,7 @@ static worker *next_ready(pipeline *p)
 
 static void code_all(pipeline *p)
 {
+    size_t coded = 0;
     pthread_mutex_lock(&p->lock);
     while (p->at_work) {
         worker *w = next_ready(p);
@@ -109,7 +110,7 @@ static void code_all(pipeline *p)
         }
         pthread_mutex_unlock(&p->lock);
         const cli_task *task = &p->tasks->items[w->task];
-        cli_progress_file(w->task, task->input);
+        cli_progress_file(coded++, task->input);
         bool done = p->steps->code(w->state, task, p->context);
         pthread_mutex_lock(&p->lock);
         set_phase(w, done ? CODED : REFUSED);

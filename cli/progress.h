@@ -10,7 +10,7 @@
 /* From here on, where the options or the terminal say so. `verb` is for the bar: "encoding". */
 void cli_progress_begin(const cli_common_options *options, const char *verb, size_t files);
 
-/* Which file is being coded, from 0 on. */
+/* Which file is being coded: the how many-th, from 0 on, and its name. */
 void cli_progress_file(size_t number, const char *name);
 
 /* The part of it that is done, 0 to 1. Draws where it is time: not in the first half second, ten times a second. */

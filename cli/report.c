@@ -81,11 +81,16 @@ static void take_message(void *user, l2k_severity severity, const char *text)
     }
 }
 
+bool cli_messages_late(const cli_messages *messages)
+{
+    return messages->deadline > 0 && cli_now() >= messages->deadline;
+}
+
 static bool on_progress(void *user, double done)
 {
     const cli_messages *messages = user;
     cli_progress_part(done);
-    return !cli_interrupted() && (messages->deadline == 0 || cli_now() < messages->deadline);
+    return !cli_interrupted() && !cli_messages_late(messages);
 }
 
 l2k_hooks cli_messages_hooks(cli_messages *messages)

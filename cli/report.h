@@ -38,6 +38,9 @@ typedef struct cli_messages {
 /* From here on the time of --timeout runs, too. */
 void cli_messages_init(cli_messages *messages, const char *subject, bool quiet);
 
+/* Has the time of --timeout passed? */
+bool cli_messages_late(const cli_messages *messages);
+
 /* Hooks with malloc and free and this message sink. The progress hook draws the bar and stops the work for Ctrl-C and
  * --timeout. */
 l2k_hooks cli_messages_hooks(cli_messages *messages);

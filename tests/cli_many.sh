@@ -185,11 +185,15 @@ refuses "memory of decoding" x2.ppm "coffee.jp2: samples and coding take more me
 runs "enough memory" encode photos/coffee.png x2.jp2 --max-memory 1G --quiet
 gives "memory of one of many" 1 encode photos --out-dir limited --max-memory 600K
 check "memory of one of many: the line" grep -q "coffee.png: .*--max-memory" err.log
-"$lift2k" encode photos/coffee.png tall.jp2 --quiet
 refuses "no time to encode" x3.jp2 "coffee.png: not done after 0\.000 s; --timeout SECONDS" \
     encode photos/coffee.png x3.jp2 --timeout 0.0001 -j 1
 refuses "no time to decode" x3.ppm "coffee.jp2: not done after .*--timeout" \
     decode alone_coffee.jp2 x3.ppm --timeout 0.0001 -j 1
+checks=$((checks + 1))
+{ head -c 100 alone_coffee.jp2; sleep 0.6; tail -c +101 alone_coffee.jp2; } | "$lift2k" info - --timeout 0.3 >out.log 2>err.log &&
+    fault "a slow pipe: status 0"
+says "a slow pipe" '^lift2k: standard input: not done after 0\.300 s; --timeout'
+refuses "compared with limits" "" "coffee.png: .*--max-pixels" compare photos/coffee.png alone_coffee.jp2 --max-pixels 5
 runs "time enough" encode photos/coffee.png x2.jp2 --timeout 1000 --quiet
 for option in "max-pixels 0" "max-pixels x" "max-memory 5X" "max-memory -1" "max-memory 5KK" "timeout 0" "timeout -1" "timeout 1,2"; do
     refuses "--$option" x3.jp2 "^lift2k: --$option: not" encode alpha.pam x3.jp2 --${option% *}="${option#* }"
