@@ -18,23 +18,6 @@ static l2k_status allocate_coding(const l2k_context *context, uint32_t num_compo
     return L2K_OK;
 }
 
-static l2k_status check_samples(const l2k_codestream *cs, const l2k_codestream_limits *limits)
-{
-    uint64_t samples = 0;
-    for (uint32_t c = 0; c < cs->siz.num_components; c++) {
-        l2k_rect r = l2k_component_rect(cs->siz.grid.image, cs->siz.components[c].dx, cs->siz.components[c].dy);
-        if (l2k_rect_empty(r))
-            return l2k_fail(cs->context, L2K_ERROR_CORRUPT, "SIZ: component %u has no samples", c);
-        uint64_t area = (uint64_t)l2k_rect_width(r) * l2k_rect_height(r);
-        if (area > limits->samples - samples)
-            return l2k_fail(cs->context, L2K_ERROR_LIMIT, "an image of %u x %u x %u is more than the limit allows",
-                            cs->siz.grid.image.x1 - cs->siz.grid.image.x0,
-                            cs->siz.grid.image.y1 - cs->siz.grid.image.y0, cs->siz.num_components);
-        samples += area;
-    }
-    return L2K_OK;
-}
-
 static l2k_status read_main_header(l2k_codestream *cs, const l2k_codestream_limits *limits, const uint8_t **at,
                                    l2k_packed_segments *packed)
 {
@@ -54,7 +37,7 @@ static l2k_status read_main_header(l2k_codestream *cs, const l2k_codestream_limi
         return l2k_fail(context, L2K_ERROR_CORRUPT, "SIZ: %llu tiles, at most 65535 are possible",
                         (unsigned long long)tiles);
     cs->num_tiles = (uint32_t)tiles;
-    L2K_TRY(check_samples(cs, limits));
+    L2K_TRY(l2k_check_samples(context, &limits->size, cs->siz.grid.image, cs->siz.num_components, cs->siz.components));
     L2K_TRY(allocate_coding(context, cs->siz.num_components, &cs->coding));
     return l2k_parse_header(context, &cs->siz, L2K_MAIN_HEADER, at, cs->end, &cs->coding, &cs->comment, packed);
 }

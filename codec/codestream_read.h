@@ -5,6 +5,7 @@
 
 #include "codec/buffer.h"
 #include "codec/coding.h"
+#include "codec/decode_limits.h"
 
 /* One tile-part: its marker segments between SOT and SOD, and its packets. */
 typedef struct l2k_tile_part_span {
@@ -34,7 +35,7 @@ typedef struct l2k_codestream {
 } l2k_codestream;
 
 typedef struct l2k_codestream_limits {
-    uint64_t samples;
+    l2k_sample_limits size;
     bool strict; /* a stream that ends early is an error */
 } l2k_codestream_limits;
 

@@ -108,7 +108,7 @@ l2k_status l2k_decoder_decode(l2k_decoder *decoder, const l2k_plane *planes)
     uint32_t count = decoder->codestream.siz.num_components;
     decoder->context.threads = l2k_thread_count((unsigned)decoder->options[L2K_DECODER_THREADS]);
     l2k_choice_start(&decoder->choice, decoder->options[L2K_DECODER_GPU_MIN_SAMPLES]);
-    l2k_pool_start_job(&decoder->pool, &decoder->context.hooks, (uint64_t)decoder->options[L2K_DECODER_LIMIT_MEMORY]);
+    l2k_pool_start_job(&decoder->pool, &decoder->context.hooks, l2k_decoder_memory_limit(decoder));
     output_job job = {.decoder = decoder, .area = {image.x0, image.y0, image.x1, image.y1}, .outputs = planes};
     job.sources = l2k_allocate_zeroed(context, count, sizeof *job.sources);
     job.owned = l2k_allocate_zeroed(context, count, sizeof *job.owned);

@@ -29,6 +29,7 @@ typedef struct l2k_tile_state {
     l2k_packed_headers packed;
     l2k_tile tile;
     bool is_absent;    /* the stream has nothing of this tile */
+    bool is_blank;     /* it has no byte of any code-block */
     bool joined_later; /* the component transform follows the plan, which wants equal numbers of levels for it */
     l2k_block_place *places;
     size_t num_places;
@@ -94,7 +95,8 @@ l2k_status l2k_place_planes(const l2k_decode_job *job, l2k_tile_state *s);
 /* Brings samples that are not in the output yet there. */
 void l2k_collect_planes(const l2k_decode_job *job, const l2k_tile_state *s);
 
-/* A tile of which there is nothing is black, as OpenJPEG has it. */
-void l2k_fill_absent(const l2k_decode_job *job, uint32_t tile);
+/* Without any coefficient a tile is uniform: black where there is nothing of it at all, as OpenJPEG has it, else in the
+ * middle of the range (G.1.2). That needs no transform. */
+void l2k_fill_tile(const l2k_decode_job *job, uint32_t tile, bool black);
 
 #endif

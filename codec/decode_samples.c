@@ -106,7 +106,7 @@ void l2k_collect_planes(const l2k_decode_job *job, const l2k_tile_state *s)
             crop(job, s, c);
 }
 
-void l2k_fill_absent(const l2k_decode_job *job, uint32_t index)
+void l2k_fill_tile(const l2k_decode_job *job, uint32_t index, bool black)
 {
     const l2k_siz *siz = &job->codestream->siz;
     for (uint32_t c = 0; c < siz->num_components; c++) {
@@ -116,8 +116,9 @@ void l2k_fill_absent(const l2k_decode_job *job, uint32_t index)
         l2k_rect output = output_rect(job, c);
         l2k_rect tile = l2k_component_rect(l2k_tile_rect(&siz->grid, index), k->dx, k->dy);
         l2k_rect common = l2k_rect_intersect(output, l2k_resolution_rect(tile, job->discard));
+        int32_t value = black || k->is_signed ? 0 : (int32_t)1 << (k->precision - 1);
         for (uint32_t y = common.y0; y < common.y1; y++)
             for (uint32_t x = common.x0; x < common.x1; x++)
-                l2k_sample_store(&job->planes[c], x - output.x0, y - output.y0, 0);
+                l2k_sample_store(&job->planes[c], x - output.x0, y - output.y0, value);
     }
 }

@@ -117,6 +117,27 @@ static l2k_status read_tile(const l2k_decode_job *job, l2k_tile_state *s, uint32
     return l2k_read_packets(job, &s->tile, index, &s->packed);
 }
 
+static bool has_bytes(const l2k_precinct *precinct)
+{
+    for (uint32_t i = 0; precinct->blocks && i < l2k_precinct_blocks(precinct); i++)
+        if (precinct->blocks[i].received.first)
+            return true;
+    return false;
+}
+
+static bool is_blank(const l2k_tile *tile)
+{
+    for (uint32_t c = 0; c < tile->num_components; c++)
+        for (uint32_t r = 0; r < tile->components[c].num_resolutions; r++) {
+            const l2k_resolution *resolution = &tile->components[c].resolutions[r];
+            for (uint32_t b = 0; b < resolution->num_bands; b++)
+                for (uint32_t p = 0; p < resolution->num_precincts; p++)
+                    if (has_bytes(&resolution->bands[b].precincts[p]))
+                        return false;
+        }
+    return true;
+}
+
 static l2k_status begin_tile(void *opaque, l2k_team *team, l2k_tile_slot *slot, uint32_t i)
 {
     const l2k_decode_job *job = opaque;
@@ -126,7 +147,8 @@ static l2k_status begin_tile(void *opaque, l2k_team *team, l2k_tile_slot *slot, 
     L2K_TRY(read_tile(job, s, index));
     l2k_stage_end(job->context, L2K_STAGE_READ, start);
     L2K_TRY(check_reduction(job, s, index));
-    if (s->is_absent)
+    s->is_blank = !s->is_absent && is_blank(&s->tile);
+    if (s->is_absent || s->is_blank)
         return L2K_OK;
     L2K_TRY(allocate_state(job, s));
     L2K_TRY(prepare_blocks(job, s));
@@ -144,8 +166,8 @@ static l2k_status end_tile(void *opaque, l2k_team *team, l2k_tile_slot *slot, ui
     (void)team;
     const l2k_decode_job *job = opaque;
     l2k_tile_state *s = &job->states[slot->number];
-    if (s->is_absent) {
-        l2k_fill_absent(job, job->tiles[i]);
+    if (s->is_absent || s->is_blank) {
+        l2k_fill_tile(job, job->tiles[i], s->is_absent);
     } else {
         L2K_TRY(l2k_plan_finish(slot->plan));
         l2k_collect_planes(job, s);

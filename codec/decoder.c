@@ -11,11 +11,11 @@ static const l2k_option_rule rules[] = {
     [L2K_DECODER_COMPONENT] = {"component", -1, L2K_MAX_COMPONENTS - 1, -1},
     [L2K_DECODER_THREADS] = {"number of threads", 0, 1024, 0},
     [L2K_DECODER_BACKEND] = {"backend", 0, L2K_BACKEND_CUDA, L2K_BACKEND_AUTO},
-    [L2K_DECODER_LIMIT_SAMPLES] = {"limit of samples", 0, INT64_MAX, (int64_t)1 << 36},
+    [L2K_DECODER_LIMIT_SAMPLES] = {"limit of samples", 0, INT64_MAX, 0},
     [L2K_DECODER_LIMIT_BYTES] = {"limit of bytes", 0, INT64_MAX, (int64_t)1 << 40},
     [L2K_DECODER_GPU_MIN_SAMPLES] = {"number of samples for the GPU", 0, INT64_MAX, L2K_GPU_MIN_SAMPLES},
     [L2K_DECODER_STRICT] = {"strictness", 0, 1, 0},
-    [L2K_DECODER_LIMIT_MEMORY] = {"limit of memory", 0, INT64_MAX, (int64_t)1 << 62},
+    [L2K_DECODER_LIMIT_MEMORY] = {"limit of memory", 0, INT64_MAX, 0},
     [L2K_DECODER_TIMINGS] = {"timings", 0, 1, 0},
 };
 
@@ -104,12 +104,23 @@ static l2k_status read_all(l2k_decoder *decoder, const l2k_stream *stream)
     }
 }
 
+/* A file that was read into memory counts as well. */
+uint64_t l2k_decoder_memory_limit(const l2k_decoder *decoder)
+{
+    uint64_t limit = l2k_limit_memory(decoder->options[L2K_DECODER_LIMIT_MEMORY], decoder->file_bytes);
+    bool by_size = decoder->options[L2K_DECODER_LIMIT_MEMORY] == 0;
+    return by_size ? limit + decoder->file.capacity : limit;
+}
+
 static l2k_status open_bytes(l2k_decoder *decoder, const uint8_t *data, size_t bytes)
 {
     const l2k_context *context = &decoder->context;
     if (bytes == 0)
         return l2k_fail(context, L2K_ERROR_TRUNCATED, "the file is empty");
     bool strict = decoder->options[L2K_DECODER_STRICT];
+    l2k_sample_limits size = l2k_limit_samples(decoder->options[L2K_DECODER_LIMIT_SAMPLES], bytes);
+    decoder->file_bytes = bytes;
+    decoder->pool.limit = l2k_decoder_memory_limit(decoder);
     decoder->is_jp2 = l2k_jp2_detect(data, bytes);
     if (decoder->is_jp2) {
         L2K_TRY(l2k_jp2_open(context, data, bytes, strict, &decoder->jp2));
@@ -118,18 +129,20 @@ static l2k_status open_bytes(l2k_decoder *decoder, const uint8_t *data, size_t b
     } else if (bytes < 2 || data[0] != 0xFF || data[1] != 0x4F) {
         return l2k_fail(context, L2K_ERROR_FORMAT, "neither a JP2 file nor a JPEG 2000 codestream");
     }
-    l2k_codestream_limits limits = {(uint64_t)decoder->options[L2K_DECODER_LIMIT_SAMPLES], strict};
+    l2k_codestream_limits limits = {size, strict};
     L2K_TRY(l2k_codestream_open(context, data, bytes, &limits, &decoder->codestream));
     if (decoder->is_jp2)
         L2K_TRY(l2k_jp2_settle_palette(&decoder->jp2, decoder->codestream.siz.num_components));
-    return l2k_decoder_plan_outputs(decoder);
+    L2K_TRY(l2k_decoder_plan_outputs(decoder));
+    return l2k_decoder_check_outputs(decoder, &size);
 }
 
 static void start_opening(l2k_decoder *decoder)
 {
     close_file(decoder);
     l2k_run_start(&decoder->run, 0, decoder->options[L2K_DECODER_TIMINGS]);
-    l2k_pool_start_job(&decoder->pool, &decoder->context.hooks, (uint64_t)decoder->options[L2K_DECODER_LIMIT_MEMORY]);
+    int64_t limit = decoder->options[L2K_DECODER_LIMIT_MEMORY];
+    l2k_pool_start_job(&decoder->pool, &decoder->context.hooks, limit ? (uint64_t)limit : UINT64_MAX);
 }
 
 static l2k_status finish_opening(l2k_decoder *decoder, l2k_status status)

@@ -29,6 +29,7 @@ struct l2k_decoder {
     bool has_region;
     l2k_rect region;
     bool is_open;
+    uint64_t file_bytes;
     bool is_jp2;
     l2k_buffer file;
     l2k_jp2 jp2;
@@ -41,6 +42,9 @@ struct l2k_decoder {
     atomic_bool incomplete, fewer_told, beyond_told;
     atomic_size_t packets_kept, blocks_decoded;
 };
+
+/* Bytes that the opened file may take from the hook. */
+uint64_t l2k_decoder_memory_limit(const l2k_decoder *decoder);
 
 /* Gives back what is kept for the next image. */
 void l2k_decoder_drop(l2k_decoder *decoder);
@@ -56,6 +60,9 @@ l2k_rect l2k_decoder_component_area(const l2k_decoder *decoder, l2k_rect area, u
 
 /* Works out outputs from component mapping and channel definitions. */
 l2k_status l2k_decoder_plan_outputs(l2k_decoder *decoder);
+
+/* A palette may make many outputs of one component, or a component mapping: these too must stay within the limits. */
+l2k_status l2k_decoder_check_outputs(l2k_decoder *decoder, const l2k_sample_limits *limits);
 
 /* The output of a component alone, or output k. */
 l2k_output l2k_decoder_output(const l2k_decoder *decoder, uint32_t k);

@@ -123,6 +123,16 @@ static void describe_output(const l2k_decoder *decoder, l2k_rect area, uint32_t 
     }
 }
 
+l2k_status l2k_decoder_check_outputs(l2k_decoder *decoder, const l2k_sample_limits *limits)
+{
+    const l2k_rect image = decoder->codestream.siz.grid.image;
+    if (l2k_decoder_only_component(decoder) != UINT32_MAX)
+        return L2K_OK; /* one of the codestream's, if there is such a one */
+    for (uint32_t k = 0; k < decoder->num_outputs; k++)
+        describe_output(decoder, image, k, &decoder->components[k]);
+    return l2k_check_samples(&decoder->context, limits, image, decoder->num_outputs, decoder->components);
+}
+
 l2k_status l2k_decoder_image(l2k_decoder *decoder, l2k_image *image)
 {
     if (!decoder->is_open)

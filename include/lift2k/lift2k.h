@@ -244,7 +244,7 @@ typedef enum l2k_encoder_option {
     L2K_ENCODER_LIMIT_SAMPLES,       /* most samples (all components together) accepted; 2^36 */
     L2K_ENCODER_GPU_MIN_SAMPLES,     /* AUTO: samples of a tile (all components) from which on the GPU is taken,
                                         0 = always; the default is in README.md */
-    L2K_ENCODER_LIMIT_MEMORY,        /* most bytes that the object has from the allocation hook at a time; 2^62 */
+    L2K_ENCODER_LIMIT_MEMORY,        /* most bytes that it has from the allocation hook at a time, itself aside; 2^62 */
     L2K_ENCODER_TIMINGS              /* 0 or 1: l2k_encoder_timings is wanted; 0 */
 } l2k_encoder_option;
 
@@ -314,14 +314,18 @@ typedef enum l2k_decoder_option {
     L2K_DECODER_COMPONENT,  /* -1 = all; else only this codestream component, before the inverse component transform */
     L2K_DECODER_THREADS,    /* 0 = all processors; 0 */
     L2K_DECODER_BACKEND,    /* l2k_backend; auto */
-    L2K_DECODER_LIMIT_SAMPLES,   /* most samples of the whole image accepted; 2^36 */
+    /* Most samples of the whole image accepted, with and without palette. 0: 2^36, and no more than take 8 MiB, in the
+     * smallest types that hold them, and another 128 KiB for each byte of the file; to be set before opening; 0 */
+    L2K_DECODER_LIMIT_SAMPLES,
     L2K_DECODER_LIMIT_BYTES,     /* most bytes read from the stream; 2^40 */
     L2K_DECODER_GPU_MIN_SAMPLES, /* as for the encoder, after reduction */
     /* 1: a stream that ends early is L2K_ERROR_TRUNCATED, and boxes that the standard forbids but that can be read are
      * L2K_ERROR_CORRUPT; to be set before opening; 0 */
     L2K_DECODER_STRICT,
-    L2K_DECODER_LIMIT_MEMORY, /* most bytes that the object has from the allocation hook at a time; 2^62 */
-    L2K_DECODER_TIMINGS       /* 0 or 1: l2k_decoder_timings is wanted; 0 */
+    /* Most bytes that the object has from the allocation hook at a time, itself aside. 0: 24 MiB and 64 KiB for each
+     * byte of the file, beside the file; to be set before opening; 0 */
+    L2K_DECODER_LIMIT_MEMORY,
+    L2K_DECODER_TIMINGS /* 0 or 1: l2k_decoder_timings is wanted; 0 */
 } l2k_decoder_option;
 
 /* What a file holds, in the words of its main header. */
