@@ -39,9 +39,11 @@ static l2k_status configure(l2k_decoder *decoder, const cli_decode_options *opti
     const struct {
         l2k_decoder_option option;
         int64_t value;
-    } settings[] = {{L2K_DECODER_REDUCE, options->reduce},       {L2K_DECODER_LAYERS, options->layers},
-                    {L2K_DECODER_COMPONENT, options->component}, {L2K_DECODER_THREADS, common->threads},
-                    {L2K_DECODER_BACKEND, common->backend},      {L2K_DECODER_LIMIT_SAMPLES, (int64_t)CLI_MAX_SAMPLES}};
+    } settings[] = {{L2K_DECODER_REDUCE, options->reduce},
+                    {L2K_DECODER_LAYERS, options->layers},
+                    {L2K_DECODER_COMPONENT, options->component},
+                    {L2K_DECODER_THREADS, common->threads},
+                    {L2K_DECODER_BACKEND, common->backend}};
     const uint32_t *r = options->region;
     l2k_status status = L2K_OK;
     for (size_t i = 0; status == L2K_OK && i < sizeof settings / sizeof settings[0]; i++)

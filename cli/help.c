@@ -1,10 +1,9 @@
 #include "cli/commands.h"
 
 #define LIMIT_HELP                                                                                                     \
-    "      --max-pixels N        refuse pictures of more pixels; K, M and G behind N are 2^10, 2^20, 2^30 (no "        \
-    "limit)\n"                                                                                                         \
-    "      --max-memory BYTES    refuse what takes more memory, samples included; also with K, M, G (no limit)\n"      \
-    "      --timeout SECONDS     stop coding a file that takes longer (no limit)\n"
+    "      --max-pixels N        refuse pictures of more pixels; K, M and G behind N are 10^3, 10^6 and 10^9\n"        \
+    "      --max-memory BYTES    refuse what takes more memory, samples included; also with K, M, G\n"                 \
+    "      --timeout SECONDS     stop coding a file that takes longer\n"
 
 #define CODING_HELP                                                                                                    \
     LIMIT_HELP                                                                                                         \

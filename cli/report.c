@@ -98,6 +98,19 @@ l2k_hooks cli_messages_hooks(cli_messages *messages)
     return (l2k_hooks){.message = take_message, .progress = on_progress, .user = messages};
 }
 
+/* By default the library allows a file as much as goes with its size. Where the user sets the limit of memory, it knows
+ * only what the samples have left of it. */
+static bool fail_limit(const cli_messages *messages, const char *text)
+{
+    char most[CLI_UNITS_ROOM];
+    if (!strstr(text, "memory"))
+        return cli_error(messages->subject, "%s; --max-pixels N allows more", text);
+    if (cli_allowed.memory == CLI_NO_LIMIT)
+        return cli_error(messages->subject, "%s; --max-memory BYTES allows more", text);
+    return cli_error(messages->subject, "samples and coding take more memory than %s; --max-memory BYTES allows more",
+                     cli_bytes_text(cli_allowed.memory, most));
+}
+
 bool cli_messages_fail(const cli_messages *messages, l2k_status status)
 {
     const char *text = messages->first_error[0] ? messages->first_error : l2k_strerror(status);
@@ -107,10 +120,7 @@ bool cli_messages_fail(const cli_messages *messages, l2k_status status)
         return cli_error(messages->subject, "not done after %s; --timeout SECONDS allows more",
                          cli_seconds_text(cli_allowed.seconds, most));
     }
-    /* The library knows only what the samples have left of the limit. */
-    if (status == L2K_ERROR_LIMIT && cli_allowed.memory != CLI_NO_LIMIT && strstr(text, "memory"))
-        return cli_error(messages->subject,
-                         "samples and coding take more memory than %s; --max-memory BYTES allows more",
-                         cli_bytes_text(cli_allowed.memory, most));
+    if (status == L2K_ERROR_LIMIT)
+        return fail_limit(messages, text);
     return cli_error(messages->subject, "%s", text);
 }

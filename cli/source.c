@@ -48,10 +48,21 @@ static l2k_status open_input(cli_source *source, cli_input *input)
     return status;
 }
 
-/* What is left when so many bytes are taken. */
+/* What is left when so many bytes are taken. 0 would be the library's own choice, as it is where the user says nothing.
+ */
 static l2k_status limit_memory(cli_source *source, uint64_t taken)
 {
-    return l2k_decoder_set(source->decoder, L2K_DECODER_LIMIT_MEMORY, (int64_t)(cli_allowed.memory - taken));
+    if (cli_allowed.memory == CLI_NO_LIMIT)
+        return L2K_OK;
+    uint64_t left = cli_allowed.memory - taken;
+    return l2k_decoder_set(source->decoder, L2K_DECODER_LIMIT_MEMORY, left ? (int64_t)left : 1);
+}
+
+/* Before a file is opened nobody knows how many components have these pixels; pixels_allowed looks again. */
+static l2k_status limit_samples(cli_source *source)
+{
+    bool given = cli_allowed.pixels != CLI_NO_LIMIT;
+    return l2k_decoder_set(source->decoder, L2K_DECODER_LIMIT_SAMPLES, given ? (int64_t)CLI_MAX_SAMPLES : 0);
 }
 
 static bool pixels_allowed(const cli_source *source)
@@ -83,6 +94,8 @@ bool cli_source_next(cli_source *source, cli_input *input)
     cli_messages_init(&source->messages, input->name, source->messages.quiet);
     source->incomplete = false;
     l2k_status status = limit_memory(source, 0);
+    if (status == L2K_OK)
+        status = limit_samples(source);
     if (status == L2K_OK)
         status = open_input(source, input);
     if (status == L2K_OK)

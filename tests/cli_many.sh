@@ -182,6 +182,12 @@ refuses "memory of coding" x2.jp2 "coffee.png: samples and coding take more memo
     encode photos/coffee.png x2.jp2 --max-memory 1M
 refuses "memory of decoding" x2.ppm "coffee.jp2: samples and coding take more memory than 750\.0 kB; --max-memory" \
     decode alone_coffee.jp2 x2.ppm --max-memory 750k
+{ printf 'P5\n9000 9000\n255\n' && head -c 81000000 /dev/zero; } >blank.pgm
+runs "a picture of nothing" encode blank.pgm blank.jp2 --quiet
+refuses "a small file of a large picture" x2.pgm "blank.jp2: an image of 9000 x 9000.*; --max-pixels N allows more" decode blank.jp2 x2.pgm
+runs "allowed" decode blank.jp2 x2.pgm --max-pixels 81M --max-memory 1G --quiet
+check "allowed" cmp x2.pgm blank.pgm
+rm -f blank.* x2.pgm
 runs "enough memory" encode photos/coffee.png x2.jp2 --max-memory 1G --quiet
 gives "memory of one of many" 1 encode photos --out-dir limited --max-memory 600K
 check "memory of one of many: the line" grep -q "coffee.png: .*--max-memory" err.log
