@@ -61,6 +61,7 @@ static inline l2k_stream stream_of(memory_file *file)
 typedef struct watch {
     size_t allocations, live;
     size_t fail_at; /* number of the allocation that fails, and all after it; SIZE_MAX = none */
+    bool once;      /* only that one */
     unsigned errors, warnings, notes;
     bool bad_line;
     char text[300]; /* the last error */
@@ -69,7 +70,8 @@ typedef struct watch {
 static inline void *watch_allocate(void *user, size_t bytes)
 {
     watch *w = user;
-    if (w->allocations++ >= w->fail_at)
+    size_t n = w->allocations++;
+    if (w->once ? n == w->fail_at : n >= w->fail_at)
         return NULL;
     void *block = malloc(bytes);
     w->live += block != NULL;
@@ -102,6 +104,44 @@ static inline l2k_hooks watch_hooks(watch *w)
 {
     *w = (watch){.fail_at = SIZE_MAX};
     return (l2k_hooks){watch_allocate, watch_release, watch_message, NULL, w};
+}
+
+/* Bytes from the hook at a time. */
+typedef struct meter {
+    watch w;
+    size_t bytes, peak;
+    bool stop; /* progress */
+} meter;
+
+static inline bool metered_progress(void *user, double done)
+{
+    (void)done;
+    return !((meter *)user)->stop;
+}
+
+/* For one thread. */
+static inline void *metered_allocate(void *user, size_t bytes)
+{
+    meter *m = user;
+    size_t *block = malloc(bytes + 64);
+    assert_non_null(block);
+    *block = bytes;
+    m->bytes += bytes;
+    m->peak = m->bytes > m->peak ? m->bytes : m->peak;
+    return block + 8;
+}
+
+static inline void metered_release(void *user, void *block)
+{
+    meter *m = user;
+    m->bytes -= ((size_t *)block)[-8];
+    free((size_t *)block - 8);
+}
+
+static inline l2k_hooks metered_hooks(meter *m)
+{
+    *m = (meter){0};
+    return (l2k_hooks){metered_allocate, metered_release, watch_message, metered_progress, m};
 }
 
 /* ---- Pictures ------------------------------------------------------------------------------------------------ */

@@ -90,37 +90,6 @@ static void test_idle_memory(void **unused)
     picture_free(&small);
 }
 
-/* Bytes from the hook at a time. */
-typedef struct meter {
-    watch w;
-    size_t bytes, peak;
-    bool stop; /* progress */
-} meter;
-
-static bool metered_progress(void *user, double done)
-{
-    (void)done;
-    return !((meter *)user)->stop;
-}
-
-static void *metered_allocate(void *user, size_t bytes)
-{
-    meter *m = user;
-    size_t *block = malloc(bytes + 64);
-    assert_non_null(block);
-    *block = bytes;
-    m->bytes += bytes;
-    m->peak = m->bytes > m->peak ? m->bytes : m->peak;
-    return block + 8;
-}
-
-static void metered_release(void *user, void *block)
-{
-    meter *m = user;
-    m->bytes -= ((size_t *)block)[-8];
-    free((size_t *)block - 8);
-}
-
 static void test_memory_limit(void **unused)
 {
     (void)unused;
@@ -129,8 +98,8 @@ static void test_memory_limit(void **unused)
     picture_make(&p, 500, 400, 3);
     size_t needed = 0;
     for (size_t limit = (size_t)1 << 30, round = 0; round < 12; round++) {
-        meter m = {0};
-        l2k_hooks hooks = {metered_allocate, metered_release, watch_message, NULL, &m};
+        meter m;
+        l2k_hooks hooks = metered_hooks(&m);
         l2k_encoder *encoder = encoder_of(&hooks, 2);
         size_t own = m.bytes;
         out.size = 0;
@@ -224,9 +193,9 @@ static void test_cancel_returns_memory(void **unused)
 {
     (void)unused;
     picture p;
-    meter m = {0};
+    meter m;
     memory_file out = memory_of(NULL, 0);
-    l2k_hooks hooks = {metered_allocate, metered_release, watch_message, metered_progress, &m};
+    l2k_hooks hooks = metered_hooks(&m);
     picture_make(&p, 300, 300, 3);
     l2k_encoder *encoder = l2k_encoder_new(&hooks);
     size_t own = m.bytes;

@@ -1,0 +1,198 @@
+/* What small files may cost: by default memory and samples are granted in proportion to a file's size, and blank
+ * pictures are let through. */
+#include "api_support.h"
+
+#include <time.h>
+
+/* ---- Blank pictures ------------------------------------------------------------------------------------------ */
+
+/* Mid-gray has no coefficient at all: files of some hundred bytes, many samples. */
+static void test_blank(void **unused)
+{
+    (void)unused;
+    for (int variant = 0; variant < 6; variant++) {
+        picture p, got;
+        meter m;
+        l2k_hooks hooks = metered_hooks(&m);
+        picture_shape(&p, 1000, 900, 3);
+        for (uint32_t c = 0; c < 3; c++) {
+            p.components[c].precision = variant % 2 ? 12 : 8;
+            p.components[c].is_signed = variant % 3 == 2;
+            picture_fill(&p, c);
+            int32_t middle = p.components[c].is_signed ? 0 : 1 << (p.components[c].precision - 1);
+            for (size_t i = 0; i < (size_t)1000 * 900; i++)
+                p.samples[c][i] = middle;
+        }
+        memory_file file = variant < 3 ? encode_with(&p, L2K_ENCODER_WAVELET, L2K_WAVELET_9_7)
+                                       : encode_with(&p, L2K_ENCODER_TILE_WIDTH, 300);
+        assert_in_range(file.size, 100, 400);
+        assert_int_equal(decode_bytes(&hooks, file.data, file.size, &got), L2K_OK);
+        assert_true(picture_equal(&p, &got));
+        assert_in_range(m.peak, 1, 1 << 20); /* no coefficients, no plan */
+        picture_free(&got);
+        free(file.data);
+        picture_free(&p);
+    }
+}
+
+/* ---- Limits by size ------------------------------------------------------------------------------------------ */
+
+static void put(memory_file *file, uint64_t value, unsigned bytes)
+{
+    while (bytes-- > 0)
+        memory_write(file, &(uint8_t){(uint8_t)(value >> 8 * bytes)}, 1);
+}
+
+typedef struct stream_shape {
+    uint32_t width, height, tile_width, tile_height, precision, components, layers;
+    unsigned levels, log2_block, log2_precinct, progression;
+} stream_shape;
+
+/* A codestream with no more than its headers, one empty tile-part, and `padding` bytes of packets. */
+static memory_file make_stream(const stream_shape *s, unsigned padding)
+{
+    memory_file file = memory_of(NULL, 0);
+    put(&file, 0xFF4FFF51, 4);
+    put(&file, 38 + 3 * s->components, 2);
+    put(&file, 0, 2);
+    const uint32_t sizes[] = {s->width, s->height, 0, 0, s->tile_width, s->tile_height, 0, 0};
+    for (int i = 0; i < 8; i++)
+        put(&file, sizes[i], 4);
+    put(&file, s->components, 2);
+    for (uint32_t c = 0; c < s->components; c++)
+        put(&file, (s->precision - 1) << 16 | 0x0101, 3);
+    put(&file, 0xFF52, 2);
+    put(&file, 12 + s->levels + 1, 2);
+    put(&file, 1 << 24 | s->progression << 16 | s->layers, 4);
+    put(&file, 0, 1);
+    put(&file, s->levels, 1);
+    put(&file, (s->log2_block - 2) * 0x0101, 2);
+    put(&file, 0x0001, 2); /* style, 5/3 */
+    for (unsigned r = 0; r <= s->levels; r++)
+        put(&file, s->log2_precinct * 0x11, 1);
+    put(&file, 0xFF5C, 2);
+    put(&file, 3 + 3 * s->levels + 1, 2);
+    put(&file, 0x40, 1);
+    for (unsigned b = 0; b <= 3 * s->levels; b++)
+        put(&file, 8 << 3, 1);
+    put(&file, 0xFF90000A0000, 6);
+    put(&file, 0, 4);
+    put(&file, 0x0001FF93, 4);
+    for (unsigned i = 0; i < padding; i++)
+        put(&file, random_below(4) ? 0x80 : random_below(255), 1);
+    return file;
+}
+
+static stream_shape random_shape(void)
+{
+    stream_shape s = {.width = 1u << random_below(32),
+                      .height = 1u << random_below(32),
+                      .precision = random_between(1, 31),
+                      .components = 1,
+                      .layers = random_below(3) ? 1 : random_between(1, 65535),
+                      .levels = random_below(8),
+                      .log2_block = random_between(2, 6),
+                      .log2_precinct = random_below(2) ? 15 : random_between(1, 15),
+                      .progression = random_below(5)};
+    /* Rather often just what is allowed. */
+    if (random_below(3)) {
+        s.width = random_between(1, 1 << 13);
+        s.height = (1u << 23) / s.width * random_between(1, 3) / 2 + 1;
+    }
+    s.tile_width = random_below(2) ? s.width : s.width / random_between(1, 200) + 1;
+    s.tile_height = random_below(2) ? s.height : s.height / random_between(1, 200) + 1;
+    return s;
+}
+
+/* Opens and decodes; what the caller has to provide counts, in the smallest types. Returns the bytes at the peak. */
+static size_t cost_of(const memory_file *file, l2k_status *status)
+{
+    meter m;
+    l2k_image image;
+    uint8_t *samples = NULL;
+    size_t bytes = 0;
+    l2k_hooks hooks = metered_hooks(&m);
+    l2k_decoder *decoder = l2k_decoder_new(&hooks);
+    assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_THREADS, 1), L2K_OK);
+    *status = l2k_decoder_open_memory(decoder, file->data, file->size);
+    if (*status == L2K_OK)
+        *status = l2k_decoder_image(decoder, &image);
+    if (*status == L2K_OK) {
+        uint32_t precision = image.components[0].precision, size = precision <= 8 ? 1 : precision <= 16 ? 2 : 4;
+        size_t row = (size_t)image.components[0].width * size;
+        bytes = row * image.components[0].height;
+        samples = malloc(bytes);
+        assert_non_null(samples);
+        l2k_sample_type type = size == 1 ? L2K_SAMPLE_U8 : size == 2 ? L2K_SAMPLE_U16 : L2K_SAMPLE_S32;
+        *status = l2k_decoder_decode(decoder, &(l2k_plane){samples, (ptrdiff_t)row, (ptrdiff_t)size, type});
+    }
+    l2k_decoder_free(decoder);
+    free(samples);
+    assert_int_equal(m.bytes, 0);
+    return m.peak + bytes;
+}
+
+/* The promise for a hundred bytes, which the shortest headers leave room for: 64 MiB, one second. */
+static void test_hundred_bytes(void **unused)
+{
+    (void)unused;
+    unsigned decoded = 0, refused = 0;
+    for (int i = 0; i < 400; i++) {
+        stream_shape shape = random_shape();
+        memory_file file = make_stream(&shape, random_below(30));
+        l2k_status status;
+        clock_t start = clock();
+        size_t cost = cost_of(&file, &status);
+        double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
+        decoded += status == L2K_OK || status == L2K_INCOMPLETE;
+        refused += status == L2K_ERROR_LIMIT;
+        if (file.size <= 130) {
+            assert_in_range(cost, 0, 64 << 20);
+#ifndef L2K_SANITIZE
+            assert_true(seconds < 1);
+#else
+            assert_true(seconds < 10);
+#endif
+        }
+        free(file.data);
+    }
+    assert_true(decoded > 50 && refused > 50);
+}
+
+/* What the default refuses, the caller may allow. */
+static void test_lifted(void **unused)
+{
+    (void)unused;
+    const stream_shape shape = {.width = 40000,
+                                .height = 3000,
+                                .tile_width = 40000,
+                                .tile_height = 3000,
+                                .precision = 8,
+                                .components = 1,
+                                .layers = 1,
+                                .levels = 2,
+                                .log2_block = 6,
+                                .log2_precinct = 15};
+    memory_file file = make_stream(&shape, 0);
+    watch w;
+    l2k_hooks hooks = watch_hooks(&w);
+    l2k_decoder *decoder = l2k_decoder_new(&hooks);
+    assert_int_equal(l2k_decoder_open_memory(decoder, file.data, file.size), L2K_ERROR_LIMIT);
+    assert_non_null(strstr(w.text, "40000 x 3000 x 1"));
+    assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_LIMIT_SAMPLES, 120000000), L2K_OK);
+    assert_int_equal(l2k_decoder_open_memory(decoder, file.data, file.size), L2K_OK);
+    assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_LIMIT_SAMPLES, 119999999), L2K_OK);
+    assert_int_equal(l2k_decoder_open_memory(decoder, file.data, file.size), L2K_ERROR_LIMIT);
+    l2k_decoder_free(decoder);
+    free(file.data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_blank),
+        cmocka_unit_test(test_hundred_bytes),
+        cmocka_unit_test(test_lifted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
