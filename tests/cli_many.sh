@@ -146,6 +146,12 @@ gives "many verified" 0 encode photos --out-dir verified --verify -r 10
 check "many verified" test "$(grep -c '^verified/.*: verified: component . PSNR' err.log)" -eq 10
 rm -f x.jp2 x.j2k
 refuses "verified standard output" "" "--verify: the output must be a file" encode alpha.pam - --verify
+mkfifo fifo.jp2
+cat fifo.jp2 >/dev/null &
+gives "verified pipe" 1 encode alpha.pam fifo.jp2 --verify
+says "verified pipe" '^lift2k: fifo.jp2: what was written cannot be read again: '
+wait
+rm fifo.jp2
 if [ -n "$faults" ]; then
     flipped() { # flipped OPTIONS...: with a disk that changes a bit, nothing is kept and the status is 1
         rm -rf x.jp2

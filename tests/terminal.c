@@ -346,7 +346,7 @@ static void test_interrupt(const char *sign, const char *line)
     start(&s, 80, line);
     double took = press(sign);
     check(WIFSIGNALED(s.status) && WTERMSIG(s.status) == SIGINT, "%s: status %x", line, s.status);
-    check(took < 5, "%s: it took %.1f s", line, took);
+    check(took < 10, "%s: it took %.1f s", line, took);
     check_nothing_left(line);
 }
 
@@ -354,7 +354,7 @@ static void test_interrupts(void)
 {
     test_interrupt("encoding", "exec $0 encode large.pgm new.jp2 -j 1");
     test_interrupt("encoding", "exec $0 encode large.pgm old.jp2 -j 1");
-    test_interrupt("encoding", "exec $0 encode large.pgm new.jp2 -j 2");
+    test_interrupt("encoding", "exec $0 encode folder large.pgm --out-dir many -j 2");
     test_interrupt("decoding", "exec $0 decode large.jp2 new.png -j 1");
     test_interrupt("decoding", "exec $0 decode large.jp2 new.pgx -j 1");
     test_interrupt("ready", "echo ready; exec $0 encode - new.jp2");
