@@ -292,7 +292,7 @@ static void test_bars(void)
     test_bar(40, "encoding", "exec $0 encode large.pgm x.jp2 -j 1 --quiet --progress");
     test_bar(20, "encoding", "exec $0 encode large.pgm x.jp2 -j 1 --quiet --progress");
     test_bar(80, "decoding large.jp2", "exec $0 decode large.jp2 x.pgm -j 1 --quiet --progress");
-    test_bar(80, "encoding 2 of 2 b", "exec $0 encode folder --out-dir many -j 1 --quiet --progress");
+    test_bar(80, "encoding 2 of 2 ", "exec $0 encode folder --out-dir many -j 1 --quiet --progress");
     test_bar(40, "encoding 2 of 2 ", "exec $0 encode folder --out-dir many -j 1 --quiet --progress");
     test_parts();
     test_no_bar("exec $0 encode large.pgm x.jp2 -j 1 --no-progress");
