@@ -34,6 +34,8 @@ const char cli_help[] = "lift2k: a JPEG 2000 codec\n"
                         "  lift2k info FILE                 what a JPEG 2000 file holds\n"
                         "  lift2k info --devices            where this build can compute\n"
                         "  lift2k compare A B               how far two pictures are apart\n"
+                        "  lift2k view IN OUT [options]     the subbands of a picture or of a JPEG 2000 file\n"
+                        "  lift2k dump IN DIR [options]     their coefficients as files\n"
                         "  lift2k --version                 this version, and what it was built with\n"
                         "\n"
                         "lift2k COMMAND --help lists the options of a command.\n";

@@ -28,10 +28,10 @@ typedef struct command {
     const char *help;
 } command;
 
-static const command commands[] = {{"encode", cli_encode, cli_help_encode},
-                                   {"decode", cli_decode, cli_help_decode},
-                                   {"info", cli_info, cli_help_info},
-                                   {"compare", cli_compare, cli_help_compare}};
+static const command commands[] = {
+    {"encode", cli_encode, cli_help_encode},   {"decode", cli_decode, cli_help_decode},
+    {"info", cli_info, cli_help_info},         {"compare", cli_compare, cli_help_compare},
+    {"view", cli_view_command, cli_help_view}, {"dump", cli_dump_command, cli_help_dump}};
 
 static const command *find_command(const char *name)
 {
