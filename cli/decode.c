@@ -1,166 +1,295 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/commands.h"
 #include "cli/decode_options.h"
+#include "cli/pipeline.h"
+#include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/rgb8.h"
 #include "cli/source.h"
 #include "cli/strips.h"
+#include "cli/tally.h"
+#include "cli/timings.h"
+#include "cli/units.h"
 #include "cli/writer.h"
 
-typedef cli_decode_options decode_options;
-
+/* What all files share. */
 typedef struct decoding {
-    const decode_options *options;
+    const cli_decode_options *options;
+    cli_source source;
+    cli_tally tally;
+    cli_timings timings;
+} decoding;
+
+/* What a file keeps from step to step. */
+typedef struct decode_file {
+    cli_input input;
     cli_picture picture;
     cli_rgb8 conversion;        /* --rgb8 */
     const cli_picture *written; /* `picture`, or what --rgb8 makes of it */
+    cli_view view;              /* of `written`, unless planes are wanted */
     cli_format format;
-    cli_view view; /* of `written`, unless planes are wanted */
+    cli_strips strips; /* the one that was decoded last */
     cli_writer writer;
-} decoding;
+    bool has_writer, incomplete;
+    uint64_t coded_bytes;
+    double writing; /* seconds */
+    cli_timings timings;
+} decode_file;
 
-static l2k_status configure(l2k_decoder *decoder, const decode_options *options)
+static l2k_status configure(l2k_decoder *decoder, const cli_decode_options *options)
 {
+    const cli_common_options *common = &options->common;
     const struct {
         l2k_decoder_option option;
         int64_t value;
-    } settings[] = {{L2K_DECODER_REDUCE, options->reduce},       {L2K_DECODER_LAYERS, options->layers},
-                    {L2K_DECODER_COMPONENT, options->component}, {L2K_DECODER_THREADS, options->threads},
-                    {L2K_DECODER_BACKEND, options->backend},     {L2K_DECODER_LIMIT_SAMPLES, (int64_t)CLI_MAX_SAMPLES}};
+    } settings[] = {{L2K_DECODER_REDUCE, options->reduce},
+                    {L2K_DECODER_LAYERS, options->layers},
+                    {L2K_DECODER_COMPONENT, options->component},
+                    {L2K_DECODER_THREADS, common->threads},
+                    {L2K_DECODER_BACKEND, common->backend}};
     const uint32_t *r = options->region;
     l2k_status status = L2K_OK;
     for (size_t i = 0; status == L2K_OK && i < sizeof settings / sizeof settings[0]; i++)
         status = l2k_decoder_set(decoder, settings[i].option, settings[i].value);
-    if (status == L2K_OK && options->gpu_min_samples >= 0)
-        status = l2k_decoder_set(decoder, L2K_DECODER_GPU_MIN_SAMPLES, options->gpu_min_samples);
+    if (status == L2K_OK && common->gpu_min_samples >= 0)
+        status = l2k_decoder_set(decoder, L2K_DECODER_GPU_MIN_SAMPLES, common->gpu_min_samples);
     if (status == L2K_OK && options->has_region)
         status = l2k_decoder_set_region(decoder, r[0], r[1], r[2], r[3]);
     return status;
 }
 
-/* For messages. */
-static const char *output_name(const decode_options *options)
+static bool has_view(const decode_file *file)
 {
-    return strcmp(options->output, "-") == 0 ? "standard output" : options->output;
+    return file->format < CLI_FORMAT_PGX;
 }
 
-static void warn_of_changes(const decoding *d)
+static void warn_of_changes(const decode_file *file, const char *target)
 {
-    const cli_view *view = &d->view;
-    if ((d->format != CLI_FORMAT_PNG && d->format != CLI_FORMAT_TIFF) || d->options->write.quiet)
+    const cli_view *view = &file->view;
+    if (file->format != CLI_FORMAT_PNG && file->format != CLI_FORMAT_TIFF)
         return;
     if (cli_view_is_scaled(view))
-        cli_warning(d->options->output, "%u-bit samples are scaled to %u bits",
+        cli_warning(target, "%u-bit samples are scaled to %u bits",
                     view->channels[0].precision != view->depth ? view->channels[0].precision
                                                                : view->channels[view->num_channels - 1].precision,
                     view->depth);
-    if (view->premultiplied && d->format == CLI_FORMAT_PNG)
-        cli_warning(d->options->output, "premultiplied opacity is written as it is");
+    if (view->premultiplied && file->format == CLI_FORMAT_PNG)
+        cli_warning(target, "premultiplied opacity is written as it is");
 }
 
-static bool has_view(const decoding *d)
-{
-    return d->format < CLI_FORMAT_PGX;
-}
+/* ---- The steps of a file ---- */
 
-/* Everything that can be refused is refused before samples are decoded. */
-static bool prepare(decoding *d)
+static bool read_file(void *state, const cli_task *task, void *context)
 {
-    const decode_options *options = d->options;
-    uint32_t reduce = (uint32_t)options->reduce;
-    d->format = options->format;
-    d->written = &d->picture;
-    if (options->rgb8) {
-        if (!cli_rgb8_create(&d->conversion, &d->picture, options))
-            return false;
-        d->written = &d->conversion.picture;
-        reduce = 0;
-    }
-    if (has_view(d) && (!cli_view_create(&d->view, d->written, reduce, output_name(options)) ||
-                        !cli_format_check(&d->format, &d->view, output_name(options))))
+    decode_file *file = state;
+    (void)context;
+    if (!cli_input_open(&file->input, task->input))
         return false;
-    return cli_writer_open(&d->writer, options->output, d->format, d->written, has_view(d) ? &d->view : NULL,
-                           &options->write);
-}
-
-/* Up to which row of the output the strip goes. */
-static uint32_t strip_end(const decoding *d, uint32_t y1)
-{
-    return d->options->rgb8 ? cli_view_rows_above(&d->conversion.source, y1)
-           : has_view(d)    ? cli_view_rows_above(&d->view, y1)
-                            : 0;
-}
-
-static bool decode_strip(decoding *d, cli_source *source, cli_layout layout, const cli_strips *strip)
-{
-    const uint32_t end = strip_end(d, strip->y1);
-    if (!cli_source_decode_rows(source, &d->picture, layout, strip->y0, strip->y1, strip->reduce))
-        return false;
-    if (d->options->rgb8 && !cli_rgb8_convert(&d->conversion, strip_end(d, strip->y0), end, output_name(d->options)))
-        return false;
-    return cli_writer_rows(&d->writer, end);
-}
-
-/* Row of tiles by row of tiles, so that no more of the picture is in memory. */
-static bool decode_strips(decoding *d, cli_source *source, const l2k_info *info)
-{
-    const bool planar = d->options->rgb8 || !has_view(d) || !cli_picture_can_interleave(&d->picture);
-    const uint64_t least = !cli_writer_takes_rows(d->options->output, d->format, &d->options->write) ? UINT64_MAX
-                           : d->options->by_rows                                                     ? 0
-                                                 : CLI_STRIP_SAMPLES;
-    cli_strips strips;
-    cli_strips_begin(&strips, &d->picture, info, (uint32_t)d->options->reduce, least);
-    while (cli_strips_next(&strips))
-        if (!decode_strip(d, source, planar ? CLI_PLANAR : CLI_INTERLEAVED, &strips))
-            return false;
+    cli_input_ahead(&file->input);
     return true;
 }
 
-static bool decode_source(decoding *d, cli_source *source)
+/* The profile goes with the decoder, which has the next file when this one is written. */
+static bool keep_profile(cli_picture *picture, const char *name)
+{
+    if (!picture->image.icc)
+        return true;
+    picture->icc = malloc(picture->image.icc_bytes);
+    if (!picture->icc)
+        return cli_error(name, "out of memory");
+    memcpy(picture->icc, picture->image.icc, picture->image.icc_bytes);
+    picture->image.icc = picture->icc;
+    return true;
+}
+
+/* Everything that can be refused is refused before samples are decoded. */
+static bool prepare(decode_file *file, const cli_decode_options *options, const cli_task *task)
+{
+    const char *target = cli_output_name(task->output);
+    uint32_t reduce = (uint32_t)options->reduce;
+    file->format = options->format;
+    file->written = &file->picture;
+    if (options->rgb8) {
+        if (!cli_rgb8_create(&file->conversion, &file->picture, options, cli_input_name(task->input)))
+            return false;
+        file->written = &file->conversion.picture;
+        reduce = 0;
+    }
+    if (has_view(file) && (!cli_view_create(&file->view, file->written, reduce, target) ||
+                           !cli_format_check(&file->format, &file->view, target)))
+        return false;
+    file->has_writer = cli_writer_open(&file->writer, task->output, file->format, file->written,
+                                       has_view(file) ? &file->view : NULL, &options->write);
+    if (file->has_writer && !options->rgb8 && has_view(file) && !options->common.quiet)
+        warn_of_changes(file, target);
+    return file->has_writer;
+}
+
+/* Up to which row of the output the rows of the reference grid above y1 go. */
+static uint32_t rows_above(const decode_file *file, const cli_decode_options *options, uint32_t y1)
+{
+    return options->rgb8    ? cli_view_rows_above(&file->conversion.source, y1)
+           : has_view(file) ? cli_view_rows_above(&file->view, y1)
+                            : 0;
+}
+
+/* The strip that was decoded last. */
+static bool write_strip(decode_file *file, const cli_decode_options *options, const cli_task *task)
+{
+    const cli_strips *strip = &file->strips;
+    const uint32_t end = rows_above(file, options, strip->y1);
+    double start = cli_now();
+    bool done = (!options->rgb8 || cli_rgb8_convert(&file->conversion, rows_above(file, options, strip->y0), end,
+                                                    cli_output_name(task->output))) &&
+                cli_writer_rows(&file->writer, end);
+    file->writing += cli_now() - start;
+    return done;
+}
+
+/* With fewer samples than are worth a strip, a picture is one. */
+static void begin_strips(decode_file *file, const cli_decode_options *options, const l2k_info *info,
+                         const cli_task *task)
+{
+    const uint64_t least = !cli_writer_takes_rows(task->output, file->format, &options->write) ? UINT64_MAX
+                           : options->by_rows                                                  ? 0
+                                                                                               : CLI_STRIP_SAMPLES;
+    cli_strips_begin(&file->strips, &file->picture, info, (uint32_t)options->reduce, least);
+}
+
+/* Row of tiles by row of tiles, so that no more of the picture is in memory. The last one is left to the next step,
+ * which runs beside the decoding of another file. */
+static bool decode_strips(decode_file *file, cli_source *source, const cli_decode_options *options,
+                          const cli_task *task)
+{
+    const bool planar = options->rgb8 || !has_view(file) || !cli_picture_can_interleave(&file->picture);
+    cli_strips *strips = &file->strips, next = *strips;
+    bool begun = false;
+    while (cli_strips_next(&next)) {
+        if (begun && !write_strip(file, options, task))
+            return false;
+        *strips = next;
+        begun = true;
+        cli_strips_progress(strips, 0, 1);
+        if (!cli_source_decode_rows(source, &file->picture, planar ? CLI_PLANAR : CLI_INTERLEAVED, strips->y0,
+                                    strips->y1, strips->reduce))
+            return false;
+    }
+    return true;
+}
+
+static bool describe(decode_file *file, cli_source *source, const cli_decode_options *options, l2k_info *info)
 {
     l2k_image image;
-    l2k_info info;
-    l2k_status status = configure(source->decoder, d->options);
+    l2k_status status = configure(source->decoder, options);
     if (status == L2K_OK)
-        status = l2k_decoder_info(source->decoder, &info);
+        status = l2k_decoder_info(source->decoder, info);
     if (status == L2K_OK)
         status = l2k_decoder_image(source->decoder, &image);
     if (status != L2K_OK)
         return cli_messages_fail(&source->messages, status);
-    if (!cli_picture_adopt(&d->picture, &image, source->messages.subject) || !prepare(d))
+    file->coded_bytes = info->codestream_bytes;
+    return cli_picture_adopt(&file->picture, &image, source->messages.subject) &&
+           keep_profile(&file->picture, source->messages.subject);
+}
+
+static bool code_file(void *state, const cli_task *task, void *context)
+{
+    decode_file *file = state;
+    decoding *d = context;
+    l2k_info info;
+    if (!cli_source_next(&d->source, &file->input) || !describe(file, &d->source, d->options, &info) ||
+        !prepare(file, d->options, task))
         return false;
-    if (!d->options->rgb8 && has_view(d))
-        warn_of_changes(d);
-    return cli_writer_close(&d->writer, decode_strips(d, source, &info));
+    begin_strips(file, d->options, &info, task);
+    bool done = decode_strips(file, &d->source, d->options, task);
+    file->incomplete = d->source.incomplete;
+    l2k_decoder_timings(d->source.decoder, file->timings.seconds);
+    file->timings.samples = (double)cli_picture_samples(&file->picture);
+    return done;
+}
+
+static bool write_file(void *state, const cli_task *task, void *context)
+{
+    decode_file *file = state;
+    const cli_decode_options *options = ((decoding *)context)->options;
+    char size[80];
+    bool done = write_strip(file, options, task);
+    double start = cli_now();
+    file->has_writer = false;
+    if (!cli_writer_close(&file->writer, done))
+        return false;
+    file->timings.seconds[L2K_STAGE_WRITE] += file->writing + cli_now() - start;
+    cli_picture_text(&file->picture, size, sizeof size);
+    if (!options->common.quiet)
+        cli_note("%s -> %s %s", cli_input_name(task->input), cli_output_name(task->output), size);
+    return true;
+}
+
+static void release_file(void *state, void *context)
+{
+    decode_file *file = state;
+    (void)context;
+    if (file->has_writer)
+        cli_writer_close(&file->writer, false);
+    cli_input_close(&file->input);
+    cli_view_free(&file->view);
+    cli_rgb8_free(&file->conversion);
+    cli_picture_free(&file->picture);
+}
+
+static void count_file(void *context, const void *state, bool done)
+{
+    const decode_file *file = state;
+    cli_tally *tally = &((decoding *)context)->tally;
+    cli_tally_file(tally, !done ? CLI_EXIT_FAILURE : file->incomplete ? CLI_EXIT_INCOMPLETE : CLI_EXIT_OK);
+    if (done) {
+        tally->picture_bytes += cli_picture_raw_bytes(&file->picture);
+        tally->coded_bytes += file->coded_bytes;
+        cli_timings_add(&((decoding *)context)->timings, &file->timings);
+    }
+}
+
+/* ---- The command ---- */
+
+/* Timings are wanted from the opening on. */
+static bool set_up(decoding *d)
+{
+    const cli_decode_options *options = d->options;
+    if (!cli_source_create(&d->source, "decode", options->common.quiet, options->strict))
+        return false;
+    l2k_status status = l2k_decoder_set(d->source.decoder, L2K_DECODER_TIMINGS, options->common.timings);
+    return status == L2K_OK || cli_messages_fail(&d->source.messages, status);
 }
 
 /* Returns the exit status. */
-static int run(const decode_options *options)
+static int run(const cli_decode_options *options)
 {
-    cli_source source;
+    static const cli_steps steps = {sizeof(decode_file), read_file, code_file, write_file, release_file};
     decoding d = {.options = options};
-    char size[80];
-    if (!cli_source_open(&source, options->input, options->write.quiet, options->strict))
-        return CLI_EXIT_FAILURE;
-    bool done = decode_source(&d, &source);
-    if (done && !options->write.quiet) {
-        cli_picture_text(&d.picture, size, sizeof size);
-        cli_note("%s -> %s %s", source.messages.subject, output_name(options), size);
+    int status = CLI_EXIT_FAILURE;
+    if (set_up(&d)) {
+        cli_tally_begin(&d.tally);
+        cli_progress_begin(&options->common, "decoding", options->tasks.count);
+        cli_pipeline_run(&options->tasks, &steps, count_file, &d);
+        cli_progress_end();
+        if (options->tasks.many && !options->common.quiet)
+            cli_tally_print(&d.tally);
+        if (options->common.timings)
+            cli_timings_print(&d.timings, cli_now() - d.tally.start);
+        status = cli_tally_status(&d.tally);
     }
-    cli_view_free(&d.view);
-    cli_rgb8_free(&d.conversion);
-    cli_picture_free(&d.picture);
-    cli_source_close(&source);
-    return !done ? CLI_EXIT_FAILURE : source.incomplete ? CLI_EXIT_INCOMPLETE : CLI_EXIT_OK;
+    cli_source_close(&d.source);
+    return status;
 }
 
 int cli_decode(int count, char **arguments)
 {
-    decode_options options;
-    if (!cli_decode_options_parse(&options, count, arguments))
-        return CLI_EXIT_USAGE;
-    if (options.help)
-        return cli_print_help(cli_help_decode);
-    return run(&options);
+    cli_decode_options options;
+    int status = CLI_EXIT_USAGE;
+    if (cli_decode_options_parse(&options, count, arguments))
+        status = options.common.help ? cli_print_help(cli_help_decode) : run(&options);
+    cli_tasks_free(&options.tasks);
+    return status;
 }

@@ -6,21 +6,16 @@
 #include "cli/raw.h"
 #include "cli/report.h"
 
-#define MAX_THREADS 1024u
-
 enum {
     OPTION_REDUCE = CLI_LONG_ONLY,
     OPTION_LAYERS,
     OPTION_REGION,
     OPTION_COMPONENT,
-    OPTION_BACKEND,
-    OPTION_GPU_MIN_SAMPLES,
     OPTION_STRICT,
     OPTION_RGB8,
     OPTION_RAW,
     OPTION_BY_ROWS,
-    OPTION_TIFF_COMPRESSION,
-    OPTION_QUIET
+    OPTION_TIFF_COMPRESSION
 };
 
 static const char letters[] = ":j:h";
@@ -29,16 +24,14 @@ static const struct option table[] = {{"reduce", required_argument, NULL, OPTION
                                       {"layers", required_argument, NULL, OPTION_LAYERS},
                                       {"region", required_argument, NULL, OPTION_REGION},
                                       {"component", required_argument, NULL, OPTION_COMPONENT},
-                                      {"threads", required_argument, NULL, 'j'},
-                                      {"backend", required_argument, NULL, OPTION_BACKEND},
-                                      {"gpu-min-samples", required_argument, NULL, OPTION_GPU_MIN_SAMPLES},
                                       {"strict", no_argument, NULL, OPTION_STRICT},
                                       {"rgb8", no_argument, NULL, OPTION_RGB8},
                                       {"raw", required_argument, NULL, OPTION_RAW},
                                       {"by-rows", no_argument, NULL, OPTION_BY_ROWS},
                                       {"tiff-compression", required_argument, NULL, OPTION_TIFF_COMPRESSION},
-                                      {"quiet", no_argument, NULL, OPTION_QUIET},
-                                      {"help", no_argument, NULL, 'h'},
+                                      CLI_LONG_WORK_OPTIONS,
+                                      CLI_LIMIT_OPTIONS,
+                                      CLI_CODING_OPTIONS,
                                       {NULL, 0, NULL, 0}};
 
 static bool parse_region(cli_decode_options *options, const char *name, const char *text)
@@ -62,17 +55,19 @@ static bool parse_compression(cli_decode_options *options, const char *name, con
     return options->has_compression = true;
 }
 
-/* Options that say how a format is written are for that format. --raw also says so of standard output. */
+/* All outputs have the extension of the first. Options that say how a format is written are for that format. --raw also
+ * says so of standard output. */
 static bool choose_format(cli_decode_options *options)
 {
-    if (!cli_format_of_name(options->output, &options->format))
+    const char *output = options->tasks.items[0].output;
+    if (!cli_format_of_name(output, &options->format))
         return false;
-    if (options->has_raw && cli_is_stream(options->output))
+    if (options->has_raw && cli_is_stream(output))
         options->format = CLI_FORMAT_RAW;
     if (options->has_raw && options->format != CLI_FORMAT_RAW)
-        return cli_error("--raw", "%s is not a .raw file", options->output);
+        return cli_error("--raw", "%s is not a .raw file", output);
     if (options->has_compression && options->format != CLI_FORMAT_TIFF)
-        return cli_error("--tiff-compression", "%s is not a .tif file", options->output);
+        return cli_error("--tiff-compression", "%s is not a .tif file", output);
     return true;
 }
 
@@ -88,12 +83,6 @@ static bool take_option(cli_decode_options *options, int kind)
         return parse_region(options, name, text);
     case OPTION_COMPONENT:
         return cli_parse_number(name, text, 0, L2K_MAX_COMPONENTS - 1, &options->component);
-    case 'j':
-        return cli_parse_number(name, text, 0, MAX_THREADS, &options->threads);
-    case OPTION_BACKEND:
-        return cli_parse_name(name, text, cli_backend_names, &options->backend);
-    case OPTION_GPU_MIN_SAMPLES:
-        return cli_parse_number(name, text, 0, UINT32_MAX, &options->gpu_min_samples);
     case OPTION_STRICT:
         return options->strict = true;
     case OPTION_RGB8:
@@ -105,25 +94,24 @@ static bool take_option(cli_decode_options *options, int kind)
         return options->by_rows = true;
     case OPTION_TIFF_COMPRESSION:
         return parse_compression(options, name, text);
-    case OPTION_QUIET:
-        return options->write.quiet = true;
-    case 'h':
-        return options->help = true;
     default:
-        return false;
+        return cli_common_option(&options->common, table, kind);
     }
 }
 
 bool cli_decode_options_parse(cli_decode_options *options, int count, char **arguments)
 {
+    static const char *const codestreams[] = {".jp2", ".j2k", ".j2c", ".jpc", NULL};
     int kind;
     memset(options, 0, sizeof *options);
+    options->common = CLI_NO_COMMON_OPTIONS;
     options->component = -1;
-    options->gpu_min_samples = -1;
     while ((kind = cli_next_option(count, arguments, letters, table, "decode")) != -1)
         if (!take_option(options, kind))
             return false;
-    if (options->help)
+    if (options->common.help)
         return true;
-    return cli_two_names(count, arguments, "decode", &options->input, &options->output) && choose_format(options);
+    options->write.quiet = options->common.quiet;
+    return cli_tasks_make(&options->tasks, count, arguments, "decode", &options->common, codestreams, "png") &&
+           choose_format(options);
 }

@@ -1,10 +1,35 @@
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/commands.h"
 #include "cli/encode_options.h"
 #include "cli/encode_rows.h"
+#include "cli/interrupt.h"
+#include "cli/limits.h"
+#include "cli/pipeline.h"
+#include "cli/progress.h"
 #include "cli/report.h"
+#include "cli/tally.h"
+#include "cli/timings.h"
+#include "cli/units.h"
+#include "cli/verify.h"
+
+/* What all files share. */
+typedef struct encoding {
+    const cli_encode_options *options;
+    l2k_encoder *encoder;
+    cli_messages messages;
+    cli_source check; /* --verify */
+    cli_tally tally;
+    cli_timings timings;
+} encoding;
+
+/* What a file keeps from step to step. */
+typedef struct encode_file {
+    cli_reader reader; /* with the picture, or some rows of it */
+    bool by_rows;
+    cli_output output;
+    cli_timings timings;
+} encode_file;
 
 /* What PNM and PNG say themselves is kept. Bare planes are gray, RGB, or YCbCr where the second and third are
  * sub-sampled. */
@@ -43,72 +68,182 @@ static int on_rewrite(void *user, uint64_t offset, const void *buffer, size_t by
     return cli_output_write_at(user, offset, buffer, bytes) ? 0 : -1;
 }
 
-static bool encode_picture(const cli_encode_options *options, cli_reader *reader, cli_output *output)
+/* What the samples leave of the memory that the user allows. */
+static l2k_status limit_memory(const encoding *e, const encode_file *file)
 {
-    const bool by_rows = cli_encode_by_rows(options, &reader->picture, output);
+    const cli_picture *picture = &file->reader.picture;
+    const uint64_t bytes = file->by_rows ? cli_encode_rows_bytes(e->options, picture) : cli_picture_bytes(picture);
+    const uint64_t left = bytes < cli_allowed.memory ? cli_allowed.memory - bytes : 1;
+    return l2k_encoder_set(e->encoder, L2K_ENCODER_LIMIT_MEMORY, (int64_t)left);
+}
+
+static bool encode_picture(encoding *e, encode_file *file)
+{
+    cli_output *output = &file->output;
+    cli_reader *reader = &file->reader;
     const l2k_stream stream = {
         .write = on_write, .rewrite = cli_output_can_seek(output) ? on_rewrite : NULL, .user = output};
-    const char *name = reader->name;
-    bool read_failed = !by_rows && !cli_reader_all(reader);
-    if (read_failed)
-        return false;
-    cli_messages messages;
-    cli_messages_init(&messages, name, options->quiet);
-    l2k_hooks hooks = cli_messages_hooks(&messages);
-    l2k_encoder *encoder = l2k_encoder_new(&hooks);
-    if (!encoder)
-        return cli_error(name, "out of memory");
-    l2k_status status = configure(encoder, options);
+    bool read_failed = false;
+    cli_messages_init(&e->messages, reader->name, e->options->common.quiet);
+    cli_progress_span(0, e->options->verify ? CLI_VERIFY_FROM : 1);
+    l2k_status status = limit_memory(e, file);
+    cli_interrupt_wait(true);
     if (status == L2K_OK)
-        status = by_rows ? cli_encode_rows(encoder, reader, &stream, &read_failed)
-                         : l2k_encoder_encode(encoder, &reader->picture.image, reader->picture.planes, &stream);
-    l2k_encoder_free(encoder);
+        status =
+            file->by_rows
+                ? cli_encode_rows(e->encoder, reader, &stream, &read_failed, &file->timings.seconds[L2K_STAGE_READ])
+                : l2k_encoder_encode(e->encoder, &reader->picture.image, reader->picture.planes, &stream);
+    cli_interrupt_wait(false);
     if (output->error) /* errno knows better than the library why writing failed */
         return cli_output_fail(output);
-    return status == L2K_OK || (!read_failed && cli_messages_fail(&messages, status));
+    return status == L2K_OK || (!read_failed && cli_messages_fail(&e->messages, status));
 }
 
-static void print_summary(const char *from, const cli_picture *picture, const char *to, uint64_t bytes)
-{
-    char size[80];
-    uint64_t raw = cli_picture_raw_bytes(picture);
-    cli_picture_text(picture, size, sizeof size);
-    cli_note("%s %s, %llu bytes -> %s %llu bytes, ratio %.3f", from, size, (unsigned long long)raw, to,
-             (unsigned long long)bytes, bytes ? (double)raw / (double)bytes : 0.0);
-}
+/* ---- The steps of a file ---- */
 
-static bool run(const cli_encode_options *options, cli_reader *reader)
+static bool open_reader(cli_reader *reader, const cli_task *task, const cli_encode_options *options, bool quiet)
 {
-    cli_output output;
-    if (!cli_reader_open(reader, options->input, options->has_raw ? &options->raw : NULL, options->quiet) ||
+    if (!cli_reader_open(reader, task->input, options->has_raw ? &options->raw : NULL, quiet) ||
         !cli_picture_place(&reader->picture, options->x0, options->y0, reader->name))
         return false;
     guess_colour(&reader->picture);
-    if (!cli_output_open(&output, options->output))
-        return false;
-    if (!encode_picture(options, reader, &output)) {
-        cli_output_discard(&output);
-        return false;
-    }
-    if (!cli_output_commit(&output))
-        return false;
-    if (!options->quiet)
-        print_summary(reader->name, &reader->picture, output.name, output.bytes);
     return true;
+}
+
+/* By rows, the samples are left to the next step. */
+static bool read_file(void *state, const cli_task *task, void *context)
+{
+    const cli_encode_options *options = ((encoding *)context)->options;
+    encode_file *file = state;
+    double start = cli_now();
+    if (!open_reader(&file->reader, task, options, options->common.quiet))
+        return false;
+    file->by_rows = cli_encode_by_rows(options, &file->reader.picture, task);
+    if (file->by_rows && options->verify && !cli_reader_can_repeat(task->input))
+        return cli_error("--verify", "with --by-rows the picture is read twice; %s can only be read once",
+                         file->reader.name);
+    if (!file->by_rows && !cli_reader_all(&file->reader))
+        return false;
+    file->timings.seconds[L2K_STAGE_READ] = cli_now() - start;
+    return true;
+}
+
+static void take_timings(const l2k_encoder *encoder, encode_file *file)
+{
+    double read = file->timings.seconds[L2K_STAGE_READ];
+    l2k_encoder_timings(encoder, file->timings.seconds);
+    file->timings.seconds[L2K_STAGE_READ] += read;
+    file->timings.samples = (double)cli_picture_samples(&file->reader.picture);
+}
+
+/* A picture by rows goes back to its beginning. */
+static bool verify_file(encoding *e, encode_file *file, const cli_task *task)
+{
+    double start = cli_now();
+    if (file->by_rows)
+        cli_reader_close(&file->reader);
+    bool done = (!file->by_rows || open_reader(&file->reader, task, e->options, true)) &&
+                cli_verify(&e->check, &file->output, &file->reader, file->by_rows, cli_encode_is_lossless(e->options));
+    file->timings.verify = cli_now() - start;
+    return done;
+}
+
+static bool code_file(void *state, const cli_task *task, void *context)
+{
+    encoding *e = context;
+    encode_file *file = state;
+    if (!cli_output_open(&file->output, task->output) || !encode_picture(e, file))
+        return false;
+    take_timings(e->encoder, file);
+    return !e->options->verify || verify_file(e, file, task);
+}
+
+static void print_summary(const char *from, const cli_picture *picture, const cli_output *output)
+{
+    char size[80], raw_text[CLI_UNITS_ROOM], text[CLI_UNITS_ROOM];
+    uint64_t raw = cli_picture_raw_bytes(picture);
+    cli_picture_text(picture, size, sizeof size);
+    cli_note("%s %s, %s -> %s %s, ratio %.3f", from, size, cli_bytes_text(raw, raw_text), output->name,
+             cli_bytes_text(output->bytes, text), output->bytes ? (double)raw / (double)output->bytes : 0.0);
+}
+
+static bool write_file(void *state, const cli_task *task, void *context)
+{
+    encode_file *file = state;
+    double start = cli_now();
+    (void)task;
+    if (!cli_output_commit(&file->output))
+        return false;
+    file->timings.seconds[L2K_STAGE_WRITE] += cli_now() - start;
+    if (!((encoding *)context)->options->common.quiet)
+        print_summary(file->reader.name, &file->reader.picture, &file->output);
+    return true;
+}
+
+static void release_file(void *state, void *context)
+{
+    encode_file *file = state;
+    (void)context;
+    cli_output_discard(&file->output);
+    cli_reader_close(&file->reader);
+}
+
+static void count_file(void *context, const void *state, bool done)
+{
+    const encode_file *file = state;
+    cli_tally *tally = &((encoding *)context)->tally;
+    cli_tally_file(tally, done ? CLI_EXIT_OK : CLI_EXIT_FAILURE);
+    if (done) {
+        tally->picture_bytes += cli_picture_raw_bytes(&file->reader.picture);
+        tally->coded_bytes += file->output.bytes;
+        cli_timings_add(&((encoding *)context)->timings, &file->timings);
+    }
+}
+
+/* ---- The command ---- */
+
+static bool set_up(encoding *e)
+{
+    const cli_encode_options *options = e->options;
+    cli_messages_init(&e->messages, "encode", options->common.quiet);
+    l2k_hooks hooks = cli_messages_hooks(&e->messages);
+    e->encoder = l2k_encoder_new(&hooks);
+    if (!e->encoder)
+        return cli_error("encode", "out of memory");
+    l2k_status status = configure(e->encoder, options);
+    if (status != L2K_OK)
+        return cli_messages_fail(&e->messages, status);
+    return !options->verify || cli_verify_create(&e->check, &options->common);
+}
+
+/* Returns the exit status. */
+static int run(const cli_encode_options *options)
+{
+    static const cli_steps steps = {sizeof(encode_file), read_file, code_file, write_file, release_file};
+    encoding e = {.options = options};
+    int status = CLI_EXIT_FAILURE;
+    if (set_up(&e)) {
+        cli_tally_begin(&e.tally);
+        cli_progress_begin(&options->common, "encoding", options->tasks.count);
+        cli_pipeline_run(&options->tasks, &steps, count_file, &e);
+        cli_progress_end();
+        if (options->tasks.many && !options->common.quiet)
+            cli_tally_print(&e.tally);
+        if (options->common.timings)
+            cli_timings_print(&e.timings, cli_now() - e.tally.start);
+        status = cli_tally_status(&e.tally);
+    }
+    cli_source_close(&e.check);
+    l2k_encoder_free(e.encoder);
+    return status;
 }
 
 int cli_encode(int count, char **arguments)
 {
     cli_encode_options options;
-    cli_reader reader = {0};
     int status = CLI_EXIT_USAGE;
-    if (cli_encode_options_parse(&options, count, arguments)) {
-        if (options.help)
-            status = cli_print_help(cli_help_encode);
-        else
-            status = run(&options, &reader) ? CLI_EXIT_OK : CLI_EXIT_FAILURE;
-    }
-    cli_reader_close(&reader);
-    free(options.layers);
+    if (cli_encode_options_parse(&options, count, arguments))
+        status = options.common.help ? cli_print_help(cli_help_encode) : run(&options);
+    cli_encode_options_free(&options);
     return status;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/limits.h"
 #include "cli/report.h"
 
 #define MAX_SUBSAMPLING 255u
@@ -56,11 +57,21 @@ bool cli_picture_count(const cli_picture *picture, uint64_t *samples, const char
     for (uint32_t c = 0; c < picture->image.num_components; c++) {
         /* At most 2^64 - 2^33 + 1: no overflow. The sum is looked at before it can overflow. */
         uint64_t more = (uint64_t)picture->components[c].width * picture->components[c].height;
+        if (!cli_pixels_allowed(picture->components[c].width, picture->components[c].height, name))
+            return false;
         if (more > CLI_MAX_SAMPLES || (*samples += more) > CLI_MAX_SAMPLES || *samples > SIZE_MAX / 4)
             return cli_error(name, "%u x %u x %u: more than 2^36 samples", picture->components->width,
                              picture->components->height, picture->image.num_components);
     }
     return true;
+}
+
+uint64_t cli_picture_samples(const cli_picture *picture)
+{
+    uint64_t samples = 0;
+    for (uint32_t c = 0; c < picture->image.num_components; c++)
+        samples += (uint64_t)picture->components[c].width * picture->components[c].height;
+    return samples;
 }
 
 void cli_picture_uniform(cli_picture *picture, uint32_t width, uint32_t height, uint32_t precision, bool opacity)

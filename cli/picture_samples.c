@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "cli/limits.h"
 #include "cli/report.h"
 
 uint32_t cli_sample_bytes(uint32_t precision)
@@ -17,6 +18,27 @@ l2k_sample_type cli_sample_type(uint32_t precision, bool is_signed)
     if (precision <= 16)
         return is_signed ? L2K_SAMPLE_S16 : L2K_SAMPLE_U16;
     return L2K_SAMPLE_S32; /* holds an unsigned 31-bit sample, too */
+}
+
+uint64_t cli_picture_bytes(const cli_picture *picture)
+{
+    uint64_t bytes = 0;
+    for (uint32_t c = 0; c < picture->image.num_components; c++) {
+        const l2k_component *component = &picture->components[c];
+        bytes += (uint64_t)component->width * picture->rows[c].count * cli_sample_bytes(component->precision);
+    }
+    return bytes;
+}
+
+uint64_t cli_picture_strip_bytes(const cli_picture *picture, uint32_t rows)
+{
+    uint64_t bytes = 0;
+    for (uint32_t c = 0; c < picture->image.num_components; c++) {
+        const l2k_component *component = &picture->components[c];
+        const uint64_t most = ((uint64_t)rows + component->dy - 1) / component->dy;
+        bytes += component->width * most * cli_sample_bytes(component->precision);
+    }
+    return bytes;
 }
 
 bool cli_picture_can_interleave(const cli_picture *picture)
@@ -74,20 +96,20 @@ static bool allocate_planar(cli_picture *picture)
 
 static bool allocate(cli_picture *picture, cli_layout layout, const char *name)
 {
-    uint64_t samples = 0;
+    uint64_t samples;
+    if (!cli_picture_count(picture, &samples, name) || !cli_memory_allowed(cli_picture_bytes(picture), name))
+        return false;
     if (layout == CLI_INTERLEAVED ? allocate_interleaved(picture) : allocate_planar(picture))
         return true;
-    for (uint32_t c = 0; c < picture->image.num_components; c++)
-        samples += (uint64_t)picture->components[c].width * picture->rows[c].count;
-    return cli_error(name, "out of memory for %llu samples", (unsigned long long)samples);
+    return cli_error(name, "out of memory: the samples take %llu bytes",
+                     (unsigned long long)cli_picture_bytes(picture));
 }
 
 bool cli_picture_allocate(cli_picture *picture, cli_layout layout, const char *name)
 {
-    uint64_t samples;
     for (uint32_t c = 0; c < picture->image.num_components; c++)
         picture->rows[c] = (cli_rows){0, picture->components[c].height};
-    return cli_picture_count(picture, &samples, name) && allocate(picture, layout, name);
+    return allocate(picture, layout, name);
 }
 
 uint32_t cli_grid_start(uint32_t x0, uint32_t dx, uint32_t reduce)
@@ -99,12 +121,11 @@ uint32_t cli_grid_start(uint32_t x0, uint32_t dx, uint32_t reduce)
 bool cli_picture_window(cli_picture *picture, uint32_t y0, uint32_t y1, uint32_t reduce, cli_layout layout,
                         const char *name)
 {
-    uint64_t samples;
     for (uint32_t c = 0; c < picture->image.num_components; c++) {
         const uint32_t dy = picture->components[c].dy;
         const uint32_t first = cli_grid_start(y0, dy, reduce);
         picture->rows[c].first = first - cli_grid_start(picture->image.y0, dy, reduce);
         picture->rows[c].count = cli_grid_start(y1, dy, reduce) - first;
     }
-    return cli_picture_count(picture, &samples, name) && allocate(picture, layout, name);
+    return allocate(picture, layout, name);
 }

@@ -41,6 +41,12 @@ bool cli_is_plane_set(const char *path)
     return cli_count_planes(path) > 0;
 }
 
+bool cli_reader_can_repeat(const char *path)
+{
+    struct stat facts;
+    return cli_is_plane_set(path) || (strcmp(path, "-") != 0 && stat(path, &facts) == 0 && S_ISREG(facts.st_mode));
+}
+
 static bool unknown(const char *name)
 {
     if (cli_same_text(cli_extension(name), ".raw"))

@@ -50,6 +50,9 @@ bool cli_reader_knows(const cli_input *input);
 /* Is `path` one that stands for numbered planes? */
 bool cli_is_plane_set(const char *path);
 
+/* Can `path` be opened and read once more, unlike a pipe? */
+bool cli_reader_can_repeat(const char *path);
+
 /* All rows into reader->picture; or, of a picture that has its place on the reference grid (cli_picture_place), the
  * rows y0 to y1 of that. Each call goes on where the one before ended. */
 bool cli_reader_all(cli_reader *reader);

@@ -1,5 +1,7 @@
 #include "cli/strips.h"
 
+#include "cli/progress.h"
+
 static uint64_t common_divisor(uint64_t a, uint64_t b)
 {
     while (b) {
@@ -68,4 +70,11 @@ bool cli_strips_next(cli_strips *strips)
     } while (cut < end && (cut <= strips->y0 || !has_all(strips, (uint32_t)cut)));
     strips->y1 = (uint32_t)(cut < end ? cut : end);
     return strips->y0 < end;
+}
+
+void cli_strips_progress(const cli_strips *strips, double from, double to)
+{
+    const l2k_image *image = &strips->picture->image;
+    const double each = (to - from) / (double)(image->y1 - image->y0);
+    cli_progress_span(from + each * (double)(strips->y0 - image->y0), from + each * (double)(strips->y1 - image->y0));
 }

@@ -20,6 +20,9 @@ typedef struct cli_strips {
 void cli_strips_begin(cli_strips *strips, const cli_picture *picture, const l2k_info *info, uint32_t reduce,
                       uint64_t least_samples);
 
+/* Its strip in hand is that part of the bar from `from` to `to`, of which all strips together are the whole. */
+void cli_strips_progress(const cli_strips *strips, double from, double to);
+
 /* False when there is no more. */
 bool cli_strips_next(cli_strips *strips);
 

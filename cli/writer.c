@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/report.h"
 
@@ -83,8 +82,5 @@ bool cli_writer_close(cli_writer *writer, bool done)
 
 bool cli_writer_takes_rows(const char *path, cli_format format, const cli_write_options *options)
 {
-    struct stat facts;
-    if (format != CLI_FORMAT_RAW || options->interleaved)
-        return true;
-    return strcmp(path, "-") != 0 && (stat(path, &facts) != 0 || S_ISREG(facts.st_mode));
+    return format != CLI_FORMAT_RAW || options->interleaved || cli_becomes_file(path);
 }

@@ -21,6 +21,7 @@ _lift2k_values() # of the option $1; status 1 where any text will do
     --style) echo bypass reset termall vsc pterm segsym ;;
     --tile-parts) echo R L C ;;
     --tiff-compression) echo none deflate lzw ;;
+    --ext) if [ "${COMP_WORDS[1]}" = decode ]; then echo png tif pgm ppm pnm pam pgx raw; else echo jp2 j2k j2c jpc; fi ;;
     --format) echo pgx raw ;;
     *) return 1 ;;
     esac

@@ -24,6 +24,7 @@ _lift2k()
     --style) compadd -- bypass reset termall vsc pterm segsym ;;
     --tile-parts) compadd -- R L C ;;
     --tiff-compression) compadd -- none deflate lzw ;;
+    --ext) if [[ $words[2] == decode ]]; then compadd -- png tif pgm ppm pnm pam pgx raw; else compadd -- jp2 j2k j2c jpc; fi ;;
     --format) compadd -- pgx raw ;;
     *)
         if [[ $words[CURRENT] == -* ]]; then
