@@ -56,6 +56,7 @@ typedef struct cli_output {
     const char *name; /* for messages */
     char *target;     /* the path that the finished file takes; NULL when writing straight to it */
     char *temporary;  /* the path written to until then; NULL for a file without a name */
+    void *note;       /* of it, for signals (interrupt.h) */
     int error;        /* errno of the first failed write, 0 */
     uint64_t bytes;   /* length of the file so far */
     uint64_t at;      /* where the stream is; differs from `bytes` only after cli_output_write_at */
@@ -78,6 +79,12 @@ bool cli_output_reopen(cli_output *output, cli_input *input);
 
 /* Reports output->error and discards. Returns false. */
 bool cli_output_fail(cli_output *output);
+
+/* Files of which many are open at a time: everything is written out, and the file is closed until cli_output_resume, or
+ * until it is committed, which is then no more than giving it its name. An output that is no file stays open. Silent,
+ * like writing. */
+bool cli_output_rest(cli_output *output);
+bool cli_output_resume(cli_output *output);
 
 /* Puts the finished file in its place. Reports errors; the output is closed in either case. */
 bool cli_output_commit(cli_output *output);

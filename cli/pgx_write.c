@@ -1,19 +1,19 @@
-/* Raw planes into NAME_0.pgx, NAME_1.pgx, ..., big-endian. */
+/* Raw planes into NAME_0.pgx, NAME_1.pgx, ..., big-endian, which appear together. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "cli/interrupt.h"
 #include "cli/plane_rows.h"
 #include "cli/report.h"
 #include "cli/writer.h"
 
-/* A plane's file is open from its first row to its last, so that as many as a process can have open are needed only
- * where rows of all of them come in turns. */
+/* Planes can be more than a process can have open, in each of as many threads as write. */
+#define MOST_OPEN 32u
+
 typedef struct plane_file {
     cli_output output;
     char *name; /* NULL before the first row */
-    bool complete;
 } plane_file;
 
 static bool open_pgx(cli_writer *writer)
@@ -51,13 +51,13 @@ static bool write_plane(cli_writer *writer, uint32_t c)
     const cli_picture *picture = writer->picture;
     const l2k_component *component = &picture->components[c];
     const cli_words words = {component->precision, component->is_signed, true};
-    if (file->complete || (!file->name && !open_plane(file, writer->path, c, component)))
-        return file->complete;
-    if (!cli_write_plane_rows(&file->output, file->output.bytes, picture, c, &words))
-        return file->output.error && cli_output_fail(&file->output);
-    if (picture->rows[c].first + picture->rows[c].count < component->height)
+    if (!file->name && !open_plane(file, writer->path, c, component))
+        return false;
+    if (cli_output_resume(&file->output) &&
+        cli_write_plane_rows(&file->output, file->output.bytes, picture, c, &words) &&
+        (picture->image.num_components <= MOST_OPEN || cli_output_rest(&file->output)))
         return true;
-    return file->complete = cli_output_commit(&file->output);
+    return file->output.error && cli_output_fail(&file->output);
 }
 
 static bool write_planes(cli_writer *writer)
@@ -68,17 +68,26 @@ static bool write_planes(cli_writer *writer)
     return true;
 }
 
-/* Without a trace of the planes that are complete, where others are not. */
-static void close_pgx(cli_writer *writer)
+/* What can fail before one of them has its name is done before. */
+static bool finish_pgx(cli_writer *writer)
 {
     plane_file *files = writer->state;
     const uint32_t count = writer->picture->image.num_components;
-    bool all = true;
-    for (uint32_t c = 0; files && c < count; c++)
-        all = all && files[c].complete;
-    for (uint32_t c = 0; files && c < count; c++) {
-        if (files[c].name && files[c].complete && !all)
-            unlink(files[c].name);
+    bool done = true;
+    for (uint32_t c = 0; c < count; c++)
+        if (!cli_output_rest(&files[c].output))
+            return cli_output_fail(&files[c].output);
+    cli_interrupt_hold(true);
+    for (uint32_t c = 0; done && c < count; c++)
+        done = cli_output_commit(&files[c].output);
+    cli_interrupt_hold(false);
+    return done;
+}
+
+static void close_pgx(cli_writer *writer)
+{
+    plane_file *files = writer->state;
+    for (uint32_t c = 0; files && c < writer->picture->image.num_components; c++) {
         if (files[c].name)
             cli_output_discard(&files[c].output);
         free(files[c].name);
@@ -86,7 +95,7 @@ static void close_pgx(cli_writer *writer)
     free(files);
 }
 
-const cli_writer_kind cli_pgx_writer = {open_pgx, NULL, write_planes, NULL, close_pgx};
+const cli_writer_kind cli_pgx_writer = {open_pgx, NULL, write_planes, finish_pgx, close_pgx};
 
 /* ---- One plane ----------------------------------------------------------------------------------------------- */
 
