@@ -68,13 +68,18 @@ static int on_rewrite(void *user, uint64_t offset, const void *buffer, size_t by
     return cli_output_write_at(user, offset, buffer, bytes) ? 0 : -1;
 }
 
-/* What the samples leave of the memory that the user allows. */
-static l2k_status limit_memory(const encoding *e, const encode_file *file)
+/* Samples in memory while the library is at work. */
+static uint64_t sample_bytes(const encoding *e, const encode_file *file)
 {
     const cli_picture *picture = &file->reader.picture;
-    const uint64_t bytes = file->by_rows ? cli_encode_rows_bytes(e->options, picture) : cli_picture_bytes(picture);
-    const uint64_t left = bytes < cli_allowed.memory ? cli_allowed.memory - bytes : 1;
-    return l2k_encoder_set(e->encoder, L2K_ENCODER_LIMIT_MEMORY, (int64_t)left);
+    return file->by_rows ? cli_encode_rows_bytes(e->options, picture) : cli_picture_bytes(picture);
+}
+
+/* The library gets what the samples leave of the memory that the user allows. */
+static l2k_status limit_memory(l2k_encoder *encoder, uint64_t taken)
+{
+    const uint64_t left = cli_allowed.memory - taken;
+    return l2k_encoder_set(encoder, L2K_ENCODER_LIMIT_MEMORY, left ? (int64_t)left : 1);
 }
 
 static bool encode_picture(encoding *e, encode_file *file)
@@ -86,7 +91,10 @@ static bool encode_picture(encoding *e, encode_file *file)
     bool read_failed = false;
     cli_messages_init(&e->messages, reader->name, e->options->common.quiet);
     cli_progress_span(0, e->options->verify ? CLI_VERIFY_FROM : 1);
-    l2k_status status = limit_memory(e, file);
+    const uint64_t taken = sample_bytes(e, file);
+    if (!cli_memory_allowed(taken, reader->name))
+        return false;
+    l2k_status status = limit_memory(e->encoder, taken);
     cli_interrupt_wait(true);
     if (status == L2K_OK)
         status =

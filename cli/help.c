@@ -1,20 +1,11 @@
 #include "cli/commands.h"
-
-#define LIMIT_HELP                                                                                                     \
-    "      --max-pixels N        refuse pictures of more pixels; K, M and G behind N are 10^3, 10^6 and 10^9\n"        \
-    "      --max-memory BYTES    refuse what takes more memory, samples included; also with K, M, G\n"                 \
-    "      --timeout SECONDS     stop coding a file that takes longer\n"
+#include "cli/help_parts.h"
 
 #define CODING_HELP                                                                                                    \
-    LIMIT_HELP                                                                                                         \
-    "  -j, --threads N           threads, 0 = all processors (0)\n"                                                    \
-    "      --backend NAME        auto, cpu or cuda (auto)\n"                                                           \
-    "      --gpu-min-samples N   auto takes the GPU for tiles of at least N samples, 0 = always\n"                     \
-    "      --progress            show how far it is, as without this option only on a terminal\n"                      \
-    "      --no-progress         do not show it\n"                                                                     \
-    "      --timings             a table of how long each stage took\n"                                                \
-    "      --quiet               errors only\n"                                                                        \
-    "  -h, --help                this text\n"
+    CLI_HELP_LIMITS CLI_HELP_THREADS "      --backend NAME        auto, cpu or cuda (auto)\n"                          \
+                                     "      --gpu-min-samples N   auto takes the GPU for tiles of at least N "         \
+                                     "samples, 0 = always\n" CLI_HELP_PROGRESS                                         \
+                                     "      --timings             a table of how long each stage took\n" CLI_HELP_END
 
 const char cli_guide[] =
     "lift2k makes JPEG 2000 files of pictures and pictures of JPEG 2000 files. Say what it shall do:\n"
@@ -79,7 +70,8 @@ const char cli_help_encode[] =
     "      --plt, --tlm          lengths of packets, lengths of tile-parts\n"
     "      --tile-parts R|L|C    a tile-part for each resolution, layer or component (one)\n"
     "      --verify              decode what was written and compare: a lossless file that is not identical, or one\n"
-    "                            that cannot be decoded, is not kept; for a lossy one PSNR and peak error are told\n"
+    "                            that cannot be decoded, is not kept; for a lossy one PSNR and peak error are told.\n"
+    "                            By rows, IN is read a second time for it\n"
     "      --out-dir D           many files: each goes into the directory D under its own name; of a directory, all "
     "that\n"
     "                            can be taken are. A file that fails is told, and the others go on\n"
@@ -125,7 +117,7 @@ const char cli_help_info[] =
     "Tells what the main header and the boxes of a JP2 file or bare codestream say; - is standard input.\n"
     "\n"
     "      --devices             the backends of this build\n"
-    "      --json                the same as one JSON object, for programs\n" LIMIT_HELP
+    "      --json                the same as one JSON object, for programs\n" CLI_HELP_LIMITS
     "  -h, --help                this text\n"
     "\n"
     "Keys of the JSON object; later versions may add some:\n"
@@ -162,7 +154,7 @@ const char cli_help_compare[] =
     "  PSNR                      10 log10((2^precision - 1)^2 / MSE) in dB; inf where all samples are equal\n"
     "  SSIM                      structural similarity, 1 where all samples are equal: Gaussian window of 11 x 11,\n"
     "                            sigma 1.5, K1 = 0.01, K2 = 0.03; - for a component smaller than the window\n"
-    "\n" LIMIT_HELP "      --quiet               no figures: the exit status alone\n"
+    "\n" CLI_HELP_LIMITS "      --quiet               no figures: the exit status alone\n"
     "  -h, --help                this text\n"
     "\n"
     "Exit status: 0 identical, 1 different, 2 not to be compared: a file that cannot be read or ends early, or "

@@ -1,4 +1,5 @@
 #include "cli/commands.h"
+#include "cli/help_parts.h"
 
 /* What `view` and `dump` have in common. */
 #define HELP_INPUT                                                                                                     \
@@ -17,10 +18,7 @@
     "Of JPEG 2000 files:\n"                                                                                            \
     "      --layers N            the first N quality layers, 0 = all (0)\n"
 
-#define HELP_END                                                                                                       \
-    "  -j, --threads N           threads, 0 = all processors (0)\n"                                                    \
-    "      --quiet               errors only\n"                                                                        \
-    "  -h, --help                this text\n"
+#define HELP_END CLI_HELP_LIMITS CLI_HELP_THREADS CLI_HELP_PROGRESS CLI_HELP_END
 
 const char cli_help_dump[] =
     "lift2k dump IN DIR [options]\n"

@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/formats.h"
+#include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/view_options.h"
 #include "cli/writer.h"
@@ -140,7 +141,7 @@ static bool fill_mosaic(view_job *job)
 
 static bool write_picture(const cli_view_options *options, const cli_picture *picture)
 {
-    const cli_write_options how = {.quiet = options->coefficients.quiet};
+    const cli_write_options how = {.quiet = options->coefficients.common.quiet};
     const char *name = options->coefficients.output;
     cli_format format = options->format;
     const bool planes = format >= CLI_FORMAT_PGX;
@@ -172,7 +173,7 @@ static bool draw(view_job *job)
 {
     cli_picture picture = {0};
     bool done = cli_mosaic_draw(&job->mosaic, &job->options->style, &picture) && write_picture(job->options, &picture);
-    if (done && !job->options->coefficients.quiet)
+    if (done && !job->options->coefficients.common.quiet)
         print_summary(job, &picture);
     cli_picture_free(&picture);
     return done;
@@ -182,7 +183,10 @@ static bool draw(view_job *job)
 static int run(cli_view_options *options)
 {
     view_job job = {.options = options};
+    cli_progress_begin(&options->coefficients.common, "drawing", 1);
+    cli_progress_file(0, options->coefficients.input);
     bool done = cli_coefficients_open(&job.source, &options->coefficients) && fill_mosaic(&job) && draw(&job);
+    cli_progress_end();
     cli_mosaic_free(&job.mosaic);
     cli_coefficients_close(&job.source);
     return !done ? CLI_EXIT_FAILURE : job.source.incomplete ? CLI_EXIT_INCOMPLETE : CLI_EXIT_OK;
@@ -193,7 +197,7 @@ int cli_view_command(int count, char **arguments)
     cli_view_options options;
     if (!cli_view_options_parse(&options, count, arguments))
         return CLI_EXIT_USAGE;
-    if (options.coefficients.help)
+    if (options.coefficients.common.help)
         return cli_print_help(cli_help_view);
     return run(&options);
 }

@@ -84,7 +84,7 @@ check "planes: the first stays where the last cannot be written" cmp x_0.pgx exp
 check "planes: the second does not appear" test ! -e x_1.pgx
 rm -rf x_*.pgx
 # Also where there are more than a process can have open, and where rows of all of them come in turns.
-head -c 160000 /dev/zero >many.raw
+cat "$data"/*.png | head -c 160000 >many.raw
 runs "many planes" encode many.raw many.j2k --raw 40,40,100,8,u -t 40,20 --quiet
 for how in "" --by-rows; do
     for variable in L2K_TEST_NONE L2K_TEST_NO_TMPFILE; do
@@ -92,8 +92,7 @@ for how in "" --by-rows; do
         (ulimit -n 64; [ -z "$faults" ] || export LD_PRELOAD="$faults"
             exec env $variable=1 "$lift2k" decode many.j2k x.pgx $how --quiet) || fault "many planes $how $variable"
         check "many planes $how $variable: all" test "$(ls x_*.pgx | wc -l)" -eq 100
-        cat $(ls -v x_*.pgx) | tr -d '\0' >text
-        check "many planes $how $variable: samples" test "$(wc -c <x_99.pgx) $(sort -u text | wc -l)" = "1616 1"
+        check "many planes $how $variable: samples" "$lift2k" compare many.j2k x.pgx --quiet
         rm -f x_*.pgx
         before=$(ls -A)
         mkdir x_99.pgx
@@ -104,7 +103,7 @@ for how in "" --by-rows; do
         nothing_new "many planes $how $variable"
     done
 done
-rm -f many.* text
+rm -f many.*
 
 runs "overwriting" decode small.jp2 x.ppm --quiet
 chmod 640 x.ppm
