@@ -52,7 +52,7 @@ cat <<END
 # Memory: $SIZE x $SIZE RGB at tiles of $TILE x $TILE, $started
 
 - picture: synthetic TIFF, 8 bits, $((bytes / 1048576)) MiB of samples
-- lift2k: $("$LIFT2K" --version | awk '{ print $2 }')${commit:+, commit $commit}
+- lift2k: $("$LIFT2K" --version | awk 'NR == 1 { print $2 }')${commit:+, commit $commit}
 - processor: $(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1), $(nproc) of them
 - system: $(uname -s), $(. /etc/os-release && echo "$PRETTY_NAME"), libtiff $(pkg-config --modversion libtiff-4)
 - command: \`SIZE=$SIZE TILE=$TILE bench/memory.sh\`, each once
@@ -63,6 +63,7 @@ cat <<END
 |---|---|---|---|
 END
 row "encode, 5/3 lossless" encode "$picture" "$coded" -t "$TILE,$TILE"
+row "the same with --verify" encode "$picture" "$coded" -t "$TILE,$TILE" --verify
 row "decode 4096 x 4096 in the middle" decode "$coded" "$part" \
     --region "$((SIZE / 2)),$((SIZE / 2)),$((SIZE / 2 + 4096)),$((SIZE / 2 + 4096))"
 row "decode an eighth of width and height" decode "$coded" "$part" --reduce 3

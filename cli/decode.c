@@ -2,17 +2,12 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/decode_options.h"
+#include "cli/decode_file.h"
 #include "cli/pipeline.h"
 #include "cli/progress.h"
 #include "cli/report.h"
-#include "cli/rgb8.h"
-#include "cli/source.h"
-#include "cli/strips.h"
 #include "cli/tally.h"
-#include "cli/timings.h"
 #include "cli/units.h"
-#include "cli/writer.h"
 
 /* What all files share. */
 typedef struct decoding {
@@ -21,22 +16,6 @@ typedef struct decoding {
     cli_tally tally;
     cli_timings timings;
 } decoding;
-
-/* What a file keeps from step to step. */
-typedef struct decode_file {
-    cli_input input;
-    cli_picture picture;
-    cli_rgb8 conversion;        /* --rgb8 */
-    const cli_picture *written; /* `picture`, or what --rgb8 makes of it */
-    cli_view view;              /* of `written`, unless planes are wanted */
-    cli_format format;
-    cli_strips strips; /* the one that was decoded last */
-    cli_writer writer;
-    bool has_writer, incomplete;
-    uint64_t coded_bytes;
-    double writing; /* seconds */
-    cli_timings timings;
-} decode_file;
 
 static l2k_status configure(l2k_decoder *decoder, const cli_decode_options *options)
 {
@@ -60,30 +39,11 @@ static l2k_status configure(l2k_decoder *decoder, const cli_decode_options *opti
     return status;
 }
 
-static bool has_view(const decode_file *file)
-{
-    return file->format < CLI_FORMAT_PGX;
-}
-
-static void warn_of_changes(const decode_file *file, const char *target)
-{
-    const cli_view *view = &file->view;
-    if (file->format != CLI_FORMAT_PNG && file->format != CLI_FORMAT_TIFF)
-        return;
-    if (cli_view_is_scaled(view))
-        cli_warning(target, "%u-bit samples are scaled to %u bits",
-                    view->channels[0].precision != view->depth ? view->channels[0].precision
-                                                               : view->channels[view->num_channels - 1].precision,
-                    view->depth);
-    if (view->premultiplied && file->format == CLI_FORMAT_PNG)
-        cli_warning(target, "premultiplied opacity is written as it is");
-}
-
 /* ---- The steps of a file ---- */
 
 static bool read_file(void *state, const cli_task *task, void *context)
 {
-    decode_file *file = state;
+    cli_decode_file *file = state;
     (void)context;
     if (!cli_input_open(&file->input, task->input))
         return false;
@@ -104,82 +64,7 @@ static bool keep_profile(cli_picture *picture, const char *name)
     return true;
 }
 
-/* Everything that can be refused is refused before samples are decoded. */
-static bool prepare(decode_file *file, const cli_decode_options *options, const cli_task *task)
-{
-    const char *target = cli_output_name(task->output);
-    uint32_t reduce = (uint32_t)options->reduce;
-    file->format = options->format;
-    file->written = &file->picture;
-    if (options->rgb8) {
-        if (!cli_rgb8_create(&file->conversion, &file->picture, options, cli_input_name(task->input)))
-            return false;
-        file->written = &file->conversion.picture;
-        reduce = 0;
-    }
-    if (has_view(file) && (!cli_view_create(&file->view, file->written, reduce, target) ||
-                           !cli_format_check(&file->format, &file->view, target)))
-        return false;
-    file->has_writer = cli_writer_open(&file->writer, task->output, file->format, file->written,
-                                       has_view(file) ? &file->view : NULL, &options->write);
-    if (file->has_writer && !options->rgb8 && has_view(file) && !options->common.quiet)
-        warn_of_changes(file, target);
-    return file->has_writer;
-}
-
-/* Up to which row of the output the rows of the reference grid above y1 go. */
-static uint32_t rows_above(const decode_file *file, const cli_decode_options *options, uint32_t y1)
-{
-    return options->rgb8    ? cli_view_rows_above(&file->conversion.source, y1)
-           : has_view(file) ? cli_view_rows_above(&file->view, y1)
-                            : 0;
-}
-
-/* The strip that was decoded last. */
-static bool write_strip(decode_file *file, const cli_decode_options *options, const cli_task *task)
-{
-    const cli_strips *strip = &file->strips;
-    const uint32_t end = rows_above(file, options, strip->y1);
-    double start = cli_now();
-    bool done = (!options->rgb8 || cli_rgb8_convert(&file->conversion, rows_above(file, options, strip->y0), end,
-                                                    cli_output_name(task->output))) &&
-                cli_writer_rows(&file->writer, end);
-    file->writing += cli_now() - start;
-    return done;
-}
-
-/* With fewer samples than are worth a strip, a picture is one. */
-static void begin_strips(decode_file *file, const cli_decode_options *options, const l2k_info *info,
-                         const cli_task *task)
-{
-    const uint64_t least = !cli_writer_takes_rows(task->output, file->format, &options->write) ? UINT64_MAX
-                           : options->by_rows                                                  ? 0
-                                                                                               : CLI_STRIP_SAMPLES;
-    cli_strips_begin(&file->strips, &file->picture, info, (uint32_t)options->reduce, least);
-}
-
-/* Row of tiles by row of tiles, so that no more of the picture is in memory. The last one is left to the next step,
- * which runs beside the decoding of another file. */
-static bool decode_strips(decode_file *file, cli_source *source, const cli_decode_options *options,
-                          const cli_task *task)
-{
-    const bool planar = options->rgb8 || !has_view(file) || !cli_picture_can_interleave(&file->picture);
-    cli_strips *strips = &file->strips, next = *strips;
-    bool begun = false;
-    while (cli_strips_next(&next)) {
-        if (begun && !write_strip(file, options, task))
-            return false;
-        *strips = next;
-        begun = true;
-        cli_strips_progress(strips, 0, 1);
-        if (!cli_source_decode_rows(source, &file->picture, planar ? CLI_PLANAR : CLI_INTERLEAVED, strips->y0,
-                                    strips->y1, strips->reduce))
-            return false;
-    }
-    return true;
-}
-
-static bool describe(decode_file *file, cli_source *source, const cli_decode_options *options, l2k_info *info)
+static bool describe(cli_decode_file *file, cli_source *source, const cli_decode_options *options, l2k_info *info)
 {
     l2k_image image;
     l2k_status status = configure(source->decoder, options);
@@ -196,14 +81,13 @@ static bool describe(decode_file *file, cli_source *source, const cli_decode_opt
 
 static bool code_file(void *state, const cli_task *task, void *context)
 {
-    decode_file *file = state;
+    cli_decode_file *file = state;
     decoding *d = context;
     l2k_info info;
     if (!cli_source_next(&d->source, &file->input) || !describe(file, &d->source, d->options, &info) ||
-        !prepare(file, d->options, task))
+        !cli_decode_prepare(file, d->options, task))
         return false;
-    begin_strips(file, d->options, &info, task);
-    bool done = decode_strips(file, &d->source, d->options, task);
+    bool done = cli_decode_strips(file, &d->source, d->options, &info, task);
     file->incomplete = d->source.incomplete;
     l2k_decoder_timings(d->source.decoder, file->timings.seconds);
     file->timings.samples = (double)cli_picture_samples(&file->picture);
@@ -212,10 +96,10 @@ static bool code_file(void *state, const cli_task *task, void *context)
 
 static bool write_file(void *state, const cli_task *task, void *context)
 {
-    decode_file *file = state;
+    cli_decode_file *file = state;
     const cli_decode_options *options = ((decoding *)context)->options;
     char size[80];
-    bool done = write_strip(file, options, task);
+    bool done = cli_decode_write(file, options, task);
     double start = cli_now();
     file->has_writer = false;
     if (!cli_writer_close(&file->writer, done))
@@ -229,7 +113,7 @@ static bool write_file(void *state, const cli_task *task, void *context)
 
 static void release_file(void *state, void *context)
 {
-    decode_file *file = state;
+    cli_decode_file *file = state;
     (void)context;
     if (file->has_writer)
         cli_writer_close(&file->writer, false);
@@ -241,7 +125,7 @@ static void release_file(void *state, void *context)
 
 static void count_file(void *context, const void *state, bool done)
 {
-    const decode_file *file = state;
+    const cli_decode_file *file = state;
     cli_tally *tally = &((decoding *)context)->tally;
     cli_tally_file(tally, !done ? CLI_EXIT_FAILURE : file->incomplete ? CLI_EXIT_INCOMPLETE : CLI_EXIT_OK);
     if (done) {
@@ -266,7 +150,7 @@ static bool set_up(decoding *d)
 /* Returns the exit status. */
 static int run(const cli_decode_options *options)
 {
-    static const cli_steps steps = {sizeof(decode_file), read_file, code_file, write_file, release_file};
+    static const cli_steps steps = {sizeof(cli_decode_file), read_file, code_file, write_file, release_file};
     decoding d = {.options = options};
     int status = CLI_EXIT_FAILURE;
     if (set_up(&d)) {
