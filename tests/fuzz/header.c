@@ -48,7 +48,7 @@ static facts ask(const uint8_t *data, size_t bytes, bool memory, const fuzz_byte
         f.boxes = count_boxes(decoder, bytes);
         FUZZ_EXPECT(l2k_decoder_info(decoder, &f.info) == L2K_OK);
         check_image(&f.info.image);
-        (void)l2k_decoder_set(decoder, L2K_DECODER_REDUCE, fuzz_byte(&options) % 34);
+        (void)l2k_decoder_set(decoder, L2K_DECODER_REDUCE, fuzz_byte(&options) % (L2K_MAX_LEVELS + 1));
         f.shown = fuzz_told(&w, l2k_decoder_image(decoder, &f.image));
         if (f.shown == L2K_OK)
             check_image(&f.image);

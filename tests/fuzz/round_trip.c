@@ -5,7 +5,7 @@
 
 #include "fuzz.h"
 
-enum { HEAD = 64, MOST_COMPONENTS = 5, MOST_SAMPLES = 1 << 16 };
+enum { HEAD = 64, MOST_COMPONENTS = 5, MOST_SAMPLES = 1 << 14 };
 
 typedef struct trip {
     l2k_image image;
