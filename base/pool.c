@@ -2,15 +2,25 @@
 
 #include "base/memory.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define L2K_POISONS 1
-#elif defined(__has_feature)
+/* Tools that watch memory shall see an idle block as freed, and one that is given out as new. */
+#if defined(__has_feature)
 #if __has_feature(address_sanitizer)
-#define L2K_POISONS 1
+#define __SANITIZE_ADDRESS__ 1
+#elif __has_feature(memory_sanitizer)
+#include <sanitizer/msan_interface.h>
+#define FORGET_CONTENT(block, bytes) __msan_allocated_memory(block, bytes)
 #endif
 #endif
-#ifdef L2K_POISONS
+#ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
+#define FORBID(block, bytes) __asan_poison_memory_region(block, bytes)
+#define ALLOW(block, bytes)  __asan_unpoison_memory_region(block, bytes)
+#else
+#define FORBID(block, bytes) ((void)(block), (void)(bytes))
+#define ALLOW(block, bytes)  ((void)(block), (void)(bytes))
+#endif
+#ifndef FORGET_CONTENT
+#define FORGET_CONTENT(block, bytes) ((void)(block), (void)(bytes))
 #endif
 
 /* An idle block. */
@@ -60,32 +70,9 @@ static void unlock(l2k_pool *pool)
     atomic_flag_clear_explicit(&pool->busy, memory_order_release);
 }
 
-/* Tools that watch memory shall see an idle block as freed. */
-static void hide(void *block, uint64_t bytes)
-{
-#ifdef L2K_POISONS
-    __asan_poison_memory_region((struct l2k_pool_block *)block + 1, bytes - sizeof(struct l2k_pool_block));
-#else
-    (void)block;
-    (void)bytes;
-#endif
-}
-
-static void reveal(void *block, uint64_t wanted, uint64_t bytes)
-{
-#ifdef L2K_POISONS
-    __asan_unpoison_memory_region(block, bytes);
-    __asan_poison_memory_region((char *)block + wanted, bytes - wanted);
-#else
-    (void)block;
-    (void)wanted;
-    (void)bytes;
-#endif
-}
-
 static void hand_back(const l2k_hooks *hooks, void *block, uint64_t bytes)
 {
-    reveal(block, bytes, bytes);
+    ALLOW(block, bytes);
     l2k_hook_release(hooks, block);
 }
 
@@ -146,7 +133,9 @@ void *l2k_pool_take(l2k_pool *pool, const l2k_hooks *hooks, size_t bytes)
     if (block) {
         pool->in_use += class_bytes(number);
         pool->peak = pool->in_use > pool->peak ? pool->in_use : pool->peak;
-        reveal(block, bytes, class_bytes(number));
+        ALLOW(block, bytes);
+        FORBID((char *)block + bytes, class_bytes(number) - bytes);
+        FORGET_CONTENT(block, bytes);
     }
     unlock(pool);
     return block;
@@ -156,13 +145,12 @@ void l2k_pool_give(l2k_pool *pool, void *block, size_t bytes)
 {
     struct l2k_pool_block *idle = block;
     unsigned number = class_of(bytes);
-    reveal(block, class_bytes(number), class_bytes(number));
     lock(pool);
     *idle = (struct l2k_pool_block){pool->classes[number], pool->job};
     pool->classes[number] = idle;
     pool->in_use -= class_bytes(number);
     pool->idle += class_bytes(number);
-    hide(block, class_bytes(number));
+    FORBID(idle + 1, class_bytes(number) - sizeof *idle);
     unlock(pool);
 }
 

@@ -19,6 +19,21 @@ echo
 echo "## Memory and failures"
 "$build/tests/gpu_errors"
 "$build/tests/gpu_tiles"
+"$build/tests/gpu_allocations" 2>&1
+echo
+echo "## Eight threads"
+"$build/tests/unit_concurrency" cuda 2>&1
+compute-sanitizer --tool memcheck --error-exitcode 1 "$build/tests/unit_concurrency" cuda 2>&1 | tail -n 1
+echo
+echo "## Where the command's time goes"
+for direction in encode decode; do
+    in=$(dirname "$0")/../tests/data/coffee.png
+    [ $direction = encode ] || in=/tmp/lift2k-$$.jp2
+    out=/tmp/lift2k-$$.jp2
+    [ $direction = encode ] || out=/tmp/lift2k-$$.ppm
+    "$build/lift2k" $direction "$in" "$out" --backend cuda --timings
+done
+rm -f /tmp/lift2k-$$.jp2 /tmp/lift2k-$$.ppm
 for tool in memcheck racecheck initcheck synccheck; do
     echo
     echo "## compute-sanitizer $tool"

@@ -4,7 +4,6 @@
 
 #include "cli/formats.h"
 #include "cli/report.h"
-#include "cli/source.h"
 
 /* SOC (A.4.1), or the signature box of a JP2 file (I.5.1); the library looks closer. */
 static bool is_jpeg2000(const cli_input *input)
@@ -12,6 +11,33 @@ static bool is_jpeg2000(const cli_input *input)
     static const uint8_t codestream[2] = {0xff, 0x4f}, signature[8] = {0, 0, 0, 12, 'j', 'P', ' ', ' '};
     return (input->head_filled >= sizeof codestream && memcmp(input->head, codestream, sizeof codestream) == 0) ||
            (input->head_filled >= sizeof signature && memcmp(input->head, signature, sizeof signature) == 0);
+}
+
+/* A reader that leaves JPEG 2000 to be decoded later; its picture is that of a cli_any_file. */
+static bool open_any(cli_input *input, cli_picture *picture)
+{
+    cli_any_file *file = (cli_any_file *)picture;
+    file->is_jpeg2000 = is_jpeg2000(input);
+    if (file->is_jpeg2000)
+        return cli_source_read(&file->source, input, file->quiet, false);
+    cli_picture_reader *reader = cli_reader_by_content(input);
+    return reader ? reader(input, picture)
+                  : cli_error(input->name, "neither JPEG 2000 nor a PNG, PNM, PAM or PGX file");
+}
+
+bool cli_any_file_open(cli_any_file *file, const char *path, bool quiet)
+{
+    memset(file, 0, sizeof *file);
+    file->quiet = quiet;
+    file->name = strcmp(path, "-") == 0 ? "standard input" : path;
+    return cli_picture_read_with(&file->picture, path, open_any);
+}
+
+void cli_any_file_close(cli_any_file *file)
+{
+    if (file->is_jpeg2000)
+        cli_source_close(&file->source);
+    cli_picture_free(&file->picture);
 }
 
 static bool decode(cli_source *source, cli_picture *picture)
@@ -30,24 +56,14 @@ static bool decode(cli_source *source, cli_picture *picture)
 }
 
 /* Quiet: what is wrong with a file matters here only where it cannot be decoded. */
-static bool read_jpeg2000(cli_input *input, cli_picture *picture)
-{
-    cli_source source;
-    if (!cli_source_read(&source, input, true, false))
-        return false;
-    bool done = decode(&source, picture);
-    cli_source_close(&source);
-    return done;
-}
-
-static bool read_any(cli_input *input, cli_picture *picture)
-{
-    cli_picture_reader *reader = is_jpeg2000(input) ? read_jpeg2000 : cli_reader_by_content(input);
-    return reader ? reader(input, picture)
-                  : cli_error(input->name, "neither JPEG 2000 nor a PNG, PNM, PAM or PGX file");
-}
-
 bool cli_any_picture_read(cli_picture *picture, const char *path)
 {
-    return cli_picture_read_with(picture, path, read_any);
+    cli_any_file file;
+    bool done = cli_any_file_open(&file, path, true);
+    if (done && file.is_jpeg2000)
+        done = decode(&file.source, &file.picture);
+    *picture = file.picture;
+    memset(&file.picture, 0, sizeof file.picture);
+    cli_any_file_close(&file);
+    return done;
 }

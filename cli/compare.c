@@ -4,6 +4,7 @@
 
 #include "cli/any_picture.h"
 #include "cli/commands.h"
+#include "cli/common_options.h"
 #include "cli/difference.h"
 #include "cli/options.h"
 #include "cli/report.h"
@@ -11,15 +12,15 @@
 /* As cmp and diff have them, so that a script can tell a difference from a comparison that failed. */
 enum { EXIT_IDENTICAL = 0, EXIT_DIFFERENT = 1, EXIT_TROUBLE = 2 };
 
-enum { OPTION_QUIET = CLI_LONG_ONLY };
-
-static const struct option table[] = {
-    {"quiet", no_argument, NULL, OPTION_QUIET}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+static const struct option table[] = {CLI_LIMIT_OPTIONS,
+                                      {"quiet", no_argument, NULL, CLI_OPTION_QUIET},
+                                      {"help", no_argument, NULL, 'h'},
+                                      {NULL, 0, NULL, 0}};
 
 typedef struct comparison {
     const char *names[2];
     cli_picture pictures[2];
-    bool quiet, help;
+    cli_common_options options;
 } comparison;
 
 static const char *sign_name(const l2k_component *component)
@@ -81,7 +82,7 @@ static void print_verdict(const cli_difference *all)
 static bool compare_samples(const comparison *both, cli_difference *all)
 {
     memset(all, 0, sizeof *all);
-    if (!both->quiet)
+    if (!both->options.quiet)
         printf("%-9s  %10s  %14s  %9s  %8s\n", "component", "peak error", "MSE", "PSNR", "SSIM");
     for (uint32_t c = 0; c < both->pictures[0].image.num_components; c++) {
         cli_difference one;
@@ -90,7 +91,7 @@ static bool compare_samples(const comparison *both, cli_difference *all)
         all->samples += one.samples;
         all->differing += one.differing;
         all->peak_error = one.peak_error > all->peak_error ? one.peak_error : all->peak_error;
-        if (!both->quiet && !print_component(both, c, &one))
+        if (!both->options.quiet && !print_component(both, c, &one))
             return false;
     }
     return true;
@@ -103,7 +104,7 @@ static int run(comparison *both)
     bool done = cli_any_picture_read(&both->pictures[0], both->names[0]) &&
                 cli_any_picture_read(&both->pictures[1], both->names[1]) && same_shape(both) &&
                 compare_samples(both, &all);
-    if (done && !both->quiet)
+    if (done && !both->options.quiet)
         print_verdict(&all);
     cli_picture_free(&both->pictures[0]);
     cli_picture_free(&both->pictures[1]);
@@ -115,12 +116,10 @@ static int run(comparison *both)
 static bool parse(comparison *both, int count, char **arguments)
 {
     int kind;
-    while ((kind = cli_next_option(count, arguments, ":h", table, "compare")) != -1) {
-        if (kind != 'h' && kind != OPTION_QUIET)
+    while ((kind = cli_next_option(count, arguments, ":h", table, "compare")) != -1)
+        if (!cli_common_option(&both->options, table, kind))
             return false;
-        *(kind == 'h' ? &both->help : &both->quiet) = true;
-    }
-    if (both->help)
+    if (both->options.help)
         return true;
     if (!cli_two_names(count, arguments, "compare", &both->names[0], &both->names[1]))
         return false;
@@ -134,7 +133,7 @@ int cli_compare(int count, char **arguments)
     comparison both = {0};
     if (!parse(&both, count, arguments))
         return EXIT_TROUBLE;
-    if (both.help)
+    if (both.options.help)
         return cli_print_help(cli_help_compare) == CLI_EXIT_OK ? EXIT_IDENTICAL : EXIT_TROUBLE;
     return run(&both);
 }

@@ -1,143 +1,240 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/commands.h"
 #include "cli/decode_options.h"
+#include "cli/pipeline.h"
+#include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/rgb8.h"
 #include "cli/source.h"
+#include "cli/tally.h"
+#include "cli/timings.h"
+#include "cli/units.h"
 
-typedef cli_decode_options decode_options;
+/* What all files share. */
+typedef struct decoding {
+    const cli_decode_options *options;
+    cli_source source;
+    cli_tally tally;
+    cli_timings timings;
+} decoding;
 
-static l2k_status configure(l2k_decoder *decoder, const decode_options *options)
+/* What a file keeps from step to step. */
+typedef struct decode_file {
+    cli_input input;
+    cli_picture picture;
+    cli_rgb8 conversion;        /* --rgb8 */
+    const cli_picture *written; /* `picture`, or what --rgb8 makes of it */
+    cli_view view;              /* of `written`, unless planes are wanted */
+    cli_format format;
+    uint64_t coded_bytes;
+    bool incomplete;
+    cli_timings timings;
+} decode_file;
+
+static l2k_status configure(l2k_decoder *decoder, const cli_decode_options *options)
 {
+    const cli_common_options *common = &options->common;
     const struct {
         l2k_decoder_option option;
         int64_t value;
-    } settings[] = {{L2K_DECODER_REDUCE, options->reduce},       {L2K_DECODER_LAYERS, options->layers},
-                    {L2K_DECODER_COMPONENT, options->component}, {L2K_DECODER_THREADS, options->threads},
-                    {L2K_DECODER_BACKEND, options->backend},     {L2K_DECODER_LIMIT_SAMPLES, (int64_t)CLI_MAX_SAMPLES}};
+    } settings[] = {{L2K_DECODER_REDUCE, options->reduce},
+                    {L2K_DECODER_LAYERS, options->layers},
+                    {L2K_DECODER_COMPONENT, options->component},
+                    {L2K_DECODER_THREADS, common->threads},
+                    {L2K_DECODER_BACKEND, common->backend}};
     const uint32_t *r = options->region;
     l2k_status status = L2K_OK;
     for (size_t i = 0; status == L2K_OK && i < sizeof settings / sizeof settings[0]; i++)
         status = l2k_decoder_set(decoder, settings[i].option, settings[i].value);
-    if (status == L2K_OK && options->gpu_min_samples >= 0)
-        status = l2k_decoder_set(decoder, L2K_DECODER_GPU_MIN_SAMPLES, options->gpu_min_samples);
+    if (status == L2K_OK && common->gpu_min_samples >= 0)
+        status = l2k_decoder_set(decoder, L2K_DECODER_GPU_MIN_SAMPLES, common->gpu_min_samples);
     if (status == L2K_OK && options->has_region)
         status = l2k_decoder_set_region(decoder, r[0], r[1], r[2], r[3]);
     return status;
 }
 
-/* For messages. */
-static const char *output_name(const decode_options *options)
+static void warn_of_changes(const cli_view *view, const char *output)
 {
-    return strcmp(options->output, "-") == 0 ? "standard output" : options->output;
-}
-
-static void warn_of_changes(const cli_view *view, const decode_options *options)
-{
-    if (options->format != CLI_FORMAT_PNG || options->quiet)
-        return;
     if (cli_view_is_scaled(view))
-        cli_warning(options->output, "%u-bit samples are scaled to %u bits",
+        cli_warning(output, "%u-bit samples are scaled to %u bits",
                     view->channels[0].precision != view->depth ? view->channels[0].precision
                                                                : view->channels[view->num_channels - 1].precision,
                     view->depth);
     if (view->premultiplied)
-        cli_warning(options->output, "premultiplied opacity is written as it is");
+        cli_warning(output, "premultiplied opacity is written as it is");
 }
 
-static bool write_view(const cli_view *view, cli_format format, const decode_options *options)
+static bool write_view(const decode_file *file, const char *path, bool quiet)
 {
     cli_output output;
-    if (!cli_output_open(&output, options->output))
+    if (!cli_output_open(&output, path))
         return false;
-    bool done =
-        format == CLI_FORMAT_PNG ? cli_png_write(&output, view, options->quiet) : cli_pnm_write(&output, view, format);
+    bool done = file->format == CLI_FORMAT_PNG ? cli_png_write(&output, &file->view, quiet)
+                                               : cli_pnm_write(&output, &file->view, file->format);
     if (done)
         return cli_output_commit(&output);
     cli_output_discard(&output);
     return false;
 }
 
+/* ---- The steps of a file ---- */
+
+static bool read_file(void *state, const cli_task *task, void *context)
+{
+    decode_file *file = state;
+    (void)context;
+    if (!cli_input_open(&file->input, task->input))
+        return false;
+    cli_input_ahead(&file->input);
+    return true;
+}
+
+/* The profile goes with the decoder, which has the next file when this one is written. */
+static bool keep_profile(cli_picture *picture, const char *name)
+{
+    if (!picture->image.icc)
+        return true;
+    picture->icc = malloc(picture->image.icc_bytes);
+    if (!picture->icc)
+        return cli_error(name, "out of memory");
+    memcpy(picture->icc, picture->image.icc, picture->image.icc_bytes);
+    picture->image.icc = picture->icc;
+    return true;
+}
+
 /* Everything that can be refused is refused before the samples are decoded. */
-static bool decode_to_view(cli_source *source, cli_picture *picture, const decode_options *options)
+static bool prepare(decode_file *file, const cli_decode_options *options, const char *source, const char *target)
 {
-    cli_view view;
-    cli_format format = options->format;
-    const char *target = output_name(options);
-    cli_layout layout = cli_picture_can_interleave(picture) ? CLI_INTERLEAVED : CLI_PLANAR;
-    if (!cli_view_create(&view, picture, (uint32_t)options->reduce, target))
-        return false;
-    bool done = cli_format_check(&format, &view, target) && cli_source_decode(source, picture, layout);
-    if (done) {
-        warn_of_changes(&view, options);
-        done = write_view(&view, format, options);
+    uint32_t reduce = (uint32_t)options->reduce;
+    file->format = options->format;
+    file->written = &file->picture;
+    if (options->rgb8) {
+        if (!cli_rgb8_create(&file->conversion, &file->picture, options, source))
+            return false;
+        file->written = &file->conversion.picture;
+        reduce = 0;
     }
-    cli_view_free(&view);
-    return done;
+    return file->format == CLI_FORMAT_PGX || (cli_view_create(&file->view, file->written, reduce, target) &&
+                                              cli_format_check(&file->format, &file->view, target));
 }
 
-/* The same by way of a picture of 8 bits in sRGB, made beside the decoded one. */
-static bool decode_to_rgb8(cli_source *source, cli_picture *picture, const decode_options *options)
+static bool decode_samples(decode_file *file, cli_source *source, const cli_decode_options *options)
 {
-    cli_rgb8 conversion;
-    cli_view view = {0};
-    cli_format format = options->format;
-    const char *target = output_name(options);
-    if (!cli_rgb8_create(&conversion, picture, options))
-        return false;
-    bool done = cli_view_create(&view, &conversion.picture, 0, target) &&
-                (format == CLI_FORMAT_PGX || cli_format_check(&format, &view, target)) &&
-                cli_source_decode(source, picture, CLI_PLANAR) && cli_rgb8_convert(&conversion, target);
-    if (done)
-        done = format == CLI_FORMAT_PGX ? cli_pgx_write(options->output, &conversion.picture)
-                                        : write_view(&view, format, options);
-    cli_view_free(&view);
-    cli_rgb8_free(&conversion);
-    return done;
+    bool planar = options->rgb8 || file->format == CLI_FORMAT_PGX || !cli_picture_can_interleave(&file->picture);
+    return cli_source_decode(source, &file->picture, planar ? CLI_PLANAR : CLI_INTERLEAVED);
 }
 
-static bool decode_source(cli_source *source, cli_picture *picture, const decode_options *options)
+static bool code_file(void *state, const cli_task *task, void *context)
 {
+    decode_file *file = state;
+    decoding *d = context;
+    const char *name = cli_input_name(task->input);
     l2k_image image;
-    l2k_status status = configure(source->decoder, options);
-    if (status == L2K_OK)
-        status = l2k_decoder_image(source->decoder, &image);
-    if (status != L2K_OK)
-        return cli_messages_fail(&source->messages, status);
-    if (!cli_picture_adopt(picture, &image, source->messages.subject))
+    l2k_info info;
+    if (!cli_source_next(&d->source, &file->input))
         return false;
-    if (options->rgb8)
-        return decode_to_rgb8(source, picture, options);
-    if (options->format == CLI_FORMAT_PGX)
-        return cli_source_decode(source, picture, CLI_PLANAR) && cli_pgx_write(options->output, picture);
-    return decode_to_view(source, picture, options);
+    l2k_status status = configure(d->source.decoder, d->options);
+    if (status == L2K_OK)
+        status = l2k_decoder_info(d->source.decoder, &info);
+    if (status == L2K_OK)
+        status = l2k_decoder_image(d->source.decoder, &image);
+    if (status != L2K_OK)
+        return cli_messages_fail(&d->source.messages, status);
+    file->coded_bytes = info.codestream_bytes;
+    bool done = cli_picture_adopt(&file->picture, &image, name) && keep_profile(&file->picture, name) &&
+                prepare(file, d->options, name, cli_output_name(task->output)) &&
+                decode_samples(file, &d->source, d->options);
+    file->incomplete = d->source.incomplete;
+    l2k_decoder_timings(d->source.decoder, file->timings.seconds);
+    file->timings.samples = (double)cli_picture_samples(&file->picture);
+    return done;
+}
+
+static bool write_file(void *state, const cli_task *task, void *context)
+{
+    decode_file *file = state;
+    const cli_decode_options *options = ((decoding *)context)->options;
+    const char *target = cli_output_name(task->output);
+    bool quiet = options->common.quiet;
+    char size[80];
+    double start = cli_now();
+    if (options->rgb8 && !cli_rgb8_convert(&file->conversion, target))
+        return false;
+    if (file->format == CLI_FORMAT_PNG && !options->rgb8 && !quiet)
+        warn_of_changes(&file->view, target);
+    if (!(file->format == CLI_FORMAT_PGX ? cli_pgx_write(task->output, file->written)
+                                         : write_view(file, task->output, quiet)))
+        return false;
+    file->timings.seconds[L2K_STAGE_WRITE] += cli_now() - start;
+    cli_picture_text(&file->picture, size, sizeof size);
+    if (!quiet)
+        cli_note("%s -> %s %s", cli_input_name(task->input), target, size);
+    return true;
+}
+
+static void release_file(void *state, void *context)
+{
+    decode_file *file = state;
+    (void)context;
+    cli_input_close(&file->input);
+    cli_view_free(&file->view);
+    cli_rgb8_free(&file->conversion);
+    cli_picture_free(&file->picture);
+}
+
+static void count_file(void *context, const void *state, bool done)
+{
+    const decode_file *file = state;
+    cli_tally *tally = &((decoding *)context)->tally;
+    cli_tally_file(tally, !done ? CLI_EXIT_FAILURE : file->incomplete ? CLI_EXIT_INCOMPLETE : CLI_EXIT_OK);
+    if (done) {
+        tally->picture_bytes += cli_picture_raw_bytes(&file->picture);
+        tally->coded_bytes += file->coded_bytes;
+        cli_timings_add(&((decoding *)context)->timings, &file->timings);
+    }
+}
+
+/* ---- The command ---- */
+
+/* Timings are wanted from the opening on. */
+static bool set_up(decoding *d)
+{
+    const cli_decode_options *options = d->options;
+    if (!cli_source_create(&d->source, "decode", options->common.quiet, options->strict))
+        return false;
+    l2k_status status = l2k_decoder_set(d->source.decoder, L2K_DECODER_TIMINGS, options->common.timings);
+    return status == L2K_OK || cli_messages_fail(&d->source.messages, status);
 }
 
 /* Returns the exit status. */
-static int run(const decode_options *options)
+static int run(const cli_decode_options *options)
 {
-    cli_source source;
-    cli_picture picture = {0};
-    char size[80];
-    if (!cli_source_open(&source, options->input, options->quiet, options->strict))
-        return CLI_EXIT_FAILURE;
-    bool done = decode_source(&source, &picture, options);
-    if (done && !options->quiet) {
-        cli_picture_text(&picture, size, sizeof size);
-        cli_note("%s -> %s %s", source.messages.subject, output_name(options), size);
+    static const cli_steps steps = {sizeof(decode_file), read_file, code_file, write_file, release_file};
+    decoding d = {.options = options};
+    int status = CLI_EXIT_FAILURE;
+    if (set_up(&d)) {
+        cli_tally_begin(&d.tally);
+        cli_progress_begin(&options->common, "decoding", options->tasks.count);
+        cli_pipeline_run(&options->tasks, &steps, count_file, &d);
+        cli_progress_end();
+        if (options->tasks.many && !options->common.quiet)
+            cli_tally_print(&d.tally);
+        if (options->common.timings)
+            cli_timings_print(&d.timings, cli_now() - d.tally.start);
+        status = cli_tally_status(&d.tally);
     }
-    cli_picture_free(&picture);
-    cli_source_close(&source);
-    return !done ? CLI_EXIT_FAILURE : source.incomplete ? CLI_EXIT_INCOMPLETE : CLI_EXIT_OK;
+    cli_source_close(&d.source);
+    return status;
 }
 
 int cli_decode(int count, char **arguments)
 {
-    decode_options options;
-    if (!cli_decode_options_parse(&options, count, arguments))
-        return CLI_EXIT_USAGE;
-    if (options.help)
-        return cli_print_help(cli_help_decode);
-    return run(&options);
+    cli_decode_options options;
+    int status = CLI_EXIT_USAGE;
+    if (cli_decode_options_parse(&options, count, arguments))
+        status = options.common.help ? cli_print_help(cli_help_decode) : run(&options);
+    cli_tasks_free(&options.tasks);
+    return status;
 }

@@ -5,19 +5,7 @@
 #include "cli/options.h"
 #include "cli/report.h"
 
-#define MAX_THREADS 1024u
-
-enum {
-    OPTION_REDUCE = CLI_LONG_ONLY,
-    OPTION_LAYERS,
-    OPTION_REGION,
-    OPTION_COMPONENT,
-    OPTION_BACKEND,
-    OPTION_GPU_MIN_SAMPLES,
-    OPTION_STRICT,
-    OPTION_RGB8,
-    OPTION_QUIET
-};
+enum { OPTION_REDUCE = CLI_LONG_ONLY, OPTION_LAYERS, OPTION_REGION, OPTION_COMPONENT, OPTION_STRICT, OPTION_RGB8 };
 
 static const char letters[] = ":j:h";
 
@@ -25,13 +13,11 @@ static const struct option table[] = {{"reduce", required_argument, NULL, OPTION
                                       {"layers", required_argument, NULL, OPTION_LAYERS},
                                       {"region", required_argument, NULL, OPTION_REGION},
                                       {"component", required_argument, NULL, OPTION_COMPONENT},
-                                      {"threads", required_argument, NULL, 'j'},
-                                      {"backend", required_argument, NULL, OPTION_BACKEND},
-                                      {"gpu-min-samples", required_argument, NULL, OPTION_GPU_MIN_SAMPLES},
                                       {"strict", no_argument, NULL, OPTION_STRICT},
                                       {"rgb8", no_argument, NULL, OPTION_RGB8},
-                                      {"quiet", no_argument, NULL, OPTION_QUIET},
-                                      {"help", no_argument, NULL, 'h'},
+                                      CLI_LONG_WORK_OPTIONS,
+                                      CLI_LIMIT_OPTIONS,
+                                      CLI_CODING_OPTIONS,
                                       {NULL, 0, NULL, 0}};
 
 static bool parse_region(cli_decode_options *options, const char *name, const char *text)
@@ -56,36 +42,27 @@ static bool take_option(cli_decode_options *options, int kind)
         return parse_region(options, name, text);
     case OPTION_COMPONENT:
         return cli_parse_number(name, text, 0, L2K_MAX_COMPONENTS - 1, &options->component);
-    case 'j':
-        return cli_parse_number(name, text, 0, MAX_THREADS, &options->threads);
-    case OPTION_BACKEND:
-        return cli_parse_name(name, text, cli_backend_names, &options->backend);
-    case OPTION_GPU_MIN_SAMPLES:
-        return cli_parse_number(name, text, 0, UINT32_MAX, &options->gpu_min_samples);
     case OPTION_STRICT:
         return options->strict = true;
     case OPTION_RGB8:
         return options->rgb8 = true;
-    case OPTION_QUIET:
-        return options->quiet = true;
-    case 'h':
-        return options->help = true;
     default:
-        return false;
+        return cli_common_option(&options->common, table, kind);
     }
 }
 
 bool cli_decode_options_parse(cli_decode_options *options, int count, char **arguments)
 {
+    static const char *const codestreams[] = {".jp2", ".j2k", ".j2c", ".jpc", NULL};
     int kind;
     memset(options, 0, sizeof *options);
+    options->common = CLI_NO_COMMON_OPTIONS;
     options->component = -1;
-    options->gpu_min_samples = -1;
     while ((kind = cli_next_option(count, arguments, letters, table, "decode")) != -1)
         if (!take_option(options, kind))
             return false;
-    if (options->help)
+    if (options->common.help)
         return true;
-    return cli_two_names(count, arguments, "decode", &options->input, &options->output) &&
-           cli_format_of_name(options->output, &options->format);
+    return cli_tasks_make(&options->tasks, count, arguments, "decode", &options->common, codestreams, "png") &&
+           cli_format_of_name(options->tasks.items[0].output, &options->format);
 }

@@ -1,13 +1,11 @@
 #include "cli/encode_options.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/file.h"
 #include "cli/options.h"
 #include "cli/report.h"
-
-#define MAX_THREADS 1024u
 
 enum {
     OPTION_LEVELS = CLI_LONG_ONLY,
@@ -19,9 +17,7 @@ enum {
     OPTION_PLT,
     OPTION_TLM,
     OPTION_TILE_PARTS,
-    OPTION_BACKEND,
-    OPTION_GPU_MIN_SAMPLES,
-    OPTION_QUIET
+    OPTION_VERIFY
 };
 
 static const char letters[] = ":r:q:It:d:b:c:p:j:h";
@@ -43,11 +39,10 @@ static const struct option table[] = {{"rate", required_argument, NULL, 'r'},
                                       {"plt", no_argument, NULL, OPTION_PLT},
                                       {"tlm", no_argument, NULL, OPTION_TLM},
                                       {"tile-parts", required_argument, NULL, OPTION_TILE_PARTS},
-                                      {"threads", required_argument, NULL, 'j'},
-                                      {"backend", required_argument, NULL, OPTION_BACKEND},
-                                      {"gpu-min-samples", required_argument, NULL, OPTION_GPU_MIN_SAMPLES},
-                                      {"quiet", no_argument, NULL, OPTION_QUIET},
-                                      {"help", no_argument, NULL, 'h'},
+                                      {"verify", no_argument, NULL, OPTION_VERIFY},
+                                      CLI_LONG_WORK_OPTIONS,
+                                      CLI_LIMIT_OPTIONS,
+                                      CLI_CODING_OPTIONS,
                                       {NULL, 0, NULL, 0}};
 
 static const cli_name progressions[] = {{"LRCP", L2K_LRCP}, {"RLCP", L2K_RLCP}, {"RPCL", L2K_RPCL},
@@ -216,18 +211,10 @@ static bool take_option(cli_encode_options *options, int kind)
         return set(options, L2K_ENCODER_TLM, 1);
     case OPTION_TILE_PARTS:
         return parse_named(options, L2K_ENCODER_TILE_PARTS, name, text, tile_parts);
-    case 'j':
-        return parse_number(options, L2K_ENCODER_THREADS, name, text, MAX_THREADS);
-    case OPTION_BACKEND:
-        return parse_named(options, L2K_ENCODER_BACKEND, name, text, cli_backend_names);
-    case OPTION_GPU_MIN_SAMPLES:
-        return parse_number(options, L2K_ENCODER_GPU_MIN_SAMPLES, name, text, UINT32_MAX);
-    case OPTION_QUIET:
-        return options->quiet = true;
-    case 'h':
-        return options->help = true;
+    case OPTION_VERIFY:
+        return options->verify = true;
     default:
-        return false;
+        return cli_common_option(&options->common, table, kind);
     }
 }
 
@@ -247,25 +234,59 @@ static bool check_grid(const cli_encode_options *options)
     return true;
 }
 
+/* All outputs have the extension of the first. */
 static bool choose_format(cli_encode_options *options)
 {
-    const char *extension = cli_extension(options->output);
-    if (cli_is_stream(options->output) || cli_same_text(extension, ".jp2"))
+    const char *output = options->tasks.items[0].output, *extension = cli_extension(output);
+    if (cli_is_stream(output) || cli_same_text(extension, ".jp2"))
         return set(options, L2K_ENCODER_FORMAT, L2K_FORMAT_JP2);
     if (cli_same_text(extension, ".j2k") || cli_same_text(extension, ".j2c") || cli_same_text(extension, ".jpc"))
         return set(options, L2K_ENCODER_FORMAT, L2K_FORMAT_CODESTREAM);
-    return cli_error(options->output, "unknown output format; known are .jp2 .j2k .j2c .jpc");
+    return cli_error(output, "unknown output format; known are .jp2 .j2k .j2c .jpc");
+}
+
+static bool check_verify(const cli_encode_options *options)
+{
+    if (!options->verify || !cli_is_stream(options->tasks.items[0].output))
+        return true;
+    return cli_error("--verify", "the output must be a file, which can be read again");
+}
+
+static void set_common(cli_encode_options *options)
+{
+    const cli_common_options *common = &options->common;
+    set(options, L2K_ENCODER_THREADS, common->threads);
+    set(options, L2K_ENCODER_BACKEND, common->backend);
+    set(options, L2K_ENCODER_TIMINGS, common->timings);
+    if (common->gpu_min_samples >= 0)
+        set(options, L2K_ENCODER_GPU_MIN_SAMPLES, common->gpu_min_samples);
 }
 
 bool cli_encode_options_parse(cli_encode_options *options, int count, char **arguments)
 {
+    static const char *const pictures[] = {".png", ".pnm", ".pbm", ".pgm", ".ppm", ".pam", ".pgx", NULL};
     int kind;
     memset(options, 0, sizeof *options);
+    options->common = CLI_NO_COMMON_OPTIONS;
     while ((kind = cli_next_option(count, arguments, letters, table, "encode")) != -1)
         if (!take_option(options, kind))
             return false;
-    if (options->help)
+    if (options->common.help)
         return true;
-    return cli_two_names(count, arguments, "encode", &options->input, &options->output) && check_grid(options) &&
-           choose_format(options);
+    set_common(options);
+    return cli_tasks_make(&options->tasks, count, arguments, "encode", &options->common, pictures, "jp2") &&
+           check_grid(options) && choose_format(options) && check_verify(options);
+}
+
+bool cli_encode_is_lossless(const cli_encode_options *options)
+{
+    double last = options->num_layers ? options->layers[options->num_layers - 1] : 0;
+    return options->values[L2K_ENCODER_WAVELET] == L2K_WAVELET_5_3 &&
+           last <= (options->target == L2K_TARGET_RATIO ? 1 : 0);
+}
+
+void cli_encode_options_free(cli_encode_options *options)
+{
+    cli_tasks_free(&options->tasks);
+    free(options->layers);
 }

@@ -21,6 +21,9 @@ typedef struct cli_input {
 bool cli_input_open(cli_input *input, const char *path);
 void cli_input_close(cli_input *input);
 
+/* Asks the system to have the file in memory soon. */
+void cli_input_ahead(const cli_input *input);
+
 /* How many bytes were stored; fewer than asked for at the end or after a failure (cli_input_failed tells which). */
 size_t cli_input_read(cli_input *input, void *buffer, size_t bytes);
 bool cli_input_failed(const cli_input *input);
@@ -55,6 +58,9 @@ bool cli_output_open(cli_output *output, const char *path);
 
 /* Silent, so that it can serve as a callback: the error is kept and cli_output_commit or _fail reports it. */
 bool cli_output_write(cli_output *output, const void *data, size_t bytes);
+
+/* What was written so far, for reading; only where it is a file that is to be committed. Reports errors. */
+bool cli_output_reopen(cli_output *output, cli_input *input);
 
 /* Reports output->error and discards. Returns false. */
 bool cli_output_fail(cli_output *output);

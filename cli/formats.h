@@ -44,6 +44,9 @@ bool cli_pnm_write(cli_output *output, const cli_view *view, cli_format format);
 /* Raw planes into NAME_0.pgx, NAME_1.pgx, ... for `path` NAME.pgx. */
 bool cli_pgx_write(const char *path, const cli_picture *picture);
 
+/* One plane into one file. Its sample type may be wider than the precision asks for. */
+bool cli_pgx_write_plane(const char *name, const l2k_plane *plane, const l2k_component *component);
+
 /* "NAME_number.ext" for "NAME.ext"; the caller frees it. NULL when out of memory. */
 char *cli_pgx_plane_name(const char *path, uint32_t number);
 

@@ -1,18 +1,48 @@
 #include "cli/commands.h"
 
+#define LIMIT_HELP                                                                                                     \
+    "      --max-pixels N        refuse pictures of more pixels; K, M and G behind N are 10^3, 10^6 and 10^9\n"        \
+    "      --max-memory BYTES    refuse what takes more memory, samples included; also with K, M, G\n"                 \
+    "      --timeout SECONDS     stop coding a file that takes longer\n"
+
+#define CODING_HELP                                                                                                    \
+    LIMIT_HELP                                                                                                         \
+    "  -j, --threads N           threads, 0 = all processors (0)\n"                                                    \
+    "      --backend NAME        auto, cpu or cuda (auto)\n"                                                           \
+    "      --gpu-min-samples N   auto takes the GPU for tiles of at least N samples, 0 = always\n"                     \
+    "      --progress            show how far it is, as without this option only on a terminal\n"                      \
+    "      --no-progress         do not show it\n"                                                                     \
+    "      --timings             a table of how long each stage took\n"                                                \
+    "      --quiet               errors only\n"                                                                        \
+    "  -h, --help                this text\n"
+
+const char cli_guide[] =
+    "lift2k makes JPEG 2000 files of pictures and pictures of JPEG 2000 files. Say what it shall do:\n"
+    "\n"
+    "  lift2k encode photo.png photo.jp2              without loss\n"
+    "  lift2k encode photo.png photo.jp2 -I -r 20     a twentieth of the size\n"
+    "  lift2k decode photo.jp2 photo.png              and back\n"
+    "\n"
+    "lift2k --help lists all commands, lift2k encode --help the options of one of them.\n";
+
 const char cli_help[] = "lift2k: a JPEG 2000 codec\n"
                         "\n"
                         "  lift2k encode IN OUT [options]   PNG, PNM, PAM or PGX to JPEG 2000\n"
                         "  lift2k decode IN OUT [options]   JPEG 2000 to PNG, PNM, PAM or PGX\n"
+                        "  lift2k encode|decode FILES... --out-dir D\n"
+                        "                                   many files at once\n"
                         "  lift2k info FILE                 what a JPEG 2000 file holds\n"
                         "  lift2k info --devices            where this build can compute\n"
                         "  lift2k compare A B               how far two pictures are apart\n"
-                        "  lift2k --version\n"
+                        "  lift2k view IN OUT [options]     the subbands of a picture or of a JPEG 2000 file\n"
+                        "  lift2k dump IN DIR [options]     their coefficients as files\n"
+                        "  lift2k --version                 this version, and what it was built with\n"
                         "\n"
                         "lift2k COMMAND --help lists the options of a command.\n";
 
 const char cli_help_encode[] =
     "lift2k encode IN OUT [options]\n"
+    "lift2k encode FILE|DIRECTORY... --out-dir D [options]\n"
     "\n"
     "IN is a PNG, PNM, PAM or PGX file, told by its content, or - for standard input. If NAME.pgx does not exist, the\n"
     "planes NAME_0.pgx, NAME_1.pgx, ... are read as components. OUT ends in .jp2, or in .j2k, .j2c or .jpc for the "
@@ -36,14 +66,16 @@ const char cli_help_encode[] =
     "      --sop, --eph          packet markers: start of packet, end of packet header\n"
     "      --plt, --tlm          lengths of packets, lengths of tile-parts\n"
     "      --tile-parts R|L|C    a tile-part for each resolution, layer or component (one)\n"
-    "  -j, --threads N           threads, 0 = all processors (0)\n"
-    "      --backend NAME        auto, cpu or cuda (auto)\n"
-    "      --gpu-min-samples N   auto takes the GPU for tiles of at least N samples, 0 = always\n"
-    "      --quiet               errors only\n"
-    "  -h, --help                this text\n";
+    "      --verify              decode what was written and compare: a lossless file that is not identical, or one\n"
+    "                            that cannot be decoded, is not kept; for a lossy one PSNR and peak error are told\n"
+    "      --out-dir D           many files: each goes into the directory D under its own name; of a directory, all "
+    "that\n"
+    "                            can be taken are. A file that fails is told, and the others go on\n"
+    "      --ext EXT             with --out-dir: what the names of the outputs end in (jp2)\n" CODING_HELP;
 
 const char cli_help_decode[] =
     "lift2k decode IN OUT [options]\n"
+    "lift2k decode FILE|DIRECTORY... --out-dir D [options]\n"
     "\n"
     "IN is a JP2 file or a bare codestream, told by its content, or - for standard input. OUT ends in\n"
     "  .png                      gray or RGB, with or without opacity, 1 to 16 bits\n"
@@ -60,11 +92,10 @@ const char cli_help_decode[] =
     "      --strict              a file that ends early, or has boxes that the standard forbids, is an error; else "
     "what is\n"
     "                            there is decoded, with exit status 3 where the file ends early\n"
-    "  -j, --threads N           threads, 0 = all processors (0)\n"
-    "      --backend NAME        auto, cpu or cuda (auto)\n"
-    "      --gpu-min-samples N   auto takes the GPU for tiles of at least N samples, 0 = always\n"
-    "      --quiet               errors only\n"
-    "  -h, --help                this text\n";
+    "      --out-dir D           many files: each goes into the directory D under its own name; of a directory, all "
+    "that\n"
+    "                            can be taken are. A file that fails is told, and the others go on\n"
+    "      --ext EXT             with --out-dir: what the names of the outputs end in (png)\n" CODING_HELP;
 
 const char cli_help_info[] =
     "lift2k info FILE [--json]\n"
@@ -73,7 +104,7 @@ const char cli_help_info[] =
     "Tells what the main header and the boxes of a JP2 file or bare codestream say; - is standard input.\n"
     "\n"
     "      --devices             the backends of this build\n"
-    "      --json                the same as one JSON object, for programs\n"
+    "      --json                the same as one JSON object, for programs\n" LIMIT_HELP
     "  -h, --help                this text\n"
     "\n"
     "Keys of the JSON object; later versions may add some:\n"
@@ -109,8 +140,7 @@ const char cli_help_compare[] =
     "  PSNR                      10 log10((2^precision - 1)^2 / MSE) in dB; inf where all samples are equal\n"
     "  SSIM                      structural similarity, 1 where all samples are equal: Gaussian window of 11 x 11,\n"
     "                            sigma 1.5, K1 = 0.01, K2 = 0.03; - for a component smaller than the window\n"
-    "\n"
-    "      --quiet               no figures: the exit status alone\n"
+    "\n" LIMIT_HELP "      --quiet               no figures: the exit status alone\n"
     "  -h, --help                this text\n"
     "\n"
     "Exit status: 0 identical, 1 different, 2 not to be compared: a file that cannot be read or ends early, or "

@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "cli/commands.h"
+#include "cli/common_options.h"
 #include "cli/info_parts.h"
 #include "cli/options.h"
 #include "cli/report.h"
@@ -10,6 +11,7 @@ enum { OPTION_DEVICES = CLI_LONG_ONLY, OPTION_JSON };
 
 static const struct option table[] = {{"devices", no_argument, NULL, OPTION_DEVICES},
                                       {"json", no_argument, NULL, OPTION_JSON},
+                                      CLI_LIMIT_OPTIONS,
                                       {"help", no_argument, NULL, 'h'},
                                       {NULL, 0, NULL, 0}};
 
@@ -197,12 +199,14 @@ int cli_info(int count, char **arguments)
 {
     int kind;
     bool devices = false, json = false;
+    cli_common_options common = CLI_NO_COMMON_OPTIONS;
     while ((kind = cli_next_option(count, arguments, ":h", table, "info")) != -1) {
         if (kind == 'h')
             return cli_print_help(cli_help_info);
-        if (kind != OPTION_DEVICES && kind != OPTION_JSON)
+        if (kind == OPTION_DEVICES || kind == OPTION_JSON)
+            *(kind == OPTION_JSON ? &json : &devices) = true;
+        else if (!cli_common_option(&common, table, kind))
             return CLI_EXIT_USAGE;
-        *(kind == OPTION_JSON ? &json : &devices) = true;
     }
     if (wrong_names(count - optind, devices))
         return CLI_EXIT_USAGE;

@@ -2,6 +2,7 @@
 #include "cli/file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -49,6 +50,15 @@ void cli_input_close(cli_input *input)
     if (input->stream && input->stream != stdin)
         fclose(input->stream);
     input->stream = NULL;
+}
+
+void cli_input_ahead(const cli_input *input)
+{
+#ifdef POSIX_FADV_WILLNEED
+    posix_fadvise(fileno(input->stream), 0, 0, POSIX_FADV_WILLNEED);
+#else
+    (void)input;
+#endif
 }
 
 size_t cli_input_read(cli_input *input, void *buffer, size_t bytes)

@@ -1,29 +1,33 @@
 #include "cli/json.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
+
+static FILE *file_of(const cli_json *json)
+{
+    return json->file ? json->file : stdout;
+}
 
 static void begin_line(const cli_json *json)
 {
-    printf("\n%*s", 2 * json->depth, "");
+    fprintf(file_of(json), "\n%*s", 2 * json->depth, "");
 }
 
 static void begin_value(cli_json *json, const char *key)
 {
     if (json->started)
-        putchar(',');
+        fputc(',', file_of(json));
     if (json->depth)
         begin_line(json);
     if (key)
-        printf("\"%s\": ", key);
+        fprintf(file_of(json), "\"%s\": ", key);
     json->started = true;
 }
 
 void cli_json_open(cli_json *json, const char *key, char bracket)
 {
     begin_value(json, key);
-    putchar(bracket);
+    fputc(bracket, file_of(json));
     json->depth++;
     json->started = false;
 }
@@ -33,28 +37,28 @@ void cli_json_close(cli_json *json, char bracket)
     json->depth--;
     if (json->started)
         begin_line(json);
-    putchar(bracket);
+    fputc(bracket, file_of(json));
     json->started = true;
     if (json->depth == 0)
-        putchar('\n');
+        fputc('\n', file_of(json));
 }
 
 void cli_json_number(cli_json *json, const char *key, uint64_t value)
 {
     begin_value(json, key);
-    printf("%llu", (unsigned long long)value);
+    fprintf(file_of(json), "%llu", (unsigned long long)value);
 }
 
 void cli_json_bool(cli_json *json, const char *key, bool value)
 {
     begin_value(json, key);
-    fputs(value ? "true" : "false", stdout);
+    fputs(value ? "true" : "false", file_of(json));
 }
 
 void cli_json_null(cli_json *json, const char *key)
 {
     begin_value(json, key);
-    fputs("null", stdout);
+    fputs("null", file_of(json));
 }
 
 void cli_json_real(cli_json *json, const char *key, double value)
@@ -64,17 +68,17 @@ void cli_json_real(cli_json *json, const char *key, double value)
         return;
     }
     begin_value(json, key);
-    printf("%.9g", value);
+    fprintf(file_of(json), "%.9g", value);
 }
 
-static void put_ascii(unsigned char character)
+static void put_ascii(FILE *file, unsigned char character)
 {
     if (character == '"' || character == '\\')
-        printf("\\%c", character);
+        fprintf(file, "\\%c", character);
     else if (character < 0x20 || character == 0x7f)
-        printf("\\u%04x", character);
+        fprintf(file, "\\u%04x", character);
     else
-        putchar(character);
+        fputc(character, file);
 }
 
 /* Bytes of the well-formed UTF-8 sequence at `at` (Unicode, table 3-7), 0 where there is none. */
@@ -96,30 +100,30 @@ static size_t sequence(const unsigned char *at)
 void cli_json_text(cli_json *json, const char *key, const char *text)
 {
     begin_value(json, key);
-    putchar('"');
+    fputc('"', file_of(json));
     for (const unsigned char *at = (const unsigned char *)text; *at;) {
         size_t length = *at < 0x80 ? 1 : sequence(at);
         if (*at < 0x80)
-            put_ascii(*at);
+            put_ascii(file_of(json), *at);
         else if (length)
-            fwrite(at, 1, length, stdout);
+            fwrite(at, 1, length, file_of(json));
         else
-            fputs("\\ufffd", stdout);
+            fputs("\\ufffd", file_of(json));
         at += length ? length : 1;
     }
-    putchar('"');
+    fputc('"', file_of(json));
 }
 
 void cli_json_latin1(cli_json *json, const char *key, const char *text, size_t bytes)
 {
     begin_value(json, key);
-    putchar('"');
+    fputc('"', file_of(json));
     for (size_t i = 0; i < bytes; i++) {
         unsigned char character = (unsigned char)text[i];
         if (character < 0x80)
-            put_ascii(character);
+            put_ascii(file_of(json), character);
         else
-            printf("\\u%04x", character);
+            fprintf(file_of(json), "\\u%04x", character);
     }
-    putchar('"');
+    fputc('"', file_of(json));
 }

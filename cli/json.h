@@ -1,13 +1,15 @@
-/* Writes JSON (RFC 8259) to standard output, member by member, indented. */
+/* Writes JSON (RFC 8259), member by member, indented. */
 #ifndef L2K_CLI_JSON_H
 #define L2K_CLI_JSON_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* Zeroed at the start. Deep enough for what the command tells; the writer checks no order of calls. */
 typedef struct cli_json {
+    FILE *file; /* NULL = standard output */
     int depth;
     bool started; /* the innermost object or array has a member */
 } cli_json;

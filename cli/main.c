@@ -1,8 +1,11 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/commands.h"
+#include "cli/interrupt.h"
+#include "cli/nearest.h"
 #include "cli/report.h"
 
 int cli_finish_output(void)
@@ -19,29 +22,61 @@ int cli_print_help(const char *text)
     return cli_finish_output();
 }
 
-static int print_version(void)
+typedef struct command {
+    const char *name;
+    int (*run)(int count, char **arguments);
+    const char *help;
+} command;
+
+static const command commands[] = {
+    {"encode", cli_encode, cli_help_encode},   {"decode", cli_decode, cli_help_decode},
+    {"info", cli_info, cli_help_info},         {"compare", cli_compare, cli_help_compare},
+    {"view", cli_view_command, cli_help_view}, {"dump", cli_dump_command, cli_help_dump}};
+
+static const command *find_command(const char *name)
 {
-    printf("lift2k %s\n", l2k_version());
-    return cli_finish_output();
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        if (strcmp(name, commands[i].name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+/* "help", or "help COMMAND". */
+static int print_some_help(const char *name)
+{
+    const command *found = name ? find_command(name) : NULL;
+    return cli_print_help(found ? found->help : cli_help);
+}
+
+static int report_unknown(const char *word)
+{
+    struct stat facts;
+    cli_nearest nearest = {.word = word};
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        cli_nearest_try(&nearest, commands[i].name);
+    if (nearest.best)
+        cli_error(word, "no such command; did you mean %s? (lift2k --help lists them all)", nearest.best);
+    else if (stat(word, &facts) == 0)
+        cli_error(word, "a command comes before the file, such as encode, decode or info; see lift2k --help");
+    else
+        cli_error(word, "no such command; lift2k --help lists them all");
+    return CLI_EXIT_USAGE;
 }
 
 int main(int count, char **arguments)
 {
-    static const struct {
-        const char *name;
-        int (*run)(int count, char **arguments);
-    } commands[] = {{"encode", cli_encode}, {"decode", cli_decode}, {"info", cli_info}, {"compare", cli_compare}};
     if (count < 2) {
-        cli_error("encode, decode, info or compare", "a command is needed; see lift2k --help");
+        fputs(cli_guide, stderr);
         return CLI_EXIT_USAGE;
     }
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
-        if (strcmp(arguments[1], commands[i].name) == 0)
-            return commands[i].run(count - 1, arguments + 1);
-    if (strcmp(arguments[1], "--help") == 0 || strcmp(arguments[1], "-h") == 0)
-        return cli_print_help(cli_help);
-    if (strcmp(arguments[1], "--version") == 0)
-        return print_version();
-    cli_error(arguments[1], "no such command; see lift2k --help");
-    return CLI_EXIT_USAGE;
+    const char *word = arguments[1];
+    const command *found = find_command(word);
+    cli_interrupt_watch();
+    if (found)
+        return found->run(count - 1, arguments + 1);
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)
+        return print_some_help(arguments[2]);
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)
+        return cli_print_version();
+    return report_unknown(word);
 }

@@ -13,36 +13,6 @@
 const cli_name cli_backend_names[] = {
     {"auto", L2K_BACKEND_AUTO}, {"cpu", L2K_BACKEND_CPU}, {"cuda", L2K_BACKEND_CUDA}, {NULL, 0}};
 
-/* getopt tells the culprit by its letter, except for long options. */
-static void report_fault(int kind, char **arguments, const char *command)
-{
-    const char *last = arguments[optind - 1];
-    char letter[] = {'-', (char)optopt, 0};
-    const char *name = strncmp(last, "--", 2) == 0 ? last : letter;
-    if (kind == ':')
-        cli_error(name, "the option needs a value; see lift2k %s --help", command);
-    else
-        cli_error(name, "unknown, ambiguous or misused option; see lift2k %s --help", command);
-}
-
-int cli_next_option(int count, char **arguments, const char *letters, const struct option *options, const char *command)
-{
-    opterr = 0;
-    int kind = getopt_long(count, arguments, letters, options, NULL);
-    if (kind == '?' || kind == ':') {
-        report_fault(kind, arguments, command);
-        return '?';
-    }
-    return kind;
-}
-
-const char *cli_option_name(const struct option *options, int value)
-{
-    while (options->name && options->val != value)
-        options++;
-    return options->name ? options->name : "?";
-}
-
 bool cli_bad_value(const char *option, const char *text, const char *message)
 {
     char subject[512];
@@ -76,6 +46,21 @@ bool cli_parse_number(const char *option, const char *text, uint32_t least, uint
     }
     snprintf(message, sizeof message, "not a whole number from %u to %u", least, most);
     return cli_bad_value(option, text, message);
+}
+
+bool cli_parse_size(const char *option, const char *text, uint64_t *value)
+{
+    static const char suffixes[] = "KMG";
+    uint32_t number = 0;
+    const char *end = parse_digits(text, &number), *suffix = NULL;
+    if (end && *end && (suffix = strchr(suffixes, *end >= 'a' ? *end - 'a' + 'A' : *end)) != NULL)
+        end++;
+    if (!end || *end || !number)
+        return cli_bad_value(option, text, "not a whole number from 1 to 4294967295, with K, M or G behind it");
+    *value = number;
+    for (ptrdiff_t steps = suffix ? suffix - suffixes + 1 : 0; steps > 0; steps--)
+        *value *= 1000;
+    return true;
 }
 
 bool cli_parse_numbers(const char *option, const char *text, const char *form, uint32_t *values, size_t count)

@@ -24,6 +24,9 @@ bool cli_bad_value(const char *option, const char *text, const char *message);
 /* One whole number of least .. most. */
 bool cli_parse_number(const char *option, const char *text, uint32_t least, uint32_t most, int64_t *value);
 
+/* One whole number from 1 on, K, M or G behind it for 10^3, 10^6 or 10^9. */
+bool cli_parse_size(const char *option, const char *text, uint64_t *value);
+
 /* Exactly `count` whole numbers with commas between. `form` is what the message says is wanted, such as "W,H". */
 bool cli_parse_numbers(const char *option, const char *text, const char *form, uint32_t *values, size_t count);
 

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/interrupt.h"
 #include "cli/report.h"
 
 #define MAX_NAME_TRIES 100u
@@ -41,7 +42,7 @@ static int open_nameless(const char *target)
 #ifdef O_TMPFILE
     char *folder = beside(target, NULL);
     if (folder && access("/proc/self/fd", X_OK) == 0)
-        descriptor = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+        descriptor = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
     free(folder);
 #else
     (void)target;
@@ -49,18 +50,30 @@ static int open_nameless(const char *target)
     return descriptor;
 }
 
+/* A hidden name is noted before there is such a file, so that no signal comes between. */
+static void set_temporary(cli_output *output, char *name)
+{
+    if (output->temporary)
+        cli_interrupt_forget(output->temporary);
+    free(output->temporary);
+    output->temporary = name;
+    if (name)
+        cli_interrupt_note(name);
+}
+
 static int open_hidden(cli_output *output)
 {
     for (unsigned attempt = 0; attempt < MAX_NAME_TRIES; attempt++) {
-        output->temporary = hidden_name(output->target, attempt);
+        set_temporary(output, hidden_name(output->target, attempt));
         if (!output->temporary)
             return -1;
-        int descriptor = open(output->temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+        int descriptor = open(output->temporary, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
         if (descriptor >= 0)
             return descriptor;
-        free(output->temporary);
-        output->temporary = NULL;
-        if (errno != EEXIST)
+        int cause = errno;
+        set_temporary(output, NULL);
+        errno = cause;
+        if (cause != EEXIST)
             break;
     }
     return -1;
@@ -80,7 +93,7 @@ static bool open_replacement(cli_output *output, const char *path, const struct 
         return false;
     if (existing && fchmod(descriptor, existing->st_mode & 07777) != 0)
         errno = 0; /* a file system without permissions */
-    output->stream = fdopen(descriptor, "wb");
+    output->stream = fdopen(descriptor, "w+b");
     if (!output->stream)
         close(descriptor);
     return output->stream != NULL;
@@ -121,6 +134,24 @@ bool cli_output_write(cli_output *output, const void *data, size_t bytes)
     return true;
 }
 
+bool cli_output_reopen(cli_output *output, cli_input *input)
+{
+    memset(input, 0, sizeof *input);
+    input->name = output->name;
+    errno = ESPIPE; /* of what is no file */
+    int copy = !output->error && output->target && fflush(output->stream) == 0 ? dup(fileno(output->stream)) : -1;
+    if (copy >= 0 && (input->stream = fdopen(copy, "rb")) != NULL && fseek(input->stream, 0, SEEK_SET) == 0) {
+        input->head_filled = fread(input->head, 1, sizeof input->head, input->stream);
+        return true;
+    }
+    cli_error(output->name, "what was written cannot be read again: %s", strerror(errno));
+    if (input->stream)
+        fclose(input->stream);
+    else if (copy >= 0)
+        close(copy);
+    return false;
+}
+
 bool cli_output_fail(cli_output *output)
 {
     cli_error(output->name, "%s", strerror(output->error ? output->error : EIO));
@@ -132,14 +163,15 @@ bool cli_output_fail(cli_output *output)
 static bool name_hidden(cli_output *output, const char *descriptor_path)
 {
     for (unsigned attempt = 0; attempt < MAX_NAME_TRIES; attempt++) {
-        output->temporary = hidden_name(output->target, attempt);
+        set_temporary(output, hidden_name(output->target, attempt));
         if (!output->temporary)
             return false;
         if (linkat(AT_FDCWD, descriptor_path, AT_FDCWD, output->temporary, AT_SYMLINK_FOLLOW) == 0)
             return true;
-        free(output->temporary);
-        output->temporary = NULL;
-        if (errno != EEXIST)
+        int cause = errno;
+        set_temporary(output, NULL);
+        errno = cause;
+        if (cause != EEXIST)
             break;
     }
     return false;
@@ -157,8 +189,7 @@ static bool publish(cli_output *output)
     }
     if (rename(output->temporary, output->target) != 0)
         return false;
-    free(output->temporary);
-    output->temporary = NULL;
+    set_temporary(output, NULL);
     return true;
 }
 
@@ -189,10 +220,9 @@ void cli_output_discard(cli_output *output)
         fclose(output->stream);
     if (output->temporary)
         unlink(output->temporary);
-    free(output->temporary);
+    set_temporary(output, NULL);
     free(output->target);
     output->stream = NULL;
-    output->temporary = NULL;
     output->target = NULL;
 }
 

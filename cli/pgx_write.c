@@ -54,7 +54,7 @@ static bool write_rows(cli_output *output, const l2k_plane *plane, const l2k_com
     return done || cli_output_fail(output);
 }
 
-static bool write_plane(const char *name, const l2k_plane *plane, const l2k_component *component)
+bool cli_pgx_write_plane(const char *name, const l2k_plane *plane, const l2k_component *component)
 {
     cli_output output;
     char header[64];
@@ -84,8 +84,8 @@ bool cli_pgx_write(const char *path, const cli_picture *picture)
 {
     for (uint32_t c = 0; c < picture->image.num_components; c++) {
         char *name = cli_pgx_plane_name(path, c);
-        bool done =
-            name ? write_plane(name, &picture->planes[c], &picture->components[c]) : cli_error(path, "out of memory");
+        bool done = name ? cli_pgx_write_plane(name, &picture->planes[c], &picture->components[c])
+                         : cli_error(path, "out of memory");
         free(name);
         if (!done) {
             remove_planes(path, c);

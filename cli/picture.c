@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/limits.h"
 #include "cli/report.h"
 
 #define MAX_SUBSAMPLING 255u
@@ -68,11 +69,31 @@ bool cli_picture_count(const cli_picture *picture, uint64_t *samples, const char
     for (uint32_t c = 0; c < picture->image.num_components; c++) {
         /* At most 2^64 - 2^33 + 1: no overflow. The sum is looked at before it can overflow. */
         uint64_t more = (uint64_t)picture->components[c].width * picture->components[c].height;
+        if (!cli_pixels_allowed(picture->components[c].width, picture->components[c].height, name))
+            return false;
         if (more > CLI_MAX_SAMPLES || (*samples += more) > CLI_MAX_SAMPLES || *samples > SIZE_MAX / 4)
             return cli_error(name, "%u x %u x %u: more than 2^36 samples", picture->components->width,
                              picture->components->height, picture->image.num_components);
     }
     return true;
+}
+
+uint64_t cli_picture_samples(const cli_picture *picture)
+{
+    uint64_t samples = 0;
+    for (uint32_t c = 0; c < picture->image.num_components; c++)
+        samples += (uint64_t)picture->components[c].width * picture->components[c].height;
+    return samples;
+}
+
+uint64_t cli_picture_bytes(const cli_picture *picture)
+{
+    uint64_t bytes = 0;
+    for (uint32_t c = 0; c < picture->image.num_components; c++) {
+        const l2k_component *component = &picture->components[c];
+        bytes += (uint64_t)component->width * component->height * cli_sample_bytes(component->precision);
+    }
+    return bytes;
 }
 
 static bool allocate_interleaved(cli_picture *picture)
@@ -112,7 +133,7 @@ static bool allocate_planar(cli_picture *picture)
 bool cli_picture_allocate(cli_picture *picture, cli_layout layout, const char *name)
 {
     uint64_t samples;
-    if (!cli_picture_count(picture, &samples, name))
+    if (!cli_picture_count(picture, &samples, name) || !cli_memory_allowed(cli_picture_bytes(picture), name))
         return false;
     if (layout == CLI_INTERLEAVED ? allocate_interleaved(picture) : allocate_planar(picture))
         return true;

@@ -26,8 +26,14 @@ bool cli_picture_create(cli_picture *picture, uint32_t count, const char *name);
 /* The same from the description that a decoder gives. The ICC profile stays the decoder's. */
 bool cli_picture_adopt(cli_picture *picture, const l2k_image *image, const char *name);
 
-/* How many samples the components have; more than CLI_MAX_SAMPLES are reported and give false. */
+/* How many samples the components have; more than CLI_MAX_SAMPLES, or than the user allows, are reported
+ * and give false. */
 bool cli_picture_count(const cli_picture *picture, uint64_t *samples, const char *name);
+
+uint64_t cli_picture_samples(const cli_picture *picture);
+
+/* Bytes of memory that the samples take. */
+uint64_t cli_picture_bytes(const cli_picture *picture);
 
 /* Takes memory for the samples; sizes, precisions and signs must be known. */
 bool cli_picture_allocate(cli_picture *picture, cli_layout layout, const char *name);

@@ -2,6 +2,12 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+
+#include "cli/interrupt.h"
+#include "cli/limits.h"
+#include "cli/progress.h"
+#include "cli/units.h"
 
 /* File names may hold any byte. A control character would break the line or move the cursor. */
 static void make_printable(char *text)
@@ -18,7 +24,9 @@ static void print_line(const char *label, const char *subject, const char *forma
     vsnprintf(text, sizeof text, format, arguments);
     make_printable(name);
     make_printable(text);
+    cli_progress_lock();
     fprintf(stderr, "lift2k: %s: %s%s\n", name, label, text);
+    cli_progress_unlock();
 }
 
 bool cli_error(const char *subject, const char *format, ...)
@@ -46,7 +54,9 @@ void cli_note(const char *format, ...)
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     make_printable(text);
+    cli_progress_lock();
     fprintf(stderr, "%s\n", text);
+    cli_progress_unlock();
 }
 
 void cli_messages_init(cli_messages *messages, const char *subject, bool quiet)
@@ -54,6 +64,7 @@ void cli_messages_init(cli_messages *messages, const char *subject, bool quiet)
     messages->subject = subject;
     messages->quiet = quiet;
     messages->first_error[0] = 0;
+    messages->deadline = cli_allowed.seconds > 0 ? cli_now() + cli_allowed.seconds : 0;
     atomic_flag_clear(&messages->taken);
 }
 
@@ -70,16 +81,46 @@ static void take_message(void *user, l2k_severity severity, const char *text)
     }
 }
 
+bool cli_messages_late(const cli_messages *messages)
+{
+    return messages->deadline > 0 && cli_now() >= messages->deadline;
+}
+
+static bool on_progress(void *user, double done)
+{
+    const cli_messages *messages = user;
+    cli_progress_part(done);
+    return !cli_interrupted() && !cli_messages_late(messages);
+}
+
 l2k_hooks cli_messages_hooks(cli_messages *messages)
 {
-    l2k_hooks hooks = {0};
-    hooks.message = take_message;
-    hooks.user = messages;
-    return hooks;
+    return (l2k_hooks){.message = take_message, .progress = on_progress, .user = messages};
+}
+
+/* By default the library allows a file as much as goes with its size. Where the user sets the limit of memory, it knows
+ * only what the samples have left of it. */
+static bool fail_limit(const cli_messages *messages, const char *text)
+{
+    char most[CLI_UNITS_ROOM];
+    if (!strstr(text, "memory"))
+        return cli_error(messages->subject, "%s; --max-pixels N allows more", text);
+    if (cli_allowed.memory == CLI_NO_LIMIT)
+        return cli_error(messages->subject, "%s; --max-memory BYTES allows more", text);
+    return cli_error(messages->subject, "samples and coding take more memory than %s; --max-memory BYTES allows more",
+                     cli_bytes_text(cli_allowed.memory, most));
 }
 
 bool cli_messages_fail(const cli_messages *messages, l2k_status status)
 {
-    return cli_error(messages->subject, "%s",
-                     messages->first_error[0] ? messages->first_error : l2k_strerror(status));
+    const char *text = messages->first_error[0] ? messages->first_error : l2k_strerror(status);
+    char most[CLI_UNITS_ROOM];
+    if (status == L2K_ERROR_CANCELLED) {
+        cli_interrupt_end();
+        return cli_error(messages->subject, "not done after %s; --timeout SECONDS allows more",
+                         cli_seconds_text(cli_allowed.seconds, most));
+    }
+    if (status == L2K_ERROR_LIMIT)
+        return fail_limit(messages, text);
+    return cli_error(messages->subject, "%s", text);
 }

@@ -32,14 +32,21 @@ typedef struct cli_messages {
     bool quiet;
     atomic_flag taken;
     char first_error[256];
+    double deadline; /* of --timeout, by cli_now; 0 = none */
 } cli_messages;
 
+/* From here on the time of --timeout runs, too. */
 void cli_messages_init(cli_messages *messages, const char *subject, bool quiet);
 
-/* Hooks with malloc and free and this message sink. */
+/* Has the time of --timeout passed? */
+bool cli_messages_late(const cli_messages *messages);
+
+/* Hooks with malloc and free and this message sink. The progress hook draws the bar and stops the work for Ctrl-C and
+ * --timeout. */
 l2k_hooks cli_messages_hooks(cli_messages *messages);
 
-/* Prints the first error of the library, or the text of the status where there was none. Returns false. */
+/* Prints the first error of the library, or the text of the status where there was none; where a limit was met, also
+ * which option allows more. Returns false. */
 bool cli_messages_fail(const cli_messages *messages, l2k_status status);
 
 #endif

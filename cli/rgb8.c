@@ -148,7 +148,7 @@ static bool shape_result(cli_rgb8 *conversion, const cli_decode_options *options
     bool room = options->format == CLI_FORMAT_PNG || options->format == CLI_FORMAT_PAM ||
                 options->format == CLI_FORMAT_NETPBM || options->format == CLI_FORMAT_PGX;
     if (conversion->opacity >= 0 && !room) {
-        if (!options->quiet)
+        if (!options->common.quiet)
             cli_warning(name, "opacity does not fit this format and is left out; png or pam can hold it");
         conversion->opacity = -1;
     }
@@ -162,9 +162,9 @@ static bool shape_result(cli_rgb8 *conversion, const cli_decode_options *options
     return cli_picture_place(picture, 0, 0, name);
 }
 
-bool cli_rgb8_create(cli_rgb8 *conversion, const cli_picture *picture, const cli_decode_options *options)
+bool cli_rgb8_create(cli_rgb8 *conversion, const cli_picture *picture, const cli_decode_options *options,
+                     const char *name)
 {
-    const char *name = options->input;
     memset(conversion, 0, sizeof *conversion);
     if (!cli_view_create(&conversion->source, picture, (uint32_t)options->reduce, name))
         return false;
@@ -172,7 +172,7 @@ bool cli_rgb8_create(cli_rgb8 *conversion, const cli_picture *picture, const cli
     uint32_t colours = split_opacity(conversion);
     bool done = set_up_colours(conversion, colours, name);
     conversion->source.ycc = false; /* done here */
-    if (done && conversion->colours < colours && !options->quiet)
+    if (done && conversion->colours < colours && !options->common.quiet)
         cli_warning(name, "only %u of %u colours are shown", conversion->colours, colours);
     done = done && shape_result(conversion, options, name);
     if (!done)

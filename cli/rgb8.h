@@ -19,8 +19,9 @@ typedef struct cli_rgb8 {
 } cli_rgb8;
 
 /* Settles how `picture`, whose samples need not be there yet, becomes conversion->picture, whose shape is then known.
- */
-bool cli_rgb8_create(cli_rgb8 *conversion, const cli_picture *picture, const cli_decode_options *options);
+ * `name` is for messages. */
+bool cli_rgb8_create(cli_rgb8 *conversion, const cli_picture *picture, const cli_decode_options *options,
+                     const char *name);
 
 /* Fills in the samples. */
 bool cli_rgb8_convert(cli_rgb8 *conversion, const char *name);

@@ -3,42 +3,118 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "cli/interrupt.h"
+#include "cli/limits.h"
+
+typedef struct reading {
+    cli_input *input;
+    const cli_messages *messages;
+} reading;
+
+/* No progress hook is asked while a slow pipe is read. */
 static ptrdiff_t on_read(void *user, void *buffer, size_t bytes)
 {
-    cli_input *input = user;
+    const reading *from = user;
     if (bytes > PTRDIFF_MAX)
         bytes = PTRDIFF_MAX;
-    size_t got = cli_input_read(input, buffer, bytes);
-    return got == 0 && cli_input_failed(input) ? -1 : (ptrdiff_t)got;
+    if (cli_messages_late(from->messages))
+        return -1;
+    size_t got = cli_input_read(from->input, buffer, bytes);
+    return got == 0 && cli_input_failed(from->input) ? -1 : (ptrdiff_t)got;
+}
+
+static void unmap(cli_source *source)
+{
+    if (source->mapped)
+        munmap((void *)(uintptr_t)source->mapped, source->mapped_bytes);
+    source->mapped = NULL;
 }
 
 static l2k_status open_input(cli_source *source, cli_input *input)
 {
-    const l2k_stream stream = {.read = on_read, .user = input};
-    if (cli_input_map(input, &source->mapped, &source->mapped_bytes))
-        return l2k_decoder_open_memory(source->decoder, source->mapped, source->mapped_bytes);
-    source->mapped = NULL;
-    return l2k_decoder_open(source->decoder, &stream);
+    reading from = {input, &source->messages};
+    const l2k_stream stream = {.read = on_read, .user = &from};
+    const void *before = source->mapped;
+    size_t before_bytes = source->mapped_bytes;
+    l2k_status status;
+    if (cli_input_map(input, &source->mapped, &source->mapped_bytes)) {
+        status = l2k_decoder_open_memory(source->decoder, source->mapped, source->mapped_bytes);
+    } else {
+        source->mapped = NULL;
+        status = l2k_decoder_open(source->decoder, &stream);
+    }
+    if (before) /* until now the decoder's */
+        munmap((void *)(uintptr_t)before, before_bytes);
+    return status;
+}
+
+/* What is left when so many bytes are taken. 0 would be the library's own choice, as it is where the user says nothing.
+ */
+static l2k_status limit_memory(cli_source *source, uint64_t taken)
+{
+    if (cli_allowed.memory == CLI_NO_LIMIT)
+        return L2K_OK;
+    uint64_t left = cli_allowed.memory - taken;
+    return l2k_decoder_set(source->decoder, L2K_DECODER_LIMIT_MEMORY, left ? (int64_t)left : 1);
+}
+
+/* Before a file is opened nobody knows how many components have these pixels; pixels_allowed looks again. */
+static l2k_status limit_samples(cli_source *source)
+{
+    bool given = cli_allowed.pixels != CLI_NO_LIMIT;
+    return l2k_decoder_set(source->decoder, L2K_DECODER_LIMIT_SAMPLES, given ? (int64_t)CLI_MAX_SAMPLES : 0);
+}
+
+static bool pixels_allowed(const cli_source *source)
+{
+    l2k_info info;
+    l2k_status status = l2k_decoder_info(source->decoder, &info);
+    const l2k_image *image = &info.image;
+    if (status != L2K_OK)
+        return cli_messages_fail(&source->messages, status);
+    return cli_pixels_allowed(image->x1 - image->x0, image->y1 - image->y0, source->messages.subject);
+}
+
+bool cli_source_create(cli_source *source, const char *name, bool quiet, bool strict)
+{
+    memset(source, 0, sizeof *source);
+    cli_messages_init(&source->messages, name, quiet);
+    l2k_hooks hooks = cli_messages_hooks(&source->messages);
+    source->decoder = l2k_decoder_new(&hooks);
+    if (!source->decoder)
+        return cli_error(name, "out of memory");
+    if (l2k_decoder_set(source->decoder, L2K_DECODER_STRICT, strict) == L2K_OK)
+        return true;
+    cli_source_close(source);
+    return false;
+}
+
+bool cli_source_next(cli_source *source, cli_input *input)
+{
+    cli_messages_init(&source->messages, input->name, source->messages.quiet);
+    source->incomplete = false;
+    l2k_status status = limit_memory(source, 0);
+    if (status == L2K_OK)
+        status = limit_samples(source);
+    if (status == L2K_OK)
+        status = open_input(source, input);
+    if (status == L2K_OK)
+        return pixels_allowed(source);
+    if (cli_input_failed(input))
+        return cli_input_ended(input); /* errno knows better than the library why reading failed */
+    return cli_messages_fail(&source->messages, status == L2K_ERROR_IO && cli_messages_late(&source->messages)
+                                                    ? L2K_ERROR_CANCELLED
+                                                    : status);
 }
 
 bool cli_source_read(cli_source *source, cli_input *input, bool quiet, bool strict)
 {
-    memset(source, 0, sizeof *source);
-    cli_messages_init(&source->messages, input->name, quiet);
-    l2k_hooks hooks = cli_messages_hooks(&source->messages);
-    source->decoder = l2k_decoder_new(&hooks);
-    l2k_status status =
-        source->decoder ? l2k_decoder_set(source->decoder, L2K_DECODER_STRICT, strict) : L2K_ERROR_MEMORY;
-    if (status == L2K_OK)
-        status = open_input(source, input);
-    if (status != L2K_OK) {
-        if (cli_input_failed(input))
-            cli_input_ended(input); /* errno knows better than the library why reading failed */
-        else
-            cli_messages_fail(&source->messages, status);
-        cli_source_close(source);
-    }
-    return status == L2K_OK;
+    if (!cli_source_create(source, input->name, quiet, strict))
+        return false;
+    if (cli_source_next(source, input))
+        return true;
+    cli_source_close(source);
+    return false;
 }
 
 bool cli_source_open(cli_source *source, const char *path, bool quiet, bool strict)
@@ -55,7 +131,11 @@ bool cli_source_decode(cli_source *source, cli_picture *picture, cli_layout layo
 {
     if (!cli_picture_allocate(picture, layout, source->messages.subject))
         return false;
-    l2k_status status = l2k_decoder_decode(source->decoder, picture->planes);
+    l2k_status status = limit_memory(source, cli_picture_bytes(picture));
+    cli_interrupt_wait(true);
+    if (status == L2K_OK)
+        status = l2k_decoder_decode(source->decoder, picture->planes);
+    cli_interrupt_wait(false);
     source->incomplete = status == L2K_INCOMPLETE;
     return status == L2K_OK || source->incomplete || cli_messages_fail(&source->messages, status);
 }
@@ -64,7 +144,5 @@ void cli_source_close(cli_source *source)
 {
     l2k_decoder_free(source->decoder);
     source->decoder = NULL;
-    if (source->mapped)
-        munmap((void *)(uintptr_t)source->mapped, source->mapped_bytes);
-    source->mapped = NULL;
+    unmap(source);
 }

@@ -15,8 +15,14 @@ typedef struct cli_source {
     size_t mapped_bytes;
 } cli_source;
 
-/* Opens `path`, or reads all of standard input for "-". The source must not be moved until it is closed.
- * `strict` takes no file that ends early. */
+/* A decoder for one file after the other. `strict` takes none that ends early. The source must not be moved until it is
+ * closed. `name` is for messages. */
+bool cli_source_create(cli_source *source, const char *name, bool quiet, bool strict);
+
+/* Opens the next file, which its input no longer needs afterwards. */
+bool cli_source_next(cli_source *source, cli_input *input);
+
+/* A decoder for one file: opens `path`, or reads all of standard input for "-". */
 bool cli_source_open(cli_source *source, const char *path, bool quiet, bool strict);
 
 /* The same from an input that is open already, and that the source no longer needs afterwards. */

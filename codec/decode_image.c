@@ -94,6 +94,22 @@ static l2k_status decode_outputs(output_job *job)
     return l2k_check_run(&decoder->context);
 }
 
+void l2k_decoder_start(l2k_decoder *decoder)
+{
+    decoder->context.threads = l2k_thread_count((unsigned)decoder->options[L2K_DECODER_THREADS]);
+    l2k_choice_start(&decoder->choice, decoder->options[L2K_DECODER_GPU_MIN_SAMPLES]);
+    l2k_pool_start_job(&decoder->pool, &decoder->context.hooks, l2k_decoder_memory_limit(decoder));
+    decoder->incomplete = decoder->fewer_told = decoder->beyond_told = false;
+    decoder->packets_kept = decoder->blocks_decoded = 0;
+}
+
+l2k_status l2k_decoder_finish(l2k_decoder *decoder, l2k_status status)
+{
+    if (status != L2K_OK || !l2k_choice_is_settled(&decoder->choice))
+        l2k_decoder_drop(decoder);
+    return status == L2K_OK && decoder->incomplete ? L2K_INCOMPLETE : status;
+}
+
 l2k_status l2k_decoder_decode(l2k_decoder *decoder, const l2k_plane *planes)
 {
     const l2k_context *context = &decoder->context;
@@ -102,14 +118,10 @@ l2k_status l2k_decoder_decode(l2k_decoder *decoder, const l2k_plane *planes)
     if (!planes)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "no planes to decode into");
     uint32_t count = decoder->codestream.siz.num_components;
-    decoder->context.threads = l2k_thread_count((unsigned)decoder->options[L2K_DECODER_THREADS]);
-    l2k_choice_start(&decoder->choice, decoder->options[L2K_DECODER_GPU_MIN_SAMPLES]);
-    l2k_pool_start_job(&decoder->pool, &decoder->context.hooks, l2k_decoder_memory_limit(decoder));
+    l2k_decoder_start(decoder);
     output_job job = {.decoder = decoder, .area = {image.x0, image.y0, image.x1, image.y1}, .outputs = planes};
     job.sources = l2k_allocate_zeroed(context, count, sizeof *job.sources);
     job.owned = l2k_allocate_zeroed(context, count, sizeof *job.owned);
-    decoder->incomplete = decoder->fewer_told = decoder->beyond_told = false;
-    decoder->packets_kept = decoder->blocks_decoded = 0;
     l2k_status status = job.sources && job.owned ? decode_outputs(&job)
                                                  : l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for planes");
     for (uint32_t c = 0; job.sources && job.owned && c < count; c++)
@@ -117,7 +129,5 @@ l2k_status l2k_decoder_decode(l2k_decoder *decoder, const l2k_plane *planes)
             l2k_release(context, job.sources[c].data);
     l2k_release(context, job.sources);
     l2k_release(context, job.owned);
-    if (status != L2K_OK || !l2k_choice_is_settled(&decoder->choice))
-        l2k_decoder_drop(decoder);
-    return status == L2K_OK && decoder->incomplete ? L2K_INCOMPLETE : status;
+    return l2k_decoder_finish(decoder, status);
 }

@@ -5,6 +5,7 @@
 #include "codec/decoder.h"
 #include "codec/packet.h"
 #include "codec/t1.h"
+#include "codec/workers.h"
 
 struct l2k_tile_state;
 
@@ -16,12 +17,18 @@ typedef struct l2k_decode_job {
     const l2k_context *context;
     const l2k_codestream *codestream;
     l2k_rect area;           /* of the reference grid */
-    const l2k_plane *planes; /* per component; data NULL = not wanted */
+    const l2k_plane *planes; /* per component; data NULL = not wanted. NULL: no samples, coefficients alone */
+    void *user;              /* of the work on tiles */
     uint32_t only, discard, layers;
     uint32_t *tiles; /* that meet the area */
     uint32_t num_tiles;
     struct l2k_tile_state *states; /* one per slot of the workers */
 } l2k_decode_job;
+
+static inline bool l2k_wants_component(const l2k_decode_job *job, uint32_t c)
+{
+    return job->planes ? job->planes[c].data != NULL : job->only == UINT32_MAX || job->only == c;
+}
 
 /* Everything that is allocated for a tile, so that one place frees it. */
 typedef struct l2k_tile_state {
@@ -29,7 +36,7 @@ typedef struct l2k_tile_state {
     l2k_packed_headers packed;
     l2k_tile tile;
     bool is_absent;    /* the stream has nothing of this tile */
-    bool is_blank;     /* it has no byte of any code-block */
+    bool is_blank;     /* it has no byte of any code-block, and samples are wanted of it */
     bool joined_later; /* the component transform follows the plan, which wants equal numbers of levels for it */
     l2k_block_place *places;
     size_t num_places;
@@ -51,6 +58,19 @@ static inline bool l2k_reaches(uint64_t low, uint64_t high, uint32_t area_low, u
 /* A sample of a component depends on coefficients at most this far from its place in a subband, whatever the level:
  * each level of 9/7 reaches four samples further and halves the distance. */
 enum { L2K_SUPPORT = 5 };
+
+/* ---- Tiles (decode_tiles.c) ----------------------------------------------------------------------------------- */
+
+/* Does `work` on all tiles that meet `area`, its job being an l2k_decode_job with `user` in it. */
+l2k_status l2k_decode_with(l2k_decoder *decoder, l2k_rect area, const l2k_plane *planes, l2k_backend backend,
+                           const l2k_tile_work *work, void *user);
+
+/* Tier-2 and tier-1 of a tile: its coefficients into the views of the slot's plan, which is made here. Where the stream
+ * has nothing of the tile, s->is_absent is set, or s->is_blank, and there is no plan for it. */
+l2k_status l2k_decode_to_views(const l2k_decode_job *job, l2k_tile_state *s, l2k_team *team, l2k_tile_slot *slot,
+                               uint32_t index);
+
+/* ---- Tier-2 (decode_packets.c) -------------------------------------------------------------------------------- */
 
 /* Bytes of a tile's packets, packed headers left out. */
 uint64_t l2k_tile_bytes(const l2k_codestream *codestream, uint32_t tile);

@@ -48,7 +48,7 @@ static bool wanted(const tile_reader *reader, const l2k_packet_id *id)
 {
     const l2k_decode_job *job = reader->job;
     const l2k_tile_component *component = &reader->tile->components[id->component];
-    return job->planes[id->component].data && (job->layers == 0 || id->layer < job->layers) &&
+    return l2k_wants_component(job, id->component) && (job->layers == 0 || id->layer < job->layers) &&
            id->resolution + job->discard < component->num_resolutions && precinct_reaches(job, component, id);
 }
 

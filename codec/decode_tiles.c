@@ -2,7 +2,6 @@
 #include "codec/decode_job.h"
 
 #include "base/memory.h"
-#include "codec/workers.h"
 
 /* ---- One tile ------------------------------------------------------------------------------------------------ */
 
@@ -37,7 +36,7 @@ static l2k_status allocate_state(const l2k_decode_job *job, l2k_tile_state *s)
 static l2k_status check_reduction(const l2k_decode_job *job, const l2k_tile_state *s, uint32_t index)
 {
     for (uint32_t c = 0; c < job->codestream->siz.num_components; c++)
-        if (job->planes[c].data && job->discard > s->coding.components[c].levels)
+        if (l2k_wants_component(job, c) && job->discard > s->coding.components[c].levels)
             return l2k_fail(job->context, L2K_ERROR_ARGUMENT,
                             "%u resolutions cannot be left out: component %u of tile %u has only %u", job->discard, c,
                             index, s->coding.components[c].levels + 1u);
@@ -49,7 +48,7 @@ static l2k_status prepare_blocks(const l2k_decode_job *job, l2k_tile_state *s)
 {
     for (uint32_t c = 0; c < s->tile.num_components; c++) {
         const l2k_tile_component *component = &s->tile.components[c];
-        for (uint32_t r = 0; job->planes[c].data && r + job->discard < component->num_resolutions; r++)
+        for (uint32_t r = 0; l2k_wants_component(job, c) && r + job->discard < component->num_resolutions; r++)
             for (uint32_t p = 0; p < component->resolutions[r].num_precincts; p++)
                 L2K_TRY(l2k_precinct_prepare(job->context, &s->tile, component, r, p));
     }
@@ -85,12 +84,16 @@ static void measure_components(l2k_tile_state *s)
     }
 }
 
-/* The plan for all components, or for the only one that is wanted, then without component transform. */
+/* The plan for all components, or for the only one that is wanted, then without component transform. Where it will not
+ * be run, its views are all that matters. */
 static l2k_status make_plan(const l2k_decode_job *job, l2k_tile_state *s, l2k_team *team, l2k_tile_slot *slot)
 {
-    l2k_plan_spec spec = {.direction = L2K_INVERSE, .type = l2k_received_type(&s->tile, s->places, s->num_places)};
+    l2k_plan_spec spec = {.direction = L2K_INVERSE, .type = L2K_COEFFICIENT_INT32};
+    if (job->planes)
+        spec.type = l2k_received_type(&s->tile, s->places, s->num_places);
     l2k_coding_plan_spec(&job->codestream->siz, &s->coding, s->tile.rect, job->discard, s->components, &spec);
     measure_components(s);
+    spec.component_transform = spec.component_transform && job->planes;
     if (job->only != UINT32_MAX) {
         spec.component_transform = false;
         spec.num_components = 1;
@@ -138,16 +141,14 @@ static bool is_blank(const l2k_tile *tile)
     return true;
 }
 
-static l2k_status begin_tile(void *opaque, l2k_team *team, l2k_tile_slot *slot, uint32_t i)
+l2k_status l2k_decode_to_views(const l2k_decode_job *job, l2k_tile_state *s, l2k_team *team, l2k_tile_slot *slot,
+                               uint32_t index)
 {
-    const l2k_decode_job *job = opaque;
-    l2k_tile_state *s = &job->states[slot->number];
-    uint32_t index = job->tiles[i];
     double start = l2k_stage_start(job->context);
     L2K_TRY(read_tile(job, s, index));
     l2k_stage_end(job->context, L2K_STAGE_READ, start);
     L2K_TRY(check_reduction(job, s, index));
-    s->is_blank = !s->is_absent && is_blank(&s->tile);
+    s->is_blank = job->planes && !s->is_absent && is_blank(&s->tile);
     if (s->is_absent || s->is_blank)
         return L2K_OK;
     L2K_TRY(allocate_state(job, s));
@@ -157,6 +158,16 @@ static l2k_status begin_tile(void *opaque, l2k_team *team, l2k_tile_slot *slot, 
     start = l2k_stage_start(job->context);
     L2K_TRY(l2k_team_run(team, s->num_places, l2k_decode_block, &blocks));
     l2k_stage_end(job->context, L2K_STAGE_TIER1, start);
+    return L2K_OK;
+}
+
+static l2k_status begin_tile(void *opaque, l2k_team *team, l2k_tile_slot *slot, uint32_t i)
+{
+    const l2k_decode_job *job = opaque;
+    l2k_tile_state *s = &job->states[slot->number];
+    L2K_TRY(l2k_decode_to_views(job, s, team, slot, job->tiles[i]));
+    if (s->is_absent || s->is_blank)
+        return L2K_OK;
     L2K_TRY(l2k_place_planes(job, s));
     return l2k_plan_begin(slot->plan, s->planes);
 }
@@ -177,31 +188,37 @@ static l2k_status end_tile(void *opaque, l2k_team *team, l2k_tile_slot *slot, ui
     return L2K_OK;
 }
 
+/* Looks at no other tiles than those: there may be 65535, and a call for each of them. */
 static l2k_status select_tiles(l2k_decode_job *job)
 {
     const l2k_codestream *cs = job->codestream;
+    const l2k_tile_grid *grid = &cs->siz.grid;
+    uint32_t across = l2k_tiles_across(grid);
     job->tiles = l2k_allocate(job->context, cs->num_tiles, sizeof *job->tiles);
     if (!job->tiles)
         return l2k_fail(job->context, L2K_ERROR_MEMORY, "out of memory for %u tiles", cs->num_tiles);
-    for (uint32_t t = 0; t < cs->num_tiles; t++)
-        if (!l2k_rect_empty(l2k_rect_intersect(l2k_tile_rect(&cs->siz.grid, t), job->area)))
-            job->tiles[job->num_tiles++] = t;
+    uint32_t x0 = (job->area.x0 - grid->tile_x0) / grid->tile_width;
+    uint32_t x1 = (job->area.x1 - 1 - grid->tile_x0) / grid->tile_width;
+    uint32_t y0 = (job->area.y0 - grid->tile_y0) / grid->tile_height;
+    uint32_t y1 = (job->area.y1 - 1 - grid->tile_y0) / grid->tile_height;
+    for (uint32_t y = y0; y <= y1; y++)
+        for (uint32_t x = x0; x <= x1; x++)
+            job->tiles[job->num_tiles++] = y * across + x;
     return L2K_OK;
 }
 
 /* A failure can leave tiles in the slots: they are freed when no plan works on their memory any more. */
-static l2k_status decode_all(l2k_decode_job *job)
+static l2k_status decode_all(l2k_decode_job *job, l2k_backend backend, const l2k_tile_work *work)
 {
     l2k_workers *workers = &job->decoder->workers;
-    L2K_TRY(l2k_workers_prepare(job->context, (l2k_backend)job->decoder->options[L2K_DECODER_BACKEND],
-                                &job->codestream->siz, job->num_tiles, workers));
+    L2K_TRY(l2k_workers_prepare(job->context, backend, &job->codestream->siz, job->num_tiles, workers));
     l2k_status status = L2K_OK;
     unsigned num_slots = workers->num_slots;
     job->states = l2k_allocate_zeroed(job->context, num_slots, sizeof *job->states);
     if (!job->states)
         status = l2k_fail(job->context, L2K_ERROR_MEMORY, "out of memory for %u tiles", num_slots);
     else
-        status = l2k_workers_run(workers, job->num_tiles, &(l2k_tile_work){begin_tile, end_tile}, job);
+        status = l2k_workers_run(workers, job->num_tiles, work, job);
     if (status != L2K_OK)
         l2k_workers_release(workers);
     for (unsigned k = 0; job->states && k < num_slots; k++)
@@ -210,19 +227,27 @@ static l2k_status decode_all(l2k_decode_job *job)
     return status;
 }
 
-l2k_status l2k_decode_tiles(l2k_decoder *decoder, l2k_rect area, const l2k_plane *planes)
+l2k_status l2k_decode_with(l2k_decoder *decoder, l2k_rect area, const l2k_plane *planes, l2k_backend backend,
+                           const l2k_tile_work *work, void *user)
 {
     l2k_decode_job job = {.decoder = decoder,
                           .context = &decoder->context,
                           .codestream = &decoder->codestream,
                           .area = area,
                           .planes = planes,
+                          .user = user,
                           .only = l2k_decoder_only_component(decoder),
                           .discard = (uint32_t)decoder->options[L2K_DECODER_REDUCE],
                           .layers = (uint32_t)decoder->options[L2K_DECODER_LAYERS]};
     L2K_TRY(select_tiles(&job));
     l2k_run_restart(&decoder->run, (uint64_t)L2K_UNITS_TILE * job.num_tiles);
-    l2k_status status = decode_all(&job);
+    l2k_status status = decode_all(&job, backend, work);
     l2k_release(job.context, job.tiles);
     return status;
+}
+
+l2k_status l2k_decode_tiles(l2k_decoder *decoder, l2k_rect area, const l2k_plane *planes)
+{
+    return l2k_decode_with(decoder, area, planes, (l2k_backend)decoder->options[L2K_DECODER_BACKEND],
+                           &(l2k_tile_work){begin_tile, end_tile}, NULL);
 }

@@ -43,6 +43,16 @@ struct l2k_decoder {
     atomic_size_t packets_kept, blocks_decoded;
 };
 
+/* Whether a file has been opened, and what only it can tell of options; whether a tile has enough resolutions, decoding
+ * checks. */
+l2k_status l2k_decoder_check_options(const l2k_decoder *decoder);
+
+/* Makes ready for a decoding under the options set so far. */
+void l2k_decoder_start(l2k_decoder *decoder);
+
+/* What follows on a decoding that came to `status`, and what the caller is told. */
+l2k_status l2k_decoder_finish(l2k_decoder *decoder, l2k_status status);
+
 /* Bytes that the opened file may take from the hook. */
 uint64_t l2k_decoder_memory_limit(const l2k_decoder *decoder);
 

@@ -96,9 +96,10 @@ l2k_status l2k_decoder_box(const l2k_decoder *decoder, size_t index, l2k_box *bo
     return L2K_OK;
 }
 
-/* What only the opened file can tell; whether a tile has enough resolutions, decoding checks. */
-static l2k_status check_options(const l2k_decoder *decoder)
+l2k_status l2k_decoder_check_options(const l2k_decoder *decoder)
 {
+    if (!decoder->is_open)
+        return not_open(decoder);
     const l2k_codestream *cs = &decoder->codestream;
     uint32_t only = l2k_decoder_only_component(decoder);
     if (only != UINT32_MAX && only >= cs->siz.num_components)
@@ -135,10 +136,8 @@ l2k_status l2k_decoder_check_outputs(l2k_decoder *decoder, const l2k_sample_limi
 
 l2k_status l2k_decoder_image(l2k_decoder *decoder, l2k_image *image)
 {
-    if (!decoder->is_open)
-        return not_open(decoder);
     l2k_rect area;
-    L2K_TRY(check_options(decoder));
+    L2K_TRY(l2k_decoder_check_options(decoder));
     L2K_TRY(l2k_decoder_area(decoder, &area));
     *image = (l2k_image){.x0 = area.x0,
                          .y0 = area.y0,

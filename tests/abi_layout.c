@@ -166,6 +166,22 @@ static void print_subband_info(void)
     MEMBER(l2k_subband_info, magnitude_bits);
 }
 
+static void print_tile_coefficients(void)
+{
+    STRUCT(l2k_tile_coefficients);
+    MEMBER(l2k_tile_coefficients, tile);
+    MEMBER(l2k_tile_coefficients, component);
+    MEMBER(l2k_tile_coefficients, x0);
+    MEMBER(l2k_tile_coefficients, y0);
+    MEMBER(l2k_tile_coefficients, x1);
+    MEMBER(l2k_tile_coefficients, y1);
+    MEMBER(l2k_tile_coefficients, levels);
+    MEMBER(l2k_tile_coefficients, wavelet);
+    MEMBER(l2k_tile_coefficients, component_transform);
+    MEMBER(l2k_tile_coefficients, view);
+    MEMBER(l2k_tile_coefficients, bands);
+}
+
 static void print_values(void)
 {
     VALUE(L2K_OK);
@@ -312,6 +328,7 @@ int main(void)
     print_coefficients();
     print_step();
     print_subband_info();
+    print_tile_coefficients();
     print_values();
     return 0;
 }

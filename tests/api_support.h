@@ -61,6 +61,7 @@ static inline l2k_stream stream_of(memory_file *file)
 typedef struct watch {
     size_t allocations, live;
     size_t fail_at; /* number of the allocation that fails, and all after it; SIZE_MAX = none */
+    bool once;      /* only that one */
     unsigned errors, warnings, notes;
     bool bad_line;
     char text[300]; /* the last error */
@@ -69,7 +70,8 @@ typedef struct watch {
 static inline void *watch_allocate(void *user, size_t bytes)
 {
     watch *w = user;
-    if (w->allocations++ >= w->fail_at)
+    size_t n = w->allocations++;
+    if (w->once ? n == w->fail_at : n >= w->fail_at)
         return NULL;
     void *block = malloc(bytes);
     w->live += block != NULL;

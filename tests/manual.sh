@@ -83,6 +83,16 @@ for pair in "--backend 3" "--progression 5" "--style 6" "--tile-parts 3"; do
             fault "completion: lift2k encode $1 $value is refused"
     done <offered
 done
+for pair in "encode 4" "decode 6"; do
+    set -- $pair
+    completes "$1" --ext "" >values
+    both_complete "completion of --ext" values "$2" "$1" --ext ""
+    while read -r value; do
+        checks=$((checks + 1))
+        "$lift2k" "$1" missing --out-dir folder --ext "$value" 2>&1 | grep -q '^lift2k: missing' ||
+            fault "completion: lift2k $1 --ext $value is refused"
+    done <values
+done
 checks=$((checks + 1))
 [ "$(completes decode --red)" = --reduce ] || fault "completion of decode --red"
 

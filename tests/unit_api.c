@@ -552,65 +552,6 @@ static void test_streams(void **unused)
 /* ---- Allocation -----------------------------------------------------------------------------------------------------
  */
 
-static l2k_status encode_watched(const l2k_hooks *hooks, const picture *p, const double *ratios, memory_file *out)
-{
-    l2k_encoder *encoder = l2k_encoder_new(hooks);
-    if (!encoder)
-        return L2K_ERROR_MEMORY;
-    l2k_status status = l2k_encoder_set(encoder, L2K_ENCODER_THREADS, 1);
-    if (status == L2K_OK)
-        status = l2k_encoder_set(encoder, L2K_ENCODER_TILE_WIDTH, 24);
-    if (status == L2K_OK)
-        status = l2k_encoder_set(encoder, L2K_ENCODER_PLT, 1);
-    if (status == L2K_OK)
-        status = l2k_encoder_set(encoder, L2K_ENCODER_TLM, 1);
-    if (status == L2K_OK && ratios)
-        status = l2k_encoder_set_layers(encoder, L2K_TARGET_RATIO, ratios, 2);
-    if (status == L2K_OK)
-        status = run_encoder(encoder, p, out);
-    l2k_encoder_free(encoder);
-    return status;
-}
-
-/* The n-th allocation fails and all after it, for every n until none fails. */
-static void test_failing_allocations(void **unused)
-{
-    (void)unused;
-    static const double ratios[2] = {4, 1};
-    for (int layered = 0; layered < 2; layered++) {
-        picture p, got;
-        watch w;
-        picture_make(&p, 40, 30, 3);
-        l2k_hooks hooks = watch_hooks(&w);
-        memory_file out = memory_of(NULL, 0);
-        l2k_status status = L2K_ERROR_MEMORY;
-        for (size_t n = 0; status != L2K_OK; n++) {
-            hooks = watch_hooks(&w);
-            w.fail_at = n;
-            status = encode_watched(&hooks, &p, layered ? ratios : NULL, &out);
-            assert_true(status == L2K_OK || status == L2K_ERROR_MEMORY);
-            assert_int_equal(w.live, 0);
-            assert_false(w.bad_line);
-            assert_true(status == L2K_OK || out.size == 0);
-            assert_true(status == L2K_OK || n == 0 || w.errors > 0);
-        }
-        status = L2K_ERROR_MEMORY;
-        for (size_t n = 0; status != L2K_OK; n++) {
-            hooks = watch_hooks(&w);
-            w.fail_at = n;
-            status = decode_bytes(&hooks, out.data, out.size, &got);
-            assert_true(status == L2K_OK || status == L2K_ERROR_MEMORY);
-            assert_int_equal(w.live, 0);
-            assert_false(w.bad_line);
-            assert_true(status == L2K_OK || n == 0 || w.errors > 0);
-        }
-        assert_true(picture_equal(&p, &got));
-        picture_free(&got);
-        free(out.data);
-        picture_free(&p);
-    }
-}
-
 /* The hooks are optional one by one. */
 static void test_partial_hooks(void **unused)
 {
@@ -807,7 +748,6 @@ int main(void)
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_huge_header),
         cmocka_unit_test(test_streams),
-        cmocka_unit_test(test_failing_allocations),
         cmocka_unit_test(test_partial_hooks),
         cmocka_unit_test(test_truncation),
         cmocka_unit_test(test_mutations),

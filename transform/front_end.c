@@ -8,6 +8,7 @@
 #include "base/sample.h"
 #include "quant/steps.h"
 #include "transform/backend.h"
+#include "transform/layout.h"
 
 static const l2k_option_rule rules[] = {
     [L2K_TRANSFORM_DIRECTION] = {"direction", 0, L2K_INVERSE, L2K_FORWARD},
@@ -214,19 +215,7 @@ l2k_status l2k_transform_subband(const l2k_transform *transform, uint32_t compon
                         (unsigned)bands);
     const l2k_plan_component *c = &transform->tile.components[component];
     l2k_step step = transform->tile.steps[(size_t)component * transform->tile.bands + band];
-    unsigned resolution = l2k_band_resolution(band), orientation = l2k_band_orientation(band);
-    unsigned level = l2k_band_level(c->levels, resolution);
-    l2k_rect rect = l2k_subband_rect(c->rect, level, orientation);
-    *subband = (l2k_subband_info){.resolution = resolution,
-                                  .orientation = (l2k_orientation)orientation,
-                                  .level = level,
-                                  .x0 = rect.x0,
-                                  .y0 = rect.y0,
-                                  .x1 = rect.x1,
-                                  .y1 = rect.y1,
-                                  .step = step,
-                                  .step_size = c->steps[band],
-                                  .magnitude_bits = l2k_magnitude_bits(step, L2K_GUARD_BITS)};
+    *subband = l2k_describe_band(c, band, step, L2K_GUARD_BITS);
     return L2K_OK;
 }
 

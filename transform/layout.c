@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "quant/steps.h"
+
 l2k_level l2k_level_of(const l2k_plan_component *component, unsigned level)
 {
     l2k_rect in = l2k_resolution_rect(component->rect, level - 1), low = l2k_resolution_rect(component->rect, level);
@@ -52,4 +54,22 @@ bool l2k_low_fits_int16(unsigned levels, unsigned discard, const uint8_t bits[L2
             return false;
     }
     return true;
+}
+
+l2k_subband_info l2k_describe_band(const l2k_plan_component *component, unsigned band, l2k_step step,
+                                   unsigned guard_bits)
+{
+    unsigned resolution = l2k_band_resolution(band), orientation = l2k_band_orientation(band);
+    unsigned level = l2k_band_level(component->levels, resolution);
+    l2k_rect rect = l2k_subband_rect(component->rect, level, orientation);
+    return (l2k_subband_info){.resolution = resolution,
+                              .orientation = (l2k_orientation)orientation,
+                              .level = level,
+                              .x0 = rect.x0,
+                              .y0 = rect.y0,
+                              .x1 = rect.x1,
+                              .y1 = rect.y1,
+                              .step = step,
+                              .step_size = component->wavelet == L2K_WAVELET_9_7 ? component->steps[band] : 1,
+                              .magnitude_bits = l2k_magnitude_bits(step, guard_bits)};
 }

@@ -23,4 +23,8 @@ unsigned l2k_discarded(l2k_direction direction, const l2k_plan_component *compon
 void l2k_layout(l2k_direction direction, l2k_coefficient_type type, const l2k_plan_component *component,
                 l2k_coefficients *view);
 
+/* What is to be known about subband `band` of a component, whose step is `step`. */
+l2k_subband_info l2k_describe_band(const l2k_plan_component *component, unsigned band, l2k_step step,
+                                   unsigned guard_bits);
+
 #endif

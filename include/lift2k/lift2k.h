@@ -507,7 +507,8 @@ typedef struct l2k_subband_info {
     uint32_t x0, y0, x1, y1; /* in the subband's own domain (B-15), where precincts and code-blocks have their grids */
     l2k_step step;           /* what QCD or QCC says; 5/3: the exponent alone */
     float step_size;         /* Delta_b (E-3) in units of samples; 5/3: 1 */
-    uint32_t magnitude_bits; /* Mb (E-2) with two guard bits. After RCT a coefficient may need one bit more. */
+    uint32_t magnitude_bits; /* Mb (E-2) with the codestream's guard bits; of a transform, with two, and after RCT a
+                                coefficient may need one bit more */
 } l2k_subband_info;
 
 /* `hooks` may be NULL. Returns NULL only when out of memory. */
@@ -578,6 +579,39 @@ L2K_API l2k_status l2k_transform_inverse(l2k_transform *transform, const l2k_pla
  * progress are CUDA's to report, when the stream is waited for. */
 L2K_API l2k_status l2k_transform_forward_on_device(l2k_transform *transform, const l2k_plane *planes, void *stream);
 L2K_API l2k_status l2k_transform_inverse_on_device(l2k_transform *transform, const l2k_plane *planes, void *stream);
+
+/* ---- Coefficients of a codestream -----------------------------------------------------------------------------------
+ *
+ * What a codestream holds before the inverse transform, to look at it or to do something else with it. */
+
+/* One tile-component. Everything it points to is valid only during the call that hands it out. */
+typedef struct l2k_tile_coefficients {
+    uint32_t tile, component; /* component of the codestream: no palette, no channel definition */
+    uint32_t x0, y0, x1, y1;  /* of the tile-component, unreduced, in the component's domain (B-12) */
+    uint32_t levels;          /* NL, of this tile-component */
+    l2k_wavelet wavelet;
+    bool component_transform; /* it is one of three that RCT or ICT made */
+    /* Always int32, on the host, without the resolutions that the option REDUCE leaves out. Values are those of a
+     * forward transform: 5/3 the coefficient, 9/7 the quantiser index with its sign, about 1 / step_size of the
+     * coefficient. Where the codestream or the option LAYERS leaves the p > 0 last bits of a magnitude open, it is the
+     * middle of what it can be, with the last p bits 10..0, or 0 where no 1 comes before them. */
+    const l2k_coefficients *view;
+    const l2k_subband_info *bands; /* view->num_bands of them */
+} l2k_tile_coefficients;
+
+/* Takes a tile-component. Any status but L2K_OK ends the call of l2k_decoder_coefficients, which then returns it. */
+typedef l2k_status (*l2k_coefficient_sink)(void *user, const l2k_tile_coefficients *coefficients);
+
+/* Decodes tier-1 of a tile (Annex D), counted from 0 in raster order, and hands its components to `sink`, one after the
+ * other in their order and on the calling thread. The options REDUCE, LAYERS, COMPONENT, THREADS and the limits apply;
+ * a region does not, and the CPU does it all. It takes 4 bytes a coefficient of the tile; `sink` must not call
+ * functions of the decoder.
+ *
+ * L2K_INCOMPLETE: the stream ends early; coefficients are given as far as it goes. Of a tile of which it has nothing at
+ * all none are given. L2K_ERROR_ARGUMENT where there is no such tile or component, or where a component of the tile has
+ * fewer resolutions than are to be left out; L2K_ERROR_STATE where no file is open; else the errors of
+ * l2k_decoder_decode. */
+L2K_API l2k_status l2k_decoder_coefficients(l2k_decoder *decoder, uint32_t tile, l2k_coefficient_sink sink, void *user);
 
 #ifdef __cplusplus
 }

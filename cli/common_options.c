@@ -1,0 +1,65 @@
+#include "cli/common_options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/limits.h"
+
+#define MAX_THREADS 1024u
+
+static bool parse_timeout(const char *name, const char *text)
+{
+    double *seconds = NULL;
+    size_t count;
+    bool done = cli_parse_reals(name, text, &seconds, &count);
+    if (done && (count != 1 || seconds[0] <= 0))
+        done = cli_bad_value(name, text, "not a number of seconds above 0");
+    if (done)
+        cli_allowed.seconds = seconds[0];
+    free(seconds);
+    return done;
+}
+
+/* Taken with and without its dot. */
+static bool parse_extension(cli_common_options *options, const char *name, const char *text)
+{
+    options->extension = *text == '.' ? text + 1 : text;
+    return (*options->extension && !strchr(options->extension, '/')) ||
+           cli_bad_value(name, text, "not the end of a file name, such as jp2 or png");
+}
+
+bool cli_common_option(cli_common_options *options, const struct option *table, int kind)
+{
+    const char *name = cli_option_name(table, kind), *text = optarg;
+    switch (kind) {
+    case 'j':
+        return cli_parse_number(name, text, 0, MAX_THREADS, &options->threads);
+    case CLI_OPTION_BACKEND:
+        return cli_parse_name(name, text, cli_backend_names, &options->backend);
+    case CLI_OPTION_GPU_MIN_SAMPLES:
+        return cli_parse_number(name, text, 0, UINT32_MAX, &options->gpu_min_samples);
+    case CLI_OPTION_MAX_PIXELS:
+        return cli_parse_size(name, text, &cli_allowed.pixels);
+    case CLI_OPTION_MAX_MEMORY:
+        return cli_parse_size(name, text, &cli_allowed.memory);
+    case CLI_OPTION_TIMEOUT:
+        return parse_timeout(name, text);
+    case CLI_OPTION_OUT_DIR:
+        options->out_dir = text;
+        return *text || cli_bad_value(name, text, "not the name of a directory");
+    case CLI_OPTION_EXT:
+        return parse_extension(options, name, text);
+    case CLI_OPTION_PROGRESS:
+    case CLI_OPTION_NO_PROGRESS:
+        options->progress = kind == CLI_OPTION_PROGRESS ? CLI_ALWAYS : CLI_NEVER;
+        return true;
+    case CLI_OPTION_TIMINGS:
+        return options->timings = true;
+    case CLI_OPTION_QUIET:
+        return options->quiet = true;
+    case 'h':
+        return options->help = true;
+    default:
+        return false;
+    }
+}

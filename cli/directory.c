@@ -1,0 +1,149 @@
+#define _POSIX_C_SOURCE 200809L /* strdup */
+#include "cli/directory.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/file.h"
+#include "cli/formats.h"
+#include "cli/report.h"
+
+static bool among(const char *name, const char *const *extensions)
+{
+    for (; *extensions; extensions++)
+        if (cli_same_text(cli_extension(name), *extensions))
+            return true;
+    return false;
+}
+
+static bool exists(const char *path)
+{
+    struct stat facts;
+    return stat(path, &facts) == 0;
+}
+
+static char *join(const char *path, const char *name)
+{
+    size_t room = strlen(path) + strlen(name) + 2;
+    char *joined = malloc(room);
+    if (joined)
+        snprintf(joined, room, "%s%s%s", path, path[strlen(path) - 1] == '/' ? "" : "/", name);
+    return joined;
+}
+
+/* Takes over `file`. */
+static bool add(cli_directory *directory, char *file)
+{
+    if (directory->count == directory->room) {
+        size_t room = directory->room ? 2 * directory->room : 16;
+        char **files = realloc(directory->files, room * sizeof *files);
+        if (!files) {
+            free(file);
+            return false;
+        }
+        directory->files = files;
+        directory->room = room;
+    }
+    directory->files[directory->count++] = file;
+    return true;
+}
+
+/* Where `file` is "NAME_number.pgx" it becomes "NAME.pgx": the name under which all planes are read together. */
+static void drop_number(char *file)
+{
+    char *dot = strrchr(file, '.'), *at = dot;
+    if (!cli_same_text(cli_extension(file), ".pgx"))
+        return;
+    while (at > file && isdigit((unsigned char)at[-1]))
+        at--;
+    if (at == dot || at == file || at[-1] != '_')
+        return;
+    char *whole = strdup(file), *first = NULL;
+    if (whole) {
+        memcpy(whole + (at - 1 - file), dot, strlen(dot) + 1);
+        first = cli_pgx_plane_name(whole, 0);
+    }
+    if (first && exists(first) && !exists(whole))
+        memcpy(file, whole, strlen(whole) + 1);
+    free(whole);
+    free(first);
+}
+
+static bool take(cli_directory *directory, const char *path, const char *name, const char *const *extensions)
+{
+    struct stat facts;
+    char *file = join(path, name);
+    if (!file)
+        return false;
+    bool regular = stat(file, &facts) == 0 && S_ISREG(facts.st_mode);
+    if (!regular || !among(name, extensions)) {
+        directory->left_out += regular;
+        free(file);
+        return true;
+    }
+    drop_number(file);
+    return add(directory, file);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Planes of one picture have become the same name. */
+static void sort_once(cli_directory *directory)
+{
+    size_t kept = 0;
+    qsort(directory->files, directory->count, sizeof *directory->files, by_name);
+    for (size_t i = 0; i < directory->count; i++) {
+        if (kept && strcmp(directory->files[kept - 1], directory->files[i]) == 0)
+            free(directory->files[i]);
+        else
+            directory->files[kept++] = directory->files[i];
+    }
+    directory->count = kept;
+}
+
+static void tell_rest(const cli_directory *directory, const char *path, const char *const *extensions)
+{
+    char known[160];
+    size_t used = 0;
+    for (; *extensions && used < sizeof known; extensions++)
+        used += (size_t)snprintf(known + used, sizeof known - used, " %s", *extensions);
+    cli_note("lift2k: %s: %zu file%s left out: the name ends in none of%s", path, directory->left_out,
+             directory->left_out == 1 ? "" : "s", known);
+}
+
+bool cli_directory_list(cli_directory *directory, const char *path, const char *const *extensions, bool quiet)
+{
+    const struct dirent *entry;
+    bool done = true;
+    memset(directory, 0, sizeof *directory);
+    DIR *open = opendir(path);
+    if (!open)
+        return cli_error(path, "%s", strerror(errno));
+    while (done && (entry = readdir(open)) != NULL)
+        if (entry->d_name[0] != '.')
+            done = take(directory, path, entry->d_name, extensions);
+    closedir(open);
+    if (!done)
+        return cli_error(path, "out of memory");
+    if (directory->count)
+        sort_once(directory);
+    if (directory->left_out && !quiet)
+        tell_rest(directory, path, extensions);
+    return true;
+}
+
+void cli_directory_free(cli_directory *directory)
+{
+    for (size_t i = 0; i < directory->count; i++)
+        free(directory->files[i]);
+    free(directory->files);
+    memset(directory, 0, sizeof *directory);
+}

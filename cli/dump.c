@@ -1,0 +1,138 @@
+/* `lift2k dump`: the coefficients of each subband as a file, and a description of all of them. */
+#define _POSIX_C_SOURCE 200809L /* mkdir, unlink */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/commands.h"
+#include "cli/dump_parts.h"
+#include "cli/report.h"
+
+enum { OPTION_FORMAT = CLI_LONG_ONLY };
+
+static const struct option table[] = {
+    CLI_COEFFICIENT_ROWS, {"format", required_argument, NULL, OPTION_FORMAT}, {NULL, 0, NULL, 0}};
+
+static const cli_name formats[] = {{"pgx", CLI_DUMP_PGX}, {"raw", CLI_DUMP_RAW}, {NULL, 0}};
+
+typedef struct dump_options {
+    cli_coefficient_options coefficients;
+    int64_t format;
+} dump_options;
+
+/* ---- Names --------------------------------------------------------------------------------------------------- */
+
+static int digits_of(uint64_t most)
+{
+    return snprintf(NULL, 0, "%llu", (unsigned long long)most);
+}
+
+/* "t03_c0_b05_HL2.pgx": they sort by tile, component, and the order of QCD. */
+static void name_band(const cli_dump *dump, const l2k_tile_coefficients *k, uint32_t band, char name[CLI_DUMP_NAME])
+{
+    const l2k_subband_info *info = &k->bands[band];
+    uint64_t tiles = (uint64_t)dump->source.tiles_across * dump->source.tiles_down;
+    snprintf(name, CLI_DUMP_NAME, "t%0*u_c%0*u_b%02u_%s%u.%s", digits_of(tiles - 1), k->tile,
+             digits_of(dump->source.image.num_components - 1), k->component, band,
+             cli_orientation_names[info->orientation], info->level, dump->format == CLI_DUMP_RAW ? "raw" : "pgx");
+}
+
+bool cli_dump_path(const cli_dump *dump, const char *name, char *path, size_t room)
+{
+    size_t length = strlen(dump->folder);
+    const char *slash = length && dump->folder[length - 1] == '/' ? "" : "/";
+    if ((size_t)snprintf(path, room, "%s%s%s", dump->folder, slash, name) < room)
+        return true;
+    return cli_error(dump->folder, "%s", strerror(ENAMETOOLONG));
+}
+
+/* ---- Writing ------------------------------------------------------------------------------------------------- */
+
+static bool dump_band(cli_dump *dump, const l2k_tile_coefficients *k, uint32_t band)
+{
+    char name[CLI_DUMP_NAME], path[CLI_DUMP_PATH];
+    const l2k_band_view *view = &k->view->bands[band];
+    bool empty = !view->width || !view->height; /* no file format has a place for nothing */
+    name_band(dump, k, band, name);
+    if (!empty && (!cli_dump_path(dump, name, path, sizeof path) || !cli_dump_write_band(dump, k, band, path)))
+        return false;
+    dump->num_files += !empty;
+    cli_dump_describe_band(dump, k, band, empty ? NULL : name);
+    return true;
+}
+
+static bool dump_component(void *user, const l2k_tile_coefficients *k)
+{
+    for (uint32_t band = 0; band < k->view->num_bands; band++)
+        if (!dump_band(user, k, band))
+            return false;
+    return true;
+}
+
+/* A description of an earlier dump would not suit the files that come now. */
+static bool make_folder(cli_dump *dump)
+{
+    struct stat facts;
+    char path[CLI_DUMP_PATH];
+    dump->made_folder = mkdir(dump->folder, 0777) == 0;
+    if (!dump->made_folder && errno != EEXIST)
+        return cli_error(dump->folder, "%s", strerror(errno));
+    if (stat(dump->folder, &facts) == 0 && !S_ISDIR(facts.st_mode))
+        return cli_error(dump->folder, "%s; a folder is needed for the subbands' files", strerror(ENOTDIR));
+    if (!cli_dump_path(dump, CLI_DUMP_DESCRIPTION, path, sizeof path))
+        return false;
+    if (unlink(path) != 0 && errno != ENOENT)
+        return cli_error(path, "%s", strerror(errno));
+    return true;
+}
+
+static bool dump_all(cli_dump *dump)
+{
+    if (!cli_dump_begin_description(dump))
+        return false;
+    bool done = cli_coefficients_each(&dump->source, dump_component, dump);
+    if (done && dump->source.file.is_jpeg2000 && dump->source.num_given == 0)
+        done = cli_error(dump->source.file.name, "the file ends before the first coefficient");
+    return cli_dump_end_description(dump, done);
+}
+
+/* Returns the exit status. */
+static int run(const dump_options *options)
+{
+    cli_dump dump = {.folder = options->coefficients.output, .format = (cli_dump_format)options->format};
+    bool done = cli_coefficients_open(&dump.source, &options->coefficients) && make_folder(&dump) && dump_all(&dump);
+    if (!done && dump.made_folder)
+        rmdir(dump.folder); /* unless there are files in it already */
+    if (done && !options->coefficients.quiet)
+        cli_note("%s -> %s %llu subbands, described in %s", dump.source.file.name, dump.folder,
+                 (unsigned long long)dump.num_files, CLI_DUMP_DESCRIPTION);
+    cli_coefficients_close(&dump.source);
+    return !done ? CLI_EXIT_FAILURE : dump.source.incomplete ? CLI_EXIT_INCOMPLETE : CLI_EXIT_OK;
+}
+
+static bool take_option(dump_options *options, int kind)
+{
+    if (kind == OPTION_FORMAT)
+        return cli_parse_name("format", optarg, formats, &options->format);
+    return cli_take_coefficient_option(&options->coefficients, table, kind);
+}
+
+int cli_dump_command(int count, char **arguments)
+{
+    int kind;
+    dump_options options = {.coefficients = CLI_COEFFICIENT_DEFAULTS, .format = CLI_DUMP_PGX};
+    while ((kind = cli_next_option(count, arguments, CLI_COEFFICIENT_LETTERS, table, "dump")) != -1)
+        if (!take_option(&options, kind))
+            return CLI_EXIT_USAGE;
+    if (options.coefficients.help)
+        return cli_print_help(cli_help_dump);
+    if (!cli_end_coefficient_options(&options.coefficients, count, arguments, "dump"))
+        return CLI_EXIT_USAGE;
+    if (strcmp(options.coefficients.output, "-") == 0) {
+        cli_error("dump", "a folder is needed: standard output cannot take several files");
+        return CLI_EXIT_USAGE;
+    }
+    return run(&options);
+}

@@ -1,0 +1,27 @@
+/* How far the work is, as a bar on a terminal. There is one bar, on standard error. */
+#ifndef L2K_CLI_PROGRESS_H
+#define L2K_CLI_PROGRESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cli/common_options.h"
+
+/* From here on, where the options or the terminal say so. `verb` is for the bar: "encoding". */
+void cli_progress_begin(const cli_common_options *options, const char *verb, size_t files);
+
+/* Which file is being coded: the how many-th, from 0 on, and its name. */
+void cli_progress_file(size_t number, const char *name);
+
+/* The part of it that is done, 0 to 1. Draws where it is time: not in the first half second, ten times a second. */
+void cli_progress_part(double done);
+
+/* Takes the bar away. */
+void cli_progress_end(void);
+
+/* Around a line of text, so that it does not run into the bar: takes the bar away until the next cli_progress_part, and
+ * keeps other threads' lines and bars out. */
+void cli_progress_lock(void);
+void cli_progress_unlock(void);
+
+#endif

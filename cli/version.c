@@ -1,0 +1,41 @@
+/* What this build is, for somebody who reports a fault. */
+#include <png.h>
+#include <stdio.h>
+
+#ifdef L2K_WITH_LCMS2
+#include <lcms2.h>
+#endif
+
+#include "cli/commands.h"
+#include "lift2k/lift2k.h"
+
+#define LABEL "%-12s"
+
+static void print_cuda(void)
+{
+    char text[256];
+    l2k_backend_usable(L2K_BACKEND_CUDA, text, sizeof text);
+    printf(LABEL "%s\n", "CUDA", text);
+}
+
+int cli_print_version(void)
+{
+    printf("lift2k %s\n", l2k_version());
+#ifdef L2K_WITH_OPENMP
+    printf(LABEL "yes\n", "OpenMP");
+#else
+    printf(LABEL "no: one thread\n", "OpenMP");
+#endif
+    print_cuda();
+    printf(LABEL "%s\n", "libpng", png_get_libpng_ver(NULL));
+#ifdef L2K_WITH_LCMS2
+    const int version = cmsGetEncodedCMMversion(); /* 2140 is 2.14 */
+    printf(LABEL "%d.%d\n", "Little CMS", version / 1000, version % 1000 / 10);
+#else
+    printf(LABEL "no: ICC profiles are not applied\n", "Little CMS");
+#endif
+#ifdef __VERSION__
+    printf(LABEL "%s\n", "compiler", __VERSION__);
+#endif
+    return cli_finish_output();
+}

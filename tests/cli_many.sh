@@ -1,0 +1,227 @@
+#!/usr/bin/env bash
+# Many files in one call, what was written held against what was encoded, limits and timings. Arguments: the lift2k binary,
+# the folder with the pictures, the shared library of faults.c or "".
+lift2k=$1
+data=$2
+faults=$3
+export LC_ALL=C
+. "$(dirname "$0")/cli_support.sh"
+
+# gives NAME STATUS ARGUMENTS...: what it prints goes to out.log and err.log
+gives() {
+    local name=$1 wanted=$2 status
+    shift 2
+    checks=$((checks + 1))
+    "$lift2k" "$@" >out.log 2>err.log </dev/null
+    status=$?
+    [ $status -eq "$wanted" ] || { fault "$name: status $status, not $wanted, from: $*"; head -5 err.log; }
+    [ ! -s out.log ] || fault "$name: something on standard output"
+}
+
+says() { # says NAME PATTERN: standard error of the last command has one line that matches
+    checks=$((checks + 1))
+    [ "$(grep -cE -- "$2" err.log)" -eq 1 ] || { fault "$1: not one line says '$2'"; head -20 err.log; }
+}
+
+mkdir photos
+for name in camera chelsea coffee; do
+    cp "$data/$name.png" photos
+    runs "$name alone" encode "$data/$name.png" "alone_$name.jp2" --quiet
+done
+"$lift2k" decode alone_coffee.jp2 photos/part.ppm --region 10,20,173,141 --quiet
+runs "part alone" encode photos/part.ppm alone_part.jp2 --quiet
+echo "holiday" >photos/notes.txt
+echo "hidden" >photos/.hidden.png
+mkdir photos/more.png
+
+# ---- A folder there and back ----
+
+gives "a folder" 0 encode photos --out-dir coded
+says "a folder: others" '^lift2k: photos: 1 file left out: .*\.png .*\.pgx$'
+says "a folder: one of them" '^photos/coffee.png 600x400x3 8 bit, 720\.0 kB -> coded/coffee.jp2 [0-9.]+ kB, ratio [0-9.]+$'
+says "a folder: sum" '^4 files: 4 done; pictures [0-9.]+ MB, JPEG 2000 [0-9.]+ kB, ratio [0-9.]+; [0-9.]+ s$'
+check "a folder: names" test "$(cd coded && echo *)" = "camera.jp2 chelsea.jp2 coffee.jp2 part.jp2"
+for name in camera chelsea coffee part; do
+    check "$name is what it is alone" cmp "coded/$name.jp2" "alone_$name.jp2"
+done
+gives "back" 0 decode coded --out-dir back/ --ext .ppm --quiet
+check "back: quiet" test ! -s err.log
+check "back: the same samples" cmp back/part.ppm photos/part.ppm
+gives "back as png" 0 decode coded/coffee.jp2 coded/part.jp2 --out-dir back
+says "back as png: sum" '^2 files: 2 done; '
+for name in coffee part; do
+    check "back as png: $name" "$lift2k" compare "back/$name.png" "coded/$name.jp2" --quiet
+done
+gives "codestreams" 0 encode photos/camera.png photos/part.ppm --out-dir coded --ext j2k -I -r 10 --quiet
+runs "codestream alone" encode photos/part.ppm alone.j2k -I -r 10 --quiet
+check "codestreams" cmp coded/part.j2k alone.j2k
+gives "8 bits" 0 decode coded/coffee.jp2 coded/camera.jp2 --out-dir shown --rgb8 --quiet
+check "8 bits" "$lift2k" compare shown/coffee.png photos/coffee.png --quiet
+
+# An ICC profile goes with its own picture, though the decoder has gone on to the next one.
+printf 'P7\nWIDTH 2\nHEIGHT 2\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\nabcdefghijklmnop' >alpha.pam
+mkdir kinds
+cp alpha.pam photos/part.ppm kinds
+cp "$data/chelsea.png" kinds
+gives "other kinds" 0 encode kinds --out-dir kinds_coded --quiet
+gives "other kinds back" 0 decode kinds_coded --out-dir kinds_back --ext pam --quiet
+check "other kinds back" cmp kinds_back/alpha.pam alpha.pam
+
+# Planes of one picture are one picture.
+mkdir planes
+runs "planes" decode alone_part.jp2 planes/part.pgx --quiet
+runs "a plane" decode alone_camera.jp2 planes/single_7.pgx --quiet
+mv planes/single_7_0.pgx planes/single_7.pgx
+gives "planes" 0 encode planes --out-dir planes_coded --quiet
+check "planes: names" test "$(cd planes_coded && echo *)" = "part.jp2 single_7.jp2"
+check "planes: samples" "$lift2k" compare planes_coded/part.jp2 photos/part.ppm --quiet
+
+# ---- Files that fail ----
+
+cp -r photos mixed
+head -c 5000 photos/coffee.png >mixed/broken.png
+echo "not a picture" >mixed/text.pgm
+: >mixed/empty.ppm
+gives "broken ones" 1 encode mixed --out-dir mixed_coded
+says "broken ones: cut" '^lift2k: mixed/broken.png: '
+says "broken ones: text" '^lift2k: mixed/text.pgm: '
+says "broken ones: empty" '^lift2k: mixed/empty.ppm: the file is empty$'
+says "broken ones: sum" '^7 files: 4 done, 3 failed; '
+check "broken ones: the others" test "$(cd mixed_coded && ls -A | tr '\n' ' ')" = "camera.jp2 chelsea.jp2 coffee.jp2 part.jp2 "
+check "broken ones: a good one" cmp mixed_coded/coffee.jp2 alone_coffee.jp2
+gives "a missing one" 1 encode photos/coffee.png photos/missing.png photos/camera.png --out-dir some --quiet
+check "a missing one: one line" test "$(wc -l <err.log)" -eq 1
+says "a missing one" '^lift2k: photos/missing.png: No such file'
+check "a missing one: the others" test -s some/coffee.jp2 -a -s some/camera.jp2
+head -c $(($(stat -c %s alone_coffee.jp2) / 2)) alone_coffee.jp2 >cut.jp2
+gives "one ends early" 3 decode cut.jp2 alone_camera.jp2 --out-dir early
+says "one ends early: sum" '^2 files: 2 done \(1 incomplete\); '
+check "one ends early: it is there" test -s early/cut.png -a -s early/alone_camera.png
+gives "one ends early, one is none" 1 decode cut.jp2 alone_camera.jp2 photos/coffee.png --out-dir early --quiet
+gives "one ends early, strictly" 1 decode cut.jp2 alone_camera.jp2 --out-dir strict --strict --quiet
+check "one ends early, strictly" test ! -e strict/cut.png -a -s strict/alone_camera.png
+gives "nothing works" 1 encode mixed/text.pgm --out-dir none --quiet
+check "nothing works: nothing there" test -z "$(ls -A none)"
+
+# ---- What cannot be meant ----
+
+refuses "one name twice" clash "both photos/coffee.png and coded/../photos/coffee.png" \
+    encode photos coded/../photos/coffee.png --out-dir clash --quiet
+refuses "two files for one" clash "both .*part.* would become" encode photos/part.ppm back/part.png --out-dir clash
+refuses "standard input" clash "standard input has no name" encode - --out-dir clash
+refuses "an empty folder" clash "none: no files to encode" encode none --out-dir clash
+refuses "no files" clash "out-dir needs files" encode --out-dir clash
+refuses "a folder without --out-dir" "" "photos: is a directory; lift2k encode photos --out-dir D" encode photos
+refuses "a folder to one file" x.jp2 "photos: is a directory; lift2k encode photos --out-dir D" encode photos x.jp2
+refuses "a file to a folder" "" "coded: is a directory; lift2k encode FILES... --out-dir coded" encode alpha.pam coded
+refuses "many without --out-dir" "" "--out-dir" decode alone_camera.jp2 alone_coffee.jp2 alone_part.jp2
+refuses "--ext alone" x.jp2 "--ext: goes with --out-dir" encode alpha.pam x.jp2 --ext jp2
+refuses "an unknown --ext" "" "known are .jp2" encode alpha.pam --out-dir coded --ext gif
+refuses "a file as --out-dir" "" "alpha.pam: Not a directory" encode photos/part.ppm --out-dir alpha.pam
+refuses "no parent of --out-dir" "" "no/where: No such file" encode photos/part.ppm --out-dir no/where
+for arguments in "encode photos" "encode alpha.pam coded" "encode - --out-dir clash" "encode alpha.pam x.jp2 --ext jp2"; do
+    gives "usage" 2 $arguments
+done
+
+# ---- Verified ----
+
+gives "verified" 0 encode photos/coffee.png x.jp2 --verify
+says "verified" '^x.jp2: verified: identical, 720\.0 ksamples$'
+check "verified: the same file" cmp x.jp2 alone_coffee.jp2
+gives "verified layers" 0 encode photos/coffee.png x.jp2 --verify -r 20,5,1
+says "verified layers" 'verified: identical'
+gives "verified losses" 0 encode photos/coffee.png x.jp2 --verify -I -r 20
+"$lift2k" compare photos/coffee.png x.jp2 >figures
+for c in 0 1 2; do
+    set -- $(grep "^$c " figures)
+    says "verified losses: component $c" "^x.jp2: verified: component $c PSNR $4 dB, peak error $2\$"
+done
+gives "verified, quiet" 0 encode photos/coffee.png x.jp2 --verify --quiet
+check "verified, quiet" test ! -s err.log
+gives "verified, with opacity" 0 encode alpha.pam x.jp2 --verify
+says "verified, with opacity" 'verified: identical, 16 samples'
+gives "verified planes" 0 encode planes/part.pgx x.j2k --verify -t 50,40 -d 3,5
+says "verified planes" 'verified: identical'
+gives "many verified" 0 encode photos --out-dir verified --verify -r 10
+check "many verified" test "$(grep -c '^verified/.*: verified: component . PSNR' err.log)" -eq 10
+rm -f x.jp2 x.j2k
+refuses "verified standard output" "" "--verify: the output must be a file" encode alpha.pam - --verify
+mkfifo fifo.jp2
+cat fifo.jp2 >/dev/null &
+gives "verified pipe" 1 encode alpha.pam fifo.jp2 --verify
+says "verified pipe" '^lift2k: fifo.jp2: what was written cannot be read again: '
+wait
+rm fifo.jp2
+if [ -n "$faults" ]; then
+    flipped() { # flipped OPTIONS...: with a disk that changes a bit, nothing is kept and the status is 1
+        rm -rf x.jp2
+        LD_PRELOAD=$faults L2K_TEST_FLIP=1 gives "a bit flipped, $*" 1 encode photos/coffee.png x.jp2 --verify "$@"
+        says "a bit flipped, $*" '^lift2k: x.jp2: --verify'
+        check "a bit flipped, $*: not kept" test ! -e x.jp2
+    }
+    flipped
+    flipped --quiet
+    LD_PRELOAD=$faults L2K_TEST_FLIP=1 gives "without --verify nobody sees it" 0 encode photos/coffee.png x.jp2
+    check "it is there" sh -c '! cmp -s x.jp2 alone_coffee.jp2'
+    cp alone_camera.jp2 x.jp2
+    LD_PRELOAD=$faults L2K_TEST_FLIP=1 gives "an old file" 1 encode photos/coffee.png x.jp2 --verify --quiet
+    check "an old file stays" cmp x.jp2 alone_camera.jp2
+    LD_PRELOAD=$faults L2K_TEST_FLIP=1 gives "many flipped" 1 encode photos --out-dir flipped --verify --quiet
+    check "many flipped: none kept" test -z "$(ls -A flipped)"
+else
+    echo "SKIPPED: in this build a disk that changes bits cannot be tried"
+fi
+
+# ---- Limits ----
+
+refuses "pixels of a PNG" x.ppm "coffee.png: 600 x 400 are 240\.0 kpixels, the limit is 239\.9 kpixels; --max-pixels" \
+    encode photos/coffee.png x.ppm.jp2 --max-pixels 239900
+refuses "pixels of a PPM" x2.jp2 "part.ppm: 163 x 121 are .*--max-pixels" encode photos/part.ppm x2.jp2 --max-pixels 1K
+for command in "decode alone_coffee.jp2 x2.png" "info alone_coffee.jp2"; do
+    refuses "pixels, $command" x2.png "alone_coffee.jp2: 600 x 400 .*--max-pixels" $command --max-pixels 1
+done
+runs "as many pixels" encode photos/coffee.png x2.jp2 --max-pixels 240K --quiet
+rm -f x2.jp2
+refuses "memory of samples" x2.jp2 "coffee.png: the samples take 720\.0 kB of memory, the limit is 719\.0 kB; --max-memory" \
+    encode photos/coffee.png x2.jp2 --max-memory 719K
+refuses "memory of coding" x2.jp2 "coffee.png: samples and coding take more memory than 1\.000 MB; --max-memory" \
+    encode photos/coffee.png x2.jp2 --max-memory 1M
+refuses "memory of decoding" x2.ppm "coffee.jp2: samples and coding take more memory than 750\.0 kB; --max-memory" \
+    decode alone_coffee.jp2 x2.ppm --max-memory 750k
+{ printf 'P5\n9000 9000\n255\n' && head -c 81000000 /dev/zero; } >blank.pgm
+runs "a picture of nothing" encode blank.pgm blank.jp2 --quiet
+refuses "a small file of a large picture" x2.pgm "blank.jp2: an image of 9000 x 9000.*; --max-pixels N allows more" decode blank.jp2 x2.pgm
+runs "allowed" decode blank.jp2 x2.pgm --max-pixels 81M --max-memory 1G --quiet
+check "allowed" cmp x2.pgm blank.pgm
+rm -f blank.* x2.pgm
+runs "enough memory" encode photos/coffee.png x2.jp2 --max-memory 1G --quiet
+gives "memory of one of many" 1 encode photos --out-dir limited --max-memory 600K
+check "memory of one of many: the line" grep -q "coffee.png: .*--max-memory" err.log
+refuses "no time to encode" x3.jp2 "coffee.png: not done after 0\.000 s; --timeout SECONDS" \
+    encode photos/coffee.png x3.jp2 --timeout 0.0001 -j 1
+refuses "no time to decode" x3.ppm "coffee.jp2: not done after .*--timeout" \
+    decode alone_coffee.jp2 x3.ppm --timeout 0.0001 -j 1
+checks=$((checks + 1))
+{ head -c 100 alone_coffee.jp2; sleep 0.6; tail -c +101 alone_coffee.jp2; } | "$lift2k" info - --timeout 0.3 >out.log 2>err.log &&
+    fault "a slow pipe: status 0"
+says "a slow pipe" '^lift2k: standard input: not done after 0\.300 s; --timeout'
+refuses "compared with limits" "" "coffee.png: .*--max-pixels" compare photos/coffee.png alone_coffee.jp2 --max-pixels 5
+runs "time enough" encode photos/coffee.png x2.jp2 --timeout 1000 --quiet
+for option in "max-pixels 0" "max-pixels x" "max-memory 5X" "max-memory -1" "max-memory 5KK" "timeout 0" "timeout -1" "timeout 1,2"; do
+    refuses "--$option" x3.jp2 "^lift2k: --$option: not" encode alpha.pam x3.jp2 --${option% *}="${option#* }"
+done
+
+# ---- Timings ----
+
+table="read upload transform download tier-1 rate tier-2 write other total"
+for command in "encode photos/coffee.png x2.jp2" "decode alone_coffee.jp2 x2.png" "encode photos --out-dir timed"; do
+    gives "timings of $command" 0 $command --timings --quiet
+    check "timings of $command: rows" test "$(awk 'NR > 1 { print $1 }' err.log | xargs)" = "$table"
+    says "timings of $command: total" '^total +[0-9.]+ s +[0-9.]+ [kMG]samples/s$'
+    check "timings of $command: shares" awk '$NF == "%" { sum += $(NF - 1) } END { exit !(sum > 99 && sum < 101) }' err.log
+    check "timings of $command: tier-1 takes time" awk '$1 == "tier-1" { exit !($2 > 0) }' err.log
+done
+gives "timings with --verify" 0 encode photos/coffee.png x2.jp2 --timings --verify
+check "timings with --verify" awk '$1 == "verify" && $2 > 0 { found = 1 } END { exit !found }' err.log
+
+finish

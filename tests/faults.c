@@ -1,0 +1,35 @@
+/* To be loaded before the C library: what only some systems do, or only broken ones. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* L2K_TEST_NO_TMPFILE: /proc is not there, so files cannot be without a name until they are complete. */
+int access(const char *path, int mode)
+{
+    int (*real)(const char *, int) = (int (*)(const char *, int))dlsym(RTLD_NEXT, "access");
+    if (getenv("L2K_TEST_NO_TMPFILE") && strcmp(path, "/proc/self/fd") == 0) {
+        errno = ENOENT;
+        return -1;
+    }
+    return real(path, mode);
+}
+
+/* L2K_TEST_FLIP: a disk that changes a bit in every large block. */
+size_t fwrite(const void *data, size_t size, size_t count, FILE *stream)
+{
+    size_t (*real)(const void *, size_t, size_t, FILE *) =
+        (size_t(*)(const void *, size_t, size_t, FILE *))dlsym(RTLD_NEXT, "fwrite");
+    size_t bytes = size * count;
+    char *copy = getenv("L2K_TEST_FLIP") && bytes >= 256 ? malloc(bytes) : NULL;
+    if (!copy)
+        return real(data, size, count, stream);
+    memcpy(copy, data, bytes);
+    copy[bytes / 2] ^= 1;
+    size_t written = real(copy, size, count, stream);
+    free(copy);
+    return written;
+}

@@ -1,0 +1,115 @@
+/* gpu_allocations: every call that takes something of a GPU fails once, it alone, and it and all after it; and so does
+ * every allocation of the host on the way to the GPU. Linked with --wrap for the calls below.
+ * Exits with 77 where there is no GPU, unless L2K_REQUIRE_GPU=1. */
+#include "allocation_scenarios.h"
+
+#include "gpu_device.h"
+#include "gpu_require.h"
+
+/* ---- CUDA, wrapped ------------------------------------------------------------------------------------------- */
+
+static size_t calls, fail_at = SIZE_MAX, live;
+static bool once;
+
+enum { OUT_OF_MEMORY = 2 }; /* cudaErrorMemoryAllocation */
+
+static bool fails(void)
+{
+    size_t n = calls++;
+    return once ? n == fail_at : n >= fail_at;
+}
+
+/* int stands for cudaError_t, void * for CUDA's handles. */
+#define WRAP(name, parameters, arguments)                                                                              \
+    int __real_##name parameters;                                                                                      \
+    int __wrap_##name parameters;                                                                                      \
+    int __wrap_##name parameters                                                                                       \
+    {                                                                                                                  \
+        if (fails())                                                                                                   \
+            return OUT_OF_MEMORY;                                                                                      \
+        int error = __real_##name arguments;                                                                           \
+        live += error == 0;                                                                                            \
+        return error;                                                                                                  \
+    }
+
+#define WRAP_END(name, type)                                                                                           \
+    int __real_##name(type what);                                                                                      \
+    int __wrap_##name(type what);                                                                                      \
+    int __wrap_##name(type what)                                                                                       \
+    {                                                                                                                  \
+        live--;                                                                                                        \
+        return __real_##name(what);                                                                                    \
+    }
+
+WRAP(cudaMalloc, (void **block, size_t bytes), (block, bytes))
+WRAP(cudaMallocHost, (void **block, size_t bytes), (block, bytes))
+WRAP(cudaStreamCreateWithFlags, (void **stream, unsigned flags), (stream, flags))
+WRAP(cudaGraphInstantiate, (void **exec, void *graph, unsigned long long flags), (exec, graph, flags))
+WRAP_END(cudaFree, void *)
+WRAP_END(cudaFreeHost, void *)
+WRAP_END(cudaStreamDestroy, void *)
+WRAP_END(cudaGraphExecDestroy, void *)
+
+/* ---- Scenarios ----------------------------------------------------------------------------------------------- */
+
+static void fail_each_call(const scenario *s, const scenario_files *files)
+{
+    size_t runs = 0;
+    for (size_t n = 0;; n++) {
+        watch w = {.fail_at = SIZE_MAX};
+        calls = live = 0;
+        fail_at = n;
+        l2k_status status = scenario_live(s, files, &w);
+        bool failed = calls > n;
+        fail_at = SIZE_MAX;
+        assert_int_equal(live, 0);
+        assert_true(status == (failed ? L2K_ERROR_MEMORY : L2K_OK));
+        assert_true(!failed || strstr(w.text, "CUDA"));
+        if (!failed)
+            break;
+        runs++;
+    }
+    print_message("%s: %zu calls of CUDA failed %s\n", s->name, runs, once ? "alone" : "with all after them");
+    assert_true(runs >= 4);
+}
+
+static void fail_each_allocation(const scenario *s, const scenario_files *files)
+{
+    size_t runs = 0;
+    for (size_t n = 0;; n++) {
+        watch w = {.fail_at = n, .once = once};
+        live = 0;
+        l2k_status status = scenario_live(s, files, &w);
+        bool failed = w.allocations > n;
+        assert_int_equal(live, 0);
+        assert_true(status == L2K_OK || failed);
+        if (!failed)
+            break;
+        runs++;
+    }
+    print_message("%s: %zu allocations failed %s\n", s->name, runs, once ? "alone" : "with all after them");
+    assert_true(runs > 3);
+}
+
+static void test_each(void **unused)
+{
+    (void)unused;
+    scenario_files files;
+    scenario_files_make(&files, L2K_BACKEND_CUDA);
+    for (int i = 0; i < NUM_SCENARIOS; i++)
+        for (int mode = 0; mode < 2; mode++) {
+            once = mode;
+            fail_each_call(&scenarios[i], &files);
+            fail_each_allocation(&scenarios[i], &files);
+        }
+    scenario_files_free(&files);
+}
+
+int main(void)
+{
+    int missing = gpu_missing();
+    if (missing)
+        return missing;
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,430 @@
+/* The command in a terminal, as a person has it: the progress bar, and Ctrl-C. Arguments: the lift2k binary, and the
+ * shared library of faults.c, if there is one. The test sits at the other side of a pseudoterminal and draws for itself
+ * what would be on the screen. */
+#define _XOPEN_SOURCE   700
+#define _DEFAULT_SOURCE /* winsize */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PATIENCE 120.0 /* seconds until the test gives up */
+#define ROWS     200
+
+/* So large that one thread needs a second. */
+#ifdef L2K_SANITIZE
+#define SIDE 1200u
+#else
+#define SIDE 2600u
+#endif
+
+static const char *lift2k, *faults;
+static int checks, failures;
+
+static bool check(bool good, const char *format, ...)
+{
+    va_list arguments;
+    checks++;
+    if (good)
+        return true;
+    failures++;
+    va_start(arguments, format);
+    printf("FAILED: ");
+    vprintf(format, arguments);
+    printf("\n");
+    va_end(arguments);
+    return false;
+}
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+/* ---- A terminal with a command in it ---- */
+
+typedef struct session {
+    pid_t pid;
+    int master;
+    size_t columns;
+    char text[1 << 20]; /* all that came */
+    size_t used;
+    int status;
+} session;
+
+static void become_command(const char *slave, char *const *arguments)
+{
+    setsid();
+    int terminal = open(slave, O_RDWR); /* becomes the controlling terminal: Ctrl-C is a signal */
+    ioctl(terminal, TIOCSCTTY, 0);
+    for (int i = 0; i < 3; i++)
+        dup2(terminal, i);
+    setenv("TERM", "xterm", 1);
+    execv(arguments[0], arguments);
+    _exit(127);
+}
+
+static void start_arguments(session *s, size_t columns, char *const *arguments)
+{
+    struct winsize size = {.ws_row = 24, .ws_col = (unsigned short)columns};
+    memset(s, 0, sizeof *s);
+    s->columns = columns;
+    s->master = posix_openpt(O_RDWR | O_NOCTTY);
+    if (s->master < 0 || grantpt(s->master) != 0 || unlockpt(s->master) != 0) {
+        printf("SKIPPED: no pseudoterminal: %s\n", strerror(errno));
+        exit(77);
+    }
+    const char *slave = ptsname(s->master);
+    int held = open(slave, O_RDWR | O_NOCTTY); /* or what the child writes last may be lost */
+    ioctl(held, TIOCSWINSZ, &size);
+    s->pid = fork();
+    if (s->pid == 0)
+        become_command(slave, arguments);
+    close(held);
+}
+
+/* A command line for the shell, in which $0 is lift2k. */
+static void start(session *s, size_t columns, const char *line)
+{
+    char *arguments[] = {"/bin/bash", "-c", (char *)(uintptr_t)line, (char *)(uintptr_t)lift2k, NULL};
+    start_arguments(s, columns, arguments);
+}
+
+/* What is there within `seconds`; false at the end. */
+static bool take(session *s, double seconds)
+{
+    struct pollfd wait = {s->master, POLLIN, 0};
+    if (poll(&wait, 1, (int)(seconds * 1000)) <= 0)
+        return true;
+    ssize_t got = read(s->master, s->text + s->used, sizeof s->text - 1 - s->used);
+    if (got <= 0)
+        return false; /* EIO: nobody has the other side any more */
+    s->used += (size_t)got;
+    s->text[s->used] = 0;
+    return true;
+}
+
+static bool wait_for(session *s, const char *text)
+{
+    double end = now() + PATIENCE;
+    while (!strstr(s->text, text))
+        if (now() > end || !take(s, 0.1))
+            return strstr(s->text, text) != NULL;
+    return true;
+}
+
+static void finish(session *s)
+{
+    double end = now() + PATIENCE;
+    while (now() < end && take(s, 0.1))
+        continue;
+    if (now() >= end)
+        kill(s->pid, SIGKILL);
+    waitpid(s->pid, &s->status, 0);
+    close(s->master);
+}
+
+static bool exited(const session *s, int status)
+{
+    return WIFEXITED(s->status) && WEXITSTATUS(s->status) == status;
+}
+
+/* ---- Its screen ---- */
+
+typedef struct screen {
+    char rows[ROWS][256];
+    size_t row, column;
+    bool wrapped; /* something reached the last column */
+} screen;
+
+static void show(const session *s, screen *to)
+{
+    memset(to, 0, sizeof *to);
+    for (size_t i = 0; i < s->used; i++) {
+        if (s->text[i] == '\r') {
+            to->column = 0;
+        } else if (s->text[i] == '\n') {
+            to->row += to->row + 1 < ROWS;
+        } else {
+            if (to->column + 1 >= s->columns)
+                to->wrapped = true;
+            if (to->column < sizeof to->rows[0] - 1)
+                to->rows[to->row][to->column++] = s->text[i];
+        }
+    }
+}
+
+static bool blank(const char *row)
+{
+    for (; *row; row++)
+        if (*row != ' ')
+            return false;
+    return true;
+}
+
+static bool is_empty(const screen *seen)
+{
+    for (size_t i = 0; i < ROWS; i++)
+        if (!blank(seen->rows[i]))
+            return false;
+    return true;
+}
+
+static bool contains(const screen *seen, const char *text)
+{
+    for (size_t i = 0; i < ROWS; i++)
+        if (strstr(seen->rows[i], text))
+            return true;
+    return false;
+}
+
+/* ---- Files ---- */
+
+/* Noise of 16 bits: as slow to encode as a picture can be. */
+static void make_noise(const char *name, unsigned side)
+{
+    FILE *file = fopen(name, "wb");
+    uint32_t state = 1;
+    fprintf(file, "P5\n%u %u\n65535\n", side, side);
+    for (unsigned i = 0; i < side * side; i++) {
+        state = state * 1664525u + 1013904223u;
+        putc((int)(state >> 24), file);
+        putc((int)(state >> 16 & 255), file);
+    }
+    fclose(file);
+}
+
+static void make_text(const char *name, const char *text)
+{
+    FILE *file = fopen(name, "wb");
+    fputs(text, file);
+    fclose(file);
+}
+
+static bool holds(const char *name, const char *text)
+{
+    char found[64] = "";
+    FILE *file = fopen(name, "rb");
+    if (!file)
+        return false;
+    size_t got = fread(found, 1, sizeof found - 1, file);
+    fclose(file);
+    return got == strlen(text) && strcmp(found, text) == 0;
+}
+
+/* How many names in a folder begin with `start`. */
+static int count_names(const char *folder, const char *start)
+{
+    DIR *open = opendir(folder);
+    const struct dirent *entry;
+    int count = 0;
+    while (open && (entry = readdir(open)) != NULL)
+        count += strncmp(entry->d_name, start, strlen(start)) == 0;
+    if (open)
+        closedir(open);
+    return count;
+}
+
+/* ---- The progress bar ---- */
+
+static session s;
+static screen seen;
+
+static void test_bar(size_t columns, const char *verb, const char *line)
+{
+    start(&s, columns, line);
+    finish(&s);
+    show(&s, &seen);
+    check(exited(&s, 0), "%zu columns: %s: status %x: %s", columns, line, s.status, s.text);
+    check(strstr(s.text, verb) && strchr(s.text, '%'), "%zu columns: no bar from %s", columns, line);
+    check(columns < 30 || strstr(s.text, "=>"), "%zu columns: nothing drawn from %s", columns, line);
+    check(!seen.wrapped, "%zu columns: the bar of %s is too wide: %s", columns, line, s.text);
+    check(is_empty(&seen), "%zu columns: something is left of the bar of %s: %s", columns, line, seen.rows[0]);
+    check(!strchr(s.text, '\033'), "an escape sequence");
+}
+
+/* The parts that are shown never fall, and there are several. */
+static void test_parts(void)
+{
+    int last = -1, different = 0;
+    start(&s, 80, "exec $0 encode large.pgm x.jp2 -j 1");
+    finish(&s);
+    for (const char *at = s.text; (at = strchr(at, '%')) != NULL; at++) {
+        const char *digits = at - 1;
+        while (digits > s.text && (digits[-1] == ' ' || (digits[-1] >= '0' && digits[-1] <= '9')))
+            digits--;
+        int part = atoi(digits);
+        check(part >= last && part <= 100, "from %d to %d %%", last, part);
+        different += part != last;
+        last = part;
+    }
+    check(different >= 3, "only %d different parts in %s", different, s.text);
+    show(&s, &seen);
+    check(strncmp(seen.rows[0], "large.pgm ", 10) == 0 && strstr(seen.rows[0], " -> x.jp2 "), "not the summary: %s",
+          seen.rows[0]);
+}
+
+static void test_no_bar(const char *line)
+{
+    start(&s, 80, line);
+    finish(&s);
+    check(exited(&s, 0), "status %x of %s: %s", s.status, line, s.text);
+    check(!strstr(s.text, "coding"), "a bar from %s: %s", line, s.text);
+}
+
+static void test_bars(void)
+{
+    test_bar(80, "encoding", "exec $0 encode large.pgm x.jp2 -j 1 --quiet --progress");
+    test_bar(40, "encoding", "exec $0 encode large.pgm x.jp2 -j 1 --quiet --progress");
+    test_bar(20, "encoding", "exec $0 encode large.pgm x.jp2 -j 1 --quiet --progress");
+    test_bar(80, "decoding large.jp2", "exec $0 decode large.jp2 x.pgm -j 1 --quiet --progress");
+    test_bar(80, "encoding 2 of 2 ", "exec $0 encode folder --out-dir many -j 1 --quiet --progress");
+    test_bar(40, "encoding 2 of 2 ", "exec $0 encode folder --out-dir many -j 1 --quiet --progress");
+    test_parts();
+    test_no_bar("exec $0 encode large.pgm x.jp2 -j 1 --no-progress");
+    test_no_bar("exec $0 encode large.pgm x.jp2 -j 1 --quiet");
+    test_no_bar("exec $0 encode large.pgm x.jp2 -j 1 2>log");
+    test_no_bar("TERM=dumb exec $0 encode large.pgm x.jp2 -j 1");
+    test_no_bar("exec $0 encode small.pgm x.jp2");
+    test_no_bar("$0 encode large.pgm - -j 1 2>&1 >x.jp2 | tr a-z A-Z");
+    start(&s, 80, "$0 encode large.pgm x.jp2 -j 1 --progress 2>log; tr '\\r' '\\n' <log");
+    finish(&s);
+    check(strstr(s.text, "encoding large.pgm"), "--progress shows no bar in a file: %s", s.text);
+}
+
+/* A message in between stands on a line of its own. */
+static void test_messages(void)
+{
+    start(&s, 80, "$0 encode broken --out-dir many -j 1 --progress; echo status $?");
+    finish(&s);
+    show(&s, &seen);
+    check(contains(&seen, "status 1"), "the status of a broken file: %s", s.text);
+    check(contains(&seen, "lift2k: broken/b.pgm: the file is truncated"), "no message: %s", s.text);
+    check(!contains(&seen, "%"), "a bar is left: %s", s.text);
+    for (size_t i = 0; i < ROWS; i++)
+        check(blank(seen.rows[i]) || seen.rows[i][0] != ' ', "a line begins with a space: %s", seen.rows[i]);
+}
+
+/* ---- Ctrl-C ---- */
+
+/* Types it when `sign` is there. Returns how long the command took from then on. */
+static double press(const char *sign)
+{
+    check(wait_for(&s, sign), "'%s' did not come: %s", sign, s.text);
+    double pressed = now();
+    check(write(s.master, "\003", 1) == 1, "Ctrl-C");
+    finish(&s);
+    return now() - pressed;
+}
+
+static void check_nothing_left(const char *what)
+{
+    show(&s, &seen);
+    check(!contains(&seen, "%"), "%s: the bar is left: %s", what, s.text);
+    check(!contains(&seen, "lift2k:"), "%s: a message: %s", what, s.text);
+    check(count_names(".", ".lift2k") + count_names("many", ".lift2k") == 0, "%s: a temporary file is left", what);
+    check(count_names(".", "new.") == 0, "%s: an output is left", what);
+    check(holds("old.jp2", "precious"), "%s: the old file is gone", what);
+}
+
+static void test_interrupt(const char *sign, const char *line)
+{
+    start(&s, 80, line);
+    double took = press(sign);
+    check(WIFSIGNALED(s.status) && WTERMSIG(s.status) == SIGINT, "%s: status %x", line, s.status);
+    check(took < 10, "%s: it took %.1f s", line, took);
+    check_nothing_left(line);
+}
+
+static void test_interrupts(void)
+{
+    test_interrupt("encoding", "exec $0 encode large.pgm new.jp2 -j 1");
+    test_interrupt("encoding", "exec $0 encode large.pgm old.jp2 -j 1");
+    test_interrupt("encoding", "exec $0 encode folder large.pgm --out-dir many -j 2");
+    test_interrupt("decoding", "exec $0 decode large.jp2 new.png -j 1");
+    test_interrupt("decoding", "exec $0 decode large.jp2 new.pgx -j 1");
+    test_interrupt("ready", "echo ready; exec $0 encode - new.jp2");
+    test_interrupt("1 of 3", "exec $0 encode folder large.pgm --out-dir many -j 1");
+    start(&s, 80, "trap : INT; $0 encode large.pgm old.jp2 -j 1; echo status $?");
+    press("encoding");
+    check(strstr(s.text, "status 130") != NULL, "the shell sees no 130: %s", s.text);
+    check_nothing_left("in a shell");
+    start(&s, 80, "$0 encode large.pgm old.jp2 -j 1 --progress & sleep 1; kill -TERM $!; wait $!; echo status $?");
+    finish(&s);
+    check(strstr(s.text, "status 143") != NULL, "SIGTERM: %s", s.text);
+    check_nothing_left("SIGTERM");
+}
+
+/* Whoever started the command may want it to go on: nohup, a shell's background. */
+static void test_ignored(void)
+{
+    start(&s, 80, "trap '' INT; exec $0 encode large.pgm x.jp2 -j 1");
+    press("encoding");
+    check(exited(&s, 0), "an ignored signal: status %x: %s", s.status, s.text);
+}
+
+/* Where a file system has no files without a name, there is one to be removed. */
+static void test_named_temporary(const char *sign, const char *line)
+{
+    char with_faults[4096];
+    snprintf(with_faults, sizeof with_faults, "export LD_PRELOAD='%s' L2K_TEST_NO_TMPFILE=1; %s", faults, line);
+    start(&s, 80, with_faults);
+    check(wait_for(&s, sign), "no bar: %s", s.text);
+    check(count_names(".", ".lift2k") + count_names("many", ".lift2k") >= 1, "there is no temporary file to remove");
+    press(sign);
+    check(WIFSIGNALED(s.status) && WTERMSIG(s.status) == SIGINT, "named temporary: status %x", s.status);
+    check_nothing_left(line);
+}
+
+int main(int count, char **arguments)
+{
+    char folder[] = "/tmp/lift2k-terminal-XXXXXX", command[128];
+    if (count < 2 || !mkdtemp(folder) || chdir(folder) != 0)
+        return 2;
+    lift2k = arguments[1];
+    faults = count > 2 ? arguments[2] : "";
+    signal(SIGINT, SIG_DFL); /* CTest may run us with it ignored */
+    mkdir("folder", 0777);
+    mkdir("broken", 0777);
+    make_noise("large.pgm", SIDE);
+    make_noise("small.pgm", 16);
+    make_noise("folder/a.pgm", SIDE / 4 * 3);
+    make_noise("folder/b.pgm", SIDE / 4 * 3);
+    make_noise("broken/a.pgm", SIDE / 4 * 3);
+    make_noise("broken/c.pgm", SIDE / 4 * 3);
+    make_text("broken/b.pgm", "P5\n2000 2000\n65535\nabc");
+    make_text("old.jp2", "precious");
+    start(&s, 80, "exec $0 encode large.pgm large.jp2");
+    finish(&s);
+    check(exited(&s, 0), "large.jp2: %s", s.text);
+
+    test_bars();
+    test_messages();
+    test_interrupts();
+    test_ignored();
+    if (*faults) {
+        test_named_temporary("encoding", "exec $0 encode large.pgm old.jp2 -j 1");
+        test_named_temporary("of 3", "exec $0 encode folder large.pgm --out-dir many -j 1");
+    } else {
+        printf("SKIPPED: in this build named temporary files cannot be tried\n");
+    }
+    printf("%d checks, %d failed\n", checks, failures);
+    if (chdir("/") != 0)
+        return 2;
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command) != 0 || failures ? 1 : 0;
+}
