@@ -16,5 +16,6 @@ void corpus_edited(void);   /* what it does not write: packed headers, progressi
 void corpus_segments(void); /* marker segments, wrong ones among them, and headers that promise much */
 void corpus_boxes(void);    /* JP2 */
 void corpus_parameters(void);
+void corpus_images(void);
 
 #endif

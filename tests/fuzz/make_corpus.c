@@ -1,5 +1,5 @@
 /* make_corpus FOLDER: the seed corpus. FOLDER/codestreams is for the targets that take JPEG 2000 files,
- * FOLDER/parameters for those that choose everything by themselves. */
+ * FOLDER/parameters for those that choose everything by themselves, FOLDER/images for the readers of picture files. */
 #include "corpus.h"
 
 #include <sys/stat.h>
@@ -60,11 +60,13 @@ int main(int count, char **arguments)
     mkdir(folder, 0755);
     make_folder("codestreams");
     make_folder("parameters");
+    make_folder("images");
     corpus_encoded();
     corpus_edited();
     corpus_segments();
     corpus_boxes();
     corpus_parameters();
+    corpus_images();
     printf("%zu files\n", saved);
     return 0;
 }
