@@ -15,7 +15,7 @@ if [ "${1:-}" = --missed ]; then
 fi
 folder=${1:-$root/build-coverage}
 cmake -S "$root" -B "$folder" -DL2K_CUDA=OFF -DL2K_TESTS=ON -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Coverage \
-    -DCMAKE_C_FLAGS_COVERAGE="-O1 -g --coverage -fprofile-update=atomic" >/dev/null
+    -DCMAKE_C_FLAGS_COVERAGE="-O1 -g --coverage" >/dev/null
 cmake --build "$folder" --parallel "$(nproc)" >"$folder/build.log" 2>&1 || {
     tail -20 "$folder/build.log"
     exit 1

@@ -5,9 +5,9 @@
 #
 # TARGET is decode, header, round_trip, transform, ... or `all`, for which SECONDS are divided among the targets. Builds
 # first (clang, or AFL++'s afl-clang-fast), into WORK/build; --binaries takes what was built elsewhere: a folder with
-# fuzz_TARGET and make_corpus, which need nothing beside libc (images: libtiff). What is found stays in WORK/TARGET: the corpus, and the
-# inputs that crash, leak, take more than 10 seconds or more than 2 GiB, which are counted as findings and make the
-# script fail. WORK is ./fuzz unless told.
+# fuzz_TARGET and make_corpus, which need nothing beside libc (images: libtiff). What is found stays in WORK/TARGET: the
+# corpus, and the inputs that crash, leak, take more than 10 seconds or more than 2 GiB, which are counted as findings
+# and make the script fail. WORK is ./fuzz unless told.
 set -eu
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 fuzzer=libfuzzer binaries='' work=fuzz
