@@ -25,7 +25,7 @@
 
 /* So large that one thread needs a second. */
 #ifdef L2K_SANITIZE
-#define SIDE 1200u
+#define SIDE 1800u
 #else
 #define SIDE 2600u
 #endif
