@@ -4,8 +4,9 @@
 
 #include "cli/source.h"
 
-/* Like cli_picture_read; JPEG 2000 is decoded as l2k_decoder_image says, without any conversion for a file format. One
- * that ends early is an error here. The picture has no ICC profile of a JPEG 2000 file. */
+/* Reads all of `path`, as cli_reader_open takes it, into a picture that the caller frees, also after an error. JPEG
+ * 2000 is decoded as l2k_decoder_image says, without any conversion for a file format; one that ends early is an error
+ * here. The picture has no ICC profile of a JPEG 2000 file. */
 bool cli_any_picture_read(cli_picture *picture, const char *path);
 
 /* The same without decoding: a picture that has been read, or a JPEG 2000 file that has been opened. It must not be

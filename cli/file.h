@@ -21,7 +21,7 @@ typedef struct cli_input {
 bool cli_input_open(cli_input *input, const char *path);
 void cli_input_close(cli_input *input);
 
-/* Asks the system to have the file in memory soon. */
+/* Asks the system to have the file, or much of it, in memory soon. */
 void cli_input_ahead(const cli_input *input);
 
 /* How many bytes were stored; fewer than asked for at the end or after a failure (cli_input_failed tells which). */

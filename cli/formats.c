@@ -1,14 +1,7 @@
 #include "cli/formats.h"
 
-#include "cli/reader.h"
+#include "cli/file.h"
 #include "cli/report.h"
-
-bool cli_picture_read(cli_picture *picture, const char *path)
-{
-    cli_reader reader;
-    bool done = cli_reader_open(&reader, path, NULL, false) && cli_reader_all(&reader);
-    return cli_reader_finish(&reader, done, picture);
-}
 
 bool cli_format_of_name(const char *path, cli_format *format)
 {

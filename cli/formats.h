@@ -5,9 +5,6 @@
 #include "cli/colour.h"
 #include "cli/picture.h"
 
-/* Reads all of `path` (cli_reader_open) into a picture that the caller frees, also after an error. */
-bool cli_picture_read(cli_picture *picture, const char *path);
-
 typedef enum cli_format {
     CLI_FORMAT_PNG,
     CLI_FORMAT_PBM,

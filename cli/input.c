@@ -10,6 +10,9 @@
 
 #include "cli/report.h"
 
+/* Of a large file perhaps only a region is wanted. */
+#define AHEAD_BYTES ((off_t)64 << 20)
+
 static bool open_named(cli_input *input, const char *path)
 {
     struct stat facts;
@@ -56,7 +59,7 @@ void cli_input_close(cli_input *input)
 void cli_input_ahead(const cli_input *input)
 {
 #ifdef POSIX_FADV_WILLNEED
-    posix_fadvise(fileno(input->stream), 0, 0, POSIX_FADV_WILLNEED);
+    posix_fadvise(fileno(input->stream), 0, AHEAD_BYTES, POSIX_FADV_WILLNEED);
 #else
     (void)input;
 #endif

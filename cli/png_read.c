@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/limits.h"
 #include "cli/report.h"
 
 /* All that must survive libpng's longjmp lives here, not in locals. */
@@ -174,15 +175,19 @@ static void read_interlaced(png_job *job, uint8_t *data)
         read_pass(job, data, job->reader->picture.components->height);
 }
 
-static void read_held(png_job *job, uint8_t *data, const cli_rows *rows)
+static bool read_held(png_job *job, uint8_t *data, const cli_rows *rows)
 {
     if (!job->whole) {
-        job->whole = malloc(job->row_bytes * job->reader->picture.components->height);
+        const size_t bytes = job->row_bytes * job->reader->picture.components->height;
+        if (!cli_memory_allowed(bytes, job->reader->name))
+            return false;
+        job->whole = malloc(bytes);
         if (!job->whole)
             png_error(job->png, "out of memory");
         read_interlaced(job, job->whole);
     }
     memcpy(data, job->whole + rows->first * job->row_bytes, rows->count * job->row_bytes);
+    return true;
 }
 
 static bool read_png(cli_reader *reader)
@@ -195,8 +200,8 @@ static bool read_png(cli_reader *reader)
         read_pass(job, reader->picture.planes->data, rows->count);
     else if (rows->count == reader->picture.components->height)
         read_interlaced(job, reader->picture.planes->data);
-    else
-        read_held(job, reader->picture.planes->data, rows);
+    else if (!read_held(job, reader->picture.planes->data, rows))
+        return false;
     if (cli_reader_at_end(reader))
         png_read_end(job->png, NULL);
     return true;

@@ -1,5 +1,7 @@
 /* TIFF through libtiff: strips are read row by row, tiles and sub-sampled YCbCr a chunk at a time. */
 #include "cli/reader.h"
+
+#include "cli/limits.h"
 #include "cli/report.h"
 
 #ifdef L2K_WITH_TIFF
@@ -56,6 +58,8 @@ static bool take_chunk(const cli_reader *reader, tiff_job *job)
         return cli_tiff_fail(&job->io, reader->name, "unexpected size of a strip or tile");
     if (in_units(layout) && (layout->chunk_height % layout->v && layout->chunk_height < layout->height))
         return cli_error(reader->name, "TIFF: strips of %u rows cut the units of YCbCr", layout->chunk_height);
+    if (!cli_memory_allowed((uint64_t)job->chunk_bytes, reader->name))
+        return false;
     job->chunk = malloc((size_t)job->chunk_bytes);
     return job->chunk || cli_error(reader->name, "out of memory");
 }
