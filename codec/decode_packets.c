@@ -52,24 +52,26 @@ static bool wanted(const tile_reader *reader, const l2k_packet_id *id)
            id->resolution + job->discard < component->num_resolutions && precinct_reaches(job, component, id);
 }
 
-/* A stream that ends early, or that an encoder left incomplete between two packets, shows what is there. The latter is
- * common, and not taken for an early end where EOC follows. One line of each kind for all tiles. */
-static l2k_status stop_early(const tile_reader *reader, bool within_packet)
+static const char fewer_packets[] = "has fewer packets than its header promises";
+
+/* What can be wrong with a tile's packets: damage, an early end, or an encoder that left some out between two packets.
+ * The latter is common, and not taken for an early end where EOC follows. All show what is there; one line of each kind
+ * for all tiles. */
+static l2k_status stop(const tile_reader *reader, l2k_status error, const char *what, const char *detail)
 {
     const l2k_decode_job *job = reader->job;
     l2k_decoder *decoder = job->decoder;
-    const char *what = within_packet ? "ends in the middle of a packet" : "has fewer packets than its header promises";
     if (job->codestream->strict)
-        return l2k_fail(job->context, L2K_ERROR_TRUNCATED, "tile %u %s", reader->index, what);
-    bool early = within_packet || !job->codestream->has_end;
-    if (!atomic_exchange(early ? &decoder->incomplete : &decoder->fewer_told, true))
-        l2k_warn(job->context, "tile %u %s", reader->index, what);
+        return l2k_fail(job->context, error, "tile %u %s%s", reader->index, what, detail);
+    bool complete = job->codestream->has_end && what == fewer_packets;
+    if (!atomic_exchange(complete ? &decoder->fewer_told : &decoder->incomplete, true))
+        l2k_warn(job->context, "tile %u %s%s", reader->index, what, detail);
     return L2K_OK;
 }
 
 l2k_status l2k_missing_tile(const l2k_decode_job *job, uint32_t index)
 {
-    return stop_early(&(tile_reader){.job = job, .index = index}, false);
+    return stop(&(tile_reader){.job = job, .index = index}, L2K_ERROR_TRUNCATED, fewer_packets, "");
 }
 
 /* Packed headers say that there is a packet; else bytes do. */
@@ -91,12 +93,14 @@ static l2k_status read_all(tile_reader *reader, l2k_packet_order *order)
         if (++count % PACKETS_BETWEEN_CHECKS == 0)
             L2K_TRY(l2k_check_run(job->context));
         if (!has_packet(reader))
-            return stop_early(reader, false);
+            return stop(reader, L2K_ERROR_TRUNCATED, fewer_packets, "");
         bool keep = wanted(reader, &id);
         job->decoder->packets_kept += keep;
         l2k_status status = l2k_packet_read(job->context, reader->tile, &id, keep, &reader->source);
         if (status == L2K_ERROR_TRUNCATED)
-            return stop_early(reader, true);
+            return stop(reader, status, "ends in the middle of a packet", "");
+        if (status == L2K_ERROR_CORRUPT)
+            return stop(reader, status, "has a damaged packet header: ", reader->source.fault);
         L2K_TRY(status);
     }
     bool more = reader->source.data != reader->source.end || reader->next_part != L2K_NO_PART;

@@ -12,7 +12,7 @@ l2k_status l2k_jp2_read_image_header(l2k_jp2 *jp2, l2k_box_bytes s)
     if (l2k_box_length(s) != 14)
         return l2k_jp2_wrong(jp2, "ihdr", "its length is not 14");
     if (s.data[11] != 7)
-        return l2k_fail(jp2->context, L2K_ERROR_UNSUPPORTED, "box 'ihdr': compression type %u", s.data[11]);
+        return l2k_jp2_tolerate(jp2, "ihdr", "a compression type other than JPEG 2000");
     return L2K_OK;
 }
 

@@ -76,6 +76,23 @@ static l2k_status next_box(const l2k_jp2 *jp2, const uint8_t **at, const uint8_t
 
 static l2k_status read_superbox(l2k_jp2 *jp2, const uint8_t *file, l2k_box_bytes content, uint32_t depth);
 
+/* Nothing of the picture depends on the resolution box, so it may be damaged. */
+static l2k_status read_resolution(l2k_jp2 *jp2, const uint8_t *file, l2k_box_bytes content, uint32_t depth)
+{
+    const l2k_context *context = jp2->context;
+    l2k_context silent = *context;
+    if (depth > 2)
+        return l2k_jp2_tolerate(jp2, "res ", "inside itself");
+    silent.hooks.message = NULL;
+    jp2->context = jp2->strict ? context : &silent;
+    l2k_status status = read_superbox(jp2, file, content, depth);
+    jp2->context = context;
+    if (status == L2K_OK || status == L2K_ERROR_MEMORY || status == L2K_ERROR_LIMIT || jp2->strict)
+        return status;
+    jp2->density_x = jp2->density_y = 0;
+    return l2k_jp2_tolerate(jp2, "res ", "it is damaged and passed over");
+}
+
 static l2k_status read_inner_box(l2k_jp2 *jp2, const uint8_t *file, const box *b, uint32_t depth)
 {
     switch (b->type) {
@@ -90,8 +107,7 @@ static l2k_status read_inner_box(l2k_jp2 *jp2, const uint8_t *file, const box *b
     case L2K_BOX('c', 'd', 'e', 'f'):
         return l2k_jp2_read_definitions(jp2, b->content);
     case L2K_BOX('r', 'e', 's', ' '):
-        return depth > 1 ? l2k_jp2_wrong(jp2, "res ", "inside itself")
-                         : read_superbox(jp2, file, b->content, depth + 1);
+        return read_resolution(jp2, file, b->content, depth + 1);
     case L2K_BOX('r', 'e', 's', 'c'):
         return l2k_jp2_read_density(jp2, b->content, true);
     case L2K_BOX('r', 'e', 's', 'd'):

@@ -24,11 +24,13 @@ typedef struct l2k_packet_source {
     const uint8_t *data, *end;
     bool packed; /* headers stand in [header, header_end) */
     const uint8_t *header, *header_end;
+    const char
+        *fault; /* after L2K_ERROR_CORRUPT: what is wrong with the header, which is left to the caller to report */
 } l2k_packet_source;
 
 /* Reads one packet and moves the source behind it. Contributions are kept only where `keep`; they point into the data.
- * Errors: L2K_ERROR_CORRUPT, L2K_ERROR_UNSUPPORTED, L2K_ERROR_MEMORY, and L2K_ERROR_TRUNCATED where the source ends
- * within the packet, which is left to the caller to report; the code-blocks before that point are then kept. */
+ * Errors: L2K_ERROR_UNSUPPORTED, L2K_ERROR_MEMORY, and, left to the caller to report, L2K_ERROR_CORRUPT and
+ * L2K_ERROR_TRUNCATED, where the source ends within the packet. Code-blocks read before are kept in any case. */
 l2k_status l2k_packet_read(const l2k_context *context, l2k_tile *tile, const l2k_packet_id *id, bool keep,
                            l2k_packet_source *source);
 

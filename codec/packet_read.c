@@ -9,6 +9,7 @@ typedef struct packet_reader {
     const l2k_component_coding *coding;
     l2k_bit_reader bits;
     bool keep;
+    const char *fault;
     l2k_contribution *first, *last; /* all blocks of the packet, in the order of the bytes */
 } packet_reader;
 
@@ -19,11 +20,10 @@ typedef struct pending {
 } pending;
 
 /* Beyond the end of the data a header reads as zeros, which makes no sense either. */
-static l2k_status corrupt(const packet_reader *reader, const char *what)
+static l2k_status corrupt(packet_reader *reader, const char *what)
 {
-    if (reader->bits.exhausted)
-        return L2K_ERROR_TRUNCATED;
-    return l2k_fail(reader->context, L2K_ERROR_CORRUPT, "damaged packet header: %s", what);
+    reader->fault = what;
+    return reader->bits.exhausted ? L2K_ERROR_TRUNCATED : L2K_ERROR_CORRUPT;
 }
 
 /* Table B.4. */
@@ -197,9 +197,8 @@ l2k_status l2k_packet_read(const l2k_context *context, l2k_tile *tile, const l2k
     packet_reader reader = {
         .context = context, .tile = tile, .coding = tile->components[id->component].coding, .keep = keep};
     L2K_TRY(skip_sop(source));
-    if (source->packed)
-        L2K_TRY(read_header(&reader, id, &source->header, source->header_end));
-    else
-        L2K_TRY(read_header(&reader, id, &source->data, source->end));
-    return take_body(&reader, source);
+    const uint8_t **header = source->packed ? &source->header : &source->data;
+    l2k_status status = read_header(&reader, id, header, source->packed ? source->header_end : source->end);
+    source->fault = reader.fault;
+    return status == L2K_OK ? take_body(&reader, source) : status;
 }

@@ -1,6 +1,9 @@
 /* The walk along the tile-parts (A.4.2). */
 #include "codec/tile_parts.h"
 
+#include <stdarg.h>
+#include <stdio.h>
+
 #include "base/memory.h"
 #include "codec/header_parser.h"
 #include "codec/markers.h"
@@ -31,6 +34,22 @@ static l2k_status ends_early(const l2k_codestream *cs, const uint8_t **at, const
     return L2K_OK;
 }
 
+/* What cannot be a tile-part: an error where it is the first one, else the place up to which there is a picture. */
+L2K_PRINTF(3, 4)
+static l2k_status is_damaged(const l2k_codestream *cs, const uint8_t **at, const char *format, ...)
+{
+    char text[96];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (cs->strict || cs->num_parts == 0)
+        return l2k_fail(cs->context, L2K_ERROR_CORRUPT, "%s", text);
+    l2k_warn(cs->context, "%s; nothing is read from there on", text);
+    *at = cs->end;
+    return L2K_OK;
+}
+
 /* Moves over the marker segments of a tile-part header to its SOD. */
 static l2k_status find_packets(const l2k_context *context, l2k_tile_part_span *span)
 {
@@ -51,6 +70,14 @@ static bool header_is_cut(const l2k_codestream *cs, l2k_tile_part_span span)
     return span.end == cs->end && find_packets(&silent, &span) == L2K_ERROR_TRUNCATED;
 }
 
+/* Whether another than the first tile-part has a header that does not come to its SOD. */
+static bool header_is_wrong(const l2k_codestream *cs, l2k_tile_part_span span)
+{
+    l2k_context silent = *cs->context;
+    silent.hooks.message = NULL;
+    return cs->num_parts > 0 && !cs->strict && find_packets(&silent, &span) != L2K_OK;
+}
+
 /* Psot 0: the last tile-part, up to EOC. */
 static const uint8_t *end_of_last_part(const l2k_codestream *cs, const uint8_t *header)
 {
@@ -66,19 +93,21 @@ static l2k_status read_part(l2k_codestream *cs, const uint8_t **at)
     if (cs->end - sot < SOT_BYTES)
         return ends_early(cs, at, "an SOT marker segment");
     if (l2k_get_be(sot + 2, 2) != 10)
-        return l2k_fail(context, L2K_ERROR_CORRUPT, "SOT: length %u instead of 10", l2k_get_be(sot + 2, 2));
+        return is_damaged(cs, at, "SOT: length %u instead of 10", l2k_get_be(sot + 2, 2));
     uint32_t bytes = l2k_get_be(sot + 6, 4);
     l2k_tile_part_span span = {.tile = l2k_get_be(sot + 4, 2), .part = sot[10], .header = sot + SOT_BYTES};
     if (span.tile >= cs->num_tiles)
-        return l2k_fail(context, L2K_ERROR_CORRUPT, "SOT: tile %u of only %u", span.tile, cs->num_tiles);
+        return is_damaged(cs, at, "SOT: tile %u of only %u", span.tile, cs->num_tiles);
     if (bytes > 0 && bytes < SOT_BYTES + 2)
-        return l2k_fail(context, L2K_ERROR_CORRUPT, "SOT: a tile-part of %u bytes", bytes);
+        return is_damaged(cs, at, "SOT: a tile-part of %u bytes", bytes);
     bool cut = bytes > (size_t)(cs->end - sot);
     span.end = bytes == 0 ? end_of_last_part(cs, span.header) : cut ? cs->end : sot + bytes;
     if (header_is_cut(cs, span))
         return ends_early(cs, at, "a tile-part header");
     if (cut)
         L2K_TRY(ends_early(cs, at, "a tile-part"));
+    if (header_is_wrong(cs, span))
+        return is_damaged(cs, at, "the header of a tile-part of tile %u is damaged", span.tile);
     L2K_TRY(find_packets(context, &span));
     *at = span.end;
     return add_part(cs, span);
@@ -92,10 +121,10 @@ l2k_status l2k_tile_parts_walk(l2k_codestream *cs, const uint8_t *at)
             cs->has_end = true;
             break;
         }
-        if (marker != L2K_SOT)
-            return l2k_fail(cs->context, L2K_ERROR_CORRUPT, "%s found where a tile-part should start",
-                            l2k_marker_name(marker));
-        L2K_TRY(read_part(cs, &at));
+        if (marker == L2K_SOT)
+            L2K_TRY(read_part(cs, &at));
+        else
+            L2K_TRY(is_damaged(cs, &at, "%s found where a tile-part should start", l2k_marker_name(marker)));
     }
     if (cs->num_parts == 0)
         return l2k_fail(cs->context, L2K_ERROR_TRUNCATED, "the codestream has no tile-part");

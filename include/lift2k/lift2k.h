@@ -48,8 +48,8 @@ typedef enum l2k_status {
     L2K_ERROR_TRUNCATED,   /* the input ends before the picture does */
     L2K_ERROR_UNSUPPORTED, /* legal, but not implemented: the message names the marker or box */
     L2K_ERROR_BACKEND,     /* the requested backend cannot be used on this machine or in this build */
-    L2K_INCOMPLETE,        /* not an error: the input ends early, and what is there of the picture was decoded */
-    L2K_ERROR_CANCELLED    /* the progress hook asked to stop */
+    L2K_INCOMPLETE, /* not an error: the input ends early or is damaged, and what is there of the picture was decoded */
+    L2K_ERROR_CANCELLED /* the progress hook asked to stop */
 } l2k_status;
 
 /* A short English phrase for a status, for example "out of memory". Static storage. */
@@ -62,9 +62,10 @@ typedef enum l2k_severity { L2K_SEVERITY_ERROR, L2K_SEVERITY_WARNING, L2K_SEVERI
 /* Any member may be NULL: malloc and free are then used, messages are dropped, and nobody asks how far it is.
  *
  * `allocate` returns memory aligned for any C object, or NULL; `release` takes it back. Encoders and decoders keep
- * memory, threads' tables and transform plans from image to image: one of a shape seen before takes nothing new. It
- * goes back when it lies idle through an image, and with the object. Memory of a GPU, pinned memory and the threads'
- * stacks do not come through these hooks.
+ * memory, threads' tables and transform plans from image to image: one of a shape seen before takes nothing new, or,
+ * with several threads, whose shares differ from time to time, a few blocks at most. Memory goes back when it lies idle
+ * through two images, and with the object. That of a GPU, pinned memory and the threads' stacks do not come through
+ * these hooks.
  *
  * `message`: `text` has no trailing newline and is valid only during the call.
  *
@@ -319,13 +320,15 @@ typedef enum l2k_decoder_option {
     L2K_DECODER_LIMIT_SAMPLES,
     L2K_DECODER_LIMIT_BYTES,     /* most bytes read from the stream; 2^40 */
     L2K_DECODER_GPU_MIN_SAMPLES, /* as for the encoder, after reduction */
-    /* 1: a stream that ends early is L2K_ERROR_TRUNCATED, and boxes that the standard forbids but that can be read are
-     * L2K_ERROR_CORRUPT; to be set before opening; 0 */
+    /* 1: a stream that ends early is L2K_ERROR_TRUNCATED; damaged packets, tile-parts behind the first that cannot be,
+     * and boxes that the standard forbids but that can be read, are L2K_ERROR_CORRUPT; to be set before opening; 0 */
     L2K_DECODER_STRICT,
     /* Most bytes that the object has from the allocation hook at a time, itself aside. 0: 24 MiB and 64 KiB for each
      * byte of the file, beside the file; to be set before opening; 0 */
     L2K_DECODER_LIMIT_MEMORY,
-    L2K_DECODER_TIMINGS /* 0 or 1: l2k_decoder_timings is wanted; 0 */
+    L2K_DECODER_TIMINGS,          /* 0 or 1: l2k_decoder_timings is wanted; 0 */
+    L2K_DECODER_LIMIT_COMPONENTS, /* most components of the codestream accepted, 1 to 16384; 16384 */
+    L2K_DECODER_LIMIT_TILES       /* most tiles accepted, 1 to 65535; 65535 */
 } l2k_decoder_option;
 
 /* What a file holds, in the words of its main header. */
@@ -389,8 +392,8 @@ L2K_API l2k_status l2k_decoder_box(const l2k_decoder *decoder, size_t index, l2k
 L2K_API l2k_status l2k_decoder_image(l2k_decoder *decoder, l2k_image *image);
 
 /* Decodes into the caller's planes, one per component of l2k_decoder_image. After an error their content is
- * unspecified. L2K_INCOMPLETE: the stream ends early, and the planes hold what there is of the picture: fewer
- * bit-planes or resolutions in places, 0 in tiles of which there is nothing at all. */
+ * unspecified. L2K_INCOMPLETE: the stream ends early or is damaged, and the planes hold what there is of the picture:
+ * fewer bit-planes or resolutions in places, 0 in tiles of which there is nothing at all. */
 L2K_API l2k_status l2k_decoder_decode(l2k_decoder *decoder, const l2k_plane *planes);
 
 /* As l2k_encoder_timings, since the file was opened. */
