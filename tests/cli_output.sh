@@ -1,0 +1,149 @@
+#!/usr/bin/env bash
+# What the command writes appears under its name when it is complete, and else not at all: full disks, closed pipes, folders
+# that cannot be written, files that are there already. Arguments: the lift2k binary, the folder with the pictures, the
+# library of faults.c ("" where it cannot be loaded).
+lift2k=$1
+data=$2
+faults=$3
+. "$(dirname "$0")/cli_support.sh"
+
+runs pictures encode "$data/chelsea.png" whole.jp2 --quiet
+runs pictures decode whole.jp2 rgb.ppm --region 100,60,163,111 --quiet
+rm -f whole.jp2
+runs pictures encode rgb.ppm small.jp2 --levels 3 --quiet
+head -c 200 small.jp2 >cut
+echo precious >expected
+mkdir kept
+
+# ---- Every kind of output, on a disk that fills up ----
+
+outputs="jp2 j2k ppm pnm pam png pgx"
+"$lift2k" decode --help | grep -q '\.raw' && outputs="$outputs raw"
+"$lift2k" --version | grep -qi tiff && outputs="$outputs tif"
+
+writes() { # the command that writes x.EXTENSION
+    case $1 in
+    jp2 | j2k) echo encode rgb.ppm ;;
+    *) echo decode small.jp2 ;;
+    esac
+}
+
+nothing_new() { # nothing_new NAME: besides the logs
+    local after
+    after=$(ls -A)
+    [ "$after" = "$before" ] || fault "$1: files left behind: $(comm -13 <(echo "$before") <(echo "$after") | tr '\n' ' ')"
+}
+
+fills_up() { # fills_up NAME BLOCKS COMMAND...: a file size limit stands for a disk that is full after so many KiB
+    local name=$1 blocks=$2 status
+    shift 2
+    checks=$((checks + 1))
+    (trap '' XFSZ; ulimit -f "$blocks"; exec "$@" --quiet) 2>&1 >/dev/null | cat >err.log # which is no file to limit
+    status=${PIPESTATUS[0]}
+    [ $status -eq 1 ] || fault "$name: status $status"
+    [ "$(wc -l <err.log)" -eq 1 ] || { fault "$name: not one line"; head -3 err.log; }
+    grep -q 'File too large' err.log || { fault "$name: not the cause"; head -1 err.log; }
+    nothing_new "$name"
+}
+
+before=$(ls -A)
+for ext in $outputs; do
+    for blocks in 0 1 3; do
+        fills_up "$ext, full after $blocks KiB" $blocks "$lift2k" $(writes $ext) x.$ext
+        [ -z "$faults" ] || fills_up "$ext, full after $blocks KiB, hidden name" $blocks \
+            env L2K_TEST_NO_TMPFILE=1 LD_PRELOAD="$faults" "$lift2k" $(writes $ext) x.$ext
+    done
+done
+fills_up "view" 1 "$lift2k" view rgb.ppm x.png
+fills_up "many files" 1 "$lift2k" encode rgb.ppm --out-dir kept
+
+# ---- What was there ----
+
+for ext in $outputs; do
+    target=x.$ext
+    [ $ext != pgx ] || target=x_0.pgx
+    cp expected "$target"
+    before=$(ls -A)
+    fills_up "$ext, there already" 1 "$lift2k" $(writes $ext) x.$ext
+    check "$ext survives a full disk" cmp "$target" expected
+    case $ext in
+    jp2 | j2k) "$lift2k" encode cut x.$ext 2>/dev/null ;;
+    *) "$lift2k" decode cut x.$ext --strict 2>/dev/null ;;
+    esac
+    check "$ext survives an input that is damaged" cmp "$target" expected
+    runs "$ext is overwritten" $(writes $ext) x.$ext --quiet
+    checks=$((checks + 1))
+    cmp -s "$target" expected && fault "$ext was not overwritten"
+    rm -f x.* x_*.pgx
+done
+# Planes in files of their own appear together.
+cp expected x_0.pgx
+mkdir x_2.pgx
+"$lift2k" decode small.jp2 x.pgx --quiet 2>/dev/null && fault "planes: worked without the last"
+check "planes: the first stays where the last cannot be written" cmp x_0.pgx expected
+check "planes: the second does not appear" test ! -e x_1.pgx
+rm -rf x_*.pgx
+
+runs "overwriting" decode small.jp2 x.ppm --quiet
+chmod 640 x.ppm
+runs "overwriting keeps permissions" decode small.jp2 x.ppm --quiet
+check "overwriting keeps permissions" test "$(stat -c %a x.ppm)" = 640
+ln -s x.ppm link.ppm
+runs "through a link" decode small.jp2 link.ppm --quiet
+check "the link stays one" test -L link.ppm
+check "the file behind the link" cmp x.ppm rgb.ppm
+cp rgb.ppm self.ppm
+cp small.jp2 self.jp2
+runs "encode reads before it writes" encode self.ppm self.jp2 --quiet --levels 3
+check "encode reads before it writes" cmp self.jp2 small.jp2
+rm -f x.ppm link.ppm self.*
+
+# ---- Places that cannot be written ----
+
+refuses "a folder that is not there" "" "nowhere/x.jp2: No such file" encode rgb.ppm nowhere/x.jp2
+refuses "a folder in place of a file" "" "kept.*directory" decode small.jp2 kept/ --quiet
+refuses "a file in place of a folder" "" "Not a directory" encode rgb.ppm rgb.ppm/x.jp2
+if [ "$(id -u)" -ne 0 ]; then
+    mkdir closed
+    chmod 555 closed
+    refuses "a folder that is read only" closed/x.jp2 "closed/x.jp2: Permission denied" encode rgb.ppm closed/x.jp2
+    echo precious >readonly.ppm
+    chmod 444 readonly.ppm
+    "$lift2k" decode small.jp2 readonly.ppm --quiet 2>err.log && fault "a file that is read only was replaced"
+    check "a file that is read only" cmp readonly.ppm expected
+elif [ -d /proc ]; then # root may write anywhere but here
+    refuses "a folder that takes no files" "" "/proc/x.jp2: " encode rgb.ppm /proc/x.jp2
+fi
+
+# ---- Devices and pipes ----
+
+if [ -w /dev/full ]; then
+    refuses "encode to a full disk" "" "No space left" encode rgb.ppm /dev/full
+    refuses "decode to a full disk" "" "No space left" decode small.jp2 /dev/full
+    for verb in "encode rgb.ppm" "decode small.jp2"; do
+        checks=$((checks + 1))
+        "$lift2k" $verb - --quiet >/dev/full 2>err.log && fault "$verb to a full standard output worked"
+        [ "$(wc -l <err.log)" -eq 1 ] || fault "$verb to a full standard output: not one line"
+    done
+    for verb in --version --help "info small.jp2" "compare rgb.ppm rgb.ppm"; do
+        checks=$((checks + 1))
+        "$lift2k" $verb >/dev/full 2>err.log
+        [ $? -eq 1 ] || [ "$verb" = "compare rgb.ppm rgb.ppm" ] || fault "$verb to a full disk worked"
+    done
+else
+    echo "SKIPPED: no /dev/full here"
+fi
+for verb in "encode rgb.ppm" "decode small.jp2"; do
+    checks=$((checks + 2))
+    # The reader is gone before anything is written. By default that ends a program silently, as any other in a pipe.
+    (sleep 0.2; exec "$lift2k" $verb - --quiet 2>err.log; echo $?) | true
+    [ ! -s err.log ] || fault "$verb into a closed pipe: says something"
+    (trap '' PIPE; sleep 0.2; "$lift2k" $verb - --quiet 2>err.log; echo $? >status) | true
+    [ "$(cat status)" = 1 ] || fault "$verb into a closed pipe, signal ignored: status $(cat status)"
+    grep -q '^lift2k: standard output: Broken pipe$' err.log || { fault "$verb into a closed pipe: no cause"; cat err.log; }
+    checks=$((checks + 1))
+    "$lift2k" $verb - --quiet >&- 2>err.log && fault "$verb to a closed standard output worked"
+done
+rm -f status
+
+finish
