@@ -2,7 +2,8 @@
 # The guides of docs/guides, as a reader would follow them. Arguments: the lift2k binary, the folder with the programs of
 # examples/, the root of the repository, the C compiler. What a guide may have between fences:
 #   ```console            commands after "$ ", which must end well, and what they print, standard error included. A line
-#                         "..." stands for any lines, "..." within a line for any text. One folder for a guide.
+#                         "..." stands for any lines or none, "..." within a line for any text. One folder for a guide.
+#   ```console with WORD  the same, where lift2k --version or lift2k encode --help has WORD; else skipped, which is told
 #   ```console not-run    commands that need a GPU or files that are not here: only the options of lift2k are checked
 #   ```c examples/NAME.c  lines of that program as they are, which compiles as C11 and as C++ (without CUDA)
 #   ```cmake              nothing to check
@@ -16,8 +17,15 @@ export PATH
 unset OMP_NUM_THREADS
 
 expression() { # expression EXPECTED: what the output of a command has to match, as an extended regular expression
-    printf '%s' "$1" | sed -e 's/[][\\.*^$+?(){}|]/\\&/g' -e 's/^\\\.\\\.\\\.$/.*/' -e $'s/\\\\\\.\\\\\\.\\\\\\./[^\001]*/g' |
-        tr '\001' '\n' | sed -e ':all' -e 'N' -e '$!b all' -e 's/\[^\n\]/[^\n]/g'
+    local line
+    while IFS= read -r line; do
+        if [ "$line" = ... ]; then
+            printf '%s' "(.*"$'\n'")?"
+        else
+            line=$(printf '%s' "$line" | sed 's/[][\\.*^$+?(){}|]/\\&/g')
+            printf '%s\n' "${line//'\.\.\.'/$'[^\n]*'}"
+        fi
+    done < <(printf '%s' "$1")
 }
 
 try_command() { # try_command PLACE COMMAND EXPECTED
@@ -25,9 +33,11 @@ try_command() { # try_command PLACE COMMAND EXPECTED
     checks=$((checks + 1))
     output=$(bash -c "$2" 2>&1 </dev/null)
     status=$?
-    pattern=$(expression "$3")
+    [ -z "$output" ] || output=$output$'\n'
+    pattern=$(expression "$3" && echo .)
+    pattern=${pattern%.}
     [ $status -eq 0 ] || fault "$1: status $status from: $2"
-    [[ $output =~ ^$pattern$ ]] || { fault "$1: $2"; diff <(echo "$3") <(echo "$output") | head -20; }
+    [[ $output =~ ^$pattern$ ]] || { fault "$1: $2"; diff <(printf '%s' "$3") <(printf '%s' "$output") | head -20; }
 }
 
 options_exist() { # options_exist PLACE COMMAND: each option of lift2k is in the help of its command
@@ -53,18 +63,24 @@ is_part() { # is_part PLACE FILE LINES
 }
 
 flush() { # the command that was read and what it is to print
-    [ -z "$command" ] || if [ "$kind" = console ]; then
-        try_command "$place" "$command" "${body%$'\n'}"
-    else
-        options_exist "$place" "$command"
-    fi
+    [ -z "$command" ] || case $kind in
+    console) try_command "$place" "$command" "$body" ;;
+    'console with '*)
+        if { lift2k --version && lift2k encode --help; } | grep -qF -- "${kind#console with }"; then
+            try_command "$place" "$command" "$body"
+        else
+            echo "SKIPPED: $place: this build has no ${kind#console with }: $command"
+        fi
+        ;;
+    'console not-run') options_exist "$place" "$command" ;;
+    esac
     command=
     body=
 }
 
 close_fence() {
     case $kind in
-    console*) flush ;;
+    console | 'console with '* | 'console not-run') flush ;;
     'c '*) is_part "$place" "${kind#c }" "$body" ;;
     cmake) ;;
     *) fault "$place: nothing checks what is in a fence \"$kind\"" ;;
@@ -136,11 +152,15 @@ selftest() { # selftest FAULTS LINES...
 }
 selftest 0 '```console' '$ echo a.c; echo "[x] 12 s"; echo c' 'a.c' '[x] ... s' 'c' '```'
 selftest 0 '```console' '$ printf "%s\n" a b c d' 'a' '...' 'd' '$ echo \' '    x' 'x' '```'
+selftest 0 '```console' '$ echo a' '...' 'a' '...' '$ true' '```'
 selftest 1 '```console' '$ echo abc' 'a.c' '```'
 selftest 1 '```console' '$ echo a; echo b' 'a...b' '```'
 selftest 1 '```console' '$ echo a; echo b' 'a' '```'
 selftest 1 '```console' '$ true' 'something' '```'
 selftest 1 '```console' '$ false' '```'
+selftest 1 '```console with --tile' '$ echo a' 'b' '```'
+selftest 0 '```console with --no-such-thing' '$ echo a' 'b' '```'
+selftest 1 '```console wiht --tile' '$ true' '```'
 selftest 0 '```console not-run' '$ lift2k encode a.png b.jp2 -I -t 8,8 --backend cuda' '```'
 selftest 1 '```console not-run' '$ lift2k encode a.png b.jp2 --backen cuda' '```'
 selftest 0 '```c examples/psnr.c' 'static double squared_error(const picture *a, const picture *b, uint32_t c)' '{' '```'
