@@ -34,4 +34,10 @@ static inline void l2k_buffer_put_byte(l2k_buffer *buffer, uint8_t byte)
         buffer->data[buffer->size++] = byte;
 }
 
+/* Behind the last byte. An empty buffer may have no memory, and C adds nothing to a null pointer, not even 0. */
+static inline const uint8_t *l2k_buffer_end(const l2k_buffer *buffer)
+{
+    return buffer->size ? buffer->data + buffer->size : buffer->data;
+}
+
 #endif

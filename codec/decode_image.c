@@ -4,21 +4,6 @@
 #include "base/memory.h"
 #include "base/sample.h"
 
-/* How many outputs take component c, and whether one of them needs it changed. */
-static bool decodes_in_place(const l2k_decoder *decoder, uint32_t c)
-{
-    unsigned users = 0;
-    for (uint32_t k = 0; k < l2k_decoder_num_outputs(decoder); k++) {
-        l2k_output output = l2k_decoder_output(decoder, k);
-        if (output.source != c)
-            continue;
-        users++;
-        if (output.through_palette)
-            return false;
-    }
-    return users == 1;
-}
-
 /* Copies a decoded component into an output, through the palette where there is one. An index beyond the palette takes
  * its last entry. */
 static void fill_output(const l2k_decoder *decoder, l2k_output output, const int32_t *samples, uint32_t width,
@@ -67,14 +52,25 @@ static l2k_status own_source(output_job *job, uint32_t c)
     return L2K_OK;
 }
 
+/* A component is decoded into the only output that takes it as it is, else into memory of its own. */
+static void assign_source(output_job *job, uint32_t k)
+{
+    l2k_output output = l2k_decoder_output(job->decoder, k);
+    l2k_plane *source = &job->sources[output.source];
+    if (output.through_palette || job->owned[output.source] || source->data) {
+        job->owned[output.source] = true;
+        *source = (l2k_plane){0};
+    } else {
+        *source = job->outputs[k];
+    }
+}
+
 static l2k_status prepare_sources(output_job *job)
 {
     const l2k_decoder *decoder = job->decoder;
     for (uint32_t k = 0; k < l2k_decoder_num_outputs(decoder); k++) {
-        uint32_t c = l2k_decoder_output(decoder, k).source;
         L2K_TRY(check_plane(job, k));
-        if (decodes_in_place(decoder, c))
-            job->sources[c] = job->outputs[k];
+        assign_source(job, k);
     }
     uint32_t only = l2k_decoder_only_component(decoder);
     for (uint32_t c = 0; only == UINT32_MAX && c < decoder->codestream.siz.num_components; c++)

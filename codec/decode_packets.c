@@ -111,7 +111,7 @@ l2k_status l2k_read_packets(const l2k_decode_job *job, l2k_tile *tile, uint32_t 
     if (packed->used) {
         reader.source.packed = true;
         reader.source.header = packed->bytes.data;
-        reader.source.header_end = packed->bytes.data + packed->bytes.size;
+        reader.source.header_end = l2k_buffer_end(&packed->bytes);
     }
     l2k_packet_order order;
     L2K_TRY(l2k_packet_order_create(job->context, tile, &order));

@@ -10,7 +10,7 @@ void l2k_packed_join(const l2k_packed_segments *packed, l2k_buffer *out)
 /* A share is Nppm and as many bytes; both may be split between marker segments, which are joined here. */
 l2k_status l2k_packed_share(l2k_codestream *cs)
 {
-    const uint8_t *at = cs->packed.data, *end = at + cs->packed.size;
+    const uint8_t *at = cs->packed.data, *end = l2k_buffer_end(&cs->packed);
     for (size_t i = 0; i < cs->num_parts; i++) {
         if (end - at < 4)
             return l2k_fail(cs->context, L2K_ERROR_CORRUPT, "PPM: packet headers for %zu tile-parts of %zu", i,

@@ -1,0 +1,118 @@
+/* The decoder with all its options. The input is a file and a tail of options: how it is opened, then two rounds of
+ * decoding on the same decoder, each with options of its own. */
+#include "fuzz.h"
+
+/* Small enough that a run is quick, large enough for several tiles and code-blocks. */
+enum { MOST_SAMPLES = 1 << 18 };
+
+static size_t default_memory(size_t bytes)
+{
+    return ((size_t)24 << 20) + (bytes << 16);
+}
+
+/* Every sample lies within its component's range. */
+static void check_samples(const fuzz_planes *p)
+{
+    for (uint32_t c = 0; c < p->count; c++) {
+        const l2k_component *k = &p->components[c];
+        int64_t range = (int64_t)1 << k->precision, low = k->is_signed ? -range / 2 : 0;
+        for (uint32_t y = 0; y < k->height; y++)
+            for (uint32_t x = 0; x < k->width; x++) {
+                int64_t v = fuzz_get_sample(&p->planes[c], x, y);
+                FUZZ_EXPECT(v >= low && v < low + range);
+            }
+    }
+}
+
+/* Options of one round: 8 bytes. An option that cannot be is an error of its own, without harm. */
+static void set_round(l2k_decoder *decoder, const l2k_image *coded, fuzz_bytes *tail, bool *largest)
+{
+    uint32_t reduce = fuzz_byte(tail), layers = fuzz_byte(tail), component = fuzz_byte(tail), kind = fuzz_byte(tail);
+    uint32_t width = coded->x1 - coded->x0, height = coded->y1 - coded->y0;
+    (void)l2k_decoder_set(decoder, L2K_DECODER_REDUCE, reduce % 40);
+    (void)l2k_decoder_set(decoder, L2K_DECODER_LAYERS, layers);
+    (void)l2k_decoder_set(decoder, L2K_DECODER_COMPONENT, (int64_t)component - 1);
+    *largest = kind & 1;
+    uint64_t x = fuzz_byte(tail), y = fuzz_byte(tail), across = fuzz_byte(tail), down = fuzz_byte(tail);
+    if (kind & 2) { /* in 256ths of the image */
+        uint64_t x0 = coded->x0 + width * x / 256, y0 = coded->y0 + height * y / 256;
+        (void)l2k_decoder_set_region(decoder, (uint32_t)x0, (uint32_t)y0, (uint32_t)(x0 + 1 + width * across / 256),
+                                     (uint32_t)(y0 + 1 + height * down / 256));
+    } else if (kind & 4) { /* in samples */
+        (void)l2k_decoder_set_region(decoder, (uint32_t)x, (uint32_t)y, (uint32_t)(x + across), (uint32_t)(y + down));
+    }
+}
+
+static void decode_round(l2k_decoder *decoder, fuzz_watch *w, fuzz_bytes *tail)
+{
+    bool largest = false;
+    l2k_info info;
+    l2k_image image;
+    fuzz_planes planes;
+    FUZZ_EXPECT(fuzz_told(w, l2k_decoder_info(decoder, &info)) == L2K_OK);
+    set_round(decoder, &info.image, tail, &largest);
+    w->errors = 0;
+    if (fuzz_told(w, l2k_decoder_image(decoder, &image)) != L2K_OK)
+        return;
+    if (fuzz_planes_make(&planes, &image, largest, MOST_SAMPLES)) {
+        l2k_status status = fuzz_told(w, l2k_decoder_decode(decoder, planes.planes));
+        if (status == L2K_OK || status == L2K_INCOMPLETE)
+            check_samples(&planes);
+    }
+    fuzz_planes_free(&planes);
+}
+
+/* Options for opening: 8 bytes. `most` is what the decoder may then have at a time. */
+static void set_opening(l2k_decoder *decoder, size_t bytes, uint32_t kind, fuzz_bytes *tail, size_t *most)
+{
+    uint32_t memory = fuzz_byte(tail), samples = fuzz_byte(tail), read = fuzz_word(tail);
+    (void)l2k_decoder_set(decoder, L2K_DECODER_THREADS, 1);
+    (void)l2k_decoder_set(decoder, L2K_DECODER_BACKEND, L2K_BACKEND_CPU);
+    (void)l2k_decoder_set(decoder, L2K_DECODER_STRICT, kind & 1);
+    (void)l2k_decoder_set(decoder, L2K_DECODER_TIMINGS, kind >> 1 & 1);
+    (void)l2k_decoder_set(decoder, L2K_DECODER_LIMIT_SAMPLES, samples ? samples * 64 : MOST_SAMPLES);
+    *most = default_memory(bytes);
+    if (memory) {
+        *most = (size_t)memory << 11;
+        (void)l2k_decoder_set(decoder, L2K_DECODER_LIMIT_MEMORY, (int64_t)*most);
+    }
+    if (read)
+        (void)l2k_decoder_set(decoder, L2K_DECODER_LIMIT_BYTES, read);
+}
+
+static l2k_status open_decoder(l2k_decoder *decoder, fuzz_file *file, bool memory)
+{
+    l2k_stream stream = fuzz_stream(file);
+    if (memory)
+        return l2k_decoder_open_memory(decoder, file->data, file->size);
+    file->at = 0;
+    return l2k_decoder_open(decoder, &stream);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+    fuzz_bytes tail = fuzz_cut_tail(data, &bytes);
+    fuzz_file file = {(uint8_t *)(uintptr_t)data, bytes, 0, SIZE_MAX};
+    fuzz_watch w;
+    size_t most;
+    l2k_hooks hooks = fuzz_hooks(&w, SIZE_MAX / 2);
+    l2k_decoder *decoder = l2k_decoder_new(&hooks);
+    FUZZ_EXPECT(decoder);
+    const size_t itself = w.bytes;
+    uint32_t kind = fuzz_byte(&tail), chunk = fuzz_byte(&tail);
+    set_opening(decoder, bytes, kind, &tail, &most);
+    file.chunk = chunk ? chunk : SIZE_MAX;
+    /* The limit does not count the decoder itself, nor the copy of a stream, which grows by doubling. */
+    w.most = itself + most + (kind & 4 ? 4 * bytes + 65536 : 0);
+    tail.at = 8;
+    w.errors = 0;
+    const bool anew = kind & 8, second = kind & 16;
+    for (int round = 0; round <= (anew || second); round++) {
+        if ((round == 0 || anew) && fuzz_told(&w, open_decoder(decoder, &file, !(kind & 4))) != L2K_OK)
+            break;
+        decode_round(decoder, &w, &tail);
+    }
+    l2k_decoder_free(decoder);
+    FUZZ_EXPECT(w.live == 0);
+    return 0;
+}

@@ -1,0 +1,69 @@
+/* Opening a file and asking what it holds, with the limits that hold by default; nothing is decoded. From a stream and
+ * from memory it must be the same. */
+#include "fuzz.h"
+
+typedef struct facts {
+    l2k_status opened, shown;
+    l2k_info info;
+    l2k_image image;
+    size_t boxes;
+} facts;
+
+static size_t count_boxes(const l2k_decoder *decoder, size_t bytes)
+{
+    l2k_box box;
+    size_t count = 0;
+    for (; l2k_decoder_box(decoder, count, &box) == L2K_OK; count++)
+        FUZZ_EXPECT(box.offset <= bytes && box.bytes <= bytes - box.offset && strlen(box.type) == 4 && box.depth < 3);
+    return count;
+}
+
+static void check_image(const l2k_image *image)
+{
+    FUZZ_EXPECT(image->num_components > 0 && image->x0 < image->x1 && image->y0 < image->y1);
+    for (uint32_t c = 0; c < image->num_components; c++)
+        FUZZ_EXPECT(image->components[c].precision > 0 && image->components[c].precision < 32);
+    FUZZ_EXPECT(!image->icc == !image->icc_bytes);
+    volatile uint8_t sum = 0; /* the profile can be read */
+    for (size_t i = 0; i < image->icc_bytes; i++)
+        sum = (uint8_t)(sum + image->icc[i]);
+}
+
+/* Opens with either kind of input, and asks everything. */
+static facts ask(const uint8_t *data, size_t bytes, bool memory, const fuzz_bytes *tail)
+{
+    fuzz_watch w;
+    l2k_hooks hooks = fuzz_hooks(&w, SIZE_MAX / 2);
+    l2k_decoder *decoder = l2k_decoder_new(&hooks);
+    FUZZ_EXPECT(decoder);
+    w.most = w.bytes + ((size_t)24 << 20) + (bytes << 16) + (memory ? 0 : 4 * bytes + 65536);
+    fuzz_bytes options = *tail;
+    (void)l2k_decoder_set(decoder, L2K_DECODER_STRICT, fuzz_byte(&options) & 1);
+    fuzz_file file = {(uint8_t *)(uintptr_t)data, bytes, 0, 1 + fuzz_word(&options)};
+    l2k_stream stream = fuzz_stream(&file);
+    facts f = {0};
+    f.opened = memory ? l2k_decoder_open_memory(decoder, data, bytes) : l2k_decoder_open(decoder, &stream);
+    fuzz_told(&w, f.opened);
+    if (f.opened == L2K_OK) {
+        f.boxes = count_boxes(decoder, bytes);
+        FUZZ_EXPECT(l2k_decoder_info(decoder, &f.info) == L2K_OK);
+        check_image(&f.info.image);
+        (void)l2k_decoder_set(decoder, L2K_DECODER_REDUCE, fuzz_byte(&options) % (L2K_MAX_LEVELS + 1));
+        f.shown = fuzz_told(&w, l2k_decoder_image(decoder, &f.image));
+        if (f.shown == L2K_OK)
+            check_image(&f.image);
+    }
+    l2k_decoder_free(decoder);
+    FUZZ_EXPECT(w.live == 0);
+    return f;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+    fuzz_bytes tail = fuzz_cut_tail(data, &bytes);
+    facts a = ask(data, bytes, true, &tail), b = ask(data, bytes, false, &tail);
+    FUZZ_EXPECT(a.opened == b.opened && a.shown == b.shown && a.boxes == b.boxes);
+    FUZZ_EXPECT(a.info.num_tile_parts == b.info.num_tile_parts && a.info.codestream_bytes == b.info.codestream_bytes);
+    FUZZ_EXPECT(a.image.num_components == b.image.num_components && a.image.colour == b.image.colour);
+    return 0;
+}

@@ -1,0 +1,157 @@
+/* The readers of picture files that are our own: PNM, PAM, PGX, TIFF (over libtiff), and samples without a header. The
+ * input is a file and a tail of options. PNG is libpng's, and left out. */
+#define _GNU_SOURCE /* memfd_create */
+#include <stdarg.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+
+#include "cli/formats.h"
+#include "cli/reader.h"
+#include "cli/report.h"
+
+enum { MOST_SAMPLES = 1 << 20 };
+
+/* ---- What the command would print ---------------------------------------------------------------------------- */
+
+static unsigned errors;
+
+/* Made, and thrown away: what goes into the text must be there. */
+static void make_line(const char *subject, const char *format, va_list arguments)
+{
+    char text[1024];
+    FUZZ_EXPECT(subject && subject[0]);
+    FUZZ_EXPECT(vsnprintf(text, sizeof text, format, arguments) > 0);
+}
+
+bool cli_error(const char *subject, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    make_line(subject, format, arguments);
+    va_end(arguments);
+    errors++;
+    return false;
+}
+
+void cli_warning(const char *subject, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    make_line(subject, format, arguments);
+    va_end(arguments);
+}
+
+static bool no_png(cli_reader *reader)
+{
+    return cli_error(reader->name, "no PNG here");
+}
+
+const cli_reader_kind cli_png_reader = {no_png, no_png, NULL};
+
+/* A failure is told once, success is silent. */
+static bool told(bool done)
+{
+    FUZZ_EXPECT(errors == (done ? 0 : 1));
+    errors = 0;
+    return done;
+}
+
+/* ---- Reading ------------------------------------------------------------------------------------------------- */
+
+/* The file has a name as others do, but no place on a disk. */
+static const char *put_file(const uint8_t *data, size_t bytes)
+{
+    static char name[64];
+    static int file = -1;
+    if (file < 0)
+        file = memfd_create("fuzz", 0);
+    FUZZ_EXPECT(file >= 0 && ftruncate(file, 0) == 0);
+    FUZZ_EXPECT(pwrite(file, data, bytes, 0) == (ssize_t)bytes);
+    snprintf(name, sizeof name, "/proc/self/fd/%d", file);
+    return name;
+}
+
+/* Every sample that is in memory lies within its component's range. */
+static void check_samples(const cli_picture *p)
+{
+    for (uint32_t c = 0; c < p->image.num_components; c++) {
+        const l2k_component *k = &p->components[c];
+        FUZZ_EXPECT(k->precision >= 1 && k->precision <= 32 && k->width > 0 && k->height > 0);
+        int64_t range = (int64_t)1 << k->precision, low = k->is_signed ? -range / 2 : 0;
+        for (uint32_t y = 0; y < p->rows[c].count; y++)
+            for (uint32_t x = 0; x < k->width; x++) {
+                int64_t v = fuzz_get_sample(&p->planes[c], x, y);
+                FUZZ_EXPECT(v >= low && v < low + range);
+            }
+    }
+}
+
+static uint64_t row_samples(const cli_picture *p)
+{
+    uint64_t samples = 0;
+    for (uint32_t c = 0; c < p->image.num_components; c++)
+        samples += p->components[c].width;
+    return samples;
+}
+
+static bool read_rows(cli_reader *reader, uint32_t step)
+{
+    const l2k_image *image = &reader->picture.image;
+    uint64_t most = MOST_SAMPLES;
+    if (!told(cli_picture_place(&reader->picture, 0, 0, reader->name)))
+        return false;
+    for (uint64_t y = image->y0; y < image->y1; y += step) {
+        uint64_t next = y + step < image->y1 ? y + step : image->y1,
+                 samples = row_samples(&reader->picture) * (next - y);
+        if (samples > most)
+            return false; /* enough */
+        most -= samples;
+        if (!told(cli_reader_rows(reader, (uint32_t)y, (uint32_t)next)))
+            return false;
+        check_samples(&reader->picture);
+    }
+    return true;
+}
+
+static bool read_all(cli_reader *reader)
+{
+    uint64_t samples;
+    if (!told(cli_picture_count(&reader->picture, &samples, reader->name)) || samples > MOST_SAMPLES)
+        return false;
+    if (!told(cli_reader_all(reader)))
+        return false;
+    check_samples(&reader->picture);
+    return true;
+}
+
+/* A description in place of a header. */
+static void choose_raw(fuzz_bytes *tail, cli_raw *raw)
+{
+    raw->width = 1 + fuzz_byte(tail);
+    raw->height = 1 + fuzz_byte(tail);
+    raw->count = 1 + fuzz_byte(tail) % 5;
+    raw->precision = 1 + fuzz_byte(tail) % 31;
+    uint32_t kind = fuzz_byte(tail);
+    raw->is_signed = kind & 1;
+    raw->big_endian = kind & 2;
+    raw->interleaved = kind & 4;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+    fuzz_bytes tail = fuzz_cut_tail(data, &bytes);
+    cli_reader reader;
+    cli_raw raw;
+    uint32_t kind = fuzz_byte(&tail), step = 1 + fuzz_byte(&tail);
+    choose_raw(&tail, &raw);
+    errors = 0;
+    const char *name = put_file(data, bytes);
+    if (!told(cli_reader_open(&reader, name, kind & 1 ? &raw : NULL, true)))
+        return 0;
+    if (kind & 2 ? read_rows(&reader, step) : read_all(&reader))
+        FUZZ_EXPECT(cli_reader_at_end(&reader));
+    cli_reader_close(&reader);
+    return 0;
+}

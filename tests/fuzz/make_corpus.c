@@ -1,0 +1,72 @@
+/* make_corpus FOLDER: the seed corpus. FOLDER/codestreams is for the targets that take JPEG 2000 files,
+ * FOLDER/parameters for those that choose everything by themselves, FOLDER/images for the readers of picture files. */
+#include "corpus.h"
+
+#include <sys/stat.h>
+
+/* clang-format off */
+static const uint8_t tails[][24] = {
+    {0},
+    {0, 0, 0, 0, 0, 0, 0, 0,                0, 0, 0, 0},
+    {4, 7, 0, 0, 0, 0, 0, 0,                1},                         /* a stream, in small bites; one resolution less */
+    {1},                                                                /* strict */
+    {16, 0, 0, 0, 0, 0, 0, 0,               0, 0, 0, 2, 60, 90, 80, 70, /* a region, then another layer and component */
+     0, 1, 1, 1},
+    {24, 0, 0, 0, 0, 0, 0, 0,               2, 1, 0, 4, 3, 5, 20, 9,    /* opened anew for the second */
+     1, 0, 2, 0},
+    {2 + 4, 0, 0, 0, 0, 0, 0, 0,            0, 0, 0, 3, 200, 200, 200, 200},
+    {0, 0, 40, 30},                                                     /* little memory, few samples */
+    {4, 0, 0, 0, 2, 0},                                                 /* no more than 512 bytes */
+};
+/* clang-format on */
+
+static const char *folder;
+static size_t saved;
+
+void corpus_save(const char *kind, const char *name, const void *data, size_t bytes)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s/%s", folder, kind, name);
+    FILE *out = fopen(path, "wb");
+    if (!out || fwrite(data, 1, bytes, out) != bytes || fclose(out) != 0) {
+        fprintf(stderr, "make_corpus: %s cannot be written\n", path);
+        exit(2);
+    }
+    saved++;
+}
+
+void corpus_save_stream(const char *name, memory_file file)
+{
+    const uint8_t *tail = tails[saved % (sizeof tails / sizeof *tails)];
+    memory_write(&file, tail, sizeof *tails);
+    corpus_save("codestreams", name, file.data, file.size);
+    free(file.data);
+}
+
+static void make_folder(const char *kind)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", folder, kind);
+    mkdir(path, 0755);
+}
+
+int main(int count, char **arguments)
+{
+    if (count != 2) {
+        fprintf(stderr, "make_corpus FOLDER: where the files go\n");
+        return 2;
+    }
+    folder = arguments[1];
+    mkdir(folder, 0755);
+    make_folder("codestreams");
+    make_folder("parameters");
+    make_folder("images");
+    corpus_encoded();
+    corpus_edited();
+    corpus_segments();
+    corpus_boxes();
+    corpus_parameters();
+    corpus_images();
+    printf("%zu files\n", saved);
+    return 0;
+}
