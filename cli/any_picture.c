@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "cli/formats.h"
+#include "cli/reader.h"
 #include "cli/report.h"
 
 /* SOC (A.4.1), or the signature box of a JP2 file (I.5.1); the library looks closer. */
@@ -13,24 +13,37 @@ static bool is_jpeg2000(const cli_input *input)
            (input->head_filled >= sizeof signature && memcmp(input->head, signature, sizeof signature) == 0);
 }
 
-/* A reader that leaves JPEG 2000 to be decoded later; its picture is that of a cli_any_file. */
-static bool open_any(cli_input *input, cli_picture *picture)
+static bool open_jpeg2000(cli_any_file *file, cli_input *input)
 {
-    cli_any_file *file = (cli_any_file *)picture;
-    file->is_jpeg2000 = is_jpeg2000(input);
-    if (file->is_jpeg2000)
-        return cli_source_read(&file->source, input, file->quiet, false);
-    cli_picture_reader *reader = cli_reader_by_content(input);
-    return reader ? reader(input, picture)
-                  : cli_error(input->name, "neither JPEG 2000 nor a PNG, PNM, PAM or PGX file");
+    file->is_jpeg2000 = true;
+    bool opened = cli_source_read(&file->source, input, file->quiet, false);
+    cli_input_close(input);
+    return opened;
+}
+
+static bool read_other(cli_any_file *file, cli_reader *reader, bool opened)
+{
+    bool done = opened && cli_reader_all(reader);
+    return cli_reader_finish(reader, done, &file->picture);
 }
 
 bool cli_any_file_open(cli_any_file *file, const char *path, bool quiet)
 {
+    cli_input input;
+    cli_reader reader;
     memset(file, 0, sizeof *file);
     file->quiet = quiet;
     file->name = strcmp(path, "-") == 0 ? "standard input" : path;
-    return cli_picture_read_with(&file->picture, path, open_any);
+    if (cli_is_plane_set(path))
+        return read_other(file, &reader, cli_reader_open(&reader, path, NULL, quiet));
+    if (!cli_input_open(&input, path))
+        return false;
+    if (is_jpeg2000(&input))
+        return open_jpeg2000(file, &input);
+    if (cli_reader_knows(&input))
+        return read_other(file, &reader, cli_reader_open_input(&reader, &input, NULL, quiet));
+    cli_input_close(&input);
+    return cli_error(file->name, "neither JPEG 2000 nor a PNG, TIFF, PNM, PAM or PGX file");
 }
 
 void cli_any_file_close(cli_any_file *file)

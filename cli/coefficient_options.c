@@ -2,8 +2,6 @@
 
 #include "cli/report.h"
 
-#define MAX_THREADS 1024u
-
 static bool take_tile(cli_coefficient_options *options, const char *name, const char *text)
 {
     uint32_t size[2];
@@ -63,14 +61,8 @@ bool cli_take_coefficient_option(cli_coefficient_options *options, const struct 
         return cli_parse_number(name, optarg, 0, L2K_MAX_COMPONENTS - 1, &options->component);
     case CLI_OPTION_TILE_INDEX:
         return cli_parse_number(name, optarg, 0, UINT32_MAX - 1, &options->tile_index);
-    case 'j':
-        return cli_parse_number(name, optarg, 0, MAX_THREADS, &options->threads);
-    case CLI_OPTION_QUIET:
-        return options->quiet = true;
-    case 'h':
-        return options->help = true;
     default:
-        return false;
+        return cli_common_option(&options->common, table, kind);
     }
 }
 

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/interrupt.h"
+#include "cli/progress.h"
 #include "cli/report.h"
 
 const char *const cli_orientation_names[4] = {"LL", "HL", "LH", "HH"};
@@ -49,7 +51,7 @@ static l2k_status configure_decoder(l2k_decoder *decoder, const cli_coefficient_
     } settings[] = {{L2K_DECODER_REDUCE, options->reduce},
                     {L2K_DECODER_LAYERS, options->layers},
                     {L2K_DECODER_COMPONENT, options->component},
-                    {L2K_DECODER_THREADS, options->threads}};
+                    {L2K_DECODER_THREADS, options->common.threads}};
     l2k_status status = L2K_OK;
     for (size_t i = 0; status == L2K_OK && i < sizeof settings / sizeof settings[0]; i++)
         status = l2k_decoder_set(decoder, settings[i].option, settings[i].value);
@@ -99,8 +101,10 @@ static bool decode_tile(cli_coefficients *source, uint32_t tile, cli_coefficient
     sink_call call = {source, sink, user, false};
     cli_source *file = &source->file.source;
     l2k_status status = configure_decoder(file->decoder, source->options);
+    cli_interrupt_wait(true);
     if (status == L2K_OK)
         status = l2k_decoder_coefficients(file->decoder, tile, on_coefficients, &call);
+    cli_interrupt_wait(false);
     if (status == L2K_INCOMPLETE)
         source->incomplete = true;
     return status == L2K_OK || status == L2K_INCOMPLETE ||
@@ -128,7 +132,7 @@ static l2k_status configure_transform(const cli_coefficients *source)
     } settings[] = {{L2K_TRANSFORM_WAVELET, source->wavelet},
                     {L2K_TRANSFORM_LEVELS, source->levels},
                     {L2K_TRANSFORM_COMPONENT_TRANSFORM, source->component_transform},
-                    {L2K_TRANSFORM_THREADS, source->options->threads}};
+                    {L2K_TRANSFORM_THREADS, source->options->common.threads}};
     l2k_status status = L2K_OK;
     for (size_t i = 0; status == L2K_OK && i < sizeof settings / sizeof settings[0]; i++)
         status = l2k_transform_set(source->transform, settings[i].option, settings[i].value);
@@ -137,7 +141,7 @@ static l2k_status configure_transform(const cli_coefficients *source)
 
 static bool make_transform(cli_coefficients *source)
 {
-    cli_messages_init(&source->messages, source->file.name, source->options->quiet);
+    cli_messages_init(&source->messages, source->file.name, source->options->common.quiet);
     l2k_hooks hooks = cli_messages_hooks(&source->messages);
     source->transform = l2k_transform_new(&hooks);
     if (!source->transform)
@@ -227,6 +231,8 @@ static bool give_tile(cli_coefficients *source, uint32_t tile, cli_coefficient_s
         return cli_error(source->file.name, "out of memory");
     l2k_status status = transform_tile(source, tile, planes);
     free(planes);
+    if (status == L2K_OK && cli_messages_late(&source->messages)) /* nobody asks while a tile is transformed */
+        status = L2K_ERROR_CANCELLED;
     if (status != L2K_OK)
         return cli_messages_fail(&source->messages, status);
     int64_t only = source->options->component;
@@ -257,7 +263,7 @@ bool cli_coefficients_open(cli_coefficients *source, const cli_coefficient_optio
 {
     memset(source, 0, sizeof *source);
     source->options = options;
-    if (!cli_any_file_open(&source->file, options->input, options->quiet))
+    if (!cli_any_file_open(&source->file, options->input, options->common.quiet))
         return false;
     return (source->file.is_jpeg2000 ? describe_codestream : describe_picture)(source) && check_choice(source);
 }
@@ -276,8 +282,11 @@ bool cli_coefficients_each(cli_coefficients *source, cli_coefficient_sink *sink,
     int64_t only = source->options->tile_index;
     uint32_t first = only < 0 ? 0 : (uint32_t)only;
     uint32_t end = only < 0 ? source->tiles_across * source->tiles_down : first + 1;
-    for (uint32_t tile = first; tile < end; tile++)
+    for (uint32_t tile = first; tile < end; tile++) {
+        cli_progress_span((double)(tile - first) / (end - first), (double)(tile + 1 - first) / (end - first));
+        cli_progress_part(0); /* the transform alone does not tell how far it is */
         if (!give(source, tile, sink, user))
             return false;
+    }
     return true;
 }

@@ -10,13 +10,6 @@ static bool is_opacity(const l2k_component *component)
     return component->channel == L2K_CHANNEL_OPACITY || component->channel == L2K_CHANNEL_PREMULTIPLIED_OPACITY;
 }
 
-/* Where a component's own grid begins: ceil(x0 / dx), and ceil(that / 2^reduce) with resolutions left out (B-14). */
-static uint32_t grid_start(uint32_t x0, uint32_t dx, uint32_t reduce)
-{
-    uint64_t start = ((uint64_t)x0 + dx - 1) / dx;
-    return (uint32_t)((start + ((uint64_t)1 << reduce) - 1) >> reduce);
-}
-
 /* Sample of a component with step `dx` that covers position `at` of a grid with step `out_dx`. Left of the first sample
  * and beyond the last one, those are repeated. */
 static uint32_t source_index(uint64_t at, uint32_t out_dx, uint32_t dx, uint32_t start, uint32_t length)
@@ -30,7 +23,7 @@ static bool map_columns(cli_channel *channel, const cli_view *view, const l2k_co
                         uint32_t reduce)
 {
     uint32_t x0 = view->image->x0;
-    uint32_t out_start = grid_start(x0, out_dx, reduce), start = grid_start(x0, component->dx, reduce);
+    uint32_t out_start = cli_grid_start(x0, out_dx, reduce), start = cli_grid_start(x0, component->dx, reduce);
     if (component->dx == out_dx && component->width == view->width)
         return true;
     channel->columns = malloc(view->width * sizeof *channel->columns);
@@ -56,7 +49,7 @@ static uint32_t choose_grid(cli_view *view, uint32_t reduce)
             view->height = component->height;
         }
     }
-    view->row0 = grid_start(view->image->y0, view->dy, reduce);
+    view->row0 = cli_grid_start(view->image->y0, view->dy, reduce);
     return dx;
 }
 
@@ -78,10 +71,12 @@ static bool fill_channel(cli_view *view, const cli_picture *picture, uint32_t to
     const l2k_component *component = &picture->components[from];
     cli_channel *channel = &view->channels[to];
     channel->plane = &picture->planes[from];
+    channel->rows = &picture->rows[from];
+    channel->meaning = component->channel;
     channel->precision = component->precision;
     channel->shift = component->is_signed ? (int32_t)((uint32_t)1 << (component->precision - 1)) : 0;
     channel->dy = component->dy;
-    channel->row0 = grid_start(picture->image.y0, component->dy, reduce);
+    channel->row0 = cli_grid_start(picture->image.y0, component->dy, reduce);
     channel->height = component->height;
     return map_columns(channel, view, component, out_dx, reduce);
 }
@@ -104,6 +99,7 @@ bool cli_view_create(cli_view *view, const cli_picture *picture, uint32_t reduce
 {
     memset(view, 0, sizeof *view);
     view->image = &picture->image;
+    view->reduce = reduce;
     view->count = view->num_channels = picture->image.num_components;
     for (uint32_t c = 0; c < view->num_channels; c++) {
         if (!picture->components[c].width || !picture->components[c].height)
@@ -154,4 +150,9 @@ bool cli_view_is_scaled(const cli_view *view)
 size_t cli_view_row_bytes(const cli_view *view)
 {
     return (size_t)view->width * view->count * cli_sample_bytes(view->depth);
+}
+
+uint32_t cli_view_rows_above(const cli_view *view, uint32_t y)
+{
+    return cli_grid_start(y, view->dy, view->reduce) - view->row0;
 }

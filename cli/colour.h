@@ -7,6 +7,8 @@
 
 typedef struct cli_channel {
     const l2k_plane *plane;
+    const cli_rows *rows; /* which of its rows the plane holds */
+    l2k_channel meaning;
     uint32_t precision;
     int32_t shift;             /* 2^(precision - 1) for signed samples: makes them unsigned */
     uint32_t *columns;         /* the source column of every output column; NULL where they are the same */
@@ -22,9 +24,11 @@ typedef struct cli_view {
     bool ycc;           /* channels 0 to 2 are YCbCr and become RGB */
     bool premultiplied; /* an opacity channel is premultiplied */
     uint32_t dy, row0;  /* of the output rows */
+    uint32_t reduce;
     /* Set by cli_format_check: */
     uint32_t count; /* samples of an output pixel: num_channels, or 3 for one replicated channel */
     uint32_t depth; /* bits of an output sample, at most 16; channels of another precision are scaled */
+    bool is_signed; /* all channels are signed and stay so, in two's complement */
 } cli_view;
 
 /* `picture` must outlive the view; its samples need not be there yet. `reduce` is the number of resolutions left out.
@@ -40,7 +44,11 @@ uint32_t cli_view_max_precision(const cli_view *view);
 /* Bytes of cli_view_row. */
 size_t cli_view_row_bytes(const cli_view *view);
 
-/* Row `y`, `count` samples a pixel, one byte a sample for depths to 8, else two, the high byte first. */
+/* How many rows of the view end above row y of the reference grid. */
+uint32_t cli_view_rows_above(const cli_view *view, uint32_t y);
+
+/* Row `y`, whose samples must be in memory, `count` samples a pixel, one byte a sample for depths to 8, else two, the
+ * high byte first. */
 void cli_view_row(const cli_view *view, uint32_t y, uint8_t *bytes);
 
 #endif

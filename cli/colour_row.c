@@ -31,6 +31,7 @@ static const char *source_row(const cli_view *view, const cli_channel *channel, 
     row = row > channel->row0 ? row - channel->row0 : 0;
     if (row >= channel->height)
         row = channel->height - 1;
+    row -= channel->rows->first;
     return (const char *)channel->plane->data + (ptrdiff_t)row * channel->plane->row_stride;
 }
 

@@ -52,11 +52,16 @@ enum {
         "help", no_argument, NULL, 'h'                                                                                 \
     }
 
-/* Of commands that take many files and a long time. */
+/* Of commands that take a long time, and of those that take many files as well. */
+#define CLI_PROGRESS_OPTIONS                                                                                           \
+    {"progress", no_argument, NULL, CLI_OPTION_PROGRESS},                                                              \
+    {                                                                                                                  \
+        "no-progress", no_argument, NULL, CLI_OPTION_NO_PROGRESS                                                       \
+    }
+
 #define CLI_LONG_WORK_OPTIONS                                                                                          \
     {"out-dir", required_argument, NULL, CLI_OPTION_OUT_DIR}, {"ext", required_argument, NULL, CLI_OPTION_EXT},        \
-        {"progress", no_argument, NULL, CLI_OPTION_PROGRESS},                                                          \
-        {"no-progress", no_argument, NULL, CLI_OPTION_NO_PROGRESS},                                                    \
+        CLI_PROGRESS_OPTIONS,                                                                                          \
     {                                                                                                                  \
         "timings", no_argument, NULL, CLI_OPTION_TIMINGS                                                               \
     }

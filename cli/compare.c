@@ -85,9 +85,10 @@ static bool compare_samples(const comparison *both, cli_difference *all)
     if (!both->options.quiet)
         printf("%-9s  %10s  %14s  %9s  %8s\n", "component", "peak error", "MSE", "PSNR", "SSIM");
     for (uint32_t c = 0; c < both->pictures[0].image.num_components; c++) {
-        cli_difference one;
-        cli_difference_find(&one, &both->pictures[0].components[c], &both->pictures[0].planes[c],
-                            &both->pictures[1].planes[c]);
+        const l2k_component *component = &both->pictures[0].components[c];
+        cli_difference one = {0};
+        cli_difference_add(&one, component, component->height, &both->pictures[0].planes[c],
+                           &both->pictures[1].planes[c]);
         all->samples += one.samples;
         all->differing += one.differing;
         all->peak_error = one.peak_error > all->peak_error ? one.peak_error : all->peak_error;

@@ -2,14 +2,11 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/decode_options.h"
+#include "cli/decode_file.h"
 #include "cli/pipeline.h"
 #include "cli/progress.h"
 #include "cli/report.h"
-#include "cli/rgb8.h"
-#include "cli/source.h"
 #include "cli/tally.h"
-#include "cli/timings.h"
 #include "cli/units.h"
 
 /* What all files share. */
@@ -19,19 +16,6 @@ typedef struct decoding {
     cli_tally tally;
     cli_timings timings;
 } decoding;
-
-/* What a file keeps from step to step. */
-typedef struct decode_file {
-    cli_input input;
-    cli_picture picture;
-    cli_rgb8 conversion;        /* --rgb8 */
-    const cli_picture *written; /* `picture`, or what --rgb8 makes of it */
-    cli_view view;              /* of `written`, unless planes are wanted */
-    cli_format format;
-    uint64_t coded_bytes;
-    bool incomplete;
-    cli_timings timings;
-} decode_file;
 
 static l2k_status configure(l2k_decoder *decoder, const cli_decode_options *options)
 {
@@ -55,35 +39,11 @@ static l2k_status configure(l2k_decoder *decoder, const cli_decode_options *opti
     return status;
 }
 
-static void warn_of_changes(const cli_view *view, const char *output)
-{
-    if (cli_view_is_scaled(view))
-        cli_warning(output, "%u-bit samples are scaled to %u bits",
-                    view->channels[0].precision != view->depth ? view->channels[0].precision
-                                                               : view->channels[view->num_channels - 1].precision,
-                    view->depth);
-    if (view->premultiplied)
-        cli_warning(output, "premultiplied opacity is written as it is");
-}
-
-static bool write_view(const decode_file *file, const char *path, bool quiet)
-{
-    cli_output output;
-    if (!cli_output_open(&output, path))
-        return false;
-    bool done = file->format == CLI_FORMAT_PNG ? cli_png_write(&output, &file->view, quiet)
-                                               : cli_pnm_write(&output, &file->view, file->format);
-    if (done)
-        return cli_output_commit(&output);
-    cli_output_discard(&output);
-    return false;
-}
-
 /* ---- The steps of a file ---- */
 
 static bool read_file(void *state, const cli_task *task, void *context)
 {
-    decode_file *file = state;
+    cli_decode_file *file = state;
     (void)context;
     if (!cli_input_open(&file->input, task->input))
         return false;
@@ -104,48 +64,30 @@ static bool keep_profile(cli_picture *picture, const char *name)
     return true;
 }
 
-/* Everything that can be refused is refused before the samples are decoded. */
-static bool prepare(decode_file *file, const cli_decode_options *options, const char *source, const char *target)
+static bool describe(cli_decode_file *file, cli_source *source, const cli_decode_options *options, l2k_info *info)
 {
-    uint32_t reduce = (uint32_t)options->reduce;
-    file->format = options->format;
-    file->written = &file->picture;
-    if (options->rgb8) {
-        if (!cli_rgb8_create(&file->conversion, &file->picture, options, source))
-            return false;
-        file->written = &file->conversion.picture;
-        reduce = 0;
-    }
-    return file->format == CLI_FORMAT_PGX || (cli_view_create(&file->view, file->written, reduce, target) &&
-                                              cli_format_check(&file->format, &file->view, target));
-}
-
-static bool decode_samples(decode_file *file, cli_source *source, const cli_decode_options *options)
-{
-    bool planar = options->rgb8 || file->format == CLI_FORMAT_PGX || !cli_picture_can_interleave(&file->picture);
-    return cli_source_decode(source, &file->picture, planar ? CLI_PLANAR : CLI_INTERLEAVED);
+    l2k_image image;
+    l2k_status status = configure(source->decoder, options);
+    if (status == L2K_OK)
+        status = l2k_decoder_info(source->decoder, info);
+    if (status == L2K_OK)
+        status = l2k_decoder_image(source->decoder, &image);
+    if (status != L2K_OK)
+        return cli_messages_fail(&source->messages, status);
+    file->coded_bytes = info->codestream_bytes;
+    return cli_picture_adopt(&file->picture, &image, source->messages.subject) &&
+           keep_profile(&file->picture, source->messages.subject);
 }
 
 static bool code_file(void *state, const cli_task *task, void *context)
 {
-    decode_file *file = state;
+    cli_decode_file *file = state;
     decoding *d = context;
-    const char *name = cli_input_name(task->input);
-    l2k_image image;
     l2k_info info;
-    if (!cli_source_next(&d->source, &file->input))
+    if (!cli_source_next(&d->source, &file->input) || !describe(file, &d->source, d->options, &info) ||
+        !cli_decode_prepare(file, d->options, task))
         return false;
-    l2k_status status = configure(d->source.decoder, d->options);
-    if (status == L2K_OK)
-        status = l2k_decoder_info(d->source.decoder, &info);
-    if (status == L2K_OK)
-        status = l2k_decoder_image(d->source.decoder, &image);
-    if (status != L2K_OK)
-        return cli_messages_fail(&d->source.messages, status);
-    file->coded_bytes = info.codestream_bytes;
-    bool done = cli_picture_adopt(&file->picture, &image, name) && keep_profile(&file->picture, name) &&
-                prepare(file, d->options, name, cli_output_name(task->output)) &&
-                decode_samples(file, &d->source, d->options);
+    bool done = cli_decode_strips(file, &d->source, d->options, &info, task);
     file->incomplete = d->source.incomplete;
     l2k_decoder_timings(d->source.decoder, file->timings.seconds);
     file->timings.samples = (double)cli_picture_samples(&file->picture);
@@ -154,30 +96,27 @@ static bool code_file(void *state, const cli_task *task, void *context)
 
 static bool write_file(void *state, const cli_task *task, void *context)
 {
-    decode_file *file = state;
+    cli_decode_file *file = state;
     const cli_decode_options *options = ((decoding *)context)->options;
-    const char *target = cli_output_name(task->output);
-    bool quiet = options->common.quiet;
     char size[80];
+    bool done = cli_decode_write(file, options, task);
     double start = cli_now();
-    if (options->rgb8 && !cli_rgb8_convert(&file->conversion, target))
+    file->has_writer = false;
+    if (!cli_writer_close(&file->writer, done))
         return false;
-    if (file->format == CLI_FORMAT_PNG && !options->rgb8 && !quiet)
-        warn_of_changes(&file->view, target);
-    if (!(file->format == CLI_FORMAT_PGX ? cli_pgx_write(task->output, file->written)
-                                         : write_view(file, task->output, quiet)))
-        return false;
-    file->timings.seconds[L2K_STAGE_WRITE] += cli_now() - start;
+    file->timings.seconds[L2K_STAGE_WRITE] += file->writing + cli_now() - start;
     cli_picture_text(&file->picture, size, sizeof size);
-    if (!quiet)
-        cli_note("%s -> %s %s", cli_input_name(task->input), target, size);
+    if (!options->common.quiet)
+        cli_note("%s -> %s %s", cli_input_name(task->input), cli_output_name(task->output), size);
     return true;
 }
 
 static void release_file(void *state, void *context)
 {
-    decode_file *file = state;
+    cli_decode_file *file = state;
     (void)context;
+    if (file->has_writer)
+        cli_writer_close(&file->writer, false);
     cli_input_close(&file->input);
     cli_view_free(&file->view);
     cli_rgb8_free(&file->conversion);
@@ -186,7 +125,7 @@ static void release_file(void *state, void *context)
 
 static void count_file(void *context, const void *state, bool done)
 {
-    const decode_file *file = state;
+    const cli_decode_file *file = state;
     cli_tally *tally = &((decoding *)context)->tally;
     cli_tally_file(tally, !done ? CLI_EXIT_FAILURE : file->incomplete ? CLI_EXIT_INCOMPLETE : CLI_EXIT_OK);
     if (done) {
@@ -211,7 +150,7 @@ static bool set_up(decoding *d)
 /* Returns the exit status. */
 static int run(const cli_decode_options *options)
 {
-    static const cli_steps steps = {sizeof(decode_file), read_file, code_file, write_file, release_file};
+    static const cli_steps steps = {sizeof(cli_decode_file), read_file, code_file, write_file, release_file};
     decoding d = {.options = options};
     int status = CLI_EXIT_FAILURE;
     if (set_up(&d)) {

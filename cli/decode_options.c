@@ -3,9 +3,20 @@
 #include <string.h>
 
 #include "cli/options.h"
+#include "cli/raw.h"
 #include "cli/report.h"
 
-enum { OPTION_REDUCE = CLI_LONG_ONLY, OPTION_LAYERS, OPTION_REGION, OPTION_COMPONENT, OPTION_STRICT, OPTION_RGB8 };
+enum {
+    OPTION_REDUCE = CLI_LONG_ONLY,
+    OPTION_LAYERS,
+    OPTION_REGION,
+    OPTION_COMPONENT,
+    OPTION_STRICT,
+    OPTION_RGB8,
+    OPTION_RAW,
+    OPTION_BY_ROWS,
+    OPTION_TIFF_COMPRESSION
+};
 
 static const char letters[] = ":j:h";
 
@@ -15,6 +26,9 @@ static const struct option table[] = {{"reduce", required_argument, NULL, OPTION
                                       {"component", required_argument, NULL, OPTION_COMPONENT},
                                       {"strict", no_argument, NULL, OPTION_STRICT},
                                       {"rgb8", no_argument, NULL, OPTION_RGB8},
+                                      {"raw", required_argument, NULL, OPTION_RAW},
+                                      {"by-rows", no_argument, NULL, OPTION_BY_ROWS},
+                                      {"tiff-compression", required_argument, NULL, OPTION_TIFF_COMPRESSION},
                                       CLI_LONG_WORK_OPTIONS,
                                       CLI_LIMIT_OPTIONS,
                                       CLI_CODING_OPTIONS,
@@ -28,6 +42,33 @@ static bool parse_region(cli_decode_options *options, const char *name, const ch
     if (r[0] >= r[2] || r[1] >= r[3])
         return cli_bad_value(name, text, "the region is empty: X0 must be less than X1 and Y0 less than Y1");
     return options->has_region = true;
+}
+
+static bool parse_compression(cli_decode_options *options, const char *name, const char *text)
+{
+    static const cli_name schemes[] = {
+        {"none", CLI_COMPRESSION_NONE}, {"deflate", CLI_COMPRESSION_DEFLATE}, {"lzw", CLI_COMPRESSION_LZW}, {NULL, 0}};
+    int64_t value;
+    if (!cli_parse_name(name, text, schemes, &value))
+        return false;
+    options->write.compression = (cli_compression)value;
+    return options->has_compression = true;
+}
+
+/* All outputs have the extension of the first. Options that say how a format is written are for that format. --raw also
+ * says so of standard output. */
+static bool choose_format(cli_decode_options *options)
+{
+    const char *output = options->tasks.items[0].output;
+    if (!cli_format_of_name(output, &options->format))
+        return false;
+    if (options->has_raw && cli_is_stream(output))
+        options->format = CLI_FORMAT_RAW;
+    if (options->has_raw && options->format != CLI_FORMAT_RAW)
+        return cli_error("--raw", "%s is not a .raw file", output);
+    if (options->has_compression && options->format != CLI_FORMAT_TIFF)
+        return cli_error("--tiff-compression", "%s is not a .tif file", output);
+    return true;
 }
 
 static bool take_option(cli_decode_options *options, int kind)
@@ -46,6 +87,13 @@ static bool take_option(cli_decode_options *options, int kind)
         return options->strict = true;
     case OPTION_RGB8:
         return options->rgb8 = true;
+    case OPTION_RAW:
+        return options->has_raw =
+                   cli_raw_parse_order(name, text, &options->write.big_endian, &options->write.interleaved);
+    case OPTION_BY_ROWS:
+        return options->by_rows = true;
+    case OPTION_TIFF_COMPRESSION:
+        return parse_compression(options, name, text);
     default:
         return cli_common_option(&options->common, table, kind);
     }
@@ -63,6 +111,7 @@ bool cli_decode_options_parse(cli_decode_options *options, int count, char **arg
             return false;
     if (options->common.help)
         return true;
+    options->write.quiet = options->common.quiet;
     return cli_tasks_make(&options->tasks, count, arguments, "decode", &options->common, codestreams, "png") &&
-           cli_format_of_name(options->tasks.items[0].output, &options->format);
+           choose_format(options);
 }

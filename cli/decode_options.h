@@ -2,8 +2,8 @@
 #define L2K_CLI_DECODE_OPTIONS_H
 
 #include "cli/common_options.h"
-#include "cli/formats.h"
 #include "cli/tasks.h"
+#include "cli/writer.h"
 
 typedef struct cli_decode_options {
     cli_tasks tasks;
@@ -11,7 +11,8 @@ typedef struct cli_decode_options {
     cli_format format; /* of all outputs */
     int64_t reduce, layers, component;
     uint32_t region[4]; /* X0, Y0, X1, Y1 */
-    bool has_region, strict, rgb8;
+    bool has_region, has_raw, has_compression, by_rows, strict, rgb8;
+    cli_write_options write;
 } cli_decode_options;
 
 /* Values are checked against the ranges in lift2k.h, so that a fault names the option. What only the file can tell is

@@ -1,13 +1,12 @@
 #include "cli/difference.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "cli/sample.h"
 
 /* Squares of 31-bit differences fill 62 bits, so a row's sum is a double: exact as far as 2^53, which all rows of
  * 16-bit samples shorter than 2^21 keep to. */
-static void take_row(cli_difference *difference, double *sum, const char *a, const char *b, const l2k_plane *planes[2],
+static void take_row(cli_difference *difference, const char *a, const char *b, const l2k_plane *planes[2],
                      uint32_t width)
 {
     double row = 0;
@@ -18,20 +17,18 @@ static void take_row(cli_difference *difference, double *sum, const char *a, con
         difference->peak_error = size > difference->peak_error ? size : difference->peak_error;
         row += (double)size * (double)size;
     }
-    *sum += row;
+    difference->squares += row;
 }
 
-void cli_difference_find(cli_difference *difference, const l2k_component *component, const l2k_plane *a,
-                         const l2k_plane *b)
+void cli_difference_add(cli_difference *difference, const l2k_component *component, uint32_t rows, const l2k_plane *a,
+                        const l2k_plane *b)
 {
     const l2k_plane *planes[2] = {a, b};
-    double sum = 0;
-    memset(difference, 0, sizeof *difference);
-    difference->samples = (uint64_t)component->width * component->height;
-    for (uint32_t y = 0; y < component->height; y++)
-        take_row(difference, &sum, (const char *)a->data + (ptrdiff_t)y * a->row_stride,
+    difference->samples += (uint64_t)component->width * rows;
+    for (uint32_t y = 0; y < rows; y++)
+        take_row(difference, (const char *)a->data + (ptrdiff_t)y * a->row_stride,
                  (const char *)b->data + (ptrdiff_t)y * b->row_stride, planes, component->width);
-    difference->mse = difference->samples ? sum / (double)difference->samples : 0;
+    difference->mse = difference->samples ? difference->squares / (double)difference->samples : 0;
 }
 
 double cli_psnr(double mse, uint32_t precision)

@@ -4,14 +4,17 @@
 
 #include "cli/picture.h"
 
+/* Begins as all 0; part after part can be added. */
 typedef struct cli_difference {
     uint64_t samples, differing;
     uint64_t peak_error; /* the largest absolute difference */
+    double squares;      /* the sum of the squared differences */
     double mse;          /* 0 where there are no samples */
 } cli_difference;
 
-void cli_difference_find(cli_difference *difference, const l2k_component *component, const l2k_plane *a,
-                         const l2k_plane *b);
+/* Adds `rows` rows of a component. */
+void cli_difference_add(cli_difference *difference, const l2k_component *component, uint32_t rows, const l2k_plane *a,
+                        const l2k_plane *b);
 
 /* 10 log10(peak^2 / MSE) in dB with the peak 2^precision - 1; infinite where the MSE is 0. */
 double cli_psnr(double mse, uint32_t precision);

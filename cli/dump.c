@@ -8,6 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/dump_parts.h"
+#include "cli/progress.h"
 #include "cli/report.h"
 
 enum { OPTION_FORMAT = CLI_LONG_ONLY };
@@ -102,10 +103,13 @@ static bool dump_all(cli_dump *dump)
 static int run(const dump_options *options)
 {
     cli_dump dump = {.folder = options->coefficients.output, .format = (cli_dump_format)options->format};
+    cli_progress_begin(&options->coefficients.common, "dumping", 1);
+    cli_progress_file(0, options->coefficients.input);
     bool done = cli_coefficients_open(&dump.source, &options->coefficients) && make_folder(&dump) && dump_all(&dump);
+    cli_progress_end();
     if (!done && dump.made_folder)
         rmdir(dump.folder); /* unless there are files in it already */
-    if (done && !options->coefficients.quiet)
+    if (done && !options->coefficients.common.quiet)
         cli_note("%s -> %s %llu subbands, described in %s", dump.source.file.name, dump.folder,
                  (unsigned long long)dump.num_files, CLI_DUMP_DESCRIPTION);
     cli_coefficients_close(&dump.source);
@@ -126,7 +130,7 @@ int cli_dump_command(int count, char **arguments)
     while ((kind = cli_next_option(count, arguments, CLI_COEFFICIENT_LETTERS, table, "dump")) != -1)
         if (!take_option(&options, kind))
             return CLI_EXIT_USAGE;
-    if (options.coefficients.help)
+    if (options.coefficients.common.help)
         return cli_print_help(cli_help_dump);
     if (!cli_end_coefficient_options(&options.coefficients, count, arguments, "dump"))
         return CLI_EXIT_USAGE;

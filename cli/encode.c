@@ -2,7 +2,7 @@
 
 #include "cli/commands.h"
 #include "cli/encode_options.h"
-#include "cli/formats.h"
+#include "cli/encode_rows.h"
 #include "cli/interrupt.h"
 #include "cli/limits.h"
 #include "cli/pipeline.h"
@@ -25,7 +25,8 @@ typedef struct encoding {
 
 /* What a file keeps from step to step. */
 typedef struct encode_file {
-    cli_picture picture;
+    cli_reader reader; /* with the picture, or some rows of it */
+    bool by_rows;
     cli_output output;
     cli_timings timings;
 } encode_file;
@@ -62,33 +63,75 @@ static int on_write(void *user, const void *buffer, size_t bytes)
     return cli_output_write(user, buffer, bytes) ? 0 : -1;
 }
 
-static bool encode_picture(encoding *e, const cli_picture *picture, const char *name, cli_output *output)
+static int on_rewrite(void *user, uint64_t offset, const void *buffer, size_t bytes)
 {
-    const l2k_stream stream = {.write = on_write, .user = output};
-    cli_messages_init(&e->messages, name, e->options->common.quiet);
-    l2k_status status = l2k_encoder_set(e->encoder, L2K_ENCODER_LIMIT_MEMORY,
-                                        (int64_t)(cli_allowed.memory - cli_picture_bytes(picture)));
+    return cli_output_write_at(user, offset, buffer, bytes) ? 0 : -1;
+}
+
+/* Samples in memory while the library is at work. */
+static uint64_t sample_bytes(const encoding *e, const encode_file *file)
+{
+    const cli_picture *picture = &file->reader.picture;
+    return file->by_rows ? cli_encode_rows_bytes(e->options, picture) : cli_picture_bytes(picture);
+}
+
+/* The library gets what the samples leave of the memory that the user allows. */
+static l2k_status limit_memory(l2k_encoder *encoder, uint64_t taken)
+{
+    const uint64_t left = cli_allowed.memory - taken;
+    return l2k_encoder_set(encoder, L2K_ENCODER_LIMIT_MEMORY, left ? (int64_t)left : 1);
+}
+
+static bool encode_picture(encoding *e, encode_file *file)
+{
+    cli_output *output = &file->output;
+    cli_reader *reader = &file->reader;
+    const l2k_stream stream = {
+        .write = on_write, .rewrite = cli_output_can_seek(output) ? on_rewrite : NULL, .user = output};
+    bool read_failed = false;
+    cli_messages_init(&e->messages, reader->name, e->options->common.quiet);
+    cli_progress_span(0, e->options->verify ? CLI_VERIFY_FROM : 1);
+    const uint64_t taken = sample_bytes(e, file);
+    if (!cli_memory_allowed(taken, reader->name))
+        return false;
+    l2k_status status = limit_memory(e->encoder, taken);
     cli_interrupt_wait(true);
     if (status == L2K_OK)
-        status = l2k_encoder_encode(e->encoder, &picture->image, picture->planes, &stream);
+        status =
+            file->by_rows
+                ? cli_encode_rows(e->encoder, reader, &stream, &read_failed, &file->timings.seconds[L2K_STAGE_READ])
+                : l2k_encoder_encode(e->encoder, &reader->picture.image, reader->picture.planes, &stream);
     cli_interrupt_wait(false);
     if (output->error) /* errno knows better than the library why writing failed */
         return cli_output_fail(output);
-    return status == L2K_OK || cli_messages_fail(&e->messages, status);
+    return status == L2K_OK || (!read_failed && cli_messages_fail(&e->messages, status));
 }
 
 /* ---- The steps of a file ---- */
 
+static bool open_reader(cli_reader *reader, const cli_task *task, const cli_encode_options *options, bool quiet)
+{
+    if (!cli_reader_open(reader, task->input, options->has_raw ? &options->raw : NULL, quiet) ||
+        !cli_picture_place(&reader->picture, options->x0, options->y0, reader->name))
+        return false;
+    guess_colour(&reader->picture);
+    return true;
+}
+
+/* By rows, the samples are left to the next step. */
 static bool read_file(void *state, const cli_task *task, void *context)
 {
     const cli_encode_options *options = ((encoding *)context)->options;
     encode_file *file = state;
-    cli_picture *picture = &file->picture;
     double start = cli_now();
-    if (!cli_picture_read(picture, task->input) ||
-        !cli_picture_place(picture, options->x0, options->y0, cli_input_name(task->input)))
+    if (!open_reader(&file->reader, task, options, options->common.quiet))
         return false;
-    guess_colour(picture);
+    file->by_rows = cli_encode_by_rows(options, &file->reader.picture, task);
+    if (file->by_rows && options->verify && !cli_reader_can_repeat(task->input))
+        return cli_error("--verify", "with --by-rows the picture is read twice; %s can only be read once",
+                         file->reader.name);
+    if (!file->by_rows && !cli_reader_all(&file->reader))
+        return false;
     file->timings.seconds[L2K_STAGE_READ] = cli_now() - start;
     return true;
 }
@@ -98,13 +141,17 @@ static void take_timings(const l2k_encoder *encoder, encode_file *file)
     double read = file->timings.seconds[L2K_STAGE_READ];
     l2k_encoder_timings(encoder, file->timings.seconds);
     file->timings.seconds[L2K_STAGE_READ] += read;
-    file->timings.samples = (double)cli_picture_samples(&file->picture);
+    file->timings.samples = (double)cli_picture_samples(&file->reader.picture);
 }
 
-static bool verify_file(encoding *e, encode_file *file)
+/* A picture by rows goes back to its beginning. */
+static bool verify_file(encoding *e, encode_file *file, const cli_task *task)
 {
     double start = cli_now();
-    bool done = cli_verify(&e->check, &file->output, &file->picture, cli_encode_is_lossless(e->options));
+    if (file->by_rows)
+        cli_reader_close(&file->reader);
+    bool done = (!file->by_rows || open_reader(&file->reader, task, e->options, true)) &&
+                cli_verify(&e->check, &file->output, &file->reader, file->by_rows, cli_encode_is_lossless(e->options));
     file->timings.verify = cli_now() - start;
     return done;
 }
@@ -113,11 +160,10 @@ static bool code_file(void *state, const cli_task *task, void *context)
 {
     encoding *e = context;
     encode_file *file = state;
-    if (!cli_output_open(&file->output, task->output) ||
-        !encode_picture(e, &file->picture, cli_input_name(task->input), &file->output))
+    if (!cli_output_open(&file->output, task->output) || !encode_picture(e, file))
         return false;
     take_timings(e->encoder, file);
-    return !e->options->verify || verify_file(e, file);
+    return !e->options->verify || verify_file(e, file, task);
 }
 
 static void print_summary(const char *from, const cli_picture *picture, const cli_output *output)
@@ -133,11 +179,12 @@ static bool write_file(void *state, const cli_task *task, void *context)
 {
     encode_file *file = state;
     double start = cli_now();
+    (void)task;
     if (!cli_output_commit(&file->output))
         return false;
     file->timings.seconds[L2K_STAGE_WRITE] += cli_now() - start;
     if (!((encoding *)context)->options->common.quiet)
-        print_summary(cli_input_name(task->input), &file->picture, &file->output);
+        print_summary(file->reader.name, &file->reader.picture, &file->output);
     return true;
 }
 
@@ -146,7 +193,7 @@ static void release_file(void *state, void *context)
     encode_file *file = state;
     (void)context;
     cli_output_discard(&file->output);
-    cli_picture_free(&file->picture);
+    cli_reader_close(&file->reader);
 }
 
 static void count_file(void *context, const void *state, bool done)
@@ -155,7 +202,7 @@ static void count_file(void *context, const void *state, bool done)
     cli_tally *tally = &((encoding *)context)->tally;
     cli_tally_file(tally, done ? CLI_EXIT_OK : CLI_EXIT_FAILURE);
     if (done) {
-        tally->picture_bytes += cli_picture_raw_bytes(&file->picture);
+        tally->picture_bytes += cli_picture_raw_bytes(&file->reader.picture);
         tally->coded_bytes += file->output.bytes;
         cli_timings_add(&((encoding *)context)->timings, &file->timings);
     }

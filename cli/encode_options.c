@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/encode_values.h"
 #include "cli/file.h"
 #include "cli/options.h"
+#include "cli/raw.h"
 #include "cli/report.h"
 
 enum {
@@ -17,6 +19,8 @@ enum {
     OPTION_PLT,
     OPTION_TLM,
     OPTION_TILE_PARTS,
+    OPTION_RAW,
+    OPTION_BY_ROWS,
     OPTION_VERIFY
 };
 
@@ -39,6 +43,8 @@ static const struct option table[] = {{"rate", required_argument, NULL, 'r'},
                                       {"plt", no_argument, NULL, OPTION_PLT},
                                       {"tlm", no_argument, NULL, OPTION_TLM},
                                       {"tile-parts", required_argument, NULL, OPTION_TILE_PARTS},
+                                      {"raw", required_argument, NULL, OPTION_RAW},
+                                      {"by-rows", no_argument, NULL, OPTION_BY_ROWS},
                                       {"verify", no_argument, NULL, OPTION_VERIFY},
                                       CLI_LONG_WORK_OPTIONS,
                                       CLI_LIMIT_OPTIONS,
@@ -59,118 +65,24 @@ static const cli_name styles[] = {{"bypass", L2K_STYLE_BYPASS},
 static const cli_name tile_parts[] = {
     {"R", L2K_TILE_PARTS_RESOLUTION}, {"L", L2K_TILE_PARTS_LAYER}, {"C", L2K_TILE_PARTS_COMPONENT}, {NULL, 0}};
 
-static bool set(cli_encode_options *options, l2k_encoder_option option, int64_t value)
-{
-    options->values[option] = value;
-    options->given[option] = true;
-    return true;
-}
-
-static bool is_power_of_two(uint32_t value)
-{
-    return value && (value & (value - 1)) == 0;
-}
-
-/* From the coarsest layer to the finest: ratios fall, PSNRs rise, and 0 dB, which stands for everything, comes last. */
-static bool parse_layers(cli_encode_options *options, l2k_target target, const char *name, const char *text)
-{
-    if (options->num_layers && options->target != target)
-        return cli_bad_value(name, text, "--rate and --psnr exclude each other");
-    options->target = target;
-    if (!cli_parse_reals(name, text, &options->layers, &options->num_layers))
-        return false;
-    if (options->num_layers > 65535)
-        return cli_error("--rate or --psnr", "%zu layers; 65535 is the most", options->num_layers);
-    for (size_t i = 1; i < options->num_layers; i++) {
-        double before = options->layers[i - 1], value = options->layers[i];
-        if (target == L2K_TARGET_RATIO && value > before)
-            return cli_bad_value(name, text, "ratios must fall from layer to layer");
-        if (target == L2K_TARGET_PSNR && value != 0 && value < before)
-            return cli_bad_value(name, text, "decibels must rise from layer to layer");
-        if (target == L2K_TARGET_PSNR && before == 0)
-            return cli_bad_value(name, text, "0 stands for everything and can only be the last layer");
-    }
-    return true;
-}
-
-static bool parse_tile(cli_encode_options *options, const char *name, const char *text)
-{
-    uint32_t size[2];
-    if (!cli_parse_numbers(name, text, "W,H", size, 2))
-        return false;
-    if (!size[0] || !size[1])
-        return cli_bad_value(name, text, "a tile must be at least 1,1");
-    return set(options, L2K_ENCODER_TILE_WIDTH, size[0]) && set(options, L2K_ENCODER_TILE_HEIGHT, size[1]);
-}
-
-static bool parse_tile_origin(cli_encode_options *options, const char *name, const char *text)
-{
-    uint32_t at[2];
-    if (!cli_parse_numbers(name, text, "X,Y", at, 2))
-        return false;
-    return set(options, L2K_ENCODER_TILE_X0, at[0]) && set(options, L2K_ENCODER_TILE_Y0, at[1]);
-}
-
-static bool parse_origin(cli_encode_options *options, const char *name, const char *text)
-{
-    uint32_t at[2];
-    if (!cli_parse_numbers(name, text, "X,Y", at, 2))
-        return false;
-    options->x0 = at[0];
-    options->y0 = at[1];
-    return true;
-}
-
-static bool parse_block(cli_encode_options *options, const char *name, const char *text)
-{
-    uint32_t size[2];
-    if (!cli_parse_numbers(name, text, "W,H", size, 2))
-        return false;
-    for (int i = 0; i < 2; i++)
-        if (!is_power_of_two(size[i]) || size[i] < 4 || size[i] > 1024)
-            return cli_bad_value(name, text, "a code-block's sides must be powers of two from 4 to 1024");
-    if (size[0] * size[1] > 4096)
-        return cli_bad_value(name, text, "a code-block's area must be at most 4096");
-    return set(options, L2K_ENCODER_BLOCK_WIDTH, size[0]) && set(options, L2K_ENCODER_BLOCK_HEIGHT, size[1]);
-}
-
-static bool parse_precincts(cli_encode_options *options, const char *name, const char *text)
-{
-    uint32_t sides[2 * (L2K_MAX_LEVELS + 1)];
-    size_t count = 1;
-    for (const char *at = text; *at; at++)
-        count += *at == ',';
-    if (count % 2 || count > sizeof sides / sizeof sides[0])
-        return cli_bad_value(name, text, "not of the form W,H[,W,H..] with at most 33 pairs");
-    if (!cli_parse_numbers(name, text, "W,H[,W,H..]", sides, count))
-        return false;
-    for (size_t i = 0; i < count; i++)
-        if (!is_power_of_two(sides[i]) || sides[i] > 32768)
-            return cli_bad_value(name, text, "a precinct's sides must be powers of two from 1 to 32768");
-    options->num_precincts = count / 2;
-    for (size_t i = 0; i < count / 2; i++)
-        options->precincts[i] = (l2k_size){sides[2 * i], sides[2 * i + 1]};
-    return true;
-}
-
 static bool parse_named(cli_encode_options *options, l2k_encoder_option option, const char *name, const char *text,
                         const cli_name *names)
 {
     int64_t value;
-    return cli_parse_name(name, text, names, &value) && set(options, option, value);
+    return cli_parse_name(name, text, names, &value) && cli_encode_set(options, option, value);
 }
 
 static bool parse_styles(cli_encode_options *options, const char *name, const char *text)
 {
     int64_t value;
-    return cli_parse_names(name, text, styles, &value) && set(options, L2K_ENCODER_STYLE, value);
+    return cli_parse_names(name, text, styles, &value) && cli_encode_set(options, L2K_ENCODER_STYLE, value);
 }
 
 static bool parse_number(cli_encode_options *options, l2k_encoder_option option, const char *name, const char *text,
                          uint32_t most)
 {
     int64_t value;
-    return cli_parse_number(name, text, 0, most, &value) && set(options, option, value);
+    return cli_parse_number(name, text, 0, most, &value) && cli_encode_set(options, option, value);
 }
 
 static bool take_option(cli_encode_options *options, int kind)
@@ -178,39 +90,43 @@ static bool take_option(cli_encode_options *options, int kind)
     const char *name = cli_option_name(table, kind), *text = optarg;
     switch (kind) {
     case 'r':
-        return parse_layers(options, L2K_TARGET_RATIO, name, text);
+        return cli_parse_layers(options, L2K_TARGET_RATIO, name, text);
     case 'q':
-        return parse_layers(options, L2K_TARGET_PSNR, name, text);
+        return cli_parse_layers(options, L2K_TARGET_PSNR, name, text);
     case 'I':
-        return set(options, L2K_ENCODER_WAVELET, L2K_WAVELET_9_7);
+        return cli_encode_set(options, L2K_ENCODER_WAVELET, L2K_WAVELET_9_7);
     case OPTION_LEVELS:
         return parse_number(options, L2K_ENCODER_LEVELS, name, text, L2K_MAX_LEVELS);
     case 't':
-        return parse_tile(options, name, text);
+        return cli_parse_tile(options, name, text);
     case OPTION_TILE_ORIGIN:
-        return parse_tile_origin(options, name, text);
+        return cli_parse_tile_origin(options, name, text);
     case 'd':
-        return parse_origin(options, name, text);
+        return cli_parse_origin(options, name, text);
     case 'b':
-        return parse_block(options, name, text);
+        return cli_parse_block(options, name, text);
     case 'c':
-        return parse_precincts(options, name, text);
+        return cli_parse_precincts(options, name, text);
     case 'p':
         return parse_named(options, L2K_ENCODER_PROGRESSION, name, text, progressions);
     case OPTION_STYLE:
         return parse_styles(options, name, text);
     case OPTION_NO_MCT:
-        return set(options, L2K_ENCODER_COMPONENT_TRANSFORM, 0);
+        return cli_encode_set(options, L2K_ENCODER_COMPONENT_TRANSFORM, 0);
     case OPTION_SOP:
-        return set(options, L2K_ENCODER_SOP, 1);
+        return cli_encode_set(options, L2K_ENCODER_SOP, 1);
     case OPTION_EPH:
-        return set(options, L2K_ENCODER_EPH, 1);
+        return cli_encode_set(options, L2K_ENCODER_EPH, 1);
     case OPTION_PLT:
-        return set(options, L2K_ENCODER_PLT, 1);
+        return cli_encode_set(options, L2K_ENCODER_PLT, 1);
     case OPTION_TLM:
-        return set(options, L2K_ENCODER_TLM, 1);
+        return cli_encode_set(options, L2K_ENCODER_TLM, 1);
     case OPTION_TILE_PARTS:
         return parse_named(options, L2K_ENCODER_TILE_PARTS, name, text, tile_parts);
+    case OPTION_RAW:
+        return options->has_raw = cli_raw_parse(name, text, &options->raw);
+    case OPTION_BY_ROWS:
+        return options->by_rows = true;
     case OPTION_VERIFY:
         return options->verify = true;
     default:
@@ -239,9 +155,9 @@ static bool choose_format(cli_encode_options *options)
 {
     const char *output = options->tasks.items[0].output, *extension = cli_extension(output);
     if (cli_is_stream(output) || cli_same_text(extension, ".jp2"))
-        return set(options, L2K_ENCODER_FORMAT, L2K_FORMAT_JP2);
+        return cli_encode_set(options, L2K_ENCODER_FORMAT, L2K_FORMAT_JP2);
     if (cli_same_text(extension, ".j2k") || cli_same_text(extension, ".j2c") || cli_same_text(extension, ".jpc"))
-        return set(options, L2K_ENCODER_FORMAT, L2K_FORMAT_CODESTREAM);
+        return cli_encode_set(options, L2K_ENCODER_FORMAT, L2K_FORMAT_CODESTREAM);
     return cli_error(output, "unknown output format; known are .jp2 .j2k .j2c .jpc");
 }
 
@@ -255,16 +171,18 @@ static bool check_verify(const cli_encode_options *options)
 static void set_common(cli_encode_options *options)
 {
     const cli_common_options *common = &options->common;
-    set(options, L2K_ENCODER_THREADS, common->threads);
-    set(options, L2K_ENCODER_BACKEND, common->backend);
-    set(options, L2K_ENCODER_TIMINGS, common->timings);
+    cli_encode_set(options, L2K_ENCODER_THREADS, common->threads);
+    cli_encode_set(options, L2K_ENCODER_BACKEND, common->backend);
+    cli_encode_set(options, L2K_ENCODER_TIMINGS, common->timings);
     if (common->gpu_min_samples >= 0)
-        set(options, L2K_ENCODER_GPU_MIN_SAMPLES, common->gpu_min_samples);
+        cli_encode_set(options, L2K_ENCODER_GPU_MIN_SAMPLES, common->gpu_min_samples);
 }
 
 bool cli_encode_options_parse(cli_encode_options *options, int count, char **arguments)
 {
-    static const char *const pictures[] = {".png", ".pnm", ".pbm", ".pgm", ".ppm", ".pam", ".pgx", NULL};
+    static const char *const pictures[] = {".png", ".tif", ".tiff", ".pnm", ".pbm",
+                                           ".pgm", ".ppm", ".pam",  ".pgx", NULL};
+    static const char *const raw[] = {".raw", NULL}; /* --raw describes them all */
     int kind;
     memset(options, 0, sizeof *options);
     options->common = CLI_NO_COMMON_OPTIONS;
@@ -274,7 +192,8 @@ bool cli_encode_options_parse(cli_encode_options *options, int count, char **arg
     if (options->common.help)
         return true;
     set_common(options);
-    return cli_tasks_make(&options->tasks, count, arguments, "encode", &options->common, pictures, "jp2") &&
+    return cli_tasks_make(&options->tasks, count, arguments, "encode", &options->common,
+                          options->has_raw ? raw : pictures, "jp2") &&
            check_grid(options) && choose_format(options) && check_verify(options);
 }
 

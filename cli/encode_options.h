@@ -2,6 +2,7 @@
 #define L2K_CLI_ENCODE_OPTIONS_H
 
 #include "cli/common_options.h"
+#include "cli/reader.h"
 #include "cli/tasks.h"
 #include "lift2k/lift2k.h"
 
@@ -18,7 +19,8 @@ typedef struct cli_encode_options {
     l2k_target target;
     double *layers;
     size_t num_layers;
-    bool verify;
+    cli_raw raw;
+    bool has_raw, by_rows, verify;
 } cli_encode_options;
 
 /* Values are checked against the ranges in lift2k.h, so that a fault names the option. What only the image can tell is

@@ -34,6 +34,13 @@ int cli_input_byte(cli_input *input);
 /* Reads exactly `bytes` bytes or reports why not. */
 bool cli_input_exact(cli_input *input, void *buffer, size_t bytes);
 
+/* How long a regular file is; false for anything else. */
+bool cli_input_size(const cli_input *input, uint64_t *bytes);
+
+/* What comes from a pipe is copied to a file without a name first, so that cli_input_seek can be used. */
+bool cli_input_make_seekable(cli_input *input);
+bool cli_input_seek(cli_input *input, uint64_t offset);
+
 /* All of a regular file, mapped: only what is looked at is read. False for anything else, without a report. */
 bool cli_input_map(const cli_input *input, const void **data, size_t *bytes);
 
@@ -49,21 +56,35 @@ typedef struct cli_output {
     const char *name; /* for messages */
     char *target;     /* the path that the finished file takes; NULL when writing straight to it */
     char *temporary;  /* the path written to until then; NULL for a file without a name */
+    void *note;       /* of it, for signals (interrupt.h) */
     int error;        /* errno of the first failed write, 0 */
-    uint64_t bytes;   /* written so far */
+    uint64_t bytes;   /* length of the file so far */
+    uint64_t at;      /* where the stream is; differs from `bytes` only after cli_output_write_at */
 } cli_output;
 
 /* `path` may be "-". Devices and pipes are written directly; a regular file is replaced by cli_output_commit. */
 bool cli_output_open(cli_output *output, const char *path);
 
+/* Is, or will `path` be, a file that can be gone back in, neither device nor pipe? */
+bool cli_becomes_file(const char *path);
+
 /* Silent, so that it can serve as a callback: the error is kept and cli_output_commit or _fail reports it. */
 bool cli_output_write(cli_output *output, const void *data, size_t bytes);
 
+/* The same at an offset, which may lie beyond what was written so far. Only for an output that cli_output_can_seek. */
+bool cli_output_write_at(cli_output *output, uint64_t offset, const void *data, size_t bytes);
+bool cli_output_can_seek(const cli_output *output);
 /* What was written so far, for reading; only where it is a file that is to be committed. Reports errors. */
 bool cli_output_reopen(cli_output *output, cli_input *input);
 
 /* Reports output->error and discards. Returns false. */
 bool cli_output_fail(cli_output *output);
+
+/* Files of which many are open at a time: everything is written out, and the file is closed until cli_output_resume, or
+ * until it is committed, which is then no more than giving it its name. An output that is no file stays open. Silent,
+ * like writing. */
+bool cli_output_rest(cli_output *output);
+bool cli_output_resume(cli_output *output);
 
 /* Puts the finished file in its place. Reports errors; the output is closed in either case. */
 bool cli_output_commit(cli_output *output);

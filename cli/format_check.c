@@ -28,14 +28,14 @@ static const char *others(const cli_view *view)
 {
     const bool png = has_png_channels(view);
     if (cli_view_max_precision(view) > 16)
-        return "pgx";
+        return "pgx or raw";
     if (!cli_view_same_precision(view))
-        return png ? "png or pgx" : "pgx";
+        return png ? "png, tif, pgx or raw" : "tif, pgx or raw";
     if (!png)
-        return "pam or pgx";
+        return "tif, pam, pgx or raw";
     if (view->num_channels == 3)
-        return "ppm, png, pam or pgx";
-    return view->num_channels == 1 ? "pgm, png, pam or pgx" : "png, pam or pgx";
+        return "ppm, png, tif, pam, pgx or raw";
+    return view->num_channels == 1 ? "pgm, png, tif, pam, pgx or raw" : "png, tif, pam, pgx or raw";
 }
 
 /* "name: what does not fit format; others can hold it" */
@@ -108,6 +108,22 @@ static bool check_png(cli_view *view, const char *name)
     return true;
 }
 
+/* Signed samples stay signed, unless they are converted. */
+static bool check_tiff(cli_view *view, const char *name)
+{
+    bool all_signed = !view->ycc && cli_view_same_precision(view);
+    if (cli_view_max_precision(view) > 16)
+        return refuse(view, name, "samples of more than 16 bits", "tif");
+    if (last_may_be_opacity(view))
+        view->colours--;
+    for (uint32_t k = 0; k < view->num_channels; k++)
+        all_signed = all_signed && view->channels[k].shift;
+    for (uint32_t k = 0; all_signed && k < view->num_channels; k++)
+        view->channels[k].shift = 0;
+    view->is_signed = all_signed;
+    return true;
+}
+
 /* YCbCr is converted in one precision. */
 static bool check_ycc(const cli_view *view, const char *name)
 {
@@ -126,6 +142,8 @@ bool cli_format_check(cli_format *format, cli_view *view, const char *name)
     switch (*format) {
     case CLI_FORMAT_PNG:
         return check_png(view, name);
+    case CLI_FORMAT_TIFF:
+        return check_tiff(view, name);
     case CLI_FORMAT_PBM:
         return check_pbm(view, name);
     case CLI_FORMAT_PGM:

@@ -1,20 +1,11 @@
 #include "cli/commands.h"
-
-#define LIMIT_HELP                                                                                                     \
-    "      --max-pixels N        refuse pictures of more pixels; K, M and G behind N are 10^3, 10^6 and 10^9\n"        \
-    "      --max-memory BYTES    refuse what takes more memory, samples included; also with K, M, G\n"                 \
-    "      --timeout SECONDS     stop coding a file that takes longer\n"
+#include "cli/help_parts.h"
 
 #define CODING_HELP                                                                                                    \
-    LIMIT_HELP                                                                                                         \
-    "  -j, --threads N           threads, 0 = all processors (0)\n"                                                    \
-    "      --backend NAME        auto, cpu or cuda (auto)\n"                                                           \
-    "      --gpu-min-samples N   auto takes the GPU for tiles of at least N samples, 0 = always\n"                     \
-    "      --progress            show how far it is, as without this option only on a terminal\n"                      \
-    "      --no-progress         do not show it\n"                                                                     \
-    "      --timings             a table of how long each stage took\n"                                                \
-    "      --quiet               errors only\n"                                                                        \
-    "  -h, --help                this text\n"
+    CLI_HELP_LIMITS CLI_HELP_THREADS "      --backend NAME        auto, cpu or cuda (auto)\n"                          \
+                                     "      --gpu-min-samples N   auto takes the GPU for tiles of at least N "         \
+                                     "samples, 0 = always\n" CLI_HELP_PROGRESS                                         \
+                                     "      --timings             a table of how long each stage took\n" CLI_HELP_END
 
 const char cli_guide[] =
     "lift2k makes JPEG 2000 files of pictures and pictures of JPEG 2000 files. Say what it shall do:\n"
@@ -27,8 +18,8 @@ const char cli_guide[] =
 
 const char cli_help[] = "lift2k: a JPEG 2000 codec\n"
                         "\n"
-                        "  lift2k encode IN OUT [options]   PNG, PNM, PAM or PGX to JPEG 2000\n"
-                        "  lift2k decode IN OUT [options]   JPEG 2000 to PNG, PNM, PAM or PGX\n"
+                        "  lift2k encode IN OUT [options]   PNG, TIFF, PNM, PAM, PGX or raw to JPEG 2000\n"
+                        "  lift2k decode IN OUT [options]   JPEG 2000 to PNG, TIFF, PNM, PAM, PGX or raw\n"
                         "  lift2k encode|decode FILES... --out-dir D\n"
                         "                                   many files at once\n"
                         "  lift2k info FILE                 what a JPEG 2000 file holds\n"
@@ -44,11 +35,23 @@ const char cli_help_encode[] =
     "lift2k encode IN OUT [options]\n"
     "lift2k encode FILE|DIRECTORY... --out-dir D [options]\n"
     "\n"
-    "IN is a PNG, PNM, PAM or PGX file, told by its content, or - for standard input. If NAME.pgx does not exist, the\n"
-    "planes NAME_0.pgx, NAME_1.pgx, ... are read as components. OUT ends in .jp2, or in .j2k, .j2c or .jpc for the "
-    "bare\n"
-    "codestream; - is a JP2 to standard output. Without options: lossless.\n"
+    "IN is a PNG, TIFF, PNM, PAM or PGX file, told by its content, or - for standard input; or samples without a "
+    "header,\n"
+    "with --raw. If NAME.pgx does not exist, the planes NAME_0.pgx, NAME_1.pgx, ... are read as components. OUT ends "
+    "in\n"
+    ".jp2, or in .j2k, .j2c or .jpc for the bare codestream; - is a JP2 to standard output. Without options: "
+    "lossless.\n"
     "\n"
+    "A tiled picture is read and encoded row of tiles by row of tiles, so that it can be larger than memory; not "
+    "where\n"
+    "layers are asked for, or OUT is a pipe, unless --by-rows says so.\n"
+    "\n"
+    "      --raw W,H,C,BITS,u|s[,be|le][,planar|interleaved]\n"
+    "                            IN is C components of W x H samples of BITS bits (1 to 24), unsigned or signed: a "
+    "byte\n"
+    "                            a sample to 8 bits, 2 to 16, else 4, big- or little-endian (le); all of a component\n"
+    "                            before the next, or pixel by pixel (planar)\n"
+    "      --by-rows             by rows of tiles in any case: layers are then met for each row of tiles by itself\n"
     "  -r, --rate R[,R..]        quality layers by compression ratio, falling; 1 = everything\n"
     "  -q, --psnr DB[,DB..]      quality layers by PSNR in dB, rising; 0 = everything\n"
     "  -I, --irreversible        9/7 wavelet (lossy) instead of 5/3\n"
@@ -67,7 +70,8 @@ const char cli_help_encode[] =
     "      --plt, --tlm          lengths of packets, lengths of tile-parts\n"
     "      --tile-parts R|L|C    a tile-part for each resolution, layer or component (one)\n"
     "      --verify              decode what was written and compare: a lossless file that is not identical, or one\n"
-    "                            that cannot be decoded, is not kept; for a lossy one PSNR and peak error are told\n"
+    "                            that cannot be decoded, is not kept; for a lossy one PSNR and peak error are told.\n"
+    "                            By rows, IN is read a second time for it\n"
     "      --out-dir D           many files: each goes into the directory D under its own name; of a directory, all "
     "that\n"
     "                            can be taken are. A file that fails is told, and the others go on\n"
@@ -79,16 +83,25 @@ const char cli_help_decode[] =
     "\n"
     "IN is a JP2 file or a bare codestream, told by its content, or - for standard input. OUT ends in\n"
     "  .png                      gray or RGB, with or without opacity, 1 to 16 bits\n"
+    "  .tif .tiff                any number of components, 1 to 16 bits, signed or not; BigTIFF from 4 GiB on\n"
     "  .pbm .pgm .ppm .pnm       one bit, gray, RGB (also from gray), gray or RGB\n"
     "  .pam                      any number of components\n"
     "  .pgx                      raw planes NAME_0.pgx, NAME_1.pgx, ... without any conversion\n"
-    "or is - for PGM, PPM or PAM to standard output.\n"
+    "  .raw                      the same in one file without a header (see --raw)\n"
+    "or is - for PGM, PPM or PAM, or with --raw for raw samples, to standard output. A tiled picture is decoded and\n"
+    "written row of tiles by row of tiles, so that it can be larger than memory.\n"
     "\n"
     "      --reduce N            leave out the N highest resolutions: each halves width and height (0)\n"
     "      --layers N            decode the first N quality layers, 0 = all (0)\n"
     "      --region X0,Y0,X1,Y1  only this part of the reference grid, X1 and Y1 not included\n"
     "      --component N         only this component, before the inverse component transform\n"
     "      --rgb8                8 bits, gray or sRGB: ICC profile, YCC, CIELab, CMYK, palette, sub-sampling applied\n"
+    "      --raw [be|le][,planar|interleaved]\n"
+    "                            samples of .raw or -: byte order (le); all of a component before the next, or pixel "
+    "by\n"
+    "                            pixel (planar)\n"
+    "      --by-rows             one row of tiles at a time, however small; else as many as keep all threads busy\n"
+    "      --tiff-compression S  none, deflate or lzw (none)\n"
     "      --strict              a file that ends early, or has boxes that the standard forbids, is an error; else "
     "what is\n"
     "                            there is decoded, with exit status 3 where the file ends early\n"
@@ -104,7 +117,7 @@ const char cli_help_info[] =
     "Tells what the main header and the boxes of a JP2 file or bare codestream say; - is standard input.\n"
     "\n"
     "      --devices             the backends of this build\n"
-    "      --json                the same as one JSON object, for programs\n" LIMIT_HELP
+    "      --json                the same as one JSON object, for programs\n" CLI_HELP_LIMITS
     "  -h, --help                this text\n"
     "\n"
     "Keys of the JSON object; later versions may add some:\n"
@@ -132,7 +145,8 @@ const char cli_help_info[] =
 const char cli_help_compare[] =
     "lift2k compare A B\n"
     "\n"
-    "A and B are JP2 files, bare codestreams, PNG, PNM, PAM or PGX files, told by their content; one of them may be -\n"
+    "A and B are JP2 files, bare codestreams, PNG, TIFF, PNM, PAM or PGX files, told by their content; one of them may "
+    "be -\n"
     "for standard input. Samples are compared as the files have them, component by component, without conversion of\n"
     "colours, precision or size; to compare what is seen, decode with --rgb8 first. For each component:\n"
     "  peak error                the largest absolute difference of two samples\n"
@@ -140,7 +154,7 @@ const char cli_help_compare[] =
     "  PSNR                      10 log10((2^precision - 1)^2 / MSE) in dB; inf where all samples are equal\n"
     "  SSIM                      structural similarity, 1 where all samples are equal: Gaussian window of 11 x 11,\n"
     "                            sigma 1.5, K1 = 0.01, K2 = 0.03; - for a component smaller than the window\n"
-    "\n" LIMIT_HELP "      --quiet               no figures: the exit status alone\n"
+    "\n" CLI_HELP_LIMITS "      --quiet               no figures: the exit status alone\n"
     "  -h, --help                this text\n"
     "\n"
     "Exit status: 0 identical, 1 different, 2 not to be compared: a file that cannot be read or ends early, or "

@@ -1,8 +1,10 @@
 #include "cli/commands.h"
+#include "cli/help_parts.h"
 
 /* What `view` and `dump` have in common. */
 #define HELP_INPUT                                                                                                     \
-    "IN is a JP2 file or a bare codestream, whose own coefficients are taken, or a PNG, PNM, PAM or PGX file, which "  \
+    "IN is a JP2 file or a bare codestream, whose own coefficients are taken, or a PNG, TIFF, PNM, PAM or PGX file, "  \
+    "which "                                                                                                           \
     "is\n"                                                                                                             \
     "transformed as lift2k encode would do it; its content tells. - is standard input.\n"
 
@@ -16,10 +18,7 @@
     "Of JPEG 2000 files:\n"                                                                                            \
     "      --layers N            the first N quality layers, 0 = all (0)\n"
 
-#define HELP_END                                                                                                       \
-    "  -j, --threads N           threads, 0 = all processors (0)\n"                                                    \
-    "      --quiet               errors only\n"                                                                        \
-    "  -h, --help                this text\n"
+#define HELP_END CLI_HELP_LIMITS CLI_HELP_THREADS CLI_HELP_PROGRESS CLI_HELP_END
 
 const char cli_help_dump[] =
     "lift2k dump IN DIR [options]\n"
@@ -62,7 +61,8 @@ const char cli_help_view[] =
     "\n"
     "Draws the subbands as a picture, in Mallat layout: LL as it is, top left, the details around mid-gray, larger "
     "and\n"
-    "smaller coefficients brighter and darker, by a gain for each subband. OUT is a PNG, PNM, PAM or PGX file, as for\n"
+    "smaller coefficients brighter and darker, by a gain for each subband. OUT is a PNG, TIFF, PNM, PAM, PGX or raw "
+    "file, as for\n"
     "lift2k decode.\n"
     "\n" HELP_INPUT "\n"
     "      --component N         this component (0)\n"

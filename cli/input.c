@@ -1,4 +1,4 @@
-#define _POSIX_C_SOURCE 200809L /* fileno */
+#define _DEFAULT_SOURCE /* fileno, MAP_ANONYMOUS */
 #include "cli/file.h"
 
 #include <errno.h>
@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/report.h"
 
@@ -96,23 +97,82 @@ bool cli_input_ended(const cli_input *input)
     return cli_error(input->name, "the file is truncated");
 }
 
-bool cli_input_holds(const cli_input *input, uint64_t bytes)
+bool cli_input_size(const cli_input *input, uint64_t *bytes)
 {
     struct stat facts;
-    if (fstat(fileno(input->stream), &facts) != 0 || !S_ISREG(facts.st_mode))
+    if (fstat(fileno(input->stream), &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size < 0)
+        return false;
+    *bytes = (uint64_t)facts.st_size;
+    return true;
+}
+
+bool cli_input_holds(const cli_input *input, uint64_t bytes)
+{
+    uint64_t size;
+    return !cli_input_size(input, &size) || size >= bytes || cli_error(input->name, "the file is truncated");
+}
+
+/* What is left of `from`, behind the bytes that are held back. */
+static bool copy_rest(cli_input *from, FILE *to)
+{
+    uint8_t buffer[1 << 14];
+    size_t got;
+    while ((got = cli_input_read(from, buffer, sizeof buffer)) > 0)
+        if (fwrite(buffer, 1, got, to) != got)
+            return cli_error(from->name, "the copy of a pipe cannot be kept: %s", strerror(errno));
+    return !cli_input_failed(from) || cli_input_ended(from);
+}
+
+bool cli_input_make_seekable(cli_input *input)
+{
+    uint64_t bytes;
+    if (cli_input_size(input, &bytes))
         return true;
-    return facts.st_size >= 0 && (uint64_t)facts.st_size >= bytes ? true
-                                                                  : cli_error(input->name, "the file is truncated");
+    FILE *copy = tmpfile();
+    if (!copy)
+        return cli_error(input->name, "the copy of a pipe cannot be kept: %s", strerror(errno));
+    if (!copy_rest(input, copy) || fflush(copy) != 0) {
+        fclose(copy);
+        return false;
+    }
+    cli_input_close(input);
+    input->stream = copy;
+    return true;
+}
+
+bool cli_input_seek(cli_input *input, uint64_t offset)
+{
+    input->head_used = input->head_filled;
+    return fseeko(input->stream, (off_t)offset, SEEK_SET) == 0 || cli_error(input->name, "%s", strerror(errno));
+}
+
+/* Where neither address nor file offset is a multiple of a huge page. Otherwise a glance at a header maps 2 MiB around
+ * it, and a walk along the tile-parts has all of the file count as this process's memory. */
+static void *map_apart(size_t bytes, int descriptor)
+{
+    const size_t huge = (size_t)2 << 20, page = (size_t)sysconf(_SC_PAGESIZE), room = bytes + 2 * huge + page;
+    char *reserved = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (reserved == MAP_FAILED)
+        return MAP_FAILED;
+    char *at = reserved + (huge - (uintptr_t)reserved % huge) + page;
+    void *mapped = mmap(at, bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED, descriptor, 0);
+    if (mapped == MAP_FAILED) {
+        munmap(reserved, room);
+        return MAP_FAILED;
+    }
+    const size_t used = (bytes + page - 1) / page * page;
+    munmap(reserved, (size_t)(at - reserved));
+    munmap(at + used, room - used - (size_t)(at - reserved));
+    return mapped;
 }
 
 bool cli_input_map(const cli_input *input, const void **data, size_t *bytes)
 {
-    struct stat facts;
-    int descriptor = fileno(input->stream);
-    if (input->stream == stdin || fstat(descriptor, &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size <= 0)
+    uint64_t size;
+    if (input->stream == stdin || !cli_input_size(input, &size) || !size)
         return false;
-    void *mapped = mmap(NULL, (size_t)facts.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    void *mapped = map_apart((size_t)size, fileno(input->stream));
     *data = mapped;
-    *bytes = (size_t)facts.st_size;
+    *bytes = (size_t)size;
     return mapped != MAP_FAILED;
 }

@@ -16,9 +16,13 @@ bool cli_interrupted(void);
 /* Ends the program if a signal came; to be called when the library has stopped. */
 void cli_interrupt_end(void);
 
-/* A temporary file to be removed. The name is copied; one that is too long is left out. */
-void cli_interrupt_note(const char *temporary);
-void cli_interrupt_forget(const char *temporary);
+/* Around what must not be done by halves, and takes no time: a signal waits for it. Any thread may. */
+void cli_interrupt_hold(bool on);
+
+/* A temporary file to be removed. The name is copied. Returns what to forget it by; NULL, which can be forgotten, too,
+ * where memory lacks. */
+void *cli_interrupt_note(const char *temporary);
+void cli_interrupt_forget(void *note);
 
 /* The last thing that a signal writes to standard error, what erases a progress bar; "" for nothing. At most 511 bytes
  * count. */

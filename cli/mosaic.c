@@ -4,12 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/limits.h"
 #include "cli/report.h"
 
 bool cli_mosaic_create(cli_mosaic *mosaic, uint32_t width, uint32_t height, uint32_t channels, const char *name)
 {
     uint64_t count = (uint64_t)width * height * channels;
     *mosaic = (cli_mosaic){.name = name, .width = width, .height = height, .channels = channels};
+    if (count <= CLI_MAX_SAMPLES && !cli_memory_allowed(count * sizeof *mosaic->values, name))
+        return false;
     if (count <= CLI_MAX_SAMPLES && count <= SIZE_MAX / sizeof *mosaic->values)
         mosaic->values = malloc((size_t)count * sizeof *mosaic->values);
     if (!mosaic->values)

@@ -1,83 +1,14 @@
-/* O_TMPFILE and linkat give a file that has no name until it is complete, so that even a killed process leaves nothing
- * behind. Where the file system has no such files, a hidden name beside the target serves. */
-#define _GNU_SOURCE
+#define _DEFAULT_SOURCE /* fileno, realpath */
 #include "cli/file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/interrupt.h"
 #include "cli/report.h"
-
-#define MAX_NAME_TRIES 100u
-
-/* "<folder of the target>/<leaf>", or the folder alone where leaf is NULL. */
-static char *beside(const char *target, const char *leaf)
-{
-    const char *slash = strrchr(target, '/');
-    int folder = slash ? (int)(slash - target) + 1 : 0;
-    size_t room = (size_t)folder + 64;
-    char *path = malloc(room);
-    if (path)
-        snprintf(path, room, "%.*s%s", folder, target, leaf ? leaf : folder ? "" : ".");
-    return path;
-}
-
-static char *hidden_name(const char *target, unsigned attempt)
-{
-    char leaf[48];
-    snprintf(leaf, sizeof leaf, ".lift2k-%ld-%u.tmp", (long)getpid(), attempt);
-    return beside(target, leaf);
-}
-
-/* A file without a name in the target's folder, or -1. Naming it later goes through /proc. */
-static int open_nameless(const char *target)
-{
-    int descriptor = -1;
-#ifdef O_TMPFILE
-    char *folder = beside(target, NULL);
-    if (folder && access("/proc/self/fd", X_OK) == 0)
-        descriptor = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
-    free(folder);
-#else
-    (void)target;
-#endif
-    return descriptor;
-}
-
-/* A hidden name is noted before there is such a file, so that no signal comes between. */
-static void set_temporary(cli_output *output, char *name)
-{
-    if (output->temporary)
-        cli_interrupt_forget(output->temporary);
-    free(output->temporary);
-    output->temporary = name;
-    if (name)
-        cli_interrupt_note(name);
-}
-
-static int open_hidden(cli_output *output)
-{
-    for (unsigned attempt = 0; attempt < MAX_NAME_TRIES; attempt++) {
-        set_temporary(output, hidden_name(output->target, attempt));
-        if (!output->temporary)
-            return -1;
-        int descriptor = open(output->temporary, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
-        if (descriptor >= 0)
-            return descriptor;
-        int cause = errno;
-        set_temporary(output, NULL);
-        errno = cause;
-        if (cause != EEXIST)
-            break;
-    }
-    return -1;
-}
+#include "cli/temporary.h"
 
 /* The caller knows whether the target exists and is a regular file; its permissions are kept then. */
 static bool open_replacement(cli_output *output, const char *path, const struct stat *existing)
@@ -86,9 +17,7 @@ static bool open_replacement(cli_output *output, const char *path, const struct 
     output->target = existing ? realpath(path, NULL) : strdup(path);
     if (!output->target)
         return false;
-    int descriptor = open_nameless(output->target);
-    if (descriptor < 0)
-        descriptor = open_hidden(output);
+    int descriptor = cli_temporary_open(output);
     if (descriptor < 0)
         return false;
     if (existing && fchmod(descriptor, existing->st_mode & 07777) != 0)
@@ -122,16 +51,28 @@ bool cli_output_open(cli_output *output, const char *path)
     return false;
 }
 
-bool cli_output_write(cli_output *output, const void *data, size_t bytes)
+bool cli_output_can_seek(const cli_output *output)
+{
+    return output->target != NULL;
+}
+
+bool cli_output_write_at(cli_output *output, uint64_t offset, const void *data, size_t bytes)
 {
     if (output->error)
         return false;
-    if (fwrite(data, 1, bytes, output->stream) != bytes) {
+    if ((offset != output->at && fseeko(output->stream, (off_t)offset, SEEK_SET) != 0) ||
+        fwrite(data, 1, bytes, output->stream) != bytes) {
         output->error = errno ? errno : EIO;
         return false;
     }
-    output->bytes += bytes;
+    output->at = offset + bytes;
+    output->bytes = output->at > output->bytes ? output->at : output->bytes;
     return true;
+}
+
+bool cli_output_write(cli_output *output, const void *data, size_t bytes)
+{
+    return cli_output_write_at(output, output->bytes, data, bytes);
 }
 
 bool cli_output_reopen(cli_output *output, cli_input *input)
@@ -159,40 +100,6 @@ bool cli_output_fail(cli_output *output)
     return false;
 }
 
-/* Gives the nameless file the hidden name, from which rename can replace an existing target. */
-static bool name_hidden(cli_output *output, const char *descriptor_path)
-{
-    for (unsigned attempt = 0; attempt < MAX_NAME_TRIES; attempt++) {
-        set_temporary(output, hidden_name(output->target, attempt));
-        if (!output->temporary)
-            return false;
-        if (linkat(AT_FDCWD, descriptor_path, AT_FDCWD, output->temporary, AT_SYMLINK_FOLLOW) == 0)
-            return true;
-        int cause = errno;
-        set_temporary(output, NULL);
-        errno = cause;
-        if (cause != EEXIST)
-            break;
-    }
-    return false;
-}
-
-static bool publish(cli_output *output)
-{
-    char descriptor_path[64];
-    if (!output->temporary) {
-        snprintf(descriptor_path, sizeof descriptor_path, "/proc/self/fd/%d", fileno(output->stream));
-        if (linkat(AT_FDCWD, descriptor_path, AT_FDCWD, output->target, AT_SYMLINK_FOLLOW) == 0)
-            return true;
-        if (errno != EEXIST || !name_hidden(output, descriptor_path))
-            return false;
-    }
-    if (rename(output->temporary, output->target) != 0)
-        return false;
-    set_temporary(output, NULL);
-    return true;
-}
-
 /* Everything to the file, with the errors that some file systems only tell when a file is closed. */
 static bool finish_writing(FILE *stream)
 {
@@ -202,11 +109,39 @@ static bool finish_writing(FILE *stream)
     return copy >= 0 && close(copy) == 0;
 }
 
+/* A stream that is left stays for cli_output_discard. */
+static bool rest(cli_output *output)
+{
+    if (!finish_writing(output->stream) || !cli_temporary_name(output, fileno(output->stream)))
+        return false;
+    FILE *stream = output->stream;
+    output->stream = NULL;
+    return fclose(stream) == 0;
+}
+
+bool cli_output_rest(cli_output *output)
+{
+    errno = 0;
+    if (!output->error && output->target && output->stream && !rest(output))
+        output->error = errno ? errno : EIO;
+    return !output->error;
+}
+
+bool cli_output_resume(cli_output *output)
+{
+    if (output->stream || output->error)
+        return !output->error;
+    output->stream = fopen(output->temporary, "r+b");
+    if (!output->stream || fseeko(output->stream, (off_t)output->at, SEEK_SET) != 0)
+        output->error = errno ? errno : EIO;
+    return !output->error;
+}
+
 bool cli_output_commit(cli_output *output)
 {
-    if (!output->error && !finish_writing(output->stream))
+    if (!output->error && output->stream && !finish_writing(output->stream))
         output->error = errno ? errno : EIO;
-    if (!output->error && output->target && !publish(output))
+    if (!output->error && output->target && !cli_temporary_publish(output))
         output->error = errno ? errno : EIO;
     if (output->error)
         return cli_output_fail(output);
@@ -218,30 +153,8 @@ void cli_output_discard(cli_output *output)
 {
     if (output->stream && output->stream != stdout)
         fclose(output->stream);
-    if (output->temporary)
-        unlink(output->temporary);
-    set_temporary(output, NULL);
+    cli_temporary_remove(output);
     free(output->target);
     output->stream = NULL;
     output->target = NULL;
-}
-
-bool cli_is_stream(const char *path)
-{
-    struct stat facts;
-    if (strcmp(path, "-") == 0)
-        return true;
-    return !*cli_extension(path) && stat(path, &facts) == 0 && !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode);
-}
-
-const char *cli_extension(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    const char *dot = strrchr(slash ? slash : path, '.');
-    return dot ? dot : "";
-}
-
-bool cli_same_text(const char *a, const char *b)
-{
-    return strcasecmp(a, b) == 0;
 }

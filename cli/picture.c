@@ -14,8 +14,9 @@ bool cli_picture_create(cli_picture *picture, uint32_t count, const char *name)
     memset(picture, 0, sizeof *picture);
     picture->components = calloc(count, sizeof *picture->components);
     picture->planes = calloc(count, sizeof *picture->planes);
+    picture->rows = calloc(count, sizeof *picture->rows);
     picture->buffers = calloc(count, sizeof *picture->buffers);
-    if (!picture->components || !picture->planes || !picture->buffers) {
+    if (!picture->components || !picture->planes || !picture->rows || !picture->buffers) {
         cli_picture_free(picture);
         return cli_error(name, "out of memory");
     }
@@ -44,23 +45,10 @@ void cli_picture_free(cli_picture *picture)
         free(picture->buffers[c]);
     free(picture->buffers);
     free(picture->planes);
+    free(picture->rows);
     free(picture->components);
     free(picture->icc);
     memset(picture, 0, sizeof *picture);
-}
-
-uint32_t cli_sample_bytes(uint32_t precision)
-{
-    return precision <= 8 ? 1 : precision <= 16 ? 2 : 4;
-}
-
-l2k_sample_type cli_sample_type(uint32_t precision, bool is_signed)
-{
-    if (precision <= 8)
-        return is_signed ? L2K_SAMPLE_S8 : L2K_SAMPLE_U8;
-    if (precision <= 16)
-        return is_signed ? L2K_SAMPLE_S16 : L2K_SAMPLE_U16;
-    return L2K_SAMPLE_S32; /* holds an unsigned 31-bit sample, too */
 }
 
 bool cli_picture_count(const cli_picture *picture, uint64_t *samples, const char *name)
@@ -86,60 +74,6 @@ uint64_t cli_picture_samples(const cli_picture *picture)
     return samples;
 }
 
-uint64_t cli_picture_bytes(const cli_picture *picture)
-{
-    uint64_t bytes = 0;
-    for (uint32_t c = 0; c < picture->image.num_components; c++) {
-        const l2k_component *component = &picture->components[c];
-        bytes += (uint64_t)component->width * component->height * cli_sample_bytes(component->precision);
-    }
-    return bytes;
-}
-
-static bool allocate_interleaved(cli_picture *picture)
-{
-    const l2k_component *first = picture->components;
-    uint32_t count = picture->image.num_components;
-    size_t sample = cli_sample_bytes(first->precision), pixel = sample * count, row = pixel * first->width;
-    char *data = malloc(row * first->height);
-    picture->buffers[0] = data;
-    for (uint32_t c = 0; data && c < count; c++) {
-        l2k_plane *plane = &picture->planes[c];
-        plane->data = data + c * sample;
-        plane->row_stride = (ptrdiff_t)row;
-        plane->sample_stride = (ptrdiff_t)pixel;
-        plane->type = cli_sample_type(first->precision, first->is_signed);
-    }
-    return data != NULL;
-}
-
-static bool allocate_planar(cli_picture *picture)
-{
-    for (uint32_t c = 0; c < picture->image.num_components; c++) {
-        const l2k_component *component = &picture->components[c];
-        l2k_plane *plane = &picture->planes[c];
-        size_t sample = cli_sample_bytes(component->precision), row = sample * component->width;
-        size_t bytes = row * component->height;
-        plane->data = picture->buffers[c] = malloc(bytes ? bytes : 1);
-        plane->row_stride = (ptrdiff_t)row;
-        plane->sample_stride = (ptrdiff_t)sample;
-        plane->type = cli_sample_type(component->precision, component->is_signed);
-        if (!plane->data)
-            return false;
-    }
-    return true;
-}
-
-bool cli_picture_allocate(cli_picture *picture, cli_layout layout, const char *name)
-{
-    uint64_t samples;
-    if (!cli_picture_count(picture, &samples, name) || !cli_memory_allowed(cli_picture_bytes(picture), name))
-        return false;
-    if (layout == CLI_INTERLEAVED ? allocate_interleaved(picture) : allocate_planar(picture))
-        return true;
-    return cli_error(name, "out of memory for %llu samples", (unsigned long long)samples);
-}
-
 void cli_picture_uniform(cli_picture *picture, uint32_t width, uint32_t height, uint32_t precision, bool opacity)
 {
     for (uint32_t c = 0; c < picture->image.num_components; c++) {
@@ -159,9 +93,12 @@ static uint64_t ceil_div(uint64_t a, uint32_t b)
     return (a + b - 1) / b;
 }
 
-/* The smallest sub-sampling that leaves `length` samples of [start, end), 0 if there is none. */
-static uint32_t find_subsampling(uint32_t start, uint64_t end, uint32_t length)
+/* A sub-sampling that leaves `length` samples of [start, end): the one that the file tells, else the smallest, 0 if
+ * there is none. */
+static uint32_t find_subsampling(uint32_t start, uint64_t end, uint32_t length, uint32_t told)
 {
+    if (ceil_div(end, told) - ceil_div(start, told) == length)
+        return told;
     for (uint32_t step = 1; step <= MAX_SUBSAMPLING; step++)
         if (ceil_div(end, step) - ceil_div(start, step) == length)
             return step;
@@ -179,8 +116,8 @@ bool cli_picture_place(cli_picture *picture, uint32_t x0, uint32_t y0, const cha
         return cli_error(name, "--origin %u,%u moves an image of %u x %u beyond 2^32 - 1", x0, y0, width, height);
     for (uint32_t c = 0; c < picture->image.num_components; c++) {
         l2k_component *component = &picture->components[c];
-        component->dx = find_subsampling(x0, (uint64_t)x0 + width, component->width);
-        component->dy = find_subsampling(y0, (uint64_t)y0 + height, component->height);
+        component->dx = find_subsampling(x0, (uint64_t)x0 + width, component->width, component->dx);
+        component->dy = find_subsampling(y0, (uint64_t)y0 + height, component->height, component->dy);
         if (!component->dx || !component->dy)
             return cli_error(name, "component %u of %u x %u is no sub-sampling of %u x %u at %u,%u", c,
                              component->width, component->height, width, height, x0, y0);
@@ -189,18 +126,6 @@ bool cli_picture_place(cli_picture *picture, uint32_t x0, uint32_t y0, const cha
     picture->image.y0 = y0;
     picture->image.x1 = x0 + width;
     picture->image.y1 = y0 + height;
-    return true;
-}
-
-bool cli_picture_can_interleave(const cli_picture *picture)
-{
-    const l2k_component *first = picture->components;
-    for (uint32_t c = 1; c < picture->image.num_components; c++) {
-        const l2k_component *other = &picture->components[c];
-        if (other->width != first->width || other->height != first->height || other->is_signed != first->is_signed ||
-            cli_sample_bytes(other->precision) != cli_sample_bytes(first->precision))
-            return false;
-    }
     return true;
 }
 

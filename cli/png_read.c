@@ -1,5 +1,5 @@
 /* PNG through libpng: every colour type becomes gray or RGB with or without opacity, 1 byte a sample up to 8 bits. */
-#include "cli/formats.h"
+#include "cli/reader.h"
 
 #include <png.h>
 #include <stdlib.h>
@@ -9,18 +9,20 @@
 
 /* All that must survive libpng's longjmp lives here, not in locals. */
 typedef struct png_job {
-    cli_input *input;
-    cli_picture *picture;
+    cli_reader *reader;
     png_structp png;
     png_infop info;
+    size_t row_bytes;
     bool reported; /* the reader has told the user already */
+    bool interlaced;
+    uint8_t *whole; /* an interlaced picture, all of whose rows are there only after the last pass */
 } png_job;
 
 static void on_error(png_structp png, png_const_charp text)
 {
     png_job *job = png_get_error_ptr(png);
     if (!job->reported)
-        cli_error(job->input->name, "PNG: %s", text);
+        cli_error(job->reader->name, "PNG: %s", text);
     png_longjmp(png, 1);
 }
 
@@ -33,7 +35,7 @@ static void on_warning(png_structp png, png_const_charp text)
 static void on_read(png_structp png, png_bytep buffer, size_t bytes)
 {
     png_job *job = png_get_io_ptr(png);
-    if (!cli_input_exact(job->input, buffer, bytes)) {
+    if (!cli_input_exact(&job->reader->input, buffer, bytes)) {
         job->reported = true;
         png_error(png, "read failed");
     }
@@ -75,11 +77,11 @@ static void read_profile(png_job *job, l2k_image *image)
     int method;
     if (!png_get_iCCP(job->png, job->info, &name, &method, &profile, &bytes))
         return;
-    job->picture->icc = malloc(bytes);
-    if (!job->picture->icc)
+    job->reader->picture.icc = malloc(bytes);
+    if (!job->reader->picture.icc)
         png_error(job->png, "out of memory");
-    memcpy(job->picture->icc, profile, bytes);
-    image->icc = job->picture->icc;
+    memcpy(job->reader->picture.icc, profile, bytes);
+    image->icc = job->reader->picture.icc;
     image->icc_bytes = bytes;
     image->colour = L2K_COLOUR_ICC;
 }
@@ -94,70 +96,110 @@ static void read_density(png_job *job, l2k_image *image)
     }
 }
 
-/* The picture's description. The samples follow in read_samples. */
+/* Deflate can shrink rows by a factor of up to 1032, and eight pixels may share a byte. */
+static bool check_size(cli_reader *reader)
+{
+    uint64_t samples;
+    return cli_picture_count(&reader->picture, &samples, reader->name) &&
+           cli_input_holds(&reader->input, samples / 8 / 1032);
+}
+
 static bool describe(png_job *job)
 {
     png_structp png = job->png;
     png_infop info = job->info;
+    cli_picture *picture = &job->reader->picture;
     png_read_info(png, info);
     uint32_t precision = precision_of(png, info);
     set_transforms(png, info);
-    png_set_interlace_handling(png);
+    job->interlaced = png_set_interlace_handling(png) > 1;
     png_read_update_info(png, info);
     uint32_t channels = png_get_channels(png, info);
-    if (!cli_picture_create(job->picture, channels, job->input->name))
+    if (!cli_picture_create(picture, channels, job->reader->name))
         return false;
-    cli_picture_uniform(job->picture, png_get_image_width(png, info), png_get_image_height(png, info), precision,
+    cli_picture_uniform(picture, png_get_image_width(png, info), png_get_image_height(png, info), precision,
                         channels == 2 || channels == 4);
-    l2k_image *image = &job->picture->image;
-    image->colour = channels < 3 ? L2K_COLOUR_GRAY : L2K_COLOUR_SRGB;
-    read_profile(job, image);
-    read_density(job, image);
-    return true;
+    picture->image.colour = channels < 3 ? L2K_COLOUR_GRAY : L2K_COLOUR_SRGB;
+    read_profile(job, &picture->image);
+    read_density(job, &picture->image);
+    job->row_bytes = (size_t)picture->components->width * channels * cli_sample_bytes(precision);
+    if (job->row_bytes != png_get_rowbytes(png, info))
+        png_error(png, "unexpected size of a row");
+    return check_size(job->reader);
 }
 
-/* Row by row: no array of row pointers, whose size a hostile header could choose. Interlaced images come in 7 passes.
- */
-static void read_samples(png_job *job)
-{
-    const l2k_plane *plane = job->picture->planes;
-    uint32_t height = job->picture->components->height;
-    int passes = png_get_interlace_type(job->png, job->info) == PNG_INTERLACE_NONE ? 1 : 7;
-    for (int pass = 0; pass < passes; pass++)
-        for (uint32_t y = 0; y < height; y++)
-            png_read_row(job->png, (png_bytep)plane->data + (ptrdiff_t)y * plane->row_stride, NULL);
-    png_read_end(job->png, NULL);
-}
-
-/* Deflate can shrink rows by a factor of up to 1032, and eight pixels may share a byte. */
-static bool allocate(png_job *job)
-{
-    uint64_t samples;
-    const char *name = job->input->name;
-    return cli_picture_count(job->picture, &samples, name) && cli_input_holds(job->input, samples / 8 / 1032) &&
-           cli_picture_allocate(job->picture, CLI_INTERLEAVED, name);
-}
-
-static bool run(png_job *job)
+static bool start(png_job *job)
 {
     if (setjmp(png_jmpbuf(job->png)))
         return false;
     png_set_read_fn(job->png, job, on_read);
     png_set_user_limits(job->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
-    if (!describe(job) || !allocate(job))
+    return describe(job);
+}
+
+static bool open_png(cli_reader *reader)
+{
+    png_job *job = calloc(1, sizeof *job);
+    reader->layout = CLI_INTERLEAVED;
+    reader->state = job;
+    if (!job)
+        return cli_error(reader->name, "out of memory");
+    job->reader = reader;
+    job->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, job, on_error, on_warning);
+    job->info = job->png ? png_create_info_struct(job->png) : NULL;
+    return job->info ? start(job) : cli_error(reader->name, "libpng cannot start");
+}
+
+static void close_png(cli_reader *reader)
+{
+    png_job *job = reader->state;
+    if (!job)
+        return;
+    png_destroy_read_struct(&job->png, &job->info, NULL);
+    free(job->whole);
+    free(job);
+}
+
+/* Row by row: no array of row pointers, whose size a hostile header could choose. */
+static void read_pass(png_job *job, uint8_t *data, uint32_t rows)
+{
+    for (uint32_t y = 0; y < rows; y++)
+        png_read_row(job->png, data + y * job->row_bytes, NULL);
+}
+
+/* Seven passes over all rows. */
+static void read_interlaced(png_job *job, uint8_t *data)
+{
+    for (int pass = 0; pass < 7; pass++)
+        read_pass(job, data, job->reader->picture.components->height);
+}
+
+static void read_held(png_job *job, uint8_t *data, const cli_rows *rows)
+{
+    if (!job->whole) {
+        job->whole = malloc(job->row_bytes * job->reader->picture.components->height);
+        if (!job->whole)
+            png_error(job->png, "out of memory");
+        read_interlaced(job, job->whole);
+    }
+    memcpy(data, job->whole + rows->first * job->row_bytes, rows->count * job->row_bytes);
+}
+
+static bool read_png(cli_reader *reader)
+{
+    png_job *job = reader->state;
+    const cli_rows *rows = reader->picture.rows;
+    if (setjmp(png_jmpbuf(job->png)))
         return false;
-    if (job->picture->planes->row_stride != (ptrdiff_t)png_get_rowbytes(job->png, job->info))
-        png_error(job->png, "unexpected size of a row");
-    read_samples(job);
+    if (!job->interlaced)
+        read_pass(job, reader->picture.planes->data, rows->count);
+    else if (rows->count == reader->picture.components->height)
+        read_interlaced(job, reader->picture.planes->data);
+    else
+        read_held(job, reader->picture.planes->data, rows);
+    if (cli_reader_at_end(reader))
+        png_read_end(job->png, NULL);
     return true;
 }
 
-bool cli_png_read(cli_input *input, cli_picture *picture)
-{
-    png_job job = {input, picture, NULL, NULL, false};
-    job.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &job, on_error, on_warning);
-    job.info = job.png ? png_create_info_struct(job.png) : NULL;
-    bool done = job.info ? run(&job) : cli_error(input->name, "libpng cannot start");
-    png_destroy_read_struct(&job.png, &job.info, NULL);
-    return done;
-}
+const cli_reader_kind cli_png_reader = {open_png, read_png, close_png};

@@ -1,10 +1,9 @@
-#include "cli/formats.h"
-
 #include <math.h>
 #include <png.h>
 #include <stdlib.h>
 
 #include "cli/report.h"
+#include "cli/writer.h"
 
 typedef struct png_job {
     cli_output *output;
@@ -12,7 +11,6 @@ typedef struct png_job {
     bool quiet;
     png_structp png;
     png_infop info;
-    uint8_t *row;
 } png_job;
 
 static void on_error(png_structp png, png_const_charp text)
@@ -96,7 +94,7 @@ static void write_header(png_job *job)
     png_set_packing(job->png); /* rows come with a byte a sample also below 8 bits */
 }
 
-static bool run(png_job *job)
+static bool start(png_job *job)
 {
     if (setjmp(png_jmpbuf(job->png)))
         return false;
@@ -104,23 +102,46 @@ static bool run(png_job *job)
     png_set_user_limits(job->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     png_set_benign_errors(job->png, 1);
     write_header(job);
-    for (uint32_t y = 0; y < job->view->height; y++) {
-        cli_view_row(job->view, y, job->row);
-        png_write_row(job->png, job->row);
-    }
+    return true;
+}
+
+static bool open_png(cli_writer *writer)
+{
+    png_job *job = calloc(1, sizeof *job);
+    writer->state = job;
+    if (!job)
+        return cli_error(writer->name, "out of memory");
+    *job = (png_job){&writer->output, writer->view, writer->options.quiet, NULL, NULL};
+    job->png = png_create_write_struct(PNG_LIBPNG_VER_STRING, job, on_error, on_warning);
+    job->info = job->png ? png_create_info_struct(job->png) : NULL;
+    return job->info ? start(job) : cli_error(writer->name, "out of memory");
+}
+
+static bool write_row(cli_writer *writer, uint8_t *bytes)
+{
+    png_job *job = writer->state;
+    if (setjmp(png_jmpbuf(job->png)))
+        return false;
+    png_write_row(job->png, bytes);
+    return true;
+}
+
+static bool finish_png(cli_writer *writer)
+{
+    png_job *job = writer->state;
+    if (setjmp(png_jmpbuf(job->png)))
+        return false;
     png_write_end(job->png, NULL);
     return true;
 }
 
-bool cli_png_write(cli_output *output, const cli_view *view, bool quiet)
+static void close_png(cli_writer *writer)
 {
-    png_job job = {output, view, quiet, NULL, NULL, malloc(cli_view_row_bytes(view))};
-    job.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &job, on_error, on_warning);
-    job.info = job.png ? png_create_info_struct(job.png) : NULL;
-    bool done = job.info && job.row ? run(&job) : cli_error(output->name, "out of memory");
-    png_destroy_write_struct(&job.png, &job.info);
-    free(job.row);
-    if (output->error)
-        return cli_output_fail(output);
-    return done;
+    png_job *job = writer->state;
+    if (!job)
+        return;
+    png_destroy_write_struct(&job->png, &job->info);
+    free(job);
 }
+
+const cli_writer_kind cli_png_writer = {open_png, write_row, NULL, finish_png, close_png};

@@ -2,7 +2,7 @@
 #ifndef L2K_CLI_PNM_H
 #define L2K_CLI_PNM_H
 
-#include "cli/formats.h"
+#include "cli/reader.h"
 
 typedef struct cli_pnm_header {
     uint32_t width, height, depth, maxval; /* checked: at least 1, depth at most 16384, maxval at most 65535 */

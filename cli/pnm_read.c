@@ -31,12 +31,12 @@ static bool read_ascii(cli_input *input, const cli_pnm_header *header, const l2k
 }
 
 /* P4: eight pixels a byte, rows padded to bytes, 1 is black. */
-static bool read_packed(cli_input *input, const cli_pnm_header *header, const l2k_plane *plane)
+static bool read_packed(cli_input *input, const cli_pnm_header *header, const l2k_plane *plane, uint32_t rows)
 {
     size_t packed_bytes = ((size_t)header->width + 7) / 8;
     uint8_t *packed = malloc(packed_bytes);
     bool done = packed || cli_error(input->name, "out of memory");
-    for (uint32_t y = 0; done && y < header->height; y++) {
+    for (uint32_t y = 0; done && y < rows; y++) {
         uint8_t *row = (uint8_t *)plane->data + (ptrdiff_t)y * plane->row_stride;
         done = cli_input_exact(input, packed, packed_bytes);
         for (uint32_t x = 0; done && x < header->width; x++)
@@ -73,17 +73,6 @@ static bool read_words(cli_input *input, const cli_pnm_header *header, const l2k
     return true;
 }
 
-static bool read_raster(cli_input *input, const cli_pnm_header *header, const cli_picture *picture)
-{
-    const l2k_plane *plane = picture->planes;
-    size_t samples = (size_t)header->width * header->height * header->depth;
-    if (header->ascii)
-        return read_ascii(input, header, plane, samples);
-    if (header->packed)
-        return read_packed(input, header, plane);
-    return header->maxval > 255 ? read_words(input, header, plane, samples) : read_bytes(input, header, plane, samples);
-}
-
 static uint32_t bits_of(uint32_t value)
 {
     uint32_t bits = 0;
@@ -102,15 +91,40 @@ static uint64_t least_bytes(const cli_pnm_header *header, uint64_t samples)
     return header->maxval > 255 ? 2 * samples : samples;
 }
 
-bool cli_pnm_read(cli_input *input, cli_picture *picture)
+static bool open_pnm(cli_reader *reader)
 {
-    cli_pnm_header header;
+    cli_input *input = &reader->input;
+    cli_picture *picture = &reader->picture;
+    cli_pnm_header *header = malloc(sizeof *header);
     uint64_t samples;
-    if (!cli_pnm_read_header(input, &header) || !cli_picture_create(picture, header.depth, input->name))
+    reader->layout = CLI_INTERLEAVED;
+    reader->state = header;
+    if (!header)
+        return cli_error(reader->name, "out of memory");
+    if (!cli_pnm_read_header(input, header) || !cli_picture_create(picture, header->depth, reader->name))
         return false;
-    cli_picture_uniform(picture, header.width, header.height, bits_of(header.maxval), header.opacity);
-    picture->image.colour = header.colour;
-    if (!cli_picture_count(picture, &samples, input->name) || !cli_input_holds(input, least_bytes(&header, samples)))
-        return false;
-    return cli_picture_allocate(picture, CLI_INTERLEAVED, input->name) && read_raster(input, &header, picture);
+    cli_picture_uniform(picture, header->width, header->height, bits_of(header->maxval), header->opacity);
+    picture->image.colour = header->colour;
+    return cli_picture_count(picture, &samples, reader->name) && cli_input_holds(input, least_bytes(header, samples));
 }
+
+static bool read_pnm(cli_reader *reader)
+{
+    cli_input *input = &reader->input;
+    const cli_pnm_header *header = reader->state;
+    const l2k_plane *plane = reader->picture.planes;
+    const uint32_t rows = reader->picture.rows->count;
+    const size_t samples = (size_t)header->width * rows * header->depth;
+    if (header->ascii)
+        return read_ascii(input, header, plane, samples);
+    if (header->packed)
+        return read_packed(input, header, plane, rows);
+    return header->maxval > 255 ? read_words(input, header, plane, samples) : read_bytes(input, header, plane, samples);
+}
+
+static void close_pnm(cli_reader *reader)
+{
+    free(reader->state);
+}
+
+const cli_reader_kind cli_pnm_reader = {open_pnm, read_pnm, close_pnm};

@@ -1,11 +1,7 @@
 /* P4 to P7 in their binary forms. */
-#include "cli/formats.h"
-
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "cli/report.h"
+#include "cli/writer.h"
 
 static const char *tuple_type(const cli_view *view)
 {
@@ -59,17 +55,16 @@ static size_t pack_bits(uint8_t *row, uint32_t width)
     return bytes;
 }
 
-bool cli_pnm_write(cli_output *output, const cli_view *view, cli_format format)
+static bool open_pnm(cli_writer *writer)
 {
-    size_t bytes = cli_view_row_bytes(view);
-    uint8_t *row = malloc(bytes);
-    if (!row)
-        return cli_error(output->name, "out of memory");
-    bool done = write_header(output, view, format);
-    for (uint32_t y = 0; done && y < view->height; y++) {
-        cli_view_row(view, y, row);
-        done = cli_output_write(output, row, format == CLI_FORMAT_PBM ? pack_bits(row, view->width) : bytes);
-    }
-    free(row);
-    return done || cli_output_fail(output);
+    return write_header(&writer->output, writer->view, writer->format);
 }
+
+static bool write_row(cli_writer *writer, uint8_t *bytes)
+{
+    const cli_view *view = writer->view;
+    size_t length = writer->format == CLI_FORMAT_PBM ? pack_bits(bytes, view->width) : cli_view_row_bytes(view);
+    return cli_output_write(&writer->output, bytes, length);
+}
+
+const cli_writer_kind cli_pnm_writer = {open_pnm, write_row, NULL, NULL, NULL};

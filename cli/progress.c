@@ -23,8 +23,9 @@ static struct {
     bool wanted;
     const char *verb, *name;
     size_t files, number;
-    double next;  /* when it may be drawn again */
-    size_t shown; /* columns on the screen that it takes, 0 = it is not there */
+    double from, to; /* of the file, what is in hand */
+    double next;     /* when it may be drawn again */
+    size_t shown;    /* columns on the screen that it takes, 0 = it is not there */
 } bar = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static bool on_terminal(void)
@@ -45,7 +46,14 @@ void cli_progress_begin(const cli_common_options *options, const char *verb, siz
 void cli_progress_file(size_t number, const char *name)
 {
     bar.number = number;
+    cli_progress_span(0, 1);
     bar.name = strcmp(name, "-") == 0 ? "standard input" : name;
+}
+
+void cli_progress_span(double from, double to)
+{
+    bar.from = from;
+    bar.to = to;
 }
 
 /* Columns that are there, less the last one, in which some terminals wrap. */
@@ -143,7 +151,8 @@ void cli_progress_part(double done)
     if (!bar.wanted || (now = cli_now()) < bar.next)
         return;
     pthread_mutex_lock(&bar.lock);
-    draw(done < 0 ? 0 : done > 1 ? 1 : done);
+    done = done < 0 ? 0 : done > 1 ? 1 : done;
+    draw(bar.from + done * (bar.to - bar.from));
     pthread_mutex_unlock(&bar.lock);
     bar.next = now + EVERY;
 }

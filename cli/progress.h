@@ -13,7 +13,10 @@ void cli_progress_begin(const cli_common_options *options, const char *verb, siz
 /* Which file is being coded: the how many-th, from 0 on, and its name. */
 void cli_progress_file(size_t number, const char *name);
 
-/* The part of it that is done, 0 to 1. Draws where it is time: not in the first half second, ten times a second. */
+/* What follows is from this to that part of the file, 0 to 1: a strip, or one of two passes. */
+void cli_progress_span(double from, double to);
+
+/* The part of that that is done, 0 to 1. Draws where it is time: not in the first half second, ten times a second. */
 void cli_progress_part(double done);
 
 /* Takes the bar away. */

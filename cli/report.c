@@ -64,8 +64,19 @@ void cli_messages_init(cli_messages *messages, const char *subject, bool quiet)
     messages->subject = subject;
     messages->quiet = quiet;
     messages->first_error[0] = 0;
+    for (int i = 0; i < 16; i++)
+        messages->said[i] = 0;
     messages->deadline = cli_allowed.seconds > 0 ? cli_now() + cli_allowed.seconds : 0;
     atomic_flag_clear(&messages->taken);
+}
+
+/* FNV-1a. */
+static bool is_repeated(cli_messages *messages, const char *text)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+    return atomic_exchange(&messages->said[hash % 16], hash) == hash;
 }
 
 static void take_message(void *user, l2k_severity severity, const char *text)
@@ -74,9 +85,11 @@ static void take_message(void *user, l2k_severity severity, const char *text)
     if (severity == L2K_SEVERITY_ERROR) {
         if (!atomic_flag_test_and_set(&messages->taken))
             snprintf(messages->first_error, sizeof messages->first_error, "%s", text);
-    } else if (severity == L2K_SEVERITY_WARNING && !messages->quiet) {
+    } else if (messages->quiet || is_repeated(messages, text)) {
+        return;
+    } else if (severity == L2K_SEVERITY_WARNING) {
         cli_warning(messages->subject, "%s", text);
-    } else if (!messages->quiet) {
+    } else {
         cli_note("lift2k: %s: %s", messages->subject, text);
     }
 }

@@ -32,7 +32,8 @@ typedef struct cli_messages {
     bool quiet;
     atomic_flag taken;
     char first_error[256];
-    double deadline; /* of --timeout, by cli_now; 0 = none */
+    _Atomic uint64_t said[16]; /* hashes of warnings, which decoding part by part would repeat */
+    double deadline;           /* of --timeout, by cli_now; 0 = none */
 } cli_messages;
 
 /* From here on the time of --timeout runs, too. */

@@ -216,7 +216,7 @@ static void store_row(cli_rgb8 *conversion, uint32_t y, const uint8_t *bytes, co
     const cli_view *view = &conversion->source;
     for (uint32_t k = 0; k < conversion->picture.image.num_components; k++) {
         const l2k_plane *plane = &conversion->picture.planes[k];
-        uint8_t *to = (uint8_t *)plane->data + (ptrdiff_t)y * plane->row_stride;
+        uint8_t *to = (uint8_t *)plane->data + (ptrdiff_t)(y - conversion->picture.rows->first) * plane->row_stride;
         for (uint32_t x = 0; x < view->width; x++, to += plane->sample_stride)
             if (k < channels) {
                 *to = rgb[(size_t)x * channels + k];
@@ -227,16 +227,16 @@ static void store_row(cli_rgb8 *conversion, uint32_t y, const uint8_t *bytes, co
     }
 }
 
-bool cli_rgb8_convert(cli_rgb8 *conversion, const char *name)
+bool cli_rgb8_convert(cli_rgb8 *conversion, uint32_t first, uint32_t end, const char *name)
 {
     const cli_view *view = &conversion->source;
     uint32_t channels = conversion->picture.image.num_components - (conversion->opacity >= 0);
-    if (!cli_picture_allocate(&conversion->picture, CLI_INTERLEAVED, name))
+    if (!cli_picture_window(&conversion->picture, first, end, 0, CLI_INTERLEAVED, name))
         return false;
     uint8_t *bytes = malloc(cli_view_row_bytes(view)), *rgb = malloc((size_t)view->width * 3);
     uint16_t *colours = malloc((size_t)view->width * conversion->colours * sizeof *colours);
     bool done = bytes && rgb && colours;
-    for (uint32_t y = 0; done && y < view->height; y++) {
+    for (uint32_t y = first; done && y < end; y++) {
         cli_view_row(view, y, bytes);
         take_colours(conversion, bytes, colours);
         if (conversion->icc)

@@ -23,8 +23,8 @@ typedef struct cli_rgb8 {
 bool cli_rgb8_create(cli_rgb8 *conversion, const cli_picture *picture, const cli_decode_options *options,
                      const char *name);
 
-/* Fills in the samples. */
-bool cli_rgb8_convert(cli_rgb8 *conversion, const char *name);
+/* Fills in rows from `first` to `end`, of which the samples that were decoded must be there. */
+bool cli_rgb8_convert(cli_rgb8 *conversion, uint32_t first, uint32_t end, const char *name);
 void cli_rgb8_free(cli_rgb8 *conversion);
 
 /* The matrix for CIELab under an illuminant as the file has it; an unknown one is taken for D50 and gives false. */

@@ -1,3 +1,4 @@
+#define _DEFAULT_SOURCE /* madvise */
 #include "cli/source.h"
 
 #include <string.h>
@@ -93,7 +94,10 @@ bool cli_source_next(cli_source *source, cli_input *input)
 {
     cli_messages_init(&source->messages, input->name, source->messages.quiet);
     source->incomplete = false;
-    l2k_status status = limit_memory(source, 0);
+    /* Of the file before, one may be left. */
+    l2k_status status = l2k_decoder_set_region(source->decoder, 0, 0, UINT32_MAX, UINT32_MAX);
+    if (status == L2K_OK)
+        status = limit_memory(source, 0);
     if (status == L2K_OK)
         status = limit_samples(source);
     if (status == L2K_OK)
@@ -127,17 +131,36 @@ bool cli_source_open(cli_source *source, const char *path, bool quiet, bool stri
     return done;
 }
 
-bool cli_source_decode(cli_source *source, cli_picture *picture, cli_layout layout)
+static bool decode(cli_source *source, const cli_picture *picture)
 {
-    if (!cli_picture_allocate(picture, layout, source->messages.subject))
-        return false;
     l2k_status status = limit_memory(source, cli_picture_bytes(picture));
     cli_interrupt_wait(true);
     if (status == L2K_OK)
         status = l2k_decoder_decode(source->decoder, picture->planes);
     cli_interrupt_wait(false);
-    source->incomplete = status == L2K_INCOMPLETE;
-    return status == L2K_OK || source->incomplete || cli_messages_fail(&source->messages, status);
+    source->incomplete = source->incomplete || status == L2K_INCOMPLETE;
+    return status == L2K_OK || status == L2K_INCOMPLETE || cli_messages_fail(&source->messages, status);
+}
+
+bool cli_source_decode(cli_source *source, cli_picture *picture, cli_layout layout)
+{
+    return cli_picture_allocate(picture, layout, source->messages.subject) && decode(source, picture);
+}
+
+bool cli_source_decode_rows(cli_source *source, cli_picture *picture, cli_layout layout, uint32_t y0, uint32_t y1,
+                            uint32_t reduce)
+{
+    l2k_image strip;
+    l2k_status status = l2k_decoder_set_region(source->decoder, picture->image.x0, y0, picture->image.x1, y1);
+    if (status == L2K_OK)
+        status = l2k_decoder_image(source->decoder, &strip);
+    if (status != L2K_OK)
+        return cli_messages_fail(&source->messages, status);
+    if (!cli_picture_window(picture, y0, y1, reduce, layout, source->messages.subject) || !decode(source, picture))
+        return false;
+    if (source->mapped) /* pages of the file, which would count as this process's */
+        madvise((void *)(uintptr_t)source->mapped, source->mapped_bytes, MADV_DONTNEED);
+    return true;
 }
 
 void cli_source_close(cli_source *source)

@@ -32,6 +32,11 @@ bool cli_source_read(cli_source *source, cli_input *input, bool quiet, bool stri
  * tells. */
 bool cli_source_decode(cli_source *source, cli_picture *picture, cli_layout layout);
 
+/* The same for the rows of the reference grid from y0 to y1, across the picture, which is what `reduce` leaves of the
+ * file. Of the file in memory, what they needed is let go. */
+bool cli_source_decode_rows(cli_source *source, cli_picture *picture, cli_layout layout, uint32_t y0, uint32_t y1,
+                            uint32_t reduce);
+
 void cli_source_close(cli_source *source);
 
 #endif

@@ -1,11 +1,20 @@
 #include "cli/verify.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "cli/difference.h"
+#include "cli/strips.h"
 #include "cli/units.h"
+
+typedef struct checking {
+    cli_source *check;
+    cli_reader *original;
+    const char *name; /* of the file that was written */
+    bool by_rows, lossless;
+    cli_picture decoded;
+    cli_difference *differences; /* of each component */
+} checking;
 
 static bool set(cli_source *check, l2k_decoder_option option, int64_t value)
 {
@@ -43,54 +52,88 @@ static void tell_component(const char *name, uint32_t c, const cli_difference *d
                  (unsigned long long)difference->peak_error);
 }
 
+static bool fail(const char *name, uint32_t c, const cli_difference *difference)
+{
+    return cli_error(name,
+                     "--verify: component %u differs in %llu of %llu samples, by at most %llu; the file was not kept",
+                     c, (unsigned long long)difference->differing, (unsigned long long)difference->samples,
+                     (unsigned long long)difference->peak_error);
+}
+
 /* The lines of single components are for losses; "identical" is said once. */
-static bool compare(const char *name, const cli_picture *encoded, const cli_picture *decoded, bool lossless, bool quiet)
+static bool judge(const checking *k)
 {
     uint64_t samples = 0;
-    for (uint32_t c = 0; c < encoded->image.num_components; c++) {
-        cli_difference one;
-        cli_difference_find(&one, &encoded->components[c], &encoded->planes[c], &decoded->planes[c]);
-        samples += one.samples;
-        if (lossless && one.differing)
-            return cli_error(name,
-                             "--verify: component %u differs in %llu of %llu samples, by at most %llu; the file was "
-                             "not kept",
-                             c, (unsigned long long)one.differing, (unsigned long long)one.samples,
-                             (unsigned long long)one.peak_error);
-        if (!lossless && !quiet)
-            tell_component(name, c, &one, encoded->components[c].precision);
-    }
     char count[CLI_UNITS_ROOM];
-    if (lossless && !quiet)
-        cli_note("%s: verified: identical, %s", name, cli_count_text((double)samples, "samples", count));
+    for (uint32_t c = 0; c < k->decoded.image.num_components; c++) {
+        samples += k->differences[c].samples;
+        if (k->lossless && k->differences[c].differing)
+            return fail(k->name, c, &k->differences[c]);
+        if (!k->lossless && !k->check->messages.quiet)
+            tell_component(k->name, c, &k->differences[c], k->decoded.components[c].precision);
+    }
+    if (k->lossless && !k->check->messages.quiet)
+        cli_note("%s: verified: identical, %s", k->name, cli_count_text((double)samples, "samples", count));
     return true;
 }
 
-static bool decode(cli_source *check, cli_picture *decoded)
+static bool describe(checking *k, l2k_info *info)
 {
     l2k_image image;
-    l2k_status status = l2k_decoder_image(check->decoder, &image);
+    l2k_decoder *decoder = k->check->decoder;
+    l2k_status status = l2k_decoder_info(decoder, info);
+    if (status == L2K_OK)
+        status = l2k_decoder_image(decoder, &image);
     if (status != L2K_OK)
-        return cli_messages_fail(&check->messages, status);
-    if (!cli_picture_adopt(decoded, &image, check->messages.subject))
+        return cli_messages_fail(&k->check->messages, status);
+    if (!cli_picture_adopt(&k->decoded, &image, k->name))
         return false;
-    decoded->image.icc = NULL; /* the decoder's */
-    return cli_source_decode(check, decoded, cli_picture_can_interleave(decoded) ? CLI_INTERLEAVED : CLI_PLANAR);
+    k->decoded.image.icc = NULL; /* the decoder's */
+    if (!same_shape(&k->original->picture, &k->decoded))
+        return cli_error(k->name, "--verify: decoding gives a picture of another shape; the file was not kept");
+    k->differences = calloc(image.num_components, sizeof *k->differences);
+    return k->differences || cli_error(k->name, "out of memory");
 }
 
-bool cli_verify(cli_source *check, cli_output *output, const cli_picture *picture, bool lossless)
+static bool check_strip(checking *k, const cli_strips *strip)
 {
-    cli_picture decoded = {0};
+    const cli_picture *original = &k->original->picture, *decoded = &k->decoded;
+    const cli_layout layout = cli_picture_can_interleave(decoded) ? CLI_INTERLEAVED : CLI_PLANAR;
+    if (k->by_rows && !cli_reader_rows(k->original, strip->y0, strip->y1))
+        return false;
+    if (!cli_source_decode_rows(k->check, &k->decoded, layout, strip->y0, strip->y1, 0))
+        return false;
+    for (uint32_t c = 0; c < decoded->image.num_components; c++)
+        cli_difference_add(&k->differences[c], &decoded->components[c], decoded->rows[c].count, &original->planes[c],
+                           &decoded->planes[c]);
+    return true;
+}
+
+/* The second half of the bar is for checking. */
+static bool check_strips(checking *k)
+{
+    l2k_info info;
+    cli_strips strips;
+    if (!describe(k, &info))
+        return false;
+    cli_strips_begin(&strips, &k->decoded, &info, 0, k->by_rows ? 0 : UINT64_MAX);
+    while (cli_strips_next(&strips)) {
+        cli_strips_progress(&strips, CLI_VERIFY_FROM, 1);
+        if (!check_strip(k, &strips))
+            return false;
+    }
+    return judge(k);
+}
+
+bool cli_verify(cli_source *check, cli_output *output, cli_reader *original, bool by_rows, bool lossless)
+{
+    checking k = {.check = check, .original = original, .name = output->name, .by_rows = by_rows, .lossless = lossless};
     cli_input written;
     if (!cli_output_reopen(output, &written))
         return false;
-    bool done = cli_source_next(check, &written) && decode(check, &decoded);
-    if (done)
-        done =
-            same_shape(picture, &decoded)
-                ? compare(output->name, picture, &decoded, lossless, check->messages.quiet)
-                : cli_error(output->name, "--verify: decoding gives a picture of another shape; the file was not kept");
+    bool done = cli_source_next(check, &written) && check_strips(&k);
     cli_input_close(&written);
-    cli_picture_free(&decoded);
+    cli_picture_free(&k.decoded);
+    free(k.differences);
     return done;
 }

@@ -3,12 +3,17 @@
 #define L2K_CLI_VERIFY_H
 
 #include "cli/common_options.h"
+#include "cli/reader.h"
 #include "cli/source.h"
+
+/* Which part of a bar is before the checking. */
+#define CLI_VERIFY_FROM 0.5
 
 /* Makes the decoder that checks one file after the other. */
 bool cli_verify_create(cli_source *check, const cli_common_options *options);
 
-/* `output` is written, but not committed. Reports what differs, and where nothing should, that is a failure. */
-bool cli_verify(cli_source *check, cli_output *output, const cli_picture *picture, bool lossless);
+/* `output` is written, but not committed. `original` is what was encoded: all of it in memory, or, `by_rows`, at its
+ * beginning again, to be read strip by strip. Reports what differs, and where nothing should, that is a failure. */
+bool cli_verify(cli_source *check, cli_output *output, cli_reader *original, bool by_rows, bool lossless);
 
 #endif

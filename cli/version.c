@@ -1,9 +1,14 @@
 /* What this build is, for somebody who reports a fault. */
 #include <png.h>
 #include <stdio.h>
+#include <string.h>
 
 #ifdef L2K_WITH_LCMS2
 #include <lcms2.h>
+#endif
+
+#ifdef L2K_WITH_TIFF
+#include <tiffio.h>
 #endif
 
 #include "cli/commands.h"
@@ -18,6 +23,17 @@ static void print_cuda(void)
     printf(LABEL "%s\n", "CUDA", text);
 }
 
+/* libtiff's text begins with "LIBTIFF, Version 4.5.0" and goes on with its copyright. */
+static void print_tiff(void)
+{
+#ifdef L2K_WITH_TIFF
+    const char *text = TIFFGetVersion(), *number = text + strcspn(text, "0123456789");
+    printf(LABEL "%.*s\n", "libtiff", (int)strspn(number, "0123456789."), number);
+#else
+    printf(LABEL "no: TIFF is neither read nor written\n", "libtiff");
+#endif
+}
+
 int cli_print_version(void)
 {
     printf("lift2k %s\n", l2k_version());
@@ -28,6 +44,7 @@ int cli_print_version(void)
 #endif
     print_cuda();
     printf(LABEL "%s\n", "libpng", png_get_libpng_ver(NULL));
+    print_tiff();
 #ifdef L2K_WITH_LCMS2
     const int version = cmsGetEncodedCMMversion(); /* 2140 is 2.14 */
     printf(LABEL "%d.%d\n", "Little CMS", version / 1000, version % 1000 / 10);

@@ -6,8 +6,10 @@
 
 #include "cli/commands.h"
 #include "cli/formats.h"
+#include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/view_options.h"
+#include "cli/writer.h"
 
 typedef struct view_job {
     cli_view_options *options;
@@ -139,23 +141,15 @@ static bool fill_mosaic(view_job *job)
 
 static bool write_picture(const cli_view_options *options, const cli_picture *picture)
 {
-    cli_view view;
-    cli_output output;
-    cli_format format = options->format;
+    const cli_write_options how = {.quiet = options->coefficients.common.quiet};
     const char *name = options->coefficients.output;
-    if (format == CLI_FORMAT_PGX)
-        return cli_pgx_write(name, picture);
-    if (!cli_view_create(&view, picture, 0, name))
-        return false;
-    bool done = cli_format_check(&format, &view, name) && cli_output_open(&output, name);
-    if (done) {
-        done = format == CLI_FORMAT_PNG ? cli_png_write(&output, &view, options->coefficients.quiet)
-                                        : cli_pnm_write(&output, &view, format);
-        if (done)
-            done = cli_output_commit(&output);
-        else
-            cli_output_discard(&output);
-    }
+    cli_format format = options->format;
+    const bool planes = format >= CLI_FORMAT_PGX;
+    cli_view view = {0};
+    cli_writer writer;
+    bool done = (planes || (cli_view_create(&view, picture, 0, name) && cli_format_check(&format, &view, name))) &&
+                cli_writer_open(&writer, name, format, picture, planes ? NULL : &view, &how);
+    done = done && cli_writer_close(&writer, cli_writer_rows(&writer, view.height));
     cli_view_free(&view);
     return done;
 }
@@ -179,7 +173,7 @@ static bool draw(view_job *job)
 {
     cli_picture picture = {0};
     bool done = cli_mosaic_draw(&job->mosaic, &job->options->style, &picture) && write_picture(job->options, &picture);
-    if (done && !job->options->coefficients.quiet)
+    if (done && !job->options->coefficients.common.quiet)
         print_summary(job, &picture);
     cli_picture_free(&picture);
     return done;
@@ -189,7 +183,10 @@ static bool draw(view_job *job)
 static int run(cli_view_options *options)
 {
     view_job job = {.options = options};
+    cli_progress_begin(&options->coefficients.common, "drawing", 1);
+    cli_progress_file(0, options->coefficients.input);
     bool done = cli_coefficients_open(&job.source, &options->coefficients) && fill_mosaic(&job) && draw(&job);
+    cli_progress_end();
     cli_mosaic_free(&job.mosaic);
     cli_coefficients_close(&job.source);
     return !done ? CLI_EXIT_FAILURE : job.source.incomplete ? CLI_EXIT_INCOMPLETE : CLI_EXIT_OK;
@@ -200,7 +197,7 @@ int cli_view_command(int count, char **arguments)
     cli_view_options options;
     if (!cli_view_options_parse(&options, count, arguments))
         return CLI_EXIT_USAGE;
-    if (options.coefficients.help)
+    if (options.coefficients.common.help)
         return cli_print_help(cli_help_view);
     return run(&options);
 }

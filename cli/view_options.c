@@ -121,7 +121,7 @@ bool cli_view_options_parse(cli_view_options *options, int count, char **argumen
     while ((kind = cli_next_option(count, arguments, CLI_COEFFICIENT_LETTERS, table, "view")) != -1)
         if (!take_option(options, kind))
             return false;
-    if (options->coefficients.help)
+    if (options->coefficients.common.help)
         return true;
     return cli_end_coefficient_options(&options->coefficients, count, arguments, "view") && check(options) &&
            cli_format_of_name(options->coefficients.output, &options->format);

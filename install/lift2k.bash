@@ -20,7 +20,8 @@ _lift2k_values() # of the option $1; status 1 where any text will do
     -p | --progression) echo LRCP RLCP RPCL PCRL CPRL ;;
     --style) echo bypass reset termall vsc pterm segsym ;;
     --tile-parts) echo R L C ;;
-    --ext) if [ "${COMP_WORDS[1]}" = decode ]; then echo png pgm ppm pnm pam pgx; else echo jp2 j2k j2c jpc; fi ;;
+    --tiff-compression) echo none deflate lzw ;;
+    --ext) if [ "${COMP_WORDS[1]}" = decode ]; then echo png tif pgm ppm pnm pam pgx raw; else echo jp2 j2k j2c jpc; fi ;;
     --format) echo pgx raw ;;
     *) return 1 ;;
     esac

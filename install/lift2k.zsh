@@ -23,7 +23,8 @@ _lift2k()
     -p | --progression) compadd -- LRCP RLCP RPCL PCRL CPRL ;;
     --style) compadd -- bypass reset termall vsc pterm segsym ;;
     --tile-parts) compadd -- R L C ;;
-    --ext) if [[ $words[2] == decode ]]; then compadd -- png pgm ppm pnm pam pgx; else compadd -- jp2 j2k j2c jpc; fi ;;
+    --tiff-compression) compadd -- none deflate lzw ;;
+    --ext) if [[ $words[2] == decode ]]; then compadd -- png tif pgm ppm pnm pam pgx raw; else compadd -- jp2 j2k j2c jpc; fi ;;
     --format) compadd -- pgx raw ;;
     *)
         if [[ $words[CURRENT] == -* ]]; then

@@ -3,7 +3,7 @@
 # Does nothing, and asks for nothing, where everything is there already.
 set -eu
 
-need="gcc libc6-dev make cmake pkg-config libpng-dev liblcms2-dev"
+need="gcc libc6-dev make cmake pkg-config libpng-dev libtiff-dev liblcms2-dev"
 [ "${1:-}" != --tests ] || need="$need g++ libcmocka-dev libopenjp2-tools libopenjp2-7-dev libavcodec-dev"
 
 if ! command -v dpkg-query >/dev/null; then

@@ -72,15 +72,16 @@ while read -r command; do
 done <commands
 
 # Values that completion offers are values that the command takes.
-for pair in "--backend 3" "--progression 5" "--style 6" "--tile-parts 3"; do
+for pair in "encode --backend 3" "encode --progression 5" "encode --style 6" "encode --tile-parts 3" \
+    "decode --tiff-compression 3"; do
     set -- $pair
-    completes encode "$1" "" >values
-    both_complete "completion of $1" values "$2" encode "$1" ""
-    [ "$(wc -l <offered)" -eq "$2" ] || fault "completion of $1: $(tr '\n' ' ' <offered)"
+    completes "$1" "$2" "" >values
+    both_complete "completion of $2" values "$3" "$1" "$2" ""
+    [ "$(wc -l <offered)" -eq "$3" ] || fault "completion of $2: $(tr '\n' ' ' <offered)"
     while read -r value; do
         checks=$((checks + 1))
-        "$lift2k" encode "$1" "$value" missing.png missing.jp2 2>&1 | grep -q 'missing.png' ||
-            fault "completion: lift2k encode $1 $value is refused"
+        "$lift2k" "$1" "$2" "$value" missing missing.tif 2>&1 | grep -qE 'missing(\.tif)?: ' ||
+            fault "completion: lift2k $1 $2 $value is refused"
     done <offered
 done
 for pair in "encode 4" "decode 6"; do

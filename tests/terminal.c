@@ -258,24 +258,24 @@ static void test_bar(size_t columns, const char *verb, const char *line)
 }
 
 /* The parts that are shown never fall, and there are several. */
-static void test_parts(void)
+static void test_parts(const char *line, const char *from, const char *to)
 {
     int last = -1, different = 0;
-    start(&s, 80, "exec $0 encode large.pgm x.jp2 -j 1");
+    start(&s, 80, line);
     finish(&s);
     for (const char *at = s.text; (at = strchr(at, '%')) != NULL; at++) {
         const char *digits = at - 1;
         while (digits > s.text && (digits[-1] == ' ' || (digits[-1] >= '0' && digits[-1] <= '9')))
             digits--;
         int part = atoi(digits);
-        check(part >= last && part <= 100, "from %d to %d %%", last, part);
+        check(part >= last && part <= 100, "%s: from %d to %d %%", line, last, part);
         different += part != last;
         last = part;
     }
-    check(different >= 3, "only %d different parts in %s", different, s.text);
+    check(different >= 3, "%s: only %d different parts in %s", line, different, s.text);
+    check(last >= 40, "%s: %d %% at the end", line, last);
     show(&s, &seen);
-    check(strncmp(seen.rows[0], "large.pgm ", 10) == 0 && strstr(seen.rows[0], " -> x.jp2 "), "not the summary: %s",
-          seen.rows[0]);
+    check(contains(&seen, from) && contains(&seen, to), "%s: no summary: %s", line, seen.rows[0]);
 }
 
 static void test_no_bar(const char *line)
@@ -294,7 +294,11 @@ static void test_bars(void)
     test_bar(80, "decoding large.jp2", "exec $0 decode large.jp2 x.pgm -j 1 --quiet --progress");
     test_bar(80, "encoding 2 of 2 ", "exec $0 encode folder --out-dir many -j 1 --quiet --progress");
     test_bar(40, "encoding 2 of 2 ", "exec $0 encode folder --out-dir many -j 1 --quiet --progress");
-    test_parts();
+    test_parts("exec $0 encode large.pgm x.jp2 -j 1", "large.pgm ", " -> x.jp2 ");
+    test_parts("exec $0 encode large.pgm x.jp2 -j 1 -t 400,400 --verify", "large.pgm ", " -> x.jp2 ");
+    test_parts("exec $0 decode tiled.jp2 x.pgm -j 1 --by-rows", "tiled.jp2 ", " -> x.pgm ");
+    test_parts("exec $0 view tiled.jp2 x.pgm -j 1", "tiled.jp2 ", " -> x.pgm ");
+    test_parts("exec $0 dump tiled.jp2 dumped -j 1", "tiled.jp2 ", " -> dumped ");
     test_no_bar("exec $0 encode large.pgm x.jp2 -j 1 --no-progress");
     test_no_bar("exec $0 encode large.pgm x.jp2 -j 1 --quiet");
     test_no_bar("exec $0 encode large.pgm x.jp2 -j 1 2>log");
@@ -357,6 +361,13 @@ static void test_interrupts(void)
     test_interrupt("encoding", "exec $0 encode folder large.pgm --out-dir many -j 2");
     test_interrupt("decoding", "exec $0 decode large.jp2 new.png -j 1");
     test_interrupt("decoding", "exec $0 decode large.jp2 new.pgx -j 1");
+    test_interrupt("encoding", "exec $0 encode large.pgm new.jp2 -j 1 -t 400,400");
+    test_interrupt("6", "exec $0 encode large.pgm new.jp2 -j 1 -t 400,400 --verify --progress");
+    test_interrupt("decoding", "exec $0 decode tiled.jp2 new.png -j 1 --by-rows");
+    test_interrupt("decoding", "exec $0 decode tiled.jp2 new.pgx -j 1 --by-rows");
+    test_interrupt("drawing", "exec $0 view tiled.jp2 new.png -j 1");
+    test_interrupt("dumping", "rm -r dumped; exec $0 dump tiled.jp2 dumped -j 1");
+    check(count_names("dumped", "subbands") == 0 && count_names("dumped", ".lift2k") == 0, "a dump that was stopped");
     test_interrupt("ready", "echo ready; exec $0 encode - new.jp2");
     test_interrupt("1 of 3", "exec $0 encode folder large.pgm --out-dir many -j 1");
     start(&s, 80, "trap : INT; $0 encode large.pgm old.jp2 -j 1; echo status $?");
@@ -411,6 +422,9 @@ int main(int count, char **arguments)
     start(&s, 80, "exec $0 encode large.pgm large.jp2");
     finish(&s);
     check(exited(&s, 0), "large.jp2: %s", s.text);
+    start(&s, 80, "exec $0 encode large.pgm tiled.jp2 -t 400,400");
+    finish(&s);
+    check(exited(&s, 0), "tiled.jp2: %s", s.text);
 
     test_bars();
     test_messages();
@@ -418,6 +432,7 @@ int main(int count, char **arguments)
     test_ignored();
     if (*faults) {
         test_named_temporary("encoding", "exec $0 encode large.pgm old.jp2 -j 1");
+        test_named_temporary("decoding", "exec $0 decode tiled.jp2 new.pgx --by-rows -j 1");
         test_named_temporary("of 3", "exec $0 encode folder large.pgm --out-dir many -j 1");
     } else {
         printf("SKIPPED: in this build named temporary files cannot be tried\n");

@@ -1,0 +1,243 @@
+#!/usr/bin/env bash
+# Picture files by rows, raw samples, TIFF on pipes, and what little memory a tiled picture takes. Arguments: the lift2k
+# binary, bench/measure, the folder with the pictures, 1 where the command has libtiff. L2K_NO_MEMORY_LIMIT: memory is not
+# looked at, as sanitizers take much.
+lift2k=$1
+measure=$2
+data=$3
+tiff=$4
+export LC_ALL=C OMP_WAIT_POLICY=passive # many small files: threads should not spin
+. "$(dirname "$0")/cli_support.sh"
+
+same() { # same NAME A B
+    checks=$((checks + 1))
+    cmp -s "$2" "$3" || fault "$1: $2 and $3 differ"
+}
+
+# ---- Raw samples
+
+# 3 components of 7 x 5 samples of BITS bits, a hex string for each, numbers first; the file is made of them in any order.
+width=7
+height=5
+count=3
+make_values() { # make_values BITS SIGN
+    local bits=$1 sign=$2 state=12345 i value
+    values=()
+    for ((i = 0; i < width * height * count; i++)); do
+        state=$(((state * 1103515245 + 12345) & 0x7fffffff))
+        value=$(((state >> 4) & ((1 << bits) - 1)))
+        [ "$sign" = u ] || value=$((value - (1 << (bits - 1))))
+        values+=("$value")
+    done
+}
+
+put_value() { # put_value BITS ORDER VALUE: appends to $text
+    local bytes=4 i at byte
+    [ "$1" -gt 16 ] || bytes=2
+    [ "$1" -gt 8 ] || bytes=1
+    for ((i = 0; i < bytes; i++)); do
+        at=$i
+        [ "$2" = le ] || at=$((bytes - 1 - i))
+        printf -v byte '\\x%02x' $((($3 >> (8 * at)) & 255))
+        text+=$byte
+    done
+}
+
+make_raw() { # make_raw BITS ORDER LAYOUT FILE
+    local i c
+    text=
+    if [ "$3" = planar ]; then
+        for ((i = 0; i < width * height * count; i++)); do put_value "$1" "$2" "${values[i]}"; done
+    else
+        for ((i = 0; i < width * height; i++)); do
+            for ((c = 0; c < count; c++)); do put_value "$1" "$2" "${values[c * width * height + i]}"; done
+        done
+    fi
+    printf "$text" >"$4"
+}
+
+for kind in "1 u" "5 s" "8 u" "8 s" "12 u" "12 s" "16 u" "16 s" "20 u" "24 s"; do
+    set -- $kind
+    make_values "$1" "$2"
+    for order in le be; do
+        for layout in planar interleaved; do
+            make_raw "$1" $order $layout a.raw
+            runs "raw $kind" encode a.raw a.j2k --raw "$width,$height,$count,$1,$2,$order,$layout"
+            runs "raw $kind" decode a.j2k b.raw --raw "$order,$layout"
+            same "raw $kind $order $layout" a.raw b.raw
+            runs "raw $kind by rows" encode a.raw b.j2k --raw "$width,$height,$count,$1,$2,$layout,$order" --by-rows
+            same "raw $kind $order $layout by rows" a.j2k b.j2k
+        done
+    done
+    make_raw "$1" le planar a.raw
+    runs "raw $kind by default" encode a.raw b.j2k --raw "$width,$height,$count,$1,$2"
+    same "raw $kind by default" a.j2k b.j2k
+    runs "raw $kind by default" decode b.j2k b.raw
+    same "raw $kind by default" a.raw b.raw
+done
+
+make_values 8 u
+make_raw 8 le planar a.raw
+refuses "raw too long" x.jp2 "a.raw: the file has 105 bytes; --raw 7,5,2,8,u describes 70" encode a.raw x.jp2 --raw 7,5,2,8,u
+refuses "raw too short" x.jp2 "the file has 105 bytes; --raw 7,5,3,16,u describes 210" encode a.raw x.jp2 --raw 7,5,3,16,u
+refuses "raw without description" x.jp2 "a.raw: .*need --raw" encode a.raw x.jp2
+refuses "raw of no size" x.jp2 "--raw 0,5,3,8,u" encode a.raw x.jp2 --raw 0,5,3,8,u
+refuses "raw of 25 bits" x.jp2 "1 to 24 bits" encode a.raw x.jp2 --raw 7,5,3,25,u
+for text in 7,5,3,8 7,5,3,8,x 7,5,3,8,u,xe 7,5,3,8,u, 7,5,3,8,unsigned ,5,3,8,u 7,5,4294967296,8,u; do
+    refuses "raw $text" x.jp2 "not of the form" encode a.raw x.jp2 --raw "$text"
+done
+refuses "a sample too large" x.jp2 "does not fit 3 bits" encode a.raw x.jp2 --raw 7,5,3,3,u
+refuses "--raw for png" x.png "not a .raw file" decode a.j2k x.png --raw le
+refuses "bad order" x.raw "be or le" decode a.j2k x.raw --raw middle
+refuses "--tiff-compression for png" x.png "not a .tif file" decode a.j2k x.png --tiff-compression lzw
+
+checks=$((checks + 4))
+runs "raw" encode a.raw a.jp2 --raw 7,5,3,8,u
+cat a.raw | "$lift2k" encode - b.jp2 --raw 7,5,3,8,u --quiet && cmp -s a.jp2 b.jp2 || fault "raw from a pipe"
+cat a.raw | "$lift2k" encode - b.jp2 --raw 7,5,3,8,u -t 7,2 --quiet && "$lift2k" decode b.jp2 - --raw le --quiet |
+    cmp -s a.raw || fault "raw from a pipe by rows, and to one"
+head -c 100 a.raw | "$lift2k" encode - x.jp2 --raw 7,5,3,8,u 2>err.log && fault "short pipe: worked"
+grep -q "standard input: the file is truncated" err.log || fault "short pipe: $(cat err.log)"
+cat a.raw a.raw | "$lift2k" encode - x.jp2 --raw 7,5,3,8,u 2>err.log && fault "long pipe: worked"
+grep -q "more than the 105 bytes" err.log || fault "long pipe: $(cat err.log)"
+[ ! -e x.jp2 ] || fault "x.jp2 exists"
+
+# ---- By rows: the same files
+
+runs "a photograph" encode "$data/coffee.png" photo.jp2
+runs "a part of it" decode photo.jp2 photo.png --region 300,150,450,250
+runs "a part of it" encode photo.png photo.jp2
+runs "ppm" decode photo.jp2 photo.ppm
+runs "raw" decode photo.jp2 photo.raw
+runs "pgx" decode photo.jp2 photo.pgx
+inputs="photo.png photo.ppm photo.pgx"
+if [ "$tiff" = 1 ]; then
+    runs "tiff" decode photo.jp2 photo.tif
+    runs "tiff" decode photo.jp2 lzw.tif --tiff-compression lzw
+    inputs="$inputs photo.tif lzw.tif"
+fi
+# A layer for everything is no other file, but cannot be made by rows.
+for input in $inputs; do
+    for options in "-t 64,30" "-t 37,23 --tlm --plt" "-I -t 100,40 -d 13,7 --tile-origin 5,3" "-t 150,99 -p RPCL"; do
+        for ext in jp2 j2k; do
+            runs "$input $options" encode $input rows.$ext $options
+            runs "$input $options" encode $input whole.$ext $options -r 1
+            same "$input $options $ext" rows.$ext whole.$ext
+        done
+    done
+done
+runs "raw rows" encode photo.raw rows.jp2 -t 64,30 --raw 150,100,3,8,u
+runs "raw whole" encode photo.raw whole.jp2 -t 64,30 --raw 150,100,3,8,u -r 1
+same "raw" rows.jp2 whole.jp2
+runs "layers" encode photo.ppm rows.jp2 -t 64,30 -r 20,10 --by-rows
+runs "layers" encode photo.ppm whole.jp2 -t 64,30 -r 20,10
+checks=$((checks + 1))
+cmp -s rows.jp2 whole.jp2 && fault "--by-rows: targets are not met by rows"
+for file in rows.jp2 whole.jp2; do
+    checks=$((checks + 1))
+    [ "$(wc -c <$file)" -le 4500 ] || fault "$file is larger than 10:1"
+done
+checks=$((checks + 2))
+"$lift2k" encode photo.ppm - -t 64,30 --quiet >piped.jp2 && "$lift2k" encode photo.ppm whole.jp2 -t 64,30 --quiet &&
+    cmp -s piped.jp2 whole.jp2 || fault "to a pipe"
+"$lift2k" encode photo.ppm - -t 64,30 --by-rows --quiet >piped.jp2 && "$lift2k" compare piped.jp2 photo.ppm --quiet ||
+    fault "by rows to a pipe"
+
+# Sub-sampled components, tiles that cut them anywhere, origins.
+runs "gray" decode photo.jp2 g.pgx --component 0
+for c in 1 2; do runs "chroma" decode photo.jp2 c$c.pgx --component $c --reduce 1; done
+mv g_0.pgx ycc_0.pgx
+mv c1_0.pgx ycc_1.pgx
+mv c2_0.pgx ycc_2.pgx
+for options in "-t 64,41" "-t 128,32 -d 3,5" "-t 51,33 -d 1,1 --tile-origin 1,1" "-t 151,7"; do
+    runs "ycc $options" encode ycc.pgx ycc.jp2 $options
+    runs "ycc $options" encode ycc.pgx whole.jp2 $options -r 1
+    same "ycc $options" ycc.jp2 whole.jp2
+    for file in ycc.jp2 rows.jp2; do
+        for how in "" "--reduce 2" "--region 17,21,110,93" "--rgb8" "--reduce 1 --region 41,39,149,97 --rgb8" \
+            "--component 1"; do
+            outputs="png pam raw"
+            [ "$tiff" = 1 ] && outputs="$outputs tif"
+            for ext in $outputs; do
+                runs "$file $how $ext" decode $file whole.$ext $how
+                runs "$file $how $ext" decode $file rows.$ext $how --by-rows
+                same "$file $options $how $ext" whole.$ext rows.$ext
+            done
+        done
+    done
+    runs "pgx by rows" decode ycc.jp2 back.pgx --by-rows
+    for c in 0 1 2; do same "pgx by rows" ycc_$c.pgx back_$c.pgx; done
+done
+
+# A file that ends early is the same picture by rows, and says so.
+runs "tiles" encode photo.ppm whole.jp2 -t 64,30
+head -c $(($(wc -c <whole.jp2) * 2 / 3)) whole.jp2 >cut.jp2
+for how in "" --by-rows; do
+    checks=$((checks + 1))
+    "$lift2k" decode cut.jp2 "cut$how.ppm" $how --quiet 2>err.log
+    [ $? -eq 3 ] || fault "a file that ends early, $how: not status 3: $(cat err.log)"
+done
+same "a file that ends early" cut.ppm cut--by-rows.ppm
+refuses "a file that ends early, --strict" x.ppm "the file ends" decode cut.jp2 x.ppm --by-rows --strict
+
+# What fails in the middle leaves nothing.
+for input in photo.png photo.ppm photo.tif photo.raw; do
+    [ -e $input ] || continue
+    options="-t 64,16"
+    [ $input != photo.raw ] || options="$options --raw 150,100,3,8,u,interleaved"
+    head -c $(($(wc -c <$input) / 2)) $input >cut.${input##*.}
+    refuses "half of $input" x.jp2 "truncated|has 22500 bytes" encode cut.${input##*.} x.jp2 $options
+done
+for ext in png ppm tif raw; do
+    [ "$ext" != tif ] || [ "$tiff" = 1 ] || continue
+    checks=$((checks + 1))
+    (trap '' XFSZ; ulimit -f 10; exec "$lift2k" decode rows.jp2 limited.$ext --by-rows --quiet) 2>err.log &&
+        fault "file size limit, $ext: worked"
+    [ "$(wc -l <err.log)" -eq 1 ] || { fault "file size limit, $ext: not one line"; cat err.log; }
+    [ ! -e limited.$ext ] || fault "file size limit: limited.$ext exists"
+done
+
+# ---- TIFF and pipes
+
+if [ "$tiff" = 1 ]; then
+    checks=$((checks + 2))
+    cat lzw.tif | "$lift2k" encode - piped.jp2 --quiet && "$lift2k" compare piped.jp2 photo.ppm --quiet ||
+        fault "TIFF from a pipe"
+    mkfifo pipe.tif
+    cat pipe.tif >/dev/null &
+    "$lift2k" decode photo.jp2 pipe.tif 2>err.log && fault "TIFF to a pipe: worked"
+    wait
+    grep -q "pipe.tif: TIFF .* write to a file" err.log || fault "TIFF to a pipe: $(cat err.log)"
+    rm pipe.tif
+    printf 'II*\0\10\0\0\0' >cut.tif
+    refuses "TIFF header alone" x.jp2 "cut.tif: " encode cut.tif x.jp2
+else
+    printf 'II*\0\10\0\0\0' >some.tif
+    refuses "no libtiff" x.jp2 "has no libtiff" encode some.tif x.jp2
+    refuses "no libtiff" x.tif "has no libtiff" decode photo.jp2 x.tif
+fi
+
+# ---- Memory
+
+peak() { # peak ARGUMENTS...: KiB
+    "$measure" -w 0 -n 1 "$lift2k" "$@" --quiet -j 2 | cut -d' ' -f4
+}
+
+if [ -z "$L2K_NO_MEMORY_LIMIT" ]; then
+    # 27 MB of samples, which compress well.
+    seq 1 4000000 | head -c 27000000 >large.raw
+    description=3000,3000,3,8,u
+    limit=$((27000000 / 1024))
+    checks=$((checks + 4))
+    bytes=$(peak encode large.raw large.jp2 --raw $description -t 256,256)
+    [ "$bytes" -lt "$limit" ] || fault "encoding by rows takes $bytes KiB"
+    bytes=$(peak encode large.raw whole.jp2 --raw $description -t 256,256 -r 1)
+    [ "$bytes" -gt "$limit" ] || fault "encoding at once takes only $bytes KiB: the limit says nothing"
+    bytes=$(peak decode large.jp2 back.raw --by-rows)
+    [ "$bytes" -lt "$limit" ] || fault "decoding by rows takes $bytes KiB"
+    bytes=$(peak decode large.jp2 - --raw le)
+    [ "$bytes" -gt "$limit" ] || fault "decoding at once takes only $bytes KiB: the limit says nothing"
+    same "a large picture" large.raw back.raw
+fi
+
+finish
