@@ -18,6 +18,23 @@ static l2k_status allocate_coding(const l2k_context *context, uint32_t num_compo
     return L2K_OK;
 }
 
+/* What SIZ asks for, before anything is taken for it. */
+static l2k_status check_siz(l2k_codestream *cs, const l2k_codestream_limits *limits)
+{
+    const l2k_context *context = cs->context;
+    const l2k_siz *siz = &cs->siz;
+    uint64_t tiles = (uint64_t)l2k_tiles_across(&siz->grid) * l2k_tiles_down(&siz->grid);
+    if (tiles > 65535)
+        return l2k_fail(context, L2K_ERROR_CORRUPT, "SIZ: %llu tiles, at most 65535 are possible",
+                        (unsigned long long)tiles);
+    if (siz->num_components > limits->components || tiles > limits->tiles)
+        return l2k_fail(context, L2K_ERROR_LIMIT,
+                        "%u components and %u tiles are more than the limits allow, %u and %u", siz->num_components,
+                        (unsigned)tiles, limits->components, limits->tiles);
+    cs->num_tiles = (uint32_t)tiles;
+    return l2k_check_samples(context, &limits->size, siz->grid.image, siz->num_components, siz->components);
+}
+
 static l2k_status read_main_header(l2k_codestream *cs, const l2k_codestream_limits *limits, const uint8_t **at,
                                    l2k_packed_segments *packed)
 {
@@ -32,12 +49,7 @@ static l2k_status read_main_header(l2k_codestream *cs, const l2k_codestream_limi
     if (segment.marker != L2K_SIZ)
         return l2k_fail(context, L2K_ERROR_CORRUPT, "%s where SIZ should be", l2k_marker_name(segment.marker));
     L2K_TRY(l2k_parse_siz(context, &segment, &cs->siz));
-    uint64_t tiles = (uint64_t)l2k_tiles_across(&cs->siz.grid) * l2k_tiles_down(&cs->siz.grid);
-    if (tiles > 65535)
-        return l2k_fail(context, L2K_ERROR_CORRUPT, "SIZ: %llu tiles, at most 65535 are possible",
-                        (unsigned long long)tiles);
-    cs->num_tiles = (uint32_t)tiles;
-    L2K_TRY(l2k_check_samples(context, &limits->size, cs->siz.grid.image, cs->siz.num_components, cs->siz.components));
+    L2K_TRY(check_siz(cs, limits));
     L2K_TRY(allocate_coding(context, cs->siz.num_components, &cs->coding));
     return l2k_parse_header(context, &cs->siz, L2K_MAIN_HEADER, at, cs->end, &cs->coding, &cs->comment, packed);
 }
@@ -115,6 +127,9 @@ static l2k_status read_part_header(const l2k_codestream *cs, const l2k_tile_part
 {
     const uint8_t *at = span->header;
     l2k_packed_segments segments = {0};
+    bool is_empty = span->packets - span->header == 2 && !cs->has_packed; /* SOD alone: nothing new for any component */
+    if (is_empty)
+        return L2K_OK;
     l2k_header_kind kind = span->part == 0 ? L2K_FIRST_PART_HEADER : L2K_LATER_PART_HEADER;
     L2K_TRY(l2k_parse_header(cs->context, &cs->siz, kind, &at, span->packets, coding, NULL, &segments));
     if (cs->has_packed && segments.count)

@@ -36,6 +36,7 @@ typedef struct l2k_codestream {
 
 typedef struct l2k_codestream_limits {
     l2k_sample_limits size;
+    uint32_t components, tiles;
     bool strict; /* a stream that ends early is an error */
 } l2k_codestream_limits;
 

@@ -60,7 +60,7 @@ static l2k_status give(const l2k_decode_job *job, const l2k_tile_state *s, const
 
 static l2k_status begin_tile(void *opaque, l2k_team *team, l2k_tile_slot *slot, uint32_t i)
 {
-    const l2k_decode_job *job = opaque;
+    l2k_decode_job *job = opaque;
     return l2k_decode_to_views(job, &job->states[slot->number], team, slot, job->tiles[i]);
 }
 

@@ -20,7 +20,8 @@ typedef struct l2k_decode_job {
     const l2k_plane *planes; /* per component; data NULL = not wanted. NULL: no samples, coefficients alone */
     void *user;              /* of the work on tiles */
     uint32_t only, discard, layers;
-    uint32_t *tiles; /* that meet the area */
+    atomic_int_least64_t spare_packets; /* that headers may still promise beyond the bytes there are (decode_tiles.c) */
+    uint32_t *tiles;                    /* that meet the area */
     uint32_t num_tiles;
     struct l2k_tile_state *states; /* one per slot of the workers */
 } l2k_decode_job;
@@ -67,7 +68,7 @@ l2k_status l2k_decode_with(l2k_decoder *decoder, l2k_rect area, const l2k_plane 
 
 /* Tier-2 and tier-1 of a tile: its coefficients into the views of the slot's plan, which is made here. Where the stream
  * has nothing of the tile, s->is_absent is set, or s->is_blank, and there is no plan for it. */
-l2k_status l2k_decode_to_views(const l2k_decode_job *job, l2k_tile_state *s, l2k_team *team, l2k_tile_slot *slot,
+l2k_status l2k_decode_to_views(l2k_decode_job *job, l2k_tile_state *s, l2k_team *team, l2k_tile_slot *slot,
                                uint32_t index);
 
 /* ---- Tier-2 (decode_packets.c) -------------------------------------------------------------------------------- */

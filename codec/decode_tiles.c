@@ -104,10 +104,37 @@ static l2k_status make_plan(const l2k_decode_job *job, l2k_tile_state *s, l2k_te
     return l2k_team_plan(team, slot, &spec);
 }
 
-/* Where a file ends early it need not have as many bytes as packets, yet what a header can ask for has a bound. */
-enum { LEAST_MOST_PRECINCTS = 1 << 16 };
+/* A packet takes at least a byte. Where a file ends early there need not be as many bytes as packets, yet what headers
+ * can ask for has a bound: so much in a tile, and so much in all tiles together. An empty resolution has no packet;
+ * eight of them count as one. */
+enum { SPARE_PACKETS_OF_TILE = 1 << 16, SPARE_PACKETS = 1 << 22, EMPTY_RESOLUTIONS_OF_PACKET = 8 };
 
-static l2k_status read_tile(const l2k_decode_job *job, l2k_tile_state *s, uint32_t index)
+/* The packets that a tile's header promises at least, whatever its size. */
+static uint64_t packets_of_header(const l2k_decode_job *job, const l2k_tile_coding *coding)
+{
+    uint64_t resolutions = 0;
+    for (uint32_t c = 0; c < job->codestream->siz.num_components; c++)
+        resolutions += coding->components[c].levels + 1u;
+    return resolutions / EMPTY_RESOLUTIONS_OF_PACKET;
+}
+
+static l2k_status create_tile(l2k_decode_job *job, l2k_tile_state *s, uint32_t index, uint64_t bytes)
+{
+    const l2k_codestream *cs = job->codestream;
+    uint64_t packets = packets_of_header(job, &s->coding);
+    int64_t left = atomic_load(&job->spare_packets);
+    uint64_t spare = left < 0 ? 0 : left < SPARE_PACKETS_OF_TILE ? (uint64_t)left : SPARE_PACKETS_OF_TILE;
+    if (packets > bytes + spare)
+        return l2k_fail(job->context, L2K_ERROR_TRUNCATED,
+                        "the file is too short for the components and tiles that its header promises");
+    L2K_TRY(l2k_tile_create(job->context, &cs->siz, &s->coding, index, cs->strict ? bytes : bytes + spare, &s->tile));
+    packets = packets > s->tile.num_precincts ? packets : s->tile.num_precincts;
+    if (packets > bytes)
+        atomic_fetch_sub(&job->spare_packets, (int_least64_t)(packets - bytes));
+    return L2K_OK;
+}
+
+static l2k_status read_tile(l2k_decode_job *job, l2k_tile_state *s, uint32_t index)
 {
     const l2k_codestream *cs = job->codestream;
     L2K_TRY(l2k_codestream_tile_coding(cs, index, &s->coding, &s->packed));
@@ -115,8 +142,7 @@ static l2k_status read_tile(const l2k_decode_job *job, l2k_tile_state *s, uint32
     s->is_absent = bytes == 0 && !cs->strict;
     if (s->is_absent)
         return l2k_missing_tile(job, index);
-    uint64_t most = bytes > LEAST_MOST_PRECINCTS || cs->strict ? bytes : LEAST_MOST_PRECINCTS;
-    L2K_TRY(l2k_tile_create(job->context, &cs->siz, &s->coding, index, most, &s->tile));
+    L2K_TRY(create_tile(job, s, index, bytes));
     return l2k_read_packets(job, &s->tile, index, &s->packed);
 }
 
@@ -141,7 +167,7 @@ static bool is_blank(const l2k_tile *tile)
     return true;
 }
 
-l2k_status l2k_decode_to_views(const l2k_decode_job *job, l2k_tile_state *s, l2k_team *team, l2k_tile_slot *slot,
+l2k_status l2k_decode_to_views(l2k_decode_job *job, l2k_tile_state *s, l2k_team *team, l2k_tile_slot *slot,
                                uint32_t index)
 {
     double start = l2k_stage_start(job->context);
@@ -163,7 +189,7 @@ l2k_status l2k_decode_to_views(const l2k_decode_job *job, l2k_tile_state *s, l2k
 
 static l2k_status begin_tile(void *opaque, l2k_team *team, l2k_tile_slot *slot, uint32_t i)
 {
-    const l2k_decode_job *job = opaque;
+    l2k_decode_job *job = opaque;
     l2k_tile_state *s = &job->states[slot->number];
     L2K_TRY(l2k_decode_to_views(job, s, team, slot, job->tiles[i]));
     if (s->is_absent || s->is_blank)
@@ -239,6 +265,7 @@ l2k_status l2k_decode_with(l2k_decoder *decoder, l2k_rect area, const l2k_plane 
                           .only = l2k_decoder_only_component(decoder),
                           .discard = (uint32_t)decoder->options[L2K_DECODER_REDUCE],
                           .layers = (uint32_t)decoder->options[L2K_DECODER_LAYERS]};
+    atomic_init(&job.spare_packets, SPARE_PACKETS);
     L2K_TRY(select_tiles(&job));
     l2k_run_restart(&decoder->run, (uint64_t)L2K_UNITS_TILE * job.num_tiles);
     l2k_status status = decode_all(&job, backend, work);

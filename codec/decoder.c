@@ -17,6 +17,8 @@ static const l2k_option_rule rules[] = {
     [L2K_DECODER_STRICT] = {"strictness", 0, 1, 0},
     [L2K_DECODER_LIMIT_MEMORY] = {"limit of memory", 0, INT64_MAX, 0},
     [L2K_DECODER_TIMINGS] = {"timings", 0, 1, 0},
+    [L2K_DECODER_LIMIT_COMPONENTS] = {"limit of components", 1, L2K_MAX_COMPONENTS, L2K_MAX_COMPONENTS},
+    [L2K_DECODER_LIMIT_TILES] = {"limit of tiles", 1, 65535, 65535},
 };
 
 enum { NUM_OPTIONS = sizeof rules / sizeof *rules };
@@ -129,7 +131,8 @@ static l2k_status open_bytes(l2k_decoder *decoder, const uint8_t *data, size_t b
     } else if (bytes < 2 || data[0] != 0xFF || data[1] != 0x4F) {
         return l2k_fail(context, L2K_ERROR_FORMAT, "neither a JP2 file nor a JPEG 2000 codestream");
     }
-    l2k_codestream_limits limits = {size, strict};
+    l2k_codestream_limits limits = {size, (uint32_t)decoder->options[L2K_DECODER_LIMIT_COMPONENTS],
+                                    (uint32_t)decoder->options[L2K_DECODER_LIMIT_TILES], strict};
     L2K_TRY(l2k_codestream_open(context, data, bytes, &limits, &decoder->codestream));
     if (decoder->is_jp2)
         L2K_TRY(l2k_jp2_settle_palette(&decoder->jp2, decoder->codestream.siz.num_components));

@@ -25,7 +25,7 @@ struct l2k_decoder {
     l2k_pool pool;
     l2k_run run;
     l2k_workers workers;
-    int64_t options[L2K_DECODER_TIMINGS + 1];
+    int64_t options[L2K_DECODER_LIMIT_TILES + 1];
     bool has_region;
     l2k_rect region;
     bool is_open;

@@ -80,11 +80,7 @@ l2k_status l2k_parse_cod(l2k_header_state *state, const l2k_segment *segment)
     coding->progression = d[1];
     coding->num_layers = l2k_get_be(d + 2, 2);
     coding->component_transform = d[4];
-    l2k_component_coding style = {0};
-    L2K_TRY(parse_style(state, segment, d + 5, d[0] & 1, &style));
-    for (uint32_t c = 0; c < state->siz->num_components; c++)
-        if (!(state->specific[c] & SEEN_COC))
-            assign_style(&coding->components[c], &style);
+    L2K_TRY(parse_style(state, segment, d + 5, d[0] & 1, &state->common));
     state->seen_cod = true;
     return L2K_OK;
 }
@@ -152,13 +148,19 @@ static void assign_steps(l2k_component_coding *to, const l2k_component_coding *f
 
 l2k_status l2k_parse_qcd(l2k_header_state *state, const l2k_segment *segment)
 {
-    l2k_component_coding steps = {0};
-    L2K_TRY(parse_steps(state, segment, segment->data, &steps));
-    for (uint32_t c = 0; c < state->siz->num_components; c++)
-        if (!(state->specific[c] & SEEN_QCC))
-            assign_steps(&state->coding->components[c], &steps);
+    L2K_TRY(parse_steps(state, segment, segment->data, &state->common));
     state->seen_qcd = true;
     return L2K_OK;
+}
+
+void l2k_assign_common(l2k_header_state *state)
+{
+    for (uint32_t c = 0; c < state->siz->num_components; c++) {
+        if (state->seen_cod && !(state->specific[c] & SEEN_COC))
+            assign_style(&state->coding->components[c], &state->common);
+        if (state->seen_qcd && !(state->specific[c] & SEEN_QCC))
+            assign_steps(&state->coding->components[c], &state->common);
+    }
 }
 
 l2k_status l2k_parse_qcc(l2k_header_state *state, const l2k_segment *segment)

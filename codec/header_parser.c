@@ -190,6 +190,7 @@ static l2k_status parse_segments(l2k_header_state *state, l2k_header_kind kind, 
     }
     if (kind == L2K_MAIN_HEADER && (!state->seen_cod || !state->seen_qcd))
         return l2k_fail(state->context, L2K_ERROR_CORRUPT, "a main header without %s", state->seen_cod ? "QCD" : "COD");
+    l2k_assign_common(state);
     for (uint32_t c = 0; c < state->siz->num_components; c++)
         L2K_TRY(check_component(state, c));
     return check_component_transform(state);

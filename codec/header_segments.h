@@ -13,6 +13,7 @@ typedef struct l2k_header_state {
     l2k_header_kind kind;
     uint8_t *specific; /* per component: which of COC and QCC this header has had */
     bool seen_cod, seen_qcd, seen_poc;
+    l2k_component_coding common; /* of the last COD and QCD, until the header has ended */
 } l2k_header_state;
 
 static inline size_t l2k_segment_length(const l2k_segment *segment)
@@ -32,6 +33,10 @@ l2k_status l2k_segment_wrong(const l2k_header_state *state, const l2k_segment *s
 /* The component index that COC, QCC and RGN start with; *d is moved behind it, where there is at least a byte. */
 l2k_status l2k_parse_component_index(const l2k_header_state *state, const l2k_segment *segment, const uint8_t **d,
                                      uint32_t *c);
+
+/* Gives the components what COD and QCD said, where COC and QCC did not say otherwise. At the end of a header, since a
+ * hostile one may repeat them for thousands of components. */
+void l2k_assign_common(l2k_header_state *state);
 
 l2k_status l2k_parse_cod(l2k_header_state *state, const l2k_segment *segment);
 l2k_status l2k_parse_coc(l2k_header_state *state, const l2k_segment *segment);

@@ -48,8 +48,29 @@ typedef struct stream_shape {
     unsigned levels, log2_block, log2_precinct, progression;
 } stream_shape;
 
-/* A codestream with no more than its headers, one empty tile-part, and `padding` bytes of packets. */
-static memory_file make_stream(const stream_shape *s, unsigned padding)
+static void put_cod(memory_file *file, const stream_shape *s)
+{
+    put(file, 0xFF52, 2);
+    put(file, 12 + s->levels + 1, 2);
+    put(file, 1 << 24 | s->progression << 16 | s->layers, 4);
+    put(file, 0, 1);
+    put(file, s->levels, 1);
+    put(file, (s->log2_block - 2) * 0x0101, 2);
+    put(file, 0x0001, 2); /* style, 5/3 */
+    for (unsigned r = 0; r <= s->levels; r++)
+        put(file, s->log2_precinct * 0x11, 1);
+}
+
+static void put_tile_part(memory_file *file, uint32_t tile, uint32_t bytes)
+{
+    put(file, 0xFF90000A, 4);
+    put(file, tile, 2);
+    put(file, bytes, 4);
+    put(file, 0x0001FF93, 4);
+}
+
+/* A codestream's main header. */
+static memory_file make_header(const stream_shape *s)
 {
     memory_file file = memory_of(NULL, 0);
     put(&file, 0xFF4FFF51, 4);
@@ -61,23 +82,20 @@ static memory_file make_stream(const stream_shape *s, unsigned padding)
     put(&file, s->components, 2);
     for (uint32_t c = 0; c < s->components; c++)
         put(&file, (s->precision - 1) << 16 | 0x0101, 3);
-    put(&file, 0xFF52, 2);
-    put(&file, 12 + s->levels + 1, 2);
-    put(&file, 1 << 24 | s->progression << 16 | s->layers, 4);
-    put(&file, 0, 1);
-    put(&file, s->levels, 1);
-    put(&file, (s->log2_block - 2) * 0x0101, 2);
-    put(&file, 0x0001, 2); /* style, 5/3 */
-    for (unsigned r = 0; r <= s->levels; r++)
-        put(&file, s->log2_precinct * 0x11, 1);
+    put_cod(&file, s);
     put(&file, 0xFF5C, 2);
     put(&file, 3 + 3 * s->levels + 1, 2);
     put(&file, 0x40, 1);
     for (unsigned b = 0; b <= 3 * s->levels; b++)
         put(&file, 8 << 3, 1);
-    put(&file, 0xFF90000A0000, 6);
-    put(&file, 0, 4);
-    put(&file, 0x0001FF93, 4);
+    return file;
+}
+
+/* With one tile-part, which is empty but for `padding` bytes of packets. */
+static memory_file make_stream(const stream_shape *s, unsigned padding)
+{
+    memory_file file = make_header(s);
+    put_tile_part(&file, 0, 0);
     for (unsigned i = 0; i < padding; i++)
         put(&file, random_below(4) ? 0x80 : random_below(255), 1);
     return file;
@@ -187,12 +205,98 @@ static void test_lifted(void **unused)
     free(file.data);
 }
 
+static double seconds_to_decode(const memory_file *file, l2k_status *status)
+{
+    clock_t start = clock();
+    l2k_image image;
+    picture got = {0};
+    l2k_decoder *decoder = l2k_decoder_new(NULL);
+    l2k_decoder_set(decoder, L2K_DECODER_THREADS, 1);
+    l2k_decoder_set(decoder, L2K_DECODER_COMPONENT, 0);
+    *status = l2k_decoder_open_memory(decoder, file->data, file->size);
+    if (*status == L2K_OK)
+        *status = l2k_decoder_image(decoder, &image);
+    if (*status == L2K_OK) {
+        picture_adopt(&got, &image);
+        *status = l2k_decoder_decode(decoder, got.planes);
+        picture_free(&got);
+    }
+    l2k_decoder_free(decoder);
+    return (double)(clock() - start) / CLOCKS_PER_SEC;
+}
+
+/* Tiles times components, or COD times components, may be 2^30 in a megabyte. */
+static void test_products(void **unused)
+{
+    (void)unused;
+    const stream_shape many = {.width = 65000,
+                               .height = 1,
+                               .tile_width = 1,
+                               .tile_height = 1,
+                               .precision = 8,
+                               .components = 16000,
+                               .layers = 1,
+                               .levels = 5,
+                               .log2_block = 6,
+                               .log2_precinct = 15};
+    stream_shape repeated = many;
+    l2k_status status;
+    repeated.width = repeated.tile_width = 8;
+    repeated.levels = 1;
+    memory_file tiles = make_header(&many), cods = make_header(&repeated);
+    for (uint32_t t = 0; t < many.width; t++) {
+        put_tile_part(&tiles, t, 15);
+        put(&tiles, 0, 1);
+    }
+    for (int i = 0; i < 40000; i++)
+        put_cod(&cods, &repeated);
+    put_tile_part(&cods, 0, 0);
+    double seconds[2] = {seconds_to_decode(&tiles, &status)};
+    assert_int_equal(status, L2K_ERROR_TRUNCATED);
+    seconds[1] = seconds_to_decode(&cods, &status);
+    assert_int_equal(status, L2K_INCOMPLETE);
+    print_message("%zu bytes: %.2f s, %zu bytes: %.2f s\n", tiles.size, seconds[0], cods.size, seconds[1]);
+    assert_true(seconds[0] < 10 && seconds[1] < 10);
+    free(tiles.data);
+    free(cods.data);
+}
+
+static void test_components_and_tiles(void **unused)
+{
+    (void)unused;
+    const stream_shape shape = {.width = 64,
+                                .height = 64,
+                                .tile_width = 16,
+                                .tile_height = 32,
+                                .precision = 8,
+                                .components = 5,
+                                .layers = 1,
+                                .levels = 1,
+                                .log2_block = 6,
+                                .log2_precinct = 15};
+    memory_file file = make_stream(&shape, 0);
+    const struct {
+        l2k_decoder_option option;
+        int64_t enough;
+    } limits[] = {{L2K_DECODER_LIMIT_COMPONENTS, 5}, {L2K_DECODER_LIMIT_TILES, 8}};
+    for (int i = 0; i < 2; i++) {
+        l2k_decoder *decoder = l2k_decoder_new(NULL);
+        assert_int_equal(l2k_decoder_set(decoder, limits[i].option, 0), L2K_ERROR_ARGUMENT);
+        assert_int_equal(l2k_decoder_set(decoder, limits[i].option, limits[i].enough - 1), L2K_OK);
+        assert_int_equal(l2k_decoder_open_memory(decoder, file.data, file.size), L2K_ERROR_LIMIT);
+        assert_int_equal(l2k_decoder_set(decoder, limits[i].option, limits[i].enough), L2K_OK);
+        assert_int_equal(l2k_decoder_open_memory(decoder, file.data, file.size), L2K_OK);
+        l2k_decoder_free(decoder);
+    }
+    free(file.data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_blank),
-        cmocka_unit_test(test_hundred_bytes),
-        cmocka_unit_test(test_lifted),
+        cmocka_unit_test(test_blank),    cmocka_unit_test(test_hundred_bytes),
+        cmocka_unit_test(test_lifted),   cmocka_unit_test(test_components_and_tiles),
+        cmocka_unit_test(test_products),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -325,7 +325,9 @@ typedef enum l2k_decoder_option {
     /* Most bytes that the object has from the allocation hook at a time, itself aside. 0: 24 MiB and 64 KiB for each
      * byte of the file, beside the file; to be set before opening; 0 */
     L2K_DECODER_LIMIT_MEMORY,
-    L2K_DECODER_TIMINGS /* 0 or 1: l2k_decoder_timings is wanted; 0 */
+    L2K_DECODER_TIMINGS,          /* 0 or 1: l2k_decoder_timings is wanted; 0 */
+    L2K_DECODER_LIMIT_COMPONENTS, /* most components of the codestream accepted, 1 to 16384; 16384 */
+    L2K_DECODER_LIMIT_TILES       /* most tiles accepted, 1 to 65535; 65535 */
 } l2k_decoder_option;
 
 /* What a file holds, in the words of its main header. */
