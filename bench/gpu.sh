@@ -12,6 +12,7 @@ echo
 echo "## The public interface"
 "$build/tests/gpu_api"
 "$build/examples/cuda_subband"
+"$build/examples/cuda_graph"
 echo
 echo "## The command on both backends"
 bash "$(dirname "$0")/../tests/gpu_cli.sh" "$build/lift2k" "$(dirname "$0")/../tests/data"
