@@ -1,9 +1,10 @@
 #include "cli/any_picture.h"
+#include "cli/messages.h"
 
 #include <string.h>
 
-#include "cli/reader.h"
-#include "cli/report.h"
+#include "pictures/reader.h"
+#include "pictures/report.h"
 
 /* SOC (A.4.1), or the signature box of a JP2 file (I.5.1); the library looks closer. */
 static bool is_jpeg2000(const cli_input *input)

@@ -1,6 +1,6 @@
 #include "cli/coefficient_options.h"
 
-#include "cli/report.h"
+#include "pictures/report.h"
 
 static bool take_tile(cli_coefficient_options *options, const char *name, const char *text)
 {

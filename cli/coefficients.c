@@ -1,11 +1,12 @@
 #include "cli/coefficients.h"
+#include "cli/messages.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/interrupt.h"
 #include "cli/progress.h"
-#include "cli/report.h"
+#include "pictures/interrupt.h"
+#include "pictures/report.h"
 
 const char *const cli_orientation_names[4] = {"LL", "HL", "LH", "HH"};
 

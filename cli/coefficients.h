@@ -5,6 +5,7 @@
 
 #include "cli/any_picture.h"
 #include "cli/coefficient_options.h"
+#include "cli/messages.h"
 
 typedef struct cli_coefficients {
     const cli_coefficient_options *options;

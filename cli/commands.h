@@ -2,6 +2,9 @@
 #ifndef L2K_CLI_COMMANDS_H
 #define L2K_CLI_COMMANDS_H
 
+/* INCOMPLETE: there is an output, of an input that ends early. */
+enum { CLI_EXIT_OK = 0, CLI_EXIT_FAILURE = 1, CLI_EXIT_USAGE = 2, CLI_EXIT_INCOMPLETE = 3 };
+
 int cli_encode(int count, char **arguments);
 int cli_decode(int count, char **arguments);
 int cli_info(int count, char **arguments);

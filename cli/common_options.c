@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/limits.h"
+#include "pictures/limits.h"
 
 #define MAX_THREADS 1024u
 

@@ -7,7 +7,7 @@
 #include "cli/common_options.h"
 #include "cli/difference.h"
 #include "cli/options.h"
-#include "cli/report.h"
+#include "pictures/report.h"
 
 /* As cmp and diff have them, so that a script can tell a difference from a comparison that failed. */
 enum { EXIT_IDENTICAL = 0, EXIT_DIFFERENT = 1, EXIT_TROUBLE = 2 };

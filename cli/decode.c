@@ -3,11 +3,12 @@
 
 #include "cli/commands.h"
 #include "cli/decode_file.h"
+#include "cli/messages.h"
 #include "cli/pipeline.h"
 #include "cli/progress.h"
-#include "cli/report.h"
 #include "cli/tally.h"
-#include "cli/units.h"
+#include "pictures/report.h"
+#include "pictures/units.h"
 
 /* What all files share. */
 typedef struct decoding {

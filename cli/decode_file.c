@@ -1,7 +1,7 @@
 #include "cli/decode_file.h"
 
-#include "cli/report.h"
-#include "cli/units.h"
+#include "pictures/report.h"
+#include "pictures/units.h"
 
 static bool has_view(const cli_decode_file *file)
 {

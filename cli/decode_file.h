@@ -7,7 +7,7 @@
 #include "cli/source.h"
 #include "cli/strips.h"
 #include "cli/timings.h"
-#include "cli/writer.h"
+#include "pictures/writer.h"
 
 /* What a file keeps from step to step. */
 typedef struct cli_decode_file {

@@ -4,7 +4,7 @@
 
 #include "cli/options.h"
 #include "cli/raw.h"
-#include "cli/report.h"
+#include "pictures/report.h"
 
 enum {
     OPTION_REDUCE = CLI_LONG_ONLY,

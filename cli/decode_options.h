@@ -3,7 +3,7 @@
 
 #include "cli/common_options.h"
 #include "cli/tasks.h"
-#include "cli/writer.h"
+#include "pictures/writer.h"
 
 typedef struct cli_decode_options {
     cli_tasks tasks;

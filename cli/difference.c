@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "cli/sample.h"
+#include "pictures/sample.h"
 
 /* Squares of 31-bit differences fill 62 bits, so a row's sum is a double: exact as far as 2^53, which all rows of
  * 16-bit samples shorter than 2^21 keep to. */

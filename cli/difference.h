@@ -2,7 +2,7 @@
 #ifndef L2K_CLI_DIFFERENCE_H
 #define L2K_CLI_DIFFERENCE_H
 
-#include "cli/picture.h"
+#include "pictures/picture.h"
 
 /* Begins as all 0; part after part can be added. */
 typedef struct cli_difference {

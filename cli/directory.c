@@ -9,9 +9,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/file.h"
-#include "cli/formats.h"
-#include "cli/report.h"
+#include "pictures/file.h"
+#include "pictures/formats.h"
+#include "pictures/report.h"
 
 static bool among(const char *name, const char *const *extensions)
 {

@@ -9,7 +9,7 @@
 #include "cli/commands.h"
 #include "cli/dump_parts.h"
 #include "cli/progress.h"
-#include "cli/report.h"
+#include "pictures/report.h"
 
 enum { OPTION_FORMAT = CLI_LONG_ONLY };
 

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "cli/dump_parts.h"
-#include "cli/formats.h"
-#include "cli/report.h"
+#include "pictures/formats.h"
+#include "pictures/report.h"
 
 enum { MAX_PGX_BITS = 31 };
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "cli/dump_parts.h"
-#include "cli/report.h"
+#include "pictures/report.h"
 
 static void put_area(cli_json *json, const char *key, cli_area area)
 {

@@ -3,8 +3,8 @@
 #define L2K_CLI_DUMP_PARTS_H
 
 #include "cli/coefficients.h"
-#include "cli/file.h"
 #include "cli/json.h"
+#include "pictures/file.h"
 
 #define CLI_DUMP_DESCRIPTION "subbands.json"
 

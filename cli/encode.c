@@ -3,15 +3,16 @@
 #include "cli/commands.h"
 #include "cli/encode_options.h"
 #include "cli/encode_rows.h"
-#include "cli/interrupt.h"
-#include "cli/limits.h"
+#include "cli/messages.h"
 #include "cli/pipeline.h"
 #include "cli/progress.h"
-#include "cli/report.h"
 #include "cli/tally.h"
 #include "cli/timings.h"
-#include "cli/units.h"
 #include "cli/verify.h"
+#include "pictures/interrupt.h"
+#include "pictures/limits.h"
+#include "pictures/report.h"
+#include "pictures/units.h"
 
 /* What all files share. */
 typedef struct encoding {

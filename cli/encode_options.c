@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "cli/encode_values.h"
-#include "cli/file.h"
 #include "cli/options.h"
 #include "cli/raw.h"
-#include "cli/report.h"
+#include "pictures/file.h"
+#include "pictures/report.h"
 
 enum {
     OPTION_LEVELS = CLI_LONG_ONLY,

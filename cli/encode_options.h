@@ -2,9 +2,9 @@
 #define L2K_CLI_ENCODE_OPTIONS_H
 
 #include "cli/common_options.h"
-#include "cli/reader.h"
 #include "cli/tasks.h"
 #include "lift2k/lift2k.h"
+#include "pictures/reader.h"
 
 #define CLI_NUM_ENCODER_OPTIONS (L2K_ENCODER_TIMINGS + 1)
 

@@ -1,7 +1,7 @@
 #include "cli/encode_rows.h"
 
-#include "cli/interrupt.h"
-#include "cli/units.h"
+#include "pictures/interrupt.h"
+#include "pictures/units.h"
 
 bool cli_encode_by_rows(const cli_encode_options *options, const cli_picture *picture, const cli_task *task)
 {

@@ -3,7 +3,7 @@
 #define L2K_CLI_ENCODE_ROWS_H
 
 #include "cli/encode_options.h"
-#include "cli/reader.h"
+#include "pictures/reader.h"
 
 /* Is that wanted of a picture that has its place? Where the result would be another one (layer targets, an output that
  * cannot be gone back in), or --verify could not read the picture again, only if the user says so. */

@@ -1,6 +1,6 @@
 #include "cli/icc.h"
 
-#include "cli/report.h"
+#include "pictures/report.h"
 
 #ifdef L2K_WITH_LCMS2
 

@@ -3,9 +3,10 @@
 #include "cli/commands.h"
 #include "cli/common_options.h"
 #include "cli/info_parts.h"
+#include "cli/messages.h"
 #include "cli/options.h"
-#include "cli/report.h"
 #include "cli/source.h"
+#include "pictures/report.h"
 
 enum { OPTION_DEVICES = CLI_LONG_ONLY, OPTION_JSON };
 

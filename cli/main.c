@@ -4,9 +4,10 @@
 #include <sys/stat.h>
 
 #include "cli/commands.h"
-#include "cli/interrupt.h"
 #include "cli/nearest.h"
-#include "cli/report.h"
+#include "cli/progress.h"
+#include "pictures/interrupt.h"
+#include "pictures/report.h"
 
 int cli_finish_output(void)
 {
@@ -72,6 +73,7 @@ int main(int count, char **arguments)
     const char *word = arguments[1];
     const command *found = find_command(word);
     cli_interrupt_watch();
+    cli_report_guard(cli_progress_guard);
     if (found)
         return found->run(count - 1, arguments + 1);
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)

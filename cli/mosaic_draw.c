@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/mosaic.h"
-#include "cli/report.h"
+#include "pictures/report.h"
 
 /* Where there is no coefficient. */
 enum { BACKGROUND = 32, BAND_LINE = 255, TILE_LINE = 0 };

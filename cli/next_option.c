@@ -4,7 +4,7 @@
 
 #include "cli/nearest.h"
 #include "cli/options.h"
-#include "cli/report.h"
+#include "pictures/report.h"
 
 const char *cli_option_name(const struct option *options, int value)
 {

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/file.h"
-#include "cli/report.h"
 #include "lift2k/lift2k.h"
+#include "pictures/file.h"
+#include "pictures/report.h"
 
 const cli_name cli_backend_names[] = {
     {"auto", L2K_BACKEND_AUTO}, {"cpu", L2K_BACKEND_CPU}, {"cuda", L2K_BACKEND_CUDA}, {NULL, 0}};

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cli/progress.h"
-#include "cli/report.h"
+#include "pictures/report.h"
 
 /* Each has a picture in memory. */
 #define MAX_WORKERS 4u

@@ -8,8 +8,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cli/interrupt.h"
-#include "cli/units.h"
+#include "pictures/interrupt.h"
+#include "pictures/units.h"
 
 #define FIRST_AFTER 0.5 /* seconds; what is over sooner needs no bar */
 #define EVERY       0.1
@@ -159,18 +159,17 @@ void cli_progress_part(double done)
 
 void cli_progress_end(void)
 {
-    cli_progress_lock();
+    cli_progress_guard(true);
     bar.wanted = false;
-    cli_progress_unlock();
+    cli_progress_guard(false);
 }
 
-void cli_progress_lock(void)
+void cli_progress_guard(bool begins)
 {
-    pthread_mutex_lock(&bar.lock);
-    erase();
-}
-
-void cli_progress_unlock(void)
-{
-    pthread_mutex_unlock(&bar.lock);
+    if (begins) {
+        pthread_mutex_lock(&bar.lock);
+        erase();
+    } else {
+        pthread_mutex_unlock(&bar.lock);
+    }
 }

@@ -22,9 +22,8 @@ void cli_progress_part(double done);
 /* Takes the bar away. */
 void cli_progress_end(void);
 
-/* Around a line of text, so that it does not run into the bar: takes the bar away until the next cli_progress_part, and
- * keeps other threads' lines and bars out. */
-void cli_progress_lock(void);
-void cli_progress_unlock(void);
+/* For cli_report_guard: a line takes the bar away until the next cli_progress_part, and keeps other threads' lines and
+ * bars out. */
+void cli_progress_guard(bool begins);
 
 #endif

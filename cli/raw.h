@@ -2,7 +2,7 @@
 #ifndef L2K_CLI_RAW_H
 #define L2K_CLI_RAW_H
 
-#include "cli/reader.h"
+#include "pictures/reader.h"
 
 /* "W,H,C,BITS,u|s" and any of ",be" or ",le", ",planar" or ",interleaved"; little-endian and planar where not told. */
 bool cli_raw_parse(const char *option, const char *text, cli_raw *raw);

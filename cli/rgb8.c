@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/report.h"
+#include "pictures/report.h"
 
 /* ---- Pixels -------------------------------------------------------------------------------------------------- */
 

@@ -2,9 +2,9 @@
 #ifndef L2K_CLI_RGB8_H
 #define L2K_CLI_RGB8_H
 
-#include "cli/colour.h"
 #include "cli/decode_options.h"
 #include "cli/icc.h"
+#include "pictures/colour.h"
 
 typedef struct cli_rgb8 {
     cli_picture picture; /* the result: gray or RGB, and opacity where the format has room for it */

@@ -1,11 +1,12 @@
 #define _DEFAULT_SOURCE /* madvise */
 #include "cli/source.h"
+#include "cli/messages.h"
 
 #include <string.h>
 #include <sys/mman.h>
 
-#include "cli/interrupt.h"
-#include "cli/limits.h"
+#include "pictures/interrupt.h"
+#include "pictures/limits.h"
 
 typedef struct reading {
     cli_input *input;

@@ -2,10 +2,11 @@
 #ifndef L2K_CLI_SOURCE_H
 #define L2K_CLI_SOURCE_H
 
-#include "cli/file.h"
-#include "cli/picture.h"
-#include "cli/report.h"
+#include "cli/messages.h"
 #include "lift2k/lift2k.h"
+#include "pictures/file.h"
+#include "pictures/picture.h"
+#include "pictures/report.h"
 
 typedef struct cli_source {
     l2k_decoder *decoder;

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 #include "cli/difference.h"
-#include "cli/report.h"
-#include "cli/sample.h"
+#include "pictures/report.h"
+#include "pictures/sample.h"
 
 #define WINDOW 11u
 

@@ -2,7 +2,7 @@
 #ifndef L2K_CLI_STRIPS_H
 #define L2K_CLI_STRIPS_H
 
-#include "cli/picture.h"
+#include "pictures/picture.h"
 
 typedef struct cli_strips {
     const cli_picture *picture;

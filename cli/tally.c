@@ -1,10 +1,11 @@
 #include "cli/tally.h"
+#include "cli/commands.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/report.h"
-#include "cli/units.h"
+#include "pictures/report.h"
+#include "pictures/units.h"
 
 void cli_tally_begin(cli_tally *tally)
 {

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 
 #include "cli/directory.h"
-#include "cli/file.h"
-#include "cli/report.h"
+#include "pictures/file.h"
+#include "pictures/report.h"
 
 const char *cli_input_name(const char *path)
 {

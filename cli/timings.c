@@ -1,7 +1,7 @@
 #include "cli/timings.h"
 
-#include "cli/report.h"
-#include "cli/units.h"
+#include "pictures/report.h"
+#include "pictures/units.h"
 
 static const char *const names[L2K_NUM_STAGES] = {
     [L2K_STAGE_READ] = "read",         [L2K_STAGE_UPLOAD] = "upload", [L2K_STAGE_TRANSFORM] = "transform",

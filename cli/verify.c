@@ -1,11 +1,12 @@
 #include "cli/verify.h"
+#include "cli/messages.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "cli/difference.h"
 #include "cli/strips.h"
-#include "cli/units.h"
+#include "pictures/units.h"
 
 typedef struct checking {
     cli_source *check;

@@ -3,8 +3,8 @@
 #define L2K_CLI_VERIFY_H
 
 #include "cli/common_options.h"
-#include "cli/reader.h"
 #include "cli/source.h"
+#include "pictures/reader.h"
 
 /* Which part of a bar is before the checking. */
 #define CLI_VERIFY_FROM 0.5

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/formats.h"
 #include "cli/progress.h"
-#include "cli/report.h"
 #include "cli/view_options.h"
-#include "cli/writer.h"
+#include "pictures/formats.h"
+#include "pictures/report.h"
+#include "pictures/writer.h"
 
 typedef struct view_job {
     cli_view_options *options;

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/file.h"
-#include "cli/report.h"
+#include "pictures/file.h"
+#include "pictures/report.h"
 
 enum { MAX_ZOOM = 32 };
 

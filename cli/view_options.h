@@ -1,8 +1,8 @@
 #ifndef L2K_CLI_VIEW_OPTIONS_H
 #define L2K_CLI_VIEW_OPTIONS_H
 
-#include "cli/formats.h"
 #include "cli/mosaic.h"
+#include "pictures/formats.h"
 
 typedef struct cli_view_options {
     cli_coefficient_options coefficients; /* of one component, unless rgb */

@@ -2,7 +2,7 @@
 # The arrows between folders (docs/architecture.md): reads every #include line and fails on one that the table below does not
 # allow. Argument: the root of the repository.
 cd "${1:?the root of the repository is needed}" || exit 2
-files=$(find include base tiling dwt quant transform codec cli examples conformance tests bench \
+files=$(find include base tiling dwt quant transform codec pictures cli examples conformance tests bench \
     \( -name '*.c' -o -name '*.h' -o -name '*.cu' -o -name '*.cuh' \) -print 2>/dev/null | sort)
 if [ -z "$files" ]; then
     echo "no source files below $1"
@@ -17,10 +17,11 @@ BEGIN {
     allowed["tiling"] = allowed["dwt"] = allowed["quant"] = "lift2k base"
     allowed["transform"] = "lift2k base tiling dwt quant"
     allowed["codec"] = "lift2k base tiling quant transform"
-    allowed["cli"] = allowed["examples"] = "lift2k"
+    allowed["pictures"] = allowed["examples"] = "lift2k"
+    allowed["cli"] = "lift2k pictures"
     allowed["conformance"] = allowed["tests"] = allowed["bench"] = "*"
     # Third parties: where their headers may be seen.
-    party["png.h"] = "cli tests conformance bench"
+    party["png.h"] = "pictures cli tests conformance bench"
     party["openjpeg.h"] = "tests conformance bench"
     party["cmocka.h"] = "tests conformance"
 }

@@ -9,7 +9,7 @@ cases=0
 
 house() { # house FILE LINE: builds a house that is in order but for one line in one file
     rm -rf "$work/house"
-    for folder in include/lift2k base tiling dwt quant transform codec cli examples tests; do
+    for folder in include/lift2k base tiling dwt quant transform codec pictures cli examples tests; do
         mkdir -p "$work/house/$folder"
     done
     echo '#include <stdint.h>' >"$work/house/include/lift2k/lift2k.h"
@@ -50,6 +50,8 @@ refused codec/a.c '#include "../dwt/lifting.h"'
 refused codec/a.c '#include "t1.h"'
 refused codec/a.c '#include "tests/support.h"'
 refused cli/a.c '#include "base/memory.h"'
+refused pictures/a.c '#include "cli/options.h"'
+refused pictures/a.c '#include "base/memory.h"'
 refused cli/a.c '#include "lift2k/private.h"'
 refused examples/a.c '#include "codec/mq.h"'
 refused transform/plan.c '#include <cuda_runtime.h>'
@@ -62,7 +64,8 @@ accepted tiling/a.c '#include "base/integer.h"'
 accepted transform/a.c '#include "dwt/lifting.h"'
 accepted transform/cuda_plan.cu '#include <cuda_runtime.h>'
 accepted codec/a.c '#include "codec/t1.h"'
-accepted cli/a.c '#include <png.h>'
+accepted pictures/a.c '#include <png.h>'
+accepted cli/a.c '#include "pictures/reader.h"'
 accepted tests/a.c '#include "dwt/lifting.h"'
 
 mkdir "$work/empty"

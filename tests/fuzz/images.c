@@ -7,9 +7,9 @@
 
 #include "fuzz.h"
 
-#include "cli/formats.h"
-#include "cli/reader.h"
-#include "cli/report.h"
+#include "pictures/formats.h"
+#include "pictures/reader.h"
+#include "pictures/report.h"
 
 enum { MOST_SAMPLES = 1 << 20 };
 

@@ -1,0 +1,158 @@
+#include "pictures/colour.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pictures/report.h"
+
+static bool is_opacity(const l2k_component *component)
+{
+    return component->channel == L2K_CHANNEL_OPACITY || component->channel == L2K_CHANNEL_PREMULTIPLIED_OPACITY;
+}
+
+/* Sample of a component with step `dx` that covers position `at` of a grid with step `out_dx`. Left of the first sample
+ * and beyond the last one, those are repeated. */
+static uint32_t source_index(uint64_t at, uint32_t out_dx, uint32_t dx, uint32_t start, uint32_t length)
+{
+    uint64_t index = at * out_dx / dx;
+    index = index > start ? index - start : 0;
+    return (uint32_t)(index < length ? index : length - 1);
+}
+
+static bool map_columns(cli_channel *channel, const cli_view *view, const l2k_component *component, uint32_t out_dx,
+                        uint32_t reduce)
+{
+    uint32_t x0 = view->image->x0;
+    uint32_t out_start = cli_grid_start(x0, out_dx, reduce), start = cli_grid_start(x0, component->dx, reduce);
+    if (component->dx == out_dx && component->width == view->width)
+        return true;
+    channel->columns = malloc(view->width * sizeof *channel->columns);
+    for (uint32_t x = 0; channel->columns && x < view->width; x++)
+        channel->columns[x] = source_index((uint64_t)out_start + x, out_dx, component->dx, start, component->width);
+    return channel->columns != NULL;
+}
+
+/* The finest component in each direction gives the output grid: components that are all sub-sampled alike are not
+ * blown up. Returns XRsiz of that grid. */
+static uint32_t choose_grid(cli_view *view, uint32_t reduce)
+{
+    uint32_t dx = UINT32_MAX;
+    view->dy = UINT32_MAX;
+    for (uint32_t c = 0; c < view->num_channels; c++) {
+        const l2k_component *component = &view->image->components[c];
+        if (component->dx < dx) {
+            dx = component->dx;
+            view->width = component->width;
+        }
+        if (component->dy < view->dy) {
+            view->dy = component->dy;
+            view->height = component->height;
+        }
+    }
+    view->row0 = cli_grid_start(view->image->y0, view->dy, reduce);
+    return dx;
+}
+
+/* YCbCr by declaration, or by the only use that three colours with sub-sampled second and third ones have. */
+static bool is_ycc(const cli_view *view)
+{
+    const l2k_component *c = view->image->components;
+    if (view->colours < 3)
+        return false;
+    if (view->image->colour == L2K_COLOUR_SYCC || view->image->colour == L2K_COLOUR_ESYCC)
+        return true;
+    return view->image->colour == L2K_COLOUR_UNKNOWN && view->colours == 3 && c[1].dx == c[2].dx &&
+           c[1].dy == c[2].dy && c[1].dx * c[1].dy > c[0].dx * c[0].dy;
+}
+
+static bool fill_channel(cli_view *view, const cli_picture *picture, uint32_t to, uint32_t from, uint32_t out_dx,
+                         uint32_t reduce)
+{
+    const l2k_component *component = &picture->components[from];
+    cli_channel *channel = &view->channels[to];
+    channel->plane = &picture->planes[from];
+    channel->rows = &picture->rows[from];
+    channel->meaning = component->channel;
+    channel->precision = component->precision;
+    channel->shift = component->is_signed ? (int32_t)((uint32_t)1 << (component->precision - 1)) : 0;
+    channel->dy = component->dy;
+    channel->row0 = cli_grid_start(picture->image.y0, component->dy, reduce);
+    channel->height = component->height;
+    return map_columns(channel, view, component, out_dx, reduce);
+}
+
+static bool fill_channels(cli_view *view, const cli_picture *picture, uint32_t out_dx, uint32_t reduce)
+{
+    uint32_t to = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t from = 0; from < view->num_channels; from++)
+            if (is_opacity(&picture->components[from]) == (pass == 1) &&
+                !fill_channel(view, picture, to++, from, out_dx, reduce))
+                return false;
+        if (pass == 0)
+            view->colours = to;
+    }
+    return true;
+}
+
+bool cli_view_create(cli_view *view, const cli_picture *picture, uint32_t reduce, const char *name)
+{
+    memset(view, 0, sizeof *view);
+    view->image = &picture->image;
+    view->reduce = reduce;
+    view->count = view->num_channels = picture->image.num_components;
+    for (uint32_t c = 0; c < view->num_channels; c++) {
+        if (!picture->components[c].width || !picture->components[c].height)
+            return cli_error(name, "component %u has no samples; write pgx instead", c);
+        if (picture->components[c].channel == L2K_CHANNEL_PREMULTIPLIED_OPACITY)
+            view->premultiplied = true;
+    }
+    uint32_t out_dx = choose_grid(view, reduce);
+    view->channels = calloc(view->num_channels, sizeof *view->channels);
+    if (!view->channels || !fill_channels(view, picture, out_dx, reduce)) {
+        cli_view_free(view);
+        return cli_error(name, "out of memory");
+    }
+    view->ycc = is_ycc(view);
+    view->depth = cli_view_max_precision(view);
+    return true;
+}
+
+void cli_view_free(cli_view *view)
+{
+    for (uint32_t c = 0; view->channels && c < view->num_channels; c++)
+        free(view->channels[c].columns);
+    free(view->channels);
+    view->channels = NULL;
+}
+
+uint32_t cli_view_max_precision(const cli_view *view)
+{
+    uint32_t most = 0;
+    for (uint32_t c = 0; c < view->num_channels; c++)
+        most = view->channels[c].precision > most ? view->channels[c].precision : most;
+    return most;
+}
+
+bool cli_view_same_precision(const cli_view *view)
+{
+    for (uint32_t c = 1; c < view->num_channels; c++)
+        if (view->channels[c].precision != view->channels[0].precision)
+            return false;
+    return true;
+}
+
+bool cli_view_is_scaled(const cli_view *view)
+{
+    return !cli_view_same_precision(view) || view->channels[0].precision != view->depth;
+}
+
+size_t cli_view_row_bytes(const cli_view *view)
+{
+    return (size_t)view->width * view->count * cli_sample_bytes(view->depth);
+}
+
+uint32_t cli_view_rows_above(const cli_view *view, uint32_t y)
+{
+    return cli_grid_start(y, view->dy, view->reduce) - view->row0;
+}

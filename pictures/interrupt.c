@@ -1,0 +1,135 @@
+#define _POSIX_C_SOURCE 200809L /* sigaction */
+#include "pictures/interrupt.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Places are never freed, as a signal may be looking at them, but used again. */
+typedef struct place {
+    struct place *next;
+    size_t room; /* of the name */
+    atomic_bool used;
+    char name[];
+} place;
+
+static _Atomic(place *) places;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* among those who note; the handler takes none */
+static atomic_int caught;                                /* the signal, or 0 */
+static atomic_bool library_at_work;
+static atomic_int held;
+static atomic_size_t farewell_bytes;
+static char farewell[512];
+
+/* Only what a signal handler may call. */
+static void end_by_signal(int number)
+{
+    size_t bytes = atomic_load(&farewell_bytes);
+    if (bytes && write(STDERR_FILENO, farewell, bytes) < 0)
+        atomic_store(&farewell_bytes, 0); /* nobody is left to be told */
+    for (const place *at = atomic_load(&places); at; at = at->next)
+        if (atomic_load(&at->used))
+            unlink(at->name);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void on_signal(int number)
+{
+    int none = 0;
+    if (!atomic_compare_exchange_strong(&caught, &none, number) ||
+        (!atomic_load(&library_at_work) && !atomic_load(&held)))
+        end_by_signal(number);
+}
+
+void cli_interrupt_watch(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action, before;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_signal;
+    action.sa_flags = SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(numbers[i], &action, NULL);
+}
+
+void cli_interrupt_wait(bool at_work)
+{
+    atomic_store(&library_at_work, at_work);
+    if (!at_work)
+        cli_interrupt_end();
+}
+
+bool cli_interrupted(void)
+{
+    return atomic_load(&caught) != 0;
+}
+
+/* On the main thread, where the signal is unblocked, so that raise does not return. */
+void cli_interrupt_end(void)
+{
+    int number = atomic_load(&caught);
+    while (number && atomic_load(&held))
+        sched_yield();
+    if (number)
+        end_by_signal(number);
+}
+
+/* A signal that came meanwhile comes once more, then without waiting, unless the library's end sees to it. */
+void cli_interrupt_hold(bool on)
+{
+    atomic_fetch_add(&held, on ? 1 : -1);
+    int number = atomic_load(&caught);
+    if (!on && number && !atomic_load(&held) && !atomic_load(&library_at_work))
+        kill(getpid(), number);
+}
+
+static place *find_place(size_t room)
+{
+    for (place *at = atomic_load(&places); at; at = at->next)
+        if (!atomic_load(&at->used) && at->room >= room)
+            return at;
+    place *made = malloc(sizeof *made + room);
+    if (made) {
+        made->next = atomic_load(&places);
+        made->room = room;
+        atomic_init(&made->used, false);
+        atomic_store(&places, made);
+    }
+    return made;
+}
+
+void *cli_interrupt_note(const char *temporary)
+{
+    const size_t room = strlen(temporary) + 1;
+    pthread_mutex_lock(&lock);
+    place *found = find_place(room);
+    if (found) {
+        memcpy(found->name, temporary, room);
+        atomic_store(&found->used, true);
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+void cli_interrupt_forget(void *note)
+{
+    if (note)
+        atomic_store(&((place *)note)->used, false);
+}
+
+void cli_interrupt_farewell(const char *text)
+{
+    size_t bytes = strlen(text);
+    atomic_store(&farewell_bytes, 0);
+    if (bytes < sizeof farewell) {
+        memcpy(farewell, text, bytes);
+        atomic_store(&farewell_bytes, bytes);
+    }
+}

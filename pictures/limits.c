@@ -1,0 +1,25 @@
+#include "pictures/limits.h"
+
+#include "pictures/report.h"
+#include "pictures/units.h"
+
+cli_limits cli_allowed = {CLI_NO_LIMIT, CLI_NO_LIMIT, 0};
+
+bool cli_pixels_allowed(uint64_t width, uint64_t height, const char *name)
+{
+    char size[CLI_UNITS_ROOM], most[CLI_UNITS_ROOM];
+    if (!height || width <= cli_allowed.pixels / height)
+        return true;
+    return cli_error(name, "%llu x %llu are %s, the limit is %s; --max-pixels N allows more", (unsigned long long)width,
+                     (unsigned long long)height, cli_count_text((double)width * (double)height, "pixels", size),
+                     cli_count_text((double)cli_allowed.pixels, "pixels", most));
+}
+
+bool cli_memory_allowed(uint64_t bytes, const char *name)
+{
+    char need[CLI_UNITS_ROOM], most[CLI_UNITS_ROOM];
+    if (bytes <= cli_allowed.memory)
+        return true;
+    return cli_error(name, "the samples take %s of memory, the limit is %s; --max-memory BYTES allows more",
+                     cli_bytes_text(bytes, need), cli_bytes_text(cli_allowed.memory, most));
+}

@@ -1,0 +1,23 @@
+/* What the user allows one picture to take: --max-pixels, --max-memory, --timeout. Set once, before the work begins,
+ * and the same for all files; readers of picture files ask here, too. */
+#ifndef L2K_PICTURES_LIMITS_H
+#define L2K_PICTURES_LIMITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CLI_NO_LIMIT ((uint64_t)1 << 62)
+
+typedef struct cli_limits {
+    uint64_t pixels; /* CLI_NO_LIMIT: none */
+    uint64_t memory; /* bytes for samples and library together; CLI_NO_LIMIT: none */
+    double seconds;  /* 0: none */
+} cli_limits;
+
+extern cli_limits cli_allowed;
+
+/* Each reports what exceeds which option, naming the file, and gives false. */
+bool cli_pixels_allowed(uint64_t width, uint64_t height, const char *name);
+bool cli_memory_allowed(uint64_t bytes, const char *name);
+
+#endif

@@ -1,0 +1,160 @@
+#define _DEFAULT_SOURCE /* fileno, realpath */
+#include "pictures/file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pictures/report.h"
+#include "pictures/temporary.h"
+
+/* The caller knows whether the target exists and is a regular file; its permissions are kept then. */
+static bool open_replacement(cli_output *output, const char *path, const struct stat *existing)
+{
+    /* A symbolic link stays; the file it points to is replaced. */
+    output->target = existing ? realpath(path, NULL) : strdup(path);
+    if (!output->target)
+        return false;
+    int descriptor = cli_temporary_open(output);
+    if (descriptor < 0)
+        return false;
+    if (existing && fchmod(descriptor, existing->st_mode & 07777) != 0)
+        errno = 0; /* a file system without permissions */
+    output->stream = fdopen(descriptor, "w+b");
+    if (!output->stream)
+        close(descriptor);
+    return output->stream != NULL;
+}
+
+bool cli_output_open(cli_output *output, const char *path)
+{
+    struct stat facts;
+    bool opened = true;
+    memset(output, 0, sizeof *output);
+    output->name = path;
+    if (strcmp(path, "-") == 0) {
+        output->name = "standard output";
+        output->stream = stdout;
+    } else if (stat(path, &facts) != 0) {
+        opened = open_replacement(output, path, NULL);
+    } else if (S_ISREG(facts.st_mode)) {
+        opened = access(path, W_OK) == 0 && open_replacement(output, path, &facts);
+    } else {
+        opened = (output->stream = fopen(path, "wb")) != NULL;
+    }
+    if (opened)
+        return true;
+    cli_error(path, "%s", strerror(errno));
+    cli_output_discard(output);
+    return false;
+}
+
+bool cli_output_can_seek(const cli_output *output)
+{
+    return output->target != NULL;
+}
+
+bool cli_output_write_at(cli_output *output, uint64_t offset, const void *data, size_t bytes)
+{
+    if (output->error)
+        return false;
+    if ((offset != output->at && fseeko(output->stream, (off_t)offset, SEEK_SET) != 0) ||
+        fwrite(data, 1, bytes, output->stream) != bytes) {
+        output->error = errno ? errno : EIO;
+        return false;
+    }
+    output->at = offset + bytes;
+    output->bytes = output->at > output->bytes ? output->at : output->bytes;
+    return true;
+}
+
+bool cli_output_write(cli_output *output, const void *data, size_t bytes)
+{
+    return cli_output_write_at(output, output->bytes, data, bytes);
+}
+
+bool cli_output_reopen(cli_output *output, cli_input *input)
+{
+    memset(input, 0, sizeof *input);
+    input->name = output->name;
+    errno = ESPIPE; /* of what is no file */
+    int copy = !output->error && output->target && fflush(output->stream) == 0 ? dup(fileno(output->stream)) : -1;
+    if (copy >= 0 && (input->stream = fdopen(copy, "rb")) != NULL && fseek(input->stream, 0, SEEK_SET) == 0) {
+        input->head_filled = fread(input->head, 1, sizeof input->head, input->stream);
+        return true;
+    }
+    cli_error(output->name, "what was written cannot be read again: %s", strerror(errno));
+    if (input->stream)
+        fclose(input->stream);
+    else if (copy >= 0)
+        close(copy);
+    return false;
+}
+
+bool cli_output_fail(cli_output *output)
+{
+    cli_error(output->name, "%s", strerror(output->error ? output->error : EIO));
+    cli_output_discard(output);
+    return false;
+}
+
+/* Everything to the file, with the errors that some file systems only tell when a file is closed. */
+static bool finish_writing(FILE *stream)
+{
+    if (fflush(stream) != 0)
+        return false;
+    int copy = dup(fileno(stream));
+    return copy >= 0 && close(copy) == 0;
+}
+
+/* A stream that is left stays for cli_output_discard. */
+static bool rest(cli_output *output)
+{
+    if (!finish_writing(output->stream) || !cli_temporary_name(output, fileno(output->stream)))
+        return false;
+    FILE *stream = output->stream;
+    output->stream = NULL;
+    return fclose(stream) == 0;
+}
+
+bool cli_output_rest(cli_output *output)
+{
+    errno = 0;
+    if (!output->error && output->target && output->stream && !rest(output))
+        output->error = errno ? errno : EIO;
+    return !output->error;
+}
+
+bool cli_output_resume(cli_output *output)
+{
+    if (output->stream || output->error)
+        return !output->error;
+    output->stream = fopen(output->temporary, "r+b");
+    if (!output->stream || fseeko(output->stream, (off_t)output->at, SEEK_SET) != 0)
+        output->error = errno ? errno : EIO;
+    return !output->error;
+}
+
+bool cli_output_commit(cli_output *output)
+{
+    if (!output->error && output->stream && !finish_writing(output->stream))
+        output->error = errno ? errno : EIO;
+    if (!output->error && output->target && !cli_temporary_publish(output))
+        output->error = errno ? errno : EIO;
+    if (output->error)
+        return cli_output_fail(output);
+    cli_output_discard(output);
+    return true;
+}
+
+void cli_output_discard(cli_output *output)
+{
+    if (output->stream && output->stream != stdout)
+        fclose(output->stream);
+    cli_temporary_remove(output);
+    free(output->target);
+    output->stream = NULL;
+    output->target = NULL;
+}

@@ -1,0 +1,131 @@
+/* Memory for the samples of a picture: all of them, or some rows at a time. */
+#include "pictures/picture.h"
+
+#include <stdlib.h>
+
+#include "pictures/limits.h"
+#include "pictures/report.h"
+
+uint32_t cli_sample_bytes(uint32_t precision)
+{
+    return precision <= 8 ? 1 : precision <= 16 ? 2 : 4;
+}
+
+l2k_sample_type cli_sample_type(uint32_t precision, bool is_signed)
+{
+    if (precision <= 8)
+        return is_signed ? L2K_SAMPLE_S8 : L2K_SAMPLE_U8;
+    if (precision <= 16)
+        return is_signed ? L2K_SAMPLE_S16 : L2K_SAMPLE_U16;
+    return L2K_SAMPLE_S32; /* holds an unsigned 31-bit sample, too */
+}
+
+uint64_t cli_picture_bytes(const cli_picture *picture)
+{
+    uint64_t bytes = 0;
+    for (uint32_t c = 0; c < picture->image.num_components; c++) {
+        const l2k_component *component = &picture->components[c];
+        bytes += (uint64_t)component->width * picture->rows[c].count * cli_sample_bytes(component->precision);
+    }
+    return bytes;
+}
+
+uint64_t cli_picture_strip_bytes(const cli_picture *picture, uint32_t rows)
+{
+    uint64_t bytes = 0;
+    for (uint32_t c = 0; c < picture->image.num_components; c++) {
+        const l2k_component *component = &picture->components[c];
+        const uint64_t most = ((uint64_t)rows + component->dy - 1) / component->dy;
+        bytes += component->width * most * cli_sample_bytes(component->precision);
+    }
+    return bytes;
+}
+
+bool cli_picture_can_interleave(const cli_picture *picture)
+{
+    const l2k_component *first = picture->components;
+    for (uint32_t c = 1; c < picture->image.num_components; c++) {
+        const l2k_component *other = &picture->components[c];
+        if (other->width != first->width || other->height != first->height || other->is_signed != first->is_signed ||
+            cli_sample_bytes(other->precision) != cli_sample_bytes(first->precision))
+            return false;
+    }
+    return true;
+}
+
+/* In memory of the rows before, where there is some. */
+static void *take_buffer(cli_picture *picture, uint32_t c, size_t bytes)
+{
+    void *data = realloc(picture->buffers[c], bytes ? bytes : 1);
+    if (data)
+        picture->buffers[c] = data;
+    return data;
+}
+
+static bool allocate_interleaved(cli_picture *picture)
+{
+    const l2k_component *first = picture->components;
+    uint32_t count = picture->image.num_components;
+    size_t sample = cli_sample_bytes(first->precision), pixel = sample * count, row = pixel * first->width;
+    char *data = take_buffer(picture, 0, row * picture->rows->count);
+    for (uint32_t c = 0; data && c < count; c++) {
+        l2k_plane *plane = &picture->planes[c];
+        plane->data = data + c * sample;
+        plane->row_stride = (ptrdiff_t)row;
+        plane->sample_stride = (ptrdiff_t)pixel;
+        plane->type = cli_sample_type(first->precision, first->is_signed);
+    }
+    return data != NULL;
+}
+
+static bool allocate_planar(cli_picture *picture)
+{
+    for (uint32_t c = 0; c < picture->image.num_components; c++) {
+        const l2k_component *component = &picture->components[c];
+        l2k_plane *plane = &picture->planes[c];
+        size_t sample = cli_sample_bytes(component->precision), row = sample * component->width;
+        plane->data = take_buffer(picture, c, row * picture->rows[c].count);
+        plane->row_stride = (ptrdiff_t)row;
+        plane->sample_stride = (ptrdiff_t)sample;
+        plane->type = cli_sample_type(component->precision, component->is_signed);
+        if (!plane->data)
+            return false;
+    }
+    return true;
+}
+
+static bool allocate(cli_picture *picture, cli_layout layout, const char *name)
+{
+    uint64_t samples;
+    if (!cli_picture_count(picture, &samples, name) || !cli_memory_allowed(cli_picture_bytes(picture), name))
+        return false;
+    if (layout == CLI_INTERLEAVED ? allocate_interleaved(picture) : allocate_planar(picture))
+        return true;
+    return cli_error(name, "out of memory: the samples take %llu bytes",
+                     (unsigned long long)cli_picture_bytes(picture));
+}
+
+bool cli_picture_allocate(cli_picture *picture, cli_layout layout, const char *name)
+{
+    for (uint32_t c = 0; c < picture->image.num_components; c++)
+        picture->rows[c] = (cli_rows){0, picture->components[c].height};
+    return allocate(picture, layout, name);
+}
+
+uint32_t cli_grid_start(uint32_t x0, uint32_t dx, uint32_t reduce)
+{
+    uint64_t start = ((uint64_t)x0 + dx - 1) / dx;
+    return (uint32_t)((start + ((uint64_t)1 << reduce) - 1) >> reduce);
+}
+
+bool cli_picture_window(cli_picture *picture, uint32_t y0, uint32_t y1, uint32_t reduce, cli_layout layout,
+                        const char *name)
+{
+    for (uint32_t c = 0; c < picture->image.num_components; c++) {
+        const uint32_t dy = picture->components[c].dy;
+        const uint32_t first = cli_grid_start(y0, dy, reduce);
+        picture->rows[c].first = first - cli_grid_start(picture->image.y0, dy, reduce);
+        picture->rows[c].count = cli_grid_start(y1, dy, reduce) - first;
+    }
+    return allocate(picture, layout, name);
+}

@@ -1,0 +1,124 @@
+#include "pictures/reader.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "pictures/formats.h"
+#include "pictures/report.h"
+
+/* "II" and "MM" are the byte order; 42 is TIFF, 43 BigTIFF. */
+static bool is_tiff(const uint8_t *head)
+{
+    return (memcmp(head, "II", 2) == 0 && (head[2] == 42 || head[2] == 43) && head[3] == 0) ||
+           (memcmp(head, "MM", 2) == 0 && head[2] == 0 && (head[3] == 42 || head[3] == 43));
+}
+
+static const cli_reader_kind *kind_by_content(const cli_input *input)
+{
+    static const uint8_t png[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
+    const uint8_t *head = input->head;
+    if (input->head_filled >= sizeof png && memcmp(head, png, sizeof png) == 0)
+        return &cli_png_reader;
+    if (input->head_filled >= 4 && is_tiff(head))
+        return &cli_tiff_reader;
+    if (input->head_filled >= 3 && head[0] == 'P' && head[1] == 'G' && (head[2] == ' ' || head[2] == '\t'))
+        return &cli_pgx_reader;
+    if (input->head_filled >= 3 && head[0] == 'P' && head[1] >= '1' && head[1] <= '7')
+        return &cli_pnm_reader;
+    return NULL;
+}
+
+bool cli_reader_knows(const cli_input *input)
+{
+    return kind_by_content(input) != NULL;
+}
+
+bool cli_is_plane_set(const char *path)
+{
+    struct stat facts;
+    if (strcmp(path, "-") == 0 || !cli_same_text(cli_extension(path), ".pgx") || stat(path, &facts) == 0)
+        return false;
+    return cli_count_planes(path) > 0;
+}
+
+bool cli_reader_can_repeat(const char *path)
+{
+    struct stat facts;
+    return cli_is_plane_set(path) || (strcmp(path, "-") != 0 && stat(path, &facts) == 0 && S_ISREG(facts.st_mode));
+}
+
+static bool unknown(const char *name)
+{
+    if (cli_same_text(cli_extension(name), ".raw"))
+        return cli_error(name, "samples without a header need --raw W,H,C,BITS,u or s; see lift2k encode --help");
+    return cli_error(name, "not a PNG, TIFF, PNM, PAM or PGX file");
+}
+
+static bool open_kind(cli_reader *reader, const cli_reader_kind *kind)
+{
+    reader->kind = kind;
+    if (kind->open(reader))
+        return true;
+    cli_reader_close(reader);
+    return false;
+}
+
+bool cli_reader_open_input(cli_reader *reader, const cli_input *input, const cli_raw *raw, bool quiet)
+{
+    memset(reader, 0, sizeof *reader);
+    reader->input = *input;
+    reader->path = reader->name = input->name;
+    reader->raw = raw;
+    reader->quiet = quiet;
+    const cli_reader_kind *kind = raw ? &cli_raw_reader : kind_by_content(input);
+    if (kind)
+        return open_kind(reader, kind);
+    cli_reader_close(reader);
+    return unknown(input->name);
+}
+
+bool cli_reader_open(cli_reader *reader, const char *path, const cli_raw *raw, bool quiet)
+{
+    cli_input input;
+    memset(reader, 0, sizeof *reader);
+    if (raw || !cli_is_plane_set(path))
+        return cli_input_open(&input, path) && cli_reader_open_input(reader, &input, raw, quiet);
+    reader->path = reader->name = path;
+    return open_kind(reader, &cli_planes_reader);
+}
+
+bool cli_reader_all(cli_reader *reader)
+{
+    return cli_picture_allocate(&reader->picture, reader->layout, reader->name) && reader->kind->read(reader);
+}
+
+bool cli_reader_rows(cli_reader *reader, uint32_t y0, uint32_t y1)
+{
+    return cli_picture_window(&reader->picture, y0, y1, 0, reader->layout, reader->name) && reader->kind->read(reader);
+}
+
+bool cli_reader_at_end(const cli_reader *reader)
+{
+    const cli_picture *picture = &reader->picture;
+    for (uint32_t c = 0; c < picture->image.num_components; c++)
+        if (picture->rows[c].first + picture->rows[c].count < picture->components[c].height)
+            return false;
+    return true;
+}
+
+void cli_reader_close(cli_reader *reader)
+{
+    if (reader->kind && reader->kind->close)
+        reader->kind->close(reader);
+    reader->kind = NULL;
+    cli_input_close(&reader->input);
+    cli_picture_free(&reader->picture);
+}
+
+bool cli_reader_finish(cli_reader *reader, bool done, cli_picture *picture)
+{
+    *picture = reader->picture;
+    memset(&reader->picture, 0, sizeof reader->picture);
+    cli_reader_close(reader);
+    return done;
+}

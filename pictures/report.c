@@ -1,0 +1,67 @@
+#include "pictures/report.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static void (*guard_of_lines)(bool begins);
+
+void cli_report_guard(void (*guard)(bool begins))
+{
+    guard_of_lines = guard;
+}
+
+static void guard_line(bool begins)
+{
+    if (guard_of_lines)
+        guard_of_lines(begins);
+}
+
+/* File names may hold any byte. A control character would break the line or move the cursor. */
+static void make_printable(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < 0x20 || *text == 0x7f)
+            *text = '?';
+}
+
+static void print_line(const char *label, const char *subject, const char *format, va_list arguments)
+{
+    char name[1024], text[1024];
+    snprintf(name, sizeof name, "%s", subject);
+    vsnprintf(text, sizeof text, format, arguments);
+    make_printable(name);
+    make_printable(text);
+    guard_line(true);
+    fprintf(stderr, "lift2k: %s: %s%s\n", name, label, text);
+    guard_line(false);
+}
+
+bool cli_error(const char *subject, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print_line("", subject, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+void cli_warning(const char *subject, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print_line("warning: ", subject, format, arguments);
+    va_end(arguments);
+}
+
+void cli_note(const char *format, ...)
+{
+    char text[2048];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    make_printable(text);
+    guard_line(true);
+    fprintf(stderr, "%s\n", text);
+    guard_line(false);
+}

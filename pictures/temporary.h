@@ -1,0 +1,19 @@
+/* What an output is until it is complete: a file without a name, or one of a hidden name in the target's folder. */
+#ifndef L2K_PICTURES_TEMPORARY_H
+#define L2K_PICTURES_TEMPORARY_H
+
+#include "pictures/file.h"
+
+/* Opens one for output->target. Returns the descriptor, or -1 with errno. */
+int cli_temporary_open(cli_output *output);
+
+/* A file without a name gets the hidden one, which is then output->temporary. False with errno. */
+bool cli_temporary_name(cli_output *output, int descriptor);
+
+/* Gives it its own name, replacing what has that. False with errno. */
+bool cli_temporary_publish(cli_output *output);
+
+/* Removes a file of a hidden name. */
+void cli_temporary_remove(cli_output *output);
+
+#endif

@@ -1,0 +1,86 @@
+#include "pictures/writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pictures/report.h"
+
+static const cli_writer_kind *kind_of(cli_format format)
+{
+    switch (format) {
+    case CLI_FORMAT_PNG:
+        return &cli_png_writer;
+    case CLI_FORMAT_TIFF:
+        return &cli_tiff_writer;
+    case CLI_FORMAT_PGX:
+        return &cli_pgx_writer;
+    case CLI_FORMAT_RAW:
+        return &cli_raw_writer;
+    default:
+        return &cli_pnm_writer;
+    }
+}
+
+static void release(cli_writer *writer)
+{
+    if (writer->kind->close)
+        writer->kind->close(writer);
+    free(writer->row);
+    cli_output_discard(&writer->output);
+}
+
+/* A failed write has its own message, whatever the format made of it. */
+static bool fail(cli_writer *writer)
+{
+    if (writer->output.error)
+        cli_output_fail(&writer->output);
+    release(writer);
+    return false;
+}
+
+bool cli_writer_open(cli_writer *writer, const char *path, cli_format format, const cli_picture *picture,
+                     const cli_view *view, const cli_write_options *options)
+{
+    memset(writer, 0, sizeof *writer);
+    writer->path = writer->name = path;
+    writer->format = format;
+    writer->picture = picture;
+    writer->view = view;
+    writer->options = *options;
+    writer->kind = kind_of(format);
+    if (format != CLI_FORMAT_PGX) {
+        if (!cli_output_open(&writer->output, path))
+            return false;
+        writer->name = writer->output.name;
+    }
+    writer->row = malloc(view ? cli_view_row_bytes(view) : 1);
+    if (!writer->row)
+        cli_error(writer->name, "out of memory");
+    return (writer->row && (!writer->kind->open || writer->kind->open(writer))) || fail(writer);
+}
+
+bool cli_writer_rows(cli_writer *writer, uint32_t end)
+{
+    bool done = true;
+    if (writer->kind->planes)
+        return writer->kind->planes(writer);
+    for (; done && writer->next < end; writer->next++) {
+        cli_view_row(writer->view, writer->next, writer->row);
+        done = writer->kind->row(writer, writer->row);
+    }
+    return done;
+}
+
+bool cli_writer_close(cli_writer *writer, bool done)
+{
+    if (!done || (writer->kind->finish && !writer->kind->finish(writer)))
+        return fail(writer);
+    done = !writer->output.stream || cli_output_commit(&writer->output);
+    release(writer);
+    return done;
+}
+
+bool cli_writer_takes_rows(const char *path, cli_format format, const cli_write_options *options)
+{
+    return format != CLI_FORMAT_RAW || options->interleaved || cli_becomes_file(path);
+}
