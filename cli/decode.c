@@ -98,17 +98,12 @@ static bool code_file(void *state, const cli_task *task, void *context)
 static bool write_file(void *state, const cli_task *task, void *context)
 {
     cli_decode_file *file = state;
-    const cli_decode_options *options = ((decoding *)context)->options;
-    char size[80];
-    bool done = cli_decode_write(file, options, task);
+    bool done = cli_decode_write(file, ((decoding *)context)->options, task);
     double start = cli_now();
     file->has_writer = false;
     if (!cli_writer_close(&file->writer, done))
         return false;
     file->timings.seconds[L2K_STAGE_WRITE] += file->writing + cli_now() - start;
-    cli_picture_text(&file->picture, size, sizeof size);
-    if (!options->common.quiet)
-        cli_note("%s -> %s %s", cli_input_name(task->input), cli_output_name(task->output), size);
     return true;
 }
 
@@ -124,16 +119,20 @@ static void release_file(void *state, void *context)
     cli_picture_free(&file->picture);
 }
 
-static void count_file(void *context, const void *state, bool done)
+static void count_file(void *context, const cli_task *task, const void *state, bool done)
 {
+    decoding *d = context;
     const cli_decode_file *file = state;
-    cli_tally *tally = &((decoding *)context)->tally;
-    cli_tally_file(tally, !done ? CLI_EXIT_FAILURE : file->incomplete ? CLI_EXIT_INCOMPLETE : CLI_EXIT_OK);
-    if (done) {
-        tally->picture_bytes += cli_picture_raw_bytes(&file->picture);
-        tally->coded_bytes += file->coded_bytes;
-        cli_timings_add(&((decoding *)context)->timings, &file->timings);
-    }
+    char size[80];
+    cli_tally_file(&d->tally, !done ? CLI_EXIT_FAILURE : file->incomplete ? CLI_EXIT_INCOMPLETE : CLI_EXIT_OK);
+    if (!done)
+        return;
+    d->tally.picture_bytes += cli_picture_raw_bytes(&file->picture);
+    d->tally.coded_bytes += file->coded_bytes;
+    cli_timings_add(&d->timings, &file->timings);
+    cli_picture_text(&file->picture, size, sizeof size);
+    if (!d->options->common.quiet)
+        cli_note("%s -> %s %s", cli_input_name(task->input), cli_output_name(task->output), size);
 }
 
 /* ---- The command ---- */

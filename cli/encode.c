@@ -181,11 +181,10 @@ static bool write_file(void *state, const cli_task *task, void *context)
     encode_file *file = state;
     double start = cli_now();
     (void)task;
+    (void)context;
     if (!cli_output_commit(&file->output))
         return false;
     file->timings.seconds[L2K_STAGE_WRITE] += cli_now() - start;
-    if (!((encoding *)context)->options->common.quiet)
-        print_summary(file->reader.name, &file->reader.picture, &file->output);
     return true;
 }
 
@@ -197,16 +196,19 @@ static void release_file(void *state, void *context)
     cli_reader_close(&file->reader);
 }
 
-static void count_file(void *context, const void *state, bool done)
+static void count_file(void *context, const cli_task *task, const void *state, bool done)
 {
+    encoding *e = context;
     const encode_file *file = state;
-    cli_tally *tally = &((encoding *)context)->tally;
-    cli_tally_file(tally, done ? CLI_EXIT_OK : CLI_EXIT_FAILURE);
-    if (done) {
-        tally->picture_bytes += cli_picture_raw_bytes(&file->reader.picture);
-        tally->coded_bytes += file->output.bytes;
-        cli_timings_add(&((encoding *)context)->timings, &file->timings);
-    }
+    (void)task;
+    cli_tally_file(&e->tally, done ? CLI_EXIT_OK : CLI_EXIT_FAILURE);
+    if (!done)
+        return;
+    e->tally.picture_bytes += cli_picture_raw_bytes(&file->reader.picture);
+    e->tally.coded_bytes += file->output.bytes;
+    cli_timings_add(&e->timings, &file->timings);
+    if (!e->options->common.quiet)
+        print_summary(file->reader.name, &file->reader.picture, &file->output);
 }
 
 /* ---- The command ---- */

@@ -34,6 +34,7 @@ typedef struct pipeline {
     pthread_cond_t changed;
     worker workers[MAX_WORKERS];
     size_t num_workers, at_work, next;
+    size_t to_code, to_count; /* the file whose turn it is */
 } pipeline;
 
 static void set_phase(worker *w, phase next)
@@ -42,13 +43,36 @@ static void set_phase(worker *w, phase next)
     pthread_cond_broadcast(&w->pipeline->changed);
 }
 
-/* With the lock held, which it lets go while others work. */
-static bool wait_until_coded(worker *w)
+/* With the lock held, like the next two, which let it go while others work. */
+static void wait_for_turn(worker *w, const size_t *turn)
 {
+    while (*turn != w->task)
+        pthread_cond_wait(&w->pipeline->changed, &w->pipeline->lock);
+}
+
+/* A file that could not be read lets the next one be coded. */
+static bool wait_until_coded(worker *w, bool was_read)
+{
+    pipeline *p = w->pipeline;
+    if (!was_read) {
+        wait_for_turn(w, &p->to_code);
+        p->to_code++;
+        set_phase(w, REFUSED);
+        return false;
+    }
     set_phase(w, READY);
     while (w->phase == READY)
-        pthread_cond_wait(&w->pipeline->changed, &w->pipeline->lock);
+        pthread_cond_wait(&p->changed, &p->lock);
     return w->phase == CODED;
+}
+
+static void count_in_turn(worker *w, bool done)
+{
+    pipeline *p = w->pipeline;
+    wait_for_turn(w, &p->to_count);
+    p->count(p->context, &p->tasks->items[w->task], w->state, done);
+    p->to_count++;
+    pthread_cond_broadcast(&p->changed);
 }
 
 static void run_task(worker *w)
@@ -57,14 +81,12 @@ static void run_task(worker *w)
     const cli_task *task = &p->tasks->items[w->task];
     memset(w->state, 0, p->steps->state_bytes);
     bool done = p->steps->read(w->state, task, p->context);
-    if (done) {
-        pthread_mutex_lock(&p->lock);
-        done = wait_until_coded(w);
-        pthread_mutex_unlock(&p->lock);
-    }
+    pthread_mutex_lock(&p->lock);
+    done = wait_until_coded(w, done);
+    pthread_mutex_unlock(&p->lock);
     done = done && p->steps->write(w->state, task, p->context);
     pthread_mutex_lock(&p->lock);
-    p->count(p->context, w->state, done);
+    count_in_turn(w, done);
     pthread_mutex_unlock(&p->lock);
     p->steps->release(w->state, p->context);
 }
@@ -86,16 +108,12 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* In the order of the files as far as they are there. */
 static worker *next_ready(pipeline *p)
 {
-    worker *first = NULL;
-    for (size_t i = 0; i < p->num_workers; i++) {
-        worker *w = &p->workers[i];
-        if (w->phase == READY && (!first || w->task < first->task))
-            first = w;
-    }
-    return first;
+    for (size_t i = 0; i < p->num_workers; i++)
+        if (p->workers[i].phase == READY && p->workers[i].task == p->to_code)
+            return &p->workers[i];
+    return NULL;
 }
 
 static void code_all(pipeline *p)
@@ -113,6 +131,7 @@ static void code_all(pipeline *p)
         cli_progress_file(coded++, task->input);
         bool done = p->steps->code(w->state, task, p->context);
         pthread_mutex_lock(&p->lock);
+        p->to_code++;
         set_phase(w, done ? CODED : REFUSED);
     }
     pthread_mutex_unlock(&p->lock);
@@ -170,12 +189,12 @@ static void run_here(pipeline *p)
         const cli_task *task = &p->tasks->items[p->next];
         if (!state) {
             cli_error(task->input, "out of memory");
-            p->count(p->context, NULL, false);
+            p->count(p->context, task, NULL, false);
             continue;
         }
         memset(state, 0, p->steps->state_bytes);
         cli_progress_file(p->next, task->input);
-        p->count(p->context, state,
+        p->count(p->context, task, state,
                  p->steps->read(state, task, p->context) && p->steps->code(state, task, p->context) &&
                      p->steps->write(state, task, p->context));
         p->steps->release(state, p->context);
