@@ -31,8 +31,8 @@ l2k_status l2k_fail(const l2k_context *context, l2k_status status, const char *f
 {
     va_list arguments;
     if (met_limit(context, status))
-        return l2k_fail(context, L2K_ERROR_LIMIT, "more than %llu MiB of memory would be needed, which is the limit",
-                        (unsigned long long)(context->pool->limit >> 20));
+        return l2k_fail(context, L2K_ERROR_LIMIT, "more than %llu KiB of memory would be needed, which is the limit",
+                        (unsigned long long)(context->pool->limit >> 10));
     va_start(arguments, format);
     send(context, L2K_SEVERITY_ERROR, format, arguments);
     va_end(arguments);

@@ -170,6 +170,11 @@ void l2k_pool_start_job(l2k_pool *pool, const l2k_hooks *hooks, uint64_t limit)
     atomic_store(&pool->refused, false);
 }
 
+bool l2k_pool_exceeds(const l2k_pool *pool)
+{
+    return pool->in_use + pool->idle > pool->limit;
+}
+
 void l2k_pool_drain(l2k_pool *pool, const l2k_hooks *hooks)
 {
     shrink(pool, hooks, 0, false);

@@ -33,6 +33,9 @@ void l2k_pool_give(l2k_pool *pool, void *block, size_t bytes);
  * back to the hook. */
 void l2k_pool_start_job(l2k_pool *pool, const l2k_hooks *hooks, uint64_t limit);
 
+/* Whether the pool holds more than its limit, which may have come down since. */
+bool l2k_pool_exceeds(const l2k_pool *pool);
+
 /* Everything idle goes back to the hook. */
 void l2k_pool_drain(l2k_pool *pool, const l2k_hooks *hooks);
 

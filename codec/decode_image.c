@@ -32,6 +32,8 @@ typedef struct output_job {
 static l2k_status check_plane(const output_job *job, uint32_t k)
 {
     const l2k_component *component = &job->decoder->components[k];
+    if (!job->outputs[k].data && component->width && component->height)
+        return l2k_fail(&job->decoder->context, L2K_ERROR_ARGUMENT, "plane %u is missing", k);
     if (!l2k_sample_type_holds(job->outputs[k].type, component->precision, component->is_signed))
         return l2k_fail(&job->decoder->context, L2K_ERROR_ARGUMENT, "the sample type of plane %u cannot hold %u bits",
                         k, component->precision);
@@ -99,6 +101,8 @@ void l2k_decoder_start(l2k_decoder *decoder)
     decoder->context.threads = l2k_thread_count((unsigned)decoder->options[L2K_DECODER_THREADS]);
     l2k_choice_start(&decoder->choice, decoder->options[L2K_DECODER_GPU_MIN_SAMPLES]);
     l2k_pool_start_job(&decoder->pool, &decoder->context.hooks, l2k_decoder_memory_limit(decoder));
+    if (l2k_pool_exceeds(&decoder->pool))
+        l2k_decoder_drop(decoder);
     decoder->incomplete = decoder->fewer_told = decoder->beyond_told = false;
     decoder->packets_kept = decoder->blocks_decoded = 0;
 }

@@ -86,6 +86,17 @@ l2k_status l2k_decoder_set_region(l2k_decoder *decoder, uint32_t x0, uint32_t y0
 
 /* ---- Opening ------------------------------------------------------------------------------------------------- */
 
+/* The signature box, or SOC. */
+enum { ENOUGH_TO_DETECT = 12 };
+
+static l2k_status check_kind(const l2k_context *context, const uint8_t *data, size_t bytes)
+{
+    if (l2k_jp2_detect(data, bytes) || (bytes >= 2 && data[0] == 0xFF && data[1] == 0x4F))
+        return L2K_OK;
+    return l2k_fail(context, L2K_ERROR_FORMAT, "neither a JP2 file nor a JPEG 2000 codestream");
+}
+
+/* What is no picture is not read to its end. */
 static l2k_status read_all(l2k_decoder *decoder, const l2k_stream *stream)
 {
     const l2k_context *context = &decoder->context;
@@ -100,7 +111,10 @@ static l2k_status read_all(l2k_decoder *decoder, const l2k_stream *stream)
             return l2k_fail(context, L2K_ERROR_IO, "reading failed");
         if (got == 0)
             return L2K_OK;
+        bool was_checked = file->size >= ENOUGH_TO_DETECT;
         file->size += (size_t)got;
+        if (!was_checked && file->size >= ENOUGH_TO_DETECT)
+            L2K_TRY(check_kind(context, file->data, file->size));
         if (file->size > limit)
             return l2k_fail(context, L2K_ERROR_LIMIT, "the file has more than %llu bytes", (unsigned long long)limit);
     }
@@ -123,13 +137,12 @@ static l2k_status open_bytes(l2k_decoder *decoder, const uint8_t *data, size_t b
     l2k_sample_limits size = l2k_limit_samples(decoder->options[L2K_DECODER_LIMIT_SAMPLES], bytes);
     decoder->file_bytes = bytes;
     decoder->pool.limit = l2k_decoder_memory_limit(decoder);
+    L2K_TRY(check_kind(context, data, bytes));
     decoder->is_jp2 = l2k_jp2_detect(data, bytes);
     if (decoder->is_jp2) {
         L2K_TRY(l2k_jp2_open(context, data, bytes, strict, &decoder->jp2));
         data += decoder->jp2.codestream_at;
         bytes = decoder->jp2.codestream_bytes;
-    } else if (bytes < 2 || data[0] != 0xFF || data[1] != 0x4F) {
-        return l2k_fail(context, L2K_ERROR_FORMAT, "neither a JP2 file nor a JPEG 2000 codestream");
     }
     l2k_codestream_limits limits = {size, (uint32_t)decoder->options[L2K_DECODER_LIMIT_COMPONENTS],
                                     (uint32_t)decoder->options[L2K_DECODER_LIMIT_TILES], strict};
@@ -146,6 +159,8 @@ static void start_opening(l2k_decoder *decoder)
     l2k_run_start(&decoder->run, 0, decoder->options[L2K_DECODER_TIMINGS]);
     int64_t limit = decoder->options[L2K_DECODER_LIMIT_MEMORY];
     l2k_pool_start_job(&decoder->pool, &decoder->context.hooks, limit ? (uint64_t)limit : UINT64_MAX);
+    if (l2k_pool_exceeds(&decoder->pool))
+        l2k_decoder_drop(decoder);
 }
 
 static l2k_status finish_opening(l2k_decoder *decoder, l2k_status status)
@@ -178,7 +193,8 @@ l2k_status l2k_decoder_open_memory(l2k_decoder *decoder, const void *data, size_
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "no file to read from");
     start_opening(decoder);
     if (bytes > (uint64_t)decoder->options[L2K_DECODER_LIMIT_BYTES])
-        return l2k_fail(context, L2K_ERROR_LIMIT, "a file of %zu bytes is more than the limit allows", bytes);
+        return finish_opening(
+            decoder, l2k_fail(context, L2K_ERROR_LIMIT, "a file of %zu bytes is more than the limit allows", bytes));
     double start = l2k_stage_start(context);
     l2k_status status = open_bytes(decoder, data, bytes);
     l2k_stage_end(context, L2K_STAGE_READ, start);

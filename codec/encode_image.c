@@ -63,6 +63,10 @@ static l2k_status start_job(l2k_encoder *encoder, const l2k_image *image, const 
     encoder->context.threads = l2k_thread_count((unsigned)encoder->options[L2K_ENCODER_THREADS]);
     l2k_choice_start(&encoder->choice, encoder->options[L2K_ENCODER_GPU_MIN_SAMPLES]);
     l2k_pool_start_job(&encoder->pool, &encoder->context.hooks, (uint64_t)encoder->options[L2K_ENCODER_LIMIT_MEMORY]);
+    if (l2k_pool_exceeds(&encoder->pool)) {
+        l2k_workers_release(&encoder->workers);
+        l2k_pool_drain(&encoder->pool, &encoder->context.hooks);
+    }
     encoder->job = (l2k_encode_job){.encoder = encoder, .context = &encoder->context, .image = image, .stream = stream};
     encoder->has_job = true;
     l2k_assembly_start(&encoder->assembly, &encoder->context);

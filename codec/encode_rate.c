@@ -98,6 +98,9 @@ static void add_block(rate_control *control, l2k_block *block, uint32_t order)
     control->num_steps += h.count - 1;
 }
 
+/* Whether to go on is asked after so many blocks or packets. */
+enum { BLOCKS_BETWEEN_CHECKS = 1024 };
+
 static l2k_status for_each_block(rate_control *control, void (*visit)(rate_control *, l2k_block *, uint32_t))
 {
     l2k_encode_job *job = control->job;
@@ -107,9 +110,10 @@ static l2k_status for_each_block(rate_control *control, void (*visit)(rate_contr
         size_t count;
         L2K_TRY(l2k_check_run(job->context));
         L2K_TRY(l2k_tile_list_blocks(job->context, &job->tiles[t], UINT32_MAX, 0, &places, &count));
-        for (size_t i = 0; i < count; i++)
+        for (size_t i = 0; i < count && (i % BLOCKS_BETWEEN_CHECKS || l2k_goes_on(job->context)); i++)
             visit(control, places[i].block, order++);
         l2k_release(job->context, places);
+        L2K_TRY(l2k_check_run(job->context));
     }
     return L2K_OK;
 }
@@ -162,6 +166,8 @@ static l2k_status visit_layer(rate_control *control, uint32_t layer, uint64_t *b
         const l2k_packet_order *order = &control->orders[t];
         L2K_TRY(l2k_check_run(job->context));
         for (size_t i = 0; i < order->num_keys; i++) {
+            if (i % BLOCKS_BETWEEN_CHECKS == 0)
+                L2K_TRY(l2k_check_run(job->context));
             const l2k_precinct_key *key = &order->keys[i];
             l2k_packet_id id = {key->component, key->resolution, key->precinct, layer, 0, 0};
             size_t packet = 0;

@@ -28,6 +28,9 @@ l2k_status l2k_encode_check_planes(const l2k_encode_job *job)
 {
     for (uint32_t c = 0; c < job->siz.num_components; c++) {
         const l2k_component *component = &job->siz.components[c];
+        l2k_rect rect = l2k_component_rect(job->area, component->dx, component->dy);
+        if (!job->planes[c].data && !l2k_rect_empty(rect))
+            return l2k_fail(job->context, L2K_ERROR_ARGUMENT, "plane %u is missing", c);
         if (!l2k_sample_type_holds(job->planes[c].type, component->precision, component->is_signed))
             return refuse_component(job, c, "its sample type cannot hold a precision of", component->precision);
     }

@@ -60,9 +60,18 @@ void l2k_encoder_free(l2k_encoder *encoder)
     l2k_release(&context, encoder);
 }
 
+/* What the head of a file says must hold to its end. */
+static l2k_status check_idle(const l2k_encoder *encoder)
+{
+    if (!encoder->has_job)
+        return L2K_OK;
+    return l2k_fail(&encoder->context, L2K_ERROR_STATE, "options cannot change between begin and end of an image");
+}
+
 l2k_status l2k_encoder_set(l2k_encoder *encoder, l2k_encoder_option option, int64_t value)
 {
     const l2k_context *context = &encoder->context;
+    L2K_TRY(check_idle(encoder));
     bool block = option == L2K_ENCODER_BLOCK_WIDTH || option == L2K_ENCODER_BLOCK_HEIGHT;
     if (block && !l2k_is_power_of_two((uint64_t)value))
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "%s %lld is not a power of two", rules[option].name,
@@ -73,6 +82,7 @@ l2k_status l2k_encoder_set(l2k_encoder *encoder, l2k_encoder_option option, int6
 l2k_status l2k_encoder_set_precincts(l2k_encoder *encoder, const l2k_size *sizes, size_t count)
 {
     const l2k_context *context = &encoder->context;
+    L2K_TRY(check_idle(encoder));
     if (count > L2K_MAX_LEVELS + 1)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "%zu precinct sizes, at most %u are possible", count,
                         L2K_MAX_LEVELS + 1);
@@ -108,6 +118,7 @@ static l2k_status check_targets(const l2k_context *context, l2k_target kind, con
 l2k_status l2k_encoder_set_layers(l2k_encoder *encoder, l2k_target kind, const double *targets, size_t count)
 {
     const l2k_context *context = &encoder->context;
+    L2K_TRY(check_idle(encoder));
     if (kind != L2K_TARGET_RATIO && kind != L2K_TARGET_PSNR)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "unknown kind of layer target %d", (int)kind);
     if (count > 65535)

@@ -549,6 +549,38 @@ static void test_streams(void **unused)
     picture_free(&p);
 }
 
+static ptrdiff_t endless_read(void *user, void *buffer, size_t bytes)
+{
+    *(size_t *)user += bytes;
+    memset(buffer, 0, bytes);
+    return (ptrdiff_t)bytes;
+}
+
+/* What is no picture is not read to an end that it may not have; planes that are missing are told. */
+static void test_endless_and_missing(void **unused)
+{
+    (void)unused;
+    picture p;
+    size_t taken = 0;
+    l2k_stream stream = {.read = endless_read, .user = &taken};
+    l2k_plane missing = {NULL, 40, 4, L2K_SAMPLE_S32};
+    memory_file out = memory_of(NULL, 0);
+    picture_make(&p, 10, 10, 1);
+    l2k_decoder *decoder = l2k_decoder_new(NULL);
+    assert_int_equal(l2k_decoder_open(decoder, &stream), L2K_ERROR_FORMAT);
+    assert_in_range(taken, 1, 1 << 20);
+    memory_file file = encode_with(&p, L2K_ENCODER_LEVELS, 1);
+    assert_int_equal(l2k_decoder_open_memory(decoder, file.data, file.size), L2K_OK);
+    assert_int_equal(l2k_decoder_decode(decoder, &missing), L2K_ERROR_ARGUMENT);
+    l2k_decoder_free(decoder);
+    p.planes[0].data = NULL;
+    l2k_encoder *encoder = l2k_encoder_new(NULL);
+    assert_int_equal(run_encoder(encoder, &p, &out), L2K_ERROR_ARGUMENT);
+    l2k_encoder_free(encoder);
+    free(file.data);
+    picture_free(&p);
+}
+
 /* ---- Allocation -----------------------------------------------------------------------------------------------------
  */
 
@@ -748,6 +780,7 @@ int main(void)
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_huge_header),
         cmocka_unit_test(test_streams),
+        cmocka_unit_test(test_endless_and_missing),
         cmocka_unit_test(test_partial_hooks),
         cmocka_unit_test(test_truncation),
         cmocka_unit_test(test_mutations),

@@ -110,7 +110,7 @@ static void test_memory_limit(void **unused)
         if (round == 0)
             needed = m.peak - own;
         else
-            assert_non_null(strstr(m.w.text, "MiB of memory"));
+            assert_non_null(strstr(m.w.text, "KiB of memory"));
         assert_true(round == 0 || m.bytes == own);
         limit = needed * (11 - round) / 13;
         l2k_encoder_free(encoder);
@@ -127,6 +127,33 @@ static void test_memory_limit(void **unused)
     assert_int_equal(run_decoder(decoder, out.data, out.size, &got), L2K_OK);
     assert_true(picture_equal(&p, &got));
     picture_free(&got);
+    l2k_decoder_free(decoder);
+    free(out.data);
+    picture_free(&p);
+}
+
+/* A limit that comes down counts for what is kept, too. */
+static void test_lowered_limit(void **unused)
+{
+    (void)unused;
+    picture p, got;
+    meter m[2];
+    l2k_hooks hooks[2] = {metered_hooks(&m[0]), metered_hooks(&m[1])};
+    memory_file out = memory_of(NULL, 0), none = memory_of(NULL, 0);
+    picture_make(&p, 500, 400, 3);
+    l2k_encoder *encoder = encoder_of(&hooks[0], 0);
+    l2k_decoder *decoder = l2k_decoder_new(&hooks[1]);
+    size_t own = m[1].bytes;
+    assert_int_equal(run_encoder(encoder, &p, &out), L2K_OK);
+    assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_THREADS, 1), L2K_OK);
+    assert_int_equal(run_decoder(decoder, out.data, out.size, &got), L2K_OK);
+    picture_free(&got);
+    assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_LIMIT_MEMORY, 100000), L2K_OK);
+    assert_int_equal(run_encoder(encoder, &p, &none), L2K_ERROR_LIMIT);
+    assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_LIMIT_MEMORY, 100000), L2K_OK);
+    assert_int_equal(run_decoder(decoder, out.data, out.size, &got), L2K_ERROR_LIMIT);
+    assert_int_equal(m[1].bytes, own);
+    l2k_encoder_free(encoder);
     l2k_decoder_free(decoder);
     free(out.data);
     picture_free(&p);
@@ -251,9 +278,10 @@ static void test_timings(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_new_memory),         cmocka_unit_test(test_idle_memory),
-        cmocka_unit_test(test_memory_limit),          cmocka_unit_test(test_cancel),
-        cmocka_unit_test(test_cancel_returns_memory), cmocka_unit_test(test_timings),
+        cmocka_unit_test(test_no_new_memory), cmocka_unit_test(test_idle_memory),
+        cmocka_unit_test(test_memory_limit),  cmocka_unit_test(test_lowered_limit),
+        cmocka_unit_test(test_cancel),        cmocka_unit_test(test_cancel_returns_memory),
+        cmocka_unit_test(test_timings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -167,6 +167,9 @@ static void test_order_of_calls(void **unused)
     assert_int_equal(l2k_encoder_begin(encoder, &p.image, NULL), L2K_ERROR_ARGUMENT);
     assert_int_equal(l2k_encoder_begin(encoder, &p.image, &stream), L2K_OK);
     assert_int_equal(l2k_encoder_put_rows(encoder, NULL), L2K_ERROR_ARGUMENT);
+    assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_TLM, 1), L2K_ERROR_STATE);
+    assert_int_equal(l2k_encoder_set_layers(encoder, L2K_TARGET_RATIO, NULL, 0), L2K_ERROR_STATE);
+    assert_int_equal(l2k_encoder_set_precincts(encoder, NULL, 0), L2K_ERROR_STATE);
     assert_int_equal(put(encoder, &p, 0, 20), L2K_OK);
     assert_int_equal(l2k_encoder_next_rows(encoder, &y0, &y1), L2K_OK);
     assert_true(y0 == 20 && y1 == 40);

@@ -6,8 +6,9 @@
  *  - Every fallible function returns an l2k_status; L2K_OK is 0. The message hook receives one line that says what is
  *    wrong with what. The library never prints, never exits and keeps no global state.
  *  - Coordinates are the standard's: the reference grid of Annex B, 32-bit, half open: [x0, x1) x [y0, y1).
- *  - Objects are opaque and belong to the caller, who frees them with the matching l2k_..._free. One object may be used
- * by one thread at a time; different objects are independent. Hooks may be called from several threads at once.
+ *  - Objects are opaque and belong to the caller, who frees them with the matching l2k_..._free, which takes NULL.
+ *  - One object is for one thread at a time; different objects are independent. Hooks may be called from several
+ *    threads at once.
  *  - Options are an enum and an integer, so that the set can grow without changing the ABI.
  */
 #ifndef LIFT2K_H
@@ -72,7 +73,8 @@ typedef enum l2k_severity { L2K_SEVERITY_ERROR, L2K_SEVERITY_WARNING, L2K_SEVERI
  * `progress` is called now and then while an encoder or a decoder works on an image, on the thread that called the
  * library, with the part that is done, 0 to 1, which never falls. Where it returns false, the call ends with
  * L2K_ERROR_CANCELLED after a tenth of a second's work of each thread at most, or a tile's on a GPU. After that, as
- * after any error, all that the object had taken is given back. It must not call functions of the object at work. */
+ * after any error in the work on an image, all that the object had taken is given back. The hook is asked at most every
+ * 20 ms, and not at the end. It must not call functions of the object at work. */
 typedef struct l2k_hooks {
     void *(*allocate)(void *user, size_t bytes);
     void (*release)(void *user, void *block);
@@ -211,7 +213,8 @@ typedef enum l2k_format { L2K_FORMAT_JP2 = 0, L2K_FORMAT_CODESTREAM } l2k_format
 
 /* Where the transform stage runs; the result is the same to the bit. AUTO is the GPU for tiles of at least so many
  * samples as the option GPU_MIN_SAMPLES says, where there is one, else the CPU; also, with a note, where the GPU's
- * memory does not suffice. CUDA is the GPU or L2K_ERROR_BACKEND. */
+ * memory does not suffice. By default that is 2^62, so the CPU: from host memory many threads were as fast as any GPU
+ * measured. CUDA is the GPU or L2K_ERROR_BACKEND. */
 typedef enum l2k_backend { L2K_BACKEND_AUTO = 0, L2K_BACKEND_CPU, L2K_BACKEND_CUDA } l2k_backend;
 
 /* Whether the transform stage can run on a backend here and now. What a backend runs on (the GPU's name), or why it
@@ -244,7 +247,7 @@ typedef enum l2k_encoder_option {
     L2K_ENCODER_BACKEND,             /* l2k_backend; auto */
     L2K_ENCODER_LIMIT_SAMPLES,       /* most samples (all components together) accepted; 2^36 */
     L2K_ENCODER_GPU_MIN_SAMPLES,     /* AUTO: samples of a tile (all components) from which on the GPU is taken,
-                                        0 = always; the default is in README.md */
+                                        0 = always; 2^62 */
     L2K_ENCODER_LIMIT_MEMORY,        /* most bytes that it has from the allocation hook at a time, itself aside; 2^62 */
     L2K_ENCODER_TIMINGS              /* 0 or 1: l2k_encoder_timings is wanted; 0 */
 } l2k_encoder_option;
@@ -263,8 +266,9 @@ typedef struct l2k_size {
 L2K_API l2k_encoder *l2k_encoder_new(const l2k_hooks *hooks);
 L2K_API void l2k_encoder_free(l2k_encoder *encoder);
 
-/* Sets one option; L2K_ERROR_ARGUMENT where the value is outside the option's own range. Contradictions between options
- * are reported by l2k_encoder_encode. */
+/* Sets one option for the next image; L2K_ERROR_ARGUMENT where the value is outside the option's own range,
+ * L2K_ERROR_STATE between l2k_encoder_begin and _end, like the next two. Contradictions between options are reported by
+ * l2k_encoder_encode. */
 L2K_API l2k_status l2k_encoder_set(l2k_encoder *encoder, l2k_encoder_option option, int64_t value);
 
 /* Precinct sizes from the highest resolution down, powers of two 1 to 32768; further resolutions halve the last one
@@ -368,9 +372,13 @@ typedef struct l2k_box {
 L2K_API l2k_decoder *l2k_decoder_new(const l2k_hooks *hooks);
 L2K_API void l2k_decoder_free(l2k_decoder *decoder);
 
+/* Sets one option, from the next call on, and for all files; L2K_ERROR_ARGUMENT where the value is outside its range.
+ */
 L2K_API l2k_status l2k_decoder_set(l2k_decoder *decoder, l2k_decoder_option option, int64_t value);
 
-/* Restricts decoding to a part of the reference grid; it is clipped to the image area and must not be empty then. */
+/* Restricts decoding to a part of the reference grid, from the next call on and for all files; it is clipped to the
+ * image area, so that 0, 0, UINT32_MAX, UINT32_MAX is all of it. L2K_ERROR_ARGUMENT where it is empty, here or, once
+ * clipped, in l2k_decoder_image and _decode. */
 L2K_API l2k_status l2k_decoder_set_region(l2k_decoder *decoder, uint32_t x0, uint32_t y0, uint32_t x1, uint32_t y1);
 
 /* Reads the whole stream and the headers. JP2 or bare codestream is told by content. */
