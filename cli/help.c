@@ -96,7 +96,7 @@ const char cli_help_decode[] =
     "      --region X0,Y0,X1,Y1  only this part of the reference grid, X1 and Y1 not included\n"
     "      --component N         only this component, before the inverse component transform\n"
     "      --rgb8                8 bits, gray or sRGB: ICC profile, YCC, CIELab, CMYK, palette, sub-sampling applied\n"
-    "      --raw [be|le][,planar|interleaved]\n"
+    "      --raw be|le[,planar|interleaved]\n"
     "                            samples of .raw or -: byte order (le); all of a component before the next, or pixel "
     "by\n"
     "                            pixel (planar)\n"

@@ -20,43 +20,46 @@ bool cli_bad_value(const char *option, const char *text, const char *message)
     return cli_error(subject, "%s", message);
 }
 
-/* Digits only: no sign, no space, no other base, unlike strtoul. Returns what follows, or NULL. */
-static const char *parse_digits(const char *at, uint32_t *value)
+/* Digits only: no sign, no space, no other base, unlike strtoul. Returns what follows, or NULL for more than `most`. */
+static const char *parse_digits(const char *at, uint64_t most, uint64_t *value)
 {
     uint64_t number = 0;
     if (*at < '0' || *at > '9')
         return NULL;
     for (; *at >= '0' && *at <= '9'; at++) {
         number = number * 10 + (uint64_t)(*at - '0');
-        if (number > UINT32_MAX)
+        if (number > most)
             return NULL;
     }
-    *value = (uint32_t)number;
+    *value = number;
     return at;
 }
 
 bool cli_parse_number(const char *option, const char *text, uint32_t least, uint32_t most, int64_t *value)
 {
-    uint32_t number = 0;
+    uint64_t number = 0;
     char message[80];
-    const char *end = parse_digits(text, &number);
+    const char *end = parse_digits(text, UINT32_MAX, &number);
     if (end && !*end && number >= least && number <= most) {
-        *value = number;
+        *value = (int64_t)number;
         return true;
     }
     snprintf(message, sizeof message, "not a whole number from %u to %u", least, most);
     return cli_bad_value(option, text, message);
 }
 
+#define MOST_SIZE ((uint64_t)1000000000000000)
+
 bool cli_parse_size(const char *option, const char *text, uint64_t *value)
 {
     static const char suffixes[] = "KMG";
-    uint32_t number = 0;
-    const char *end = parse_digits(text, &number), *suffix = NULL;
+    uint64_t number = 0;
+    const char *end = parse_digits(text, MOST_SIZE, &number), *suffix = NULL;
     if (end && *end && (suffix = strchr(suffixes, *end >= 'a' ? *end - 'a' + 'A' : *end)) != NULL)
         end++;
-    if (!end || *end || !number)
-        return cli_bad_value(option, text, "not a whole number from 1 to 4294967295, with K, M or G behind it");
+    if (!end || *end || !number || (suffix && number > MOST_SIZE / 1000000000))
+        return cli_bad_value(option, text,
+                             "not a whole number from 1 to 10^15, or one of up to 10^6 with K, M or G behind it");
     *value = number;
     for (ptrdiff_t steps = suffix ? suffix - suffixes + 1 : 0; steps > 0; steps--)
         *value *= 1000;
@@ -68,7 +71,9 @@ bool cli_parse_numbers(const char *option, const char *text, const char *form, u
     char message[80];
     const char *at = text;
     for (size_t i = 0; at && i < count; i++) {
-        at = parse_digits(at, &values[i]);
+        uint64_t number = 0;
+        at = parse_digits(at, UINT32_MAX, &number);
+        values[i] = (uint32_t)number;
         if (at && i + 1 < count)
             at = *at == ',' ? at + 1 : NULL;
     }

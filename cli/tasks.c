@@ -105,6 +105,8 @@ static bool make_many(cli_tasks *tasks, int names, char **arguments, const char 
                       const cli_common_options *options, const char *const *extensions, const char *extension)
 {
     tasks->many = true;
+    if (strcmp(options->out_dir, "-") == 0)
+        return cli_error("--out-dir", "a folder is needed; many files do not go into one stream");
     if (!names)
         return cli_error(command, "--out-dir needs files or directories to take; see lift2k %s --help", command);
     for (int i = 0; i < names; i++)
@@ -123,7 +125,7 @@ static bool make_many(cli_tasks *tasks, int names, char **arguments, const char 
 static bool make_one(cli_tasks *tasks, int names, char **arguments, const char *command)
 {
     for (int i = 0; i < names; i++)
-        if (is_directory(arguments[i]))
+        if (strcmp(arguments[i], "-") != 0 && is_directory(arguments[i]))
             return cli_error(arguments[i],
                              i && i == names - 1 ? "is a directory; lift2k %s FILES... --out-dir %s puts files there"
                                                  : "is a directory; lift2k %s %s --out-dir D takes the files in it",

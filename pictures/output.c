@@ -36,6 +36,8 @@ bool cli_output_open(cli_output *output, const char *path)
     output->name = path;
     if (strcmp(path, "-") == 0) {
         output->name = "standard output";
+        if (isatty(STDOUT_FILENO))
+            return cli_error(output->name, "is a terminal, which pictures are not for: name a file, or a pipe");
         output->stream = stdout;
     } else if (stat(path, &facts) != 0) {
         opened = open_replacement(output, path, NULL);
