@@ -279,7 +279,10 @@ L2K_API l2k_status l2k_encoder_set_precincts(l2k_encoder *encoder, const l2k_siz
 L2K_API l2k_status l2k_encoder_set_layers(l2k_encoder *encoder, l2k_target kind, const double *targets, size_t count);
 
 /* Encodes one image: `planes` has image->num_components entries. All of the output is computed before the first byte is
- * written to `stream`, so an error other than L2K_ERROR_IO leaves the stream untouched. */
+ * written to `stream`, so an error other than L2K_ERROR_IO leaves the stream untouched.
+ *
+ * Errors: L2K_ERROR_ARGUMENT for what cannot be, contradicts itself, or has samples beyond their precision;
+ * L2K_ERROR_LIMIT, L2K_ERROR_MEMORY, L2K_ERROR_BACKEND, L2K_ERROR_IO, L2K_ERROR_CANCELLED. */
 L2K_API l2k_status l2k_encoder_encode(l2k_encoder *encoder, const l2k_image *image, const l2k_plane *planes,
                                       const l2k_stream *stream);
 
@@ -381,7 +384,10 @@ L2K_API l2k_status l2k_decoder_set(l2k_decoder *decoder, l2k_decoder_option opti
  * clipped, in l2k_decoder_image and _decode. */
 L2K_API l2k_status l2k_decoder_set_region(l2k_decoder *decoder, uint32_t x0, uint32_t y0, uint32_t x1, uint32_t y1);
 
-/* Reads the whole stream and the headers. JP2 or bare codestream is told by content. */
+/* Reads the whole stream and the headers. JP2 or bare codestream is told by content.
+ *
+ * Errors, after which nothing is open: L2K_ERROR_FORMAT, L2K_ERROR_CORRUPT, L2K_ERROR_TRUNCATED, L2K_ERROR_UNSUPPORTED,
+ * L2K_ERROR_LIMIT, L2K_ERROR_MEMORY, L2K_ERROR_IO, L2K_ERROR_CANCELLED, L2K_ERROR_ARGUMENT without a stream. */
 L2K_API l2k_status l2k_decoder_open(l2k_decoder *decoder, const l2k_stream *stream);
 
 /* The same for a file in memory, such as a mapped one: nothing is copied, so the bytes must stay as they are until the
@@ -389,19 +395,24 @@ L2K_API l2k_status l2k_decoder_open(l2k_decoder *decoder, const l2k_stream *stre
  * headers, only what it needs. */
 L2K_API l2k_status l2k_decoder_open_memory(l2k_decoder *decoder, const void *data, size_t bytes);
 
-/* Facts of the opened file. */
+/* Facts of the opened file (A.5, A.6; Annex I). L2K_ERROR_STATE where none is open, as in the next ones. */
 L2K_API l2k_status l2k_decoder_info(l2k_decoder *decoder, l2k_info *info);
 
 /* The box number `index` in file order; L2K_ERROR_ARGUMENT past the last one, without a message. */
 L2K_API l2k_status l2k_decoder_box(const l2k_decoder *decoder, size_t index, l2k_box *box);
 
 /* What l2k_decoder_decode will give under the options set so far: palette applied, channels put into colour order by
- * the channel definition. Pointers are valid until the decoder is freed, reopened or asked again. */
+ * the channel definition. Pointers are valid until the decoder is freed, reopened or asked again.
+ * L2K_ERROR_ARGUMENT for a component that is not there or a region outside the image. */
 L2K_API l2k_status l2k_decoder_image(l2k_decoder *decoder, l2k_image *image);
 
 /* Decodes into the caller's planes, one per component of l2k_decoder_image. After an error their content is
  * unspecified. L2K_INCOMPLETE: the stream ends early or is damaged, and the planes hold what there is of the picture:
- * fewer bit-planes or resolutions in places, 0 in tiles of which there is nothing at all. */
+ * fewer bit-planes or resolutions in places, 0 in tiles of which there is nothing at all.
+ *
+ * Errors: those of l2k_decoder_image; L2K_ERROR_ARGUMENT also for planes that are missing or cannot hold the samples,
+ * and more resolutions to leave out than a tile has; L2K_ERROR_CORRUPT, L2K_ERROR_TRUNCATED, L2K_ERROR_UNSUPPORTED,
+ * L2K_ERROR_LIMIT, L2K_ERROR_MEMORY, L2K_ERROR_BACKEND, L2K_ERROR_CANCELLED. */
 L2K_API l2k_status l2k_decoder_decode(l2k_decoder *decoder, const l2k_plane *planes);
 
 /* As l2k_encoder_timings, since the file was opened. */
