@@ -19,6 +19,13 @@ static void release_job(l2k_encode_job *job)
     l2k_release(context, job->coding.components);
 }
 
+/* Gives back what is kept for the next image. */
+static void drop(l2k_encoder *encoder)
+{
+    l2k_workers_release(&encoder->workers);
+    l2k_pool_drain(&encoder->pool, &encoder->context.hooks);
+}
+
 /* Ends the image in hand. After a failure, a GPU's too, nothing of it is kept for the next. */
 static l2k_status end_job(l2k_encoder *encoder, l2k_status status)
 {
@@ -28,9 +35,7 @@ static l2k_status end_job(l2k_encoder *encoder, l2k_status status)
     }
     encoder->has_job = false;
     if (status != L2K_OK || !l2k_choice_is_settled(&encoder->choice))
-        l2k_workers_release(&encoder->workers);
-    if (status != L2K_OK)
-        l2k_pool_drain(&encoder->pool, &encoder->context.hooks);
+        drop(encoder);
     return status;
 }
 
@@ -63,10 +68,8 @@ static l2k_status start_job(l2k_encoder *encoder, const l2k_image *image, const 
     encoder->context.threads = l2k_thread_count((unsigned)encoder->options[L2K_ENCODER_THREADS]);
     l2k_choice_start(&encoder->choice, encoder->options[L2K_ENCODER_GPU_MIN_SAMPLES]);
     l2k_pool_start_job(&encoder->pool, &encoder->context.hooks, (uint64_t)encoder->options[L2K_ENCODER_LIMIT_MEMORY]);
-    if (l2k_pool_exceeds(&encoder->pool)) {
-        l2k_workers_release(&encoder->workers);
-        l2k_pool_drain(&encoder->pool, &encoder->context.hooks);
-    }
+    if (l2k_pool_exceeds(&encoder->pool))
+        drop(encoder);
     encoder->job = (l2k_encode_job){.encoder = encoder, .context = &encoder->context, .image = image, .stream = stream};
     encoder->has_job = true;
     l2k_assembly_start(&encoder->assembly, &encoder->context);

@@ -87,8 +87,10 @@ static l2k_status read_resolution(l2k_jp2 *jp2, const uint8_t *file, l2k_box_byt
     jp2->context = jp2->strict ? context : &silent;
     l2k_status status = read_superbox(jp2, file, content, depth);
     jp2->context = context;
-    if (status == L2K_OK || status == L2K_ERROR_MEMORY || status == L2K_ERROR_LIMIT || jp2->strict)
+    if (status == L2K_OK || jp2->strict)
         return status;
+    if (status == L2K_ERROR_MEMORY || status == L2K_ERROR_LIMIT)
+        return l2k_jp2_out_of_memory(jp2); /* which was not told yet */
     jp2->density_x = jp2->density_y = 0;
     return l2k_jp2_tolerate(jp2, "res ", "it is damaged and passed over");
 }

@@ -62,20 +62,12 @@ static l2k_status find_packets(const l2k_context *context, l2k_tile_part_span *s
     return L2K_OK;
 }
 
-/* Whether the header is cut off by the end of the file, told without a message. */
-static bool header_is_cut(const l2k_codestream *cs, l2k_tile_part_span span)
+/* The same without a message, where it is not settled yet what a failure means. */
+static l2k_status try_packets(const l2k_codestream *cs, l2k_tile_part_span *span)
 {
     l2k_context silent = *cs->context;
     silent.hooks.message = NULL;
-    return span.end == cs->end && find_packets(&silent, &span) == L2K_ERROR_TRUNCATED;
-}
-
-/* Whether another than the first tile-part has a header that does not come to its SOD. */
-static bool header_is_wrong(const l2k_codestream *cs, l2k_tile_part_span span)
-{
-    l2k_context silent = *cs->context;
-    silent.hooks.message = NULL;
-    return cs->num_parts > 0 && !cs->strict && find_packets(&silent, &span) != L2K_OK;
+    return find_packets(&silent, span);
 }
 
 /* Psot 0: the last tile-part, up to EOC. */
@@ -102,13 +94,15 @@ static l2k_status read_part(l2k_codestream *cs, const uint8_t **at)
         return is_damaged(cs, at, "SOT: a tile-part of %u bytes", bytes);
     bool cut = bytes > (size_t)(cs->end - sot);
     span.end = bytes == 0 ? end_of_last_part(cs, span.header) : cut ? cs->end : sot + bytes;
-    if (header_is_cut(cs, span))
+    l2k_status header = try_packets(cs, &span);
+    if (header == L2K_ERROR_TRUNCATED && span.end == cs->end)
         return ends_early(cs, at, "a tile-part header");
     if (cut)
         L2K_TRY(ends_early(cs, at, "a tile-part"));
-    if (header_is_wrong(cs, span))
+    if (header != L2K_OK && (cs->strict || cs->num_parts == 0))
+        return find_packets(context, &span);
+    if (header != L2K_OK)
         return is_damaged(cs, at, "the header of a tile-part of tile %u is damaged", span.tile);
-    L2K_TRY(find_packets(context, &span));
     *at = span.end;
     return add_part(cs, span);
 }

@@ -10,20 +10,6 @@ static size_t default_memory(size_t bytes)
     return ((size_t)24 << 20) + (bytes << 16);
 }
 
-/* Every sample lies within its component's range. */
-static void check_samples(const fuzz_planes *p)
-{
-    for (uint32_t c = 0; c < p->count; c++) {
-        const l2k_component *k = &p->components[c];
-        int64_t range = (int64_t)1 << k->precision, low = k->is_signed ? -range / 2 : 0;
-        for (uint32_t y = 0; y < k->height; y++)
-            for (uint32_t x = 0; x < k->width; x++) {
-                int64_t v = fuzz_get_sample(&p->planes[c], x, y);
-                FUZZ_EXPECT(v >= low && v < low + range);
-            }
-    }
-}
-
 /* Options of one round: 8 bytes. An option that cannot be is an error of its own, without harm. */
 static void set_round(l2k_decoder *decoder, const l2k_image *coded, fuzz_bytes *tail, bool *largest)
 {
@@ -57,7 +43,7 @@ static void decode_round(l2k_decoder *decoder, fuzz_watch *w, fuzz_bytes *tail)
     if (fuzz_planes_make(&planes, &image, largest, MOST_SAMPLES)) {
         l2k_status status = fuzz_told(w, l2k_decoder_decode(decoder, planes.planes));
         if (status == L2K_OK || status == L2K_INCOMPLETE)
-            check_samples(&planes);
+            fuzz_check_samples(&planes);
     }
     fuzz_planes_free(&planes);
 }

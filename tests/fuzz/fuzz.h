@@ -259,4 +259,18 @@ static inline bool fuzz_planes_make(fuzz_planes *p, const l2k_image *image, bool
     return p->planes && p->components;
 }
 
+/* Every sample lies within its component's range. */
+static inline void fuzz_check_samples(const fuzz_planes *p)
+{
+    for (uint32_t c = 0; c < p->count; c++) {
+        const l2k_component *k = &p->components[c];
+        int64_t range = (int64_t)1 << k->precision, low = k->is_signed ? -range / 2 : 0;
+        for (uint32_t y = 0; y < k->height; y++)
+            for (uint32_t x = 0; x < k->width; x++) {
+                int64_t v = fuzz_get_sample(&p->planes[c], x, y);
+                FUZZ_EXPECT(v >= low && v < low + range);
+            }
+    }
+}
+
 #endif

@@ -217,19 +217,6 @@ static void fill_coefficients(const l2k_coefficients *view, const uint8_t *data,
                 bytes ? data[(*at)++ % bytes] : 0;
 }
 
-static void check_range(const fuzz_planes *p)
-{
-    for (uint32_t c = 0; c < p->count; c++) {
-        const l2k_component *k = &p->components[c];
-        int64_t range = (int64_t)1 << k->precision, low = k->is_signed ? -range / 2 : 0;
-        for (uint32_t y = 0; y < k->height; y++)
-            for (uint32_t x = 0; x < k->width; x++) {
-                int64_t v = fuzz_get_sample(&p->planes[c], x, y);
-                FUZZ_EXPECT(v >= low && v < low + range);
-            }
-    }
-}
-
 static void back_only(const stage *s, const l2k_hooks *hooks, fuzz_watch *w, fuzz_bytes steps, uint32_t reduce,
                       const uint8_t *data, size_t bytes)
 {
@@ -243,7 +230,7 @@ static void back_only(const stage *s, const l2k_hooks *hooks, fuzz_watch *w, fuz
     make_planes(s, reduce, &planes);
     l2k_status status = fuzz_told(w, l2k_transform_inverse(inverse, planes.planes));
     if (status == L2K_OK && !s->float_planes)
-        check_range(&planes);
+        fuzz_check_samples(&planes);
     fuzz_planes_free(&planes);
     l2k_transform_free(inverse);
 }
