@@ -10,8 +10,8 @@
 static bool is_jpeg2000(const cli_input *input)
 {
     static const uint8_t codestream[2] = {0xff, 0x4f}, signature[8] = {0, 0, 0, 12, 'j', 'P', ' ', ' '};
-    return (input->head_filled >= sizeof codestream && memcmp(input->head, codestream, sizeof codestream) == 0) ||
-           (input->head_filled >= sizeof signature && memcmp(input->head, signature, sizeof signature) == 0);
+    return (input->filled >= sizeof codestream && memcmp(input->buffer, codestream, sizeof codestream) == 0) ||
+           (input->filled >= sizeof signature && memcmp(input->buffer, signature, sizeof signature) == 0);
 }
 
 static bool open_jpeg2000(cli_any_file *file, cli_input *input)

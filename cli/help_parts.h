@@ -5,7 +5,7 @@
 #define CLI_HELP_LIMITS                                                                                                \
     "      --max-pixels N        refuse pictures of more pixels; K, M and G behind N are 10^3, 10^6 and 10^9\n"        \
     "      --max-memory BYTES    refuse what takes more memory, samples included; also with K, M, G\n"                 \
-    "      --timeout SECONDS     stop coding a file that takes longer\n"
+    "      --timeout SECONDS     stop reading or coding a file that takes longer\n"
 
 #define CLI_HELP_THREADS "  -j, --threads N           threads, 0 = all processors (0)\n"
 

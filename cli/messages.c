@@ -77,11 +77,9 @@ static bool fail_limit(const cli_messages *messages, const char *text)
 bool cli_messages_fail(const cli_messages *messages, l2k_status status)
 {
     const char *text = messages->first_error[0] ? messages->first_error : l2k_strerror(status);
-    char most[CLI_UNITS_ROOM];
     if (status == L2K_ERROR_CANCELLED) {
         cli_interrupt_end();
-        return cli_error(messages->subject, "not done after %s; --timeout SECONDS allows more",
-                         cli_seconds_text(cli_allowed.seconds, most));
+        return cli_time_is_up(messages->subject);
     }
     if (status == L2K_ERROR_LIMIT)
         return fail_limit(messages, text);

@@ -8,21 +8,11 @@
 #include "pictures/interrupt.h"
 #include "pictures/limits.h"
 
-typedef struct reading {
-    cli_input *input;
-    const cli_messages *messages;
-} reading;
-
-/* No progress hook is asked while a slow pipe is read. */
 static ptrdiff_t on_read(void *user, void *buffer, size_t bytes)
 {
-    const reading *from = user;
-    if (bytes > PTRDIFF_MAX)
-        bytes = PTRDIFF_MAX;
-    if (cli_messages_late(from->messages))
-        return -1;
-    size_t got = cli_input_read(from->input, buffer, bytes);
-    return got == 0 && cli_input_failed(from->input) ? -1 : (ptrdiff_t)got;
+    cli_input *input = user;
+    size_t got = cli_input_read(input, buffer, bytes < PTRDIFF_MAX ? bytes : PTRDIFF_MAX);
+    return got == 0 && cli_input_failed(input) ? -1 : (ptrdiff_t)got;
 }
 
 static void unmap(cli_source *source)
@@ -34,8 +24,7 @@ static void unmap(cli_source *source)
 
 static l2k_status open_input(cli_source *source, cli_input *input)
 {
-    reading from = {input, &source->messages};
-    const l2k_stream stream = {.read = on_read, .user = &from};
+    const l2k_stream stream = {.read = on_read, .user = input};
     const void *before = source->mapped;
     size_t before_bytes = source->mapped_bytes;
     l2k_status status;
@@ -106,10 +95,8 @@ bool cli_source_next(cli_source *source, cli_input *input)
     if (status == L2K_OK)
         return pixels_allowed(source);
     if (cli_input_failed(input))
-        return cli_input_ended(input); /* errno knows better than the library why reading failed */
-    return cli_messages_fail(&source->messages, status == L2K_ERROR_IO && cli_messages_late(&source->messages)
-                                                    ? L2K_ERROR_CANCELLED
-                                                    : status);
+        return cli_input_ended(input); /* which knows better than the library why reading failed */
+    return cli_messages_fail(&source->messages, status);
 }
 
 bool cli_source_read(cli_source *source, cli_input *input, bool quiet, bool strict)

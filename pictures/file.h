@@ -7,24 +7,30 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* The first bytes are held back, so that the format can be told by content from a pipe. */
+/* So many bytes are there from the start, unless the file is shorter, to tell the format of a pipe by its content. */
 #define CLI_HEAD_BYTES 16u
 
 typedef struct cli_input {
-    FILE *stream;
+    int descriptor;
     const char *name; /* for messages */
-    uint8_t head[CLI_HEAD_BYTES];
-    size_t head_filled, head_used;
+    uint8_t *buffer;  /* until something is read: the file's first bytes */
+    size_t filled, used;
+    int error;       /* errno of the first failed read, 0 */
+    double deadline; /* of --timeout, by cli_now, for what may keep one waiting (pipes, terminals); 0 = none */
 } cli_input;
 
 /* `path` may be "-". A directory or an empty file is an error here. */
 bool cli_input_open(cli_input *input, const char *path);
+
+/* The same for an open descriptor, which is taken over. `name` is not copied. */
+bool cli_input_take(cli_input *input, int descriptor, const char *name);
 void cli_input_close(cli_input *input);
 
 /* Asks the system to have the file, or much of it, in memory soon. */
 void cli_input_ahead(const cli_input *input);
 
-/* How many bytes were stored; fewer than asked for at the end or after a failure (cli_input_failed tells which). */
+/* How many bytes were stored; fewer than asked for at the end or after a failure, which time that is up is, too
+ * (cli_input_failed tells which). */
 size_t cli_input_read(cli_input *input, void *buffer, size_t bytes);
 bool cli_input_failed(const cli_input *input);
 

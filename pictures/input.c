@@ -1,65 +1,122 @@
-#define _DEFAULT_SOURCE /* fileno, MAP_ANONYMOUS */
+#define _POSIX_C_SOURCE 200809L
 #include "pictures/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pictures/limits.h"
 #include "pictures/report.h"
+#include "pictures/units.h"
+
+#define BUFFER_BYTES ((size_t)64 << 10)
 
 /* Of a large file perhaps only a region is wanted. */
 #define AHEAD_BYTES ((off_t)64 << 20)
 
-static bool open_named(cli_input *input, const char *path)
+/* For what may keep one waiting. Time that is up is a failure like others, ETIME. */
+static bool wait_for_more(cli_input *input)
 {
-    struct stat facts;
-    input->stream = fopen(path, "rb");
-    if (!input->stream)
-        return cli_error(path, "%s", strerror(errno));
-    /* fopen accepts a directory for reading; only the first read would fail. */
-    if (fstat(fileno(input->stream), &facts) == 0 && S_ISDIR(facts.st_mode)) {
-        cli_input_close(input);
-        return cli_error(path, "%s", strerror(EISDIR));
+    struct pollfd poller = {.fd = input->descriptor, .events = POLLIN};
+    for (;;) {
+        double left = input->deadline - cli_now();
+        if (left <= 0) {
+            input->error = ETIME;
+            return false;
+        }
+        int ready = poll(&poller, 1, left > 60 ? 60000 : (int)(left * 1e3) + 1);
+        if (ready > 0)
+            return true;
+        if (ready < 0 && errno != EINTR) {
+            input->error = errno;
+            return false;
+        }
     }
-    return true;
 }
 
-bool cli_input_open(cli_input *input, const char *path)
+/* One read, of at least a byte unless at the end or failing. */
+static size_t read_some(cli_input *input, void *to, size_t bytes)
 {
-    memset(input, 0, sizeof *input);
-    if (strcmp(path, "-") == 0) {
-        input->stream = stdin;
-        input->name = "standard input";
-    } else {
-        input->name = path;
-        if (!open_named(input, path))
-            return false;
+    ssize_t got = -1;
+    const size_t most = (size_t)1 << 30; /* what one call of read can be asked for on every system */
+    while (got < 0 && !input->error && (input->deadline <= 0 || wait_for_more(input))) {
+        got = read(input->descriptor, to, bytes < most ? bytes : most);
+        if (got < 0 && errno != EINTR && errno != EAGAIN)
+            input->error = errno;
     }
-    input->head_filled = fread(input->head, 1, sizeof input->head, input->stream);
-    if (input->head_filled)
+    return got > 0 ? (size_t)got : 0;
+}
+
+static bool refill(cli_input *input)
+{
+    input->used = 0;
+    input->filled = read_some(input, input->buffer, BUFFER_BYTES);
+    return input->filled > 0;
+}
+
+static bool fill_head(cli_input *input)
+{
+    size_t got = 1;
+    input->buffer = malloc(BUFFER_BYTES);
+    if (!input->buffer)
+        return cli_error(input->name, "out of memory");
+    for (; input->filled < CLI_HEAD_BYTES && got; input->filled += got)
+        got = read_some(input, input->buffer + input->filled, BUFFER_BYTES - input->filled);
+    if (input->error)
+        return cli_input_ended(input);
+    return input->filled > 0 || cli_error(input->name, "the file is empty");
+}
+
+bool cli_input_take(cli_input *input, int descriptor, const char *name)
+{
+    uint64_t bytes;
+    memset(input, 0, sizeof *input);
+    input->descriptor = descriptor;
+    input->name = name;
+    if (cli_allowed.seconds > 0 && !cli_input_size(input, &bytes))
+        input->deadline = cli_now() + cli_allowed.seconds;
+    if (fill_head(input))
         return true;
-    if (ferror(input->stream))
-        cli_error(input->name, "%s", strerror(errno));
-    else
-        cli_error(input->name, "the file is empty");
     cli_input_close(input);
     return false;
 }
 
+bool cli_input_open(cli_input *input, const char *path)
+{
+    struct stat facts;
+    memset(input, 0, sizeof *input);
+    input->descriptor = -1;
+    if (strcmp(path, "-") == 0)
+        return cli_input_take(input, STDIN_FILENO, "standard input");
+    /* A pipe that nobody writes to would not even open within a limit of time. */
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | (cli_allowed.seconds > 0 ? O_NONBLOCK : 0));
+    if (descriptor < 0)
+        return cli_error(path, "%s", strerror(errno));
+    /* open takes a directory for reading; only the first read would fail. */
+    if (fstat(descriptor, &facts) == 0 && S_ISDIR(facts.st_mode)) {
+        close(descriptor);
+        return cli_error(path, "%s", strerror(EISDIR));
+    }
+    return cli_input_take(input, descriptor, path);
+}
+
 void cli_input_close(cli_input *input)
 {
-    if (input->stream && input->stream != stdin)
-        fclose(input->stream);
-    input->stream = NULL;
+    if (input->descriptor > STDIN_FILENO)
+        close(input->descriptor);
+    input->descriptor = -1;
+    free(input->buffer);
+    input->buffer = NULL;
 }
 
 void cli_input_ahead(const cli_input *input)
 {
 #ifdef POSIX_FADV_WILLNEED
-    posix_fadvise(fileno(input->stream), 0, AHEAD_BYTES, POSIX_FADV_WILLNEED);
+    posix_fadvise(input->descriptor, 0, AHEAD_BYTES, POSIX_FADV_WILLNEED);
 #else
     (void)input;
 #endif
@@ -68,24 +125,31 @@ void cli_input_ahead(const cli_input *input)
 size_t cli_input_read(cli_input *input, void *buffer, size_t bytes)
 {
     uint8_t *to = buffer;
-    size_t held = input->head_filled - input->head_used;
-    if (held > bytes)
-        held = bytes;
-    memcpy(to, input->head + input->head_used, held);
-    input->head_used += held;
-    return held == bytes ? held : held + fread(to + held, 1, bytes - held, input->stream);
+    size_t done = 0, got = 1;
+    while (done < bytes && got) {
+        if (input->used == input->filled && bytes - done >= BUFFER_BYTES) {
+            got = read_some(input, to + done, bytes - done);
+        } else if (input->used < input->filled || refill(input)) {
+            const size_t held = input->filled - input->used;
+            got = held < bytes - done ? held : bytes - done;
+            memcpy(to + done, input->buffer + input->used, got);
+            input->used += got;
+        } else {
+            got = 0;
+        }
+        done += got;
+    }
+    return done;
 }
 
 bool cli_input_failed(const cli_input *input)
 {
-    return ferror(input->stream) != 0;
+    return input->error != 0;
 }
 
 int cli_input_byte(cli_input *input)
 {
-    if (input->head_used < input->head_filled)
-        return input->head[input->head_used++];
-    return getc(input->stream);
+    return input->used < input->filled || refill(input) ? input->buffer[input->used++] : EOF;
 }
 
 bool cli_input_exact(cli_input *input, void *buffer, size_t bytes)
@@ -95,15 +159,15 @@ bool cli_input_exact(cli_input *input, void *buffer, size_t bytes)
 
 bool cli_input_ended(const cli_input *input)
 {
-    if (cli_input_failed(input))
-        return cli_error(input->name, "%s", strerror(errno ? errno : EIO));
-    return cli_error(input->name, "the file is truncated");
+    if (input->error == ETIME)
+        return cli_time_is_up(input->name);
+    return cli_error(input->name, "%s", input->error ? strerror(input->error) : "the file is truncated");
 }
 
 bool cli_input_size(const cli_input *input, uint64_t *bytes)
 {
     struct stat facts;
-    if (fstat(fileno(input->stream), &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size < 0)
+    if (fstat(input->descriptor, &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size < 0)
         return false;
     *bytes = (uint64_t)facts.st_size;
     return true;
@@ -113,69 +177,4 @@ bool cli_input_holds(const cli_input *input, uint64_t bytes)
 {
     uint64_t size;
     return !cli_input_size(input, &size) || size >= bytes || cli_error(input->name, "the file is truncated");
-}
-
-/* What is left of `from`, behind the bytes that are held back. */
-static bool copy_rest(cli_input *from, FILE *to)
-{
-    uint8_t buffer[1 << 14];
-    size_t got;
-    while ((got = cli_input_read(from, buffer, sizeof buffer)) > 0)
-        if (fwrite(buffer, 1, got, to) != got)
-            return cli_error(from->name, "the copy of a pipe cannot be kept: %s", strerror(errno));
-    return !cli_input_failed(from) || cli_input_ended(from);
-}
-
-bool cli_input_make_seekable(cli_input *input)
-{
-    uint64_t bytes;
-    if (cli_input_size(input, &bytes))
-        return true;
-    FILE *copy = tmpfile();
-    if (!copy)
-        return cli_error(input->name, "the copy of a pipe cannot be kept: %s", strerror(errno));
-    if (!copy_rest(input, copy) || fflush(copy) != 0) {
-        fclose(copy);
-        return false;
-    }
-    cli_input_close(input);
-    input->stream = copy;
-    return true;
-}
-
-bool cli_input_seek(cli_input *input, uint64_t offset)
-{
-    input->head_used = input->head_filled;
-    return fseeko(input->stream, (off_t)offset, SEEK_SET) == 0 || cli_error(input->name, "%s", strerror(errno));
-}
-
-/* Where neither address nor file offset is a multiple of a huge page. Otherwise a glance at a header maps 2 MiB around
- * it, and a walk along the tile-parts has all of the file count as this process's memory. */
-static void *map_apart(size_t bytes, int descriptor)
-{
-    const size_t huge = (size_t)2 << 20, page = (size_t)sysconf(_SC_PAGESIZE), room = bytes + 2 * huge + page;
-    char *reserved = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (reserved == MAP_FAILED)
-        return MAP_FAILED;
-    char *at = reserved + (huge - (uintptr_t)reserved % huge) + page;
-    void *mapped = mmap(at, bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED, descriptor, 0);
-    if (mapped == MAP_FAILED) {
-        munmap(reserved, room);
-        return MAP_FAILED;
-    }
-    const size_t used = (bytes + page - 1) / page * page;
-    munmap(reserved, (size_t)(at - reserved));
-    munmap(at + used, room - used - (size_t)(at - reserved));
-    return mapped;
-}
-
-bool cli_input_map(const cli_input *input, const void **data, size_t *bytes)
-{
-    uint64_t size;
-    if (input->stream == stdin || !cli_input_size(input, &size) || !size)
-        return false;
-    void *mapped = map_apart((size_t)size, fileno(input->stream));
-    *data = mapped;
-    *bytes = (size_t)size;
-    return mapped != MAP_FAILED;
 }

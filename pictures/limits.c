@@ -23,3 +23,10 @@ bool cli_memory_allowed(uint64_t bytes, const char *name)
     return cli_error(name, "the samples take %s of memory, the limit is %s; --max-memory BYTES allows more",
                      cli_bytes_text(bytes, need), cli_bytes_text(cli_allowed.memory, most));
 }
+
+bool cli_time_is_up(const char *name)
+{
+    char most[CLI_UNITS_ROOM];
+    return cli_error(name, "not done after %s; --timeout SECONDS allows more",
+                     cli_seconds_text(cli_allowed.seconds, most));
+}

@@ -16,8 +16,9 @@ typedef struct cli_limits {
 
 extern cli_limits cli_allowed;
 
-/* Each reports what exceeds which option, naming the file, and gives false. */
+/* Each reports what exceeds which option, naming the file, and gives false. The last one has nothing to compare. */
 bool cli_pixels_allowed(uint64_t width, uint64_t height, const char *name);
 bool cli_memory_allowed(uint64_t bytes, const char *name);
+bool cli_time_is_up(const char *name);
 
 #endif

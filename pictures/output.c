@@ -79,18 +79,12 @@ bool cli_output_write(cli_output *output, const void *data, size_t bytes)
 
 bool cli_output_reopen(cli_output *output, cli_input *input)
 {
-    memset(input, 0, sizeof *input);
-    input->name = output->name;
     errno = ESPIPE; /* of what is no file */
     int copy = !output->error && output->target && fflush(output->stream) == 0 ? dup(fileno(output->stream)) : -1;
-    if (copy >= 0 && (input->stream = fdopen(copy, "rb")) != NULL && fseek(input->stream, 0, SEEK_SET) == 0) {
-        input->head_filled = fread(input->head, 1, sizeof input->head, input->stream);
-        return true;
-    }
+    if (copy >= 0 && lseek(copy, 0, SEEK_SET) == 0)
+        return cli_input_take(input, copy, output->name);
     cli_error(output->name, "what was written cannot be read again: %s", strerror(errno));
-    if (input->stream)
-        fclose(input->stream);
-    else if (copy >= 0)
+    if (copy >= 0)
         close(copy);
     return false;
 }

@@ -16,14 +16,14 @@ static bool is_tiff(const uint8_t *head)
 static const cli_reader_kind *kind_by_content(const cli_input *input)
 {
     static const uint8_t png[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
-    const uint8_t *head = input->head;
-    if (input->head_filled >= sizeof png && memcmp(head, png, sizeof png) == 0)
+    const uint8_t *head = input->buffer;
+    if (input->filled >= sizeof png && memcmp(head, png, sizeof png) == 0)
         return &cli_png_reader;
-    if (input->head_filled >= 4 && is_tiff(head))
+    if (input->filled >= 4 && is_tiff(head))
         return &cli_tiff_reader;
-    if (input->head_filled >= 3 && head[0] == 'P' && head[1] == 'G' && (head[2] == ' ' || head[2] == '\t'))
+    if (input->filled >= 3 && head[0] == 'P' && head[1] == 'G' && (head[2] == ' ' || head[2] == '\t'))
         return &cli_pgx_reader;
-    if (input->head_filled >= 3 && head[0] == 'P' && head[1] >= '1' && head[1] <= '7')
+    if (input->filled >= 3 && head[0] == 'P' && head[1] >= '1' && head[1] <= '7')
         return &cli_pnm_reader;
     return NULL;
 }

@@ -50,7 +50,7 @@ static tmsize_t on_read(thandle_t handle, void *buffer, tmsize_t bytes)
     cli_tiff_io *io = (cli_tiff_io *)handle;
     if (!io->input)
         return -1;
-    ssize_t got = pread(fileno(io->input->stream), buffer, (size_t)bytes, (off_t)io->at);
+    ssize_t got = pread(io->input->descriptor, buffer, (size_t)bytes, (off_t)io->at);
     io->ended = io->ended || (got >= 0 && got < bytes);
     io->at += got > 0 ? (uint64_t)got : 0;
     return got;

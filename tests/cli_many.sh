@@ -205,6 +205,20 @@ checks=$((checks + 1))
 { head -c 100 alone_coffee.jp2; sleep 0.6; tail -c +101 alone_coffee.jp2; } | "$lift2k" info - --timeout 0.3 >out.log 2>err.log &&
     fault "a slow pipe: status 0"
 says "a slow pipe" '^lift2k: standard input: not done after 0\.300 s; --timeout'
+mkfifo silent
+for command in "info silent" "decode silent x3.ppm" "encode silent x3.jp2" "encode silent x3.jp2 --raw 8,8,1,8,u" \
+    "view silent x3.ppm" "compare silent photos/coffee.png"; do
+    refuses "a pipe that nobody writes to, $command" "" "silent: not done after 0\.200 s; --timeout" $command --timeout 0.2
+done
+for start in "P5 600 400 255 abc" "II*" ""; do
+    checks=$((checks + 1))
+    { printf %s "$start"; exec sleep 30; } >silent & # which stays open
+    gives "a pipe that falls silent after '$start'" 1 encode silent x3.jp2 --timeout 0.3 --quiet
+    kill $! 2>/dev/null || fault "a pipe that falls silent after '$start': waited for its end"
+    says "a pipe that falls silent after '$start'" "silent: not done after 0\.300 s; --timeout"
+done
+{ sleep 0.3; cat photos/coffee.png; } >silent &
+runs "a pipe that wakes up" encode silent x2.jp2 --timeout 100 --quiet
 refuses "compared with limits" "" "coffee.png: .*--max-pixels" compare photos/coffee.png alone_coffee.jp2 --max-pixels 5
 runs "time enough" encode photos/coffee.png x2.jp2 --timeout 1000 --quiet
 for option in "max-pixels 0" "max-pixels x" "max-memory 5X" "max-memory -1" "max-memory 5KK" "timeout 0" "timeout -1" "timeout 1,2"; do

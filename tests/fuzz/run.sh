@@ -63,8 +63,19 @@ findings_of() { # folder
         -o -path '*/crashes/id*' -o -path '*/hangs/id*' \) | wc -l
 }
 
-row() { # target, executions, features, corpus, slowest, memory, findings
-    printf '%-14s %12s %9s %7s %9s %9s %9s\n' "$@"
+row() { # target, processor time, executions, features, corpus, slowest, memory, findings
+    printf '%-14s %9s %12s %9s %7s %9s %9s %9s\n' "$@"
+}
+
+# Waits for the fuzzers; `spent` is then the processor time, user's and system's, that they took. `times` tells it for
+# the shell it runs in only, hence a file in place of a pipe.
+wait_for_jobs() {
+    times >times-before.txt
+    wait
+    times >times-after.txt
+    spent=$(awk -F '[ms ]+' 'FNR == 2 { sum = $1 * 60 + $2 + $3 * 60 + $4 - sum } END { printf "%d s", sum }' \
+        times-before.txt times-after.txt)
+    rm times-before.txt times-after.txt
 }
 
 # Until time is up: a finding ends a run of libFuzzer, and the next one goes on with the corpus.
@@ -83,8 +94,8 @@ run_libfuzzer() { # target, seconds, seeds
     for job in $(seq "$jobs"); do # all share one corpus and look at each other's finds
         libfuzzer_job "$job" "$1" $((SECONDS + $2)) "$3" &
     done
-    wait
-    row "$1" "$(total . 'number_of_executed_units: \([0-9]*\)')" "$(last . ' ft: \([0-9]*\)')" \
+    wait_for_jobs
+    row "$1" "$spent" "$(total . 'number_of_executed_units: \([0-9]*\)')" "$(last . ' ft: \([0-9]*\)')" \
         "$(find corpus -type f | wc -l)" "$(last . 'slowest_unit_time_sec: *\([0-9]*\)') s" \
         "$(last . 'peak_rss_mb: *\([0-9]*\)') MiB" "$(findings_of .)"
 }
@@ -99,9 +110,9 @@ run_afl() { # target, seconds, seeds
         afl-fuzz -V "$2" -t 10000 -m none "${dictionary[@]}" -i "$work/seeds/$3" -o afl $role "job$job" \
             -- "$binaries/fuzz_$1" >"fuzz-$job.log" 2>&1 &
     done
-    wait
+    wait_for_jobs
     stat() { sed -n "s/^$1 *: *\([0-9]*\).*/\1/p" afl/*/fuzzer_stats; }
-    row "$1" "$(stat execs_done | awk '{ sum += $1 } END { print sum + 0 }')" "$(stat edges_found | sort -n | tail -1)" \
+    row "$1" "$spent" "$(stat execs_done | awk '{ sum += $1 } END { print sum + 0 }')" "$(stat edges_found | sort -n | tail -1)" \
         "$(find afl -path '*/queue/id*' | wc -l)" - - "$(findings_of afl)"
 }
 
@@ -110,7 +121,7 @@ run_afl() { # target, seconds, seeds
 targets=$target
 [ "$target" != all ] || targets=$(cd "$binaries" && find . -maxdepth 1 -type f -name 'fuzz_*' -perm -100 | sed 's/.*fuzz_//' | sort)
 count=$(echo "$targets" | wc -w)
-row target executions features corpus slowest memory findings
+row target processor executions features corpus slowest memory findings
 found=0
 for t in $targets; do
     [ -x "$binaries/fuzz_$t" ] || {
