@@ -388,6 +388,17 @@ static void test_ignored(void)
     check(exited(&s, 0), "an ignored signal: status %x: %s", s.status, s.text);
 }
 
+/* The bar may be there before the file is. */
+static bool await_temporary(void)
+{
+    for (int i = 0; i < 1000; i++) {
+        if (count_names(".", ".lift2k") + count_names("many", ".lift2k") >= 1)
+            return true;
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    }
+    return false;
+}
+
 /* Where a file system has no files without a name, there is one to be removed. */
 static void test_named_temporary(const char *sign, const char *line)
 {
@@ -395,7 +406,7 @@ static void test_named_temporary(const char *sign, const char *line)
     snprintf(with_faults, sizeof with_faults, "export LD_PRELOAD='%s' L2K_TEST_NO_TMPFILE=1; %s", faults, line);
     start(&s, 80, with_faults);
     check(wait_for(&s, sign), "no bar: %s", s.text);
-    check(count_names(".", ".lift2k") + count_names("many", ".lift2k") >= 1, "there is no temporary file to remove");
+    check(await_temporary(), "%s: there is no temporary file to remove", line);
     press(sign);
     check(WIFSIGNALED(s.status) && WTERMSIG(s.status) == SIGINT, "named temporary: status %x", s.status);
     check_nothing_left(line);
