@@ -1,7 +1,7 @@
 /* From the codestream's components to the image's: component mapping through the palette, channel definitions. */
 #include "codec/decoder.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 #include "base/memory.h"
 
@@ -82,27 +82,48 @@ static l2k_status define_channels(l2k_decoder *decoder)
     return L2K_OK;
 }
 
-static bool belongs_before(const l2k_component *a, const l2k_component *b)
+/* Colours first, in the order of their association; the rest as it comes. */
+static uint64_t rank(const l2k_component *component)
 {
-    bool colour_a = a->channel == L2K_CHANNEL_COLOUR, colour_b = b->channel == L2K_CHANNEL_COLOUR;
-    if (colour_a != colour_b)
-        return colour_a;
-    return colour_a && a->association < b->association;
+    return component->channel == L2K_CHANNEL_COLOUR ? component->association : UINT64_MAX >> 32;
 }
 
-/* Colours first, in the order of their association; the rest as it comes. Stable, and usually there is nothing to do.
- */
-static void sort_channels(l2k_decoder *decoder)
+typedef struct ranked {
+    uint64_t rank; /* and below it the place before, so that no two are the same */
+    l2k_output output;
+    l2k_component component;
+} ranked;
+
+static int by_rank(const void *a, const void *b)
 {
-    for (uint32_t i = 1; i < decoder->num_outputs; i++)
-        for (uint32_t k = i; k > 0 && belongs_before(&decoder->components[k], &decoder->components[k - 1]); k--) {
-            l2k_component component = decoder->components[k];
-            l2k_output output = decoder->outputs[k];
-            decoder->components[k] = decoder->components[k - 1];
-            decoder->outputs[k] = decoder->outputs[k - 1];
-            decoder->components[k - 1] = component;
-            decoder->outputs[k - 1] = output;
-        }
+    uint64_t first = ((const ranked *)a)->rank, second = ((const ranked *)b)->rank;
+    return first < second ? -1 : first > second;
+}
+
+static bool is_sorted(const l2k_decoder *decoder)
+{
+    for (uint32_t k = 1; k < decoder->num_outputs; k++)
+        if (rank(&decoder->components[k]) < rank(&decoder->components[k - 1]))
+            return false;
+    return true;
+}
+
+static l2k_status sort_channels(l2k_decoder *decoder)
+{
+    if (is_sorted(decoder))
+        return L2K_OK;
+    ranked *all = l2k_allocate(&decoder->context, decoder->num_outputs, sizeof *all);
+    if (!all)
+        return l2k_fail(&decoder->context, L2K_ERROR_MEMORY, "out of memory for %u channels", decoder->num_outputs);
+    for (uint32_t k = 0; k < decoder->num_outputs; k++)
+        all[k] = (ranked){rank(&decoder->components[k]) << 32 | k, decoder->outputs[k], decoder->components[k]};
+    qsort(all, decoder->num_outputs, sizeof *all, by_rank);
+    for (uint32_t k = 0; k < decoder->num_outputs; k++) {
+        decoder->outputs[k] = all[k].output;
+        decoder->components[k] = all[k].component;
+    }
+    l2k_release(&decoder->context, all);
+    return L2K_OK;
 }
 
 l2k_status l2k_decoder_plan_outputs(l2k_decoder *decoder)
@@ -120,6 +141,5 @@ l2k_status l2k_decoder_plan_outputs(l2k_decoder *decoder)
     }
     L2K_TRY(map_channels(decoder));
     L2K_TRY(define_channels(decoder));
-    sort_channels(decoder);
-    return L2K_OK;
+    return sort_channels(decoder);
 }

@@ -5,7 +5,7 @@
 #include "api_support.h"
 
 typedef struct file_builder {
-    uint8_t data[1 << 16];
+    uint8_t data[1 << 18];
     size_t size;
 } file_builder;
 

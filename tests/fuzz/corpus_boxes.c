@@ -99,6 +99,24 @@ static void make_colours(void)
     FILE_OF("channels-behind", 1, true, BOX("cdef", "\0\1\0\0\0\0\0\1"));
 }
 
+/* One component as all the channels that there can be, defined from the last to the first: most work to sort. */
+static void make_reversed_channels(void)
+{
+    enum { COUNT = 16384 };
+    static char mapping[4 * COUNT], definitions[2 + 6 * COUNT];
+    char *at = definitions;
+    *at++ = (char)(COUNT >> 8);
+    *at++ = 0;
+    for (uint32_t i = 0; i < COUNT; i++, at += 6) {
+        at[0] = (char)(i >> 8);
+        at[1] = (char)i;
+        at[4] = (char)((COUNT - i) >> 8);
+        at[5] = (char)(COUNT - i);
+    }
+    const box_bytes boxes[] = {{"cmap", mapping, sizeof mapping}, {"cdef", definitions, sizeof definitions}};
+    make_file("channels-reversed", 1, boxes, 2, false);
+}
+
 static void make_others(void)
 {
     FILE_OF("depths", 3, false, BOX("bpcc", "\7\7\7"), SRGB);
@@ -156,6 +174,7 @@ void corpus_boxes(void)
 {
     make_palettes();
     make_colours();
+    make_reversed_channels();
     make_others();
     make_lengths();
 }
