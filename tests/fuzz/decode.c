@@ -35,7 +35,10 @@ static void decode_round(l2k_decoder *decoder, fuzz_watch *w, fuzz_bytes *tail)
     l2k_info info;
     l2k_image image;
     fuzz_planes planes;
-    FUZZ_EXPECT(fuzz_told(w, l2k_decoder_info(decoder, &info)) == L2K_OK);
+    if (fuzz_told(w, l2k_decoder_info(decoder, &info)) != L2K_OK) {
+        FUZZ_EXPECT(w->failed);
+        return;
+    }
     set_round(decoder, &info.image, tail, &largest);
     w->errors = 0;
     if (fuzz_told(w, l2k_decoder_image(decoder, &image)) != L2K_OK)
@@ -90,6 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     file.chunk = chunk ? chunk : SIZE_MAX;
     /* The limit does not count the decoder itself, nor the copy of a stream, which grows by doubling. */
     w.most = itself + most + (kind & 4 ? 4 * bytes + 65536 : 0);
+    w.until_failure = fuzz_word(&tail);
     tail.at = 8;
     w.errors = 0;
     const bool anew = kind & 8, second = kind & 16;

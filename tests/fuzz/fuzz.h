@@ -64,6 +64,8 @@ static inline fuzz_bytes fuzz_cut_tail(const uint8_t *data, size_t *bytes)
 
 typedef struct fuzz_watch {
     size_t live, bytes, most; /* blocks; bytes at a time; what the library must not exceed */
+    uint32_t until_failure;   /* which allocation from now on fails, the others do not; 0 = none */
+    bool failed;
     unsigned errors;
 } fuzz_watch;
 
@@ -73,6 +75,10 @@ static inline void *fuzz_allocate(void *user, size_t bytes)
 {
     fuzz_watch *w = user;
     FUZZ_EXPECT(bytes <= w->most && w->bytes + bytes <= w->most);
+    if (w->until_failure && --w->until_failure == 0) {
+        w->failed = true;
+        return NULL;
+    }
     uint8_t *block = malloc(bytes + FUZZ_HEAD);
     if (!block)
         return NULL;

@@ -7,7 +7,7 @@
 /* clang-format off */
 static const uint8_t tails[][24] = {
     {0},
-    {0, 0, 0, 0, 0, 0, 0, 0,                0, 0, 0, 0},
+    {16, 0, 0, 0, 0, 0, 0, 21},                                         /* the 21st allocation fails; then once more */
     {4, 7, 0, 0, 0, 0, 0, 0,                1},                         /* a stream, in small bites; one resolution less */
     {1},                                                                /* strict */
     {16, 0, 0, 0, 0, 0, 0, 0,               0, 0, 0, 2, 60, 90, 80, 70, /* a region, then another layer and component */
@@ -17,6 +17,7 @@ static const uint8_t tails[][24] = {
     {2 + 4, 0, 0, 0, 0, 0, 0, 0,            0, 0, 0, 3, 200, 200, 200, 200},
     {0, 0, 40, 30},                                                     /* little memory, few samples */
     {4, 0, 0, 0, 2, 0},                                                 /* no more than 512 bytes */
+    {24, 0, 0, 0, 0, 0, 0, 7},                                          /* an allocation fails early; all of it anew */
 };
 /* clang-format on */
 
