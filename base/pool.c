@@ -57,18 +57,7 @@ static uint64_t class_bytes(unsigned number)
     return (uint64_t)(OCTAVE_STEP + step + 1) << (octave - 3);
 }
 
-/* ---- The pool, locked ---------------------------------------------------------------------------------------- */
-
-static void lock(l2k_pool *pool)
-{
-    while (atomic_flag_test_and_set_explicit(&pool->busy, memory_order_acquire))
-        ;
-}
-
-static void unlock(l2k_pool *pool)
-{
-    atomic_flag_clear_explicit(&pool->busy, memory_order_release);
-}
+/* ---- Taking and giving --------------------------------------------------------------------------------------- */
 
 static void hand_back(const l2k_hooks *hooks, void *block, uint64_t bytes)
 {
@@ -126,7 +115,7 @@ void *l2k_pool_take(l2k_pool *pool, const l2k_hooks *hooks, size_t bytes)
     unsigned number = class_of(bytes);
     if (bytes > SIZE_MAX / 2 || number >= L2K_POOL_CLASSES)
         return NULL;
-    lock(pool);
+    pthread_mutex_lock(&pool->lock);
     void *block = take_idle(pool, number);
     if (!block)
         block = take_new(pool, hooks, class_bytes(number));
@@ -137,7 +126,7 @@ void *l2k_pool_take(l2k_pool *pool, const l2k_hooks *hooks, size_t bytes)
         FORBID((char *)block + bytes, class_bytes(number) - bytes);
         FORGET_CONTENT(block, bytes);
     }
-    unlock(pool);
+    pthread_mutex_unlock(&pool->lock);
     return block;
 }
 
@@ -145,20 +134,20 @@ void l2k_pool_give(l2k_pool *pool, void *block, size_t bytes)
 {
     struct l2k_pool_block *idle = block;
     unsigned number = class_of(bytes);
-    lock(pool);
+    pthread_mutex_lock(&pool->lock);
     *idle = (struct l2k_pool_block){pool->classes[number], pool->job};
     pool->classes[number] = idle;
     pool->in_use -= class_bytes(number);
     pool->idle += class_bytes(number);
     FORBID(idle + 1, class_bytes(number) - sizeof *idle);
-    unlock(pool);
+    pthread_mutex_unlock(&pool->lock);
 }
 
 /* ---- Jobs ---------------------------------------------------------------------------------------------------- */
 
 void l2k_pool_init(l2k_pool *pool, uint64_t limit)
 {
-    *pool = (l2k_pool){.busy = ATOMIC_FLAG_INIT, .limit = limit};
+    *pool = (l2k_pool){.lock = PTHREAD_MUTEX_INITIALIZER, .limit = limit};
 }
 
 void l2k_pool_start_job(l2k_pool *pool, const l2k_hooks *hooks, uint64_t limit)
@@ -178,4 +167,10 @@ bool l2k_pool_exceeds(const l2k_pool *pool)
 void l2k_pool_drain(l2k_pool *pool, const l2k_hooks *hooks)
 {
     shrink(pool, hooks, 0, false);
+}
+
+void l2k_pool_end(l2k_pool *pool, const l2k_hooks *hooks)
+{
+    l2k_pool_drain(pool, hooks);
+    pthread_mutex_destroy(&pool->lock);
 }

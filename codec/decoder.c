@@ -65,7 +65,8 @@ void l2k_decoder_free(l2k_decoder *decoder)
     if (!decoder)
         return;
     close_file(decoder);
-    l2k_decoder_drop(decoder);
+    l2k_workers_release(&decoder->workers);
+    l2k_pool_end(&decoder->pool, &decoder->context.hooks);
     l2k_context context = {.hooks = decoder->context.hooks};
     l2k_release(&context, decoder);
 }

@@ -55,7 +55,7 @@ void l2k_encoder_free(l2k_encoder *encoder)
         return;
     l2k_encode_abandon(encoder);
     l2k_release(&encoder->context, encoder->targets);
-    l2k_pool_drain(&encoder->pool, &encoder->context.hooks);
+    l2k_pool_end(&encoder->pool, &encoder->context.hooks);
     l2k_context context = {.hooks = encoder->context.hooks};
     l2k_release(&context, encoder);
 }
