@@ -18,37 +18,43 @@
 /* Of a large file perhaps only a region is wanted. */
 #define AHEAD_BYTES ((off_t)64 << 20)
 
-/* For what may keep one waiting. Time that is up is a failure like others, ETIME. */
+static bool fail(cli_input *input, int error)
+{
+    input->error = error;
+    return false;
+}
+
+/* Until there is something to read. Time that is up is a failure like others. */
 static bool wait_for_more(cli_input *input)
 {
     struct pollfd poller = {.fd = input->descriptor, .events = POLLIN};
     for (;;) {
-        double left = input->deadline - cli_now();
-        if (left <= 0) {
-            input->error = ETIME;
-            return false;
-        }
-        int ready = poll(&poller, 1, left > 60 ? 60000 : (int)(left * 1e3) + 1);
+        double left = input->deadline > 0 ? input->deadline - cli_now() : 60;
+        if (left <= 0)
+            return fail(input, ETIME);
+        int ready = poll(&poller, 1, left < 60 ? (int)(left * 1e3) + 1 : 60000);
         if (ready > 0)
             return true;
-        if (ready < 0 && errno != EINTR) {
-            input->error = errno;
-            return false;
-        }
+        if (ready < 0 && errno != EINTR)
+            return fail(input, errno);
     }
 }
 
-/* One read, of at least a byte unless at the end or failing. */
+/* One read, of at least a byte unless at the end or failing. Whoever started the command may have left it a descriptor
+ * that does not wait by itself. */
 static size_t read_some(cli_input *input, void *to, size_t bytes)
 {
-    ssize_t got = -1;
-    const size_t most = (size_t)1 << 30; /* what one call of read can be asked for on every system */
-    while (got < 0 && !input->error && (input->deadline <= 0 || wait_for_more(input))) {
-        got = read(input->descriptor, to, bytes < most ? bytes : most);
-        if (got < 0 && errno != EINTR && errno != EAGAIN)
+    const size_t most = (size_t)1 << 30; /* what one call can be asked for on every system */
+    bool wait = input->deadline > 0;
+    while (!input->error && (!wait || wait_for_more(input))) {
+        ssize_t got = read(input->descriptor, to, bytes < most ? bytes : most);
+        if (got >= 0)
+            return (size_t)got;
+        wait = wait || errno == EAGAIN;
+        if (errno != EAGAIN && errno != EINTR)
             input->error = errno;
     }
-    return got > 0 ? (size_t)got : 0;
+    return 0;
 }
 
 static bool refill(cli_input *input)
