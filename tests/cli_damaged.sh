@@ -1,0 +1,72 @@
+#!/bin/bash
+# cli_damaged.sh LIFT2K CORPUS CRASHERS [all|some]: the seed corpus of the fuzz targets (half of it damaged, or never
+# seen by an encoder) and what broke them once, through every command that reads files. Whatever it is, the command ends
+# by itself with an exit status of its own, says one line where it fails, and leaves no output then. With "some", each
+# file meets one of the commands.
+set -u
+lift2k=$(realpath "$1") corpus=$(realpath "$2") crashers=$(realpath "$3") extent=${4:-all}
+export OMP_WAIT_POLICY=passive # small pictures: threads that spin cost more than the work
+source "$(dirname "$(realpath "$0")")/cli_support.sh"
+
+# meets COMMAND..., OUT in it being the output's place
+meets() {
+    local status said
+    checks=$((checks + 1))
+    "$lift2k" "${@/#OUT/out/picture}" >out.log 2>err.log </dev/null
+    status=$?
+    case $status in
+    0 | 3) return ;;
+    1) [ "$1" != compare ] || fault "not like itself: $*" ;;
+    2) [ "$1" = compare ] || fault "status 2: $*" ;;
+    *) fault "status $status: $*" ;;
+    esac
+    said=$(grep -v '^lift2k: .*: warning: ' err.log) # of which info, which has no --quiet, says some
+    case $said in
+    *$'\n'* | '') fault "not one line: $*: $said" ;;
+    "lift2k: "*) ;;
+    *) fault "not our line: $*: $said" ;;
+    esac
+    [ -z "$(ls -A out)" ] || fault "something left behind: $*: $(ls -A out)"
+}
+
+# each COMMAND...: or, of "some", one in eight
+number=0
+each() {
+    number=$((number + 1))
+    [ "$extent" = some ] && [ $((number % 8)) -ne 0 ] && return
+    meets "$@"
+    rm -rf out/*
+}
+
+# Neither 9 nor 5 has a divisor in common with 8: of "some", all commands have their turn.
+mkdir out
+for file in "$corpus"/codestreams/* "$crashers"/codestreams/*; do
+    each info "$file"
+    each decode "$file" OUT.png --rgb8 --quiet
+    each decode "$file" OUT.tif --reduce 1 --quiet
+    each decode "$file" OUT.pgx --by-rows --quiet
+    each decode "$file" OUT.pam --region 1,1,5,5 --quiet
+    each view "$file" OUT.png --quiet
+    each view "$file" OUT.ppm --rgb --quiet
+    each dump "$file" out/folder --quiet
+    each compare "$file" "$file" --quiet
+    if [ "$extent" = all ]; then
+        "$lift2k" info --json "$file" >>all.json 2>/dev/null
+    fi
+done
+for file in "$corpus"/images/*; do
+    each encode "$file" OUT.jp2 --quiet
+    each encode "$file" OUT.j2k -t 5,3 --quiet
+    each view "$file" OUT.png --quiet
+    each dump "$file" out/folder --quiet
+    each compare "$file" "$file" --quiet
+done
+if [ -s all.json ] && command -v python3 >/dev/null; then
+    check "JSON of hostile files" python3 -c '
+import json
+text, at = open("all.json").read(), 0
+while text[at:].strip():
+    value, length = json.JSONDecoder().raw_decode(text[at:].lstrip())
+    at = len(text) - len(text[at:].lstrip()) + length'
+fi
+finish
