@@ -208,4 +208,23 @@ static inline l2k_status scenario_live(const scenario *s, const scenario_files *
     return status;
 }
 
+/* One life for each allocation through the hook, in which that one fails, alone or with all after it. */
+static inline void scenario_fail_each(const scenario *s, const scenario_files *files, bool once)
+{
+    size_t runs = 0;
+    for (size_t n = 0;; n++) {
+        watch w = {.fail_at = n, .once = once};
+        l2k_status status = scenario_live(s, files, &w);
+        bool failed = w.allocations > n;
+        assert_true(status == L2K_OK || failed);
+        assert_true(once || status == L2K_ERROR_MEMORY || !failed);
+        assert_true(status == L2K_OK || n == 0 || w.errors > 0);
+        if (!failed)
+            break;
+        runs++;
+    }
+    print_message("%s: %zu allocations failed %s\n", s->name, runs, once ? "alone" : "with all after them");
+    assert_true(runs > 3);
+}
+
 #endif

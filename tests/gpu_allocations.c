@@ -73,24 +73,6 @@ static void fail_each_call(const scenario *s, const scenario_files *files)
     assert_true(runs >= 4);
 }
 
-static void fail_each_allocation(const scenario *s, const scenario_files *files)
-{
-    size_t runs = 0;
-    for (size_t n = 0;; n++) {
-        watch w = {.fail_at = n, .once = once};
-        live = 0;
-        l2k_status status = scenario_live(s, files, &w);
-        bool failed = w.allocations > n;
-        assert_int_equal(live, 0);
-        assert_true(status == L2K_OK || failed);
-        if (!failed)
-            break;
-        runs++;
-    }
-    print_message("%s: %zu allocations failed %s\n", s->name, runs, once ? "alone" : "with all after them");
-    assert_true(runs > 3);
-}
-
 static void test_each(void **unused)
 {
     (void)unused;
@@ -100,7 +82,8 @@ static void test_each(void **unused)
         for (int mode = 0; mode < 2; mode++) {
             once = mode;
             fail_each_call(&scenarios[i], &files);
-            fail_each_allocation(&scenarios[i], &files);
+            scenario_fail_each(&scenarios[i], &files, once);
+            assert_int_equal(live, 0);
         }
     scenario_files_free(&files);
 }
