@@ -106,13 +106,13 @@ static l2k_status make_plan(const l2k_decode_job *job, l2k_tile_state *s, l2k_te
 
 /* A packet takes at least a byte. Where a file ends early there need not be as many bytes as packets, yet what headers
  * can ask for has a bound: so much in a tile, and so much in all tiles together. What else takes time without bytes
- * counts as packets: four resolutions, which may be empty and have none; eight components of a tile-part header that
+ * counts as packets: four resolutions, which may be empty and have none; 16 components of a tile-part header that
  * has marker segments; looks of progression changes at precincts. */
 enum {
     SPARE_PACKETS_OF_TILE = 1 << 16,
     SPARE_PACKETS = 1 << 20,
     RESOLUTIONS_OF_PACKET = 4,
-    COMPONENTS_OF_PACKET = 8,
+    COMPONENTS_OF_PACKET = 16,
     LOOKS_OF_PACKET = 1 << 8
 };
 
