@@ -94,7 +94,7 @@ static void select_keys(l2k_packet_order *order, const l2k_progression_change *c
         l2k_precinct_key key = order->keys[i];
         if (key.resolution < change->resolution_start || key.resolution >= change->resolution_end ||
             key.component < change->component_start || key.component >= change->component_end ||
-            key.layers_done >= change->layer_end)
+            key.layers_done >= order->num_layers)
             continue;
         order->keys[i] = order->keys[order->num_keys];
         order->keys[order->num_keys++] = key;
