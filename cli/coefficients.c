@@ -6,6 +6,7 @@
 
 #include "cli/progress.h"
 #include "pictures/interrupt.h"
+#include "pictures/limits.h"
 #include "pictures/report.h"
 
 const char *const cli_orientation_names[4] = {"LL", "HL", "LH", "HH"};
@@ -102,6 +103,8 @@ static bool decode_tile(cli_coefficients *source, uint32_t tile, cli_coefficient
     sink_call call = {source, sink, user, false};
     cli_source *file = &source->file.source;
     l2k_status status = configure_decoder(file->decoder, source->options);
+    if (status == L2K_OK)
+        status = cli_source_limit_memory(file, 0);
     cli_interrupt_wait(true);
     if (status == L2K_OK)
         status = l2k_decoder_coefficients(file->decoder, tile, on_coefficients, &call);
@@ -225,8 +228,33 @@ static bool give_component(cli_coefficients *source, uint32_t tile, uint32_t c, 
                                                .bands = bands});
 }
 
+static void hold(cli_coefficients *source, uint64_t bytes)
+{
+    cli_memory_hold(bytes);
+    source->held += bytes;
+}
+
+/* The transform keeps the memory of its largest tile. */
+static bool hold_tile(cli_coefficients *source, uint32_t index)
+{
+    const uint64_t before = source->held - cli_picture_bytes(&source->file.picture);
+    uint64_t bytes = 0;
+    for (uint32_t c = 0; c < source->image.num_components; c++) {
+        cli_area r = cli_component_area(source, cli_tile_area(source, index), c);
+        bytes += (uint64_t)(r.x1 - r.x0) * (r.y1 - r.y0) * sizeof(int32_t);
+    }
+    if (bytes <= before)
+        return true;
+    if (!cli_memory_allowed(bytes - before, source->file.name))
+        return false;
+    hold(source, bytes - before);
+    return true;
+}
+
 static bool give_tile(cli_coefficients *source, uint32_t tile, cli_coefficient_sink *sink, void *user)
 {
+    if (!hold_tile(source, tile))
+        return false;
     l2k_plane *planes = calloc(source->image.num_components, sizeof *planes);
     if (!planes)
         return cli_error(source->file.name, "out of memory");
@@ -266,6 +294,7 @@ bool cli_coefficients_open(cli_coefficients *source, const cli_coefficient_optio
     source->options = options;
     if (!cli_any_file_open(&source->file, options->input, options->common.quiet))
         return false;
+    hold(source, cli_picture_bytes(&source->file.picture));
     return (source->file.is_jpeg2000 ? describe_codestream : describe_picture)(source) && check_choice(source);
 }
 
@@ -274,6 +303,8 @@ void cli_coefficients_close(cli_coefficients *source)
     l2k_transform_free(source->transform);
     source->transform = NULL;
     cli_any_file_close(&source->file);
+    cli_memory_let_go(source->held);
+    source->held = 0;
 }
 
 bool cli_coefficients_each(cli_coefficients *source, cli_coefficient_sink *sink, void *user)

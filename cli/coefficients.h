@@ -20,12 +20,14 @@ typedef struct cli_coefficients {
     bool incomplete;    /* a codestream that ends early, as it turned out */
     uint32_t num_given; /* tile-components */
     l2k_transform *transform;
+    uint64_t held;         /* bytes of a picture's samples, and of the transform of its largest tile */
     cli_messages messages; /* of the transform */
 } cli_coefficients;
 
 /* Opens options->input and holds the options against it. To be closed also after a failure; it must not be moved while
  * it is open. */
 bool cli_coefficients_open(cli_coefficients *source, const cli_coefficient_options *options);
+/* Image and name of the file stay; closing once more does nothing. */
 void cli_coefficients_close(cli_coefficients *source);
 
 /* Takes a tile-component; false, after a report, ends it all. */

@@ -7,6 +7,7 @@
 #include "cli/common_options.h"
 #include "cli/difference.h"
 #include "cli/options.h"
+#include "pictures/limits.h"
 #include "pictures/report.h"
 
 /* As cmp and diff have them, so that a script can tell a difference from a comparison that failed. */
@@ -82,13 +83,15 @@ static void print_verdict(const cli_difference *all)
 static bool compare_samples(const comparison *both, cli_difference *all)
 {
     memset(all, 0, sizeof *all);
+    cli_time_starts();
     if (!both->options.quiet)
         printf("%-9s  %10s  %14s  %9s  %8s\n", "component", "peak error", "MSE", "PSNR", "SSIM");
     for (uint32_t c = 0; c < both->pictures[0].image.num_components; c++) {
         const l2k_component *component = &both->pictures[0].components[c];
         cli_difference one = {0};
-        cli_difference_add(&one, component, component->height, &both->pictures[0].planes[c],
-                           &both->pictures[1].planes[c]);
+        if (!cli_difference_add(&one, component, component->height, &both->pictures[0].planes[c],
+                                &both->pictures[1].planes[c]))
+            return false;
         all->samples += one.samples;
         all->differing += one.differing;
         all->peak_error = one.peak_error > all->peak_error ? one.peak_error : all->peak_error;
@@ -98,13 +101,22 @@ static bool compare_samples(const comparison *both, cli_difference *all)
     return true;
 }
 
+/* The first one stays while the second is read, and both while they are compared. */
+static bool read_both(comparison *both)
+{
+    for (int i = 0; i < 2; i++) {
+        if (!cli_any_picture_read(&both->pictures[i], both->names[i]))
+            return false;
+        cli_memory_hold(cli_picture_bytes(&both->pictures[i]));
+    }
+    return true;
+}
+
 /* Returns the exit status. */
 static int run(comparison *both)
 {
     cli_difference all;
-    bool done = cli_any_picture_read(&both->pictures[0], both->names[0]) &&
-                cli_any_picture_read(&both->pictures[1], both->names[1]) && same_shape(both) &&
-                compare_samples(both, &all);
+    bool done = read_both(both) && same_shape(both) && compare_samples(both, &all);
     if (done && !both->options.quiet)
         print_verdict(&all);
     cli_picture_free(&both->pictures[0]);

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "pictures/limits.h"
 #include "pictures/sample.h"
 
 /* Squares of 31-bit differences fill 62 bits, so a row's sum is a double: exact as far as 2^53, which all rows of
@@ -20,15 +21,17 @@ static void take_row(cli_difference *difference, const char *a, const char *b, c
     difference->squares += row;
 }
 
-void cli_difference_add(cli_difference *difference, const l2k_component *component, uint32_t rows, const l2k_plane *a,
+bool cli_difference_add(cli_difference *difference, const l2k_component *component, uint32_t rows, const l2k_plane *a,
                         const l2k_plane *b)
 {
     const l2k_plane *planes[2] = {a, b};
     difference->samples += (uint64_t)component->width * rows;
-    for (uint32_t y = 0; y < rows; y++)
+    bool done = true;
+    for (uint32_t y = 0; y < rows && (done = cli_time_left("compare")); y++)
         take_row(difference, (const char *)a->data + (ptrdiff_t)y * a->row_stride,
                  (const char *)b->data + (ptrdiff_t)y * b->row_stride, planes, component->width);
     difference->mse = difference->samples ? difference->squares / (double)difference->samples : 0;
+    return done;
 }
 
 double cli_psnr(double mse, uint32_t precision)

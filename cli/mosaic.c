@@ -17,6 +17,7 @@ bool cli_mosaic_create(cli_mosaic *mosaic, uint32_t width, uint32_t height, uint
         mosaic->values = malloc((size_t)count * sizeof *mosaic->values);
     if (!mosaic->values)
         return cli_error(name, "out of memory for %llu coefficients", (unsigned long long)count);
+    cli_memory_hold(count * sizeof *mosaic->values);
     for (uint64_t i = 0; i < count; i++)
         mosaic->values[i] = NAN;
     return true;
@@ -41,9 +42,12 @@ static bool list_band(cli_mosaic *mosaic, const cli_mosaic_band *band)
 {
     if (mosaic->num_bands == mosaic->capacity) {
         size_t capacity = mosaic->capacity ? 2 * mosaic->capacity : 64;
+        if (!cli_memory_allowed(capacity * sizeof *mosaic->bands, mosaic->name))
+            return false;
         cli_mosaic_band *bands = realloc(mosaic->bands, capacity * sizeof *bands);
         if (!bands)
             return cli_error(mosaic->name, "out of memory");
+        cli_memory_hold((capacity - mosaic->capacity) * sizeof *bands);
         mosaic->bands = bands;
         mosaic->capacity = capacity;
     }
@@ -110,7 +114,7 @@ void cli_mosaic_undo_transform(cli_mosaic *mosaic, size_t first, l2k_wavelet wav
 enum { NUM_BINS = 1 << 14 };
 
 /* Magnitudes of the bands of one kind; `scale` takes them to bins. */
-static void count_magnitudes(const cli_mosaic *mosaic, const cli_mosaic_band *kind, float scale, uint64_t *bins)
+static bool count_magnitudes(const cli_mosaic *mosaic, const cli_mosaic_band *kind, float scale, uint64_t *bins)
 {
     for (size_t i = 0; i < mosaic->num_bands; i++) {
         const cli_mosaic_band *band = &mosaic->bands[i];
@@ -118,6 +122,8 @@ static void count_magnitudes(const cli_mosaic *mosaic, const cli_mosaic_band *ki
             continue;
         for (uint32_t c = 0; c < mosaic->channels; c++)
             for (uint32_t y = 0; y < band->height; y++) {
+                if (!cli_time_left(mosaic->name))
+                    return false;
                 const float *row = row_of(mosaic, c, band->x, band->y + y);
                 for (uint32_t x = 0; x < band->width; x++) {
                     float bin = fabsf(row[x]) * scale;
@@ -125,15 +131,18 @@ static void count_magnitudes(const cli_mosaic *mosaic, const cli_mosaic_band *ki
                 }
             }
     }
+    return true;
 }
 
-/* The magnitude below which INSIDE of all lie that are not 0. Bins are finer than half a level of gray at any gain. */
+/* The magnitude below which INSIDE of all lie that are not 0; 0 after a failure. Bins are finer than half a level of
+ * gray at any gain. */
 static float high_magnitude(const cli_mosaic *mosaic, const cli_mosaic_band *kind, uint64_t *bins)
 {
     const float scale = NUM_BINS / 2.0f;
     uint64_t total = 0, sum = 0;
     memset(bins, 0, NUM_BINS * sizeof *bins);
-    count_magnitudes(mosaic, kind, scale, bins);
+    if (!count_magnitudes(mosaic, kind, scale, bins))
+        return 0;
     for (size_t i = 1; i < NUM_BINS; i++)
         total += bins[i];
     for (size_t i = 1; i < NUM_BINS; i++) {
@@ -144,13 +153,16 @@ static float high_magnitude(const cli_mosaic *mosaic, const cli_mosaic_band *kin
     return 1;
 }
 
-static float choose_gain(const cli_mosaic *mosaic, const cli_mosaic_band *kind, uint64_t *bins)
+static bool choose_gain(const cli_mosaic *mosaic, const cli_mosaic_band *kind, uint64_t *bins, float *gain)
 {
-    float gain = 0.5f / high_magnitude(mosaic, kind, bins);
-    return gain < MOST_GAIN ? gain : MOST_GAIN;
+    const float high = high_magnitude(mosaic, kind, bins);
+    if (high <= 0)
+        return false;
+    *gain = 0.5f / high < MOST_GAIN ? 0.5f / high : MOST_GAIN;
+    return true;
 }
 
-void cli_mosaic_choose_gains(cli_mosaic *mosaic, float fixed)
+bool cli_mosaic_choose_gains(cli_mosaic *mosaic, float fixed)
 {
     static uint64_t bins[NUM_BINS];
     memset(mosaic->gains, 0, sizeof mosaic->gains);
@@ -159,7 +171,10 @@ void cli_mosaic_choose_gains(cli_mosaic *mosaic, float fixed)
         float *gain = &mosaic->gains[band->level][band->orientation];
         if (band->orientation == L2K_LL)
             *gain = 1;
-        else if (*gain == 0)
-            *gain = fixed > 0 ? fixed : choose_gain(mosaic, band, bins);
+        else if (*gain == 0 && fixed > 0)
+            *gain = fixed;
+        else if (*gain == 0 && !choose_gain(mosaic, band, bins, gain))
+            return false;
     }
+    return true;
 }

@@ -38,15 +38,16 @@ bool cli_mosaic_put(cli_mosaic *mosaic, uint32_t channel, const l2k_tile_coeffic
 /* Undoes RCT or ICT in the bands from number `first` on, whose three channels are there. */
 void cli_mosaic_undo_transform(cli_mosaic *mosaic, size_t first, l2k_wavelet wavelet);
 
-/* A gain for each level and orientation that makes its details visible, or the same for all where `fixed` is not 0. */
-void cli_mosaic_choose_gains(cli_mosaic *mosaic, float fixed);
+/* A gain for each level and orientation that makes its details visible, or the same for all where `fixed` is not 0.
+ * False with a report where the time is up (cli_time_left). */
+bool cli_mosaic_choose_gains(cli_mosaic *mosaic, float fixed);
 
 typedef struct cli_mosaic_style {
     bool borders, labels;
     uint32_t zoom; /* pixels a side of a coefficient */
 } cli_mosaic_style;
 
-/* A picture of 8 bits, gray or RGB, that the caller frees. */
+/* A picture of 8 bits, gray or RGB, that the caller frees, also after a failure. */
 bool cli_mosaic_draw(const cli_mosaic *mosaic, const cli_mosaic_style *style, cli_picture *picture);
 
 /* Pixels of a picture that is drawn on. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/mosaic.h"
+#include "pictures/limits.h"
 #include "pictures/report.h"
 
 /* Where there is no coefficient. */
@@ -91,19 +92,39 @@ static bool create_picture(const cli_mosaic *mosaic, uint32_t zoom, cli_picture 
            cli_picture_allocate(picture, CLI_INTERLEAVED, mosaic->name);
 }
 
+static bool draw_ground(const cli_mosaic *mosaic, const cli_canvas *canvas)
+{
+    for (uint32_t y = 0; y < canvas->height; y++) {
+        if (!cli_time_left(mosaic->name))
+            return false;
+        cli_canvas_fill(canvas, (cli_box){0, y, canvas->width, 1}, BACKGROUND);
+    }
+    return true;
+}
+
+static bool draw_band(const cli_mosaic *mosaic, const cli_mosaic_band *band, uint32_t zoom, const cli_canvas *canvas)
+{
+    for (uint32_t y = 0; y < band->height; y++) {
+        if (!cli_time_left(mosaic->name))
+            return false;
+        draw_row(mosaic, band, y, zoom, canvas);
+    }
+    return true;
+}
+
+/* Lines and names lie on top of all bands. */
 bool cli_mosaic_draw(const cli_mosaic *mosaic, const cli_mosaic_style *style, cli_picture *picture)
 {
     if (!create_picture(mosaic, style->zoom, picture))
         return false;
     cli_canvas canvas = {picture->planes[0].data, picture->components[0].width, picture->components[0].height,
                          mosaic->channels};
-    cli_canvas_fill(&canvas, (cli_box){0, 0, canvas.width, canvas.height}, BACKGROUND);
-    for (size_t i = 0; i < mosaic->num_bands; i++)
-        for (uint32_t y = 0; y < mosaic->bands[i].height; y++)
-            draw_row(mosaic, &mosaic->bands[i], y, style->zoom, &canvas);
-    for (size_t i = 0; style->borders && i < mosaic->num_bands; i++)
+    bool done = draw_ground(mosaic, &canvas);
+    for (size_t i = 0; done && i < mosaic->num_bands; i++)
+        done = draw_band(mosaic, &mosaic->bands[i], style->zoom, &canvas);
+    for (size_t i = 0; done && style->borders && i < mosaic->num_bands; i++)
         draw_lines(&mosaic->bands[i], style->zoom, &canvas);
-    for (size_t i = 0; style->labels && i < mosaic->num_bands; i++)
+    for (size_t i = 0; done && style->labels && i < mosaic->num_bands; i++)
         draw_label(mosaic, &mosaic->bands[i], style->zoom, &canvas);
-    return true;
+    return done;
 }

@@ -39,14 +39,10 @@ static l2k_status open_input(cli_source *source, cli_input *input)
     return status;
 }
 
-/* What is left when so many bytes are taken. 0 would be the library's own choice, as it is where the user says nothing.
- */
-static l2k_status limit_memory(cli_source *source, uint64_t taken)
+l2k_status cli_source_limit_memory(cli_source *source, uint64_t taken)
 {
-    if (cli_allowed.memory == CLI_NO_LIMIT)
-        return L2K_OK;
-    uint64_t left = cli_allowed.memory - taken;
-    return l2k_decoder_set(source->decoder, L2K_DECODER_LIMIT_MEMORY, left ? (int64_t)left : 1);
+    const uint64_t left = cli_memory_left(taken);
+    return left == CLI_NO_LIMIT ? L2K_OK : l2k_decoder_set(source->decoder, L2K_DECODER_LIMIT_MEMORY, (int64_t)left);
 }
 
 /* Before a file is opened nobody knows how many components have these pixels; pixels_allowed looks again. */
@@ -87,7 +83,7 @@ bool cli_source_next(cli_source *source, cli_input *input)
     /* Of the file before, one may be left. */
     l2k_status status = l2k_decoder_set_region(source->decoder, 0, 0, UINT32_MAX, UINT32_MAX);
     if (status == L2K_OK)
-        status = limit_memory(source, 0);
+        status = cli_source_limit_memory(source, 0);
     if (status == L2K_OK)
         status = limit_samples(source);
     if (status == L2K_OK)
@@ -121,7 +117,7 @@ bool cli_source_open(cli_source *source, const char *path, bool quiet, bool stri
 
 static bool decode(cli_source *source, const cli_picture *picture)
 {
-    l2k_status status = limit_memory(source, cli_picture_bytes(picture));
+    l2k_status status = cli_source_limit_memory(source, cli_picture_bytes(picture));
     cli_interrupt_wait(true);
     if (status == L2K_OK)
         status = l2k_decoder_decode(source->decoder, picture->planes);

@@ -38,6 +38,10 @@ bool cli_source_decode(cli_source *source, cli_picture *picture, cli_layout layo
 bool cli_source_decode_rows(cli_source *source, cli_picture *picture, cli_layout layout, uint32_t y0, uint32_t y1,
                             uint32_t reduce);
 
+/* Gives the decoder what is left of --max-memory when so many bytes are taken. Where the user says nothing, it is the
+ * library's own choice. */
+l2k_status cli_source_limit_memory(cli_source *source, uint64_t taken);
+
 void cli_source_close(cli_source *source);
 
 #endif

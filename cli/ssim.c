@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "cli/difference.h"
+#include "pictures/limits.h"
 #include "pictures/report.h"
 #include "pictures/sample.h"
 
@@ -118,6 +119,20 @@ static double row_similarity(const ssim_state *state, uint32_t y)
     return sum;
 }
 
+static bool sum_up(ssim_state *state, const l2k_component *component, const l2k_plane *a, const l2k_plane *b,
+                   double *sum)
+{
+    for (uint32_t y = 0; y < component->height; y++) {
+        if (!cli_time_left("compare"))
+            return false;
+        load_row(state->a, component, a, y);
+        load_row(state->b, component, b, y);
+        filter_row(state, y);
+        *sum += y + 1 >= WINDOW ? row_similarity(state, y) : 0;
+    }
+    return true;
+}
+
 bool cli_ssim(double *ssim, const l2k_component *component, const l2k_plane *a, const l2k_plane *b)
 {
     ssim_state state = {0};
@@ -125,15 +140,12 @@ bool cli_ssim(double *ssim, const l2k_component *component, const l2k_plane *a, 
     *ssim = NAN;
     if (component->width < WINDOW || component->height < WINDOW)
         return true;
-    bool done = create(&state, component);
-    for (uint32_t y = 0; done && y < component->height; y++) {
-        load_row(state.a, component, a, y);
-        load_row(state.b, component, b, y);
-        filter_row(&state, y);
-        sum += y + 1 >= WINDOW ? row_similarity(&state, y) : 0;
-    }
+    if (!cli_memory_allowed(component->width * (2 + (uint64_t)NUM_MOMENTS * WINDOW) * sizeof(double), "compare"))
+        return false;
+    bool done = (create(&state, component) || cli_error("compare", "out of memory for SSIM")) &&
+                sum_up(&state, component, a, b, &sum);
     if (done)
         *ssim = sum / ((double)state.places * (component->height - WINDOW + 1));
     destroy(&state);
-    return done || cli_error("compare", "out of memory for SSIM");
+    return done;
 }

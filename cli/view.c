@@ -8,6 +8,7 @@
 #include "cli/progress.h"
 #include "cli/view_options.h"
 #include "pictures/formats.h"
+#include "pictures/limits.h"
 #include "pictures/report.h"
 #include "pictures/writer.h"
 
@@ -133,7 +134,6 @@ static bool fill_mosaic(view_job *job)
         return false;
     if (job->source.num_given == 0)
         return cli_error(job->source.file.name, "the file ends before the first coefficient");
-    cli_mosaic_choose_gains(&job->mosaic, (float)job->options->gain);
     return true;
 }
 
@@ -172,7 +172,12 @@ static void print_summary(const view_job *job, const cli_picture *picture)
 static bool draw(view_job *job)
 {
     cli_picture picture = {0};
-    bool done = cli_mosaic_draw(&job->mosaic, &job->options->style, &picture) && write_picture(job->options, &picture);
+    cli_coefficients_close(&job->source); /* the mosaic has all that is drawn */
+    cli_time_starts();
+    bool done = cli_mosaic_choose_gains(&job->mosaic, (float)job->options->gain) &&
+                cli_mosaic_draw(&job->mosaic, &job->options->style, &picture);
+    cli_memory_hold(cli_picture_bytes(&picture));
+    done = done && write_picture(job->options, &picture);
     if (done && !job->options->coefficients.common.quiet)
         print_summary(job, &picture);
     cli_picture_free(&picture);

@@ -3,7 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pictures/limits.h"
 #include "pictures/report.h"
+#include "pictures/units.h"
+
+/* Up-sampling may make so many samples, or so many times as many as there are: photographs need a factor of 2, but a
+ * small file can have a component of one row, another of one column, and thousands of others. */
+#define GROWN_SAMPLES ((uint64_t)1 << 24)
+#define MOST_GROWTH   16
+
+enum { NUM_MAPS = 256 };
 
 static bool is_opacity(const l2k_component *component)
 {
@@ -19,17 +28,15 @@ static uint32_t source_index(uint64_t at, uint32_t out_dx, uint32_t dx, uint32_t
     return (uint32_t)(index < length ? index : length - 1);
 }
 
-static bool map_columns(cli_channel *channel, const cli_view *view, const l2k_component *component, uint32_t out_dx,
-                        uint32_t reduce)
+/* For all channels of this XRsiz: width and start depend on nothing else. */
+static const uint32_t *make_map(cli_view *view, const l2k_component *component, uint32_t out_dx, uint32_t reduce)
 {
-    uint32_t x0 = view->image->x0;
-    uint32_t out_start = cli_grid_start(x0, out_dx, reduce), start = cli_grid_start(x0, component->dx, reduce);
-    if (component->dx == out_dx && component->width == view->width)
-        return true;
-    channel->columns = malloc(view->width * sizeof *channel->columns);
-    for (uint32_t x = 0; channel->columns && x < view->width; x++)
-        channel->columns[x] = source_index((uint64_t)out_start + x, out_dx, component->dx, start, component->width);
-    return channel->columns != NULL;
+    const uint32_t x0 = view->image->x0;
+    const uint32_t out_start = cli_grid_start(x0, out_dx, reduce), start = cli_grid_start(x0, component->dx, reduce);
+    uint32_t *map = malloc(view->width * sizeof *map);
+    for (uint32_t x = 0; map && x < view->width; x++)
+        map[x] = source_index((uint64_t)out_start + x, out_dx, component->dx, start, component->width);
+    return view->maps[component->dx] = map;
 }
 
 /* The finest component in each direction gives the output grid: components that are all sub-sampled alike are not
@@ -78,7 +85,12 @@ static bool fill_channel(cli_view *view, const cli_picture *picture, uint32_t to
     channel->dy = component->dy;
     channel->row0 = cli_grid_start(picture->image.y0, component->dy, reduce);
     channel->height = component->height;
-    return map_columns(channel, view, component, out_dx, reduce);
+    if (component->dx == out_dx && component->width == view->width)
+        return true;
+    channel->columns = view->maps[component->dx];
+    if (!channel->columns)
+        channel->columns = make_map(view, component, out_dx, reduce);
+    return channel->columns != NULL;
 }
 
 static bool fill_channels(cli_view *view, const cli_picture *picture, uint32_t out_dx, uint32_t reduce)
@@ -95,21 +107,61 @@ static bool fill_channels(cli_view *view, const cli_picture *picture, uint32_t o
     return true;
 }
 
+/* Every component once at every pixel, whatever was sub-sampled. */
+static bool check_growth(const cli_view *view, const cli_picture *picture, const char *name)
+{
+    char before[CLI_UNITS_ROOM], after[CLI_UNITS_ROOM];
+    const uint64_t pixels = (uint64_t)view->width * view->height, samples = cli_picture_samples(picture);
+    const uint64_t grown = samples < GROWN_SAMPLES / MOST_GROWTH ? GROWN_SAMPLES : samples * MOST_GROWTH;
+    if (pixels <= (grown < CLI_MAX_SAMPLES ? grown : CLI_MAX_SAMPLES) / view->num_channels)
+        return true;
+    return cli_error(name,
+                     "%u components at each of %u x %u pixels: %s would become %s; write pgx instead, without --rgb8",
+                     view->num_channels, view->width, view->height, cli_count_text((double)samples, "samples", before),
+                     cli_count_text((double)pixels * view->num_channels, "samples", after));
+}
+
+/* The maps that fill_channels will make, and a row of the output. */
+static bool check_memory(const cli_view *view, uint32_t out_dx, const char *name)
+{
+    bool seen[NUM_MAPS] = {false};
+    uint64_t maps = 0;
+    for (uint32_t c = 0; c < view->num_channels; c++) {
+        const uint32_t dx = view->image->components[c].dx;
+        maps += dx != out_dx && !seen[dx];
+        seen[dx] = true;
+    }
+    return cli_memory_allowed(view->width * (maps * sizeof(uint32_t) + (uint64_t)view->num_channels * 2), name);
+}
+
+static bool check_components(cli_view *view, const cli_picture *picture, const char *name)
+{
+    for (uint32_t c = 0; c < view->num_channels; c++) {
+        const l2k_component *component = &picture->components[c];
+        if (!component->width || !component->height)
+            return cli_error(name, "component %u has no samples; write pgx instead", c);
+        if (component->dx >= NUM_MAPS)
+            return cli_error(name, "component %u has a sub-sampling of %u, at most 255 is possible", c, component->dx);
+        if (component->channel == L2K_CHANNEL_PREMULTIPLIED_OPACITY)
+            view->premultiplied = true;
+    }
+    return true;
+}
+
 bool cli_view_create(cli_view *view, const cli_picture *picture, uint32_t reduce, const char *name)
 {
     memset(view, 0, sizeof *view);
     view->image = &picture->image;
     view->reduce = reduce;
     view->count = view->num_channels = picture->image.num_components;
-    for (uint32_t c = 0; c < view->num_channels; c++) {
-        if (!picture->components[c].width || !picture->components[c].height)
-            return cli_error(name, "component %u has no samples; write pgx instead", c);
-        if (picture->components[c].channel == L2K_CHANNEL_PREMULTIPLIED_OPACITY)
-            view->premultiplied = true;
-    }
-    uint32_t out_dx = choose_grid(view, reduce);
+    if (!check_components(view, picture, name))
+        return false;
+    const uint32_t out_dx = choose_grid(view, reduce);
+    if (!check_growth(view, picture, name) || !check_memory(view, out_dx, name))
+        return false;
     view->channels = calloc(view->num_channels, sizeof *view->channels);
-    if (!view->channels || !fill_channels(view, picture, out_dx, reduce)) {
+    view->maps = calloc(NUM_MAPS, sizeof *view->maps);
+    if (!view->channels || !view->maps || !fill_channels(view, picture, out_dx, reduce)) {
         cli_view_free(view);
         return cli_error(name, "out of memory");
     }
@@ -120,9 +172,11 @@ bool cli_view_create(cli_view *view, const cli_picture *picture, uint32_t reduce
 
 void cli_view_free(cli_view *view)
 {
-    for (uint32_t c = 0; view->channels && c < view->num_channels; c++)
-        free(view->channels[c].columns);
+    for (uint32_t dx = 0; view->maps && dx < NUM_MAPS; dx++)
+        free(view->maps[dx]);
+    free(view->maps);
     free(view->channels);
+    view->maps = NULL;
     view->channels = NULL;
 }
 

@@ -11,7 +11,7 @@ typedef struct cli_channel {
     l2k_channel meaning;
     uint32_t precision;
     int32_t shift;             /* 2^(precision - 1) for signed samples: makes them unsigned */
-    uint32_t *columns;         /* the source column of every output column; NULL where they are the same */
+    const uint32_t *columns;   /* the source column of every output column; NULL where they are the same */
     uint32_t dy, row0, height; /* YRsiz, first row on the component's own grid, rows */
 } cli_channel;
 
@@ -21,6 +21,7 @@ typedef struct cli_view {
     uint32_t num_channels;
     uint32_t colours; /* the first channels; the rest is opacity */
     cli_channel *channels;
+    uint32_t **maps;    /* by XRsiz, at most 255 (A.5.1): the columns of the channels that have it */
     bool ycc;           /* channels 0 to 2 are YCbCr and become RGB */
     bool premultiplied; /* an opacity channel is premultiplied */
     uint32_t dy, row0;  /* of the output rows */
@@ -32,7 +33,7 @@ typedef struct cli_view {
 } cli_view;
 
 /* `picture` must outlive the view; its samples need not be there yet. `reduce` is the number of resolutions left out.
- */
+ * Sub-sampled components that would become far more than there is are refused. */
 bool cli_view_create(cli_view *view, const cli_picture *picture, uint32_t reduce, const char *name);
 void cli_view_free(cli_view *view);
 

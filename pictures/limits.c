@@ -15,10 +15,30 @@ bool cli_pixels_allowed(uint64_t width, uint64_t height, const char *name)
                      cli_count_text((double)cli_allowed.pixels, "pixels", most));
 }
 
+static uint64_t held;
+
+void cli_memory_hold(uint64_t bytes)
+{
+    held += bytes;
+}
+
+void cli_memory_let_go(uint64_t bytes)
+{
+    held -= bytes;
+}
+
+uint64_t cli_memory_left(uint64_t taken)
+{
+    if (cli_allowed.memory == CLI_NO_LIMIT)
+        return CLI_NO_LIMIT;
+    return held + taken < cli_allowed.memory ? cli_allowed.memory - held - taken : 1;
+}
+
 bool cli_memory_allowed(uint64_t bytes, const char *name)
 {
     char need[CLI_UNITS_ROOM], most[CLI_UNITS_ROOM];
-    if (bytes <= cli_allowed.memory)
+    bytes += held;
+    if (cli_allowed.memory == CLI_NO_LIMIT || bytes <= cli_allowed.memory)
         return true;
     return cli_error(name, "the samples take %s of memory, the limit is %s; --max-memory BYTES allows more",
                      cli_bytes_text(bytes, need), cli_bytes_text(cli_allowed.memory, most));

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "pictures/limits.h"
 #include "pictures/report.h"
 
 static const char *row_of(const l2k_plane *plane, uint32_t y)
@@ -19,7 +20,7 @@ bool cli_write_plane_rows(cli_output *output, uint64_t offset, const cli_picture
     bool done = row || cli_error(output->name, "out of memory");
     for (uint32_t y = 0; done && y < picture->rows[c].count; y++, offset += bytes) {
         cli_words_from_samples(words, row_of(plane, y), plane, width, row, step);
-        done = cli_output_write_at(output, offset, row, bytes);
+        done = cli_time_left(output->name) && cli_output_write_at(output, offset, row, bytes);
     }
     free(row);
     return done;
@@ -36,7 +37,7 @@ bool cli_write_pixel_rows(cli_output *output, const cli_picture *picture, const 
         for (uint32_t c = 0; c < count; c++)
             cli_words_from_samples(words, row_of(&picture->planes[c], y), &picture->planes[c], width,
                                    row + (size_t)c * sample, (size_t)count * sample);
-        done = cli_output_write(output, row, bytes);
+        done = cli_time_left(output->name) && cli_output_write(output, row, bytes);
     }
     free(row);
     return done;

@@ -131,6 +131,8 @@ static bool describe(png_job *job)
     read_profile(job, &picture->image);
     read_density(job, &picture->image);
     job->row_bytes = (size_t)picture->components->width * channels * cli_sample_bytes(precision);
+    if (png_get_interlace_type(png, info) != PNG_INTERLACE_NONE)
+        picture->beside = (uint64_t)job->row_bytes * picture->components->height;
     return check_size(job);
 }
 
@@ -203,10 +205,10 @@ static void read_interlaced(png_job *job, uint8_t *data)
 static bool read_held(png_job *job, uint8_t *data, const cli_rows *rows)
 {
     if (!job->whole) {
-        const size_t bytes = job->row_bytes * job->reader->picture.components->height;
-        if (!cli_memory_allowed(bytes, job->reader->name))
+        const cli_picture *picture = &job->reader->picture;
+        if (!cli_memory_allowed(picture->beside + cli_picture_bytes(picture), job->reader->name))
             return false;
-        job->whole = malloc(bytes);
+        job->whole = malloc((size_t)picture->beside);
         if (!job->whole)
             png_error(job->png, "out of memory");
         read_interlaced(job, job->whole);

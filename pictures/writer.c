@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pictures/limits.h"
 #include "pictures/report.h"
 
 static const cli_writer_kind *kind_of(cli_format format)
@@ -66,7 +67,7 @@ bool cli_writer_rows(cli_writer *writer, uint32_t end)
         return writer->kind->planes(writer);
     for (; done && writer->next < end; writer->next++) {
         cli_view_row(writer->view, writer->next, writer->row);
-        done = writer->kind->row(writer, writer->row);
+        done = cli_time_left(writer->name) && writer->kind->row(writer, writer->row);
     }
     return done;
 }

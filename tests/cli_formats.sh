@@ -102,6 +102,34 @@ cat a.raw a.raw | "$lift2k" encode - x.jp2 --raw 7,5,3,8,u 2>err.log && fault "l
 grep -q "more than the 105 bytes" err.log || fault "long pipe: $(cat err.log)"
 [ ! -e x.jp2 ] || fault "x.jp2 exists"
 
+# A pipe that goes on is not copied to its end where rows of one component are apart from those of the next.
+checks=$((checks + 1))
+{ head -c 100000000 /dev/zero; echo $? >head.status; } 2>head.log |
+    "$lift2k" encode - x.jp2 --raw 7,5,3,8,u -t 7,2 2>err.log && fault "endless pipe by rows: worked"
+grep -q "more than the 105 bytes" err.log || fault "endless pipe by rows: $(cat err.log)"
+[ "$(cat head.status)" -ne 0 ] || fault "endless pipe by rows: all of it was read"
+[ ! -e x.jp2 ] || fault "x.jp2 exists"
+
+behind() { # behind NAME FILE OPTIONS...: FILE on standard input that was read from before, as NAME.jp2 has it
+    local name=$1 file=$2
+    shift 2
+    { printf 'something'; cat "$file"; } >behind.bin
+    checks=$((checks + 1))
+    (dd bs=9 count=1 of=/dev/null 2>dd.log && exec "$lift2k" encode - behind.jp2 --quiet "$@") <behind.bin 2>err.log ||
+        fault "$file behind other bytes: $(cat err.log)"
+    same "$file behind other bytes, $*" behind.jp2 "$name.jp2"
+}
+behind a a.raw --raw 7,5,3,8,u
+runs "raw with tiles" encode a.raw tiled.jp2 --raw 7,5,3,8,u -t 7,2
+behind tiled a.raw --raw 7,5,3,8,u -t 7,2
+checks=$((checks + 1))
+(dd bs=9 count=1 of=/dev/null 2>dd.log && exec "$lift2k" encode - x.jp2 --raw 7,5,3,16,u) <behind.bin 2>err.log &&
+    fault "raw behind other bytes: the wrong length worked"
+grep -q "the file has 105 bytes" err.log || fault "raw behind other bytes: $(cat err.log)"
+{ printf 'something'; cat a.jp2; } >behind.bin
+(dd bs=9 count=1 of=/dev/null 2>dd.log && exec "$lift2k" decode - behind.raw --raw le --quiet) <behind.bin
+same "JP2 behind other bytes" behind.raw a.raw
+
 # ---- By rows: the same files
 
 runs "a photograph" encode "$data/coffee.png" photo.jp2
@@ -203,6 +231,10 @@ if [ "$tiff" = 1 ]; then
     checks=$((checks + 2))
     cat lzw.tif | "$lift2k" encode - piped.jp2 --quiet && "$lift2k" compare piped.jp2 photo.ppm --quiet ||
         fault "TIFF from a pipe"
+    runs "TIFF" encode lzw.tif lzw.jp2
+    behind lzw lzw.tif
+    runs "TIFF with tiles" encode lzw.tif tiled.jp2 -t 64,16
+    behind tiled lzw.tif -t 64,16
     mkfifo pipe.tif
     cat pipe.tif >/dev/null &
     "$lift2k" decode photo.jp2 pipe.tif 2>err.log && fault "TIFF to a pipe: worked"
@@ -215,6 +247,51 @@ else
     printf 'II*\0\10\0\0\0' >some.tif
     refuses "no libtiff" x.jp2 "has no libtiff" encode some.tif x.jp2
     refuses "no libtiff" x.tif "has no libtiff" decode photo.jp2 x.tif
+fi
+
+# ---- PNG files that are small and want much
+
+# wide.png: a row of 2 GB; texts.png: 60 of 7.9 MB each; palette.png: blank with 1 bit a pixel, 4 million pixels of three
+# components; interlaced.png: 2000 x 2000 gray.
+if command -v python3 >/dev/null; then
+    python3 - <<'PYTHON' || fault "making PNG files"
+import struct, zlib
+def chunk(kind, data):
+    return struct.pack('>I', len(data)) + kind + data + struct.pack('>I', zlib.crc32(kind + data))
+def png(name, width, height, depth, colours, rows, before=b'', interlaced=0):
+    header = struct.pack('>IIBBBBB', width, height, depth, colours, 0, 0, interlaced)
+    open(name, 'wb').write(b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', header) + before +
+                           chunk(b'IDAT', zlib.compress(bytes(rows), 9)) + chunk(b'IEND', b''))
+png('wide.png', 500000000, 1, 8, 6, 100)
+text = zlib.compress(b'a' * 7900000, 9)
+png('texts.png', 1, 1, 8, 0, 2, b''.join(chunk(b'zTXt', b'k%d\0\0' % i + text) for i in range(60)))
+png('palette.png', 2000, 2000, 1, 3, 251 * 2000, chunk(b'PLTE', b'\0\0\0\xff\xff\xff'))
+passes = ((250, 250), (250, 250), (500, 250), (500, 500), (1000, 500), (1000, 1000), (2000, 1000)) # Adam7
+png('interlaced.png', 2000, 2000, 8, 0, sum((1 + x) * y for x, y in passes), interlaced=1)
+PYTHON
+    # Sanitizers reserve more address space than that.
+    memory_limit="ulimit -v 3000000"
+    [ -z "$L2K_NO_MEMORY_LIMIT" ] || memory_limit=true
+    checks=$((checks + 2))
+    ($memory_limit && exec "$lift2k" encode wide.png x.jp2 --max-memory 100M) 2>err.log && fault "a wide PNG: worked"
+    grep -q "^lift2k: wide.png: the file is truncated" err.log || fault "a wide PNG: $(cat err.log)"
+    cat wide.png | ($memory_limit && exec "$lift2k" encode - x.jp2 --max-memory 100M) 2>err.log &&
+        fault "a wide PNG from a pipe: worked"
+    grep -q "^lift2k: standard input: .*--max-memory BYTES allows more" err.log ||
+        fault "a wide PNG from a pipe: $(cat err.log)"
+    [ ! -e x.jp2 ] || fault "x.jp2 exists"
+    runs "a PNG with many texts" encode texts.png x.jp2
+    runs "a blank palette" encode palette.png x.jp2
+    check "a blank palette" sh -c "'$lift2k' info x.jp2 | grep -q '2000 x 2000'"
+    refuses "interlaced by rows" y.jp2 "the samples take 4\.512 MB of memory, the limit is 4\.500 MB; --max-memory" \
+        encode interlaced.png y.jp2 -t 256,256 --max-memory 4500K
+    runs "interlaced by rows" encode interlaced.png y.jp2 -t 256,256 --max-memory 40M
+    runs "interlaced at once" encode interlaced.png x.jp2 -t 256,256 -r 1
+    same "interlaced by rows" x.jp2 y.jp2
+    refuses "one strip of all" z.jp2 "the samples take 4\.000 MB of memory" encode interlaced.png z.jp2 --by-rows --max-memory 3999K
+    rm -f x.jp2 y.jp2
+else
+    echo "SKIPPED: no python3 here to make PNG files that want much"
 fi
 
 # ---- Memory
@@ -238,6 +315,11 @@ if [ -z "$L2K_NO_MEMORY_LIMIT" ]; then
     bytes=$(peak decode large.jp2 - --raw le)
     [ "$bytes" -gt "$limit" ] || fault "decoding at once takes only $bytes KiB: the limit says nothing"
     same "a large picture" large.raw back.raw
+    if [ -e texts.png ]; then
+        checks=$((checks + 1))
+        bytes=$(peak encode texts.png texts.jp2)
+        [ "$bytes" -lt 100000 ] || fault "texts of a PNG take $bytes KiB"
+    fi
 fi
 
 finish

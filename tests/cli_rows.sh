@@ -127,7 +127,53 @@ for command in view dump; do
     refuses "time, $command of a picture" y.pgm "--timeout SECONDS" $command photos/coffee.ppm y.pgm --timeout 0.0000001
     refuses "time, $command" y.pgm "--timeout SECONDS" $command rows/coffee.jp2 y.pgm --timeout 0.0000001
 done
+# Drawing and comparing, which the library has no part in. The first row of both is done in time.
+printf 'P5\n20000 1000\n255\n' >zeros.pgm
+head -c 20000000 /dev/zero >>zeros.pgm
+refuses "time to draw" y.png "not done after 0\.200 s; --timeout" view photos/coffee.ppm y.png --zoom 20 --timeout 0.2
+refuses "time to draw planes" y.pgx "not done after 0\.010 s; --timeout" view photos/coffee.ppm y.pgx --zoom 20 --timeout 0.01
+gives "time to compare" 2 compare zeros.pgm zeros.pgm --timeout 0.1 >out.log
+says "time to compare" '^lift2k: compare: not done after 0\.100 s; --timeout SECONDS allows more$'
+check "time to compare: one line" test "$(wc -l <err.log)" -eq 1
+refuses "no time to compare" "" "not done after .*--timeout" compare zeros.pgm zeros.pgm --timeout 0.0000001 --quiet
+rm zeros.pgm
+
+# What is held already counts: the other picture, the rows that SSIM needs; samples, coefficients and mosaic.
+refuses "memory for two" "" "coffee.ppm: the samples take 1\.440 MB of memory, the limit is 1\.400 MB; --max-memory" \
+    compare photos/coffee.ppm photos/coffee.ppm --max-memory 1400K
+gives "memory for two" 0 compare photos/coffee.ppm photos/coffee.ppm --max-memory 1440K --quiet
+gives "memory for two, not for SSIM" 2 compare photos/coffee.ppm photos/coffee.ppm --max-memory 1440K >out.log
+says "memory for two, not for SSIM" '--max-memory BYTES allows more$'
+refuses "memory for the second, decoded" "" "coffee.jp2: samples and coding take more memory than 2\.000 MB" \
+    compare photos/coffee.ppm rows/coffee.jp2 --max-memory 2M --quiet
+refuses "memory for coefficients" y.png "the samples take 4\.560 MB of memory, the limit is 4\.500 MB; --max-memory" \
+    view photos/coffee.ppm y.png --max-memory 4500K
+gives "memory for coefficients" 0 view photos/coffee.ppm x.png --max-memory 5M --quiet
+refuses "memory for a large drawing" y.png "the samples take 62\.40 MB of memory, the limit is 62\.00 MB; --max-memory" \
+    view photos/coffee.ppm y.png --max-memory 62M --zoom 16
 gives "view with room" 0 view photos/coffee.ppm x.png --max-pixels 240K --max-memory 1G --timeout 1000 --quiet
+
+# A thousand components, of which the first has all pixels of 1000 x 1000 or 1000000 x 1 and the others a few: 1 MB of
+# samples that would become 1 GB. The header is enough for that.
+subsampled() { # subsampled SIZE STEPS: both as printf takes them
+    local part="\\0\\0\\0\\0\\0\\0\\0\\0" i
+    head -c 8 thousand.j2k
+    printf "$1$part$1$part\\003\\350\\007\\001\\001"
+    for ((i = 1; i < 1000; i++)); do printf "\\007$2"; done
+    tail -c +3043 thousand.j2k
+}
+head -c 1000 /dev/zero >thousand.raw
+runs "a thousand components" encode thousand.raw thousand.j2k --raw 1,1,1000,8,u --no-mct --quiet
+subsampled '\0\0\003\350\0\0\003\350' '\372\372' >square.j2k
+subsampled '\0\017\102\100\0\0\0\001' '\377\001' >wide.j2k
+for options in "y.pam" "y.png --rgb8" "y.pam --max-memory 50M"; do
+    set -- $options
+    refuses "a square blown up to $*" "$1" "1\.016 Msamples would become 1\.000 Gsamples; write pgx" \
+        decode square.j2k "$@" --max-pixels 1M
+    refuses "a row blown up to $*" "$1" "4\.9.. Msamples would become 1\.000 Gsamples; write pgx" \
+        decode wide.j2k "$@" --max-pixels 1M
+done
+rm -f thousand.* square.j2k wide.j2k
 
 # ---- Timings: strips are added up
 
