@@ -29,6 +29,8 @@ static char farewell[512];
 static void end_by_signal(int number)
 {
     size_t bytes = atomic_load(&farewell_bytes);
+    if (number != SIGPIPE)
+        signal(SIGPIPE, SIG_IGN); /* of the farewell: the end stays that of the first signal */
     if (bytes && write(STDERR_FILENO, farewell, bytes) < 0)
         atomic_store(&farewell_bytes, 0); /* nobody is left to be told */
     for (const place *at = atomic_load(&places); at; at = at->next)
@@ -38,17 +40,18 @@ static void end_by_signal(int number)
     raise(number);
 }
 
+/* Nobody reads what the library is at work for after SIGPIPE. */
 static void on_signal(int number)
 {
     int none = 0;
-    if (!atomic_compare_exchange_strong(&caught, &none, number) ||
+    if (number == SIGPIPE || !atomic_compare_exchange_strong(&caught, &none, number) ||
         (!atomic_load(&library_at_work) && !atomic_load(&held)))
         end_by_signal(number);
 }
 
 void cli_interrupt_watch(void)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU};
     struct sigaction action, before;
     memset(&action, 0, sizeof action);
     action.sa_handler = on_signal;
@@ -57,6 +60,7 @@ void cli_interrupt_watch(void)
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             sigaction(numbers[i], &action, NULL);
+    signal(SIGXFSZ, SIG_IGN);
 }
 
 void cli_interrupt_wait(bool at_work)

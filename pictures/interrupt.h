@@ -4,9 +4,9 @@
 
 #include <stdbool.h>
 
-/* From here on SIGINT, SIGTERM and SIGHUP, unless the caller of the program ignores them, remove the temporary files
- * noted below and end the program by the same signal: at once, or, while the library is at work, when it has stopped. A
- * second signal does not wait. */
+/* From here on SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE and SIGXCPU, unless the caller of the program ignores them,
+ * remove the temporary files noted below and end the program by the same signal: at once, or, while the library is at
+ * work, when it has stopped. SIGPIPE and a second signal do not wait. SIGXFSZ is ignored: writing fails instead. */
 void cli_interrupt_watch(void);
 
 /* The library is at work, and its progress hook asks cli_interrupted. */

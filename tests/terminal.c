@@ -399,14 +399,35 @@ static bool await_temporary(void)
     return false;
 }
 
-/* Where a file system has no files without a name, there is one to be removed. */
-static void test_named_temporary(const char *sign, const char *line)
+static void start_with_temporary(const char *sign, const char *line)
 {
     char with_faults[4096];
-    snprintf(with_faults, sizeof with_faults, "export LD_PRELOAD='%s' L2K_TEST_NO_TMPFILE=1; %s", faults, line);
+    snprintf(with_faults, sizeof with_faults, "ulimit -c 0; export LD_PRELOAD='%s' L2K_TEST_NO_TMPFILE=1; %s", faults,
+             line);
     start(&s, 80, with_faults);
     check(wait_for(&s, sign), "no bar: %s", s.text);
     check(await_temporary(), "%s: there is no temporary file to remove", line);
+}
+
+/* Whatever ends the command. */
+static void test_other_signals(void)
+{
+    static const int numbers[] = {SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        start_with_temporary("encoding", "exec $0 encode large.pgm old.jp2 -j 1");
+        double sent = now();
+        kill(s.pid, numbers[i]);
+        finish(&s);
+        check(WIFSIGNALED(s.status) && WTERMSIG(s.status) == numbers[i], "signal %d: status %x", numbers[i], s.status);
+        check(now() - sent < 10, "signal %d: it took %.1f s", numbers[i], now() - sent);
+        check_nothing_left("another signal");
+    }
+}
+
+/* Where a file system has no files without a name, there is one to be removed. */
+static void test_named_temporary(const char *sign, const char *line)
+{
+    start_with_temporary(sign, line);
     press(sign);
     check(WIFSIGNALED(s.status) && WTERMSIG(s.status) == SIGINT, "named temporary: status %x", s.status);
     check_nothing_left(line);
@@ -419,7 +440,9 @@ int main(int count, char **arguments)
         return 2;
     lift2k = arguments[1];
     faults = count > 2 ? arguments[2] : "";
-    signal(SIGINT, SIG_DFL); /* CTest may run us with it ignored */
+    signal(SIGINT, SIG_DFL); /* CTest may run us with them ignored */
+    signal(SIGQUIT, SIG_DFL);
+    signal(SIGPIPE, SIG_DFL);
     mkdir("folder", 0777);
     mkdir("broken", 0777);
     make_noise("large.pgm", SIDE);
@@ -444,6 +467,7 @@ int main(int count, char **arguments)
     if (*faults) {
         test_named_temporary("encoding", "exec $0 encode large.pgm old.jp2 -j 1");
         test_named_temporary("decoding", "exec $0 decode tiled.jp2 new.pgx --by-rows -j 1");
+        test_other_signals();
         test_named_temporary("of 3", "exec $0 encode folder large.pgm --out-dir many -j 1");
     } else {
         printf("SKIPPED: in this build named temporary files cannot be tried\n");
