@@ -38,7 +38,7 @@ fills_up() { # fills_up NAME BLOCKS COMMAND...: a file size limit stands for a d
     local name=$1 blocks=$2 status
     shift 2
     checks=$((checks + 1))
-    (trap '' XFSZ; ulimit -f "$blocks"; exec "$@" --quiet) 2>&1 >/dev/null | cat >err.log # which is no file to limit
+    (ulimit -f "$blocks"; exec "$@" --quiet) 2>&1 >/dev/null | cat >err.log # which is no file to limit
     status=${PIPESTATUS[0]}
     [ $status -eq 1 ] || fault "$name: status $status"
     [ "$(wc -l <err.log)" -eq 1 ] || { fault "$name: not one line"; head -3 err.log; }
@@ -166,5 +166,41 @@ for verb in "encode rgb.ppm" "decode small.jp2"; do
     "$lift2k" $verb - --quiet >&- 2>err.log && fault "$verb to a closed standard output worked"
 done
 rm -f status
+
+# ---- Standard streams that are closed ----
+
+head -c $(($(wc -c <small.jp2) / 2)) small.jp2 >half # of which there is something to tell
+for verb in "decode half -" "decode small.jp2 -" "decode half x.ppm" "decode small.jp2 x.ppm"; do
+    checks=$((checks + 2))
+    rm -f x.ppm
+    "$lift2k" $verb >wanted 2>/dev/null
+    status=$?
+    [ ! -e x.ppm ] || mv x.ppm wanted
+    "$lift2k" $verb >got 2>&-
+    [ $? -eq $status ] || fault "$verb, standard error closed: another status"
+    [ ! -e x.ppm ] || mv x.ppm got
+    cmp -s wanted got || fault "$verb, standard error closed: another output"
+    "$lift2k" $verb --quiet >&- 2>err.log <&-
+    case $verb in
+    *-) grep -q '^lift2k: standard output: ' err.log || fault "$verb, standard output closed: not told" ;;
+    *) cmp -s wanted x.ppm || fault "$verb, standard output closed: another output" ;;
+    esac
+done
+checks=$((checks + 1))
+"$lift2k" info - <&- >out.log 2>err.log && fault "a closed standard input: worked"
+grep -q '^lift2k: standard input: ' err.log || fault "a closed standard input: not told"
+rm -f x.ppm wanted got half
+
+# ---- Names with control characters ----
+
+checks=$((checks + 2))
+odd=$(printf 'ev\033]0;x\007\302\233\303\251.jp2')
+cp small.jp2 "$odd"
+"$lift2k" info "$odd" >out.log 2>err.log
+grep -q "^file  *ev?\]0;x??$(printf '\303\251').jp2\$" out.log || { fault "info of an odd name"; head -1 out.log | od -c; }
+"$lift2k" decode "$odd" nowhere/x.ppm 2>/dev/null
+"$lift2k" info "not-$odd" 2>err.log
+grep -q "^lift2k: not-ev?\]0;x??$(printf '\303\251').jp2: No such" err.log || { fault "a report of an odd name"; od -c err.log; }
+rm -f "$odd"
 
 finish
