@@ -101,6 +101,10 @@ void cli_output_discard(cli_output *output);
 /* Is it "-", or a device or pipe whose name has no extension, so that the format cannot come from the name? */
 bool cli_is_stream(const char *path);
 
+/* Where the symbolic links beginning at `path` end, whether there is something or not: `path` itself where it is no link.
+ * To be freed. NULL with errno. */
+char *cli_link_end(const char *path);
+
 /* The extension of the last path component with its dot, or "". */
 const char *cli_extension(const char *path);
 bool cli_same_text(const char *a, const char *b); /* ASCII letters compare without case */

@@ -13,8 +13,8 @@
 /* The caller knows whether the target exists and is a regular file; its permissions are kept then. */
 static bool open_replacement(cli_output *output, const char *path, const struct stat *existing)
 {
-    /* A symbolic link stays; the file it points to is replaced. */
-    output->target = existing ? realpath(path, NULL) : strdup(path);
+    /* A symbolic link stays; the file it points to is replaced, or made. */
+    output->target = existing ? realpath(path, NULL) : cli_link_end(path);
     if (!output->target)
         return false;
     int descriptor = cli_temporary_open(output);
