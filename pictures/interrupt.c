@@ -18,6 +18,7 @@ typedef struct place {
 } place;
 
 static _Atomic(place *) places;
+static atomic_size_t unused;                             /* of them, or there is no need to look for one */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* among those who note; the handler takes none */
 static atomic_int caught;                                /* the signal, or 0 */
 static atomic_bool library_at_work;
@@ -34,8 +35,8 @@ static void end_by_signal(int number)
     if (bytes && write(STDERR_FILENO, farewell, bytes) < 0)
         atomic_store(&farewell_bytes, 0); /* nobody is left to be told */
     for (const place *at = atomic_load(&places); at; at = at->next)
-        if (atomic_load(&at->used))
-            unlink(at->name);
+        if (atomic_load(&at->used) && unlink(at->name) != 0)
+            rmdir(at->name);
     signal(number, SIG_DFL);
     raise(number);
 }
@@ -96,9 +97,11 @@ void cli_interrupt_hold(bool on)
 
 static place *find_place(size_t room)
 {
-    for (place *at = atomic_load(&places); at; at = at->next)
-        if (!atomic_load(&at->used) && at->room >= room)
+    for (place *at = atomic_load(&unused) ? atomic_load(&places) : NULL; at; at = at->next)
+        if (!atomic_load(&at->used) && at->room >= room) {
+            atomic_fetch_sub(&unused, 1);
             return at;
+        }
     place *made = malloc(sizeof *made + room);
     if (made) {
         made->next = atomic_load(&places);
@@ -124,8 +127,10 @@ void *cli_interrupt_note(const char *temporary)
 
 void cli_interrupt_forget(void *note)
 {
-    if (note)
-        atomic_store(&((place *)note)->used, false);
+    if (!note)
+        return;
+    atomic_store(&((place *)note)->used, false);
+    atomic_fetch_add(&unused, 1);
 }
 
 void cli_interrupt_farewell(const char *text)

@@ -19,8 +19,8 @@ void cli_interrupt_end(void);
 /* Around what must not be done by halves, and takes no time: a signal waits for it. Any thread may. */
 void cli_interrupt_hold(bool on);
 
-/* A temporary file to be removed. The name is copied. Returns what to forget it by; NULL, which can be forgotten, too,
- * where memory lacks. */
+/* A temporary file to be removed, or a folder, where it is empty after all that was noted later. The name is copied.
+ * Returns what to forget it by; NULL, which can be forgotten, too, where memory lacks. */
 void *cli_interrupt_note(const char *temporary);
 void cli_interrupt_forget(void *note);
 

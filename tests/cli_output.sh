@@ -55,6 +55,10 @@ for ext in $outputs; do
     done
 done
 fills_up "view" 1 "$lift2k" view rgb.ppm x.png
+fills_up "dump" 1 "$lift2k" dump rgb.ppm dumped # after smaller subbands
+fills_up "dump, raw" 1 "$lift2k" dump small.jp2 dumped --format raw
+fills_up "dump into a folder" 1 "$lift2k" dump rgb.ppm kept
+check "dump into a folder: nothing left" test -z "$(ls -A kept)"
 fills_up "many files" 1 "$lift2k" encode rgb.ppm --out-dir kept
 
 # ---- What was there ----

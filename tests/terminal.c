@@ -367,7 +367,7 @@ static void test_interrupts(void)
     test_interrupt("decoding", "exec $0 decode tiled.jp2 new.pgx -j 1 --by-rows");
     test_interrupt("drawing", "exec $0 view tiled.jp2 new.png -j 1");
     test_interrupt("dumping", "rm -r dumped; exec $0 dump tiled.jp2 dumped -j 1");
-    check(count_names("dumped", "subbands") == 0 && count_names("dumped", ".lift2k") == 0, "a dump that was stopped");
+    check(access("dumped", F_OK) != 0, "a dump that was stopped: it has %d files", count_names("dumped", ""));
     test_interrupt("ready", "echo ready; exec $0 encode - new.jp2");
     test_interrupt("1 of 3", "exec $0 encode folder large.pgm --out-dir many -j 1");
     start(&s, 80, "trap : INT; $0 encode large.pgm old.jp2 -j 1; echo status $?");
