@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/run.h"
 #include "codec/header_parser.h"
 #include "codec/markers.h"
 #include "codec/packed_headers.h"
@@ -146,7 +147,9 @@ l2k_status l2k_codestream_tile_coding(const l2k_codestream *cs, uint32_t tile, l
 {
     *packed = (l2k_packed_headers){.bytes = {.context = cs->context}};
     L2K_TRY(copy_coding(cs->context, cs, coding));
-    for (size_t i = cs->first_part[tile]; i != L2K_NO_PART; i = cs->parts[i].next)
+    for (size_t i = cs->first_part[tile]; i != L2K_NO_PART; i = cs->parts[i].next) {
+        L2K_TRY(l2k_check_run(cs->context));
         L2K_TRY(read_part_header(cs, &cs->parts[i], coding, packed));
+    }
     return L2K_OK;
 }

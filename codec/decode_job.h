@@ -20,7 +20,7 @@ typedef struct l2k_decode_job {
     const l2k_plane *planes; /* per component; data NULL = not wanted. NULL: no samples, coefficients alone */
     void *user;              /* of the work on tiles */
     uint32_t only, discard, layers;
-    atomic_int_least64_t spare_packets; /* that headers may still promise beyond the bytes there are (decode_tiles.c) */
+    atomic_int_least64_t *spare_packets; /* that headers may still promise beyond the bytes there are (decode_tiles.c) */
     uint32_t *tiles;                    /* that meet the area */
     uint32_t num_tiles;
     struct l2k_tile_state *states; /* one per slot of the workers */
@@ -116,8 +116,11 @@ l2k_status l2k_place_planes(const l2k_decode_job *job, l2k_tile_state *s);
 /* Brings samples that are not in the output yet there. */
 void l2k_collect_planes(const l2k_decode_job *job, const l2k_tile_state *s);
 
-/* Without any coefficient a tile is uniform: black where there is nothing of it at all, as OpenJPEG has it, else in the
- * middle of the range (G.1.2). That needs no transform. */
-void l2k_fill_tile(const l2k_decode_job *job, uint32_t tile, bool black);
+/* Without any coefficient a tile is uniform, in the middle of the range (G.1.2). That needs no transform. */
+void l2k_fill_tile(const l2k_decode_job *job, uint32_t tile);
+
+/* Tiles of which there is nothing at all are black, as OpenJPEG has it. All samples are made so beforehand where there
+ * are such tiles: tile by tile, 65535 of them with 16384 components each would take minutes. */
+void l2k_blacken(const l2k_decode_job *job);
 
 #endif

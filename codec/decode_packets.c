@@ -6,6 +6,7 @@ typedef struct tile_reader {
     l2k_tile *tile;
     uint32_t index;
     size_t next_part;
+    uint64_t bytes; /* of packets and packed headers */
     l2k_packet_source source;
 } tile_reader;
 
@@ -84,6 +85,15 @@ static bool has_packet(tile_reader *reader)
 /* Whether to go on costs more to ask than a packet that is passed over. */
 enum { PACKETS_BETWEEN_CHECKS = 64 };
 
+/* Looks that no bit pays for: at code-blocks that are not included, at packets that have been. So many are free, and so
+ * many for each byte of the tile, far more than an encoder that means well needs. */
+enum { FREE_LOOKS = 1 << 22, LOOKS_PER_BYTE = 64 };
+
+static bool looks_too_often(const tile_reader *reader, const l2k_packet_order *order)
+{
+    return reader->source.looks + order->skipped > FREE_LOOKS + LOOKS_PER_BYTE * reader->bytes;
+}
+
 static l2k_status read_all(tile_reader *reader, l2k_packet_order *order)
 {
     const l2k_decode_job *job = reader->job;
@@ -102,6 +112,8 @@ static l2k_status read_all(tile_reader *reader, l2k_packet_order *order)
         if (status == L2K_ERROR_CORRUPT)
             return stop(reader, status, "has a damaged packet header: ", reader->source.fault);
         L2K_TRY(status);
+        if (looks_too_often(reader, order))
+            return stop(reader, L2K_ERROR_CORRUPT, "has packets that say next to nothing of many code-blocks", "");
     }
     bool more = reader->source.data != reader->source.end || reader->next_part != L2K_NO_PART;
     if (more && !atomic_exchange(&job->decoder->beyond_told, true))
@@ -112,6 +124,7 @@ static l2k_status read_all(tile_reader *reader, l2k_packet_order *order)
 l2k_status l2k_read_packets(const l2k_decode_job *job, l2k_tile *tile, uint32_t index, const l2k_packed_headers *packed)
 {
     tile_reader reader = {.job = job, .tile = tile, .index = index, .next_part = job->codestream->first_part[index]};
+    reader.bytes = l2k_tile_bytes(job->codestream, index) + packed->bytes.size;
     if (packed->used) {
         reader.source.packed = true;
         reader.source.header = packed->bytes.data;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/run.h"
 #include "base/sample.h"
 #include "tiling/pixel.h"
 
@@ -106,7 +107,7 @@ void l2k_collect_planes(const l2k_decode_job *job, const l2k_tile_state *s)
             crop(job, s, c);
 }
 
-void l2k_fill_tile(const l2k_decode_job *job, uint32_t index, bool black)
+void l2k_fill_tile(const l2k_decode_job *job, uint32_t index)
 {
     const l2k_siz *siz = &job->codestream->siz;
     for (uint32_t c = 0; c < siz->num_components; c++) {
@@ -116,9 +117,25 @@ void l2k_fill_tile(const l2k_decode_job *job, uint32_t index, bool black)
         l2k_rect output = output_rect(job, c);
         l2k_rect tile = l2k_component_rect(l2k_tile_rect(&siz->grid, index), k->dx, k->dy);
         l2k_rect common = l2k_rect_intersect(output, l2k_resolution_rect(tile, job->discard));
-        int32_t value = black || k->is_signed ? 0 : (int32_t)1 << (k->precision - 1);
+        int32_t value = k->is_signed ? 0 : (int32_t)1 << (k->precision - 1);
         for (uint32_t y = common.y0; y < common.y1; y++)
             for (uint32_t x = common.x0; x < common.x1; x++)
                 l2k_sample_store(&job->planes[c], x - output.x0, y - output.y0, value);
+    }
+}
+
+void l2k_blacken(const l2k_decode_job *job)
+{
+    for (uint32_t c = 0; c < job->codestream->siz.num_components; c++) {
+        const l2k_plane *to = &job->planes[c];
+        l2k_rect output = output_rect(job, c);
+        const size_t bytes = l2k_sample_bytes(to->type);
+        const bool packed = to->sample_stride == (ptrdiff_t)bytes;
+        for (uint32_t y = 0; to->data && y < l2k_rect_height(output) && l2k_goes_on(job->context); y++)
+            if (packed)
+                memset(l2k_sample_at(to, 0, y), 0, bytes * l2k_rect_width(output));
+            else
+                for (uint32_t x = 0; x < l2k_rect_width(output); x++)
+                    memset(l2k_sample_at(to, x, y), 0, bytes);
     }
 }

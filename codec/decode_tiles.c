@@ -105,9 +105,51 @@ static l2k_status make_plan(const l2k_decode_job *job, l2k_tile_state *s, l2k_te
 }
 
 /* A packet takes at least a byte. Where a file ends early there need not be as many bytes as packets, yet what headers
- * can ask for has a bound: so much in a tile, and so much in all tiles together. An empty resolution has no packet;
- * eight of them count as one. */
-enum { SPARE_PACKETS_OF_TILE = 1 << 16, SPARE_PACKETS = 1 << 22, EMPTY_RESOLUTIONS_OF_PACKET = 8 };
+ * can ask for has a bound: so much in a tile, and so much in all tiles together. What else takes time without bytes
+ * counts as packets: four resolutions, which may be empty and have none; eight components of a tile-part header that
+ * has marker segments; looks of progression changes at precincts. */
+enum {
+    SPARE_PACKETS_OF_TILE = 1 << 16,
+    SPARE_PACKETS = 1 << 20,
+    RESOLUTIONS_OF_PACKET = 4,
+    COMPONENTS_OF_PACKET = 8,
+    LOOKS_OF_PACKET = 1 << 8
+};
+
+static uint64_t spare_packets(const l2k_decode_job *job)
+{
+    int64_t left = atomic_load(job->spare_packets);
+    return left < 0 ? 0 : left < SPARE_PACKETS_OF_TILE ? (uint64_t)left : SPARE_PACKETS_OF_TILE;
+}
+
+static l2k_status charge(const l2k_decode_job *job, uint64_t packets, uint64_t bytes)
+{
+    if (packets > bytes + spare_packets(job))
+        return l2k_fail(job->context, L2K_ERROR_TRUNCATED,
+                        "the file is too short for the components, tiles and packets that its headers promise");
+    if (packets > bytes)
+        atomic_fetch_sub(job->spare_packets, (int_least64_t)(packets - bytes));
+    return L2K_OK;
+}
+
+/* What reading the headers of a tile's parts takes. Those that are SOD alone, and no share of PPM, say nothing. */
+static uint64_t packets_of_parts(const l2k_codestream *cs, uint32_t index)
+{
+    uint64_t headers = 0;
+    for (size_t i = cs->first_part[index]; i != L2K_NO_PART; i = cs->parts[i].next)
+        headers += cs->parts[i].packets - cs->parts[i].header > 2;
+    return headers * cs->siz.num_components / COMPONENTS_OF_PACKET;
+}
+
+static bool has_nothing(const l2k_codestream *cs, uint32_t index)
+{
+    bool nothing = !cs->strict;
+    for (size_t i = cs->first_part[index]; nothing && i != L2K_NO_PART; i = cs->parts[i].next) {
+        const l2k_tile_part_span *span = &cs->parts[i];
+        nothing = span->packets - span->header == 2 && span->packets == span->end && span->packed == span->packed_end;
+    }
+    return nothing;
+}
 
 /* The packets that a tile's header promises at least, whatever its size. */
 static uint64_t packets_of_header(const l2k_decode_job *job, const l2k_tile_coding *coding)
@@ -115,30 +157,29 @@ static uint64_t packets_of_header(const l2k_decode_job *job, const l2k_tile_codi
     uint64_t resolutions = 0;
     for (uint32_t c = 0; c < job->codestream->siz.num_components; c++)
         resolutions += coding->components[c].levels + 1u;
-    return resolutions / EMPTY_RESOLUTIONS_OF_PACKET;
+    return resolutions / RESOLUTIONS_OF_PACKET;
 }
 
 static l2k_status create_tile(l2k_decode_job *job, l2k_tile_state *s, uint32_t index, uint64_t bytes)
 {
     const l2k_codestream *cs = job->codestream;
-    uint64_t packets = packets_of_header(job, &s->coding);
-    int64_t left = atomic_load(&job->spare_packets);
-    uint64_t spare = left < 0 ? 0 : left < SPARE_PACKETS_OF_TILE ? (uint64_t)left : SPARE_PACKETS_OF_TILE;
-    if (packets > bytes + spare)
-        return l2k_fail(job->context, L2K_ERROR_TRUNCATED,
-                        "the file is too short for the components and tiles that its header promises");
+    uint64_t packets = packets_of_header(job, &s->coding), spare = spare_packets(job);
+    L2K_TRY(charge(job, packets, bytes));
     L2K_TRY(l2k_tile_create(job->context, &cs->siz, &s->coding, index, cs->strict ? bytes : bytes + spare, &s->tile));
-    packets = packets > s->tile.num_precincts ? packets : s->tile.num_precincts;
-    if (packets > bytes)
-        atomic_fetch_sub(&job->spare_packets, (int_least64_t)(packets - bytes));
-    return L2K_OK;
+    uint64_t more = s->tile.num_precincts + s->tile.num_precincts * s->coding.num_changes / LOOKS_OF_PACKET;
+    return more > packets ? charge(job, more - packets, bytes > packets ? bytes - packets : 0) : L2K_OK;
 }
 
 static l2k_status read_tile(l2k_decode_job *job, l2k_tile_state *s, uint32_t index)
 {
     const l2k_codestream *cs = job->codestream;
+    s->is_absent = has_nothing(cs, index);
+    if (s->is_absent)
+        return l2k_missing_tile(job, index);
+    uint64_t bytes = l2k_tile_bytes(cs, index);
+    L2K_TRY(charge(job, packets_of_parts(cs, index), bytes));
     L2K_TRY(l2k_codestream_tile_coding(cs, index, &s->coding, &s->packed));
-    uint64_t bytes = l2k_tile_bytes(cs, index) + s->packed.bytes.size;
+    bytes += s->packed.bytes.size;
     s->is_absent = bytes == 0 && !cs->strict;
     if (s->is_absent)
         return l2k_missing_tile(job, index);
@@ -171,11 +212,14 @@ l2k_status l2k_decode_to_views(l2k_decode_job *job, l2k_tile_state *s, l2k_team 
                                uint32_t index)
 {
     double start = l2k_stage_start(job->context);
+    L2K_TRY(l2k_check_run(job->context));
     L2K_TRY(read_tile(job, s, index));
     l2k_stage_end(job->context, L2K_STAGE_READ, start);
+    if (s->is_absent)
+        return L2K_OK;
     L2K_TRY(check_reduction(job, s, index));
-    s->is_blank = job->planes && !s->is_absent && is_blank(&s->tile);
-    if (s->is_absent || s->is_blank)
+    s->is_blank = job->planes && is_blank(&s->tile);
+    if (s->is_blank)
         return L2K_OK;
     L2K_TRY(allocate_state(job, s));
     L2K_TRY(prepare_blocks(job, s));
@@ -203,9 +247,9 @@ static l2k_status end_tile(void *opaque, l2k_team *team, l2k_tile_slot *slot, ui
     (void)team;
     const l2k_decode_job *job = opaque;
     l2k_tile_state *s = &job->states[slot->number];
-    if (s->is_absent || s->is_blank) {
-        l2k_fill_tile(job, job->tiles[i], s->is_absent);
-    } else {
+    if (s->is_blank) {
+        l2k_fill_tile(job, job->tiles[i]);
+    } else if (!s->is_absent) {
         L2K_TRY(l2k_plan_finish(slot->plan));
         l2k_collect_planes(job, s);
     }
@@ -253,6 +297,24 @@ static l2k_status decode_all(l2k_decode_job *job, l2k_backend backend, const l2k
     return status;
 }
 
+/* Tiles that are asked for in rising order, call by call, are one pass over the file, with one bound on what it takes.
+ */
+static void start_pass(l2k_decode_job *job)
+{
+    l2k_decoder *decoder = job->decoder;
+    if (job->tiles[0] < decoder->next_tile || decoder->next_tile == 0)
+        atomic_store(job->spare_packets, SPARE_PACKETS);
+    decoder->next_tile = job->tiles[job->num_tiles - 1] + 1;
+}
+
+static bool lacks_tiles(const l2k_decode_job *job)
+{
+    for (uint32_t i = 0; i < job->num_tiles; i++)
+        if (l2k_tile_bytes(job->codestream, job->tiles[i]) == 0)
+            return true;
+    return false;
+}
+
 l2k_status l2k_decode_with(l2k_decoder *decoder, l2k_rect area, const l2k_plane *planes, l2k_backend backend,
                            const l2k_tile_work *work, void *user)
 {
@@ -262,12 +324,15 @@ l2k_status l2k_decode_with(l2k_decoder *decoder, l2k_rect area, const l2k_plane 
                           .area = area,
                           .planes = planes,
                           .user = user,
+                          .spare_packets = &decoder->spare_packets,
                           .only = l2k_decoder_only_component(decoder),
                           .discard = (uint32_t)decoder->options[L2K_DECODER_REDUCE],
                           .layers = (uint32_t)decoder->options[L2K_DECODER_LAYERS]};
-    atomic_init(&job.spare_packets, SPARE_PACKETS);
     L2K_TRY(select_tiles(&job));
+    start_pass(&job);
     l2k_run_restart(&decoder->run, (uint64_t)L2K_UNITS_TILE * job.num_tiles);
+    if (planes && lacks_tiles(&job))
+        l2k_blacken(&job);
     l2k_status status = decode_all(&job, backend, work);
     l2k_release(job.context, job.tiles);
     return status;

@@ -50,6 +50,7 @@ static void close_file(l2k_decoder *decoder)
     decoder->outputs = NULL;
     decoder->components = NULL;
     decoder->num_outputs = 0;
+    decoder->next_tile = 0;
     decoder->file.context = &decoder->context;
     l2k_buffer_release(&decoder->file);
 }

@@ -107,9 +107,8 @@ l2k_status l2k_decoder_check_options(const l2k_decoder *decoder)
     return L2K_OK;
 }
 
-static void describe_output(const l2k_decoder *decoder, l2k_rect area, uint32_t k, l2k_component *component)
+static void describe_output(const l2k_decoder *decoder, l2k_rect area, l2k_output output, l2k_component *component)
 {
-    l2k_output output = l2k_decoder_output(decoder, k);
     const l2k_component *source = &decoder->codestream.siz.components[output.source];
     l2k_rect rect = l2k_decoder_component_area(decoder, area, output.source);
     component->dx = source->dx;
@@ -127,10 +126,8 @@ static void describe_output(const l2k_decoder *decoder, l2k_rect area, uint32_t 
 l2k_status l2k_decoder_check_outputs(l2k_decoder *decoder, const l2k_sample_limits *limits)
 {
     const l2k_rect image = decoder->codestream.siz.grid.image;
-    if (l2k_decoder_only_component(decoder) != UINT32_MAX)
-        return L2K_OK; /* one of the codestream's, if there is such a one */
     for (uint32_t k = 0; k < decoder->num_outputs; k++)
-        describe_output(decoder, image, k, &decoder->components[k]);
+        describe_output(decoder, image, decoder->outputs[k], &decoder->components[k]);
     return l2k_check_samples(&decoder->context, limits, image, decoder->num_outputs, decoder->components);
 }
 
@@ -156,7 +153,7 @@ l2k_status l2k_decoder_image(l2k_decoder *decoder, l2k_image *image)
         image->components = decoder->components;
     }
     for (uint32_t k = 0; k < image->num_components; k++) {
-        describe_output(decoder, area, k, &decoder->components[k]);
+        describe_output(decoder, area, l2k_decoder_output(decoder, k), &decoder->components[k]);
         if (decoder->components[k].width == 0 || decoder->components[k].height == 0)
             return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "component %u has no samples in this region", k);
     }

@@ -109,6 +109,7 @@ l2k_status l2k_parse_coc(l2k_header_state *state, const l2k_segment *segment)
     L2K_TRY(parse_style(state, segment, d + 1, *d & 1, &style));
     assign_style(&state->coding->components[c], &style);
     state->specific[c] |= SEEN_COC;
+    state->seen_component = true;
     return L2K_OK;
 }
 
@@ -172,5 +173,6 @@ l2k_status l2k_parse_qcc(l2k_header_state *state, const l2k_segment *segment)
     L2K_TRY(parse_steps(state, segment, d, &steps));
     assign_steps(&state->coding->components[c], &steps);
     state->specific[c] |= SEEN_QCC;
+    state->seen_component = true;
     return L2K_OK;
 }

@@ -190,6 +190,8 @@ static l2k_status parse_segments(l2k_header_state *state, l2k_header_kind kind, 
     }
     if (kind == L2K_MAIN_HEADER && (!state->seen_cod || !state->seen_qcd))
         return l2k_fail(state->context, L2K_ERROR_CORRUPT, "a main header without %s", state->seen_cod ? "QCD" : "COD");
+    if (!state->seen_cod && !state->seen_qcd && !state->seen_component)
+        return L2K_OK; /* nothing new for any component: tile-parts may be many, and so may components */
     l2k_assign_common(state);
     for (uint32_t c = 0; c < state->siz->num_components; c++)
         L2K_TRY(check_component(state, c));

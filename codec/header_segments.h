@@ -11,9 +11,9 @@ typedef struct l2k_header_state {
     char **comment;
     l2k_packed_segments *packed;
     l2k_header_kind kind;
-    uint8_t *specific; /* per component: which of COC and QCC this header has had */
-    bool seen_cod, seen_qcd, seen_poc;
-    l2k_component_coding common; /* of the last COD and QCD, until the header has ended */
+    uint8_t *specific;                                 /* per component: which of COC and QCC this header has had */
+    bool seen_cod, seen_qcd, seen_component, seen_poc; /* seen_component: a COC or QCC */
+    l2k_component_coding common;                       /* of the last COD and QCD, until the header has ended */
 } l2k_header_state;
 
 static inline size_t l2k_segment_length(const l2k_segment *segment)

@@ -24,8 +24,8 @@ typedef struct l2k_packet_source {
     const uint8_t *data, *end;
     bool packed; /* headers stand in [header, header_end) */
     const uint8_t *header, *header_end;
-    const char
-        *fault; /* after L2K_ERROR_CORRUPT: what is wrong with the header, which is left to the caller to report */
+    uint64_t looks;    /* at code-blocks, so far: of those that are not included, few take bits */
+    const char *fault; /* after L2K_ERROR_CORRUPT: what is wrong with the header, which the caller is to report */
 } l2k_packet_source;
 
 /* Reads one packet and moves the source behind it. Contributions are kept only where `keep`; they point into the data.

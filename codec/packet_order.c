@@ -94,7 +94,7 @@ static void select_keys(l2k_packet_order *order, const l2k_progression_change *c
         l2k_precinct_key key = order->keys[i];
         if (key.resolution < change->resolution_start || key.resolution >= change->resolution_end ||
             key.component < change->component_start || key.component >= change->component_end ||
-            key.layers_done >= change->layer_end)
+            key.layers_done >= order->num_layers)
             continue;
         order->keys[i] = order->keys[order->num_keys];
         order->keys[order->num_keys++] = key;
@@ -138,15 +138,9 @@ static void start_progression(l2k_packet_order *order)
     start_run(order, 0);
 }
 
-/* Each progression change looks at all precincts, however few it is for: what a small file can ask for has an end. */
-enum { MOST_LOOKS = 1 << 30 };
-
 l2k_status l2k_packet_order_create(const l2k_context *context, const l2k_tile *tile, l2k_packet_order *order)
 {
     *order = (l2k_packet_order){.coding = tile->coding};
-    if (tile->coding->num_changes && tile->num_precincts > MOST_LOOKS / tile->coding->num_changes)
-        return l2k_fail(context, L2K_ERROR_UNSUPPORTED, "POC: %zu progression changes over %llu precincts",
-                        tile->coding->num_changes, (unsigned long long)tile->num_precincts);
     if (tile->num_precincts <= SIZE_MAX)
         order->keys = l2k_allocate(context, (size_t)tile->num_precincts, sizeof *order->keys);
     if (!order->keys)
@@ -203,8 +197,10 @@ bool l2k_packet_order_next(l2k_packet_order *order, l2k_packet_id *id)
             continue;
         }
         l2k_precinct_key *key = &order->keys[order->at++];
-        if (key->layers_done != order->layer)
-            continue; /* in a progression before this one */
+        if (key->layers_done != order->layer) {
+            order->skipped++; /* in a progression before this one */
+            continue;
+        }
         key->layers_done++;
         *id = (l2k_packet_id){key->component, key->resolution, key->precinct, order->layer, key->x, key->y};
         return true;

@@ -30,6 +30,7 @@ typedef struct l2k_packet_order {
     size_t num_all, num_keys; /* all; those of the progression in hand */
     size_t run_start, run_end, at;
     uint32_t layer;
+    uint64_t skipped; /* keys that were passed over, as a progression before had their packets */
 } l2k_packet_order;
 
 l2k_status l2k_packet_order_create(const l2k_context *context, const l2k_tile *tile, l2k_packet_order *order);

@@ -9,6 +9,7 @@ typedef struct packet_reader {
     const l2k_component_coding *coding;
     l2k_bit_reader bits;
     bool keep;
+    uint64_t looks;
     const char *fault;
     l2k_contribution *first, *last; /* all blocks of the packet, in the order of the bytes */
 } packet_reader;
@@ -42,15 +43,13 @@ static unsigned get_pass_count(l2k_bit_reader *bits)
     return 37 + l2k_bits_get(bits, 7);
 }
 
-/* Bit-planes that are zero in a block (B.10.5): the tree is asked with rising thresholds. */
+/* Bit-planes that are zero in a block (B.10.5). Asked once with the highest threshold, the tree reads the bits in the
+ * same order as with rising ones: a node reads none before the one above it is known. */
 static l2k_status get_planes(packet_reader *reader, const l2k_subband *band, l2k_precinct *precinct, uint32_t index)
 {
-    uint32_t zero = 0;
-    while (!l2k_tag_tree_decode(&precinct->zero_planes, index, zero + 1, &reader->bits)) {
-        if (++zero > band->max_planes || reader->bits.exhausted)
-            return corrupt(reader, "more empty bit-planes than the subband has");
-    }
-    unsigned planes = band->max_planes - zero;
+    if (!l2k_tag_tree_decode(&precinct->zero_planes, index, band->max_planes + 1u, &reader->bits))
+        return corrupt(reader, "more empty bit-planes than the subband has");
+    unsigned planes = band->max_planes - precinct->zero_planes.nodes[index].low;
     if (planes > L2K_MAX_BIT_PLANES)
         return l2k_fail(reader->context, L2K_ERROR_UNSUPPORTED, "a code-block of %u bit-planes (at most %d)", planes,
                         L2K_MAX_BIT_PLANES);
@@ -98,18 +97,32 @@ static l2k_status get_lengths(packet_reader *reader, l2k_block *block, unsigned 
     return L2K_OK;
 }
 
+/* The block at `index`; `step` is how far on the next one is that need be looked at. */
 static l2k_status get_block_header(packet_reader *reader, const l2k_subband *band, l2k_precinct *precinct,
-                                   uint32_t index, uint32_t layer)
+                                   uint32_t index, uint32_t layer, uint32_t *step)
 {
     l2k_block *block = &precinct->blocks[index];
     bool known = block->num_passes > 0;
-    bool included = known ? l2k_bits_get(&reader->bits, 1)
-                          : l2k_tag_tree_decode(&precinct->inclusion, index, layer + 1, &reader->bits);
-    if (!included)
+    *step = 1;
+    reader->looks++;
+    if (known && !l2k_bits_get(&reader->bits, 1))
         return L2K_OK;
+    if (!known && !l2k_tag_tree_decode(&precinct->inclusion, index, layer + 1, &reader->bits)) {
+        *step = l2k_tag_tree_above(&precinct->inclusion, index, precinct->grid.across, layer + 1);
+        return L2K_OK;
+    }
     if (!known)
         L2K_TRY(get_planes(reader, band, precinct, index));
     return get_lengths(reader, block, get_pass_count(&reader->bits));
+}
+
+static l2k_status get_precinct(packet_reader *reader, const l2k_subband *band, l2k_precinct *precinct, uint32_t layer)
+{
+    const uint32_t count = l2k_precinct_blocks(precinct);
+    uint32_t step;
+    for (uint32_t i = 0; i < count && !reader->bits.exhausted; i += step < count - i ? step : count - i)
+        L2K_TRY(get_block_header(reader, band, precinct, i, layer, &step));
+    return L2K_OK;
 }
 
 static l2k_status get_header(packet_reader *reader, const l2k_resolution *resolution, const l2k_packet_id *id)
@@ -120,9 +133,7 @@ static l2k_status get_header(packet_reader *reader, const l2k_resolution *resolu
         const l2k_subband *band = &resolution->bands[b];
         if (l2k_rect_empty(band->rect))
             continue;
-        l2k_precinct *precinct = &band->precincts[id->precinct];
-        for (uint32_t i = 0; i < l2k_precinct_blocks(precinct) && !reader->bits.exhausted; i++)
-            L2K_TRY(get_block_header(reader, band, precinct, i, id->layer));
+        L2K_TRY(get_precinct(reader, band, &band->precincts[id->precinct], id->layer));
     }
     return L2K_OK;
 }
@@ -200,5 +211,6 @@ l2k_status l2k_packet_read(const l2k_context *context, l2k_tile *tile, const l2k
     const uint8_t **header = source->packed ? &source->header : &source->data;
     l2k_status status = read_header(&reader, id, header, source->packed ? source->header_end : source->end);
     source->fault = reader.fault;
+    source->looks += reader.looks;
     return status == L2K_OK ? take_body(&reader, source) : status;
 }

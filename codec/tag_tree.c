@@ -122,3 +122,20 @@ bool l2k_tag_tree_decode(l2k_tag_tree *tree, uint32_t leaf, uint32_t threshold, 
     }
     return tree->nodes[leaf].known && tree->nodes[leaf].low < threshold;
 }
+
+uint32_t l2k_tag_tree_above(const l2k_tag_tree *tree, uint32_t leaf, uint32_t width, uint32_t threshold)
+{
+    unsigned levels = 0;
+    uint32_t node = leaf;
+    for (; tree->nodes[node].parent != node; levels++) {
+        uint32_t parent = tree->nodes[node].parent;
+        if (tree->nodes[parent].low < threshold)
+            break;
+        node = parent;
+    }
+    if (tree->nodes[node].parent == node)
+        return UINT32_MAX;
+    uint32_t x = leaf % width;
+    uint64_t end = ((uint64_t)(x >> levels) + 1) << levels;
+    return (uint32_t)(end < width ? end : width) - x;
+}

@@ -33,4 +33,8 @@ void l2k_tag_tree_encode(l2k_tag_tree *tree, uint32_t leaf, uint32_t threshold, 
 /* Decodes the same. */
 bool l2k_tag_tree_decode(l2k_tag_tree *tree, uint32_t leaf, uint32_t threshold, l2k_bit_reader *bits);
 
+/* Decoder, after it has said no: how many leaves from `leaf` on in raster order, itself among them, are no less than
+ * `threshold` for what is known of a node above them, as far as its rows go. A row has `width` leaves. */
+uint32_t l2k_tag_tree_above(const l2k_tag_tree *tree, uint32_t leaf, uint32_t width, uint32_t threshold);
+
 #endif

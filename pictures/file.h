@@ -15,6 +15,7 @@ typedef struct cli_input {
     const char *name; /* for messages */
     uint8_t *buffer;  /* until something is read: the file's first bytes */
     size_t filled, used;
+    uint64_t base;   /* where in a regular file it begins: standard input may be one that was read from before */
     int error;       /* errno of the first failed read, 0 */
     double deadline; /* of --timeout, by cli_now, for what may keep one waiting (pipes, terminals); 0 = none */
 } cli_input;
@@ -40,12 +41,14 @@ int cli_input_byte(cli_input *input);
 /* Reads exactly `bytes` bytes or reports why not. */
 bool cli_input_exact(cli_input *input, void *buffer, size_t bytes);
 
-/* How long a regular file is; false for anything else. */
+/* How long a regular file is, from where the input begins; false for anything else. */
 bool cli_input_size(const cli_input *input, uint64_t *bytes);
 
-/* What comes from a pipe is copied to a file without a name first, so that cli_input_seek can be used. */
-bool cli_input_make_seekable(cli_input *input);
+/* What comes from a pipe, at most `most` bytes of it, is copied to a file without a name first, so that the next two can
+ * be used. Both count from where the input begins; cli_input_read_at gives what pread does. */
+bool cli_input_make_seekable(cli_input *input, uint64_t most);
 bool cli_input_seek(cli_input *input, uint64_t offset);
+ptrdiff_t cli_input_read_at(const cli_input *input, void *buffer, size_t bytes, uint64_t offset);
 
 /* All of a regular file, mapped: only what is looked at is read. False for anything else, without a report. */
 bool cli_input_map(const cli_input *input, const void **data, size_t *bytes);

@@ -83,6 +83,8 @@ bool cli_input_take(cli_input *input, int descriptor, const char *name)
     memset(input, 0, sizeof *input);
     input->descriptor = descriptor;
     input->name = name;
+    off_t begins = lseek(descriptor, 0, SEEK_CUR);
+    input->base = begins > 0 ? (uint64_t)begins : 0;
     if (cli_allowed.seconds > 0 && !cli_input_size(input, &bytes))
         input->deadline = cli_now() + cli_allowed.seconds;
     if (fill_head(input))
@@ -175,7 +177,7 @@ bool cli_input_size(const cli_input *input, uint64_t *bytes)
     struct stat facts;
     if (fstat(input->descriptor, &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size < 0)
         return false;
-    *bytes = (uint64_t)facts.st_size;
+    *bytes = (uint64_t)facts.st_size > input->base ? (uint64_t)facts.st_size - input->base : 0;
     return true;
 }
 

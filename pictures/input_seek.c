@@ -9,13 +9,15 @@
 
 #include "pictures/report.h"
 
-static bool copy_all(cli_input *from, FILE *to)
+static bool copy_all(cli_input *from, uint64_t most, FILE *to)
 {
     uint8_t buffer[1 << 14];
-    size_t got;
-    while ((got = cli_input_read(from, buffer, sizeof buffer)) > 0)
+    size_t got = 1;
+    for (uint64_t left = most; got && left; left -= got) {
+        got = cli_input_read(from, buffer, left < sizeof buffer ? (size_t)left : sizeof buffer);
         if (fwrite(buffer, 1, got, to) != got)
             return cli_error(from->name, "the copy of a pipe cannot be kept: %s", strerror(errno));
+    }
     return !cli_input_failed(from) || cli_input_ended(from);
 }
 
@@ -30,7 +32,7 @@ static int keep_file(FILE *copy)
     return -1;
 }
 
-bool cli_input_make_seekable(cli_input *input)
+bool cli_input_make_seekable(cli_input *input, uint64_t most)
 {
     uint64_t bytes;
     if (cli_input_size(input, &bytes))
@@ -38,7 +40,7 @@ bool cli_input_make_seekable(cli_input *input)
     FILE *copy = tmpfile();
     if (!copy)
         return cli_error(input->name, "the copy of a pipe cannot be kept: %s", strerror(errno));
-    bool copied = copy_all(input, copy);
+    bool copied = copy_all(input, most, copy);
     int kept = copied ? keep_file(copy) : -1;
     if (copied && kept < 0)
         cli_error(input->name, "the copy of a pipe cannot be kept: %s", strerror(errno));
@@ -52,7 +54,13 @@ bool cli_input_make_seekable(cli_input *input)
 bool cli_input_seek(cli_input *input, uint64_t offset)
 {
     input->used = input->filled = 0;
-    return lseek(input->descriptor, (off_t)offset, SEEK_SET) >= 0 || cli_error(input->name, "%s", strerror(errno));
+    return lseek(input->descriptor, (off_t)(input->base + offset), SEEK_SET) >= 0 ||
+           cli_error(input->name, "%s", strerror(errno));
+}
+
+ptrdiff_t cli_input_read_at(const cli_input *input, void *buffer, size_t bytes, uint64_t offset)
+{
+    return pread(input->descriptor, buffer, bytes, (off_t)(input->base + offset));
 }
 
 /* Where neither address nor file offset is a multiple of a huge page. Otherwise a glance at a header maps 2 MiB around

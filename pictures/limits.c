@@ -30,3 +30,15 @@ bool cli_time_is_up(const char *name)
     return cli_error(name, "not done after %s; --timeout SECONDS allows more",
                      cli_seconds_text(cli_allowed.seconds, most));
 }
+
+static double deadline; /* 0: none */
+
+void cli_time_starts(void)
+{
+    deadline = cli_allowed.seconds > 0 ? cli_now() + cli_allowed.seconds : 0;
+}
+
+bool cli_time_left(const char *name)
+{
+    return deadline <= 0 || cli_now() < deadline || cli_time_is_up(name);
+}

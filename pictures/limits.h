@@ -21,4 +21,9 @@ bool cli_pixels_allowed(uint64_t width, uint64_t height, const char *name);
 bool cli_memory_allowed(uint64_t bytes, const char *name);
 bool cli_time_is_up(const char *name);
 
+/* For work that nobody else bounds: it starts now, and false with a report when it has taken longer than --timeout. For
+ * commands that do one thing at a time. */
+void cli_time_starts(void);
+bool cli_time_left(const char *name);
+
 #endif

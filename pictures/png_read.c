@@ -97,25 +97,32 @@ static void read_density(png_job *job, l2k_image *image)
     }
 }
 
-/* Deflate can shrink rows by a factor of up to 1032, and eight pixels may share a byte. */
-static bool check_size(cli_reader *reader)
+/* What set_transforms makes of the file's channels. */
+static uint32_t channels_of(png_structp png, png_infop info)
 {
-    uint64_t samples;
-    return cli_picture_count(&reader->picture, &samples, reader->name) &&
-           cli_input_holds(&reader->input, samples / 8 / 1032);
+    uint32_t colours = png_get_color_type(png, info) == PNG_COLOR_TYPE_PALETTE ? 3 : png_get_channels(png, info);
+    return colours + (png_get_valid(png, info, PNG_INFO_tRNS) ? 1 : 0);
 }
 
+/* Deflate can shrink rows by a factor of up to 1032. Before libpng takes memory for two rows. */
+static bool check_size(png_job *job)
+{
+    cli_reader *reader = job->reader;
+    uint64_t samples, width = reader->picture.components->width;
+    if (!cli_picture_count(&reader->picture, &samples, reader->name))
+        return false;
+    const uint32_t bits = png_get_channels(job->png, job->info) * png_get_bit_depth(job->png, job->info);
+    return cli_input_holds(&reader->input, width * reader->picture.components->height * bits / 8 / 1032) &&
+           cli_memory_allowed(2 * job->row_bytes, reader->name);
+}
+
+/* The picture that set_transforms will make of the file's. */
 static bool describe(png_job *job)
 {
     png_structp png = job->png;
     png_infop info = job->info;
     cli_picture *picture = &job->reader->picture;
-    png_read_info(png, info);
-    uint32_t precision = precision_of(png, info);
-    set_transforms(png, info);
-    job->interlaced = png_set_interlace_handling(png) > 1;
-    png_read_update_info(png, info);
-    uint32_t channels = png_get_channels(png, info);
+    const uint32_t precision = precision_of(png, info), channels = channels_of(png, info);
     if (!cli_picture_create(picture, channels, job->reader->name))
         return false;
     cli_picture_uniform(picture, png_get_image_width(png, info), png_get_image_height(png, info), precision,
@@ -124,9 +131,18 @@ static bool describe(png_job *job)
     read_profile(job, &picture->image);
     read_density(job, &picture->image);
     job->row_bytes = (size_t)picture->components->width * channels * cli_sample_bytes(precision);
-    if (job->row_bytes != png_get_rowbytes(png, info))
-        png_error(png, "unexpected size of a row");
-    return check_size(job->reader);
+    return check_size(job);
+}
+
+/* libpng would unpack and keep a thousand texts of megabytes, of which we use none. */
+static void leave_out_texts(png_structp png)
+{
+#ifdef PNG_HANDLE_AS_UNKNOWN_SUPPORTED
+    static const png_byte names[] = "tEXt\0zTXt\0iTXt\0sPLT\0hIST\0eXIf\0pCAL\0sCAL";
+    png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, names, sizeof names / 5);
+#else
+    (void)png;
+#endif
 }
 
 static bool start(png_job *job)
@@ -135,7 +151,16 @@ static bool start(png_job *job)
         return false;
     png_set_read_fn(job->png, job, on_read);
     png_set_user_limits(job->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
-    return describe(job);
+    leave_out_texts(job->png);
+    png_read_info(job->png, job->info);
+    if (!describe(job))
+        return false;
+    set_transforms(job->png, job->info);
+    job->interlaced = png_set_interlace_handling(job->png) > 1;
+    png_read_update_info(job->png, job->info);
+    if (job->row_bytes != png_get_rowbytes(job->png, job->info))
+        png_error(job->png, "unexpected size of a row");
+    return true;
 }
 
 static bool open_png(cli_reader *reader)

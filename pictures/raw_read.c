@@ -52,7 +52,7 @@ static bool read_planes(cli_reader *reader)
     const cli_rows *rows = reader->picture.rows;
     const uint64_t row_bytes = (uint64_t)raw->width * cli_sample_bytes(raw->precision);
     const bool apart = rows->count < raw->height;
-    if (apart && !cli_input_make_seekable(&reader->input))
+    if (apart && !cli_input_make_seekable(&reader->input, file_bytes(raw) + 1)) /* one too many is told, check_end */
         return false;
     for (uint32_t c = 0; c < raw->count; c++) {
         if (apart && !cli_input_seek(&reader->input, row_bytes * ((uint64_t)c * raw->height + rows->first)))

@@ -1,11 +1,9 @@
-#define _POSIX_C_SOURCE 200809L /* fileno, pread */
 #ifdef L2K_WITH_TIFF
 
 #include "pictures/tiff.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "pictures/report.h"
 
@@ -50,7 +48,7 @@ static tmsize_t on_read(thandle_t handle, void *buffer, tmsize_t bytes)
     cli_tiff_io *io = (cli_tiff_io *)handle;
     if (!io->input)
         return -1;
-    ssize_t got = pread(io->input->descriptor, buffer, (size_t)bytes, (off_t)io->at);
+    ptrdiff_t got = cli_input_read_at(io->input, buffer, (size_t)bytes, io->at);
     io->ended = io->ended || (got >= 0 && got < bytes);
     io->at += got > 0 ? (uint64_t)got : 0;
     return got;

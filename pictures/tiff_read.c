@@ -70,7 +70,7 @@ static bool open_tiff(cli_reader *reader)
     reader->state = job;
     if (!job)
         return cli_error(reader->name, "out of memory");
-    if (!cli_input_make_seekable(&reader->input))
+    if (!cli_input_make_seekable(&reader->input, cli_allowed.memory)) /* a copy may lie in memory, too */
         return false;
     job->io.input = &reader->input;
     if (!cli_tiff_open(&job->io, reader->name, "rm"))

@@ -49,7 +49,7 @@ static void put(memory_file *file, uint64_t value, unsigned bytes)
 }
 
 typedef struct stream_shape {
-    uint32_t width, height, tile_width, tile_height, precision, components, layers;
+    uint32_t width, height, tile_width, tile_height, precision, components, layers, sub_sampling;
     unsigned levels, log2_block, log2_precinct, progression;
 } stream_shape;
 
@@ -86,7 +86,7 @@ static memory_file make_header(const stream_shape *s)
         put(&file, sizes[i], 4);
     put(&file, s->components, 2);
     for (uint32_t c = 0; c < s->components; c++)
-        put(&file, (s->precision - 1) << 16 | 0x0101, 3);
+        put(&file, (s->precision - 1) << 16 | (s->sub_sampling ? s->sub_sampling : 1) * 0x0101, 3);
     put_cod(&file, s);
     put(&file, 0xFF5C, 2);
     put(&file, 3 + 3 * s->levels + 1, 2);
@@ -210,22 +210,34 @@ static void test_lifted(void **unused)
     free(file.data);
 }
 
-static double seconds_to_decode(const memory_file *file, l2k_status *status)
+/* For any number of components. */
+static l2k_status decode_all_samples(l2k_decoder *decoder, const l2k_image *image)
+{
+    l2k_plane *planes = calloc(image->num_components, sizeof *planes);
+    assert_non_null(planes);
+    for (uint32_t c = 0; c < image->num_components; c++) {
+        const ptrdiff_t row = 4 * (ptrdiff_t)image->components[c].width;
+        planes[c] = (l2k_plane){calloc(image->components[c].height, (size_t)row), row, 4, L2K_SAMPLE_S32};
+    }
+    l2k_status status = l2k_decoder_decode(decoder, planes);
+    for (uint32_t c = 0; c < image->num_components; c++)
+        free(planes[c].data);
+    free(planes);
+    return status;
+}
+
+static double seconds_to_decode(const memory_file *file, int component, l2k_status *status)
 {
     clock_t start = clock();
     l2k_image image;
-    picture got = {0};
     l2k_decoder *decoder = l2k_decoder_new(NULL);
     l2k_decoder_set(decoder, L2K_DECODER_THREADS, 1);
-    l2k_decoder_set(decoder, L2K_DECODER_COMPONENT, 0);
+    l2k_decoder_set(decoder, L2K_DECODER_COMPONENT, component);
     *status = l2k_decoder_open_memory(decoder, file->data, file->size);
     if (*status == L2K_OK)
         *status = l2k_decoder_image(decoder, &image);
-    if (*status == L2K_OK) {
-        picture_adopt(&got, &image);
-        *status = l2k_decoder_decode(decoder, got.planes);
-        picture_free(&got);
-    }
+    if (*status == L2K_OK)
+        *status = decode_all_samples(decoder, &image);
     l2k_decoder_free(decoder);
     return (double)(clock() - start) / CLOCKS_PER_SEC;
 }
@@ -256,14 +268,113 @@ static void test_products(void **unused)
     for (int i = 0; i < 40000; i++)
         put_cod(&cods, &repeated);
     put_tile_part(&cods, 0, 0);
-    double seconds[2] = {seconds_to_decode(&tiles, &status)};
+    double seconds[2] = {seconds_to_decode(&tiles, 0, &status)};
     assert_int_equal(status, L2K_ERROR_TRUNCATED);
-    seconds[1] = seconds_to_decode(&cods, &status);
+    seconds[1] = seconds_to_decode(&cods, 0, &status);
     assert_int_equal(status, L2K_INCOMPLETE);
     print_message("%zu bytes: %.2f s, %zu bytes: %.2f s\n", tiles.size, seconds[0], cods.size, seconds[1]);
     assert_true(seconds[0] < 10 && seconds[1] < 10);
     free(tiles.data);
     free(cods.data);
+}
+
+/* Tiles of `tile` x `tile` without levels. Components beyond one have a sample every 255 columns and rows. */
+static stream_shape shape_of(uint32_t across, uint32_t down, uint32_t tile, uint32_t components)
+{
+    return (stream_shape){.width = across * tile,
+                          .height = down * tile,
+                          .tile_width = tile,
+                          .tile_height = tile,
+                          .precision = 8,
+                          .components = components,
+                          .layers = 1,
+                          .log2_block = 6,
+                          .log2_precinct = 15,
+                          .sub_sampling = components > 1 ? 255 : 1};
+}
+
+/* 65025 tiles of which there is nothing, in each of 16384 components. */
+static memory_file make_absent_tiles(void)
+{
+    const stream_shape s = shape_of(255, 255, 1, 16384);
+    return make_stream(&s, 100);
+}
+
+/* 40000 tile-parts, each with a COD for 16384 components. */
+static memory_file make_part_headers(void)
+{
+    const stream_shape s = shape_of(255, 1, 1, 16384);
+    memory_file file = make_header(&s);
+    for (uint32_t i = 0; i < 40000; i++) {
+        put(&file, 0xFF90000A, 4);
+        put(&file, i / 255, 2);
+        put(&file, 29, 4);
+        put(&file, i % 255 << 8, 2);
+        put_cod(&file, &s);
+        put(&file, 0xFF93, 2);
+    }
+    return file;
+}
+
+/* 65535 packets that are not empty, and of 65536 code-blocks include none. */
+static memory_file make_bare_layers(void)
+{
+    stream_shape s = shape_of(1, 1, 1024, 1);
+    s.layers = 65535;
+    s.log2_block = 2;
+    memory_file file = make_header(&s);
+    put_tile_part(&file, 0, 0);
+    for (int i = 0; i < 65535; i++)
+        put(&file, 0x80, 1);
+    return file;
+}
+
+/* 9000 progression changes that select nothing of 65536 precincts, in each of 80 tiles. */
+static memory_file make_idle_changes(void)
+{
+    enum { CHANGES = 9000, TILES = 80 };
+    stream_shape s = shape_of(TILES, 1, 256, 1);
+    s.log2_precinct = 0;
+    s.log2_block = 2;
+    memory_file file = make_header(&s);
+    put(&file, 0xFF5F, 2);
+    put(&file, 2 + 7 * CHANGES, 2);
+    for (int i = 0; i < CHANGES; i++)
+        put(&file, 0x20000001210100, 7);
+    for (uint32_t t = 0; t < TILES; t++) {
+        put_tile_part(&file, t, 15);
+        put(&file, 0, 1);
+    }
+    return file;
+}
+
+/* 100 tiles, each of them with all 33 resolutions of 16384 components, which are empty but for one. */
+static memory_file make_empty_resolutions(void)
+{
+    stream_shape s = shape_of(100, 1, 1, 16384);
+    s.levels = 32;
+    memory_file file = make_header(&s);
+    for (uint32_t t = 0; t < 100; t++) {
+        put_tile_part(&file, t, 15);
+        put(&file, 0, 1);
+    }
+    return file;
+}
+
+/* Each of these took half a minute to three minutes of work for 51 to 1200 KB. */
+static void test_work(void **unused)
+{
+    (void)unused;
+    memory_file files[] = {make_absent_tiles(), make_part_headers(), make_bare_layers(), make_idle_changes(),
+                           make_empty_resolutions()};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        l2k_status status;
+        double seconds = seconds_to_decode(&files[i], -1, &status);
+        print_message("%zu bytes: %.2f s, status %d\n", files[i].size, seconds, status);
+        assert_true(status == L2K_OK || status == L2K_INCOMPLETE || status == L2K_ERROR_TRUNCATED);
+        assert_true(seconds < 10);
+        free(files[i].data);
+    }
 }
 
 static void test_components_and_tiles(void **unused)
@@ -301,7 +412,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_blank),    cmocka_unit_test(test_hundred_bytes),
         cmocka_unit_test(test_lifted),   cmocka_unit_test(test_components_and_tiles),
-        cmocka_unit_test(test_products),
+        cmocka_unit_test(test_products), cmocka_unit_test(test_work),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

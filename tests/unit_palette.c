@@ -273,6 +273,26 @@ static void test_palette_boxes(void **unused)
     picture_free(&p);
 }
 
+/* Three channels out of one component count as three, also where one component is wanted when the file is opened. */
+static void test_limit(void **unused)
+{
+    (void)unused;
+    file_builder f;
+    picture p;
+    make_indices(&p, 1);
+    build_palette(&f, &p, ENTRIES, columns, 3);
+    for (int component = -1; component < 1; component++)
+        for (int samples = 3 * 8 * 7 - 1; samples <= 3 * 8 * 7; samples++) {
+            l2k_decoder *decoder = l2k_decoder_new(NULL);
+            l2k_decoder_set(decoder, L2K_DECODER_LIMIT_SAMPLES, samples);
+            l2k_decoder_set(decoder, L2K_DECODER_COMPONENT, component);
+            assert_int_equal(l2k_decoder_open_memory(decoder, f.data, f.size),
+                             samples < 3 * 8 * 7 ? L2K_ERROR_LIMIT : L2K_OK);
+            l2k_decoder_free(decoder);
+        }
+    picture_free(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -280,6 +300,7 @@ int main(void)
         cmocka_unit_test(test_palette_damage), cmocka_unit_test(test_wide_values),
         cmocka_unit_test(test_no_mapping),     cmocka_unit_test(test_mixed_mapping),
         cmocka_unit_test(test_behind_header),  cmocka_unit_test(test_palette_boxes),
+        cmocka_unit_test(test_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

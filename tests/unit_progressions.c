@@ -52,7 +52,8 @@ static memory_file poc_of(const change *changes, size_t count)
     for (size_t i = 0; i < count; i++) {
         edit_put(&out, changes[i].resolution[0], 1);
         edit_put(&out, changes[i].component[0], 1);
-        edit_put(&out, changes[i].layers, 2);
+        /* There may be fewer than LYEpoc says. */
+        edit_put(&out, changes[i].layers < LAYERS ? changes[i].layers : LAYERS + random_below(3), 2);
         edit_put(&out, changes[i].resolution[1], 1);
         edit_put(&out, changes[i].component[1], 1);
         edit_put(&out, changes[i].order, 1);
