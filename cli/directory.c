@@ -21,12 +21,6 @@ static bool among(const char *name, const char *const *extensions)
     return false;
 }
 
-static bool exists(const char *path)
-{
-    struct stat facts;
-    return stat(path, &facts) == 0;
-}
-
 static char *join(const char *path, const char *name)
 {
     size_t room = strlen(path) + strlen(name) + 2;
@@ -53,40 +47,70 @@ static bool add(cli_directory *directory, char *file)
     return true;
 }
 
-/* Where `file` is "NAME_number.pgx" it becomes "NAME.pgx": the name under which all planes are read together. */
-static void drop_number(char *file)
+/* Where `file` is "NAME_number.pgx" with its number as planes have it: "NAME.pgx", to be freed, else NULL. */
+static char *whole_of(const char *file, uint32_t *number)
 {
-    char *dot = strrchr(file, '.'), *at = dot;
+    const char *dot = strrchr(file, '.'), *at = dot;
     if (!cli_same_text(cli_extension(file), ".pgx"))
-        return;
+        return NULL;
     while (at > file && isdigit((unsigned char)at[-1]))
         at--;
-    if (at == dot || at == file || at[-1] != '_')
-        return;
-    char *whole = strdup(file), *first = NULL;
-    if (whole) {
+    if (at == dot || dot - at > 5 || at == file || at[-1] != '_' || (*at == '0' && dot - at > 1))
+        return NULL;
+    char *whole = strdup(file);
+    *number = (uint32_t)strtoul(at, NULL, 10);
+    if (whole)
         memcpy(whole + (at - 1 - file), dot, strlen(dot) + 1);
-        first = cli_pgx_plane_name(whole, 0);
-    }
-    if (first && exists(first) && !exists(whole))
-        memcpy(file, whole, strlen(whole) + 1);
-    free(whole);
-    free(first);
+    return whole;
 }
 
-static bool take(cli_directory *directory, const char *path, const char *name, const char *const *extensions)
+/* How many planes are read together as `whole`, which is taken over: 0 where it is a file itself. They are counted once
+ * where they come one after the other. */
+static uint32_t planes_of(cli_directory *directory, char *whole)
 {
     struct stat facts;
+    if (directory->whole && strcmp(directory->whole, whole) == 0) {
+        free(whole);
+        return directory->num_planes;
+    }
+    free(directory->whole);
+    directory->whole = whole;
+    directory->num_planes = stat(whole, &facts) == 0 ? 0 : cli_count_planes(whole);
+    return directory->num_planes;
+}
+
+/* A plane gets the name under which all are read together. Where one before it is missing it would not be among them.
+ */
+static void drop_number(cli_directory *directory, char *file)
+{
+    uint32_t number;
+    char *whole = whole_of(file, &number);
+    if (whole && number < planes_of(directory, whole))
+        memcpy(file, directory->whole, strlen(directory->whole) + 1);
+}
+
+/* What cannot be taken is told here, or counted. */
+static bool is_taken(cli_directory *directory, const char *file, const char *const *extensions, bool quiet)
+{
+    struct stat facts;
+    bool there = stat(file, &facts) == 0, known = among(file, extensions);
+    if (!there && known && !quiet)
+        cli_note("lift2k: %s: left out: %s", file, strerror(errno));
+    directory->left_out += !known && (!there || S_ISREG(facts.st_mode));
+    return there && known && S_ISREG(facts.st_mode);
+}
+
+static bool take(cli_directory *directory, const char *path, const char *name, const char *const *extensions,
+                 bool quiet)
+{
     char *file = join(path, name);
     if (!file)
         return false;
-    bool regular = stat(file, &facts) == 0 && S_ISREG(facts.st_mode);
-    if (!regular || !among(name, extensions)) {
-        directory->left_out += regular;
+    if (!is_taken(directory, file, extensions, quiet)) {
         free(file);
         return true;
     }
-    drop_number(file);
+    drop_number(directory, file);
     return add(directory, file);
 }
 
@@ -129,7 +153,7 @@ bool cli_directory_list(cli_directory *directory, const char *path, const char *
         return cli_error(path, "%s", strerror(errno));
     while (done && (entry = readdir(open)) != NULL)
         if (entry->d_name[0] != '.')
-            done = take(directory, path, entry->d_name, extensions);
+            done = take(directory, path, entry->d_name, extensions, quiet);
     closedir(open);
     if (!done)
         return cli_error(path, "out of memory");
@@ -145,5 +169,6 @@ void cli_directory_free(cli_directory *directory)
     for (size_t i = 0; i < directory->count; i++)
         free(directory->files[i]);
     free(directory->files);
+    free(directory->whole);
     memset(directory, 0, sizeof *directory);
 }

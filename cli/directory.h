@@ -4,15 +4,18 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct cli_directory {
     char **files; /* "PATH/name", in the order of their names */
     size_t count, room, left_out;
+    char *whole; /* the planes looked at last */
+    uint32_t num_planes;
 } cli_directory;
 
 /* Files directly in `path` whose names end in one of the `extensions`, a list with NULL at its end. A note, unless
- * `quiet`, says how many others there are; hidden files do not count. Planes NAME_0.pgx, NAME_1.pgx, ... are one
- * picture, NAME.pgx, unless that is there itself. To be freed also after a failure. */
+ * `quiet`, says how many others there are; hidden files do not count. Planes NAME_0.pgx, NAME_1.pgx, ... without a gap
+ * are one picture, NAME.pgx, unless that is there itself. To be freed also after a failure. */
 bool cli_directory_list(cli_directory *directory, const char *path, const char *const *extensions, bool quiet);
 void cli_directory_free(cli_directory *directory);
 

@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/dump_parts.h"
 #include "cli/progress.h"
+#include "pictures/interrupt.h"
 #include "pictures/report.h"
 
 enum { OPTION_FORMAT = CLI_LONG_ONLY };
@@ -51,13 +52,21 @@ bool cli_dump_path(const cli_dump *dump, const char *name, char *path, size_t ro
 
 /* ---- Writing ------------------------------------------------------------------------------------------------- */
 
+/* A pipe or device that somebody else has put there is not ours to remove. */
+static bool write_band(cli_dump *dump, const l2k_tile_coefficients *k, uint32_t band, const char *name)
+{
+    char path[CLI_DUMP_PATH];
+    return cli_dump_path(dump, name, path, sizeof path) && cli_dump_write_band(dump, k, band, path) &&
+           (!cli_becomes_file(path) || cli_dump_remember(dump, path));
+}
+
 static bool dump_band(cli_dump *dump, const l2k_tile_coefficients *k, uint32_t band)
 {
-    char name[CLI_DUMP_NAME], path[CLI_DUMP_PATH];
+    char name[CLI_DUMP_NAME];
     const l2k_band_view *view = &k->view->bands[band];
     bool empty = !view->width || !view->height; /* no file format has a place for nothing */
     name_band(dump, k, band, name);
-    if (!empty && (!cli_dump_path(dump, name, path, sizeof path) || !cli_dump_write_band(dump, k, band, path)))
+    if (!empty && !write_band(dump, k, band, name))
         return false;
     dump->num_files += !empty;
     cli_dump_describe_band(dump, k, band, empty ? NULL : name);
@@ -77,8 +86,10 @@ static bool make_folder(cli_dump *dump)
 {
     struct stat facts;
     char path[CLI_DUMP_PATH];
-    dump->made_folder = mkdir(dump->folder, 0777) == 0;
-    if (!dump->made_folder && errno != EEXIST)
+    bool made = mkdir(dump->folder, 0777) == 0;
+    if (made && !cli_dump_remember(dump, dump->folder))
+        return false;
+    if (!made && errno != EEXIST)
         return cli_error(dump->folder, "%s", strerror(errno));
     if (stat(dump->folder, &facts) == 0 && !S_ISDIR(facts.st_mode))
         return cli_error(dump->folder, "%s; a folder is needed for the subbands' files", strerror(ENOTDIR));
@@ -96,7 +107,17 @@ static bool dump_all(cli_dump *dump)
     bool done = cli_coefficients_each(&dump->source, dump_component, dump);
     if (done && dump->source.file.is_jpeg2000 && dump->source.num_given == 0)
         done = cli_error(dump->source.file.name, "the file ends before the first coefficient");
-    return cli_dump_end_description(dump, done);
+    return done;
+}
+
+/* The description and the files that it describes: all or nothing. */
+static bool end(cli_dump *dump, bool done)
+{
+    cli_interrupt_hold(true);
+    done = cli_dump_end_description(dump, done);
+    cli_dump_release(dump, done);
+    cli_interrupt_hold(false);
+    return done;
 }
 
 /* Returns the exit status. */
@@ -105,10 +126,9 @@ static int run(const dump_options *options)
     cli_dump dump = {.folder = options->coefficients.output, .format = (cli_dump_format)options->format};
     cli_progress_begin(&options->coefficients.common, "dumping", 1);
     cli_progress_file(0, options->coefficients.input);
-    bool done = cli_coefficients_open(&dump.source, &options->coefficients) && make_folder(&dump) && dump_all(&dump);
+    bool done = end(&dump, cli_coefficients_open(&dump.source, &options->coefficients) && make_folder(&dump) &&
+                               dump_all(&dump));
     cli_progress_end();
-    if (!done && dump.made_folder)
-        rmdir(dump.folder); /* unless there are files in it already */
     if (done && !options->coefficients.common.quiet)
         cli_note("%s -> %s %llu subbands, described in %s", dump.source.file.name, dump.folder,
                  (unsigned long long)dump.num_files, CLI_DUMP_DESCRIPTION);

@@ -59,9 +59,16 @@ static l2k_status configure(l2k_encoder *encoder, const cli_encode_options *opti
     return status;
 }
 
+/* A reader of a pipe may keep one waiting; a signal that comes meanwhile need not wait, too. */
 static int on_write(void *user, const void *buffer, size_t bytes)
 {
-    return cli_output_write(user, buffer, bytes) ? 0 : -1;
+    const bool may_block = !cli_output_can_seek(user);
+    if (may_block)
+        cli_interrupt_wait(false);
+    bool done = cli_output_write(user, buffer, bytes);
+    if (may_block)
+        cli_interrupt_wait(true);
+    return done ? 0 : -1;
 }
 
 static int on_rewrite(void *user, uint64_t offset, const void *buffer, size_t bytes)

@@ -156,7 +156,10 @@ static void print_boxes(const l2k_decoder *decoder)
 
 static void print_text(const char *name, const l2k_info *info, const l2k_decoder *decoder)
 {
-    printf(LABEL "%s\n", "file", name);
+    char printable[4096];
+    snprintf(printable, sizeof printable, "%s", name);
+    cli_make_printable(printable);
+    printf(LABEL "%s\n", "file", printable);
     print_image(info);
     print_coding(info);
     print_comment(info->comment);

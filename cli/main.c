@@ -1,7 +1,10 @@
+#define _POSIX_C_SOURCE 200809L /* fcntl */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/commands.h"
 #include "cli/nearest.h"
@@ -64,8 +67,21 @@ static int report_unknown(const char *word)
     return CLI_EXIT_USAGE;
 }
 
+/* A file opened later would become the standard stream that is closed, and messages would go into it. What is opened
+ * instead fails where it is read or written as that stream; messages that nobody wants vanish. */
+static bool fill_standard_streams(void)
+{
+    static const int modes[] = {O_WRONLY, O_RDONLY, O_WRONLY};
+    for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++)
+        if (fcntl(i, F_GETFD) < 0 && open("/dev/null", modes[i]) != i)
+            return cli_error("/dev/null", "%s", strerror(errno));
+    return true;
+}
+
 int main(int count, char **arguments)
 {
+    if (!fill_standard_streams())
+        return CLI_EXIT_FAILURE;
     if (count < 2) {
         fputs(cli_guide, stderr);
         return CLI_EXIT_USAGE;

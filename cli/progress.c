@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "pictures/interrupt.h"
+#include "pictures/report.h"
 #include "pictures/units.h"
 
 #define FIRST_AFTER 0.5 /* seconds; what is over sooner needs no bar */
@@ -96,11 +97,14 @@ static size_t columns_of(unsigned char first)
 /* The file's name without its folder, in at most `room` columns. Returns how many. */
 static size_t short_name(char *text, size_t bytes, size_t room)
 {
-    const char *slash = strrchr(bar.name, '/'), *from = slash ? slash + 1 : bar.name;
+    char name[4 * MAX_COLUMNS];
+    const char *slash = strrchr(bar.name, '/'), *from = name;
     size_t used = 0, taken = 0;
+    snprintf(name, sizeof name, "%s", slash ? slash + 1 : bar.name);
+    cli_make_printable(name);
     for (; *from && used + 1 < bytes && taken + columns_of((unsigned char)*from) <= room; from++) {
         taken += columns_of((unsigned char)*from);
-        text[used++] = (unsigned char)*from < 0x20 || *from == 0x7f ? '?' : *from;
+        text[used++] = *from;
     }
     text[used] = 0;
     return taken;

@@ -60,8 +60,11 @@ bool cli_input_ended(const cli_input *input);
  * is taken for it; the length of a pipe is not known in advance. */
 bool cli_input_holds(const cli_input *input, uint64_t bytes);
 
+typedef struct cli_pipe cli_pipe;
+
 typedef struct cli_output {
     FILE *stream;
+    cli_pipe *pipe;   /* what writes in place of the stream, where there is no regular file (pipe.h); else NULL */
     const char *name; /* for messages */
     char *target;     /* the path that the finished file takes; NULL when writing straight to it */
     char *temporary;  /* the path written to until then; NULL for a file without a name */
@@ -71,7 +74,8 @@ typedef struct cli_output {
     uint64_t at;      /* where the stream is; differs from `bytes` only after cli_output_write_at */
 } cli_output;
 
-/* `path` may be "-". Devices and pipes are written directly; a regular file is replaced by cli_output_commit. */
+/* `path` may be "-". Devices and pipes are written directly, within the time of --timeout; a regular file is replaced
+ * by cli_output_commit. */
 bool cli_output_open(cli_output *output, const char *path);
 
 /* Is, or will `path` be, a file that can be gone back in, neither device nor pipe? */
@@ -103,6 +107,10 @@ void cli_output_discard(cli_output *output);
 
 /* Is it "-", or a device or pipe whose name has no extension, so that the format cannot come from the name? */
 bool cli_is_stream(const char *path);
+
+/* Where the symbolic links beginning at `path` end, whether there is something or not: `path` itself where it is no
+ * link. To be freed. NULL with errno. */
+char *cli_link_end(const char *path);
 
 /* The extension of the last path component with its dot, or "". */
 const char *cli_extension(const char *path);

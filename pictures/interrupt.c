@@ -18,6 +18,7 @@ typedef struct place {
 } place;
 
 static _Atomic(place *) places;
+static atomic_size_t unused;                             /* of them, or there is no need to look for one */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* among those who note; the handler takes none */
 static atomic_int caught;                                /* the signal, or 0 */
 static atomic_bool library_at_work;
@@ -29,26 +30,29 @@ static char farewell[512];
 static void end_by_signal(int number)
 {
     size_t bytes = atomic_load(&farewell_bytes);
+    if (number != SIGPIPE)
+        signal(SIGPIPE, SIG_IGN); /* of the farewell: the end stays that of the first signal */
     if (bytes && write(STDERR_FILENO, farewell, bytes) < 0)
         atomic_store(&farewell_bytes, 0); /* nobody is left to be told */
     for (const place *at = atomic_load(&places); at; at = at->next)
-        if (atomic_load(&at->used))
-            unlink(at->name);
+        if (atomic_load(&at->used) && unlink(at->name) != 0)
+            rmdir(at->name);
     signal(number, SIG_DFL);
     raise(number);
 }
 
+/* Nobody reads what the library is at work for after SIGPIPE. */
 static void on_signal(int number)
 {
     int none = 0;
-    if (!atomic_compare_exchange_strong(&caught, &none, number) ||
+    if (number == SIGPIPE || !atomic_compare_exchange_strong(&caught, &none, number) ||
         (!atomic_load(&library_at_work) && !atomic_load(&held)))
         end_by_signal(number);
 }
 
 void cli_interrupt_watch(void)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU};
     struct sigaction action, before;
     memset(&action, 0, sizeof action);
     action.sa_handler = on_signal;
@@ -57,6 +61,7 @@ void cli_interrupt_watch(void)
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             sigaction(numbers[i], &action, NULL);
+    signal(SIGXFSZ, SIG_IGN);
 }
 
 void cli_interrupt_wait(bool at_work)
@@ -92,9 +97,11 @@ void cli_interrupt_hold(bool on)
 
 static place *find_place(size_t room)
 {
-    for (place *at = atomic_load(&places); at; at = at->next)
-        if (!atomic_load(&at->used) && at->room >= room)
+    for (place *at = atomic_load(&unused) ? atomic_load(&places) : NULL; at; at = at->next)
+        if (!atomic_load(&at->used) && at->room >= room) {
+            atomic_fetch_sub(&unused, 1);
             return at;
+        }
     place *made = malloc(sizeof *made + room);
     if (made) {
         made->next = atomic_load(&places);
@@ -120,8 +127,10 @@ void *cli_interrupt_note(const char *temporary)
 
 void cli_interrupt_forget(void *note)
 {
-    if (note)
-        atomic_store(&((place *)note)->used, false);
+    if (!note)
+        return;
+    atomic_store(&((place *)note)->used, false);
+    atomic_fetch_add(&unused, 1);
 }
 
 void cli_interrupt_farewell(const char *text)

@@ -4,9 +4,9 @@
 
 #include <stdbool.h>
 
-/* From here on SIGINT, SIGTERM and SIGHUP, unless the caller of the program ignores them, remove the temporary files
- * noted below and end the program by the same signal: at once, or, while the library is at work, when it has stopped. A
- * second signal does not wait. */
+/* From here on SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE and SIGXCPU, unless the caller of the program ignores them,
+ * remove the temporary files noted below and end the program by the same signal: at once, or, while the library is at
+ * work, when it has stopped. SIGPIPE and a second signal do not wait. SIGXFSZ is ignored: writing fails instead. */
 void cli_interrupt_watch(void);
 
 /* The library is at work, and its progress hook asks cli_interrupted. */
@@ -19,8 +19,8 @@ void cli_interrupt_end(void);
 /* Around what must not be done by halves, and takes no time: a signal waits for it. Any thread may. */
 void cli_interrupt_hold(bool on);
 
-/* A temporary file to be removed. The name is copied. Returns what to forget it by; NULL, which can be forgotten, too,
- * where memory lacks. */
+/* A temporary file to be removed, or a folder, where it is empty after all that was noted later. The name is copied.
+ * Returns what to forget it by; NULL, which can be forgotten, too, where memory lacks. */
 void *cli_interrupt_note(const char *temporary);
 void cli_interrupt_forget(void *note);
 

@@ -7,14 +7,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pictures/limits.h"
+#include "pictures/pipe.h"
 #include "pictures/report.h"
 #include "pictures/temporary.h"
 
 /* The caller knows whether the target exists and is a regular file; its permissions are kept then. */
 static bool open_replacement(cli_output *output, const char *path, const struct stat *existing)
 {
-    /* A symbolic link stays; the file it points to is replaced. */
-    output->target = existing ? realpath(path, NULL) : strdup(path);
+    /* A symbolic link stays; the file it points to is replaced, or made. */
+    output->target = existing ? realpath(path, NULL) : cli_link_end(path);
     if (!output->target)
         return false;
     int descriptor = cli_temporary_open(output);
@@ -28,6 +30,19 @@ static bool open_replacement(cli_output *output, const char *path, const struct 
     return output->stream != NULL;
 }
 
+static bool tell(const char *name, int error)
+{
+    return error == ETIME ? cli_time_is_up(name) : cli_error(name, "%s", strerror(error));
+}
+
+/* A file that a shell has opened is written as it is. */
+static bool open_standard(cli_output *output)
+{
+    struct stat facts;
+    output->stream = stdout;
+    return (fstat(STDOUT_FILENO, &facts) == 0 && S_ISREG(facts.st_mode)) || cli_pipe_take(output, stdout);
+}
+
 bool cli_output_open(cli_output *output, const char *path)
 {
     struct stat facts;
@@ -38,17 +53,17 @@ bool cli_output_open(cli_output *output, const char *path)
         output->name = "standard output";
         if (isatty(STDOUT_FILENO))
             return cli_error(output->name, "is a terminal, which pictures are not for: name a file, or a pipe");
-        output->stream = stdout;
+        opened = open_standard(output);
     } else if (stat(path, &facts) != 0) {
         opened = open_replacement(output, path, NULL);
     } else if (S_ISREG(facts.st_mode)) {
         opened = access(path, W_OK) == 0 && open_replacement(output, path, &facts);
     } else {
-        opened = (output->stream = fopen(path, "wb")) != NULL;
+        opened = cli_pipe_open(output, path);
     }
     if (opened)
         return true;
-    cli_error(path, "%s", strerror(errno));
+    tell(output->name, errno);
     cli_output_discard(output);
     return false;
 }
@@ -58,12 +73,20 @@ bool cli_output_can_seek(const cli_output *output)
     return output->target != NULL;
 }
 
+/* False with errno. */
+static bool put_at(cli_output *output, uint64_t offset, const void *data, size_t bytes)
+{
+    if (output->pipe)
+        return cli_pipe_write(output, data, bytes);
+    return (offset == output->at || fseeko(output->stream, (off_t)offset, SEEK_SET) == 0) &&
+           fwrite(data, 1, bytes, output->stream) == bytes;
+}
+
 bool cli_output_write_at(cli_output *output, uint64_t offset, const void *data, size_t bytes)
 {
     if (output->error)
         return false;
-    if ((offset != output->at && fseeko(output->stream, (off_t)offset, SEEK_SET) != 0) ||
-        fwrite(data, 1, bytes, output->stream) != bytes) {
+    if (!put_at(output, offset, data, bytes)) {
         output->error = errno ? errno : EIO;
         return false;
     }
@@ -91,24 +114,24 @@ bool cli_output_reopen(cli_output *output, cli_input *input)
 
 bool cli_output_fail(cli_output *output)
 {
-    cli_error(output->name, "%s", strerror(output->error ? output->error : EIO));
+    tell(output->name, output->error ? output->error : EIO);
     cli_output_discard(output);
     return false;
 }
 
 /* Everything to the file, with the errors that some file systems only tell when a file is closed. */
-static bool finish_writing(FILE *stream)
+static bool finish_writing(cli_output *output)
 {
-    if (fflush(stream) != 0)
+    if (output->pipe ? !cli_pipe_flush(output) : fflush(output->stream) != 0)
         return false;
-    int copy = dup(fileno(stream));
+    int copy = dup(fileno(output->stream));
     return copy >= 0 && close(copy) == 0;
 }
 
 /* A stream that is left stays for cli_output_discard. */
 static bool rest(cli_output *output)
 {
-    if (!finish_writing(output->stream) || !cli_temporary_name(output, fileno(output->stream)))
+    if (!finish_writing(output) || !cli_temporary_name(output, fileno(output->stream)))
         return false;
     FILE *stream = output->stream;
     output->stream = NULL;
@@ -135,7 +158,7 @@ bool cli_output_resume(cli_output *output)
 
 bool cli_output_commit(cli_output *output)
 {
-    if (!output->error && output->stream && !finish_writing(output->stream))
+    if (!output->error && output->stream && !finish_writing(output))
         output->error = errno ? errno : EIO;
     if (!output->error && output->target && !cli_temporary_publish(output))
         output->error = errno ? errno : EIO;
@@ -151,6 +174,8 @@ void cli_output_discard(cli_output *output)
         fclose(output->stream);
     cli_temporary_remove(output);
     free(output->target);
+    free(output->pipe);
     output->stream = NULL;
+    output->pipe = NULL;
     output->target = NULL;
 }

@@ -16,12 +16,16 @@ static void guard_line(bool begins)
         guard_of_lines(begins);
 }
 
-/* File names may hold any byte. A control character would break the line or move the cursor. */
-static void make_printable(char *text)
+/* C1 characters are two bytes in UTF-8. */
+void cli_make_printable(char *text)
 {
-    for (; *text; text++)
-        if ((unsigned char)*text < 0x20 || *text == 0x7f)
-            *text = '?';
+    char *to = text;
+    for (; *text; text++) {
+        bool c1 = (unsigned char)text[0] == 0xc2 && (unsigned char)text[1] >= 0x80 && (unsigned char)text[1] < 0xa0;
+        *to++ = c1 || (unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text;
+        text += c1;
+    }
+    *to = 0;
 }
 
 static void print_line(const char *label, const char *subject, const char *format, va_list arguments)
@@ -29,8 +33,8 @@ static void print_line(const char *label, const char *subject, const char *forma
     char name[1024], text[1024];
     snprintf(name, sizeof name, "%s", subject);
     vsnprintf(text, sizeof text, format, arguments);
-    make_printable(name);
-    make_printable(text);
+    cli_make_printable(name);
+    cli_make_printable(text);
     guard_line(true);
     fprintf(stderr, "lift2k: %s: %s%s\n", name, label, text);
     guard_line(false);
@@ -60,7 +64,7 @@ void cli_note(const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    make_printable(text);
+    cli_make_printable(text);
     guard_line(true);
     fprintf(stderr, "%s\n", text);
     guard_line(false);

@@ -76,6 +76,19 @@ gives "planes" 0 encode planes --out-dir planes_coded --quiet
 check "planes: names" test "$(cd planes_coded && echo *)" = "part.jp2 single_7.jp2"
 check "planes: samples" "$lift2k" compare planes_coded/part.jp2 photos/part.ppm --quiet
 
+# One of them is missing: what is behind it is a file of its own. So is what only looks like a plane.
+mkdir gap
+for name in p_0 p_1 p_3 p_01 q_1; do
+    cp planes/part_0.pgx gap/$name.pgx
+done
+ln -s nowhere gap/r.pgm
+ln -s nowhere gap/r.txt
+gives "a gap" 0 encode gap --out-dir gap_coded
+check "a gap: names" test "$(cd gap_coded && echo *)" = "p.jp2 p_01.jp2 p_3.jp2 q_1.jp2"
+says "a gap: two planes" '^gap/p.pgx 163x121x2 '
+says "a gap: a link to nothing" '^lift2k: gap/r.pgm: left out: No such file'
+says "a gap: another one" '^lift2k: gap: 1 file left out: the name ends in none of'
+
 # ---- Files that fail ----
 
 cp -r photos mixed

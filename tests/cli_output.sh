@@ -38,7 +38,7 @@ fills_up() { # fills_up NAME BLOCKS COMMAND...: a file size limit stands for a d
     local name=$1 blocks=$2 status
     shift 2
     checks=$((checks + 1))
-    (trap '' XFSZ; ulimit -f "$blocks"; exec "$@" --quiet) 2>&1 >/dev/null | cat >err.log # which is no file to limit
+    (ulimit -f "$blocks"; exec "$@" --quiet) 2>&1 >/dev/null | cat >err.log # which is no file to limit
     status=${PIPESTATUS[0]}
     [ $status -eq 1 ] || fault "$name: status $status"
     [ "$(wc -l <err.log)" -eq 1 ] || { fault "$name: not one line"; head -3 err.log; }
@@ -55,6 +55,10 @@ for ext in $outputs; do
     done
 done
 fills_up "view" 1 "$lift2k" view rgb.ppm x.png
+fills_up "dump" 1 "$lift2k" dump rgb.ppm dumped # after smaller subbands
+fills_up "dump, raw" 1 "$lift2k" dump small.jp2 dumped --format raw
+fills_up "dump into a folder" 1 "$lift2k" dump rgb.ppm kept
+check "dump into a folder: nothing left" test -z "$(ls -A kept)"
 fills_up "many files" 1 "$lift2k" encode rgb.ppm --out-dir kept
 
 # ---- What was there ----
@@ -117,7 +121,23 @@ cp rgb.ppm self.ppm
 cp small.jp2 self.jp2
 runs "encode reads before it writes" encode self.ppm self.jp2 --quiet --levels 3
 check "encode reads before it writes" cmp self.jp2 small.jp2
-rm -f x.ppm link.ppm self.*
+# A link to what is not there yet, through others; folders are relative to the link.
+mkdir -p links/deep
+ln -s links/first.ppm dangling.ppm
+ln -s deep/second.ppm links/first.ppm
+ln -s "$PWD/links/new.ppm" links/deep/second.ppm
+runs "through a link to nothing" decode small.jp2 dangling.ppm --quiet
+check "links to nothing stay" test -L dangling.ppm -a -L links/first.ppm -a -L links/deep/second.ppm
+check "the file behind links to nothing" cmp links/new.ppm rgb.ppm
+check "nothing else behind links to nothing" test "$(ls -A links links/deep | tr '\n' ' ')" = \
+    "links: deep first.ppm new.ppm  links/deep: second.ppm "
+rm -rf links
+ln -s nowhere/x.ppm away.ppm
+ln -s loop.ppm loop.ppm
+refuses "a link into no folder" "" "^lift2k: away.ppm: No such file" decode small.jp2 away.ppm
+refuses "a link to itself" "" "^lift2k: loop.ppm: .*symbolic links" decode small.jp2 loop.ppm
+check "links that lead nowhere stay" test -L away.ppm -a -L loop.ppm
+rm -f x.ppm link.ppm self.* dangling.ppm away.ppm loop.ppm
 
 # ---- Places that cannot be written ----
 
@@ -166,5 +186,77 @@ for verb in "encode rgb.ppm" "decode small.jp2"; do
     "$lift2k" $verb - --quiet >&- 2>err.log && fault "$verb to a closed standard output worked"
 done
 rm -f status
+
+# ---- Pipes that keep one waiting ----
+
+runs "large" encode "$data/coffee.png" whole.jp2 --quiet
+runs "large" decode whole.jp2 large.ppm --region 0,0,300,220 --quiet
+runs "large" encode large.ppm large.jp2 --quiet
+check "more than a pipe holds" test "$(wc -c <large.jp2)" -gt 66000
+mkfifo pipe.ppm pipe.jp2
+for verb in "encode rgb.ppm pipe.jp2" "decode small.jp2 pipe.ppm"; do
+    refuses "a pipe that nobody reads, $verb" "" "^lift2k: ${verb##* }: not done after 0\.200 s; --timeout" $verb --timeout 0.2
+done
+for limit in "" "--timeout 100"; do
+    { sleep 0.2; cat pipe.ppm >got; } & # who comes late, and reads late
+    runs "a pipe read late $limit" decode small.jp2 pipe.ppm --quiet $limit
+    wait
+    check "a pipe read late $limit: samples" cmp got rgb.ppm
+    { sleep 0.3; cat; } <pipe.ppm >got &
+    checks=$((checks + 1))
+    "$lift2k" decode large.jp2 - --quiet $limit >pipe.ppm || fault "standard output read late $limit"
+    wait
+    check "standard output read late $limit: samples" cmp got large.ppm
+done
+for how in "decode large.jp2 pipe.ppm" "decode large.jp2 -" "encode large.ppm -"; do
+    sleep 30 <pipe.ppm &
+    checks=$((checks + 1))
+    case $how in
+    *-) name="standard output"; "$lift2k" $how --quiet --timeout 1 2>err.log >pipe.ppm ;;
+    *) name="pipe.ppm"; "$lift2k" $how --quiet --timeout 1 2>err.log ;;
+    esac
+    [ $? -eq 1 ] || fault "a reader that sleeps, $how: another status than 1"
+    kill $! || fault "a reader that sleeps, $how: waited for its end"
+    wait
+    [ "$(cat err.log)" = "lift2k: $name: not done after 1.000 s; --timeout SECONDS allows more" ] ||
+        { fault "a reader that sleeps, $how: not told"; cat err.log; }
+done
+rm -f pipe.* large.* whole.jp2 got
+
+# ---- Standard streams that are closed ----
+
+head -c $(($(wc -c <small.jp2) / 2)) small.jp2 >half # of which there is something to tell
+for verb in "decode half -" "decode small.jp2 -" "decode half x.ppm" "decode small.jp2 x.ppm"; do
+    checks=$((checks + 2))
+    rm -f x.ppm
+    "$lift2k" $verb >wanted 2>/dev/null
+    status=$?
+    [ ! -e x.ppm ] || mv x.ppm wanted
+    "$lift2k" $verb >got 2>&-
+    [ $? -eq $status ] || fault "$verb, standard error closed: another status"
+    [ ! -e x.ppm ] || mv x.ppm got
+    cmp -s wanted got || fault "$verb, standard error closed: another output"
+    "$lift2k" $verb --quiet >&- 2>err.log <&-
+    case $verb in
+    *-) grep -q '^lift2k: standard output: ' err.log || fault "$verb, standard output closed: not told" ;;
+    *) cmp -s wanted x.ppm || fault "$verb, standard output closed: another output" ;;
+    esac
+done
+checks=$((checks + 1))
+"$lift2k" info - <&- >out.log 2>err.log && fault "a closed standard input: worked"
+grep -q '^lift2k: standard input: ' err.log || fault "a closed standard input: not told"
+rm -f x.ppm wanted got half
+
+# ---- Names with control characters ----
+
+checks=$((checks + 2))
+odd=$(printf 'ev\033]0;x\007\302\233\303\251.jp2')
+cp small.jp2 "$odd"
+"$lift2k" info "$odd" >out.log 2>err.log
+grep -q "^file  *ev?\]0;x??$(printf '\303\251').jp2\$" out.log || { fault "info of an odd name"; head -1 out.log | od -c; }
+"$lift2k" decode "$odd" nowhere/x.ppm 2>/dev/null
+"$lift2k" info "not-$odd" 2>err.log
+grep -q "^lift2k: not-ev?\]0;x??$(printf '\303\251').jp2: No such" err.log || { fault "a report of an odd name"; od -c err.log; }
+rm -f "$odd"
 
 finish
