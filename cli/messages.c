@@ -8,6 +8,7 @@
 #include "pictures/limits.h"
 #include "pictures/report.h"
 #include "pictures/units.h"
+#include "pictures/wait.h"
 
 void cli_messages_init(cli_messages *messages, const char *subject, bool quiet)
 {
@@ -16,7 +17,7 @@ void cli_messages_init(cli_messages *messages, const char *subject, bool quiet)
     messages->first_error[0] = 0;
     for (int i = 0; i < 16; i++)
         messages->said[i] = 0;
-    messages->deadline = cli_allowed.seconds > 0 ? cli_now() + cli_allowed.seconds : 0;
+    messages->deadline = cli_deadline();
     atomic_flag_clear(&messages->taken);
 }
 

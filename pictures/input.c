@@ -11,33 +11,20 @@
 
 #include "pictures/limits.h"
 #include "pictures/report.h"
-#include "pictures/units.h"
+#include "pictures/wait.h"
 
 #define BUFFER_BYTES ((size_t)64 << 10)
 
 /* Of a large file perhaps only a region is wanted. */
 #define AHEAD_BYTES ((off_t)64 << 20)
 
-static bool fail(cli_input *input, int error)
-{
-    input->error = error;
-    return false;
-}
-
-/* Until there is something to read. Time that is up is a failure like others. */
+/* Time that is up is a failure like others. */
 static bool wait_for_more(cli_input *input)
 {
-    struct pollfd poller = {.fd = input->descriptor, .events = POLLIN};
-    for (;;) {
-        double left = input->deadline > 0 ? input->deadline - cli_now() : 60;
-        if (left <= 0)
-            return fail(input, ETIME);
-        int ready = poll(&poller, 1, left < 60 ? (int)(left * 1e3) + 1 : 60000);
-        if (ready > 0)
-            return true;
-        if (ready < 0 && errno != EINTR)
-            return fail(input, errno);
-    }
+    if (cli_wait_ready(input->descriptor, POLLIN, input->deadline))
+        return true;
+    input->error = errno;
+    return false;
 }
 
 /* One read, of at least a byte unless at the end or failing. Whoever started the command may have left it a descriptor
@@ -85,8 +72,8 @@ bool cli_input_take(cli_input *input, int descriptor, const char *name)
     input->name = name;
     off_t begins = lseek(descriptor, 0, SEEK_CUR);
     input->base = begins > 0 ? (uint64_t)begins : 0;
-    if (cli_allowed.seconds > 0 && !cli_input_size(input, &bytes))
-        input->deadline = cli_now() + cli_allowed.seconds;
+    if (!cli_input_size(input, &bytes))
+        input->deadline = cli_deadline();
     if (fill_head(input))
         return true;
     cli_input_close(input);

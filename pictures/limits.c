@@ -2,6 +2,7 @@
 
 #include "pictures/report.h"
 #include "pictures/units.h"
+#include "pictures/wait.h"
 
 cli_limits cli_allowed = {CLI_NO_LIMIT, CLI_NO_LIMIT, 0};
 
@@ -55,7 +56,7 @@ static double deadline; /* 0: none */
 
 void cli_time_starts(void)
 {
-    deadline = cli_allowed.seconds > 0 ? cli_now() + cli_allowed.seconds : 0;
+    deadline = cli_deadline();
 }
 
 bool cli_time_left(const char *name)

@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "pictures/limits.h"
 #include "pictures/units.h"
+#include "pictures/wait.h"
 
 #define BUFFER_BYTES ((size_t)64 << 10)
 
@@ -36,7 +36,7 @@ static bool attach(cli_output *output)
     cli_pipe *made = malloc(sizeof *made);
     if (!made)
         return fail(ENOMEM);
-    made->deadline = cli_allowed.seconds > 0 ? cli_now() + cli_allowed.seconds : 0;
+    made->deadline = cli_deadline();
     made->used = 0;
     output->pipe = made;
     return true;
@@ -86,28 +86,13 @@ bool cli_pipe_take(cli_output *output, FILE *stream)
 
 /* ---- Writing ---- */
 
-static bool wait_for_room(const cli_pipe *to)
-{
-    struct pollfd poller = {.fd = to->descriptor, .events = POLLOUT};
-    for (;;) {
-        double left = to->deadline > 0 ? to->deadline - cli_now() : 60;
-        if (left <= 0)
-            return fail(ETIME);
-        int ready = poll(&poller, 1, left < 60 ? (int)(left * 1e3) + 1 : 60000);
-        if (ready > 0)
-            return true;
-        if (ready < 0 && errno != EINTR)
-            return false;
-    }
-}
-
 /* A pipe that is ready has room for PIPE_BUF bytes; writing more to one that waits by itself would wait. */
 static bool write_all(const cli_pipe *to, const uint8_t *data, size_t bytes)
 {
     const size_t most = to->deadline > 0 ? PIPE_BUF : (size_t)1 << 30;
     bool wait = to->deadline > 0;
     while (bytes) {
-        if (wait && !wait_for_room(to))
+        if (wait && !cli_wait_ready(to->descriptor, POLLOUT, to->deadline))
             return false;
         ssize_t put = write(to->descriptor, data, bytes < most ? bytes : most);
         if (put >= 0) {

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "lift2k/lift2k.h"
+#include "pictures/sample.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
@@ -191,19 +192,8 @@ static inline l2k_sample_type fuzz_sample_type(const l2k_component *k, bool larg
 
 static inline int64_t fuzz_get_sample(const l2k_plane *p, uint32_t x, uint32_t y)
 {
-    const uint8_t *at = (const uint8_t *)p->data + (ptrdiff_t)y * p->row_stride + (ptrdiff_t)x * p->sample_stride;
-    switch (p->type) {
-    case L2K_SAMPLE_U8:
-        return *at;
-    case L2K_SAMPLE_S8:
-        return *(const int8_t *)at;
-    case L2K_SAMPLE_U16:
-        return *(const uint16_t *)(const void *)at;
-    case L2K_SAMPLE_S16:
-        return *(const int16_t *)(const void *)at;
-    default:
-        return *(const int32_t *)(const void *)at;
-    }
+    return cli_load_sample((const char *)p->data + (ptrdiff_t)y * p->row_stride + (ptrdiff_t)x * p->sample_stride,
+                           p->type);
 }
 
 static inline void fuzz_put_sample(const l2k_plane *p, uint32_t x, uint32_t y, int64_t value)
