@@ -1,15 +1,10 @@
 /* `lift2k dump`: the coefficients of each subband as a file, and a description of all of them. */
-#define _POSIX_C_SOURCE 200809L /* mkdir, unlink */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli/commands.h"
 #include "cli/dump_parts.h"
 #include "cli/progress.h"
-#include "pictures/interrupt.h"
 #include "pictures/report.h"
 
 enum { OPTION_FORMAT = CLI_LONG_ONLY };
@@ -41,23 +36,12 @@ static void name_band(const cli_dump *dump, const l2k_tile_coefficients *k, uint
              cli_orientation_names[info->orientation], info->level, dump->format == CLI_DUMP_RAW ? "raw" : "pgx");
 }
 
-bool cli_dump_path(const cli_dump *dump, const char *name, char *path, size_t room)
-{
-    size_t length = strlen(dump->folder);
-    const char *slash = length && dump->folder[length - 1] == '/' ? "" : "/";
-    if ((size_t)snprintf(path, room, "%s%s%s", dump->folder, slash, name) < room)
-        return true;
-    return cli_error(dump->folder, "%s", strerror(ENAMETOOLONG));
-}
-
 /* ---- Writing ------------------------------------------------------------------------------------------------- */
 
-/* A pipe or device that somebody else has put there is not ours to remove. */
 static bool write_band(cli_dump *dump, const l2k_tile_coefficients *k, uint32_t band, const char *name)
 {
-    char path[CLI_DUMP_PATH];
-    return cli_dump_path(dump, name, path, sizeof path) && cli_dump_write_band(dump, k, band, path) &&
-           (!cli_becomes_file(path) || cli_dump_remember(dump, path));
+    cli_output *output = cli_dump_open_file(dump, name);
+    return output && cli_dump_write_band(dump, k, band, output) && cli_dump_end_file(output);
 }
 
 static bool dump_band(cli_dump *dump, const l2k_tile_coefficients *k, uint32_t band)
@@ -81,25 +65,6 @@ static bool dump_component(void *user, const l2k_tile_coefficients *k)
     return true;
 }
 
-/* A description of an earlier dump would not suit the files that come now. */
-static bool make_folder(cli_dump *dump)
-{
-    struct stat facts;
-    char path[CLI_DUMP_PATH];
-    bool made = mkdir(dump->folder, 0777) == 0;
-    if (made && !cli_dump_remember(dump, dump->folder))
-        return false;
-    if (!made && errno != EEXIST)
-        return cli_error(dump->folder, "%s", strerror(errno));
-    if (stat(dump->folder, &facts) == 0 && !S_ISDIR(facts.st_mode))
-        return cli_error(dump->folder, "%s; a folder is needed for the subbands' files", strerror(ENOTDIR));
-    if (!cli_dump_path(dump, CLI_DUMP_DESCRIPTION, path, sizeof path))
-        return false;
-    if (unlink(path) != 0 && errno != ENOENT)
-        return cli_error(path, "%s", strerror(errno));
-    return true;
-}
-
 static bool dump_all(cli_dump *dump)
 {
     if (!cli_dump_begin_description(dump))
@@ -107,17 +72,7 @@ static bool dump_all(cli_dump *dump)
     bool done = cli_coefficients_each(&dump->source, dump_component, dump);
     if (done && dump->source.file.is_jpeg2000 && dump->source.num_given == 0)
         done = cli_error(dump->source.file.name, "the file ends before the first coefficient");
-    return done;
-}
-
-/* The description and the files that it describes: all or nothing. */
-static bool end(cli_dump *dump, bool done)
-{
-    cli_interrupt_hold(true);
-    done = cli_dump_end_description(dump, done);
-    cli_dump_release(dump, done);
-    cli_interrupt_hold(false);
-    return done;
+    return done && cli_dump_end_description(dump);
 }
 
 /* Returns the exit status. */
@@ -126,8 +81,9 @@ static int run(const dump_options *options)
     cli_dump dump = {.folder = options->coefficients.output, .format = (cli_dump_format)options->format};
     cli_progress_begin(&options->coefficients.common, "dumping", 1);
     cli_progress_file(0, options->coefficients.input);
-    bool done = end(&dump, cli_coefficients_open(&dump.source, &options->coefficients) && make_folder(&dump) &&
-                               dump_all(&dump));
+    bool done =
+        cli_coefficients_open(&dump.source, &options->coefficients) && cli_dump_make_folder(&dump) && dump_all(&dump);
+    done = cli_dump_end(&dump, done);
     cli_progress_end();
     if (done && !options->coefficients.common.quiet)
         cli_note("%s -> %s %llu subbands, described in %s", dump.source.file.name, dump.folder,

@@ -22,14 +22,14 @@ uint32_t cli_dump_bits(const l2k_tile_coefficients *k, uint32_t band)
     return bits < MAX_PGX_BITS ? bits : MAX_PGX_BITS;
 }
 
-static bool write_pgx(const l2k_tile_coefficients *k, uint32_t band, const char *path)
+static bool write_pgx(cli_output *output, const l2k_tile_coefficients *k, uint32_t band)
 {
     const l2k_band_view *view = &k->view->bands[band];
     l2k_plane plane = {(void *)(uintptr_t)row_of(k, band, 0), (ptrdiff_t)(k->view->stride * sizeof(int32_t)),
                        sizeof(int32_t), L2K_SAMPLE_S32};
     l2k_component component = {
         .precision = cli_dump_bits(k, band), .is_signed = true, .width = view->width, .height = view->height};
-    return cli_pgx_write_plane(path, &plane, &component);
+    return cli_pgx_write_plane(output, &plane, &component);
 }
 
 static void put_little_endian(const int32_t *values, uint32_t count, uint8_t *bytes)
@@ -39,7 +39,7 @@ static void put_little_endian(const int32_t *values, uint32_t count, uint8_t *by
             *bytes++ = (uint8_t)((uint32_t)values[x] >> (8 * i));
 }
 
-static bool write_rows(cli_output *output, const l2k_tile_coefficients *k, uint32_t band)
+static bool write_raw(cli_output *output, const l2k_tile_coefficients *k, uint32_t band)
 {
     const l2k_band_view *view = &k->view->bands[band];
     size_t bytes = (size_t)view->width * 4;
@@ -55,18 +55,7 @@ static bool write_rows(cli_output *output, const l2k_tile_coefficients *k, uint3
     return done;
 }
 
-static bool write_raw(const l2k_tile_coefficients *k, uint32_t band, const char *path)
+bool cli_dump_write_band(const cli_dump *dump, const l2k_tile_coefficients *k, uint32_t band, cli_output *output)
 {
-    cli_output output;
-    if (!cli_output_open(&output, path))
-        return false;
-    if (write_rows(&output, k, band))
-        return cli_output_commit(&output);
-    cli_output_discard(&output);
-    return false;
-}
-
-bool cli_dump_write_band(const cli_dump *dump, const l2k_tile_coefficients *k, uint32_t band, const char *path)
-{
-    return dump->format == CLI_DUMP_RAW ? write_raw(k, band, path) : write_pgx(k, band, path);
+    return (dump->format == CLI_DUMP_RAW ? write_raw : write_pgx)(output, k, band);
 }

@@ -39,8 +39,12 @@ static void put_source(cli_json *json, const cli_dump *dump)
 
 bool cli_dump_begin_description(cli_dump *dump)
 {
-    if (!cli_dump_path(dump, CLI_DUMP_DESCRIPTION, dump->description_path, sizeof dump->description_path) ||
-        !cli_output_open(&dump->description, dump->description_path))
+    const char *path = dump->description_path;
+    if (!cli_dump_path(dump, CLI_DUMP_DESCRIPTION, dump->description_path, sizeof dump->description_path))
+        return false;
+    if (!cli_becomes_file(path))
+        return cli_error(path, "is no file, which the description is");
+    if (!cli_output_open(&dump->description, path))
         return false;
     dump->json.file = dump->description.stream;
     cli_json_open(&dump->json, NULL, '{');
@@ -86,16 +90,13 @@ void cli_dump_describe_band(cli_dump *dump, const l2k_tile_coefficients *k, uint
     cli_json_close(json, '}');
 }
 
-bool cli_dump_end_description(cli_dump *dump, bool done)
+bool cli_dump_end_description(cli_dump *dump)
 {
-    if (!done) {
-        cli_output_discard(&dump->description);
-        return false;
-    }
     cli_json_close(&dump->json, ']');
     cli_json_bool(&dump->json, "complete", !dump->source.incomplete);
     cli_json_close(&dump->json, '}');
-    if (ferror(dump->description.stream))
-        dump->description.error = errno ? errno : EIO;
-    return cli_output_commit(&dump->description);
+    if (fflush(dump->description.stream) == 0 && !ferror(dump->description.stream))
+        return true;
+    dump->description.error = errno ? errno : EIO;
+    return cli_output_fail(&dump->description);
 }

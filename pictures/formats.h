@@ -3,6 +3,7 @@
 #define L2K_PICTURES_FORMATS_H
 
 #include "pictures/colour.h"
+#include "pictures/file.h"
 #include "pictures/picture.h"
 
 typedef enum cli_format {
@@ -24,8 +25,8 @@ bool cli_format_of_name(const char *path, cli_format *format);
 /* Can the format hold the view? Settles PNM and NETPBM for one of PGM, PPM, PAM, and the view's depth and count. */
 bool cli_format_check(cli_format *format, cli_view *view, const char *name);
 
-/* One plane into one PGX file. Its sample type may be wider than the precision asks for. */
-bool cli_pgx_write_plane(const char *name, const l2k_plane *plane, const l2k_component *component);
+/* One plane as a PGX file into an output that is open. Its sample type may be wider than the precision asks for. */
+bool cli_pgx_write_plane(cli_output *output, const l2k_plane *plane, const l2k_component *component);
 
 /* "NAME_number.ext" for "NAME.ext"; the caller frees it. NULL when out of memory. */
 char *cli_pgx_plane_name(const char *path, uint32_t number);

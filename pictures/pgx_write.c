@@ -22,11 +22,10 @@ static bool open_pgx(cli_writer *writer)
     return writer->state || cli_error(writer->name, "out of memory");
 }
 
-static bool start_plane(cli_output *output, const char *name, const l2k_component *component)
+/* Reports errors, and discards. */
+static bool write_header(cli_output *output, const l2k_component *component)
 {
     char header[64];
-    if (!cli_output_open(output, name))
-        return false;
     int length = snprintf(header, sizeof header, "PG ML %c %u %u %u\n", component->is_signed ? '-' : '+',
                           component->precision, component->width, component->height);
     return cli_output_write(output, header, (size_t)length) || cli_output_fail(output);
@@ -38,7 +37,7 @@ static bool open_plane(plane_file *file, const char *path, uint32_t c, const l2k
     file->name = cli_pgx_plane_name(path, c);
     if (!file->name)
         return cli_error(path, "out of memory");
-    if (start_plane(&file->output, file->name, component))
+    if (cli_output_open(&file->output, file->name) && write_header(&file->output, component))
         return true;
     free(file->name);
     file->name = NULL;
@@ -99,20 +98,15 @@ const cli_writer_kind cli_pgx_writer = {open_pgx, NULL, write_planes, finish_pgx
 
 /* ---- One plane ----------------------------------------------------------------------------------------------- */
 
-bool cli_pgx_write_plane(const char *name, const l2k_plane *plane, const l2k_component *component)
+bool cli_pgx_write_plane(cli_output *output, const l2k_plane *plane, const l2k_component *component)
 {
     const cli_words words = {component->precision, component->is_signed, true};
     cli_rows rows = {0, component->height};
     l2k_component its_component = *component;
     l2k_plane its_plane = *plane;
     const cli_picture picture = {.components = &its_component, .planes = &its_plane, .rows = &rows};
-    cli_output output;
-    if (!start_plane(&output, name, component))
+    if (!write_header(output, component))
         return false;
-    if (cli_write_plane_rows(&output, output.bytes, &picture, 0, &words))
-        return cli_output_commit(&output);
-    if (output.error)
-        return cli_output_fail(&output);
-    cli_output_discard(&output);
-    return false;
+    return cli_write_plane_rows(output, output->bytes, &picture, 0, &words) ||
+           (output->error && cli_output_fail(output));
 }

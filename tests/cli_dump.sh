@@ -156,12 +156,32 @@ cannot "no such tile" 1 "--tile-index: camera.jp2 has no tile 1, only 0 to 0" ca
 cannot "levels of a codestream" 1 "camera.jp2: --tile is for pictures" camera.jp2 none --tile 8,8
 cannot "layers of a picture" 1 "step.pgm: --layers is for JPEG 2000" step.pgm none --layers 2
 cannot "an empty tile" 2 "--tile 0,8: a tile must be" step.pgm none -t 0,8
-checks=$((checks + 1))
-# A failure under way leaves no description, nor the one of before, nor files without one.
-mkdir half && mkdir half/t0_c0_b03_HH2.pgx && echo '{}' >half/subbands.json
-"$lift2k" dump camera.jp2 half --quiet 2>err.log && fault "a subband that cannot be written is no failure"
-[ ! -e half/subbands.json ] || fault "a failure leaves a description"
-grep -q 'half/t0_c0_b03_HH2.pgx: ' err.log || fault "a failure does not name the file"
-[ "$(ls -A half)" = t0_c0_b03_HH2.pgx ] || fault "a failure leaves files behind"
+
+# A failure under way leaves an earlier dump as it was, and nothing beside it.
+runs "an earlier dump" dump camera.jp2 half --reduce 1 --quiet
+rm half/t0_c0_b03_HH2.pgx
+mkdir half/t0_c0_b03_HH2.pgx half/t0_c0_b03_HH2.raw
+cp -r half before
+cannot "a subband that cannot be written" 1 'half/t0_c0_b03_HH2.pgx: ' camera.jp2 half --quiet
+check "an earlier dump stays" diff -r before half
+cannot "a subband that cannot be written, raw" 1 'half/t0_c0_b03_HH2.raw: ' camera.jp2 half --quiet --format raw
+
+# A subband goes to a pipe that is there in its place; the description does not, and a link stays one.
+rm -r half/*HH2.*
+mkfifo half/t0_c0_b03_HH2.pgx
+cat half/t0_c0_b03_HH2.pgx >piped &
+runs "a pipe among the files" dump camera.jp2 half --quiet
+wait
+check "what went through the pipe" cmp piped d/t0_c0_b03_HH2.pgx
+check "the others" cmp half/t0_c0_b06_HH1.pgx d/t0_c0_b06_HH1.pgx
+rm half/*HH2.pgx half/subbands.json
+mkfifo half/subbands.json
+cannot "a pipe for a description" 1 'half/subbands.json: is no file' camera.jp2 half --quiet
+rm half/subbands.json
+echo '{}' >elsewhere.json
+ln -s ../elsewhere.json half/subbands.json
+runs "a link" dump camera.jp2 half --quiet
+check "a link stays" test -L half/subbands.json
+check "a link's file" cmp elsewhere.json d/subbands.json
 
 finish

@@ -1,0 +1,102 @@
+/* What a dump makes: nothing has its name before all is there, so that a failure or a signal leaves a folder as it was.
+ */
+#define _POSIX_C_SOURCE 200809L /* mkdir */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/dump_parts.h"
+#include "pictures/interrupt.h"
+#include "pictures/report.h"
+
+struct cli_dump_file {
+    cli_dump_file *before;
+    cli_output output;
+    char path[];
+};
+
+bool cli_dump_make_folder(cli_dump *dump)
+{
+    struct stat facts;
+    dump->folder_made = mkdir(dump->folder, 0777) == 0;
+    if (dump->folder_made)
+        dump->folder_note = cli_interrupt_note(dump->folder);
+    else if (errno != EEXIST)
+        return cli_error(dump->folder, "%s", strerror(errno));
+    if (stat(dump->folder, &facts) == 0 && !S_ISDIR(facts.st_mode))
+        return cli_error(dump->folder, "%s; a folder is needed for the subbands' files", strerror(ENOTDIR));
+    return true;
+}
+
+bool cli_dump_path(const cli_dump *dump, const char *name, char *path, size_t room)
+{
+    size_t length = strlen(dump->folder);
+    const char *slash = length && dump->folder[length - 1] == '/' ? "" : "/";
+    if ((size_t)snprintf(path, room, "%s%s%s", dump->folder, slash, name) < room)
+        return true;
+    return cli_error(dump->folder, "%s", strerror(ENAMETOOLONG));
+}
+
+cli_output *cli_dump_open_file(cli_dump *dump, const char *name)
+{
+    char path[CLI_DUMP_PATH];
+    if (!cli_dump_path(dump, name, path, sizeof path))
+        return NULL;
+    cli_dump_file *file = malloc(sizeof *file + strlen(path) + 1);
+    if (!file) {
+        cli_error(path, "out of memory");
+        return NULL;
+    }
+    memcpy(file->path, path, strlen(path) + 1);
+    if (!cli_output_open(&file->output, file->path)) {
+        free(file);
+        return NULL;
+    }
+    file->before = dump->files;
+    dump->files = file;
+    return &file->output;
+}
+
+/* Whoever reads from a pipe waits for its end. */
+bool cli_dump_end_file(cli_output *output)
+{
+    if (!cli_output_can_seek(output))
+        return cli_output_commit(output);
+    return cli_output_rest(output) || cli_output_fail(output);
+}
+
+/* The description comes last, and that of an earlier dump goes first: where there is one, it is true. */
+static bool publish(cli_dump *dump)
+{
+    if (dump->description.target && unlink(dump->description.target) != 0 && errno != ENOENT)
+        return cli_error(dump->description_path, "%s", strerror(errno));
+    for (cli_dump_file *at = dump->files; at; at = at->before)
+        if (cli_output_can_seek(&at->output) && !cli_output_commit(&at->output))
+            return false;
+    return cli_output_commit(&dump->description);
+}
+
+static void release(cli_dump *dump, bool keep)
+{
+    for (cli_dump_file *at = dump->files, *before; at; at = before) {
+        before = at->before;
+        cli_output_discard(&at->output);
+        free(at);
+    }
+    dump->files = NULL;
+    cli_output_discard(&dump->description);
+    if (dump->folder_made && !keep)
+        rmdir(dump->folder); /* unless somebody else has put something into it */
+    cli_interrupt_forget(dump->folder_note);
+}
+
+bool cli_dump_end(cli_dump *dump, bool done)
+{
+    cli_interrupt_hold(true);
+    done = done && publish(dump);
+    release(dump, done);
+    cli_interrupt_hold(false);
+    return done;
+}
