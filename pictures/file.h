@@ -17,15 +17,19 @@ typedef struct cli_input {
     size_t filled, used;
     uint64_t base;   /* where in a regular file it begins: standard input may be one that was read from before */
     int error;       /* errno of the first failed read, 0 */
-    double deadline; /* of --timeout, by cli_now, for what may keep one waiting (pipes, terminals); 0 = none */
+    double deadline; /* of --timeout, by cli_now; 0 = none */
 } cli_input;
 
-/* `path` may be "-". A directory or an empty file is an error here. */
+/* `path` may be "-". A directory or an empty file is an error here. What may keep one waiting, a pipe or a terminal,
+ * has the time of --timeout from here on. */
 bool cli_input_open(cli_input *input, const char *path);
 
 /* The same for an open descriptor, which is taken over. `name` is not copied. */
 bool cli_input_take(cli_input *input, int descriptor, const char *name);
 void cli_input_close(cli_input *input);
+
+/* Bounds the time that is spent reading from now on, unless it is bounded already. */
+void cli_input_time_starts(cli_input *input);
 
 /* Asks the system to have the file, or much of it, in memory soon. */
 void cli_input_ahead(const cli_input *input);
@@ -44,8 +48,8 @@ bool cli_input_exact(cli_input *input, void *buffer, size_t bytes);
 /* How long a regular file is, from where the input begins; false for anything else. */
 bool cli_input_size(const cli_input *input, uint64_t *bytes);
 
-/* What comes from a pipe, at most `most` bytes of it, is copied to a file without a name first, so that the next two can
- * be used. Both count from where the input begins; cli_input_read_at gives what pread does. */
+/* What comes from a pipe, at most `most` bytes of it, is copied to a file without a name first, so that the next two
+ * can be used. Both count from where the input begins; cli_input_read_at gives what pread does, or fails with ETIME. */
 bool cli_input_make_seekable(cli_input *input, uint64_t most);
 bool cli_input_seek(cli_input *input, uint64_t offset);
 ptrdiff_t cli_input_read_at(const cli_input *input, void *buffer, size_t bytes, uint64_t offset);

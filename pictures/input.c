@@ -13,6 +13,9 @@
 #include "pictures/report.h"
 #include "pictures/wait.h"
 
+/* What is read between two looks at the clock. */
+#define MOST_BYTES ((size_t)64 << 20)
+
 #define BUFFER_BYTES ((size_t)64 << 10)
 
 /* Of a large file perhaps only a region is wanted. */
@@ -31,10 +34,9 @@ static bool wait_for_more(cli_input *input)
  * that does not wait by itself. */
 static size_t read_some(cli_input *input, void *to, size_t bytes)
 {
-    const size_t most = (size_t)1 << 30; /* what one call can be asked for on every system */
     bool wait = input->deadline > 0;
     while (!input->error && (!wait || wait_for_more(input))) {
-        ssize_t got = read(input->descriptor, to, bytes < most ? bytes : most);
+        ssize_t got = read(input->descriptor, to, bytes < MOST_BYTES ? bytes : MOST_BYTES);
         if (got >= 0)
             return (size_t)got;
         wait = wait || errno == EAGAIN;
@@ -73,7 +75,7 @@ bool cli_input_take(cli_input *input, int descriptor, const char *name)
     off_t begins = lseek(descriptor, 0, SEEK_CUR);
     input->base = begins > 0 ? (uint64_t)begins : 0;
     if (!cli_input_size(input, &bytes))
-        input->deadline = cli_deadline();
+        cli_input_time_starts(input);
     if (fill_head(input))
         return true;
     cli_input_close(input);
@@ -97,6 +99,12 @@ bool cli_input_open(cli_input *input, const char *path)
         return cli_error(path, "%s", strerror(EISDIR));
     }
     return cli_input_take(input, descriptor, path);
+}
+
+void cli_input_time_starts(cli_input *input)
+{
+    if (input->deadline <= 0)
+        input->deadline = cli_deadline();
 }
 
 void cli_input_close(cli_input *input)

@@ -164,8 +164,10 @@ static bool open_plane(cli_reader *reader, uint32_t c, cli_input *input, pgx_hea
     return read_header(input, header) && describe(reader, c, input, header);
 }
 
+/* All planes have one time. */
 static bool read_plane(cli_reader *reader, uint32_t c, cli_input *input, pgx_header *header)
 {
+    input->deadline = reader->input.deadline;
     return cli_input_seek(input, header->bytes + (uint64_t)row_bytes(header) * reader->picture.rows[c].first) &&
            read_rows(reader, c, input, header);
 }

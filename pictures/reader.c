@@ -89,11 +89,13 @@ bool cli_reader_open(cli_reader *reader, const char *path, const cli_raw *raw, b
 
 bool cli_reader_all(cli_reader *reader)
 {
+    cli_input_time_starts(&reader->input);
     return cli_picture_allocate(&reader->picture, reader->layout, reader->name) && reader->kind->read(reader);
 }
 
 bool cli_reader_rows(cli_reader *reader, uint32_t y0, uint32_t y1)
 {
+    cli_input_time_starts(&reader->input);
     return cli_picture_window(&reader->picture, y0, y1, 0, reader->layout, reader->name) && reader->kind->read(reader);
 }
 

@@ -2,9 +2,11 @@
 
 #include "pictures/tiff.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "pictures/limits.h"
 #include "pictures/report.h"
 
 /* What libtiff may take at once: strip tables and raw strips, all of whose sizes are a file's claim. */
@@ -50,6 +52,7 @@ static tmsize_t on_read(thandle_t handle, void *buffer, tmsize_t bytes)
         return -1;
     ptrdiff_t got = cli_input_read_at(io->input, buffer, (size_t)bytes, io->at);
     io->ended = io->ended || (got >= 0 && got < bytes);
+    io->late = io->late || (got < 0 && errno == ETIME);
     io->at += got > 0 ? (uint64_t)got : 0;
     return got;
 }
@@ -116,6 +119,8 @@ void cli_tiff_close(cli_tiff_io *io)
 
 bool cli_tiff_fail(const cli_tiff_io *io, const char *name, const char *otherwise)
 {
+    if (io->late)
+        return cli_time_is_up(name);
     if (io->ended)
         return cli_error(name, "the file is truncated");
     return cli_error(name, "TIFF: %s", io->message[0] ? io->message : otherwise);

@@ -132,11 +132,20 @@ printf 'P5\n20000 1000\n255\n' >zeros.pgm
 head -c 20000000 /dev/zero >>zeros.pgm
 refuses "time to draw" y.png "not done after 0\.200 s; --timeout" view photos/coffee.ppm y.png --zoom 20 --timeout 0.2
 refuses "time to draw planes" y.pgx "not done after 0\.010 s; --timeout" view photos/coffee.ppm y.pgx --zoom 20 --timeout 0.01
-gives "time to compare" 2 compare zeros.pgm zeros.pgm --timeout 0.1 >out.log
-says "time to compare" '^lift2k: compare: not done after 0\.100 s; --timeout SECONDS allows more$'
+gives "time to compare" 2 compare zeros.pgm zeros.pgm --timeout 0.5 >out.log
+says "time to compare" '^lift2k: compare: not done after 0\.500 s; --timeout SECONDS allows more$'
 check "time to compare: one line" test "$(wc -l <err.log)" -eq 1
 refuses "no time to compare" "" "not done after .*--timeout" compare zeros.pgm zeros.pgm --timeout 0.0000001 --quiet
-rm zeros.pgm
+for kind in pgm pgx tiff; do
+    [ $kind = pgm ] || runs "much to read, $kind" view zeros.pgm zeros.$kind --levels 0 --gain 1 --quiet
+    refuses "no time to read $kind" "" "^lift2k: zeros(_0)?\.$kind: not done after" compare zeros.$kind zeros.$kind \
+        --timeout 0.0000001 --quiet
+done
+refuses "no time to read PNG" "" "^lift2k: photos/chelsea.png: not done after" compare photos/chelsea.png photos/chelsea.png \
+    --timeout 0.0000001 --quiet
+refuses "no time to read raw" y.jp2 "^lift2k: zeros.pgm: not done after" encode zeros.pgm y.jp2 --raw 20000018,1,1,8,u \
+    --timeout 0.0000001 --quiet
+rm zeros*
 
 # What is held already counts: the other picture, the rows that SSIM needs; samples, coefficients and mosaic.
 refuses "memory for two" "" "coffee.ppm: the samples take 1\.440 MB of memory, the limit is 1\.400 MB; --max-memory" \
