@@ -10,6 +10,8 @@
 #include "pictures/units.h"
 #include "pictures/wait.h"
 
+#define MOST_LINES 20u
+
 void cli_messages_init(cli_messages *messages, const char *subject, bool quiet)
 {
     messages->subject = subject;
@@ -18,6 +20,7 @@ void cli_messages_init(cli_messages *messages, const char *subject, bool quiet)
     for (int i = 0; i < 16; i++)
         messages->said[i] = 0;
     messages->deadline = cli_deadline();
+    atomic_store(&messages->lines, 0);
     atomic_flag_clear(&messages->taken);
 }
 
@@ -30,13 +33,22 @@ static bool is_repeated(cli_messages *messages, const char *text)
     return atomic_exchange(&messages->said[hash % 16], hash) == hash;
 }
 
+/* A file can have more to warn of than anybody reads: each of 65535 tiles, each of a thousand unknown markers. */
+static bool is_too_much(cli_messages *messages)
+{
+    const unsigned before = atomic_fetch_add(&messages->lines, 1);
+    if (before == MOST_LINES)
+        cli_note("lift2k: %s: more of that is left out", messages->subject);
+    return before >= MOST_LINES;
+}
+
 static void take_message(void *user, l2k_severity severity, const char *text)
 {
     cli_messages *messages = user;
     if (severity == L2K_SEVERITY_ERROR) {
         if (!atomic_flag_test_and_set(&messages->taken))
             snprintf(messages->first_error, sizeof messages->first_error, "%s", text);
-    } else if (messages->quiet || is_repeated(messages, text)) {
+    } else if (messages->quiet || is_repeated(messages, text) || is_too_much(messages)) {
         return;
     } else if (severity == L2K_SEVERITY_WARNING) {
         cli_warning(messages->subject, "%s", text);

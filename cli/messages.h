@@ -7,14 +7,15 @@
 
 #include "lift2k/lift2k.h"
 
-/* Collects what the library says about one file. Warnings and notes are printed as they come; of the errors, which may
- * come from several threads, the first is kept until cli_messages_fail decides what to print. */
+/* Collects what the library says about one file. The first 20 warnings and notes are printed as they come; of the
+ * errors, which may come from several threads, the first is kept until cli_messages_fail decides what to print. */
 typedef struct cli_messages {
     const char *subject;
     bool quiet;
     atomic_flag taken;
     char first_error[256];
     _Atomic uint64_t said[16]; /* hashes of warnings, which decoding part by part would repeat */
+    atomic_uint lines;         /* of warnings and notes */
     double deadline;           /* of --timeout, by cli_now; 0 = none */
 } cli_messages;
 

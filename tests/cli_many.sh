@@ -251,4 +251,19 @@ done
 gives "timings with --verify" 0 encode photos/coffee.png x2.jp2 --timings --verify
 check "timings with --verify" awk '$1 == "verify" && $2 > 0 { found = 1 } END { exit !found }' err.log
 
+# ---- More warnings than anybody reads: unknown markers behind SIZ, which has 45 bytes of one component with SOC
+
+runs "a codestream" encode photos/camera.png plain.j2k --quiet
+{
+    head -c 45 plain.j2k
+    for number in $(seq 160 191); do printf '\xff\x'"$(printf %x $number)"'\0\2'; done
+    tail -c +46 plain.j2k
+} >warned.j2k
+gives "many warnings" 0 decode warned.j2k warned.pgm
+check "many warnings: the first" grep -qx 'lift2k: warned.j2k: warning: marker FFA0 is not known and passed over' err.log
+check "many warnings: the last" grep -q 'marker FFB3 ' err.log
+says "many warnings: the rest" '^lift2k: warned.j2k: more of that is left out$'
+check "many warnings: lines" test "$(grep -c warned.j2k: err.log)" -eq 21
+runs "many warnings, quiet" decode warned.j2k warned.pgm --quiet
+
 finish
