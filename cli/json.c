@@ -97,6 +97,12 @@ static size_t sequence(const unsigned char *at)
     return length;
 }
 
+/* The control characters U+0080 to U+009F, which some terminals obey. */
+static bool is_c1(const unsigned char *at)
+{
+    return at[0] == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f;
+}
+
 void cli_json_text(cli_json *json, const char *key, const char *text)
 {
     begin_value(json, key);
@@ -105,6 +111,8 @@ void cli_json_text(cli_json *json, const char *key, const char *text)
         size_t length = *at < 0x80 ? 1 : sequence(at);
         if (*at < 0x80)
             put_ascii(file_of(json), *at);
+        else if (is_c1(at))
+            fprintf(file_of(json), "\\u%04x", at[1]);
         else if (length)
             fwrite(at, 1, length, file_of(json));
         else

@@ -52,11 +52,12 @@ says "no channels in a codestream" info.json 'sorted(j["components"][0]) == ["dx
 "width"]'
 says "no code-block styles" info.json 'j["code_blocks"]["style"] == []'
 
-# Strings that need care: quotes, a line break and bytes that are no UTF-8 in a name; all of Latin-1 in a comment.
-name=$'q"b\\s\nl\tt\303\251\377\300\200.j2k'
+# Strings that need care: quotes, a line break, a control character of two bytes and bytes that are no UTF-8 in a name; all of Latin-1 in a comment.
+name=$'q"b\\s\nl\tt\303\251\302\205\302\240\377\300\200.j2k'
 cp gray.j2k "$name"
 describe "$name"
-says "file name" info.json 'j["file"] == "q\"b\\s\nl\tt\u00e9\ufffd\ufffd\ufffd.j2k"'
+says "file name" info.json 'j["file"] == "q\"b\\s\nl\tt\u00e9\u0085\u00a0\ufffd\ufffd\ufffd.j2k"'
+check "no control character as it is" sh -c "! LC_ALL=C grep -qF '$(printf '\302\205')' info.json"
 # The helper's marker segment comes before the encoder's own comment.
 "$make_stream" gray.j2k comment.j2k main ff64 0001225c0a1b7f80a0e9ff
 describe comment.j2k
