@@ -1,5 +1,7 @@
 #include "codec/workers.h"
 
+#include <stdatomic.h>
+
 #include "base/run.h"
 #include "transform/choice.h"
 
@@ -84,6 +86,39 @@ void l2k_workers_release(l2k_workers *workers)
     *workers = (l2k_workers){0};
 }
 
+/* ---- Failures ------------------------------------------------------------------------------------------------ */
+
+/* Of all failures that of the lowest index counts, whichever thread is first: index and status in one word, so that it
+ * is settled in one step. Every index is a number below 2^32 - 1; code-blocks beyond, if ever, share one. */
+typedef atomic_uint_least64_t first_failure;
+
+#define NO_FAILURE UINT64_MAX
+
+static uint64_t rank_of(uint64_t index)
+{
+    return index < UINT32_MAX - 1 ? index : UINT32_MAX - 1;
+}
+
+static bool note(first_failure *first, uint64_t index, l2k_status status)
+{
+    uint_least64_t own = rank_of(index) << 32 | (uint32_t)status, seen = atomic_load(first);
+    while (status != L2K_OK && own < seen && !atomic_compare_exchange_weak(first, &seen, own)) {
+    }
+    return status == L2K_OK;
+}
+
+/* Then what becomes of this index does not matter. */
+static bool failed_before(const first_failure *first, uint64_t index)
+{
+    return atomic_load(first) >> 32 < rank_of(index);
+}
+
+static l2k_status status_of(const first_failure *first)
+{
+    uint64_t seen = atomic_load(first);
+    return seen == NO_FAILURE ? L2K_OK : (l2k_status)(uint32_t)seen;
+}
+
 /* ---- Tiles --------------------------------------------------------------------------------------------------- */
 
 #define NO_TILE UINT32_MAX
@@ -91,64 +126,50 @@ void l2k_workers_release(l2k_workers *workers)
 typedef struct tile_run {
     const l2k_tile_work *work;
     void *job;
-    uint32_t count, next;
-    l2k_status first; /* failure */
+    uint32_t count;
+    atomic_uint_least32_t next;
+    first_failure first;
 } tile_run;
 
-static bool failed(const tile_run *run)
-{
-    l2k_status seen;
-#pragma omp atomic read
-    seen = run->first;
-    return seen != L2K_OK;
-}
-
-static bool note(tile_run *run, l2k_status status)
-{
-    if (status != L2K_OK) {
-#pragma omp atomic write
-        run->first = status;
-    }
-    return status == L2K_OK;
-}
-
+/* Tiles are taken in rising order: none that is taken after a failure could fail before it. */
 static uint32_t take_tile(tile_run *run)
 {
-    uint32_t index;
-    if (failed(run))
+    if (status_of(&run->first) != L2K_OK)
         return NO_TILE;
-#pragma omp atomic capture
-    index = run->next++;
+    uint32_t index = atomic_fetch_add(&run->next, 1);
     return index < run->count ? index : NO_TILE;
 }
 
-/* A team's share: as many tiles in hand as it has slots, ended in the order in which they were begun. */
+/* A team's share: as many tiles in hand as it has slots, ended in the order in which they were begun. Where a tile
+ * fails, those before it are ended all the same: one of them may fail, too, and is then the first. */
 static void run_team(tile_run *run, l2k_team *team)
 {
     uint32_t tiles[L2K_SLOTS_OF_TEAM], begun = 0, ended = 0;
     for (bool more = true;; ended++) {
         while (more && begun - ended < team->num_slots) {
             unsigned k = begun % team->num_slots;
-            tiles[k] = take_tile(run);
-            more = tiles[k] != NO_TILE && note(run, run->work->begin(run->job, team, &team->slots[k], tiles[k]));
+            uint32_t tile = tiles[k] = take_tile(run);
+            more = tile != NO_TILE && note(&run->first, tile, run->work->begin(run->job, team, &team->slots[k], tile));
             begun += more;
         }
         unsigned k = ended % team->num_slots;
-        if (ended == begun || failed(run) || !note(run, run->work->end(run->job, team, &team->slots[k], tiles[k])))
+        uint32_t tile = tiles[k];
+        if (ended == begun || failed_before(&run->first, tile) ||
+            !note(&run->first, tile, run->work->end(run->job, team, &team->slots[k], tile)))
             return;
     }
 }
 
 l2k_status l2k_workers_run(l2k_workers *workers, uint32_t count, const l2k_tile_work *work, void *job)
 {
-    tile_run run = {work, job, count, 0, L2K_OK};
+    tile_run run = {.work = work, .job = job, .count = count, .first = NO_FAILURE};
     if (workers->context->run)
         workers->context->run->teams = workers->num_teams;
 #pragma omp parallel num_threads(workers->num_teams) if (workers->num_teams > 1)
     run_team(&run, &workers->teams[workers->num_teams > 1 ? l2k_thread_index() : 0]);
     if (workers->context->run)
         workers->context->run->teams = 1;
-    return run.first;
+    return status_of(&run.first);
 }
 
 /* ---- One tile ------------------------------------------------------------------------------------------------ */
@@ -162,24 +183,19 @@ l2k_status l2k_team_plan(const l2k_team *team, l2k_tile_slot *slot, const l2k_pl
     return l2k_plan_create(&team->context, team->backend, spec, &slot->plan);
 }
 
+static l2k_status do_block(l2k_team *team, l2k_block_work work, void *job, size_t index)
+{
+    unsigned thread = team->context.threads > 1 ? l2k_thread_index() : 0;
+    L2K_TRY(l2k_check_run(&team->context));
+    return work(job, team->coders[thread], team->first_thread + thread, index);
+}
+
 l2k_status l2k_team_run(l2k_team *team, size_t count, l2k_block_work work, void *job)
 {
-    l2k_status first = L2K_OK;
+    first_failure first = NO_FAILURE;
 #pragma omp parallel for schedule(dynamic) num_threads(team->context.threads) if (team->context.threads > 1)
-    for (size_t i = 0; i < count; i++) {
-        l2k_status seen;
-#pragma omp atomic read
-        seen = first;
-        if (seen != L2K_OK)
-            continue;
-        unsigned thread = team->context.threads > 1 ? l2k_thread_index() : 0;
-        l2k_status status = l2k_check_run(&team->context);
-        if (status == L2K_OK)
-            status = work(job, team->coders[thread], team->first_thread + thread, i);
-        if (status != L2K_OK) {
-#pragma omp atomic write
-            first = status;
-        }
-    }
-    return first;
+    for (size_t i = 0; i < count; i++)
+        if (!failed_before(&first, i))
+            note(&first, i, do_block(team, work, job, i));
+    return status_of(&first);
 }

@@ -1,6 +1,10 @@
 /* How tiles pass through the hands of a team: in which order they begin and end, and what a failure leaves. Where CUDA
  * is asked for, its name alone decides about the slots, so no GPU is needed. */
+#define _POSIX_C_SOURCE 199309L /* nanosleep */
 #include "support.h"
+
+#include <stdatomic.h>
+#include <time.h>
 
 #include "codec/workers.h"
 #include "transform/choice.h"
@@ -98,7 +102,7 @@ static void test_failures(void **unused)
     record r = fresh();
     r.fail_begin = 2;
     assert_int_equal(run(L2K_BACKEND_CUDA, 9, &r), L2K_ERROR_CORRUPT);
-    assert_events(&r, "b0 b1 e0 b2 ");
+    assert_events(&r, "b0 b1 e0 b2 e1 ");
     r = fresh();
     r.fail_end = 1;
     assert_int_equal(run(L2K_BACKEND_CUDA, 9, &r), L2K_ERROR_BACKEND);
@@ -107,6 +111,80 @@ static void test_failures(void **unused)
     r.fail_begin = 0;
     assert_int_equal(run(L2K_BACKEND_CPU, 9, &r), L2K_ERROR_CORRUPT);
     assert_events(&r, "b0 ");
+}
+
+/* A tile that was begun before the one that fails can still fail, and is then the first. */
+static void test_lowest_of_slots(void **unused)
+{
+    (void)unused;
+    record r = fresh();
+    r.fail_begin = 2;
+    r.fail_end = 1;
+    assert_int_equal(run(L2K_BACKEND_CUDA, 9, &r), L2K_ERROR_BACKEND);
+    assert_events(&r, "b0 b1 e0 b2 e1 ");
+}
+
+/* Two tiles or blocks, 5 and 6, that fail with both in hand, in either order. */
+typedef struct race {
+    unsigned last; /* the one that fails after the other */
+    atomic_uint begun, failed;
+} race;
+
+static void sleep_ms(long milliseconds)
+{
+    nanosleep(&(struct timespec){0, milliseconds * 1000000}, NULL);
+}
+
+static l2k_status race_on(race *r, uint32_t index)
+{
+    if (index < 5 || index > 6)
+        return L2K_OK;
+    atomic_fetch_add(&r->begun, 1);
+    while (atomic_load(&r->begun) < 2 || (index == r->last && atomic_load(&r->failed) == 0))
+        sleep_ms(1);
+    if (index == r->last)
+        sleep_ms(20); /* until the other's failure has been noted */
+    atomic_fetch_add(&r->failed, 1);
+    return index == 5 ? L2K_ERROR_CORRUPT : L2K_ERROR_UNSUPPORTED;
+}
+
+static l2k_status race_tile(void *job, l2k_team *team, l2k_tile_slot *slot, uint32_t index)
+{
+    (void)team, (void)slot;
+    return race_on(job, index);
+}
+
+static l2k_status race_block(void *job, l2k_t1 *coder, unsigned thread, size_t index)
+{
+    (void)coder, (void)thread;
+    return race_on(job, (uint32_t)index);
+}
+
+static l2k_status pass(void *job, l2k_team *team, l2k_tile_slot *slot, uint32_t index)
+{
+    (void)job, (void)team, (void)slot, (void)index;
+    return L2K_OK;
+}
+
+static void test_lowest_of_threads(void **unused)
+{
+    (void)unused;
+    l2k_context context = {.threads = l2k_thread_count(2)};
+    if (context.threads < 2)
+        skip();
+    l2k_workers by_tile = {0}, by_block = {0};
+    l2k_siz small = siz_of(64, 1), large = siz_of(1 << 15, 1);
+    assert_int_equal(l2k_workers_prepare(&context, L2K_BACKEND_CPU, &small, 9, &by_tile), L2K_OK);
+    assert_int_equal(l2k_workers_prepare(&context, L2K_BACKEND_CPU, &large, 9, &by_block), L2K_OK);
+    assert_true(by_tile.num_teams == 2 && by_block.num_teams == 1);
+    for (unsigned last = 5; last <= 6; last++) {
+        race begins = {.last = last}, ends = {.last = last}, blocks = {.last = last};
+        assert_int_equal(l2k_workers_run(&by_tile, 9, &(l2k_tile_work){race_tile, pass}, &begins), L2K_ERROR_CORRUPT);
+        assert_int_equal(l2k_workers_run(&by_tile, 9, &(l2k_tile_work){pass, race_tile}, &ends), L2K_ERROR_CORRUPT);
+        assert_int_equal(l2k_team_run(&by_block.teams[0], 9, race_block, &blocks), L2K_ERROR_CORRUPT);
+    }
+    l2k_workers_release(&by_tile);
+    l2k_workers_release(&by_block);
 }
 
 /* Small tiles: a team per thread, every tile ended once, slots numbered across all teams. */
@@ -171,8 +249,13 @@ static void test_auto(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_slot), cmocka_unit_test(test_two_slots), cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_teams),    cmocka_unit_test(test_auto),
+        cmocka_unit_test(test_one_slot),
+        cmocka_unit_test(test_two_slots),
+        cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_lowest_of_slots),
+        cmocka_unit_test(test_lowest_of_threads),
+        cmocka_unit_test(test_teams),
+        cmocka_unit_test(test_auto),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
