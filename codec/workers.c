@@ -1,12 +1,29 @@
+#define _POSIX_C_SOURCE 199309L /* nanosleep */
 #include "codec/workers.h"
 
 #include <stdatomic.h>
+#include <time.h>
 
 #include "base/run.h"
 #include "transform/choice.h"
 
-/* A tile smaller than this is done by one thread: splitting its rows costs more than it gains. */
-#define SMALL_TILE_SAMPLES ((uint64_t)1 << 21)
+/* A tile up to this is done by one thread: splitting its rows costs more than it gains. The samples are those of three
+ * components: with more, one tile could keep one thread busy when the others have long run out of tiles. */
+#define SMALL_TILE_AREA    ((uint64_t)1 << 21)
+#define SMALL_TILE_SAMPLES (3 * SMALL_TILE_AREA)
+
+/* At most; components may be sub-sampled. */
+static uint64_t samples_of_tile(const l2k_siz *siz)
+{
+    uint64_t area = (uint64_t)siz->grid.tile_width * siz->grid.tile_height, n = siz->num_components;
+    return area <= UINT64_MAX / n ? area * n : UINT64_MAX;
+}
+
+static bool is_small(const l2k_siz *siz)
+{
+    uint64_t area = (uint64_t)siz->grid.tile_width * siz->grid.tile_height;
+    return area <= SMALL_TILE_AREA && samples_of_tile(siz) <= SMALL_TILE_SAMPLES;
+}
 
 static l2k_status create_team(const l2k_context *context, unsigned threads, l2k_team *team)
 {
@@ -23,9 +40,8 @@ static l2k_status create_team(const l2k_context *context, unsigned threads, l2k_
 /* Two where the plan of one tile may have work under way; some tiles may turn out smaller than they all could be. */
 static unsigned slots_of_team(const l2k_context *context, l2k_backend backend, const l2k_siz *siz, uint32_t num_tiles)
 {
-    uint64_t area = (uint64_t)siz->grid.tile_width * siz->grid.tile_height, n = siz->num_components;
-    uint64_t samples = area <= UINT64_MAX / n ? area * n : UINT64_MAX;
-    return num_tiles > 1 && l2k_backend_overlaps(context, backend, samples) ? L2K_SLOTS_OF_TEAM : 1;
+    bool overlaps = num_tiles > 1 && l2k_backend_overlaps(context, backend, samples_of_tile(siz));
+    return overlaps ? L2K_SLOTS_OF_TEAM : 1;
 }
 
 static l2k_status create_teams(const l2k_context *context, bool by_tile, l2k_workers *workers)
@@ -53,8 +69,7 @@ static bool same_workers(const l2k_workers *a, const l2k_workers *b)
 l2k_status l2k_workers_prepare(const l2k_context *context, l2k_backend backend, const l2k_siz *siz, uint32_t num_tiles,
                                l2k_workers *workers)
 {
-    uint64_t area = (uint64_t)siz->grid.tile_width * siz->grid.tile_height;
-    bool by_tile = num_tiles >= 2 * context->threads && area <= SMALL_TILE_SAMPLES;
+    bool by_tile = num_tiles >= 2 * context->threads && is_small(siz);
     l2k_workers wanted = {.context = context,
                           .threads = context->threads,
                           .backend = backend,
@@ -124,10 +139,12 @@ static l2k_status status_of(const first_failure *first)
 #define NO_TILE UINT32_MAX
 
 typedef struct tile_run {
+    const l2k_context *context;
     const l2k_tile_work *work;
     void *job;
     uint32_t count;
     atomic_uint_least32_t next;
+    atomic_uint at_work; /* teams */
     first_failure first;
 } tile_run;
 
@@ -160,13 +177,43 @@ static void run_team(tile_run *run, l2k_team *team)
     }
 }
 
+/* Of the time waited, by which a wait may be too long, and the most that it may be. */
+enum { PART_OF_WAIT = 8, LONGEST_NAP = 5000000 };
+
+/* The caller alone asks the progress hook: it goes on asking when it has run out of tiles and others have not. The
+ * others see that it was told to stop. */
+static void await_others(tile_run *run)
+{
+    long nap = 20000;
+    while (atomic_load(&run->at_work) > 0 && note(&run->first, run->count, l2k_check_run(run->context))) {
+        nanosleep(&(struct timespec){.tv_nsec = nap}, NULL);
+        nap += nap / PART_OF_WAIT;
+        nap = nap < LONGEST_NAP ? nap : LONGEST_NAP;
+    }
+}
+
+/* What a thread does: its team's share, and the calling thread, number 0, then looks after the others. One that comes
+ * late, and was not counted, finds no tile that is left. */
+static void take_part(tile_run *run, l2k_team *team, unsigned thread)
+{
+    atomic_fetch_add(&run->at_work, 1);
+    run_team(run, team);
+    atomic_fetch_sub(&run->at_work, 1);
+    if (thread == 0 && run->context->hooks.progress)
+        await_others(run);
+}
+
 l2k_status l2k_workers_run(l2k_workers *workers, uint32_t count, const l2k_tile_work *work, void *job)
 {
-    tile_run run = {.work = work, .job = job, .count = count, .first = NO_FAILURE};
+    tile_run run = {.context = workers->context, .work = work, .job = job, .count = count, .first = NO_FAILURE};
+    unsigned teams = workers->num_teams;
     if (workers->context->run)
-        workers->context->run->teams = workers->num_teams;
-#pragma omp parallel num_threads(workers->num_teams) if (workers->num_teams > 1)
-    run_team(&run, &workers->teams[workers->num_teams > 1 ? l2k_thread_index() : 0]);
+        workers->context->run->teams = teams;
+#pragma omp parallel num_threads(teams) if (teams > 1)
+    {
+        unsigned thread = teams > 1 ? l2k_thread_index() : 0;
+        take_part(&run, &workers->teams[thread], thread);
+    }
     if (workers->context->run)
         workers->context->run->teams = 1;
     return status_of(&run.first);

@@ -3,9 +3,11 @@
 #define _POSIX_C_SOURCE 199309L /* nanosleep */
 #include "support.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>
 
+#include "base/run.h"
 #include "codec/workers.h"
 #include "transform/choice.h"
 
@@ -187,6 +189,84 @@ static void test_lowest_of_threads(void **unused)
     l2k_workers_release(&by_block);
 }
 
+/* A tile that another thread is at while the caller has nothing left to do. */
+typedef struct vigil {
+    pthread_t caller;
+    unsigned calls, stop_at; /* of the progress hook; the call that says no, 0 = none */
+    atomic_bool begun;
+    atomic_uint waited; /* calls that the long tile has seen, in all */
+    bool heeds;         /* whether it ends when the others are told to stop */
+} vigil;
+
+static bool watch_over(void *user, double done)
+{
+    (void)done;
+    vigil *v = user;
+    assert_true(pthread_equal(v->caller, pthread_self()));
+    atomic_fetch_add(&v->waited, 1);
+    return ++v->calls != v->stop_at;
+}
+
+/* The first tile that another thread gets is the long one: until the hook has been asked four times, or for ten
+ * seconds. */
+static l2k_status long_tile(void *job, l2k_team *team, l2k_tile_slot *slot, uint32_t index)
+{
+    (void)slot, (void)index;
+    vigil *v = job;
+    if (pthread_equal(v->caller, pthread_self())) {
+        while (!atomic_load(&v->begun))
+            sleep_ms(1);
+        return L2K_OK;
+    }
+    if (atomic_exchange(&v->begun, true))
+        return L2K_OK;
+    l2k_status status = L2K_OK;
+    for (unsigned i = 0; i < 10000 && status == L2K_OK && (v->stop_at || atomic_load(&v->waited) < 4); i++) {
+        sleep_ms(1);
+        status = l2k_check_run(&team->context);
+    }
+    return v->heeds ? status : L2K_OK;
+}
+
+static void test_caller_asks_on(void **unused)
+{
+    (void)unused;
+    for (unsigned variant = 0; variant < 3; variant++) {
+        vigil v = {.caller = pthread_self(), .stop_at = variant ? 3 : 0, .heeds = variant == 1};
+        l2k_run call;
+        l2k_context context = {.hooks = {.progress = watch_over, .user = &v}, .threads = l2k_thread_count(2)};
+        if (context.threads < 2)
+            skip();
+        context.run = &call;
+        l2k_run_start(&call, 1, false);
+        l2k_workers workers = {0};
+        l2k_siz siz = siz_of(64, 1);
+        assert_int_equal(l2k_workers_prepare(&context, L2K_BACKEND_CPU, &siz, 9, &workers), L2K_OK);
+        assert_int_equal(l2k_workers_run(&workers, 9, &(l2k_tile_work){long_tile, pass}, &v),
+                         variant ? L2K_ERROR_CANCELLED : L2K_OK);
+        assert_true(variant ? v.calls == v.stop_at : v.calls >= 4);
+        l2k_workers_release(&workers);
+    }
+}
+
+/* Many components make a small tile a large one. */
+static void test_components(void **unused)
+{
+    (void)unused;
+    const struct {
+        uint32_t side, components;
+        bool by_tile;
+    } cases[] = {{1448, 1, true}, {1448, 3, true}, {1449, 1, false}, {1024, 6, true}, {1024, 7, false}};
+    l2k_context context = {.threads = l2k_thread_count(2)};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        l2k_workers workers = {0};
+        l2k_siz siz = siz_of(cases[i].side, cases[i].components);
+        assert_int_equal(l2k_workers_prepare(&context, L2K_BACKEND_CPU, &siz, 100, &workers), L2K_OK);
+        assert_int_equal(workers.num_teams, cases[i].by_tile ? context.threads : 1);
+        l2k_workers_release(&workers);
+    }
+}
+
 /* Small tiles: a team per thread, every tile ended once, slots numbered across all teams. */
 static l2k_status count_end(void *job, l2k_team *team, l2k_tile_slot *slot, uint32_t index)
 {
@@ -254,6 +334,8 @@ int main(void)
         cmocka_unit_test(test_failures),
         cmocka_unit_test(test_lowest_of_slots),
         cmocka_unit_test(test_lowest_of_threads),
+        cmocka_unit_test(test_caller_asks_on),
+        cmocka_unit_test(test_components),
         cmocka_unit_test(test_teams),
         cmocka_unit_test(test_auto),
     };
