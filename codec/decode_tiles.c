@@ -297,6 +297,25 @@ static l2k_status decode_all(l2k_decode_job *job, l2k_backend backend, const l2k
     return status;
 }
 
+/* Threads have plans and block coders of their own. Where several find no room for theirs under the limit, one may:
+ * what a file needs shall not depend on the number of processors. So only what one thread comes to is told. */
+static l2k_status decode_within_limit(l2k_decode_job *job, l2k_backend backend, const l2k_tile_work *work)
+{
+    l2k_decoder *decoder = job->decoder;
+    int_least64_t spare_packets = atomic_load(job->spare_packets);
+    decoder->pool.silent = job->context->threads > 1;
+    l2k_status status = decode_all(job, backend, work);
+    bool again = status == L2K_ERROR_LIMIT && decoder->pool.silent && atomic_load(&decoder->pool.refused);
+    decoder->pool.silent = false;
+    if (!again)
+        return status;
+    l2k_pool_try_again(&decoder->pool);
+    l2k_run_again(&decoder->run);
+    atomic_store(job->spare_packets, spare_packets);
+    decoder->context.threads = 1;
+    return decode_all(job, backend, work);
+}
+
 /* Tiles that are asked for in rising order, call by call, are one pass over the file, with one bound on what it takes.
  */
 static void start_pass(l2k_decode_job *job)
@@ -333,7 +352,7 @@ l2k_status l2k_decode_with(l2k_decoder *decoder, l2k_rect area, const l2k_plane 
     l2k_run_restart(&decoder->run, (uint64_t)L2K_UNITS_TILE * job.num_tiles);
     if (planes && lacks_tiles(&job))
         l2k_blacken(&job);
-    l2k_status status = decode_all(&job, backend, work);
+    l2k_status status = decode_within_limit(&job, backend, work);
     l2k_release(job.context, job.tiles);
     return status;
 }
