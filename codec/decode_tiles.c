@@ -116,19 +116,23 @@ enum {
     LOOKS_OF_PACKET = 1 << 8
 };
 
-static uint64_t spare_packets(const l2k_decode_job *job)
+static uint64_t spare_of(int_least64_t left)
 {
-    int64_t left = atomic_load(job->spare_packets);
     return left < 0 ? 0 : left < SPARE_PACKETS_OF_TILE ? (uint64_t)left : SPARE_PACKETS_OF_TILE;
 }
 
+/* In one step, so that two threads cannot both have the last of what all tiles share. Which of several tiles gets it is
+ * a matter of time: where there is too little, with several threads another tile may be the one that is told of, and
+ * a tile with another fault may come before it or not. */
 static l2k_status charge(const l2k_decode_job *job, uint64_t packets, uint64_t bytes)
 {
-    if (packets > bytes + spare_packets(job))
-        return l2k_fail(job->context, L2K_ERROR_TRUNCATED,
-                        "the file is too short for the components, tiles and packets that its headers promise");
-    if (packets > bytes)
-        atomic_fetch_sub(job->spare_packets, (int_least64_t)(packets - bytes));
+    uint64_t more = packets > bytes ? packets - bytes : 0;
+    int_least64_t left = atomic_load(job->spare_packets);
+    do {
+        if (more > spare_of(left))
+            return l2k_fail(job->context, L2K_ERROR_TRUNCATED,
+                            "the file is too short for the components, tiles and packets that its headers promise");
+    } while (more && !atomic_compare_exchange_weak(job->spare_packets, &left, left - (int_least64_t)more));
     return L2K_OK;
 }
 
@@ -163,7 +167,7 @@ static uint64_t packets_of_header(const l2k_decode_job *job, const l2k_tile_codi
 static l2k_status create_tile(l2k_decode_job *job, l2k_tile_state *s, uint32_t index, uint64_t bytes)
 {
     const l2k_codestream *cs = job->codestream;
-    uint64_t packets = packets_of_header(job, &s->coding), spare = spare_packets(job);
+    uint64_t packets = packets_of_header(job, &s->coding), spare = spare_of(atomic_load(job->spare_packets));
     L2K_TRY(charge(job, packets, bytes));
     L2K_TRY(l2k_tile_create(job->context, &cs->siz, &s->coding, index, cs->strict ? bytes : bytes + spare, &s->tile));
     uint64_t more = s->tile.num_precincts + s->tile.num_precincts * s->coding.num_changes / LOOKS_OF_PACKET;
