@@ -27,6 +27,9 @@ void l2k_run_start(l2k_run *run, uint64_t total, bool timed);
 /* The same where the time of the image goes on. */
 void l2k_run_restart(l2k_run *run, uint64_t total);
 
+/* The work is done once more from its beginning; what the progress hook was told stays. */
+void l2k_run_again(l2k_run *run);
+
 /* At every call that goes on with the image: it may come from another thread than the one before. */
 void l2k_run_enter(l2k_run *run);
 

@@ -226,12 +226,12 @@ static l2k_status decode_all_samples(l2k_decoder *decoder, const l2k_image *imag
     return status;
 }
 
-static double seconds_to_decode(const memory_file *file, int component, l2k_status *status)
+static double seconds_on(unsigned threads, const memory_file *file, int component, l2k_status *status)
 {
     clock_t start = clock();
     l2k_image image;
     l2k_decoder *decoder = l2k_decoder_new(NULL);
-    l2k_decoder_set(decoder, L2K_DECODER_THREADS, 1);
+    l2k_decoder_set(decoder, L2K_DECODER_THREADS, threads);
     l2k_decoder_set(decoder, L2K_DECODER_COMPONENT, component);
     *status = l2k_decoder_open_memory(decoder, file->data, file->size);
     if (*status == L2K_OK)
@@ -240,6 +240,11 @@ static double seconds_to_decode(const memory_file *file, int component, l2k_stat
         *status = decode_all_samples(decoder, &image);
     l2k_decoder_free(decoder);
     return (double)(clock() - start) / CLOCKS_PER_SEC;
+}
+
+static double seconds_to_decode(const memory_file *file, int component, l2k_status *status)
+{
+    return seconds_on(1, file, component, status);
 }
 
 /* Tiles times components, or COD times components, may be 2^30 in a megabyte. */
@@ -377,6 +382,30 @@ static void test_work(void **unused)
     }
 }
 
+/* Tiles with a byte for 65537 packets: 16 of them use up just what all may promise together, be it on one thread or
+ * several, each time anew. */
+static void test_shared_bound(void **unused)
+{
+    (void)unused;
+    for (uint32_t tiles = 16; tiles <= 17; tiles++) {
+        stream_shape s = shape_of(tiles, 1, 1, 1);
+        s.height = s.tile_height = 65537;
+        s.log2_precinct = 0;
+        s.log2_block = 2;
+        memory_file file = make_header(&s);
+        for (uint32_t t = 0; t < tiles; t++) {
+            put_tile_part(&file, t, 15);
+            put(&file, 0, 1);
+        }
+        for (unsigned threads = 1; threads <= 8; threads *= 2) {
+            l2k_status status;
+            seconds_on(threads, &file, -1, &status);
+            assert_int_equal(status, tiles == 16 ? L2K_INCOMPLETE : L2K_ERROR_TRUNCATED);
+        }
+        free(file.data);
+    }
+}
+
 static void test_components_and_tiles(void **unused)
 {
     (void)unused;
@@ -410,9 +439,10 @@ static void test_components_and_tiles(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_blank),    cmocka_unit_test(test_hundred_bytes),
-        cmocka_unit_test(test_lifted),   cmocka_unit_test(test_components_and_tiles),
-        cmocka_unit_test(test_products), cmocka_unit_test(test_work),
+        cmocka_unit_test(test_blank),        cmocka_unit_test(test_hundred_bytes),
+        cmocka_unit_test(test_lifted),       cmocka_unit_test(test_components_and_tiles),
+        cmocka_unit_test(test_products),     cmocka_unit_test(test_work),
+        cmocka_unit_test(test_shared_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
