@@ -115,6 +115,7 @@ static l2k_status read_all(tile_reader *reader, l2k_packet_order *order)
         if (looks_too_often(reader, order))
             return stop(reader, L2K_ERROR_CORRUPT, "has packets that say next to nothing of many code-blocks", "");
     }
+    L2K_TRY(order->status);
     bool more = reader->source.data != reader->source.end || reader->next_part != L2K_NO_PART;
     if (more && !atomic_exchange(&job->decoder->beyond_told, true))
         l2k_warn(job->context, "tile %u has bytes beyond its last packet", reader->index);
