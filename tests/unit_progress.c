@@ -6,6 +6,10 @@
 
 #include <time.h>
 
+#include "base/run.h"
+#include "codec/bits.h"
+#include "codec/tile.h"
+
 int clock_gettime(clockid_t clock, struct timespec *time)
 {
     static time_t seconds;
@@ -109,8 +113,117 @@ static void test_changes(void **unused)
     assert_in_range(decoding[1] - decoding[0], (CHANGES - 1) * (SIDE * SIDE >> 14), 10000);
 }
 
+/* A packet that includes all code-blocks of a row, with one pass of no bytes each. Where a node is 0, the tag trees
+ * have a bit for it when it is first met. */
+static void put_inclusions(memory_file *file, uint32_t blocks)
+{
+    l2k_context context = {.threads = 1};
+    l2k_buffer buffer = {.context = &context};
+    l2k_bit_writer bits = l2k_bits_to(&buffer);
+    l2k_bits_put(&bits, 1, 1);
+    for (uint32_t i = 0; i < blocks; i++) {
+        unsigned levels = l2k_log2(i ? i & (0 - i) : blocks) + 1;
+        for (unsigned tree = 0; tree < 2; tree++)
+            l2k_bits_put(&bits, (uint32_t)((1ull << levels) - 1), levels);
+        l2k_bits_put(&bits, 0, 1 + 1 + 3); /* one pass, Lblock as it was, no bytes */
+    }
+    l2k_bits_flush(&bits);
+    for (size_t i = 0; i < buffer.size; i++)
+        put(file, buffer.data[i], 1);
+    l2k_buffer_release(&buffer);
+}
+
+/* Packets of component 0 that look at each of 8192 code-blocks, and empty ones of component 1, which alone is wanted.
+ */
+static void test_looks(void **unused)
+{
+    (void)unused;
+    enum { BLOCKS = 1 << 13, LAYERS = 40 };
+    stream_shape shape = shape_of(4 * BLOCKS, 4, 4 * BLOCKS);
+    shape.components = 2;
+    shape.layers = LAYERS;
+    memory_file file = make_header(&shape);
+    put_tile_part(&file, 0, 0);
+    put_inclusions(&file, BLOCKS);
+    put(&file, 0, 1);
+    for (unsigned layer = 1; layer < LAYERS; layer++) {
+        put(&file, 0x80, 1);
+        for (unsigned i = 0; i < BLOCKS / 8; i++)
+            put(&file, 0, 1);
+        put(&file, 0, 1);
+    }
+    assert_in_range(ask_decoder(&file, 1, NULL).decoding, LAYERS, 1000);
+    free(file.data);
+}
+
+/* ---- Tiles and their packets --------------------------------------------------------------------------------- */
+
+typedef struct setting {
+    counter c;
+    l2k_run run;
+    l2k_context context;
+    l2k_component components[2];
+    l2k_component_coding component_coding[2];
+    l2k_siz siz;
+    l2k_tile_coding coding;
+} setting;
+
+/* Two components of one resolution; `log2_precinct` 0 makes precincts of single samples. */
+static void make_setting(setting *s, uint32_t width, uint32_t height, uint8_t log2_precinct)
+{
+    *s = (setting){.context = {.threads = 1}};
+    s->context.hooks = counting_hooks(&s->c);
+    s->context.run = &s->run;
+    l2k_run_start(&s->run, 0, false);
+    s->siz = (l2k_siz){.num_components = 2, .components = s->components};
+    s->siz.grid.image = (l2k_rect){0, 0, width, height};
+    s->siz.grid.tile_width = width;
+    s->siz.grid.tile_height = height;
+    s->coding = (l2k_tile_coding){.num_layers = 1, .progression = L2K_PCRL, .components = s->component_coding};
+    for (int c = 0; c < 2; c++) {
+        s->components[c] = (l2k_component){.dx = 1, .dy = 1, .precision = 8};
+        l2k_component_coding *k = &s->component_coding[c];
+        k->log2_block_width = k->log2_block_height = 2;
+        k->log2_precinct_width[0] = k->log2_precinct_height[0] = log2_precinct;
+    }
+}
+
+/* The calls since then. */
+static unsigned calls_since(const setting *s, unsigned before)
+{
+    return s->c.calls - before;
+}
+
+/* 2^16 code-blocks of one precinct: with their tag trees, and listed. */
+static void test_blocks(void **unused)
+{
+    (void)unused;
+    static setting s;
+    enum { BLOCKS = 1 << 16 };
+    l2k_tile tile;
+    l2k_block_place *places;
+    size_t count;
+    make_setting(&s, 4 * BLOCKS, 4, 15);
+    s.component_coding[0].log2_precinct_width[0] = 31;
+    assert_int_equal(l2k_tile_create(&s.context, &s.siz, &s.coding, 0, UINT64_MAX, &tile), L2K_OK);
+    unsigned before = s.c.calls;
+    assert_int_equal(l2k_precinct_prepare(&s.context, &tile, &tile.components[0], 0, 0), L2K_OK);
+    assert_int_equal(l2k_precinct_blocks(tile.components[0].resolutions[0].bands[0].precincts), BLOCKS);
+    assert_in_range(calls_since(&s, before), 3 * BLOCKS >> 14, 1000);
+    before = s.c.calls;
+    assert_int_equal(l2k_tile_list_blocks(&s.context, &tile, 0, 0, &places, &count), L2K_OK);
+    assert_int_equal(count, BLOCKS);
+    assert_in_range(calls_since(&s, before), BLOCKS >> 14, 1000);
+    l2k_release(&s.context, places);
+    s.c.stop_at = s.c.calls + 2;
+    assert_int_equal(l2k_tile_list_blocks(&s.context, &tile, 0, 0, &places, &count), L2K_ERROR_CANCELLED);
+    l2k_tile_release(&s.context, &tile);
+    assert_int_equal(s.c.w.live, 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_changes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_changes), cmocka_unit_test(test_looks),
+                                       cmocka_unit_test(test_blocks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
