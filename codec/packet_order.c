@@ -1,9 +1,9 @@
 #include "codec/packet_order.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/run.h"
+#include "base/sort.h"
 
 /* Whether to go on after a look at another key. */
 static bool goes_on(l2k_packet_order *order)
@@ -88,7 +88,7 @@ static int compare_cprl(const void *one, const void *other)
     return 0;
 }
 
-static int (*const comparisons[5])(const void *, const void *) = {
+static const l2k_compare comparisons[5] = {
     [L2K_LRCP] = compare_resolution_first,
     [L2K_RLCP] = compare_resolution_first,
     [L2K_RPCL] = compare_rpcl,
@@ -145,7 +145,8 @@ static void start_progression(l2k_packet_order *order)
         select_keys(order, change);
     }
     if (order->status == L2K_OK)
-        qsort(order->keys, order->num_keys, sizeof *order->keys, comparisons[order->progression]);
+        order->status = l2k_sort(order->context, order->keys, order->num_keys, sizeof *order->keys,
+                                 comparisons[order->progression]);
     start_run(order, 0);
 }
 

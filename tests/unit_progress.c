@@ -8,7 +8,7 @@
 
 #include "base/run.h"
 #include "codec/bits.h"
-#include "codec/tile.h"
+#include "codec/packet_order.h"
 
 int clock_gettime(clockid_t clock, struct timespec *time)
 {
@@ -221,9 +221,42 @@ static void test_blocks(void **unused)
     assert_int_equal(s.c.w.live, 0);
 }
 
+/* 2^18 precincts in the order of their positions, which has to be made. */
+static void test_order(void **unused)
+{
+    (void)unused;
+    static setting s;
+    enum { PRECINCTS = 1 << 18 };
+    l2k_tile tile;
+    l2k_packet_order order;
+    l2k_packet_id id;
+    make_setting(&s, 512, PRECINCTS / 2 / 512, 0);
+    assert_int_equal(l2k_tile_create(&s.context, &s.siz, &s.coding, 0, UINT64_MAX, &tile), L2K_OK);
+    assert_in_range(s.c.calls, PRECINCTS * sizeof(l2k_precinct) >> 21, 1000);
+    unsigned before = s.c.calls;
+    assert_int_equal(l2k_packet_order_create(&s.context, &tile, &order), L2K_OK);
+    const unsigned asked = calls_since(&s, before);
+    assert_in_range(asked, 2 * PRECINCTS >> 14, 1000); /* making and merging */
+    for (uint32_t i = 0; i < PRECINCTS; i++) {
+        assert_true(l2k_packet_order_next(&order, &id));
+        assert_true(id.component == i % 2 && id.precinct == i / 2);
+    }
+    assert_false(l2k_packet_order_next(&order, &id));
+    assert_int_equal(order.status, L2K_OK);
+    l2k_packet_order_release(&s.context, &order);
+    for (unsigned at = 1; at <= asked; at += 5) {
+        l2k_run_restart(&s.run, 0);
+        s.c.stop_at = s.c.calls + at;
+        assert_int_equal(l2k_packet_order_create(&s.context, &tile, &order), L2K_ERROR_CANCELLED);
+        assert_int_equal(s.c.calls, s.c.stop_at); /* nobody asks again */
+    }
+    l2k_tile_release(&s.context, &tile);
+    assert_int_equal(s.c.w.live, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_changes), cmocka_unit_test(test_looks),
-                                       cmocka_unit_test(test_blocks)};
+                                       cmocka_unit_test(test_blocks), cmocka_unit_test(test_order)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
