@@ -89,6 +89,29 @@ static stream_shape shape_of(uint32_t width, uint32_t height, uint32_t tile_widt
                           .log2_precinct = 15};
 }
 
+/* 255 tile-parts in each of 255 tiles, the last one first, and 100000 reserved markers in the main header. */
+static void test_headers(void **unused)
+{
+    (void)unused;
+    enum { TILES = 255, PARTS = 255, MARKERS = 100000 };
+    const stream_shape shape = shape_of(TILES, 1, 1);
+    memory_file file = make_header(&shape);
+    for (uint32_t i = 0; i < MARKERS; i++)
+        put(&file, 0xFF30, 2);
+    const unsigned with_markers = (unsigned)(file.size >> 16);
+    for (uint32_t i = 0; i < TILES * PARTS; i++) {
+        put(&file, 0xFF90000A, 4);
+        put(&file, i % TILES, 2);
+        put(&file, 14, 4);
+        put(&file, (PARTS - 1 - i / TILES) << 8, 2);
+        put(&file, 0xFF93, 2);
+    }
+    questions q = ask_decoder(&file, 0, NULL);
+    /* Each of the two walks, and the lists of tile-parts. */
+    assert_in_range(q.opening, with_markers + (file.size >> 16) + TILES * PARTS / (1 << 14), 1000);
+    free(file.data);
+}
+
 /* The last of many progression changes select nothing: nothing is between one packet and the end. */
 static void test_changes(void **unused)
 {
@@ -256,7 +279,8 @@ static void test_order(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_changes), cmocka_unit_test(test_looks),
-                                       cmocka_unit_test(test_blocks), cmocka_unit_test(test_order)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_headers), cmocka_unit_test(test_changes),
+                                       cmocka_unit_test(test_looks), cmocka_unit_test(test_blocks),
+                                       cmocka_unit_test(test_order)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
