@@ -179,6 +179,33 @@ static void test_looks(void **unused)
     free(file.data);
 }
 
+/* ---- Samples ------------------------------------------------------------------------------------------------- */
+
+static void test_blank(void **unused)
+{
+    (void)unused;
+    const stream_shape shape = shape_of(300, 500, 300);
+    memory_file file = make_header(&shape);
+    put_tile_part(&file, 0, 15);
+    put(&file, 0, 1);
+    assert_in_range(ask_decoder(&file, 0, NULL).decoding, 500, 1000);
+    free(file.data);
+}
+
+/* A region that cuts the tile is copied out of it. */
+static void test_crop(void **unused)
+{
+    (void)unused;
+    picture p;
+    picture_make(&p, 100, 300, 1);
+    memory_file file = encode_with(&p, L2K_ENCODER_LEVELS, 2);
+    unsigned whole = ask_decoder(&file, 0, NULL).decoding;
+    unsigned part = ask_decoder(&file, 0, (const uint32_t[4]){1, 1, 100, 300}).decoding;
+    assert_in_range(part, whole + 299, whole + 400);
+    free(file.data);
+    picture_free(&p);
+}
+
 /* ---- Tiles and their packets --------------------------------------------------------------------------------- */
 
 typedef struct setting {
@@ -279,8 +306,10 @@ static void test_order(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_headers), cmocka_unit_test(test_changes),
-                                       cmocka_unit_test(test_looks), cmocka_unit_test(test_blocks),
-                                       cmocka_unit_test(test_order)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_headers), cmocka_unit_test(test_changes), cmocka_unit_test(test_looks),
+        cmocka_unit_test(test_blank),   cmocka_unit_test(test_crop),    cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_order),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
