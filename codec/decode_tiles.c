@@ -43,14 +43,20 @@ static l2k_status check_reduction(const l2k_decode_job *job, const l2k_tile_stat
     return L2K_OK;
 }
 
+/* To prepare it, beside its code-blocks. */
+enum { STEPS_OF_PRECINCT = 8 };
+
 /* Every code-block of the wanted resolutions must exist, so that its samples are decoded or cleared. */
 static l2k_status prepare_blocks(const l2k_decode_job *job, l2k_tile_state *s)
 {
+    size_t steps = 0;
     for (uint32_t c = 0; c < s->tile.num_components; c++) {
         const l2k_tile_component *component = &s->tile.components[c];
         for (uint32_t r = 0; l2k_wants_component(job, c) && r + job->discard < component->num_resolutions; r++)
-            for (uint32_t p = 0; p < component->resolutions[r].num_precincts; p++)
+            for (uint32_t p = 0; p < component->resolutions[r].num_precincts; p++) {
                 L2K_TRY(l2k_precinct_prepare(job->context, &s->tile, component, r, p));
+                L2K_TRY(l2k_check_steps(job->context, &steps, STEPS_OF_PRECINCT));
+            }
     }
     return l2k_tile_list_blocks(job->context, &s->tile, job->only, job->discard, &s->places, &s->num_places);
 }
@@ -191,22 +197,24 @@ static l2k_status read_tile(l2k_decode_job *job, l2k_tile_state *s, uint32_t ind
     return l2k_read_packets(job, &s->tile, index, &s->packed);
 }
 
-static bool has_bytes(const l2k_precinct *precinct)
+static bool has_bytes(const l2k_context *context, const l2k_precinct *precinct, size_t *steps)
 {
     for (uint32_t i = 0; precinct->blocks && i < l2k_precinct_blocks(precinct); i++)
-        if (precinct->blocks[i].received.first)
+        if (precinct->blocks[i].received.first || !l2k_goes_on_after(context, steps, 1))
             return true;
-    return false;
+    return !l2k_goes_on_after(context, steps, 1);
 }
 
-static bool is_blank(const l2k_tile *tile)
+/* False, too, where the call is to end, as the caller learns when it asks next. */
+static bool is_blank(const l2k_context *context, const l2k_tile *tile)
 {
+    size_t steps = 0;
     for (uint32_t c = 0; c < tile->num_components; c++)
         for (uint32_t r = 0; r < tile->components[c].num_resolutions; r++) {
             const l2k_resolution *resolution = &tile->components[c].resolutions[r];
             for (uint32_t b = 0; b < resolution->num_bands; b++)
                 for (uint32_t p = 0; p < resolution->num_precincts; p++)
-                    if (has_bytes(&resolution->bands[b].precincts[p]))
+                    if (has_bytes(context, &resolution->bands[b].precincts[p], &steps))
                         return false;
         }
     return true;
@@ -222,7 +230,7 @@ l2k_status l2k_decode_to_views(l2k_decode_job *job, l2k_tile_state *s, l2k_team 
     if (s->is_absent)
         return L2K_OK;
     L2K_TRY(check_reduction(job, s, index));
-    s->is_blank = job->planes && is_blank(&s->tile);
+    s->is_blank = job->planes && is_blank(job->context, &s->tile);
     if (s->is_blank)
         return L2K_OK;
     L2K_TRY(allocate_state(job, s));
