@@ -57,6 +57,15 @@ says "one is cut" '^lift2k: photos/broken.ppm: the file is truncated$'
 says "one is cut: sum" '^4 files: 3 done, 1 failed; '
 check "one is cut: the others" test "$(cd cut && ls -A | tr '\n' ' ')" = "camera.jp2 chelsea.jp2 coffee.jp2 "
 rm photos/broken.ppm
+# One that ends by a sample that is none: the next ones find the encoder ready.
+mkdir last
+{ printf 'P2\n64 64\n255\n' && yes 7 | head -n 4095 && echo 999; } >last/a.pgm
+{ printf 'P2\n64 64\n255\n' && yes 9 | head -n 4096; } >last/b.pgm
+cp last/b.pgm last/c.pgm
+gives "the last sample of the first is bad" 1 encode last/a.pgm last/b.pgm last/c.pgm --out-dir last/coded -t 64,32
+says "the last sample of the first is bad" '^lift2k: last/a.pgm: '
+says "the last sample of the first is bad: sum" '^3 files: 2 done, 1 failed; '
+check "the last sample of the first is bad: the others" "$lift2k" compare last/c.pgm last/coded/c.jp2 --quiet
 
 # ---- Verified
 
