@@ -232,6 +232,21 @@ for start in "P5 600 400 255 abc" "II*" ""; do
 done
 { sleep 0.3; cat photos/coffee.png; } >silent &
 runs "a pipe that wakes up" encode silent x2.jp2 --timeout 100 --quiet
+# By rows, a pipe's time is that of its own rows: 3 s of the first do not count for the second, which needs 3 s as well.
+mkfifo turn_1 turn_2
+"$lift2k" decode alone_part.jp2 turns.pgx --quiet
+{
+    exec 3>turn_1 4>turn_2
+    for end in 3 4; do head -c 5000 turns_0.pgx >&$end; done
+    for end in 3 4; do
+        sleep 3
+        tail -c +5001 turns_0.pgx >&$end
+        exec 3>&-
+    done
+} &
+gives "pipes that wait for their turn" 0 encode turn_1 turn_2 --out-dir turns --timeout 5 -t 64,32 --quiet
+kill $! 2>/dev/null # it may still wait for somebody to open them
+check "pipes that wait for their turn: samples" "$lift2k" compare turns/turn_2.jp2 turns_0.pgx --quiet
 refuses "compared with limits" "" "coffee.png: .*--max-pixels" compare photos/coffee.png alone_coffee.jp2 --max-pixels 5
 runs "time enough" encode photos/coffee.png x2.jp2 --timeout 1000 --quiet
 for option in "max-pixels 0" "max-pixels x" "max-memory 5X" "max-memory -1" "max-memory 5KK" "timeout 0" "timeout -1" "timeout 1,2"; do
