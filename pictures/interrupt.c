@@ -64,11 +64,12 @@ void cli_interrupt_watch(void)
     signal(SIGXFSZ, SIG_IGN);
 }
 
-void cli_interrupt_wait(bool at_work)
+bool cli_interrupt_wait(bool at_work)
 {
-    atomic_store(&library_at_work, at_work);
+    const bool before = atomic_exchange(&library_at_work, at_work);
     if (!at_work)
         cli_interrupt_end();
+    return before;
 }
 
 bool cli_interrupted(void)

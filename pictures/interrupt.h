@@ -9,8 +9,8 @@
  * work, when it has stopped. SIGPIPE and a second signal do not wait. SIGXFSZ is ignored: writing fails instead. */
 void cli_interrupt_watch(void);
 
-/* The library is at work, and its progress hook asks cli_interrupted. */
-void cli_interrupt_wait(bool at_work);
+/* The library is at work, and its progress hook asks cli_interrupted. Returns what was said before. */
+bool cli_interrupt_wait(bool at_work);
 bool cli_interrupted(void);
 
 /* Ends the program if a signal came; to be called when the library has stopped. */
