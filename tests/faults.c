@@ -2,9 +2,11 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* L2K_TEST_NO_TMPFILE: /proc is not there, so files cannot be without a name until they are complete. */
@@ -32,4 +34,38 @@ size_t fwrite(const void *data, size_t size, size_t count, FILE *stream)
     size_t written = real(copy, size, count, stream);
     free(copy);
     return written;
+}
+
+/* L2K_TEST_SIGNALS: numbers of signals that come when a file has got its name, or a folder is made. */
+static void raise_all(void)
+{
+    const char *at = getenv("L2K_TEST_SIGNALS");
+    char *end;
+    for (long number; at && (number = strtol(at, &end, 10)) != 0; at = end)
+        raise((int)number);
+}
+
+/* L2K_TEST_RENAME: a part of names that files do not get, as if there were folders of these names. */
+int rename(const char *from, const char *to)
+{
+    int (*real)(const char *, const char *) = (int (*)(const char *, const char *))dlsym(RTLD_NEXT, "rename");
+    const char *part = getenv("L2K_TEST_RENAME");
+    if (part && strstr(to, part)) {
+        errno = EISDIR;
+        return -1;
+    }
+    int result = real(from, to), cause = errno;
+    raise_all();
+    errno = cause;
+    return result;
+}
+
+int mkdir(const char *path, mode_t mode)
+{
+    int (*real)(const char *, mode_t) = (int (*)(const char *, mode_t))dlsym(RTLD_NEXT, "mkdir");
+    int result = real(path, mode), cause = errno;
+    if (result == 0)
+        raise_all();
+    errno = cause;
+    return result;
 }
