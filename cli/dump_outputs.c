@@ -1,6 +1,6 @@
-/* What a dump makes: nothing has its name before all is there, so that a failure or a signal leaves a folder as it was.
- */
-#define _POSIX_C_SOURCE 200809L /* mkdir */
+/* What a dump makes: nothing has its name before all is there, so that a failure or a signal until then leaves a folder
+ * as it was. */
+#define _POSIX_C_SOURCE 200809L /* mkdir, strdup */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +10,7 @@
 #include "cli/dump_parts.h"
 #include "pictures/interrupt.h"
 #include "pictures/report.h"
+#include "pictures/temporary.h"
 
 struct cli_dump_file {
     cli_dump_file *before;
@@ -67,15 +68,41 @@ bool cli_dump_end_file(cli_output *output)
     return cli_output_rest(output) || cli_output_fail(output);
 }
 
-/* The description comes last, and that of an earlier dump goes first: where there is one, it is true. */
+/* Tells whether one has its name now, though another one failed. */
+static bool commit_all(cli_dump *dump, bool *begun)
+{
+    for (cli_dump_file *at = dump->files; at; at = at->before) {
+        if (!cli_output_can_seek(&at->output))
+            continue;
+        if (!cli_output_commit(&at->output))
+            return false;
+        *begun = true;
+    }
+    return cli_output_commit(&dump->description);
+}
+
+/* What is at description->target gets a hidden name, if there is something. Reports what went wrong. */
+static bool set_aside(const cli_dump *dump, cli_output *earlier)
+{
+    const char *target = dump->description.target;
+    earlier->target = target ? strdup(target) : NULL;
+    if (!target || (earlier->target && (cli_temporary_aside(earlier) || errno == ENOENT)))
+        return true;
+    return cli_error(dump->description_path, "%s", strerror(errno));
+}
+
+/* The description comes last, and that of an earlier dump goes first: where there is one, it is true. The earlier one
+ * comes back where nothing has been replaced. Where a later file does not get its name, as somebody has put a folder
+ * there meanwhile, files of both dumps are left, and no description. */
 static bool publish(cli_dump *dump)
 {
-    if (dump->description.target && unlink(dump->description.target) != 0 && errno != ENOENT)
-        return cli_error(dump->description_path, "%s", strerror(errno));
-    for (cli_dump_file *at = dump->files; at; at = at->before)
-        if (cli_output_can_seek(&at->output) && !cli_output_commit(&at->output))
-            return false;
-    return cli_output_commit(&dump->description);
+    cli_output earlier = {0};
+    bool begun = false, done = set_aside(dump, &earlier);
+    done = done && commit_all(dump, &begun);
+    if (!done && !begun && earlier.temporary && !cli_temporary_publish(&earlier))
+        cli_error(dump->description_path, "%s", strerror(errno));
+    cli_output_discard(&earlier);
+    return done;
 }
 
 static void release(cli_dump *dump, bool keep)

@@ -157,6 +157,14 @@ if [ -n "$faults" ]; then
         rm -r dumped
         cp -r earlier dumped
     done
+    # Files are opened in order, and get their names from the last to the first.
+    ends 1 L2K_TEST_RENAME=c2_b09_HH1 dumped
+    check "the first name is refused: an earlier dump stays" diff -r dumped earlier
+    ends 1 L2K_TEST_RENAME=c2_b08_LH1 dumped
+    check "another name is refused: told" grep -q '^lift2k: dumped/t0_c2_b08_LH1.pgx: Is a directory$' err.log
+    rm earlier/subbands.json
+    cp wanted/*c2_b09_HH1* earlier
+    check "another name is refused: no description, nothing hidden" diff -r dumped earlier
     rm -r dumped earlier wanted
 else
     echo "SKIPPED: in this build signals while files get their names cannot be tried"
