@@ -210,6 +210,15 @@ rm -f blank.* x2.pgm
 runs "enough memory" encode photos/coffee.png x2.jp2 --max-memory 1G --quiet
 gives "memory of one of many" 1 encode photos --out-dir limited --max-memory 600K
 check "memory of one of many: the line" grep -q "coffee.png: .*--max-memory" err.log
+# To verify, there are two pictures in memory beside the decoder, and what the encoder keeps goes.
+{ printf 'P5\n1000 1000\n65535\n' && head -c 2000000 /dev/zero; } >flat_1.pgm
+cp flat_1.pgm flat_2.pgm
+runs "memory to encode" encode flat_1.pgm x2.jp2 --max-memory 9500K -j 1 --quiet
+refuses "memory to verify" x3.jp2 "^lift2k: x3.jp2: samples and coding take more memory than 9\.500 MB; --max-memory" \
+    encode flat_1.pgm x3.jp2 --max-memory 9500K -j 1 --verify
+gives "memory to verify many" 0 encode flat_1.pgm flat_2.pgm --out-dir flat --max-memory 15M -j 1 --verify
+check "memory to verify many" test "$(grep -c ': verified: identical' err.log)" -eq 2
+check "memory to verify many: the same file" cmp flat/flat_2.jp2 x2.jp2
 refuses "no time to encode" x3.jp2 "coffee.png: not done after 0\.000 s; --timeout SECONDS" \
     encode photos/coffee.png x3.jp2 --timeout 0.0001 -j 1
 refuses "no time to decode" x3.ppm "coffee.jp2: not done after .*--timeout" \
