@@ -18,14 +18,24 @@ struct cli_dump_file {
     char path[];
 };
 
+/* Gives errno, or 0. It is not noted before it is made: an empty one that was there would be removed. */
+static int make_noted(cli_dump *dump)
+{
+    dump->folder_made = mkdir(dump->folder, 0777) == 0;
+    if (!dump->folder_made)
+        return errno;
+    dump->folder_note = cli_interrupt_note(dump->folder);
+    return 0;
+}
+
 bool cli_dump_make_folder(cli_dump *dump)
 {
     struct stat facts;
-    dump->folder_made = mkdir(dump->folder, 0777) == 0;
-    if (dump->folder_made)
-        dump->folder_note = cli_interrupt_note(dump->folder);
-    else if (errno != EEXIST)
-        return cli_error(dump->folder, "%s", strerror(errno));
+    cli_interrupt_hold(true);
+    const int cause = make_noted(dump);
+    cli_interrupt_hold(false);
+    if (cause && cause != EEXIST)
+        return cli_error(dump->folder, "%s", strerror(cause));
     if (stat(dump->folder, &facts) == 0 && !S_ISDIR(facts.st_mode))
         return cli_error(dump->folder, "%s; a folder is needed for the subbands' files", strerror(ENOTDIR));
     return true;

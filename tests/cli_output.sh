@@ -157,6 +157,8 @@ if [ -n "$faults" ]; then
         rm -r dumped
         cp -r earlier dumped
     done
+    ends 143 L2K_TEST_SIGNALS=15 new
+    check "a signal when the folder is made: it goes" test ! -e new
     # Files are opened in order, and get their names from the last to the first.
     ends 1 L2K_TEST_RENAME=c2_b09_HH1 dumped
     check "the first name is refused: an earlier dump stays" diff -r dumped earlier
