@@ -6,6 +6,7 @@
 #include "cli/dump_parts.h"
 #include "cli/progress.h"
 #include "pictures/interrupt.h"
+#include "pictures/limits.h"
 #include "pictures/report.h"
 
 enum { OPTION_FORMAT = CLI_LONG_ONLY };
@@ -71,8 +72,10 @@ static bool dump_component(void *user, const l2k_tile_coefficients *k)
     return true;
 }
 
+/* Coding and writing take turns, so that they have the time of --timeout together. */
 static bool dump_all(cli_dump *dump)
 {
+    cli_time_starts();
     if (!cli_dump_begin_description(dump))
         return false;
     bool done = cli_coefficients_each(&dump->source, dump_component, dump);

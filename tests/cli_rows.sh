@@ -141,6 +141,12 @@ printf 'P5\n20000 1000\n255\n' >zeros.pgm
 head -c 20000000 /dev/zero >>zeros.pgm
 refuses "time to draw" y.png "not done after 0\.200 s; --timeout" view photos/coffee.ppm y.png --zoom 20 --timeout 0.2
 refuses "time to draw planes" y.pgx "not done after 0\.010 s; --timeout" view photos/coffee.ppm y.pgx --zoom 20 --timeout 0.01
+if [ -n "$faults" ]; then # with a disk that would take 25 s
+    for format in pgx raw; do
+        LD_PRELOAD=$faults L2K_TEST_SLOW=1 refuses "time to dump, $format" none "not done after 0\.500 s; --timeout" \
+            dump photos/camera.png none --format $format --levels 0 --timeout 0.5
+    done
+fi
 gives "time to compare" 2 compare zeros.pgm zeros.pgm --timeout 0.5 >out.log
 says "time to compare" '^lift2k: compare: not done after 0\.500 s; --timeout SECONDS allows more$'
 check "time to compare: one line" test "$(wc -l <err.log)" -eq 1

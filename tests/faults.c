@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* L2K_TEST_NO_TMPFILE: /proc is not there, so files cannot be without a name until they are complete. */
@@ -20,12 +21,14 @@ int access(const char *path, int mode)
     return real(path, mode);
 }
 
-/* L2K_TEST_FLIP: a disk that changes a bit in every large block. */
+/* L2K_TEST_FLIP: a disk that changes a bit in every large block. L2K_TEST_SLOW: one that takes its time for them. */
 size_t fwrite(const void *data, size_t size, size_t count, FILE *stream)
 {
     size_t (*real)(const void *, size_t, size_t, FILE *) =
         (size_t(*)(const void *, size_t, size_t, FILE *))dlsym(RTLD_NEXT, "fwrite");
     size_t bytes = size * count;
+    if (getenv("L2K_TEST_SLOW") && bytes >= 256)
+        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
     char *copy = getenv("L2K_TEST_FLIP") && bytes >= 256 ? malloc(bytes) : NULL;
     if (!copy)
         return real(data, size, count, stream);
