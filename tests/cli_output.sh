@@ -231,7 +231,7 @@ for verb in "encode rgb.ppm pipe.jp2" "decode small.jp2 pipe.ppm"; do
     refuses "a pipe that nobody reads, $verb" "" "^lift2k: ${verb##* }: not done after 0\.200 s; --timeout" $verb --timeout 0.2
 done
 for limit in "" "--timeout 100"; do
-    { sleep 0.2; cat pipe.ppm >got; } & # who comes late, and reads late
+    { sleep 0.2; timeout 100 cat pipe.ppm >got; } & # who comes late, and reads late
     runs "a pipe read late $limit" decode small.jp2 pipe.ppm --quiet $limit
     wait
     check "a pipe read late $limit: samples" cmp got rgb.ppm
