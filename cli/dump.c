@@ -5,6 +5,8 @@
 #include "cli/commands.h"
 #include "cli/dump_parts.h"
 #include "cli/progress.h"
+#include "pictures/interrupt.h"
+#include "pictures/limits.h"
 #include "pictures/report.h"
 
 enum { OPTION_FORMAT = CLI_LONG_ONLY };
@@ -38,10 +40,15 @@ static void name_band(const cli_dump *dump, const l2k_tile_coefficients *k, uint
 
 /* ---- Writing ------------------------------------------------------------------------------------------------- */
 
+/* Where somebody has put a pipe, its reader may keep one waiting: a signal that comes then ends the command, though the
+ * library, which hands out the coefficients of a codestream, is at work. */
 static bool write_band(cli_dump *dump, const l2k_tile_coefficients *k, uint32_t band, const char *name)
 {
+    const bool at_work = cli_interrupt_wait(false);
     cli_output *output = cli_dump_open_file(dump, name);
-    return output && cli_dump_write_band(dump, k, band, output) && cli_dump_end_file(output);
+    bool done = output && cli_dump_write_band(dump, k, band, output) && cli_dump_end_file(output);
+    cli_interrupt_wait(at_work);
+    return done;
 }
 
 static bool dump_band(cli_dump *dump, const l2k_tile_coefficients *k, uint32_t band)
@@ -65,8 +72,10 @@ static bool dump_component(void *user, const l2k_tile_coefficients *k)
     return true;
 }
 
+/* Coding and writing take turns, so that they have the time of --timeout together. */
 static bool dump_all(cli_dump *dump)
 {
+    cli_time_starts();
     if (!cli_dump_begin_description(dump))
         return false;
     bool done = cli_coefficients_each(&dump->source, dump_component, dump);

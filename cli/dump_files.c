@@ -3,6 +3,7 @@
 
 #include "cli/dump_parts.h"
 #include "pictures/formats.h"
+#include "pictures/limits.h"
 #include "pictures/report.h"
 
 enum { MAX_PGX_BITS = 31 };
@@ -49,7 +50,7 @@ static bool write_raw(cli_output *output, const l2k_tile_coefficients *k, uint32
     bool done = true;
     for (uint32_t y = 0; done && y < view->height; y++) {
         put_little_endian(row_of(k, band, y), view->width, row);
-        done = cli_output_write(output, row, bytes) || cli_output_fail(output);
+        done = cli_time_left(output->name) && (cli_output_write(output, row, bytes) || cli_output_fail(output));
     }
     free(row);
     return done;

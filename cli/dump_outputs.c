@@ -1,6 +1,6 @@
-/* What a dump makes: nothing has its name before all is there, so that a failure or a signal leaves a folder as it was.
- */
-#define _POSIX_C_SOURCE 200809L /* mkdir */
+/* What a dump makes: nothing has its name before all is there, so that a failure or a signal until then leaves a folder
+ * as it was. */
+#define _POSIX_C_SOURCE 200809L /* mkdir, strdup */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +10,7 @@
 #include "cli/dump_parts.h"
 #include "pictures/interrupt.h"
 #include "pictures/report.h"
+#include "pictures/temporary.h"
 
 struct cli_dump_file {
     cli_dump_file *before;
@@ -17,14 +18,24 @@ struct cli_dump_file {
     char path[];
 };
 
+/* Gives errno, or 0. It is not noted before it is made: an empty one that was there would be removed. */
+static int make_noted(cli_dump *dump)
+{
+    dump->folder_made = mkdir(dump->folder, 0777) == 0;
+    if (!dump->folder_made)
+        return errno;
+    dump->folder_note = cli_interrupt_note(dump->folder);
+    return 0;
+}
+
 bool cli_dump_make_folder(cli_dump *dump)
 {
     struct stat facts;
-    dump->folder_made = mkdir(dump->folder, 0777) == 0;
-    if (dump->folder_made)
-        dump->folder_note = cli_interrupt_note(dump->folder);
-    else if (errno != EEXIST)
-        return cli_error(dump->folder, "%s", strerror(errno));
+    cli_interrupt_hold(true);
+    const int cause = make_noted(dump);
+    cli_interrupt_hold(false);
+    if (cause && cause != EEXIST)
+        return cli_error(dump->folder, "%s", strerror(cause));
     if (stat(dump->folder, &facts) == 0 && !S_ISDIR(facts.st_mode))
         return cli_error(dump->folder, "%s; a folder is needed for the subbands' files", strerror(ENOTDIR));
     return true;
@@ -67,15 +78,41 @@ bool cli_dump_end_file(cli_output *output)
     return cli_output_rest(output) || cli_output_fail(output);
 }
 
-/* The description comes last, and that of an earlier dump goes first: where there is one, it is true. */
+/* Tells whether one has its name now, though another one failed. */
+static bool commit_all(cli_dump *dump, bool *begun)
+{
+    for (cli_dump_file *at = dump->files; at; at = at->before) {
+        if (!cli_output_can_seek(&at->output))
+            continue;
+        if (!cli_output_commit(&at->output))
+            return false;
+        *begun = true;
+    }
+    return cli_output_commit(&dump->description);
+}
+
+/* What is at description->target gets a hidden name, if there is something. Reports what went wrong. */
+static bool set_aside(const cli_dump *dump, cli_output *earlier)
+{
+    const char *target = dump->description.target;
+    earlier->target = target ? strdup(target) : NULL;
+    if (!target || (earlier->target && (cli_temporary_aside(earlier) || errno == ENOENT)))
+        return true;
+    return cli_error(dump->description_path, "%s", strerror(errno));
+}
+
+/* The description comes last, and that of an earlier dump goes first: where there is one, it is true. The earlier one
+ * comes back where nothing has been replaced. Where a later file does not get its name, as somebody has put a folder
+ * there meanwhile, files of both dumps are left, and no description. */
 static bool publish(cli_dump *dump)
 {
-    if (dump->description.target && unlink(dump->description.target) != 0 && errno != ENOENT)
-        return cli_error(dump->description_path, "%s", strerror(errno));
-    for (cli_dump_file *at = dump->files; at; at = at->before)
-        if (cli_output_can_seek(&at->output) && !cli_output_commit(&at->output))
-            return false;
-    return cli_output_commit(&dump->description);
+    cli_output earlier = {0};
+    bool begun = false, done = set_aside(dump, &earlier);
+    done = done && commit_all(dump, &begun);
+    if (!done && !begun && earlier.temporary && !cli_temporary_publish(&earlier))
+        cli_error(dump->description_path, "%s", strerror(errno));
+    cli_output_discard(&earlier);
+    return done;
 }
 
 static void release(cli_dump *dump, bool keep)

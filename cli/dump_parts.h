@@ -39,7 +39,8 @@ cli_output *cli_dump_open_file(cli_dump *dump, const char *name);
 bool cli_dump_end_file(cli_output *output);
 
 /* Where `done`, gives all files and the description their names; else nothing is left of them, nor of the folder, and
- * an earlier dump is as it was. Returns whether the dump is there. */
+ * an earlier dump is as it was. Where a name cannot be given after others were, which were tried when their files were
+ * opened, an earlier dump is left without its description. Returns whether the dump is there. */
 bool cli_dump_end(cli_dump *dump, bool done);
 
 /* Signed bits of a subband's coefficients in PGX. */

@@ -115,6 +115,32 @@ static bool encode_picture(encoding *e, encode_file *file)
     return status == L2K_OK || (!read_failed && cli_messages_fail(&e->messages, status));
 }
 
+/* ---- Encoder and decoder ---- */
+
+static bool make_encoder(encoding *e)
+{
+    cli_messages_init(&e->messages, "encode", e->options->common.quiet);
+    l2k_hooks hooks = cli_messages_hooks(&e->messages);
+    e->encoder = l2k_encoder_new(&hooks);
+    if (!e->encoder)
+        return cli_error("encode", "out of memory");
+    l2k_status status = configure(e->encoder, e->options);
+    return status == L2K_OK || cli_messages_fail(&e->messages, status);
+}
+
+/* What is not there. */
+static bool make_coders(encoding *e)
+{
+    return (e->encoder || make_encoder(e)) &&
+           (!e->options->verify || e->check.decoder || cli_verify_create(&e->check, &e->options->common));
+}
+
+static void free_encoder(encoding *e)
+{
+    l2k_encoder_free(e->encoder);
+    e->encoder = NULL;
+}
+
 /* ---- The steps of a file ---- */
 
 static bool open_reader(cli_reader *reader, const cli_task *task, const cli_encode_options *options, bool quiet)
@@ -152,14 +178,20 @@ static void take_timings(const l2k_encoder *encoder, encode_file *file)
     file->timings.samples = (double)cli_picture_samples(&file->reader.picture);
 }
 
-/* A picture by rows goes back to its beginning. */
+/* A picture by rows goes back to its beginning. What encoder and decoder keep for the next file would be too much for
+ * --max-memory, of which each is to have all that the samples leave. */
 static bool verify_file(encoding *e, encode_file *file, const cli_task *task)
 {
+    const bool limited = cli_allowed.memory != CLI_NO_LIMIT;
     double start = cli_now();
+    if (limited)
+        free_encoder(e);
     if (file->by_rows)
         cli_reader_close(&file->reader);
     bool done = (!file->by_rows || open_reader(&file->reader, task, e->options, true)) &&
                 cli_verify(&e->check, &file->output, &file->reader, file->by_rows, cli_encode_is_lossless(e->options));
+    if (limited)
+        cli_source_close(&e->check);
     file->timings.verify = cli_now() - start;
     return done;
 }
@@ -168,7 +200,7 @@ static bool code_file(void *state, const cli_task *task, void *context)
 {
     encoding *e = context;
     encode_file *file = state;
-    if (!cli_output_open(&file->output, task->output) || !encode_picture(e, file))
+    if (!make_coders(e) || !cli_output_open(&file->output, task->output) || !encode_picture(e, file))
         return false;
     take_timings(e->encoder, file);
     return !e->options->verify || verify_file(e, file, task);
@@ -220,27 +252,13 @@ static void count_file(void *context, const cli_task *task, const void *state, b
 
 /* ---- The command ---- */
 
-static bool set_up(encoding *e)
-{
-    const cli_encode_options *options = e->options;
-    cli_messages_init(&e->messages, "encode", options->common.quiet);
-    l2k_hooks hooks = cli_messages_hooks(&e->messages);
-    e->encoder = l2k_encoder_new(&hooks);
-    if (!e->encoder)
-        return cli_error("encode", "out of memory");
-    l2k_status status = configure(e->encoder, options);
-    if (status != L2K_OK)
-        return cli_messages_fail(&e->messages, status);
-    return !options->verify || cli_verify_create(&e->check, &options->common);
-}
-
 /* Returns the exit status. */
 static int run(const cli_encode_options *options)
 {
     static const cli_steps steps = {sizeof(encode_file), read_file, code_file, write_file, release_file};
     encoding e = {.options = options};
     int status = CLI_EXIT_FAILURE;
-    if (set_up(&e)) {
+    if (make_coders(&e)) {
         cli_tally_begin(&e.tally);
         cli_progress_begin(&options->common, "encoding", options->tasks.count);
         cli_pipeline_run(&options->tasks, &steps, count_file, &e);
@@ -252,7 +270,7 @@ static int run(const cli_encode_options *options)
         status = cli_tally_status(&e.tally);
     }
     cli_source_close(&e.check);
-    l2k_encoder_free(e.encoder);
+    free_encoder(&e);
     return status;
 }
 

@@ -30,6 +30,13 @@ static bool read_rows(cli_reader *reader, uint32_t y0, uint32_t y1, double *seco
     return done;
 }
 
+/* Without its last rows the end is an error, but an end: the encoder is ready for the next picture. */
+static l2k_status give_up(l2k_encoder *encoder)
+{
+    l2k_encoder_end(encoder);
+    return L2K_ERROR_IO;
+}
+
 l2k_status cli_encode_rows(l2k_encoder *encoder, cli_reader *reader, const l2k_stream *stream, bool *read_failed,
                            double *read_seconds)
 {
@@ -38,7 +45,7 @@ l2k_status cli_encode_rows(l2k_encoder *encoder, cli_reader *reader, const l2k_s
     while (status == L2K_OK && (status = l2k_encoder_next_rows(encoder, &y0, &y1)) == L2K_OK && y0 < y1) {
         *read_failed = !read_rows(reader, y0, y1, read_seconds);
         if (*read_failed)
-            return L2K_ERROR_IO;
+            return give_up(encoder);
         status = l2k_encoder_put_rows(encoder, reader->picture.planes);
     }
     return status == L2K_OK ? l2k_encoder_end(encoder) : status;

@@ -41,7 +41,7 @@ static l2k_status open_input(cli_source *source, cli_input *input)
 
 l2k_status cli_source_limit_memory(cli_source *source, uint64_t taken)
 {
-    const uint64_t left = cli_memory_left(taken);
+    const uint64_t left = cli_memory_left(source->beside + taken);
     return left == CLI_NO_LIMIT ? L2K_OK : l2k_decoder_set(source->decoder, L2K_DECODER_LIMIT_MEMORY, (int64_t)left);
 }
 

@@ -14,6 +14,7 @@ typedef struct cli_source {
     bool incomplete;       /* decoding met the file's early end */
     const void *mapped;    /* the file in memory, or NULL */
     size_t mapped_bytes;
+    uint64_t beside; /* bytes of samples that somebody else keeps meanwhile */
 } cli_source;
 
 /* A decoder for one file after the other. `strict` takes none that ends early. The source must not be moved until it is
@@ -38,8 +39,8 @@ bool cli_source_decode(cli_source *source, cli_picture *picture, cli_layout layo
 bool cli_source_decode_rows(cli_source *source, cli_picture *picture, cli_layout layout, uint32_t y0, uint32_t y1,
                             uint32_t reduce);
 
-/* Gives the decoder what is left of --max-memory when so many bytes are taken. Where the user says nothing, it is the
- * library's own choice. */
+/* Gives the decoder what is left of --max-memory when so many bytes are taken, and those beside it. Where the user says
+ * nothing, it is the library's own choice. */
 l2k_status cli_source_limit_memory(cli_source *source, uint64_t taken);
 
 void cli_source_close(cli_source *source);

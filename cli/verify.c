@@ -6,6 +6,7 @@
 
 #include "cli/difference.h"
 #include "cli/strips.h"
+#include "pictures/limits.h"
 #include "pictures/units.h"
 
 typedef struct checking {
@@ -96,10 +97,21 @@ static bool describe(checking *k, l2k_info *info)
     return k->differences || cli_error(k->name, "out of memory");
 }
 
+/* Both pictures, or strips of both, are there at a time. */
+static bool hold_memory(checking *k, const cli_strips *strip)
+{
+    const cli_picture *original = &k->original->picture;
+    const uint32_t rows = strip->y1 - strip->y0;
+    k->check->beside = k->by_rows ? cli_picture_strip_bytes(original, rows) : cli_picture_bytes(original);
+    return cli_memory_allowed(k->check->beside + cli_picture_strip_bytes(&k->decoded, rows), k->name);
+}
+
 static bool check_strip(checking *k, const cli_strips *strip)
 {
     const cli_picture *original = &k->original->picture, *decoded = &k->decoded;
     const cli_layout layout = cli_picture_can_interleave(decoded) ? CLI_INTERLEAVED : CLI_PLANAR;
+    if (!hold_memory(k, strip))
+        return false;
     if (k->by_rows && !cli_reader_rows(k->original, strip->y0, strip->y1))
         return false;
     if (!cli_source_decode_rows(k->check, &k->decoded, layout, strip->y0, strip->y1, 0))
@@ -131,6 +143,7 @@ bool cli_verify(cli_source *check, cli_output *output, cli_reader *original, boo
 {
     checking k = {.check = check, .original = original, .name = output->name, .by_rows = by_rows, .lossless = lossless};
     cli_input written;
+    check->beside = cli_picture_bytes(&original->picture);
     if (!cli_output_reopen(output, &written))
         return false;
     bool done = cli_source_next(check, &written) && check_strips(&k);

@@ -28,8 +28,10 @@ bool cli_input_open(cli_input *input, const char *path);
 bool cli_input_take(cli_input *input, int descriptor, const char *name);
 void cli_input_close(cli_input *input);
 
-/* Bounds the time that is spent reading from now on, unless it is bounded already. */
+/* Bounds the time that is spent reading from now on, unless it is bounded already; or until that starts it anew, no
+ * longer. */
 void cli_input_time_starts(cli_input *input);
+void cli_input_time_stops(cli_input *input);
 
 /* Asks the system to have the file, or much of it, in memory soon. */
 void cli_input_ahead(const cli_input *input);

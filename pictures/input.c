@@ -107,6 +107,11 @@ void cli_input_time_starts(cli_input *input)
         input->deadline = cli_deadline();
 }
 
+void cli_input_time_stops(cli_input *input)
+{
+    input->deadline = 0;
+}
+
 void cli_input_close(cli_input *input)
 {
     if (input->descriptor > STDIN_FILENO)

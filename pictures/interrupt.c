@@ -23,6 +23,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* among those who note
 static atomic_int caught;                                /* the signal, or 0 */
 static atomic_bool library_at_work;
 static atomic_int held;
+static atomic_int due; /* the signal that ends the program when nothing is held any more, or 0 */
+static atomic_bool ending;
 static atomic_size_t farewell_bytes;
 static char farewell[512];
 
@@ -41,13 +43,24 @@ static void end_by_signal(int number)
     raise(number);
 }
 
+/* Now, unless something is held: its end asks what is due. Who begins to hold something meanwhile waits. */
+static void end_unless_held(int number)
+{
+    atomic_store(&due, number);
+    atomic_store(&ending, true);
+    if (!atomic_load(&held))
+        end_by_signal(number);
+    else
+        atomic_store(&ending, false);
+}
+
 /* Nobody reads what the library is at work for after SIGPIPE. */
 static void on_signal(int number)
 {
     int none = 0;
-    if (number == SIGPIPE || !atomic_compare_exchange_strong(&caught, &none, number) ||
-        (!atomic_load(&library_at_work) && !atomic_load(&held)))
-        end_by_signal(number);
+    const bool first = atomic_compare_exchange_strong(&caught, &none, number);
+    if (number == SIGPIPE || !first || !atomic_load(&library_at_work))
+        end_unless_held(number);
 }
 
 void cli_interrupt_watch(void)
@@ -64,11 +77,12 @@ void cli_interrupt_watch(void)
     signal(SIGXFSZ, SIG_IGN);
 }
 
-void cli_interrupt_wait(bool at_work)
+bool cli_interrupt_wait(bool at_work)
 {
-    atomic_store(&library_at_work, at_work);
+    const bool before = atomic_exchange(&library_at_work, at_work);
     if (!at_work)
         cli_interrupt_end();
+    return before;
 }
 
 bool cli_interrupted(void)
@@ -79,19 +93,19 @@ bool cli_interrupted(void)
 /* On the main thread, where the signal is unblocked, so that raise does not return. */
 void cli_interrupt_end(void)
 {
-    int number = atomic_load(&caught);
-    while (number && atomic_load(&held))
-        sched_yield();
-    if (number)
-        end_by_signal(number);
+    const int number = atomic_load(&caught);
+    for (; number; sched_yield())
+        end_unless_held(number);
 }
 
-/* A signal that came meanwhile comes once more, then without waiting, unless the library's end sees to it. */
+/* A signal that was put off comes once more. */
 void cli_interrupt_hold(bool on)
 {
     atomic_fetch_add(&held, on ? 1 : -1);
-    int number = atomic_load(&caught);
-    if (!on && number && !atomic_load(&held) && !atomic_load(&library_at_work))
+    while (on && atomic_load(&ending))
+        sched_yield();
+    const int number = atomic_load(&due);
+    if (!on && number && !atomic_load(&held))
         kill(getpid(), number);
 }
 

@@ -54,11 +54,14 @@ static bool unknown(const char *name)
     return cli_error(name, "not a PNG, TIFF, PNM, PAM or PGX file");
 }
 
+/* Of many files, the rows of one wait for others; its time starts again when their turn comes. */
 static bool open_kind(cli_reader *reader, const cli_reader_kind *kind)
 {
     reader->kind = kind;
-    if (kind->open(reader))
+    if (kind->open(reader)) {
+        cli_input_time_stops(&reader->input);
         return true;
+    }
     cli_reader_close(reader);
     return false;
 }

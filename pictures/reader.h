@@ -53,9 +53,9 @@ bool cli_is_plane_set(const char *path);
 /* Can `path` be opened and read once more, unlike a pipe? */
 bool cli_reader_can_repeat(const char *path);
 
-/* All rows into reader->picture, within the time of --timeout from the first call on; or, of a picture that has its
- * place on the reference grid (cli_picture_place), the rows y0 to y1 of that. Each call goes on where the one before
- * ended. */
+/* All rows into reader->picture, within the time of --timeout from the first call on (opening had its own); or, of a
+ * picture that has its place on the reference grid (cli_picture_place), the rows y0 to y1 of that. Each call goes on
+ * where the one before ended. */
 bool cli_reader_all(cli_reader *reader);
 bool cli_reader_rows(cli_reader *reader, uint32_t y0, uint32_t y1);
 

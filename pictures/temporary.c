@@ -119,6 +119,21 @@ bool cli_temporary_publish(cli_output *output)
     return true;
 }
 
+/* The name is made sure of by an empty file, which rename replaces. */
+bool cli_temporary_aside(cli_output *output)
+{
+    int made = make_hidden(output, create, NULL);
+    if (made < 0)
+        return false;
+    close(made);
+    if (rename(output->target, output->temporary) == 0)
+        return true;
+    int cause = errno;
+    cli_temporary_remove(output);
+    errno = cause;
+    return false;
+}
+
 void cli_temporary_remove(cli_output *output)
 {
     if (output->temporary)

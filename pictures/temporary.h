@@ -13,6 +13,9 @@ bool cli_temporary_name(cli_output *output, int descriptor);
 /* Gives it its own name, replacing what has that. False with errno. */
 bool cli_temporary_publish(cli_output *output);
 
+/* What is at output->target gets a hidden name, which cli_temporary_publish takes back. False with errno. */
+bool cli_temporary_aside(cli_output *output);
+
 /* Removes a file of a hidden name. */
 void cli_temporary_remove(cli_output *output);
 

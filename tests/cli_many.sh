@@ -160,7 +160,7 @@ check "many verified" test "$(grep -c '^verified/.*: verified: component . PSNR'
 rm -f x.jp2 x.j2k
 refuses "verified standard output" "" "--verify: the output must be a file" encode alpha.pam - --verify
 mkfifo fifo.jp2
-cat fifo.jp2 >/dev/null &
+timeout 100 cat fifo.jp2 >/dev/null &
 gives "verified pipe" 1 encode alpha.pam fifo.jp2 --verify
 says "verified pipe" '^lift2k: fifo.jp2: what was written cannot be read again: '
 wait
@@ -210,6 +210,15 @@ rm -f blank.* x2.pgm
 runs "enough memory" encode photos/coffee.png x2.jp2 --max-memory 1G --quiet
 gives "memory of one of many" 1 encode photos --out-dir limited --max-memory 600K
 check "memory of one of many: the line" grep -q "coffee.png: .*--max-memory" err.log
+# To verify, there are two pictures in memory beside the decoder, and what the encoder keeps goes.
+{ printf 'P5\n1000 1000\n65535\n' && head -c 2000000 /dev/zero; } >flat_1.pgm
+cp flat_1.pgm flat_2.pgm
+runs "memory to encode" encode flat_1.pgm x2.jp2 --max-memory 9500K -j 1 --quiet
+refuses "memory to verify" x3.jp2 "^lift2k: x3.jp2: samples and coding take more memory than 9\.500 MB; --max-memory" \
+    encode flat_1.pgm x3.jp2 --max-memory 9500K -j 1 --verify
+gives "memory to verify many" 0 encode flat_1.pgm flat_2.pgm --out-dir flat --max-memory 15M -j 1 --verify
+check "memory to verify many" test "$(grep -c ': verified: identical' err.log)" -eq 2
+check "memory to verify many: the same file" cmp flat/flat_2.jp2 x2.jp2
 refuses "no time to encode" x3.jp2 "coffee.png: not done after 0\.000 s; --timeout SECONDS" \
     encode photos/coffee.png x3.jp2 --timeout 0.0001 -j 1
 refuses "no time to decode" x3.ppm "coffee.jp2: not done after .*--timeout" \
@@ -232,6 +241,21 @@ for start in "P5 600 400 255 abc" "II*" ""; do
 done
 { sleep 0.3; cat photos/coffee.png; } >silent &
 runs "a pipe that wakes up" encode silent x2.jp2 --timeout 100 --quiet
+# By rows, a pipe's time is that of its own rows: 3 s of the first do not count for the second, which needs 3 s as well.
+mkfifo turn_1 turn_2
+"$lift2k" decode alone_part.jp2 turns.pgx --quiet
+{
+    exec 3>turn_1 4>turn_2
+    for end in 3 4; do head -c 5000 turns_0.pgx >&$end; done
+    for end in 3 4; do
+        sleep 3
+        tail -c +5001 turns_0.pgx >&$end
+        exec 3>&-
+    done
+} &
+gives "pipes that wait for their turn" 0 encode turn_1 turn_2 --out-dir turns --timeout 5 -t 64,32 --quiet
+kill $! 2>/dev/null # it may still wait for somebody to open them
+check "pipes that wait for their turn: samples" "$lift2k" compare turns/turn_2.jp2 turns_0.pgx --quiet
 refuses "compared with limits" "" "coffee.png: .*--max-pixels" compare photos/coffee.png alone_coffee.jp2 --max-pixels 5
 runs "time enough" encode photos/coffee.png x2.jp2 --timeout 1000 --quiet
 for option in "max-pixels 0" "max-pixels x" "max-memory 5X" "max-memory -1" "max-memory 5KK" "timeout 0" "timeout -1" "timeout 1,2"; do

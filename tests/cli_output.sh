@@ -139,6 +139,39 @@ refuses "a link to itself" "" "^lift2k: loop.ppm: .*symbolic links" decode small
 check "links that lead nowhere stay" test -L away.ppm -a -L loop.ppm
 rm -f x.ppm link.ppm self.* dangling.ppm away.ppm loop.ppm
 
+# ---- A dump is all or nothing ----
+
+if [ -n "$faults" ]; then
+    runs "an earlier dump" dump small.jp2 dumped --quiet
+    runs "a dump to compare" dump rgb.ppm wanted -I --levels 3 --quiet
+    cp -r dumped earlier
+    ends() { # ends STATUS VARIABLE=VALUE FOLDER...: dumping into it, with this fault
+        checks=$((checks + 1))
+        (export LD_PRELOAD="$faults" "$2"; exec "$lift2k" dump rgb.ppm "$3" -I --levels 3 --quiet) 2>err.log
+        status=$?
+        [ $status -eq "$1" ] || { fault "dump with $2: status $status"; cat err.log; }
+    }
+    for signals in 15 "15 15" 13; do
+        ends $((128 + ${signals%% *})) L2K_TEST_SIGNALS="$signals" dumped
+        check "signals $signals while files get their names: all have them" diff -r dumped wanted
+        rm -r dumped
+        cp -r earlier dumped
+    done
+    ends 143 L2K_TEST_SIGNALS=15 new
+    check "a signal when the folder is made: it goes" test ! -e new
+    # Files are opened in order, and get their names from the last to the first.
+    ends 1 L2K_TEST_RENAME=c2_b09_HH1 dumped
+    check "the first name is refused: an earlier dump stays" diff -r dumped earlier
+    ends 1 L2K_TEST_RENAME=c2_b08_LH1 dumped
+    check "another name is refused: told" grep -q '^lift2k: dumped/t0_c2_b08_LH1.pgx: Is a directory$' err.log
+    rm earlier/subbands.json
+    cp wanted/*c2_b09_HH1* earlier
+    check "another name is refused: no description, nothing hidden" diff -r dumped earlier
+    rm -r dumped earlier wanted
+else
+    echo "SKIPPED: in this build signals while files get their names cannot be tried"
+fi
+
 # ---- Places that cannot be written ----
 
 refuses "a folder that is not there" "" "nowhere/x.jp2: No such file" encode rgb.ppm nowhere/x.jp2
@@ -198,7 +231,7 @@ for verb in "encode rgb.ppm pipe.jp2" "decode small.jp2 pipe.ppm"; do
     refuses "a pipe that nobody reads, $verb" "" "^lift2k: ${verb##* }: not done after 0\.200 s; --timeout" $verb --timeout 0.2
 done
 for limit in "" "--timeout 100"; do
-    { sleep 0.2; cat pipe.ppm >got; } & # who comes late, and reads late
+    { sleep 0.2; timeout 100 cat pipe.ppm >got; } & # who comes late, and reads late
     runs "a pipe read late $limit" decode small.jp2 pipe.ppm --quiet $limit
     wait
     check "a pipe read late $limit: samples" cmp got rgb.ppm

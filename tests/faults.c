@@ -2,9 +2,12 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* L2K_TEST_NO_TMPFILE: /proc is not there, so files cannot be without a name until they are complete. */
@@ -18,12 +21,14 @@ int access(const char *path, int mode)
     return real(path, mode);
 }
 
-/* L2K_TEST_FLIP: a disk that changes a bit in every large block. */
+/* L2K_TEST_FLIP: a disk that changes a bit in every large block. L2K_TEST_SLOW: one that takes its time for them. */
 size_t fwrite(const void *data, size_t size, size_t count, FILE *stream)
 {
     size_t (*real)(const void *, size_t, size_t, FILE *) =
         (size_t(*)(const void *, size_t, size_t, FILE *))dlsym(RTLD_NEXT, "fwrite");
     size_t bytes = size * count;
+    if (getenv("L2K_TEST_SLOW") && bytes >= 256)
+        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
     char *copy = getenv("L2K_TEST_FLIP") && bytes >= 256 ? malloc(bytes) : NULL;
     if (!copy)
         return real(data, size, count, stream);
@@ -32,4 +37,38 @@ size_t fwrite(const void *data, size_t size, size_t count, FILE *stream)
     size_t written = real(copy, size, count, stream);
     free(copy);
     return written;
+}
+
+/* L2K_TEST_SIGNALS: numbers of signals that come when a file has got its name, or a folder is made. */
+static void raise_all(void)
+{
+    const char *at = getenv("L2K_TEST_SIGNALS");
+    char *end;
+    for (long number; at && (number = strtol(at, &end, 10)) != 0; at = end)
+        raise((int)number);
+}
+
+/* L2K_TEST_RENAME: a part of names that files do not get, as if there were folders of these names. */
+int rename(const char *from, const char *to)
+{
+    int (*real)(const char *, const char *) = (int (*)(const char *, const char *))dlsym(RTLD_NEXT, "rename");
+    const char *part = getenv("L2K_TEST_RENAME");
+    if (part && strstr(to, part)) {
+        errno = EISDIR;
+        return -1;
+    }
+    int result = real(from, to), cause = errno;
+    raise_all();
+    errno = cause;
+    return result;
+}
+
+int mkdir(const char *path, mode_t mode)
+{
+    int (*real)(const char *, mode_t) = (int (*)(const char *, mode_t))dlsym(RTLD_NEXT, "mkdir");
+    int result = real(path, mode), cause = errno;
+    if (result == 0)
+        raise_all();
+    errno = cause;
+    return result;
 }

@@ -392,7 +392,7 @@ static void test_ignored(void)
 static bool await_temporary(void)
 {
     for (int i = 0; i < 1000; i++) {
-        if (count_names(".", ".lift2k") + count_names("many", ".lift2k") >= 1)
+        if (count_names(".", ".lift2k") + count_names("many", ".lift2k") + count_names("piped", ".lift2k") >= 1)
             return true;
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     }
@@ -516,6 +516,29 @@ static void test_full_pipe(const char *verb, const char *input, int number)
         close(end);
 }
 
+/* In place of a subband's file, which a codestream's coefficients come for while the library is at work. */
+static void test_dump_into_pipe(bool is_read)
+{
+    const char *name = "piped/t00_c0_b13_HL1.pgx";
+    mkdir("piped", 0777);
+    mkfifo(name, 0666);
+    int end = is_read ? open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
+    start(&s, 80, "exec $0 dump tiled.jp2 piped -j 1 --quiet");
+    check(await_temporary(), "no subbands before the pipe: %s", s.text);
+    if (is_read)
+        await_full(end);
+    double sent = now();
+    kill(s.pid, SIGTERM);
+    finish(&s);
+    check(WIFSIGNALED(s.status) && WTERMSIG(s.status) == SIGTERM, "dump into a pipe: status %x", s.status);
+    check(now() - sent < 10, "dump into a pipe that is %s: it took %.1f s", is_read ? "full" : "not read",
+          now() - sent);
+    check(count_names("piped", "") == 3, "dump into a pipe: something is left");
+    if (is_read)
+        close(end);
+    unlink(name);
+}
+
 static void test_pipes(void)
 {
     test_pipe_without_waiting("decode", "large.jp2", "large.pgm");
@@ -523,6 +546,8 @@ static void test_pipes(void)
     test_full_pipe("encode", "large.pgm", SIGTERM);
     test_full_pipe("encode", "large.pgm", SIGPIPE);
     test_full_pipe("decode", "large.jp2", SIGTERM);
+    test_dump_into_pipe(false);
+    test_dump_into_pipe(true);
 }
 
 int main(int count, char **arguments)

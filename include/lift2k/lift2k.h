@@ -294,6 +294,8 @@ L2K_API l2k_status l2k_encoder_encode(l2k_encoder *encoder, const l2k_image *ima
  *     l2k_encoder_put_rows        that part
  *     l2k_encoder_end             what comes last; a failure anywhere, l2k_encoder_begin and _encode end it, too
  *
+ * An image is given up by ending it before all rows were put, which is L2K_ERROR_STATE.
+ *
  * The file is the one that l2k_encoder_encode writes, but for this: layer targets hold for each row of tiles by itself;
  * where RCT needs a third guard bit, only tiles of that row say so (QCD in a tile-part header); and without the
  * stream's `rewrite`, the codestream box is of unstated length (I.4: LBox 0), and TLM is L2K_ERROR_ARGUMENT. `image`,
