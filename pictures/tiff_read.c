@@ -125,20 +125,22 @@ static void expand(const cli_tiff_layout *layout, const uint8_t *row, size_t cou
                   (uint32_t)layout->palette[k][fetch(row, i, layout->bits)] >> layout->palette_shift);
 }
 
-/* `count` samples as they follow each other in the file, to where they follow each other in memory. Turning black to
- * white and back is the complement, of signed samples too. */
-static void convert(const cli_tiff_layout *layout, const uint8_t *row, size_t count, void *to)
+/* `width` pixels as they follow each other in the file, to where they follow each other in memory. Turning black to
+ * white and back is the complement, of signed samples too, and of gray alone: opacity and other extra samples, which
+ * come behind it, stay. */
+static void convert(const cli_tiff_layout *layout, uint32_t plane, const uint8_t *row, size_t width, void *to)
 {
-    const uint32_t bits = layout->bits, mask = (1u << bits) - 1, turn = layout->inverted ? mask : 0;
-    const uint32_t sign = layout->is_signed ? 1u << (bits - 1) : 0;
+    const uint32_t bits = layout->bits, mask = (1u << bits) - 1, turn = layout->inverted && plane == 0 ? mask : 0;
+    const uint32_t sign = layout->is_signed ? 1u << (bits - 1) : 0, pixel = layout->separate ? 1 : layout->samples;
     if ((bits == 8 || bits == 16) && !turn) {
-        memcpy(to, row, count * (bits / 8));
+        memcpy(to, row, width * pixel * (bits / 8));
         return;
     }
-    for (size_t i = 0; i < count; i++) {
-        uint32_t value = fetch(row, i, bits) ^ turn;
-        store(to, i, bits, (value ^ sign) - sign);
-    }
+    for (size_t x = 0, i = 0; x < width; x++)
+        for (uint32_t k = 0; k < pixel; k++, i++) {
+            const uint32_t value = fetch(row, i, bits) ^ (k ? 0 : turn);
+            store(to, i, bits, (value ^ sign) - sign);
+        }
 }
 
 /* ---- Placing ------------------------------------------------------------------------------------------------- */
@@ -167,7 +169,7 @@ static void place_row(const cli_reader *reader, const uint8_t *from, uint32_t pl
     if (layout->palette[0])
         expand(layout, from, width, to);
     else
-        convert(layout, from, (size_t)width * (layout->separate ? 1 : layout->samples), to);
+        convert(layout, plane, from, width, to);
 }
 
 /* One sample of sub-sampled YCbCr, unless it lies beyond the picture or is not wanted. */

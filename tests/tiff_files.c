@@ -41,6 +41,18 @@ static const base_kind bases[] = {
      .bits = 8,
      .extras = 1,
      .extra_types = {EXTRASAMPLE_UNASSALPHA}},
+    {.name = "white is 0 + opacity",
+     .photometric = PHOTOMETRIC_MINISWHITE,
+     .samples = 2,
+     .bits = 8,
+     .extras = 1,
+     .extra_types = {EXTRASAMPLE_UNASSALPHA}},
+    {.name = "white is 0 + opacity",
+     .photometric = PHOTOMETRIC_MINISWHITE,
+     .samples = 2,
+     .bits = 4,
+     .extras = 1,
+     .extra_types = {EXTRASAMPLE_UNASSALPHA}},
     {.name = "RGB", .photometric = PHOTOMETRIC_RGB, .samples = 3, .bits = 4},
     {.name = "RGB", .photometric = PHOTOMETRIC_RGB, .samples = 3, .bits = 8},
     {.name = "RGB", .photometric = PHOTOMETRIC_RGB, .samples = 3, .bits = 12},
@@ -263,7 +275,7 @@ static bool write_tiff(const char *path, const base_kind *base, const storage *h
                 values[y][x][s] = v;
                 if (base->photometric == PHOTOMETRIC_PALETTE)
                     v = maps[s][values[y][x][0]] >> (base->wide_palette ? 0 : 8);
-                else if (base->photometric == PHOTOMETRIC_MINISWHITE)
+                else if (base->photometric == PHOTOMETRIC_MINISWHITE && s == 0)
                     v = (uint16_t)((1u << base->bits) - 1 - v);
                 p->values[y][x][s] = v;
             }
@@ -468,7 +480,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < num_bases * num_storages; i++)
         failures += !round_trip(argv[1], &at, &bases[i / num_storages], &storages[i % num_storages]);
     for (size_t i = 0; i < num_storages; i++) {
-        failures += !damage(argv[1], &at, &bases[14], &storages[i]);
+        failures += !damage(argv[1], &at, &bases[16], &storages[i]);
         failures += !damage(argv[1], &at, &bases[num_bases - 2], &storages[i]);
     }
     remove(at.source);
