@@ -44,6 +44,18 @@ static uint64_t bytes_of_chunk(const cli_tiff_layout *layout)
                          : bytes_of_row(layout, layout->width);
 }
 
+/* Tiles are unpacked as a whole, whatever of them lies in the picture: so little of it that some KB could keep one busy
+ * for hours is no tiling. */
+static bool tiles_fit(const cli_reader *reader, const cli_tiff_layout *layout)
+{
+    const uint64_t across = ((uint64_t)layout->width + layout->chunk_width - 1) / layout->chunk_width;
+    const uint64_t down = ((uint64_t)layout->height + layout->chunk_height - 1) / layout->chunk_height;
+    const uint64_t pixels = (uint64_t)layout->width * layout->height, most = 16 * pixels + (1 << 24) / layout->samples;
+    return across * down <= most / ((uint64_t)layout->chunk_width * layout->chunk_height) ||
+           cli_error(reader->name, "TIFF: tiles of %u x %u are too large for %u x %u samples", layout->chunk_width,
+                     layout->chunk_height, layout->width, layout->height);
+}
+
 static bool take_chunk(const cli_reader *reader, tiff_job *job)
 {
     const cli_tiff_layout *layout = &job->layout;
@@ -56,6 +68,8 @@ static bool take_chunk(const cli_reader *reader, tiff_job *job)
                          (unsigned long long)bytes_of_chunk(layout));
     if (job->chunk_bytes <= 0 || (uint64_t)job->chunk_bytes != bytes_of_chunk(layout))
         return cli_tiff_fail(&job->io, reader->name, "unexpected size of a strip or tile");
+    if (layout->tiled && !tiles_fit(reader, layout))
+        return false;
     if (in_units(layout) && (layout->chunk_height % layout->v && layout->chunk_height < layout->height))
         return cli_error(reader->name, "TIFF: strips of %u rows cut the units of YCbCr", layout->chunk_height);
     if (!cli_memory_allowed((uint64_t)job->chunk_bytes, reader->name))

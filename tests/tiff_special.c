@@ -227,7 +227,26 @@ static void try_warnings(void)
     check(command("encode", "x.tif", "x.jp2", "--quiet", NULL) == 0 && !said[0], "--quiet: no warning");
 }
 
-/* A size that no strip of the file can have, and tiles that no memory has. */
+/* `count` black tiles, or one that is cut off. */
+static void write_tiles(uint32_t width, uint32_t height, uint32_t tile_width, uint32_t tile_height, uint32_t count)
+{
+    TIFF *tiff = create("x.tif", PHOTOMETRIC_MINISBLACK, 1, 8);
+    uint8_t *samples = calloc(count ? tile_width : 1, tile_height);
+    TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, width);
+    TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, height);
+    TIFFSetField(tiff, TIFFTAG_COMPRESSION, COMPRESSION_ADOBE_DEFLATE);
+    TIFFSetField(tiff, TIFFTAG_TILEWIDTH, tile_width);
+    TIFFSetField(tiff, TIFFTAG_TILELENGTH, tile_height);
+    for (uint32_t i = 0; i < count; i++)
+        TIFFWriteEncodedTile(tiff, i, samples, (tmsize_t)tile_width * tile_height);
+    if (!count)
+        TIFFWriteRawTile(tiff, 0, samples, 1);
+    TIFFClose(tiff);
+    free(samples);
+}
+
+/* A size that no strip of the file can have, tiles that no memory has, and tiles of which next to nothing lies in the
+ * picture: 2^24 samples of them are free. */
 static void try_sizes(void)
 {
     TIFF *tiff = create("x.tif", PHOTOMETRIC_MINISBLACK, 1, 8);
@@ -235,13 +254,12 @@ static void try_sizes(void)
     write_gray(tiff);
     TIFFClose(tiff);
     refused("truncated");
-    tiff = create("x.tif", PHOTOMETRIC_MINISBLACK, 1, 8);
-    TIFFSetField(tiff, TIFFTAG_COMPRESSION, COMPRESSION_ADOBE_DEFLATE);
-    TIFFSetField(tiff, TIFFTAG_TILEWIDTH, 1 << 16);
-    TIFFSetField(tiff, TIFFTAG_TILELENGTH, 1 << 16);
-    TIFFWriteRawTile(tiff, 0, (void *)(uintptr_t) "\0", 1);
-    TIFFClose(tiff);
+    write_tiles(WIDTH, HEIGHT, 1 << 16, 1 << 16, 0);
     refused("2^30 is the most");
+    write_tiles(1, 32, 1 << 20, 16, 0);
+    refused("tiles of 1048576 x 16 are too large for 1 x 32 samples");
+    write_tiles(1, 32, 1 << 19, 16, 2);
+    check(command("encode", "x.tif", "x.jp2", NULL, NULL) == 0, "tiles of 2^24 samples");
 }
 
 static void remove_files(void)
