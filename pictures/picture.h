@@ -22,9 +22,10 @@ typedef struct cli_picture {
     l2k_component *components; /* width and height are filled in by readers too */
     l2k_plane *planes;         /* begin with row rows[c].first of their component */
     cli_rows *rows;
-    void **buffers;  /* what this picture owns: one in interleaved layout, one per component in planar */
-    void *icc;       /* owned, or NULL */
-    uint64_t beside; /* bytes that its reader takes where it gives rows in parts */
+    void **buffers;    /* what this picture owns: one in interleaved layout, one per component in planar */
+    void *icc;         /* owned, or NULL */
+    uint64_t beside;   /* bytes that its reader takes where it gives rows in parts */
+    uint32_t together; /* rows that its reader unpacks all together, anew for each part of them that it gives; or 0 */
 } cli_picture;
 
 /* An unplaced picture of `count` unsigned colour components without samples. `name` is for messages. */

@@ -95,6 +95,8 @@ static bool open_tiff(cli_reader *reader)
     if (!cli_tiff_describe(reader, job->io.tiff, &job->layout))
         return false;
     reader->layout = job->layout.separate || in_units(&job->layout) ? CLI_PLANAR : CLI_INTERLEAVED;
+    if (job->layout.separate || job->layout.tiled || in_units(&job->layout))
+        reader->picture.together = job->layout.chunk_height;
     return take_chunk(reader, job);
 }
 

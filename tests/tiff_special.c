@@ -262,6 +262,42 @@ static void try_sizes(void)
     check(command("encode", "x.tif", "x.jp2", NULL, NULL) == 0, "tiles of 2^24 samples");
 }
 
+/* ---- What is unpacked together ---- */
+
+/* 64 x 4096 samples of each colour, in planes of one strip or in tiles. */
+static void write_tall(uint32_t tile_height)
+{
+    static uint8_t samples[64 * 1024 * 3];
+    TIFF *tiff = create("x.tif", PHOTOMETRIC_RGB, 3, 8);
+    TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, 64);
+    TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, 4096);
+    TIFFSetField(tiff, TIFFTAG_COMPRESSION, COMPRESSION_LZW);
+    if (tile_height) {
+        TIFFSetField(tiff, TIFFTAG_TILEWIDTH, 64);
+        TIFFSetField(tiff, TIFFTAG_TILELENGTH, tile_height);
+    } else {
+        TIFFSetField(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_SEPARATE);
+        TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, 4096);
+    }
+    for (uint32_t i = 0; tile_height && i < 4096 / tile_height; i++)
+        TIFFWriteEncodedTile(tiff, i, samples, (tmsize_t)(64 * tile_height * 3));
+    for (uint32_t y = 0; !tile_height && y < 3 * 4096; y++)
+        TIFFWriteScanline(tiff, samples, y % 4096, (uint16_t)(y / 4096));
+    TIFFClose(tiff);
+}
+
+/* Little memory tells that the picture is read by rows; not where each row of it would be unpacked too many times. */
+static void try_together(void)
+{
+    static const char little[] = "--max-memory=780K", all[] = "the samples take 786";
+    write_tall(1024);
+    check(command("encode", "x.tif", "x.jp2", "-t64,64", little) == 0, "tiles 16 times as high: by rows");
+    check(command("encode", "x.tif", "x.jp2", "-t64,63", little) == 1 && strstr(said, all), "higher tiles: at once");
+    write_tall(0);
+    check(command("encode", "x.tif", "x.jp2", "-t64,256", little) == 0, "strips 16 times as high: by rows");
+    check(command("encode", "x.tif", "x.jp2", "-t64,255", little) == 1 && strstr(said, all), "higher strips: at once");
+}
+
 static void remove_files(void)
 {
     static const char *const names[] = {"x.tif", "x.jp2", "x.raw", "log"};
@@ -288,6 +324,7 @@ int main(int argc, char **argv)
     try_refusals();
     try_warnings();
     try_sizes();
+    try_together();
     remove_files();
     if (chdir("/") == 0)
         rmdir(folder);
