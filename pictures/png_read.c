@@ -191,8 +191,13 @@ static void close_png(cli_reader *reader)
 /* Row by row: no array of row pointers, whose size a hostile header could choose. */
 static void read_pass(png_job *job, uint8_t *data, uint32_t rows)
 {
-    for (uint32_t y = 0; y < rows; y++)
+    for (uint32_t y = 0; y < rows; y++) {
+        if (!cli_reader_in_time(job->reader)) {
+            job->reported = true;
+            png_error(job->png, "time is up");
+        }
         png_read_row(job->png, data + y * job->row_bytes, NULL);
+    }
 }
 
 /* Seven passes over all rows. */

@@ -298,6 +298,23 @@ static void try_together(void)
     check(command("encode", "x.tif", "x.jp2", "-t64,255", little) == 1 && strstr(said, all), "higher strips: at once");
 }
 
+/* A strip that takes long to unpack, and ends early, which is seen only where the time is not. */
+static void try_time(void)
+{
+    static const uint8_t row[1024];
+    TIFF *tiff = create("x.tif", PHOTOMETRIC_MINISBLACK, 1, 1);
+    TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, 8192);
+    TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, 8192);
+    TIFFSetField(tiff, TIFFTAG_COMPRESSION, COMPRESSION_LZW);
+    TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, 8192);
+    for (uint32_t y = 0; y < 8100; y++)
+        TIFFWriteScanline(tiff, (void *)(uintptr_t)row, y, 0);
+    TIFFClose(tiff);
+    check(command("encode", "x.tif", "x.jp2", NULL, NULL) == 1 && !strstr(said, "not done"), "a strip that ends early");
+    check(command("encode", "x.tif", "x.jp2", "--timeout", "0.02") == 1 && strstr(said, "not done after"),
+          "time for a strip");
+}
+
 static void remove_files(void)
 {
     static const char *const names[] = {"x.tif", "x.jp2", "x.raw", "log"};
@@ -325,6 +342,7 @@ int main(int argc, char **argv)
     try_warnings();
     try_sizes();
     try_together();
+    try_time();
     remove_files();
     if (chdir("/") == 0)
         rmdir(folder);
