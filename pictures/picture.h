@@ -24,7 +24,8 @@ typedef struct cli_picture {
     cli_rows *rows;
     void **buffers;    /* what this picture owns: one in interleaved layout, one per component in planar */
     void *icc;         /* owned, or NULL */
-    uint64_t beside;   /* bytes that its reader takes where it gives rows in parts */
+    uint64_t held;     /* bytes that its reader takes while it is open */
+    uint64_t beside;   /* further ones that it takes where it gives rows in parts */
     uint32_t together; /* rows that its reader unpacks all together, anew for each part of them that it gives; or 0 */
 } cli_picture;
 
@@ -40,8 +41,8 @@ bool cli_picture_count(const cli_picture *picture, uint64_t *samples, const char
 
 uint64_t cli_picture_samples(const cli_picture *picture);
 
-/* Bytes of memory that the rows take which are there, and that any so many rows of the reference grid can take, with
- * what the reader needs for it. */
+/* Bytes of memory that the rows take which are there, and that any so many rows of the reference grid can take, each
+ * with what the reader needs for it. */
 uint64_t cli_picture_bytes(const cli_picture *picture);
 uint64_t cli_picture_strip_bytes(const cli_picture *picture, uint32_t rows);
 

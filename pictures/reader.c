@@ -127,6 +127,7 @@ void cli_reader_close(cli_reader *reader)
 bool cli_reader_finish(cli_reader *reader, bool done, cli_picture *picture)
 {
     *picture = reader->picture;
+    picture->held = picture->beside = 0;
     memset(&reader->picture, 0, sizeof reader->picture);
     cli_reader_close(reader);
     return done;

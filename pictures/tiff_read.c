@@ -56,7 +56,7 @@ static bool tiles_fit(const cli_reader *reader, const cli_tiff_layout *layout)
                      layout->chunk_height, layout->width, layout->height);
 }
 
-static bool take_chunk(const cli_reader *reader, tiff_job *job)
+static bool take_chunk(cli_reader *reader, tiff_job *job)
 {
     const cli_tiff_layout *layout = &job->layout;
     TIFF *tiff = job->io.tiff;
@@ -72,7 +72,8 @@ static bool take_chunk(const cli_reader *reader, tiff_job *job)
         return false;
     if (in_units(layout) && (layout->chunk_height % layout->v && layout->chunk_height < layout->height))
         return cli_error(reader->name, "TIFF: strips of %u rows cut the units of YCbCr", layout->chunk_height);
-    if (!cli_memory_allowed((uint64_t)job->chunk_bytes, reader->name))
+    reader->picture.held = (uint64_t)job->chunk_bytes;
+    if (!cli_memory_allowed(reader->picture.held, reader->name))
         return false;
     job->chunk = malloc((size_t)job->chunk_bytes);
     return job->chunk || cli_error(reader->name, "out of memory");

@@ -289,13 +289,27 @@ static void write_tall(uint32_t tile_height)
 /* Little memory tells that the picture is read by rows; not where each row of it would be unpacked too many times. */
 static void try_together(void)
 {
-    static const char little[] = "--max-memory=780K", all[] = "the samples take 786";
+    static const char little[] = "--max-memory=780K", all[] = "the samples take 786",
+                      and_tile[] = "the samples take 983";
     write_tall(1024);
     check(command("encode", "x.tif", "x.jp2", "-t64,64", little) == 0, "tiles 16 times as high: by rows");
-    check(command("encode", "x.tif", "x.jp2", "-t64,63", little) == 1 && strstr(said, all), "higher tiles: at once");
+    check(command("encode", "x.tif", "x.jp2", "-t64,63", little) == 1 && strstr(said, and_tile),
+          "higher tiles: at once");
     write_tall(0);
     check(command("encode", "x.tif", "x.jp2", "-t64,256", little) == 0, "strips 16 times as high: by rows");
     check(command("encode", "x.tif", "x.jp2", "-t64,255", little) == 1 && strstr(said, all), "higher strips: at once");
+}
+
+/* A tile and the samples that are made of it count together, at once and by rows. */
+static void try_memory(void)
+{
+    write_tall(1024); /* 196.6 kB a tile, 786.4 kB of samples */
+    check(command("encode", "x.tif", "x.jp2", "-t64,4096", "--max-memory=980K") == 1 &&
+              strstr(said, "the samples take 983.0 kB"),
+          "memory of a tile, at once");
+    check(command("encode", "x.tif", "x.jp2", "-t64,3072", "--max-memory=780K") == 1 &&
+              strstr(said, "the samples take 786.4 kB"),
+          "memory of a tile, by rows");
 }
 
 /* A strip that takes long to unpack, and ends early, which is seen only where the time is not. */
@@ -342,6 +356,7 @@ int main(int argc, char **argv)
     try_warnings();
     try_sizes();
     try_together();
+    try_memory();
     try_time();
     remove_files();
     if (chdir("/") == 0)
