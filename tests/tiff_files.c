@@ -76,6 +76,12 @@ static const base_kind bases[] = {
      .bits = 8,
      .extras = 2,
      .extra_types = {EXTRASAMPLE_UNSPECIFIED, EXTRASAMPLE_UNASSALPHA}},
+    {.name = "RGB + opacity + what is called so, too",
+     .photometric = PHOTOMETRIC_RGB,
+     .samples = 5,
+     .bits = 8,
+     .extras = 2,
+     .extra_types = {EXTRASAMPLE_UNASSALPHA, EXTRASAMPLE_ASSOCALPHA}},
     {.name = "CMYK", .photometric = PHOTOMETRIC_SEPARATED, .samples = 4, .bits = 8},
     {.name = "CMYK + opacity",
      .photometric = PHOTOMETRIC_SEPARATED,
@@ -233,6 +239,12 @@ static void set_tags(TIFF *tiff, const base_kind *base, const storage *how)
     }
 }
 
+/* The first is opacity (I.5.3.6), and comes back behind the other. */
+static bool two_opacities(const base_kind *base)
+{
+    return base->extras == 2 && base->extra_types[0] != EXTRASAMPLE_UNSPECIFIED;
+}
+
 /* What should come back. */
 static void expect(picture *p, const base_kind *base)
 {
@@ -247,6 +259,10 @@ static void expect(picture *p, const base_kind *base)
                                                                    : base->photometric;
     p->extras = base->extras;
     memcpy(p->extra_types, base->extra_types, sizeof base->extra_types);
+    if (two_opacities(base)) {
+        p->extra_types[0] = EXTRASAMPLE_UNSPECIFIED;
+        p->extra_types[1] = base->extra_types[0];
+    }
     p->is_signed = base->is_signed;
 }
 
@@ -277,7 +293,7 @@ static bool write_tiff(const char *path, const base_kind *base, const storage *h
                     v = maps[s][values[y][x][0]] >> (base->wide_palette ? 0 : 8);
                 else if (base->photometric == PHOTOMETRIC_MINISWHITE && s == 0)
                     v = (uint16_t)((1u << base->bits) - 1 - v);
-                p->values[y][x][s] = v;
+                p->values[y][x][two_opacities(base) && s > 2 ? 7 - s : s] = v;
             }
     write_samples(tiff, base, how, values);
     TIFFClose(tiff);

@@ -198,10 +198,13 @@ static void try_refusals(void)
                  {PHOTOMETRIC_MINISBLACK, 1, 64, SAMPLEFORMAT_COMPLEXIEEEFP, "complex"},
                  {PHOTOMETRIC_CIELAB, 3, 8, SAMPLEFORMAT_UINT, "CIELab"},
                  {PHOTOMETRIC_CFA, 1, 8, SAMPLEFORMAT_UINT, "colour filter"},
+                 {PHOTOMETRIC_SEPARATED, 1, 8, SAMPLEFORMAT_UINT, "number of inks is 0"},
                  {PHOTOMETRIC_RGB, 2, 8, SAMPLEFORMAT_UINT, "2 samples a pixel"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         TIFF *tiff = create("x.tif", cases[i].photometric, cases[i].samples, cases[i].bits);
         TIFFSetField(tiff, TIFFTAG_SAMPLEFORMAT, cases[i].format);
+        if (cases[i].photometric == PHOTOMETRIC_SEPARATED)
+            TIFFSetField(tiff, TIFFTAG_NUMBEROFINKS, 0);
         write_gray(tiff);
         TIFFClose(tiff);
         refused(cases[i].wanted);
