@@ -163,7 +163,7 @@ static void convert(const cli_tiff_layout *layout, uint32_t plane, const uint8_t
 /* ---- Placing ------------------------------------------------------------------------------------------------- */
 
 /* Is row y of component c wanted? Then where in its plane it lies. */
-static bool wanted_row(const cli_reader *reader, uint32_t c, uint32_t y, char **row)
+static bool wanted_row(const cli_reader *reader, uint32_t c, uint64_t y, char **row)
 {
     const cli_rows *rows = &reader->picture.rows[c];
     const l2k_plane *plane = &reader->picture.planes[c];
@@ -189,8 +189,9 @@ static void place_row(const cli_reader *reader, const uint8_t *from, uint32_t pl
         convert(layout, plane, from, width, to);
 }
 
-/* One sample of sub-sampled YCbCr, unless it lies beyond the picture or is not wanted. */
-static void place_sample(const cli_reader *reader, uint32_t c, uint32_t x, uint32_t y, uint8_t value)
+/* One sample of sub-sampled YCbCr, unless it lies beyond the picture, where coordinates may need 33 bits, or is not
+ * wanted. */
+static void place_sample(const cli_reader *reader, uint32_t c, uint64_t x, uint64_t y, uint8_t value)
 {
     char *row;
     if (x < reader->picture.components[c].width && wanted_row(reader, c, y, &row))
@@ -198,7 +199,7 @@ static void place_sample(const cli_reader *reader, uint32_t c, uint32_t x, uint3
 }
 
 /* Units of h x v samples of Y, then one of Cb and one of Cr (TIFF 6.0, section 21). */
-static bool place_units(const cli_reader *reader, uint32_t x, uint32_t y)
+static bool place_units(const cli_reader *reader, uint64_t x, uint64_t y)
 {
     const tiff_job *job = reader->state;
     const cli_tiff_layout *layout = &job->layout;
