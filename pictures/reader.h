@@ -26,7 +26,7 @@ typedef struct cli_reader_kind {
 } cli_reader_kind;
 
 struct cli_reader {
-    cli_input input;  /* none, with the stream NULL, for numbered planes */
+    cli_input input;  /* of numbered planes its deadline alone */
     const char *name; /* for messages */
     const char *path;
     const cli_raw *raw; /* the description for a file without a header, or NULL */
