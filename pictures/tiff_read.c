@@ -50,7 +50,7 @@ static bool tiles_fit(const cli_reader *reader, const cli_tiff_layout *layout)
 {
     const uint64_t across = ((uint64_t)layout->width + layout->chunk_width - 1) / layout->chunk_width;
     const uint64_t down = ((uint64_t)layout->height + layout->chunk_height - 1) / layout->chunk_height;
-    const uint64_t pixels = (uint64_t)layout->width * layout->height, most = 16 * pixels + (1 << 24) / layout->samples;
+    const uint64_t pixels = (uint64_t)layout->width * layout->height, most = 16 * pixels + (1 << 26) / layout->samples;
     return across * down <= most / ((uint64_t)layout->chunk_width * layout->chunk_height) ||
            cli_error(reader->name, "TIFF: tiles of %u x %u are too large for %u x %u samples", layout->chunk_width,
                      layout->chunk_height, layout->width, layout->height);

@@ -249,7 +249,7 @@ static void write_tiles(uint32_t width, uint32_t height, uint32_t tile_width, ui
 }
 
 /* A size that no strip of the file can have, tiles that no memory has, and tiles of which next to nothing lies in the
- * picture: 2^24 samples of them are free. */
+ * picture: 2^26 samples of them are free. */
 static void try_sizes(void)
 {
     TIFF *tiff = create("x.tif", PHOTOMETRIC_MINISBLACK, 1, 8);
@@ -259,10 +259,10 @@ static void try_sizes(void)
     refused("truncated");
     write_tiles(WIDTH, HEIGHT, 1 << 16, 1 << 16, 0);
     refused("2^30 is the most");
-    write_tiles(1, 32, 1 << 20, 16, 0);
-    refused("tiles of 1048576 x 16 are too large for 1 x 32 samples");
-    write_tiles(1, 32, 1 << 19, 16, 2);
-    check(command("encode", "x.tif", "x.jp2", NULL, NULL) == 0, "tiles of 2^24 samples");
+    write_tiles(1, 32, 1 << 22, 16, 0);
+    refused("tiles of 4194304 x 16 are too large for 1 x 32 samples");
+    write_tiles(1, 32, 1 << 21, 16, 2);
+    check(command("encode", "x.tif", "x.jp2", NULL, NULL) == 0, "tiles of 2^26 samples");
 }
 
 /* ---- What is unpacked together ---- */
