@@ -31,7 +31,7 @@ typedef struct output_job {
 
 static l2k_status check_plane(const output_job *job, uint32_t k)
 {
-    const l2k_component *component = &job->decoder->components[k];
+    const l2k_component *component = &job->decoder->shown[k];
     if (!job->outputs[k].data && component->width && component->height)
         return l2k_fail(&job->decoder->context, L2K_ERROR_ARGUMENT, "plane %u is missing", k);
     if (!l2k_sample_type_holds(job->outputs[k].type, component->precision, component->is_signed))
@@ -90,8 +90,8 @@ static l2k_status decode_outputs(output_job *job)
     for (uint32_t k = 0; k < count; k++) {
         l2k_output output = l2k_decoder_output(decoder, k);
         if (job->owned[output.source])
-            fill_output(decoder, output, job->sources[output.source].data, decoder->components[k].width,
-                        decoder->components[k].height, &job->outputs[k]);
+            fill_output(decoder, output, job->sources[output.source].data, decoder->shown[k].width,
+                        decoder->shown[k].height, &job->outputs[k]);
     }
     return l2k_check_run(&decoder->context);
 }

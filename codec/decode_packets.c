@@ -125,6 +125,7 @@ l2k_status l2k_read_packets(const l2k_decode_job *job, l2k_tile *tile, uint32_t 
 {
     tile_reader reader = {.job = job, .tile = tile, .index = index, .next_part = job->codestream->first_part[index]};
     reader.bytes = l2k_tile_bytes(job->codestream, index) + packed->bytes.size;
+    reader.source.data = reader.source.end = job->codestream->end; /* nothing, but at an address */
     if (packed->used) {
         reader.source.packed = true;
         reader.source.header = packed->bytes.data;

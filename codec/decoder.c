@@ -130,6 +130,14 @@ uint64_t l2k_decoder_memory_limit(const l2k_decoder *decoder)
     return by_size ? limit + decoder->file.capacity : limit;
 }
 
+/* What is kept of a larger file must not stand in the way of this one. */
+static void lower_limit(l2k_decoder *decoder)
+{
+    decoder->pool.limit = l2k_decoder_memory_limit(decoder);
+    if (l2k_pool_exceeds(&decoder->pool))
+        l2k_decoder_drop(decoder);
+}
+
 static l2k_status open_bytes(l2k_decoder *decoder, const uint8_t *data, size_t bytes)
 {
     const l2k_context *context = &decoder->context;
@@ -138,7 +146,7 @@ static l2k_status open_bytes(l2k_decoder *decoder, const uint8_t *data, size_t b
     bool strict = decoder->options[L2K_DECODER_STRICT];
     l2k_sample_limits size = l2k_limit_samples(decoder->options[L2K_DECODER_LIMIT_SAMPLES], bytes);
     decoder->file_bytes = bytes;
-    decoder->pool.limit = l2k_decoder_memory_limit(decoder);
+    lower_limit(decoder);
     L2K_TRY(check_kind(context, data, bytes));
     decoder->is_jp2 = l2k_jp2_detect(data, bytes);
     if (decoder->is_jp2) {
@@ -177,9 +185,9 @@ static l2k_status finish_opening(l2k_decoder *decoder, l2k_status status)
 
 l2k_status l2k_decoder_open(l2k_decoder *decoder, const l2k_stream *stream)
 {
-    if (!stream || !stream->read)
-        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "no stream to read from");
     start_opening(decoder);
+    if (!stream || !stream->read)
+        return finish_opening(decoder, l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "no stream to read from"));
     double start = l2k_stage_start(&decoder->context);
     l2k_status status = read_all(decoder, stream);
     if (status == L2K_OK)
@@ -191,9 +199,9 @@ l2k_status l2k_decoder_open(l2k_decoder *decoder, const l2k_stream *stream)
 l2k_status l2k_decoder_open_memory(l2k_decoder *decoder, const void *data, size_t bytes)
 {
     const l2k_context *context = &decoder->context;
-    if (!data)
-        return l2k_fail(context, L2K_ERROR_ARGUMENT, "no file to read from");
     start_opening(decoder);
+    if (!data)
+        return finish_opening(decoder, l2k_fail(context, L2K_ERROR_ARGUMENT, "no file to read from"));
     if (bytes > (uint64_t)decoder->options[L2K_DECODER_LIMIT_BYTES])
         return finish_opening(
             decoder, l2k_fail(context, L2K_ERROR_LIMIT, "a file of %zu bytes is more than the limit allows", bytes));

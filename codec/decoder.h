@@ -36,7 +36,9 @@ struct l2k_decoder {
     l2k_codestream codestream;
     uint32_t num_outputs; /* as the file has them, with all components */
     l2k_output *outputs;
-    l2k_component *components;          /* of l2k_decoder_image, num_outputs of them */
+    l2k_component *components;          /* num_outputs of them */
+    l2k_component alone;                /* that of the option COMPONENT */
+    l2k_component *shown;               /* by l2k_decoder_image last: one of these two */
     uint32_t next_tile;                 /* behind those decoded last, 0 = none */
     atomic_int_least64_t spare_packets; /* decode_tiles.c */
     /* Of the last decoding: whether it met the stream's early end; warnings given, which come once for all tiles; for

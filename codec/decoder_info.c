@@ -79,7 +79,6 @@ l2k_status l2k_decoder_info(l2k_decoder *decoder, l2k_info *info)
                        .comment = cs->comment};
     for (uint32_t c = 0; c < cs->siz.num_components; c++)
         l2k_component_size(&info->image, c, &cs->siz.components[c].width, &cs->siz.components[c].height);
-    L2K_TRY(l2k_decoder_plan_outputs(decoder)); /* l2k_decoder_image may have put one component in their place */
     describe_channels(decoder);
     describe_colour(decoder, &info->image);
     describe_coding(decoder, info);
@@ -136,25 +135,21 @@ l2k_status l2k_decoder_image(l2k_decoder *decoder, l2k_image *image)
     l2k_rect area;
     L2K_TRY(l2k_decoder_check_options(decoder));
     L2K_TRY(l2k_decoder_area(decoder, &area));
-    *image = (l2k_image){.x0 = area.x0,
-                         .y0 = area.y0,
-                         .x1 = area.x1,
-                         .y1 = area.y1,
-                         .num_components = l2k_decoder_num_outputs(decoder),
-                         .components = decoder->components};
+    *image = (l2k_image){
+        .x0 = area.x0, .y0 = area.y0, .x1 = area.x1, .y1 = area.y1, .num_components = l2k_decoder_num_outputs(decoder)};
+    decoder->shown = decoder->components;
     describe_colour(decoder, image);
     if (l2k_decoder_only_component(decoder) != UINT32_MAX) {
         image->colour = L2K_COLOUR_UNKNOWN;
         image->icc = NULL;
         image->icc_bytes = 0;
-        decoder->components[0] = (l2k_component){.channel = L2K_CHANNEL_COLOUR, .association = 1};
-    } else {
-        L2K_TRY(l2k_decoder_plan_outputs(decoder));
-        image->components = decoder->components;
+        decoder->alone = (l2k_component){.channel = L2K_CHANNEL_COLOUR, .association = 1};
+        decoder->shown = &decoder->alone;
     }
+    image->components = decoder->shown;
     for (uint32_t k = 0; k < image->num_components; k++) {
-        describe_output(decoder, area, l2k_decoder_output(decoder, k), &decoder->components[k]);
-        if (decoder->components[k].width == 0 || decoder->components[k].height == 0)
+        describe_output(decoder, area, l2k_decoder_output(decoder, k), &decoder->shown[k]);
+        if (decoder->shown[k].width == 0 || decoder->shown[k].height == 0)
             return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "component %u has no samples in this region", k);
     }
     return L2K_OK;

@@ -15,9 +15,8 @@ static unsigned value_bytes(const l2k_palette *p, uint32_t column)
 }
 
 /* NE, NPC and the Bi; *s is left with the values. */
-static l2k_status read_columns(l2k_jp2 *jp2, l2k_box_bytes *s)
+static l2k_status read_columns(const l2k_jp2 *jp2, l2k_box_bytes *s, l2k_palette *p)
 {
-    l2k_palette *p = &jp2->palette;
     size_t row_bytes = 0;
     if (l2k_box_length(*s) < 3)
         return l2k_jp2_wrong(jp2, "pclr", "too short");
@@ -89,14 +88,15 @@ static l2k_status widen_columns(l2k_jp2 *jp2)
 
 l2k_status l2k_jp2_read_palette(l2k_jp2 *jp2, l2k_box_bytes s)
 {
-    l2k_palette *p = &jp2->palette;
-    if (p->values)
+    l2k_palette p = {0}; /* the file's only when it is complete */
+    if (jp2->palette.values)
         return l2k_jp2_wrong(jp2, "pclr", "a second one");
-    L2K_TRY(read_columns(jp2, &s));
-    p->values = l2k_allocate(jp2->context, (size_t)p->num_entries * p->num_columns, sizeof *p->values);
-    if (!p->values)
+    L2K_TRY(read_columns(jp2, &s, &p));
+    p.values = l2k_allocate(jp2->context, (size_t)p.num_entries * p.num_columns, sizeof *p.values);
+    if (!p.values)
         return l2k_jp2_out_of_memory(jp2);
-    read_values(p, s.data);
+    read_values(&p, s.data);
+    jp2->palette = p;
     return widen_columns(jp2);
 }
 
@@ -106,14 +106,16 @@ l2k_status l2k_jp2_read_channel_map(l2k_jp2 *jp2, l2k_box_bytes s)
         return l2k_jp2_wrong(jp2, "cmap", "a second one");
     if (l2k_box_length(s) == 0 || l2k_box_length(s) % 4)
         return l2k_jp2_wrong(jp2, "cmap", "an impossible length");
-    jp2->num_channels = l2k_box_length(s) / 4;
-    jp2->channels = l2k_allocate(jp2->context, jp2->num_channels, sizeof *jp2->channels);
+    const size_t count = l2k_box_length(s) / 4;
+    for (size_t i = 0; i < count; i++)
+        if (s.data[4 * i + 2] > 1)
+            return l2k_jp2_wrong(jp2, "cmap", "an impossible mapping type");
+    jp2->channels = l2k_allocate(jp2->context, count, sizeof *jp2->channels);
     if (!jp2->channels)
         return l2k_jp2_out_of_memory(jp2);
-    for (size_t i = 0; i < jp2->num_channels; i++) {
+    jp2->num_channels = count;
+    for (size_t i = 0; i < count; i++) {
         const uint8_t *d = s.data + 4 * i;
-        if (d[2] > 1)
-            return l2k_jp2_wrong(jp2, "cmap", "an impossible mapping type");
         jp2->channels[i] = (l2k_channel_map){(uint16_t)l2k_get_be(d, 2), d[2] == 1, d[3]};
     }
     return L2K_OK;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/run.h"
 #include "codec/header_parser.h"
 #include "codec/jp2_boxes.h"
 
@@ -14,8 +15,13 @@ typedef struct box {
     const uint8_t *start;
 } box;
 
+/* Whether to go on costs more to ask than a box that is passed over. */
+enum { BOXES_BETWEEN_CHECKS = 1024 };
+
 static l2k_status add_box(l2k_jp2 *jp2, const uint8_t *file, const box *b, uint32_t depth)
 {
+    if (jp2->num_boxes % BOXES_BETWEEN_CHECKS == BOXES_BETWEEN_CHECKS - 1)
+        L2K_TRY(l2k_check_run(jp2->context));
     if (jp2->num_boxes == jp2->boxes_capacity) {
         size_t capacity = 2 * jp2->boxes_capacity + 16;
         l2k_box *boxes = l2k_enlarge(jp2->context, jp2->boxes, jp2->num_boxes, capacity, sizeof *boxes);
@@ -91,11 +97,13 @@ static l2k_status read_resolution(l2k_jp2 *jp2, const uint8_t *file, l2k_box_byt
         return status;
     if (status == L2K_ERROR_MEMORY || status == L2K_ERROR_LIMIT)
         return l2k_jp2_out_of_memory(jp2); /* which was not told yet */
+    if (status == L2K_ERROR_CANCELLED)
+        return l2k_check_run(context);
     jp2->density_x = jp2->density_y = 0;
     return l2k_jp2_tolerate(jp2, "res ", "it is damaged and passed over");
 }
 
-static l2k_status read_inner_box(l2k_jp2 *jp2, const uint8_t *file, const box *b, uint32_t depth)
+static l2k_status read_header_box(l2k_jp2 *jp2, const box *b)
 {
     switch (b->type) {
     case L2K_BOX('i', 'h', 'd', 'r'):
@@ -108,6 +116,15 @@ static l2k_status read_inner_box(l2k_jp2 *jp2, const uint8_t *file, const box *b
         return l2k_jp2_read_channel_map(jp2, b->content);
     case L2K_BOX('c', 'd', 'e', 'f'):
         return l2k_jp2_read_definitions(jp2, b->content);
+    default:
+        return L2K_OK;
+    }
+}
+
+/* What the picture depends on counts in the header box alone: damage in the resolution box is passed over. */
+static l2k_status read_inner_box(l2k_jp2 *jp2, const uint8_t *file, const box *b, uint32_t depth)
+{
+    switch (b->type) {
     case L2K_BOX('r', 'e', 's', ' '):
         return read_resolution(jp2, file, b->content, depth + 1);
     case L2K_BOX('r', 'e', 's', 'c'):
@@ -115,7 +132,7 @@ static l2k_status read_inner_box(l2k_jp2 *jp2, const uint8_t *file, const box *b
     case L2K_BOX('r', 'e', 's', 'd'):
         return l2k_jp2_read_density(jp2, b->content, false);
     default:
-        return L2K_OK;
+        return depth == 1 ? read_header_box(jp2, b) : L2K_OK;
     }
 }
 

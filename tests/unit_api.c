@@ -317,6 +317,10 @@ static void test_decoder_states(void **unused)
         picture_free(&got);
         assert_int_equal(run_decoder(decoder, "nonsense", 8, &got), L2K_ERROR_FORMAT);
         check_closed(decoder);
+        assert_int_equal(l2k_decoder_open_memory(decoder, file.data, file.size), L2K_OK);
+        assert_int_equal(round % 2 ? l2k_decoder_open(decoder, NULL) : l2k_decoder_open_memory(decoder, NULL, 9),
+                         L2K_ERROR_ARGUMENT);
+        check_closed(decoder);
     }
     l2k_decoder_free(decoder);
     assert_int_equal(w.live, 0);
@@ -360,6 +364,44 @@ static void test_info(void **unused)
     }
     assert_true(found);
     assert_int_equal(end, file.size);
+    l2k_decoder_free(decoder);
+    free(file.data);
+    picture_free(&p);
+}
+
+static void check_component(const l2k_image *image, uint32_t c, uint32_t width, uint32_t height)
+{
+    assert_int_equal(image->components[c].width, width);
+    assert_int_equal(image->components[c].height, height);
+    assert_int_equal(image->components[c].dx, 1);
+    assert_int_equal(image->components[c].precision, 8);
+    assert_int_equal(image->components[c].channel, L2K_CHANNEL_COLOUR);
+}
+
+/* What was told of the picture stays when the file is asked about, and the other way round. */
+static void test_image_and_info(void **unused)
+{
+    (void)unused;
+    picture p;
+    picture_make(&p, 33, 21, 3);
+    memory_file file = encode_with(&p, L2K_ENCODER_LEVELS, 2);
+    l2k_decoder *decoder = l2k_decoder_new(NULL);
+    l2k_image image;
+    l2k_info info;
+    assert_int_equal(l2k_decoder_open_memory(decoder, file.data, file.size), L2K_OK);
+    for (int64_t only = -1; only < 3; only++) {
+        assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_COMPONENT, only), L2K_OK);
+        assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_REDUCE, 1), L2K_OK);
+        assert_int_equal(l2k_decoder_image(decoder, &image), L2K_OK);
+        assert_int_equal(l2k_decoder_info(decoder, &info), L2K_OK);
+        assert_int_equal(image.num_components, only < 0 ? 3 : 1);
+        for (uint32_t c = 0; c < image.num_components; c++)
+            check_component(&image, c, 17, 11);
+        for (uint32_t c = 0; c < 3; c++) {
+            check_component(&info.image, c, 33, 21);
+            assert_int_equal(info.image.components[c].association, c + 1);
+        }
+    }
     l2k_decoder_free(decoder);
     free(file.data);
     picture_free(&p);
@@ -775,6 +817,7 @@ int main(void)
         cmocka_unit_test(test_decoder_ranges),
         cmocka_unit_test(test_decoder_states),
         cmocka_unit_test(test_info),
+        cmocka_unit_test(test_image_and_info),
         cmocka_unit_test(test_decoder_options),
         cmocka_unit_test(test_targets),
         cmocka_unit_test(test_limits),

@@ -274,6 +274,52 @@ static void test_palette_boxes(void **unused)
 }
 
 /* Three channels out of one component count as three, also where one component is wanted when the file is opened. */
+/* A file with an inner box in the resolution box, `mapped` for a component mapping beside that. */
+static void build_in_resolution(file_builder *f, const picture *p, const char *type, const void *content, size_t bytes,
+                                bool mapped)
+{
+    put_signature(f);
+    size_t header = begin(f, "jp2h");
+    put_image_header(f, p, 7, 0);
+    put_colour(f, 17);
+    size_t resolution = begin(f, "res "), inner = begin(f, type);
+    put_bytes(f, content, bytes);
+    end(f, inner);
+    end(f, resolution);
+    if (mapped)
+        put_mapping(f, columns, 1);
+    end(f, header);
+    put_codestream(f, p);
+}
+
+/* The resolution box may be damaged. What of a palette or a mapping stands there, complete or not, does not count. */
+static void test_in_resolution_box(void **unused)
+{
+    (void)unused;
+    static const uint8_t no_values[] = {0, 2, 1, 7}, no_entries[] = {0, 0, 1, 7}, all[] = {0, 2, 1, 7, 50, 60};
+    static const uint8_t mapping[] = {0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0};
+    static const struct {
+        const char *type;
+        const void *content;
+        size_t bytes;
+    } boxes[] = {{"pclr", no_values, sizeof no_values},
+                 {"pclr", no_entries, sizeof no_entries},
+                 {"pclr", all, sizeof all},
+                 {"cmap", mapping, sizeof mapping}};
+    picture p, got;
+    make_indices(&p, 1);
+    for (size_t i = 0; i < sizeof boxes / sizeof *boxes; i++) {
+        file_builder f;
+        build_in_resolution(&f, &p, boxes[i].type, boxes[i].content, boxes[i].bytes, false);
+        assert_int_equal(decode_built(&f, &got), L2K_OK);
+        assert_true(picture_equal(&p, &got));
+        picture_free(&got);
+        build_in_resolution(&f, &p, boxes[i].type, boxes[i].content, boxes[i].bytes, true);
+        assert_int_equal(decode_built(&f, &got), L2K_ERROR_CORRUPT); /* there is no palette to map through */
+    }
+    picture_free(&p);
+}
+
 static void test_limit(void **unused)
 {
     (void)unused;
@@ -300,7 +346,7 @@ int main(void)
         cmocka_unit_test(test_palette_damage), cmocka_unit_test(test_wide_values),
         cmocka_unit_test(test_no_mapping),     cmocka_unit_test(test_mixed_mapping),
         cmocka_unit_test(test_behind_header),  cmocka_unit_test(test_palette_boxes),
-        cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_limit),          cmocka_unit_test(test_in_resolution_box),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -159,6 +159,34 @@ static void test_lowered_limit(void **unused)
     picture_free(&p);
 }
 
+/* By default a small file may take little, and what is kept of a large one before it must not count against that. */
+static void test_small_after_large(void **unused)
+{
+    (void)unused;
+    picture large, small, got;
+    meter m;
+    l2k_hooks hooks = metered_hooks(&m);
+    picture_make(&large, 4400, 4400, 1); /* mostly of nothing, so that its file is small */
+    memset(large.samples[0], 0, (size_t)4400 * 4400 * sizeof(int32_t));
+    for (int i = 0; i < 4400; i++)
+        large.samples[0][4400 * i + i] = i % 200;
+    picture_make(&small, 16, 16, 3);
+    memory_file files[2] = {encode_with(&large, L2K_ENCODER_LEVELS, 5), encode_with(&small, L2K_ENCODER_LEVELS, 1)};
+    l2k_decoder *decoder = l2k_decoder_new(&hooks);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(run_decoder(decoder, files[i % 2].data, files[i % 2].size, &got), L2K_OK);
+        assert_true(picture_equal(i % 2 ? &small : &large, &got));
+        picture_free(&got);
+        if (i % 2)
+            assert_true(m.bytes < ((uint64_t)24 << 20) + ((uint64_t)files[1].size << 16));
+    }
+    l2k_decoder_free(decoder);
+    for (int i = 0; i < 2; i++)
+        free(files[i].data);
+    picture_free(&large);
+    picture_free(&small);
+}
+
 /* ---- Progress ------------------------------------------------------------------------------------------------ */
 
 typedef struct course {
@@ -281,7 +309,7 @@ int main(void)
         cmocka_unit_test(test_no_new_memory), cmocka_unit_test(test_idle_memory),
         cmocka_unit_test(test_memory_limit),  cmocka_unit_test(test_lowered_limit),
         cmocka_unit_test(test_cancel),        cmocka_unit_test(test_cancel_returns_memory),
-        cmocka_unit_test(test_timings),
+        cmocka_unit_test(test_timings),       cmocka_unit_test(test_small_after_large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -127,6 +127,11 @@ static void make_others(void)
     FILE_OF("density-zero", 1, false, BOX("res ", "\0\0\0\x12resc\0\x48\0\0\0\x48\0\1\2\2"));
     FILE_OF("density-nested", 1, false, BOX("res ", "\0\0\0\x10res \0\0\0\x08res "));
     FILE_OF("density-short", 1, false, BOX("res ", "\0\0\0\x0aresc\0\x48"));
+    FILE_OF("density-palette", 1, false, BOX("res ", "\0\0\0\x0cpclr\0\2\1\7"), BOX("cmap", "\0\0\1\0"));
+    FILE_OF("density-no-palette", 1, false, BOX("res ", "\0\0\0\x0cpclr\0\0\1\7"), BOX("cmap", "\0\0\1\0"));
+    FILE_OF("density-mapping", 1, false,
+            BOX("res ", "\0\0\0\x14"
+                        "cmap\0\0\0\0\0\0\2\0\0\0\0\0"));
     FILE_OF("header-twice", 1, false, BOX("ihdr", "\0\0\0\7\0\0\0\x08\0\1\7\7\0\0"));
     FILE_OF("header-type", 1, false, BOX("ihdr", "\0\0\0\7\0\0\0\x08\0\1\7\x08\0\0"));
     FILE_OF("header-short", 1, false, BOX("ihdr", "\0\0\0\7"));
