@@ -1,5 +1,6 @@
 #include "codec/packet.h"
 
+#include "base/run.h"
 #include "codec/t1.h"
 
 /* Codeword segments of a block's share in this packet, until their lengths are known: contributions without data. */
@@ -10,6 +11,7 @@ typedef struct packet_reader {
     l2k_bit_reader bits;
     bool keep;
     uint64_t looks;
+    size_t steps; /* since it was asked whether to go on: a packet can have millions of code-blocks */
     const char *fault;
     l2k_contribution *first, *last; /* all blocks of the packet, in the order of the bytes */
 } packet_reader;
@@ -105,6 +107,7 @@ static l2k_status get_block_header(packet_reader *reader, const l2k_subband *ban
     bool known = block->num_passes > 0;
     *step = 1;
     reader->looks++;
+    L2K_TRY(l2k_check_steps(reader->context, &reader->steps, 1));
     if (known && !l2k_bits_get(&reader->bits, 1))
         return L2K_OK;
     if (!known && !l2k_tag_tree_decode(&precinct->inclusion, index, layer + 1, &reader->bits)) {
@@ -138,10 +141,11 @@ static l2k_status get_header(packet_reader *reader, const l2k_resolution *resolu
     return L2K_OK;
 }
 
-static l2k_status take_body(const packet_reader *reader, l2k_packet_source *source)
+static l2k_status take_body(packet_reader *reader, l2k_packet_source *source)
 {
     for (l2k_contribution *c = reader->first, *next; c; c = next) {
         next = c->next;
+        L2K_TRY(l2k_check_steps(reader->context, &reader->steps, 1));
         if (c->bytes > (size_t)(source->end - source->data))
             return L2K_ERROR_TRUNCATED;
         c->data = source->data;
