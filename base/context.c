@@ -27,12 +27,19 @@ static bool met_limit(const l2k_context *context, l2k_status status)
     return status == L2K_ERROR_MEMORY && context->pool && atomic_load(&context->pool->refused);
 }
 
+static l2k_status tell_limit(const l2k_context *context)
+{
+    if (context->pool->silent)
+        return L2K_ERROR_LIMIT;
+    return l2k_fail(context, L2K_ERROR_LIMIT, "more than %llu KiB of memory would be needed, which is the limit",
+                    (unsigned long long)(context->pool->limit >> 10));
+}
+
 l2k_status l2k_fail(const l2k_context *context, l2k_status status, const char *format, ...)
 {
     va_list arguments;
     if (met_limit(context, status))
-        return l2k_fail(context, L2K_ERROR_LIMIT, "more than %llu KiB of memory would be needed, which is the limit",
-                        (unsigned long long)(context->pool->limit >> 10));
+        return tell_limit(context);
     va_start(arguments, format);
     send(context, L2K_SEVERITY_ERROR, format, arguments);
     va_end(arguments);

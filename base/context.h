@@ -20,7 +20,7 @@ typedef struct l2k_context {
 
 /* Sends one formatted line to the message hook as an error and returns `status`, so that callers can write
  * `return l2k_fail(...)`. Lines are cut at 255 characters. Memory that the pool refused for its limit's sake makes
- * L2K_ERROR_LIMIT of L2K_ERROR_MEMORY here, wherever it was missed. */
+ * L2K_ERROR_LIMIT of L2K_ERROR_MEMORY here, wherever it was missed, and is told unless another attempt follows. */
 l2k_status l2k_fail(const l2k_context *context, l2k_status status, const char *format, ...) L2K_PRINTF(3, 4);
 
 /* The same as a warning. */

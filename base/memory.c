@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/pool.h"
+#include "base/run.h"
 
 /* What stands right before the aligned block. */
 typedef struct origin {
@@ -50,7 +51,7 @@ void *l2k_allocate_zeroed(const l2k_context *context, size_t count, size_t size)
 {
     void *block = l2k_allocate(context, count, size);
     if (block)
-        memset(block, 0, count * size);
+        l2k_zero(context, block, count * size);
     return block;
 }
 
@@ -60,9 +61,31 @@ void *l2k_enlarge(const l2k_context *context, void *old, size_t used, size_t cou
     if (!block)
         return NULL;
     if (used)
-        memcpy(block, old, used * size);
+        l2k_copy(context, block, old, used * size);
     l2k_release(context, old);
     return block;
+}
+
+/* Pages that are touched for the first time take a quarter of a millisecond for each MiB. */
+enum { PIECE_BYTES = 1 << 20 };
+
+static size_t piece_at(const l2k_context *context, size_t at, size_t bytes)
+{
+    if (at)
+        (void)l2k_goes_on(context);
+    return bytes - at < PIECE_BYTES ? bytes - at : PIECE_BYTES;
+}
+
+void l2k_zero(const l2k_context *context, void *block, size_t bytes)
+{
+    for (size_t at = 0; at < bytes; at += PIECE_BYTES)
+        memset((uint8_t *)block + at, 0, piece_at(context, at, bytes));
+}
+
+void l2k_copy(const l2k_context *context, void *to, const void *from, size_t bytes)
+{
+    for (size_t at = 0; at < bytes; at += PIECE_BYTES)
+        memcpy((uint8_t *)to + at, (const uint8_t *)from + at, piece_at(context, at, bytes));
 }
 
 void l2k_release(const l2k_context *context, void *block)

@@ -28,6 +28,11 @@ void l2k_run_restart(l2k_run *run, uint64_t total)
     l2k_run_enter(run);
 }
 
+void l2k_run_again(l2k_run *run)
+{
+    atomic_store(&run->done, 0);
+}
+
 void l2k_run_enter(l2k_run *run)
 {
     run->caller = pthread_self();

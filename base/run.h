@@ -27,6 +27,9 @@ void l2k_run_start(l2k_run *run, uint64_t total, bool timed);
 /* The same where the time of the image goes on. */
 void l2k_run_restart(l2k_run *run, uint64_t total);
 
+/* The work is done once more from its beginning; what the progress hook was told stays. */
+void l2k_run_again(l2k_run *run);
+
 /* At every call that goes on with the image: it may come from another thread than the one before. */
 void l2k_run_enter(l2k_run *run);
 
@@ -44,6 +47,24 @@ bool l2k_goes_on(const l2k_context *context);
 
 /* The same as L2K_OK or L2K_ERROR_CANCELLED. */
 l2k_status l2k_check_run(const l2k_context *context);
+
+/* The same for loops whose steps, of tens of nanoseconds, cost less than to ask: adds `more` to `*steps`, and asks once
+ * in so many. */
+enum { L2K_STEPS_BETWEEN_CHECKS = 1 << 13 };
+
+static inline bool l2k_goes_on_after(const l2k_context *context, size_t *steps, size_t more)
+{
+    *steps += more;
+    if (*steps < L2K_STEPS_BETWEEN_CHECKS)
+        return true;
+    *steps = 0;
+    return l2k_goes_on(context);
+}
+
+static inline l2k_status l2k_check_steps(const l2k_context *context, size_t *steps, size_t more)
+{
+    return l2k_goes_on_after(context, steps, more) ? L2K_OK : l2k_check_run(context);
+}
 
 /* Whether timings are wanted; what follows does nothing otherwise. */
 bool l2k_is_timed(const l2k_context *context);

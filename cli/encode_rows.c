@@ -3,14 +3,17 @@
 #include "pictures/interrupt.h"
 #include "pictures/units.h"
 
+/* How often a reader may unpack the same rows. */
+#define MOST_REPEATS 16
+
 bool cli_encode_by_rows(const cli_encode_options *options, const cli_picture *picture, const cli_task *task)
 {
     const int64_t *v = options->values;
     if (options->by_rows)
         return true;
     return v[L2K_ENCODER_TILE_HEIGHT] && v[L2K_ENCODER_TILE_Y0] + v[L2K_ENCODER_TILE_HEIGHT] < picture->image.y1 &&
-           !options->num_layers && cli_becomes_file(task->output) &&
-           (!options->verify || cli_reader_can_repeat(task->input));
+           v[L2K_ENCODER_TILE_HEIGHT] * MOST_REPEATS >= picture->together && !options->num_layers &&
+           cli_becomes_file(task->output) && (!options->verify || cli_reader_can_repeat(task->input));
 }
 
 uint64_t cli_encode_rows_bytes(const cli_encode_options *options, const cli_picture *picture)

@@ -1,9 +1,8 @@
 /* From the codestream's components to the image's: component mapping through the palette, channel definitions. */
 #include "codec/decoder.h"
 
-#include <stdlib.h>
-
 #include "base/memory.h"
+#include "base/sort.h"
 
 uint32_t l2k_decoder_only_component(const l2k_decoder *decoder)
 {
@@ -117,13 +116,13 @@ static l2k_status sort_channels(l2k_decoder *decoder)
         return l2k_fail(&decoder->context, L2K_ERROR_MEMORY, "out of memory for %u channels", decoder->num_outputs);
     for (uint32_t k = 0; k < decoder->num_outputs; k++)
         all[k] = (ranked){rank(&decoder->components[k]) << 32 | k, decoder->outputs[k], decoder->components[k]};
-    qsort(all, decoder->num_outputs, sizeof *all, by_rank);
-    for (uint32_t k = 0; k < decoder->num_outputs; k++) {
+    l2k_status status = l2k_sort(&decoder->context, all, decoder->num_outputs, sizeof *all, by_rank);
+    for (uint32_t k = 0; status == L2K_OK && k < decoder->num_outputs; k++) {
         decoder->outputs[k] = all[k].output;
         decoder->components[k] = all[k].component;
     }
     l2k_release(&decoder->context, all);
-    return L2K_OK;
+    return status;
 }
 
 l2k_status l2k_decoder_plan_outputs(l2k_decoder *decoder)

@@ -28,6 +28,7 @@ static bool advance_part(tile_reader *reader)
 uint64_t l2k_tile_bytes(const l2k_codestream *cs, uint32_t tile)
 {
     uint64_t bytes = 0;
+    (void)l2k_goes_on(cs->context); /* tile-parts may lie far apart; what is answered shows when the caller asks */
     for (size_t i = cs->first_part[tile]; i != L2K_NO_PART; i = cs->parts[i].next)
         bytes += (uint64_t)(cs->parts[i].end - cs->parts[i].packets);
     return bytes;
@@ -82,8 +83,8 @@ static bool has_packet(tile_reader *reader)
     return reader->source.packed ? reader->source.header != reader->source.header_end : more;
 }
 
-/* Whether to go on costs more to ask than a packet that is passed over. */
-enum { PACKETS_BETWEEN_CHECKS = 64 };
+/* A packet beside the looks that it takes at code-blocks. */
+enum { STEPS_OF_PACKET = L2K_STEPS_BETWEEN_CHECKS / 64 };
 
 /* Looks that no bit pays for: at code-blocks that are not included, at packets that have been. So many are free, and so
  * many for each byte of the tile, far more than an encoder that means well needs. */
@@ -98,10 +99,9 @@ static l2k_status read_all(tile_reader *reader, l2k_packet_order *order)
 {
     const l2k_decode_job *job = reader->job;
     l2k_packet_id id;
-    uint32_t count = 0;
+    size_t steps = 0;
     while (l2k_packet_order_next(order, &id)) {
-        if (++count % PACKETS_BETWEEN_CHECKS == 0)
-            L2K_TRY(l2k_check_run(job->context));
+        uint64_t looks = reader->source.looks;
         if (!has_packet(reader))
             return stop(reader, L2K_ERROR_TRUNCATED, fewer_packets, "");
         bool keep = wanted(reader, &id);
@@ -112,9 +112,11 @@ static l2k_status read_all(tile_reader *reader, l2k_packet_order *order)
         if (status == L2K_ERROR_CORRUPT)
             return stop(reader, status, "has a damaged packet header: ", reader->source.fault);
         L2K_TRY(status);
+        L2K_TRY(l2k_check_steps(job->context, &steps, STEPS_OF_PACKET + (size_t)(reader->source.looks - looks)));
         if (looks_too_often(reader, order))
             return stop(reader, L2K_ERROR_CORRUPT, "has packets that say next to nothing of many code-blocks", "");
     }
+    L2K_TRY(order->status);
     bool more = reader->source.data != reader->source.end || reader->next_part != L2K_NO_PART;
     if (more && !atomic_exchange(&job->decoder->beyond_told, true))
         l2k_warn(job->context, "tile %u has bytes beyond its last packet", reader->index);

@@ -66,15 +66,40 @@ l2k_status l2k_place_planes(const l2k_decode_job *job, l2k_tile_state *s)
 
 /* ---- How they get there -------------------------------------------------------------------------------------- */
 
+/* Rows may have any length: whether to go on is asked for so many samples of one at a time. */
+enum { SAMPLES_BETWEEN_CHECKS = 1 << 16 };
+
+static uint32_t span_of(uint32_t x, uint32_t end)
+{
+    return l2k_min_u32(end - x, SAMPLES_BETWEEN_CHECKS);
+}
+
+static bool is_packed(const l2k_plane *plane)
+{
+    return plane->sample_stride == (ptrdiff_t)l2k_sample_bytes(plane->type);
+}
+
+/* Copies `width` samples from one address to another; the planes they lie in are of one type. */
+static void copy_samples(const l2k_plane *to, uint8_t *out, const l2k_plane *from, const uint8_t *in, uint32_t width)
+{
+    size_t bytes = l2k_sample_bytes(from->type);
+    if (is_packed(to) && is_packed(from))
+        memcpy(out, in, width * bytes);
+    else
+        for (uint32_t i = 0; i < width; i++)
+            memcpy(out + (ptrdiff_t)i * to->sample_stride, in + (ptrdiff_t)i * from->sample_stride, bytes);
+}
+
 static void crop(const l2k_decode_job *job, const l2k_tile_state *s, uint32_t c)
 {
     const l2k_plane *from = &s->planes[s->plan_component[c]], *to = &job->planes[c];
     l2k_rect output = output_rect(job, c), rect = reduced_rect(job, s, c), common = l2k_rect_intersect(output, rect);
-    size_t bytes = l2k_sample_bytes(from->type);
     for (uint32_t y = common.y0; y < common.y1; y++)
-        for (uint32_t x = common.x0; x < common.x1; x++)
-            memcpy(l2k_sample_at(to, x - output.x0, y - output.y0), l2k_sample_at(from, x - rect.x0, y - rect.y0),
-                   bytes);
+        for (uint32_t x = common.x0, width; x < common.x1 && l2k_goes_on(job->context); x += width) {
+            width = span_of(x, common.x1);
+            copy_samples(to, l2k_sample_at(to, x - output.x0, y - output.y0), from,
+                         l2k_sample_at(from, x - rect.x0, y - rect.y0), width);
+        }
 }
 
 /* Component transform and level shift of `width` values from (x, y) on, of three planes of values. */
@@ -101,10 +126,35 @@ void l2k_collect_planes(const l2k_decode_job *job, const l2k_tile_state *s)
     uint32_t joined = s->joined_later ? 3 : 0;
     l2k_rect common = joined ? l2k_rect_intersect(output_rect(job, 0), reduced_rect(job, s, 0)) : (l2k_rect){0};
     for (uint32_t y = common.y0; y < common.y1; y++)
-        join_row(job, s, common.x0, y, l2k_rect_width(common));
+        for (uint32_t x = common.x0, width; x < common.x1 && l2k_goes_on(job->context); x += width) {
+            width = span_of(x, common.x1);
+            join_row(job, s, x, y, width);
+        }
     for (uint32_t c = joined; c < s->tile.num_components; c++)
         if (s->cropped[c])
             crop(job, s, c);
+}
+
+/* Gives `width` samples from (x, y) on one value: the first, and then, where they are packed, as many as have it. */
+static void fill_samples(const l2k_plane *to, uint32_t x, uint32_t y, uint32_t width, int32_t value)
+{
+    const size_t bytes = l2k_sample_bytes(to->type);
+    l2k_sample_store(to, x, y, value);
+    for (uint32_t done = 1, more; done < width; done += more) {
+        more = is_packed(to) ? l2k_min_u32(done, width - done) : 1;
+        memcpy(l2k_sample_at(to, x + done, y), l2k_sample_at(to, x, y), more * bytes);
+    }
+}
+
+/* Gives a part of component c one value. */
+static void fill(const l2k_decode_job *job, uint32_t c, l2k_rect part, int32_t value)
+{
+    l2k_rect output = output_rect(job, c);
+    for (uint32_t y = part.y0; y < part.y1; y++)
+        for (uint32_t x = part.x0, width; x < part.x1 && l2k_goes_on(job->context); x += width) {
+            width = span_of(x, part.x1);
+            fill_samples(&job->planes[c], x - output.x0, y - output.y0, width, value);
+        }
 }
 
 void l2k_fill_tile(const l2k_decode_job *job, uint32_t index)
@@ -114,28 +164,15 @@ void l2k_fill_tile(const l2k_decode_job *job, uint32_t index)
         const l2k_component *k = &siz->components[c];
         if (!job->planes[c].data)
             continue;
-        l2k_rect output = output_rect(job, c);
         l2k_rect tile = l2k_component_rect(l2k_tile_rect(&siz->grid, index), k->dx, k->dy);
-        l2k_rect common = l2k_rect_intersect(output, l2k_resolution_rect(tile, job->discard));
-        int32_t value = k->is_signed ? 0 : (int32_t)1 << (k->precision - 1);
-        for (uint32_t y = common.y0; y < common.y1; y++)
-            for (uint32_t x = common.x0; x < common.x1; x++)
-                l2k_sample_store(&job->planes[c], x - output.x0, y - output.y0, value);
+        l2k_rect part = l2k_rect_intersect(output_rect(job, c), l2k_resolution_rect(tile, job->discard));
+        fill(job, c, part, k->is_signed ? 0 : (int32_t)1 << (k->precision - 1));
     }
 }
 
 void l2k_blacken(const l2k_decode_job *job)
 {
-    for (uint32_t c = 0; c < job->codestream->siz.num_components; c++) {
-        const l2k_plane *to = &job->planes[c];
-        l2k_rect output = output_rect(job, c);
-        const size_t bytes = l2k_sample_bytes(to->type);
-        const bool packed = to->sample_stride == (ptrdiff_t)bytes;
-        for (uint32_t y = 0; to->data && y < l2k_rect_height(output) && l2k_goes_on(job->context); y++)
-            if (packed)
-                memset(l2k_sample_at(to, 0, y), 0, bytes * l2k_rect_width(output));
-            else
-                for (uint32_t x = 0; x < l2k_rect_width(output); x++)
-                    memset(l2k_sample_at(to, x, y), 0, bytes);
-    }
+    for (uint32_t c = 0; c < job->codestream->siz.num_components; c++)
+        if (job->planes[c].data)
+            fill(job, c, output_rect(job, c), 0);
 }

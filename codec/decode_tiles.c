@@ -43,14 +43,20 @@ static l2k_status check_reduction(const l2k_decode_job *job, const l2k_tile_stat
     return L2K_OK;
 }
 
+/* To prepare it, beside its code-blocks. */
+enum { STEPS_OF_PRECINCT = 8 };
+
 /* Every code-block of the wanted resolutions must exist, so that its samples are decoded or cleared. */
 static l2k_status prepare_blocks(const l2k_decode_job *job, l2k_tile_state *s)
 {
+    size_t steps = 0;
     for (uint32_t c = 0; c < s->tile.num_components; c++) {
         const l2k_tile_component *component = &s->tile.components[c];
         for (uint32_t r = 0; l2k_wants_component(job, c) && r + job->discard < component->num_resolutions; r++)
-            for (uint32_t p = 0; p < component->resolutions[r].num_precincts; p++)
+            for (uint32_t p = 0; p < component->resolutions[r].num_precincts; p++) {
                 L2K_TRY(l2k_precinct_prepare(job->context, &s->tile, component, r, p));
+                L2K_TRY(l2k_check_steps(job->context, &steps, STEPS_OF_PRECINCT));
+            }
     }
     return l2k_tile_list_blocks(job->context, &s->tile, job->only, job->discard, &s->places, &s->num_places);
 }
@@ -116,19 +122,23 @@ enum {
     LOOKS_OF_PACKET = 1 << 8
 };
 
-static uint64_t spare_packets(const l2k_decode_job *job)
+static uint64_t spare_of(int_least64_t left)
 {
-    int64_t left = atomic_load(job->spare_packets);
     return left < 0 ? 0 : left < SPARE_PACKETS_OF_TILE ? (uint64_t)left : SPARE_PACKETS_OF_TILE;
 }
 
+/* In one step, so that two threads cannot both have the last of what all tiles share. Which of several tiles gets it is
+ * a matter of time: where there is too little, with several threads another tile may be the one that is told of, and
+ * a tile with another fault may come before it or not. */
 static l2k_status charge(const l2k_decode_job *job, uint64_t packets, uint64_t bytes)
 {
-    if (packets > bytes + spare_packets(job))
-        return l2k_fail(job->context, L2K_ERROR_TRUNCATED,
-                        "the file is too short for the components, tiles and packets that its headers promise");
-    if (packets > bytes)
-        atomic_fetch_sub(job->spare_packets, (int_least64_t)(packets - bytes));
+    uint64_t more = packets > bytes ? packets - bytes : 0;
+    int_least64_t left = atomic_load(job->spare_packets);
+    do {
+        if (more > spare_of(left))
+            return l2k_fail(job->context, L2K_ERROR_TRUNCATED,
+                            "the file is too short for the components, tiles and packets that its headers promise");
+    } while (more && !atomic_compare_exchange_weak(job->spare_packets, &left, left - (int_least64_t)more));
     return L2K_OK;
 }
 
@@ -163,7 +173,7 @@ static uint64_t packets_of_header(const l2k_decode_job *job, const l2k_tile_codi
 static l2k_status create_tile(l2k_decode_job *job, l2k_tile_state *s, uint32_t index, uint64_t bytes)
 {
     const l2k_codestream *cs = job->codestream;
-    uint64_t packets = packets_of_header(job, &s->coding), spare = spare_packets(job);
+    uint64_t packets = packets_of_header(job, &s->coding), spare = spare_of(atomic_load(job->spare_packets));
     L2K_TRY(charge(job, packets, bytes));
     L2K_TRY(l2k_tile_create(job->context, &cs->siz, &s->coding, index, cs->strict ? bytes : bytes + spare, &s->tile));
     uint64_t more = s->tile.num_precincts + s->tile.num_precincts * s->coding.num_changes / LOOKS_OF_PACKET;
@@ -187,22 +197,24 @@ static l2k_status read_tile(l2k_decode_job *job, l2k_tile_state *s, uint32_t ind
     return l2k_read_packets(job, &s->tile, index, &s->packed);
 }
 
-static bool has_bytes(const l2k_precinct *precinct)
+static bool has_bytes(const l2k_context *context, const l2k_precinct *precinct, size_t *steps)
 {
     for (uint32_t i = 0; precinct->blocks && i < l2k_precinct_blocks(precinct); i++)
-        if (precinct->blocks[i].received.first)
+        if (precinct->blocks[i].received.first || !l2k_goes_on_after(context, steps, 1))
             return true;
-    return false;
+    return !l2k_goes_on_after(context, steps, 1);
 }
 
-static bool is_blank(const l2k_tile *tile)
+/* False, too, where the call is to end, as the caller learns when it asks next. */
+static bool is_blank(const l2k_context *context, const l2k_tile *tile)
 {
+    size_t steps = 0;
     for (uint32_t c = 0; c < tile->num_components; c++)
         for (uint32_t r = 0; r < tile->components[c].num_resolutions; r++) {
             const l2k_resolution *resolution = &tile->components[c].resolutions[r];
             for (uint32_t b = 0; b < resolution->num_bands; b++)
                 for (uint32_t p = 0; p < resolution->num_precincts; p++)
-                    if (has_bytes(&resolution->bands[b].precincts[p]))
+                    if (has_bytes(context, &resolution->bands[b].precincts[p], &steps))
                         return false;
         }
     return true;
@@ -218,7 +230,7 @@ l2k_status l2k_decode_to_views(l2k_decode_job *job, l2k_tile_state *s, l2k_team 
     if (s->is_absent)
         return L2K_OK;
     L2K_TRY(check_reduction(job, s, index));
-    s->is_blank = job->planes && is_blank(&s->tile);
+    s->is_blank = job->planes && is_blank(job->context, &s->tile);
     if (s->is_blank)
         return L2K_OK;
     L2K_TRY(allocate_state(job, s));
@@ -297,6 +309,25 @@ static l2k_status decode_all(l2k_decode_job *job, l2k_backend backend, const l2k
     return status;
 }
 
+/* Threads have plans and block coders of their own. Where several find no room for theirs under the limit, one may:
+ * what a file needs shall not depend on the number of processors. So only what one thread comes to is told. */
+static l2k_status decode_within_limit(l2k_decode_job *job, l2k_backend backend, const l2k_tile_work *work)
+{
+    l2k_decoder *decoder = job->decoder;
+    int_least64_t spare_packets = atomic_load(job->spare_packets);
+    decoder->pool.silent = job->context->threads > 1;
+    l2k_status status = decode_all(job, backend, work);
+    bool again = status == L2K_ERROR_LIMIT && decoder->pool.silent && atomic_load(&decoder->pool.refused);
+    decoder->pool.silent = false;
+    if (!again)
+        return status;
+    l2k_pool_try_again(&decoder->pool);
+    l2k_run_again(&decoder->run);
+    atomic_store(job->spare_packets, spare_packets);
+    decoder->context.threads = 1;
+    return decode_all(job, backend, work);
+}
+
 /* Tiles that are asked for in rising order, call by call, are one pass over the file, with one bound on what it takes.
  */
 static void start_pass(l2k_decode_job *job)
@@ -333,7 +364,7 @@ l2k_status l2k_decode_with(l2k_decoder *decoder, l2k_rect area, const l2k_plane 
     l2k_run_restart(&decoder->run, (uint64_t)L2K_UNITS_TILE * job.num_tiles);
     if (planes && lacks_tiles(&job))
         l2k_blacken(&job);
-    l2k_status status = decode_all(&job, backend, work);
+    l2k_status status = decode_within_limit(&job, backend, work);
     l2k_release(job.context, job.tiles);
     return status;
 }

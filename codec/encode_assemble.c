@@ -20,17 +20,17 @@ static bool option(const assembly *a, l2k_encoder_option which)
 }
 
 /* Parts of a tile's packets between which a new tile-part starts. */
-static uint32_t count_parts(const l2k_encode_job *job, l2k_packet_order *order)
+static l2k_status count_parts(const l2k_encode_job *job, l2k_packet_order *order, uint32_t *count)
 {
     l2k_packet_id before, id;
     l2k_tile_parts parts = (l2k_tile_parts)job->encoder->options[L2K_ENCODER_TILE_PARTS];
-    uint32_t count = 1;
+    *count = 1;
     l2k_packet_order_restart(order);
     for (bool first = true; l2k_packet_order_next(order, &id); first = false, before = id)
         if (!first && l2k_packet_starts_part(order->progression, parts, &before, &id))
-            count++;
+            ++*count;
     l2k_packet_order_restart(order);
-    return count;
+    return order->status;
 }
 
 /* ---- Tile-parts ---------------------------------------------------------------------------------------------- */
@@ -79,20 +79,25 @@ static void write_packet(assembly *a, const l2k_tile *tile, const l2k_packet_id 
         l2k_buffer_append(&a->out->lengths, &bytes, sizeof bytes);
 }
 
+/* As an estimate of its code-blocks. */
+enum { STEPS_OF_PACKET = 1 << 7 };
+
 static l2k_status write_packets(assembly *a, uint32_t index, l2k_packet_order *order, uint32_t num_parts)
 {
     const l2k_tile *tile = &a->job->tiles[index];
     l2k_tile_parts parts = (l2k_tile_parts)a->job->encoder->options[L2K_ENCODER_TILE_PARTS];
     l2k_packet_id before = {0}, id;
     uint32_t number = 0, part = 0;
-    size_t psot_at = begin_part(a, index, part, num_parts);
+    size_t psot_at = begin_part(a, index, part, num_parts), steps = 0;
     for (; l2k_packet_order_next(order, &id); before = id) {
         if (number > 0 && l2k_packet_starts_part(order->progression, parts, &before, &id)) {
             L2K_TRY(end_part(a, index, psot_at));
             psot_at = begin_part(a, index, ++part, num_parts);
         }
         write_packet(a, tile, &id, number++);
+        L2K_TRY(l2k_check_steps(a->job->context, &steps, STEPS_OF_PACKET));
     }
+    L2K_TRY(order->status);
     return end_part(a, index, psot_at);
 }
 
@@ -103,11 +108,13 @@ static l2k_status write_tile(assembly *a, uint32_t index)
     l2k_packet_order order;
     l2k_packets_restart(tile);
     L2K_TRY(l2k_packet_order_create(context, tile, &order));
-    uint32_t num_parts = count_parts(a->job, &order);
-    l2k_status status = num_parts > 255
-                            ? l2k_fail(context, L2K_ERROR_ARGUMENT,
-                                       "tile %u would have %u tile-parts, at most 255 are possible", index, num_parts)
-                            : write_packets(a, index, &order, num_parts);
+    uint32_t num_parts;
+    l2k_status status = count_parts(a->job, &order, &num_parts);
+    if (status == L2K_OK && num_parts > 255)
+        status = l2k_fail(context, L2K_ERROR_ARGUMENT, "tile %u would have %u tile-parts, at most 255 are possible",
+                          index, num_parts);
+    if (status == L2K_OK)
+        status = write_packets(a, index, &order, num_parts);
     l2k_packet_order_release(context, &order);
     l2k_tile_release(context, tile);
     return status;
@@ -153,11 +160,11 @@ static l2k_status plan_parts(assembly *a, const l2k_tile *tile, uint32_t index, 
 {
     l2k_packet_order order;
     L2K_TRY(l2k_packet_order_create(a->job->context, tile, &order));
-    *parts = count_parts(a->job, &order);
+    l2k_status status = count_parts(a->job, &order, parts);
     l2k_packet_order_release(a->job->context, &order);
-    for (uint32_t i = 0; i < *parts; i++)
+    for (uint32_t i = 0; status == L2K_OK && i < *parts; i++)
         l2k_buffer_append(&a->out->parts, &(l2k_tile_part){index, 0}, sizeof(l2k_tile_part));
-    return L2K_OK;
+    return status;
 }
 
 static l2k_status plan_unseen_parts(assembly *a, uint32_t index)

@@ -4,9 +4,9 @@
 #include "codec/encoder.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "codec/packet.h"
 
 /* A step along the convex hull of a block's rate-distortion curve. */
@@ -134,7 +134,7 @@ static l2k_status list_steps(rate_control *control)
         return l2k_fail(control->job->context, L2K_ERROR_MEMORY, "out of memory for rate control");
     control->num_steps = 0;
     L2K_TRY(for_each_block(control, add_block));
-    qsort(control->steps, control->num_steps, sizeof *control->steps, compare_steps);
+    L2K_TRY(l2k_sort(control->job->context, control->steps, control->num_steps, sizeof *control->steps, compare_steps));
     return for_each_block(control, add_distortion);
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/run.h"
 #include "codec/header_segments.h"
 #include "codec/markers.h"
 
@@ -91,7 +92,14 @@ static bool stands_alone(uint32_t marker)
     return (marker >= 0xFF30 && marker <= 0xFF3F) || marker == L2K_SOC || marker == L2K_SOD || marker == L2K_EOC;
 }
 
-l2k_status l2k_segment_next(const l2k_context *context, const uint8_t **at, const uint8_t *end, l2k_segment *segment)
+l2k_status l2k_check_way(const l2k_context *context, const uint8_t *from, const uint8_t *to)
+{
+    enum { LOG2_BYTES_BETWEEN_CHECKS = 16 };
+    bool is_far = ((uintptr_t)from ^ (uintptr_t)to) >> LOG2_BYTES_BETWEEN_CHECKS;
+    return is_far ? l2k_check_run(context) : L2K_OK;
+}
+
+static l2k_status read_segment(const l2k_context *context, const uint8_t **at, const uint8_t *end, l2k_segment *segment)
 {
     if (end - *at < 2)
         return l2k_fail(context, L2K_ERROR_TRUNCATED, "the data ends in a header");
@@ -112,6 +120,13 @@ l2k_status l2k_segment_next(const l2k_context *context, const uint8_t **at, cons
     segment->data = *at + 2;
     segment->end = *at += length;
     return L2K_OK;
+}
+
+l2k_status l2k_segment_next(const l2k_context *context, const uint8_t **at, const uint8_t *end, l2k_segment *segment)
+{
+    const uint8_t *before = *at;
+    L2K_TRY(read_segment(context, at, end, segment));
+    return l2k_check_way(context, before, *at);
 }
 
 /* ---- Whole headers ------------------------------------------------------------------------------------------- */

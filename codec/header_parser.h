@@ -31,6 +31,9 @@ const char *l2k_marker_name(uint32_t marker);
 /* Reads the marker (and its segment) at *at and moves *at behind it. */
 l2k_status l2k_segment_next(const l2k_context *context, const uint8_t **at, const uint8_t *end, l2k_segment *segment);
 
+/* Whether to go on, which is asked where the way from one place in the file to another enters another 64 KiB of it. */
+l2k_status l2k_check_way(const l2k_context *context, const uint8_t *from, const uint8_t *to);
+
 /* SIZ; siz->components is allocated. Everything is checked but limits and the number of tiles. */
 l2k_status l2k_parse_siz(const l2k_context *context, const l2k_segment *segment, l2k_siz *siz);
 

@@ -1,5 +1,7 @@
 #include "codec/packed_headers.h"
 
+#include "base/run.h"
+
 void l2k_packed_join(const l2k_packed_segments *packed, l2k_buffer *out)
 {
     for (unsigned i = 0; i < 256; i++)
@@ -11,7 +13,9 @@ void l2k_packed_join(const l2k_packed_segments *packed, l2k_buffer *out)
 l2k_status l2k_packed_share(l2k_codestream *cs)
 {
     const uint8_t *at = cs->packed.data, *end = l2k_buffer_end(&cs->packed);
+    size_t steps = 0;
     for (size_t i = 0; i < cs->num_parts; i++) {
+        L2K_TRY(l2k_check_steps(cs->context, &steps, 1));
         if (end - at < 4)
             return l2k_fail(cs->context, L2K_ERROR_CORRUPT, "PPM: packet headers for %zu tile-parts of %zu", i,
                             cs->num_parts);

@@ -1,7 +1,17 @@
 #include "codec/packet_order.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/run.h"
+#include "base/sort.h"
+
+/* Whether to go on after a look at another key. */
+static bool goes_on(l2k_packet_order *order)
+{
+    if (order->status == L2K_OK)
+        order->status = l2k_check_steps(order->context, &order->steps, 1);
+    return order->status == L2K_OK;
+}
 
 /* The first precinct of a row or column is met at the tile's edge unless it starts exactly there; every other one at
  * its own edge, scaled up to the reference grid (the conditions in B.12.1.3 to B.12.1.5). */
@@ -14,15 +24,15 @@ static uint32_t position(uint32_t tile_start, uint32_t resolution_start, uint32_
     return (uint32_t)((edge << levels) * sub_sampling);
 }
 
-static void add_keys(const l2k_tile *tile, uint32_t c, uint32_t r, l2k_precinct_key *keys)
+static void add_keys(l2k_packet_order *order, const l2k_tile *tile, uint32_t c, uint32_t r)
 {
     const l2k_tile_component *component = &tile->components[c];
     const l2k_resolution *resolution = &component->resolutions[r];
     const l2k_partition *p = &resolution->precincts;
     unsigned levels = component->num_resolutions - 1 - r;
-    for (uint32_t i = 0; i < resolution->num_precincts; i++) {
+    for (uint32_t i = 0; i < resolution->num_precincts && goes_on(order); i++) {
         uint32_t column = p->first_x + i % p->across, row = p->first_y + i / p->across;
-        keys[i] = (l2k_precinct_key){
+        order->keys[order->num_all++] = (l2k_precinct_key){
             position(tile->rect.x0, resolution->rect.x0, column, p->log2_width, levels, component->dx),
             position(tile->rect.y0, resolution->rect.y0, row, p->log2_height, levels, component->dy),
             i,
@@ -78,7 +88,7 @@ static int compare_cprl(const void *one, const void *other)
     return 0;
 }
 
-static int (*const comparisons[5])(const void *, const void *) = {
+static const l2k_compare comparisons[5] = {
     [L2K_LRCP] = compare_resolution_first,
     [L2K_RLCP] = compare_resolution_first,
     [L2K_RPCL] = compare_rpcl,
@@ -90,7 +100,7 @@ static int (*const comparisons[5])(const void *, const void *) = {
 static void select_keys(l2k_packet_order *order, const l2k_progression_change *change)
 {
     order->num_keys = 0;
-    for (size_t i = 0; i < order->num_all; i++) {
+    for (size_t i = 0; i < order->num_all && goes_on(order); i++) {
         l2k_precinct_key key = order->keys[i];
         if (key.resolution < change->resolution_start || key.resolution >= change->resolution_end ||
             key.component < change->component_start || key.component >= change->component_end ||
@@ -102,13 +112,13 @@ static void select_keys(l2k_packet_order *order, const l2k_progression_change *c
 }
 
 /* The layer loop is outside everything (LRCP), inside resolutions (RLCP), or innermost. */
-static size_t run_end(const l2k_packet_order *order, size_t start)
+static size_t run_end(l2k_packet_order *order, size_t start)
 {
     if (order->progression == L2K_LRCP)
         return order->num_keys;
     size_t end = start + 1;
     if (order->progression == L2K_RLCP)
-        while (end < order->num_keys && order->keys[end].resolution == order->keys[start].resolution)
+        while (end < order->num_keys && goes_on(order) && order->keys[end].resolution == order->keys[start].resolution)
             end++;
     return end;
 }
@@ -119,7 +129,7 @@ static void start_run(l2k_packet_order *order, size_t start)
     order->run_start = order->at = start;
     order->run_end = start < order->num_keys ? run_end(order, start) : start;
     order->layer = order->run_end > start ? UINT32_MAX : 0;
-    for (size_t i = start; i < order->run_end; i++)
+    for (size_t i = start; i < order->run_end && goes_on(order); i++)
         order->layer = l2k_min_u32(order->layer, order->keys[i].layers_done);
 }
 
@@ -134,25 +144,27 @@ static void start_progression(l2k_packet_order *order)
         order->num_layers = l2k_min_u32(change->layer_end, coding->num_layers);
         select_keys(order, change);
     }
-    qsort(order->keys, order->num_keys, sizeof *order->keys, comparisons[order->progression]);
+    if (order->status == L2K_OK)
+        order->status = l2k_sort(order->context, order->keys, order->num_keys, sizeof *order->keys,
+                                 comparisons[order->progression]);
     start_run(order, 0);
 }
 
 l2k_status l2k_packet_order_create(const l2k_context *context, const l2k_tile *tile, l2k_packet_order *order)
 {
-    *order = (l2k_packet_order){.coding = tile->coding};
+    *order = (l2k_packet_order){.context = context, .coding = tile->coding};
     if (tile->num_precincts <= SIZE_MAX)
         order->keys = l2k_allocate(context, (size_t)tile->num_precincts, sizeof *order->keys);
     if (!order->keys)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the packet order of a tile");
     for (uint32_t c = 0; c < tile->num_components; c++)
-        for (uint32_t r = 0; r < tile->components[c].num_resolutions; r++) {
-            add_keys(tile, c, r, order->keys + order->num_all);
-            order->num_all += tile->components[c].resolutions[r].num_precincts;
-        }
+        for (uint32_t r = 0; r < tile->components[c].num_resolutions && goes_on(order); r++)
+            add_keys(order, tile, c, r);
     order->num_keys = order->num_all;
     start_progression(order);
-    return L2K_OK;
+    if (order->status != L2K_OK)
+        l2k_packet_order_release(context, order);
+    return order->status;
 }
 
 void l2k_packet_order_release(const l2k_context *context, l2k_packet_order *order)
@@ -164,7 +176,7 @@ void l2k_packet_order_release(const l2k_context *context, l2k_packet_order *orde
 
 void l2k_packet_order_restart(l2k_packet_order *order)
 {
-    for (size_t i = 0; i < order->num_all; i++)
+    for (size_t i = 0; i < order->num_all && goes_on(order); i++)
         order->keys[i].layers_done = 0;
     order->change = 0;
     order->num_keys = order->num_all;
@@ -188,7 +200,7 @@ static bool step(l2k_packet_order *order)
 
 bool l2k_packet_order_next(l2k_packet_order *order, l2k_packet_id *id)
 {
-    for (;;) {
+    while (goes_on(order)) {
         if (!step(order)) {
             if (order->change + 1 >= order->coding->num_changes)
                 return false;
@@ -205,6 +217,7 @@ bool l2k_packet_order_next(l2k_packet_order *order, l2k_packet_id *id)
         *id = (l2k_packet_id){key->component, key->resolution, key->precinct, order->layer, key->x, key->y};
         return true;
     }
+    return false;
 }
 
 /* The loops of each order from the outside in, as in the order's name. */

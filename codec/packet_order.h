@@ -22,6 +22,7 @@ typedef struct l2k_packet_id {
 /* An iterator: the keys of a progression in order; runs of keys that the layer loop goes round. Where there are
  * progression changes they follow one another, each with its own keys at the front of the array. */
 typedef struct l2k_packet_order {
+    const l2k_context *context;
     const l2k_tile_coding *coding;
     size_t change; /* the progression in hand, of coding->num_changes */
     l2k_progression progression;
@@ -31,15 +32,18 @@ typedef struct l2k_packet_order {
     size_t run_start, run_end, at;
     uint32_t layer;
     uint64_t skipped; /* keys that were passed over, as a progression before had their packets */
+    size_t steps;     /* since the progress hook was asked */
+    l2k_status status;
 } l2k_packet_order;
 
 l2k_status l2k_packet_order_create(const l2k_context *context, const l2k_tile *tile, l2k_packet_order *order);
 void l2k_packet_order_release(const l2k_context *context, l2k_packet_order *order);
 
-/* Starts again at the first packet. */
+/* Starts again at the first packet, unless it has failed. */
 void l2k_packet_order_restart(l2k_packet_order *order);
 
-/* The next packet, or false after the last one. */
+/* The next packet; false after the last one and after a failure, which order->status tells: between two packets there
+ * may be thousands of changes that select nothing, or keys to sort. */
 bool l2k_packet_order_next(l2k_packet_order *order, l2k_packet_id *id);
 
 /* Whether a new tile-part starts between two packets that follow each other: one of the loops from the outermost down

@@ -76,14 +76,7 @@ l2k_status l2k_t1_create(const l2k_context *context, l2k_t1 **out)
             t1->zero_context[orientation][i] = (uint8_t)zero_context(orientation, i);
     for (unsigned i = 0; i < 256; i++)
         t1->sign_context[i] = sign_context(i);
-    t1->flags = l2k_allocate(context, FLAG_WORDS, sizeof *t1->flags);
-    t1->samples = l2k_allocate(context, SAMPLE_WORDS, sizeof *t1->samples);
     *out = t1;
-    if (!t1->flags || !t1->samples || l2k_t1_reserve(t1, 1 << 16) != L2K_OK) {
-        l2k_t1_free(t1);
-        *out = NULL;
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the block coder");
-    }
     return L2K_OK;
 }
 
@@ -97,10 +90,23 @@ void l2k_t1_free(l2k_t1 *t1)
     l2k_release(t1->context, t1);
 }
 
+/* Threads that never get a block go without: there may be far more threads than blocks. */
+static l2k_status take_scratch(l2k_t1 *t1)
+{
+    if (!t1->flags)
+        t1->flags = l2k_allocate(t1->context, FLAG_WORDS, sizeof *t1->flags);
+    if (!t1->samples)
+        t1->samples = l2k_allocate(t1->context, SAMPLE_WORDS, sizeof *t1->samples);
+    if (!t1->flags || !t1->samples)
+        return l2k_fail(t1->context, L2K_ERROR_MEMORY, "out of memory for the block coder");
+    return L2K_OK;
+}
+
 l2k_status l2k_t1_reserve(l2k_t1 *t1, size_t bytes)
 {
     if (bytes <= t1->bytes_capacity)
         return L2K_OK;
+    L2K_TRY(take_scratch(t1));
     size_t capacity = bytes + bytes / 2;
     uint8_t *grown = l2k_enlarge(t1->context, t1->bytes, t1->bytes_capacity, capacity, 1);
     if (!grown)

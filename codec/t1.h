@@ -24,16 +24,18 @@ typedef struct l2k_t1 {
     const l2k_context *context;
     uint8_t zero_context[4][512]; /* orientation, neighbourhood bits 0-8 of a flag word -> zero-coding context */
     uint8_t sign_context[256];    /* neighbours' significances and signs -> context, bit 7 = flip (Table D.3) */
-    uint32_t *flags;              /* (width + 2) x (stripes + 2) */
-    uint32_t *samples;            /* stripes x width x 4: magnitude, sign in bit 31 */
-    uint8_t *bytes;               /* code of one block */
+    /* From the first l2k_t1_reserve on: */
+    uint32_t *flags;   /* (width + 2) x (stripes + 2) */
+    uint32_t *samples; /* stripes x width x 4: magnitude, sign in bit 31 */
+    uint8_t *bytes;    /* code of one block */
     size_t bytes_capacity;
 } l2k_t1;
 
 l2k_status l2k_t1_create(const l2k_context *context, l2k_t1 **t1);
 void l2k_t1_free(l2k_t1 *t1);
 
-/* Makes room for `bytes` in t1->bytes, keeping what is there. */
+/* Makes room for `bytes` in t1->bytes, keeping what is there. To be called before decoding a block; it takes the other
+ * scratch memory as well. */
 l2k_status l2k_t1_reserve(l2k_t1 *t1, size_t bytes);
 
 /* A code-block's coefficients inside a view. */
@@ -71,9 +73,9 @@ typedef struct l2k_t1_segment {
     uint32_t bytes;
 } l2k_t1_segment;
 
-/* Decodes `num_segments` segments whose bytes stand one after the other in t1->bytes, each followed by two spare bytes
- * that this function overwrites. num_planes 1 to L2K_MAX_BIT_PLANES. Damage inside the bytes cannot be seen and gives
- * wrong samples, never more. */
+/* Decodes `num_segments` segments whose bytes stand one after the other in t1->bytes (l2k_t1_reserve), each followed by
+ * two spare bytes that this function overwrites. num_planes 1 to L2K_MAX_BIT_PLANES. Damage inside the bytes cannot be
+ * seen and gives wrong samples, never more. */
 void l2k_t1_decode(l2k_t1 *t1, const l2k_t1_block *block, unsigned num_planes, const l2k_t1_segment *segments,
                    size_t num_segments);
 

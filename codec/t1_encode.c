@@ -13,6 +13,9 @@
 /* Bytes before the first code byte, for the coder's look back. */
 #define BYTES_BEFORE 8u
 
+/* Room for the code of nearly every block. */
+#define BYTES_AT_FIRST ((size_t)1 << 16)
+
 /* The MQ coder's interval at the end of a pass that does not end its segment: [c, c + a) behind byte `at`, which had
  * the value `byte` then and may yet get a carry. */
 typedef struct pass_mark {
@@ -350,6 +353,7 @@ static l2k_status code_passes(block_coder *b, const l2k_t1_block *block, bool me
 l2k_status l2k_t1_encode(l2k_t1 *t1, const l2k_t1_block *block, bool want_distortion, l2k_t1_code *code)
 {
     size_t stripes = (block->height + 3) / 4;
+    L2K_TRY(l2k_t1_reserve(t1, BYTES_AT_FIRST));
     if (block->height & 3)
         memset(t1->samples + (stripes - 1) * 4 * block->width, 0, 4 * block->width * sizeof *t1->samples);
     uint32_t all = (block->type == L2K_COEFFICIENT_INT16 ? load_int16 : load_int32)(block, t1->samples);

@@ -1,5 +1,7 @@
 #include "codec/tag_tree.h"
 
+#include "base/run.h"
+
 /* 32 x 32 bits of leaves need 33 levels. */
 enum { MAX_TREE_LEVELS = 33, MAX_PATH = MAX_TREE_LEVELS };
 
@@ -25,12 +27,19 @@ static tree_shape measure(uint32_t width, uint32_t height)
     }
 }
 
-static void link_level(l2k_tag_node *nodes, uint32_t start, uint32_t width, uint32_t height)
+/* Makes the nodes of a level below the root's. */
+static l2k_status make_level(const l2k_context *context, l2k_tag_node *nodes, uint32_t start, uint32_t width,
+                             uint32_t height)
 {
+    size_t steps = 0;
     uint32_t above = start + width * height, above_width = width / 2 + (width & 1);
     for (uint32_t y = 0; y < height; y++)
-        for (uint32_t x = 0; x < width; x++)
-            nodes[start + y * width + x].parent = above + y / 2 * above_width + x / 2;
+        for (uint32_t x = 0; x < width; x++) {
+            nodes[start + y * width + x] =
+                (l2k_tag_node){.parent = above + y / 2 * above_width + x / 2, .value = UINT32_MAX};
+            L2K_TRY(l2k_check_steps(context, &steps, 1));
+        }
+    return L2K_OK;
 }
 
 l2k_status l2k_tag_tree_create(const l2k_context *context, l2k_arena *arena, uint32_t width, uint32_t height,
@@ -47,13 +56,10 @@ l2k_status l2k_tag_tree_create(const l2k_context *context, l2k_arena *arena, uin
     tree->num_nodes = (uint32_t)shape.num_nodes;
     uint32_t start = 0;
     for (unsigned level = 0; level + 1 < shape.num_levels; level++) {
-        link_level(tree->nodes, start, shape.width[level], shape.height[level]);
+        L2K_TRY(make_level(context, tree->nodes, start, shape.width[level], shape.height[level]));
         start += shape.width[level] * shape.height[level];
     }
-    tree->nodes[start].parent = start;
-    for (uint32_t i = 0; i < tree->num_nodes; i++)
-        tree->nodes[i].value = UINT32_MAX;
-    l2k_tag_tree_restart(tree);
+    tree->nodes[start] = (l2k_tag_node){.parent = start, .value = UINT32_MAX};
     return L2K_OK;
 }
 

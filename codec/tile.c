@@ -1,6 +1,6 @@
 #include "codec/tile.h"
 
-#include <string.h>
+#include "base/run.h"
 
 static l2k_status out_of_memory(const l2k_context *context)
 {
@@ -13,7 +13,7 @@ static void *take_zeroed(const l2k_context *context, l2k_arena *arena, uint64_t 
         return NULL;
     void *block = l2k_arena_take(context, arena, (size_t)count * size);
     if (block)
-        memset(block, 0, (size_t)count * size);
+        l2k_zero(context, block, (size_t)count * size);
     return block;
 }
 
@@ -76,7 +76,7 @@ static l2k_status create_component(const l2k_context *context, l2k_tile *tile, c
         return out_of_memory(context);
     for (uint32_t r = 0; r < component->num_resolutions; r++)
         L2K_TRY(create_resolution(context, tile, component, r, most_precincts));
-    return L2K_OK;
+    return l2k_check_run(context);
 }
 
 l2k_status l2k_tile_create(const l2k_context *context, const l2k_siz *siz, const l2k_tile_coding *coding,
@@ -109,6 +109,22 @@ uint64_t l2k_tile_samples(const l2k_tile *tile)
     return samples;
 }
 
+static l2k_status make_blocks(const l2k_context *context, l2k_tile *tile, const l2k_partition *grid, l2k_block **blocks)
+{
+    uint64_t count = (uint64_t)grid->across * grid->down;
+    size_t steps = 0;
+    *blocks = count <= SIZE_MAX / sizeof **blocks
+                  ? l2k_arena_take(context, &tile->arena, (size_t)count * sizeof **blocks)
+                  : NULL;
+    if (!*blocks)
+        return out_of_memory(context);
+    for (uint32_t i = 0; i < count; i++) {
+        (*blocks)[i] = (l2k_block){.rect = l2k_partition_cell(grid, i), .lblock = 3};
+        L2K_TRY(l2k_check_steps(context, &steps, 1));
+    }
+    return L2K_OK;
+}
+
 static l2k_status prepare_in_band(const l2k_context *context, l2k_tile *tile, const l2k_component_coding *coding,
                                   const l2k_resolution *resolution, const l2k_subband *band, uint32_t index)
 {
@@ -120,18 +136,11 @@ static l2k_status prepare_in_band(const l2k_context *context, l2k_tile *tile, co
         l2k_partition_make(precinct_in_band(resolution, band, index),
                            l2k_min_u32(coding->log2_block_width, resolution->precincts.log2_width - halve),
                            l2k_min_u32(coding->log2_block_height, resolution->precincts.log2_height - halve));
-    uint64_t count = (uint64_t)precinct->grid.across * precinct->grid.down;
-    precinct->blocks = take_zeroed(context, &tile->arena, count, sizeof *precinct->blocks);
-    if (!precinct->blocks)
-        return out_of_memory(context);
-    for (uint32_t i = 0; i < count; i++) {
-        precinct->blocks[i].rect = l2k_partition_cell(&precinct->grid, i);
-        precinct->blocks[i].lblock = 3;
-    }
     L2K_TRY(
         l2k_tag_tree_create(context, &tile->arena, precinct->grid.across, precinct->grid.down, &precinct->inclusion));
-    return l2k_tag_tree_create(context, &tile->arena, precinct->grid.across, precinct->grid.down,
-                               &precinct->zero_planes);
+    L2K_TRY(
+        l2k_tag_tree_create(context, &tile->arena, precinct->grid.across, precinct->grid.down, &precinct->zero_planes));
+    return make_blocks(context, tile, &precinct->grid, &precinct->blocks);
 }
 
 l2k_status l2k_precinct_prepare(const l2k_context *context, l2k_tile *tile, const l2k_tile_component *component,
@@ -143,48 +152,65 @@ l2k_status l2k_precinct_prepare(const l2k_context *context, l2k_tile *tile, cons
     return L2K_OK;
 }
 
-/* Appends the blocks of one subband to `places`, or only counts them where that is NULL. */
-static size_t list_band(const l2k_subband *band, uint32_t num_precincts, l2k_block_place place, l2k_block_place *places)
+typedef struct block_list {
+    const l2k_context *context;
+    size_t steps;
+    l2k_block_place *places; /* NULL: they are only counted */
+    size_t count;
+} block_list;
+
+static l2k_status list_band(block_list *list, const l2k_subband *band, uint32_t num_precincts, l2k_block_place place)
 {
-    size_t count = 0;
     for (uint32_t p = 0; p < num_precincts; p++) {
         uint32_t blocks = band->precincts[p].blocks ? l2k_precinct_blocks(&band->precincts[p]) : 0;
-        for (uint32_t i = 0; places && i < blocks; i++) {
+        L2K_TRY(l2k_check_steps(list->context, &list->steps, 1));
+        for (uint32_t i = 0; list->places && i < blocks; i++) {
+            L2K_TRY(l2k_check_steps(list->context, &list->steps, 1));
             place.block = &band->precincts[p].blocks[i];
             place.band = band;
-            places[count + i] = place;
+            list->places[list->count + i] = place;
         }
-        count += blocks;
+        list->count += blocks;
     }
-    return count;
+    return L2K_OK;
 }
 
-static size_t list_tile(l2k_tile *tile, uint32_t only, uint32_t discard, l2k_block_place *places)
+static l2k_status list_component(block_list *list, const l2k_tile *tile, uint32_t c, uint32_t discard)
 {
-    size_t count = 0;
-    for (uint32_t c = 0; c < tile->num_components; c++) {
-        const l2k_tile_component *component = &tile->components[c];
-        if (only != UINT32_MAX && only != c)
-            continue;
-        for (uint32_t r = 0; r + l2k_min_u32(discard, component->num_resolutions - 1) < component->num_resolutions;
-             r++) {
-            const l2k_resolution *resolution = &component->resolutions[r];
-            l2k_block_place place = {.component = c, .resolution = r};
-            for (uint32_t b = 0; b < resolution->num_bands; b++)
-                count +=
-                    list_band(&resolution->bands[b], resolution->num_precincts, place, places ? places + count : NULL);
-        }
+    const l2k_tile_component *component = &tile->components[c];
+    discard = l2k_min_u32(discard, component->num_resolutions - 1);
+    for (uint32_t r = 0; r + discard < component->num_resolutions; r++) {
+        const l2k_resolution *resolution = &component->resolutions[r];
+        l2k_block_place place = {.component = c, .resolution = r};
+        for (uint32_t b = 0; b < resolution->num_bands; b++)
+            L2K_TRY(list_band(list, &resolution->bands[b], resolution->num_precincts, place));
     }
-    return count;
+    return l2k_check_steps(list->context, &list->steps, component->num_resolutions);
+}
+
+static l2k_status list_tile(block_list *list, const l2k_tile *tile, uint32_t only, uint32_t discard)
+{
+    list->count = 0;
+    for (uint32_t c = 0; c < tile->num_components; c++)
+        if (only == UINT32_MAX || only == c)
+            L2K_TRY(list_component(list, tile, c, discard));
+    return L2K_OK;
 }
 
 l2k_status l2k_tile_list_blocks(const l2k_context *context, l2k_tile *tile, uint32_t c, uint32_t discard,
                                 l2k_block_place **places, size_t *count)
 {
-    *count = list_tile(tile, c, discard, NULL);
-    *places = l2k_allocate(context, *count, sizeof **places);
-    if (!*places)
+    block_list list = {.context = context};
+    *places = NULL;
+    L2K_TRY(list_tile(&list, tile, c, discard));
+    list.places = l2k_allocate(context, list.count, sizeof **places);
+    if (!list.places)
         return out_of_memory(context);
-    list_tile(tile, c, discard, *places);
-    return L2K_OK;
+    l2k_status status = list_tile(&list, tile, c, discard);
+    *count = list.count;
+    if (status == L2K_OK)
+        *places = list.places;
+    else
+        l2k_release(context, list.places);
+    return status;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "base/run.h"
 #include "codec/header_parser.h"
 #include "codec/markers.h"
 
@@ -95,6 +96,8 @@ static l2k_status read_part(l2k_codestream *cs, const uint8_t **at)
     bool cut = bytes > (size_t)(cs->end - sot);
     span.end = bytes == 0 ? end_of_last_part(cs, span.header) : cut ? cs->end : sot + bytes;
     l2k_status header = try_packets(cs, &span);
+    if (header == L2K_ERROR_CANCELLED)
+        return l2k_check_run(context);
     if (header == L2K_ERROR_TRUNCATED && span.end == cs->end)
         return ends_early(cs, at, "a tile-part header");
     if (cut)
@@ -110,6 +113,7 @@ static l2k_status read_part(l2k_codestream *cs, const uint8_t **at)
 l2k_status l2k_tile_parts_walk(l2k_codestream *cs, const uint8_t *at)
 {
     while (cs->end - at >= 2) {
+        const uint8_t *before = at;
         uint32_t marker = l2k_get_be(at, 2);
         if (marker == L2K_EOC) {
             cs->has_end = true;
@@ -119,6 +123,7 @@ l2k_status l2k_tile_parts_walk(l2k_codestream *cs, const uint8_t *at)
             L2K_TRY(read_part(cs, &at));
         else
             L2K_TRY(is_damaged(cs, &at, "%s found where a tile-part should start", l2k_marker_name(marker)));
+        L2K_TRY(l2k_check_way(cs->context, before, at));
     }
     if (cs->num_parts == 0)
         return l2k_fail(cs->context, L2K_ERROR_TRUNCATED, "the codestream has no tile-part");
@@ -131,17 +136,39 @@ l2k_status l2k_tile_parts_walk(l2k_codestream *cs, const uint8_t *at)
 
 /* ---- The tile-parts of each tile ------------------------------------------------------------------------------- */
 
-/* Puts tile-part `index` into its tile's list by TPsot. The standard wants them in this order in the file already. */
-static l2k_status link_part(l2k_codestream *cs, size_t index)
+/* TPsot is a byte. */
+enum { MOST_PARTS = 256 };
+
+/* Puts all tile-parts into lists by TPsot, each of which begins with the last one in the file. */
+static l2k_status list_by_number(l2k_codestream *cs, size_t first[MOST_PARTS])
 {
-    l2k_tile_part_span *span = &cs->parts[index];
-    size_t *link = &cs->first_part[span->tile];
-    while (*link != L2K_NO_PART && cs->parts[*link].part < span->part)
-        link = &cs->parts[*link].next;
-    if (*link != L2K_NO_PART && cs->parts[*link].part == span->part)
-        return l2k_fail(cs->context, L2K_ERROR_CORRUPT, "SOT: tile %u has two tile-parts %u", span->tile, span->part);
-    span->next = *link;
-    *link = index;
+    size_t steps = 0;
+    for (unsigned part = 0; part < MOST_PARTS; part++)
+        first[part] = L2K_NO_PART;
+    for (size_t i = 0; i < cs->num_parts; i++) {
+        l2k_tile_part_span *span = &cs->parts[i];
+        L2K_TRY(l2k_check_steps(cs->context, &steps, 1));
+        span->next = first[span->part];
+        first[span->part] = i;
+    }
+    return L2K_OK;
+}
+
+/* Moves a list of equal TPsot to the front of the tiles' lists. Of two in a tile, the first one is remembered in
+ * `twice` that has another behind it in the file: the last of those. */
+static l2k_status move_to_tiles(l2k_codestream *cs, size_t list, size_t *twice)
+{
+    size_t steps = 0;
+    for (size_t i = list, next; i != L2K_NO_PART; i = next) {
+        l2k_tile_part_span *span = &cs->parts[i];
+        size_t *link = &cs->first_part[span->tile];
+        L2K_TRY(l2k_check_steps(cs->context, &steps, 1));
+        next = span->next;
+        if (*link != L2K_NO_PART && cs->parts[*link].part == span->part && (*twice == L2K_NO_PART || i > *twice))
+            *twice = i;
+        span->next = *link;
+        *link = i;
+    }
     return L2K_OK;
 }
 
@@ -149,6 +176,7 @@ static l2k_status link_part(l2k_codestream *cs, size_t index)
 static l2k_status check_sequence(const l2k_codestream *cs, uint32_t tile)
 {
     uint32_t due = 0;
+    L2K_TRY(l2k_check_run(cs->context));
     for (size_t i = cs->first_part[tile]; i != L2K_NO_PART; i = cs->parts[i].next, due++)
         if (cs->parts[i].part != due)
             return l2k_fail(cs->context, L2K_ERROR_CORRUPT, "SOT: tile-part %u of tile %u where tile-part %u is due",
@@ -156,15 +184,22 @@ static l2k_status check_sequence(const l2k_codestream *cs, uint32_t tile)
     return L2K_OK;
 }
 
+/* The standard wants the tile-parts of a tile by TPsot in the file already. Where they are not, to look for each one's
+ * place would take as long as there are others. */
 l2k_status l2k_tile_parts_link(l2k_codestream *cs)
 {
+    size_t first[MOST_PARTS], twice = L2K_NO_PART;
     cs->first_part = l2k_allocate(cs->context, cs->num_tiles, sizeof *cs->first_part);
     if (!cs->first_part)
         return l2k_fail(cs->context, L2K_ERROR_MEMORY, "out of memory for %u tiles", cs->num_tiles);
     for (uint32_t t = 0; t < cs->num_tiles; t++)
         cs->first_part[t] = L2K_NO_PART;
-    for (size_t i = cs->num_parts; i-- > 0;)
-        L2K_TRY(link_part(cs, i));
+    L2K_TRY(list_by_number(cs, first));
+    for (unsigned part = MOST_PARTS; part-- > 0;)
+        L2K_TRY(move_to_tiles(cs, first[part], &twice));
+    if (twice != L2K_NO_PART)
+        return l2k_fail(cs->context, L2K_ERROR_CORRUPT, "SOT: tile %u has two tile-parts %u", cs->parts[twice].tile,
+                        cs->parts[twice].part);
     for (uint32_t t = 0; t < cs->num_tiles; t++)
         L2K_TRY(check_sequence(cs, t));
     return L2K_OK;

@@ -1,10 +1,29 @@
+#define _POSIX_C_SOURCE 199309L /* nanosleep */
 #include "codec/workers.h"
+
+#include <stdatomic.h>
+#include <time.h>
 
 #include "base/run.h"
 #include "transform/choice.h"
 
-/* A tile smaller than this is done by one thread: splitting its rows costs more than it gains. */
-#define SMALL_TILE_SAMPLES ((uint64_t)1 << 21)
+/* A tile up to this is done by one thread: splitting its rows costs more than it gains. The samples are those of three
+ * components: with more, one tile could keep one thread busy when the others have long run out of tiles. */
+#define SMALL_TILE_AREA    ((uint64_t)1 << 21)
+#define SMALL_TILE_SAMPLES (3 * SMALL_TILE_AREA)
+
+/* At most; components may be sub-sampled. */
+static uint64_t samples_of_tile(const l2k_siz *siz)
+{
+    uint64_t area = (uint64_t)siz->grid.tile_width * siz->grid.tile_height, n = siz->num_components;
+    return area <= UINT64_MAX / n ? area * n : UINT64_MAX;
+}
+
+static bool is_small(const l2k_siz *siz)
+{
+    uint64_t area = (uint64_t)siz->grid.tile_width * siz->grid.tile_height;
+    return area <= SMALL_TILE_AREA && samples_of_tile(siz) <= SMALL_TILE_SAMPLES;
+}
 
 static l2k_status create_team(const l2k_context *context, unsigned threads, l2k_team *team)
 {
@@ -21,9 +40,8 @@ static l2k_status create_team(const l2k_context *context, unsigned threads, l2k_
 /* Two where the plan of one tile may have work under way; some tiles may turn out smaller than they all could be. */
 static unsigned slots_of_team(const l2k_context *context, l2k_backend backend, const l2k_siz *siz, uint32_t num_tiles)
 {
-    uint64_t area = (uint64_t)siz->grid.tile_width * siz->grid.tile_height, n = siz->num_components;
-    uint64_t samples = area <= UINT64_MAX / n ? area * n : UINT64_MAX;
-    return num_tiles > 1 && l2k_backend_overlaps(context, backend, samples) ? L2K_SLOTS_OF_TEAM : 1;
+    bool overlaps = num_tiles > 1 && l2k_backend_overlaps(context, backend, samples_of_tile(siz));
+    return overlaps ? L2K_SLOTS_OF_TEAM : 1;
 }
 
 static l2k_status create_teams(const l2k_context *context, bool by_tile, l2k_workers *workers)
@@ -51,8 +69,7 @@ static bool same_workers(const l2k_workers *a, const l2k_workers *b)
 l2k_status l2k_workers_prepare(const l2k_context *context, l2k_backend backend, const l2k_siz *siz, uint32_t num_tiles,
                                l2k_workers *workers)
 {
-    uint64_t area = (uint64_t)siz->grid.tile_width * siz->grid.tile_height;
-    bool by_tile = num_tiles >= 2 * context->threads && area <= SMALL_TILE_SAMPLES;
+    bool by_tile = num_tiles >= 2 * context->threads && is_small(siz);
     l2k_workers wanted = {.context = context,
                           .threads = context->threads,
                           .backend = backend,
@@ -84,71 +101,122 @@ void l2k_workers_release(l2k_workers *workers)
     *workers = (l2k_workers){0};
 }
 
+/* ---- Failures ------------------------------------------------------------------------------------------------ */
+
+/* Of all failures that of the lowest index counts, whichever thread is first: index and status in one word, so that it
+ * is settled in one step. Every index is a number below 2^32 - 1; code-blocks beyond, if ever, share one. */
+typedef atomic_uint_least64_t first_failure;
+
+#define NO_FAILURE UINT64_MAX
+
+static uint64_t rank_of(uint64_t index)
+{
+    return index < UINT32_MAX - 1 ? index : UINT32_MAX - 1;
+}
+
+static bool note(first_failure *first, uint64_t index, l2k_status status)
+{
+    uint_least64_t own = rank_of(index) << 32 | (uint32_t)status, seen = atomic_load(first);
+    while (status != L2K_OK && own < seen && !atomic_compare_exchange_weak(first, &seen, own)) {
+    }
+    return status == L2K_OK;
+}
+
+/* Then what becomes of this index does not matter. */
+static bool failed_before(const first_failure *first, uint64_t index)
+{
+    return atomic_load(first) >> 32 < rank_of(index);
+}
+
+static l2k_status status_of(const first_failure *first)
+{
+    uint64_t seen = atomic_load(first);
+    return seen == NO_FAILURE ? L2K_OK : (l2k_status)(uint32_t)seen;
+}
+
 /* ---- Tiles --------------------------------------------------------------------------------------------------- */
 
 #define NO_TILE UINT32_MAX
 
 typedef struct tile_run {
+    const l2k_context *context;
     const l2k_tile_work *work;
     void *job;
-    uint32_t count, next;
-    l2k_status first; /* failure */
+    uint32_t count;
+    atomic_uint_least32_t next;
+    atomic_uint at_work; /* teams */
+    first_failure first;
 } tile_run;
 
-static bool failed(const tile_run *run)
-{
-    l2k_status seen;
-#pragma omp atomic read
-    seen = run->first;
-    return seen != L2K_OK;
-}
-
-static bool note(tile_run *run, l2k_status status)
-{
-    if (status != L2K_OK) {
-#pragma omp atomic write
-        run->first = status;
-    }
-    return status == L2K_OK;
-}
-
+/* Tiles are taken in rising order: none that is taken after a failure could fail before it. */
 static uint32_t take_tile(tile_run *run)
 {
-    uint32_t index;
-    if (failed(run))
+    if (status_of(&run->first) != L2K_OK)
         return NO_TILE;
-#pragma omp atomic capture
-    index = run->next++;
+    uint32_t index = atomic_fetch_add(&run->next, 1);
     return index < run->count ? index : NO_TILE;
 }
 
-/* A team's share: as many tiles in hand as it has slots, ended in the order in which they were begun. */
+/* A team's share: as many tiles in hand as it has slots, ended in the order in which they were begun. Where a tile
+ * fails, those before it are ended all the same: one of them may fail, too, and is then the first. */
 static void run_team(tile_run *run, l2k_team *team)
 {
     uint32_t tiles[L2K_SLOTS_OF_TEAM], begun = 0, ended = 0;
     for (bool more = true;; ended++) {
         while (more && begun - ended < team->num_slots) {
             unsigned k = begun % team->num_slots;
-            tiles[k] = take_tile(run);
-            more = tiles[k] != NO_TILE && note(run, run->work->begin(run->job, team, &team->slots[k], tiles[k]));
+            uint32_t tile = tiles[k] = take_tile(run);
+            more = tile != NO_TILE && note(&run->first, tile, run->work->begin(run->job, team, &team->slots[k], tile));
             begun += more;
         }
         unsigned k = ended % team->num_slots;
-        if (ended == begun || failed(run) || !note(run, run->work->end(run->job, team, &team->slots[k], tiles[k])))
+        uint32_t tile = tiles[k];
+        if (ended == begun || failed_before(&run->first, tile) ||
+            !note(&run->first, tile, run->work->end(run->job, team, &team->slots[k], tile)))
             return;
     }
 }
 
+/* Of the time waited, by which a wait may be too long, and the most that it may be. */
+enum { PART_OF_WAIT = 8, LONGEST_NAP = 5000000 };
+
+/* The caller alone asks the progress hook: it goes on asking when it has run out of tiles and others have not. The
+ * others see that it was told to stop. */
+static void await_others(tile_run *run)
+{
+    long nap = 20000;
+    while (atomic_load(&run->at_work) > 0 && note(&run->first, run->count, l2k_check_run(run->context))) {
+        nanosleep(&(struct timespec){.tv_nsec = nap}, NULL);
+        nap += nap / PART_OF_WAIT;
+        nap = nap < LONGEST_NAP ? nap : LONGEST_NAP;
+    }
+}
+
+/* What a thread does: its team's share, and the calling thread, number 0, then looks after the others. One that comes
+ * late, and was not counted, finds no tile that is left. */
+static void take_part(tile_run *run, l2k_team *team, unsigned thread)
+{
+    atomic_fetch_add(&run->at_work, 1);
+    run_team(run, team);
+    atomic_fetch_sub(&run->at_work, 1);
+    if (thread == 0 && run->context->hooks.progress)
+        await_others(run);
+}
+
 l2k_status l2k_workers_run(l2k_workers *workers, uint32_t count, const l2k_tile_work *work, void *job)
 {
-    tile_run run = {work, job, count, 0, L2K_OK};
+    tile_run run = {.context = workers->context, .work = work, .job = job, .count = count, .first = NO_FAILURE};
+    unsigned teams = workers->num_teams;
     if (workers->context->run)
-        workers->context->run->teams = workers->num_teams;
-#pragma omp parallel num_threads(workers->num_teams) if (workers->num_teams > 1)
-    run_team(&run, &workers->teams[workers->num_teams > 1 ? l2k_thread_index() : 0]);
+        workers->context->run->teams = teams;
+#pragma omp parallel num_threads(teams) if (teams > 1)
+    {
+        unsigned thread = teams > 1 ? l2k_thread_index() : 0;
+        take_part(&run, &workers->teams[thread], thread);
+    }
     if (workers->context->run)
         workers->context->run->teams = 1;
-    return run.first;
+    return status_of(&run.first);
 }
 
 /* ---- One tile ------------------------------------------------------------------------------------------------ */
@@ -162,24 +230,19 @@ l2k_status l2k_team_plan(const l2k_team *team, l2k_tile_slot *slot, const l2k_pl
     return l2k_plan_create(&team->context, team->backend, spec, &slot->plan);
 }
 
+static l2k_status do_block(l2k_team *team, l2k_block_work work, void *job, size_t index)
+{
+    unsigned thread = team->context.threads > 1 ? l2k_thread_index() : 0;
+    L2K_TRY(l2k_check_run(&team->context));
+    return work(job, team->coders[thread], team->first_thread + thread, index);
+}
+
 l2k_status l2k_team_run(l2k_team *team, size_t count, l2k_block_work work, void *job)
 {
-    l2k_status first = L2K_OK;
+    first_failure first = NO_FAILURE;
 #pragma omp parallel for schedule(dynamic) num_threads(team->context.threads) if (team->context.threads > 1)
-    for (size_t i = 0; i < count; i++) {
-        l2k_status seen;
-#pragma omp atomic read
-        seen = first;
-        if (seen != L2K_OK)
-            continue;
-        unsigned thread = team->context.threads > 1 ? l2k_thread_index() : 0;
-        l2k_status status = l2k_check_run(&team->context);
-        if (status == L2K_OK)
-            status = work(job, team->coders[thread], team->first_thread + thread, i);
-        if (status != L2K_OK) {
-#pragma omp atomic write
-            first = status;
-        }
-    }
-    return first;
+    for (size_t i = 0; i < count; i++)
+        if (!failed_before(&first, i))
+            note(&first, i, do_block(team, work, job, i));
+    return status_of(&first);
 }

@@ -50,15 +50,17 @@ typedef struct l2k_tile_work {
     l2k_status (*end)(void *job, l2k_team *team, l2k_tile_slot *slot, uint32_t index);
 } l2k_tile_work;
 
-/* Begins and ends `work` for every index below `count`, each on some team, until one fails; returns the first failure
- * seen. After a failure, tiles that were begun need not have been ended. */
+/* Begins and ends `work` for every index below `count`, each on some team, until one fails; returns the failure of the
+ * lowest index, which does not depend on the number of threads unless time or memory has its part in it. Others may
+ * have told of theirs as well, before or after. After a failure, tiles that were begun need not have been ended. */
 l2k_status l2k_workers_run(l2k_workers *workers, uint32_t count, const l2k_tile_work *work, void *job);
 
 /* The slot's plan for `spec`, made anew where the one at hand does not fit. */
 l2k_status l2k_team_plan(const l2k_team *team, l2k_tile_slot *slot, const l2k_plan_spec *spec);
 
 /* Calls `work` for every index below `count` on the team's threads; `coder` is the thread's own and `thread` its number
- * among all threads of the workers. */
+ * among all threads of the workers. Returns the failure of the lowest index; those behind it need not have been done.
+ */
 typedef l2k_status (*l2k_block_work)(void *job, l2k_t1 *coder, unsigned thread, size_t index);
 l2k_status l2k_team_run(l2k_team *team, size_t count, l2k_block_work work, void *job);
 

@@ -22,9 +22,11 @@ typedef struct cli_picture {
     l2k_component *components; /* width and height are filled in by readers too */
     l2k_plane *planes;         /* begin with row rows[c].first of their component */
     cli_rows *rows;
-    void **buffers;  /* what this picture owns: one in interleaved layout, one per component in planar */
-    void *icc;       /* owned, or NULL */
-    uint64_t beside; /* bytes that its reader takes where it gives rows in parts */
+    void **buffers;    /* what this picture owns: one in interleaved layout, one per component in planar */
+    void *icc;         /* owned, or NULL */
+    uint64_t held;     /* bytes that its reader takes while it is open */
+    uint64_t beside;   /* further ones that it takes where it gives rows in parts */
+    uint32_t together; /* rows that its reader unpacks all together, anew for each part of them that it gives; or 0 */
 } cli_picture;
 
 /* An unplaced picture of `count` unsigned colour components without samples. `name` is for messages. */
@@ -39,8 +41,8 @@ bool cli_picture_count(const cli_picture *picture, uint64_t *samples, const char
 
 uint64_t cli_picture_samples(const cli_picture *picture);
 
-/* Bytes of memory that the rows take which are there, and that any so many rows of the reference grid can take, with
- * what the reader needs for it. */
+/* Bytes of memory that the rows take which are there, and that any so many rows of the reference grid can take, each
+ * with what the reader needs for it. */
 uint64_t cli_picture_bytes(const cli_picture *picture);
 uint64_t cli_picture_strip_bytes(const cli_picture *picture, uint32_t rows);
 

@@ -22,7 +22,7 @@ l2k_sample_type cli_sample_type(uint32_t precision, bool is_signed)
 
 uint64_t cli_picture_bytes(const cli_picture *picture)
 {
-    uint64_t bytes = 0;
+    uint64_t bytes = picture->held;
     for (uint32_t c = 0; c < picture->image.num_components; c++) {
         const l2k_component *component = &picture->components[c];
         bytes += (uint64_t)component->width * picture->rows[c].count * cli_sample_bytes(component->precision);
@@ -32,7 +32,7 @@ uint64_t cli_picture_bytes(const cli_picture *picture)
 
 uint64_t cli_picture_strip_bytes(const cli_picture *picture, uint32_t rows)
 {
-    uint64_t bytes = rows < picture->image.y1 - picture->image.y0 ? picture->beside : 0;
+    uint64_t bytes = picture->held + (rows < picture->image.y1 - picture->image.y0 ? picture->beside : 0);
     for (uint32_t c = 0; c < picture->image.num_components; c++) {
         const l2k_component *component = &picture->components[c];
         const uint64_t most = ((uint64_t)rows + component->dy - 1) / component->dy;

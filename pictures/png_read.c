@@ -113,7 +113,7 @@ static bool check_size(png_job *job)
         return false;
     const uint32_t bits = png_get_channels(job->png, job->info) * png_get_bit_depth(job->png, job->info);
     return cli_input_holds(&reader->input, width * reader->picture.components->height * bits / 8 / 1032) &&
-           cli_memory_allowed(2 * job->row_bytes, reader->name);
+           cli_memory_allowed(reader->picture.held, reader->name);
 }
 
 /* The picture that set_transforms will make of the file's. */
@@ -131,6 +131,7 @@ static bool describe(png_job *job)
     read_profile(job, &picture->image);
     read_density(job, &picture->image);
     job->row_bytes = (size_t)picture->components->width * channels * cli_sample_bytes(precision);
+    picture->held = 2 * (uint64_t)job->row_bytes; /* libpng's */
     if (png_get_interlace_type(png, info) != PNG_INTERLACE_NONE)
         picture->beside = (uint64_t)job->row_bytes * picture->components->height;
     return check_size(job);
@@ -191,8 +192,13 @@ static void close_png(cli_reader *reader)
 /* Row by row: no array of row pointers, whose size a hostile header could choose. */
 static void read_pass(png_job *job, uint8_t *data, uint32_t rows)
 {
-    for (uint32_t y = 0; y < rows; y++)
+    for (uint32_t y = 0; y < rows; y++) {
+        if (!cli_reader_in_time(job->reader)) {
+            job->reported = true;
+            png_error(job->png, "time is up");
+        }
         png_read_row(job->png, data + y * job->row_bytes, NULL);
+    }
 }
 
 /* Seven passes over all rows. */

@@ -4,7 +4,9 @@
 #include <sys/stat.h>
 
 #include "pictures/formats.h"
+#include "pictures/limits.h"
 #include "pictures/report.h"
+#include "pictures/units.h"
 
 /* "II" and "MM" are the byte order; 42 is TIFF, 43 BigTIFF. */
 static bool is_tiff(const uint8_t *head)
@@ -102,6 +104,11 @@ bool cli_reader_rows(cli_reader *reader, uint32_t y0, uint32_t y1)
     return cli_picture_window(&reader->picture, y0, y1, 0, reader->layout, reader->name) && reader->kind->read(reader);
 }
 
+bool cli_reader_in_time(const cli_reader *reader)
+{
+    return reader->input.deadline <= 0 || cli_now() < reader->input.deadline || cli_time_is_up(reader->name);
+}
+
 bool cli_reader_at_end(const cli_reader *reader)
 {
     const cli_picture *picture = &reader->picture;
@@ -123,6 +130,7 @@ void cli_reader_close(cli_reader *reader)
 bool cli_reader_finish(cli_reader *reader, bool done, cli_picture *picture)
 {
     *picture = reader->picture;
+    picture->held = picture->beside = 0;
     memset(&reader->picture, 0, sizeof reader->picture);
     cli_reader_close(reader);
     return done;

@@ -26,7 +26,7 @@ typedef struct cli_reader_kind {
 } cli_reader_kind;
 
 struct cli_reader {
-    cli_input input;  /* none, with the stream NULL, for numbered planes */
+    cli_input input;  /* of numbered planes its deadline alone */
     const char *name; /* for messages */
     const char *path;
     const cli_raw *raw; /* the description for a file without a header, or NULL */
@@ -58,6 +58,10 @@ bool cli_reader_can_repeat(const char *path);
  * where the one before ended. */
 bool cli_reader_all(cli_reader *reader);
 bool cli_reader_rows(cli_reader *reader, uint32_t y0, uint32_t y1);
+
+/* For readers, between one row and the next: little of a file can unpack for long. False with a report when the time of
+ * --timeout is up. */
+bool cli_reader_in_time(const cli_reader *reader);
 
 /* Have all rows been asked for? */
 bool cli_reader_at_end(const cli_reader *reader);

@@ -1,5 +1,6 @@
 /* O_TMPFILE and linkat give a file that has no name until it is complete, so that even a killed process leaves nothing
- * behind. Where the file system has no such files, a hidden name beside the target serves. */
+ * behind. Where the file system has no such files, a hidden name beside the target serves, as it does for a file that
+ * rests between writes (cli_output_rest): kill -9 leaves those. */
 #define _GNU_SOURCE
 #include "pictures/temporary.h"
 

@@ -31,7 +31,7 @@ typedef struct cli_tiff_layout {
     uint32_t h, v;                      /* YCbCr sub-sampling; 1 where samples are not in units */
     uint16_t bits, samples;             /* of a sample; samples of a pixel in the file */
     bool is_signed;
-    bool inverted; /* 0 is white */
+    bool inverted; /* 0 is white, of the first sample */
     bool separate; /* a plane for each sample */
     bool tiled;
     const uint16_t *palette[3]; /* or NULL; libtiff's */

@@ -17,6 +17,7 @@ typedef struct description {
     uint16_t photometric, compression;
     uint16_t colours; /* components that are colours; the others are extra samples */
     l2k_colour colour;
+    bool opacity; /* there is one */
 } description;
 
 static uint16_t tag16(TIFF *tiff, uint32_t tag)
@@ -168,6 +169,8 @@ static bool take_colours(description *d)
         return take_palette(d);
     case PHOTOMETRIC_SEPARATED:
         TIFFGetFieldDefaulted(d->tiff, TIFFTAG_NUMBEROFINKS, &inks);
+        if (!inks)
+            return cli_error(d->reader->name, "TIFF: the number of inks is 0");
         d->colours = inks;
         d->colour = tag16(d->tiff, TIFFTAG_INKSET) == INKSET_CMYK && inks == 4 ? L2K_COLOUR_CMYK : L2K_COLOUR_UNKNOWN;
         return true;
@@ -211,6 +214,16 @@ static uint32_t most_expansion(uint16_t compression)
     }
 }
 
+/* There is one opacity of the whole picture (I.5.3.6), the first: what is meant by others nobody can tell. */
+static uint16_t extra_type(description *d, uint32_t extra, uint16_t extras, const uint16_t *types)
+{
+    const uint16_t type = extra < extras ? types[extra] : EXTRASAMPLE_UNSPECIFIED;
+    if (d->opacity || (type != EXTRASAMPLE_ASSOCALPHA && type != EXTRASAMPLE_UNASSALPHA))
+        return EXTRASAMPLE_UNSPECIFIED;
+    d->opacity = true;
+    return type;
+}
+
 static void set_component(description *d, uint32_t c, uint16_t extras, const uint16_t *types)
 {
     l2k_component *component = &d->reader->picture.components[c];
@@ -224,7 +237,7 @@ static void set_component(description *d, uint32_t c, uint16_t extras, const uin
     component->is_signed = layout->is_signed;
     if (c < d->colours)
         return;
-    const uint16_t type = c - d->colours < extras ? types[c - d->colours] : EXTRASAMPLE_UNSPECIFIED;
+    const uint16_t type = extra_type(d, c - d->colours, extras, types);
     component->channel = type == EXTRASAMPLE_ASSOCALPHA   ? L2K_CHANNEL_PREMULTIPLIED_OPACITY
                          : type == EXTRASAMPLE_UNASSALPHA ? L2K_CHANNEL_OPACITY
                                                           : L2K_CHANNEL_UNSPECIFIED;
@@ -299,7 +312,7 @@ static void warn(const description *d)
 
 bool cli_tiff_describe(cli_reader *reader, TIFF *tiff, cli_tiff_layout *layout)
 {
-    description d = {reader, tiff, layout, 0, 0, 0, L2K_COLOUR_UNKNOWN};
+    description d = {reader, tiff, layout, 0, 0, 0, L2K_COLOUR_UNKNOWN, false};
     layout->h = layout->v = 1;
     layout->tiled = TIFFIsTiled(tiff);
     layout->separate = tag16(tiff, TIFFTAG_PLANARCONFIG) == PLANARCONFIG_SEPARATE;

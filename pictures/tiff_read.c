@@ -44,7 +44,19 @@ static uint64_t bytes_of_chunk(const cli_tiff_layout *layout)
                          : bytes_of_row(layout, layout->width);
 }
 
-static bool take_chunk(const cli_reader *reader, tiff_job *job)
+/* Tiles are unpacked as a whole, whatever of them lies in the picture: so little of it that some KB could keep one busy
+ * for hours is no tiling. */
+static bool tiles_fit(const cli_reader *reader, const cli_tiff_layout *layout)
+{
+    const uint64_t across = ((uint64_t)layout->width + layout->chunk_width - 1) / layout->chunk_width;
+    const uint64_t down = ((uint64_t)layout->height + layout->chunk_height - 1) / layout->chunk_height;
+    const uint64_t pixels = (uint64_t)layout->width * layout->height, most = 16 * pixels + (1 << 26) / layout->samples;
+    return across * down <= most / ((uint64_t)layout->chunk_width * layout->chunk_height) ||
+           cli_error(reader->name, "TIFF: tiles of %u x %u are too large for %u x %u samples", layout->chunk_width,
+                     layout->chunk_height, layout->width, layout->height);
+}
+
+static bool take_chunk(cli_reader *reader, tiff_job *job)
 {
     const cli_tiff_layout *layout = &job->layout;
     TIFF *tiff = job->io.tiff;
@@ -56,9 +68,12 @@ static bool take_chunk(const cli_reader *reader, tiff_job *job)
                          (unsigned long long)bytes_of_chunk(layout));
     if (job->chunk_bytes <= 0 || (uint64_t)job->chunk_bytes != bytes_of_chunk(layout))
         return cli_tiff_fail(&job->io, reader->name, "unexpected size of a strip or tile");
+    if (layout->tiled && !tiles_fit(reader, layout))
+        return false;
     if (in_units(layout) && (layout->chunk_height % layout->v && layout->chunk_height < layout->height))
         return cli_error(reader->name, "TIFF: strips of %u rows cut the units of YCbCr", layout->chunk_height);
-    if (!cli_memory_allowed((uint64_t)job->chunk_bytes, reader->name))
+    reader->picture.held = (uint64_t)job->chunk_bytes;
+    if (!cli_memory_allowed(reader->picture.held, reader->name))
         return false;
     job->chunk = malloc((size_t)job->chunk_bytes);
     return job->chunk || cli_error(reader->name, "out of memory");
@@ -81,6 +96,8 @@ static bool open_tiff(cli_reader *reader)
     if (!cli_tiff_describe(reader, job->io.tiff, &job->layout))
         return false;
     reader->layout = job->layout.separate || in_units(&job->layout) ? CLI_PLANAR : CLI_INTERLEAVED;
+    if (job->layout.separate || job->layout.tiled || in_units(&job->layout))
+        reader->picture.together = job->layout.chunk_height;
     return take_chunk(reader, job);
 }
 
@@ -125,26 +142,28 @@ static void expand(const cli_tiff_layout *layout, const uint8_t *row, size_t cou
                   (uint32_t)layout->palette[k][fetch(row, i, layout->bits)] >> layout->palette_shift);
 }
 
-/* `count` samples as they follow each other in the file, to where they follow each other in memory. Turning black to
- * white and back is the complement, of signed samples too. */
-static void convert(const cli_tiff_layout *layout, const uint8_t *row, size_t count, void *to)
+/* `width` pixels as they follow each other in the file, to where they follow each other in memory. Turning black to
+ * white and back is the complement, of signed samples too, and of gray alone: opacity and other extra samples, which
+ * come behind it, stay. */
+static void convert(const cli_tiff_layout *layout, uint32_t plane, const uint8_t *row, size_t width, void *to)
 {
-    const uint32_t bits = layout->bits, mask = (1u << bits) - 1, turn = layout->inverted ? mask : 0;
-    const uint32_t sign = layout->is_signed ? 1u << (bits - 1) : 0;
+    const uint32_t bits = layout->bits, mask = (1u << bits) - 1, turn = layout->inverted && plane == 0 ? mask : 0;
+    const uint32_t sign = layout->is_signed ? 1u << (bits - 1) : 0, pixel = layout->separate ? 1 : layout->samples;
     if ((bits == 8 || bits == 16) && !turn) {
-        memcpy(to, row, count * (bits / 8));
+        memcpy(to, row, width * pixel * (bits / 8));
         return;
     }
-    for (size_t i = 0; i < count; i++) {
-        uint32_t value = fetch(row, i, bits) ^ turn;
-        store(to, i, bits, (value ^ sign) - sign);
-    }
+    for (size_t x = 0, i = 0; x < width; x++)
+        for (uint32_t k = 0; k < pixel; k++, i++) {
+            const uint32_t value = fetch(row, i, bits) ^ (k ? 0 : turn);
+            store(to, i, bits, (value ^ sign) - sign);
+        }
 }
 
 /* ---- Placing ------------------------------------------------------------------------------------------------- */
 
 /* Is row y of component c wanted? Then where in its plane it lies. */
-static bool wanted_row(const cli_reader *reader, uint32_t c, uint32_t y, char **row)
+static bool wanted_row(const cli_reader *reader, uint32_t c, uint64_t y, char **row)
 {
     const cli_rows *rows = &reader->picture.rows[c];
     const l2k_plane *plane = &reader->picture.planes[c];
@@ -167,11 +186,12 @@ static void place_row(const cli_reader *reader, const uint8_t *from, uint32_t pl
     if (layout->palette[0])
         expand(layout, from, width, to);
     else
-        convert(layout, from, (size_t)width * (layout->separate ? 1 : layout->samples), to);
+        convert(layout, plane, from, width, to);
 }
 
-/* One sample of sub-sampled YCbCr, unless it lies beyond the picture or is not wanted. */
-static void place_sample(const cli_reader *reader, uint32_t c, uint32_t x, uint32_t y, uint8_t value)
+/* One sample of sub-sampled YCbCr, unless it lies beyond the picture, where coordinates may need 33 bits, or is not
+ * wanted. */
+static void place_sample(const cli_reader *reader, uint32_t c, uint64_t x, uint64_t y, uint8_t value)
 {
     char *row;
     if (x < reader->picture.components[c].width && wanted_row(reader, c, y, &row))
@@ -179,14 +199,15 @@ static void place_sample(const cli_reader *reader, uint32_t c, uint32_t x, uint3
 }
 
 /* Units of h x v samples of Y, then one of Cb and one of Cr (TIFF 6.0, section 21). */
-static void place_units(const cli_reader *reader, uint32_t x, uint32_t y)
+static bool place_units(const cli_reader *reader, uint64_t x, uint64_t y)
 {
     const tiff_job *job = reader->state;
     const cli_tiff_layout *layout = &job->layout;
     const uint32_t across = (layout->chunk_width + layout->h - 1) / layout->h;
     const uint32_t down = (layout->chunk_height + layout->v - 1) / layout->v;
     const uint8_t *from = job->chunk;
-    for (uint32_t uy = 0; uy < down; uy++)
+    uint32_t uy = 0;
+    for (; uy < down && cli_reader_in_time(reader); uy++)
         for (uint32_t ux = 0; ux < across; ux++) {
             for (uint32_t j = 0; j < layout->v; j++)
                 for (uint32_t i = 0; i < layout->h; i++)
@@ -194,9 +215,10 @@ static void place_units(const cli_reader *reader, uint32_t x, uint32_t y)
             for (uint32_t c = 1; c < 3; c++)
                 place_sample(reader, c, x / layout->h + ux, y / layout->v + uy, *from++);
         }
+    return uy == down;
 }
 
-static void place_tile(const cli_reader *reader, uint32_t plane, uint32_t x, uint32_t y)
+static bool place_tile(const cli_reader *reader, uint32_t plane, uint32_t x, uint32_t y)
 {
     const tiff_job *job = reader->state;
     const cli_tiff_layout *layout = &job->layout;
@@ -204,8 +226,10 @@ static void place_tile(const cli_reader *reader, uint32_t plane, uint32_t x, uin
     const uint32_t width = left < layout->chunk_width ? left : layout->chunk_width;
     const uint32_t height = below < layout->chunk_height ? below : layout->chunk_height;
     const size_t row_bytes = (size_t)bytes_of_row(layout, layout->chunk_width);
-    for (uint32_t row = 0; row < height; row++)
+    uint32_t row = 0;
+    for (; row < height && cli_reader_in_time(reader); row++)
         place_row(reader, job->chunk + row * row_bytes, plane, x, y + row, width);
+    return row == height;
 }
 
 /* ---- Reading ------------------------------------------------------------------------------------------------- */
@@ -221,11 +245,7 @@ static bool read_chunk(const cli_reader *reader, uint32_t plane, uint32_t x, uin
             : TIFFReadEncodedStrip(tiff, TIFFComputeStrip(tiff, y, (uint16_t)plane), job->chunk, job->chunk_bytes);
     if (got < 0)
         return cli_tiff_fail(&job->io, reader->name, "a strip or tile cannot be read");
-    if (in_units(&job->layout))
-        place_units(reader, x, y);
-    else
-        place_tile(reader, plane, x, y);
-    return true;
+    return in_units(&job->layout) ? place_units(reader, x, y) : place_tile(reader, plane, x, y);
 }
 
 /* Which rows of the file have what is wanted: of units, what any of the components needs. */
@@ -265,6 +285,8 @@ static bool read_lines(const cli_reader *reader, uint32_t plane)
     const cli_rows *rows = &reader->picture.rows[plane];
     const uint32_t passed = job->layout.separate ? rows->first % job->layout.chunk_height : 0;
     for (uint32_t y = rows->first - passed; y < rows->first + rows->count; y++) {
+        if (!cli_reader_in_time(reader))
+            return false;
         if (TIFFReadScanline(job->io.tiff, job->chunk, y, (uint16_t)plane) != 1)
             return cli_tiff_fail(&job->io, reader->name, "a strip cannot be read");
         place_row(reader, job->chunk, plane, 0, y, job->layout.width);

@@ -253,7 +253,7 @@ fi
 # ---- PNG files that are small and want much
 
 # wide.png: a row of 2 GB; texts.png: 60 of 7.9 MB each; palette.png: blank with 1 bit a pixel, 4 million pixels of three
-# components; interlaced.png: 2000 x 2000 gray.
+# components; interlaced.png: 2000 x 2000 gray; late.png: ends early, in the first bytes that are read.
 if command -v python3 >/dev/null; then
     python3 - <<'PYTHON' || fault "making PNG files"
 import struct, zlib
@@ -269,6 +269,7 @@ png('texts.png', 1, 1, 8, 0, 2, b''.join(chunk(b'zTXt', b'k%d\0\0' % i + text) f
 png('palette.png', 2000, 2000, 1, 3, 251 * 2000, chunk(b'PLTE', b'\0\0\0\xff\xff\xff'))
 passes = ((250, 250), (250, 250), (500, 250), (500, 500), (1000, 500), (1000, 1000), (2000, 1000)) # Adam7
 png('interlaced.png', 2000, 2000, 8, 0, sum((1 + x) * y for x, y in passes), interlaced=1)
+png('late.png', 8192, 64, 1, 0, 1025 * 60)
 PYTHON
     # Sanitizers reserve more address space than that.
     memory_limit="ulimit -v 3000000"
@@ -282,14 +283,16 @@ PYTHON
         fault "a wide PNG from a pipe: $(cat err.log)"
     [ ! -e x.jp2 ] || fault "x.jp2 exists"
     runs "a PNG with many texts" encode texts.png x.jp2
+    refuses "no time to unpack a PNG" y.jp2 "late.png: not done after" encode late.png y.jp2 --timeout 0.0000001
+    refuses "a PNG that ends early" y.jp2 "late.png: PNG: " encode late.png y.jp2
     runs "a blank palette" encode palette.png x.jp2
     check "a blank palette" sh -c "'$lift2k' info x.jp2 | grep -q '2000 x 2000'"
-    refuses "interlaced by rows" y.jp2 "the samples take 4\.512 MB of memory, the limit is 4\.500 MB; --max-memory" \
+    refuses "interlaced by rows" y.jp2 "the samples take 4\.516 MB of memory, the limit is 4\.500 MB; --max-memory" \
         encode interlaced.png y.jp2 -t 256,256 --max-memory 4500K
     runs "interlaced by rows" encode interlaced.png y.jp2 -t 256,256 --max-memory 40M
     runs "interlaced at once" encode interlaced.png x.jp2 -t 256,256 -r 1
     same "interlaced by rows" x.jp2 y.jp2
-    refuses "one strip of all" z.jp2 "the samples take 4\.000 MB of memory" encode interlaced.png z.jp2 --by-rows --max-memory 3999K
+    refuses "one strip of all" z.jp2 "the samples take 4\.004 MB of memory" encode interlaced.png z.jp2 --by-rows --max-memory 4003K
     rm -f x.jp2 y.jp2
 else
     echo "SKIPPED: no python3 here to make PNG files that want much"

@@ -41,6 +41,18 @@ static const base_kind bases[] = {
      .bits = 8,
      .extras = 1,
      .extra_types = {EXTRASAMPLE_UNASSALPHA}},
+    {.name = "white is 0 + opacity",
+     .photometric = PHOTOMETRIC_MINISWHITE,
+     .samples = 2,
+     .bits = 8,
+     .extras = 1,
+     .extra_types = {EXTRASAMPLE_UNASSALPHA}},
+    {.name = "white is 0 + opacity",
+     .photometric = PHOTOMETRIC_MINISWHITE,
+     .samples = 2,
+     .bits = 4,
+     .extras = 1,
+     .extra_types = {EXTRASAMPLE_UNASSALPHA}},
     {.name = "RGB", .photometric = PHOTOMETRIC_RGB, .samples = 3, .bits = 4},
     {.name = "RGB", .photometric = PHOTOMETRIC_RGB, .samples = 3, .bits = 8},
     {.name = "RGB", .photometric = PHOTOMETRIC_RGB, .samples = 3, .bits = 12},
@@ -64,6 +76,12 @@ static const base_kind bases[] = {
      .bits = 8,
      .extras = 2,
      .extra_types = {EXTRASAMPLE_UNSPECIFIED, EXTRASAMPLE_UNASSALPHA}},
+    {.name = "RGB + opacity + what is called so, too",
+     .photometric = PHOTOMETRIC_RGB,
+     .samples = 5,
+     .bits = 8,
+     .extras = 2,
+     .extra_types = {EXTRASAMPLE_UNASSALPHA, EXTRASAMPLE_ASSOCALPHA}},
     {.name = "CMYK", .photometric = PHOTOMETRIC_SEPARATED, .samples = 4, .bits = 8},
     {.name = "CMYK + opacity",
      .photometric = PHOTOMETRIC_SEPARATED,
@@ -221,6 +239,12 @@ static void set_tags(TIFF *tiff, const base_kind *base, const storage *how)
     }
 }
 
+/* The first is opacity (I.5.3.6), and comes back behind the other. */
+static bool two_opacities(const base_kind *base)
+{
+    return base->extras == 2 && base->extra_types[0] != EXTRASAMPLE_UNSPECIFIED;
+}
+
 /* What should come back. */
 static void expect(picture *p, const base_kind *base)
 {
@@ -235,6 +259,10 @@ static void expect(picture *p, const base_kind *base)
                                                                    : base->photometric;
     p->extras = base->extras;
     memcpy(p->extra_types, base->extra_types, sizeof base->extra_types);
+    if (two_opacities(base)) {
+        p->extra_types[0] = EXTRASAMPLE_UNSPECIFIED;
+        p->extra_types[1] = base->extra_types[0];
+    }
     p->is_signed = base->is_signed;
 }
 
@@ -263,9 +291,9 @@ static bool write_tiff(const char *path, const base_kind *base, const storage *h
                 values[y][x][s] = v;
                 if (base->photometric == PHOTOMETRIC_PALETTE)
                     v = maps[s][values[y][x][0]] >> (base->wide_palette ? 0 : 8);
-                else if (base->photometric == PHOTOMETRIC_MINISWHITE)
+                else if (base->photometric == PHOTOMETRIC_MINISWHITE && s == 0)
                     v = (uint16_t)((1u << base->bits) - 1 - v);
-                p->values[y][x][s] = v;
+                p->values[y][x][two_opacities(base) && s > 2 ? 7 - s : s] = v;
             }
     write_samples(tiff, base, how, values);
     TIFFClose(tiff);
@@ -468,7 +496,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < num_bases * num_storages; i++)
         failures += !round_trip(argv[1], &at, &bases[i / num_storages], &storages[i % num_storages]);
     for (size_t i = 0; i < num_storages; i++) {
-        failures += !damage(argv[1], &at, &bases[14], &storages[i]);
+        failures += !damage(argv[1], &at, &bases[16], &storages[i]);
         failures += !damage(argv[1], &at, &bases[num_bases - 2], &storages[i]);
     }
     remove(at.source);

@@ -198,10 +198,13 @@ static void try_refusals(void)
                  {PHOTOMETRIC_MINISBLACK, 1, 64, SAMPLEFORMAT_COMPLEXIEEEFP, "complex"},
                  {PHOTOMETRIC_CIELAB, 3, 8, SAMPLEFORMAT_UINT, "CIELab"},
                  {PHOTOMETRIC_CFA, 1, 8, SAMPLEFORMAT_UINT, "colour filter"},
+                 {PHOTOMETRIC_SEPARATED, 1, 8, SAMPLEFORMAT_UINT, "number of inks is 0"},
                  {PHOTOMETRIC_RGB, 2, 8, SAMPLEFORMAT_UINT, "2 samples a pixel"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         TIFF *tiff = create("x.tif", cases[i].photometric, cases[i].samples, cases[i].bits);
         TIFFSetField(tiff, TIFFTAG_SAMPLEFORMAT, cases[i].format);
+        if (cases[i].photometric == PHOTOMETRIC_SEPARATED)
+            TIFFSetField(tiff, TIFFTAG_NUMBEROFINKS, 0);
         write_gray(tiff);
         TIFFClose(tiff);
         refused(cases[i].wanted);
@@ -227,7 +230,26 @@ static void try_warnings(void)
     check(command("encode", "x.tif", "x.jp2", "--quiet", NULL) == 0 && !said[0], "--quiet: no warning");
 }
 
-/* A size that no strip of the file can have, and tiles that no memory has. */
+/* `count` black tiles, or one that is cut off. */
+static void write_tiles(uint32_t width, uint32_t height, uint32_t tile_width, uint32_t tile_height, uint32_t count)
+{
+    TIFF *tiff = create("x.tif", PHOTOMETRIC_MINISBLACK, 1, 8);
+    uint8_t *samples = calloc(count ? tile_width : 1, tile_height);
+    TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, width);
+    TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, height);
+    TIFFSetField(tiff, TIFFTAG_COMPRESSION, COMPRESSION_ADOBE_DEFLATE);
+    TIFFSetField(tiff, TIFFTAG_TILEWIDTH, tile_width);
+    TIFFSetField(tiff, TIFFTAG_TILELENGTH, tile_height);
+    for (uint32_t i = 0; i < count; i++)
+        TIFFWriteEncodedTile(tiff, i, samples, (tmsize_t)tile_width * tile_height);
+    if (!count)
+        TIFFWriteRawTile(tiff, 0, samples, 1);
+    TIFFClose(tiff);
+    free(samples);
+}
+
+/* A size that no strip of the file can have, tiles that no memory has, and tiles of which next to nothing lies in the
+ * picture: 2^26 samples of them are free. */
 static void try_sizes(void)
 {
     TIFF *tiff = create("x.tif", PHOTOMETRIC_MINISBLACK, 1, 8);
@@ -235,13 +257,79 @@ static void try_sizes(void)
     write_gray(tiff);
     TIFFClose(tiff);
     refused("truncated");
-    tiff = create("x.tif", PHOTOMETRIC_MINISBLACK, 1, 8);
-    TIFFSetField(tiff, TIFFTAG_COMPRESSION, COMPRESSION_ADOBE_DEFLATE);
-    TIFFSetField(tiff, TIFFTAG_TILEWIDTH, 1 << 16);
-    TIFFSetField(tiff, TIFFTAG_TILELENGTH, 1 << 16);
-    TIFFWriteRawTile(tiff, 0, (void *)(uintptr_t) "\0", 1);
-    TIFFClose(tiff);
+    write_tiles(WIDTH, HEIGHT, 1 << 16, 1 << 16, 0);
     refused("2^30 is the most");
+    write_tiles(1, 32, 1 << 22, 16, 0);
+    refused("tiles of 4194304 x 16 are too large for 1 x 32 samples");
+    write_tiles(1, 32, 1 << 21, 16, 2);
+    check(command("encode", "x.tif", "x.jp2", NULL, NULL) == 0, "tiles of 2^26 samples");
+}
+
+/* ---- What is unpacked together ---- */
+
+/* 64 x 4096 samples of each colour, in planes of one strip or in tiles. */
+static void write_tall(uint32_t tile_height)
+{
+    static uint8_t samples[64 * 1024 * 3];
+    TIFF *tiff = create("x.tif", PHOTOMETRIC_RGB, 3, 8);
+    TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, 64);
+    TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, 4096);
+    TIFFSetField(tiff, TIFFTAG_COMPRESSION, COMPRESSION_LZW);
+    if (tile_height) {
+        TIFFSetField(tiff, TIFFTAG_TILEWIDTH, 64);
+        TIFFSetField(tiff, TIFFTAG_TILELENGTH, tile_height);
+    } else {
+        TIFFSetField(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_SEPARATE);
+        TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, 4096);
+    }
+    for (uint32_t i = 0; tile_height && i < 4096 / tile_height; i++)
+        TIFFWriteEncodedTile(tiff, i, samples, (tmsize_t)(64 * tile_height * 3));
+    for (uint32_t y = 0; !tile_height && y < 3 * 4096; y++)
+        TIFFWriteScanline(tiff, samples, y % 4096, (uint16_t)(y / 4096));
+    TIFFClose(tiff);
+}
+
+/* Little memory tells that the picture is read by rows; not where each row of it would be unpacked too many times. */
+static void try_together(void)
+{
+    static const char little[] = "--max-memory=780K", all[] = "the samples take 786",
+                      and_tile[] = "the samples take 983";
+    write_tall(1024);
+    check(command("encode", "x.tif", "x.jp2", "-t64,64", little) == 0, "tiles 16 times as high: by rows");
+    check(command("encode", "x.tif", "x.jp2", "-t64,63", little) == 1 && strstr(said, and_tile),
+          "higher tiles: at once");
+    write_tall(0);
+    check(command("encode", "x.tif", "x.jp2", "-t64,256", little) == 0, "strips 16 times as high: by rows");
+    check(command("encode", "x.tif", "x.jp2", "-t64,255", little) == 1 && strstr(said, all), "higher strips: at once");
+}
+
+/* A tile and the samples that are made of it count together, at once and by rows. */
+static void try_memory(void)
+{
+    write_tall(1024); /* 196.6 kB a tile, 786.4 kB of samples */
+    check(command("encode", "x.tif", "x.jp2", "-t64,4096", "--max-memory=980K") == 1 &&
+              strstr(said, "the samples take 983.0 kB"),
+          "memory of a tile, at once");
+    check(command("encode", "x.tif", "x.jp2", "-t64,3072", "--max-memory=780K") == 1 &&
+              strstr(said, "the samples take 786.4 kB"),
+          "memory of a tile, by rows");
+}
+
+/* A strip that takes long to unpack, and ends early, which is seen only where the time is not. */
+static void try_time(void)
+{
+    static const uint8_t row[1024];
+    TIFF *tiff = create("x.tif", PHOTOMETRIC_MINISBLACK, 1, 1);
+    TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, 8192);
+    TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, 8192);
+    TIFFSetField(tiff, TIFFTAG_COMPRESSION, COMPRESSION_LZW);
+    TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, 8192);
+    for (uint32_t y = 0; y < 8100; y++)
+        TIFFWriteScanline(tiff, (void *)(uintptr_t)row, y, 0);
+    TIFFClose(tiff);
+    check(command("encode", "x.tif", "x.jp2", NULL, NULL) == 1 && !strstr(said, "not done"), "a strip that ends early");
+    check(command("encode", "x.tif", "x.jp2", "--timeout", "0.02") == 1 && strstr(said, "not done after"),
+          "time for a strip");
 }
 
 static void remove_files(void)
@@ -270,6 +358,9 @@ int main(int argc, char **argv)
     try_refusals();
     try_warnings();
     try_sizes();
+    try_together();
+    try_memory();
+    try_time();
     remove_files();
     if (chdir("/") == 0)
         rmdir(folder);

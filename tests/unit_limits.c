@@ -1,6 +1,6 @@
 /* What small files may cost: by default memory and samples are granted in proportion to a file's size, and blank
  * pictures are let through. */
-#include "api_support.h"
+#include "stream_headers.h"
 
 #include <time.h>
 
@@ -36,75 +36,6 @@ static void test_blank(void **unused)
 }
 
 /* ---- Limits by size ------------------------------------------------------------------------------------------ */
-
-/* Grows in large steps: under sanitizers each of them costs. */
-static void put(memory_file *file, uint64_t value, unsigned bytes)
-{
-    while (bytes-- > 0) {
-        if (file->size % (1 << 18) == 0)
-            file->data = realloc(file->data, file->size + (1 << 18));
-        assert_non_null(file->data);
-        file->data[file->size++] = (uint8_t)(value >> 8 * bytes);
-    }
-}
-
-typedef struct stream_shape {
-    uint32_t width, height, tile_width, tile_height, precision, components, layers, sub_sampling;
-    unsigned levels, log2_block, log2_precinct, progression;
-} stream_shape;
-
-static void put_cod(memory_file *file, const stream_shape *s)
-{
-    put(file, 0xFF52, 2);
-    put(file, 12 + s->levels + 1, 2);
-    put(file, 1 << 24 | s->progression << 16 | s->layers, 4);
-    put(file, 0, 1);
-    put(file, s->levels, 1);
-    put(file, (s->log2_block - 2) * 0x0101, 2);
-    put(file, 0x0001, 2); /* style, 5/3 */
-    for (unsigned r = 0; r <= s->levels; r++)
-        put(file, s->log2_precinct * 0x11, 1);
-}
-
-static void put_tile_part(memory_file *file, uint32_t tile, uint32_t bytes)
-{
-    put(file, 0xFF90000A, 4);
-    put(file, tile, 2);
-    put(file, bytes, 4);
-    put(file, 0x0001FF93, 4);
-}
-
-/* A codestream's main header. */
-static memory_file make_header(const stream_shape *s)
-{
-    memory_file file = memory_of(NULL, 0);
-    put(&file, 0xFF4FFF51, 4);
-    put(&file, 38 + 3 * s->components, 2);
-    put(&file, 0, 2);
-    const uint32_t sizes[] = {s->width, s->height, 0, 0, s->tile_width, s->tile_height, 0, 0};
-    for (int i = 0; i < 8; i++)
-        put(&file, sizes[i], 4);
-    put(&file, s->components, 2);
-    for (uint32_t c = 0; c < s->components; c++)
-        put(&file, (s->precision - 1) << 16 | (s->sub_sampling ? s->sub_sampling : 1) * 0x0101, 3);
-    put_cod(&file, s);
-    put(&file, 0xFF5C, 2);
-    put(&file, 3 + 3 * s->levels + 1, 2);
-    put(&file, 0x40, 1);
-    for (unsigned b = 0; b <= 3 * s->levels; b++)
-        put(&file, 8 << 3, 1);
-    return file;
-}
-
-/* With one tile-part, which is empty but for `padding` bytes of packets. */
-static memory_file make_stream(const stream_shape *s, unsigned padding)
-{
-    memory_file file = make_header(s);
-    put_tile_part(&file, 0, 0);
-    for (unsigned i = 0; i < padding; i++)
-        put(&file, random_below(4) ? 0x80 : random_below(255), 1);
-    return file;
-}
 
 static stream_shape random_shape(void)
 {
@@ -226,12 +157,12 @@ static l2k_status decode_all_samples(l2k_decoder *decoder, const l2k_image *imag
     return status;
 }
 
-static double seconds_to_decode(const memory_file *file, int component, l2k_status *status)
+static double seconds_on(unsigned threads, const memory_file *file, int component, l2k_status *status)
 {
     clock_t start = clock();
     l2k_image image;
     l2k_decoder *decoder = l2k_decoder_new(NULL);
-    l2k_decoder_set(decoder, L2K_DECODER_THREADS, 1);
+    l2k_decoder_set(decoder, L2K_DECODER_THREADS, threads);
     l2k_decoder_set(decoder, L2K_DECODER_COMPONENT, component);
     *status = l2k_decoder_open_memory(decoder, file->data, file->size);
     if (*status == L2K_OK)
@@ -240,6 +171,11 @@ static double seconds_to_decode(const memory_file *file, int component, l2k_stat
         *status = decode_all_samples(decoder, &image);
     l2k_decoder_free(decoder);
     return (double)(clock() - start) / CLOCKS_PER_SEC;
+}
+
+static double seconds_to_decode(const memory_file *file, int component, l2k_status *status)
+{
+    return seconds_on(1, file, component, status);
 }
 
 /* Tiles times components, or COD times components, may be 2^30 in a megabyte. */
@@ -377,6 +313,30 @@ static void test_work(void **unused)
     }
 }
 
+/* Tiles with a byte for 65537 packets: 16 of them use up just what all may promise together, be it on one thread or
+ * several, each time anew. */
+static void test_shared_bound(void **unused)
+{
+    (void)unused;
+    for (uint32_t tiles = 16; tiles <= 17; tiles++) {
+        stream_shape s = shape_of(tiles, 1, 1, 1);
+        s.height = s.tile_height = 65537;
+        s.log2_precinct = 0;
+        s.log2_block = 2;
+        memory_file file = make_header(&s);
+        for (uint32_t t = 0; t < tiles; t++) {
+            put_tile_part(&file, t, 15);
+            put(&file, 0, 1);
+        }
+        for (unsigned threads = 1; threads <= 8; threads *= 2) {
+            l2k_status status;
+            seconds_on(threads, &file, -1, &status);
+            assert_int_equal(status, tiles == 16 ? L2K_INCOMPLETE : L2K_ERROR_TRUNCATED);
+        }
+        free(file.data);
+    }
+}
+
 static void test_components_and_tiles(void **unused)
 {
     (void)unused;
@@ -410,9 +370,10 @@ static void test_components_and_tiles(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_blank),    cmocka_unit_test(test_hundred_bytes),
-        cmocka_unit_test(test_lifted),   cmocka_unit_test(test_components_and_tiles),
-        cmocka_unit_test(test_products), cmocka_unit_test(test_work),
+        cmocka_unit_test(test_blank),        cmocka_unit_test(test_hundred_bytes),
+        cmocka_unit_test(test_lifted),       cmocka_unit_test(test_components_and_tiles),
+        cmocka_unit_test(test_products),     cmocka_unit_test(test_work),
+        cmocka_unit_test(test_shared_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,8 +91,53 @@ static void test_region_reading(void **unused)
     picture_free(&p);
 }
 
+/* Regions that cut tiles, and blank tiles, in planes whose samples do not lie side by side: nothing is written beside
+ * them. */
+static void check_spread(const memory_file *file, const uint32_t *r)
+{
+    enum { STRIDE = 3, OTHER = 0xA5 };
+    picture want;
+    decode_region(file, r, 0, &want);
+    const size_t count = (size_t)want.width[0] * want.height[0];
+    uint8_t *bytes = malloc(count * STRIDE);
+    assert_non_null(bytes);
+    memset(bytes, OTHER, count * STRIDE);
+    l2k_decoder *decoder = l2k_decoder_new(NULL);
+    assert_int_equal(l2k_decoder_open_memory(decoder, file->data, file->size), L2K_OK);
+    assert_int_equal(l2k_decoder_set_region(decoder, r[0], r[1], r[2], r[3]), L2K_OK);
+    l2k_plane plane = {bytes, (ptrdiff_t)want.width[0] * STRIDE, STRIDE, L2K_SAMPLE_U8};
+    assert_int_equal(l2k_decoder_decode(decoder, &plane), L2K_OK);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(bytes[STRIDE * i], want.samples[0][i]);
+        assert_true(bytes[STRIDE * i + 1] == OTHER && bytes[STRIDE * i + 2] == OTHER);
+    }
+    l2k_decoder_free(decoder);
+    free(bytes);
+    picture_free(&want);
+}
+
+static void test_spread(void **unused)
+{
+    (void)unused;
+    picture p;
+    picture_make(&p, 90, 70, 1);
+    for (uint32_t y = 0; y < 40; y++)
+        for (uint32_t x = 0; x < 50; x++)
+            p.samples[0][y * 90 + x] = 128;
+    l2k_encoder *encoder = new_encoder(2);
+    l2k_encoder_set(encoder, L2K_ENCODER_TILE_WIDTH, 32);
+    l2k_encoder_set(encoder, L2K_ENCODER_TILE_HEIGHT, 32);
+    memory_file file = finish_encoder(encoder, &p);
+    check_spread(&file, (const uint32_t[4]){0, 0, 90, 70});
+    check_spread(&file, (const uint32_t[4]){5, 3, 77, 61});
+    check_spread(&file, (const uint32_t[4]){1, 1, 31, 31});
+    free(file.data);
+    picture_free(&p);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_region_effort), cmocka_unit_test(test_region_reading)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_region_effort), cmocka_unit_test(test_region_reading),
+                                       cmocka_unit_test(test_spread)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,9 @@
 
 #include <math.h>
 
+#include "base/memory.h"
+#include "codec/tile_parts.h"
+
 enum { PARTS = 4, MOST_COMPONENTS = 16384 };
 
 static uint32_t get_be(const uint8_t *at)
@@ -69,6 +72,81 @@ static void test_order(void **unused)
     assert_int_equal(decode_in_order(&p, &file, starts, (int[]){1, 2, 3}, 3), L2K_ERROR_CORRUPT);
     free(file.data);
     picture_free(&p);
+}
+
+/* ---- Any tile-parts in any order ------------------------------------------------------------------------------ */
+
+enum { MOST_SPANS = 40, MOST_TILES = 4 };
+
+/* What is to be said of them, one looked at after the other from the last one on; empty where all is well. */
+static void judge(const l2k_codestream *cs, char text[100])
+{
+    static bool seen[MOST_TILES][256];
+    memset(seen, 0, sizeof seen);
+    text[0] = 0;
+    for (size_t i = cs->num_parts; i-- > 0 && !text[0];) {
+        const l2k_tile_part_span *span = &cs->parts[i];
+        if (seen[span->tile][span->part])
+            snprintf(text, 100, "SOT: tile %u has two tile-parts %u", (unsigned)span->tile, (unsigned)span->part);
+        seen[span->tile][span->part] = true;
+    }
+    for (uint32_t t = 0; t < cs->num_tiles && !text[0]; t++)
+        for (unsigned part = 0, due = 0; part < 256 && !text[0]; part++)
+            if (seen[t][part] && part != due++)
+                snprintf(text, 100, "SOT: tile-part %u of tile %u where tile-part %u is due", part, (unsigned)t,
+                         due - 1);
+}
+
+static void check_lists(const l2k_codestream *cs)
+{
+    size_t listed = 0;
+    for (uint32_t t = 0; t < cs->num_tiles; t++) {
+        uint32_t due = 0;
+        for (size_t i = cs->first_part[t]; i != L2K_NO_PART; i = cs->parts[i].next, listed++)
+            assert_true(cs->parts[i].tile == t && cs->parts[i].part == due++);
+    }
+    assert_int_equal(listed, cs->num_parts);
+}
+
+/* Tile-parts of all tiles in random order, at times with one changed into another. */
+static void random_spans(l2k_codestream *cs)
+{
+    cs->num_parts = 0;
+    for (uint32_t t = 0; t < cs->num_tiles; t++)
+        for (uint32_t part = random_below(MOST_SPANS / MOST_TILES); part-- > 0;)
+            cs->parts[cs->num_parts++] = (l2k_tile_part_span){.tile = t, .part = part};
+    for (size_t i = cs->num_parts; i > 1; i--) {
+        size_t j = random_below(i);
+        l2k_tile_part_span span = cs->parts[i - 1];
+        cs->parts[i - 1] = cs->parts[j];
+        cs->parts[j] = span;
+    }
+    for (unsigned changes = random_below(3); changes > 0 && cs->num_parts > 0; changes--)
+        cs->parts[random_below(cs->num_parts)].part = random_below(4) ? random_below(10) : 255;
+}
+
+static void test_lists(void **unused)
+{
+    (void)unused;
+    static l2k_tile_part_span parts[MOST_SPANS];
+    unsigned good = 0, twice = 0, missing = 0;
+    for (int round = 0; round < 3000; round++) {
+        watch w;
+        char text[100];
+        const l2k_context context = {.hooks = watch_hooks(&w), .threads = 1};
+        l2k_codestream cs = {.context = &context, .parts = parts, .num_tiles = random_between(1, MOST_TILES)};
+        random_spans(&cs);
+        judge(&cs, text);
+        assert_int_equal(l2k_tile_parts_link(&cs), text[0] ? L2K_ERROR_CORRUPT : L2K_OK);
+        assert_string_equal(w.text, text);
+        if (!text[0])
+            check_lists(&cs);
+        good += !text[0];
+        twice += strstr(text, "two") != NULL;
+        missing += strstr(text, "due") != NULL;
+        l2k_release(&context, cs.first_part);
+    }
+    assert_true(good > 500 && twice > 500 && missing > 500);
 }
 
 /* 16384 components of 3 x 2 samples, sub-sampling and precision in turn. */
@@ -139,7 +217,8 @@ static void test_channels_and_density(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_order), cmocka_unit_test(test_most_components),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_order), cmocka_unit_test(test_lists),
+                                       cmocka_unit_test(test_most_components),
                                        cmocka_unit_test(test_channels_and_density)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,13 @@
 /* How tiles pass through the hands of a team: in which order they begin and end, and what a failure leaves. Where CUDA
  * is asked for, its name alone decides about the slots, so no GPU is needed. */
+#define _POSIX_C_SOURCE 199309L /* nanosleep */
 #include "support.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#include "base/run.h"
 #include "codec/workers.h"
 #include "transform/choice.h"
 
@@ -98,7 +104,7 @@ static void test_failures(void **unused)
     record r = fresh();
     r.fail_begin = 2;
     assert_int_equal(run(L2K_BACKEND_CUDA, 9, &r), L2K_ERROR_CORRUPT);
-    assert_events(&r, "b0 b1 e0 b2 ");
+    assert_events(&r, "b0 b1 e0 b2 e1 ");
     r = fresh();
     r.fail_end = 1;
     assert_int_equal(run(L2K_BACKEND_CUDA, 9, &r), L2K_ERROR_BACKEND);
@@ -107,6 +113,158 @@ static void test_failures(void **unused)
     r.fail_begin = 0;
     assert_int_equal(run(L2K_BACKEND_CPU, 9, &r), L2K_ERROR_CORRUPT);
     assert_events(&r, "b0 ");
+}
+
+/* A tile that was begun before the one that fails can still fail, and is then the first. */
+static void test_lowest_of_slots(void **unused)
+{
+    (void)unused;
+    record r = fresh();
+    r.fail_begin = 2;
+    r.fail_end = 1;
+    assert_int_equal(run(L2K_BACKEND_CUDA, 9, &r), L2K_ERROR_BACKEND);
+    assert_events(&r, "b0 b1 e0 b2 e1 ");
+}
+
+/* Two tiles or blocks, 5 and 6, that fail with both in hand, in either order. */
+typedef struct race {
+    unsigned last; /* the one that fails after the other */
+    atomic_uint begun, failed;
+} race;
+
+static void sleep_ms(long milliseconds)
+{
+    nanosleep(&(struct timespec){0, milliseconds * 1000000}, NULL);
+}
+
+static l2k_status race_on(race *r, uint32_t index)
+{
+    if (index < 5 || index > 6)
+        return L2K_OK;
+    atomic_fetch_add(&r->begun, 1);
+    while (atomic_load(&r->begun) < 2 || (index == r->last && atomic_load(&r->failed) == 0))
+        sleep_ms(1);
+    if (index == r->last)
+        sleep_ms(20); /* until the other's failure has been noted */
+    atomic_fetch_add(&r->failed, 1);
+    return index == 5 ? L2K_ERROR_CORRUPT : L2K_ERROR_UNSUPPORTED;
+}
+
+static l2k_status race_tile(void *job, l2k_team *team, l2k_tile_slot *slot, uint32_t index)
+{
+    (void)team, (void)slot;
+    return race_on(job, index);
+}
+
+static l2k_status race_block(void *job, l2k_t1 *coder, unsigned thread, size_t index)
+{
+    (void)coder, (void)thread;
+    return race_on(job, (uint32_t)index);
+}
+
+static l2k_status pass(void *job, l2k_team *team, l2k_tile_slot *slot, uint32_t index)
+{
+    (void)job, (void)team, (void)slot, (void)index;
+    return L2K_OK;
+}
+
+static void test_lowest_of_threads(void **unused)
+{
+    (void)unused;
+    l2k_context context = {.threads = l2k_thread_count(2)};
+    if (context.threads < 2)
+        skip();
+    l2k_workers by_tile = {0}, by_block = {0};
+    l2k_siz small = siz_of(64, 1), large = siz_of(1 << 15, 1);
+    assert_int_equal(l2k_workers_prepare(&context, L2K_BACKEND_CPU, &small, 9, &by_tile), L2K_OK);
+    assert_int_equal(l2k_workers_prepare(&context, L2K_BACKEND_CPU, &large, 9, &by_block), L2K_OK);
+    assert_true(by_tile.num_teams == 2 && by_block.num_teams == 1);
+    for (unsigned last = 5; last <= 6; last++) {
+        race begins = {.last = last}, ends = {.last = last}, blocks = {.last = last};
+        assert_int_equal(l2k_workers_run(&by_tile, 9, &(l2k_tile_work){race_tile, pass}, &begins), L2K_ERROR_CORRUPT);
+        assert_int_equal(l2k_workers_run(&by_tile, 9, &(l2k_tile_work){pass, race_tile}, &ends), L2K_ERROR_CORRUPT);
+        assert_int_equal(l2k_team_run(&by_block.teams[0], 9, race_block, &blocks), L2K_ERROR_CORRUPT);
+    }
+    l2k_workers_release(&by_tile);
+    l2k_workers_release(&by_block);
+}
+
+/* A tile that another thread is at while the caller has nothing left to do. */
+typedef struct vigil {
+    pthread_t caller;
+    unsigned calls, stop_at; /* of the progress hook; the call that says no, 0 = none */
+    atomic_bool begun;
+    atomic_uint waited; /* calls that the long tile has seen, in all */
+    bool heeds;         /* whether it ends when the others are told to stop */
+} vigil;
+
+static bool watch_over(void *user, double done)
+{
+    (void)done;
+    vigil *v = user;
+    assert_true(pthread_equal(v->caller, pthread_self()));
+    atomic_fetch_add(&v->waited, 1);
+    return ++v->calls != v->stop_at;
+}
+
+/* The first tile that another thread gets is the long one: until the hook has been asked four times, or for ten
+ * seconds. */
+static l2k_status long_tile(void *job, l2k_team *team, l2k_tile_slot *slot, uint32_t index)
+{
+    (void)slot, (void)index;
+    vigil *v = job;
+    if (pthread_equal(v->caller, pthread_self())) {
+        while (!atomic_load(&v->begun))
+            sleep_ms(1);
+        return L2K_OK;
+    }
+    if (atomic_exchange(&v->begun, true))
+        return L2K_OK;
+    l2k_status status = L2K_OK;
+    for (unsigned i = 0; i < 10000 && status == L2K_OK && (v->stop_at || atomic_load(&v->waited) < 4); i++) {
+        sleep_ms(1);
+        status = l2k_check_run(&team->context);
+    }
+    return v->heeds ? status : L2K_OK;
+}
+
+static void test_caller_asks_on(void **unused)
+{
+    (void)unused;
+    for (unsigned variant = 0; variant < 3; variant++) {
+        vigil v = {.caller = pthread_self(), .stop_at = variant ? 3 : 0, .heeds = variant == 1};
+        l2k_run call;
+        l2k_context context = {.hooks = {.progress = watch_over, .user = &v}, .threads = l2k_thread_count(2)};
+        if (context.threads < 2)
+            skip();
+        context.run = &call;
+        l2k_run_start(&call, 1, false);
+        l2k_workers workers = {0};
+        l2k_siz siz = siz_of(64, 1);
+        assert_int_equal(l2k_workers_prepare(&context, L2K_BACKEND_CPU, &siz, 9, &workers), L2K_OK);
+        assert_int_equal(l2k_workers_run(&workers, 9, &(l2k_tile_work){long_tile, pass}, &v),
+                         variant ? L2K_ERROR_CANCELLED : L2K_OK);
+        assert_true(variant ? v.calls == v.stop_at : v.calls >= 4);
+        l2k_workers_release(&workers);
+    }
+}
+
+/* Many components make a small tile a large one. */
+static void test_components(void **unused)
+{
+    (void)unused;
+    const struct {
+        uint32_t side, components;
+        bool by_tile;
+    } cases[] = {{1448, 1, true}, {1448, 3, true}, {1449, 1, false}, {1024, 6, true}, {1024, 7, false}};
+    l2k_context context = {.threads = l2k_thread_count(2)};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        l2k_workers workers = {0};
+        l2k_siz siz = siz_of(cases[i].side, cases[i].components);
+        assert_int_equal(l2k_workers_prepare(&context, L2K_BACKEND_CPU, &siz, 100, &workers), L2K_OK);
+        assert_int_equal(workers.num_teams, cases[i].by_tile ? context.threads : 1);
+        l2k_workers_release(&workers);
+    }
 }
 
 /* Small tiles: a team per thread, every tile ended once, slots numbered across all teams. */
@@ -171,8 +329,15 @@ static void test_auto(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_slot), cmocka_unit_test(test_two_slots), cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_teams),    cmocka_unit_test(test_auto),
+        cmocka_unit_test(test_one_slot),
+        cmocka_unit_test(test_two_slots),
+        cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_lowest_of_slots),
+        cmocka_unit_test(test_lowest_of_threads),
+        cmocka_unit_test(test_caller_asks_on),
+        cmocka_unit_test(test_components),
+        cmocka_unit_test(test_teams),
+        cmocka_unit_test(test_auto),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,9 +16,9 @@
 typedef struct l2k_cpu_state {
     void *low[L2K_MAX_LANES]; /* LL of odd depth, one per lane */
     void *low_even;           /* LL of even depth */
-    uint32_t *scratch;        /* per thread: rings of all lanes, then one row for each of the two halves of a row */
-    size_t scratch_samples;   /* samples of four bytes per thread */
-    size_t row_stride;        /* samples between rows of a ring */
+    uint32_t *scratch; /* per thread at work: one row for each of the two halves of a row, then rings of all lanes */
+    size_t scratch_samples; /* samples of four bytes per thread */
+    size_t row_stride;      /* samples between rows of a ring */
 } l2k_cpu_state;
 
 /* One pass: components first .. first + lanes - 1 at one level. level == discard stands for no decomposition. */

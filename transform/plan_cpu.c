@@ -1,5 +1,7 @@
 #include "transform/cpu.h"
 
+#include <stdatomic.h>
+
 #include "base/memory.h"
 #include "base/run.h"
 
@@ -15,7 +17,7 @@ static size_t round_up(size_t n, size_t multiple)
 /* ---- Memory -------------------------------------------------------------------------------------------------- */
 
 typedef struct sizes {
-    size_t width;             /* of the widest row */
+    size_t width, height;     /* of the widest row and the highest column */
     size_t low_odd, low_even; /* samples of the largest LL of either kind */
     unsigned lanes;
 } sizes;
@@ -33,13 +35,19 @@ static size_t max_size(size_t a, size_t b)
     return a > b ? a : b;
 }
 
+static size_t min_size(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
 static sizes measure(const l2k_plan *plan)
 {
-    sizes s = {0, 0, 0, 1};
+    sizes s = {.lanes = 1};
     for (uint32_t c = 0; c < plan->spec.num_components; c++) {
         const l2k_plan_component *component = &plan->components[c];
         unsigned discard = l2k_discarded(plan->spec.direction, component);
         s.width = max_size(s.width, plan->views[c].width);
+        s.height = max_size(s.height, plan->views[c].height);
         s.low_odd = max_size(s.low_odd, low_samples(component, discard + 1));
         s.low_even = max_size(s.low_even, low_samples(component, discard + 2));
     }
@@ -60,6 +68,13 @@ static l2k_status allocate_views(l2k_plan *plan)
     return L2K_OK;
 }
 
+/* The most stripes that a pass over so many columns and rows is cut into; no more over fewer. */
+static size_t most_stripes(uint64_t width, uint64_t height, unsigned lanes)
+{
+    bool is_small = width * height < (MIN_PARALLEL_SAMPLES + lanes - 1) / lanes;
+    return is_small || height < MIN_STRIPE_ROWS ? 1 : height / MIN_STRIPE_ROWS;
+}
+
 static l2k_status allocate_state(l2k_plan *plan, l2k_cpu_state *state)
 {
     const l2k_context *context = plan->context;
@@ -69,7 +84,8 @@ static l2k_status allocate_state(l2k_plan *plan, l2k_cpu_state *state)
     if (state->row_stride % 1024 < 48)
         state->row_stride += 48;
     state->scratch_samples = (s.lanes * L2K_SLIDE_ROWS + 2) * state->row_stride;
-    state->scratch = l2k_allocate(context, state->scratch_samples, context->threads * sizeof(uint32_t));
+    size_t threads = min_size(context->threads, most_stripes(s.width, s.height, s.lanes));
+    state->scratch = l2k_allocate(context, state->scratch_samples, threads * sizeof(uint32_t));
     bool complete = state->scratch;
     for (unsigned lane = 0; lane < s.lanes; lane++) {
         state->low[lane] = l2k_allocate(context, s.low_odd, sizeof(uint32_t));
@@ -126,37 +142,48 @@ l2k_cpu_pass l2k_cpu_pass_make(l2k_plan *plan, const l2k_plane *planes, uint32_t
     return pass;
 }
 
-static l2k_cpu_worker make_worker(const l2k_cpu_pass *pass, unsigned thread)
+static l2k_cpu_worker make_worker(const l2k_cpu_pass *pass, unsigned number)
 {
     const l2k_cpu_state *state = pass->plan->state;
-    uint32_t *halves = state->scratch + thread * state->scratch_samples;
+    uint32_t *halves = state->scratch + number * state->scratch_samples;
     return (l2k_cpu_worker){pass, halves + 2 * state->row_stride, {halves, halves + state->row_stride}};
 }
 
 static int64_t count_stripes(const l2k_cpu_pass *pass)
 {
     unsigned threads = pass->plan->context->threads;
-    if (threads <= 1 || (uint64_t)pass->shape.width * pass->shape.height * pass->lanes < MIN_PARALLEL_SAMPLES)
-        return 1;
-    int64_t most = pass->shape.height / MIN_STRIPE_ROWS, wanted = (int64_t)threads * 3;
-    return most < 1 ? 1 : most < wanted ? most : wanted;
+    size_t most = most_stripes(pass->shape.width, pass->shape.height, pass->lanes);
+    return threads <= 1 ? 1 : (int64_t)min_size(most, (size_t)threads * 3);
+}
+
+/* A thread takes scratch memory with its first stripe: there is as much as there are threads or stripes. */
+static void run_stripes(const l2k_cpu_pass *pass, l2k_cpu_stripe *stripe, int64_t stripes)
+{
+    int64_t height = pass->shape.height;
+    atomic_uint taken = 0;
+#pragma omp parallel num_threads(pass->plan->context->threads)
+    {
+        l2k_cpu_worker worker = {0};
+#pragma omp for schedule(dynamic)
+        for (int64_t i = 0; i < stripes; i++) {
+            if (!worker.pass)
+                worker = make_worker(pass, atomic_fetch_add(&taken, 1));
+            stripe(&worker, height * i / stripes, height * (i + 1) / stripes);
+        }
+    }
 }
 
 void l2k_cpu_run(const l2k_cpu_pass *pass, l2k_cpu_stripe *stripe)
 {
-    int64_t height = pass->shape.height, stripes = count_stripes(pass);
-    if (height == 0 || pass->shape.width == 0)
+    int64_t stripes = count_stripes(pass);
+    if (pass->shape.height == 0 || pass->shape.width == 0)
         return;
-    if (stripes == 1) {
-        l2k_cpu_worker worker = make_worker(pass, 0);
-        stripe(&worker, 0, height);
+    if (stripes > 1) {
+        run_stripes(pass, stripe, stripes);
         return;
     }
-#pragma omp parallel for schedule(dynamic) num_threads(pass->plan->context->threads)
-    for (int64_t i = 0; i < stripes; i++) {
-        l2k_cpu_worker worker = make_worker(pass, l2k_thread_index());
-        stripe(&worker, height * i / stripes, height * (i + 1) / stripes);
-    }
+    l2k_cpu_worker worker = make_worker(pass, 0);
+    stripe(&worker, 0, pass->shape.height);
 }
 
 void *l2k_cpu_low_row(const l2k_cpu_pass *pass, unsigned lane, unsigned level, uint32_t width, int64_t y)

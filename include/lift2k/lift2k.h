@@ -68,7 +68,8 @@ typedef enum l2k_severity { L2K_SEVERITY_ERROR, L2K_SEVERITY_WARNING, L2K_SEVERI
  * through two images, and with the object. That of a GPU, pinned memory and the threads' stacks do not come through
  * these hooks.
  *
- * `message`: `text` has no trailing newline and is valid only during the call.
+ * `message`: `text` has no trailing newline and is valid only during the call. Where several threads fail, each tells
+ * its line, in any order; the status is that of the first tile that fails.
  *
  * `progress` is called now and then while an encoder or a decoder works on an image, on the thread that called the
  * library, with the part that is done, 0 to 1, which never falls. Where it returns false, the call ends with

@@ -1,0 +1,151 @@
+/* What threads take of memory: little where there is nothing for them to do, and where one thread has room under a
+ * limit, several have, too. The hooks are called by one thread at a time (base/pool.h), so plain counters do. */
+#include "api_support.h"
+
+/* Bytes that a thread may take without having done anything: tables of tier-1 for the most. */
+enum {
+    IDLE_THREAD = 4096
+}; /* bytes that a thread may take without having done anything, tables of tier-1 for the most */
+
+static size_t peak_of_encoding(const picture *p, unsigned threads, memory_file *out)
+{
+    meter m;
+    l2k_hooks hooks = metered_hooks(&m);
+    l2k_encoder *encoder = l2k_encoder_new(&hooks);
+    assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_THREADS, threads), L2K_OK);
+    assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_BACKEND, L2K_BACKEND_CPU), L2K_OK);
+    assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_LEVELS, 0), L2K_OK);
+    *out = memory_of(NULL, 0);
+    assert_int_equal(run_encoder(encoder, p, out), L2K_OK);
+    l2k_encoder_free(encoder);
+    return m.peak;
+}
+
+static size_t peak_of_decoding(const memory_file *file, unsigned threads, const picture *expected)
+{
+    meter m;
+    picture got;
+    l2k_hooks hooks = metered_hooks(&m);
+    l2k_decoder *decoder = l2k_decoder_new(&hooks);
+    assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_THREADS, threads), L2K_OK);
+    assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_BACKEND, L2K_BACKEND_CPU), L2K_OK);
+    assert_int_equal(run_decoder(decoder, file->data, file->size, &got), L2K_OK);
+    assert_true(picture_equal(expected, &got));
+    picture_free(&got);
+    l2k_decoder_free(decoder);
+    return m.peak;
+}
+
+static void assert_little_more(const picture *p, unsigned threads, size_t each)
+{
+    memory_file one, many;
+    size_t encoding = peak_of_encoding(p, 1, &one);
+    assert_in_range(peak_of_encoding(p, threads, &many), 0, encoding + threads * each);
+    assert_int_equal(one.size, many.size);
+    assert_memory_equal(one.data, many.data, one.size);
+    size_t decoding = peak_of_decoding(&one, 1, p);
+    assert_in_range(peak_of_decoding(&one, threads, p), 0, decoding + threads * each);
+    free(one.data);
+    free(many.data);
+}
+
+/* One code-block: one block coder. */
+static void test_idle_coders(void **unused)
+{
+    (void)unused;
+    picture p;
+    picture_make(&p, 8, 8, 1);
+    assert_little_more(&p, 200, IDLE_THREAD);
+    picture_free(&p);
+}
+
+/* One row: one stripe, and rows of scratch memory for one thread. A coder with the code of a block has 140 KB. */
+static void test_idle_rows(void **unused)
+{
+    (void)unused;
+    picture p;
+    picture_make(&p, 1 << 17, 1, 1);
+    assert_little_more(&p, 16, (140 << 10) + IDLE_THREAD);
+    picture_free(&p);
+}
+
+/* ---- Limits -------------------------------------------------------------------------------------------------- */
+
+static memory_file encode_tiles(const picture *p, uint32_t width, uint32_t height)
+{
+    memory_file out = memory_of(NULL, 0);
+    l2k_encoder *encoder = l2k_encoder_new(NULL);
+    assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_TILE_WIDTH, width), L2K_OK);
+    assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_TILE_HEIGHT, height), L2K_OK);
+    assert_int_equal(run_encoder(encoder, p, &out), L2K_OK);
+    l2k_encoder_free(encoder);
+    return out;
+}
+
+typedef struct guard {
+    watch w; /* first: what the hooks of a watch see */
+    double done;
+    bool fell;
+} guard;
+
+/* Work that is done again must not tell of less than before. */
+static bool guard_progress(void *user, double done)
+{
+    guard *g = user;
+    g->fell |= done < g->done;
+    g->done = done;
+    return true;
+}
+
+/* The number of errors told. */
+static unsigned decode_under(const memory_file *file, unsigned threads, size_t limit, const picture *expected,
+                             l2k_status wanted)
+{
+    guard g = {.fell = false};
+    picture got;
+    l2k_hooks hooks = watch_hooks(&g.w);
+    hooks.progress = guard_progress;
+    l2k_decoder *decoder = l2k_decoder_new(&hooks);
+    assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_THREADS, threads), L2K_OK);
+    assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_BACKEND, L2K_BACKEND_CPU), L2K_OK);
+    assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_LIMIT_MEMORY, (int64_t)limit), L2K_OK);
+    assert_int_equal(run_decoder(decoder, file->data, file->size, &got), wanted);
+    if (wanted == L2K_OK) {
+        assert_true(picture_equal(expected, &got));
+        picture_free(&got);
+    }
+    l2k_decoder_free(decoder);
+    assert_int_equal(g.w.live, 0);
+    assert_false(g.fell);
+    assert_true(wanted == L2K_OK || strstr(g.w.text, "KiB of memory"));
+    return g.w.errors;
+}
+
+/* Small tiles, each with a thread; large ones, whose rows and code-blocks they share; one. */
+static void test_limit(void **unused)
+{
+    (void)unused;
+    const uint32_t tiles[][2] = {{100, 70}, {1000, 1}, {500, 0}, {0, 0}};
+    picture p;
+    picture_make(&p, 700, 200, 3);
+    for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++) {
+        memory_file file = encode_tiles(&p, tiles[i][0], tiles[i][1]);
+        size_t limit = peak_of_decoding(&file, 1, &p);
+        for (unsigned threads = 1; threads <= 16; threads *= 2) {
+            assert_int_equal(decode_under(&file, threads, limit, &p, L2K_OK), 0);
+            assert_int_equal(decode_under(&file, threads, limit / 2, &p, L2K_ERROR_LIMIT), 1);
+        }
+        free(file.data);
+    }
+    picture_free(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_idle_coders),
+        cmocka_unit_test(test_idle_rows),
+        cmocka_unit_test(test_limit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
