@@ -20,8 +20,8 @@ typedef struct l2k_decode_job {
     const l2k_plane *planes; /* per component; data NULL = not wanted. NULL: no samples, coefficients alone */
     void *user;              /* of the work on tiles */
     uint32_t only, discard, layers;
-    atomic_int_least64_t *spare_packets; /* that headers may still promise beyond the bytes there are (decode_tiles.c) */
-    uint32_t *tiles;                    /* that meet the area */
+    atomic_int_least64_t *spare_packets; /* that headers may still promise beyond the bytes there are (decode_tile.c) */
+    uint32_t *tiles;                     /* that meet the area */
     uint32_t num_tiles;
     struct l2k_tile_state *states; /* one per slot of the workers */
 } l2k_decode_job;
@@ -70,6 +70,20 @@ l2k_status l2k_decode_with(l2k_decoder *decoder, l2k_rect area, const l2k_plane 
  * has nothing of the tile, s->is_absent is set, or s->is_blank, and there is no plan for it. */
 l2k_status l2k_decode_to_views(l2k_decode_job *job, l2k_tile_state *s, l2k_team *team, l2k_tile_slot *slot,
                                uint32_t index);
+
+/* ---- One tile (decode_tile.c) --------------------------------------------------------------------------------- */
+
+/* Tiles that are asked for in rising order, call by call, are one pass over the file, with one bound on what its
+ * headers may promise beyond the bytes there are. */
+void l2k_start_pass(l2k_decode_job *job);
+
+/* Tier-2 of a tile: s->coding, s->packed and s->tile. Where the stream has nothing of it, s->is_absent alone is set.
+ * L2K_ERROR_TRUNCATED, too, where headers promise too much. */
+l2k_status l2k_read_tile(l2k_decode_job *job, l2k_tile_state *s, uint32_t index);
+
+/* Has a tile no byte of any code-block? False, too, where the call is to end, as the caller learns when it asks next.
+ */
+bool l2k_is_blank(const l2k_context *context, const l2k_tile *tile);
 
 /* ---- Tier-2 (decode_packets.c) -------------------------------------------------------------------------------- */
 

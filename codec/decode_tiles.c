@@ -110,127 +110,17 @@ static l2k_status make_plan(const l2k_decode_job *job, l2k_tile_state *s, l2k_te
     return l2k_team_plan(team, slot, &spec);
 }
 
-/* A packet takes at least a byte. Where a file ends early there need not be as many bytes as packets, yet what headers
- * can ask for has a bound: so much in a tile, and so much in all tiles together. What else takes time without bytes
- * counts as packets: four resolutions, which may be empty and have none; 16 components of a tile-part header that
- * has marker segments; looks of progression changes at precincts. */
-enum {
-    SPARE_PACKETS_OF_TILE = 1 << 16,
-    SPARE_PACKETS = 1 << 20,
-    RESOLUTIONS_OF_PACKET = 4,
-    COMPONENTS_OF_PACKET = 16,
-    LOOKS_OF_PACKET = 1 << 8
-};
-
-static uint64_t spare_of(int_least64_t left)
-{
-    return left < 0 ? 0 : left < SPARE_PACKETS_OF_TILE ? (uint64_t)left : SPARE_PACKETS_OF_TILE;
-}
-
-/* In one step, so that two threads cannot both have the last of what all tiles share. Which of several tiles gets it is
- * a matter of time: where there is too little, with several threads another tile may be the one that is told of, and
- * a tile with another fault may come before it or not. */
-static l2k_status charge(const l2k_decode_job *job, uint64_t packets, uint64_t bytes)
-{
-    uint64_t more = packets > bytes ? packets - bytes : 0;
-    int_least64_t left = atomic_load(job->spare_packets);
-    do {
-        if (more > spare_of(left))
-            return l2k_fail(job->context, L2K_ERROR_TRUNCATED,
-                            "the file is too short for the components, tiles and packets that its headers promise");
-    } while (more && !atomic_compare_exchange_weak(job->spare_packets, &left, left - (int_least64_t)more));
-    return L2K_OK;
-}
-
-/* What reading the headers of a tile's parts takes. Those that are SOD alone, and no share of PPM, say nothing. */
-static uint64_t packets_of_parts(const l2k_codestream *cs, uint32_t index)
-{
-    uint64_t headers = 0;
-    for (size_t i = cs->first_part[index]; i != L2K_NO_PART; i = cs->parts[i].next)
-        headers += cs->parts[i].packets - cs->parts[i].header > 2;
-    return headers * cs->siz.num_components / COMPONENTS_OF_PACKET;
-}
-
-static bool has_nothing(const l2k_codestream *cs, uint32_t index)
-{
-    bool nothing = !cs->strict;
-    for (size_t i = cs->first_part[index]; nothing && i != L2K_NO_PART; i = cs->parts[i].next) {
-        const l2k_tile_part_span *span = &cs->parts[i];
-        nothing = span->packets - span->header == 2 && span->packets == span->end && span->packed == span->packed_end;
-    }
-    return nothing;
-}
-
-/* The packets that a tile's header promises at least, whatever its size. */
-static uint64_t packets_of_header(const l2k_decode_job *job, const l2k_tile_coding *coding)
-{
-    uint64_t resolutions = 0;
-    for (uint32_t c = 0; c < job->codestream->siz.num_components; c++)
-        resolutions += coding->components[c].levels + 1u;
-    return resolutions / RESOLUTIONS_OF_PACKET;
-}
-
-static l2k_status create_tile(l2k_decode_job *job, l2k_tile_state *s, uint32_t index, uint64_t bytes)
-{
-    const l2k_codestream *cs = job->codestream;
-    uint64_t packets = packets_of_header(job, &s->coding), spare = spare_of(atomic_load(job->spare_packets));
-    L2K_TRY(charge(job, packets, bytes));
-    L2K_TRY(l2k_tile_create(job->context, &cs->siz, &s->coding, index, cs->strict ? bytes : bytes + spare, &s->tile));
-    uint64_t more = s->tile.num_precincts + s->tile.num_precincts * s->coding.num_changes / LOOKS_OF_PACKET;
-    return more > packets ? charge(job, more - packets, bytes > packets ? bytes - packets : 0) : L2K_OK;
-}
-
-static l2k_status read_tile(l2k_decode_job *job, l2k_tile_state *s, uint32_t index)
-{
-    const l2k_codestream *cs = job->codestream;
-    s->is_absent = has_nothing(cs, index);
-    if (s->is_absent)
-        return l2k_missing_tile(job, index);
-    uint64_t bytes = l2k_tile_bytes(cs, index);
-    L2K_TRY(charge(job, packets_of_parts(cs, index), bytes));
-    L2K_TRY(l2k_codestream_tile_coding(cs, index, &s->coding, &s->packed));
-    bytes += s->packed.bytes.size;
-    s->is_absent = bytes == 0 && !cs->strict;
-    if (s->is_absent)
-        return l2k_missing_tile(job, index);
-    L2K_TRY(create_tile(job, s, index, bytes));
-    return l2k_read_packets(job, &s->tile, index, &s->packed);
-}
-
-static bool has_bytes(const l2k_context *context, const l2k_precinct *precinct, size_t *steps)
-{
-    for (uint32_t i = 0; precinct->blocks && i < l2k_precinct_blocks(precinct); i++)
-        if (precinct->blocks[i].received.first || !l2k_goes_on_after(context, steps, 1))
-            return true;
-    return !l2k_goes_on_after(context, steps, 1);
-}
-
-/* False, too, where the call is to end, as the caller learns when it asks next. */
-static bool is_blank(const l2k_context *context, const l2k_tile *tile)
-{
-    size_t steps = 0;
-    for (uint32_t c = 0; c < tile->num_components; c++)
-        for (uint32_t r = 0; r < tile->components[c].num_resolutions; r++) {
-            const l2k_resolution *resolution = &tile->components[c].resolutions[r];
-            for (uint32_t b = 0; b < resolution->num_bands; b++)
-                for (uint32_t p = 0; p < resolution->num_precincts; p++)
-                    if (has_bytes(context, &resolution->bands[b].precincts[p], &steps))
-                        return false;
-        }
-    return true;
-}
-
 l2k_status l2k_decode_to_views(l2k_decode_job *job, l2k_tile_state *s, l2k_team *team, l2k_tile_slot *slot,
                                uint32_t index)
 {
     double start = l2k_stage_start(job->context);
     L2K_TRY(l2k_check_run(job->context));
-    L2K_TRY(read_tile(job, s, index));
+    L2K_TRY(l2k_read_tile(job, s, index));
     l2k_stage_end(job->context, L2K_STAGE_READ, start);
     if (s->is_absent)
         return L2K_OK;
     L2K_TRY(check_reduction(job, s, index));
-    s->is_blank = job->planes && is_blank(job->context, &s->tile);
+    s->is_blank = job->planes && l2k_is_blank(job->context, &s->tile);
     if (s->is_blank)
         return L2K_OK;
     L2K_TRY(allocate_state(job, s));
@@ -328,16 +218,6 @@ static l2k_status decode_within_limit(l2k_decode_job *job, l2k_backend backend, 
     return decode_all(job, backend, work);
 }
 
-/* Tiles that are asked for in rising order, call by call, are one pass over the file, with one bound on what it takes.
- */
-static void start_pass(l2k_decode_job *job)
-{
-    l2k_decoder *decoder = job->decoder;
-    if (job->tiles[0] < decoder->next_tile || decoder->next_tile == 0)
-        atomic_store(job->spare_packets, SPARE_PACKETS);
-    decoder->next_tile = job->tiles[job->num_tiles - 1] + 1;
-}
-
 static bool lacks_tiles(const l2k_decode_job *job)
 {
     for (uint32_t i = 0; i < job->num_tiles; i++)
@@ -360,7 +240,7 @@ l2k_status l2k_decode_with(l2k_decoder *decoder, l2k_rect area, const l2k_plane 
                           .discard = (uint32_t)decoder->options[L2K_DECODER_REDUCE],
                           .layers = (uint32_t)decoder->options[L2K_DECODER_LAYERS]};
     L2K_TRY(select_tiles(&job));
-    start_pass(&job);
+    l2k_start_pass(&job);
     l2k_run_restart(&decoder->run, (uint64_t)L2K_UNITS_TILE * job.num_tiles);
     if (planes && lacks_tiles(&job))
         l2k_blacken(&job);

@@ -40,7 +40,7 @@ struct l2k_decoder {
     l2k_component alone;                /* that of the option COMPONENT */
     l2k_component *shown;               /* by l2k_decoder_image last: one of these two */
     uint32_t next_tile;                 /* behind those decoded last, 0 = none */
-    atomic_int_least64_t spare_packets; /* decode_tiles.c */
+    atomic_int_least64_t spare_packets; /* decode_tile.c */
     /* Of the last decoding: whether it met the stream's early end; warnings given, which come once for all tiles; for
      * tests, how little a region takes. */
     atomic_bool incomplete, fewer_told, beyond_told;
