@@ -43,9 +43,6 @@ static l2k_status check_reduction(const l2k_decode_job *job, const l2k_tile_stat
     return L2K_OK;
 }
 
-/* To prepare it, beside its code-blocks. */
-enum { STEPS_OF_PRECINCT = 8 };
-
 /* Every code-block of the wanted resolutions must exist, so that its samples are decoded or cleared. */
 static l2k_status prepare_blocks(const l2k_decode_job *job, l2k_tile_state *s)
 {
@@ -55,7 +52,7 @@ static l2k_status prepare_blocks(const l2k_decode_job *job, l2k_tile_state *s)
         for (uint32_t r = 0; l2k_wants_component(job, c) && r + job->discard < component->num_resolutions; r++)
             for (uint32_t p = 0; p < component->resolutions[r].num_precincts; p++) {
                 L2K_TRY(l2k_precinct_prepare(job->context, &s->tile, component, r, p));
-                L2K_TRY(l2k_check_steps(job->context, &steps, STEPS_OF_PRECINCT));
+                L2K_TRY(l2k_check_steps(job->context, &steps, L2K_STEPS_OF_PRECINCT));
             }
     }
     return l2k_tile_list_blocks(job->context, &s->tile, job->only, job->discard, &s->places, &s->num_places);
@@ -199,13 +196,14 @@ static l2k_status decode_all(l2k_decode_job *job, l2k_backend backend, const l2k
     return status;
 }
 
-/* Threads have plans and block coders of their own. Where several find no room for theirs under the limit, one may:
- * what a file needs shall not depend on the number of processors. So only what one thread comes to is told. */
+/* Threads have plans and block coders of their own, and some may be kept of the file before. Where there is no room for
+ * theirs under the limit, one thread that begins anew may find it: what a file needs shall depend neither on the number
+ * of processors nor on other files. So only what that one comes to is told. */
 static l2k_status decode_within_limit(l2k_decode_job *job, l2k_backend backend, const l2k_tile_work *work)
 {
     l2k_decoder *decoder = job->decoder;
     int_least64_t spare_packets = atomic_load(job->spare_packets);
-    decoder->pool.silent = job->context->threads > 1;
+    decoder->pool.silent = job->context->threads > 1 || decoder->workers.teams;
     l2k_status status = decode_all(job, backend, work);
     bool again = status == L2K_ERROR_LIMIT && decoder->pool.silent && atomic_load(&decoder->pool.refused);
     decoder->pool.silent = false;

@@ -57,7 +57,7 @@ static l2k_status prepare(l2k_encoder *encoder, uint32_t tiles_at_a_time)
     job->arenas = l2k_allocate_zeroed(job->context, job->num_arenas, sizeof *job->arenas);
     if (!job->arenas)
         return l2k_fail(job->context, L2K_ERROR_MEMORY, "out of memory for %u threads", job->num_arenas);
-    l2k_run_start(&encoder->run, count_units(job->image), encoder->options[L2K_ENCODER_TIMINGS]);
+    encoder->run.total = count_units(job->image);
     return l2k_workers_prepare(job->context, (l2k_backend)encoder->options[L2K_ENCODER_BACKEND], &job->siz,
                                tiles_at_a_time, &encoder->workers);
 }
@@ -73,6 +73,7 @@ static l2k_status start_job(l2k_encoder *encoder, const l2k_image *image, const 
     encoder->job = (l2k_encode_job){.encoder = encoder, .context = &encoder->context, .image = image, .stream = stream};
     encoder->has_job = true;
     l2k_assembly_start(&encoder->assembly, &encoder->context);
+    l2k_run_start(&encoder->run, 0, encoder->options[L2K_ENCODER_TIMINGS]);
     return l2k_encode_setup(&encoder->job);
 }
 
@@ -81,8 +82,10 @@ void l2k_encode_abandon(l2k_encoder *encoder)
     end_job(encoder, L2K_ERROR_CANCELLED);
 }
 
+/* Nothing is written after a "no" that came while the last bytes were put together. */
 static l2k_status write_out(l2k_encode_job *job, l2k_buffer *bytes)
 {
+    L2K_TRY(l2k_check_run(job->context));
     double start = l2k_stage_start(job->context);
     int failed = bytes->size ? job->stream->write(job->stream->user, bytes->data, bytes->size) : 0;
     l2k_stage_end(job->context, L2K_STAGE_WRITE, start);

@@ -95,6 +95,9 @@ uint64_t l2k_tile_samples(const l2k_tile *tile);
 l2k_status l2k_precinct_prepare(const l2k_context *context, l2k_tile *tile, const l2k_tile_component *component,
                                 uint32_t resolution, uint32_t precinct);
 
+/* What that takes beside its code-blocks, where it is counted whether to go on (base/run.h). */
+enum { L2K_STEPS_OF_PRECINCT = 8 };
+
 /* Code-blocks of a precinct. */
 static inline uint32_t l2k_precinct_blocks(const l2k_precinct *precinct)
 {

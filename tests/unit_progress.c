@@ -304,12 +304,45 @@ static void test_order(void **unused)
     assert_int_equal(s.c.w.live, 0);
 }
 
+static l2k_status encode_stopped(const picture *p, unsigned stop_at, unsigned *calls)
+{
+    counter c;
+    l2k_hooks hooks = counting_hooks(&c);
+    memory_file out = memory_of(NULL, 0);
+    c.stop_at = stop_at;
+    l2k_encoder *encoder = l2k_encoder_new(&hooks);
+    l2k_encoder_set(encoder, L2K_ENCODER_THREADS, 1);
+    l2k_encoder_set(encoder, L2K_ENCODER_BACKEND, L2K_BACKEND_CPU);
+    l2k_encoder_set(encoder, L2K_ENCODER_LEVELS, 1);
+    l2k_status status = run_encoder(encoder, p, &out);
+    l2k_encoder_free(encoder);
+    *calls = c.calls;
+    free(out.data);
+    return status;
+}
+
+/* A "no" counts to the last: it may be the answer to a question between the pieces of a large copy. */
+static void test_last_answers(void **unused)
+{
+    (void)unused;
+    enum { SIDE = 1200, LAST = 6 };
+    picture p;
+    unsigned calls, asked;
+    picture_make(&p, SIDE, SIDE, 1);
+    for (uint32_t i = 0; i < SIDE * SIDE; i++)
+        p.samples[0][i] = random_below(256);
+    assert_int_equal(encode_stopped(&p, 0, &calls), L2K_OK);
+    for (unsigned i = 0; i < LAST; i++)
+        assert_int_equal(encode_stopped(&p, calls - i, &asked), L2K_ERROR_CANCELLED);
+    picture_free(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_headers), cmocka_unit_test(test_changes), cmocka_unit_test(test_looks),
-        cmocka_unit_test(test_blank),   cmocka_unit_test(test_crop),    cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_headers), cmocka_unit_test(test_changes),      cmocka_unit_test(test_looks),
+        cmocka_unit_test(test_blank),   cmocka_unit_test(test_crop),         cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_order),   cmocka_unit_test(test_last_answers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

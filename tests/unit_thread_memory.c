@@ -3,9 +3,7 @@
 #include "api_support.h"
 
 /* Bytes that a thread may take without having done anything: tables of tier-1 for the most. */
-enum {
-    IDLE_THREAD = 4096
-}; /* bytes that a thread may take without having done anything, tables of tier-1 for the most */
+enum { IDLE_THREAD = 4096 };
 
 static size_t peak_of_encoding(const picture *p, unsigned threads, memory_file *out)
 {
@@ -140,12 +138,60 @@ static void test_limit(void **unused)
     picture_free(&p);
 }
 
+static memory_file encode_small_blocks(const picture *p)
+{
+    memory_file out = memory_of(NULL, 0);
+    l2k_encoder *encoder = l2k_encoder_new(NULL);
+    l2k_encoder_set(encoder, L2K_ENCODER_BLOCK_WIDTH, 8);
+    l2k_encoder_set(encoder, L2K_ENCODER_BLOCK_HEIGHT, 8);
+    assert_int_equal(run_encoder(encoder, p, &out), L2K_OK);
+    l2k_encoder_free(encoder);
+    return out;
+}
+
+/* What is kept of another file does not count, either. */
+static void test_kept(void **unused)
+{
+    (void)unused;
+    picture first, second, got;
+    picture_make(&first, 512, 512, 1);
+    picture_make(&second, 512, 256, 1);
+    for (uint32_t i = 0; i < 512 * 256; i++)
+        second.samples[0][i] = random_below(256);
+    memory_file files[2] = {encode_with(&first, L2K_ENCODER_LEVELS, 5), encode_small_blocks(&second)};
+    for (int64_t limit = 900000, fits = 0; fits < 10; limit += 50000) {
+        l2k_status status[2];
+        for (int kept = 0; kept < 2; kept++) {
+            l2k_decoder *decoder = l2k_decoder_new(NULL);
+            l2k_decoder_set(decoder, L2K_DECODER_THREADS, 1);
+            l2k_decoder_set(decoder, L2K_DECODER_BACKEND, L2K_BACKEND_CPU);
+            if (kept) {
+                assert_int_equal(run_decoder(decoder, files[0].data, files[0].size, &got), L2K_OK);
+                picture_free(&got);
+            }
+            l2k_decoder_set(decoder, L2K_DECODER_LIMIT_MEMORY, limit);
+            status[kept] = run_decoder(decoder, files[1].data, files[1].size, &got);
+            if (status[kept] == L2K_OK)
+                picture_free(&got);
+            l2k_decoder_free(decoder);
+        }
+        assert_int_equal(status[1], status[0]);
+        assert_true(status[0] == L2K_OK || status[0] == L2K_ERROR_LIMIT);
+        fits += status[0] == L2K_OK;
+    }
+    for (int i = 0; i < 2; i++)
+        free(files[i].data);
+    picture_free(&first);
+    picture_free(&second);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_idle_coders),
         cmocka_unit_test(test_idle_rows),
         cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
