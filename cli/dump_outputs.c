@@ -94,11 +94,9 @@ static bool commit_all(cli_dump *dump, bool *begun)
 /* What is at description->target gets a hidden name, if there is something. Reports what went wrong. */
 static bool set_aside(const cli_dump *dump, cli_output *earlier)
 {
-    const char *target = dump->description.target;
-    earlier->target = target ? strdup(target) : NULL;
-    if (!target || (earlier->target && (cli_temporary_aside(earlier) || errno == ENOENT)))
-        return true;
-    return cli_error(dump->description_path, "%s", strerror(errno));
+    earlier->target = strdup(dump->description.target);
+    return (earlier->target && (cli_temporary_aside(earlier) || errno == ENOENT)) ||
+           cli_error(dump->description_path, "%s", strerror(errno));
 }
 
 /* The description comes last, and that of an earlier dump goes first: where there is one, it is true. The earlier one

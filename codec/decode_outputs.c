@@ -129,15 +129,13 @@ l2k_status l2k_decoder_plan_outputs(l2k_decoder *decoder)
 {
     const l2k_context *context = &decoder->context;
     size_t count = decoder->jp2.num_channels ? decoder->jp2.num_channels : decoder->codestream.siz.num_components;
-    if (!decoder->outputs) {
-        if (count > L2K_MAX_COMPONENTS)
-            return l2k_fail(context, L2K_ERROR_CORRUPT, "box 'cmap': %zu channels", count);
-        decoder->num_outputs = (uint32_t)count;
-        decoder->outputs = l2k_allocate(context, count, sizeof *decoder->outputs);
-        decoder->components = l2k_allocate_zeroed(context, count, sizeof *decoder->components);
-        if (!decoder->outputs || !decoder->components)
-            return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %zu components", count);
-    }
+    if (count > L2K_MAX_COMPONENTS)
+        return l2k_fail(context, L2K_ERROR_CORRUPT, "box 'cmap': %zu channels", count);
+    decoder->num_outputs = (uint32_t)count;
+    decoder->outputs = l2k_allocate(context, count, sizeof *decoder->outputs);
+    decoder->components = l2k_allocate_zeroed(context, count, sizeof *decoder->components);
+    if (!decoder->outputs || !decoder->components)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %zu components", count);
     L2K_TRY(map_channels(decoder));
     L2K_TRY(define_channels(decoder));
     return sort_channels(decoder);

@@ -99,9 +99,7 @@ static l2k_status read_all(tile_reader *reader, l2k_packet_order *order)
 {
     const l2k_decode_job *job = reader->job;
     l2k_packet_id id;
-    size_t steps = 0;
     while (l2k_packet_order_next(order, &id)) {
-        uint64_t looks = reader->source.looks;
         if (!has_packet(reader))
             return stop(reader, L2K_ERROR_TRUNCATED, fewer_packets, "");
         bool keep = wanted(reader, &id);
@@ -112,7 +110,7 @@ static l2k_status read_all(tile_reader *reader, l2k_packet_order *order)
         if (status == L2K_ERROR_CORRUPT)
             return stop(reader, status, "has a damaged packet header: ", reader->source.fault);
         L2K_TRY(status);
-        L2K_TRY(l2k_check_steps(job->context, &steps, STEPS_OF_PACKET + (size_t)(reader->source.looks - looks)));
+        L2K_TRY(l2k_check_steps(job->context, &reader->source.steps, STEPS_OF_PACKET));
         if (looks_too_often(reader, order))
             return stop(reader, L2K_ERROR_CORRUPT, "has packets that say next to nothing of many code-blocks", "");
     }

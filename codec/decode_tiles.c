@@ -46,14 +46,11 @@ static l2k_status check_reduction(const l2k_decode_job *job, const l2k_tile_stat
 /* Every code-block of the wanted resolutions must exist, so that its samples are decoded or cleared. */
 static l2k_status prepare_blocks(const l2k_decode_job *job, l2k_tile_state *s)
 {
-    size_t steps = 0;
     for (uint32_t c = 0; c < s->tile.num_components; c++) {
         const l2k_tile_component *component = &s->tile.components[c];
         for (uint32_t r = 0; l2k_wants_component(job, c) && r + job->discard < component->num_resolutions; r++)
-            for (uint32_t p = 0; p < component->resolutions[r].num_precincts; p++) {
+            for (uint32_t p = 0; p < component->resolutions[r].num_precincts; p++)
                 L2K_TRY(l2k_precinct_prepare(job->context, &s->tile, component, r, p));
-                L2K_TRY(l2k_check_steps(job->context, &steps, L2K_STEPS_OF_PRECINCT));
-            }
     }
     return l2k_tile_list_blocks(job->context, &s->tile, job->only, job->discard, &s->places, &s->num_places);
 }

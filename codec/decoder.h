@@ -72,7 +72,7 @@ l2k_status l2k_decoder_area(const l2k_decoder *decoder, l2k_rect *area);
 /* The samples of codestream component c that decoding gives, in the domain of the reduced component. */
 l2k_rect l2k_decoder_component_area(const l2k_decoder *decoder, l2k_rect area, uint32_t c);
 
-/* Works out outputs from component mapping and channel definitions. */
+/* Works out outputs from component mapping and channel definitions; once, when a file is opened. */
 l2k_status l2k_decoder_plan_outputs(l2k_decoder *decoder);
 
 /* A palette may make many outputs of one component, or a component mapping: these too must stay within the limits. */

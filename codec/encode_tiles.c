@@ -85,13 +85,10 @@ static l2k_status encode_block(void *opaque, l2k_t1 *coder, unsigned thread, siz
 
 static l2k_status prepare_all(const l2k_context *context, l2k_tile *tile)
 {
-    size_t steps = 0;
     for (uint32_t c = 0; c < tile->num_components; c++)
         for (uint32_t r = 0; r < tile->components[c].num_resolutions; r++)
-            for (uint32_t p = 0; p < tile->components[c].resolutions[r].num_precincts; p++) {
+            for (uint32_t p = 0; p < tile->components[c].resolutions[r].num_precincts; p++)
                 L2K_TRY(l2k_precinct_prepare(context, tile, &tile->components[c], r, p));
-                L2K_TRY(l2k_check_steps(context, &steps, L2K_STEPS_OF_PRECINCT));
-            }
     return L2K_OK;
 }
 

@@ -10,8 +10,8 @@ typedef struct packet_reader {
     const l2k_component_coding *coding;
     l2k_bit_reader bits;
     bool keep;
-    uint64_t looks;
-    size_t steps; /* since it was asked whether to go on: a packet can have millions of code-blocks */
+    uint64_t *looks; /* of the source, like the next one */
+    size_t *steps;
     const char *fault;
     l2k_contribution *first, *last; /* all blocks of the packet, in the order of the bytes */
 } packet_reader;
@@ -106,8 +106,8 @@ static l2k_status get_block_header(packet_reader *reader, const l2k_subband *ban
     l2k_block *block = &precinct->blocks[index];
     bool known = block->num_passes > 0;
     *step = 1;
-    reader->looks++;
-    L2K_TRY(l2k_check_steps(reader->context, &reader->steps, 1));
+    ++*reader->looks;
+    L2K_TRY(l2k_check_steps(reader->context, reader->steps, 1));
     if (known && !l2k_bits_get(&reader->bits, 1))
         return L2K_OK;
     if (!known && !l2k_tag_tree_decode(&precinct->inclusion, index, layer + 1, &reader->bits)) {
@@ -141,11 +141,11 @@ static l2k_status get_header(packet_reader *reader, const l2k_resolution *resolu
     return L2K_OK;
 }
 
-static l2k_status take_body(packet_reader *reader, l2k_packet_source *source)
+static l2k_status take_body(const packet_reader *reader, l2k_packet_source *source)
 {
     for (l2k_contribution *c = reader->first, *next; c; c = next) {
         next = c->next;
-        L2K_TRY(l2k_check_steps(reader->context, &reader->steps, 1));
+        L2K_TRY(l2k_check_steps(reader->context, reader->steps, 1));
         if (c->bytes > (size_t)(source->end - source->data))
             return L2K_ERROR_TRUNCATED;
         c->data = source->data;
@@ -209,12 +209,15 @@ static l2k_status read_header(packet_reader *reader, const l2k_packet_id *id, co
 l2k_status l2k_packet_read(const l2k_context *context, l2k_tile *tile, const l2k_packet_id *id, bool keep,
                            l2k_packet_source *source)
 {
-    packet_reader reader = {
-        .context = context, .tile = tile, .coding = tile->components[id->component].coding, .keep = keep};
+    packet_reader reader = {.context = context,
+                            .tile = tile,
+                            .coding = tile->components[id->component].coding,
+                            .keep = keep,
+                            .looks = &source->looks,
+                            .steps = &source->steps};
     L2K_TRY(skip_sop(source));
     const uint8_t **header = source->packed ? &source->header : &source->data;
     l2k_status status = read_header(&reader, id, header, source->packed ? source->header_end : source->end);
     source->fault = reader.fault;
-    source->looks += reader.looks;
     return status == L2K_OK ? take_body(&reader, source) : status;
 }

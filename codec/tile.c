@@ -112,7 +112,6 @@ uint64_t l2k_tile_samples(const l2k_tile *tile)
 static l2k_status make_blocks(const l2k_context *context, l2k_tile *tile, const l2k_partition *grid, l2k_block **blocks)
 {
     uint64_t count = (uint64_t)grid->across * grid->down;
-    size_t steps = 0;
     *blocks = count <= SIZE_MAX / sizeof **blocks
                   ? l2k_arena_take(context, &tile->arena, (size_t)count * sizeof **blocks)
                   : NULL;
@@ -120,7 +119,7 @@ static l2k_status make_blocks(const l2k_context *context, l2k_tile *tile, const 
         return out_of_memory(context);
     for (uint32_t i = 0; i < count; i++) {
         (*blocks)[i] = (l2k_block){.rect = l2k_partition_cell(grid, i), .lblock = 3};
-        L2K_TRY(l2k_check_steps(context, &steps, 1));
+        L2K_TRY(l2k_check_steps(context, &tile->steps, 1));
     }
     return L2K_OK;
 }
@@ -143,13 +142,16 @@ static l2k_status prepare_in_band(const l2k_context *context, l2k_tile *tile, co
     return make_blocks(context, tile, &precinct->grid, &precinct->blocks);
 }
 
+/* A precinct beside its code-blocks. */
+enum { STEPS_OF_PRECINCT = 8 };
+
 l2k_status l2k_precinct_prepare(const l2k_context *context, l2k_tile *tile, const l2k_tile_component *component,
                                 uint32_t r, uint32_t precinct)
 {
     const l2k_resolution *resolution = &component->resolutions[r];
     for (uint32_t b = 0; b < resolution->num_bands; b++)
         L2K_TRY(prepare_in_band(context, tile, component->coding, resolution, &resolution->bands[b], precinct));
-    return L2K_OK;
+    return l2k_check_steps(context, &tile->steps, STEPS_OF_PRECINCT);
 }
 
 typedef struct block_list {

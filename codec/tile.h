@@ -79,6 +79,7 @@ typedef struct l2k_tile {
     const l2k_tile_coding *coding;
     uint64_t num_precincts; /* packets of one layer */
     l2k_arena arena;
+    size_t steps; /* of making precincts, since it was asked whether to go on */
 } l2k_tile;
 
 /* Builds the tree down to (unprepared) precincts. `siz` and `coding` must outlive the tile. On failure the tile is
@@ -94,9 +95,6 @@ uint64_t l2k_tile_samples(const l2k_tile *tile);
 /* Makes the code-blocks and tag trees of one precinct in all subbands of a resolution, if that was not done yet. */
 l2k_status l2k_precinct_prepare(const l2k_context *context, l2k_tile *tile, const l2k_tile_component *component,
                                 uint32_t resolution, uint32_t precinct);
-
-/* What that takes beside its code-blocks, where it is counted whether to go on (base/run.h). */
-enum { L2K_STEPS_OF_PRECINCT = 8 };
 
 /* Code-blocks of a precinct. */
 static inline uint32_t l2k_precinct_blocks(const l2k_precinct *precinct)
