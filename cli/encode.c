@@ -86,8 +86,7 @@ static uint64_t sample_bytes(const encoding *e, const encode_file *file)
 /* The library gets what the samples leave of the memory that the user allows. */
 static l2k_status limit_memory(l2k_encoder *encoder, uint64_t taken)
 {
-    const uint64_t left = cli_allowed.memory - taken;
-    return l2k_encoder_set(encoder, L2K_ENCODER_LIMIT_MEMORY, left ? (int64_t)left : 1);
+    return l2k_encoder_set(encoder, L2K_ENCODER_LIMIT_MEMORY, (int64_t)cli_memory_left(taken));
 }
 
 static bool encode_picture(encoding *e, encode_file *file)

@@ -59,7 +59,7 @@ static void take_message(void *user, l2k_severity severity, const char *text)
 
 bool cli_messages_late(const cli_messages *messages)
 {
-    return messages->deadline > 0 && cli_now() >= messages->deadline;
+    return cli_is_late(messages->deadline);
 }
 
 static bool on_progress(void *user, double done)

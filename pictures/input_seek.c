@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "pictures/report.h"
-#include "pictures/units.h"
+#include "pictures/wait.h"
 
 static bool copy_all(cli_input *from, uint64_t most, FILE *to)
 {
@@ -61,7 +61,7 @@ bool cli_input_seek(cli_input *input, uint64_t offset)
 
 ptrdiff_t cli_input_read_at(const cli_input *input, void *buffer, size_t bytes, uint64_t offset)
 {
-    if (input->deadline > 0 && cli_now() >= input->deadline) {
+    if (cli_is_late(input->deadline)) {
         errno = ETIME;
         return -1;
     }

@@ -61,5 +61,5 @@ void cli_time_starts(void)
 
 bool cli_time_left(const char *name)
 {
-    return deadline <= 0 || cli_now() < deadline || cli_time_is_up(name);
+    return !cli_is_late(deadline) || cli_time_is_up(name);
 }

@@ -6,7 +6,7 @@
 #include "pictures/formats.h"
 #include "pictures/limits.h"
 #include "pictures/report.h"
-#include "pictures/units.h"
+#include "pictures/wait.h"
 
 /* "II" and "MM" are the byte order; 42 is TIFF, 43 BigTIFF. */
 static bool is_tiff(const uint8_t *head)
@@ -106,7 +106,7 @@ bool cli_reader_rows(cli_reader *reader, uint32_t y0, uint32_t y1)
 
 bool cli_reader_in_time(const cli_reader *reader)
 {
-    return reader->input.deadline <= 0 || cli_now() < reader->input.deadline || cli_time_is_up(reader->name);
+    return !cli_is_late(reader->input.deadline) || cli_time_is_up(reader->name);
 }
 
 bool cli_reader_at_end(const cli_reader *reader)

@@ -12,6 +12,11 @@ double cli_deadline(void)
     return cli_allowed.seconds > 0 ? cli_now() + cli_allowed.seconds : 0;
 }
 
+bool cli_is_late(double deadline)
+{
+    return deadline > 0 && cli_now() >= deadline;
+}
+
 bool cli_wait_ready(int descriptor, short events, double deadline)
 {
     struct pollfd poller = {.fd = descriptor, .events = events};
