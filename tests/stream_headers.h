@@ -73,4 +73,13 @@ static inline memory_file make_stream(const stream_shape *s, unsigned padding)
     return file;
 }
 
+/* POC (A.6.6) with one progression change, of 7 bytes, again and again. */
+static inline void put_changes(memory_file *file, uint32_t count, uint64_t change)
+{
+    put(file, 0xFF5F, 2);
+    put(file, 2 + 7 * count, 2);
+    for (uint32_t i = 0; i < count; i++)
+        put(file, change, 7);
+}
+
 #endif

@@ -273,10 +273,7 @@ static memory_file make_idle_changes(void)
     s.log2_precinct = 0;
     s.log2_block = 2;
     memory_file file = make_header(&s);
-    put(&file, 0xFF5F, 2);
-    put(&file, 2 + 7 * CHANGES, 2);
-    for (int i = 0; i < CHANGES; i++)
-        put(&file, 0x20000001210100, 7);
+    put_changes(&file, CHANGES, 0x20000001210100);
     for (uint32_t t = 0; t < TILES; t++) {
         put_tile_part(&file, t, 15);
         put(&file, 0, 1);

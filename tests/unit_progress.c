@@ -123,10 +123,7 @@ static void test_changes(void **unused)
         stream_shape shape = shape_of(SIDE, SIDE, SIDE);
         shape.log2_precinct = 0;
         memory_file file = make_header(&shape);
-        put(&file, 0xFF5F, 2);
-        put(&file, 2 + 7 * changes, 2);
-        for (unsigned i = 0; i < changes; i++)
-            put(&file, 0x00000001210100, 7);
+        put_changes(&file, changes, 0x00000001210100);
         put_tile_part(&file, 0, 0);
         for (unsigned i = 0; i < SIDE * SIDE; i++)
             put(&file, 0, 1);
