@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/run.h"
 #include "codec/block_view.h"
 
 /* Whether a block has a part in the area. */
@@ -79,27 +80,18 @@ static unsigned magnitude_planes(const l2k_tile *tile, const l2k_block_place *pl
     return planes <= shift ? planes : planes - shift > shift ? planes - shift : shift;
 }
 
-/* int16 where every magnitude, for 9/7 doubled, has at most 15 bits. */
-l2k_coefficient_type l2k_received_type(const l2k_tile *tile, const l2k_block_place *places, size_t count)
+l2k_status l2k_measure_planes(const l2k_context *context, const l2k_tile_state *s, uint32_t c, size_t *at,
+                              uint8_t bits[L2K_MAX_SUBBANDS])
 {
-    for (size_t i = 0; i < count; i++) {
-        bool doubled = tile->components[places[i].component].coding->wavelet == L2K_WAVELET_9_7;
-        if (magnitude_planes(tile, &places[i]) + doubled > 15)
-            return L2K_COEFFICIENT_INT32;
-    }
-    return L2K_COEFFICIENT_INT16;
-}
-
-size_t l2k_measure_planes(const l2k_tile *tile, const l2k_block_place *places, size_t count, size_t at, uint32_t c,
-                          uint8_t bits[L2K_MAX_SUBBANDS])
-{
+    size_t steps = 0;
     memset(bits, 0, L2K_MAX_SUBBANDS);
-    for (; at < count && places[at].component == c; at++) {
-        const l2k_block_place *place = &places[at];
+    for (; *at < s->num_places && s->places[*at].component == c; ++*at) {
+        const l2k_block_place *place = &s->places[*at];
         unsigned band = l2k_band_number(place->resolution, place->band->orientation);
-        unsigned planes = magnitude_planes(tile, place);
+        unsigned planes = magnitude_planes(&s->tile, place);
         if (planes > bits[band])
             bits[band] = (uint8_t)planes;
+        L2K_TRY(l2k_check_steps(context, &steps, 1));
     }
-    return at;
+    return L2K_OK;
 }

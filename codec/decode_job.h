@@ -113,13 +113,10 @@ typedef struct l2k_tile_blocks {
 /* Decodes the block at places[index] of an l2k_tile_blocks into its view, or clears it there; an l2k_block_work. */
 l2k_status l2k_decode_block(void *blocks, l2k_t1 *coder, unsigned thread, size_t index);
 
-/* The narrowest type for what has been received of the blocks. */
-l2k_coefficient_type l2k_received_type(const l2k_tile *tile, const l2k_block_place *places, size_t count);
-
-/* The bit-planes that the blocks of each subband of component c have. Blocks are listed component by component: `at` is
- * the first of c or of a later one, the result that of the next. */
-size_t l2k_measure_planes(const l2k_tile *tile, const l2k_block_place *places, size_t count, size_t at, uint32_t c,
-                          uint8_t bits[L2K_MAX_SUBBANDS]);
+/* The bit-planes that the blocks of each subband of component c have. Blocks are listed component by component: *at is
+ * the first of c or of a later one, and then that of the next. */
+l2k_status l2k_measure_planes(const l2k_context *context, const l2k_tile_state *s, uint32_t c, size_t *at,
+                              uint8_t bits[L2K_MAX_SUBBANDS]);
 
 /* ---- Samples (decode_samples.c) ------------------------------------------------------------------------------- */
 

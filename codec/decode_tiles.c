@@ -72,27 +72,40 @@ static void join_later(l2k_tile_state *s, l2k_plan_spec *spec)
     }
 }
 
-static void measure_components(l2k_tile_state *s)
+static unsigned most_bits(const uint8_t bits[L2K_MAX_SUBBANDS])
+{
+    unsigned most = 0;
+    for (unsigned band = 0; band < L2K_MAX_SUBBANDS; band++)
+        most = l2k_max_u32(most, bits[band]);
+    return most;
+}
+
+/* The narrowest type for what has been received: int16 where every magnitude, for 9/7 doubled, has at most 15 bits. */
+static l2k_status measure_components(const l2k_context *context, l2k_tile_state *s, l2k_coefficient_type *type)
 {
     size_t at = 0;
+    *type = L2K_COEFFICIENT_INT16;
     for (uint32_t c = 0; c < s->tile.num_components; c++) {
         uint8_t bits[L2K_MAX_SUBBANDS];
         l2k_plan_component *k = &s->components[c];
-        at = l2k_measure_planes(&s->tile, s->places, s->num_places, at, c, bits);
+        L2K_TRY(l2k_measure_planes(context, s, c, &at, bits));
         k->narrow_low = l2k_low_fits_int16(k->levels, k->discard, bits);
+        if (most_bits(bits) + (k->wavelet == L2K_WAVELET_9_7) > 15)
+            *type = L2K_COEFFICIENT_INT32;
         s->plan_component[c] = c;
     }
+    return L2K_OK;
 }
 
 /* The plan for all components, or for the only one that is wanted, then without component transform. Where it will not
  * be run, its views are all that matters. */
 static l2k_status make_plan(const l2k_decode_job *job, l2k_tile_state *s, l2k_team *team, l2k_tile_slot *slot)
 {
-    l2k_plan_spec spec = {.direction = L2K_INVERSE, .type = L2K_COEFFICIENT_INT32};
-    if (job->planes)
-        spec.type = l2k_received_type(&s->tile, s->places, s->num_places);
+    l2k_plan_spec spec = {.direction = L2K_INVERSE};
     l2k_coding_plan_spec(&job->codestream->siz, &s->coding, s->tile.rect, job->discard, s->components, &spec);
-    measure_components(s);
+    L2K_TRY(measure_components(job->context, s, &spec.type));
+    if (!job->planes)
+        spec.type = L2K_COEFFICIENT_INT32;
     spec.component_transform = spec.component_transform && job->planes;
     if (job->only != UINT32_MAX) {
         spec.component_transform = false;

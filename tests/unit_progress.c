@@ -8,7 +8,7 @@
 
 #include "base/run.h"
 #include "codec/bits.h"
-#include "codec/packet_order.h"
+#include "codec/decode_job.h"
 
 int clock_gettime(clockid_t clock, struct timespec *time)
 {
@@ -241,7 +241,7 @@ static unsigned calls_since(const setting *s, unsigned before)
     return s->c.calls - before;
 }
 
-/* 2^16 code-blocks of one precinct: with their tag trees, and listed. */
+/* 2^16 code-blocks of one precinct: with their tag trees, listed, and looked through for what came. */
 static void test_blocks(void **unused)
 {
     (void)unused;
@@ -260,6 +260,13 @@ static void test_blocks(void **unused)
     before = s.c.calls;
     assert_int_equal(l2k_tile_list_blocks(&s.context, &tile, 0, 0, &places, &count), L2K_OK);
     assert_int_equal(count, BLOCKS);
+    assert_in_range(calls_since(&s, before), BLOCKS >> 14, 1000);
+    before = s.c.calls;
+    const l2k_tile_state state = {.tile = tile, .places = places, .num_places = count};
+    uint8_t bits[L2K_MAX_SUBBANDS];
+    size_t at = 0;
+    assert_int_equal(l2k_measure_planes(&s.context, &state, 0, &at, bits), L2K_OK);
+    assert_int_equal(at, BLOCKS);
     assert_in_range(calls_since(&s, before), BLOCKS >> 14, 1000);
     l2k_release(&s.context, places);
     s.c.stop_at = s.c.calls + 2;
