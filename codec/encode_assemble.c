@@ -68,34 +68,31 @@ static l2k_status end_part(assembly *a, uint32_t tile, size_t psot_at)
     return l2k_buffer_status(&a->out->body);
 }
 
-static void write_packet(assembly *a, const l2k_tile *tile, const l2k_packet_id *id, uint32_t number)
+static l2k_status write_packet(assembly *a, l2k_tile *tile, const l2k_packet_id *id, uint32_t number)
 {
     bool plt = option(a, L2K_ENCODER_PLT);
     l2k_buffer *out = plt ? &a->out->part : &a->out->body;
     size_t before = out->size;
-    l2k_packet_write(tile, id, number, out);
+    L2K_TRY(l2k_packet_write(a->job->context, tile, id, number, out));
     uint32_t bytes = (uint32_t)(out->size - before);
     if (plt)
         l2k_buffer_append(&a->out->lengths, &bytes, sizeof bytes);
+    return L2K_OK;
 }
-
-/* As an estimate of its code-blocks. */
-enum { STEPS_OF_PACKET = 1 << 7 };
 
 static l2k_status write_packets(assembly *a, uint32_t index, l2k_packet_order *order, uint32_t num_parts)
 {
-    const l2k_tile *tile = &a->job->tiles[index];
+    l2k_tile *tile = &a->job->tiles[index];
     l2k_tile_parts parts = (l2k_tile_parts)a->job->encoder->options[L2K_ENCODER_TILE_PARTS];
     l2k_packet_id before = {0}, id;
     uint32_t number = 0, part = 0;
-    size_t psot_at = begin_part(a, index, part, num_parts), steps = 0;
+    size_t psot_at = begin_part(a, index, part, num_parts);
     for (; l2k_packet_order_next(order, &id); before = id) {
         if (number > 0 && l2k_packet_starts_part(order->progression, parts, &before, &id)) {
             L2K_TRY(end_part(a, index, psot_at));
             psot_at = begin_part(a, index, ++part, num_parts);
         }
-        write_packet(a, tile, &id, number++);
-        L2K_TRY(l2k_check_steps(a->job->context, &steps, STEPS_OF_PACKET));
+        L2K_TRY(write_packet(a, tile, &id, number++));
     }
     L2K_TRY(order->status);
     return end_part(a, index, psot_at);
@@ -106,7 +103,7 @@ static l2k_status write_tile(assembly *a, uint32_t index)
     const l2k_context *context = a->job->context;
     l2k_tile *tile = &a->job->tiles[index];
     l2k_packet_order order;
-    l2k_packets_restart(tile);
+    L2K_TRY(l2k_packets_restart(context, tile));
     L2K_TRY(l2k_packet_order_create(context, tile, &order));
     uint32_t num_parts;
     l2k_status status = count_parts(a->job, &order, &num_parts);

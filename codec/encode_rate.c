@@ -29,6 +29,7 @@ typedef struct rate_control {
     double rounding;   /* of finished samples to integers: 1/12 each, in the same units */
     uint64_t samples;
     uint32_t layer; /* being filled */
+    size_t looks;   /* at passes and packets, since it was asked whether to go on */
 } rate_control;
 
 /* ---- The list -------------------------------------------------------------------------------------------------------
@@ -98,8 +99,8 @@ static void add_block(rate_control *control, l2k_block *block, uint32_t order)
     control->num_steps += h.count - 1;
 }
 
-/* Whether to go on is asked after so many blocks or packets. */
-enum { BLOCKS_BETWEEN_CHECKS = 1024 };
+/* A block has tens of passes. */
+enum { STEPS_OF_BLOCK = 8 };
 
 static l2k_status for_each_block(rate_control *control, void (*visit)(rate_control *, l2k_block *, uint32_t))
 {
@@ -110,10 +111,13 @@ static l2k_status for_each_block(rate_control *control, void (*visit)(rate_contr
         size_t count;
         L2K_TRY(l2k_check_run(job->context));
         L2K_TRY(l2k_tile_list_blocks(job->context, &job->tiles[t], UINT32_MAX, 0, &places, &count));
-        for (size_t i = 0; i < count && (i % BLOCKS_BETWEEN_CHECKS || l2k_goes_on(job->context)); i++)
+        l2k_status status = L2K_OK;
+        for (size_t i = 0; i < count && status == L2K_OK; i++) {
             visit(control, places[i].block, order++);
+            status = l2k_check_steps(job->context, &control->looks, STEPS_OF_BLOCK);
+        }
         l2k_release(job->context, places);
-        L2K_TRY(l2k_check_run(job->context));
+        L2K_TRY(status);
     }
     return L2K_OK;
 }
@@ -148,12 +152,17 @@ static void end_block_at(l2k_block *block, uint32_t layer, uint8_t passes)
 }
 
 /* Moves the end of `layer` from prefix `from` to prefix `to`. A block's steps stand in the order of its passes. */
-static void move_layer_end(rate_control *control, uint32_t layer, size_t from, size_t to)
+static l2k_status move_layer_end(rate_control *control, uint32_t layer, size_t from, size_t to)
 {
-    for (size_t i = from; i < to; i++)
+    for (size_t i = from; i < to; i++) {
         end_block_at(control->steps[i].block, layer, control->steps[i].passes);
-    for (size_t i = from; i > to; i--)
+        L2K_TRY(l2k_check_steps(control->job->context, &control->looks, 1));
+    }
+    for (size_t i = from; i > to; i--) {
         end_block_at(control->steps[i - 1].block, layer, control->steps[i - 1].before);
+        L2K_TRY(l2k_check_steps(control->job->context, &control->looks, 1));
+    }
+    return L2K_OK;
 }
 
 /* Goes over the packets of a layer: adds up what they take under the present assignment, PLT included, or, with `bytes`
@@ -166,13 +175,11 @@ static l2k_status visit_layer(rate_control *control, uint32_t layer, uint64_t *b
         const l2k_packet_order *order = &control->orders[t];
         L2K_TRY(l2k_check_run(job->context));
         for (size_t i = 0; i < order->num_keys; i++) {
-            if (i % BLOCKS_BETWEEN_CHECKS == 0)
-                L2K_TRY(l2k_check_run(job->context));
             const l2k_precinct_key *key = &order->keys[i];
             l2k_packet_id id = {key->component, key->resolution, key->precinct, layer, 0, 0};
             size_t packet = 0;
             if (!bytes) {
-                l2k_packet_skip(&job->tiles[t], &id);
+                L2K_TRY(l2k_packet_skip(job->context, &job->tiles[t], &id));
                 continue;
             }
             L2K_TRY(l2k_packet_measure(job->context, &job->tiles[t], &id, &control->scratch, &packet));
@@ -198,6 +205,7 @@ static l2k_status fill_up(rate_control *control, uint32_t layer, size_t prefix, 
     for (size_t i = prefix; i < control->num_steps && tries > 0 && (room - bytes) * 500 > room; i++) {
         const hull_step *step = &control->steps[i];
         uint8_t *passes = &step->block->coded.layer_passes[layer];
+        L2K_TRY(l2k_check_steps(control->job->context, &control->looks, 1));
         if (step->bytes > room - bytes || *passes != step->before)
             continue;
         *passes = step->passes;
@@ -220,7 +228,7 @@ static l2k_status fit_bytes(rate_control *control, uint32_t layer, uint64_t room
     while (high - low > 1) {
         /* Everything first: it often fits, and then nothing has to be searched. */
         size_t middle = high > control->num_steps ? control->num_steps : low + (high - low) / 2;
-        move_layer_end(control, layer, at, middle);
+        L2K_TRY(move_layer_end(control, layer, at, middle));
         at = middle;
         L2K_TRY(layer_bytes(control, layer, &bytes));
         if (bytes > room) {
@@ -232,22 +240,25 @@ static l2k_status fit_bytes(rate_control *control, uint32_t layer, uint64_t room
         if (room - bytes <= room / 5000)
             break;
     }
-    move_layer_end(control, layer, at, low);
+    L2K_TRY(move_layer_end(control, layer, at, low));
     *prefix = low;
     return low_bytes ? fill_up(control, layer, low, room, low_bytes) : L2K_OK;
 }
 
 /* Ends a layer at the shortest prefix that leaves no more error than the PSNR allows. */
-static void fit_psnr(rate_control *control, uint32_t layer, double psnr, size_t *prefix)
+static l2k_status fit_psnr(rate_control *control, uint32_t layer, double psnr, size_t *prefix)
 {
     double allowed = (double)control->samples * pow(10, -psnr / 10), left = control->distortion + control->rounding;
     size_t end = 0;
-    while (end < control->num_steps && left > allowed)
+    while (end < control->num_steps && left > allowed) {
         left -= control->steps[end++].gain;
+        L2K_TRY(l2k_check_steps(control->job->context, &control->looks, 1));
+    }
     if (end < *prefix)
         end = *prefix;
-    move_layer_end(control, layer, *prefix, end);
+    L2K_TRY(move_layer_end(control, layer, *prefix, end));
     *prefix = end;
+    return L2K_OK;
 }
 
 /* ---- All layers ---------------------------------------------------------------------------------------------- */
@@ -297,10 +308,8 @@ static l2k_status allocate_layer(rate_control *control, uint64_t raw_bytes, uint
     L2K_TRY(for_each_block(control, inherit));
     if (l2k_target_is_everything(encoder->target_kind, target))
         return for_each_block(control, take_everything);
-    if (encoder->target_kind == L2K_TARGET_PSNR) {
-        fit_psnr(control, control->layer, target, prefix);
-        return L2K_OK;
-    }
+    if (encoder->target_kind == L2K_TARGET_PSNR)
+        return fit_psnr(control, control->layer, target, prefix);
     uint64_t goal = (uint64_t)((double)raw_bytes / target), bytes;
     L2K_TRY(fit_bytes(control, control->layer, goal > *used ? goal - *used : 0, prefix));
     L2K_TRY(layer_bytes(control, control->layer, &bytes));
@@ -318,7 +327,7 @@ static l2k_status allocate_layers(rate_control *control, size_t fixed_bytes)
     L2K_TRY(list_steps(control));
     L2K_TRY(for_each_block(control, take_nothing));
     for (uint32_t t = control->job->first_tile; t < control->job->end_tile; t++)
-        l2k_packets_restart(&control->job->tiles[t]);
+        L2K_TRY(l2k_packets_restart(control->job->context, &control->job->tiles[t]));
     for (control->layer = 0; control->layer < control->job->coding.num_layers; control->layer++)
         L2K_TRY(allocate_layer(control, raw_bytes, &used, &prefix));
     return L2K_OK;

@@ -2,16 +2,29 @@
 
 #include <string.h>
 
-/* The bands of a resolution that can hold code-blocks; empty ones take no part in packets (B.10). */
-static l2k_precinct *precinct_of(const l2k_resolution *resolution, uint32_t band, uint32_t precinct)
+#include "base/run.h"
+
+/* A packet at work. It can have millions of code-blocks, so every walk over them asks whether to go on. */
+typedef struct packet {
+    const l2k_context *context;
+    l2k_tile *tile;
+    const l2k_resolution *resolution;
+    uint32_t precinct, layer;
+    l2k_buffer *out; /* NULL: it is only measured */
+    size_t bytes;    /* so far */
+} packet;
+
+static packet make_packet(const l2k_context *context, l2k_tile *tile, const l2k_packet_id *id, l2k_buffer *out)
 {
-    const l2k_subband *b = &resolution->bands[band];
-    return l2k_rect_empty(b->rect) ? NULL : &b->precincts[precinct];
+    const l2k_resolution *resolution = &tile->components[id->component].resolutions[id->resolution];
+    return (packet){context, tile, resolution, id->precinct, id->layer, out, 0};
 }
 
-static const l2k_resolution *resolution_of(const l2k_tile *tile, const l2k_packet_id *id)
+/* The bands of a resolution that can hold code-blocks; empty ones take no part in packets (B.10). */
+static l2k_precinct *precinct_of(const packet *p, uint32_t band)
 {
-    return &tile->components[id->component].resolutions[id->resolution];
+    const l2k_subband *b = &p->resolution->bands[band];
+    return l2k_rect_empty(b->rect) ? NULL : &b->precincts[p->precinct];
 }
 
 /* Passes of a block up to and with a layer. */
@@ -29,37 +42,48 @@ static uint32_t first_layer(const l2k_block *block, uint32_t num_layers)
     return UINT32_MAX;
 }
 
+/* Looks at so many layers of a block are a step. */
+enum { LAYERS_OF_STEP = 16 };
+
 /* Puts the blocks' first layers into the inclusion tree, as far as the first `num_layers` layers go. */
-static void announce_layers(l2k_precinct *precinct, uint32_t num_layers)
+static l2k_status announce_layers(const l2k_context *context, l2k_tile *tile, l2k_precinct *precinct,
+                                  uint32_t num_layers)
 {
     for (uint32_t i = 0; i < precinct->inclusion.num_nodes; i++)
         precinct->inclusion.nodes[i].value = UINT32_MAX;
-    for (uint32_t i = 0; i < l2k_precinct_blocks(precinct); i++)
+    for (uint32_t i = 0; i < l2k_precinct_blocks(precinct); i++) {
         l2k_tag_tree_set(&precinct->inclusion, i, first_layer(&precinct->blocks[i], num_layers));
+        L2K_TRY(l2k_check_steps(context, &tile->steps, 1 + num_layers / LAYERS_OF_STEP));
+    }
+    return L2K_OK;
 }
 
-static void restart_precinct(l2k_precinct *precinct, unsigned max_planes, uint32_t num_layers)
+static l2k_status restart_precinct(const l2k_context *context, l2k_tile *tile, l2k_precinct *precinct,
+                                   unsigned max_planes)
 {
-    announce_layers(precinct, num_layers);
+    L2K_TRY(announce_layers(context, tile, precinct, tile->coding->num_layers));
     l2k_tag_tree_restart(&precinct->inclusion);
     l2k_tag_tree_restart(&precinct->zero_planes);
     for (uint32_t i = 0; i < l2k_precinct_blocks(precinct); i++) {
         precinct->blocks[i].lblock = 3;
         precinct->blocks[i].passes_in = 0;
         l2k_tag_tree_set(&precinct->zero_planes, i, max_planes - precinct->blocks[i].num_planes);
+        L2K_TRY(l2k_check_steps(context, &tile->steps, 1));
     }
+    return l2k_check_steps(context, &tile->steps, 1);
 }
 
-void l2k_packets_restart(l2k_tile *tile)
+l2k_status l2k_packets_restart(const l2k_context *context, l2k_tile *tile)
 {
     for (uint32_t c = 0; c < tile->num_components; c++)
         for (uint32_t r = 0; r < tile->components[c].num_resolutions; r++) {
             l2k_resolution *resolution = &tile->components[c].resolutions[r];
             for (uint32_t b = 0; b < resolution->num_bands; b++)
                 for (uint32_t p = 0; p < resolution->num_precincts; p++)
-                    restart_precinct(&resolution->bands[b].precincts[p], resolution->bands[b].max_planes,
-                                     tile->coding->num_layers);
+                    L2K_TRY(restart_precinct(context, tile, &resolution->bands[b].precincts[p],
+                                             resolution->bands[b].max_planes));
         }
+    return L2K_OK;
 }
 
 /* Number of coding passes (Table B.4). */
@@ -133,82 +157,96 @@ static void put_block_header(l2k_bit_writer *bits, l2k_precinct *precinct, uint3
     put_lengths(bits, block, first, end);
 }
 
-/* The header; returns its length. The state of the blocks is moved on but for passes_in. */
-static size_t put_header(const l2k_tile *tile, const l2k_packet_id *id, l2k_buffer *out)
-{
-    const l2k_resolution *resolution = resolution_of(tile, id);
-    l2k_bit_writer bits = l2k_bits_to(out);
-    l2k_bits_put(&bits, 1, 1); /* not empty: even where no block contributes, as OpenJPEG has it */
-    for (uint32_t b = 0; b < resolution->num_bands; b++) {
-        l2k_precinct *precinct = precinct_of(resolution, b, id->precinct);
-        for (uint32_t i = 0; precinct && i < l2k_precinct_blocks(precinct); i++)
-            put_block_header(&bits, precinct, i, id->layer);
-    }
-    l2k_bits_flush(&bits);
-    return bits.bytes;
-}
+/* Beside its code-blocks: it may have none. */
+enum { STEPS_OF_PACKET = 8 };
 
-/* The bytes of the blocks; returns how many. passes_in is moved on. */
-static size_t put_body(const l2k_tile *tile, const l2k_packet_id *id, l2k_buffer *out)
+/* The state of the blocks is moved on but for passes_in. */
+static l2k_status put_header(packet *p)
 {
-    const l2k_resolution *resolution = resolution_of(tile, id);
-    size_t total = 0;
-    for (uint32_t b = 0; b < resolution->num_bands; b++) {
-        const l2k_precinct *precinct = precinct_of(resolution, b, id->precinct);
+    l2k_bit_writer bits = l2k_bits_to(p->out);
+    l2k_bits_put(&bits, 1, 1); /* not empty: even where no block contributes, as OpenJPEG has it */
+    for (uint32_t b = 0; b < p->resolution->num_bands; b++) {
+        l2k_precinct *precinct = precinct_of(p, b);
         for (uint32_t i = 0; precinct && i < l2k_precinct_blocks(precinct); i++) {
-            l2k_block *block = &precinct->blocks[i];
-            unsigned end = passes_through(block, id->layer);
-            if (end == block->passes_in)
-                continue;
-            uint32_t from = block->passes_in ? pass_end(block, block->passes_in - 1u) : 0;
-            uint32_t to = pass_end(block, end - 1);
-            if (out)
-                l2k_buffer_append(out, block->coded.bytes + from, to - from);
-            total += to - from;
-            block->passes_in = (uint8_t)end;
+            put_block_header(&bits, precinct, i, p->layer);
+            L2K_TRY(l2k_check_steps(p->context, &p->tile->steps, 1));
         }
     }
-    return total;
+    l2k_bits_flush(&bits);
+    p->bytes += bits.bytes;
+    return l2k_check_steps(p->context, &p->tile->steps, STEPS_OF_PACKET);
+}
+
+/* What a layer adds to a block; passes_in is moved on. */
+static void put_contribution(packet *p, l2k_block *block)
+{
+    unsigned end = passes_through(block, p->layer);
+    if (end == block->passes_in)
+        return;
+    uint32_t from = block->passes_in ? pass_end(block, block->passes_in - 1u) : 0;
+    uint32_t to = pass_end(block, end - 1);
+    if (p->out)
+        l2k_buffer_append(p->out, block->coded.bytes + from, to - from);
+    p->bytes += to - from;
+    block->passes_in = (uint8_t)end;
+}
+
+static l2k_status put_body(packet *p)
+{
+    for (uint32_t b = 0; b < p->resolution->num_bands; b++) {
+        const l2k_precinct *precinct = precinct_of(p, b);
+        for (uint32_t i = 0; precinct && i < l2k_precinct_blocks(precinct); i++) {
+            put_contribution(p, &precinct->blocks[i]);
+            L2K_TRY(l2k_check_steps(p->context, &p->tile->steps, 1));
+        }
+    }
+    return L2K_OK;
 }
 
 enum { SOP_BYTES = 6, EPH_BYTES = 2 };
 
-void l2k_packet_write(const l2k_tile *tile, const l2k_packet_id *id, uint32_t number, l2k_buffer *out)
+l2k_status l2k_packet_write(const l2k_context *context, l2k_tile *tile, const l2k_packet_id *id, uint32_t number,
+                            l2k_buffer *out)
 {
+    packet p = make_packet(context, tile, id, out);
     if (tile->coding->sop) {
         l2k_buffer_put(out, 0xFF910004, 4);
         l2k_buffer_put(out, number & 0xFFFF, 2);
     }
-    put_header(tile, id, out);
+    L2K_TRY(put_header(&p));
     if (tile->coding->eph)
         l2k_buffer_put(out, 0xFF92, 2);
-    put_body(tile, id, out);
+    return put_body(&p);
 }
 
-static void announce_packet(const l2k_tile *tile, const l2k_packet_id *id)
+/* For rate control no layer after this one is known. */
+static l2k_status announce_packet(const packet *p)
 {
-    const l2k_resolution *resolution = resolution_of(tile, id);
-    for (uint32_t b = 0; b < resolution->num_bands; b++)
-        if (precinct_of(resolution, b, id->precinct))
-            announce_layers(precinct_of(resolution, b, id->precinct), id->layer + 1);
+    for (uint32_t b = 0; b < p->resolution->num_bands; b++)
+        if (precinct_of(p, b))
+            L2K_TRY(announce_layers(p->context, p->tile, precinct_of(p, b), p->layer + 1));
+    return L2K_OK;
 }
 
-void l2k_packet_skip(const l2k_tile *tile, const l2k_packet_id *id)
+l2k_status l2k_packet_skip(const l2k_context *context, l2k_tile *tile, const l2k_packet_id *id)
 {
-    announce_packet(tile, id);
-    put_header(tile, id, NULL);
-    put_body(tile, id, NULL);
+    packet p = make_packet(context, tile, id, NULL);
+    L2K_TRY(announce_packet(&p));
+    L2K_TRY(put_header(&p));
+    return put_body(&p);
 }
 
 /* What a packet changes in one precinct, laid aside and brought back. */
-static void save_precinct(const l2k_precinct *precinct, l2k_buffer *store)
+static l2k_status save_precinct(const packet *p, const l2k_precinct *precinct, l2k_buffer *store)
 {
     l2k_buffer_append(store, precinct->inclusion.nodes, precinct->inclusion.num_nodes * sizeof(l2k_tag_node));
     l2k_buffer_append(store, precinct->zero_planes.nodes, precinct->zero_planes.num_nodes * sizeof(l2k_tag_node));
     for (uint32_t i = 0; i < l2k_precinct_blocks(precinct); i++) {
         uint8_t state[2] = {precinct->blocks[i].lblock, precinct->blocks[i].passes_in};
         l2k_buffer_append(store, state, sizeof state);
+        L2K_TRY(l2k_check_steps(p->context, &p->tile->steps, 1));
     }
+    return l2k_buffer_status(store);
 }
 
 static const uint8_t *restore_precinct(const l2k_precinct *precinct, const uint8_t *from)
@@ -226,23 +264,22 @@ static const uint8_t *restore_precinct(const l2k_precinct *precinct, const uint8
     return from;
 }
 
-l2k_status l2k_packet_measure(const l2k_context *context, const l2k_tile *tile, const l2k_packet_id *id,
-                              l2k_buffer *scratch, size_t *bytes)
+l2k_status l2k_packet_measure(const l2k_context *context, l2k_tile *tile, const l2k_packet_id *id, l2k_buffer *scratch,
+                              size_t *bytes)
 {
-    const l2k_resolution *resolution = resolution_of(tile, id);
+    packet p = make_packet(context, tile, id, NULL);
     scratch->context = context;
     scratch->size = 0;
-    announce_packet(tile, id);
-    for (uint32_t b = 0; b < resolution->num_bands; b++)
-        if (precinct_of(resolution, b, id->precinct))
-            save_precinct(precinct_of(resolution, b, id->precinct), scratch);
-    L2K_TRY(l2k_buffer_status(scratch));
-    *bytes = (tile->coding->sop ? SOP_BYTES : 0) + (tile->coding->eph ? EPH_BYTES : 0);
-    *bytes += put_header(tile, id, NULL);
-    *bytes += put_body(tile, id, NULL);
+    L2K_TRY(announce_packet(&p));
+    for (uint32_t b = 0; b < p.resolution->num_bands; b++)
+        if (precinct_of(&p, b))
+            L2K_TRY(save_precinct(&p, precinct_of(&p, b), scratch));
+    L2K_TRY(put_header(&p));
+    L2K_TRY(put_body(&p));
+    *bytes = p.bytes + (tile->coding->sop ? SOP_BYTES : 0) + (tile->coding->eph ? EPH_BYTES : 0);
     const uint8_t *from = scratch->data;
-    for (uint32_t b = 0; b < resolution->num_bands; b++)
-        if (precinct_of(resolution, b, id->precinct))
-            from = restore_precinct(precinct_of(resolution, b, id->precinct), from);
+    for (uint32_t b = 0; b < p.resolution->num_bands; b++)
+        if (precinct_of(&p, b))
+            from = restore_precinct(precinct_of(&p, b), from);
     return L2K_OK;
 }

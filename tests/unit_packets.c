@@ -334,14 +334,14 @@ static void measure_packets(l2k_tile *tile, l2k_packet_order *order, size_t *siz
 {
     l2k_buffer scratch = {.context = &context};
     l2k_packet_id id;
-    l2k_packets_restart(tile);
+    assert_int_equal(l2k_packets_restart(&context, tile), L2K_OK);
     for (size_t n = 0; l2k_packet_order_next(order, &id); n++) {
         size_t again;
         assert_true(n < MOST_PACKETS);
         assert_int_equal(l2k_packet_measure(&context, tile, &id, &scratch, &sizes[n]), L2K_OK);
         assert_int_equal(l2k_packet_measure(&context, tile, &id, &scratch, &again), L2K_OK);
         assert_int_equal(sizes[n], again);
-        l2k_packet_skip(tile, &id);
+        assert_int_equal(l2k_packet_skip(&context, tile, &id), L2K_OK);
     }
     l2k_packet_order_restart(order);
     l2k_buffer_release(&scratch);
@@ -350,10 +350,10 @@ static void measure_packets(l2k_tile *tile, l2k_packet_order *order, size_t *siz
 static void write_packets(l2k_tile *tile, l2k_packet_order *order, const size_t *sizes, l2k_buffer *out)
 {
     l2k_packet_id id;
-    l2k_packets_restart(tile);
+    assert_int_equal(l2k_packets_restart(&context, tile), L2K_OK);
     for (uint32_t n = 0; l2k_packet_order_next(order, &id); n++) {
         size_t before = out->size;
-        l2k_packet_write(tile, &id, n, out);
+        assert_int_equal(l2k_packet_write(&context, tile, &id, n, out), L2K_OK);
         assert_int_equal(out->size - before, sizes[n]);
     }
     assert_int_equal(l2k_buffer_status(out), L2K_OK);

@@ -275,6 +275,48 @@ static void test_blocks(void **unused)
     assert_int_equal(s.c.w.live, 0);
 }
 
+/* What an encoder does with a packet of 2^16 code-blocks. */
+static void test_packet(void **unused)
+{
+    (void)unused;
+    static setting s;
+    enum { BLOCKS = 1 << 16, ONE_WALK = BLOCKS >> 14 };
+    const l2k_packet_id id = {0};
+    l2k_tile tile;
+    l2k_buffer out = {.context = &s.context}, scratch = {0};
+    size_t bytes;
+    make_setting(&s, 4 * BLOCKS, 4, 15);
+    s.component_coding[0].log2_precinct_width[0] = 31;
+    assert_int_equal(l2k_tile_create(&s.context, &s.siz, &s.coding, 0, UINT64_MAX, &tile), L2K_OK);
+    for (uint32_t c = 0; c < 2; c++)
+        for (uint32_t p = 0; p < tile.components[c].resolutions[0].num_precincts; p++)
+            assert_int_equal(l2k_precinct_prepare(&s.context, &tile, &tile.components[c], 0, p), L2K_OK);
+    unsigned before = s.c.calls;
+    assert_int_equal(l2k_packets_restart(&s.context, &tile), L2K_OK);
+    assert_in_range(calls_since(&s, before), 2 * ONE_WALK, 1000);
+    before = s.c.calls;
+    assert_int_equal(l2k_packet_measure(&s.context, &tile, &id, &scratch, &bytes), L2K_OK);
+    assert_in_range(calls_since(&s, before), 4 * ONE_WALK, 1000); /* announced, saved, header, body */
+    before = s.c.calls;
+    assert_int_equal(l2k_packet_write(&s.context, &tile, &id, 0, &out), L2K_OK);
+    assert_int_equal(out.size, bytes);
+    assert_in_range(calls_since(&s, before), 2 * ONE_WALK, 1000);
+    before = s.c.calls;
+    assert_int_equal(l2k_packet_skip(&s.context, &tile, &id), L2K_OK);
+    const unsigned asked = calls_since(&s, before);
+    assert_in_range(asked, 3 * ONE_WALK, 1000);
+    for (unsigned at = 1; at <= asked; at++) {
+        l2k_run_restart(&s.run, 0);
+        s.c.stop_at = s.c.calls + at;
+        assert_int_equal(l2k_packet_skip(&s.context, &tile, &id), L2K_ERROR_CANCELLED);
+        assert_int_equal(s.c.calls, s.c.stop_at);
+    }
+    l2k_buffer_release(&out);
+    l2k_buffer_release(&scratch);
+    l2k_tile_release(&s.context, &tile);
+    assert_int_equal(s.c.w.live, 0);
+}
+
 /* 2^18 precincts in the order of their positions, which has to be made. */
 static void test_order(void **unused)
 {
@@ -291,6 +333,9 @@ static void test_order(void **unused)
     assert_int_equal(l2k_packet_order_create(&s.context, &tile, &order), L2K_OK);
     const unsigned asked = calls_since(&s, before);
     assert_in_range(asked, 2 * PRECINCTS >> 14, 1000); /* making and merging */
+    before = s.c.calls;
+    assert_int_equal(l2k_packets_restart(&s.context, &tile), L2K_OK);
+    assert_in_range(calls_since(&s, before), PRECINCTS >> 14, 1000);
     for (uint32_t i = 0; i < PRECINCTS; i++) {
         assert_true(l2k_packet_order_next(&order, &id));
         assert_true(id.component == i % 2 && id.precinct == i / 2);
@@ -344,9 +389,9 @@ static void test_last_answers(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_headers), cmocka_unit_test(test_changes),      cmocka_unit_test(test_looks),
-        cmocka_unit_test(test_blank),   cmocka_unit_test(test_crop),         cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_order),   cmocka_unit_test(test_last_answers),
+        cmocka_unit_test(test_headers), cmocka_unit_test(test_changes), cmocka_unit_test(test_looks),
+        cmocka_unit_test(test_blank),   cmocka_unit_test(test_crop),    cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_packet),  cmocka_unit_test(test_order),   cmocka_unit_test(test_last_answers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
