@@ -1,24 +1,10 @@
 #include "cli/common_options.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "pictures/limits.h"
 
 #define MAX_THREADS 1024u
-
-static bool parse_timeout(const char *name, const char *text)
-{
-    double *seconds = NULL;
-    size_t count;
-    bool done = cli_parse_reals(name, text, &seconds, &count);
-    if (done && (count != 1 || seconds[0] <= 0))
-        done = cli_bad_value(name, text, "not a number of seconds above 0");
-    if (done)
-        cli_allowed.seconds = seconds[0];
-    free(seconds);
-    return done;
-}
 
 /* Taken with and without its dot. */
 static bool parse_extension(cli_common_options *options, const char *name, const char *text)
@@ -43,7 +29,7 @@ bool cli_common_option(cli_common_options *options, const struct option *table, 
     case CLI_OPTION_MAX_MEMORY:
         return cli_parse_size(name, text, &cli_allowed.memory);
     case CLI_OPTION_TIMEOUT:
-        return parse_timeout(name, text);
+        return cli_parse_real(name, text, &cli_allowed.seconds);
     case CLI_OPTION_OUT_DIR:
         options->out_dir = text;
         return *text || cli_bad_value(name, text, "not the name of a directory");

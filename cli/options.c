@@ -102,6 +102,16 @@ static const char *parse_real(const char *at, double *value)
     return end != at && errno == 0 && isfinite(*value) ? end : NULL;
 }
 
+bool cli_parse_real(const char *option, const char *text, double *value)
+{
+    double parsed;
+    const char *end = parse_real(text, &parsed);
+    if (!end || *end || parsed <= 0)
+        return cli_bad_value(option, text, "not a number above 0");
+    *value = parsed;
+    return true;
+}
+
 bool cli_parse_reals(const char *option, const char *text, double **values, size_t *count)
 {
     size_t items = count_items(text);

@@ -30,6 +30,9 @@ bool cli_parse_size(const char *option, const char *text, uint64_t *value);
 /* Exactly `count` whole numbers with commas between. `form` is what the message says is wanted, such as "W,H". */
 bool cli_parse_numbers(const char *option, const char *text, const char *form, uint32_t *values, size_t count);
 
+/* One finite number above 0. */
+bool cli_parse_real(const char *option, const char *text, double *value);
+
 /* Any number of numbers with commas between: finite, not negative. The caller frees *values, also the old ones. */
 bool cli_parse_reals(const char *option, const char *text, double **values, size_t *count);
 

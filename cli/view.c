@@ -120,8 +120,9 @@ static bool choose_part(view_job *job)
     uint32_t levels = job->source.levels;
     bool low = options->has_band && options->orientation == L2K_LL;
     if ((options->has_band || options->has_level) && (low ? options->level != levels : options->level > levels))
-        return cli_error(options->has_band ? "--band" : "--level", "%s has no such subband; it has %u level%s",
-                         job->source.file.name, levels, levels == 1 ? "" : "s");
+        return cli_error(options->has_band ? "--band" : "--level", "%s has no such %s; it has %u level%s",
+                         job->source.file.name, options->has_band ? "subband" : "level", levels,
+                         levels == 1 ? "" : "s");
     if (options->has_band || options->has_level)
         options->coefficients.reduce = options->level - !low;
     job->reduce = (uint32_t)options->coefficients.reduce;

@@ -55,15 +55,9 @@ static bool parse_level(cli_view_options *options, const char *name, const char 
 
 static bool parse_gain(cli_view_options *options, const char *name, const char *text)
 {
-    double *gains = NULL;
-    size_t count = 0;
-    bool done = cli_parse_reals(name, text, &gains, &count);
-    if (done && (count != 1 || gains[0] <= 0 || gains[0] > 1e6))
-        done = cli_bad_value(name, text, "not one number above 0, at most 1e6");
-    if (done)
-        options->gain = gains[0];
-    free(gains);
-    return done;
+    if (!cli_parse_real(name, text, &options->gain))
+        return false;
+    return options->gain <= 1e6 || cli_bad_value(name, text, "more than 1e6");
 }
 
 static bool parse_zoom(cli_view_options *options, const char *name, const char *text)

@@ -245,15 +245,16 @@ cannot "HL0" 2 "--band HL0: not a subband" camera.jp2 none.pgm --band HL0
 cannot "more after a band" 2 "--band HL1x: not a subband" camera.jp2 none.pgm --band HL1x
 cannot "a band too deep" 1 "--band: camera.jp2 has no such subband; it has 5 levels" camera.jp2 none.pgm --band HL6
 cannot "LL of another level" 1 "--band: .*no such subband" camera.jp2 none.pgm --band LL3
-cannot "a level too deep" 1 "--level: .*no such subband; it has 2 levels" camera.pgm none.pgm --levels 2 --level 3
+cannot "a level too deep" 1 "--level: .*no such level; it has 2 levels" camera.pgm none.pgm --levels 2 --level 3
 cannot "level 0" 2 "--level 0: not a whole number from 1" camera.jp2 none.pgm --level 0
 cannot "band and level" 2 "--band and --level exclude" camera.jp2 none.pgm --band HL1 --level 1
 cannot "band and reduce" 2 "--reduce: has no use beside --band" camera.jp2 none.pgm --band HL1 --reduce 1
 cannot "reduced too far" 1 "--reduce" camera.pgm none.pgm --reduce 6
 cannot "reduced too far" 1 "camera.jp2: 6 resolutions cannot be left out" camera.jp2 none.pgm --reduce 6
-cannot "a gain of 0" 2 "--gain 0: not one number above 0" camera.jp2 none.pgm --gain 0
-cannot "two gains" 2 "--gain 1,2: not one number" camera.jp2 none.pgm --gain 1,2
-cannot "a gain that is none" 2 "--gain much: not a list" camera.jp2 none.pgm --gain much
+cannot "a gain of 0" 2 "--gain 0: not a number above 0" camera.jp2 none.pgm --gain 0
+cannot "a gain below 0" 2 "--gain -3: not a number above 0" camera.jp2 none.pgm --gain -3
+cannot "two gains" 2 "--gain 1,2: not a number above 0" camera.jp2 none.pgm --gain 1,2
+cannot "a gain that is none" 2 "--gain much: not a number above 0" camera.jp2 none.pgm --gain much
 cannot "a zoom of 0" 2 "--zoom 0: not a whole number from 1 to 32" camera.jp2 none.pgm --zoom 0
 cannot "RGB and a component" 2 "--component: --rgb shows" camera.jp2 none.pgm --rgb --component 0
 cannot "RGB of gray" 1 "--rgb: camera.jp2 has 1 component, three" camera.jp2 none.pgm --rgb
