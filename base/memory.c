@@ -50,8 +50,8 @@ void *l2k_allocate(const l2k_context *context, size_t count, size_t size)
 void *l2k_allocate_zeroed(const l2k_context *context, size_t count, size_t size)
 {
     void *block = l2k_allocate(context, count, size);
-    if (block)
-        l2k_zero(context, block, count * size);
+    if (block && !l2k_zero(context, block, count * size))
+        memset(block, 0, count * size);
     return block;
 }
 
@@ -69,23 +69,28 @@ void *l2k_enlarge(const l2k_context *context, void *old, size_t used, size_t cou
 /* Pages that are touched for the first time take a quarter of a millisecond for each MiB. */
 enum { PIECE_BYTES = 1 << 20 };
 
-static size_t piece_at(const l2k_context *context, size_t at, size_t bytes)
+static size_t piece_of(size_t at, size_t bytes)
 {
-    if (at)
-        (void)l2k_goes_on(context);
     return bytes - at < PIECE_BYTES ? bytes - at : PIECE_BYTES;
 }
 
-void l2k_zero(const l2k_context *context, void *block, size_t bytes)
+bool l2k_zero(const l2k_context *context, void *block, size_t bytes)
 {
-    for (size_t at = 0; at < bytes; at += PIECE_BYTES)
-        memset((uint8_t *)block + at, 0, piece_at(context, at, bytes));
+    for (size_t at = 0; at < bytes; at += PIECE_BYTES) {
+        memset((uint8_t *)block + at, 0, piece_of(at, bytes));
+        if (at && !l2k_goes_on(context))
+            return false;
+    }
+    return true;
 }
 
 void l2k_copy(const l2k_context *context, void *to, const void *from, size_t bytes)
 {
-    for (size_t at = 0; at < bytes; at += PIECE_BYTES)
-        memcpy((uint8_t *)to + at, (const uint8_t *)from + at, piece_at(context, at, bytes));
+    for (size_t at = 0; at < bytes; at += PIECE_BYTES) {
+        memcpy((uint8_t *)to + at, (const uint8_t *)from + at, piece_of(at, bytes));
+        if (at)
+            (void)l2k_goes_on(context);
+    }
 }
 
 void l2k_release(const l2k_context *context, void *block)

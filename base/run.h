@@ -66,6 +66,18 @@ static inline l2k_status l2k_check_steps(const l2k_context *context, size_t *ste
     return l2k_goes_on_after(context, steps, more) ? L2K_OK : l2k_check_run(context);
 }
 
+/* Rows may have any length: so many samples of one are gone over at a time. */
+static inline uint32_t l2k_samples_at_a_time(uint32_t left)
+{
+    return left < 1 << 16 ? left : 1 << 16;
+}
+
+/* So many samples, which take a nanosecond or so each, are a step; part of a row is one at least. */
+static inline size_t l2k_steps_of_samples(size_t samples)
+{
+    return samples / 16 + 1;
+}
+
 /* Whether timings are wanted; what follows does nothing otherwise. */
 bool l2k_is_timed(const l2k_context *context);
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/run.h"
 #include "codec/block_view.h"
 
@@ -37,7 +38,7 @@ static l2k_status gather(const l2k_decode_job *job, l2k_t1 *coder, const l2k_blo
             to += *count ? 2 : 0;
             segments[(*count)++] = (l2k_t1_segment){0, 0};
         }
-        memcpy(to, c->data, c->bytes);
+        l2k_copy(job->context, to, c->data, c->bytes);
         to += c->bytes;
         segments[*count - 1].bytes += c->bytes;
         segments[*count - 1].passes += c->passes;

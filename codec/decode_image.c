@@ -6,11 +6,12 @@
 
 /* Copies a decoded component into an output, through the palette where there is one. An index beyond the palette takes
  * its last entry. */
-static void fill_output(const l2k_decoder *decoder, l2k_output output, const int32_t *samples, uint32_t width,
-                        uint32_t height, const l2k_plane *plane)
+static l2k_status fill_output(const l2k_decoder *decoder, l2k_output output, const int32_t *samples, uint32_t width,
+                              uint32_t height, const l2k_plane *plane)
 {
     const l2k_palette *palette = &decoder->jp2.palette;
-    for (uint32_t y = 0; y < height && l2k_goes_on(&decoder->context); y++)
+    size_t steps = 0;
+    for (uint32_t y = 0; y < height; y++)
         for (uint32_t x = 0; x < width; x++) {
             int32_t value = samples[(size_t)y * width + x];
             if (output.through_palette) {
@@ -18,7 +19,9 @@ static void fill_output(const l2k_decoder *decoder, l2k_output output, const int
                 value = palette->values[index * palette->num_columns + output.column];
             }
             l2k_sample_store(plane, x, y, value);
+            L2K_TRY(l2k_check_steps(&decoder->context, &steps, 1));
         }
+    return L2K_OK;
 }
 
 typedef struct output_job {
@@ -90,8 +93,8 @@ static l2k_status decode_outputs(output_job *job)
     for (uint32_t k = 0; k < count; k++) {
         l2k_output output = l2k_decoder_output(decoder, k);
         if (job->owned[output.source])
-            fill_output(decoder, output, job->sources[output.source].data, decoder->shown[k].width,
-                        decoder->shown[k].height, &job->outputs[k]);
+            L2K_TRY(fill_output(decoder, output, job->sources[output.source].data, decoder->shown[k].width,
+                                decoder->shown[k].height, &job->outputs[k]));
     }
     return l2k_check_run(&decoder->context);
 }

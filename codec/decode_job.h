@@ -125,13 +125,13 @@ l2k_status l2k_measure_planes(const l2k_context *context, const l2k_tile_state *
 l2k_status l2k_place_planes(const l2k_decode_job *job, l2k_tile_state *s);
 
 /* Brings samples that are not in the output yet there. */
-void l2k_collect_planes(const l2k_decode_job *job, const l2k_tile_state *s);
+l2k_status l2k_collect_planes(const l2k_decode_job *job, const l2k_tile_state *s);
 
 /* Without any coefficient a tile is uniform, in the middle of the range (G.1.2). That needs no transform. */
-void l2k_fill_tile(const l2k_decode_job *job, uint32_t tile);
+l2k_status l2k_fill_tile(const l2k_decode_job *job, uint32_t tile);
 
 /* Tiles of which there is nothing at all are black, as OpenJPEG has it. All samples are made so beforehand where there
  * are such tiles: tile by tile, 65535 of them with 16384 components each would take minutes. */
-void l2k_blacken(const l2k_decode_job *job);
+l2k_status l2k_blacken(const l2k_decode_job *job);
 
 #endif

@@ -47,6 +47,8 @@ static l2k_status place_plane(const l2k_decode_job *job, l2k_tile_state *s, uint
     l2k_plane *out = &s->planes[s->plan_component[c]];
     l2k_rect output = output_rect(job, c), rect = reduced_rect(job, s, c);
     *out = job->planes[c];
+    if (l2k_rect_empty(rect))
+        return L2K_OK;
     if (s->joined_later && c < 3)
         out->type = s->components[c].wavelet == L2K_WAVELET_9_7 ? L2K_SAMPLE_F32 : L2K_SAMPLE_S32;
     else if (contains(output, rect)) {
@@ -66,14 +68,6 @@ l2k_status l2k_place_planes(const l2k_decode_job *job, l2k_tile_state *s)
 
 /* ---- How they get there -------------------------------------------------------------------------------------- */
 
-/* Rows may have any length: whether to go on is asked for so many samples of one at a time. */
-enum { SAMPLES_BETWEEN_CHECKS = 1 << 16 };
-
-static uint32_t span_of(uint32_t x, uint32_t end)
-{
-    return l2k_min_u32(end - x, SAMPLES_BETWEEN_CHECKS);
-}
-
 static bool is_packed(const l2k_plane *plane)
 {
     return plane->sample_stride == (ptrdiff_t)l2k_sample_bytes(plane->type);
@@ -90,16 +84,18 @@ static void copy_samples(const l2k_plane *to, uint8_t *out, const l2k_plane *fro
             memcpy(out + (ptrdiff_t)i * to->sample_stride, in + (ptrdiff_t)i * from->sample_stride, bytes);
 }
 
-static void crop(const l2k_decode_job *job, const l2k_tile_state *s, uint32_t c)
+static l2k_status crop(const l2k_decode_job *job, const l2k_tile_state *s, uint32_t c, size_t *steps)
 {
     const l2k_plane *from = &s->planes[s->plan_component[c]], *to = &job->planes[c];
     l2k_rect output = output_rect(job, c), rect = reduced_rect(job, s, c), common = l2k_rect_intersect(output, rect);
     for (uint32_t y = common.y0; y < common.y1; y++)
-        for (uint32_t x = common.x0, width; x < common.x1 && l2k_goes_on(job->context); x += width) {
-            width = span_of(x, common.x1);
+        for (uint32_t x = common.x0, width; x < common.x1; x += width) {
+            width = l2k_samples_at_a_time(common.x1 - x);
             copy_samples(to, l2k_sample_at(to, x - output.x0, y - output.y0), from,
                          l2k_sample_at(from, x - rect.x0, y - rect.y0), width);
+            L2K_TRY(l2k_check_steps(job->context, steps, l2k_steps_of_samples(width)));
         }
+    return L2K_OK;
 }
 
 /* Component transform and level shift of `width` values from (x, y) on, of three planes of values. */
@@ -121,18 +117,27 @@ static void join_row(const l2k_decode_job *job, const l2k_tile_state *s, uint32_
         l2k_pixels_store_rct(pixels, width, (int32_t *const[3]){rows[0], rows[1], rows[2]});
 }
 
-void l2k_collect_planes(const l2k_decode_job *job, const l2k_tile_state *s)
+static l2k_status join(const l2k_decode_job *job, const l2k_tile_state *s, size_t *steps)
 {
-    uint32_t joined = s->joined_later ? 3 : 0;
-    l2k_rect common = joined ? l2k_rect_intersect(output_rect(job, 0), reduced_rect(job, s, 0)) : (l2k_rect){0};
+    l2k_rect common = l2k_rect_intersect(output_rect(job, 0), reduced_rect(job, s, 0));
     for (uint32_t y = common.y0; y < common.y1; y++)
-        for (uint32_t x = common.x0, width; x < common.x1 && l2k_goes_on(job->context); x += width) {
-            width = span_of(x, common.x1);
+        for (uint32_t x = common.x0, width; x < common.x1; x += width) {
+            width = l2k_samples_at_a_time(common.x1 - x);
             join_row(job, s, x, y, width);
+            L2K_TRY(l2k_check_steps(job->context, steps, l2k_steps_of_samples(width)));
         }
-    for (uint32_t c = joined; c < s->tile.num_components; c++)
+    return L2K_OK;
+}
+
+l2k_status l2k_collect_planes(const l2k_decode_job *job, const l2k_tile_state *s)
+{
+    size_t steps = 0;
+    if (s->joined_later)
+        L2K_TRY(join(job, s, &steps));
+    for (uint32_t c = s->joined_later ? 3 : 0; c < s->tile.num_components; c++)
         if (s->cropped[c])
-            crop(job, s, c);
+            L2K_TRY(crop(job, s, c, &steps));
+    return L2K_OK;
 }
 
 /* Gives `width` samples from (x, y) on one value: the first, and then, where they are packed, as many as have it. */
@@ -147,18 +152,21 @@ static void fill_samples(const l2k_plane *to, uint32_t x, uint32_t y, uint32_t w
 }
 
 /* Gives a part of component c one value. */
-static void fill(const l2k_decode_job *job, uint32_t c, l2k_rect part, int32_t value)
+static l2k_status fill(const l2k_decode_job *job, uint32_t c, l2k_rect part, int32_t value, size_t *steps)
 {
     l2k_rect output = output_rect(job, c);
     for (uint32_t y = part.y0; y < part.y1; y++)
-        for (uint32_t x = part.x0, width; x < part.x1 && l2k_goes_on(job->context); x += width) {
-            width = span_of(x, part.x1);
+        for (uint32_t x = part.x0, width; x < part.x1; x += width) {
+            width = l2k_samples_at_a_time(part.x1 - x);
             fill_samples(&job->planes[c], x - output.x0, y - output.y0, width, value);
+            L2K_TRY(l2k_check_steps(job->context, steps, l2k_steps_of_samples(width)));
         }
+    return L2K_OK;
 }
 
-void l2k_fill_tile(const l2k_decode_job *job, uint32_t index)
+l2k_status l2k_fill_tile(const l2k_decode_job *job, uint32_t index)
 {
+    size_t steps = 0;
     const l2k_siz *siz = &job->codestream->siz;
     for (uint32_t c = 0; c < siz->num_components; c++) {
         const l2k_component *k = &siz->components[c];
@@ -166,13 +174,16 @@ void l2k_fill_tile(const l2k_decode_job *job, uint32_t index)
             continue;
         l2k_rect tile = l2k_component_rect(l2k_tile_rect(&siz->grid, index), k->dx, k->dy);
         l2k_rect part = l2k_rect_intersect(output_rect(job, c), l2k_resolution_rect(tile, job->discard));
-        fill(job, c, part, k->is_signed ? 0 : (int32_t)1 << (k->precision - 1));
+        L2K_TRY(fill(job, c, part, k->is_signed ? 0 : (int32_t)1 << (k->precision - 1), &steps));
     }
+    return L2K_OK;
 }
 
-void l2k_blacken(const l2k_decode_job *job)
+l2k_status l2k_blacken(const l2k_decode_job *job)
 {
+    size_t steps = 0;
     for (uint32_t c = 0; c < job->codestream->siz.num_components; c++)
         if (job->planes[c].data)
-            fill(job, c, output_rect(job, c), 0);
+            L2K_TRY(fill(job, c, output_rect(job, c), 0, &steps));
+    return L2K_OK;
 }

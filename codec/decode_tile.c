@@ -8,13 +8,14 @@
 /* A packet takes at least a byte. Where a file ends early there need not be as many bytes as packets, yet what headers
  * can ask for has a bound: so much in a tile, and so much in all tiles together. What else takes time without bytes
  * counts as packets: four resolutions, which may be empty and have none; 16 components of a tile-part header that
- * has marker segments; looks of progression changes at precincts. */
+ * has marker segments; looks of progression changes at precincts, and 8 changes that every tile has a copy of. */
 enum {
     SPARE_PACKETS_OF_TILE = 1 << 16,
     SPARE_PACKETS = 1 << 20,
     RESOLUTIONS_OF_PACKET = 4,
     COMPONENTS_OF_PACKET = 16,
-    LOOKS_OF_PACKET = 1 << 8
+    LOOKS_OF_PACKET = 1 << 8,
+    CHANGES_OF_PACKET = 8
 };
 
 static uint64_t spare_of(int_least64_t left)
@@ -47,13 +48,14 @@ void l2k_start_pass(l2k_decode_job *job)
 
 /* ---- The tile ------------------------------------------------------------------------------------------------ */
 
-/* What reading the headers of a tile's parts takes. Those that are SOD alone, and no share of PPM, say nothing. */
+/* What reading the headers of a tile's parts takes, on top of the main header's progression changes. Those that are SOD
+ * alone, and no share of PPM, say nothing. */
 static uint64_t packets_of_parts(const l2k_codestream *cs, uint32_t index)
 {
     uint64_t headers = 0;
     for (size_t i = cs->first_part[index]; i != L2K_NO_PART; i = cs->parts[i].next)
         headers += cs->parts[i].packets - cs->parts[i].header > 2;
-    return headers * cs->siz.num_components / COMPONENTS_OF_PACKET;
+    return headers * cs->siz.num_components / COMPONENTS_OF_PACKET + cs->coding.num_changes / CHANGES_OF_PACKET;
 }
 
 static bool has_nothing(const l2k_codestream *cs, uint32_t index)

@@ -157,10 +157,10 @@ static l2k_status end_tile(void *opaque, l2k_team *team, l2k_tile_slot *slot, ui
     const l2k_decode_job *job = opaque;
     l2k_tile_state *s = &job->states[slot->number];
     if (s->is_blank) {
-        l2k_fill_tile(job, job->tiles[i]);
+        L2K_TRY(l2k_fill_tile(job, job->tiles[i]));
     } else if (!s->is_absent) {
         L2K_TRY(l2k_plan_finish(slot->plan));
-        l2k_collect_planes(job, s);
+        L2K_TRY(l2k_collect_planes(job, s));
     }
     l2k_run_advance(job->context, L2K_UNITS_TILE - (s->num_places ? L2K_UNITS_BLOCKS : 0));
     release_state(job->context, s);
@@ -187,10 +187,11 @@ static l2k_status select_tiles(l2k_decode_job *job)
 }
 
 /* A failure can leave tiles in the slots: they are freed when no plan works on their memory any more. */
-static l2k_status decode_all(l2k_decode_job *job, l2k_backend backend, const l2k_tile_work *work)
+static l2k_status decode_all(l2k_decode_job *job, l2k_backend backend, const l2k_tile_work *work, bool frugal)
 {
     l2k_workers *workers = &job->decoder->workers;
     L2K_TRY(l2k_workers_prepare(job->context, backend, &job->codestream->siz, job->num_tiles, workers));
+    workers->frugal = frugal;
     l2k_status status = L2K_OK;
     unsigned num_slots = workers->num_slots;
     job->states = l2k_allocate_zeroed(job->context, num_slots, sizeof *job->states);
@@ -206,15 +207,16 @@ static l2k_status decode_all(l2k_decode_job *job, l2k_backend backend, const l2k
     return status;
 }
 
-/* Threads have plans and block coders of their own, and some may be kept of the file before. Where there is no room for
- * theirs under the limit, one thread that begins anew may find it: what a file needs shall depend neither on the number
- * of processors nor on other files. So only what that one comes to is told. */
+/* Threads have plans and block coders of their own, and some may be kept of the file or the tile before. Where there is
+ * no room for theirs under the limit, one thread that begins anew, and keeps nothing between tiles, may find it: what a
+ * file needs shall depend neither on the number of processors nor on other files. So only what that one comes to is
+ * told. */
 static l2k_status decode_within_limit(l2k_decode_job *job, l2k_backend backend, const l2k_tile_work *work)
 {
     l2k_decoder *decoder = job->decoder;
     int_least64_t spare_packets = atomic_load(job->spare_packets);
-    decoder->pool.silent = job->context->threads > 1 || decoder->workers.teams;
-    l2k_status status = decode_all(job, backend, work);
+    decoder->pool.silent = job->context->threads > 1 || decoder->workers.teams || job->num_tiles > 1;
+    l2k_status status = decode_all(job, backend, work, false);
     bool again = status == L2K_ERROR_LIMIT && decoder->pool.silent && atomic_load(&decoder->pool.refused);
     decoder->pool.silent = false;
     if (!again)
@@ -223,7 +225,7 @@ static l2k_status decode_within_limit(l2k_decode_job *job, l2k_backend backend, 
     l2k_run_again(&decoder->run);
     atomic_store(job->spare_packets, spare_packets);
     decoder->context.threads = 1;
-    return decode_all(job, backend, work);
+    return decode_all(job, backend, work, true);
 }
 
 static bool lacks_tiles(const l2k_decode_job *job)
@@ -250,9 +252,9 @@ l2k_status l2k_decode_with(l2k_decoder *decoder, l2k_rect area, const l2k_plane 
     L2K_TRY(select_tiles(&job));
     l2k_start_pass(&job);
     l2k_run_restart(&decoder->run, (uint64_t)L2K_UNITS_TILE * job.num_tiles);
-    if (planes && lacks_tiles(&job))
-        l2k_blacken(&job);
-    l2k_status status = decode_within_limit(&job, backend, work);
+    l2k_status status = planes && lacks_tiles(&job) ? l2k_blacken(&job) : L2K_OK;
+    if (status == L2K_OK)
+        status = decode_within_limit(&job, backend, work);
     l2k_release(job.context, job.tiles);
     return status;
 }

@@ -2,8 +2,10 @@
 
 #include "base/run.h"
 
+/* Or cancelled while a large block was cleared. */
 static l2k_status out_of_memory(const l2k_context *context)
 {
+    L2K_TRY(l2k_check_run(context));
     return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the packets and code-blocks of a tile");
 }
 
@@ -12,9 +14,7 @@ static void *take_zeroed(const l2k_context *context, l2k_arena *arena, uint64_t 
     if (count > SIZE_MAX / 2 / size)
         return NULL;
     void *block = l2k_arena_take(context, arena, (size_t)count * size);
-    if (block)
-        l2k_zero(context, block, (size_t)count * size);
-    return block;
+    return block && l2k_zero(context, block, (size_t)count * size) ? block : NULL;
 }
 
 /* The cell of a precinct in a subband: precincts of a resolution r > 0 halve with its subbands (B.6, B.7). */

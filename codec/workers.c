@@ -143,6 +143,7 @@ typedef struct tile_run {
     const l2k_tile_work *work;
     void *job;
     uint32_t count;
+    bool frugal;
     atomic_uint_least32_t next;
     atomic_uint at_work; /* teams */
     first_failure first;
@@ -155,6 +156,12 @@ static uint32_t take_tile(tile_run *run)
         return NO_TILE;
     uint32_t index = atomic_fetch_add(&run->next, 1);
     return index < run->count ? index : NO_TILE;
+}
+
+static void drop_plan(l2k_tile_slot *slot)
+{
+    l2k_plan_free(slot->plan);
+    slot->plan = NULL;
 }
 
 /* A team's share: as many tiles in hand as it has slots, ended in the order in which they were begun. Where a tile
@@ -174,6 +181,8 @@ static void run_team(tile_run *run, l2k_team *team)
         if (ended == begun || failed_before(&run->first, tile) ||
             !note(&run->first, tile, run->work->end(run->job, team, &team->slots[k], tile)))
             return;
+        if (run->frugal)
+            drop_plan(&team->slots[k]);
     }
 }
 
@@ -216,7 +225,12 @@ static void run_teams(tile_run *run, l2k_workers *workers)
 
 l2k_status l2k_workers_run(l2k_workers *workers, uint32_t count, const l2k_tile_work *work, void *job)
 {
-    tile_run run = {.context = workers->context, .work = work, .job = job, .count = count, .first = NO_FAILURE};
+    tile_run run = {.context = workers->context,
+                    .work = work,
+                    .job = job,
+                    .count = count,
+                    .frugal = workers->frugal,
+                    .first = NO_FAILURE};
     unsigned teams = workers->num_teams;
     if (workers->context->run)
         workers->context->run->teams = teams;
@@ -235,8 +249,7 @@ l2k_status l2k_team_plan(const l2k_team *team, l2k_tile_slot *slot, const l2k_pl
 {
     if (slot->plan && l2k_plan_fits(slot->plan, spec))
         return L2K_OK;
-    l2k_plan_free(slot->plan);
-    slot->plan = NULL;
+    drop_plan(slot);
     return l2k_plan_create(&team->context, team->backend, spec, &slot->plan);
 }
 

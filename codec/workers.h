@@ -33,6 +33,7 @@ typedef struct l2k_workers {
     int64_t gpu_min_samples;       /* where AUTO finds the GPU worth it */
     unsigned num_teams, num_slots; /* slots of all teams together */
     l2k_team *teams;
+    bool frugal; /* plans are not kept from one tile to the next */
 } l2k_workers;
 
 /* Makes workers ready for `num_tiles` at a time of the tiles that `siz` describes. Those at hand, with their plans,

@@ -185,13 +185,53 @@ static void test_kept(void **unused)
     picture_free(&second);
 }
 
+static l2k_status decode_rows(const memory_file *file, unsigned threads, int64_t limit, uint32_t y0, uint32_t y1)
+{
+    picture got;
+    l2k_decoder *decoder = l2k_decoder_new(NULL);
+    l2k_decoder_set(decoder, L2K_DECODER_THREADS, threads);
+    l2k_decoder_set(decoder, L2K_DECODER_BACKEND, L2K_BACKEND_CPU);
+    l2k_decoder_set(decoder, L2K_DECODER_LIMIT_MEMORY, limit);
+    assert_int_equal(l2k_decoder_set_region(decoder, 0, y0, UINT32_MAX, y1), L2K_OK);
+    l2k_status status = run_decoder(decoder, file->data, file->size, &got);
+    if (status == L2K_OK)
+        picture_free(&got);
+    l2k_decoder_free(decoder);
+    return status;
+}
+
+/* Tile 0 takes wide coefficients, the others more code-blocks' bytes: where each finds room alone, so do all. */
+static void test_tile_before(void **unused)
+{
+    (void)unused;
+    enum { SIDE = 256, TILES = 4, STEP = 20000 };
+    picture p;
+    memory_file file = memory_of(NULL, 0);
+    picture_make(&p, SIDE, TILES * SIDE, 1);
+    p.components[0].precision = 16;
+    for (uint32_t i = 0; i < SIDE * SIDE * TILES; i++)
+        p.samples[0][i] = i < SIDE ? (int32_t)(i % 2) * 65535 : i < SIDE * SIDE ? 0 : (int32_t)random_below(1024);
+    l2k_encoder *encoder = l2k_encoder_new(NULL);
+    l2k_encoder_set(encoder, L2K_ENCODER_TILE_HEIGHT, SIDE);
+    l2k_encoder_set(encoder, L2K_ENCODER_BLOCK_WIDTH, 8);
+    l2k_encoder_set(encoder, L2K_ENCODER_BLOCK_HEIGHT, 8);
+    assert_int_equal(run_encoder(encoder, &p, &file), L2K_OK);
+    l2k_encoder_free(encoder);
+    int64_t limit = 500000;
+    for (uint32_t t = 0; t < TILES; t++)
+        while (decode_rows(&file, 1, limit, t * SIDE, (t + 1) * SIDE) != L2K_OK)
+            limit += STEP;
+    for (unsigned threads = 1; threads <= 4; threads *= 2)
+        assert_int_equal(decode_rows(&file, threads, limit, 0, TILES * SIDE), L2K_OK);
+    free(file.data);
+    picture_free(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_idle_coders),
-        cmocka_unit_test(test_idle_rows),
-        cmocka_unit_test(test_limit),
-        cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_idle_coders), cmocka_unit_test(test_idle_rows),   cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_kept),        cmocka_unit_test(test_tile_before),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

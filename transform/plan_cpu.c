@@ -209,13 +209,10 @@ l2k_pixel_row l2k_cpu_pixel_row(const l2k_cpu_pass *pass, unsigned lane, int64_t
                            l2k_level_shift_make(component->precision, component->is_signed)};
 }
 
-/* Samples take a nanosecond or so. */
-enum { SAMPLES_OF_STEP = 16 };
-
 bool l2k_cpu_goes_on(l2k_cpu_worker *worker, size_t samples)
 {
     const l2k_context *context = worker->pass->plan->context;
-    if (!l2k_goes_on_after(context, &worker->steps, samples / SAMPLES_OF_STEP + 1))
+    if (!l2k_goes_on_after(context, &worker->steps, l2k_steps_of_samples(samples)))
         worker->stopped = true;
     return !worker->stopped;
 }

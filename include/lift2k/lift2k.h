@@ -245,7 +245,7 @@ typedef enum l2k_encoder_option {
     L2K_ENCODER_PLT,                 /* 0 or 1: packet lengths in tile-part headers; 0 */
     L2K_ENCODER_TLM,                 /* 0 or 1: tile-part lengths in the main header; 0 */
     L2K_ENCODER_TILE_PARTS,          /* l2k_tile_parts; one */
-    L2K_ENCODER_THREADS,             /* 0 = all processors; 0 */
+    L2K_ENCODER_THREADS,             /* 0 = all processors; 1 starts none; 0 */
     L2K_ENCODER_BACKEND,             /* l2k_backend; auto */
     L2K_ENCODER_LIMIT_SAMPLES,       /* most samples (all components together) accepted; 2^36 */
     L2K_ENCODER_GPU_MIN_SAMPLES,     /* AUTO: samples of a tile (all components) from which on the GPU is taken,
@@ -329,7 +329,7 @@ typedef enum l2k_decoder_option {
     L2K_DECODER_REDUCE = 0, /* highest resolutions to leave out, 0 to 32; 0 */
     L2K_DECODER_LAYERS,     /* quality layers to decode, 0 = all; 0 */
     L2K_DECODER_COMPONENT,  /* -1 = all; else only this codestream component, before the inverse component transform */
-    L2K_DECODER_THREADS,    /* 0 = all processors; 0 */
+    L2K_DECODER_THREADS,    /* 0 = all processors; 1 starts none; 0 */
     L2K_DECODER_BACKEND,    /* l2k_backend; auto */
     /* Most samples of the whole image accepted, with and without palette. 0: 2^36, and no more than take 8 MiB, in the
      * smallest types that hold them, and another 128 KiB for each byte of the file; to be set before opening; 0 */
