@@ -113,6 +113,33 @@ runs "overwriting" decode small.jp2 x.ppm --quiet
 chmod 640 x.ppm
 runs "overwriting keeps permissions" decode small.jp2 x.ppm --quiet
 check "overwriting keeps permissions" test "$(stat -c %a x.ppm)" = 640
+chmod 6750 x.ppm
+runs "overwriting drops set-user-ID" decode small.jp2 x.ppm --quiet
+check "overwriting drops set-user-ID" test "$(stat -c %a x.ppm)" = 750
+if [ "$(id -u)" -eq 0 ]; then
+    chown 12345:23456 x.ppm
+    chmod 4640 x.ppm
+    runs "overwriting as root" decode small.jp2 x.ppm --quiet
+    check "overwriting as root keeps owner and group" test "$(stat -c %u:%g:%a x.ppm)" = 12345:23456:640
+fi
+# Somebody who may not give files to the group of this one: who is in another must not read it.
+as="setpriv --reuid 12345 --regid 12345 --clear-groups"
+if [ "$(id -u)" -eq 0 ] && chmod 755 . && mkdir -m 777 shared && cp small.jp2 shared &&
+    $as "$lift2k" info shared/small.jp2 >out.log 2>&1; then
+    for modes in 640:600 664:644 606:600; do
+        cp rgb.ppm shared/x.ppm
+        chown 12345:23456 shared/x.ppm
+        chmod ${modes%:*} shared/x.ppm
+        check "overwriting without the group, $modes" $as "$lift2k" decode shared/small.jp2 shared/x.ppm --quiet
+        check "overwriting without the group, $modes: access" \
+            test "$(stat -c %u:%g:%a shared/x.ppm)" = 12345:12345:${modes#*:}
+    done
+    rm -r shared
+else
+    echo "SKIPPED: files of a group that is not one's own cannot be made here"
+    rm -rf shared
+fi
+chmod 640 x.ppm
 ln -s x.ppm link.ppm
 runs "through a link" decode small.jp2 link.ppm --quiet
 check "the link stays one" test -L link.ppm
