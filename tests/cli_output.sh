@@ -318,5 +318,15 @@ grep -q "^file  *ev?\]0;x??$(printf '\303\251').jp2\$" out.log || { fault "info 
 "$lift2k" info "not-$odd" 2>err.log
 grep -q "^lift2k: not-ev?\]0;x??$(printf '\303\251').jp2: No such" err.log || { fault "a report of an odd name"; od -c err.log; }
 rm -f "$odd"
+# Bytes that are no UTF-8, of which 233 alone is a command to a terminal of 8 bits; characters of 2 to 4 bytes stay.
+checks=$((checks + 2))
+odd=$(printf 'o\233 31m\302\377\300\200\355\240\200\342\202.\303\251\342\202\254\360\237\231\202.jp2')
+shown=$(printf 'o? 31m?????????.\303\251\342\202\254\360\237\231\202.jp2')
+cp small.jp2 "$odd"
+"$lift2k" info "$odd" >out.log 2>err.log
+grep -qF " $shown" out.log || { fault "info of a name that is no UTF-8"; head -1 out.log | od -c; }
+"$lift2k" info "not-$odd" 2>err.log
+grep -qF "lift2k: not-$shown: No such" err.log || { fault "a report of a name that is no UTF-8"; od -c err.log; }
+rm -f "$odd"
 
 finish
