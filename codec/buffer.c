@@ -1,7 +1,5 @@
 #include "codec/buffer.h"
 
-#include <string.h>
-
 #include "base/memory.h"
 
 void l2k_buffer_release(l2k_buffer *buffer)
@@ -32,7 +30,7 @@ void l2k_buffer_append(l2k_buffer *buffer, const void *data, size_t bytes)
 {
     if (bytes == 0 || !l2k_buffer_grow(buffer, bytes))
         return;
-    memcpy(buffer->data + buffer->size, data, bytes);
+    l2k_copy(buffer->context, buffer->data + buffer->size, data, bytes);
     buffer->size += bytes;
 }
 

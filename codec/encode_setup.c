@@ -15,12 +15,15 @@ static l2k_status check_component(const l2k_encode_job *job, uint32_t c)
     const l2k_component *component = &job->image->components[c];
     bool irreversible = job->encoder->options[L2K_ENCODER_WAVELET] == L2K_WAVELET_9_7;
     if (component->dx < 1 || component->dx > 255 || component->dy < 1 || component->dy > 255)
-        return refuse_component(job, c, "a sub-sampling of", component->dx > 255 ? component->dx : component->dy);
+        return refuse_component(job, c, "a sub-sampling of",
+                                component->dx < 1 || component->dx > 255 ? component->dx : component->dy);
     /* 9/7 works in float32, which carries no more (docs/numerics.md). */
     if (component->precision < 1 || component->precision > (irreversible ? 16u : 24u))
         return refuse_component(job, c, "a precision of", component->precision);
     if ((unsigned)component->channel > L2K_CHANNEL_UNSPECIFIED)
         return refuse_component(job, c, "a channel type of", component->channel);
+    if (component->association > 65535)
+        return refuse_component(job, c, "an association with", component->association);
     return L2K_OK;
 }
 
@@ -37,6 +40,9 @@ l2k_status l2k_encode_check_planes(const l2k_encode_job *job)
     return L2K_OK;
 }
 
+/* LBox has 32 bits, and other boxes share one with it. */
+#define MAX_ICC_BYTES ((size_t)UINT32_MAX - (1u << 20))
+
 static l2k_status check_image(const l2k_encode_job *job)
 {
     const l2k_image *image = job->image;
@@ -46,6 +52,9 @@ static l2k_status check_image(const l2k_encode_job *job)
     if (!(image->density_x >= 0 && image->density_x <= 1e100 && image->density_y >= 0 && image->density_y <= 1e100))
         return l2k_fail(job->context, L2K_ERROR_ARGUMENT, "a density of %g x %g pixels per metre", image->density_x,
                         image->density_y);
+    if (image->icc_bytes > MAX_ICC_BYTES)
+        return l2k_fail(job->context, L2K_ERROR_ARGUMENT, "an ICC profile of %zu bytes, more than a box holds",
+                        image->icc_bytes);
     if (image->num_components < 1 || image->num_components > L2K_MAX_COMPONENTS)
         return l2k_fail(job->context, L2K_ERROR_ARGUMENT, "%u components, 1 to %u are possible", image->num_components,
                         L2K_MAX_COMPONENTS);

@@ -113,6 +113,8 @@ static void tile_planes(const l2k_encode_job *job, const l2k_tile *tile, l2k_pla
         const l2k_tile_component *tc = &tile->components[c];
         l2k_rect area = l2k_component_rect(job->area, tc->dx, tc->dy);
         planes[c] = job->planes[c];
+        if (l2k_rect_empty(tc->rect))
+            continue; /* there may be no plane */
         planes[c].data = l2k_sample_at(&planes[c], tc->rect.x0 - area.x0, tc->rect.y0 - area.y0);
     }
 }

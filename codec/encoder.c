@@ -76,7 +76,10 @@ l2k_status l2k_encoder_set(l2k_encoder *encoder, l2k_encoder_option option, int6
     if (block && !l2k_is_power_of_two((uint64_t)value))
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "%s %lld is not a power of two", rules[option].name,
                         (long long)value);
-    return l2k_option_set(context, rules, NUM_OPTIONS, encoder->options, option, value);
+    L2K_TRY(l2k_option_set(context, rules, NUM_OPTIONS, encoder->options, option, value));
+    if (option == L2K_ENCODER_LIMIT_MEMORY)
+        encoder->pool.limit = (uint64_t)value;
+    return L2K_OK;
 }
 
 l2k_status l2k_encoder_set_precincts(l2k_encoder *encoder, const l2k_size *sizes, size_t count)

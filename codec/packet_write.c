@@ -33,7 +33,9 @@ static unsigned passes_through(const l2k_block *block, uint32_t layer)
     return block->num_passes ? block->coded.layer_passes[layer] : 0;
 }
 
-/* The first layer that has passes of a block, UINT32_MAX if none does. */
+/* The first layer that has passes of a block, UINT32_MAX if none does. Looks at so many layers are a step. */
+enum { LAYERS_OF_STEP = 16 };
+
 static uint32_t first_layer(const l2k_block *block, uint32_t num_layers)
 {
     for (uint32_t layer = 0; layer < num_layers; layer++)
@@ -42,13 +44,10 @@ static uint32_t first_layer(const l2k_block *block, uint32_t num_layers)
     return UINT32_MAX;
 }
 
-/* Looks at so many layers of a block are a step. */
-enum { LAYERS_OF_STEP = 16 };
-
-/* Puts the blocks' first layers into the inclusion tree, as far as the first `num_layers` layers go. */
-static l2k_status announce_layers(const l2k_context *context, l2k_tile *tile, l2k_precinct *precinct,
-                                  uint32_t num_layers)
+/* Puts the blocks' first layers into the inclusion tree. */
+static l2k_status announce_layers(const l2k_context *context, l2k_tile *tile, l2k_precinct *precinct)
 {
+    const uint32_t num_layers = tile->coding->num_layers;
     for (uint32_t i = 0; i < precinct->inclusion.num_nodes; i++)
         precinct->inclusion.nodes[i].value = UINT32_MAX;
     for (uint32_t i = 0; i < l2k_precinct_blocks(precinct); i++) {
@@ -61,7 +60,7 @@ static l2k_status announce_layers(const l2k_context *context, l2k_tile *tile, l2
 static l2k_status restart_precinct(const l2k_context *context, l2k_tile *tile, l2k_precinct *precinct,
                                    unsigned max_planes)
 {
-    L2K_TRY(announce_layers(context, tile, precinct, tile->coding->num_layers));
+    L2K_TRY(announce_layers(context, tile, precinct));
     l2k_tag_tree_restart(&precinct->inclusion);
     l2k_tag_tree_restart(&precinct->zero_planes);
     for (uint32_t i = 0; i < l2k_precinct_blocks(precinct); i++) {
@@ -219,12 +218,26 @@ l2k_status l2k_packet_write(const l2k_context *context, l2k_tile *tile, const l2
     return put_body(&p);
 }
 
-/* For rate control no layer after this one is known. */
+/* For rate control no layer after this one is known. Nodes below it in value are those of blocks that packets before
+ * have included. */
+static l2k_status announce_layer(const packet *p, l2k_precinct *precinct)
+{
+    for (uint32_t i = 0; i < precinct->inclusion.num_nodes; i++)
+        if (precinct->inclusion.nodes[i].value >= p->layer)
+            precinct->inclusion.nodes[i].value = UINT32_MAX;
+    for (uint32_t i = 0; i < l2k_precinct_blocks(precinct); i++) {
+        if (precinct->blocks[i].passes_in == 0 && passes_through(&precinct->blocks[i], p->layer) > 0)
+            l2k_tag_tree_set(&precinct->inclusion, i, p->layer);
+        L2K_TRY(l2k_check_steps(p->context, &p->tile->steps, 1));
+    }
+    return L2K_OK;
+}
+
 static l2k_status announce_packet(const packet *p)
 {
     for (uint32_t b = 0; b < p->resolution->num_bands; b++)
         if (precinct_of(p, b))
-            L2K_TRY(announce_layers(p->context, p->tile, precinct_of(p, b), p->layer + 1));
+            L2K_TRY(announce_layer(p, precinct_of(p, b)));
     return L2K_OK;
 }
 

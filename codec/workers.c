@@ -203,17 +203,27 @@ static void take_part(tile_run *run, l2k_team *team, unsigned thread)
         await_others(run);
 }
 
+/* A region of OpenMP, even one of a single thread, makes those within it nested ones, for which threads are started
+ * each time: one team alone must not have any around it. */
+static void run_teams(tile_run *run, l2k_workers *workers)
+{
+#pragma omp parallel num_threads(workers->num_teams)
+    {
+        unsigned thread = l2k_thread_index();
+        take_part(run, &workers->teams[thread], thread);
+    }
+}
+
 l2k_status l2k_workers_run(l2k_workers *workers, uint32_t count, const l2k_tile_work *work, void *job)
 {
     tile_run run = {.context = workers->context, .work = work, .job = job, .count = count, .first = NO_FAILURE};
     unsigned teams = workers->num_teams;
     if (workers->context->run)
         workers->context->run->teams = teams;
-#pragma omp parallel num_threads(teams) if (teams > 1)
-    {
-        unsigned thread = teams > 1 ? l2k_thread_index() : 0;
-        take_part(&run, &workers->teams[thread], thread);
-    }
+    if (teams == 1)
+        take_part(&run, &workers->teams[0], 0);
+    else
+        run_teams(&run, workers);
     if (workers->context->run)
         workers->context->run->teams = 1;
     return status_of(&run.first);
@@ -230,9 +240,8 @@ l2k_status l2k_team_plan(const l2k_team *team, l2k_tile_slot *slot, const l2k_pl
     return l2k_plan_create(&team->context, team->backend, spec, &slot->plan);
 }
 
-static l2k_status do_block(l2k_team *team, l2k_block_work work, void *job, size_t index)
+static l2k_status do_block(l2k_team *team, l2k_block_work work, void *job, size_t index, unsigned thread)
 {
-    unsigned thread = team->context.threads > 1 ? l2k_thread_index() : 0;
     L2K_TRY(l2k_check_run(&team->context));
     return work(job, team->coders[thread], team->first_thread + thread, index);
 }
@@ -240,9 +249,10 @@ static l2k_status do_block(l2k_team *team, l2k_block_work work, void *job, size_
 l2k_status l2k_team_run(l2k_team *team, size_t count, l2k_block_work work, void *job)
 {
     first_failure first = NO_FAILURE;
-#pragma omp parallel for schedule(dynamic) num_threads(team->context.threads) if (team->context.threads > 1)
+    const unsigned threads = count > 1 ? team->context.threads : 1;
+#pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
     for (size_t i = 0; i < count; i++)
         if (!failed_before(&first, i))
-            note(&first, i, do_block(team, work, job, i));
+            note(&first, i, do_block(team, work, job, i, threads > 1 ? l2k_thread_index() : 0));
     return status_of(&first);
 }

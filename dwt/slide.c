@@ -22,13 +22,14 @@ static void move(const l2k_slide *slide, void (*callback)(void *, int64_t, void 
     void *rows[L2K_MAX_LANES] = {0};
     for (unsigned lane = 0; lane < slide->lanes; lane++)
         rows[lane] = slot(slide, lane, y);
-    callback(slide->user, y, rows);
+    if (slide->goes_on(slide->user, slide->lanes * slide->width))
+        callback(slide->user, y, rows);
 }
 
 static void step(const l2k_slide *slide, span s, unsigned number, int64_t y)
 {
     int64_t above = y > s.first ? y - 1 : y + 1, below = y + 1 < s.end ? y + 1 : y - 1;
-    for (unsigned lane = 0; lane < slide->lanes; lane++)
+    for (unsigned lane = 0; lane < slide->lanes && slide->goes_on(slide->user, slide->width); lane++)
         slide->lifting->step[number](slot(slide, lane, y), slot(slide, lane, above), slot(slide, lane, below),
                                      slide->width);
 }
@@ -38,7 +39,7 @@ static void lift(const l2k_slide *slide, span s, int64_t y)
 {
     unsigned steps = slide->lifting->steps;
     if (within(s, y) && within(s, y - steps - 1)) {
-        for (unsigned lane = 0; lane < slide->lanes; lane++) {
+        for (unsigned lane = 0; lane < slide->lanes && slide->goes_on(slide->user, slide->width); lane++) {
             void *rows[L2K_SLIDE_ROWS];
             for (unsigned i = 0; i < steps + 2; i++)
                 rows[i] = slot(slide, lane, y - steps - 1 + i);
@@ -71,7 +72,7 @@ void l2k_slide_run(const l2k_slide *slide, int64_t begin, int64_t end)
     span wanted = {begin, end};
     /* y runs over the rows that step 0 does not touch; once y is there, row y - 1 has both its neighbours. */
     int64_t y = read.first + (((unsigned)read.first + slide->parity) % 2 == slide->lifting->first);
-    for (; y - steps - 1 < end && slide->goes_on(slide->user); y += 2) {
+    for (; y - steps - 1 < end && slide->goes_on(slide->user, 0); y += 2) {
         for (int64_t i = y - 1; i <= y; i++)
             if (within(read, i))
                 move(slide, slide->load, i);

@@ -24,7 +24,9 @@ typedef struct l2k_slide {
     /* Fills rows[lane] with row y; takes finished row y from rows[lane], which it may change. */
     void (*load)(void *user, int64_t y, void *const *rows);
     void (*emit)(void *user, int64_t y, void *const *rows);
-    bool (*goes_on)(void *user); /* asked every other row; false ends the slide where it is */
+    /* Asked before each piece of work, which goes over so many samples, at most a row of all lanes; once false, always
+     * false, and the slide ends where it is. */
+    bool (*goes_on)(void *user, size_t samples);
     void *user;
 } l2k_slide;
 

@@ -196,6 +196,20 @@ static void spoil_channel(l2k_encoder *e, picture *p)
     p->components[0].channel = (l2k_channel)9;
 }
 
+static void spoil_association(l2k_encoder *e, picture *p)
+{
+    (void)e;
+    p->components[0].association = 65536;
+}
+
+/* Refused before it is looked at. */
+static void spoil_profile(l2k_encoder *e, picture *p)
+{
+    (void)e;
+    p->image.icc = (const uint8_t *)"";
+    p->image.icc_bytes = UINT32_MAX;
+}
+
 /* Contradictions are found before anything is written. */
 static void test_encoder_contradictions(void **unused)
 {
@@ -214,7 +228,9 @@ static void test_encoder_contradictions(void **unused)
                                    spoil_unknown_type,
                                    spoil_count,
                                    spoil_large_count,
-                                   spoil_channel};
+                                   spoil_channel,
+                                   spoil_association,
+                                   spoil_profile};
     for (size_t i = 0; i < sizeof spoils / sizeof *spoils; i++) {
         picture p;
         watch w;
@@ -529,6 +545,51 @@ static void test_limits(void **unused)
     picture_free(&p);
 }
 
+/* A limit of memory holds for what is asked of an encoder next, not the one that the last image had. */
+static void test_limit_lifted(void **unused)
+{
+    (void)unused;
+    picture p;
+    const double everything = 0;
+    memory_file out = memory_of(NULL, 0);
+    picture_make(&p, 10, 10, 1);
+    l2k_encoder *encoder = l2k_encoder_new(NULL);
+    l2k_encoder_set(encoder, L2K_ENCODER_LIMIT_MEMORY, 100);
+    assert_int_equal(run_encoder(encoder, &p, &out), L2K_ERROR_LIMIT);
+    assert_int_equal(l2k_encoder_set_layers(encoder, L2K_TARGET_RATIO, &everything, 1), L2K_ERROR_LIMIT);
+    l2k_encoder_set(encoder, L2K_ENCODER_LIMIT_MEMORY, (int64_t)1 << 40);
+    assert_int_equal(l2k_encoder_set_layers(encoder, L2K_TARGET_RATIO, &everything, 1), L2K_OK);
+    assert_int_equal(run_encoder(encoder, &p, &out), L2K_OK);
+    l2k_encoder_free(encoder);
+    free(out.data);
+    picture_free(&p);
+}
+
+/* As many layers as there can be: what a layer takes to decide does not grow with those before it, or this would last
+ * for minutes. */
+static void test_most_layers(void **unused)
+{
+    (void)unused;
+    enum { LAYERS = 65535 };
+    picture p, got;
+    memory_file out = memory_of(NULL, 0);
+    double *targets = malloc(LAYERS * sizeof *targets);
+    assert_non_null(targets);
+    for (int i = 0; i < LAYERS; i++)
+        targets[i] = i + 1 < LAYERS ? 1e9 - 100 * i : 0;
+    picture_make(&p, 8, 8, 1);
+    l2k_encoder *encoder = l2k_encoder_new(NULL);
+    assert_int_equal(l2k_encoder_set_layers(encoder, L2K_TARGET_RATIO, targets, LAYERS), L2K_OK);
+    assert_int_equal(run_encoder(encoder, &p, &out), L2K_OK);
+    assert_int_equal(decode_bytes(NULL, out.data, out.size, &got), L2K_OK);
+    assert_true(picture_equal(&p, &got));
+    picture_free(&got);
+    l2k_encoder_free(encoder);
+    free(targets);
+    free(out.data);
+    picture_free(&p);
+}
+
 /* Headers that promise 2^32 squared must not cost memory before they are refused. */
 static void test_huge_header(void **unused)
 {
@@ -821,6 +882,8 @@ int main(void)
         cmocka_unit_test(test_decoder_options),
         cmocka_unit_test(test_targets),
         cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_limit_lifted),
+        cmocka_unit_test(test_most_layers),
         cmocka_unit_test(test_huge_header),
         cmocka_unit_test(test_streams),
         cmocka_unit_test(test_endless_and_missing),

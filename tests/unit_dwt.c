@@ -83,9 +83,10 @@ static void load(void *user, int64_t y, void *const *rows)
     memcpy(rows[0], p->in + (size_t)y * p->width, p->width * sizeof *p->in);
 }
 
-static bool always(void *user)
+static bool always(void *user, size_t samples)
 {
     (void)user;
+    (void)samples;
     return true;
 }
 

@@ -317,6 +317,56 @@ static void test_packet(void **unused)
     assert_int_equal(s.c.w.live, 0);
 }
 
+/* Rows of 2^20 samples, each of which is loaded, lifted and stored: asked about several times, and not again after a
+ * "no". */
+static void test_long_rows(void **unused)
+{
+    (void)unused;
+    static setting s;
+    enum { WIDTH = 1 << 20, HEIGHT = 4, LEAST = 3 * HEIGHT };
+    static uint8_t sample;
+    for (int direction = 0; direction < 2; direction++) {
+        l2k_plan *plan;
+        l2k_plan_component component = {.rect = {0, 0, WIDTH, HEIGHT}, .levels = 1, .precision = 8};
+        const l2k_plan_spec spec = {.direction = direction ? L2K_INVERSE : L2K_FORWARD,
+                                    .type = L2K_COEFFICIENT_INT32,
+                                    .num_components = 1,
+                                    .components = &component};
+        l2k_plane plane = {&sample, 0, 0, L2K_SAMPLE_U8};
+        make_setting(&s, WIDTH, HEIGHT, 15);
+        assert_int_equal(l2k_plan_create(&s.context, L2K_BACKEND_CPU, &spec, &plan), L2K_OK);
+        if (direction)
+            memset(l2k_plan_coefficients(plan, 0)->base, 0, (size_t)WIDTH * HEIGHT * sizeof(int32_t));
+        unsigned before = s.c.calls;
+        assert_int_equal(l2k_plan_begin(plan, &plane), L2K_OK);
+        assert_int_equal(l2k_plan_finish(plan), L2K_OK);
+        const unsigned asked = calls_since(&s, before);
+        assert_in_range(asked, LEAST, 1000);
+        for (unsigned at = 1; at <= asked; at++) {
+            l2k_run_restart(&s.run, 0);
+            s.c.stop_at = s.c.calls + at;
+            assert_int_equal(l2k_plan_begin(plan, &plane), L2K_ERROR_CANCELLED);
+            assert_int_equal(s.c.calls, s.c.stop_at);
+        }
+        l2k_plan_free(plan);
+        assert_int_equal(s.c.w.live, 0);
+    }
+}
+
+/* A GiB is not appended in one go. */
+static void test_append(void **unused)
+{
+    (void)unused;
+    static setting s;
+    enum { MIB = 8 };
+    static const uint8_t bytes[MIB << 20];
+    make_setting(&s, 1, 1, 15);
+    l2k_buffer out = {.context = &s.context};
+    l2k_buffer_append(&out, bytes, sizeof bytes);
+    assert_in_range(s.c.calls, MIB - 1, 1000);
+    l2k_buffer_release(&out);
+}
+
 /* 2^18 precincts in the order of their positions, which has to be made. */
 static void test_order(void **unused)
 {
@@ -389,9 +439,10 @@ static void test_last_answers(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_headers), cmocka_unit_test(test_changes), cmocka_unit_test(test_looks),
-        cmocka_unit_test(test_blank),   cmocka_unit_test(test_crop),    cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_packet),  cmocka_unit_test(test_order),   cmocka_unit_test(test_last_answers),
+        cmocka_unit_test(test_headers), cmocka_unit_test(test_changes),      cmocka_unit_test(test_looks),
+        cmocka_unit_test(test_blank),   cmocka_unit_test(test_crop),         cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_packet),  cmocka_unit_test(test_long_rows),    cmocka_unit_test(test_append),
+        cmocka_unit_test(test_order),   cmocka_unit_test(test_last_answers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -185,6 +185,36 @@ static void test_order_of_calls(void **unused)
     picture_free(&p);
 }
 
+/* Tiles of one row and one column: component 1 has samples in every other row of them, and planes only there. */
+static void test_absent_rows(void **unused)
+{
+    (void)unused;
+    enum { SIDE = 4 };
+    picture p;
+    memory_file whole = memory_of(NULL, 0), rows = memory_of(NULL, 0);
+    l2k_stream stream = rows_stream(&rows, true);
+    picture_make(&p, SIDE, SIDE, 2);
+    p.components[1].dy = 2;
+    l2k_encoder *encoder = l2k_encoder_new(NULL);
+    assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_TILE_WIDTH, 1), L2K_OK);
+    assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_TILE_HEIGHT, 1), L2K_OK);
+    assert_int_equal(run_encoder(encoder, &p, &whole), L2K_OK);
+    assert_int_equal(l2k_encoder_begin(encoder, &p.image, &stream), L2K_OK);
+    for (uint32_t y = 0; y < SIDE; y++) {
+        l2k_plane planes[2] = {p.planes[0], p.planes[1]};
+        planes[0].data = (char *)planes[0].data + y * planes[0].row_stride;
+        planes[1].data = y % 2 ? NULL : (char *)planes[1].data + y / 2 * planes[1].row_stride;
+        assert_int_equal(l2k_encoder_put_rows(encoder, planes), L2K_OK);
+    }
+    assert_int_equal(l2k_encoder_end(encoder), L2K_OK);
+    assert_int_equal(rows.size, whole.size);
+    assert_memory_equal(rows.data, whole.data, whole.size);
+    l2k_encoder_free(encoder);
+    free(whole.data);
+    free(rows.data);
+    picture_free(&p);
+}
+
 static void test_failing_stream(void **unused)
 {
     (void)unused;
@@ -210,8 +240,9 @@ static void test_failing_stream(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_file),      cmocka_unit_test(test_without_rewrite), cmocka_unit_test(test_targets),
-        cmocka_unit_test(test_order_of_calls), cmocka_unit_test(test_failing_stream),
+        cmocka_unit_test(test_same_file),   cmocka_unit_test(test_without_rewrite),
+        cmocka_unit_test(test_targets),     cmocka_unit_test(test_order_of_calls),
+        cmocka_unit_test(test_absent_rows), cmocka_unit_test(test_failing_stream),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,9 @@
 #define _POSIX_C_SOURCE 199309L /* nanosleep */
 #include "support.h"
 
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 #include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>
@@ -81,6 +84,32 @@ static void test_one_slot(void **unused)
     for (unsigned i = 0; i < r.count; i++)
         assert_int_equal(r.events[i].slot, 0);
 }
+
+#ifdef _OPENMP
+static l2k_status note_level(void *job, l2k_team *team, l2k_tile_slot *slot, uint32_t index)
+{
+    (void)team;
+    (void)slot;
+    (void)index;
+    *(int *)job = omp_get_level();
+    return L2K_OK;
+}
+
+/* There is nothing around the team that would make its own parallel regions nested ones. */
+static void test_one_team(void **unused)
+{
+    (void)unused;
+    int level = -1;
+    l2k_context context = {.threads = 4};
+    l2k_workers workers = {0};
+    l2k_siz siz = siz_of(1 << 15, 1);
+    assert_int_equal(l2k_workers_prepare(&context, L2K_BACKEND_CPU, &siz, 3, &workers), L2K_OK);
+    assert_int_equal(workers.num_teams, 1);
+    assert_int_equal(l2k_workers_run(&workers, 3, &(l2k_tile_work){note_level, note_level}, &level), L2K_OK);
+    assert_int_equal(level, 0);
+    l2k_workers_release(&workers);
+}
+#endif
 
 static void test_two_slots(void **unused)
 {
@@ -330,14 +359,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_slot),
-        cmocka_unit_test(test_two_slots),
-        cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_lowest_of_slots),
-        cmocka_unit_test(test_lowest_of_threads),
-        cmocka_unit_test(test_caller_asks_on),
-        cmocka_unit_test(test_components),
-        cmocka_unit_test(test_teams),
-        cmocka_unit_test(test_auto),
+#ifdef _OPENMP
+        cmocka_unit_test(test_one_team),
+#endif
+        cmocka_unit_test(test_two_slots),       cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_lowest_of_slots), cmocka_unit_test(test_lowest_of_threads),
+        cmocka_unit_test(test_caller_asks_on),  cmocka_unit_test(test_components),
+        cmocka_unit_test(test_teams),           cmocka_unit_test(test_auto),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,10 +38,12 @@ typedef struct l2k_cpu_worker {
     const l2k_cpu_pass *pass;
     void *ring;
     void *half[2]; /* low, high */
+    size_t steps;  /* since it was asked whether to go on */
+    bool stopped;
 } l2k_cpu_worker;
 
 /* What runs rows begin .. end - 1 of a pass. */
-typedef void l2k_cpu_stripe(const l2k_cpu_worker *worker, int64_t begin, int64_t end);
+typedef void l2k_cpu_stripe(l2k_cpu_worker *worker, int64_t begin, int64_t end);
 
 /* How many components from `first` on go together: 3 where the component transform joins them, else 1. */
 unsigned l2k_cpu_lanes(const l2k_plan_spec *spec, uint32_t first);
@@ -63,10 +65,10 @@ void *l2k_cpu_band_row(const l2k_cpu_pass *pass, unsigned lane, unsigned band, i
 l2k_pixel_row l2k_cpu_pixel_row(const l2k_cpu_pass *pass, unsigned lane, int64_t y);
 
 /* A slide over the pass, load and emit left to fill in. */
-l2k_slide l2k_cpu_slide(const l2k_cpu_worker *worker, const l2k_lifting *lifting);
+l2k_slide l2k_cpu_slide(l2k_cpu_worker *worker, const l2k_lifting *lifting);
 
-/* Whether the plan's run has not been cancelled. */
-bool l2k_cpu_goes_on(const l2k_cpu_worker *worker);
+/* Whether to go on with the plan's run, and work on so many samples; once false, always false. */
+bool l2k_cpu_goes_on(l2k_cpu_worker *worker, size_t samples);
 
 l2k_status l2k_cpu_forward(l2k_plan *plan, const l2k_plane *planes);
 l2k_status l2k_cpu_inverse(l2k_plan *plan, const l2k_plane *planes);

@@ -84,12 +84,13 @@ static void emit_row(const l2k_cpu_worker *worker, unsigned lane, int64_t y, voi
 
 static void emit_rows(void *user, int64_t y, void *const *rows)
 {
-    const l2k_cpu_worker *worker = user;
-    for (unsigned lane = 0; lane < worker->pass->lanes; lane++)
+    l2k_cpu_worker *worker = user;
+    unsigned lanes = worker->pass->lanes;
+    for (unsigned lane = 0; lane < lanes && l2k_cpu_goes_on(worker, worker->pass->shape.width); lane++)
         emit_row(worker, lane, y, rows[lane]);
 }
 
-static void analyse(const l2k_cpu_worker *worker, int64_t begin, int64_t end)
+static void analyse(l2k_cpu_worker *worker, int64_t begin, int64_t end)
 {
     const l2k_cpu_pass *pass = worker->pass;
     l2k_slide slide = l2k_cpu_slide(worker, l2k_lifting_forward(pass->wavelet));
@@ -99,15 +100,15 @@ static void analyse(const l2k_cpu_worker *worker, int64_t begin, int64_t end)
 }
 
 /* No decomposition: pixels straight to the view. */
-static void copy(const l2k_cpu_worker *worker, int64_t begin, int64_t end)
+static void copy(l2k_cpu_worker *worker, int64_t begin, int64_t end)
 {
     const l2k_cpu_pass *pass = worker->pass;
     l2k_slide slide = l2k_cpu_slide(worker, NULL);
     void *rows[L2K_MAX_LANES];
     for (unsigned lane = 0; lane < L2K_MAX_LANES; lane++)
         rows[lane] = (uint32_t *)slide.ring + (lane < pass->lanes ? lane : 0) * slide.stride;
-    for (int64_t y = begin; y < end && l2k_cpu_goes_on(worker); y++) {
-        load_pixels((void *)worker, y, rows);
+    for (int64_t y = begin; y < end && l2k_cpu_goes_on(worker, pass->shape.width); y++) {
+        load_pixels(worker, y, rows);
         for (unsigned lane = 0; lane < pass->lanes; lane++)
             store_band(pass, lane, 0, y, rows[lane], pass->shape.width);
     }

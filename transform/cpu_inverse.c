@@ -69,8 +69,9 @@ static void load_row(const l2k_cpu_worker *worker, unsigned lane, int64_t y, voi
 
 static void load_rows(void *user, int64_t y, void *const *rows)
 {
-    const l2k_cpu_worker *worker = user;
-    for (unsigned lane = 0; lane < worker->pass->lanes; lane++)
+    l2k_cpu_worker *worker = user;
+    unsigned lanes = worker->pass->lanes;
+    for (unsigned lane = 0; lane < lanes && l2k_cpu_goes_on(worker, worker->pass->shape.width); lane++)
         load_row(worker, lane, y, rows[lane]);
 }
 
@@ -87,7 +88,7 @@ static void emit_low(void *user, int64_t y, void *const *rows)
         memcpy(l2k_cpu_low_row(pass, lane, pass->level - 1, pass->shape.width, y), rows[lane], n * sizeof(uint32_t));
 }
 
-static void synthesise(const l2k_cpu_worker *worker, int64_t begin, int64_t end)
+static void synthesise(l2k_cpu_worker *worker, int64_t begin, int64_t end)
 {
     const l2k_cpu_pass *pass = worker->pass;
     l2k_slide slide = l2k_cpu_slide(worker, l2k_lifting_inverse(pass->wavelet));
@@ -97,14 +98,14 @@ static void synthesise(const l2k_cpu_worker *worker, int64_t begin, int64_t end)
 }
 
 /* No decomposition left: the LL straight to pixels. */
-static void copy(const l2k_cpu_worker *worker, int64_t begin, int64_t end)
+static void copy(l2k_cpu_worker *worker, int64_t begin, int64_t end)
 {
     const l2k_cpu_pass *pass = worker->pass;
     l2k_slide slide = l2k_cpu_slide(worker, NULL);
     void *rows[L2K_MAX_LANES];
     for (unsigned lane = 0; lane < L2K_MAX_LANES; lane++)
         rows[lane] = (uint32_t *)slide.ring + (lane < pass->lanes ? lane : 0) * slide.stride;
-    for (int64_t y = begin; y < end && l2k_cpu_goes_on(worker); y++) {
+    for (int64_t y = begin; y < end && l2k_cpu_goes_on(worker, pass->shape.width); y++) {
         for (unsigned lane = 0; lane < pass->lanes; lane++)
             load_band(pass, lane, 0, y, rows[lane], pass->shape.width);
         store_pixels(pass, y, rows);

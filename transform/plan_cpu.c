@@ -146,7 +146,8 @@ static l2k_cpu_worker make_worker(const l2k_cpu_pass *pass, unsigned number)
 {
     const l2k_cpu_state *state = pass->plan->state;
     uint32_t *halves = state->scratch + number * state->scratch_samples;
-    return (l2k_cpu_worker){pass, halves + 2 * state->row_stride, {halves, halves + state->row_stride}};
+    return (l2k_cpu_worker){
+        .pass = pass, .ring = halves + 2 * state->row_stride, .half = {halves, halves + state->row_stride}};
 }
 
 static int64_t count_stripes(const l2k_cpu_pass *pass)
@@ -208,17 +209,23 @@ l2k_pixel_row l2k_cpu_pixel_row(const l2k_cpu_pass *pass, unsigned lane, int64_t
                            l2k_level_shift_make(component->precision, component->is_signed)};
 }
 
-bool l2k_cpu_goes_on(const l2k_cpu_worker *worker)
+/* Samples take a nanosecond or so. */
+enum { SAMPLES_OF_STEP = 16 };
+
+bool l2k_cpu_goes_on(l2k_cpu_worker *worker, size_t samples)
 {
-    return l2k_goes_on(worker->pass->plan->context);
+    const l2k_context *context = worker->pass->plan->context;
+    if (!l2k_goes_on_after(context, &worker->steps, samples / SAMPLES_OF_STEP + 1))
+        worker->stopped = true;
+    return !worker->stopped;
 }
 
-static bool goes_on(void *user)
+static bool goes_on(void *user, size_t samples)
 {
-    return l2k_cpu_goes_on(user);
+    return l2k_cpu_goes_on(user, samples);
 }
 
-l2k_slide l2k_cpu_slide(const l2k_cpu_worker *worker, const l2k_lifting *lifting)
+l2k_slide l2k_cpu_slide(l2k_cpu_worker *worker, const l2k_lifting *lifting)
 {
     const l2k_cpu_pass *pass = worker->pass;
     const l2k_cpu_state *state = pass->plan->state;
@@ -230,7 +237,7 @@ l2k_slide l2k_cpu_slide(const l2k_cpu_worker *worker, const l2k_lifting *lifting
                        .ring = worker->ring,
                        .stride = state->row_stride,
                        .goes_on = goes_on,
-                       .user = (void *)worker};
+                       .user = worker};
 }
 
 /* All of the work: there is nobody else who could do it meanwhile. */

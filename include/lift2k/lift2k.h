@@ -73,9 +73,10 @@ typedef enum l2k_severity { L2K_SEVERITY_ERROR, L2K_SEVERITY_WARNING, L2K_SEVERI
  *
  * `progress` is called now and then while an encoder or a decoder works on an image, on the thread that called the
  * library, with the part that is done, 0 to 1, which never falls. Where it returns false, the call ends with
- * L2K_ERROR_CANCELLED after a tenth of a second's work of each thread at most, or a tile's on a GPU. After that, as
- * after any error in the work on an image, all that the object had taken is given back. The hook is asked at most every
- * 20 ms, and not at the end. It must not call functions of the object at work. */
+ * L2K_ERROR_CANCELLED after a tenth of a second's work of each thread at most, or a tile's on a GPU, or, where a row
+ * has more than 2^24 samples, one operation on the row. After that, as after any error in the work on an image, all
+ * that the object had taken is given back. The hook is asked at most every 20 ms, and not at the end. It must not call
+ * functions of the object at work. */
 typedef struct l2k_hooks {
     void *(*allocate)(void *user, size_t bytes);
     void (*release)(void *user, void *block);
@@ -282,8 +283,11 @@ L2K_API l2k_status l2k_encoder_set_layers(l2k_encoder *encoder, l2k_target kind,
 /* Encodes one image: `planes` has image->num_components entries. All of the output is computed before the first byte is
  * written to `stream`, so an error other than L2K_ERROR_IO leaves the stream untouched.
  *
- * Errors: L2K_ERROR_ARGUMENT for what cannot be, contradicts itself, or has samples beyond their precision;
- * L2K_ERROR_LIMIT, L2K_ERROR_MEMORY, L2K_ERROR_BACKEND, L2K_ERROR_IO, L2K_ERROR_CANCELLED. */
+ * Samples beyond their precision are not looked for: they are coded as others, or L2K_ERROR_ARGUMENT where the
+ * codestream has no room for them.
+ *
+ * Errors: L2K_ERROR_ARGUMENT for what cannot be or contradicts itself; L2K_ERROR_LIMIT, L2K_ERROR_MEMORY,
+ * L2K_ERROR_BACKEND, L2K_ERROR_IO, L2K_ERROR_CANCELLED. */
 L2K_API l2k_status l2k_encoder_encode(l2k_encoder *encoder, const l2k_image *image, const l2k_plane *planes,
                                       const l2k_stream *stream);
 
@@ -292,9 +296,11 @@ L2K_API l2k_status l2k_encoder_encode(l2k_encoder *encoder, const l2k_image *ima
  *     l2k_encoder_begin           image and options as for l2k_encoder_encode; main header
  *     l2k_encoder_next_rows       which part of the image is wanted next, until there is none
  *     l2k_encoder_put_rows        that part
- *     l2k_encoder_end             what comes last; a failure anywhere, l2k_encoder_begin and _encode end it, too
+ *     l2k_encoder_end             what comes last
  *
- * An image is given up by ending it before all rows were put, which is L2K_ERROR_STATE.
+ * A failure anywhere, l2k_encoder_begin and _encode end it, too; not so a call without its arguments, or one that puts
+ * rows when there are none left, which change nothing. An image is given up by ending it before all rows were put,
+ * which is L2K_ERROR_STATE.
  *
  * The file is the one that l2k_encoder_encode writes, but for this: layer targets hold for each row of tiles by itself;
  * where RCT needs a third guard bit, only tiles of that row say so (QCD in a tile-part header); and without the
