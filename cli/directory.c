@@ -47,8 +47,8 @@ static bool add(cli_directory *directory, char *file)
     return true;
 }
 
-/* Where `file` is "NAME_number.pgx" with its number as planes have it: "NAME.pgx", to be freed, else NULL. */
-static char *whole_of(const char *file, uint32_t *number)
+/* Where in `file`, "NAME_number.pgx" with its number as planes have it, the "_" is; else NULL. */
+static const char *plane_mark(const char *file)
 {
     const char *dot = strrchr(file, '.'), *at = dot;
     if (!cli_same_text(cli_extension(file), ".pgx"))
@@ -57,36 +57,7 @@ static char *whole_of(const char *file, uint32_t *number)
         at--;
     if (at == dot || dot - at > 5 || at == file || at[-1] != '_' || (*at == '0' && dot - at > 1))
         return NULL;
-    char *whole = strdup(file);
-    *number = (uint32_t)strtoul(at, NULL, 10);
-    if (whole)
-        memcpy(whole + (at - 1 - file), dot, strlen(dot) + 1);
-    return whole;
-}
-
-/* How many planes are read together as `whole`, which is taken over: 0 where it is a file itself. They are counted once
- * where they come one after the other. */
-static uint32_t planes_of(cli_directory *directory, char *whole)
-{
-    struct stat facts;
-    if (directory->whole && strcmp(directory->whole, whole) == 0) {
-        free(whole);
-        return directory->num_planes;
-    }
-    free(directory->whole);
-    directory->whole = whole;
-    directory->num_planes = stat(whole, &facts) == 0 ? 0 : cli_count_planes(whole);
-    return directory->num_planes;
-}
-
-/* A plane gets the name under which all are read together. Where one before it is missing it would not be among them.
- */
-static void drop_number(cli_directory *directory, char *file)
-{
-    uint32_t number;
-    char *whole = whole_of(file, &number);
-    if (whole && number < planes_of(directory, whole))
-        memcpy(file, directory->whole, strlen(directory->whole) + 1);
+    return at - 1;
 }
 
 /* What cannot be taken is told here, or counted. */
@@ -110,13 +81,75 @@ static bool take(cli_directory *directory, const char *path, const char *name, c
         free(file);
         return true;
     }
-    drop_number(directory, file);
     return add(directory, file);
 }
 
 static int by_name(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+typedef struct plane {
+    char *whole; /* "NAME.pgx" */
+    char *file;  /* the directory's */
+    uint32_t number;
+} plane;
+
+static int by_whole(const void *a, const void *b)
+{
+    return strcmp(((const plane *)a)->whole, ((const plane *)b)->whole);
+}
+
+/* What may be planes, as many as are counted; false where memory lacks. */
+static bool find_planes(const cli_directory *directory, plane *planes, size_t *count)
+{
+    for (size_t i = 0; i < directory->count; i++) {
+        char *file = directory->files[i];
+        const char *mark = plane_mark(file), *extension = cli_extension(file);
+        if (!mark)
+            continue;
+        plane *found = &planes[*count];
+        *found = (plane){strdup(file), file, (uint32_t)strtoul(mark + 1, NULL, 10)};
+        if (!found->whole)
+            return false;
+        memcpy(found->whole + (mark - file), extension, strlen(extension) + 1);
+        ++*count;
+    }
+    return true;
+}
+
+/* How many planes are read together as `whole`: 0 where it is a file itself. */
+static uint32_t planes_of(const char *whole)
+{
+    struct stat facts;
+    return stat(whole, &facts) == 0 ? 0 : cli_count_planes(whole);
+}
+
+/* A plane gets the name under which all are read together. Where one before it is missing it would not be among them.
+ * Sorted, they are counted once for each name. */
+static void drop_numbers(plane *planes, size_t count)
+{
+    uint32_t together = 0;
+    qsort(planes, count, sizeof *planes, by_whole);
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || by_whole(&planes[i - 1], &planes[i]) != 0)
+            together = planes_of(planes[i].whole);
+        if (planes[i].number < together)
+            memcpy(planes[i].file, planes[i].whole, strlen(planes[i].whole) + 1);
+    }
+}
+
+static bool join_planes(cli_directory *directory)
+{
+    size_t count = 0;
+    plane *planes = malloc(directory->count * sizeof *planes);
+    bool done = planes && find_planes(directory, planes, &count);
+    if (done && count)
+        drop_numbers(planes, count);
+    for (size_t i = 0; i < count; i++)
+        free(planes[i].whole);
+    free(planes);
+    return done;
 }
 
 /* Planes of one picture have become the same name. */
@@ -155,7 +188,7 @@ bool cli_directory_list(cli_directory *directory, const char *path, const char *
         if (entry->d_name[0] != '.')
             done = take(directory, path, entry->d_name, extensions, quiet);
     closedir(open);
-    if (!done)
+    if (!done || (directory->count && !join_planes(directory)))
         return cli_error(path, "out of memory");
     if (directory->count)
         sort_once(directory);
@@ -169,6 +202,5 @@ void cli_directory_free(cli_directory *directory)
     for (size_t i = 0; i < directory->count; i++)
         free(directory->files[i]);
     free(directory->files);
-    free(directory->whole);
     memset(directory, 0, sizeof *directory);
 }

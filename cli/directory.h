@@ -4,13 +4,10 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 typedef struct cli_directory {
     char **files; /* "PATH/name", in the order of their names */
     size_t count, room, left_out;
-    char *whole; /* the planes looked at last */
-    uint32_t num_planes;
 } cli_directory;
 
 /* Files directly in `path` whose names end in one of the `extensions`, a list with NULL at its end. A note, unless

@@ -1,7 +1,8 @@
 #include "cli/json.h"
 
 #include <math.h>
-#include <string.h>
+
+#include "pictures/utf8.h"
 
 static FILE *file_of(const cli_json *json)
 {
@@ -81,37 +82,15 @@ static void put_ascii(FILE *file, unsigned char character)
         fputc(character, file);
 }
 
-/* Bytes of the well-formed UTF-8 sequence at `at` (Unicode, table 3-7), 0 where there is none. */
-static size_t sequence(const unsigned char *at)
-{
-    size_t length = at[0] >= 0xc2 && at[0] <= 0xdf   ? 2
-                    : at[0] >= 0xe0 && at[0] <= 0xef ? 3
-                    : at[0] >= 0xf0 && at[0] <= 0xf4 ? 4
-                                                     : 0;
-    for (size_t i = 1; i < length; i++)
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-    if ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f) || (at[0] == 0xf0 && at[1] < 0x90) ||
-        (at[0] == 0xf4 && at[1] > 0x8f))
-        return 0;
-    return length;
-}
-
-/* The control characters U+0080 to U+009F, which some terminals obey. */
-static bool is_c1(const unsigned char *at)
-{
-    return at[0] == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f;
-}
-
 void cli_json_text(cli_json *json, const char *key, const char *text)
 {
     begin_value(json, key);
     fputc('"', file_of(json));
     for (const unsigned char *at = (const unsigned char *)text; *at;) {
-        size_t length = *at < 0x80 ? 1 : sequence(at);
+        size_t length = cli_utf8_bytes(at);
         if (*at < 0x80)
             put_ascii(file_of(json), *at);
-        else if (is_c1(at))
+        else if (cli_utf8_is_c1(at))
             fprintf(file_of(json), "\\u%04x", at[1]);
         else if (length)
             fwrite(at, 1, length, file_of(json));

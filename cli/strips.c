@@ -13,13 +13,14 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
 }
 
 /* Where components are sub-sampled, a row of the output is made of the sample row above it. It is in the same strip if
- * all cuts are multiples of all YRsiz, after reduction. */
+ * all cuts are multiples of all YRsiz, after reduction. Beyond 32 bits no picture has such a row. */
 static uint64_t find_unit(const cli_picture *picture, uint32_t reduce)
 {
+    const uint64_t most = (uint64_t)UINT32_MAX >> reduce;
     uint64_t unit = 1;
-    for (uint32_t c = 0; c < picture->image.num_components && unit <= UINT32_MAX; c++)
+    for (uint32_t c = 0; c < picture->image.num_components && unit <= most; c++)
         unit = unit / common_divisor(unit, picture->components[c].dy) * picture->components[c].dy;
-    return unit << reduce;
+    return unit <= most ? unit << reduce : (uint64_t)1 << 32;
 }
 
 /* How many rows have so many samples. */
@@ -46,30 +47,32 @@ void cli_strips_begin(cli_strips *strips, const cli_picture *picture, const l2k_
                            .y1 = y0};
 }
 
-/* Output rows above the first sample row of a component repeat that one, so the first strip must have it. */
-static bool has_all(const cli_strips *strips, uint32_t y)
+/* Where the strip may end at the earliest: output rows above the first sample row of a component repeat that one, so
+ * the first strip must have it. */
+static uint64_t least_end(const cli_strips *strips)
 {
+    uint64_t least = strips->y0;
     for (uint32_t c = 0; c < strips->picture->image.num_components; c++) {
         const uint32_t dy = strips->picture->components[c].dy;
-        if (cli_grid_start(y, dy, strips->reduce) <= cli_grid_start(strips->y0, dy, strips->reduce))
-            return false;
+        const uint64_t first = (uint64_t)cli_grid_start(strips->y0, dy, strips->reduce) * dy << strips->reduce;
+        least = first > least ? first : least;
     }
-    return true;
+    return least + 1;
 }
 
-/* Cuts are where a row of tiles ends, or as little above as the unit asks. */
+/* Cuts are where a row of tiles ends, or as little above as the unit asks. What that is, is computed: a file can have
+ * 2^32 rows between one multiple of its unit and the next, and tiles of one row. */
 bool cli_strips_next(cli_strips *strips)
 {
-    const uint64_t end = strips->picture->image.y1;
+    const uint64_t end = strips->picture->image.y1, y0 = strips->y1;
     strips->y0 = strips->y1;
-    uint64_t row = ((uint64_t)strips->y0 + strips->least - strips->tile_y0) / strips->tile_height, cut;
-    do {
-        row++;
-        cut = strips->tile_y0 + row * strips->tile_height;
-        cut -= cut % strips->unit;
-    } while (cut < end && (cut <= strips->y0 || !has_all(strips, (uint32_t)cut)));
+    const uint64_t multiple = (least_end(strips) + strips->unit - 1) / strips->unit * strips->unit;
+    const uint64_t worth = (y0 + strips->least - strips->tile_y0) / strips->tile_height + 1;
+    const uint64_t needed = (multiple - strips->tile_y0 + strips->tile_height - 1) / strips->tile_height;
+    uint64_t cut = strips->tile_y0 + (worth > needed ? worth : needed) * strips->tile_height;
+    cut -= cut % strips->unit;
     strips->y1 = (uint32_t)(cut < end ? cut : end);
-    return strips->y0 < end;
+    return y0 < end;
 }
 
 void cli_strips_progress(const cli_strips *strips, double from, double to)

@@ -35,6 +35,7 @@ static int keep_file(FILE *copy)
 
 bool cli_input_make_seekable(cli_input *input, uint64_t most)
 {
+    const double deadline = input->deadline;
     uint64_t bytes;
     if (cli_input_size(input, &bytes))
         return true;
@@ -49,7 +50,10 @@ bool cli_input_make_seekable(cli_input *input, uint64_t most)
     if (kept < 0)
         return false;
     cli_input_close(input);
-    return cli_input_take(input, kept, input->name);
+    if (!cli_input_take(input, kept, input->name))
+        return false;
+    input->deadline = deadline;
+    return true;
 }
 
 bool cli_input_seek(cli_input *input, uint64_t offset)

@@ -12,7 +12,22 @@
 #include "pictures/report.h"
 #include "pictures/temporary.h"
 
-/* The caller knows whether the target exists and is a regular file; its permissions are kept then. */
+/* Owner, group and permissions of the file that is replaced, but for set-user-ID and its like, which were given to
+ * other content. Only some users may give a file away. Without the group nobody gets more than before: neither another
+ * group nor members of this one, who are among all others then. It is so from the start, in case that a later step
+ * fails. */
+static void keep_access(int descriptor, const struct stat *existing)
+{
+    const mode_t mode = existing->st_mode & 0777, common = mode >> 3 & mode & 07;
+    const bool kept = fchmod(descriptor, (mode & 0700) | common << 3 | common) == 0 &&
+                      (fchown(descriptor, existing->st_uid, existing->st_gid) == 0 ||
+                       fchown(descriptor, (uid_t)-1, existing->st_gid) == 0) &&
+                      fchmod(descriptor, mode) == 0;
+    if (!kept)
+        errno = 0; /* also of a file system without permissions */
+}
+
+/* The caller knows whether the target exists and is a regular file; who may use it is kept then. */
 static bool open_replacement(cli_output *output, const char *path, const struct stat *existing)
 {
     /* A symbolic link stays; the file it points to is replaced, or made. */
@@ -22,8 +37,8 @@ static bool open_replacement(cli_output *output, const char *path, const struct 
     int descriptor = cli_temporary_open(output);
     if (descriptor < 0)
         return false;
-    if (existing && fchmod(descriptor, existing->st_mode & 07777) != 0)
-        errno = 0; /* a file system without permissions */
+    if (existing)
+        keep_access(descriptor, existing);
     output->stream = fdopen(descriptor, "w+b");
     if (!output->stream)
         close(descriptor);

@@ -159,12 +159,13 @@ static bool with_plane(cli_reader *reader, uint32_t c,
     return done;
 }
 
+/* All planes have one time. */
 static bool open_plane(cli_reader *reader, uint32_t c, cli_input *input, pgx_header *header)
 {
+    input->deadline = reader->input.deadline;
     return read_header(input, header) && describe(reader, c, input, header);
 }
 
-/* All planes have one time. */
 static bool read_plane(cli_reader *reader, uint32_t c, cli_input *input, pgx_header *header)
 {
     input->deadline = reader->input.deadline;

@@ -6,6 +6,11 @@
 
 #define MAX_LINE 256u
 
+/* What comments and space may be before one number, or all lines of a PAM header: a file that is nothing else would be
+ * read to its end for a size that is not there. */
+#define MAX_FILLING ((size_t)1 << 20)
+#define TOO_MUCH    (EOF - 1)
+
 static bool is_space(int c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
@@ -13,35 +18,44 @@ static bool is_space(int c)
 
 static bool bad_header(const cli_input *input, int c)
 {
+    if (c == TOO_MUCH)
+        return cli_error(input->name, "more than 1 MiB of comments and space before a number");
     return c == EOF ? cli_input_ended(input) : cli_error(input->name, "bad PNM header or sample");
 }
 
-/* The line end that closes a comment, or EOF. */
-static int skip_line(cli_input *input)
+/* The next byte, EOF, or TOO_MUCH where it is one more than are `left`. */
+static int next_of(cli_input *input, size_t *left)
+{
+    if (!*left)
+        return TOO_MUCH;
+    --*left;
+    return cli_input_byte(input);
+}
+
+/* The line end that closes a comment, or what next_of gives else. */
+static int skip_line(cli_input *input, size_t *left)
 {
     int c;
     do
-        c = cli_input_byte(input);
-    while (c != '\n' && c != EOF);
+        c = next_of(input, left);
+    while (c != '\n' && c >= 0);
     return c;
 }
 
 /* The first character that is neither space nor part of a comment. */
 static int skip_space(cli_input *input)
 {
-    int c = cli_input_byte(input);
-    while (is_space(c) || c == '#') {
-        if (c == '#')
-            c = skip_line(input);
-        else
-            c = cli_input_byte(input);
-    }
+    size_t left = MAX_FILLING;
+    int c = next_of(input, &left);
+    while (is_space(c) || c == '#')
+        c = c == '#' ? skip_line(input, &left) : next_of(input, &left);
     return c;
 }
 
 /* A decimal number and the one character that ends it; the raster of P4 to P6 begins right after that one. */
 bool cli_pnm_number(cli_input *input, uint32_t *value)
 {
+    size_t left = MAX_FILLING;
     uint64_t number = 0;
     int c = skip_space(input);
     if (c < '0' || c > '9')
@@ -53,7 +67,7 @@ bool cli_pnm_number(cli_input *input, uint32_t *value)
     }
     *value = (uint32_t)number;
     if (c == '#') /* a comment that starts right behind the number ends with the line */
-        c = skip_line(input);
+        c = skip_line(input, &left);
     return c == EOF || is_space(c) || bad_header(input, c);
 }
 
@@ -79,12 +93,12 @@ static bool read_classic(cli_input *input, cli_pnm_header *header, char kind)
 }
 
 /* One line without its end; what exceeds MAX_LINE is an error except in comments, which come back empty. */
-static bool read_line(cli_input *input, char *line)
+static bool read_line(cli_input *input, char *line, size_t *left)
 {
     size_t length = 0;
     bool comment = false;
-    int c = cli_input_byte(input);
-    for (; c != '\n' && c != EOF; c = cli_input_byte(input)) {
+    int c = next_of(input, left);
+    for (; c != '\n' && c >= 0; c = next_of(input, left)) {
         comment = comment || (length == 0 && c == '#');
         if (comment || c == '\r')
             continue;
@@ -93,6 +107,8 @@ static bool read_line(cli_input *input, char *line)
         line[length++] = (char)c;
     }
     line[length] = 0;
+    if (c == TOO_MUCH)
+        return cli_error(input->name, "the PAM header does not end within 1 MiB");
     return c != EOF || cli_input_ended(input);
 }
 
@@ -148,9 +164,10 @@ static bool read_pam(cli_input *input, cli_pnm_header *header)
     const char *const keys[] = {"WIDTH", "HEIGHT", "DEPTH", "MAXVAL"};
     uint32_t *const values[] = {&header->width, &header->height, &header->depth, &header->maxval};
     char line[MAX_LINE], type[MAX_LINE] = "";
+    size_t left = MAX_FILLING;
     while (true) {
         const char *value;
-        if (!read_line(input, line))
+        if (!read_line(input, line, &left))
             return false;
         if (strncmp(line, "ENDHDR", 6) == 0)
             break;

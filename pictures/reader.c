@@ -56,9 +56,11 @@ static bool unknown(const char *name)
     return cli_error(name, "not a PNG, TIFF, PNM, PAM or PGX file");
 }
 
-/* Of many files, the rows of one wait for others; its time starts again when their turn comes. */
+/* A header can be as long as the file. Of many files, the rows of one wait for others; its time starts again when their
+ * turn comes. */
 static bool open_kind(cli_reader *reader, const cli_reader_kind *kind)
 {
+    cli_input_time_starts(&reader->input);
     reader->kind = kind;
     if (kind->open(reader)) {
         cli_input_time_stops(&reader->input);

@@ -3,6 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "pictures/utf8.h"
+
 static void (*guard_of_lines)(bool begins);
 
 void cli_report_guard(void (*guard)(bool begins))
@@ -16,14 +18,18 @@ static void guard_line(bool begins)
         guard_of_lines(begins);
 }
 
-/* C1 characters are two bytes in UTF-8. */
+/* One '?' for a control character or a byte that is no UTF-8: terminals of 8 bits take some of these for commands. */
 void cli_make_printable(char *text)
 {
-    char *to = text;
-    for (; *text; text++) {
-        bool c1 = (unsigned char)text[0] == 0xc2 && (unsigned char)text[1] >= 0x80 && (unsigned char)text[1] < 0xa0;
-        *to++ = c1 || (unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text;
-        text += c1;
+    unsigned char *to = (unsigned char *)text;
+    for (const unsigned char *at = to; *at;) {
+        size_t length = cli_utf8_bytes(at);
+        bool printable = length && *at >= 0x20 && *at != 0x7f && !cli_utf8_is_c1(at);
+        for (size_t i = 0; printable && i < length; i++)
+            *to++ = at[i];
+        if (!printable)
+            *to++ = '?';
+        at += length ? length : 1;
     }
     *to = 0;
 }

@@ -19,8 +19,8 @@ void cli_warning(const char *subject, const char *format, ...) CLI_PRINTF(2, 3);
 /* A line without the prefix. */
 void cli_note(const char *format, ...) CLI_PRINTF(1, 2);
 
-/* File names may hold any byte. A control character would break the line or move the cursor, so each becomes '?'; the
- * text does not grow. */
+/* File names may hold any byte. A control character would break the line or move the cursor, so each becomes '?', as
+ * does each byte that is no UTF-8; the text does not grow. */
 void cli_make_printable(char *text);
 
 /* What is called around every line, so that nothing else that is drawn there runs into it: with true before, with false

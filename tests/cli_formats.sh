@@ -225,6 +225,23 @@ for ext in png ppm tif raw; do
     [ ! -e limited.$ext ] || fault "file size limit: limited.$ext exists"
 done
 
+# ---- Headers that do not end
+
+comment() { printf '#%*s\n' "$1" ''; }
+{ printf 'P5\n' && comment 1000000 && printf '2 2\n255\nabcd'; } >header.pgm
+runs "a long comment" encode header.pgm header.jp2
+{ printf 'P5\n' && comment 1100000 && printf '2 2\n255\nabcd'; } >header.pgm
+refuses "a comment without end" x.jp2 "^lift2k: header.pgm: more than 1 MiB of comments and space" encode header.pgm x.jp2
+{ printf 'P2\n2 2\n255\n1 2 3' && comment 1100000 && printf '4'; } >header.pgm
+refuses "a comment without end behind a sample" x.jp2 "^lift2k: header.pgm: more than 1 MiB" encode header.pgm x.jp2
+{ printf 'P7\n' && for line in {1..12}; do comment 100000; done && printf 'WIDTH 1\nHEIGHT 1\nDEPTH 1\nMAXVAL 9\nENDHDR\na'; } \
+    >header.pam
+refuses "a PAM header without end" x.jp2 "^lift2k: header.pam: the PAM header does not end within 1 MiB" encode header.pam x.jp2
+{ printf 'P5\n' && comment 100000 && printf 'not a number'; } >header.pgm
+refuses "no number" x.jp2 "^lift2k: header.pgm: bad PNM header" encode header.pgm x.jp2
+refuses "no time for a header" x.jp2 "^lift2k: header.pgm: not done after" encode header.pgm x.jp2 --timeout 0.0000001
+rm header.*
+
 # ---- TIFF and pipes
 
 if [ "$tiff" = 1 ]; then

@@ -89,6 +89,19 @@ says "a gap: two planes" '^gap/p.pgx 163x121x2 '
 says "a gap: a link to nothing" '^lift2k: gap/r.pgm: left out: No such file'
 says "a gap: another one" '^lift2k: gap: 1 file left out: the name ends in none of'
 
+# Thousands of planes of two pictures, which the folder has in any order, are counted once for each.
+mkdir thousands
+for ((i = 0; i < 5000; i++)); do
+    : >thousands/a_$i.pgx
+    : >thousands/b_$i.pgx
+done
+checks=$((checks + 1))
+timeout 5 "$lift2k" encode thousands --out-dir thousands_coded 2>err.log
+status=$?
+[ $status -eq 1 ] || fault "thousands of planes: status $status"
+says "thousands of planes" '^2 files: 0 done, 2 failed; '
+rm -r thousands
+
 # ---- Files that fail ----
 
 cp -r photos mixed

@@ -113,6 +113,33 @@ runs "overwriting" decode small.jp2 x.ppm --quiet
 chmod 640 x.ppm
 runs "overwriting keeps permissions" decode small.jp2 x.ppm --quiet
 check "overwriting keeps permissions" test "$(stat -c %a x.ppm)" = 640
+chmod 6750 x.ppm
+runs "overwriting drops set-user-ID" decode small.jp2 x.ppm --quiet
+check "overwriting drops set-user-ID" test "$(stat -c %a x.ppm)" = 750
+if [ "$(id -u)" -eq 0 ]; then
+    chown 12345:23456 x.ppm
+    chmod 4640 x.ppm
+    runs "overwriting as root" decode small.jp2 x.ppm --quiet
+    check "overwriting as root keeps owner and group" test "$(stat -c %u:%g:%a x.ppm)" = 12345:23456:640
+fi
+# Somebody who may not give files to the group of this one: who is in another must not read it.
+as="setpriv --reuid 12345 --regid 12345 --clear-groups"
+if [ "$(id -u)" -eq 0 ] && chmod 755 . && mkdir -m 777 shared && cp small.jp2 shared &&
+    $as "$lift2k" info shared/small.jp2 >out.log 2>&1; then
+    for modes in 640:600 664:644 606:600; do
+        cp rgb.ppm shared/x.ppm
+        chown 12345:23456 shared/x.ppm
+        chmod ${modes%:*} shared/x.ppm
+        check "overwriting without the group, $modes" $as "$lift2k" decode shared/small.jp2 shared/x.ppm --quiet
+        check "overwriting without the group, $modes: access" \
+            test "$(stat -c %u:%g:%a shared/x.ppm)" = 12345:12345:${modes#*:}
+    done
+    rm -r shared
+else
+    echo "SKIPPED: files of a group that is not one's own cannot be made here"
+    rm -rf shared
+fi
+chmod 640 x.ppm
 ln -s x.ppm link.ppm
 runs "through a link" decode small.jp2 link.ppm --quiet
 check "the link stays one" test -L link.ppm
@@ -290,6 +317,16 @@ grep -q "^file  *ev?\]0;x??$(printf '\303\251').jp2\$" out.log || { fault "info 
 "$lift2k" decode "$odd" nowhere/x.ppm 2>/dev/null
 "$lift2k" info "not-$odd" 2>err.log
 grep -q "^lift2k: not-ev?\]0;x??$(printf '\303\251').jp2: No such" err.log || { fault "a report of an odd name"; od -c err.log; }
+rm -f "$odd"
+# Bytes that are no UTF-8, of which 233 alone is a command to a terminal of 8 bits; characters of 2 to 4 bytes stay.
+checks=$((checks + 2))
+odd=$(printf 'o\233 31m\302\377\300\200\355\240\200\342\202.\303\251\342\202\254\360\237\231\202.jp2')
+shown=$(printf 'o? 31m?????????.\303\251\342\202\254\360\237\231\202.jp2')
+cp small.jp2 "$odd"
+"$lift2k" info "$odd" >out.log 2>err.log
+grep -qF " $shown" out.log || { fault "info of a name that is no UTF-8"; head -1 out.log | od -c; }
+"$lift2k" info "not-$odd" 2>err.log
+grep -qF "lift2k: not-$shown: No such" err.log || { fault "a report of a name that is no UTF-8"; od -c err.log; }
 rm -f "$odd"
 
 finish

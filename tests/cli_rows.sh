@@ -200,6 +200,24 @@ for options in "y.pam" "y.png --rgb8" "y.pam --max-memory 50M"; do
 done
 rm -f thousand.* square.j2k wide.j2k
 
+# Components of which no row but the first begins where one of all others does, in tiles of one row: where the strips end
+# is known without going from tile to tile.
+number=0
+for height in 700 3 4 8 12 15 19 23; do
+    { printf 'PG ML + 8 1 %d\n' $height && head -c $height photos/chelsea.png; } >odd_$number.pgx
+    number=$((number + 1))
+done
+check "sub-sampled by all manner of steps" env OMP_WAIT_POLICY=passive \
+    timeout 20 "$lift2k" encode odd.pgx x.j2k -t 1,1 --levels 0 -j 1 --verify --quiet
+for how in "" --by-rows; do
+    check "sub-sampled by all manner of steps, decode $how" timeout 20 "$lift2k" decode x.j2k back.pgx $how -j 1 --quiet
+    for ((number = 0; number < 8; number++)); do
+        check "sub-sampled by all manner of steps, $number $how" cmp odd_$number.pgx back_$number.pgx
+    done
+    rm -f back_*.pgx
+done
+rm -f odd_*.pgx
+
 # ---- Timings: strips are added up
 
 for command in "encode photos/coffee.ppm x.jp2 $tiles" "decode rows/coffee.jp2 x.png --by-rows" \
