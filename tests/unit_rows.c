@@ -89,6 +89,12 @@ static l2k_encoder *tiled_encoder(l2k_format format, int variant)
     return encoder;
 }
 
+static void assert_same(const memory_file *rows, const memory_file *whole)
+{
+    assert_int_equal(rows->size, whole->size);
+    assert_memory_equal(rows->data, whole->data, whole->size);
+}
+
 static void test_same_file(void **unused)
 {
     (void)unused;
@@ -100,8 +106,7 @@ static void test_same_file(void **unused)
             l2k_encoder *encoder = tiled_encoder((l2k_format)format, variant);
             assert_int_equal(run_encoder(encoder, &p, &whole), L2K_OK);
             assert_int_equal(encode_by_rows(encoder, &p, &rows, true), L2K_OK);
-            assert_int_equal(rows.size, whole.size);
-            assert_memory_equal(rows.data, whole.data, whole.size);
+            assert_same(&rows, &whole);
             l2k_encoder_free(encoder);
             free(whole.data);
             free(rows.data);
@@ -207,8 +212,7 @@ static void test_absent_rows(void **unused)
         assert_int_equal(l2k_encoder_put_rows(encoder, planes), L2K_OK);
     }
     assert_int_equal(l2k_encoder_end(encoder), L2K_OK);
-    assert_int_equal(rows.size, whole.size);
-    assert_memory_equal(rows.data, whole.data, whole.size);
+    assert_same(&rows, &whole);
     l2k_encoder_free(encoder);
     free(whole.data);
     free(rows.data);

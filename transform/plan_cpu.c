@@ -174,10 +174,11 @@ static void run_stripes(const l2k_cpu_pass *pass, l2k_cpu_stripe *stripe, int64_
     }
 }
 
+/* Where the pass before was not ended, there is nothing to go on with. */
 void l2k_cpu_run(const l2k_cpu_pass *pass, l2k_cpu_stripe *stripe)
 {
     int64_t stripes = count_stripes(pass);
-    if (pass->shape.height == 0 || pass->shape.width == 0)
+    if (pass->shape.height == 0 || pass->shape.width == 0 || !l2k_goes_on(pass->plan->context))
         return;
     if (stripes > 1) {
         run_stripes(pass, stripe, stripes);
