@@ -81,10 +81,9 @@ static unsigned magnitude_planes(const l2k_tile *tile, const l2k_block_place *pl
     return planes <= shift ? planes : planes - shift > shift ? planes - shift : shift;
 }
 
-l2k_status l2k_measure_planes(const l2k_context *context, const l2k_tile_state *s, uint32_t c, size_t *at,
+l2k_status l2k_measure_planes(const l2k_context *context, l2k_tile_state *s, uint32_t c, size_t *at,
                               uint8_t bits[L2K_MAX_SUBBANDS])
 {
-    size_t steps = 0;
     memset(bits, 0, L2K_MAX_SUBBANDS);
     for (; *at < s->num_places && s->places[*at].component == c; ++*at) {
         const l2k_block_place *place = &s->places[*at];
@@ -92,7 +91,7 @@ l2k_status l2k_measure_planes(const l2k_context *context, const l2k_tile_state *
         unsigned planes = magnitude_planes(&s->tile, place);
         if (planes > bits[band])
             bits[band] = (uint8_t)planes;
-        L2K_TRY(l2k_check_steps(context, &steps, 1));
+        L2K_TRY(l2k_check_steps(context, &s->tile.steps, 1));
     }
     return L2K_OK;
 }

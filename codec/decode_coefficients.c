@@ -13,16 +13,15 @@ typedef struct coefficient_call {
 
 /* Tier-1 leaves twice the index at which to reconstruct (E.1.1.2). Towards 0, its half is the index itself where all
  * its bits are known, or the middle of what it can be. */
-static l2k_status halve(const l2k_context *context, const l2k_coefficients *view)
+static l2k_status halve(const l2k_context *context, const l2k_coefficients *view, size_t *steps)
 {
-    size_t steps = 0;
     for (uint32_t y = 0; y < view->height; y++)
         for (uint32_t x = 0, end; x < view->width; x = end) {
             int32_t *row = (int32_t *)view->base + y * view->stride;
             end = x + l2k_samples_at_a_time(view->width - x);
             for (uint32_t i = x; i < end; i++)
                 row[i] /= 2;
-            L2K_TRY(l2k_check_steps(context, &steps, l2k_steps_of_samples(end - x)));
+            L2K_TRY(l2k_check_steps(context, steps, l2k_steps_of_samples(end - x)));
         }
     return L2K_OK;
 }
@@ -38,7 +37,7 @@ static void describe_bands(const l2k_tile_state *s, uint32_t c, const l2k_coeffi
 }
 
 /* Hands out component c. */
-static l2k_status give(const l2k_decode_job *job, const l2k_tile_state *s, const l2k_plan *plan, uint32_t c)
+static l2k_status give(const l2k_decode_job *job, l2k_tile_state *s, const l2k_plan *plan, uint32_t c)
 {
     const coefficient_call *call = job->user;
     const l2k_coefficients *view = l2k_plan_coefficients(plan, s->plan_component[c]);
@@ -47,7 +46,7 @@ static l2k_status give(const l2k_decode_job *job, const l2k_tile_state *s, const
     l2k_subband_info bands[L2K_MAX_SUBBANDS];
     l2k_rect r = component->rect;
     if (wavelet == L2K_WAVELET_9_7)
-        L2K_TRY(halve(job->context, view));
+        L2K_TRY(halve(job->context, view, &s->tile.steps));
     describe_bands(s, c, view, bands);
     return call->sink(call->user,
                       &(l2k_tile_coefficients){.tile = call->tile,
@@ -74,7 +73,7 @@ static l2k_status end_tile(void *opaque, l2k_team *team, l2k_tile_slot *slot, ui
     (void)team;
     (void)i;
     const l2k_decode_job *job = opaque;
-    const l2k_tile_state *s = &job->states[slot->number];
+    l2k_tile_state *s = &job->states[slot->number];
     for (uint32_t c = 0; !s->is_absent && c < s->tile.num_components; c++)
         if (l2k_wants_component(job, c))
             L2K_TRY(give(job, s, slot->plan, c));

@@ -7,10 +7,9 @@
 /* Copies a decoded component into an output, through the palette where there is one. An index beyond the palette takes
  * its last entry. */
 static l2k_status fill_output(const l2k_decoder *decoder, l2k_output output, const int32_t *samples, uint32_t width,
-                              uint32_t height, const l2k_plane *plane)
+                              uint32_t height, const l2k_plane *plane, size_t *steps)
 {
     const l2k_palette *palette = &decoder->jp2.palette;
-    size_t steps = 0;
     for (uint32_t y = 0; y < height; y++)
         for (uint32_t x = 0; x < width; x++) {
             int32_t value = samples[(size_t)y * width + x];
@@ -19,7 +18,7 @@ static l2k_status fill_output(const l2k_decoder *decoder, l2k_output output, con
                 value = palette->values[index * palette->num_columns + output.column];
             }
             l2k_sample_store(plane, x, y, value);
-            L2K_TRY(l2k_check_steps(&decoder->context, &steps, 1));
+            L2K_TRY(l2k_check_steps(&decoder->context, steps, 1));
         }
     return L2K_OK;
 }
@@ -88,13 +87,14 @@ static l2k_status decode_outputs(output_job *job)
 {
     l2k_decoder *decoder = job->decoder;
     uint32_t count = l2k_decoder_num_outputs(decoder);
+    size_t steps = 0;
     L2K_TRY(prepare_sources(job));
     L2K_TRY(l2k_decode_tiles(decoder, job->area, job->sources));
     for (uint32_t k = 0; k < count; k++) {
         l2k_output output = l2k_decoder_output(decoder, k);
         if (job->owned[output.source])
             L2K_TRY(fill_output(decoder, output, job->sources[output.source].data, decoder->shown[k].width,
-                                decoder->shown[k].height, &job->outputs[k]));
+                                decoder->shown[k].height, &job->outputs[k], &steps));
     }
     return l2k_check_run(&decoder->context);
 }

@@ -115,7 +115,7 @@ l2k_status l2k_decode_block(void *blocks, l2k_t1 *coder, unsigned thread, size_t
 
 /* The bit-planes that the blocks of each subband of component c have. Blocks are listed component by component: *at is
  * the first of c or of a later one, and then that of the next. */
-l2k_status l2k_measure_planes(const l2k_context *context, const l2k_tile_state *s, uint32_t c, size_t *at,
+l2k_status l2k_measure_planes(const l2k_context *context, l2k_tile_state *s, uint32_t c, size_t *at,
                               uint8_t bits[L2K_MAX_SUBBANDS]);
 
 /* ---- Samples (decode_samples.c) ------------------------------------------------------------------------------- */

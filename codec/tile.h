@@ -79,7 +79,7 @@ typedef struct l2k_tile {
     const l2k_tile_coding *coding;
     uint64_t num_precincts; /* packets of one layer */
     l2k_arena arena;
-    size_t steps; /* over precincts and code-blocks, since it was asked whether to go on */
+    size_t steps; /* over precincts, code-blocks and samples, since it was asked whether to go on */
 } l2k_tile;
 
 /* Builds the tree down to (unprepared) precincts. `siz` and `coding` must outlive the tile. On failure the tile is

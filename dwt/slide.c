@@ -56,7 +56,7 @@ static void run_single_row(const l2k_slide *slide)
 {
     move(slide, slide->load, 0);
     if (slide->parity)
-        for (unsigned lane = 0; lane < slide->lanes; lane++)
+        for (unsigned lane = 0; lane < slide->lanes && slide->goes_on(slide->user, slide->width); lane++)
             slide->lifting->lone(slot(slide, lane, 0), slide->width);
     move(slide, slide->emit, 0);
 }

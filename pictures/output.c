@@ -14,8 +14,8 @@
 
 /* Owner, group and permissions of the file that is replaced, but for set-user-ID and its like, which were given to
  * other content. Only some users may give a file away. Without the group nobody gets more than before: neither another
- * group nor members of this one, who are among all others then. It is so from the start, in case that a later step
- * fails. */
+ * group nor members of this one, who are among all others then. It is so before the group changes, in case that a later
+ * step fails. */
 static void keep_access(int descriptor, const struct stat *existing)
 {
     const mode_t mode = existing->st_mode & 0777, common = mode >> 3 & mode & 07;
@@ -34,7 +34,7 @@ static bool open_replacement(cli_output *output, const char *path, const struct 
     output->target = existing ? realpath(path, NULL) : cli_link_end(path);
     if (!output->target)
         return false;
-    int descriptor = cli_temporary_open(output);
+    int descriptor = cli_temporary_open(output, existing ? 0600 : 0666);
     if (descriptor < 0)
         return false;
     if (existing)

@@ -37,16 +37,17 @@ static char *hidden_name(const char *target)
 }
 
 /* A file without a name in the target's folder, or -1. Naming it later goes through /proc. */
-static int open_nameless(const char *target)
+static int open_nameless(const char *target, mode_t mode)
 {
     int descriptor = -1;
 #ifdef O_TMPFILE
     char *folder = beside(target, NULL);
     if (folder && access("/proc/self/fd", X_OK) == 0)
-        descriptor = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+        descriptor = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
     free(folder);
 #else
     (void)target;
+    (void)mode;
 #endif
     return descriptor;
 }
@@ -81,14 +82,13 @@ static int make_hidden(cli_output *output, int (*make)(const char *name, const v
 
 static int create(const char *name, const void *how)
 {
-    (void)how;
-    return open(name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
+    return open(name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, *(const mode_t *)how);
 }
 
-int cli_temporary_open(cli_output *output)
+int cli_temporary_open(cli_output *output, mode_t mode)
 {
-    int descriptor = open_nameless(output->target);
-    return descriptor >= 0 ? descriptor : make_hidden(output, create, NULL);
+    int descriptor = open_nameless(output->target, mode);
+    return descriptor >= 0 ? descriptor : make_hidden(output, create, &mode);
 }
 
 static int link_from(const char *name, const void *how)
@@ -123,7 +123,7 @@ bool cli_temporary_publish(cli_output *output)
 /* The name is made sure of by an empty file, which rename replaces. */
 bool cli_temporary_aside(cli_output *output)
 {
-    int made = make_hidden(output, create, NULL);
+    int made = make_hidden(output, create, &(mode_t){0600});
     if (made < 0)
         return false;
     close(made);

@@ -2,10 +2,13 @@
 #ifndef L2K_PICTURES_TEMPORARY_H
 #define L2K_PICTURES_TEMPORARY_H
 
+#include <sys/types.h>
+
 #include "pictures/file.h"
 
-/* Opens one for output->target. Returns the descriptor, or -1 with errno. */
-int cli_temporary_open(cli_output *output);
+/* Opens one for output->target, with those permissions less the umask: from the first moment it can be opened by others
+ * under a hidden name. Returns the descriptor, or -1 with errno. */
+int cli_temporary_open(cli_output *output, mode_t mode);
 
 /* A file without a name gets the hidden one, which is then output->temporary. False with errno. */
 bool cli_temporary_name(cli_output *output, int descriptor);

@@ -565,31 +565,6 @@ static void test_limit_lifted(void **unused)
     picture_free(&p);
 }
 
-/* As many layers as there can be: what a layer takes to decide does not grow with those before it, or this would last
- * for minutes. */
-static void test_most_layers(void **unused)
-{
-    (void)unused;
-    enum { LAYERS = 65535 };
-    picture p, got;
-    memory_file out = memory_of(NULL, 0);
-    double *targets = malloc(LAYERS * sizeof *targets);
-    assert_non_null(targets);
-    for (int i = 0; i < LAYERS; i++)
-        targets[i] = i + 1 < LAYERS ? 1e9 - 100 * i : 0;
-    picture_make(&p, 8, 8, 1);
-    l2k_encoder *encoder = l2k_encoder_new(NULL);
-    assert_int_equal(l2k_encoder_set_layers(encoder, L2K_TARGET_RATIO, targets, LAYERS), L2K_OK);
-    assert_int_equal(run_encoder(encoder, &p, &out), L2K_OK);
-    assert_int_equal(decode_bytes(NULL, out.data, out.size, &got), L2K_OK);
-    assert_true(picture_equal(&p, &got));
-    picture_free(&got);
-    l2k_encoder_free(encoder);
-    free(targets);
-    free(out.data);
-    picture_free(&p);
-}
-
 /* Headers that promise 2^32 squared must not cost memory before they are refused. */
 static void test_huge_header(void **unused)
 {
@@ -883,7 +858,6 @@ int main(void)
         cmocka_unit_test(test_targets),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_limit_lifted),
-        cmocka_unit_test(test_most_layers),
         cmocka_unit_test(test_huge_header),
         cmocka_unit_test(test_streams),
         cmocka_unit_test(test_endless_and_missing),

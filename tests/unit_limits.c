@@ -324,6 +324,32 @@ static void test_work(void **unused)
     }
 }
 
+/* As many layers as there can be, in 8 x 8 samples: what a layer takes to decide does not grow with those before it, or
+ * this would last for a minute. */
+static void test_most_layers(void **unused)
+{
+    (void)unused;
+    enum { LAYERS = 65535 };
+    picture p;
+    memory_file out = memory_of(NULL, 0);
+    double *targets = malloc(LAYERS * sizeof *targets);
+    assert_non_null(targets);
+    for (int i = 0; i < LAYERS; i++)
+        targets[i] = i + 1 < LAYERS ? 1e9 - 100 * i : 0;
+    picture_make(&p, 8, 8, 1);
+    l2k_encoder *encoder = l2k_encoder_new(NULL);
+    assert_int_equal(l2k_encoder_set_layers(encoder, L2K_TARGET_RATIO, targets, LAYERS), L2K_OK);
+    clock_t start = clock();
+    assert_int_equal(run_encoder(encoder, &p, &out), L2K_OK);
+    double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
+    print_message("%d layers: %.2f s\n", LAYERS, seconds);
+    assert_true(seconds < 20);
+    l2k_encoder_free(encoder);
+    free(targets);
+    free(out.data);
+    picture_free(&p);
+}
+
 /* Tiles with a byte for 65537 packets: 16 of them use up just what all may promise together, be it on one thread or
  * several, each time anew. */
 static void test_shared_bound(void **unused)
@@ -384,7 +410,7 @@ int main(void)
         cmocka_unit_test(test_blank),        cmocka_unit_test(test_hundred_bytes),
         cmocka_unit_test(test_lifted),       cmocka_unit_test(test_components_and_tiles),
         cmocka_unit_test(test_products),     cmocka_unit_test(test_work),
-        cmocka_unit_test(test_shared_bound),
+        cmocka_unit_test(test_shared_bound), cmocka_unit_test(test_most_layers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -295,7 +295,7 @@ static void test_blocks(void **unused)
     assert_int_equal(count, BLOCKS);
     assert_in_range(calls_since(&s, before), BLOCKS >> 14, 1000);
     before = s.c.calls;
-    const l2k_tile_state state = {.tile = tile, .places = places, .num_places = count};
+    l2k_tile_state state = {.tile = tile, .places = places, .num_places = count};
     uint8_t bits[L2K_MAX_SUBBANDS];
     size_t at = 0;
     assert_int_equal(l2k_measure_planes(&s.context, &state, 0, &at, bits), L2K_OK);
@@ -384,6 +384,30 @@ static void test_long_rows(void **unused)
         l2k_plan_free(plan);
         assert_int_equal(s.c.w.live, 0);
     }
+}
+
+/* A cancelled run does not begin another pass, however few samples that has: the one before may have left nothing. */
+static void test_cancelled_pass(void **unused)
+{
+    (void)unused;
+    static setting s;
+    enum { SIDE = 16, UNTOUCHED = 77 };
+    static uint8_t samples[SIDE * SIDE];
+    l2k_plan *plan;
+    l2k_plan_component component = {.rect = {0, 0, SIDE, SIDE}, .levels = 2, .precision = 8};
+    const l2k_plan_spec spec = {
+        .direction = L2K_FORWARD, .type = L2K_COEFFICIENT_INT32, .num_components = 1, .components = &component};
+    l2k_plane plane = {samples, SIDE, 1, L2K_SAMPLE_U8};
+    make_setting(&s, SIDE, SIDE, 15);
+    assert_int_equal(l2k_plan_create(&s.context, L2K_BACKEND_CPU, &spec, &plan), L2K_OK);
+    int32_t *coefficients = l2k_plan_coefficients(plan, 0)->base;
+    coefficients[0] = UNTOUCHED;
+    s.c.stop_at = s.c.calls + 1;
+    assert_false(l2k_goes_on(&s.context));
+    assert_int_equal(l2k_plan_begin(plan, &plane), L2K_ERROR_CANCELLED);
+    assert_int_equal(coefficients[0], UNTOUCHED);
+    l2k_plan_free(plan);
+    assert_int_equal(s.c.w.live, 0);
 }
 
 /* A GiB is not appended in one go, nor cleared. */
@@ -476,10 +500,11 @@ static void test_last_answers(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_headers), cmocka_unit_test(test_changes),         cmocka_unit_test(test_looks),
-        cmocka_unit_test(test_blank),   cmocka_unit_test(test_stopped_filling), cmocka_unit_test(test_crop),
-        cmocka_unit_test(test_blocks),  cmocka_unit_test(test_packet),          cmocka_unit_test(test_long_rows),
-        cmocka_unit_test(test_memory),  cmocka_unit_test(test_order),           cmocka_unit_test(test_last_answers),
+        cmocka_unit_test(test_headers),        cmocka_unit_test(test_changes),         cmocka_unit_test(test_looks),
+        cmocka_unit_test(test_blank),          cmocka_unit_test(test_stopped_filling), cmocka_unit_test(test_crop),
+        cmocka_unit_test(test_blocks),         cmocka_unit_test(test_packet),          cmocka_unit_test(test_long_rows),
+        cmocka_unit_test(test_cancelled_pass), cmocka_unit_test(test_memory),          cmocka_unit_test(test_order),
+        cmocka_unit_test(test_last_answers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
