@@ -117,12 +117,14 @@ static bool open_png(cli_writer *writer)
     return job->info ? start(job) : cli_error(writer->name, "out of memory");
 }
 
-static bool write_row(cli_writer *writer, uint8_t *bytes)
+static bool write_rows(cli_writer *writer, uint8_t *bytes, uint32_t count)
 {
     png_job *job = writer->state;
+    const size_t row = cli_view_row_bytes(writer->view);
     if (setjmp(png_jmpbuf(job->png)))
         return false;
-    png_write_row(job->png, bytes);
+    for (uint32_t i = 0; i < count; i++)
+        png_write_row(job->png, bytes + i * row);
     return true;
 }
 
@@ -144,4 +146,4 @@ static void close_png(cli_writer *writer)
     free(job);
 }
 
-const cli_writer_kind cli_png_writer = {open_png, write_row, NULL, finish_png, close_png};
+const cli_writer_kind cli_png_writer = {open_png, write_rows, NULL, finish_png, close_png};

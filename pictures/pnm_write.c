@@ -42,15 +42,15 @@ static bool write_header(cli_output *output, const cli_view *view, cli_format fo
     return cli_output_write(output, header, (size_t)length);
 }
 
-/* Eight pixels a byte in place; in PBM, 1 is black. */
-static size_t pack_bits(uint8_t *row, uint32_t width)
+/* Eight pixels a byte, to the row's own place or before it; in PBM, 1 is black. */
+static size_t pack_bits(const uint8_t *row, uint32_t width, uint8_t *to)
 {
     size_t bytes = 0;
     for (uint32_t x = 0; x < width; x += 8) {
         uint32_t packed = 0;
         for (uint32_t bit = 0; bit < 8 && x + bit < width; bit++)
             packed |= (uint32_t)!row[x + bit] << (7 - bit);
-        row[bytes++] = (uint8_t)packed;
+        to[bytes++] = (uint8_t)packed;
     }
     return bytes;
 }
@@ -60,11 +60,14 @@ static bool open_pnm(cli_writer *writer)
     return write_header(&writer->output, writer->view, writer->format);
 }
 
-static bool write_row(cli_writer *writer, uint8_t *bytes)
+static bool write_rows(cli_writer *writer, uint8_t *bytes, uint32_t count)
 {
     const cli_view *view = writer->view;
-    size_t length = writer->format == CLI_FORMAT_PBM ? pack_bits(bytes, view->width) : cli_view_row_bytes(view);
-    return cli_output_write(&writer->output, bytes, length);
+    const size_t row = cli_view_row_bytes(view);
+    size_t length = 0;
+    for (uint32_t i = 0; writer->format == CLI_FORMAT_PBM && i < count; i++)
+        length += pack_bits(bytes + i * row, view->width, bytes + length);
+    return cli_output_write(&writer->output, bytes, length ? length : count * row);
 }
 
-const cli_writer_kind cli_pnm_writer = {open_pnm, write_row, NULL, NULL, NULL};
+const cli_writer_kind cli_pnm_writer = {open_pnm, write_rows, NULL, NULL, NULL};

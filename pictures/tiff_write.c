@@ -133,7 +133,7 @@ static void pack(const cli_view *view, const uint8_t *bytes, uint8_t *to)
         *to = (uint8_t)(held << (8 - filled));
 }
 
-static bool write_row(cli_writer *writer, uint8_t *bytes)
+static bool write_row(cli_writer *writer, const uint8_t *bytes)
 {
     tiff_job *job = writer->state;
     if (writer->view->depth == 8)
@@ -143,6 +143,15 @@ static bool write_row(cli_writer *writer, uint8_t *bytes)
     if (TIFFWriteScanline(job->io.tiff, job->packed, job->row++, 0) == 1)
         return true;
     return writer->output.error ? false : cli_tiff_fail(&job->io, writer->name, "a row cannot be written");
+}
+
+static bool write_rows(cli_writer *writer, uint8_t *bytes, uint32_t count)
+{
+    const size_t row = cli_view_row_bytes(writer->view);
+    bool done = true;
+    for (uint32_t i = 0; done && i < count; i++)
+        done = write_row(writer, bytes + i * row);
+    return done;
 }
 
 static bool finish_tiff(cli_writer *writer)
@@ -170,9 +179,9 @@ static bool open_tiff(cli_writer *writer)
     return cli_error(writer->name, "this build of lift2k has no libtiff to write TIFF; png or pam may do");
 }
 
-static bool write_row(cli_writer *writer, uint8_t *bytes)
+static bool write_rows(cli_writer *writer, uint8_t *bytes, uint32_t count)
 {
-    (void)writer, (void)bytes;
+    (void)writer, (void)bytes, (void)count;
     return false;
 }
 
@@ -189,4 +198,4 @@ static void close_tiff(cli_writer *writer)
 
 #endif
 
-const cli_writer_kind cli_tiff_writer = {open_tiff, write_row, NULL, finish_tiff, close_tiff};
+const cli_writer_kind cli_tiff_writer = {open_tiff, write_rows, NULL, finish_tiff, close_tiff};

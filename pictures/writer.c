@@ -26,7 +26,7 @@ static void release(cli_writer *writer)
 {
     if (writer->kind->close)
         writer->kind->close(writer);
-    free(writer->row);
+    free(writer->rows);
     cli_output_discard(&writer->output);
 }
 
@@ -37,6 +37,17 @@ static bool fail(cli_writer *writer)
         cli_output_fail(&writer->output);
     release(writer);
     return false;
+}
+
+/* Rows can be short and many: together they cost less to write than one by one. */
+enum { BLOCK_BYTES = 1 << 16 };
+
+static bool allocate_rows(cli_writer *writer)
+{
+    const size_t bytes = writer->view ? cli_view_row_bytes(writer->view) : 1;
+    writer->rows_at_a_time = bytes < BLOCK_BYTES ? (uint32_t)(BLOCK_BYTES / bytes) : 1;
+    writer->rows = malloc(writer->rows_at_a_time * bytes);
+    return writer->rows || cli_error(writer->name, "out of memory");
 }
 
 bool cli_writer_open(cli_writer *writer, const char *path, cli_format format, const cli_picture *picture,
@@ -54,10 +65,7 @@ bool cli_writer_open(cli_writer *writer, const char *path, cli_format format, co
             return false;
         writer->name = writer->output.name;
     }
-    writer->row = malloc(view ? cli_view_row_bytes(view) : 1);
-    if (!writer->row)
-        cli_error(writer->name, "out of memory");
-    return (writer->row && (!writer->kind->open || writer->kind->open(writer))) || fail(writer);
+    return (allocate_rows(writer) && (!writer->kind->open || writer->kind->open(writer))) || fail(writer);
 }
 
 bool cli_writer_rows(cli_writer *writer, uint32_t end)
@@ -65,9 +73,12 @@ bool cli_writer_rows(cli_writer *writer, uint32_t end)
     bool done = true;
     if (writer->kind->planes)
         return writer->kind->planes(writer);
-    for (; done && writer->next < end; writer->next++) {
-        cli_view_row(writer->view, writer->next, writer->row);
-        done = cli_time_left(writer->name) && writer->kind->row(writer, writer->row);
+    const size_t bytes = cli_view_row_bytes(writer->view);
+    for (uint32_t count; done && writer->next < end; writer->next += count) {
+        count = end - writer->next < writer->rows_at_a_time ? end - writer->next : writer->rows_at_a_time;
+        for (uint32_t i = 0; i < count; i++)
+            cli_view_row(writer->view, writer->next + i, writer->rows + i * bytes);
+        done = cli_time_left(writer->name) && writer->kind->rows(writer, writer->rows, count);
     }
     return done;
 }

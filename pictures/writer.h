@@ -19,10 +19,11 @@ typedef struct cli_writer cli_writer;
 /* What a format does; NULL for what it has no need of. All of them report their errors. */
 typedef struct cli_writer_kind {
     bool (*open)(cli_writer *writer);
-    bool (*row)(cli_writer *writer, uint8_t *bytes); /* one row of the view (cli_view_row), which may be changed */
-    bool (*planes)(cli_writer *writer);              /* instead of `row`: the rows of the picture that are in memory */
-    bool (*finish)(cli_writer *writer);              /* what comes behind the last row */
-    void (*close)(cli_writer *writer);               /* frees `state`; also after a failed `open` */
+    /* The next rows of the view (cli_view_row), one behind the other; they may be changed. */
+    bool (*rows)(cli_writer *writer, uint8_t *bytes, uint32_t count);
+    bool (*planes)(cli_writer *writer); /* instead of `rows`: those of the picture that are in memory */
+    bool (*finish)(cli_writer *writer); /* what comes behind the last row */
+    void (*close)(cli_writer *writer);  /* frees `state`; also after a failed `open` */
 } cli_writer_kind;
 
 struct cli_writer {
@@ -34,7 +35,8 @@ struct cli_writer {
     const cli_view *view; /* NULL where planes are written without conversion */
     cli_write_options options;
     uint32_t next; /* row of the view */
-    uint8_t *row;
+    uint8_t *rows;
+    uint32_t rows_at_a_time;
     const cli_writer_kind *kind;
     void *state; /* of the kind */
 };
