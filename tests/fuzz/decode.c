@@ -91,8 +91,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     uint32_t kind = fuzz_byte(&tail), chunk = fuzz_byte(&tail);
     set_opening(decoder, bytes, kind, &tail, &most);
     file.chunk = chunk ? chunk : SIZE_MAX;
-    /* The limit does not count the decoder itself, nor the copy of a stream, which grows by doubling. */
-    w.most = itself + most + (kind & 4 ? 4 * bytes + 65536 : 0);
+    /* The limit does not count the decoder itself, nor the copy of a stream: room for a read and 4 KiB at least. */
+    w.most = itself + most + (kind & 4 ? 4 * bytes + 65536 + 4096 : 0);
     w.until_failure = fuzz_word(&tail);
     tail.at = 8;
     w.errors = 0;
