@@ -235,7 +235,6 @@ l2k_status l2k_encode_tile_parts(l2k_encode_job *job, l2k_assembly *out)
 {
     assembly a = {job, out};
     for (uint32_t t = job->first_tile; t < job->end_tile; t++) {
-        L2K_TRY(l2k_check_run(job->context));
         l2k_run_advance(job->context, L2K_UNITS_TIER2 * l2k_tile_samples(&job->tiles[t]));
         L2K_TRY(write_tile(&a, t));
     }

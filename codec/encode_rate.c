@@ -319,12 +319,6 @@ static l2k_status allocate_layer(rate_control *control, uint64_t raw_bytes, uint
     return visit_layer(control, control->layer, NULL);
 }
 
-static l2k_status restart_tile(const l2k_context *context, l2k_tile *tile)
-{
-    L2K_TRY(l2k_check_run(context));
-    return l2k_packets_restart(context, tile);
-}
-
 static l2k_status allocate_layers(rate_control *control, size_t fixed_bytes)
 {
     uint64_t used = fixed_bytes, raw_bytes;
@@ -333,7 +327,7 @@ static l2k_status allocate_layers(rate_control *control, size_t fixed_bytes)
     L2K_TRY(list_steps(control));
     L2K_TRY(for_each_block(control, take_nothing));
     for (uint32_t t = control->job->first_tile; t < control->job->end_tile; t++)
-        L2K_TRY(restart_tile(control->job->context, &control->job->tiles[t]));
+        L2K_TRY(l2k_packets_restart(control->job->context, &control->job->tiles[t]));
     for (control->layer = 0; control->layer < control->job->coding.num_layers; control->layer++)
         L2K_TRY(allocate_layer(control, raw_bytes, &used, &prefix));
     return L2K_OK;

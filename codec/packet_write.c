@@ -72,8 +72,10 @@ static l2k_status restart_precinct(const l2k_context *context, l2k_tile *tile, l
     return l2k_check_steps(context, &tile->steps, 1);
 }
 
+/* Asks for each tile: many of them may have few code-blocks each. */
 l2k_status l2k_packets_restart(const l2k_context *context, l2k_tile *tile)
 {
+    L2K_TRY(l2k_check_run(context));
     for (uint32_t c = 0; c < tile->num_components; c++)
         for (uint32_t r = 0; r < tile->components[c].num_resolutions; r++) {
             l2k_resolution *resolution = &tile->components[c].resolutions[r];
