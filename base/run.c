@@ -76,6 +76,25 @@ l2k_status l2k_check_run(const l2k_context *context)
     return l2k_goes_on(context) ? L2K_OK : l2k_fail(context, L2K_ERROR_CANCELLED, "cancelled");
 }
 
+/* A look at the clock costs as much as this. */
+enum { WEIGHT_OF_CLOCK = 1 << 14 };
+
+l2k_status l2k_poll(const l2k_context *context, uint64_t weight)
+{
+    l2k_run *run = context->run;
+    if (!run)
+        return L2K_OK;
+    if (atomic_load_explicit(&run->cancelled, memory_order_relaxed))
+        return l2k_check_run(context);
+    if (!context->hooks.progress || !pthread_equal(run->caller, pthread_self()))
+        return L2K_OK;
+    run->weight += weight;
+    if (run->weight < WEIGHT_OF_CLOCK)
+        return L2K_OK;
+    run->weight = 0;
+    return l2k_check_run(context);
+}
+
 bool l2k_is_timed(const l2k_context *context)
 {
     return context->run && context->run->timed;

@@ -15,6 +15,7 @@ typedef struct l2k_run {
     atomic_bool cancelled;
     atomic_uint_least64_t done; /* of `total`, in units of the caller's choice */
     uint64_t total;
+    uint64_t weight;      /* since the clock was read last; the calling thread's */
     double told, told_at; /* what the progress hook was told last, and when; the calling thread's */
     bool timed;
     unsigned teams; /* that share the wall's time: each counts for its part */
@@ -40,6 +41,12 @@ void l2k_run_timings(const l2k_run *run, double seconds[L2K_NUM_STAGES]);
 
 /* So many units more are done. */
 void l2k_run_advance(const l2k_context *context, uint64_t units);
+
+/* Whether to go on: L2K_OK, or L2K_ERROR_CANCELLED once the progress hook has said no. Called per row of code-blocks,
+ * per packet, per row or stripe of the transform. `weight` is the work since the last call, in samples or in what takes
+ * as long as one, about a nanosecond. The progress hook runs on the calling thread only, and not more often than every
+ * 20 ms. */
+l2k_status l2k_poll(const l2k_context *context, uint64_t weight);
 
 /* Whether to go on; to be asked every few milliseconds of work. On the calling thread it asks the progress hook, unless
  * that was asked a moment ago. */

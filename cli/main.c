@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
-#include "cli/nearest.h"
-#include "cli/progress.h"
-#include "pictures/interrupt.h"
-#include "pictures/report.h"
+#include "cli/options/nearest.h"
+#include "cli/run/progress.h"
+#include "pictures/files/interrupt.h"
+#include "pictures/files/report.h"
 
 int cli_finish_output(void)
 {

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "base/run.h"
-#include "codec/block_view.h"
+#include "codec/blocks/block_view.h"
 
 /* Whether a block has a part in the area. */
 static bool needed(const l2k_tile_blocks *b, const l2k_block_place *place)

@@ -138,3 +138,46 @@ l2k_status l2k_decoder_decode(l2k_decoder *decoder, const l2k_plane *planes)
     l2k_release(context, job.owned);
     return l2k_decoder_finish(decoder, status);
 }
+
+static l2k_sample_type smallest_type(const l2k_component *component)
+{
+    if (component->precision > 16)
+        return L2K_SAMPLE_S32;
+    if (component->precision > 8)
+        return component->is_signed ? L2K_SAMPLE_S16 : L2K_SAMPLE_U16;
+    return component->is_signed ? L2K_SAMPLE_S8 : L2K_SAMPLE_U8;
+}
+
+/* Planes of the decoder's own, one after the other in one block. */
+static l2k_status take_planes(l2k_decoder *decoder, const l2k_image *image)
+{
+    size_t bytes = 0;
+    decoder->memory_planes = l2k_allocate(&decoder->context, image->num_components, sizeof *decoder->memory_planes);
+    for (uint32_t c = 0; c < image->num_components; c++) {
+        const l2k_component *k = &image->components[c];
+        bytes += ((size_t)k->width * k->height * l2k_sample_bytes(smallest_type(k)) + 3) & ~(size_t)3;
+    }
+    decoder->memory = l2k_allocate(&decoder->context, bytes, 1);
+    if (!decoder->memory || !decoder->memory_planes)
+        return l2k_fail(&decoder->context, L2K_ERROR_MEMORY, "out of memory for %zu bytes of samples", bytes);
+    uint8_t *at = decoder->memory;
+    for (uint32_t c = 0; c < image->num_components; c++) {
+        const l2k_component *k = &image->components[c];
+        ptrdiff_t size = (ptrdiff_t)l2k_sample_bytes(smallest_type(k)), row = size * k->width;
+        decoder->memory_planes[c] = (l2k_plane){at, row, size, smallest_type(k)};
+        at += ((size_t)row * k->height + 3) & ~(size_t)3;
+    }
+    return L2K_OK;
+}
+
+l2k_status l2k_decoder_decode_memory(l2k_decoder *decoder, const void *data, size_t bytes, l2k_image *image,
+                                     const l2k_plane **planes)
+{
+    if (!image || !planes)
+        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "nowhere to return the image to");
+    L2K_TRY(l2k_decoder_open_memory(decoder, data, bytes));
+    L2K_TRY(l2k_decoder_image(decoder, image));
+    L2K_TRY(take_planes(decoder, image));
+    *planes = decoder->memory_planes;
+    return l2k_decoder_decode(decoder, decoder->memory_planes);
+}

@@ -3,8 +3,8 @@
 #define L2K_CODEC_DECODE_JOB_H
 
 #include "codec/decoder.h"
-#include "codec/packet.h"
-#include "codec/t1.h"
+#include "codec/packets/packet.h"
+#include "codec/blocks/mq/t1.h"
 #include "codec/workers.h"
 
 struct l2k_tile_state;

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/run.h"
 #include "base/sample.h"
-#include "tiling/pixel.h"
+#include "tiling/pixel/pixel.h"
 
 /* The tile-component in the resolution that is decoded. */
 static l2k_rect reduced_rect(const l2k_decode_job *job, const l2k_tile_state *s, uint32_t c)

@@ -19,9 +19,8 @@ static const l2k_option_rule rules[] = {
     [L2K_DECODER_TIMINGS] = {"timings", 0, 1, 0},
     [L2K_DECODER_LIMIT_COMPONENTS] = {"limit of components", 1, L2K_MAX_COMPONENTS, L2K_MAX_COMPONENTS},
     [L2K_DECODER_LIMIT_TILES] = {"limit of tiles", 1, 65535, 65535},
+    [L2K_DECODER_CPU] = {"instruction set", 0, L2K_CPU_NEON, L2K_CPU_AUTO},
 };
-
-enum { NUM_OPTIONS = sizeof rules / sizeof *rules };
 
 l2k_decoder *l2k_decoder_new(const l2k_hooks *hooks)
 {
@@ -36,7 +35,7 @@ l2k_decoder *l2k_decoder_new(const l2k_hooks *hooks)
     decoder->context.pool = &decoder->pool;
     decoder->context.run = &decoder->run;
     l2k_pool_init(&decoder->pool, UINT64_MAX);
-    l2k_options_reset(rules, NUM_OPTIONS, decoder->options);
+    l2k_options_reset(rules, L2K_DECODER_NUM_OPTIONS, decoder->options);
     return decoder;
 }
 
@@ -47,6 +46,9 @@ static void close_file(l2k_decoder *decoder)
     l2k_jp2_close(&decoder->jp2);
     l2k_release(&decoder->context, decoder->outputs);
     l2k_release(&decoder->context, decoder->components);
+    l2k_release(&decoder->context, decoder->memory);
+    l2k_release(&decoder->context, decoder->memory_planes);
+    decoder->memory = decoder->memory_planes = NULL;
     decoder->outputs = NULL;
     decoder->components = NULL;
     decoder->num_outputs = 0;
@@ -74,7 +76,7 @@ void l2k_decoder_free(l2k_decoder *decoder)
 
 l2k_status l2k_decoder_set(l2k_decoder *decoder, l2k_decoder_option option, int64_t value)
 {
-    return l2k_option_set(&decoder->context, rules, NUM_OPTIONS, decoder->options, option, value);
+    return l2k_option_set(&decoder->context, rules, L2K_DECODER_NUM_OPTIONS, decoder->options, option, value);
 }
 
 l2k_status l2k_decoder_set_region(l2k_decoder *decoder, uint32_t x0, uint32_t y0, uint32_t x1, uint32_t y1)

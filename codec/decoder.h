@@ -6,9 +6,9 @@
 
 #include "base/pool.h"
 #include "base/run.h"
-#include "codec/buffer.h"
-#include "codec/codestream_read.h"
-#include "codec/jp2.h"
+#include "base/buffer.h"
+#include "codec/codestream/codestream_read.h"
+#include "codec/jp2/jp2.h"
 #include "codec/workers.h"
 #include "transform/choice.h"
 
@@ -25,7 +25,7 @@ struct l2k_decoder {
     l2k_pool pool;
     l2k_run run;
     l2k_workers workers;
-    int64_t options[L2K_DECODER_LIMIT_TILES + 1];
+    int64_t options[L2K_DECODER_NUM_OPTIONS];
     bool has_region;
     l2k_rect region;
     bool is_open;
@@ -36,9 +36,11 @@ struct l2k_decoder {
     l2k_codestream codestream;
     uint32_t num_outputs; /* as the file has them, with all components */
     l2k_output *outputs;
-    l2k_component *components;          /* num_outputs of them */
-    l2k_component alone;                /* that of the option COMPONENT */
-    l2k_component *shown;               /* by l2k_decoder_image last: one of these two */
+    l2k_component *components; /* num_outputs of them */
+    l2k_component alone;       /* that of the option COMPONENT */
+    l2k_component *shown;      /* by l2k_decoder_image last: one of these two */
+    void *memory;              /* samples that l2k_decoder_decode_memory gave last */
+    l2k_plane *memory_planes;
     uint32_t next_tile;                 /* behind those decoded last, 0 = none */
     atomic_int_least64_t spare_packets; /* decode_tile.c */
     /* Of the last decoding: whether it met the stream's early end; warnings given, which come once for all tiles; for

@@ -1,10 +1,10 @@
 /* Tier-2 and markers: from coded blocks to the bytes of the output. */
 #include "codec/encoder.h"
 
-#include "codec/codestream_write.h"
-#include "codec/jp2.h"
-#include "codec/markers.h"
-#include "codec/packet.h"
+#include "codec/codestream/codestream_write.h"
+#include "codec/jp2/jp2.h"
+#include "codec/codestream/markers.h"
+#include "codec/packets/packet.h"
 
 /* An assembly at work for a job. */
 typedef struct assembly {

@@ -1,8 +1,8 @@
 /* The life of an image in the encoder: as a whole, or by rows of tiles. */
 #include "codec/encoder.h"
 
-#include "codec/codestream_write.h"
-#include "codec/markers.h"
+#include "codec/codestream/codestream_write.h"
+#include "codec/codestream/markers.h"
 
 /* ---- Jobs ---------------------------------------------------------------------------------------------------- */
 
@@ -140,6 +140,29 @@ l2k_status l2k_encoder_encode(l2k_encoder *encoder, const l2k_image *image, cons
     if (!image || !planes || !stream || !stream->write)
         return l2k_fail(&encoder->context, L2K_ERROR_ARGUMENT, "no image, no planes or no stream to write to");
     return end_job(encoder, encode_whole(encoder, image, planes, stream));
+}
+
+static int append(void *user, const void *bytes, size_t count)
+{
+    l2k_buffer *memory = user;
+    l2k_buffer_append(memory, bytes, count);
+    return memory->failed ? -1 : 0;
+}
+
+l2k_status l2k_encoder_encode_memory(l2k_encoder *encoder, const l2k_image *image, const l2k_plane *planes,
+                                     const uint8_t **bytes, size_t *count)
+{
+    if (!bytes || !count)
+        return l2k_fail(&encoder->context, L2K_ERROR_ARGUMENT, "nowhere to return the file to");
+    l2k_release(&encoder->context, encoder->memory.data);
+    encoder->memory = (l2k_buffer){.context = &encoder->context};
+    l2k_status status =
+        l2k_encoder_encode(encoder, image, planes, &(l2k_stream){.write = append, .user = &encoder->memory});
+    if (status == L2K_ERROR_IO)
+        status = L2K_ERROR_MEMORY;
+    *bytes = status == L2K_OK ? encoder->memory.data : NULL;
+    *count = status == L2K_OK ? encoder->memory.size : 0;
+    return status;
 }
 
 /* ---- By rows of tiles ------------------------------------------------------------------------------------------ */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/sample.h"
-#include "codec/block_view.h"
+#include "codec/blocks/block_view.h"
 #include "codec/workers.h"
 
 /* ---- Tier-1 of one block ------------------------------------------------------------------------------------- */

@@ -28,9 +28,8 @@ static const l2k_option_rule rules[] = {
     [L2K_ENCODER_GPU_MIN_SAMPLES] = {"number of samples for the GPU", 0, INT64_MAX, L2K_GPU_MIN_SAMPLES},
     [L2K_ENCODER_LIMIT_MEMORY] = {"limit of memory", 0, INT64_MAX, (int64_t)1 << 62},
     [L2K_ENCODER_TIMINGS] = {"timings", 0, 1, 0},
+    [L2K_ENCODER_CPU] = {"instruction set", 0, L2K_CPU_NEON, L2K_CPU_AUTO},
 };
-
-enum { NUM_OPTIONS = sizeof rules / sizeof *rules };
 
 l2k_encoder *l2k_encoder_new(const l2k_hooks *hooks)
 {
@@ -45,7 +44,7 @@ l2k_encoder *l2k_encoder_new(const l2k_hooks *hooks)
     encoder->context.pool = &encoder->pool;
     encoder->context.run = &encoder->run;
     l2k_pool_init(&encoder->pool, UINT64_MAX);
-    l2k_options_reset(rules, NUM_OPTIONS, encoder->options);
+    l2k_options_reset(rules, L2K_ENCODER_NUM_OPTIONS, encoder->options);
     return encoder;
 }
 
@@ -54,6 +53,7 @@ void l2k_encoder_free(l2k_encoder *encoder)
     if (!encoder)
         return;
     l2k_encode_abandon(encoder);
+    l2k_release(&encoder->context, encoder->memory.data);
     l2k_release(&encoder->context, encoder->targets);
     l2k_pool_end(&encoder->pool, &encoder->context.hooks);
     l2k_context context = {.hooks = encoder->context.hooks};
@@ -76,7 +76,7 @@ l2k_status l2k_encoder_set(l2k_encoder *encoder, l2k_encoder_option option, int6
     if (block && !l2k_is_power_of_two((uint64_t)value))
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "%s %lld is not a power of two", rules[option].name,
                         (long long)value);
-    L2K_TRY(l2k_option_set(context, rules, NUM_OPTIONS, encoder->options, option, value));
+    L2K_TRY(l2k_option_set(context, rules, L2K_ENCODER_NUM_OPTIONS, encoder->options, option, value));
     if (option == L2K_ENCODER_LIMIT_MEMORY)
         encoder->pool.limit = (uint64_t)value;
     return L2K_OK;

@@ -7,8 +7,8 @@
 
 #include "base/pool.h"
 #include "base/run.h"
-#include "codec/buffer.h"
-#include "codec/tile.h"
+#include "base/buffer.h"
+#include "codec/tile/tile.h"
 #include "codec/workers.h"
 #include "transform/choice.h"
 
@@ -47,7 +47,7 @@ struct l2k_encoder {
     l2k_choice choice;
     l2k_pool pool;
     l2k_run run;
-    int64_t options[L2K_ENCODER_TIMINGS + 1];
+    int64_t options[L2K_ENCODER_NUM_OPTIONS];
     l2k_size precincts[L2K_MAX_LEVELS + 1];
     size_t num_precincts;
     l2k_target target_kind;
@@ -57,6 +57,7 @@ struct l2k_encoder {
     l2k_encode_job job;
     l2k_assembly assembly;
     l2k_workers workers;
+    l2k_buffer memory; /* what l2k_encoder_encode_memory gave last */
 };
 
 static inline int64_t l2k_encoder_option_value(const l2k_encoder *encoder, l2k_encoder_option option)

@@ -4,8 +4,8 @@
 #define L2K_CODEC_WORKERS_H
 
 #include "base/memory.h"
-#include "codec/coding.h"
-#include "codec/t1.h"
+#include "codec/tile/coding.h"
+#include "codec/blocks/mq/t1.h"
 
 /* A tile that a team has in hand, and its plan. Where the transform may run on a device a team has two in hand: one is
  * with the device while the threads are at the other. */

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "conformance/picture_files.h"
-#include "tests/gpu_require.h"
+#include "tests/gpu/gpu_require.h"
 
 #define SKIPPED 77
 

@@ -2,7 +2,7 @@
 #ifndef CONFORMANCE_COEFFICIENTS_BLOCKS_H
 #define CONFORMANCE_COEFFICIENTS_BLOCKS_H
 
-#include "codec/t1.h"
+#include "codec/blocks/mq/t1.h"
 #include "conformance/coefficients.h"
 
 /* The program ends with a message where memory runs out. */

@@ -6,7 +6,7 @@
 
 #include "base/device.h"
 #include "quant/steps.h"
-#include "tiling/pixel.h"
+#include "tiling/pixel/pixel.h"
 
 wish inverse_wish(const inverse *v, l2k_coefficient_type type)
 {

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "pictures/report.h"
+#include "pictures/files/report.h"
 
 static uint32_t opacities(const cli_view *view)
 {

@@ -1,7 +1,7 @@
 #include "pictures/formats.h"
 
-#include "pictures/file.h"
-#include "pictures/report.h"
+#include "pictures/files/file.h"
+#include "pictures/files/report.h"
 
 bool cli_format_of_name(const char *path, cli_format *format)
 {

@@ -3,7 +3,7 @@
 #define L2K_PICTURES_FORMATS_H
 
 #include "pictures/colour.h"
-#include "pictures/file.h"
+#include "pictures/files/file.h"
 #include "pictures/picture.h"
 
 typedef enum cli_format {

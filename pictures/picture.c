@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pictures/limits.h"
-#include "pictures/report.h"
+#include "pictures/files/limits.h"
+#include "pictures/files/report.h"
 
 #define MAX_SUBSAMPLING 255u
 

@@ -4,9 +4,9 @@
 #include <sys/stat.h>
 
 #include "pictures/formats.h"
-#include "pictures/limits.h"
-#include "pictures/report.h"
-#include "pictures/wait.h"
+#include "pictures/files/limits.h"
+#include "pictures/files/report.h"
+#include "pictures/files/wait.h"
 
 /* "II" and "MM" are the byte order; 42 is TIFF, 43 BigTIFF. */
 static bool is_tiff(const uint8_t *head)

@@ -3,7 +3,7 @@
 #ifndef L2K_PICTURES_READER_H
 #define L2K_PICTURES_READER_H
 
-#include "pictures/file.h"
+#include "pictures/files/file.h"
 #include "pictures/picture.h"
 
 /* Samples without a header, as --raw describes them. */

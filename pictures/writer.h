@@ -3,7 +3,7 @@
 #define L2K_PICTURES_WRITER_H
 
 #include "pictures/colour.h"
-#include "pictures/file.h"
+#include "pictures/files/file.h"
 #include "pictures/formats.h"
 
 typedef enum cli_compression { CLI_COMPRESSION_NONE, CLI_COMPRESSION_DEFLATE, CLI_COMPRESSION_LZW } cli_compression;

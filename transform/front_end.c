@@ -22,9 +22,8 @@ static const l2k_option_rule rules[] = {
     [L2K_TRANSFORM_THREADS] = {"number of threads", 0, 1024, 0},
     [L2K_TRANSFORM_LIMIT_SAMPLES] = {"limit of samples", 0, INT64_MAX, (int64_t)1 << 36},
     [L2K_TRANSFORM_GPU_MIN_SAMPLES] = {"number of samples for the GPU", 0, INT64_MAX, L2K_GPU_MIN_SAMPLES},
+    [L2K_TRANSFORM_CPU] = {"instruction set", 0, L2K_CPU_NEON, L2K_CPU_AUTO},
 };
-
-enum { NUM_OPTIONS = sizeof rules / sizeof *rules };
 
 /* ---- Life and options ---------------------------------------------------------------------------------------- */
 
@@ -38,7 +37,7 @@ l2k_transform *l2k_transform_new(const l2k_hooks *hooks)
         return NULL;
     t->context = context;
     t->context.choice = &t->choice;
-    l2k_options_reset(rules, NUM_OPTIONS, t->options);
+    l2k_options_reset(rules, L2K_TRANSFORM_NUM_OPTIONS, t->options);
     return t;
 }
 
@@ -75,7 +74,7 @@ void l2k_transform_free(l2k_transform *transform)
 l2k_status l2k_transform_set(l2k_transform *transform, l2k_transform_option option, int64_t value)
 {
     transform->changed = true;
-    return l2k_option_set(&transform->context, rules, NUM_OPTIONS, transform->options, option, value);
+    return l2k_option_set(&transform->context, rules, L2K_TRANSFORM_NUM_OPTIONS, transform->options, option, value);
 }
 
 static l2k_status check_steps(const l2k_context *context, uint32_t component, const l2k_step *steps, size_t count)

@@ -24,7 +24,7 @@ typedef struct l2k_tile_spec {
 struct l2k_transform {
     l2k_context context;
     l2k_choice choice;
-    int64_t options[L2K_TRANSFORM_GPU_MIN_SAMPLES + 1];
+    int64_t options[L2K_TRANSFORM_NUM_OPTIONS];
     l2k_own_steps *own_steps;
     bool changed;       /* options or steps, since the plan was made */
     l2k_plan *plan;     /* NULL: not prepared */

@@ -14,7 +14,8 @@ typedef struct l2k_plan_component {
     unsigned precision; /* 1 to 31 */
     bool is_signed;
     bool narrow_low;               /* inverse 5/3 only: l2k_low_fits_int16 holds; false is always right */
-    float steps[L2K_MAX_SUBBANDS]; /* 9/7 only: quantiser step per subband (E-3), in units of samples, of 12 significant bits */
+    float steps[L2K_MAX_SUBBANDS]; /* 9/7 only: quantiser step per subband (E-3), in units of samples, of 12 significant
+                                      bits */
 } l2k_plan_component;
 
 /* Whether every LL of an inverse 5/3 stays within int16 where the magnitudes of subband b are below 2^bits[b]: one
@@ -28,9 +29,11 @@ typedef struct l2k_plan_spec {
     bool component_transform; /* RCT or ICT on components 0 to 2, which then share rect, levels and wavelet */
     uint32_t num_components;
     const l2k_plan_component *components; /* copied */
-    unsigned levels_at_once; /* CUDA: levels in a launch: 1, 2, or 3 for as many as there are; 0 = by size, as is fastest */
-    const char *cpu_reason; /* not NULL: only the CPU can do this, and why; a note says so where the GPU would be taken */
-    bool on_device;          /* CUDA only: planes and coefficients stay in device memory, for l2k_plan_run_on_device */
+    unsigned
+        levels_at_once; /* CUDA: levels in a launch: 1, 2, or 3 for as many as there are; 0 = by size, as is fastest */
+    const char
+        *cpu_reason; /* not NULL: only the CPU can do this, and why; a note says so where the GPU would be taken */
+    bool on_device;  /* CUDA only: planes and coefficients stay in device memory, for l2k_plan_run_on_device */
 } l2k_plan_spec;
 
 typedef struct l2k_plan l2k_plan;

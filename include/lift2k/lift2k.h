@@ -219,6 +219,10 @@ typedef enum l2k_format { L2K_FORMAT_JP2 = 0, L2K_FORMAT_CODESTREAM } l2k_format
  * measured. CUDA is the GPU or L2K_ERROR_BACKEND. */
 typedef enum l2k_backend { L2K_BACKEND_AUTO = 0, L2K_BACKEND_CPU, L2K_BACKEND_CUDA } l2k_backend;
 
+/* Instruction sets of the CPU's row functions; the result is the same to the bit. AUTO is the best that the processor
+ * and the build have. Any other is that one, or L2K_ERROR_BACKEND when the work starts. */
+typedef enum l2k_cpu { L2K_CPU_AUTO = 0, L2K_CPU_C, L2K_CPU_AVX2, L2K_CPU_AVX512, L2K_CPU_NEON } l2k_cpu;
+
 /* Whether the transform stage can run on a backend here and now. What a backend runs on (the GPU's name), or why it
  * cannot be used, is put into `text`, cut to `bytes` with its final 0; `bytes` may be 0. */
 L2K_API bool l2k_backend_usable(l2k_backend backend, char *text, size_t bytes);
@@ -251,7 +255,9 @@ typedef enum l2k_encoder_option {
     L2K_ENCODER_GPU_MIN_SAMPLES,     /* AUTO: samples of a tile (all components) from which on the GPU is taken,
                                         0 = always; 2^62 */
     L2K_ENCODER_LIMIT_MEMORY,        /* most bytes that it has from the allocation hook at a time, itself aside; 2^62 */
-    L2K_ENCODER_TIMINGS              /* 0 or 1: l2k_encoder_timings is wanted; 0 */
+    L2K_ENCODER_TIMINGS,             /* 0 or 1: l2k_encoder_timings is wanted; 0 */
+    L2K_ENCODER_CPU,                 /* l2k_cpu; auto */
+    L2K_ENCODER_NUM_OPTIONS          /* internal: grows with the library */
 } l2k_encoder_option;
 
 typedef enum l2k_target {
@@ -290,6 +296,11 @@ L2K_API l2k_status l2k_encoder_set_layers(l2k_encoder *encoder, l2k_target kind,
  * L2K_ERROR_BACKEND, L2K_ERROR_IO, L2K_ERROR_CANCELLED. */
 L2K_API l2k_status l2k_encoder_encode(l2k_encoder *encoder, const l2k_image *image, const l2k_plane *planes,
                                       const l2k_stream *stream);
+
+/* The same into memory: *bytes, *count of them, belong to the encoder and stay until its next call, or until it is
+ * freed. */
+L2K_API l2k_status l2k_encoder_encode_memory(l2k_encoder *encoder, const l2k_image *image, const l2k_plane *planes,
+                                             const uint8_t **bytes, size_t *count);
 
 /* An image that is larger than memory: encoded by rows of tiles, top to bottom, each written when it is done.
  *
@@ -344,7 +355,9 @@ typedef enum l2k_decoder_option {
     L2K_DECODER_LIMIT_MEMORY,
     L2K_DECODER_TIMINGS,          /* 0 or 1: l2k_decoder_timings is wanted; 0 */
     L2K_DECODER_LIMIT_COMPONENTS, /* most components of the codestream accepted, 1 to 16384; 16384 */
-    L2K_DECODER_LIMIT_TILES       /* most tiles accepted, 1 to 65535; 65535 */
+    L2K_DECODER_LIMIT_TILES,      /* most tiles accepted, 1 to 65535; 65535 */
+    L2K_DECODER_CPU,              /* l2k_cpu; auto */
+    L2K_DECODER_NUM_OPTIONS       /* internal: grows with the library */
 } l2k_decoder_option;
 
 /* What a file holds, in the words of its main header. */
@@ -424,6 +437,12 @@ L2K_API l2k_status l2k_decoder_image(l2k_decoder *decoder, l2k_image *image);
  * L2K_ERROR_LIMIT, L2K_ERROR_MEMORY, L2K_ERROR_BACKEND, L2K_ERROR_CANCELLED. */
 L2K_API l2k_status l2k_decoder_decode(l2k_decoder *decoder, const l2k_plane *planes);
 
+/* l2k_decoder_open_memory, _image and _decode in one call: *planes are image->num_components planes of the decoder's own,
+ * each packed, in the smallest sample type that holds its component. Image and planes are valid until the decoder's next
+ * call, or until it is freed. `data` must stay as long. Returns and errors as those three. */
+L2K_API l2k_status l2k_decoder_decode_memory(l2k_decoder *decoder, const void *data, size_t bytes, l2k_image *image,
+                                             const l2k_plane **planes);
+
 /* As l2k_encoder_timings, since the file was opened. */
 L2K_API void l2k_decoder_timings(const l2k_decoder *decoder, double seconds[L2K_NUM_STAGES]);
 
@@ -459,7 +478,9 @@ typedef enum l2k_transform_option {
     L2K_TRANSFORM_BACKEND,             /* l2k_backend, for device memory auto or CUDA; auto */
     L2K_TRANSFORM_THREADS,             /* of the CPU, 0 = all processors; 0 */
     L2K_TRANSFORM_LIMIT_SAMPLES,       /* most samples (all components together) accepted; 2^36 */
-    L2K_TRANSFORM_GPU_MIN_SAMPLES      /* as for the encoder */
+    L2K_TRANSFORM_GPU_MIN_SAMPLES,     /* as for the encoder */
+    L2K_TRANSFORM_CPU,                 /* l2k_cpu; auto */
+    L2K_TRANSFORM_NUM_OPTIONS          /* internal: grows with the library */
 } l2k_transform_option;
 
 /* The type of a coefficient in memory. */

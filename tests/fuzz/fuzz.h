@@ -1,7 +1,7 @@
 /* What the fuzz targets share. A target is a file of its own with LLVMFuzzerTestOneInput, which libFuzzer, AFL++ or
  * replay.c calls. */
-#ifndef L2K_TESTS_FUZZ_H
-#define L2K_TESTS_FUZZ_H
+#ifndef L2K_TESTS_FUZZ_FUZZ_H
+#define L2K_TESTS_FUZZ_FUZZ_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,7 +9,7 @@
 
 #include "pictures/formats.h"
 #include "pictures/reader.h"
-#include "pictures/report.h"
+#include "pictures/files/report.h"
 
 enum { MOST_SAMPLES = 1 << 20 };
 

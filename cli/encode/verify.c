@@ -1,0 +1,154 @@
+#include "cli/encode/verify.h"
+#include "cli/run/messages.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "cli/compare/difference.h"
+#include "cli/decode/strips.h"
+#include "pictures/files/limits.h"
+#include "pictures/files/units.h"
+
+typedef struct checking {
+    cli_source *check;
+    cli_reader *original;
+    const char *name; /* of the file that was written */
+    bool by_rows, lossless;
+    cli_picture decoded;
+    cli_difference *differences; /* of each component */
+} checking;
+
+static bool set(cli_source *check, l2k_decoder_option option, int64_t value)
+{
+    l2k_status status = l2k_decoder_set(check->decoder, option, value);
+    return status == L2K_OK || cli_messages_fail(&check->messages, status);
+}
+
+bool cli_verify_create(cli_source *check, const cli_common_options *options)
+{
+    return cli_source_create(check, "--verify", options->quiet, true) &&
+           set(check, L2K_DECODER_THREADS, options->threads) && set(check, L2K_DECODER_BACKEND, options->backend) &&
+           (options->gpu_min_samples < 0 || set(check, L2K_DECODER_GPU_MIN_SAMPLES, options->gpu_min_samples));
+}
+
+static bool same_shape(const cli_picture *a, const cli_picture *b)
+{
+    if (a->image.num_components != b->image.num_components)
+        return false;
+    for (uint32_t c = 0; c < a->image.num_components; c++) {
+        const l2k_component *left = &a->components[c], *right = &b->components[c];
+        if (left->width != right->width || left->height != right->height || left->precision != right->precision ||
+            left->is_signed != right->is_signed)
+            return false;
+    }
+    return true;
+}
+
+static void tell_component(const char *name, uint32_t c, const cli_difference *difference, uint32_t precision)
+{
+    double psnr = cli_psnr(difference->mse, precision);
+    if (isinf(psnr))
+        cli_note("%s: verified: component %u identical", name, c);
+    else
+        cli_note("%s: verified: component %u PSNR %.2f dB, peak error %llu", name, c, psnr,
+                 (unsigned long long)difference->peak_error);
+}
+
+static bool fail(const char *name, uint32_t c, const cli_difference *difference)
+{
+    return cli_error(name,
+                     "--verify: component %u differs in %llu of %llu samples, by at most %llu; the file was not kept",
+                     c, (unsigned long long)difference->differing, (unsigned long long)difference->samples,
+                     (unsigned long long)difference->peak_error);
+}
+
+/* The lines of single components are for losses; "identical" is said once. */
+static bool judge(const checking *k)
+{
+    uint64_t samples = 0;
+    char count[CLI_UNITS_ROOM];
+    for (uint32_t c = 0; c < k->decoded.image.num_components; c++) {
+        samples += k->differences[c].samples;
+        if (k->lossless && k->differences[c].differing)
+            return fail(k->name, c, &k->differences[c]);
+        if (!k->lossless && !k->check->messages.quiet)
+            tell_component(k->name, c, &k->differences[c], k->decoded.components[c].precision);
+    }
+    if (k->lossless && !k->check->messages.quiet)
+        cli_note("%s: verified: identical, %s", k->name, cli_count_text((double)samples, "samples", count));
+    return true;
+}
+
+static bool describe(checking *k, l2k_info *info)
+{
+    l2k_image image;
+    l2k_decoder *decoder = k->check->decoder;
+    l2k_status status = l2k_decoder_info(decoder, info);
+    if (status == L2K_OK)
+        status = l2k_decoder_image(decoder, &image);
+    if (status != L2K_OK)
+        return cli_messages_fail(&k->check->messages, status);
+    if (!cli_picture_adopt(&k->decoded, &image, k->name))
+        return false;
+    k->decoded.image.icc = NULL; /* the decoder's */
+    if (!same_shape(&k->original->picture, &k->decoded))
+        return cli_error(k->name, "--verify: decoding gives a picture of another shape; the file was not kept");
+    k->differences = calloc(image.num_components, sizeof *k->differences);
+    return k->differences || cli_error(k->name, "out of memory");
+}
+
+/* Both pictures, or strips of both, are there at a time. */
+static bool hold_memory(checking *k, const cli_strips *strip)
+{
+    const cli_picture *original = &k->original->picture;
+    const uint32_t rows = strip->y1 - strip->y0;
+    k->check->beside = k->by_rows ? cli_picture_strip_bytes(original, rows) : cli_picture_bytes(original);
+    return cli_memory_allowed(k->check->beside + cli_picture_strip_bytes(&k->decoded, rows), k->name);
+}
+
+static bool check_strip(checking *k, const cli_strips *strip)
+{
+    const cli_picture *original = &k->original->picture, *decoded = &k->decoded;
+    const cli_layout layout = cli_picture_can_interleave(decoded) ? CLI_INTERLEAVED : CLI_PLANAR;
+    if (!hold_memory(k, strip))
+        return false;
+    if (k->by_rows && !cli_reader_rows(k->original, strip->y0, strip->y1))
+        return false;
+    if (!cli_source_decode_rows(k->check, &k->decoded, layout, strip->y0, strip->y1, 0))
+        return false;
+    for (uint32_t c = 0; c < decoded->image.num_components; c++)
+        if (!cli_difference_add(&k->differences[c], &decoded->components[c], decoded->rows[c].count,
+                                &original->planes[c], &decoded->planes[c]))
+            return false;
+    return true;
+}
+
+/* The second half of the bar is for checking. */
+static bool check_strips(checking *k)
+{
+    l2k_info info;
+    cli_strips strips;
+    if (!describe(k, &info))
+        return false;
+    cli_strips_begin(&strips, &k->decoded, &info, 0, k->by_rows ? 0 : UINT64_MAX);
+    while (cli_strips_next(&strips)) {
+        cli_strips_progress(&strips, CLI_VERIFY_FROM, 1);
+        if (!check_strip(k, &strips))
+            return false;
+    }
+    return judge(k);
+}
+
+bool cli_verify(cli_source *check, cli_output *output, cli_reader *original, bool by_rows, bool lossless)
+{
+    checking k = {.check = check, .original = original, .name = output->name, .by_rows = by_rows, .lossless = lossless};
+    cli_input written;
+    check->beside = cli_picture_bytes(&original->picture);
+    if (!cli_output_reopen(output, &written))
+        return false;
+    bool done = cli_source_next(check, &written) && check_strips(&k);
+    cli_input_close(&written);
+    cli_picture_free(&k.decoded);
+    free(k.differences);
+    return done;
+}

@@ -1,0 +1,222 @@
+#include <stdio.h>
+
+#include "cli/commands.h"
+#include "cli/options/common_options.h"
+#include "cli/info/info_parts.h"
+#include "cli/run/messages.h"
+#include "cli/options/options.h"
+#include "cli/decode/source.h"
+#include "pictures/files/report.h"
+
+enum { OPTION_DEVICES = CLI_LONG_ONLY, OPTION_JSON };
+
+static const struct option table[] = {{"devices", no_argument, NULL, OPTION_DEVICES},
+                                      {"json", no_argument, NULL, OPTION_JSON},
+                                      CLI_LIMIT_OPTIONS,
+                                      {"help", no_argument, NULL, 'h'},
+                                      {NULL, 0, NULL, 0}};
+
+#define LABEL "%-20s"
+
+static const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static void print_channel(const l2k_component *component)
+{
+    printf(", %s", cli_channel_name(component->channel));
+    if (component->association == 0)
+        printf(" of the whole image");
+    else if (component->association != 65535)
+        printf(" %u", component->association);
+}
+
+static bool alike(const l2k_component *a, const l2k_component *b)
+{
+    return a->dx == b->dx && a->dy == b->dy && a->precision == b->precision && a->is_signed == b->is_signed &&
+           a->channel == b->channel && a->width == b->width && a->height == b->height &&
+           (a->association == b->association || a->channel == L2K_CHANNEL_COLOUR);
+}
+
+/* Runs of components that differ in nothing share a line: there may be 16384 of them. */
+static void print_components(const l2k_info *info)
+{
+    const l2k_image *image = &info->image;
+    printf(LABEL "%u\n", "components", image->num_components);
+    for (uint32_t c = 0, last; c < image->num_components; c = last + 1) {
+        const l2k_component *component = &image->components[c];
+        char label[32];
+        for (last = c; last + 1 < image->num_components && alike(component, component + (last + 1 - c));)
+            last++;
+        snprintf(label, sizeof label, last == c ? "  %u" : "  %u to %u", c, last);
+        printf(LABEL "%u bit %s, %u x %u", label, component->precision, component->is_signed ? "signed" : "unsigned",
+               component->width, component->height);
+        if (component->dx != 1 || component->dy != 1)
+            printf(", sub-sampled by %u x %u", component->dx, component->dy);
+        if (info->format == L2K_FORMAT_JP2 && last == c)
+            print_channel(component);
+        putchar('\n');
+    }
+}
+
+static void print_colour(const l2k_info *info)
+{
+    const l2k_image *image = &info->image;
+    printf(LABEL "%s", "colour", cli_colour_name(image->colour));
+    if (image->icc)
+        printf(" of %zu bytes", image->icc_bytes);
+    if (info->palette_entries)
+        printf(", palette of %u entr%s", info->palette_entries, info->palette_entries == 1 ? "y" : "ies");
+    putchar('\n');
+    if (image->density_x > 0 && image->density_y > 0)
+        printf(LABEL "%.6g x %.6g pixels per metre (%.4g x %.4g dpi)\n", "density", image->density_x, image->density_y,
+               image->density_x * 0.0254, image->density_y * 0.0254);
+}
+
+static void print_image(const l2k_info *info)
+{
+    const l2k_image *image = &info->image;
+    printf(LABEL "%s, codestream of %llu bytes, profile %u\n", "format",
+           info->format == L2K_FORMAT_JP2 ? "JP2" : "bare codestream", (unsigned long long)info->codestream_bytes,
+           info->profile);
+    printf(LABEL "%u x %u at %u,%u\n", "image", image->x1 - image->x0, image->y1 - image->y0, image->x0, image->y0);
+    print_components(info);
+    print_colour(info);
+    printf(LABEL "%u (%u x %u) of %u x %u, from %u,%u; %u tile-part%s\n", "tiles",
+           info->tiles_across * info->tiles_down, info->tiles_across, info->tiles_down, info->tile_width,
+           info->tile_height, info->tile_x0, info->tile_y0, info->num_tile_parts, plural(info->num_tile_parts));
+}
+
+static void print_precincts(const l2k_info *info)
+{
+    printf(LABEL, "precincts");
+    if (info->default_precincts)
+        printf("maximal");
+    else
+        for (uint32_t r = 0; r <= info->levels && r <= L2K_MAX_LEVELS; r++)
+            printf("%s%u x %u", r ? ", " : "", info->precincts[r].width, info->precincts[r].height);
+    printf("%s\n", info->default_precincts ? "" : " (lowest resolution first)");
+}
+
+static void print_style(uint32_t style)
+{
+    for (uint32_t bit = 0; bit < CLI_NUM_STYLES; bit++)
+        if (style >> bit & 1)
+            printf(", %s", cli_style_name(bit));
+}
+
+static void print_coding(const l2k_info *info)
+{
+    const bool reversible = info->wavelet == L2K_WAVELET_5_3;
+    printf(LABEL "%s, %u level%s\n", "wavelet", reversible ? "5/3 (reversible)" : "9/7 (irreversible)", info->levels,
+           plural(info->levels));
+    printf(LABEL "%s\n", "component transform", cli_component_transform_name(info));
+    printf(LABEL "%u x %u", "code-blocks", info->block_width, info->block_height);
+    print_style(info->style);
+    putchar('\n');
+    print_precincts(info);
+    printf(LABEL "%s\n", "progression", cli_progression_name(info->progression));
+    printf(LABEL "%u\n", "layers", info->num_layers);
+    printf(LABEL "%u\n", "guard bits", info->guard_bits);
+    printf(LABEL "%s%s%s\n", "packet markers", info->sop ? "SOP" : "", info->sop && info->eph ? ", " : "",
+           info->eph   ? "EPH"
+           : info->sop ? ""
+                       : "none");
+}
+
+/* Latin-1 to UTF-8 on one line. */
+static void print_comment(const char *comment)
+{
+    if (!comment)
+        return;
+    printf(LABEL, "comment");
+    for (const unsigned char *at = (const unsigned char *)comment; *at; at++) {
+        if (*at >= 0xa0) {
+            putchar(0xc0 | *at >> 6);
+            putchar(0x80 | (*at & 0x3f));
+        } else {
+            putchar(*at < 0x20 || *at >= 0x7f ? ' ' : *at);
+        }
+    }
+    putchar('\n');
+}
+
+static void print_boxes(const l2k_decoder *decoder)
+{
+    l2k_box box;
+    for (size_t i = 0; l2k_decoder_box(decoder, i, &box) == L2K_OK; i++) {
+        char type[5];
+        for (int k = 0; k < 5; k++)
+            type[k] = box.type[k] && (box.type[k] < 0x20 || box.type[k] > 0x7e) ? '?' : box.type[k];
+        printf(LABEL "%*s%s, %llu bytes at %llu\n", i ? "" : "boxes", (int)(2 * (box.depth & 7)), "", type,
+               (unsigned long long)box.bytes, (unsigned long long)box.offset);
+    }
+}
+
+static void print_text(const char *name, const l2k_info *info, const l2k_decoder *decoder)
+{
+    char printable[4096];
+    snprintf(printable, sizeof printable, "%s", name);
+    cli_make_printable(printable);
+    printf(LABEL "%s\n", "file", printable);
+    print_image(info);
+    print_coding(info);
+    print_comment(info->comment);
+    print_boxes(decoder);
+}
+
+static bool print_info(const char *path, bool json)
+{
+    cli_source source;
+    l2k_info info;
+    if (!cli_source_open(&source, path, false, false))
+        return false;
+    l2k_status status = l2k_decoder_info(source.decoder, &info);
+    if (status == L2K_OK)
+        (json ? cli_info_json : print_text)(source.messages.subject, &info, source.decoder);
+    else
+        cli_messages_fail(&source.messages, status);
+    cli_source_close(&source);
+    return status == L2K_OK;
+}
+
+static void print_devices(void)
+{
+    for (size_t i = 0; i < CLI_NUM_DEVICES; i++) {
+        char text[256];
+        bool usable = l2k_backend_usable(cli_devices[i].backend, text, sizeof text);
+        printf("%-5s %s: %s\n", cli_devices[i].name, usable ? "usable" : "not usable", text);
+    }
+}
+
+static bool wrong_names(int names, bool devices)
+{
+    if (names == (devices ? 0 : 1))
+        return false;
+    cli_error("info", "%s; see lift2k info --help",
+              devices ? "--devices takes no file name" : "one file name is needed");
+    return true;
+}
+
+int cli_info(int count, char **arguments)
+{
+    int kind;
+    bool devices = false, json = false;
+    cli_common_options common = CLI_NO_COMMON_OPTIONS;
+    while ((kind = cli_next_option(count, arguments, ":h", table, "info")) != -1) {
+        if (kind == 'h')
+            return cli_print_help(cli_help_info);
+        if (kind == OPTION_DEVICES || kind == OPTION_JSON)
+            *(kind == OPTION_JSON ? &json : &devices) = true;
+        else if (!cli_common_option(&common, table, kind))
+            return CLI_EXIT_USAGE;
+    }
+    if (wrong_names(count - optind, devices))
+        return CLI_EXIT_USAGE;
+    if (devices)
+        (json ? cli_devices_json : print_devices)();
+    else if (!print_info(arguments[optind], json))
+        return CLI_EXIT_FAILURE;
+    return cli_finish_output();
+}

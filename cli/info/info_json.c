@@ -1,0 +1,168 @@
+/* `lift2k info --json`. Keys may be added; those that are there keep their names and meaning (cli/options/help.c lists
+ * them).
+ */
+#include <string.h>
+
+#include "cli/info/info_parts.h"
+#include "cli/info/json.h"
+
+static void put_area(cli_json *json, const l2k_image *image)
+{
+    cli_json_open(json, "image", '{');
+    cli_json_number(json, "x0", image->x0);
+    cli_json_number(json, "y0", image->y0);
+    cli_json_number(json, "width", image->x1 - image->x0);
+    cli_json_number(json, "height", image->y1 - image->y0);
+    cli_json_close(json, '}');
+}
+
+static void put_component(cli_json *json, const l2k_component *component, bool has_channel)
+{
+    cli_json_open(json, NULL, '{');
+    cli_json_number(json, "width", component->width);
+    cli_json_number(json, "height", component->height);
+    cli_json_number(json, "precision", component->precision);
+    cli_json_bool(json, "signed", component->is_signed);
+    cli_json_number(json, "dx", component->dx);
+    cli_json_number(json, "dy", component->dy);
+    if (has_channel) {
+        cli_json_text(json, "channel", cli_channel_name(component->channel));
+        cli_json_number(json, "association", component->association);
+    }
+    cli_json_close(json, '}');
+}
+
+static void put_components(cli_json *json, const l2k_info *info)
+{
+    cli_json_open(json, "components", '[');
+    for (uint32_t c = 0; c < info->image.num_components; c++)
+        put_component(json, &info->image.components[c], info->format == L2K_FORMAT_JP2);
+    cli_json_close(json, ']');
+}
+
+static void put_colour(cli_json *json, const l2k_info *info)
+{
+    const l2k_image *image = &info->image;
+    cli_json_text(json, "colour", cli_colour_name(image->colour));
+    cli_json_number(json, "icc_bytes", image->icc ? image->icc_bytes : 0);
+    cli_json_number(json, "palette_entries", info->palette_entries);
+    if (!(image->density_x > 0 && image->density_y > 0)) {
+        cli_json_null(json, "density");
+        return;
+    }
+    cli_json_open(json, "density", '{');
+    cli_json_real(json, "x", image->density_x);
+    cli_json_real(json, "y", image->density_y);
+    cli_json_close(json, '}');
+}
+
+static void put_tiles(cli_json *json, const l2k_info *info)
+{
+    cli_json_open(json, "tiles", '{');
+    cli_json_number(json, "x0", info->tile_x0);
+    cli_json_number(json, "y0", info->tile_y0);
+    cli_json_number(json, "width", info->tile_width);
+    cli_json_number(json, "height", info->tile_height);
+    cli_json_number(json, "across", info->tiles_across);
+    cli_json_number(json, "down", info->tiles_down);
+    cli_json_number(json, "tile_parts", info->num_tile_parts);
+    cli_json_close(json, '}');
+}
+
+static void put_blocks(cli_json *json, const l2k_info *info)
+{
+    cli_json_open(json, "code_blocks", '{');
+    cli_json_number(json, "width", info->block_width);
+    cli_json_number(json, "height", info->block_height);
+    cli_json_open(json, "style", '[');
+    for (uint32_t bit = 0; bit < CLI_NUM_STYLES; bit++)
+        if (info->style >> bit & 1)
+            cli_json_text(json, NULL, cli_style_name(bit));
+    cli_json_close(json, ']');
+    cli_json_close(json, '}');
+}
+
+static void put_precincts(cli_json *json, const l2k_info *info)
+{
+    if (info->default_precincts) {
+        cli_json_null(json, "precincts");
+        return;
+    }
+    cli_json_open(json, "precincts", '[');
+    for (uint32_t r = 0; r <= info->levels && r <= L2K_MAX_LEVELS; r++) {
+        cli_json_open(json, NULL, '{');
+        cli_json_number(json, "width", info->precincts[r].width);
+        cli_json_number(json, "height", info->precincts[r].height);
+        cli_json_close(json, '}');
+    }
+    cli_json_close(json, ']');
+}
+
+static void put_coding(cli_json *json, const l2k_info *info)
+{
+    cli_json_text(json, "wavelet", info->wavelet == L2K_WAVELET_5_3 ? "5/3" : "9/7");
+    cli_json_bool(json, "reversible", info->wavelet == L2K_WAVELET_5_3);
+    cli_json_number(json, "levels", info->levels);
+    cli_json_text(json, "component_transform", cli_component_transform_name(info));
+    put_blocks(json, info);
+    put_precincts(json, info);
+    cli_json_text(json, "progression", cli_progression_name(info->progression));
+    cli_json_number(json, "layers", info->num_layers);
+    cli_json_number(json, "guard_bits", info->guard_bits);
+    cli_json_bool(json, "sop", info->sop);
+    cli_json_bool(json, "eph", info->eph);
+    if (info->comment)
+        cli_json_latin1(json, "comment", info->comment, strlen(info->comment));
+    else
+        cli_json_null(json, "comment");
+}
+
+static void put_boxes(cli_json *json, const l2k_decoder *decoder)
+{
+    l2k_box box;
+    cli_json_open(json, "boxes", '[');
+    for (size_t i = 0; l2k_decoder_box(decoder, i, &box) == L2K_OK; i++) {
+        cli_json_open(json, NULL, '{');
+        cli_json_latin1(json, "type", box.type, 4);
+        cli_json_number(json, "depth", box.depth);
+        cli_json_number(json, "offset", box.offset);
+        cli_json_number(json, "bytes", box.bytes);
+        cli_json_close(json, '}');
+    }
+    cli_json_close(json, ']');
+}
+
+void cli_info_json(const char *name, const l2k_info *info, const l2k_decoder *decoder)
+{
+    cli_json json = {0};
+    cli_json_open(&json, NULL, '{');
+    cli_json_text(&json, "file", name);
+    cli_json_text(&json, "format", info->format == L2K_FORMAT_JP2 ? "JP2" : "codestream");
+    cli_json_number(&json, "codestream_bytes", info->codestream_bytes);
+    cli_json_number(&json, "profile", info->profile);
+    put_area(&json, &info->image);
+    put_components(&json, info);
+    put_colour(&json, info);
+    put_tiles(&json, info);
+    put_coding(&json, info);
+    put_boxes(&json, decoder);
+    cli_json_close(&json, '}');
+}
+
+void cli_devices_json(void)
+{
+    cli_json json = {0};
+    cli_json_open(&json, NULL, '{');
+    cli_json_open(&json, "backends", '[');
+    for (size_t i = 0; i < CLI_NUM_DEVICES; i++) {
+        char text[256];
+        bool usable = l2k_backend_usable(cli_devices[i].backend, text, sizeof text);
+        cli_json_open(&json, NULL, '{');
+        cli_json_text(&json, "name", cli_devices[i].name);
+        cli_json_bool(&json, "usable", usable);
+        cli_json_text(&json, "text", text);
+        cli_json_close(&json, '}');
+    }
+    cli_json_close(&json, ']');
+    cli_json_close(&json, '}');
+}

@@ -1,0 +1,34 @@
+/* Writes JSON (RFC 8259), member by member, indented. */
+#ifndef L2K_CLI_INFO_JSON_H
+#define L2K_CLI_INFO_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Zeroed at the start. Deep enough for what the command tells; the writer checks no order of calls. */
+typedef struct cli_json {
+    FILE *file; /* NULL = standard output */
+    int depth;
+    bool started; /* the innermost object or array has a member */
+} cli_json;
+
+/* `key` is NULL in arrays and at the top; keys are plain ASCII. `bracket` is '{' or '[', and '}' or ']'. */
+void cli_json_open(cli_json *json, const char *key, char bracket);
+void cli_json_close(cli_json *json, char bracket);
+
+void cli_json_number(cli_json *json, const char *key, uint64_t value);
+void cli_json_bool(cli_json *json, const char *key, bool value);
+void cli_json_null(cli_json *json, const char *key);
+
+/* null for what JSON cannot say: infinity and what is no number. */
+void cli_json_real(cli_json *json, const char *key, double value);
+
+/* UTF-8. Bytes that are none, as file names may have them, become U+FFFD. */
+void cli_json_text(cli_json *json, const char *key, const char *text);
+
+/* Latin-1: every byte is a character. */
+void cli_json_latin1(cli_json *json, const char *key, const char *text, size_t bytes);
+
+#endif

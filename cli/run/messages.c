@@ -1,0 +1,100 @@
+#include "cli/run/messages.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/run/progress.h"
+#include "pictures/files/interrupt.h"
+#include "pictures/files/limits.h"
+#include "pictures/files/report.h"
+#include "pictures/files/units.h"
+#include "pictures/files/wait.h"
+
+#define MOST_LINES 20u
+
+void cli_messages_init(cli_messages *messages, const char *subject, bool quiet)
+{
+    messages->subject = subject;
+    messages->quiet = quiet;
+    messages->first_error[0] = 0;
+    for (int i = 0; i < 16; i++)
+        messages->said[i] = 0;
+    messages->deadline = cli_deadline();
+    atomic_store(&messages->lines, 0);
+    atomic_flag_clear(&messages->taken);
+}
+
+/* FNV-1a. */
+static bool is_repeated(cli_messages *messages, const char *text)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+    return atomic_exchange(&messages->said[hash % 16], hash) == hash;
+}
+
+/* A file can have more to warn of than anybody reads: each of 65535 tiles, each of a thousand unknown markers. */
+static bool is_too_much(cli_messages *messages)
+{
+    const unsigned before = atomic_fetch_add(&messages->lines, 1);
+    if (before == MOST_LINES)
+        cli_note("lift2k: %s: more of that is left out", messages->subject);
+    return before >= MOST_LINES;
+}
+
+static void take_message(void *user, l2k_severity severity, const char *text)
+{
+    cli_messages *messages = user;
+    if (severity == L2K_SEVERITY_ERROR) {
+        if (!atomic_flag_test_and_set(&messages->taken))
+            snprintf(messages->first_error, sizeof messages->first_error, "%s", text);
+    } else if (messages->quiet || is_repeated(messages, text) || is_too_much(messages)) {
+        return;
+    } else if (severity == L2K_SEVERITY_WARNING) {
+        cli_warning(messages->subject, "%s", text);
+    } else {
+        cli_note("lift2k: %s: %s", messages->subject, text);
+    }
+}
+
+bool cli_messages_late(const cli_messages *messages)
+{
+    return cli_is_late(messages->deadline);
+}
+
+static bool on_progress(void *user, double done)
+{
+    const cli_messages *messages = user;
+    cli_progress_part(done);
+    return !cli_interrupted() && !cli_messages_late(messages);
+}
+
+l2k_hooks cli_messages_hooks(cli_messages *messages)
+{
+    return (l2k_hooks){.message = take_message, .progress = on_progress, .user = messages};
+}
+
+/* By default the library allows a file as much as goes with its size. Where the user sets the limit of memory, it knows
+ * only what the samples have left of it. */
+static bool fail_limit(const cli_messages *messages, const char *text)
+{
+    char most[CLI_UNITS_ROOM];
+    if (!strstr(text, "memory"))
+        return cli_error(messages->subject, "%s; --max-pixels N allows more", text);
+    if (cli_allowed.memory == CLI_NO_LIMIT)
+        return cli_error(messages->subject, "%s; --max-memory BYTES allows more", text);
+    return cli_error(messages->subject, "samples and coding take more memory than %s; --max-memory BYTES allows more",
+                     cli_bytes_text(cli_allowed.memory, most));
+}
+
+bool cli_messages_fail(const cli_messages *messages, l2k_status status)
+{
+    const char *text = messages->first_error[0] ? messages->first_error : l2k_strerror(status);
+    if (status == L2K_ERROR_CANCELLED) {
+        cli_interrupt_end();
+        return cli_time_is_up(messages->subject);
+    }
+    if (status == L2K_ERROR_LIMIT)
+        return fail_limit(messages, text);
+    return cli_error(messages->subject, "%s", text);
+}

@@ -1,0 +1,179 @@
+#define _DEFAULT_SOURCE /* winsize */
+#include "cli/run/progress.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "pictures/files/interrupt.h"
+#include "pictures/files/report.h"
+#include "pictures/files/units.h"
+
+#define FIRST_AFTER 0.5 /* seconds; what is over sooner needs no bar */
+#define EVERY       0.1
+#define MAX_COLUMNS 200u
+#define MAX_BAR     40u
+#define MIN_BAR     8u
+#define MIN_NAME    8u
+
+static struct {
+    pthread_mutex_t lock;
+    bool wanted;
+    const char *verb, *name;
+    size_t files, number;
+    double from, to; /* of the file, what is in hand */
+    double next;     /* when it may be drawn again */
+    size_t shown;    /* columns on the screen that it takes, 0 = it is not there */
+} bar = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool on_terminal(void)
+{
+    const char *kind = getenv("TERM");
+    return isatty(STDERR_FILENO) && kind && strcmp(kind, "dumb") != 0;
+}
+
+void cli_progress_begin(const cli_common_options *options, const char *verb, size_t files)
+{
+    bar.wanted =
+        options->progress == CLI_ALWAYS || (options->progress == CLI_WHEN_TERMINAL && !options->quiet && on_terminal());
+    bar.verb = verb;
+    bar.files = files;
+    bar.next = cli_now() + FIRST_AFTER;
+}
+
+void cli_progress_file(size_t number, const char *name)
+{
+    bar.number = number;
+    cli_progress_span(0, 1);
+    bar.name = strcmp(name, "-") == 0 ? "standard input" : name;
+}
+
+void cli_progress_span(double from, double to)
+{
+    bar.from = from;
+    bar.to = to;
+}
+
+/* Columns that are there, less the last one, in which some terminals wrap. */
+static size_t columns(void)
+{
+    struct winsize size;
+    size_t width = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80u;
+    return (width < MAX_COLUMNS ? width : MAX_COLUMNS) - 1;
+}
+
+static void put(const char *text)
+{
+    fputs(text, stderr);
+    fflush(stderr);
+}
+
+/* Spaces in place of an escape sequence: every terminal knows them. */
+static void erase_text(char *text, size_t room)
+{
+    snprintf(text, room, "\r%*s\r", (int)bar.shown, "");
+}
+
+static void erase(void)
+{
+    char text[MAX_COLUMNS + 3];
+    if (!bar.shown)
+        return;
+    erase_text(text, sizeof text);
+    put(text);
+    bar.shown = 0;
+    cli_interrupt_farewell("");
+}
+
+/* Columns of a character by its first byte in UTF-8: never fewer than a terminal takes. */
+static size_t columns_of(unsigned char first)
+{
+    return (first & 0xc0) == 0x80 ? 0 : first >= 0xe0 ? 2 : 1;
+}
+
+/* The file's name without its folder, in at most `room` columns. Returns how many. */
+static size_t short_name(char *text, size_t bytes, size_t room)
+{
+    char name[4 * MAX_COLUMNS];
+    const char *slash = strrchr(bar.name, '/'), *from = name;
+    size_t used = 0, taken = 0;
+    snprintf(name, sizeof name, "%s", slash ? slash + 1 : bar.name);
+    cli_make_printable(name);
+    for (; *from && used + 1 < bytes && taken + columns_of((unsigned char)*from) <= room; from++) {
+        taken += columns_of((unsigned char)*from);
+        text[used++] = *from;
+    }
+    text[used] = 0;
+    return taken;
+}
+
+static void draw_bar(char *at, size_t length, double done)
+{
+    size_t filled = (size_t)(done * (double)length);
+    *at++ = '[';
+    for (size_t i = 0; i < length; i++)
+        *at++ = i < filled ? '=' : i == filled ? '>' : ' ';
+    *at++ = ']';
+    *at = 0;
+}
+
+/* "encoding 3 of 12, photo.png [=====>    ]  47 %" in at most `width` columns. Where they do not suffice, the name is
+ * cut, then left out, then the bar. Returns the columns. */
+static size_t compose(char *text, size_t bytes, size_t width, double done)
+{
+    char head[80], name[4 * MAX_COLUMNS] = "", drawn[MAX_BAR + 3] = "";
+    int used = bar.files > 1 ? snprintf(head, sizeof head, "%s %zu of %zu", bar.verb, bar.number + 1, bar.files)
+                             : snprintf(head, sizeof head, "%s", bar.verb);
+    const size_t percent = 6; /* " 100 %" */
+    size_t room = width > percent + (size_t)used ? width - percent - (size_t)used : 0, bar_room = MIN_BAR + 3;
+    if (room > bar_room + MIN_NAME) {
+        name[0] = ' ';
+        room -= 1 + short_name(name + 1, sizeof name - 1, room - bar_room - 1);
+    }
+    if (room >= bar_room)
+        draw_bar(drawn, room - 3 < MAX_BAR ? room - 3 : MAX_BAR, done);
+    snprintf(text, bytes, "%s%s%s%s %3d %%", head, name, *drawn ? " " : "", drawn, (int)(done * 100));
+    return width - room + (*drawn ? strlen(drawn) + 1 : 0);
+}
+
+static void draw(double done)
+{
+    char text[5 * MAX_COLUMNS], erasing[MAX_COLUMNS + 3];
+    erase(); /* it may be shorter than the last one */
+    bar.shown = compose(text, sizeof text, columns(), ((double)bar.number + done) / (double)bar.files);
+    erase_text(erasing, sizeof erasing);
+    cli_interrupt_farewell(erasing);
+    put(text);
+}
+
+void cli_progress_part(double done)
+{
+    double now;
+    if (!bar.wanted || (now = cli_now()) < bar.next)
+        return;
+    pthread_mutex_lock(&bar.lock);
+    done = done < 0 ? 0 : done > 1 ? 1 : done;
+    draw(bar.from + done * (bar.to - bar.from));
+    pthread_mutex_unlock(&bar.lock);
+    bar.next = now + EVERY;
+}
+
+void cli_progress_end(void)
+{
+    cli_progress_guard(true);
+    bar.wanted = false;
+    cli_progress_guard(false);
+}
+
+void cli_progress_guard(bool begins)
+{
+    if (begins) {
+        pthread_mutex_lock(&bar.lock);
+        erase();
+    } else {
+        pthread_mutex_unlock(&bar.lock);
+    }
+}

@@ -1,0 +1,91 @@
+#include "codec/blocks/mq/mq.h"
+
+/* Table C.2: Qe, next row after an MPS, next row after an LPS, whether the LPS switches the sense of the MPS. */
+#define ROW(qe, nmps, nlps, flip)                                                                                      \
+    {qe, 0, &l2k_mq_states[2 * nmps], &l2k_mq_states[2 * nlps + flip]},                                                \
+    {                                                                                                                  \
+        qe, 1, &l2k_mq_states[2 * nmps + 1], &l2k_mq_states[2 * nlps + 1 - flip]                                       \
+    }
+
+const l2k_mq_state l2k_mq_states[94] = {
+    ROW(0x5601, 1, 1, 1),   ROW(0x3401, 2, 6, 0),   ROW(0x1801, 3, 9, 0),   ROW(0x0AC1, 4, 12, 0),
+    ROW(0x0521, 5, 29, 0),  ROW(0x0221, 38, 33, 0), ROW(0x5601, 7, 6, 1),   ROW(0x5401, 8, 14, 0),
+    ROW(0x4801, 9, 14, 0),  ROW(0x3801, 10, 14, 0), ROW(0x3001, 11, 17, 0), ROW(0x2401, 12, 18, 0),
+    ROW(0x1C01, 13, 20, 0), ROW(0x1601, 29, 21, 0), ROW(0x5601, 15, 14, 1), ROW(0x5401, 16, 14, 0),
+    ROW(0x5101, 17, 15, 0), ROW(0x4801, 18, 16, 0), ROW(0x3801, 19, 17, 0), ROW(0x3401, 20, 18, 0),
+    ROW(0x3001, 21, 19, 0), ROW(0x2801, 22, 19, 0), ROW(0x2401, 23, 20, 0), ROW(0x2201, 24, 21, 0),
+    ROW(0x1C01, 25, 22, 0), ROW(0x1801, 26, 23, 0), ROW(0x1601, 27, 24, 0), ROW(0x1401, 28, 25, 0),
+    ROW(0x1201, 29, 26, 0), ROW(0x1101, 30, 27, 0), ROW(0x0AC1, 31, 28, 0), ROW(0x09C1, 32, 29, 0),
+    ROW(0x08A1, 33, 30, 0), ROW(0x0521, 34, 31, 0), ROW(0x0441, 35, 32, 0), ROW(0x02A1, 36, 33, 0),
+    ROW(0x0221, 37, 34, 0), ROW(0x0141, 38, 35, 0), ROW(0x0111, 39, 36, 0), ROW(0x0085, 40, 37, 0),
+    ROW(0x0049, 41, 38, 0), ROW(0x0025, 42, 39, 0), ROW(0x0015, 43, 40, 0), ROW(0x0009, 44, 41, 0),
+    ROW(0x0005, 45, 42, 0), ROW(0x0001, 45, 43, 0), ROW(0x5601, 46, 46, 0),
+};
+
+void l2k_mq_reset_contexts(l2k_mq_contexts contexts)
+{
+    for (int i = 0; i < L2K_NUM_CONTEXTS; i++)
+        contexts[i] = &l2k_mq_states[0];
+    contexts[L2K_CONTEXT_ZERO] = &l2k_mq_states[2 * 4];
+    contexts[L2K_CONTEXT_RUN] = &l2k_mq_states[2 * 3];
+    contexts[L2K_CONTEXT_UNIFORM] = &l2k_mq_states[2 * 46];
+}
+
+/* A segment must not end in 0xFF; the decoder makes one up. */
+static void step_past_last_byte(l2k_mq_encoder *mq)
+{
+    if (*mq->out != 0xFF)
+        mq->out++;
+}
+
+void l2k_mq_flush(l2k_mq_encoder *mq)
+{
+    /* SETBITS, Figure C.12: as many ones as still lie inside the interval. */
+    uint32_t end = mq->c + mq->a;
+    mq->c |= 0xFFFF;
+    if (mq->c >= end)
+        mq->c -= 0x8000;
+    for (int i = 0; i < 2; i++) {
+        mq->c <<= mq->ct;
+        l2k_mq_byte_out(mq);
+    }
+    step_past_last_byte(mq);
+}
+
+void l2k_mq_flush_predictable(l2k_mq_encoder *mq)
+{
+    int bits = 12 - mq->ct;
+    while (bits > 0) {
+        mq->c <<= mq->ct;
+        mq->ct = 0;
+        l2k_mq_byte_out(mq);
+        bits -= mq->ct;
+    }
+    if (*mq->out != 0xFF)
+        l2k_mq_byte_out(mq);
+    /* The byte that the last call put out only made room for a carry: it is not part of the segment. */
+}
+
+static bool raw_has_pending_bits(const l2k_mq_encoder *mq, bool predictable)
+{
+    return mq->ct < 7 || (mq->ct == 7 && (predictable || mq->out[-1] != 0xFF));
+}
+
+unsigned l2k_raw_pending_bytes(const l2k_mq_encoder *mq, bool predictable)
+{
+    return raw_has_pending_bits(mq, predictable) ? 1 : 0;
+}
+
+void l2k_raw_flush(l2k_mq_encoder *mq, bool predictable)
+{
+    if (raw_has_pending_bits(mq, predictable)) {
+        /* Spare bits alternate from 0, as D.4.2 asks of predictable termination; otherwise it is a free choice. */
+        for (uint32_t bit = 0; mq->ct > 0; bit ^= 1)
+            mq->c |= bit << --mq->ct;
+        *mq->out++ = (uint8_t)mq->c;
+    } else if (mq->ct == 7) {
+        mq->out--; /* a final 0xFF goes without saying */
+    } else if (mq->ct == 8 && !predictable && mq->out[-1] == 0x7F && mq->out[-2] == 0xFF) {
+        mq->out -= 2; /* so does 0xFF 0x7F: the decoder reads ones beyond the end */
+    }
+}

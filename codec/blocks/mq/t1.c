@@ -1,0 +1,134 @@
+#include "codec/blocks/mq/t1.h"
+
+#include "base/integer.h"
+#include "base/memory.h"
+
+/* Table D.1. h, v, d: significant neighbours horizontally, vertically, diagonally. */
+static unsigned zero_context_low(unsigned h, unsigned v, unsigned d)
+{
+    if (h == 2)
+        return 8;
+    if (h == 1)
+        return v >= 1 ? 7 : d >= 1 ? 6 : 5;
+    if (v >= 1)
+        return 2 + v;
+    return l2k_min_u32(d, 2);
+}
+
+static unsigned zero_context_diagonal(unsigned hv, unsigned d)
+{
+    if (d >= 3)
+        return 8;
+    if (d == 2)
+        return hv >= 1 ? 7 : 6;
+    if (d == 1)
+        return 3 + l2k_min_u32(hv, 2);
+    return l2k_min_u32(hv, 2);
+}
+
+static unsigned zero_context(unsigned orientation, unsigned neighbourhood)
+{
+    unsigned h = (neighbourhood >> 3 & 1) + (neighbourhood >> 5 & 1);
+    unsigned v = (neighbourhood >> 1 & 1) + (neighbourhood >> 7 & 1);
+    unsigned d = (neighbourhood & 1) + (neighbourhood >> 2 & 1) + (neighbourhood >> 6 & 1) + (neighbourhood >> 8 & 1);
+    if (orientation == L2K_HH)
+        return zero_context_diagonal(h + v, d);
+    return orientation == L2K_HL ? zero_context_low(v, h, d) : zero_context_low(h, v, d);
+}
+
+/* -1, 0 or 1 from two neighbours, each a significance bit above a sign bit (Table D.2). */
+static int sign_contribution(unsigned one, unsigned other)
+{
+    int sum = 0;
+    if (one & 2)
+        sum += one & 1 ? -1 : 1;
+    if (other & 2)
+        sum += other & 1 ? -1 : 1;
+    return sum > 0 ? 1 : sum < 0 ? -1 : 0;
+}
+
+/* Table D.3, with bit 7 for the XOR bit. */
+static uint8_t sign_context(unsigned index)
+{
+    int v = sign_contribution(index & 3, index >> 6 & 3);
+    int h = sign_contribution(index >> 2 & 3, index >> 4 & 3);
+    bool flip = h < 0 || (h == 0 && v < 0);
+    if (flip) {
+        h = -h;
+        v = -v;
+    }
+    int offset = h == 1 ? 3 + v : v;
+    return (uint8_t)((L2K_CONTEXT_SIGN + offset) | (flip ? 0x80 : 0));
+}
+
+/* A 1024 x 4 block has the largest flag array; a last stripe that is not full does not go beyond the nominal area. */
+#define FLAG_WORDS   (1026 * 3)
+#define SAMPLE_WORDS 4096
+
+l2k_status l2k_t1_create(const l2k_context *context, l2k_t1 **out)
+{
+    l2k_t1 *t1 = l2k_allocate_zeroed(context, 1, sizeof *t1);
+    if (!t1)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the block coder");
+    t1->context = context;
+    for (unsigned orientation = 0; orientation < 4; orientation++)
+        for (unsigned i = 0; i < 512; i++)
+            t1->zero_context[orientation][i] = (uint8_t)zero_context(orientation, i);
+    for (unsigned i = 0; i < 256; i++)
+        t1->sign_context[i] = sign_context(i);
+    *out = t1;
+    return L2K_OK;
+}
+
+void l2k_t1_free(l2k_t1 *t1)
+{
+    if (!t1)
+        return;
+    l2k_release(t1->context, t1->flags);
+    l2k_release(t1->context, t1->samples);
+    l2k_release(t1->context, t1->bytes);
+    l2k_release(t1->context, t1);
+}
+
+/* Threads that never get a block go without: there may be far more threads than blocks. */
+static l2k_status take_scratch(l2k_t1 *t1)
+{
+    if (!t1->flags)
+        t1->flags = l2k_allocate(t1->context, FLAG_WORDS, sizeof *t1->flags);
+    if (!t1->samples)
+        t1->samples = l2k_allocate(t1->context, SAMPLE_WORDS, sizeof *t1->samples);
+    if (!t1->flags || !t1->samples)
+        return l2k_fail(t1->context, L2K_ERROR_MEMORY, "out of memory for the block coder");
+    return L2K_OK;
+}
+
+l2k_status l2k_t1_reserve(l2k_t1 *t1, size_t bytes)
+{
+    if (bytes <= t1->bytes_capacity)
+        return L2K_OK;
+    L2K_TRY(take_scratch(t1));
+    size_t capacity = bytes + bytes / 2;
+    uint8_t *grown = l2k_enlarge(t1->context, t1->bytes, t1->bytes_capacity, capacity, 1);
+    if (!grown)
+        return l2k_fail(t1->context, L2K_ERROR_MEMORY, "out of memory for %zu bytes of a code-block", bytes);
+    t1->bytes = grown;
+    t1->bytes_capacity = capacity;
+    return L2K_OK;
+}
+
+/* Passes 0 to 9 are the first clean-up pass and three whole bit-planes: always MQ. From then on bypass codes
+ * significance and refinement raw, and pass 10 is a significance pass. */
+enum { FIRST_RAW_PASS = 10 };
+
+bool l2k_pass_is_raw(unsigned style, unsigned pass)
+{
+    return (style & L2K_STYLE_BYPASS) && pass >= FIRST_RAW_PASS && pass % 3 != 0;
+}
+
+bool l2k_pass_terminates(unsigned style, unsigned pass)
+{
+    if (style & L2K_STYLE_TERMALL)
+        return true;
+    /* MQ ends before the first raw pass; from there on two raw passes and one of MQ take turns. */
+    return (style & L2K_STYLE_BYPASS) && pass + 1 >= FIRST_RAW_PASS && pass % 3 != 1;
+}

@@ -1,0 +1,89 @@
+/* Tier-1: the embedded block coder of Annex D. A worker (one per thread) holds the tables and all scratch memory.
+ *
+ * Flags. The significance pattern of a code-block is kept in one 32-bit word per stripe column of four samples:
+ * - bits 0 to 17: significance of the 3 x 6 samples around the column: bit 3 r + c for row r = 0 (above the stripe)
+ *   to 5 (below it) and c = 0 west, 1 the column itself, 2 east;
+ * - bit 18: sign of the sample above; bits 19, 22, 25, 28: signs of the four samples; bit 31: sign of the one below;
+ * - bits 20, 23, 26, 29: sample k has been refined before;
+ * - bits 21, 24, 27, 30: sample k was coded in this bit-plane's significance pass.
+ * So what belongs to sample k is what belongs to sample 0, shifted by 3 k. */
+#ifndef L2K_CODEC_BLOCKS_MQ_T1_H
+#define L2K_CODEC_BLOCKS_MQ_T1_H
+
+#include "base/context.h"
+#include "codec/blocks/mq/mq.h"
+#include "transform/plan.h"
+
+#define L2K_MAX_BIT_PLANES 30
+#define L2K_MAX_PASSES     (3 * L2K_MAX_BIT_PLANES - 2)
+
+/* Some encoders send empty passes beyond the last bit-plane; they are received, counted in a byte, and not decoded. */
+#define L2K_MAX_RECEIVED_PASSES 255
+
+typedef struct l2k_t1 {
+    const l2k_context *context;
+    uint8_t zero_context[4][512]; /* orientation, neighbourhood bits 0-8 of a flag word -> zero-coding context */
+    uint8_t sign_context[256];    /* neighbours' significances and signs -> context, bit 7 = flip (Table D.3) */
+    /* From the first l2k_t1_reserve on: */
+    uint32_t *flags;   /* (width + 2) x (stripes + 2) */
+    uint32_t *samples; /* stripes x width x 4: magnitude, sign in bit 31 */
+    uint8_t *bytes;    /* code of one block */
+    size_t bytes_capacity;
+} l2k_t1;
+
+l2k_status l2k_t1_create(const l2k_context *context, l2k_t1 **t1);
+void l2k_t1_free(l2k_t1 *t1);
+
+/* Makes room for `bytes` in t1->bytes, keeping what is there. To be called before decoding a block; it takes the other
+ * scratch memory as well. */
+l2k_status l2k_t1_reserve(l2k_t1 *t1, size_t bytes);
+
+/* A code-block's coefficients inside a view. */
+typedef struct l2k_t1_block {
+    void *coefficients; /* of the block's top left sample */
+    l2k_coefficient_type type;
+    size_t stride;
+    uint32_t width, height; /* 1 to 1024, area at most 4096 */
+    unsigned orientation;
+    unsigned style; /* l2k_style values */
+    bool reversible;
+    unsigned roi_shift; /* decoding: max-shift of a region of interest, 0 = none */
+} l2k_t1_block;
+
+/* A coding pass, as far as it can end a contribution. */
+typedef struct l2k_pass {
+    uint32_t bytes; /* needed from the start of the block to decode through this pass */
+    bool terminated;
+    double distortion; /* squared error removed by all passes so far, in squared quantiser steps */
+} l2k_pass;
+
+typedef struct l2k_t1_code {
+    unsigned num_planes; /* magnitude bit-planes; 0 = no passes */
+    unsigned num_passes;
+    const uint8_t *bytes; /* in the worker, valid until its next call; passes[num_passes - 1].bytes of them */
+    l2k_pass passes[L2K_MAX_PASSES];
+} l2k_t1_code;
+
+/* Codes a block. Distortions are computed only where asked for; they cost time. */
+l2k_status l2k_t1_encode(l2k_t1 *t1, const l2k_t1_block *block, bool want_distortion, l2k_t1_code *code);
+
+/* A codeword segment of a block to decode. */
+typedef struct l2k_t1_segment {
+    uint32_t passes;
+    uint32_t bytes;
+} l2k_t1_segment;
+
+/* Decodes `num_segments` segments whose bytes stand one after the other in t1->bytes (l2k_t1_reserve), each followed by
+ * two spare bytes that this function overwrites. num_planes 1 to L2K_MAX_BIT_PLANES. Damage inside the bytes cannot be
+ * seen and gives wrong samples, never more. */
+void l2k_t1_decode(l2k_t1 *t1, const l2k_t1_block *block, unsigned num_planes, const l2k_t1_segment *segments,
+                   size_t num_segments);
+
+/* Whether the style makes pass number `pass` of a block (0 = the first clean-up pass) end its codeword segment (Tables
+ * D.8 and D.9). The last pass of all ends one too; that is for the coder to know. */
+bool l2k_pass_terminates(unsigned style, unsigned pass);
+
+/* Whether a pass is coded with raw bits. */
+bool l2k_pass_is_raw(unsigned style, unsigned pass);
+
+#endif

@@ -1,0 +1,204 @@
+/* The decoding side of Annex D. Samples are kept as twice the value at which to reconstruct, sign in bit 31, so that
+ * the middle of the interval left open by the passes decoded so far is always an integer. */
+#include "codec/blocks/mq/t1.h"
+
+#include <string.h>
+
+#include "codec/blocks/mq/t1_flags.h"
+
+typedef struct block_decoder {
+    l2k_t1 *t1;
+    uint32_t width, height;
+    const uint8_t *zero_context;
+    bool causal;
+    l2k_mq_decoder mq;
+    l2k_mq_contexts contexts;
+} block_decoder;
+
+/* Decodes the sign of a sample that became significant in `plane` and sets it; returns the column's new word. */
+INLINE uint32_t become_significant(block_decoder *b, l2k_mq_decoder *mq, uint32_t *flag, uint32_t word,
+                                   uint32_t *sample, unsigned k, unsigned plane, bool raw)
+{
+    uint32_t sign;
+    if (raw) {
+        sign = l2k_raw_decode(mq);
+    } else {
+        unsigned entry = b->t1->sign_context[sign_index(flag, word, k)];
+        sign = l2k_mq_decode(mq, &b->contexts[entry & 0x7F]) ^ entry >> 7;
+    }
+    sample[k] = 3u << plane | sign << 31;
+    spread_significance(flag, b->width + 2, k, sign, b->causal);
+    return word | FLAG_SIGNIFICANT << 3 * k | sign << (19 + 3 * k);
+}
+
+INLINE void significance_pass(block_decoder *b, unsigned plane, bool raw)
+{
+    l2k_mq_decoder mq = b->mq;
+    FOR_EACH_COLUMN(b)
+    {
+        uint32_t word = *flag;
+        uint32_t candidates = column_significance_candidates(word) & live;
+        if (!candidates)
+            continue;
+#pragma GCC unroll 4
+        for (unsigned k = 0; k < 4; k++) {
+            if (!(candidates & 1u << 3 * k))
+                continue;
+            uint32_t bit = raw ? l2k_raw_decode(&mq)
+                               : l2k_mq_decode(&mq, &b->contexts[b->zero_context[word >> 3 * k & FLAG_NEIGHBOURS]]);
+            word |= FLAG_VISITED << 3 * k;
+            if (bit) {
+                word = become_significant(b, &mq, flag, word, sample, k, plane, raw);
+                candidates |= column_significance_candidates(word) & live; /* the next row may be one now */
+            }
+        }
+        *flag = word;
+    }
+    b->mq = mq;
+}
+
+INLINE void refinement_pass(block_decoder *b, unsigned plane, bool raw)
+{
+    l2k_mq_decoder mq = b->mq;
+    uint32_t half = 1u << plane;
+    FOR_EACH_COLUMN(b)
+    {
+        uint32_t word = *flag;
+        uint32_t candidates = column_refinement_candidates(word) & live;
+        if (!candidates)
+            continue;
+#pragma GCC unroll 4
+        for (unsigned k = 0; k < 4; k++) {
+            if (!(candidates & 1u << 3 * k))
+                continue;
+            uint32_t bit = raw ? l2k_raw_decode(&mq) : l2k_mq_decode(&mq, &b->contexts[refinement_context(word, k)]);
+            sample[k] += bit ? half : 0u - half;
+        }
+        *flag = word | candidates << 20;
+    }
+    b->mq = mq;
+}
+
+static void cleanup_pass(block_decoder *b, unsigned plane)
+{
+    l2k_mq_decoder mq = b->mq;
+    FOR_EACH_COLUMN(b)
+    {
+        uint32_t word = *flag;
+        unsigned first = 0;
+        bool known = false;
+        if (word == 0 && live == COLUMN_ALL) {
+            if (!l2k_mq_decode(&mq, &b->contexts[L2K_CONTEXT_RUN]))
+                continue;
+            first = l2k_mq_decode(&mq, &b->contexts[L2K_CONTEXT_UNIFORM]) << 1;
+            first |= l2k_mq_decode(&mq, &b->contexts[L2K_CONTEXT_UNIFORM]);
+            known = true;
+        }
+        uint32_t candidates = column_cleanup_candidates(word) & live;
+#pragma GCC unroll 4
+        for (unsigned k = 0; k < 4; k++) {
+            if (k < first || !(candidates & 1u << 3 * k))
+                continue;
+            uint32_t bit = known || l2k_mq_decode(&mq, &b->contexts[b->zero_context[word >> 3 * k & FLAG_NEIGHBOURS]]);
+            known = false;
+            if (bit)
+                word = become_significant(b, &mq, flag, word, sample, k, plane, false);
+        }
+        *flag = word & ~FLAG_VISITED_ALL;
+    }
+    b->mq = mq;
+}
+
+static void run_pass(block_decoder *b, unsigned type, unsigned plane, bool raw)
+{
+    if (type == 2)
+        cleanup_pass(b, plane);
+    else if (type == 0 && raw)
+        significance_pass(b, plane, true);
+    else if (type == 0)
+        significance_pass(b, plane, false);
+    else if (raw)
+        refinement_pass(b, plane, true);
+    else
+        refinement_pass(b, plane, false);
+}
+
+/* H.1: what reaches into the bit-planes above the shift belongs to the region and comes down; the background lies
+ * below. Samples are doubled, so the border is one bit higher. What lay below the shift is dropped, half steps too. */
+static void unshift_region(uint32_t *samples, size_t count, unsigned shift)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint32_t magnitude = samples[i] & 0x7FFFFFFFu;
+        if (magnitude >> (shift + 1))
+            samples[i] = (samples[i] & 0x80000000u) | magnitude >> shift;
+    }
+}
+
+/* Sign and magnitude back into the view: reversible halves towards 0 and drops the half step, irreversible keeps it. */
+#define DEFINE_STORE(name, type)                                                                                       \
+    static void name(const l2k_t1_block *block, const uint32_t *samples)                                               \
+    {                                                                                                                  \
+        unsigned shift = block->reversible ? 1 : 0;                                                                    \
+        for (uint32_t y = 0; y < block->height; y++) {                                                                 \
+            type *row = (type *)block->coefficients + y * block->stride;                                               \
+            const uint32_t *from = samples + (size_t)(y & ~3u) * block->width + (y & 3);                               \
+            for (uint32_t x = 0; x < block->width; x++) {                                                              \
+                uint32_t v = from[4 * (size_t)x];                                                                      \
+                int32_t magnitude = (int32_t)((v & 0x7FFFFFFFu) >> shift);                                             \
+                row[x] = (type)(v >> 31 ? -magnitude : magnitude);                                                     \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+
+DEFINE_STORE(store_int16, int16_t)
+DEFINE_STORE(store_int32, int32_t)
+
+static void start_segment(block_decoder *b, uint8_t *bytes, uint32_t length, bool raw)
+{
+    bytes[length] = bytes[length + 1] = 0xFF; /* reads as ones for ever */
+    if (raw)
+        l2k_raw_decode_start(&b->mq, bytes);
+    else
+        l2k_mq_decode_start(&b->mq, bytes);
+}
+
+static void decode_passes(block_decoder *b, const l2k_t1_block *block, unsigned num_planes,
+                          const l2k_t1_segment *segments, size_t num_segments)
+{
+    unsigned type = 2, plane = num_planes - 1, number = 0;
+    uint8_t *bytes = b->t1->bytes;
+    for (size_t s = 0; s < num_segments; s++) {
+        start_segment(b, bytes, segments[s].bytes, l2k_pass_is_raw(block->style, number));
+        for (uint32_t i = 0; i < segments[s].passes; i++) {
+            run_pass(b, type, plane, l2k_pass_is_raw(block->style, number));
+            if (type == 2 && (block->style & L2K_STYLE_SEGSYM))
+                for (int symbol = 0; symbol < 4; symbol++)
+                    l2k_mq_decode(&b->mq, &b->contexts[L2K_CONTEXT_UNIFORM]);
+            if (block->style & L2K_STYLE_RESET)
+                l2k_mq_reset_contexts(b->contexts);
+            if (type == 2 && plane-- == 0)
+                return;
+            type = (type + 1) % 3;
+            number++;
+        }
+        bytes += segments[s].bytes + 2;
+    }
+}
+
+void l2k_t1_decode(l2k_t1 *t1, const l2k_t1_block *block, unsigned num_planes, const l2k_t1_segment *segments,
+                   size_t num_segments)
+{
+    size_t stripes = (block->height + 3) / 4;
+    memset(t1->samples, 0, stripes * 4 * block->width * sizeof *t1->samples);
+    memset(t1->flags, 0, (stripes + 2) * (block->width + 2) * sizeof *t1->flags);
+    block_decoder b = {.t1 = t1,
+                       .width = block->width,
+                       .height = block->height,
+                       .zero_context = t1->zero_context[block->orientation],
+                       .causal = block->style & L2K_STYLE_VSC};
+    l2k_mq_reset_contexts(b.contexts);
+    decode_passes(&b, block, num_planes, segments, num_segments);
+    if (block->roi_shift && num_planes > block->roi_shift)
+        unshift_region(t1->samples, stripes * 4 * block->width, block->roi_shift);
+    (block->type == L2K_COEFFICIENT_INT16 ? store_int16 : store_int32)(block, t1->samples);
+}

@@ -1,0 +1,155 @@
+#include "codec/codestream/codestream_read.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/run.h"
+#include "codec/codestream/header_parser.h"
+#include "codec/codestream/markers.h"
+#include "codec/codestream/packed_headers.h"
+#include "codec/codestream/tile_parts.h"
+
+/* ---- Opening ------------------------------------------------------------------------------------------------- */
+
+static l2k_status allocate_coding(const l2k_context *context, uint32_t num_components, l2k_tile_coding *coding)
+{
+    coding->components = l2k_allocate_zeroed(context, num_components, sizeof *coding->components);
+    if (!coding->components)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the headers of %u components", num_components);
+    return L2K_OK;
+}
+
+/* What SIZ asks for, before anything is taken for it. */
+static l2k_status check_siz(l2k_codestream *cs, const l2k_codestream_limits *limits)
+{
+    const l2k_context *context = cs->context;
+    const l2k_siz *siz = &cs->siz;
+    uint64_t tiles = (uint64_t)l2k_tiles_across(&siz->grid) * l2k_tiles_down(&siz->grid);
+    if (tiles > 65535)
+        return l2k_fail(context, L2K_ERROR_CORRUPT, "SIZ: %llu tiles, at most 65535 are possible",
+                        (unsigned long long)tiles);
+    if (siz->num_components > limits->components || tiles > limits->tiles)
+        return l2k_fail(context, L2K_ERROR_LIMIT,
+                        "%u components and %u tiles are more than the limits allow, %u and %u", siz->num_components,
+                        (unsigned)tiles, limits->components, limits->tiles);
+    cs->num_tiles = (uint32_t)tiles;
+    return l2k_check_samples(context, &limits->size, siz->grid.image, siz->num_components, siz->components);
+}
+
+static l2k_status read_main_header(l2k_codestream *cs, const l2k_codestream_limits *limits, const uint8_t **at,
+                                   l2k_packed_segments *packed)
+{
+    const l2k_context *context = cs->context;
+    l2k_segment segment;
+    if (cs->end - *at < 2)
+        return l2k_fail(context, L2K_ERROR_TRUNCATED, "the codestream ends before it begins");
+    if (l2k_get_be(*at, 2) != L2K_SOC)
+        return l2k_fail(context, L2K_ERROR_FORMAT, "not a JPEG 2000 codestream");
+    *at += 2;
+    L2K_TRY(l2k_segment_next(context, at, cs->end, &segment));
+    if (segment.marker != L2K_SIZ)
+        return l2k_fail(context, L2K_ERROR_CORRUPT, "%s where SIZ should be", l2k_marker_name(segment.marker));
+    L2K_TRY(l2k_parse_siz(context, &segment, &cs->siz));
+    L2K_TRY(check_siz(cs, limits));
+    L2K_TRY(allocate_coding(context, cs->siz.num_components, &cs->coding));
+    return l2k_parse_header(context, &cs->siz, L2K_MAIN_HEADER, at, cs->end, &cs->coding, &cs->comment, packed);
+}
+
+/* Packed packet headers of the main header, joined. */
+static l2k_status keep_packed(l2k_codestream *cs, const l2k_packed_segments *segments)
+{
+    cs->has_packed = segments->count > 0;
+    cs->packed.context = cs->context;
+    l2k_packed_join(segments, &cs->packed);
+    return l2k_buffer_status(&cs->packed);
+}
+
+static l2k_status read_codestream(l2k_codestream *cs, const l2k_codestream_limits *limits)
+{
+    const uint8_t *at = cs->data;
+    l2k_packed_segments segments = {0};
+    L2K_TRY(read_main_header(cs, limits, &at, &segments));
+    L2K_TRY(keep_packed(cs, &segments));
+    L2K_TRY(l2k_tile_parts_walk(cs, at));
+    if (cs->has_packed)
+        L2K_TRY(l2k_packed_share(cs));
+    return l2k_tile_parts_link(cs);
+}
+
+l2k_status l2k_codestream_open(const l2k_context *context, const uint8_t *data, size_t bytes,
+                               const l2k_codestream_limits *limits, l2k_codestream *cs)
+{
+    *cs = (l2k_codestream){.context = context, .data = data, .end = data + bytes, .strict = limits->strict};
+    l2k_status status = read_codestream(cs, limits);
+    if (status != L2K_OK)
+        l2k_codestream_close(cs);
+    return status;
+}
+
+void l2k_codestream_close(l2k_codestream *cs)
+{
+    if (!cs->context)
+        return;
+    l2k_release(cs->context, cs->siz.components);
+    l2k_tile_coding_release(cs->context, &cs->coding);
+    if (cs->packed.context)
+        l2k_buffer_release(&cs->packed);
+    l2k_release(cs->context, cs->comment);
+    l2k_release(cs->context, cs->parts);
+    l2k_release(cs->context, cs->first_part);
+    *cs = (l2k_codestream){0};
+}
+
+static l2k_status copy_changes(const l2k_context *context, const l2k_tile_coding *from, l2k_tile_coding *to)
+{
+    if (from->num_changes == 0)
+        return L2K_OK;
+    to->changes = l2k_allocate(context, from->num_changes, sizeof *to->changes);
+    if (!to->changes)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %zu progression changes", from->num_changes);
+    memcpy(to->changes, from->changes, from->num_changes * sizeof *to->changes);
+    to->num_changes = from->num_changes;
+    return L2K_OK;
+}
+
+static l2k_status copy_coding(const l2k_context *context, const l2k_codestream *cs, l2k_tile_coding *coding)
+{
+    *coding = cs->coding;
+    coding->components = NULL;
+    coding->changes = NULL;
+    coding->num_changes = 0;
+    L2K_TRY(allocate_coding(context, cs->siz.num_components, coding));
+    memcpy(coding->components, cs->coding.components, cs->siz.num_components * sizeof *coding->components);
+    return copy_changes(context, &cs->coding, coding);
+}
+
+static l2k_status read_part_header(const l2k_codestream *cs, const l2k_tile_part_span *span, l2k_tile_coding *coding,
+                                   l2k_packed_headers *packed)
+{
+    const uint8_t *at = span->header;
+    l2k_packed_segments segments = {0};
+    bool is_empty = span->packets - span->header == 2 && !cs->has_packed; /* SOD alone: nothing new for any component */
+    if (is_empty)
+        return L2K_OK;
+    l2k_header_kind kind = span->part == 0 ? L2K_FIRST_PART_HEADER : L2K_LATER_PART_HEADER;
+    L2K_TRY(l2k_parse_header(cs->context, &cs->siz, kind, &at, span->packets, coding, NULL, &segments));
+    if (cs->has_packed && segments.count)
+        return l2k_fail(cs->context, L2K_ERROR_CORRUPT, "PPT where the main header has PPM");
+    packed->used |= cs->has_packed || segments.count;
+    l2k_packed_join(&segments, &packed->bytes);
+    if (cs->has_packed)
+        l2k_buffer_append(&packed->bytes, span->packed, (size_t)(span->packed_end - span->packed));
+    return l2k_buffer_status(&packed->bytes);
+}
+
+l2k_status l2k_codestream_tile_coding(const l2k_codestream *cs, uint32_t tile, l2k_tile_coding *coding,
+                                      l2k_packed_headers *packed)
+{
+    *packed = (l2k_packed_headers){.bytes = {.context = cs->context}};
+    L2K_TRY(copy_coding(cs->context, cs, coding));
+    for (size_t i = cs->first_part[tile]; i != L2K_NO_PART; i = cs->parts[i].next) {
+        L2K_TRY(l2k_check_run(cs->context));
+        L2K_TRY(read_part_header(cs, &cs->parts[i], coding, packed));
+    }
+    return L2K_OK;
+}

@@ -1,0 +1,221 @@
+#include "codec/codestream/codestream_write.h"
+
+#include <string.h>
+
+#include "codec/codestream/markers.h"
+
+static unsigned component_index_bytes(const l2k_siz *siz)
+{
+    return siz->num_components < 257 ? 1 : 2;
+}
+
+/* Starts a marker segment; returns the offset of its length, for end_segment. */
+static size_t start_segment(l2k_buffer *out, unsigned marker)
+{
+    l2k_buffer_put(out, marker, 2);
+    l2k_buffer_put(out, 0, 2);
+    return out->size - 2;
+}
+
+static void end_segment(l2k_buffer *out, size_t length_at)
+{
+    l2k_buffer_patch(out, length_at, out->size - length_at, 2);
+}
+
+static void write_siz(l2k_buffer *out, const l2k_siz *siz)
+{
+    const l2k_tile_grid *grid = &siz->grid;
+    size_t start = start_segment(out, L2K_SIZ);
+    l2k_buffer_put(out, siz->profile, 2);
+    l2k_buffer_put(out, grid->image.x1, 4);
+    l2k_buffer_put(out, grid->image.y1, 4);
+    l2k_buffer_put(out, grid->image.x0, 4);
+    l2k_buffer_put(out, grid->image.y0, 4);
+    l2k_buffer_put(out, grid->tile_width, 4);
+    l2k_buffer_put(out, grid->tile_height, 4);
+    l2k_buffer_put(out, grid->tile_x0, 4);
+    l2k_buffer_put(out, grid->tile_y0, 4);
+    l2k_buffer_put(out, siz->num_components, 2);
+    for (uint32_t c = 0; c < siz->num_components; c++) {
+        const l2k_component *component = &siz->components[c];
+        l2k_buffer_put(out, (component->precision - 1) | (component->is_signed ? 0x80u : 0), 1);
+        l2k_buffer_put(out, component->dx, 1);
+        l2k_buffer_put(out, component->dy, 1);
+    }
+    end_segment(out, start);
+}
+
+/* SPcod and SPcoc (Table A.15). */
+static void write_component_style(l2k_buffer *out, const l2k_component_coding *coding)
+{
+    l2k_buffer_put(out, coding->levels, 1);
+    l2k_buffer_put(out, coding->log2_block_width - 2u, 1);
+    l2k_buffer_put(out, coding->log2_block_height - 2u, 1);
+    l2k_buffer_put(out, coding->style, 1);
+    l2k_buffer_put(out, coding->wavelet == L2K_WAVELET_5_3 ? 1 : 0, 1);
+    for (unsigned r = 0; coding->user_precincts && r <= coding->levels; r++)
+        l2k_buffer_put(out, coding->log2_precinct_width[r] | (unsigned)coding->log2_precinct_height[r] << 4, 1);
+}
+
+static void write_cod(l2k_buffer *out, const l2k_tile_coding *coding)
+{
+    const l2k_component_coding *first = &coding->components[0];
+    size_t start = start_segment(out, L2K_COD);
+    l2k_buffer_put(out, (first->user_precincts ? 1u : 0) | (coding->sop ? 2u : 0) | (coding->eph ? 4u : 0), 1);
+    l2k_buffer_put(out, coding->progression, 1);
+    l2k_buffer_put(out, coding->num_layers, 2);
+    l2k_buffer_put(out, coding->component_transform, 1);
+    write_component_style(out, first);
+    end_segment(out, start);
+}
+
+static void write_coc(l2k_buffer *out, const l2k_siz *siz, uint32_t c, const l2k_component_coding *coding)
+{
+    size_t start = start_segment(out, L2K_COC);
+    l2k_buffer_put(out, c, component_index_bytes(siz));
+    l2k_buffer_put(out, coding->user_precincts, 1);
+    write_component_style(out, coding);
+    end_segment(out, start);
+}
+
+/* Sqcd and SPqcd (Tables A.28 to A.30). */
+static void write_steps(l2k_buffer *out, const l2k_component_coding *coding, unsigned more_guard_bits)
+{
+    l2k_buffer_put(out, coding->quantisation | (coding->guard_bits + more_guard_bits) << 5, 1);
+    for (unsigned i = 0; i < coding->num_steps; i++) {
+        l2k_step step = coding->steps[i];
+        if (coding->quantisation == L2K_QUANT_NONE)
+            l2k_buffer_put(out, (unsigned)step.exponent << 3, 1);
+        else
+            l2k_buffer_put(out, (unsigned)step.exponent << 11 | step.mantissa, 2);
+    }
+}
+
+static void write_qcd(l2k_buffer *out, const l2k_component_coding *coding, unsigned more_guard_bits)
+{
+    size_t start = start_segment(out, L2K_QCD);
+    write_steps(out, coding, more_guard_bits);
+    end_segment(out, start);
+}
+
+static void write_qcc(l2k_buffer *out, const l2k_siz *siz, uint32_t c, const l2k_component_coding *coding,
+                      unsigned more_guard_bits)
+{
+    size_t start = start_segment(out, L2K_QCC);
+    l2k_buffer_put(out, c, component_index_bytes(siz));
+    write_steps(out, coding, more_guard_bits);
+    end_segment(out, start);
+}
+
+static bool same_style(const l2k_component_coding *a, const l2k_component_coding *b)
+{
+    return a->levels == b->levels && a->log2_block_width == b->log2_block_width &&
+           a->log2_block_height == b->log2_block_height && a->style == b->style && a->wavelet == b->wavelet &&
+           a->user_precincts == b->user_precincts &&
+           memcmp(a->log2_precinct_width, b->log2_precinct_width, sizeof a->log2_precinct_width) == 0 &&
+           memcmp(a->log2_precinct_height, b->log2_precinct_height, sizeof a->log2_precinct_height) == 0;
+}
+
+static bool same_steps(const l2k_component_coding *a, const l2k_component_coding *b)
+{
+    if (a->quantisation != b->quantisation || a->guard_bits != b->guard_bits || a->num_steps != b->num_steps)
+        return false;
+    for (unsigned i = 0; i < a->num_steps; i++)
+        if (a->steps[i].exponent != b->steps[i].exponent || a->steps[i].mantissa != b->steps[i].mantissa)
+            return false;
+    return true;
+}
+
+static void write_qccs(l2k_buffer *out, const l2k_siz *siz, const l2k_tile_coding *coding, unsigned more_guard_bits)
+{
+    const l2k_component_coding *components = coding->components;
+    for (uint32_t c = 1; c < siz->num_components; c++)
+        if (!same_steps(&components[0], &components[c]))
+            write_qcc(out, siz, c, &components[c], more_guard_bits);
+}
+
+void l2k_write_quantisation(l2k_buffer *out, const l2k_siz *siz, const l2k_tile_coding *coding,
+                            unsigned more_guard_bits)
+{
+    write_qcd(out, &coding->components[0], more_guard_bits);
+    write_qccs(out, siz, coding, more_guard_bits);
+}
+
+void l2k_write_main_header(l2k_buffer *out, const l2k_siz *siz, const l2k_tile_coding *coding)
+{
+    const l2k_component_coding *components = coding->components;
+    l2k_buffer_put(out, L2K_SOC, 2);
+    write_siz(out, siz);
+    write_cod(out, coding);
+    write_qcd(out, &components[0], 0);
+    for (uint32_t c = 1; c < siz->num_components; c++)
+        if (!same_style(&components[0], &components[c]))
+            write_coc(out, siz, c, &components[c]);
+    write_qccs(out, siz, coding, 0);
+}
+
+void l2k_write_comment(l2k_buffer *out, const char *text)
+{
+    size_t start = start_segment(out, L2K_COM);
+    l2k_buffer_put(out, 1, 2);
+    l2k_buffer_append(out, text, strlen(text));
+    end_segment(out, start);
+}
+
+bool l2k_write_tlm(l2k_buffer *out, const l2k_tile_part *parts, size_t count, uint32_t num_tiles)
+{
+    unsigned index_bytes = num_tiles <= 256 ? 1 : 2;
+    size_t most = (65535 - 4) / (index_bytes + 4);
+    for (size_t at = 0, index = 0; at < count; index++) {
+        if (index > 255)
+            return false;
+        size_t start = start_segment(out, L2K_TLM);
+        l2k_buffer_put(out, index, 1);
+        l2k_buffer_put(out, 0x40 | index_bytes << 4, 1);
+        for (size_t end = count - at > most ? at + most : count; at < end; at++) {
+            l2k_buffer_put(out, parts[at].tile, index_bytes);
+            l2k_buffer_put(out, parts[at].bytes, 4);
+        }
+        end_segment(out, start);
+    }
+    return true;
+}
+
+/* A length in groups of seven bits, the highest first (A.7.3). */
+static unsigned packet_length_bytes(uint32_t bytes)
+{
+    unsigned groups = 1;
+    while (bytes >>= 7)
+        groups++;
+    return groups;
+}
+
+bool l2k_write_plt(l2k_buffer *out, const uint32_t *packet_bytes, size_t count)
+{
+    for (size_t at = 0, index = 0; at < count; index++) {
+        if (index > 255)
+            return false;
+        size_t start = start_segment(out, L2K_PLT);
+        l2k_buffer_put(out, index, 1);
+        for (; at < count; at++) {
+            unsigned groups = packet_length_bytes(packet_bytes[at]);
+            if (out->size - start + groups > 65535)
+                break;
+            while (groups-- > 0)
+                l2k_buffer_put(out, (packet_bytes[at] >> 7 * groups & 0x7F) | (groups ? 0x80u : 0), 1);
+        }
+        end_segment(out, start);
+    }
+    return true;
+}
+
+size_t l2k_write_sot(l2k_buffer *out, uint32_t tile, uint32_t part)
+{
+    size_t start = start_segment(out, L2K_SOT);
+    l2k_buffer_put(out, tile, 2);
+    l2k_buffer_put(out, 0, 4);
+    l2k_buffer_put(out, part, 1);
+    l2k_buffer_put(out, 0, 1);
+    end_segment(out, start);
+    return start + 4;
+}

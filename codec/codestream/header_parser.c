@@ -1,0 +1,227 @@
+#include "codec/codestream/header_parser.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/run.h"
+#include "codec/codestream/header_segments.h"
+#include "codec/codestream/markers.h"
+
+l2k_status l2k_segment_wrong(const l2k_header_state *state, const l2k_segment *segment, const char *what)
+{
+    return l2k_fail(state->context, L2K_ERROR_CORRUPT, "%s: %s", l2k_marker_name(segment->marker), what);
+}
+
+/* ---- COM, and what need not or cannot be read ---------------------------------------------------------------- */
+
+static l2k_status parse_com(l2k_header_state *state, const l2k_segment *segment)
+{
+    size_t length = l2k_segment_length(segment);
+    if (!state->comment || *state->comment || length < 2 || l2k_get_be(segment->data, 2) != 1)
+        return L2K_OK;
+    char *text = l2k_allocate(state->context, length - 1, 1);
+    if (!text)
+        return l2k_fail(state->context, L2K_ERROR_MEMORY, "out of memory for a comment");
+    memcpy(text, segment->data + 2, length - 2);
+    text[length - 2] = 0;
+    *state->comment = text;
+    return L2K_OK;
+}
+
+/* Pointers and hints that decoding in order does without. */
+static l2k_status skip(l2k_header_state *state, const l2k_segment *segment)
+{
+    (void)state;
+    (void)segment;
+    return L2K_OK;
+}
+
+static l2k_status refuse(l2k_header_state *state, const l2k_segment *segment)
+{
+    return l2k_fail(state->context, L2K_ERROR_UNSUPPORTED, "%s marker segments are not supported",
+                    l2k_marker_name(segment->marker));
+}
+
+/* COD, COC, QCD, QCC and RGN belong into the first tile-part only (A.6); some encoders repeat them in every one. */
+#define ANY_PART (L2K_FIRST_PART_HEADER | L2K_LATER_PART_HEADER)
+
+static const struct marker_rule {
+    uint32_t marker;
+    const char *name;
+    unsigned where;
+    l2k_status (*handle)(l2k_header_state *, const l2k_segment *);
+} rules[] = {
+    {L2K_COD, "COD", L2K_MAIN_HEADER | ANY_PART, l2k_parse_cod},
+    {L2K_COC, "COC", L2K_MAIN_HEADER | ANY_PART, l2k_parse_coc},
+    {L2K_QCD, "QCD", L2K_MAIN_HEADER | ANY_PART, l2k_parse_qcd},
+    {L2K_QCC, "QCC", L2K_MAIN_HEADER | ANY_PART, l2k_parse_qcc},
+    {L2K_COM, "COM", L2K_MAIN_HEADER | ANY_PART, parse_com},
+    {L2K_TLM, "TLM", L2K_MAIN_HEADER, skip},
+    {L2K_PLM, "PLM", L2K_MAIN_HEADER, skip},
+    {L2K_CRG, "CRG", L2K_MAIN_HEADER, skip},
+    {L2K_PLT, "PLT", ANY_PART, skip},
+    {L2K_CAP, "CAP", L2K_MAIN_HEADER, refuse},
+    {L2K_RGN, "RGN", L2K_MAIN_HEADER | ANY_PART, l2k_parse_rgn},
+    {L2K_POC, "POC", L2K_MAIN_HEADER | ANY_PART, l2k_parse_poc},
+    {L2K_PPM, "PPM", L2K_MAIN_HEADER, l2k_parse_packed},
+    {L2K_PPT, "PPT", ANY_PART, l2k_parse_packed},
+    {L2K_SIZ, "SIZ", 0, NULL},
+    {L2K_SOC, "SOC", 0, NULL},
+    {L2K_SOT, "SOT", 0, NULL},
+    {L2K_SOD, "SOD", 0, NULL},
+    {L2K_EOC, "EOC", 0, NULL},
+};
+
+static const struct marker_rule *rule_of(uint32_t marker)
+{
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (rules[i].marker == marker)
+            return &rules[i];
+    return NULL;
+}
+
+const char *l2k_marker_name(uint32_t marker)
+{
+    const struct marker_rule *rule = rule_of(marker);
+    return rule ? rule->name : "an unknown marker";
+}
+
+/* Delimiters and the reserved range 0xFF30 to 0xFF3F have no parameters (A.1.1). */
+static bool stands_alone(uint32_t marker)
+{
+    return (marker >= 0xFF30 && marker <= 0xFF3F) || marker == L2K_SOC || marker == L2K_SOD || marker == L2K_EOC;
+}
+
+l2k_status l2k_check_way(const l2k_context *context, const uint8_t *from, const uint8_t *to)
+{
+    enum { LOG2_BYTES_BETWEEN_CHECKS = 16 };
+    bool is_far = ((uintptr_t)from ^ (uintptr_t)to) >> LOG2_BYTES_BETWEEN_CHECKS;
+    return is_far ? l2k_check_run(context) : L2K_OK;
+}
+
+static l2k_status read_segment(const l2k_context *context, const uint8_t **at, const uint8_t *end, l2k_segment *segment)
+{
+    if (end - *at < 2)
+        return l2k_fail(context, L2K_ERROR_TRUNCATED, "the data ends in a header");
+    segment->marker = l2k_get_be(*at, 2);
+    *at += 2;
+    segment->data = segment->end = *at;
+    if (segment->marker < 0xFF00)
+        return l2k_fail(context, L2K_ERROR_CORRUPT, "%04X where a marker should be", segment->marker);
+    if (stands_alone(segment->marker))
+        return L2K_OK;
+    if (end - *at < 2)
+        return l2k_fail(context, L2K_ERROR_TRUNCATED, "the data ends in a header");
+    uint32_t length = l2k_get_be(*at, 2);
+    if (length < 2)
+        return l2k_fail(context, L2K_ERROR_CORRUPT, "%s: a length of %u", l2k_marker_name(segment->marker), length);
+    if (length > (size_t)(end - *at))
+        return l2k_fail(context, L2K_ERROR_TRUNCATED, "the data ends in %s", l2k_marker_name(segment->marker));
+    segment->data = *at + 2;
+    segment->end = *at += length;
+    return L2K_OK;
+}
+
+l2k_status l2k_segment_next(const l2k_context *context, const uint8_t **at, const uint8_t *end, l2k_segment *segment)
+{
+    const uint8_t *before = *at;
+    L2K_TRY(read_segment(context, at, end, segment));
+    return l2k_check_way(context, before, *at);
+}
+
+/* ---- Whole headers ------------------------------------------------------------------------------------------- */
+
+/* Extensions that change what the data means (ISO/IEC 15444-2, Table A.2); others, such as those for error resilience
+ * (Part 11) and security (Part 8), come beside it. */
+static bool is_part_2(uint32_t marker)
+{
+    return marker >= 0xFF70 && marker <= 0xFF7F;
+}
+
+static l2k_status handle_segment(l2k_header_state *state, l2k_header_kind kind, const l2k_segment *segment)
+{
+    const struct marker_rule *rule = rule_of(segment->marker);
+    if (!rule && segment->marker >= 0xFF30 && segment->marker <= 0xFF3F)
+        return L2K_OK;
+    if (!rule && is_part_2(segment->marker))
+        return l2k_fail(state->context, L2K_ERROR_UNSUPPORTED, "marker %04X of Part 2 is not supported",
+                        segment->marker);
+    if (!rule) {
+        l2k_warn(state->context, "marker %04X is not known and passed over", segment->marker);
+        return L2K_OK;
+    }
+    if (!(rule->where & (unsigned)kind))
+        return l2k_segment_wrong(state, segment, "not allowed in this place");
+    return rule->handle(state, segment);
+}
+
+/* What can only be checked when COD, COC, QCD and QCC have all been seen. */
+static l2k_status check_component(const l2k_header_state *state, uint32_t c)
+{
+    const l2k_component_coding *coding = &state->coding->components[c];
+    if (coding->quantisation == L2K_QUANT_NONE && coding->wavelet == L2K_WAVELET_9_7)
+        return l2k_fail(state->context, L2K_ERROR_CORRUPT, "component %u: 9/7 wavelet without quantisation", c);
+    if (coding->quantisation != L2K_QUANT_DERIVED && coding->num_steps < 3u * coding->levels + 1)
+        return l2k_fail(state->context, L2K_ERROR_CORRUPT, "component %u: too few step sizes for %u levels", c,
+                        coding->levels);
+    return L2K_OK;
+}
+
+/* RCT and ICT need three components of one size and wavelet (Annex G). Fewer than three leave nothing to
+ * transform, which some encoders do not mind. */
+static l2k_status check_component_transform(const l2k_header_state *state)
+{
+    const l2k_component *size = state->siz->components;
+    const l2k_component_coding *coding = state->coding->components;
+    if (!state->coding->component_transform)
+        return L2K_OK;
+    if (state->siz->num_components < 3) {
+        l2k_warn(state->context, "COD: a component transform of %u components", state->siz->num_components);
+        state->coding->component_transform = false;
+        return L2K_OK;
+    }
+    for (int c = 1; c < 3; c++) {
+        if (size[c].dx != size[0].dx || size[c].dy != size[0].dy)
+            return l2k_fail(state->context, L2K_ERROR_CORRUPT, "COD: a component transform of unequal components");
+        if (coding[c].wavelet != coding[0].wavelet)
+            return l2k_fail(state->context, L2K_ERROR_CORRUPT, "COD: a component transform of different wavelets");
+    }
+    return L2K_OK;
+}
+
+static l2k_status parse_segments(l2k_header_state *state, l2k_header_kind kind, const uint8_t **at, const uint8_t *end)
+{
+    for (;;) {
+        const uint8_t *before = *at;
+        l2k_segment segment;
+        L2K_TRY(l2k_segment_next(state->context, at, end, &segment));
+        if (kind == L2K_MAIN_HEADER && segment.marker == L2K_SOT) {
+            *at = before;
+            break;
+        }
+        if (kind != L2K_MAIN_HEADER && segment.marker == L2K_SOD)
+            break;
+        L2K_TRY(handle_segment(state, kind, &segment));
+    }
+    if (kind == L2K_MAIN_HEADER && (!state->seen_cod || !state->seen_qcd))
+        return l2k_fail(state->context, L2K_ERROR_CORRUPT, "a main header without %s", state->seen_cod ? "QCD" : "COD");
+    if (!state->seen_cod && !state->seen_qcd && !state->seen_component)
+        return L2K_OK; /* nothing new for any component: tile-parts may be many, and so may components */
+    l2k_assign_common(state);
+    for (uint32_t c = 0; c < state->siz->num_components; c++)
+        L2K_TRY(check_component(state, c));
+    return check_component_transform(state);
+}
+
+l2k_status l2k_parse_header(const l2k_context *context, const l2k_siz *siz, l2k_header_kind kind, const uint8_t **at,
+                            const uint8_t *end, l2k_tile_coding *coding, char **comment, l2k_packed_segments *packed)
+{
+    l2k_header_state state = {
+        .context = context, .siz = siz, .coding = coding, .comment = comment, .packed = packed, .kind = kind};
+    state.specific = l2k_allocate_zeroed(context, siz->num_components, 1);
+    if (!state.specific)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for a header");
+    l2k_status status = parse_segments(&state, kind, at, end);
+    l2k_release(context, state.specific);
+    return status;
+}

@@ -1,0 +1,206 @@
+/* The walk along the tile-parts (A.4.2). */
+#include "codec/codestream/tile_parts.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/memory.h"
+#include "base/run.h"
+#include "codec/codestream/header_parser.h"
+#include "codec/codestream/markers.h"
+
+enum { SOT_BYTES = 12 };
+
+static l2k_status add_part(l2k_codestream *cs, l2k_tile_part_span span)
+{
+    if (cs->num_parts == cs->parts_capacity) {
+        size_t capacity = 2 * cs->parts_capacity + 16;
+        l2k_tile_part_span *parts = l2k_enlarge(cs->context, cs->parts, cs->num_parts, capacity, sizeof *parts);
+        if (!parts)
+            return l2k_fail(cs->context, L2K_ERROR_MEMORY, "out of memory for %zu tile-parts", capacity);
+        cs->parts = parts;
+        cs->parts_capacity = capacity;
+    }
+    cs->parts[cs->num_parts++] = span;
+    return L2K_OK;
+}
+
+/* The file ends where more should come: an error, or the place up to which there is a picture. */
+static l2k_status ends_early(const l2k_codestream *cs, const uint8_t **at, const char *where)
+{
+    if (cs->strict)
+        return l2k_fail(cs->context, L2K_ERROR_TRUNCATED, "the file ends in %s", where);
+    l2k_warn(cs->context, "the file ends in %s", where);
+    *at = cs->end;
+    return L2K_OK;
+}
+
+/* What cannot be a tile-part: an error where it is the first one, else the place up to which there is a picture. */
+L2K_PRINTF(3, 4)
+static l2k_status is_damaged(const l2k_codestream *cs, const uint8_t **at, const char *format, ...)
+{
+    char text[96];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (cs->strict || cs->num_parts == 0)
+        return l2k_fail(cs->context, L2K_ERROR_CORRUPT, "%s", text);
+    l2k_warn(cs->context, "%s; nothing is read from there on", text);
+    *at = cs->end;
+    return L2K_OK;
+}
+
+/* Moves over the marker segments of a tile-part header to its SOD. */
+static l2k_status find_packets(const l2k_context *context, l2k_tile_part_span *span)
+{
+    l2k_segment segment;
+    const uint8_t *at = span->header;
+    do
+        L2K_TRY(l2k_segment_next(context, &at, span->end, &segment));
+    while (segment.marker != L2K_SOD);
+    span->packets = at;
+    return L2K_OK;
+}
+
+/* The same without a message, where it is not settled yet what a failure means. */
+static l2k_status try_packets(const l2k_codestream *cs, l2k_tile_part_span *span)
+{
+    l2k_context silent = *cs->context;
+    silent.hooks.message = NULL;
+    return find_packets(&silent, span);
+}
+
+/* Psot 0: the last tile-part, up to EOC. */
+static const uint8_t *end_of_last_part(const l2k_codestream *cs, const uint8_t *header)
+{
+    bool has_end = cs->end - header >= 2 && l2k_get_be(cs->end - 2, 2) == L2K_EOC;
+    return has_end ? cs->end - 2 : cs->end; /* where l2k_tile_parts_walk finds it */
+}
+
+/* Reads the tile-part whose SOT marker lies at *at, and moves *at behind it. */
+static l2k_status read_part(l2k_codestream *cs, const uint8_t **at)
+{
+    const l2k_context *context = cs->context;
+    const uint8_t *sot = *at;
+    if (cs->end - sot < SOT_BYTES)
+        return ends_early(cs, at, "an SOT marker segment");
+    if (l2k_get_be(sot + 2, 2) != 10)
+        return is_damaged(cs, at, "SOT: length %u instead of 10", l2k_get_be(sot + 2, 2));
+    uint32_t bytes = l2k_get_be(sot + 6, 4);
+    l2k_tile_part_span span = {.tile = l2k_get_be(sot + 4, 2), .part = sot[10], .header = sot + SOT_BYTES};
+    if (span.tile >= cs->num_tiles)
+        return is_damaged(cs, at, "SOT: tile %u of only %u", span.tile, cs->num_tiles);
+    if (bytes > 0 && bytes < SOT_BYTES + 2)
+        return is_damaged(cs, at, "SOT: a tile-part of %u bytes", bytes);
+    bool cut = bytes > (size_t)(cs->end - sot);
+    span.end = bytes == 0 ? end_of_last_part(cs, span.header) : cut ? cs->end : sot + bytes;
+    l2k_status header = try_packets(cs, &span);
+    if (header == L2K_ERROR_CANCELLED)
+        return l2k_check_run(context);
+    if (header == L2K_ERROR_TRUNCATED && span.end == cs->end)
+        return ends_early(cs, at, "a tile-part header");
+    if (cut)
+        L2K_TRY(ends_early(cs, at, "a tile-part"));
+    if (header != L2K_OK && (cs->strict || cs->num_parts == 0))
+        return find_packets(context, &span);
+    if (header != L2K_OK)
+        return is_damaged(cs, at, "the header of a tile-part of tile %u is damaged", span.tile);
+    *at = span.end;
+    return add_part(cs, span);
+}
+
+l2k_status l2k_tile_parts_walk(l2k_codestream *cs, const uint8_t *at)
+{
+    while (cs->end - at >= 2) {
+        const uint8_t *before = at;
+        uint32_t marker = l2k_get_be(at, 2);
+        if (marker == L2K_EOC) {
+            cs->has_end = true;
+            break;
+        }
+        if (marker == L2K_SOT)
+            L2K_TRY(read_part(cs, &at));
+        else
+            L2K_TRY(is_damaged(cs, &at, "%s found where a tile-part should start", l2k_marker_name(marker)));
+        L2K_TRY(l2k_check_way(cs->context, before, at));
+    }
+    if (cs->num_parts == 0)
+        return l2k_fail(cs->context, L2K_ERROR_TRUNCATED, "the codestream has no tile-part");
+    if (!cs->has_end && cs->strict)
+        return l2k_fail(cs->context, L2K_ERROR_TRUNCATED, "the codestream has no EOC marker");
+    if (!cs->has_end)
+        l2k_warn(cs->context, "the codestream has no EOC marker");
+    return L2K_OK;
+}
+
+/* ---- The tile-parts of each tile ------------------------------------------------------------------------------- */
+
+/* TPsot is a byte. */
+enum { MOST_PARTS = 256 };
+
+/* Puts all tile-parts into lists by TPsot, each of which begins with the last one in the file. */
+static l2k_status list_by_number(l2k_codestream *cs, size_t first[MOST_PARTS])
+{
+    size_t steps = 0;
+    for (unsigned part = 0; part < MOST_PARTS; part++)
+        first[part] = L2K_NO_PART;
+    for (size_t i = 0; i < cs->num_parts; i++) {
+        l2k_tile_part_span *span = &cs->parts[i];
+        L2K_TRY(l2k_check_steps(cs->context, &steps, 1));
+        span->next = first[span->part];
+        first[span->part] = i;
+    }
+    return L2K_OK;
+}
+
+/* Moves a list of equal TPsot to the front of the tiles' lists. Of two in a tile, the first one is remembered in
+ * `twice` that has another behind it in the file: the last of those. */
+static l2k_status move_to_tiles(l2k_codestream *cs, size_t list, size_t *twice)
+{
+    size_t steps = 0;
+    for (size_t i = list, next; i != L2K_NO_PART; i = next) {
+        l2k_tile_part_span *span = &cs->parts[i];
+        size_t *link = &cs->first_part[span->tile];
+        L2K_TRY(l2k_check_steps(cs->context, &steps, 1));
+        next = span->next;
+        if (*link != L2K_NO_PART && cs->parts[*link].part == span->part && (*twice == L2K_NO_PART || i > *twice))
+            *twice = i;
+        span->next = *link;
+        *link = i;
+    }
+    return L2K_OK;
+}
+
+/* Nothing can be read behind a tile-part that is missing. */
+static l2k_status check_sequence(const l2k_codestream *cs, uint32_t tile)
+{
+    uint32_t due = 0;
+    L2K_TRY(l2k_check_run(cs->context));
+    for (size_t i = cs->first_part[tile]; i != L2K_NO_PART; i = cs->parts[i].next, due++)
+        if (cs->parts[i].part != due)
+            return l2k_fail(cs->context, L2K_ERROR_CORRUPT, "SOT: tile-part %u of tile %u where tile-part %u is due",
+                            cs->parts[i].part, tile, due);
+    return L2K_OK;
+}
+
+/* The standard wants the tile-parts of a tile by TPsot in the file already. Where they are not, to look for each one's
+ * place would take as long as there are others. */
+l2k_status l2k_tile_parts_link(l2k_codestream *cs)
+{
+    size_t first[MOST_PARTS], twice = L2K_NO_PART;
+    cs->first_part = l2k_allocate(cs->context, cs->num_tiles, sizeof *cs->first_part);
+    if (!cs->first_part)
+        return l2k_fail(cs->context, L2K_ERROR_MEMORY, "out of memory for %u tiles", cs->num_tiles);
+    for (uint32_t t = 0; t < cs->num_tiles; t++)
+        cs->first_part[t] = L2K_NO_PART;
+    L2K_TRY(list_by_number(cs, first));
+    for (unsigned part = MOST_PARTS; part-- > 0;)
+        L2K_TRY(move_to_tiles(cs, first[part], &twice));
+    if (twice != L2K_NO_PART)
+        return l2k_fail(cs->context, L2K_ERROR_CORRUPT, "SOT: tile %u has two tile-parts %u", cs->parts[twice].tile,
+                        cs->parts[twice].part);
+    for (uint32_t t = 0; t < cs->num_tiles; t++)
+        L2K_TRY(check_sequence(cs, t));
+    return L2K_OK;
+}

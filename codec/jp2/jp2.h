@@ -1,0 +1,60 @@
+/* The JP2 file format (Annex I): boxes around a codestream. */
+#ifndef L2K_CODEC_JP2_JP2_H
+#define L2K_CODEC_JP2_JP2_H
+
+#include "base/buffer.h"
+
+/* One entry of the component mapping box (I.5.3.5). */
+typedef struct l2k_channel_map {
+    uint16_t component;
+    bool through_palette;
+    uint8_t column;
+} l2k_channel_map;
+
+/* One entry of the channel definition box (I.5.3.6). */
+typedef struct l2k_channel_definition {
+    uint16_t channel, type, association;
+} l2k_channel_definition;
+
+/* The palette box (I.5.3.4): entries x columns values, row by row. */
+typedef struct l2k_palette {
+    uint32_t num_entries, num_columns;
+    uint8_t precision[255];
+    bool is_signed[255];
+    int32_t *values;
+} l2k_palette;
+
+typedef struct l2k_jp2 {
+    const l2k_context *context;
+    bool strict; /* what the standard forbids is an error, though it can be read */
+    l2k_box *boxes;
+    size_t num_boxes, boxes_capacity;
+    size_t codestream_at, codestream_bytes;
+    l2k_colour colour;
+    const uint8_t *icc; /* into the file's bytes */
+    size_t icc_bytes;
+    l2k_lab lab;
+    double density_x, density_y; /* pixels per metre, 0 = unknown */
+    l2k_palette palette;
+    l2k_channel_map *channels;
+    size_t num_channels; /* 0 = no component mapping */
+    l2k_channel_definition *definitions;
+    size_t num_definitions;
+} l2k_jp2;
+
+/* True where the bytes start like a JP2 file. */
+bool l2k_jp2_detect(const uint8_t *data, size_t bytes);
+
+/* Parses all boxes; `data` must outlive `jp2`. A file without header box is accepted with a warning. */
+l2k_status l2k_jp2_open(const l2k_context *context, const uint8_t *data, size_t bytes, bool strict, l2k_jp2 *jp2);
+
+/* Once the codestream has told how many components there are: a palette that has no component mapping, or none that
+ * makes sense, is left aside or mapped anew. */
+l2k_status l2k_jp2_settle_palette(l2k_jp2 *jp2, uint32_t num_components);
+void l2k_jp2_close(l2k_jp2 *jp2);
+
+/* Writes signature, file type and header boxes, and the head of a codestream box for `codestream_bytes` bytes, or for
+ * all bytes up to the end of the file (LBox 0) where that is 0. Returns where that box begins. */
+size_t l2k_jp2_write_head(l2k_buffer *out, const l2k_image *image, uint64_t codestream_bytes);
+
+#endif

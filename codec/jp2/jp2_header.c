@@ -1,0 +1,106 @@
+/* The boxes inside the JP2 header box (I.5.3), but for the palette's. */
+#include "codec/jp2/jp2_read.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "codec/codestream/header_parser.h"
+#include "codec/jp2/jp2_boxes.h"
+
+l2k_status l2k_jp2_read_image_header(l2k_jp2 *jp2, l2k_box_bytes s)
+{
+    if (l2k_box_length(s) != 14)
+        return l2k_jp2_wrong(jp2, "ihdr", "its length is not 14");
+    if (s.data[11] != 7)
+        return l2k_jp2_tolerate(jp2, "ihdr", "a compression type other than JPEG 2000");
+    return L2K_OK;
+}
+
+static l2k_colour colour_of(uint32_t enumerated)
+{
+    switch (enumerated) {
+    case L2K_ENUM_SRGB:
+        return L2K_COLOUR_SRGB;
+    case L2K_ENUM_GRAY:
+        return L2K_COLOUR_GRAY;
+    case L2K_ENUM_SYCC:
+        return L2K_COLOUR_SYCC;
+    case L2K_ENUM_CMYK:
+        return L2K_COLOUR_CMYK;
+    case L2K_ENUM_ESYCC:
+        return L2K_COLOUR_ESYCC;
+    case L2K_ENUM_CIELAB:
+        return L2K_COLOUR_CIELAB;
+    default:
+        return L2K_COLOUR_UNKNOWN;
+    }
+}
+
+/* The EP field of CIELab: range and offset of L*, a* and b* in turn, then the illuminant. */
+static void read_lab(l2k_jp2 *jp2, l2k_box_bytes s)
+{
+    if (l2k_box_length(s) < 28)
+        return; /* the defaults */
+    for (int i = 0; i < 3; i++) {
+        jp2->lab.range[i] = l2k_get_be(s.data + 8 * i, 4);
+        jp2->lab.offset[i] = l2k_get_be(s.data + 8 * i + 4, 4);
+    }
+    jp2->lab.illuminant = l2k_get_be(s.data + 24, 4);
+}
+
+/* The first colour specification that can be used counts (I.5.3.3). */
+l2k_status l2k_jp2_read_colour(l2k_jp2 *jp2, l2k_box_bytes s)
+{
+    if (l2k_box_length(s) < 3)
+        return l2k_jp2_wrong(jp2, "colr", "too short");
+    if (jp2->colour != L2K_COLOUR_UNKNOWN)
+        return L2K_OK;
+    if (s.data[0] == 1 && l2k_box_length(s) >= 7) {
+        uint32_t enumerated = l2k_get_be(s.data + 3, 4);
+        jp2->colour = colour_of(enumerated);
+        if (jp2->colour == L2K_COLOUR_UNKNOWN)
+            l2k_warn(jp2->context, "box 'colr': colour space %u is not known; samples are given as they are",
+                     enumerated);
+        if (jp2->colour == L2K_COLOUR_CIELAB)
+            read_lab(jp2, (l2k_box_bytes){s.data + 7, s.end});
+    } else if ((s.data[0] == 2 || s.data[0] == 3) && l2k_box_length(s) > 3) {
+        jp2->colour = L2K_COLOUR_ICC;
+        jp2->icc = s.data + 3;
+        jp2->icc_bytes = l2k_box_length(s) - 3;
+    }
+    return L2K_OK;
+}
+
+l2k_status l2k_jp2_read_definitions(l2k_jp2 *jp2, l2k_box_bytes s)
+{
+    if (jp2->definitions)
+        return l2k_jp2_wrong(jp2, "cdef", "a second one");
+    size_t count = l2k_box_length(s) >= 2 ? l2k_get_be(s.data, 2) : 0;
+    if (count == 0 || l2k_box_length(s) < 2 + 6 * count)
+        return l2k_jp2_wrong(jp2, "cdef", "an impossible length");
+    jp2->definitions = l2k_allocate(jp2->context, count, sizeof *jp2->definitions);
+    if (!jp2->definitions)
+        return l2k_jp2_out_of_memory(jp2);
+    jp2->num_definitions = count;
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t *d = s.data + 2 + 6 * i;
+        jp2->definitions[i] = (l2k_channel_definition){(uint16_t)l2k_get_be(d, 2), (uint16_t)l2k_get_be(d + 2, 2),
+                                                       (uint16_t)l2k_get_be(d + 4, 2)};
+    }
+    return L2K_OK;
+}
+
+/* resc or resd: vertical, then horizontal, as a fraction times a power of ten (I.5.3.7). The capture resolution wins.
+ */
+l2k_status l2k_jp2_read_density(l2k_jp2 *jp2, l2k_box_bytes s, bool capture)
+{
+    if (l2k_box_length(s) != 10)
+        return l2k_jp2_wrong(jp2, capture ? "resc" : "resd", "its length is not 10");
+    const uint8_t *d = s.data;
+    double denominator_y = l2k_get_be(d + 2, 2), denominator_x = l2k_get_be(d + 6, 2);
+    if (denominator_y == 0 || denominator_x == 0 || (!capture && jp2->density_x > 0))
+        return L2K_OK;
+    jp2->density_y = l2k_get_be(d, 2) / denominator_y * pow(10, (int8_t)d[8]);
+    jp2->density_x = l2k_get_be(d + 4, 2) / denominator_x * pow(10, (int8_t)d[9]);
+    return L2K_OK;
+}

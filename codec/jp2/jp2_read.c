@@ -1,0 +1,244 @@
+#include "codec/jp2/jp2_read.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/run.h"
+#include "codec/codestream/header_parser.h"
+#include "codec/jp2/jp2_boxes.h"
+
+/* ---- The box structure (I.4) --------------------------------------------------------------------------------- */
+
+typedef struct box {
+    uint32_t type;
+    l2k_box_bytes content;
+    const uint8_t *start;
+} box;
+
+/* Whether to go on costs more to ask than a box that is passed over. */
+enum { BOXES_BETWEEN_CHECKS = 1024 };
+
+static l2k_status add_box(l2k_jp2 *jp2, const uint8_t *file, const box *b, uint32_t depth)
+{
+    if (jp2->num_boxes % BOXES_BETWEEN_CHECKS == BOXES_BETWEEN_CHECKS - 1)
+        L2K_TRY(l2k_check_run(jp2->context));
+    if (jp2->num_boxes == jp2->boxes_capacity) {
+        size_t capacity = 2 * jp2->boxes_capacity + 16;
+        l2k_box *boxes = l2k_enlarge(jp2->context, jp2->boxes, jp2->num_boxes, capacity, sizeof *boxes);
+        if (!boxes)
+            return l2k_jp2_out_of_memory(jp2);
+        jp2->boxes = boxes;
+        jp2->boxes_capacity = capacity;
+    }
+    l2k_box *out = &jp2->boxes[jp2->num_boxes++];
+    *out = (l2k_box){
+        .depth = depth, .offset = (uint64_t)(b->start - file), .bytes = (uint64_t)(b->content.end - b->start)};
+    for (int i = 0; i < 4; i++) {
+        char c = (char)(b->type >> (24 - 8 * i));
+        out->type[i] = c >= ' ' && c <= '~' ? c : '?';
+    }
+    return L2K_OK;
+}
+
+/* LBox, or XLBox where that is 1; 0 is a last box, as long as what is left. *head is moved behind them and TBox; false
+ * where the data ends before that. */
+static bool read_length(const uint8_t **head, size_t left, uint64_t *length)
+{
+    const uint8_t *at = *head;
+    if (left < 8)
+        return false;
+    *length = l2k_get_be(at, 4);
+    *head = at + 8;
+    if (*length == 0)
+        *length = left;
+    if (*length != 1)
+        return true;
+    if (left < 16)
+        return false;
+    *length = (uint64_t)l2k_get_be(at + 8, 4) << 32 | l2k_get_be(at + 12, 4);
+    *head = at + 16;
+    return true;
+}
+
+/* Reads the box at *at, which ends before `end`, and moves *at behind it. */
+static l2k_status next_box(const l2k_jp2 *jp2, const uint8_t **at, const uint8_t *end, box *b)
+{
+    size_t left = (size_t)(end - *at);
+    uint64_t length;
+    b->start = b->content.data = *at;
+    if (!read_length(&b->content.data, left, &length))
+        return l2k_fail(jp2->context, L2K_ERROR_TRUNCATED, "the file ends in the head of a box");
+    b->type = l2k_get_be(*at + 4, 4);
+    if (length < (size_t)(b->content.data - b->start))
+        return l2k_fail(jp2->context, L2K_ERROR_CORRUPT, "a box of %llu bytes", (unsigned long long)length);
+    if (length > left && b->type == L2K_BOX('j', 'p', '2', 'c'))
+        length = left; /* a careless writer, or a cut file, which the codestream will tell */
+    if (length > left)
+        return l2k_fail(jp2->context, L2K_ERROR_TRUNCATED, "the file ends in box '%c%c%c%c'", b->type >> 24 & 0x7F,
+                        b->type >> 16 & 0x7F, b->type >> 8 & 0x7F, b->type & 0x7F);
+    b->content.end = *at += length;
+    return L2K_OK;
+}
+
+static l2k_status read_superbox(l2k_jp2 *jp2, const uint8_t *file, l2k_box_bytes content, uint32_t depth);
+
+/* Nothing of the picture depends on the resolution box, so it may be damaged. */
+static l2k_status read_resolution(l2k_jp2 *jp2, const uint8_t *file, l2k_box_bytes content, uint32_t depth)
+{
+    const l2k_context *context = jp2->context;
+    l2k_context silent = *context;
+    if (depth > 2)
+        return l2k_jp2_tolerate(jp2, "res ", "inside itself");
+    silent.hooks.message = NULL;
+    jp2->context = jp2->strict ? context : &silent;
+    l2k_status status = read_superbox(jp2, file, content, depth);
+    jp2->context = context;
+    if (status == L2K_OK || jp2->strict)
+        return status;
+    if (status == L2K_ERROR_MEMORY || status == L2K_ERROR_LIMIT)
+        return l2k_jp2_out_of_memory(jp2); /* which was not told yet */
+    if (status == L2K_ERROR_CANCELLED)
+        return l2k_check_run(context);
+    jp2->density_x = jp2->density_y = 0;
+    return l2k_jp2_tolerate(jp2, "res ", "it is damaged and passed over");
+}
+
+static l2k_status read_header_box(l2k_jp2 *jp2, const box *b)
+{
+    switch (b->type) {
+    case L2K_BOX('i', 'h', 'd', 'r'):
+        return l2k_jp2_read_image_header(jp2, b->content);
+    case L2K_BOX('c', 'o', 'l', 'r'):
+        return l2k_jp2_read_colour(jp2, b->content);
+    case L2K_BOX('p', 'c', 'l', 'r'):
+        return l2k_jp2_read_palette(jp2, b->content);
+    case L2K_BOX('c', 'm', 'a', 'p'):
+        return l2k_jp2_read_channel_map(jp2, b->content);
+    case L2K_BOX('c', 'd', 'e', 'f'):
+        return l2k_jp2_read_definitions(jp2, b->content);
+    default:
+        return L2K_OK;
+    }
+}
+
+/* What the picture depends on counts in the header box alone: damage in the resolution box is passed over. */
+static l2k_status read_inner_box(l2k_jp2 *jp2, const uint8_t *file, const box *b, uint32_t depth)
+{
+    switch (b->type) {
+    case L2K_BOX('r', 'e', 's', ' '):
+        return read_resolution(jp2, file, b->content, depth + 1);
+    case L2K_BOX('r', 'e', 's', 'c'):
+        return l2k_jp2_read_density(jp2, b->content, true);
+    case L2K_BOX('r', 'e', 's', 'd'):
+        return l2k_jp2_read_density(jp2, b->content, false);
+    default:
+        return depth == 1 ? read_header_box(jp2, b) : L2K_OK;
+    }
+}
+
+/* The header box (depth 1), or the resolution box inside it (2). Boxes are taken in any order. */
+static l2k_status read_superbox(l2k_jp2 *jp2, const uint8_t *file, l2k_box_bytes content, uint32_t depth)
+{
+    const uint8_t *at = content.data;
+    while (at < content.end) {
+        box b;
+        L2K_TRY(next_box(jp2, &at, content.end, &b));
+        L2K_TRY(add_box(jp2, file, &b, depth));
+        L2K_TRY(read_inner_box(jp2, file, &b, depth));
+    }
+    return L2K_OK;
+}
+
+/* Whether a box reaches beyond the end of the file; none behind the codestream is needed. */
+static bool box_is_cut(const uint8_t *at, const uint8_t *end)
+{
+    uint64_t length;
+    const uint8_t *head = at;
+    return !read_length(&head, (size_t)(end - at), &length) || length > (size_t)(end - at);
+}
+
+/* The name of a box that the header box should have and has not; NULL for other boxes. */
+static const char *missing_in_header(const l2k_jp2 *jp2, uint32_t type)
+{
+    switch (type) {
+    case L2K_BOX('p', 'c', 'l', 'r'):
+        return jp2->palette.values ? NULL : "pclr";
+    case L2K_BOX('c', 'm', 'a', 'p'):
+        return jp2->palette.values && !jp2->channels ? "cmap" : NULL;
+    case L2K_BOX('c', 'd', 'e', 'f'):
+        return jp2->definitions ? NULL : "cdef";
+    default:
+        return NULL;
+    }
+}
+
+/* A box at the top level, behind the header box. */
+static l2k_status read_outer_box(l2k_jp2 *jp2, const uint8_t *file, const box *b)
+{
+    const char *missing = missing_in_header(jp2, b->type);
+    if (!missing)
+        return L2K_OK;
+    L2K_TRY(l2k_jp2_tolerate(jp2, missing, "it stands behind the header box"));
+    return read_inner_box(jp2, file, b, 1);
+}
+
+static l2k_status take_box(l2k_jp2 *jp2, const uint8_t *file, const box *b, bool *header)
+{
+    if (b->type == L2K_BOX('j', 'p', '2', 'h') && !*header) {
+        *header = true;
+        return read_superbox(jp2, file, b->content, 1);
+    }
+    if (b->type == L2K_BOX('j', 'p', '2', 'c') && jp2->codestream_bytes == 0) {
+        jp2->codestream_at = (size_t)(b->content.data - file);
+        jp2->codestream_bytes = l2k_box_length(b->content);
+        return L2K_OK;
+    }
+    return *header ? read_outer_box(jp2, file, b) : L2K_OK;
+}
+
+static l2k_status read_boxes(l2k_jp2 *jp2, const uint8_t *data, size_t bytes)
+{
+    const uint8_t *at = data, *end = data + bytes;
+    bool header = false;
+    while (at < end) {
+        box b;
+        if (jp2->codestream_bytes && box_is_cut(at, end)) {
+            l2k_warn(jp2->context, "the file ends in a box behind the codestream");
+            break;
+        }
+        L2K_TRY(next_box(jp2, &at, end, &b));
+        L2K_TRY(add_box(jp2, data, &b, 0));
+        L2K_TRY(take_box(jp2, data, &b, &header));
+    }
+    if (!header)
+        l2k_warn(jp2->context, "the file has no JP2 header box");
+    if (jp2->codestream_bytes == 0)
+        return l2k_fail(jp2->context, L2K_ERROR_TRUNCATED, "the file has no codestream box");
+    return L2K_OK;
+}
+
+bool l2k_jp2_detect(const uint8_t *data, size_t bytes)
+{
+    static const uint8_t signature[12] = {0, 0, 0, 12, 'j', 'P', ' ', ' ', 0x0D, 0x0A, 0x87, 0x0A};
+    return bytes >= sizeof signature && memcmp(data, signature, sizeof signature) == 0;
+}
+
+l2k_status l2k_jp2_open(const l2k_context *context, const uint8_t *data, size_t bytes, bool strict, l2k_jp2 *jp2)
+{
+    *jp2 = (l2k_jp2){.context = context, .strict = strict};
+    l2k_status status = read_boxes(jp2, data, bytes);
+    if (status != L2K_OK)
+        l2k_jp2_close(jp2);
+    return status;
+}
+
+void l2k_jp2_close(l2k_jp2 *jp2)
+{
+    if (!jp2->context)
+        return;
+    l2k_release(jp2->context, jp2->boxes);
+    l2k_release(jp2->context, jp2->palette.values);
+    l2k_release(jp2->context, jp2->channels);
+    l2k_release(jp2->context, jp2->definitions);
+    *jp2 = (l2k_jp2){0};
+}

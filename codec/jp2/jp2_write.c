@@ -1,0 +1,185 @@
+#include "codec/jp2/jp2.h"
+
+#include <math.h>
+
+#include "codec/jp2/jp2_boxes.h"
+
+static size_t start_box(l2k_buffer *out, uint32_t type)
+{
+    l2k_buffer_put(out, 0, 4);
+    l2k_buffer_put(out, type, 4);
+    return out->size - 8;
+}
+
+static void end_box(l2k_buffer *out, size_t start)
+{
+    l2k_buffer_patch(out, start, out->size - start, 4);
+}
+
+static unsigned depth_code(const l2k_component *component)
+{
+    return (component->precision - 1) | (component->is_signed ? 0x80u : 0);
+}
+
+static bool equal_depths(const l2k_image *image)
+{
+    for (uint32_t c = 1; c < image->num_components; c++)
+        if (depth_code(&image->components[c]) != depth_code(&image->components[0]))
+            return false;
+    return true;
+}
+
+static void write_image_header(l2k_buffer *out, const l2k_image *image)
+{
+    size_t box = start_box(out, L2K_BOX('i', 'h', 'd', 'r'));
+    l2k_buffer_put(out, image->y1 - image->y0, 4);
+    l2k_buffer_put(out, image->x1 - image->x0, 4);
+    l2k_buffer_put(out, image->num_components, 2);
+    l2k_buffer_put(out, equal_depths(image) ? depth_code(&image->components[0]) : 255, 1);
+    l2k_buffer_put(out, 7, 1);                                   /* compression type */
+    l2k_buffer_put(out, image->colour == L2K_COLOUR_UNKNOWN, 1); /* UnkC */
+    l2k_buffer_put(out, 0, 1);                                   /* no intellectual property box */
+    end_box(out, box);
+    if (equal_depths(image))
+        return;
+    box = start_box(out, L2K_BOX('b', 'p', 'c', 'c'));
+    for (uint32_t c = 0; c < image->num_components; c++)
+        l2k_buffer_put(out, depth_code(&image->components[c]), 1);
+    end_box(out, box);
+}
+
+/* Components that carry colour; the rest are opacity and the like. */
+static uint32_t count_colours(const l2k_image *image)
+{
+    uint32_t count = 0;
+    for (uint32_t c = 0; c < image->num_components; c++)
+        count += image->components[c].channel == L2K_CHANNEL_COLOUR;
+    return count;
+}
+
+static unsigned enumerated_colour(const l2k_image *image)
+{
+    switch (image->colour) {
+    case L2K_COLOUR_GRAY:
+        return L2K_ENUM_GRAY;
+    case L2K_COLOUR_SYCC:
+        return L2K_ENUM_SYCC;
+    case L2K_COLOUR_CMYK:
+        return L2K_ENUM_CMYK;
+    case L2K_COLOUR_ESYCC:
+        return L2K_ENUM_ESYCC;
+    case L2K_COLOUR_CIELAB:
+        return L2K_ENUM_CIELAB;
+    case L2K_COLOUR_SRGB:
+        return L2K_ENUM_SRGB;
+    default: /* a colour box is not optional: the likeliest, with UnkC set in the image header */
+        return count_colours(image) < 3 ? L2K_ENUM_GRAY : L2K_ENUM_SRGB;
+    }
+}
+
+/* EP of CIELab, unless it is the default. */
+static void write_lab(l2k_buffer *out, const l2k_lab *lab)
+{
+    if (lab->illuminant == 0)
+        return;
+    for (int i = 0; i < 3; i++) {
+        l2k_buffer_put(out, lab->range[i], 4);
+        l2k_buffer_put(out, lab->offset[i], 4);
+    }
+    l2k_buffer_put(out, lab->illuminant, 4);
+}
+
+static void write_colour(l2k_buffer *out, const l2k_image *image)
+{
+    size_t box = start_box(out, L2K_BOX('c', 'o', 'l', 'r'));
+    bool icc = image->icc && image->icc_bytes > 0;
+    l2k_buffer_put(out, icc ? 2 : 1, 1); /* METH */
+    l2k_buffer_put(out, 0, 2);           /* PREC, APPROX */
+    if (icc)
+        l2k_buffer_append(out, image->icc, image->icc_bytes);
+    else
+        l2k_buffer_put(out, enumerated_colour(image), 4);
+    if (!icc && image->colour == L2K_COLOUR_CIELAB)
+        write_lab(out, &image->lab);
+    end_box(out, box);
+}
+
+/* Needed only where some component is not simply the next colour. */
+static void write_channels(l2k_buffer *out, const l2k_image *image)
+{
+    if (count_colours(image) == image->num_components)
+        return;
+    size_t box = start_box(out, L2K_BOX('c', 'd', 'e', 'f'));
+    l2k_buffer_put(out, image->num_components, 2);
+    uint32_t next_colour = 1;
+    for (uint32_t c = 0; c < image->num_components; c++) {
+        const l2k_component *component = &image->components[c];
+        static const uint16_t types[] = {0, 1, 2, 65535};
+        bool is_colour = component->channel == L2K_CHANNEL_COLOUR;
+        l2k_buffer_put(out, c, 2);
+        l2k_buffer_put(out, types[component->channel], 2);
+        l2k_buffer_put(out, is_colour ? next_colour++ : component->association, 2);
+    }
+    end_box(out, box);
+}
+
+/* value ~ numerator / denominator * 10^exponent with 16-bit numbers and an 8-bit exponent (I.5.3.7.1). */
+static void split_density(double value, unsigned *numerator, unsigned *denominator, int *exponent)
+{
+    *exponent = 0;
+    *denominator = 1;
+    while (value >= 65535.5) {
+        value /= 10;
+        ++*exponent;
+    }
+    while (value != floor(value) && *denominator < 10000 && value * 10 < 65535.5) {
+        value *= 10;
+        *denominator *= 10;
+    }
+    *numerator = (unsigned)lround(value);
+}
+
+static void write_density(l2k_buffer *out, const l2k_image *image)
+{
+    if (!(image->density_x > 0) || !(image->density_y > 0))
+        return;
+    unsigned numerator[2], denominator[2];
+    int exponent[2];
+    split_density(image->density_y, &numerator[0], &denominator[0], &exponent[0]);
+    split_density(image->density_x, &numerator[1], &denominator[1], &exponent[1]);
+    size_t outer = start_box(out, L2K_BOX('r', 'e', 's', ' '));
+    size_t inner = start_box(out, L2K_BOX('r', 'e', 's', 'c'));
+    for (int i = 0; i < 2; i++) {
+        l2k_buffer_put(out, numerator[i], 2);
+        l2k_buffer_put(out, denominator[i], 2);
+    }
+    for (int i = 0; i < 2; i++)
+        l2k_buffer_put(out, (uint8_t)exponent[i], 1);
+    end_box(out, inner);
+    end_box(out, outer);
+}
+
+size_t l2k_jp2_write_head(l2k_buffer *out, const l2k_image *image, uint64_t codestream_bytes)
+{
+    size_t box = start_box(out, L2K_BOX('j', 'P', ' ', ' '));
+    l2k_buffer_put(out, L2K_JP2_SIGNATURE, 4);
+    end_box(out, box);
+    box = start_box(out, L2K_BOX('f', 't', 'y', 'p'));
+    l2k_buffer_put(out, L2K_BOX('j', 'p', '2', ' '), 4);
+    l2k_buffer_put(out, 0, 4);
+    l2k_buffer_put(out, L2K_BOX('j', 'p', '2', ' '), 4);
+    end_box(out, box);
+    box = start_box(out, L2K_BOX('j', 'p', '2', 'h'));
+    write_image_header(out, image);
+    write_colour(out, image);
+    write_channels(out, image);
+    write_density(out, image);
+    end_box(out, box);
+    bool large = codestream_bytes + 8 > UINT32_MAX;
+    box = out->size;
+    l2k_buffer_put(out, large ? 1 : codestream_bytes ? codestream_bytes + 8 : 0, 4);
+    l2k_buffer_put(out, L2K_BOX('j', 'p', '2', 'c'), 4);
+    if (large)
+        l2k_buffer_put(out, codestream_bytes + 16, 8);
+    return box;
+}

@@ -1,0 +1,64 @@
+/* The parameters that the marker segments of Annex A carry, in memory. */
+#ifndef L2K_CODEC_TILE_CODING_H
+#define L2K_CODEC_TILE_CODING_H
+
+#include "quant/steps.h"
+#include "tiling/geometry.h"
+#include "transform/plan.h"
+
+/* SIZ (A.5.1). */
+typedef struct l2k_siz {
+    uint32_t profile; /* Rsiz */
+    l2k_tile_grid grid;
+    uint32_t num_components;
+    l2k_component *components; /* dx, dy, precision, is_signed */
+} l2k_siz;
+
+typedef enum l2k_quantisation { L2K_QUANT_NONE = 0, L2K_QUANT_DERIVED = 1, L2K_QUANT_EXPOUNDED = 2 } l2k_quantisation;
+
+/* COD or COC, and QCD or QCC, of one tile-component (A.6.1, A.6.2, A.6.4, A.6.5). */
+typedef struct l2k_component_coding {
+    uint8_t levels;
+    uint8_t log2_block_width, log2_block_height;
+    uint8_t style;
+    uint8_t wavelet;      /* l2k_wavelet */
+    bool user_precincts;  /* else all exponents are 15 */
+    uint8_t quantisation; /* l2k_quantisation */
+    uint8_t guard_bits;
+    uint8_t num_steps; /* read from the marker segment; derived has one */
+    uint8_t roi_shift; /* RGN's max-shift (A.6.3), 0 = no region of interest */
+    uint8_t log2_precinct_width[L2K_MAX_LEVELS + 1], log2_precinct_height[L2K_MAX_LEVELS + 1]; /* per resolution */
+    l2k_step steps[L2K_MAX_SUBBANDS];
+} l2k_component_coding;
+
+/* One entry of POC (A.6.6): a progression over resolutions and components [start, end) and layers below layer_end. */
+typedef struct l2k_progression_change {
+    uint8_t progression; /* l2k_progression */
+    uint8_t resolution_start, resolution_end;
+    uint32_t component_start, component_end;
+    uint32_t layer_end;
+} l2k_progression_change;
+
+/* COD's part for the whole tile, and its components. */
+typedef struct l2k_tile_coding {
+    bool sop, eph;
+    uint8_t progression; /* l2k_progression */
+    uint32_t num_layers; /* 1 to 65535 */
+    bool component_transform;
+    l2k_component_coding *components;
+    l2k_progression_change *changes; /* of POC; none = `progression` over all packets */
+    size_t num_changes;
+} l2k_tile_coding;
+
+/* Frees what a tile's coding owns. */
+void l2k_tile_coding_release(const l2k_context *context, l2k_tile_coding *coding);
+
+/* The step of a subband, worked out from LL's where the quantisation is derived (E-5). */
+l2k_step l2k_coding_step(const l2k_component_coding *coding, unsigned resolution, unsigned orientation);
+
+/* What the transform has to do for a tile; `components` has siz->num_components entries and is filled in. `discard`
+ * resolutions are left out when decoding. The coefficient type is left to the caller. */
+void l2k_coding_plan_spec(const l2k_siz *siz, const l2k_tile_coding *coding, l2k_rect tile, unsigned discard,
+                          l2k_plan_component *components, l2k_plan_spec *spec);
+
+#endif

@@ -1,0 +1,218 @@
+#include "codec/tile/tile.h"
+
+#include "base/run.h"
+
+/* Or cancelled while a large block was cleared. */
+static l2k_status out_of_memory(const l2k_context *context)
+{
+    L2K_TRY(l2k_check_run(context));
+    return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the packets and code-blocks of a tile");
+}
+
+static void *take_zeroed(const l2k_context *context, l2k_arena *arena, uint64_t count, size_t size)
+{
+    if (count > SIZE_MAX / 2 / size)
+        return NULL;
+    void *block = l2k_arena_take(context, arena, (size_t)count * size);
+    return block && l2k_zero(context, block, (size_t)count * size) ? block : NULL;
+}
+
+/* The cell of a precinct in a subband: precincts of a resolution r > 0 halve with its subbands (B.6, B.7). */
+static l2k_rect precinct_in_band(const l2k_resolution *resolution, const l2k_subband *band, uint32_t precinct)
+{
+    const l2k_partition *p = &resolution->precincts;
+    unsigned halve = band->orientation == L2K_LL ? 0 : 1;
+    uint64_t x = (uint64_t)(p->first_x + precinct % p->across), y = (uint64_t)(p->first_y + precinct / p->across);
+    unsigned w = p->log2_width - halve, h = p->log2_height - halve;
+    /* Coordinates stay below 2^32 because the precinct meets the resolution; only its far edge may not. */
+    l2k_rect cell = {(uint32_t)(x << w), (uint32_t)(y << h), 0, 0};
+    uint64_t x1 = (x + 1) << w, y1 = (y + 1) << h;
+    cell.x1 = x1 > UINT32_MAX ? UINT32_MAX : (uint32_t)x1;
+    cell.y1 = y1 > UINT32_MAX ? UINT32_MAX : (uint32_t)y1;
+    return l2k_rect_intersect(cell, band->rect);
+}
+
+static l2k_status create_resolution(const l2k_context *context, l2k_tile *tile, const l2k_tile_component *component,
+                                    uint32_t r, uint64_t most_precincts)
+{
+    const l2k_component_coding *coding = component->coding;
+    l2k_resolution *resolution = &component->resolutions[r];
+    resolution->rect = l2k_resolution_rect(component->rect, coding->levels - r);
+    unsigned width = coding->log2_precinct_width[r], height = coding->log2_precinct_height[r];
+    resolution->precincts = l2k_partition_make(resolution->rect, width, height);
+    uint64_t count = (uint64_t)resolution->precincts.across * resolution->precincts.down;
+    tile->num_precincts += count;
+    if (tile->num_precincts > most_precincts)
+        return l2k_fail(context, L2K_ERROR_TRUNCATED, "the file is too short for the packets that its header promises");
+    if (count > UINT32_MAX)
+        return l2k_fail(context, L2K_ERROR_UNSUPPORTED, "more than 2^32 precincts in a resolution");
+    resolution->num_precincts = (uint32_t)count;
+    resolution->num_bands = r == 0 ? 1 : 3;
+    for (uint32_t b = 0; b < resolution->num_bands; b++) {
+        l2k_subband *band = &resolution->bands[b];
+        band->orientation = (uint8_t)(r == 0 ? L2K_LL : b + 1);
+        band->rect = l2k_subband_rect(component->rect, l2k_band_level(coding->levels, r), band->orientation);
+        unsigned planes = l2k_coding_step(coding, r, band->orientation).exponent + coding->guard_bits;
+        band->max_planes = (uint16_t)((planes > 0 ? planes - 1 : 0) + coding->roi_shift); /* H.1 */
+        band->precincts = take_zeroed(context, &tile->arena, count, sizeof *band->precincts);
+        if (!band->precincts)
+            return out_of_memory(context);
+    }
+    return L2K_OK;
+}
+
+static l2k_status create_component(const l2k_context *context, l2k_tile *tile, const l2k_component *size,
+                                   const l2k_component_coding *coding, l2k_tile_component *component,
+                                   uint64_t most_precincts)
+{
+    component->rect = l2k_component_rect(tile->rect, size->dx, size->dy);
+    component->dx = size->dx;
+    component->dy = size->dy;
+    component->coding = coding;
+    component->num_resolutions = coding->levels + 1u;
+    component->resolutions =
+        take_zeroed(context, &tile->arena, component->num_resolutions, sizeof *component->resolutions);
+    if (!component->resolutions)
+        return out_of_memory(context);
+    for (uint32_t r = 0; r < component->num_resolutions; r++)
+        L2K_TRY(create_resolution(context, tile, component, r, most_precincts));
+    return l2k_check_run(context);
+}
+
+l2k_status l2k_tile_create(const l2k_context *context, const l2k_siz *siz, const l2k_tile_coding *coding,
+                           uint32_t index, uint64_t most_precincts, l2k_tile *tile)
+{
+    *tile =
+        (l2k_tile){.rect = l2k_tile_rect(&siz->grid, index), .num_components = siz->num_components, .coding = coding};
+    tile->components = take_zeroed(context, &tile->arena, siz->num_components, sizeof *tile->components);
+    l2k_status status = tile->components ? L2K_OK : out_of_memory(context);
+    for (uint32_t c = 0; c < siz->num_components && status == L2K_OK; c++)
+        status = create_component(context, tile, &siz->components[c], &coding->components[c], &tile->components[c],
+                                  most_precincts);
+    if (status != L2K_OK)
+        l2k_tile_release(context, tile);
+    return status;
+}
+
+void l2k_tile_release(const l2k_context *context, l2k_tile *tile)
+{
+    l2k_arena_release(context, &tile->arena);
+    tile->components = NULL;
+    tile->num_components = 0;
+}
+
+uint64_t l2k_tile_samples(const l2k_tile *tile)
+{
+    uint64_t samples = 0;
+    for (uint32_t c = 0; c < tile->num_components; c++)
+        samples += (uint64_t)l2k_rect_width(tile->components[c].rect) * l2k_rect_height(tile->components[c].rect);
+    return samples;
+}
+
+static l2k_status make_blocks(const l2k_context *context, l2k_tile *tile, const l2k_partition *grid, l2k_block **blocks)
+{
+    uint64_t count = (uint64_t)grid->across * grid->down;
+    *blocks = count <= SIZE_MAX / sizeof **blocks
+                  ? l2k_arena_take(context, &tile->arena, (size_t)count * sizeof **blocks)
+                  : NULL;
+    if (!*blocks)
+        return out_of_memory(context);
+    for (uint32_t i = 0; i < count; i++) {
+        (*blocks)[i] = (l2k_block){.rect = l2k_partition_cell(grid, i), .lblock = 3};
+        L2K_TRY(l2k_check_steps(context, &tile->steps, 1));
+    }
+    return L2K_OK;
+}
+
+static l2k_status prepare_in_band(const l2k_context *context, l2k_tile *tile, const l2k_component_coding *coding,
+                                  const l2k_resolution *resolution, const l2k_subband *band, uint32_t index)
+{
+    l2k_precinct *precinct = &band->precincts[index];
+    if (precinct->blocks)
+        return L2K_OK;
+    unsigned halve = band->orientation == L2K_LL ? 0 : 1;
+    precinct->grid =
+        l2k_partition_make(precinct_in_band(resolution, band, index),
+                           l2k_min_u32(coding->log2_block_width, resolution->precincts.log2_width - halve),
+                           l2k_min_u32(coding->log2_block_height, resolution->precincts.log2_height - halve));
+    L2K_TRY(
+        l2k_tag_tree_create(context, &tile->arena, precinct->grid.across, precinct->grid.down, &precinct->inclusion));
+    L2K_TRY(
+        l2k_tag_tree_create(context, &tile->arena, precinct->grid.across, precinct->grid.down, &precinct->zero_planes));
+    return make_blocks(context, tile, &precinct->grid, &precinct->blocks);
+}
+
+/* A precinct beside its code-blocks. */
+enum { STEPS_OF_PRECINCT = 8 };
+
+l2k_status l2k_precinct_prepare(const l2k_context *context, l2k_tile *tile, const l2k_tile_component *component,
+                                uint32_t r, uint32_t precinct)
+{
+    const l2k_resolution *resolution = &component->resolutions[r];
+    for (uint32_t b = 0; b < resolution->num_bands; b++)
+        L2K_TRY(prepare_in_band(context, tile, component->coding, resolution, &resolution->bands[b], precinct));
+    return l2k_check_steps(context, &tile->steps, STEPS_OF_PRECINCT);
+}
+
+typedef struct block_list {
+    const l2k_context *context;
+    size_t steps;
+    l2k_block_place *places; /* NULL: they are only counted */
+    size_t count;
+} block_list;
+
+static l2k_status list_band(block_list *list, const l2k_subband *band, uint32_t num_precincts, l2k_block_place place)
+{
+    for (uint32_t p = 0; p < num_precincts; p++) {
+        uint32_t blocks = band->precincts[p].blocks ? l2k_precinct_blocks(&band->precincts[p]) : 0;
+        L2K_TRY(l2k_check_steps(list->context, &list->steps, 1));
+        for (uint32_t i = 0; list->places && i < blocks; i++) {
+            L2K_TRY(l2k_check_steps(list->context, &list->steps, 1));
+            place.block = &band->precincts[p].blocks[i];
+            place.band = band;
+            list->places[list->count + i] = place;
+        }
+        list->count += blocks;
+    }
+    return L2K_OK;
+}
+
+static l2k_status list_component(block_list *list, const l2k_tile *tile, uint32_t c, uint32_t discard)
+{
+    const l2k_tile_component *component = &tile->components[c];
+    discard = l2k_min_u32(discard, component->num_resolutions - 1);
+    for (uint32_t r = 0; r + discard < component->num_resolutions; r++) {
+        const l2k_resolution *resolution = &component->resolutions[r];
+        l2k_block_place place = {.component = c, .resolution = r};
+        for (uint32_t b = 0; b < resolution->num_bands; b++)
+            L2K_TRY(list_band(list, &resolution->bands[b], resolution->num_precincts, place));
+    }
+    return l2k_check_steps(list->context, &list->steps, component->num_resolutions);
+}
+
+static l2k_status list_tile(block_list *list, const l2k_tile *tile, uint32_t only, uint32_t discard)
+{
+    list->count = 0;
+    for (uint32_t c = 0; c < tile->num_components; c++)
+        if (only == UINT32_MAX || only == c)
+            L2K_TRY(list_component(list, tile, c, discard));
+    return L2K_OK;
+}
+
+l2k_status l2k_tile_list_blocks(const l2k_context *context, l2k_tile *tile, uint32_t c, uint32_t discard,
+                                l2k_block_place **places, size_t *count)
+{
+    block_list list = {.context = context};
+    *places = NULL;
+    L2K_TRY(list_tile(&list, tile, c, discard));
+    list.places = l2k_allocate(context, list.count, sizeof **places);
+    if (!list.places)
+        return out_of_memory(context);
+    l2k_status status = list_tile(&list, tile, c, discard);
+    *count = list.count;
+    if (status == L2K_OK)
+        *places = list.places;
+    else
+        l2k_release(context, list.places);
+    return status;
+}

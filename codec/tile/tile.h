@@ -1,0 +1,117 @@
+/* A tile as tier-1 and tier-2 see it: tile-components, resolutions, subbands, precincts, code-blocks (Annex B). All of
+ * it lives in the tile's arena. */
+#ifndef L2K_CODEC_TILE_TILE_H
+#define L2K_CODEC_TILE_TILE_H
+
+#include "base/memory.h"
+#include "codec/tile/coding.h"
+#include "codec/tile/tag_tree.h"
+
+/* Bytes that one packet contributes to one codeword segment of a code-block (decoder). */
+typedef struct l2k_contribution {
+    struct l2k_contribution *next;
+    const uint8_t *data;
+    uint32_t bytes;
+    uint16_t passes;
+    bool starts_segment;
+} l2k_contribution;
+
+/* What the encoder keeps of a coded block. */
+typedef struct l2k_coded_block {
+    const uint8_t *bytes;
+    uint32_t *pass_bytes;    /* per pass: bytes up to its end, L2K_PASS_TERMINATED set where it ends a segment */
+    double *pass_distortion; /* per pass, in units of the squared peak, cumulative; NULL unless asked for */
+    uint8_t *layer_passes;   /* per layer: passes in this and all earlier layers */
+} l2k_coded_block;
+
+#define L2K_PASS_TERMINATED 0x80000000u
+
+/* A code-block. The last members are tier-2's memory from packet to packet. */
+typedef struct l2k_block {
+    l2k_rect rect; /* in the subband's domain */
+    uint8_t num_planes;
+    uint8_t num_passes; /* encoder: all that were coded; decoder: received so far */
+    uint8_t lblock;     /* B.10.7.1 */
+    uint8_t passes_in;  /* encoder: passes in the packets so far */
+    union {
+        l2k_coded_block coded;
+        struct {
+            l2k_contribution *first, *last;
+            uint64_t bytes; /* of all contributions */
+        } received;
+    };
+} l2k_block;
+
+/* A precinct's part of one subband. */
+typedef struct l2k_precinct {
+    l2k_partition grid; /* its code-blocks */
+    l2k_block *blocks;  /* grid.across x grid.down, NULL until prepared */
+    l2k_tag_tree inclusion, zero_planes;
+} l2k_precinct;
+
+typedef struct l2k_subband {
+    l2k_rect rect;
+    uint8_t orientation;
+    uint16_t max_planes; /* Mb (E-2), and the shift of a region of interest on top */
+    l2k_precinct *precincts;
+} l2k_subband;
+
+typedef struct l2k_resolution {
+    l2k_rect rect;
+    l2k_partition precincts;
+    uint32_t num_precincts;
+    uint32_t num_bands; /* 1 for the lowest resolution, else 3 */
+    l2k_subband bands[3];
+} l2k_resolution;
+
+typedef struct l2k_tile_component {
+    l2k_rect rect;
+    uint32_t dx, dy;
+    uint32_t num_resolutions;
+    l2k_resolution *resolutions;
+    const l2k_component_coding *coding;
+} l2k_tile_component;
+
+typedef struct l2k_tile {
+    l2k_rect rect;
+    uint32_t num_components;
+    l2k_tile_component *components;
+    const l2k_tile_coding *coding;
+    uint64_t num_precincts; /* packets of one layer */
+    l2k_arena arena;
+    size_t steps; /* over precincts, code-blocks and samples, since it was asked whether to go on */
+} l2k_tile;
+
+/* Builds the tree down to (unprepared) precincts. `siz` and `coding` must outlive the tile. On failure the tile is
+ * released. `most_precincts` bounds what is allocated: more of them are L2K_ERROR_TRUNCATED, since each packet takes at
+ * least a byte (pass UINT64_MAX when encoding). */
+l2k_status l2k_tile_create(const l2k_context *context, const l2k_siz *siz, const l2k_tile_coding *coding,
+                           uint32_t index, uint64_t most_precincts, l2k_tile *tile);
+void l2k_tile_release(const l2k_context *context, l2k_tile *tile);
+
+/* Samples of all its components. */
+uint64_t l2k_tile_samples(const l2k_tile *tile);
+
+/* Makes the code-blocks and tag trees of one precinct in all subbands of a resolution, if that was not done yet. */
+l2k_status l2k_precinct_prepare(const l2k_context *context, l2k_tile *tile, const l2k_tile_component *component,
+                                uint32_t resolution, uint32_t precinct);
+
+/* Code-blocks of a precinct. */
+static inline uint32_t l2k_precinct_blocks(const l2k_precinct *precinct)
+{
+    return precinct->grid.across * precinct->grid.down;
+}
+
+/* A code-block and where it belongs. */
+typedef struct l2k_block_place {
+    l2k_block *block;
+    const l2k_subband *band;
+    uint32_t component, resolution;
+} l2k_block_place;
+
+/* Lists all prepared blocks of component c (of all components for c == UINT32_MAX) but those of the `discard` highest
+ * resolutions; the array is the caller's to release. */
+l2k_status l2k_tile_list_blocks(const l2k_context *context, l2k_tile *tile, uint32_t c, uint32_t discard,
+                                l2k_block_place **places, size_t *count);
+
+#endif

@@ -1,0 +1,66 @@
+/* What a file's name tells. */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pictures/files/file.h"
+
+bool cli_becomes_file(const char *path)
+{
+    struct stat facts;
+    return strcmp(path, "-") != 0 && (stat(path, &facts) != 0 || S_ISREG(facts.st_mode));
+}
+
+bool cli_is_stream(const char *path)
+{
+    struct stat facts;
+    if (strcmp(path, "-") == 0)
+        return true;
+    return !*cli_extension(path) && stat(path, &facts) == 0 && !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode);
+}
+
+const char *cli_extension(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *dot = strrchr(slash ? slash : path, '.');
+    return dot ? dot : "";
+}
+
+bool cli_same_text(const char *a, const char *b)
+{
+    return strcasecmp(a, b) == 0;
+}
+
+/* What the link at `path`, with the text `to` in it, names: relative to its folder. */
+static char *link_target(const char *path, const char *to)
+{
+    const char *slash = strrchr(path, '/');
+    size_t folder = *to == '/' || !slash ? 0 : (size_t)(slash - path) + 1, room = folder + strlen(to) + 1;
+    char *target = malloc(room);
+    if (target)
+        snprintf(target, room, "%.*s%s", (int)folder, path, to);
+    return target;
+}
+
+char *cli_link_end(const char *path)
+{
+    enum { MOST_LINKS = 40 }; /* as many as Linux follows */
+    char *at = strdup(path), to[4096];
+    for (int i = 0; at && i < MOST_LINKS; i++) {
+        ssize_t length = readlink(at, to, sizeof to - 1);
+        if (length < 0)
+            return at;
+        to[length] = 0;
+        char *next = link_target(at, to);
+        free(at);
+        at = next;
+    }
+    errno = at ? ELOOP : ENOMEM;
+    free(at);
+    return NULL;
+}

@@ -1,0 +1,188 @@
+#define _POSIX_C_SOURCE 200809L
+#include "pictures/files/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pictures/files/limits.h"
+#include "pictures/files/report.h"
+#include "pictures/files/wait.h"
+
+/* What is read between two looks at the clock. */
+#define MOST_BYTES ((size_t)64 << 20)
+
+#define BUFFER_BYTES ((size_t)64 << 10)
+
+/* Of a large file perhaps only a region is wanted. */
+#define AHEAD_BYTES ((off_t)64 << 20)
+
+/* Time that is up is a failure like others. */
+static bool wait_for_more(cli_input *input)
+{
+    if (cli_wait_ready(input->descriptor, POLLIN, input->deadline))
+        return true;
+    input->error = errno;
+    return false;
+}
+
+/* One read, of at least a byte unless at the end or failing. Whoever started the command may have left it a descriptor
+ * that does not wait by itself. */
+static size_t read_some(cli_input *input, void *to, size_t bytes)
+{
+    bool wait = input->deadline > 0;
+    while (!input->error && (!wait || wait_for_more(input))) {
+        ssize_t got = read(input->descriptor, to, bytes < MOST_BYTES ? bytes : MOST_BYTES);
+        if (got >= 0)
+            return (size_t)got;
+        wait = wait || errno == EAGAIN;
+        if (errno != EAGAIN && errno != EINTR)
+            input->error = errno;
+    }
+    return 0;
+}
+
+static bool refill(cli_input *input)
+{
+    input->used = 0;
+    input->filled = read_some(input, input->buffer, BUFFER_BYTES);
+    return input->filled > 0;
+}
+
+static bool fill_head(cli_input *input)
+{
+    size_t got = 1;
+    input->buffer = malloc(BUFFER_BYTES);
+    if (!input->buffer)
+        return cli_error(input->name, "out of memory");
+    for (; input->filled < CLI_HEAD_BYTES && got; input->filled += got)
+        got = read_some(input, input->buffer + input->filled, BUFFER_BYTES - input->filled);
+    if (input->error)
+        return cli_input_ended(input);
+    return input->filled > 0 || cli_error(input->name, "the file is empty");
+}
+
+bool cli_input_take(cli_input *input, int descriptor, const char *name)
+{
+    uint64_t bytes;
+    memset(input, 0, sizeof *input);
+    input->descriptor = descriptor;
+    input->name = name;
+    off_t begins = lseek(descriptor, 0, SEEK_CUR);
+    input->base = begins > 0 ? (uint64_t)begins : 0;
+    if (!cli_input_size(input, &bytes))
+        cli_input_time_starts(input);
+    if (fill_head(input))
+        return true;
+    cli_input_close(input);
+    return false;
+}
+
+bool cli_input_open(cli_input *input, const char *path)
+{
+    struct stat facts;
+    memset(input, 0, sizeof *input);
+    input->descriptor = -1;
+    if (strcmp(path, "-") == 0)
+        return cli_input_take(input, STDIN_FILENO, "standard input");
+    /* A pipe that nobody writes to would not even open within a limit of time. */
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | (cli_allowed.seconds > 0 ? O_NONBLOCK : 0));
+    if (descriptor < 0)
+        return cli_error(path, "%s", strerror(errno));
+    /* open takes a directory for reading; only the first read would fail. */
+    if (fstat(descriptor, &facts) == 0 && S_ISDIR(facts.st_mode)) {
+        close(descriptor);
+        return cli_error(path, "%s", strerror(EISDIR));
+    }
+    return cli_input_take(input, descriptor, path);
+}
+
+void cli_input_time_starts(cli_input *input)
+{
+    if (input->deadline <= 0)
+        input->deadline = cli_deadline();
+}
+
+void cli_input_time_stops(cli_input *input)
+{
+    input->deadline = 0;
+}
+
+void cli_input_close(cli_input *input)
+{
+    if (input->descriptor > STDIN_FILENO)
+        close(input->descriptor);
+    input->descriptor = -1;
+    free(input->buffer);
+    input->buffer = NULL;
+}
+
+void cli_input_ahead(const cli_input *input)
+{
+#ifdef POSIX_FADV_WILLNEED
+    posix_fadvise(input->descriptor, 0, AHEAD_BYTES, POSIX_FADV_WILLNEED);
+#else
+    (void)input;
+#endif
+}
+
+size_t cli_input_read(cli_input *input, void *buffer, size_t bytes)
+{
+    uint8_t *to = buffer;
+    size_t done = 0, got = 1;
+    while (done < bytes && got) {
+        if (input->used == input->filled && bytes - done >= BUFFER_BYTES) {
+            got = read_some(input, to + done, bytes - done);
+        } else if (input->used < input->filled || refill(input)) {
+            const size_t held = input->filled - input->used;
+            got = held < bytes - done ? held : bytes - done;
+            memcpy(to + done, input->buffer + input->used, got);
+            input->used += got;
+        } else {
+            got = 0;
+        }
+        done += got;
+    }
+    return done;
+}
+
+bool cli_input_failed(const cli_input *input)
+{
+    return input->error != 0;
+}
+
+int cli_input_byte(cli_input *input)
+{
+    return input->used < input->filled || refill(input) ? input->buffer[input->used++] : EOF;
+}
+
+bool cli_input_exact(cli_input *input, void *buffer, size_t bytes)
+{
+    return cli_input_read(input, buffer, bytes) == bytes || cli_input_ended(input);
+}
+
+bool cli_input_ended(const cli_input *input)
+{
+    if (input->error == ETIME)
+        return cli_time_is_up(input->name);
+    return cli_error(input->name, "%s", input->error ? strerror(input->error) : "the file is truncated");
+}
+
+bool cli_input_size(const cli_input *input, uint64_t *bytes)
+{
+    struct stat facts;
+    if (fstat(input->descriptor, &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size < 0)
+        return false;
+    *bytes = (uint64_t)facts.st_size > input->base ? (uint64_t)facts.st_size - input->base : 0;
+    return true;
+}
+
+bool cli_input_holds(const cli_input *input, uint64_t bytes)
+{
+    uint64_t size;
+    return !cli_input_size(input, &size) || size >= bytes || cli_error(input->name, "the file is truncated");
+}

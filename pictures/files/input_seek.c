@@ -1,0 +1,104 @@
+/* Inputs that are not read from front to back: sought in, or mapped. */
+#define _DEFAULT_SOURCE /* fileno, MAP_ANONYMOUS */
+#include "pictures/files/file.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "pictures/files/report.h"
+#include "pictures/files/wait.h"
+
+static bool copy_all(cli_input *from, uint64_t most, FILE *to)
+{
+    uint8_t buffer[1 << 14];
+    size_t got = 1;
+    for (uint64_t left = most; got && left; left -= got) {
+        got = cli_input_read(from, buffer, left < sizeof buffer ? (size_t)left : sizeof buffer);
+        if (fwrite(buffer, 1, got, to) != got)
+            return cli_error(from->name, "the copy of a pipe cannot be kept: %s", strerror(errno));
+    }
+    return !cli_input_failed(from) || cli_input_ended(from);
+}
+
+/* A descriptor of the file without a name that `copy` is, or -1. */
+static int keep_file(FILE *copy)
+{
+    int kept = fflush(copy) == 0 ? dup(fileno(copy)) : -1;
+    if (kept >= 0 && lseek(kept, 0, SEEK_SET) == 0)
+        return kept;
+    if (kept >= 0)
+        close(kept);
+    return -1;
+}
+
+bool cli_input_make_seekable(cli_input *input, uint64_t most)
+{
+    const double deadline = input->deadline;
+    uint64_t bytes;
+    if (cli_input_size(input, &bytes))
+        return true;
+    FILE *copy = tmpfile();
+    if (!copy)
+        return cli_error(input->name, "the copy of a pipe cannot be kept: %s", strerror(errno));
+    bool copied = copy_all(input, most, copy);
+    int kept = copied ? keep_file(copy) : -1;
+    if (copied && kept < 0)
+        cli_error(input->name, "the copy of a pipe cannot be kept: %s", strerror(errno));
+    fclose(copy);
+    if (kept < 0)
+        return false;
+    cli_input_close(input);
+    if (!cli_input_take(input, kept, input->name))
+        return false;
+    input->deadline = deadline;
+    return true;
+}
+
+bool cli_input_seek(cli_input *input, uint64_t offset)
+{
+    input->used = input->filled = 0;
+    return lseek(input->descriptor, (off_t)(input->base + offset), SEEK_SET) >= 0 ||
+           cli_error(input->name, "%s", strerror(errno));
+}
+
+ptrdiff_t cli_input_read_at(const cli_input *input, void *buffer, size_t bytes, uint64_t offset)
+{
+    if (cli_is_late(input->deadline)) {
+        errno = ETIME;
+        return -1;
+    }
+    return pread(input->descriptor, buffer, bytes, (off_t)(input->base + offset));
+}
+
+/* Where neither address nor file offset is a multiple of a huge page. Otherwise a glance at a header maps 2 MiB around
+ * it, and a walk along the tile-parts has all of the file count as this process's memory. */
+static void *map_apart(size_t bytes, int descriptor)
+{
+    const size_t huge = (size_t)2 << 20, page = (size_t)sysconf(_SC_PAGESIZE), room = bytes + 2 * huge + page;
+    char *reserved = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (reserved == MAP_FAILED)
+        return MAP_FAILED;
+    char *at = reserved + (huge - (uintptr_t)reserved % huge) + page;
+    void *mapped = mmap(at, bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED, descriptor, 0);
+    if (mapped == MAP_FAILED) {
+        munmap(reserved, room);
+        return MAP_FAILED;
+    }
+    const size_t used = (bytes + page - 1) / page * page;
+    munmap(reserved, (size_t)(at - reserved));
+    munmap(at + used, room - used - (size_t)(at - reserved));
+    return mapped;
+}
+
+bool cli_input_map(const cli_input *input, const void **data, size_t *bytes)
+{
+    uint64_t size;
+    if (input->descriptor == STDIN_FILENO || !cli_input_size(input, &size) || !size)
+        return false;
+    void *mapped = map_apart((size_t)size, input->descriptor);
+    *data = mapped;
+    *bytes = (size_t)size;
+    return mapped != MAP_FAILED;
+}

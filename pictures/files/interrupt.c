@@ -1,0 +1,158 @@
+#define _POSIX_C_SOURCE 200809L /* sigaction */
+#include "pictures/files/interrupt.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Places are never freed, as a signal may be looking at them, but used again. */
+typedef struct place {
+    struct place *next;
+    size_t room; /* of the name */
+    atomic_bool used;
+    char name[];
+} place;
+
+static _Atomic(place *) places;
+static atomic_size_t unused;                             /* of them, or there is no need to look for one */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* among those who note; the handler takes none */
+static atomic_int caught;                                /* the signal, or 0 */
+static atomic_bool library_at_work;
+static atomic_int held;
+static atomic_int due; /* the signal that ends the program when nothing is held any more, or 0 */
+static atomic_bool ending;
+static atomic_size_t farewell_bytes;
+static char farewell[512];
+
+/* Only what a signal handler may call. */
+static void end_by_signal(int number)
+{
+    size_t bytes = atomic_load(&farewell_bytes);
+    if (number != SIGPIPE)
+        signal(SIGPIPE, SIG_IGN); /* of the farewell: the end stays that of the first signal */
+    if (bytes && write(STDERR_FILENO, farewell, bytes) < 0)
+        atomic_store(&farewell_bytes, 0); /* nobody is left to be told */
+    for (const place *at = atomic_load(&places); at; at = at->next)
+        if (atomic_load(&at->used) && unlink(at->name) != 0)
+            rmdir(at->name);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+/* Now, unless something is held: its end asks what is due. Who begins to hold something meanwhile waits. */
+static void end_unless_held(int number)
+{
+    atomic_store(&due, number);
+    atomic_store(&ending, true);
+    if (!atomic_load(&held))
+        end_by_signal(number);
+    else
+        atomic_store(&ending, false);
+}
+
+/* Nobody reads what the library is at work for after SIGPIPE. */
+static void on_signal(int number)
+{
+    int none = 0;
+    const bool first = atomic_compare_exchange_strong(&caught, &none, number);
+    if (number == SIGPIPE || !first || !atomic_load(&library_at_work))
+        end_unless_held(number);
+}
+
+void cli_interrupt_watch(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU};
+    struct sigaction action, before;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_signal;
+    action.sa_flags = SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(numbers[i], &action, NULL);
+    signal(SIGXFSZ, SIG_IGN);
+}
+
+bool cli_interrupt_wait(bool at_work)
+{
+    const bool before = atomic_exchange(&library_at_work, at_work);
+    if (!at_work)
+        cli_interrupt_end();
+    return before;
+}
+
+bool cli_interrupted(void)
+{
+    return atomic_load(&caught) != 0;
+}
+
+/* On the main thread, where the signal is unblocked, so that raise does not return. */
+void cli_interrupt_end(void)
+{
+    const int number = atomic_load(&caught);
+    for (; number; sched_yield())
+        end_unless_held(number);
+}
+
+/* A signal that was put off comes once more. */
+void cli_interrupt_hold(bool on)
+{
+    atomic_fetch_add(&held, on ? 1 : -1);
+    while (on && atomic_load(&ending))
+        sched_yield();
+    const int number = atomic_load(&due);
+    if (!on && number && !atomic_load(&held))
+        kill(getpid(), number);
+}
+
+static place *find_place(size_t room)
+{
+    for (place *at = atomic_load(&unused) ? atomic_load(&places) : NULL; at; at = at->next)
+        if (!atomic_load(&at->used) && at->room >= room) {
+            atomic_fetch_sub(&unused, 1);
+            return at;
+        }
+    place *made = malloc(sizeof *made + room);
+    if (made) {
+        made->next = atomic_load(&places);
+        made->room = room;
+        atomic_init(&made->used, false);
+        atomic_store(&places, made);
+    }
+    return made;
+}
+
+void *cli_interrupt_note(const char *temporary)
+{
+    const size_t room = strlen(temporary) + 1;
+    pthread_mutex_lock(&lock);
+    place *found = find_place(room);
+    if (found) {
+        memcpy(found->name, temporary, room);
+        atomic_store(&found->used, true);
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+void cli_interrupt_forget(void *note)
+{
+    if (!note)
+        return;
+    atomic_store(&((place *)note)->used, false);
+    atomic_fetch_add(&unused, 1);
+}
+
+void cli_interrupt_farewell(const char *text)
+{
+    size_t bytes = strlen(text);
+    atomic_store(&farewell_bytes, 0);
+    if (bytes < sizeof farewell) {
+        memcpy(farewell, text, bytes);
+        atomic_store(&farewell_bytes, bytes);
+    }
+}

@@ -1,0 +1,65 @@
+#include "pictures/files/limits.h"
+
+#include "pictures/files/report.h"
+#include "pictures/files/units.h"
+#include "pictures/files/wait.h"
+
+cli_limits cli_allowed = {CLI_NO_LIMIT, CLI_NO_LIMIT, 0};
+
+bool cli_pixels_allowed(uint64_t width, uint64_t height, const char *name)
+{
+    char size[CLI_UNITS_ROOM], most[CLI_UNITS_ROOM];
+    if (!height || width <= cli_allowed.pixels / height)
+        return true;
+    return cli_error(name, "%llu x %llu are %s, the limit is %s; --max-pixels N allows more", (unsigned long long)width,
+                     (unsigned long long)height, cli_count_text((double)width * (double)height, "pixels", size),
+                     cli_count_text((double)cli_allowed.pixels, "pixels", most));
+}
+
+static uint64_t held;
+
+void cli_memory_hold(uint64_t bytes)
+{
+    held += bytes;
+}
+
+void cli_memory_let_go(uint64_t bytes)
+{
+    held -= bytes;
+}
+
+uint64_t cli_memory_left(uint64_t taken)
+{
+    if (cli_allowed.memory == CLI_NO_LIMIT)
+        return CLI_NO_LIMIT;
+    return held + taken < cli_allowed.memory ? cli_allowed.memory - held - taken : 1;
+}
+
+bool cli_memory_allowed(uint64_t bytes, const char *name)
+{
+    char need[CLI_UNITS_ROOM], most[CLI_UNITS_ROOM];
+    bytes += held;
+    if (cli_allowed.memory == CLI_NO_LIMIT || bytes <= cli_allowed.memory)
+        return true;
+    return cli_error(name, "the samples take %s of memory, the limit is %s; --max-memory BYTES allows more",
+                     cli_bytes_text(bytes, need), cli_bytes_text(cli_allowed.memory, most));
+}
+
+bool cli_time_is_up(const char *name)
+{
+    char most[CLI_UNITS_ROOM];
+    return cli_error(name, "not done after %s; --timeout SECONDS allows more",
+                     cli_seconds_text(cli_allowed.seconds, most));
+}
+
+static double deadline; /* 0: none */
+
+void cli_time_starts(void)
+{
+    deadline = cli_deadline();
+}
+
+bool cli_time_left(const char *name)
+{
+    return !cli_is_late(deadline) || cli_time_is_up(name);
+}

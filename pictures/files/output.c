@@ -1,0 +1,196 @@
+#define _DEFAULT_SOURCE /* fileno, realpath */
+#include "pictures/files/file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pictures/files/limits.h"
+#include "pictures/files/pipe.h"
+#include "pictures/files/report.h"
+#include "pictures/files/temporary.h"
+
+/* Owner, group and permissions of the file that is replaced, but for set-user-ID and its like, which were given to
+ * other content. Only some users may give a file away. Without the group nobody gets more than before: neither another
+ * group nor members of this one, who are among all others then. It is so before the group changes, in case that a later
+ * step fails. */
+static void keep_access(int descriptor, const struct stat *existing)
+{
+    const mode_t mode = existing->st_mode & 0777, common = mode >> 3 & mode & 07;
+    const bool kept = fchmod(descriptor, (mode & 0700) | common << 3 | common) == 0 &&
+                      (fchown(descriptor, existing->st_uid, existing->st_gid) == 0 ||
+                       fchown(descriptor, (uid_t)-1, existing->st_gid) == 0) &&
+                      fchmod(descriptor, mode) == 0;
+    if (!kept)
+        errno = 0; /* also of a file system without permissions */
+}
+
+/* The caller knows whether the target exists and is a regular file; who may use it is kept then. */
+static bool open_replacement(cli_output *output, const char *path, const struct stat *existing)
+{
+    /* A symbolic link stays; the file it points to is replaced, or made. */
+    output->target = existing ? realpath(path, NULL) : cli_link_end(path);
+    if (!output->target)
+        return false;
+    int descriptor = cli_temporary_open(output, existing ? 0600 : 0666);
+    if (descriptor < 0)
+        return false;
+    if (existing)
+        keep_access(descriptor, existing);
+    output->stream = fdopen(descriptor, "w+b");
+    if (!output->stream)
+        close(descriptor);
+    return output->stream != NULL;
+}
+
+static bool tell(const char *name, int error)
+{
+    return error == ETIME ? cli_time_is_up(name) : cli_error(name, "%s", strerror(error));
+}
+
+/* A file that a shell has opened is written as it is. */
+static bool open_standard(cli_output *output)
+{
+    struct stat facts;
+    output->stream = stdout;
+    return (fstat(STDOUT_FILENO, &facts) == 0 && S_ISREG(facts.st_mode)) || cli_pipe_take(output, stdout);
+}
+
+bool cli_output_open(cli_output *output, const char *path)
+{
+    struct stat facts;
+    bool opened = true;
+    memset(output, 0, sizeof *output);
+    output->name = path;
+    if (strcmp(path, "-") == 0) {
+        output->name = "standard output";
+        if (isatty(STDOUT_FILENO))
+            return cli_error(output->name, "is a terminal, which pictures are not for: name a file, or a pipe");
+        opened = open_standard(output);
+    } else if (stat(path, &facts) != 0) {
+        opened = open_replacement(output, path, NULL);
+    } else if (S_ISREG(facts.st_mode)) {
+        opened = access(path, W_OK) == 0 && open_replacement(output, path, &facts);
+    } else {
+        opened = cli_pipe_open(output, path);
+    }
+    if (opened)
+        return true;
+    tell(output->name, errno);
+    cli_output_discard(output);
+    return false;
+}
+
+bool cli_output_can_seek(const cli_output *output)
+{
+    return output->target != NULL;
+}
+
+/* False with errno. */
+static bool put_at(cli_output *output, uint64_t offset, const void *data, size_t bytes)
+{
+    if (output->pipe)
+        return cli_pipe_write(output, data, bytes);
+    return (offset == output->at || fseeko(output->stream, (off_t)offset, SEEK_SET) == 0) &&
+           fwrite(data, 1, bytes, output->stream) == bytes;
+}
+
+bool cli_output_write_at(cli_output *output, uint64_t offset, const void *data, size_t bytes)
+{
+    if (output->error)
+        return false;
+    if (!put_at(output, offset, data, bytes)) {
+        output->error = errno ? errno : EIO;
+        return false;
+    }
+    output->at = offset + bytes;
+    output->bytes = output->at > output->bytes ? output->at : output->bytes;
+    return true;
+}
+
+bool cli_output_write(cli_output *output, const void *data, size_t bytes)
+{
+    return cli_output_write_at(output, output->bytes, data, bytes);
+}
+
+bool cli_output_reopen(cli_output *output, cli_input *input)
+{
+    errno = ESPIPE; /* of what is no file */
+    int copy = !output->error && output->target && fflush(output->stream) == 0 ? dup(fileno(output->stream)) : -1;
+    if (copy >= 0 && lseek(copy, 0, SEEK_SET) == 0)
+        return cli_input_take(input, copy, output->name);
+    cli_error(output->name, "what was written cannot be read again: %s", strerror(errno));
+    if (copy >= 0)
+        close(copy);
+    return false;
+}
+
+bool cli_output_fail(cli_output *output)
+{
+    tell(output->name, output->error ? output->error : EIO);
+    cli_output_discard(output);
+    return false;
+}
+
+/* Everything to the file, with the errors that some file systems only tell when a file is closed. */
+static bool finish_writing(cli_output *output)
+{
+    if (output->pipe ? !cli_pipe_flush(output) : fflush(output->stream) != 0)
+        return false;
+    int copy = dup(fileno(output->stream));
+    return copy >= 0 && close(copy) == 0;
+}
+
+/* A stream that is left stays for cli_output_discard. */
+static bool rest(cli_output *output)
+{
+    if (!finish_writing(output) || !cli_temporary_name(output, fileno(output->stream)))
+        return false;
+    FILE *stream = output->stream;
+    output->stream = NULL;
+    return fclose(stream) == 0;
+}
+
+bool cli_output_rest(cli_output *output)
+{
+    errno = 0;
+    if (!output->error && output->target && output->stream && !rest(output))
+        output->error = errno ? errno : EIO;
+    return !output->error;
+}
+
+bool cli_output_resume(cli_output *output)
+{
+    if (output->stream || output->error)
+        return !output->error;
+    output->stream = fopen(output->temporary, "r+b");
+    if (!output->stream || fseeko(output->stream, (off_t)output->at, SEEK_SET) != 0)
+        output->error = errno ? errno : EIO;
+    return !output->error;
+}
+
+bool cli_output_commit(cli_output *output)
+{
+    if (!output->error && output->stream && !finish_writing(output))
+        output->error = errno ? errno : EIO;
+    if (!output->error && output->target && !cli_temporary_publish(output))
+        output->error = errno ? errno : EIO;
+    if (output->error)
+        return cli_output_fail(output);
+    cli_output_discard(output);
+    return true;
+}
+
+void cli_output_discard(cli_output *output)
+{
+    if (output->stream && output->stream != stdout)
+        fclose(output->stream);
+    cli_temporary_remove(output);
+    free(output->target);
+    free(output->pipe);
+    output->stream = NULL;
+    output->pipe = NULL;
+    output->target = NULL;
+}

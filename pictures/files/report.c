@@ -1,0 +1,77 @@
+#include "pictures/files/report.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "pictures/files/utf8.h"
+
+static void (*guard_of_lines)(bool begins);
+
+void cli_report_guard(void (*guard)(bool begins))
+{
+    guard_of_lines = guard;
+}
+
+static void guard_line(bool begins)
+{
+    if (guard_of_lines)
+        guard_of_lines(begins);
+}
+
+/* One '?' for a control character or a byte that is no UTF-8: terminals of 8 bits take some of these for commands. */
+void cli_make_printable(char *text)
+{
+    unsigned char *to = (unsigned char *)text;
+    for (const unsigned char *at = to; *at;) {
+        size_t length = cli_utf8_bytes(at);
+        bool printable = length && *at >= 0x20 && *at != 0x7f && !cli_utf8_is_c1(at);
+        for (size_t i = 0; printable && i < length; i++)
+            *to++ = at[i];
+        if (!printable)
+            *to++ = '?';
+        at += length ? length : 1;
+    }
+    *to = 0;
+}
+
+static void print_line(const char *label, const char *subject, const char *format, va_list arguments)
+{
+    char name[1024], text[1024];
+    snprintf(name, sizeof name, "%s", subject);
+    vsnprintf(text, sizeof text, format, arguments);
+    cli_make_printable(name);
+    cli_make_printable(text);
+    guard_line(true);
+    fprintf(stderr, "lift2k: %s: %s%s\n", name, label, text);
+    guard_line(false);
+}
+
+bool cli_error(const char *subject, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print_line("", subject, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+void cli_warning(const char *subject, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print_line("warning: ", subject, format, arguments);
+    va_end(arguments);
+}
+
+void cli_note(const char *format, ...)
+{
+    char text[2048];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    cli_make_printable(text);
+    guard_line(true);
+    fprintf(stderr, "%s\n", text);
+    guard_line(false);
+}

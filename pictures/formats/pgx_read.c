@@ -1,0 +1,195 @@
+/* PGX: a text line "PG ML|LM [+|-]precision width height", then one component's samples, 1, 2 or 4 bytes each. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pictures/formats.h"
+#include "pictures/reader.h"
+#include "pictures/files/report.h"
+#include "pictures/formats/words.h"
+
+#define MAX_HEADER    128u
+#define MAX_PRECISION 31u
+
+typedef struct pgx_header {
+    cli_words words;
+    uint32_t width, height;
+    size_t bytes; /* of the line itself */
+} pgx_header;
+
+static bool read_line(cli_input *input, char *line, size_t *bytes)
+{
+    for (size_t length = 0; length < MAX_HEADER; length++) {
+        int c = cli_input_byte(input);
+        if (c == EOF)
+            return cli_input_ended(input);
+        line[length] = c == '\n' ? 0 : (char)c;
+        *bytes = length + 1;
+        if (c == '\n')
+            return true;
+    }
+    return cli_error(input->name, "bad PGX header");
+}
+
+static const char *skip_space(const char *at)
+{
+    while (*at == ' ' || *at == '\t' || *at == '\r')
+        at++;
+    return at;
+}
+
+/* NULL where there is no number or it exceeds 32 bits. */
+static const char *parse_number(const char *at, uint32_t *value)
+{
+    uint64_t number = 0;
+    if (!at || *at < '0' || *at > '9')
+        return NULL;
+    for (; *at >= '0' && *at <= '9'; at++) {
+        number = number * 10 + (uint64_t)(*at - '0');
+        if (number > UINT32_MAX)
+            return NULL;
+    }
+    *value = (uint32_t)number;
+    return skip_space(at);
+}
+
+static bool parse_header(const char *line, pgx_header *header)
+{
+    const char *at = skip_space(line + 2); /* after "PG" */
+    if (strncmp(at, "ML", 2) != 0 && strncmp(at, "LM", 2) != 0)
+        return false;
+    header->words.big_endian = *at == 'M';
+    at = skip_space(at + 2);
+    header->words.is_signed = *at == '-';
+    if (*at == '-' || *at == '+')
+        at = skip_space(at + 1);
+    at = parse_number(at, &header->words.precision);
+    at = parse_number(at, &header->width);
+    at = parse_number(at, &header->height);
+    return at && !*at;
+}
+
+static bool read_header(cli_input *input, pgx_header *header)
+{
+    char line[MAX_HEADER];
+    if (!read_line(input, line, &header->bytes))
+        return false;
+    if (strncmp(line, "PG", 2) != 0 || !parse_header(line, header))
+        return cli_error(input->name, "bad PGX header");
+    const uint32_t precision = header->words.precision;
+    if (!precision || precision > MAX_PRECISION || !header->width || !header->height)
+        return cli_error(input->name, "PGX: %u x %u with %u bits is not supported", header->width, header->height,
+                         precision);
+    return true;
+}
+
+static size_t row_bytes(const pgx_header *header)
+{
+    return (size_t)header->width * cli_sample_bytes(header->words.precision);
+}
+
+/* Component c as the header has it. */
+static bool describe(cli_reader *reader, uint32_t c, const cli_input *input, const pgx_header *header)
+{
+    uint64_t samples;
+    l2k_component *component = &reader->picture.components[c];
+    component->width = header->width;
+    component->height = header->height;
+    component->precision = header->words.precision;
+    component->is_signed = header->words.is_signed;
+    return cli_picture_count(&reader->picture, &samples, input->name) &&
+           cli_input_holds(input, header->bytes + (uint64_t)row_bytes(header) * header->height);
+}
+
+static bool read_rows(cli_reader *reader, uint32_t c, cli_input *input, const pgx_header *header)
+{
+    void *data = reader->picture.planes[c].data;
+    const size_t samples = (size_t)header->width * reader->picture.rows[c].count;
+    return cli_input_exact(input, data, samples * cli_sample_bytes(header->words.precision)) &&
+           cli_words_to_samples(&header->words, data, samples, input->name);
+}
+
+static void close_pgx(cli_reader *reader)
+{
+    free(reader->state);
+}
+
+/* Memory for the headers of `count` planes and a picture of as many components. */
+static pgx_header *create(cli_reader *reader, uint32_t count)
+{
+    reader->layout = CLI_PLANAR;
+    reader->state = calloc(count, sizeof(pgx_header));
+    if (!reader->state) {
+        cli_error(reader->name, "out of memory");
+        return NULL;
+    }
+    return cli_picture_create(&reader->picture, count, reader->name) ? reader->state : NULL;
+}
+
+static bool open_pgx(cli_reader *reader)
+{
+    pgx_header *header = create(reader, 1);
+    return header && read_header(&reader->input, header) && describe(reader, 0, &reader->input, header);
+}
+
+static bool read_pgx(cli_reader *reader)
+{
+    return read_rows(reader, 0, &reader->input, reader->state);
+}
+
+const cli_reader_kind cli_pgx_reader = {open_pgx, read_pgx, close_pgx};
+
+/* ---- Numbered planes ----------------------------------------------------------------------------------------- */
+
+/* Opens plane c and passes it to `take`. They may be more than a process can have open, so each is open only for as
+ * long as it is looked at. */
+static bool with_plane(cli_reader *reader, uint32_t c,
+                       bool (*take)(cli_reader *reader, uint32_t c, cli_input *input, pgx_header *header))
+{
+    cli_input input;
+    pgx_header *headers = reader->state;
+    char *name = cli_pgx_plane_name(reader->path, c);
+    if (!name)
+        return cli_error(reader->name, "out of memory");
+    bool done = cli_input_open(&input, name);
+    if (done) {
+        done = take(reader, c, &input, &headers[c]);
+        cli_input_close(&input);
+    }
+    free(name);
+    return done;
+}
+
+/* All planes have one time. */
+static bool open_plane(cli_reader *reader, uint32_t c, cli_input *input, pgx_header *header)
+{
+    input->deadline = reader->input.deadline;
+    return read_header(input, header) && describe(reader, c, input, header);
+}
+
+static bool read_plane(cli_reader *reader, uint32_t c, cli_input *input, pgx_header *header)
+{
+    input->deadline = reader->input.deadline;
+    return cli_input_seek(input, header->bytes + (uint64_t)row_bytes(header) * reader->picture.rows[c].first) &&
+           read_rows(reader, c, input, header);
+}
+
+static bool open_planes(cli_reader *reader)
+{
+    uint32_t count = cli_count_planes(reader->path);
+    if (!create(reader, count))
+        return false;
+    for (uint32_t c = 0; c < count; c++)
+        if (!with_plane(reader, c, open_plane))
+            return false;
+    return true;
+}
+
+static bool read_planes(cli_reader *reader)
+{
+    for (uint32_t c = 0; c < reader->picture.image.num_components; c++)
+        if (!with_plane(reader, c, read_plane))
+            return false;
+    return true;
+}
+
+const cli_reader_kind cli_planes_reader = {open_planes, read_planes, close_pgx};

@@ -1,0 +1,243 @@
+/* PNG through libpng: every colour type becomes gray or RGB with or without opacity, 1 byte a sample up to 8 bits. */
+#include "pictures/reader.h"
+
+#include <png.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pictures/files/limits.h"
+#include "pictures/files/report.h"
+
+/* All that must survive libpng's longjmp lives here, not in locals. */
+typedef struct png_job {
+    cli_reader *reader;
+    png_structp png;
+    png_infop info;
+    size_t row_bytes;
+    bool reported; /* the reader has told the user already */
+    bool interlaced;
+    uint8_t *whole; /* an interlaced picture, all of whose rows are there only after the last pass */
+} png_job;
+
+static void on_error(png_structp png, png_const_charp text)
+{
+    png_job *job = png_get_error_ptr(png);
+    if (!job->reported)
+        cli_error(job->reader->name, "PNG: %s", text);
+    png_longjmp(png, 1);
+}
+
+static void on_warning(png_structp png, png_const_charp text)
+{
+    (void)png;
+    (void)text;
+}
+
+static void on_read(png_structp png, png_bytep buffer, size_t bytes)
+{
+    png_job *job = png_get_io_ptr(png);
+    if (!cli_input_exact(&job->reader->input, buffer, bytes)) {
+        job->reported = true;
+        png_error(png, "read failed");
+    }
+}
+
+static bool little_endian(void)
+{
+    const uint16_t one = 1;
+    return *(const uint8_t *)&one == 1;
+}
+
+/* Palettes and transparent colours become channels; gray of 1, 2 and 4 bits stays unscaled in bytes unless it has a
+ * transparent level, which libpng can expand only together with the depth. */
+static void set_transforms(png_structp png, png_infop info)
+{
+    if (png_get_color_type(png, info) == PNG_COLOR_TYPE_PALETTE)
+        png_set_palette_to_rgb(png);
+    if (png_get_valid(png, info, PNG_INFO_tRNS))
+        png_set_tRNS_to_alpha(png);
+    if (png_get_bit_depth(png, info) < 8)
+        png_set_packing(png);
+    if (png_get_bit_depth(png, info) == 16 && little_endian())
+        png_set_swap(png);
+}
+
+/* png_read_update_info reports the 8 bits of unpacked storage, so the precision has to come from the header. */
+static uint32_t precision_of(png_structp png, png_infop info)
+{
+    uint32_t depth = png_get_bit_depth(png, info);
+    bool expanded = png_get_color_type(png, info) == PNG_COLOR_TYPE_PALETTE || png_get_valid(png, info, PNG_INFO_tRNS);
+    return depth < 8 && expanded ? 8 : depth;
+}
+
+static void read_profile(png_job *job, l2k_image *image)
+{
+    png_charp name;
+    png_bytep profile;
+    png_uint_32 bytes;
+    int method;
+    if (!png_get_iCCP(job->png, job->info, &name, &method, &profile, &bytes))
+        return;
+    job->reader->picture.icc = malloc(bytes);
+    if (!job->reader->picture.icc)
+        png_error(job->png, "out of memory");
+    memcpy(job->reader->picture.icc, profile, bytes);
+    image->icc = job->reader->picture.icc;
+    image->icc_bytes = bytes;
+    image->colour = L2K_COLOUR_ICC;
+}
+
+static void read_density(png_job *job, l2k_image *image)
+{
+    png_uint_32 x, y;
+    int unit;
+    if (png_get_pHYs(job->png, job->info, &x, &y, &unit) && unit == PNG_RESOLUTION_METER) {
+        image->density_x = x;
+        image->density_y = y;
+    }
+}
+
+/* What set_transforms makes of the file's channels. */
+static uint32_t channels_of(png_structp png, png_infop info)
+{
+    uint32_t colours = png_get_color_type(png, info) == PNG_COLOR_TYPE_PALETTE ? 3 : png_get_channels(png, info);
+    return colours + (png_get_valid(png, info, PNG_INFO_tRNS) ? 1 : 0);
+}
+
+/* Deflate can shrink rows by a factor of up to 1032. Before libpng takes memory for two rows. */
+static bool check_size(png_job *job)
+{
+    cli_reader *reader = job->reader;
+    uint64_t samples, width = reader->picture.components->width;
+    if (!cli_picture_count(&reader->picture, &samples, reader->name))
+        return false;
+    const uint32_t bits = png_get_channels(job->png, job->info) * png_get_bit_depth(job->png, job->info);
+    return cli_input_holds(&reader->input, width * reader->picture.components->height * bits / 8 / 1032) &&
+           cli_memory_allowed(reader->picture.held, reader->name);
+}
+
+/* The picture that set_transforms will make of the file's. */
+static bool describe(png_job *job)
+{
+    png_structp png = job->png;
+    png_infop info = job->info;
+    cli_picture *picture = &job->reader->picture;
+    const uint32_t precision = precision_of(png, info), channels = channels_of(png, info);
+    if (!cli_picture_create(picture, channels, job->reader->name))
+        return false;
+    cli_picture_uniform(picture, png_get_image_width(png, info), png_get_image_height(png, info), precision,
+                        channels == 2 || channels == 4);
+    picture->image.colour = channels < 3 ? L2K_COLOUR_GRAY : L2K_COLOUR_SRGB;
+    read_profile(job, &picture->image);
+    read_density(job, &picture->image);
+    job->row_bytes = (size_t)picture->components->width * channels * cli_sample_bytes(precision);
+    picture->held = 2 * (uint64_t)job->row_bytes; /* libpng's */
+    if (png_get_interlace_type(png, info) != PNG_INTERLACE_NONE)
+        picture->beside = (uint64_t)job->row_bytes * picture->components->height;
+    return check_size(job);
+}
+
+/* libpng would unpack and keep a thousand texts of megabytes, of which we use none. */
+static void leave_out_texts(png_structp png)
+{
+#ifdef PNG_HANDLE_AS_UNKNOWN_SUPPORTED
+    static const png_byte names[] = "tEXt\0zTXt\0iTXt\0sPLT\0hIST\0eXIf\0pCAL\0sCAL";
+    png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, names, sizeof names / 5);
+#else
+    (void)png;
+#endif
+}
+
+static bool start(png_job *job)
+{
+    if (setjmp(png_jmpbuf(job->png)))
+        return false;
+    png_set_read_fn(job->png, job, on_read);
+    png_set_user_limits(job->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+    leave_out_texts(job->png);
+    png_read_info(job->png, job->info);
+    if (!describe(job))
+        return false;
+    set_transforms(job->png, job->info);
+    job->interlaced = png_set_interlace_handling(job->png) > 1;
+    png_read_update_info(job->png, job->info);
+    if (job->row_bytes != png_get_rowbytes(job->png, job->info))
+        png_error(job->png, "unexpected size of a row");
+    return true;
+}
+
+static bool open_png(cli_reader *reader)
+{
+    png_job *job = calloc(1, sizeof *job);
+    reader->layout = CLI_INTERLEAVED;
+    reader->state = job;
+    if (!job)
+        return cli_error(reader->name, "out of memory");
+    job->reader = reader;
+    job->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, job, on_error, on_warning);
+    job->info = job->png ? png_create_info_struct(job->png) : NULL;
+    return job->info ? start(job) : cli_error(reader->name, "libpng cannot start");
+}
+
+static void close_png(cli_reader *reader)
+{
+    png_job *job = reader->state;
+    if (!job)
+        return;
+    png_destroy_read_struct(&job->png, &job->info, NULL);
+    free(job->whole);
+    free(job);
+}
+
+/* Row by row: no array of row pointers, whose size a hostile header could choose. */
+static void read_pass(png_job *job, uint8_t *data, uint32_t rows)
+{
+    for (uint32_t y = 0; y < rows; y++) {
+        if (!cli_reader_in_time(job->reader)) {
+            job->reported = true;
+            png_error(job->png, "time is up");
+        }
+        png_read_row(job->png, data + y * job->row_bytes, NULL);
+    }
+}
+
+/* Seven passes over all rows. */
+static void read_interlaced(png_job *job, uint8_t *data)
+{
+    for (int pass = 0; pass < 7; pass++)
+        read_pass(job, data, job->reader->picture.components->height);
+}
+
+static bool read_held(png_job *job, uint8_t *data, const cli_rows *rows)
+{
+    if (!job->whole) {
+        const cli_picture *picture = &job->reader->picture;
+        if (!cli_memory_allowed(picture->beside + cli_picture_bytes(picture), job->reader->name))
+            return false;
+        job->whole = malloc((size_t)picture->beside);
+        if (!job->whole)
+            png_error(job->png, "out of memory");
+        read_interlaced(job, job->whole);
+    }
+    memcpy(data, job->whole + rows->first * job->row_bytes, rows->count * job->row_bytes);
+    return true;
+}
+
+static bool read_png(cli_reader *reader)
+{
+    png_job *job = reader->state;
+    const cli_rows *rows = reader->picture.rows;
+    if (setjmp(png_jmpbuf(job->png)))
+        return false;
+    if (!job->interlaced)
+        read_pass(job, reader->picture.planes->data, rows->count);
+    else if (rows->count == reader->picture.components->height)
+        read_interlaced(job, reader->picture.planes->data);
+    else if (!read_held(job, reader->picture.planes->data, rows))
+        return false;
+    if (cli_reader_at_end(reader))
+        png_read_end(job->png, NULL);
+    return true;
+}
+
+const cli_reader_kind cli_png_reader = {open_png, read_png, close_png};

@@ -1,0 +1,149 @@
+#include <math.h>
+#include <png.h>
+#include <stdlib.h>
+
+#include "pictures/files/report.h"
+#include "pictures/writer.h"
+
+typedef struct png_job {
+    cli_output *output;
+    const cli_view *view;
+    bool quiet;
+    png_structp png;
+    png_infop info;
+} png_job;
+
+static void on_error(png_structp png, png_const_charp text)
+{
+    png_job *job = png_get_error_ptr(png);
+    if (!job->output->error)
+        cli_error(job->output->name, "PNG: %s", text);
+    png_longjmp(png, 1);
+}
+
+static void on_warning(png_structp png, png_const_charp text)
+{
+    (void)png;
+    (void)text;
+}
+
+static void on_write(png_structp png, png_bytep data, size_t bytes)
+{
+    png_job *job = png_get_io_ptr(png);
+    if (!cli_output_write(job->output, data, bytes))
+        png_error(png, "write failed");
+}
+
+static void on_flush(png_structp png)
+{
+    (void)png;
+}
+
+static int colour_type(const cli_view *view)
+{
+    bool opacity = view->num_channels > view->colours;
+    if (view->colours == 1)
+        return opacity ? PNG_COLOR_TYPE_GRAY_ALPHA : PNG_COLOR_TYPE_GRAY;
+    return opacity ? PNG_COLOR_TYPE_RGB_ALPHA : PNG_COLOR_TYPE_RGB;
+}
+
+/* The precision before scaling (sBIT), which also says that scaling took place. */
+static void write_significant_bits(png_job *job)
+{
+    const cli_channel *k = job->view->channels;
+    png_color_8 bits = {0};
+    bits.gray = bits.red = (png_byte)k[0].precision;
+    if (job->view->colours == 3) {
+        bits.green = (png_byte)k[1].precision;
+        bits.blue = (png_byte)k[2].precision;
+    }
+    bits.alpha = (png_byte)k[job->view->num_channels - 1].precision;
+    png_set_sBIT(job->png, job->info, &bits);
+}
+
+/* libpng refuses profiles that are damaged or do not suit the colour type; the picture is then written without. */
+static void write_profile(png_job *job)
+{
+    const l2k_image *image = job->view->image;
+    if (image->icc && image->icc_bytes && image->icc_bytes <= UINT32_MAX)
+        png_set_iCCP(job->png, job->info, "ICC profile", PNG_COMPRESSION_TYPE_BASE, image->icc,
+                     (png_uint_32)image->icc_bytes);
+    if (image->icc && !job->quiet && !png_get_valid(job->png, job->info, PNG_INFO_iCCP))
+        cli_warning(job->output->name, "libpng refuses the ICC profile; the file is written without");
+}
+
+/* PNG can say "unknown unit", but not that one of the two densities is unknown. */
+static void write_density(png_job *job)
+{
+    const l2k_image *image = job->view->image;
+    double x = floor(image->density_x + 0.5), y = floor(image->density_y + 0.5);
+    if (x >= 1 && y >= 1 && x <= PNG_UINT_31_MAX && y <= PNG_UINT_31_MAX)
+        png_set_pHYs(job->png, job->info, (png_uint_32)x, (png_uint_32)y, PNG_RESOLUTION_METER);
+}
+
+static void write_header(png_job *job)
+{
+    const cli_view *view = job->view;
+    png_set_IHDR(job->png, job->info, view->width, view->height, (int)view->depth, colour_type(view),
+                 PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    if (cli_view_is_scaled(view))
+        write_significant_bits(job);
+    write_profile(job);
+    write_density(job);
+    png_write_info(job->png, job->info);
+    png_set_packing(job->png); /* rows come with a byte a sample also below 8 bits */
+}
+
+static bool start(png_job *job)
+{
+    if (setjmp(png_jmpbuf(job->png)))
+        return false;
+    png_set_write_fn(job->png, job, on_write, on_flush);
+    png_set_user_limits(job->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+    png_set_benign_errors(job->png, 1);
+    write_header(job);
+    return true;
+}
+
+static bool open_png(cli_writer *writer)
+{
+    png_job *job = calloc(1, sizeof *job);
+    writer->state = job;
+    if (!job)
+        return cli_error(writer->name, "out of memory");
+    *job = (png_job){&writer->output, writer->view, writer->options.quiet, NULL, NULL};
+    job->png = png_create_write_struct(PNG_LIBPNG_VER_STRING, job, on_error, on_warning);
+    job->info = job->png ? png_create_info_struct(job->png) : NULL;
+    return job->info ? start(job) : cli_error(writer->name, "out of memory");
+}
+
+static bool write_rows(cli_writer *writer, uint8_t *bytes, uint32_t count)
+{
+    png_job *job = writer->state;
+    const size_t row = cli_view_row_bytes(writer->view);
+    if (setjmp(png_jmpbuf(job->png)))
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        png_write_row(job->png, bytes + i * row);
+    return true;
+}
+
+static bool finish_png(cli_writer *writer)
+{
+    png_job *job = writer->state;
+    if (setjmp(png_jmpbuf(job->png)))
+        return false;
+    png_write_end(job->png, NULL);
+    return true;
+}
+
+static void close_png(cli_writer *writer)
+{
+    png_job *job = writer->state;
+    if (!job)
+        return;
+    png_destroy_write_struct(&job->png, &job->info);
+    free(job);
+}
+
+const cli_writer_kind cli_png_writer = {open_png, write_rows, NULL, finish_png, close_png};

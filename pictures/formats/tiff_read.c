@@ -1,0 +1,327 @@
+/* TIFF through libtiff: strips are read row by row, tiles and sub-sampled YCbCr a chunk at a time. */
+#include "pictures/reader.h"
+
+#include "pictures/files/limits.h"
+#include "pictures/files/report.h"
+
+#ifdef L2K_WITH_TIFF
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pictures/formats/tiff.h"
+
+/* A row, or a tile, is in memory as a whole; its size is a file's claim. */
+#define MOST_CHUNK ((tmsize_t)1 << 30)
+
+typedef struct tiff_job {
+    cli_tiff_io io;
+    cli_tiff_layout layout;
+    uint8_t *chunk; /* a row of a strip, a tile, or a strip of sub-sampled YCbCr */
+    tmsize_t chunk_bytes;
+} tiff_job;
+
+static bool in_units(const cli_tiff_layout *layout)
+{
+    return layout->h > 1 || layout->v > 1;
+}
+
+/* ---- Opening ------------------------------------------------------------------------------------------------- */
+
+static uint64_t bytes_of_row(const cli_tiff_layout *layout, uint32_t width)
+{
+    return ((uint64_t)width * (layout->separate ? 1 : layout->samples) * layout->bits + 7) / 8;
+}
+
+/* What libtiff will store, which placing relies on. */
+static uint64_t bytes_of_chunk(const cli_tiff_layout *layout)
+{
+    if (in_units(layout)) {
+        uint64_t across = (layout->chunk_width + layout->h - 1) / layout->h;
+        return across * ((layout->chunk_height + layout->v - 1) / layout->v) * (layout->h * layout->v + 2);
+    }
+    return layout->tiled ? bytes_of_row(layout, layout->chunk_width) * layout->chunk_height
+                         : bytes_of_row(layout, layout->width);
+}
+
+/* Tiles are unpacked as a whole, whatever of them lies in the picture: so little of it that some KB could keep one busy
+ * for hours is no tiling. */
+static bool tiles_fit(const cli_reader *reader, const cli_tiff_layout *layout)
+{
+    const uint64_t across = ((uint64_t)layout->width + layout->chunk_width - 1) / layout->chunk_width;
+    const uint64_t down = ((uint64_t)layout->height + layout->chunk_height - 1) / layout->chunk_height;
+    const uint64_t pixels = (uint64_t)layout->width * layout->height, most = 16 * pixels + (1 << 26) / layout->samples;
+    return across * down <= most / ((uint64_t)layout->chunk_width * layout->chunk_height) ||
+           cli_error(reader->name, "TIFF: tiles of %u x %u are too large for %u x %u samples", layout->chunk_width,
+                     layout->chunk_height, layout->width, layout->height);
+}
+
+static bool take_chunk(cli_reader *reader, tiff_job *job)
+{
+    const cli_tiff_layout *layout = &job->layout;
+    TIFF *tiff = job->io.tiff;
+    job->chunk_bytes = layout->tiled      ? TIFFTileSize(tiff)
+                       : in_units(layout) ? TIFFStripSize(tiff)
+                                          : TIFFScanlineSize(tiff);
+    if (job->chunk_bytes > MOST_CHUNK || bytes_of_chunk(layout) > MOST_CHUNK)
+        return cli_error(reader->name, "TIFF: a %s of %llu bytes; 2^30 is the most", layout->tiled ? "tile" : "strip",
+                         (unsigned long long)bytes_of_chunk(layout));
+    if (job->chunk_bytes <= 0 || (uint64_t)job->chunk_bytes != bytes_of_chunk(layout))
+        return cli_tiff_fail(&job->io, reader->name, "unexpected size of a strip or tile");
+    if (layout->tiled && !tiles_fit(reader, layout))
+        return false;
+    if (in_units(layout) && (layout->chunk_height % layout->v && layout->chunk_height < layout->height))
+        return cli_error(reader->name, "TIFF: strips of %u rows cut the units of YCbCr", layout->chunk_height);
+    reader->picture.held = (uint64_t)job->chunk_bytes;
+    if (!cli_memory_allowed(reader->picture.held, reader->name))
+        return false;
+    job->chunk = malloc((size_t)job->chunk_bytes);
+    return job->chunk || cli_error(reader->name, "out of memory");
+}
+
+static bool open_tiff(cli_reader *reader)
+{
+    tiff_job *job = calloc(1, sizeof *job);
+    reader->state = job;
+    if (!job)
+        return cli_error(reader->name, "out of memory");
+    if (!cli_input_make_seekable(&reader->input, cli_memory_left(0))) /* a copy may lie in memory, too */
+        return false;
+    job->io.input = &reader->input;
+    if (!cli_tiff_open(&job->io, reader->name, "rm"))
+        return cli_tiff_fail(&job->io, reader->name, "libtiff cannot read the file");
+    if (job->io.ended) /* libtiff does without the tag that was cut off */
+        return cli_tiff_fail(&job->io, reader->name, "");
+    job->io.message[0] = 0;
+    if (!cli_tiff_describe(reader, job->io.tiff, &job->layout))
+        return false;
+    reader->layout = job->layout.separate || in_units(&job->layout) ? CLI_PLANAR : CLI_INTERLEAVED;
+    if (job->layout.separate || job->layout.tiled || in_units(&job->layout))
+        reader->picture.together = job->layout.chunk_height;
+    return take_chunk(reader, job);
+}
+
+static void close_tiff(cli_reader *reader)
+{
+    tiff_job *job = reader->state;
+    if (!job)
+        return;
+    cli_tiff_close(&job->io);
+    free(job->chunk);
+    free(job);
+}
+
+/* ---- Samples ------------------------------------------------------------------------------------------------- */
+
+/* Sample `index` of a row that begins at a byte; libtiff has put 16 bits into native order. */
+static inline uint32_t fetch(const uint8_t *row, size_t index, uint32_t bits)
+{
+    uint32_t value = 0;
+    if (bits == 8)
+        return row[index];
+    if (bits == 16)
+        return ((const uint16_t *)(const void *)row)[index];
+    for (size_t bit = index * bits; bit < (index + 1) * bits; bit++)
+        value = value << 1 | (row[bit / 8] >> (7 - bit % 8) & 1u);
+    return value;
+}
+
+static inline void store(void *data, size_t index, uint32_t bits, uint32_t value)
+{
+    if (bits <= 8)
+        ((uint8_t *)data)[index] = (uint8_t)value;
+    else
+        ((uint16_t *)data)[index] = (uint16_t)value;
+}
+
+static void expand(const cli_tiff_layout *layout, const uint8_t *row, size_t count, void *to)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < 3; k++)
+            store(to, 3 * i + k, layout->palette_bits,
+                  (uint32_t)layout->palette[k][fetch(row, i, layout->bits)] >> layout->palette_shift);
+}
+
+/* `width` pixels as they follow each other in the file, to where they follow each other in memory. Turning black to
+ * white and back is the complement, of signed samples too, and of gray alone: opacity and other extra samples, which
+ * come behind it, stay. */
+static void convert(const cli_tiff_layout *layout, uint32_t plane, const uint8_t *row, size_t width, void *to)
+{
+    const uint32_t bits = layout->bits, mask = (1u << bits) - 1, turn = layout->inverted && plane == 0 ? mask : 0;
+    const uint32_t sign = layout->is_signed ? 1u << (bits - 1) : 0, pixel = layout->separate ? 1 : layout->samples;
+    if ((bits == 8 || bits == 16) && !turn) {
+        memcpy(to, row, width * pixel * (bits / 8));
+        return;
+    }
+    for (size_t x = 0, i = 0; x < width; x++)
+        for (uint32_t k = 0; k < pixel; k++, i++) {
+            const uint32_t value = fetch(row, i, bits) ^ (k ? 0 : turn);
+            store(to, i, bits, (value ^ sign) - sign);
+        }
+}
+
+/* ---- Placing ------------------------------------------------------------------------------------------------- */
+
+/* Is row y of component c wanted? Then where in its plane it lies. */
+static bool wanted_row(const cli_reader *reader, uint32_t c, uint64_t y, char **row)
+{
+    const cli_rows *rows = &reader->picture.rows[c];
+    const l2k_plane *plane = &reader->picture.planes[c];
+    if (y < rows->first || y - rows->first >= rows->count)
+        return false;
+    *row = (char *)plane->data + (ptrdiff_t)(y - rows->first) * plane->row_stride;
+    return true;
+}
+
+/* A row of samples that begins at column x of row y; plane 0 also stands for all of interleaved ones. */
+static void place_row(const cli_reader *reader, const uint8_t *from, uint32_t plane, uint32_t x, uint32_t y,
+                      uint32_t width)
+{
+    const tiff_job *job = reader->state;
+    const cli_tiff_layout *layout = &job->layout;
+    char *to;
+    if (!wanted_row(reader, plane, y, &to))
+        return;
+    to += (ptrdiff_t)x * reader->picture.planes[plane].sample_stride;
+    if (layout->palette[0])
+        expand(layout, from, width, to);
+    else
+        convert(layout, plane, from, width, to);
+}
+
+/* One sample of sub-sampled YCbCr, unless it lies beyond the picture, where coordinates may need 33 bits, or is not
+ * wanted. */
+static void place_sample(const cli_reader *reader, uint32_t c, uint64_t x, uint64_t y, uint8_t value)
+{
+    char *row;
+    if (x < reader->picture.components[c].width && wanted_row(reader, c, y, &row))
+        row[x] = (char)value;
+}
+
+/* Units of h x v samples of Y, then one of Cb and one of Cr (TIFF 6.0, section 21). */
+static bool place_units(const cli_reader *reader, uint64_t x, uint64_t y)
+{
+    const tiff_job *job = reader->state;
+    const cli_tiff_layout *layout = &job->layout;
+    const uint32_t across = (layout->chunk_width + layout->h - 1) / layout->h;
+    const uint32_t down = (layout->chunk_height + layout->v - 1) / layout->v;
+    const uint8_t *from = job->chunk;
+    uint32_t uy = 0;
+    for (; uy < down && cli_reader_in_time(reader); uy++)
+        for (uint32_t ux = 0; ux < across; ux++) {
+            for (uint32_t j = 0; j < layout->v; j++)
+                for (uint32_t i = 0; i < layout->h; i++)
+                    place_sample(reader, 0, x + ux * layout->h + i, y + uy * layout->v + j, *from++);
+            for (uint32_t c = 1; c < 3; c++)
+                place_sample(reader, c, x / layout->h + ux, y / layout->v + uy, *from++);
+        }
+    return uy == down;
+}
+
+static bool place_tile(const cli_reader *reader, uint32_t plane, uint32_t x, uint32_t y)
+{
+    const tiff_job *job = reader->state;
+    const cli_tiff_layout *layout = &job->layout;
+    const uint32_t left = layout->width - x, below = layout->height - y;
+    const uint32_t width = left < layout->chunk_width ? left : layout->chunk_width;
+    const uint32_t height = below < layout->chunk_height ? below : layout->chunk_height;
+    const size_t row_bytes = (size_t)bytes_of_row(layout, layout->chunk_width);
+    uint32_t row = 0;
+    for (; row < height && cli_reader_in_time(reader); row++)
+        place_row(reader, job->chunk + row * row_bytes, plane, x, y + row, width);
+    return row == height;
+}
+
+/* ---- Reading ------------------------------------------------------------------------------------------------- */
+
+/* A strip at the end may have fewer rows; what is not there of it stays as it was, and lies below the picture. */
+static bool read_chunk(const cli_reader *reader, uint32_t plane, uint32_t x, uint32_t y)
+{
+    tiff_job *job = reader->state;
+    TIFF *tiff = job->io.tiff;
+    tmsize_t got =
+        job->layout.tiled
+            ? TIFFReadEncodedTile(tiff, TIFFComputeTile(tiff, x, y, 0, (uint16_t)plane), job->chunk, job->chunk_bytes)
+            : TIFFReadEncodedStrip(tiff, TIFFComputeStrip(tiff, y, (uint16_t)plane), job->chunk, job->chunk_bytes);
+    if (got < 0)
+        return cli_tiff_fail(&job->io, reader->name, "a strip or tile cannot be read");
+    return in_units(&job->layout) ? place_units(reader, x, y) : place_tile(reader, plane, x, y);
+}
+
+/* Which rows of the file have what is wanted: of units, what any of the components needs. */
+static void wanted_range(const cli_reader *reader, uint32_t plane, uint64_t *first, uint64_t *end)
+{
+    const tiff_job *job = reader->state;
+    const cli_rows *rows = reader->picture.rows;
+    *first = rows[plane].first;
+    *end = *first + rows[plane].count;
+    if (in_units(&job->layout) && rows[1].count) {
+        const uint64_t from = (uint64_t)rows[1].first * job->layout.v,
+                       to = from + (uint64_t)rows[1].count * job->layout.v;
+        *first = from < *first || *first == *end ? from : *first;
+        *end = to > *end ? to : *end;
+    }
+    *end = *end < job->layout.height ? *end : job->layout.height;
+}
+
+static bool read_chunks(const cli_reader *reader, uint32_t plane)
+{
+    const tiff_job *job = reader->state;
+    const cli_tiff_layout *layout = &job->layout;
+    uint64_t first, end;
+    wanted_range(reader, plane, &first, &end);
+    for (uint64_t y = first - first % layout->chunk_height; first < end && y < end; y += layout->chunk_height)
+        for (uint64_t x = 0; x < layout->width; x += layout->chunk_width)
+            if (!read_chunk(reader, plane, (uint32_t)x, (uint32_t)y))
+                return false;
+    return true;
+}
+
+/* One row after the other; compression lets nothing be passed over. Rows of another plane were read since, if there are
+ * planes: then their strip begins anew, and what comes before the rows that are wanted has no place. */
+static bool read_lines(const cli_reader *reader, uint32_t plane)
+{
+    tiff_job *job = reader->state;
+    const cli_rows *rows = &reader->picture.rows[plane];
+    const uint32_t passed = job->layout.separate ? rows->first % job->layout.chunk_height : 0;
+    for (uint32_t y = rows->first - passed; y < rows->first + rows->count; y++) {
+        if (!cli_reader_in_time(reader))
+            return false;
+        if (TIFFReadScanline(job->io.tiff, job->chunk, y, (uint16_t)plane) != 1)
+            return cli_tiff_fail(&job->io, reader->name, "a strip cannot be read");
+        place_row(reader, job->chunk, plane, 0, y, job->layout.width);
+    }
+    return true;
+}
+
+static bool read_tiff(cli_reader *reader)
+{
+    const tiff_job *job = reader->state;
+    const uint32_t planes = job->layout.separate ? job->layout.samples : 1;
+    for (uint32_t plane = 0; plane < planes; plane++)
+        if (!(job->layout.tiled || in_units(&job->layout) ? read_chunks(reader, plane) : read_lines(reader, plane)))
+            return false;
+    return true;
+}
+
+#else
+
+static bool open_tiff(cli_reader *reader)
+{
+    return cli_error(reader->name, "a TIFF file, and this build of lift2k has no libtiff to read it");
+}
+
+static bool read_tiff(cli_reader *reader)
+{
+    (void)reader;
+    return false;
+}
+
+static void close_tiff(cli_reader *reader)
+{
+    (void)reader;
+}
+
+#endif
+
+const cli_reader_kind cli_tiff_reader = {open_tiff, read_tiff, close_tiff};

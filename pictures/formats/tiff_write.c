@@ -1,0 +1,201 @@
+/* TIFF through libtiff: strips, samples in the bits that they have, BigTIFF where 4 GiB do not suffice. */
+#include "pictures/files/report.h"
+#include "pictures/writer.h"
+
+#ifdef L2K_WITH_TIFF
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pictures/formats/tiff.h"
+
+#define STRIP_BYTES ((size_t)1 << 18)
+
+typedef struct tiff_job {
+    cli_tiff_io io;
+    uint32_t row;
+    uint8_t *packed; /* a row as the file has it */
+} tiff_job;
+
+static uint32_t rows_per_strip(const cli_view *view)
+{
+    const size_t rows = STRIP_BYTES / cli_view_row_bytes(view);
+    return rows < 1 ? 1 : rows < view->height ? (uint32_t)rows : view->height;
+}
+
+/* Offsets of TIFF have 32 bits. What compression may add to noise, and the tables, are allowed for. */
+static bool needs_big(const cli_writer *writer)
+{
+    const cli_view *view = writer->view;
+    uint64_t bytes = (uint64_t)cli_view_row_bytes(view) * view->height;
+    if (writer->options.compression != CLI_COMPRESSION_NONE)
+        bytes += bytes / 2;
+    bytes += (uint64_t)view->height / rows_per_strip(view) * 16 + view->image->icc_bytes + (1 << 20);
+    return bytes > UINT32_MAX;
+}
+
+/* How many of the first channels are colours, and what these are. The colour space of a profile stands in its header
+ * (ICC.1, 7.2.8). */
+static uint32_t base_colours(const cli_view *view, uint16_t *photometric)
+{
+    const l2k_image *image = view->image;
+    const bool profile = image->colour == L2K_COLOUR_ICC && image->icc && image->icc_bytes >= 20;
+    const bool cmyk = image->colour == L2K_COLOUR_CMYK || (profile && memcmp(image->icc + 16, "CMYK", 4) == 0);
+    const bool gray = image->colour == L2K_COLOUR_GRAY || (profile && memcmp(image->icc + 16, "GRAY", 4) == 0);
+    *photometric = PHOTOMETRIC_MINISBLACK;
+    if (gray || view->colours < 3)
+        return 1;
+    *photometric = cmyk && view->colours >= 4 ? PHOTOMETRIC_SEPARATED : PHOTOMETRIC_RGB;
+    return *photometric == PHOTOMETRIC_SEPARATED ? 4 : 3;
+}
+
+static void set_colours(TIFF *tiff, const cli_view *view)
+{
+    uint16_t photometric, extra[L2K_MAX_COMPONENTS];
+    const uint32_t base = base_colours(view, &photometric);
+    for (uint32_t k = base; k < view->num_channels; k++)
+        extra[k - base] = k < view->colours                                                ? EXTRASAMPLE_UNSPECIFIED
+                          : view->channels[k].meaning == L2K_CHANNEL_PREMULTIPLIED_OPACITY ? EXTRASAMPLE_ASSOCALPHA
+                                                                                           : EXTRASAMPLE_UNASSALPHA;
+    TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, photometric);
+    TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, (uint16_t)view->count);
+    if (view->num_channels > base)
+        TIFFSetField(tiff, TIFFTAG_EXTRASAMPLES, (uint16_t)(view->num_channels - base), extra);
+}
+
+/* Dots an inch where that is a whole number, else dots a centimetre. */
+static void set_density(TIFF *tiff, const l2k_image *image)
+{
+    const double x = image->density_x * 0.0254, y = image->density_y * 0.0254;
+    const bool inches = fabs(x - floor(x + 0.5)) < 0.01 && fabs(y - floor(y + 0.5)) < 0.01;
+    if (!(image->density_x > 0 && image->density_y > 0))
+        return;
+    TIFFSetField(tiff, TIFFTAG_RESOLUTIONUNIT, inches ? RESUNIT_INCH : RESUNIT_CENTIMETER);
+    TIFFSetField(tiff, TIFFTAG_XRESOLUTION, inches ? floor(x + 0.5) : image->density_x / 100);
+    TIFFSetField(tiff, TIFFTAG_YRESOLUTION, inches ? floor(y + 0.5) : image->density_y / 100);
+}
+
+static void set_tags(TIFF *tiff, const cli_writer *writer)
+{
+    static const uint16_t schemes[] = {COMPRESSION_NONE, COMPRESSION_ADOBE_DEFLATE, COMPRESSION_LZW};
+    const cli_view *view = writer->view;
+    const uint16_t scheme = schemes[writer->options.compression];
+    TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, view->width);
+    TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, view->height);
+    TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, (uint16_t)view->depth);
+    TIFFSetField(tiff, TIFFTAG_SAMPLEFORMAT, view->is_signed ? SAMPLEFORMAT_INT : SAMPLEFORMAT_UINT);
+    TIFFSetField(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
+    TIFFSetField(tiff, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
+    TIFFSetField(tiff, TIFFTAG_COMPRESSION, scheme);
+    if (scheme != COMPRESSION_NONE && (view->depth == 8 || view->depth == 16))
+        TIFFSetField(tiff, TIFFTAG_PREDICTOR, PREDICTOR_HORIZONTAL);
+    set_colours(tiff, view);
+    TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, rows_per_strip(view));
+    set_density(tiff, view->image);
+    if (view->image->icc && view->image->icc_bytes && view->image->icc_bytes <= UINT32_MAX)
+        TIFFSetField(tiff, TIFFTAG_ICCPROFILE, (uint32_t)view->image->icc_bytes, view->image->icc);
+}
+
+static bool open_tiff(cli_writer *writer)
+{
+    tiff_job *job = calloc(1, sizeof *job);
+    writer->state = job;
+    if (!job || !(job->packed = malloc(cli_view_row_bytes(writer->view))))
+        return cli_error(writer->name, "out of memory");
+    if (!cli_output_can_seek(&writer->output))
+        return cli_error(writer->name,
+                         "TIFF goes back to what it has written, which this output cannot; write to a file");
+    job->io.output = &writer->output;
+    if (!cli_tiff_open(&job->io, writer->name, needs_big(writer) ? "w8" : "w4"))
+        return writer->output.error ? false : cli_tiff_fail(&job->io, writer->name, "libtiff cannot start");
+    set_tags(job->io.tiff, writer);
+    return !job->io.message[0] || cli_tiff_fail(&job->io, writer->name, "");
+}
+
+/* Rows come with a byte a sample, or two, the high one first. libtiff wants 16 bits in native order, and other depths
+ * as the file will have them: without gaps. */
+static void pack(const cli_view *view, const uint8_t *bytes, uint8_t *to)
+{
+    const size_t samples = (size_t)view->width * view->count;
+    uint32_t held = 0, filled = 0;
+    for (size_t i = 0; i < samples; i++) {
+        const uint32_t value = view->depth > 8 ? (uint32_t)bytes[2 * i] << 8 | bytes[2 * i + 1] : bytes[i];
+        if (view->depth == 16) {
+            ((uint16_t *)(void *)to)[i] = (uint16_t)value;
+            continue;
+        }
+        held = held << view->depth | (value & ((1u << view->depth) - 1));
+        for (filled += view->depth; filled >= 8; filled -= 8)
+            *to++ = (uint8_t)(held >> (filled - 8));
+    }
+    if (filled)
+        *to = (uint8_t)(held << (8 - filled));
+}
+
+static bool write_row(cli_writer *writer, const uint8_t *bytes)
+{
+    tiff_job *job = writer->state;
+    if (writer->view->depth == 8)
+        memcpy(job->packed, bytes, cli_view_row_bytes(writer->view));
+    else
+        pack(writer->view, bytes, job->packed);
+    if (TIFFWriteScanline(job->io.tiff, job->packed, job->row++, 0) == 1)
+        return true;
+    return writer->output.error ? false : cli_tiff_fail(&job->io, writer->name, "a row cannot be written");
+}
+
+static bool write_rows(cli_writer *writer, uint8_t *bytes, uint32_t count)
+{
+    const size_t row = cli_view_row_bytes(writer->view);
+    bool done = true;
+    for (uint32_t i = 0; done && i < count; i++)
+        done = write_row(writer, bytes + i * row);
+    return done;
+}
+
+static bool finish_tiff(cli_writer *writer)
+{
+    tiff_job *job = writer->state;
+    if (TIFFWriteDirectory(job->io.tiff) == 1)
+        return true;
+    return writer->output.error ? false : cli_tiff_fail(&job->io, writer->name, "the tags cannot be written");
+}
+
+static void close_tiff(cli_writer *writer)
+{
+    tiff_job *job = writer->state;
+    if (!job)
+        return;
+    cli_tiff_close(&job->io);
+    free(job->packed);
+    free(job);
+}
+
+#else
+
+static bool open_tiff(cli_writer *writer)
+{
+    return cli_error(writer->name, "this build of lift2k has no libtiff to write TIFF; png or pam may do");
+}
+
+static bool write_rows(cli_writer *writer, uint8_t *bytes, uint32_t count)
+{
+    (void)writer, (void)bytes, (void)count;
+    return false;
+}
+
+static bool finish_tiff(cli_writer *writer)
+{
+    (void)writer;
+    return false;
+}
+
+static void close_tiff(cli_writer *writer)
+{
+    (void)writer;
+}
+
+#endif
+
+const cli_writer_kind cli_tiff_writer = {open_tiff, write_rows, NULL, finish_tiff, close_tiff};

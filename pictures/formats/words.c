@@ -1,0 +1,59 @@
+#include "pictures/formats/words.h"
+
+#include "pictures/picture.h"
+#include "pictures/files/report.h"
+#include "pictures/sample.h"
+
+static uint32_t assemble(const uint8_t *bytes, uint32_t count, bool big_endian)
+{
+    uint32_t value = 0;
+    for (uint32_t i = 0; i < count; i++)
+        value = value << 8 | bytes[big_endian ? i : count - 1 - i];
+    return value;
+}
+
+/* The two's complement value of the lowest 8 * count bits. */
+static int64_t extend(uint32_t value, uint32_t count)
+{
+    int64_t range = (int64_t)1 << (8 * count);
+    return (int64_t)value >= range / 2 ? (int64_t)value - range : (int64_t)value;
+}
+
+static void store(void *data, size_t index, uint32_t count, int64_t value)
+{
+    if (count == 1)
+        ((uint8_t *)data)[index] = (uint8_t)value;
+    else if (count == 2)
+        ((uint16_t *)data)[index] = (uint16_t)value;
+    else
+        ((int32_t *)data)[index] = (int32_t)value;
+}
+
+bool cli_words_to_samples(const cli_words *words, void *data, size_t samples, const char *name)
+{
+    const uint32_t count = cli_sample_bytes(words->precision);
+    const int64_t range = (int64_t)1 << words->precision;
+    const int64_t least = words->is_signed ? -range / 2 : 0, most = least + range - 1;
+    const uint8_t *bytes = data;
+    if (words->precision == 8) /* as they are */
+        return true;
+    for (size_t i = 0; i < samples; i++) {
+        uint32_t raw = assemble(bytes + i * count, count, words->big_endian);
+        int64_t value = words->is_signed ? extend(raw, count) : (int64_t)raw;
+        if (value < least || value > most)
+            return cli_error(name, "a sample of %lld does not fit %u bits", (long long)value, words->precision);
+        store(data, i, count, value);
+    }
+    return true;
+}
+
+void cli_words_from_samples(const cli_words *words, const char *row, const l2k_plane *plane, uint32_t count,
+                            uint8_t *to, size_t step)
+{
+    const uint32_t bytes = cli_sample_bytes(words->precision);
+    for (uint32_t x = 0; x < count; x++, row += plane->sample_stride, to += step) {
+        uint32_t value = (uint32_t)cli_load_sample(row, plane->type);
+        for (uint32_t i = 0; i < bytes; i++)
+            to[i] = (uint8_t)(value >> (8 * (words->big_endian ? bytes - 1 - i : i)));
+    }
+}

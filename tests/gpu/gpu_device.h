@@ -1,0 +1,38 @@
+/* Device and pinned memory for tests in C. Where CUDA fails, the program ends with a message, unless something else is
+ * said. */
+#ifndef L2K_TESTS_GPU_GPU_DEVICE_H
+#define L2K_TESTS_GPU_GPU_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+void *gpu_take(size_t bytes);
+void gpu_give_back(void *device);
+void *gpu_take_pinned(size_t bytes);
+void gpu_give_back_pinned(void *pinned);
+
+void gpu_copy_in(void *device, const void *host, size_t bytes);
+void gpu_copy_out(void *host, const void *device, size_t bytes);
+
+/* Waits for everything the device has to do. */
+void gpu_wait(void);
+
+size_t gpu_free_bytes(void);
+
+/* Takes device memory until little more than `leave` bytes are free; the result goes to gpu_empty. */
+typedef struct gpu_ballast gpu_ballast;
+gpu_ballast *gpu_fill(size_t leave);
+void gpu_empty(gpu_ballast *ballast);
+
+/* A kernel that traps: from now on every CUDA call of this process fails. True if it does. */
+bool gpu_break(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

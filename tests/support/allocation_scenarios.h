@@ -1,0 +1,230 @@
+/* Whole lives of the library's objects, for tests in which one allocation after the other fails: everything is made,
+ * used and freed in each. */
+#ifndef L2K_TESTS_SUPPORT_ALLOCATION_SCENARIOS_H
+#define L2K_TESTS_SUPPORT_ALLOCATION_SCENARIOS_H
+
+#include "api_support.h"
+
+/* What scenarios work on, made beforehand. */
+typedef struct scenario_files {
+    picture p;
+    memory_file jp2, tiled; /* one tile, layers; many tiles with PLT and TLM */
+    l2k_backend backend;
+} scenario_files;
+
+/* Out: what was written, empty unless the status is L2K_OK, where `whole` output is promised. */
+typedef l2k_status scenario_run(const scenario_files *files, const l2k_hooks *hooks, memory_file *out);
+
+typedef struct scenario {
+    const char *name;
+    scenario_run *run;
+    bool whole;
+} scenario;
+
+static const double scenario_ratios[2] = {4, 1};
+
+static inline l2k_status scenario_set(l2k_encoder *e, const scenario_files *files, bool tiled)
+{
+    const int64_t settings[][2] = {{L2K_ENCODER_BACKEND, files->backend},
+                                   {L2K_ENCODER_THREADS, 1},
+                                   {L2K_ENCODER_LEVELS, 3},
+                                   {L2K_ENCODER_TILE_WIDTH, tiled ? 23 : 0},
+                                   {L2K_ENCODER_TILE_HEIGHT, tiled ? 17 : 0},
+                                   {L2K_ENCODER_PLT, tiled},
+                                   {L2K_ENCODER_TLM, tiled}};
+    l2k_status status = L2K_OK;
+    for (size_t i = 0; status == L2K_OK && i < sizeof settings / sizeof *settings; i++)
+        status = l2k_encoder_set(e, (l2k_encoder_option)settings[i][0], settings[i][1]);
+    return status;
+}
+
+static inline l2k_status scenario_encode_layers(const scenario_files *files, const l2k_hooks *hooks, memory_file *out)
+{
+    l2k_encoder *e = l2k_encoder_new(hooks);
+    if (!e)
+        return L2K_ERROR_MEMORY;
+    l2k_status status = scenario_set(e, files, false);
+    if (status == L2K_OK)
+        status = l2k_encoder_set_layers(e, L2K_TARGET_RATIO, scenario_ratios, 2);
+    if (status == L2K_OK)
+        status = l2k_encoder_set(e, L2K_ENCODER_WAVELET, L2K_WAVELET_9_7);
+    if (status == L2K_OK)
+        status = run_encoder(e, &files->p, out);
+    l2k_encoder_free(e);
+    return status;
+}
+
+/* Twice on one encoder: the second image must not find what a failure of the first left behind. */
+static inline l2k_status scenario_encode_tiles(const scenario_files *files, const l2k_hooks *hooks, memory_file *out)
+{
+    l2k_encoder *e = l2k_encoder_new(hooks);
+    if (!e)
+        return L2K_ERROR_MEMORY;
+    l2k_status status = scenario_set(e, files, true);
+    if (status == L2K_OK)
+        status = run_encoder(e, &files->p, out);
+    l2k_status again = status;
+    memory_file second = memory_of(NULL, 0);
+    if (status == L2K_ERROR_MEMORY)
+        again = run_encoder(e, &files->p, &second);
+    assert_true(again == L2K_OK || (again == L2K_ERROR_MEMORY && second.size == 0));
+    if (status == L2K_ERROR_MEMORY && again == L2K_OK)
+        assert_int_equal(second.size, files->tiled.size);
+    free(second.data);
+    l2k_encoder_free(e);
+    return status;
+}
+
+static inline int scenario_rewrite(void *user, uint64_t offset, const void *buffer, size_t bytes)
+{
+    memcpy(((memory_file *)user)->data + offset, buffer, bytes);
+    return 0;
+}
+
+static inline l2k_status scenario_encode_rows(const scenario_files *files, const l2k_hooks *hooks, memory_file *out)
+{
+    l2k_stream stream = stream_of(out);
+    l2k_encoder *e = l2k_encoder_new(hooks);
+    if (!e)
+        return L2K_ERROR_MEMORY;
+    stream.rewrite = scenario_rewrite;
+    l2k_status status = scenario_set(e, files, true);
+    if (status == L2K_OK)
+        status = l2k_encoder_begin(e, &files->p.image, &stream);
+    uint32_t y0 = 0, y1 = 0;
+    while (status == L2K_OK && l2k_encoder_next_rows(e, &y0, &y1) == L2K_OK && y0 < y1) {
+        l2k_plane planes[MOST_CHANNELS];
+        for (uint32_t c = 0; c < files->p.image.num_components; c++) {
+            planes[c] = files->p.planes[c];
+            planes[c].data = (char *)planes[c].data + (ptrdiff_t)y0 * planes[c].row_stride;
+        }
+        status = l2k_encoder_put_rows(e, planes);
+    }
+    if (status == L2K_OK)
+        status = l2k_encoder_end(e);
+    l2k_encoder_free(e);
+    return status;
+}
+
+static inline l2k_status scenario_decode(const scenario_files *files, const l2k_hooks *hooks, const memory_file *file,
+                                         bool region)
+{
+    picture got;
+    l2k_decoder *d = l2k_decoder_new(hooks);
+    if (!d)
+        return L2K_ERROR_MEMORY;
+    l2k_status status = l2k_decoder_set(d, L2K_DECODER_THREADS, 1);
+    if (status == L2K_OK)
+        status = l2k_decoder_set(d, L2K_DECODER_BACKEND, files->backend);
+    if (status == L2K_OK && region)
+        status = l2k_decoder_set_region(d, 5, 7, 30, 20);
+    if (status == L2K_OK)
+        status = run_decoder(d, file->data, file->size, &got);
+    if (status == L2K_OK) {
+        assert_true(region || file == &files->jp2 || picture_equal(&files->p, &got));
+        picture_free(&got);
+    }
+    l2k_decoder_free(d);
+    return status;
+}
+
+static inline l2k_status scenario_decode_layers(const scenario_files *files, const l2k_hooks *hooks, memory_file *out)
+{
+    (void)out;
+    return scenario_decode(files, hooks, &files->jp2, false);
+}
+
+static inline l2k_status scenario_decode_tiles(const scenario_files *files, const l2k_hooks *hooks, memory_file *out)
+{
+    (void)out;
+    return scenario_decode(files, hooks, &files->tiled, false);
+}
+
+static inline l2k_status scenario_decode_region(const scenario_files *files, const l2k_hooks *hooks, memory_file *out)
+{
+    (void)out;
+    return scenario_decode(files, hooks, &files->tiled, true);
+}
+
+static inline l2k_status scenario_transform(const scenario_files *files, const l2k_hooks *hooks, memory_file *out)
+{
+    (void)out;
+    l2k_transform *t = l2k_transform_new(hooks);
+    if (!t)
+        return L2K_ERROR_MEMORY;
+    l2k_status status = l2k_transform_set(t, L2K_TRANSFORM_BACKEND, files->backend);
+    if (status == L2K_OK)
+        status = l2k_transform_set(t, L2K_TRANSFORM_THREADS, 1);
+    if (status == L2K_OK)
+        status = l2k_transform_prepare(t, &files->p.image);
+    if (status == L2K_OK)
+        status = l2k_transform_forward(t, files->p.planes);
+    l2k_transform_free(t);
+    return status;
+}
+
+static const scenario scenarios[] = {{"encode, one tile, layers", scenario_encode_layers, true},
+                                     {"encode, tiles", scenario_encode_tiles, true},
+                                     {"encode by rows of tiles", scenario_encode_rows, false},
+                                     {"decode, one tile", scenario_decode_layers, true},
+                                     {"decode, tiles", scenario_decode_tiles, true},
+                                     {"decode a region", scenario_decode_region, true},
+                                     {"transform", scenario_transform, true}};
+
+enum { NUM_SCENARIOS = sizeof scenarios / sizeof *scenarios };
+
+static inline void scenario_files_make(scenario_files *files, l2k_backend backend)
+{
+    memset(files, 0, sizeof *files);
+    picture_make(&files->p, 61, 47, 3);
+    files->jp2 = memory_of(NULL, 0);
+    files->tiled = memory_of(NULL, 0);
+    assert_int_equal(scenario_encode_layers(files, NULL, &files->jp2), L2K_OK);
+    assert_int_equal(scenario_encode_tiles(files, NULL, &files->tiled), L2K_OK);
+    files->backend = backend;
+}
+
+static inline void scenario_files_free(scenario_files *files)
+{
+    picture_free(&files->p);
+    free(files->jp2.data);
+    free(files->tiled.data);
+}
+
+/* One life with failures as `w` has them: a clean status, a line that says why, nothing lost, no half output. Whether
+ * the encoder wrote all of it is told by its bytes. */
+static inline l2k_status scenario_live(const scenario *s, const scenario_files *files, watch *w)
+{
+    memory_file out = memory_of(NULL, 0);
+    l2k_hooks hooks = {watch_allocate, watch_release, watch_message, NULL, w};
+    l2k_status status = s->run(files, &hooks, &out);
+    if (status != L2K_OK && status != L2K_ERROR_MEMORY)
+        print_message("%s: %s (%s)\n", s->name, l2k_strerror(status), w->text);
+    assert_true(status == L2K_OK || status == L2K_ERROR_MEMORY);
+    assert_int_equal(w->live, 0);
+    assert_false(w->bad_line);
+    assert_true(status == L2K_OK || !s->whole || out.size == 0);
+    free(out.data);
+    return status;
+}
+
+/* One life for each allocation through the hook, in which that one fails, alone or with all after it. */
+static inline void scenario_fail_each(const scenario *s, const scenario_files *files, bool once)
+{
+    size_t runs = 0;
+    for (size_t n = 0;; n++) {
+        watch w = {.fail_at = n, .once = once};
+        l2k_status status = scenario_live(s, files, &w);
+        bool failed = w.allocations > n;
+        assert_true(status == L2K_OK || failed);
+        assert_true(once || status == L2K_ERROR_MEMORY || !failed);
+        assert_true(status == L2K_OK || n == 0 || w.errors > 0);
+        if (!failed)
+            break;
+        runs++;
+    }
+    print_message("%s: %zu allocations failed %s\n", s->name, runs, once ? "alone" : "with all after them");
+    assert_true(runs > 3);
+}
+
+#endif

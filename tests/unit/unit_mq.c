@@ -1,0 +1,526 @@
+/* codec/blocks/mq/mq.h: the standard's test sequence, a literal implementation of the flow charts of Annex C, and random
+ * sequences through every way of ending a segment. */
+#include "support.h"
+
+#include "codec/blocks/mq/mq.h"
+
+/* ---- Annex C to the letter ----------------------------------------------------------------------------------- */
+
+/* Table C.2, typed from the standard's rows: Qe, NMPS, NLPS, SWITCH. */
+static const struct {
+    uint16_t qe;
+    uint8_t nmps, nlps, flip;
+} rows[47] = {
+    {0x5601, 1, 1, 1},   {0x3401, 2, 6, 0},   {0x1801, 3, 9, 0},   {0x0AC1, 4, 12, 0},  {0x0521, 5, 29, 0},
+    {0x0221, 38, 33, 0}, {0x5601, 7, 6, 1},   {0x5401, 8, 14, 0},  {0x4801, 9, 14, 0},  {0x3801, 10, 14, 0},
+    {0x3001, 11, 17, 0}, {0x2401, 12, 18, 0}, {0x1C01, 13, 20, 0}, {0x1601, 29, 21, 0}, {0x5601, 15, 14, 1},
+    {0x5401, 16, 14, 0}, {0x5101, 17, 15, 0}, {0x4801, 18, 16, 0}, {0x3801, 19, 17, 0}, {0x3401, 20, 18, 0},
+    {0x3001, 21, 19, 0}, {0x2801, 22, 19, 0}, {0x2401, 23, 20, 0}, {0x2201, 24, 21, 0}, {0x1C01, 25, 22, 0},
+    {0x1801, 26, 23, 0}, {0x1601, 27, 24, 0}, {0x1401, 28, 25, 0}, {0x1201, 29, 26, 0}, {0x1101, 30, 27, 0},
+    {0x0AC1, 31, 28, 0}, {0x09C1, 32, 29, 0}, {0x08A1, 33, 30, 0}, {0x0521, 34, 31, 0}, {0x0441, 35, 32, 0},
+    {0x02A1, 36, 33, 0}, {0x0221, 37, 34, 0}, {0x0141, 38, 35, 0}, {0x0111, 39, 36, 0}, {0x0085, 40, 37, 0},
+    {0x0049, 41, 38, 0}, {0x0025, 42, 39, 0}, {0x0015, 43, 40, 0}, {0x0009, 44, 41, 0}, {0x0005, 45, 42, 0},
+    {0x0001, 45, 43, 0}, {0x5601, 46, 46, 0},
+};
+
+typedef struct plain_context {
+    unsigned row, mps;
+} plain_context;
+
+typedef struct plain_encoder {
+    uint32_t a, c;
+    int ct;
+    uint8_t *b; /* the byte being filled; the one before the first exists */
+} plain_encoder;
+
+static void plain_byte_out(plain_encoder *e)
+{
+    bool stuff = *e->b == 0xFF;
+    if (!stuff && e->c >= 0x8000000) {
+        if (++*e->b == 0xFF) {
+            e->c &= 0x7FFFFFF;
+            stuff = true;
+        }
+    }
+    e->b++;
+    if (stuff) {
+        *e->b = (uint8_t)(e->c >> 20);
+        e->c &= 0xFFFFF;
+        e->ct = 7;
+    } else {
+        *e->b = (uint8_t)(e->c >> 19);
+        e->c &= 0x7FFFF;
+        e->ct = 8;
+    }
+}
+
+static void plain_renormalise(plain_encoder *e)
+{
+    do {
+        e->a <<= 1;
+        e->c <<= 1;
+        if (--e->ct == 0)
+            plain_byte_out(e);
+    } while (!(e->a & 0x8000));
+}
+
+static void plain_encode(plain_encoder *e, plain_context *cx, unsigned bit)
+{
+    uint32_t qe = rows[cx->row].qe;
+    e->a -= qe;
+    if (bit == cx->mps) {
+        if (e->a & 0x8000) {
+            e->c += qe;
+            return;
+        }
+        if (e->a < qe)
+            e->a = qe;
+        else
+            e->c += qe;
+        cx->row = rows[cx->row].nmps;
+    } else {
+        if (e->a < qe)
+            e->c += qe;
+        else
+            e->a = qe;
+        if (rows[cx->row].flip)
+            cx->mps = 1 - cx->mps;
+        cx->row = rows[cx->row].nlps;
+    }
+    plain_renormalise(e);
+}
+
+/* FLUSH, Figure C.11; returns one past the last byte. */
+static uint8_t *plain_flush(plain_encoder *e)
+{
+    uint32_t bound = e->c + e->a;
+    e->c |= 0xFFFF;
+    if (e->c >= bound)
+        e->c -= 0x8000;
+    e->c <<= e->ct;
+    plain_byte_out(e);
+    e->c <<= e->ct;
+    plain_byte_out(e);
+    return *e->b == 0xFF ? e->b : e->b + 1;
+}
+
+typedef struct plain_decoder {
+    uint32_t a, c;
+    int ct;
+    const uint8_t *b, *end; /* 0xFF 0xFF from `end` on */
+} plain_decoder;
+
+static unsigned plain_at(const plain_decoder *d, size_t ahead)
+{
+    return d->b + ahead < d->end ? d->b[ahead] : 0xFF;
+}
+
+static void plain_byte_in(plain_decoder *d)
+{
+    if (plain_at(d, 0) != 0xFF) {
+        d->b++;
+        d->c += plain_at(d, 0) << 8;
+        d->ct = 8;
+    } else if (plain_at(d, 1) > 0x8F) {
+        d->c += 0xFF00;
+        d->ct = 8;
+    } else {
+        d->b++;
+        d->c += plain_at(d, 0) << 9;
+        d->ct = 7;
+    }
+}
+
+static void plain_decode_start(plain_decoder *d, const uint8_t *data, const uint8_t *end)
+{
+    d->b = data;
+    d->end = end;
+    d->c = plain_at(d, 0) << 16;
+    plain_byte_in(d);
+    d->c <<= 7;
+    d->ct -= 7;
+    d->a = 0x8000;
+}
+
+static unsigned plain_decode(plain_decoder *d, plain_context *cx)
+{
+    uint32_t qe = rows[cx->row].qe;
+    bool lower = d->c >> 16 < qe, swap;
+    unsigned bit = cx->mps;
+    d->a -= qe;
+    if (lower) {
+        swap = d->a >= qe; /* LPS_EXCHANGE */
+        d->a = qe;
+    } else {
+        d->c -= qe << 16;
+        if (d->a & 0x8000)
+            return bit;
+        swap = d->a < qe; /* MPS_EXCHANGE */
+    }
+    if (swap) {
+        bit = 1 - bit;
+        if (rows[cx->row].flip)
+            cx->mps = 1 - cx->mps;
+        cx->row = rows[cx->row].nlps;
+    } else {
+        cx->row = rows[cx->row].nmps;
+    }
+    do {
+        if (d->ct == 0)
+            plain_byte_in(d);
+        d->a <<= 1;
+        d->c <<= 1;
+        d->ct--;
+    } while (!(d->a & 0x8000));
+    return bit;
+}
+
+/* ---- The standard's test sequence (T.88 H.2) ----------------------------------------------------------------- */
+
+static const uint8_t plain_text[32] = {0x00, 0x02, 0x00, 0x51, 0x00, 0x00, 0x00, 0xC0, 0x03, 0x52, 0x87,
+                                       0x2A, 0xAA, 0xAA, 0xAA, 0xAA, 0x82, 0xC0, 0x20, 0x00, 0xFC, 0xD7,
+                                       0x9E, 0xF6, 0xBF, 0x7F, 0xED, 0x90, 0x4F, 0x46, 0xA3, 0xBF};
+
+/* T.88 lets the flush end in a marker, FF AC. T.800 has no such marker: a segment ends where its length says, so these
+ * two bytes are all that must be missing. */
+static const uint8_t code_text[30] = {0x84, 0xC7, 0x3B, 0xFC, 0xE1, 0xA1, 0x43, 0x04, 0x02, 0x20,
+                                      0x00, 0x00, 0x41, 0x0D, 0xBB, 0x86, 0xF4, 0x31, 0x7F, 0xFF,
+                                      0x88, 0xFF, 0x37, 0x47, 0x1A, 0xDB, 0x6A, 0xDF, 0xFF, 0xAC};
+enum { CODE_BYTES = sizeof code_text - 2 };
+
+static unsigned bit_of(const uint8_t *bytes, unsigned i)
+{
+    return bytes[i / 8] >> (7 - i % 8) & 1;
+}
+
+static void test_sequence_encode(void **unused)
+{
+    (void)unused;
+    uint8_t buffer[64] = {0};
+    const l2k_mq_state *context = &l2k_mq_states[0];
+    l2k_mq_encoder mq;
+    l2k_mq_encode_start(&mq, buffer);
+    for (unsigned i = 0; i < 256; i++)
+        l2k_mq_encode(&mq, &context, bit_of(plain_text, i));
+    l2k_mq_flush(&mq);
+    assert_int_equal(mq.out - (buffer + 1), CODE_BYTES);
+    assert_memory_equal(buffer + 1, code_text, CODE_BYTES);
+}
+
+static void check_sequence_decode(const uint8_t *data)
+{
+    const l2k_mq_state *context = &l2k_mq_states[0];
+    l2k_mq_decoder mq;
+    l2k_mq_decode_start(&mq, data);
+    for (unsigned i = 0; i < 256; i++)
+        assert_int_equal(l2k_mq_decode(&mq, &context), bit_of(plain_text, i));
+}
+
+static void test_sequence_decode(void **unused)
+{
+    (void)unused;
+    uint8_t data[sizeof code_text];
+    check_sequence_decode(code_text); /* with the marker */
+    memcpy(data, code_text, CODE_BYTES);
+    data[CODE_BYTES] = data[CODE_BYTES + 1] = 0xFF; /* as the block coder ends segments */
+    check_sequence_decode(data);
+}
+
+/* The literal implementation must pass too, or comparing with it would mean nothing. */
+static void test_sequence_plain(void **unused)
+{
+    (void)unused;
+    uint8_t buffer[64] = {0};
+    plain_encoder e = {0x8000, 0, 12, buffer};
+    plain_context cx = {0, 0}, back = {0, 0};
+    for (unsigned i = 0; i < 256; i++)
+        plain_encode(&e, &cx, bit_of(plain_text, i));
+    assert_int_equal(plain_flush(&e) - (buffer + 1), CODE_BYTES);
+    assert_memory_equal(buffer + 1, code_text, CODE_BYTES);
+    plain_decoder d;
+    plain_decode_start(&d, code_text, code_text + CODE_BYTES);
+    for (unsigned i = 0; i < 256; i++)
+        assert_int_equal(plain_decode(&d, &back), bit_of(plain_text, i));
+}
+
+/* ---- The table ----------------------------------------------------------------------------------------------------
+ */
+
+static void test_states(void **unused)
+{
+    (void)unused;
+    for (unsigned i = 0; i < 47; i++)
+        for (unsigned mps = 0; mps < 2; mps++) {
+            const l2k_mq_state *state = &l2k_mq_states[2 * i + mps];
+            assert_int_equal(state->qe, rows[i].qe);
+            assert_int_equal(state->mps, mps);
+            assert_ptr_equal(state->next_mps, &l2k_mq_states[2 * rows[i].nmps + mps]);
+            assert_ptr_equal(state->next_lps, &l2k_mq_states[2 * rows[i].nlps + (mps ^ rows[i].flip)]);
+        }
+    l2k_mq_contexts contexts; /* Table D.7 */
+    l2k_mq_reset_contexts(contexts);
+    for (int i = 0; i < L2K_NUM_CONTEXTS; i++) {
+        unsigned row = i == L2K_CONTEXT_ZERO ? 4 : i == L2K_CONTEXT_RUN ? 3 : i == L2K_CONTEXT_UNIFORM ? 46 : 0;
+        assert_ptr_equal(contexts[i], &l2k_mq_states[2 * row]);
+    }
+}
+
+/* ---- Random sequences ---------------------------------------------------------------------------------------------
+ */
+
+enum { MOST = 6000, ROOM = MOST * 3 + 64, BEFORE = 8, CANARY = 0xA5 };
+
+typedef struct sequence {
+    unsigned count;
+    uint8_t context[MOST], bit[MOST];
+} sequence;
+
+/* Each context with a probability of its own, from never to always. */
+static void make_sequence(sequence *s, unsigned count)
+{
+    uint32_t chance[L2K_NUM_CONTEXTS];
+    for (int i = 0; i < L2K_NUM_CONTEXTS; i++)
+        chance[i] = random_below(4) == 0 ? random_below(2) * 1000 : random_below(1001);
+    s->count = count;
+    for (unsigned i = 0; i < count; i++) {
+        s->context[i] = (uint8_t)random_below(L2K_NUM_CONTEXTS);
+        s->bit[i] = random_below(1000) < chance[s->context[i]];
+    }
+}
+
+/* C.2: no code above FF8F appears, and a segment does not end in FF. */
+static void check_code(const uint8_t *from, const uint8_t *to)
+{
+    for (const uint8_t *b = from; b < to; b++)
+        assert_false(*b == 0xFF && (b + 1 == to || b[1] > 0x8F));
+}
+
+static void check_canary(const uint8_t *from, const uint8_t *end)
+{
+    while (from < end)
+        assert_int_equal(*from++, CANARY);
+}
+
+/* Decodes from a copy that ends after the two bytes that the decoder may look at, for the sanitizer to watch. At most
+ * `most_left` bytes may be left when the last decision was made. */
+static void decode_sequence(const sequence *s, const uint8_t *code, size_t bytes, size_t most_left)
+{
+    uint8_t *copy = malloc(bytes + 2);
+    assert_non_null(copy);
+    memcpy(copy, code, bytes);
+    copy[bytes] = copy[bytes + 1] = 0xFF;
+    l2k_mq_contexts contexts;
+    l2k_mq_decoder mq;
+    l2k_mq_reset_contexts(contexts);
+    l2k_mq_decode_start(&mq, copy);
+    for (unsigned i = 0; i < s->count; i++)
+        assert_int_equal(l2k_mq_decode(&mq, &contexts[s->context[i]]), s->bit[i]);
+    assert_true(mq.in + most_left >= copy + bytes);
+    free(copy);
+}
+
+static unsigned sequence_length(unsigned round)
+{
+    return round < 200 ? round : random_below(round % 20 ? 400 : MOST);
+}
+
+/* Encodes one segment whose first byte goes to `start`; returns one past its last byte. */
+static uint8_t *encode_sequence(const sequence *s, uint8_t *start, uint8_t *end, bool predictable)
+{
+    l2k_mq_contexts contexts;
+    l2k_mq_encoder mq;
+    memset(start, CANARY, (size_t)(end - start));
+    l2k_mq_reset_contexts(contexts);
+    l2k_mq_encode_start(&mq, start - 1);
+    for (unsigned i = 0; i < s->count; i++)
+        l2k_mq_encode(&mq, &contexts[s->context[i]], s->bit[i]);
+    if (predictable)
+        l2k_mq_flush_predictable(&mq);
+    else
+        l2k_mq_flush(&mq);
+    check_code(start, mq.out);
+    check_canary(mq.out + 1, end); /* one spare byte may have been used */
+    return mq.out;
+}
+
+static void test_against_plain(void **unused)
+{
+    (void)unused;
+    static sequence s;
+    static uint8_t code[BEFORE + ROOM], plain[BEFORE + ROOM];
+    for (unsigned round = 0; round < 1000; round++) {
+        make_sequence(&s, sequence_length(round));
+        uint8_t *end = encode_sequence(&s, code + BEFORE, code + sizeof code, false);
+        plain_encoder e = {0x8000, 0, 12, plain + BEFORE - 1};
+        plain_context contexts[L2K_NUM_CONTEXTS] = {{0}}, back[L2K_NUM_CONTEXTS];
+        contexts[L2K_CONTEXT_ZERO].row = 4;
+        contexts[L2K_CONTEXT_RUN].row = 3;
+        contexts[L2K_CONTEXT_UNIFORM].row = 46;
+        memcpy(back, contexts, sizeof back);
+        memset(plain, 0, BEFORE);
+        for (unsigned i = 0; i < s.count; i++)
+            plain_encode(&e, &contexts[s.context[i]], s.bit[i]);
+        size_t bytes = (size_t)(plain_flush(&e) - (plain + BEFORE));
+        assert_int_equal(end - (code + BEFORE), bytes);
+        assert_memory_equal(code + BEFORE, plain + BEFORE, bytes);
+        plain_decoder d;
+        plain_decode_start(&d, code + BEFORE, end);
+        for (unsigned i = 0; i < s.count; i++)
+            assert_int_equal(plain_decode(&d, &back[s.context[i]]), s.bit[i]);
+    }
+}
+
+/* Bytes bound: a decision of probability p takes about -log2 p bits; even the least probable one is below 16 bits, and
+ * stuffing takes one bit in eight. */
+static void check_length(const sequence *s, size_t bytes)
+{
+    assert_true(bytes <= (size_t)s->count * 16 * 8 / 7 / 8 + 5);
+}
+
+static void check_segments(bool predictable)
+{
+    static sequence s[3];
+    static uint8_t code[BEFORE + 3 * ROOM];
+    for (unsigned round = 0; round < 600; round++) {
+        uint8_t *start = code + BEFORE, *end[3];
+        memset(code, 0, BEFORE);
+        for (int k = 0; k < 3; k++) { /* each segment looks back at the last byte of the one before */
+            make_sequence(&s[k], sequence_length(round));
+            start = end[k] = encode_sequence(&s[k], start, code + sizeof code, predictable);
+        }
+        start = code + BEFORE;
+        for (int k = 0; k < 3; start = end[k++]) {
+            size_t bytes = (size_t)(end[k] - start);
+            check_length(&s[k], bytes);
+            /* D.4.2: the decoder knows where the coder's registers ended, so it has taken all bytes but at most two. */
+            decode_sequence(&s[k], start, bytes, predictable ? 2 : bytes);
+        }
+    }
+}
+
+static void test_segments(void **unused)
+{
+    (void)unused;
+    check_segments(false);
+}
+
+static void test_segments_predictable(void **unused)
+{
+    (void)unused;
+    check_segments(true);
+}
+
+/* Whatever the bytes, decoding stays inside them and does nothing undefined (for the sanitizers to see). */
+static void test_garbage(void **unused)
+{
+    (void)unused;
+    for (unsigned round = 0; round < 2000; round++) {
+        size_t bytes = random_below(40);
+        uint8_t *data = malloc(bytes + 2);
+        assert_non_null(data);
+        for (size_t i = 0; i < bytes; i++)
+            data[i] = random_below(3) ? (uint8_t)random_u64() : 0xFF;
+        data[bytes] = data[bytes + 1] = 0xFF;
+        l2k_mq_contexts contexts;
+        l2k_mq_decoder mq;
+        l2k_mq_reset_contexts(contexts);
+        l2k_mq_decode_start(&mq, data);
+        for (unsigned i = 0; i < 2000; i++)
+            assert_true(l2k_mq_decode(&mq, &contexts[random_below(L2K_NUM_CONTEXTS)]) <= 1);
+        assert_true(mq.in <= data + bytes + 1);
+        l2k_raw_decode_start(&mq, data);
+        for (unsigned i = 0; i < 1000; i++)
+            assert_true(l2k_raw_decode(&mq) <= 1);
+        assert_true(mq.in <= data + bytes + 2);
+        free(data);
+    }
+}
+
+/* ---- Raw bits ------------------------------------------------------------------------------------------------------
+ */
+
+static void decode_raw(const uint8_t *bit, unsigned count, const uint8_t *code, size_t bytes)
+{
+    uint8_t *copy = malloc(bytes + 2);
+    assert_non_null(copy);
+    memcpy(copy, code, bytes);
+    copy[bytes] = copy[bytes + 1] = 0xFF;
+    l2k_mq_decoder mq;
+    l2k_raw_decode_start(&mq, copy);
+    for (unsigned i = 0; i < count; i++)
+        assert_int_equal(l2k_raw_decode(&mq), bit[i]);
+    free(copy);
+}
+
+/* D.4.2: the bits left over in the last byte are 0101.. from the first one on. */
+static void check_raw_padding(const uint8_t *code, size_t bytes, unsigned count)
+{
+    unsigned used = 0, spare = 0, expected = 0;
+    for (size_t i = 0; i < bytes; i++) {
+        unsigned width = i && code[i - 1] == 0xFF ? 7 : 8;
+        for (unsigned k = width; k-- > 0; used++)
+            if (used >= count) {
+                assert_int_equal(code[i] >> k & 1, expected);
+                expected ^= 1;
+                spare++;
+            }
+    }
+    assert_true(used >= count && spare < 8);
+}
+
+static void check_raw(bool predictable)
+{
+    static uint8_t code[BEFORE + 2 * ROOM], bit[MOST];
+    for (unsigned round = 0; round < 6000; round++) {
+        unsigned count = round < 100 ? round : random_below(300), chance = random_below(11);
+        l2k_mq_encoder mq;
+        memset(code, 0, BEFORE);
+        memset(code + BEFORE, CANARY, sizeof code - BEFORE);
+        mq.out = code + BEFORE;
+        l2k_raw_encode_start(&mq);
+        for (unsigned i = 0; i < count; i++) {
+            bit[i] = random_below(10) < chance;
+            l2k_raw_encode(&mq, bit[i]);
+            if (i % 16 == 0) { /* cut here, the block decodes through here */
+                size_t bytes = (size_t)(mq.out - (code + BEFORE)) + l2k_raw_pending_bytes(&mq, predictable);
+                assert_true(bytes <= i / 7 + 2);
+            }
+        }
+        l2k_raw_flush(&mq, predictable);
+        check_code(code + BEFORE, mq.out);
+        size_t bytes = (size_t)(mq.out - (code + BEFORE));
+        decode_raw(bit, count, code + BEFORE, bytes);
+        check_canary(mq.out + 2, code + sizeof code); /* up to two bytes may have been taken back */
+        if (predictable)
+            check_raw_padding(code + BEFORE, bytes, count);
+    }
+}
+
+static void test_raw(void **unused)
+{
+    (void)unused;
+    check_raw(false);
+}
+
+static void test_raw_predictable(void **unused)
+{
+    (void)unused;
+    check_raw(true);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sequence_encode),
+        cmocka_unit_test(test_sequence_decode),
+        cmocka_unit_test(test_sequence_plain),
+        cmocka_unit_test(test_states),
+        cmocka_unit_test(test_against_plain),
+        cmocka_unit_test(test_segments),
+        cmocka_unit_test(test_segments_predictable),
+        cmocka_unit_test(test_garbage),
+        cmocka_unit_test(test_raw),
+        cmocka_unit_test(test_raw_predictable),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

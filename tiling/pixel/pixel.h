@@ -1,0 +1,107 @@
+/* The pixel pass (Annex G): DC level shift and component transforms on scalars for all backends, and the row loops of
+ * the CPU between the caller's planes and the wavelet's rows. */
+#ifndef L2K_TILING_PIXEL_PIXEL_H
+#define L2K_TILING_PIXEL_PIXEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/device.h"
+#include "lift2k/lift2k.h"
+
+/* What turns samples of a component into signed values around 0 and back: s - shift forward (G-1); backward the value
+ * is clamped to low .. high, the range of a signed component, and the shift added. Clamping first keeps sums inside
+ * int32. */
+typedef struct l2k_level_shift {
+    int32_t shift; /* 2^(precision - 1) for unsigned components, else 0 */
+    int32_t low, high;
+} l2k_level_shift;
+
+/* precision 1 to 31. */
+L2K_HD l2k_level_shift l2k_level_shift_make(unsigned precision, int is_signed)
+{
+    int32_t half = (int32_t)1 << (precision - 1);
+    l2k_level_shift result = {is_signed ? 0 : half, -half, half - 1};
+    return result;
+}
+
+L2K_HD int32_t l2k_shift_down(int32_t sample, l2k_level_shift s)
+{
+    return l2k_wrap_sub(sample, s.shift);
+}
+
+L2K_HD int32_t l2k_shift_up(int32_t value, l2k_level_shift s)
+{
+    return l2k_clamp_i32(value, s.low, s.high) + s.shift;
+}
+
+/* The 9/7's values are rounded to the nearest integer, ties to even, and saturate. */
+L2K_HD int32_t l2k_shift_up_f32(float value, l2k_level_shift s)
+{
+    return l2k_shift_up(l2k_round_f32(value), s);
+}
+
+/* Reversible component transform (G-3 to G-8), in place; sums wrap. */
+L2K_HD void l2k_rct_forward(int32_t *c0, int32_t *c1, int32_t *c2)
+{
+    int32_t r = *c0, g = *c1, b = *c2;
+    *c0 = l2k_wrap_add(l2k_wrap_add(r, l2k_wrap_double(g)), b) >> 2;
+    *c1 = l2k_wrap_sub(b, g);
+    *c2 = l2k_wrap_sub(r, g);
+}
+
+L2K_HD void l2k_rct_inverse(int32_t *c0, int32_t *c1, int32_t *c2)
+{
+    int32_t u = *c1, v = *c2;
+    int32_t g = l2k_wrap_sub(*c0, l2k_wrap_add(u, v) >> 2);
+    *c0 = l2k_wrap_add(v, g);
+    *c1 = g;
+    *c2 = l2k_wrap_add(u, g);
+}
+
+/* Irreversible component transform (G-9 to G-14), in place, with OpenJPEG's constants and order of operations. */
+L2K_HD void l2k_ict_forward(float *c0, float *c1, float *c2)
+{
+    float r = *c0, g = *c1, b = *c2;
+    *c0 = (r * 0.299f + g * 0.587f) + b * 0.114f;
+    *c1 = (r * -0.16875f + g * -0.331260f) + b * 0.5f;
+    *c2 = (r * 0.5f + g * -0.41869f) + b * -0.08131f;
+}
+
+L2K_HD void l2k_ict_inverse(float *c0, float *c1, float *c2)
+{
+    float y = *c0, u = *c1, v = *c2;
+    *c0 = y + v * 1.402f;
+    *c1 = (y - u * 0.34413f) - v * 0.71414f;
+    *c2 = y + u * 1.772f;
+}
+
+/* ---- Rows on the CPU ----------------------------------------------------------------------------------------- */
+
+/* A row of n samples in a caller's plane. Samples may stand at any address. */
+typedef struct l2k_pixel_row {
+    void *data;
+    ptrdiff_t stride; /* bytes */
+    l2k_sample_type type;
+    l2k_level_shift shift;
+} l2k_pixel_row;
+
+/* Samples to level-shifted values, and values to clamped samples. */
+void l2k_pixels_load_i32(const l2k_pixel_row *pixels, size_t n, int32_t *row);
+void l2k_pixels_load_f32(const l2k_pixel_row *pixels, size_t n, float *row);
+void l2k_pixels_store_i32(const l2k_pixel_row *pixels, size_t n, const int32_t *row);
+void l2k_pixels_store_f32(const l2k_pixel_row *pixels, size_t n, const float *row);
+
+/* The same for three components with their component transform. Storing destroys the rows. */
+void l2k_pixels_load_rct(const l2k_pixel_row pixels[3], size_t n, int32_t *const rows[3]);
+void l2k_pixels_load_ict(const l2k_pixel_row pixels[3], size_t n, float *const rows[3]);
+void l2k_pixels_store_rct(const l2k_pixel_row pixels[3], size_t n, int32_t *const rows[3]);
+void l2k_pixels_store_ict(const l2k_pixel_row pixels[3], size_t n, float *const rows[3]);
+
+/* The fast way for interleaved unsigned triples, tried by the four above; false where the rows are not such. */
+bool l2k_triples_load_rct(const l2k_pixel_row pixels[3], size_t n, int32_t *const rows[3]);
+bool l2k_triples_load_ict(const l2k_pixel_row pixels[3], size_t n, float *const rows[3]);
+bool l2k_triples_store_rct(const l2k_pixel_row pixels[3], size_t n, int32_t *const rows[3]);
+bool l2k_triples_store_ict(const l2k_pixel_row pixels[3], size_t n, float *const rows[3]);
+
+#endif

@@ -1,0 +1,439 @@
+/* The pixel pass inside a kernel's loads and stores, N columns of a row in a lane at a time. A source loads a row as
+ * raw bits into a slot of shared memory, so that many loads can be under way, and unpacks it to level-shifted values
+ * later; a sink packs and stores. Both serve planes of pixels and planes of LL samples in device memory. They are made
+ * from the columns at which the warp and the lane begin and the width of the plane; rows are counted from its first.
+ * `from` gives a cursor for where every lane has all of its columns or none. */
+#ifndef L2K_TILING_PIXEL_CUDA_CUH
+#define L2K_TILING_PIXEL_CUDA_CUH
+
+#include "base/words_cuda.cuh"
+#include "tiling/pixel/cuda_plane.h"
+
+/* A sample of any type at any address. */
+__device__ __forceinline__ int32_t l2k_load_any(const char *at, l2k_sample_type type)
+{
+    switch (type) {
+    case L2K_SAMPLE_U8:
+        return *reinterpret_cast<const uint8_t *>(at);
+    case L2K_SAMPLE_S8:
+        return *reinterpret_cast<const int8_t *>(at);
+    case L2K_SAMPLE_U16:
+        return (int32_t)((uint32_t)(uint8_t)at[0] | (uint32_t)(uint8_t)at[1] << 8);
+    case L2K_SAMPLE_S16:
+        return (int16_t)((uint32_t)(uint8_t)at[0] | (uint32_t)(uint8_t)at[1] << 8);
+    default:
+        return (int32_t)((uint32_t)(uint8_t)at[0] | (uint32_t)(uint8_t)at[1] << 8 | (uint32_t)(uint8_t)at[2] << 16 |
+                         (uint32_t)(uint8_t)at[3] << 24);
+    }
+}
+
+__device__ __forceinline__ void l2k_store_any(char *at, l2k_sample_type type, int32_t value)
+{
+    int bytes = type <= L2K_SAMPLE_S8 ? 1 : type <= L2K_SAMPLE_S16 ? 2 : 4;
+    for (int i = 0; i < bytes; i++)
+        at[i] = (char)((uint32_t)value >> 8 * i);
+}
+
+/* ---- Values and samples -------------------------------------------------------------------------------------- */
+
+/* A sample of a plane as its wavelet wants it. */
+__device__ __forceinline__ void l2k_value_of(int32_t sample, l2k_level_shift shift, int32_t *value)
+{
+    *value = l2k_shift_down(sample, shift);
+}
+
+__device__ __forceinline__ void l2k_value_of(int32_t sample, l2k_level_shift shift, float *value)
+{
+    *value = (float)l2k_shift_down(sample, shift);
+}
+
+__device__ __forceinline__ void l2k_value_of(float sample, l2k_level_shift, float *value)
+{
+    *value = sample;
+}
+
+/* Small unsigned samples: the same, at the price of an addition. */
+__device__ __forceinline__ void l2k_value_of(uint8_t sample, l2k_level_shift shift, float *value)
+{
+    *value = l2k_biased_float(sample) - (8388608.0f + (float)shift.shift);
+}
+
+__device__ __forceinline__ void l2k_value_of(uint16_t sample, l2k_level_shift shift, float *value)
+{
+    *value = l2k_biased_float(sample) - (8388608.0f + (float)shift.shift);
+}
+
+__device__ __forceinline__ void l2k_value_of(uint8_t sample, l2k_level_shift shift, int32_t *value)
+{
+    *value = l2k_shift_down(sample, shift);
+}
+
+__device__ __forceinline__ void l2k_value_of(uint16_t sample, l2k_level_shift shift, int32_t *value)
+{
+    *value = l2k_shift_down(sample, shift);
+}
+
+/* A finished value back to a sample. */
+__device__ __forceinline__ int32_t l2k_finish(int32_t value, l2k_level_shift shift)
+{
+    return l2k_shift_up(value, shift);
+}
+
+__device__ __forceinline__ int32_t l2k_finish(float value, l2k_level_shift shift)
+{
+    return l2k_shift_up_f32(value, shift);
+}
+
+/* The same for samples of at most 16 bits, whose ranges floats know exactly: clamped first, which comes to the same,
+ * then rounded by adding 1.5 * 2^23, which leaves the integer in the mantissa. */
+__device__ __forceinline__ int32_t l2k_finish_small(float value, l2k_level_shift shift)
+{
+    float clamped = fminf(fmaxf(value, (float)shift.low), (float)shift.high);
+    return __float_as_int(clamped + 12582912.0f) + shift.shift;
+}
+
+__device__ __forceinline__ int32_t l2k_finish_small(int32_t value, l2k_level_shift shift)
+{
+    return l2k_finish(value, shift);
+}
+
+__device__ __forceinline__ void l2k_join_forward(int32_t *a, int32_t *b, int32_t *c)
+{
+    l2k_rct_forward(a, b, c);
+}
+
+__device__ __forceinline__ void l2k_join_forward(float *a, float *b, float *c)
+{
+    l2k_ict_forward(a, b, c);
+}
+
+__device__ __forceinline__ void l2k_join_inverse(int32_t *a, int32_t *b, int32_t *c)
+{
+    l2k_rct_inverse(a, b, c);
+}
+
+__device__ __forceinline__ void l2k_join_inverse(float *a, float *b, float *c)
+{
+    l2k_ict_inverse(a, b, c);
+}
+
+/* Signed samples of less than 32 bits are read as unsigned ones with their sign bit turned over, which adds half of the
+ * range to them; here it leaves again with the level shift. */
+template <class S> __device__ __forceinline__ l2k_level_shift l2k_unflipped(const l2k_cuda_plane &plane)
+{
+    l2k_level_shift shift = plane.shift;
+    shift.shift += (int32_t)(plane.flip & (sizeof(S) == 1 ? 0x80u : 0x8000u));
+    return shift;
+}
+
+/* Whether accesses of so many bytes fit where the warp's first column stands, and so those of all lanes and rows. */
+template <class S> __device__ __forceinline__ bool l2k_is_aligned(const l2k_cuda_plane &plane, int warp, int bytes)
+{
+    return (((uintptr_t)plane.data + (int64_t)warp * (int)sizeof(S)) | (uintptr_t)plane.row_stride) % bytes == 0;
+}
+
+template <class S> __device__ __forceinline__ S *l2k_plane_row(const l2k_cuda_plane &plane, int y)
+{
+    return reinterpret_cast<S *>(plane.data + (int64_t)y * plane.row_stride);
+}
+
+/* ---- Sources ------------------------------------------------------------------------------------------------- */
+
+/* A plane whose samples of type S lie side by side. */
+template <class W, class S, int N> struct l2k_plane_source {
+    typedef l2k_landing<S, N> landing;
+    typedef l2k_cursor<const S> cursor;
+    enum { COMPONENTS = 1, COLUMNS = N, SLOT = landing::SIZE };
+    const l2k_cuda_plane &plane;
+    int lane;
+    l2k_lane_run<N> run;
+    l2k_level_shift shift;
+    uint32_t flip;
+
+    __device__ __forceinline__ l2k_plane_source(const l2k_cuda_plane *planes, int lane_in_warp, int warp,
+                                                int lane_first, int width)
+        : plane(planes[0]),
+          lane(lane_in_warp), run{lane_first, width, l2k_is_aligned<S>(planes[0], warp, landing::ACCESS)},
+          shift(l2k_unflipped<S>(planes[0]))
+    {
+        shift.shift = l2k_pinned(shift.shift);
+        flip = l2k_pinned((int)plane.flip);
+    }
+    __device__ __forceinline__ void load(const cursor &at, int rows, l2k_shared slot) const
+    {
+        if (at.some)
+            landing::copy(slot, lane, at.place(rows, 0), landing::BYTES);
+    }
+    __device__ __forceinline__ bool is_aligned() const
+    {
+        return run.aligned;
+    }
+    __device__ __forceinline__ void load(l2k_shared slot, int y) const
+    {
+        landing::load(slot, lane, l2k_plane_row<const S>(plane, y), run);
+    }
+    __device__ __forceinline__ cursor from(int y) const
+    {
+        return cursor(l2k_plane_row<const S>(plane, y) + run.first, plane.row_stride, !run.is_empty());
+    }
+    __device__ __forceinline__ void unpack(l2k_shared slot, int, typename W::T (&v)[1][N]) const
+    {
+        typename landing::packed r = landing::get(slot, lane);
+        if (sizeof(S) < 4)
+            r.flip(flip);
+#pragma unroll
+        for (int k = 0; k < N; k++)
+            l2k_value_of(r.get(k), shift, &v[0][k]);
+    }
+};
+
+/* Interleaved triples of samples of one type, and their component transform. */
+template <class W, class S, int N> struct l2k_triple_source {
+    typedef l2k_landing<S, 3 * N> landing;
+    typedef l2k_cursor<const S> cursor;
+    enum { COMPONENTS = 3, COLUMNS = N, SLOT = landing::SIZE };
+    const l2k_cuda_plane *planes;
+    int lane;
+    l2k_lane_run<3 * N> run;
+    l2k_level_shift shift[3];
+
+    __device__ __forceinline__ l2k_triple_source(const l2k_cuda_plane *p, int lane_in_warp, int warp, int lane_first,
+                                                 int width)
+        : planes(p),
+          lane(lane_in_warp), run{3 * lane_first, 3 * width, l2k_is_aligned<S>(p[0], 3 * warp, landing::ACCESS)}
+    {
+        for (int c = 0; c < 3; c++)
+            shift[c] = l2k_unflipped<S>(p[c]);
+    }
+    __device__ __forceinline__ void load(const cursor &at, int rows, l2k_shared slot) const
+    {
+        if (at.some)
+            landing::copy(slot, lane, at.place(rows, 0), landing::BYTES);
+    }
+    __device__ __forceinline__ bool is_aligned() const
+    {
+        return run.aligned;
+    }
+    __device__ __forceinline__ void load(l2k_shared slot, int y) const
+    {
+        landing::load(slot, lane, l2k_plane_row<const S>(planes[0], y), run);
+    }
+    __device__ __forceinline__ cursor from(int y) const
+    {
+        return cursor(l2k_plane_row<const S>(planes[0], y) + run.first, planes[0].row_stride, !run.is_empty());
+    }
+    __device__ __forceinline__ void unpack(l2k_shared slot, int, typename W::T (&v)[3][N]) const
+    {
+        typename landing::packed r = landing::get(slot, lane);
+        r.flip(planes[0].flip);
+#pragma unroll
+        for (int k = 0; k < N; k++) {
+            for (int c = 0; c < 3; c++)
+                l2k_value_of(r.get(3 * k + c), shift[c], &v[c][k]);
+            l2k_join_forward(&v[0][k], &v[1][k], &v[2][k]);
+        }
+    }
+};
+
+/* Any type, any strides; three components are transformed together. One sample after the other, and only when
+ * it is needed. */
+template <class W, int K, int N> struct l2k_any_source {
+    struct cursor { /* nothing is loaded ahead */
+        __device__ __forceinline__ void next(int)
+        {
+        }
+    };
+    enum { COMPONENTS = K, COLUMNS = N, SLOT = 4 };
+    const l2k_cuda_plane *planes;
+    l2k_lane_run<N> run;
+
+    __device__ __forceinline__ l2k_any_source(const l2k_cuda_plane *p, int, int, int lane_first, int width)
+        : planes(p), run{lane_first, width, false}
+    {
+    }
+    __device__ __forceinline__ bool is_aligned() const
+    {
+        return true;
+    }
+    __device__ __forceinline__ void load(l2k_shared, int) const
+    {
+    }
+    __device__ __forceinline__ void load(const cursor &, int, l2k_shared) const
+    {
+    }
+    __device__ __forceinline__ cursor from(int) const
+    {
+        return cursor();
+    }
+    __device__ __forceinline__ void unpack(l2k_shared, int y, typename W::T (&v)[K][N]) const
+    {
+#pragma unroll
+        for (int k = 0; k < N; k++) {
+#pragma unroll
+            for (int c = 0; c < K; c++)
+                v[c][k] = value(run.has(k) ? sample(planes[c], run.first + k, y) : 0, planes[c]);
+            if (K == 3)
+                l2k_join_forward(&v[0][k], &v[K > 1][k], &v[2 * (K > 2)][k]);
+        }
+    }
+
+  private:
+    static __device__ __forceinline__ typename W::T value(int32_t bits, const l2k_cuda_plane &plane)
+    {
+        typename W::T v;
+        l2k_value_of(bits, plane.shift, &v);
+        return plane.type == L2K_SAMPLE_F32 ? (typename W::T)__int_as_float(bits) : v;
+    }
+    static __device__ __forceinline__ int32_t sample(const l2k_cuda_plane &plane, int x, int y)
+    {
+        return l2k_load_any(plane.data + (int64_t)y * plane.row_stride + (int64_t)x * plane.sample_stride, plane.type);
+    }
+};
+
+/* ---- Sinks --------------------------------------------------------------------------------------------------- */
+
+/* A plane whose samples of type S lie side by side; float planes get the values as they are. */
+template <class W, class S, int N> struct l2k_plane_sink {
+    enum { COMPONENTS = 1, COLUMNS = N };
+    typedef l2k_packed<S, N> packed;
+    typedef l2k_cursor<S> cursor;
+    const l2k_cuda_plane &plane;
+    l2k_lane_run<N> run;
+
+    __device__ __forceinline__ l2k_plane_sink(const l2k_cuda_plane *planes, int warp, int lane_first, int width,
+                                              bool keeps)
+        : plane(planes[0]), run{lane_first, keeps ? width : 0, l2k_is_aligned<S>(planes[0], warp, packed::ALIGNMENT)}
+    {
+    }
+    __device__ __forceinline__ bool is_aligned() const
+    {
+        return run.aligned;
+    }
+    __device__ __forceinline__ void store(int y, const typename W::T (&v)[1][N]) const
+    {
+        l2k_store_run(l2k_plane_row<S>(plane, y), run, pack(v));
+    }
+    __device__ __forceinline__ cursor from(int y) const
+    {
+        return cursor(l2k_plane_row<S>(plane, y) + run.first, plane.row_stride, run.count != 0);
+    }
+    __device__ __forceinline__ void store(const cursor &at, int rows, const typename W::T (&v)[1][N], bool keep) const
+    {
+        at.store(rows, 0, pack(v), keep);
+    }
+
+  private:
+    __device__ __forceinline__ packed pack(const typename W::T (&v)[1][N]) const
+    {
+        packed raw;
+#pragma unroll
+        for (int k = 0; k < N; k++)
+            raw.set(k, sample(v[0][k], (S *)0));
+        return raw;
+    }
+    template <class I> __device__ __forceinline__ I sample(typename W::T v, I *) const
+    {
+        return (I)(sizeof(I) == 4 ? l2k_finish(v, plane.shift) : l2k_finish_small(v, plane.shift));
+    }
+    __device__ __forceinline__ float sample(typename W::T v, float *) const
+    {
+        return (float)v;
+    }
+};
+
+/* Interleaved triples of samples, after the inverse component transform. */
+template <class W, class S, int N> struct l2k_triple_sink {
+    enum { COMPONENTS = 3, COLUMNS = N };
+    typedef l2k_packed<S, 3 * N> packed;
+    typedef l2k_cursor<S> cursor;
+    const l2k_cuda_plane *planes;
+    l2k_lane_run<3 * N> run;
+
+    __device__ __forceinline__ l2k_triple_sink(const l2k_cuda_plane *p, int warp, int lane_first, int width, bool keeps)
+        : planes(p), run{3 * lane_first, keeps ? 3 * width : 0, l2k_is_aligned<S>(p[0], 3 * warp, packed::ALIGNMENT)}
+    {
+    }
+    __device__ __forceinline__ bool is_aligned() const
+    {
+        return run.aligned;
+    }
+    __device__ __forceinline__ void store(int y, typename W::T (&v)[3][N]) const
+    {
+        l2k_store_run(l2k_plane_row<S>(planes[0], y), run, pack(v));
+    }
+    __device__ __forceinline__ cursor from(int y) const
+    {
+        return cursor(l2k_plane_row<S>(planes[0], y) + run.first, planes[0].row_stride, run.count != 0);
+    }
+    __device__ __forceinline__ void store(const cursor &at, int rows, typename W::T (&v)[3][N], bool keep) const
+    {
+        at.store(rows, 0, pack(v), keep);
+    }
+
+  private:
+    __device__ __forceinline__ packed pack(typename W::T (&v)[3][N]) const
+    {
+        packed raw;
+#pragma unroll
+        for (int k = 0; k < N; k++) {
+            l2k_join_inverse(&v[0][k], &v[1][k], &v[2][k]);
+            for (int c = 0; c < 3; c++)
+                raw.set(3 * k + c, (S)l2k_finish_small(v[c][k], planes[c].shift));
+        }
+        return raw;
+    }
+};
+
+/* Any type, any strides. */
+template <class W, int K, int N> struct l2k_any_sink {
+    enum { COMPONENTS = K, COLUMNS = N };
+    struct cursor {
+        int y;
+
+        __device__ __forceinline__ void next(int rows)
+        {
+            y += rows;
+        }
+    };
+    const l2k_cuda_plane *planes;
+    l2k_lane_run<N> run;
+
+    __device__ __forceinline__ l2k_any_sink(const l2k_cuda_plane *p, int, int lane_first, int width, bool keeps)
+        : planes(p), run{lane_first, keeps ? width : 0, false}
+    {
+    }
+    __device__ __forceinline__ bool is_aligned() const
+    {
+        return true;
+    }
+    __device__ __forceinline__ void store(int y, typename W::T (&v)[K][N]) const
+    {
+#pragma unroll
+        for (int k = 0; k < N; k++) {
+            if (K == 3)
+                l2k_join_inverse(&v[0][k], &v[K > 1][k], &v[2 * (K > 2)][k]);
+            for (int c = 0; c < K; c++)
+                if (run.has(k))
+                    l2k_store_any(l2k_plane_row<char>(planes[c], y) +
+                                      (int64_t)(run.first + k) * planes[c].sample_stride,
+                                  planes[c].type, sample(v[c][k], planes[c]));
+        }
+    }
+    __device__ __forceinline__ cursor from(int y) const
+    {
+        return cursor{y};
+    }
+    __device__ __forceinline__ void store(const cursor &at, int rows, typename W::T (&v)[K][N], bool keep) const
+    {
+        if (keep)
+            store(at.y + rows, v);
+    }
+
+  private:
+    static __device__ __forceinline__ int32_t sample(typename W::T v, const l2k_cuda_plane &plane)
+    {
+        return plane.type == L2K_SAMPLE_F32 ? __float_as_int((float)v) : l2k_finish(v, plane.shift);
+    }
+};
+
+#endif

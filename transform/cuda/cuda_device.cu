@@ -1,0 +1,58 @@
+#include <cuda_runtime.h>
+
+#include <stdio.h>
+
+extern "C" {
+#include "transform/backend.h"
+#include "transform/cuda/cuda_device.h"
+}
+
+extern "C" l2k_status l2k_cuda_check(const l2k_context *context, int error, const char *what)
+{
+    if (error == cudaSuccess)
+        return L2K_OK;
+    cudaGetLastError(); /* what can be cleared must not be reported again by the next call */
+    return l2k_fail(context, error == cudaErrorMemoryAllocation ? L2K_ERROR_MEMORY : L2K_ERROR_BACKEND, "CUDA: %s: %s",
+                    what, cudaGetErrorString((cudaError_t)error));
+}
+
+namespace
+{
+
+/* The kernels are built for compute capability 7.5 and up. */
+const int OLDEST = 75;
+
+cudaError_t look(int *count, int *device, cudaDeviceProp *properties)
+{
+    cudaError_t error = cudaGetDeviceCount(count);
+    if (error == cudaSuccess && *count > 0)
+        error = cudaGetDevice(device);
+    if (error == cudaSuccess && *count > 0)
+        error = cudaGetDeviceProperties(properties, *device);
+    return error;
+}
+
+} // namespace
+
+extern "C" bool l2k_cuda_usable(char *text, size_t bytes)
+{
+    int count = 0, device = 0;
+    cudaDeviceProp properties = {};
+    cudaError_t error = look(&count, &device, &properties);
+    if (error != cudaSuccess) {
+        cudaGetLastError();
+        snprintf(text, bytes, "%s", cudaGetErrorString(error));
+        return false;
+    }
+    if (count == 0) {
+        snprintf(text, bytes, "no device found");
+        return false;
+    }
+    snprintf(text, bytes, "device %d, %s, compute capability %d.%d, %zu MiB", device, properties.name, properties.major,
+             properties.minor, properties.totalGlobalMem >> 20);
+    if (10 * properties.major + properties.minor >= OLDEST)
+        return true;
+    snprintf(text, bytes, "device %d, %s: its compute capability is %d.%d, %d.%d is needed", device, properties.name,
+             properties.major, properties.minor, OLDEST / 10, OLDEST % 10);
+    return false;
+}

@@ -1,0 +1,121 @@
+/* How the levels of a CUDA plan are divided among launches, and the memory for LL samples between them. */
+#include "transform/cuda/cuda_groups.h"
+
+#include <string.h>
+
+#include "transform/cuda/cuda_pass.h"
+#include "transform/layout.h"
+
+/* ---- Which levels go together -------------------------------------------------------------------------------- */
+
+/* From how many samples on a walk takes two levels: that saves memory traffic, but a warp has rows to warm up for, and
+ * columns on both sides that only its neighbours keep. Three components at once have a smaller share of lanes left. */
+static uint64_t two_levels_from(const l2k_plan_spec *spec, l2k_wavelet wavelet, bool joined)
+{
+    if (wavelet == L2K_WAVELET_5_3)
+        return (uint64_t)1 << 22;
+    if (!joined)
+        return (uint64_t)1 << 24;
+    return spec->direction == L2K_FORWARD ? (uint64_t)1 << 26 : UINT64_MAX;
+}
+
+/* Up to how many samples a level is deep: it fits into the cache, and wants few launches and many short ways. */
+static uint64_t deep_to(const l2k_plan_spec *spec, l2k_wavelet wavelet)
+{
+    return (uint64_t)1 << (wavelet == L2K_WAVELET_9_7 && spec->direction == L2K_FORWARD ? 22 : 20);
+}
+
+/* The group whose first level is `first`; bench/lab/README.md has what the limits were measured by. */
+static l2k_level_group group_from(const l2k_plan_spec *spec, uint32_t c, unsigned first)
+{
+    const l2k_plan_component *component = &spec->components[c];
+    l2k_rect rect = l2k_resolution_rect(component->rect, first - 1);
+    uint64_t samples = (uint64_t)l2k_rect_width(rect) * l2k_rect_height(rect);
+    unsigned left = component->levels + 1 - first, most = spec->levels_at_once;
+    bool joined = spec->component_transform && c == 0 && first == l2k_discarded(spec->direction, component) + 1;
+    bool deep = most == 0 ? samples <= deep_to(spec, component->wavelet) : most > 2;
+    if (most == 0)
+        most = samples >= two_levels_from(spec, component->wavelet, joined) ? 2 : 1;
+    if (left > 0 && deep)
+        return (l2k_level_group){first, 1, true};
+    return (l2k_level_group){first, left < most ? left : most, false};
+}
+
+l2k_level_group l2k_group_at(const l2k_plan_spec *spec, uint32_t c, unsigned g)
+{
+    l2k_level_group group = group_from(spec, c, l2k_discarded(spec->direction, &spec->components[c]) + 1);
+    while (g-- > 0)
+        group = group_from(spec, c, group.first + group.count);
+    return group;
+}
+
+unsigned l2k_count_groups(const l2k_plan_spec *spec, uint32_t c)
+{
+    const l2k_plan_component *component = &spec->components[c];
+    unsigned first = l2k_discarded(spec->direction, component) + 1, count = 0;
+    while (first <= component->levels) {
+        first += group_from(spec, c, first).count;
+        count++;
+    }
+    return count ? count : 1;
+}
+
+/* Steps and all: kernels know one set of them. */
+static bool are_alike(l2k_direction direction, const l2k_plan_component *a, const l2k_plan_component *b)
+{
+    if (memcmp(&a->rect, &b->rect, sizeof a->rect) != 0 || a->levels != b->levels ||
+        l2k_discarded(direction, a) != l2k_discarded(direction, b) || a->wavelet != b->wavelet ||
+        a->narrow_low != b->narrow_low)
+        return false;
+    return a->wavelet == L2K_WAVELET_5_3 ||
+           memcmp(a->steps, b->steps, (3 * (a->levels - l2k_discarded(direction, a)) + 1) * sizeof *a->steps) == 0;
+}
+
+unsigned l2k_count_alike(const l2k_plan_spec *spec, uint32_t c, unsigned most)
+{
+    unsigned count = 1;
+    while (count < most && c + count < spec->num_components &&
+           are_alike(spec->direction, &spec->components[c], &spec->components[c + count]))
+        count++;
+    return count;
+}
+
+unsigned l2k_components_together(const l2k_plan_spec *spec, uint32_t c)
+{
+    return spec->component_transform && c == 0 ? 3 : l2k_count_alike(spec, c, L2K_CUDA_TOGETHER);
+}
+
+/* ---- LL samples between launches ----------------------------------------------------------------------------- */
+
+l2k_sample_type l2k_low_type(const l2k_plan_spec *spec, const l2k_plan_component *component)
+{
+    bool narrow = spec->direction == L2K_FORWARD || component->narrow_low;
+    if (component->wavelet == L2K_WAVELET_9_7)
+        return L2K_SAMPLE_F32;
+    return spec->type == L2K_COEFFICIENT_INT16 && narrow ? L2K_SAMPLE_S16 : L2K_SAMPLE_S32;
+}
+
+size_t l2k_low_row_bytes(const l2k_plan_spec *spec, const l2k_plan_component *component, l2k_rect rect)
+{
+    size_t bytes = l2k_low_type(spec, component) == L2K_SAMPLE_S16 ? 2 : 4;
+    return ((rect.x0 % 8 + (size_t)l2k_rect_width(rect)) * bytes + 127) / 128 * 128;
+}
+
+size_t l2k_low_bytes(const l2k_plan_spec *spec, uint32_t c, unsigned g)
+{
+    if (g + 1 >= l2k_count_groups(spec, c))
+        return 0;
+    l2k_level_group group = l2k_group_at(spec, c, g);
+    l2k_rect rect = l2k_resolution_rect(spec->components[c].rect, group.first + group.count - 1);
+    return l2k_low_row_bytes(spec, &spec->components[c], rect) * l2k_rect_height(rect);
+}
+
+void l2k_measure_low(const l2k_plan_spec *spec, size_t bytes[2])
+{
+    bytes[0] = bytes[1] = 0;
+    for (uint32_t c = 0; c < spec->num_components; c += l2k_components_together(spec, c))
+        for (unsigned g = 0; g < 2; g++) {
+            size_t most = l2k_low_bytes(spec, c, g) * l2k_components_together(spec, c);
+            bytes[g] = most > bytes[g] ? most : bytes[g];
+        }
+}

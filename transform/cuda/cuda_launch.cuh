@@ -1,0 +1,177 @@
+/* What the launchers of forward and inverse kernels have in common: which form a pass takes, how many warps it gets,
+ * and the launch itself. */
+#ifndef L2K_TRANSFORM_LAUNCH_CUDA_CUH
+#define L2K_TRANSFORM_LAUNCH_CUDA_CUH
+
+#include "transform/cuda/cuda_strips.cuh"
+
+#include <cuda_runtime.h>
+
+static inline int l2k_divide_up(int a, int b)
+{
+    return (a + b - 1) / b;
+}
+
+/* ---- Launches ------------------------------------------------------------------------------------------------ */
+
+/* Shares a pass's steps among as many warps as the device holds at once, but gives none more than `most`: with shorter
+ * walks the device's warps are closer together in memory, at the price of more steps to warm up. */
+static inline void l2k_share_steps(l2k_cuda_pass *p, int inner_columns, int launches, int warps, int most)
+{
+    int all = p->end_step - p->first_step, chunks, least = p->levels == 2 ? 2 : 1;
+    p->strips = l2k_divide_up(p->x.end, inner_columns);
+    chunks = warps / (p->strips * launches);
+    p->steps_each = l2k_divide_up(all, chunks < 1 ? 1 : chunks);
+    p->steps_each = p->steps_each > most ? most : p->steps_each;
+    p->steps_each = p->steps_each < least ? least : p->steps_each;
+}
+
+/* Warps that the current device holds at once where each processor holds `warps`. */
+static inline int l2k_resident_warps(int *warps)
+{
+    int device = 0, processors = 0;
+    int error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    *warps *= processors > 0 ? processors : 1;
+    return error;
+}
+
+/* A launch that nearly fills the device in one wave must find it empty: started while another still has warps there,
+ * some of its own would have to wait for a second wave. */
+static inline bool l2k_may_start_early(int blocks, int warps)
+{
+    return 2 * blocks < warps || blocks > 2 * warps;
+}
+
+/* Launches a kernel of blocks of so many threads; `together`: all of them must be on the device at once. Where the
+ * machine can (compute capability 9.0), one that follows another of the plan is started while that still runs, and
+ * waits for its results itself. */
+template <class Kernel, class Pass>
+static int l2k_launch(Kernel *kernel, dim3 grid, int threads, bool together, bool follows, const Pass &p,
+                      cudaStream_t stream)
+{
+    cudaLaunchAttribute attributes[2];
+    cudaLaunchConfig_t config = {};
+    int device = 0, major = 0;
+    int error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+    if (error != cudaSuccess)
+        return error;
+    config.gridDim = grid;
+    config.blockDim = dim3((unsigned)threads);
+    config.stream = stream;
+    config.attrs = attributes;
+    if (together) {
+        attributes[config.numAttrs].id = cudaLaunchAttributeCooperative;
+        attributes[config.numAttrs++].val.cooperative = 1;
+    }
+    if (follows && major >= 9) {
+        attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
+    }
+    return cudaLaunchKernelEx(&config, kernel, p);
+}
+
+/* A pass by warps that walk, of which each processor is to hold WARPS. */
+template <class Walk, int WARPS, class Kernel>
+static int l2k_launch_walk(Kernel *kernel, l2k_cuda_pass p, cudaStream_t stream)
+{
+    const int launches = p.components / Walk::K;
+    int warps = WARPS, error = l2k_resident_warps(&warps);
+    if (error != cudaSuccess)
+        return error;
+    Walk::set_steps(&p);
+    l2k_share_steps(&p, (32 - 2 * Walk::HALO) * Walk::N, launches, warps, Walk::MOST_STEPS);
+    dim3 grid(p.strips * l2k_divide_up(p.end_step - p.first_step, p.steps_each), launches);
+    return l2k_launch(kernel, grid, 32, false, p.follows && l2k_may_start_early((int)grid.x * launches, warps), p,
+                      stream);
+}
+
+/* A pass without a wavelet, a thread for a column. */
+template <class Kernel> static int l2k_launch_columns(Kernel *kernel, const l2k_cuda_pass &p, cudaStream_t stream)
+{
+    int height = p.y.end - p.y.first;
+    dim3 grid(l2k_divide_up(p.x.end - p.x.first, 128), height < 65535 ? height : 65535, p.joined ? 1 : p.components);
+    return l2k_launch(kernel, grid, 128, false, false, p, stream);
+}
+
+/* ---- Forms --------------------------------------------------------------------------------------------------- */
+
+/* A plane whose samples of type S lie side by side, whole samples apart. */
+template <class S> static inline bool l2k_is_packed(const l2k_cuda_plane &plane)
+{
+    return plane.sample_stride == (int32_t)sizeof(S) &&
+           ((uintptr_t)plane.data | (uintptr_t)plane.row_stride) % sizeof(S) == 0;
+}
+
+/* Three planes of one type that are interleaved triples. */
+template <class S> static inline bool l2k_are_triples(const l2k_cuda_plane *planes)
+{
+    for (int c = 0; c < 3; c++)
+        if (planes[c].type != planes[0].type || planes[c].sample_stride != (int32_t)(3 * sizeof(S)) ||
+            planes[c].data != planes[0].data + c * sizeof(S) || planes[c].row_stride != planes[0].row_stride)
+            return false;
+    return ((uintptr_t)planes[0].data | (uintptr_t)planes[0].row_stride) % sizeof(S) == 0;
+}
+
+static inline int l2k_sample_bits(l2k_sample_type type)
+{
+    return type <= L2K_SAMPLE_S8 ? 8 : type <= L2K_SAMPLE_S16 ? 16 : 32;
+}
+
+/* How kernels take the planes of a pass: packed samples of 8, 16 or 32 bits (the latter integers for the 5/3 and floats
+ * for the 9/7), interleaved triples of 8 or 16 bits to be transformed together, or whatever they are. */
+enum l2k_form { L2K_FORM_8, L2K_FORM_16, L2K_FORM_32, L2K_FORM_TRIPLES_8, L2K_FORM_TRIPLES_16, L2K_FORM_ANY };
+
+static inline l2k_form l2k_form_of_plane(const l2k_cuda_plane &plane, l2k_wavelet wavelet)
+{
+    if (l2k_sample_bits(plane.type) == 8 && l2k_is_packed<uint8_t>(plane))
+        return L2K_FORM_8;
+    if (l2k_sample_bits(plane.type) == 16 && l2k_is_packed<uint16_t>(plane))
+        return L2K_FORM_16;
+    if (plane.type == (wavelet == L2K_WAVELET_5_3 ? L2K_SAMPLE_S32 : L2K_SAMPLE_F32) && l2k_is_packed<int32_t>(plane))
+        return L2K_FORM_32;
+    return L2K_FORM_ANY;
+}
+
+static inline l2k_form l2k_form_of(const l2k_cuda_pass &p)
+{
+    int bits = l2k_sample_bits(p.samples[0].type);
+    if (p.joined)
+        return bits == 8 && l2k_are_triples<uint8_t>(p.samples)     ? L2K_FORM_TRIPLES_8
+               : bits == 16 && l2k_are_triples<uint16_t>(p.samples) ? L2K_FORM_TRIPLES_16
+                                                                    : L2K_FORM_ANY;
+    for (int c = 1; c < p.components; c++)
+        if (l2k_form_of_plane(p.samples[c], p.wavelet) != l2k_form_of_plane(p.samples[0], p.wavelet))
+            return L2K_FORM_ANY;
+    return l2k_form_of_plane(p.samples[0], p.wavelet);
+}
+
+/* 32-bit samples of a wavelet. */
+template <class W> struct l2k_wide_sample;
+template <> struct l2k_wide_sample<l2k_wavelet_53> {
+    typedef int32_t type;
+};
+template <> struct l2k_wide_sample<l2k_wavelet_97> {
+    typedef float type;
+};
+
+/* Launcher<W, D>::launch for the pass's wavelet and coefficients. */
+template <template <class W, class D> class Launcher>
+static int l2k_launch_by_type(const l2k_cuda_pass &p, cudaStream_t stream)
+{
+    bool narrow = p.type == L2K_COEFFICIENT_INT16;
+    if (p.x.end == p.x.first || p.y.end == p.y.first)
+        return cudaSuccess;
+    if (p.wavelet == L2K_WAVELET_5_3)
+        return narrow ? Launcher<l2k_wavelet_53, int16_t>::launch(p, stream)
+                      : Launcher<l2k_wavelet_53, int32_t>::launch(p, stream);
+    if (p.type == L2K_COEFFICIENT_FLOAT32)
+        return Launcher<l2k_wavelet_97, float>::launch(p, stream);
+    return narrow ? Launcher<l2k_wavelet_97, int16_t>::launch(p, stream)
+                  : Launcher<l2k_wavelet_97, int32_t>::launch(p, stream);
+}
+
+#endif

@@ -1,0 +1,318 @@
+/* What a CUDA plan launches, group by group from the pixels down, or back. */
+#include <cuda_runtime.h>
+
+#include <string.h>
+
+extern "C" {
+#include "base/sample.h"
+#include "transform/cuda/cuda_deep.h"
+#include "transform/cuda/cuda_groups.h"
+#include "transform/cuda/cuda_levels.h"
+#include "transform/cuda/cuda_pass.h"
+#include "transform/layout.h"
+}
+
+namespace
+{
+
+/* ---- One launch ---------------------------------------------------------------------------------------------- */
+
+/* The counters of deep launches lie before the LL samples. */
+const size_t ARRIVED_BYTES = 128;
+static_assert(L2K_CUDA_DEEP_LEVELS * sizeof(uint32_t) <= ARRIVED_BYTES, "room for all counters");
+
+/* One run of a plan. */
+struct level_run {
+    const l2k_plan *plan;
+    void *const *coefficients;
+    uint32_t *arrived;
+    char *low[2];
+    cudaStream_t stream;
+};
+
+/* The LL that group g leaves, of component c + lane; those of deeper groups lie where the group's of the same parity
+ * would, so that a component's never reach into another's. */
+l2k_cuda_plane low_plane(const level_run *run, uint32_t c, unsigned lane, unsigned g)
+{
+    const l2k_plan_spec *spec = &run->plan->spec;
+    const l2k_plan_component *component = &run->plan->components[c + lane];
+    l2k_level_group group = l2k_group_at(spec, c, g);
+    l2k_rect rect = l2k_resolution_rect(component->rect, group.first + group.count - 1);
+    l2k_cuda_plane plane;
+    memset(&plane, 0, sizeof plane);
+    plane.type = l2k_low_type(spec, component);
+    plane.sample_stride = plane.type == L2K_SAMPLE_S16 ? 2 : 4;
+    plane.row_stride = (int32_t)l2k_low_row_bytes(spec, component, rect);
+    plane.data = run->low[g & 1] + lane * l2k_low_bytes(spec, c, g & 1) + rect.x0 % 8 * plane.sample_stride;
+    plane.shift = l2k_level_shift{0, INT32_MIN, INT32_MAX};
+    return plane;
+}
+
+/* Band 0 as a plane, for who reads the deepest LL. */
+l2k_cuda_plane deepest_plane(const level_run *run, uint32_t c)
+{
+    const l2k_coefficients *view = &run->plan->views[c];
+    l2k_cuda_plane plane;
+    memset(&plane, 0, sizeof plane);
+    plane.type = view->type == L2K_COEFFICIENT_INT16 ? L2K_SAMPLE_S16 : L2K_SAMPLE_S32;
+    plane.sample_stride = (int32_t)l2k_coefficient_bytes(view->type);
+    plane.row_stride = (int32_t)view->stride * plane.sample_stride;
+    plane.data = (char *)run->coefficients[c];
+    return plane;
+}
+
+l2k_cuda_bands bands_of(const level_run *run, uint32_t c, l2k_level_group group)
+{
+    const l2k_plan_component *component = &run->plan->components[c];
+    const l2k_coefficients *view = &run->plan->views[c];
+    l2k_cuda_bands bands;
+    memset(&bands, 0, sizeof bands);
+    bands.stride = (int32_t)view->stride;
+    for (unsigned i = 0; i < (group.count ? group.count : 1); i++)
+        for (unsigned o = 0; o < 4; o++) {
+            unsigned number = o == L2K_LL ? 0 : l2k_band_number(component->levels - (group.first + i) + 1, o);
+            if (o != L2K_LL && group.count == 0)
+                continue;
+            size_t at = view->bands[number].y * view->stride + view->bands[number].x;
+            bands.at[i][o] = (char *)run->coefficients[c] + at * l2k_coefficient_bytes(view->type);
+        }
+    return bands;
+}
+
+l2k_cuda_steps steps_of(const l2k_plan *plan, uint32_t c, l2k_level_group group)
+{
+    const l2k_plan_component *component = &plan->components[c];
+    float factor = plan->spec.direction == L2K_INVERSE ? 0.5f : 1.0f;
+    l2k_cuda_steps steps;
+    memset(&steps, 0, sizeof steps);
+    for (unsigned i = 0; i < 2 && component->wavelet == L2K_WAVELET_9_7; i++)
+        for (unsigned o = 0; o < 4; o++) {
+            bool deep = o == L2K_LL || i >= group.count;
+            unsigned number = deep ? 0 : l2k_band_number(component->levels - (group.first + i) + 1, o);
+            steps.of[i][o] = l2k_quantiser_step_make(factor * component->steps[number]);
+        }
+    return steps;
+}
+
+l2k_cuda_plane device_plane(const l2k_plan *plan, uint32_t c, const l2k_plane *from)
+{
+    const l2k_plan_component *component = &plan->components[c];
+    l2k_cuda_plane plane;
+    memset(&plane, 0, sizeof plane);
+    plane.data = (char *)from->data;
+    plane.row_stride = (int32_t)from->row_stride;
+    plane.sample_stride = (int32_t)from->sample_stride;
+    plane.type = from->type;
+    plane.shift = l2k_level_shift_make(component->precision, component->is_signed);
+    return plane;
+}
+
+/* A side's coordinates less a multiple of 8. */
+l2k_span span_of(uint32_t first, uint32_t end)
+{
+    uint32_t base = first & ~(uint32_t)7;
+    return l2k_span{(int32_t)(first - base), (int32_t)(end - base)};
+}
+
+/* Group g of `count` components from c + lane0 on. At the pixel side the samples are the caller's planes, elsewhere the
+ * LL that the group before left. */
+l2k_cuda_pass pass_of(const level_run *run, uint32_t c, unsigned lane0, unsigned count, unsigned g,
+                      const l2k_plane *planes)
+{
+    const l2k_plan_spec *spec = &run->plan->spec;
+    l2k_level_group group = l2k_group_at(spec, c, g);
+    l2k_rect rect = l2k_resolution_rect(run->plan->components[c].rect, group.first - 1);
+    l2k_cuda_pass pass;
+    memset(&pass, 0, sizeof pass);
+    pass.x = span_of(rect.x0, rect.x1);
+    pass.y = span_of(rect.y0, rect.y1);
+    pass.levels = (int32_t)group.count;
+    pass.components = (int32_t)count;
+    pass.joined = spec->component_transform && c == 0 && g == 0;
+    pass.low_in_bands = g + 1 == l2k_count_groups(spec, c);
+    pass.type = spec->type;
+    pass.wavelet = run->plan->components[c].wavelet;
+    for (unsigned i = 0; i < count; i++) {
+        unsigned lane = lane0 + i;
+        pass.samples[i] =
+            g == 0 ? device_plane(run->plan, c + lane, &planes[c + lane]) : low_plane(run, c, lane, g - 1);
+        pass.low[i] = pass.low_in_bands ? deepest_plane(run, c + lane) : low_plane(run, c, lane, g);
+        pass.bands[i] = bands_of(run, c + lane, group);
+        pass.steps[i] = steps_of(run->plan, c + lane, group);
+    }
+    return pass;
+}
+
+/* Components that go through launches together. */
+struct lane_range {
+    uint32_t c; /* the first of their kind */
+    unsigned lane0, count;
+};
+
+int launch_group(const level_run *run, lane_range lanes, unsigned g, bool follows, const l2k_plane *planes)
+{
+    l2k_cuda_pass pass = pass_of(run, lanes.c, lanes.lane0, lanes.count, g, planes);
+    pass.follows = follows;
+    return run->plan->spec.direction == L2K_FORWARD ? l2k_cuda_forward_pass(&pass, run->stream)
+                                                    : l2k_cuda_inverse_pass(&pass, run->stream);
+}
+
+/* ---- Several deep levels in one launch ----------------------------------------------------------------------- */
+
+l2k_cuda_deep_level deep_level(const l2k_cuda_pass *pass)
+{
+    l2k_cuda_deep_level level;
+    memset(&level, 0, sizeof level);
+    level.x = pass->x;
+    level.y = pass->y;
+    for (int i = 0; i < pass->components; i++) {
+        level.lane[i].samples = pass->samples[i].data;
+        level.lane[i].low = pass->low[i].data;
+        memcpy(level.lane[i].bands, pass->bands[i].at[0], sizeof level.lane[i].bands);
+    }
+    level.samples_stride = pass->samples[0].row_stride;
+    level.low_stride = pass->low[0].row_stride;
+    level.shift = pass->samples[0].shift;
+    memcpy(level.steps, pass->steps[0].of[0], sizeof level.steps);
+    return level;
+}
+
+/* Groups first .. first + count - 1. */
+int launch_deep(const level_run *run, lane_range lanes, unsigned first, unsigned count, bool follows,
+                const l2k_plane *planes)
+{
+    const l2k_plan_spec *spec = &run->plan->spec;
+    l2k_cuda_deep deep;
+    memset(&deep, 0, sizeof deep);
+    for (unsigned i = 0; i < count; i++) {
+        l2k_cuda_pass pass = pass_of(run, lanes.c, lanes.lane0, lanes.count, first + i, planes);
+        deep.level[i] = deep_level(&pass);
+        deep.low_in_bands = pass.low_in_bands;
+    }
+    deep.levels = (int32_t)count;
+    deep.components = (int32_t)lanes.count;
+    deep.bands_stride = (int32_t)run->plan->views[lanes.c].stride;
+    deep.follows = follows;
+    deep.narrow = l2k_low_type(spec, &run->plan->components[lanes.c + lanes.lane0]) == L2K_SAMPLE_S16;
+    deep.type = spec->type;
+    deep.wavelet = run->plan->components[lanes.c].wavelet;
+    deep.arrived = run->arrived;
+    return spec->direction == L2K_FORWARD ? l2k_cuda_forward_deep(&deep, run->stream)
+                                          : l2k_cuda_inverse_deep(&deep, run->stream);
+}
+
+/* Whether the kernels of deep levels can have the pixels as they are: they know planes such as those of LL, with one
+ * distance between rows and one level shift for all. */
+bool are_like_low(const level_run *run, lane_range lanes, const l2k_plane *planes)
+{
+    const l2k_plan_spec *spec = &run->plan->spec;
+    const uint32_t first = lanes.c + lanes.lane0;
+    const l2k_plan_component *components = run->plan->components;
+    for (uint32_t c = first; c < first + lanes.count; c++) {
+        l2k_sample_type type = l2k_low_type(spec, &components[c]);
+        ptrdiff_t bytes = (ptrdiff_t)l2k_sample_bytes(type);
+        if (planes[c].type != type || planes[c].sample_stride != bytes ||
+            planes[c].row_stride != planes[first].row_stride ||
+            ((uintptr_t)planes[c].data | (uintptr_t)planes[c].row_stride) % bytes != 0)
+            return false;
+        if (components[c].precision != components[first].precision ||
+            components[c].is_signed != components[first].is_signed)
+            return false;
+    }
+    return !(spec->component_transform && lanes.c == 0);
+}
+
+/* The first group from which on all are deep. */
+unsigned first_deep(const level_run *run, lane_range lanes, const l2k_plane *planes)
+{
+    unsigned g = l2k_count_groups(&run->plan->spec, lanes.c);
+    while (g > 0 && l2k_group_at(&run->plan->spec, lanes.c, g - 1).deep)
+        g--;
+    return g > 0 || are_like_low(run, lanes, planes) ? g : 1;
+}
+
+/* How many groups one launch may take: all blocks of several must be on the device together. */
+unsigned most_deep()
+{
+    int device = 0, together = 0;
+    if (cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&together, cudaDevAttrCooperativeLaunch, device) != cudaSuccess)
+        return 1;
+    return together ? L2K_CUDA_DEEP_LEVELS : 1;
+}
+
+/* ---- All launches -------------------------------------------------------------------------------------------- */
+
+/* Groups begin .. end - 1, in the direction's order. */
+int launch_groups(const level_run *run, lane_range lanes, unsigned begin, unsigned end, const l2k_plane *planes)
+{
+    bool forward = run->plan->spec.direction == L2K_FORWARD;
+    unsigned deep = first_deep(run, lanes, planes), most = most_deep(), done = 0;
+    int error = cudaSuccess;
+    while (done < end - begin && error == cudaSuccess) {
+        unsigned g = forward ? begin + done : end - 1 - done, count = 1;
+        bool follows = lanes.c + lanes.lane0 + done > 0;
+        if (g >= deep) {
+            unsigned left = forward ? end - g : g + 1 - (deep > begin ? deep : begin);
+            count = left < most ? left : most;
+            error = launch_deep(run, lanes, forward ? g : g + 1 - count, count, follows, planes);
+        } else {
+            error = launch_group(run, lanes, g, follows, planes);
+        }
+        done += count;
+    }
+    return error;
+}
+
+int launch_one_by_one(const level_run *run, uint32_t c, unsigned lanes, unsigned begin, unsigned end,
+                      const l2k_plane *planes)
+{
+    int error = cudaSuccess;
+    for (unsigned lane = 0; lane < lanes && error == cudaSuccess; lane++)
+        error = launch_groups(run, lane_range{c, lane, 1}, begin, end, planes);
+    return error;
+}
+
+/* The components from c on through all their groups. Those of a component transform that are not alike go together at
+ * the pixels only. */
+int launch_components(const level_run *run, uint32_t c, unsigned together, const l2k_plane *planes)
+{
+    const l2k_plan_spec *spec = &run->plan->spec;
+    unsigned groups = l2k_count_groups(spec, c);
+    lane_range all = {c, 0, together};
+    if (l2k_count_alike(spec, c, together) == together)
+        return launch_groups(run, all, 0, groups, planes);
+    int error = cudaSuccess;
+    if (spec->direction == L2K_INVERSE)
+        error = launch_one_by_one(run, c, together, 1, groups, planes);
+    if (error == cudaSuccess)
+        error = launch_groups(run, all, 0, 1, planes);
+    if (spec->direction == L2K_FORWARD && error == cudaSuccess)
+        error = launch_one_by_one(run, c, together, 1, groups, planes);
+    return error;
+}
+
+} // namespace
+
+extern "C" size_t l2k_cuda_low_bytes(const l2k_plan_spec *spec)
+{
+    size_t bytes[2];
+    l2k_measure_low(spec, bytes);
+    return ARRIVED_BYTES + bytes[0] + bytes[1];
+}
+
+extern "C" int l2k_cuda_run_levels(const l2k_plan *plan, const l2k_plane *planes, void *const *coefficients, char *low,
+                                   void *stream)
+{
+    size_t bytes[2];
+    l2k_measure_low(&plan->spec, bytes);
+    char *first = low + ARRIVED_BYTES;
+    level_run run = {plan, coefficients, (uint32_t *)low, {first, first + bytes[0]}, (cudaStream_t)stream};
+    int error = cudaSuccess;
+    for (uint32_t c = 0; c < plan->spec.num_components && error == cudaSuccess;) {
+        unsigned together = l2k_components_together(&plan->spec, c);
+        error = launch_components(&run, c, together, planes);
+        c += together;
+    }
+    return error;
+}

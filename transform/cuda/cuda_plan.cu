@@ -1,0 +1,335 @@
+/* The CUDA backend. A plan owns one block of device memory for coefficients, pixels and LL samples, one of pinned host
+ * memory that mirrors what of it crosses the bus, a stream, and a graph of its launches, recorded when the plan is
+ * made. */
+#include <cuda_runtime.h>
+
+#include <stdio.h>
+
+extern "C" {
+#include "base/memory.h"
+#include "base/run.h"
+#include "base/sample.h"
+#include "transform/backend.h"
+#include "transform/cuda/cuda_device.h"
+#include "transform/cuda/cuda_levels.h"
+#include "transform/cuda/cuda_staging.h"
+#include "transform/layout.h"
+}
+
+namespace
+{
+
+struct cuda_state {
+    cudaStream_t stream;
+    cudaGraphExec_t graph;
+    char *device, *pinned;    /* the two blocks */
+    size_t coefficient_bytes; /* both start with the coefficients of all components */
+    l2k_cuda_pixels *pixels;  /* per component, host plans; of a joined triple only the first is used */
+    void **coefficients;      /* per component, device */
+    l2k_plane *planes;        /* per component, device, host plans */
+    char *low;                /* LL samples between launches */
+    cudaEvent_t marks[4];     /* where timings are wanted: before and after upload, transform, download */
+};
+
+cuda_state *state_of(const l2k_plan *plan)
+{
+    return (cuda_state *)plan->state;
+}
+
+/* ---- Memory -------------------------------------------------------------------------------------------------- */
+
+/* Parts start at multiples of 256 bytes. At least as many lie between them that nobody uses: the block is one
+ * allocation, so only they can show a kernel that leaves its part. */
+const size_t GUARD_BYTES = 256;
+
+size_t with_guard(size_t bytes)
+{
+    return (bytes + 255) / 256 * 256 + GUARD_BYTES;
+}
+
+size_t view_bytes(const l2k_coefficients *view)
+{
+    return with_guard(view->stride * view->height * l2k_coefficient_bytes(view->type));
+}
+
+/* Kernels count bytes of a row in 32 bits. */
+l2k_status check_widths(const l2k_plan *plan)
+{
+    for (uint32_t c = 0; c < plan->spec.num_components; c++)
+        if (plan->views[c].stride * l2k_coefficient_bytes(plan->views[c].type) > INT32_MAX)
+            return l2k_fail(plan->context, L2K_ERROR_BACKEND,
+                            "component %u: CUDA: rows of 2 GiB of coefficients or more", (unsigned)c);
+    return L2K_OK;
+}
+
+/* Where the parts of a plan begin, in bytes. Coefficients come first. Up to `low` the pinned block has the same parts.
+ */
+struct block_layout {
+    size_t pixels, low, end;
+};
+
+block_layout lay_out(const l2k_plan_spec *spec)
+{
+    block_layout layout = {};
+    for (uint32_t c = 0; c < spec->num_components; c++) {
+        l2k_coefficients view;
+        l2k_layout(spec->direction, spec->type, &spec->components[c], &view);
+        layout.pixels += view_bytes(&view);
+    }
+    layout.low = layout.pixels;
+    for (uint32_t c = 0; c < spec->num_components && !spec->on_device; c += l2k_cuda_lanes(spec, c)) {
+        l2k_cuda_pixels pixels = l2k_cuda_pixels_of(spec, c);
+        layout.low += with_guard(l2k_cuda_pixel_bytes(&pixels));
+    }
+    layout.end = layout.low + with_guard(l2k_cuda_low_bytes(spec));
+    return layout;
+}
+
+/* The device's part is cleared, because whole rows cross the bus, with the gaps between what kernels write. */
+l2k_status take_blocks(l2k_plan *plan, const block_layout *layout)
+{
+    cuda_state *s = state_of(plan);
+    char what[80];
+    snprintf(what, sizeof what, "allocating %zu bytes of device memory", layout->end);
+    L2K_TRY(l2k_cuda_check(plan->context, cudaMalloc((void **)&s->device, layout->end), what));
+    L2K_TRY(
+        l2k_cuda_check(plan->context, cudaMemsetAsync(s->device, 0, layout->end, s->stream), "clearing device memory"));
+    L2K_TRY(l2k_cuda_check(plan->context, cudaStreamSynchronize(s->stream), "clearing device memory"));
+    if (plan->spec.on_device)
+        return L2K_OK;
+    snprintf(what, sizeof what, "allocating %zu bytes of pinned memory", layout->low);
+    return l2k_cuda_check(plan->context, cudaMallocHost((void **)&s->pinned, layout->low), what);
+}
+
+void share_out_coefficients(l2k_plan *plan)
+{
+    cuda_state *s = state_of(plan);
+    size_t offset = 0;
+    for (uint32_t c = 0; c < plan->spec.num_components; c++) {
+        s->coefficients[c] = s->device + offset;
+        plan->views[c].base = (plan->spec.on_device ? s->device : s->pinned) + offset;
+        plan->views[c].on_device = plan->spec.on_device;
+        offset += view_bytes(&plan->views[c]);
+    }
+}
+
+void share_out_pixels(l2k_plan *plan, size_t offset)
+{
+    cuda_state *s = state_of(plan);
+    for (uint32_t c = 0; c < plan->spec.num_components;) {
+        l2k_cuda_pixels *pixels = &s->pixels[c];
+        *pixels = l2k_cuda_pixels_of(&plan->spec, c);
+        pixels->device = s->device + offset;
+        pixels->staging = s->pinned + offset;
+        offset += with_guard(l2k_cuda_pixel_bytes(pixels));
+        size_t bytes = l2k_sample_bytes(pixels->type);
+        for (unsigned lane = 0; lane < pixels->lanes; lane++, c++)
+            s->planes[c] = l2k_plane{pixels->device + lane * bytes, (ptrdiff_t)pixels->row_bytes,
+                                     (ptrdiff_t)(pixels->lanes * bytes), pixels->type};
+    }
+}
+
+l2k_status take_memory(l2k_plan *plan)
+{
+    cuda_state *s = state_of(plan);
+    block_layout layout = lay_out(&plan->spec);
+    L2K_TRY(take_blocks(plan, &layout));
+    s->low = s->device + layout.low;
+    s->coefficient_bytes = layout.pixels;
+    share_out_coefficients(plan);
+    if (!plan->spec.on_device)
+        share_out_pixels(plan, layout.pixels);
+    return L2K_OK;
+}
+
+/* ---- Making and freeing -------------------------------------------------------------------------------------- */
+
+/* The launches are always the same, so they are recorded once. */
+l2k_status record(l2k_plan *plan)
+{
+    cuda_state *s = state_of(plan);
+    cudaGraph_t graph = NULL;
+    L2K_TRY(l2k_cuda_check(plan->context, cudaStreamBeginCapture(s->stream, cudaStreamCaptureModeThreadLocal),
+                           "recording the launches"));
+    int launched = l2k_cuda_run_levels(plan, s->planes, s->coefficients, s->low, s->stream);
+    int ended = cudaStreamEndCapture(s->stream, &graph);
+    l2k_status status =
+        l2k_cuda_check(plan->context, launched != cudaSuccess ? launched : ended, "recording the launches");
+    if (status == L2K_OK)
+        status = l2k_cuda_check(plan->context, cudaGraphInstantiate(&s->graph, graph, 0), "recording the launches");
+    if (graph)
+        cudaGraphDestroy(graph);
+    return status;
+}
+
+l2k_status take_state(l2k_plan *plan)
+{
+    const l2k_context *context = plan->context;
+    size_t count = plan->spec.num_components;
+    cuda_state *s = (cuda_state *)l2k_allocate_zeroed(context, 1, sizeof *s);
+    plan->state = s;
+    if (s) {
+        s->pixels = (l2k_cuda_pixels *)l2k_allocate_zeroed(context, count, sizeof *s->pixels);
+        s->coefficients = (void **)l2k_allocate_zeroed(context, count, sizeof *s->coefficients);
+        s->planes = (l2k_plane *)l2k_allocate_zeroed(context, count, sizeof *s->planes);
+    }
+    if (!s || !s->pixels || !s->coefficients || !s->planes)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the wavelet transform");
+    return L2K_OK;
+}
+
+l2k_status create(l2k_plan *plan)
+{
+    char reason[160];
+    if (!l2k_cuda_usable(reason, sizeof reason))
+        return l2k_fail(plan->context, L2K_ERROR_BACKEND, "CUDA: no usable GPU: %s", reason);
+    L2K_TRY(check_widths(plan));
+    L2K_TRY(take_state(plan));
+    L2K_TRY(l2k_cuda_check(plan->context, cudaStreamCreateWithFlags(&state_of(plan)->stream, cudaStreamNonBlocking),
+                           "making a stream"));
+    L2K_TRY(take_memory(plan));
+    return plan->spec.on_device ? L2K_OK : record(plan);
+}
+
+/* Errors of these calls are those of earlier ones, which were reported. */
+void destroy(l2k_plan *plan)
+{
+    cuda_state *s = state_of(plan);
+    if (!s)
+        return;
+    for (cudaEvent_t mark : s->marks)
+        if (mark)
+            cudaEventDestroy(mark);
+    if (s->stream) {
+        cudaStreamSynchronize(s->stream);
+        cudaStreamDestroy(s->stream);
+    }
+    if (s->graph)
+        cudaGraphExecDestroy(s->graph);
+    if (s->device)
+        cudaFree(s->device);
+    if (s->pinned)
+        cudaFreeHost(s->pinned);
+    l2k_release(plan->context, s->planes);
+    l2k_release(plan->context, s->pixels);
+    l2k_release(plan->context, s->coefficients);
+    l2k_release(plan->context, s);
+}
+
+/* ---- Running on the host's memory ---------------------------------------------------------------------------- */
+
+/* Host memory is for pixels; whoever has float samples has them on the device. */
+l2k_status refuse_floats(const l2k_plan *plan, const l2k_plane *planes)
+{
+    for (uint32_t c = 0; c < plan->spec.num_components; c++)
+        if (planes[c].type == L2K_SAMPLE_F32)
+            return l2k_fail(plan->context, L2K_ERROR_ARGUMENT, "CUDA: float samples must be in device memory");
+    return L2K_OK;
+}
+
+/* Marks a place in the stream, to be timed. */
+l2k_status mark(const l2k_plan *plan, int number)
+{
+    cuda_state *s = state_of(plan);
+    if (!l2k_is_timed(plan->context))
+        return L2K_OK;
+    cudaError_t error = s->marks[number] ? cudaSuccess : cudaEventCreate(&s->marks[number]);
+    if (error == cudaSuccess)
+        error = cudaEventRecord(s->marks[number], s->stream);
+    return l2k_cuda_check(plan->context, error, "timing the transform");
+}
+
+/* Once the stream has passed all marks. */
+void add_times(const l2k_plan *plan)
+{
+    static const l2k_stage stages[3] = {L2K_STAGE_UPLOAD, L2K_STAGE_TRANSFORM, L2K_STAGE_DOWNLOAD};
+    const cuda_state *s = state_of(plan);
+    float milliseconds = 0;
+    for (int i = 0; i < 3 && l2k_is_timed(plan->context); i++)
+        if (cudaEventElapsedTime(&milliseconds, s->marks[i], s->marks[i + 1]) == cudaSuccess)
+            l2k_stage_add(plan->context, stages[i], 1e-3 * milliseconds);
+}
+
+l2k_status launch(const l2k_plan *plan)
+{
+    const cuda_state *s = state_of(plan);
+    L2K_TRY(mark(plan, 1));
+    L2K_TRY(l2k_cuda_check(plan->context, cudaGraphLaunch(s->graph, s->stream), "launching the transform"));
+    return mark(plan, 2);
+}
+
+l2k_status enqueue_forward(l2k_plan *plan, const l2k_plane *planes)
+{
+    cuda_state *s = state_of(plan);
+    for (uint32_t c = 0; c < plan->spec.num_components; c += s->pixels[c].lanes)
+        L2K_TRY(l2k_cuda_upload_pixels(plan->context, &s->pixels[c], planes + c, s->stream));
+    L2K_TRY(launch(plan));
+    return l2k_cuda_check(
+        plan->context, cudaMemcpyAsync(s->pinned, s->device, s->coefficient_bytes, cudaMemcpyDeviceToHost, s->stream),
+        "downloading coefficients");
+}
+
+l2k_status enqueue_inverse(l2k_plan *plan, const l2k_plane *planes)
+{
+    cuda_state *s = state_of(plan);
+    L2K_TRY(l2k_cuda_check(
+        plan->context, cudaMemcpyAsync(s->device, s->pinned, s->coefficient_bytes, cudaMemcpyHostToDevice, s->stream),
+        "uploading coefficients"));
+    L2K_TRY(launch(plan));
+    for (uint32_t c = 0; c < plan->spec.num_components; c += s->pixels[c].lanes)
+        L2K_TRY(l2k_cuda_download_pixels(plan->context, &s->pixels[c], planes + c, s->stream));
+    return L2K_OK;
+}
+
+l2k_status begin(l2k_plan *plan, const l2k_plane *planes)
+{
+    L2K_TRY(refuse_floats(plan, planes));
+    bool forward = plan->spec.direction == L2K_FORWARD;
+    l2k_status status = mark(plan, 0);
+    if (status == L2K_OK)
+        status = forward ? enqueue_forward(plan, planes) : enqueue_inverse(plan, planes);
+    if (status == L2K_OK)
+        status = mark(plan, 3);
+    if (status != L2K_OK)
+        cudaStreamSynchronize(state_of(plan)->stream); /* nothing of it may reach the planes any more */
+    return status;
+}
+
+l2k_status finish(l2k_plan *plan, const l2k_plane *planes)
+{
+    cuda_state *s = state_of(plan);
+    L2K_TRY(l2k_cuda_check(plan->context, cudaStreamSynchronize(s->stream), "running the transform"));
+    add_times(plan);
+    for (uint32_t c = 0; c < plan->spec.num_components && plan->spec.direction == L2K_INVERSE; c += s->pixels[c].lanes)
+        l2k_cuda_unpack_pixels(&s->pixels[c], planes + c);
+    return L2K_OK;
+}
+
+/* ---- Running on the device's memory -------------------------------------------------------------------------- */
+
+/* Kernels count bytes of a row in 32 bits. */
+l2k_status check_strides(const l2k_plan *plan, const l2k_plane *planes)
+{
+    for (uint32_t c = 0; c < plan->spec.num_components; c++)
+        if (planes[c].row_stride != (int32_t)planes[c].row_stride ||
+            planes[c].sample_stride != (int32_t)planes[c].sample_stride)
+            return l2k_fail(plan->context, L2K_ERROR_ARGUMENT, "component %u: CUDA: rows are 2 GiB or more apart",
+                            (unsigned)c);
+    return L2K_OK;
+}
+
+l2k_status run_on_device(l2k_plan *plan, const l2k_plane *planes, void *stream)
+{
+    L2K_TRY(check_strides(plan, planes));
+    int error = l2k_cuda_run_levels(plan, planes, state_of(plan)->coefficients, state_of(plan)->low, stream);
+    return l2k_cuda_check(plan->context, error, "launching the transform");
+}
+
+} // namespace
+
+extern "C" uint64_t l2k_plan_device_bytes(const l2k_plan_spec *spec)
+{
+    return lay_out(spec).end;
+}
+
+extern "C" const l2k_backend_functions l2k_backend_cuda = {create, destroy, begin, finish, run_on_device};

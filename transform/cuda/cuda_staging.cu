@@ -1,0 +1,226 @@
+/* Samples between the caller's planes and the device. */
+#include <cuda_runtime.h>
+
+#include <string.h>
+
+extern "C" {
+#include "base/sample.h"
+#include "transform/cuda/cuda_device.h"
+#include "transform/cuda/cuda_levels.h"
+#include "transform/cuda/cuda_staging.h"
+#include "transform/layout.h"
+}
+
+namespace
+{
+
+/* Bytes that cross the bus while the next ones are packed. */
+const size_t CHUNK_BYTES = (size_t)4 << 20;
+
+l2k_sample_type smallest_type(unsigned precision, bool is_signed)
+{
+    if (is_signed)
+        return precision <= 8 ? L2K_SAMPLE_S8 : precision <= 16 ? L2K_SAMPLE_S16 : L2K_SAMPLE_S32;
+    return precision <= 8 ? L2K_SAMPLE_U8 : precision <= 16 ? L2K_SAMPLE_U16 : L2K_SAMPLE_S32;
+}
+
+size_t used_row_bytes(const l2k_cuda_pixels *pixels)
+{
+    return (size_t)pixels->width * pixels->lanes * l2k_sample_bytes(pixels->type);
+}
+
+/* ---- Planes that need no staging ----------------------------------------------------------------------------- */
+
+/* Whether the caller's planes are laid out as the packed pixels are, but for the distance of rows. */
+bool is_packed(const l2k_cuda_pixels *pixels, const l2k_plane *planes)
+{
+    size_t bytes = l2k_sample_bytes(pixels->type);
+    for (unsigned lane = 0; lane < pixels->lanes; lane++)
+        if (planes[lane].type != pixels->type || planes[lane].row_stride != planes[0].row_stride ||
+            planes[lane].sample_stride != (ptrdiff_t)(pixels->lanes * bytes) ||
+            (char *)planes[lane].data != (char *)planes[0].data + lane * bytes)
+            return false;
+    return true;
+}
+
+/* Ordinary memory is no error to newer drivers, but one to older ones, which must not be reported by the next call. */
+bool is_pinned(const void *at)
+{
+    cudaPointerAttributes attributes;
+    cudaError_t error = cudaPointerGetAttributes(&attributes, at);
+    if (error != cudaSuccess)
+        cudaGetLastError();
+    return error == cudaSuccess && attributes.type == cudaMemoryTypeHost;
+}
+
+/* Memory is pinned in one piece, so both ends tell. A row distance beyond 2^31 - 1 is more than a copy takes. */
+bool goes_directly(const l2k_cuda_pixels *pixels, const l2k_plane *planes)
+{
+    size_t used = used_row_bytes(pixels);
+    ptrdiff_t stride = planes[0].row_stride;
+    if (pixels->height == 0 || used == 0 || stride < (ptrdiff_t)used || stride > INT32_MAX ||
+        !is_packed(pixels, planes))
+        return false;
+    const char *first = (const char *)planes[0].data;
+    return is_pinned(first) && is_pinned(first + (ptrdiff_t)(pixels->height - 1) * stride + used - 1);
+}
+
+/* ---- Packing ------------------------------------------------------------------------------------------------- */
+
+int32_t load_sample(const char *at, l2k_sample_type type)
+{
+    union {
+        uint8_t u8;
+        int8_t s8;
+        uint16_t u16;
+        int16_t s16;
+        int32_t s32;
+    } v;
+    memcpy(&v, at, l2k_sample_bytes(type));
+    switch (type) {
+    case L2K_SAMPLE_U8:
+        return v.u8;
+    case L2K_SAMPLE_S8:
+        return v.s8;
+    case L2K_SAMPLE_U16:
+        return v.u16;
+    case L2K_SAMPLE_S16:
+        return v.s16;
+    default:
+        return v.s32;
+    }
+}
+
+/* Two's complement: the low bytes are right for every type (little-endian hosts, as CUDA's all are). */
+void store_sample(char *at, size_t bytes, int32_t value)
+{
+    memcpy(at, &value, bytes);
+}
+
+/* A row of samples and how far they are apart. */
+struct strided {
+    char *data;
+    ptrdiff_t step;
+    l2k_sample_type type;
+};
+
+/* Between types of one size, whatever their signs. */
+template <class Bits> void copy_bits(strided from, strided to, uint32_t count)
+{
+    for (uint32_t x = 0; x < count; x++)
+        memcpy(to.data + (ptrdiff_t)x * to.step, from.data + (ptrdiff_t)x * from.step, sizeof(Bits));
+}
+
+void copy_samples(strided from, strided to, uint32_t count)
+{
+    size_t bytes = l2k_sample_bytes(to.type);
+    if (l2k_sample_bytes(from.type) != bytes)
+        for (uint32_t x = 0; x < count; x++)
+            store_sample(to.data + (ptrdiff_t)x * to.step, bytes,
+                         load_sample(from.data + (ptrdiff_t)x * from.step, from.type));
+    else if (bytes == 1)
+        copy_bits<uint8_t>(from, to, count);
+    else if (bytes == 2)
+        copy_bits<uint16_t>(from, to, count);
+    else
+        copy_bits<uint32_t>(from, to, count);
+}
+
+/* Row y of one lane into the packed row, or out of it. */
+void copy_lane(const l2k_cuda_pixels *pixels, const l2k_plane *plane, unsigned lane, uint32_t y, bool in)
+{
+    size_t bytes = l2k_sample_bytes(pixels->type);
+    strided packed = {pixels->staging + y * pixels->row_bytes + lane * bytes, (ptrdiff_t)(pixels->lanes * bytes),
+                      pixels->type};
+    strided caller = {(char *)l2k_sample_at(plane, 0, y), plane->sample_stride, plane->type};
+    copy_samples(in ? caller : packed, in ? packed : caller, pixels->width);
+}
+
+/* Rows y0 .. y1 - 1 between the caller's planes and pinned memory. */
+void copy_rows(const l2k_cuda_pixels *pixels, const l2k_plane *planes, uint32_t y0, uint32_t y1, bool in)
+{
+    bool packed = is_packed(pixels, planes);
+    for (uint32_t y = y0; y < y1; y++) {
+        char *staged = pixels->staging + y * pixels->row_bytes, *caller = (char *)l2k_sample_at(planes, 0, y);
+        if (packed)
+            memcpy(in ? staged : caller, in ? caller : staged, used_row_bytes(pixels));
+        for (unsigned lane = 0; lane < pixels->lanes && !packed; lane++)
+            copy_lane(pixels, &planes[lane], lane, y, in);
+    }
+}
+
+uint32_t rows_in_chunk(const l2k_cuda_pixels *pixels)
+{
+    size_t rows = pixels->row_bytes ? CHUNK_BYTES / pixels->row_bytes : 1;
+    return rows < 1 ? 1 : rows > UINT32_MAX ? UINT32_MAX : (uint32_t)rows;
+}
+
+} // namespace
+
+extern "C" l2k_cuda_pixels l2k_cuda_pixels_of(const l2k_plan_spec *spec, uint32_t first)
+{
+    l2k_cuda_pixels pixels = {};
+    const l2k_plan_component *components = &spec->components[first];
+    unsigned precision = 0;
+    bool any_signed = false;
+    pixels.lanes = l2k_cuda_lanes(spec, first);
+    for (unsigned lane = 0; lane < pixels.lanes; lane++) {
+        precision = components[lane].precision > precision ? components[lane].precision : precision;
+        any_signed = any_signed || components[lane].is_signed;
+    }
+    pixels.type = smallest_type(precision, any_signed);
+    l2k_rect whole = l2k_resolution_rect(components->rect, l2k_discarded(spec->direction, components));
+    pixels.width = l2k_rect_width(whole);
+    pixels.height = l2k_rect_height(whole);
+    pixels.row_bytes = (used_row_bytes(&pixels) + 31) / 32 * 32;
+    return pixels;
+}
+
+extern "C" size_t l2k_cuda_pixel_bytes(const l2k_cuda_pixels *pixels)
+{
+    return pixels->row_bytes * pixels->height;
+}
+
+extern "C" l2k_status l2k_cuda_upload_pixels(const l2k_context *context, const l2k_cuda_pixels *pixels,
+                                             const l2k_plane *planes, void *stream)
+{
+    if (goes_directly(pixels, planes))
+        return l2k_cuda_check(context,
+                              cudaMemcpy2DAsync(pixels->device, pixels->row_bytes, planes[0].data,
+                                                (size_t)planes[0].row_stride, used_row_bytes(pixels), pixels->height,
+                                                cudaMemcpyHostToDevice, (cudaStream_t)stream),
+                              "uploading samples");
+    uint32_t step = rows_in_chunk(pixels);
+    for (uint32_t y = 0; y < pixels->height;) {
+        uint32_t end = pixels->height - y < step ? pixels->height : y + step;
+        size_t offset = y * pixels->row_bytes;
+        copy_rows(pixels, planes, y, end, true);
+        L2K_TRY(
+            l2k_cuda_check(context,
+                           cudaMemcpyAsync(pixels->device + offset, pixels->staging + offset,
+                                           (end - y) * pixels->row_bytes, cudaMemcpyHostToDevice, (cudaStream_t)stream),
+                           "uploading samples"));
+        y = end;
+    }
+    return L2K_OK;
+}
+
+extern "C" l2k_status l2k_cuda_download_pixels(const l2k_context *context, l2k_cuda_pixels *pixels,
+                                               const l2k_plane *planes, void *stream)
+{
+    pixels->direct = goes_directly(pixels, planes);
+    cudaError_t error;
+    if (pixels->direct)
+        error = cudaMemcpy2DAsync(planes[0].data, (size_t)planes[0].row_stride, pixels->device, pixels->row_bytes,
+                                  used_row_bytes(pixels), pixels->height, cudaMemcpyDeviceToHost, (cudaStream_t)stream);
+    else
+        error = cudaMemcpyAsync(pixels->staging, pixels->device, l2k_cuda_pixel_bytes(pixels), cudaMemcpyDeviceToHost,
+                                (cudaStream_t)stream);
+    return l2k_cuda_check(context, error, "downloading samples");
+}
+
+extern "C" void l2k_cuda_unpack_pixels(const l2k_cuda_pixels *pixels, const l2k_plane *planes)
+{
+    if (!pixels->direct)
+        copy_rows(pixels, planes, 0, pixels->height, false);
+}

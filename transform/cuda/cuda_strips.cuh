@@ -1,0 +1,166 @@
+/* How forward and inverse kernels divide a picture among warps that walk down strips of it. */
+#ifndef L2K_TRANSFORM_STRIPS_CUDA_CUH
+#define L2K_TRANSFORM_STRIPS_CUDA_CUH
+
+#include "base/words_cuda.cuh"
+#include "dwt/warp_cuda.cuh"
+#include "transform/cuda/cuda_pass.h"
+
+/* Samples of a line that are low, and those that are high, in their own coordinates. */
+__device__ __forceinline__ l2k_span l2k_low_span(l2k_span s)
+{
+    return l2k_span{(s.first + 1) >> 1, (s.end + 1) >> 1};
+}
+
+__device__ __forceinline__ l2k_span l2k_high_span(l2k_span s)
+{
+    return l2k_span{s.first >> 1, s.end >> 1};
+}
+
+/* The columns and rows of a subband that those of the samples give. */
+__device__ __forceinline__ l2k_span l2k_band_columns(int band, l2k_span x)
+{
+    return band & L2K_HL ? l2k_high_span(x) : l2k_low_span(x);
+}
+
+__device__ __forceinline__ l2k_span l2k_band_rows(int band, l2k_span y)
+{
+    return band & L2K_LH ? l2k_high_span(y) : l2k_low_span(y);
+}
+
+__device__ __forceinline__ int l2k_length(l2k_span s)
+{
+    return s.end - s.first;
+}
+
+/* A strip's columns: N in each lane, of which HALO on either side serve the others only. A block is one warp, so what
+ * depends on the block only is the same for all lanes, as the compiler can see. */
+template <int HALO, int N> struct l2k_strip {
+    int lane, first_column, column; /* coordinates of the warp's and the lane's first column */
+    bool keeps;                     /* whether the lane is no halo and has columns */
+    int begin, end;                 /* steps whose results this warp keeps */
+
+    __device__ __forceinline__ explicit l2k_strip(const l2k_cuda_pass &p)
+    {
+        int strip = (int)blockIdx.x % p.strips;
+        lane = l2k_pinned((int)threadIdx.x);
+        first_column = (strip * (32 - 2 * HALO) - HALO) * N;
+        column = first_column + lane * N;
+        keeps = lane >= HALO && lane < 32 - HALO && column < p.x.end && column + N > p.x.first;
+        begin = p.first_step + (int)blockIdx.x / p.strips * p.steps_each;
+        end = min(begin + p.steps_each, p.end_step);
+    }
+
+    /* Whether every lane has all of its columns or none, and the neighbours of those that count. */
+    __device__ __forceinline__ bool is_inside(l2k_span x) const
+    {
+        return (x.first % N == 0 && x.end % N == 0) ||
+               (first_column > x.first + 1 && first_column + 32 * N + 1 < x.end);
+    }
+};
+
+/* Where a lane's N columns of a level lie in its subbands: N / 2 low and N / 2 high ones, and which rows there are. P
+ * is the coefficients' type, const if they are only read. */
+template <class P, int N> struct l2k_band_places {
+    enum { HALF = N / 2 };
+    l2k_lane_run<HALF> low, high;
+    l2k_span low_rows, high_rows;
+
+    /* `warp` and `lane` are the columns at which they begin, x and y the level's samples; accesses have so many bytes.
+     * A lane that does not take part has no columns. */
+    __device__ __forceinline__ l2k_band_places(const l2k_cuda_bands &b, int level, int warp, int lane, bool takes_part,
+                                               l2k_span x, l2k_span y, int access)
+        : low_rows(l2k_low_span(y)), high_rows(l2k_high_span(y))
+    {
+        l2k_span low_columns = l2k_low_span(x), high_columns = l2k_high_span(x);
+        low = {(lane >> 1) - low_columns.first, takes_part ? l2k_length(low_columns) : 0,
+               (uintptr_t)at(b, level, L2K_LH, (warp >> 1) - low_columns.first, 0) % access == 0};
+        high = {(lane >> 1) - high_columns.first, takes_part ? l2k_length(high_columns) : 0,
+                (uintptr_t)at(b, level, L2K_HL, (warp >> 1) - high_columns.first, 0) % access == 0};
+    }
+
+    static __device__ __forceinline__ P *at(const l2k_cuda_bands &b, int level, int band, int x, int y)
+    {
+        return reinterpret_cast<P *>(b.at[level][band]) + x + (int64_t)y * b.stride;
+    }
+    __device__ __forceinline__ bool is_aligned() const
+    {
+        return low.aligned && high.aligned;
+    }
+    __device__ __forceinline__ const l2k_lane_run<HALF> &run(int band) const
+    {
+        return band & L2K_HL ? high : low;
+    }
+    __device__ __forceinline__ l2k_span rows(int band) const
+    {
+        return band & L2K_LH ? high_rows : low_rows;
+    }
+    __device__ __forceinline__ bool has_row(int band, int n) const
+    {
+        return n >= rows(band).first && n < rows(band).end;
+    }
+    __device__ __forceinline__ P *row(const l2k_cuda_bands &b, int level, int band, int n) const
+    {
+        return at(b, level, band, 0, n - rows(band).first);
+    }
+    /* The lane's place in a row, where it has one. */
+    __device__ __forceinline__ l2k_cursor<P> from(const l2k_cuda_bands &b, int level, int band, int n) const
+    {
+        return l2k_cursor<P>(row(b, level, band, n) + run(band).first, b.stride * (int)sizeof(P),
+                             run(band).count != 0 && !run(band).is_empty());
+    }
+};
+
+/* What kernels begin with: the next one may be started, and what the one before has written is there from here on. */
+__device__ __forceinline__ void l2k_await_previous()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+/* The way down. A step's rows land in one slot of a ring in shared memory while AHEAD steps before it are worked on;
+ * which slot is worked on has been free of copies since. A walk has a way through the steps that see no border, with
+ * pointers running along, and one that looks where it goes. */
+template <class Walk> struct l2k_ring {
+    enum { SLOTS = Walk::AHEAD + 1, BYTES = SLOTS * Walk::SLOT };
+    l2k_shared memory;
+    int at;
+
+    template <class Way> __device__ __forceinline__ void turn(Walk &walk, Way &way, int step, int end)
+    {
+        int next = at == 0 ? (int)Walk::AHEAD : at - 1;
+        if (step + Walk::AHEAD < end)
+            way.load(step + Walk::AHEAD, memory + next * Walk::SLOT);
+        l2k_end_copies();
+        l2k_await_copies<Walk::AHEAD>();
+        walk.take(way, step, memory + at * Walk::SLOT);
+        at = at + 1 == SLOTS ? 0 : at + 1;
+    }
+};
+
+template <class Walk, class Strip>
+__device__ __forceinline__ void l2k_walk_down(Walk &walk, const Strip &strip, int warm_up, bool inside,
+                                              l2k_shared memory)
+{
+    l2k_ring<Walk> ring = {memory, 0};
+    typename Walk::careful careful(walk);
+    l2k_span plain = walk.inside();
+    int step = strip.begin - warm_up, plain_end = min(inside ? plain.end : plain.first, strip.end);
+    for (int a = 0; a < Walk::AHEAD; a++) {
+        careful.load(step + a, memory + a * Walk::SLOT);
+        l2k_end_copies();
+    }
+    for (; step < min(plain.first, strip.end); step++)
+        ring.turn(walk, careful, step, strip.end);
+    if (step < plain_end) {
+        typename Walk::quick quick(walk, step, step + Walk::AHEAD);
+        for (; step < plain_end; step++)
+            ring.turn(walk, quick, step, strip.end);
+    }
+    for (; step < strip.end; step++)
+        ring.turn(walk, careful, step, strip.end);
+}
+
+#endif
