@@ -5,7 +5,7 @@
 
 #include "base/buffer.h"
 #include "codec/tile/coding.h"
-#include "codec/decode_limits.h"
+#include "codec/codestream/limits.h"
 
 /* One tile-part: its marker segments between SOT and SOD, and its packets. */
 typedef struct l2k_tile_part_span {
