@@ -83,9 +83,6 @@ static bool has_packet(tile_reader *reader)
     return reader->source.packed ? reader->source.header != reader->source.header_end : more;
 }
 
-/* A packet beside the looks that it takes at code-blocks. */
-enum { STEPS_OF_PACKET = L2K_STEPS_BETWEEN_CHECKS / 64 };
-
 /* Looks that no bit pays for: at code-blocks that are not included, at packets that have been. So many are free, and so
  * many for each byte of the tile, far more than an encoder that means well needs. */
 enum { FREE_LOOKS = 1 << 22, LOOKS_PER_BYTE = 64 };
@@ -110,7 +107,6 @@ static l2k_status read_all(tile_reader *reader, l2k_packet_order *order)
         if (status == L2K_ERROR_CORRUPT)
             return stop(reader, status, "has a damaged packet header: ", reader->source.fault);
         L2K_TRY(status);
-        L2K_TRY(l2k_check_steps(job->context, &reader->source.steps, STEPS_OF_PACKET));
         if (looks_too_often(reader, order))
             return stop(reader, L2K_ERROR_CORRUPT, "has packets that say next to nothing of many code-blocks", "");
     }

@@ -232,8 +232,7 @@ static inline bool picture_equal(const picture *a, const picture *b)
     return equal;
 }
 
-/* ---- Whole runs -----------------------------------------------------------------------------------------------------
- */
+/* ---- Whole runs ---------------------------------------------------------------------------------------------- */
 
 static inline l2k_status run_encoder(l2k_encoder *encoder, const picture *p, memory_file *out)
 {

@@ -5,7 +5,7 @@
 #define L2K_TESTS_SUPPORT_STREAM_EDIT_H
 
 #include "api_support.h"
-#include "codec/codestream/header_parser.h"
+#include "base/buffer.h"
 
 enum { MOST_EDIT_PARTS = 64, MOST_EDIT_PACKETS = 4096 };
 

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "codec/codestream/tile_parts.h"
+#include "codec/codestream/codestream_read.h"
 
 enum { PARTS = 4, MOST_COMPONENTS = 16384 };
 
@@ -74,7 +74,7 @@ static void test_order(void **unused)
     picture_free(&p);
 }
 
-/* ---- Any tile-parts in any order ------------------------------------------------------------------------------ */
+/* ---- Any tile-parts in any order ----------------------------------------------------------------------------- */
 
 enum { MOST_SPANS = 40, MOST_TILES = 4 };
 
