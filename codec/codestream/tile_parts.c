@@ -146,13 +146,13 @@ l2k_status l2k_tile_parts_share_packed(l2k_codestream *cs)
     const uint8_t *at = cs->packed.data, *end = l2k_buffer_end(&cs->packed);
     for (size_t i = 0; i < cs->num_parts; i++) {
         if (end - at < 4)
-            return l2k_fail(cs->context, L2K_ERROR_CORRUPT, "PPM: packet headers for only %zu of %zu tile-parts", i,
+            return l2k_fail(cs->context, L2K_ERROR_CORRUPT, "PPM: packet headers for %zu tile-parts of %zu", i,
                             cs->num_parts);
         uint32_t bytes = l2k_get_be(at, 4);
         at += 4;
         if (bytes > (size_t)(end - at))
-            return l2k_fail(cs->context, L2K_ERROR_CORRUPT,
-                            "PPM: %u bytes of packet headers announced, only %zu present", bytes, (size_t)(end - at));
+            return l2k_fail(cs->context, L2K_ERROR_CORRUPT, "PPM: %u bytes of packet headers, of which %zu are there",
+                            bytes, (size_t)(end - at));
         cs->parts[i].packed = at;
         cs->parts[i].packed_end = at += bytes;
     }
