@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "transform/cuda/cuda_pass.h"
+#include "transform/cuda/cuda_sweep.h"
 #include "transform/layout.h"
 
 /* ---- Which levels go together -------------------------------------------------------------------------------- */
@@ -34,8 +34,11 @@ static l2k_level_group group_from(const l2k_plan_spec *spec, uint32_t c, unsigne
     unsigned left = component->levels + 1 - first, most = spec->levels_at_once;
     bool joined = spec->component_transform && c == 0 && first == l2k_discarded(spec->direction, component) + 1;
     bool deep = most == 0 ? samples <= deep_to(spec, component->wavelet) : most > 2;
+    uint64_t two_from = two_levels_from(spec, component->wavelet, joined);
     if (most == 0)
-        most = samples >= two_levels_from(spec, component->wavelet, joined) ? 2 : 1;
+        most = samples >= two_from ? 2 : 1;
+    if (two_from == UINT64_MAX)
+        most = 1;
     if (left > 0 && deep)
         return (l2k_level_group){first, 1, true};
     return (l2k_level_group){first, left < most ? left : most, false};

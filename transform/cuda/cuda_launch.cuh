@@ -16,7 +16,7 @@ static inline int l2k_divide_up(int a, int b)
 
 /* Shares a pass's steps among as many warps as the device holds at once, but gives none more than `most`: with shorter
  * walks the device's warps are closer together in memory, at the price of more steps to warm up. */
-static inline void l2k_share_steps(l2k_cuda_pass *p, int inner_columns, int launches, int warps, int most)
+static inline void l2k_share_steps(l2k_cuda_sweep *p, int inner_columns, int launches, int warps, int most)
 {
     int all = p->end_step - p->first_step, chunks, least = p->levels == 2 ? 2 : 1;
     p->strips = l2k_divide_up(p->x.end, inner_columns);
@@ -76,7 +76,7 @@ static int l2k_launch(Kernel *kernel, dim3 grid, int threads, bool together, boo
 
 /* A pass by warps that walk, of which each processor is to hold WARPS. */
 template <class Walk, int WARPS, class Kernel>
-static int l2k_launch_walk(Kernel *kernel, l2k_cuda_pass p, cudaStream_t stream)
+static int l2k_launch_walk(Kernel *kernel, l2k_cuda_sweep p, cudaStream_t stream)
 {
     const int launches = p.components / Walk::K;
     int warps = WARPS, error = l2k_resident_warps(&warps);
@@ -90,7 +90,7 @@ static int l2k_launch_walk(Kernel *kernel, l2k_cuda_pass p, cudaStream_t stream)
 }
 
 /* A pass without a wavelet, a thread for a column. */
-template <class Kernel> static int l2k_launch_columns(Kernel *kernel, const l2k_cuda_pass &p, cudaStream_t stream)
+template <class Kernel> static int l2k_launch_columns(Kernel *kernel, const l2k_cuda_sweep &p, cudaStream_t stream)
 {
     int height = p.y.end - p.y.first;
     dim3 grid(l2k_divide_up(p.x.end - p.x.first, 128), height < 65535 ? height : 65535, p.joined ? 1 : p.components);
@@ -136,7 +136,7 @@ static inline l2k_form l2k_form_of_plane(const l2k_cuda_plane &plane, l2k_wavele
     return L2K_FORM_ANY;
 }
 
-static inline l2k_form l2k_form_of(const l2k_cuda_pass &p)
+static inline l2k_form l2k_form_of(const l2k_cuda_sweep &p)
 {
     int bits = l2k_sample_bits(p.samples[0].type);
     if (p.joined)
@@ -157,21 +157,5 @@ template <> struct l2k_wide_sample<l2k_wavelet_53> {
 template <> struct l2k_wide_sample<l2k_wavelet_97> {
     typedef float type;
 };
-
-/* Launcher<W, D>::launch for the pass's wavelet and coefficients. */
-template <template <class W, class D> class Launcher>
-static int l2k_launch_by_type(const l2k_cuda_pass &p, cudaStream_t stream)
-{
-    bool narrow = p.type == L2K_COEFFICIENT_INT16;
-    if (p.x.end == p.x.first || p.y.end == p.y.first)
-        return cudaSuccess;
-    if (p.wavelet == L2K_WAVELET_5_3)
-        return narrow ? Launcher<l2k_wavelet_53, int16_t>::launch(p, stream)
-                      : Launcher<l2k_wavelet_53, int32_t>::launch(p, stream);
-    if (p.type == L2K_COEFFICIENT_FLOAT32)
-        return Launcher<l2k_wavelet_97, float>::launch(p, stream);
-    return narrow ? Launcher<l2k_wavelet_97, int16_t>::launch(p, stream)
-                  : Launcher<l2k_wavelet_97, int32_t>::launch(p, stream);
-}
 
 #endif

@@ -8,7 +8,7 @@ extern "C" {
 #include "transform/cuda/cuda_deep.h"
 #include "transform/cuda/cuda_groups.h"
 #include "transform/cuda/cuda_levels.h"
-#include "transform/cuda/cuda_pass.h"
+#include "transform/cuda/cuda_sweep.h"
 #include "transform/layout.h"
 }
 
@@ -116,13 +116,13 @@ l2k_span span_of(uint32_t first, uint32_t end)
 
 /* Group g of `count` components from c + lane0 on. At the pixel side the samples are the caller's planes, elsewhere the
  * LL that the group before left. */
-l2k_cuda_pass pass_of(const level_run *run, uint32_t c, unsigned lane0, unsigned count, unsigned g,
-                      const l2k_plane *planes)
+l2k_cuda_sweep pass_of(const level_run *run, uint32_t c, unsigned lane0, unsigned count, unsigned g,
+                       const l2k_plane *planes)
 {
     const l2k_plan_spec *spec = &run->plan->spec;
     l2k_level_group group = l2k_group_at(spec, c, g);
     l2k_rect rect = l2k_resolution_rect(run->plan->components[c].rect, group.first - 1);
-    l2k_cuda_pass pass;
+    l2k_cuda_sweep pass;
     memset(&pass, 0, sizeof pass);
     pass.x = span_of(rect.x0, rect.x1);
     pass.y = span_of(rect.y0, rect.y1);
@@ -151,15 +151,15 @@ struct lane_range {
 
 int launch_group(const level_run *run, lane_range lanes, unsigned g, bool follows, const l2k_plane *planes)
 {
-    l2k_cuda_pass pass = pass_of(run, lanes.c, lanes.lane0, lanes.count, g, planes);
+    l2k_cuda_sweep pass = pass_of(run, lanes.c, lanes.lane0, lanes.count, g, planes);
     pass.follows = follows;
-    return run->plan->spec.direction == L2K_FORWARD ? l2k_cuda_forward_pass(&pass, run->stream)
-                                                    : l2k_cuda_inverse_pass(&pass, run->stream);
+    return run->plan->spec.direction == L2K_FORWARD ? l2k_cuda_forward_sweep(&pass, run->stream)
+                                                    : l2k_cuda_inverse_sweep(&pass, run->stream);
 }
 
 /* ---- Several deep levels in one launch ----------------------------------------------------------------------- */
 
-l2k_cuda_deep_level deep_level(const l2k_cuda_pass *pass)
+l2k_cuda_deep_level deep_level(const l2k_cuda_sweep *pass)
 {
     l2k_cuda_deep_level level;
     memset(&level, 0, sizeof level);
@@ -185,7 +185,7 @@ int launch_deep(const level_run *run, lane_range lanes, unsigned first, unsigned
     l2k_cuda_deep deep;
     memset(&deep, 0, sizeof deep);
     for (unsigned i = 0; i < count; i++) {
-        l2k_cuda_pass pass = pass_of(run, lanes.c, lanes.lane0, lanes.count, first + i, planes);
+        l2k_cuda_sweep pass = pass_of(run, lanes.c, lanes.lane0, lanes.count, first + i, planes);
         deep.level[i] = deep_level(&pass);
         deep.low_in_bands = pass.low_in_bands;
     }

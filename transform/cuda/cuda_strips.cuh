@@ -4,7 +4,7 @@
 
 #include "base/words_cuda.cuh"
 #include "dwt/warp_cuda.cuh"
-#include "transform/cuda/cuda_pass.h"
+#include "transform/cuda/cuda_sweep.h"
 
 /* Samples of a line that are low, and those that are high, in their own coordinates. */
 __device__ __forceinline__ l2k_span l2k_low_span(l2k_span s)
@@ -40,7 +40,7 @@ template <int HALO, int N> struct l2k_strip {
     bool keeps;                     /* whether the lane is no halo and has columns */
     int begin, end;                 /* steps whose results this warp keeps */
 
-    __device__ __forceinline__ explicit l2k_strip(const l2k_cuda_pass &p)
+    __device__ __forceinline__ explicit l2k_strip(const l2k_cuda_sweep &p)
     {
         int strip = (int)blockIdx.x % p.strips;
         lane = l2k_pinned((int)threadIdx.x);
@@ -120,26 +120,28 @@ __device__ __forceinline__ void l2k_await_previous()
 #endif
 }
 
-/* The way down. A step's rows land in one slot of a ring in shared memory while AHEAD steps before it are worked on;
- * which slot is worked on has been free of copies since. A walk has a way through the steps that see no border, with
- * pointers running along, and one that looks where it goes. */
+/* The way down. The rows of a round land in one slot of a ring in shared memory while AHEAD earlier rounds are worked
+ * on; the slot they land in has been free of copies since its own round. A walk has a quick way through the rounds that
+ * see no border, with pointers that advance from row to row, and a careful way that checks every place. */
 template <class Walk> struct l2k_ring {
     enum { SLOTS = Walk::AHEAD + 1, BYTES = SLOTS * Walk::SLOT };
     l2k_shared memory;
     int at;
 
-    template <class Way> __device__ __forceinline__ void turn(Walk &walk, Way &way, int step, int end)
+    template <class Way> __device__ __forceinline__ void turn(Walk &walk, Way &way, int round, int end)
     {
         int next = at == 0 ? (int)Walk::AHEAD : at - 1;
-        if (step + Walk::AHEAD < end)
-            way.load(step + Walk::AHEAD, memory + next * Walk::SLOT);
+        if (round + Walk::AHEAD < end)
+            way.load(round + Walk::AHEAD, memory + next * Walk::SLOT);
         l2k_end_copies();
         l2k_await_copies<Walk::AHEAD>();
-        walk.take(way, step, memory + at * Walk::SLOT);
+        walk.take(way, round, memory + at * Walk::SLOT);
         at = at + 1 == SLOTS ? 0 : at + 1;
     }
 };
 
+/* Careful rounds up to the plain ones, those the quick way, careful rounds to the end. Both careful stretches are one
+ * loop: its body is most of a kernel's code and compile time. */
 template <class Walk, class Strip>
 __device__ __forceinline__ void l2k_walk_down(Walk &walk, const Strip &strip, int warm_up, bool inside,
                                               l2k_shared memory)
@@ -147,20 +149,22 @@ __device__ __forceinline__ void l2k_walk_down(Walk &walk, const Strip &strip, in
     l2k_ring<Walk> ring = {memory, 0};
     typename Walk::careful careful(walk);
     l2k_span plain = walk.inside();
-    int step = strip.begin - warm_up, plain_end = min(inside ? plain.end : plain.first, strip.end);
+    int round = strip.begin - warm_up, plain_end = min(inside ? plain.end : plain.first, strip.end);
     for (int a = 0; a < Walk::AHEAD; a++) {
-        careful.load(step + a, memory + a * Walk::SLOT);
+        careful.load(round + a, memory + a * Walk::SLOT);
         l2k_end_copies();
     }
-    for (; step < min(plain.first, strip.end); step++)
-        ring.turn(walk, careful, step, strip.end);
-    if (step < plain_end) {
-        typename Walk::quick quick(walk, step, step + Walk::AHEAD);
-        for (; step < plain_end; step++)
-            ring.turn(walk, quick, step, strip.end);
+#pragma unroll 1
+    for (int stop = min(plain.first, strip.end); round < strip.end; stop = strip.end) {
+#pragma unroll 1
+        for (; round < stop; round++)
+            ring.turn(walk, careful, round, strip.end);
+        if (round < plain_end) {
+            typename Walk::quick quick(walk, round, round + Walk::AHEAD);
+            for (; round < plain_end; round++)
+                ring.turn(walk, quick, round, strip.end);
+        }
     }
-    for (; step < strip.end; step++)
-        ring.turn(walk, careful, step, strip.end);
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* One launch of the CUDA backend: one or two decomposition levels, forward or inverse, of up to three components that
  * have the same shape. Filled by the host, passed to kernels by value. */
-#ifndef L2K_TRANSFORM_CUDA_CUDA_PASS_H
-#define L2K_TRANSFORM_CUDA_CUDA_PASS_H
+#ifndef L2K_TRANSFORM_CUDA_CUDA_SWEEP_H
+#define L2K_TRANSFORM_CUDA_CUDA_SWEEP_H
 
 #include "dwt/lifting.h"
 #include "quant/cuda_bands.h"
@@ -16,7 +16,7 @@ enum { L2K_CUDA_TOGETHER = 3 };
 
 /* Coordinates are those of the samples less a multiple of 8, so that the parities of two levels can be read off them
  * and lanes lie on aligned addresses where planes do. */
-typedef struct l2k_cuda_pass {
+typedef struct l2k_cuda_sweep {
     l2k_span x, y;  /* of the samples */
     int32_t levels; /* 0: no wavelet at all, samples straight to band 0 or back */
     int32_t components;
@@ -32,11 +32,11 @@ typedef struct l2k_cuda_pass {
     /* How warps share the work; the launcher's. A warp takes a strip of columns and in it a number of steps, each of
      * four rows of samples, after some to warm up. */
     int32_t strips, first_step, end_step, steps_each, warm_up;
-} l2k_cuda_pass;
+} l2k_cuda_sweep;
 
 /* Enqueue the pass on a stream (a cudaStream_t); the result is a cudaError_t. */
-int l2k_cuda_forward_pass(const l2k_cuda_pass *pass, void *stream);
-int l2k_cuda_inverse_pass(const l2k_cuda_pass *pass, void *stream);
+int l2k_cuda_forward_sweep(const l2k_cuda_sweep *pass, void *stream);
+int l2k_cuda_inverse_sweep(const l2k_cuda_sweep *pass, void *stream);
 
 #ifdef __cplusplus
 }

@@ -1,7 +1,13 @@
-/* One or two decomposition levels, forward: pixel pass in the loads, lifting in registers, quantiser in the stores. */
+/* The kernels of a forward sweep: one or two decomposition levels with level shift and component transform (Annex G) in
+ * the loads, lifting in registers (Annex F, dwt/warp_cuda.cuh) and the quantiser (Annex E) in the stores. Each file of
+ * forms/ instantiates them for one wavelet and coefficient type. */
+#ifndef L2K_TRANSFORM_CUDA_CUDA_FORWARD_CUH
+#define L2K_TRANSFORM_CUDA_CUDA_FORWARD_CUH
+
 #include "quant/quantiser_cuda.cuh"
 #include "tiling/pixel/pixel_cuda.cuh"
 #include "transform/cuda/cuda_launch.cuh"
+#include "transform/cuda/forms/cuda_forms.h"
 
 namespace
 {
@@ -47,39 +53,39 @@ template <class D> struct low_type<float, D> {
 
 /* A warp on its way down a strip, four rows of samples a step: of level 1 it gives rows 2 s - 1 and 2 s of each band in
  * step s, of level 2 row s - 1 - DELAY. */
-template <class W, class Source, class D, int LEVELS> struct forward_walk {
+template <class W, class Reader, class D, int LEVELS> struct forward_walk {
     typedef typename W::T T;
     typedef typename low_type<T, D>::type L;
-    enum { N = Source::COLUMNS, K = Source::COMPONENTS, AHEAD = 2, SLOT = 4 * Source::SLOT };
+    enum { N = Reader::COLUMNS, K = Reader::COMPONENTS, AHEAD = 2, SLOT = 4 * Reader::SLOT };
     /* Two levels reach 6 (5/3) or 12 (9/7) columns. For the 5/3, which waits for memory only, a few more make warps'
      * parts of a row begin and end on 32 bytes. */
     enum { HALO = N == 8 ? 2 : W::DELAY == 0 ? 4 : LEVELS == 2 ? 3 : 1 };
     enum { MOST_STEPS = W::DELAY ? 1 << 20 : K == 1 ? 4 : 32 }; /* measured: bench/lab/README.md */
-    enum { UNROLLED = W::DELAY ? 1 : 2 };                      /* the 9/7's code is long enough */
+    enum { UNROLLED = W::DELAY ? 1 : 2 };                       /* the 9/7's code is long enough */
     enum { PAIRS = K == 1 && W::DELAY == 0 ? 2 : 1 }; /* of rows that go through level 1 together, as registers allow */
-    const l2k_cuda_pass &p;
+    const l2k_cuda_sweep &p;
     int c0, begin;
     l2k_span y2;
     l2k_lane_columns lane1, lane2;
     band_stores<D, N> stores1;
     band_stores<D, N / 2> stores2;
-    Source source;
+    Reader reader;
     typename W::template forward_rows<N> rows1[K];
     typename W::template forward_rows<N / 2> rows2[K];
 
-    __device__ __forceinline__ forward_walk(const l2k_cuda_pass &pass, const l2k_strip<HALO, N> &strip, int component)
+    __device__ __forceinline__ forward_walk(const l2k_cuda_sweep &pass, const l2k_strip<HALO, N> &strip, int component)
         : p(pass), c0(component), begin(strip.begin),
           y2(l2k_low_span(pass.y)), lane1{strip.column, pass.x}, lane2{strip.column >> 1, l2k_low_span(pass.x)},
           stores1(pass.bands[component], 0, strip.first_column, strip.column, strip.keeps, pass.x, pass.y),
           stores2(pass.bands[component], LEVELS - 1, strip.first_column >> 1, strip.column >> 1, strip.keeps,
                   l2k_low_span(pass.x), y2),
-          source(&pass.samples[component], strip.lane, strip.first_column - pass.x.first, strip.column - pass.x.first,
+          reader(&pass.samples[component], strip.lane, strip.first_column - pass.x.first, strip.column - pass.x.first,
                  l2k_length(pass.x))
     {
     }
 
     /* The steps whose rows the bands of both levels need; W::DELAY + 1 is how far level 2 lags behind. */
-    static void set_steps(l2k_cuda_pass *p)
+    static void set_steps(l2k_cuda_sweep *p)
     {
         int first = ((p->y.first >> 1) + 1) >> 1, end = (((p->y.end - 1) >> 1) + 1) / 2 + 1;
         l2k_span low = {(p->y.first + 1) >> 1, (p->y.end + 1) >> 1};
@@ -105,7 +111,7 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
     /* Whether whole accesses fit everywhere. */
     __device__ __forceinline__ bool is_aligned() const
     {
-        return source.is_aligned() && stores1.is_aligned() && (LEVELS == 1 || stores2.is_aligned());
+        return reader.is_aligned() && stores1.is_aligned() && (LEVELS == 1 || stores2.is_aligned());
     }
 
     /* The plane's row for row `q`, one that exists. */
@@ -127,7 +133,7 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
         {
 #pragma unroll
             for (int r = 0; r < 4; r++)
-                walk.source.load(slot + r * Source::SLOT, walk.clamp(row_of(ahead) + r));
+                walk.reader.load(slot + r * Reader::SLOT, walk.clamp(row_of(ahead) + r));
         }
         __device__ __forceinline__ void begin(int at)
         {
@@ -160,14 +166,14 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
     struct quick {
         enum { BORDER = false };
         const forward_walk &walk;
-        typename Source::cursor next;
+        typename Reader::cursor next;
         l2k_cursor<D> first[2], second[2]; /* HL and LH; HH and LL are so many bytes away: */
         int64_t first_away[2], second_away[2];
         l2k_cursor<L> low;
         bool keep;
 
         __device__ __forceinline__ quick(const forward_walk &w, int step, int ahead)
-            : walk(w), next(w.source.from(row_of(ahead) - w.p.y.first))
+            : walk(w), next(w.reader.from(row_of(ahead) - w.p.y.first))
         {
             const l2k_cuda_bands &bands = w.p.bands[w.c0];
             set_out(w.stores1, bands, 0, 2 * step - 1, first, first_away);
@@ -196,7 +202,7 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
         {
 #pragma unroll
             for (int r = 0; r < 4; r++)
-                walk.source.load(next, r, slot + r * Source::SLOT);
+                walk.reader.load(next, r, slot + r * Reader::SLOT);
         }
         __device__ __forceinline__ void begin(int at)
         {
@@ -237,11 +243,12 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
     {
         T ll[2][K][N / 2] = {};
         way.begin(step);
-#pragma unroll(UNROLLED)
-        for (int j = 0; j < 2; j += PAIRS) {
+        const int together = Way::BORDER ? 1 : (int)PAIRS;
+#pragma unroll(Way::BORDER ? 1 : UNROLLED)
+        for (int j = 0; j < 2; j += together) {
             for (int c = 0; c < K; c++)
                 l2k_copy_row(ll[0][c], ll[1][c]); /* so that the loop may stay one */
-            take_pairs(way, step, j, slot, ll);
+            take_pairs<together>(way, step, j, slot, ll);
         }
         if constexpr (LEVELS == 2) {
             T out[2 * K][N / 2], deepest[K][N / 4];
@@ -267,7 +274,7 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
 
   private:
     /* Pairs j .. j + PAIRS - 1 of the step's rows through level 1; their LL is left in `ll`. */
-    template <class Way>
+    template <int PAIRS, class Way>
     __device__ __forceinline__ void take_pairs(Way &way, int step, int j, l2k_shared slot, T (&ll)[2][K][N / 2])
     {
         const int last = 2 - PAIRS; /* of a single pair LL goes to the end of `ll` */
@@ -276,8 +283,8 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
         for (int i = 0; i < PAIRS; i++) {
             int r = 2 * (j + i), q = row_of(step) + r;
             T odd[K][N], next[K][N];
-            source.unpack(slot + r * Source::SLOT, Way::BORDER ? clamp(q) : q - p.y.first, odd);
-            source.unpack(slot + (r + 1) * Source::SLOT, Way::BORDER ? clamp(q + 1) : q + 1 - p.y.first, next);
+            reader.unpack(slot + r * Reader::SLOT, Way::BORDER ? clamp(q) : q - p.y.first, odd);
+            reader.unpack(slot + (r + 1) * Reader::SLOT, Way::BORDER ? clamp(q + 1) : q + 1 - p.y.first, next);
 #pragma unroll
             for (int c = 0; c < K; c++)
                 rows1[c].template push<Way::BORDER>(odd[c], next[c], q, p.y, out[i][2 * c], out[i][2 * c + 1]);
@@ -339,27 +346,27 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
     }
 };
 
-template <class W, class Source, class D, int LEVELS, int WARPS>
-__global__ void __launch_bounds__(32, WARPS) forward_kernel(const __grid_constant__ l2k_cuda_pass p)
+template <class W, class Reader, class D, int LEVELS, int WARPS>
+__global__ void __launch_bounds__(32, WARPS) forward_kernel(const __grid_constant__ l2k_cuda_sweep p)
 {
-    typedef forward_walk<W, Source, D, LEVELS> walk_type;
+    typedef forward_walk<W, Reader, D, LEVELS> walk_type;
     __shared__ __align__(16) char memory[l2k_ring<walk_type>::BYTES];
-    l2k_strip<walk_type::HALO, Source::COLUMNS> strip(p);
+    l2k_strip<walk_type::HALO, Reader::COLUMNS> strip(p);
     walk_type walk(p, strip, walk_type::K == 1 ? (int)blockIdx.y : 0);
     l2k_await_previous();
     l2k_walk_down(walk, strip, p.warm_up, strip.is_inside(p.x) && walk.is_aligned(), l2k_shared_address(memory));
 }
 
 /* No wavelet: samples to band 0. */
-template <class W, int K, class D> __global__ void copy_kernel(const __grid_constant__ l2k_cuda_pass p)
+template <class W, int K, class D> __global__ void copy_kernel(const __grid_constant__ l2k_cuda_sweep p)
 {
     int x = blockIdx.x * blockDim.x + threadIdx.x, c0 = blockIdx.z, width = p.x.end - p.x.first;
     if (x >= width)
         return;
-    l2k_any_source<W, K, 1> source(&p.samples[c0], 0, 0, x, width);
+    l2k_any_reader<W, K, 1> reader(&p.samples[c0], 0, 0, x, width);
     for (int y = blockIdx.y; y < p.y.end - p.y.first; y += gridDim.y) {
         typename W::T v[K][1];
-        source.unpack(0, y, v);
+        reader.read(y, v);
         for (int c = 0; c < K; c++) {
             const l2k_cuda_bands &b = p.bands[c0 + c];
             l2k_packed<D, 1> q;
@@ -380,49 +387,54 @@ void flip_signs(l2k_cuda_plane *planes, int count)
                                                             : 0;
 }
 
-/* The number of warps that a processor is to hold is what registers allow without spills. */
-template <class W, class D> struct launcher {
+/* The forms of a wavelet and a coefficient type. The number of warps that a multiprocessor is to hold is what registers
+ * allow without spills. */
+template <class W, class D> struct forward_form {
     enum { PLAIN = W::DELAY ? 12 : 16, OTHER = 12, ANY = 8 };
     enum { SINGLE = W::DELAY && sizeof(D) == 4 && (D)0.5f == 0 ? 12 : 16 }; /* 9/7, one level, one component */
 
-    static int launch(l2k_cuda_pass p, cudaStream_t stream)
+    static int launch(l2k_cuda_sweep p, cudaStream_t stream)
     {
         typedef typename l2k_wide_sample<W>::type wide;
         l2k_form form = l2k_form_of(p);
         if (p.levels == 0)
             return l2k_launch_columns(p.joined ? copy_kernel<W, 3, D> : copy_kernel<W, 1, D>, p, stream);
         if (form == L2K_FORM_ANY)
-            return p.joined ? by_levels<l2k_any_source<W, 3, 4>, ANY>(p, stream)
-                            : by_levels<l2k_any_source<W, 1, 8>, ANY>(p, stream);
+            return p.joined ? by_levels<l2k_any_reader<W, 3, 4>, ANY>(p, stream)
+                            : by_levels<l2k_any_reader<W, 1, 8>, ANY>(p, stream);
         flip_signs(p.samples, p.components);
         switch (form) {
         case L2K_FORM_8:
-            return by_levels<l2k_plane_source<W, uint8_t, 8>, OTHER>(p, stream);
+            return by_levels<l2k_plane_reader<W, uint8_t, 8>, OTHER>(p, stream);
         case L2K_FORM_16:
-            return by_levels<l2k_plane_source<W, uint16_t, 8>, PLAIN>(p, stream);
+            return by_levels<l2k_plane_reader<W, uint16_t, 8>, PLAIN>(p, stream);
         case L2K_FORM_32:
-            return by_levels<l2k_plane_source<W, wide, 8>, OTHER>(p, stream);
+            return by_levels<l2k_plane_reader<W, wide, 8>, OTHER>(p, stream);
         case L2K_FORM_TRIPLES_8:
-            return by_levels<l2k_triple_source<W, uint8_t, 4>, OTHER>(p, stream);
+            return by_levels<l2k_triple_reader<W, uint8_t, 4>, OTHER>(p, stream);
         default:
-            return by_levels<l2k_triple_source<W, uint16_t, 4>, OTHER>(p, stream);
+            return by_levels<l2k_triple_reader<W, uint16_t, 4>, OTHER>(p, stream);
         }
     }
 
   private:
-    template <class Source, int WARPS> static int by_levels(const l2k_cuda_pass &p, cudaStream_t stream)
+    template <class Reader, int WARPS> static int by_levels(const l2k_cuda_sweep &p, cudaStream_t stream)
     {
-        enum { ONE = W::DELAY && Source::COMPONENTS == 1 && WARPS > ANY ? (int)SINGLE : WARPS };
+        enum { ONE = W::DELAY && Reader::COMPONENTS == 1 && WARPS > ANY ? (int)SINGLE : WARPS };
         if (p.levels == 2)
-            return l2k_launch_walk<forward_walk<W, Source, D, 2>, WARPS>(forward_kernel<W, Source, D, 2, WARPS>, p,
+            return l2k_launch_walk<forward_walk<W, Reader, D, 2>, WARPS>(forward_kernel<W, Reader, D, 2, WARPS>, p,
                                                                          stream);
-        return l2k_launch_walk<forward_walk<W, Source, D, 1>, ONE>(forward_kernel<W, Source, D, 1, ONE>, p, stream);
+        return l2k_launch_walk<forward_walk<W, Reader, D, 1>, ONE>(forward_kernel<W, Reader, D, 1, ONE>, p, stream);
     }
 };
 
 } // namespace
 
-extern "C" int l2k_cuda_forward_pass(const l2k_cuda_pass *p, void *stream)
-{
-    return l2k_launch_by_type<launcher>(*p, (cudaStream_t)stream);
-}
+/* Defines a launcher of cuda_forms.h. */
+#define L2K_CUDA_FORWARD_FORM(name, W, D)                                                                              \
+    extern "C" int name(const l2k_cuda_sweep *sweep, void *stream)                                                     \
+    {                                                                                                                  \
+        return forward_form<W, D>::launch(*sweep, (cudaStream_t)stream);                                               \
+    }
+
+#endif

@@ -1,8 +1,13 @@
-/* One or two decomposition levels, inverse: dequantiser in the loads, lifting in registers, pixel pass in the stores.
- */
+/* The kernels of an inverse sweep: one or two decomposition levels with the dequantiser (Annex E) in the loads, lifting
+ * in registers (Annex F, dwt/warp_cuda.cuh), component transform and level shift (Annex G) in the stores. Each file of
+ * forms/ instantiates them for one wavelet and coefficient type. */
+#ifndef L2K_TRANSFORM_CUDA_CUDA_INVERSE_CUH
+#define L2K_TRANSFORM_CUDA_CUDA_INVERSE_CUH
+
 #include "quant/quantiser_cuda.cuh"
 #include "tiling/pixel/pixel_cuda.cuh"
 #include "transform/cuda/cuda_launch.cuh"
+#include "transform/cuda/forms/cuda_forms.h"
 
 namespace
 {
@@ -89,9 +94,14 @@ template <class T, int N> struct low_loads {
 
 /* A warp on its way down a strip, four rows of samples a step: step s takes row s of level 2 and rows n and n + 1 of
  * level 1, n = first_row(s), and gives rows 2 n - 1 - 2 DELAY and the three after. */
-template <class W, class Sink, class D, int LEVELS> struct inverse_walk {
+template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
     typedef typename W::T T;
-    enum { N = Sink::COLUMNS, K = Sink::COMPONENTS, LOW_ROWS = LEVELS == 2 ? 1 : 2, LOW = LEVELS == 2 ? N / 4 : N / 2 };
+    enum {
+        N = Writer::COLUMNS,
+        K = Writer::COMPONENTS,
+        LOW_ROWS = LEVELS == 2 ? 1 : 2,
+        LOW = LEVELS == 2 ? N / 4 : N / 2
+    };
     typedef typename band_loads<D, N>::landing landing1;
     typedef typename band_loads<D, N / 2>::landing landing2;
     typedef low_loads<T, LOW> low_type;
@@ -108,18 +118,18 @@ template <class W, class Sink, class D, int LEVELS> struct inverse_walk {
     enum { MOST_STEPS = W::DELAY == 0 && K == 1 ? 4 : 1 << 20 }; /* measured: bench/lab/README.md */
     enum { UNROLLED = W::DELAY ? 1 : 2 };                        /* the 9/7's code is long enough */
     enum { PAIRS = K == 1 && W::DELAY == 0 ? 2 : 1 }; /* of rows that go through level 1 together, as registers allow */
-    const l2k_cuda_pass &p;
+    const l2k_cuda_sweep &p;
     int c0, begin, lane;
     l2k_span y2;
     l2k_lane_columns lane1, lane2;
     band_loads<D, N> loads1;
     band_loads<D, N / 2> loads2;
     low_type lows;
-    Sink sink;
+    Writer writer;
     typename W::template inverse_rows<N> rows1[K];
     typename W::template inverse_rows<N / 2> rows2[K];
 
-    __device__ __forceinline__ inverse_walk(const l2k_cuda_pass &pass, const l2k_strip<HALO, N> &strip, int component)
+    __device__ __forceinline__ inverse_walk(const l2k_cuda_sweep &pass, const l2k_strip<HALO, N> &strip, int component)
         : p(pass), c0(component), begin(strip.begin), lane(strip.lane),
           y2(l2k_low_span(pass.y)), lane1{strip.column, pass.x}, lane2{strip.column >> 1, l2k_low_span(pass.x)},
           loads1(pass.bands[component], 0, strip.first_column, strip.column, pass.x, pass.y),
@@ -127,13 +137,13 @@ template <class W, class Sink, class D, int LEVELS> struct inverse_walk {
                  y2),
           lows(pass.low[component], strip.first_column >> (LEVELS - 1), strip.column >> (LEVELS - 1),
                LEVELS == 2 ? l2k_low_span(pass.x) : pass.x, LEVELS == 2 ? y2 : pass.y),
-          sink(&pass.samples[component], strip.first_column - pass.x.first, strip.column - pass.x.first,
-               l2k_length(pass.x), strip.keeps)
+          writer(&pass.samples[component], strip.first_column - pass.x.first, strip.column - pass.x.first,
+                 l2k_length(pass.x), strip.keeps)
     {
     }
 
     /* The steps that give the rows of the samples: step s gives 4 s - 3 - 6 DELAY and the three after. */
-    static void set_steps(l2k_cuda_pass *p)
+    static void set_steps(l2k_cuda_sweep *p)
     {
         p->first_step = (p->y.first + 3 + 6 * W::DELAY) >> 2;
         p->end_step = ((p->y.end + 2 + 6 * W::DELAY) >> 2) + 1;
@@ -159,7 +169,7 @@ template <class W, class Sink, class D, int LEVELS> struct inverse_walk {
     /* Whether whole accesses fit everywhere. */
     __device__ __forceinline__ bool is_aligned() const
     {
-        return loads1.is_aligned() && (LEVELS == 1 || loads2.is_aligned()) && lows.run.aligned && sink.is_aligned();
+        return loads1.is_aligned() && (LEVELS == 1 || loads2.is_aligned()) && lows.run.aligned && writer.is_aligned();
     }
 
     static __device__ __forceinline__ l2k_shared place1(l2k_shared slot, int c, int j, int band)
@@ -206,7 +216,7 @@ template <class W, class Sink, class D, int LEVELS> struct inverse_walk {
         {
             int q = row_of(step) + r;
             if (step >= walk.begin && q >= walk.p.y.first && q < walk.p.y.end)
-                walk.sink.store(q - walk.p.y.first, v);
+                walk.writer.store(q - walk.p.y.first, v);
         }
         __device__ __forceinline__ void end()
         {
@@ -220,11 +230,11 @@ template <class W, class Sink, class D, int LEVELS> struct inverse_walk {
         const inverse_walk &walk;
         l2k_cursor<const D> first[4], second[4];
         l2k_cursor<const char> low;
-        typename Sink::cursor out;
+        typename Writer::cursor out;
 
         __device__ __forceinline__ quick(const inverse_walk &w, int step, int ahead)
             : walk(w), low(w.lows.from(w.p.low[w.c0], LEVELS == 2 ? ahead : first_row(ahead))),
-              out(w.sink.from(row_of(step) - w.p.y.first))
+              out(w.writer.from(row_of(step) - w.p.y.first))
         {
             const l2k_cuda_bands &bands = w.p.bands[w.c0];
 #pragma unroll
@@ -257,7 +267,7 @@ template <class W, class Sink, class D, int LEVELS> struct inverse_walk {
         }
         __device__ __forceinline__ void store(int step, int r, T (&v)[K][N]) const
         {
-            walk.sink.store(out, r, v, step >= walk.begin);
+            walk.writer.store(out, r, v, step >= walk.begin);
         }
         __device__ __forceinline__ void end()
         {
@@ -280,18 +290,19 @@ template <class W, class Sink, class D, int LEVELS> struct inverse_walk {
     {
         T ll[2][K][N / 2];
         take_low<Way>(step, slot, ll[0], ll[1]);
-#pragma unroll(UNROLLED)
-        for (int j = 0; j < 2; j += PAIRS) {
-            T in[PAIRS][2 * K][N];
+        const int together = Way::BORDER ? 1 : (int)PAIRS;
+#pragma unroll(Way::BORDER ? 1 : UNROLLED)
+        for (int j = 0; j < 2; j += together) {
+            T in[together][2 * K][N];
 #pragma unroll
-            for (int i = 0; i < PAIRS; i++)
+            for (int i = 0; i < together; i++)
                 arrange<N>(in[i], ll[i], 0,
                            [&](int c, int band) { return landing1::get(place1(slot, c, j + i, band), lane); });
             for (int c = 0; c < K; c++)
                 l2k_copy_row(ll[0][c], ll[1][c]); /* so that the loop may stay one */
-            l2k_rows<W, false, Way::BORDER>(reinterpret_cast<T(&)[PAIRS * 2 * K][N]>(in), lane1);
+            l2k_rows<W, false, Way::BORDER>(reinterpret_cast<T(&)[together * 2 * K][N]>(in), lane1);
 #pragma unroll
-            for (int i = 0; i < PAIRS; i++) {
+            for (int i = 0; i < together; i++) {
                 T odd[K][N], even[K][N];
 #pragma unroll
                 for (int c = 0; c < K; c++)
@@ -353,24 +364,24 @@ template <class W, class Sink, class D, int LEVELS> struct inverse_walk {
     }
 };
 
-template <class W, class Sink, class D, int LEVELS, int WARPS>
-__global__ void __launch_bounds__(32, WARPS) inverse_kernel(const __grid_constant__ l2k_cuda_pass p)
+template <class W, class Writer, class D, int LEVELS, int WARPS>
+__global__ void __launch_bounds__(32, WARPS) inverse_kernel(const __grid_constant__ l2k_cuda_sweep p)
 {
-    typedef inverse_walk<W, Sink, D, LEVELS> walk_type;
+    typedef inverse_walk<W, Writer, D, LEVELS> walk_type;
     __shared__ __align__(16) char memory[l2k_ring<walk_type>::BYTES];
-    l2k_strip<walk_type::HALO, Sink::COLUMNS> strip(p);
+    l2k_strip<walk_type::HALO, Writer::COLUMNS> strip(p);
     walk_type walk(p, strip, walk_type::K == 1 ? (int)blockIdx.y : 0);
     l2k_await_previous();
     l2k_walk_down(walk, strip, p.warm_up, strip.is_inside(p.x) && walk.is_aligned(), l2k_shared_address(memory));
 }
 
 /* No wavelet: band 0 to samples. */
-template <class W, int K, class D> __global__ void copy_kernel(const __grid_constant__ l2k_cuda_pass p)
+template <class W, int K, class D> __global__ void copy_kernel(const __grid_constant__ l2k_cuda_sweep p)
 {
     int x = blockIdx.x * blockDim.x + threadIdx.x, c0 = blockIdx.z, width = p.x.end - p.x.first;
     if (x >= width)
         return;
-    l2k_any_sink<W, K, 1> sink(&p.samples[c0], 0, x, width, true);
+    l2k_any_writer<W, K, 1> writer(&p.samples[c0], 0, x, width, true);
     for (int y = blockIdx.y; y < p.y.end - p.y.first; y += gridDim.y) {
         typename W::T v[K][1];
         for (int c = 0; c < K; c++) {
@@ -379,50 +390,60 @@ template <class W, int K, class D> __global__ void copy_kernel(const __grid_cons
             q.load(reinterpret_cast<const D *>(b.at[0][L2K_LL]) + x + (int64_t)y * b.stride);
             l2k_from_coefficients(q, p.steps[c].of[0][L2K_LL].step, v[c]);
         }
-        sink.store(y, v);
+        writer.store(y, v);
     }
 }
 
 /* ---- Launchers ----------------------------------------------------------------------------------------------- */
 
-/* The number of warps that a processor is to hold is what registers allow without spills. */
-template <class W, class D> struct launcher {
+/* The forms of a wavelet and a coefficient type. The number of warps that a multiprocessor is to hold is what registers
+ * allow without spills. */
+template <class W, class D> struct inverse_form {
     enum { PLAIN = W::DELAY ? 12 : 16, JOINED = PLAIN - (sizeof(D) == 2 ? 0 : 4), ANY = W::DELAY ? 8 : 12 };
 
-    static int launch(const l2k_cuda_pass &p, cudaStream_t stream)
+    static int launch(const l2k_cuda_sweep &p, cudaStream_t stream)
     {
         typedef typename l2k_wide_sample<W>::type wide;
         if (p.levels == 0)
             return l2k_launch_columns(p.joined ? copy_kernel<W, 3, D> : copy_kernel<W, 1, D>, p, stream);
         switch (l2k_form_of(p)) {
         case L2K_FORM_8:
-            return by_levels<l2k_plane_sink<W, uint8_t, 8>, PLAIN>(p, stream);
+            return by_levels<l2k_plane_writer<W, uint8_t, 8>, PLAIN>(p, stream);
         case L2K_FORM_16:
-            return by_levels<l2k_plane_sink<W, uint16_t, 8>, PLAIN>(p, stream);
+            return by_levels<l2k_plane_writer<W, uint16_t, 8>, PLAIN>(p, stream);
         case L2K_FORM_32:
-            return by_levels<l2k_plane_sink<W, wide, 8>, PLAIN>(p, stream);
+            return by_levels<l2k_plane_writer<W, wide, 8>, PLAIN>(p, stream);
         case L2K_FORM_TRIPLES_8:
-            return by_levels<l2k_triple_sink<W, uint8_t, 4>, JOINED>(p, stream);
+            return by_levels<l2k_triple_writer<W, uint8_t, 4>, JOINED>(p, stream);
         case L2K_FORM_TRIPLES_16:
-            return by_levels<l2k_triple_sink<W, uint16_t, 4>, JOINED>(p, stream);
+            return by_levels<l2k_triple_writer<W, uint16_t, 4>, JOINED>(p, stream);
         default:
-            return p.joined ? by_levels<l2k_any_sink<W, 3, 4>, ANY>(p, stream)
-                            : by_levels<l2k_any_sink<W, 1, 8>, ANY>(p, stream);
+            return p.joined ? by_levels<l2k_any_writer<W, 3, 4>, ANY>(p, stream)
+                            : by_levels<l2k_any_writer<W, 1, 8>, ANY>(p, stream);
         }
     }
 
   private:
-    template <class Sink, int WARPS> static int by_levels(const l2k_cuda_pass &p, cudaStream_t stream)
+    template <class Writer, int WARPS> static int by_levels(const l2k_cuda_sweep &p, cudaStream_t stream)
     {
-        if (p.levels == 2)
-            return l2k_launch_walk<inverse_walk<W, Sink, D, 2>, WARPS>(inverse_kernel<W, Sink, D, 2, WARPS>, p, stream);
-        return l2k_launch_walk<inverse_walk<W, Sink, D, 1>, WARPS>(inverse_kernel<W, Sink, D, 1, WARPS>, p, stream);
+        if (p.levels == 1)
+            return l2k_launch_walk<inverse_walk<W, Writer, D, 1>, WARPS>(inverse_kernel<W, Writer, D, 1, WARPS>, p,
+                                                                         stream);
+        if constexpr (W::DELAY && Writer::COMPONENTS == 3)
+            return cudaErrorInvalidValue; /* cuda_groups.c asks for one level only */
+        else
+            return l2k_launch_walk<inverse_walk<W, Writer, D, 2>, WARPS>(inverse_kernel<W, Writer, D, 2, WARPS>, p,
+                                                                         stream);
     }
 };
 
 } // namespace
 
-extern "C" int l2k_cuda_inverse_pass(const l2k_cuda_pass *p, void *stream)
-{
-    return l2k_launch_by_type<launcher>(*p, (cudaStream_t)stream);
-}
+/* Defines a launcher of cuda_forms.h. */
+#define L2K_CUDA_INVERSE_FORM(name, W, D)                                                                              \
+    extern "C" int name(const l2k_cuda_sweep *sweep, void *stream)                                                     \
+    {                                                                                                                  \
+        return inverse_form<W, D>::launch(*sweep, (cudaStream_t)stream);                                               \
+    }
+
+#endif
