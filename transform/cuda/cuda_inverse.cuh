@@ -195,7 +195,7 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
         }
         __device__ __forceinline__ void load(int step, l2k_shared slot) const
         {
-#pragma unroll
+#pragma unroll 1
             for (int c = 0; c < K; c++) {
                 const l2k_cuda_bands &bands = walk.p.bands[walk.c0 + c];
 #pragma unroll
@@ -206,7 +206,7 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
                     if (LEVELS == 2)
                         walk.loads2.load(bands, 1, band, step, walk.lane, place2(slot, c, band));
                 }
-#pragma unroll
+#pragma unroll 1
                 for (int j = 0; j < LOW_ROWS; j++)
                     walk.lows.load(walk.p.low[walk.c0 + c], LEVELS == 2 ? step : first_row(step) + j, walk.lane,
                                    place_low(slot, c, j));

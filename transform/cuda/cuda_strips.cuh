@@ -150,6 +150,7 @@ __device__ __forceinline__ void l2k_walk_down(Walk &walk, const Strip &strip, in
     typename Walk::careful careful(walk);
     l2k_span plain = walk.inside();
     int round = strip.begin - warm_up, plain_end = min(inside ? plain.end : plain.first, strip.end);
+#pragma unroll 1
     for (int a = 0; a < Walk::AHEAD; a++) {
         careful.load(round + a, memory + a * Walk::SLOT);
         l2k_end_copies();
