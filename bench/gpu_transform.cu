@@ -18,7 +18,7 @@ struct work {
     l2k_coefficient_type coefficients;
     l2k_sample_type samples;
     unsigned components, precision;
-    bool is_signed;
+    bool is_signed, is_planar; /* planar: the samples of a component together, else interleaved */
 };
 
 static void print_message(void *, l2k_severity, const char *text)
@@ -104,9 +104,10 @@ static subject make_subject(const l2k_context *context, const work &w, l2k_direc
         fill_with_noise(s.pixels, pixel_bytes(w, n), w);
     size_t size = l2k_sample_bytes(w.samples);
     for (unsigned c = 0; c < w.components; c++) {
-        s.planes[c].data = s.pixels + c * size;
-        s.planes[c].row_stride = (ptrdiff_t)(n * w.components * size);
-        s.planes[c].sample_stride = (ptrdiff_t)(w.components * size);
+        size_t lanes = w.is_planar ? 1 : w.components;
+        s.planes[c].data = s.pixels + c * size * (w.is_planar ? (size_t)n * n : 1);
+        s.planes[c].row_stride = (ptrdiff_t)(n * lanes * size);
+        s.planes[c].sample_stride = (ptrdiff_t)(lanes * size);
         s.planes[c].type = w.samples;
     }
     for (unsigned c = 0; c < w.components && direction == L2K_INVERSE; c++) {
@@ -151,11 +152,17 @@ static void measure(const l2k_context *context, const work &w, uint32_t n, cudaS
 int main(int argc, char **argv)
 {
     static const work works[] = {
-        {"5/3 int16 to int16", L2K_WAVELET_5_3, L2K_COEFFICIENT_INT16, L2K_SAMPLE_S16, 1, 9, true},
-        {"9/7 float32 to float32", L2K_WAVELET_9_7, L2K_COEFFICIENT_FLOAT32, L2K_SAMPLE_F32, 1, 9, true},
-        {"9/7 int16 to quantised int16", L2K_WAVELET_9_7, L2K_COEFFICIENT_INT16, L2K_SAMPLE_S16, 1, 9, true},
-        {"RGB 8-bit, RCT, 5/3, int16", L2K_WAVELET_5_3, L2K_COEFFICIENT_INT16, L2K_SAMPLE_U8, 3, 8, false},
-        {"RGB 8-bit, ICT, 9/7, int16", L2K_WAVELET_9_7, L2K_COEFFICIENT_INT16, L2K_SAMPLE_U8, 3, 8, false},
+        {"5/3 int16 to int16", L2K_WAVELET_5_3, L2K_COEFFICIENT_INT16, L2K_SAMPLE_S16, 1, 9, true, false},
+        {"9/7 float32 to float32", L2K_WAVELET_9_7, L2K_COEFFICIENT_FLOAT32, L2K_SAMPLE_F32, 1, 9, true, false},
+        {"9/7 int16 to quantised int16", L2K_WAVELET_9_7, L2K_COEFFICIENT_INT16, L2K_SAMPLE_S16, 1, 9, true, false},
+        {"RGB 8-bit, RCT, 5/3, int16", L2K_WAVELET_5_3, L2K_COEFFICIENT_INT16, L2K_SAMPLE_U8, 3, 8, false, false},
+        {"RGB 8-bit, ICT, 9/7, int16", L2K_WAVELET_9_7, L2K_COEFFICIENT_INT16, L2K_SAMPLE_U8, 3, 8, false, false},
+        {"RGB 8-bit, planar, RCT, 5/3, int16", L2K_WAVELET_5_3, L2K_COEFFICIENT_INT16, L2K_SAMPLE_U8, 3, 8, false,
+         true},
+        {"RGB 8-bit, planar, ICT, 9/7, int16", L2K_WAVELET_9_7, L2K_COEFFICIENT_INT16, L2K_SAMPLE_U8, 3, 8, false,
+         true},
+        {"5/3 int16 to int32", L2K_WAVELET_5_3, L2K_COEFFICIENT_INT32, L2K_SAMPLE_S16, 1, 9, true, false},
+        {"9/7 int16 to quantised int32", L2K_WAVELET_9_7, L2K_COEFFICIENT_INT32, L2K_SAMPLE_S16, 1, 9, true, false},
     };
     l2k_context context = {};
     cudaStream_t stream;
