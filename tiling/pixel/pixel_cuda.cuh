@@ -1,8 +1,8 @@
-/* The pixel pass inside a kernel's loads and stores, N columns of a row in a lane at a time. A reader loads a row as
- * raw bits into a slot of shared memory, so that many loads can be under way, and unpacks it to level-shifted values
- * later; a writer packs and stores. Both serve planes of pixels and planes of LL samples in device memory. They are
- * made from the columns at which the warp and the lane begin and the width of the plane; rows are counted from its
- * first. `from` gives a cursor for where every lane has all of its columns or none. */
+/* Annex G inside a kernel's loads and stores, N columns of a row per lane: level shift and component transforms. A
+ * reader loads a row as raw bits into a slot of shared memory, so that many loads can be in flight, and unpacks it to
+ * level-shifted values later; a writer packs and stores. Both handle planes of pixels and planes of LL samples in device
+ * memory. They are constructed from the columns at which the warp and the lane begin and the width of the plane; rows
+ * are counted from the plane's first. `from` returns a cursor for rows of which every lane has all columns or none. */
 #ifndef L2K_TILING_PIXEL_CUDA_CUH
 #define L2K_TILING_PIXEL_CUDA_CUH
 
@@ -49,7 +49,7 @@ __device__ __forceinline__ void l2k_gather(const l2k_cuda_plane *planes, const l
                     bits[c][k] |= (uint32_t)(uint8_t)at[c][(int64_t)k * planes[c].sample_stride + b] << 8 * b;
 }
 
-/* The way back, one plane. */
+/* The reverse, for one plane. */
 template <int N>
 __device__ __forceinline__ void l2k_scatter(const l2k_cuda_plane &plane, const l2k_lane_run<N> &run, int y,
                                             const int32_t (&bits)[N])
@@ -65,7 +65,7 @@ __device__ __forceinline__ void l2k_scatter(const l2k_cuda_plane &plane, const l
 
 /* ---- Values and samples -------------------------------------------------------------------------------------- */
 
-/* A sample of a plane as its wavelet wants it. */
+/* A sample as a value of its wavelet's type. */
 __device__ __forceinline__ void l2k_value_of(int32_t sample, l2k_level_shift shift, int32_t *value)
 {
     *value = l2k_shift_down(sample, shift);
@@ -81,7 +81,7 @@ __device__ __forceinline__ void l2k_value_of(float sample, l2k_level_shift, floa
     *value = sample;
 }
 
-/* Small unsigned samples: the same, at the price of an addition. */
+/* The same for short unsigned samples, for the cost of an addition. */
 __device__ __forceinline__ void l2k_value_of(uint8_t sample, l2k_level_shift shift, float *value)
 {
     *value = l2k_biased_float(sample) - (8388608.0f + (float)shift.shift);
@@ -102,7 +102,7 @@ __device__ __forceinline__ void l2k_value_of(uint16_t sample, l2k_level_shift sh
     *value = l2k_shift_down(sample, shift);
 }
 
-/* A finished value back to a sample. */
+/* A value back to a sample. */
 __device__ __forceinline__ int32_t l2k_finish(int32_t value, l2k_level_shift shift)
 {
     return l2k_shift_up(value, shift);
@@ -113,8 +113,8 @@ __device__ __forceinline__ int32_t l2k_finish(float value, l2k_level_shift shift
     return l2k_shift_up_f32(value, shift);
 }
 
-/* The same for samples of at most 16 bits, whose ranges floats know exactly: clamped first, which comes to the same,
- * then rounded by adding 1.5 * 2^23, which leaves the integer in the mantissa. */
+/* The same for samples of at most 16 bits, whose limits are exact floats: clamping first gives the same result, and
+ * adding 1.5 * 2^23 rounds and leaves the integer in the mantissa. */
 __device__ __forceinline__ int32_t l2k_finish_small(float value, l2k_level_shift shift)
 {
     float clamped = fminf(fmaxf(value, (float)shift.low), (float)shift.high);
@@ -146,8 +146,8 @@ __device__ __forceinline__ void l2k_join_inverse(float *a, float *b, float *c)
     l2k_ict_inverse(a, b, c);
 }
 
-/* Signed samples of less than 32 bits are read as unsigned ones with their sign bit turned over, which adds half of the
- * range to them; here it leaves again with the level shift. */
+/* Signed samples of less than 32 bits are read as unsigned ones with the sign bit flipped, which adds half of the
+ * range; the level shift takes it off again. */
 template <class S> __device__ __forceinline__ l2k_level_shift l2k_unflipped(const l2k_cuda_plane &plane)
 {
     l2k_level_shift shift = plane.shift;
@@ -155,7 +155,7 @@ template <class S> __device__ __forceinline__ l2k_level_shift l2k_unflipped(cons
     return shift;
 }
 
-/* Whether accesses of so many bytes fit where the warp's first column stands, and so those of all lanes and rows. */
+/* Whether accesses of `bytes` bytes are aligned at the warp's first column, and so for all lanes and rows. */
 template <class S> __device__ __forceinline__ bool l2k_is_aligned(const l2k_cuda_plane &plane, int warp, int bytes)
 {
     return (((uintptr_t)plane.data + (int64_t)warp * (int)sizeof(S)) | (uintptr_t)plane.row_stride) % bytes == 0;
@@ -168,7 +168,7 @@ template <class S> __device__ __forceinline__ S *l2k_plane_row(const l2k_cuda_pl
 
 /* ---- Readers ------------------------------------------------------------------------------------------------- */
 
-/* A plane whose samples of type S lie side by side. */
+/* A plane whose samples of type S are adjacent. */
 template <class W, class S, int N> struct l2k_plane_reader {
     typedef l2k_landing<S, N> landing;
     typedef l2k_cursor<const S> cursor;
@@ -343,7 +343,7 @@ template <class W, int K, int N> struct l2k_any_reader {
 
 /* ---- Writers ------------------------------------------------------------------------------------------------- */
 
-/* A plane whose samples of type S lie side by side; float planes get the values as they are. */
+/* A plane whose samples of type S are adjacent; float planes get the values unchanged. */
 template <class W, class S, int N> struct l2k_plane_writer {
     enum { COMPONENTS = 1, COLUMNS = N };
     typedef l2k_packed<S, N> packed;

@@ -14,7 +14,7 @@ namespace
 
 /* ---- Stores -------------------------------------------------------------------------------------------------- */
 
-/* Where a lane's N columns of a level go. */
+/* Where a lane stores its N columns of a level. */
 template <class D, int N> struct band_stores : l2k_band_places<D, N> {
     typedef l2k_band_places<D, N> places;
     typedef l2k_packed<D, N / 2> packed;
@@ -41,7 +41,7 @@ template <int PARITY, int N, class T> __device__ __forceinline__ void pick_colum
         out[k] = row[2 * k + PARITY];
 }
 
-/* What leaves the last level as LL: the 5/3 has it in the coefficients' type, the 9/7 in floats. */
+/* The type of LL samples between launches: that of the coefficients for the 5/3, float for the 9/7. */
 template <class T, class D> struct low_type {
     typedef D type;
 };
@@ -51,18 +51,18 @@ template <class D> struct low_type<float, D> {
 
 /* ---- Kernel -------------------------------------------------------------------------------------------------- */
 
-/* A warp on its way down a strip, four rows of samples a step: of level 1 it gives rows 2 s - 1 and 2 s of each band in
- * step s, of level 2 row s - 1 - DELAY. */
+/* A warp walks down a strip, four rows of samples per round. Round s yields rows 2 s - 1 and 2 s of each subband of
+ * level 1 and row s - 1 - DELAY of each subband of level 2. */
 template <class W, class Reader, class D, int LEVELS> struct forward_walk {
     typedef typename W::T T;
     typedef typename low_type<T, D>::type L;
     enum { N = Reader::COLUMNS, K = Reader::COMPONENTS, AHEAD = 2, SLOT = 4 * Reader::SLOT };
-    /* Two levels reach 6 (5/3) or 12 (9/7) columns. For the 5/3, which waits for memory only, a few more make warps'
-     * parts of a row begin and end on 32 bytes. */
+    /* Two levels reach 6 (5/3) or 12 (9/7) columns. The 5/3 is bound by memory, so it takes a few more: then a warp's
+     * part of a row begins and ends on 32 bytes. */
     enum { HALO = N == 8 ? 2 : W::DELAY == 0 ? 4 : LEVELS == 2 ? 3 : 1 };
-    enum { MOST_STEPS = W::DELAY ? 1 << 20 : K == 1 ? 4 : 32 }; /* measured: bench/lab/README.md */
-    enum { UNROLLED = W::DELAY ? 1 : 2 };                       /* the 9/7's code is long enough */
-    enum { PAIRS = K == 1 && W::DELAY == 0 ? 2 : 1 }; /* of rows that go through level 1 together, as registers allow */
+    enum { MOST_ROUNDS = W::DELAY ? 1 << 20 : K == 1 ? 4 : 32 }; /* measured: bench/lab/README.md */
+    enum { UNROLLED = W::DELAY ? 1 : 2 };                        /* the 9/7's loop body is long already */
+    enum { PAIRS = K == 1 && W::DELAY == 0 ? 2 : 1 }; /* of rows transformed together at level 1, as registers allow */
     const l2k_cuda_sweep &p;
     int c0, begin;
     l2k_span y2;
@@ -73,58 +73,58 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
     typename W::template forward_rows<N> rows1[K];
     typename W::template forward_rows<N / 2> rows2[K];
 
-    __device__ __forceinline__ forward_walk(const l2k_cuda_sweep &pass, const l2k_strip<HALO, N> &strip, int component)
-        : p(pass), c0(component), begin(strip.begin),
-          y2(l2k_low_span(pass.y)), lane1{strip.column, pass.x}, lane2{strip.column >> 1, l2k_low_span(pass.x)},
-          stores1(pass.bands[component], 0, strip.first_column, strip.column, strip.keeps, pass.x, pass.y),
-          stores2(pass.bands[component], LEVELS - 1, strip.first_column >> 1, strip.column >> 1, strip.keeps,
-                  l2k_low_span(pass.x), y2),
-          reader(&pass.samples[component], strip.lane, strip.first_column - pass.x.first, strip.column - pass.x.first,
-                 l2k_length(pass.x))
+    __device__ __forceinline__ forward_walk(const l2k_cuda_sweep &sweep, const l2k_strip<HALO, N> &strip, int component)
+        : p(sweep), c0(component), begin(strip.begin),
+          y2(l2k_low_span(sweep.y)), lane1{strip.column, sweep.x}, lane2{strip.column >> 1, l2k_low_span(sweep.x)},
+          stores1(sweep.bands[component], 0, strip.first_column, strip.column, strip.keeps, sweep.x, sweep.y),
+          stores2(sweep.bands[component], LEVELS - 1, strip.first_column >> 1, strip.column >> 1, strip.keeps,
+                  l2k_low_span(sweep.x), y2),
+          reader(&sweep.samples[component], strip.lane, strip.first_column - sweep.x.first,
+                 strip.column - sweep.x.first, l2k_length(sweep.x))
     {
     }
 
-    /* The steps whose rows the bands of both levels need; W::DELAY + 1 is how far level 2 lags behind. */
-    static void set_steps(l2k_cuda_sweep *p)
+    /* The rounds that the subbands of both levels need; level 2 lags by W::DELAY + 1 rounds. */
+    static void set_rounds(l2k_cuda_sweep *p)
     {
         int first = ((p->y.first >> 1) + 1) >> 1, end = (((p->y.end - 1) >> 1) + 1) / 2 + 1;
         l2k_span low = {(p->y.first + 1) >> 1, (p->y.end + 1) >> 1};
         if (LEVELS == 2 && low.end > low.first)
             end = max(end, ((low.end - 1) >> 1) + W::DELAY + 2);
-        p->first_step = first;
-        p->end_step = end;
+        p->first_round = first;
+        p->end_round = end;
         p->warm_up = LEVELS == 2 ? (W::DELAY ? 6 : 3) : (W::DELAY ? 2 : 1);
     }
 
-    /* The first of the four rows that step `step` takes. */
-    static __device__ __forceinline__ int row_of(int step)
+    /* The first of the four rows that round `round` takes. */
+    static __device__ __forceinline__ int row_of(int round)
     {
-        return 4 * step - 1 + 2 * W::DELAY;
+        return 4 * round - 1 + 2 * W::DELAY;
     }
 
-    /* Steps that neither see rows beyond a border nor load any, at both levels. */
+    /* Rounds that neither use nor load a row outside the plane, at either level. */
     __device__ __forceinline__ l2k_span inside() const
     {
         return l2k_span{(p.y.first + 16 - 2 * W::DELAY) >> 2, ((p.y.end - 3 - 2 * W::DELAY) >> 2) - AHEAD + 1};
     }
 
-    /* Whether whole accesses fit everywhere. */
+    /* Whether all rows are aligned for vector accesses. */
     __device__ __forceinline__ bool is_aligned() const
     {
         return reader.is_aligned() && stores1.is_aligned() && (LEVELS == 1 || stores2.is_aligned());
     }
 
-    /* The plane's row for row `q`, one that exists. */
+    /* Row `q` of the plane, clamped to the rows that exist. */
     __device__ __forceinline__ int clamp(int q) const
     {
         return min(max(q - p.y.first, 0), l2k_length(p.y) - 1);
     }
 
-    /* The way that looks for borders. */
+    /* The careful way: checks every row and column against the borders. */
     struct careful {
         enum { BORDER = true };
         const forward_walk &walk;
-        int step;
+        int round;
 
         __device__ __forceinline__ explicit careful(const forward_walk &w) : walk(w)
         {
@@ -137,50 +137,49 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
         }
         __device__ __forceinline__ void begin(int at)
         {
-            step = at;
+            round = at;
         }
         __device__ __forceinline__ void end()
         {
         }
         __device__ __forceinline__ void store1(int c, int j, int band, const l2k_packed<D, N / 2> &q) const
         {
-            if (step >= walk.begin)
-                walk.stores1.store(walk.p.bands[walk.c0 + c], 0, band, q, 2 * step - 1 + j);
+            if (round >= walk.begin)
+                walk.stores1.store(walk.p.bands[walk.c0 + c], 0, band, q, 2 * round - 1 + j);
         }
         __device__ __forceinline__ void store2(int c, int band, const l2k_packed<D, N / 4> &q) const
         {
-            if (step >= walk.begin)
-                walk.stores2.store(walk.p.bands[walk.c0 + c], 1, band, q, step - 1 - W::DELAY);
+            if (round >= walk.begin)
+                walk.stores2.store(walk.p.bands[walk.c0 + c], 1, band, q, round - 1 - W::DELAY);
         }
         template <int M> __device__ __forceinline__ void store_low(int c, int j, const l2k_packed<L, M> &q) const
         {
-            int n = LEVELS == 2 ? step - 1 - W::DELAY : 2 * step - 1 + j;
+            int n = LEVELS == 2 ? round - 1 - W::DELAY : 2 * round - 1 + j;
             l2k_span rows = LEVELS == 2 ? walk.stores2.low_rows : walk.stores1.low_rows;
-            if (step >= walk.begin && n >= rows.first && n < rows.end)
+            if (round >= walk.begin && n >= rows.first && n < rows.end)
                 l2k_store_run(l2k_plane_row<L>(walk.p.low[walk.c0 + c], n - rows.first), walk.template low_run<M>(), q);
         }
     };
 
-    /* The way in which pointers run along; those of other components differ from the first's by what their planes do.
-     */
+    /* The quick way: pointers advance from row to row. Those of the other components are at a fixed distance. */
     struct quick {
         enum { BORDER = false };
         const forward_walk &walk;
         typename Reader::cursor next;
-        l2k_cursor<D> first[2], second[2]; /* HL and LH; HH and LL are so many bytes away: */
+        l2k_cursor<D> first[2], second[2]; /* HL and LH; HH and LL are at these distances in bytes: */
         int64_t first_away[2], second_away[2];
         l2k_cursor<L> low;
         bool keep;
 
-        __device__ __forceinline__ quick(const forward_walk &w, int step, int ahead)
+        __device__ __forceinline__ quick(const forward_walk &w, int round, int ahead)
             : walk(w), next(w.reader.from(row_of(ahead) - w.p.y.first))
         {
             const l2k_cuda_bands &bands = w.p.bands[w.c0];
-            set_out(w.stores1, bands, 0, 2 * step - 1, first, first_away);
+            set_out(w.stores1, bands, 0, 2 * round - 1, first, first_away);
             if (LEVELS == 2)
-                set_out(w.stores2, bands, 1, step - 1 - W::DELAY, second, second_away);
-            int n =
-                LEVELS == 2 ? step - 1 - W::DELAY - w.stores2.low_rows.first : 2 * step - 1 - w.stores1.low_rows.first;
+                set_out(w.stores2, bands, 1, round - 1 - W::DELAY, second, second_away);
+            int n = LEVELS == 2 ? round - 1 - W::DELAY - w.stores2.low_rows.first
+                                : 2 * round - 1 - w.stores1.low_rows.first;
             const l2k_cuda_plane &plane = w.p.low[w.c0];
             low = l2k_cursor<L>(l2k_plane_row<L>(plane, n) + w.template low_run<N / 2 / LEVELS>().first,
                                 plane.row_stride, w.stores1.low.count != 0);
@@ -239,22 +238,22 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
         }
     };
 
-    template <class Way> __device__ __forceinline__ void take(Way &way, int step, l2k_shared slot)
+    template <class Way> __device__ __forceinline__ void take(Way &way, int round, l2k_shared slot)
     {
         T ll[2][K][N / 2] = {};
-        way.begin(step);
+        way.begin(round);
         const int together = Way::BORDER ? 1 : (int)PAIRS;
 #pragma unroll(Way::BORDER ? 1 : UNROLLED)
         for (int j = 0; j < 2; j += together) {
             for (int c = 0; c < K; c++)
-                l2k_copy_row(ll[0][c], ll[1][c]); /* so that the loop may stay one */
-            take_pairs<together>(way, step, j, slot, ll);
+                l2k_copy_row(ll[0][c], ll[1][c]); /* lets the loop stay rolled */
+            take_pairs<together>(way, round, j, slot, ll);
         }
         if constexpr (LEVELS == 2) {
             T out[2 * K][N / 2], deepest[K][N / 4];
 #pragma unroll
             for (int c = 0; c < K; c++)
-                rows2[c].template push<Way::BORDER>(ll[0][c], ll[1][c], 2 * step - 1, y2, out[2 * c], out[2 * c + 1]);
+                rows2[c].template push<Way::BORDER>(ll[0][c], ll[1][c], 2 * round - 1, y2, out[2 * c], out[2 * c + 1]);
             l2k_rows<W, true, Way::BORDER>(out, lane2);
             leave_bands<N / 2>(out, deepest, 1,
                                [&](int c, int band, const l2k_packed<D, N / 4> &q) { way.store2(c, band, q); });
@@ -265,7 +264,7 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
         way.end();
     }
 
-    /* Columns of the last level's LL; the plan has seen to their alignment. */
+    /* Columns of the last level's LL, which the plan aligns. */
     template <int M> __device__ __forceinline__ l2k_lane_run<M> low_run() const
     {
         return LEVELS == 2 ? l2k_lane_run<M>{stores2.low.first, stores2.low.count, true}
@@ -273,15 +272,15 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
     }
 
   private:
-    /* Pairs j .. j + PAIRS - 1 of the step's rows through level 1; their LL is left in `ll`. */
+    /* Transforms pairs j .. j + PAIRS - 1 of the round's rows at level 1; their LL goes to `ll`. */
     template <int PAIRS, class Way>
-    __device__ __forceinline__ void take_pairs(Way &way, int step, int j, l2k_shared slot, T (&ll)[2][K][N / 2])
+    __device__ __forceinline__ void take_pairs(Way &way, int round, int j, l2k_shared slot, T (&ll)[2][K][N / 2])
     {
-        const int last = 2 - PAIRS; /* of a single pair LL goes to the end of `ll` */
+        const int last = 2 - PAIRS; /* the LL of a single pair goes to the end of `ll` */
         T out[PAIRS][2 * K][N];
 #pragma unroll
         for (int i = 0; i < PAIRS; i++) {
-            int r = 2 * (j + i), q = row_of(step) + r;
+            int r = 2 * (j + i), q = row_of(round) + r;
             T odd[K][N], next[K][N];
             reader.unpack(slot + r * Reader::SLOT, Way::BORDER ? clamp(q) : q - p.y.first, odd);
             reader.unpack(slot + (r + 1) * Reader::SLOT, Way::BORDER ? clamp(q + 1) : q + 1 - p.y.first, next);
@@ -301,7 +300,7 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
         }
     }
 
-    /* A low and a high row of each component, done: the three high bands are stored, LL is left. */
+    /* Takes a finished low and high row of each component: stores HL, LH and HH and returns LL. */
     template <int M, class Store>
     __device__ __forceinline__ void leave_bands(const T (&out)[2 * K][M], T (&ll)[K][M / 2], int level,
                                                 Store store) const
@@ -327,7 +326,7 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
         return q;
     }
 
-    /* The last level's LL: coefficients like the others, or samples for the next launch. */
+    /* The last level's LL: coefficients, or samples for the next launch. */
     template <int M, class Band, class Low>
     __device__ __forceinline__ void leave_low(const T (&ll)[K][M], Band band, Low low) const
     {
@@ -357,7 +356,7 @@ __global__ void __launch_bounds__(32, WARPS) forward_kernel(const __grid_constan
     l2k_walk_down(walk, strip, p.warm_up, strip.is_inside(p.x) && walk.is_aligned(), l2k_shared_address(memory));
 }
 
-/* No wavelet: samples to band 0. */
+/* No decomposition level: samples to subband 0. */
 template <class W, int K, class D> __global__ void copy_kernel(const __grid_constant__ l2k_cuda_sweep p)
 {
     int x = blockIdx.x * blockDim.x + threadIdx.x, c0 = blockIdx.z, width = p.x.end - p.x.first;
