@@ -103,14 +103,6 @@ tests() {
     part concurrency 120 0 "$build/tests/unit_concurrency" cuda
     part command 240 1 bash "$root/tests/gpu/gpu_cli.sh" "$build/lift2k" "$root/tests/data" $pictures
     timings
-    sanitized memcheck 180
-    [ $quick = 0 ] || return 0
-    sanitized racecheck 180
-    sanitized initcheck 180
-    sanitized synccheck 180
-    have compute-sanitizer &&
-        part memcheck-concurrency 120 1 compute-sanitizer --tool memcheck --error-exitcode 1 \
-            "$build/tests/unit_concurrency" cuda
 }
 
 benchmarks() {
@@ -126,7 +118,19 @@ benchmarks() {
     if have ncu; then part kernels 240 0 "$root/bench/gpu_kernels.sh" "$build"; else line kernels skipped 0; fi
 }
 
+sanitizers() {
+    sanitized memcheck 180
+    [ $quick = 0 ] || return 0
+    sanitized racecheck 180
+    sanitized initcheck 180
+    sanitized synccheck 180
+    have compute-sanitizer &&
+        part memcheck-concurrency 120 1 compute-sanitizer --tool memcheck --error-exitcode 1 \
+            "$build/tests/unit_concurrency" cuda
+}
+
 tests
 benchmarks
+sanitizers
 echo "$failures failures; everything printed is in $report"
 [ $failures -eq 0 ]
