@@ -47,8 +47,8 @@ static inline bool l2k_may_start_early(int blocks, int warps)
 /* Launches a kernel with blocks of `threads` threads; `together`: all blocks must be resident at once. From compute
  * capability 9.0 on, a launch that follows another of the plan starts while that one still runs, and its kernel waits
  * for the results (programmatic dependent launch). */
-template <class Kernel, class Pass>
-static int l2k_launch(Kernel *kernel, dim3 grid, int threads, bool together, bool follows, const Pass &p,
+template <class Kernel, class Parameters>
+static int l2k_launch(Kernel *kernel, dim3 grid, int threads, bool together, bool follows, const Parameters &p,
                       cudaStream_t stream)
 {
     cudaLaunchAttribute attributes[2];
