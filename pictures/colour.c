@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pictures/files/limits.h"
-#include "pictures/files/report.h"
-#include "pictures/files/units.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
+#include "pictures/user/text.h"
 
 /* Up-sampling may make so many samples, or so many times as many as there are: photographs need a factor of 2, but a
  * small file can have a component of one row, another of one column, and thousands of others. */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "pictures/sample.h"
+#include "pictures/picture.h"
 
 /* One sample, high byte first. */
 static inline void store(uint8_t *to, uint32_t bytes, uint32_t value)

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "pictures/files/limits.h"
-#include "pictures/files/report.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
 
 uint32_t cli_sample_bytes(uint32_t precision)
 {

@@ -4,9 +4,8 @@
 #include <sys/stat.h>
 
 #include "pictures/formats.h"
-#include "pictures/files/limits.h"
-#include "pictures/files/report.h"
-#include "pictures/files/wait.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
 
 /* "II" and "MM" are the byte order; 42 is TIFF, 43 BigTIFF. */
 static bool is_tiff(const uint8_t *head)

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "cli/coefficients/dump_parts.h"
-#include "pictures/files/interrupt.h"
-#include "pictures/files/report.h"
 #include "pictures/files/temporary.h"
+#include "pictures/user/interrupt.h"
+#include "pictures/user/report.h"
 
 struct cli_dump_file {
     cli_dump_file *before;

@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pictures/files/limits.h"
-#include "pictures/files/report.h"
-#include "pictures/files/wait.h"
+#include "pictures/files/pipe.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
 
 /* What is read between two looks at the clock. */
 #define MOST_BYTES ((size_t)64 << 20)

@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "pictures/files/report.h"
-#include "pictures/files/wait.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
 
 static bool copy_all(cli_input *from, uint64_t most, FILE *to)
 {

@@ -7,10 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pictures/files/limits.h"
 #include "pictures/files/pipe.h"
-#include "pictures/files/report.h"
 #include "pictures/files/temporary.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
 
 /* Owner, group and permissions of the file that is replaced, but for set-user-ID and its like, which were given to
  * other content. Only some users may give a file away. Without the group nobody gets more than before: neither another

@@ -11,8 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "pictures/files/units.h"
-#include "pictures/files/wait.h"
+#include "pictures/user/limits.h"
 
 #define BUFFER_BYTES ((size_t)64 << 10)
 
@@ -27,6 +26,25 @@ static bool fail(int error)
 {
     errno = error;
     return false;
+}
+
+/* ---- Waiting ---- */
+
+bool cli_wait_ready(int descriptor, short events, double deadline)
+{
+    struct pollfd poller = {.fd = descriptor, .events = events};
+    for (;;) {
+        double left = deadline > 0 ? deadline - cli_now() : 60;
+        if (left <= 0) {
+            errno = ETIME;
+            return false;
+        }
+        int ready = poll(&poller, 1, left < 60 ? (int)(left * 1e3) + 1 : 60000);
+        if (ready > 0)
+            return true;
+        if (ready < 0 && errno != EINTR)
+            return false;
+    }
 }
 
 /* ---- Opening ---- */

@@ -15,4 +15,8 @@ bool cli_pipe_take(cli_output *output, FILE *stream);
 bool cli_pipe_write(cli_output *output, const void *data, size_t bytes);
 bool cli_pipe_flush(cli_output *output);
 
+/* Waits until the descriptor is ready for `events` (POLLIN, POLLOUT). False with errno, which is ETIME when the
+ * deadline has passed; a deadline of 0 is none. */
+bool cli_wait_ready(int descriptor, short events, double deadline);
+
 #endif

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "pictures/files/interrupt.h"
+#include "pictures/user/interrupt.h"
 
 #define MAX_NAME_TRIES 100u
 

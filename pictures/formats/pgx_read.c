@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "pictures/formats.h"
-#include "pictures/reader.h"
-#include "pictures/files/report.h"
 #include "pictures/formats/words.h"
+#include "pictures/reader.h"
+#include "pictures/user/report.h"
 
 #define MAX_HEADER    128u
 #define MAX_PRECISION 31u

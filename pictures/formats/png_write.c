@@ -2,7 +2,7 @@
 #include <png.h>
 #include <stdlib.h>
 
-#include "pictures/files/report.h"
+#include "pictures/user/report.h"
 #include "pictures/writer.h"
 
 typedef struct png_job {

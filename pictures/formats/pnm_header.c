@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "pictures/files/report.h"
+#include "pictures/user/report.h"
 
 #define MAX_LINE 256u
 

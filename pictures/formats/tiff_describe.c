@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pictures/files/report.h"
 #include "pictures/formats/tiff.h"
+#include "pictures/user/report.h"
 
 #define MOST_BITS 16u
 

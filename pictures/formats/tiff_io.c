@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pictures/files/limits.h"
-#include "pictures/files/report.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
 
 /* What libtiff may take at once: strip tables and raw strips, all of whose sizes are a file's claim. */
 #define MOST_BYTES ((tmsize_t)1 << 30)

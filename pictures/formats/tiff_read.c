@@ -1,8 +1,8 @@
 /* TIFF through libtiff: strips are read row by row, tiles and sub-sampled YCbCr a chunk at a time. */
 #include "pictures/reader.h"
 
-#include "pictures/files/limits.h"
-#include "pictures/files/report.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
 
 #ifdef L2K_WITH_TIFF
 

@@ -1,5 +1,5 @@
 /* TIFF through libtiff: strips, samples in the bits that they have, BigTIFF where 4 GiB do not suffice. */
-#include "pictures/files/report.h"
+#include "pictures/user/report.h"
 #include "pictures/writer.h"
 
 #ifdef L2K_WITH_TIFF

@@ -5,7 +5,8 @@
 
 #include <stddef.h>
 
-#include "lift2k/lift2k.h"
+#include "pictures/files/file.h"
+#include "pictures/picture.h"
 
 typedef struct cli_words {
     uint32_t precision;
@@ -19,5 +20,13 @@ bool cli_words_to_samples(const cli_words *words, void *data, size_t samples, co
  */
 void cli_words_from_samples(const cli_words *words, const char *row, const l2k_plane *plane, uint32_t count,
                             uint8_t *to, size_t step);
+
+/* Writes what the picture has in memory of component c to `offset` and after. A failed write is left in
+ * output->error. */
+bool cli_write_plane_rows(cli_output *output, uint64_t offset, const cli_picture *picture, uint32_t c,
+                          const cli_words *words);
+
+/* The same of all components, pixel after pixel; they have the same size and `words`. */
+bool cli_write_pixel_rows(cli_output *output, const cli_picture *picture, const cli_words *words);
 
 #endif

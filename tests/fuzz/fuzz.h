@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "lift2k/lift2k.h"
-#include "pictures/sample.h"
+#include "pictures/picture.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

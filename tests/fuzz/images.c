@@ -9,7 +9,7 @@
 
 #include "pictures/formats.h"
 #include "pictures/reader.h"
-#include "pictures/files/report.h"
+#include "pictures/user/report.h"
 
 enum { MOST_SAMPLES = 1 << 20 };
 

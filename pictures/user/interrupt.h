@@ -1,6 +1,6 @@
 /* Ctrl-C and its kin: nothing half-written stays, and the exit is the signal's. */
-#ifndef L2K_PICTURES_FILES_INTERRUPT_H
-#define L2K_PICTURES_FILES_INTERRUPT_H
+#ifndef L2K_PICTURES_USER_INTERRUPT_H
+#define L2K_PICTURES_USER_INTERRUPT_H
 
 #include <stdbool.h>
 

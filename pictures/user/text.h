@@ -1,7 +1,8 @@
 /* Numbers as people read them: with a unit, and no more digits than they look at. */
-#ifndef L2K_PICTURES_FILES_UNITS_H
-#define L2K_PICTURES_FILES_UNITS_H
+#ifndef L2K_PICTURES_USER_TEXT_H
+#define L2K_PICTURES_USER_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,7 +18,14 @@ const char *cli_count_text(double count, const char *unit, char text[CLI_UNITS_R
 /* "0.034 s", "12.3 s", "3 min 04 s", "2 h 07 min". Returns `text`. */
 const char *cli_seconds_text(double seconds, char text[CLI_UNITS_ROOM]);
 
-/* Seconds of a clock that only goes forward. */
-double cli_now(void);
+/* Bytes of the well-formed character at `at` (Unicode, table 3-7), 0 where there is none. The text ends with a 0. */
+size_t cli_utf8_bytes(const unsigned char *at);
+
+/* Is it one of the control characters U+0080 to U+009F, which some terminals obey? */
+bool cli_utf8_is_c1(const unsigned char *at);
+
+/* File names may hold any byte. A control character would break the line or move the cursor, so each becomes '?', as
+ * does each byte that is no UTF-8; the text does not grow. */
+void cli_make_printable(char *text);
 
 #endif

@@ -1,6 +1,6 @@
 /* What the command says to its user: single lines on standard error. */
-#ifndef L2K_PICTURES_FILES_REPORT_H
-#define L2K_PICTURES_FILES_REPORT_H
+#ifndef L2K_PICTURES_USER_REPORT_H
+#define L2K_PICTURES_USER_REPORT_H
 
 #include <stdbool.h>
 
@@ -18,10 +18,6 @@ void cli_warning(const char *subject, const char *format, ...) CLI_PRINTF(2, 3);
 
 /* A line without the prefix. */
 void cli_note(const char *format, ...) CLI_PRINTF(1, 2);
-
-/* File names may hold any byte. A control character would break the line or move the cursor, so each becomes '?', as
- * does each byte that is no UTF-8; the text does not grow. */
-void cli_make_printable(char *text);
 
 /* What is called around every line, so that nothing else that is drawn there runs into it: with true before, with false
  * after. NULL: nothing. */

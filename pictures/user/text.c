@@ -1,8 +1,6 @@
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
-#include "pictures/files/units.h"
+#include "pictures/user/text.h"
 
 #include <stdio.h>
-#include <time.h>
 
 /* Four digits with one of the prefixes, from 1000 on. */
 static const char *scaled(double value, const char *prefixes, const char *unit, char *text)
@@ -48,9 +46,39 @@ const char *cli_seconds_text(double seconds, char text[CLI_UNITS_ROOM])
     return text;
 }
 
-double cli_now(void)
+size_t cli_utf8_bytes(const unsigned char *at)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+    size_t length = at[0] < 0x80                     ? 1
+                    : at[0] >= 0xc2 && at[0] <= 0xdf ? 2
+                    : at[0] >= 0xe0 && at[0] <= 0xef ? 3
+                    : at[0] >= 0xf0 && at[0] <= 0xf4 ? 4
+                                                     : 0;
+    for (size_t i = 1; i < length; i++)
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+    if ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f) || (at[0] == 0xf0 && at[1] < 0x90) ||
+        (at[0] == 0xf4 && at[1] > 0x8f))
+        return 0;
+    return length;
+}
+
+bool cli_utf8_is_c1(const unsigned char *at)
+{
+    return at[0] == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f;
+}
+
+/* One '?' for a control character or a byte that is no UTF-8: terminals of 8 bits take some of these for commands. */
+void cli_make_printable(char *text)
+{
+    unsigned char *to = (unsigned char *)text;
+    for (const unsigned char *at = to; *at;) {
+        size_t length = cli_utf8_bytes(at);
+        bool printable = length && *at >= 0x20 && *at != 0x7f && !cli_utf8_is_c1(at);
+        for (size_t i = 0; printable && i < length; i++)
+            *to++ = at[i];
+        if (!printable)
+            *to++ = '?';
+        at += length ? length : 1;
+    }
+    *to = 0;
 }

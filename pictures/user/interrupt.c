@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L /* sigaction */
-#include "pictures/files/interrupt.h"
+#include "pictures/user/interrupt.h"
 
 #include <pthread.h>
 #include <sched.h>
