@@ -1,4 +1,5 @@
-/* Which format can hold what: one function per format, each error naming the formats that could. */
+/* The format that a file name selects, and which format can hold which picture: one check per format, each error naming
+ * the formats that could. */
 #include "pictures/formats.h"
 
 #include <stdio.h>
@@ -32,7 +33,7 @@ static uint32_t opacities(const cli_view *view)
     return view->num_channels - view->colours;
 }
 
-/* Outside a JP2 file nothing says what a second or fourth component means; PNG has only one use for it. */
+/* Outside a JP2 file nothing defines a second or fourth component; PNG has only one use for it. */
 static bool last_may_be_opacity(const cli_view *view)
 {
     return view->image->colour == L2K_COLOUR_UNKNOWN && !opacities(view) && (view->colours == 2 || view->colours == 4);
@@ -45,7 +46,7 @@ static bool has_png_channels(const cli_view *view)
     return last_may_be_opacity(view) || (opacities(view) <= 1 && (view->colours == 1 || view->colours == 3));
 }
 
-/* Which formats could take what the one asked for cannot. */
+/* The formats that can hold the view where the requested one cannot. */
 static const char *others(const cli_view *view)
 {
     const bool png = has_png_channels(view);
@@ -60,7 +61,7 @@ static const char *others(const cli_view *view)
     return view->num_channels == 1 ? "pgm, png, tif, pam, pgx or raw" : "png, tif, pam, pgx or raw";
 }
 
-/* "name: what does not fit format; others can hold it" */
+/* Reports "name: WHAT do not fit FORMAT; OTHERS can hold them". */
 static bool refuse(const cli_view *view, const char *name, const char *what, const char *format)
 {
     return cli_error(name, "%s do not fit %s; %s can hold them", what, format, others(view));
@@ -130,7 +131,7 @@ static bool check_png(cli_view *view, const char *name)
     return true;
 }
 
-/* Signed samples stay signed, unless they are converted. */
+/* Signed samples remain signed unless they are converted. */
 static bool check_tiff(cli_view *view, const char *name)
 {
     bool all_signed = !view->ycc && cli_view_same_precision(view);
@@ -146,7 +147,7 @@ static bool check_tiff(cli_view *view, const char *name)
     return true;
 }
 
-/* YCbCr is converted in one precision. */
+/* The conversion to RGB needs one precision. */
 static bool check_ycc(const cli_view *view, const char *name)
 {
     const cli_channel *k = view->channels;

@@ -24,7 +24,7 @@ static int make_noted(cli_dump *dump)
     dump->folder_made = mkdir(dump->folder, 0777) == 0;
     if (!dump->folder_made)
         return errno;
-    dump->folder_note = cli_interrupt_note(dump->folder);
+    dump->folder_note = cli_interrupt_register(dump->folder);
     return 0;
 }
 

@@ -1,3 +1,4 @@
+/* Output to pipes, sockets and devices: never blocks beyond the time limit. */
 #define _POSIX_C_SOURCE 200809L
 #include "pictures/files/pipe.h"
 
@@ -17,7 +18,7 @@
 
 struct cli_pipe {
     int descriptor;
-    double deadline; /* by cli_now; 0 = none */
+    double deadline; /* in terms of cli_now; 0 = none */
     size_t used;
     uint8_t buffer[BUFFER_BYTES];
 };
@@ -66,7 +67,7 @@ static bool is_fifo(const char *path)
     return stat(path, &facts) == 0 && S_ISFIFO(facts.st_mode);
 }
 
-/* A pipe that nobody reads does not open: without waiting, it is tried again until time is up. */
+/* Opening a pipe without a reader in non-blocking mode fails; it is retried until the time limit. */
 static int open_within(const char *path, double deadline)
 {
     const struct timespec pause = {.tv_nsec = 10000000};
@@ -104,7 +105,7 @@ bool cli_pipe_take(cli_output *output, FILE *stream)
 
 /* ---- Writing ---- */
 
-/* A pipe that is ready has room for PIPE_BUF bytes; writing more to one that waits by itself would wait. */
+/* A ready pipe has room for PIPE_BUF bytes; writing more to a blocking one could block. */
 static bool write_all(const cli_pipe *to, const uint8_t *data, size_t bytes)
 {
     const size_t most = to->deadline > 0 ? PIPE_BUF : (size_t)1 << 30;

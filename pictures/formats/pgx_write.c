@@ -1,4 +1,5 @@
-/* Raw planes into NAME_0.pgx, NAME_1.pgx, ..., big-endian, which appear together. */
+/* PGX files: the planes of a picture as NAME_0.pgx, NAME_1.pgx, ..., big-endian, which appear together; or one plane.
+ * pgx_read.c describes the format. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 #include "pictures/user/report.h"
 #include "pictures/writer.h"
 
-/* Planes can be more than a process can have open, in each of as many threads as write. */
+/* There can be more planes than files a process may open, multiplied by the threads that write. */
 #define MOST_OPEN 32u
 
 /* ---- Names ---- */
@@ -52,7 +53,7 @@ static bool open_pgx(cli_writer *writer)
     return writer->state || cli_error(writer->name, "out of memory");
 }
 
-/* Reports errors, and discards. */
+/* Reports an error and discards the output. */
 static bool write_header(cli_output *output, const l2k_component *component)
 {
     char header[64];
@@ -61,7 +62,7 @@ static bool write_header(cli_output *output, const l2k_component *component)
     return cli_output_write(output, header, (size_t)length) || cli_output_fail(output);
 }
 
-/* The file of component c with its header. */
+/* Opens the file of component c and writes its header. */
 static bool open_plane(plane_file *file, const char *path, uint32_t c, const l2k_component *component)
 {
     file->name = cli_pgx_plane_name(path, c);
@@ -97,7 +98,7 @@ static bool write_planes(cli_writer *writer)
     return true;
 }
 
-/* What can fail before one of them has its name is done before. */
+/* Everything that can fail is done before the first file gets its name. */
 static bool finish_pgx(cli_writer *writer)
 {
     plane_file *files = writer->state;

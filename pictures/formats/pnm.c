@@ -1,4 +1,4 @@
-/* PNM and PAM: the rasters of P1 to P7, and writing P4 to P7; pnm_header.c reads what precedes a raster. */
+/* PNM and PAM: reads the rasters of P1 to P7, writes P4 to P7. pnm_header.c reads the headers. */
 #include "pictures/formats/pnm.h"
 
 #include <stdio.h>
@@ -61,7 +61,7 @@ static bool read_bytes(cli_input *input, const cli_pnm_header *header, const l2k
     return true;
 }
 
-/* Two bytes a sample, the high one first, turned into native order in place. */
+/* Two bytes a sample, high byte first, converted to native order in place. */
 static bool read_words(cli_input *input, const cli_pnm_header *header, const l2k_plane *plane, size_t samples)
 {
     const uint8_t *bytes = plane->data;
@@ -85,7 +85,7 @@ static uint32_t bits_of(uint32_t value)
     return bits;
 }
 
-/* The least that the raster can take in the file: 2 characters for an ASCII sample, 1 in P1. */
+/* The fewest bytes that the raster can occupy: 2 characters for an ASCII sample, 1 in P1. */
 static uint64_t least_bytes(const cli_pnm_header *header, uint64_t samples)
 {
     if (header->packed)
@@ -174,7 +174,7 @@ static bool write_header(cli_output *output, const cli_view *view, cli_format fo
     return cli_output_write(output, header, (size_t)length);
 }
 
-/* Eight pixels a byte, to the row's own place or before it; in PBM, 1 is black. */
+/* Packs eight pixels into a byte, into the row's own memory or before it; in PBM, 1 is black. */
 static size_t pack_bits(const uint8_t *row, uint32_t width, uint8_t *to)
 {
     size_t bytes = 0;

@@ -13,7 +13,7 @@ static uint64_t file_bytes(const cli_raw *raw)
     return (uint64_t)raw->width * raw->height * raw->count * cli_sample_bytes(raw->precision);
 }
 
-/* The length is all that can tell a wrong description. */
+/* Only the length can reveal a wrong description. */
 static bool check_size(const cli_reader *reader)
 {
     const cli_raw *raw = reader->raw;
@@ -48,14 +48,15 @@ static bool read_plane(cli_reader *reader, uint32_t c, size_t samples)
            cli_words_to_samples(&words, data, samples, reader->name);
 }
 
-/* Rows of one component are apart from those of the next, unless all rows are wanted. */
+/* The rows of one component are not adjacent to those of the next, unless all rows are read. */
 static bool read_planes(cli_reader *reader)
 {
     const cli_raw *raw = reader->raw;
     const cli_rows *rows = reader->picture.rows;
     const uint64_t row_bytes = (uint64_t)raw->width * cli_sample_bytes(raw->precision);
     const bool apart = rows->count < raw->height;
-    if (apart && !cli_input_make_seekable(&reader->input, file_bytes(raw) + 1)) /* one too many is told, check_end */
+    if (apart &&
+        !cli_input_make_seekable(&reader->input, file_bytes(raw) + 1)) /* the one too many is reported by check_end */
         return false;
     for (uint32_t c = 0; c < raw->count; c++) {
         if (apart && !cli_input_seek(&reader->input, row_bytes * ((uint64_t)c * raw->height + rows->first)))
@@ -66,12 +67,12 @@ static bool read_planes(cli_reader *reader)
     return true;
 }
 
-/* What comes through a pipe has no length until it ends. */
+/* The length of a pipe is only known at its end. */
 static bool check_end(cli_reader *reader)
 {
     if (!cli_reader_at_end(reader) || cli_input_byte(&reader->input) == EOF)
         return true;
-    return cli_error(reader->name, "there is more than the %llu bytes that --raw describes",
+    return cli_error(reader->name, "the input has more than the %llu bytes that --raw describes",
                      (unsigned long long)file_bytes(reader->raw));
 }
 

@@ -1,3 +1,4 @@
+/* The limits of pixels, memory and time that the user sets, and the clock. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "pictures/user/limits.h"
 

@@ -1,3 +1,4 @@
+/* Messages to the user, each a single printable line. */
 #include "pictures/user/report.h"
 
 #include <stdarg.h>

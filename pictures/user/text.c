@@ -1,20 +1,21 @@
+/* Numbers and file names as text for people. */
 #include "pictures/user/text.h"
 
 #include <stdio.h>
 
-/* Four digits with one of the prefixes, from 1000 on. */
+/* Four digits and one of the prefixes; `value` is at least 1000. */
 static const char *scaled(double value, const char *prefixes, const char *unit, char *text)
 {
-    size_t step = 0;
-    while (value >= 999.95 && prefixes[step]) {
+    size_t prefix = 0;
+    while (value >= 999.95 && prefixes[prefix]) {
         value /= 1000;
-        step++;
+        prefix++;
     }
     snprintf(text, CLI_UNITS_ROOM, "%.*f %c%s",
              value < 9.9995   ? 3
              : value < 99.995 ? 2
                               : 1,
-             value, prefixes[step - 1], unit);
+             value, prefixes[prefix - 1], unit);
     return text;
 }
 
@@ -67,7 +68,8 @@ bool cli_utf8_is_c1(const unsigned char *at)
     return at[0] == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f;
 }
 
-/* One '?' for a control character or a byte that is no UTF-8: terminals of 8 bits take some of these for commands. */
+/* One '?' replaces a control character or a byte that is no UTF-8: 8-bit terminals interpret some of these as
+ * commands. */
 void cli_make_printable(char *text)
 {
     unsigned char *to = (unsigned char *)text;

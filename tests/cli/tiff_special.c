@@ -199,7 +199,7 @@ static void try_refusals(void)
                  {PHOTOMETRIC_CIELAB, 3, 8, SAMPLEFORMAT_UINT, "CIELab"},
                  {PHOTOMETRIC_CFA, 1, 8, SAMPLEFORMAT_UINT, "colour filter"},
                  {PHOTOMETRIC_SEPARATED, 1, 8, SAMPLEFORMAT_UINT, "number of inks is 0"},
-                 {PHOTOMETRIC_RGB, 2, 8, SAMPLEFORMAT_UINT, "2 samples a pixel"}};
+                 {PHOTOMETRIC_RGB, 2, 8, SAMPLEFORMAT_UINT, "2 samples per pixel"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         TIFF *tiff = create("x.tif", cases[i].photometric, cases[i].samples, cases[i].bits);
         TIFFSetField(tiff, TIFFTAG_SAMPLEFORMAT, cases[i].format);
