@@ -1,3 +1,4 @@
+/* Runs work in a child process and returns its output through a pipe. */
 #define _POSIX_C_SOURCE 200809L
 #include "conformance/apart.h"
 

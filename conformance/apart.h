@@ -1,12 +1,11 @@
-/* Work that ends in foreign code, done in a process of its own: should that code stop in an assertion or reach beyond
- * its buffers, it is not the test that comes to harm. */
+/* Runs calls into foreign code in a child process: an assertion or an overrun there cannot harm the test. */
 #ifndef CONFORMANCE_APART_H
 #define CONFORMANCE_APART_H
 
 #include "conformance/coding.h"
 
-/* Does `work` in a child, which appends what it wants to tell to `out`; that arrives in `out` here. False, and nothing
- * in `out`, where the work said so or the child came to another end. */
+/* Runs `work` in a child process, whose output arrives in `out`. False, with `out` empty, where the work returned false
+ * or the child crashed. */
 bool work_apart(bool (*work)(void *user, bytes *out), void *user, bytes *out);
 
 #endif

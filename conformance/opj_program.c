@@ -1,4 +1,4 @@
-/* opj_compress and opj_decompress as child processes. */
+/* Runs opj_compress and opj_decompress as child processes on files. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
@@ -163,22 +163,22 @@ static char *next_argument(arguments *a)
 
 static void add_format(arguments *a, const picture *p, const handover *h)
 {
-    uint32_t step_x = h->common.width ? h->common.width : 1, step_y = h->common.height ? h->common.height : 1;
+    uint32_t factor_x = h->common.width ? h->common.width : 1, factor_y = h->common.height ? h->common.height : 1;
     const l2k_image *m = &p->image;
-    if (step_x > 1 || step_y > 1) {
+    if (factor_x > 1 || factor_y > 1) {
         ADD(a, "-s");
-        ADD(a, "%u,%u", step_x, step_y);
+        ADD(a, "%u,%u", factor_x, factor_y);
     }
     if (h->container != CONTAINER_RAW && h->container != CONTAINER_RAWL)
         return;
     ADD(a, "-F");
     char *text = next_argument(a);
-    int n = snprintf(text, ARGUMENT_BYTES, "%u,%u,%u,%u,%c@", (m->x1 - m->x0 - 1) / step_x + 1,
-                     (m->y1 - m->y0 - 1) / step_y + 1, m->num_components, p->components[0].precision,
+    int n = snprintf(text, ARGUMENT_BYTES, "%u,%u,%u,%u,%c@", (m->x1 - m->x0 - 1) / factor_x + 1,
+                     (m->y1 - m->y0 - 1) / factor_y + 1, m->num_components, p->components[0].precision,
                      p->components[0].is_signed ? 's' : 'u');
     for (uint32_t c = 0; c < m->num_components; c++)
-        n += snprintf(text + n, (size_t)(ARGUMENT_BYTES - n), "%s%ux%u", c ? ":" : "", p->components[c].dx / step_x,
-                      p->components[c].dy / step_y);
+        n += snprintf(text + n, (size_t)(ARGUMENT_BYTES - n), "%s%ux%u", c ? ":" : "", p->components[c].dx / factor_x,
+                      p->components[c].dy / factor_y);
 }
 
 static void add_geometry(arguments *a, const picture *p, const coding *o)
@@ -282,7 +282,7 @@ void opj_program_encode(const picture *p, const coding *o, const handover *h, co
 
 /* ---- opj_decompress ------------------------------------------------------------------------------------------ */
 
-/* "PG ML + 8 w h", the space after the sign and the sign itself being optional. */
+/* "PG ML + 8 w h"; the sign and the space after it are optional. */
 static bool pgx_header(const char *text, char *order, char *sign, unsigned *precision, unsigned *width,
                        unsigned *height)
 {
@@ -328,7 +328,7 @@ picture *opj_program_decode(const bytes *file, const char *stem)
     char input[ARGUMENT_BYTES], output[ARGUMENT_BYTES], result[ARGUMENT_BYTES + 8];
     snprintf(input, sizeof input, "%s-decode.j2k", stem);
     snprintf(output, sizeof output, "%s-decode.pgx", stem);
-    /* opj_decompress puts the component's number into the names of PGX files. */
+    /* opj_decompress adds the component's number to the names of PGX files. */
     snprintf(result, sizeof result, "%s-decode_0.pgx", stem);
     char *argv[] = {"opj_decompress", "-i", input, "-o", output, NULL};
     unlink(output);

@@ -1,3 +1,4 @@
+/* Reads pictures from PNG, PGM and PPM files. */
 #include "conformance/picture_files.h"
 
 #include <stdio.h>

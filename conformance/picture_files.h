@@ -4,11 +4,11 @@
 
 #include "conformance/pictures.h"
 
-/* By its ending: PNG, PGM or PPM. */
+/* Is it a PNG, PGM or PPM file, by its extension? */
 bool is_picture_name(const char *name);
 
-/* The picture in such a file, or NULL. PNG files, gray or RGB, are converted by the command that L2K_COMMAND names,
- * else by lift2k from PATH. */
+/* The picture in such a file, or NULL. The command named by L2K_COMMAND, otherwise lift2k from PATH, converts PNG
+ * files, gray or RGB. */
 picture *picture_read(const char *path);
 
 #endif

@@ -1,3 +1,4 @@
+/* Synthetic pictures, random shapes, and measures of difference. */
 #include "conformance/pictures.h"
 
 #include <math.h>
@@ -154,7 +155,7 @@ static bool has_empty_component(const shape *s)
     return false;
 }
 
-/* Small sides and round precisions are likelier than the rest: that is where the special cases are. */
+/* Small sides and common precisions are more frequent, as the special cases are there. */
 shape random_shape(rng *r, uint32_t side, uint32_t max_components, uint32_t max_precision)
 {
     static const uint8_t sampling[6][2] = {{1, 1}, {2, 2}, {2, 1}, {1, 2}, {3, 1}, {4, 2}};
