@@ -73,7 +73,7 @@ fi
 shape=$(head -c 100 "$picture" | tr '\n' ' ' | awk '$1 == "P6" { print $2, $3 }')
 [ -n "$shape" ] || die "$picture is not a binary PPM"
 samples=$(echo "$shape" | awk '{ print $1 * $2 }')
-[ "$samples" -ge 6000000 ] || echo "codec.sh: $picture has fewer than 6 megapixels; ratios will be rough" >&2
+[ "$samples" -ge 6000000 ] || echo "codec.sh: $picture has fewer than 6 megapixels; ratios will be imprecise" >&2
 
 # ---- Another lift2k
 
@@ -167,7 +167,7 @@ fi
 
 # ---- OpenJPEG
 
-# row NAME: medians of the lines that measure left in $OUT/runs; 0 is lift2k, 1 OpenJPEG.
+# row NAME: a row of medians from measure's lines in $OUT/runs; 0 is lift2k, 1 OpenJPEG.
 row() {
     awk -v name="$1" '
         { n[$1]++; wall[$1, n[$1]] = $2; user[$1, n[$1]] = $3; kib[$1, n[$1]] = $4 }
@@ -202,9 +202,9 @@ cat <<END
 - OpenJPEG: $(opj_compress -h 2>&1 | sed -n 's/.*library v\([0-9.]*[0-9]\).*/\1/p' | head -n 1)$(dpkg-query -W -f ', package ${Version}' libopenjp2-tools 2>/dev/null || true)
 - processor: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) of them
 - system: $(uname -s), $(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release), $(cc --version | head -n 1)
-- command: \`bench/codec.sh$([ $# -eq 0 ] || echo " $(basename "$picture")")\`, $RUNS runs each, in turns, after one warm-up; medians
-- load before the run, over 1 and 5 minutes: $(cut -d' ' -f1,2 /proc/loadavg); where user and wall ratios disagree, others were at work
-- ratios are lift2k over OpenJPEG: below 1 lift2k takes less
+- command: \`bench/codec.sh$([ $# -eq 0 ] || echo " $(basename "$picture")")\`, medians of $RUNS alternating runs each, after one warm-up
+- load before the run, over 1 and 5 minutes: $(cut -d' ' -f1,2 /proc/loadavg); where user and wall ratios disagree, other processes were running
+- ratios are lift2k over OpenJPEG: below 1 means that lift2k takes less
 
 | work | wall s, lift2k | OpenJPEG | ratio | user s, lift2k | OpenJPEG | ratio | MiB, lift2k | OpenJPEG | ratio |
 |---|---|---|---|---|---|---|---|---|---|

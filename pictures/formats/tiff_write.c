@@ -104,7 +104,7 @@ static bool open_tiff(cli_writer *writer)
     if (!job || !(job->packed = malloc(cli_view_row_bytes(writer->view))))
         return cli_error(writer->name, "out of memory");
     if (!cli_output_can_seek(&writer->output))
-        return cli_error(writer->name, "writing TIFF needs an output that can seek; write to a file");
+        return cli_error(writer->name, "TIFF needs an output that can seek; write to a file");
     job->io.output = &writer->output;
     if (!cli_tiff_open(&job->io, writer->name, needs_big(writer) ? "w8" : "w4"))
         return writer->output.error ? false : cli_tiff_fail(&job->io, writer->name, "libtiff cannot start");

@@ -27,7 +27,8 @@ refused() {
 accepted() {
     cases=$((cases + 1))
     house "$1" "$2"
-    if ! sh "$layering" "$work/house"; then
+    if ! sh "$layering" "$work/house" >"$work/log"; then
+        cat "$work/log"
         echo "FAILED: should be allowed: $1: $2"
         failures=$((failures + 1))
     fi
