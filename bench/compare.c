@@ -88,7 +88,7 @@ static samples read_ppm(const char *name)
     s.width = header_number(&at);
     s.height = header_number(&at);
     if (header_number(&at) != 255 || (size_t)(b.data + b.size - at) != (size_t)s.width * s.height * 3)
-        fail(name, "not an 8-bit PPM of the size it says");
+        fail(name, "not an 8-bit PPM of the size in its header");
     s.first = at;
     return s;
 }

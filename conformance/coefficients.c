@@ -6,7 +6,7 @@
  *   --seed      the seed of the first of them, 1 by default; the others follow
  *   --spoil     for the self-test: changes one value of lift2k's at that stage, which must be found
  *   --stages    only lists the stages that --spoil can name
- * Pictures are PNG, PGM and PPM files (picture_files.h), each coded in several ways.
+ * Pictures are PNG, PGM and PPM files (pictures.h), each coded in several ways.
  *
  * Exit status: 0 all equal, 1 not, 77 nothing could be compared (another OpenJPEG, or no GPU where only CUDA was
  * requested). L2K_REQUIRE_GPU=1 makes a missing GPU a failure. */
@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conformance/picture_files.h"
 #include "tests/gpu/gpu_require.h"
 
 #define SKIPPED 77

@@ -36,7 +36,7 @@ while read -r stage; do
     *) place='component [0-9]*, level [0-9]*, subband [LH]*, row [0-9]*, column [0-9]*' ;;
     esac
     echo "$line" | grep -q "; $stage, .*tile [0-9]*, $place.*: OpenJPEG [-0-9.e+]*, lift2k [-0-9.e+]*\$" ||
-        fault "$stage: the difference is not told: $line"
+        fault "$stage: the difference is not reported: $line"
     grep -q '^[0-9]* elements compared, [1-9][0-9]* differ' "$work/out" || fault "$stage: no count of differences"
     echo "$stage: found: $line"
 done <"$work/stages"

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "conformance/identity_cases.h"
+#include "conformance/process.h"
 
 #define SKIPPED 77
 

@@ -26,14 +26,6 @@ picture *opj_program_decode(const bytes *file, const char *stem);
 /* A PGX file, or NULL. */
 picture *read_pgx(const char *path);
 
-/* Makes a folder for such files, or removes it with its content. Ends the program on failure. */
-void scratch_make(char *path, size_t size);
-void scratch_remove(const char *path);
-
-/* Runs a program found through PATH, with its output in the file, or discarded if that is NULL. True for status 0. */
-bool run_program(char *const argv[], const char *output);
-bool program_exists(const char *name);
-
 /* The version of libopenjp2 that opj_compress reports; "" where it reports none. */
 void opj_program_version(char *version, size_t size);
 

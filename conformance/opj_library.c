@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conformance/apart.h"
+#include "conformance/process.h"
 #include "conformance/opj.h"
 
 /* ---- Streams in memory ----------------------------------------------------------------------------------------- */

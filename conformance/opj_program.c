@@ -1,52 +1,15 @@
 /* Runs opj_compress and opj_decompress as child processes on files. */
 #define _GNU_SOURCE
-#include <dirent.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "conformance/opj.h"
+#include "conformance/process.h"
 
 #define MAX_ARGUMENTS  64
 #define ARGUMENT_BYTES 256
-
-extern char **environ;
-
-/* ---- Child processes and files ------------------------------------------------------------------------------- */
-
-bool run_program(char *const argv[], const char *output)
-{
-    posix_spawn_file_actions_t actions;
-    pid_t child;
-    int status = -1;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 1, output ? output : "/dev/null", O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-    if (posix_spawnp(&child, argv[0], &actions, NULL, argv, environ) != 0)
-        status = -1;
-    else if (waitpid(child, &status, 0) != child)
-        status = -1;
-    posix_spawn_file_actions_destroy(&actions);
-    return status == 0;
-}
-
-bool program_exists(const char *name)
-{
-    const char *path = getenv("PATH");
-    char candidate[4096];
-    while (path && *path) {
-        size_t length = strcspn(path, ":");
-        snprintf(candidate, sizeof candidate, "%.*s/%s", (int)length, path, name);
-        if (access(candidate, X_OK) == 0)
-            return true;
-        path += length + (path[length] == ':');
-    }
-    return false;
-}
 
 void opj_program_version(char *version, size_t size)
 {
@@ -66,30 +29,6 @@ void opj_program_version(char *version, size_t size)
     }
     if (help)
         pclose(help);
-}
-
-void scratch_make(char *path, size_t size)
-{
-    const char *parent = getenv("TMPDIR");
-    snprintf(path, size, "%s/lift2k-conformance-XXXXXX", parent && *parent ? parent : "/tmp");
-    if (!mkdtemp(path)) {
-        perror(path);
-        exit(1);
-    }
-}
-
-void scratch_remove(const char *path)
-{
-    DIR *directory = opendir(path);
-    char name[4096];
-    for (struct dirent *entry; directory && (entry = readdir(directory));)
-        if (entry->d_name[0] != '.') {
-            snprintf(name, sizeof name, "%s/%s", path, entry->d_name);
-            unlink(name);
-        }
-    if (directory)
-        closedir(directory);
-    rmdir(path);
 }
 
 /* ---- The picture as a file ----------------------------------------------------------------------------------- */

@@ -4,7 +4,7 @@
 #include <openjpeg.h>
 #include <string.h>
 
-#include "conformance/apart.h"
+#include "conformance/process.h"
 #include "conformance/opj_record.h"
 
 /* All variables here belong to a child process (work_apart), which does one job and ends. */

@@ -74,4 +74,11 @@ double picture_psnr(const picture *left, const picture *right);
 /* A PGM or PPM file (P5, P6), or NULL. */
 picture *picture_read_pnm(const char *path);
 
+/* Is it a PNG, PGM or PPM file, by its extension? */
+bool is_picture_name(const char *name);
+
+/* The picture in such a file, or NULL. The command named by L2K_COMMAND, otherwise lift2k from PATH, converts PNG
+ * files, gray or RGB. */
+picture *picture_read(const char *path);
+
 #endif

@@ -2,7 +2,7 @@
  *
  * Usage: roundtrip lossless [count] [picture ...] | lossy|foreign [count] | encoder [count [seed]] |
  * rates|quality [picture ...]
- * Pictures are PGM, PPM and PNG files (see picture_files.h), including those in L2K_IMAGES_DIR, if that is set. A named
+ * Pictures are PGM, PPM and PNG files (see pictures.h), including those in L2K_IMAGES_DIR, if that is set. A named
  * picture that cannot be read is a failure. */
 #include "conformance/roundtrip.h"
 
@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conformance/picture_files.h"
 
 #define MAX_PICTURES 32
 

@@ -13,7 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "conformance/t803_row.h"
+#include "conformance/t803.h"
+#include "conformance/process.h"
 
 enum { SKIPPED = 77, LINE_BYTES = 8192, MOST_COLUMNS = 16, MOST_TESTS = 6, MOST_ROWS = 4096 };
 

@@ -1,5 +1,5 @@
 /* Compares raw planes with libopenjp2's, which decodes in this process. */
-#include "conformance/t803_check.h"
+#include "conformance/t803.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* The tests of T.803: classes 0 and 1, the pictures as displayed, and robustness. */
-#include "conformance/t803_check.h"
+#include "conformance/t803.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "conformance/t803_check.h"
+#include "conformance/t803.h"
 
 enum { SECONDS = 20, MOST_ARGUMENTS = 16 };
 

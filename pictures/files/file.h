@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* The buffer starts with at least this many bytes, unless the file is shorter, so that the format of a pipe can be told
- * from its content. */
+/* The buffer starts with at least this many bytes, unless the file is shorter, so that the content of a pipe
+ * identifies its format. */
 #define CLI_HEAD_BYTES 16u
 
 typedef struct cli_input {
@@ -29,7 +29,8 @@ bool cli_input_open(cli_input *input, const char *path);
 bool cli_input_take(cli_input *input, int descriptor, const char *name);
 void cli_input_close(cli_input *input);
 
-/* Starts the time limit for reading unless it is running; or suspends it until the next start, which gives it anew. */
+/* Starts the time limit for reading unless it is running; or suspends it until the next start, which grants it again.
+ */
 void cli_input_time_starts(cli_input *input);
 void cli_input_time_stops(cli_input *input);
 

@@ -44,7 +44,7 @@ static uint64_t bytes_of_chunk(const cli_tiff_layout *layout)
                          : bytes_of_row(layout, layout->width);
 }
 
-/* Tiles are decompressed as a whole, however little of them lies in the picture. A tiling with so little in it that a
+/* Tiles are decompressed as a whole, however little of them is in the picture. A tiling with so little in it that a
  * few KB keep the reader busy for hours is refused. */
 static bool tiles_fit(const cli_reader *reader, const cli_tiff_layout *layout)
 {

@@ -41,7 +41,7 @@ static void leave(void)
     if (file < 0 || write(file, current, current_bytes) != (ssize_t)current_bytes)
         return;
     close(file);
-    static const char text[] = "the input was left behind as crash-... in this folder\n";
+    static const char text[] = "the input was saved as crash-... in this folder\n";
     if (write(2, text, sizeof text - 1) < 0)
         return;
 }
