@@ -28,7 +28,6 @@ typedef struct l2k_packet_source {
     bool packed; /* headers stand in [header, header_end) */
     const uint8_t *header, *header_end;
     uint64_t looks;    /* at code-blocks, so far: of those that are not included, few take bits */
-    size_t steps;      /* since it was asked whether to go on: a packet can have millions of code-blocks */
     const char *fault; /* after L2K_ERROR_CORRUPT: what is wrong with the header, which the caller is to report */
 } l2k_packet_source;
 
