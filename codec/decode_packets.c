@@ -8,7 +8,7 @@ typedef struct tile_reader {
     uint32_t index;
     size_t next_part;
     uint64_t bytes; /* of packets and packed headers */
-    l2k_packet_source source;
+    l2k_packet_input input;
 } tile_reader;
 
 /* Moves on to the next tile-part that has packets. */
@@ -19,8 +19,8 @@ static bool advance_part(tile_reader *reader)
         reader->next_part = span->next;
         if (span->packets == span->end)
             continue;
-        reader->source.data = span->packets;
-        reader->source.end = span->end;
+        reader->input.data = span->packets;
+        reader->input.end = span->end;
         return true;
     }
     return false;
@@ -56,9 +56,9 @@ static bool wanted(const tile_reader *reader, const l2k_packet_id *id)
 
 static const char fewer_packets[] = "has fewer packets than its header promises";
 
-/* What can be wrong with a tile's packets: damage, an early end, or an encoder that left some out between two packets.
- * The latter is common, and not taken for an early end where EOC follows. All show what is there; one line of each kind
- * for all tiles. */
+/* What can be wrong with the packets of a tile: damage, truncation, or an encoder that left some packets out.
+ * The latter is common, and not counted as truncation if EOC follows. What there is gets decoded; one warning of each
+ * kind for all tiles. */
 static l2k_status stop(const tile_reader *reader, l2k_status error, const char *what, const char *detail)
 {
     const l2k_decoding *d = reader->decoding;
@@ -78,17 +78,17 @@ l2k_status l2k_missing_tile(const l2k_decoding *d, uint32_t index)
 /* Packed headers say that there is a packet; else bytes do. */
 static bool has_packet(tile_reader *reader)
 {
-    bool more = reader->source.data != reader->source.end || advance_part(reader);
-    return reader->source.packed ? reader->source.header != reader->source.header_end : more;
+    bool more = reader->input.data != reader->input.end || advance_part(reader);
+    return reader->input.packed ? reader->input.header != reader->input.header_end : more;
 }
 
-/* Looks that no bit pays for: at code-blocks that are not included, at packets that have been. So many are free, and so
- * many for each byte of the tile, far more than an encoder that means well needs. */
+/* Visits that cost no bits: of code-blocks that are not included, of packets that were in an earlier progression. Some
+ * are free, and some per byte of the tile, far more than a well-meaning encoder needs. */
 enum { FREE_LOOKS = 1 << 22, LOOKS_PER_BYTE = 64 };
 
 static bool looks_too_often(const tile_reader *reader, const l2k_packet_order *order)
 {
-    return reader->source.looks + order->skipped > FREE_LOOKS + LOOKS_PER_BYTE * reader->bytes;
+    return reader->input.looks + order->skipped > FREE_LOOKS + LOOKS_PER_BYTE * reader->bytes;
 }
 
 static l2k_status read_all(tile_reader *reader, l2k_packet_order *order)
@@ -99,17 +99,17 @@ static l2k_status read_all(tile_reader *reader, l2k_packet_order *order)
         if (!has_packet(reader))
             return stop(reader, L2K_ERROR_TRUNCATED, fewer_packets, "");
         bool keep = wanted(reader, &id);
-        l2k_status status = l2k_packet_read(d->context, reader->tile, &id, keep, &reader->source);
+        l2k_status status = l2k_packet_read(d->context, reader->tile, &id, keep, &reader->input);
         if (status == L2K_ERROR_TRUNCATED)
             return stop(reader, status, "ends in the middle of a packet", "");
         if (status == L2K_ERROR_CORRUPT)
-            return stop(reader, status, "has a damaged packet header: ", reader->source.fault);
+            return stop(reader, status, "has a damaged packet header: ", reader->input.fault);
         L2K_TRY(status);
         if (looks_too_often(reader, order))
             return stop(reader, L2K_ERROR_CORRUPT, "has packets that say next to nothing of many code-blocks", "");
     }
     L2K_TRY(order->status);
-    bool more = reader->source.data != reader->source.end || reader->next_part != L2K_NO_PART;
+    bool more = reader->input.data != reader->input.end || reader->next_part != L2K_NO_PART;
     if (more && !atomic_exchange(&d->findings->warned_beyond, true))
         l2k_warn(d->context, "tile %u has bytes beyond its last packet", reader->index);
     return L2K_OK;
@@ -120,11 +120,11 @@ l2k_status l2k_read_packets(const l2k_decoding *d, l2k_tile *tile, const l2k_pac
     const uint32_t index = tile->index;
     tile_reader reader = {.decoding = d, .tile = tile, .index = index, .next_part = d->codestream->first_part[index]};
     reader.bytes = l2k_tile_bytes(d->codestream, index) + packed->bytes.size;
-    reader.source.data = reader.source.end = d->codestream->end; /* nothing, but at an address */
+    reader.input.data = reader.input.end = d->codestream->end; /* nothing, but at an address */
     if (packed->used) {
-        reader.source.packed = true;
-        reader.source.header = packed->bytes.data;
-        reader.source.header_end = l2k_buffer_end(&packed->bytes);
+        reader.input.packed = true;
+        reader.input.header = packed->bytes.data;
+        reader.input.header_end = l2k_buffer_end(&packed->bytes);
     }
     l2k_packet_order order;
     L2K_TRY(l2k_packet_order_create(d->context, tile, &order));

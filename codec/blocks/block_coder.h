@@ -24,8 +24,12 @@ typedef struct l2k_block_coder {
     void *state;                /* the table's */
 } l2k_block_coder;
 
+/* Some encoders send empty passes beyond the last bit-plane; they are received, counted in a byte, and not decoded. */
+#define L2K_MAX_RECEIVED_PASSES 255
+
 typedef struct l2k_block_coder_table {
     const char *name;
+    unsigned max_planes; /* magnitude bit-planes of a code-block */
     /* Takes coder->state. After an error `free` is called. */
     l2k_status (*create)(l2k_block_coder *coder);
     /* Releases the state, finished or not; NULL where there is none. */
@@ -33,7 +37,7 @@ typedef struct l2k_block_coder_table {
     /* Start on a batch, which must stay until `finish`, and may return before the work is done: nobody else may touch
      * its blocks and coefficients meanwhile. One batch at a time. Errors, here or from `finish`: L2K_ERROR_MEMORY;
      * L2K_ERROR_CANCELLED (the progress hook is asked between blocks); encoding L2K_ERROR_ARGUMENT for a coefficient
-     * beyond L2K_MAX_BIT_PLANES; decoding L2K_ERROR_CORRUPT. The error is that of the first block in the list that
+     * of more than max_planes; decoding L2K_ERROR_CORRUPT. The error is that of the first block in the list that
      * fails. */
     l2k_status (*begin_encode)(l2k_block_coder *coder, const l2k_block_batch *batch);
     l2k_status (*begin_decode)(l2k_block_coder *coder, const l2k_block_batch *batch);

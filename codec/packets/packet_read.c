@@ -2,7 +2,7 @@
 #include "codec/packets/packet.h"
 
 #include "base/run.h"
-#include "codec/blocks/mq/t1.h"
+#include "codec/blocks/block_coder.h"
 
 /* Work per packet and per code-block in it, for l2k_poll. */
 enum { WEIGHT_OF_PACKET = 64, WEIGHT_OF_BLOCK = 16 };
@@ -10,7 +10,8 @@ enum { WEIGHT_OF_PACKET = 64, WEIGHT_OF_BLOCK = 16 };
 typedef struct packet_reader {
     const l2k_context *context;
     l2k_tile *tile;
-    const l2k_component_coding *coding;
+    const l2k_block_coder_table *coder; /* of the packet's code-blocks */
+    unsigned style;
     l2k_bit_reader bits;
     bool keep;
     uint64_t looks; /* at code-blocks */
@@ -55,9 +56,9 @@ static l2k_status get_planes(packet_reader *reader, const l2k_subband *band, l2k
     if (!l2k_tag_tree_decode(&precinct->zero_planes, index, band->max_planes + 1u, &reader->bits))
         return corrupt(reader, "more empty bit-planes than the subband has");
     unsigned planes = band->max_planes - precinct->zero_planes.nodes[index].low;
-    if (planes > L2K_MAX_BIT_PLANES)
-        return l2k_fail(reader->context, L2K_ERROR_UNSUPPORTED, "a code-block of %u bit-planes (at most %d)", planes,
-                        L2K_MAX_BIT_PLANES);
+    if (planes > reader->coder->max_planes)
+        return l2k_fail(reader->context, L2K_ERROR_UNSUPPORTED, "a code-block of %u bit-planes (at most %u)", planes,
+                        reader->coder->max_planes);
     precinct->blocks[index].num_planes = (uint8_t)planes;
     return L2K_OK;
 }
@@ -88,9 +89,9 @@ static l2k_status get_lengths(packet_reader *reader, l2k_block *block, unsigned 
     if (block->num_planes == 0 || end > L2K_MAX_RECEIVED_PASSES)
         return corrupt(reader, "more coding passes than bit-planes allow");
     while (at < end) {
-        bool starts = at == 0 || l2k_pass_terminates(reader->coding->style, at - 1);
+        bool starts = at == 0 || reader->coder->ends_segment(reader->style, at - 1);
         unsigned next = at + 1;
-        while (next < end && !l2k_pass_terminates(reader->coding->style, next - 1))
+        while (next < end && !reader->coder->ends_segment(reader->style, next - 1))
             next++;
         unsigned width = block->lblock + l2k_log2(next - at);
         if (width > 32)
@@ -143,14 +144,14 @@ static l2k_status get_header(packet_reader *reader, const l2k_resolution *resolu
     return L2K_OK;
 }
 
-static l2k_status take_body(const packet_reader *reader, l2k_packet_source *source)
+static l2k_status take_body(const packet_reader *reader, l2k_packet_input *input)
 {
     for (l2k_contribution *c = reader->first, *next; c; c = next) {
         next = c->next;
-        if (c->bytes > (size_t)(source->end - source->data))
+        if (c->bytes > (size_t)(input->end - input->data))
             return L2K_ERROR_TRUNCATED;
-        c->data = source->data;
-        source->data += c->bytes;
+        c->data = input->data;
+        input->data += c->bytes;
         c->next = NULL;
         if (!reader->keep)
             continue;
@@ -172,13 +173,13 @@ static bool at_marker(const uint8_t *data, const uint8_t *end, unsigned code)
 
 /* SOP may be missing from any packet although COD announces it, and some encoders write it unannounced (A.8.1). A
  * packet header cannot start with these two bytes, because a 0 is stuffed after a byte 0xFF. */
-static l2k_status skip_sop(l2k_packet_source *source)
+static l2k_status skip_sop(l2k_packet_input *input)
 {
-    if (!at_marker(source->data, source->end, 0x91))
+    if (!at_marker(input->data, input->end, 0x91))
         return L2K_OK;
-    if (source->end - source->data < 6)
+    if (input->end - input->data < 6)
         return L2K_ERROR_TRUNCATED;
-    source->data += 6;
+    input->data += 6;
     return L2K_OK;
 }
 
@@ -208,16 +209,17 @@ static l2k_status read_header(packet_reader *reader, const l2k_packet_id *id, co
 }
 
 l2k_status l2k_packet_read(const l2k_context *context, l2k_tile *tile, const l2k_packet_id *id, bool keep,
-                           l2k_packet_source *source)
+                           l2k_packet_input *input)
 {
+    const unsigned style = tile->components[id->component].coding->style;
     packet_reader reader = {
-        .context = context, .tile = tile, .coding = tile->components[id->component].coding, .keep = keep};
-    L2K_TRY(skip_sop(source));
-    const uint8_t **header = source->packed ? &source->header : &source->data;
-    l2k_status status = read_header(&reader, id, header, source->packed ? source->header_end : source->end);
-    source->fault = reader.fault;
-    source->looks += reader.looks;
+        .context = context, .tile = tile, .coder = l2k_block_coder_for(style), .style = style, .keep = keep};
+    L2K_TRY(skip_sop(input));
+    const uint8_t **header = input->packed ? &input->header : &input->data;
+    l2k_status status = read_header(&reader, id, header, input->packed ? input->header_end : input->end);
+    input->fault = reader.fault;
+    input->looks += reader.looks;
     L2K_TRY(status);
-    L2K_TRY(take_body(&reader, source));
+    L2K_TRY(take_body(&reader, input));
     return l2k_poll(context, WEIGHT_OF_PACKET + WEIGHT_OF_BLOCK * reader.looks);
 }

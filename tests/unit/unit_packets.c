@@ -371,7 +371,7 @@ static void check_truncation(const setting *s, l2k_packet_order *order, const l2
     assert_non_null(copy);
     memcpy(copy, out->data, bytes);
     assert_int_equal(l2k_tile_create(&context, &s->siz, &s->coding, s->tile, UINT64_MAX, &tile), L2K_OK);
-    l2k_packet_source source = {.data = copy, .end = copy + bytes};
+    l2k_packet_input source = {.data = copy, .end = copy + bytes};
     while (status == L2K_OK && l2k_packet_order_next(order, &id)) {
         status = l2k_packet_read(&context, &tile, &id, true, &source);
         /* EPH is optional, so its absence after an empty last packet goes unnoticed. */
@@ -408,7 +408,7 @@ static void test_round_trip(void **unused)
         measure_packets(&tile, &order, sizes);
         write_packets(&tile, &order, sizes, &out);
         if (out.size > 0) {
-            l2k_packet_source source = {.data = out.data, .end = out.data + out.size};
+            l2k_packet_input source = {.data = out.data, .end = out.data + out.size};
             while (l2k_packet_order_next(&order, &id))
                 assert_int_equal(l2k_packet_read(&context, &copy, &id, true, &source), L2K_OK);
             assert_ptr_equal(source.data, out.data + out.size);
@@ -434,7 +434,7 @@ static void test_garbage(void **unused)
         l2k_packet_id id;
         size_t bytes = random_below(300);
         uint8_t *data = malloc(bytes + 1);
-        l2k_packet_source source = {.data = data, .end = data + bytes};
+        l2k_packet_input source = {.data = data, .end = data + bytes};
         l2k_status status = L2K_OK;
         assert_non_null(data);
         for (size_t i = 0; i < bytes; i++)

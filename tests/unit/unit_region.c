@@ -16,11 +16,11 @@ typedef struct effort {
 static effort counted;
 
 l2k_status __real_l2k_packet_read(const l2k_context *context, l2k_tile *tile, const l2k_packet_id *id, bool keep,
-                                  l2k_packet_source *source);
+                                  l2k_packet_input *source);
 l2k_status __wrap_l2k_packet_read(const l2k_context *context, l2k_tile *tile, const l2k_packet_id *id, bool keep,
-                                  l2k_packet_source *source);
+                                  l2k_packet_input *source);
 l2k_status __wrap_l2k_packet_read(const l2k_context *context, l2k_tile *tile, const l2k_packet_id *id, bool keep,
-                                  l2k_packet_source *source)
+                                  l2k_packet_input *source)
 {
     counted.packets += keep;
     return __real_l2k_packet_read(context, tile, id, keep, source);
