@@ -1,6 +1,6 @@
 #include "cli/coefficients/coefficient_options.h"
 
-#include "pictures/files/report.h"
+#include "pictures/user/report.h"
 
 static bool take_tile(cli_coefficient_options *options, const char *name, const char *text)
 {

@@ -3,8 +3,8 @@
 
 #include "cli/coefficients/dump_parts.h"
 #include "pictures/formats.h"
-#include "pictures/files/limits.h"
-#include "pictures/files/report.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
 
 enum { MAX_PGX_BITS = 31 };
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "cli/coefficients/dump_parts.h"
-#include "pictures/files/report.h"
+#include "pictures/user/report.h"
 
 static void put_area(cli_json *json, const char *key, cli_area area)
 {

@@ -8,8 +8,8 @@
 #include "cli/run/progress.h"
 #include "cli/coefficients/view_options.h"
 #include "pictures/formats.h"
-#include "pictures/files/limits.h"
-#include "pictures/files/report.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
 #include "pictures/writer.h"
 
 typedef struct view_job {

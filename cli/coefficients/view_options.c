@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "pictures/files/file.h"
-#include "pictures/files/report.h"
+#include "pictures/user/report.h"
 
 enum { MAX_ZOOM = 32 };
 

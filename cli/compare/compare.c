@@ -7,8 +7,8 @@
 #include "cli/options/common_options.h"
 #include "cli/compare/difference.h"
 #include "cli/options/options.h"
-#include "pictures/files/limits.h"
-#include "pictures/files/report.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
 
 /* As cmp and diff have them, so that a script can tell a difference from a comparison that failed. */
 enum { EXIT_IDENTICAL = 0, EXIT_DIFFERENT = 1, EXIT_TROUBLE = 2 };

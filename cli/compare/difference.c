@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-#include "pictures/files/limits.h"
-#include "pictures/sample.h"
+#include "pictures/picture.h"
+#include "pictures/user/limits.h"
 
 /* Squares of 31-bit differences fill 62 bits, so a row's sum is a double: exact as far as 2^53, which all rows of
  * 16-bit samples shorter than 2^21 keep to. */

@@ -7,8 +7,8 @@
 #include "cli/run/pipeline.h"
 #include "cli/run/progress.h"
 #include "cli/run/tally.h"
-#include "pictures/files/report.h"
-#include "pictures/files/units.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
 
 /* What all files share. */
 typedef struct decoding {

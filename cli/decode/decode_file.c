@@ -1,7 +1,7 @@
 #include "cli/decode/decode_file.h"
 
-#include "pictures/files/report.h"
-#include "pictures/files/units.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
 
 static bool has_view(const cli_decode_file *file)
 {

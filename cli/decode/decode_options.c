@@ -4,7 +4,7 @@
 
 #include "cli/options/options.h"
 #include "cli/options/raw.h"
-#include "pictures/files/report.h"
+#include "pictures/user/report.h"
 
 enum {
     OPTION_REDUCE = CLI_LONG_ONLY,

@@ -1,6 +1,6 @@
 #include "cli/decode/icc.h"
 
-#include "pictures/files/report.h"
+#include "pictures/user/report.h"
 
 #ifdef L2K_WITH_LCMS2
 

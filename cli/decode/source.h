@@ -6,7 +6,7 @@
 #include "lift2k/lift2k.h"
 #include "pictures/files/file.h"
 #include "pictures/picture.h"
-#include "pictures/files/report.h"
+#include "pictures/user/report.h"
 
 typedef struct cli_source {
     l2k_decoder *decoder;

@@ -9,10 +9,10 @@
 #include "cli/run/tally.h"
 #include "cli/run/timings.h"
 #include "cli/encode/verify.h"
-#include "pictures/files/interrupt.h"
-#include "pictures/files/limits.h"
-#include "pictures/files/report.h"
-#include "pictures/files/units.h"
+#include "pictures/user/interrupt.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
+#include "pictures/user/text.h"
 
 /* What all files share. */
 typedef struct encoding {

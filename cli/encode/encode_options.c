@@ -7,7 +7,7 @@
 #include "cli/options/options.h"
 #include "cli/options/raw.h"
 #include "pictures/files/file.h"
-#include "pictures/files/report.h"
+#include "pictures/user/report.h"
 
 enum {
     OPTION_LEVELS = CLI_LONG_ONLY,

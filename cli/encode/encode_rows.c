@@ -1,7 +1,7 @@
 #include "cli/encode/encode_rows.h"
 
-#include "pictures/files/interrupt.h"
-#include "pictures/files/units.h"
+#include "pictures/user/interrupt.h"
+#include "pictures/user/limits.h"
 
 /* How often a reader may unpack the same rows. */
 #define MOST_REPEATS 16

@@ -1,7 +1,7 @@
 #include "cli/encode/encode_values.h"
 
 #include "cli/options/options.h"
-#include "pictures/files/report.h"
+#include "pictures/user/report.h"
 
 bool cli_encode_set(cli_encode_options *options, l2k_encoder_option option, int64_t value)
 {

@@ -6,8 +6,8 @@
 
 #include "cli/compare/difference.h"
 #include "cli/decode/strips.h"
-#include "pictures/files/limits.h"
-#include "pictures/files/units.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/text.h"
 
 typedef struct checking {
     cli_source *check;

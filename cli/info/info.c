@@ -6,7 +6,8 @@
 #include "cli/run/messages.h"
 #include "cli/options/options.h"
 #include "cli/decode/source.h"
-#include "pictures/files/report.h"
+#include "pictures/user/report.h"
+#include "pictures/user/text.h"
 
 enum { OPTION_DEVICES = CLI_LONG_ONLY, OPTION_JSON };
 

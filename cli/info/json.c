@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "pictures/files/utf8.h"
+#include "pictures/user/text.h"
 
 static FILE *file_of(const cli_json *json)
 {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "pictures/files/limits.h"
+#include "pictures/user/limits.h"
 
 #define MAX_THREADS 1024u
 

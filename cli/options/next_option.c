@@ -4,7 +4,7 @@
 
 #include "cli/options/nearest.h"
 #include "cli/options/options.h"
-#include "pictures/files/report.h"
+#include "pictures/user/report.h"
 
 const char *cli_option_name(const struct option *options, int value)
 {

@@ -8,7 +8,7 @@
 
 #include "lift2k/lift2k.h"
 #include "pictures/files/file.h"
-#include "pictures/files/report.h"
+#include "pictures/user/report.h"
 
 const cli_name cli_backend_names[] = {
     {"auto", L2K_BACKEND_AUTO}, {"cpu", L2K_BACKEND_CPU}, {"cuda", L2K_BACKEND_CUDA}, {NULL, 0}};

@@ -11,7 +11,7 @@
 
 #include "pictures/files/file.h"
 #include "pictures/formats.h"
-#include "pictures/files/report.h"
+#include "pictures/user/report.h"
 
 static bool among(const char *name, const char *const *extensions)
 {

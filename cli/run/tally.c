@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pictures/files/report.h"
-#include "pictures/files/units.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
+#include "pictures/user/text.h"
 
 void cli_tally_begin(cli_tally *tally)
 {

@@ -1,7 +1,7 @@
 #include "cli/run/timings.h"
 
-#include "pictures/files/report.h"
-#include "pictures/files/units.h"
+#include "pictures/user/report.h"
+#include "pictures/user/text.h"
 
 static const char *const names[L2K_NUM_STAGES] = {
     [L2K_STAGE_READ] = "read",         [L2K_STAGE_UPLOAD] = "upload", [L2K_STAGE_TRANSFORM] = "transform",
