@@ -403,16 +403,41 @@ rm -f marked.j2k x.ppm
 
 # ---- Help ----
 
+# Instruction sets: the same bytes, or a refusal if the machine or the build lacks the set. Plain C is always there.
+runs "C" encode rgb.ppm c.jp2 --cpu c -I
+runs "any set" encode rgb.ppm auto.jp2 -I
+check "C gives the same bytes" cmp c.jp2 auto.jp2
+for set in auto c avx2 avx512 neon; do
+    if "$lift2k" encode rgb.ppm set.jp2 --cpu $set -I --quiet 2>/dev/null; then
+        check "$set gives the same bytes" cmp set.jp2 auto.jp2
+        runs "decode with $set" decode auto.jp2 set.ppm --cpu $set
+        check "$set gives the same picture" sh -c "'$lift2k' decode auto.jp2 - | cmp - set.ppm"
+    else
+        rm -f set.jp2 set.ppm
+        for verb in "encode rgb.ppm set.jp2 -I" "decode auto.jp2 set.ppm" "view rgb.ppm set.ppm"; do
+            refuses "$set, $verb" "$(cut -d ' ' -f 3 <<<"$verb")" "" $verb --cpu $set
+        done
+    fi
+    rm -f set.jp2 set.ppm
+done
+refuses "an unknown set" set.jp2 "--cpu mmx: not one of auto, c, avx2, avx512, neon" encode rgb.ppm set.jp2 --cpu mmx
+for verb in view dump; do
+    runs "$verb with C" $verb rgb.ppm with_c.ppm --cpu c
+    runs "$verb" $verb rgb.ppm without.ppm
+    check "$verb: C gives the same" diff -r with_c.ppm without.ppm
+    rm -rf with_c.ppm without.ppm
+done
+
 for verb in "" encode decode info compare; do
     checks=$((checks + 1))
     "$lift2k" $verb --help >out.log 2>err.log || fault "$verb --help: status"
     [ -s out.log ] && [ ! -s err.log ] || fault "$verb --help: not on standard output"
 done
 for option in rate psnr irreversible levels tile tile-origin origin block precincts progression style no-mct sop eph plt tlm \
-    tile-parts threads backend gpu-min-samples quiet; do
+    tile-parts threads backend cpu gpu-min-samples quiet; do
     check "help of --$option" sh -c "'$lift2k' encode --help | grep -q -- --$option"
 done
-for option in reduce layers region component rgb8 strict threads backend gpu-min-samples quiet; do
+for option in reduce layers region component rgb8 strict threads backend cpu gpu-min-samples quiet; do
     check "help of --$option" sh -c "'$lift2k' decode --help | grep -q -- --$option"
 done
 check "version" sh -c "'$lift2k' --version | head -1 | grep -qE '^lift2k [0-9]+\.[0-9]+\.[0-9]+$'"

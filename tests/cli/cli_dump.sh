@@ -176,7 +176,7 @@ check "what went through the pipe" cmp piped d/t0_c0_b03_HH2.pgx
 check "the others" cmp half/t0_c0_b06_HH1.pgx d/t0_c0_b06_HH1.pgx
 rm half/*HH2.pgx half/subbands.json
 mkfifo half/subbands.json
-cannot "a pipe for a description" 1 'half/subbands.json: is no file' camera.jp2 half --quiet
+cannot "a pipe for a description" 1 'half/subbands.json: is not a regular file' camera.jp2 half --quiet
 rm half/subbands.json
 echo '{}' >elsewhere.json
 ln -s ../elsewhere.json half/subbands.json

@@ -141,7 +141,7 @@ refuses "a folder without --out-dir" "" "photos: is a directory; lift2k encode p
 refuses "a folder to one file" x.jp2 "photos: is a directory; lift2k encode photos --out-dir D" encode photos x.jp2
 refuses "a file to a folder" "" "coded: is a directory; lift2k encode FILES... --out-dir coded" encode alpha.pam coded
 refuses "many without --out-dir" "" "--out-dir" decode alone_camera.jp2 alone_coffee.jp2 alone_part.jp2
-refuses "--ext alone" x.jp2 "--ext: goes with --out-dir" encode alpha.pam x.jp2 --ext jp2
+refuses "--ext alone" x.jp2 "--ext: needs --out-dir" encode alpha.pam x.jp2 --ext jp2
 refuses "an unknown --ext" "" "known are .jp2" encode alpha.pam --out-dir coded --ext gif
 refuses "a file as --out-dir" "" "alpha.pam: Not a directory" encode photos/part.ppm --out-dir alpha.pam
 refuses "no parent of --out-dir" "" "no/where: No such file" encode photos/part.ppm --out-dir no/where
@@ -299,7 +299,7 @@ runs "a codestream" encode photos/camera.png plain.j2k --quiet
 gives "many warnings" 0 decode warned.j2k warned.pgm
 check "many warnings: the first" grep -qx 'lift2k: warned.j2k: warning: marker FFA0 is not known and passed over' err.log
 check "many warnings: the last" grep -q 'marker FFB3 ' err.log
-says "many warnings: the rest" '^lift2k: warned.j2k: more of that is left out$'
+says "many warnings: the rest" '^lift2k: warned.j2k: further warnings are not shown$'
 check "many warnings: lines" test "$(grep -c warned.j2k: err.log)" -eq 21
 runs "many warnings, quiet" decode warned.j2k warned.pgm --quiet
 

@@ -248,7 +248,7 @@ cannot "LL of another level" 1 "--band: .*no such subband" camera.jp2 none.pgm -
 cannot "a level too deep" 1 "--level: .*no such level; it has 2 levels" camera.pgm none.pgm --levels 2 --level 3
 cannot "level 0" 2 "--level 0: not a whole number from 1" camera.jp2 none.pgm --level 0
 cannot "band and level" 2 "--band and --level exclude" camera.jp2 none.pgm --band HL1 --level 1
-cannot "band and reduce" 2 "--reduce: has no use beside --band" camera.jp2 none.pgm --band HL1 --reduce 1
+cannot "band and reduce" 2 "--reduce: has no use with --band" camera.jp2 none.pgm --band HL1 --reduce 1
 cannot "reduced too far" 1 "--reduce" camera.pgm none.pgm --reduce 6
 cannot "reduced too far" 1 "camera.jp2: 6 resolutions cannot be left out" camera.jp2 none.pgm --reduce 6
 cannot "a gain of 0" 2 "--gain 0: not a number above 0" camera.jp2 none.pgm --gain 0
@@ -256,7 +256,7 @@ cannot "a gain below 0" 2 "--gain -3: not a number above 0" camera.jp2 none.pgm 
 cannot "two gains" 2 "--gain 1,2: not a number above 0" camera.jp2 none.pgm --gain 1,2
 cannot "a gain that is none" 2 "--gain much: not a number above 0" camera.jp2 none.pgm --gain much
 cannot "a zoom of 0" 2 "--zoom 0: not a whole number from 1 to 32" camera.jp2 none.pgm --zoom 0
-cannot "RGB and a component" 2 "--component: --rgb shows" camera.jp2 none.pgm --rgb --component 0
+cannot "RGB and a component" 2 "--component: excludes --rgb" camera.jp2 none.pgm --rgb --component 0
 cannot "RGB of gray" 1 "--rgb: camera.jp2 has 1 component, three" camera.jp2 none.pgm --rgb
 cannot "RGB of different sizes" 1 "--rgb: components 0 to 2 of cat.pgx differ" cat.pgx none.ppm --rgb
 cannot "no such component" 1 "--component: camera.jp2 has no component 1" camera.jp2 none.pgm --component 1
