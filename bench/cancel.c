@@ -1,6 +1,6 @@
-/* cancel: how long after the progress hook has said no a call returns. One RGB tile of SIDE x SIDE is encoded and
- * decoded again and again, each time stopped later than before; printed are the waits, and the longest that the hook
- * itself was not asked.
+/* cancel: measures how long a call takes to return after its progress hook has said no. One RGB tile of SIDE x SIDE is
+ * encoded and decoded repeatedly, stopped later each time; prints the waits, and the longest time between two calls of
+ * the hook.
  *
  *     cc -O2 -Iinclude bench/cancel.c build/liblift2k.a -fopenmp -lm -o cancel && ./cancel [SIDE] [THREADS]
  */
@@ -19,7 +19,7 @@ static double now_ms(void)
 }
 
 typedef struct course {
-    double asked, longest; /* when the hook was asked last; the longest time between two calls */
+    double asked, longest; /* time of the hook's last call; the longest time between two calls */
     double stop_after, stopped;
     double start;
 } course;

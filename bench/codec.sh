@@ -1,16 +1,22 @@
 #!/bin/sh
 # codec.sh [PICTURE.ppm]: lift2k against OpenJPEG's opj_compress and opj_decompress, side by side in one run, as a table on
-# standard output. Times are medians of RUNS (7) runs that take turns after one warm-up each; everything is read from and
-# written to OUT. Without an argument the picture is a CC0 photograph, "seeding" (5312 x 2988), from Debian's package
-# lomiri-wallpapers-16.04, which is downloaded into OUT and not installed.
+# standard output. Times are medians of RUNS (7) runs that take turns after one warm-up each.
+#
+# codec.sh --against LIFT2K [PICTURE.ppm]: the command against another lift2k, for example an older build. Both run twice
+# in each turn, so that the table also shows what a binary's first runs are to its second ones: that is the noise. Fails
+# where a time grows by more than PERCENT (2) beyond that, or where the two differ in a codestream or a sample.
+#
+# Everything is read from and written to OUT. Without a picture it is a CC0 photograph, "seeding" (5312 x 2988), from
+# Debian's package lomiri-wallpapers-16.04, which is downloaded into OUT and not installed.
 #
 # Environment: LIFT2K the command to measure (built into OUT from this checkout), OUT the working folder (build-bench),
-# RUNS, THREADS ("1 2").
+# RUNS, THREADS ("1 2"), PERCENT.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 OUT=${OUT:-$root/build-bench}
 RUNS=${RUNS:-7}
 THREADS=${THREADS:-1 2}
+PERCENT=${PERCENT:-2}
 started=$(date -u +%Y-%m-%d)
 mkdir -p "$OUT"
 
@@ -19,7 +25,14 @@ die() {
     exit 1
 }
 
-for tool in opj_compress opj_decompress cc; do
+other=
+if [ "${1:-}" = --against ]; then
+    [ $# -ge 2 ] || die "--against needs a lift2k to compare with"
+    other=$2
+    shift 2
+    "$other" --version >/dev/null || die "$other does not run"
+fi
+for tool in cc ${other:-opj_compress opj_decompress}; do
     command -v "$tool" >/dev/null || die "$tool is missing (packages libopenjp2-tools, gcc)"
 done
 cc -O2 -std=c11 -o "$OUT/measure" "$root/bench/measure.c"
@@ -60,11 +73,101 @@ fi
 shape=$(head -c 100 "$picture" | tr '\n' ' ' | awk '$1 == "P6" { print $2, $3 }')
 [ -n "$shape" ] || die "$picture is not a binary PPM"
 samples=$(echo "$shape" | awk '{ print $1 * $2 }')
-[ "$samples" -ge 6000000 ] || echo "codec.sh: $picture has fewer than 6 megapixels; ratios will be rough" >&2
+[ "$samples" -ge 6000000 ] || echo "codec.sh: $picture has fewer than 6 megapixels; ratios will be imprecise" >&2
 
-# ---- Measuring
+# ---- Another lift2k
 
-# row NAME: medians of the lines that measure left in $OUT/runs; 0 is lift2k, 1 OpenJPEG.
+# Numbers of the commands in $OUT/runs: 0 and 2 are the new binary's first and second runs, 1 and 3 the old one's.
+against_row() { # against_row NAME: a row from $OUT/runs; adds the name to $OUT/slower where the new binary is
+    awk -v name="$1" -v percent="$PERCENT" -v slower="$OUT/slower" '
+        function sort(v, n,    i, j, t) {
+            for (i = 2; i <= n; i++)
+                for (j = i; j > 1 && v[j - 1] > v[j]; j--) { t = v[j]; v[j] = v[j - 1]; v[j - 1] = t }
+        }
+        # The least or the middle of what commands a and b took.
+        function figure(which, time, a, b,    v, n, i) {
+            for (i = 1; i <= count[a]; i++) v[++n] = time[a, i]
+            for (i = 1; a != b && i <= count[b]; i++) v[++n] = time[b, i]
+            sort(v, n)
+            return which == "min" ? v[1] : n % 2 ? v[(n + 1) / 2] : (v[n / 2] + v[n / 2 + 1]) / 2
+        }
+        function away(ratio) { return ratio > 1 ? ratio - 1 : 1 / ratio - 1 }
+        # Sets `beyond` to the growth, in percent, beyond what a binary shows against itself.
+        function columns(which, time,    x, y, p, q, self) {
+            x = figure(which, time, 0, 2)
+            y = figure(which, time, 1, 3)
+            p = figure(which, time, 0, 0) / figure(which, time, 2, 2)
+            q = figure(which, time, 1, 1) / figure(which, time, 3, 3)
+            self = away(p) > away(q) ? p : q
+            beyond = 100 * (x / y - 1 - away(self))
+            return sprintf("%.3f | %.3f | **%.3f** | %.3f", x, y, x / y, self)
+        }
+        { count[$1]++; wall[$1, count[$1]] = $2; user[$1, count[$1]] = $3 }
+        END {
+            line = columns("min", wall)
+            least = beyond
+            line = line " | " columns("median", wall)
+            if (beyond < least) least = beyond
+            x = figure("min", user, 0, 2) / figure("min", user, 1, 3)
+            printf "| %s | %s | %.3f | %s |\n", name, line, x, (least > percent ? "slower" : "ok")
+            if (least > percent) print name >>slower
+        }' "$OUT/runs"
+}
+
+against() { # against NAME NEW-COMMAND OLD-COMMAND
+    # shellcheck disable=SC2086 # commands are lists of words without spaces inside
+    "$OUT/measure" -n "$RUNS" $2 -- $3 -- $2 -- $3 >"$OUT/runs"
+    against_row "$1"
+}
+
+against_work() { # against_work NAME STEM OPTIONS
+    for t in $THREADS; do
+        against "$1, encode, $t thread(s)" "$LIFT2K encode $picture $OUT/$2-new.j2k --quiet -j $t $3" \
+            "$other encode $picture $OUT/$2-old.j2k --quiet -j $t $3"
+    done
+    for t in $THREADS; do
+        against "$1, decode, $t thread(s)" "$LIFT2K decode $OUT/$2-old.j2k $OUT/$2-new.ppm --quiet -j $t" \
+            "$other decode $OUT/$2-old.j2k $OUT/$2-old.ppm --quiet -j $t"
+    done
+}
+
+against_other() {
+    rm -f "$OUT/slower"
+    cat <<END
+# lift2k against another build, $started
+
+- picture: $(basename "$picture"), $(echo "$shape" | tr ' ' x), RGB, $(wc -c <"$picture") bytes
+- new: $("$LIFT2K" --version | sed -n 's/^lift2k //p')${commit:+, commit $commit}; old: $("$other" --version | sed -n 's/^lift2k //p')
+- processor: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) of them
+- load before the run, over 1 and 5 minutes: $(cut -d' ' -f1,2 /proc/loadavg)
+- $RUNS turns of new, old, new, old after a warm-up; seconds of wall time; self is the ratio of a binary's first run in
+  each turn to its second, of the binary for which it is farther from 1
+- "slower": both the least and the median time grow by more than $PERCENT % beyond self
+
+| work | new min | old min | new/old | self | new median | old median | new/old | self | user min, new/old | |
+|---|---|---|---|---|---|---|---|---|---|---|
+END
+    against_work "5/3 lossless" reversible ""
+    against_work "9/7 full rate" irreversible "-I"
+    echo
+    for stem in reversible irreversible; do
+        same=$("$OUT/compare" --codestream "$OUT/$stem-new.j2k" "$OUT/$stem-old.j2k")
+        echo "- $stem: codestreams, COM apart: $same"
+        [ "$same" = identical ] || die "the codestreams differ"
+        cmp "$OUT/$stem-new.ppm" "$OUT/$stem-old.ppm" || die "the decoded samples differ"
+        echo "- $stem: decoded files: identical"
+    done
+    [ ! -s "$OUT/slower" ] || die "slower: $(tr '\n' ';' <"$OUT/slower")"
+}
+
+if [ -n "$other" ]; then
+    against_other
+    exit
+fi
+
+# ---- OpenJPEG
+
+# row NAME: a row of medians from measure's lines in $OUT/runs; 0 is lift2k, 1 OpenJPEG.
 row() {
     awk -v name="$1" '
         { n[$1]++; wall[$1, n[$1]] = $2; user[$1, n[$1]] = $3; kib[$1, n[$1]] = $4 }
@@ -99,9 +202,9 @@ cat <<END
 - OpenJPEG: $(opj_compress -h 2>&1 | sed -n 's/.*library v\([0-9.]*[0-9]\).*/\1/p' | head -n 1)$(dpkg-query -W -f ', package ${Version}' libopenjp2-tools 2>/dev/null || true)
 - processor: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) of them
 - system: $(uname -s), $(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release), $(cc --version | head -n 1)
-- command: \`bench/codec.sh$([ $# -eq 0 ] || echo " $(basename "$picture")")\`, $RUNS runs each, in turns, after one warm-up; medians
-- load before the run, over 1 and 5 minutes: $(cut -d' ' -f1,2 /proc/loadavg); where user and wall ratios disagree, others were at work
-- ratios are lift2k over OpenJPEG: below 1 lift2k takes less
+- command: \`bench/codec.sh$([ $# -eq 0 ] || echo " $(basename "$picture")")\`, medians of $RUNS alternating runs each, after one warm-up
+- load before the run, over 1 and 5 minutes: $(cut -d' ' -f1,2 /proc/loadavg); where user and wall ratios disagree, other processes were running
+- ratios are lift2k over OpenJPEG: below 1 means that lift2k takes less
 
 | work | wall s, lift2k | OpenJPEG | ratio | user s, lift2k | OpenJPEG | ratio | MiB, lift2k | OpenJPEG | ratio |
 |---|---|---|---|---|---|---|---|---|---|

@@ -1,7 +1,7 @@
-/* What codec.sh compares:
+/* Compares files for codec.sh:
  *     compare --codestream A.j2k B.j2k   the same but for the COM marker segments of the main header?
- *     compare --samples A.ppm B.ppm      "identical", or the greatest difference and the PSNR, of two 8-bit binary PPM
- * files */
+ *     compare --samples A.ppm B.ppm      "identical", or the largest difference and the PSNR, of two 8-bit binary
+ *                                        PPM files */
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,7 +35,7 @@ static bytes read_all(const char *name)
     return b;
 }
 
-/* Takes the COM segments in front of the first SOT out, in place. */
+/* Removes the COM segments before the first SOT, in place. */
 static bytes without_comments(const char *name)
 {
     bytes b = read_all(name);
@@ -61,7 +61,7 @@ static bool same_codestream(const char *one, const char *other)
     return a.size == b.size && memcmp(a.data, b.data, a.size) == 0;
 }
 
-/* A number of a PPM header; comments and white space before it are skipped, one white space behind it is taken. */
+/* Reads a number of a PPM header; skips comments and white space before it and one white space character after it. */
 static unsigned long header_number(const uint8_t **at)
 {
     const uint8_t *p = *at;
@@ -88,7 +88,7 @@ static samples read_ppm(const char *name)
     s.width = header_number(&at);
     s.height = header_number(&at);
     if (header_number(&at) != 255 || (size_t)(b.data + b.size - at) != (size_t)s.width * s.height * 3)
-        fail(name, "not an 8-bit PPM of the size it says");
+        fail(name, "not an 8-bit PPM of the size in its header");
     s.first = at;
     return s;
 }

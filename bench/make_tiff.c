@@ -1,11 +1,11 @@
-/* make_tiff WIDTH HEIGHT OUT.tif: a synthetic RGB picture of 8 bits, as large as wanted, in little memory: shades,
- * edges and noise, so that it codes about as a photograph does. Striped and uncompressed, BigTIFF where need be. */
+/* make_tiff WIDTH HEIGHT OUT.tif: writes a synthetic 8-bit RGB picture of any size in little memory: shades, edges and
+ * noise, so that it codes about like a photograph. Striped and uncompressed, BigTIFF where necessary. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <tiffio.h>
 
-/* A parabola in place of a sine: 0 to 255 and back in `period` steps. */
+/* A parabola in place of a sine: from 0 to 255 and back within `period`. */
 static uint32_t wave(uint32_t at, uint32_t period)
 {
     uint32_t phase = at % period * 512 / period;

@@ -1,8 +1,8 @@
 /* measure [-n RUNS] [-w WARM] COMMAND... [-- COMMAND...]: runs commands and prints what each run cost.
  *
  * The commands, separated by "--", take turns: A B A B. The first WARM turns (1) are not printed; RUNS turns (7) are. A
- * line is number-of-command  wall-seconds  user-seconds  peak-resident-KiB Standard output of the commands goes to
- * /dev/null; what they say on standard error is shown. A command that fails ends everything with exit status 1. */
+ * line is: number-of-command wall-seconds user-seconds peak-resident-KiB. The commands' standard output goes to
+ * /dev/null; their standard error is shown. A command that fails ends the program with exit status 1. */
 #define _DEFAULT_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ static void become(char **command)
     _exit(127);
 }
 
-/* vfork would lend the child this process's memory, and its peak; fork gives it a small one of its own. */
+/* A child of vfork would count this process's memory in its peak; fork gives it a small one. */
 static void run(int number, char **command, int print)
 {
     struct rusage usage;
@@ -69,7 +69,7 @@ int main(int count, char **arguments)
     }
     for (int fresh = 1; at < count; at++) {
         if (strcmp(arguments[at], "--") == 0) {
-            arguments[at] = NULL; /* ends the command before it */
+            arguments[at] = NULL; /* ends the previous command */
             fresh = 1;
         } else if (fresh && num_commands < MAX_COMMANDS) {
             commands[num_commands++] = &arguments[at];

@@ -1,7 +1,7 @@
 #!/bin/sh
-# memory.sh: a picture larger than memory may be, through the command and back: encoded row of tiles by row of tiles, a
-# region of it decoded, and all of it. Prints peak memory and time as a table on standard output, and fails where a peak
-# reaches LIMIT. The picture is a TIFF of bench/make_tiff.c's; everything is written to OUT, and deleted at the end.
+# memory.sh: encodes and decodes a picture larger than the allowed memory: encoded by rows of tiles, then decoded as a
+# region and as a whole. Prints peak memory and time as a table on standard output, and fails where a peak reaches LIMIT.
+# The picture is a TIFF made by bench/make_tiff.c; everything is written to OUT, and deleted at the end.
 #
 # Environment: LIFT2K the command to measure (built into OUT from this checkout), OUT the working folder (build-bench),
 # SIZE width and height (30000), TILE (1024), LIMIT in MiB (1024).
@@ -55,9 +55,9 @@ cat <<END
 - lift2k: $("$LIFT2K" --version | awk 'NR == 1 { print $2 }')${commit:+, commit $commit}
 - processor: $(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1), $(nproc) of them
 - system: $(uname -s), $(. /etc/os-release && echo "$PRETTY_NAME"), libtiff $(pkg-config --modversion libtiff-4)
-- command: \`SIZE=$SIZE TILE=$TILE bench/memory.sh\`, each once
+- command: \`SIZE=$SIZE TILE=$TILE bench/memory.sh\`, one run each
 - load before the run, over 1 and 5 minutes: $(cut -d' ' -f1,2 /proc/loadavg)
-- peak memory is what getrusage tells: all resident pages, also those of the JPEG 2000 file, which decoding maps
+- peak memory is getrusage's: all resident pages, including those of the JPEG 2000 file, which decoding maps
 
 | work | wall s | user s | peak MiB |
 |---|---|---|---|
@@ -69,7 +69,7 @@ row "decode 4096 x 4096 in the middle" decode "$coded" "$part" \
 row "decode an eighth of width and height" decode "$coded" "$part" --reduce 3
 row "decode all" decode "$coded" "$back"
 coded_bytes=$(wc -c <"$coded")
-# Samples follow each other from byte 8 on in both files, 16 in BigTIFF.
+# The samples are contiguous from byte 8 in both files, 16 in BigTIFF.
 start=8
 [ "$(head -c 3 "$picture" | tail -c 1)" = + ] && start=16
 echo

@@ -8,8 +8,8 @@
 
 #include "cli/commands.h"
 #include "cli/run/progress.h"
-#include "pictures/files/interrupt.h"
-#include "pictures/files/report.h"
+#include "pictures/user/interrupt.h"
+#include "pictures/user/report.h"
 
 int cli_finish_output(void)
 {

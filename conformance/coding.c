@@ -1,3 +1,4 @@
+/* Encoding and decoding in memory with lift2k's public API, and random coding options. */
 #include "conformance/coding.h"
 
 #include <stdio.h>
@@ -97,7 +98,7 @@ static l2k_sample_type sample_type(const l2k_component *c, bool narrow)
     return L2K_SAMPLE_S32;
 }
 
-/* The plane of a component in `type`; int32 planes are the picture's own memory. */
+/* Makes a component's plane of `type`; int32 planes are the picture's own memory. */
 static l2k_plane make_plane(const l2k_component *c, int32_t *samples, l2k_sample_type type)
 {
     size_t count = (size_t)c->width * c->height, size = type == L2K_SAMPLE_S32 ? 4 : type >= L2K_SAMPLE_U16 ? 2 : 1;
@@ -240,7 +241,7 @@ uint32_t coding_tiles(const coding *o, const l2k_image *image)
     return tiles_along(image->x1, o->tile_x0, o->tile.width) * tiles_along(image->y1, o->tile_y0, o->tile.height);
 }
 
-/* Tile origins lie before the image's; the first tile reaches into the image; some 40 tiles at most. */
+/* Tile origins are before the image's; the first tile overlaps the image; at most about 40 tiles. */
 static void random_tiles(rng *r, const l2k_image *image, coding *o)
 {
     uint32_t width = image->x1 - image->x0, height = image->y1 - image->y0;

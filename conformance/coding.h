@@ -1,4 +1,4 @@
-/* Coding options as both codecs understand them, and lift2k in memory through its public API. */
+/* Coding options common to both codecs, and lift2k in memory through its public API. */
 #ifndef CONFORMANCE_CODING_H
 #define CONFORMANCE_CODING_H
 
@@ -7,7 +7,8 @@
 #define CODING_MAX_PRECINCTS 4
 #define CODING_MAX_TARGETS   8
 
-/* Zeros are the defaults of both: 5/3, six resolutions, one tile, 64x64 blocks, LRCP, one layer with everything. */
+/* Zeros are the defaults of both: 5/3, six resolution levels, one tile, 64x64 code-blocks, LRCP, one layer with
+ * everything. */
 typedef struct coding {
     bool irreversible;
     uint32_t resolutions; /* 0 = 6 */
@@ -24,15 +25,15 @@ typedef struct coding {
     unsigned num_targets;
     double targets[CODING_MAX_TARGETS];
     unsigned threads; /* 0 = all */
-    bool narrow;      /* hand lift2k 8- or 16-bit planes where they hold the samples, else 32-bit ones */
+    bool narrow;      /* give lift2k 8- or 16-bit planes where they hold the samples, otherwise 32-bit ones */
 } coding;
 
-/* What to decode; zeros mean everything. */
+/* What to decode; zeros stand for everything. */
 typedef struct decoding {
     uint32_t reduce, layers;
     bool one_component;
     uint32_t component;
-    bool region;  /* else x0 to y1 are 0 */
+    bool region;  /* otherwise x0 to y1 are 0 */
     bool no_area; /* libopenjp2 without opj_set_decode_area */
     uint32_t x0, y0, x1, y1;
     unsigned threads;
@@ -47,7 +48,7 @@ void bytes_append(bytes *b, const void *data, size_t size);
 void bytes_free(bytes *b);
 bool bytes_equal(const bytes *a, const bytes *b);
 size_t bytes_first_difference(const bytes *a, const bytes *b);
-bytes bytes_read(const char *path); /* size 0 where that fails */
+bytes bytes_read(const char *path); /* size 0 on failure */
 bool bytes_write(const bytes *b, const char *path);
 
 #define MESSAGE_BYTES 256
@@ -57,13 +58,13 @@ picture *lift_decode(const bytes *file, const decoding *d, l2k_status *status, c
 
 uint32_t coding_levels(const coding *o);
 
-/* Tile count, from B-5. */
+/* The number of tiles (B-5). */
 uint32_t coding_tiles(const coding *o, const l2k_image *image);
 
-/* Some options that make sense for the picture: one layer with everything, 5/3. */
+/* Random valid options for the picture: one layer with everything, 5/3. */
 coding random_coding(rng *r, const picture *p, uint32_t max_levels);
 
-/* One line for messages, in the words of `lift2k encode` and of the sample format. */
+/* One line for messages, in terms of `lift2k encode` and of the sample format. */
 void print_case(const picture *p, const coding *o);
 void print_decoding(const decoding *d);
 

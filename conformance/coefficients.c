@@ -1,22 +1,21 @@
-/* lift2k's transform and tier-1 against OpenJPEG's, element by element, as a table.
+/* Compares lift2k's transform and tier-1 with OpenJPEG's, element by element, and prints a table.
  *
  * Usage: coefficients [--backend cpu|cuda|all] [--random N] [--seed S] [--spoil STAGE] [--stages] [picture ...]
- *   --backend   where lift2k's transform runs: all is the CPU, and CUDA where there is a GPU
- *   --random    pictures and options drawn by chance; their number N, 150
- *   --seed      of the first of them, 1; the others count on from there
- *   --spoil     the self-test: one value of lift2k's at that stage is changed and must be found
+ *   --backend   where lift2k's transform runs: all stands for the CPU, and CUDA where there is a GPU
+ *   --random    N random pictures and options, 150 by default
+ *   --seed      the seed of the first of them, 1 by default; the others follow
+ *   --spoil     for the self-test: changes one value of lift2k's at that stage, which must be found
  *   --stages    only lists the stages that --spoil can name
- * Pictures are PNG, PGM and PPM files (picture_files.h), each coded in several ways.
+ * Pictures are PNG, PGM and PPM files (pictures.h), each coded in several ways.
  *
- * Exit status: 0 all equal, 1 not, 77 nothing could be compared (another OpenJPEG, no GPU where only CUDA was asked
- * for). L2K_REQUIRE_GPU=1 makes a missing GPU a failure. */
+ * Exit status: 0 all equal, 1 not, 77 nothing could be compared (another OpenJPEG, or no GPU where only CUDA was
+ * requested). L2K_REQUIRE_GPU=1 makes a missing GPU a failure. */
 #include "conformance/coefficients.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "conformance/picture_files.h"
 #include "tests/gpu/gpu_require.h"
 
 #define SKIPPED 77
@@ -117,7 +116,7 @@ static int run(const settings *s)
         return 2;
     }
     printf("%u trials, seeds from %llu on; %u left out\n", trials, (unsigned long long)s->seed, refused);
-    if (refused * 10 > trials) { /* more than a few say that something else is wrong */
+    if (refused * 10 > trials) { /* more than a few indicate another fault */
         printf("FAIL: too many were left out\n");
         good = false;
     }
@@ -170,7 +169,7 @@ static bool take_option(settings *s, const char *name, const char *value)
     return true;
 }
 
-/* CUDA that is not there: told, and left out; the program's end where it was all that was asked for. */
+/* Without a GPU, CUDA is reported and left out, or ends the program where nothing else was requested. */
 static int settle_backends(settings *s)
 {
     int missing = s->on[L2K_BACKEND_CUDA] ? gpu_missing() : 0;

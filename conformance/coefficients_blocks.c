@@ -1,3 +1,4 @@
+/* OpenJPEG's code-blocks through lift2k's tier-1, whole and cut at a coding pass (Annex D). */
 #include "conformance/coefficients_blocks.h"
 
 #include <stdio.h>
@@ -32,7 +33,7 @@ l2k_t1_block place_block(const trial *t, const watch_block *b, int32_t *base, si
                           .reversible = !t->o.irreversible};
 }
 
-/* Each segment wants two spare bytes after it. */
+/* Each segment needs two spare bytes after it. */
 static bool bring(l2k_t1 *t1, const uint8_t *code, size_t size, const watch_segment *from, uint32_t count,
                   l2k_t1_segment *segments)
 {
@@ -62,7 +63,7 @@ bool decode_segments(l2k_t1 *t1, const l2k_t1_block *block, unsigned num_planes,
     return good;
 }
 
-/* What OpenJPEG has nothing of stays 0; what does not fit together too, and differs then. */
+/* Blocks that OpenJPEG lacks remain 0, as do inconsistent ones, which then differ. */
 static void decode_block(const trial *t, l2k_t1 *t1, const watch_block *b, const l2k_coefficients *view)
 {
     const l2k_band_view *band = &view->bands[l2k_band_number(b->resolution, b->orientation)];
@@ -84,10 +85,10 @@ void decode_blocks(const trial *t, const tile_frame *tile, uint32_t component, c
     l2k_t1_free(t1);
 }
 
-/* ---- Cut code -------------------------------------------------------------------------------------------------- */
+/* ---- Truncated code ---- */
 
-/* The segments of a coded block up to a pass. Returns their number; the last one's bytes are left to the caller, who
- * gets the byte it begins at. */
+/* The segments of a coded block up to a pass. Returns their number; the caller sets the last one's bytes and gets the
+ * byte it begins at. */
 static uint32_t segments_through(const watch_block *coded, unsigned pass, watch_segment *segments, uint32_t *last)
 {
     uint32_t count = 1;

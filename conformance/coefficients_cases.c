@@ -1,11 +1,11 @@
-/* Which pictures are coded how. */
+/* The trials: pictures and the options with which they are coded. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "conformance/coefficients.h"
 
-/* ---- Words ----------------------------------------------------------------------------------------------------- */
+/* ---- Descriptions ---- */
 
 typedef struct text {
     char *data;
@@ -61,7 +61,7 @@ void describe_trial(const trial *t, char *data, size_t size)
         add(&to, " layers %u", t->d.layers);
 }
 
-/* ---- Pictures at hand ------------------------------------------------------------------------------------------ */
+/* ---- Given pictures ---- */
 
 trial picture_trial(const char *name, picture *p, unsigned i)
 {
@@ -85,7 +85,7 @@ trial picture_trial(const char *name, picture *p, unsigned i)
 
 /* ---- Random trials --------------------------------------------------------------------------------------------- */
 
-/* Fewer levels, larger tiles, until OpenJPEG can write it. */
+/* Reduces levels and enlarges tiles until OpenJPEG can write it. */
 static void settle(trial *t)
 {
     while (coding_levels(&t->o) && opj_cannot_encode(t->p, &t->o))
@@ -132,11 +132,11 @@ trial random_trial(uint64_t seed)
     t.p = picture_make(&s);
     t.o = random_coding(&r, t.p, 8);
     t.o.irreversible = rng_below(&r, 2);
-    t.o.no_mct = t.o.no_mct || s.mixed; /* OpenJPEG would transform them all the same */
+    t.o.no_mct = t.o.no_mct || s.mixed; /* OpenJPEG would transform them nevertheless */
     random_levels(&r, &t);
     random_layers(&r, &t);
     t.d.reduce = rng_below(&r, 3) ? 0 : rng_below(&r, coding_levels(&t.o) + 1);
-    /* OpenJPEG's precincts at the lowest resolutions end in sizes of 1, which only resolution 0 may have. */
+    /* At the lowest resolution levels OpenJPEG's precinct sizes reach 1, which only resolution level 0 may have. */
     while (t.o.num_precincts && t.o.resolutions > t.o.num_precincts + 3)
         t.o.resolutions--;
     settle(&t);

@@ -1,4 +1,4 @@
-/* lift2k's tier-1 on OpenJPEG's coefficients, code-block by code-block. */
+/* Encodes OpenJPEG's coefficients with lift2k's tier-1 (Annex D), code-block by code-block. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,12 +8,12 @@
 typedef struct coded {
     stage_table *table;
     const trial *t;
-    l2k_t1 *t1, *other;      /* the second for what the first one's code is good for */
-    l2k_coefficients layout; /* of the tile-component in hand */
+    l2k_t1 *t1, *other;      /* the second checks what the first one's code suffices for */
+    l2k_coefficients layout; /* of the current tile-component */
     int32_t *indices;
 } coded;
 
-/* Mallat layout from B-15 alone, since here no transform of lift2k's is to have a part. */
+/* Mallat layout computed from B-15 alone, since none of lift2k's transforms may take part here. */
 static l2k_coefficients layout_of(l2k_rect rect, unsigned levels)
 {
     l2k_coefficients view = {.stride = l2k_rect_width(rect),
@@ -45,9 +45,9 @@ static int32_t *quantise_plane(const watch_plane *plane, const l2k_coefficients 
     return indices;
 }
 
-/* Where a pass ends that does not terminate its segment is the coder's own estimate: lift2k takes the least that is
- * enough, OpenJPEG what it hopes is, most often more. Less is right only if it turns out not to be enough, while
- * lift2k's is. A cut into a segmentation symbol does not show, so there OpenJPEG's is not judged. Raw passes leave
+/* The end of a pass that does not terminate its segment is the coder's estimate: lift2k takes the least sufficient
+ * length, OpenJPEG an estimate that is mostly longer. A shorter one is right only if it proves insufficient while
+ * lift2k's suffices. A cut into a segmentation symbol is not visible, so OpenJPEG is not judged there. Raw passes leave
  * nothing to estimate. */
 static double expected_end(const coded *k, const watch_block *theirs, unsigned pass, uint32_t ours)
 {
@@ -59,7 +59,7 @@ static double expected_end(const coded *k, const watch_block *theirs, unsigned p
     return too_short && cut_suffices(k->t, k->other, theirs, pass, ours) ? ours : end;
 }
 
-/* One pass of a block, any: to decode through all of them would take the square of the time. */
+/* Checks one arbitrary pass of a block: decoding through all of them would take quadratic time. */
 static void compare_sufficiency(coded *k, const spot *s, unsigned band, const watch_block *theirs,
                                 const l2k_t1_code *ours, uint32_t x, uint32_t y)
 {

@@ -1,4 +1,4 @@
-/* Decoding: what lift2k's tier-1 and dequantiser make of OpenJPEG's code-blocks, and its inverse transform of that. */
+/* Decoding: OpenJPEG's code-blocks through lift2k's tier-1, dequantiser and inverse transform. */
 #include <stdlib.h>
 
 #include "conformance/coefficients_inverse.h"
@@ -84,7 +84,7 @@ void compare_from_blocks(inverse *v, const tile_frame *tile)
         const watch_plane *theirs = watch_find(v->log, WATCH_DEQUANTISED, c, tile->rects[c]);
         spot s = {STAGE_DECODE, v->backend, tile->index, c, w.levels, view};
         decode_blocks(v->t, tile, c, v->log, view);
-        if (theirs && v->backend == L2K_BACKEND_CPU) /* no backend has a part in it: once is enough */
+        if (theirs && v->backend == L2K_BACKEND_CPU) /* independent of the backend: once is enough */
             compare_into(v, s, transform, theirs);
         l2k_rect r = inverse_rect(v, tile, c);
         planes[c] = (l2k_plane){test_allocate((size_t)l2k_rect_width(r) * l2k_rect_height(r), 4),

@@ -1,5 +1,5 @@
-/* Encoding: level shift, component transform, wavelet and quantiser against OpenJPEG's; and OpenJPEG's tier-1 on what
- * they give. */
+/* Encoding: compares level shift, component transform, wavelet and quantiser with OpenJPEG's, and OpenJPEG's tier-1 on
+ * their results. */
 #include "conformance/coefficients.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ typedef struct forward {
     const trial *t;
     l2k_backend backend;
     const watch_log *log;
-    bool joint; /* there was a component transform, as the log tells */
+    bool joint; /* the log shows a component transform */
 } forward;
 
 static bool irreversible(const forward *f)
@@ -47,8 +47,8 @@ static l2k_transform *transform_tile(const forward *f, const tile_frame *tile, l
 
 /* ---- One stage of one tile ------------------------------------------------------------------------------------- */
 
-/* Everything up to a stage, with values as OpenJPEG has them there: integers for 5/3, floats for 9/7. Without levels
- * the coefficients are the samples that a wavelet would get. */
+/* Runs everything up to a stage, with OpenJPEG's kind of values: integers for the 5/3, floats for the 9/7. Without
+ * decomposition levels the coefficients are the samples before the wavelet. */
 static void compare_stage(forward *f, const tile_frame *tile, stage_id stage, watch_kind kind, unsigned levels,
                           bool joint)
 {
@@ -72,7 +72,7 @@ static void compare_stage(forward *f, const tile_frame *tile, stage_id stage, wa
     l2k_transform_free(transform);
 }
 
-/* OpenJPEG's tier-1 quantises as it fetches a code-block: six binary places, rounded, then cut off. */
+/* OpenJPEG's tier-1 quantises when it loads a code-block: rounds to six binary places, then truncates. */
 static double index_of(float value, float step)
 {
     return (double)(lrintf(value / step * 64.0f) / 64);
@@ -97,7 +97,7 @@ static void compare_subbands(forward *f, l2k_transform *transform, spot s, const
     s.stage = STAGE_STEPS;
     for (unsigned band = 0; band < s.view->num_bands; band++) {
         l2k_subband_info info;
-        if (s.view->bands[band].width == 0 || s.view->bands[band].height == 0) /* OpenJPEG does not fill them in */
+        if (s.view->bands[band].width == 0 || s.view->bands[band].height == 0) /* OpenJPEG leaves them unset */
             continue;
         if (l2k_transform_subband(transform, s.component, band, &info) != L2K_OK) {
             table_missing(f->table, &s, "a subband");
@@ -120,7 +120,7 @@ static void compare_indices(forward *f, const tile_frame *tile, l2k_transform *t
         const watch_plane *theirs = watch_find(f->log, WATCH_ANALYSED, c, tile->rects[c]);
         spot s = {STAGE_INDEX, f->backend, tile->index, c, levels, view};
         if (!theirs || l2k_rect_empty(tile->rects[c]))
-            continue; /* told by compare_stage */
+            continue; /* reported by compare_stage */
         grid a = irreversible(f) ? indices_of(theirs, view) : grid_of_watched(theirs, false), b = grid_of_view(view);
         table_grids(f->table, &s, &a, &b);
         compare_subbands(f, transform, s, theirs);
@@ -165,8 +165,8 @@ static watch_plane plane_of_view(const forward *f, const l2k_coefficients *view,
                          .values = values};
 }
 
-/* Indices back in units of samples, so that OpenJPEG's quantiser, which is inside its tier-1, finds them again: the
- * middle of the interval is far from where roundings could tip it over. */
+/* Scales indices back to units of samples, so that OpenJPEG's quantiser, inside its tier-1, finds them again: rounding
+ * cannot move the middle of an interval to another index. */
 static void scale_by_steps(watch_value *values, uint32_t width, l2k_transform *transform, uint32_t c)
 {
     const l2k_coefficients *view = l2k_transform_coefficients(transform, c);
@@ -204,7 +204,7 @@ static watch_plane *take_planes(const forward *f, bool by_index, size_t *count)
     return planes;
 }
 
-/* The self-test: 64 is enough for another index whatever the step. */
+/* For the self-test: 64 changes the index whatever the quantiser step. */
 static void spoil_planes(const forward *f, const watch_plane *planes)
 {
     watch_value *value = (watch_value *)&planes->values[(size_t)planes->width * planes->height / 2];
@@ -242,7 +242,7 @@ void compare_forward(stage_table *table, const trial *t, l2k_backend backend, co
         compare_tile(&f, &tile);
     }
     compare_stream(&f, STAGE_STREAM, stream);
-    /* Layers are cut by distortion, which OpenJPEG computes from places beyond the index. */
+    /* Layers are cut by distortion, which OpenJPEG computes with more precision than the index has. */
     if (irreversible(&f) && t->o.num_targets == 0)
         compare_stream(&f, STAGE_INDEX_STREAM, stream);
 }

@@ -1,4 +1,4 @@
-/* Decoding: what comes out of lift2k's inverse wavelet and component transforms when OpenJPEG's values go in. */
+/* Decoding: compares lift2k's inverse wavelet and component transforms on OpenJPEG's values. */
 #include "conformance/coefficients_inverse.h"
 
 #include <math.h>
@@ -23,8 +23,8 @@ l2k_rect inverse_rect(const inverse *v, const tile_frame *tile, uint32_t c)
     return l2k_resolution_rect(tile->rects[c], v->t->d.reduce);
 }
 
-/* OpenJPEG's decoder halves its steps for each high-pass direction and doubles in the wavelet in exchange
- * (docs/numerics.md): its coefficients times this are in units of samples. Powers of two change no bit. */
+/* OpenJPEG's decoder halves its quantiser steps for each high-pass direction and doubles in the wavelet instead
+ * (docs/numerics.md): its coefficients times this gain are in units of samples. Powers of two change no bit. */
 static float gain_of(unsigned band)
 {
     return (float)(1u << l2k_log2_gain(l2k_band_orientation(band)));
@@ -63,7 +63,7 @@ static grid grid_of_floats(const float *samples, uint32_t width, uint32_t height
     return g;
 }
 
-/* ---- One stage, on what OpenJPEG had before it ------------------------------------------------------------------ */
+/* ---- One stage, on OpenJPEG's input to it ---- */
 
 static void fill(const inverse *v, const watch_plane *before, const l2k_coefficients *view)
 {
@@ -74,7 +74,7 @@ static void fill(const inverse *v, const watch_plane *before, const l2k_coeffici
     grid_free(&g);
 }
 
-/* Components of one size through a transform of lift2k's that neither shifts nor clamps. */
+/* Runs components of one size through a transform of lift2k's that neither shifts nor clamps. */
 static void run_bare(const inverse *v, wish w, l2k_rect rect, const watch_plane *const before[], uint32_t count,
                      bool floats, grid ours[])
 {
@@ -109,8 +109,8 @@ static void compare_after(inverse *v, spot s, const watch_plane *after, bool rou
 
 /* ---- The wavelet ------------------------------------------------------------------------------------------------ */
 
-/* The CPU takes float planes and so shows 9/7's values as they are; CUDA takes them only in device memory, so here its
- * are compared as rounded to integers. */
+/* The CPU accepts float planes and so shows the 9/7's values unchanged; CUDA accepts them only in device memory, so its
+ * values are compared after rounding to integers. */
 static void compare_wavelet(inverse *v, const tile_frame *tile, uint32_t c)
 {
     bool irreversible = v->t->o.irreversible, floats = irreversible && v->backend == L2K_BACKEND_CPU;
@@ -143,7 +143,7 @@ static void compare_separated(inverse *v, const tile_frame *tile, l2k_backend ba
     }
 }
 
-/* The ICT as the library has it on scalars, since its planes only show rounded samples. */
+/* The ICT in the library's scalar form, since its planes only show rounded samples. */
 static void compare_ict(inverse *v, const tile_frame *tile, const watch_plane *const before[3])
 {
     grid ours[3];
@@ -159,7 +159,7 @@ static void compare_ict(inverse *v, const tile_frame *tile, const watch_plane *c
     compare_separated(v, tile, L2K_BACKEND_AUTO, false, ours);
 }
 
-/* Without levels the coefficients are what a wavelet would have left. */
+/* Without decomposition levels the coefficients stand for the wavelet's output. */
 static void compare_component_transform(inverse *v, const tile_frame *tile)
 {
     bool irreversible = v->t->o.irreversible;
@@ -170,7 +170,7 @@ static void compare_component_transform(inverse *v, const tile_frame *tile)
     w.joint = true;
     for (uint32_t c = 0; c < 3; c++)
         if (!(before[c] = watch_find(v->log, WATCH_SYNTHESISED, c, tile->rects[c])))
-            return; /* told by compare_wavelet */
+            return; /* reported by compare_wavelet */
     run_bare(v, w, inverse_rect(v, tile, 0), before, 3, false, ours);
     compare_separated(v, tile, v->backend, irreversible, ours);
     if (irreversible && v->backend == L2K_BACKEND_CPU)

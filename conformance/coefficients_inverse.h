@@ -1,4 +1,4 @@
-/* The state of a comparison of the way back, from code-blocks to samples. */
+/* The state of a comparison of decoding, from code-blocks to samples. */
 #ifndef CONFORMANCE_COEFFICIENTS_INVERSE_H
 #define CONFORMANCE_COEFFICIENTS_INVERSE_H
 
@@ -15,10 +15,10 @@ typedef struct inverse {
 /* A transform that begins with the coefficients of the trial. */
 wish inverse_wish(const inverse *v, l2k_coefficient_type type);
 
-/* A tile-component at the resolution that is decoded. */
+/* A tile-component at the decoded resolution level. */
 l2k_rect inverse_rect(const inverse *v, const tile_frame *tile, uint32_t c);
 
-/* OpenJPEG's coefficients in units of samples; `doubled`: as tier-1 gave them, 9/7 twice the index. */
+/* OpenJPEG's coefficients in units of samples; `doubled`: as output by tier-1, where the 9/7 has twice the index. */
 grid inverse_coefficients(const inverse *v, const watch_plane *plane, const l2k_coefficients *view, bool doubled);
 
 /* All samples of an int32 plane without padding. */

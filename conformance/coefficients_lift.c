@@ -1,3 +1,4 @@
+/* lift2k's public transform, prepared for the tiles of a trial. */
 #include "conformance/coefficients.h"
 
 #include <stdio.h>

@@ -1,12 +1,13 @@
 #!/bin/sh
-# That the comparison of coefficients can fail: at each stage one value is changed, which must be found, said where and with
-# both values, and end the program with status 1; unchanged the same pictures pass. Argument: the program.
+# The comparison of coefficients must be able to fail: at each stage one value is changed, which must be found, reported
+# with its place and both values, and end the program with status 1; unchanged, the same pictures must agree. Argument: the
+# program.
 program=${1:?the program is needed}
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 faults=0
 
-# Seeds that reach all stages: reversible and irreversible, with and without component transform.
+# Seeds that exercise all stages: reversible and irreversible, with and without component transform.
 run() {
     "$program" --backend cpu --random 12 --seed 100 "$@" >"$work/out" 2>&1
 }
@@ -35,7 +36,7 @@ while read -r stage; do
     *) place='component [0-9]*, level [0-9]*, subband [LH]*, row [0-9]*, column [0-9]*' ;;
     esac
     echo "$line" | grep -q "; $stage, .*tile [0-9]*, $place.*: OpenJPEG [-0-9.e+]*, lift2k [-0-9.e+]*\$" ||
-        fault "$stage: the difference is not told: $line"
+        fault "$stage: the difference is not reported: $line"
     grep -q '^[0-9]* elements compared, [1-9][0-9]* differ' "$work/out" || fault "$stage: no count of differences"
     echo "$stage: found: $line"
 done <"$work/stages"

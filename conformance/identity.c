@@ -1,13 +1,15 @@
-/* lift2k's codestream against that of opj_compress, byte for byte, comments (COM) aside. What OpenJPEG cannot write is
- * decoded by libopenjp2 instead and must be the image. Three further tests pin the deviations (see below).
+/* Compares lift2k's codestream with that of opj_compress, byte for byte except comments (COM). Where OpenJPEG cannot
+ * write the options, libopenjp2 must decode lift2k's codestream to the image. Three further tests pin the deviations
+ * (below).
  *
- * Usage: identity [number]: all combinations, or that one alone, with its commands shown. */
+ * Usage: identity [number]: all combinations, or only that one, with its commands shown. */
 #include <openjpeg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "conformance/identity_cases.h"
+#include "conformance/process.h"
 
 #define SKIPPED 77
 
@@ -15,7 +17,7 @@ static char scratch[256];
 
 /* ---- Codestreams without comments ---------------------------------------------------------------------------- */
 
-/* Copies the main header's marker segments except COM, and everything from the first SOT on. */
+/* Copies the main header's marker segments except COM, and everything from the first SOT. */
 static bytes without_comments(const bytes *stream)
 {
     bytes out = {0};
@@ -43,7 +45,7 @@ static void report(const picture *p, const identity_case *k, size_t number, cons
     print_case(p, &k->o);
 }
 
-/* Whether a codestream decodes to the picture, by either decoder. */
+/* Does either decoder decode the codestream to the picture? */
 static void judge(const picture *p, const char *name, const bytes *stream)
 {
     char message[MESSAGE_BYTES];
@@ -102,7 +104,7 @@ static bool check_foreign(const identity_case *k, size_t number)
     return d.peak == 0;
 }
 
-/* OpenJPEG's guess of the output's size is too small for some small tiles; such cases, a few among the random ones, are
+/* OpenJPEG's estimate of the output's size is too small for some small tiles; such cases, a few of the random ones, are
  * checked by decoding. */
 static long refused;
 
@@ -139,12 +141,12 @@ typedef struct deviation {
     const char *what;
     shape s;
     coding o;
-    int least, most; /* peak errors: opj_compress's at least this, lift2k's at most that */
+    int least, most; /* peak errors: opj_compress's are at least `least`, lift2k's at most `most` */
 } deviation;
 
-/* F.3.6 (F.4.6) double a line of one sample at an odd coordinate, 5/3 and 9/7 alike; OpenJPEG 2.5.0 forgets it in its
- * 9/7 encoder, not in its decoder. And its 5/3 encoder, filtering a resolution with a height but no width, changes
- * samples of another subband. */
+/* F.3.6 (F.4.6) doubles a line of one sample at an odd coordinate, for the 5/3 and the 9/7; OpenJPEG 2.5.0 omits that
+ * in its 9/7 encoder, but not in its decoder. Its 5/3 encoder, filtering a resolution level with a height but no width,
+ * changes samples of another subband. */
 static const deviation deviations[] = {
     {"9/7, one row at an odd coordinate",
      {.width = 64, .height = 1, .y0 = 1, .num_components = 1, .precision = 8, .seed = 5},
@@ -217,7 +219,7 @@ static void show(const identity_case *k, size_t number)
     picture_free(p);
 }
 
-/* What opj_compress cannot write, and the deviations, are those of 2.5. */
+/* The limits of opj_compress and the deviations are those of 2.5. */
 static bool known_openjpeg(void)
 {
     char program[32];
@@ -247,7 +249,7 @@ int main(int argc, char **argv)
     long failures = run_list(&identical, check_identity, only);
     printf("identity with opj_compress: %zu combinations, %ld failures, %ld refused by it\n", identical.count, failures,
            refused);
-    failures += refused > 6; /* more than a few say that something else is wrong */
+    failures += refused > 6; /* more than a few indicate another fault */
     if (only < 0) {
         long others = run_list(&foreign, check_foreign, -1);
         for (size_t i = 0; i < sizeof deviations / sizeof *deviations; i++)

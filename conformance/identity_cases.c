@@ -1,3 +1,4 @@
+/* The combinations of the identity test: systematic groups, random mixes, and what OpenJPEG cannot write. */
 #include "conformance/identity_cases.h"
 
 #include <stdlib.h>
@@ -52,7 +53,7 @@ static void add_sample_formats(identity_list *list, bool irreversible)
                 identity_case *k = add(list, 93, 71, components[j], precisions[i], irreversible);
                 k->s.is_signed = is_signed;
                 k->o.no_mct = i == 0; /* see add_bilevel_colour */
-                /* Noise of 1 bit becomes longer than the buffer that OpenJPEG provides. */
+                /* Noise of 1 bit exceeds the buffer that OpenJPEG provides. */
                 k->s.content = i ? (content)((i + j) % CONTENT_KINDS) : CONTENT_NATURAL;
                 k->h.container = i % 2 ? CONTAINER_RAWL : CONTAINER_RAW;
             }
@@ -160,10 +161,10 @@ static void add_sampling(identity_list *list, bool irreversible)
 
 static void add_common_sampling(identity_list *list, bool irreversible)
 {
-    for (uint32_t step = 2; step <= 4; step++) {
-        identity_case *k = add(list, 56 * step + 1, 44 * step + 1, step == 3 ? 3 : 1, 8, irreversible);
-        k->h.common = (l2k_size){step, step == 4 ? 1 : step};
-        k->h.container = step == 2 ? CONTAINER_PGX : step == 3 ? CONTAINER_PNM : CONTAINER_RAW;
+    for (uint32_t factor = 2; factor <= 4; factor++) {
+        identity_case *k = add(list, 56 * factor + 1, 44 * factor + 1, factor == 3 ? 3 : 1, 8, irreversible);
+        k->h.common = (l2k_size){factor, factor == 4 ? 1 : factor};
+        k->h.container = factor == 2 ? CONTAINER_PGX : factor == 3 ? CONTAINER_PNM : CONTAINER_RAW;
         for (int c = 0; c < 3; c++)
             k->s.sampling[c] = k->h.common;
     }
@@ -201,7 +202,7 @@ static void add_containers(identity_list *list, bool irreversible)
 /* ---- Random mixes -------------------------------------------------------------------------------------------- */
 
 /* opj_compress reads w * h / (dx * dy) samples of a raw component, so sizes must divide; and it places a commonly
- * sub-sampled image right only where the origin is a multiple of the step. */
+ * sub-sampled image correctly only where the origin is a multiple of the sub-sampling. */
 static void random_sampling(rng *r, identity_case *k)
 {
     static const uint8_t chroma[][2] = {{2, 2}, {2, 1}, {1, 2}, {4, 1}, {4, 2}};
@@ -223,23 +224,24 @@ static void random_sampling(rng *r, identity_case *k)
     }
 }
 
-/* opj_compress takes a raw format for invalid unless w & h & components & bits is 0 (it means "and", and writes it as
- * bits). One more row, or a few, get around that. */
+/* opj_compress rejects a raw format as invalid unless w & h & components & bits is 0 (bitwise where a logical "and" is
+ * meant). One or a few more rows avoid that. */
 static void please_raw_reader(identity_case *k)
 {
-    uint32_t step_x = k->h.common.width ? k->h.common.width : 1, step_y = k->h.common.height ? k->h.common.height : 1;
+    uint32_t factor_x = k->h.common.width ? k->h.common.width : 1,
+             factor_y = k->h.common.height ? k->h.common.height : 1;
     if (k->h.container == CONTAINER_PNM || k->h.container == CONTAINER_PGX)
         return;
     for (;;) {
-        uint32_t common =
-            ((k->s.width - 1) / step_x + 1) & ((k->s.height - 1) / step_y + 1) & k->s.num_components & k->s.precision;
+        uint32_t common = ((k->s.width - 1) / factor_x + 1) & ((k->s.height - 1) / factor_y + 1) & k->s.num_components &
+                          k->s.precision;
         if (!common)
             return;
-        k->s.height += (common & (0 - common)) * step_y;
+        k->s.height += (common & (0 - common)) * factor_y;
     }
 }
 
-/* Makes a case such that OpenJPEG can write it: as many levels as it bears, then no tile-parts, then 5/3. */
+/* Adjusts a case until OpenJPEG can write it: fewer levels, then no tile-parts, then the 5/3. */
 static void settle(identity_case *k)
 {
     please_raw_reader(k);
@@ -264,7 +266,7 @@ static void add_random(rng *r, identity_list *list)
     picture *p = picture_make(&k->s);
     k->o = random_coding(r, p, 6);
     k->o.irreversible = irreversible;
-    /* OpenJPEG's precincts at the lowest resolutions end in sizes of 1, which only resolution 0 may have. */
+    /* At the lowest resolution levels OpenJPEG's precinct sizes reach 1, which only resolution level 0 may have. */
     while (k->o.num_precincts && k->o.resolutions > k->o.num_precincts + 3)
         k->o.resolutions--;
     if (rng_below(r, 3) == 0 && !k->o.tile.width)
@@ -323,13 +325,13 @@ static void add_odd_sampling(identity_list *list)
         if (i % 2)
             k->o.tile = (l2k_size){i + 23, i + 21};
         picture *p = picture_make(&k->s);
-        if (has_empty_tile_component(p, &k->o, 0)) /* libopenjp2 does not decode that */
+        if (has_empty_tile_component(p, &k->o, 0)) /* libopenjp2 cannot decode that */
             k->o.tile = (l2k_size){0, 0};
         picture_free(p);
     }
 }
 
-/* Tile-parts together with precincts, which OpenJPEG divides in its own way or wrongly. */
+/* Tile-parts with precincts, which OpenJPEG divides differently or incorrectly. */
 static void add_divided_precincts(identity_list *list)
 {
     for (int order = 0; order < 5; order++)
@@ -344,7 +346,7 @@ static void add_divided_precincts(identity_list *list)
         }
 }
 
-/* The component transform and the wavelet can need more bit-planes of 1-bit samples than two guard bits leave room for;
+/* The component transform and the wavelet can need more bit-planes for 1-bit samples than two guard bits provide;
  * OpenJPEG then writes a file that decodes to something else. */
 static void add_bilevel_colour(identity_list *list)
 {

@@ -1,4 +1,4 @@
-/* The combinations that the identity test goes through. */
+/* The combinations of the identity test. */
 #ifndef CONFORMANCE_IDENTITY_CASES_H
 #define CONFORMANCE_IDENTITY_CASES_H
 
@@ -18,7 +18,7 @@ typedef struct identity_list {
 /* What opj_compress can write: systematic groups, then random mixes. */
 void identity_cases(identity_list *list);
 
-/* What it cannot: more levels than the tiles bear, odd sub-sampled sizes, more than 16 bits, awkward lines. */
+/* What it cannot write: more levels than the tiles allow, odd sub-sampled sizes, more than 16 bits, unusual lines. */
 void foreign_cases(identity_list *list);
 
 #endif

@@ -1,5 +1,5 @@
-/* The tree that OpenJPEG builds for a tile, as the functions inside its static library pass it around: the layout
- * of 2.5 on x86-64, which no header of its package states. Members that the tests do not read keep their place only. */
+/* The tree that OpenJPEG builds for a tile, as passed between functions inside its static library: the layout of 2.5 on
+ * x86-64, which no header of its package states. Members that the tests do not read only keep their place. */
 #ifndef CONFORMANCE_OPJ_INSIDE_H
 #define CONFORMANCE_OPJ_INSIDE_H
 
@@ -18,7 +18,7 @@ typedef struct opj_coded_block {
     void *layers;
     opj_pass *passes;
     OPJ_INT32 x0, y0, x1, y1;
-    OPJ_UINT32 planes; /* of no meaning without passes */
+    OPJ_UINT32 planes; /* meaningless without passes */
     OPJ_UINT32 length_bits, room, passes_so_far, passes_in_layers;
     OPJ_UINT32 num_passes;
 } opj_coded_block;
@@ -73,7 +73,7 @@ typedef struct opj_tile_component {
     OPJ_UINT32 number, num_resolutions, num_decoded;
     opj_resolution *resolutions;
     OPJ_UINT32 resolutions_bytes;
-    OPJ_INT32 *data; /* or floats; rows as wide as the highest resolution that is decoded */
+    OPJ_INT32 *data; /* or floats; rows as wide as the highest decoded resolution level */
     OPJ_BOOL owns_data;
     size_t data_bytes_needed, data_bytes;
     OPJ_INT32 *window_data;

@@ -1,10 +1,10 @@
-/* libopenjp2 in memory. */
+/* Encoding and decoding in memory with libopenjp2. */
 #include <openjpeg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "conformance/apart.h"
+#include "conformance/process.h"
 #include "conformance/opj.h"
 
 /* ---- Streams in memory ----------------------------------------------------------------------------------------- */
@@ -66,8 +66,8 @@ static opj_stream_t *open_stream(memory_file *f, bool reading)
 
 /* ---- Encoding -------------------------------------------------------------------------------------------------- */
 
-/* OpenJPEG takes the row length of a component as ceil((x1 - x0) / dx), which may be one more than its width: the rows
- * are laid out for that when there are several tiles, and for the width itself when there is one. */
+/* OpenJPEG takes ceil((x1 - x0) / dx) as the row length of a component, which may be one more than its width: rows have
+ * that length for several tiles, and the width for one. */
 static opj_image_t *make_image(const picture *p, bool tiled)
 {
     const l2k_image *m = &p->image;
@@ -178,7 +178,7 @@ static bool encode(void *user, bytes *out)
     return opj_library_encode_here(e->p, e->o, e->x, out);
 }
 
-/* With some small tiles OpenJPEG's encoder reaches beyond its buffers, or stops in an assert. */
+/* With some small tiles OpenJPEG's encoder overruns its buffers, or stops in an assert. */
 bool opj_library_encode(const picture *p, const coding *o, const opj_extras *x, bytes *out)
 {
     return work_apart(encode, &(encoding){p, o, x}, out);
@@ -216,7 +216,7 @@ static bool read_image(opj_codec_t *codec, opj_stream_t *stream, const decoding 
         return false;
     if (d->one_component && !opj_set_decoded_components(codec, 1, &d->component, OPJ_FALSE))
         return false;
-    /* Zeros are the whole image. Without this call the sizes of a reduced image ignore the image origin. */
+    /* Zeros stand for the whole image. Without this call the sizes of a reduced image ignore the image origin. */
     if (!d->no_area && !opj_set_decode_area(codec, *image, (int)d->x0, (int)d->y0, (int)d->x1, (int)d->y1))
         return false;
     return opj_decode(codec, stream, *image) && opj_end_decompress(codec, stream);

@@ -1,4 +1,4 @@
-/* What OpenJPEG 2.5.0 cannot write or read. */
+/* The options that OpenJPEG 2.5.0 cannot write or read. */
 #include "conformance/opj.h"
 
 typedef struct box {

@@ -1,52 +1,15 @@
-/* opj_compress and opj_decompress as child processes. */
+/* Runs opj_compress and opj_decompress as child processes on files. */
 #define _GNU_SOURCE
-#include <dirent.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "conformance/opj.h"
+#include "conformance/process.h"
 
 #define MAX_ARGUMENTS  64
 #define ARGUMENT_BYTES 256
-
-extern char **environ;
-
-/* ---- Child processes and files ------------------------------------------------------------------------------- */
-
-bool run_program(char *const argv[], const char *output)
-{
-    posix_spawn_file_actions_t actions;
-    pid_t child;
-    int status = -1;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 1, output ? output : "/dev/null", O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-    if (posix_spawnp(&child, argv[0], &actions, NULL, argv, environ) != 0)
-        status = -1;
-    else if (waitpid(child, &status, 0) != child)
-        status = -1;
-    posix_spawn_file_actions_destroy(&actions);
-    return status == 0;
-}
-
-bool program_exists(const char *name)
-{
-    const char *path = getenv("PATH");
-    char candidate[4096];
-    while (path && *path) {
-        size_t length = strcspn(path, ":");
-        snprintf(candidate, sizeof candidate, "%.*s/%s", (int)length, path, name);
-        if (access(candidate, X_OK) == 0)
-            return true;
-        path += length + (path[length] == ':');
-    }
-    return false;
-}
 
 void opj_program_version(char *version, size_t size)
 {
@@ -66,30 +29,6 @@ void opj_program_version(char *version, size_t size)
     }
     if (help)
         pclose(help);
-}
-
-void scratch_make(char *path, size_t size)
-{
-    const char *parent = getenv("TMPDIR");
-    snprintf(path, size, "%s/lift2k-conformance-XXXXXX", parent && *parent ? parent : "/tmp");
-    if (!mkdtemp(path)) {
-        perror(path);
-        exit(1);
-    }
-}
-
-void scratch_remove(const char *path)
-{
-    DIR *directory = opendir(path);
-    char name[4096];
-    for (struct dirent *entry; directory && (entry = readdir(directory));)
-        if (entry->d_name[0] != '.') {
-            snprintf(name, sizeof name, "%s/%s", path, entry->d_name);
-            unlink(name);
-        }
-    if (directory)
-        closedir(directory);
-    rmdir(path);
 }
 
 /* ---- The picture as a file ----------------------------------------------------------------------------------- */
@@ -163,22 +102,22 @@ static char *next_argument(arguments *a)
 
 static void add_format(arguments *a, const picture *p, const handover *h)
 {
-    uint32_t step_x = h->common.width ? h->common.width : 1, step_y = h->common.height ? h->common.height : 1;
+    uint32_t factor_x = h->common.width ? h->common.width : 1, factor_y = h->common.height ? h->common.height : 1;
     const l2k_image *m = &p->image;
-    if (step_x > 1 || step_y > 1) {
+    if (factor_x > 1 || factor_y > 1) {
         ADD(a, "-s");
-        ADD(a, "%u,%u", step_x, step_y);
+        ADD(a, "%u,%u", factor_x, factor_y);
     }
     if (h->container != CONTAINER_RAW && h->container != CONTAINER_RAWL)
         return;
     ADD(a, "-F");
     char *text = next_argument(a);
-    int n = snprintf(text, ARGUMENT_BYTES, "%u,%u,%u,%u,%c@", (m->x1 - m->x0 - 1) / step_x + 1,
-                     (m->y1 - m->y0 - 1) / step_y + 1, m->num_components, p->components[0].precision,
+    int n = snprintf(text, ARGUMENT_BYTES, "%u,%u,%u,%u,%c@", (m->x1 - m->x0 - 1) / factor_x + 1,
+                     (m->y1 - m->y0 - 1) / factor_y + 1, m->num_components, p->components[0].precision,
                      p->components[0].is_signed ? 's' : 'u');
     for (uint32_t c = 0; c < m->num_components; c++)
-        n += snprintf(text + n, (size_t)(ARGUMENT_BYTES - n), "%s%ux%u", c ? ":" : "", p->components[c].dx / step_x,
-                      p->components[c].dy / step_y);
+        n += snprintf(text + n, (size_t)(ARGUMENT_BYTES - n), "%s%ux%u", c ? ":" : "", p->components[c].dx / factor_x,
+                      p->components[c].dy / factor_y);
 }
 
 static void add_geometry(arguments *a, const picture *p, const coding *o)
@@ -282,7 +221,7 @@ void opj_program_encode(const picture *p, const coding *o, const handover *h, co
 
 /* ---- opj_decompress ------------------------------------------------------------------------------------------ */
 
-/* "PG ML + 8 w h", the space after the sign and the sign itself being optional. */
+/* "PG ML + 8 w h"; the sign and the space after it are optional. */
 static bool pgx_header(const char *text, char *order, char *sign, unsigned *precision, unsigned *width,
                        unsigned *height)
 {
@@ -328,7 +267,7 @@ picture *opj_program_decode(const bytes *file, const char *stem)
     char input[ARGUMENT_BYTES], output[ARGUMENT_BYTES], result[ARGUMENT_BYTES + 8];
     snprintf(input, sizeof input, "%s-decode.j2k", stem);
     snprintf(output, sizeof output, "%s-decode.pgx", stem);
-    /* opj_decompress puts the component's number into the names of PGX files. */
+    /* opj_decompress adds the component's number to the names of PGX files. */
     snprintf(result, sizeof result, "%s-decode_0.pgx", stem);
     char *argv[] = {"opj_decompress", "-i", input, "-o", output, NULL};
     unlink(output);

@@ -1,30 +1,31 @@
+/* Watches libopenjp2 from inside, through functions that the linker puts before its own. */
 #include "conformance/opj_watch.h"
 
 #include <openjpeg.h>
 #include <string.h>
 
-#include "conformance/apart.h"
-#include "conformance/opj_note.h"
+#include "conformance/process.h"
+#include "conformance/opj_record.h"
 
-/* Everything here that is not constant belongs to a child process (work_apart), which does one thing and ends. */
+/* All variables here belong to a child process (work_apart), which does one job and ends. */
 static struct {
     bytes log;
-    const watch_plane *replacements; /* NULL: only watch */
+    const watch_plane *replacements; /* NULL: watch only */
     size_t num_replacements;
     bytes joining[3]; /* level-shifted samples, until their tile-component is known */
     l2k_rect separated[3];
     uint32_t separated_width[3], separated_height[3];
 } watched;
 
-static void note(const opj_tile_component *c, uint32_t resolutions, watch_kind kind)
+static void record(const opj_tile_component *c, uint32_t resolutions, watch_kind kind)
 {
-    watch_plane plane = opj_note_plane(c, resolutions, kind);
+    watch_plane plane = opj_record_plane(c, resolutions, kind);
     watch_write_plane(&watched.log, &plane);
 }
 
 /* ---- The component transforms ---------------------------------------------------------------------------------- */
 
-/* They know neither tile nor size. What came in is kept until the wavelet says whose it was. */
+/* These functions know neither tile nor size. Their input is kept until the wavelet identifies it. */
 static bool join(void *const planes[3], size_t count)
 {
     for (int c = 0; c < 3; c++)
@@ -46,8 +47,8 @@ void __wrap_opj_mct_encode_real(OPJ_FLOAT32 *c0, OPJ_FLOAT32 *c1, OPJ_FLOAT32 *c
         __real_opj_mct_encode_real(c0, c1, c2, n);
 }
 
-/* The wavelet has told the sizes: decoding, it comes first. */
-static void note_separated(void *const planes[3])
+/* In decoding the wavelet comes first, so the sizes are known. */
+static void record_separated(void *const planes[3])
 {
     for (uint32_t c = 0; c < 3; c++) {
         watch_plane plane = {.kind = WATCH_SEPARATED,
@@ -64,39 +65,39 @@ void __real_opj_mct_decode(OPJ_INT32 *c0, OPJ_INT32 *c1, OPJ_INT32 *c2, OPJ_SIZE
 void __wrap_opj_mct_decode(OPJ_INT32 *c0, OPJ_INT32 *c1, OPJ_INT32 *c2, OPJ_SIZE_T n)
 {
     __real_opj_mct_decode(c0, c1, c2, n);
-    note_separated((void *[]){c0, c1, c2});
+    record_separated((void *[]){c0, c1, c2});
 }
 
 void __real_opj_mct_decode_real(OPJ_FLOAT32 *c0, OPJ_FLOAT32 *c1, OPJ_FLOAT32 *c2, OPJ_SIZE_T n);
 void __wrap_opj_mct_decode_real(OPJ_FLOAT32 *c0, OPJ_FLOAT32 *c1, OPJ_FLOAT32 *c2, OPJ_SIZE_T n)
 {
     __real_opj_mct_decode_real(c0, c1, c2, n);
-    note_separated((void *[]){c0, c1, c2});
+    record_separated((void *[]){c0, c1, c2});
 }
 
 /* ---- The wavelet transforms ------------------------------------------------------------------------------------ */
 
-static void note_samples(const opj_tile_component *c)
+static void record_samples(const opj_tile_component *c)
 {
     bytes *shifted = c->number < 3 ? &watched.joining[c->number] : NULL;
     if (!shifted || shifted->size == 0) {
-        note(c, c->num_resolutions, WATCH_SHIFTED);
+        record(c, c->num_resolutions, WATCH_SHIFTED);
         return;
     }
-    watch_plane plane = opj_note_plane(c, c->num_resolutions, WATCH_SHIFTED);
+    watch_plane plane = opj_record_plane(c, c->num_resolutions, WATCH_SHIFTED);
     plane.values = (const watch_value *)shifted->data;
     watch_write_plane(&watched.log, &plane);
-    note(c, c->num_resolutions, WATCH_JOINED);
+    record(c, c->num_resolutions, WATCH_JOINED);
     bytes_free(shifted);
 }
 
 static bool replace(opj_tile_component *c)
 {
     watch_log brought = {.planes = (watch_plane *)watched.replacements, .num_planes = watched.num_replacements};
-    const watch_plane *plane = watch_find(&brought, WATCH_ANALYSED, c->number, opj_note_rect(c));
+    const watch_plane *plane = watch_find(&brought, WATCH_ANALYSED, c->number, opj_record_rect(c));
     if (plane)
         memcpy(c->data, plane->values, (size_t)plane->width * plane->height * sizeof *plane->values);
-    return plane || l2k_rect_empty(opj_note_rect(c));
+    return plane || l2k_rect_empty(opj_record_rect(c));
 }
 
 typedef OPJ_BOOL analysis(void *tcd, opj_tile_component *c);
@@ -105,9 +106,9 @@ static OPJ_BOOL analyse(void *tcd, opj_tile_component *c, analysis *original)
 {
     if (watched.replacements)
         return replace(c);
-    note_samples(c);
+    record_samples(c);
     OPJ_BOOL done = original(tcd, c);
-    note(c, c->num_resolutions, WATCH_ANALYSED);
+    record(c, c->num_resolutions, WATCH_ANALYSED);
     return done;
 }
 
@@ -127,12 +128,12 @@ typedef OPJ_BOOL synthesis(void *tcd, opj_tile_component *c, OPJ_UINT32 resoluti
 
 static OPJ_BOOL synthesise(void *tcd, opj_tile_component *c, OPJ_UINT32 resolutions, synthesis *original)
 {
-    opj_note_blocks(&watched.log, c, resolutions, WATCH_RECEIVED);
-    note(c, resolutions, WATCH_DEQUANTISED);
+    opj_record_blocks(&watched.log, c, resolutions, WATCH_RECEIVED);
+    record(c, resolutions, WATCH_DEQUANTISED);
     OPJ_BOOL done = original(tcd, c, resolutions);
-    note(c, resolutions, WATCH_SYNTHESISED);
+    record(c, resolutions, WATCH_SYNTHESISED);
     if (c->number < 3) {
-        watch_plane plane = opj_note_plane(c, resolutions, WATCH_SYNTHESISED);
+        watch_plane plane = opj_record_plane(c, resolutions, WATCH_SYNTHESISED);
         watched.separated[c->number] = plane.rect;
         watched.separated_width[c->number] = plane.width;
         watched.separated_height[c->number] = plane.height;
@@ -159,11 +160,11 @@ OPJ_BOOL __wrap_opj_t1_encode_cblks(void *tcd, opj_tile *tile, void *tcp, const 
 {
     OPJ_BOOL done = __real_opj_t1_encode_cblks(tcd, tile, tcp, norms, count);
     for (uint32_t c = 0; c < tile->num_components; c++)
-        opj_note_blocks(&watched.log, &tile->components[c], tile->components[c].num_resolutions, WATCH_CODED);
+        opj_record_blocks(&watched.log, &tile->components[c], tile->components[c].num_resolutions, WATCH_CODED);
     return done;
 }
 
-/* ---- In a process of its own ----------------------------------------------------------------------------------- */
+/* ---- In a child process ---- */
 
 typedef struct errand {
     const picture *p;
@@ -174,7 +175,7 @@ typedef struct errand {
     const decoding *d;
 } errand;
 
-/* A length, the codestream, the log. */
+/* The output: a length, the codestream, the log. */
 static bool encode(void *user, bytes *out)
 {
     const errand *e = user;
@@ -213,7 +214,7 @@ bool opj_watch_encode_from(const picture *p, const coding *o, const watch_plane 
     return encode_apart(&(errand){.p = p, .o = o, .planes = planes, .count = count}, stream, NULL);
 }
 
-static void note_picture(const picture *p)
+static void record_picture(const picture *p)
 {
     for (uint32_t c = 0; c < p->image.num_components; c++) {
         watch_plane plane = {.kind = WATCH_PICTURE,
@@ -230,7 +231,7 @@ static bool decode(void *user, bytes *out)
     const errand *e = user;
     picture *p = opj_library_decode(e->stream, e->d);
     if (p)
-        note_picture(p);
+        record_picture(p);
     *out = watched.log;
     return p;
 }

@@ -1,9 +1,12 @@
+/* Synthetic pictures, pictures from files, random shapes, and measures of difference. */
 #include "conformance/pictures.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "conformance/process.h"
 
 uint64_t rng_next(rng *r)
 {
@@ -23,9 +26,9 @@ uint32_t rng_between(rng *r, uint32_t low, uint32_t high)
     return low + rng_below(r, high - low + 1);
 }
 
-void *test_allocate(size_t count, size_t bytes)
+void *test_allocate(size_t count, size_t size)
 {
-    void *block = calloc(count ? count : 1, bytes);
+    void *block = calloc(count ? count : 1, size);
     if (!block) {
         fprintf(stderr, "out of memory\n");
         exit(1);
@@ -154,7 +157,7 @@ static bool has_empty_component(const shape *s)
     return false;
 }
 
-/* Small sides and round precisions are likelier than the rest: that is where the special cases are. */
+/* Small sides and common precisions are more frequent, as the special cases are there. */
 shape random_shape(rng *r, uint32_t side, uint32_t max_components, uint32_t max_precision)
 {
     static const uint8_t sampling[6][2] = {{1, 1}, {2, 2}, {2, 1}, {1, 2}, {3, 1}, {4, 2}};
@@ -294,4 +297,38 @@ picture *picture_read_pnm(const char *path)
     if (f)
         fclose(f);
     return p;
+}
+
+/* ---- Files --------------------------------------------------------------------------------------------------- */
+
+static bool ends_in(const char *name, const char *end)
+{
+    size_t a = strlen(name), b = strlen(end);
+    return a >= b && strcmp(name + a - b, end) == 0;
+}
+
+bool is_picture_name(const char *name)
+{
+    return ends_in(name, ".png") || ends_in(name, ".pgm") || ends_in(name, ".ppm");
+}
+
+static picture *read_png(const char *path)
+{
+    char *command = getenv("L2K_COMMAND"), scratch[256], name[512], coded[512], converted[512];
+    scratch_make(scratch, sizeof scratch);
+    snprintf(name, sizeof name, "%s", path);
+    snprintf(coded, sizeof coded, "%s/picture.j2k", scratch);
+    snprintf(converted, sizeof converted, "%s/picture.pnm", scratch);
+    if (!command || !*command)
+        command = "lift2k";
+    char *encode[] = {command, "encode", name, coded, "--quiet", NULL};
+    char *decode[] = {command, "decode", coded, converted, "--quiet", NULL};
+    picture *p = run_program(encode, NULL) && run_program(decode, NULL) ? picture_read_pnm(converted) : NULL;
+    scratch_remove(scratch);
+    return p;
+}
+
+picture *picture_read(const char *path)
+{
+    return ends_in(path, ".png") ? read_png(path) : picture_read_pnm(path);
 }

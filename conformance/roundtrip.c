@@ -1,9 +1,9 @@
-/* Encoding and decoding in all directions between lift2k and libopenjp2, and the targets of rate control.
+/* Tests encoding and decoding in all directions between lift2k and libopenjp2, and the targets of rate control.
  *
  * Usage: roundtrip lossless [count] [picture ...] | lossy|foreign [count] | encoder [count [seed]] |
  * rates|quality [picture ...]
- * Pictures are PGM, PPM and PNG files (see picture_files.h). Those in L2K_IMAGES_DIR, if that is set, are taken too. A
- * named picture that cannot be read is a failure. */
+ * Pictures are PGM, PPM and PNG files (see pictures.h), including those in L2K_IMAGES_DIR, if that is set. A named
+ * picture that cannot be read is a failure. */
 #include "conformance/roundtrip.h"
 
 #include <dirent.h>
@@ -11,14 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conformance/picture_files.h"
 
 #define MAX_PICTURES 32
 
 static natural_picture pictures[MAX_PICTURES];
 static size_t num_pictures;
 
-/* Drawings that shrink to almost nothing leave rate control nothing to do. */
+/* Drawings that compress to almost nothing leave rate control nothing to do. */
 static bool has_content(const picture *p)
 {
     static const coding lossless;
@@ -55,7 +54,8 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Other people's folder: what has an opacity channel, say, is left out. False if there is no such folder. */
+/* Adds the pictures of a foreign folder, leaving out unsuitable ones, for example with opacity. False if there is no
+ * such folder. */
 static bool add_directory(const char *path, bool any_content)
 {
     char *names[256], whole[512];
@@ -77,7 +77,7 @@ static bool add_directory(const char *path, bool any_content)
     return true;
 }
 
-/* The named files and those of L2K_IMAGES_DIR; returns how many of these could not be read. */
+/* Adds the named files and those of L2K_IMAGES_DIR; returns how many could not be read. */
 static long gather_pictures(char **names, bool any_content)
 {
     const char *directory = getenv("L2K_IMAGES_DIR");
@@ -106,7 +106,7 @@ static void add_synthetic(void)
     add_picture("synthetic gray 12 bit", picture_make(&synthetic[1]), false);
 }
 
-/* Both decoders must give back every picture. */
+/* Both decoders must return every picture. */
 static long lossless_pictures(void)
 {
     static const coding lossless;

@@ -9,7 +9,7 @@ long roundtrip_lossy(unsigned count);
 long roundtrip_foreign(unsigned count);
 long roundtrip_encoder(unsigned count, uint64_t first_seed);
 
-/* These two go through natural pictures of at least 512 x 512. */
+/* These two use natural pictures of at least 512 x 512. */
 typedef struct natural_picture {
     char name[128];
     picture *p;

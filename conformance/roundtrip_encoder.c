@@ -1,5 +1,5 @@
-/* What lift2k writes over a wide sample of parameters, decoded by lift2k, by OpenJPEG and by a second decoder: equal
- * for the 5/3, within 1 for the 9/7. */
+/* lift2k's files over a wide sample of parameters, decoded by lift2k, by OpenJPEG and by a second decoder: equal for
+ * the 5/3, within 1 for the 9/7. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "conformance/roundtrip.h"
 #include "conformance/second.h"
 
-/* Why cases were not compared with a decoder, and how often. */
+/* The reasons why cases were not compared with a decoder, and how often. */
 typedef struct tally {
     const char *decoder;
     long compared;
@@ -51,7 +51,7 @@ static void wide_precincts(rng *r, coding *o)
         o->precincts[i] = (l2k_size){1u << rng_between(r, 3 + CODING_MAX_PRECINCTS - i, 15),
                                      1u << rng_between(r, 3 + CODING_MAX_PRECINCTS - i, 15)};
     if (o->resolutions > 4)
-        o->resolutions = 4; /* further resolutions halve the last precinct, which must not vanish */
+        o->resolutions = 4; /* further resolution levels halve the last precinct, which must not vanish */
 }
 
 static void wide_layers(rng *r, coding *o)
@@ -144,8 +144,8 @@ static long with_second(const encoder_case *k)
         return 0;
     }
     picture *theirs = second_decode(k->file, k->p, reason, sizeof reason);
-    /* FFmpeg scales by 1/K where OpenJPEG and lift2k are off by 3.3e-5, which shows from 15 bits on. Where bit-planes
-     * are missing, the value at which to reconstruct is the decoder's choice (E.1.1.2), with the 5/3 too. */
+    /* FFmpeg scales by 1/K, from which OpenJPEG and lift2k differ by 3.3e-5: visible from 15 bits. Where bit-planes are
+     * missing, the value at which to reconstruct is the decoder's choice (E.1.1.2), for the 5/3 too. */
     int64_t tolerance = is_lossless(k->o) ? 0 : 1 + (int64_t)(ldexp(3.3e-5, (int)k->p->components[0].precision));
     if (!is_lossless(k->o) && !k->o->irreversible)
         tolerance = 2;

@@ -29,7 +29,7 @@ static void report(const char *part, uint64_t seed, const picture *p, const codi
     }
 }
 
-/* Decreasing ratios, the last of which takes everything if `lossless`. */
+/* Decreasing ratios; the last layer takes everything if `lossless`. */
 static void random_layers(rng *r, coding *o, bool lossless)
 {
     double ratio = rng_between(r, 10, 100);
@@ -41,7 +41,8 @@ static void random_layers(rng *r, coding *o, bool lossless)
         o->targets[o->num_targets - 1] = 1;
 }
 
-/* Encodes; more tile-parts than a tile can have (A.4.2: TNsot has 8 bits) are the options' fault: then without. */
+/* Encodes. More tile-parts than a tile can have (A.4.2: TNsot has 8 bits) are the options' fault: then encodes
+ * without. */
 static l2k_status encode(const picture *p, coding *o, l2k_format format, bytes *file, char *message)
 {
     l2k_status status = lift_encode(p, o, format, file, message);
@@ -53,8 +54,8 @@ static l2k_status encode(const picture *p, coding *o, l2k_format format, bytes *
 
 /* ---- Lossless ------------------------------------------------------------------------------------------------ */
 
-/* Encodes and decodes with 1 to 4 threads: the same bytes, the same samples. Not for use in a parallel region, where
- * there would be one thread only. */
+/* Encodes and decodes with 1 to 4 threads: the same bytes, the same samples. Not for parallel regions, which would have
+ * one thread only. */
 static long threads_trial(uint64_t seed)
 {
     rng r = {seed * 31 + 4};
@@ -132,7 +133,7 @@ static uint32_t ceil_shift(uint32_t value, uint32_t step, uint32_t shift)
     return (uint32_t)((on_grid + (1ull << shift) - 1) >> shift);
 }
 
-/* libopenjp2 refuses to decode tiles or regions that end up without samples of some component. */
+/* libopenjp2 refuses to decode tiles or regions without samples of some component. */
 static bool opj_decodes(const picture *p, const coding *o, const decoding *d)
 {
     for (uint32_t c = 0; d->region && c < p->image.num_components; c++) {
@@ -169,7 +170,7 @@ static decoding random_decoding(rng *r, const picture *p, const coding *o)
     return d;
 }
 
-/* 5/3 must agree exactly, 9/7 to within 1. */
+/* The 5/3 must agree exactly, the 9/7 within 1. */
 static long decoders_agree(const char *part, uint64_t seed, const picture *p, const coding *o, const bytes *file,
                            const decoding *d)
 {
@@ -204,7 +205,7 @@ static long many_decodings(const char *part, uint64_t seed, rng *r, const pictur
     return failures;
 }
 
-/* Takes back what libopenjp2 cannot decode. */
+/* Removes options that libopenjp2 cannot decode. */
 static void make_decodable(const picture *p, coding *o)
 {
     if (has_empty_tile_component(p, o, 0))
@@ -244,7 +245,7 @@ long roundtrip_lossy(unsigned count)
     return run_trials("lossy", lossy_trial, count);
 }
 
-/* Such that OpenJPEG writes a right file (see opj_cannot_encode). */
+/* Options for which OpenJPEG writes a correct file (see opj_cannot_encode). */
 static coding foreign_coding(rng *r, const picture *p)
 {
     coding o = random_coding(r, p, 6);
@@ -285,7 +286,7 @@ static long foreign_trial(uint64_t seed)
 long roundtrip_foreign(unsigned count)
 {
     long failures = 0;
-    /* One after the other: the encoder's processes must not fork while another thread holds the allocator's locks. */
+    /* Sequential: the encoder's processes must not fork while another thread holds the allocator's locks. */
     for (unsigned i = 0; i < count; i++)
         failures += foreign_trial(i);
     printf("foreign: %u random cases, %ld of them not encoded by libopenjp2\n", count, not_encoded);

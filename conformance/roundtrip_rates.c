@@ -1,4 +1,4 @@
-/* Targets of rate control, and quality at equal size. */
+/* Tests the targets of rate control (J.14), and quality at equal size. */
 #include <stdio.h>
 
 #include "conformance/roundtrip.h"
@@ -99,8 +99,9 @@ static double decoded_psnr(const picture *p, const bytes *file, bool by_library)
     return psnr;
 }
 
-/* Rate control measures errors of coefficients; rounding to samples, and the rounding inside 5/3, come on top. So some
- * tenths of a dB may be missing, more where OpenJPEG, which measures alike, misses more (in 5/3 up to 1 dB). */
+/* Rate control measures errors of coefficients; rounding to samples, and inside the 5/3, is added to these. So some
+ * tenths of a dB may be missing, and more where OpenJPEG, which measures alike, misses more (up to 1 dB for the
+ * 5/3). */
 static const double shortfall = 0.3, behind_opj = 0.35, excess = 1.5;
 
 static long check_psnr_target(const natural_picture *n, bool irreversible, double target)

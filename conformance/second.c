@@ -1,3 +1,4 @@
+/* Decoding with FFmpeg's own JPEG 2000 decoder, and the limits of that decoder. */
 #include "conformance/second.h"
 
 #include <string.h>
@@ -17,7 +18,7 @@ bool second_available(void)
 
 static _Thread_local char last_line[200];
 
-/* The first error; what is not implemented comes as a warning. */
+/* Keeps the first error; unimplemented features are reported as warnings. */
 static void keep_line(void *object, int level, const char *format, va_list arguments)
 {
     char line[sizeof last_line];
@@ -30,8 +31,8 @@ static void keep_line(void *object, int level, const char *format, va_list argum
     snprintf(last_line, sizeof last_line, "%s", line);
 }
 
-/* Samples stand in the highest bits of what the pixel format has for them, but for gray with opacity of more than 8
- * bits, where they stand in the lowest; signed ones are raised to unsigned. */
+/* Samples occupy the highest bits of the pixel format, except gray with opacity of more than 8 bits, where they occupy
+ * the lowest; signed ones are offset to unsigned. */
 static int32_t sample_at(const AVFrame *frame, const AVComponentDescriptor *d, uint32_t x, uint32_t y, unsigned bits)
 {
     const uint8_t *at = frame->data[d->plane] + (ptrdiff_t)y * frame->linesize[d->plane] + (ptrdiff_t)x * d->step;
@@ -120,7 +121,7 @@ const char *second_limit(const char *reason, const picture *p, const coding *o)
     return p->image.num_components > 4 ? "more than 4 components" : NULL;
 }
 
-/* Its four-component formats have the second and third sub-sampled, and it does not look whether the file has. */
+/* Its four-component formats have the second and third sub-sampled, and it does not check whether the file's are. */
 static bool fits_yuva(const picture *p)
 {
     const l2k_component *c = p->components;
@@ -128,7 +129,7 @@ static bool fits_yuva(const picture *p)
                                            c[1].dy == c[2].dy && c[1].dx >= c[0].dx && c[1].dy >= c[0].dy);
 }
 
-/* Found with this test: OpenJPEG and lift2k, which also decode the conformance streams in these orders, agree. */
+/* Found with this test; OpenJPEG and lift2k, which also decode the conformance streams in these orders, agree. */
 const char *second_disorder(const picture *p, const coding *o)
 {
     if (!fits_yuva(p))

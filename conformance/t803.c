@@ -1,19 +1,20 @@
-/* The decoder over a test set in the manner of ISO/IEC 15444-4 (T.803):
+/* Tests the decoder on a test set like that of ISO/IEC 15444-4 (T.803):
  *
  *     conformance_t803 [--backend cpu|cuda] [--only TEST] [SET]
  *
  * SET, or else L2K_CONFORMANCE_SET, is a folder with manifest.tsv (file, -, kind, test, reference, reduce, peak, mse)
  * and, if there is one, planes.tsv (file, reduce, component, width, height, and "exact" or "lossy" in the tenth
- * column); or a copy of OpenJPEG's test data, for which openjpeg_data.tsv beside this source is the manifest.
- * docs/conformance.md has more. L2K_COMMAND is the command to test. Prints a line for each check and a table of counts;
- * exit status 77 without a set.
+ * column); or a copy of OpenJPEG's test data, for which openjpeg_data.tsv in this folder is the manifest. See
+ * docs/conformance.md. L2K_COMMAND is the command to test. Prints a line for each check and a table of counts; exit
+ * status 77 without a set.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "conformance/t803_row.h"
+#include "conformance/t803.h"
+#include "conformance/process.h"
 
 enum { SKIPPED = 77, LINE_BYTES = 8192, MOST_COLUMNS = 16, MOST_TESTS = 6, MOST_ROWS = 4096 };
 
@@ -66,7 +67,7 @@ static void read_manifest(FILE *f, bool with_planes)
     fclose(f);
 }
 
-/* Lines of the same file and reduction stand together; they become one row. */
+/* Consecutive lines with the same file and reduction become one row. */
 static void read_planes(FILE *f)
 {
     char line[LINE_BYTES], *c[MOST_COLUMNS], kind[16];

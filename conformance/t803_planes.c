@@ -1,5 +1,5 @@
-/* Raw planes against libopenjp2's, which decodes in this process. */
-#include "conformance/t803_check.h"
+/* Compares raw planes with libopenjp2's, which decodes in this process. */
+#include "conformance/t803.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -10,10 +10,10 @@ static uint32_t ceil_div(uint64_t a, uint64_t b)
 }
 
 /* B-2 and B-14: ends of an axis on the component's grid, then on that of the resolution. */
-static uint32_t length_by_standard(uint32_t from, uint32_t to, uint32_t step, uint32_t reduce)
+static uint32_t length_by_standard(uint32_t from, uint32_t to, uint32_t factor, uint32_t reduce)
 {
     uint64_t scale = (uint64_t)1 << reduce;
-    return ceil_div(ceil_div(to, step), scale) - ceil_div(ceil_div(from, step), scale);
+    return ceil_div(ceil_div(to, factor), scale) - ceil_div(ceil_div(from, factor), scale);
 }
 
 static bool has_standard_size(const picture *theirs, const picture *ours, uint32_t c, uint32_t reduce)
@@ -29,13 +29,13 @@ static bool is_damaged(const t803_row *row)
     return strcmp(row->kind, "corrupt") == 0;
 }
 
-/* What bits a damaged file has may be seen either way; the samples count. */
+/* The precision of a damaged file is debatable; the samples count. */
 static bool same_kind(const t803_row *row, const l2k_component *a, const l2k_component *b)
 {
     return is_damaged(row) || (a->precision == b->precision && a->is_signed == b->is_signed);
 }
 
-/* Plane c, ours against theirs of the same size; *equal says whether there is any difference. */
+/* Compares plane c, ours with theirs of the same size; *equal is false if there is any difference. */
 static t803_finding compare_plane(const t803_row *row, const picture *theirs, const picture *ours, uint32_t c,
                                   bool *equal)
 {
@@ -68,9 +68,9 @@ static t803_finding compare_planes(const t803_set *set, const t803_row *row, con
     return t803_found(T803_PASS, "%u planes, %u of 9/7; %u equal", theirs->image.num_components, lossy, equal);
 }
 
-/* ---- Sizes that the set has, and the standard has not --------------------------------------------------------- */
+/* ---- Sizes in the set that deviate from the standard ---- */
 
-/* Whether there is nothing but zeros outside the part that has the size of `common`. */
+/* Are there only zeros outside the part that has the size of `common`? */
 static bool rest_is_zero(const picture *theirs, uint32_t c, const l2k_component *common)
 {
     const l2k_component *k = &theirs->components[c];
@@ -93,7 +93,7 @@ static t803_finding compare_common(const t803_row *row, const picture *theirs, c
                       b->width, b->height, a->width, a->height, rest_is_zero(theirs, c, b) ? "0" : "not 0");
 }
 
-/* Without a region libopenjp2 gives reduced images of odd origin a size of its own, and so do sets made with it. */
+/* Without a region libopenjp2 gives reduced images of odd origin a size that deviates, as do sets made with it. */
 static t803_finding check_set_size(const t803_set *set, const t803_row *row, const bytes *file, t803_finding sofar)
 {
     t803_finding worst = sofar;
@@ -129,7 +129,7 @@ static t803_finding compare_file(const t803_set *set, const t803_row *row)
     return finding;
 }
 
-/* Damaged files and those of Part 15 may be refused, and whatever is made of damage is as good. */
+/* Damaged files and those of Part 15 may be refused, and any result from damage is accepted. */
 t803_finding t803_check_planes(const t803_set *set, const t803_row *row)
 {
     char message[MESSAGE_BYTES];

@@ -1,5 +1,5 @@
-/* The tests of T.803: classes 0 and 1, what a person sees, and what must merely end well. */
-#include "conformance/t803_check.h"
+/* The tests of T.803: classes 0 and 1, the pictures as displayed, and robustness. */
+#include "conformance/t803.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -43,7 +43,7 @@ t803_distance t803_measure(const picture *reference, const picture *ours, uint32
     return d;
 }
 
-/* Class 0 compares the top left part that the reference has, and a reference of fewer bits is met by shifting. */
+/* Class 0 compares the top left part that the reference has; for a reference of fewer bits ours is shifted. */
 static bool comparable(const picture *reference, const picture *ours, uint32_t r, uint32_t c, bool crop)
 {
     const l2k_component *a = &reference->components[r], *b = &ours->components[c];
@@ -53,7 +53,7 @@ static bool comparable(const picture *reference, const picture *ours, uint32_t r
            a->is_signed == b->is_signed;
 }
 
-/* Component r of a reference and c of ours against the limits of component c; adds to the worst seen. */
+/* Compares component r of a reference and c of ours with the limits of component c, and updates the worst values. */
 static bool within(const t803_row *row, const picture *reference, uint32_t r, const picture *ours, uint32_t c,
                    uint32_t entry, t803_finding *finding)
 {
@@ -79,7 +79,7 @@ static bool within(const t803_row *row, const picture *reference, uint32_t r, co
 
 /* ---- The tests ----------------------------------------------------------------------------------------------- */
 
-/* Classes 0 and 1: plane after plane against a PGX of its own. */
+/* Classes 0 and 1: each plane against its own PGX. */
 static t803_finding check_class(const t803_set *set, const t803_row *row)
 {
     char message[MESSAGE_BYTES], list[sizeof row->references], path[PATH_BYTES], *rest = list;
@@ -101,7 +101,7 @@ static t803_finding check_class(const t803_set *set, const t803_row *row)
     return finding;
 }
 
-/* What a person sees, against a PPM or PGM. */
+/* The displayed picture, against a PPM or PGM. */
 static t803_finding check_shown(const t803_set *set, const t803_row *row)
 {
     char message[MESSAGE_BYTES], output[PATH_BYTES], path[PATH_BYTES];
@@ -123,7 +123,7 @@ static t803_finding check_shown(const t803_set *set, const t803_row *row)
     return finding;
 }
 
-/* Any end but a crash, a hang or a greed for memory. */
+/* Any outcome except a crash, a hang or excessive memory. */
 static t803_finding check_robust(const t803_set *set, const t803_row *row)
 {
     char message[MESSAGE_BYTES];

@@ -1,4 +1,4 @@
-/* The command in a process of its own. */
+/* Runs the command in a child process. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,14 +7,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "conformance/t803_check.h"
+#include "conformance/t803.h"
 
 enum { SECONDS = 20, MOST_ARGUMENTS = 16 };
 
 static void become_command(const t803_set *set, char **arguments, const char *log)
 {
     struct rlimit memory = {(rlim_t)4 << 30, (rlim_t)4 << 30};
-    bool limited = strcmp(set->backend, "cuda") != 0; /* which reserves far more addresses than memory */
+    bool limited = strcmp(set->backend, "cuda") != 0; /* CUDA reserves far more addresses than memory */
 #ifdef L2K_SANITIZE
     limited = false;
 #endif

@@ -1,3 +1,4 @@
+/* Counts and prints the differences between OpenJPEG's values and ours, stage by stage. */
 #include "conformance/table.h"
 
 #include <math.h>
@@ -7,7 +8,7 @@
 
 #include "conformance/pictures.h"
 
-/* More of one picture's are counted, not shown. */
+/* Further differences of a picture are only counted. */
 #define MOST_SHOWN 10
 
 static const char *const names[NUM_STAGES] = {
@@ -80,7 +81,7 @@ static void show_values(double theirs, double ours)
     printf(": OpenJPEG %.9g, lift2k %.9g\n", theirs, ours);
 }
 
-/* The subband of a place in the view. */
+/* The subband at a place in the view. */
 static unsigned band_at(const l2k_coefficients *view, uint32_t x, uint32_t y)
 {
     unsigned band = 0;
@@ -91,7 +92,7 @@ static unsigned band_at(const l2k_coefficients *view, uint32_t x, uint32_t y)
     return band;
 }
 
-/* Equal means the same number and the same sign of it, so a zero is not its negative; and no NaN equals anything. */
+/* Equal means the same value and sign, so a zero differs from its negative; NaN equals nothing. */
 static bool count(stage_table *t, const spot *s, double theirs, double ours)
 {
     tally *row = &t->row[s->stage][s->backend];
@@ -160,7 +161,7 @@ void table_bytes(stage_table *t, const spot *s, unsigned band, uint32_t x, uint3
         double a = i < theirs_size ? theirs[i] : -1, b = i < ours_size ? ours[i] : -1;
         if (count(t, s, a, b) || shown || !room_to_show(t))
             continue;
-        shown = true; /* what follows the first difference says little */
+        shown = true; /* differences after the first say little */
         show_place(t, s);
         if (band < L2K_MAX_SUBBANDS)
             show_subband(s, band, x, y);

@@ -1,5 +1,5 @@
-/* The table of what was compared: for each picture, its parameters and each stage how many elements, how many of them
- * differ, and by how much at most. Differences are printed as they are found. */
+/* The table of comparisons: for each picture its parameters, and for each stage how many elements there are, how many
+ * differ, and by how much at most. Differences are printed when found. */
 #ifndef CONFORMANCE_TABLE_H
 #define CONFORMANCE_TABLE_H
 
@@ -26,18 +26,18 @@ typedef enum stage_id {
 } stage_id;
 
 const char *stage_name(stage_id s);
-/* NUM_STAGES where there is none of that name. */
+/* NUM_STAGES for an unknown name. */
 stage_id stage_named(const char *name);
 
-/* Where values stand. */
+/* The place of values. */
 typedef struct spot {
     stage_id stage;
-    l2k_backend backend; /* of the transform; AUTO: none has part in it */
+    l2k_backend backend; /* of the transform; AUTO: independent of the backend */
     uint32_t tile, component, levels;
     const l2k_coefficients *view; /* NULL: samples */
 } spot;
 
-/* A rectangle of values, integers and floats alike: a double holds both. */
+/* A rectangle of values, integers or floats: a double holds both. */
 typedef struct grid {
     uint32_t width, height;
     double *values;
@@ -54,11 +54,11 @@ typedef struct tally {
 #define TABLE_BACKENDS (L2K_BACKEND_CUDA + 1)
 
 typedef struct stage_table {
-    stage_id spoil; /* the self-test: one value of ours that comes to this stage is changed; else NUM_STAGES */
+    stage_id spoil; /* for the self-test: one value of ours is changed at this stage; otherwise NUM_STAGES */
     bool spoiled;
     bool any_row;
     char image[64], parameters[128];
-    unsigned shown; /* differences of this image */
+    unsigned shown; /* shown for this image */
     tally row[NUM_STAGES][TABLE_BACKENDS], all[NUM_STAGES][TABLE_BACKENDS];
     uint64_t missing; /* comparisons that could not be made */
 } stage_table;
@@ -72,7 +72,7 @@ bool table_finish(const stage_table *t);
 /* OpenJPEG's values, then ours. */
 void table_grids(stage_table *t, const spot *s, const grid *theirs, grid *ours);
 
-/* One value of a subband, or of a part of it that begins at (x, y) in the subband's own coordinates. */
+/* One value of a subband, or of a part that begins at (x, y) in the subband's own coordinates. */
 void table_value(stage_table *t, const spot *s, unsigned band, uint32_t x, uint32_t y, const char *what, double theirs,
                  double ours);
 
@@ -80,10 +80,10 @@ void table_value(stage_table *t, const spot *s, unsigned band, uint32_t x, uint3
 void table_bytes(stage_table *t, const spot *s, unsigned band, uint32_t x, uint32_t y, const uint8_t *theirs,
                  size_t theirs_size, const uint8_t *ours, size_t ours_size);
 
-/* Something that should have been there to compare is not. */
+/* Reports that something to compare is missing. */
 void table_missing(stage_table *t, const spot *s, const char *what);
 
-/* Whether this is the moment to change a value. True once. */
+/* Is this the moment to change a value? True once. */
 bool table_spoils(stage_table *t, stage_id s);
 
 #endif

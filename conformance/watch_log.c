@@ -1,10 +1,11 @@
+/* Writing and reading the log of OpenJPEG's stages. */
 #include "conformance/watch_log.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* An entry is a head, its struct, and what the struct points at, all in multiples of eight bytes. Writer and reader are
- * the same program, so structs travel as they are. */
+/* An entry is a head, its struct, and the data its pointers lead to, all in multiples of eight bytes. Writer and reader
+ * are the same program, so structs are copied unchanged. */
 typedef struct entry_head {
     uint64_t is_block;
 } entry_head;
@@ -66,7 +67,7 @@ static void read_block(const uint8_t **at, watch_block *block)
     block->bytes = take(at, block->num_bytes);
 }
 
-/* Goes through the log; what it finds is counted, and kept where `log` has room. */
+/* Scans the log; entries are counted, and kept where `log` has room. */
 static void walk(const bytes *raw, watch_log *log)
 {
     watch_log found = {0};

@@ -1,4 +1,4 @@
-/* What OpenJPEG's stages were given and what they left: written down where it works (opj_watch.h), read here. */
+/* The log of the input and output of OpenJPEG's stages: written during coding (opj_watch.h), read here. */
 #ifndef CONFORMANCE_WATCH_LOG_H
 #define CONFORMANCE_WATCH_LOG_H
 
@@ -7,17 +7,17 @@
 
 typedef enum watch_kind {
     /* Planes when encoding */
-    WATCH_SHIFTED = 1, /* what the level shift left */
-    WATCH_JOINED,      /* the component transform; only of the three components that went through it */
-    WATCH_ANALYSED,    /* the wavelet transform: coefficients */
+    WATCH_SHIFTED = 1, /* after the level shift */
+    WATCH_JOINED,      /* after the component transform; only the three components it applied to */
+    WATCH_ANALYSED,    /* after the wavelet transform: coefficients */
     /* Planes when decoding */
-    WATCH_DEQUANTISED, /* what tier-1 and the quantiser left: coefficients */
-    WATCH_SYNTHESISED, /* the inverse wavelet transform */
-    WATCH_SEPARATED,   /* the inverse component transform */
+    WATCH_DEQUANTISED, /* after tier-1 and the dequantiser: coefficients */
+    WATCH_SYNTHESISED, /* after the inverse wavelet transform */
+    WATCH_SEPARATED,   /* after the inverse component transform */
     WATCH_PICTURE,     /* the component of the decoded picture, all tiles */
     /* Code-blocks */
-    WATCH_CODED,   /* as tier-1 left them when encoding */
-    WATCH_RECEIVED /* as tier-1 finds them when decoding */
+    WATCH_CODED,   /* output of tier-1 when encoding */
+    WATCH_RECEIVED /* input of tier-1 when decoding */
 } watch_kind;
 
 typedef union watch_value {
@@ -29,9 +29,9 @@ typedef union watch_value {
 typedef struct watch_plane {
     watch_kind kind;
     uint32_t component;
-    l2k_rect rect; /* the tile-component at full resolution; of a picture, nothing */
+    l2k_rect rect; /* the tile-component at full resolution; unused for a picture */
     uint32_t width, height;
-    uint32_t num_bands; /* that the following are told for */
+    uint32_t num_bands; /* number of subbands that the following describe */
     float steps[L2K_MAX_SUBBANDS];
     int32_t magnitude_bits[L2K_MAX_SUBBANDS];
     const watch_value *values;
@@ -68,11 +68,11 @@ typedef struct watch_log {
     size_t num_planes, num_blocks;
 } watch_log;
 
-/* Writing: the pointers in `plane` and `block` lead to what is copied. */
+/* Writing: the data that `plane` and `block` point to is copied. */
 void watch_write_plane(bytes *log, const watch_plane *plane);
 void watch_write_block(bytes *log, const watch_block *block);
 
-/* Reading: what is returned points into `log`. */
+/* Reading: the result points into `log`. */
 watch_log watch_read(const bytes *log);
 void watch_free(watch_log *log);
 

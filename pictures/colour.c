@@ -1,14 +1,15 @@
+/* A decoded image as unsigned samples at every pixel: the output grid, the channels on it, and what that may cost. */
 #include "pictures/colour.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "pictures/files/limits.h"
-#include "pictures/files/report.h"
-#include "pictures/files/units.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
+#include "pictures/user/text.h"
 
-/* Up-sampling may make so many samples, or so many times as many as there are: photographs need a factor of 2, but a
- * small file can have a component of one row, another of one column, and thousands of others. */
+/* Up-sampling may produce this many samples, or this multiple of the existing ones: photographs need a factor of 2, but
+ * a small file can have a component of one row, another of one column, and thousands of others. */
 #define GROWN_SAMPLES ((uint64_t)1 << 24)
 #define MOST_GROWTH   16
 
@@ -19,28 +20,28 @@ static bool is_opacity(const l2k_component *component)
     return component->channel == L2K_CHANNEL_OPACITY || component->channel == L2K_CHANNEL_PREMULTIPLIED_OPACITY;
 }
 
-/* Sample of a component with step `dx` that covers position `at` of a grid with step `out_dx`. Left of the first sample
- * and beyond the last one, those are repeated. */
-static uint32_t source_index(uint64_t at, uint32_t out_dx, uint32_t dx, uint32_t start, uint32_t length)
+/* The sample of a component with sub-sampling `dx` that covers position `at` of a grid with sub-sampling `out_dx`.
+ * Positions outside the component take its first or last sample. */
+static uint32_t sample_index(uint64_t at, uint32_t out_dx, uint32_t dx, uint32_t start, uint32_t length)
 {
     uint64_t index = at * out_dx / dx;
     index = index > start ? index - start : 0;
     return (uint32_t)(index < length ? index : length - 1);
 }
 
-/* For all channels of this XRsiz: width and start depend on nothing else. */
+/* Shared by all channels with this XRsiz: width and start depend on nothing else. */
 static const uint32_t *make_map(cli_view *view, const l2k_component *component, uint32_t out_dx, uint32_t reduce)
 {
     const uint32_t x0 = view->image->x0;
     const uint32_t out_start = cli_grid_start(x0, out_dx, reduce), start = cli_grid_start(x0, component->dx, reduce);
     uint32_t *map = malloc(view->width * sizeof *map);
     for (uint32_t x = 0; map && x < view->width; x++)
-        map[x] = source_index((uint64_t)out_start + x, out_dx, component->dx, start, component->width);
+        map[x] = sample_index((uint64_t)out_start + x, out_dx, component->dx, start, component->width);
     return view->maps[component->dx] = map;
 }
 
-/* The finest component in each direction gives the output grid: components that are all sub-sampled alike are not
- * blown up. Returns XRsiz of that grid. */
+/* The finest component in each direction sets the output grid: components that are all sub-sampled alike are not
+ * enlarged. Returns XRsiz of that grid. */
 static uint32_t choose_grid(cli_view *view, uint32_t reduce)
 {
     uint32_t dx = UINT32_MAX;
@@ -60,7 +61,7 @@ static uint32_t choose_grid(cli_view *view, uint32_t reduce)
     return dx;
 }
 
-/* YCbCr by declaration, or by the only use that three colours with sub-sampled second and third ones have. */
+/* YCbCr by declaration, or by inference: three colours with the last two sub-sampled have no other use. */
 static bool is_ycc(const cli_view *view)
 {
     const l2k_component *c = view->image->components;
@@ -96,18 +97,18 @@ static bool fill_channel(cli_view *view, const cli_picture *picture, uint32_t to
 static bool fill_channels(cli_view *view, const cli_picture *picture, uint32_t out_dx, uint32_t reduce)
 {
     uint32_t to = 0;
-    for (int pass = 0; pass < 2; pass++) {
+    for (int opacities = 0; opacities < 2; opacities++) {
         for (uint32_t from = 0; from < view->num_channels; from++)
-            if (is_opacity(&picture->components[from]) == (pass == 1) &&
+            if (is_opacity(&picture->components[from]) == (opacities == 1) &&
                 !fill_channel(view, picture, to++, from, out_dx, reduce))
                 return false;
-        if (pass == 0)
+        if (!opacities)
             view->colours = to;
     }
     return true;
 }
 
-/* Every component once at every pixel, whatever was sub-sampled. */
+/* Limits the samples that up-sampling produces. */
 static bool check_growth(const cli_view *view, const cli_picture *picture, const char *name)
 {
     char before[CLI_UNITS_ROOM], after[CLI_UNITS_ROOM];
@@ -121,7 +122,7 @@ static bool check_growth(const cli_view *view, const cli_picture *picture, const
                      cli_count_text((double)pixels * view->num_channels, "samples", after));
 }
 
-/* The maps that fill_channels will make, and a row of the output. */
+/* Limits the memory for the maps that fill_channels will make, and for a row of the output. */
 static bool check_memory(const cli_view *view, uint32_t out_dx, const char *name)
 {
     bool seen[NUM_MAPS] = {false};

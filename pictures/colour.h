@@ -1,5 +1,5 @@
-/* A decoded image as PNG and PNM want it: unsigned, colours before opacity, every component at every pixel, RGB instead
- * of YCbCr. A view converts row by row while it is written, so it costs no second copy of the image. */
+/* A decoded image in the form that PNG, TIFF and PNM store: unsigned, colours before opacity, every component at every
+ * pixel, RGB instead of YCbCr. A view converts row by row during writing, so it needs no second copy of the image. */
 #ifndef L2K_PICTURES_COLOUR_H
 #define L2K_PICTURES_COLOUR_H
 
@@ -7,11 +7,11 @@
 
 typedef struct cli_channel {
     const l2k_plane *plane;
-    const cli_rows *rows; /* which of its rows the plane holds */
+    const cli_rows *rows; /* the rows that the plane holds */
     l2k_channel meaning;
     uint32_t precision;
     int32_t shift;             /* 2^(precision - 1) for signed samples: makes them unsigned */
-    const uint32_t *columns;   /* the source column of every output column; NULL where they are the same */
+    const uint32_t *columns;   /* the component's column for each output column; NULL where they are equal */
     uint32_t dy, row0, height; /* YRsiz, first row on the component's own grid, rows */
 } cli_channel;
 
@@ -19,37 +19,37 @@ typedef struct cli_view {
     const l2k_image *image;
     uint32_t width, height;
     uint32_t num_channels;
-    uint32_t colours; /* the first channels; the rest is opacity */
+    uint32_t colours; /* the first channels; the others are opacity */
     cli_channel *channels;
-    uint32_t **maps;    /* by XRsiz, at most 255 (A.5.1): the columns of the channels that have it */
+    uint32_t **maps;    /* `columns` of the channels, by their XRsiz, at most 255 (A.5.1) */
     bool ycc;           /* channels 0 to 2 are YCbCr and become RGB */
     bool premultiplied; /* an opacity channel is premultiplied */
     uint32_t dy, row0;  /* of the output rows */
     uint32_t reduce;
     /* Set by cli_format_check: */
     uint32_t count; /* samples of an output pixel: num_channels, or 3 for one replicated channel */
-    uint32_t depth; /* bits of an output sample, at most 16; channels of another precision are scaled */
-    bool is_signed; /* all channels are signed and stay so, in two's complement */
+    uint32_t depth; /* bits of an output sample, at most 16; channels of other precisions are scaled */
+    bool is_signed; /* all channels are signed and remain so, in two's complement */
 } cli_view;
 
-/* `picture` must outlive the view; its samples need not be there yet. `reduce` is the number of resolutions left out.
- * Sub-sampled components that would become far more than there is are refused. */
+/* `picture` must outlive the view; its samples may arrive later. `reduce` is the number of resolution levels left out.
+ * Fails, with a report, where up-sampling would enlarge the image too much. */
 bool cli_view_create(cli_view *view, const cli_picture *picture, uint32_t reduce, const char *name);
 void cli_view_free(cli_view *view);
 
 bool cli_view_same_precision(const cli_view *view);
-/* Does any channel have another precision than the depth of the output? */
+/* Does any channel's precision differ from the depth of the output? */
 bool cli_view_is_scaled(const cli_view *view);
 uint32_t cli_view_max_precision(const cli_view *view);
 
-/* Bytes of cli_view_row. */
+/* The number of bytes that cli_view_row writes. */
 size_t cli_view_row_bytes(const cli_view *view);
 
-/* How many rows of the view end above row y of the reference grid. */
+/* The number of rows of the view that end above row y of the reference grid. */
 uint32_t cli_view_rows_above(const cli_view *view, uint32_t y);
 
-/* Row `y`, whose samples must be in memory, `count` samples a pixel, one byte a sample for depths to 8, else two, the
- * high byte first. */
+/* Writes row `y`, whose samples must be in memory: `count` samples a pixel; one byte a sample for depths up to 8,
+ * otherwise two, high byte first. */
 void cli_view_row(const cli_view *view, uint32_t y, uint8_t *bytes);
 
 #endif

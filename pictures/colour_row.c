@@ -1,9 +1,9 @@
-/* The inner loops of cli_view_row. */
+/* Converts one row of a view: sign, sub-sampling, precision and sYCC. The inner loops of cli_view_row. */
 #include "pictures/colour.h"
 
 #include <string.h>
 
-#include "pictures/sample.h"
+#include "pictures/picture.h"
 
 /* One sample, high byte first. */
 static inline void store(uint8_t *to, uint32_t bytes, uint32_t value)
@@ -18,14 +18,14 @@ static inline uint32_t fetch(const uint8_t *from, uint32_t bytes)
     return bytes == 2 ? (uint32_t)from[0] << 8 | from[1] : from[0];
 }
 
-/* 0 .. 2^precision - 1 onto 0 .. 2^depth - 1, to the nearest. */
+/* Maps 0 .. 2^precision - 1 to 0 .. 2^depth - 1, rounding to nearest. */
 static inline uint32_t scale(uint32_t value, uint32_t precision, uint32_t depth)
 {
     uint64_t from = ((uint64_t)1 << precision) - 1, to = ((uint64_t)1 << depth) - 1;
     return (uint32_t)((value * to + from / 2) / from);
 }
 
-static const char *source_row(const cli_view *view, const cli_channel *channel, uint32_t y)
+static const char *component_row(const cli_view *view, const cli_channel *channel, uint32_t y)
 {
     uint64_t row = ((uint64_t)view->row0 + y) * view->dy / channel->dy;
     row = row > channel->row0 ? row - channel->row0 : 0;
@@ -38,15 +38,15 @@ static const char *source_row(const cli_view *view, const cli_channel *channel, 
 static void channel_row(const cli_view *view, uint32_t k, uint32_t y, uint8_t *bytes)
 {
     const cli_channel *channel = &view->channels[k < view->num_channels ? k : 0];
-    const char *row = source_row(view, channel, y);
-    const ptrdiff_t step = channel->plane->sample_stride;
+    const char *row = component_row(view, channel, y);
+    const ptrdiff_t stride = channel->plane->sample_stride;
     const l2k_sample_type type = channel->plane->type;
     const uint32_t width = cli_sample_bytes(view->depth), pixel = width * view->count;
     const bool scaled = channel->precision != view->depth;
     uint8_t *to = bytes + (size_t)k * width;
     for (uint32_t x = 0; x < view->width; x++, to += pixel) {
         ptrdiff_t column = channel->columns ? (ptrdiff_t)channel->columns[x] : (ptrdiff_t)x;
-        uint32_t value = (uint32_t)(cli_load_sample(row + column * step, type) + channel->shift);
+        uint32_t value = (uint32_t)(cli_load_sample(row + column * stride, type) + channel->shift);
         store(to, width, scaled ? scale(value, channel->precision, view->depth) : value);
     }
 }
@@ -56,8 +56,8 @@ static inline uint32_t clamp(int64_t value, int64_t most)
     return (uint32_t)(value < 0 ? 0 : value > most ? most : value);
 }
 
-/* The inverse of ITU-R BT.601's matrix, as sYCC has it, in 2^-32: 1.402, 0.344136.., 0.714136.., 1.772. Chroma is
- * offset by half of the range. */
+/* The inverse of the ITU-R BT.601 matrix used by sYCC, in units of 2^-32: 1.402, 0.344136.., 0.714136.., 1.772. Chroma
+ * is offset by half of the range. */
 static void ycc_to_rgb(const cli_view *view, uint8_t *bytes)
 {
     const uint32_t width = cli_sample_bytes(view->depth), pixel = width * view->count;
@@ -72,7 +72,7 @@ static void ycc_to_rgb(const cli_view *view, uint8_t *bytes)
     }
 }
 
-/* Bytes that can go out as they lie in memory: 8-bit pixels, interleaved in the order of the view. */
+/* True where the bytes in memory are already those of the output: 8-bit pixels, interleaved in the view's order. */
 static bool is_plain(const cli_view *view)
 {
     const char *first = view->channels[0].plane->data;
@@ -91,7 +91,7 @@ static bool is_plain(const cli_view *view)
 void cli_view_row(const cli_view *view, uint32_t y, uint8_t *bytes)
 {
     if (is_plain(view)) {
-        memcpy(bytes, source_row(view, &view->channels[0], y), cli_view_row_bytes(view));
+        memcpy(bytes, component_row(view, &view->channels[0], y), cli_view_row_bytes(view));
         return;
     }
     for (uint32_t k = 0; k < view->count; k++)

@@ -1,7 +1,11 @@
+/* The format that a file name selects, and which format can hold which picture: one check per format, each error naming
+ * the formats that could. */
 #include "pictures/formats.h"
 
+#include <stdio.h>
+
 #include "pictures/files/file.h"
-#include "pictures/files/report.h"
+#include "pictures/user/report.h"
 
 bool cli_format_of_name(const char *path, cli_format *format)
 {
@@ -22,4 +26,156 @@ bool cli_format_of_name(const char *path, cli_format *format)
         }
     }
     return cli_error(path, "unknown output format; known are .png .tif .tiff .pbm .pgm .ppm .pnm .pam .pgx .raw");
+}
+
+static uint32_t opacities(const cli_view *view)
+{
+    return view->num_channels - view->colours;
+}
+
+/* Outside a JP2 file nothing defines a second or fourth component; PNG has only one use for it. */
+static bool last_may_be_opacity(const cli_view *view)
+{
+    return view->image->colour == L2K_COLOUR_UNKNOWN && !opacities(view) && (view->colours == 2 || view->colours == 4);
+}
+
+static bool has_png_channels(const cli_view *view)
+{
+    if (view->image->colour == L2K_COLOUR_CMYK)
+        return false;
+    return last_may_be_opacity(view) || (opacities(view) <= 1 && (view->colours == 1 || view->colours == 3));
+}
+
+/* The formats that can hold the view where the requested one cannot. */
+static const char *others(const cli_view *view)
+{
+    const bool png = has_png_channels(view);
+    if (cli_view_max_precision(view) > 16)
+        return "pgx or raw";
+    if (!cli_view_same_precision(view))
+        return png ? "png, tif, pgx or raw" : "tif, pgx or raw";
+    if (!png)
+        return "tif, pam, pgx or raw";
+    if (view->num_channels == 3)
+        return "ppm, png, tif, pam, pgx or raw";
+    return view->num_channels == 1 ? "pgm, png, tif, pam, pgx or raw" : "png, tif, pam, pgx or raw";
+}
+
+/* Reports "name: WHAT do not fit FORMAT; OTHERS can hold them". */
+static bool refuse(const cli_view *view, const char *name, const char *what, const char *format)
+{
+    return cli_error(name, "%s do not fit %s; %s can hold them", what, format, others(view));
+}
+
+static bool refuse_count(const cli_view *view, const char *name, const char *format)
+{
+    char what[64];
+    snprintf(what, sizeof what, "%u components%s", view->num_channels,
+             opacities(view) == 1 ? ", one of them opacity," : "");
+    return refuse(view, name, what, format);
+}
+
+static bool check_netpbm_samples(const cli_view *view, const char *name)
+{
+    if (cli_view_max_precision(view) > 16)
+        return refuse(view, name, "samples of more than 16 bits", "PNM or PAM");
+    if (!cli_view_same_precision(view))
+        return refuse(view, name, "components of different precision", "PNM or PAM");
+    return true;
+}
+
+static bool check_gray(const cli_view *view, const char *name, const char *format)
+{
+    return view->num_channels == 1 ? check_netpbm_samples(view, name) : refuse_count(view, name, format);
+}
+
+static bool check_pbm(const cli_view *view, const char *name)
+{
+    if (view->num_channels == 1 && cli_view_max_precision(view) > 1)
+        return refuse(view, name, "samples of more than 1 bit", "pbm");
+    return check_gray(view, name, "pbm");
+}
+
+static bool is_gray_or_rgb(const cli_view *view)
+{
+    return opacities(view) == 0 && (view->colours == 1 || view->colours == 3);
+}
+
+static bool check_ppm(cli_view *view, const char *name)
+{
+    view->count = 3;
+    return is_gray_or_rgb(view) ? check_netpbm_samples(view, name) : refuse_count(view, name, "ppm");
+}
+
+static bool check_pnm(cli_format *format, const cli_view *view, const char *name)
+{
+    *format = view->colours == 1 ? CLI_FORMAT_PGM : CLI_FORMAT_PPM;
+    return is_gray_or_rgb(view) ? check_netpbm_samples(view, name) : refuse_count(view, name, "pnm");
+}
+
+static bool check_png(cli_view *view, const char *name)
+{
+    if (last_may_be_opacity(view))
+        view->colours--;
+    const uint32_t most = cli_view_max_precision(view);
+    if (view->image->colour == L2K_COLOUR_CMYK)
+        return refuse(view, name, "CMYK colours", "png");
+    if (!has_png_channels(view))
+        return refuse_count(view, name, "png");
+    if (most > 16)
+        return refuse(view, name, "samples of more than 16 bits", "png");
+    if (view->num_channels == 1)
+        view->depth = most <= 2 ? most : most <= 4 ? 4 : most <= 8 ? 8 : 16;
+    else
+        view->depth = most <= 8 ? 8 : 16;
+    return true;
+}
+
+/* Signed samples remain signed unless they are converted. */
+static bool check_tiff(cli_view *view, const char *name)
+{
+    bool all_signed = !view->ycc && cli_view_same_precision(view);
+    if (cli_view_max_precision(view) > 16)
+        return refuse(view, name, "samples of more than 16 bits", "tif");
+    if (last_may_be_opacity(view))
+        view->colours--;
+    for (uint32_t k = 0; k < view->num_channels; k++)
+        all_signed = all_signed && view->channels[k].shift;
+    for (uint32_t k = 0; all_signed && k < view->num_channels; k++)
+        view->channels[k].shift = 0;
+    view->is_signed = all_signed;
+    return true;
+}
+
+/* The conversion to RGB needs one precision. */
+static bool check_ycc(const cli_view *view, const char *name)
+{
+    const cli_channel *k = view->channels;
+    if (!view->ycc || (k[0].precision == k[1].precision && k[0].precision == k[2].precision))
+        return true;
+    return cli_error(name, "YCbCr components of different precision cannot be converted to RGB; pgx can hold them");
+}
+
+bool cli_format_check(cli_format *format, cli_view *view, const char *name)
+{
+    if (*format == CLI_FORMAT_NETPBM)
+        *format = is_gray_or_rgb(view) ? CLI_FORMAT_PNM : CLI_FORMAT_PAM;
+    if (!check_ycc(view, name))
+        return false;
+    switch (*format) {
+    case CLI_FORMAT_PNG:
+        return check_png(view, name);
+    case CLI_FORMAT_TIFF:
+        return check_tiff(view, name);
+    case CLI_FORMAT_PBM:
+        return check_pbm(view, name);
+    case CLI_FORMAT_PGM:
+        return check_gray(view, name, "pgm");
+    case CLI_FORMAT_PPM:
+        return check_ppm(view, name);
+    case CLI_FORMAT_PNM:
+        return check_pnm(format, view, name);
+    default:
+        return check_netpbm_samples(view, name);
+    }
 }

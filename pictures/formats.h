@@ -1,4 +1,5 @@
-/* The image file formats, and which of them can hold what. Reading is in reader.h, writing in writer.h. */
+/* The picture file formats, and which of them can hold which picture. For reading see reader.h, for writing
+ * writer.h. */
 #ifndef L2K_PICTURES_FORMATS_H
 #define L2K_PICTURES_FORMATS_H
 
@@ -13,25 +14,26 @@ typedef enum cli_format {
     CLI_FORMAT_PPM,
     CLI_FORMAT_PNM, /* PGM or PPM */
     CLI_FORMAT_PAM,
-    CLI_FORMAT_NETPBM, /* a stream: PGM, PPM or PAM */
+    CLI_FORMAT_NETPBM, /* for streams: PGM, PPM or PAM */
     CLI_FORMAT_TIFF,
-    CLI_FORMAT_PGX, /* from here on planes without any conversion */
+    CLI_FORMAT_PGX, /* this and the following formats hold planes without conversion */
     CLI_FORMAT_RAW
 } cli_format;
 
-/* By extension, NETPBM for streams; an unknown extension is an error that lists the known. */
+/* Chooses by extension, NETPBM for streams; an unknown extension is an error that lists the known ones. */
 bool cli_format_of_name(const char *path, cli_format *format);
 
-/* Can the format hold the view? Settles PNM and NETPBM for one of PGM, PPM, PAM, and the view's depth and count. */
+/* Can the format hold the view? Replaces PNM and NETPBM by one of PGM, PPM, PAM, and sets the view's depth and
+ * count. */
 bool cli_format_check(cli_format *format, cli_view *view, const char *name);
 
-/* One plane as a PGX file into an output that is open. Its sample type may be wider than the precision asks for. */
+/* Writes one plane as a PGX file into an open output. The sample type may be wider than the precision requires. */
 bool cli_pgx_write_plane(cli_output *output, const l2k_plane *plane, const l2k_component *component);
 
-/* "NAME_number.ext" for "NAME.ext"; the caller frees it. NULL when out of memory. */
+/* "NAME_number.ext" for "NAME.ext", to be freed by the caller. NULL when out of memory. */
 char *cli_pgx_plane_name(const char *path, uint32_t number);
 
-/* How many of NAME_0.pgx, NAME_1.pgx, ... there are. */
+/* The number of consecutive files NAME_0.pgx, NAME_1.pgx, ... that exist. */
 uint32_t cli_count_planes(const char *path);
 
 #endif

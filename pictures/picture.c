@@ -1,11 +1,12 @@
+/* An image's description: components, sizes, and its place on the reference grid (B.2). */
 #include "pictures/picture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "pictures/files/limits.h"
-#include "pictures/files/report.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
 
 #define MAX_SUBSAMPLING 255u
 
@@ -55,7 +56,7 @@ bool cli_picture_count(const cli_picture *picture, uint64_t *samples, const char
 {
     *samples = 0;
     for (uint32_t c = 0; c < picture->image.num_components; c++) {
-        /* At most 2^64 - 2^33 + 1: no overflow. The sum is looked at before it can overflow. */
+        /* At most 2^64 - 2^33 + 1, so no overflow; the sum is checked before it can overflow. */
         uint64_t more = (uint64_t)picture->components[c].width * picture->components[c].height;
         if (!cli_pixels_allowed(picture->components[c].width, picture->components[c].height, name))
             return false;
@@ -93,15 +94,15 @@ static uint64_t ceil_div(uint64_t a, uint32_t b)
     return (a + b - 1) / b;
 }
 
-/* A sub-sampling that leaves `length` samples of [start, end): the one that the file tells, else the smallest, 0 if
- * there is none. */
-static uint32_t find_subsampling(uint32_t start, uint64_t end, uint32_t length, uint32_t told)
+/* A sub-sampling factor that leaves `length` samples of [start, end): the one the file states if it fits, otherwise the
+ * smallest; 0 where there is none. */
+static uint32_t find_subsampling(uint32_t start, uint64_t end, uint32_t length, uint32_t stated)
 {
-    if (ceil_div(end, told) - ceil_div(start, told) == length)
-        return told;
-    for (uint32_t step = 1; step <= MAX_SUBSAMPLING; step++)
-        if (ceil_div(end, step) - ceil_div(start, step) == length)
-            return step;
+    if (ceil_div(end, stated) - ceil_div(start, stated) == length)
+        return stated;
+    for (uint32_t factor = 1; factor <= MAX_SUBSAMPLING; factor++)
+        if (ceil_div(end, factor) - ceil_div(start, factor) == length)
+            return factor;
     return 0;
 }
 
@@ -119,7 +120,7 @@ bool cli_picture_place(cli_picture *picture, uint32_t x0, uint32_t y0, const cha
         component->dx = find_subsampling(x0, (uint64_t)x0 + width, component->width, component->dx);
         component->dy = find_subsampling(y0, (uint64_t)y0 + height, component->height, component->dy);
         if (!component->dx || !component->dy)
-            return cli_error(name, "component %u of %u x %u is no sub-sampling of %u x %u at %u,%u", c,
+            return cli_error(name, "component %u of %u x %u is not a sub-sampling of %u x %u at %u,%u", c,
                              component->width, component->height, width, height, x0, y0);
     }
     picture->image.x0 = x0;

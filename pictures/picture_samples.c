@@ -1,10 +1,10 @@
-/* Memory for the samples of a picture: all of them, or some rows at a time. */
+/* Memory for the samples of a picture: all rows, or a window of them. */
 #include "pictures/picture.h"
 
 #include <stdlib.h>
 
-#include "pictures/files/limits.h"
-#include "pictures/files/report.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
 
 uint32_t cli_sample_bytes(uint32_t precision)
 {
@@ -17,7 +17,7 @@ l2k_sample_type cli_sample_type(uint32_t precision, bool is_signed)
         return is_signed ? L2K_SAMPLE_S8 : L2K_SAMPLE_U8;
     if (precision <= 16)
         return is_signed ? L2K_SAMPLE_S16 : L2K_SAMPLE_U16;
-    return L2K_SAMPLE_S32; /* holds an unsigned 31-bit sample, too */
+    return L2K_SAMPLE_S32; /* also holds an unsigned 31-bit sample */
 }
 
 uint64_t cli_picture_bytes(const cli_picture *picture)
@@ -32,7 +32,7 @@ uint64_t cli_picture_bytes(const cli_picture *picture)
 
 uint64_t cli_picture_strip_bytes(const cli_picture *picture, uint32_t rows)
 {
-    uint64_t bytes = picture->held + (rows < picture->image.y1 - picture->image.y0 ? picture->beside : 0);
+    uint64_t bytes = picture->held + (rows < picture->image.y1 - picture->image.y0 ? picture->extra : 0);
     for (uint32_t c = 0; c < picture->image.num_components; c++) {
         const l2k_component *component = &picture->components[c];
         const uint64_t most = ((uint64_t)rows + component->dy - 1) / component->dy;
@@ -53,7 +53,7 @@ bool cli_picture_can_interleave(const cli_picture *picture)
     return true;
 }
 
-/* In memory of the rows before, where there is some. */
+/* Reuses the memory of earlier rows, if any. */
 static void *take_buffer(cli_picture *picture, uint32_t c, size_t bytes)
 {
     void *data = realloc(picture->buffers[c], bytes ? bytes : 1);

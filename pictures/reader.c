@@ -1,14 +1,14 @@
+/* Opens picture files by content, and reads them by rows through their format's functions. */
 #include "pictures/reader.h"
 
 #include <string.h>
 #include <sys/stat.h>
 
 #include "pictures/formats.h"
-#include "pictures/files/limits.h"
-#include "pictures/files/report.h"
-#include "pictures/files/wait.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
 
-/* "II" and "MM" are the byte order; 42 is TIFF, 43 BigTIFF. */
+/* "II" and "MM" give the byte order; 42 is TIFF, 43 BigTIFF. */
 static bool is_tiff(const uint8_t *head)
 {
     return (memcmp(head, "II", 2) == 0 && (head[2] == 42 || head[2] == 43) && head[3] == 0) ||
@@ -56,8 +56,8 @@ static bool unknown(const char *name)
     return cli_error(name, "not a PNG, TIFF, PNM, PAM or PGX file");
 }
 
-/* A header can be as long as the file. Of many files, the rows of one wait for others; its time starts again when their
- * turn comes. */
+/* A header can be as long as the file, so the time limit covers it. With several files the rows of one may wait for
+ * others; their time starts when they are read. */
 static bool open_kind(cli_reader *reader, const cli_reader_kind *kind)
 {
     cli_input_time_starts(&reader->input);
@@ -132,7 +132,7 @@ void cli_reader_close(cli_reader *reader)
 bool cli_reader_finish(cli_reader *reader, bool done, cli_picture *picture)
 {
     *picture = reader->picture;
-    picture->held = picture->beside = 0;
+    picture->held = picture->extra = 0;
     memset(&reader->picture, 0, sizeof reader->picture);
     cli_reader_close(reader);
     return done;

@@ -1,5 +1,5 @@
-/* An image file that is read by rows: opening tells what it holds, then rows come as they are asked for, top to bottom.
- */
+/* A picture file that is read by rows: opening determines what it holds, then rows are delivered on request, top to
+ * bottom. */
 #ifndef L2K_PICTURES_READER_H
 #define L2K_PICTURES_READER_H
 
@@ -14,19 +14,19 @@ typedef struct cli_raw {
 
 typedef struct cli_reader cli_reader;
 
-/* What a format does. All of them report their errors. */
+/* The functions of a format. All report their errors. */
 typedef struct cli_reader_kind {
-    /* Fills in reader->picture but for its samples, and reader->layout. What the header promises is held against the
-     * length of the file. */
+    /* Fills in reader->picture, except the samples, and reader->layout. Sizes stated in the header are checked against
+     * the length of the file. */
     bool (*open)(cli_reader *reader);
-    /* Fills the planes with picture.rows, which follow on those before. */
+    /* Fills the planes with picture.rows, which directly follow the previous ones. */
     bool (*read)(cli_reader *reader);
-    /* Frees reader->state; also after a failed `open`. NULL where there is none. */
+    /* Frees reader->state; also called after a failed `open`. NULL where there is none. */
     void (*close)(cli_reader *reader);
 } cli_reader_kind;
 
 struct cli_reader {
-    cli_input input;  /* of numbered planes its deadline alone */
+    cli_input input;  /* only the deadline is used for numbered planes */
     const char *name; /* for messages */
     const char *path;
     const cli_raw *raw; /* the description for a file without a header, or NULL */
@@ -34,42 +34,42 @@ struct cli_reader {
     const cli_reader_kind *kind;
     cli_picture picture;
     cli_layout layout;
-    void *state; /* of the kind */
+    void *state; /* private to the kind */
 };
 
 /* Opens `path`, "-", or the numbered planes NAME_0.pgx, NAME_1.pgx, ... where NAME.pgx itself does not exist. With
- * `raw`, which must outlive the reader, the file has no header; else its content tells what it is. */
+ * `raw`, which must outlive the reader, the file has no header; otherwise its content determines the format. */
 bool cli_reader_open(cli_reader *reader, const char *path, const cli_raw *raw, bool quiet);
 
-/* The same from an input that is open already, and that is the reader's from then on. */
+/* The same from an open input, whose ownership passes to the reader. */
 bool cli_reader_open_input(cli_reader *reader, const cli_input *input, const cli_raw *raw, bool quiet);
 
-/* Does the content of an input tell what it is? */
+/* Does the content of an input identify a known format? */
 bool cli_reader_knows(const cli_input *input);
 
-/* Is `path` one that stands for numbered planes? */
+/* Does `path` stand for numbered planes? */
 bool cli_is_plane_set(const char *path);
 
-/* Can `path` be opened and read once more, unlike a pipe? */
+/* Can `path` be opened and read again, unlike a pipe? */
 bool cli_reader_can_repeat(const char *path);
 
-/* All rows into reader->picture, within the time of --timeout from the first call on (opening had its own); or, of a
- * picture that has its place on the reference grid (cli_picture_place), the rows y0 to y1 of that. Each call goes on
- * where the one before ended. */
+/* Reads all rows into reader->picture, or rows y0 to y1 of a picture placed on the reference grid (cli_picture_place).
+ * Each call continues where the previous one ended. The time of --timeout runs from the first call; opening has its
+ * own. */
 bool cli_reader_all(cli_reader *reader);
 bool cli_reader_rows(cli_reader *reader, uint32_t y0, uint32_t y1);
 
-/* For readers, between one row and the next: little of a file can unpack for long. False with a report when the time of
- * --timeout is up. */
+/* For readers, between rows: a small file can take long to decompress. False, with a report, when the time of --timeout
+ * is up. */
 bool cli_reader_in_time(const cli_reader *reader);
 
-/* Have all rows been asked for? */
+/* Have all rows been requested? */
 bool cli_reader_at_end(const cli_reader *reader);
 
-/* Frees the picture, too. Harmless after a failed open. */
+/* Also frees the picture. Harmless after a failed open. */
 void cli_reader_close(cli_reader *reader);
 
-/* Moves the picture out of the reader, closes it, and returns `done`, with which reading has ended. */
+/* Moves the picture out of the reader, closes it, and returns `done`, the result of reading. */
 bool cli_reader_finish(cli_reader *reader, bool done, cli_picture *picture);
 
 extern const cli_reader_kind cli_png_reader, cli_pnm_reader, cli_pgx_reader, cli_planes_reader, cli_raw_reader,

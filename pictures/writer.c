@@ -1,10 +1,11 @@
+/* Writes picture files by rows through their format's functions; the file appears when it is complete. */
 #include "pictures/writer.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "pictures/files/limits.h"
-#include "pictures/files/report.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
 
 static const cli_writer_kind *kind_of(cli_format format)
 {
@@ -30,7 +31,7 @@ static void release(cli_writer *writer)
     cli_output_discard(&writer->output);
 }
 
-/* A failed write has its own message, whatever the format made of it. */
+/* A failed write has its own message, whatever the format reported. */
 static bool fail(cli_writer *writer)
 {
     if (writer->output.error)
@@ -39,7 +40,7 @@ static bool fail(cli_writer *writer)
     return false;
 }
 
-/* Rows can be short and many: together they cost less to write than one by one. */
+/* Rows can be short and numerous: writing them in blocks costs less than one by one. */
 enum { BLOCK_BYTES = 1 << 16 };
 
 static bool allocate_rows(cli_writer *writer)

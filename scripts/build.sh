@@ -1,5 +1,5 @@
 #!/bin/sh
-# build.sh FOLDER [cmake options]: configures and builds into FOLDER. What was built before is not built again.
+# build.sh FOLDER [cmake options]: configures and builds into FOLDER, incrementally.
 set -eu
 folder=$1
 shift

@@ -1,9 +1,9 @@
 #!/bin/sh
 # sanitize.sh [thread] [memory] [valgrind]: the unit tests under ThreadSanitizer, MemorySanitizer (both with clang) and
-# valgrind; all three without arguments. Address and undefined behaviour are in scripts/test.sh already; a GPU's kernels
-# are under compute-sanitizer in bench/gpu.sh.
+# valgrind; all three without arguments. scripts/test.sh covers AddressSanitizer and UndefinedBehaviorSanitizer, bench/gpu.sh
+# the GPU's kernels under compute-sanitizer.
 #
-# ThreadSanitizer knows OpenMP's barriers through Archer, which comes with LLVM's runtime (Debian: clang libomp-14-dev).
+# ThreadSanitizer recognises OpenMP's barriers through Archer, a part of LLVM's runtime (Debian: clang libomp-14-dev).
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"
@@ -16,7 +16,7 @@ need() {
     }
 }
 
-# Runs the programs of the unit tests in a build folder behind a command; stops at the first that fails.
+# Runs the unit tests of a build folder under a command; stops at the first failure.
 run_units() { # folder, command...
     folder=$1
     shift
@@ -52,7 +52,7 @@ for kind; do
     valgrind)
         need valgrind valgrind
         scripts/build.sh build-valgrind -DCMAKE_BUILD_TYPE=RelWithDebInfo -DL2K_CUDA=OFF
-        # These count or repeat too much for a machine that is imitated.
+        # These count or repeat too much for an emulated processor.
         slow="unit_api unit_dwt unit_limits unit_mq unit_plan unit_pixel unit_quantiser unit_reuse unit_t1 unit_tile_parts"
         slow="$slow unit_transform unit_guard_bits unit_steps unit_region"
         echo "== valgrind"

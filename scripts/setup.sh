@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs what building (and, with --tests, testing) lift2k needs and this machine lacks. Debian and Ubuntu; root or sudo.
-# Does nothing, and asks for nothing, where everything is there already.
+# Installs the missing packages for building (and, with --tests, testing) lift2k on Debian and Ubuntu, as root or with sudo.
+# Does nothing where everything is installed.
 set -eu
 
 need="gcc libc6-dev make cmake pkg-config libpng-dev libtiff-dev liblcms2-dev"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs what is missing, builds, and runs all tests: once as shipped, once under AddressSanitizer and
-# UndefinedBehaviorSanitizer. --quick leaves the second round out.
+# Installs missing packages, builds, and runs all tests: once as shipped, once under AddressSanitizer and
+# UndefinedBehaviorSanitizer. --quick skips the second round.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"
@@ -13,7 +13,7 @@ run_tests() { # folder, cmake options...
     (cd "$folder" && ctest --output-on-failure --parallel "$(nproc)")
 }
 
-# The kernels are compiled wherever there is a compiler for them; with no GPU to run on, one architecture will do.
+# The kernels are compiled wherever there is a compiler for them; without a GPU, one architecture suffices.
 kernels=
 nvidia-smi -L >/dev/null 2>&1 || kernels=-DL2K_CUDA_ARCHITECTURES=90-real
 

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "cli/run/progress.h"
-#include "pictures/files/interrupt.h"
-#include "pictures/files/limits.h"
-#include "pictures/files/report.h"
+#include "pictures/user/interrupt.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
 
 #define DEFAULT_LEVELS 5
 

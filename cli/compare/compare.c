@@ -6,8 +6,8 @@
 #include "cli/commands.h"
 #include "cli/compare/difference.h"
 #include "cli/input/any_file.h"
-#include "pictures/files/limits.h"
-#include "pictures/files/report.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
 
 /* Those of cmp and diff, so that a script can distinguish a difference from a failure. */
 enum { EXIT_IDENTICAL = 0, EXIT_DIFFERENT = 1, EXIT_TROUBLE = 2 };

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "pictures/files/limits.h"
-#include "pictures/sample.h"
+#include "pictures/picture.h"
+#include "pictures/user/limits.h"
 
 /* Squares of 31-bit differences take 62 bits, so the sum of a row is a double: exact up to 2^53, which no row of fewer
  * than 2^21 16-bit samples exceeds. */

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 
 #include "cli/compare/difference.h"
-#include "pictures/files/limits.h"
-#include "pictures/files/report.h"
-#include "pictures/sample.h"
+#include "pictures/picture.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
 
 #define WINDOW 11u
 

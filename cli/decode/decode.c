@@ -7,8 +7,8 @@
 #include "cli/run/messages.h"
 #include "cli/run/pipeline.h"
 #include "cli/run/progress.h"
-#include "pictures/files/report.h"
-#include "pictures/files/units.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
 
 typedef struct decoding {
     cli_decode_job job;

@@ -1,8 +1,8 @@
 /* Prepares, decodes and writes one file: checks its format, cuts it into strips, converts and writes rows. */
 #include "cli/decode/decode.h"
 
-#include "pictures/files/report.h"
-#include "pictures/files/units.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
 
 static bool has_view(const cli_decode_file *file)
 {

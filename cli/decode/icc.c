@@ -1,7 +1,7 @@
 /* Colours by ICC profile, through Little CMS; without it, files with a profile are refused. */
 #include "cli/decode/rgb8.h"
 
-#include "pictures/files/report.h"
+#include "pictures/user/report.h"
 
 #ifdef L2K_WITH_LCMS2
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pictures/files/report.h"
+#include "pictures/user/report.h"
 
 /* ---- Pixels -------------------------------------------------------------------------------------------------- */
 

@@ -6,10 +6,10 @@
 #include "cli/commands.h"
 #include "cli/dump/dump.h"
 #include "cli/run/progress.h"
-#include "pictures/files/interrupt.h"
-#include "pictures/files/limits.h"
-#include "pictures/files/report.h"
 #include "pictures/formats.h"
+#include "pictures/user/interrupt.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
 
 /* ---- Names --------------------------------------------------------------------------------------------------- */
 

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "cli/dump/dump.h"
-#include "pictures/files/report.h"
+#include "pictures/user/report.h"
 
 static void put_area(cli_json *json, const char *key, cli_area area)
 {

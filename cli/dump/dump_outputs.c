@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "cli/dump/dump.h"
-#include "pictures/files/interrupt.h"
-#include "pictures/files/report.h"
 #include "pictures/files/temporary.h"
+#include "pictures/user/interrupt.h"
+#include "pictures/user/report.h"
 
 struct cli_dump_file {
     cli_dump_file *before;
@@ -25,7 +25,7 @@ static int make_noted(cli_dump *dump)
     dump->folder_made = mkdir(dump->folder, 0777) == 0;
     if (!dump->folder_made)
         return errno;
-    dump->folder_note = cli_interrupt_note(dump->folder);
+    dump->folder_note = cli_interrupt_register(dump->folder);
     return 0;
 }
 

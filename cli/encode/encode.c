@@ -7,9 +7,9 @@
 #include "cli/run/pipeline.h"
 #include "cli/run/progress.h"
 #include "cli/run/tally.h"
-#include "pictures/files/limits.h"
-#include "pictures/files/report.h"
-#include "pictures/files/units.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
+#include "pictures/user/text.h"
 
 /* Shared by all files. */
 typedef struct encoding {

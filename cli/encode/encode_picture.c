@@ -3,9 +3,8 @@
 
 #include "cli/run/messages.h"
 #include "cli/run/progress.h"
-#include "pictures/files/interrupt.h"
-#include "pictures/files/limits.h"
-#include "pictures/files/units.h"
+#include "pictures/user/interrupt.h"
+#include "pictures/user/limits.h"
 
 /* How often a reader may unpack the same rows. */
 #define MOST_REPEATS 16

@@ -1,7 +1,7 @@
 /* From the options of `lift2k encode` to those of the library's encoder. */
 #include "cli/encode/encode.h"
 
-#include "pictures/files/report.h"
+#include "pictures/user/report.h"
 
 /* B.3: tile 0 must contain a part of the image, that is XTOsiz <= XOsiz < XTOsiz + XTsiz, and the same for y. */
 static bool check_grid(const cli_options *options)

@@ -7,8 +7,8 @@
 #include "cli/compare/difference.h"
 #include "cli/input/strips.h"
 #include "cli/run/messages.h"
-#include "pictures/files/limits.h"
-#include "pictures/files/units.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/text.h"
 
 typedef struct checking {
     cli_coded_file *check;

@@ -5,7 +5,8 @@
 #include "cli/info/info.h"
 #include "cli/input/coded_file.h"
 #include "cli/run/messages.h"
-#include "pictures/files/report.h"
+#include "pictures/user/report.h"
+#include "pictures/user/text.h"
 
 #define LABEL "%-20s"
 

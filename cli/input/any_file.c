@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "pictures/reader.h"
-#include "pictures/files/report.h"
+#include "pictures/user/report.h"
 
 /* SOC (A.4.1), or the signature box of a JP2 file (I.5.1); the library checks the rest. */
 static bool is_jpeg2000(const cli_input *input)

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "pictures/files/interrupt.h"
-#include "pictures/files/limits.h"
+#include "pictures/user/interrupt.h"
+#include "pictures/user/limits.h"
 
 static ptrdiff_t on_read(void *user, void *buffer, size_t bytes)
 {

@@ -5,8 +5,8 @@
 #include "cli/run/messages.h"
 #include "lift2k/lift2k.h"
 #include "pictures/files/file.h"
-#include "pictures/files/report.h"
 #include "pictures/picture.h"
+#include "pictures/user/report.h"
 
 typedef struct cli_coded_file {
     l2k_decoder *decoder;

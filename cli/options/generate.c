@@ -6,7 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/options/table.h"
-#include "pictures/files/report.h"
+#include "pictures/user/report.h"
 
 /* ---- Completion ---------------------------------------------------------------------------------------------- */
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "pictures/files/report.h"
+#include "pictures/user/report.h"
 
 enum { MAX_OPTIONS = 64 };
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "pictures/files/file.h"
-#include "pictures/files/limits.h"
-#include "pictures/files/report.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
 
 /* ---- Rows with a target -------------------------------------------------------------------------------------- */
 

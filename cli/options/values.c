@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "pictures/files/file.h"
-#include "pictures/files/report.h"
+#include "pictures/user/report.h"
 
 bool cli_bad_value(const char *option, const char *text, const char *message)
 {

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 
 #include "pictures/files/file.h"
-#include "pictures/files/report.h"
 #include "pictures/formats.h"
+#include "pictures/user/report.h"
 
 static bool among(const char *name, const char *const *extensions)
 {

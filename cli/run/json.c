@@ -1,9 +1,8 @@
 /* Writes JSON (RFC 8259). */
 #include "cli/run/json.h"
+#include "pictures/user/text.h"
 
 #include <math.h>
-
-#include "pictures/files/utf8.h"
 
 static FILE *file_of(const cli_json *json)
 {

@@ -5,11 +5,10 @@
 #include <string.h>
 
 #include "cli/run/progress.h"
-#include "pictures/files/interrupt.h"
-#include "pictures/files/limits.h"
-#include "pictures/files/report.h"
-#include "pictures/files/units.h"
-#include "pictures/files/wait.h"
+#include "pictures/user/interrupt.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
+#include "pictures/user/text.h"
 
 #define MOST_LINES 20u
 

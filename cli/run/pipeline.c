@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cli/run/progress.h"
-#include "pictures/files/report.h"
+#include "pictures/user/report.h"
 
 /* Each holds a picture in memory. */
 #define MAX_WORKERS 4u

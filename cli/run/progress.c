@@ -9,9 +9,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "pictures/files/interrupt.h"
-#include "pictures/files/report.h"
-#include "pictures/files/units.h"
+#include "pictures/user/interrupt.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
+#include "pictures/user/text.h"
 
 #define FIRST_AFTER 0.5 /* seconds; shorter work needs no bar */
 #define EVERY       0.1

@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "pictures/files/report.h"
-#include "pictures/files/units.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
+#include "pictures/user/text.h"
 
 void cli_tally_begin(cli_tally *tally)
 {

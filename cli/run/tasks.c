@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "pictures/files/file.h"
-#include "pictures/files/report.h"
+#include "pictures/user/report.h"
 
 const char *cli_input_name(const char *path)
 {

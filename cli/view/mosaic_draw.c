@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "cli/view/mosaic.h"
-#include "pictures/files/limits.h"
-#include "pictures/files/report.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
 
 enum { BACKGROUND = 32, BAND_LINE = 255, TILE_LINE = 0 };
 

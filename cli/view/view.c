@@ -7,9 +7,9 @@
 #include "cli/commands.h"
 #include "cli/run/progress.h"
 #include "cli/view/mosaic.h"
-#include "pictures/files/limits.h"
-#include "pictures/files/report.h"
 #include "pictures/formats.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
 #include "pictures/writer.h"
 
 typedef struct view_job {

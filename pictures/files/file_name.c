@@ -1,4 +1,4 @@
-/* What a file's name tells. */
+/* What can be derived from a file's name: its kind, extension, and the end of its symbolic links. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ bool cli_same_text(const char *a, const char *b)
     return strcasecmp(a, b) == 0;
 }
 
-/* What the link at `path`, with the text `to` in it, names: relative to its folder. */
+/* The path that the link at `path` with the content `to` names: relative to the link's folder. */
 static char *link_target(const char *path, const char *to)
 {
     const char *slash = strrchr(path, '/');
@@ -49,7 +49,7 @@ static char *link_target(const char *path, const char *to)
 
 char *cli_link_end(const char *path)
 {
-    enum { MOST_LINKS = 40 }; /* as many as Linux follows */
+    enum { MOST_LINKS = 40 }; /* the limit of Linux */
     char *at = strdup(path), to[4096];
     for (int i = 0; at && i < MOST_LINKS; i++) {
         ssize_t length = readlink(at, to, sizeof to - 1);

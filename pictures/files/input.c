@@ -1,3 +1,4 @@
+/* Input from files and pipes: buffered reading within the time limit. */
 #define _POSIX_C_SOURCE 200809L
 #include "pictures/files/file.h"
 
@@ -9,19 +10,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pictures/files/limits.h"
-#include "pictures/files/report.h"
-#include "pictures/files/wait.h"
+#include "pictures/files/pipe.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
 
-/* What is read between two looks at the clock. */
+/* The most that is read between two checks of the clock. */
 #define MOST_BYTES ((size_t)64 << 20)
 
 #define BUFFER_BYTES ((size_t)64 << 10)
 
-/* Of a large file perhaps only a region is wanted. */
+/* A large file may be opened only for a region of it. */
 #define AHEAD_BYTES ((off_t)64 << 20)
 
-/* Time that is up is a failure like others. */
+/* A time limit that has passed is a failure like any other. */
 static bool wait_for_more(cli_input *input)
 {
     if (cli_wait_ready(input->descriptor, POLLIN, input->deadline))
@@ -30,8 +31,8 @@ static bool wait_for_more(cli_input *input)
     return false;
 }
 
-/* One read, of at least a byte unless at the end or failing. Whoever started the command may have left it a descriptor
- * that does not wait by itself. */
+/* One read, of at least a byte unless it fails or the file ends. The descriptor may have been inherited in non-blocking
+ * mode. */
 static size_t read_some(cli_input *input, void *to, size_t bytes)
 {
     bool wait = input->deadline > 0;
@@ -89,11 +90,11 @@ bool cli_input_open(cli_input *input, const char *path)
     input->descriptor = -1;
     if (strcmp(path, "-") == 0)
         return cli_input_take(input, STDIN_FILENO, "standard input");
-    /* A pipe that nobody writes to would not even open within a limit of time. */
+    /* Without O_NONBLOCK, opening a pipe without a writer would block beyond the time limit. */
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | (cli_allowed.seconds > 0 ? O_NONBLOCK : 0));
     if (descriptor < 0)
         return cli_error(path, "%s", strerror(errno));
-    /* open takes a directory for reading; only the first read would fail. */
+    /* open accepts a directory; only the first read would fail. */
     if (fstat(descriptor, &facts) == 0 && S_ISDIR(facts.st_mode)) {
         close(descriptor);
         return cli_error(path, "%s", strerror(EISDIR));

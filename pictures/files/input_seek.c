@@ -1,4 +1,4 @@
-/* Inputs that are not read from front to back: sought in, or mapped. */
+/* Inputs with random access: copied from a pipe where necessary, sought in, or mapped. */
 #define _DEFAULT_SOURCE /* fileno, MAP_ANONYMOUS */
 #include "pictures/files/file.h"
 
@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "pictures/files/report.h"
-#include "pictures/files/wait.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
 
 static bool copy_all(cli_input *from, uint64_t most, FILE *to)
 {
@@ -17,12 +17,12 @@ static bool copy_all(cli_input *from, uint64_t most, FILE *to)
     for (uint64_t left = most; got && left; left -= got) {
         got = cli_input_read(from, buffer, left < sizeof buffer ? (size_t)left : sizeof buffer);
         if (fwrite(buffer, 1, got, to) != got)
-            return cli_error(from->name, "the copy of a pipe cannot be kept: %s", strerror(errno));
+            return cli_error(from->name, "cannot copy the pipe to a temporary file: %s", strerror(errno));
     }
     return !cli_input_failed(from) || cli_input_ended(from);
 }
 
-/* A descriptor of the file without a name that `copy` is, or -1. */
+/* A new descriptor of the unnamed file `copy`, or -1. */
 static int keep_file(FILE *copy)
 {
     int kept = fflush(copy) == 0 ? dup(fileno(copy)) : -1;
@@ -41,11 +41,11 @@ bool cli_input_make_seekable(cli_input *input, uint64_t most)
         return true;
     FILE *copy = tmpfile();
     if (!copy)
-        return cli_error(input->name, "the copy of a pipe cannot be kept: %s", strerror(errno));
+        return cli_error(input->name, "cannot copy the pipe to a temporary file: %s", strerror(errno));
     bool copied = copy_all(input, most, copy);
     int kept = copied ? keep_file(copy) : -1;
     if (copied && kept < 0)
-        cli_error(input->name, "the copy of a pipe cannot be kept: %s", strerror(errno));
+        cli_error(input->name, "cannot copy the pipe to a temporary file: %s", strerror(errno));
     fclose(copy);
     if (kept < 0)
         return false;
@@ -72,8 +72,8 @@ ptrdiff_t cli_input_read_at(const cli_input *input, void *buffer, size_t bytes, 
     return pread(input->descriptor, buffer, bytes, (off_t)(input->base + offset));
 }
 
-/* Where neither address nor file offset is a multiple of a huge page. Otherwise a glance at a header maps 2 MiB around
- * it, and a walk along the tile-parts has all of the file count as this process's memory. */
+/* Maps at an address that is no multiple of a huge page. Otherwise reading a header maps 2 MiB around it, and scanning
+ * the tile-parts counts the whole file as this process's memory. */
 static void *map_apart(size_t bytes, int descriptor)
 {
     const size_t huge = (size_t)2 << 20, page = (size_t)sysconf(_SC_PAGESIZE), room = bytes + 2 * huge + page;

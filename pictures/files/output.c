@@ -1,3 +1,4 @@
+/* Output to files that appear under their names only when complete, or directly to pipes and devices. */
 #define _DEFAULT_SOURCE /* fileno, realpath */
 #include "pictures/files/file.h"
 
@@ -7,15 +8,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pictures/files/limits.h"
 #include "pictures/files/pipe.h"
-#include "pictures/files/report.h"
 #include "pictures/files/temporary.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
 
-/* Owner, group and permissions of the file that is replaced, but for set-user-ID and its like, which were given to
- * other content. Only some users may give a file away. Without the group nobody gets more than before: neither another
- * group nor members of this one, who are among all others then. It is so before the group changes, in case that a later
- * step fails. */
+/* Keeps owner, group and permissions of the replaced file, except set-user-ID and similar bits, which were given to
+ * other content. Only some users may change the owner. Where the group cannot be kept, nobody gains access: neither
+ * another group nor members of the old one, who then count as others. The restricted mode is set before the group
+ * changes, in case a later call fails. */
 static void keep_access(int descriptor, const struct stat *existing)
 {
     const mode_t mode = existing->st_mode & 0777, common = mode >> 3 & mode & 07;
@@ -24,13 +25,13 @@ static void keep_access(int descriptor, const struct stat *existing)
                        fchown(descriptor, (uid_t)-1, existing->st_gid) == 0) &&
                       fchmod(descriptor, mode) == 0;
     if (!kept)
-        errno = 0; /* also of a file system without permissions */
+        errno = 0; /* also on file systems without permissions */
 }
 
-/* The caller knows whether the target exists and is a regular file; who may use it is kept then. */
+/* `existing` describes the target if it exists and is a regular file; its access rights are kept. */
 static bool open_replacement(cli_output *output, const char *path, const struct stat *existing)
 {
-    /* A symbolic link stays; the file it points to is replaced, or made. */
+    /* A symbolic link remains; the file it points to is replaced or created. */
     output->target = existing ? realpath(path, NULL) : cli_link_end(path);
     if (!output->target)
         return false;
@@ -45,12 +46,12 @@ static bool open_replacement(cli_output *output, const char *path, const struct 
     return output->stream != NULL;
 }
 
-static bool tell(const char *name, int error)
+static bool report(const char *name, int error)
 {
     return error == ETIME ? cli_time_is_up(name) : cli_error(name, "%s", strerror(error));
 }
 
-/* A file that a shell has opened is written as it is. */
+/* A regular file opened by the shell is written directly. */
 static bool open_standard(cli_output *output)
 {
     struct stat facts;
@@ -67,7 +68,7 @@ bool cli_output_open(cli_output *output, const char *path)
     if (strcmp(path, "-") == 0) {
         output->name = "standard output";
         if (isatty(STDOUT_FILENO))
-            return cli_error(output->name, "is a terminal, which pictures are not for: name a file, or a pipe");
+            return cli_error(output->name, "is a terminal; name a file, or use a pipe");
         opened = open_standard(output);
     } else if (stat(path, &facts) != 0) {
         opened = open_replacement(output, path, NULL);
@@ -78,7 +79,7 @@ bool cli_output_open(cli_output *output, const char *path)
     }
     if (opened)
         return true;
-    tell(output->name, errno);
+    report(output->name, errno);
     cli_output_discard(output);
     return false;
 }
@@ -117,7 +118,7 @@ bool cli_output_write(cli_output *output, const void *data, size_t bytes)
 
 bool cli_output_reopen(cli_output *output, cli_input *input)
 {
-    errno = ESPIPE; /* of what is no file */
+    errno = ESPIPE; /* for outputs that are no file */
     int copy = !output->error && output->target && fflush(output->stream) == 0 ? dup(fileno(output->stream)) : -1;
     if (copy >= 0 && lseek(copy, 0, SEEK_SET) == 0)
         return cli_input_take(input, copy, output->name);
@@ -129,12 +130,12 @@ bool cli_output_reopen(cli_output *output, cli_input *input)
 
 bool cli_output_fail(cli_output *output)
 {
-    tell(output->name, output->error ? output->error : EIO);
+    report(output->name, output->error ? output->error : EIO);
     cli_output_discard(output);
     return false;
 }
 
-/* Everything to the file, with the errors that some file systems only tell when a file is closed. */
+/* Writes everything out, and obtains the errors that some file systems only report on close. */
 static bool finish_writing(cli_output *output)
 {
     if (output->pipe ? !cli_pipe_flush(output) : fflush(output->stream) != 0)
@@ -143,7 +144,7 @@ static bool finish_writing(cli_output *output)
     return copy >= 0 && close(copy) == 0;
 }
 
-/* A stream that is left stays for cli_output_discard. */
+/* After a failure, cli_output_discard closes a stream that is still open. */
 static bool rest(cli_output *output)
 {
     if (!finish_writing(output) || !cli_temporary_name(output, fileno(output->stream)))

@@ -1,3 +1,4 @@
+/* Output to pipes, sockets and devices: never blocks beyond the time limit. */
 #define _POSIX_C_SOURCE 200809L
 #include "pictures/files/pipe.h"
 
@@ -11,14 +12,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "pictures/files/units.h"
-#include "pictures/files/wait.h"
+#include "pictures/user/limits.h"
 
 #define BUFFER_BYTES ((size_t)64 << 10)
 
 struct cli_pipe {
     int descriptor;
-    double deadline; /* by cli_now; 0 = none */
+    double deadline; /* in terms of cli_now; 0 = none */
     size_t used;
     uint8_t buffer[BUFFER_BYTES];
 };
@@ -27,6 +27,25 @@ static bool fail(int error)
 {
     errno = error;
     return false;
+}
+
+/* ---- Waiting ---- */
+
+bool cli_wait_ready(int descriptor, short events, double deadline)
+{
+    struct pollfd poller = {.fd = descriptor, .events = events};
+    for (;;) {
+        double left = deadline > 0 ? deadline - cli_now() : 60;
+        if (left <= 0) {
+            errno = ETIME;
+            return false;
+        }
+        int ready = poll(&poller, 1, left < 60 ? (int)(left * 1e3) + 1 : 60000);
+        if (ready > 0)
+            return true;
+        if (ready < 0 && errno != EINTR)
+            return false;
+    }
 }
 
 /* ---- Opening ---- */
@@ -48,7 +67,7 @@ static bool is_fifo(const char *path)
     return stat(path, &facts) == 0 && S_ISFIFO(facts.st_mode);
 }
 
-/* A pipe that nobody reads does not open: without waiting, it is tried again until time is up. */
+/* Opening a pipe without a reader in non-blocking mode fails; it is retried until the time limit. */
 static int open_within(const char *path, double deadline)
 {
     const struct timespec pause = {.tv_nsec = 10000000};
@@ -86,7 +105,7 @@ bool cli_pipe_take(cli_output *output, FILE *stream)
 
 /* ---- Writing ---- */
 
-/* A pipe that is ready has room for PIPE_BUF bytes; writing more to one that waits by itself would wait. */
+/* A ready pipe has room for PIPE_BUF bytes; writing more to a blocking one could block. */
 static bool write_all(const cli_pipe *to, const uint8_t *data, size_t bytes)
 {
     const size_t most = to->deadline > 0 ? PIPE_BUF : (size_t)1 << 30;

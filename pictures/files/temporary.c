@@ -1,6 +1,6 @@
-/* O_TMPFILE and linkat give a file that has no name until it is complete, so that even a killed process leaves nothing
- * behind. Where the file system has no such files, a hidden name beside the target serves, as it does for a file that
- * rests between writes (cli_output_rest): kill -9 leaves those. */
+/* Temporary files. O_TMPFILE and linkat give a file that has no name until it is complete, so that even a killed
+ * process leaves nothing. On file systems without O_TMPFILE, and for a file that is closed between writes
+ * (cli_output_rest), a hidden name in the target's folder serves: kill -9 leaves those. */
 #define _GNU_SOURCE
 #include "pictures/files/temporary.h"
 
@@ -11,12 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "pictures/files/interrupt.h"
+#include "pictures/user/interrupt.h"
 
 #define MAX_NAME_TRIES 100u
 
-/* "<folder of the target>/<leaf>", or the folder alone where leaf is NULL. */
-static char *beside(const char *target, const char *leaf)
+/* "<folder of the target>/<leaf>", or only the folder where leaf is NULL. */
+static char *path_in_folder(const char *target, const char *leaf)
 {
     const char *slash = strrchr(target, '/');
     int folder = slash ? (int)(slash - target) + 1 : 0;
@@ -27,21 +27,21 @@ static char *beside(const char *target, const char *leaf)
     return path;
 }
 
-/* Another one at every call: planes of one picture have many at a time. */
+/* A different name on every call: the planes of one picture need many. */
 static char *hidden_name(const char *target)
 {
     static atomic_uint number;
     char leaf[48];
     snprintf(leaf, sizeof leaf, ".lift2k-%ld-%u.tmp", (long)getpid(), atomic_fetch_add(&number, 1));
-    return beside(target, leaf);
+    return path_in_folder(target, leaf);
 }
 
-/* A file without a name in the target's folder, or -1. Naming it later goes through /proc. */
+/* Opens a file without a name in the target's folder; -1 on failure. Naming it later goes through /proc. */
 static int open_nameless(const char *target, mode_t mode)
 {
     int descriptor = -1;
 #ifdef O_TMPFILE
-    char *folder = beside(target, NULL);
+    char *folder = path_in_folder(target, NULL);
     if (folder && access("/proc/self/fd", X_OK) == 0)
         descriptor = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
     free(folder);
@@ -52,17 +52,17 @@ static int open_nameless(const char *target, mode_t mode)
     return descriptor;
 }
 
-/* Takes over the name, which is noted before there is such a file, so that no signal comes between. */
+/* Takes ownership of the name, which is registered before the file exists, so that no signal can come between. */
 static void set_temporary(cli_output *output, char *name)
 {
     if (output->temporary)
-        cli_interrupt_forget(output->note);
+        cli_interrupt_forget(output->registered);
     free(output->temporary);
     output->temporary = name;
-    output->note = name ? cli_interrupt_note(name) : NULL;
+    output->registered = name ? cli_interrupt_register(name) : NULL;
 }
 
-/* Tries hidden names until `make`, which gives -1 with errno, has made a file of one. */
+/* Tries hidden names until `make`, which returns -1 with errno on failure, has created a file. */
 static int make_hidden(cli_output *output, int (*make)(const char *name, const void *how), const void *how)
 {
     for (unsigned attempt = 0; attempt < MAX_NAME_TRIES; attempt++) {
@@ -103,7 +103,7 @@ bool cli_temporary_name(cli_output *output, int descriptor)
     return output->temporary || make_hidden(output, link_from, path) >= 0;
 }
 
-/* From a hidden name, rename can replace an existing target. */
+/* Only rename, from a hidden name, can replace an existing target. */
 bool cli_temporary_publish(cli_output *output)
 {
     char path[64];
@@ -120,7 +120,7 @@ bool cli_temporary_publish(cli_output *output)
     return true;
 }
 
-/* The name is made sure of by an empty file, which rename replaces. */
+/* An empty file reserves the name; rename replaces it. */
 bool cli_temporary_aside(cli_output *output)
 {
     int made = make_hidden(output, create, &(mode_t){0600});

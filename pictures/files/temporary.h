@@ -1,4 +1,4 @@
-/* What an output is until it is complete: a file without a name, or one of a hidden name in the target's folder. */
+/* An output before it is complete: a file without a name, or with a hidden name in the target's folder. */
 #ifndef L2K_PICTURES_FILES_TEMPORARY_H
 #define L2K_PICTURES_FILES_TEMPORARY_H
 
@@ -6,20 +6,20 @@
 
 #include "pictures/files/file.h"
 
-/* Opens one for output->target, with those permissions less the umask: from the first moment it can be opened by others
- * under a hidden name. Returns the descriptor, or -1 with errno. */
+/* Opens one for output->target with the permissions `mode` less the umask; under a hidden name, others can open it from
+ * the start. Returns the descriptor, or -1 with errno. */
 int cli_temporary_open(cli_output *output, mode_t mode);
 
-/* A file without a name gets the hidden one, which is then output->temporary. False with errno. */
+/* Gives a file without a name a hidden one, output->temporary. False with errno. */
 bool cli_temporary_name(cli_output *output, int descriptor);
 
-/* Gives it its own name, replacing what has that. False with errno. */
+/* Gives the file its final name, replacing an existing file. False with errno. */
 bool cli_temporary_publish(cli_output *output);
 
-/* What is at output->target gets a hidden name, which cli_temporary_publish takes back. False with errno. */
+/* Moves the existing output->target to a hidden name; cli_temporary_publish moves it back. False with errno. */
 bool cli_temporary_aside(cli_output *output);
 
-/* Removes a file of a hidden name. */
+/* Removes a file with a hidden name. */
 void cli_temporary_remove(cli_output *output);
 
 #endif

@@ -1,11 +1,12 @@
-/* PGX: a text line "PG ML|LM [+|-]precision width height", then one component's samples, 1, 2 or 4 bytes each. */
+/* PGX (ISO/IEC 15444-4): a text line "PG ML|LM [+|-]precision width height", then one component's samples of 1, 2 or 4
+ * bytes. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "pictures/formats.h"
-#include "pictures/reader.h"
-#include "pictures/files/report.h"
 #include "pictures/formats/words.h"
+#include "pictures/reader.h"
+#include "pictures/user/report.h"
 
 #define MAX_HEADER    128u
 #define MAX_PRECISION 31u
@@ -13,7 +14,7 @@
 typedef struct pgx_header {
     cli_words words;
     uint32_t width, height;
-    size_t bytes; /* of the line itself */
+    size_t bytes; /* of the text line */
 } pgx_header;
 
 static bool read_line(cli_input *input, char *line, size_t *bytes)
@@ -87,7 +88,7 @@ static size_t row_bytes(const pgx_header *header)
     return (size_t)header->width * cli_sample_bytes(header->words.precision);
 }
 
-/* Component c as the header has it. */
+/* Describes component c from the header. */
 static bool describe(cli_reader *reader, uint32_t c, const cli_input *input, const pgx_header *header)
 {
     uint64_t samples;
@@ -113,7 +114,7 @@ static void close_pgx(cli_reader *reader)
     free(reader->state);
 }
 
-/* Memory for the headers of `count` planes and a picture of as many components. */
+/* Allocates the headers of `count` planes and a picture of as many components. */
 static pgx_header *create(cli_reader *reader, uint32_t count)
 {
     reader->layout = CLI_PLANAR;
@@ -140,8 +141,8 @@ const cli_reader_kind cli_pgx_reader = {open_pgx, read_pgx, close_pgx};
 
 /* ---- Numbered planes ----------------------------------------------------------------------------------------- */
 
-/* Opens plane c and passes it to `take`. They may be more than a process can have open, so each is open only for as
- * long as it is looked at. */
+/* Opens plane c and gives it to `take`. There can be more planes than files a process may open, so each is open only
+ * while it is used. */
 static bool with_plane(cli_reader *reader, uint32_t c,
                        bool (*take)(cli_reader *reader, uint32_t c, cli_input *input, pgx_header *header))
 {
@@ -159,7 +160,7 @@ static bool with_plane(cli_reader *reader, uint32_t c,
     return done;
 }
 
-/* All planes have one time. */
+/* All planes share one time limit. */
 static bool open_plane(cli_reader *reader, uint32_t c, cli_input *input, pgx_header *header)
 {
     input->deadline = reader->input.deadline;

@@ -1,15 +1,46 @@
-/* Raw planes into NAME_0.pgx, NAME_1.pgx, ..., big-endian, which appear together. */
+/* PGX files: the planes of a picture as NAME_0.pgx, NAME_1.pgx, ..., big-endian, which appear together; or one plane.
+ * pgx_read.c describes the format. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-#include "pictures/files/interrupt.h"
-#include "pictures/formats/plane_rows.h"
-#include "pictures/files/report.h"
+#include "pictures/formats/words.h"
+#include "pictures/user/interrupt.h"
+#include "pictures/user/report.h"
 #include "pictures/writer.h"
 
-/* Planes can be more than a process can have open, in each of as many threads as write. */
+/* There can be more planes than files a process may open, multiplied by the threads that write. */
 #define MOST_OPEN 32u
+
+/* ---- Names ---- */
+
+char *cli_pgx_plane_name(const char *path, uint32_t number)
+{
+    const char *extension = cli_extension(path);
+    size_t stem = strlen(path) - strlen(extension), room = strlen(path) + 16;
+    char *name = malloc(room);
+    if (name)
+        snprintf(name, room, "%.*s_%u%s", (int)stem, path, number, extension);
+    return name;
+}
+
+uint32_t cli_count_planes(const char *path)
+{
+    struct stat facts;
+    uint32_t count = 0;
+    while (count < L2K_MAX_COMPONENTS) {
+        char *plane = cli_pgx_plane_name(path, count);
+        bool found = plane && stat(plane, &facts) == 0;
+        free(plane);
+        if (!found)
+            break;
+        count++;
+    }
+    return count;
+}
+
+/* ---- Numbered planes ---- */
 
 typedef struct plane_file {
     cli_output output;
@@ -22,7 +53,7 @@ static bool open_pgx(cli_writer *writer)
     return writer->state || cli_error(writer->name, "out of memory");
 }
 
-/* Reports errors, and discards. */
+/* Reports an error and discards the output. */
 static bool write_header(cli_output *output, const l2k_component *component)
 {
     char header[64];
@@ -31,7 +62,7 @@ static bool write_header(cli_output *output, const l2k_component *component)
     return cli_output_write(output, header, (size_t)length) || cli_output_fail(output);
 }
 
-/* The file of component c with its header. */
+/* Opens the file of component c and writes its header. */
 static bool open_plane(plane_file *file, const char *path, uint32_t c, const l2k_component *component)
 {
     file->name = cli_pgx_plane_name(path, c);
@@ -67,7 +98,7 @@ static bool write_planes(cli_writer *writer)
     return true;
 }
 
-/* What can fail before one of them has its name is done before. */
+/* Everything that can fail is done before the first file gets its name. */
 static bool finish_pgx(cli_writer *writer)
 {
     plane_file *files = writer->state;

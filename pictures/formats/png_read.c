@@ -1,22 +1,23 @@
-/* PNG through libpng: every colour type becomes gray or RGB with or without opacity, 1 byte a sample up to 8 bits. */
+/* Reads PNG through libpng: every colour type becomes gray or RGB with or without opacity, 1 byte a sample up to 8
+ * bits, otherwise 2. */
 #include "pictures/reader.h"
 
 #include <png.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "pictures/files/limits.h"
-#include "pictures/files/report.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
 
-/* All that must survive libpng's longjmp lives here, not in locals. */
+/* State that must survive libpng's longjmp is kept here, not in locals. */
 typedef struct png_job {
     cli_reader *reader;
     png_structp png;
     png_infop info;
     size_t row_bytes;
-    bool reported; /* the reader has told the user already */
+    bool reported; /* the error is already reported */
     bool interlaced;
-    uint8_t *whole; /* an interlaced picture, all of whose rows are there only after the last pass */
+    uint8_t *whole; /* an interlaced picture, whose rows are complete only after the last sweep */
 } png_job;
 
 static void on_error(png_structp png, png_const_charp text)
@@ -48,8 +49,8 @@ static bool little_endian(void)
     return *(const uint8_t *)&one == 1;
 }
 
-/* Palettes and transparent colours become channels; gray of 1, 2 and 4 bits stays unscaled in bytes unless it has a
- * transparent level, which libpng can expand only together with the depth. */
+/* Palettes and transparent colours become channels. Gray of 1, 2 and 4 bits is stored unscaled in bytes, unless it has
+ * a transparent level: libpng can only expand that together with the depth. */
 static void set_transforms(png_structp png, png_infop info)
 {
     if (png_get_color_type(png, info) == PNG_COLOR_TYPE_PALETTE)
@@ -62,7 +63,7 @@ static void set_transforms(png_structp png, png_infop info)
         png_set_swap(png);
 }
 
-/* png_read_update_info reports the 8 bits of unpacked storage, so the precision has to come from the header. */
+/* png_read_update_info reports the 8 bits of unpacked storage, so the precision must come from the header. */
 static uint32_t precision_of(png_structp png, png_infop info)
 {
     uint32_t depth = png_get_bit_depth(png, info);
@@ -97,14 +98,14 @@ static void read_density(png_job *job, l2k_image *image)
     }
 }
 
-/* What set_transforms makes of the file's channels. */
+/* The number of channels after set_transforms. */
 static uint32_t channels_of(png_structp png, png_infop info)
 {
     uint32_t colours = png_get_color_type(png, info) == PNG_COLOR_TYPE_PALETTE ? 3 : png_get_channels(png, info);
     return colours + (png_get_valid(png, info, PNG_INFO_tRNS) ? 1 : 0);
 }
 
-/* Deflate can shrink rows by a factor of up to 1032. Before libpng takes memory for two rows. */
+/* Deflate shrinks rows by a factor of at most 1032. Called before libpng allocates two rows. */
 static bool check_size(png_job *job)
 {
     cli_reader *reader = job->reader;
@@ -116,7 +117,7 @@ static bool check_size(png_job *job)
            cli_memory_allowed(reader->picture.held, reader->name);
 }
 
-/* The picture that set_transforms will make of the file's. */
+/* Describes the picture as set_transforms will leave it. */
 static bool describe(png_job *job)
 {
     png_structp png = job->png;
@@ -133,11 +134,11 @@ static bool describe(png_job *job)
     job->row_bytes = (size_t)picture->components->width * channels * cli_sample_bytes(precision);
     picture->held = 2 * (uint64_t)job->row_bytes; /* libpng's */
     if (png_get_interlace_type(png, info) != PNG_INTERLACE_NONE)
-        picture->beside = (uint64_t)job->row_bytes * picture->components->height;
+        picture->extra = (uint64_t)job->row_bytes * picture->components->height;
     return check_size(job);
 }
 
-/* libpng would unpack and keep a thousand texts of megabytes, of which we use none. */
+/* libpng would decompress and keep thousands of texts of megabytes, none of which are used. */
 static void leave_out_texts(png_structp png)
 {
 #ifdef PNG_HANDLE_AS_UNKNOWN_SUPPORTED
@@ -189,8 +190,8 @@ static void close_png(cli_reader *reader)
     free(job);
 }
 
-/* Row by row: no array of row pointers, whose size a hostile header could choose. */
-static void read_pass(png_job *job, uint8_t *data, uint32_t rows)
+/* Reads row by row: an array of row pointers would have a size that a hostile header could choose. */
+static void read_rows(png_job *job, uint8_t *data, uint32_t rows)
 {
     for (uint32_t y = 0; y < rows; y++) {
         if (!cli_reader_in_time(job->reader)) {
@@ -201,20 +202,20 @@ static void read_pass(png_job *job, uint8_t *data, uint32_t rows)
     }
 }
 
-/* Seven passes over all rows. */
+/* Adam7 interlacing: seven sweeps over all rows. */
 static void read_interlaced(png_job *job, uint8_t *data)
 {
-    for (int pass = 0; pass < 7; pass++)
-        read_pass(job, data, job->reader->picture.components->height);
+    for (int sweep = 0; sweep < 7; sweep++)
+        read_rows(job, data, job->reader->picture.components->height);
 }
 
 static bool read_held(png_job *job, uint8_t *data, const cli_rows *rows)
 {
     if (!job->whole) {
         const cli_picture *picture = &job->reader->picture;
-        if (!cli_memory_allowed(picture->beside + cli_picture_bytes(picture), job->reader->name))
+        if (!cli_memory_allowed(picture->extra + cli_picture_bytes(picture), job->reader->name))
             return false;
-        job->whole = malloc((size_t)picture->beside);
+        job->whole = malloc((size_t)picture->extra);
         if (!job->whole)
             png_error(job->png, "out of memory");
         read_interlaced(job, job->whole);
@@ -230,7 +231,7 @@ static bool read_png(cli_reader *reader)
     if (setjmp(png_jmpbuf(job->png)))
         return false;
     if (!job->interlaced)
-        read_pass(job, reader->picture.planes->data, rows->count);
+        read_rows(job, reader->picture.planes->data, rows->count);
     else if (rows->count == reader->picture.components->height)
         read_interlaced(job, reader->picture.planes->data);
     else if (!read_held(job, reader->picture.planes->data, rows))

@@ -1,8 +1,9 @@
+/* Writes PNG through libpng, with ICC profile, density and, for scaled samples, the significant bits. */
 #include <math.h>
 #include <png.h>
 #include <stdlib.h>
 
-#include "pictures/files/report.h"
+#include "pictures/user/report.h"
 #include "pictures/writer.h"
 
 typedef struct png_job {
@@ -47,7 +48,7 @@ static int colour_type(const cli_view *view)
     return opacity ? PNG_COLOR_TYPE_RGB_ALPHA : PNG_COLOR_TYPE_RGB;
 }
 
-/* The precision before scaling (sBIT), which also says that scaling took place. */
+/* The precision before scaling (sBIT), which also records that scaling took place. */
 static void write_significant_bits(png_job *job)
 {
     const cli_channel *k = job->view->channels;
@@ -61,7 +62,7 @@ static void write_significant_bits(png_job *job)
     png_set_sBIT(job->png, job->info, &bits);
 }
 
-/* libpng refuses profiles that are damaged or do not suit the colour type; the picture is then written without. */
+/* libpng refuses profiles that are damaged or do not match the colour type; the picture is then written without one. */
 static void write_profile(png_job *job)
 {
     const l2k_image *image = job->view->image;
@@ -69,10 +70,10 @@ static void write_profile(png_job *job)
         png_set_iCCP(job->png, job->info, "ICC profile", PNG_COMPRESSION_TYPE_BASE, image->icc,
                      (png_uint_32)image->icc_bytes);
     if (image->icc && !job->quiet && !png_get_valid(job->png, job->info, PNG_INFO_iCCP))
-        cli_warning(job->output->name, "libpng refuses the ICC profile; the file is written without");
+        cli_warning(job->output->name, "libpng refuses the ICC profile; the file is written without it");
 }
 
-/* PNG can say "unknown unit", but not that one of the two densities is unknown. */
+/* PNG can express "unknown unit", but not that only one of the two densities is known. */
 static void write_density(png_job *job)
 {
     const l2k_image *image = job->view->image;
@@ -91,7 +92,7 @@ static void write_header(png_job *job)
     write_profile(job);
     write_density(job);
     png_write_info(job->png, job->info);
-    png_set_packing(job->png); /* rows come with a byte a sample also below 8 bits */
+    png_set_packing(job->png); /* rows have a byte a sample below 8 bits as well */
 }
 
 static bool start(png_job *job)

@@ -1,4 +1,4 @@
-/* What the parts of the PNM and PAM reader share. */
+/* Shared by the two parts of the PNM and PAM reader. */
 #ifndef L2K_PICTURES_FORMATS_PNM_H
 #define L2K_PICTURES_FORMATS_PNM_H
 
@@ -13,8 +13,8 @@ typedef struct cli_pnm_header {
     l2k_colour colour;
 } cli_pnm_header;
 
-/* All of these report their errors. The header is read up to the first byte of the raster. Comments and space may be up
- * to 1 MiB before a number, a PAM header as much in all. */
+/* All of these report their errors. The header is read up to the first byte of the raster. Comments and space before a
+ * number may take up to 1 MiB, as may a whole PAM header. */
 bool cli_pnm_read_header(cli_input *input, cli_pnm_header *header);
 bool cli_pnm_number(cli_input *input, uint32_t *value);
 bool cli_pnm_bit(cli_input *input, uint32_t *value);

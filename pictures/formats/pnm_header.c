@@ -1,13 +1,14 @@
+/* The headers of PNM and PAM files, and the ASCII numbers of P1 to P3. */
 #include "pictures/formats/pnm.h"
 
 #include <string.h>
 
-#include "pictures/files/report.h"
+#include "pictures/user/report.h"
 
 #define MAX_LINE 256u
 
-/* What comments and space may be before one number, or all lines of a PAM header: a file that is nothing else would be
- * read to its end for a size that is not there. */
+/* The most comments and space before one number, or lines of a PAM header: without it a file of nothing else would be
+ * read to its end in search of a size. */
 #define MAX_FILLING ((size_t)1 << 20)
 #define TOO_MUCH    (EOF - 1)
 
@@ -23,7 +24,7 @@ static bool bad_header(const cli_input *input, int c)
     return c == EOF ? cli_input_ended(input) : cli_error(input->name, "bad PNM header or sample");
 }
 
-/* The next byte, EOF, or TOO_MUCH where it is one more than are `left`. */
+/* The next byte, EOF, or TOO_MUCH when none is `left`. */
 static int next_of(cli_input *input, size_t *left)
 {
     if (!*left)
@@ -32,7 +33,7 @@ static int next_of(cli_input *input, size_t *left)
     return cli_input_byte(input);
 }
 
-/* The line end that closes a comment, or what next_of gives else. */
+/* Returns the line end that closes a comment, or else what next_of returned. */
 static int skip_line(cli_input *input, size_t *left)
 {
     int c;
@@ -66,7 +67,7 @@ bool cli_pnm_number(cli_input *input, uint32_t *value)
             return cli_error(input->name, "a number in the file exceeds 2^32 - 1");
     }
     *value = (uint32_t)number;
-    if (c == '#') /* a comment that starts right behind the number ends with the line */
+    if (c == '#') /* a comment that directly follows the number ends with the line */
         c = skip_line(input, &left);
     return c == EOF || is_space(c) || bad_header(input, c);
 }
@@ -92,7 +93,7 @@ static bool read_classic(cli_input *input, cli_pnm_header *header, char kind)
            (header->bitmap || cli_pnm_number(input, &header->maxval));
 }
 
-/* One line without its end; what exceeds MAX_LINE is an error except in comments, which come back empty. */
+/* Reads one line without its end. A line longer than MAX_LINE is an error, except a comment, which comes back empty. */
 static bool read_line(cli_input *input, char *line, size_t *left)
 {
     size_t length = 0;
@@ -112,7 +113,7 @@ static bool read_line(cli_input *input, char *line, size_t *left)
     return c != EOF || cli_input_ended(input);
 }
 
-/* "KEY value" with any space between; NULL where the line has another key. */
+/* Returns the value of "KEY value" with any space between; NULL where the line has another key. */
 static const char *value_of(const char *line, const char *key)
 {
     size_t length = strlen(key);
@@ -136,7 +137,7 @@ static bool parse_value(const cli_input *input, const char *text, uint32_t *valu
            cli_error(input->name, "bad number '%s' in the PAM header", text);
 }
 
-/* Types that are not listed, or that do not suit the depth, leave the components without a meaning. */
+/* Types that are not listed, or that do not match the depth, leave the components without a meaning. */
 static void apply_tuple_type(cli_pnm_header *header, char *type)
 {
     static const struct {
@@ -190,10 +191,10 @@ bool cli_pnm_read_header(cli_input *input, cli_pnm_header *header)
     if (!(magic[1] == '7' ? read_pam(input, header) : read_classic(input, header, magic[1])))
         return false;
     if (!header->width || !header->height || !header->depth || !header->maxval)
-        return cli_error(input->name, "the header lacks a size or a maximum, or has a 0 there");
+        return cli_error(input->name, "in the header a size or the maximum is missing or 0");
     if (header->maxval > 65535)
-        return cli_error(input->name, "a maximum of %u; 65535 is the most", header->maxval);
+        return cli_error(input->name, "a maximum of %u; at most 65535 is possible", header->maxval);
     if (header->depth > L2K_MAX_COMPONENTS)
-        return cli_error(input->name, "%u components; %u is the most", header->depth, L2K_MAX_COMPONENTS);
+        return cli_error(input->name, "%u components; at most %u are possible", header->depth, L2K_MAX_COMPONENTS);
     return true;
 }

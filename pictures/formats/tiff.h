@@ -1,4 +1,4 @@
-/* What the TIFF reader and writer share: libtiff on the command's own files, with its messages kept. */
+/* Shared by the TIFF reader and writer: libtiff on the command's own files, with its messages kept. */
 #ifndef L2K_PICTURES_FORMATS_TIFF_H
 #define L2K_PICTURES_FORMATS_TIFF_H
 
@@ -9,34 +9,34 @@
 
 typedef struct cli_tiff_io {
     TIFF *tiff;
-    cli_input *input; /* one of them is NULL */
+    cli_input *input; /* one of input and output is NULL */
     cli_output *output;
     uint64_t at;
-    bool ended;        /* something was looked for behind the end of the file */
+    bool ended;        /* something was read past the end of the file */
     bool late;         /* the time of --timeout is up */
     char message[200]; /* libtiff's first complaint since the last cli_tiff_fail, or "" */
 } cli_tiff_io;
 
-/* `mode` as for TIFFOpen. The caller has set input or output. NULL without a report. */
+/* `mode` is that of TIFFOpen. The caller has set input or output. Returns NULL without a report. */
 TIFF *cli_tiff_open(cli_tiff_io *io, const char *name, const char *mode);
 void cli_tiff_close(cli_tiff_io *io);
 
-/* Reports what libtiff said, or `otherwise` where it said nothing. Returns false. */
+/* Reports libtiff's message, or `otherwise` where it gave none. Returns false. */
 bool cli_tiff_fail(const cli_tiff_io *io, const char *name, const char *otherwise);
 
-/* How the samples of a file lie, and what of that a decoder has to undo. */
+/* How the samples of a file are stored, and what of that a reader has to undo. */
 typedef struct cli_tiff_layout {
     uint32_t width, height;
-    uint32_t chunk_width, chunk_height; /* of a tile, or of a strip that must be decoded at once */
+    uint32_t chunk_width, chunk_height; /* of a tile, or of a strip that must be decoded as a whole */
     uint32_t h, v;                      /* YCbCr sub-sampling; 1 where samples are not in units */
-    uint16_t bits, samples;             /* of a sample; samples of a pixel in the file */
+    uint16_t bits, samples;             /* bits of a sample, samples of a pixel in the file */
     bool is_signed;
-    bool inverted; /* 0 is white, of the first sample */
+    bool inverted; /* 0 is white, in the first sample */
     bool separate; /* a plane for each sample */
     bool tiled;
-    const uint16_t *palette[3]; /* or NULL; libtiff's */
-    uint32_t palette_bits;      /* 8 or 16, what its entries need */
-    uint32_t palette_shift;     /* of an entry to that */
+    const uint16_t *palette[3]; /* or NULL; owned by libtiff */
+    uint32_t palette_bits;      /* 8 or 16, as its entries require */
+    uint32_t palette_shift;     /* right shift of an entry to that */
 } cli_tiff_layout;
 
 /* Reads the tags of the first page into the layout and reader->picture. */

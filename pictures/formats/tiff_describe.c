@@ -1,12 +1,12 @@
-/* The tags of a TIFF file: how its samples lie, and what they mean. */
+/* Reads the tags of a TIFF file: how its samples are stored, and what they mean. */
 #ifdef L2K_WITH_TIFF
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "pictures/files/report.h"
 #include "pictures/formats/tiff.h"
+#include "pictures/user/report.h"
 
 #define MOST_BITS 16u
 
@@ -17,7 +17,7 @@ typedef struct description {
     uint16_t photometric, compression;
     uint16_t colours; /* components that are colours; the others are extra samples */
     l2k_colour colour;
-    bool opacity; /* there is one */
+    bool opacity; /* one was found */
 } description;
 
 static uint16_t tag16(TIFF *tiff, uint32_t tag)
@@ -69,7 +69,7 @@ static bool check_samples(description *d)
         return cli_error(d->reader->name, "TIFF: samples of %u bits are not supported; 1 to %u are", layout->bits,
                          MOST_BITS);
     if (!layout->samples || layout->samples > L2K_MAX_COMPONENTS)
-        return cli_error(d->reader->name, "TIFF: %u samples a pixel; 1 to %u are possible", layout->samples,
+        return cli_error(d->reader->name, "TIFF: %u samples per pixel; 1 to %u are possible", layout->samples,
                          L2K_MAX_COMPONENTS);
     return true;
 }
@@ -85,7 +85,7 @@ static bool check_compression(description *d)
     return true;
 }
 
-/* A palette in 16 bits, whose entries often are 8-bit values: times 257, times 256, or, in old files, as they are. */
+/* A palette has 16-bit entries, which often are 8-bit values: times 257, times 256 or, in old files, unscaled. */
 static bool take_palette(description *d)
 {
     cli_tiff_layout *layout = d->layout;
@@ -109,7 +109,7 @@ static bool take_palette(description *d)
     return true;
 }
 
-/* Those of sYCC: ITU-R BT.601, full range. */
+/* True for the coefficients of sYCC: ITU-R BT.601, full range. */
 static bool is_usual_ycc(TIFF *tiff)
 {
     static const float usual[3] = {0.299f, 0.587f, 0.114f}, range[6] = {0, 255, 128, 255, 128, 255};
@@ -125,7 +125,7 @@ static bool is_usual_ycc(TIFF *tiff)
     return true;
 }
 
-/* JPEG gives RGB itself; of others the sub-sampled components are kept. */
+/* libtiff converts JPEG to RGB; in other schemes the sub-sampled components are kept. */
 static bool take_ycc(description *d)
 {
     cli_tiff_layout *layout = d->layout;
@@ -195,8 +195,8 @@ static void find_chunks(description *d)
     layout->chunk_height = rows && rows < layout->height ? rows : layout->height;
 }
 
-/* How many bytes a file needs at least for one of samples: what the scheme can make of a byte at most. 0 where there is
- * no such limit. */
+/* The most that a scheme can expand a byte, which bounds the file's length from below. 0 where there is no such
+ * limit. */
 static uint32_t most_expansion(uint16_t compression)
 {
     switch (compression) {
@@ -214,7 +214,7 @@ static uint32_t most_expansion(uint16_t compression)
     }
 }
 
-/* There is one opacity of the whole picture (I.5.3.6), the first: what is meant by others nobody can tell. */
+/* A picture has one opacity channel (I.5.3.6), the first: the meaning of others is undefined. */
 static uint16_t extra_type(description *d, uint32_t extra, uint16_t extras, const uint16_t *types)
 {
     const uint16_t type = extra < extras ? types[extra] : EXTRASAMPLE_UNSPECIFIED;
@@ -252,7 +252,7 @@ static bool set_components(description *d)
     uint64_t samples;
     TIFFGetFieldDefaulted(d->tiff, TIFFTAG_EXTRASAMPLES, &extras, &types);
     if (count < d->colours)
-        return cli_error(d->reader->name, "TIFF: %u samples a pixel, where %u colours are", count, d->colours);
+        return cli_error(d->reader->name, "TIFF: %u samples per pixel are too few for %u colours", count, d->colours);
     if (!cli_picture_create(&d->reader->picture, count, d->reader->name))
         return false;
     for (uint32_t c = 0; c < count; c++)
@@ -281,7 +281,7 @@ static bool set_profile(description *d)
     return true;
 }
 
-/* libtiff gives a float of 24 bits; what was 3780 a metre must not become 3779.99992. */
+/* libtiff returns a float of 24 bits; 3780 per metre must not become 3779.99992. */
 static double per_metre(float value, double metre)
 {
     return floor(value * metre * 1000 + 0.5) / 1000;
@@ -305,9 +305,10 @@ static void warn(const description *d)
     if (d->reader->quiet)
         return;
     if (!TIFFLastDirectory(d->tiff))
-        cli_warning(d->reader->name, "there is more than one page; the first is taken");
+        cli_warning(d->reader->name, "there is more than one page; only the first is read");
     if (orientation > ORIENTATION_TOPLEFT)
-        cli_warning(d->reader->name, "the rows are kept as they lie; the orientation tag says %u", orientation);
+        cli_warning(d->reader->name, "the orientation tag, %u, is ignored: rows keep their order in the file",
+                    orientation);
 }
 
 bool cli_tiff_describe(cli_reader *reader, TIFF *tiff, cli_tiff_layout *layout)

@@ -1,3 +1,4 @@
+/* libtiff's input, output and messages, on the command's own files. */
 #ifdef L2K_WITH_TIFF
 
 #include "pictures/formats/tiff.h"
@@ -6,10 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pictures/files/limits.h"
-#include "pictures/files/report.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
 
-/* What libtiff may take at once: strip tables and raw strips, all of whose sizes are a file's claim. */
+/* The most that libtiff may allocate at once, for strip tables and raw strips: the file states all of these sizes. */
 #define MOST_BYTES ((tmsize_t)1 << 30)
 
 static void keep(cli_tiff_io *io, const char *format, va_list arguments)
@@ -18,7 +19,7 @@ static void keep(cli_tiff_io *io, const char *format, va_list arguments)
         vsnprintf(io->message, sizeof io->message, format, arguments);
 }
 
-/* libtiff 4.5 has handlers for each open file; before, there is one for all, which is told whose file it is. */
+/* libtiff 4.5 has handlers for each open file; older ones have one for all, which receives the file's handle. */
 #if TIFFLIB_VERSION >= 20221213
 
 static int on_error(TIFF *tiff, void *user, const char *module, const char *format, va_list arguments)
@@ -79,7 +80,7 @@ static toff_t on_seek(thandle_t handle, toff_t offset, int whence)
 {
     cli_tiff_io *io = (cli_tiff_io *)handle;
     const uint64_t from = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? io->at : on_size(handle);
-    if (offset > INT64_MAX - (from < INT64_MAX ? from : INT64_MAX)) /* beyond what a file can have */
+    if (offset > INT64_MAX - (from < INT64_MAX ? from : INT64_MAX)) /* beyond any file's length */
         return (toff_t)-1;
     return io->at = from + offset;
 }

@@ -1,8 +1,8 @@
-/* TIFF through libtiff: strips are read row by row, tiles and sub-sampled YCbCr a chunk at a time. */
+/* Reads TIFF through libtiff: strips row by row, tiles and sub-sampled YCbCr by chunk. */
 #include "pictures/reader.h"
 
-#include "pictures/files/limits.h"
-#include "pictures/files/report.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
 
 #ifdef L2K_WITH_TIFF
 
@@ -11,7 +11,7 @@
 
 #include "pictures/formats/tiff.h"
 
-/* A row, or a tile, is in memory as a whole; its size is a file's claim. */
+/* A whole row or tile is held in memory, and the file states its size. */
 #define MOST_CHUNK ((tmsize_t)1 << 30)
 
 typedef struct tiff_job {
@@ -33,7 +33,7 @@ static uint64_t bytes_of_row(const cli_tiff_layout *layout, uint32_t width)
     return ((uint64_t)width * (layout->separate ? 1 : layout->samples) * layout->bits + 7) / 8;
 }
 
-/* What libtiff will store, which placing relies on. */
+/* The bytes that libtiff will store, on which placing relies. */
 static uint64_t bytes_of_chunk(const cli_tiff_layout *layout)
 {
     if (in_units(layout)) {
@@ -44,8 +44,8 @@ static uint64_t bytes_of_chunk(const cli_tiff_layout *layout)
                          : bytes_of_row(layout, layout->width);
 }
 
-/* Tiles are unpacked as a whole, whatever of them lies in the picture: so little of it that some KB could keep one busy
- * for hours is no tiling. */
+/* Tiles are decompressed as a whole, however little of them is in the picture. A tiling with so little in it that a
+ * few KB keep the reader busy for hours is refused. */
 static bool tiles_fit(const cli_reader *reader, const cli_tiff_layout *layout)
 {
     const uint64_t across = ((uint64_t)layout->width + layout->chunk_width - 1) / layout->chunk_width;
@@ -85,12 +85,12 @@ static bool open_tiff(cli_reader *reader)
     reader->state = job;
     if (!job)
         return cli_error(reader->name, "out of memory");
-    if (!cli_input_make_seekable(&reader->input, cli_memory_left(0))) /* a copy may lie in memory, too */
+    if (!cli_input_make_seekable(&reader->input, cli_memory_left(0))) /* the copy may be in memory as well */
         return false;
     job->io.input = &reader->input;
     if (!cli_tiff_open(&job->io, reader->name, "rm"))
         return cli_tiff_fail(&job->io, reader->name, "libtiff cannot read the file");
-    if (job->io.ended) /* libtiff does without the tag that was cut off */
+    if (job->io.ended) /* libtiff ignores a tag that is cut off */
         return cli_tiff_fail(&job->io, reader->name, "");
     job->io.message[0] = 0;
     if (!cli_tiff_describe(reader, job->io.tiff, &job->layout))
@@ -113,7 +113,7 @@ static void close_tiff(cli_reader *reader)
 
 /* ---- Samples ------------------------------------------------------------------------------------------------- */
 
-/* Sample `index` of a row that begins at a byte; libtiff has put 16 bits into native order. */
+/* Sample `index` of a row that begins at a byte; libtiff has converted 16 bits to native order. */
 static inline uint32_t fetch(const uint8_t *row, size_t index, uint32_t bits)
 {
     uint32_t value = 0;
@@ -142,9 +142,8 @@ static void expand(const cli_tiff_layout *layout, const uint8_t *row, size_t cou
                   (uint32_t)layout->palette[k][fetch(row, i, layout->bits)] >> layout->palette_shift);
 }
 
-/* `width` pixels as they follow each other in the file, to where they follow each other in memory. Turning black to
- * white and back is the complement, of signed samples too, and of gray alone: opacity and other extra samples, which
- * come behind it, stay. */
+/* Converts `width` consecutive pixels of the file to consecutive pixels in memory. Inversion is the complement, for
+ * signed samples too, and applies to gray only: opacity and other extra samples, which follow it, remain. */
 static void convert(const cli_tiff_layout *layout, uint32_t plane, const uint8_t *row, size_t width, void *to)
 {
     const uint32_t bits = layout->bits, mask = (1u << bits) - 1, turn = layout->inverted && plane == 0 ? mask : 0;
@@ -162,7 +161,7 @@ static void convert(const cli_tiff_layout *layout, uint32_t plane, const uint8_t
 
 /* ---- Placing ------------------------------------------------------------------------------------------------- */
 
-/* Is row y of component c wanted? Then where in its plane it lies. */
+/* Is row y of component c requested? Then sets `row` to its place in the plane. */
 static bool wanted_row(const cli_reader *reader, uint32_t c, uint64_t y, char **row)
 {
     const cli_rows *rows = &reader->picture.rows[c];
@@ -173,7 +172,7 @@ static bool wanted_row(const cli_reader *reader, uint32_t c, uint64_t y, char **
     return true;
 }
 
-/* A row of samples that begins at column x of row y; plane 0 also stands for all of interleaved ones. */
+/* Stores a row of samples that begins at column x of row y; plane 0 also stands for all interleaved samples. */
 static void place_row(const cli_reader *reader, const uint8_t *from, uint32_t plane, uint32_t x, uint32_t y,
                       uint32_t width)
 {
@@ -189,8 +188,8 @@ static void place_row(const cli_reader *reader, const uint8_t *from, uint32_t pl
         convert(layout, plane, from, width, to);
 }
 
-/* One sample of sub-sampled YCbCr, unless it lies beyond the picture, where coordinates may need 33 bits, or is not
- * wanted. */
+/* Stores one sample of sub-sampled YCbCr, unless it is outside the picture, where coordinates may need 33 bits, or not
+ * requested. */
 static void place_sample(const cli_reader *reader, uint32_t c, uint64_t x, uint64_t y, uint8_t value)
 {
     char *row;
@@ -234,7 +233,7 @@ static bool place_tile(const cli_reader *reader, uint32_t plane, uint32_t x, uin
 
 /* ---- Reading ------------------------------------------------------------------------------------------------- */
 
-/* A strip at the end may have fewer rows; what is not there of it stays as it was, and lies below the picture. */
+/* The last strip may have fewer rows; the rest of the chunk keeps its old content, which is below the picture. */
 static bool read_chunk(const cli_reader *reader, uint32_t plane, uint32_t x, uint32_t y)
 {
     tiff_job *job = reader->state;
@@ -248,7 +247,7 @@ static bool read_chunk(const cli_reader *reader, uint32_t plane, uint32_t x, uin
     return in_units(&job->layout) ? place_units(reader, x, y) : place_tile(reader, plane, x, y);
 }
 
-/* Which rows of the file have what is wanted: of units, what any of the components needs. */
+/* The rows of the file that hold the requested rows: for units, of any component. */
 static void wanted_range(const cli_reader *reader, uint32_t plane, uint64_t *first, uint64_t *end)
 {
     const tiff_job *job = reader->state;
@@ -277,14 +276,14 @@ static bool read_chunks(const cli_reader *reader, uint32_t plane)
     return true;
 }
 
-/* One row after the other; compression lets nothing be passed over. Rows of another plane were read since, if there are
- * planes: then their strip begins anew, and what comes before the rows that are wanted has no place. */
+/* Reads row after row, as compression allows no skipping. In separate planes, rows of another plane were read
+ * meanwhile: then the strip begins again, and the rows before the requested ones are dropped. */
 static bool read_lines(const cli_reader *reader, uint32_t plane)
 {
     tiff_job *job = reader->state;
     const cli_rows *rows = &reader->picture.rows[plane];
-    const uint32_t passed = job->layout.separate ? rows->first % job->layout.chunk_height : 0;
-    for (uint32_t y = rows->first - passed; y < rows->first + rows->count; y++) {
+    const uint32_t skipped = job->layout.separate ? rows->first % job->layout.chunk_height : 0;
+    for (uint32_t y = rows->first - skipped; y < rows->first + rows->count; y++) {
         if (!cli_reader_in_time(reader))
             return false;
         if (TIFFReadScanline(job->io.tiff, job->chunk, y, (uint16_t)plane) != 1)
@@ -308,7 +307,7 @@ static bool read_tiff(cli_reader *reader)
 
 static bool open_tiff(cli_reader *reader)
 {
-    return cli_error(reader->name, "a TIFF file, and this build of lift2k has no libtiff to read it");
+    return cli_error(reader->name, "this build of lift2k has no libtiff to read TIFF");
 }
 
 static bool read_tiff(cli_reader *reader)

@@ -1,5 +1,5 @@
-/* TIFF through libtiff: strips, samples in the bits that they have, BigTIFF where 4 GiB do not suffice. */
-#include "pictures/files/report.h"
+/* Writes TIFF through libtiff: strips, samples in their own precision, BigTIFF where 4 GiB do not suffice. */
+#include "pictures/user/report.h"
 #include "pictures/writer.h"
 
 #ifdef L2K_WITH_TIFF
@@ -15,7 +15,7 @@
 typedef struct tiff_job {
     cli_tiff_io io;
     uint32_t row;
-    uint8_t *packed; /* a row as the file has it */
+    uint8_t *packed; /* a row as stored in the file */
 } tiff_job;
 
 static uint32_t rows_per_strip(const cli_view *view)
@@ -24,7 +24,7 @@ static uint32_t rows_per_strip(const cli_view *view)
     return rows < 1 ? 1 : rows < view->height ? (uint32_t)rows : view->height;
 }
 
-/* Offsets of TIFF have 32 bits. What compression may add to noise, and the tables, are allowed for. */
+/* Offsets in TIFF have 32 bits. Includes an allowance for what compression may add to noise, and for the tables. */
 static bool needs_big(const cli_writer *writer)
 {
     const cli_view *view = writer->view;
@@ -35,8 +35,8 @@ static bool needs_big(const cli_writer *writer)
     return bytes > UINT32_MAX;
 }
 
-/* How many of the first channels are colours, and what these are. The colour space of a profile stands in its header
- * (ICC.1, 7.2.8). */
+/* Returns how many of the first channels are colours, and sets what they are. The colour space of a profile is in its
+ * header (ICC.1, 7.2.8). */
 static uint32_t base_colours(const cli_view *view, uint16_t *photometric)
 {
     const l2k_image *image = view->image;
@@ -64,7 +64,7 @@ static void set_colours(TIFF *tiff, const cli_view *view)
         TIFFSetField(tiff, TIFFTAG_EXTRASAMPLES, (uint16_t)(view->num_channels - base), extra);
 }
 
-/* Dots an inch where that is a whole number, else dots a centimetre. */
+/* Dots per inch where that is a whole number, otherwise dots per centimetre. */
 static void set_density(TIFF *tiff, const l2k_image *image)
 {
     const double x = image->density_x * 0.0254, y = image->density_y * 0.0254;
@@ -104,8 +104,7 @@ static bool open_tiff(cli_writer *writer)
     if (!job || !(job->packed = malloc(cli_view_row_bytes(writer->view))))
         return cli_error(writer->name, "out of memory");
     if (!cli_output_can_seek(&writer->output))
-        return cli_error(writer->name,
-                         "TIFF goes back to what it has written, which this output cannot; write to a file");
+        return cli_error(writer->name, "TIFF needs an output that can seek; write to a file");
     job->io.output = &writer->output;
     if (!cli_tiff_open(&job->io, writer->name, needs_big(writer) ? "w8" : "w4"))
         return writer->output.error ? false : cli_tiff_fail(&job->io, writer->name, "libtiff cannot start");
@@ -113,8 +112,8 @@ static bool open_tiff(cli_writer *writer)
     return !job->io.message[0] || cli_tiff_fail(&job->io, writer->name, "");
 }
 
-/* Rows come with a byte a sample, or two, the high one first. libtiff wants 16 bits in native order, and other depths
- * as the file will have them: without gaps. */
+/* Rows have a byte a sample, or two, high byte first. libtiff expects 16 bits in native order, and other depths as
+ * stored in the file: without gaps. */
 static void pack(const cli_view *view, const uint8_t *bytes, uint8_t *to)
 {
     const size_t samples = (size_t)view->width * view->count;

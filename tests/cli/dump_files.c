@@ -1,5 +1,5 @@
-/* lift2k dump --format raw of pictures: its files have what the transform in the library's header makes. Argument: the
- * command. */
+/* Tests lift2k dump --format raw of pictures: its files must hold what the transform in the library's header produces.
+ * Argument: the command. */
 #include "api_support.h"
 
 #include <unistd.h>

@@ -1,4 +1,4 @@
-/* To be loaded before the C library: what only some systems do, or only broken ones. */
+/* To be preloaded: simulates faults of file systems and disks, and badly timed signals. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* L2K_TEST_NO_TMPFILE: /proc is not there, so files cannot be without a name until they are complete. */
+/* L2K_TEST_NO_TMPFILE: /proc does not exist, so files cannot stay nameless until they are complete. */
 int access(const char *path, int mode)
 {
     int (*real)(const char *, int) = (int (*)(const char *, int))dlsym(RTLD_NEXT, "access");
@@ -21,7 +21,7 @@ int access(const char *path, int mode)
     return real(path, mode);
 }
 
-/* L2K_TEST_FLIP: a disk that changes a bit in every large block. L2K_TEST_SLOW: one that takes its time for them. */
+/* L2K_TEST_FLIP: a disk that flips a bit in every large block. L2K_TEST_SLOW: one that is slow with them. */
 size_t fwrite(const void *data, size_t size, size_t count, FILE *stream)
 {
     size_t (*real)(const void *, size_t, size_t, FILE *) =
@@ -39,7 +39,7 @@ size_t fwrite(const void *data, size_t size, size_t count, FILE *stream)
     return written;
 }
 
-/* L2K_TEST_SIGNALS: numbers of signals that come when a file has got its name, or a folder is made. */
+/* L2K_TEST_SIGNALS: numbers of the signals that arrive when a file has been renamed or a folder created. */
 static void raise_all(void)
 {
     const char *at = getenv("L2K_TEST_SIGNALS");
@@ -48,7 +48,7 @@ static void raise_all(void)
         raise((int)number);
 }
 
-/* L2K_TEST_RENAME: a part of names that files do not get, as if there were folders of these names. */
+/* L2K_TEST_RENAME: part of the names that renaming cannot give to files, as if there were folders of these names. */
 int rename(const char *from, const char *to)
 {
     int (*real)(const char *, const char *) = (int (*)(const char *, const char *))dlsym(RTLD_NEXT, "rename");

@@ -1,9 +1,9 @@
-/* Puts a marker segment into a bare codestream, for tests of what the decoder refuses:
+/* Inserts a marker segment into a bare codestream, to test what the decoder refuses:
  *
  *     make_stream IN OUT main|tile MARKER [PARAMETERS]     marker and parameters in hexadecimal
  *     make_stream IN OUT patch OFFSET BYTES                overwrites bytes
  *
- * "main" puts it behind SIZ, "tile" before the first SOD, whose tile-part grows by as much. */
+ * "main" inserts it after SIZ, "tile" before the first SOD, whose tile-part grows accordingly. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static size_t parse_hex(const char *text, uint8_t *bytes)
     return *text ? 0 : count;
 }
 
-/* Where the marker segments of the main header, or of the first tile-part header, end. */
+/* The end of the marker segments of the main header, or of the first tile-part header. */
 static size_t end_of_header(size_t at, uint32_t end_marker)
 {
     while (at + 4 <= size && get(at, 2) != end_marker)

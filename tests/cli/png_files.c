@@ -1,4 +1,5 @@
-/* PNG files of every kind through the command and back: png_files LIFT2K. Samples, profile and density must survive. */
+/* Tests PNG files of every kind through the command and back: png_files LIFT2K. Samples, profile and density must
+ * survive. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <png.h>
@@ -58,7 +59,7 @@ typedef struct kind {
     bool interlaced, tagged; /* tagged: with iCCP and pHYs */
 } kind;
 
-/* A decoded file, everything expanded. 16-bit samples stay in the order of the file. */
+/* A decoded file with everything expanded. 16-bit samples remain in the order of the file. */
 typedef struct picture {
     uint32_t width, height, channels, depth;
     size_t row_bytes;
@@ -74,7 +75,7 @@ typedef struct paths {
     char source[4096], coded[4096], decoded[4096];
 } paths;
 
-/* splitmix64, the same everywhere. */
+/* splitmix64, identical on all machines. */
 static uint32_t random_byte(void)
 {
     static uint64_t state = 1;
@@ -99,8 +100,8 @@ static bool fail(const kind *k, const char *what)
 
 /* ---- Writing ---- */
 
-/* What libpng takes for a profile: a header and one tag whose data it does not look into. That is random, as a chunk of
- * less than 132 bytes after compression would be refused. */
+/* What libpng accepts as a profile: a header and one tag whose data it does not inspect. The data is random, as a chunk
+ * of less than 132 bytes after compression would be refused. */
 static void make_profile(uint8_t profile[PROFILE_BYTES], bool gray)
 {
     static const uint8_t illuminant[12] = {0, 0, 0xF6, 0xD6, 0, 1, 0, 0, 0, 0, 0xD3, 0x2D};
@@ -131,7 +132,7 @@ static size_t pixel_bytes(const base_kind *base)
 }
 
 /* Random samples, a byte each below 8 bits. The first pixel will be the transparent one: the last is its copy, and the
- * one before that differs in the lowest bit only. */
+ * one before that differs only in the lowest bit. */
 static void make_samples(uint8_t *samples, const kind *k)
 {
     size_t pixel = pixel_bytes(k->base), bytes = pixel * k->width * k->height;
@@ -179,7 +180,7 @@ static void set_key(png_structp png, png_infop info, const base_kind *base, cons
     png_set_tRNS(png, info, NULL, 0, &key);
 }
 
-/* Interlaced files have different densities across and down, so that neither is taken for the other. */
+/* Interlaced files have different horizontal and vertical densities, so that swapping them is noticed. */
 static void set_tags(png_structp png, png_infop info, const kind *k)
 {
     uint8_t profile[PROFILE_BYTES];
@@ -373,7 +374,7 @@ static bool make_paths(paths *at)
     return true;
 }
 
-/* Every base kind in every size, plain and interlaced, without and with tags. */
+/* Every base kind in every size, sequential and interlaced, with and without tags. */
 static kind kind_of(size_t index)
 {
     size_t size = index / 4 % (sizeof sizes / sizeof *sizes);

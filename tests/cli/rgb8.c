@@ -1,4 +1,5 @@
-/* lift2k decode --rgb8: pictures of one colour in every colour space, through the command. Argument: the command. */
+/* Tests lift2k decode --rgb8: pictures of one colour in every colour space, through the command. Argument: the
+ * command. */
 #include "api_support.h"
 
 #include <unistd.h>
@@ -41,7 +42,7 @@ static void write_jp2(const picture *p)
     free(file.data);
 }
 
-/* The exit status, and the first pixel of a PPM of the right size, all of one colour. */
+/* Returns the exit status, and the first pixel of a PPM that must have the right size and one colour. */
 static int decode(uint8_t rgb[3])
 {
     char line[400];
@@ -76,7 +77,7 @@ static void expect(const picture *p, const char *what, const int wanted[3], int 
         {0, 0, 0}, {0, 0, 0}, 0                                                                                        \
     }
 
-/* The CIELab values of sRGB's primaries under D50 and D65 are those that the literature has. */
+/* The CIELab values of the sRGB primaries under D50 and D65, as found in the literature. */
 static const struct {
     const char *name;
     l2k_colour colour;
@@ -125,7 +126,7 @@ static void test_colours(void **unused)
     }
 }
 
-/* Opacity in front of the colours, as channel definitions allow: the colours are what is shown. */
+/* Channel definitions may put opacity before the colours: the colours are shown. */
 static void test_opacity_first(void **unused)
 {
     (void)unused;
@@ -139,7 +140,7 @@ static void test_opacity_first(void **unused)
 
 #ifdef L2K_WITH_LCMS2
 
-/* sRGB but for its red and green primaries, which stand in for each other. */
+/* sRGB with its red and green primaries exchanged. */
 static size_t swapped_profile(uint8_t *bytes, size_t room)
 {
     const cmsCIExyY white = {0.3127, 0.3290, 1};
@@ -169,7 +170,7 @@ static void test_profile(void **unused)
     }
 }
 
-/* A profile that is none, or is for fewer colours than there are: the colours are shown without it. */
+/* A profile that is invalid, or has fewer colours than the picture: the colours are shown without it. */
 static void test_useless_profile(void **unused)
 {
     (void)unused;
@@ -184,7 +185,7 @@ static void test_useless_profile(void **unused)
 
 #else
 
-/* Refused, with a word on what is missing, and nothing written. */
+/* Refused, naming what is missing, and nothing is written. */
 static void test_profile(void **unused)
 {
     (void)unused;

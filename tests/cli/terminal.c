@@ -1,6 +1,6 @@
-/* The command in a terminal, as a person has it: the progress bar, and Ctrl-C; and in pipes that keep it waiting.
- * Arguments: the lift2k binary, and the shared library of faults.c, if there is one. The test sits at the other side of
- * a pseudoterminal and draws for itself what would be on the screen. */
+/* Tests the command in a terminal as a user sees it: the progress bar, and Ctrl-C; and in pipes that block. Arguments:
+ * the lift2k binary, and the shared library of faults.c, if there is one. The test holds the other side of a
+ * pseudoterminal and computes what would be on the screen. */
 #define _XOPEN_SOURCE   700
 #define _DEFAULT_SOURCE /* winsize */
 #include <dirent.h>
@@ -23,7 +23,7 @@
 #define PATIENCE 120.0 /* seconds until the test gives up */
 #define ROWS     200
 
-/* So large that one thread needs a second. */
+/* Large enough to keep one thread busy for a second. */
 #ifdef L2K_SANITIZE
 #define SIDE 1800u
 #else
@@ -61,7 +61,7 @@ typedef struct session {
     pid_t pid;
     int master;
     size_t columns;
-    char text[1 << 20]; /* all that came */
+    char text[1 << 20]; /* everything received */
     size_t used;
     int status;
 } session;
@@ -89,7 +89,7 @@ static void start_arguments(session *s, size_t columns, char *const *arguments)
         exit(77);
     }
     const char *slave = ptsname(s->master);
-    int held = open(slave, O_RDWR | O_NOCTTY); /* or what the child writes last may be lost */
+    int held = open(slave, O_RDWR | O_NOCTTY); /* otherwise the child's last output may be lost */
     ioctl(held, TIOCSWINSZ, &size);
     s->pid = fork();
     if (s->pid == 0)
@@ -97,14 +97,14 @@ static void start_arguments(session *s, size_t columns, char *const *arguments)
     close(held);
 }
 
-/* A command line for the shell, in which $0 is lift2k. */
+/* Runs a command line in the shell, in which $0 is lift2k. */
 static void start(session *s, size_t columns, const char *line)
 {
     char *arguments[] = {"/bin/bash", "-c", (char *)(uintptr_t)line, (char *)(uintptr_t)lift2k, NULL};
     start_arguments(s, columns, arguments);
 }
 
-/* What is there within `seconds`; false at the end. */
+/* Receives what arrives within `seconds`; false at the end. */
 static bool take(session *s, double seconds)
 {
     struct pollfd wait = {s->master, POLLIN, 0};
@@ -112,7 +112,7 @@ static bool take(session *s, double seconds)
         return true;
     ssize_t got = read(s->master, s->text + s->used, sizeof s->text - 1 - s->used);
     if (got <= 0)
-        return false; /* EIO: nobody has the other side any more */
+        return false; /* EIO: the other side is closed */
     s->used += (size_t)got;
     s->text[s->used] = 0;
     return true;
@@ -194,7 +194,7 @@ static bool contains(const screen *seen, const char *text)
 
 /* ---- Files ---- */
 
-/* Noise of 16 bits: as slow to encode as a picture can be. */
+/* Noise of 16 bits: the slowest picture to encode. */
 static void make_noise(const char *name, unsigned side)
 {
     FILE *file = fopen(name, "wb");
@@ -226,7 +226,7 @@ static bool holds(const char *name, const char *text)
     return got == strlen(text) && strcmp(found, text) == 0;
 }
 
-/* How many names in a folder begin with `start`. */
+/* The number of names in a folder that begin with `start`. */
 static int count_names(const char *folder, const char *start)
 {
     DIR *open = opendir(folder);
@@ -257,7 +257,7 @@ static void test_bar(size_t columns, const char *verb, const char *line)
     check(!strchr(s.text, '\033'), "an escape sequence");
 }
 
-/* The parts that are shown never fall, and there are several. */
+/* The percentages shown never fall, and there are several. */
 static void test_parts(const char *line, const char *from, const char *to)
 {
     int last = -1, different = 0;
@@ -310,7 +310,7 @@ static void test_bars(void)
     check(strstr(s.text, "encoding large.pgm"), "--progress shows no bar in a file: %s", s.text);
 }
 
-/* A message in between stands on a line of its own. */
+/* A message between them has a line to itself. */
 static void test_messages(void)
 {
     start(&s, 80, "$0 encode broken --out-dir many -j 1 --progress; echo status $?");
@@ -325,7 +325,7 @@ static void test_messages(void)
 
 /* ---- Ctrl-C ---- */
 
-/* Types it when `sign` is there. Returns how long the command took from then on. */
+/* Types Ctrl-C when `sign` appears. Returns how long the command took from then. */
 static double press(const char *sign)
 {
     check(wait_for(&s, sign), "'%s' did not come: %s", sign, s.text);
@@ -380,7 +380,7 @@ static void test_interrupts(void)
     check_nothing_left("SIGTERM");
 }
 
-/* Whoever started the command may want it to go on: nohup, a shell's background. */
+/* The command's parent may ignore signals for it: nohup, a shell's background. */
 static void test_ignored(void)
 {
     start(&s, 80, "trap '' INT; exec $0 encode large.pgm x.jp2 -j 1");
@@ -388,7 +388,7 @@ static void test_ignored(void)
     check(exited(&s, 0), "an ignored signal: status %x: %s", s.status, s.text);
 }
 
-/* The bar may be there before the file is. */
+/* The bar may appear before the file does. */
 static bool await_temporary(void)
 {
     for (int i = 0; i < 1000; i++) {
@@ -409,7 +409,7 @@ static void start_with_temporary(const char *sign, const char *line)
     check(await_temporary(), "%s: there is no temporary file to remove", line);
 }
 
-/* Whatever ends the command. */
+/* The other signals that end the command. */
 static void test_other_signals(void)
 {
     static const int numbers[] = {SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU};
@@ -424,7 +424,7 @@ static void test_other_signals(void)
     }
 }
 
-/* Where a file system has no files without a name, there is one to be removed. */
+/* On file systems without nameless files there is a name to remove. */
 static void test_named_temporary(const char *sign, const char *line)
 {
     start_with_temporary(sign, line);
@@ -435,7 +435,7 @@ static void test_named_temporary(const char *sign, const char *line)
 
 /* ---- A pipe as output ---- */
 
-/* Its write end, with these flags, is the command's standard output. Returns the other end. */
+/* Starts the command with the write end of a pipe, with these flags, as standard output. Returns the read end. */
 static int start_into_pipe(int flags, char *const *arguments)
 {
     int ends[2];
@@ -455,7 +455,7 @@ static int start_into_pipe(int flags, char *const *arguments)
     return ends[0];
 }
 
-/* Until nothing has come for a while, so that the pipe is full, or nobody writes any more. */
+/* Waits until nothing has arrived for a while, so the pipe is full or no longer written. */
 static void await_full(int end)
 {
     struct pollfd other = {.fd = end};
@@ -481,7 +481,7 @@ static bool same_as_file(int end, const char *name)
     return same;
 }
 
-/* Whoever started the command may have left it a descriptor that does not wait by itself. */
+/* The descriptor may be inherited in non-blocking mode. */
 static void test_pipe_without_waiting(const char *verb, const char *input, const char *wanted)
 {
     char *arguments[] = {
@@ -494,7 +494,7 @@ static void test_pipe_without_waiting(const char *verb, const char *input, const
     check(exited(&s, 0), "%s into a pipe that does not wait: status %x", verb, s.status);
 }
 
-/* The reader of a full pipe does not come back: a signal is enough to end the command, and so is the reader's end. */
+/* The reader of a full pipe never reads again: a signal ends the command, and so does the reader's exit. */
 static void test_full_pipe(const char *verb, const char *input, int number)
 {
     char *arguments[] = {
@@ -516,7 +516,7 @@ static void test_full_pipe(const char *verb, const char *input, int number)
         close(end);
 }
 
-/* In place of a subband's file, which a codestream's coefficients come for while the library is at work. */
+/* A pipe in place of a subband's file, which is written while the library is working. */
 static void test_dump_into_pipe(bool is_read)
 {
     const char *name = "piped/t00_c0_b13_HL1.pgx";
@@ -557,7 +557,7 @@ int main(int count, char **arguments)
         return 2;
     lift2k = arguments[1];
     faults = count > 2 ? arguments[2] : "";
-    signal(SIGINT, SIG_DFL); /* CTest may run us with them ignored */
+    signal(SIGINT, SIG_DFL); /* CTest may start the test with them ignored */
     signal(SIGQUIT, SIG_DFL);
     signal(SIGPIPE, SIG_DFL);
     mkdir("folder", 0777);

@@ -1,5 +1,5 @@
-/* TIFF files of every kind, made with libtiff, through the command and back: tiff_files LIFT2K. Samples, what they
- * mean, profile and resolution must survive; damaged files must give one line and no output. */
+/* Tests TIFF files of every kind, made with libtiff, through the command and back: tiff_files LIFT2K. Samples, their
+ * meaning, profile and resolution must survive; damaged files must give one line and no output. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <fcntl.h>
@@ -76,7 +76,7 @@ static const base_kind bases[] = {
      .bits = 8,
      .extras = 2,
      .extra_types = {EXTRASAMPLE_UNSPECIFIED, EXTRASAMPLE_UNASSALPHA}},
-    {.name = "RGB + opacity + what is called so, too",
+    {.name = "RGB + opacity + another called opacity",
      .photometric = PHOTOMETRIC_RGB,
      .samples = 5,
      .bits = 8,
@@ -95,7 +95,7 @@ static const base_kind bases[] = {
     {.name = "palette of 16 bits", .photometric = PHOTOMETRIC_PALETTE, .samples = 1, .bits = 8, .wide_palette = true},
 };
 
-/* How the samples lie in the file. */
+/* How the samples are stored in the file. */
 typedef struct storage {
     const char *name, *mode; /* of TIFFOpen */
     uint16_t compression, planar;
@@ -111,12 +111,12 @@ static const storage storages[] = {
     {"BigTIFF tiles in planes", "w8b", COMPRESSION_ADOBE_DEFLATE, PLANARCONFIG_SEPARATE, true, true, 0},
 };
 
-/* Samples as they should come back, and what the file says of them. */
+/* The samples expected back, and what the file says of them. */
 typedef struct picture {
     uint32_t width, height;
     uint16_t samples, bits, photometric, extras, extra_types[4];
     bool is_signed;
-    uint16_t values[HEIGHT][WIDTH][MOST_SAMPLES]; /* of signed ones the bits */
+    uint16_t values[HEIGHT][WIDTH][MOST_SAMPLES]; /* for signed samples, their bits */
     uint8_t profile[PROFILE_BYTES];
     uint32_t profile_bytes;
     float resolution;
@@ -127,7 +127,7 @@ typedef struct paths {
     char folder[4000], source[4096], coded[4096], decoded[4096], log[4096];
 } paths;
 
-/* splitmix64, the same everywhere. */
+/* splitmix64, identical on all machines. */
 static uint32_t random_bits(uint32_t bits)
 {
     static uint64_t state = 1;
@@ -170,7 +170,7 @@ static uint16_t get_bits(const uint8_t *row, size_t index, uint32_t bits)
 
 /* ---- Writing ---- */
 
-/* Samples of the file, which for a palette and for white as 0 are not those that come back. */
+/* Writes the samples of the file, which differ from those that come back for a palette and where 0 is white. */
 static void write_samples(TIFF *tiff, const base_kind *base, const storage *how,
                           uint16_t values[HEIGHT][WIDTH][MOST_SAMPLES])
 {
@@ -195,7 +195,7 @@ static void write_samples(TIFF *tiff, const base_kind *base, const storage *how,
             }
 }
 
-/* Only what a reader looks at: length, colour space and signature. */
+/* Only what a reader inspects: length, colour space and signature. */
 static void make_profile(picture *p)
 {
     for (size_t i = 0; i < PROFILE_BYTES; i++)
@@ -239,13 +239,13 @@ static void set_tags(TIFF *tiff, const base_kind *base, const storage *how)
     }
 }
 
-/* The first is opacity (I.5.3.6), and comes back behind the other. */
+/* The first is opacity (I.5.3.6), and comes back after the other. */
 static bool two_opacities(const base_kind *base)
 {
     return base->extras == 2 && base->extra_types[0] != EXTRASAMPLE_UNSPECIFIED;
 }
 
-/* What should come back. */
+/* What the decoded file must be. */
 static void expect(picture *p, const base_kind *base)
 {
     const bool palette = base->photometric == PHOTOMETRIC_PALETTE;
@@ -354,7 +354,7 @@ static bool compare(const base_kind *base, const storage *how, const picture *a,
 
 /* ---- The command ---- */
 
-/* Its exit status, 255 where a signal ended it; what it says goes to the log. */
+/* Returns the exit status, 255 where a signal ended it; messages go to the log. */
 static int command(const paths *at, const char *program, const char *verb, const char *from, const char *to,
                    const char *option, const char *value)
 {
@@ -386,8 +386,8 @@ static bool same_files(const char *a, const char *b)
     return same;
 }
 
-/* The whole picture, and by rows of tiles that cut strips and tiles of the file; without loss, and to the same file as
- * from all of it: a layer target makes the command read all. */
+/* Tests the whole picture, and rows of tiles that cut the file's strips and tiles: lossless, and into the same
+ * codestream as from the whole picture, which a layer target makes the command read. */
 static bool round_trip(const char *program, const paths *at, const base_kind *base, const storage *how)
 {
     static picture source, decoded;

@@ -1,5 +1,5 @@
-/* What only some TIFF files have: sub-sampled YCbCr, JPEG, pages, orientation, samples that are no integers.
- * tiff_special LIFT2K */
+/* Tests what only some TIFF files have: sub-sampled YCbCr, JPEG, pages, orientation, samples that are no integers.
+ * Argument: the command. */
 #define _XOPEN_SOURCE 700
 
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 enum { WIDTH = 37, HEIGHT = 26, MOST = WIDTH * HEIGHT * 3 };
 
 static const char *program;
-static char said[4000]; /* by the command, on standard error */
+static char said[4000]; /* the command's standard error */
 static size_t failures;
 
 static void check(bool good, const char *what)
@@ -32,7 +32,7 @@ static uint8_t random_byte(void)
     return (uint8_t)(state >> 24);
 }
 
-/* Its exit status, 255 where a signal ended it. */
+/* Returns the exit status, 255 where a signal ended it. */
 static int command(const char *verb, const char *from, const char *to, const char *option, const char *value)
 {
     int status;
@@ -76,7 +76,7 @@ static size_t read_bytes(const char *name, uint8_t *bytes, size_t room)
 
 /* ---- Sub-sampled YCbCr ---- */
 
-/* Units of a chunk whose first sample is x, y; beyond the picture there is anything. */
+/* Makes the units of a chunk whose first sample is x, y; the content beyond the picture is arbitrary. */
 static size_t make_units(uint8_t *units, const uint8_t *planes[3], uint32_t h, uint32_t v, uint32_t x0, uint32_t y0,
                          uint32_t width, uint32_t height)
 {
@@ -118,7 +118,7 @@ static void write_ycc(const char *name, const uint8_t *planes[3], uint32_t h, ui
     TIFFClose(tiff);
 }
 
-/* The components come through as they are, by rows as well. */
+/* The components must remain unchanged, by rows as well. */
 static void try_ycc(uint32_t h, uint32_t v, bool tiled)
 {
     static uint8_t samples[MOST], decoded[MOST + 1];
@@ -141,7 +141,7 @@ static void try_ycc(uint32_t h, uint32_t v, bool tiled)
 
 /* ---- JPEG ---- */
 
-/* libtiff's own conversion to RGB is what should come. */
+/* libtiff's own conversion to RGB is expected. */
 static void try_jpeg(void)
 {
     static uint8_t row[WIDTH * 3], wanted[MOST], decoded[MOST + 1];
@@ -169,7 +169,7 @@ static void try_jpeg(void)
     check(read_bytes("x.raw", decoded, sizeof decoded) == MOST && !memcmp(decoded, wanted, MOST), "JPEG: samples");
 }
 
-/* ---- What is warned of or refused ---- */
+/* ---- Warnings and errors ---- */
 
 static void write_gray(TIFF *tiff)
 {
@@ -199,7 +199,7 @@ static void try_refusals(void)
                  {PHOTOMETRIC_CIELAB, 3, 8, SAMPLEFORMAT_UINT, "CIELab"},
                  {PHOTOMETRIC_CFA, 1, 8, SAMPLEFORMAT_UINT, "colour filter"},
                  {PHOTOMETRIC_SEPARATED, 1, 8, SAMPLEFORMAT_UINT, "number of inks is 0"},
-                 {PHOTOMETRIC_RGB, 2, 8, SAMPLEFORMAT_UINT, "2 samples a pixel"}};
+                 {PHOTOMETRIC_RGB, 2, 8, SAMPLEFORMAT_UINT, "2 samples per pixel"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         TIFF *tiff = create("x.tif", cases[i].photometric, cases[i].samples, cases[i].bits);
         TIFFSetField(tiff, TIFFTAG_SAMPLEFORMAT, cases[i].format);
@@ -226,11 +226,11 @@ static void try_warnings(void)
     TIFFClose(tiff);
     check(command("encode", "x.tif", "x.jp2", NULL, NULL) == 0, "two pages");
     check(strstr(said, "more than one page") != NULL, "two pages: a warning");
-    check(strstr(said, "orientation tag says 4") != NULL, "orientation: a warning");
+    check(strstr(said, "orientation tag, 4, is ignored") != NULL, "orientation: a warning");
     check(command("encode", "x.tif", "x.jp2", "--quiet", NULL) == 0 && !said[0], "--quiet: no warning");
 }
 
-/* `count` black tiles, or one that is cut off. */
+/* Writes `count` black tiles, or one that is cut off. */
 static void write_tiles(uint32_t width, uint32_t height, uint32_t tile_width, uint32_t tile_height, uint32_t count)
 {
     TIFF *tiff = create("x.tif", PHOTOMETRIC_MINISBLACK, 1, 8);
@@ -248,8 +248,8 @@ static void write_tiles(uint32_t width, uint32_t height, uint32_t tile_width, ui
     free(samples);
 }
 
-/* A size that no strip of the file can have, tiles that no memory has, and tiles of which next to nothing lies in the
- * picture: 2^26 samples of them are free. */
+/* A size impossible for the file's strips, tiles too large for any memory, and tiles almost entirely outside the
+ * picture: the first 2^26 samples of them are allowed. */
 static void try_sizes(void)
 {
     TIFF *tiff = create("x.tif", PHOTOMETRIC_MINISBLACK, 1, 8);
@@ -265,7 +265,7 @@ static void try_sizes(void)
     check(command("encode", "x.tif", "x.jp2", NULL, NULL) == 0, "tiles of 2^26 samples");
 }
 
-/* ---- What is unpacked together ---- */
+/* ---- Rows that are decompressed together ---- */
 
 /* 64 x 4096 samples of each colour, in planes of one strip or in tiles. */
 static void write_tall(uint32_t tile_height)
@@ -289,7 +289,8 @@ static void write_tall(uint32_t tile_height)
     TIFFClose(tiff);
 }
 
-/* Little memory tells that the picture is read by rows; not where each row of it would be unpacked too many times. */
+/* A memory limit shows that the picture is read by rows, but not where each row would be decompressed too many
+ * times. */
 static void try_together(void)
 {
     static const char little[] = "--max-memory=780K", all[] = "the samples take 786",
@@ -303,7 +304,7 @@ static void try_together(void)
     check(command("encode", "x.tif", "x.jp2", "-t64,255", little) == 1 && strstr(said, all), "higher strips: at once");
 }
 
-/* A tile and the samples that are made of it count together, at once and by rows. */
+/* A tile and the samples made from it count together, for whole pictures and by rows. */
 static void try_memory(void)
 {
     write_tall(1024); /* 196.6 kB a tile, 786.4 kB of samples */
@@ -315,7 +316,7 @@ static void try_memory(void)
           "memory of a tile, by rows");
 }
 
-/* A strip that takes long to unpack, and ends early, which is seen only where the time is not. */
+/* A strip that takes long to decompress and is truncated, which is seen only without a time limit. */
 static void try_time(void)
 {
     static const uint8_t row[1024];

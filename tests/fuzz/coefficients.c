@@ -1,4 +1,4 @@
-/* Coefficients of a codestream (l2k_decoder_coefficients). The input is a file and a tail of options. */
+/* Fuzz target: coefficients of a codestream (l2k_decoder_coefficients). The input is a file and a tail of options. */
 #include "fuzz.h"
 
 enum { MOST_SAMPLES = 1 << 18, MOST_TILES = 6 };
@@ -9,7 +9,7 @@ typedef struct taker {
     uint64_t sum;
 } taker;
 
-/* Reads every coefficient, of which each has its place within the view. */
+/* Reads every coefficient; each must be inside the view. */
 static void read_band(taker *t, const l2k_coefficients *view, const l2k_subband_info *info, const l2k_band_view *band)
 {
     FUZZ_EXPECT((uint64_t)band->x + band->width <= view->width && (uint64_t)band->y + band->height <= view->height);
@@ -35,17 +35,17 @@ static l2k_status take(void *user, const l2k_tile_coefficients *c)
 static void ask(l2k_decoder *decoder, fuzz_watch *w, fuzz_bytes *tail)
 {
     l2k_info info;
-    FUZZ_EXPECT(fuzz_told(w, l2k_decoder_info(decoder, &info)) == L2K_OK);
+    FUZZ_EXPECT(fuzz_reported(w, l2k_decoder_info(decoder, &info)) == L2K_OK);
     uint32_t tiles = info.tiles_across * info.tiles_down, first = fuzz_byte(tail), kind = fuzz_byte(tail);
     taker t = {.answer = kind & 1 ? L2K_ERROR_IO : L2K_OK, .stop = kind >> 4};
-    for (uint32_t i = 0; i < MOST_TILES && i <= tiles; i++) { /* one more than there are, where they are few */
+    for (uint32_t i = 0; i < MOST_TILES && i <= tiles; i++) { /* one more than exist, where there are few */
         t.tile = first + i;
         t.next = 0;
         l2k_status status = l2k_decoder_coefficients(decoder, t.tile, take, &t);
         FUZZ_EXPECT(t.tile < tiles || status == L2K_ERROR_ARGUMENT);
-        bool own = status == L2K_ERROR_IO && t.answer == L2K_ERROR_IO; /* the sink's, not told by the library */
+        bool own = status == L2K_ERROR_IO && t.answer == L2K_ERROR_IO; /* the sink's own, not reported by the library */
         if (!own)
-            fuzz_told(w, status);
+            fuzz_reported(w, status);
         w->errors = 0;
     }
 }
@@ -58,13 +58,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     l2k_decoder *decoder = l2k_decoder_new(&hooks);
     FUZZ_EXPECT(decoder);
     w.most = w.bytes + ((size_t)24 << 20) + (bytes << 16);
-    tail.at = 8; /* the rest of the tail means what it does in decode.c */
+    tail.at = 8; /* the rest of the tail means the same as in decode.c */
     (void)l2k_decoder_set(decoder, L2K_DECODER_THREADS, 1);
     (void)l2k_decoder_set(decoder, L2K_DECODER_LIMIT_SAMPLES, MOST_SAMPLES);
     (void)l2k_decoder_set(decoder, L2K_DECODER_REDUCE, fuzz_byte(&tail) % (L2K_MAX_LEVELS + 1));
     (void)l2k_decoder_set(decoder, L2K_DECODER_LAYERS, fuzz_byte(&tail));
     (void)l2k_decoder_set(decoder, L2K_DECODER_COMPONENT, (int64_t)fuzz_byte(&tail) - 1);
-    if (fuzz_told(&w, l2k_decoder_open_memory(decoder, data, bytes)) == L2K_OK)
+    if (fuzz_reported(&w, l2k_decoder_open_memory(decoder, data, bytes)) == L2K_OK)
         ask(decoder, &w, &tail);
     l2k_decoder_free(decoder);
     FUZZ_EXPECT(w.live == 0);

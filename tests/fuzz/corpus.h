@@ -1,19 +1,19 @@
-/* What makes up the seed corpus: small files for each feature of coding, made anew wherever they are needed. */
+/* The seed corpus: small files for each coding feature, generated when needed. */
 #ifndef L2K_TESTS_FUZZ_CORPUS_H
 #define L2K_TESTS_FUZZ_CORPUS_H
 
 #include "jp2_build.h"
 #include "stream_support.h"
 
-/* Into the corpus of a kind: "codestreams", "parameters" or "images". */
+/* Saves into the corpus of a kind: "codestreams", "parameters" or "images". */
 void corpus_save(const char *kind, const char *name, const void *data, size_t bytes);
 
-/* A JPEG 2000 file with a tail of options (fuzz.h), which differ from file to file; its memory is freed. */
+/* Saves a JPEG 2000 file with a tail of options (fuzz.h), which differ from file to file, and frees it. */
 void corpus_save_stream(const char *name, memory_file file);
 
-void corpus_encoded(void);  /* all that our encoder writes */
+void corpus_encoded(void);  /* files of our encoder */
 void corpus_edited(void);   /* what it does not write: packed headers, progression changes, regions of interest */
-void corpus_segments(void); /* marker segments, wrong ones among them, and headers that promise much */
+void corpus_segments(void); /* marker segments, some invalid, and headers that announce too much */
 void corpus_boxes(void);    /* JP2 */
 void corpus_parameters(void);
 void corpus_images(void);

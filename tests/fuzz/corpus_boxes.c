@@ -1,4 +1,4 @@
-/* JP2 files put together box by box. */
+/* Seed corpus: JP2 files assembled box by box (Annex I). */
 #include "corpus.h"
 
 static void save_built(const char *name, const file_builder *f)
@@ -99,7 +99,7 @@ static void make_colours(void)
     FILE_OF("channels-behind", 1, true, BOX("cdef", "\0\1\0\0\0\0\0\1"));
 }
 
-/* One component as all the channels that there can be, defined from the last to the first: most work to sort. */
+/* One component as every possible channel, defined from the last to the first: the most work for sorting. */
 static void make_reversed_channels(void)
 {
     enum { COUNT = 16384 };
@@ -141,7 +141,7 @@ static void make_others(void)
     FILE_OF("box-unnamed", 1, true, BOX("\x80\1\2\3", "what"), BOX("xml ", "<a/>"), BOX("uuid", "0123456789abcdef?"));
 }
 
-/* Lengths of boxes in all their forms: LBox 0, XLBox, and what lies behind the codestream. */
+/* Box lengths in all forms: LBox 0, XLBox, and data after the codestream. */
 static void make_lengths(void)
 {
     static file_builder f;

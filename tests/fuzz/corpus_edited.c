@@ -1,4 +1,4 @@
-/* Codestreams that our encoder does not write. */
+/* Seed corpus: codestreams that our encoder does not write, edited from those that it does. */
 #include "corpus.h"
 
 /* ---- Packets and tile-parts ---------------------------------------------------------------------------------- */
@@ -25,7 +25,7 @@ static void make_arrangements(void)
         snprintf(name, sizeof name, "packets-%02u", i);
         corpus_save_stream(name, edit_write(&e, &plan));
     }
-    e.parts[0].count--; /* a packet that is missing */
+    e.parts[0].count--; /* a missing packet */
     corpus_save_stream("packets-missing", edit_write(&e, &(edit_plan){.eph = true}));
     free(file.data);
     picture_free(&p);
@@ -86,7 +86,7 @@ static void make_components(void)
     picture_free(&p);
 }
 
-/* One step for all subbands (derived), with guard bits of both kinds, and both styles for one file. */
+/* One quantiser step for all subbands (derived), with guard bits of both kinds, and both styles in one file. */
 static void make_derived(void)
 {
     static const uint8_t derived[] = {0xFF, 0x5C, 0, 5, 0x41, 0x48, 0x03},
@@ -106,7 +106,7 @@ static void make_derived(void)
     picture_free(&p);
 }
 
-/* A region of interest with the exponents lowered as much as it shifts. */
+/* A region of interest with the exponents lowered by its shift. */
 static void make_region_shift(void)
 {
     static const uint8_t rgn[] = {0xFF, 0x5E, 0, 5, 0, 0, 6};
@@ -126,7 +126,7 @@ static void make_region_shift(void)
     picture_free(&p);
 }
 
-/* Precincts as small as can be. */
+/* The smallest possible precincts. */
 static void make_least_precincts(void)
 {
     static const l2k_size least[] = {{2, 2}, {2, 2}, {1, 1}};
@@ -144,7 +144,7 @@ static void make_least_precincts(void)
     }
 }
 
-/* Precision raised beyond what the encoder takes: reversible files do not depend on it. */
+/* A precision beyond the encoder's range: reversible files do not depend on it. */
 static void make_deep(void)
 {
     for (unsigned precision = 25; precision <= 40; precision += 5) {

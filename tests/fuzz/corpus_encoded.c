@@ -1,4 +1,4 @@
-/* Files as our encoder writes them: each option, and many together. */
+/* Seed corpus: files of our encoder, for each option and for combinations. */
 #include "corpus.h"
 
 static l2k_encoder *quiet_encoder(void)
@@ -21,7 +21,7 @@ static void save_encoded(const char *name, l2k_encoder *e, picture *p)
     corpus_save_stream(name, out);
 }
 
-/* Many options at once, of which the encoder need not take all. */
+/* Many options at once, some of which the encoder may refuse. */
 static void make_mixed(unsigned n)
 {
     static const double ratios[] = {8, 2, 1};
@@ -134,7 +134,7 @@ static void make_colour(l2k_colour colour)
     save_encoded(name, quiet_encoder(), &p);
 }
 
-/* Tiles, off the origin, one of them of a single sample. */
+/* Tiles away from the origin, one of them of a single sample. */
 static void make_tiles(l2k_tile_parts parts, l2k_progression order)
 {
     char name[64];
@@ -161,7 +161,7 @@ static void make_tiles(l2k_tile_parts parts, l2k_progression order)
     save_encoded(name, e, &p);
 }
 
-/* Nothing but the middle of the range: packets without code-blocks. */
+/* All samples in the middle of the range: packets without code-blocks. */
 static void make_blank(l2k_wavelet wavelet)
 {
     picture p;

@@ -1,4 +1,4 @@
-/* Picture files for the readers of the command. */
+/* Seed corpus: picture files for the readers of the command. */
 #include "corpus.h"
 
 static void save_image(const char *name, const void *head, size_t head_bytes, size_t samples, uint32_t kind)
@@ -55,7 +55,7 @@ static void put_word(memory_file *f, bool big, uint32_t value, unsigned bytes)
         memory_write(f, &(uint8_t){(uint8_t)(value >> 8 * (big ? bytes - 1 - i : i))}, 1);
 }
 
-/* One directory behind the header, the samples from byte 400 on, which only offsets reach. */
+/* One directory after the header, and the samples from byte 400 on. */
 static void make_tiff(const char *name, bool big, const tag *tags, size_t count, uint32_t kind)
 {
     memory_file f = memory_of(NULL, 0);
@@ -70,7 +70,7 @@ static void make_tiff(const char *name, bool big, const tag *tags, size_t count,
         put_word(&f, big, tags[i].value, tags[i].type == 3 ? 2 : 4);
         put_word(&f, big, 0, tags[i].type == 3 ? 2 : 0);
     }
-    while (f.size < 400) /* where BitsPerSample of several components lies: 8, or 16 */
+    while (f.size < 400) /* place of BitsPerSample of several components: 8, or 16 */
         put_word(&f, big, kind & 4 ? 16 : 8, 2);
     save_image(name, f.data, f.size, 400, kind & 3);
     free(f.data);

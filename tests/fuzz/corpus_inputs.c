@@ -1,7 +1,7 @@
-/* Inputs of the targets that choose everything by themselves. */
+/* Seed corpus: inputs of the targets that derive everything from their bytes. */
 #include "corpus.h"
 
-/* Any bytes will do; these are sparse, so that most options are at their defaults, down to those that are not. */
+/* Any bytes are valid; these are mostly 0, so that most options, but not always the same ones, have their defaults. */
 void corpus_parameters(void)
 {
     random_state = 7;

@@ -1,4 +1,4 @@
-/* Marker segments, wrong ones among them, and headers that promise more than there is. */
+/* Seed corpus: marker segments (Annex A), some invalid, and headers that announce more than the file contains. */
 #include "corpus.h"
 
 #define SEGMENT(...)                                                                                                   \
@@ -9,34 +9,35 @@
         }                                                                                                              \
     }
 
-/* Into a stream of one component and one level. */
+/* Inserts each segment into a stream of one component and one decomposition level. */
 static void make_segments(void)
 {
     const edit_bytes segments[] = {
-        SEGMENT(0xFF, 0x5E, 0, 5, 0, 1, 0),                                         /* RGN of another style */
-        SEGMENT(0xFF, 0x5E, 0, 5, 0, 0, 37),                                        /* RGN, as much as there can be */
-        SEGMENT(0xFF, 0x5F, 0, 9, 0, 0, 0, 1, 2, 1, 5),                             /* POC of no order */
-        SEGMENT(0xFF, 0x5F, 0, 9, 2, 0, 0, 1, 2, 1, 0),                             /* POC without packets */
-        SEGMENT(0xFF, 0x60, 0, 8, 0, 0, 0, 0, 9, 0),                                /* PPM, cut off */
-        SEGMENT(0xFF, 0x61, 0, 3, 7, 0xFF, 0x61, 0, 3, 7),                          /* PPT twice */
-        SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 1, 2, 2, 0x40, 1),                          /* COC of Part 15 */
-        SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 1, 5, 4, 0, 1),                             /* COC with too large blocks */
-        SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 32, 2, 2, 0, 1),                            /* COC, levels without steps */
-        SEGMENT(0xFF, 0x5D, 0, 4, 0, 3),                                            /* QCC of no style */
-        SEGMENT(0xFF, 0x5D, 0, 7, 0, 0x40, 8, 8, 8),                                /* QCC of few steps */
-        SEGMENT(0xFF, 0x50, 0, 8, 0, 2, 0, 0, 0, 0),                                /* CAP */
-        SEGMENT(0xFF, 0x74, 0, 2),                                                  /* Part 2 */
-        SEGMENT(0xFF, 0x66, 0, 4, 1, 2),                                            /* unknown */
-        SEGMENT(0xFF, 0x30),                                                        /* without parameters */
-        SEGMENT(0xFF, 0x63, 0, 6, 0, 1, 0, 1),                                      /* CRG */
-        SEGMENT(0xFF, 0x57, 0, 5, 0, 1, 7),                                         /* PLM */
-        SEGMENT(0xFF, 0x55, 0, 10, 0, 0x50, 0, 0, 0, 0, 0, 99),                     /* TLM */
-        SEGMENT(0xFF, 0x58, 0, 5, 0, 0x81, 7),                                      /* PLT */
-        SEGMENT(0xFF, 0x64, 0, 9, 0, 1, 'h', 'e', 'l', 'l', 'o'),                   /* COM, Latin */
-        SEGMENT(0xFF, 0x64, 0, 6, 0, 0, 0xFF, 0x90),                                /* COM, binary */
-        SEGMENT(0xFF, 0x52, 0, 12, 7, 4, 0, 1, 0, 1, 2, 2, 0, 1),                   /* COD again */
-        SEGMENT(0xFF, 0x52, 0, 12, 0, 0, 0, 0, 0, 1, 2, 2, 0, 1),                   /* COD without layers */
-        SEGMENT(0xFF, 0x52, 0, 14, 1, 2, 0xFF, 0xFF, 1, 1, 2, 2, 0, 1, 0x11, 0x21), /* COD of many layers, precincts */
+        SEGMENT(0xFF, 0x5E, 0, 5, 0, 1, 0),                       /* RGN of another style */
+        SEGMENT(0xFF, 0x5E, 0, 5, 0, 0, 37),                      /* RGN with the largest shift */
+        SEGMENT(0xFF, 0x5F, 0, 9, 0, 0, 0, 1, 2, 1, 5),           /* POC with an invalid order */
+        SEGMENT(0xFF, 0x5F, 0, 9, 2, 0, 0, 1, 2, 1, 0),           /* POC without packets */
+        SEGMENT(0xFF, 0x60, 0, 8, 0, 0, 0, 0, 9, 0),              /* PPM, truncated */
+        SEGMENT(0xFF, 0x61, 0, 3, 7, 0xFF, 0x61, 0, 3, 7),        /* PPT twice */
+        SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 1, 2, 2, 0x40, 1),        /* COC of Part 15 */
+        SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 1, 5, 4, 0, 1),           /* COC with code-blocks too large */
+        SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 32, 2, 2, 0, 1),          /* COC with levels that have no quantiser step */
+        SEGMENT(0xFF, 0x5D, 0, 4, 0, 3),                          /* QCC of an invalid style */
+        SEGMENT(0xFF, 0x5D, 0, 7, 0, 0x40, 8, 8, 8),              /* QCC with too few quantiser steps */
+        SEGMENT(0xFF, 0x50, 0, 8, 0, 2, 0, 0, 0, 0),              /* CAP */
+        SEGMENT(0xFF, 0x74, 0, 2),                                /* Part 2 */
+        SEGMENT(0xFF, 0x66, 0, 4, 1, 2),                          /* unknown */
+        SEGMENT(0xFF, 0x30),                                      /* without parameters */
+        SEGMENT(0xFF, 0x63, 0, 6, 0, 1, 0, 1),                    /* CRG */
+        SEGMENT(0xFF, 0x57, 0, 5, 0, 1, 7),                       /* PLM */
+        SEGMENT(0xFF, 0x55, 0, 10, 0, 0x50, 0, 0, 0, 0, 0, 99),   /* TLM */
+        SEGMENT(0xFF, 0x58, 0, 5, 0, 0x81, 7),                    /* PLT */
+        SEGMENT(0xFF, 0x64, 0, 9, 0, 1, 'h', 'e', 'l', 'l', 'o'), /* COM, Latin */
+        SEGMENT(0xFF, 0x64, 0, 6, 0, 0, 0xFF, 0x90),              /* COM, binary */
+        SEGMENT(0xFF, 0x52, 0, 12, 7, 4, 0, 1, 0, 1, 2, 2, 0, 1), /* COD again */
+        SEGMENT(0xFF, 0x52, 0, 12, 0, 0, 0, 0, 0, 1, 2, 2, 0, 1), /* COD without layers */
+        SEGMENT(0xFF, 0x52, 0, 14, 1, 2, 0xFF, 0xFF, 1, 1, 2, 2, 0, 1, 0x11,
+                0x21), /* COD with many layers, and precincts */
     };
     static edit e;
     picture p;
@@ -63,7 +64,7 @@ typedef struct stream_shape {
     uint8_t levels, log2_block, precinct, order;
 } stream_shape;
 
-/* Main header, one tile-part of `padding` bytes. */
+/* A main header and one tile-part of `padding` bytes. */
 static void make_header(const stream_shape *s)
 {
     memory_file f = memory_of(NULL, 0);
@@ -121,7 +122,7 @@ static void make_headers(void)
         make_header(&shapes[i]);
 }
 
-/* What ends early, wherever that may be. */
+/* Streams truncated at every kind of place. */
 static void make_cuts(void)
 {
     picture p;
@@ -138,7 +139,7 @@ static void make_cuts(void)
     picture_free(&p);
 }
 
-/* Fields of SOT and SIZ at values that cannot be: offset from the marker, value. */
+/* Fields of SOT and SIZ with impossible values: offset from the marker, value. */
 static void make_fields(void)
 {
     static const struct {

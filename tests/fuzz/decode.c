@@ -1,8 +1,8 @@
-/* The decoder with all its options. The input is a file and a tail of options: how it is opened, then two rounds of
- * decoding on the same decoder, each with options of its own. */
+/* Fuzz target: the decoder with all its options. The input is a file and a tail of options: how it is opened, then two
+ * rounds of decoding on the same decoder, each with its own options. */
 #include "fuzz.h"
 
-/* Small enough that a run is quick, large enough for several tiles and code-blocks. */
+/* Small enough for a quick run, large enough for several tiles and code-blocks. */
 enum { MOST_SAMPLES = 1 << 18 };
 
 static size_t default_memory(size_t bytes)
@@ -10,7 +10,7 @@ static size_t default_memory(size_t bytes)
     return ((size_t)24 << 20) + (bytes << 16);
 }
 
-/* Options of one round: 8 bytes. An option that cannot be is an error of its own, without harm. */
+/* Options of one round: 8 bytes. An impossible option is a harmless error. */
 static void set_round(l2k_decoder *decoder, const l2k_image *coded, fuzz_bytes *tail, bool *largest)
 {
     uint32_t reduce = fuzz_byte(tail), layers = fuzz_byte(tail), component = fuzz_byte(tail), kind = fuzz_byte(tail);
@@ -35,23 +35,23 @@ static void decode_round(l2k_decoder *decoder, fuzz_watch *w, fuzz_bytes *tail)
     l2k_info info;
     l2k_image image;
     fuzz_planes planes;
-    if (fuzz_told(w, l2k_decoder_info(decoder, &info)) != L2K_OK) {
+    if (fuzz_reported(w, l2k_decoder_info(decoder, &info)) != L2K_OK) {
         FUZZ_EXPECT(w->failed);
         return;
     }
     set_round(decoder, &info.image, tail, &largest);
     w->errors = 0;
-    if (fuzz_told(w, l2k_decoder_image(decoder, &image)) != L2K_OK)
+    if (fuzz_reported(w, l2k_decoder_image(decoder, &image)) != L2K_OK)
         return;
     if (fuzz_planes_make(&planes, &image, largest, MOST_SAMPLES)) {
-        l2k_status status = fuzz_told(w, l2k_decoder_decode(decoder, planes.planes));
+        l2k_status status = fuzz_reported(w, l2k_decoder_decode(decoder, planes.planes));
         if (status == L2K_OK || status == L2K_INCOMPLETE)
             fuzz_check_samples(&planes);
     }
     fuzz_planes_free(&planes);
 }
 
-/* Options for opening: 8 bytes. `most` is what the decoder may then have at a time. */
+/* Options for opening: 8 bytes. `most` is the memory that the decoder may then use. */
 static void set_opening(l2k_decoder *decoder, size_t bytes, uint32_t kind, fuzz_bytes *tail, size_t *most)
 {
     uint32_t memory = fuzz_byte(tail), samples = fuzz_byte(tail), read = fuzz_word(tail);
@@ -91,14 +91,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     uint32_t kind = fuzz_byte(&tail), chunk = fuzz_byte(&tail);
     set_opening(decoder, bytes, kind, &tail, &most);
     file.chunk = chunk ? chunk : SIZE_MAX;
-    /* The limit does not count the decoder itself, nor the copy of a stream: room for a read and 4 KiB at least. */
+    /* The limit excludes the decoder object and the copy of a stream: room for a read and at least 4 KiB. */
     w.most = itself + most + (kind & 4 ? 4 * bytes + 65536 + 4096 : 0);
     w.until_failure = fuzz_word(&tail);
     tail.at = 8;
     w.errors = 0;
     const bool anew = kind & 8, second = kind & 16;
     for (int round = 0; round <= (anew || second); round++) {
-        if ((round == 0 || anew) && fuzz_told(&w, open_decoder(decoder, &file, !(kind & 4))) != L2K_OK)
+        if ((round == 0 || anew) && fuzz_reported(&w, open_decoder(decoder, &file, !(kind & 4))) != L2K_OK)
             break;
         decode_round(decoder, &w, &tail);
     }

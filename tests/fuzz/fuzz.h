@@ -1,5 +1,5 @@
-/* What the fuzz targets share. A target is a file of its own with LLVMFuzzerTestOneInput, which libFuzzer, AFL++ or
- * replay.c calls. */
+/* Shared by the fuzz targets. A target is a file with LLVMFuzzerTestOneInput, which libFuzzer, AFL++ or replay.c
+ * calls. */
 #ifndef L2K_TESTS_FUZZ_FUZZ_H
 #define L2K_TESTS_FUZZ_FUZZ_H
 
@@ -11,11 +11,11 @@
 #include <string.h>
 
 #include "lift2k/lift2k.h"
-#include "pictures/sample.h"
+#include "pictures/picture.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
-/* A promise of the library that an input has shown to be broken. */
+/* Checks a promise of the library; an input that breaks it is a finding. */
 #define FUZZ_EXPECT(holds) ((holds) ? (void)0 : fuzz_broken(__FILE__, __LINE__, #holds))
 
 static inline void fuzz_broken(const char *file, int line, const char *what)
@@ -31,7 +31,7 @@ typedef struct fuzz_bytes {
     size_t size, at;
 } fuzz_bytes;
 
-/* The next byte, 0 when there is none left. */
+/* The next byte, 0 after the last. */
 static inline uint32_t fuzz_byte(fuzz_bytes *b)
 {
     return b->at < b->size ? b->data[b->at++] : 0;
@@ -50,8 +50,8 @@ static inline uint32_t fuzz_between(fuzz_bytes *b, uint32_t low, uint32_t high)
     return low + (span <= 256 ? fuzz_byte(b) : fuzz_word(b)) % span;
 }
 
-/* A file's options stand in its last bytes, so that what comes before them remains a file as others make it, and what
- * damages one rarely damages the other. All 0 are the defaults. */
+/* A file's options are in its last bytes, so that the bytes before them remain an ordinary file, and damage to one
+ * rarely affects the other. All 0 are the defaults. */
 enum { FUZZ_TAIL = 24 };
 
 static inline fuzz_bytes fuzz_cut_tail(const uint8_t *data, size_t *bytes)
@@ -61,11 +61,11 @@ static inline fuzz_bytes fuzz_cut_tail(const uint8_t *data, size_t *bytes)
     return (fuzz_bytes){data + *bytes, tail, 0};
 }
 
-/* ---- Hooks that hold the library to its word ----------------------------------------------------------------- */
+/* ---- Hooks that check the library's promises ---- */
 
 typedef struct fuzz_watch {
-    size_t live, bytes, most; /* blocks; bytes at a time; what the library must not exceed */
-    uint32_t until_failure;   /* which allocation from now on fails, the others do not; 0 = none */
+    size_t live, bytes, most; /* blocks; bytes allocated; limit of the bytes */
+    uint32_t until_failure;   /* the number of the next allocation to fail, counted from now; 0 = none */
     bool failed;
     unsigned errors;
 } fuzz_watch;
@@ -118,8 +118,8 @@ static inline l2k_hooks fuzz_hooks(fuzz_watch *w, size_t most)
     return (l2k_hooks){fuzz_allocate, fuzz_release, fuzz_message, NULL, w};
 }
 
-/* An error is told, once, and nothing else is. */
-static inline l2k_status fuzz_told(fuzz_watch *w, l2k_status status)
+/* An error is reported exactly once, and nothing else is. */
+static inline l2k_status fuzz_reported(fuzz_watch *w, l2k_status status)
 {
     bool error = status != L2K_OK && status != L2K_INCOMPLETE;
     FUZZ_EXPECT(error ? w->errors > 0 : w->errors == 0);
@@ -132,7 +132,7 @@ static inline l2k_status fuzz_told(fuzz_watch *w, l2k_status status)
 typedef struct fuzz_file {
     uint8_t *data;
     size_t size, at;
-    size_t chunk; /* most bytes that a read gives */
+    size_t chunk; /* the most bytes that a read returns */
 } fuzz_file;
 
 static inline ptrdiff_t fuzz_read(void *user, void *buffer, size_t bytes)
@@ -180,7 +180,7 @@ static inline size_t fuzz_sample_bytes(l2k_sample_type type)
     return type <= L2K_SAMPLE_S8 ? 1 : type <= L2K_SAMPLE_S16 ? 2 : 4;
 }
 
-/* The smallest type for a component, or the largest. */
+/* The smallest type that holds a component, or the largest. */
 static inline l2k_sample_type fuzz_sample_type(const l2k_component *k, bool largest)
 {
     if (largest || k->precision > 16)
@@ -213,8 +213,8 @@ static inline void fuzz_put_sample(const l2k_plane *p, uint32_t x, uint32_t y, i
     }
 }
 
-/* Planes for the components of an image, each in a block of its own and of its exact size, for the sanitizer to see
- * what goes beyond it. */
+/* Planes for the components of an image, each in a block of its exact size, so that the sanitizer sees accesses beyond
+ * it. */
 typedef struct fuzz_planes {
     uint32_t count;
     l2k_plane *planes;
@@ -230,7 +230,7 @@ static inline void fuzz_planes_free(fuzz_planes *p)
     *p = (fuzz_planes){0};
 }
 
-/* False, with nothing taken, where they have more samples than `most`. Widths and heights must be filled in. */
+/* False, with nothing allocated, where they have more samples than `most`. Widths and heights must be set. */
 static inline bool fuzz_planes_make(fuzz_planes *p, const l2k_image *image, bool largest, uint64_t most)
 {
     uint64_t total = 0;
@@ -255,7 +255,7 @@ static inline bool fuzz_planes_make(fuzz_planes *p, const l2k_image *image, bool
     return p->planes && p->components;
 }
 
-/* Every sample lies within its component's range. */
+/* Every sample is within its component's range. */
 static inline void fuzz_check_samples(const fuzz_planes *p)
 {
     for (uint32_t c = 0; c < p->count; c++) {

@@ -1,5 +1,5 @@
-/* Opening a file and asking what it holds, with the limits that hold by default; nothing is decoded. From a stream and
- * from memory it must be the same. */
+/* Fuzz target: opening a file and querying its content with the default limits; nothing is decoded. A stream and memory
+ * must give the same result. */
 #include "fuzz.h"
 
 typedef struct facts {
@@ -24,12 +24,12 @@ static void check_image(const l2k_image *image)
     for (uint32_t c = 0; c < image->num_components; c++)
         FUZZ_EXPECT(image->components[c].precision > 0 && image->components[c].precision < 32);
     FUZZ_EXPECT(!image->icc == !image->icc_bytes);
-    volatile uint8_t sum = 0; /* the profile can be read */
+    volatile uint8_t sum = 0; /* the whole profile is readable */
     for (size_t i = 0; i < image->icc_bytes; i++)
         sum = (uint8_t)(sum + image->icc[i]);
 }
 
-/* Opens with either kind of input, and asks everything. */
+/* Opens either kind of input and queries everything. */
 static facts ask(const uint8_t *data, size_t bytes, bool memory, const fuzz_bytes *tail)
 {
     fuzz_watch w;
@@ -43,13 +43,13 @@ static facts ask(const uint8_t *data, size_t bytes, bool memory, const fuzz_byte
     l2k_stream stream = fuzz_stream(&file);
     facts f = {0};
     f.opened = memory ? l2k_decoder_open_memory(decoder, data, bytes) : l2k_decoder_open(decoder, &stream);
-    fuzz_told(&w, f.opened);
+    fuzz_reported(&w, f.opened);
     if (f.opened == L2K_OK) {
         f.boxes = count_boxes(decoder, bytes);
         FUZZ_EXPECT(l2k_decoder_info(decoder, &f.info) == L2K_OK);
         check_image(&f.info.image);
         (void)l2k_decoder_set(decoder, L2K_DECODER_REDUCE, fuzz_byte(&options) % (L2K_MAX_LEVELS + 1));
-        f.shown = fuzz_told(&w, l2k_decoder_image(decoder, &f.image));
+        f.shown = fuzz_reported(&w, l2k_decoder_image(decoder, &f.image));
         if (f.shown == L2K_OK)
             check_image(&f.image);
     }

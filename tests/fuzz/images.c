@@ -1,5 +1,5 @@
-/* The readers of picture files that are our own: PNM, PAM, PGX, TIFF (over libtiff), and samples without a header. The
- * input is a file and a tail of options. PNG is libpng's, and left out. */
+/* Fuzz target: our readers of picture files: PNM, PAM, PGX, TIFF (over libtiff), and samples without a header. The
+ * input is a file and a tail of options. PNG is left to libpng. */
 #define _GNU_SOURCE /* memfd_create */
 #include <stdarg.h>
 #include <sys/mman.h>
@@ -9,7 +9,7 @@
 
 #include "pictures/formats.h"
 #include "pictures/reader.h"
-#include "pictures/files/report.h"
+#include "pictures/user/report.h"
 
 enum { MOST_SAMPLES = 1 << 20 };
 
@@ -17,7 +17,7 @@ enum { MOST_SAMPLES = 1 << 20 };
 
 static unsigned errors;
 
-/* Made, and thrown away: what goes into the text must be there. */
+/* Formats the line and drops it, so that every argument is read. */
 static void make_line(const char *subject, const char *format, va_list arguments)
 {
     char text[1024];
@@ -50,8 +50,8 @@ static bool no_png(cli_reader *reader)
 
 const cli_reader_kind cli_png_reader = {no_png, no_png, NULL};
 
-/* A failure is told once, success is silent. */
-static bool told(bool done)
+/* A failure is reported once, success is silent. */
+static bool reported(bool done)
 {
     FUZZ_EXPECT(errors == (done ? 0 : 1));
     errors = 0;
@@ -60,7 +60,7 @@ static bool told(bool done)
 
 /* ---- Reading ------------------------------------------------------------------------------------------------- */
 
-/* The file has a name as others do, but no place on a disk. */
+/* Makes a file with a name, but in memory. */
 static const char *put_file(const uint8_t *data, size_t bytes)
 {
     static char name[64];
@@ -73,7 +73,7 @@ static const char *put_file(const uint8_t *data, size_t bytes)
     return name;
 }
 
-/* Every sample that is in memory lies within its component's range. */
+/* Every sample in memory is within its component's range. */
 static void check_samples(const cli_picture *p)
 {
     for (uint32_t c = 0; c < p->image.num_components; c++) {
@@ -100,7 +100,7 @@ static bool read_rows(cli_reader *reader, uint32_t step)
 {
     const l2k_image *image = &reader->picture.image;
     uint64_t most = MOST_SAMPLES;
-    if (!told(cli_picture_place(&reader->picture, 0, 0, reader->name)))
+    if (!reported(cli_picture_place(&reader->picture, 0, 0, reader->name)))
         return false;
     for (uint64_t y = image->y0; y < image->y1; y += step) {
         uint64_t next = y + step < image->y1 ? y + step : image->y1,
@@ -108,7 +108,7 @@ static bool read_rows(cli_reader *reader, uint32_t step)
         if (samples > most)
             return false; /* enough */
         most -= samples;
-        if (!told(cli_reader_rows(reader, (uint32_t)y, (uint32_t)next)))
+        if (!reported(cli_reader_rows(reader, (uint32_t)y, (uint32_t)next)))
             return false;
         check_samples(&reader->picture);
     }
@@ -118,15 +118,15 @@ static bool read_rows(cli_reader *reader, uint32_t step)
 static bool read_all(cli_reader *reader)
 {
     uint64_t samples;
-    if (!told(cli_picture_count(&reader->picture, &samples, reader->name)) || samples > MOST_SAMPLES)
+    if (!reported(cli_picture_count(&reader->picture, &samples, reader->name)) || samples > MOST_SAMPLES)
         return false;
-    if (!told(cli_reader_all(reader)))
+    if (!reported(cli_reader_all(reader)))
         return false;
     check_samples(&reader->picture);
     return true;
 }
 
-/* A description in place of a header. */
+/* Chooses a description in place of a header. */
 static void choose_raw(fuzz_bytes *tail, cli_raw *raw)
 {
     raw->width = 1 + fuzz_byte(tail);
@@ -148,7 +148,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     choose_raw(&tail, &raw);
     errors = 0;
     const char *name = put_file(data, bytes);
-    if (!told(cli_reader_open(&reader, name, kind & 1 ? &raw : NULL, true)))
+    if (!reported(cli_reader_open(&reader, name, kind & 1 ? &raw : NULL, true)))
         return 0;
     if (kind & 2 ? read_rows(&reader, step) : read_all(&reader))
         FUZZ_EXPECT(cli_reader_at_end(&reader));

@@ -1,5 +1,6 @@
-/* make_corpus FOLDER: the seed corpus. FOLDER/codestreams is for the targets that take JPEG 2000 files,
- * FOLDER/parameters for those that choose everything by themselves, FOLDER/images for the readers of picture files. */
+/* make_corpus FOLDER: writes the seed corpus. FOLDER/codestreams is for the targets that take JPEG 2000 files,
+ * FOLDER/parameters for those that derive everything from their bytes, FOLDER/images for the readers of picture
+ * files. */
 #include "corpus.h"
 
 #include <sys/stat.h>
@@ -7,17 +8,17 @@
 /* clang-format off */
 static const uint8_t tails[][24] = {
     {0},
-    {16, 0, 0, 0, 0, 0, 0, 21},                                         /* the 21st allocation fails; then once more */
-    {4, 7, 0, 0, 0, 0, 0, 0,                1},                         /* a stream, in small bites; one resolution less */
+    {16, 0, 0, 0, 0, 0, 0, 21},                                         /* the 21st allocation fails; then a second round */
+    {4, 7, 0, 0, 0, 0, 0, 0,                1},                         /* a stream in small reads; one resolution level less */
     {1},                                                                /* strict */
     {16, 0, 0, 0, 0, 0, 0, 0,               0, 0, 0, 2, 60, 90, 80, 70, /* a region, then another layer and component */
      0, 1, 1, 1},
-    {24, 0, 0, 0, 0, 0, 0, 0,               2, 1, 0, 4, 3, 5, 20, 9,    /* opened anew for the second */
+    {24, 0, 0, 0, 0, 0, 0, 0,               2, 1, 0, 4, 3, 5, 20, 9,    /* opened again for the second round */
      1, 0, 2, 0},
     {2 + 4, 0, 0, 0, 0, 0, 0, 0,            0, 0, 0, 3, 200, 200, 200, 200},
     {0, 0, 40, 30},                                                     /* little memory, few samples */
     {4, 0, 0, 0, 2, 0},                                                 /* no more than 512 bytes */
-    {24, 0, 0, 0, 0, 0, 0, 7},                                          /* an allocation fails early; all of it anew */
+    {24, 0, 0, 0, 0, 0, 0, 7},                                          /* an allocation fails early; then everything again */
 };
 /* clang-format on */
 

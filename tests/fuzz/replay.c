@@ -1,10 +1,10 @@
-/* A fuzz target without a fuzzer:
+/* Runs a fuzz target without a fuzzer:
  *
  *     fuzz_TARGET RUNS FILE|FOLDER...
  *
- * calls it with every file that is named or lies in a folder, as it is and with a tail of zeros (fuzz.h), then RUNS
- * times with one of them damaged, the same way every time. An input that breaks it, or that takes longer than a second
- * of processor time (ten with sanitizers), is left behind as crash-TARGET in the current folder. */
+ * calls it with every named file and every file of a named folder, unchanged and with a tail of zeros (fuzz.h), then
+ * RUNS times with a damaged one, reproducibly. An input that breaks it, or that takes longer than a second of processor
+ * time (ten with sanitizers), is saved as crash-TARGET in the current folder. */
 #define _DEFAULT_SOURCE /* scandir, open */
 #include <dirent.h>
 #include <fcntl.h>
@@ -33,7 +33,7 @@ static const uint8_t *current;
 static size_t current_bytes;
 static char crash_name[64];
 
-/* ---- What is left of a crash --------------------------------------------------------------------------------- */
+/* ---- Saving what crashes ---- */
 
 static void leave(void)
 {
@@ -41,7 +41,7 @@ static void leave(void)
     if (file < 0 || write(file, current, current_bytes) != (ssize_t)current_bytes)
         return;
     close(file);
-    static const char text[] = "the input was left behind as crash-... in this folder\n";
+    static const char text[] = "the input was saved as crash-... in this folder\n";
     if (write(2, text, sizeof text - 1) < 0)
         return;
 }
@@ -53,7 +53,7 @@ static void on_signal(int number)
     raise(number);
 }
 
-/* Sanitizers end the process by themselves. */
+/* Sanitizers end the process without a signal. */
 #if defined(L2K_SANITIZE)
 void __sanitizer_set_death_callback(void (*callback)(void));
 #else
@@ -137,7 +137,7 @@ static size_t random_below(size_t bound)
     return (size_t)(random_u64() % bound);
 }
 
-/* One of a few kinds, most of them small, so that headers often survive. Returns the new length. */
+/* One of a few kinds of damage, mostly small, so that headers often survive. Returns the new length. */
 static size_t damage_once(uint8_t *data, size_t size)
 {
     size_t near = size < 200 ? size : 200, at = random_below(random_below(2) ? size : near);
@@ -177,7 +177,7 @@ static size_t damage(uint8_t *data, size_t size)
 
 static double slowest;
 
-/* In a block of its exact size, for the sanitizer to see reads beyond it. */
+/* Runs on a block of the exact size, so that the sanitizer sees reads beyond it. */
 static void run(const uint8_t *data, size_t size)
 {
     uint8_t *exact = malloc(size ? size : 1);

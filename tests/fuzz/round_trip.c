@@ -1,6 +1,6 @@
-/* Encoding and decoding again. The input begins with what chooses picture and options (HEAD bytes), the rest are
- * samples, taken round and round. What is reversible and complete must come back as it was; all else must come back in
- * shape, and near to it where nothing was left out. */
+/* Fuzz target: encoding and decoding. The first HEAD bytes choose picture and options; the others are samples, repeated
+ * as needed. Reversible and complete coding must return the picture; other coding must keep its shape, and stay close
+ * where nothing was left out. */
 #include <math.h>
 
 #include "fuzz.h"
@@ -12,7 +12,7 @@ typedef struct trip {
     l2k_component components[MOST_COMPONENTS];
     fuzz_planes planes;
     uint8_t icc[40];
-    bool by_rows, lossless, complete; /* 5/3 and all of it; 9/7 and all of it */
+    bool by_rows, lossless, complete; /* 5/3 with everything; 9/7 with everything */
 } trip;
 
 /* ---- The picture --------------------------------------------------------------------------------------------- */
@@ -58,7 +58,7 @@ static void choose_image(fuzz_bytes *b, trip *t)
         l2k_component_size(image, c, &t->components[c].width, &t->components[c].height);
 }
 
-/* As it comes from the input, blank, a gradient, or no more than the two extremes. */
+/* From the input, constant, a gradient, or only the two extremes. */
 static int64_t choose_sample(uint32_t kind, uint32_t x, uint32_t y, uint64_t raw, int64_t range)
 {
     switch (kind % 4) {
@@ -161,8 +161,8 @@ static uint32_t ceil_div(uint64_t a, uint32_t b)
     return (uint32_t)((a + b - 1) / b);
 }
 
-/* The rows of the components that lie between y0 and y1 of the reference grid, copied, so that the sanitizer sees what
- * goes beyond them. */
+/* Encodes the rows between y0 and y1 of the reference grid from a copy, so that the sanitizer sees accesses beyond
+ * them. */
 static l2k_status put_rows(l2k_encoder *encoder, const trip *t, uint32_t y0, uint32_t y1)
 {
     l2k_plane planes[MOST_COMPONENTS];
@@ -214,7 +214,7 @@ static l2k_status encode(fuzz_bytes *b, trip *t, const uint8_t *samples, size_t 
             status = encode_rows(encoder, t, &stream);
         else
             status = l2k_encoder_encode(encoder, &t->image, t->planes.planes, &stream);
-        fuzz_told(&w, status);
+        fuzz_reported(&w, status);
         FUZZ_EXPECT(status == L2K_OK || t->by_rows || out->size == 0);
     }
     l2k_encoder_free(encoder);
@@ -224,7 +224,7 @@ static l2k_status encode(fuzz_bytes *b, trip *t, const uint8_t *samples, size_t 
 
 /* ---- Decoding ------------------------------------------------------------------------------------------------ */
 
-/* What 9/7 loses with nothing left out: half a step in each subband. */
+/* The loss of the 9/7 with nothing left out: half a quantiser step in each subband. */
 static void check_near(const trip *t, const fuzz_planes *got, uint32_t c)
 {
     const l2k_component *k = &t->components[c];
@@ -245,7 +245,7 @@ static void check_equal(const trip *t, const fuzz_planes *got, uint32_t c)
             FUZZ_EXPECT(fuzz_get_sample(&t->planes.planes[c], x, y) == fuzz_get_sample(&got->planes[c], x, y));
 }
 
-/* Channels may be given in another order then. */
+/* Otherwise channels may be returned in another order. */
 static bool in_order(const trip *t)
 {
     for (uint32_t c = 0; c < t->image.num_components; c++)
@@ -270,7 +270,7 @@ static void check_whole(const trip *t, const l2k_image *image, const fuzz_planes
     }
 }
 
-/* A part of the picture, decoded alone, is that part of the whole. */
+/* A region decoded separately must equal that part of the whole. */
 static void check_part(l2k_decoder *decoder, fuzz_bytes *b, const l2k_image *whole, const fuzz_planes *all)
 {
     l2k_image image;
@@ -307,7 +307,7 @@ static void decode(fuzz_bytes *b, const trip *t, const fuzz_file *file)
     FUZZ_EXPECT(l2k_decoder_open_memory(decoder, file->data, file->size) == L2K_OK);
     FUZZ_EXPECT(l2k_decoder_image(decoder, &image) == L2K_OK);
     FUZZ_EXPECT(fuzz_planes_make(&got, &image, fuzz_byte(b) & 1, MOST_SAMPLES));
-    FUZZ_EXPECT(fuzz_told(&w, l2k_decoder_decode(decoder, got.planes)) == L2K_OK);
+    FUZZ_EXPECT(fuzz_reported(&w, l2k_decoder_decode(decoder, got.planes)) == L2K_OK);
     check_whole(t, &image, &got);
     check_part(decoder, b, &image, &got);
     fuzz_planes_free(&got);

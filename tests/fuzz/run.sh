@@ -1,13 +1,13 @@
 #!/bin/bash
-# Fuzzes one target for a while and says what came of it:
+# Fuzzes one target for a while and reports the outcome:
 #
 #     tests/fuzz/run.sh [--fuzzer libfuzzer|afl] [--binaries FOLDER] [--work FOLDER] TARGET SECONDS JOBS
 #
 # TARGET is decode, header, round_trip, transform, ... or `all`, for which SECONDS are divided among the targets. Builds
-# first (clang, or AFL++'s afl-clang-fast), into WORK/build; --binaries takes what was built elsewhere: a folder with
-# fuzz_TARGET and make_corpus, which need nothing beside libc (images: libtiff). What is found stays in WORK/TARGET: the
-# corpus, and the inputs that crash, leak, take more than 10 seconds or more than 2 GiB, which are counted as findings
-# and make the script fail. WORK is ./fuzz unless told.
+# first (clang, or AFL++'s afl-clang-fast), into WORK/build; --binaries takes a folder built elsewhere, with fuzz_TARGET
+# and make_corpus, which need nothing but libc (images: libtiff). WORK/TARGET keeps the corpus, and the inputs that
+# crash, leak, take more than 10 seconds or more than 2 GiB: these count as findings and make the script fail. WORK is
+# ./fuzz by default.
 set -eu
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 fuzzer=libfuzzer binaries='' work=fuzz
@@ -43,7 +43,7 @@ build() {
     cmake --build "$work/build" --parallel "$jobs" --target fuzz_all >>"$work/build.log"
 }
 
-inputs_of() { # target: which part of the corpus it takes
+inputs_of() { # target: its part of the corpus
     case $1 in
     decode | header | coefficients) echo codestreams ;;
     images) echo images ;;
@@ -67,8 +67,8 @@ row() { # target, processor time, executions, features, corpus, slowest, memory,
     printf '%-14s %9s %12s %9s %7s %9s %9s %9s\n' "$@"
 }
 
-# Waits for the fuzzers; `spent` is then the processor time, user's and system's, that they took. `times` tells it for
-# the shell it runs in only, hence a file in place of a pipe.
+# Waits for the fuzzers; `spent` is then their processor time, user and system. `times` reports only the shell it runs
+# in, hence a file in place of a pipe.
 wait_for_jobs() {
     times >times-before.txt
     wait
@@ -78,7 +78,7 @@ wait_for_jobs() {
     rm times-before.txt times-after.txt
 }
 
-# Until time is up: a finding ends a run of libFuzzer, and the next one goes on with the corpus.
+# Runs until the time is up: a finding ends a run of libFuzzer, and the next run continues with the corpus.
 libfuzzer_job() { # job, target, end, seeds
     dictionary=()
     [ "$4" != codestreams ] || dictionary=("-dict=$here/jpeg2000.dict")
@@ -91,7 +91,7 @@ libfuzzer_job() { # job, target, end, seeds
 
 run_libfuzzer() { # target, seconds, seeds
     rm -f fuzz-*.log
-    for job in $(seq "$jobs"); do # all share one corpus and look at each other's finds
+    for job in $(seq "$jobs"); do # all share one corpus and pick up each other's inputs
         libfuzzer_job "$job" "$1" $((SECONDS + $2)) "$3" &
     done
     wait_for_jobs

@@ -1,6 +1,6 @@
-/* The public transform on the CPU: forward and inverse again over shapes, options and samples of the input, then the
- * inverse of coefficients that no picture has. The input begins with what chooses (HEAD bytes), the rest are samples
- * and coefficients, taken round and round. */
+/* Fuzz target: the public transform on the CPU: forward and inverse over shapes, options and samples of the input, then
+ * the inverse of coefficients that no picture has. The first HEAD bytes choose; the others are samples and
+ * coefficients, repeated as needed. */
 #include <math.h>
 
 #include "fuzz.h"
@@ -80,7 +80,7 @@ static l2k_transform *prepare(const l2k_hooks *hooks, fuzz_watch *w, const stage
     if (s->own_steps)
         set_steps(&steps, s, t);
     w->errors = 0;
-    if (fuzz_told(w, l2k_transform_prepare(t, &s->tile)) == L2K_OK)
+    if (fuzz_reported(w, l2k_transform_prepare(t, &s->tile)) == L2K_OK)
         return t;
     l2k_transform_free(t);
     return NULL;
@@ -88,7 +88,7 @@ static l2k_transform *prepare(const l2k_hooks *hooks, fuzz_watch *w, const stage
 
 /* ---- Samples ------------------------------------------------------------------------------------------------- */
 
-/* Planes for the tile with some room right of each row; float32 ones lie in the bytes of int32 ones. */
+/* Planes for the tile, with padding right of each row; float32 samples occupy the bytes of int32 ones. */
 static void make_planes(const stage *s, uint32_t reduce, fuzz_planes *planes)
 {
     l2k_component reduced[MOST_COMPONENTS];
@@ -136,7 +136,7 @@ static void fill(const stage *s, const fuzz_planes *planes, const uint8_t *data,
     }
 }
 
-/* ---- There and back ------------------------------------------------------------------------------------------ */
+/* ---- Forward and inverse ---- */
 
 static void copy_coefficient(const l2k_coefficients *from, const l2k_coefficients *to, size_t x, size_t y,
                              bool reversible)
@@ -163,7 +163,8 @@ static void copy_coefficients(const stage *s, const l2k_transform *from, const l
     }
 }
 
-/* 5/3 is exact; 9/7 loses half a step in each subband, and less than a sample's last bit without quantisation. */
+/* The 5/3 is exact; the 9/7 loses half a quantiser step in each subband, and less than a sample's last bit without
+ * quantisation. */
 static void check_back(const stage *s, const fuzz_planes *a, const fuzz_planes *b)
 {
     for (uint32_t c = 0; c < a->count; c++) {
@@ -194,10 +195,10 @@ static void there_and_back(const stage *s, const l2k_hooks *hooks, fuzz_watch *w
     make_planes(s, 0, &planes);
     make_planes(s, 0, &again);
     fill(s, &planes, data, bytes);
-    l2k_status status = fuzz_told(w, l2k_transform_forward(forward, planes.planes));
+    l2k_status status = fuzz_reported(w, l2k_transform_forward(forward, planes.planes));
     if (status == L2K_OK) {
         copy_coefficients(s, forward, inverse);
-        FUZZ_EXPECT(fuzz_told(w, l2k_transform_inverse(inverse, again.planes)) == L2K_OK);
+        FUZZ_EXPECT(fuzz_reported(w, l2k_transform_inverse(inverse, again.planes)) == L2K_OK);
         check_back(s, &planes, &again);
     }
     fuzz_planes_free(&planes);
@@ -228,7 +229,7 @@ static void back_only(const stage *s, const l2k_hooks *hooks, fuzz_watch *w, fuz
     for (uint32_t c = 0; c < s->tile.num_components; c++)
         fill_coefficients(l2k_transform_coefficients(inverse, c), data, bytes, &at);
     make_planes(s, reduce, &planes);
-    l2k_status status = fuzz_told(w, l2k_transform_inverse(inverse, planes.planes));
+    l2k_status status = fuzz_reported(w, l2k_transform_inverse(inverse, planes.planes));
     if (status == L2K_OK && !s->float_planes)
         fuzz_check_samples(&planes);
     fuzz_planes_free(&planes);

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Installs the build into an empty prefix and builds every program of examples/ against it: through pkg-config and through
-# CMake, shared and static, and a C++ program too; runs what needs no GPU. Arguments: the build folder, the root of the
-# repository, cmake, the C compiler, nm, and where the build has CUDA the folder of cuda_runtime.h and the static runtime.
+# Installs the build into an empty prefix and builds every program of examples/ against it, and a C++ program: through
+# pkg-config and through CMake, shared and static; runs those that need no GPU. Arguments: the build folder, the root of the
+# repository, cmake, the C compiler, nm, and for a build with CUDA the folder of cuda_runtime.h and the static runtime.
 build=${1:?the build folder is needed}
 root=${2:?the root of the repository is needed}
 cmake=${3:?cmake is needed}
@@ -12,7 +12,7 @@ cudart=$7
 for tool in pkg-config c++; do
     command -v $tool >/dev/null || { echo "SKIPPED: $tool was not found"; exit 77; }
 done
-# What the libraries need must not come from what the environment adds to the compiler's search.
+# The environment must not add to the compiler's search paths.
 unset LIBRARY_PATH CPATH C_INCLUDE_PATH LD_LIBRARY_PATH CFLAGS CXXFLAGS LDFLAGS
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
@@ -27,7 +27,7 @@ check() { # check NAME COMMAND...
     "$@" >log 2>&1 || { failures=$((failures + 1)); echo "FAILED: $name: $*"; head -20 log; }
 }
 
-# ---- The copy, and one without the shared library, so that -llift2k is the archive ----
+# ---- The installed copy, and one without the shared library, so that -llift2k is the archive ----
 
 check "install" "$cmake" --install "$build" --prefix "$work/both"
 archive=$(find both -name liblift2k.a)
@@ -45,7 +45,7 @@ for file in lift2k.1 lift2k.3 completions/lift2k site-functions/_lift2k; do
 done
 check "version" test "$(both/bin/lift2k --version | head -1)" = "lift2k $version"
 
-# ---- The shared library shows what the header declares, and that alone ----
+# ---- The shared library exports exactly what the header declares ----
 
 grep -o '^L2K_API [^(]*(' both/include/lift2k/lift2k.h | sed 's/.*[ *]\(.*\)(/\1/' | sort >declared
 "$nm" -D --defined-only "$libdir/liblift2k.so" | awk '{ print $NF }' | sort >shown
@@ -75,7 +75,7 @@ int main()
 END
 check "encode" both/bin/lift2k encode "$root/tests/data/coffee.png" coffee.jp2 --quiet
 
-runs() { # runs FOLDER KIND: the programs that were built there work, and took the library that they should
+runs() { # runs FOLDER KIND: the programs built there work, and use the right library
     checked=$1
     for program in "$checked"/*; do
         case $program in
@@ -86,7 +86,7 @@ runs() { # runs FOLDER KIND: the programs that were built there work, and took t
         esac
         needed=$(readelf -d "$program" 2>/dev/null | grep -c "NEEDED.*\[$soname\]")
         case $2 in
-        shared) check "$program takes the shared library" test "$needed" -eq 1 ;;
+        shared) check "$program uses the shared library" test "$needed" -eq 1 ;;
         static) check "$program does without the shared library" test "$needed" -eq 0 ;;
         esac
     done
@@ -121,7 +121,7 @@ with_pkg_config() { # with_pkg_config KIND PREFIX FLAGS-OF-PKG-CONFIG...
 with_pkg_config shared both
 with_pkg_config static archive --static
 
-# ---- Through CMake: projects in C, and one that knows C++ alone ----
+# ---- Through CMake: a project in C, and one in C++ only ----
 
 mkdir c cxx
 cat >c/CMakeLists.txt <<'END'

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the library shows to the linker: only names of its own, and nothing that prints, exits or keeps hands on the process.
+# The library's symbols: only names of its own, and no calls that print, exit or change the process.
 # Arguments: nm, the archive, 1 where the build is instrumented (sanitizers and debug builds bring symbols of their own).
 nm=${1:?nm is needed}
 archive=${2:?the archive is needed}
@@ -8,8 +8,8 @@ if [ "${3:-0}" = 1 ]; then
     exit 77
 fi
 table=$("$nm" -A -g "$archive" 2>/dev/null) || exit 2
-# nvcc gives kernels of an unnamed namespace (GLOBAL__N) and its own registration names beyond the object file; neither can
-# clash. Weak symbols of C++ headers merge.
+# nvcc exports kernels of an unnamed namespace (GLOBAL__N) and its own registration names; neither can clash. Weak symbols
+# of C++ headers merge.
 nvcc='GLOBAL__N|^__nv|^__cuda|^__fat|^_ZL|^_ZZL|^DW\.ref'
 defined=$(echo "$table" | awk '$(NF - 1) ~ /^[ABCDGRSTi]$/ { print $NF }' | grep -vE "^(\.|__x86)|$nvcc" | sort -u)
 count=$(echo "$defined" | grep -c .)
@@ -24,14 +24,14 @@ if [ -n "$foreign" ]; then
     echo "$foreign"
     status=1
 fi
-# vsnprintf and snprintf write to memory and are fine, __*_chk are their hardened forms.
+# vsnprintf and snprintf write to memory and are allowed; __*_chk are hardened forms.
 banned='^(__)?(v?d?printf|v?fprintf|puts|fputs|putchar|putc|fputc|fwrite|perror|exit|_exit|_Exit|quick_exit|abort|raise|stdout|stderr|stdin|fopen|signal|setlocale|srand|rand|__assert_fail|assert_fail|getenv|setenv|system)(_chk)?$'
 for name in $(echo "$table" | awk '$(NF - 1) == "U" { print $NF }' | sed 's/@.*//' | sort -u | grep -E "$banned"); do
     echo "the library uses $name:"
     echo "$table" | awk -v name="$name" '$(NF - 1) == "U" && $NF == name { print "    " $1 }'
     status=1
 done
-# Memory comes through the caller's hooks; malloc and free stand in for missing ones, in base/ only.
+# Memory comes from the caller's hooks; only base/memory.c uses malloc and free, where there are none.
 for name in malloc calloc realloc free posix_memalign aligned_alloc; do
     users=$(echo "$table" | awk -v name="$name" '$(NF - 1) == "U" && $NF == name { print $1 }' | sed 's/.*[:(]\(.*\.o\).*/\1/' |
         grep -v '^memory\.c\.o$' | sort -u)
@@ -40,13 +40,13 @@ for name in malloc calloc realloc free posix_memalign aligned_alloc; do
         status=1
     fi
 done
-# Variables that can be written are global state, static ones too (nvcc's registration of kernels, in *.cu.o, aside).
-# Constant tables of pointers (.data.rel.ro) are not.
+# Writable variables are global state, including static ones (except nvcc's registration of kernels, in *.cu.o). Constant
+# tables of pointers (.data.rel.ro) are not.
 state=$("$nm" -A -f sysv "$archive" 2>/dev/null | awk -F '|' '
     { gsub(/ /, "", $3); gsub(/ /, "", $NF) }
     $3 ~ /^[DBCdb]$/ && $NF !~ /^\.data\.rel\.ro/ && $1 !~ /DW\.ref/ && $1 !~ /\.cu\.o:/ { print $1 }')
 if [ -n "$state" ]; then
-    echo "variables that can be written:"
+    echo "writable variables:"
     echo "$state"
     status=1
 fi

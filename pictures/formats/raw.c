@@ -1,16 +1,19 @@
 /* Samples without a header, as --raw describes them: component after component, or pixel after pixel. */
 #include <string.h>
 
-#include "pictures/reader.h"
-#include "pictures/files/report.h"
 #include "pictures/formats/words.h"
+#include "pictures/reader.h"
+#include "pictures/user/report.h"
+#include "pictures/writer.h"
+
+/* ---- Reading ---- */
 
 static uint64_t file_bytes(const cli_raw *raw)
 {
     return (uint64_t)raw->width * raw->height * raw->count * cli_sample_bytes(raw->precision);
 }
 
-/* The length is all that can tell a wrong description. */
+/* Only the length can reveal a wrong description. */
 static bool check_size(const cli_reader *reader)
 {
     const cli_raw *raw = reader->raw;
@@ -22,7 +25,7 @@ static bool check_size(const cli_reader *reader)
                      raw->is_signed ? 's' : 'u', (unsigned long long)wanted);
 }
 
-static bool open_raw(cli_reader *reader)
+static bool open_reader(cli_reader *reader)
 {
     const cli_raw *raw = reader->raw;
     cli_picture *picture = &reader->picture;
@@ -45,14 +48,15 @@ static bool read_plane(cli_reader *reader, uint32_t c, size_t samples)
            cli_words_to_samples(&words, data, samples, reader->name);
 }
 
-/* Rows of one component are apart from those of the next, unless all rows are wanted. */
+/* The rows of one component are not adjacent to those of the next, unless all rows are read. */
 static bool read_planes(cli_reader *reader)
 {
     const cli_raw *raw = reader->raw;
     const cli_rows *rows = reader->picture.rows;
     const uint64_t row_bytes = (uint64_t)raw->width * cli_sample_bytes(raw->precision);
     const bool apart = rows->count < raw->height;
-    if (apart && !cli_input_make_seekable(&reader->input, file_bytes(raw) + 1)) /* one too many is told, check_end */
+    if (apart &&
+        !cli_input_make_seekable(&reader->input, file_bytes(raw) + 1)) /* the one too many is reported by check_end */
         return false;
     for (uint32_t c = 0; c < raw->count; c++) {
         if (apart && !cli_input_seek(&reader->input, row_bytes * ((uint64_t)c * raw->height + rows->first)))
@@ -63,16 +67,16 @@ static bool read_planes(cli_reader *reader)
     return true;
 }
 
-/* What comes through a pipe has no length until it ends. */
+/* The length of a pipe is only known at its end. */
 static bool check_end(cli_reader *reader)
 {
     if (!cli_reader_at_end(reader) || cli_input_byte(&reader->input) == EOF)
         return true;
-    return cli_error(reader->name, "there is more than the %llu bytes that --raw describes",
+    return cli_error(reader->name, "the input has more than the %llu bytes that --raw describes",
                      (unsigned long long)file_bytes(reader->raw));
 }
 
-static bool read_raw(cli_reader *reader)
+static bool read_samples(cli_reader *reader)
 {
     const cli_raw *raw = reader->raw;
     if (!raw->interleaved)
@@ -80,4 +84,53 @@ static bool read_raw(cli_reader *reader)
     return read_plane(reader, 0, (size_t)raw->width * raw->count * reader->picture.rows->count) && check_end(reader);
 }
 
-const cli_reader_kind cli_raw_reader = {open_raw, read_raw, NULL};
+const cli_reader_kind cli_raw_reader = {open_reader, read_samples, NULL};
+
+/* ---- Writing ---- */
+
+static bool same_shape(const cli_picture *picture)
+{
+    const l2k_component *first = picture->components;
+    for (uint32_t c = 1; c < picture->image.num_components; c++) {
+        const l2k_component *other = &picture->components[c];
+        if (other->width != first->width || other->height != first->height || other->precision != first->precision ||
+            other->is_signed != first->is_signed)
+            return false;
+    }
+    return true;
+}
+
+static bool open_writer(cli_writer *writer)
+{
+    if (!writer->options.interleaved || same_shape(writer->picture))
+        return true;
+    return cli_error(writer->name, "components of different size or precision cannot be interleaved; leave out "
+                                   "'interleaved', or write pgx");
+}
+
+static cli_words words_of(const cli_writer *writer, uint32_t c)
+{
+    const l2k_component *component = &writer->picture->components[c];
+    return (cli_words){component->precision, component->is_signed, writer->options.big_endian};
+}
+
+static bool write_samples(cli_writer *writer)
+{
+    const cli_picture *picture = writer->picture;
+    uint64_t start = 0; /* of the component in the file */
+    if (writer->options.interleaved) {
+        const cli_words words = words_of(writer, 0);
+        return cli_write_pixel_rows(&writer->output, picture, &words);
+    }
+    for (uint32_t c = 0; c < picture->image.num_components; c++) {
+        const l2k_component *component = &picture->components[c];
+        const uint64_t row_bytes = (uint64_t)component->width * cli_sample_bytes(component->precision);
+        const cli_words words = words_of(writer, c);
+        if (!cli_write_plane_rows(&writer->output, start + row_bytes * picture->rows[c].first, picture, c, &words))
+            return false;
+        start += row_bytes * component->height;
+    }
+    return true;
+}
+
+const cli_writer_kind cli_raw_writer = {open_writer, NULL, write_samples, NULL, NULL};

@@ -1,5 +1,6 @@
+/* Signals: removes temporary files and ends the command by the signal, at once or when the library has stopped. */
 #define _POSIX_C_SOURCE 200809L /* sigaction */
-#include "pictures/files/interrupt.h"
+#include "pictures/user/interrupt.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -9,33 +10,33 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Places are never freed, as a signal may be looking at them, but used again. */
+/* Places are reused, but never freed, as a signal handler may be reading them. */
 typedef struct place {
     struct place *next;
-    size_t room; /* of the name */
+    size_t room; /* size of `name` */
     atomic_bool used;
     char name[];
 } place;
 
 static _Atomic(place *) places;
-static atomic_size_t unused;                             /* of them, or there is no need to look for one */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* among those who note; the handler takes none */
-static atomic_int caught;                                /* the signal, or 0 */
+static atomic_size_t unused;                             /* number of places free for reuse */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* between registering threads; the handler takes no lock */
+static atomic_int caught;                                /* the first signal, or 0 */
 static atomic_bool library_at_work;
 static atomic_int held;
-static atomic_int due; /* the signal that ends the program when nothing is held any more, or 0 */
+static atomic_int due; /* the signal that ends the program when nothing is held any longer, or 0 */
 static atomic_bool ending;
 static atomic_size_t farewell_bytes;
 static char farewell[512];
 
-/* Only what a signal handler may call. */
+/* Calls only async-signal-safe functions. */
 static void end_by_signal(int number)
 {
     size_t bytes = atomic_load(&farewell_bytes);
     if (number != SIGPIPE)
-        signal(SIGPIPE, SIG_IGN); /* of the farewell: the end stays that of the first signal */
+        signal(SIGPIPE, SIG_IGN); /* from the farewell: the exit status remains that of the first signal */
     if (bytes && write(STDERR_FILENO, farewell, bytes) < 0)
-        atomic_store(&farewell_bytes, 0); /* nobody is left to be told */
+        atomic_store(&farewell_bytes, 0); /* nobody is left to read it */
     for (const place *at = atomic_load(&places); at; at = at->next)
         if (atomic_load(&at->used) && unlink(at->name) != 0)
             rmdir(at->name);
@@ -43,7 +44,8 @@ static void end_by_signal(int number)
     raise(number);
 }
 
-/* Now, unless something is held: its end asks what is due. Who begins to hold something meanwhile waits. */
+/* Ends now, unless something is held; releasing it then acts on `due`. A thread that begins to hold something meanwhile
+ * waits. */
 static void end_unless_held(int number)
 {
     atomic_store(&due, number);
@@ -54,7 +56,7 @@ static void end_unless_held(int number)
         atomic_store(&ending, false);
 }
 
-/* Nobody reads what the library is at work for after SIGPIPE. */
+/* After SIGPIPE nobody reads the library's result. */
 static void on_signal(int number)
 {
     int none = 0;
@@ -90,7 +92,7 @@ bool cli_interrupted(void)
     return atomic_load(&caught) != 0;
 }
 
-/* On the main thread, where the signal is unblocked, so that raise does not return. */
+/* Runs on the main thread, where the signal is not blocked, so raise does not return. */
 void cli_interrupt_end(void)
 {
     const int number = atomic_load(&caught);
@@ -98,7 +100,7 @@ void cli_interrupt_end(void)
         end_unless_held(number);
 }
 
-/* A signal that was put off comes once more. */
+/* Releasing raises a postponed signal again. */
 void cli_interrupt_hold(bool on)
 {
     atomic_fetch_add(&held, on ? 1 : -1);
@@ -126,7 +128,7 @@ static place *find_place(size_t room)
     return made;
 }
 
-void *cli_interrupt_note(const char *temporary)
+void *cli_interrupt_register(const char *temporary)
 {
     const size_t room = strlen(temporary) + 1;
     pthread_mutex_lock(&lock);
@@ -139,11 +141,11 @@ void *cli_interrupt_note(const char *temporary)
     return found;
 }
 
-void cli_interrupt_forget(void *note)
+void cli_interrupt_forget(void *registered)
 {
-    if (!note)
+    if (!registered)
         return;
-    atomic_store(&((place *)note)->used, false);
+    atomic_store(&((place *)registered)->used, false);
     atomic_fetch_add(&unused, 1);
 }
 

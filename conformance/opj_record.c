@@ -1,18 +1,19 @@
-#include "conformance/opj_note.h"
+/* Records OpenJPEG's tile-components and code-blocks in the log. */
+#include "conformance/opj_record.h"
 
 #include <stdlib.h>
 
-l2k_rect opj_note_rect(const opj_tile_component *c)
+l2k_rect opj_record_rect(const opj_tile_component *c)
 {
     return (l2k_rect){(uint32_t)c->x0, (uint32_t)c->y0, (uint32_t)c->x1, (uint32_t)c->y1};
 }
 
-watch_plane opj_note_plane(const opj_tile_component *c, uint32_t resolutions, watch_kind kind)
+watch_plane opj_record_plane(const opj_tile_component *c, uint32_t resolutions, watch_kind kind)
 {
     const opj_resolution *top = &c->resolutions[resolutions - 1];
     watch_plane plane = {.kind = kind,
                          .component = c->number,
-                         .rect = opj_note_rect(c),
+                         .rect = opj_record_rect(c),
                          .width = (uint32_t)(top->x1 - top->x0),
                          .height = (uint32_t)(top->y1 - top->y0),
                          .num_bands = 3 * resolutions - 2,
@@ -27,7 +28,7 @@ watch_plane opj_note_plane(const opj_tile_component *c, uint32_t resolutions, wa
     return plane;
 }
 
-static void note_coded(bytes *log, watch_block block, const opj_coded_block *from)
+static void record_coded(bytes *log, watch_block block, const opj_coded_block *from)
 {
     watch_pass *passes = test_allocate(from->num_passes, sizeof *passes);
     for (uint32_t i = 0; i < from->num_passes; i++)
@@ -42,7 +43,7 @@ static void note_coded(bytes *log, watch_block block, const opj_coded_block *fro
     free(passes);
 }
 
-static void note_received(bytes *log, watch_block block, const opj_received_block *from)
+static void record_received(bytes *log, watch_block block, const opj_received_block *from)
 {
     watch_segment *segments = test_allocate(from->num_segments, sizeof *segments);
     bytes code = {0};
@@ -61,30 +62,30 @@ static void note_received(bytes *log, watch_block block, const opj_received_bloc
     bytes_free(&code);
 }
 
-static void note_band(bytes *log, const opj_tile_component *c, uint32_t resolution, const opj_band *band,
-                      watch_kind kind)
+static void record_band(bytes *log, const opj_tile_component *c, uint32_t resolution, const opj_band *band,
+                        watch_kind kind)
 {
     const opj_resolution *r = &c->resolutions[resolution];
     watch_block block = {.kind = kind,
                          .component = c->number,
-                         .rect = opj_note_rect(c),
+                         .rect = opj_record_rect(c),
                          .resolution = resolution,
                          .orientation = band->orientation};
-    if (opj_band_empty(band)) /* its precincts are not made */
+    if (opj_band_empty(band)) /* it has no precincts */
         return;
     for (uint32_t p = 0; p < r->precincts_across * r->precincts_down; p++) {
         const opj_precinct *precinct = &band->precincts[p];
         for (uint32_t k = 0; k < precinct->blocks_across * precinct->blocks_down; k++)
             if (kind == WATCH_CODED)
-                note_coded(log, block, &precinct->blocks.coded[k]);
+                record_coded(log, block, &precinct->blocks.coded[k]);
             else
-                note_received(log, block, &precinct->blocks.received[k]);
+                record_received(log, block, &precinct->blocks.received[k]);
     }
 }
 
-void opj_note_blocks(bytes *log, const opj_tile_component *c, uint32_t resolutions, watch_kind kind)
+void opj_record_blocks(bytes *log, const opj_tile_component *c, uint32_t resolutions, watch_kind kind)
 {
     for (uint32_t r = 0; r < resolutions; r++)
         for (uint32_t b = 0; b < c->resolutions[r].num_bands; b++)
-            note_band(log, c, r, &c->resolutions[r].bands[b], kind);
+            record_band(log, c, r, &c->resolutions[r].bands[b], kind);
 }

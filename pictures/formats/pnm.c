@@ -1,9 +1,13 @@
-/* The raster part of P1 to P7; pnm_header.c reads what comes before it. */
+/* PNM and PAM: reads the rasters of P1 to P7, writes P4 to P7. pnm_header.c reads the headers. */
 #include "pictures/formats/pnm.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
-#include "pictures/files/report.h"
+#include "pictures/user/report.h"
+#include "pictures/writer.h"
+
+/* ---- Reading ---- */
 
 static bool above_maxval(const cli_input *input, uint32_t value, uint32_t maxval)
 {
@@ -57,7 +61,7 @@ static bool read_bytes(cli_input *input, const cli_pnm_header *header, const l2k
     return true;
 }
 
-/* Two bytes a sample, the high one first, turned into native order in place. */
+/* Two bytes a sample, high byte first, converted to native order in place. */
 static bool read_words(cli_input *input, const cli_pnm_header *header, const l2k_plane *plane, size_t samples)
 {
     const uint8_t *bytes = plane->data;
@@ -81,7 +85,7 @@ static uint32_t bits_of(uint32_t value)
     return bits;
 }
 
-/* The least that the raster can take in the file: 2 characters for an ASCII sample, 1 in P1. */
+/* The fewest bytes that the raster can occupy: 2 characters for an ASCII sample, 1 in P1. */
 static uint64_t least_bytes(const cli_pnm_header *header, uint64_t samples)
 {
     if (header->packed)
@@ -91,7 +95,7 @@ static uint64_t least_bytes(const cli_pnm_header *header, uint64_t samples)
     return header->maxval > 255 ? 2 * samples : samples;
 }
 
-static bool open_pnm(cli_reader *reader)
+static bool open_reader(cli_reader *reader)
 {
     cli_input *input = &reader->input;
     cli_picture *picture = &reader->picture;
@@ -108,7 +112,7 @@ static bool open_pnm(cli_reader *reader)
     return cli_picture_count(picture, &samples, reader->name) && cli_input_holds(input, least_bytes(header, samples));
 }
 
-static bool read_pnm(cli_reader *reader)
+static bool read_raster(cli_reader *reader)
 {
     cli_input *input = &reader->input;
     const cli_pnm_header *header = reader->state;
@@ -122,9 +126,80 @@ static bool read_pnm(cli_reader *reader)
     return header->maxval > 255 ? read_words(input, header, plane, samples) : read_bytes(input, header, plane, samples);
 }
 
-static void close_pnm(cli_reader *reader)
+static void close_reader(cli_reader *reader)
 {
     free(reader->state);
 }
 
-const cli_reader_kind cli_pnm_reader = {open_pnm, read_pnm, close_pnm};
+const cli_reader_kind cli_pnm_reader = {open_reader, read_raster, close_reader};
+
+/* ---- Writing ---- */
+
+static const char *tuple_type(const cli_view *view)
+{
+    bool opacity = view->num_channels - view->colours == 1;
+    if (view->num_channels - view->colours > 1)
+        return NULL;
+    if (view->colours == 1)
+        return opacity ? "GRAYSCALE_ALPHA" : "GRAYSCALE";
+    if (view->colours == 3)
+        return opacity ? "RGB_ALPHA" : "RGB";
+    if (view->image->colour == L2K_COLOUR_CMYK && view->colours == 4)
+        return opacity ? "CMYK_ALPHA" : "CMYK";
+    return NULL;
+}
+
+static bool write_pam_header(cli_output *output, const cli_view *view, uint32_t maxval)
+{
+    char header[256];
+    const char *type = tuple_type(view);
+    int length =
+        snprintf(header, sizeof header, "P7\nWIDTH %u\nHEIGHT %u\nDEPTH %u\nMAXVAL %u\n%s%s%sENDHDR\n", view->width,
+                 view->height, view->count, maxval, type ? "TUPLTYPE " : "", type ? type : "", type ? "\n" : "");
+    return cli_output_write(output, header, (size_t)length);
+}
+
+static bool write_header(cli_output *output, const cli_view *view, cli_format format)
+{
+    char header[64];
+    const uint32_t maxval = ((uint32_t)1 << view->depth) - 1;
+    int length;
+    if (format == CLI_FORMAT_PAM)
+        return write_pam_header(output, view, maxval);
+    if (format == CLI_FORMAT_PBM)
+        length = snprintf(header, sizeof header, "P4\n%u %u\n", view->width, view->height);
+    else
+        length = snprintf(header, sizeof header, "P%c\n%u %u\n%u\n", format == CLI_FORMAT_PGM ? '5' : '6', view->width,
+                          view->height, maxval);
+    return cli_output_write(output, header, (size_t)length);
+}
+
+/* Packs eight pixels into a byte, into the row's own memory or before it; in PBM, 1 is black. */
+static size_t pack_bits(const uint8_t *row, uint32_t width, uint8_t *to)
+{
+    size_t bytes = 0;
+    for (uint32_t x = 0; x < width; x += 8) {
+        uint32_t packed = 0;
+        for (uint32_t bit = 0; bit < 8 && x + bit < width; bit++)
+            packed |= (uint32_t)!row[x + bit] << (7 - bit);
+        to[bytes++] = (uint8_t)packed;
+    }
+    return bytes;
+}
+
+static bool open_writer(cli_writer *writer)
+{
+    return write_header(&writer->output, writer->view, writer->format);
+}
+
+static bool write_rows(cli_writer *writer, uint8_t *bytes, uint32_t count)
+{
+    const cli_view *view = writer->view;
+    const size_t row = cli_view_row_bytes(view);
+    size_t length = 0;
+    for (uint32_t i = 0; writer->format == CLI_FORMAT_PBM && i < count; i++)
+        length += pack_bits(bytes + i * row, view->width, bytes + length);
+    return cli_output_write(&writer->output, bytes, length ? length : count * row);
+}
+
+const cli_writer_kind cli_pnm_writer = {open_writer, write_rows, NULL, NULL, NULL};

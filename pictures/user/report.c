@@ -1,9 +1,10 @@
-#include "pictures/files/report.h"
+/* Messages to the user, each a single printable line. */
+#include "pictures/user/report.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "pictures/files/utf8.h"
+#include "pictures/user/text.h"
 
 static void (*guard_of_lines)(bool begins);
 
@@ -16,22 +17,6 @@ static void guard_line(bool begins)
 {
     if (guard_of_lines)
         guard_of_lines(begins);
-}
-
-/* One '?' for a control character or a byte that is no UTF-8: terminals of 8 bits take some of these for commands. */
-void cli_make_printable(char *text)
-{
-    unsigned char *to = (unsigned char *)text;
-    for (const unsigned char *at = to; *at;) {
-        size_t length = cli_utf8_bytes(at);
-        bool printable = length && *at >= 0x20 && *at != 0x7f && !cli_utf8_is_c1(at);
-        for (size_t i = 0; printable && i < length; i++)
-            *to++ = at[i];
-        if (!printable)
-            *to++ = '?';
-        at += length ? length : 1;
-    }
-    *to = 0;
 }
 
 static void print_line(const char *label, const char *subject, const char *format, va_list arguments)

@@ -1,8 +1,11 @@
-#include "pictures/files/limits.h"
+/* The limits of pixels, memory and time that the user sets, and the clock. */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+#include "pictures/user/limits.h"
 
-#include "pictures/files/report.h"
-#include "pictures/files/units.h"
-#include "pictures/files/wait.h"
+#include <time.h>
+
+#include "pictures/user/report.h"
+#include "pictures/user/text.h"
 
 cli_limits cli_allowed = {CLI_NO_LIMIT, CLI_NO_LIMIT, 0};
 
@@ -43,6 +46,23 @@ bool cli_memory_allowed(uint64_t bytes, const char *name)
         return true;
     return cli_error(name, "the samples take %s of memory, the limit is %s; --max-memory BYTES allows more",
                      cli_bytes_text(bytes, need), cli_bytes_text(cli_allowed.memory, most));
+}
+
+double cli_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+double cli_deadline(void)
+{
+    return cli_allowed.seconds > 0 ? cli_now() + cli_allowed.seconds : 0;
+}
+
+bool cli_is_late(double deadline)
+{
+    return deadline > 0 && cli_now() >= deadline;
 }
 
 bool cli_time_is_up(const char *name)

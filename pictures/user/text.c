@@ -1,0 +1,86 @@
+/* Numbers and file names as text for people. */
+#include "pictures/user/text.h"
+
+#include <stdio.h>
+
+/* Four digits and one of the prefixes; `value` is at least 1000. */
+static const char *scaled(double value, const char *prefixes, const char *unit, char *text)
+{
+    size_t prefix = 0;
+    while (value >= 999.95 && prefixes[prefix]) {
+        value /= 1000;
+        prefix++;
+    }
+    snprintf(text, CLI_UNITS_ROOM, "%.*f %c%s",
+             value < 9.9995   ? 3
+             : value < 99.995 ? 2
+                              : 1,
+             value, prefixes[prefix - 1], unit);
+    return text;
+}
+
+const char *cli_bytes_text(uint64_t bytes, char text[CLI_UNITS_ROOM])
+{
+    if (bytes >= 1000)
+        return scaled((double)bytes, "kMGTPE", "B", text);
+    snprintf(text, CLI_UNITS_ROOM, "%u byte%s", (unsigned)bytes, bytes == 1 ? "" : "s");
+    return text;
+}
+
+const char *cli_count_text(double count, const char *unit, char text[CLI_UNITS_ROOM])
+{
+    if (count >= 1000)
+        return scaled(count, "kMGTPE", unit, text);
+    snprintf(text, CLI_UNITS_ROOM, "%.0f %s", count, unit);
+    return text;
+}
+
+const char *cli_seconds_text(double seconds, char text[CLI_UNITS_ROOM])
+{
+    unsigned long whole = (unsigned long)(seconds + 0.5);
+    if (seconds < 99.95)
+        snprintf(text, CLI_UNITS_ROOM, "%.*f s", seconds < 9.9995 ? 3 : 1, seconds);
+    else if (whole < 3600)
+        snprintf(text, CLI_UNITS_ROOM, "%lu min %02lu s", whole / 60, whole % 60);
+    else
+        snprintf(text, CLI_UNITS_ROOM, "%lu h %02lu min", whole / 3600, whole / 60 % 60);
+    return text;
+}
+
+size_t cli_utf8_bytes(const unsigned char *at)
+{
+    size_t length = at[0] < 0x80                     ? 1
+                    : at[0] >= 0xc2 && at[0] <= 0xdf ? 2
+                    : at[0] >= 0xe0 && at[0] <= 0xef ? 3
+                    : at[0] >= 0xf0 && at[0] <= 0xf4 ? 4
+                                                     : 0;
+    for (size_t i = 1; i < length; i++)
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+    if ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f) || (at[0] == 0xf0 && at[1] < 0x90) ||
+        (at[0] == 0xf4 && at[1] > 0x8f))
+        return 0;
+    return length;
+}
+
+bool cli_utf8_is_c1(const unsigned char *at)
+{
+    return at[0] == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f;
+}
+
+/* One '?' replaces a control character or a byte that is no UTF-8: 8-bit terminals interpret some of these as
+ * commands. */
+void cli_make_printable(char *text)
+{
+    unsigned char *to = (unsigned char *)text;
+    for (const unsigned char *at = to; *at;) {
+        size_t length = cli_utf8_bytes(at);
+        bool printable = length && *at >= 0x20 && *at != 0x7f && !cli_utf8_is_c1(at);
+        for (size_t i = 0; printable && i < length; i++)
+            *to++ = at[i];
+        if (!printable)
+            *to++ = '?';
+        at += length ? length : 1;
+    }
+    *to = 0;
+}
