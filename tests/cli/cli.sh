@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The command as its user meets it. Arguments: the lift2k binary, the make_stream helper, the folder with the pictures.
-# Every case prints a line only where it fails; the last line counts them.
+# The command as a user sees it. Arguments: the lift2k binary, the make_stream helper, the folder with the pictures.
+# A case prints a line only if it fails; the last line counts them.
 lift2k=$1
 make_stream=$2
 data=$3
@@ -317,7 +317,7 @@ huge() { # huge NAME FILE: a header of 2^32 squared, refused at once
     [ ! -e "x.${4:-jp2}" ] || fault "$1: output exists"
 }
 
-# Sanitizers reserve more address space than the limit that shows that no memory is taken.
+# The limit shows that no memory is allocated; sanitizers reserve more address space than that.
 memory_limit="ulimit -v 4000000"
 [ -z "$L2K_NO_MEMORY_LIMIT" ] || memory_limit=true
 printf 'P5\n4294967295 4294967295\n255\nabc' >huge.pgm
@@ -364,7 +364,7 @@ PG ML + 8 0 2\nabcd
 HEADERS
 rm -f bad huge*
 
-# ---- Markers that mean nothing good, or nothing at all ----
+# ---- Markers that are wrong or unknown ----
 
 marker() { # marker NAME WHERE CODE PARAMETERS: refused, and by its name
     "$make_stream" small.j2k marked.j2k "$2" "$3" "$4" || fault "make_stream $*"
@@ -394,7 +394,7 @@ marker CAP main ff50 000200000000
 marker "marker FF74 of Part 2" main ff74 000200000000
 "$make_stream" small.j2k marked.j2k main ff68 000200000000
 runs "an unknown marker is passed over" decode marked.j2k x.ppm
-check "an unknown marker is told" grep -q "warning: marker FF68" err.log
+check "an unknown marker is reported" grep -q "warning: marker FF68" err.log
 check "an unknown marker is no harm" cmp rgb.ppm x.ppm
 "$make_stream" small.j2k marked.j2k main ff64 000148656c6c6f
 runs "a comment is no harm" decode marked.j2k x.ppm --quiet

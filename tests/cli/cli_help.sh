@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What the command says to somebody who does not know it, or mistypes. Arguments: the lift2k binary, the folder with the
-# pictures.
+# Help, hints for mistyped commands and options, and what installation generates. Arguments: the lift2k binary, the folder
+# with the pictures.
 lift2k=$1
 data=$2
 export LC_ALL=C
@@ -16,7 +16,7 @@ usage() {
     : >out.log
 }
 
-# ---- Without a word ----
+# ---- Without arguments ----
 
 "$lift2k" >out.log 2>err.log
 check "alone: status" test $? -eq 2
@@ -38,7 +38,7 @@ for command in encode decode info compare view dump; do
     check "help $command" bash -c "cmp <('$lift2k' $command --help) <('$lift2k' help $command)"
 done
 
-# ---- What install/ is made of ----
+# ---- Generated files ----
 
 check "for bash" bash -c "'$lift2k' --generate bash >completion.bash && source ./completion.bash && complete -p lift2k"
 check "for zsh" sh -c "'$lift2k' --generate zsh | grep -qx '#compdef lift2k'"

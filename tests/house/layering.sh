@@ -33,7 +33,14 @@ BEGIN {
     row["pictures/user"] = "lift2k"
     row["pictures/files"] = "lift2k pictures/user"
     row["pictures"] = "lift2k pictures/user pictures/files"
-    row["pictures/formats"] = row["cli"] = "lift2k pictures pictures/user pictures/files"
+    row["pictures/formats"] = "lift2k pictures pictures/user pictures/files"
+    # Everything in the command sees its options and cli/commands.h; the rooms of the subcommands build on the shared ones.
+    command = "lift2k pictures pictures/user pictures/files cli cli/options"
+    row["cli/options"] = row["cli/run"] = command
+    row["cli"] = row["cli/input"] = command " cli/run"
+    row["cli/coefficients"] = row["cli/info"] = row["cli/compare"] = row["cli/decode"] = command " cli/run cli/input"
+    row["cli/view"] = row["cli/dump"] = command " cli/run cli/input cli/coefficients"
+    row["cli/encode"] = command " cli/run cli/input cli/compare"
     row["examples"] = row["compat"] = row["python"] = "lift2k"
     row["conformance"] = row["tests"] = row["bench"] = "*"
 
@@ -47,12 +54,12 @@ BEGIN {
 
     # Other projects: which rooms may include their headers.
     party["png.h"] = party["tiffio.h"] = "pictures/formats cli tests conformance bench"
-    party["lcms2.h"] = "cli tests"
+    party["lcms2.h"] = "cli cli/decode tests"
     party["openjpeg.h"] = "tests conformance bench"
     party["cmocka.h"] = "tests conformance"
 
     # Folders all of whose rooms have rows: a new one must say what it may include.
-    divided = "tiling transform codec pictures"
+    divided = "tiling transform codec pictures cli"
 }
 function fault(text) {
     printf "%s:%d: %s\n", FILENAME, FNR, text
