@@ -1,6 +1,6 @@
-/* Allocation through the caller's hooks, by way of the context's pool where it has one. Blocks are aligned to
- * L2K_ALIGNMENT, for vector loads and against false sharing. A NULL result is not reported here: the caller knows what
- * it was for. */
+/* Allocation through the context's pool, or, without one, through the caller's hooks. Blocks are aligned to
+ * L2K_ALIGNMENT, for vector loads and against false sharing. Failures return NULL without a message: the caller knows
+ * what the memory was for. */
 #ifndef L2K_BASE_MEMORY_H
 #define L2K_BASE_MEMORY_H
 
@@ -8,7 +8,7 @@
 
 #define L2K_ALIGNMENT 64u
 
-/* The hooks, or malloc and free where there are none: all that the library has comes through these two. */
+/* The hooks, or malloc and free where there are none. All memory of the library comes through these two. */
 void *l2k_hook_allocate(const l2k_hooks *hooks, size_t bytes);
 void l2k_hook_release(const l2k_hooks *hooks, void *block);
 
@@ -23,12 +23,7 @@ void *l2k_allocate_zeroed(const l2k_context *context, size_t count, size_t size)
  * as it was, where the above would be NULL. `old` may be NULL if none is used. */
 void *l2k_enlarge(const l2k_context *context, void *old, size_t used, size_t count, size_t size);
 
-/* memset to 0 and memcpy, in pieces between which the progress hook is asked (base/run.h). Told to stop, l2k_zero
- * returns false and leaves the rest as it is; l2k_copy ends its work: what was answered shows when the caller asks. */
-bool l2k_zero(const l2k_context *context, void *block, size_t bytes);
-void l2k_copy(const l2k_context *context, void *to, const void *from, size_t bytes);
-
-/* Frees what these gave; NULL is allowed. */
+/* Takes a block back; NULL is allowed. */
 void l2k_release(const l2k_context *context, void *block);
 
 /* Many small blocks that are freed together. Not for use by two threads at once. Zero-initialise before use. */
@@ -36,7 +31,8 @@ typedef struct l2k_arena {
     struct l2k_arena_chunk *chunks;
     uint8_t *next;
     size_t left;
-    size_t chunk_bytes; /* of the last shared chunk: they double, since thousands of small tiles have an arena each */
+    size_t
+        chunk_bytes; /* of the last shared chunk; they start small and double, since there may be thousands of arenas */
 } l2k_arena;
 
 /* `bytes` bytes, aligned to 8, or NULL. */

@@ -1,4 +1,4 @@
-/* Options by number and value: one table per object says what each may be. */
+/* Options by number and value: one table per object gives name, range and initial value of each. */
 #ifndef L2K_BASE_OPTIONS_H
 #define L2K_BASE_OPTIONS_H
 
@@ -16,7 +16,7 @@ static inline void l2k_options_reset(const l2k_option_rule *rules, size_t count,
         options[i] = rules[i].initial;
 }
 
-/* Sets an option that exists to a value within its range, or says why not. */
+/* Sets an option that exists to a value within its range, or reports why not. */
 static inline l2k_status l2k_option_set(const l2k_context *context, const l2k_option_rule *rules, size_t count,
                                         int64_t *options, unsigned option, int64_t value)
 {
