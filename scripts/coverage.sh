@@ -48,7 +48,7 @@ function group_of(file) {
         return "boxes"
     if (file ~ /^codec\/(packets|tile)\//)
         return "tier-2"
-    if (file ~ /^codec\/(blocks\/|decode_blocks)/)
+    if (file ~ /^codec\/blocks\//)
         return "tier-1"
     if (file ~ /^codec\/(decode|image)/)
         return "decoder"

@@ -15,7 +15,6 @@ void corpus_encoded(void);  /* files of our encoder */
 void corpus_edited(void);   /* what it does not write: packed headers, progression changes, regions of interest */
 void corpus_segments(void); /* marker segments, some invalid, and headers that announce too much */
 void corpus_boxes(void);    /* JP2 */
-void corpus_parameters(void);
 void corpus_images(void);
 
 #endif

@@ -45,6 +45,22 @@ void corpus_save_stream(const char *name, memory_file file)
     free(file.data);
 }
 
+/* For the targets that derive everything from their bytes, any bytes are valid; these are mostly 0, so that most
+ * options, but not always the same ones, have their defaults. */
+static void make_parameters(void)
+{
+    random_state = 7;
+    for (unsigned n = 0; n < 160; n++) {
+        char name[64];
+        uint8_t bytes[64 + 400];
+        for (size_t i = 0; i < sizeof bytes; i++)
+            bytes[i] = i < 64 && random_below(8) >= n / 20 ? 0 : (uint8_t)random_u64();
+        bytes[3] = bytes[3] ? bytes[3] : 31;
+        snprintf(name, sizeof name, "parameters-%03u", n);
+        corpus_save("parameters", name, bytes, n % 2 ? sizeof bytes : 64 + random_below(64));
+    }
+}
+
 static void make_folder(const char *kind)
 {
     char path[4096];
@@ -67,7 +83,7 @@ int main(int count, char **arguments)
     corpus_edited();
     corpus_segments();
     corpus_boxes();
-    corpus_parameters();
+    make_parameters();
     corpus_images();
     printf("%zu files\n", saved);
     return 0;

@@ -46,11 +46,7 @@ BEGIN {
 
     # Exceptions that are to go: the file, then the header that it should not include. One that is no longer needed is
     # a fault as well.
-    exception["codec/packets/decode_packets.c codec/decode_job.h"]
-    exception["codec/packets/rate.c codec/encoder.h"]
     exception["codec/packets/packet_read.c codec/blocks/mq/t1.h"]
-    exception["codec/blocks/block_view.h codec/blocks/mq/t1.h"]
-    exception["codec/codestream/codestream_read.h codec/decode_limits.h"]
 
     # Other projects: which rooms may include their headers.
     party["png.h"] = party["tiffio.h"] = "pictures/formats cli tests conformance bench"
