@@ -21,6 +21,9 @@ BEGIN {
     # A backend is reached through the table in transform/backend.h; backends know nothing of each other.
     row["transform"] = "lift2k base tiling tiling/pixel dwt quant"
     row["transform/cpu"] = row["transform/cuda"] = "lift2k base tiling tiling/pixel dwt quant transform"
+    # One file per compiled form of the kernels, next to a header that declares them.
+    row["transform/cuda"] = row["transform/cpu"] " transform/cuda/forms"
+    row["transform/cuda/forms"] = row["transform/cpu"] " transform/cuda"
     # Only the files at the top of codec/ see all rooms, and no room includes a header from the top.
     stages = "lift2k base tiling quant transform"
     row["codec/tile"] = stages " dwt"
