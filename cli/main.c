@@ -1,13 +1,12 @@
+/* The command `lift2k`: finds the subcommand, parses its options and runs it. */
 #define _POSIX_C_SOURCE 200809L /* fcntl */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/commands.h"
-#include "cli/options/nearest.h"
 #include "cli/run/progress.h"
 #include "pictures/user/interrupt.h"
 #include "pictures/user/report.h"
@@ -20,55 +19,41 @@ int cli_finish_output(void)
     return CLI_EXIT_FAILURE;
 }
 
-int cli_print_help(const char *text)
+static int run_command(cli_command command, int count, char **arguments)
 {
-    fputs(text, stdout);
-    return cli_finish_output();
+    static int (*const runs[CLI_NUM_COMMANDS])(const cli_options *) = {
+        [CLI_ENCODE] = cli_encode,   [CLI_DECODE] = cli_decode,     [CLI_INFO] = cli_info,
+        [CLI_COMPARE] = cli_compare, [CLI_VIEW] = cli_view_command, [CLI_DUMP] = cli_dump_command};
+    cli_options options;
+    int status = CLI_EXIT_USAGE;
+    if (cli_options_parse(&options, command, count, arguments))
+        status = options.help ? cli_print_help(command) : runs[command](&options);
+    cli_options_free(&options);
+    return status;
 }
 
-typedef struct command {
-    const char *name;
-    int (*run)(int count, char **arguments);
-    const char *help;
-} command;
-
-static const command commands[] = {
-    {"encode", cli_encode, cli_help_encode},   {"decode", cli_decode, cli_help_decode},
-    {"info", cli_info, cli_help_info},         {"compare", cli_compare, cli_help_compare},
-    {"view", cli_view_command, cli_help_view}, {"dump", cli_dump_command, cli_help_dump}};
-
-static const command *find_command(const char *name)
+static bool is_help(const char *word)
 {
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
-        if (strcmp(name, commands[i].name) == 0)
-            return &commands[i];
-    return NULL;
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0;
 }
 
-/* "help", or "help COMMAND". */
-static int print_some_help(const char *name)
+/* What begins with no subcommand: "help", "help COMMAND" and their like. */
+static int run_other(int count, char **arguments)
 {
-    const command *found = name ? find_command(name) : NULL;
-    return cli_print_help(found ? found->help : cli_help);
-}
-
-static int report_unknown(const char *word)
-{
-    struct stat facts;
-    cli_nearest nearest = {.word = word};
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
-        cli_nearest_try(&nearest, commands[i].name);
-    if (nearest.best)
-        cli_error(word, "no such command; did you mean %s? (lift2k --help lists them all)", nearest.best);
-    else if (stat(word, &facts) == 0)
-        cli_error(word, "a command comes before the file, such as encode, decode or info; see lift2k --help");
-    else
-        cli_error(word, "no such command; lift2k --help lists them all");
+    const char *word = arguments[0];
+    cli_command command;
+    if (is_help(word))
+        return count > 1 && cli_find_command(arguments[1], &command) ? cli_print_help(command) : cli_print_overview();
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)
+        return cli_print_version();
+    if (strcmp(word, "--generate") == 0)
+        return cli_generate(count - 1, arguments + 1);
+    cli_report_unknown_command(word);
     return CLI_EXIT_USAGE;
 }
 
-/* A file opened later would become the standard stream that is closed, and messages would go into it. What is opened
- * instead fails where it is read or written as that stream; messages that nobody wants vanish. */
+/* A file opened later would otherwise become a standard stream that is closed, and messages would be written into it.
+ * The streams are opened in the wrong direction: using them fails as it would on a closed one, and messages vanish. */
 static bool fill_standard_streams(void)
 {
     static const int modes[] = {O_WRONLY, O_RDONLY, O_WRONLY};
@@ -80,21 +65,16 @@ static bool fill_standard_streams(void)
 
 int main(int count, char **arguments)
 {
+    cli_command command;
     if (!fill_standard_streams())
         return CLI_EXIT_FAILURE;
     if (count < 2) {
         fputs(cli_guide, stderr);
         return CLI_EXIT_USAGE;
     }
-    const char *word = arguments[1];
-    const command *found = find_command(word);
     cli_interrupt_watch();
     cli_report_guard(cli_progress_guard);
-    if (found)
-        return found->run(count - 1, arguments + 1);
-    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)
-        return print_some_help(arguments[2]);
-    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)
-        return cli_print_version();
-    return report_unknown(word);
+    if (cli_find_command(arguments[1], &command))
+        return run_command(command, count - 1, arguments + 1);
+    return run_other(count - 1, arguments + 1);
 }

@@ -1,4 +1,4 @@
-/* What this build is, for somebody who reports a fault. */
+/* `lift2k --version`: the version, the libraries and the compiler, as a bug report needs them. */
 #include <png.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static void print_cuda(void)
     printf(LABEL "%s\n", "CUDA", text);
 }
 
-/* libtiff's text begins with "LIBTIFF, Version 4.5.0" and goes on with its copyright. */
+/* The text is "LIBTIFF, Version 4.5.0" followed by a copyright. */
 static void print_tiff(void)
 {
 #ifdef L2K_WITH_TIFF

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Installs what is missing, builds lift2k, compresses a photograph without loss and at 20:1, decodes both, and shows sizes,
-# ratios and PSNR. Everything it writes is in build/.
+# Installs missing packages, builds lift2k, encodes a photograph losslessly and at 20:1, decodes both, and shows sizes, ratios
+# and PSNR. All output is in build/.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"
 scripts/setup.sh
-# Without a GPU to run on, compiling the kernels would only take time.
+# Without a GPU, compiling the kernels would only take time.
 cuda=OFF
 if nvidia-smi -L >/dev/null 2>&1; then cuda=AUTO; fi
 scripts/build.sh build -DL2K_TESTS=OFF -DL2K_CUDA=$cuda

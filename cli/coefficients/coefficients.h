@@ -1,53 +1,59 @@
-/* The coefficients of any file that the command reads, tile by tile: those that a JPEG 2000 file has, or those that the
- * transform stage makes of a picture, as the encoder would. */
+/* For view and dump: the coefficients of any file that the command reads, tile by tile. They are those of a JPEG 2000
+ * file, or those that the transform stage makes of a picture as the encoder would. */
 #ifndef L2K_CLI_COEFFICIENTS_COEFFICIENTS_H
 #define L2K_CLI_COEFFICIENTS_COEFFICIENTS_H
 
-#include "cli/compare/any_picture.h"
-#include "cli/coefficients/coefficient_options.h"
+#include "cli/input/any_file.h"
+#include "cli/options/options.h"
 #include "cli/run/messages.h"
 
 typedef struct cli_coefficients {
-    const cli_coefficient_options *options;
-    cli_any_file file;
+    const cli_options *options;
+    const char *output;                /* the second file name */
+    uint32_t reduce;                   /* resolutions left out; --reduce unless the caller changes it */
+    int64_t component;                 /* -1 = all */
+    cli_any_file file;                 /* the first file name */
     l2k_image image;                   /* all of it, on the reference grid; components in the order of the codestream */
     uint32_t tile_x0, tile_y0;         /* of the tile grid */
-    uint32_t tile_width, tile_height;  /* of a tile of it */
+    uint32_t tile_width, tile_height;  /* of one tile */
     uint32_t tiles_across, tiles_down; /* of the grid */
-    l2k_wavelet wavelet;               /* of component 0, where tiles do not say otherwise, like the next */
+    l2k_wavelet wavelet;               /* of component 0, unless a tile has another; likewise the next two */
     uint32_t levels;
     bool component_transform;
-    bool incomplete;    /* a codestream that ends early, as it turned out */
-    uint32_t num_given; /* tile-components */
+    bool incomplete;    /* the codestream ended early */
+    uint32_t num_given; /* tile-components so far */
     l2k_transform *transform;
-    uint64_t held;         /* bytes of a picture's samples, and of the transform of its largest tile */
+    uint64_t held;         /* bytes of the picture's samples, and of the transform of its largest tile */
     cli_messages messages; /* of the transform */
 } cli_coefficients;
 
-/* Opens options->input and holds the options against it. To be closed also after a failure; it must not be moved while
- * it is open. */
-bool cli_coefficients_open(cli_coefficients *source, const cli_coefficient_options *options);
-/* Image and name of the file stay; closing once more does nothing. */
-void cli_coefficients_close(cli_coefficients *source);
+/* Takes the two file names of the options, and checks how the options fit together; false after a report. */
+bool cli_coefficients_begin(cli_coefficients *input, const cli_options *options);
 
-/* Takes a tile-component; false, after a report, ends it all. */
+/* Opens the input and checks the options against it. Call cli_coefficients_close in either case; the object must not be
+ * moved while it is open. */
+bool cli_coefficients_open(cli_coefficients *input);
+/* Keeps the image and the file's name; may be called twice. */
+void cli_coefficients_close(cli_coefficients *input);
+
+/* Takes a tile-component; false, after a report, stops. */
 typedef bool cli_coefficient_sink(void *user, const l2k_tile_coefficients *coefficients);
 
-/* Hands out the tile-components that the options ask for, in order. What is wrong with the file is reported. */
-bool cli_coefficients_each(cli_coefficients *source, cli_coefficient_sink *sink, void *user);
+/* Hands out the tile-components that the options select, in order. Reports faults of the file. */
+bool cli_coefficients_each(cli_coefficients *input, cli_coefficient_sink *sink, void *user);
 
 typedef struct cli_area {
     uint32_t x0, y0, x1, y1;
 } cli_area;
 
-/* The part of the reference grid that a tile covers. */
-cli_area cli_tile_area(const cli_coefficients *source, uint32_t index);
+/* The part of the reference grid covered by a tile. */
+cli_area cli_tile_area(const cli_coefficients *input, uint32_t index);
 
-/* Of the tile that alone is wanted, or of the image. */
-cli_area cli_wanted_area(const cli_coefficients *source);
+/* The same for the tile of --tile-index, or the whole image. */
+cli_area cli_wanted_area(const cli_coefficients *input);
 
-/* The same in the domain of component c (B-12). */
-cli_area cli_component_area(const cli_coefficients *source, cli_area area, uint32_t c);
+/* An area of the reference grid in the domain of component c (B-12). */
+cli_area cli_component_area(const cli_coefficients *input, cli_area area, uint32_t c);
 
 static inline uint32_t cli_ceil_div(uint64_t a, uint64_t b)
 {

@@ -1,27 +1,21 @@
+/* `lift2k compare`: how much two pictures of the same shape differ. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/compare/any_picture.h"
 #include "cli/commands.h"
-#include "cli/options/common_options.h"
 #include "cli/compare/difference.h"
-#include "cli/options/options.h"
+#include "cli/input/any_file.h"
 #include "pictures/user/limits.h"
 #include "pictures/user/report.h"
 
-/* As cmp and diff have them, so that a script can tell a difference from a comparison that failed. */
+/* Those of cmp and diff, so that a script can distinguish a difference from a failure. */
 enum { EXIT_IDENTICAL = 0, EXIT_DIFFERENT = 1, EXIT_TROUBLE = 2 };
-
-static const struct option table[] = {CLI_LIMIT_OPTIONS,
-                                      {"quiet", no_argument, NULL, CLI_OPTION_QUIET},
-                                      {"help", no_argument, NULL, 'h'},
-                                      {NULL, 0, NULL, 0}};
 
 typedef struct comparison {
     const char *names[2];
     cli_picture pictures[2];
-    cli_common_options options;
+    bool quiet;
 } comparison;
 
 static const char *sign_name(const l2k_component *component)
@@ -84,7 +78,7 @@ static bool compare_samples(const comparison *both, cli_difference *all)
 {
     memset(all, 0, sizeof *all);
     cli_time_starts();
-    if (!both->options.quiet)
+    if (!both->quiet)
         printf("%-9s  %10s  %14s  %9s  %8s\n", "component", "peak error", "MSE", "PSNR", "SSIM");
     for (uint32_t c = 0; c < both->pictures[0].image.num_components; c++) {
         const l2k_component *component = &both->pictures[0].components[c];
@@ -95,13 +89,13 @@ static bool compare_samples(const comparison *both, cli_difference *all)
         all->samples += one.samples;
         all->differing += one.differing;
         all->peak_error = one.peak_error > all->peak_error ? one.peak_error : all->peak_error;
-        if (!both->options.quiet && !print_component(both, c, &one))
+        if (!both->quiet && !print_component(both, c, &one))
             return false;
     }
     return true;
 }
 
-/* The first one stays while the second is read, and both while they are compared. */
+/* The first is in memory while the second is read, and both while they are compared. */
 static bool read_both(comparison *both)
 {
     for (int i = 0; i < 2; i++) {
@@ -112,12 +106,11 @@ static bool read_both(comparison *both)
     return true;
 }
 
-/* Returns the exit status. */
 static int run(comparison *both)
 {
     cli_difference all;
     bool done = read_both(both) && same_shape(both) && compare_samples(both, &all);
-    if (done && !both->options.quiet)
+    if (done && !both->quiet)
         print_verdict(&all);
     cli_picture_free(&both->pictures[0]);
     cli_picture_free(&both->pictures[1]);
@@ -126,27 +119,14 @@ static int run(comparison *both)
     return all.differing ? EXIT_DIFFERENT : EXIT_IDENTICAL;
 }
 
-static bool parse(comparison *both, int count, char **arguments)
+int cli_compare(const cli_options *options)
 {
-    int kind;
-    while ((kind = cli_next_option(count, arguments, ":h", table, "compare")) != -1)
-        if (!cli_common_option(&both->options, table, kind))
-            return false;
-    if (both->options.help)
-        return true;
-    if (!cli_two_names(count, arguments, "compare", &both->names[0], &both->names[1]))
-        return false;
-    if (strcmp(both->names[0], "-") == 0 && strcmp(both->names[1], "-") == 0)
-        return cli_error("compare", "only one of the two can be standard input");
-    return true;
-}
-
-int cli_compare(int count, char **arguments)
-{
-    comparison both = {0};
-    if (!parse(&both, count, arguments))
+    comparison both = {.quiet = options->quiet};
+    if (!cli_two_names(options, &both.names[0], &both.names[1]))
         return EXIT_TROUBLE;
-    if (both.options.help)
-        return cli_print_help(cli_help_compare) == CLI_EXIT_OK ? EXIT_IDENTICAL : EXIT_TROUBLE;
+    if (strcmp(both.names[0], "-") == 0 && strcmp(both.names[1], "-") == 0) {
+        cli_error("compare", "only one of the two can be standard input");
+        return EXIT_TROUBLE;
+    }
     return run(&both);
 }

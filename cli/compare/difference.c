@@ -1,3 +1,4 @@
+/* Peak error, MSE and PSNR of two components. */
 #include "cli/compare/difference.h"
 
 #include <math.h>
@@ -5,8 +6,8 @@
 #include "pictures/picture.h"
 #include "pictures/user/limits.h"
 
-/* Squares of 31-bit differences fill 62 bits, so a row's sum is a double: exact as far as 2^53, which all rows of
- * 16-bit samples shorter than 2^21 keep to. */
+/* Squares of 31-bit differences take 62 bits, so the sum of a row is a double: exact up to 2^53, which no row of fewer
+ * than 2^21 16-bit samples exceeds. */
 static void take_row(cli_difference *difference, const char *a, const char *b, const l2k_plane *planes[2],
                      uint32_t width)
 {

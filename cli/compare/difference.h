@@ -1,26 +1,26 @@
-/* How far two components of the same shape are apart. */
+/* How much two components of the same shape differ. */
 #ifndef L2K_CLI_COMPARE_DIFFERENCE_H
 #define L2K_CLI_COMPARE_DIFFERENCE_H
 
 #include "pictures/picture.h"
 
-/* Begins as all 0; part after part can be added. */
+/* To be zeroed first; then any number of parts can be added. */
 typedef struct cli_difference {
     uint64_t samples, differing;
     uint64_t peak_error; /* the largest absolute difference */
     double squares;      /* the sum of the squared differences */
-    double mse;          /* 0 where there are no samples */
+    double mse;          /* 0 if there are no samples */
 } cli_difference;
 
-/* Adds `rows` rows of a component. False with a report where the time is up (cli_time_left). */
+/* Adds `rows` rows of a component. False with a report when the time is up (cli_time_left). */
 bool cli_difference_add(cli_difference *difference, const l2k_component *component, uint32_t rows, const l2k_plane *a,
                         const l2k_plane *b);
 
-/* 10 log10(peak^2 / MSE) in dB with the peak 2^precision - 1; infinite where the MSE is 0. */
+/* 10 log10(peak^2 / MSE) in dB with the peak 2^precision - 1; infinite if the MSE is 0. */
 double cli_psnr(double mse, uint32_t precision);
 
 /* Mean structural similarity, or NaN for a component that is smaller than its window of 11 x 11 samples. False with a
- * report where memory lacks or the time is up. */
+ * report if out of memory or when the time is up. */
 bool cli_ssim(double *ssim, const l2k_component *component, const l2k_plane *a, const l2k_plane *b);
 
 #endif

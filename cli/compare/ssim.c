@@ -1,11 +1,12 @@
-/* Structural similarity after Z. Wang, A. C. Bovik, H. R. Sheikh, E. P. Simoncelli, "Image Quality Assessment: From
- * Error Visibility to Structural Similarity", IEEE Transactions on Image Processing 13 (4), 2004, pages 600 to 612:
+/* Structural similarity (SSIM) after Z. Wang, A. C. Bovik, H. R. Sheikh, E. P. Simoncelli, "Image Quality Assessment:
+ * From Error Visibility to Structural Similarity", IEEE Transactions on Image Processing 13 (4), 2004, pages 600 to
+ * 612:
  *
  *     SSIM = (2 mu_a mu_b + C1) (2 sigma_ab + C2) / ((mu_a^2 + mu_b^2 + C1) (sigma_a^2 + sigma_b^2 + C2))      (13)
  *
  * with C1 = (K1 L)^2, C2 = (K2 L)^2, K1 = 0.01, K2 = 0.03, L = 2^precision - 1. Means, variances and covariance are
- * weighted with a Gaussian of 11 x 11, sigma 1.5, whose sum is 1 (14 to 16), at every place where that window lies
- * within the component; the result is the mean over these places (17). Nothing is scaled down beforehand. */
+ * weighted with a Gaussian of 11 x 11, sigma 1.5, whose sum is 1 (14 to 16), at every position of the window within
+ * the component; the result is the mean over these positions (17). The components are not scaled down first. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -16,13 +17,13 @@
 
 #define WINDOW 11u
 
-/* The Gaussian is separable: rows are filtered as they come and kept in a ring until there are 11 of them. */
+/* The Gaussian is separable: rows are filtered as they are read, and the last 11 are kept in a ring. */
 enum { MEAN_A, MEAN_B, SQUARE_A, SQUARE_B, PRODUCT, NUM_MOMENTS };
 
 typedef struct ssim_state {
     double gauss[WINDOW];
     double c1, c2;
-    uint32_t width, places; /* samples of a row; places of the window in it */
+    uint32_t width, places; /* samples of a row; positions of the window in it */
     double *a, *b;          /* one row of samples each */
     double *ring;           /* WINDOW rows of `places` times NUM_MOMENTS */
 } ssim_state;
@@ -61,8 +62,8 @@ static void destroy(ssim_state *state)
     free(state->ring);
 }
 
-/* The formula is not indifferent to an offset. Signed samples are taken with the one that makes them unsigned, as the
- * DC level shift does (G.1). */
+/* The formula depends on the offset of the samples. Signed samples get the one that makes them unsigned, that of the DC
+ * level shift (G.1). */
 static void load_row(double *row, const l2k_component *component, const l2k_plane *plane, uint32_t y)
 {
     const char *at = (const char *)plane->data + (ptrdiff_t)y * plane->row_stride;
@@ -103,7 +104,7 @@ static double similarity(const ssim_state *state, const double moments[NUM_MOMEN
            ((a * a + b * b + state->c1) * (variances + state->c2));
 }
 
-/* The sum over the places whose window ends with row y. */
+/* The sum over the positions whose window ends with row y. */
 static double row_similarity(const ssim_state *state, uint32_t y)
 {
     double sum = 0;

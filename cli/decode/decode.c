@@ -1,46 +1,45 @@
+/* `lift2k decode`: the stages that each file passes through, and the command around them. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/decode/decode_file.h"
+#include "cli/decode/decode.h"
 #include "cli/run/messages.h"
 #include "cli/run/pipeline.h"
 #include "cli/run/progress.h"
-#include "cli/run/tally.h"
 #include "pictures/user/limits.h"
 #include "pictures/user/report.h"
 
-/* What all files share. */
 typedef struct decoding {
-    const cli_decode_options *options;
-    cli_source source;
+    cli_decode_job job;
+    cli_coded_file coded;
     cli_tally tally;
     cli_timings timings;
 } decoding;
 
-static l2k_status configure(l2k_decoder *decoder, const cli_decode_options *options)
+static l2k_status configure(l2k_decoder *decoder, const cli_options *options)
 {
-    const cli_common_options *common = &options->common;
     const struct {
         l2k_decoder_option option;
-        int64_t value;
+        cli_setting setting;
     } settings[] = {{L2K_DECODER_REDUCE, options->reduce},
                     {L2K_DECODER_LAYERS, options->layers},
                     {L2K_DECODER_COMPONENT, options->component},
-                    {L2K_DECODER_THREADS, common->threads},
-                    {L2K_DECODER_BACKEND, common->backend}};
+                    {L2K_DECODER_THREADS, options->threads},
+                    {L2K_DECODER_BACKEND, options->backend},
+                    {L2K_DECODER_CPU, options->cpu},
+                    {L2K_DECODER_GPU_MIN_SAMPLES, options->gpu_min_samples}};
     const uint32_t *r = options->region;
     l2k_status status = L2K_OK;
     for (size_t i = 0; status == L2K_OK && i < sizeof settings / sizeof settings[0]; i++)
-        status = l2k_decoder_set(decoder, settings[i].option, settings[i].value);
-    if (status == L2K_OK && common->gpu_min_samples >= 0)
-        status = l2k_decoder_set(decoder, L2K_DECODER_GPU_MIN_SAMPLES, common->gpu_min_samples);
+        if (settings[i].setting.given)
+            status = l2k_decoder_set(decoder, settings[i].option, settings[i].setting.value);
     if (status == L2K_OK && options->has_region)
         status = l2k_decoder_set_region(decoder, r[0], r[1], r[2], r[3]);
     return status;
 }
 
-/* ---- The steps of a file ---- */
+/* ---- The stages of a file ------------------------------------------------------------------------------------ */
 
 static bool read_file(void *state, const cli_task *task, void *context)
 {
@@ -52,7 +51,7 @@ static bool read_file(void *state, const cli_task *task, void *context)
     return true;
 }
 
-/* The profile goes with the decoder, which has the next file when this one is written. */
+/* The profile belongs to the decoder, which may have the next file when this one is written. */
 static bool keep_profile(cli_picture *picture, const char *name)
 {
     if (!picture->image.icc)
@@ -65,19 +64,19 @@ static bool keep_profile(cli_picture *picture, const char *name)
     return true;
 }
 
-static bool describe(cli_decode_file *file, cli_source *source, const cli_decode_options *options, l2k_info *info)
+static bool describe(cli_decode_file *file, cli_coded_file *coded, const cli_options *options, l2k_info *info)
 {
     l2k_image image;
-    l2k_status status = configure(source->decoder, options);
+    l2k_status status = configure(coded->decoder, options);
     if (status == L2K_OK)
-        status = l2k_decoder_info(source->decoder, info);
+        status = l2k_decoder_info(coded->decoder, info);
     if (status == L2K_OK)
-        status = l2k_decoder_image(source->decoder, &image);
+        status = l2k_decoder_image(coded->decoder, &image);
     if (status != L2K_OK)
-        return cli_messages_fail(&source->messages, status);
+        return cli_messages_fail(&coded->messages, status);
     file->coded_bytes = info->codestream_bytes;
-    return cli_picture_adopt(&file->picture, &image, source->messages.subject) &&
-           keep_profile(&file->picture, source->messages.subject);
+    return cli_picture_adopt(&file->picture, &image, coded->messages.subject) &&
+           keep_profile(&file->picture, coded->messages.subject);
 }
 
 static bool code_file(void *state, const cli_task *task, void *context)
@@ -85,12 +84,12 @@ static bool code_file(void *state, const cli_task *task, void *context)
     cli_decode_file *file = state;
     decoding *d = context;
     l2k_info info;
-    if (!cli_source_next(&d->source, &file->input) || !describe(file, &d->source, d->options, &info) ||
-        !cli_decode_prepare(file, d->options, task))
+    if (!cli_coded_next(&d->coded, &file->input) || !describe(file, &d->coded, d->job.options, &info) ||
+        !cli_decode_prepare(file, &d->job, task))
         return false;
-    bool done = cli_decode_strips(file, &d->source, d->options, &info, task);
-    file->incomplete = d->source.incomplete;
-    l2k_decoder_timings(d->source.decoder, file->timings.seconds);
+    bool done = cli_decode_strips(file, &d->coded, &d->job, &info, task);
+    file->incomplete = d->coded.incomplete;
+    l2k_decoder_timings(d->coded.decoder, file->timings.seconds);
     file->timings.samples = (double)cli_picture_samples(&file->picture);
     return done;
 }
@@ -98,7 +97,7 @@ static bool code_file(void *state, const cli_task *task, void *context)
 static bool write_file(void *state, const cli_task *task, void *context)
 {
     cli_decode_file *file = state;
-    bool done = cli_decode_write(file, ((decoding *)context)->options, task);
+    bool done = cli_decode_write(file, &((decoding *)context)->job, task);
     double start = cli_now();
     file->has_writer = false;
     if (!cli_writer_close(&file->writer, done))
@@ -131,49 +130,69 @@ static void count_file(void *context, const cli_task *task, const void *state, b
     d->tally.coded_bytes += file->coded_bytes;
     cli_timings_add(&d->timings, &file->timings);
     cli_picture_text(&file->picture, size, sizeof size);
-    if (!d->options->common.quiet)
+    if (!d->job.options->quiet)
         cli_note("%s -> %s %s", cli_input_name(task->input), cli_output_name(task->output), size);
 }
 
-/* ---- The command ---- */
+/* ---- The command --------------------------------------------------------------------------------------------- */
 
-/* Timings are wanted from the opening on. */
-static bool set_up(decoding *d)
+/* All outputs have the extension of the first. Options that say how a format is written need that format; --raw also
+ * chooses it for standard output. */
+static bool choose_format(cli_decode_job *job, const char *output)
 {
-    const cli_decode_options *options = d->options;
-    if (!cli_source_create(&d->source, "decode", options->common.quiet, options->strict))
+    const cli_options *options = job->options;
+    if (!cli_format_of_name(output, &job->format))
         return false;
-    l2k_status status = l2k_decoder_set(d->source.decoder, L2K_DECODER_TIMINGS, options->common.timings);
-    return status == L2K_OK || cli_messages_fail(&d->source.messages, status);
+    if (options->has_raw && cli_is_stream(output))
+        job->format = CLI_FORMAT_RAW;
+    if (options->has_raw && job->format != CLI_FORMAT_RAW)
+        return cli_error("--raw", "%s is not a .raw file", output);
+    if (options->compression.given && job->format != CLI_FORMAT_TIFF)
+        return cli_error("--tiff-compression", "%s is not a .tif file", output);
+    job->write = options->write;
+    job->write.compression = (cli_compression)options->compression.value;
+    job->write.quiet = options->quiet;
+    return true;
 }
 
-/* Returns the exit status. */
-static int run(const cli_decode_options *options)
+/* Timings are needed from the opening of a file on. */
+static bool set_up(decoding *d)
 {
-    static const cli_steps steps = {sizeof(cli_decode_file), read_file, code_file, write_file, release_file};
-    decoding d = {.options = options};
+    const cli_options *options = d->job.options;
+    if (!cli_coded_create(&d->coded, "decode", options->quiet, options->strict))
+        return false;
+    l2k_status status = l2k_decoder_set(d->coded.decoder, L2K_DECODER_TIMINGS, options->timings);
+    return status == L2K_OK || cli_messages_fail(&d->coded.messages, status);
+}
+
+static int run(decoding *d, const cli_tasks *tasks)
+{
+    static const cli_stages stages = {sizeof(cli_decode_file), read_file, code_file, write_file, release_file};
+    const cli_options *options = d->job.options;
     int status = CLI_EXIT_FAILURE;
-    if (set_up(&d)) {
-        cli_tally_begin(&d.tally);
-        cli_progress_begin(&options->common, "decoding", options->tasks.count);
-        cli_pipeline_run(&options->tasks, &steps, count_file, &d);
+    if (set_up(d)) {
+        cli_tally_begin(&d->tally);
+        cli_progress_begin(options, "decoding", tasks->count);
+        cli_pipeline_run(tasks, &stages, count_file, d);
         cli_progress_end();
-        if (options->tasks.many && !options->common.quiet)
-            cli_tally_print(&d.tally);
-        if (options->common.timings)
-            cli_timings_print(&d.timings, cli_now() - d.tally.start);
-        status = cli_tally_status(&d.tally);
+        if (tasks->many && !options->quiet)
+            cli_tally_print(&d->tally);
+        if (options->timings)
+            cli_timings_print(&d->timings, cli_now() - d->tally.start);
+        status = cli_tally_status(&d->tally);
     }
-    cli_source_close(&d.source);
+    cli_coded_close(&d->coded);
     return status;
 }
 
-int cli_decode(int count, char **arguments)
+int cli_decode(const cli_options *options)
 {
-    cli_decode_options options;
+    static const char *const codestreams[] = {".jp2", ".j2k", ".j2c", ".jpc", NULL};
+    decoding d = {.job = {.options = options}};
+    cli_tasks tasks;
     int status = CLI_EXIT_USAGE;
-    if (cli_decode_options_parse(&options, count, arguments))
-        status = options.common.help ? cli_print_help(cli_help_decode) : run(&options);
-    cli_tasks_free(&options.tasks);
+    if (cli_tasks_make(&tasks, options, codestreams, "png") && choose_format(&d.job, tasks.items[0].output))
+        status = run(&d, &tasks);
+    cli_tasks_free(&tasks);
     return status;
 }

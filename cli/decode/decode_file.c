@@ -1,4 +1,5 @@
-#include "cli/decode/decode_file.h"
+/* Prepares, decodes and writes one file: checks its format, cuts it into strips, converts and writes rows. */
+#include "cli/decode/decode.h"
 
 #include "pictures/user/limits.h"
 #include "pictures/user/report.h"
@@ -19,17 +20,17 @@ static void warn_of_changes(const cli_decode_file *file, const char *target)
                                                                : view->channels[view->num_channels - 1].precision,
                     view->depth);
     if (view->premultiplied && file->format == CLI_FORMAT_PNG)
-        cli_warning(target, "premultiplied opacity is written as it is");
+        cli_warning(target, "premultiplied opacity is written unchanged");
 }
 
-bool cli_decode_prepare(cli_decode_file *file, const cli_decode_options *options, const cli_task *task)
+bool cli_decode_prepare(cli_decode_file *file, const cli_decode_job *job, const cli_task *task)
 {
     const char *target = cli_output_name(task->output);
-    uint32_t reduce = (uint32_t)options->reduce;
-    file->format = options->format;
+    uint32_t reduce = (uint32_t)job->options->reduce.value;
+    file->format = job->format;
     file->written = &file->picture;
-    if (options->rgb8) {
-        if (!cli_rgb8_create(&file->conversion, &file->picture, options, cli_input_name(task->input)))
+    if (job->options->rgb8) {
+        if (!cli_rgb8_create(&file->conversion, &file->picture, job->format, job->options, cli_input_name(task->input)))
             return false;
         file->written = &file->conversion.picture;
         reduce = 0;
@@ -38,58 +39,57 @@ bool cli_decode_prepare(cli_decode_file *file, const cli_decode_options *options
                            !cli_format_check(&file->format, &file->view, target)))
         return false;
     file->has_writer = cli_writer_open(&file->writer, task->output, file->format, file->written,
-                                       has_view(file) ? &file->view : NULL, &options->write);
-    if (file->has_writer && !options->rgb8 && has_view(file) && !options->common.quiet)
+                                       has_view(file) ? &file->view : NULL, &job->write);
+    if (file->has_writer && !job->options->rgb8 && has_view(file) && !job->options->quiet)
         warn_of_changes(file, target);
     return file->has_writer;
 }
 
-/* Up to which row of the output the rows of the reference grid above y1 go. */
-static uint32_t rows_above(const cli_decode_file *file, const cli_decode_options *options, uint32_t y1)
+/* The number of output rows that the rows of the reference grid above y1 give. */
+static uint32_t rows_above(const cli_decode_file *file, const cli_decode_job *job, uint32_t y1)
 {
-    return options->rgb8    ? cli_view_rows_above(&file->conversion.source, y1)
-           : has_view(file) ? cli_view_rows_above(&file->view, y1)
-                            : 0;
+    return job->options->rgb8 ? cli_view_rows_above(&file->conversion.decoded, y1)
+           : has_view(file)   ? cli_view_rows_above(&file->view, y1)
+                              : 0;
 }
 
-bool cli_decode_write(cli_decode_file *file, const cli_decode_options *options, const cli_task *task)
+bool cli_decode_write(cli_decode_file *file, const cli_decode_job *job, const cli_task *task)
 {
     const cli_strips *strip = &file->strips;
-    const uint32_t end = rows_above(file, options, strip->y1);
+    const uint32_t end = rows_above(file, job, strip->y1);
     double start = cli_now();
-    bool done = (!options->rgb8 || cli_rgb8_convert(&file->conversion, rows_above(file, options, strip->y0), end,
-                                                    cli_output_name(task->output))) &&
+    bool done = (!job->options->rgb8 || cli_rgb8_convert(&file->conversion, rows_above(file, job, strip->y0), end,
+                                                         cli_output_name(task->output))) &&
                 cli_writer_rows(&file->writer, end);
     file->writing += cli_now() - start;
     return done;
 }
 
-/* With fewer samples than are worth a strip, a picture is one. */
-static void begin_strips(cli_decode_file *file, const cli_decode_options *options, const l2k_info *info,
-                         const cli_task *task)
+/* A picture with fewer samples than a strip needs is a single one. */
+static void begin_strips(cli_decode_file *file, const cli_decode_job *job, const l2k_info *info, const cli_task *task)
 {
-    const uint64_t least = !cli_writer_takes_rows(task->output, file->format, &options->write) ? UINT64_MAX
-                           : options->by_rows                                                  ? 0
-                                                                                               : CLI_STRIP_SAMPLES;
-    cli_strips_begin(&file->strips, &file->picture, info, (uint32_t)options->reduce, least);
+    const uint64_t least = !cli_writer_takes_rows(task->output, file->format, &job->write) ? UINT64_MAX
+                           : job->options->by_rows                                         ? 0
+                                                                                           : CLI_STRIP_SAMPLES;
+    cli_strips_begin(&file->strips, &file->picture, info, (uint32_t)job->options->reduce.value, least);
 }
 
-bool cli_decode_strips(cli_decode_file *file, cli_source *source, const cli_decode_options *options,
-                       const l2k_info *info, const cli_task *task)
+bool cli_decode_strips(cli_decode_file *file, cli_coded_file *coded, const cli_decode_job *job, const l2k_info *info,
+                       const cli_task *task)
 {
-    const bool planar = options->rgb8 || !has_view(file) || !cli_picture_can_interleave(&file->picture);
+    const bool planar = job->options->rgb8 || !has_view(file) || !cli_picture_can_interleave(&file->picture);
     cli_strips *strips = &file->strips, next;
     bool begun = false;
-    begin_strips(file, options, info, task);
+    begin_strips(file, job, info, task);
     next = *strips;
     while (cli_strips_next(&next)) {
-        if (begun && !cli_decode_write(file, options, task))
+        if (begun && !cli_decode_write(file, job, task))
             return false;
         *strips = next;
         begun = true;
         cli_strips_progress(strips, 0, 1);
-        if (!cli_source_decode_rows(source, &file->picture, planar ? CLI_PLANAR : CLI_INTERLEAVED, strips->y0,
-                                    strips->y1, strips->reduce))
+        if (!cli_coded_decode_rows(coded, &file->picture, planar ? CLI_PLANAR : CLI_INTERLEAVED, strips->y0, strips->y1,
+                                   strips->reduce))
             return false;
     }
     return true;

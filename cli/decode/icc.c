@@ -1,4 +1,5 @@
-#include "cli/decode/icc.h"
+/* Colours by ICC profile, through Little CMS; without it, files with a profile are refused. */
+#include "cli/decode/rgb8.h"
 
 #include "pictures/user/report.h"
 
@@ -6,14 +7,14 @@
 
 #include <lcms2.h>
 
-/* Without the optimisation, which is a coarse table for anything but 8-bit samples. */
-static cmsHTRANSFORM make_transform(cmsHPROFILE profile, uint32_t *there)
+/* Without optimisation, which would be a coarse table for anything but 8-bit samples. */
+static cmsHTRANSFORM make_transform(cmsHPROFILE profile, uint32_t *available)
 {
     cmsColorSpaceSignature space = cmsGetColorSpace(profile);
     uint32_t colours = cmsChannelsOf(space);
-    if (colours > *there)
+    if (colours > *available)
         return NULL;
-    *there = colours;
+    *available = colours;
     cmsUInt32Number from =
         COLORSPACE_SH((cmsUInt32Number)_cmsLCMScolorSpace(space)) | CHANNELS_SH(colours) | BYTES_SH(2);
     cmsHPROFILE srgb = cmsCreate_sRGBProfile();
@@ -33,7 +34,7 @@ cli_icc *cli_icc_open(const l2k_image *image, uint32_t *colours, const char *nam
         cmsCloseProfile(profile);
     *usable = transform != NULL;
     if (!transform)
-        cli_warning(name, "the ICC profile does not suit %u colour%s; it is left aside", *colours,
+        cli_warning(name, "the ICC profile does not match %u colour%s and is ignored", *colours,
                     *colours == 1 ? "" : "s");
     return transform;
 }

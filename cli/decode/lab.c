@@ -1,4 +1,4 @@
-/* CIELab's illuminants (ISO/IEC 15444-2, M.11.7.4.1) and the way from them to sRGB, whose white is D65. */
+/* The illuminants of CIELab (ISO/IEC 15444-2, M.11.7.4.1), and the matrix from each to sRGB, whose white is D65. */
 #include <string.h>
 
 #include "cli/decode/rgb8.h"

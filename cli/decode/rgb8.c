@@ -1,3 +1,4 @@
+/* --rgb8: colours to gray or sRGB in 8 bits, by equation or by ICC profile. */
 #include "cli/decode/rgb8.h"
 
 #include <math.h>
@@ -21,7 +22,7 @@ static void convert_rgb(const cli_rgb8 *conversion, const uint16_t *pixel, doubl
         rgb[i] = pixel[i] / 65535.0;
 }
 
-/* Inks on white paper, without any profile. */
+/* Inks on white paper, without a profile. */
 static void convert_cmyk(const cli_rgb8 *conversion, const uint16_t *pixel, double *rgb)
 {
     (void)conversion;
@@ -35,7 +36,7 @@ static void to_values(const cli_rgb8 *conversion, const uint16_t *pixel, double 
         value[i] = conversion->scale[i] * (pixel[i] / 65535.0 - conversion->offset[i]);
 }
 
-/* The inverse of ITU-R BT.601's matrix. e-sYCC has the same one and a wider gamut, of which sRGB keeps what it can. */
+/* The inverse of ITU-R BT.601's matrix. e-sYCC has the same matrix and a wider gamut, which is clipped to sRGB. */
 static void convert_ycc(const cli_rgb8 *conversion, const uint16_t *pixel, double *rgb)
 {
     double v[3];
@@ -69,12 +70,12 @@ static void convert_lab(const cli_rgb8 *conversion, const uint16_t *pixel, doubl
     }
 }
 
-/* ---- What is to be done -------------------------------------------------------------------------------------- */
+/* ---- Choosing the conversion --------------------------------------------------------------------------------- */
 
 static void set_up_ycc(cli_rgb8 *conversion)
 {
     for (int i = 0; i < 3; i++) {
-        double half = ldexp(1, (int)conversion->source.channels[i].precision - 1);
+        double half = ldexp(1, (int)conversion->decoded.channels[i].precision - 1);
         conversion->scale[i] = 1;
         conversion->offset[i] = i == 0 ? 0 : half / (2 * half - 1);
     }
@@ -84,34 +85,34 @@ static void set_up_ycc(cli_rgb8 *conversion)
 static void set_up_lab(cli_rgb8 *conversion, const char *name)
 {
     static const double ranges[3] = {100, 170, 200};
-    l2k_lab lab = conversion->source.image->lab;
+    l2k_lab lab = conversion->decoded.image->lab;
     bool given = lab.illuminant != 0;
     for (int i = 0; i < 3; i++) {
-        const cli_channel *channel = &conversion->source.channels[i];
+        const cli_channel *channel = &conversion->decoded.channels[i];
         double all = ldexp(1, (int)channel->precision);
         const double offsets[3] = {0, all / 2, all / 4 + all / 8};
         conversion->scale[i] = given ? lab.range[i] : ranges[i];
         conversion->offset[i] = (given ? (double)lab.offset[i] + channel->shift : offsets[i]) / (all - 1);
     }
     if (!cli_lab_matrix(given ? lab.illuminant : 0x00443530, conversion->matrix))
-        cli_warning(name, "illuminant %08X of CIELab is not known; D50 is taken", lab.illuminant);
+        cli_warning(name, "illuminant %08X of CIELab is unknown; D50 is assumed", lab.illuminant);
     conversion->convert = convert_lab;
 }
 
-/* False only where a profile should be applied and cannot be. */
+/* False only if a profile should be applied and cannot be. */
 static bool set_up_icc(cli_rgb8 *conversion, uint32_t colours, const char *name)
 {
     bool usable = true;
-    if (conversion->source.image->colour != L2K_COLOUR_ICC)
+    if (conversion->decoded.image->colour != L2K_COLOUR_ICC)
         return true;
     conversion->colours = colours;
-    conversion->icc = cli_icc_open(conversion->source.image, &conversion->colours, name, &usable);
+    conversion->icc = cli_icc_open(conversion->decoded.image, &conversion->colours, name, &usable);
     return conversion->icc || !usable;
 }
 
 static bool set_up_colours(cli_rgb8 *conversion, uint32_t colours, const char *name)
 {
-    const l2k_colour colour = conversion->source.image->colour;
+    const l2k_colour colour = conversion->decoded.image->colour;
     if (!set_up_icc(conversion, colours, name))
         return false;
     if (conversion->icc)
@@ -121,7 +122,7 @@ static bool set_up_colours(cli_rgb8 *conversion, uint32_t colours, const char *n
         conversion->convert = convert_gray;
     else if (conversion->colours == 4)
         conversion->convert = convert_cmyk;
-    else if (conversion->source.ycc)
+    else if (conversion->decoded.ycc)
         set_up_ycc(conversion);
     else if (colour == L2K_COLOUR_CIELAB)
         set_up_lab(conversion, name);
@@ -130,10 +131,10 @@ static bool set_up_colours(cli_rgb8 *conversion, uint32_t colours, const char *n
     return true;
 }
 
-/* Outside a JP2 file a second or fourth component is likeliest to be opacity. */
+/* Without a JP2 file, a second or fourth component is most likely opacity. */
 static uint32_t split_opacity(cli_rgb8 *conversion)
 {
-    const cli_view *view = &conversion->source;
+    const cli_view *view = &conversion->decoded;
     uint32_t colours = view->colours;
     conversion->opacity = view->num_channels > colours ? (int32_t)colours : -1;
     if (view->image->colour == L2K_COLOUR_UNKNOWN && conversion->opacity < 0 && (colours == 2 || colours == 4))
@@ -141,15 +142,15 @@ static uint32_t split_opacity(cli_rgb8 *conversion)
     return colours;
 }
 
-static bool shape_result(cli_rgb8 *conversion, const cli_decode_options *options, const char *name)
+static bool shape_result(cli_rgb8 *conversion, cli_format format, bool quiet, const char *name)
 {
-    const cli_view *view = &conversion->source;
+    const cli_view *view = &conversion->decoded;
     cli_picture *picture = &conversion->picture;
-    bool room = options->format == CLI_FORMAT_PNG || options->format == CLI_FORMAT_PAM ||
-                options->format == CLI_FORMAT_NETPBM || options->format == CLI_FORMAT_PGX;
+    bool room =
+        format == CLI_FORMAT_PNG || format == CLI_FORMAT_PAM || format == CLI_FORMAT_NETPBM || format == CLI_FORMAT_PGX;
     if (conversion->opacity >= 0 && !room) {
-        if (!options->common.quiet)
-            cli_warning(name, "opacity does not fit this format and is left out; png or pam can hold it");
+        if (!quiet)
+            cli_warning(name, "opacity does not fit this format and is dropped; png or pam can hold it");
         conversion->opacity = -1;
     }
     uint32_t colours = conversion->convert == convert_gray ? 1 : 3;
@@ -162,19 +163,19 @@ static bool shape_result(cli_rgb8 *conversion, const cli_decode_options *options
     return cli_picture_place(picture, 0, 0, name);
 }
 
-bool cli_rgb8_create(cli_rgb8 *conversion, const cli_picture *picture, const cli_decode_options *options,
+bool cli_rgb8_create(cli_rgb8 *conversion, const cli_picture *picture, cli_format format, const cli_options *options,
                      const char *name)
 {
     memset(conversion, 0, sizeof *conversion);
-    if (!cli_view_create(&conversion->source, picture, (uint32_t)options->reduce, name))
+    if (!cli_view_create(&conversion->decoded, picture, (uint32_t)options->reduce.value, name))
         return false;
-    conversion->source.depth = 16;
+    conversion->decoded.depth = 16;
     uint32_t colours = split_opacity(conversion);
     bool done = set_up_colours(conversion, colours, name);
-    conversion->source.ycc = false; /* done here */
-    if (done && conversion->colours < colours && !options->common.quiet)
+    conversion->decoded.ycc = false; /* converted here instead */
+    if (done && conversion->colours < colours && !options->quiet)
         cli_warning(name, "only %u of %u colours are shown", conversion->colours, colours);
-    done = done && shape_result(conversion, options, name);
+    done = done && shape_result(conversion, format, options->quiet, name);
     if (!done)
         cli_rgb8_free(conversion);
     return done;
@@ -182,18 +183,18 @@ bool cli_rgb8_create(cli_rgb8 *conversion, const cli_picture *picture, const cli
 
 void cli_rgb8_free(cli_rgb8 *conversion)
 {
-    cli_view_free(&conversion->source);
+    cli_view_free(&conversion->decoded);
     cli_picture_free(&conversion->picture);
     cli_icc_close(conversion->icc);
     conversion->icc = NULL;
 }
 
-/* ---- Doing it ------------------------------------------------------------------------------------------------ */
+/* ---- Converting rows ---------------------------------------------------------------------------------------- */
 
-/* Big-endian samples of a whole row to the colours alone. */
+/* The colours of a row of big-endian samples. */
 static void take_colours(const cli_rgb8 *conversion, const uint8_t *bytes, uint16_t *colours)
 {
-    const cli_view *view = &conversion->source;
+    const cli_view *view = &conversion->decoded;
     for (uint32_t x = 0; x < view->width; x++, bytes += 2 * view->count)
         for (uint32_t k = 0; k < conversion->colours; k++)
             *colours++ = (uint16_t)(bytes[2 * k] << 8 | bytes[2 * k + 1]);
@@ -201,7 +202,7 @@ static void take_colours(const cli_rgb8 *conversion, const uint8_t *bytes, uint1
 
 static void convert_row(const cli_rgb8 *conversion, const uint16_t *colours, uint8_t *rgb, uint32_t channels)
 {
-    for (uint32_t x = 0; x < conversion->source.width; x++, colours += conversion->colours) {
+    for (uint32_t x = 0; x < conversion->decoded.width; x++, colours += conversion->colours) {
         double value[3];
         conversion->convert(conversion, colours, value);
         for (uint32_t i = 0; i < channels; i++) {
@@ -213,7 +214,7 @@ static void convert_row(const cli_rgb8 *conversion, const uint16_t *colours, uin
 
 static void store_row(cli_rgb8 *conversion, uint32_t y, const uint8_t *bytes, const uint8_t *rgb, uint32_t channels)
 {
-    const cli_view *view = &conversion->source;
+    const cli_view *view = &conversion->decoded;
     for (uint32_t k = 0; k < conversion->picture.image.num_components; k++) {
         const l2k_plane *plane = &conversion->picture.planes[k];
         uint8_t *to = (uint8_t *)plane->data + (ptrdiff_t)(y - conversion->picture.rows->first) * plane->row_stride;
@@ -229,7 +230,7 @@ static void store_row(cli_rgb8 *conversion, uint32_t y, const uint8_t *bytes, co
 
 bool cli_rgb8_convert(cli_rgb8 *conversion, uint32_t first, uint32_t end, const char *name)
 {
-    const cli_view *view = &conversion->source;
+    const cli_view *view = &conversion->decoded;
     uint32_t channels = conversion->picture.image.num_components - (conversion->opacity >= 0);
     if (!cli_picture_window(&conversion->picture, first, end, 0, CLI_INTERLEAVED, name))
         return false;

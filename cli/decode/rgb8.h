@@ -1,33 +1,45 @@
-/* What a person wants to see: the picture in 8 bits, gray or sRGB, whatever it is made of. */
+/* --rgb8: the picture as a viewer shows it, in 8 bits, gray or sRGB, whatever its colours are. */
 #ifndef L2K_CLI_DECODE_RGB8_H
 #define L2K_CLI_DECODE_RGB8_H
 
-#include "cli/decode/decode_options.h"
-#include "cli/decode/icc.h"
+#include "cli/options/options.h"
 #include "pictures/colour.h"
 
+typedef struct cli_icc cli_icc;
+
 typedef struct cli_rgb8 {
-    cli_picture picture; /* the result: gray or RGB, and opacity where the format has room for it */
-    cli_view source;     /* the decoded picture at 16 bits, up-sampled */
-    uint32_t colours;    /* of the source that are used: 1, 3, or as many as the profile wants */
-    int32_t opacity;     /* the source's channel for it, or -1 */
-    /* One pixel to sRGB from 0 to 1, or outside; NULL where the profile does it. */
+    cli_picture picture; /* the result: gray or RGB, and opacity if the format has room for it */
+    cli_view decoded;    /* the decoded picture in 16 bits, up-sampled */
+    uint32_t colours;    /* channels of it that are used: 1, 3, or what the profile takes */
+    int32_t opacity;     /* its opacity channel, or -1 */
+    /* One pixel to sRGB, 0 to 1 or outside; NULL if the profile does it. */
     void (*convert)(const struct cli_rgb8 *conversion, const uint16_t *pixel, double *rgb);
     double offset[3], scale[3]; /* of YCC and CIELab: value = scale * (sample / 65535 - offset) */
     double matrix[3][3];        /* CIELab: from X, Y, Z relative to white to linear sRGB */
     cli_icc *icc;
 } cli_rgb8;
 
-/* Settles how `picture`, whose samples need not be there yet, becomes conversion->picture, whose shape is then known.
+/* Chooses how `picture`, whose samples need not exist yet, becomes conversion->picture, whose shape is then known.
  * `name` is for messages. */
-bool cli_rgb8_create(cli_rgb8 *conversion, const cli_picture *picture, const cli_decode_options *options,
+bool cli_rgb8_create(cli_rgb8 *conversion, const cli_picture *picture, cli_format format, const cli_options *options,
                      const char *name);
 
-/* Fills in rows from `first` to `end`, of which the samples that were decoded must be there. */
+/* Computes rows `first` to `end`; the decoded samples they need must be in memory. */
 bool cli_rgb8_convert(cli_rgb8 *conversion, uint32_t first, uint32_t end, const char *name);
 void cli_rgb8_free(cli_rgb8 *conversion);
 
-/* The matrix for CIELab under an illuminant as the file has it; an unknown one is taken for D50 and gives false. */
+/* ---- CIELab (lab.c) ---- */
+
+/* The matrix for an illuminant as the file gives it; false, with that of D50, if it is unknown. */
 bool cli_lab_matrix(uint32_t illuminant, double matrix[3][3]);
+
+/* ---- ICC profiles (icc.c), through Little CMS if the build has it ---- */
+
+/* A transform from 16-bit samples to 8-bit sRGB with the profile's rendering intent. *colours is the number of channels
+ * available, and becomes the number that the profile takes. NULL with a report if the build has no Little CMS; NULL
+ * with a warning and *usable false if the profile does not match. */
+cli_icc *cli_icc_open(const l2k_image *image, uint32_t *colours, const char *name, bool *usable);
+void cli_icc_row(const cli_icc *icc, const uint16_t *samples, uint8_t *rgb, uint32_t pixels);
+void cli_icc_close(cli_icc *icc);
 
 #endif

@@ -1,16 +1,17 @@
-#include "cli/encode/verify.h"
-#include "cli/run/messages.h"
+/* encode --verify: decodes what was written, strip by strip, and compares it with what was encoded. */
+#include "cli/encode/encode.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "cli/compare/difference.h"
-#include "cli/decode/strips.h"
+#include "cli/input/strips.h"
+#include "cli/run/messages.h"
 #include "pictures/user/limits.h"
 #include "pictures/user/text.h"
 
 typedef struct checking {
-    cli_source *check;
+    cli_coded_file *check;
     cli_reader *original;
     const char *name; /* of the file that was written */
     bool by_rows, lossless;
@@ -18,17 +19,18 @@ typedef struct checking {
     cli_difference *differences; /* of each component */
 } checking;
 
-static bool set(cli_source *check, l2k_decoder_option option, int64_t value)
+static bool set(cli_coded_file *check, l2k_decoder_option option, cli_setting setting)
 {
-    l2k_status status = l2k_decoder_set(check->decoder, option, value);
+    l2k_status status = setting.given ? l2k_decoder_set(check->decoder, option, setting.value) : L2K_OK;
     return status == L2K_OK || cli_messages_fail(&check->messages, status);
 }
 
-bool cli_verify_create(cli_source *check, const cli_common_options *options)
+bool cli_verify_create(cli_coded_file *check, const cli_options *options)
 {
-    return cli_source_create(check, "--verify", options->quiet, true) &&
+    return cli_coded_create(check, "--verify", options->quiet, true) &&
            set(check, L2K_DECODER_THREADS, options->threads) && set(check, L2K_DECODER_BACKEND, options->backend) &&
-           (options->gpu_min_samples < 0 || set(check, L2K_DECODER_GPU_MIN_SAMPLES, options->gpu_min_samples));
+           set(check, L2K_DECODER_CPU, options->cpu) &&
+           set(check, L2K_DECODER_GPU_MIN_SAMPLES, options->gpu_min_samples);
 }
 
 static bool same_shape(const cli_picture *a, const cli_picture *b)
@@ -44,7 +46,7 @@ static bool same_shape(const cli_picture *a, const cli_picture *b)
     return true;
 }
 
-static void tell_component(const char *name, uint32_t c, const cli_difference *difference, uint32_t precision)
+static void print_component(const char *name, uint32_t c, const cli_difference *difference, uint32_t precision)
 {
     double psnr = cli_psnr(difference->mse, precision);
     if (isinf(psnr))
@@ -62,7 +64,7 @@ static bool fail(const char *name, uint32_t c, const cli_difference *difference)
                      (unsigned long long)difference->peak_error);
 }
 
-/* The lines of single components are for losses; "identical" is said once. */
+/* Lossy files get a line for each component; "identical" is printed once. */
 static bool judge(const checking *k)
 {
     uint64_t samples = 0;
@@ -72,7 +74,7 @@ static bool judge(const checking *k)
         if (k->lossless && k->differences[c].differing)
             return fail(k->name, c, &k->differences[c]);
         if (!k->lossless && !k->check->messages.quiet)
-            tell_component(k->name, c, &k->differences[c], k->decoded.components[c].precision);
+            print_component(k->name, c, &k->differences[c], k->decoded.components[c].precision);
     }
     if (k->lossless && !k->check->messages.quiet)
         cli_note("%s: verified: identical, %s", k->name, cli_count_text((double)samples, "samples", count));
@@ -90,20 +92,20 @@ static bool describe(checking *k, l2k_info *info)
         return cli_messages_fail(&k->check->messages, status);
     if (!cli_picture_adopt(&k->decoded, &image, k->name))
         return false;
-    k->decoded.image.icc = NULL; /* the decoder's */
+    k->decoded.image.icc = NULL; /* belongs to the decoder */
     if (!same_shape(&k->original->picture, &k->decoded))
         return cli_error(k->name, "--verify: decoding gives a picture of another shape; the file was not kept");
     k->differences = calloc(image.num_components, sizeof *k->differences);
     return k->differences || cli_error(k->name, "out of memory");
 }
 
-/* Both pictures, or strips of both, are there at a time. */
+/* Both pictures, or strips of both, are in memory at the same time. */
 static bool hold_memory(checking *k, const cli_strips *strip)
 {
     const cli_picture *original = &k->original->picture;
     const uint32_t rows = strip->y1 - strip->y0;
-    k->check->beside = k->by_rows ? cli_picture_strip_bytes(original, rows) : cli_picture_bytes(original);
-    return cli_memory_allowed(k->check->beside + cli_picture_strip_bytes(&k->decoded, rows), k->name);
+    k->check->other_bytes = k->by_rows ? cli_picture_strip_bytes(original, rows) : cli_picture_bytes(original);
+    return cli_memory_allowed(k->check->other_bytes + cli_picture_strip_bytes(&k->decoded, rows), k->name);
 }
 
 static bool check_strip(checking *k, const cli_strips *strip)
@@ -114,7 +116,7 @@ static bool check_strip(checking *k, const cli_strips *strip)
         return false;
     if (k->by_rows && !cli_reader_rows(k->original, strip->y0, strip->y1))
         return false;
-    if (!cli_source_decode_rows(k->check, &k->decoded, layout, strip->y0, strip->y1, 0))
+    if (!cli_coded_decode_rows(k->check, &k->decoded, layout, strip->y0, strip->y1, 0))
         return false;
     for (uint32_t c = 0; c < decoded->image.num_components; c++)
         if (!cli_difference_add(&k->differences[c], &decoded->components[c], decoded->rows[c].count,
@@ -123,7 +125,6 @@ static bool check_strip(checking *k, const cli_strips *strip)
     return true;
 }
 
-/* The second half of the bar is for checking. */
 static bool check_strips(checking *k)
 {
     l2k_info info;
@@ -139,14 +140,14 @@ static bool check_strips(checking *k)
     return judge(k);
 }
 
-bool cli_verify(cli_source *check, cli_output *output, cli_reader *original, bool by_rows, bool lossless)
+bool cli_verify(cli_coded_file *check, cli_output *output, cli_reader *original, bool by_rows, bool lossless)
 {
     checking k = {.check = check, .original = original, .name = output->name, .by_rows = by_rows, .lossless = lossless};
     cli_input written;
-    check->beside = cli_picture_bytes(&original->picture);
+    check->other_bytes = cli_picture_bytes(&original->picture);
     if (!cli_output_reopen(output, &written))
         return false;
-    bool done = cli_source_next(check, &written) && check_strips(&k);
+    bool done = cli_coded_next(check, &written) && check_strips(&k);
     cli_input_close(&written);
     cli_picture_free(&k.decoded);
     free(k.differences);

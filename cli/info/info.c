@@ -1,23 +1,51 @@
+/* `lift2k info`: what a JPEG 2000 file contains, as text. */
 #include <stdio.h>
 
 #include "cli/commands.h"
-#include "cli/options/common_options.h"
-#include "cli/info/info_parts.h"
+#include "cli/info/info.h"
+#include "cli/input/coded_file.h"
 #include "cli/run/messages.h"
-#include "cli/options/options.h"
-#include "cli/decode/source.h"
 #include "pictures/user/report.h"
 #include "pictures/user/text.h"
 
-enum { OPTION_DEVICES = CLI_LONG_ONLY, OPTION_JSON };
-
-static const struct option table[] = {{"devices", no_argument, NULL, OPTION_DEVICES},
-                                      {"json", no_argument, NULL, OPTION_JSON},
-                                      CLI_LIMIT_OPTIONS,
-                                      {"help", no_argument, NULL, 'h'},
-                                      {NULL, 0, NULL, 0}};
-
 #define LABEL "%-20s"
+
+/* ---- Names --------------------------------------------------------------------------------------------------- */
+
+#define NAME_OF(names, value) ((uint32_t)(value) < sizeof(names) / sizeof *(names) ? (names)[value] : "unknown")
+
+const cli_device cli_devices[CLI_NUM_DEVICES] = {{"cpu", L2K_BACKEND_CPU}, {"cuda", L2K_BACKEND_CUDA}};
+
+const char *cli_colour_name(l2k_colour colour)
+{
+    static const char *const names[] = {"unknown", "gray", "sRGB", "sYCC", "CMYK", "ICC profile", "e-sYCC", "CIELab"};
+    return NAME_OF(names, colour);
+}
+
+const char *cli_channel_name(l2k_channel channel)
+{
+    static const char *const names[] = {"colour", "opacity", "premultiplied opacity", "unspecified"};
+    return NAME_OF(names, channel);
+}
+
+const char *cli_progression_name(l2k_progression progression)
+{
+    static const char *const names[] = {"LRCP", "RLCP", "RPCL", "PCRL", "CPRL"};
+    return NAME_OF(names, progression);
+}
+
+const char *cli_component_transform_name(const l2k_info *info)
+{
+    return !info->component_transform ? "none" : info->wavelet == L2K_WAVELET_5_3 ? "RCT" : "ICT";
+}
+
+const char *cli_style_name(uint32_t bit)
+{
+    static const char *const names[CLI_NUM_STYLES] = {"bypass", "reset", "termall", "vsc", "pterm", "segsym"};
+    return names[bit];
+}
+
+/* ---- Text ---------------------------------------------------------------------------------------------------- */
 
 static const char *plural(uint64_t count)
 {
@@ -40,7 +68,7 @@ static bool alike(const l2k_component *a, const l2k_component *b)
            (a->association == b->association || a->channel == L2K_CHANNEL_COLOUR);
 }
 
-/* Runs of components that differ in nothing share a line: there may be 16384 of them. */
+/* Consecutive equal components share a line: there may be 16384 of them. */
 static void print_components(const l2k_info *info)
 {
     const l2k_image *image = &info->image;
@@ -169,16 +197,16 @@ static void print_text(const char *name, const l2k_info *info, const l2k_decoder
 
 static bool print_info(const char *path, bool json)
 {
-    cli_source source;
+    cli_coded_file coded;
     l2k_info info;
-    if (!cli_source_open(&source, path, false, false))
+    if (!cli_coded_open(&coded, path, false, false))
         return false;
-    l2k_status status = l2k_decoder_info(source.decoder, &info);
+    l2k_status status = l2k_decoder_info(coded.decoder, &info);
     if (status == L2K_OK)
-        (json ? cli_info_json : print_text)(source.messages.subject, &info, source.decoder);
+        (json ? cli_info_json : print_text)(coded.messages.subject, &info, coded.decoder);
     else
-        cli_messages_fail(&source.messages, status);
-    cli_source_close(&source);
+        cli_messages_fail(&coded.messages, status);
+    cli_coded_close(&coded);
     return status == L2K_OK;
 }
 
@@ -191,33 +219,21 @@ static void print_devices(void)
     }
 }
 
-static bool wrong_names(int names, bool devices)
+static bool check_names(const cli_options *options)
 {
-    if (names == (devices ? 0 : 1))
-        return false;
-    cli_error("info", "%s; see lift2k info --help",
-              devices ? "--devices takes no file name" : "one file name is needed");
-    return true;
+    if (options->num_names == (options->devices ? 0 : 1))
+        return true;
+    return cli_error("info", "%s; see lift2k info --help",
+                     options->devices ? "--devices takes no file name" : "one file name is needed");
 }
 
-int cli_info(int count, char **arguments)
+int cli_info(const cli_options *options)
 {
-    int kind;
-    bool devices = false, json = false;
-    cli_common_options common = CLI_NO_COMMON_OPTIONS;
-    while ((kind = cli_next_option(count, arguments, ":h", table, "info")) != -1) {
-        if (kind == 'h')
-            return cli_print_help(cli_help_info);
-        if (kind == OPTION_DEVICES || kind == OPTION_JSON)
-            *(kind == OPTION_JSON ? &json : &devices) = true;
-        else if (!cli_common_option(&common, table, kind))
-            return CLI_EXIT_USAGE;
-    }
-    if (wrong_names(count - optind, devices))
+    if (!check_names(options))
         return CLI_EXIT_USAGE;
-    if (devices)
-        (json ? cli_devices_json : print_devices)();
-    else if (!print_info(arguments[optind], json))
+    if (options->devices)
+        (options->json ? cli_devices_json : print_devices)();
+    else if (!print_info(options->names[0], options->json))
         return CLI_EXIT_FAILURE;
     return cli_finish_output();
 }

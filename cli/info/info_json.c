@@ -1,10 +1,9 @@
-/* `lift2k info --json`. Keys may be added; those that are there keep their names and meaning (cli/options/help.c lists
- * them).
+/* `lift2k info --json`. Keys may be added; existing ones keep their names and meaning (cli/options/help.c lists them).
  */
 #include <string.h>
 
-#include "cli/info/info_parts.h"
-#include "cli/info/json.h"
+#include "cli/info/info.h"
+#include "cli/run/json.h"
 
 static void put_area(cli_json *json, const l2k_image *image)
 {

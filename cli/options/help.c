@@ -1,164 +1,245 @@
+/* The help of lift2k and of its subcommands: texts, and the rows of their options, in lines of at most 80 columns. */
+#include <stdio.h>
+#include <string.h>
+
 #include "cli/commands.h"
-#include "cli/options/help_parts.h"
+#include "cli/options/table.h"
 
-#define CODING_HELP                                                                                                    \
-    CLI_HELP_LIMITS CLI_HELP_THREADS "      --backend NAME        auto, cpu or cuda (auto)\n"                          \
-                                     "      --gpu-min-samples N   auto takes the GPU for tiles of at least N "         \
-                                     "samples, 0 = always\n" CLI_HELP_PROGRESS                                         \
-                                     "      --timings             a table of how long each stage took\n" CLI_HELP_END
+enum { WIDTH = 80, COLUMN = 26 };
 
-const char cli_guide[] =
-    "lift2k makes JPEG 2000 files of pictures and pictures of JPEG 2000 files. Say what it shall do:\n"
-    "\n"
-    "  lift2k encode photo.png photo.jp2              without loss\n"
-    "  lift2k encode photo.png photo.jp2 -I -r 20     a twentieth of the size\n"
-    "  lift2k decode photo.jp2 photo.png              and back\n"
-    "\n"
-    "lift2k --help lists all commands, lift2k encode --help the options of one of them.\n";
+/* A space in the texts below at which no line is broken. */
+#define NO_BREAK "\x1f"
 
-const char cli_help[] = "lift2k: a JPEG 2000 codec\n"
-                        "\n"
-                        "  lift2k encode IN OUT [options]   PNG, TIFF, PNM, PAM, PGX or raw to JPEG 2000\n"
-                        "  lift2k decode IN OUT [options]   JPEG 2000 to PNG, TIFF, PNM, PAM, PGX or raw\n"
-                        "  lift2k encode|decode FILES... --out-dir D\n"
-                        "                                   many files at once\n"
-                        "  lift2k info FILE                 what a JPEG 2000 file holds\n"
-                        "  lift2k info --devices            where this build can compute\n"
-                        "  lift2k compare A B               how far two pictures are apart\n"
-                        "  lift2k view IN OUT [options]     the subbands of a picture or of a JPEG 2000 file\n"
-                        "  lift2k dump IN DIR [options]     their coefficients as files\n"
-                        "  lift2k --version                 this version, and what it was built with\n"
-                        "\n"
-                        "lift2k COMMAND --help lists the options of a command.\n";
+const char cli_guide[] = "lift2k makes JPEG 2000 files from pictures, and pictures from JPEG 2000 files:\n"
+                         "\n"
+                         "  lift2k encode photo.png photo.jp2              lossless\n"
+                         "  lift2k encode photo.png photo.jp2 -I -r 20     a twentieth of the size\n"
+                         "  lift2k decode photo.jp2 photo.png              and back\n"
+                         "\n"
+                         "lift2k --help lists all commands, lift2k encode --help the options of one.\n";
 
-const char cli_help_encode[] =
-    "lift2k encode IN OUT [options]\n"
-    "lift2k encode FILE|DIRECTORY... --out-dir D [options]\n"
-    "\n"
-    "IN is a PNG, TIFF, PNM, PAM or PGX file, told by its content, or - for standard input; or samples without a "
-    "header,\n"
-    "with --raw. If NAME.pgx does not exist, the planes NAME_0.pgx, NAME_1.pgx, ... are read as components. OUT ends "
-    "in\n"
-    ".jp2, or in .j2k, .j2c or .jpc for the bare codestream; - is a JP2 to standard output. Without options: "
-    "lossless.\n"
-    "\n"
-    "A tiled picture is read and encoded row of tiles by row of tiles, so that it can be larger than memory; not "
-    "where\n"
-    "layers are asked for, OUT is a pipe, or the strips or tiles of a TIFF file are more than 16 times as high and "
-    "would\n"
-    "be unpacked too often, unless --by-rows says so.\n"
-    "\n"
-    "      --raw W,H,C,BITS,u|s[,be|le][,planar|interleaved]\n"
-    "                            IN is C components of W x H samples of BITS bits (1 to 24), unsigned or signed: a "
-    "byte\n"
-    "                            a sample to 8 bits, 2 to 16, else 4, big- or little-endian (le); all of a component\n"
-    "                            before the next, or pixel by pixel (planar)\n"
-    "      --by-rows             by rows of tiles in any case: layers are then met for each row of tiles by itself\n"
-    "  -r, --rate R[,R..]        quality layers by compression ratio, falling; 1 = everything\n"
-    "  -q, --psnr DB[,DB..]      quality layers by PSNR in dB, rising; 0 = everything\n"
-    "  -I, --irreversible        9/7 wavelet (lossy) instead of 5/3\n"
-    "      --levels N            decomposition levels, 0 to 32 (5)\n"
-    "  -t, --tile W,H            tile size (one tile)\n"
-    "      --tile-origin X,Y     origin of the first tile on the reference grid (0,0)\n"
-    "  -d, --origin X,Y          origin of the image on the reference grid (0,0)\n"
-    "  -b, --block W,H           code-block size, powers of two 4 to 1024, area at most 4096 (64,64)\n"
-    "  -c, --precincts W,H[,W,H..]\n"
-    "                            precinct sizes from the highest resolution down, powers of two (maximal);\n"
-    "                            resolutions beyond the last pair halve it\n"
-    "  -p, --progression ORDER   LRCP, RLCP, RPCL, PCRL or CPRL (LRCP)\n"
-    "      --style S[,S..]       code-block styles: bypass, reset, termall, vsc, pterm, segsym (none)\n"
-    "      --no-mct              no component transform\n"
-    "      --sop, --eph          packet markers: start of packet, end of packet header\n"
-    "      --plt, --tlm          lengths of packets, lengths of tile-parts\n"
-    "      --tile-parts R|L|C    a tile-part for each resolution, layer or component (one)\n"
-    "      --verify              decode what was written and compare: a lossless file that is not identical, or one\n"
-    "                            that cannot be decoded, is not kept; for a lossy one PSNR and peak error are told.\n"
-    "                            By rows, IN is read a second time for it\n"
-    "      --out-dir D           many files: each goes into the directory D under its own name; of a directory, all "
-    "that\n"
-    "                            can be taken are. A file that fails is told, and the others go on\n"
-    "      --ext EXT             with --out-dir: what the names of the outputs end in (jp2)\n" CODING_HELP;
+static const char overview[] = "lift2k: a JPEG 2000 codec\n"
+                               "\n"
+                               "  lift2k encode IN OUT [options]  PNG, TIFF, PNM, PAM, PGX or raw to JPEG 2000\n"
+                               "  lift2k decode IN OUT [options]  JPEG 2000 to PNG, TIFF, PNM, PAM, PGX or raw\n"
+                               "  lift2k encode|decode FILES... --out-dir D [options]\n"
+                               "                                  many files at once\n"
+                               "  lift2k info FILE                what a JPEG 2000 file contains\n"
+                               "  lift2k info --devices           where this build can compute\n"
+                               "  lift2k compare A B              how much two pictures differ\n"
+                               "  lift2k view IN OUT [options]    draw the subbands of a picture or file\n"
+                               "  lift2k dump IN DIR [options]    write their coefficients into files\n"
+                               "  lift2k --version                the version, and how it was built\n"
+                               "\n"
+                               "lift2k COMMAND --help lists the options of a command.\n";
 
-const char cli_help_decode[] =
-    "lift2k decode IN OUT [options]\n"
-    "lift2k decode FILE|DIRECTORY... --out-dir D [options]\n"
-    "\n"
-    "IN is a JP2 file or a bare codestream, told by its content, or - for standard input. OUT ends in\n"
-    "  .png                      gray or RGB, with or without opacity, 1 to 16 bits\n"
-    "  .tif .tiff                any number of components, 1 to 16 bits, signed or not; BigTIFF from 4 GiB on\n"
-    "  .pbm .pgm .ppm .pnm       one bit, gray, RGB (also from gray), gray or RGB\n"
-    "  .pam                      any number of components\n"
-    "  .pgx                      raw planes NAME_0.pgx, NAME_1.pgx, ... without any conversion\n"
-    "  .raw                      the same in one file without a header (see --raw)\n"
-    "or is - for PGM, PPM or PAM, or with --raw for raw samples, to standard output. A tiled picture is decoded and\n"
-    "written row of tiles by row of tiles, so that it can be larger than memory.\n"
-    "\n"
-    "      --reduce N            leave out the N highest resolutions: each halves width and height (0)\n"
-    "      --layers N            decode the first N quality layers, 0 = all (0)\n"
-    "      --region X0,Y0,X1,Y1  only this part of the reference grid, X1 and Y1 not included\n"
-    "      --component N         only this component, before the inverse component transform\n"
-    "      --rgb8                8 bits, gray or sRGB: ICC profile, YCC, CIELab, CMYK, palette, sub-sampling applied\n"
-    "      --raw be|le[,planar|interleaved]\n"
-    "                            samples of .raw or -: byte order (le); all of a component before the next, or pixel "
-    "by\n"
-    "                            pixel (planar)\n"
-    "      --by-rows             one row of tiles at a time, however small; else as many as keep all threads busy\n"
-    "      --tiff-compression S  none, deflate or lzw (none)\n"
-    "      --strict              a file that ends early, or has boxes that the standard forbids, is an error; else "
-    "what is\n"
-    "                            there is decoded, with exit status 3 where the file ends early\n"
-    "      --out-dir D           many files: each goes into the directory D under its own name; of a directory, all "
-    "that\n"
-    "                            can be taken are. A file that fails is told, and the others go on\n"
-    "      --ext EXT             with --out-dir: what the names of the outputs end in (png)\n" CODING_HELP;
+/* In these texts each line is a paragraph to be wrapped; one with a tab is a term and its explanation. */
+typedef struct page {
+    const char *before, *after; /* the options */
+} page;
 
-const char cli_help_info[] =
-    "lift2k info FILE [--json]\n"
-    "lift2k info --devices [--json]\n"
-    "\n"
-    "Tells what the main header and the boxes of a JP2 file or bare codestream say; - is standard input.\n"
-    "\n"
-    "      --devices             the backends of this build\n"
-    "      --json                the same as one JSON object, for programs\n" CLI_HELP_LIMITS
-    "  -h, --help                this text\n"
-    "\n"
-    "Keys of the JSON object; later versions may add some:\n"
-    "  file, format              name; \"JP2\" or \"codestream\"\n"
-    "  codestream_bytes, profile bytes; Rsiz\n"
-    "  image                     x0, y0, width, height on the reference grid\n"
-    "  components                for each: width, height in samples, precision in bits, signed, dx, dy "
-    "(sub-sampling);\n"
-    "                            in JP2 also channel and association (0 the whole image, 65535 none)\n"
-    "  colour, icc_bytes         colour space; bytes of the ICC profile, or 0\n"
-    "  palette_entries           0 = no palette\n"
-    "  density                   x, y in pixels per metre, or null\n"
-    "  tiles                     x0, y0, width, height, across, down (how many), tile_parts (how many in all)\n"
-    "  wavelet, reversible       \"5/3\" or \"9/7\"; true for the 5/3\n"
-    "  levels                    decomposition levels\n"
-    "  component_transform       \"none\", \"RCT\" or \"ICT\"\n"
-    "  code_blocks               width, height, style (a list of names)\n"
-    "  precincts                 width and height for each resolution, lowest first, or null where maximal\n"
-    "  progression, layers       \"LRCP\", ...; number of quality layers\n"
-    "  guard_bits, sop, eph      number; whether there are such packet markers\n"
-    "  comment                   the first one, or null\n"
-    "  boxes                     for each: type, depth (0 = top level), offset and bytes\n"
-    "With --devices: backends, for each name, usable, text (what it runs on, or why it cannot).\n";
+#define CODED_OR_PICTURE                                                                                               \
+    "IN is a JP2 file or bare codestream, whose own coefficients are used, or a PNG, TIFF, PNM, PAM or PGX file, "     \
+    "which is transformed as lift2k encode would do it; its content decides. - is standard input.\n"
 
-const char cli_help_compare[] =
-    "lift2k compare A B\n"
-    "\n"
-    "A and B are JP2 files, bare codestreams, PNG, TIFF, PNM, PAM or PGX files, told by their content; one of them may "
-    "be -\n"
-    "for standard input. Samples are compared as the files have them, component by component, without conversion of\n"
-    "colours, precision or size; to compare what is seen, decode with --rgb8 first. For each component:\n"
-    "  peak error                the largest absolute difference of two samples\n"
-    "  MSE                       mean of the squared differences\n"
-    "  PSNR                      10 log10((2^precision - 1)^2 / MSE) in dB; inf where all samples are equal\n"
-    "  SSIM                      structural similarity, 1 where all samples are equal: Gaussian window of 11 x 11,\n"
-    "                            sigma 1.5, K1 = 0.01, K2 = 0.03; - for a component smaller than the window\n"
-    "\n" CLI_HELP_LIMITS "      --quiet               no figures: the exit status alone\n"
-    "  -h, --help                this text\n"
-    "\n"
-    "Exit status: 0 identical, 1 different, 2 not to be compared: a file that cannot be read or ends early, or "
-    "different\n"
-    "sizes, precisions or numbers of components.\n";
+static const page pages[CLI_NUM_COMMANDS] = {
+    [CLI_ENCODE] =
+        {"lift2k encode IN OUT [options]\n"
+         "lift2k encode FILE|DIRECTORY... --out-dir D [options]\n"
+         "\n"
+         "IN is a PNG, TIFF, PNM, PAM or PGX file, recognised by its content, or - for standard input; with --raw, "
+         "samples without a header. If NAME.pgx does not exist, the planes NAME_0.pgx, NAME_1.pgx, ... are read as "
+         "components. OUT ends in .jp2, or in .j2k, .j2c or .jpc for a bare codestream; - writes a JP2 file to "
+         "standard output. Without options the result is lossless.\n"
+         "\n"
+         "A tiled picture is read and encoded one row of tiles at a time, so it can be larger than memory. This needs "
+         "--by-rows if there are layer targets, if OUT is a pipe, or if a TIFF file has strips or tiles more than 16 "
+         "times as high, which would be unpacked too often.\n",
+         ""},
+    [CLI_DECODE] = {"lift2k decode IN OUT [options]\n"
+                    "lift2k decode FILE|DIRECTORY... --out-dir D [options]\n"
+                    "\n"
+                    "IN is a JP2 file or a bare codestream, recognised by its content, or - for standard input. OUT "
+                    "ends in\n"
+                    ".png\tgray or RGB, with or without opacity, 1 to 16 bits\n"
+                    ".tif .tiff\tany number of components, 1 to 16 bits, signed or not; BigTIFF from 4 GiB up\n"
+                    ".pbm .pgm .ppm .pnm\tone bit; gray; RGB (also from gray); gray or RGB\n"
+                    ".pam\tany number of components\n"
+                    ".pgx\tplanes NAME_0.pgx, NAME_1.pgx, ... without any conversion\n"
+                    ".raw\tthe same in one file without a header (see --raw)\n"
+                    "or is - for PGM, PPM or PAM, or with --raw for raw samples, on standard output. A tiled picture "
+                    "is decoded and written one row of tiles at a time, so it can be larger than memory.\n",
+                    ""},
+    [CLI_INFO] =
+        {"lift2k info FILE [--json]\n"
+         "lift2k info --devices [--json]\n"
+         "\n"
+         "Prints what the main header and the boxes of a JP2 file or bare codestream say; - is standard input.\n",
+         "\n"
+         "Keys of the JSON object; later versions may add some:\n"
+         "file, format\tname; \"JP2\" or \"codestream\"\n"
+         "codestream_bytes, profile\tbytes; Rsiz\n"
+         "image\tx0, y0, width, height on the reference grid\n"
+         "components\tfor each: width, height in samples, precision in bits, signed, dx, dy (sub-sampling); in JP2 "
+         "also channel and association (0 the whole image, 65535 none)\n"
+         "colour, icc_bytes\tcolour space; bytes of the ICC profile, or 0\n"
+         "palette_entries\t0 = no palette\n"
+         "density\tx, y in pixels per metre, or null\n"
+         "tiles\tx0, y0, width, height; across, down (numbers of tiles); tile_parts (number of all tile-parts)\n"
+         "wavelet, reversible\t\"5/3\" or \"9/7\"; true for the 5/3\n"
+         "levels\tdecomposition levels\n"
+         "component_transform\t\"none\", \"RCT\" or \"ICT\"\n"
+         "code_blocks\twidth, height, style (a list of names)\n"
+         "precincts\twidth and height for each resolution, lowest first, or null if maximal\n"
+         "progression, layers\t\"LRCP\", ...; number of quality layers\n"
+         "guard_bits, sop, eph\tnumber; whether there are such packet markers\n"
+         "comment\tthe first one, or null\n"
+         "boxes\tfor each: type, depth (0 = top level), offset and bytes\n"
+         "With --devices: backends, and for each name, usable, and text (what it runs on, or why it cannot).\n"},
+    [CLI_COMPARE] =
+        {"lift2k compare A B\n"
+         "\n"
+         "A and B are JP2 files, bare codestreams, PNG, TIFF, PNM, PAM or PGX files, recognised by their content; one "
+         "of them may be - for standard input. Samples are compared as they are in the files, component by component, "
+         "without conversion of colours, precision or size; to compare what is seen, decode with --rgb8 first. For "
+         "each component:\n"
+         "peak error\tthe largest absolute difference of two samples\n"
+         "MSE\tmean of the squared differences\n"
+         "PSNR\t10 log10((2^precision - 1)^2 / MSE) in dB; inf if all samples are equal\n"
+         "SSIM\tstructural similarity, 1 if all samples are equal: Gaussian window of 11 x 11, sigma 1.5, K1 = 0.01, "
+         "K2 = 0.03; - for a component smaller than the window\n",
+         "\n"
+         "Exit status: 0 identical, 1 different, 2 not comparable: a file cannot be read or ends early, or sizes, "
+         "precisions or numbers of components differ.\n"},
+    [CLI_VIEW] = {"lift2k view IN OUT [options]\n"
+                  "\n"
+                  "Draws the subbands as a picture in Mallat layout: LL as it is, top left, and the details around "
+                  "mid-gray, larger coefficients brighter and smaller ones darker, multiplied by a gain for each "
+                  "subband. OUT is a PNG, TIFF, PNM, PAM, PGX or raw file, as for lift2k decode.\n"
+                  "\n" CODED_OR_PICTURE,
+                  ""},
+    [CLI_DUMP] = {
+        "lift2k dump IN DIR [options]\n"
+        "\n"
+        "Writes the coefficients of each subband of each tile-component into a file in the folder DIR, which is "
+        "created if it does not exist, and a description of all of them, subbands.json.\n"
+        "\n" CODED_OR_PICTURE,
+        "\n"
+        "File names sort by tile, component and the order of subbands in QCD: t0_c0_b00_LL5.pgx, "
+        "t0_c0_b01_HL5.pgx. Values are the coefficients of the 5/3, or the quantiser indices with their signs of the "
+        "9/7. If the file leaves the last p bits of a magnitude open, they are 10..0, the middle of their range.\n"
+        "\n"
+        "Keys of subbands.json; later versions may add some:\n"
+        "file, source, format\tname of IN; \"codestream\" or \"picture\"; \"pgx\" or \"raw\"\n"
+        "image\tx0, y0, x1, y1 on the reference grid\n"
+        "tiles_across, tiles_down\tnumbers of tiles\n"
+        "components\tfor each: precision in bits, signed, dx, dy (sub-sampling)\n"
+        "complete\tfalse if IN ends early, with exit status 3\n"
+        "subbands\tfor each:\n"
+        "  file\tits name in DIR, or null if the subband is empty\n"
+        "  tile, component, band\tnumbers from 0; band counts as QCD does\n"
+        "  resolution, orientation, level\t0 = the lowest; \"LL\", \"HL\", \"LH\" or \"HH\"; decomposition level\n"
+        "  width, height, rect\tof the subband; x0, y0, x1, y1 in its own domain (B-15)\n"
+        "  tile_component\tx0, y0, x1, y1 of the whole tile-component, in the component's domain\n"
+        "  wavelet, component_transform, value\t\"5/3\", \"9/7\"; \"none\", \"RCT\", \"ICT\"; \"coefficient\", "
+        "\"quantiser index\"\n"
+        "  step_exponent, step_mantissa, step_size\tquantiser step as in QCD, and in units of samples (1 for the "
+        "5/3)\n"
+        "  magnitude_bits, bits\tMb (E-2); bits of a value in the file\n"}};
+
+/* ---- Lines --------------------------------------------------------------------------------------------------- */
+
+/* Prints the words up to `end` from column `at` on; further lines are indented. */
+static void print_words(const char *text, const char *end, size_t at, size_t indent)
+{
+    bool first = true;
+    while (text < end) {
+        size_t length = strcspn(text, " \n");
+        length = length < (size_t)(end - text) ? length : (size_t)(end - text);
+        if (!first && at + 1 + length > WIDTH) {
+            printf("\n%*s", (int)indent, "");
+            at = indent;
+            first = true;
+        }
+        fputs(first ? "" : " ", stdout);
+        for (size_t i = 0; i < length; i++)
+            putchar(text[i] == NO_BREAK[0] ? ' ' : text[i]);
+        at += length + !first;
+        first = false;
+        text += length + 1;
+    }
+    putchar('\n');
+}
+
+/* A term with its explanation in a column of its own, below if the term is too long. */
+static void print_entry(const char *term, size_t length, const char *text, const char *end)
+{
+    printf("%.*s", (int)length, term);
+    if (length + 2 > COLUMN)
+        printf("\n%*s", COLUMN, "");
+    else
+        printf("%*s", (int)(COLUMN - length), "");
+    print_words(text, end, COLUMN, COLUMN);
+}
+
+static void print_text(const char *text)
+{
+    char term[80];
+    for (const char *end; *text; text = end + 1) {
+        end = text + strcspn(text, "\n");
+        const char *tab = memchr(text, '\t', (size_t)(end - text));
+        if (tab) {
+            int length = snprintf(term, sizeof term, "  %.*s", (int)(tab - text), text);
+            print_entry(term, (size_t)length, tab + 1, end);
+        } else {
+            print_words(text, end, 0, 0);
+        }
+    }
+}
+
+/* ---- Options ------------------------------------------------------------------------------------------------- */
+
+void cli_option_head(const cli_option *row, bool aligned, char *text, size_t room)
+{
+    if (row->letter)
+        snprintf(text, room, "-%c, --%s", row->letter, row->name);
+    else
+        snprintf(text, room, "%s--%s", aligned ? "    " : "", row->name);
+}
+
+/* view and dump say which options are for one kind of input only. */
+static const char *input_remark(const cli_option *row, cli_command command)
+{
+    if (row->input == CLI_ANY_INPUT || (command != CLI_VIEW && command != CLI_DUMP))
+        return "";
+    return row->input == CLI_PICTURE_INPUT ? "pictures only: " : "JPEG 2000 only: ";
+}
+
+static void print_row(const cli_option *row, cli_command command)
+{
+    char head[60], term[120], text[400];
+    cli_option_head(row, true, head, sizeof head);
+    const int length =
+        snprintf(term, sizeof term, "  %s%s%s", head, row->argument ? " " : "", row->argument ? row->argument : "");
+    const int end = snprintf(text, sizeof text, "%s%s%s%s%s", input_remark(row, command), row->help,
+                             row->fallback ? " (default:" NO_BREAK : "", row->fallback ? row->fallback : "",
+                             row->fallback ? ")" : "");
+    print_entry(term, (size_t)length, text, text + end);
+}
+
+int cli_print_help(cli_command command)
+{
+    print_text(pages[command].before);
+    putchar('\n');
+    for (size_t i = 0; i < cli_num_options; i++)
+        if (cli_option_is_for(&cli_option_table[i], command))
+            print_row(&cli_option_table[i], command);
+    print_text(pages[command].after);
+    return cli_finish_output();
+}
+
+int cli_print_overview(void)
+{
+    fputs(overview, stdout);
+    return cli_finish_output();
+}

@@ -1,55 +1,94 @@
-/* Command line arguments to numbers. Every fault is one line that names the option and the value. */
+/* The command line, parsed. One structure serves all subcommands; each reads the members that its options fill. */
 #ifndef L2K_CLI_OPTIONS_OPTIONS_H
 #define L2K_CLI_OPTIONS_OPTIONS_H
 
-#include <getopt.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "lift2k/lift2k.h"
+#include "pictures/reader.h"
+#include "pictures/writer.h"
 
-/* A long option without a short one is told by a value above all characters. */
-#define CLI_LONG_ONLY 256
+typedef enum cli_command {
+    CLI_ENCODE,
+    CLI_DECODE,
+    CLI_INFO,
+    CLI_COMPARE,
+    CLI_VIEW,
+    CLI_DUMP,
+    CLI_NUM_COMMANDS
+} cli_command;
 
-/* getopt_long with its faults reported: the option's value, -1 at the end, '?' after a fault. `command` is the
- * subcommand's name; the arguments begin with it. */
-int cli_next_option(int count, char **arguments, const char *letters, const struct option *options,
-                    const char *command);
+extern const char *const cli_command_names[CLI_NUM_COMMANDS];
 
-/* The long name of the option whose value is `value`, for messages. */
-const char *cli_option_name(const struct option *options, int value);
+bool cli_find_command(const char *word, cli_command *command);
 
-/* "lift2k: --option text: message"; returns false. */
-bool cli_bad_value(const char *option, const char *text, const char *message);
+/* Also says which command may have been meant. */
+void cli_report_unknown_command(const char *word);
 
-/* One whole number of least .. most. */
-bool cli_parse_number(const char *option, const char *text, uint32_t least, uint32_t most, int64_t *value);
-
-/* One whole number from 1 on, K, M or G behind it for 10^3, 10^6 or 10^9. */
-bool cli_parse_size(const char *option, const char *text, uint64_t *value);
-
-/* Exactly `count` whole numbers with commas between. `form` is what the message says is wanted, such as "W,H". */
-bool cli_parse_numbers(const char *option, const char *text, const char *form, uint32_t *values, size_t count);
-
-/* One finite number above 0. */
-bool cli_parse_real(const char *option, const char *text, double *value);
-
-/* Any number of numbers with commas between: finite, not negative. The caller frees *values, also the old ones. */
-bool cli_parse_reals(const char *option, const char *text, double **values, size_t *count);
-
-typedef struct cli_name {
-    const char *name;
+/* The value of an option that the library or the subcommand has a default for. */
+typedef struct cli_setting {
     int64_t value;
-} cli_name;
+    bool given;
+} cli_setting;
 
-/* One of the names, in any case; the table ends with a NULL name. */
-bool cli_parse_name(const char *option, const char *text, const cli_name *names, int64_t *value);
+typedef enum cli_dump_format { CLI_DUMP_PGX, CLI_DUMP_RAW } cli_dump_format;
 
-/* Several names with commas between, values combined with |. */
-bool cli_parse_names(const char *option, const char *text, const cli_name *names, int64_t *value);
+typedef struct cli_options {
+    cli_command command;
+    char **names; /* arguments that are not options */
+    int num_names;
 
-/* The two file names after the options, or a report of what is missing or too much. */
-bool cli_two_names(int count, char **arguments, const char *command, const char **input, const char **output);
+    /* All or most subcommands. The limits go to cli_allowed. */
+    bool help, quiet, timings;
+    cli_setting progress; /* shown if not 0; by default on a terminal */
+    cli_setting threads, backend, cpu, gpu_min_samples;
+    const char *out_dir, *extension; /* NULL if not given */
 
-extern const cli_name cli_backend_names[];
+    /* How a picture is encoded: encode, and view and dump of a picture. */
+    cli_setting encoder[L2K_ENCODER_NUM_OPTIONS]; /* indexed by l2k_encoder_option */
+    uint32_t x0, y0;                              /* --origin */
+    l2k_size precincts[L2K_MAX_LEVELS + 1];
+    size_t num_precincts;
+    l2k_target target; /* of --rate or --psnr */
+    double *layer_targets;
+    size_t num_layer_targets;
+    cli_raw raw;
+    bool has_raw, by_rows, verify;
+
+    /* The part of a JPEG 2000 file to decode: decode, view and dump. */
+    cli_setting reduce, layers, component, tile_index;
+    uint32_t region[4]; /* X0, Y0, X1, Y1 */
+    bool has_region, strict, rgb8;
+
+    /* How decode writes it. */
+    cli_write_options write;
+    cli_setting compression;
+
+    bool devices, json; /* info */
+
+    /* view */
+    bool rgb, labels, no_borders, has_band;
+    l2k_orientation orientation; /* of --band, like the next */
+    uint32_t band_level;
+    cli_setting level;
+    double gain; /* 0 = chosen for each subband */
+    cli_setting zoom;
+
+    cli_setting dump_format; /* cli_dump_format */
+
+    /* view and dump: the last option given that is for pictures only, or for JPEG 2000 files only; NULL for none. */
+    const char *picture_option, *coded_option;
+} cli_options;
+
+/* Parses the arguments; arguments[0] is the subcommand's name. False after a fault, which has been reported with the
+ * option and its value. Call cli_options_free in either case. */
+bool cli_options_parse(cli_options *options, cli_command command, int count, char **arguments);
+void cli_options_free(cli_options *options);
+
+/* The two file names, or a report. */
+bool cli_two_names(const cli_options *options, const char **first, const char **second);
+
+static inline int64_t cli_setting_or(cli_setting setting, int64_t fallback)
+{
+    return setting.given ? setting.value : fallback;
+}
 
 #endif

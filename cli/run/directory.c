@@ -1,5 +1,6 @@
+/* Lists the files of a directory, with the planes of a picture joined to one name. */
 #define _POSIX_C_SOURCE 200809L /* strdup */
-#include "cli/run/directory.h"
+#include "cli/run/tasks.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -30,7 +31,7 @@ static char *join(const char *path, const char *name)
     return joined;
 }
 
-/* Takes over `file`. */
+/* Takes ownership of `file`. */
 static bool add(cli_directory *directory, char *file)
 {
     if (directory->count == directory->room) {
@@ -47,7 +48,7 @@ static bool add(cli_directory *directory, char *file)
     return true;
 }
 
-/* Where in `file`, "NAME_number.pgx" with its number as planes have it, the "_" is; else NULL. */
+/* The "_" in `file` if that is "NAME_number.pgx", numbered as planes are; else NULL. */
 static const char *plane_mark(const char *file)
 {
     const char *dot = strrchr(file, '.'), *at = dot;
@@ -60,15 +61,15 @@ static const char *plane_mark(const char *file)
     return at - 1;
 }
 
-/* What cannot be taken is told here, or counted. */
+/* Files that cannot be taken are reported or counted. */
 static bool is_taken(cli_directory *directory, const char *file, const char *const *extensions, bool quiet)
 {
     struct stat facts;
-    bool there = stat(file, &facts) == 0, known = among(file, extensions);
-    if (!there && known && !quiet)
+    bool exists = stat(file, &facts) == 0, known = among(file, extensions);
+    if (!exists && known && !quiet)
         cli_note("lift2k: %s: left out: %s", file, strerror(errno));
-    directory->left_out += !known && (!there || S_ISREG(facts.st_mode));
-    return there && known && S_ISREG(facts.st_mode);
+    directory->left_out += !known && (!exists || S_ISREG(facts.st_mode));
+    return exists && known && S_ISREG(facts.st_mode);
 }
 
 static bool take(cli_directory *directory, const char *path, const char *name, const char *const *extensions,
@@ -91,7 +92,7 @@ static int by_name(const void *a, const void *b)
 
 typedef struct plane {
     char *whole; /* "NAME.pgx" */
-    char *file;  /* the directory's */
+    char *file;  /* belongs to the directory */
     uint32_t number;
 } plane;
 
@@ -100,7 +101,7 @@ static int by_whole(const void *a, const void *b)
     return strcmp(((const plane *)a)->whole, ((const plane *)b)->whole);
 }
 
-/* What may be planes, as many as are counted; false where memory lacks. */
+/* Collects the files that may be planes; false if out of memory. */
 static bool find_planes(const cli_directory *directory, plane *planes, size_t *count)
 {
     for (size_t i = 0; i < directory->count; i++) {
@@ -118,15 +119,15 @@ static bool find_planes(const cli_directory *directory, plane *planes, size_t *c
     return true;
 }
 
-/* How many planes are read together as `whole`: 0 where it is a file itself. */
+/* The number of planes read together as `whole`; 0 if that file exists. */
 static uint32_t planes_of(const char *whole)
 {
     struct stat facts;
     return stat(whole, &facts) == 0 ? 0 : cli_count_planes(whole);
 }
 
-/* A plane gets the name under which all are read together. Where one before it is missing it would not be among them.
- * Sorted, they are counted once for each name. */
+/* Gives each plane the name under which all are read together, unless one before it is missing. They are sorted so that
+ * the planes of a name are counted once. */
 static void drop_numbers(plane *planes, size_t count)
 {
     uint32_t together = 0;
@@ -152,7 +153,7 @@ static bool join_planes(cli_directory *directory)
     return done;
 }
 
-/* Planes of one picture have become the same name. */
+/* Removes the duplicates that planes of one picture have become. */
 static void sort_once(cli_directory *directory)
 {
     size_t kept = 0;
@@ -166,7 +167,7 @@ static void sort_once(cli_directory *directory)
     directory->count = kept;
 }
 
-static void tell_rest(const cli_directory *directory, const char *path, const char *const *extensions)
+static void report_rest(const cli_directory *directory, const char *path, const char *const *extensions)
 {
     char known[160];
     size_t used = 0;
@@ -193,7 +194,7 @@ bool cli_directory_list(cli_directory *directory, const char *path, const char *
     if (directory->count)
         sort_once(directory);
     if (directory->left_out && !quiet)
-        tell_rest(directory, path, extensions);
+        report_rest(directory, path, extensions);
     return true;
 }
 

@@ -1,3 +1,4 @@
+/* Sends the library's messages and progress to standard error. */
 #include "cli/run/messages.h"
 
 #include <stdio.h>
@@ -32,12 +33,12 @@ static bool is_repeated(cli_messages *messages, const char *text)
     return atomic_exchange(&messages->said[hash % 16], hash) == hash;
 }
 
-/* A file can have more to warn of than anybody reads: each of 65535 tiles, each of a thousand unknown markers. */
+/* A file may cause more warnings than anybody reads: one for each of 65535 tiles, or of a thousand unknown markers. */
 static bool is_too_much(cli_messages *messages)
 {
     const unsigned before = atomic_fetch_add(&messages->lines, 1);
     if (before == MOST_LINES)
-        cli_note("lift2k: %s: more of that is left out", messages->subject);
+        cli_note("lift2k: %s: further warnings are not shown", messages->subject);
     return before >= MOST_LINES;
 }
 
@@ -73,8 +74,8 @@ l2k_hooks cli_messages_hooks(cli_messages *messages)
     return (l2k_hooks){.message = take_message, .progress = on_progress, .user = messages};
 }
 
-/* By default the library allows a file as much as goes with its size. Where the user sets the limit of memory, it knows
- * only what the samples have left of it. */
+/* By default the library allows as much as fits the size of a file. If the user limits memory, the library only knows
+ * what the samples leave of it, so its text would give another number. */
 static bool fail_limit(const cli_messages *messages, const char *text)
 {
     char most[CLI_UNITS_ROOM];

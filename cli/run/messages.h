@@ -1,4 +1,4 @@
-/* What the library says about a file, on its way to the user; and how the user stops it. */
+/* The library's messages about a file on their way to the user; and how the user stops the library. */
 #ifndef L2K_CLI_RUN_MESSAGES_H
 #define L2K_CLI_RUN_MESSAGES_H
 
@@ -7,30 +7,30 @@
 
 #include "lift2k/lift2k.h"
 
-/* Collects what the library says about one file. The first 20 warnings and notes are printed as they come; of the
- * errors, which may come from several threads, the first is kept until cli_messages_fail decides what to print. */
+/* Prints the first 20 warnings and notes about a file as they come. Of the errors, which may come from several threads,
+ * it keeps the first for cli_messages_fail. */
 typedef struct cli_messages {
     const char *subject;
     bool quiet;
-    atomic_flag taken;
+    atomic_flag taken; /* first_error is */
     char first_error[256];
-    _Atomic uint64_t said[16]; /* hashes of warnings, which decoding part by part would repeat */
-    atomic_uint lines;         /* of warnings and notes */
+    _Atomic uint64_t said[16]; /* hashes of warnings, which decoding in parts would repeat */
+    atomic_uint lines;         /* warnings and notes so far */
     double deadline;           /* of --timeout, by cli_now; 0 = none */
 } cli_messages;
 
-/* From here on the time of --timeout runs, too. */
+/* Also starts the time of --timeout. */
 void cli_messages_init(cli_messages *messages, const char *subject, bool quiet);
 
-/* Has the time of --timeout passed? */
+/* True when the time of --timeout has passed. */
 bool cli_messages_late(const cli_messages *messages);
 
-/* Hooks with malloc and free and this message sink. The progress hook draws the bar and stops the work for Ctrl-C and
- * --timeout. */
+/* Hooks with malloc and free and this message sink. The progress hook draws the bar, and stops the work on Ctrl-C and
+ * after --timeout. */
 l2k_hooks cli_messages_hooks(cli_messages *messages);
 
-/* Prints the first error of the library, or the text of the status where there was none; where a limit was met, also
- * which option allows more. Returns false. */
+/* Prints the library's first error, or the text of the status if there was none; for a limit also the option that
+ * allows more. Returns false. */
 bool cli_messages_fail(const cli_messages *messages, l2k_status status);
 
 #endif

@@ -1,5 +1,5 @@
-/* Some threads have a file each, which they read, hand over to be coded, take back, and write. Coding is left to one
- * thread, which has all processors for it, one warm encoder or decoder, and the device. */
+/* Several threads each read a file, hand it over to be coded, take it back and write it. One thread codes all files: it
+ * has all processors for that, one warm encoder or decoder, and the device. */
 #define _POSIX_C_SOURCE 200809L /* sysconf */
 #include "cli/run/pipeline.h"
 
@@ -12,7 +12,7 @@
 #include "cli/run/progress.h"
 #include "pictures/user/report.h"
 
-/* Each has a picture in memory. */
+/* Each holds a picture in memory. */
 #define MAX_WORKERS 4u
 
 typedef enum phase { AT_WORK, READY, CODED, REFUSED } phase;
@@ -27,14 +27,14 @@ typedef struct worker {
 
 typedef struct pipeline {
     const cli_tasks *tasks;
-    const cli_steps *steps;
+    const cli_stages *stages;
     cli_file_done *count;
     void *context;
-    pthread_mutex_t lock; /* of all that follows, and of the workers' tasks and phases */
+    pthread_mutex_t lock; /* guards all that follows, and the tasks and phases of the workers */
     pthread_cond_t changed;
     worker workers[MAX_WORKERS];
     size_t num_workers, at_work, next;
-    size_t to_code, to_count; /* the file whose turn it is */
+    size_t to_code, to_count; /* the files whose turn it is */
 } pipeline;
 
 static void set_phase(worker *w, phase next)
@@ -43,14 +43,14 @@ static void set_phase(worker *w, phase next)
     pthread_cond_broadcast(&w->pipeline->changed);
 }
 
-/* With the lock held, like the next two, which let it go while others work. */
+/* This and the next two are called with the lock held, and release it while they wait. */
 static void wait_for_turn(worker *w, const size_t *turn)
 {
     while (*turn != w->task)
         pthread_cond_wait(&w->pipeline->changed, &w->pipeline->lock);
 }
 
-/* A file that could not be read lets the next one be coded. */
+/* A file that could not be read gives its turn to the next one. */
 static bool wait_until_coded(worker *w, bool was_read)
 {
     pipeline *p = w->pipeline;
@@ -79,16 +79,16 @@ static void run_task(worker *w)
 {
     pipeline *p = w->pipeline;
     const cli_task *task = &p->tasks->items[w->task];
-    memset(w->state, 0, p->steps->state_bytes);
-    bool done = p->steps->read(w->state, task, p->context);
+    memset(w->state, 0, p->stages->state_bytes);
+    bool done = p->stages->read(w->state, task, p->context);
     pthread_mutex_lock(&p->lock);
     done = wait_until_coded(w, done);
     pthread_mutex_unlock(&p->lock);
-    done = done && p->steps->write(w->state, task, p->context);
+    done = done && p->stages->write(w->state, task, p->context);
     pthread_mutex_lock(&p->lock);
     count_in_turn(w, done);
     pthread_mutex_unlock(&p->lock);
-    p->steps->release(w->state, p->context);
+    p->stages->release(w->state, p->context);
 }
 
 static void *work(void *argument)
@@ -129,7 +129,7 @@ static void code_all(pipeline *p)
         pthread_mutex_unlock(&p->lock);
         const cli_task *task = &p->tasks->items[w->task];
         cli_progress_file(coded++, task->input);
-        bool done = p->steps->code(w->state, task, p->context);
+        bool done = p->stages->code(w->state, task, p->context);
         pthread_mutex_lock(&p->lock);
         p->to_code++;
         set_phase(w, done ? CODED : REFUSED);
@@ -144,7 +144,7 @@ static size_t wanted_workers(size_t files)
     return wanted < files ? wanted : files;
 }
 
-/* Signals are for the main thread. False where not even one thread was to be had. */
+/* Signals go to the main thread. False if not even one thread could be started. */
 static bool start_workers(pipeline *p)
 {
     sigset_t all, before;
@@ -155,7 +155,7 @@ static bool start_workers(pipeline *p)
     for (; p->num_workers < wanted; p->num_workers++) {
         worker *w = &p->workers[p->num_workers];
         w->pipeline = p;
-        w->state = malloc(p->steps->state_bytes);
+        w->state = malloc(p->stages->state_bytes);
         if (!w->state || pthread_create(&w->thread, NULL, work, w) != 0) {
             free(w->state);
             break;
@@ -181,10 +181,10 @@ static void run_many(pipeline *p)
     pthread_mutex_destroy(&p->lock);
 }
 
-/* One file on this thread; also what is left where there are no other threads. */
+/* One file on this thread, or all those left if no thread could be started. */
 static void run_here(pipeline *p)
 {
-    void *state = malloc(p->steps->state_bytes);
+    void *state = malloc(p->stages->state_bytes);
     for (; p->next < p->tasks->count; p->next++) {
         const cli_task *task = &p->tasks->items[p->next];
         if (!state) {
@@ -192,19 +192,19 @@ static void run_here(pipeline *p)
             p->count(p->context, task, NULL, false);
             continue;
         }
-        memset(state, 0, p->steps->state_bytes);
+        memset(state, 0, p->stages->state_bytes);
         cli_progress_file(p->next, task->input);
         p->count(p->context, task, state,
-                 p->steps->read(state, task, p->context) && p->steps->code(state, task, p->context) &&
-                     p->steps->write(state, task, p->context));
-        p->steps->release(state, p->context);
+                 p->stages->read(state, task, p->context) && p->stages->code(state, task, p->context) &&
+                     p->stages->write(state, task, p->context));
+        p->stages->release(state, p->context);
     }
     free(state);
 }
 
-void cli_pipeline_run(const cli_tasks *tasks, const cli_steps *steps, cli_file_done *count, void *context)
+void cli_pipeline_run(const cli_tasks *tasks, const cli_stages *stages, cli_file_done *count, void *context)
 {
-    pipeline p = {.tasks = tasks, .steps = steps, .count = count, .context = context};
+    pipeline p = {.tasks = tasks, .stages = stages, .count = count, .context = context};
     if (tasks->count > 1)
         run_many(&p);
     run_here(&p);

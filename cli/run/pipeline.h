@@ -1,28 +1,28 @@
-/* Files one after the other through three steps: read, code, write. */
+/* Takes files through three stages: read, code, write. */
 #ifndef L2K_CLI_RUN_PIPELINE_H
 #define L2K_CLI_RUN_PIPELINE_H
 
 #include "cli/run/tasks.h"
 
-typedef struct cli_steps {
-    size_t state_bytes; /* of what a file keeps from step to step; all 0 before the first */
+typedef struct cli_stages {
+    size_t state_bytes; /* what a file keeps from stage to stage; zeroed before the first */
 
-    /* Each reports what is wrong and gives false, after which the file's next steps are left out. `code` is always
-     * called on the thread that called cli_pipeline_run, for one file after the other in their order; the others at the
-     * same time for other files, on other threads. */
+    /* Each returns false after a report, and the later stages of the file are then skipped. `code` is always called on
+     * the thread that called cli_pipeline_run, for one file after another in their order; the others may run on other
+     * threads at the same time for other files. */
     bool (*read)(void *state, const cli_task *task, void *context);
     bool (*code)(void *state, const cli_task *task, void *context);
     bool (*write)(void *state, const cli_task *task, void *context);
 
-    /* In any case, after the last step. */
+    /* Always called last. */
     void (*release)(void *state, void *context);
-} cli_steps;
+} cli_stages;
 
-/* Called for each file in its turn, whichever was done first, and never twice at the same time. `state` is as the last
- * step left it, or NULL where there was no memory for one. */
+/* Called for each file in order, whichever finished first, and by one thread at a time. `state` is what the last stage
+ * left, or NULL if there was no memory for it. */
 typedef void cli_file_done(void *context, const cli_task *task, const void *state, bool done);
 
 /* A single file stays on this thread. */
-void cli_pipeline_run(const cli_tasks *tasks, const cli_steps *steps, cli_file_done *count, void *context);
+void cli_pipeline_run(const cli_tasks *tasks, const cli_stages *stages, cli_file_done *count, void *context);
 
 #endif

@@ -1,3 +1,4 @@
+/* Draws the progress bar and removes it again. */
 #define _DEFAULT_SOURCE /* winsize */
 #include "cli/run/progress.h"
 
@@ -13,7 +14,7 @@
 #include "pictures/user/report.h"
 #include "pictures/user/text.h"
 
-#define FIRST_AFTER 0.5 /* seconds; what is over sooner needs no bar */
+#define FIRST_AFTER 0.5 /* seconds; shorter work needs no bar */
 #define EVERY       0.1
 #define MAX_COLUMNS 200u
 #define MAX_BAR     40u
@@ -25,9 +26,9 @@ static struct {
     bool wanted;
     const char *verb, *name;
     size_t files, number;
-    double from, to; /* of the file, what is in hand */
-    double next;     /* when it may be drawn again */
-    size_t shown;    /* columns on the screen that it takes, 0 = it is not there */
+    double from, to; /* the current part of the file */
+    double next;     /* time at which it may be drawn again */
+    size_t shown;    /* its columns on the screen; 0 = not shown */
 } bar = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static bool on_terminal(void)
@@ -36,10 +37,9 @@ static bool on_terminal(void)
     return isatty(STDERR_FILENO) && kind && strcmp(kind, "dumb") != 0;
 }
 
-void cli_progress_begin(const cli_common_options *options, const char *verb, size_t files)
+void cli_progress_begin(const cli_options *options, const char *verb, size_t files)
 {
-    bar.wanted =
-        options->progress == CLI_ALWAYS || (options->progress == CLI_WHEN_TERMINAL && !options->quiet && on_terminal());
+    bar.wanted = options->progress.given ? options->progress.value != 0 : !options->quiet && on_terminal();
     bar.verb = verb;
     bar.files = files;
     bar.next = cli_now() + FIRST_AFTER;
@@ -58,7 +58,7 @@ void cli_progress_span(double from, double to)
     bar.to = to;
 }
 
-/* Columns that are there, less the last one, in which some terminals wrap. */
+/* Columns of the terminal, less the last one, at which some terminals wrap. */
 static size_t columns(void)
 {
     struct winsize size;
@@ -72,7 +72,7 @@ static void put(const char *text)
     fflush(stderr);
 }
 
-/* Spaces in place of an escape sequence: every terminal knows them. */
+/* Spaces instead of an escape sequence: they work on every terminal. */
 static void erase_text(char *text, size_t room)
 {
     snprintf(text, room, "\r%*s\r", (int)bar.shown, "");
@@ -95,7 +95,7 @@ static size_t columns_of(unsigned char first)
     return (first & 0xc0) == 0x80 ? 0 : first >= 0xe0 ? 2 : 1;
 }
 
-/* The file's name without its folder, in at most `room` columns. Returns how many. */
+/* The file's name without its folder in at most `room` columns. Returns the number of columns. */
 static size_t short_name(char *text, size_t bytes, size_t room)
 {
     char name[4 * MAX_COLUMNS];
@@ -121,8 +121,8 @@ static void draw_bar(char *at, size_t length, double done)
     *at = 0;
 }
 
-/* "encoding 3 of 12, photo.png [=====>    ]  47 %" in at most `width` columns. Where they do not suffice, the name is
- * cut, then left out, then the bar. Returns the columns. */
+/* "encoding 3 of 12, photo.png [=====>    ]  47 %" in at most `width` columns. If they do not suffice, the name is cut,
+ * then dropped, then the bar. Returns the number of columns. */
 static size_t compose(char *text, size_t bytes, size_t width, double done)
 {
     char head[80], name[4 * MAX_COLUMNS] = "", drawn[MAX_BAR + 3] = "";
@@ -143,7 +143,7 @@ static size_t compose(char *text, size_t bytes, size_t width, double done)
 static void draw(double done)
 {
     char text[5 * MAX_COLUMNS], erasing[MAX_COLUMNS + 3];
-    erase(); /* it may be shorter than the last one */
+    erase(); /* the new one may be shorter */
     bar.shown = compose(text, sizeof text, columns(), ((double)bar.number + done) / (double)bar.files);
     erase_text(erasing, sizeof erasing);
     cli_interrupt_farewell(erasing);

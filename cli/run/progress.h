@@ -1,29 +1,26 @@
-/* How far the work is, as a bar on a terminal. There is one bar, on standard error. */
+/* The progress bar. There is one, on standard error. */
 #ifndef L2K_CLI_RUN_PROGRESS_H
 #define L2K_CLI_RUN_PROGRESS_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "cli/options/options.h"
 
-#include "cli/options/common_options.h"
+/* Starts the bar, if the options or the terminal ask for it. `verb` is shown: "encoding". */
+void cli_progress_begin(const cli_options *options, const char *verb, size_t files);
 
-/* From here on, where the options or the terminal say so. `verb` is for the bar: "encoding". */
-void cli_progress_begin(const cli_common_options *options, const char *verb, size_t files);
-
-/* Which file is being coded: the how many-th, from 0 on, and its name. */
+/* Which file is being coded: its number, from 0, and its name. */
 void cli_progress_file(size_t number, const char *name);
 
-/* What follows is from this to that part of the file, 0 to 1: a strip, or one of two passes. */
+/* What follows is this part of the file, between 0 and 1: a strip, or the encoding before --verify. */
 void cli_progress_span(double from, double to);
 
-/* The part of that that is done, 0 to 1. Draws where it is time: not in the first half second, ten times a second. */
+/* How much of that part is done, 0 to 1. Draws the bar ten times a second, but not in the first half second. */
 void cli_progress_part(double done);
 
-/* Takes the bar away. */
+/* Removes the bar. */
 void cli_progress_end(void);
 
-/* For cli_report_guard: a line takes the bar away until the next cli_progress_part, and keeps other threads' lines and
- * bars out. */
+/* For cli_report_guard: removes the bar before a line is printed, until the next cli_progress_part, and keeps the lines
+ * and bars of other threads out meanwhile. */
 void cli_progress_guard(bool begins);
 
 #endif

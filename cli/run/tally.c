@@ -1,9 +1,10 @@
+/* The outcome of a command: how many files succeeded, and where the time went. */
 #include "cli/run/tally.h"
-#include "cli/commands.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/commands.h"
 #include "pictures/user/limits.h"
 #include "pictures/user/report.h"
 #include "pictures/user/text.h"
@@ -39,4 +40,43 @@ void cli_tally_print(const cli_tally *tally)
 int cli_tally_status(const cli_tally *tally)
 {
     return tally->failed ? CLI_EXIT_FAILURE : tally->incomplete ? CLI_EXIT_INCOMPLETE : CLI_EXIT_OK;
+}
+
+/* ---- --timings ----------------------------------------------------------------------------------------------- */
+
+static const char *const stage_names[L2K_NUM_STAGES] = {
+    [L2K_STAGE_READ] = "read",         [L2K_STAGE_UPLOAD] = "upload", [L2K_STAGE_TRANSFORM] = "transform",
+    [L2K_STAGE_DOWNLOAD] = "download", [L2K_STAGE_TIER1] = "tier-1",  [L2K_STAGE_RATE] = "rate control",
+    [L2K_STAGE_TIER2] = "tier-2",      [L2K_STAGE_WRITE] = "write"};
+
+void cli_timings_add(cli_timings *all, const cli_timings *more)
+{
+    for (int i = 0; i < L2K_NUM_STAGES; i++)
+        all->seconds[i] += more->seconds[i];
+    all->verify += more->verify;
+    all->samples += more->samples;
+}
+
+static void print_row(const char *name, double seconds, double all)
+{
+    cli_note("%-14s %10.3f s %7.1f %%", name, seconds, all > 0 ? 100 * seconds / all : 0);
+}
+
+/* Shares are of the sum of all stages. If files overlap, or a device works at the same time as the threads, the sum
+ * exceeds the total. The rest of the total, if any, is set-up and waiting. */
+void cli_timings_print(const cli_timings *timings, double total)
+{
+    char rate[CLI_UNITS_ROOM];
+    double all = timings->verify;
+    for (int i = 0; i < L2K_NUM_STAGES; i++)
+        all += timings->seconds[i];
+    double other = total > all ? total - all : 0;
+    cli_note("%-14s %12s %9s", "stage", "time", "share");
+    for (int i = 0; i < L2K_NUM_STAGES; i++)
+        print_row(stage_names[i], timings->seconds[i], all + other);
+    if (timings->verify > 0)
+        print_row("verify", timings->verify, all + other);
+    print_row("other", other, all + other);
+    cli_note("%-14s %10.3f s %9s %s", "total", total, "",
+             cli_count_text(total > 0 ? timings->samples / total : 0, "samples/s", rate));
 }

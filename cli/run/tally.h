@@ -1,25 +1,35 @@
-/* What became of the files of a command. */
+/* The outcome of a command: how many files succeeded, and where the time went (--timings). */
 #ifndef L2K_CLI_RUN_TALLY_H
 #define L2K_CLI_RUN_TALLY_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "lift2k/lift2k.h"
 
 typedef struct cli_tally {
-    size_t done, failed, incomplete;     /* files; incomplete ones are done, too */
-    uint64_t picture_bytes, coded_bytes; /* of files that are done: samples, packed; JPEG 2000 files */
+    size_t done, failed, incomplete;     /* files; `done` includes incomplete ones */
+    uint64_t picture_bytes, coded_bytes; /* of the files done: packed samples; JPEG 2000 files */
     double start;
 } cli_tally;
 
 void cli_tally_begin(cli_tally *tally);
 
-/* `status` is a file's exit status. */
+/* `status` is the exit status that the file alone would give. */
 void cli_tally_file(cli_tally *tally, int status);
 
 /* "12 files: 11 done, 1 failed; ..." on standard error. */
 void cli_tally_print(const cli_tally *tally);
 
-/* The command's exit status. */
+/* The exit status of the command. */
 int cli_tally_status(const cli_tally *tally);
+
+typedef struct cli_timings {
+    double seconds[L2K_NUM_STAGES]; /* the library's, and the command's own reading and writing of picture files */
+    double verify;                  /* --verify */
+    double samples;                 /* coded */
+} cli_timings;
+
+void cli_timings_add(cli_timings *all, const cli_timings *more);
+
+/* Prints a table on standard error; `total` is wall time. */
+void cli_timings_print(const cli_timings *timings, double total);
 
 #endif

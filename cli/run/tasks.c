@@ -1,3 +1,4 @@
+/* Pairs inputs with outputs, from two names or from many files and directories. */
 #include "cli/run/tasks.h"
 
 #include <errno.h>
@@ -6,7 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/run/directory.h"
 #include "pictures/files/file.h"
 #include "pictures/user/report.h"
 
@@ -26,7 +26,7 @@ static bool is_directory(const char *path)
     return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
 }
 
-/* Takes over the names, which may be NULL where memory lacked. */
+/* Takes ownership of the names; NULL stands for a failed allocation. */
 static bool add(cli_tasks *tasks, char *input, char *output)
 {
     if (tasks->count == tasks->room) {
@@ -59,17 +59,17 @@ static char *output_for(const char *input, const char *out_dir, const char *exte
     return output;
 }
 
-static bool add_file(cli_tasks *tasks, const char *input, const cli_common_options *options, const char *extension)
+static bool add_file(cli_tasks *tasks, const char *input, const cli_options *options, const char *extension)
 {
     return add(tasks, strdup(input), output_for(input, options->out_dir, extension));
 }
 
-static bool add_argument(cli_tasks *tasks, const char *path, const cli_common_options *options,
-                         const char *const *extensions, const char *extension)
+static bool add_argument(cli_tasks *tasks, const char *path, const cli_options *options, const char *const *extensions,
+                         const char *extension)
 {
     cli_directory directory;
     if (strcmp(path, "-") == 0)
-        return cli_error("-", "standard input has no name that its output could have in %s", options->out_dir);
+        return cli_error("-", "standard input has no name for its output in %s", options->out_dir);
     if (!is_directory(path))
         return add_file(tasks, path, options, extension);
     bool done = cli_directory_list(&directory, path, extensions, options->quiet);
@@ -101,19 +101,20 @@ static bool all_differ(const cli_tasks *tasks)
     return differ;
 }
 
-static bool make_many(cli_tasks *tasks, int names, char **arguments, const char *command,
-                      const cli_common_options *options, const char *const *extensions, const char *extension)
+static bool make_many(cli_tasks *tasks, const cli_options *options, const char *const *extensions,
+                      const char *extension)
 {
+    const char *command = cli_command_names[options->command];
     tasks->many = true;
     if (strcmp(options->out_dir, "-") == 0)
-        return cli_error("--out-dir", "a folder is needed; many files do not go into one stream");
-    if (!names)
-        return cli_error(command, "--out-dir needs files or directories to take; see lift2k %s --help", command);
-    for (int i = 0; i < names; i++)
-        if (!add_argument(tasks, arguments[i], options, extensions, extension))
+        return cli_error("--out-dir", "a folder is needed; many files cannot go into one stream");
+    if (!options->num_names)
+        return cli_error(command, "--out-dir needs files or directories as input; see lift2k %s --help", command);
+    for (int i = 0; i < options->num_names; i++)
+        if (!add_argument(tasks, options->names[i], options, extensions, extension))
             return false;
     if (!tasks->count)
-        return cli_error(arguments[0], "no files to %s", command);
+        return cli_error(options->names[0], "no files to %s", command);
     if (!all_differ(tasks))
         return false;
     if (mkdir(options->out_dir, 0777) != 0 && errno != EEXIST)
@@ -121,34 +122,35 @@ static bool make_many(cli_tasks *tasks, int names, char **arguments, const char 
     return is_directory(options->out_dir) || cli_error(options->out_dir, "%s", strerror(ENOTDIR));
 }
 
-/* Where somebody wants many files but says it otherwise, the message knows how. */
-static bool make_one(cli_tasks *tasks, int names, char **arguments, const char *command)
+/* If many files are meant, the message says how to ask for that. */
+static bool make_one(cli_tasks *tasks, const cli_options *options)
 {
-    for (int i = 0; i < names; i++)
-        if (strcmp(arguments[i], "-") != 0 && is_directory(arguments[i]))
-            return cli_error(arguments[i],
-                             i && i == names - 1 ? "is a directory; lift2k %s FILES... --out-dir %s puts files there"
+    const char *command = cli_command_names[options->command];
+    char **names = options->names;
+    const int count = options->num_names;
+    for (int i = 0; i < count; i++)
+        if (strcmp(names[i], "-") != 0 && is_directory(names[i]))
+            return cli_error(names[i],
+                             i && i == count - 1 ? "is a directory; lift2k %s FILES... --out-dir %s puts files there"
                                                  : "is a directory; lift2k %s %s --out-dir D takes the files in it",
-                             command, arguments[i]);
-    if (names > 2)
-        return cli_error(arguments[2], "one file name too many; for many files lift2k %s FILES... --out-dir D",
+                             command, names[i]);
+    if (count > 2)
+        return cli_error(names[2], "one file name too many; for many files use lift2k %s FILES... --out-dir D",
                          command);
-    if (names < 2)
+    if (count < 2)
         return cli_error(command, "two file names are needed, IN and OUT; see lift2k %s --help", command);
-    return add(tasks, strdup(arguments[0]), strdup(arguments[1]));
+    return add(tasks, strdup(names[0]), strdup(names[1]));
 }
 
-bool cli_tasks_make(cli_tasks *tasks, int count, char **arguments, const char *command,
-                    const cli_common_options *options, const char *const *extensions, const char *default_extension)
+bool cli_tasks_make(cli_tasks *tasks, const cli_options *options, const char *const *extensions,
+                    const char *default_extension)
 {
-    const int names = count - optind;
     memset(tasks, 0, sizeof *tasks);
     if (options->out_dir)
-        return make_many(tasks, names, arguments + optind, command, options, extensions,
-                         options->extension ? options->extension : default_extension);
+        return make_many(tasks, options, extensions, options->extension ? options->extension : default_extension);
     if (options->extension)
-        return cli_error("--ext", "goes with --out-dir; without it, the output's name says what it becomes");
-    return make_one(tasks, names, arguments + optind, command);
+        return cli_error("--ext", "needs --out-dir; without it, the output's name decides the format");
+    return make_one(tasks, options);
 }
 
 void cli_tasks_free(cli_tasks *tasks)

@@ -1,11 +1,11 @@
-/* Which files become which: "IN OUT", or "FILE|DIRECTORY... --out-dir D". */
+/* Which input becomes which output: "IN OUT", or "FILE|DIRECTORY... --out-dir D". */
 #ifndef L2K_CLI_RUN_TASKS_H
 #define L2K_CLI_RUN_TASKS_H
 
-#include "cli/options/common_options.h"
+#include "cli/options/options.h"
 
 typedef struct cli_task {
-    char *input, *output; /* as typed, "-" is standard input or output */
+    char *input, *output; /* as typed; "-" is standard input or output */
 } cli_task;
 
 typedef struct cli_tasks {
@@ -14,15 +14,28 @@ typedef struct cli_tasks {
     bool many; /* --out-dir was given */
 } cli_tasks;
 
-/* From the arguments that are left after the options. With --out-dir, which is made where it is not there, each file
- * keeps its name but for the extension; of a directory, files with one of the `extensions` are taken in the order of
- * their names. Two inputs for one output are a fault. The tasks are to be freed also after a fault. */
-bool cli_tasks_make(cli_tasks *tasks, int count, char **arguments, const char *command,
-                    const cli_common_options *options, const char *const *extensions, const char *default_extension);
+/* From options->names. With --out-dir, which is created if it does not exist, each file keeps its name except for the
+ * extension; of a directory, files with one of the `extensions` are taken in the order of their names. Two inputs with
+ * the same output are a fault. Call cli_tasks_free in either case. */
+bool cli_tasks_make(cli_tasks *tasks, const cli_options *options, const char *const *extensions,
+                    const char *default_extension);
 void cli_tasks_free(cli_tasks *tasks);
 
-/* For messages: "standard input" for "-". */
+/* For messages: "standard input" and "standard output" for "-". */
 const char *cli_input_name(const char *path);
 const char *cli_output_name(const char *path);
+
+/* ---- Directories (directory.c) ---- */
+
+typedef struct cli_directory {
+    char **files; /* "PATH/name", sorted */
+    size_t count, room, left_out;
+} cli_directory;
+
+/* Lists the files directly in `path` whose names end in one of the `extensions`, a list that ends with NULL. Unless
+ * `quiet`, reports how many others there are; hidden files do not count. Planes NAME_0.pgx, NAME_1.pgx, ... without a
+ * gap are one picture, NAME.pgx, unless that file exists. Call cli_directory_free in either case. */
+bool cli_directory_list(cli_directory *directory, const char *path, const char *const *extensions, bool quiet);
+void cli_directory_free(cli_directory *directory);
 
 #endif

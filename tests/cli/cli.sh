@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The command as its user meets it. Arguments: the lift2k binary, the make_stream helper, the folder with the pictures.
-# Every case prints a line only where it fails; the last line counts them.
+# The command as a user sees it. Arguments: the lift2k binary, the make_stream helper, the folder with the pictures.
+# A case prints a line only if it fails; the last line counts them.
 lift2k=$1
 make_stream=$2
 data=$3
@@ -317,7 +317,7 @@ huge() { # huge NAME FILE: a header of 2^32 squared, refused at once
     [ ! -e "x.${4:-jp2}" ] || fault "$1: output exists"
 }
 
-# Sanitizers reserve more address space than the limit that shows that no memory is taken.
+# The limit shows that no memory is allocated; sanitizers reserve more address space than that.
 memory_limit="ulimit -v 4000000"
 [ -z "$L2K_NO_MEMORY_LIMIT" ] || memory_limit=true
 printf 'P5\n4294967295 4294967295\n255\nabc' >huge.pgm
@@ -364,7 +364,7 @@ PG ML + 8 0 2\nabcd
 HEADERS
 rm -f bad huge*
 
-# ---- Markers that mean nothing good, or nothing at all ----
+# ---- Markers that are wrong or unknown ----
 
 marker() { # marker NAME WHERE CODE PARAMETERS: refused, and by its name
     "$make_stream" small.j2k marked.j2k "$2" "$3" "$4" || fault "make_stream $*"
@@ -394,7 +394,7 @@ marker CAP main ff50 000200000000
 marker "marker FF74 of Part 2" main ff74 000200000000
 "$make_stream" small.j2k marked.j2k main ff68 000200000000
 runs "an unknown marker is passed over" decode marked.j2k x.ppm
-check "an unknown marker is told" grep -q "warning: marker FF68" err.log
+check "an unknown marker is reported" grep -q "warning: marker FF68" err.log
 check "an unknown marker is no harm" cmp rgb.ppm x.ppm
 "$make_stream" small.j2k marked.j2k main ff64 000148656c6c6f
 runs "a comment is no harm" decode marked.j2k x.ppm --quiet
@@ -403,16 +403,41 @@ rm -f marked.j2k x.ppm
 
 # ---- Help ----
 
+# Instruction sets: the same bytes, or a refusal if the machine or the build lacks the set. Plain C is always there.
+runs "C" encode rgb.ppm c.jp2 --cpu c -I
+runs "any set" encode rgb.ppm auto.jp2 -I
+check "C gives the same bytes" cmp c.jp2 auto.jp2
+for set in auto c avx2 avx512 neon; do
+    if "$lift2k" encode rgb.ppm set.jp2 --cpu $set -I --quiet 2>/dev/null; then
+        check "$set gives the same bytes" cmp set.jp2 auto.jp2
+        runs "decode with $set" decode auto.jp2 set.ppm --cpu $set
+        check "$set gives the same picture" sh -c "'$lift2k' decode auto.jp2 - | cmp - set.ppm"
+    else
+        rm -f set.jp2 set.ppm
+        for verb in "encode rgb.ppm set.jp2 -I" "decode auto.jp2 set.ppm" "view rgb.ppm set.ppm"; do
+            refuses "$set, $verb" "$(cut -d ' ' -f 3 <<<"$verb")" "" $verb --cpu $set
+        done
+    fi
+    rm -f set.jp2 set.ppm
+done
+refuses "an unknown set" set.jp2 "--cpu mmx: not one of auto, c, avx2, avx512, neon" encode rgb.ppm set.jp2 --cpu mmx
+for verb in view dump; do
+    runs "$verb with C" $verb rgb.ppm with_c.ppm --cpu c
+    runs "$verb" $verb rgb.ppm without.ppm
+    check "$verb: C gives the same" diff -r with_c.ppm without.ppm
+    rm -rf with_c.ppm without.ppm
+done
+
 for verb in "" encode decode info compare; do
     checks=$((checks + 1))
     "$lift2k" $verb --help >out.log 2>err.log || fault "$verb --help: status"
     [ -s out.log ] && [ ! -s err.log ] || fault "$verb --help: not on standard output"
 done
 for option in rate psnr irreversible levels tile tile-origin origin block precincts progression style no-mct sop eph plt tlm \
-    tile-parts threads backend gpu-min-samples quiet; do
+    tile-parts threads backend cpu gpu-min-samples quiet; do
     check "help of --$option" sh -c "'$lift2k' encode --help | grep -q -- --$option"
 done
-for option in reduce layers region component rgb8 strict threads backend gpu-min-samples quiet; do
+for option in reduce layers region component rgb8 strict threads backend cpu gpu-min-samples quiet; do
     check "help of --$option" sh -c "'$lift2k' decode --help | grep -q -- --$option"
 done
 check "version" sh -c "'$lift2k' --version | head -1 | grep -qE '^lift2k [0-9]+\.[0-9]+\.[0-9]+$'"

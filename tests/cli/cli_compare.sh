@@ -81,7 +81,7 @@ plain 10 12 255 101 >b.pgm
 compares "smaller than the window" 1 "differ" a.pgm b.pgm
 row "smaller than the window" 0 1 1 48.13 -
 
-# Signed samples are taken as if unsigned: 8 bits, -128 and 127 are 0 and 255.
+# Signed samples are treated as unsigned: with 8 bits, -128 and 127 are 0 and 255.
 { printf 'PG ML - 8 11 11\n'; head -c 121 /dev/zero | tr '\0' '\200'; } >a.pgx
 { printf 'PG ML - 8 11 11\n'; head -c 121 /dev/zero | tr '\0' '\177'; } >b.pgx
 compares "signed" 1 "by at most 255" a.pgx b.pgx
@@ -91,7 +91,7 @@ printf 'PG ML + 31 1 2\n\177\377\377\377\000\000\000\001' >b.pgx
 compares "31 bit" 1 "in 1 of 2 samples, by at most 2147483647" a.pgx b.pgx
 row "31 bit" 0 2147483647 2.305843e+18 3.01 -
 
-# A picture of noise against the definition, two-dimensional window and all, over 4 x 3 places.
+# A picture of noise against the definition with its two-dimensional window, at 4 x 3 positions.
 awk 'BEGIN { srand(5); for (i = 0; i < 14 * 13; i++) { a = int(rand() * 256); b = a + int(rand() * 120) - 60
     print a, (b < 0 ? 0 : b > 255 ? 255 : b) } }' >noise
 for k in 1 2; do { printf 'P2\n14 13\n255\n'; cut -d ' ' -f $k noise; } >noise$k.pgm; done
@@ -109,7 +109,7 @@ wanted=$(awk '{ a[NR - 1] = $1; b[NR - 1] = $2; mse += ($1 - $2) ^ 2 / (14 * 13)
 compares "noise" 1 "differ" noise1.pgm noise2.pgm
 check "noise: PSNR and SSIM are $wanted" test "$(awk '$1 == "0" { print $4, $6 }' out.log)" = "$wanted"
 
-# One component of three, and what a lossy file has: the figures do not depend on the order of the two.
+# One component of three, and a lossy file: the figures do not depend on the order of the two.
 runs "lossy" encode "$data/chelsea.png" lossy.jp2 -I -r 20 --quiet
 compares "lossy" 1 "^The pictures differ in [0-9]+ of 405900 samples, by at most [0-9]+\.\$" "$data/chelsea.png" lossy.jp2
 cp out.log there
@@ -117,7 +117,7 @@ compares "lossy, the other way" 1 "differ" lossy.jp2 "$data/chelsea.png"
 check "symmetry" cmp there out.log
 check "three components" test "$(grep -cE '^[012] .* 3[0-9]\.[0-9][0-9] dB +0\.9[0-9]{5}$' out.log)" -eq 3
 
-# ---- Not to be compared ----
+# ---- Not comparable ----
 
 plain 20 14 255 7 >low.pgm
 plain 20 15 1023 7 >deep.pgm

@@ -1,14 +1,14 @@
 #!/bin/bash
-# cli_damaged.sh LIFT2K CORPUS CRASHERS [all|some]: the seed corpus of the fuzz targets (half of it damaged, or never
-# seen by an encoder) and what broke them once, through every command that reads files. Whatever it is, the command ends
-# by itself with an exit status of its own, says one line where it fails, and leaves no output then. With "some", each
-# file meets one of the commands.
+# cli_damaged.sh LIFT2K CORPUS CRASHERS [all|some]: the seed corpus of the fuzz targets (half of it damaged, or not
+# possible output of an encoder) and inputs that once broke them, through every subcommand that reads files. In all cases
+# the command exits with one of its own statuses; if it fails, it prints one line and leaves no output. With "some", each
+# file goes through one of the subcommands.
 set -u
 lift2k=$(realpath "$1") corpus=$(realpath "$2") crashers=$(realpath "$3") extent=${4:-all}
 export OMP_WAIT_POLICY=passive # small pictures: threads that spin cost more than the work
 source "$(dirname "$(realpath "$0")")/cli_support.sh"
 
-# meets COMMAND..., OUT in it being the output's place
+# meets COMMAND...: OUT in it stands for the output
 meets() {
     local status said
     checks=$((checks + 1))
@@ -29,7 +29,7 @@ meets() {
     [ -z "$(ls -A out)" ] || fault "something left behind: $*: $(ls -A out)"
 }
 
-# each COMMAND...: or, of "some", one in eight
+# each COMMAND...: or, with "some", one in eight
 number=0
 each() {
     number=$((number + 1))
@@ -38,7 +38,7 @@ each() {
     rm -rf out/*
 }
 
-# Neither 9 nor 5 has a divisor in common with 8: of "some", all commands have their turn.
+# 9 and 5 have no divisor in common with 8: with "some", all subcommands have their turn.
 mkdir out
 for file in "$corpus"/codestreams/* "$crashers"/codestreams/*; do
     each info "$file"

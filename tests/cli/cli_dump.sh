@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# `lift2k dump`. Arguments: the lift2k binary, the folder with the pictures. That its values are those of the library is for
-# dump_files.c; here those of a codestream are held against those of its picture. Python, where there is one, reads JSON.
+# `lift2k dump`. Arguments: the lift2k binary, the folder with the pictures. dump_files.c compares its
+# values with the library's; here those of a codestream are compared with those of its picture. Python, if present, reads
+# JSON.
 lift2k=$1
 data=$2
 . "$(dirname "$0")/cli_support.sh"
@@ -68,7 +69,7 @@ runs "a folder that is there" dump camera.jp2 d/ --quiet
 check "quiet" test ! -s err.log
 check "no second slash, nothing new" test "$(ls d | wc -l)" = 8
 
-# LL of no decomposition is the picture, but for the level shift; and the 5/3 of a step by hand.
+# With no decomposition, LL is the picture except for the level shift; and the 5/3 of an edge by hand.
 printf 'P2\n8 1\n255\n100 100 100 100 108 108 108 108\n' >step.pgm
 runs "no decomposition" dump step.pgm s --levels 0 --format raw
 check "LL0" test "$(raw s/t0_c0_b00_LL0.raw | xargs)" = "-28 -28 -28 -28 -20 -20 -20 -20"
@@ -78,7 +79,7 @@ check "HL1 of a step" test "$(pgx s/t0_c0_b01_HL1.pgx | xargs)" = "0 -4 0 0"
 says "empty subbands have no file" s '[b["file"] for b in j["subbands"]] == ["t0_c0_b00_LL1.pgx", "t0_c0_b01_HL1.pgx", None,
 None] and j["subbands"][2]["height"] == 0 and j["subbands"][2]["orientation"] == "LH"'
 
-# ---- The codestream has what the transform makes ----
+# ---- Codestream and transform agree ----
 
 for wavelet in "" -I; do
     for options in "" "-t 100,70 -d 13,9 --levels 3" "--levels 0 --no-mct"; do
@@ -95,7 +96,7 @@ runs "many tiles" dump "$data/chelsea.png" many -t 100,70 --levels 1 --component
 check "names sort" test "$(ls many | sed -n '2p;$p' | xargs)" = "t00_c1_b00_LL1.pgx t24_c1_b03_HH1.pgx"
 check "only component 1" test "$(ls many | grep -c c1)" = 100
 
-# ---- What is chosen ----
+# ---- Selection ----
 
 runs "reduced" dump some.jp2 a --format raw --quiet
 runs "all levels" encode "$data/chelsea.png" cat.jp2 -t 256,256 -I -r 40,10 --quiet
@@ -157,7 +158,7 @@ cannot "levels of a codestream" 1 "camera.jp2: --tile is for pictures" camera.jp
 cannot "layers of a picture" 1 "step.pgm: --layers is for JPEG 2000" step.pgm none --layers 2
 cannot "an empty tile" 2 "--tile 0,8: a tile must be" step.pgm none -t 0,8
 
-# A failure under way leaves an earlier dump as it was, and nothing beside it.
+# A failure midway leaves an earlier dump as it was, and no other files.
 runs "an earlier dump" dump camera.jp2 half --reduce 1 --quiet
 rm half/t0_c0_b03_HH2.pgx
 mkdir half/t0_c0_b03_HH2.pgx half/t0_c0_b03_HH2.raw
@@ -166,7 +167,7 @@ cannot "a subband that cannot be written" 1 'half/t0_c0_b03_HH2.pgx: ' camera.jp
 check "an earlier dump stays" diff -r before half
 cannot "a subband that cannot be written, raw" 1 'half/t0_c0_b03_HH2.raw: ' camera.jp2 half --quiet --format raw
 
-# A subband goes to a pipe that is there in its place; the description does not, and a link stays one.
+# A subband is written to an existing pipe of its name; the description is not, and a link stays one.
 rm -r half/*HH2.*
 mkfifo half/t0_c0_b03_HH2.pgx
 timeout 100 cat half/t0_c0_b03_HH2.pgx >piped & # which waits for ever where the command fails before
@@ -176,7 +177,7 @@ check "what went through the pipe" cmp piped d/t0_c0_b03_HH2.pgx
 check "the others" cmp half/t0_c0_b06_HH1.pgx d/t0_c0_b06_HH1.pgx
 rm half/*HH2.pgx half/subbands.json
 mkfifo half/subbands.json
-cannot "a pipe for a description" 1 'half/subbands.json: is no file' camera.jp2 half --quiet
+cannot "a pipe for a description" 1 'half/subbands.json: is not a regular file' camera.jp2 half --quiet
 rm half/subbands.json
 echo '{}' >elsewhere.json
 ln -s ../elsewhere.json half/subbands.json

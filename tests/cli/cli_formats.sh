@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Picture files by rows, raw samples, TIFF on pipes, and what little memory a tiled picture takes. Arguments: the lift2k
-# binary, bench/measure, the folder with the pictures, 1 where the command has libtiff. L2K_NO_MEMORY_LIMIT: memory is not
-# looked at, as sanitizers take much.
+# Picture files by rows, raw samples, TIFF on pipes, and the memory that a tiled picture takes. Arguments: the lift2k binary,
+# bench/measure, the folder with the pictures, 1 if the command has libtiff. With L2K_NO_MEMORY_LIMIT memory is not checked,
+# because sanitizers use much.
 lift2k=$1
 measure=$2
 data=$3
@@ -16,7 +16,7 @@ same() { # same NAME A B
 
 # ---- Raw samples
 
-# 3 components of 7 x 5 samples of BITS bits, a hex string for each, numbers first; the file is made of them in any order.
+# 3 components of 7 x 5 samples of BITS bits, as numbers, then as a hex string for each; files are made of these in any order.
 width=7
 height=5
 count=3
@@ -102,7 +102,7 @@ cat a.raw a.raw | "$lift2k" encode - x.jp2 --raw 7,5,3,8,u 2>err.log && fault "l
 grep -q "more than the 105 bytes" err.log || fault "long pipe: $(cat err.log)"
 [ ! -e x.jp2 ] || fault "x.jp2 exists"
 
-# A pipe that goes on is not copied to its end where rows of one component are apart from those of the next.
+# A pipe that does not end is not copied to its end if the rows of components are apart (planar).
 checks=$((checks + 1))
 { head -c 100000000 /dev/zero; echo $? >head.status; } 2>head.log |
     "$lift2k" encode - x.jp2 --raw 7,5,3,8,u -t 7,2 2>err.log && fault "endless pipe by rows: worked"
@@ -110,25 +110,25 @@ grep -q "more than the 105 bytes" err.log || fault "endless pipe by rows: $(cat 
 [ "$(cat head.status)" -ne 0 ] || fault "endless pipe by rows: all of it was read"
 [ ! -e x.jp2 ] || fault "x.jp2 exists"
 
-behind() { # behind NAME FILE OPTIONS...: FILE on standard input that was read from before, as NAME.jp2 has it
+after() { # after NAME FILE OPTIONS...: FILE on standard input that was read from before, as NAME.jp2 has it
     local name=$1 file=$2
     shift 2
-    { printf 'something'; cat "$file"; } >behind.bin
+    { printf 'something'; cat "$file"; } >after.bin
     checks=$((checks + 1))
-    (dd bs=9 count=1 of=/dev/null 2>dd.log && exec "$lift2k" encode - behind.jp2 --quiet "$@") <behind.bin 2>err.log ||
-        fault "$file behind other bytes: $(cat err.log)"
-    same "$file behind other bytes, $*" behind.jp2 "$name.jp2"
+    (dd bs=9 count=1 of=/dev/null 2>dd.log && exec "$lift2k" encode - after.jp2 --quiet "$@") <after.bin 2>err.log ||
+        fault "$file after other bytes: $(cat err.log)"
+    same "$file after other bytes, $*" after.jp2 "$name.jp2"
 }
-behind a a.raw --raw 7,5,3,8,u
+after a a.raw --raw 7,5,3,8,u
 runs "raw with tiles" encode a.raw tiled.jp2 --raw 7,5,3,8,u -t 7,2
-behind tiled a.raw --raw 7,5,3,8,u -t 7,2
+after tiled a.raw --raw 7,5,3,8,u -t 7,2
 checks=$((checks + 1))
-(dd bs=9 count=1 of=/dev/null 2>dd.log && exec "$lift2k" encode - x.jp2 --raw 7,5,3,16,u) <behind.bin 2>err.log &&
-    fault "raw behind other bytes: the wrong length worked"
-grep -q "the file has 105 bytes" err.log || fault "raw behind other bytes: $(cat err.log)"
-{ printf 'something'; cat a.jp2; } >behind.bin
-(dd bs=9 count=1 of=/dev/null 2>dd.log && exec "$lift2k" decode - behind.raw --raw le --quiet) <behind.bin
-same "JP2 behind other bytes" behind.raw a.raw
+(dd bs=9 count=1 of=/dev/null 2>dd.log && exec "$lift2k" encode - x.jp2 --raw 7,5,3,16,u) <after.bin 2>err.log &&
+    fault "raw after other bytes: the wrong length worked"
+grep -q "the file has 105 bytes" err.log || fault "raw after other bytes: $(cat err.log)"
+{ printf 'something'; cat a.jp2; } >after.bin
+(dd bs=9 count=1 of=/dev/null 2>dd.log && exec "$lift2k" decode - after.raw --raw le --quiet) <after.bin
+same "JP2 after other bytes" after.raw a.raw
 
 # ---- By rows: the same files
 
@@ -144,7 +144,7 @@ if [ "$tiff" = 1 ]; then
     runs "tiff" decode photo.jp2 lzw.tif --tiff-compression lzw
     inputs="$inputs photo.tif lzw.tif"
 fi
-# A layer for everything is no other file, but cannot be made by rows.
+# A single layer with everything gives the same file, but cannot be made by rows.
 for input in $inputs; do
     for options in "-t 64,30" "-t 37,23 --tlm --plt" "-I -t 100,40 -d 13,7 --tile-origin 5,3" "-t 150,99 -p RPCL"; do
         for ext in jp2 j2k; do
@@ -197,7 +197,7 @@ for options in "-t 64,41" "-t 128,32 -d 3,5" "-t 51,33 -d 1,1 --tile-origin 1,1"
     for c in 0 1 2; do same "pgx by rows" ycc_$c.pgx back_$c.pgx; done
 done
 
-# A file that ends early is the same picture by rows, and says so.
+# A file that ends early gives the same picture and warning by rows.
 runs "tiles" encode photo.ppm whole.jp2 -t 64,30
 head -c $(($(wc -c <whole.jp2) * 2 / 3)) whole.jp2 >cut.jp2
 for how in "" --by-rows; do
@@ -208,7 +208,7 @@ done
 same "a file that ends early" cut.ppm cut--by-rows.ppm
 refuses "a file that ends early, --strict" x.ppm "the file ends" decode cut.jp2 x.ppm --by-rows --strict
 
-# What fails in the middle leaves nothing.
+# A failure midway leaves no output.
 for input in photo.png photo.ppm photo.tif photo.raw; do
     [ -e $input ] || continue
     options="-t 64,16"
@@ -233,7 +233,7 @@ runs "a long comment" encode header.pgm header.jp2
 { printf 'P5\n' && comment 1100000 && printf '2 2\n255\nabcd'; } >header.pgm
 refuses "a comment without end" x.jp2 "^lift2k: header.pgm: more than 1 MiB of comments and space" encode header.pgm x.jp2
 { printf 'P2\n2 2\n255\n1 2 3' && comment 1100000 && printf '4'; } >header.pgm
-refuses "a comment without end behind a sample" x.jp2 "^lift2k: header.pgm: more than 1 MiB" encode header.pgm x.jp2
+refuses "a comment without end after a sample" x.jp2 "^lift2k: header.pgm: more than 1 MiB" encode header.pgm x.jp2
 { printf 'P7\n' && for line in {1..12}; do comment 100000; done && printf 'WIDTH 1\nHEIGHT 1\nDEPTH 1\nMAXVAL 9\nENDHDR\na'; } \
     >header.pam
 refuses "a PAM header without end" x.jp2 "^lift2k: header.pam: the PAM header does not end within 1 MiB" encode header.pam x.jp2
@@ -250,9 +250,9 @@ if [ "$tiff" = 1 ]; then
         fault "TIFF from a pipe"
     runs "TIFF" encode lzw.tif lzw.jp2
     refuses "no time to read TIFF" "" "^lift2k: lzw.tif: not done after" compare lzw.tif lzw.tif --timeout 0.0000001
-    behind lzw lzw.tif
+    after lzw lzw.tif
     runs "TIFF with tiles" encode lzw.tif tiled.jp2 -t 64,16
-    behind tiled lzw.tif -t 64,16
+    after tiled lzw.tif -t 64,16
     mkfifo pipe.tif
     timeout 100 cat pipe.tif >/dev/null &
     "$lift2k" decode photo.jp2 pipe.tif 2>err.log && fault "TIFF to a pipe: worked"
@@ -267,7 +267,7 @@ else
     refuses "no libtiff" x.tif "has no libtiff" decode photo.jp2 x.tif
 fi
 
-# ---- PNG files that are small and want much
+# ---- Small PNG files that need much memory
 
 # wide.png: a row of 2 GB; texts.png: 60 of 7.9 MB each; palette.png: blank with 1 bit a pixel, 4 million pixels of three
 # components; interlaced.png: 2000 x 2000 gray; late.png: ends early, in the first bytes that are read.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What the command says to somebody who does not know it, or mistypes. Arguments: the lift2k binary, the folder with the
-# pictures.
+# Help, hints for mistyped commands and options, and what installation generates. Arguments: the lift2k binary, the folder
+# with the pictures.
 lift2k=$1
 data=$2
 export LC_ALL=C
@@ -16,7 +16,7 @@ usage() {
     : >out.log
 }
 
-# ---- Without a word ----
+# ---- Without arguments ----
 
 "$lift2k" >out.log 2>err.log
 check "alone: status" test $? -eq 2
@@ -34,6 +34,17 @@ for word in help --help -h; do
     check "lift2k $word" sh -c "'$lift2k' $word | cmp - help.txt 2>/dev/null || '$lift2k' $word >help.txt"
 done
 check "help encode" sh -c "'$lift2k' help encode | grep -q -- --verify"
+for command in encode decode info compare view dump; do
+    check "help $command" bash -c "cmp <('$lift2k' $command --help) <('$lift2k' help $command)"
+done
+
+# ---- Generated files ----
+
+check "for bash" bash -c "'$lift2k' --generate bash >completion.bash && source ./completion.bash && complete -p lift2k"
+check "for zsh" sh -c "'$lift2k' --generate zsh | grep -qx '#compdef lift2k'"
+check "for man" sh -c "'$lift2k' --generate man dump | grep -qF 'pgx|raw'"
+usage "for no shell" "^lift2k: --generate: takes bash, zsh" --generate fish
+usage "for no command" "^lift2k: --generate: takes bash, zsh" --generate man transcode
 
 # ---- Mistyped ----
 
@@ -47,7 +58,7 @@ deocde decode
 inof info
 comprae compare
 WORDS
-usage "a command that is like none" "^lift2k: xylophone: no such command; lift2k --help lists them all" xylophone
+usage "a command that is like none" "^lift2k: xylophone: no such command; lift2k --help lists all commands" xylophone
 usage "a file for a command" "photo.png: a command comes before the file" photo.png x.jp2
 while read -r command typed meant; do
     usage "$command $typed" "^lift2k: ${typed%%=*}: no such option; did you mean $meant\? \(lift2k $command --help" \
@@ -64,9 +75,9 @@ decode --redcue --reduce
 info --jsno --json
 compare --quite --quiet
 WORDS
-usage "an option that is like none" "^lift2k: --xylophone: no such option; lift2k encode --help lists them all" \
+usage "an option that is like none" "^lift2k: --xylophone: no such option; lift2k encode --help lists all options" \
     encode photo.png x.jp2 --xylophone
-usage "two options begin so" "^lift2k: --prog: could be --progression or --progress;" encode photo.png x.jp2 --prog RPCL
+usage "two options begin so" "^lift2k: --prog: ambiguous: could be --progression or --progress$" encode photo.png x.jp2 --prog RPCL
 usage "one hyphen" "^lift2k: -quiet: did you mean --quiet, with two hyphens" encode photo.png x.jp2 -quiet
 usage "one hyphen, in between" "^lift2k: -tile: did you mean --tile" encode -I -tile 64,64 photo.png x.jp2
 usage "a value too many" "^lift2k: --quiet: the option takes no value" encode photo.png x.jp2 --quiet=1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `lift2k info --json`. Arguments: the lift2k binary, the make_stream helper, the folder with the pictures. Python, where
-# there is one, says whether it is JSON.
+# `lift2k info --json`. Arguments: the lift2k binary, the make_stream helper, the folder with the pictures. Python, if
+# present, checks that it is JSON.
 lift2k=$1
 make_stream=$2
 data=$3
@@ -52,7 +52,8 @@ says "no channels in a codestream" info.json 'sorted(j["components"][0]) == ["dx
 "width"]'
 says "no code-block styles" info.json 'j["code_blocks"]["style"] == []'
 
-# Strings that need care: quotes, a line break, a control character of two bytes and bytes that are no UTF-8 in a name; all of Latin-1 in a comment.
+# Difficult strings: in a name quotes, a line break, a control character of two bytes and bytes that are not UTF-8; in a
+# comment all of Latin-1.
 name=$'q"b\\s\nl\tt\303\251\302\205\302\240\377\300\200.j2k'
 cp gray.j2k "$name"
 describe "$name"

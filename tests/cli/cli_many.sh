@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Many files in one call, what was written held against what was encoded, limits and timings. Arguments: the lift2k binary,
-# the folder with the pictures, the shared library of faults.c or "".
+# Many files in one call, --verify, limits and timings. Arguments: the lift2k binary, the folder with the pictures, the
+# shared library of faults.c or "".
 lift2k=$1
 data=$2
 faults=$3
@@ -58,7 +58,7 @@ check "codestreams" cmp coded/part.j2k alone.j2k
 gives "8 bits" 0 decode coded/coffee.jp2 coded/camera.jp2 --out-dir shown --rgb8 --quiet
 check "8 bits" "$lift2k" compare shown/coffee.png photos/coffee.png --quiet
 
-# An ICC profile goes with its own picture, though the decoder has gone on to the next one.
+# An ICC profile stays with its picture, although the decoder has proceeded to the next one.
 printf 'P7\nWIDTH 2\nHEIGHT 2\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\nabcdefghijklmnop' >alpha.pam
 mkdir kinds
 cp alpha.pam photos/part.ppm kinds
@@ -76,7 +76,7 @@ gives "planes" 0 encode planes --out-dir planes_coded --quiet
 check "planes: names" test "$(cd planes_coded && echo *)" = "part.jp2 single_7.jp2"
 check "planes: samples" "$lift2k" compare planes_coded/part.jp2 photos/part.ppm --quiet
 
-# One of them is missing: what is behind it is a file of its own. So is what only looks like a plane.
+# If one is missing, those after it are files of their own. So are files that only look like planes.
 mkdir gap
 for name in p_0 p_1 p_3 p_01 q_1; do
     cp planes/part_0.pgx gap/$name.pgx
@@ -89,7 +89,7 @@ says "a gap: two planes" '^gap/p.pgx 163x121x2 '
 says "a gap: a link to nothing" '^lift2k: gap/r.pgm: left out: No such file'
 says "a gap: another one" '^lift2k: gap: 1 file left out: the name ends in none of'
 
-# Thousands of planes of two pictures, which the folder has in any order, are counted once for each.
+# Thousands of planes of two pictures, in any order in the folder, are counted once for each picture.
 mkdir thousands
 for ((i = 0; i < 5000; i++)); do
     : >thousands/a_$i.pgx
@@ -129,7 +129,7 @@ check "one ends early, strictly" test ! -e strict/cut.png -a -s strict/alone_cam
 gives "nothing works" 1 encode mixed/text.pgm --out-dir none --quiet
 check "nothing works: nothing there" test -z "$(ls -A none)"
 
-# ---- What cannot be meant ----
+# ---- Usage errors ----
 
 refuses "one name twice" clash "both photos/coffee.png and coded/../photos/coffee.png" \
     encode photos coded/../photos/coffee.png --out-dir clash --quiet
@@ -141,7 +141,7 @@ refuses "a folder without --out-dir" "" "photos: is a directory; lift2k encode p
 refuses "a folder to one file" x.jp2 "photos: is a directory; lift2k encode photos --out-dir D" encode photos x.jp2
 refuses "a file to a folder" "" "coded: is a directory; lift2k encode FILES... --out-dir coded" encode alpha.pam coded
 refuses "many without --out-dir" "" "--out-dir" decode alone_camera.jp2 alone_coffee.jp2 alone_part.jp2
-refuses "--ext alone" x.jp2 "--ext: goes with --out-dir" encode alpha.pam x.jp2 --ext jp2
+refuses "--ext alone" x.jp2 "--ext: needs --out-dir" encode alpha.pam x.jp2 --ext jp2
 refuses "an unknown --ext" "" "known are .jp2" encode alpha.pam --out-dir coded --ext gif
 refuses "a file as --out-dir" "" "alpha.pam: Not a directory" encode photos/part.ppm --out-dir alpha.pam
 refuses "no parent of --out-dir" "" "no/where: No such file" encode photos/part.ppm --out-dir no/where
@@ -223,7 +223,7 @@ rm -f blank.* x2.pgm
 runs "enough memory" encode photos/coffee.png x2.jp2 --max-memory 1G --quiet
 gives "memory of one of many" 1 encode photos --out-dir limited --max-memory 600K
 check "memory of one of many: the line" grep -q "coffee.png: .*--max-memory" err.log
-# To verify, there are two pictures in memory beside the decoder, and what the encoder keeps goes.
+# Verifying needs two pictures and the decoder in memory; the encoder is freed first.
 { printf 'P5\n1000 1000\n65535\n' && head -c 2000000 /dev/zero; } >flat_1.pgm
 cp flat_1.pgm flat_2.pgm
 runs "memory to encode" encode flat_1.pgm x2.jp2 --max-memory 9500K -j 1 --quiet
@@ -254,7 +254,7 @@ for start in "P5 600 400 255 abc" "II*" ""; do
 done
 { sleep 0.3; cat photos/coffee.png; } >silent &
 runs "a pipe that wakes up" encode silent x2.jp2 --timeout 100 --quiet
-# By rows, a pipe's time is that of its own rows: 3 s of the first do not count for the second, which needs 3 s as well.
+# By rows, only a pipe's own rows count against its time: two pipes of 3 s each do not add up.
 mkfifo turn_1 turn_2
 "$lift2k" decode alone_part.jp2 turns.pgx --quiet
 {
@@ -288,7 +288,7 @@ done
 gives "timings with --verify" 0 encode photos/coffee.png x2.jp2 --timings --verify
 check "timings with --verify" awk '$1 == "verify" && $2 > 0 { found = 1 } END { exit !found }' err.log
 
-# ---- More warnings than anybody reads: unknown markers behind SIZ, which has 45 bytes of one component with SOC
+# ---- Too many warnings: unknown markers after SIZ, which has 45 bytes of one component with SOC
 
 runs "a codestream" encode photos/camera.png plain.j2k --quiet
 {
@@ -299,7 +299,7 @@ runs "a codestream" encode photos/camera.png plain.j2k --quiet
 gives "many warnings" 0 decode warned.j2k warned.pgm
 check "many warnings: the first" grep -qx 'lift2k: warned.j2k: warning: marker FFA0 is not known and passed over' err.log
 check "many warnings: the last" grep -q 'marker FFB3 ' err.log
-says "many warnings: the rest" '^lift2k: warned.j2k: more of that is left out$'
+says "many warnings: the rest" '^lift2k: warned.j2k: further warnings are not shown$'
 check "many warnings: lines" test "$(grep -c warned.j2k: err.log)" -eq 21
 runs "many warnings, quiet" decode warned.j2k warned.pgm --quiet
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What the command writes appears under its name when it is complete, and else not at all: full disks, closed pipes, folders
-# that cannot be written, files that are there already. Arguments: the lift2k binary, the folder with the pictures, the
-# library of faults.c ("" where it cannot be loaded).
+# An output appears under its name when it is complete, or not at all: full disks, closed pipes, folders that cannot be
+# written, existing files. Arguments: the lift2k binary, the folder with the pictures, the library of faults.c ("" if it
+# cannot be loaded).
 lift2k=$1
 data=$2
 faults=$3
@@ -61,7 +61,7 @@ fills_up "dump into a folder" 1 "$lift2k" dump rgb.ppm kept
 check "dump into a folder: nothing left" test -z "$(ls -A kept)"
 fills_up "many files" 1 "$lift2k" encode rgb.ppm --out-dir kept
 
-# ---- What was there ----
+# ---- Existing files ----
 
 for ext in $outputs; do
     target=x.$ext
@@ -80,14 +80,14 @@ for ext in $outputs; do
     cmp -s "$target" expected && fault "$ext was not overwritten"
     rm -f x.* x_*.pgx
 done
-# Planes in files of their own appear together.
+# Planes in separate files appear together.
 cp expected x_0.pgx
 mkdir x_2.pgx
 "$lift2k" decode small.jp2 x.pgx --quiet 2>/dev/null && fault "planes: worked without the last"
 check "planes: the first stays where the last cannot be written" cmp x_0.pgx expected
 check "planes: the second does not appear" test ! -e x_1.pgx
 rm -rf x_*.pgx
-# Also where there are more than a process can have open, and where rows of all of them come in turns.
+# Also if there are more than a process can have open, and if rows of all of them alternate.
 cat "$data"/*.png | head -c 160000 >many.raw
 runs "many planes" encode many.raw many.j2k --raw 40,40,100,8,u -t 40,20 --quiet
 for how in "" --by-rows; do
@@ -122,7 +122,7 @@ if [ "$(id -u)" -eq 0 ]; then
     runs "overwriting as root" decode small.jp2 x.ppm --quiet
     check "overwriting as root keeps owner and group" test "$(stat -c %u:%g:%a x.ppm)" = 12345:23456:640
 fi
-# Somebody who may not give files to the group of this one: who is in another must not read it.
+# A user who may not give a file to the group of the old one: members of another group must not read it.
 as="setpriv --reuid 12345 --regid 12345 --clear-groups"
 if [ "$(id -u)" -eq 0 ] && chmod 755 . && mkdir -m 777 shared && cp small.jp2 shared &&
     $as "$lift2k" info shared/small.jp2 >out.log 2>&1; then
@@ -148,7 +148,7 @@ cp rgb.ppm self.ppm
 cp small.jp2 self.jp2
 runs "encode reads before it writes" encode self.ppm self.jp2 --quiet --levels 3
 check "encode reads before it writes" cmp self.jp2 small.jp2
-# A link to what is not there yet, through others; folders are relative to the link.
+# A link to a file that does not exist yet, through other links; folders are relative to the link.
 mkdir -p links/deep
 ln -s links/first.ppm dangling.ppm
 ln -s deep/second.ppm links/first.ppm
@@ -236,7 +236,7 @@ else
 fi
 for verb in "encode rgb.ppm" "decode small.jp2"; do
     checks=$((checks + 2))
-    # The reader is gone before anything is written. By default that ends a program silently, as any other in a pipe.
+    # The reader has gone before anything is written. By default that ends a program silently, like others in a pipe.
     (sleep 0.2; exec "$lift2k" $verb - --quiet 2>err.log; echo $?) | true
     [ ! -s err.log ] || fault "$verb into a closed pipe: says something"
     (trap '' PIPE; sleep 0.2; "$lift2k" $verb - --quiet 2>err.log; echo $? >status) | true
@@ -247,7 +247,7 @@ for verb in "encode rgb.ppm" "decode small.jp2"; do
 done
 rm -f status
 
-# ---- Pipes that keep one waiting ----
+# ---- Pipes that block ----
 
 runs "large" encode "$data/coffee.png" whole.jp2 --quiet
 runs "large" decode whole.jp2 large.ppm --region 0,0,300,220 --quiet
@@ -283,7 +283,7 @@ for how in "decode large.jp2 pipe.ppm" "decode large.jp2 -" "encode large.ppm -"
 done
 rm -f pipe.* large.* whole.jp2 got
 
-# ---- Standard streams that are closed ----
+# ---- Closed standard streams ----
 
 head -c $(($(wc -c <small.jp2) / 2)) small.jp2 >half # of which there is something to tell
 for verb in "decode half -" "decode small.jp2 -" "decode half x.ppm" "decode small.jp2 x.ppm"; do
@@ -318,7 +318,7 @@ grep -q "^file  *ev?\]0;x??$(printf '\303\251').jp2\$" out.log || { fault "info 
 "$lift2k" info "not-$odd" 2>err.log
 grep -q "^lift2k: not-ev?\]0;x??$(printf '\303\251').jp2: No such" err.log || { fault "a report of an odd name"; od -c err.log; }
 rm -f "$odd"
-# Bytes that are no UTF-8, of which 233 alone is a command to a terminal of 8 bits; characters of 2 to 4 bytes stay.
+# Bytes that are not UTF-8, of which 233 alone is a control code for 8-bit terminals; characters of 2 to 4 bytes stay.
 checks=$((checks + 2))
 odd=$(printf 'o\233 31m\302\377\300\200\355\240\200\342\202.\303\251\342\202\254\360\237\231\202.jp2')
 shown=$(printf 'o? 31m?????????.\303\251\342\202\254\360\237\231\202.jp2')

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Pictures by rows together with all else: many files, --verify, limits, timings. Arguments: the lift2k binary, the folder
+# Pictures by rows in combination with other features: many files, --verify, limits, timings. Arguments: the lift2k binary, the folder
 # with the pictures, the shared library of faults.c or "".
 lift2k=$1
 data=$2
@@ -41,7 +41,7 @@ for name in camera chelsea coffee; do
     check "many back: $name" cmp back/$name.png back_whole/$name.png
     check "many back: $name is the picture" "$lift2k" compare back/$name.png rows/$name.jp2 --quiet
 done
-# A region of the file before must not be left in the decoder.
+# A region of the previous file must not stay in the decoder.
 gives "tiles and none" 0 decode rows/chelsea.jp2 coffee.jp2 rows/camera.jp2 --out-dir mixed --ext ppm --by-rows --quiet
 check "tiles and none" cmp mixed/coffee.ppm photos/coffee.ppm
 mkdir raws
@@ -57,7 +57,7 @@ says "one is cut" '^lift2k: photos/broken.ppm: the file is truncated$'
 says "one is cut: sum" '^4 files: 3 done, 1 failed; '
 check "one is cut: the others" test "$(cd cut && ls -A | tr '\n' ' ')" = "camera.jp2 chelsea.jp2 coffee.jp2 "
 rm photos/broken.ppm
-# One that ends by a sample that is none: the next ones find the encoder ready.
+# One ends with an invalid sample: the encoder is ready for the next ones.
 mkdir last
 { printf 'P2\n64 64\n255\n' && yes 7 | head -n 4095 && echo 999; } >last/a.pgm
 { printf 'P2\n64 64\n255\n' && yes 9 | head -n 4096; } >last/b.pgm
@@ -136,8 +136,8 @@ for command in view dump; do
     refuses "time, $command of a picture" y.pgm "--timeout SECONDS" $command photos/coffee.ppm y.pgm --timeout 0.0000001
     refuses "time, $command" y.pgm "--timeout SECONDS" $command rows/coffee.jp2 y.pgm --timeout 0.0000001
 done
-# Drawing and comparing, which the library has no part in. Comparing takes a second of the fastest machine; a slow one may
-# need the time to read.
+# Drawing and comparing, which the library does not do. Comparing takes a second on the fastest machine; a slow one may need
+# the time to read.
 printf 'P5\n20000 1000\n255\n' >zeros.pgm
 head -c 20000000 /dev/zero >>zeros.pgm
 refuses "time to draw" y.png "not done after 0\.200 s; --timeout" view photos/coffee.ppm y.png --zoom 20 --timeout 0.2
@@ -163,7 +163,7 @@ refuses "no time to read raw" y.jp2 "^lift2k: zeros.pgm: not done after" encode 
     --timeout 0.0000001 --quiet
 rm zeros*
 
-# What is held already counts: the other picture, the rows that SSIM needs; samples, coefficients and mosaic.
+# Memory in use counts: the other picture and the rows that SSIM needs; samples, coefficients and mosaic.
 refuses "memory for two" "" "coffee.ppm: the samples take 1\.440 MB of memory, the limit is 1\.400 MB; --max-memory" \
     compare photos/coffee.ppm photos/coffee.ppm --max-memory 1400K
 gives "memory for two" 0 compare photos/coffee.ppm photos/coffee.ppm --max-memory 1440K --quiet
@@ -179,7 +179,7 @@ refuses "memory for a large drawing" y.png "the samples take 62\.40 MB of memory
 gives "view with room" 0 view photos/coffee.ppm x.png --max-pixels 240K --max-memory 1G --timeout 1000 --quiet
 
 # A thousand components, of which the first has all pixels of 1000 x 1000 or 1000000 x 1 and the others a few: 1 MB of
-# samples that would become 1 GB. The header is enough for that.
+# samples that would become 1 GB. The header suffices to refuse it.
 subsampled() { # subsampled SIZE STEPS: both as printf takes them
     local part="\\0\\0\\0\\0\\0\\0\\0\\0" i
     head -c 8 thousand.j2k
@@ -200,8 +200,8 @@ for options in "y.pam" "y.png --rgb8" "y.pam --max-memory 50M"; do
 done
 rm -f thousand.* square.j2k wide.j2k
 
-# Components of which no row but the first begins where one of all others does, in tiles of one row: where the strips end
-# is known without going from tile to tile.
+# Components whose rows coincide only at the first one, in tiles of one row: the ends of the strips are computed without
+# looking at every tile.
 number=0
 for height in 700 3 4 8 12 15 19 23; do
     { printf 'PG ML + 8 1 %d\n' $height && head -c $height photos/chelsea.png; } >odd_$number.pgx

@@ -1,4 +1,4 @@
-# What the tests of the command share, to be sourced; $lift2k is the binary. They run in an empty folder that goes away.
+# Shared by the tests of the command, to be sourced; $lift2k is the binary. They run in an empty folder, removed at the end.
 work=$(mktemp -d) || exit 2
 trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
 cd "$work" || exit 2
@@ -27,7 +27,7 @@ runs() { # runs NAME ARGUMENTS...: works and says nothing on standard error but 
 }
 
 # refuses NAME OUTPUT PATTERN ARGUMENTS...: fails, with one line that names the command and matches PATTERN, and leaves no
-# OUTPUT (or the one that was there) nor anything else behind.
+# OUTPUT (or the old one) and no other file.
 refuses() {
     local name=$1 output=$2 pattern=$3 status before after
     shift 3
@@ -50,7 +50,7 @@ finish() {
     [ "$failures" -eq 0 ]
 }
 
-# The logs are there from the start, so that `refuses` does not take them for something left behind.
+# The logs exist from the start, so that `refuses` does not take them for files left by the command.
 : >out.log
 : >err.log
 : >check.log

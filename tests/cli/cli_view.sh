@@ -80,7 +80,7 @@ rows z.pgm | awk 'NR % 3 == 2 { for (i = 2; i <= NF; i += 3) printf "%s ", $i; p
 crop a.pgm 0 0 113 75 >expected
 check "every pixel thrice" cmp expected found
 
-# ---- The codestream has what the transform makes ----
+# ---- Codestream and transform agree ----
 
 for wavelet in "" -I; do
     for options in "" "-t 100,70 -d 13,9" "--levels 3 -t 128,64"; do
@@ -137,7 +137,7 @@ is_part "tile 6" all.pgm 256 100 a.pgm
 runs "last tile" view cat.ppm a.pgm -t 128,100 --no-borders --gain 3 --levels 3 --tile-index 11
 sized "last tile" a.pgm 67 100
 is_part "last tile" all.pgm 384 200 a.pgm
-# HL1 of tile 1 lies right of HL1 of tile 0, when it is alone.
+# HL1 of tile 1 is to the right of HL1 of tile 0, when it is drawn alone.
 runs "HL1 of all tiles" view cat.ppm a.pgm -t 128,100 --band HL1 --no-borders --gain 3 --levels 3
 sized "HL1 of all tiles" a.pgm 225 150
 crop all.pgm 64 0 64 50 >expected
@@ -157,7 +157,7 @@ for wavelet in "" -I; do
     holds "HL2 and HH2 of one value" a.pgm 16 0 16 24 128
     holds "LH1 of one value" a.pgm 0 24 32 24 128
 done
-# 5/3 of 100 100 100 100 108 ... : HL1 has -4 at one place, and its gain takes it to black.
+# 5/3 of 100 100 100 100 108 ... : HL1 has a single -4, and its gain makes that black.
 { printf 'P2\n8 1\n255\n100 100 100 100 108 108 108 108\n'; } >step.pgm
 runs "a step" view step.pgm a.pgm --levels 1 --gain 4 --no-borders
 check "5/3 of a step" test "$(rows a.pgm | xargs)" = "100 99 107 108 128 112 128 128"
@@ -178,7 +178,7 @@ runs "no lines" view camera.jp2 b.pgm --gain 3 --no-borders
 holds "line left of HL1" a.pgm 256 0 1 512 255
 holds "line above LH1" a.pgm 0 256 512 1 255
 checks=$((checks + 1))
-# Positions that differ lie on the first column or row of a band: 256, 128, 64, ... as far as the levels go.
+# Positions that differ are in the first column or row of a band: 256, 128, 64, ... down to the last level.
 cmp -l a.pgm b.pgm | awk -v header=$(($(stat -c %s a.pgm) - 512 * 512)) '{ at = $1 - 1 - header; x = at % 512; y = int(at / 512)
     line = 0
     for (side = 256; side >= 16; side /= 2) if ((x == side && y < 2 * side) || (y == side && x < 2 * side)) line = 1
@@ -190,7 +190,7 @@ runs "tiles' lines, one band" view camera.pgm a.pgm -t 256,256 --levels 1 --band
 holds "line between tiles, one band" a.pgm 128 1 1 127 0
 runs "names" view camera.jp2 a.pgm --gain 3 --labels --no-borders
 checks=$((checks + 1))
-# Of bands 256 wide, names are letters of 10 x 14 in a box of 18 high; of the others half of that.
+# Names of bands 256 wide have letters of 10 x 14 in a box 18 high; others half of that.
 cmp -l a.pgm b.pgm | awk -v header=$(($(stat -c %s a.pgm) - 512 * 512)) '{ at = $1 - 1 - header; x = at % 512; y = int(at / 512)
     for (side = 256; side > 16 && x < side && y < side; side /= 2) ;
     x %= side; y %= side; if (x > 115 || y > 25) bad++; n++ } END { exit bad > 0 || n < 2000 }' ||
@@ -200,7 +200,7 @@ runs "no room for names" view cat.jp2 a.pgm --reduce 4 --labels --gain 2
 runs "no room for names" view cat.jp2 b.pgm --reduce 4 --gain 2
 check "no room, no names" cmp a.pgm b.pgm
 
-# The picture in README.md is what its command makes.
+# The picture in the documentation is the output of its command.
 runs "README" view "$data/chelsea.png" a.ppm -I --levels 3 --rgb --labels
 runs "README" compare a.ppm "$data/../../docs/mosaic.png"
 
@@ -248,7 +248,7 @@ cannot "LL of another level" 1 "--band: .*no such subband" camera.jp2 none.pgm -
 cannot "a level too deep" 1 "--level: .*no such level; it has 2 levels" camera.pgm none.pgm --levels 2 --level 3
 cannot "level 0" 2 "--level 0: not a whole number from 1" camera.jp2 none.pgm --level 0
 cannot "band and level" 2 "--band and --level exclude" camera.jp2 none.pgm --band HL1 --level 1
-cannot "band and reduce" 2 "--reduce: has no use beside --band" camera.jp2 none.pgm --band HL1 --reduce 1
+cannot "band and reduce" 2 "--reduce: has no use with --band" camera.jp2 none.pgm --band HL1 --reduce 1
 cannot "reduced too far" 1 "--reduce" camera.pgm none.pgm --reduce 6
 cannot "reduced too far" 1 "camera.jp2: 6 resolutions cannot be left out" camera.jp2 none.pgm --reduce 6
 cannot "a gain of 0" 2 "--gain 0: not a number above 0" camera.jp2 none.pgm --gain 0
@@ -256,7 +256,7 @@ cannot "a gain below 0" 2 "--gain -3: not a number above 0" camera.jp2 none.pgm 
 cannot "two gains" 2 "--gain 1,2: not a number above 0" camera.jp2 none.pgm --gain 1,2
 cannot "a gain that is none" 2 "--gain much: not a number above 0" camera.jp2 none.pgm --gain much
 cannot "a zoom of 0" 2 "--zoom 0: not a whole number from 1 to 32" camera.jp2 none.pgm --zoom 0
-cannot "RGB and a component" 2 "--component: --rgb shows" camera.jp2 none.pgm --rgb --component 0
+cannot "RGB and a component" 2 "--component: excludes --rgb" camera.jp2 none.pgm --rgb --component 0
 cannot "RGB of gray" 1 "--rgb: camera.jp2 has 1 component, three" camera.jp2 none.pgm --rgb
 cannot "RGB of different sizes" 1 "--rgb: components 0 to 2 of cat.pgx differ" cat.pgx none.ppm --rgb
 cannot "no such component" 1 "--component: camera.jp2 has no component 1" camera.jp2 none.pgm --component 1

@@ -21,6 +21,9 @@ BEGIN {
     # A backend is reached through the table in transform/backend.h; backends know nothing of each other.
     row["transform"] = "lift2k base tiling tiling/pixel dwt quant"
     row["transform/cpu"] = row["transform/cuda"] = "lift2k base tiling tiling/pixel dwt quant transform"
+    # One file per compiled form of the kernels, next to a header that declares them.
+    row["transform/cuda"] = row["transform/cpu"] " transform/cuda/forms"
+    row["transform/cuda/forms"] = row["transform/cpu"] " transform/cuda"
     # Only the files at the top of codec/ see all rooms, and no room includes a header from the top.
     stages = "lift2k base tiling quant transform"
     row["codec/tile"] = stages " dwt"
@@ -33,7 +36,14 @@ BEGIN {
     row["pictures/user"] = "lift2k"
     row["pictures/files"] = "lift2k pictures/user"
     row["pictures"] = "lift2k pictures/user pictures/files"
-    row["pictures/formats"] = row["cli"] = "lift2k pictures pictures/user pictures/files"
+    row["pictures/formats"] = "lift2k pictures pictures/user pictures/files"
+    # Everything in the command sees its options and cli/commands.h; the rooms of the subcommands build on the shared ones.
+    command = "lift2k pictures pictures/user pictures/files cli cli/options"
+    row["cli/options"] = row["cli/run"] = command
+    row["cli"] = row["cli/input"] = command " cli/run"
+    row["cli/coefficients"] = row["cli/info"] = row["cli/compare"] = row["cli/decode"] = command " cli/run cli/input"
+    row["cli/view"] = row["cli/dump"] = command " cli/run cli/input cli/coefficients"
+    row["cli/encode"] = command " cli/run cli/input cli/compare"
     row["examples"] = row["compat"] = row["python"] = "lift2k"
     row["conformance"] = row["tests"] = row["bench"] = "*"
 
@@ -42,12 +52,12 @@ BEGIN {
 
     # Other projects: which rooms may include their headers.
     party["png.h"] = party["tiffio.h"] = "pictures/formats cli tests conformance bench"
-    party["lcms2.h"] = "cli tests"
+    party["lcms2.h"] = "cli cli/decode tests"
     party["openjpeg.h"] = "tests conformance bench"
     party["cmocka.h"] = "tests conformance"
 
     # Folders all of whose rooms have rows: a new one must say what it may include.
-    divided = "tiling transform codec pictures"
+    divided = "tiling transform codec pictures cli"
 }
 function fault(text) {
     printf "%s:%d: %s\n", FILENAME, FNR, text

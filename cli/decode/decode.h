@@ -1,0 +1,48 @@
+/* A file on its way through `lift2k decode`. */
+#ifndef L2K_CLI_DECODE_DECODE_H
+#define L2K_CLI_DECODE_DECODE_H
+
+#include "cli/decode/rgb8.h"
+#include "cli/input/coded_file.h"
+#include "cli/input/strips.h"
+#include "cli/options/options.h"
+#include "cli/run/tally.h"
+#include "cli/run/tasks.h"
+#include "pictures/writer.h"
+
+/* Shared by all files. */
+typedef struct cli_decode_job {
+    const cli_options *options;
+    cli_format format; /* of all outputs */
+    cli_write_options write;
+} cli_decode_job;
+
+/* What a file keeps from stage to stage. */
+typedef struct cli_decode_file {
+    cli_input input;
+    cli_picture picture;
+    cli_rgb8 conversion;        /* --rgb8 */
+    const cli_picture *written; /* `picture`, or what --rgb8 makes of it */
+    cli_view view;              /* of `written`, unless planes are written */
+    cli_format format;
+    cli_strips strips; /* the one decoded last */
+    cli_writer writer;
+    bool has_writer, incomplete;
+    uint64_t coded_bytes;
+    double writing; /* seconds */
+    cli_timings timings;
+} cli_decode_file;
+
+/* Opens the writer of a picture whose shape is known. Everything that can be refused is refused here, before samples
+ * are decoded. */
+bool cli_decode_prepare(cli_decode_file *file, const cli_decode_job *job, const cli_task *task);
+
+/* Decodes strip by strip of rows of tiles, and writes all strips but the last. That one is left to the writing stage,
+ * which runs while the next file is decoded. */
+bool cli_decode_strips(cli_decode_file *file, cli_coded_file *coded, const cli_decode_job *job, const l2k_info *info,
+                       const cli_task *task);
+
+/* Writes the strip that was decoded last. */
+bool cli_decode_write(cli_decode_file *file, const cli_decode_job *job, const cli_task *task);
+
+#endif

@@ -1,0 +1,52 @@
+/* The parts of `lift2k dump`. */
+#ifndef L2K_CLI_DUMP_DUMP_H
+#define L2K_CLI_DUMP_DUMP_H
+
+#include "cli/coefficients/coefficients.h"
+#include "cli/run/json.h"
+#include "pictures/files/file.h"
+
+#define CLI_DUMP_DESCRIPTION "subbands.json"
+
+enum { CLI_DUMP_NAME = 64, CLI_DUMP_PATH = 4096 };
+
+typedef struct cli_dump_file cli_dump_file;
+
+typedef struct cli_dump {
+    cli_coefficients input;
+    const char *folder;
+    bool folder_made;
+    void *folder_note; /* for signals, if it was made */
+    cli_dump_file *files;
+    cli_dump_format format;
+    cli_output description;
+    char description_path[CLI_DUMP_PATH];
+    cli_json json;
+    uint64_t num_files;
+} cli_dump;
+
+/* `name` in the folder. */
+bool cli_dump_path(const cli_dump *dump, const char *name, char *path, size_t room);
+
+/* Creates the folder if it does not exist. Like the functions below, false after a report. */
+bool cli_dump_make_folder(cli_dump *dump);
+
+/* Opens a file in it; NULL after a report. The file belongs to the dump. After writing it, call cli_dump_end_file,
+ * which closes an existing pipe or device. */
+cli_output *cli_dump_open_file(cli_dump *dump, const char *name);
+bool cli_dump_end_file(cli_output *output);
+
+/* If `done`, gives all files and the description their names; else removes them and the folder, and leaves an earlier
+ * dump as it was. If a file cannot get its name after others have theirs, an earlier dump loses its description. That
+ * is unlikely: opening a file checks its name. Returns whether the dump exists. */
+bool cli_dump_end(cli_dump *dump, bool done);
+
+/* Bits of a subband's coefficients in PGX, with the sign. */
+uint32_t cli_dump_bits(const l2k_tile_coefficients *k, uint32_t band);
+
+/* The description is written along with the subbands. */
+bool cli_dump_begin_description(cli_dump *dump);
+void cli_dump_describe_band(cli_dump *dump, const l2k_tile_coefficients *k, uint32_t band, const char *name);
+bool cli_dump_end_description(cli_dump *dump);
+
+#endif

@@ -1,0 +1,138 @@
+/* The files of a dump. None has its name before all are complete, so that a failure or a signal until then leaves the
+ * folder as it was. */
+#define _POSIX_C_SOURCE 200809L /* mkdir, strdup */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/dump/dump.h"
+#include "pictures/files/temporary.h"
+#include "pictures/user/interrupt.h"
+#include "pictures/user/report.h"
+
+struct cli_dump_file {
+    cli_dump_file *before;
+    cli_output output;
+    char path[];
+};
+
+/* Returns errno, or 0. The folder is noted for signals only if it was made here: an existing one must not be removed.
+ */
+static int make_noted(cli_dump *dump)
+{
+    dump->folder_made = mkdir(dump->folder, 0777) == 0;
+    if (!dump->folder_made)
+        return errno;
+    dump->folder_note = cli_interrupt_register(dump->folder);
+    return 0;
+}
+
+bool cli_dump_make_folder(cli_dump *dump)
+{
+    struct stat facts;
+    cli_interrupt_hold(true);
+    const int cause = make_noted(dump);
+    cli_interrupt_hold(false);
+    if (cause && cause != EEXIST)
+        return cli_error(dump->folder, "%s", strerror(cause));
+    if (stat(dump->folder, &facts) == 0 && !S_ISDIR(facts.st_mode))
+        return cli_error(dump->folder, "%s; a folder is needed for the subbands' files", strerror(ENOTDIR));
+    return true;
+}
+
+bool cli_dump_path(const cli_dump *dump, const char *name, char *path, size_t room)
+{
+    size_t length = strlen(dump->folder);
+    const char *slash = length && dump->folder[length - 1] == '/' ? "" : "/";
+    if ((size_t)snprintf(path, room, "%s%s%s", dump->folder, slash, name) < room)
+        return true;
+    return cli_error(dump->folder, "%s", strerror(ENAMETOOLONG));
+}
+
+cli_output *cli_dump_open_file(cli_dump *dump, const char *name)
+{
+    char path[CLI_DUMP_PATH];
+    if (!cli_dump_path(dump, name, path, sizeof path))
+        return NULL;
+    cli_dump_file *file = malloc(sizeof *file + strlen(path) + 1);
+    if (!file) {
+        cli_error(path, "out of memory");
+        return NULL;
+    }
+    memcpy(file->path, path, strlen(path) + 1);
+    if (!cli_output_open(&file->output, file->path)) {
+        free(file);
+        return NULL;
+    }
+    file->before = dump->files;
+    dump->files = file;
+    return &file->output;
+}
+
+/* A pipe is closed now, since its reader waits for the end. */
+bool cli_dump_end_file(cli_output *output)
+{
+    if (!cli_output_can_seek(output))
+        return cli_output_commit(output);
+    return cli_output_rest(output) || cli_output_fail(output);
+}
+
+/* *begun says whether any file has its name now, even if another one failed. */
+static bool commit_all(cli_dump *dump, bool *begun)
+{
+    for (cli_dump_file *at = dump->files; at; at = at->before) {
+        if (!cli_output_can_seek(&at->output))
+            continue;
+        if (!cli_output_commit(&at->output))
+            return false;
+        *begun = true;
+    }
+    return cli_output_commit(&dump->description);
+}
+
+/* Gives an earlier description, if there is one, a hidden name. False after a report. */
+static bool set_aside(const cli_dump *dump, cli_output *earlier)
+{
+    earlier->target = strdup(dump->description.target);
+    return (earlier->target && (cli_temporary_aside(earlier) || errno == ENOENT)) ||
+           cli_error(dump->description_path, "%s", strerror(errno));
+}
+
+/* An earlier description is removed first and the new one comes last, so that a description is always true. The earlier
+ * one returns if no file has been replaced. If a later file cannot get its name, because a folder took it meanwhile,
+ * files of both dumps remain and no description. */
+static bool publish(cli_dump *dump)
+{
+    cli_output earlier = {0};
+    bool begun = false, done = set_aside(dump, &earlier);
+    done = done && commit_all(dump, &begun);
+    if (!done && !begun && earlier.temporary && !cli_temporary_publish(&earlier))
+        cli_error(dump->description_path, "%s", strerror(errno));
+    cli_output_discard(&earlier);
+    return done;
+}
+
+static void release(cli_dump *dump, bool keep)
+{
+    for (cli_dump_file *at = dump->files, *before; at; at = before) {
+        before = at->before;
+        cli_output_discard(&at->output);
+        free(at);
+    }
+    dump->files = NULL;
+    cli_output_discard(&dump->description);
+    if (dump->folder_made && !keep)
+        rmdir(dump->folder); /* fails if it is not empty any more */
+    cli_interrupt_forget(dump->folder_note);
+}
+
+bool cli_dump_end(cli_dump *dump, bool done)
+{
+    cli_interrupt_hold(true);
+    done = done && publish(dump);
+    release(dump, done);
+    cli_interrupt_hold(false);
+    return done;
+}

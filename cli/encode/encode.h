@@ -1,0 +1,44 @@
+/* The parts of `lift2k encode`. */
+#ifndef L2K_CLI_ENCODE_ENCODE_H
+#define L2K_CLI_ENCODE_ENCODE_H
+
+#include "cli/input/coded_file.h"
+#include "cli/options/options.h"
+#include "cli/run/tasks.h"
+#include "pictures/reader.h"
+
+/* ---- Settings (encode_settings.c) ---- */
+
+/* Checks what several options or the output's name decide, so that a fault names the option. What depends on the
+ * picture is left to the library. `format` is that of all outputs. */
+bool cli_encode_check(const cli_options *options, const cli_tasks *tasks, l2k_format *format);
+
+l2k_status cli_encode_configure(l2k_encoder *encoder, const cli_options *options, l2k_format format);
+
+/* True if no sample may change: 5/3, and everything in the last layer. */
+bool cli_encode_is_lossless(const cli_options *options);
+
+/* ---- One picture (encode_picture.c) ---- */
+
+/* Whether to encode a picture, already placed on the grid, one row of tiles at a time. If the result would differ
+ * (layer targets, an output that cannot seek), or --verify could not read the picture again, only if the user asks. */
+bool cli_encode_by_rows(const cli_options *options, const cli_picture *picture, const cli_task *task);
+
+/* Encodes the picture of the reader into the output, all of it or by rows; false after a report. Reading by rows adds
+ * to `read_seconds`. */
+bool cli_encode_picture(l2k_encoder *encoder, const cli_messages *messages, const cli_options *options,
+                        cli_reader *reader, bool by_rows, cli_output *output, double *read_seconds);
+
+/* ---- --verify (verify.c) ---- */
+
+/* The part of a progress bar that comes before verifying. */
+#define CLI_VERIFY_FROM 0.5
+
+/* Creates the decoder that checks one file after another. */
+bool cli_verify_create(cli_coded_file *check, const cli_options *options);
+
+/* Decodes `output`, which is written but not committed, and compares it with `original`: all of it in memory, or,
+ * `by_rows`, at its beginning again and read strip by strip. Reports differences; false if there should be none. */
+bool cli_verify(cli_coded_file *check, cli_output *output, cli_reader *original, bool by_rows, bool lossless);
+
+#endif

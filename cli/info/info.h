@@ -1,0 +1,30 @@
+/* Names that both forms of `lift2k info` use, and the JSON form. */
+#ifndef L2K_CLI_INFO_INFO_H
+#define L2K_CLI_INFO_INFO_H
+
+#include "lift2k/lift2k.h"
+
+#define CLI_NUM_STYLES 6u
+
+/* "unknown" for values without a name. */
+const char *cli_colour_name(l2k_colour colour);
+const char *cli_channel_name(l2k_channel channel);
+const char *cli_progression_name(l2k_progression progression);
+const char *cli_component_transform_name(const l2k_info *info);
+
+/* The name of bit `bit` of l2k_info.style, bit < CLI_NUM_STYLES. */
+const char *cli_style_name(uint32_t bit);
+
+typedef struct cli_device {
+    const char *name;
+    l2k_backend backend;
+} cli_device;
+
+#define CLI_NUM_DEVICES 2u
+extern const cli_device cli_devices[CLI_NUM_DEVICES];
+
+/* One JSON object on standard output. */
+void cli_info_json(const char *name, const l2k_info *info, const l2k_decoder *decoder);
+void cli_devices_json(void);
+
+#endif

@@ -1,0 +1,84 @@
+/* Cuts between strips: at the end of a row of tiles, on a row that sub-sampled components allow. */
+#include "cli/input/strips.h"
+
+#include "cli/run/progress.h"
+
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* An output row of a sub-sampled component is made of the sample row above it. Both are in the same strip if all cuts
+ * are multiples of all YRsiz, after reduction. No picture has such a row beyond 32 bits. */
+static uint64_t find_unit(const cli_picture *picture, uint32_t reduce)
+{
+    const uint64_t most = (uint64_t)UINT32_MAX >> reduce;
+    uint64_t unit = 1;
+    for (uint32_t c = 0; c < picture->image.num_components && unit <= most; c++)
+        unit = unit / common_divisor(unit, picture->components[c].dy) * picture->components[c].dy;
+    return unit <= most ? unit << reduce : (uint64_t)1 << 32;
+}
+
+/* The number of rows with at least this many samples. */
+static uint32_t rows_with(const cli_picture *picture, uint64_t least_samples)
+{
+    const uint32_t rows = picture->image.y1 - picture->image.y0;
+    uint64_t samples = 0;
+    for (uint32_t c = 0; c < picture->image.num_components; c++)
+        samples += (uint64_t)picture->components[c].width * picture->components[c].height;
+    return samples <= least_samples ? rows : (uint32_t)((double)least_samples / (double)samples * rows);
+}
+
+void cli_strips_begin(cli_strips *strips, const cli_picture *picture, const l2k_info *info, uint32_t reduce,
+                      uint64_t least_samples)
+{
+    const uint32_t y0 = picture->image.y0;
+    *strips = (cli_strips){.picture = picture,
+                           .reduce = reduce,
+                           .tile_y0 = info->tile_y0,
+                           .tile_height = info->tile_height,
+                           .unit = find_unit(picture, reduce),
+                           .least = rows_with(picture, least_samples),
+                           .y0 = y0,
+                           .y1 = y0};
+}
+
+/* The earliest end of the strip: output rows above the first sample row of a component repeat that row, so the first
+ * strip must contain it. */
+static uint64_t least_end(const cli_strips *strips)
+{
+    uint64_t least = strips->y0;
+    for (uint32_t c = 0; c < strips->picture->image.num_components; c++) {
+        const uint32_t dy = strips->picture->components[c].dy;
+        const uint64_t first = (uint64_t)cli_grid_start(strips->y0, dy, strips->reduce) * dy << strips->reduce;
+        least = first > least ? first : least;
+    }
+    return least + 1;
+}
+
+/* A cut is the end of a row of tiles, or the last multiple of the unit above it. It is computed instead of searched
+ * for: a file can have 2^32 rows between two multiples of its unit, and tiles of one row. */
+bool cli_strips_next(cli_strips *strips)
+{
+    const uint64_t end = strips->picture->image.y1, y0 = strips->y1;
+    strips->y0 = strips->y1;
+    const uint64_t multiple = (least_end(strips) + strips->unit - 1) / strips->unit * strips->unit;
+    const uint64_t worth = (y0 + strips->least - strips->tile_y0) / strips->tile_height + 1;
+    const uint64_t needed = (multiple - strips->tile_y0 + strips->tile_height - 1) / strips->tile_height;
+    uint64_t cut = strips->tile_y0 + (worth > needed ? worth : needed) * strips->tile_height;
+    cut -= cut % strips->unit;
+    strips->y1 = (uint32_t)(cut < end ? cut : end);
+    return y0 < end;
+}
+
+void cli_strips_progress(const cli_strips *strips, double from, double to)
+{
+    const l2k_image *image = &strips->picture->image;
+    const double each = (to - from) / (double)(image->y1 - image->y0);
+    cli_progress_span(from + each * (double)(strips->y0 - image->y0), from + each * (double)(strips->y1 - image->y0));
+}

@@ -1,0 +1,30 @@
+/* A tiled picture cut into strips that can be decoded and written one after another. */
+#ifndef L2K_CLI_INPUT_STRIPS_H
+#define L2K_CLI_INPUT_STRIPS_H
+
+#include "pictures/picture.h"
+
+typedef struct cli_strips {
+    const cli_picture *picture;
+    uint32_t reduce;
+    uint32_t tile_y0, tile_height;
+    uint64_t unit;   /* rows of the reference grid that no cut may divide */
+    uint32_t least;  /* fewest rows of a strip */
+    uint32_t y0, y1; /* the strip, on the reference grid */
+} cli_strips;
+
+/* A strip with fewer samples would leave threads idle. */
+#define CLI_STRIP_SAMPLES ((uint64_t)1 << 24)
+
+/* `picture`, which must outlive the strips, is what the decoder's region and `reduce` leave. Each strip has at least
+ * `least_samples` samples. */
+void cli_strips_begin(cli_strips *strips, const cli_picture *picture, const l2k_info *info, uint32_t reduce,
+                      uint64_t least_samples);
+
+/* Gives the current strip its share of the progress bar between `from` and `to`. */
+void cli_strips_progress(const cli_strips *strips, double from, double to);
+
+/* False when there is no more. */
+bool cli_strips_next(cli_strips *strips);
+
+#endif

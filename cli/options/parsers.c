@@ -1,0 +1,289 @@
+/* Parsers of the rows: from the text of an option to the members of cli_options. */
+#include "cli/options/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pictures/files/file.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
+
+/* ---- Rows with a target -------------------------------------------------------------------------------------- */
+
+static bool set(cli_setting *setting, int64_t value)
+{
+    *setting = (cli_setting){value, true};
+    return true;
+}
+
+static cli_setting *target_of(const cli_option *row, cli_options *options)
+{
+    return (cli_setting *)((char *)options + row->target);
+}
+
+bool cli_take_flag(const cli_option *row, const char *text, cli_options *options)
+{
+    (void)text;
+    return *(bool *)((char *)options + row->target) = true;
+}
+
+bool cli_take_constant(const cli_option *row, const char *text, cli_options *options)
+{
+    (void)text;
+    return set(target_of(row, options), row->most);
+}
+
+bool cli_take_number(const cli_option *row, const char *text, cli_options *options)
+{
+    int64_t value;
+    return cli_parse_number(row->name, text, (uint32_t)row->least, (uint32_t)row->most, &value) &&
+           set(target_of(row, options), value);
+}
+
+bool cli_take_name(const cli_option *row, const char *text, cli_options *options)
+{
+    int64_t value;
+    return cli_parse_name(row->name, text, row->names, &value) && set(target_of(row, options), value);
+}
+
+bool cli_take_names(const cli_option *row, const char *text, cli_options *options)
+{
+    int64_t value;
+    return cli_parse_names(row->name, text, row->names, &value) && set(target_of(row, options), value);
+}
+
+/* ---- The reference grid -------------------------------------------------------------------------------------- */
+
+bool cli_take_tile(const cli_option *row, const char *text, cli_options *options)
+{
+    uint32_t size[2];
+    if (!cli_parse_numbers(row->name, text, "W,H", size, 2))
+        return false;
+    if (!size[0] || !size[1])
+        return cli_bad_value(row->name, text, "a tile must be at least 1,1");
+    return set(&options->encoder[L2K_ENCODER_TILE_WIDTH], size[0]) &&
+           set(&options->encoder[L2K_ENCODER_TILE_HEIGHT], size[1]);
+}
+
+bool cli_take_tile_origin(const cli_option *row, const char *text, cli_options *options)
+{
+    uint32_t at[2];
+    return cli_parse_numbers(row->name, text, "X,Y", at, 2) && set(&options->encoder[L2K_ENCODER_TILE_X0], at[0]) &&
+           set(&options->encoder[L2K_ENCODER_TILE_Y0], at[1]);
+}
+
+bool cli_take_origin(const cli_option *row, const char *text, cli_options *options)
+{
+    uint32_t at[2];
+    if (!cli_parse_numbers(row->name, text, "X,Y", at, 2))
+        return false;
+    options->x0 = at[0];
+    options->y0 = at[1];
+    return true;
+}
+
+bool cli_take_region(const cli_option *row, const char *text, cli_options *options)
+{
+    uint32_t *r = options->region;
+    if (!cli_parse_numbers(row->name, text, "X0,Y0,X1,Y1", r, 4))
+        return false;
+    if (r[0] >= r[2] || r[1] >= r[3])
+        return cli_bad_value(row->name, text, "the region is empty: X0 must be less than X1 and Y0 less than Y1");
+    return options->has_region = true;
+}
+
+/* ---- Blocks, precincts and layers ---------------------------------------------------------------------------- */
+
+static bool is_power_of_two(uint32_t value)
+{
+    return value && (value & (value - 1)) == 0;
+}
+
+bool cli_take_block(const cli_option *row, const char *text, cli_options *options)
+{
+    uint32_t size[2];
+    if (!cli_parse_numbers(row->name, text, "W,H", size, 2))
+        return false;
+    for (int i = 0; i < 2; i++)
+        if (!is_power_of_two(size[i]) || size[i] < 4 || size[i] > 1024)
+            return cli_bad_value(row->name, text, "a code-block's sides must be powers of two from 4 to 1024");
+    if (size[0] * size[1] > 4096)
+        return cli_bad_value(row->name, text, "a code-block's area must be at most 4096");
+    return set(&options->encoder[L2K_ENCODER_BLOCK_WIDTH], size[0]) &&
+           set(&options->encoder[L2K_ENCODER_BLOCK_HEIGHT], size[1]);
+}
+
+bool cli_take_precincts(const cli_option *row, const char *text, cli_options *options)
+{
+    uint32_t sides[2 * (L2K_MAX_LEVELS + 1)];
+    size_t count = 1;
+    for (const char *at = text; *at; at++)
+        count += *at == ',';
+    if (count % 2 || count > sizeof sides / sizeof sides[0])
+        return cli_bad_value(row->name, text, "not of the form W,H[,W,H...] with at most 33 pairs");
+    if (!cli_parse_numbers(row->name, text, "W,H[,W,H...]", sides, count))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (!is_power_of_two(sides[i]) || sides[i] > 32768)
+            return cli_bad_value(row->name, text, "a precinct's sides must be powers of two from 1 to 32768");
+    options->num_precincts = count / 2;
+    for (size_t i = 0; i < count / 2; i++)
+        options->precincts[i] = (l2k_size){sides[2 * i], sides[2 * i + 1]};
+    return true;
+}
+
+/* From the coarsest layer to the finest: ratios fall, PSNRs rise, and 0 dB, which stands for everything, comes last. */
+static bool parse_layers(const cli_option *row, const char *text, l2k_target target, cli_options *options)
+{
+    if (options->num_layer_targets && options->target != target)
+        return cli_bad_value(row->name, text, "--rate and --psnr exclude each other");
+    options->target = target;
+    if (!cli_parse_reals(row->name, text, &options->layer_targets, &options->num_layer_targets))
+        return false;
+    if (options->num_layer_targets > 65535)
+        return cli_error("--rate or --psnr", "%zu layers; the maximum is 65535", options->num_layer_targets);
+    for (size_t i = 1; i < options->num_layer_targets; i++) {
+        double before = options->layer_targets[i - 1], value = options->layer_targets[i];
+        if (target == L2K_TARGET_RATIO && value > before)
+            return cli_bad_value(row->name, text, "ratios must fall from layer to layer");
+        if (target == L2K_TARGET_PSNR && value != 0 && value < before)
+            return cli_bad_value(row->name, text, "decibels must rise from layer to layer");
+        if (target == L2K_TARGET_PSNR && before == 0)
+            return cli_bad_value(row->name, text, "0 stands for everything and can only be the last layer");
+    }
+    return true;
+}
+
+bool cli_take_rate(const cli_option *row, const char *text, cli_options *options)
+{
+    return parse_layers(row, text, L2K_TARGET_RATIO, options);
+}
+
+bool cli_take_psnr(const cli_option *row, const char *text, cli_options *options)
+{
+    return parse_layers(row, text, L2K_TARGET_PSNR, options);
+}
+
+/* ---- Samples without a header -------------------------------------------------------------------------------- */
+
+#define MOST_BITS 24u /* of the encoder */
+
+static bool is_word(const char *text, size_t length, const char *word)
+{
+    return strlen(word) == length && strncmp(text, word, length) == 0;
+}
+
+/* False if a word is none of the four. */
+static bool parse_order(const char *text, bool *big_endian, bool *interleaved)
+{
+    while (true) {
+        const size_t length = strcspn(text, ",");
+        if (is_word(text, length, "be") || is_word(text, length, "le"))
+            *big_endian = *text == 'b';
+        else if (is_word(text, length, "planar") || is_word(text, length, "interleaved"))
+            *interleaved = *text == 'i';
+        else
+            return false;
+        if (!text[length])
+            return true;
+        text += length + 1;
+    }
+}
+
+bool cli_take_raw_order(const cli_option *row, const char *text, cli_options *options)
+{
+    if (!parse_order(text, &options->write.big_endian, &options->write.interleaved))
+        return cli_bad_value(row->name, text, "not a list of be or le, planar or interleaved");
+    return options->has_raw = true;
+}
+
+/* A number of at most 32 bits and the comma after it; NULL if there is none. */
+static const char *parse_field(const char *at, uint32_t *value)
+{
+    uint64_t number = 0;
+    if (!at || *at < '0' || *at > '9')
+        return NULL;
+    for (; *at >= '0' && *at <= '9' && number <= UINT32_MAX; at++)
+        number = number * 10 + (uint64_t)(*at - '0');
+    *value = (uint32_t)number;
+    return number <= UINT32_MAX && *at == ',' ? at + 1 : NULL;
+}
+
+bool cli_take_raw(const cli_option *row, const char *text, cli_options *options)
+{
+    cli_raw *raw = &options->raw;
+    const char *at = text;
+    memset(raw, 0, sizeof *raw);
+    at = parse_field(at, &raw->width);
+    at = parse_field(at, &raw->height);
+    at = parse_field(at, &raw->count);
+    at = parse_field(at, &raw->precision);
+    if (!at || (*at != 'u' && *at != 's') || (at[1] && at[1] != ',') ||
+        (at[1] && !parse_order(at + 2, &raw->big_endian, &raw->interleaved)))
+        return cli_bad_value(row->name, text, "not of the form W,H,C,BITS,u|s[,be|le][,planar|interleaved]");
+    raw->is_signed = *at == 's';
+    if (!raw->width || !raw->height || !raw->count || raw->count > L2K_MAX_COMPONENTS)
+        return cli_bad_value(row->name, text, "a picture must be at least 1,1 and have 1 to 16384 components");
+    if (!raw->precision || raw->precision > MOST_BITS)
+        return cli_bad_value(row->name, text, "samples can have 1 to 24 bits");
+    return options->has_raw = true;
+}
+
+/* ---- Subbands ------------------------------------------------------------------------------------------------ */
+
+/* "HL2": orientation and level. */
+bool cli_take_band(const cli_option *row, const char *text, cli_options *options)
+{
+    static const cli_name orientations[] = {{"LL", L2K_LL}, {"HL", L2K_HL}, {"LH", L2K_LH}, {"HH", L2K_HH}};
+    size_t digits = strlen(text) > 2 ? strspn(text + 2, "0123456789") : 0;
+    for (size_t i = 0; digits && digits <= 2 && !text[2 + digits] && i < 4; i++) {
+        char letters[3] = {text[0], text[1], 0};
+        options->band_level = (uint32_t)strtoul(text + 2, NULL, 10);
+        options->orientation = (l2k_orientation)orientations[i].value;
+        if (cli_same_text(letters, orientations[i].name) && options->band_level <= L2K_MAX_LEVELS &&
+            (options->band_level > 0 || options->orientation == L2K_LL))
+            return options->has_band = true;
+    }
+    return cli_bad_value(row->name, text, "not a subband: LL, HL, LH or HH and its level, such as HL1");
+}
+
+bool cli_take_gain(const cli_option *row, const char *text, cli_options *options)
+{
+    if (!cli_parse_real(row->name, text, &options->gain))
+        return false;
+    return options->gain <= 1e6 || cli_bad_value(row->name, text, "more than 1e6");
+}
+
+/* ---- Limits and many files ----------------------------------------------------------------------------------- */
+
+bool cli_take_max_pixels(const cli_option *row, const char *text, cli_options *options)
+{
+    (void)options;
+    return cli_parse_size(row->name, text, &cli_allowed.pixels);
+}
+
+bool cli_take_max_memory(const cli_option *row, const char *text, cli_options *options)
+{
+    (void)options;
+    return cli_parse_size(row->name, text, &cli_allowed.memory);
+}
+
+bool cli_take_timeout(const cli_option *row, const char *text, cli_options *options)
+{
+    (void)options;
+    return cli_parse_real(row->name, text, &cli_allowed.seconds);
+}
+
+bool cli_take_out_dir(const cli_option *row, const char *text, cli_options *options)
+{
+    options->out_dir = text;
+    return *text || cli_bad_value(row->name, text, "not the name of a directory");
+}
+
+/* Accepted with and without its dot. */
+bool cli_take_extension(const cli_option *row, const char *text, cli_options *options)
+{
+    options->extension = *text == '.' ? text + 1 : text;
+    return (*options->extension && !strchr(options->extension, '/')) ||
+           cli_bad_value(row->name, text, "not the end of a file name, such as jp2 or png");
+}

@@ -1,0 +1,54 @@
+/* One row per option of the command: what parses it, describes it in help and manual, and completes it in a shell. */
+#ifndef L2K_CLI_OPTIONS_TABLE_H
+#define L2K_CLI_OPTIONS_TABLE_H
+
+#include "cli/options/options.h"
+#include "cli/options/values.h"
+
+typedef struct cli_option cli_option;
+
+/* Stores the value `text`, NULL for an option without argument; false after a report. */
+typedef bool cli_option_parser(const cli_option *row, const char *text, cli_options *options);
+
+/* view and dump take pictures and JPEG 2000 files, and some options are for one kind of input only. */
+typedef enum cli_input_kind { CLI_ANY_INPUT, CLI_PICTURE_INPUT, CLI_CODED_INPUT } cli_input_kind;
+
+struct cli_option {
+    unsigned commands;    /* bits 1 << cli_command */
+    char letter;          /* 0 = long form only */
+    const char *name;     /* without hyphens */
+    const char *argument; /* as help shows it; NULL = none */
+    const char *help;     /* a phrase, for help and manual */
+    const char *fallback; /* the default, for help and manual; NULL = not stated */
+    const char *detail;   /* sentences for the manual only; NULL = none */
+    cli_option_parser *parse;
+    size_t target;         /* offset in cli_options of what `parse` fills, unless it knows */
+    int64_t least, most;   /* range of a number; `most` is the value set by an option without argument */
+    const cli_name *names; /* values with a name, for parser and completion; NULL = none */
+    cli_input_kind input;  /* for view and dump */
+};
+
+extern const cli_option cli_option_table[];
+extern const size_t cli_num_options;
+
+static inline bool cli_option_is_for(const cli_option *row, cli_command command)
+{
+    return row->commands >> command & 1;
+}
+
+/* "-t, --tile", or "--tile" with six spaces before it where `aligned`. */
+void cli_option_head(const cli_option *row, bool aligned, char *text, size_t room);
+
+/* Parsers of rows with a target. */
+bool cli_take_flag(const cli_option *row, const char *text, cli_options *options);     /* bool: true */
+bool cli_take_constant(const cli_option *row, const char *text, cli_options *options); /* cli_setting: row->most */
+bool cli_take_number(const cli_option *row, const char *text, cli_options *options);   /* cli_setting: least .. most */
+bool cli_take_name(const cli_option *row, const char *text, cli_options *options);     /* cli_setting: one of names */
+bool cli_take_names(const cli_option *row, const char *text, cli_options *options); /* cli_setting: several, with | */
+
+/* Parsers of single rows. */
+cli_option_parser cli_take_rate, cli_take_psnr, cli_take_tile, cli_take_tile_origin, cli_take_origin, cli_take_block,
+    cli_take_precincts, cli_take_raw, cli_take_raw_order, cli_take_region, cli_take_band, cli_take_gain,
+    cli_take_max_pixels, cli_take_max_memory, cli_take_timeout, cli_take_out_dir, cli_take_extension;
+
+#endif

@@ -1,0 +1,171 @@
+/* Parses numbers, lists and names more strictly than the C library does. */
+#include "cli/options/values.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pictures/files/file.h"
+#include "pictures/user/report.h"
+
+bool cli_bad_value(const char *option, const char *text, const char *message)
+{
+    char subject[512];
+    snprintf(subject, sizeof subject, "--%s %s", option, text);
+    return cli_error(subject, "%s", message);
+}
+
+/* Digits only: no sign, no space, no other base, unlike strtoul. Returns the end, or NULL if the number exceeds `most`.
+ */
+static const char *parse_digits(const char *at, uint64_t most, uint64_t *value)
+{
+    uint64_t number = 0;
+    if (*at < '0' || *at > '9')
+        return NULL;
+    for (; *at >= '0' && *at <= '9'; at++) {
+        number = number * 10 + (uint64_t)(*at - '0');
+        if (number > most)
+            return NULL;
+    }
+    *value = number;
+    return at;
+}
+
+bool cli_parse_number(const char *option, const char *text, uint32_t least, uint32_t most, int64_t *value)
+{
+    uint64_t number = 0;
+    char message[80];
+    const char *end = parse_digits(text, UINT32_MAX, &number);
+    if (end && !*end && number >= least && number <= most) {
+        *value = (int64_t)number;
+        return true;
+    }
+    snprintf(message, sizeof message, "not a whole number from %u to %u", least, most);
+    return cli_bad_value(option, text, message);
+}
+
+#define MOST_SIZE ((uint64_t)1000000000000000)
+
+bool cli_parse_size(const char *option, const char *text, uint64_t *value)
+{
+    static const char suffixes[] = "KMG";
+    uint64_t number = 0;
+    const char *end = parse_digits(text, MOST_SIZE, &number), *suffix = NULL;
+    if (end && *end && (suffix = strchr(suffixes, *end >= 'a' ? *end - 'a' + 'A' : *end)) != NULL)
+        end++;
+    if (!end || *end || !number || (suffix && number > MOST_SIZE / 1000000000))
+        return cli_bad_value(option, text,
+                             "not a whole number from 1 to 10^15, or one up to 10^6 followed by K, M or G");
+    *value = number;
+    for (ptrdiff_t i = suffix ? suffix - suffixes + 1 : 0; i > 0; i--)
+        *value *= 1000;
+    return true;
+}
+
+bool cli_parse_numbers(const char *option, const char *text, const char *form, uint32_t *values, size_t count)
+{
+    char message[80];
+    const char *at = text;
+    for (size_t i = 0; at && i < count; i++) {
+        uint64_t number = 0;
+        at = parse_digits(at, UINT32_MAX, &number);
+        values[i] = (uint32_t)number;
+        if (at && i + 1 < count)
+            at = *at == ',' ? at + 1 : NULL;
+    }
+    if (at && !*at)
+        return true;
+    snprintf(message, sizeof message, "not of the form %s with whole numbers below 2^32", form);
+    return cli_bad_value(option, text, message);
+}
+
+static size_t count_items(const char *text)
+{
+    size_t count = 1;
+    for (; *text; text++)
+        count += *text == ',';
+    return count;
+}
+
+/* strtod also accepts signs, spaces, hexadecimal, "inf" and "nan"; this takes digits, point and exponent only. */
+static const char *parse_real(const char *at, double *value)
+{
+    char *end;
+    if (!strchr("0123456789.", *at) || !*at || (at[0] == '0' && (at[1] == 'x' || at[1] == 'X')))
+        return NULL;
+    errno = 0;
+    *value = strtod(at, &end);
+    return end != at && errno == 0 && isfinite(*value) ? end : NULL;
+}
+
+bool cli_parse_real(const char *option, const char *text, double *value)
+{
+    double parsed;
+    const char *end = parse_real(text, &parsed);
+    if (!end || *end || parsed <= 0)
+        return cli_bad_value(option, text, "not a number above 0");
+    *value = parsed;
+    return true;
+}
+
+bool cli_parse_reals(const char *option, const char *text, double **values, size_t *count)
+{
+    size_t items = count_items(text);
+    const char *at = text;
+    free(*values);
+    *count = 0;
+    *values = calloc(items, sizeof **values);
+    if (!*values)
+        return cli_bad_value(option, text, "out of memory");
+    for (size_t i = 0; i < items; i++) {
+        at = parse_real(at, &(*values)[i]);
+        if (!at || *at != (i + 1 < items ? ',' : 0))
+            return cli_bad_value(option, text, "not a list of numbers from 0 up, separated by commas");
+        at++;
+    }
+    *count = items;
+    return true;
+}
+
+static void list_names(const cli_name *names, char *text, size_t room)
+{
+    size_t used = 0;
+    for (size_t i = 0; names[i].name && used < room; i++)
+        used += (size_t)snprintf(text + used, room - used, "%s%s", i ? ", " : "", names[i].name);
+}
+
+bool cli_parse_names(const char *option, const char *text, const cli_name *names, int64_t *value)
+{
+    char message[260], known[200], item[40];
+    const char *at = text;
+    *value = 0;
+    for (size_t n = count_items(text); n-- > 0; at += strcspn(at, ",") + 1) {
+        const cli_name *name = names;
+        snprintf(item, sizeof item, "%.*s", (int)strcspn(at, ","), at);
+        while (name->name && !cli_same_text(item, name->name))
+            name++;
+        if (!name->name) {
+            list_names(names, known, sizeof known);
+            snprintf(message, sizeof message, "'%s' is not one of %s", item, known);
+            return cli_bad_value(option, text, message);
+        }
+        *value |= name->value;
+    }
+    return true;
+}
+
+bool cli_parse_name(const char *option, const char *text, const cli_name *names, int64_t *value)
+{
+    char message[240], known[200];
+    for (const cli_name *name = names; name->name; name++) {
+        if (cli_same_text(text, name->name)) {
+            *value = name->value;
+            return true;
+        }
+    }
+    list_names(names, known, sizeof known);
+    snprintf(message, sizeof message, "not one of %s", known);
+    return cli_bad_value(option, text, message);
+}

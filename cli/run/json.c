@@ -1,0 +1,116 @@
+/* Writes JSON (RFC 8259). */
+#include "cli/run/json.h"
+#include "pictures/user/text.h"
+
+#include <math.h>
+
+static FILE *file_of(const cli_json *json)
+{
+    return json->file ? json->file : stdout;
+}
+
+static void begin_line(const cli_json *json)
+{
+    fprintf(file_of(json), "\n%*s", 2 * json->depth, "");
+}
+
+static void begin_value(cli_json *json, const char *key)
+{
+    if (json->started)
+        fputc(',', file_of(json));
+    if (json->depth)
+        begin_line(json);
+    if (key)
+        fprintf(file_of(json), "\"%s\": ", key);
+    json->started = true;
+}
+
+void cli_json_open(cli_json *json, const char *key, char bracket)
+{
+    begin_value(json, key);
+    fputc(bracket, file_of(json));
+    json->depth++;
+    json->started = false;
+}
+
+void cli_json_close(cli_json *json, char bracket)
+{
+    json->depth--;
+    if (json->started)
+        begin_line(json);
+    fputc(bracket, file_of(json));
+    json->started = true;
+    if (json->depth == 0)
+        fputc('\n', file_of(json));
+}
+
+void cli_json_number(cli_json *json, const char *key, uint64_t value)
+{
+    begin_value(json, key);
+    fprintf(file_of(json), "%llu", (unsigned long long)value);
+}
+
+void cli_json_bool(cli_json *json, const char *key, bool value)
+{
+    begin_value(json, key);
+    fputs(value ? "true" : "false", file_of(json));
+}
+
+void cli_json_null(cli_json *json, const char *key)
+{
+    begin_value(json, key);
+    fputs("null", file_of(json));
+}
+
+void cli_json_real(cli_json *json, const char *key, double value)
+{
+    if (!isfinite(value)) {
+        cli_json_null(json, key);
+        return;
+    }
+    begin_value(json, key);
+    fprintf(file_of(json), "%.9g", value);
+}
+
+static void put_ascii(FILE *file, unsigned char character)
+{
+    if (character == '"' || character == '\\')
+        fprintf(file, "\\%c", character);
+    else if (character < 0x20 || character == 0x7f)
+        fprintf(file, "\\u%04x", character);
+    else
+        fputc(character, file);
+}
+
+void cli_json_text(cli_json *json, const char *key, const char *text)
+{
+    begin_value(json, key);
+    fputc('"', file_of(json));
+    for (const unsigned char *at = (const unsigned char *)text; *at;) {
+        size_t length = cli_utf8_bytes(at);
+        if (*at < 0x80)
+            put_ascii(file_of(json), *at);
+        else if (cli_utf8_is_c1(at))
+            fprintf(file_of(json), "\\u%04x", at[1]);
+        else if (length)
+            fwrite(at, 1, length, file_of(json));
+        else
+            fputs("\\ufffd", file_of(json));
+        at += length ? length : 1;
+    }
+    fputc('"', file_of(json));
+}
+
+void cli_json_latin1(cli_json *json, const char *key, const char *text, size_t bytes)
+{
+    begin_value(json, key);
+    fputc('"', file_of(json));
+    for (size_t i = 0; i < bytes; i++) {
+        unsigned char character = (unsigned char)text[i];
+        if (character < 0x80)
+            put_ascii(file_of(json), character);
+        else
+            fprintf(file_of(json), "\\u%04x", character);
+    }
+    fputc('"', file_of(json));
+}

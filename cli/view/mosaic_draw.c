@@ -1,0 +1,183 @@
+/* Draws a mosaic: values to gray, lines between bands, names and gains in a font of its own. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/view/mosaic.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
+
+enum { BACKGROUND = 32, BAND_LINE = 255, TILE_LINE = 0 };
+
+/* Smaller bands would be all lines. */
+enum { LEAST_SIDE = 6 };
+
+static uint8_t gray_of(float value)
+{
+    if (isnan(value))
+        return BACKGROUND;
+    float gray = floorf(255 * value + 0.5f);
+    return gray <= 0 ? 0 : gray >= 255 ? 255 : (uint8_t)gray;
+}
+
+/* One row of coefficients of a band, `zoom` pixels wide each. */
+static void draw_row(const cli_mosaic *mosaic, const cli_mosaic_band *band, uint32_t row, uint32_t zoom,
+                     const cli_canvas *canvas)
+{
+    float gain = mosaic->gains[band->level][band->orientation];
+    float offset = band->orientation == L2K_LL ? mosaic->low_offset : 0.5f;
+    size_t pixel = canvas->channels;
+    uint8_t *to = canvas->pixels + ((size_t)(band->y + row) * zoom * canvas->width + (size_t)band->x * zoom) * pixel;
+    for (uint32_t c = 0; c < canvas->channels; c++) {
+        const float *from = mosaic->values + ((size_t)c * mosaic->height + band->y + row) * mosaic->width + band->x;
+        for (uint32_t x = 0; x < band->width; x++)
+            for (uint32_t i = 0; i < zoom; i++)
+                to[((size_t)x * zoom + i) * pixel + c] = gray_of(offset + gain * from[x]);
+    }
+    for (uint32_t i = 1; i < zoom; i++)
+        memcpy(to + i * canvas->width * pixel, to, (size_t)band->width * zoom * pixel);
+}
+
+static cli_box box_of(const cli_mosaic_band *band, uint32_t zoom)
+{
+    return (cli_box){band->x * zoom, band->y * zoom, band->width * zoom, band->height * zoom};
+}
+
+void cli_canvas_fill(const cli_canvas *canvas, cli_box box, uint8_t value)
+{
+    for (uint32_t y = box.y; y < box.y + box.height; y++)
+        memset(canvas->pixels + ((size_t)y * canvas->width + box.x) * canvas->channels, value,
+               (size_t)box.width * canvas->channels);
+}
+
+/* Along the left and upper side: one colour between bands, another between tiles, no line at the picture's edge. */
+static void draw_lines(const cli_mosaic_band *band, uint32_t zoom, const cli_canvas *canvas)
+{
+    cli_box box = box_of(band, zoom);
+    if (box.width < LEAST_SIDE || box.height < LEAST_SIDE)
+        return;
+    if (box.x > 0)
+        cli_canvas_fill(canvas, (cli_box){box.x, box.y, 1, box.height}, band->first_column ? TILE_LINE : BAND_LINE);
+    if (box.y > 0)
+        cli_canvas_fill(canvas, (cli_box){box.x, box.y, box.width, 1}, band->first_row ? TILE_LINE : BAND_LINE);
+}
+
+/* ---- Letters ------------------------------------------------------------------------------------------------- */
+
+/* Drawn for this purpose: 5 x 7 dots, one number per row, whose bit 4 is the leftmost dot. */
+enum { GLYPH_WIDTH = 5, GLYPH_HEIGHT = 7, ADVANCE = 6, MARGIN = 2, MOST_SCALE = 2 };
+
+enum { PAPER = 24, INK = 255 };
+
+/* Bands with shorter sides get letters of single pixels. */
+enum { LARGE_SIDE = 240 };
+
+static const char letters[] = "0123456789LHx.";
+
+static const uint8_t glyphs[][GLYPH_HEIGHT] = {
+    {14, 17, 19, 21, 25, 17, 14}, /* 0 */
+    {4, 12, 4, 4, 4, 4, 14},      /* 1 */
+    {14, 17, 1, 6, 8, 16, 31},    /* 2 */
+    {30, 1, 1, 14, 1, 1, 30},     /* 3 */
+    {2, 6, 10, 18, 31, 2, 2},     /* 4 */
+    {31, 16, 30, 1, 1, 17, 14},   /* 5 */
+    {6, 8, 16, 30, 17, 17, 14},   /* 6 */
+    {31, 1, 2, 4, 8, 8, 8},       /* 7 */
+    {14, 17, 17, 14, 17, 17, 14}, /* 8 */
+    {14, 17, 17, 15, 1, 2, 12},   /* 9 */
+    {16, 16, 16, 16, 16, 16, 31}, /* L */
+    {17, 17, 17, 31, 17, 17, 17}, /* H */
+    {0, 0, 17, 10, 4, 10, 17},    /* x */
+    {0, 0, 0, 0, 0, 12, 12},      /* . */
+};
+
+static void draw_glyph(const cli_canvas *canvas, uint32_t x, uint32_t y, uint32_t scale, char letter)
+{
+    const char *found = strchr(letters, letter);
+    for (uint32_t row = 0; found && row < GLYPH_HEIGHT; row++)
+        for (uint32_t column = 0; column < GLYPH_WIDTH; column++)
+            if (glyphs[found - letters][row] >> (GLYPH_WIDTH - 1 - column) & 1)
+                cli_canvas_fill(canvas, (cli_box){x + column * scale, y + row * scale, scale, scale}, INK);
+}
+
+bool cli_canvas_label(const cli_canvas *canvas, cli_box box, const char *text)
+{
+    uint32_t scale = box.width >= LARGE_SIDE && box.height >= LARGE_SIDE ? MOST_SCALE : 1;
+    uint32_t width = ((uint32_t)strlen(text) * ADVANCE - 1 + 2 * MARGIN) * scale;
+    uint32_t height = (GLYPH_HEIGHT + 2 * MARGIN) * scale, inset = 1 + scale;
+    if (width + inset > box.width || height + inset > box.height)
+        return false;
+    cli_canvas_fill(canvas, (cli_box){box.x + inset, box.y + inset, width, height}, PAPER);
+    for (size_t i = 0; text[i]; i++)
+        draw_glyph(canvas, box.x + inset + (MARGIN + (uint32_t)i * ADVANCE) * scale, box.y + inset + MARGIN * scale,
+                   scale, text[i]);
+    return true;
+}
+
+/* ---- The picture --------------------------------------------------------------------------------------------- */
+
+/* Name and gain, or only the name if there is no room for both. */
+static void draw_label(const cli_mosaic *mosaic, const cli_mosaic_band *band, uint32_t zoom, const cli_canvas *canvas)
+{
+    char text[CLI_MOSAIC_TEXT];
+    float gain = mosaic->gains[band->level][band->orientation];
+    int length = snprintf(text, sizeof text, "%s%u", cli_orientation_names[band->orientation], band->level);
+    if (band->orientation != L2K_LL)
+        snprintf(text + length, sizeof text - (size_t)length, gain < 9.95f ? " x%.1f" : " x%.0f", gain);
+    if (cli_canvas_label(canvas, box_of(band, zoom), text))
+        return;
+    text[length] = 0;
+    cli_canvas_label(canvas, box_of(band, zoom), text);
+}
+
+static bool create_picture(const cli_mosaic *mosaic, uint32_t zoom, cli_picture *picture)
+{
+    uint64_t width = (uint64_t)mosaic->width * zoom, height = (uint64_t)mosaic->height * zoom;
+    if (width > UINT32_MAX || height > UINT32_MAX)
+        return cli_error("--zoom", "%u makes a picture of %llu x %llu, which is too large", zoom,
+                         (unsigned long long)width, (unsigned long long)height);
+    if (!cli_picture_create(picture, mosaic->channels, mosaic->name))
+        return false;
+    cli_picture_uniform(picture, (uint32_t)width, (uint32_t)height, 8, false);
+    picture->image.colour = mosaic->channels == 1 ? L2K_COLOUR_GRAY : L2K_COLOUR_SRGB;
+    return cli_picture_place(picture, 0, 0, mosaic->name) &&
+           cli_picture_allocate(picture, CLI_INTERLEAVED, mosaic->name);
+}
+
+static bool draw_ground(const cli_mosaic *mosaic, const cli_canvas *canvas)
+{
+    for (uint32_t y = 0; y < canvas->height; y++) {
+        if (!cli_time_left(mosaic->name))
+            return false;
+        cli_canvas_fill(canvas, (cli_box){0, y, canvas->width, 1}, BACKGROUND);
+    }
+    return true;
+}
+
+static bool draw_band(const cli_mosaic *mosaic, const cli_mosaic_band *band, uint32_t zoom, const cli_canvas *canvas)
+{
+    for (uint32_t y = 0; y < band->height; y++) {
+        if (!cli_time_left(mosaic->name))
+            return false;
+        draw_row(mosaic, band, y, zoom, canvas);
+    }
+    return true;
+}
+
+/* Lines and names are drawn over all bands. */
+bool cli_mosaic_draw(const cli_mosaic *mosaic, const cli_mosaic_style *style, cli_picture *picture)
+{
+    if (!create_picture(mosaic, style->zoom, picture))
+        return false;
+    cli_canvas canvas = {picture->planes[0].data, picture->components[0].width, picture->components[0].height,
+                         mosaic->channels};
+    bool done = draw_ground(mosaic, &canvas);
+    for (size_t i = 0; done && i < mosaic->num_bands; i++)
+        done = draw_band(mosaic, &mosaic->bands[i], style->zoom, &canvas);
+    for (size_t i = 0; done && style->borders && i < mosaic->num_bands; i++)
+        draw_lines(&mosaic->bands[i], style->zoom, &canvas);
+    for (size_t i = 0; done && style->labels && i < mosaic->num_bands; i++)
+        draw_label(mosaic, &mosaic->bands[i], style->zoom, &canvas);
+    return done;
+}

@@ -1,0 +1,233 @@
+/* `lift2k view`: draws subbands as a picture. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/run/progress.h"
+#include "cli/view/mosaic.h"
+#include "pictures/formats.h"
+#include "pictures/user/limits.h"
+#include "pictures/user/report.h"
+#include "pictures/writer.h"
+
+typedef struct view_job {
+    const cli_options *options;
+    cli_format format;
+    cli_coefficients input;
+    uint32_t shown; /* the component, without --rgb */
+    uint32_t level; /* of --band or --level */
+    cli_mosaic mosaic;
+    cli_area area;     /* of the mosaic, in the domain of what it shows */
+    size_t first_band; /* of the current tile, in the mosaic */
+} view_job;
+
+/* ---- Places -------------------------------------------------------------------------------------------------- */
+
+/* One side of a subband in its domain (B-15), or of the resolution below `level` for orientation 0. */
+static uint32_t band_side(uint32_t side, uint32_t level, uint32_t high)
+{
+    uint64_t scale = (uint64_t)1 << level, offset = high ? scale / 2 : 0;
+    return side > offset ? cli_ceil_div(side - offset, scale) : 0;
+}
+
+static cli_area band_area(cli_area r, uint32_t level, unsigned orientation)
+{
+    return (cli_area){band_side(r.x0, level, orientation & 1), band_side(r.y0, level, orientation >> 1),
+                      band_side(r.x1, level, orientation & 1), band_side(r.y1, level, orientation >> 1)};
+}
+
+static bool is_wanted(const view_job *job, const l2k_subband_info *band)
+{
+    if (job->options->has_band)
+        return band->level == job->level && band->orientation == job->options->orientation;
+    return !job->options->level.given || band->level == job->level;
+}
+
+/* The position of a band's first coefficient in the mosaic: by its own coordinates if it is alone, else as in the view
+ * of the tile, from the tile's corner. */
+static void place_band(const view_job *job, const l2k_tile_coefficients *k, uint32_t band, uint32_t *x, uint32_t *y)
+{
+    if (job->options->has_band) {
+        *x = k->bands[band].x0 - job->area.x0;
+        *y = k->bands[band].y0 - job->area.y0;
+        return;
+    }
+    cli_area corner = band_area((cli_area){k->x0, k->y0, k->x1, k->y1}, job->input.reduce, L2K_LL);
+    *x = corner.x0 - job->area.x0 + k->view->bands[band].x;
+    *y = corner.y0 - job->area.y0 + k->view->bands[band].y;
+}
+
+/* ---- Filling the mosaic -------------------------------------------------------------------------------------- */
+
+static bool show_component(void *user, const l2k_tile_coefficients *k)
+{
+    view_job *job = user;
+    uint32_t x, y, precision = job->input.image.components[k->component].precision;
+    uint32_t channel = job->options->rgb ? k->component : 0;
+    if (channel >= job->mosaic.channels)
+        return true;
+    if (channel == 0)
+        job->first_band = job->mosaic.num_bands;
+    for (uint32_t band = 0; band < k->view->num_bands; band++) {
+        if (!is_wanted(job, &k->bands[band]))
+            continue;
+        place_band(job, k, band, &x, &y);
+        if (!cli_mosaic_put(&job->mosaic, channel, k, band, x, y, precision))
+            return false;
+    }
+    if (k->component_transform && channel + 1 == CLI_MOSAIC_CHANNELS)
+        cli_mosaic_undo_transform(&job->mosaic, job->first_band, k->wavelet);
+    return true;
+}
+
+static bool same_size(const l2k_component *a, const l2k_component *b)
+{
+    return a->dx == b->dx && a->dy == b->dy && a->precision == b->precision;
+}
+
+static bool check_rgb(const cli_coefficients *input)
+{
+    const l2k_component *c = input->image.components;
+    if (input->image.num_components < 3)
+        return cli_error("--rgb", "%s has %u component%s, three are needed", input->file.name,
+                         input->image.num_components, input->image.num_components == 1 ? "" : "s");
+    return (same_size(&c[0], &c[1]) && same_size(&c[0], &c[2])) ||
+           cli_error("--rgb", "components 0 to 2 of %s differ in size or precision", input->file.name);
+}
+
+static bool make_mosaic(view_job *job)
+{
+    const cli_options *options = job->options;
+    uint32_t c = options->rgb ? 0 : job->shown;
+    if (options->rgb && !check_rgb(&job->input))
+        return false;
+    cli_area area = cli_component_area(&job->input, cli_wanted_area(&job->input), c);
+    job->area = options->has_band ? band_area(area, job->level, options->orientation)
+                                  : band_area(area, job->input.reduce, L2K_LL);
+    if (job->area.x0 >= job->area.x1 || job->area.y0 >= job->area.y1)
+        return cli_error(job->input.file.name, "nothing to show: the selected part of component %u is empty", c);
+    bool done = cli_mosaic_create(&job->mosaic, job->area.x1 - job->area.x0, job->area.y1 - job->area.y0,
+                                  options->rgb ? CLI_MOSAIC_CHANNELS : 1, job->input.file.name);
+    job->mosaic.one_band = options->has_band;
+    return done;
+}
+
+/* Leaves out resolutions above the selected part. Tiles may have fewer levels than the main header says. */
+static bool choose_part(view_job *job)
+{
+    const cli_options *options = job->options;
+    const uint32_t levels = job->input.levels;
+    const bool low = options->has_band && options->orientation == L2K_LL;
+    if (!options->has_band && !options->level.given)
+        return true;
+    if (low ? job->level != levels : job->level > levels)
+        return cli_error(options->has_band ? "--band" : "--level", "%s has no such %s; it has %u level%s",
+                         job->input.file.name, options->has_band ? "subband" : "level", levels, levels == 1 ? "" : "s");
+    job->input.reduce = job->level - !low;
+    return true;
+}
+
+static bool fill_mosaic(view_job *job)
+{
+    if (!choose_part(job) || !make_mosaic(job) || !cli_coefficients_each(&job->input, show_component, job))
+        return false;
+    if (job->input.num_given == 0)
+        return cli_error(job->input.file.name, "the file ends before the first coefficient");
+    return true;
+}
+
+/* ---- Writing ------------------------------------------------------------------------------------------------- */
+
+static bool write_picture(const view_job *job, const cli_picture *picture)
+{
+    const cli_write_options how = {.quiet = job->options->quiet};
+    const char *name = job->input.output;
+    cli_format format = job->format;
+    const bool planes = format >= CLI_FORMAT_PGX;
+    cli_view view = {0};
+    cli_writer writer;
+    bool done = (planes || (cli_view_create(&view, picture, 0, name) && cli_format_check(&format, &view, name))) &&
+                cli_writer_open(&writer, name, format, picture, planes ? NULL : &view, &how);
+    done = done && cli_writer_close(&writer, cli_writer_rows(&writer, view.height));
+    cli_view_free(&view);
+    return done;
+}
+
+static void print_summary(const view_job *job, const cli_picture *picture)
+{
+    char size[80], what[40];
+    const cli_options *options = job->options;
+    cli_picture_text(picture, size, sizeof size);
+    if (options->rgb)
+        snprintf(what, sizeof what, "components 0 to 2");
+    else
+        snprintf(what, sizeof what, "component %u", job->shown);
+    cli_note("%s %s, %s, %u level%s -> %s %s", job->input.file.name, what,
+             job->input.wavelet == L2K_WAVELET_5_3 ? "5/3" : "9/7", job->input.levels,
+             job->input.levels == 1 ? "" : "s", job->input.output, size);
+}
+
+/* Everything that can be refused has been refused. */
+static bool draw(view_job *job)
+{
+    cli_picture picture = {0};
+    cli_coefficients_close(&job->input); /* everything drawn is in the mosaic */
+    cli_time_starts();
+    const cli_mosaic_style style = {.borders = !job->options->no_borders,
+                                    .labels = job->options->labels,
+                                    .zoom = (uint32_t)cli_setting_or(job->options->zoom, 1)};
+    bool done = cli_mosaic_choose_gains(&job->mosaic, (float)job->options->gain) &&
+                cli_mosaic_draw(&job->mosaic, &style, &picture);
+    cli_memory_hold(cli_picture_bytes(&picture));
+    done = done && write_picture(job, &picture);
+    if (done && !job->options->quiet)
+        print_summary(job, &picture);
+    cli_picture_free(&picture);
+    return done;
+}
+
+/* ---- The command --------------------------------------------------------------------------------------------- */
+
+/* Checks options that exclude each other. */
+static bool check(const cli_options *options)
+{
+    if (options->has_band && options->level.given)
+        return cli_error("--band", "--band and --level exclude each other");
+    if ((options->has_band || options->level.given) && options->reduce.value)
+        return cli_error("--reduce", "has no use with %s, which selects what is shown",
+                         options->has_band ? "--band" : "--level");
+    if (options->rgb && options->component.given)
+        return cli_error("--component", "excludes --rgb, which shows components 0 to 2");
+    return true;
+}
+
+static bool set_up(view_job *job)
+{
+    const cli_options *options = job->options;
+    if (!cli_coefficients_begin(&job->input, options) || !check(options) ||
+        !cli_format_of_name(job->input.output, &job->format))
+        return false;
+    job->shown = (uint32_t)options->component.value;
+    job->input.component = options->rgb ? -1 : (int64_t)job->shown;
+    job->level = options->has_band ? options->band_level : (uint32_t)options->level.value;
+    return true;
+}
+
+static int run(view_job *job)
+{
+    cli_progress_begin(job->options, "drawing", 1);
+    cli_progress_file(0, job->options->names[0]);
+    bool done = cli_coefficients_open(&job->input) && fill_mosaic(job) && draw(job);
+    cli_progress_end();
+    cli_mosaic_free(&job->mosaic);
+    cli_coefficients_close(&job->input);
+    return !done ? CLI_EXIT_FAILURE : job->input.incomplete ? CLI_EXIT_INCOMPLETE : CLI_EXIT_OK;
+}
+
+int cli_view_command(const cli_options *options)
+{
+    view_job job = {.options = options};
+    return set_up(&job) ? run(&job) : CLI_EXIT_USAGE;
+}
