@@ -102,6 +102,7 @@ static l2k_status decode_outputs(output_job *job)
 void l2k_decoder_start(l2k_decoder *decoder)
 {
     decoder->context.threads = l2k_thread_count((unsigned)decoder->options[L2K_DECODER_THREADS]);
+    decoder->context.cpu = (l2k_cpu)decoder->options[L2K_DECODER_CPU];
     l2k_choice_start(&decoder->choice, decoder->options[L2K_DECODER_GPU_MIN_SAMPLES]);
     l2k_pool_start_job(&decoder->pool, &decoder->context.hooks, l2k_decoder_memory_limit(decoder));
     if (l2k_pool_exceeds(&decoder->pool))

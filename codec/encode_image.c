@@ -66,6 +66,7 @@ static l2k_status start_job(l2k_encoder *encoder, const l2k_image *image, const 
 {
     end_job(encoder, L2K_OK);
     encoder->context.threads = l2k_thread_count((unsigned)encoder->options[L2K_ENCODER_THREADS]);
+    encoder->context.cpu = (l2k_cpu)encoder->options[L2K_ENCODER_CPU];
     l2k_choice_start(&encoder->choice, encoder->options[L2K_ENCODER_GPU_MIN_SAMPLES]);
     l2k_pool_start_job(&encoder->pool, &encoder->context.hooks, (uint64_t)encoder->options[L2K_ENCODER_LIMIT_MEMORY]);
     if (l2k_pool_exceeds(&encoder->pool))

@@ -30,6 +30,9 @@ struct l2k_plan {
 
 extern const l2k_backend_functions l2k_backend_cpu;
 
+/* The CPU backend's share of l2k_plan_host_bytes. */
+uint64_t l2k_cpu_bytes(const l2k_plan_spec *spec, unsigned threads);
+
 #ifdef L2K_WITH_CUDA
 extern const l2k_backend_functions l2k_backend_cuda;
 

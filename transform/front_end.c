@@ -144,6 +144,7 @@ static l2k_status make_plan(l2k_transform *t, const l2k_plan_spec *spec)
     if (spec->on_device && backend == L2K_BACKEND_AUTO)
         backend = L2K_BACKEND_CUDA;
     t->context.threads = l2k_thread_count((unsigned)t->options[L2K_TRANSFORM_THREADS]);
+    t->context.cpu = (l2k_cpu)t->options[L2K_TRANSFORM_CPU];
     l2k_choice_start(&t->choice, t->options[L2K_TRANSFORM_GPU_MIN_SAMPLES]);
     return l2k_plan_create(&t->context, backend, spec, &t->plan);
 }

@@ -4,24 +4,31 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "dwt/wavelet.h"
 #include "quant/steps.h"
 
 /* ---- Checks -------------------------------------------------------------------------------------------------- */
+
+static const l2k_wavelet_descriptor *wavelet_of(const l2k_transform *t)
+{
+    return l2k_wavelet_get((l2k_wavelet)t->options[L2K_TRANSFORM_WAVELET]);
+}
 
 static l2k_status check_options(const l2k_transform *t)
 {
     const int64_t *o = t->options;
     const l2k_context *context = &t->context;
+    const l2k_wavelet_descriptor *wavelet = wavelet_of(t);
     int64_t reduce = o[L2K_TRANSFORM_REDUCE], levels = o[L2K_TRANSFORM_LEVELS];
     if (o[L2K_TRANSFORM_DIRECTION] == L2K_FORWARD && reduce > 0)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "only an inverse transform can leave resolutions out");
     if (o[L2K_TRANSFORM_DIRECTION] == L2K_INVERSE && reduce > levels)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "%d resolutions cannot be left out of %d levels", (int)reduce,
                         (int)levels);
-    if (o[L2K_TRANSFORM_WAVELET] == L2K_WAVELET_5_3 && o[L2K_TRANSFORM_COEFFICIENTS] == L2K_COEFFICIENT_FLOAT32)
-        return l2k_fail(context, L2K_ERROR_ARGUMENT, "float32 coefficients are for the 9/7 wavelet only");
-    if (o[L2K_TRANSFORM_WAVELET] == L2K_WAVELET_5_3 && t->own_steps)
-        return l2k_fail(context, L2K_ERROR_ARGUMENT, "quantiser steps are for the 9/7 wavelet only");
+    if (!wavelet->is_float && o[L2K_TRANSFORM_COEFFICIENTS] == L2K_COEFFICIENT_FLOAT32)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "the %s wavelet has no float32 coefficients", wavelet->name);
+    if (!wavelet->quantised && t->own_steps)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "the %s wavelet has no quantiser steps", wavelet->name);
     if (o[L2K_TRANSFORM_BACKEND] == L2K_BACKEND_CPU && o[L2K_TRANSFORM_MEMORY] == L2K_MEMORY_DEVICE)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "the CPU does not work on device memory");
     return L2K_OK;
@@ -33,12 +40,10 @@ static l2k_status refuse(const l2k_transform *t, uint32_t c, const char *what, u
                     (unsigned)value);
 }
 
-/* Float32 carries 16 bits through the 9/7 (docs/numerics.md); what a decoder finds is not for it to choose. */
+/* A decoder does not choose the precision. */
 static uint32_t most_precision(const l2k_transform *t)
 {
-    if (t->options[L2K_TRANSFORM_DIRECTION] == L2K_INVERSE)
-        return 31;
-    return t->options[L2K_TRANSFORM_WAVELET] == L2K_WAVELET_9_7 ? 16 : 24;
+    return t->options[L2K_TRANSFORM_DIRECTION] == L2K_INVERSE ? 31 : wavelet_of(t)->most_bits;
 }
 
 static l2k_status check_component(const l2k_transform *t, const l2k_component *component, uint32_t c)
@@ -114,7 +119,7 @@ static l2k_status check_int16(const l2k_transform *t, const l2k_tile_spec *s)
     if (s->plan.type != L2K_COEFFICIENT_INT16 || s->plan.direction != L2K_FORWARD)
         return L2K_OK;
     for (uint32_t c = 0; c < s->plan.num_components; c++) {
-        bool rct = s->plan.component_transform && c < 3 && s->components[c].wavelet == L2K_WAVELET_5_3;
+        bool rct = s->plan.component_transform && c < 3 && wavelet_of(t)->reversible;
         for (unsigned band = 0; band < s->bands; band++) {
             unsigned bits = l2k_magnitude_bits(s->steps[c * s->bands + band], L2K_GUARD_BITS) + rct;
             if (bits > 15)
@@ -156,7 +161,7 @@ static void fill_component(const l2k_transform *t, const l2k_image *tile, uint32
         .is_signed = component->is_signed};
     choose_steps(t, c, component->precision, steps);
     for (unsigned band = 0; band < s->bands; band++)
-        out->steps[band] = out->wavelet == L2K_WAVELET_9_7
+        out->steps[band] = wavelet_of(t)->quantised
                                ? l2k_step_size(steps[band], component->precision, l2k_band_orientation(band))
                                : 1.0f;
 }

@@ -1,7 +1,9 @@
+/* The geometry of B.5 as memory: Mallat layout of a tile-component's subbands. */
 #include "transform/layout.h"
 
 #include <math.h>
 
+#include "dwt/wavelet.h"
 #include "quant/steps.h"
 
 l2k_level l2k_level_of(const l2k_plan_component *component, unsigned level)
@@ -70,6 +72,6 @@ l2k_subband_info l2k_describe_band(const l2k_plan_component *component, unsigned
                               .x1 = rect.x1,
                               .y1 = rect.y1,
                               .step = step,
-                              .step_size = component->wavelet == L2K_WAVELET_9_7 ? component->steps[band] : 1,
+                              .step_size = l2k_wavelet_get(component->wavelet)->quantised ? component->steps[band] : 1,
                               .magnitude_bits = l2k_magnitude_bits(step, guard_bits)};
 }

@@ -1,9 +1,12 @@
+/* The transform stage as one object: what every backend's plan has in common, and which backend it is. */
 #include "transform/plan.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cpu.h"
 #include "base/memory.h"
+#include "dwt/wavelet.h"
 #include "transform/backend.h"
 #include "transform/choice.h"
 #include "transform/layout.h"
@@ -59,8 +62,9 @@ static l2k_status check_kind(const l2k_context *context, const l2k_backend_funct
     if (spec->on_device && !functions->run_on_device)
         return l2k_fail(context, L2K_ERROR_BACKEND, "only the CUDA backend works on device memory");
     for (uint32_t c = 0; c < spec->num_components && spec->type == L2K_COEFFICIENT_FLOAT32; c++)
-        if (spec->components[c].wavelet != L2K_WAVELET_9_7)
-            return l2k_fail(context, L2K_ERROR_ARGUMENT, "float32 coefficients are for the 9/7 wavelet only");
+        if (!l2k_wavelet_get(spec->components[c].wavelet)->is_float)
+            return l2k_fail(context, L2K_ERROR_ARGUMENT, "the %s wavelet has no float32 coefficients",
+                            l2k_wavelet_get(spec->components[c].wavelet)->name);
     return L2K_OK;
 }
 
@@ -164,6 +168,7 @@ static l2k_status create_on_cpu(const l2k_context *context, l2k_backend backend,
 l2k_status l2k_plan_create(const l2k_context *context, l2k_backend backend, const l2k_plan_spec *spec, l2k_plan **plan)
 {
     *plan = NULL;
+    L2K_TRY(l2k_cpu_check(context));
     if (spec->cpu_reason)
         return create_on_cpu(context, backend, spec, plan);
     switch (backend) {
@@ -207,7 +212,7 @@ static bool component_fits(l2k_direction direction, const l2k_plan_component *a,
     if (!same_side(a->rect.x0, a->rect.x1, b->rect.x0, b->rect.x1, a->levels) ||
         !same_side(a->rect.y0, a->rect.y1, b->rect.y0, b->rect.y1, a->levels))
         return false;
-    if (a->wavelet == L2K_WAVELET_5_3)
+    if (!l2k_wavelet_get(a->wavelet)->quantised)
         return true;
     for (unsigned band = 0; band <= 3 * (a->levels - discard); band++)
         if (a->steps[band] != b->steps[band])
@@ -228,6 +233,14 @@ bool l2k_plan_fits(const l2k_plan *plan, const l2k_plan_spec *spec)
     return true;
 }
 
+uint64_t l2k_plan_host_bytes(const l2k_plan_spec *spec, unsigned threads)
+{
+    const uint64_t count = spec->num_components;
+    return l2k_allocation_bytes(1, sizeof(l2k_plan)) + l2k_allocation_bytes(count, sizeof(l2k_plan_component)) +
+           l2k_allocation_bytes(count, sizeof(l2k_coefficients)) + l2k_allocation_bytes(count, sizeof(l2k_plane)) +
+           l2k_cpu_bytes(spec, threads);
+}
+
 const l2k_coefficients *l2k_plan_coefficients(const l2k_plan *plan, uint32_t c)
 {
     return &plan->views[c];
@@ -239,7 +252,7 @@ static l2k_status check_planes(const l2k_plan *plan, const l2k_plane *planes)
     for (uint32_t c = 0; c < plan->spec.num_components; c++) {
         bool joined = plan->spec.component_transform && c < 3;
         if ((unsigned)planes[c].type > L2K_SAMPLE_F32 ||
-            (planes[c].type == L2K_SAMPLE_F32 && (joined || plan->components[c].wavelet != L2K_WAVELET_9_7)))
+            (planes[c].type == L2K_SAMPLE_F32 && (joined || !l2k_wavelet_get(plan->components[c].wavelet)->is_float)))
             return l2k_fail(plan->context, L2K_ERROR_ARGUMENT, "component %u: its transform has no such samples",
                             (unsigned)c);
     }

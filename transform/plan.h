@@ -90,6 +90,11 @@ bool l2k_backend_overlaps(const l2k_context *context, l2k_backend backend, uint6
  * once; planes[c].data are device pointers. Coefficients are in the view once the stream has come that far. */
 l2k_status l2k_plan_run_on_device(l2k_plan *plan, const l2k_plane *planes, void *stream);
 
+/* Memory that a CPU plan for `spec` takes through the allocation hook, in bytes, with so many threads: all that it ever
+ * holds, with alignment and what a pool rounds up. Without a pool the hook is asked for a ninth less, or for little
+ * blocks some 256 bytes each. */
+uint64_t l2k_plan_host_bytes(const l2k_plan_spec *spec, unsigned threads);
+
 /* Device memory that a CUDA plan for `spec` takes, in bytes: one block. At most 2.5 times the bytes of samples and
  * coefficients together, for sides of 64 and more. Host plans take as much pinned memory, less the LL samples. */
 uint64_t l2k_plan_device_bytes(const l2k_plan_spec *spec);
