@@ -8,6 +8,8 @@
 
 #ifdef __CUDACC__
 #define L2K_HD __host__ __device__ static inline
+#elif defined(__GNUC__) /* before loops are looked at: inlined later, gcc vectorises some row kernels worse */
+#define L2K_HD static inline __attribute__((always_inline))
 #else
 #define L2K_HD static inline
 #endif

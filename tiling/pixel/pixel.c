@@ -40,7 +40,7 @@ void l2k_pixels_load(const l2k_pixel_rows *kernels, bool is_float, unsigned comp
     }
     int interleaved = interleaved_kind(pixels);
     if (interleaved >= 0) {
-        kernels->load_interleaved[is_float][interleaved](pixels, n, rows);
+        kernels->load_interleaved[is_float][interleaved](pixels[0].data, pixels, n, rows[0], rows[1], rows[2]);
         return;
     }
     for (size_t first = 0; first < n; first += PIECE) {
@@ -64,7 +64,7 @@ void l2k_pixels_store(const l2k_pixel_rows *kernels, bool is_float, unsigned com
     }
     int interleaved = interleaved_kind(pixels);
     if (interleaved >= 0) {
-        kernels->store_interleaved[is_float][interleaved](pixels, n, rows);
+        kernels->store_interleaved[is_float][interleaved](pixels[0].data, pixels, n, rows[0], rows[1], rows[2]);
         return;
     }
     for (size_t first = 0; first < n; first += PIECE) {

@@ -122,10 +122,11 @@ DEFINE_TRANSFORM(ict_inverse, float)
 /* Three components of one type that alternate in memory, as image files have them: one loop reads or writes all three,
  * so that the compiler moves whole vectors and sorts them in registers. */
 #define DEFINE_INTERLEAVED(name, sample, transform, value, up)                                                         \
-    static void load_three_##name(const l2k_pixel_row pixels[3], size_t n, void *const rows[3])                        \
+    static void load_three_##name(const void *restrict samples, const l2k_pixel_row pixels[3], size_t n,               \
+                                  void *restrict row0, void *restrict row1, void *restrict row2)                       \
     {                                                                                                                  \
-        const sample *restrict in = pixels[0].data;                                                                    \
-        value *restrict c0 = rows[0], *restrict c1 = rows[1], *restrict c2 = rows[2];                                  \
+        const sample *restrict in = samples;                                                                           \
+        value *restrict c0 = row0, *restrict c1 = row1, *restrict c2 = row2;                                           \
         l2k_level_shift s0 = pixels[0].shift, s1 = pixels[1].shift, s2 = pixels[2].shift;                              \
         L2K_INDEPENDENT                                                                                                \
         for (size_t i = 0; i < n; i++) {                                                                               \
@@ -137,10 +138,11 @@ DEFINE_TRANSFORM(ict_inverse, float)
             c2[i] = x2;                                                                                                \
         }                                                                                                              \
     }                                                                                                                  \
-    static void store_three_##name(const l2k_pixel_row pixels[3], size_t n, void *const rows[3])                       \
+    static void store_three_##name(void *restrict samples, const l2k_pixel_row pixels[3], size_t n,                    \
+                                   const void *restrict row0, const void *restrict row1, const void *restrict row2)    \
     {                                                                                                                  \
-        sample *restrict out = pixels[0].data;                                                                         \
-        const value *restrict c0 = rows[0], *restrict c1 = rows[1], *restrict c2 = rows[2];                            \
+        sample *restrict out = samples;                                                                                \
+        const value *restrict c0 = row0, *restrict c1 = row1, *restrict c2 = row2;                                     \
         l2k_level_shift s0 = pixels[0].shift, s1 = pixels[1].shift, s2 = pixels[2].shift;                              \
         L2K_INDEPENDENT                                                                                                \
         for (size_t i = 0; i < n; i++) {                                                                               \
