@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/options.h"
+#include "base/object.h"
 
 static const l2k_option_rule rules[] = {
     [L2K_ENCODER_FORMAT] = {"format", 0, L2K_FORMAT_CODESTREAM, L2K_FORMAT_JP2},
