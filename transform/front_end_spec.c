@@ -1,4 +1,4 @@
-/* From options and a tile to what a plan is made of, with every check that needs more than one option. */
+/* From options and a tile to the specification of a plan, with every check that needs more than one option. */
 #include "transform/front_end.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ static l2k_status check_options(const l2k_transform *t)
     const l2k_wavelet_descriptor *wavelet = wavelet_of(t);
     int64_t reduce = o[L2K_TRANSFORM_REDUCE], levels = o[L2K_TRANSFORM_LEVELS];
     if (o[L2K_TRANSFORM_DIRECTION] == L2K_FORWARD && reduce > 0)
-        return l2k_fail(context, L2K_ERROR_ARGUMENT, "only an inverse transform can leave resolutions out");
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "only an inverse transform can leave out resolutions");
     if (o[L2K_TRANSFORM_DIRECTION] == L2K_INVERSE && reduce > levels)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "%d resolutions cannot be left out of %d levels", (int)reduce,
                         (int)levels);
@@ -112,8 +112,7 @@ static l2k_status check_own_steps(const l2k_transform *t, const l2k_image *tile)
     return L2K_OK;
 }
 
-/* Forward, int16 is for Mb <= 15, with a bit more for RCT (docs/numerics.md); inverse, the caller knows the bit-planes.
- */
+/* Forward, int16 requires Mb <= 15, or 14 with the RCT (docs/numerics.md); inverse, the caller knows the bit-planes. */
 static l2k_status check_int16(const l2k_transform *t, const l2k_tile_spec *s)
 {
     if (s->plan.type != L2K_COEFFICIENT_INT16 || s->plan.direction != L2K_FORWARD)
@@ -133,7 +132,7 @@ static l2k_status check_int16(const l2k_transform *t, const l2k_tile_spec *s)
 
 /* ---- Making -------------------------------------------------------------------------------------------------- */
 
-/* The steps of one component: its own, those of all, or the encoder's choice. */
+/* The steps of one component: its own, those for all components, or those the encoder would choose. */
 static void choose_steps(const l2k_transform *t, uint32_t c, unsigned precision, l2k_step *steps)
 {
     const l2k_own_steps *found = NULL;

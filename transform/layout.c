@@ -18,8 +18,8 @@ unsigned l2k_discarded(l2k_direction direction, const l2k_plan_component *compon
     return direction == L2K_INVERSE ? component->discard : 0;
 }
 
-/* Rows start on a cache line (32 int16 or 16 int32 would do; 32 serve both). Rows a multiple of 1 KiB apart would all
- * fall into the same few cache sets when a code-block is read column by column. */
+/* Rows start on a cache line: 32 samples are a multiple of it for int16 and int32. Rows a multiple of 1 KiB apart would
+ * share a few cache sets when a code-block is read column by column. */
 static size_t choose_stride(uint32_t width, size_t size)
 {
     size_t stride = ((size_t)width + 31) & ~(size_t)31;
