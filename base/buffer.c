@@ -1,4 +1,7 @@
+/* A byte buffer that grows geometrically and remembers a failed allocation. */
 #include "base/buffer.h"
+
+#include <string.h>
 
 #include "base/memory.h"
 
@@ -30,7 +33,7 @@ void l2k_buffer_append(l2k_buffer *buffer, const void *data, size_t bytes)
 {
     if (bytes == 0 || !l2k_buffer_grow(buffer, bytes))
         return;
-    l2k_copy(buffer->context, buffer->data + buffer->size, data, bytes);
+    memcpy(buffer->data + buffer->size, data, bytes);
     buffer->size += bytes;
 }
 

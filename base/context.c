@@ -29,8 +29,6 @@ static bool met_limit(const l2k_context *context, l2k_status status)
 
 static l2k_status tell_limit(const l2k_context *context)
 {
-    if (context->pool->silent)
-        return L2K_ERROR_LIMIT;
     return l2k_fail(context, L2K_ERROR_LIMIT, "more than %llu KiB of memory would be needed, which is the limit",
                     (unsigned long long)(context->pool->limit >> 10));
 }

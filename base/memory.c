@@ -1,12 +1,12 @@
+/* Allocation through the pool and the caller's hooks, and arenas. */
 #include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/pool.h"
-#include "base/run.h"
 
-/* What stands right before the aligned block. */
+/* Stored right before the aligned block. */
 typedef struct origin {
     void *raw; /* as the pool or the hook gave it */
     size_t bytes;
@@ -50,9 +50,7 @@ void *l2k_allocate(const l2k_context *context, size_t count, size_t size)
 void *l2k_allocate_zeroed(const l2k_context *context, size_t count, size_t size)
 {
     void *block = l2k_allocate(context, count, size);
-    if (block && !l2k_zero(context, block, count * size))
-        memset(block, 0, count * size);
-    return block;
+    return block ? memset(block, 0, count * size) : NULL;
 }
 
 uint64_t l2k_allocation_bytes(uint64_t count, uint64_t size)
@@ -68,36 +66,9 @@ void *l2k_enlarge(const l2k_context *context, void *old, size_t used, size_t cou
     if (!block)
         return NULL;
     if (used)
-        l2k_copy(context, block, old, used * size);
+        memcpy(block, old, used * size);
     l2k_release(context, old);
     return block;
-}
-
-/* Pages that are touched for the first time take a quarter of a millisecond for each MiB. */
-enum { PIECE_BYTES = 1 << 20 };
-
-static size_t piece_of(size_t at, size_t bytes)
-{
-    return bytes - at < PIECE_BYTES ? bytes - at : PIECE_BYTES;
-}
-
-bool l2k_zero(const l2k_context *context, void *block, size_t bytes)
-{
-    for (size_t at = 0; at < bytes; at += PIECE_BYTES) {
-        memset((uint8_t *)block + at, 0, piece_of(at, bytes));
-        if (at && !l2k_goes_on(context))
-            return false;
-    }
-    return true;
-}
-
-void l2k_copy(const l2k_context *context, void *to, const void *from, size_t bytes)
-{
-    for (size_t at = 0; at < bytes; at += PIECE_BYTES) {
-        memcpy((uint8_t *)to + at, (const uint8_t *)from + at, piece_of(at, bytes));
-        if (at)
-            (void)l2k_goes_on(context);
-    }
 }
 
 void l2k_release(const l2k_context *context, void *block)

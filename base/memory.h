@@ -26,12 +26,7 @@ uint64_t l2k_allocation_bytes(uint64_t count, uint64_t size);
  * as it was, where the above would be NULL. `old` may be NULL if none is used. */
 void *l2k_enlarge(const l2k_context *context, void *old, size_t used, size_t count, size_t size);
 
-/* memset to 0 and memcpy, in pieces between which the progress hook is asked (base/run.h). Told to stop, l2k_zero
- * returns false and leaves the rest as it is; l2k_copy ends its work: what was answered shows when the caller asks. */
-bool l2k_zero(const l2k_context *context, void *block, size_t bytes);
-void l2k_copy(const l2k_context *context, void *to, const void *from, size_t bytes);
-
-/* Frees what these gave; NULL is allowed. */
+/* Takes a block back; NULL is allowed. */
 void l2k_release(const l2k_context *context, void *block);
 
 /* Many small blocks that are freed together. Not for use by two threads at once. Zero-initialise before use. */

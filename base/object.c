@@ -24,7 +24,9 @@ void *l2k_object_create(const l2k_object_kind *kind, const l2k_hooks *hooks)
     if (context.pool)
         l2k_pool_init(context.pool, UINT64_MAX);
     *(l2k_context *)object = context;
-    l2k_options_reset(kind->rules, kind->num_options, member(object, kind->options));
+    int64_t *options = member(object, kind->options);
+    for (size_t i = 0; i < kind->num_options; i++)
+        options[i] = kind->rules[i].initial;
     return object;
 }
 
@@ -40,21 +42,11 @@ void l2k_object_free(const l2k_object_kind *kind, void *object)
 
 l2k_status l2k_object_set(const l2k_object_kind *kind, void *object, unsigned option, int64_t value)
 {
-    return l2k_option_set(object, kind->rules, kind->num_options, member(object, kind->options), option, value);
-}
-
-void l2k_options_reset(const l2k_option_rule *rules, size_t count, int64_t *options)
-{
-    for (size_t i = 0; i < count; i++)
-        options[i] = rules[i].initial;
-}
-
-l2k_status l2k_option_set(const l2k_context *context, const l2k_option_rule *rules, size_t count, int64_t *options,
-                          unsigned option, int64_t value)
-{
-    if (option >= count)
+    const l2k_context *context = object;
+    int64_t *options = member(object, kind->options);
+    if (option >= kind->num_options)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "there is no option %u", option);
-    const l2k_option_rule *rule = &rules[option];
+    const l2k_option_rule *rule = &kind->rules[option];
     if (value < rule->least || value > rule->most)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "%s %lld is outside %lld to %lld", rule->name, (long long)value,
                         (long long)rule->least, (long long)rule->most);

@@ -32,12 +32,4 @@ void l2k_object_free(const l2k_object_kind *kind, void *object);
 /* Sets an option that exists to a value within its range, else L2K_ERROR_ARGUMENT, reported. */
 l2k_status l2k_object_set(const l2k_object_kind *kind, void *object, unsigned option, int64_t value);
 
-/* ---- Their parts --------------------------------------------------------------------------------------------- */
-
-/* Gives every option its initial value. */
-void l2k_options_reset(const l2k_option_rule *rules, size_t count, int64_t *options);
-
-l2k_status l2k_option_set(const l2k_context *context, const l2k_option_rule *rules, size_t count, int64_t *options,
-                          unsigned option, int64_t value);
-
 #endif

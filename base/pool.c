@@ -161,12 +161,6 @@ void l2k_pool_start_job(l2k_pool *pool, const l2k_hooks *hooks, uint64_t limit)
     pool->limit = limit;
     pool->peak = pool->in_use;
     pool->job++;
-    l2k_pool_try_again(pool);
-}
-
-void l2k_pool_try_again(l2k_pool *pool)
-{
-    pool->silent = false;
     atomic_store(&pool->refused, false);
 }
 

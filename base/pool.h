@@ -19,7 +19,6 @@ typedef struct l2k_pool {
     uint64_t peak;         /* most in use at a time since the start of the job */
     unsigned job;
     atomic_bool refused; /* in this job: a block, for the limit's sake */
-    bool silent;         /* nobody is told of that yet: there will be another attempt */
     struct l2k_pool_block *classes[L2K_POOL_CLASSES];
 } l2k_pool;
 
@@ -38,9 +37,6 @@ void l2k_pool_give(l2k_pool *pool, void *block, size_t bytes);
 /* At the start of a job: an image encoded, a file opened, a decoding. Blocks that stayed idle through the last two go
  * back to the hook. */
 void l2k_pool_start_job(l2k_pool *pool, const l2k_hooks *hooks, uint64_t limit);
-
-/* Makes of the job another attempt, which is the last. */
-void l2k_pool_try_again(l2k_pool *pool);
 
 /* Whether the pool holds more than its limit, which may have come down since. */
 bool l2k_pool_exceeds(const l2k_pool *pool);

@@ -76,9 +76,6 @@ l2k_status l2k_check_run(const l2k_context *context)
     return l2k_goes_on(context) ? L2K_OK : l2k_fail(context, L2K_ERROR_CANCELLED, "cancelled");
 }
 
-/* A look at the clock costs as much as this. */
-enum { WEIGHT_OF_CLOCK = 1 << 14 };
-
 l2k_status l2k_poll(const l2k_context *context, uint64_t weight)
 {
     l2k_run *run = context->run;
@@ -89,7 +86,7 @@ l2k_status l2k_poll(const l2k_context *context, uint64_t weight)
     if (!context->hooks.progress || !pthread_equal(run->caller, pthread_self()))
         return L2K_OK;
     run->weight += weight;
-    if (run->weight < WEIGHT_OF_CLOCK)
+    if (run->weight < L2K_POLL_NOW)
         return L2K_OK;
     run->weight = 0;
     return l2k_check_run(context);

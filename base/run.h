@@ -48,6 +48,9 @@ void l2k_run_advance(const l2k_context *context, uint64_t units);
  * 20 ms. */
 l2k_status l2k_poll(const l2k_context *context, uint64_t weight);
 
+/* A weight with which l2k_poll looks at the clock at once; a look costs about as much as 30 samples. */
+#define L2K_POLL_NOW ((uint64_t)1 << 14)
+
 /* Whether to go on; to be asked every few milliseconds of work. On the calling thread it asks the progress hook, unless
  * that was asked a moment ago. */
 bool l2k_goes_on(const l2k_context *context);

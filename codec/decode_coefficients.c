@@ -1,8 +1,6 @@
-/* The coefficients of a codestream as l2k_decoder_coefficients gives them: tier-2 and tier-1 of one tile, and no
+/* The coefficients of a codestream as l2k_decoder_coefficients gives them: packets and code-blocks of one tile, and no
  * inverse transform. */
-#include "codec/decode_job.h"
-
-#include "base/run.h"
+#include "codec/decoder.h"
 #include "transform/layout.h"
 
 typedef struct coefficient_call {
@@ -13,16 +11,14 @@ typedef struct coefficient_call {
 
 /* Tier-1 leaves twice the index at which to reconstruct (E.1.1.2). Towards 0, its half is the index itself where all
  * its bits are known, or the middle of what it can be. */
-static l2k_status halve(const l2k_context *context, const l2k_coefficients *view, size_t *steps)
+static l2k_status halve(const l2k_context *context, const l2k_coefficients *view)
 {
-    for (uint32_t y = 0; y < view->height; y++)
-        for (uint32_t x = 0, end; x < view->width; x = end) {
-            int32_t *row = (int32_t *)view->base + y * view->stride;
-            end = x + l2k_samples_at_a_time(view->width - x);
-            for (uint32_t i = x; i < end; i++)
-                row[i] /= 2;
-            L2K_TRY(l2k_check_steps(context, steps, l2k_steps_of_samples(end - x)));
-        }
+    for (uint32_t y = 0; y < view->height; y++) {
+        int32_t *row = (int32_t *)view->base + y * view->stride;
+        for (uint32_t x = 0; x < view->width; x++)
+            row[x] /= 2;
+        L2K_TRY(l2k_poll(context, view->width));
+    }
     return L2K_OK;
 }
 
@@ -37,16 +33,15 @@ static void describe_bands(const l2k_tile_state *s, uint32_t c, const l2k_coeffi
 }
 
 /* Hands out component c. */
-static l2k_status give(const l2k_decode_job *job, l2k_tile_state *s, const l2k_plan *plan, uint32_t c)
+static l2k_status give(const coefficient_call *call, const l2k_context *context, const l2k_tile_state *s, uint32_t c)
 {
-    const coefficient_call *call = job->user;
-    const l2k_coefficients *view = l2k_plan_coefficients(plan, s->plan_component[c]);
+    const l2k_coefficients *view = s->tile.components[c].view;
     const l2k_tile_component *component = &s->tile.components[c];
     l2k_wavelet wavelet = (l2k_wavelet)component->coding->wavelet;
     l2k_subband_info bands[L2K_MAX_SUBBANDS];
     l2k_rect r = component->rect;
     if (wavelet == L2K_WAVELET_9_7)
-        L2K_TRY(halve(job->context, view, &s->tile.steps));
+        L2K_TRY(halve(context, view));
     describe_bands(s, c, view, bands);
     return call->sink(call->user,
                       &(l2k_tile_coefficients){.tile = call->tile,
@@ -62,23 +57,26 @@ static l2k_status give(const l2k_decode_job *job, l2k_tile_state *s, const l2k_p
                                                .bands = bands});
 }
 
-static l2k_status begin_tile(void *opaque, l2k_team *team, l2k_tile_slot *slot, uint32_t i)
+static l2k_status give_all(const l2k_decode_job *job, const l2k_tile_state *s)
 {
-    l2k_decode_job *job = opaque;
-    return l2k_decode_to_views(job, &job->states[slot->number], team, slot, job->tiles[i]);
+    const l2k_decoding *d = job->decoding;
+    for (uint32_t c = 0; !s->is_absent && c < s->tile.num_components; c++)
+        if (l2k_wants_component(d, c))
+            L2K_TRY(give(job->user, d->context, s, c));
+    l2k_run_advance(d->context, L2K_UNITS_TILE - (s->num_places ? L2K_UNITS_TILE_BLOCKS : 0));
+    return L2K_OK;
 }
 
-static l2k_status end_tile(void *opaque, l2k_team *team, l2k_tile_slot *slot, uint32_t i)
+static void coefficients_share(void *opaque, l2k_teams *teams, l2k_team *team)
 {
-    (void)team;
-    (void)i;
     const l2k_decode_job *job = opaque;
-    l2k_tile_state *s = &job->states[slot->number];
-    for (uint32_t c = 0; !s->is_absent && c < s->tile.num_components; c++)
-        if (l2k_wants_component(job, c))
-            L2K_TRY(give(job, s, slot->plan, c));
-    l2k_run_advance(job->context, L2K_UNITS_TILE - (s->num_places ? L2K_UNITS_BLOCKS : 0));
-    return L2K_OK;
+    l2k_turn turn;
+    while (l2k_next_turn(teams, team, &turn)) {
+        l2k_tile_state *s = &job->states[turn.slot->number];
+        uint32_t index = job->decoding->tiles[turn.tile];
+        l2k_end_turn(teams, team, &turn,
+                     turn.begins ? l2k_decode_blocks(job->decoding, s, team, turn.slot, index) : give_all(job, s));
+    }
 }
 
 static l2k_status check_call(l2k_decoder *decoder, uint32_t tile, l2k_coefficient_sink sink)
@@ -99,13 +97,8 @@ l2k_status l2k_decoder_coefficients(l2k_decoder *decoder, uint32_t tile, l2k_coe
 {
     coefficient_call call = {sink, user, tile};
     L2K_TRY(check_call(decoder, tile, sink));
-    l2k_decoder_start(decoder);
-    l2k_rect area = l2k_tile_rect(&decoder->codestream.siz.grid, tile);
-    if ((uint64_t)l2k_rect_width(area) * l2k_rect_height(area) < MIN_PARALLEL_SAMPLES)
+    l2k_decoding d = l2k_decode_start(decoder, l2k_tile_rect(&decoder->codestream.siz.grid, tile), NULL);
+    if ((uint64_t)l2k_rect_width(d.area) * l2k_rect_height(d.area) < MIN_PARALLEL_SAMPLES)
         decoder->context.threads = 1;
-    l2k_status status =
-        l2k_decode_with(decoder, area, NULL, L2K_BACKEND_CPU, &(l2k_tile_work){begin_tile, end_tile}, &call);
-    if (status == L2K_OK)
-        status = l2k_check_run(&decoder->context);
-    return l2k_decoder_finish(decoder, status);
+    return l2k_decode_end(decoder, l2k_decode_tiles(decoder, &d, L2K_BACKEND_CPU, coefficients_share, &call));
 }

@@ -1,8 +1,9 @@
-/* From the codestream's components to the image's: component mapping through the palette, channel definitions. */
-#include "codec/decoder.h"
+/* From the codestream's components to the image's: component mapping through the palette, channel definitions (I.5.3.4
+ * to I.5.3.6). */
+#include <stdlib.h>
 
-#include "base/memory.h"
-#include "base/sort.h"
+#include "base/sample.h"
+#include "codec/decoder.h"
 
 uint32_t l2k_decoder_only_component(const l2k_decoder *decoder)
 {
@@ -15,10 +16,10 @@ uint32_t l2k_decoder_num_outputs(const l2k_decoder *decoder)
     return l2k_decoder_only_component(decoder) != UINT32_MAX ? 1 : decoder->num_outputs;
 }
 
-l2k_output l2k_decoder_output(const l2k_decoder *decoder, uint32_t k)
+l2k_output_source l2k_decoder_output(const l2k_decoder *decoder, uint32_t k)
 {
     uint32_t only = l2k_decoder_only_component(decoder);
-    return only != UINT32_MAX ? (l2k_output){.source = only} : decoder->outputs[k];
+    return only != UINT32_MAX ? (l2k_output_source){.component = only} : decoder->outputs[k];
 }
 
 l2k_status l2k_decoder_area(const l2k_decoder *decoder, l2k_rect *area)
@@ -48,7 +49,7 @@ static l2k_status map_channels(l2k_decoder *decoder)
     const l2k_context *context = &decoder->context;
     for (uint32_t k = 0; k < decoder->num_outputs; k++) {
         if (!jp2->num_channels) {
-            decoder->outputs[k] = (l2k_output){.source = k};
+            decoder->outputs[k] = (l2k_output_source){.component = k};
             continue;
         }
         const l2k_channel_map *map = &jp2->channels[k];
@@ -56,7 +57,7 @@ static l2k_status map_channels(l2k_decoder *decoder)
             return l2k_fail(context, L2K_ERROR_CORRUPT, "box 'cmap': component %u does not exist", map->component);
         if (map->through_palette && map->column >= jp2->palette.num_columns)
             return l2k_fail(context, L2K_ERROR_CORRUPT, "box 'cmap': palette column %u does not exist", map->column);
-        decoder->outputs[k] = (l2k_output){map->component, map->through_palette, map->column};
+        decoder->outputs[k] = (l2k_output_source){map->component, map->through_palette, map->column};
     }
     return L2K_OK;
 }
@@ -88,8 +89,8 @@ static uint64_t rank(const l2k_component *component)
 }
 
 typedef struct ranked {
-    uint64_t rank; /* and below it the place before, so that no two are the same */
-    l2k_output output;
+    uint64_t rank; /* and below it the place before, so that no two are equal */
+    l2k_output_source output;
     l2k_component component;
 } ranked;
 
@@ -116,13 +117,13 @@ static l2k_status sort_channels(l2k_decoder *decoder)
         return l2k_fail(&decoder->context, L2K_ERROR_MEMORY, "out of memory for %u channels", decoder->num_outputs);
     for (uint32_t k = 0; k < decoder->num_outputs; k++)
         all[k] = (ranked){rank(&decoder->components[k]) << 32 | k, decoder->outputs[k], decoder->components[k]};
-    l2k_status status = l2k_sort(&decoder->context, all, decoder->num_outputs, sizeof *all, by_rank);
-    for (uint32_t k = 0; status == L2K_OK && k < decoder->num_outputs; k++) {
+    qsort(all, decoder->num_outputs, sizeof *all, by_rank);
+    for (uint32_t k = 0; k < decoder->num_outputs; k++) {
         decoder->outputs[k] = all[k].output;
         decoder->components[k] = all[k].component;
     }
     l2k_release(&decoder->context, all);
-    return status;
+    return L2K_OK;
 }
 
 l2k_status l2k_decoder_plan_outputs(l2k_decoder *decoder)
@@ -139,4 +140,103 @@ l2k_status l2k_decoder_plan_outputs(l2k_decoder *decoder)
     L2K_TRY(map_channels(decoder));
     L2K_TRY(define_channels(decoder));
     return sort_channels(decoder);
+}
+
+/* ---- Into the caller's planes -------------------------------------------------------------------------------- */
+
+static l2k_status check_plane(const l2k_decoder *decoder, const l2k_plane *plane, uint32_t k)
+{
+    const l2k_component *component = &decoder->shown[k];
+    if (!plane->data && component->width && component->height)
+        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "plane %u is missing", k);
+    if (!l2k_sample_type_holds(plane->type, component->precision, component->is_signed))
+        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "the sample type of plane %u cannot hold %u bits", k,
+                        component->precision);
+    return L2K_OK;
+}
+
+/* Memory of its own for a component that no single output takes as it is. */
+static l2k_status own_source(const l2k_decoder *decoder, l2k_rect area, uint32_t c, l2k_sources *sources)
+{
+    l2k_rect rect = l2k_decoder_component_area(decoder, area, c);
+    size_t row = l2k_rect_width(rect) * sizeof(int32_t);
+    void *data = l2k_allocate(&decoder->context, l2k_rect_height(rect), row);
+    sources->planes[c] = (l2k_plane){data, (ptrdiff_t)row, sizeof(int32_t), L2K_SAMPLE_S32};
+    sources->owned[c] = true;
+    if (!data)
+        return l2k_fail(&decoder->context, L2K_ERROR_MEMORY, "out of memory for component %u", c);
+    return L2K_OK;
+}
+
+static void assign_source(l2k_output_source output, const l2k_plane *plane, l2k_sources *sources)
+{
+    l2k_plane *source = &sources->planes[output.component];
+    if (output.through_palette || sources->owned[output.component] || source->data) {
+        sources->owned[output.component] = true;
+        *source = (l2k_plane){0};
+    } else {
+        *source = *plane;
+    }
+}
+
+l2k_status l2k_sources_prepare(const l2k_decoder *decoder, l2k_rect area, const l2k_plane *outputs,
+                               l2k_sources *sources)
+{
+    const l2k_context *context = &decoder->context;
+    uint32_t count = decoder->codestream.siz.num_components, only = l2k_decoder_only_component(decoder);
+    sources->planes = l2k_allocate_zeroed(context, count, sizeof *sources->planes);
+    sources->owned = l2k_allocate_zeroed(context, count, sizeof *sources->owned);
+    if (!sources->planes || !sources->owned)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for planes");
+    for (uint32_t k = 0; k < l2k_decoder_num_outputs(decoder); k++) {
+        L2K_TRY(check_plane(decoder, &outputs[k], k));
+        assign_source(l2k_decoder_output(decoder, k), &outputs[k], sources);
+    }
+    for (uint32_t c = 0; only == UINT32_MAX && c < count; c++)
+        if (!sources->planes[c].data)
+            L2K_TRY(own_source(decoder, area, c, sources));
+    return L2K_OK;
+}
+
+void l2k_sources_release(const l2k_decoder *decoder, l2k_sources *sources)
+{
+    for (uint32_t c = 0; sources->planes && sources->owned && c < decoder->codestream.siz.num_components; c++)
+        if (sources->owned[c])
+            l2k_release(&decoder->context, sources->planes[c].data);
+    l2k_release(&decoder->context, sources->planes);
+    l2k_release(&decoder->context, sources->owned);
+}
+
+/* An index beyond the palette takes its last entry. */
+static int32_t look_up(const l2k_palette *palette, uint32_t column, int32_t value)
+{
+    uint32_t index = value < 0 ? 0 : l2k_min_u32((uint32_t)value, palette->num_entries - 1);
+    return palette->values[index * palette->num_columns + column];
+}
+
+static l2k_status fill_output(const l2k_decoder *decoder, l2k_output_source output, const int32_t *samples,
+                              const l2k_component *component, const l2k_plane *plane)
+{
+    const uint32_t width = component->width;
+    for (uint32_t y = 0; y < component->height; y++) {
+        for (uint32_t x = 0; x < width; x++) {
+            int32_t value = samples[(size_t)y * width + x];
+            if (output.through_palette)
+                value = look_up(&decoder->jp2.palette, output.column, value);
+            l2k_sample_store(plane, x, y, value);
+        }
+        L2K_TRY(l2k_poll(&decoder->context, 4 * (uint64_t)width));
+    }
+    return L2K_OK;
+}
+
+l2k_status l2k_sources_deliver(const l2k_decoder *decoder, const l2k_sources *sources, const l2k_plane *outputs)
+{
+    for (uint32_t k = 0; k < l2k_decoder_num_outputs(decoder); k++) {
+        l2k_output_source output = l2k_decoder_output(decoder, k);
+        if (sources->owned[output.component])
+            L2K_TRY(
+                fill_output(decoder, output, sources->planes[output.component].data, &decoder->shown[k], &outputs[k]));
+    }
+    return L2K_OK;
 }

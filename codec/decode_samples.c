@@ -1,24 +1,22 @@
 /* Between the samples of a tile and the planes of the output. */
-#include "codec/decode_job.h"
-
 #include <string.h>
 
-#include "base/memory.h"
-#include "base/run.h"
 #include "base/sample.h"
+#include "codec/decoder.h"
 #include "dwt/wavelet.h"
 #include "tiling/pixel/pixel_rows.h"
 
 /* The tile-component in the resolution that is decoded. */
-static l2k_rect reduced_rect(const l2k_decode_job *job, const l2k_tile_state *s, uint32_t c)
+static l2k_rect reduced_rect(const l2k_decoding *d, const l2k_tile_state *s, uint32_t c)
 {
-    return l2k_resolution_rect(s->tile.components[c].rect, job->discard);
+    return l2k_resolution_rect(s->tile.components[c].rect, d->discard);
 }
 
 /* What is wanted of component c, in the same domain. */
-static l2k_rect output_rect(const l2k_decode_job *job, uint32_t c)
+static l2k_rect output_rect(const l2k_decoding *d, uint32_t c)
 {
-    return l2k_decoder_component_area(job->decoder, job->area, c);
+    const l2k_component *component = &d->codestream->siz.components[c];
+    return l2k_resolution_rect(l2k_component_rect(d->area, component->dx, component->dy), d->discard);
 }
 
 /* ---- Where samples go ---------------------------------------------------------------------------------------- */
@@ -29,13 +27,13 @@ static bool contains(l2k_rect outer, l2k_rect inner)
 }
 
 /* Memory of its own for component c, in samples of out->type. */
-static l2k_status own_plane(const l2k_decode_job *job, l2k_tile_state *s, uint32_t c, l2k_plane *out)
+static l2k_status own_plane(const l2k_decoding *d, l2k_tile_state *s, uint32_t c, l2k_plane *out)
 {
-    l2k_rect rect = reduced_rect(job, s, c);
+    l2k_rect rect = reduced_rect(d, s, c);
     size_t bytes = l2k_sample_bytes(out->type);
-    s->cropped[c] = l2k_allocate(job->context, (size_t)l2k_rect_width(rect) * l2k_rect_height(rect), bytes);
+    s->cropped[c] = l2k_allocate(d->context, (size_t)l2k_rect_width(rect) * l2k_rect_height(rect), bytes);
     if (!s->cropped[c])
-        return l2k_fail(job->context, L2K_ERROR_MEMORY, "out of memory for a tile of %u x %u", l2k_rect_width(rect),
+        return l2k_fail(d->context, L2K_ERROR_MEMORY, "out of memory for a tile of %u x %u", l2k_rect_width(rect),
                         l2k_rect_height(rect));
     out->data = s->cropped[c];
     out->sample_stride = (ptrdiff_t)bytes;
@@ -43,27 +41,27 @@ static l2k_status own_plane(const l2k_decode_job *job, l2k_tile_state *s, uint32
     return L2K_OK;
 }
 
-static l2k_status place_plane(const l2k_decode_job *job, l2k_tile_state *s, uint32_t c)
+static l2k_status place_plane(const l2k_decoding *d, l2k_tile_state *s, uint32_t c)
 {
     l2k_plane *out = &s->planes[s->plan_component[c]];
-    l2k_rect output = output_rect(job, c), rect = reduced_rect(job, s, c);
-    *out = job->planes[c];
+    l2k_rect output = output_rect(d, c), rect = reduced_rect(d, s, c);
+    *out = d->planes[c];
     if (l2k_rect_empty(rect))
         return L2K_OK;
     if (s->joined_later && c < 3)
         out->type = l2k_wavelet_get(s->components[c].wavelet)->is_float ? L2K_SAMPLE_F32 : L2K_SAMPLE_S32;
     else if (contains(output, rect)) {
-        out->data = l2k_sample_at(&job->planes[c], rect.x0 - output.x0, rect.y0 - output.y0);
+        out->data = l2k_sample_at(&d->planes[c], rect.x0 - output.x0, rect.y0 - output.y0);
         return L2K_OK;
     }
-    return own_plane(job, s, c, out);
+    return own_plane(d, s, c, out);
 }
 
-l2k_status l2k_place_planes(const l2k_decode_job *job, l2k_tile_state *s)
+l2k_status l2k_place_planes(const l2k_decoding *d, l2k_tile_state *s)
 {
     for (uint32_t c = 0; c < s->tile.num_components; c++)
-        if (job->planes[c].data)
-            L2K_TRY(place_plane(job, s, c));
+        if (d->planes[c].data)
+            L2K_TRY(place_plane(d, s, c));
     return L2K_OK;
 }
 
@@ -85,57 +83,52 @@ static void copy_samples(const l2k_plane *to, uint8_t *out, const l2k_plane *fro
             memcpy(out + (ptrdiff_t)i * to->sample_stride, in + (ptrdiff_t)i * from->sample_stride, bytes);
 }
 
-static l2k_status crop(const l2k_decode_job *job, const l2k_tile_state *s, uint32_t c, size_t *steps)
+static l2k_status crop(const l2k_decoding *d, const l2k_tile_state *s, uint32_t c)
 {
-    const l2k_plane *from = &s->planes[s->plan_component[c]], *to = &job->planes[c];
-    l2k_rect output = output_rect(job, c), rect = reduced_rect(job, s, c), common = l2k_rect_intersect(output, rect);
-    for (uint32_t y = common.y0; y < common.y1; y++)
-        for (uint32_t x = common.x0, width; x < common.x1; x += width) {
-            width = l2k_samples_at_a_time(common.x1 - x);
-            copy_samples(to, l2k_sample_at(to, x - output.x0, y - output.y0), from,
-                         l2k_sample_at(from, x - rect.x0, y - rect.y0), width);
-            L2K_TRY(l2k_check_steps(job->context, steps, l2k_steps_of_samples(width)));
-        }
+    const l2k_plane *from = &s->planes[s->plan_component[c]], *to = &d->planes[c];
+    l2k_rect output = output_rect(d, c), rect = reduced_rect(d, s, c), common = l2k_rect_intersect(output, rect);
+    for (uint32_t y = common.y0; y < common.y1; y++) {
+        copy_samples(to, l2k_sample_at(to, common.x0 - output.x0, y - output.y0), from,
+                     l2k_sample_at(from, common.x0 - rect.x0, y - rect.y0), l2k_rect_width(common));
+        L2K_TRY(l2k_poll(d->context, l2k_rect_width(common)));
+    }
     return L2K_OK;
 }
 
 /* Component transform and level shift of `width` values from (x, y) on, of three planes of values. */
-static void join_row(const l2k_decode_job *job, const l2k_tile_state *s, uint32_t x, uint32_t y, uint32_t width)
+static void join_row(const l2k_decoding *d, const l2k_tile_state *s, uint32_t x, uint32_t y, uint32_t width)
 {
-    l2k_rect output = output_rect(job, 0), rect = reduced_rect(job, s, 0);
+    l2k_rect output = output_rect(d, 0), rect = reduced_rect(d, s, 0);
     l2k_pixel_row pixels[3];
     void *rows[3];
     for (int c = 0; c < 3; c++) {
-        const l2k_plane *to = &job->planes[c];
-        const l2k_component *k = &job->codestream->siz.components[c];
+        const l2k_plane *to = &d->planes[c];
+        const l2k_component *k = &d->codestream->siz.components[c];
         pixels[c] = (l2k_pixel_row){l2k_sample_at(to, x - output.x0, y - output.y0), to->sample_stride, to->type,
                                     l2k_level_shift_make(k->precision, k->is_signed)};
         rows[c] = l2k_sample_at(&s->planes[c], x - rect.x0, y - rect.y0);
     }
-    l2k_pixels_store(l2k_pixel_rows_get(job->context->cpu), l2k_wavelet_get(s->components[0].wavelet)->is_float, 3,
+    l2k_pixels_store(l2k_pixel_rows_get(d->context->cpu), l2k_wavelet_get(s->components[0].wavelet)->is_float, 3,
                      pixels, width, rows);
 }
 
-static l2k_status join(const l2k_decode_job *job, const l2k_tile_state *s, size_t *steps)
+static l2k_status join(const l2k_decoding *d, const l2k_tile_state *s)
 {
-    l2k_rect common = l2k_rect_intersect(output_rect(job, 0), reduced_rect(job, s, 0));
-    for (uint32_t y = common.y0; y < common.y1; y++)
-        for (uint32_t x = common.x0, width; x < common.x1; x += width) {
-            width = l2k_samples_at_a_time(common.x1 - x);
-            join_row(job, s, x, y, width);
-            L2K_TRY(l2k_check_steps(job->context, steps, l2k_steps_of_samples(width)));
-        }
+    l2k_rect common = l2k_rect_intersect(output_rect(d, 0), reduced_rect(d, s, 0));
+    for (uint32_t y = common.y0; y < common.y1; y++) {
+        join_row(d, s, common.x0, y, l2k_rect_width(common));
+        L2K_TRY(l2k_poll(d->context, l2k_rect_width(common)));
+    }
     return L2K_OK;
 }
 
-l2k_status l2k_collect_planes(const l2k_decode_job *job, const l2k_tile_state *s)
+l2k_status l2k_collect_planes(const l2k_decoding *d, const l2k_tile_state *s)
 {
-    size_t steps = 0;
     if (s->joined_later)
-        L2K_TRY(join(job, s, &steps));
+        L2K_TRY(join(d, s));
     for (uint32_t c = s->joined_later ? 3 : 0; c < s->tile.num_components; c++)
         if (s->cropped[c])
-            L2K_TRY(crop(job, s, c, &steps));
+            L2K_TRY(crop(d, s, c));
     return L2K_OK;
 }
 
@@ -143,6 +136,8 @@ l2k_status l2k_collect_planes(const l2k_decode_job *job, const l2k_tile_state *s
 static void fill_samples(const l2k_plane *to, uint32_t x, uint32_t y, uint32_t width, int32_t value)
 {
     const size_t bytes = l2k_sample_bytes(to->type);
+    if (width == 0)
+        return;
     l2k_sample_store(to, x, y, value);
     for (uint32_t done = 1, more; done < width; done += more) {
         more = is_packed(to) ? l2k_min_u32(done, width - done) : 1;
@@ -151,38 +146,34 @@ static void fill_samples(const l2k_plane *to, uint32_t x, uint32_t y, uint32_t w
 }
 
 /* Gives a part of component c one value. */
-static l2k_status fill(const l2k_decode_job *job, uint32_t c, l2k_rect part, int32_t value, size_t *steps)
+static l2k_status fill(const l2k_decoding *d, uint32_t c, l2k_rect part, int32_t value)
 {
-    l2k_rect output = output_rect(job, c);
-    for (uint32_t y = part.y0; y < part.y1; y++)
-        for (uint32_t x = part.x0, width; x < part.x1; x += width) {
-            width = l2k_samples_at_a_time(part.x1 - x);
-            fill_samples(&job->planes[c], x - output.x0, y - output.y0, width, value);
-            L2K_TRY(l2k_check_steps(job->context, steps, l2k_steps_of_samples(width)));
-        }
-    return L2K_OK;
-}
-
-l2k_status l2k_fill_tile(const l2k_decode_job *job, uint32_t index)
-{
-    size_t steps = 0;
-    const l2k_siz *siz = &job->codestream->siz;
-    for (uint32_t c = 0; c < siz->num_components; c++) {
-        const l2k_component *k = &siz->components[c];
-        if (!job->planes[c].data)
-            continue;
-        l2k_rect tile = l2k_component_rect(l2k_tile_rect(&siz->grid, index), k->dx, k->dy);
-        l2k_rect part = l2k_rect_intersect(output_rect(job, c), l2k_resolution_rect(tile, job->discard));
-        L2K_TRY(fill(job, c, part, k->is_signed ? 0 : (int32_t)1 << (k->precision - 1), &steps));
+    l2k_rect output = output_rect(d, c);
+    for (uint32_t y = part.y0; y < part.y1; y++) {
+        fill_samples(&d->planes[c], part.x0 - output.x0, y - output.y0, l2k_rect_width(part), value);
+        L2K_TRY(l2k_poll(d->context, l2k_rect_width(part)));
     }
     return L2K_OK;
 }
 
-l2k_status l2k_blacken(const l2k_decode_job *job)
+l2k_status l2k_fill_tile(const l2k_decoding *d, uint32_t index)
 {
-    size_t steps = 0;
-    for (uint32_t c = 0; c < job->codestream->siz.num_components; c++)
-        if (job->planes[c].data)
-            L2K_TRY(fill(job, c, output_rect(job, c), 0, &steps));
+    const l2k_siz *siz = &d->codestream->siz;
+    for (uint32_t c = 0; c < siz->num_components; c++) {
+        const l2k_component *k = &siz->components[c];
+        if (!d->planes[c].data)
+            continue;
+        l2k_rect tile = l2k_component_rect(l2k_tile_rect(&siz->grid, index), k->dx, k->dy);
+        l2k_rect part = l2k_rect_intersect(output_rect(d, c), l2k_resolution_rect(tile, d->discard));
+        L2K_TRY(fill(d, c, part, k->is_signed ? 0 : (int32_t)1 << (k->precision - 1)));
+    }
+    return L2K_OK;
+}
+
+l2k_status l2k_blacken(const l2k_decoding *d)
+{
+    for (uint32_t c = 0; c < d->codestream->siz.num_components; c++)
+        if (d->planes[c].data)
+            L2K_TRY(fill(d, c, output_rect(d, c), 0));
     return L2K_OK;
 }

@@ -1,7 +1,5 @@
 /* A tile out of the codestream: what its headers may promise, and its packets. */
-#include "codec/decode_job.h"
-
-#include "base/run.h"
+#include "codec/decoder.h"
 
 /* ---- What headers may promise -------------------------------------------------------------------------------- */
 
@@ -26,24 +24,23 @@ static uint64_t spare_of(int_least64_t left)
 /* In one step, so that two threads cannot both have the last of what all tiles share. Which of several tiles gets it is
  * a matter of time: where there is too little, with several threads another tile may be the one that is told of, and
  * a tile with another fault may come before it or not. */
-static l2k_status charge(const l2k_decode_job *job, uint64_t packets, uint64_t bytes)
+static l2k_status charge(const l2k_decoding *d, uint64_t packets, uint64_t bytes)
 {
     uint64_t more = packets > bytes ? packets - bytes : 0;
-    int_least64_t left = atomic_load(job->spare_packets);
+    int_least64_t left = atomic_load(&d->findings->spare_packets);
     do {
         if (more > spare_of(left))
-            return l2k_fail(job->context, L2K_ERROR_TRUNCATED,
+            return l2k_fail(d->context, L2K_ERROR_TRUNCATED,
                             "the file is too short for the components, tiles and packets that its headers promise");
-    } while (more && !atomic_compare_exchange_weak(job->spare_packets, &left, left - (int_least64_t)more));
+    } while (more && !atomic_compare_exchange_weak(&d->findings->spare_packets, &left, left - (int_least64_t)more));
     return L2K_OK;
 }
 
-void l2k_start_pass(l2k_decode_job *job)
+void l2k_start_sweep(l2k_decoder *decoder, const l2k_decoding *d)
 {
-    l2k_decoder *decoder = job->decoder;
-    if (job->tiles[0] < decoder->next_tile || decoder->next_tile == 0)
-        atomic_store(job->spare_packets, SPARE_PACKETS);
-    decoder->next_tile = job->tiles[job->num_tiles - 1] + 1;
+    if (d->tiles[0] < decoder->next_tile || decoder->next_tile == 0)
+        atomic_store(&decoder->findings.spare_packets, SPARE_PACKETS);
+    decoder->next_tile = d->tiles[d->num_tiles - 1] + 1;
 }
 
 /* ---- The tile ------------------------------------------------------------------------------------------------ */
@@ -69,58 +66,68 @@ static bool has_nothing(const l2k_codestream *cs, uint32_t index)
 }
 
 /* The packets that a tile's header promises at least, whatever its size. */
-static uint64_t packets_of_header(const l2k_decode_job *job, const l2k_tile_coding *coding)
+static uint64_t packets_of_header(const l2k_decoding *d, const l2k_tile_coding *coding)
 {
     uint64_t resolutions = 0;
-    for (uint32_t c = 0; c < job->codestream->siz.num_components; c++)
+    for (uint32_t c = 0; c < d->codestream->siz.num_components; c++)
         resolutions += coding->components[c].levels + 1u;
     return resolutions / RESOLUTIONS_OF_PACKET;
 }
 
-static l2k_status create_tile(l2k_decode_job *job, l2k_tile_state *s, uint32_t index, uint64_t bytes)
+static l2k_status create_tile(const l2k_decoding *d, l2k_tile_state *s, uint32_t index, uint64_t bytes)
 {
-    const l2k_codestream *cs = job->codestream;
-    uint64_t packets = packets_of_header(job, &s->coding), spare = spare_of(atomic_load(job->spare_packets));
-    L2K_TRY(charge(job, packets, bytes));
-    L2K_TRY(l2k_tile_create(job->context, &cs->siz, &s->coding, index, cs->strict ? bytes : bytes + spare, &s->tile));
+    const l2k_codestream *cs = d->codestream;
+    uint64_t packets = packets_of_header(d, &s->coding), spare = spare_of(atomic_load(&d->findings->spare_packets));
+    L2K_TRY(charge(d, packets, bytes));
+    L2K_TRY(l2k_tile_create(d->context, &cs->siz, &s->coding, index, cs->strict ? bytes : bytes + spare, &s->tile));
     uint64_t more = s->tile.num_precincts + s->tile.num_precincts * s->coding.num_changes / LOOKS_OF_PACKET;
-    return more > packets ? charge(job, more - packets, bytes > packets ? bytes - packets : 0) : L2K_OK;
+    return more > packets ? charge(d, more - packets, bytes > packets ? bytes - packets : 0) : L2K_OK;
 }
 
-l2k_status l2k_read_tile(l2k_decode_job *job, l2k_tile_state *s, uint32_t index)
+static l2k_status check_reduction(const l2k_decoding *d, const l2k_tile_state *s)
 {
-    const l2k_codestream *cs = job->codestream;
+    for (uint32_t c = 0; c < d->codestream->siz.num_components; c++)
+        if (l2k_wants_component(d, c) && d->discard > s->coding.components[c].levels)
+            return l2k_fail(d->context, L2K_ERROR_ARGUMENT,
+                            "%u resolutions cannot be left out: component %u of tile %u has only %u", d->discard, c,
+                            s->tile.index, s->coding.components[c].levels + 1u);
+    return L2K_OK;
+}
+
+l2k_status l2k_read_tile(const l2k_decoding *d, l2k_tile_state *s, uint32_t index)
+{
+    const l2k_codestream *cs = d->codestream;
     s->is_absent = has_nothing(cs, index);
     if (s->is_absent)
-        return l2k_missing_tile(job, index);
+        return l2k_missing_tile(d, index);
     uint64_t bytes = l2k_tile_bytes(cs, index);
-    L2K_TRY(charge(job, packets_of_parts(cs, index), bytes));
+    L2K_TRY(charge(d, packets_of_parts(cs, index), bytes));
     L2K_TRY(l2k_codestream_tile_coding(cs, index, &s->coding, &s->packed));
     bytes += s->packed.bytes.size;
     s->is_absent = bytes == 0 && !cs->strict;
     if (s->is_absent)
-        return l2k_missing_tile(job, index);
-    L2K_TRY(create_tile(job, s, index, bytes));
-    return l2k_read_packets(job, &s->tile, index, &s->packed);
+        return l2k_missing_tile(d, index);
+    L2K_TRY(create_tile(d, s, index, bytes));
+    L2K_TRY(l2k_read_packets(d, &s->tile, &s->packed));
+    return check_reduction(d, s);
 }
 
-static bool has_bytes(const l2k_context *context, const l2k_precinct *precinct, size_t *steps)
+static bool has_bytes(const l2k_precinct *precinct)
 {
     for (uint32_t i = 0; precinct->blocks && i < l2k_precinct_blocks(precinct); i++)
-        if (precinct->blocks[i].received.first || !l2k_goes_on_after(context, steps, 1))
+        if (precinct->blocks[i].received.first)
             return true;
-    return !l2k_goes_on_after(context, steps, 1);
+    return false;
 }
 
-bool l2k_is_blank(const l2k_context *context, const l2k_tile *tile)
+bool l2k_is_blank(const l2k_tile *tile)
 {
-    size_t steps = 0;
     for (uint32_t c = 0; c < tile->num_components; c++)
         for (uint32_t r = 0; r < tile->components[c].num_resolutions; r++) {
             const l2k_resolution *resolution = &tile->components[c].resolutions[r];
             for (uint32_t b = 0; b < resolution->num_bands; b++)
                 for (uint32_t p = 0; p < resolution->num_precincts; p++)
-                    if (has_bytes(context, &resolution->bands[b].precincts[p], &steps))
+                    if (has_bytes(&resolution->bands[b].precincts[p]))
                         return false;
         }
     return true;

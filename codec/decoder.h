@@ -1,63 +1,63 @@
-/* The decoder's inside: the opened file, the options, and what they make of it. */
+/* The decoder's inside: the opened file, the options, and what a decoding works with. */
 #ifndef L2K_CODEC_DECODER_H
 #define L2K_CODEC_DECODER_H
 
-#include <stdatomic.h>
-
+#include "base/buffer.h"
 #include "base/pool.h"
 #include "base/run.h"
-#include "base/buffer.h"
 #include "codec/codestream/codestream_read.h"
 #include "codec/jp2/jp2.h"
-#include "codec/workers.h"
+#include "codec/teams.h"
 #include "transform/choice.h"
 
 /* Where a component of the output comes from: a component of the codestream, directly or through a palette column. */
-typedef struct l2k_output {
-    uint32_t source;
+typedef struct l2k_output_source {
+    uint32_t component;
     bool through_palette;
     uint32_t column;
-} l2k_output;
+} l2k_output_source;
+
+/* What the tiles of a decoding find, from several threads. Warnings come once for all tiles. */
+typedef struct l2k_findings {
+    atomic_bool incomplete; /* the stream ends early or is damaged */
+    atomic_bool warned_fewer, warned_beyond;
+    atomic_int_least64_t spare_packets; /* that headers may still promise beyond the bytes there are (decode_tile.c) */
+} l2k_findings;
 
 struct l2k_decoder {
     l2k_context context;
     l2k_choice choice;
     l2k_pool pool;
     l2k_run run;
-    l2k_workers workers;
+    l2k_teams teams;
     int64_t options[L2K_DECODER_NUM_OPTIONS];
     bool has_region;
     l2k_rect region;
     bool is_open;
     uint64_t file_bytes;
     bool is_jp2;
-    l2k_buffer file;
+    l2k_buffer file; /* as far as it was read from a stream */
     l2k_jp2 jp2;
     l2k_codestream codestream;
     uint32_t num_outputs; /* as the file has them, with all components */
-    l2k_output *outputs;
+    l2k_output_source *outputs;
     l2k_component *components; /* num_outputs of them */
     l2k_component alone;       /* that of the option COMPONENT */
     l2k_component *shown;      /* by l2k_decoder_image last: one of these two */
-    void *memory;              /* samples that l2k_decoder_decode_memory gave last */
+    uint32_t next_tile;        /* after those decoded last, 0 = none */
+    l2k_findings findings;
+    void *memory; /* samples that l2k_decoder_decode_memory gave last */
     l2k_plane *memory_planes;
-    uint32_t next_tile;                 /* behind those decoded last, 0 = none */
-    atomic_int_least64_t spare_packets; /* decode_tile.c */
-    /* Of the last decoding: whether it met the stream's early end; warnings given, which come once for all tiles; for
-     * tests, how little a region takes. */
-    atomic_bool incomplete, fewer_told, beyond_told;
-    atomic_size_t packets_kept, blocks_decoded;
 };
 
-/* Whether a file has been opened, and what only it can tell of options; whether a tile has enough resolutions, decoding
- * checks. */
+/* ---- Options and files (decoder_options.c, decoder_info.c) ----------------------------------------------------- */
+
+/* Whether a file has been opened, and whether options are possible for it; whether a tile has enough resolutions is
+ * checked when decoding. */
 l2k_status l2k_decoder_check_options(const l2k_decoder *decoder);
 
-/* Makes ready for a decoding under the options set so far. */
-void l2k_decoder_start(l2k_decoder *decoder);
-
-/* What follows on a decoding that came to `status`, and what the caller is told. */
-l2k_status l2k_decoder_finish(l2k_decoder *decoder, l2k_status status);
+/* The component that alone is wanted, or UINT32_MAX for all. */
+uint32_t l2k_decoder_only_component(const l2k_decoder *decoder);
 
 /* Bytes that the opened file may take from the hook. */
 uint64_t l2k_decoder_memory_limit(const l2k_decoder *decoder);
@@ -65,14 +65,16 @@ uint64_t l2k_decoder_memory_limit(const l2k_decoder *decoder);
 /* Gives back what is kept for the next image. */
 void l2k_decoder_drop(l2k_decoder *decoder);
 
-/* The component that alone is wanted, or UINT32_MAX for all. */
-uint32_t l2k_decoder_only_component(const l2k_decoder *decoder);
+/* Closes the file, if one is open. */
+void l2k_decoder_close(l2k_decoder *decoder);
 
 /* The part of the reference grid to decode: region and image area. L2K_ERROR_ARGUMENT where it is empty. */
 l2k_status l2k_decoder_area(const l2k_decoder *decoder, l2k_rect *area);
 
 /* The samples of codestream component c that decoding gives, in the domain of the reduced component. */
 l2k_rect l2k_decoder_component_area(const l2k_decoder *decoder, l2k_rect area, uint32_t c);
+
+/* ---- Outputs: palette and channel order (decode_outputs.c) ----------------------------------------------------- */
 
 /* Works out outputs from component mapping and channel definitions; once, when a file is opened. */
 l2k_status l2k_decoder_plan_outputs(l2k_decoder *decoder);
@@ -81,11 +83,149 @@ l2k_status l2k_decoder_plan_outputs(l2k_decoder *decoder);
 l2k_status l2k_decoder_check_outputs(l2k_decoder *decoder, const l2k_sample_limits *limits);
 
 /* The output of a component alone, or output k. */
-l2k_output l2k_decoder_output(const l2k_decoder *decoder, uint32_t k);
+l2k_output_source l2k_decoder_output(const l2k_decoder *decoder, uint32_t k);
 uint32_t l2k_decoder_num_outputs(const l2k_decoder *decoder);
 
-/* Decodes all tiles that meet `area` into planes[c] for every codestream component c with planes[c].data not NULL. Each
- * plane's first sample is the first of l2k_decoder_component_area. */
-l2k_status l2k_decode_tiles(l2k_decoder *decoder, l2k_rect area, const l2k_plane *planes);
+/* Where the codestream's components are decoded to, for the caller's planes: per component, the only output that takes
+ * it as it is, else memory of its own. */
+typedef struct l2k_sources {
+    l2k_plane *planes;
+    bool *owned;
+} l2k_sources;
+
+/* Release also after an error. */
+l2k_status l2k_sources_prepare(const l2k_decoder *decoder, l2k_rect area, const l2k_plane *outputs,
+                               l2k_sources *sources);
+void l2k_sources_release(const l2k_decoder *decoder, l2k_sources *sources);
+
+/* Fills the outputs that are not decoded into: through the palette where there is one. */
+l2k_status l2k_sources_deliver(const l2k_decoder *decoder, const l2k_sources *sources, const l2k_plane *outputs);
+
+/* ---- Decoding (decoder.c) --------------------------------------------------------------------------------------- */
+
+/* What a decoding is to give; only read once it has begun. */
+typedef struct l2k_decoding {
+    const l2k_context *context;
+    const l2k_codestream *codestream;
+    l2k_findings *findings;
+    l2k_rect area;           /* of the reference grid */
+    const l2k_plane *planes; /* per component; data NULL = not wanted. NULL: no samples, coefficients alone */
+    uint32_t only;           /* the component that alone is wanted, or UINT32_MAX */
+    uint32_t discard;        /* highest resolutions left out */
+    uint32_t layers;         /* to decode, 0 = all */
+    uint32_t *tiles;         /* numbers of those that meet the area */
+    uint32_t num_tiles;
+} l2k_decoding;
+
+static inline bool l2k_wants_component(const l2k_decoding *d, uint32_t c)
+{
+    return d->planes ? d->planes[c].data != NULL : d->only == UINT32_MAX || d->only == c;
+}
+
+/* A tile under way, and all that is allocated for it. */
+typedef struct l2k_tile_state {
+    l2k_tile_coding coding;
+    l2k_packed_headers packed;
+    l2k_tile tile;     /* its arena also holds the four arrays below */
+    bool is_absent;    /* the stream has nothing of this tile */
+    bool is_blank;     /* it has no byte of any code-block, and samples are wanted of it */
+    bool joined_later; /* the component transform follows the plan, which needs equal numbers of levels for it */
+    l2k_block_place *places;
+    size_t num_places;
+    l2k_plan_component *components; /* of the plan */
+    uint32_t *plan_component;       /* the plan's number of each component */
+    l2k_plane *planes;              /* per component of the plan */
+    void **cropped; /* per component: samples of the whole tile-component where they do not go straight to the output */
+} l2k_tile_state;
+
+/* What a tile counts in progress, and its code-blocks together out of that. */
+enum { L2K_UNITS_TILE = 1 << 16, L2K_UNITS_TILE_BLOCKS = 3 << 14 };
+
+/* What teams share; `states` has one for each slot. */
+typedef struct l2k_decode_job {
+    const l2k_decoding *decoding;
+    l2k_tile_state *states;
+    void *user;
+} l2k_decode_job;
+
+/* Runs `share`, whose job is an l2k_decode_job with `user`, on all tiles that meet d->area, which sets d->tiles. */
+l2k_status l2k_decode_tiles(l2k_decoder *decoder, l2k_decoding *d, l2k_backend backend, l2k_team_share *share,
+                            void *user);
+
+/* The first half of a tile: its packets and code-blocks, whose coefficients are then in the views of the slot's plan.
+ * Where there is nothing to decode, state->is_absent or is_blank is set, and there is no plan for it. */
+l2k_status l2k_decode_blocks(const l2k_decoding *d, l2k_tile_state *state, l2k_team *team, l2k_tile_slot *slot,
+                             uint32_t index);
+
+void l2k_tile_state_release(const l2k_context *context, l2k_tile_state *state);
+
+/* Makes ready for a decoding under the options set so far. */
+l2k_decoding l2k_decode_start(l2k_decoder *decoder, l2k_rect area, const l2k_plane *planes);
+
+/* What follows on a decoding that came to `status`, and what the caller gets. */
+l2k_status l2k_decode_end(l2k_decoder *decoder, l2k_status status);
+
+/* ---- One tile (decode_tile.c, decode_packets.c, decode_plan.c) --------------------------------------------------- */
+
+/* Tiles that are asked for in rising order, call by call, are one sweep over the file, with one bound on what its
+ * headers may promise beyond the bytes there are. */
+void l2k_start_sweep(l2k_decoder *decoder, const l2k_decoding *d);
+
+/* Headers and packets of a tile: state->coding, packed and tile. Where the stream has nothing of it, state->is_absent
+ * alone is set. L2K_ERROR_TRUNCATED, too, where headers promise too much. */
+l2k_status l2k_read_tile(const l2k_decoding *d, l2k_tile_state *state, uint32_t index);
+
+/* Whether a tile has no byte of any code-block. */
+bool l2k_is_blank(const l2k_tile *tile);
+
+/* Bytes of a tile's packets, packed headers left out. */
+uint64_t l2k_tile_bytes(const l2k_codestream *codestream, uint32_t tile);
+
+/* Reads the packets of a tile; what is not wanted is skipped. Where the stream ends early, or packets are missing, what
+ * there is is kept, and findings->incomplete is set. */
+l2k_status l2k_read_packets(const l2k_decoding *d, l2k_tile *tile, const l2k_packed_headers *packed);
+
+/* A tile without any packet: a warning, and findings->incomplete where the stream ends early. */
+l2k_status l2k_missing_tile(const l2k_decoding *d, uint32_t index);
+
+/* Lists the code-blocks of what is wanted (those outside the area as if nothing had been received) and makes the slot's
+ * plan and the views for them. */
+l2k_status l2k_choose_decode_plan(const l2k_decoding *d, l2k_tile_state *state, const l2k_team *team,
+                                  l2k_tile_slot *slot);
+
+/* ---- Samples (decode_samples.c) --------------------------------------------------------------------------------- */
+
+/* Chooses where the inverse transform puts the samples of each component that is wanted: the output itself where it has
+ * room for the whole tile-component, else memory of the state's own. */
+l2k_status l2k_place_planes(const l2k_decoding *d, l2k_tile_state *state);
+
+/* Brings samples that are not in the output yet there. */
+l2k_status l2k_collect_planes(const l2k_decoding *d, const l2k_tile_state *state);
+
+/* Without any coefficient a tile is uniform, in the middle of the range (G.1.2), and needs no transform. */
+l2k_status l2k_fill_tile(const l2k_decoding *d, uint32_t tile);
+
+/* Tiles of which there is nothing at all are black, as in OpenJPEG. All samples are cleared beforehand where there are
+ * such tiles: tile by tile, 65535 of them with 16384 components each would take minutes. */
+l2k_status l2k_blacken(const l2k_decoding *d);
+
+/* ---- Memory (decode_memory.c) ----------------------------------------------------------------------------------- */
+
+/* How many of the context's threads fit below the memory limit, at least 1, and whether plans may be kept from tile to
+ * tile. Drops what is kept of earlier images where there is no room beside it. */
+unsigned l2k_decode_threads(l2k_decoder *decoder, const l2k_decoding *d, bool *keep_plans);
+
+/* Whether [low, high) of a subband or resolution `level` levels below its component is needed for [area_low, area_high)
+ * of that component, when a sample depends on others up to `support` away. */
+static inline bool l2k_reaches(uint64_t low, uint64_t high, uint32_t area_low, uint32_t area_high, unsigned level,
+                               unsigned support)
+{
+    uint64_t from = (uint64_t)area_low >> level, to = l2k_ceil_shift(area_high, level);
+    return high + support > from && low < to + support;
+}
+
+/* A sample of a component depends on coefficients at most this far from its place in a subband, whatever the level:
+ * each level of 9/7 reaches four samples further and halves the distance. */
+enum { L2K_SUPPORT = 5 };
 
 #endif

@@ -25,11 +25,11 @@ static void describe_channels(l2k_decoder *decoder)
         siz->components[c].association = c + 1;
     }
     for (uint32_t k = 0; k < decoder->num_outputs; k++) {
-        l2k_output output = decoder->outputs[k];
+        l2k_output_source output = decoder->outputs[k];
         if (output.through_palette)
             continue;
-        siz->components[output.source].channel = decoder->components[k].channel;
-        siz->components[output.source].association = decoder->components[k].association;
+        siz->components[output.component].channel = decoder->components[k].channel;
+        siz->components[output.component].association = decoder->components[k].association;
     }
 }
 
@@ -106,10 +106,11 @@ l2k_status l2k_decoder_check_options(const l2k_decoder *decoder)
     return L2K_OK;
 }
 
-static void describe_output(const l2k_decoder *decoder, l2k_rect area, l2k_output output, l2k_component *component)
+static void describe_output(const l2k_decoder *decoder, l2k_rect area, l2k_output_source output,
+                            l2k_component *component)
 {
-    const l2k_component *source = &decoder->codestream.siz.components[output.source];
-    l2k_rect rect = l2k_decoder_component_area(decoder, area, output.source);
+    const l2k_component *source = &decoder->codestream.siz.components[output.component];
+    l2k_rect rect = l2k_decoder_component_area(decoder, area, output.component);
     component->dx = source->dx;
     component->dy = source->dy;
     component->precision = source->precision;

@@ -1,41 +1,42 @@
 /* From options to the contents of SIZ, COD and QCD, with every check that needs more than one option. */
-#include "codec/encoder.h"
-
 #include <string.h>
 
+#include "base/integer.h"
 #include "base/sample.h"
+#include "codec/encoder.h"
+#include "quant/steps.h"
 
-static l2k_status refuse_component(const l2k_encode_job *job, uint32_t c, const char *what, uint32_t value)
+static l2k_status refuse_component(const l2k_context *context, uint32_t c, const char *what, uint32_t value)
 {
-    return l2k_fail(job->context, L2K_ERROR_ARGUMENT, "component %u: %s %u is not possible", c, what, value);
+    return l2k_fail(context, L2K_ERROR_ARGUMENT, "component %u: %s %u is not possible", c, what, value);
 }
 
-static l2k_status check_component(const l2k_encode_job *job, uint32_t c)
+static l2k_status check_component(const l2k_encoder *encoder, const l2k_component *component, uint32_t c)
 {
-    const l2k_component *component = &job->image->components[c];
-    bool irreversible = job->encoder->options[L2K_ENCODER_WAVELET] == L2K_WAVELET_9_7;
+    const l2k_context *context = &encoder->context;
+    bool irreversible = encoder->options[L2K_ENCODER_WAVELET] == L2K_WAVELET_9_7;
     if (component->dx < 1 || component->dx > 255 || component->dy < 1 || component->dy > 255)
-        return refuse_component(job, c, "a sub-sampling of",
+        return refuse_component(context, c, "a sub-sampling of",
                                 component->dx < 1 || component->dx > 255 ? component->dx : component->dy);
     /* 9/7 works in float32, which carries no more (docs/numerics.md). */
     if (component->precision < 1 || component->precision > (irreversible ? 16u : 24u))
-        return refuse_component(job, c, "a precision of", component->precision);
+        return refuse_component(context, c, "a precision of", component->precision);
     if ((unsigned)component->channel > L2K_CHANNEL_UNSPECIFIED)
-        return refuse_component(job, c, "a channel type of", component->channel);
+        return refuse_component(context, c, "a channel type of", component->channel);
     if (component->association > 65535)
-        return refuse_component(job, c, "an association with", component->association);
+        return refuse_component(context, c, "an association with", component->association);
     return L2K_OK;
 }
 
-l2k_status l2k_encode_check_planes(const l2k_encode_job *job)
+l2k_status l2k_encode_check_planes(const l2k_encoding *e, l2k_rect area, const l2k_plane *planes)
 {
-    for (uint32_t c = 0; c < job->siz.num_components; c++) {
-        const l2k_component *component = &job->siz.components[c];
-        l2k_rect rect = l2k_component_rect(job->area, component->dx, component->dy);
-        if (!job->planes[c].data && !l2k_rect_empty(rect))
-            return l2k_fail(job->context, L2K_ERROR_ARGUMENT, "plane %u is missing", c);
-        if (!l2k_sample_type_holds(job->planes[c].type, component->precision, component->is_signed))
-            return refuse_component(job, c, "its sample type cannot hold a precision of", component->precision);
+    for (uint32_t c = 0; c < e->siz.num_components; c++) {
+        const l2k_component *component = &e->siz.components[c];
+        l2k_rect rect = l2k_component_rect(area, component->dx, component->dy);
+        if (!planes[c].data && !l2k_rect_empty(rect))
+            return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "plane %u is missing", c);
+        if (!l2k_sample_type_holds(planes[c].type, component->precision, component->is_signed))
+            return refuse_component(e->context, c, "its sample type cannot hold a precision of", component->precision);
     }
     return L2K_OK;
 }
@@ -43,58 +44,56 @@ l2k_status l2k_encode_check_planes(const l2k_encode_job *job)
 /* LBox has 32 bits, and other boxes share one with it. */
 #define MAX_ICC_BYTES ((size_t)UINT32_MAX - (1u << 20))
 
-static l2k_status check_image(const l2k_encode_job *job)
+static l2k_status check_image(const l2k_encoder *encoder, const l2k_image *image)
 {
-    const l2k_image *image = job->image;
+    const l2k_context *context = &encoder->context;
     uint64_t samples = 0;
     if (image->x0 >= image->x1 || image->y0 >= image->y1)
-        return l2k_fail(job->context, L2K_ERROR_ARGUMENT, "an image without samples");
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "an image without samples");
     if (!(image->density_x >= 0 && image->density_x <= 1e100 && image->density_y >= 0 && image->density_y <= 1e100))
-        return l2k_fail(job->context, L2K_ERROR_ARGUMENT, "a density of %g x %g pixels per metre", image->density_x,
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "a density of %g x %g pixels per metre", image->density_x,
                         image->density_y);
     if (image->icc_bytes > MAX_ICC_BYTES)
-        return l2k_fail(job->context, L2K_ERROR_ARGUMENT, "an ICC profile of %zu bytes, more than a box holds",
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "an ICC profile of %zu bytes, more than a box holds",
                         image->icc_bytes);
     if (image->num_components < 1 || image->num_components > L2K_MAX_COMPONENTS)
-        return l2k_fail(job->context, L2K_ERROR_ARGUMENT, "%u components, 1 to %u are possible", image->num_components,
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "%u components, 1 to %u are possible", image->num_components,
                         L2K_MAX_COMPONENTS);
     for (uint32_t c = 0; c < image->num_components; c++) {
         uint32_t width, height;
-        L2K_TRY(check_component(job, c));
+        L2K_TRY(check_component(encoder, &image->components[c], c));
         l2k_component_size(image, c, &width, &height);
         if (width == 0 || height == 0)
-            return l2k_fail(job->context, L2K_ERROR_ARGUMENT, "component %u has no samples", c);
-        uint64_t limit = (uint64_t)job->encoder->options[L2K_ENCODER_LIMIT_SAMPLES];
+            return l2k_fail(context, L2K_ERROR_ARGUMENT, "component %u has no samples", c);
+        uint64_t limit = (uint64_t)encoder->options[L2K_ENCODER_LIMIT_SAMPLES];
         if ((uint64_t)width * height > limit - samples)
-            return l2k_fail(job->context, L2K_ERROR_LIMIT, "an image of %u x %u x %u is more than the limit allows",
+            return l2k_fail(context, L2K_ERROR_LIMIT, "an image of %u x %u x %u is more than the limit allows",
                             image->x1 - image->x0, image->y1 - image->y0, image->num_components);
         samples += (uint64_t)width * height;
     }
     return L2K_OK;
 }
 
-static l2k_status setup_grid(l2k_encode_job *job)
+static l2k_status setup_grid(const int64_t *o, l2k_encoding *e)
 {
-    const l2k_image *image = job->image;
-    const int64_t *o = job->encoder->options;
-    l2k_tile_grid *g = &job->siz.grid;
+    const l2k_image *image = e->image;
+    l2k_tile_grid *g = &e->siz.grid;
     g->image = (l2k_rect){image->x0, image->y0, image->x1, image->y1};
     g->tile_x0 = (uint32_t)o[L2K_ENCODER_TILE_X0];
     g->tile_y0 = (uint32_t)o[L2K_ENCODER_TILE_Y0];
     if (g->tile_x0 > image->x0 || g->tile_y0 > image->y0)
-        return l2k_fail(job->context, L2K_ERROR_ARGUMENT, "the tile origin %u,%u lies beyond the image origin %u,%u",
+        return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "the tile origin %u,%u lies beyond the image origin %u,%u",
                         g->tile_x0, g->tile_y0, image->x0, image->y0);
     g->tile_width = o[L2K_ENCODER_TILE_WIDTH] ? (uint32_t)o[L2K_ENCODER_TILE_WIDTH] : image->x1 - g->tile_x0;
     g->tile_height = o[L2K_ENCODER_TILE_HEIGHT] ? (uint32_t)o[L2K_ENCODER_TILE_HEIGHT] : image->y1 - g->tile_y0;
     if ((uint64_t)g->tile_x0 + g->tile_width <= image->x0 || (uint64_t)g->tile_y0 + g->tile_height <= image->y0)
-        return l2k_fail(job->context, L2K_ERROR_ARGUMENT,
-                        "tiles of %u x %u from %u,%u: the first lies outside the image", g->tile_width, g->tile_height,
-                        g->tile_x0, g->tile_y0);
+        return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "tiles of %u x %u from %u,%u: the first lies outside the image",
+                        g->tile_width, g->tile_height, g->tile_x0, g->tile_y0);
     uint64_t tiles = (uint64_t)l2k_tiles_across(g) * l2k_tiles_down(g);
     if (tiles > 65535)
-        return l2k_fail(job->context, L2K_ERROR_ARGUMENT, "%llu tiles of %u x %u, at most 65535 are possible",
+        return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "%llu tiles of %u x %u, at most 65535 are possible",
                         (unsigned long long)tiles, g->tile_width, g->tile_height);
-    job->num_tiles = (uint32_t)tiles;
+    e->num_tiles = (uint32_t)tiles;
     return L2K_OK;
 }
 
@@ -149,38 +148,49 @@ static bool can_transform_components(const l2k_image *image)
     return true;
 }
 
-static l2k_status setup_coding(l2k_encode_job *job)
+static l2k_status setup_coding(const l2k_encoder *encoder, l2k_encoding *e)
 {
-    const l2k_encoder *encoder = job->encoder;
     const int64_t *o = encoder->options;
     if (o[L2K_ENCODER_BLOCK_WIDTH] * o[L2K_ENCODER_BLOCK_HEIGHT] > 4096)
-        return l2k_fail(job->context, L2K_ERROR_ARGUMENT, "code-blocks of %lld x %lld have more than 4096 samples",
+        return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "code-blocks of %lld x %lld have more than 4096 samples",
                         (long long)o[L2K_ENCODER_BLOCK_WIDTH], (long long)o[L2K_ENCODER_BLOCK_HEIGHT]);
-    job->coding.sop = o[L2K_ENCODER_SOP];
-    job->coding.eph = o[L2K_ENCODER_EPH];
-    job->coding.progression = (uint8_t)o[L2K_ENCODER_PROGRESSION];
-    job->coding.num_layers = encoder->num_targets ? (uint32_t)encoder->num_targets : 1;
-    job->coding.component_transform = o[L2K_ENCODER_COMPONENT_TRANSFORM] && can_transform_components(job->image);
-    for (uint32_t c = 0; c < job->siz.num_components; c++)
-        setup_component(encoder, job->siz.components[c].precision, &job->coding.components[c]);
-    for (size_t i = 0; i < encoder->num_targets; i++)
-        job->measure |= !l2k_target_is_everything(encoder->target_kind, encoder->targets[i]);
+    e->coding.sop = o[L2K_ENCODER_SOP];
+    e->coding.eph = o[L2K_ENCODER_EPH];
+    e->coding.progression = (uint8_t)o[L2K_ENCODER_PROGRESSION];
+    e->coding.num_layers = encoder->num_targets ? (uint32_t)encoder->num_targets : 1;
+    e->coding.component_transform = o[L2K_ENCODER_COMPONENT_TRANSFORM] && can_transform_components(e->image);
+    for (uint32_t c = 0; c < e->siz.num_components; c++)
+        setup_component(encoder, e->siz.components[c].precision, &e->coding.components[c]);
     return L2K_OK;
 }
 
-l2k_status l2k_encode_setup(l2k_encode_job *job)
+l2k_status l2k_encode_setup(const l2k_encoder *encoder, const l2k_image *image, l2k_encoding *e)
 {
-    const l2k_context *context = job->context;
-    uint32_t count = job->image->num_components;
-    L2K_TRY(check_image(job));
-    L2K_TRY(setup_grid(job));
-    job->siz.num_components = count;
-    job->siz.components = l2k_allocate(context, count, sizeof *job->siz.components);
-    job->coding.components = l2k_allocate_zeroed(context, count, sizeof *job->coding.components);
-    job->tiles = l2k_allocate_zeroed(context, job->num_tiles, sizeof *job->tiles);
-    if (!job->siz.components || !job->coding.components || !job->tiles)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %u components and %u tiles", count,
-                        job->num_tiles);
-    memcpy(job->siz.components, job->image->components, count * sizeof *job->siz.components);
-    return setup_coding(job);
+    const l2k_context *context = &encoder->context;
+    const int64_t *o = encoder->options;
+    uint32_t count = image->num_components;
+    *e = (l2k_encoding){.context = context,
+                        .image = image,
+                        .targets = {encoder->target_kind, encoder->targets, encoder->num_targets},
+                        .format = (l2k_format)o[L2K_ENCODER_FORMAT],
+                        .tile_parts = (l2k_tile_parts)o[L2K_ENCODER_TILE_PARTS],
+                        .plt = o[L2K_ENCODER_PLT],
+                        .tlm = o[L2K_ENCODER_TLM]};
+    L2K_TRY(check_image(encoder, image));
+    L2K_TRY(setup_grid(o, e));
+    e->siz.num_components = count;
+    e->siz.components = l2k_allocate(context, count, sizeof *e->siz.components);
+    e->coding.components = l2k_allocate_zeroed(context, count, sizeof *e->coding.components);
+    if (!e->siz.components || !e->coding.components)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %u components", count);
+    memcpy(e->siz.components, image->components, count * sizeof *e->siz.components);
+    return setup_coding(encoder, e);
+}
+
+void l2k_encoding_release(l2k_encoding *e)
+{
+    l2k_release(e->context, e->siz.components);
+    l2k_release(e->context, e->coding.components);
+    e->siz.components = NULL;
+    e->coding.components = NULL;
 }

@@ -1,46 +1,38 @@
-/* The encoder's inside: options, and the job that an image is. The stages run in this order: setup (options to
- * headers), tiles (transform and tier-1), rate (layers), assembly (tier-2 and markers). All tiles go through them
- * together, or, of an image that comes by rows of tiles, one row after the other: `first_tile` to `end_tile` are those
- * in hand. */
+/* The encoder's inside: what it keeps from image to image, and what an image is encoded with. */
 #ifndef L2K_CODEC_ENCODER_H
 #define L2K_CODEC_ENCODER_H
 
+#include "base/buffer.h"
 #include "base/pool.h"
 #include "base/run.h"
-#include "base/buffer.h"
-#include "codec/tile/tile.h"
-#include "codec/workers.h"
+#include "codec/packets/rate.h"
+#include "codec/teams.h"
 #include "transform/choice.h"
 
-typedef struct l2k_encode_job {
-    const l2k_encoder *encoder;
+/* What an image is encoded with: settled by l2k_encode_setup before the first tile, and only read after that. */
+typedef struct l2k_encoding {
     const l2k_context *context;
     const l2k_image *image;
-    const l2k_stream *stream;
-    bool by_rows;
-    l2k_rect area;           /* of the reference grid: the rows in hand */
-    const l2k_plane *planes; /* of them */
     l2k_siz siz;
+    uint32_t num_tiles;
     l2k_tile_coding coding;
-    bool measure;         /* some layer is not simply everything, so distortions are needed */
-    bool needs_guard_bit; /* some coefficient exceeds what two guard bits provide for */
-    uint32_t num_tiles, first_tile, end_tile;
-    l2k_tile *tiles;
-    unsigned num_arenas;
-    l2k_arena *arenas; /* one per thread: the bytes and passes of coded blocks */
-    uint64_t written;  /* bytes, to the stream */
-    uint64_t tlm_at;   /* by rows: where TLM stands in the output */
-    uint64_t box_at;   /* by rows: where the codestream's box begins */
-} l2k_encode_job;
+    l2k_layer_targets targets;
+    l2k_format format;
+    l2k_tile_parts tile_parts;
+    bool plt, tlm;
+} l2k_encoding;
 
-/* The output. */
-typedef struct l2k_assembly {
+/* The output under way. */
+typedef struct l2k_output {
     l2k_buffer head;    /* boxes and main header */
     l2k_buffer body;    /* tile-parts and EOC */
     l2k_buffer part;    /* with PLT: packets of the present tile-part, whose lengths come first */
     l2k_buffer lengths; /* with PLT: uint32_t per packet of the tile-part */
     l2k_buffer parts;   /* l2k_tile_part of every tile-part */
-} l2k_assembly;
+    uint64_t written;   /* bytes, to the stream */
+    uint64_t tlm_at;    /* where TLM stands in the output */
+    uint64_t box_at;    /* where the codestream's box begins */
+} l2k_output;
 
 struct l2k_encoder {
     l2k_context context;
@@ -53,60 +45,64 @@ struct l2k_encoder {
     l2k_target target_kind;
     double *targets;
     size_t num_targets; /* 0 = one layer with everything */
-    bool has_job;       /* between begin and end */
-    l2k_encode_job job;
-    l2k_assembly assembly;
-    l2k_workers workers;
-    l2k_buffer memory; /* what l2k_encoder_encode_memory gave last */
+    l2k_teams teams;
+    bool has_image; /* between its start and its end: the next members are its */
+    l2k_encoding encoding;
+    l2k_tile *tiles;    /* those that are coded together: all, or a row */
+    uint32_t num_tiles; /* of them */
+    l2k_output output;
+    const l2k_stream *stream; /* by rows of tiles */
+    uint32_t next_tile;       /* by rows of tiles */
+    l2k_buffer memory;        /* what l2k_encoder_encode_memory gave last */
 };
 
-static inline int64_t l2k_encoder_option_value(const l2k_encoder *encoder, l2k_encoder_option option)
-{
-    return encoder->options[option];
-}
+/* ---- An image from its start to its end (encoder.c) ----------------------------------------------------------- */
 
-/* Whether a target asks for everything that tier-1 coded. */
-static inline bool l2k_target_is_everything(l2k_target kind, double target)
-{
-    return kind == L2K_TARGET_RATIO ? !(target > 1) : !(target > 0);
-}
+/* Checks image and options and makes ready for `tiles_at_a_time` tiles, 0 = all. */
+l2k_status l2k_encode_start(l2k_encoder *encoder, const l2k_image *image, bool by_rows);
 
-/* Ends the image in hand, if there is one, and gives back what was kept for the next. */
-void l2k_encode_abandon(l2k_encoder *encoder);
+/* Ends the image, if there is one, and returns `status`; after a failure nothing is kept for the next image. */
+l2k_status l2k_encode_end(l2k_encoder *encoder, l2k_status status);
+
+/* The block diagram: encoder->num_tiles tiles from number `first` on, from samples to tile-parts in output.body.
+ * `area`: the part of the image that `planes` hold. */
+l2k_status l2k_encode_tiles(l2k_encoder *encoder, uint32_t first, l2k_rect area, const l2k_plane *planes);
+
+/* Writes out a buffer of the output and empties it. */
+l2k_status l2k_encode_write(l2k_encoder *encoder, const l2k_stream *stream, l2k_buffer *bytes);
+
+/* ---- Settings (encode_setup.c) -------------------------------------------------------------------------------- */
+
+/* Turns options into what SIZ, COD and QCD say, with every check that needs more than one option. Release also after an
+ * error. */
+l2k_status l2k_encode_setup(const l2k_encoder *encoder, const l2k_image *image, l2k_encoding *encoding);
+void l2k_encoding_release(l2k_encoding *encoding);
+
+/* Whether the planes are there and their types hold the components' samples. */
+l2k_status l2k_encode_check_planes(const l2k_encoding *encoding, l2k_rect area, const l2k_plane *planes);
+
+/* ---- Tile-parts and headers (encode_output.c) ----------------------------------------------------------------- */
+
+void l2k_output_start(l2k_output *out, const l2k_context *context);
+void l2k_output_release(l2k_output *out);
+
+/* Bytes that do not depend on the packets of these tiles: their tile-parts' headers, and the head that is still to be
+ * written. `whole`: the tiles are the image's, and the head is made here. */
+l2k_status l2k_output_fixed_bytes(const l2k_encoding *encoding, const l2k_tile *tiles, uint32_t count, bool whole,
+                                  l2k_output *out, size_t *bytes);
+
+/* Appends the tile-parts of the tiles, which are released, to out->body. Their first headers say `more_guard_bits` than
+ * the main header does. */
+l2k_status l2k_output_tile_parts(const l2k_encoding *encoding, l2k_tile *tiles, uint32_t count,
+                                 unsigned more_guard_bits, l2k_output *out);
+
+/* All headers into out->head, for a body of so many bytes; 0 = unknown. */
+l2k_status l2k_output_head(const l2k_encoding *encoding, uint64_t body_bytes, l2k_output *out);
+
+/* Adds the tile-parts of all tiles to out->parts, their lengths 0, as TLM needs them beforehand. */
+l2k_status l2k_output_plan_parts(const l2k_encoding *encoding, l2k_output *out);
 
 /* What a sample counts in progress, stage by stage. */
-enum { L2K_UNITS_TRANSFORM = 3, L2K_UNITS_TIER1 = 12, L2K_UNITS_TIER2 = 1 };
-
-/* Checks image and options, and fills siz and coding. */
-l2k_status l2k_encode_setup(l2k_encode_job *job);
-
-/* Whether the planes' types can hold the components' samples. */
-l2k_status l2k_encode_check_planes(const l2k_encode_job *job);
-
-/* Transform and tier-1 of the tiles in hand. */
-l2k_status l2k_encode_tiles(l2k_encode_job *job, l2k_workers *workers);
-
-/* Distributes passes of the tiles in hand over layers. `fixed_bytes` is what they and the output take beside packets.
- */
-l2k_status l2k_encode_rate(l2k_encode_job *job, size_t fixed_bytes);
-
-/* ---- Tier-2 and headers (encode_assemble.c) ------------------------------------------------------------------- */
-
-/* An empty output. */
-void l2k_assembly_start(l2k_assembly *assembly, const l2k_context *context);
-void l2k_assembly_release(l2k_assembly *assembly);
-
-/* Bytes of the output that do not depend on the packets in hand: headers, where no row was written yet, and what
- * tile-parts take beside packets. */
-l2k_status l2k_encode_fixed_bytes(l2k_encode_job *job, l2k_assembly *assembly, size_t *bytes);
-
-/* Tile-parts of the tiles in hand, whose trees are released; they are in assembly->body. */
-l2k_status l2k_encode_tile_parts(l2k_encode_job *job, l2k_assembly *assembly);
-
-/* All headers into assembly->head, for a body of so many bytes. */
-l2k_status l2k_encode_head(l2k_encode_job *job, l2k_assembly *assembly, uint64_t body_bytes);
-
-/* Adds the tile-parts of all tiles to assembly->parts, their lengths 0, as TLM needs them beforehand. */
-l2k_status l2k_encode_plan_parts(l2k_encode_job *job, l2k_assembly *assembly);
+enum { L2K_UNITS_TRANSFORM = 3, L2K_UNITS_BLOCKS = 12, L2K_UNITS_PACKETS = 1 };
 
 #endif

@@ -1,3 +1,5 @@
+/* Opens a codestream: parses the main header (A.3), locates the tile-parts, and gives each tile its coding parameters
+ * and packed packet headers. */
 #include "codec/codestream/codestream_read.h"
 
 #include <string.h>
@@ -5,9 +7,6 @@
 #include "base/memory.h"
 #include "base/run.h"
 #include "codec/codestream/header_parser.h"
-#include "codec/codestream/markers.h"
-#include "codec/codestream/packed_headers.h"
-#include "codec/codestream/tile_parts.h"
 
 /* ---- Opening ------------------------------------------------------------------------------------------------- */
 
@@ -19,7 +18,7 @@ static l2k_status allocate_coding(const l2k_context *context, uint32_t num_compo
     return L2K_OK;
 }
 
-/* What SIZ asks for, before anything is taken for it. */
+/* Checks what SIZ asks for before anything is allocated for it. */
 static l2k_status check_siz(l2k_codestream *cs, const l2k_codestream_limits *limits)
 {
     const l2k_context *context = cs->context;
@@ -29,9 +28,8 @@ static l2k_status check_siz(l2k_codestream *cs, const l2k_codestream_limits *lim
         return l2k_fail(context, L2K_ERROR_CORRUPT, "SIZ: %llu tiles, at most 65535 are possible",
                         (unsigned long long)tiles);
     if (siz->num_components > limits->components || tiles > limits->tiles)
-        return l2k_fail(context, L2K_ERROR_LIMIT,
-                        "%u components and %u tiles are more than the limits allow, %u and %u", siz->num_components,
-                        (unsigned)tiles, limits->components, limits->tiles);
+        return l2k_fail(context, L2K_ERROR_LIMIT, "%u components and %u tiles exceed the limits of %u and %u",
+                        siz->num_components, (unsigned)tiles, limits->components, limits->tiles);
     cs->num_tiles = (uint32_t)tiles;
     return l2k_check_samples(context, &limits->size, siz->grid.image, siz->num_components, siz->components);
 }
@@ -42,7 +40,7 @@ static l2k_status read_main_header(l2k_codestream *cs, const l2k_codestream_limi
     const l2k_context *context = cs->context;
     l2k_segment segment;
     if (cs->end - *at < 2)
-        return l2k_fail(context, L2K_ERROR_TRUNCATED, "the codestream ends before it begins");
+        return l2k_fail(context, L2K_ERROR_TRUNCATED, "the codestream is empty");
     if (l2k_get_be(*at, 2) != L2K_SOC)
         return l2k_fail(context, L2K_ERROR_FORMAT, "not a JPEG 2000 codestream");
     *at += 2;
@@ -55,12 +53,20 @@ static l2k_status read_main_header(l2k_codestream *cs, const l2k_codestream_limi
     return l2k_parse_header(context, &cs->siz, L2K_MAIN_HEADER, at, cs->end, &cs->coding, &cs->comment, packed);
 }
 
-/* Packed packet headers of the main header, joined. */
+/* Appends the segments in the order of their indices. */
+static void join_packed(const l2k_packed_segments *packed, l2k_buffer *out)
+{
+    for (unsigned i = 0; i < 256; i++)
+        if (packed->segments[i].data)
+            l2k_buffer_append(out, packed->segments[i].data, packed->segments[i].bytes);
+}
+
+/* Joins the packed packet headers of the main header. */
 static l2k_status keep_packed(l2k_codestream *cs, const l2k_packed_segments *segments)
 {
     cs->has_packed = segments->count > 0;
     cs->packed.context = cs->context;
-    l2k_packed_join(segments, &cs->packed);
+    join_packed(segments, &cs->packed);
     return l2k_buffer_status(&cs->packed);
 }
 
@@ -72,7 +78,7 @@ static l2k_status read_codestream(l2k_codestream *cs, const l2k_codestream_limit
     L2K_TRY(keep_packed(cs, &segments));
     L2K_TRY(l2k_tile_parts_walk(cs, at));
     if (cs->has_packed)
-        L2K_TRY(l2k_packed_share(cs));
+        L2K_TRY(l2k_tile_parts_share_packed(cs));
     return l2k_tile_parts_link(cs);
 }
 
@@ -99,6 +105,8 @@ void l2k_codestream_close(l2k_codestream *cs)
     l2k_release(cs->context, cs->first_part);
     *cs = (l2k_codestream){0};
 }
+
+/* ---- The headers of a tile ----------------------------------------------------------------------------------- */
 
 static l2k_status copy_changes(const l2k_context *context, const l2k_tile_coding *from, l2k_tile_coding *to)
 {
@@ -128,7 +136,7 @@ static l2k_status read_part_header(const l2k_codestream *cs, const l2k_tile_part
 {
     const uint8_t *at = span->header;
     l2k_packed_segments segments = {0};
-    bool is_empty = span->packets - span->header == 2 && !cs->has_packed; /* SOD alone: nothing new for any component */
+    bool is_empty = span->packets - span->header == 2 && !cs->has_packed; /* SOD alone */
     if (is_empty)
         return L2K_OK;
     l2k_header_kind kind = span->part == 0 ? L2K_FIRST_PART_HEADER : L2K_LATER_PART_HEADER;
@@ -136,11 +144,14 @@ static l2k_status read_part_header(const l2k_codestream *cs, const l2k_tile_part
     if (cs->has_packed && segments.count)
         return l2k_fail(cs->context, L2K_ERROR_CORRUPT, "PPT where the main header has PPM");
     packed->used |= cs->has_packed || segments.count;
-    l2k_packed_join(&segments, &packed->bytes);
+    join_packed(&segments, &packed->bytes);
     if (cs->has_packed)
         l2k_buffer_append(&packed->bytes, span->packed, (size_t)(span->packed_end - span->packed));
     return l2k_buffer_status(&packed->bytes);
 }
+
+/* Work per tile-part, for l2k_poll: its header may have to come from a slow disk. */
+enum { WEIGHT_OF_PART = 1024 };
 
 l2k_status l2k_codestream_tile_coding(const l2k_codestream *cs, uint32_t tile, l2k_tile_coding *coding,
                                       l2k_packed_headers *packed)
@@ -148,7 +159,7 @@ l2k_status l2k_codestream_tile_coding(const l2k_codestream *cs, uint32_t tile, l
     *packed = (l2k_packed_headers){.bytes = {.context = cs->context}};
     L2K_TRY(copy_coding(cs->context, cs, coding));
     for (size_t i = cs->first_part[tile]; i != L2K_NO_PART; i = cs->parts[i].next) {
-        L2K_TRY(l2k_check_run(cs->context));
+        L2K_TRY(l2k_poll(cs->context, WEIGHT_OF_PART));
         L2K_TRY(read_part_header(cs, &cs->parts[i], coding, packed));
     }
     return L2K_OK;

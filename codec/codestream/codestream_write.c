@@ -1,13 +1,9 @@
+/* Writes the marker segments of the main and tile-part headers (Annex A). */
 #include "codec/codestream/codestream_write.h"
 
 #include <string.h>
 
 #include "codec/codestream/markers.h"
-
-static unsigned component_index_bytes(const l2k_siz *siz)
-{
-    return siz->num_components < 257 ? 1 : 2;
-}
 
 /* Starts a marker segment; returns the offset of its length, for end_segment. */
 static size_t start_segment(l2k_buffer *out, unsigned marker)
@@ -72,7 +68,7 @@ static void write_cod(l2k_buffer *out, const l2k_tile_coding *coding)
 static void write_coc(l2k_buffer *out, const l2k_siz *siz, uint32_t c, const l2k_component_coding *coding)
 {
     size_t start = start_segment(out, L2K_COC);
-    l2k_buffer_put(out, c, component_index_bytes(siz));
+    l2k_buffer_put(out, c, l2k_component_index_bytes(siz->num_components));
     l2k_buffer_put(out, coding->user_precincts, 1);
     write_component_style(out, coding);
     end_segment(out, start);
@@ -102,7 +98,7 @@ static void write_qcc(l2k_buffer *out, const l2k_siz *siz, uint32_t c, const l2k
                       unsigned more_guard_bits)
 {
     size_t start = start_segment(out, L2K_QCC);
-    l2k_buffer_put(out, c, component_index_bytes(siz));
+    l2k_buffer_put(out, c, l2k_component_index_bytes(siz->num_components));
     write_steps(out, coding, more_guard_bits);
     end_segment(out, start);
 }

@@ -1,33 +1,34 @@
-/* The codestream's headers (Annex A), written. */
+/* Writing the codestream's headers (Annex A). */
 #ifndef L2K_CODEC_CODESTREAM_CODESTREAM_WRITE_H
 #define L2K_CODEC_CODESTREAM_CODESTREAM_WRITE_H
 
 #include "base/buffer.h"
 #include "codec/tile/coding.h"
 
-/* SOC, SIZ, COD, QCD, and COC and QCC where a component differs from the first one. */
+/* Writes SOC, SIZ, COD, QCD, and COC and QCC for components that differ from the first one. */
 void l2k_write_main_header(l2k_buffer *out, const l2k_siz *siz, const l2k_tile_coding *coding);
 
-/* QCD, and QCC where a component differs from the first one, with so many guard bits more than `coding` says. */
+/* Writes QCD, and QCC for components that differ from the first one, with `more_guard_bits` added to the guard bits in
+ * `coding`. */
 void l2k_write_quantisation(l2k_buffer *out, const l2k_siz *siz, const l2k_tile_coding *coding,
                             unsigned more_guard_bits);
 
-/* A COM marker segment with Latin-1 text. */
+/* Writes a COM marker segment with Latin-1 text. */
 void l2k_write_comment(l2k_buffer *out, const char *text);
 
-/* A tile-part's place and length, for TLM and to fill in Psot. */
+/* A tile-part's tile and length, for TLM and Psot. */
 typedef struct l2k_tile_part {
     uint32_t tile;
     uint32_t bytes; /* from SOT to the end of its packets */
 } l2k_tile_part;
 
-/* As many TLM marker segments as the tile-parts need; false where that is more than 256. */
+/* Writes the TLM marker segments for all tile-parts; false if that takes more than 256. */
 bool l2k_write_tlm(l2k_buffer *out, const l2k_tile_part *parts, size_t count, uint32_t num_tiles);
 
-/* Packet lengths of one tile-part as PLT marker segments; false where it takes more than 256. */
+/* Writes the packet lengths of one tile-part as PLT marker segments; false if that takes more than 256. */
 bool l2k_write_plt(l2k_buffer *out, const uint32_t *packet_bytes, size_t count);
 
-/* SOT with Psot and TNsot 0; returns the offset of Psot. */
+/* Writes SOT with Psot and TNsot 0; returns the offset of Psot. */
 size_t l2k_write_sot(l2k_buffer *out, uint32_t tile, uint32_t part);
 
 #endif

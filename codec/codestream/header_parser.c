@@ -1,18 +1,19 @@
+/* Reads a main or tile-part header (A.1 to A.4): walks its marker segments, has each one parsed, and checks what they
+ * say together. */
 #include "codec/codestream/header_parser.h"
 
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/memory.h"
 #include "base/run.h"
-#include "codec/codestream/header_segments.h"
-#include "codec/codestream/markers.h"
 
 l2k_status l2k_segment_wrong(const l2k_header_state *state, const l2k_segment *segment, const char *what)
 {
     return l2k_fail(state->context, L2K_ERROR_CORRUPT, "%s: %s", l2k_marker_name(segment->marker), what);
 }
 
-/* ---- COM, and what need not or cannot be read ---------------------------------------------------------------- */
+/* ---- COM (A.9.2), and segments that are skipped or refused --------------------------------------------------- */
 
 static l2k_status parse_com(l2k_header_state *state, const l2k_segment *segment)
 {
@@ -28,7 +29,7 @@ static l2k_status parse_com(l2k_header_state *state, const l2k_segment *segment)
     return L2K_OK;
 }
 
-/* Pointers and hints that decoding in order does without. */
+/* Pointers and hints, which decoding in order does not need. */
 static l2k_status skip(l2k_header_state *state, const l2k_segment *segment)
 {
     (void)state;
@@ -42,7 +43,7 @@ static l2k_status refuse(l2k_header_state *state, const l2k_segment *segment)
                     l2k_marker_name(segment->marker));
 }
 
-/* COD, COC, QCD, QCC and RGN belong into the first tile-part only (A.6); some encoders repeat them in every one. */
+/* COD, COC, QCD, QCC and RGN are allowed in the first tile-part only (A.6); some encoders repeat them in every one. */
 #define ANY_PART (L2K_FIRST_PART_HEADER | L2K_LATER_PART_HEADER)
 
 static const struct marker_rule {
@@ -92,14 +93,10 @@ static bool stands_alone(uint32_t marker)
     return (marker >= 0xFF30 && marker <= 0xFF3F) || marker == L2K_SOC || marker == L2K_SOD || marker == L2K_EOC;
 }
 
-l2k_status l2k_check_way(const l2k_context *context, const uint8_t *from, const uint8_t *to)
-{
-    enum { LOG2_BYTES_BETWEEN_CHECKS = 16 };
-    bool is_far = ((uintptr_t)from ^ (uintptr_t)to) >> LOG2_BYTES_BETWEEN_CHECKS;
-    return is_far ? l2k_check_run(context) : L2K_OK;
-}
+/* Work per marker segment, for l2k_poll. */
+enum { WEIGHT_OF_SEGMENT = 64 };
 
-static l2k_status read_segment(const l2k_context *context, const uint8_t **at, const uint8_t *end, l2k_segment *segment)
+l2k_status l2k_segment_next(const l2k_context *context, const uint8_t **at, const uint8_t *end, l2k_segment *segment)
 {
     if (end - *at < 2)
         return l2k_fail(context, L2K_ERROR_TRUNCATED, "the data ends in a header");
@@ -119,20 +116,13 @@ static l2k_status read_segment(const l2k_context *context, const uint8_t **at, c
         return l2k_fail(context, L2K_ERROR_TRUNCATED, "the data ends in %s", l2k_marker_name(segment->marker));
     segment->data = *at + 2;
     segment->end = *at += length;
-    return L2K_OK;
-}
-
-l2k_status l2k_segment_next(const l2k_context *context, const uint8_t **at, const uint8_t *end, l2k_segment *segment)
-{
-    const uint8_t *before = *at;
-    L2K_TRY(read_segment(context, at, end, segment));
-    return l2k_check_way(context, before, *at);
+    return l2k_poll(context, WEIGHT_OF_SEGMENT);
 }
 
 /* ---- Whole headers ------------------------------------------------------------------------------------------- */
 
-/* Extensions that change what the data means (ISO/IEC 15444-2, Table A.2); others, such as those for error resilience
- * (Part 11) and security (Part 8), come beside it. */
+/* Extensions that change the meaning of the data (ISO/IEC 15444-2, Table A.2). Others, such as those for error
+ * resilience (Part 11) and security (Part 8), only add to it. */
 static bool is_part_2(uint32_t marker)
 {
     return marker >= 0xFF70 && marker <= 0xFF7F;
@@ -155,7 +145,7 @@ static l2k_status handle_segment(l2k_header_state *state, l2k_header_kind kind, 
     return rule->handle(state, segment);
 }
 
-/* What can only be checked when COD, COC, QCD and QCC have all been seen. */
+/* Checks that need all of COD, COC, QCD and QCC. */
 static l2k_status check_component(const l2k_header_state *state, uint32_t c)
 {
     const l2k_component_coding *coding = &state->coding->components[c];
@@ -167,8 +157,8 @@ static l2k_status check_component(const l2k_header_state *state, uint32_t c)
     return L2K_OK;
 }
 
-/* RCT and ICT need three components of one size and wavelet (Annex G). Fewer than three leave nothing to
- * transform, which some encoders do not mind. */
+/* RCT and ICT need three components of the same size and wavelet (Annex G). Some encoders announce a transform for
+ * fewer than three, which then has nothing to do. */
 static l2k_status check_component_transform(const l2k_header_state *state)
 {
     const l2k_component *size = state->siz->components;
@@ -206,7 +196,7 @@ static l2k_status parse_segments(l2k_header_state *state, l2k_header_kind kind, 
     if (kind == L2K_MAIN_HEADER && (!state->seen_cod || !state->seen_qcd))
         return l2k_fail(state->context, L2K_ERROR_CORRUPT, "a main header without %s", state->seen_cod ? "QCD" : "COD");
     if (!state->seen_cod && !state->seen_qcd && !state->seen_component)
-        return L2K_OK; /* nothing new for any component: tile-parts may be many, and so may components */
+        return L2K_OK; /* no component changed: there may be many tile-parts and many components */
     l2k_assign_common(state);
     for (uint32_t c = 0; c < state->siz->num_components; c++)
         L2K_TRY(check_component(state, c));

@@ -1,6 +1,8 @@
-/* Marker codes (Table A.2). */
+/* Marker codes (Table A.2), and marker segments as they stand in the file (A.1). */
 #ifndef L2K_CODEC_CODESTREAM_MARKERS_H
 #define L2K_CODEC_CODESTREAM_MARKERS_H
+
+#include "base/context.h"
 
 enum {
     L2K_SOC = 0xFF4F,
@@ -23,5 +25,28 @@ enum {
     L2K_SOD = 0xFF93,
     L2K_EOC = 0xFFD9
 };
+
+/* A marker and its parameters, if it has any (without the length). */
+typedef struct l2k_segment {
+    uint32_t marker;
+    const uint8_t *data, *end;
+} l2k_segment;
+
+static inline size_t l2k_segment_length(const l2k_segment *segment)
+{
+    return (size_t)(segment->end - segment->data);
+}
+
+/* The bytes of a component index: one for up to 256 components, two above (A.6.2). */
+static inline unsigned l2k_component_index_bytes(uint32_t num_components)
+{
+    return num_components < 257 ? 1 : 2;
+}
+
+/* "COD", or "an unknown marker" for a code without a name here; static. */
+const char *l2k_marker_name(uint32_t marker);
+
+/* Reads the marker segment at *at and advances *at past it. */
+l2k_status l2k_segment_next(const l2k_context *context, const uint8_t **at, const uint8_t *end, l2k_segment *segment);
 
 #endif

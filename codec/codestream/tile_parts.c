@@ -1,15 +1,19 @@
-/* The walk along the tile-parts (A.4.2). */
-#include "codec/codestream/tile_parts.h"
+/* Locates the tile-parts of a codestream from SOT to SOT (A.4.2), and sorts them by tile and number. A damaged or
+ * truncated file is accepted up to the last good tile-part unless it is read strictly. */
+#include "codec/codestream/codestream_read.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "base/memory.h"
 #include "base/run.h"
-#include "codec/codestream/header_parser.h"
 #include "codec/codestream/markers.h"
 
 enum { SOT_BYTES = 12 };
+
+/* Work per tile-part, for l2k_poll, and the bytes skipped at the cost of one sample: a header far away may have to come
+ * from a slow disk. */
+enum { WEIGHT_OF_PART = 64, BYTES_PER_SAMPLE = 4 };
 
 static l2k_status add_part(l2k_codestream *cs, l2k_tile_part_span span)
 {
@@ -25,7 +29,7 @@ static l2k_status add_part(l2k_codestream *cs, l2k_tile_part_span span)
     return L2K_OK;
 }
 
-/* The file ends where more should come: an error, or the place up to which there is a picture. */
+/* The file ends early: an error, or the end of what can be decoded. */
 static l2k_status ends_early(const l2k_codestream *cs, const uint8_t **at, const char *where)
 {
     if (cs->strict)
@@ -35,7 +39,7 @@ static l2k_status ends_early(const l2k_codestream *cs, const uint8_t **at, const
     return L2K_OK;
 }
 
-/* What cannot be a tile-part: an error where it is the first one, else the place up to which there is a picture. */
+/* Something that cannot be a tile-part: an error if it is the first one, else the end of what can be decoded. */
 L2K_PRINTF(3, 4)
 static l2k_status is_damaged(const l2k_codestream *cs, const uint8_t **at, const char *format, ...)
 {
@@ -46,12 +50,12 @@ static l2k_status is_damaged(const l2k_codestream *cs, const uint8_t **at, const
     va_end(arguments);
     if (cs->strict || cs->num_parts == 0)
         return l2k_fail(cs->context, L2K_ERROR_CORRUPT, "%s", text);
-    l2k_warn(cs->context, "%s; nothing is read from there on", text);
+    l2k_warn(cs->context, "%s; the rest of the file is ignored", text);
     *at = cs->end;
     return L2K_OK;
 }
 
-/* Moves over the marker segments of a tile-part header to its SOD. */
+/* Skips the marker segments of a tile-part header up to and including SOD. */
 static l2k_status find_packets(const l2k_context *context, l2k_tile_part_span *span)
 {
     l2k_segment segment;
@@ -63,7 +67,7 @@ static l2k_status find_packets(const l2k_context *context, l2k_tile_part_span *s
     return L2K_OK;
 }
 
-/* The same without a message, where it is not settled yet what a failure means. */
+/* The same without a message, for when it is not yet known what a failure means. */
 static l2k_status try_packets(const l2k_codestream *cs, l2k_tile_part_span *span)
 {
     l2k_context silent = *cs->context;
@@ -78,7 +82,7 @@ static const uint8_t *end_of_last_part(const l2k_codestream *cs, const uint8_t *
     return has_end ? cs->end - 2 : cs->end; /* where l2k_tile_parts_walk finds it */
 }
 
-/* Reads the tile-part whose SOT marker lies at *at, and moves *at behind it. */
+/* Reads the tile-part whose SOT marker is at *at, and advances *at past it. */
 static l2k_status read_part(l2k_codestream *cs, const uint8_t **at)
 {
     const l2k_context *context = cs->context;
@@ -97,7 +101,7 @@ static l2k_status read_part(l2k_codestream *cs, const uint8_t **at)
     span.end = bytes == 0 ? end_of_last_part(cs, span.header) : cut ? cs->end : sot + bytes;
     l2k_status header = try_packets(cs, &span);
     if (header == L2K_ERROR_CANCELLED)
-        return l2k_check_run(context);
+        return l2k_poll(context, 0); /* which reports it */
     if (header == L2K_ERROR_TRUNCATED && span.end == cs->end)
         return ends_early(cs, at, "a tile-part header");
     if (cut)
@@ -123,7 +127,7 @@ l2k_status l2k_tile_parts_walk(l2k_codestream *cs, const uint8_t *at)
             L2K_TRY(read_part(cs, &at));
         else
             L2K_TRY(is_damaged(cs, &at, "%s found where a tile-part should start", l2k_marker_name(marker)));
-        L2K_TRY(l2k_check_way(cs->context, before, at));
+        L2K_TRY(l2k_poll(cs->context, WEIGHT_OF_PART + (uint64_t)(at - before) / BYTES_PER_SAMPLE));
     }
     if (cs->num_parts == 0)
         return l2k_fail(cs->context, L2K_ERROR_TRUNCATED, "the codestream has no tile-part");
@@ -134,49 +138,63 @@ l2k_status l2k_tile_parts_walk(l2k_codestream *cs, const uint8_t *at)
     return L2K_OK;
 }
 
-/* ---- The tile-parts of each tile ------------------------------------------------------------------------------- */
+/* ---- Packed packet headers (PPM, A.7.4) ---------------------------------------------------------------------- */
 
-/* TPsot is a byte. */
-enum { MOST_PARTS = 256 };
-
-/* Puts all tile-parts into lists by TPsot, each of which begins with the last one in the file. */
-static l2k_status list_by_number(l2k_codestream *cs, size_t first[MOST_PARTS])
+/* A share is Nppm followed by that many bytes. Both may be split between marker segments, which have been joined. */
+l2k_status l2k_tile_parts_share_packed(l2k_codestream *cs)
 {
-    size_t steps = 0;
-    for (unsigned part = 0; part < MOST_PARTS; part++)
-        first[part] = L2K_NO_PART;
+    const uint8_t *at = cs->packed.data, *end = l2k_buffer_end(&cs->packed);
     for (size_t i = 0; i < cs->num_parts; i++) {
-        l2k_tile_part_span *span = &cs->parts[i];
-        L2K_TRY(l2k_check_steps(cs->context, &steps, 1));
-        span->next = first[span->part];
-        first[span->part] = i;
+        if (end - at < 4)
+            return l2k_fail(cs->context, L2K_ERROR_CORRUPT, "PPM: packet headers for %zu tile-parts of %zu", i,
+                            cs->num_parts);
+        uint32_t bytes = l2k_get_be(at, 4);
+        at += 4;
+        if (bytes > (size_t)(end - at))
+            return l2k_fail(cs->context, L2K_ERROR_CORRUPT, "PPM: %u bytes of packet headers, of which %zu are there",
+                            bytes, (size_t)(end - at));
+        cs->parts[i].packed = at;
+        cs->parts[i].packed_end = at += bytes;
     }
     return L2K_OK;
 }
 
-/* Moves a list of equal TPsot to the front of the tiles' lists. Of two in a tile, the first one is remembered in
- * `twice` that has another behind it in the file: the last of those. */
-static l2k_status move_to_tiles(l2k_codestream *cs, size_t list, size_t *twice)
+/* ---- The tile-parts of each tile ----------------------------------------------------------------------------- */
+
+/* TPsot is a byte. */
+enum { MOST_PARTS = 256 };
+
+/* Puts all tile-parts into lists by TPsot, each in reverse codestream order. */
+static void list_by_number(l2k_codestream *cs, size_t first[MOST_PARTS])
 {
-    size_t steps = 0;
+    for (unsigned part = 0; part < MOST_PARTS; part++)
+        first[part] = L2K_NO_PART;
+    for (size_t i = 0; i < cs->num_parts; i++) {
+        l2k_tile_part_span *span = &cs->parts[i];
+        span->next = first[span->part];
+        first[span->part] = i;
+    }
+}
+
+/* Moves a list of equal TPsot to the front of the tiles' lists. If a tile has two of them, *twice becomes the last
+ * tile-part in the file that has another after it. */
+static void move_to_tiles(l2k_codestream *cs, size_t list, size_t *twice)
+{
     for (size_t i = list, next; i != L2K_NO_PART; i = next) {
         l2k_tile_part_span *span = &cs->parts[i];
         size_t *link = &cs->first_part[span->tile];
-        L2K_TRY(l2k_check_steps(cs->context, &steps, 1));
         next = span->next;
         if (*link != L2K_NO_PART && cs->parts[*link].part == span->part && (*twice == L2K_NO_PART || i > *twice))
             *twice = i;
         span->next = *link;
         *link = i;
     }
-    return L2K_OK;
 }
 
-/* Nothing can be read behind a tile-part that is missing. */
+/* Nothing can be read after a missing tile-part. */
 static l2k_status check_sequence(const l2k_codestream *cs, uint32_t tile)
 {
     uint32_t due = 0;
-    L2K_TRY(l2k_check_run(cs->context));
     for (size_t i = cs->first_part[tile]; i != L2K_NO_PART; i = cs->parts[i].next, due++)
         if (cs->parts[i].part != due)
             return l2k_fail(cs->context, L2K_ERROR_CORRUPT, "SOT: tile-part %u of tile %u where tile-part %u is due",
@@ -184,8 +202,8 @@ static l2k_status check_sequence(const l2k_codestream *cs, uint32_t tile)
     return L2K_OK;
 }
 
-/* The standard wants the tile-parts of a tile by TPsot in the file already. Where they are not, to look for each one's
- * place would take as long as there are others. */
+/* The standard requires the tile-parts of a tile in the order of TPsot. If they are not, inserting each one at its
+ * place would take quadratic time; lists by TPsot take linear time. */
 l2k_status l2k_tile_parts_link(l2k_codestream *cs)
 {
     size_t first[MOST_PARTS], twice = L2K_NO_PART;
@@ -194,9 +212,9 @@ l2k_status l2k_tile_parts_link(l2k_codestream *cs)
         return l2k_fail(cs->context, L2K_ERROR_MEMORY, "out of memory for %u tiles", cs->num_tiles);
     for (uint32_t t = 0; t < cs->num_tiles; t++)
         cs->first_part[t] = L2K_NO_PART;
-    L2K_TRY(list_by_number(cs, first));
+    list_by_number(cs, first);
     for (unsigned part = MOST_PARTS; part-- > 0;)
-        L2K_TRY(move_to_tiles(cs, first[part], &twice));
+        move_to_tiles(cs, first[part], &twice);
     if (twice != L2K_NO_PART)
         return l2k_fail(cs->context, L2K_ERROR_CORRUPT, "SOT: tile %u has two tile-parts %u", cs->parts[twice].tile,
                         cs->parts[twice].part);

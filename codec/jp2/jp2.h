@@ -26,7 +26,7 @@ typedef struct l2k_palette {
 
 typedef struct l2k_jp2 {
     const l2k_context *context;
-    bool strict; /* what the standard forbids is an error, though it can be read */
+    bool strict; /* readable violations of the standard are errors */
     l2k_box *boxes;
     size_t num_boxes, boxes_capacity;
     size_t codestream_at, codestream_bytes;
@@ -42,19 +42,19 @@ typedef struct l2k_jp2 {
     size_t num_definitions;
 } l2k_jp2;
 
-/* True where the bytes start like a JP2 file. */
+/* Whether the bytes start with the JP2 signature box. */
 bool l2k_jp2_detect(const uint8_t *data, size_t bytes);
 
-/* Parses all boxes; `data` must outlive `jp2`. A file without header box is accepted with a warning. */
+/* Parses all boxes; `data` must outlive `jp2`. A file without a header box is accepted with a warning. */
 l2k_status l2k_jp2_open(const l2k_context *context, const uint8_t *data, size_t bytes, bool strict, l2k_jp2 *jp2);
 
-/* Once the codestream has told how many components there are: a palette that has no component mapping, or none that
- * makes sense, is left aside or mapped anew. */
+/* To be called when the number of codestream components is known: drops a palette without component mapping, and
+ * repairs a mapping that makes no sense. */
 l2k_status l2k_jp2_settle_palette(l2k_jp2 *jp2, uint32_t num_components);
 void l2k_jp2_close(l2k_jp2 *jp2);
 
-/* Writes signature, file type and header boxes, and the head of a codestream box for `codestream_bytes` bytes, or for
- * all bytes up to the end of the file (LBox 0) where that is 0. Returns where that box begins. */
+/* Writes signature, file type and header boxes, and the head of a codestream box of `codestream_bytes` bytes, or, for
+ * 0, of a box that extends to the end of the file (LBox 0). Returns the offset of the codestream box. */
 size_t l2k_jp2_write_head(l2k_buffer *out, const l2k_image *image, uint64_t codestream_bytes);
 
 #endif

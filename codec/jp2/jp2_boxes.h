@@ -1,6 +1,8 @@
-/* Box types and numbers of Annex I, shared by reader and writer. */
+/* Box types and numbers of Annex I, and the readers of single boxes. Internal to this folder. */
 #ifndef L2K_CODEC_JP2_JP2_BOXES_H
 #define L2K_CODEC_JP2_JP2_BOXES_H
+
+#include "codec/jp2/jp2.h"
 
 #define L2K_BOX(a, b, c, d) ((uint32_t)(a) << 24 | (uint32_t)(b) << 16 | (uint32_t)(c) << 8 | (uint32_t)(d))
 
@@ -15,5 +17,30 @@ enum {
     L2K_ENUM_SYCC = 18,
     L2K_ENUM_ESYCC = 24
 };
+
+/* The content of a box. */
+typedef struct l2k_box_bytes {
+    const uint8_t *data, *end;
+} l2k_box_bytes;
+
+static inline size_t l2k_box_length(l2k_box_bytes s)
+{
+    return (size_t)(s.end - s.data);
+}
+
+/* Reports "box 'NAME': what" as damage. */
+l2k_status l2k_jp2_wrong(const l2k_jp2 *jp2, const char *box, const char *what);
+
+/* The same for something forbidden by the standard but readable: a warning, or damage if the file is read strictly. */
+l2k_status l2k_jp2_tolerate(const l2k_jp2 *jp2, const char *box, const char *what);
+
+l2k_status l2k_jp2_out_of_memory(const l2k_jp2 *jp2);
+
+l2k_status l2k_jp2_read_image_header(l2k_jp2 *jp2, l2k_box_bytes s);
+l2k_status l2k_jp2_read_colour(l2k_jp2 *jp2, l2k_box_bytes s);
+l2k_status l2k_jp2_read_palette(l2k_jp2 *jp2, l2k_box_bytes s);
+l2k_status l2k_jp2_read_channel_map(l2k_jp2 *jp2, l2k_box_bytes s);
+l2k_status l2k_jp2_read_definitions(l2k_jp2 *jp2, l2k_box_bytes s);
+l2k_status l2k_jp2_read_density(l2k_jp2 *jp2, l2k_box_bytes s, bool capture);
 
 #endif

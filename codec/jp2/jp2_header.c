@@ -1,11 +1,10 @@
-/* The boxes inside the JP2 header box (I.5.3), but for the palette's. */
-#include "codec/jp2/jp2_read.h"
+/* Parses the boxes inside the JP2 header box (I.5.3): image header, colour specification, channel definition, and
+ * resolution. Palettes are in jp2_palette.c. */
+#include "codec/jp2/jp2_boxes.h"
 
 #include <math.h>
 
 #include "base/memory.h"
-#include "codec/codestream/header_parser.h"
-#include "codec/jp2/jp2_boxes.h"
 
 l2k_status l2k_jp2_read_image_header(l2k_jp2 *jp2, l2k_box_bytes s)
 {
@@ -48,7 +47,7 @@ static void read_lab(l2k_jp2 *jp2, l2k_box_bytes s)
     jp2->lab.illuminant = l2k_get_be(s.data + 24, 4);
 }
 
-/* The first colour specification that can be used counts (I.5.3.3). */
+/* The first usable colour specification counts (I.5.3.3). */
 l2k_status l2k_jp2_read_colour(l2k_jp2 *jp2, l2k_box_bytes s)
 {
     if (l2k_box_length(s) < 3)
@@ -59,8 +58,7 @@ l2k_status l2k_jp2_read_colour(l2k_jp2 *jp2, l2k_box_bytes s)
         uint32_t enumerated = l2k_get_be(s.data + 3, 4);
         jp2->colour = colour_of(enumerated);
         if (jp2->colour == L2K_COLOUR_UNKNOWN)
-            l2k_warn(jp2->context, "box 'colr': colour space %u is not known; samples are given as they are",
-                     enumerated);
+            l2k_warn(jp2->context, "box 'colr': unknown colour space %u; samples are not converted", enumerated);
         if (jp2->colour == L2K_COLOUR_CIELAB)
             read_lab(jp2, (l2k_box_bytes){s.data + 7, s.end});
     } else if ((s.data[0] == 2 || s.data[0] == 3) && l2k_box_length(s) > 3) {
@@ -90,8 +88,8 @@ l2k_status l2k_jp2_read_definitions(l2k_jp2 *jp2, l2k_box_bytes s)
     return L2K_OK;
 }
 
-/* resc or resd: vertical, then horizontal, as a fraction times a power of ten (I.5.3.7). The capture resolution wins.
- */
+/* resc or resd: vertical, then horizontal, as a fraction times a power of ten (I.5.3.7). Capture resolution has
+ * precedence. */
 l2k_status l2k_jp2_read_density(l2k_jp2 *jp2, l2k_box_bytes s, bool capture)
 {
     if (l2k_box_length(s) != 10)

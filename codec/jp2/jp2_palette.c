@@ -1,11 +1,10 @@
-/* Palette and component mapping (I.5.3.4, I.5.3.5). */
-#include "codec/jp2/jp2_read.h"
+/* Parses the palette and component mapping boxes (I.5.3.4, I.5.3.5), and repairs common faults in them. */
+#include "codec/jp2/jp2_boxes.h"
 
 #include <string.h>
 
 #include "base/integer.h"
 #include "base/memory.h"
-#include "codec/codestream/header_parser.h"
 
 enum { MOST_ENTRIES = 1024, MOST_BITS = 31 };
 
@@ -14,7 +13,7 @@ static unsigned value_bytes(const l2k_palette *p, uint32_t column)
     return (p->precision[column] + 7u) / 8;
 }
 
-/* NE, NPC and the Bi; *s is left with the values. */
+/* NE, NPC and the Bi; *s advances to the values. */
 static l2k_status read_columns(const l2k_jp2 *jp2, l2k_box_bytes *s, l2k_palette *p)
 {
     size_t row_bytes = 0;
@@ -39,7 +38,7 @@ static l2k_status read_columns(const l2k_jp2 *jp2, l2k_box_bytes *s, l2k_palette
     return L2K_OK;
 }
 
-/* What lies above the bits of a signed value may be its sign or zeros. */
+/* The padding above a signed value may repeat its sign or be zero. */
 static int32_t get_value(const l2k_palette *p, uint32_t column, const uint8_t *at)
 {
     uint32_t value = l2k_get_be(at, value_bytes(p, column)), sign = (uint32_t)1 << (p->precision[column] - 1);
@@ -57,7 +56,7 @@ static void read_values(l2k_palette *p, const uint8_t *at)
         }
 }
 
-/* The bits that the unsigned values of a column take. */
+/* The bits that the unsigned values of a column actually have. */
 static unsigned bits_taken(const l2k_palette *p, uint32_t column)
 {
     uint32_t all = 0;
@@ -66,21 +65,21 @@ static unsigned bits_taken(const l2k_palette *p, uint32_t column)
     return all ? l2k_log2(all) + 1 : 0;
 }
 
-/* Values are padded with zeros to whole bytes. Where there is something else above the bits that the column is said to
- * have, it has more. */
+/* Values are padded with zeros to whole bytes. If the padding is not zero, the column really has more bits than it
+ * declares. */
 static l2k_status widen_columns(l2k_jp2 *jp2)
 {
     l2k_palette *p = &jp2->palette;
-    bool told = false;
+    bool warned = false;
     for (uint32_t i = 0; i < p->num_columns; i++) {
         unsigned bits = p->is_signed[i] ? 0 : bits_taken(p, i);
         if (bits <= p->precision[i])
             continue;
         if (bits > MOST_BITS)
             return l2k_jp2_wrong(jp2, "pclr", "values of 32 bits in a column of fewer");
-        if (!told)
-            L2K_TRY(l2k_jp2_tolerate(jp2, "pclr", "values of more bits than it says"));
-        told = true;
+        if (!warned)
+            L2K_TRY(l2k_jp2_tolerate(jp2, "pclr", "values have more bits than declared"));
+        warned = true;
         p->precision[i] = (uint8_t)bits;
     }
     return L2K_OK;
@@ -88,7 +87,7 @@ static l2k_status widen_columns(l2k_jp2 *jp2)
 
 l2k_status l2k_jp2_read_palette(l2k_jp2 *jp2, l2k_box_bytes s)
 {
-    l2k_palette p = {0}; /* the file's only when it is complete */
+    l2k_palette p = {0}; /* moved to jp2 only when complete */
     if (jp2->palette.values)
         return l2k_jp2_wrong(jp2, "pclr", "a second one");
     L2K_TRY(read_columns(jp2, &s, &p));
@@ -121,9 +120,9 @@ l2k_status l2k_jp2_read_channel_map(l2k_jp2 *jp2, l2k_box_bytes s)
     return L2K_OK;
 }
 
-/* ---- What some writers get wrong ----------------------------------------------------------------------------- */
+/* ---- Repairs ------------------------------------------------------------------------------------------------- */
 
-/* Indices of the palette shown as a colour beside columns of it, of which some are left out: as many channels as
+/* Whether the mapping shows palette indices as a colour next to some of the palette's columns: as many channels as
  * columns, but not all through the palette. */
 static bool mixes_indices(const l2k_jp2 *jp2)
 {
@@ -141,11 +140,12 @@ l2k_status l2k_jp2_settle_palette(l2k_jp2 *jp2, uint32_t num_components)
 {
     l2k_palette *p = &jp2->palette;
     if (p->values && !jp2->channels) {
-        L2K_TRY(l2k_jp2_tolerate(jp2, "pclr", "without a box 'cmap' it is left aside"));
+        L2K_TRY(l2k_jp2_tolerate(jp2, "pclr", "ignored, since there is no box 'cmap'"));
         l2k_release(jp2->context, p->values);
         *p = (l2k_palette){0};
     } else if (p->values && num_components == 1 && mixes_indices(jp2)) {
-        L2K_TRY(l2k_jp2_tolerate(jp2, "cmap", "indices among the colours; each column of the palette is taken"));
+        L2K_TRY(l2k_jp2_tolerate(jp2, "cmap",
+                                 "palette indices mapped to a colour; all columns of the palette are used instead"));
         for (size_t i = 0; i < jp2->num_channels; i++)
             jp2->channels[i] = (l2k_channel_map){0, true, (uint8_t)i};
     }

@@ -1,11 +1,30 @@
-#include "codec/jp2/jp2_read.h"
+/* Reads the box structure of a JP2 file (I.4): lists all boxes, parses those that matter, and finds the codestream. */
+#include "codec/jp2/jp2_boxes.h"
 
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/run.h"
-#include "codec/codestream/header_parser.h"
-#include "codec/jp2/jp2_boxes.h"
+
+/* ---- Messages ------------------------------------------------------------------------------------------------ */
+
+l2k_status l2k_jp2_wrong(const l2k_jp2 *jp2, const char *box, const char *what)
+{
+    return l2k_fail(jp2->context, L2K_ERROR_CORRUPT, "box '%s': %s", box, what);
+}
+
+l2k_status l2k_jp2_tolerate(const l2k_jp2 *jp2, const char *box, const char *what)
+{
+    if (jp2->strict)
+        return l2k_jp2_wrong(jp2, box, what);
+    l2k_warn(jp2->context, "box '%s': %s", box, what);
+    return L2K_OK;
+}
+
+l2k_status l2k_jp2_out_of_memory(const l2k_jp2 *jp2)
+{
+    return l2k_fail(jp2->context, L2K_ERROR_MEMORY, "out of memory for the boxes of a JP2 file");
+}
 
 /* ---- The box structure (I.4) --------------------------------------------------------------------------------- */
 
@@ -15,13 +34,12 @@ typedef struct box {
     const uint8_t *start;
 } box;
 
-/* Whether to go on costs more to ask than a box that is passed over. */
-enum { BOXES_BETWEEN_CHECKS = 1024 };
+/* Work per box, for l2k_poll: the next one may have to come from a slow disk. */
+enum { WEIGHT_OF_BOX = 1024 };
 
 static l2k_status add_box(l2k_jp2 *jp2, const uint8_t *file, const box *b, uint32_t depth)
 {
-    if (jp2->num_boxes % BOXES_BETWEEN_CHECKS == BOXES_BETWEEN_CHECKS - 1)
-        L2K_TRY(l2k_check_run(jp2->context));
+    L2K_TRY(l2k_poll(jp2->context, WEIGHT_OF_BOX));
     if (jp2->num_boxes == jp2->boxes_capacity) {
         size_t capacity = 2 * jp2->boxes_capacity + 16;
         l2k_box *boxes = l2k_enlarge(jp2->context, jp2->boxes, jp2->num_boxes, capacity, sizeof *boxes);
@@ -40,8 +58,8 @@ static l2k_status add_box(l2k_jp2 *jp2, const uint8_t *file, const box *b, uint3
     return L2K_OK;
 }
 
-/* LBox, or XLBox where that is 1; 0 is a last box, as long as what is left. *head is moved behind them and TBox; false
- * where the data ends before that. */
+/* LBox, or XLBox if that is 1; 0 marks a last box that extends to the end. *head advances past these and TBox; false if
+ * the data ends before that. */
 static bool read_length(const uint8_t **head, size_t left, uint64_t *length)
 {
     const uint8_t *at = *head;
@@ -60,7 +78,7 @@ static bool read_length(const uint8_t **head, size_t left, uint64_t *length)
     return true;
 }
 
-/* Reads the box at *at, which ends before `end`, and moves *at behind it. */
+/* Reads the box at *at, which must end by `end`, and advances *at past it. */
 static l2k_status next_box(const l2k_jp2 *jp2, const uint8_t **at, const uint8_t *end, box *b)
 {
     size_t left = (size_t)(end - *at);
@@ -72,7 +90,7 @@ static l2k_status next_box(const l2k_jp2 *jp2, const uint8_t **at, const uint8_t
     if (length < (size_t)(b->content.data - b->start))
         return l2k_fail(jp2->context, L2K_ERROR_CORRUPT, "a box of %llu bytes", (unsigned long long)length);
     if (length > left && b->type == L2K_BOX('j', 'p', '2', 'c'))
-        length = left; /* a careless writer, or a cut file, which the codestream will tell */
+        length = left; /* a careless writer, or a truncated file, which reading the codestream will show */
     if (length > left)
         return l2k_fail(jp2->context, L2K_ERROR_TRUNCATED, "the file ends in box '%c%c%c%c'", b->type >> 24 & 0x7F,
                         b->type >> 16 & 0x7F, b->type >> 8 & 0x7F, b->type & 0x7F);
@@ -82,7 +100,7 @@ static l2k_status next_box(const l2k_jp2 *jp2, const uint8_t **at, const uint8_t
 
 static l2k_status read_superbox(l2k_jp2 *jp2, const uint8_t *file, l2k_box_bytes content, uint32_t depth);
 
-/* Nothing of the picture depends on the resolution box, so it may be damaged. */
+/* The picture does not depend on the resolution box, so damage in it is tolerated. */
 static l2k_status read_resolution(l2k_jp2 *jp2, const uint8_t *file, l2k_box_bytes content, uint32_t depth)
 {
     const l2k_context *context = jp2->context;
@@ -96,11 +114,11 @@ static l2k_status read_resolution(l2k_jp2 *jp2, const uint8_t *file, l2k_box_byt
     if (status == L2K_OK || jp2->strict)
         return status;
     if (status == L2K_ERROR_MEMORY || status == L2K_ERROR_LIMIT)
-        return l2k_jp2_out_of_memory(jp2); /* which was not told yet */
+        return l2k_jp2_out_of_memory(jp2); /* not reported yet */
     if (status == L2K_ERROR_CANCELLED)
-        return l2k_check_run(context);
+        return l2k_poll(context, 0); /* which reports it */
     jp2->density_x = jp2->density_y = 0;
-    return l2k_jp2_tolerate(jp2, "res ", "it is damaged and passed over");
+    return l2k_jp2_tolerate(jp2, "res ", "damaged, ignored");
 }
 
 static l2k_status read_header_box(l2k_jp2 *jp2, const box *b)
@@ -121,7 +139,7 @@ static l2k_status read_header_box(l2k_jp2 *jp2, const box *b)
     }
 }
 
-/* What the picture depends on counts in the header box alone: damage in the resolution box is passed over. */
+/* Boxes on which the picture depends are read in the header box only, since damage in the resolution box is ignored. */
 static l2k_status read_inner_box(l2k_jp2 *jp2, const uint8_t *file, const box *b, uint32_t depth)
 {
     switch (b->type) {
@@ -136,7 +154,7 @@ static l2k_status read_inner_box(l2k_jp2 *jp2, const uint8_t *file, const box *b
     }
 }
 
-/* The header box (depth 1), or the resolution box inside it (2). Boxes are taken in any order. */
+/* The header box (depth 1), or the resolution box inside it (2). Any order of boxes is accepted. */
 static l2k_status read_superbox(l2k_jp2 *jp2, const uint8_t *file, l2k_box_bytes content, uint32_t depth)
 {
     const uint8_t *at = content.data;
@@ -149,7 +167,7 @@ static l2k_status read_superbox(l2k_jp2 *jp2, const uint8_t *file, l2k_box_bytes
     return L2K_OK;
 }
 
-/* Whether a box reaches beyond the end of the file; none behind the codestream is needed. */
+/* Whether a box extends past the end of the file. No box after the codestream is needed. */
 static bool box_is_cut(const uint8_t *at, const uint8_t *end)
 {
     uint64_t length;
@@ -157,7 +175,7 @@ static bool box_is_cut(const uint8_t *at, const uint8_t *end)
     return !read_length(&head, (size_t)(end - at), &length) || length > (size_t)(end - at);
 }
 
-/* The name of a box that the header box should have and has not; NULL for other boxes. */
+/* The name of a box that should have been in the header box but was not; NULL for other boxes. */
 static const char *missing_in_header(const l2k_jp2 *jp2, uint32_t type)
 {
     switch (type) {
@@ -172,13 +190,13 @@ static const char *missing_in_header(const l2k_jp2 *jp2, uint32_t type)
     }
 }
 
-/* A box at the top level, behind the header box. */
+/* A box at the top level, after the header box. */
 static l2k_status read_outer_box(l2k_jp2 *jp2, const uint8_t *file, const box *b)
 {
     const char *missing = missing_in_header(jp2, b->type);
     if (!missing)
         return L2K_OK;
-    L2K_TRY(l2k_jp2_tolerate(jp2, missing, "it stands behind the header box"));
+    L2K_TRY(l2k_jp2_tolerate(jp2, missing, "it follows the header box instead of being inside"));
     return read_inner_box(jp2, file, b, 1);
 }
 
@@ -203,7 +221,7 @@ static l2k_status read_boxes(l2k_jp2 *jp2, const uint8_t *data, size_t bytes)
     while (at < end) {
         box b;
         if (jp2->codestream_bytes && box_is_cut(at, end)) {
-            l2k_warn(jp2->context, "the file ends in a box behind the codestream");
+            l2k_warn(jp2->context, "the file ends in a box after the codestream");
             break;
         }
         L2K_TRY(next_box(jp2, &at, end, &b));

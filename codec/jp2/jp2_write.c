@@ -1,8 +1,7 @@
-#include "codec/jp2/jp2.h"
+/* Writes the boxes of a JP2 file up to the codestream (Annex I). */
+#include "codec/jp2/jp2_boxes.h"
 
 #include <math.h>
-
-#include "codec/jp2/jp2_boxes.h"
 
 static size_t start_box(l2k_buffer *out, uint32_t type)
 {
@@ -48,7 +47,7 @@ static void write_image_header(l2k_buffer *out, const l2k_image *image)
     end_box(out, box);
 }
 
-/* Components that carry colour; the rest are opacity and the like. */
+/* Colour components; the others are opacity or unspecified. */
 static uint32_t count_colours(const l2k_image *image)
 {
     uint32_t count = 0;
@@ -72,7 +71,7 @@ static unsigned enumerated_colour(const l2k_image *image)
         return L2K_ENUM_CIELAB;
     case L2K_COLOUR_SRGB:
         return L2K_ENUM_SRGB;
-    default: /* a colour box is not optional: the likeliest, with UnkC set in the image header */
+    default: /* the colour box is mandatory: guess, with UnkC set in the image header */
         return count_colours(image) < 3 ? L2K_ENUM_GRAY : L2K_ENUM_SRGB;
     }
 }
@@ -104,7 +103,7 @@ static void write_colour(l2k_buffer *out, const l2k_image *image)
     end_box(out, box);
 }
 
-/* Needed only where some component is not simply the next colour. */
+/* cdef, which is needed only if some component is not simply the next colour. */
 static void write_channels(l2k_buffer *out, const l2k_image *image)
 {
     if (count_colours(image) == image->num_components)

@@ -23,19 +23,18 @@ l2k_status l2k_packet_measure(const l2k_context *context, l2k_tile *tile, const 
 l2k_status l2k_packet_skip(const l2k_context *context, l2k_tile *tile, const l2k_packet_id *id);
 
 /* Where packets are read from: [data, end) has their bodies, and their headers unless these are packed. */
-typedef struct l2k_packet_source {
+typedef struct l2k_packet_input {
     const uint8_t *data, *end;
     bool packed; /* headers stand in [header, header_end) */
     const uint8_t *header, *header_end;
     uint64_t looks;    /* at code-blocks, so far: of those that are not included, few take bits */
-    size_t steps;      /* since it was asked whether to go on: a packet can have millions of code-blocks */
     const char *fault; /* after L2K_ERROR_CORRUPT: what is wrong with the header, which the caller is to report */
-} l2k_packet_source;
+} l2k_packet_input;
 
 /* Reads one packet and moves the source behind it. Contributions are kept only where `keep`; they point into the data.
  * Errors: L2K_ERROR_UNSUPPORTED, L2K_ERROR_MEMORY, and, left to the caller to report, L2K_ERROR_CORRUPT and
  * L2K_ERROR_TRUNCATED, where the source ends within the packet. Code-blocks read before are kept in any case. */
 l2k_status l2k_packet_read(const l2k_context *context, l2k_tile *tile, const l2k_packet_id *id, bool keep,
-                           l2k_packet_source *source);
+                           l2k_packet_input *input);
 
 #endif

@@ -1,16 +1,16 @@
-/* The five progression orders and their changes (B.12) over the packets of a tile. */
+/* The five progression orders and progression order changes (B.12) over the packets of a tile. */
 #ifndef L2K_CODEC_PACKETS_PACKET_ORDER_H
 #define L2K_CODEC_PACKETS_PACKET_ORDER_H
 
 #include "codec/tile/tile.h"
 
-/* One precinct of one resolution of one component, with the place on the reference grid at which the position-driven
- * orders reach it. */
+/* One precinct of one resolution of one component, with the position on the reference grid at which the
+ * position-driven orders reach it. */
 typedef struct l2k_precinct_key {
     uint32_t x, y;
     uint32_t precinct;
     uint16_t component;
-    uint16_t layers_done; /* by this progression and those before it (B.12.2) */
+    uint16_t layers_done; /* by this progression and earlier ones (B.12.2) */
     uint8_t resolution;
 } l2k_precinct_key;
 
@@ -19,35 +19,33 @@ typedef struct l2k_packet_id {
     uint32_t x, y;
 } l2k_packet_id;
 
-/* An iterator: the keys of a progression in order; runs of keys that the layer loop goes round. Where there are
- * progression changes they follow one another, each with its own keys at the front of the array. */
+/* An iterator over the keys of a progression in order, and over runs of keys that the layer loop repeats. Progression
+ * changes follow one another, each with its own keys at the front of the array. */
 typedef struct l2k_packet_order {
     const l2k_context *context;
     const l2k_tile_coding *coding;
-    size_t change; /* the progression in hand, of coding->num_changes */
+    size_t change; /* the current one of coding->num_changes progressions */
     l2k_progression progression;
     uint32_t num_layers;
     l2k_precinct_key *keys;
-    size_t num_all, num_keys; /* all; those of the progression in hand */
+    size_t num_all, num_keys; /* all; those of the current progression */
     size_t run_start, run_end, at;
     uint32_t layer;
-    uint64_t skipped; /* keys that were passed over, as a progression before had their packets */
-    size_t steps;     /* since the progress hook was asked */
+    uint64_t skipped; /* packets that earlier progressions had already */
     l2k_status status;
 } l2k_packet_order;
 
 l2k_status l2k_packet_order_create(const l2k_context *context, const l2k_tile *tile, l2k_packet_order *order);
 void l2k_packet_order_release(const l2k_context *context, l2k_packet_order *order);
 
-/* Starts again at the first packet, unless it has failed. */
+/* Restarts at the first packet, unless the iterator has failed. */
 void l2k_packet_order_restart(l2k_packet_order *order);
 
-/* The next packet; false after the last one and after a failure, which order->status tells: between two packets there
- * may be thousands of changes that select nothing, or keys to sort. */
+/* The next packet; false after the last one and when cancelled: order->status says which. */
 bool l2k_packet_order_next(l2k_packet_order *order, l2k_packet_id *id);
 
-/* Whether a new tile-part starts between two packets that follow each other: one of the loops from the outermost down
- * to the one that `parts` names has moved. */
+/* Whether a new tile-part starts between two consecutive packets: one of the loops from the outermost down to the one
+ * that `parts` names has advanced. */
 bool l2k_packet_starts_part(l2k_progression progression, l2k_tile_parts parts, const l2k_packet_id *before,
                             const l2k_packet_id *after);
 

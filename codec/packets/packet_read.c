@@ -1,28 +1,32 @@
+/* Reads packets (B.9, B.10): headers, and the bytes of each code-block, which stay where they are in the file. */
 #include "codec/packets/packet.h"
 
 #include "base/run.h"
-#include "codec/blocks/mq/t1.h"
+#include "codec/blocks/block_coder.h"
 
-/* Codeword segments of a block's share in this packet, until their lengths are known: contributions without data. */
+/* Work per packet and per code-block in it, for l2k_poll. */
+enum { WEIGHT_OF_PACKET = 64, WEIGHT_OF_BLOCK = 16 };
+
 typedef struct packet_reader {
     const l2k_context *context;
     l2k_tile *tile;
-    const l2k_component_coding *coding;
+    const l2k_block_coder_table *coder; /* of the packet's code-blocks */
+    unsigned style;
     l2k_bit_reader bits;
     bool keep;
-    uint64_t *looks; /* of the source, like the next one */
-    size_t *steps;
+    uint64_t looks; /* at code-blocks */
     const char *fault;
-    l2k_contribution *first, *last; /* all blocks of the packet, in the order of the bytes */
+    l2k_contribution *first, *last; /* of all blocks of the packet, in the order of their bytes */
 } packet_reader;
 
-/* A contribution on its way: the list of the packet runs through `next`; the block's list is joined at the end. */
+/* A contribution whose data is not yet known. The packet's list runs through `next`; at the end the contribution moves
+ * to its block's list. */
 typedef struct pending {
     l2k_contribution contribution;
     l2k_block *block;
 } pending;
 
-/* Beyond the end of the data a header reads as zeros, which makes no sense either. */
+/* Past the end of the data a header reads as zeros, so what looks like damage may be truncation. */
 static l2k_status corrupt(packet_reader *reader, const char *what)
 {
     reader->fault = what;
@@ -45,16 +49,16 @@ static unsigned get_pass_count(l2k_bit_reader *bits)
     return 37 + l2k_bits_get(bits, 7);
 }
 
-/* Bit-planes that are zero in a block (B.10.5). Asked once with the highest threshold, the tree reads the bits in the
- * same order as with rising ones: a node reads none before the one above it is known. */
+/* The missing bit-planes of a code-block (B.10.5). One query with the highest threshold reads the same bits as queries
+ * with rising ones: a node reads none before its parent is known. */
 static l2k_status get_planes(packet_reader *reader, const l2k_subband *band, l2k_precinct *precinct, uint32_t index)
 {
     if (!l2k_tag_tree_decode(&precinct->zero_planes, index, band->max_planes + 1u, &reader->bits))
         return corrupt(reader, "more empty bit-planes than the subband has");
     unsigned planes = band->max_planes - precinct->zero_planes.nodes[index].low;
-    if (planes > L2K_MAX_BIT_PLANES)
-        return l2k_fail(reader->context, L2K_ERROR_UNSUPPORTED, "a code-block of %u bit-planes (at most %d)", planes,
-                        L2K_MAX_BIT_PLANES);
+    if (planes > reader->coder->max_planes)
+        return l2k_fail(reader->context, L2K_ERROR_UNSUPPORTED, "a code-block of %u bit-planes (at most %u)", planes,
+                        reader->coder->max_planes);
     precinct->blocks[index].num_planes = (uint8_t)planes;
     return L2K_OK;
 }
@@ -74,7 +78,7 @@ static l2k_status add_contribution(packet_reader *reader, l2k_block *block, unsi
     return L2K_OK;
 }
 
-/* Lengths of the segments that `passes` further passes of a block belong to (B.10.7). */
+/* Lengths of the codeword segments that the next `passes` passes of a block belong to (B.10.7). */
 static l2k_status get_lengths(packet_reader *reader, l2k_block *block, unsigned passes)
 {
     while (l2k_bits_get(&reader->bits, 1)) {
@@ -85,9 +89,9 @@ static l2k_status get_lengths(packet_reader *reader, l2k_block *block, unsigned 
     if (block->num_planes == 0 || end > L2K_MAX_RECEIVED_PASSES)
         return corrupt(reader, "more coding passes than bit-planes allow");
     while (at < end) {
-        bool starts = at == 0 || l2k_pass_terminates(reader->coding->style, at - 1);
+        bool starts = at == 0 || reader->coder->ends_segment(reader->style, at - 1);
         unsigned next = at + 1;
-        while (next < end && !l2k_pass_terminates(reader->coding->style, next - 1))
+        while (next < end && !reader->coder->ends_segment(reader->style, next - 1))
             next++;
         unsigned width = block->lblock + l2k_log2(next - at);
         if (width > 32)
@@ -99,19 +103,18 @@ static l2k_status get_lengths(packet_reader *reader, l2k_block *block, unsigned 
     return L2K_OK;
 }
 
-/* The block at `index`; `step` is how far on the next one is that need be looked at. */
+/* The block at `index`; *advance is the distance to the next one that has to be looked at. */
 static l2k_status get_block_header(packet_reader *reader, const l2k_subband *band, l2k_precinct *precinct,
-                                   uint32_t index, uint32_t layer, uint32_t *step)
+                                   uint32_t index, uint32_t layer, uint32_t *advance)
 {
     l2k_block *block = &precinct->blocks[index];
     bool known = block->num_passes > 0;
-    *step = 1;
-    ++*reader->looks;
-    L2K_TRY(l2k_check_steps(reader->context, reader->steps, 1));
+    *advance = 1;
+    reader->looks++;
     if (known && !l2k_bits_get(&reader->bits, 1))
         return L2K_OK;
     if (!known && !l2k_tag_tree_decode(&precinct->inclusion, index, layer + 1, &reader->bits)) {
-        *step = l2k_tag_tree_above(&precinct->inclusion, index, precinct->grid.across, layer + 1);
+        *advance = l2k_tag_tree_above(&precinct->inclusion, index, precinct->grid.across, layer + 1);
         return L2K_OK;
     }
     if (!known)
@@ -122,9 +125,9 @@ static l2k_status get_block_header(packet_reader *reader, const l2k_subband *ban
 static l2k_status get_precinct(packet_reader *reader, const l2k_subband *band, l2k_precinct *precinct, uint32_t layer)
 {
     const uint32_t count = l2k_precinct_blocks(precinct);
-    uint32_t step;
-    for (uint32_t i = 0; i < count && !reader->bits.exhausted; i += step < count - i ? step : count - i)
-        L2K_TRY(get_block_header(reader, band, precinct, i, layer, &step));
+    uint32_t advance;
+    for (uint32_t i = 0; i < count && !reader->bits.exhausted; i += l2k_min_u32(advance, count - i))
+        L2K_TRY(get_block_header(reader, band, precinct, i, layer, &advance));
     return L2K_OK;
 }
 
@@ -141,15 +144,14 @@ static l2k_status get_header(packet_reader *reader, const l2k_resolution *resolu
     return L2K_OK;
 }
 
-static l2k_status take_body(const packet_reader *reader, l2k_packet_source *source)
+static l2k_status take_body(const packet_reader *reader, l2k_packet_input *input)
 {
     for (l2k_contribution *c = reader->first, *next; c; c = next) {
         next = c->next;
-        L2K_TRY(l2k_check_steps(reader->context, reader->steps, 1));
-        if (c->bytes > (size_t)(source->end - source->data))
+        if (c->bytes > (size_t)(input->end - input->data))
             return L2K_ERROR_TRUNCATED;
-        c->data = source->data;
-        source->data += c->bytes;
+        c->data = input->data;
+        input->data += c->bytes;
         c->next = NULL;
         if (!reader->keep)
             continue;
@@ -169,20 +171,20 @@ static bool at_marker(const uint8_t *data, const uint8_t *end, unsigned code)
     return end - data >= 2 && data[0] == 0xFF && data[1] == code;
 }
 
-/* SOP is announced by COD, yet may be left out of any packet, and some encoders write it unannounced (A.8.1). A packet
- * header cannot start with these two bytes: a first byte of 0xFF is followed by a stuffed 0. */
-static l2k_status skip_sop(l2k_packet_source *source)
+/* SOP may be missing from any packet although COD announces it, and some encoders write it unannounced (A.8.1). A
+ * packet header cannot start with these two bytes, because a 0 is stuffed after a byte 0xFF. */
+static l2k_status skip_sop(l2k_packet_input *input)
 {
-    if (!at_marker(source->data, source->end, 0x91))
+    if (!at_marker(input->data, input->end, 0x91))
         return L2K_OK;
-    if (source->end - source->data < 6)
+    if (input->end - input->data < 6)
         return L2K_ERROR_TRUNCATED;
-    source->data += 6;
+    input->data += 6;
     return L2K_OK;
 }
 
-/* EPH stands behind the header, wherever that is (A.8.2). It is taken where it is, announced or not: a body cannot
- * start with a marker. */
+/* EPH follows the header, wherever that is (A.8.2). It is accepted announced or not: a body cannot start with a
+ * marker. */
 static void skip_eph(const uint8_t **at, const uint8_t *end)
 {
     if (at_marker(*at, end, 0x92))
@@ -207,17 +209,17 @@ static l2k_status read_header(packet_reader *reader, const l2k_packet_id *id, co
 }
 
 l2k_status l2k_packet_read(const l2k_context *context, l2k_tile *tile, const l2k_packet_id *id, bool keep,
-                           l2k_packet_source *source)
+                           l2k_packet_input *input)
 {
-    packet_reader reader = {.context = context,
-                            .tile = tile,
-                            .coding = tile->components[id->component].coding,
-                            .keep = keep,
-                            .looks = &source->looks,
-                            .steps = &source->steps};
-    L2K_TRY(skip_sop(source));
-    const uint8_t **header = source->packed ? &source->header : &source->data;
-    l2k_status status = read_header(&reader, id, header, source->packed ? source->header_end : source->end);
-    source->fault = reader.fault;
-    return status == L2K_OK ? take_body(&reader, source) : status;
+    const unsigned style = tile->components[id->component].coding->style;
+    packet_reader reader = {
+        .context = context, .tile = tile, .coder = l2k_block_coder_for(style), .style = style, .keep = keep};
+    L2K_TRY(skip_sop(input));
+    const uint8_t **header = input->packed ? &input->header : &input->data;
+    l2k_status status = read_header(&reader, id, header, input->packed ? input->header_end : input->end);
+    input->fault = reader.fault;
+    input->looks += reader.looks;
+    L2K_TRY(status);
+    L2K_TRY(take_body(&reader, input));
+    return l2k_poll(context, WEIGHT_OF_PACKET + WEIGHT_OF_BLOCK * reader.looks);
 }

@@ -1,13 +1,14 @@
+/* Packets (B.9, B.10): written, and, for rate control, measured. */
 #include "codec/packets/packet.h"
 
 #include <string.h>
 
+#include "base/buffer.h"
+#include "base/integer.h"
 #include "base/run.h"
 
-/* A packet at work. It can have millions of code-blocks, so every walk over them asks whether to go on. */
 typedef struct packet {
     const l2k_context *context;
-    l2k_tile *tile;
     const l2k_resolution *resolution;
     uint32_t precinct, layer;
     l2k_buffer *out; /* NULL: it is only measured */
@@ -17,7 +18,7 @@ typedef struct packet {
 static packet make_packet(const l2k_context *context, l2k_tile *tile, const l2k_packet_id *id, l2k_buffer *out)
 {
     const l2k_resolution *resolution = &tile->components[id->component].resolutions[id->resolution];
-    return (packet){context, tile, resolution, id->precinct, id->layer, out, 0};
+    return (packet){context, resolution, id->precinct, id->layer, out, 0};
 }
 
 /* The bands of a resolution that can hold code-blocks; empty ones take no part in packets (B.10). */
@@ -33,9 +34,7 @@ static unsigned passes_through(const l2k_block *block, uint32_t layer)
     return block->num_passes ? block->coded.layer_passes[layer] : 0;
 }
 
-/* The first layer that has passes of a block, UINT32_MAX if none does. Looks at so many layers are a step. */
-enum { LAYERS_OF_STEP = 16 };
-
+/* The first layer that has passes of a block, UINT32_MAX if none does. */
 static uint32_t first_layer(const l2k_block *block, uint32_t num_layers)
 {
     for (uint32_t layer = 0; layer < num_layers; layer++)
@@ -45,43 +44,39 @@ static uint32_t first_layer(const l2k_block *block, uint32_t num_layers)
 }
 
 /* Puts the blocks' first layers into the inclusion tree. */
-static l2k_status announce_layers(const l2k_context *context, l2k_tile *tile, l2k_precinct *precinct)
+static void announce_layers(l2k_precinct *precinct, uint32_t num_layers)
 {
-    const uint32_t num_layers = tile->coding->num_layers;
     for (uint32_t i = 0; i < precinct->inclusion.num_nodes; i++)
         precinct->inclusion.nodes[i].value = UINT32_MAX;
-    for (uint32_t i = 0; i < l2k_precinct_blocks(precinct); i++) {
+    for (uint32_t i = 0; i < l2k_precinct_blocks(precinct); i++)
         l2k_tag_tree_set(&precinct->inclusion, i, first_layer(&precinct->blocks[i], num_layers));
-        L2K_TRY(l2k_check_steps(context, &tile->steps, 1 + num_layers / LAYERS_OF_STEP));
-    }
-    return L2K_OK;
 }
 
-static l2k_status restart_precinct(const l2k_context *context, l2k_tile *tile, l2k_precinct *precinct,
+/* In l2k_poll: of a packet, and of each code-block in it. */
+enum { WEIGHT_OF_PACKET = 64, WEIGHT_OF_BLOCK = 8 };
+
+static l2k_status restart_precinct(const l2k_context *context, uint32_t num_layers, l2k_precinct *precinct,
                                    unsigned max_planes)
 {
-    L2K_TRY(announce_layers(context, tile, precinct));
+    announce_layers(precinct, num_layers);
     l2k_tag_tree_restart(&precinct->inclusion);
     l2k_tag_tree_restart(&precinct->zero_planes);
     for (uint32_t i = 0; i < l2k_precinct_blocks(precinct); i++) {
         precinct->blocks[i].lblock = 3;
         precinct->blocks[i].passes_in = 0;
         l2k_tag_tree_set(&precinct->zero_planes, i, max_planes - precinct->blocks[i].num_planes);
-        L2K_TRY(l2k_check_steps(context, &tile->steps, 1));
     }
-    return l2k_check_steps(context, &tile->steps, 1);
+    return l2k_poll(context, WEIGHT_OF_PACKET + (uint64_t)WEIGHT_OF_BLOCK * l2k_precinct_blocks(precinct));
 }
 
-/* Asks for each tile: many of them may have few code-blocks each. */
 l2k_status l2k_packets_restart(const l2k_context *context, l2k_tile *tile)
 {
-    L2K_TRY(l2k_check_run(context));
     for (uint32_t c = 0; c < tile->num_components; c++)
         for (uint32_t r = 0; r < tile->components[c].num_resolutions; r++) {
             l2k_resolution *resolution = &tile->components[c].resolutions[r];
             for (uint32_t b = 0; b < resolution->num_bands; b++)
                 for (uint32_t p = 0; p < resolution->num_precincts; p++)
-                    L2K_TRY(restart_precinct(context, tile, &resolution->bands[b].precincts[p],
+                    L2K_TRY(restart_precinct(context, tile->coding->num_layers, &resolution->bands[b].precincts[p],
                                              resolution->bands[b].max_planes));
         }
     return L2K_OK;
@@ -158,24 +153,21 @@ static void put_block_header(l2k_bit_writer *bits, l2k_precinct *precinct, uint3
     put_lengths(bits, block, first, end);
 }
 
-/* Beside its code-blocks: it may have none. */
-enum { STEPS_OF_PACKET = 8 };
-
-/* The state of the blocks is moved on but for passes_in. */
+/* The state of the blocks moves on but for passes_in. */
 static l2k_status put_header(packet *p)
 {
+    uint64_t blocks = 0;
     l2k_bit_writer bits = l2k_bits_to(p->out);
-    l2k_bits_put(&bits, 1, 1); /* not empty: even where no block contributes, as OpenJPEG has it */
+    l2k_bits_put(&bits, 1, 1); /* not empty: even where no block contributes, as in OpenJPEG */
     for (uint32_t b = 0; b < p->resolution->num_bands; b++) {
         l2k_precinct *precinct = precinct_of(p, b);
-        for (uint32_t i = 0; precinct && i < l2k_precinct_blocks(precinct); i++) {
+        for (uint32_t i = 0; precinct && i < l2k_precinct_blocks(precinct); i++)
             put_block_header(&bits, precinct, i, p->layer);
-            L2K_TRY(l2k_check_steps(p->context, &p->tile->steps, 1));
-        }
+        blocks += precinct ? l2k_precinct_blocks(precinct) : 0;
     }
     l2k_bits_flush(&bits);
     p->bytes += bits.bytes;
-    return l2k_check_steps(p->context, &p->tile->steps, STEPS_OF_PACKET);
+    return l2k_poll(p->context, WEIGHT_OF_PACKET + WEIGHT_OF_BLOCK * blocks);
 }
 
 /* What a layer adds to a block; passes_in is moved on. */
@@ -192,16 +184,13 @@ static void put_contribution(packet *p, l2k_block *block)
     block->passes_in = (uint8_t)end;
 }
 
-static l2k_status put_body(packet *p)
+static void put_body(packet *p)
 {
     for (uint32_t b = 0; b < p->resolution->num_bands; b++) {
         const l2k_precinct *precinct = precinct_of(p, b);
-        for (uint32_t i = 0; precinct && i < l2k_precinct_blocks(precinct); i++) {
+        for (uint32_t i = 0; precinct && i < l2k_precinct_blocks(precinct); i++)
             put_contribution(p, &precinct->blocks[i]);
-            L2K_TRY(l2k_check_steps(p->context, &p->tile->steps, 1));
-        }
     }
-    return L2K_OK;
 }
 
 enum { SOP_BYTES = 6, EPH_BYTES = 2 };
@@ -217,49 +206,46 @@ l2k_status l2k_packet_write(const l2k_context *context, l2k_tile *tile, const l2
     L2K_TRY(put_header(&p));
     if (tile->coding->eph)
         l2k_buffer_put(out, 0xFF92, 2);
-    return put_body(&p);
+    put_body(&p);
+    return L2K_OK;
 }
 
 /* For rate control no layer after this one is known. Nodes below it in value are those of blocks that packets before
  * have included. */
-static l2k_status announce_layer(const packet *p, l2k_precinct *precinct)
+static void announce_layer(const packet *p, l2k_precinct *precinct)
 {
     for (uint32_t i = 0; i < precinct->inclusion.num_nodes; i++)
         if (precinct->inclusion.nodes[i].value >= p->layer)
             precinct->inclusion.nodes[i].value = UINT32_MAX;
-    for (uint32_t i = 0; i < l2k_precinct_blocks(precinct); i++) {
+    for (uint32_t i = 0; i < l2k_precinct_blocks(precinct); i++)
         if (precinct->blocks[i].passes_in == 0 && passes_through(&precinct->blocks[i], p->layer) > 0)
             l2k_tag_tree_set(&precinct->inclusion, i, p->layer);
-        L2K_TRY(l2k_check_steps(p->context, &p->tile->steps, 1));
-    }
-    return L2K_OK;
 }
 
-static l2k_status announce_packet(const packet *p)
+static void announce_packet(const packet *p)
 {
     for (uint32_t b = 0; b < p->resolution->num_bands; b++)
         if (precinct_of(p, b))
-            L2K_TRY(announce_layer(p, precinct_of(p, b)));
-    return L2K_OK;
+            announce_layer(p, precinct_of(p, b));
 }
 
 l2k_status l2k_packet_skip(const l2k_context *context, l2k_tile *tile, const l2k_packet_id *id)
 {
     packet p = make_packet(context, tile, id, NULL);
-    L2K_TRY(announce_packet(&p));
+    announce_packet(&p);
     L2K_TRY(put_header(&p));
-    return put_body(&p);
+    put_body(&p);
+    return L2K_OK;
 }
 
 /* What a packet changes in one precinct, laid aside and brought back. */
-static l2k_status save_precinct(const packet *p, const l2k_precinct *precinct, l2k_buffer *store)
+static l2k_status save_precinct(const l2k_precinct *precinct, l2k_buffer *store)
 {
     l2k_buffer_append(store, precinct->inclusion.nodes, precinct->inclusion.num_nodes * sizeof(l2k_tag_node));
     l2k_buffer_append(store, precinct->zero_planes.nodes, precinct->zero_planes.num_nodes * sizeof(l2k_tag_node));
     for (uint32_t i = 0; i < l2k_precinct_blocks(precinct); i++) {
         uint8_t state[2] = {precinct->blocks[i].lblock, precinct->blocks[i].passes_in};
         l2k_buffer_append(store, state, sizeof state);
-        L2K_TRY(l2k_check_steps(p->context, &p->tile->steps, 1));
     }
     return l2k_buffer_status(store);
 }
@@ -285,12 +271,12 @@ l2k_status l2k_packet_measure(const l2k_context *context, l2k_tile *tile, const 
     packet p = make_packet(context, tile, id, NULL);
     scratch->context = context;
     scratch->size = 0;
-    L2K_TRY(announce_packet(&p));
+    announce_packet(&p);
     for (uint32_t b = 0; b < p.resolution->num_bands; b++)
         if (precinct_of(&p, b))
-            L2K_TRY(save_precinct(&p, precinct_of(&p, b), scratch));
+            L2K_TRY(save_precinct(precinct_of(&p, b), scratch));
     L2K_TRY(put_header(&p));
-    L2K_TRY(put_body(&p));
+    put_body(&p);
     *bytes = p.bytes + (tile->coding->sop ? SOP_BYTES : 0) + (tile->coding->eph ? EPH_BYTES : 0);
     const uint8_t *from = scratch->data;
     for (uint32_t b = 0; b < p.resolution->num_bands; b++)

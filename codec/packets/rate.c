@@ -1,39 +1,65 @@
 /* Post-compression rate-distortion optimisation (Taubman's EBCOT; Annex J.14 of the standard): which passes of which
  * code-block go into which layer. All tiles and all layers draw on one list: every useful truncation point of every
  * block, the steepest gain per byte first. A layer is a prefix of that list. */
-#include "codec/encoder.h"
+#include "codec/packets/rate.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/sort.h"
+#include "base/buffer.h"
+#include "base/memory.h"
+#include "base/run.h"
 #include "codec/packets/packet.h"
+#include "quant/steps.h"
 
-/* A step along the convex hull of a block's rate-distortion curve. */
+/* A segment of the convex hull of a block's rate-distortion curve. */
 typedef struct hull_step {
     double slope; /* distortion removed per byte */
     double gain;  /* distortion removed */
     l2k_block *block;
     uint32_t bytes;         /* that it adds */
     uint32_t order;         /* of the block in the image: makes the sort total */
-    uint8_t before, passes; /* of the block, until and once the step is taken */
+    uint8_t before, passes; /* of the block, up to the segment and up to its end */
 } hull_step;
 
 typedef struct rate_control {
-    l2k_encode_job *job;
+    const l2k_context *context;
+    l2k_tile *tiles;
+    uint32_t num_tiles, num_layers;
+    const l2k_layer_targets *targets;
+    bool plt;
     hull_step *steps;
     size_t num_steps;
     l2k_packet_order *orders; /* per tile */
     l2k_buffer scratch;
     double distortion; /* of an image without any pass, relative to a squared peak, summed over samples */
     double rounding;   /* of finished samples to integers: 1/12 each, in the same units */
-    uint64_t samples;
+    uint64_t samples, raw_bytes;
     uint32_t layer; /* being filled */
-    size_t looks;   /* at passes and packets, since it was asked whether to go on */
 } rate_control;
 
-/* ---- The list -------------------------------------------------------------------------------------------------------
+/* What a squared error of one quantiser step in a subband is worth in squared samples of the image, in units of each
+ * component's squared peak: the L2 norm of the subband's basis, and that of the inverse component transform's column.
  */
+static double distortion_weight(const l2k_tile *tile, const l2k_subband *band)
+{
+    static const double transform_norms[2][3] = {{1.732, .8292, .8292}, {1.732, 1.805, 1.573}};
+    const l2k_tile_component *component = band->component;
+    const l2k_component_coding *coding = component->coding;
+    unsigned level = l2k_band_level(coding->levels, band->resolution), precision = component->precision;
+    double weight = l2k_subband_norm((l2k_wavelet)coding->wavelet, level, band->orientation);
+    if (coding->wavelet == L2K_WAVELET_9_7) /* that norm and the step both contain the gain */
+        weight *=
+            l2k_step_size(l2k_coding_step(coding, band->resolution, band->orientation), precision, band->orientation) /
+            (1u << l2k_log2_gain(band->orientation));
+    if (tile->coding->component_transform && component->index < 3)
+        weight *= transform_norms[coding->wavelet][component->index];
+    weight /= (double)((1u << precision) - 1);
+    return weight * weight;
+}
+
+/* ---- The list ------------------------------------------------------------------------------------------------ */
 
 typedef struct hull {
     unsigned count;
@@ -48,8 +74,8 @@ static double slope_between(double gain, uint32_t bytes)
     return bytes ? gain / bytes : INFINITY;
 }
 
-/* The passes on the upper convex hull of (bytes, distortion removed). Point 0 is nothing. */
-static void find_hull(const l2k_block *block, hull *h)
+/* The passes on the upper convex hull of (bytes, distortion removed). Point 0 is no pass. */
+static void find_hull(const l2k_block *block, double weight, hull *h)
 {
     const l2k_coded_block *coded = &block->coded;
     h->count = 1;
@@ -58,7 +84,7 @@ static void find_hull(const l2k_block *block, hull *h)
     h->distortion[0] = 0;
     for (unsigned p = 0; p < block->num_passes; p++) {
         uint32_t bytes = coded->pass_bytes[p] & ~L2K_PASS_TERMINATED;
-        double distortion = coded->pass_distortion[p];
+        double distortion = weight * coded->pass_distortion[p];
         if (distortion <= h->distortion[h->count - 1])
             continue;
         while (h->count > 1) {
@@ -85,11 +111,11 @@ static int compare_steps(const void *one, const void *other)
     return a->passes < b->passes ? -1 : a->passes > b->passes;
 }
 
-/* Appends the steps of one block, or only counts them where control->steps is NULL. */
-static void add_block(rate_control *control, l2k_block *block, uint32_t order)
+/* Appends the segments of one block, or only counts them where control->steps is NULL. */
+static void add_block(rate_control *control, l2k_block *block, double weight, uint32_t order)
 {
     hull h;
-    find_hull(block, &h);
+    find_hull(block, weight, &h);
     for (unsigned i = 1; control->steps && i < h.count; i++) {
         double gain = h.distortion[i] - h.distortion[i - 1];
         uint32_t bytes = h.bytes[i] - h.bytes[i - 1];
@@ -99,46 +125,44 @@ static void add_block(rate_control *control, l2k_block *block, uint32_t order)
     control->num_steps += h.count - 1;
 }
 
-/* A block has tens of passes. */
-enum { STEPS_OF_BLOCK = 8 };
-
-static l2k_status for_each_block(rate_control *control, void (*visit)(rate_control *, l2k_block *, uint32_t))
-{
-    l2k_encode_job *job = control->job;
-    uint32_t order = 0;
-    for (uint32_t t = job->first_tile; t < job->end_tile; t++) {
-        l2k_block_place *places;
-        size_t count;
-        L2K_TRY(l2k_check_run(job->context));
-        L2K_TRY(l2k_tile_list_blocks(job->context, &job->tiles[t], UINT32_MAX, 0, &places, &count));
-        l2k_status status = L2K_OK;
-        for (size_t i = 0; i < count && status == L2K_OK; i++) {
-            visit(control, places[i].block, order++);
-            status = l2k_check_steps(job->context, &control->looks, STEPS_OF_BLOCK);
-        }
-        l2k_release(job->context, places);
-        L2K_TRY(status);
-    }
-    return L2K_OK;
-}
-
-/* What a block loses without any pass, as far as passes can mend it. */
-static void add_distortion(rate_control *control, l2k_block *block, uint32_t order)
+/* What a block loses without any pass, as far as passes can restore it. */
+static void add_distortion(rate_control *control, l2k_block *block, double weight, uint32_t order)
 {
     (void)order;
     if (block->num_passes)
-        control->distortion += block->coded.pass_distortion[block->num_passes - 1];
+        control->distortion += weight * block->coded.pass_distortion[block->num_passes - 1];
+}
+
+/* In l2k_poll, of a visit to a block with its tens of passes. */
+enum { WEIGHT_OF_BLOCK = 200 };
+
+typedef void visit_block(rate_control *control, l2k_block *block, double weight, uint32_t order);
+
+static l2k_status for_each_block(rate_control *control, visit_block *visit)
+{
+    uint32_t order = 0;
+    for (uint32_t t = 0; t < control->num_tiles; t++) {
+        const l2k_tile *tile = &control->tiles[t];
+        l2k_block_place *places;
+        size_t count;
+        L2K_TRY(l2k_tile_list_blocks(control->context, tile, UINT32_MAX, 0, &places, &count));
+        for (size_t i = 0; i < count; i++)
+            visit(control, places[i].block, distortion_weight(tile, places[i].band), order++);
+        l2k_release(control->context, places);
+        L2K_TRY(l2k_poll(control->context, count * WEIGHT_OF_BLOCK));
+    }
+    return L2K_OK;
 }
 
 static l2k_status list_steps(rate_control *control)
 {
     L2K_TRY(for_each_block(control, add_block));
-    control->steps = l2k_allocate(control->job->context, control->num_steps, sizeof *control->steps);
+    control->steps = l2k_allocate(control->context, control->num_steps, sizeof *control->steps);
     if (!control->steps)
-        return l2k_fail(control->job->context, L2K_ERROR_MEMORY, "out of memory for rate control");
+        return l2k_fail(control->context, L2K_ERROR_MEMORY, "out of memory for rate control");
     control->num_steps = 0;
     L2K_TRY(for_each_block(control, add_block));
-    L2K_TRY(l2k_sort(control->job->context, control->steps, control->num_steps, sizeof *control->steps, compare_steps));
+    qsort(control->steps, control->num_steps, sizeof *control->steps, compare_steps);
     return for_each_block(control, add_distortion);
 }
 
@@ -151,40 +175,32 @@ static void end_block_at(l2k_block *block, uint32_t layer, uint8_t passes)
     ends[layer] = layer > 0 && ends[layer - 1] > passes ? ends[layer - 1] : passes;
 }
 
-/* Moves the end of `layer` from prefix `from` to prefix `to`. A block's steps stand in the order of its passes. */
-static l2k_status move_layer_end(rate_control *control, uint32_t layer, size_t from, size_t to)
+/* Moves the end of `layer` from prefix `from` to prefix `to`. A block's segments are in the order of its passes. */
+static void move_layer_end(rate_control *control, uint32_t layer, size_t from, size_t to)
 {
-    for (size_t i = from; i < to; i++) {
+    for (size_t i = from; i < to; i++)
         end_block_at(control->steps[i].block, layer, control->steps[i].passes);
-        L2K_TRY(l2k_check_steps(control->job->context, &control->looks, 1));
-    }
-    for (size_t i = from; i > to; i--) {
+    for (size_t i = from; i > to; i--)
         end_block_at(control->steps[i - 1].block, layer, control->steps[i - 1].before);
-        L2K_TRY(l2k_check_steps(control->job->context, &control->looks, 1));
-    }
-    return L2K_OK;
 }
 
 /* Goes over the packets of a layer: adds up what they take under the present assignment, PLT included, or, with `bytes`
- * NULL, leaves them behind. */
+ * NULL, moves the state of their precincts past them. */
 static l2k_status visit_layer(rate_control *control, uint32_t layer, uint64_t *bytes)
 {
-    l2k_encode_job *job = control->job;
-    bool plt = job->encoder->options[L2K_ENCODER_PLT];
-    for (uint32_t t = job->first_tile; t < job->end_tile; t++) {
+    for (uint32_t t = 0; t < control->num_tiles; t++) {
         const l2k_packet_order *order = &control->orders[t];
-        L2K_TRY(l2k_check_run(job->context));
         for (size_t i = 0; i < order->num_keys; i++) {
             const l2k_precinct_key *key = &order->keys[i];
             l2k_packet_id id = {key->component, key->resolution, key->precinct, layer, 0, 0};
             size_t packet = 0;
             if (!bytes) {
-                L2K_TRY(l2k_packet_skip(job->context, &job->tiles[t], &id));
+                L2K_TRY(l2k_packet_skip(control->context, &control->tiles[t], &id));
                 continue;
             }
-            L2K_TRY(l2k_packet_measure(job->context, &job->tiles[t], &id, &control->scratch, &packet));
+            L2K_TRY(l2k_packet_measure(control->context, &control->tiles[t], &id, &control->scratch, &packet));
             *bytes += packet;
-            for (size_t rest = plt ? packet : 0; rest; rest >>= 7)
+            for (size_t rest = control->plt ? packet : 0; rest; rest >>= 7)
                 ++*bytes;
         }
     }
@@ -197,15 +213,14 @@ static l2k_status layer_bytes(rate_control *control, uint32_t layer, uint64_t *b
     return visit_layer(control, layer, bytes);
 }
 
-/* Single steps that still fit behind the prefix that ends at `prefix`; the first one there did not. Only worth the
- * while where more than 0.2 % of the room is left, as happens in small images. */
+/* Adds single segments after `prefix` that still fit; the first one there did not. Only worthwhile where more than 0.2
+ * % of the room is left, as in small images. */
 static l2k_status fill_up(rate_control *control, uint32_t layer, size_t prefix, uint64_t room, uint64_t bytes)
 {
     unsigned tries = 256;
     for (size_t i = prefix; i < control->num_steps && tries > 0 && (room - bytes) * 500 > room; i++) {
         const hull_step *step = &control->steps[i];
         uint8_t *passes = &step->block->coded.layer_passes[layer];
-        L2K_TRY(l2k_check_steps(control->job->context, &control->looks, 1));
         if (step->bytes > room - bytes || *passes != step->before)
             continue;
         *passes = step->passes;
@@ -228,7 +243,7 @@ static l2k_status fit_bytes(rate_control *control, uint32_t layer, uint64_t room
     while (high - low > 1) {
         /* Everything first: it often fits, and then nothing has to be searched. */
         size_t middle = high > control->num_steps ? control->num_steps : low + (high - low) / 2;
-        L2K_TRY(move_layer_end(control, layer, at, middle));
+        move_layer_end(control, layer, at, middle);
         at = middle;
         L2K_TRY(layer_bytes(control, layer, &bytes));
         if (bytes > room) {
@@ -240,122 +255,159 @@ static l2k_status fit_bytes(rate_control *control, uint32_t layer, uint64_t room
         if (room - bytes <= room / 5000)
             break;
     }
-    L2K_TRY(move_layer_end(control, layer, at, low));
+    move_layer_end(control, layer, at, low);
     *prefix = low;
     return low_bytes ? fill_up(control, layer, low, room, low_bytes) : L2K_OK;
 }
 
 /* Ends a layer at the shortest prefix that leaves no more error than the PSNR allows. */
-static l2k_status fit_psnr(rate_control *control, uint32_t layer, double psnr, size_t *prefix)
+static void fit_psnr(rate_control *control, uint32_t layer, double psnr, size_t *prefix)
 {
     double allowed = (double)control->samples * pow(10, -psnr / 10), left = control->distortion + control->rounding;
     size_t end = 0;
-    while (end < control->num_steps && left > allowed) {
+    while (end < control->num_steps && left > allowed)
         left -= control->steps[end++].gain;
-        L2K_TRY(l2k_check_steps(control->job->context, &control->looks, 1));
-    }
     if (end < *prefix)
         end = *prefix;
-    L2K_TRY(move_layer_end(control, layer, *prefix, end));
+    move_layer_end(control, layer, *prefix, end);
     *prefix = end;
-    return L2K_OK;
 }
 
 /* ---- All layers ---------------------------------------------------------------------------------------------- */
 
-/* Before anything is decided no layer has any pass. */
-static void take_nothing(rate_control *control, l2k_block *block, uint32_t order)
+/* The current layer starts where the one above ended, the first one with nothing. */
+static void inherit(rate_control *control, l2k_block *block, double weight, uint32_t order)
 {
-    (void)order;
+    (void)weight, (void)order;
+    uint8_t *ends = block->coded.layer_passes;
     if (block->num_passes)
-        memset(block->coded.layer_passes, 0, control->job->coding.num_layers);
+        ends[control->layer] = control->layer > 0 ? ends[control->layer - 1] : 0;
 }
 
-/* `control->layer` starts where the layer above ended. */
-static void inherit(rate_control *control, l2k_block *block, uint32_t order)
+static void take_everything(rate_control *control, l2k_block *block, double weight, uint32_t order)
 {
-    (void)order;
-    if (block->num_passes && control->layer > 0)
-        block->coded.layer_passes[control->layer] = block->coded.layer_passes[control->layer - 1];
-}
-
-static void take_everything(rate_control *control, l2k_block *block, uint32_t order)
-{
-    (void)order;
+    (void)weight, (void)order;
     if (block->num_passes)
         block->coded.layer_passes[control->layer] = block->num_passes;
 }
 
-static void count_samples(rate_control *control, uint64_t *raw_bytes)
+/* All components have the same size in every tile, so their sums over the tiles are those of the image. */
+static void count_samples(rate_control *control)
 {
     uint64_t bits = 0;
-    const l2k_siz *siz = &control->job->siz;
-    for (uint32_t c = 0; c < siz->num_components; c++) {
-        const l2k_component *component = &siz->components[c];
-        l2k_rect rect = l2k_component_rect(control->job->area, component->dx, component->dy);
-        uint64_t samples = (uint64_t)l2k_rect_width(rect) * l2k_rect_height(rect);
+    for (uint32_t c = 0; c < control->tiles[0].num_components; c++) {
+        uint64_t samples = 0;
+        unsigned precision = control->tiles[0].components[c].precision;
+        for (uint32_t t = 0; t < control->num_tiles; t++) {
+            l2k_rect rect = control->tiles[t].components[c].rect;
+            samples += (uint64_t)l2k_rect_width(rect) * l2k_rect_height(rect);
+        }
         control->samples += samples;
-        control->rounding += (double)samples / 12 / pow(ldexp(1, (int)component->precision) - 1, 2);
-        bits += samples * component->precision;
+        control->rounding += (double)samples / 12 / pow(ldexp(1, (int)precision) - 1, 2);
+        bits += samples * precision;
     }
-    *raw_bytes = bits / 8;
+    control->raw_bytes = bits / 8;
 }
 
-static l2k_status allocate_layer(rate_control *control, uint64_t raw_bytes, uint64_t *used, size_t *prefix)
+static l2k_status fill_layer(rate_control *control, uint64_t *used, size_t *prefix)
 {
-    const l2k_encoder *encoder = control->job->encoder;
-    double target = encoder->targets[control->layer];
+    double target = control->targets->targets[control->layer];
     L2K_TRY(for_each_block(control, inherit));
-    if (l2k_target_is_everything(encoder->target_kind, target))
+    if (l2k_target_is_everything(control->targets->kind, target))
         return for_each_block(control, take_everything);
-    if (encoder->target_kind == L2K_TARGET_PSNR)
-        return fit_psnr(control, control->layer, target, prefix);
-    uint64_t goal = (uint64_t)((double)raw_bytes / target), bytes;
+    if (control->targets->kind == L2K_TARGET_PSNR) {
+        fit_psnr(control, control->layer, target, prefix);
+        return L2K_OK;
+    }
+    uint64_t goal = (uint64_t)((double)control->raw_bytes / target), bytes;
     L2K_TRY(fit_bytes(control, control->layer, goal > *used ? goal - *used : 0, prefix));
     L2K_TRY(layer_bytes(control, control->layer, &bytes));
     *used += bytes;
     if (*used > goal)
-        l2k_warn(control->job->context, "the headers alone take more than a ratio of %g allows", target);
+        l2k_warn(control->context, "the headers alone take more than a ratio of %g allows", target);
     return visit_layer(control, control->layer, NULL);
 }
 
-static l2k_status allocate_layers(rate_control *control, size_t fixed_bytes)
+static l2k_status fill_layers(rate_control *control, size_t fixed_bytes)
 {
-    uint64_t used = fixed_bytes, raw_bytes;
+    uint64_t used = fixed_bytes;
     size_t prefix = 0;
-    count_samples(control, &raw_bytes);
+    count_samples(control);
     L2K_TRY(list_steps(control));
-    L2K_TRY(for_each_block(control, take_nothing));
-    for (uint32_t t = control->job->first_tile; t < control->job->end_tile; t++)
-        L2K_TRY(l2k_packets_restart(control->job->context, &control->job->tiles[t]));
-    for (control->layer = 0; control->layer < control->job->coding.num_layers; control->layer++)
-        L2K_TRY(allocate_layer(control, raw_bytes, &used, &prefix));
+    for (uint32_t t = 0; t < control->num_tiles; t++)
+        L2K_TRY(l2k_packets_restart(control->context, &control->tiles[t]));
+    for (control->layer = 0; control->layer < control->num_layers; control->layer++)
+        L2K_TRY(fill_layer(control, &used, &prefix));
     return L2K_OK;
 }
 
 static l2k_status create_orders(rate_control *control)
 {
-    l2k_encode_job *job = control->job;
-    control->orders = l2k_allocate_zeroed(job->context, job->num_tiles, sizeof *control->orders);
+    control->orders = l2k_allocate_zeroed(control->context, control->num_tiles, sizeof *control->orders);
     if (!control->orders)
-        return l2k_fail(job->context, L2K_ERROR_MEMORY, "out of memory for rate control");
-    for (uint32_t t = job->first_tile; t < job->end_tile; t++)
-        L2K_TRY(l2k_packet_order_create(job->context, &job->tiles[t], &control->orders[t]));
+        return l2k_fail(control->context, L2K_ERROR_MEMORY, "out of memory for rate control");
+    for (uint32_t t = 0; t < control->num_tiles; t++)
+        L2K_TRY(l2k_packet_order_create(control->context, &control->tiles[t], &control->orders[t]));
     return L2K_OK;
 }
 
-l2k_status l2k_encode_rate(l2k_encode_job *job, size_t fixed_bytes)
+static l2k_status optimise(rate_control *control, size_t fixed_bytes)
 {
-    if (!job->measure)
-        return L2K_OK; /* tier-1 has put everything into the one layer */
-    rate_control control = {.job = job, .scratch = {.context = job->context}};
-    l2k_status status = create_orders(&control);
+    l2k_status status = create_orders(control);
     if (status == L2K_OK)
-        status = allocate_layers(&control, fixed_bytes);
-    for (uint32_t t = job->first_tile; control.orders && t < job->end_tile; t++)
-        l2k_packet_order_release(job->context, &control.orders[t]);
-    l2k_release(job->context, control.orders);
-    l2k_release(job->context, control.steps);
-    l2k_buffer_release(&control.scratch);
+        status = fill_layers(control, fixed_bytes);
+    for (uint32_t t = 0; control->orders && t < control->num_tiles; t++)
+        l2k_packet_order_release(control->context, &control->orders[t]);
+    l2k_release(control->context, control->orders);
+    l2k_release(control->context, control->steps);
+    l2k_buffer_release(&control->scratch);
     return status;
+}
+
+/* Room for the layers of every block that has passes: all passes in every layer, or, to be filled, none. */
+static l2k_status take_layers(const l2k_context *context, l2k_tile *tile, bool all)
+{
+    uint32_t num_layers = tile->coding->num_layers;
+    l2k_block_place *places;
+    size_t count;
+    l2k_status status = L2K_OK;
+    L2K_TRY(l2k_tile_list_blocks(context, tile, UINT32_MAX, 0, &places, &count));
+    for (size_t i = 0; i < count && status == L2K_OK; i++) {
+        l2k_block *block = places[i].block;
+        if (!block->num_passes)
+            continue;
+        block->coded.layer_passes = l2k_arena_take(context, &tile->arena, num_layers);
+        if (block->coded.layer_passes)
+            memset(block->coded.layer_passes, all ? block->num_passes : 0, num_layers);
+        else
+            status = l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %u layers", num_layers);
+    }
+    l2k_release(context, places);
+    return status;
+}
+
+bool l2k_layers_need_distortions(const l2k_layer_targets *targets)
+{
+    for (size_t i = 0; i < targets->count; i++)
+        if (!l2k_target_is_everything(targets->kind, targets->targets[i]))
+            return true;
+    return false;
+}
+
+l2k_status l2k_layers_allocate(const l2k_context *context, l2k_tile *tiles, uint32_t num_tiles,
+                               const l2k_layer_targets *targets, bool plt, size_t fixed_bytes)
+{
+    bool all = !l2k_layers_need_distortions(targets);
+    for (uint32_t t = 0; t < num_tiles; t++)
+        L2K_TRY(take_layers(context, &tiles[t], all));
+    if (all)
+        return L2K_OK;
+    rate_control control = {.context = context,
+                            .tiles = tiles,
+                            .num_tiles = num_tiles,
+                            .num_layers = tiles[0].coding->num_layers,
+                            .targets = targets,
+                            .plt = plt,
+                            .scratch = {.context = context}};
+    return optimise(&control, fixed_bytes);
 }

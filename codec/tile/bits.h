@@ -1,15 +1,15 @@
-/* The bits of packet headers (B.10.1): after a byte 0xFF the next byte starts with a stuffed 0. */
+/* Bits of packet headers (B.10.1): after a byte 0xFF a 0 is stuffed into the top of the next byte. */
 #ifndef L2K_CODEC_TILE_BITS_H
 #define L2K_CODEC_TILE_BITS_H
 
 #include "base/buffer.h"
 
-/* Writes to `buffer`, or only counts where it is NULL. */
+/* Writes to `buffer`, or only counts bytes if it is NULL. */
 typedef struct l2k_bit_writer {
     l2k_buffer *buffer;
-    size_t bytes;  /* put out so far */
+    size_t bytes;  /* complete so far */
     uint32_t byte; /* being filled */
-    unsigned room; /* bits it still takes */
+    unsigned room; /* unused bits of `byte` */
 } l2k_bit_writer;
 
 static inline l2k_bit_writer l2k_bits_to(l2k_buffer *buffer)
@@ -26,7 +26,7 @@ static inline void l2k_bits_put_byte(l2k_bit_writer *bits)
     bits->byte = 0;
 }
 
-/* The low `count` bits of value, the highest first; count up to 32. */
+/* Writes the low `count` bits of value, highest first; count up to 32. */
 static inline void l2k_bits_put(l2k_bit_writer *bits, uint32_t value, unsigned count)
 {
     while (count-- > 0) {
@@ -36,7 +36,7 @@ static inline void l2k_bits_put(l2k_bit_writer *bits, uint32_t value, unsigned c
     }
 }
 
-/* Fills the last byte with 0; a header must not end in 0xFF. */
+/* Pads the last byte with zeros; a header must not end in 0xFF. */
 static inline void l2k_bits_flush(l2k_bit_writer *bits)
 {
     if (bits->room < 8)

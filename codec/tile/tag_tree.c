@@ -1,8 +1,7 @@
+/* Tag trees (B.10.2): building one over a grid of leaves, coding and decoding thresholds. */
 #include "codec/tile/tag_tree.h"
 
-#include "base/run.h"
-
-/* 32 x 32 bits of leaves need 33 levels. */
+/* Sides of up to 2^32 - 1 leaves give at most 33 levels. */
 enum { MAX_TREE_LEVELS = 33, MAX_PATH = MAX_TREE_LEVELS };
 
 typedef struct tree_shape {
@@ -27,19 +26,14 @@ static tree_shape measure(uint32_t width, uint32_t height)
     }
 }
 
-/* Makes the nodes of a level below the root's. */
-static l2k_status make_level(const l2k_context *context, l2k_tag_node *nodes, uint32_t start, uint32_t width,
-                             uint32_t height)
+/* Initialises the nodes of a level below the root. */
+static void make_level(l2k_tag_node *nodes, uint32_t start, uint32_t width, uint32_t height)
 {
-    size_t steps = 0;
     uint32_t above = start + width * height, above_width = width / 2 + (width & 1);
     for (uint32_t y = 0; y < height; y++)
-        for (uint32_t x = 0; x < width; x++) {
+        for (uint32_t x = 0; x < width; x++)
             nodes[start + y * width + x] =
                 (l2k_tag_node){.parent = above + y / 2 * above_width + x / 2, .value = UINT32_MAX};
-            L2K_TRY(l2k_check_steps(context, &steps, 1));
-        }
-    return L2K_OK;
 }
 
 l2k_status l2k_tag_tree_create(const l2k_context *context, l2k_arena *arena, uint32_t width, uint32_t height,
@@ -56,7 +50,7 @@ l2k_status l2k_tag_tree_create(const l2k_context *context, l2k_arena *arena, uin
     tree->num_nodes = (uint32_t)shape.num_nodes;
     uint32_t start = 0;
     for (unsigned level = 0; level + 1 < shape.num_levels; level++) {
-        L2K_TRY(make_level(context, tree->nodes, start, shape.width[level], shape.height[level]));
+        make_level(tree->nodes, start, shape.width[level], shape.height[level]);
         start += shape.width[level] * shape.height[level];
     }
     tree->nodes[start] = (l2k_tag_node){.parent = start, .value = UINT32_MAX};
@@ -77,7 +71,7 @@ void l2k_tag_tree_set(l2k_tag_tree *tree, uint32_t leaf, uint32_t value)
         tree->nodes[i].value = value;
 }
 
-/* The way from the root down to a leaf; returns its length. */
+/* The path from the root down to a leaf; returns its length. */
 static unsigned path_to(const l2k_tag_tree *tree, uint32_t leaf, uint32_t path[MAX_PATH])
 {
     uint32_t upward[MAX_PATH];
@@ -99,7 +93,7 @@ void l2k_tag_tree_encode(l2k_tag_tree *tree, uint32_t leaf, uint32_t threshold, 
     for (unsigned i = 0; i < length; i++) {
         l2k_tag_node *node = &tree->nodes[path[i]];
         if (node->low < low)
-            node->low = low; /* a child is no less than its parent */
+            node->low = low; /* a child is at least its parent */
         while (node->low < threshold && !node->known) {
             node->known = node->low >= node->value;
             l2k_bits_put(bits, node->known, 1);

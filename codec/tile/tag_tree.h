@@ -6,10 +6,10 @@
 #include "codec/tile/bits.h"
 
 typedef struct l2k_tag_node {
-    uint32_t parent; /* index; the root's is its own */
-    uint32_t value;  /* encoder: the minimum below; decoder: known once low has reached it */
-    uint32_t low;    /* what coder and decoder both know: value >= low */
-    bool known;      /* value == low is known too */
+    uint32_t parent; /* index; the root is its own parent */
+    uint32_t value;  /* encoder: the minimum of its leaves */
+    uint32_t low;    /* coded so far: value >= low */
+    bool known;      /* coded as well: value == low */
 } l2k_tag_node;
 
 typedef struct l2k_tag_tree {
@@ -17,11 +17,11 @@ typedef struct l2k_tag_tree {
     l2k_tag_node *nodes;
 } l2k_tag_tree;
 
-/* Takes the nodes from the arena; all values are infinite. width and height may be 0. */
+/* Takes the nodes from the arena; all values are UINT32_MAX. width and height may be 0. */
 l2k_status l2k_tag_tree_create(const l2k_context *context, l2k_arena *arena, uint32_t width, uint32_t height,
                                l2k_tag_tree *tree);
 
-/* Forgets what has been coded; the values stay. */
+/* Forgets what has been coded; keeps the values. */
 void l2k_tag_tree_restart(l2k_tag_tree *tree);
 
 /* Encoder: lowers leaf `leaf` and its ancestors to `value`. */
@@ -30,11 +30,12 @@ void l2k_tag_tree_set(l2k_tag_tree *tree, uint32_t leaf, uint32_t value);
 /* Codes whether the leaf's value is below `threshold`. */
 void l2k_tag_tree_encode(l2k_tag_tree *tree, uint32_t leaf, uint32_t threshold, l2k_bit_writer *bits);
 
-/* Decodes the same. */
+/* Decodes whether the leaf's value is below `threshold`. */
 bool l2k_tag_tree_decode(l2k_tag_tree *tree, uint32_t leaf, uint32_t threshold, l2k_bit_reader *bits);
 
-/* Decoder, after it has said no: how many leaves from `leaf` on in raster order, itself among them, are no less than
- * `threshold` for what is known of a node above them, as far as its rows go. A row has `width` leaves. */
+/* Decoder, after a decoded "no": the number of leaves of the row, starting with `leaf`, that an ancestor already known
+ * to be at least `threshold` rules out as well. A row has `width` leaves. UINT32_MAX if the root rules out all leaves.
+ */
 uint32_t l2k_tag_tree_above(const l2k_tag_tree *tree, uint32_t leaf, uint32_t width, uint32_t threshold);
 
 #endif

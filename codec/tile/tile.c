@@ -1,11 +1,12 @@
+/* Builds the tree of a tile (Annex B.4 to B.7) and lists its code-blocks. */
 #include "codec/tile/tile.h"
+
+#include <string.h>
 
 #include "base/run.h"
 
-/* Or cancelled while a large block was cleared. */
 static l2k_status out_of_memory(const l2k_context *context)
 {
-    L2K_TRY(l2k_check_run(context));
     return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the packets and code-blocks of a tile");
 }
 
@@ -14,7 +15,7 @@ static void *take_zeroed(const l2k_context *context, l2k_arena *arena, uint64_t 
     if (count > SIZE_MAX / 2 / size)
         return NULL;
     void *block = l2k_arena_take(context, arena, (size_t)count * size);
-    return block && l2k_zero(context, block, (size_t)count * size) ? block : NULL;
+    return block ? memset(block, 0, (size_t)count * size) : NULL;
 }
 
 /* The cell of a precinct in a subband: precincts of a resolution r > 0 halve with its subbands (B.6, B.7). */
@@ -50,6 +51,8 @@ static l2k_status create_resolution(const l2k_context *context, l2k_tile *tile, 
     resolution->num_bands = r == 0 ? 1 : 3;
     for (uint32_t b = 0; b < resolution->num_bands; b++) {
         l2k_subband *band = &resolution->bands[b];
+        band->component = component;
+        band->resolution = (uint8_t)r;
         band->orientation = (uint8_t)(r == 0 ? L2K_LL : b + 1);
         band->rect = l2k_subband_rect(component->rect, l2k_band_level(coding->levels, r), band->orientation);
         unsigned planes = l2k_coding_step(coding, r, band->orientation).exponent + coding->guard_bits;
@@ -61,6 +64,9 @@ static l2k_status create_resolution(const l2k_context *context, l2k_tile *tile, 
     return L2K_OK;
 }
 
+/* In l2k_poll; clearing its precincts comes on top. */
+enum { WEIGHT_OF_RESOLUTION = 100 };
+
 static l2k_status create_component(const l2k_context *context, l2k_tile *tile, const l2k_component *size,
                                    const l2k_component_coding *coding, l2k_tile_component *component,
                                    uint64_t most_precincts)
@@ -68,6 +74,7 @@ static l2k_status create_component(const l2k_context *context, l2k_tile *tile, c
     component->rect = l2k_component_rect(tile->rect, size->dx, size->dy);
     component->dx = size->dx;
     component->dy = size->dy;
+    component->precision = size->precision;
     component->coding = coding;
     component->num_resolutions = coding->levels + 1u;
     component->resolutions =
@@ -76,19 +83,23 @@ static l2k_status create_component(const l2k_context *context, l2k_tile *tile, c
         return out_of_memory(context);
     for (uint32_t r = 0; r < component->num_resolutions; r++)
         L2K_TRY(create_resolution(context, tile, component, r, most_precincts));
-    return l2k_check_run(context);
+    return l2k_poll(context, component->num_resolutions * WEIGHT_OF_RESOLUTION);
 }
 
 l2k_status l2k_tile_create(const l2k_context *context, const l2k_siz *siz, const l2k_tile_coding *coding,
                            uint32_t index, uint64_t most_precincts, l2k_tile *tile)
 {
-    *tile =
-        (l2k_tile){.rect = l2k_tile_rect(&siz->grid, index), .num_components = siz->num_components, .coding = coding};
+    *tile = (l2k_tile){.index = index,
+                       .rect = l2k_tile_rect(&siz->grid, index),
+                       .num_components = siz->num_components,
+                       .coding = coding};
     tile->components = take_zeroed(context, &tile->arena, siz->num_components, sizeof *tile->components);
     l2k_status status = tile->components ? L2K_OK : out_of_memory(context);
-    for (uint32_t c = 0; c < siz->num_components && status == L2K_OK; c++)
+    for (uint32_t c = 0; c < siz->num_components && status == L2K_OK; c++) {
+        tile->components[c].index = c;
         status = create_component(context, tile, &siz->components[c], &coding->components[c], &tile->components[c],
                                   most_precincts);
+    }
     if (status != L2K_OK)
         l2k_tile_release(context, tile);
     return status;
@@ -109,6 +120,14 @@ uint64_t l2k_tile_samples(const l2k_tile *tile)
     return samples;
 }
 
+void l2k_tile_add_guard_bit(l2k_tile *tile)
+{
+    for (uint32_t c = 0; c < tile->num_components; c++)
+        for (uint32_t r = 0; r < tile->components[c].num_resolutions; r++)
+            for (uint32_t b = 0; b < tile->components[c].resolutions[r].num_bands; b++)
+                tile->components[c].resolutions[r].bands[b].max_planes++;
+}
+
 static l2k_status make_blocks(const l2k_context *context, l2k_tile *tile, const l2k_partition *grid, l2k_block **blocks)
 {
     uint64_t count = (uint64_t)grid->across * grid->down;
@@ -117,10 +136,8 @@ static l2k_status make_blocks(const l2k_context *context, l2k_tile *tile, const 
                   : NULL;
     if (!*blocks)
         return out_of_memory(context);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         (*blocks)[i] = (l2k_block){.rect = l2k_partition_cell(grid, i), .lblock = 3};
-        L2K_TRY(l2k_check_steps(context, &tile->steps, 1));
-    }
     return L2K_OK;
 }
 
@@ -142,77 +159,55 @@ static l2k_status prepare_in_band(const l2k_context *context, l2k_tile *tile, co
     return make_blocks(context, tile, &precinct->grid, &precinct->blocks);
 }
 
-/* A precinct beside its code-blocks. */
-enum { STEPS_OF_PRECINCT = 8 };
+/* In l2k_poll, of a code-block with its nodes of tag trees. */
+enum { WEIGHT_OF_BLOCK = 20 };
 
 l2k_status l2k_precinct_prepare(const l2k_context *context, l2k_tile *tile, const l2k_tile_component *component,
                                 uint32_t r, uint32_t precinct)
 {
     const l2k_resolution *resolution = &component->resolutions[r];
-    for (uint32_t b = 0; b < resolution->num_bands; b++)
+    uint64_t blocks = 1;
+    for (uint32_t b = 0; b < resolution->num_bands; b++) {
         L2K_TRY(prepare_in_band(context, tile, component->coding, resolution, &resolution->bands[b], precinct));
-    return l2k_check_steps(context, &tile->steps, STEPS_OF_PRECINCT);
+        blocks += l2k_precinct_blocks(&resolution->bands[b].precincts[precinct]);
+    }
+    return l2k_poll(context, WEIGHT_OF_BLOCK * blocks);
 }
 
-typedef struct block_list {
-    const l2k_context *context;
-    size_t steps;
-    l2k_block_place *places; /* NULL: they are only counted */
-    size_t count;
-} block_list;
-
-static l2k_status list_band(block_list *list, const l2k_subband *band, uint32_t num_precincts, l2k_block_place place)
+/* Appends the blocks of a subband to a list, or only counts them where `places` is NULL. */
+static size_t list_band(const l2k_subband *band, uint32_t num_precincts, l2k_block_place *places, size_t count)
 {
     for (uint32_t p = 0; p < num_precincts; p++) {
-        uint32_t blocks = band->precincts[p].blocks ? l2k_precinct_blocks(&band->precincts[p]) : 0;
-        L2K_TRY(l2k_check_steps(list->context, &list->steps, 1));
-        for (uint32_t i = 0; list->places && i < blocks; i++) {
-            L2K_TRY(l2k_check_steps(list->context, &list->steps, 1));
-            place.block = &band->precincts[p].blocks[i];
-            place.band = band;
-            list->places[list->count + i] = place;
-        }
-        list->count += blocks;
+        const l2k_precinct *precinct = &band->precincts[p];
+        uint32_t blocks = precinct->blocks ? l2k_precinct_blocks(precinct) : 0;
+        for (uint32_t i = 0; places && i < blocks; i++)
+            places[count + i] = (l2k_block_place){&precinct->blocks[i], band};
+        count += blocks;
     }
-    return L2K_OK;
+    return count;
 }
 
-static l2k_status list_component(block_list *list, const l2k_tile *tile, uint32_t c, uint32_t discard)
+static size_t list_tile(const l2k_tile *tile, uint32_t only, uint32_t discard, l2k_block_place *places)
 {
-    const l2k_tile_component *component = &tile->components[c];
-    discard = l2k_min_u32(discard, component->num_resolutions - 1);
-    for (uint32_t r = 0; r + discard < component->num_resolutions; r++) {
-        const l2k_resolution *resolution = &component->resolutions[r];
-        l2k_block_place place = {.component = c, .resolution = r};
-        for (uint32_t b = 0; b < resolution->num_bands; b++)
-            L2K_TRY(list_band(list, &resolution->bands[b], resolution->num_precincts, place));
+    size_t count = 0;
+    for (uint32_t c = 0; c < tile->num_components; c++) {
+        const l2k_tile_component *component = &tile->components[c];
+        uint32_t left_out = l2k_min_u32(discard, component->num_resolutions - 1);
+        for (uint32_t r = 0; (only == UINT32_MAX || only == c) && r + left_out < component->num_resolutions; r++)
+            for (uint32_t b = 0; b < component->resolutions[r].num_bands; b++)
+                count = list_band(&component->resolutions[r].bands[b], component->resolutions[r].num_precincts, places,
+                                  count);
     }
-    return l2k_check_steps(list->context, &list->steps, component->num_resolutions);
+    return count;
 }
 
-static l2k_status list_tile(block_list *list, const l2k_tile *tile, uint32_t only, uint32_t discard)
-{
-    list->count = 0;
-    for (uint32_t c = 0; c < tile->num_components; c++)
-        if (only == UINT32_MAX || only == c)
-            L2K_TRY(list_component(list, tile, c, discard));
-    return L2K_OK;
-}
-
-l2k_status l2k_tile_list_blocks(const l2k_context *context, l2k_tile *tile, uint32_t c, uint32_t discard,
+l2k_status l2k_tile_list_blocks(const l2k_context *context, const l2k_tile *tile, uint32_t c, uint32_t discard,
                                 l2k_block_place **places, size_t *count)
 {
-    block_list list = {.context = context};
-    *places = NULL;
-    L2K_TRY(list_tile(&list, tile, c, discard));
-    list.places = l2k_allocate(context, list.count, sizeof **places);
-    if (!list.places)
+    *count = list_tile(tile, c, discard, NULL);
+    *places = l2k_allocate(context, *count, sizeof **places);
+    if (!*places)
         return out_of_memory(context);
-    l2k_status status = list_tile(&list, tile, c, discard);
-    *count = list.count;
-    if (status == L2K_OK)
-        *places = list.places;
-    else
-        l2k_release(context, list.places);
-    return status;
+    list_tile(tile, c, discard, *places);
+    return l2k_poll(context, 2 * (uint64_t)*count);
 }

@@ -1,5 +1,6 @@
-/* A tile as tier-1 and tier-2 see it: tile-components, resolutions, subbands, precincts, code-blocks (Annex B). All of
- * it lives in the tile's arena. */
+/* A tile in memory: tile-components, resolutions, subbands, precincts, code-blocks (Annex B). All of it lives in the
+ * tile's arena. Block coders and packets read and write the code-blocks; what they leave there is the whole traffic
+ * between them. */
 #ifndef L2K_CODEC_TILE_TILE_H
 #define L2K_CODEC_TILE_TILE_H
 
@@ -7,7 +8,7 @@
 #include "codec/tile/coding.h"
 #include "codec/tile/tag_tree.h"
 
-/* Bytes that one packet contributes to one codeword segment of a code-block (decoder). */
+/* What one packet contributes to one codeword segment of a code-block (decoder). */
 typedef struct l2k_contribution {
     struct l2k_contribution *next;
     const uint8_t *data;
@@ -16,13 +17,20 @@ typedef struct l2k_contribution {
     bool starts_segment;
 } l2k_contribution;
 
-/* What the encoder keeps of a coded block. */
+/* An encoded code-block. The first three belong to its block coder, the last to the tile. */
 typedef struct l2k_coded_block {
     const uint8_t *bytes;
     uint32_t *pass_bytes;    /* per pass: bytes up to its end, L2K_PASS_TERMINATED set where it ends a segment */
-    double *pass_distortion; /* per pass, in units of the squared peak, cumulative; NULL unless asked for */
-    uint8_t *layer_passes;   /* per layer: passes in this and all earlier layers */
+    double *pass_distortion; /* per pass: squared error removed by it and all before, in squared quantiser steps; NULL
+                                unless asked for */
+    uint8_t *layer_passes;   /* per layer: passes in this and all earlier layers (packets/rate.h) */
 } l2k_coded_block;
+
+/* A code-block to decode. */
+typedef struct l2k_received_block {
+    l2k_contribution *first, *last;
+    uint64_t bytes; /* of all contributions */
+} l2k_received_block;
 
 #define L2K_PASS_TERMINATED 0x80000000u
 
@@ -35,10 +43,7 @@ typedef struct l2k_block {
     uint8_t passes_in;  /* encoder: passes in the packets so far */
     union {
         l2k_coded_block coded;
-        struct {
-            l2k_contribution *first, *last;
-            uint64_t bytes; /* of all contributions */
-        } received;
+        l2k_received_block received;
     };
 } l2k_block;
 
@@ -51,7 +56,8 @@ typedef struct l2k_precinct {
 
 typedef struct l2k_subband {
     l2k_rect rect;
-    uint8_t orientation;
+    const struct l2k_tile_component *component;
+    uint8_t resolution, orientation;
     uint16_t max_planes; /* Mb (E-2), and the shift of a region of interest on top */
     l2k_precinct *precincts;
 } l2k_subband;
@@ -65,32 +71,38 @@ typedef struct l2k_resolution {
 } l2k_resolution;
 
 typedef struct l2k_tile_component {
+    uint32_t index;
     l2k_rect rect;
-    uint32_t dx, dy;
+    uint32_t dx, dy, precision;
     uint32_t num_resolutions;
     l2k_resolution *resolutions;
     const l2k_component_coding *coding;
+    const l2k_coefficients *view; /* where a plan has its coefficients; set when the plan is chosen */
 } l2k_tile_component;
 
 typedef struct l2k_tile {
+    uint32_t index;
     l2k_rect rect;
     uint32_t num_components;
     l2k_tile_component *components;
     const l2k_tile_coding *coding;
     uint64_t num_precincts; /* packets of one layer */
+    bool needs_guard_bit;   /* encoder: a block has one bit-plane more than its subband provides for */
     l2k_arena arena;
-    size_t steps; /* over precincts, code-blocks and samples, since it was asked whether to go on */
 } l2k_tile;
 
 /* Builds the tree down to (unprepared) precincts. `siz` and `coding` must outlive the tile. On failure the tile is
  * released. `most_precincts` bounds what is allocated: more of them are L2K_ERROR_TRUNCATED, since each packet takes at
- * least a byte (pass UINT64_MAX when encoding). */
+ * least a byte (UINT64_MAX when encoding). */
 l2k_status l2k_tile_create(const l2k_context *context, const l2k_siz *siz, const l2k_tile_coding *coding,
                            uint32_t index, uint64_t most_precincts, l2k_tile *tile);
 void l2k_tile_release(const l2k_context *context, l2k_tile *tile);
 
 /* Samples of all its components. */
 uint64_t l2k_tile_samples(const l2k_tile *tile);
+
+/* Provides for another guard bit in all subbands (E-2). */
+void l2k_tile_add_guard_bit(l2k_tile *tile);
 
 /* Makes the code-blocks and tag trees of one precinct in all subbands of a resolution, if that was not done yet. */
 l2k_status l2k_precinct_prepare(const l2k_context *context, l2k_tile *tile, const l2k_tile_component *component,
@@ -106,12 +118,11 @@ static inline uint32_t l2k_precinct_blocks(const l2k_precinct *precinct)
 typedef struct l2k_block_place {
     l2k_block *block;
     const l2k_subband *band;
-    uint32_t component, resolution;
 } l2k_block_place;
 
 /* Lists all prepared blocks of component c (of all components for c == UINT32_MAX) but those of the `discard` highest
- * resolutions; the array is the caller's to release. */
-l2k_status l2k_tile_list_blocks(const l2k_context *context, l2k_tile *tile, uint32_t c, uint32_t discard,
+ * resolutions, component by component, from the lowest resolution up; the array is the caller's to release. */
+l2k_status l2k_tile_list_blocks(const l2k_context *context, const l2k_tile *tile, uint32_t c, uint32_t discard,
                                 l2k_block_place **places, size_t *count);
 
 #endif

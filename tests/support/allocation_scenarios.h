@@ -1,18 +1,17 @@
-/* Whole lives of the library's objects, for tests in which one allocation after the other fails: everything is made,
- * used and freed in each. */
+/* Scenarios for tests in which each allocation fails in turn: each creates, uses and frees the library's objects. */
 #ifndef L2K_TESTS_SUPPORT_ALLOCATION_SCENARIOS_H
 #define L2K_TESTS_SUPPORT_ALLOCATION_SCENARIOS_H
 
 #include "api_support.h"
 
-/* What scenarios work on, made beforehand. */
+/* Input of the scenarios, prepared once. */
 typedef struct scenario_files {
     picture p;
     memory_file jp2, tiled; /* one tile, layers; many tiles with PLT and TLM */
     l2k_backend backend;
 } scenario_files;
 
-/* Out: what was written, empty unless the status is L2K_OK, where `whole` output is promised. */
+/* `out` receives what was written; if output is `whole`, it is empty unless the status is L2K_OK. */
 typedef l2k_status scenario_run(const scenario_files *files, const l2k_hooks *hooks, memory_file *out);
 
 typedef struct scenario {
@@ -54,7 +53,7 @@ static inline l2k_status scenario_encode_layers(const scenario_files *files, con
     return status;
 }
 
-/* Twice on one encoder: the second image must not find what a failure of the first left behind. */
+/* Twice on one encoder: a failure of the first image must not affect the second. */
 static inline l2k_status scenario_encode_tiles(const scenario_files *files, const l2k_hooks *hooks, memory_file *out)
 {
     l2k_encoder *e = l2k_encoder_new(hooks);
@@ -191,8 +190,8 @@ static inline void scenario_files_free(scenario_files *files)
     free(files->tiled.data);
 }
 
-/* One life with failures as `w` has them: a clean status, a line that says why, nothing lost, no half output. Whether
- * the encoder wrote all of it is told by its bytes. */
+/* Runs a scenario with the failures set in `w`: expects a clean status, an error line, no leak, and no partial output.
+ */
 static inline l2k_status scenario_live(const scenario *s, const scenario_files *files, watch *w)
 {
     memory_file out = memory_of(NULL, 0);
@@ -208,7 +207,7 @@ static inline l2k_status scenario_live(const scenario *s, const scenario_files *
     return status;
 }
 
-/* One life for each allocation through the hook, in which that one fails, alone or with all after it. */
+/* Runs a scenario once per allocation, which fails, alone or with all later ones. */
 static inline void scenario_fail_each(const scenario *s, const scenario_files *files, bool once)
 {
     size_t runs = 0;

@@ -11,7 +11,7 @@
 typedef struct memory_file {
     uint8_t *data;
     size_t size, at;
-    size_t chunk;   /* most bytes a read gives; 0 = all */
+    size_t chunk;   /* most bytes that one read returns; 0 = all */
     size_t fail_at; /* offset from which reading or writing fails; SIZE_MAX = never */
     size_t calls;
 } memory_file;
@@ -57,7 +57,7 @@ static inline l2k_stream stream_of(memory_file *file)
 
 /* ---- Hooks --------------------------------------------------------------------------------------------------- */
 
-/* Used with one thread, so plain counters do. */
+/* For use with one thread: the counters are not atomic. */
 typedef struct watch {
     size_t allocations, live;
     size_t fail_at; /* number of the allocation that fails, and all after it; SIZE_MAX = none */
@@ -85,7 +85,7 @@ static inline void watch_release(void *user, void *block)
     free(block);
 }
 
-/* One line: something, printable, no line ends, at most 255 characters. */
+/* A message must be one non-empty line of at most 255 printable characters. */
 static inline void watch_message(void *user, l2k_severity severity, const char *text)
 {
     watch *w = user;
@@ -106,7 +106,7 @@ static inline l2k_hooks watch_hooks(watch *w)
     return (l2k_hooks){watch_allocate, watch_release, watch_message, NULL, w};
 }
 
-/* Bytes from the hook at a time. */
+/* Bytes allocated through the hook, and their peak. */
 typedef struct meter {
     watch w;
     size_t bytes, peak;
@@ -148,7 +148,7 @@ static inline l2k_hooks metered_hooks(meter *m)
 
 enum { MOST_CHANNELS = 5 };
 
-/* Samples as int32 in planes of their own. */
+/* A picture with int32 samples, one plane per component. */
 typedef struct picture {
     l2k_image image;
     l2k_component components[MOST_CHANNELS];
@@ -157,7 +157,7 @@ typedef struct picture {
     uint32_t width[MOST_CHANNELS], height[MOST_CHANNELS];
 } picture;
 
-/* Smooth content with some noise, so that all bit-planes and all zero-runs occur. */
+/* Smooth content with some noise, so that all bit-planes and runs of zeros occur. */
 static inline void picture_fill(picture *p, uint32_t c)
 {
     const l2k_component *k = &p->components[c];
@@ -174,7 +174,7 @@ static inline void picture_fill(picture *p, uint32_t c)
         (l2k_plane){p->samples[c], (ptrdiff_t)(p->width[c] * sizeof(int32_t)), sizeof(int32_t), L2K_SAMPLE_S32};
 }
 
-/* `count` unsigned 8-bit components, the reference grid as their own; change components, then call picture_fill. */
+/* `count` unsigned 8-bit components without sub-sampling. Change them, then call picture_fill. */
 static inline void picture_shape(picture *p, uint32_t width, uint32_t height, uint32_t count)
 {
     memset(p, 0, sizeof *p);
@@ -199,7 +199,7 @@ static inline void picture_free(picture *p)
     }
 }
 
-/* Planes for what a decoder announces. */
+/* Allocates planes for the image that a decoder announces. */
 static inline void picture_adopt(picture *p, const l2k_image *image)
 {
     memset(p, 0, sizeof *p);
@@ -232,8 +232,7 @@ static inline bool picture_equal(const picture *a, const picture *b)
     return equal;
 }
 
-/* ---- Whole runs -----------------------------------------------------------------------------------------------------
- */
+/* ---- Whole runs ---------------------------------------------------------------------------------------------- */
 
 static inline l2k_status run_encoder(l2k_encoder *encoder, const picture *p, memory_file *out)
 {
@@ -241,7 +240,7 @@ static inline l2k_status run_encoder(l2k_encoder *encoder, const picture *p, mem
     return l2k_encoder_encode(encoder, &p->image, p->planes, &stream);
 }
 
-/* Encodes with one option changed, which must work; the data is the caller's to free. */
+/* Encodes with one option changed, which must succeed; the caller frees the data. */
 static inline memory_file encode_with(const picture *p, l2k_encoder_option option, int64_t value)
 {
     memory_file out = memory_of(NULL, 0);
@@ -254,7 +253,7 @@ static inline memory_file encode_with(const picture *p, l2k_encoder_option optio
     return out;
 }
 
-/* Opens, asks, decodes; `p` is filled in only where there is a picture, be it incomplete. */
+/* Opens and decodes; `p` is filled in only if there is a picture, even an incomplete one. */
 static inline l2k_status run_decoder(l2k_decoder *decoder, const void *data, size_t bytes, picture *p)
 {
     memory_file in = memory_of(data, bytes);

@@ -1,4 +1,4 @@
-/* JP2 files put together box by box, for tests. */
+/* Builds JP2 files box by box. */
 #ifndef L2K_TESTS_SUPPORT_JP2_BUILD_H
 #define L2K_TESTS_SUPPORT_JP2_BUILD_H
 

@@ -1,6 +1,6 @@
-/* The wavelet transforms of Annex F written from the standard's equations and for nothing but reading: a line is
- * extended symmetrically by F-4 into a longer one, and each equation is a loop over absolute coordinates. Shares no
- * code with dwt/. The 9/7 works in float with one rounding per operation, in the order of the equations. */
+/* The wavelet transforms of Annex F, written from the standard's equations for legibility alone: a line is extended
+ * symmetrically by F-4, and each equation is a loop over absolute coordinates. Shares no code with dwt/. The 9/7 works
+ * in float with one rounding per operation, in the order of the equations. */
 #ifndef L2K_TESTS_SUPPORT_REFERENCE_WAVELET_H
 #define L2K_TESTS_SUPPORT_REFERENCE_WAVELET_H
 
@@ -15,7 +15,7 @@ typedef union ref_sample {
     float f;
 } ref_sample;
 
-/* PSEO of F-4: the coordinate inside i0 .. i1 - 1 whose sample stands at coordinate i of the extended line. */
+/* PSEO of F-4: the coordinate in i0 .. i1 - 1 whose sample is at coordinate i of the extended line. */
 static inline long ref_mirror(long i, long i0, long i1)
 {
     long period = 2 * (i1 - i0 - 1), k = (i - i0) % period;
@@ -29,7 +29,7 @@ static inline long ref_floor_div(long a, long b)
     return a >= 0 ? a / b : -((-a + b - 1) / b);
 }
 
-/* What a 32-bit register keeps of a sum. */
+/* A sum reduced to 32 bits. */
 static inline int32_t ref_wrap(int64_t a)
 {
     return (int32_t)(uint32_t)(uint64_t)a;
@@ -101,7 +101,7 @@ static inline void ref_line(ref_sample *line, long count, long distance, unsigne
     free(x);
 }
 
-/* Interleaved to low | high along a line, or back. */
+/* Deinterleaves a line into low | high, or the reverse. */
 static inline void ref_sort(ref_sample *line, long count, long distance, unsigned parity, int inverse)
 {
     ref_sample *copy = malloc((size_t)(count ? count : 1) * sizeof *copy);
@@ -121,8 +121,8 @@ static inline void ref_sort(ref_sample *line, long count, long distance, unsigne
 static inline void ref_level(ref_sample *data, long stride, long width, long height, unsigned px, unsigned py, int real,
                              int inverse)
 {
-    for (int pass = 0; pass < 2; pass++) {
-        int vertical = pass == inverse;
+    for (int direction = 0; direction < 2; direction++) {
+        int vertical = direction == inverse;
         long lines = vertical ? width : height, count = vertical ? height : width;
         for (long k = 0; k < lines && count > 0; k++) {
             ref_sample *line = data + (vertical ? k : k * stride);

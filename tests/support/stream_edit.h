@@ -1,11 +1,10 @@
-/* Codestreams taken apart and put together otherwise, for tests of what our encoder does not write. They must have been
- * written with SOP and EPH, by which packets and their headers are told apart: neither marker occurs elsewhere in them.
- */
+/* Takes codestreams apart and reassembles them differently, to test what the encoder does not write. The original must
+ * have been written with SOP and EPH, which separate packets and their headers and occur nowhere else. */
 #ifndef L2K_TESTS_SUPPORT_STREAM_EDIT_H
 #define L2K_TESTS_SUPPORT_STREAM_EDIT_H
 
 #include "api_support.h"
-#include "codec/codestream/header_parser.h"
+#include "base/buffer.h"
 
 enum { MOST_EDIT_PARTS = 64, MOST_EDIT_PACKETS = 4096 };
 
@@ -92,12 +91,12 @@ static inline void edit_append(memory_file *out, edit_bytes b)
         memory_write(out, b.data, b.size);
 }
 
-/* How a stream is put together. TNsot is 0 throughout. */
+/* How a stream is assembled. TNsot is always 0. */
 typedef struct edit_plan {
     enum { PACKED_NOT, PACKED_PPM, PACKED_PPT } packed;
     size_t segment_bytes; /* most packed header bytes in a marker segment */
     bool sop, eph;
-    size_t packets_in_part; /* tile-parts of that many packets; 0 = as they are */
+    size_t packets_in_part; /* packets per tile-part; 0 = unchanged */
     bool interleaved;       /* tile-parts of the tiles take turns; else tile after tile, the last tile first */
     bool open_end;          /* Psot 0 in the last tile-part */
     edit_bytes main_extra, part_extra; /* marker segments for the main header and each tile's first header */
@@ -110,7 +109,7 @@ static inline void edit_put_header(memory_file *out, const edit_plan *plan, cons
         edit_put(out, 0xFF92, 2);
 }
 
-/* Packed headers cut into segments whose indices fall as they come, as the standard allows. */
+/* Packed headers split into segments with falling indices, which the standard allows. */
 static inline void edit_put_segments(memory_file *out, const edit_plan *plan, const memory_file *headers)
 {
     uint32_t marker = plan->packed == PACKED_PPM ? 0xFF60 : 0xFF61;
@@ -125,7 +124,7 @@ static inline void edit_put_segments(memory_file *out, const edit_plan *plan, co
     }
 }
 
-/* Tile-parts of the result, in its order. */
+/* The tile-parts of the result, in codestream order. */
 static inline size_t edit_arrange(const edit *e, const edit_plan *plan, edit_part *parts)
 {
     edit_part cut[MOST_EDIT_PARTS];

@@ -1,10 +1,10 @@
-/* Codestreams out of headers alone, or with bytes of any kind for packets: what files may ask for. */
+/* Codestreams made of headers alone or with arbitrary bytes as packets, to test limits. */
 #ifndef L2K_TESTS_SUPPORT_STREAM_HEADERS_H
 #define L2K_TESTS_SUPPORT_STREAM_HEADERS_H
 
 #include "api_support.h"
 
-/* Grows in large steps: under sanitizers each of them costs. */
+/* Grows in large increments, because realloc is slow under sanitizers. */
 static inline void put(memory_file *file, uint64_t value, unsigned bytes)
 {
     while (bytes-- > 0) {
@@ -63,7 +63,7 @@ static inline memory_file make_header(const stream_shape *s)
     return file;
 }
 
-/* With one tile-part, which is empty but for `padding` bytes of packets. */
+/* A codestream with one tile-part, empty except for `padding` bytes of packets. */
 static inline memory_file make_stream(const stream_shape *s, unsigned padding)
 {
     memory_file file = make_header(s);
@@ -73,7 +73,7 @@ static inline memory_file make_stream(const stream_shape *s, unsigned padding)
     return file;
 }
 
-/* POC (A.6.6) with one progression change, of 7 bytes, again and again. */
+/* POC (A.6.6) with `count` copies of one progression change of 7 bytes. */
 static inline void put_changes(memory_file *file, uint32_t count, uint64_t change)
 {
     put(file, 0xFF5F, 2);

@@ -1,5 +1,4 @@
-/* What the unit tests share: cmocka with what it wants included first, and random numbers that are the same everywhere.
- */
+/* Shared by the unit tests: cmocka with the headers it requires, and reproducible random numbers. */
 #ifndef L2K_TESTS_SUPPORT_SUPPORT_H
 #define L2K_TESTS_SUPPORT_SUPPORT_H
 
@@ -15,7 +14,7 @@
 #ifndef L2K_OWN_ASSERTS
 #include <cmocka.h>
 #else
-/* For programs that are no tests, but make files as the tests do. */
+/* For programs that are not tests but build files as the tests do. */
 #define assert_true(holds)                                                                                             \
     ((holds) ? (void)0 : (fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #holds), abort()))
 #define assert_false(holds)             assert_true(!(holds))

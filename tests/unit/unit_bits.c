@@ -1,4 +1,4 @@
-/* codec/tile/bits.h and base/buffer.h: packet header bits with their stuffing (B.10.1), and the buffer below them. */
+/* Packet header bits with bit stuffing (B.10.1), and the byte buffer they are written to. */
 #include "support.h"
 
 #include "codec/tile/bits.h"
@@ -132,7 +132,7 @@ static void test_buffer(void **unused)
     l2k_buffer_release(&buffer);
 }
 
-/* A failed allocation stays remembered, and everything after it does nothing. */
+/* A failed allocation is remembered, and all later calls do nothing. */
 static void test_buffer_failure(void **unused)
 {
     (void)unused;

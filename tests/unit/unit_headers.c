@@ -1,9 +1,9 @@
-/* Marker segments at the ends of their ranges and beyond them. */
+/* Marker segments with values at the limits of their ranges and past them. */
 #include "stream_support.h"
 
-enum { SSIZ = 42 }; /* offset of the first component's in SIZ */
+enum { SSIZ = 42 }; /* offset of the first component's in the file */
 
-/* A reversible file does not depend on the precision but for level shift and clamping, so it can be raised. */
+/* In a reversible file the precision affects only level shift and clamping, so it can be raised. */
 static void test_precision(void **unused)
 {
     (void)unused;
@@ -31,7 +31,7 @@ static void test_precision(void **unused)
     }
 }
 
-/* The lowest resolution may have precincts of one sample, others of two by two. */
+/* The smallest precincts: one sample in the lowest resolution, two by two in the others. */
 static void test_least_precincts(void **unused)
 {
     (void)unused;
@@ -55,7 +55,7 @@ static void test_least_precincts(void **unused)
     }
 }
 
-/* ---- Segments that cannot be --------------------------------------------------------------------------------- */
+/* ---- Invalid segments ---------------------------------------------------------------------------------------- */
 
 static l2k_status decode_watched(const memory_file *file, watch *w)
 {
@@ -69,7 +69,7 @@ static l2k_status decode_watched(const memory_file *file, watch *w)
     return status;
 }
 
-/* The status of the stream with a segment added, and one error with the segment's name where it is refused. */
+/* Decodes the stream with a segment added, and expects a status and, if it fails, one error with the segment's name. */
 static void check_segment(const edit *e, const char *name, edit_bytes segment, bool in_part, l2k_status expected)
 {
     watch w;
@@ -94,7 +94,7 @@ static void check_segment(const edit *e, const char *name, edit_bytes segment, b
         }                                                                                                              \
     }
 
-/* Into a stream of one component, one level, one layer. */
+/* The stream has one component, one level, one layer. */
 static void test_segments(void **unused)
 {
     (void)unused;
@@ -153,7 +153,8 @@ static void test_segments(void **unused)
     picture_free(&p);
 }
 
-/* SOT with bytes changed: offset, value and what comes of it. A Psot beyond the end does no harm where all is there. */
+/* SOT with one byte changed: offset, value and expected status. A Psot past the end is harmless if all data is present.
+ */
 static void test_sot(void **unused)
 {
     (void)unused;
@@ -182,7 +183,7 @@ static void test_sot(void **unused)
     picture_free(&p);
 }
 
-/* As many changes over as many precincts as nobody needs. */
+/* An absurd number of progression changes over an absurd number of precincts. */
 static void test_many_changes(void **unused)
 {
     (void)unused;

@@ -1,5 +1,4 @@
-/* The JP2 format: what the encoder writes, byte for byte, and files built here box by box that the decoder must read.
- */
+/* JP2: what the encoder writes, byte for byte, and files built box by box here that the decoder must read. */
 #include "jp2_build.h"
 
 #include <math.h>
@@ -13,7 +12,7 @@ static const uint8_t *find_box(const memory_file *file, const char *type)
     return NULL;
 }
 
-/* ---- What is written ----------------------------------------------------------------------------------------- */
+/* ---- Writing ------------------------------------------------------------------------------------------------- */
 
 static void test_written_head(void **unused)
 {
@@ -182,7 +181,7 @@ static void test_opacity(void **unused)
     picture_free(&got);
 }
 
-/* ---- What is read -------------------------------------------------------------------------------------------- */
+/* ---- Reading ------------------------------------------------------------------------------------------------- */
 
 static void put_definitions(file_builder *f, const uint16_t (*entries)[3], unsigned count)
 {
@@ -199,7 +198,7 @@ static void test_definition_order(void **unused)
 {
     (void)unused;
     static const uint16_t entries[4][3] = {{0, 1, 0}, {3, 0, 1}, {1, 0, 3}, {2, 0, 2}};
-    static const uint32_t source[4] = {3, 2, 1, 0};
+    static const uint32_t origin[4] = {3, 2, 1, 0};
     file_builder f;
     picture p, got;
     picture_make(&p, 6, 5, 4);
@@ -212,7 +211,7 @@ static void test_definition_order(void **unused)
     put_codestream(&f, &p);
     assert_int_equal(decode_built(&f, &got), L2K_OK);
     for (uint32_t c = 0; c < 4; c++)
-        assert_true(component_equal(&p, source[c], &got, c));
+        assert_true(component_equal(&p, origin[c], &got, c));
     assert_int_equal(got.components[3].channel, L2K_CHANNEL_OPACITY);
     for (uint32_t c = 0; c < 3; c++)
         assert_int_equal(got.components[c].association, c + 1);
@@ -220,8 +219,8 @@ static void test_definition_order(void **unused)
     picture_free(&got);
 }
 
-/* Box lengths: 64 bits, 0 for the last box; unknown boxes anywhere; a header box behind the codestream is too late but
- * harmless for the samples. */
+/* Box lengths: 64 bits, 0 for the last box; unknown boxes anywhere; a header box after the codestream is
+ * too late but does not affect the samples. */
 static void test_box_lengths(void **unused)
 {
     (void)unused;
@@ -289,8 +288,8 @@ static void test_no_codestream(void **unused)
     picture_free(&p);
 }
 
-/* Behind the codestream nothing is needed, so a box that is cut there is no reason to refuse the file. */
-static void test_cut_behind_codestream(void **unused)
+/* Nothing after the codestream is needed, so a truncated box there is no reason to refuse the file. */
+static void test_cut_after_codestream(void **unused)
 {
     (void)unused;
     static const uint8_t heads[][16] = {
@@ -327,7 +326,7 @@ int main(void)
         cmocka_unit_test(test_box_lengths),
         cmocka_unit_test(test_bad_lengths),
         cmocka_unit_test(test_no_codestream),
-        cmocka_unit_test(test_cut_behind_codestream),
+        cmocka_unit_test(test_cut_after_codestream),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Tier-2: the progression orders against the loops of B.12.1 as they stand in the standard, and packets written,
- * measured and read again with any distribution of passes over layers. */
+/* Tier-2: the progression orders compared with the loops of B.12.1 as the standard has them; packets written, measured
+ * and read back with random distributions of passes over layers. */
 #include "support.h"
 
 #include "codec/packets/packet.h"
@@ -223,7 +223,7 @@ static void test_orders(void **unused)
 
 static uint8_t noise[1 << 16];
 
-/* Gives a block passes as the block coder would: rising lengths, segments as the style has them, and layers. */
+/* Gives a block passes as the block coder would: rising lengths, segments according to the style, and layers. */
 static void fill_block(l2k_tile *tile, l2k_block *block, const l2k_subband *band, unsigned style)
 {
     unsigned planes = random_below(4) ? random_below(band->max_planes + 1) : 0;
@@ -269,7 +269,7 @@ static void for_each_block(l2k_tile *tile, block_visitor visitor)
         }
 }
 
-/* Precincts cut their subband into code-blocks without gap or overlap. */
+/* Precincts divide their subband into code-blocks without gap or overlap. */
 static uint64_t block_area;
 
 static void add_area(l2k_tile *tile, l2k_block *block, const l2k_subband *band, unsigned style)
@@ -292,7 +292,7 @@ static void check_area(l2k_tile *tile)
     assert_int_equal(block_area, area);
 }
 
-/* The first pass alone decides at which layer a block comes in, and the reader must find what the writer had. */
+/* The first pass decides in which layer a block is included; the reader must get what the writer had. */
 static void check_block(const l2k_block *written, const l2k_block *read, uint32_t layers, unsigned style)
 {
     unsigned passes = written->num_passes ? written->coded.layer_passes[layers - 1] : 0, got = 0;
@@ -329,7 +329,7 @@ static void check_tile(const l2k_tile *written, const l2k_tile *read, uint32_t l
         }
 }
 
-/* Measures every packet, layer after layer as rate control does; asking twice gives the same. */
+/* Measures every packet, layer by layer like rate control; measuring twice gives the same size. */
 static void measure_packets(l2k_tile *tile, l2k_packet_order *order, size_t *sizes)
 {
     l2k_buffer scratch = {.context = &context};
@@ -360,7 +360,7 @@ static void write_packets(l2k_tile *tile, l2k_packet_order *order, const size_t 
     l2k_packet_order_restart(order);
 }
 
-/* Every prefix that does not end with a packet is reported, and nothing beyond it is looked at. */
+/* A prefix that ends inside a packet is reported, and nothing past its end is read. */
 static void check_truncation(const setting *s, l2k_packet_order *order, const l2k_buffer *out, const size_t *sizes)
 {
     size_t bytes = random_below(out->size), at = 0, n = 0;
@@ -371,10 +371,10 @@ static void check_truncation(const setting *s, l2k_packet_order *order, const l2
     assert_non_null(copy);
     memcpy(copy, out->data, bytes);
     assert_int_equal(l2k_tile_create(&context, &s->siz, &s->coding, s->tile, UINT64_MAX, &tile), L2K_OK);
-    l2k_packet_source source = {.data = copy, .end = copy + bytes};
+    l2k_packet_input source = {.data = copy, .end = copy + bytes};
     while (status == L2K_OK && l2k_packet_order_next(order, &id)) {
         status = l2k_packet_read(&context, &tile, &id, true, &source);
-        /* An EPH marker may be missing, so nobody misses that of an empty last packet. */
+        /* EPH is optional, so its absence after an empty last packet goes unnoticed. */
         bool whole = at + sizes[n] <= bytes + (s->coding.eph ? 2 : 0);
         assert_true(status == (whole ? L2K_OK : L2K_ERROR_TRUNCATED) ||
                     (at + sizes[n] > bytes && status == L2K_ERROR_TRUNCATED));
@@ -408,7 +408,7 @@ static void test_round_trip(void **unused)
         measure_packets(&tile, &order, sizes);
         write_packets(&tile, &order, sizes, &out);
         if (out.size > 0) {
-            l2k_packet_source source = {.data = out.data, .end = out.data + out.size};
+            l2k_packet_input source = {.data = out.data, .end = out.data + out.size};
             while (l2k_packet_order_next(&order, &id))
                 assert_int_equal(l2k_packet_read(&context, &copy, &id, true, &source), L2K_OK);
             assert_ptr_equal(source.data, out.data + out.size);
@@ -423,7 +423,7 @@ static void test_round_trip(void **unused)
     }
 }
 
-/* Random bytes as packets: any status but success for ever, nothing out of bounds. */
+/* Random bytes as packets: never an access out of bounds, never an unexpected status. */
 static void test_garbage(void **unused)
 {
     (void)unused;
@@ -434,7 +434,7 @@ static void test_garbage(void **unused)
         l2k_packet_id id;
         size_t bytes = random_below(300);
         uint8_t *data = malloc(bytes + 1);
-        l2k_packet_source source = {.data = data, .end = data + bytes};
+        l2k_packet_input source = {.data = data, .end = data + bytes};
         l2k_status status = L2K_OK;
         assert_non_null(data);
         for (size_t i = 0; i < bytes; i++)
@@ -454,7 +454,7 @@ static void test_garbage(void **unused)
     }
 }
 
-/* Tile-parts start where a loop down to the one named has moved. */
+/* A tile-part starts where one of the loops down to the named one advances. */
 static void test_tile_parts(void **unused)
 {
     (void)unused;

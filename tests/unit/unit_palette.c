@@ -1,4 +1,4 @@
-/* Palettes and component mappings: as the standard has them, damaged, and wrong in ways that can be read. */
+/* Palettes and component mappings: conforming, damaged, and wrong in ways that can be repaired. */
 #include "jp2_build.h"
 
 enum { ENTRIES = 5 };
@@ -67,7 +67,7 @@ static void test_palette(void **unused)
     picture_free(&p);
 }
 
-/* One component alone is a codestream component: the palette stays out of it. */
+/* A single component selected by number is a codestream component: no palette is applied. */
 static void test_palette_component(void **unused)
 {
     (void)unused;
@@ -84,8 +84,8 @@ static void test_palette_component(void **unused)
     picture_free(&p);
 }
 
-/* Indices beyond the palette are clamped or refused, never looked up beside it; mappings to what is not there are
- * refused. */
+/* Indices past the end of the palette are clamped or refused, never looked up outside it; mappings to missing columns
+ * or components are refused. */
 static void test_palette_damage(void **unused)
 {
     (void)unused;
@@ -107,7 +107,7 @@ static void test_palette_damage(void **unused)
     picture_free(&p);
 }
 
-/* ---- Wrong, and yet to be read ------------------------------------------------------------------------------- */
+/* ---- Repaired faults ----------------------------------------------------------------------------------------- */
 
 static l2k_status decode_strictly(const file_builder *f, bool strict, watch *w, picture *got)
 {
@@ -120,7 +120,7 @@ static l2k_status decode_strictly(const file_builder *f, bool strict, watch *w, 
     return status;
 }
 
-/* Read with as many warnings, and refused where the file is to be taken strictly; `got` is the picture. */
+/* The file must be read with `warnings` warnings, and be refused if read strictly; `got` is the picture. */
 static void expect_tolerated(const file_builder *f, unsigned warnings, picture *got)
 {
     watch w;
@@ -141,7 +141,7 @@ static void expect_columns(const picture *p, picture *got)
     picture_free(got);
 }
 
-/* Columns of 4, 8 and 5 bits whose values all take 8. */
+/* Columns declared with 4, 8 and 5 bits whose values all have 8. */
 static void test_wide_values(void **unused)
 {
     (void)unused;
@@ -174,7 +174,7 @@ static void test_no_mapping(void **unused)
     picture_free(&p);
 }
 
-/* Indices beside one column of three. Two components, or fewer channels than columns, are another matter. */
+/* Indices next to one column of three. Not repaired: two components, or fewer channels than columns. */
 static void test_mixed_mapping(void **unused)
 {
     (void)unused;
@@ -199,8 +199,8 @@ static void test_mixed_mapping(void **unused)
     picture_free(&p);
 }
 
-/* Palette, mapping and definition behind the header box. Where the header has them too, those behind it are void. */
-static void test_behind_header(void **unused)
+/* Palette and mapping after the header box. If the header box has them too, those after it are ignored. */
+static void test_after_header(void **unused)
 {
     (void)unused;
     static const uint32_t reversed[3] = {0x00000102, 0x00000101, 0x00000100};
@@ -230,7 +230,7 @@ static void test_behind_header(void **unused)
     picture_free(&p);
 }
 
-/* A box `pclr` of these bytes, and what comes of it. */
+/* Decodes a file whose box `pclr` has these bytes. */
 static l2k_status decode_palette_of(const picture *p, const void *bytes, size_t size, picture *got)
 {
     file_builder f;
@@ -273,8 +273,7 @@ static void test_palette_boxes(void **unused)
     picture_free(&p);
 }
 
-/* Three channels out of one component count as three, also where one component is wanted when the file is opened. */
-/* A file with an inner box in the resolution box, `mapped` for a component mapping beside that. */
+/* A file with an inner box in the resolution box, and if `mapped` a component mapping in the header box. */
 static void build_in_resolution(file_builder *f, const picture *p, const char *type, const void *content, size_t bytes,
                                 bool mapped)
 {
@@ -292,7 +291,7 @@ static void build_in_resolution(file_builder *f, const picture *p, const char *t
     put_codestream(f, p);
 }
 
-/* The resolution box may be damaged. What of a palette or a mapping stands there, complete or not, does not count. */
+/* Damage in the resolution box is tolerated. A palette or mapping inside it, complete or not, is ignored. */
 static void test_in_resolution_box(void **unused)
 {
     (void)unused;
@@ -320,6 +319,7 @@ static void test_in_resolution_box(void **unused)
     picture_free(&p);
 }
 
+/* Three channels from one component count as three, even if one component is selected when the file is opened. */
 static void test_limit(void **unused)
 {
     (void)unused;
@@ -345,7 +345,7 @@ int main(void)
         cmocka_unit_test(test_palette),        cmocka_unit_test(test_palette_component),
         cmocka_unit_test(test_palette_damage), cmocka_unit_test(test_wide_values),
         cmocka_unit_test(test_no_mapping),     cmocka_unit_test(test_mixed_mapping),
-        cmocka_unit_test(test_behind_header),  cmocka_unit_test(test_palette_boxes),
+        cmocka_unit_test(test_after_header),   cmocka_unit_test(test_palette_boxes),
         cmocka_unit_test(test_limit),          cmocka_unit_test(test_in_resolution_box),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* Progression changes (POC): packets in the order that random changes ask for decode to the same picture. */
+/* Progression order changes (POC): packets reordered by random changes decode to the same picture. */
 #include "stream_support.h"
 
 enum { RESOLUTIONS = 4, COMPONENTS = 3, LAYERS = 4, MOST_CHANGES = 40 };
@@ -7,13 +7,13 @@ typedef struct change {
     uint32_t resolution[2], component[2], layers, order;
 } change;
 
-/* The packet in the file, which is LRCP with one precinct for each resolution. */
+/* The packet's place in the original file, which is LRCP with one precinct per resolution. */
 static size_t place_in_file(const uint32_t at[3])
 {
     return (at[0] * RESOLUTIONS + at[1]) * COMPONENTS + at[2];
 }
 
-/* The loops of one progression as B.12.1 has them; with one precinct, position is no loop. L, R, C are 0, 1, 2. */
+/* The loops of one progression as in B.12.1, without position since there is one precinct. L, R, C are 0, 1, 2. */
 static void run_change(const change *c, bool *done, size_t *sequence, size_t *count)
 {
     static const uint8_t loops[5][3] = {{0, 1, 2}, {1, 0, 2}, {1, 2, 0}, {2, 1, 0}, {2, 1, 0}};
@@ -52,7 +52,7 @@ static memory_file poc_of(const change *changes, size_t count)
     for (size_t i = 0; i < count; i++) {
         edit_put(&out, changes[i].resolution[0], 1);
         edit_put(&out, changes[i].component[0], 1);
-        /* There may be fewer than LYEpoc says. */
+        /* LYEpoc may exceed the number of layers. */
         edit_put(&out, changes[i].layers < LAYERS ? changes[i].layers : LAYERS + random_below(3), 2);
         edit_put(&out, changes[i].resolution[1], 1);
         edit_put(&out, changes[i].component[1], 1);
@@ -105,7 +105,7 @@ static void test_changes(void **unused)
     picture_free(&p);
 }
 
-/* The changes of a tile in two tile-part headers, the second going on where the first ended. */
+/* The changes of a tile in two tile-part headers; the second continues where the first ended. */
 static void test_changes_in_parts(void **unused)
 {
     (void)unused;

@@ -5,6 +5,45 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "codec/blocks/mq/t1.h"
+#include "codec/packets/packet.h"
+
+/* Calls of the library within itself, counted on their way (the linker's --wrap). */
+typedef struct effort {
+    size_t packets, blocks; /* packets that are kept, code-blocks that are decoded */
+} effort;
+
+static effort counted;
+
+l2k_status __real_l2k_packet_read(const l2k_context *context, l2k_tile *tile, const l2k_packet_id *id, bool keep,
+                                  l2k_packet_input *source);
+l2k_status __wrap_l2k_packet_read(const l2k_context *context, l2k_tile *tile, const l2k_packet_id *id, bool keep,
+                                  l2k_packet_input *source);
+l2k_status __wrap_l2k_packet_read(const l2k_context *context, l2k_tile *tile, const l2k_packet_id *id, bool keep,
+                                  l2k_packet_input *source)
+{
+    counted.packets += keep;
+    return __real_l2k_packet_read(context, tile, id, keep, source);
+}
+
+void __real_l2k_t1_decode(l2k_t1 *t1, const l2k_t1_block *block, unsigned num_planes, const l2k_t1_segment *segments,
+                          size_t num_segments);
+void __wrap_l2k_t1_decode(l2k_t1 *t1, const l2k_t1_block *block, unsigned num_planes, const l2k_t1_segment *segments,
+                          size_t num_segments);
+void __wrap_l2k_t1_decode(l2k_t1 *t1, const l2k_t1_block *block, unsigned num_planes, const l2k_t1_segment *segments,
+                          size_t num_segments)
+{
+    counted.blocks++;
+    __real_l2k_t1_decode(t1, block, num_planes, segments, num_segments);
+}
+
+static effort count_region(const memory_file *file, const uint32_t *r, uint32_t reduce, picture *got)
+{
+    counted = (effort){0};
+    decode_region(file, r, reduce, got);
+    return counted;
+}
+
 /* A corner of a large tile takes the packets and code-blocks around it alone: all others may be anything. */
 static void test_region_effort(void **unused)
 {
@@ -18,11 +57,11 @@ static void test_region_effort(void **unused)
     assert_int_equal(l2k_encoder_set_precincts(encoder, precincts, 4), L2K_OK);
     memory_file file = finish_encoder(encoder, &p);
     edit_open(&e, &file);
-    effort whole = decode_region(&file, all, 0, &part);
+    effort whole = count_region(&file, all, 0, &part);
     assert_true(picture_equal(&p, &part));
     picture_free(&part);
     assert_int_equal(whole.packets, 64 + 16 + 16 + 4);
-    effort few = decode_region(&file, corner, 0, &part);
+    effort few = count_region(&file, corner, 0, &part);
     for (uint32_t y = 0; y < 20; y++)
         assert_memory_equal(part.samples[0] + 20 * y, p.samples[0] + 512 * y, 20 * sizeof(int32_t));
     assert_int_equal(few.packets, 4); /* one precinct of each resolution */
@@ -31,12 +70,12 @@ static void test_region_effort(void **unused)
     for (size_t i = 0; i < e.num_packets; i++)
         if (i != 0 && i != 4 && i != 20 && i != 36)
             memset((uint8_t *)(uintptr_t)e.packets[i].body.data, 0x55, e.packets[i].body.size);
-    effort same = decode_region(&file, corner, 0, &again);
+    effort same = count_region(&file, corner, 0, &again);
     assert_true(picture_equal(&part, &again));
     assert_int_equal(same.blocks, few.blocks);
     picture_free(&again);
     picture_free(&part);
-    effort reduced = decode_region(&file, all, 2, &part);
+    effort reduced = count_region(&file, all, 2, &part);
     assert_int_equal(reduced.packets, 4 + 16);
     picture_free(&part);
     free(file.data);

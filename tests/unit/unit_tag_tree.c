@@ -1,11 +1,11 @@
-/* codec/tile/tag_tree.h: the example of B.10.2, and random trees against a coder that knows nothing but the definition. */
+/* Tag trees: the example of B.10.2, and random trees compared with a coder written from the definition alone. */
 #include "support.h"
 
 #include "codec/tile/tag_tree.h"
 
 static const l2k_context context = {.threads = 1};
 
-/* The bits written as a string of 0 and 1, without stuffing in the way. */
+/* The bits written, one per byte, without stuffing. */
 typedef struct bit_string {
     unsigned count;
     uint8_t bit[1 << 17];
@@ -20,7 +20,7 @@ static void put_expected(unsigned bit)
     expected.bit[expected.count++] = (uint8_t)bit;
 }
 
-/* ---- The definition: a node holds the least of the leaves below it ------------------------------------------- */
+/* ---- The definition: a node holds the minimum of the leaves below it ----------------------------------------- */
 
 enum { MOST_SIDE = 19, MOST_LEVELS = 6 };
 
@@ -28,8 +28,8 @@ typedef struct plain_tree {
     uint32_t width, height;
     unsigned levels;
     uint32_t leaf[MOST_SIDE * MOST_SIDE];
-    uint32_t low[MOST_LEVELS][MOST_SIDE * MOST_SIDE]; /* what is known: value >= low, or value == low where told */
-    bool told[MOST_LEVELS][MOST_SIDE * MOST_SIDE];
+    uint32_t low[MOST_LEVELS][MOST_SIDE * MOST_SIDE]; /* coded so far: value >= low, or value == low if known */
+    bool known[MOST_LEVELS][MOST_SIDE * MOST_SIDE];
 } plain_tree;
 
 static uint32_t plain_value(const plain_tree *t, unsigned level, uint32_t nx, uint32_t ny)
@@ -42,7 +42,7 @@ static uint32_t plain_value(const plain_tree *t, unsigned level, uint32_t nx, ui
     return least;
 }
 
-/* From the root down, each node tells step by step whether its value is reached, as far as the threshold asks. */
+/* From the root down, codes for each node, value by value up to the threshold, whether its value is reached. */
 static void plain_encode(plain_tree *t, uint32_t x, uint32_t y, uint32_t threshold)
 {
     uint32_t low = 0;
@@ -50,10 +50,10 @@ static void plain_encode(plain_tree *t, uint32_t x, uint32_t y, uint32_t thresho
         uint32_t at = (y >> level) * MOST_SIDE + (x >> level), value = plain_value(t, level, x >> level, y >> level);
         if (t->low[level][at] < low)
             t->low[level][at] = low;
-        while (t->low[level][at] < threshold && !t->told[level][at]) {
-            t->told[level][at] = value == t->low[level][at];
-            put_expected(t->told[level][at]);
-            if (!t->told[level][at])
+        while (t->low[level][at] < threshold && !t->known[level][at]) {
+            t->known[level][at] = value == t->low[level][at];
+            put_expected(t->known[level][at]);
+            if (!t->known[level][at])
                 t->low[level][at]++;
         }
         low = t->low[level][at];
@@ -123,7 +123,7 @@ static void test_empty(void **unused)
     l2k_arena_release(&context, &arena);
 }
 
-/* Thresholds rise, as layers do; leaves are asked in any order, some never. */
+/* Thresholds rise like layers; leaves are coded in any order, some never. */
 static void check_random(uint32_t width, uint32_t height, uint32_t most)
 {
     static plain_tree plain;

@@ -1,10 +1,11 @@
-/* Tile-parts out of order give the same picture, twice or missing none; and as many components as there can be. */
+/* Tile-parts out of order give the same picture; duplicate or missing ones are errors. The largest number of
+ * components. */
 #include "api_support.h"
 
 #include <math.h>
 
 #include "base/memory.h"
-#include "codec/codestream/tile_parts.h"
+#include "codec/codestream/codestream_read.h"
 
 enum { PARTS = 4, MOST_COMPONENTS = 16384 };
 
@@ -13,7 +14,7 @@ static uint32_t get_be(const uint8_t *at)
     return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
 
-/* One tile of a codestream in a tile-part per resolution; starts[i] is where part i lies, starts[PARTS] EOC. */
+/* A codestream of one tile with a tile-part per resolution; starts[i] is the offset of part i, starts[PARTS] of EOC. */
 static memory_file make_parts(picture *p, size_t starts[PARTS + 1])
 {
     memory_file file = memory_of(NULL, 0);
@@ -36,7 +37,7 @@ static memory_file make_parts(picture *p, size_t starts[PARTS + 1])
     return file;
 }
 
-/* The file with its tile-parts in the order given, decoded. */
+/* Decodes the file with its tile-parts in the given order. */
 static l2k_status decode_in_order(const picture *p, const memory_file *file, const size_t starts[PARTS + 1],
                                   const int *order, int count)
 {
@@ -74,11 +75,11 @@ static void test_order(void **unused)
     picture_free(&p);
 }
 
-/* ---- Any tile-parts in any order ------------------------------------------------------------------------------ */
+/* ---- Any tile-parts in any order ----------------------------------------------------------------------------- */
 
 enum { MOST_SPANS = 40, MOST_TILES = 4 };
 
-/* What is to be said of them, one looked at after the other from the last one on; empty where all is well. */
+/* The expected error, found by looking at the tile-parts one by one from the last; empty if there is none. */
 static void judge(const l2k_codestream *cs, char text[100])
 {
     static bool seen[MOST_TILES][256];
@@ -108,7 +109,7 @@ static void check_lists(const l2k_codestream *cs)
     assert_int_equal(listed, cs->num_parts);
 }
 
-/* Tile-parts of all tiles in random order, at times with one changed into another. */
+/* Tile-parts of all tiles in random order, sometimes with one renumbered. */
 static void random_spans(l2k_codestream *cs)
 {
     cs->num_parts = 0;
@@ -185,7 +186,7 @@ static void test_most_components(void **unused)
     free(file.data);
 }
 
-/* What `info` tells of channels, and a density that no box can hold. */
+/* What l2k_info reports of channels, and a density that no box can represent. */
 static void test_channels_and_density(void **unused)
 {
     (void)unused;

@@ -17,9 +17,6 @@
 #define L2K_MAX_BIT_PLANES 30
 #define L2K_MAX_PASSES     (3 * L2K_MAX_BIT_PLANES - 2)
 
-/* Some encoders send empty passes beyond the last bit-plane; they are received, counted in a byte, and not decoded. */
-#define L2K_MAX_RECEIVED_PASSES 255
-
 typedef struct l2k_t1 {
     const l2k_context *context;
     uint8_t zero_context[4][512]; /* orientation, neighbourhood bits 0-8 of a flag word -> zero-coding context */

@@ -109,19 +109,32 @@ static void cleanup_pass(block_decoder *b, unsigned plane)
     b->mq = mq;
 }
 
-static void run_pass(block_decoder *b, unsigned type, unsigned plane, bool raw)
+static void significance_mq(block_decoder *b, unsigned plane)
 {
-    if (type == 2)
-        cleanup_pass(b, plane);
-    else if (type == 0 && raw)
-        significance_pass(b, plane, true);
-    else if (type == 0)
-        significance_pass(b, plane, false);
-    else if (raw)
-        refinement_pass(b, plane, true);
-    else
-        refinement_pass(b, plane, false);
+    significance_pass(b, plane, false);
 }
+
+static void significance_raw(block_decoder *b, unsigned plane)
+{
+    significance_pass(b, plane, true);
+}
+
+static void refinement_mq(block_decoder *b, unsigned plane)
+{
+    refinement_pass(b, plane, false);
+}
+
+static void refinement_raw(block_decoder *b, unsigned plane)
+{
+    refinement_pass(b, plane, true);
+}
+
+/* By type and raw. Cleanup passes are never raw. */
+static void (*const passes[PASS_TYPES][2])(block_decoder *b, unsigned plane) = {
+    [PASS_SIGNIFICANCE] = {significance_mq, significance_raw},
+    [PASS_REFINEMENT] = {refinement_mq, refinement_raw},
+    [PASS_CLEANUP] = {cleanup_pass, cleanup_pass},
+};
 
 /* H.1: what reaches into the bit-planes above the shift belongs to the region and comes down; the background lies
  * below. Samples are doubled, so the border is one bit higher. What lay below the shift is dropped, half steps too. */
@@ -162,24 +175,28 @@ static void start_segment(block_decoder *b, uint8_t *bytes, uint32_t length, boo
         l2k_mq_decode_start(&b->mq, bytes);
 }
 
+static void decode_pass(block_decoder *b, const l2k_t1_block *block, coding_pass at)
+{
+    passes[at.type][l2k_pass_is_raw(block->style, at.number)](b, at.plane);
+    if (at.type == PASS_CLEANUP && (block->style & L2K_STYLE_SEGSYM))
+        for (int symbol = 0; symbol < 4; symbol++)
+            l2k_mq_decode(&b->mq, &b->contexts[L2K_CONTEXT_UNIFORM]);
+    if (block->style & L2K_STYLE_RESET)
+        l2k_mq_reset_contexts(b->contexts);
+}
+
 static void decode_passes(block_decoder *b, const l2k_t1_block *block, unsigned num_planes,
                           const l2k_t1_segment *segments, size_t num_segments)
 {
-    unsigned type = 2, plane = num_planes - 1, number = 0;
+    coding_pass at = first_pass(num_planes);
     uint8_t *bytes = b->t1->bytes;
     for (size_t s = 0; s < num_segments; s++) {
-        start_segment(b, bytes, segments[s].bytes, l2k_pass_is_raw(block->style, number));
+        start_segment(b, bytes, segments[s].bytes, l2k_pass_is_raw(block->style, at.number));
         for (uint32_t i = 0; i < segments[s].passes; i++) {
-            run_pass(b, type, plane, l2k_pass_is_raw(block->style, number));
-            if (type == 2 && (block->style & L2K_STYLE_SEGSYM))
-                for (int symbol = 0; symbol < 4; symbol++)
-                    l2k_mq_decode(&b->mq, &b->contexts[L2K_CONTEXT_UNIFORM]);
-            if (block->style & L2K_STYLE_RESET)
-                l2k_mq_reset_contexts(b->contexts);
-            if (type == 2 && plane-- == 0)
+            decode_pass(b, block, at);
+            if (is_last_pass(at))
                 return;
-            type = (type + 1) % 3;
-            number++;
+            at = next_pass(at);
         }
         bytes += segments[s].bytes + 2;
     }
@@ -188,9 +205,9 @@ static void decode_passes(block_decoder *b, const l2k_t1_block *block, unsigned 
 void l2k_t1_decode(l2k_t1 *t1, const l2k_t1_block *block, unsigned num_planes, const l2k_t1_segment *segments,
                    size_t num_segments)
 {
-    size_t stripes = (block->height + 3) / 4;
-    memset(t1->samples, 0, stripes * 4 * block->width * sizeof *t1->samples);
-    memset(t1->flags, 0, (stripes + 2) * (block->width + 2) * sizeof *t1->flags);
+    const size_t count = (size_t)((block->height + 3) & ~3u) * block->width;
+    memset(t1->samples, 0, count * sizeof *t1->samples);
+    clear_flags(t1, block);
     block_decoder b = {.t1 = t1,
                        .width = block->width,
                        .height = block->height,
@@ -199,6 +216,6 @@ void l2k_t1_decode(l2k_t1 *t1, const l2k_t1_block *block, unsigned num_planes, c
     l2k_mq_reset_contexts(b.contexts);
     decode_passes(&b, block, num_planes, segments, num_segments);
     if (block->roi_shift && num_planes > block->roi_shift)
-        unshift_region(t1->samples, stripes * 4 * block->width, block->roi_shift);
+        unshift_region(t1->samples, count, block->roi_shift);
     (block->type == L2K_COEFFICIENT_INT16 ? store_int16 : store_int32)(block, t1->samples);
 }

@@ -35,7 +35,8 @@ typedef struct block_coder {
     bool reversible;
     l2k_mq_encoder mq;
     l2k_mq_contexts contexts;
-    double gain; /* squared error removed by the current pass, in quarters of a squared step */
+    double gain;       /* squared error removed by the current pass, in quarters of a squared quantiser step */
+    double distortion; /* by all passes so far, in squared quantiser steps */
     pass_mark marks[L2K_MAX_PASSES];
 } block_coder;
 
@@ -186,42 +187,30 @@ INLINE void cleanup_pass(block_coder *b, unsigned plane, bool measure)
     b->mq = mq;
 }
 
-/* Ten variants, so that no decision of the inner loops asks for what the pass knows. */
-static void run_pass(block_coder *b, unsigned type, unsigned plane, bool raw, bool measure)
-{
-    switch (type << 2 | (unsigned)raw << 1 | (unsigned)measure) {
-    case 0:
-        significance_pass(b, plane, false, false);
-        break;
-    case 1:
-        significance_pass(b, plane, false, true);
-        break;
-    case 2:
-        significance_pass(b, plane, true, false);
-        break;
-    case 3:
-        significance_pass(b, plane, true, true);
-        break;
-    case 4:
-        refinement_pass(b, plane, false, false);
-        break;
-    case 5:
-        refinement_pass(b, plane, false, true);
-        break;
-    case 6:
-        refinement_pass(b, plane, true, false);
-        break;
-    case 7:
-        refinement_pass(b, plane, true, true);
-        break;
-    case 8:
-        cleanup_pass(b, plane, false);
-        break;
-    default:
-        cleanup_pass(b, plane, true);
-        break;
+/* One function per combination of what a pass knows in advance, so that inner loops need not ask. */
+#define DEFINE_PASS(name, ...)                                                                                         \
+    static void name(block_coder *b, unsigned plane)                                                                   \
+    {                                                                                                                  \
+        __VA_ARGS__;                                                                                                   \
     }
-}
+
+DEFINE_PASS(significance_mq, significance_pass(b, plane, false, false))
+DEFINE_PASS(significance_mq_measured, significance_pass(b, plane, false, true))
+DEFINE_PASS(significance_raw, significance_pass(b, plane, true, false))
+DEFINE_PASS(significance_raw_measured, significance_pass(b, plane, true, true))
+DEFINE_PASS(refinement_mq, refinement_pass(b, plane, false, false))
+DEFINE_PASS(refinement_mq_measured, refinement_pass(b, plane, false, true))
+DEFINE_PASS(refinement_raw, refinement_pass(b, plane, true, false))
+DEFINE_PASS(refinement_raw_measured, refinement_pass(b, plane, true, true))
+DEFINE_PASS(cleanup, cleanup_pass(b, plane, false))
+DEFINE_PASS(cleanup_measured, cleanup_pass(b, plane, true))
+
+/* By type, raw, measured. Cleanup passes are never raw. */
+static void (*const passes[PASS_TYPES][2][2])(block_coder *b, unsigned plane) = {
+    [PASS_SIGNIFICANCE] = {{significance_mq, significance_mq_measured}, {significance_raw, significance_raw_measured}},
+    [PASS_REFINEMENT] = {{refinement_mq, refinement_mq_measured}, {refinement_raw, refinement_raw_measured}},
+    [PASS_CLEANUP] = {{cleanup, cleanup_measured}, {cleanup, cleanup_measured}},
+};
 
 /* Coefficients to sign and magnitude in stripe columns; returns the OR of all magnitudes. */
 #define DEFINE_LOAD(name, type)                                                                                        \
@@ -320,33 +309,37 @@ static l2k_status reserve_pass(block_coder *b)
     return L2K_OK;
 }
 
+/* Codes one pass into the segment under way, or, where `fresh`, into one that it starts. */
+static l2k_status code_pass(block_coder *b, const l2k_t1_block *block, coding_pass at, bool fresh, bool measure,
+                            l2k_pass *pass)
+{
+    bool raw = l2k_pass_is_raw(block->style, at.number);
+    L2K_TRY(reserve_pass(b));
+    if (fresh)
+        start_segment(b, raw);
+    b->gain = 0;
+    passes[at.type][raw][measure](b, at.plane);
+    if (at.type == PASS_CLEANUP && (block->style & L2K_STYLE_SEGSYM))
+        for (unsigned i = 0; i < 4; i++) /* 1010 (D.5) */
+            l2k_mq_encode(&b->mq, &b->contexts[L2K_CONTEXT_UNIFORM], ~i & 1);
+    b->distortion += b->gain / 4;
+    pass->distortion = b->distortion;
+    pass->terminated = is_last_pass(at) || l2k_pass_terminates(block->style, at.number);
+    end_pass(b, block, raw, pass, &b->marks[at.number]);
+    if (block->style & L2K_STYLE_RESET)
+        l2k_mq_reset_contexts(b->contexts);
+    return L2K_OK;
+}
+
 static l2k_status code_passes(block_coder *b, const l2k_t1_block *block, bool measure, l2k_t1_code *code)
 {
-    double distortion = 0;
-    unsigned type = 2, plane = code->num_planes - 1;
     bool fresh = false; /* the first segment is started by the caller */
-    for (;;) {
-        unsigned number = code->num_passes++;
-        bool raw = l2k_pass_is_raw(block->style, number), last = type == 2 && plane == 0;
-        l2k_pass *pass = &code->passes[number];
-        L2K_TRY(reserve_pass(b));
-        if (fresh)
-            start_segment(b, raw);
-        b->gain = 0;
-        run_pass(b, type, plane, raw, measure);
-        if (type == 2 && (block->style & L2K_STYLE_SEGSYM))
-            for (unsigned i = 0; i < 4; i++) /* 1010 (D.5) */
-                l2k_mq_encode(&b->mq, &b->contexts[L2K_CONTEXT_UNIFORM], ~i & 1);
-        distortion += b->gain / 4;
-        pass->distortion = distortion;
-        pass->terminated = fresh = last || l2k_pass_terminates(block->style, number);
-        end_pass(b, block, raw, pass, &b->marks[number]);
-        if (block->style & L2K_STYLE_RESET)
-            l2k_mq_reset_contexts(b->contexts);
-        if (last)
+    for (coding_pass at = first_pass(code->num_planes);; at = next_pass(at)) {
+        l2k_pass *pass = &code->passes[code->num_passes++];
+        L2K_TRY(code_pass(b, block, at, fresh, measure, pass));
+        fresh = pass->terminated;
+        if (is_last_pass(at))
             return L2K_OK;
-        plane -= type == 2;
-        type = (type + 1) % 3;
     }
 }
 
@@ -363,7 +356,7 @@ l2k_status l2k_t1_encode(l2k_t1 *t1, const l2k_t1_block *block, bool want_distor
         return L2K_OK;
     if (code->num_planes > L2K_MAX_BIT_PLANES)
         return l2k_fail(t1->context, L2K_ERROR_ARGUMENT, "a sample lies outside its component's precision");
-    memset(t1->flags, 0, (stripes + 2) * (block->width + 2) * sizeof *t1->flags);
+    clear_flags(t1, block);
     memset(t1->bytes, 0, BYTES_BEFORE);
 
     block_coder b = {.t1 = t1,

@@ -3,7 +3,40 @@
 #ifndef L2K_CODEC_BLOCKS_MQ_T1_FLAGS_H
 #define L2K_CODEC_BLOCKS_MQ_T1_FLAGS_H
 
+#include <string.h>
+
 #include "codec/blocks/mq/t1.h"
+
+/* ---- Passes (D.3) -------------------------------------------------------------------------------------------- */
+
+enum { PASS_SIGNIFICANCE, PASS_REFINEMENT, PASS_CLEANUP, PASS_TYPES };
+
+typedef struct coding_pass {
+    unsigned type, plane;
+    unsigned number; /* from 0, the first cleanup pass */
+} coding_pass;
+
+static inline coding_pass first_pass(unsigned num_planes)
+{
+    return (coding_pass){PASS_CLEANUP, num_planes - 1, 0};
+}
+
+static inline bool is_last_pass(coding_pass pass)
+{
+    return pass.type == PASS_CLEANUP && pass.plane == 0;
+}
+
+static inline coding_pass next_pass(coding_pass pass)
+{
+    return (coding_pass){(pass.type + 1) % PASS_TYPES, pass.plane - (pass.type == PASS_CLEANUP), pass.number + 1};
+}
+
+/* ---- Flags --------------------------------------------------------------------------------------------------- */
+
+static inline void clear_flags(l2k_t1 *t1, const l2k_t1_block *block)
+{
+    memset(t1->flags, 0, ((block->height + 3) / 4 + 2) * (size_t)(block->width + 2) * sizeof *t1->flags);
+}
 
 /* Bits of sample 0 of a column; shift by 3 k for sample k. */
 #define FLAG_NEIGHBOURS  0x1EFu
@@ -58,8 +91,8 @@ static inline unsigned refinement_context(uint32_t word, unsigned k)
     return L2K_CONTEXT_REFINE + ((word & FLAG_NEIGHBOURS << 3 * k) != 0);
 }
 
-/* Tells the words around that sample k of this column became significant; the column's own word is the caller's.
- * `causal`: the stripe above does not get to know (D.7). */
+/* Updates the words around: sample k of this column became significant; the column's own word is the caller's.
+ * `causal`: the stripe above does not see it (D.7). */
 static inline void spread_significance(uint32_t *flag, size_t stride, unsigned k, uint32_t sign, bool causal)
 {
     flag[-1] |= 1u << (5 + 3 * k);
@@ -85,7 +118,7 @@ static inline void spread_significance(uint32_t *flag, size_t stride, unsigned k
     for (uint32_t y = 0; y < (b)->height; y += 4, flag += 2)                                                           \
         for (uint32_t x = 0, live = column_mask((b)->height - y); x < (b)->width; x++, flag++, sample += 4)
 
-/* The passes are compiled once for each thing that they know in advance. */
+/* The passes are compiled once for each combination of what they know in advance. */
 #define INLINE static inline __attribute__((always_inline))
 
 #endif

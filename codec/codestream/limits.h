@@ -1,7 +1,7 @@
 /* What a file may ask for. Samples cost next to nothing in a codestream, so a few bytes could ask for any amount of
  * memory: by default a file gets it in proportion to its own size, with enough for what blank pictures take. */
-#ifndef L2K_CODEC_DECODE_LIMITS_H
-#define L2K_CODEC_DECODE_LIMITS_H
+#ifndef L2K_CODEC_CODESTREAM_LIMITS_H
+#define L2K_CODEC_CODESTREAM_LIMITS_H
 
 #include "base/context.h"
 #include "tiling/geometry.h"

@@ -1,25 +1,26 @@
-/* Tier-2 of one tile: its packets, one after the other, out of its tile-parts. */
-#include "codec/decode_job.h"
+/* The packets of one tile (Annex B), one after the other, out of its tile-parts. */
+#include "codec/decoder.h"
+#include "codec/packets/packet.h"
 
 typedef struct tile_reader {
-    const l2k_decode_job *job;
+    const l2k_decoding *decoding;
     l2k_tile *tile;
     uint32_t index;
     size_t next_part;
     uint64_t bytes; /* of packets and packed headers */
-    l2k_packet_source source;
+    l2k_packet_input input;
 } tile_reader;
 
 /* Moves on to the next tile-part that has packets. */
 static bool advance_part(tile_reader *reader)
 {
     while (reader->next_part != L2K_NO_PART) {
-        const l2k_tile_part_span *span = &reader->job->codestream->parts[reader->next_part];
+        const l2k_tile_part_span *span = &reader->decoding->codestream->parts[reader->next_part];
         reader->next_part = span->next;
         if (span->packets == span->end)
             continue;
-        reader->source.data = span->packets;
-        reader->source.end = span->end;
+        reader->input.data = span->packets;
+        reader->input.end = span->end;
         return true;
     }
     return false;
@@ -28,17 +29,16 @@ static bool advance_part(tile_reader *reader)
 uint64_t l2k_tile_bytes(const l2k_codestream *cs, uint32_t tile)
 {
     uint64_t bytes = 0;
-    (void)l2k_goes_on(cs->context); /* tile-parts may lie far apart; what is answered shows when the caller asks */
     for (size_t i = cs->first_part[tile]; i != L2K_NO_PART; i = cs->parts[i].next)
         bytes += (uint64_t)(cs->parts[i].end - cs->parts[i].packets);
     return bytes;
 }
 
 /* Whether a packet's precinct has a part in the area. Subbands of r > 0 have half the resolution's samples. */
-static bool precinct_reaches(const l2k_decode_job *job, const l2k_tile_component *component, const l2k_packet_id *id)
+static bool precinct_reaches(const l2k_decoding *d, const l2k_tile_component *component, const l2k_packet_id *id)
 {
     const l2k_partition *p = &component->resolutions[id->resolution].precincts;
-    l2k_rect area = l2k_component_rect(job->area, component->dx, component->dy);
+    l2k_rect area = l2k_component_rect(d->area, component->dx, component->dy);
     unsigned level = component->num_resolutions - 1 - id->resolution;
     unsigned support = id->resolution ? 2 * L2K_SUPPORT : L2K_SUPPORT;
     uint64_t x = (uint64_t)p->first_x + id->precinct % p->across, y = (uint64_t)p->first_y + id->precinct / p->across;
@@ -48,10 +48,10 @@ static bool precinct_reaches(const l2k_decode_job *job, const l2k_tile_component
 
 static bool wanted(const tile_reader *reader, const l2k_packet_id *id)
 {
-    const l2k_decode_job *job = reader->job;
+    const l2k_decoding *d = reader->decoding;
     const l2k_tile_component *component = &reader->tile->components[id->component];
-    return l2k_wants_component(job, id->component) && (job->layers == 0 || id->layer < job->layers) &&
-           id->resolution + job->discard < component->num_resolutions && precinct_reaches(job, component, id);
+    return l2k_wants_component(d, id->component) && (d->layers == 0 || id->layer < d->layers) &&
+           id->resolution + d->discard < component->num_resolutions && precinct_reaches(d, component, id);
 }
 
 static const char fewer_packets[] = "has fewer packets than its header promises";
@@ -61,30 +61,26 @@ static const char fewer_packets[] = "has fewer packets than its header promises"
  * for all tiles. */
 static l2k_status stop(const tile_reader *reader, l2k_status error, const char *what, const char *detail)
 {
-    const l2k_decode_job *job = reader->job;
-    l2k_decoder *decoder = job->decoder;
-    if (job->codestream->strict)
-        return l2k_fail(job->context, error, "tile %u %s%s", reader->index, what, detail);
-    bool complete = job->codestream->has_end && what == fewer_packets;
-    if (!atomic_exchange(complete ? &decoder->fewer_told : &decoder->incomplete, true))
-        l2k_warn(job->context, "tile %u %s%s", reader->index, what, detail);
+    const l2k_decoding *d = reader->decoding;
+    if (d->codestream->strict)
+        return l2k_fail(d->context, error, "tile %u %s%s", reader->index, what, detail);
+    bool complete = d->codestream->has_end && what == fewer_packets;
+    if (!atomic_exchange(complete ? &d->findings->warned_fewer : &d->findings->incomplete, true))
+        l2k_warn(d->context, "tile %u %s%s", reader->index, what, detail);
     return L2K_OK;
 }
 
-l2k_status l2k_missing_tile(const l2k_decode_job *job, uint32_t index)
+l2k_status l2k_missing_tile(const l2k_decoding *d, uint32_t index)
 {
-    return stop(&(tile_reader){.job = job, .index = index}, L2K_ERROR_TRUNCATED, fewer_packets, "");
+    return stop(&(tile_reader){.decoding = d, .index = index}, L2K_ERROR_TRUNCATED, fewer_packets, "");
 }
 
 /* Packed headers say that there is a packet; else bytes do. */
 static bool has_packet(tile_reader *reader)
 {
-    bool more = reader->source.data != reader->source.end || advance_part(reader);
-    return reader->source.packed ? reader->source.header != reader->source.header_end : more;
+    bool more = reader->input.data != reader->input.end || advance_part(reader);
+    return reader->input.packed ? reader->input.header != reader->input.header_end : more;
 }
-
-/* A packet beside the looks that it takes at code-blocks. */
-enum { STEPS_OF_PACKET = L2K_STEPS_BETWEEN_CHECKS / 64 };
 
 /* Looks that no bit pays for: at code-blocks that are not included, at packets that have been. So many are free, and so
  * many for each byte of the tile, far more than an encoder that means well needs. */
@@ -92,48 +88,47 @@ enum { FREE_LOOKS = 1 << 22, LOOKS_PER_BYTE = 64 };
 
 static bool looks_too_often(const tile_reader *reader, const l2k_packet_order *order)
 {
-    return reader->source.looks + order->skipped > FREE_LOOKS + LOOKS_PER_BYTE * reader->bytes;
+    return reader->input.looks + order->skipped > FREE_LOOKS + LOOKS_PER_BYTE * reader->bytes;
 }
 
 static l2k_status read_all(tile_reader *reader, l2k_packet_order *order)
 {
-    const l2k_decode_job *job = reader->job;
+    const l2k_decoding *d = reader->decoding;
     l2k_packet_id id;
     while (l2k_packet_order_next(order, &id)) {
         if (!has_packet(reader))
             return stop(reader, L2K_ERROR_TRUNCATED, fewer_packets, "");
         bool keep = wanted(reader, &id);
-        job->decoder->packets_kept += keep;
-        l2k_status status = l2k_packet_read(job->context, reader->tile, &id, keep, &reader->source);
+        l2k_status status = l2k_packet_read(d->context, reader->tile, &id, keep, &reader->input);
         if (status == L2K_ERROR_TRUNCATED)
             return stop(reader, status, "ends in the middle of a packet", "");
         if (status == L2K_ERROR_CORRUPT)
-            return stop(reader, status, "has a damaged packet header: ", reader->source.fault);
+            return stop(reader, status, "has a damaged packet header: ", reader->input.fault);
         L2K_TRY(status);
-        L2K_TRY(l2k_check_steps(job->context, &reader->source.steps, STEPS_OF_PACKET));
         if (looks_too_often(reader, order))
             return stop(reader, L2K_ERROR_CORRUPT, "has packets that say next to nothing of many code-blocks", "");
     }
     L2K_TRY(order->status);
-    bool more = reader->source.data != reader->source.end || reader->next_part != L2K_NO_PART;
-    if (more && !atomic_exchange(&job->decoder->beyond_told, true))
-        l2k_warn(job->context, "tile %u has bytes beyond its last packet", reader->index);
+    bool more = reader->input.data != reader->input.end || reader->next_part != L2K_NO_PART;
+    if (more && !atomic_exchange(&d->findings->warned_beyond, true))
+        l2k_warn(d->context, "tile %u has bytes beyond its last packet", reader->index);
     return L2K_OK;
 }
 
-l2k_status l2k_read_packets(const l2k_decode_job *job, l2k_tile *tile, uint32_t index, const l2k_packed_headers *packed)
+l2k_status l2k_read_packets(const l2k_decoding *d, l2k_tile *tile, const l2k_packed_headers *packed)
 {
-    tile_reader reader = {.job = job, .tile = tile, .index = index, .next_part = job->codestream->first_part[index]};
-    reader.bytes = l2k_tile_bytes(job->codestream, index) + packed->bytes.size;
-    reader.source.data = reader.source.end = job->codestream->end; /* nothing, but at an address */
+    const uint32_t index = tile->index;
+    tile_reader reader = {.decoding = d, .tile = tile, .index = index, .next_part = d->codestream->first_part[index]};
+    reader.bytes = l2k_tile_bytes(d->codestream, index) + packed->bytes.size;
+    reader.input.data = reader.input.end = d->codestream->end; /* nothing, but at an address */
     if (packed->used) {
-        reader.source.packed = true;
-        reader.source.header = packed->bytes.data;
-        reader.source.header_end = l2k_buffer_end(&packed->bytes);
+        reader.input.packed = true;
+        reader.input.header = packed->bytes.data;
+        reader.input.header_end = l2k_buffer_end(&packed->bytes);
     }
     l2k_packet_order order;
-    L2K_TRY(l2k_packet_order_create(job->context, tile, &order));
+    L2K_TRY(l2k_packet_order_create(d->context, tile, &order));
     l2k_status status = read_all(&reader, &order);
-    l2k_packet_order_release(job->context, &order);
+    l2k_packet_order_release(d->context, &order);
     return status;
 }

@@ -1,5 +1,5 @@
-/* How tiles pass through the hands of a team: in which order they begin and end, and what a failure leaves. Where CUDA
- * is asked for, its name alone decides about the slots, so no GPU is needed. */
+/* How tiles pass through teams: in which order they begin and end, and what a failure leaves. Where CUDA is requested,
+ * its name alone decides about the slots, so no GPU is needed. */
 #define _POSIX_C_SOURCE 199309L /* nanosleep */
 #include "support.h"
 
@@ -11,7 +11,8 @@
 #include <time.h>
 
 #include "base/run.h"
-#include "codec/workers.h"
+#include "codec/blocks/cpu_blocks.h"
+#include "codec/teams.h"
 #include "transform/choice.h"
 
 enum { MAX_EVENTS = 256 };
@@ -29,20 +30,25 @@ typedef struct record {
     unsigned ended[MAX_EVENTS];    /* per tile */
 } record;
 
-static l2k_status begin(void *job, l2k_team *team, l2k_tile_slot *slot, uint32_t index)
+static void play(void *job, l2k_teams *teams, l2k_team *team)
 {
-    (void)team;
     record *r = job;
-    r->events[r->count++] = (event){'b', index, slot->number};
-    return index == r->fail_begin ? L2K_ERROR_CORRUPT : L2K_OK;
+    l2k_turn turn;
+    while (l2k_next_turn(teams, team, &turn)) {
+        l2k_status status = L2K_OK;
+        r->events[r->count++] = (event){turn.begins ? 'b' : 'e', turn.tile, turn.slot->number};
+        if (turn.begins && turn.tile == r->fail_begin)
+            status = L2K_ERROR_CORRUPT;
+        if (!turn.begins && turn.tile == r->fail_end)
+            status = L2K_ERROR_BACKEND;
+        l2k_end_turn(teams, team, &turn, status);
+    }
 }
 
-static l2k_status end(void *job, l2k_team *team, l2k_tile_slot *slot, uint32_t index)
+static l2k_status prepare(const l2k_context *context, l2k_backend backend, const l2k_siz *siz, uint32_t tiles,
+                          l2k_teams *teams)
 {
-    (void)team;
-    record *r = job;
-    r->events[r->count++] = (event){'e', index, slot->number};
-    return index == r->fail_end ? L2K_ERROR_BACKEND : L2K_OK;
+    return l2k_teams_prepare(context, backend, &l2k_mq_on_cpu, siz, tiles, teams);
 }
 
 static l2k_siz siz_of(uint32_t tile_side, uint32_t components)
@@ -53,12 +59,12 @@ static l2k_siz siz_of(uint32_t tile_side, uint32_t components)
 static l2k_status run(l2k_backend backend, uint32_t tiles, record *r)
 {
     l2k_context context = {.threads = 1};
-    l2k_workers workers = {0};
+    l2k_teams teams = {0};
     l2k_siz siz = siz_of(1 << 15, 1);
-    assert_int_equal(l2k_workers_prepare(&context, backend, &siz, tiles, &workers), L2K_OK);
-    assert_int_equal(workers.num_teams, 1);
-    l2k_status status = l2k_workers_run(&workers, tiles, &(l2k_tile_work){begin, end}, r);
-    l2k_workers_release(&workers);
+    assert_int_equal(prepare(&context, backend, &siz, tiles, &teams), L2K_OK);
+    assert_int_equal(teams.num_teams, 1);
+    l2k_status status = l2k_teams_run(&teams, tiles, play, r);
+    l2k_teams_release(&teams);
     return status;
 }
 
@@ -86,13 +92,10 @@ static void test_one_slot(void **unused)
 }
 
 #ifdef _OPENMP
-static l2k_status note_level(void *job, l2k_team *team, l2k_tile_slot *slot, uint32_t index)
+static void see_level(void *job, l2k_teams *teams, l2k_team *team)
 {
-    (void)team;
-    (void)slot;
-    (void)index;
+    (void)teams, (void)team;
     *(int *)job = omp_get_level();
-    return L2K_OK;
 }
 
 /* There is nothing around the team that would make its own parallel regions nested ones. */
@@ -101,13 +104,13 @@ static void test_one_team(void **unused)
     (void)unused;
     int level = -1;
     l2k_context context = {.threads = 4};
-    l2k_workers workers = {0};
+    l2k_teams teams = {0};
     l2k_siz siz = siz_of(1 << 15, 1);
-    assert_int_equal(l2k_workers_prepare(&context, L2K_BACKEND_CPU, &siz, 3, &workers), L2K_OK);
-    assert_int_equal(workers.num_teams, 1);
-    assert_int_equal(l2k_workers_run(&workers, 3, &(l2k_tile_work){note_level, note_level}, &level), L2K_OK);
+    assert_int_equal(prepare(&context, L2K_BACKEND_CPU, &siz, 3, &teams), L2K_OK);
+    assert_int_equal(teams.num_teams, 1);
+    assert_int_equal(l2k_teams_run(&teams, 3, see_level, &level), L2K_OK);
     assert_int_equal(level, 0);
-    l2k_workers_release(&workers);
+    l2k_teams_release(&teams);
 }
 #endif
 
@@ -179,43 +182,66 @@ static l2k_status race_on(race *r, uint32_t index)
     return index == 5 ? L2K_ERROR_CORRUPT : L2K_ERROR_UNSUPPORTED;
 }
 
-static l2k_status race_tile(void *job, l2k_team *team, l2k_tile_slot *slot, uint32_t index)
+typedef struct tile_race {
+    race r;
+    bool at_begin; /* the failures are those of beginning a tile, or of ending it */
+} tile_race;
+
+static void race_tiles(void *job, l2k_teams *teams, l2k_team *team)
 {
-    (void)team, (void)slot;
-    return race_on(job, index);
+    tile_race *t = job;
+    l2k_turn turn;
+    while (l2k_next_turn(teams, team, &turn))
+        l2k_end_turn(teams, team, &turn, turn.begins == t->at_begin ? race_on(&t->r, turn.tile) : L2K_OK);
 }
 
-static l2k_status race_block(void *job, l2k_t1 *coder, unsigned thread, size_t index)
+static l2k_block race_blocks[9];
+static race block_race;
+
+static l2k_status race_block(const l2k_block_batch *batch, const l2k_block_place *place, void *worker,
+                             const l2k_context *context, l2k_arena *arena)
 {
-    (void)coder, (void)thread;
-    return race_on(job, (uint32_t)index);
+    (void)batch, (void)worker, (void)context, (void)arena;
+    return race_on(&block_race, (uint32_t)(place->block - race_blocks));
 }
 
-static l2k_status pass(void *job, l2k_team *team, l2k_tile_slot *slot, uint32_t index)
+static l2k_status no_worker(const l2k_context *context, void **worker)
 {
-    (void)job, (void)team, (void)slot, (void)index;
+    (void)context, (void)worker;
     return L2K_OK;
+}
+
+static void free_nothing(void *worker)
+{
+    (void)worker;
 }
 
 static void test_lowest_of_threads(void **unused)
 {
     (void)unused;
+    static const l2k_cpu_worker_kind kind = {no_worker, free_nothing};
     l2k_context context = {.threads = l2k_thread_count(2)};
     if (context.threads < 2)
         skip();
-    l2k_workers by_tile = {0}, by_block = {0};
-    l2k_siz small = siz_of(64, 1), large = siz_of(1 << 15, 1);
-    assert_int_equal(l2k_workers_prepare(&context, L2K_BACKEND_CPU, &small, 9, &by_tile), L2K_OK);
-    assert_int_equal(l2k_workers_prepare(&context, L2K_BACKEND_CPU, &large, 9, &by_block), L2K_OK);
-    assert_true(by_tile.num_teams == 2 && by_block.num_teams == 1);
+    l2k_teams by_tile = {0};
+    l2k_cpu_blocks *blocks;
+    l2k_siz small = siz_of(64, 1);
+    l2k_block_place places[9];
+    l2k_block_batch batch = {.places = places, .num_places = 9};
+    for (int i = 0; i < 9; i++)
+        places[i] = (l2k_block_place){&race_blocks[i], NULL};
+    assert_int_equal(prepare(&context, L2K_BACKEND_CPU, &small, 9, &by_tile), L2K_OK);
+    assert_int_equal(l2k_cpu_blocks_create(&context, &kind, &blocks), L2K_OK);
+    assert_int_equal(by_tile.num_teams, 2);
     for (unsigned last = 5; last <= 6; last++) {
-        race begins = {.last = last}, ends = {.last = last}, blocks = {.last = last};
-        assert_int_equal(l2k_workers_run(&by_tile, 9, &(l2k_tile_work){race_tile, pass}, &begins), L2K_ERROR_CORRUPT);
-        assert_int_equal(l2k_workers_run(&by_tile, 9, &(l2k_tile_work){pass, race_tile}, &ends), L2K_ERROR_CORRUPT);
-        assert_int_equal(l2k_team_run(&by_block.teams[0], 9, race_block, &blocks), L2K_ERROR_CORRUPT);
+        tile_race begins = {{.last = last}, true}, ends = {{.last = last}, false};
+        block_race = (race){.last = last};
+        assert_int_equal(l2k_teams_run(&by_tile, 9, race_tiles, &begins), L2K_ERROR_CORRUPT);
+        assert_int_equal(l2k_teams_run(&by_tile, 9, race_tiles, &ends), L2K_ERROR_CORRUPT);
+        assert_int_equal(l2k_cpu_blocks_run(blocks, &batch, race_block), L2K_ERROR_CORRUPT);
     }
-    l2k_workers_release(&by_tile);
-    l2k_workers_release(&by_block);
+    l2k_teams_release(&by_tile);
+    l2k_cpu_blocks_free(blocks);
 }
 
 /* A tile that another thread is at while the caller has nothing left to do. */
@@ -238,10 +264,8 @@ static bool watch_over(void *user, double done)
 
 /* The first tile that another thread gets is the long one: until the hook has been asked four times, or for ten
  * seconds. */
-static l2k_status long_tile(void *job, l2k_team *team, l2k_tile_slot *slot, uint32_t index)
+static l2k_status long_tile(vigil *v, const l2k_context *context)
 {
-    (void)slot, (void)index;
-    vigil *v = job;
     if (pthread_equal(v->caller, pthread_self())) {
         while (!atomic_load(&v->begun))
             sleep_ms(1);
@@ -252,9 +276,16 @@ static l2k_status long_tile(void *job, l2k_team *team, l2k_tile_slot *slot, uint
     l2k_status status = L2K_OK;
     for (unsigned i = 0; i < 10000 && status == L2K_OK && (v->stop_at || atomic_load(&v->waited) < 4); i++) {
         sleep_ms(1);
-        status = l2k_check_run(&team->context);
+        status = l2k_poll(context, L2K_POLL_NOW);
     }
     return v->heeds ? status : L2K_OK;
+}
+
+static void keep_vigil(void *job, l2k_teams *teams, l2k_team *team)
+{
+    l2k_turn turn;
+    while (l2k_next_turn(teams, team, &turn))
+        l2k_end_turn(teams, team, &turn, turn.begins ? long_tile(job, &team->context) : L2K_OK);
 }
 
 static void test_caller_asks_on(void **unused)
@@ -268,13 +299,12 @@ static void test_caller_asks_on(void **unused)
             skip();
         context.run = &call;
         l2k_run_start(&call, 1, false);
-        l2k_workers workers = {0};
+        l2k_teams teams = {0};
         l2k_siz siz = siz_of(64, 1);
-        assert_int_equal(l2k_workers_prepare(&context, L2K_BACKEND_CPU, &siz, 9, &workers), L2K_OK);
-        assert_int_equal(l2k_workers_run(&workers, 9, &(l2k_tile_work){long_tile, pass}, &v),
-                         variant ? L2K_ERROR_CANCELLED : L2K_OK);
+        assert_int_equal(prepare(&context, L2K_BACKEND_CPU, &siz, 9, &teams), L2K_OK);
+        assert_int_equal(l2k_teams_run(&teams, 9, keep_vigil, &v), variant ? L2K_ERROR_CANCELLED : L2K_OK);
         assert_true(variant ? v.calls == v.stop_at : v.calls >= 4);
-        l2k_workers_release(&workers);
+        l2k_teams_release(&teams);
     }
 }
 
@@ -288,46 +318,45 @@ static void test_components(void **unused)
     } cases[] = {{1448, 1, true}, {1448, 3, true}, {1449, 1, false}, {1024, 6, true}, {1024, 7, false}};
     l2k_context context = {.threads = l2k_thread_count(2)};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        l2k_workers workers = {0};
+        l2k_teams teams = {0};
         l2k_siz siz = siz_of(cases[i].side, cases[i].components);
-        assert_int_equal(l2k_workers_prepare(&context, L2K_BACKEND_CPU, &siz, 100, &workers), L2K_OK);
-        assert_int_equal(workers.num_teams, cases[i].by_tile ? context.threads : 1);
-        l2k_workers_release(&workers);
+        assert_int_equal(prepare(&context, L2K_BACKEND_CPU, &siz, 100, &teams), L2K_OK);
+        assert_int_equal(teams.num_teams, cases[i].by_tile ? context.threads : 1);
+        l2k_teams_release(&teams);
     }
 }
 
 /* Small tiles: a team per thread, every tile ended once, slots numbered across all teams. */
-static l2k_status count_end(void *job, l2k_team *team, l2k_tile_slot *slot, uint32_t index)
+static void count_ends(void *job, l2k_teams *teams, l2k_team *team)
 {
-    (void)slot;
     record *r = job;
+    l2k_turn turn;
     assert_int_equal(team->context.threads, 1);
+    while (l2k_next_turn(teams, team, &turn)) {
+        bool own = turn.slot == &team->slots[0] || turn.slot == &team->slots[1];
+        bool numbered = turn.slot->number / 2 == (unsigned)(team - teams->teams);
+        if (!turn.begins) {
 #pragma omp atomic update
-    r->ended[index]++;
-    return L2K_OK;
-}
-
-static l2k_status check_slot(void *job, l2k_team *team, l2k_tile_slot *slot, uint32_t index)
-{
-    (void)job, (void)index;
-    bool own = slot == &team->slots[0] || slot == &team->slots[1];
-    return own && slot->number / 2 == team->first_thread ? L2K_OK : L2K_ERROR_STATE;
+            r->ended[turn.tile]++;
+        }
+        l2k_end_turn(teams, team, &turn, own && numbered ? L2K_OK : L2K_ERROR_STATE);
+    }
 }
 
 static void test_teams(void **unused)
 {
     (void)unused;
     l2k_context context = {.threads = l2k_thread_count(4)};
-    l2k_workers workers = {0};
+    l2k_teams teams = {0};
     record r = fresh();
     l2k_siz siz = siz_of(64, 1);
-    assert_int_equal(l2k_workers_prepare(&context, L2K_BACKEND_CUDA, &siz, 100, &workers), L2K_OK);
-    assert_int_equal(workers.num_teams, context.threads);
-    assert_int_equal(workers.num_slots, 2 * context.threads);
-    assert_int_equal(l2k_workers_run(&workers, 100, &(l2k_tile_work){check_slot, count_end}, &r), L2K_OK);
+    assert_int_equal(prepare(&context, L2K_BACKEND_CUDA, &siz, 100, &teams), L2K_OK);
+    assert_int_equal(teams.num_teams, context.threads);
+    assert_int_equal(teams.num_slots, 2 * context.threads);
+    assert_int_equal(l2k_teams_run(&teams, 100, count_ends, &r), L2K_OK);
     for (unsigned i = 0; i < 100; i++)
         assert_int_equal(r.ended[i], 1);
-    l2k_workers_release(&workers);
+    l2k_teams_release(&teams);
 }
 
 /* AUTO: two slots where a tile can reach the threshold and there is a GPU. */
@@ -337,10 +366,10 @@ static unsigned slots_under_auto(int64_t gpu_min_samples, uint32_t tile_side, ui
     l2k_choice_start(&choice, gpu_min_samples);
     l2k_context context = {.threads = 1, .choice = &choice};
     l2k_siz siz = siz_of(tile_side, components);
-    l2k_workers workers = {0};
-    assert_int_equal(l2k_workers_prepare(&context, L2K_BACKEND_AUTO, &siz, tiles, &workers), L2K_OK);
-    unsigned slots = workers.num_slots;
-    l2k_workers_release(&workers);
+    l2k_teams teams = {0};
+    assert_int_equal(prepare(&context, L2K_BACKEND_AUTO, &siz, tiles, &teams), L2K_OK);
+    unsigned slots = teams.num_slots;
+    l2k_teams_release(&teams);
     return slots;
 }
 

@@ -1,4 +1,4 @@
-#include "codec/decode_limits.h"
+#include "codec/codestream/limits.h"
 
 /* A hundred bytes may so ask for 21 MB of samples and 30 MiB beside: less than 64 MiB together. */
 #define MOST_SAMPLES          ((uint64_t)1 << 36)

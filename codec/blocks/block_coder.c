@@ -1,0 +1,34 @@
+/* Which block coder there is for a code-block style, and the birth and end of a coder. */
+#include "codec/blocks/block_coder.h"
+
+#include "base/memory.h"
+
+const l2k_block_coder_table *l2k_block_coder_for(unsigned style)
+{
+    (void)style; /* all styles of Part 1 are the MQ coder's */
+    return &l2k_mq_on_cpu;
+}
+
+l2k_status l2k_block_coder_create(const l2k_context *context, const l2k_block_coder_table *table, l2k_block_coder **out)
+{
+    l2k_block_coder *coder = l2k_allocate_zeroed(context, 1, sizeof *coder);
+    if (!coder)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the block coder");
+    coder->table = table;
+    coder->context = context;
+    l2k_status status = table->create(coder);
+    if (status != L2K_OK) {
+        l2k_block_coder_free(coder);
+        return status;
+    }
+    *out = coder;
+    return L2K_OK;
+}
+
+void l2k_block_coder_free(l2k_block_coder *coder)
+{
+    if (!coder)
+        return;
+    coder->table->free(coder);
+    l2k_release(coder->context, coder);
+}

@@ -1,0 +1,65 @@
+/* The code-blocks of a batch on the CPU's threads. */
+#include "codec/blocks/cpu_blocks.h"
+
+#include "base/failure.h"
+#include "base/run.h"
+
+l2k_status l2k_cpu_blocks_create(const l2k_context *context, const l2k_cpu_worker_kind *kind, l2k_cpu_blocks **out)
+{
+    l2k_cpu_blocks *blocks = *out = l2k_allocate_zeroed(context, 1, sizeof *blocks);
+    if (!blocks)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the block coder");
+    blocks->context = context;
+    blocks->kind = kind;
+    blocks->workers = l2k_allocate_zeroed(context, context->threads, sizeof *blocks->workers);
+    blocks->arenas = l2k_allocate_zeroed(context, context->threads, sizeof *blocks->arenas);
+    if (!blocks->workers || !blocks->arenas)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %u threads", context->threads);
+    for (unsigned i = 0; i < context->threads; i++)
+        L2K_TRY(kind->create(context, &blocks->workers[i]));
+    return L2K_OK;
+}
+
+void l2k_cpu_blocks_forget(l2k_cpu_blocks *blocks)
+{
+    for (unsigned i = 0; blocks->arenas && i < blocks->context->threads; i++)
+        l2k_arena_release(blocks->context, &blocks->arenas[i]);
+}
+
+void l2k_cpu_blocks_free(l2k_cpu_blocks *blocks)
+{
+    if (!blocks)
+        return;
+    l2k_cpu_blocks_forget(blocks);
+    for (unsigned i = 0; blocks->workers && i < blocks->context->threads; i++)
+        blocks->kind->free(blocks->workers[i]);
+    l2k_release(blocks->context, blocks->workers);
+    l2k_release(blocks->context, blocks->arenas);
+    l2k_release(blocks->context, blocks);
+}
+
+/* A sample in tier-1 takes some twenty times as long as in the transform, which l2k_poll counts in. */
+enum { WEIGHT_OF_SAMPLE = 20 };
+
+static l2k_status run_block(l2k_cpu_blocks *blocks, const l2k_block_batch *batch, l2k_cpu_block_work *work, size_t i,
+                            unsigned thread)
+{
+    const l2k_context *context = blocks->context;
+    const l2k_block_place *place = &batch->places[i];
+    l2k_rect r = place->block->rect;
+    L2K_TRY(l2k_poll(context, (uint64_t)WEIGHT_OF_SAMPLE * l2k_rect_width(r) * l2k_rect_height(r)));
+    L2K_TRY(work(batch, place, blocks->workers[thread], context, &blocks->arenas[thread]));
+    l2k_run_advance(context, batch->units * (i + 1) / batch->num_places - batch->units * i / batch->num_places);
+    return L2K_OK;
+}
+
+l2k_status l2k_cpu_blocks_run(l2k_cpu_blocks *blocks, const l2k_block_batch *batch, l2k_cpu_block_work *work)
+{
+    l2k_first_failure first = L2K_NO_FAILURE;
+    const unsigned threads = batch->num_places > 1 ? blocks->context->threads : 1;
+#pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
+    for (size_t i = 0; i < batch->num_places; i++)
+        if (!l2k_failed_before(&first, i))
+            l2k_record_status(&first, i, run_block(blocks, batch, work, i, threads > 1 ? l2k_thread_index() : 0));
+    return l2k_first_status(&first);
+}

@@ -1,0 +1,32 @@
+/* What block coders on the CPU share: the code-blocks of a batch on the threads of the coder's context, each thread
+ * with a worker and an arena of its own. */
+#ifndef L2K_CODEC_BLOCKS_CPU_BLOCKS_H
+#define L2K_CODEC_BLOCKS_CPU_BLOCKS_H
+
+#include "base/memory.h"
+#include "codec/blocks/block_coder.h"
+
+/* One block coder, for one thread. */
+typedef struct l2k_cpu_worker_kind {
+    l2k_status (*create)(const l2k_context *context, void **worker);
+    void (*free)(void *worker); /* takes NULL */
+} l2k_cpu_worker_kind;
+
+typedef struct l2k_cpu_blocks {
+    const l2k_context *context;
+    const l2k_cpu_worker_kind *kind;
+    void **workers;    /* per thread */
+    l2k_arena *arenas; /* per thread: the code of blocks */
+} l2k_cpu_blocks;
+
+l2k_status l2k_cpu_blocks_create(const l2k_context *context, const l2k_cpu_worker_kind *kind, l2k_cpu_blocks **blocks);
+void l2k_cpu_blocks_free(l2k_cpu_blocks *blocks);
+void l2k_cpu_blocks_forget(l2k_cpu_blocks *blocks);
+
+/* Calls `work` for every block of a batch and advances the progress. Returns the failure of the lowest index; blocks
+ * after it need not have been done. */
+typedef l2k_status l2k_cpu_block_work(const l2k_block_batch *batch, const l2k_block_place *place, void *worker,
+                                      const l2k_context *context, l2k_arena *arena);
+l2k_status l2k_cpu_blocks_run(l2k_cpu_blocks *blocks, const l2k_block_batch *batch, l2k_cpu_block_work *work);
+
+#endif

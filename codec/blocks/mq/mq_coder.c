@@ -1,0 +1,170 @@
+/* The MQ block coder (Annexes C and D) on the CPU's threads, as a table for codec/blocks/block_coder.h. */
+#include <string.h>
+
+#include "codec/blocks/cpu_blocks.h"
+#include "codec/blocks/mq/t1.h"
+
+/* The block in the view of its tile-component. */
+static l2k_t1_block block_in_view(const l2k_block_place *place)
+{
+    const l2k_subband *band = place->band;
+    const l2k_coefficients *view = band->component->view;
+    const l2k_component_coding *coding = band->component->coding;
+    const l2k_band_view *at = &view->bands[l2k_band_number(band->resolution, band->orientation)];
+    l2k_rect r = place->block->rect;
+    size_t offset = (size_t)(at->y + r.y0 - band->rect.y0) * view->stride + at->x + r.x0 - band->rect.x0;
+    return (l2k_t1_block){.coefficients = (uint8_t *)view->base + offset * l2k_coefficient_bytes(view->type),
+                          .type = view->type,
+                          .stride = view->stride,
+                          .width = l2k_rect_width(r),
+                          .height = l2k_rect_height(r),
+                          .orientation = band->orientation,
+                          .style = coding->style,
+                          .reversible = coding->wavelet == L2K_WAVELET_5_3,
+                          .roi_shift = coding->roi_shift};
+}
+
+/* ---- Encoding ------------------------------------------------------------------------------------------------ */
+
+/* Copies code, pass lengths and distortions from the worker to the thread's arena. */
+static l2k_status keep_code(const l2k_context *context, const l2k_t1_code *code, bool distortions, l2k_arena *arena,
+                            l2k_coded_block *coded)
+{
+    size_t passes = code->num_passes, bytes = code->passes[passes - 1].bytes;
+    uint8_t *copy = l2k_arena_take(context, arena, bytes);
+    coded->pass_bytes = l2k_arena_take(context, arena, passes * sizeof *coded->pass_bytes);
+    if (distortions)
+        coded->pass_distortion = l2k_arena_take(context, arena, passes * sizeof *coded->pass_distortion);
+    if (!copy || !coded->pass_bytes || (distortions && !coded->pass_distortion))
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for coded blocks");
+    memcpy(copy, code->bytes, bytes);
+    coded->bytes = copy;
+    for (size_t i = 0; i < passes; i++) {
+        coded->pass_bytes[i] = code->passes[i].bytes | (code->passes[i].terminated ? L2K_PASS_TERMINATED : 0);
+        if (distortions)
+            coded->pass_distortion[i] = code->passes[i].distortion;
+    }
+    return L2K_OK;
+}
+
+static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_place *place, void *worker,
+                               const l2k_context *context, l2k_arena *arena)
+{
+    l2k_t1_block block = block_in_view(place);
+    l2k_t1_code code;
+    L2K_TRY(l2k_t1_encode(worker, &block, batch->distortions, &code));
+    place->block->num_planes = (uint8_t)code.num_planes;
+    place->block->num_passes = (uint8_t)code.num_passes;
+    return code.num_passes ? keep_code(context, &code, batch->distortions, arena, &place->block->coded) : L2K_OK;
+}
+
+static l2k_status begin_encode(l2k_block_coder *coder, const l2k_block_batch *batch)
+{
+    return l2k_cpu_blocks_run(coder->state, batch, encode_block);
+}
+
+/* ---- Decoding ------------------------------------------------------------------------------------------------ */
+
+static void clear_block(const l2k_t1_block *block)
+{
+    size_t bytes = l2k_coefficient_bytes(block->type);
+    for (uint32_t y = 0; y < block->height; y++)
+        memset((uint8_t *)block->coefficients + y * block->stride * bytes, 0, block->width * bytes);
+}
+
+/* Joins the contributions to codeword segments in the worker's memory. */
+static l2k_status gather(const l2k_context *context, l2k_t1 *t1, const l2k_received_block *received,
+                         l2k_t1_segment segments[L2K_MAX_RECEIVED_PASSES], size_t *count)
+{
+    if (received->bytes > UINT32_MAX)
+        return l2k_fail(context, L2K_ERROR_CORRUPT, "a code-block of more than 2^32 bytes");
+    L2K_TRY(l2k_t1_reserve(t1, (size_t)received->bytes + 2 * L2K_MAX_RECEIVED_PASSES));
+    uint8_t *to = t1->bytes;
+    *count = 0;
+    for (const l2k_contribution *c = received->first; c; c = c->next) {
+        if (c->starts_segment || *count == 0) {
+            to += *count ? 2 : 0;
+            segments[(*count)++] = (l2k_t1_segment){0, 0};
+        }
+        if (c->bytes)
+            memcpy(to, c->data, c->bytes);
+        to += c->bytes;
+        segments[*count - 1].bytes += c->bytes;
+        segments[*count - 1].passes += c->passes;
+    }
+    return L2K_OK;
+}
+
+static l2k_status decode_block(const l2k_block_batch *batch, const l2k_block_place *place, void *worker,
+                               const l2k_context *context, l2k_arena *arena)
+{
+    (void)batch, (void)arena;
+    l2k_t1_block block = block_in_view(place);
+    if (!place->block->received.first) {
+        clear_block(&block);
+        return L2K_OK;
+    }
+    l2k_t1_segment segments[L2K_MAX_RECEIVED_PASSES];
+    size_t count = 0;
+    L2K_TRY(gather(context, worker, &place->block->received, segments, &count));
+    l2k_t1_decode(worker, &block, place->block->num_planes, segments, count);
+    return L2K_OK;
+}
+
+static l2k_status begin_decode(l2k_block_coder *coder, const l2k_block_batch *batch)
+{
+    return l2k_cpu_blocks_run(coder->state, batch, decode_block);
+}
+
+/* ---- The table ----------------------------------------------------------------------------------------------- */
+
+static l2k_status create_worker(const l2k_context *context, void **worker)
+{
+    l2k_t1 *t1 = NULL;
+    l2k_status status = l2k_t1_create(context, &t1);
+    *worker = t1;
+    return status;
+}
+
+static void free_worker(void *worker)
+{
+    l2k_t1_free(worker);
+}
+
+static l2k_status create(l2k_block_coder *coder)
+{
+    static const l2k_cpu_worker_kind kind = {create_worker, free_worker};
+    l2k_cpu_blocks *blocks;
+    l2k_status status = l2k_cpu_blocks_create(coder->context, &kind, &blocks);
+    coder->state = blocks;
+    return status;
+}
+
+static void free_coder(l2k_block_coder *coder)
+{
+    l2k_cpu_blocks_free(coder->state);
+}
+
+/* The work was done by `begin`. */
+static l2k_status finish(l2k_block_coder *coder)
+{
+    (void)coder;
+    return L2K_OK;
+}
+
+static void forget(l2k_block_coder *coder)
+{
+    l2k_cpu_blocks_forget(coder->state);
+}
+
+const l2k_block_coder_table l2k_mq_on_cpu = {
+    .name = "MQ on the CPU",
+    .max_planes = L2K_MAX_BIT_PLANES,
+    .create = create,
+    .free = free_coder,
+    .begin_encode = begin_encode,
+    .begin_decode = begin_decode,
+    .finish = finish,
+    .forget = forget,
+    .ends_segment = l2k_pass_terminates,
+};

@@ -1,0 +1,144 @@
+/* How much memory the tiles of a decoding may take, worked out before the first one, and how many threads fit below the
+ * caller's limit. The bounds are those of the main header and of blocks no longer than their samples: a file whose
+ * tiles differ from that can still meet its limit with several threads. */
+#include "codec/blocks/mq/t1.h"
+#include "codec/decoder.h"
+#include "codec/packets/packet_order.h"
+
+/* What allocation adds: sizes are rounded up by at most an eighth (base/pool.c), and each block has a header. */
+static uint64_t with_overhead(uint64_t bytes)
+{
+    return bytes + bytes / 8 + 4096;
+}
+
+typedef struct tree_size {
+    uint64_t precincts, blocks;
+} tree_size;
+
+/* The precincts and code-blocks of one subband, blocks being no larger than their precincts. */
+static void count_band(const l2k_component_coding *coding, l2k_rect rect, unsigned r, unsigned orientation,
+                       uint64_t precincts, tree_size *size)
+{
+    unsigned halve = r ? 1 : 0;
+    l2k_rect band = l2k_subband_rect(rect, l2k_band_level(coding->levels, r), orientation);
+    unsigned width = l2k_min_u32(coding->log2_block_width, coding->log2_precinct_width[r] - halve);
+    unsigned height = l2k_min_u32(coding->log2_block_height, coding->log2_precinct_height[r] - halve);
+    l2k_partition blocks = l2k_partition_make(band, width, height);
+    /* Other tiles of this size may cut one more block on each side. */
+    size->blocks += ((uint64_t)blocks.across + 1) * (blocks.down + 1u);
+    size->precincts += precincts;
+}
+
+static void count_component(const l2k_component_coding *coding, l2k_rect rect, tree_size *size)
+{
+    for (unsigned r = 0; r <= coding->levels; r++) {
+        l2k_rect resolution = l2k_resolution_rect(rect, coding->levels - r);
+        l2k_partition p =
+            l2k_partition_make(resolution, coding->log2_precinct_width[r], coding->log2_precinct_height[r]);
+        for (unsigned o = r ? 1 : 0; o <= (r ? 3u : 0u); o++)
+            count_band(coding, rect, r, o, ((uint64_t)p.across + 1) * (p.down + 1u), size);
+    }
+}
+
+/* Contributions of a block: one a layer, or one a codeword segment. */
+static uint64_t contributions_of_block(const l2k_tile_coding *coding, unsigned style)
+{
+    bool many_segments = style & (L2K_STYLE_BYPASS | L2K_STYLE_TERMALL);
+    return many_segments ? L2K_MAX_RECEIVED_PASSES : l2k_min_u32(coding->num_layers, L2K_MAX_RECEIVED_PASSES);
+}
+
+/* Tag trees have at most two nodes a leaf, and a root; there are two trees for each precinct of a subband. An arena
+ * takes chunks of which a half may stay unused. A contribution takes at least three bits of a packet header. */
+static uint64_t bytes_of_tree(const l2k_decoding *d, l2k_rect tile, uint64_t packet_bytes)
+{
+    const l2k_siz *siz = &d->codestream->siz;
+    const l2k_tile_coding *coding = &d->codestream->coding;
+    uint64_t bytes = 0, contributions = 0, resolutions = 0;
+    for (uint32_t c = 0; c < siz->num_components; c++) {
+        tree_size size = {0};
+        count_component(&coding->components[c], l2k_component_rect(tile, siz->components[c].dx, siz->components[c].dy),
+                        &size);
+        contributions += size.blocks * contributions_of_block(coding, coding->components[c].style);
+        bytes += size.blocks * (sizeof(l2k_block) + sizeof(l2k_block_place) + 4 * sizeof(l2k_tag_node));
+        bytes += size.precincts * (sizeof(l2k_precinct) + 2 * sizeof(l2k_tag_node) + sizeof(l2k_precinct_key));
+        resolutions += coding->components[c].levels + 1u;
+    }
+    contributions = contributions < packet_bytes * 8 / 3 ? contributions : packet_bytes * 8 / 3;
+    bytes += resolutions * sizeof(l2k_resolution) + contributions * sizeof(l2k_contribution);
+    bytes += siz->num_components * (uint64_t)(sizeof(l2k_tile_component) + sizeof(l2k_component_coding) +
+                                              sizeof(l2k_plan_component) + sizeof(l2k_plane) + 64);
+    return with_overhead(2 * bytes);
+}
+
+/* Samples that do not go straight to the output. */
+static uint64_t bytes_of_samples(const l2k_plan_spec *spec)
+{
+    return with_overhead(l2k_plan_samples(spec) * sizeof(int32_t));
+}
+
+/* What a thread takes that works on code-blocks: flags, samples, code. */
+static uint64_t bytes_of_coder(void)
+{
+    return with_overhead(sizeof(l2k_t1) + 4 * (4096 + 1026 * 3) + 3 * 4 * 4096);
+}
+
+typedef struct tile_bound {
+    uint64_t tile;    /* one tile, with one thread */
+    uint64_t threads; /* each further thread at the tile */
+} tile_bound;
+
+static uint64_t area_of(l2k_rect r)
+{
+    return (uint64_t)l2k_rect_width(r) * l2k_rect_height(r);
+}
+
+/* The largest tile of those to decode, and the most bytes that packets of one have. */
+static l2k_rect largest_tile(const l2k_decoding *d, uint64_t *packet_bytes)
+{
+    l2k_rect largest = {0};
+    *packet_bytes = 0;
+    for (uint32_t i = 0; i < d->num_tiles; i++) {
+        l2k_rect tile = l2k_tile_rect(&d->codestream->siz.grid, d->tiles[i]);
+        uint64_t bytes = l2k_tile_bytes(d->codestream, d->tiles[i]);
+        largest = area_of(tile) > area_of(largest) ? tile : largest;
+        *packet_bytes = bytes > *packet_bytes ? bytes : *packet_bytes;
+    }
+    return largest;
+}
+
+/* False where even this takes more memory than there is. */
+static bool bound_tile(const l2k_decoding *d, tile_bound *bound)
+{
+    const l2k_siz *siz = &d->codestream->siz;
+    uint64_t packet_bytes;
+    l2k_rect tile = largest_tile(d, &packet_bytes);
+    l2k_plan_component *components = l2k_allocate(d->context, siz->num_components, sizeof *components);
+    if (!components)
+        return false;
+    l2k_plan_spec spec = {.direction = L2K_INVERSE, .type = L2K_COEFFICIENT_INT32};
+    l2k_coding_plan_spec(siz, &d->codestream->coding, tile, d->discard, components, &spec);
+    uint64_t one = l2k_plan_host_bytes(&spec, 1), two = l2k_plan_host_bytes(&spec, 2);
+    bound->tile = one + bytes_of_samples(&spec) + bytes_of_tree(d, tile, packet_bytes) + bytes_of_coder();
+    bound->threads = two - one + bytes_of_coder();
+    l2k_release(d->context, components);
+    return true;
+}
+
+unsigned l2k_decode_threads(l2k_decoder *decoder, const l2k_decoding *d, bool *keep_plans)
+{
+    tile_bound bound;
+    const unsigned threads = d->context->threads;
+    const bool by_tile = l2k_teams_by_tile(d->context, &d->codestream->siz, d->num_tiles);
+    *keep_plans = bound_tile(d, &bound);
+    if (!*keep_plans)
+        return 1;
+    if (decoder->options[L2K_DECODER_BACKEND] != L2K_BACKEND_CPU)
+        bound.tile *= L2K_SLOTS_OF_TEAM;
+    uint64_t each = by_tile ? bound.tile : bound.threads, wanted = bound.tile + (threads - 1) * each;
+    if (wanted > decoder->pool.limit || decoder->pool.in_use > decoder->pool.limit - wanted)
+        l2k_decoder_drop(decoder);
+    uint64_t left = decoder->pool.limit > decoder->pool.in_use ? decoder->pool.limit - decoder->pool.in_use : 0;
+    *keep_plans = bound.tile <= left;
+    uint64_t more = *keep_plans ? (left - bound.tile) / each : 0;
+    return more < threads - 1 ? 1 + (unsigned)more : threads;
+}

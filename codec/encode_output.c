@@ -1,0 +1,228 @@
+/* The encoder's output: packets into tile-parts with their headers (A.4.2, B.3), the main header and the boxes. */
+#include "codec/codestream/codestream_write.h"
+#include "codec/codestream/markers.h"
+#include "codec/encoder.h"
+#include "codec/jp2/jp2.h"
+#include "codec/packets/packet.h"
+
+static const char comment[] = "Created by lift2k";
+
+/* Parts of a tile's packets between which a new tile-part starts. */
+static l2k_status count_parts(l2k_tile_parts parts, l2k_packet_order *order, uint32_t *count)
+{
+    l2k_packet_id before, id;
+    *count = 1;
+    l2k_packet_order_restart(order);
+    for (bool first = true; l2k_packet_order_next(order, &id); first = false, before = id)
+        if (!first && l2k_packet_starts_part(order->progression, parts, &before, &id))
+            ++*count;
+    l2k_packet_order_restart(order);
+    return order->status;
+}
+
+/* ---- Tile-parts ---------------------------------------------------------------------------------------------- */
+
+/* The tile-part under way. */
+typedef struct part_writer {
+    const l2k_encoding *encoding;
+    l2k_output *out;
+    uint32_t tile;
+    uint32_t num_parts;
+    unsigned more_guard_bits;
+    size_t psot_at; /* in out->body */
+} part_writer;
+
+static void begin_part(part_writer *w, uint32_t part)
+{
+    const l2k_encoding *e = w->encoding;
+    l2k_buffer *body = &w->out->body;
+    w->psot_at = l2k_write_sot(body, w->tile, part);
+    l2k_buffer_patch(body, w->psot_at + 5, w->num_parts, 1);
+    if (part == 0 && w->more_guard_bits)
+        l2k_write_quantisation(body, &e->siz, &e->coding, w->more_guard_bits);
+    if (!e->plt)
+        l2k_buffer_put(body, L2K_SOD, 2);
+}
+
+/* PLT comes before the packets that it lists. */
+static l2k_status put_listed_packets(part_writer *w)
+{
+    l2k_output *out = w->out;
+    L2K_TRY(l2k_buffer_status(&out->lengths));
+    if (!l2k_write_plt(&out->body, (const uint32_t *)(const void *)out->lengths.data,
+                       out->lengths.size / sizeof(uint32_t)))
+        return l2k_fail(w->encoding->context, L2K_ERROR_ARGUMENT, "tile %u has more packets than PLT can list",
+                        w->tile);
+    l2k_buffer_put(&out->body, L2K_SOD, 2);
+    L2K_TRY(l2k_buffer_status(&out->part));
+    l2k_buffer_append(&out->body, out->part.data, out->part.size);
+    out->part.size = out->lengths.size = 0;
+    return L2K_OK;
+}
+
+static l2k_status end_part(part_writer *w)
+{
+    l2k_output *out = w->out;
+    if (w->encoding->plt)
+        L2K_TRY(put_listed_packets(w));
+    uint64_t bytes = out->body.size - (w->psot_at - 6);
+    if (bytes > UINT32_MAX)
+        return l2k_fail(w->encoding->context, L2K_ERROR_ARGUMENT,
+                        "tile %u takes more than 2^32 bytes: smaller tiles are needed", w->tile);
+    l2k_buffer_patch(&out->body, w->psot_at, bytes, 4);
+    l2k_tile_part entry = {w->tile, (uint32_t)bytes};
+    l2k_buffer_append(&out->parts, &entry, sizeof entry);
+    return l2k_buffer_status(&out->body);
+}
+
+static l2k_status write_packet(part_writer *w, l2k_tile *tile, const l2k_packet_id *id, uint32_t number)
+{
+    l2k_buffer *to = w->encoding->plt ? &w->out->part : &w->out->body;
+    size_t before = to->size;
+    L2K_TRY(l2k_packet_write(w->encoding->context, tile, id, number, to));
+    uint32_t bytes = (uint32_t)(to->size - before);
+    if (w->encoding->plt)
+        l2k_buffer_append(&w->out->lengths, &bytes, sizeof bytes);
+    return L2K_OK;
+}
+
+static l2k_status write_packets(part_writer *w, l2k_tile *tile, l2k_packet_order *order)
+{
+    l2k_packet_id before = {0}, id;
+    uint32_t number = 0, part = 0;
+    begin_part(w, part);
+    for (; l2k_packet_order_next(order, &id); before = id) {
+        if (number > 0 && l2k_packet_starts_part(order->progression, w->encoding->tile_parts, &before, &id)) {
+            L2K_TRY(end_part(w));
+            begin_part(w, ++part);
+        }
+        L2K_TRY(write_packet(w, tile, &id, number++));
+    }
+    L2K_TRY(order->status);
+    return end_part(w);
+}
+
+static l2k_status write_tile(part_writer *w, l2k_tile *tile)
+{
+    const l2k_context *context = w->encoding->context;
+    l2k_packet_order order;
+    L2K_TRY(l2k_packets_restart(context, tile));
+    L2K_TRY(l2k_packet_order_create(context, tile, &order));
+    l2k_status status = count_parts(w->encoding->tile_parts, &order, &w->num_parts);
+    if (status == L2K_OK && w->num_parts > 255)
+        status = l2k_fail(context, L2K_ERROR_ARGUMENT, "tile %u would have %u tile-parts, at most 255 are possible",
+                          w->tile, w->num_parts);
+    if (status == L2K_OK)
+        status = write_packets(w, tile, &order);
+    l2k_packet_order_release(context, &order);
+    l2k_tile_release(context, tile);
+    return status;
+}
+
+l2k_status l2k_output_tile_parts(const l2k_encoding *e, l2k_tile *tiles, uint32_t count, unsigned more_guard_bits,
+                                 l2k_output *out)
+{
+    for (uint32_t t = 0; t < count; t++) {
+        part_writer w = {.encoding = e, .out = out, .tile = tiles[t].index, .more_guard_bits = more_guard_bits};
+        l2k_run_advance(e->context, L2K_UNITS_PACKETS * l2k_tile_samples(&tiles[t]));
+        L2K_TRY(write_tile(&w, &tiles[t]));
+    }
+    L2K_TRY(l2k_buffer_status(&out->body));
+    return l2k_buffer_status(&out->parts);
+}
+
+/* ---- Headers ------------------------------------------------------------------------------------------------- */
+
+l2k_status l2k_output_head(const l2k_encoding *e, uint64_t body_bytes, l2k_output *out)
+{
+    l2k_buffer codestream = {.context = e->context};
+    out->head.size = 0;
+    l2k_write_main_header(&codestream, &e->siz, &e->coding);
+    out->tlm_at = codestream.size;
+    bool listed = !e->tlm || l2k_write_tlm(&codestream, (const l2k_tile_part *)(const void *)out->parts.data,
+                                           out->parts.size / sizeof(l2k_tile_part), e->num_tiles);
+    l2k_write_comment(&codestream, comment);
+    if (e->format == L2K_FORMAT_JP2)
+        out->box_at = l2k_jp2_write_head(&out->head, e->image, body_bytes ? codestream.size + body_bytes : 0);
+    out->tlm_at += out->head.size;
+    l2k_buffer_append(&out->head, codestream.data, codestream.size);
+    out->head.failed |= codestream.failed;
+    l2k_buffer_release(&codestream);
+    if (!listed)
+        return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "there are more tile-parts than TLM can list");
+    return l2k_buffer_status(&out->head);
+}
+
+/* ---- What is known beforehand --------------------------------------------------------------------------------- */
+
+/* SOT and SOD, and the least that PLT takes. */
+enum { PART_BYTES = 14, PLT_BYTES = 5, EOC_BYTES = 2 };
+
+/* Adds the tile-parts that a tile will have to the list, their lengths 0. */
+static l2k_status plan_parts(const l2k_encoding *e, const l2k_tile *tile, l2k_output *out, uint32_t *parts)
+{
+    l2k_packet_order order;
+    L2K_TRY(l2k_packet_order_create(e->context, tile, &order));
+    l2k_status status = count_parts(e->tile_parts, &order, parts);
+    l2k_packet_order_release(e->context, &order);
+    for (uint32_t i = 0; status == L2K_OK && i < *parts; i++)
+        l2k_buffer_append(&out->parts, &(l2k_tile_part){tile->index, 0}, sizeof(l2k_tile_part));
+    return status;
+}
+
+static l2k_status plan_unseen_parts(const l2k_encoding *e, uint32_t index, l2k_output *out)
+{
+    l2k_tile tile;
+    uint32_t parts;
+    L2K_TRY(l2k_tile_create(e->context, &e->siz, &e->coding, index, UINT64_MAX, &tile));
+    l2k_status status = plan_parts(e, &tile, out, &parts);
+    l2k_tile_release(e->context, &tile);
+    return status;
+}
+
+l2k_status l2k_output_plan_parts(const l2k_encoding *e, l2k_output *out)
+{
+    for (uint32_t t = 0; t < e->num_tiles; t++)
+        L2K_TRY(plan_unseen_parts(e, t, out));
+    return l2k_buffer_status(&out->parts);
+}
+
+/* A marker segment takes 65532 bytes of lengths, and a length takes at most five. */
+static size_t most_plt_bytes(const l2k_tile *tile, uint32_t parts)
+{
+    return PLT_BYTES * (parts + (size_t)(tile->num_precincts * tile->coding->num_layers * 5 / 65000));
+}
+
+l2k_status l2k_output_fixed_bytes(const l2k_encoding *e, const l2k_tile *tiles, uint32_t count, bool whole,
+                                  l2k_output *out, size_t *bytes)
+{
+    *bytes = EOC_BYTES;
+    if (!l2k_layers_need_distortions(&e->targets))
+        return L2K_OK; /* nobody asks */
+    size_t before = out->parts.size;
+    for (uint32_t t = 0; t < count; t++) {
+        uint32_t parts;
+        L2K_TRY(plan_parts(e, &tiles[t], out, &parts));
+        *bytes += parts * (size_t)PART_BYTES + (e->plt ? most_plt_bytes(&tiles[t], parts) : 0);
+    }
+    if (whole) /* by rows the head is there, until the first row is written */
+        L2K_TRY(l2k_output_head(e, 0, out));
+    *bytes += out->head.size;
+    out->parts.size = before;
+    return L2K_OK;
+}
+
+/* ---- The output ------------------------------------------------------------------------------------------------ */
+
+void l2k_output_start(l2k_output *out, const l2k_context *context)
+{
+    l2k_buffer empty = {.context = context};
+    *out = (l2k_output){empty, empty, empty, empty, empty, 0, 0, 0};
+}
+
+void l2k_output_release(l2k_output *out)
+{
+    l2k_buffer *buffers[] = {&out->head, &out->body, &out->part, &out->lengths, &out->parts};
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+        l2k_buffer_release(buffers[i]);
+}

@@ -1,0 +1,142 @@
+/* The options of an encoder, its birth and its end. */
+#include <string.h>
+
+#include "base/integer.h"
+#include "base/object.h"
+#include "codec/encoder.h"
+
+static const l2k_option_rule rules[] = {
+    [L2K_ENCODER_FORMAT] = {"format", 0, L2K_FORMAT_CODESTREAM, L2K_FORMAT_JP2},
+    [L2K_ENCODER_WAVELET] = {"wavelet", 0, L2K_WAVELET_9_7, L2K_WAVELET_5_3},
+    [L2K_ENCODER_LEVELS] = {"number of decomposition levels", 0, L2K_MAX_LEVELS, 5},
+    [L2K_ENCODER_TILE_WIDTH] = {"tile width", 0, UINT32_MAX, 0},
+    [L2K_ENCODER_TILE_HEIGHT] = {"tile height", 0, UINT32_MAX, 0},
+    [L2K_ENCODER_TILE_X0] = {"tile origin", 0, UINT32_MAX - 1, 0},
+    [L2K_ENCODER_TILE_Y0] = {"tile origin", 0, UINT32_MAX - 1, 0},
+    [L2K_ENCODER_BLOCK_WIDTH] = {"code-block width", 4, 1024, 64},
+    [L2K_ENCODER_BLOCK_HEIGHT] = {"code-block height", 4, 1024, 64},
+    [L2K_ENCODER_PROGRESSION] = {"progression order", 0, L2K_CPRL, L2K_LRCP},
+    [L2K_ENCODER_STYLE] = {"code-block style", 0, 63, 0},
+    [L2K_ENCODER_COMPONENT_TRANSFORM] = {"component transform", 0, 1, 1},
+    [L2K_ENCODER_SOP] = {"SOP", 0, 1, 0},
+    [L2K_ENCODER_EPH] = {"EPH", 0, 1, 0},
+    [L2K_ENCODER_PLT] = {"PLT", 0, 1, 0},
+    [L2K_ENCODER_TLM] = {"TLM", 0, 1, 0},
+    [L2K_ENCODER_TILE_PARTS] = {"tile-part division", 0, L2K_TILE_PARTS_COMPONENT, L2K_TILE_PARTS_ONE},
+    [L2K_ENCODER_THREADS] = {"number of threads", 0, 1024, 0},
+    [L2K_ENCODER_BACKEND] = {"backend", 0, L2K_BACKEND_CUDA, L2K_BACKEND_AUTO},
+    [L2K_ENCODER_LIMIT_SAMPLES] = {"limit of samples", 0, INT64_MAX, (int64_t)1 << 36},
+    [L2K_ENCODER_GPU_MIN_SAMPLES] = {"number of samples for the GPU", 0, INT64_MAX, L2K_GPU_MIN_SAMPLES},
+    [L2K_ENCODER_LIMIT_MEMORY] = {"limit of memory", 0, INT64_MAX, (int64_t)1 << 62},
+    [L2K_ENCODER_TIMINGS] = {"timings", 0, 1, 0},
+    [L2K_ENCODER_CPU] = {"instruction set", 0, L2K_CPU_NEON, L2K_CPU_AUTO},
+};
+
+static const l2k_object_kind object_kind = {.bytes = sizeof(l2k_encoder),
+                                            .choice = offsetof(l2k_encoder, choice),
+                                            .pool = offsetof(l2k_encoder, pool),
+                                            .run = offsetof(l2k_encoder, run),
+                                            .options = offsetof(l2k_encoder, options),
+                                            .rules = rules,
+                                            .num_options = L2K_ENCODER_NUM_OPTIONS};
+
+l2k_encoder *l2k_encoder_new(const l2k_hooks *hooks)
+{
+    return l2k_object_create(&object_kind, hooks);
+}
+
+void l2k_encoder_free(l2k_encoder *encoder)
+{
+    if (!encoder)
+        return;
+    l2k_encode_end(encoder, L2K_ERROR_CANCELLED);
+    l2k_release(&encoder->context, encoder->memory.data);
+    l2k_release(&encoder->context, encoder->targets);
+    l2k_object_free(&object_kind, encoder);
+}
+
+/* What the head of a file says must be true to its end. */
+static l2k_status check_idle(const l2k_encoder *encoder)
+{
+    if (!encoder->has_image)
+        return L2K_OK;
+    return l2k_fail(&encoder->context, L2K_ERROR_STATE, "options cannot change between begin and end of an image");
+}
+
+l2k_status l2k_encoder_set(l2k_encoder *encoder, l2k_encoder_option option, int64_t value)
+{
+    const l2k_context *context = &encoder->context;
+    L2K_TRY(check_idle(encoder));
+    bool block = option == L2K_ENCODER_BLOCK_WIDTH || option == L2K_ENCODER_BLOCK_HEIGHT;
+    if (block && !l2k_is_power_of_two((uint64_t)value))
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "%s %lld is not a power of two", rules[option].name,
+                        (long long)value);
+    L2K_TRY(l2k_object_set(&object_kind, encoder, option, value));
+    if (option == L2K_ENCODER_LIMIT_MEMORY)
+        encoder->pool.limit = (uint64_t)value;
+    return L2K_OK;
+}
+
+l2k_status l2k_encoder_set_precincts(l2k_encoder *encoder, const l2k_size *sizes, size_t count)
+{
+    const l2k_context *context = &encoder->context;
+    L2K_TRY(check_idle(encoder));
+    if (count > L2K_MAX_LEVELS + 1)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "%zu precinct sizes, at most %u are possible", count,
+                        L2K_MAX_LEVELS + 1);
+    for (size_t i = 0; i < count; i++)
+        if (!l2k_is_power_of_two(sizes[i].width) || !l2k_is_power_of_two(sizes[i].height) || sizes[i].width > 32768 ||
+            sizes[i].height > 32768)
+            return l2k_fail(context, L2K_ERROR_ARGUMENT, "precinct size %u,%u: powers of two up to 32768 are possible",
+                            sizes[i].width, sizes[i].height);
+    if (count)
+        memcpy(encoder->precincts, sizes, count * sizeof *sizes);
+    encoder->num_precincts = count;
+    return L2K_OK;
+}
+
+/* Targets must ask for more from layer to layer; "everything" only makes sense last. */
+static l2k_status check_targets(const l2k_context *context, l2k_target kind, const double *targets, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (targets[i] != targets[i] || targets[i] < 0 || targets[i] > 1e9)
+            return l2k_fail(context, L2K_ERROR_ARGUMENT, "impossible layer target %g", targets[i]);
+        if (i == 0)
+            continue;
+        bool finer = !l2k_target_is_everything(kind, targets[i - 1]) &&
+                     (l2k_target_is_everything(kind, targets[i]) ||
+                      (kind == L2K_TARGET_RATIO ? targets[i] < targets[i - 1] : targets[i] > targets[i - 1]));
+        if (!finer)
+            return l2k_fail(context, L2K_ERROR_ARGUMENT, "layer target %g after %g: every layer must be finer",
+                            targets[i], targets[i - 1]);
+    }
+    return L2K_OK;
+}
+
+l2k_status l2k_encoder_set_layers(l2k_encoder *encoder, l2k_target kind, const double *targets, size_t count)
+{
+    const l2k_context *context = &encoder->context;
+    L2K_TRY(check_idle(encoder));
+    if (kind != L2K_TARGET_RATIO && kind != L2K_TARGET_PSNR)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "unknown kind of layer target %d", (int)kind);
+    if (count > 65535)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "%zu layers, at most 65535 are possible", count);
+    L2K_TRY(check_targets(context, kind, targets, count));
+    double *copy = NULL;
+    if (count) {
+        copy = l2k_allocate(context, count, sizeof *copy);
+        if (!copy)
+            return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %zu layers", count);
+        memcpy(copy, targets, count * sizeof *copy);
+    }
+    l2k_release(context, encoder->targets);
+    encoder->targets = copy;
+    encoder->num_targets = count;
+    encoder->target_kind = kind;
+    return L2K_OK;
+}
+
+void l2k_encoder_timings(const l2k_encoder *encoder, double seconds[L2K_NUM_STAGES])
+{
+    l2k_run_timings(&encoder->run, seconds);
+}

@@ -1,0 +1,29 @@
+/* Rate control (J.14): which coding passes go into which layer. */
+#ifndef L2K_CODEC_PACKETS_RATE_H
+#define L2K_CODEC_PACKETS_RATE_H
+
+#include "codec/tile/tile.h"
+
+/* What the layers are to reach (l2k_encoder_set_layers). */
+typedef struct l2k_layer_targets {
+    l2k_target kind;
+    const double *targets;
+    size_t count; /* 0 = one layer with everything */
+} l2k_layer_targets;
+
+/* Whether a target asks for everything that the block coder gave. */
+static inline bool l2k_target_is_everything(l2k_target kind, double target)
+{
+    return kind == L2K_TARGET_RATIO ? !(target > 1) : !(target > 0);
+}
+
+/* Whether some layer is less than everything, so that distortions are needed. */
+bool l2k_layers_need_distortions(const l2k_layer_targets *targets);
+
+/* Sets coded.layer_passes of every block of the tiles, which have the same layers, out of each tile's arena. Ratios and
+ * PSNRs hold for these tiles together; `fixed_bytes` is what their part of the output takes in addition to packets and,
+ * where `plt`, to the packets' lengths. Errors: L2K_ERROR_MEMORY, L2K_ERROR_CANCELLED. */
+l2k_status l2k_layers_allocate(const l2k_context *context, l2k_tile *tiles, uint32_t num_tiles,
+                               const l2k_layer_targets *targets, bool plt, size_t fixed_bytes);
+
+#endif
