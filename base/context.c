@@ -1,9 +1,10 @@
+/* Messages and threads. */
 #include "base/context.h"
-
-#include "base/pool.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+
+#include "base/pool.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -27,7 +28,7 @@ static bool met_limit(const l2k_context *context, l2k_status status)
     return status == L2K_ERROR_MEMORY && context->pool && atomic_load(&context->pool->refused);
 }
 
-static l2k_status tell_limit(const l2k_context *context)
+static l2k_status report_limit(const l2k_context *context)
 {
     return l2k_fail(context, L2K_ERROR_LIMIT, "more than %llu KiB of memory would be needed, which is the limit",
                     (unsigned long long)(context->pool->limit >> 10));
@@ -37,7 +38,7 @@ l2k_status l2k_fail(const l2k_context *context, l2k_status status, const char *f
 {
     va_list arguments;
     if (met_limit(context, status))
-        return tell_limit(context);
+        return report_limit(context);
     va_start(arguments, format);
     send(context, L2K_SEVERITY_ERROR, format, arguments);
     va_end(arguments);

@@ -1,4 +1,4 @@
-/* What every object of the library carries: the caller's hooks, and the way errors are told. */
+/* What every object of the library carries: the caller's hooks, and how errors are reported. */
 #ifndef L2K_BASE_CONTEXT_H
 #define L2K_BASE_CONTEXT_H
 
@@ -8,9 +8,9 @@ typedef struct l2k_context {
     l2k_hooks hooks;
     unsigned threads;          /* at least 1 */
     l2k_cpu cpu;               /* instruction set of the row kernels (base/cpu.h) */
-    struct l2k_choice *choice; /* how AUTO chooses a backend (transform/choice.h); NULL: as by default */
+    struct l2k_choice *choice; /* how AUTO chooses a backend (transform/choice.h); NULL: the default */
     struct l2k_pool *pool;     /* where memory comes from (base/pool.h); NULL: from the hooks */
-    struct l2k_run *run;       /* the call under way (base/run.h); NULL: nobody asks */
+    struct l2k_run *run;       /* the call under way (base/run.h); NULL: cannot be cancelled */
 } l2k_context;
 
 #if defined(__GNUC__)
@@ -20,14 +20,14 @@ typedef struct l2k_context {
 #endif
 
 /* Sends one formatted line to the message hook as an error and returns `status`, so that callers can write
- * `return l2k_fail(...)`. Lines are cut at 255 characters. Memory that the pool refused for its limit's sake makes
- * L2K_ERROR_LIMIT of L2K_ERROR_MEMORY here, wherever it was missed, and is told unless another attempt follows. */
+ * `return l2k_fail(...)`. Lines are cut at 255 characters. Where the pool has refused memory because of its limit,
+ * L2K_ERROR_MEMORY becomes L2K_ERROR_LIMIT, with a message of its own. */
 l2k_status l2k_fail(const l2k_context *context, l2k_status status, const char *format, ...) L2K_PRINTF(3, 4);
 
 /* The same as a warning. */
 void l2k_warn(const l2k_context *context, const char *format, ...) L2K_PRINTF(2, 3);
 
-/* The same as a note: nothing is wrong, but somebody may wonder. */
+/* The same as a note: nothing is wrong, but the user may want to know. */
 void l2k_note(const l2k_context *context, const char *format, ...) L2K_PRINTF(2, 3);
 
 /* Resolves a thread option: 0 = all processors. At least 1, and 1 in a build without OpenMP. */

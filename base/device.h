@@ -1,5 +1,5 @@
-/* Scalars for both the C compiler and nvcc: the qualifier, and the few operations that must give the same result on
- * both. Nothing here allocates, loops or includes more than <stdint.h> and <math.h>. */
+/* Scalar operations compiled by both the C compiler and nvcc, which must give the same bits on both. Nothing here
+ * allocates, loops or includes more than <stdint.h> and <math.h>. */
 #ifndef L2K_BASE_DEVICE_H
 #define L2K_BASE_DEVICE_H
 

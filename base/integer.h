@@ -1,4 +1,4 @@
-/* Integer helpers shared by all folders. */
+/* Integer arithmetic shared by all folders. */
 #ifndef L2K_BASE_INTEGER_H
 #define L2K_BASE_INTEGER_H
 

@@ -1,6 +1,6 @@
-/* Allocation through the caller's hooks, by way of the context's pool where it has one. Blocks are aligned to
- * L2K_ALIGNMENT, for vector loads and against false sharing. A NULL result is not reported here: the caller knows what
- * it was for. */
+/* Allocation through the context's pool, or, without one, through the caller's hooks. Blocks are aligned to
+ * L2K_ALIGNMENT, for vector loads and against false sharing. Failures return NULL without a message: the caller knows
+ * what the memory was for. */
 #ifndef L2K_BASE_MEMORY_H
 #define L2K_BASE_MEMORY_H
 
@@ -8,7 +8,7 @@
 
 #define L2K_ALIGNMENT 64u
 
-/* The hooks, or malloc and free where there are none: all that the library has comes through these two. */
+/* The hooks, or malloc and free where there are none. All memory of the library comes through these two. */
 void *l2k_hook_allocate(const l2k_hooks *hooks, size_t bytes);
 void l2k_hook_release(const l2k_hooks *hooks, void *block);
 
@@ -34,7 +34,8 @@ typedef struct l2k_arena {
     struct l2k_arena_chunk *chunks;
     uint8_t *next;
     size_t left;
-    size_t chunk_bytes; /* of the last shared chunk: they double, since thousands of small tiles have an arena each */
+    size_t
+        chunk_bytes; /* of the last shared chunk; they start small and double, since there may be thousands of arenas */
 } l2k_arena;
 
 /* `bytes` bytes, aligned to 8, or NULL. */

@@ -1,8 +1,9 @@
+/* A pool of memory by size classes. */
 #include "base/pool.h"
 
 #include "base/memory.h"
 
-/* Tools that watch memory shall see an idle block as freed, and one that is given out as new. */
+/* Sanitizers should see an idle block as freed, and a reused one as new. */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define __SANITIZE_ADDRESS__ 1
@@ -29,8 +30,8 @@ struct l2k_pool_block {
     unsigned job; /* in which it became idle */
 };
 
-/* What may be held beyond the most that was in use: an image whose stages take turns with their memory would else hand
- * blocks of one stage back before the next image asks for them again. */
+/* What may be held beyond the peak in use. An image whose stages alternate in their use of memory would otherwise hand
+ * blocks of one stage back before the next image needs them again. */
 #define SLACK_BYTES ((uint64_t)64 << 20)
 
 /* ---- Classes: multiples of 256 bytes up to 4 KiB, from there on eight to a power of two ----------------------- */

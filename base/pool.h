@@ -1,7 +1,7 @@
-/* Memory that an object keeps between images: what was released is given out again for the same size, so that an image
- * of a shape seen before takes nothing from the caller's hook. Sizes are rounded up to classes, at most an eighth more.
- * What the object holds stays below a limit, and near the most that was in use at a time. For several threads, of which
- * one at a time is within the hooks. */
+/* Memory that an object keeps between images: released blocks are reused for the same size, so that an image of a shape
+ * seen before takes nothing from the caller's hook. Sizes are rounded up to classes, at most an eighth more. What the
+ * object holds stays below a limit, and near the peak of what was in use. Thread safe; one thread at a time is within
+ * the hooks. */
 #ifndef L2K_BASE_POOL_H
 #define L2K_BASE_POOL_H
 
@@ -13,12 +13,12 @@
 enum { L2K_POOL_CLASSES = 16 + 8 * 52 };
 
 typedef struct l2k_pool {
-    pthread_mutex_t lock;  /* of what follows */
-    uint64_t limit;        /* bytes from the hook at a time */
-    uint64_t in_use, idle; /* bytes, with what the classes add */
-    uint64_t peak;         /* most in use at a time since the start of the job */
+    pthread_mutex_t lock;  /* protects the members below */
+    uint64_t limit;        /* most bytes held from the hook */
+    uint64_t in_use, idle; /* bytes, rounded up to classes */
+    uint64_t peak;         /* most in use since the start of the job */
     unsigned job;
-    atomic_bool refused; /* in this job: a block, for the limit's sake */
+    atomic_bool refused; /* in this job, a block was refused because of the limit */
     struct l2k_pool_block *classes[L2K_POOL_CLASSES];
 } l2k_pool;
 
@@ -44,7 +44,7 @@ bool l2k_pool_exceeds(const l2k_pool *pool);
 /* Everything idle goes back to the hook. */
 void l2k_pool_drain(l2k_pool *pool, const l2k_hooks *hooks);
 
-/* The same at the pool's end, when nothing of it is in use. */
+/* The same, and ends the pool, of which nothing may be in use. */
 void l2k_pool_end(l2k_pool *pool, const l2k_hooks *hooks);
 
 #endif

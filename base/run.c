@@ -1,9 +1,10 @@
+/* Progress, cancelling and timings of a call. */
 #define _POSIX_C_SOURCE 199309L /* clock_gettime */
 #include "base/run.h"
 
 #include <time.h>
 
-/* The progress hook is asked this often at most: it may draw. */
+/* At most this often is the progress hook called: it may draw. */
 #define SECONDS_BETWEEN_CALLS 0.02
 
 static double now(void)
@@ -24,13 +25,8 @@ void l2k_run_restart(l2k_run *run, uint64_t total)
     atomic_store(&run->cancelled, false);
     atomic_store(&run->done, 0);
     run->total = total;
-    run->told = run->told_at = 0;
+    run->reported = run->reported_at = 0;
     l2k_run_enter(run);
-}
-
-void l2k_run_again(l2k_run *run)
-{
-    atomic_store(&run->done, 0);
 }
 
 void l2k_run_enter(l2k_run *run)
@@ -44,12 +40,12 @@ void l2k_run_advance(const l2k_context *context, uint64_t units)
         atomic_fetch_add_explicit(&context->run->done, units, memory_order_relaxed);
 }
 
-/* The part that is done, which never falls: totals may be estimates. */
+/* The fraction done. It never falls, although totals may be estimates. */
 static double part_done(l2k_run *run)
 {
     double part = run->total ? (double)atomic_load(&run->done) / (double)run->total : 0;
     part = part < 1 ? part : 1;
-    return run->told = part > run->told ? part : run->told;
+    return run->reported = part > run->reported ? part : run->reported;
 }
 
 bool l2k_goes_on(const l2k_context *context)
@@ -62,9 +58,9 @@ bool l2k_goes_on(const l2k_context *context)
     if (!context->hooks.progress || !pthread_equal(run->caller, pthread_self()))
         return true;
     double time = now();
-    if (time - run->told_at < SECONDS_BETWEEN_CALLS)
+    if (time - run->reported_at < SECONDS_BETWEEN_CALLS)
         return true;
-    run->told_at = time;
+    run->reported_at = time;
     if (context->hooks.progress(context->hooks.user, part_done(run)))
         return true;
     atomic_store(&run->cancelled, true);

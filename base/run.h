@@ -1,5 +1,5 @@
-/* One call on an object, seen from the threads that work on it: how far it is, whether it was told to stop, and where
- * the time goes. */
+/* One call on an object, seen from the threads that work on it: its progress, whether it was cancelled, and the time of
+ * each stage. */
 #ifndef L2K_BASE_RUN_H
 #define L2K_BASE_RUN_H
 
@@ -11,27 +11,24 @@
 #include <stdatomic.h>
 
 typedef struct l2k_run {
-    pthread_t caller; /* the thread that called the library, which alone asks the progress hook */
+    pthread_t caller; /* the thread that called the library; only it calls the progress hook */
     atomic_bool cancelled;
-    atomic_uint_least64_t done; /* of `total`, in units of the caller's choice */
+    atomic_uint_least64_t done; /* out of `total`, in units of the caller's choice */
     uint64_t total;
-    uint64_t weight;      /* since the clock was read last; the calling thread's */
-    double told, told_at; /* what the progress hook was told last, and when; the calling thread's */
+    uint64_t weight;              /* since the clock was last read; the calling thread's */
+    double reported, reported_at; /* the last value given to the progress hook, and when; the calling thread's */
     bool timed;
-    unsigned teams; /* that share the wall's time: each counts for its part */
+    unsigned teams; /* that run at once: each one's time counts for its share */
     atomic_uint_least64_t nanoseconds[L2K_NUM_STAGES];
 } l2k_run;
 
 /* A new image of `total` units of work. */
 void l2k_run_start(l2k_run *run, uint64_t total, bool timed);
 
-/* The same where the time of the image goes on. */
+/* The same, but timings accumulate. */
 void l2k_run_restart(l2k_run *run, uint64_t total);
 
-/* The work is done once more from its beginning; what the progress hook was told stays. */
-void l2k_run_again(l2k_run *run);
-
-/* At every call that goes on with the image: it may come from another thread than the one before. */
+/* At the start of every further call on the same image, which may come from another thread. */
 void l2k_run_enter(l2k_run *run);
 
 /* Seconds in each stage so far. */
@@ -39,7 +36,7 @@ void l2k_run_timings(const l2k_run *run, double seconds[L2K_NUM_STAGES]);
 
 #endif
 
-/* So many units more are done. */
+/* Adds to the units done. */
 void l2k_run_advance(const l2k_context *context, uint64_t units);
 
 /* Whether to go on: L2K_OK, or L2K_ERROR_CANCELLED once the progress hook has said no. Called per row of code-blocks,

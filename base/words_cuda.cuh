@@ -1,10 +1,10 @@
-/* Runs of small values in registers, as words: how kernels load and store rows. */
+/* Runs of small values in registers, packed into words: how kernels load and store rows. */
 #ifndef L2K_BASE_WORDS_CUDA_CUH
 #define L2K_BASE_WORDS_CUDA_CUH
 
 #include <stdint.h>
 
-/* BYTES bytes in words: loaded and stored with the widest access that their size allows. */
+/* BYTES bytes in words, loaded and stored with the widest access that their size allows. */
 template <int BYTES> struct l2k_words {
     static_assert(BYTES % 4 == 0, "whole words");
     enum { N = BYTES / 4, ALIGNMENT = BYTES % 16 == 0 ? 16 : BYTES % 8 == 0 ? 8 : 4 };
@@ -66,7 +66,7 @@ template <int BYTES> struct l2k_words {
     }
 };
 
-/* N values of type S in such words. Fewer than four bytes are an access of their own. */
+/* N values of type S in such words. Fewer than four bytes take one short access. */
 template <class S, int N> struct l2k_packed {
     enum { BYTES = (int)sizeof(S) * N, SMALL = BYTES < 4 };
     typedef l2k_words<(SMALL ? 4 : BYTES)> words_type;
@@ -94,7 +94,7 @@ template <class S, int N> struct l2k_packed {
         else
             words.store(to);
     }
-    /* Value k, k known when compiling. */
+    /* Value k, a compile-time constant. */
     __device__ __forceinline__ S get(int k) const
     {
         uint32_t bits = words.w[k * (int)sizeof(S) / 4] >> 8 * (k * (int)sizeof(S) % 4);
@@ -107,7 +107,7 @@ template <class S, int N> struct l2k_packed {
         words.w[word] = shift == 0 ? bits : words.w[word] | bits << shift;
     }
 
-    /* `set` takes its k in ascending order; this one any. */
+    /* `set` is to be called with ascending k; this one with any. */
     __device__ __forceinline__ void replace(int k, S x)
     {
         int word = k * (int)sizeof(S) / 4, shift = 8 * (k * (int)sizeof(S) % 4);
@@ -142,9 +142,8 @@ template <class S, int N> struct l2k_packed {
 
 /* ---- Rows between memory and a warp's lanes ------------------------------------------------------------------ */
 
-/* A lane's N columns of rows in memory: the place of the first one in a row, how many columns a row has, and whether
- * the warp's lanes lie on addresses fit for whole accesses. In a store, lanes that have nothing to say have `count` 0.
- */
+/* A lane's N columns of rows in memory: the position of the first in a row, the number of columns of a row, and whether
+ * the warp's lanes are aligned for vector accesses. Lanes that store nothing have `count` 0. */
 template <int N> struct l2k_lane_run {
     int first, count;
     bool aligned;
@@ -163,7 +162,7 @@ template <int N> struct l2k_lane_run {
     }
 };
 
-/* A value that the compiler keeps in a register instead of fetching it again wherever it is used. */
+/* Makes the compiler keep a value in a register instead of recomputing or reloading it at each use. */
 __device__ __forceinline__ int l2k_pinned(int x)
 {
     int y;
@@ -179,9 +178,9 @@ __device__ __forceinline__ l2k_shared l2k_shared_address(void *memory)
     return (l2k_shared)l2k_pinned((int)__cvta_generic_to_shared(memory));
 }
 
-/* Asynchronous copies from device to shared memory, where the machine has them (compute capability 8.0). ACCESS is 4, 8
- * or 16 bytes, and the alignment of both sides; what lies beyond the `present` ones becomes 0. CACHED where other lanes
- * or accesses want what lies beside it. */
+/* Asynchronous copies from device to shared memory (from compute capability 8.0 on; before, plain ones). ACCESS is 4, 8
+ * or 16 bytes and the alignment of both addresses; bytes past the first `present` become 0. CACHED: through the
+ * first-level cache, where other lanes or accesses use the same sectors. */
 template <int ACCESS, bool CACHED>
 __device__ __forceinline__ void l2k_copy_async(l2k_shared to, const char *from, int present)
 {
@@ -216,14 +215,14 @@ template <int N> __device__ __forceinline__ void l2k_await_copies()
     __syncwarp();
 }
 
-/* Rows on their way land in shared memory, where they cost no registers; each lane reads what it has asked for itself,
- * or what its neighbour has where a lane's part is less than four bytes. `slot` is where the warp's row begins. */
+/* Rows in flight land in shared memory, where they cost no registers. A lane reads what it copied itself, or its
+ * neighbour did if a lane's part is less than four bytes. `slot` is the address of the warp's row. */
 template <class S, int N> struct l2k_landing {
     typedef l2k_packed<S, N> packed;
     enum {
         BYTES = packed::BYTES,
         SIZE = 32 * BYTES,                              /* of a row */
-        ACCESS = packed::SMALL ? 4 : packed::ALIGNMENT, /* bytes that are copied at once, and their alignment */
+        ACCESS = packed::SMALL ? 4 : packed::ALIGNMENT, /* bytes per copy, and their alignment */
         ACCESSES = packed::SMALL ? 1 : BYTES / ACCESS
     };
 
@@ -232,7 +231,7 @@ template <class S, int N> struct l2k_landing {
         return slot + (packed::SMALL ? lane * BYTES : lane * ACCESS) + access * 32 * ACCESS;
     }
 
-    /* Asks for the lane's columns; `present` bytes of them exist, the others become 0. */
+    /* Starts the copy of the lane's columns; `present` bytes of them exist, the others become 0. */
     static __device__ __forceinline__ void copy(l2k_shared slot, int lane, const S *from, int present)
     {
         if (packed::SMALL && (lane * BYTES) % 4 != 0)
@@ -275,7 +274,7 @@ template <class S, int N> struct l2k_landing {
         return raw;
     }
 
-    /* A row of which each lane wants its run, whatever of it there is. */
+    /* Each lane's run of a row, as far as the row has it. */
     static __device__ __forceinline__ void load(l2k_shared slot, int lane, const S *row, const l2k_lane_run<N> &run)
     {
         const S *from = row + run.first;
@@ -293,7 +292,7 @@ template <class S, int N> struct l2k_landing {
     }
 };
 
-/* Columns from registers to a row, whatever of them it has. */
+/* Columns from registers to a row, as far as the row has them. */
 template <class S, int N>
 __device__ __forceinline__ void l2k_store_run(S *row, const l2k_lane_run<N> &run, const l2k_packed<S, N> &raw)
 {
@@ -308,8 +307,8 @@ __device__ __forceinline__ void l2k_store_run(S *row, const l2k_lane_run<N> &run
     }
 }
 
-/* The other way to walk along a lane's columns, where each lane has all of them or none and accesses fit: a pointer
- * that goes from row to row. */
+/* A pointer to a lane's columns that advances from row to row, where each lane has all of its columns or none and
+ * accesses are aligned. */
 template <class S> struct l2k_cursor {
     S *at;
     int32_t stride; /* bytes */
@@ -326,7 +325,7 @@ template <class S> struct l2k_cursor {
     {
         at = (S *)((const char *)at + (int64_t)stride * rows);
     }
-    /* The lane's columns of the row so many rows, and bytes, further on. */
+    /* The lane's columns `rows` rows and `offset` bytes further on. */
     __device__ __forceinline__ S *place(int rows, int64_t offset) const
     {
         return (S *)((const char *)at + (int64_t)stride * rows + offset);

@@ -1,62 +1,136 @@
 #!/bin/sh
-# Everything that needs a GPU, in one call: parity with the CPU, the public interface, failures, compute-sanitizer on a
-# small selection, the benchmarks.
-#   bench/gpu.sh BUILD        BUILD was configured with -DL2K_BENCH=ON
-# Prints to standard output; redirect it into bench/results/.
-set -eu
-build=${1:?the build folder}
+# All tests and benchmarks that need a GPU, in one call.
+#   bench/gpu.sh [--quick] [--total SECONDS] [--output FOLDER] BUILD
+# BUILD is a build folder configured with -DL2K_BENCH=ON, or what bench/gpu_pack.sh made of one for another machine.
+#   --quick    fewer cases and sizes, memcheck only, no profiler
+#   --total    end after so many seconds: each part gets what is left at most, parts without time are skipped
+#   --output   where report.md (what all parts printed) and summary.txt (a line per part) go; gpu-results if not given
+# A part whose program or tool is missing is skipped. Exits with 1 if a part failed or exceeded its time.
+set -u
+quick=0 total=0 output=gpu-results build=
+usage() {
+    sed -n '2,8s/^# \{0,1\}//p' "$0"
+    exit 2
+}
+while [ $# -gt 0 ]; do
+    case $1 in
+        --quick) quick=1 ;;
+        --total | --output)
+            [ $# -gt 1 ] || usage
+            [ "$1" = --total ] && total=$2 || output=$2
+            shift
+            ;;
+        -*) usage ;;
+        *) build=$1 ;;
+    esac
+    shift
+done
+[ -n "$build" ] && [ -d "$build" ] || usage
+root=$(cd "$(dirname "$0")/.." && pwd)
+mkdir -p "$output" || exit 2
+report=$output/report.md summary=$output/summary.txt
+: >"$report" && : >"$summary" || exit 2
+scratch=$(mktemp -d) || exit 2
+trap 'rm -rf "$scratch"' EXIT
 export L2K_REQUIRE_GPU=1
-echo "## Parity"
-"$build/tests/gpu_parity" 3000 1
-echo
-echo "## The public interface"
-"$build/tests/gpu_api"
-"$build/examples/cuda_subband"
-"$build/examples/cuda_graph"
-echo
-echo "## The command on both backends"
-bash "$(dirname "$0")/../tests/gpu_cli.sh" "$build/lift2k" "$(dirname "$0")/../tests/data"
-echo
-echo "## Memory and failures"
-"$build/tests/gpu_errors"
-"$build/tests/gpu_tiles"
-"$build/tests/gpu_allocations" 2>&1
-echo
-echo "## Eight threads"
-"$build/tests/unit_concurrency" cuda 2>&1
-compute-sanitizer --tool memcheck --error-exitcode 1 "$build/tests/unit_concurrency" cuda 2>&1 | tail -n 1
-echo
-echo "## Where the command's time goes"
-for direction in encode decode; do
-    in=$(dirname "$0")/../tests/data/coffee.png
-    [ $direction = encode ] || in=/tmp/lift2k-$$.jp2
-    out=/tmp/lift2k-$$.jp2
-    [ $direction = encode ] || out=/tmp/lift2k-$$.ppm
-    "$build/lift2k" $direction "$in" "$out" --backend cuda --timings
-done
-rm -f /tmp/lift2k-$$.jp2 /tmp/lift2k-$$.ppm
-for tool in memcheck racecheck initcheck synccheck; do
-    echo
-    echo "## compute-sanitizer $tool"
-    compute-sanitizer --tool $tool --error-exitcode 1 "$build/tests/gpu_parity" 12 5 80 | tail -n 2
-    compute-sanitizer --tool $tool --error-exitcode 1 "$build/gpu_ladder" --check 2>/dev/null | tail -n 2
-done
-echo
-echo "## Speed"
-"$build/gpu_transform"
-echo
-echo "## A stream of images, host to host"
-"$build/gpu_stream"
-echo
-echo "## CPU and GPU, host memory"
-"$build/backends"
-echo
-echo "## Kernels"
-if command -v ncu >/dev/null; then
-    "$(dirname "$0")/gpu_kernels.sh" "$build"
-else
-    echo "no profiler (ncu)"
-fi
-echo
-echo "## Ladder"
-"$build/gpu_ladder"
+[ ! -d "$build/lib" ] || export LD_LIBRARY_PATH="$build/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+begun=$(date +%s)
+failures=0
+
+# Exits with 0 if the program or tool is there.
+have() {
+    [ -x "$1" ] || command -v "$1" >/dev/null 2>&1
+}
+
+line() {
+    printf '%-22s %-8s %4s s\n' "$1" "$2" "$3" | tee -a "$summary"
+}
+
+# part NAME LIMIT LINES COMMAND...: runs the command for at most LIMIT seconds and adds its last LINES lines to the
+# report (0: all of them, as for a part that failed).
+part() {
+    name=$1 limit=$2 lines=$3
+    shift 3
+    from=$(date +%s)
+    if [ "$total" -gt 0 ]; then
+        left=$((total - from + begun))
+        [ "$limit" -lt "$left" ] || limit=$left
+    fi
+    have "$1" || { line "$name" skipped 0; return; }
+    [ "$limit" -gt 0 ] || { line "$name" no-time 0; return; }
+    timeout -k 5 "$limit" "$@" >"$scratch/part" 2>&1 </dev/null
+    status=$?
+    case $status in
+        0) result=passed ;;
+        77) result=skipped lines=0 ;;
+        124 | 137) result=TIMEOUT lines=0 failures=$((failures + 1)) ;;
+        *) result=FAILED lines=0 failures=$((failures + 1)) ;;
+    esac
+    {
+        printf '## %s: %s\n\n' "$name" "$result"
+        if [ "$lines" -gt 0 ]; then tail -n "$lines" "$scratch/part"; else cat "$scratch/part"; fi
+        echo
+    } >>"$report"
+    line "$name" "$result" $(($(date +%s) - from))
+}
+
+# sanitized TOOL LIMIT: compute-sanitizer on a small selection.
+sanitized() {
+    have compute-sanitizer || { line "$1" skipped 0; return; }
+    part "$1-parity" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_parity" 12 5 80
+    [ $quick = 1 ] || part "$1-ladder" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/gpu_ladder" --check
+}
+
+# The command's own times, of a picture there and back.
+timings() {
+    for direction in encode decode; do
+        [ $direction = encode ] && in=$root/tests/data/coffee.png out=$scratch/coffee.jp2 ||
+            in=$scratch/coffee.jp2 out=$scratch/coffee.ppm
+        part "command-$direction" 60 0 "$build/lift2k" $direction "$in" "$out" --backend cuda --timings
+    done
+}
+
+tests() {
+    cases=3000 pictures=5
+    [ $quick = 0 ] || cases=600 pictures=1
+    part parity 300 1 "$build/tests/gpu_parity" $cases 1
+    part api 120 0 "$build/tests/gpu_api"
+    part example-subband 60 0 "$build/examples/cuda_subband"
+    part example-graph 60 0 "$build/examples/cuda_graph"
+    part errors 120 2 "$build/tests/gpu_errors"
+    part tiles 120 2 "$build/tests/gpu_tiles"
+    part allocations 120 0 "$build/tests/gpu_allocations"
+    part concurrency 120 0 "$build/tests/unit_concurrency" cuda
+    part command 240 1 bash "$root/tests/gpu/gpu_cli.sh" "$build/lift2k" "$root/tests/data" $pictures
+    timings
+}
+
+benchmarks() {
+    if [ $quick = 1 ]; then
+        part transform-1024 60 0 "$build/gpu_transform" 1024
+        part transform-4096 60 0 "$build/gpu_transform" 4096
+        return
+    fi
+    part transform 240 0 "$build/gpu_transform"
+    part stream 120 0 "$build/gpu_stream"
+    part backends 120 0 "$build/backends"
+    part ladder 180 0 "$build/gpu_ladder"
+    if have ncu; then part kernels 240 0 "$root/bench/gpu_kernels.sh" "$build"; else line kernels skipped 0; fi
+}
+
+sanitizers() {
+    sanitized memcheck 180
+    [ $quick = 0 ] || return 0
+    sanitized racecheck 180
+    sanitized initcheck 180
+    sanitized synccheck 180
+    have compute-sanitizer &&
+        part memcheck-concurrency 120 1 compute-sanitizer --tool memcheck --error-exitcode 1 \
+            "$build/tests/unit_concurrency" cuda
+}
+
+tests
+benchmarks
+sanitizers
+echo "$failures failures; everything printed is in $report"
+[ $failures -eq 0 ]

@@ -1,9 +1,9 @@
 #!/bin/sh
-# The kernels that the works of gpu_transform launch at a size, each under the profiler (ncu): duration, share of the
-# memory's peak, registers, instructions a warp issues for 32 samples of the work, share of the issue rate.
+# Profiles the kernels that each work of gpu_transform launches at a size (ncu): duration, share of the memory's peak,
+# registers, instructions that a warp issues for 32 samples of the work, share of the issue rate.
 #   bench/gpu_kernels.sh BUILD [SIZE]        BUILD was configured with -DL2K_BENCH=ON
-# The profiler runs each launch alone and with cold caches. Instructions are those of one launch over all samples of the
-# work, so those of a work's launches add up.
+# The profiler runs each launch alone with cold caches. Instructions are those of one launch divided by all samples of
+# the work, so those of a work's launches add up.
 set -eu
 build=${1:?the build folder}
 size=${2:-8192}

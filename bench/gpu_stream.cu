@@ -1,10 +1,11 @@
-/* gpu_stream: a stream of 4K RGB images through host plans in rotation, from pinned memory to pinned memory, against
- * bulk copies of the same bytes in the same run.
+/* gpu_stream: a stream of 4K RGB images through host plans in rotation, from pinned memory to pinned memory, compared
+ * with bulk copies of the same bytes in the same run.
  *
  * All four measurements of a row (copies up alone, down alone, both at once, and the transform) are driven by one loop:
- * a slot is finished and begun again, slot after slot. The time of an image is that between two turns of the same slot
- * over the number of slots, median over the images of a round, then over the rounds, which take turns. The floor is the
- * slower of the two directions alone. Afterwards what the last image of every slot gave is compared with the CPU plan.
+ * each slot in turn is finished and begun again. The time per image is the time between two visits of a slot, divided
+ * by the number of slots; the median over the images of a round, then over the rounds, which alternate between the
+ * measurements. The floor is the slower of the two directions alone. Afterwards the result of the last image of every
+ * slot is compared with the CPU plan's.
  */
 #include "bench/gpu_timing.cuh"
 
@@ -40,7 +41,7 @@ static double median(std::vector<double> values)
     return values[values.size() / 2];
 }
 
-/* Milliseconds an image, with `slots` images under way. */
+/* Milliseconds per image, with `slots` images in flight. */
 template <class Begin, class Finish> static double ms_per_image(unsigned slots, Begin begin, Finish finish)
 {
     std::vector<double> ends, times;
@@ -54,7 +55,7 @@ template <class Begin, class Finish> static double ms_per_image(unsigned slots, 
     }
     for (unsigned i = 0; i < slots; i++)
         finish(i);
-    for (size_t i = 3 * slots; i < ends.size(); i++) /* the first turns fill the pipeline */
+    for (size_t i = 3 * slots; i < ends.size(); i++) /* the first visits fill the pipeline */
         times.push_back((ends[i] - ends[i - slots]) / slots);
     return median(times);
 }
@@ -143,7 +144,7 @@ static void place_planes(unsigned char *pixels, l2k_plane planes[COMPONENTS])
         planes[c] = l2k_plane{pixels + c, WIDTH * COMPONENTS, COMPONENTS, L2K_SAMPLE_U8};
 }
 
-/* A slope with noise on it, another one for every seed. */
+/* A gradient with noise that depends on the seed. */
 static void draw(unsigned char *pixels, unsigned seed)
 {
     uint32_t state = seed + 1;
@@ -159,7 +160,7 @@ static size_t view_bytes(const l2k_coefficients *view)
     return view->stride * view->height * l2k_coefficient_bytes(view->type);
 }
 
-/* What an inverse 9/7 reads is twice the index. */
+/* An inverse 9/7 reads twice the quantiser index. */
 static void copy_view(const l2k_coefficients *from, const l2k_coefficients *to, int factor)
 {
     for (size_t i = 0; i < view_bytes(from) / sizeof(int16_t); i++)
@@ -182,7 +183,7 @@ struct image {
     l2k_plane planes[COMPONENTS];
 };
 
-/* The images have their data: pixels, or the coefficients of those pixels. */
+/* Images filled with pixels, or with the coefficients of those pixels. */
 static std::vector<image> make_images(const l2k_context *context, unsigned count, l2k_direction direction,
                                       l2k_wavelet wavelet)
 {

@@ -1,6 +1,6 @@
-/* How kernels are timed here: runs rotate over sets of buffers that together are larger than the L2 cache,
- * each run is a replay of a CUDA graph between two events, and the median counts. The reference is a copy of the same
- * bytes, timed the same way. */
+/* How kernels are timed: runs rotate over sets of buffers that together are larger than the L2 cache, each run replays
+ * a CUDA graph between two events, and the median is reported. The reference is a copy of the same bytes, timed alike.
+ */
 #ifndef L2K_BENCH_GPU_TIMING_CUH
 #define L2K_BENCH_GPU_TIMING_CUH
 
@@ -28,7 +28,7 @@ static inline unsigned cold_sets(size_t in, size_t out)
     return (unsigned)std::min<size_t>(64, 2 + ((size_t)256 << 20) / (in + out));
 }
 
-/* What `enqueue` puts on the stream, as a graph. */
+/* Records what `enqueue` puts on the stream as a graph. */
 template <class F> static cudaGraphExec_t record_graph(cudaStream_t stream, F enqueue)
 {
     cudaGraph_t graph;
@@ -63,7 +63,7 @@ template <class F> static double median_us(cudaStream_t stream, F run)
     return times[times.size() / 2] * 1000.0;
 }
 
-/* A copy of (in + out) / 2 bytes moves what the transform must move. */
+/* A copy of (in + out) / 2 bytes moves as many bytes as the transform must. */
 static inline double copy_us(cudaStream_t stream, size_t in, size_t out, unsigned sets)
 {
     size_t bytes = (in + out) / 2;

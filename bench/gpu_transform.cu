@@ -1,6 +1,7 @@
-/* gpu_transform: the transform stage on the GPU against a device-to-device copy of the same bytes, in one run.
- * The reference of a row is a copy that reads as many bytes as the transform reads and writes as many as it writes;
- * how it is timed: gpu_timing.cuh. */
+/* gpu_transform [SIZE [WORK [LEVELS]]]: the transform stage on the GPU compared with a device-to-device copy of the
+ * same bytes. The reference of a row is a copy that reads as many bytes as the transform reads and writes as many as it
+ * writes; for the timing see gpu_timing.cuh. SIZE and WORK (a number from 0 on) select rows; LEVELS is the number of
+ * levels in a launch: 1, 2, 3 for all that remain, or 0, the default, to choose by size. */
 #include "bench/gpu_timing.cuh"
 
 #include <cstring>
@@ -18,7 +19,7 @@ struct work {
     l2k_coefficient_type coefficients;
     l2k_sample_type samples;
     unsigned components, precision;
-    bool is_signed;
+    bool is_signed, is_planar; /* planar: the samples of a component together, else interleaved */
 };
 
 static void print_message(void *, l2k_severity, const char *text)
@@ -65,7 +66,7 @@ static void fill_with_noise(char *device, size_t bytes, const work &w)
     CHECK(cudaMemcpy(device, host.data(), bytes, cudaMemcpyHostToDevice));
 }
 
-/* The steps that an encoder writes. */
+/* The quantiser steps that the encoder uses. */
 static void set_steps(const work &w, l2k_plan_component *component)
 {
     l2k_step steps[L2K_MAX_SUBBANDS];
@@ -75,7 +76,7 @@ static void set_steps(const work &w, l2k_plan_component *component)
 }
 
 static subject make_subject(const l2k_context *context, const work &w, l2k_direction direction, uint32_t n,
-                            cudaStream_t stream, bool fill)
+                            unsigned levels_at_once, cudaStream_t stream, bool fill)
 {
     subject s = {};
     l2k_plan_component components[3];
@@ -97,6 +98,7 @@ static subject make_subject(const l2k_context *context, const work &w, l2k_direc
     spec.num_components = w.components;
     spec.components = components;
     spec.on_device = true;
+    spec.levels_at_once = levels_at_once;
     if (l2k_plan_create(context, L2K_BACKEND_CUDA, &spec, &s.plan) != L2K_OK)
         exit(1);
     CHECK(cudaMalloc(&s.pixels, pixel_bytes(w, n)));
@@ -104,9 +106,10 @@ static subject make_subject(const l2k_context *context, const work &w, l2k_direc
         fill_with_noise(s.pixels, pixel_bytes(w, n), w);
     size_t size = l2k_sample_bytes(w.samples);
     for (unsigned c = 0; c < w.components; c++) {
-        s.planes[c].data = s.pixels + c * size;
-        s.planes[c].row_stride = (ptrdiff_t)(n * w.components * size);
-        s.planes[c].sample_stride = (ptrdiff_t)(w.components * size);
+        size_t lanes = w.is_planar ? 1 : w.components;
+        s.planes[c].data = s.pixels + c * size * (w.is_planar ? (size_t)n * n : 1);
+        s.planes[c].row_stride = (ptrdiff_t)(n * lanes * size);
+        s.planes[c].sample_stride = (ptrdiff_t)(lanes * size);
         s.planes[c].type = w.samples;
     }
     for (unsigned c = 0; c < w.components && direction == L2K_INVERSE; c++) {
@@ -127,7 +130,7 @@ static subject make_subject(const l2k_context *context, const work &w, l2k_direc
     return s;
 }
 
-static void measure(const l2k_context *context, const work &w, uint32_t n, cudaStream_t stream)
+static void measure(const l2k_context *context, const work &w, uint32_t n, unsigned levels_at_once, cudaStream_t stream)
 {
     size_t in = pixel_bytes(w, n), out = coefficient_bytes(w, n);
     unsigned sets = cold_sets(in, out);
@@ -135,7 +138,8 @@ static void measure(const l2k_context *context, const work &w, uint32_t n, cudaS
     for (int d = 0; d < 2; d++) {
         std::vector<subject> subjects;
         for (unsigned i = 0; i < sets; i++)
-            subjects.push_back(make_subject(context, w, d ? L2K_INVERSE : L2K_FORWARD, n, stream, i < 2 || n <= 2048));
+            subjects.push_back(
+                make_subject(context, w, d ? L2K_INVERSE : L2K_FORWARD, n, levels_at_once, stream, i < 2 || n <= 2048));
         time[d] = median_us(stream, [&](int i) { CHECK(cudaGraphLaunch(subjects[i % sets].graph, stream)); });
         for (subject &s : subjects) {
             CHECK(cudaGraphExecDestroy(s.graph));
@@ -151,11 +155,17 @@ static void measure(const l2k_context *context, const work &w, uint32_t n, cudaS
 int main(int argc, char **argv)
 {
     static const work works[] = {
-        {"5/3 int16 to int16", L2K_WAVELET_5_3, L2K_COEFFICIENT_INT16, L2K_SAMPLE_S16, 1, 9, true},
-        {"9/7 float32 to float32", L2K_WAVELET_9_7, L2K_COEFFICIENT_FLOAT32, L2K_SAMPLE_F32, 1, 9, true},
-        {"9/7 int16 to quantised int16", L2K_WAVELET_9_7, L2K_COEFFICIENT_INT16, L2K_SAMPLE_S16, 1, 9, true},
-        {"RGB 8-bit, RCT, 5/3, int16", L2K_WAVELET_5_3, L2K_COEFFICIENT_INT16, L2K_SAMPLE_U8, 3, 8, false},
-        {"RGB 8-bit, ICT, 9/7, int16", L2K_WAVELET_9_7, L2K_COEFFICIENT_INT16, L2K_SAMPLE_U8, 3, 8, false},
+        {"5/3 int16 to int16", L2K_WAVELET_5_3, L2K_COEFFICIENT_INT16, L2K_SAMPLE_S16, 1, 9, true, false},
+        {"9/7 float32 to float32", L2K_WAVELET_9_7, L2K_COEFFICIENT_FLOAT32, L2K_SAMPLE_F32, 1, 9, true, false},
+        {"9/7 int16 to quantised int16", L2K_WAVELET_9_7, L2K_COEFFICIENT_INT16, L2K_SAMPLE_S16, 1, 9, true, false},
+        {"RGB 8-bit, RCT, 5/3, int16", L2K_WAVELET_5_3, L2K_COEFFICIENT_INT16, L2K_SAMPLE_U8, 3, 8, false, false},
+        {"RGB 8-bit, ICT, 9/7, int16", L2K_WAVELET_9_7, L2K_COEFFICIENT_INT16, L2K_SAMPLE_U8, 3, 8, false, false},
+        {"RGB 8-bit, planar, RCT, 5/3, int16", L2K_WAVELET_5_3, L2K_COEFFICIENT_INT16, L2K_SAMPLE_U8, 3, 8, false,
+         true},
+        {"RGB 8-bit, planar, ICT, 9/7, int16", L2K_WAVELET_9_7, L2K_COEFFICIENT_INT16, L2K_SAMPLE_U8, 3, 8, false,
+         true},
+        {"5/3 int16 to int32", L2K_WAVELET_5_3, L2K_COEFFICIENT_INT32, L2K_SAMPLE_S16, 1, 9, true, false},
+        {"9/7 int16 to quantised int32", L2K_WAVELET_9_7, L2K_COEFFICIENT_INT32, L2K_SAMPLE_S16, 1, 9, true, false},
     };
     l2k_context context = {};
     cudaStream_t stream;
@@ -168,6 +178,6 @@ int main(int argc, char **argv)
     for (int i = 0; i < (int)(sizeof works / sizeof *works); i++)
         for (uint32_t n = 1024; n <= 8192; n *= 2)
             if ((argc < 2 || (uint32_t)atoi(argv[1]) == n) && (argc < 3 || atoi(argv[2]) == i))
-                measure(&context, works[i], n, stream);
+                measure(&context, works[i], n, argc < 4 ? 0 : (unsigned)atoi(argv[3]), stream);
     return 0;
 }

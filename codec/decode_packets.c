@@ -56,9 +56,9 @@ static bool wanted(const tile_reader *reader, const l2k_packet_id *id)
 
 static const char fewer_packets[] = "has fewer packets than its header promises";
 
-/* What can be wrong with a tile's packets: damage, an early end, or an encoder that left some out between two packets.
- * The latter is common, and not taken for an early end where EOC follows. All show what is there; one line of each kind
- * for all tiles. */
+/* What can be wrong with the packets of a tile: damage, truncation, or an encoder that left some packets out.
+ * The latter is common, and not counted as truncation if EOC follows. What there is gets decoded; one warning of each
+ * kind for all tiles. */
 static l2k_status stop(const tile_reader *reader, l2k_status error, const char *what, const char *detail)
 {
     const l2k_decoding *d = reader->decoding;
@@ -82,8 +82,8 @@ static bool has_packet(tile_reader *reader)
     return reader->input.packed ? reader->input.header != reader->input.header_end : more;
 }
 
-/* Looks that no bit pays for: at code-blocks that are not included, at packets that have been. So many are free, and so
- * many for each byte of the tile, far more than an encoder that means well needs. */
+/* Visits that cost no bits: of code-blocks that are not included, of packets that were in an earlier progression. Some
+ * are free, and some per byte of the tile, far more than a well-meaning encoder needs. */
 enum { FREE_LOOKS = 1 << 22, LOOKS_PER_BYTE = 64 };
 
 static bool looks_too_often(const tile_reader *reader, const l2k_packet_order *order)

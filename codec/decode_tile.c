@@ -3,10 +3,10 @@
 
 /* ---- What headers may promise -------------------------------------------------------------------------------- */
 
-/* A packet takes at least a byte. Where a file ends early there need not be as many bytes as packets, yet what headers
- * can ask for has a bound: so much in a tile, and so much in all tiles together. What else takes time without bytes
- * counts as packets: four resolutions, which may be empty and have none; 16 components of a tile-part header that
- * has marker segments; looks of progression changes at precincts, and 8 changes that every tile has a copy of. */
+/* A packet takes at least a byte. A truncated file may have fewer bytes than packets, so headers may promise some more,
+ * bounded per tile and for all tiles together. Other work that takes no bytes counts as packets: four resolutions,
+ * which may be empty and have no packet; 16 components of a tile-part header with marker segments; visits of precincts
+ * by progression changes; and 8 progression changes, which every tile copies. */
 enum {
     SPARE_PACKETS_OF_TILE = 1 << 16,
     SPARE_PACKETS = 1 << 20,
@@ -21,9 +21,8 @@ static uint64_t spare_of(int_least64_t left)
     return left < 0 ? 0 : left < SPARE_PACKETS_OF_TILE ? (uint64_t)left : SPARE_PACKETS_OF_TILE;
 }
 
-/* In one step, so that two threads cannot both have the last of what all tiles share. Which of several tiles gets it is
- * a matter of time: where there is too little, with several threads another tile may be the one that is told of, and
- * a tile with another fault may come before it or not. */
+/* One atomic exchange, so that two threads cannot both take the last of what all tiles share. Which tile gets it
+ * depends on timing: if there is too little, several threads may report another tile than one thread does. */
 static l2k_status charge(const l2k_decoding *d, uint64_t packets, uint64_t bytes)
 {
     uint64_t more = packets > bytes ? packets - bytes : 0;
@@ -45,8 +44,8 @@ void l2k_start_sweep(l2k_decoder *decoder, const l2k_decoding *d)
 
 /* ---- The tile ------------------------------------------------------------------------------------------------ */
 
-/* What reading the headers of a tile's parts takes, on top of the main header's progression changes. Those that are SOD
- * alone, and no share of PPM, say nothing. */
+/* The cost of reading the headers of a tile's parts, and of the main header's progression changes. Tile-parts whose
+ * header is only SOD, without a share of PPM, cost nothing. */
 static uint64_t packets_of_parts(const l2k_codestream *cs, uint32_t index)
 {
     uint64_t headers = 0;
@@ -65,7 +64,7 @@ static bool has_nothing(const l2k_codestream *cs, uint32_t index)
     return nothing;
 }
 
-/* The packets that a tile's header promises at least, whatever its size. */
+/* The least number of packets that a tile's header promises, whatever its size. */
 static uint64_t packets_of_header(const l2k_decoding *d, const l2k_tile_coding *coding)
 {
     uint64_t resolutions = 0;

@@ -1,14 +1,14 @@
-/* Lifting in registers: a warp walks down a strip of columns, each lane with N consecutive columns of a row, and lanes
- * talk to their neighbours by shuffles (after Enfedaque, Auli-Llinas, Moure: Implementation of the DWT in a GPU through
- * a Register-based Strategy). No shared memory, no barriers.
+/* Lifting (Annex F) in registers: a warp walks down a strip of columns, each lane has N consecutive columns of a row,
+ * and lanes exchange neighbours by shuffles (after Enfedaque, Auli-Llinas, Moure: Implementation of the DWT in a GPU
+ * through a Register-based Strategy). No shared memory, no barriers.
  *
- * Horizontally a row is done at once; the outer lanes lack a neighbour, so theirs is a halo. Vertically a state of two
- * (5/3) or four (9/7) rows is all that is kept: rows come in by twos, and two finished rows leave.
+ * Horizontally a row is transformed at once; the outer lanes lack a neighbour and are halo. Vertically the state is two
+ * (5/3) or four (9/7) rows: two rows enter and two finished rows leave.
  *
- * Coordinates are such that even ones are low. Beyond the border of a line the missing neighbour of a step equals the
- * other one, which is what symmetric extension (F.3.7) comes to; so what is in registers beyond a border never counts.
- * BORDER says at compile time that there may be one anywhere. Without it, no row is beyond a border, and columns begin
- * and end between two lanes, if at all; code for that is less than half as long. */
+ * Even coordinates are low. At the border of a line the missing neighbour of a lifting step equals the existing one,
+ * which is equivalent to symmetric extension (F.3.7); so registers beyond a border never affect a result. BORDER
+ * says at compile time that a border may be anywhere. Without it no row is beyond a border, and lines begin and end
+ * between two lanes if they do so in this warp; that code is less than half as long. */
 #ifndef L2K_DWT_WARP_CUDA_CUH
 #define L2K_DWT_WARP_CUDA_CUH
 
@@ -16,7 +16,7 @@
 
 #define L2K_EVERY_LANE 0xFFFFFFFFu
 
-/* ---- Steps --------------------------------------------------------------------------------------------------- */
+/* ---- Lifting steps ------------------------------------------------------------------------------------------- */
 
 struct l2k_53_predict {
     __device__ int32_t operator()(int32_t x, int32_t l, int32_t r) const
@@ -50,8 +50,8 @@ struct l2k_97_lift {
     }
 };
 
-/* A step on the columns of one PARITY of R rows, v[r][0] being the even column `column`; f(x, left, right). The rows go
- * together so that one's shuffle is under way while another's is waited for. */
+/* A lifting step on the columns of one PARITY of R rows, v[r][0] being the even column `column`; f(x, left, right). All
+ * shuffles precede their use, so that their latencies overlap. */
 template <int PARITY, bool BORDER, int R, int N, class T, class F>
 __device__ __forceinline__ void l2k_step_columns(T (&v)[R][N], int column, l2k_span line, F f)
 {
@@ -79,7 +79,7 @@ __device__ __forceinline__ void l2k_step_columns(T (&v)[R][N], int column, l2k_s
     }
 }
 
-/* A step on a row. */
+/* A lifting step on a row. */
 template <int N, class T, class F>
 __device__ __forceinline__ void l2k_step_row(T (&row)[N], const T (&above)[N], const T (&below)[N], F f)
 {
@@ -88,8 +88,7 @@ __device__ __forceinline__ void l2k_step_row(T (&row)[N], const T (&above)[N], c
         row[k] = f(row[k], above[k], below[k]);
 }
 
-/* Step number K, from 1, on every other row of a patch of rows that are all there; what is on its edges, and a step
- * more with every step, is not right afterwards. */
+/* Lifting step number K, from 1, on every other row of a patch; each step invalidates one more row at its edges. */
 template <int K, int R, int N, class T, class F> __device__ __forceinline__ void l2k_step_rows(T (&v)[R][N], F f)
 {
 #pragma unroll
@@ -104,7 +103,7 @@ template <int N, class T> __device__ __forceinline__ void l2k_copy_row(T (&to)[N
         to[k] = from[k];
 }
 
-/* A row's samples as its only ones, at an odd coordinate (F.3.6, F.4.6). */
+/* A row whose samples are the only ones of their lines, at an odd coordinate (F.3.6, F.4.6). */
 template <class W, bool FORWARD, int N, class T> __device__ __forceinline__ void l2k_lone_row(T (&row)[N])
 {
 #pragma unroll
@@ -112,8 +111,7 @@ template <class W, bool FORWARD, int N, class T> __device__ __forceinline__ void
         row[k] = FORWARD ? W::lone(row[k]) : W::unlone(row[k]);
 }
 
-/* The neighbours of row q: before a step on q each equals the other where it does not exist. Both rows may be
- * overwritten, since what does not exist does not count. */
+/* The neighbours of row q before a lifting step on q: one that does not exist becomes equal to the other. */
 template <bool BORDER, int N, class T>
 __device__ __forceinline__ void l2k_mirror_rows(T (&above)[N], T (&below)[N], int q, l2k_span rows)
 {
@@ -133,7 +131,7 @@ __device__ __forceinline__ bool l2k_is_lone(l2k_span line)
 struct l2k_wavelet_53 {
     typedef int32_t T;
     enum {
-        DELAY = 0, /* pairs of rows between coming in and leaving, beyond what both wavelets have */
+        DELAY = 0, /* extra pairs of rows between entering and leaving, compared with the 5/3 */
         STEPS = 2
     };
 
@@ -160,7 +158,7 @@ struct l2k_wavelet_53 {
         l2k_step_columns<1, BORDER>(v, column, line, l2k_53_unpredict());
     }
 
-    /* All steps on a patch of rows, of which the first is even forward, and odd inverse. */
+    /* All lifting steps on a patch of rows, whose first is even (forward) or odd (inverse). */
     template <int R, int N> static __device__ __forceinline__ void forward_patch(T (&v)[R][N])
     {
         l2k_step_rows<1>(v, l2k_53_predict());
@@ -174,9 +172,9 @@ struct l2k_wavelet_53 {
     }
 
     template <int N> struct forward_rows {
-        T even[N], predicted[N]; /* rows q - 1 and q - 2 when row q comes */
+        T even[N], predicted[N]; /* rows q - 1 and q - 2 when row q enters */
 
-        /* Takes rows q (odd) and q + 1, gives the low row q - 1 and the high row q. */
+        /* Takes rows q (odd) and q + 1, yields the low row q - 1 and the high row q. */
         template <bool BORDER>
         __device__ __forceinline__ void push(T (&odd)[N], T (&next)[N], int q, l2k_span rows, T (&low)[N], T (&high)[N])
         {
@@ -197,9 +195,9 @@ struct l2k_wavelet_53 {
     };
 
     template <int N> struct inverse_rows {
-        T high[N], even[N]; /* rows q - 1 (not yet done) and q - 2 when row q comes */
+        T high[N], even[N]; /* rows q - 1 (unfinished) and q - 2 when row q enters */
 
-        /* Takes the low row q and the high row q + 1, gives rows q - 1 and q. */
+        /* Takes the low row q and the high row q + 1, yields rows q - 1 and q. */
         template <bool BORDER>
         __device__ __forceinline__ void push(T (&low)[N], T (&next)[N], int q, l2k_span rows, T (&odd_out)[N],
                                              T (&even_out)[N])
@@ -279,9 +277,9 @@ struct l2k_wavelet_97 {
     }
 
     template <int N> struct forward_rows {
-        T even[N], alpha[N], beta[N], gamma[N]; /* rows q - 1 .. q - 4, each after the step it is named for */
+        T even[N], alpha[N], beta[N], gamma[N]; /* rows q - 1 .. q - 4, each after the lifting step it is named for */
 
-        /* Takes rows q (odd) and q + 1, gives the low row q - 3 and the high row q - 2. */
+        /* Takes rows q (odd) and q + 1, yields the low row q - 3 and the high row q - 2. */
         template <bool BORDER>
         __device__ __forceinline__ void push(T (&odd)[N], T (&next)[N], int q, l2k_span rows, T (&low)[N], T (&high)[N])
         {
@@ -312,9 +310,9 @@ struct l2k_wavelet_97 {
     };
 
     template <int N> struct inverse_rows {
-        T high[N], delta[N], gamma[N], beta[N]; /* rows q - 1 .. q - 4, each after the step it is named for */
+        T high[N], delta[N], gamma[N], beta[N]; /* rows q - 1 .. q - 4, each after the lifting step it is named for */
 
-        /* Takes the low row q and the high row q + 1, gives rows q - 3 and q - 2. */
+        /* Takes the low row q and the high row q + 1, yields rows q - 3 and q - 2. */
         template <bool BORDER>
         __device__ __forceinline__ void push(T (&low)[N], T (&next)[N], int q, l2k_span rows, T (&odd_out)[N],
                                              T (&even_out)[N])

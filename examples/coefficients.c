@@ -1,5 +1,5 @@
-/* coefficients IN.jp2: how many coefficients of each subband are 0 in a JPEG 2000 file, tile by tile, without an
- * inverse transform. Whoever analyses, indexes or recodes starts here. */
+/* coefficients IN.jp2: counts the coefficients of each subband that are 0 in a JPEG 2000 file, tile by tile, without an
+ * inverse transform: the start of a program that analyses, indexes or recodes files. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ typedef struct tally {
     unsigned bands, levels;
 } tally;
 
-/* The view is the library's, and gone after this call: what is to stay has to be copied. */
+/* The view belongs to the library and is valid only during this call. */
 static l2k_status count(void *user, const l2k_tile_coefficients *part)
 {
     tally *t = (tally *)user;

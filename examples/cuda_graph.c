@@ -1,9 +1,8 @@
-/* cuda_graph: frame after frame through the forward transform of a GPU. Two slots take turns, each with a transform, a
- * stream and a graph of its own: while the frame of one is transformed, that of the other is on its way. Coefficients
- * stay at the same place on the device, where a block coder finds them; here LL is read back and held against the
- * CPU's.
+/* cuda_graph: a sequence of frames through the forward transform of a GPU. Two slots alternate, each with a transform,
+ * a stream and a graph: while the frame of one is transformed, that of the other is copied. Coefficients stay at the
+ * same address on the device, where a block coder finds them; here LL is read back and compared with the CPU's.
  *
- * Exits with 77 where no GPU can be used (with 1 if L2K_REQUIRE_GPU=1 is in the environment). */
+ * Exits with 77 if no GPU can be used (with 1 if L2K_REQUIRE_GPU=1 is in the environment). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +23,7 @@ static void check_cuda(cudaError_t error, const char *what)
 static void check(l2k_status status)
 {
     if (status != L2K_OK)
-        exit(1); /* print_text has said why */
+        exit(1); /* print_text has printed the reason */
 }
 
 static void print_text(void *user, l2k_severity severity, const char *text)
@@ -55,7 +54,7 @@ typedef struct slot {
     cudaStream_t stream;
     cudaGraphExec_t graph;
     uint8_t *device, *pinned; /* a frame */
-    int16_t *ll;              /* pinned, what was read back */
+    int16_t *ll;              /* pinned, read back from the device */
 } slot;
 
 /* A run only launches kernels, so it can be recorded once and replayed for each frame. */
@@ -80,14 +79,14 @@ static void open_slot(slot *s)
     record(s);
 }
 
-/* All of it is put onto the stream; nothing waits. */
+/* Everything is enqueued on the stream; nothing waits. */
 static void begin_frame(slot *s)
 {
     const l2k_coefficients *view = l2k_transform_coefficients(s->transform, 0);
     const l2k_band_view *ll = &view->bands[0];
     check_cuda(cudaMemcpyAsync(s->device, s->pinned, WIDTH * HEIGHT, cudaMemcpyHostToDevice, s->stream), "upload");
     check_cuda(cudaGraphLaunch(s->graph, s->stream), "launch");
-    /* The kernels of a block coder would come here, with view->base as it is. */
+    /* A block coder's kernels would be launched here, on view->base. */
     check_cuda(cudaMemcpy2DAsync(s->ll, ll->width * sizeof *s->ll, view->base, view->stride * sizeof *s->ll,
                                  ll->width * sizeof *s->ll, ll->height, cudaMemcpyDeviceToHost, s->stream),
                "download");

@@ -1,8 +1,8 @@
-/* cuda_subband: the transform stage of liblift2k on device memory. Puts a picture onto the GPU, runs the forward
+/* cuda_subband: the transform stage of liblift2k on device memory. Copies a picture to the GPU, runs the forward
  * transform on a stream, and reads one subband back, HL of the highest resolution; all other coefficients stay on the
- * device, where a block coder on the GPU would take them. Then it does the same on the CPU, which must give the same.
+ * device, where a block coder on the GPU would read them. The CPU must give the same result.
  *
- * Exits with 77 where no GPU can be used (with 1 if L2K_REQUIRE_GPU=1 is in the environment). */
+ * Exits with 77 if no GPU can be used (with 1 if L2K_REQUIRE_GPU=1 is in the environment). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static void check_cuda(cudaError_t error, const char *what)
 static void check(l2k_status status)
 {
     if (status != L2K_OK)
-        exit(1); /* print_text has said why */
+        exit(1); /* print_text has printed the reason */
 }
 
 static void print_text(void *user, l2k_severity severity, const char *text)
@@ -57,7 +57,7 @@ static void make_picture(uint8_t *pixels)
             pixels[y * WIDTH + x] = (uint8_t)((x * x / 64 + y * y / 32) ^ (x & y));
 }
 
-/* The rectangle of a subband out of a view, on the device or the host: a copy from one stride to another. */
+/* Copies the rectangle of a subband from a view on the device or the host. */
 static void read_band(const l2k_coefficients *view, const l2k_band_view *band, int16_t *to, cudaStream_t stream)
 {
     const int16_t *from = (const int16_t *)view->base + band->y * view->stride + band->x;

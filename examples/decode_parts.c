@@ -1,5 +1,5 @@
-/* decode_parts IN.jp2 > OUT.ppm: decodes a picture row of tiles by row of tiles, so that a large one takes the memory
- * of one row. The file is mapped: the library reads of it what it needs. Gray or RGB, unsigned, to 16 bits. */
+/* decode_parts IN.jp2 > OUT.ppm: decodes a picture one row of tiles after another, in the memory of one row. The file
+ * is mapped, and the library reads only what it needs. Gray or RGB, unsigned, up to 16 bits. */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ static const void *map_file(const char *name, size_t *bytes)
     return data;
 }
 
-/* What PGM and PPM can hold; colours are written as they are. */
+/* Whether PGM or PPM can hold the image; colours are not converted. */
 static bool suits(const l2k_image *image)
 {
     const l2k_component *first = image->components;
@@ -45,7 +45,7 @@ static bool suits(const l2k_image *image)
     return alike;
 }
 
-/* PGM and PPM have the high byte first. */
+/* PGM and PPM store the high byte first. */
 static void swap_bytes(uint8_t *samples, size_t bytes)
 {
     const uint16_t one = 1;
@@ -83,7 +83,7 @@ static l2k_status decode_rows(l2k_decoder *decoder, const l2k_image *image, uint
 static l2k_status decode_all(l2k_decoder *decoder, const l2k_image *image, const l2k_info *info)
 {
     size_t row = (size_t)(image->x1 - image->x0) * image->num_components * (image->components[0].precision > 8 ? 2 : 1);
-    uint64_t below = info->tile_y0; /* the last row of tiles may end beyond what 32 bits hold */
+    uint64_t below = info->tile_y0; /* the last row of tiles may end beyond 32 bits */
     uint8_t *samples = NULL;
     l2k_status status = L2K_OK;
     printf("P%d\n%u %u\n%u\n", image->num_components == 1 ? 5 : 6, (unsigned)(image->x1 - image->x0),

@@ -1,6 +1,7 @@
-/* encode_rows [OUT.jp2 [WIDTH HEIGHT]]: an image that never is in memory as a whole. A map is computed row of tiles by
- * row of tiles, and each goes into the file before the next one is made. Without arguments: map.jp2, 3000 x 2000. */
-#define _POSIX_C_SOURCE 200809L /* fseeko: a file may be larger than a long can tell */
+/* encode_rows [OUT.jp2 [WIDTH HEIGHT]]: encodes an image that is never in memory as a whole. A map is computed one row
+ * of tiles after another, and each is written before the next one is computed. Without arguments: map.jp2, 3000 x 2000.
+ */
+#define _POSIX_C_SOURCE 200809L /* fseeko: offsets beyond the range of long */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@ static int write_file(void *user, const void *buffer, size_t bytes)
     return fwrite(buffer, 1, bytes, (FILE *)user) == bytes ? 0 : -1;
 }
 
-/* Only when all tiles are done are their lengths known, which stand in front of them. */
+/* The lengths of the tiles precede them in the file, but are known only at the end. */
 static int rewrite_file(void *user, uint64_t offset, const void *buffer, size_t bytes)
 {
     FILE *file = (FILE *)user;
@@ -30,7 +31,7 @@ static int rewrite_file(void *user, uint64_t offset, const void *buffer, size_t 
     return fseeko(file, 0, SEEK_END);
 }
 
-/* Stands for a scanner, a renderer, a file that is read by rows: RGB pixels of the rows [y0, y1). */
+/* Stands for a scanner, a renderer, a file that is read by rows: RGB pixels of rows [y0, y1). */
 static void compute_rows(uint8_t *pixels, uint32_t width, uint32_t y0, uint32_t y1)
 {
     for (uint32_t y = y0; y < y1; y++)
@@ -114,7 +115,7 @@ int main(int argc, char **argv)
     l2k_encoder_free(encoder);
     free(pixels);
     if (status != L2K_OK)
-        return 1; /* print_message has said why; what is there of the file is of no use */
+        return 1; /* print_message has printed the reason; the file is incomplete */
     printf("%s: %lu x %lu, of which at most %lu x %d were in memory\n", name, width, height, width, TILE);
     return 0;
 }

@@ -1,9 +1,7 @@
-/* frame [OUT.raw]: a frame of a medical series, 16-bit signed samples, into a codestream in memory and back, as a PACS
- * has them: JPEG 2000 without loss, without the boxes of a JP2 file. Then half the resolution, and a part, out of the
- * same bytes.
- */
+/* frame [OUT.raw]: a frame of a medical series, 16-bit signed samples, to a codestream in memory and back, as in a
+ * PACS: lossless JPEG 2000 without the boxes of a JP2 file. Then a quarter of the resolution, and a region, from the
+ * same bytes. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <lift2k/lift2k.h>
@@ -11,21 +9,9 @@
 enum { SIDE = 512 };
 
 typedef struct bytes {
-    uint8_t *data;
+    const uint8_t *data;
     size_t size;
 } bytes;
-
-static int append(void *user, const void *buffer, size_t count)
-{
-    bytes *to = (bytes *)user;
-    uint8_t *grown = (uint8_t *)realloc(to->data, to->size + count);
-    if (!grown)
-        return -1;
-    to->data = grown;
-    memcpy(to->data + to->size, buffer, count);
-    to->size += count;
-    return 0;
-}
 
 static void print_message(void *user, l2k_severity severity, const char *text)
 {
@@ -57,9 +43,10 @@ static l2k_status encode(l2k_encoder *encoder, int16_t *samples, bytes *codestre
     image.num_components = 1;
     image.components = &component;
     l2k_plane plane = {samples, SIDE * sizeof *samples, sizeof *samples, L2K_SAMPLE_S16};
-    l2k_stream stream = {NULL, append, NULL, codestream};
     l2k_status status = l2k_encoder_set(encoder, L2K_ENCODER_FORMAT, L2K_FORMAT_CODESTREAM);
-    return status == L2K_OK ? l2k_encoder_encode(encoder, &image, &plane, &stream) : status;
+    if (status == L2K_OK)
+        status = l2k_encoder_encode_memory(encoder, &image, &plane, &codestream->data, &codestream->size);
+    return status;
 }
 
 static l2k_status decode(l2k_decoder *decoder, const bytes *codestream, int16_t *samples, uint32_t *width)
@@ -117,6 +104,5 @@ int main(int argc, char **argv)
     printf("region: %u x %u, its first sample %d\n", (unsigned)width, (unsigned)width, decoded[0]);
     l2k_encoder_free(encoder);
     l2k_decoder_free(decoder);
-    free(codestream.data);
     return identical && decoded[0] == frame[200 * SIDE + 200] ? 0 : 1;
 }

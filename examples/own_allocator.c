@@ -1,5 +1,6 @@
-/* own_allocator: the hooks of liblift2k. An allocator that counts, has a ceiling and sees that all comes back; a
- * progress hook with a deadline. One encoder does image after image, and the counters tell what it keeps. */
+/* own_allocator: the hooks of liblift2k. An allocator that counts, has a ceiling and checks that everything is
+ * released; a progress hook with a deadline. One encoder encodes several images, and the counters show what it keeps.
+ */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@ typedef struct host {
     double deadline; /* in seconds of the monotonic clock, 0 = none */
 } host;
 
-/* The size of a block stands in front of it, in as much room as keeps what follows aligned for any C object. */
+/* The size of a block precedes it, padded so that the block is aligned for any C object. */
 typedef union header {
     size_t bytes;
     max_align_t alignment;
@@ -109,7 +110,7 @@ int main(void)
     h.ceiling = (size_t)64 << 20;
     l2k_hooks hooks = {allocate, release, NULL, before_deadline, &h};
     l2k_encoder *encoder = l2k_encoder_new(&hooks);
-    /* With more threads, which of them takes how much of an image is chance, and so is what each comes to need. */
+    /* With more threads, their shares of an image vary, and so does the memory that each needs. */
     if (!encoder || l2k_encoder_set(encoder, L2K_ENCODER_THREADS, 1) != L2K_OK)
         return 1;
     encode(&h, encoder, SIDE, "first image:");

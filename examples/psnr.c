@@ -1,6 +1,6 @@
-/* psnr REFERENCE OTHER: decodes two JPEG 2000 files with liblift2k and prints how much the second differs from the first.
+/* psnr REFERENCE OTHER: decodes two JPEG 2000 files with liblift2k and prints the PSNR of the second against the first.
  *
- * An example of the decoding half of the library: open, ask what will come, allocate, decode. */
+ * Shows how to decode into the caller's planes: open, ask for the sizes, allocate, decode. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static void print_message(void *user, l2k_severity severity, const char *text)
         fprintf(stderr, "psnr: %s: %s\n", (const char *)user, text);
 }
 
-/* One plane of 32-bit samples per component; they hold any precision. */
+/* One plane of 32-bit samples per component, which hold any precision. */
 static l2k_plane *allocate_planes(const l2k_image *image)
 {
     l2k_plane *planes = calloc(image->num_components, sizeof *planes);

@@ -1,8 +1,8 @@
-/* subbands: the transform stage of liblift2k alone. Makes a picture, transforms it with the 9/7 wavelet, and prints
- * what became of it: each subband's place, size, quantiser step and energy. A block coder of one's own would start
- * here. */
+/* subbands: the transform stage of liblift2k alone. Generates a picture, transforms it with the 9/7 wavelet, and prints
+ * position, size, quantiser step and energy of each subband. A block coder of your own would start here. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <lift2k/lift2k.h>
 
@@ -49,11 +49,20 @@ int main(void)
     for (int y = 0; y < HEIGHT; y++)
         for (int x = 0; x < WIDTH; x++)
             pixels[y][x] = (uint8_t)((x * x / 64 + y * y / 32) ^ (x & y));
-    l2k_component component = {.dx = 1, .dy = 1, .precision = 8};
-    l2k_image tile = {.x1 = WIDTH, .y1 = HEIGHT, .num_components = 1, .components = &component};
+    l2k_component component;
+    l2k_image tile;
+    memset(&component, 0, sizeof component);
+    memset(&tile, 0, sizeof tile);
+    component.dx = component.dy = 1;
+    component.precision = 8;
+    tile.x1 = WIDTH;
+    tile.y1 = HEIGHT;
+    tile.num_components = 1;
+    tile.components = &component;
     l2k_plane plane = {pixels, sizeof pixels[0], 1, L2K_SAMPLE_U8};
 
-    l2k_transform *transform = l2k_transform_new(&(l2k_hooks){.message = print_text});
+    l2k_hooks hooks = {NULL, NULL, print_text, NULL, NULL};
+    l2k_transform *transform = l2k_transform_new(&hooks);
     if (!transform || l2k_transform_set(transform, L2K_TRANSFORM_WAVELET, L2K_WAVELET_9_7) != L2K_OK ||
         l2k_transform_set(transform, L2K_TRANSFORM_LEVELS, LEVELS) != L2K_OK ||
         l2k_transform_prepare(transform, &tile) != L2K_OK || l2k_transform_forward(transform, &plane) != L2K_OK)

@@ -1,6 +1,6 @@
-/* The quantiser inside a kernel's stores, its inverse inside the loads: a lane's N values of a row of a subband,
- * between the wavelet's registers (int32 for the 5/3, float for the 9/7) and coefficients: int16, int32, or float,
- * which are not quantised. */
+/* The quantiser (Annex E) inside a kernel's stores and its inverse inside the loads: a lane's N values of a row of a
+ * subband, between registers (int32 for the 5/3, float for the 9/7) and coefficients (int16, int32, or float, which are
+ * not quantised). */
 #ifndef L2K_QUANT_QUANTISER_CUDA_CUH
 #define L2K_QUANT_QUANTISER_CUDA_CUH
 
@@ -18,8 +18,8 @@ __device__ __forceinline__ void l2k_to_coefficients(const int32_t (&v)[N], const
         out->set(k, (D)v[k]);
 }
 
-/* What l2k_quantise makes of the quotient: rounding to nearest with six binary places before cutting them off raises by
- * one what lacks 1/128 or less; that sum must not be rounded up itself. */
+/* The index that l2k_quantise returns for the quotient: it rounds to six binary places before truncating, so a quotient
+ * that is at most 1/128 short of the next integer is raised to it; the sum itself must not be rounded up. */
 __device__ __forceinline__ int32_t l2k_index_of(float quotient)
 {
     return (int32_t)__fadd_rz(quotient, copysignf(1.0f / 128, quotient));
@@ -34,7 +34,7 @@ __device__ __forceinline__ void l2k_to_coefficients(const float (&v)[N], const l
         out->set(k, (int16_t)l2k_index_of(l2k_quotient(v[k], s)));
 }
 
-/* Quotients may be of any size here, and saturate as they do in l2k_quantise. */
+/* Quotients may have any magnitude here, and saturate as in l2k_quantise. */
 template <int N>
 __device__ __forceinline__ void l2k_to_coefficients(const float (&v)[N], const l2k_quantiser_step &s,
                                                     l2k_packed<int32_t, N> *out)
@@ -57,7 +57,7 @@ __device__ __forceinline__ void l2k_to_coefficients(const float (&v)[N], const l
         out->set(k, v[k]);
 }
 
-/* ---- Coefficients to values; half steps ---------------------------------------------------------------------- */
+/* ---- Coefficients to values, by half steps ------------------------------------------------------------------- */
 
 template <class D, int N>
 __device__ __forceinline__ void l2k_from_coefficients(const l2k_packed<D, N> &in, float, int32_t (&v)[N])

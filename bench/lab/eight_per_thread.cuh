@@ -1,7 +1,7 @@
-/* column-8-per-thread: a column pass, then a row pass. A thread makes 8 coefficients of a line from samples that it
+/* column-8-per-thread: a column pass, then a row pass. A thread computes 8 coefficients of a line from samples that it
  * loads itself, halo included: more loads and arithmetic, but no exchange, no barrier, no state from one window to the
  * next. The 8-coefficient scheme of the OpenCL comparison of vertical passes (there for the 9/7, through local memory),
- * here straight from memory to registers; what two threads both load comes from the cache. */
+ * here directly from memory to registers; what two threads both load comes from the cache. */
 #ifndef L2K_BENCH_LAB_EIGHT_PER_THREAD_CUH
 #define L2K_BENCH_LAB_EIGHT_PER_THREAD_CUH
 
@@ -57,7 +57,7 @@ template <class W> __global__ void __launch_bounds__(EIGHT_THREADS) eight_column
         return;
     typename W::T v[EIGHT + 2 * W::STEPS][1], finished[EIGHT];
     load_line<W>(l.in + y * l.in_stride, x, l.size, v);
-    lab_lift_rows<W>(v); /* the line of a thread stands in its registers like a column */
+    lab_lift_rows<W>(v); /* a thread's line is a column of its registers */
 #pragma unroll
     for (int j = 0; j < EIGHT; j++)
         finished[j] = W::scale(v[W::STEPS + j][0], j & 1);

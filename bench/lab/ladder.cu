@@ -1,12 +1,12 @@
-/* gpu_ladder: the published GPU wavelet strategies, each in lift2k's own words, against a copy of the same bytes and
- * against the shipped kernels. Forward, 5 levels, Mallat layout; a rung is timed only once its coefficients were found
- * equal to the CPU's, bit for bit, at the very size.
+/* gpu_ladder: the published GPU wavelet strategies, each reimplemented here, compared with a copy of the same bytes and
+ * with the shipped kernels. Forward, 5 levels, Mallat layout; a rung is timed only if its coefficients equal the CPU's
+ * bit for bit at that size.
  *
  *   gpu_ladder               the whole table
  *   gpu_ladder SIZE..        the same for these sizes, multiples of 32 from 96 on
  *   gpu_ladder --check       checks only, at small sizes (for compute-sanitizer)
  *
- * The table goes to standard output, what is being done to standard error. Exits with 1 where a rung is wrong. */
+ * The table goes to standard output, progress to standard error. Exits with 1 if a rung is wrong. */
 #include "bench/lab/eight_per_thread.cuh"
 #include "bench/lab/library.cuh"
 #include "bench/lab/register_tile.cuh"
@@ -51,7 +51,7 @@ static const char *wavelet_name(l2k_wavelet wavelet)
 
 /* ---- Pictures --------------------------------------------------------------------------------------------------- */
 
-/* Noise over the 9 bits that the plans are told of; with a fraction for the 9/7, so that low bits take part too. */
+/* Noise of the plans' 9 bits, with a fraction for the 9/7 so that low bits matter too. */
 static void set_noise(int16_t *sample, uint32_t random)
 {
     *sample = (int16_t)((int)(random >> 23) - 256);
@@ -98,7 +98,7 @@ template <class W> static size_t scratch_bytes(int n)
     return (size_t)lab_stride(n) * n * sizeof(typename W::S);
 }
 
-/* With the plan, whose coefficients and LL samples come to less than another 2 pictures. */
+/* Including the plan, whose coefficients and LL samples take less than another 2 pictures. */
 template <class W> static size_t buffers_bytes(int n)
 {
     return 6 * scratch_bytes<W>(n) + 2 * low_bytes<W>(n);
@@ -142,7 +142,7 @@ template <class W> static void enqueue(const rung<W> &r, const buffers<W> &b)
 
 /* ---- The check -------------------------------------------------------------------------------------------------- */
 
-/* Names a place of the Mallat layout. */
+/* Describes a position of the Mallat layout. */
 static void print_place(int n, int x, int y)
 {
     int level = 1;
@@ -168,7 +168,7 @@ template <class W> static bool compare(const picture<W> &p, const std::vector<ty
     return false;
 }
 
-/* One run into coefficients that were spoilt before, so that nothing passes on another rung's results. */
+/* One run into poisoned coefficients, so that no rung succeeds with another's results. */
 template <class W> static bool is_right(const rung<W> &r, const picture<W> &p, const buffers<W> &b)
 {
     const l2k_coefficients *view = l2k_plan_coefficients(b.plan, 0);

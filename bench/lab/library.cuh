@@ -12,7 +12,7 @@ extern "C" {
 #include "transform/plan.h"
 }
 
-/* How a plan calls what a rung's template parameter says. */
+/* A rung's template parameters as a plan's enums. */
 static inline l2k_wavelet lab_wavelet(const lab_53 *)
 {
     return L2K_WAVELET_5_3;

@@ -1,16 +1,16 @@
-/* register-64x20: a block of 64 x 20 samples, halo and all, in the registers of one warp. Each lane holds two columns;
- * vertical steps stay in the lane, horizontal ones ask the neighbour by a shuffle. No shared memory, no barriers.
+/* register-64x20: a block of 64 x 20 samples including halo in the registers of one warp. Each lane holds two columns;
+ * vertical lifting steps stay in the lane, horizontal ones shuffle. No shared memory, no barriers.
  * After Enfedaque, Auli-Llinas, Moure: Implementation of the DWT in a GPU through a Register-based Strategy; they
  * filter horizontally first, which would round the 5/3 differently.
  *
- * register-16byte-tile: the same kernel with 16 bytes a lane and 8 output rows. */
+ * register-16byte-tile: the same kernel with 16 bytes per lane and 8 output rows. */
 #ifndef L2K_BENCH_LAB_REGISTER_TILE_CUH
 #define L2K_BENCH_LAB_REGISTER_TILE_CUH
 
 #include "bench/lab/rung.cuh"
 
-/* The lanes and rows of a warp's tile. The last row of the halo of an even number of rows would be read by no step, so
- * one row less is loaded. */
+/* The lanes and rows of a warp's tile. No lifting step reads the last halo row of an even number of rows, so it is
+ * not loaded. */
 template <class W, int C, int OUT_ROWS> struct lab_tile {
     enum {
         WARPS = 4,
@@ -22,8 +22,8 @@ template <class W, int C, int OUT_ROWS> struct lab_tile {
     {
         return dim3(lab_divide_up(size, OUT_COLUMNS), lab_divide_up(size, OUT_ROWS * WARPS));
     }
-    /* The first column of the calling lane, the first row of its warp's output. Warps of a block lie below each other,
-     * so that their halo rows meet in the cache. */
+    /* The first column of the calling lane, the first row of its warp's output. Warps of a block are below each other,
+     * so that they share halo rows in the cache. */
     static __device__ __forceinline__ int column(int lane)
     {
         return (int)blockIdx.x * OUT_COLUMNS + (lane - HALO_LANES) * C;
@@ -38,8 +38,8 @@ template <class W, int C, int OUT_ROWS> struct lab_tile {
     }
 };
 
-/* A step on every other column of a lane, the first at `FIRST`; f(x, left, right). What the outer lanes get across the
- * warp's edge is not valid: they are the halo. */
+/* A lifting step on every other column of a lane, the first at `FIRST`; f(x, left, right). The outer lanes, which are
+ * halo, get invalid neighbours across the warp's edge. */
 template <int FIRST, int C, class T, class F> __device__ __forceinline__ void lab_step_columns(T (&v)[C], F f)
 {
     if (FIRST == 1) {
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(32 * lab_tile<W, C, OUT_ROWS>::WARPS) register
     typename W::T v[tile::ROWS][C];
     lab_load_tile<W>(l, x, y - W::STEPS, v);
     lab_lift_rows<W>(v);
-    /* All shuffles before all stores, which part the warp. */
+    /* All shuffles before all stores, which diverge the warp. */
 #pragma unroll
     for (int r = W::STEPS; r < W::STEPS + OUT_ROWS; r++) {
 #pragma unroll

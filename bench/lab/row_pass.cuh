@@ -1,7 +1,7 @@
-/* The row pass of sliding-window-shared and row-column-transpose: a block of threads takes a whole row into shared
- * memory, lifts it there with a barrier after each step, and writes its halves (after van der Laan, Jalba, Roerdink:
- * Accelerating Wavelet Lifting on Graphics Hardware using CUDA). The row lies there split into low and high samples, so
- * that neighbouring threads use neighbouring banks. */
+/* The row filter of sliding-window-shared and row-column-transpose: a block of threads loads a whole row into shared
+ * memory, lifts it there with a barrier after each lifting step, and writes its halves (after van der Laan, Jalba,
+ * Roerdink: Accelerating Wavelet Lifting on Graphics Hardware using CUDA). The row is split into low and high samples
+ * there, so that neighbouring threads use neighbouring banks. */
 #ifndef L2K_BENCH_LAB_ROW_PASS_CUH
 #define L2K_BENCH_LAB_ROW_PASS_CUH
 
@@ -40,7 +40,7 @@ template <class W> __global__ void __launch_bounds__(ROW_THREADS) row_pass_kerne
     }
 }
 
-/* MAX_SIZE keeps a row within the 48 KiB that a block gets without asking. */
+/* MAX_SIZE keeps a row within the default limit of 48 KiB per block. */
 template <class W> static void row_pass(const lab_level<W> &l, cudaStream_t stream)
 {
     static_assert(MAX_SIZE * sizeof(typename W::T) <= 48 * 1024, "a row in shared memory");

@@ -1,5 +1,6 @@
-/* What the rungs of the ladder share: the two wavelets, the walk over the levels, loads and stores. A rung is a forward
- * transform of LEVELS levels; what sets it apart is how it walks the data. Lifting steps are the library's own. */
+/* Shared by the rungs of the ladder: the two wavelets, the loop over the levels, loads and stores. A rung is a forward
+ * transform of LEVELS levels; rungs differ in how they walk the data. Lifting steps are the library's (dwt/lifting.h).
+ */
 #ifndef L2K_BENCH_LAB_RUNG_CUH
 #define L2K_BENCH_LAB_RUNG_CUH
 
@@ -7,7 +8,7 @@
 #include "bench/gpu_timing.cuh"
 #include "dwt/lifting.h"
 
-/* At MIN_SIZE the last level still has more samples than a filter reaches beyond its border. */
+/* At MIN_SIZE the last level still has more samples than a filter's support past a border. */
 enum { LEVELS = 5, SIZE_STEP = 1 << LEVELS, MIN_SIZE = 3 * SIZE_STEP, MAX_SIZE = 12 * 1024 };
 
 /* ---- Wavelets --------------------------------------------------------------------------------------------------- */
@@ -50,7 +51,8 @@ struct lab_97 {
 /* ---- The walk over the levels ----------------------------------------------------------------------------------- */
 
 /* n x n samples in, the Mallat layout out, both without padding; n is a multiple of SIZE_STEP, so every level has an
- * even size. `low` takes LL of odd and even levels in turn, since a level must not overwrite the LL that it reads. */
+ * even size. `low` holds the LL of odd and even levels alternately, since a level must not overwrite the LL that it
+ * reads. */
 template <class W> struct lab_job {
     int n;
     const typename W::S *samples;
@@ -70,7 +72,7 @@ template <class W> struct lab_level {
     int size;
 };
 
-/* Rows of what is not the caller's start on whole 16 bytes. */
+/* Rows of internal buffers are aligned to 16 bytes. */
 static inline int lab_stride(int size)
 {
     return (size + 31) & ~31;
@@ -99,22 +101,22 @@ static inline unsigned lab_divide_up(int a, int b)
 
 /* ---- In the kernels --------------------------------------------------------------------------------------------- */
 
-/* Where row y of a level goes once split into subbands: low rows above high rows. */
+/* The destination of row y of a level: low rows above high rows. */
 __device__ __forceinline__ int lab_mallat(int y, int size)
 {
     return y / 2 + (y & 1) * (size / 2);
 }
 
-/* Index i of a line of n samples, mirrored at its ends (F.3.7) as far beyond them as a stored coefficient can see;
- * further out merely some sample of the line. Without branches, since every row of every tile asks. */
+/* Index i of a line of n samples, mirrored at its ends (F.3.7) as far as a stored coefficient depends on it; further
+ * out some sample of the line. Branch-free, since it is called for every row of every tile. */
 __device__ __forceinline__ int lab_mirror(int i, int n)
 {
     i = abs(i);
     return max(0, min(i, 2 * (n - 1) - i));
 }
 
-/* C columns of ROWS rows from column x and row y on, everything beyond a border mirrored. All loads come before the
- * first use, so that they are under way together. */
+/* C columns of ROWS rows from column x and row y on, everything beyond a border mirrored. All loads precede the
+ * first use, so that they overlap. */
 template <class W, int ROWS, int C>
 __device__ __forceinline__ void lab_load_tile(const lab_level<W> &l, int x, int y, typename W::T (&v)[ROWS][C])
 {
@@ -137,7 +139,7 @@ __device__ __forceinline__ void lab_load_tile(const lab_level<W> &l, int x, int 
     }
 }
 
-/* All vertical steps on a tile whose first row is even. Rows STEPS .. ROWS - STEPS are right afterwards. */
+/* All vertical lifting steps on a tile whose first row is even. Rows STEPS .. ROWS - STEPS are valid afterwards. */
 template <class W, int ROWS, int C> __device__ __forceinline__ void lab_lift_rows(typename W::T (&v)[ROWS][C])
 {
 #pragma unroll

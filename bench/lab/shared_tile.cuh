@@ -1,6 +1,6 @@
-/* shared-64x20: the blocks of register-64x20, but the block lives in shared memory and every step goes through it. The
- * control experiment of Enfedaque, Auli-Llinas, Moure: what do registers and shuffles bring? Even and odd columns lie
- * apart, so that no two lanes meet in a bank. */
+/* shared-64x20: the blocks of register-64x20, but in shared memory, through which every lifting step goes. The control
+ * experiment of Enfedaque, Auli-Llinas, Moure: what do registers and shuffles gain? Even and odd columns are stored
+ * apart to avoid bank conflicts. */
 #ifndef L2K_BENCH_LAB_SHARED_TILE_CUH
 #define L2K_BENCH_LAB_SHARED_TILE_CUH
 
@@ -21,11 +21,11 @@ template <class W, int ROWS> __device__ __forceinline__ void shared_lift_rows(la
             for (int c = 0; c < 2; c++)
                 v[r].column[c][lane] =
                     W::step(k, v[r].column[c][lane], v[r - 1].column[c][lane], v[r + 1].column[c][lane]);
-        __syncwarp(); /* a lane reads its own columns only; this keeps the compiler from carrying them in registers */
+        __syncwarp(); /* a lane reads its own columns only; this keeps the compiler from holding them in registers */
     }
 }
 
-/* The outer lanes take a column of their own for the missing one; what comes of it is halo. */
+/* The outer lanes use a column of their own for the missing one; the result is halo. */
 template <class W, int FIRST, int COUNT>
 __device__ __forceinline__ void shared_lift_columns(lab_shared_row<W> *v, int lane)
 {

@@ -1,17 +1,17 @@
-/* sliding-window-shared: a column pass, then a row pass, the result of the first in memory. A block of threads walks
- * down a slab of 32 columns with a window of rows in shared memory; rows that still wait for a neighbour stay in the
- * window when it moves (after van der Laan, Jalba, Roerdink: Accelerating Wavelet Lifting on Graphics Hardware using
- * CUDA, who filter rows first). */
+/* sliding-window-shared: a column filter, then a row filter, with the result of the first in memory. A block of threads
+ * walks down a slab of 32 columns with a window of rows in shared memory; rows that still wait for a neighbour stay in
+ * the window when it moves (after van der Laan, Jalba, Roerdink: Accelerating Wavelet Lifting on Graphics Hardware
+ * using CUDA, who filter rows first). */
 #ifndef L2K_BENCH_LAB_SLIDING_WINDOW_CUH
 #define L2K_BENCH_LAB_SLIDING_WINDOW_CUH
 
 #include "bench/lab/row_pass.cuh"
 
-/* A thread takes two of the rows by which the window moves, and one sample of each step. */
+/* A thread takes two of the rows by which the window moves, and one sample of each lifting step. */
 enum { SLAB = 32, WINDOW_THREADS = 8, WINDOW_MOVE = 2 * WINDOW_THREADS };
 
 /* The window holds the rows end - KEPT - WINDOW_MOVE .. end - 1, end being even. Step k can go as far as row
- * end - 3 - k, so it takes up at row end - 17 - k, after its last in the window before. */
+ * end - 3 - k, so it continues at row end - 17 - k, after its last in the previous window. */
 template <class W> __device__ __forceinline__ void lift_window(typename W::T (*window)[SLAB], int tx, int ty)
 {
 #pragma unroll
@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(SLAB *WINDOW_THREADS)
     int tx = threadIdx.x, ty = threadIdx.y, x = (int)blockIdx.x * SLAB + tx;
     bool inside = x < size;
     in += inside ? x : size - 1;
-    /* The first window ends where row 0 just has all the mirrored rows above that it needs. */
+    /* The first window ends where row 0 has all the mirrored rows above that it needs. */
     int end = WINDOW_MOVE + 2 - W::STEPS;
     for (int j = ty; j < KEPT + WINDOW_MOVE; j += WINDOW_THREADS)
         window[j][tx] = in[lab_mirror(end - KEPT - WINDOW_MOVE + j, size) * in_stride];

@@ -1,6 +1,5 @@
-/* row-column-transpose: there is one filter, along rows. Columns become rows by a transposition: transpose, filter,
- * transpose back, filter. The simple strategy that the papers hold the others against; four passes over memory a
- * level. */
+/* row-column-transpose: one filter, along rows. Transpose, filter, transpose back, filter: the simple strategy with
+ * which the papers compare the others; four sweeps over memory per level. */
 #ifndef L2K_BENCH_LAB_TRANSPOSE_CUH
 #define L2K_BENCH_LAB_TRANSPOSE_CUH
 
@@ -8,8 +7,8 @@
 
 enum { SQUARE = 32, SQUARE_THREADS = 8 };
 
-/* Squares through shared memory, so that reads and writes both go along rows; the odd row length keeps a column of the
- * square out of one bank. */
+/* Squares through shared memory, so that reads and writes both go along rows; the odd row length avoids bank
+ * conflicts. */
 template <class S>
 __global__ void __launch_bounds__(SQUARE *SQUARE_THREADS)
     transpose_kernel(const S *in, int in_stride, S *out, int out_stride, int size)

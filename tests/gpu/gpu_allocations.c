@@ -1,6 +1,6 @@
-/* gpu_allocations: every call that takes something of a GPU fails once, it alone, and it and all after it; and so does
- * every allocation of the host on the way to the GPU. Linked with --wrap for the calls below.
- * Exits with 77 where there is no GPU, unless L2K_REQUIRE_GPU=1. */
+/* gpu_allocations: every call that acquires a resource of a GPU fails once, alone and together with all later ones; so
+ * does every host allocation of the CUDA backend. Linked with --wrap for the calls below.
+ * Exits with 77 without a GPU, unless L2K_REQUIRE_GPU=1. */
 #include "allocation_scenarios.h"
 
 #include "gpu_device.h"
@@ -19,7 +19,7 @@ static bool fails(void)
     return once ? n == fail_at : n >= fail_at;
 }
 
-/* int stands for cudaError_t, void * for CUDA's handles. */
+/* int replaces cudaError_t, void * CUDA's handles. */
 #define WRAP(name, parameters, arguments)                                                                              \
     int __real_##name parameters;                                                                                      \
     int __wrap_##name parameters;                                                                                      \

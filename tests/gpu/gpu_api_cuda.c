@@ -1,6 +1,6 @@
-/* The public interface on a GPU: the transform on device memory, also captured in a graph, gives what the CPU gives; a
- * plan takes the memory that was announced; AUTO takes the GPU, and the CPU where the GPU's memory does not suffice.
- * Exits with 77 where there is no GPU, unless L2K_REQUIRE_GPU=1. */
+/* gpu_api: the public interface on a GPU. The transform on device memory, also captured in a graph, equals the CPU's; a
+ * plan allocates the memory it announced; AUTO selects the GPU, or the CPU where the GPU's memory is too small.
+ * Exits with 77 without a GPU, unless L2K_REQUIRE_GPU=1. */
 #include "api_support.h"
 
 #include <cuda_runtime.h>
@@ -102,7 +102,7 @@ static shape random_shape(l2k_image *tile, l2k_component *components)
     return s;
 }
 
-/* The run of the transform's direction on the stream, directly or by way of a graph. */
+/* Runs the transform on the stream, directly or through a graph. */
 static void run_on_device(l2k_transform *t, l2k_direction direction, const l2k_plane *planes, bool in_graph)
 {
     cudaGraph_t graph;
@@ -212,7 +212,7 @@ static void both_inverse(const shape *s, const l2k_image *tile, const l2k_hooks 
     }
     assert_int_equal(l2k_transform_inverse(cpu, host), L2K_OK);
     run_on_device(gpu, L2K_INVERSE, device, s->in_graph);
-    for (uint32_t c = 0; c < tile->num_components; c++) { /* the gaps too, which nobody may touch */
+    for (uint32_t c = 0; c < tile->num_components; c++) { /* including the gaps, which must not change */
         uint8_t *got = malloc(planes[c].bytes);
         assert_non_null(got);
         CUDA(cudaMemcpy(got, planes[c].device.data, planes[c].bytes, cudaMemcpyDeviceToHost));
@@ -244,7 +244,7 @@ static void test_device(void **unused)
 
 enum { SIDE = 4096, SLACK = 32 << 20 };
 
-/* At most 2.5 times samples and coefficients, and no more taken than was said. */
+/* At most 2.5 times samples and coefficients, and no more allocated than announced. */
 static void check_memory(const shape *s, uint32_t count, l2k_direction direction, l2k_memory memory)
 {
     l2k_component components[3] = {{.dx = 1, .dy = 1, .precision = 8}};
@@ -294,7 +294,7 @@ static void count_message(void *user, l2k_severity severity, const char *text)
     print_message("    %s\n", text);
 }
 
-/* Encodes in tiles of a width, 0 = as one, with the GPU wanted for any size. */
+/* Encodes in tiles of a given width, 0 = one tile, with the GPU allowed for any size. */
 static l2k_status encode_on(l2k_backend backend, const picture *p, uint32_t tile_width, counts *c, memory_file *file)
 {
     l2k_hooks hooks = {.message = count_message, .user = c};
@@ -324,7 +324,7 @@ static void check_decoder(l2k_backend backend, const picture *p, const memory_fi
     picture_free(&got);
 }
 
-/* Against the CPU. `notes` are how many the encoder gives, and the decoder again. */
+/* Compares with the CPU. `notes`: how many messages of severity NOTE the encoder reports, and the decoder. */
 static void check_codec(const picture *p, uint32_t tile_width, l2k_backend backend, l2k_status expected, unsigned notes)
 {
     counts c = {{0}};
@@ -370,7 +370,7 @@ static size_t bytes_of_tile(const picture *p, uint32_t width)
     return bytes;
 }
 
-/* Large enough that scraps of memory do not do. */
+/* Too large for small remainders of memory. */
 static void test_auto(void **unused)
 {
     (void)unused;
@@ -386,7 +386,8 @@ static void test_auto(void **unused)
     check_codec(&p, TILE, L2K_BACKEND_AUTO, L2K_OK, 1);
     check_codec(&p, 0, L2K_BACKEND_CUDA, L2K_ERROR_MEMORY, 0);
     gpu_empty(ballast);
-    ballast = gpu_fill(bytes_of_tile(&p, TILE) * 3 / 2); /* for the first of two tiles in hand, but not the second */
+    ballast = gpu_fill(bytes_of_tile(&p, TILE) * 3 /
+                       2); /* enough for the first of two concurrent tiles, but not for the second */
     check_codec(&p, TILE, L2K_BACKEND_AUTO, L2K_OK, 1);
     gpu_empty(ballast);
     assert_int_equal(backend_of_auto(&p, 0), L2K_BACKEND_CUDA);

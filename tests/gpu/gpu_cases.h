@@ -1,4 +1,4 @@
-/* Random shapes for the GPU tests, planes with guard bands for them, and comparison to the last bit. */
+/* Random shapes for the GPU tests, planes with guard bands, and bit-exact comparison. */
 #ifndef L2K_TESTS_GPU_GPU_CASES_H
 #define L2K_TESTS_GPU_GPU_CASES_H
 
@@ -31,7 +31,7 @@ typedef struct test_case {
     l2k_sample_type type;
     bool interleaved;
     bool pinned;
-    unsigned padding; /* samples behind a row, and before the first */
+    unsigned padding; /* samples after each row, and before the first */
     unsigned extreme; /* 0 random, 1 only the ends of the range, 2 smooth */
 } test_case;
 
@@ -192,7 +192,7 @@ static void describe_row(const l2k_coefficients *a, const l2k_coefficients *b, u
             y, differ, x, value_at(a, at + x), value_at(b, at + x));
 }
 
-/* Bands one by one: the rows between them are nobody's. */
+/* Compares subband by subband: the rows between them are unused. */
 static bool same_coefficients(const l2k_coefficients *a, const l2k_coefficients *b)
 {
     size_t size = l2k_coefficient_bytes(a->type);
@@ -214,7 +214,7 @@ static size_t view_bytes(const l2k_coefficients *view)
     return view->stride * view->height * l2k_coefficient_bytes(view->type);
 }
 
-/* What lies behind the rows of a view belongs to nobody and stays 0. */
+/* The memory after the rows of a view is unused and stays 0. */
 static bool guard_is_clean(const l2k_coefficients *view)
 {
     uint8_t guard[256];

@@ -1,3 +1,4 @@
+/* Device and pinned memory for tests in C, through the CUDA runtime. */
 #include "gpu_device.h"
 
 #include <cuda_runtime.h>
@@ -40,7 +41,7 @@ extern "C" void gpu_give_back_pinned(void *pinned)
 extern "C" void gpu_copy_in(void *device, const void *host, size_t bytes)
 {
     check(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice), "copying to the device");
-    gpu_wait(); /* of pageable memory a last part can be on its way still */
+    gpu_wait(); /* a copy of pageable memory may still be in progress */
 }
 
 extern "C" void gpu_copy_out(void *host, const void *device, size_t bytes)
@@ -65,7 +66,7 @@ struct gpu_ballast {
     unsigned count;
 };
 
-/* From blocks of 1 GiB down to 1 MiB, as long as they can be had. */
+/* Allocates blocks of 1 GiB down to 1 MiB until they fail. */
 extern "C" gpu_ballast *gpu_fill(size_t leave)
 {
     void *left = leave ? gpu_take(leave) : NULL;

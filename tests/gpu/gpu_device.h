@@ -1,5 +1,4 @@
-/* Device and pinned memory for tests in C. Where CUDA fails, the program ends with a message, unless something else is
- * said. */
+/* Device and pinned memory for tests in C. If CUDA fails, the program ends with a message, except as stated below. */
 #ifndef L2K_TESTS_GPU_GPU_DEVICE_H
 #define L2K_TESTS_GPU_GPU_DEVICE_H
 
@@ -18,7 +17,7 @@ void gpu_give_back_pinned(void *pinned);
 void gpu_copy_in(void *device, const void *host, size_t bytes);
 void gpu_copy_out(void *host, const void *device, size_t bytes);
 
-/* Waits for everything the device has to do. */
+/* Waits for all work of the device. */
 void gpu_wait(void);
 
 size_t gpu_free_bytes(void);

@@ -1,6 +1,6 @@
-/* gpu_errors: what a CUDA plan takes, and what happens when it cannot have it or loses the device. Nothing may end the
- * program, every failure has a status and a message, and host output is whole or untouched.
- * Exits with 77 where there is no GPU, unless L2K_REQUIRE_GPU=1. */
+/* gpu_errors: how much memory a CUDA plan allocates, and what happens if that fails or the device is lost: the program
+ * survives, every failure has a status and a message, and host output is complete or unchanged.
+ * Exits with 77 without a GPU, unless L2K_REQUIRE_GPU=1. */
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,7 +29,7 @@ static void expect(bool condition, const char *what)
     fprintf(stderr, "FAILED: %s (last message: %s)\n", what, message);
 }
 
-/* The status, and a message that says it is about CUDA. */
+/* Expects the status, and a message that mentions CUDA. */
 static void expect_failure(l2k_status status, l2k_status expected, const char *what)
 {
     expect(status == expected && strstr(message, "CUDA"), what);
@@ -60,7 +60,7 @@ static void make_shape(shape *s, l2k_direction direction, l2k_wavelet wavelet, u
 
 /* ---- Device memory ------------------------------------------------------------------------------------------- */
 
-/* Samples and coefficients, as they are without any padding. */
+/* Bytes of samples and coefficients without padding. */
 static uint64_t payload(const l2k_plan_spec *spec)
 {
     uint64_t bytes = 0;
@@ -83,7 +83,7 @@ static void check_factor(const shape *s, double *worst)
     *worst = factor > *worst ? factor : *worst;
 }
 
-/* Needs no GPU: what is stated before anything is allocated. */
+/* Needs no GPU: the size announced before anything is allocated. */
 static void test_factor(void)
 {
     static const uint32_t sides[][2] = {{64, 64},     {65, 65},     {100, 75},    {128, 128},   {255, 257},
@@ -109,7 +109,7 @@ static void test_factor(void)
     printf("device memory: at most %.2f times samples and coefficients\n", worst);
 }
 
-/* Kernels are loaded when they are first needed, and stay. */
+/* Kernels are loaded at their first launch and stay loaded. */
 static void load_kernels(const shape *s)
 {
     l2k_plan *plan;
@@ -117,7 +117,7 @@ static void load_kernels(const shape *s)
     l2k_plan_free(plan);
 }
 
-/* Device memory comes in pages of 2 MiB, and a plan's graph may need a little of its own. */
+/* Device memory is allocated in pages of 2 MiB, and a plan's graph may need some as well. */
 static void test_stated_bytes(void)
 {
     enum { PAGE = 2 << 20 };
@@ -159,7 +159,7 @@ static void test_out_of_memory(void)
                    "a plan on a device that is full");
     expect(!plan && gpu_free_bytes() == filled, "a plan on a device that is full leaves nothing");
     gpu_empty(ballast);
-    /* What the driver keeps of a device that was once full is its own. */
+    /* The driver may keep some memory of a device that was full. */
     expect(gpu_free_bytes() + ((size_t)64 << 20) >= before, "the test's own memory comes back");
     expect(l2k_plan_create(&context, L2K_BACKEND_CUDA, &s.spec, &plan) == L2K_OK, "a plan once there is memory again");
     l2k_plan_free(plan);
@@ -167,7 +167,7 @@ static void test_out_of_memory(void)
 
 enum { SIDE = 300 };
 
-/* In a process of its own: the device is lost to it afterwards. */
+/* In a separate process, which loses the device. */
 static int lose_device(void)
 {
     shape s;
@@ -199,7 +199,7 @@ static int lose_device(void)
     return failures != 0;
 }
 
-/* What a machine without a device, or with a driver that is too old for the library, looks like. */
+/* A machine without a device, or with a driver too old for the library. */
 static int miss_device(void)
 {
     shape s;
@@ -212,7 +212,7 @@ static int miss_device(void)
     return failures != 0;
 }
 
-/* This program again, with one argument, in a process that has not touched CUDA. */
+/* Runs this program with one argument, in a process that has not used CUDA. */
 static void run_apart(const char *program, const char *what)
 {
     fflush(NULL);

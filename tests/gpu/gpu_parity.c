@@ -1,10 +1,10 @@
-/* gpu_parity [CASES [SEED [SIDE]]]: the CUDA backend against the CPU one, on random shapes: coefficients and samples
- * must be equal to the last bit. Two host plans at a time, with ordinary and with pinned planes, and the device path;
- * all formats. Exits with 77 where there is no GPU, unless L2K_REQUIRE_GPU=1. */
+/* gpu_parity [CASES [SEED [SIDE]]]: compares the CUDA backend with the CPU's on random shapes: coefficients and samples
+ * must be equal bit for bit. Two concurrent host plans, with pageable and with pinned planes, and the device path; all
+ * formats. Exits with 77 without a GPU, unless L2K_REQUIRE_GPU=1. */
 #include "gpu_cases.h"
 #include "gpu_require.h"
 
-/* A plan for the case; the run ends here if it cannot be made. */
+/* A plan for the case; exits if it cannot be created. */
 static l2k_plan *make_plan(const l2k_context *context, const test_case *t, l2k_backend backend)
 {
     l2k_plan_spec spec = t->spec;
@@ -30,7 +30,7 @@ static void set_direction(test_case *t, l2k_direction direction)
     }
 }
 
-/* ---- Host plans, two under way at a time --------------------------------------------------------------------- */
+/* ---- Host plans, two concurrent --------------------------------------------------------------------- */
 
 static bool run_both(l2k_plan *const plans[2], const picture pictures[2])
 {
@@ -85,7 +85,7 @@ static bool test_inverse(const l2k_context *context, test_case *t)
     }
     same = run_both(plans, pictures) && same;
     for (int i = 0; i < 2; i++) {
-        /* The whole memory: samples, and the gaps and guards that nobody may touch. */
+        /* The whole memory: samples, and the gaps and guards, which must not change. */
         same = same && memcmp(expected[i].memory, pictures[i].memory, pictures[i].bytes) == 0;
         l2k_plan_free(plans[i]);
         free_picture(&pictures[i]);
@@ -142,7 +142,7 @@ static bool check_device_view(const l2k_coefficients *expected, const l2k_coeffi
     return same;
 }
 
-/* The CPU's coefficients must be there already (inverse), or come afterwards (forward). */
+/* Inverse: copies the CPU's coefficients to the device. Forward: poisons the device's. */
 static void give_coefficients(const test_case *t, const l2k_plan *cpu, const l2k_plan *plan)
 {
     for (uint32_t c = 0; c < t->spec.num_components; c++) {
@@ -157,7 +157,7 @@ static void give_coefficients(const test_case *t, const l2k_plan *cpu, const l2k
     }
 }
 
-/* Forward: the device's picture is only read. Inverse: it becomes what the CPU makes of the same memory. */
+/* Forward: the device's picture must not change. Inverse: it must equal the CPU's result in the same memory. */
 static bool test_device(const l2k_context *context, test_case *t)
 {
     t->spec.on_device = true;

@@ -1,4 +1,4 @@
-/* What a test does that needs a GPU and finds none: it is skipped, or fails where L2K_REQUIRE_GPU=1. */
+/* A test that needs a GPU and finds none is skipped, or fails if L2K_REQUIRE_GPU=1. */
 #ifndef L2K_TESTS_GPU_GPU_REQUIRE_H
 #define L2K_TESTS_GPU_GPU_REQUIRE_H
 
@@ -8,7 +8,7 @@
 
 #include "lift2k/lift2k.h"
 
-/* 0 = there is a GPU; else what the program ends with. */
+/* 0 if there is a GPU, else the exit status of the program. */
 static inline int gpu_missing(void)
 {
     char text[200];

@@ -1,5 +1,5 @@
-/* gpu_tiles: an image that does not fit into the device's memory is done tile by tile, both ways, and becomes what the
- * CPU makes of it; as one tile it is refused. Exits with 77 where there is no GPU, unless L2K_REQUIRE_GPU=1. */
+/* gpu_tiles: an image that does not fit into the device's memory is encoded and decoded tile by tile, with the CPU's
+ * result; as one tile it is refused. Exits with 77 without a GPU, unless L2K_REQUIRE_GPU=1. */
 #include "gpu_device.h"
 #include "gpu_require.h"
 
@@ -153,7 +153,7 @@ int main(void)
     if (ending)
         return ending;
     uint8_t *pixels = draw();
-    check_tiles(pixels, L2K_WAVELET_5_3); /* loads the kernels, which takes memory as well */
+    check_tiles(pixels, L2K_WAVELET_5_3); /* loads the kernels, which need memory too */
     check_tiles(pixels, L2K_WAVELET_9_7);
     gpu_ballast *ballast = gpu_fill(ROOM);
     printf("%zu MiB of device memory left\n", gpu_free_bytes() >> 20);

@@ -1,4 +1,4 @@
-/* A plane in device memory, as kernels get it: pixels of the caller, or LL samples between two launches. */
+/* A plane in device memory as kernels take it: pixels of the caller, or LL samples between two launches. */
 #ifndef L2K_TILING_PIXEL_CUDA_PLANE_H
 #define L2K_TILING_PIXEL_CUDA_PLANE_H
 

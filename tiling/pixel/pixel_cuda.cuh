@@ -1,42 +1,71 @@
-/* The pixel pass inside a kernel's loads and stores, N columns of a row in a lane at a time. A source loads a row as
- * raw bits into a slot of shared memory, so that many loads can be under way, and unpacks it to level-shifted values
- * later; a sink packs and stores. Both serve planes of pixels and planes of LL samples in device memory. They are made
- * from the columns at which the warp and the lane begin and the width of the plane; rows are counted from its first.
- * `from` gives a cursor for where every lane has all of its columns or none. */
+/* Annex G inside a kernel's loads and stores, N columns of a row per lane: level shift and component transforms. A
+ * reader loads a row as raw bits into a slot of shared memory, so that many loads can be in flight, and unpacks it to
+ * level-shifted values later; a writer packs and stores. Both handle planes of pixels and planes of LL samples in device
+ * memory. They are constructed from the columns at which the warp and the lane begin and the width of the plane; rows
+ * are counted from the plane's first. `from` returns a cursor for rows of which every lane has all columns or none. */
 #ifndef L2K_TILING_PIXEL_CUDA_CUH
 #define L2K_TILING_PIXEL_CUDA_CUH
 
 #include "base/words_cuda.cuh"
 #include "tiling/pixel/cuda_plane.h"
 
-/* A sample of any type at any address. */
-__device__ __forceinline__ int32_t l2k_load_any(const char *at, l2k_sample_type type)
+/* ---- Samples of any type and stride -------------------------------------------------------------------------- */
+
+__device__ __forceinline__ int l2k_bytes_of(l2k_sample_type type)
 {
-    switch (type) {
-    case L2K_SAMPLE_U8:
-        return *reinterpret_cast<const uint8_t *>(at);
-    case L2K_SAMPLE_S8:
-        return *reinterpret_cast<const int8_t *>(at);
-    case L2K_SAMPLE_U16:
-        return (int32_t)((uint32_t)(uint8_t)at[0] | (uint32_t)(uint8_t)at[1] << 8);
-    case L2K_SAMPLE_S16:
-        return (int16_t)((uint32_t)(uint8_t)at[0] | (uint32_t)(uint8_t)at[1] << 8);
-    default:
-        return (int32_t)((uint32_t)(uint8_t)at[0] | (uint32_t)(uint8_t)at[1] << 8 | (uint32_t)(uint8_t)at[2] << 16 |
-                         (uint32_t)(uint8_t)at[3] << 24);
-    }
+    return type <= L2K_SAMPLE_S8 ? 1 : type <= L2K_SAMPLE_S16 ? 2 : 4;
 }
 
-__device__ __forceinline__ void l2k_store_any(char *at, l2k_sample_type type, int32_t value)
+/* The low bytes of a sample, sign-extended where its type is a short signed one. */
+__device__ __forceinline__ int32_t l2k_extended(uint32_t bits, l2k_sample_type type)
 {
-    int bytes = type <= L2K_SAMPLE_S8 ? 1 : type <= L2K_SAMPLE_S16 ? 2 : 4;
-    for (int i = 0; i < bytes; i++)
-        at[i] = (char)((uint32_t)value >> 8 * i);
+    int unused = type == L2K_SAMPLE_S8 ? 24 : type == L2K_SAMPLE_S16 ? 16 : 0;
+    return (int32_t)(bits << unused) >> unused;
+}
+
+/* A lane's N columns of row y of K planes. Planes may have any alignment, so samples are read byte by byte; the loads
+ * of one byte of all samples are issued together. Columns that do not exist become 0. */
+template <int K, int N>
+__device__ __forceinline__ void l2k_gather(const l2k_cuda_plane *planes, const l2k_lane_run<N> &run, int y,
+                                           uint32_t (&bits)[K][N])
+{
+    const char *at[K];
+    int most = 0;
+#pragma unroll
+    for (int c = 0; c < K; c++) {
+        at[c] = planes[c].data + (int64_t)y * planes[c].row_stride + (int64_t)run.first * planes[c].sample_stride;
+        most = max(most, l2k_bytes_of(planes[c].type));
+#pragma unroll
+        for (int k = 0; k < N; k++)
+            bits[c][k] = 0;
+    }
+#pragma unroll 1
+    for (int b = 0; b < most; b++)
+#pragma unroll
+        for (int c = 0; c < K; c++)
+#pragma unroll
+            for (int k = 0; k < N; k++)
+                if (b < l2k_bytes_of(planes[c].type) && run.has(k))
+                    bits[c][k] |= (uint32_t)(uint8_t)at[c][(int64_t)k * planes[c].sample_stride + b] << 8 * b;
+}
+
+/* The reverse, for one plane. */
+template <int N>
+__device__ __forceinline__ void l2k_scatter(const l2k_cuda_plane &plane, const l2k_lane_run<N> &run, int y,
+                                            const int32_t (&bits)[N])
+{
+    char *to = plane.data + (int64_t)y * plane.row_stride + (int64_t)run.first * plane.sample_stride;
+#pragma unroll 1
+    for (int b = 0; b < l2k_bytes_of(plane.type); b++)
+#pragma unroll
+        for (int k = 0; k < N; k++)
+            if (run.has(k))
+                to[(int64_t)k * plane.sample_stride + b] = (char)((uint32_t)bits[k] >> 8 * b);
 }
 
 /* ---- Values and samples -------------------------------------------------------------------------------------- */
 
-/* A sample of a plane as its wavelet wants it. */
+/* A sample as a value of its wavelet's type. */
 __device__ __forceinline__ void l2k_value_of(int32_t sample, l2k_level_shift shift, int32_t *value)
 {
     *value = l2k_shift_down(sample, shift);
@@ -52,7 +81,7 @@ __device__ __forceinline__ void l2k_value_of(float sample, l2k_level_shift, floa
     *value = sample;
 }
 
-/* Small unsigned samples: the same, at the price of an addition. */
+/* The same for short unsigned samples, for the cost of an addition. */
 __device__ __forceinline__ void l2k_value_of(uint8_t sample, l2k_level_shift shift, float *value)
 {
     *value = l2k_biased_float(sample) - (8388608.0f + (float)shift.shift);
@@ -73,7 +102,7 @@ __device__ __forceinline__ void l2k_value_of(uint16_t sample, l2k_level_shift sh
     *value = l2k_shift_down(sample, shift);
 }
 
-/* A finished value back to a sample. */
+/* A value back to a sample. */
 __device__ __forceinline__ int32_t l2k_finish(int32_t value, l2k_level_shift shift)
 {
     return l2k_shift_up(value, shift);
@@ -84,8 +113,8 @@ __device__ __forceinline__ int32_t l2k_finish(float value, l2k_level_shift shift
     return l2k_shift_up_f32(value, shift);
 }
 
-/* The same for samples of at most 16 bits, whose ranges floats know exactly: clamped first, which comes to the same,
- * then rounded by adding 1.5 * 2^23, which leaves the integer in the mantissa. */
+/* The same for samples of at most 16 bits, whose limits are exact floats: clamping first gives the same result, and
+ * adding 1.5 * 2^23 rounds and leaves the integer in the mantissa. */
 __device__ __forceinline__ int32_t l2k_finish_small(float value, l2k_level_shift shift)
 {
     float clamped = fminf(fmaxf(value, (float)shift.low), (float)shift.high);
@@ -117,8 +146,8 @@ __device__ __forceinline__ void l2k_join_inverse(float *a, float *b, float *c)
     l2k_ict_inverse(a, b, c);
 }
 
-/* Signed samples of less than 32 bits are read as unsigned ones with their sign bit turned over, which adds half of the
- * range to them; here it leaves again with the level shift. */
+/* Signed samples of less than 32 bits are read as unsigned ones with the sign bit flipped, which adds half of the
+ * range; the level shift takes it off again. */
 template <class S> __device__ __forceinline__ l2k_level_shift l2k_unflipped(const l2k_cuda_plane &plane)
 {
     l2k_level_shift shift = plane.shift;
@@ -126,7 +155,7 @@ template <class S> __device__ __forceinline__ l2k_level_shift l2k_unflipped(cons
     return shift;
 }
 
-/* Whether accesses of so many bytes fit where the warp's first column stands, and so those of all lanes and rows. */
+/* Whether accesses of `bytes` bytes are aligned at the warp's first column, and so for all lanes and rows. */
 template <class S> __device__ __forceinline__ bool l2k_is_aligned(const l2k_cuda_plane &plane, int warp, int bytes)
 {
     return (((uintptr_t)plane.data + (int64_t)warp * (int)sizeof(S)) | (uintptr_t)plane.row_stride) % bytes == 0;
@@ -137,10 +166,10 @@ template <class S> __device__ __forceinline__ S *l2k_plane_row(const l2k_cuda_pl
     return reinterpret_cast<S *>(plane.data + (int64_t)y * plane.row_stride);
 }
 
-/* ---- Sources ------------------------------------------------------------------------------------------------- */
+/* ---- Readers ------------------------------------------------------------------------------------------------- */
 
-/* A plane whose samples of type S lie side by side. */
-template <class W, class S, int N> struct l2k_plane_source {
+/* A plane whose samples of type S are adjacent. */
+template <class W, class S, int N> struct l2k_plane_reader {
     typedef l2k_landing<S, N> landing;
     typedef l2k_cursor<const S> cursor;
     enum { COMPONENTS = 1, COLUMNS = N, SLOT = landing::SIZE };
@@ -150,7 +179,7 @@ template <class W, class S, int N> struct l2k_plane_source {
     l2k_level_shift shift;
     uint32_t flip;
 
-    __device__ __forceinline__ l2k_plane_source(const l2k_cuda_plane *planes, int lane_in_warp, int warp,
+    __device__ __forceinline__ l2k_plane_reader(const l2k_cuda_plane *planes, int lane_in_warp, int warp,
                                                 int lane_first, int width)
         : plane(planes[0]),
           lane(lane_in_warp), run{lane_first, width, l2k_is_aligned<S>(planes[0], warp, landing::ACCESS)},
@@ -188,7 +217,7 @@ template <class W, class S, int N> struct l2k_plane_source {
 };
 
 /* Interleaved triples of samples of one type, and their component transform. */
-template <class W, class S, int N> struct l2k_triple_source {
+template <class W, class S, int N> struct l2k_triple_reader {
     typedef l2k_landing<S, 3 * N> landing;
     typedef l2k_cursor<const S> cursor;
     enum { COMPONENTS = 3, COLUMNS = N, SLOT = landing::SIZE };
@@ -197,7 +226,7 @@ template <class W, class S, int N> struct l2k_triple_source {
     l2k_lane_run<3 * N> run;
     l2k_level_shift shift[3];
 
-    __device__ __forceinline__ l2k_triple_source(const l2k_cuda_plane *p, int lane_in_warp, int warp, int lane_first,
+    __device__ __forceinline__ l2k_triple_reader(const l2k_cuda_plane *p, int lane_in_warp, int warp, int lane_first,
                                                  int width)
         : planes(p),
           lane(lane_in_warp), run{3 * lane_first, 3 * width, l2k_is_aligned<S>(p[0], 3 * warp, landing::ACCESS)}
@@ -235,73 +264,95 @@ template <class W, class S, int N> struct l2k_triple_source {
     }
 };
 
-/* Any type, any strides; three components are transformed together. One sample after the other, and only when
- * it is needed. */
-template <class W, int K, int N> struct l2k_any_source {
-    struct cursor { /* nothing is loaded ahead */
-        __device__ __forceinline__ void next(int)
+/* Any type, any strides; three components are transformed together. The bits of each sample take four bytes of the
+ * slot. */
+template <class W, int K, int N> struct l2k_any_reader {
+    typedef l2k_landing<int32_t, K * N> landing;
+    struct cursor {
+        int y;
+
+        __device__ __forceinline__ void next(int rows)
         {
+            y += rows;
         }
     };
-    enum { COMPONENTS = K, COLUMNS = N, SLOT = 4 };
+    enum { COMPONENTS = K, COLUMNS = N, SLOT = landing::SIZE };
     const l2k_cuda_plane *planes;
+    int lane;
     l2k_lane_run<N> run;
 
-    __device__ __forceinline__ l2k_any_source(const l2k_cuda_plane *p, int, int, int lane_first, int width)
-        : planes(p), run{lane_first, width, false}
+    __device__ __forceinline__ l2k_any_reader(const l2k_cuda_plane *p, int lane_in_warp, int, int lane_first, int width)
+        : planes(p), lane(lane_in_warp), run{lane_first, width, false}
     {
     }
     __device__ __forceinline__ bool is_aligned() const
     {
         return true;
     }
-    __device__ __forceinline__ void load(l2k_shared, int) const
+    __device__ __forceinline__ void load(l2k_shared slot, int y) const
     {
+        landing::put(slot, lane, gather(y));
     }
-    __device__ __forceinline__ void load(const cursor &, int, l2k_shared) const
+    __device__ __forceinline__ void load(const cursor &at, int rows, l2k_shared slot) const
     {
+        load(slot, at.y + rows);
     }
-    __device__ __forceinline__ cursor from(int) const
+    __device__ __forceinline__ cursor from(int y) const
     {
-        return cursor();
+        return cursor{y};
     }
-    __device__ __forceinline__ void unpack(l2k_shared, int y, typename W::T (&v)[K][N]) const
+    __device__ __forceinline__ void unpack(l2k_shared slot, int, typename W::T (&v)[K][N]) const
+    {
+        convert(landing::get(slot, lane), v);
+    }
+    /* Row y without a slot. */
+    __device__ __forceinline__ void read(int y, typename W::T (&v)[K][N]) const
+    {
+        convert(gather(y), v);
+    }
+
+  private:
+    __device__ __forceinline__ typename landing::packed gather(int y) const
+    {
+        uint32_t bits[K][N];
+        typename landing::packed raw;
+        l2k_gather<K, N>(planes, run, y, bits);
+#pragma unroll
+        for (int k = 0; k < K * N; k++)
+            raw.set(k, l2k_extended(bits[k / N][k % N], planes[k / N].type));
+        return raw;
+    }
+    __device__ __forceinline__ void convert(const typename landing::packed &raw, typename W::T (&v)[K][N]) const
     {
 #pragma unroll
         for (int k = 0; k < N; k++) {
 #pragma unroll
             for (int c = 0; c < K; c++)
-                v[c][k] = value(run.has(k) ? sample(planes[c], run.first + k, y) : 0, planes[c]);
+                v[c][k] = value(raw.get(c * N + k), planes[c]);
             if (K == 3)
                 l2k_join_forward(&v[0][k], &v[K > 1][k], &v[2 * (K > 2)][k]);
         }
     }
-
-  private:
     static __device__ __forceinline__ typename W::T value(int32_t bits, const l2k_cuda_plane &plane)
     {
         typename W::T v;
         l2k_value_of(bits, plane.shift, &v);
         return plane.type == L2K_SAMPLE_F32 ? (typename W::T)__int_as_float(bits) : v;
     }
-    static __device__ __forceinline__ int32_t sample(const l2k_cuda_plane &plane, int x, int y)
-    {
-        return l2k_load_any(plane.data + (int64_t)y * plane.row_stride + (int64_t)x * plane.sample_stride, plane.type);
-    }
 };
 
-/* ---- Sinks --------------------------------------------------------------------------------------------------- */
+/* ---- Writers ------------------------------------------------------------------------------------------------- */
 
-/* A plane whose samples of type S lie side by side; float planes get the values as they are. */
-template <class W, class S, int N> struct l2k_plane_sink {
+/* A plane whose samples of type S are adjacent; float planes get the values unchanged. */
+template <class W, class S, int N> struct l2k_plane_writer {
     enum { COMPONENTS = 1, COLUMNS = N };
     typedef l2k_packed<S, N> packed;
     typedef l2k_cursor<S> cursor;
     const l2k_cuda_plane &plane;
     l2k_lane_run<N> run;
 
-    __device__ __forceinline__ l2k_plane_sink(const l2k_cuda_plane *planes, int warp, int lane_first, int width,
-                                              bool keeps)
+    __device__ __forceinline__ l2k_plane_writer(const l2k_cuda_plane *planes, int warp, int lane_first, int width,
+                                                bool keeps)
         : plane(planes[0]), run{lane_first, keeps ? width : 0, l2k_is_aligned<S>(planes[0], warp, packed::ALIGNMENT)}
     {
     }
@@ -342,14 +393,15 @@ template <class W, class S, int N> struct l2k_plane_sink {
 };
 
 /* Interleaved triples of samples, after the inverse component transform. */
-template <class W, class S, int N> struct l2k_triple_sink {
+template <class W, class S, int N> struct l2k_triple_writer {
     enum { COMPONENTS = 3, COLUMNS = N };
     typedef l2k_packed<S, 3 * N> packed;
     typedef l2k_cursor<S> cursor;
     const l2k_cuda_plane *planes;
     l2k_lane_run<3 * N> run;
 
-    __device__ __forceinline__ l2k_triple_sink(const l2k_cuda_plane *p, int warp, int lane_first, int width, bool keeps)
+    __device__ __forceinline__ l2k_triple_writer(const l2k_cuda_plane *p, int warp, int lane_first, int width,
+                                                 bool keeps)
         : planes(p), run{3 * lane_first, keeps ? 3 * width : 0, l2k_is_aligned<S>(p[0], 3 * warp, packed::ALIGNMENT)}
     {
     }
@@ -385,7 +437,7 @@ template <class W, class S, int N> struct l2k_triple_sink {
 };
 
 /* Any type, any strides. */
-template <class W, int K, int N> struct l2k_any_sink {
+template <class W, int K, int N> struct l2k_any_writer {
     enum { COMPONENTS = K, COLUMNS = N };
     struct cursor {
         int y;
@@ -398,7 +450,7 @@ template <class W, int K, int N> struct l2k_any_sink {
     const l2k_cuda_plane *planes;
     l2k_lane_run<N> run;
 
-    __device__ __forceinline__ l2k_any_sink(const l2k_cuda_plane *p, int, int lane_first, int width, bool keeps)
+    __device__ __forceinline__ l2k_any_writer(const l2k_cuda_plane *p, int, int lane_first, int width, bool keeps)
         : planes(p), run{lane_first, keeps ? width : 0, false}
     {
     }
@@ -409,14 +461,15 @@ template <class W, int K, int N> struct l2k_any_sink {
     __device__ __forceinline__ void store(int y, typename W::T (&v)[K][N]) const
     {
 #pragma unroll
-        for (int k = 0; k < N; k++) {
-            if (K == 3)
-                l2k_join_inverse(&v[0][k], &v[K > 1][k], &v[2 * (K > 2)][k]);
-            for (int c = 0; c < K; c++)
-                if (run.has(k))
-                    l2k_store_any(l2k_plane_row<char>(planes[c], y) +
-                                      (int64_t)(run.first + k) * planes[c].sample_stride,
-                                  planes[c].type, sample(v[c][k], planes[c]));
+        for (int k = 0; k < N && K == 3; k++)
+            l2k_join_inverse(&v[0][k], &v[K > 1][k], &v[2 * (K > 2)][k]);
+#pragma unroll
+        for (int c = 0; c < K; c++) {
+            int32_t bits[N];
+#pragma unroll
+            for (int k = 0; k < N; k++)
+                bits[k] = sample(v[c][k], planes[c]);
+            l2k_scatter<N>(planes[c], run, y, bits);
         }
     }
     __device__ __forceinline__ cursor from(int y) const

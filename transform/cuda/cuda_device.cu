@@ -1,3 +1,4 @@
+/* Selects the device and translates CUDA's errors to the library's. */
 #include <cuda_runtime.h>
 
 #include <stdio.h>
@@ -11,7 +12,7 @@ extern "C" l2k_status l2k_cuda_check(const l2k_context *context, int error, cons
 {
     if (error == cudaSuccess)
         return L2K_OK;
-    cudaGetLastError(); /* what can be cleared must not be reported again by the next call */
+    cudaGetLastError(); /* so that the next call does not report it again */
     return l2k_fail(context, error == cudaErrorMemoryAllocation ? L2K_ERROR_MEMORY : L2K_ERROR_BACKEND, "CUDA: %s: %s",
                     what, cudaGetErrorString((cudaError_t)error));
 }
@@ -19,7 +20,7 @@ extern "C" l2k_status l2k_cuda_check(const l2k_context *context, int error, cons
 namespace
 {
 
-/* The kernels are built for compute capability 7.5 and up. */
+/* The kernels need compute capability 7.5. */
 const int OLDEST = 75;
 
 cudaError_t look(int *count, int *device, cudaDeviceProp *properties)

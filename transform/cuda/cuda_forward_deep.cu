@@ -1,16 +1,17 @@
-/* Several small decomposition levels in one launch, forward. */
+/* Several small decomposition levels in one launch, forward: level shift (G.1) if the input is pixels, lifting (Annex
+ * F), quantiser (Annex E). */
 #include "quant/quantiser_cuda.cuh"
 #include "transform/cuda/cuda_patches.cuh"
 
 namespace
 {
 
-/* A patch on its way: samples of type L, which LL are too, to coefficients of type D. */
+/* A patch: samples of type L, also the type of LL, to coefficients of type D. */
 template <class W, class D, class L, int GIVEN> struct forward_patch : l2k_patch_work<W, GIVEN> {
     typedef typename W::T T;
     typedef typename l2k_pair<L>::type pair;
     typedef l2k_patch_work<W, GIVEN> work;
-    enum { ROWS = work::patch::ROWS, LOWS = GIVEN / 2 }; /* rows that it needs, and that it gives of each subband */
+    enum { ROWS = work::patch::ROWS, LOWS = GIVEN / 2 }; /* input rows, and output rows per subband */
     using work::at;
     using work::l;
     using work::lane;
@@ -27,7 +28,7 @@ template <class W, class D, class L, int GIVEN> struct forward_patch : l2k_patch
     {
     }
 
-    /* A lane has two samples of a row, one or none; beyond the ends of the line, anything will do. */
+    /* A lane has two samples of a row, one or none; values beyond the ends of the line are not used. */
     __device__ __forceinline__ void load()
     {
         int first = at.column - x.first, width = l2k_length(x);
@@ -62,7 +63,7 @@ template <class W, class D, class L, int GIVEN> struct forward_patch : l2k_patch
             l2k_rows<W, true, true>(rows, columns);
     }
 
-    /* For the next level or launch, if there is one. */
+    /* LL for the next level or launch, if there is one. */
     __device__ __forceinline__ void store_low() const
     {
         if (!low_in_band)
@@ -79,7 +80,7 @@ template <class W, class D, class L, int GIVEN> struct forward_patch : l2k_patch
     }
 
   private:
-    /* Row r of what the patch needs. */
+    /* Input row r of the patch. */
     template <class S> __device__ __forceinline__ const S *row(const L *samples, int r) const
     {
         int n = l2k_patch_row<W>(at.row - W::STEPS + r, y);
@@ -121,7 +122,7 @@ template <class W, class D, class L, int GIVEN> struct forward_patch : l2k_patch
             l2k_lone_row<W, true>(v[r]);
     }
 
-    /* What the patch has of a subband: the lane's column, the first row. */
+    /* The patch in a subband: the lane's column, the first row. */
     __device__ __forceinline__ int column_of(int band) const
     {
         return (at.column >> 1) - l2k_band_columns(band, x).first;
@@ -164,7 +165,7 @@ template <class W, class D, class L, int GIVEN> struct forward_patch : l2k_patch
     }
 };
 
-/* Where blocks meet before each level but the first. */
+/* One level. Blocks wait for each other before each level but the first. */
 template <class Patch>
 __device__ __forceinline__ void forward_level(const l2k_cuda_deep &p, int level, const l2k_meeting &meeting,
                                               uint32_t *before)
@@ -172,7 +173,7 @@ __device__ __forceinline__ void forward_level(const l2k_cuda_deep &p, int level,
     const int first = threadIdx.x / 32 * gridDim.x + blockIdx.x, warps = blockDim.x / 32 * gridDim.x;
     typename Patch::patches all(p.level[level].x, p.level[level].y);
     const int count = all.count(p.components);
-    Patch patch(p, level, all, first); /* what needs no samples, before waiting for them */
+    Patch patch(p, level, all, first); /* before the wait: this needs no samples */
     if (level > 0)
         meeting.wait(level, *before);
     *before = meeting.look(level + 1);
@@ -188,11 +189,11 @@ __device__ __forceinline__ void forward_level(const l2k_cuda_deep &p, int level,
     if (level + 1 < p.levels)
         meeting.arrive(level + 1);
     if (first < count)
-        patch.store_bands(); /* on the way while others are waited for */
+        patch.store_bands(); /* these stores overlap the wait for other blocks */
 }
 
-/* Warps of a block: as many as take a level of 1024 x 1024 samples at once on 132 processors. Samples of levels up to
- * which patches are low: measured, bench/lab/README.md. */
+/* Warps of a block: enough for a level of 1024 x 1024 samples at once on 132 multiprocessors. LOW_TO: up to how many
+ * samples of a level patches have four rows; measured, bench/lab/README.md. */
 enum { BLOCK_WARPS = 20, LOW_TO = 1 << 18 };
 
 template <class W, class D, class L>
@@ -202,7 +203,7 @@ __global__ void __launch_bounds__(32 * BLOCK_WARPS, 1) forward_deep_kernel(const
     uint32_t before = 0;
     l2k_await_previous();
     for (int level = 0; level < p.levels; level++)
-        if (l2k_wants_low_patches(p, level, LOW_TO))
+        if (l2k_has_low_patches(p, level, LOW_TO))
             forward_level<forward_patch<W, D, L, 4>>(p, level, meeting, &before);
         else
             forward_level<forward_patch<W, D, L, 8>>(p, level, meeting, &before);

@@ -3,13 +3,14 @@
 
 #include <string.h>
 
-#include "transform/cuda/cuda_pass.h"
+#include "transform/cuda/cuda_sweep.h"
 #include "transform/layout.h"
 
 /* ---- Which levels go together -------------------------------------------------------------------------------- */
 
-/* From how many samples on a walk takes two levels: that saves memory traffic, but a warp has rows to warm up for, and
- * columns on both sides that only its neighbours keep. Three components at once have a smaller share of lanes left. */
+/* The number of samples from which a sweep takes two levels at once: this saves memory traffic, but costs each warp
+ * warm-up rows and halo columns on both sides. With three components at once the halo is a larger share. UINT64_MAX:
+ * never, and there is no such kernel. */
 static uint64_t two_levels_from(const l2k_plan_spec *spec, l2k_wavelet wavelet, bool joined)
 {
     if (wavelet == L2K_WAVELET_5_3)
@@ -19,13 +20,13 @@ static uint64_t two_levels_from(const l2k_plan_spec *spec, l2k_wavelet wavelet, 
     return spec->direction == L2K_FORWARD ? (uint64_t)1 << 26 : UINT64_MAX;
 }
 
-/* Up to how many samples a level is deep: it fits into the cache, and wants few launches and many short ways. */
+/* Up to how many samples a level is deep: it fits into the cache and is bound by latency. */
 static uint64_t deep_to(const l2k_plan_spec *spec, l2k_wavelet wavelet)
 {
     return (uint64_t)1 << (wavelet == L2K_WAVELET_9_7 && spec->direction == L2K_FORWARD ? 22 : 20);
 }
 
-/* The group whose first level is `first`; bench/lab/README.md has what the limits were measured by. */
+/* The group whose first level is `first`; the limits were measured, bench/lab/README.md. */
 static l2k_level_group group_from(const l2k_plan_spec *spec, uint32_t c, unsigned first)
 {
     const l2k_plan_component *component = &spec->components[c];
@@ -34,8 +35,11 @@ static l2k_level_group group_from(const l2k_plan_spec *spec, uint32_t c, unsigne
     unsigned left = component->levels + 1 - first, most = spec->levels_at_once;
     bool joined = spec->component_transform && c == 0 && first == l2k_discarded(spec->direction, component) + 1;
     bool deep = most == 0 ? samples <= deep_to(spec, component->wavelet) : most > 2;
+    uint64_t two_from = two_levels_from(spec, component->wavelet, joined);
     if (most == 0)
-        most = samples >= two_levels_from(spec, component->wavelet, joined) ? 2 : 1;
+        most = samples >= two_from ? 2 : 1;
+    if (two_from == UINT64_MAX)
+        most = 1;
     if (left > 0 && deep)
         return (l2k_level_group){first, 1, true};
     return (l2k_level_group){first, left < most ? left : most, false};
@@ -60,7 +64,7 @@ unsigned l2k_count_groups(const l2k_plan_spec *spec, uint32_t c)
     return count ? count : 1;
 }
 
-/* Steps and all: kernels know one set of them. */
+/* Including quantiser steps, since kernels take one set. */
 static bool are_alike(l2k_direction direction, const l2k_plan_component *a, const l2k_plan_component *b)
 {
     if (memcmp(&a->rect, &b->rect, sizeof a->rect) != 0 || a->levels != b->levels ||

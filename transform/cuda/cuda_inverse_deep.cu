@@ -1,15 +1,16 @@
-/* Several small decomposition levels in one launch, inverse. */
+/* Several small decomposition levels in one launch, inverse: dequantiser (Annex E), lifting (Annex F), level shift
+ * (G.1) if the output is pixels. */
 #include "quant/quantiser_cuda.cuh"
 #include "transform/cuda/cuda_patches.cuh"
 
 namespace
 {
 
-/* A patch on its way: coefficients of type D to samples of type L, which LL are too. */
+/* A patch: coefficients of type D to samples of type L, also the type of LL. */
 template <class W, class D, class L, int GIVEN> struct inverse_patch : l2k_patch_work<W, GIVEN> {
     typedef typename W::T T;
     typedef l2k_patch_work<W, GIVEN> work;
-    /* Of the patch's rows, every other one has the low subbands' coefficients, beginning with the second. */
+    /* Every other row of the patch, from the second on, holds coefficients of the vertically low subbands. */
     enum { ROWS = work::patch::ROWS, HIGHS = ROWS / 2 + 1, EVEN = HIGHS + HIGHS % 2 };
     using work::at;
     using work::l;
@@ -27,7 +28,7 @@ template <class W, class D, class L, int GIVEN> struct inverse_patch : l2k_patch
     {
     }
 
-    /* What is there from the start. */
+    /* The high subbands, which no other block writes. */
     __device__ __forceinline__ void load_high()
     {
 #pragma unroll
@@ -83,7 +84,7 @@ template <class W, class D, class L, int GIVEN> struct inverse_patch : l2k_patch
     }
 
   private:
-    /* Row r of those that the patch gives. */
+    /* Output row r of the patch. */
     __device__ __forceinline__ void store_row(L *to, int r, const l2k_level_shift &shift, bool left, bool right,
                                               bool pairs) const
     {
@@ -113,8 +114,8 @@ template <class W, class D, class L, int GIVEN> struct inverse_patch : l2k_patch
             l2k_lone_row<W, false>(v[r]);
     }
 
-    /* The lane's values of a subband; beyond its borders, anything will do. Rows of the other parity are asked for only
-     * where they are of no use. */
+    /* The lane's values of a subband; values beyond its borders are not used. Rows of the other parity are loaded only
+     * where the result is not used. */
     template <class S>
     __device__ __forceinline__ void load_rows(int band, const char *from, int stride, S (&raw)[HIGHS]) const
     {
@@ -153,7 +154,7 @@ template <class W, class D, class L, int GIVEN> struct inverse_patch : l2k_patch
     }
 };
 
-/* Where blocks meet before each level but the first, which is the deepest. */
+/* One level. Blocks wait for each other before each level but the first, which is the deepest. */
 template <class Patch>
 __device__ __forceinline__ void inverse_level(const l2k_cuda_deep &p, int level, const l2k_meeting &meeting,
                                               uint32_t *before)
@@ -163,7 +164,7 @@ __device__ __forceinline__ void inverse_level(const l2k_cuda_deep &p, int level,
     const int count = all.count(p.components);
     Patch patch(p, level, all, first);
     if (first < count)
-        patch.load_high(); /* on the way while others are waited for */
+        patch.load_high(); /* these loads overlap the wait for other blocks */
     if (level + 1 < p.levels)
         meeting.wait(level, *before);
     *before = meeting.look(level - 1);
@@ -181,8 +182,8 @@ __device__ __forceinline__ void inverse_level(const l2k_cuda_deep &p, int level,
         meeting.arrive(level - 1);
 }
 
-/* Warps of a block: as many as take a level of 1024 x 1024 samples at once on 132 processors, if registers allow.
- * Samples of levels up to which patches are low: measured, bench/lab/README.md. */
+/* Warps of a block: enough for a level of 1024 x 1024 samples at once on 132 multiprocessors, if registers allow.
+ * LOW_TO: up to how many samples of a level patches have four rows; measured, bench/lab/README.md. */
 template <class W, class L> struct block {
     enum { WARPS = W::STEPS == 2 && sizeof(L) == 2 ? 20 : 16, LOW_TO = W::STEPS == 2 ? 1 << 18 : 1 << 20 };
 };
@@ -195,7 +196,7 @@ __global__ void __launch_bounds__(32 * block<W, L>::WARPS, 1)
     uint32_t before = 0;
     l2k_await_previous();
     for (int level = p.levels - 1; level >= 0; level--)
-        if (l2k_wants_low_patches(p, level, block<W, L>::LOW_TO))
+        if (l2k_has_low_patches(p, level, block<W, L>::LOW_TO))
             inverse_level<inverse_patch<W, D, L, 4>>(p, level, meeting, &before);
         else
             inverse_level<inverse_patch<W, D, L, 8>>(p, level, meeting, &before);

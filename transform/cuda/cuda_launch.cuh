@@ -1,5 +1,5 @@
-/* What the launchers of forward and inverse kernels have in common: which form a pass takes, how many warps it gets,
- * and the launch itself. */
+/* Shared by the launchers of forward and inverse kernels: the form of a kernel that the planes of a sweep need, how
+ * many warps it gets, and the launch itself. README.md in this folder has a table of the forms. */
 #ifndef L2K_TRANSFORM_LAUNCH_CUDA_CUH
 #define L2K_TRANSFORM_LAUNCH_CUDA_CUH
 
@@ -14,19 +14,19 @@ static inline int l2k_divide_up(int a, int b)
 
 /* ---- Launches ------------------------------------------------------------------------------------------------ */
 
-/* Shares a pass's steps among as many warps as the device holds at once, but gives none more than `most`: with shorter
- * walks the device's warps are closer together in memory, at the price of more steps to warm up. */
-static inline void l2k_share_steps(l2k_cuda_pass *p, int inner_columns, int launches, int warps, int most)
+/* Divides a sweep's rounds among as many warps as the device holds at once, at most `most` rounds each: with shorter
+ * walks the device's warps work closer together in memory, at the cost of more warm-up rounds. */
+static inline void l2k_share_rounds(l2k_cuda_sweep *p, int inner_columns, int launches, int warps, int most)
 {
-    int all = p->end_step - p->first_step, chunks, least = p->levels == 2 ? 2 : 1;
+    int all = p->end_round - p->first_round, chunks, least = p->levels == 2 ? 2 : 1;
     p->strips = l2k_divide_up(p->x.end, inner_columns);
     chunks = warps / (p->strips * launches);
-    p->steps_each = l2k_divide_up(all, chunks < 1 ? 1 : chunks);
-    p->steps_each = p->steps_each > most ? most : p->steps_each;
-    p->steps_each = p->steps_each < least ? least : p->steps_each;
+    p->rounds_each = l2k_divide_up(all, chunks < 1 ? 1 : chunks);
+    p->rounds_each = p->rounds_each > most ? most : p->rounds_each;
+    p->rounds_each = p->rounds_each < least ? least : p->rounds_each;
 }
 
-/* Warps that the current device holds at once where each processor holds `warps`. */
+/* Multiplies `warps`, those of one multiprocessor, by the number of multiprocessors of the current device. */
 static inline int l2k_resident_warps(int *warps)
 {
     int device = 0, processors = 0;
@@ -37,18 +37,18 @@ static inline int l2k_resident_warps(int *warps)
     return error;
 }
 
-/* A launch that nearly fills the device in one wave must find it empty: started while another still has warps there,
- * some of its own would have to wait for a second wave. */
+/* A launch that nearly fills the device in one wave needs it empty: if it started while another still has warps there,
+ * some of its own would wait for a second wave. */
 static inline bool l2k_may_start_early(int blocks, int warps)
 {
     return 2 * blocks < warps || blocks > 2 * warps;
 }
 
-/* Launches a kernel of blocks of so many threads; `together`: all of them must be on the device at once. Where the
- * machine can (compute capability 9.0), one that follows another of the plan is started while that still runs, and
- * waits for its results itself. */
-template <class Kernel, class Pass>
-static int l2k_launch(Kernel *kernel, dim3 grid, int threads, bool together, bool follows, const Pass &p,
+/* Launches a kernel with blocks of `threads` threads; `together`: all blocks must be resident at once. From compute
+ * capability 9.0 on, a launch that follows another of the plan starts while that one still runs, and its kernel waits
+ * for the results (programmatic dependent launch). */
+template <class Kernel, class Parameters>
+static int l2k_launch(Kernel *kernel, dim3 grid, int threads, bool together, bool follows, const Parameters &p,
                       cudaStream_t stream)
 {
     cudaLaunchAttribute attributes[2];
@@ -74,23 +74,23 @@ static int l2k_launch(Kernel *kernel, dim3 grid, int threads, bool together, boo
     return cudaLaunchKernelEx(&config, kernel, p);
 }
 
-/* A pass by warps that walk, of which each processor is to hold WARPS. */
+/* A sweep by walking warps, WARPS of them per multiprocessor. */
 template <class Walk, int WARPS, class Kernel>
-static int l2k_launch_walk(Kernel *kernel, l2k_cuda_pass p, cudaStream_t stream)
+static int l2k_launch_walk(Kernel *kernel, l2k_cuda_sweep p, cudaStream_t stream)
 {
     const int launches = p.components / Walk::K;
     int warps = WARPS, error = l2k_resident_warps(&warps);
     if (error != cudaSuccess)
         return error;
-    Walk::set_steps(&p);
-    l2k_share_steps(&p, (32 - 2 * Walk::HALO) * Walk::N, launches, warps, Walk::MOST_STEPS);
-    dim3 grid(p.strips * l2k_divide_up(p.end_step - p.first_step, p.steps_each), launches);
+    Walk::set_rounds(&p);
+    l2k_share_rounds(&p, (32 - 2 * Walk::HALO) * Walk::N, launches, warps, Walk::MOST_ROUNDS);
+    dim3 grid(p.strips * l2k_divide_up(p.end_round - p.first_round, p.rounds_each), launches);
     return l2k_launch(kernel, grid, 32, false, p.follows && l2k_may_start_early((int)grid.x * launches, warps), p,
                       stream);
 }
 
-/* A pass without a wavelet, a thread for a column. */
-template <class Kernel> static int l2k_launch_columns(Kernel *kernel, const l2k_cuda_pass &p, cudaStream_t stream)
+/* A sweep without a decomposition level, a thread per column. */
+template <class Kernel> static int l2k_launch_columns(Kernel *kernel, const l2k_cuda_sweep &p, cudaStream_t stream)
 {
     int height = p.y.end - p.y.first;
     dim3 grid(l2k_divide_up(p.x.end - p.x.first, 128), height < 65535 ? height : 65535, p.joined ? 1 : p.components);
@@ -99,14 +99,14 @@ template <class Kernel> static int l2k_launch_columns(Kernel *kernel, const l2k_
 
 /* ---- Forms --------------------------------------------------------------------------------------------------- */
 
-/* A plane whose samples of type S lie side by side, whole samples apart. */
+/* A plane whose samples of type S are adjacent and aligned. */
 template <class S> static inline bool l2k_is_packed(const l2k_cuda_plane &plane)
 {
     return plane.sample_stride == (int32_t)sizeof(S) &&
            ((uintptr_t)plane.data | (uintptr_t)plane.row_stride) % sizeof(S) == 0;
 }
 
-/* Three planes of one type that are interleaved triples. */
+/* Three planes of one type that are interleaved as triples. */
 template <class S> static inline bool l2k_are_triples(const l2k_cuda_plane *planes)
 {
     for (int c = 0; c < 3; c++)
@@ -121,8 +121,8 @@ static inline int l2k_sample_bits(l2k_sample_type type)
     return type <= L2K_SAMPLE_S8 ? 8 : type <= L2K_SAMPLE_S16 ? 16 : 32;
 }
 
-/* How kernels take the planes of a pass: packed samples of 8, 16 or 32 bits (the latter integers for the 5/3 and floats
- * for the 9/7), interleaved triples of 8 or 16 bits to be transformed together, or whatever they are. */
+/* How kernels access the planes of a sweep: packed samples of 8, 16 or 32 bits (the latter integers for the 5/3, floats
+ * for the 9/7), interleaved triples of 8 or 16 bits with a component transform, or any layout. */
 enum l2k_form { L2K_FORM_8, L2K_FORM_16, L2K_FORM_32, L2K_FORM_TRIPLES_8, L2K_FORM_TRIPLES_16, L2K_FORM_ANY };
 
 static inline l2k_form l2k_form_of_plane(const l2k_cuda_plane &plane, l2k_wavelet wavelet)
@@ -136,7 +136,7 @@ static inline l2k_form l2k_form_of_plane(const l2k_cuda_plane &plane, l2k_wavele
     return L2K_FORM_ANY;
 }
 
-static inline l2k_form l2k_form_of(const l2k_cuda_pass &p)
+static inline l2k_form l2k_form_of(const l2k_cuda_sweep &p)
 {
     int bits = l2k_sample_bits(p.samples[0].type);
     if (p.joined)
@@ -157,21 +157,5 @@ template <> struct l2k_wide_sample<l2k_wavelet_53> {
 template <> struct l2k_wide_sample<l2k_wavelet_97> {
     typedef float type;
 };
-
-/* Launcher<W, D>::launch for the pass's wavelet and coefficients. */
-template <template <class W, class D> class Launcher>
-static int l2k_launch_by_type(const l2k_cuda_pass &p, cudaStream_t stream)
-{
-    bool narrow = p.type == L2K_COEFFICIENT_INT16;
-    if (p.x.end == p.x.first || p.y.end == p.y.first)
-        return cudaSuccess;
-    if (p.wavelet == L2K_WAVELET_5_3)
-        return narrow ? Launcher<l2k_wavelet_53, int16_t>::launch(p, stream)
-                      : Launcher<l2k_wavelet_53, int32_t>::launch(p, stream);
-    if (p.type == L2K_COEFFICIENT_FLOAT32)
-        return Launcher<l2k_wavelet_97, float>::launch(p, stream);
-    return narrow ? Launcher<l2k_wavelet_97, int16_t>::launch(p, stream)
-                  : Launcher<l2k_wavelet_97, int32_t>::launch(p, stream);
-}
 
 #endif

@@ -1,4 +1,5 @@
-/* What a CUDA plan launches, group by group from the pixels down, or back. */
+/* The launches of a CUDA plan: fills in a sweep or a deep launch for each group of levels, from the pixels to the
+ * deepest LL (F.4) or back (F.3). */
 #include <cuda_runtime.h>
 
 #include <string.h>
@@ -8,7 +9,7 @@ extern "C" {
 #include "transform/cuda/cuda_deep.h"
 #include "transform/cuda/cuda_groups.h"
 #include "transform/cuda/cuda_levels.h"
-#include "transform/cuda/cuda_pass.h"
+#include "transform/cuda/cuda_sweep.h"
 #include "transform/layout.h"
 }
 
@@ -17,7 +18,7 @@ namespace
 
 /* ---- One launch ---------------------------------------------------------------------------------------------- */
 
-/* The counters of deep launches lie before the LL samples. */
+/* The counters of deep launches precede the LL samples. */
 const size_t ARRIVED_BYTES = 128;
 static_assert(L2K_CUDA_DEEP_LEVELS * sizeof(uint32_t) <= ARRIVED_BYTES, "room for all counters");
 
@@ -30,8 +31,8 @@ struct level_run {
     cudaStream_t stream;
 };
 
-/* The LL that group g leaves, of component c + lane; those of deeper groups lie where the group's of the same parity
- * would, so that a component's never reach into another's. */
+/* The LL of component c + lane after group g. A component's part of the memory is sized for the first group of the same
+ * parity, so deeper groups fit into it. */
 l2k_cuda_plane low_plane(const level_run *run, uint32_t c, unsigned lane, unsigned g)
 {
     const l2k_plan_spec *spec = &run->plan->spec;
@@ -48,7 +49,7 @@ l2k_cuda_plane low_plane(const level_run *run, uint32_t c, unsigned lane, unsign
     return plane;
 }
 
-/* Band 0 as a plane, for who reads the deepest LL. */
+/* Subband 0 as a plane, for kernels that read the deepest LL. */
 l2k_cuda_plane deepest_plane(const level_run *run, uint32_t c)
 {
     const l2k_coefficients *view = &run->plan->views[c];
@@ -107,73 +108,73 @@ l2k_cuda_plane device_plane(const l2k_plan *plan, uint32_t c, const l2k_plane *f
     return plane;
 }
 
-/* A side's coordinates less a multiple of 8. */
+/* Coordinates minus a multiple of 8. */
 l2k_span span_of(uint32_t first, uint32_t end)
 {
     uint32_t base = first & ~(uint32_t)7;
     return l2k_span{(int32_t)(first - base), (int32_t)(end - base)};
 }
 
-/* Group g of `count` components from c + lane0 on. At the pixel side the samples are the caller's planes, elsewhere the
- * LL that the group before left. */
-l2k_cuda_pass pass_of(const level_run *run, uint32_t c, unsigned lane0, unsigned count, unsigned g,
-                      const l2k_plane *planes)
+/* The sweep of group g of `count` components from c + lane0 on. The samples of group 0 are the caller's planes, those
+ * of other groups the LL of the previous group. */
+l2k_cuda_sweep sweep_of(const level_run *run, uint32_t c, unsigned lane0, unsigned count, unsigned g,
+                        const l2k_plane *planes)
 {
     const l2k_plan_spec *spec = &run->plan->spec;
     l2k_level_group group = l2k_group_at(spec, c, g);
     l2k_rect rect = l2k_resolution_rect(run->plan->components[c].rect, group.first - 1);
-    l2k_cuda_pass pass;
-    memset(&pass, 0, sizeof pass);
-    pass.x = span_of(rect.x0, rect.x1);
-    pass.y = span_of(rect.y0, rect.y1);
-    pass.levels = (int32_t)group.count;
-    pass.components = (int32_t)count;
-    pass.joined = spec->component_transform && c == 0 && g == 0;
-    pass.low_in_bands = g + 1 == l2k_count_groups(spec, c);
-    pass.type = spec->type;
-    pass.wavelet = run->plan->components[c].wavelet;
+    l2k_cuda_sweep sweep;
+    memset(&sweep, 0, sizeof sweep);
+    sweep.x = span_of(rect.x0, rect.x1);
+    sweep.y = span_of(rect.y0, rect.y1);
+    sweep.levels = (int32_t)group.count;
+    sweep.components = (int32_t)count;
+    sweep.joined = spec->component_transform && c == 0 && g == 0;
+    sweep.low_in_bands = g + 1 == l2k_count_groups(spec, c);
+    sweep.type = spec->type;
+    sweep.wavelet = run->plan->components[c].wavelet;
     for (unsigned i = 0; i < count; i++) {
         unsigned lane = lane0 + i;
-        pass.samples[i] =
+        sweep.samples[i] =
             g == 0 ? device_plane(run->plan, c + lane, &planes[c + lane]) : low_plane(run, c, lane, g - 1);
-        pass.low[i] = pass.low_in_bands ? deepest_plane(run, c + lane) : low_plane(run, c, lane, g);
-        pass.bands[i] = bands_of(run, c + lane, group);
-        pass.steps[i] = steps_of(run->plan, c + lane, group);
+        sweep.low[i] = sweep.low_in_bands ? deepest_plane(run, c + lane) : low_plane(run, c, lane, g);
+        sweep.bands[i] = bands_of(run, c + lane, group);
+        sweep.steps[i] = steps_of(run->plan, c + lane, group);
     }
-    return pass;
+    return sweep;
 }
 
-/* Components that go through launches together. */
+/* Components that share launches. */
 struct lane_range {
-    uint32_t c; /* the first of their kind */
+    uint32_t c; /* the first of the plan's components that are interleaved or alike */
     unsigned lane0, count;
 };
 
 int launch_group(const level_run *run, lane_range lanes, unsigned g, bool follows, const l2k_plane *planes)
 {
-    l2k_cuda_pass pass = pass_of(run, lanes.c, lanes.lane0, lanes.count, g, planes);
-    pass.follows = follows;
-    return run->plan->spec.direction == L2K_FORWARD ? l2k_cuda_forward_pass(&pass, run->stream)
-                                                    : l2k_cuda_inverse_pass(&pass, run->stream);
+    l2k_cuda_sweep sweep = sweep_of(run, lanes.c, lanes.lane0, lanes.count, g, planes);
+    sweep.follows = follows;
+    return run->plan->spec.direction == L2K_FORWARD ? l2k_cuda_forward_sweep(&sweep, run->stream)
+                                                    : l2k_cuda_inverse_sweep(&sweep, run->stream);
 }
 
 /* ---- Several deep levels in one launch ----------------------------------------------------------------------- */
 
-l2k_cuda_deep_level deep_level(const l2k_cuda_pass *pass)
+l2k_cuda_deep_level deep_level(const l2k_cuda_sweep *sweep)
 {
     l2k_cuda_deep_level level;
     memset(&level, 0, sizeof level);
-    level.x = pass->x;
-    level.y = pass->y;
-    for (int i = 0; i < pass->components; i++) {
-        level.lane[i].samples = pass->samples[i].data;
-        level.lane[i].low = pass->low[i].data;
-        memcpy(level.lane[i].bands, pass->bands[i].at[0], sizeof level.lane[i].bands);
+    level.x = sweep->x;
+    level.y = sweep->y;
+    for (int i = 0; i < sweep->components; i++) {
+        level.lane[i].samples = sweep->samples[i].data;
+        level.lane[i].low = sweep->low[i].data;
+        memcpy(level.lane[i].bands, sweep->bands[i].at[0], sizeof level.lane[i].bands);
     }
-    level.samples_stride = pass->samples[0].row_stride;
-    level.low_stride = pass->low[0].row_stride;
-    level.shift = pass->samples[0].shift;
-    memcpy(level.steps, pass->steps[0].of[0], sizeof level.steps);
+    level.samples_stride = sweep->samples[0].row_stride;
+    level.low_stride = sweep->low[0].row_stride;
+    level.shift = sweep->samples[0].shift;
+    memcpy(level.steps, sweep->steps[0].of[0], sizeof level.steps);
     return level;
 }
 
@@ -185,9 +186,9 @@ int launch_deep(const level_run *run, lane_range lanes, unsigned first, unsigned
     l2k_cuda_deep deep;
     memset(&deep, 0, sizeof deep);
     for (unsigned i = 0; i < count; i++) {
-        l2k_cuda_pass pass = pass_of(run, lanes.c, lanes.lane0, lanes.count, first + i, planes);
-        deep.level[i] = deep_level(&pass);
-        deep.low_in_bands = pass.low_in_bands;
+        l2k_cuda_sweep sweep = sweep_of(run, lanes.c, lanes.lane0, lanes.count, first + i, planes);
+        deep.level[i] = deep_level(&sweep);
+        deep.low_in_bands = sweep.low_in_bands;
     }
     deep.levels = (int32_t)count;
     deep.components = (int32_t)lanes.count;
@@ -201,8 +202,8 @@ int launch_deep(const level_run *run, lane_range lanes, unsigned first, unsigned
                                           : l2k_cuda_inverse_deep(&deep, run->stream);
 }
 
-/* Whether the kernels of deep levels can have the pixels as they are: they know planes such as those of LL, with one
- * distance between rows and one level shift for all. */
+/* Whether the kernels of deep levels can read or write the pixels directly: their planes are like those of LL, with one
+ * row stride and one level shift for all components. */
 bool are_like_low(const level_run *run, lane_range lanes, const l2k_plane *planes)
 {
     const l2k_plan_spec *spec = &run->plan->spec;
@@ -222,7 +223,7 @@ bool are_like_low(const level_run *run, lane_range lanes, const l2k_plane *plane
     return !(spec->component_transform && lanes.c == 0);
 }
 
-/* The first group from which on all are deep. */
+/* The first group from which all are deep. */
 unsigned first_deep(const level_run *run, lane_range lanes, const l2k_plane *planes)
 {
     unsigned g = l2k_count_groups(&run->plan->spec, lanes.c);
@@ -231,7 +232,7 @@ unsigned first_deep(const level_run *run, lane_range lanes, const l2k_plane *pla
     return g > 0 || are_like_low(run, lanes, planes) ? g : 1;
 }
 
-/* How many groups one launch may take: all blocks of several must be on the device together. */
+/* How many groups one launch may take: more than one needs a cooperative launch. */
 unsigned most_deep()
 {
     int device = 0, together = 0;
@@ -243,7 +244,7 @@ unsigned most_deep()
 
 /* ---- All launches -------------------------------------------------------------------------------------------- */
 
-/* Groups begin .. end - 1, in the direction's order. */
+/* Launches groups begin .. end - 1 in the order of the direction. */
 int launch_groups(const level_run *run, lane_range lanes, unsigned begin, unsigned end, const l2k_plane *planes)
 {
     bool forward = run->plan->spec.direction == L2K_FORWARD;
@@ -273,8 +274,8 @@ int launch_one_by_one(const level_run *run, uint32_t c, unsigned lanes, unsigned
     return error;
 }
 
-/* The components from c on through all their groups. Those of a component transform that are not alike go together at
- * the pixels only. */
+/* Launches all groups of the components from c on. Components of a component transform that are not alike share only
+ * the launch at the pixels. */
 int launch_components(const level_run *run, uint32_t c, unsigned together, const l2k_plane *planes)
 {
     const l2k_plan_spec *spec = &run->plan->spec;

@@ -4,14 +4,13 @@
 
 #include "transform/backend.h"
 
-/* Components from c on that one launch takes together: the three of a component transform, or one. */
+/* Components from c on that are interleaved in memory: the three of a component transform, or one. */
 static inline unsigned l2k_cuda_lanes(const l2k_plan_spec *spec, uint32_t c)
 {
     return spec->component_transform && c == 0 ? 3 : 1;
 }
 
-/* Device memory for LL samples between launches and what else they need, in bytes. It must be 0 before the first run.
- */
+/* Device memory for LL samples between launches and for counters, in bytes; to be cleared before the first run. */
 size_t l2k_cuda_low_bytes(const l2k_plan_spec *spec);
 
 /* Enqueues the plan's transform on `stream` (a cudaStream_t). planes[c] and coefficients[c] are in device memory, the

@@ -1,6 +1,6 @@
-/* Several small levels in one launch. What a small level takes is not work but waiting: for the launch, for
- * instructions, for one row after the other. So a warp takes a patch of few rows at once, all loads under way together,
- * and the blocks of the launch, which are on the device together, wait for each other between two levels. */
+/* Several small levels in one launch. A small level is bound by latency: of the launch, of instruction fetches, of one
+ * row after the other. So a warp takes a patch of a few rows at once with all its loads in flight, and the blocks of a
+ * cooperative launch wait for each other between two levels. Lifting as in dwt/warp_cuda.cuh. */
 #ifndef L2K_TRANSFORM_PATCHES_CUDA_CUH
 #define L2K_TRANSFORM_PATCHES_CUDA_CUH
 
@@ -9,12 +9,12 @@
 
 /* ---- In kernels ---------------------------------------------------------------------------------------------- */
 
-enum { L2K_PATCH_COLUMNS = 2 }; /* of a lane */
+enum { L2K_PATCH_COLUMNS = 2 }; /* per lane */
 
-/* Where the blocks of a grid wait for each other, once before each level but the first. When all have arrived, a
- * counter's upper bit turns over and the others are 0 again, so nobody need clear it. What a block has written before
- * it arrives is seen by those that have waited, except by loads through the read-only cache. The messenger of a block
- * is in its last warp, which has the least to do. */
+/* A barrier over all blocks, one per level but the first. When all blocks have arrived, the counter's upper bit flips
+ * and its other bits are 0 again, so it needs no clearing. What a block wrote before it arrived is visible to those
+ * that have waited, except to loads through the read-only cache. A block's messenger is in its last warp, which has the
+ * least to do. */
 struct l2k_meeting {
     uint32_t *arrived;
     bool messenger;
@@ -23,7 +23,7 @@ struct l2k_meeting {
         : arrived(counters), messenger(threadIdx.x == blockDim.x - 32)
     {
     }
-    /* What `wait` must be told, from before the block arrives. */
+    /* The counter's value that `wait` needs, to be read before the block arrives. */
     __device__ __forceinline__ uint32_t look(int level) const
     {
         return messenger && level >= 0 && level < L2K_CUDA_DEEP_LEVELS ? __ldcg(&arrived[level]) : 0;
@@ -46,7 +46,7 @@ struct l2k_meeting {
     }
 };
 
-/* The patches of a level, numbered row by row, component by component. Each gives so many rows. */
+/* The patches of a level, numbered row by row, component by component. Each yields GIVEN rows. */
 template <class W, int GIVEN> struct l2k_patches {
     enum { HALO = W::STEPS / L2K_PATCH_COLUMNS, INNER = (32 - 2 * HALO) * L2K_PATCH_COLUMNS };
     int across, down;
@@ -62,12 +62,12 @@ template <class W, int GIVEN> struct l2k_patches {
     }
 };
 
-/* One of them, as a lane sees it. Coordinates of rows and columns are the level's. */
+/* One patch, as a lane sees it, in the level's coordinates. */
 template <class W, int GIVEN> struct l2k_patch {
     typedef l2k_patches<W, GIVEN> patches;
-    enum { ROWS = GIVEN + 2 * W::STEPS - 1 }; /* that are needed for them */
+    enum { ROWS = GIVEN + 2 * W::STEPS - 1 }; /* input rows for those */
     int c, first_column, column, row;         /* component; the warp's and the lane's first column; first row */
-    bool keeps;                               /* whether the lane is no halo */
+    bool keeps;                               /* whether the lane is not halo */
 
     __device__ __forceinline__ l2k_patch(const patches &all, int number)
     {
@@ -79,7 +79,7 @@ template <class W, int GIVEN> struct l2k_patch {
         keeps = lane >= patches::HALO && lane < 32 - patches::HALO;
     }
 
-    /* Whether columns of the line begin and end between two lanes, if at all. */
+    /* Whether the line begins and ends between two lanes, if it does so in this patch. */
     __device__ __forceinline__ bool is_inside(l2k_span x) const
     {
         return ((x.first | x.end) & 1) == 0 ||
@@ -87,13 +87,13 @@ template <class W, int GIVEN> struct l2k_patch {
     }
 };
 
-/* What forward and inverse have of a patch under way. */
+/* The state of a patch that forward and inverse share. */
 template <class W, int GIVEN> struct l2k_patch_work {
     typedef l2k_patch<W, GIVEN> patch;
     typedef l2k_patches<W, GIVEN> patches;
     const l2k_cuda_deep &p;
     const l2k_cuda_deep_level &l;
-    bool low_in_band; /* whether LL is band 0 of the coefficients here */
+    bool low_in_band; /* whether the LL of this level is subband 0 of the coefficients */
     patch at;
     l2k_span x, y;
     l2k_cuda_deep_lane lane;
@@ -110,24 +110,24 @@ template <class W, int GIVEN> struct l2k_patch_work {
     }
 };
 
-/* Row i of the line of a patch, counted from its first and mirrored at its ends (F.3.7) as far as anything counts; of a
- * line of one, that one. */
+/* Row i of a line, counted from its first row and mirrored at its ends (symmetric extension, F.3.7) as far as results
+ * depend on it; of a line of one row, that row. */
 template <class W> __device__ __forceinline__ int l2k_patch_row(int i, l2k_span rows)
 {
     int last = rows.end - 1 - rows.first;
     i = abs(i - rows.first);
-    while (last < W::STEPS && i > last && i <= last + W::STEPS) /* shorter than what filters reach */
+    while (last < W::STEPS && i > last && i <= last + W::STEPS) /* shorter than the filter's support */
         i = last > 0 ? abs(2 * last - i) : 0;
     return max(min(i, 2 * last - i), 0);
 }
 
-/* Loads that see what other blocks have written. */
+/* A load that sees what other blocks wrote: past the first-level cache. */
 template <class S> __device__ __forceinline__ S l2k_load_written(const S *from)
 {
     return __ldcg(from);
 }
 
-/* A lane's two samples of a row, as one access. */
+/* A lane's two samples of a row as one access. */
 template <class S> struct l2k_pair_type;
 template <> struct l2k_pair_type<int16_t> {
     typedef short2 type;
@@ -142,16 +142,16 @@ template <> struct l2k_pair_type<float> {
 template <class S> struct l2k_pair {
     typedef typename l2k_pair_type<S>::type type;
 
-    /* Whether such accesses fit at even columns of a plane. */
+    /* Whether such accesses are aligned at the even columns of a plane. */
     static __device__ __forceinline__ bool fits(const char *samples, int stride, l2k_span x)
     {
         return (((uintptr_t)samples + (x.first & 1) * sizeof(S)) | (uintptr_t)stride) % sizeof(type) == 0;
     }
 };
 
-/* Rows that patches of a level are to give: of few samples, up to `most`, few, so that no warp has long to go, of many
- * more, since each patch needs rows around it. */
-__device__ __forceinline__ bool l2k_wants_low_patches(const l2k_cuda_deep &p, int level, int most)
+/* Whether patches of a level yield four rows, not eight: with up to `most` samples this keeps each warp's work short;
+ * with more it would cost too many rows around the patches. */
+__device__ __forceinline__ bool l2k_has_low_patches(const l2k_cuda_deep &p, int level, int most)
 {
     int width = l2k_length(p.level[level].x), height = l2k_length(p.level[level].y);
     return (int64_t)width * height * p.components <= most;
@@ -159,8 +159,8 @@ __device__ __forceinline__ bool l2k_wants_low_patches(const l2k_cuda_deep &p, in
 
 /* ---- In launchers -------------------------------------------------------------------------------------------- */
 
-/* Launches a kernel of blocks that wait for each other: no more than the device holds at once, and no more than the
- * level with most patches, the first, can use. A block has so many warps. */
+/* Launches a kernel whose blocks wait for each other: no more blocks than the device holds at once, nor than the first
+ * level, which has most patches, can use. `warps` are those of a block. */
 template <class W, class Kernel>
 static int l2k_launch_deep(Kernel *kernel, int warps, const l2k_cuda_deep &p, cudaStream_t stream)
 {

@@ -1,5 +1,5 @@
-/* The CUDA backend. A plan owns one block of device memory for coefficients, pixels and LL samples, one of pinned host
- * memory that mirrors what of it crosses the bus, a stream, and a graph of its launches, recorded when the plan is
+/* The CUDA backend of the transform. A plan owns one block of device memory for coefficients, pixels and LL samples,
+ * one of pinned host memory for what crosses the bus, a stream, and a graph of its launches, recorded when the plan is
  * made. */
 #include <cuda_runtime.h>
 
@@ -24,11 +24,11 @@ struct cuda_state {
     cudaGraphExec_t graph;
     char *device, *pinned;    /* the two blocks */
     size_t coefficient_bytes; /* both start with the coefficients of all components */
-    l2k_cuda_pixels *pixels;  /* per component, host plans; of a joined triple only the first is used */
+    l2k_cuda_pixels *pixels;  /* per component, host plans; only the first of a joined triple is used */
     void **coefficients;      /* per component, device */
     l2k_plane *planes;        /* per component, device, host plans */
     char *low;                /* LL samples between launches */
-    cudaEvent_t marks[4];     /* where timings are wanted: before and after upload, transform, download */
+    cudaEvent_t marks[4];     /* if timed: before and after upload, transform, download */
 };
 
 cuda_state *state_of(const l2k_plan *plan)
@@ -38,8 +38,8 @@ cuda_state *state_of(const l2k_plan *plan)
 
 /* ---- Memory -------------------------------------------------------------------------------------------------- */
 
-/* Parts start at multiples of 256 bytes. At least as many lie between them that nobody uses: the block is one
- * allocation, so only they can show a kernel that leaves its part. */
+/* Parts start at multiples of 256 bytes with at least 256 unused bytes between them: the block is one allocation, so
+ * only these can show that a kernel writes outside its part. */
 const size_t GUARD_BYTES = 256;
 
 size_t with_guard(size_t bytes)
@@ -62,8 +62,7 @@ l2k_status check_widths(const l2k_plan *plan)
     return L2K_OK;
 }
 
-/* Where the parts of a plan begin, in bytes. Coefficients come first. Up to `low` the pinned block has the same parts.
- */
+/* Where the parts of a plan begin, in bytes, after the coefficients. Up to `low` the pinned block is laid out alike. */
 struct block_layout {
     size_t pixels, low, end;
 };
@@ -85,7 +84,7 @@ block_layout lay_out(const l2k_plan_spec *spec)
     return layout;
 }
 
-/* The device's part is cleared, because whole rows cross the bus, with the gaps between what kernels write. */
+/* Device memory is cleared because whole rows cross the bus, including gaps that kernels do not write. */
 l2k_status take_blocks(l2k_plan *plan, const block_layout *layout)
 {
     cuda_state *s = state_of(plan);
@@ -142,9 +141,9 @@ l2k_status take_memory(l2k_plan *plan)
     return L2K_OK;
 }
 
-/* ---- Making and freeing -------------------------------------------------------------------------------------- */
+/* ---- Creation and release ------------------------------------------------------------------------------------ */
 
-/* The launches are always the same, so they are recorded once. */
+/* Launches do not change from run to run, so they are recorded once. */
 l2k_status record(l2k_plan *plan)
 {
     cuda_state *s = state_of(plan);
@@ -191,7 +190,7 @@ l2k_status create(l2k_plan *plan)
     return plan->spec.on_device ? L2K_OK : record(plan);
 }
 
-/* Errors of these calls are those of earlier ones, which were reported. */
+/* Errors of these calls come from earlier ones and have been reported. */
 void destroy(l2k_plan *plan)
 {
     cuda_state *s = state_of(plan);
@@ -218,7 +217,7 @@ void destroy(l2k_plan *plan)
 
 /* ---- Running on the host's memory ---------------------------------------------------------------------------- */
 
-/* Host memory is for pixels; whoever has float samples has them on the device. */
+/* Float samples are supported in device memory only. */
 l2k_status refuse_floats(const l2k_plan *plan, const l2k_plane *planes)
 {
     for (uint32_t c = 0; c < plan->spec.num_components; c++)
@@ -227,7 +226,7 @@ l2k_status refuse_floats(const l2k_plan *plan, const l2k_plane *planes)
     return L2K_OK;
 }
 
-/* Marks a place in the stream, to be timed. */
+/* Records event `number` in the stream if the call is timed. */
 l2k_status mark(const l2k_plan *plan, int number)
 {
     cuda_state *s = state_of(plan);
@@ -239,7 +238,7 @@ l2k_status mark(const l2k_plan *plan, int number)
     return l2k_cuda_check(plan->context, error, "timing the transform");
 }
 
-/* Once the stream has passed all marks. */
+/* To be called once all events are complete. */
 void add_times(const l2k_plan *plan)
 {
     static const l2k_stage stages[3] = {L2K_STAGE_UPLOAD, L2K_STAGE_TRANSFORM, L2K_STAGE_DOWNLOAD};
@@ -291,7 +290,7 @@ l2k_status begin(l2k_plan *plan, const l2k_plane *planes)
     if (status == L2K_OK)
         status = mark(plan, 3);
     if (status != L2K_OK)
-        cudaStreamSynchronize(state_of(plan)->stream); /* nothing of it may reach the planes any more */
+        cudaStreamSynchronize(state_of(plan)->stream); /* nothing may write to the planes after the return */
     return status;
 }
 

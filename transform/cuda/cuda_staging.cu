@@ -1,4 +1,4 @@
-/* Samples between the caller's planes and the device. */
+/* Copies samples between the caller's planes and the device: packed through pinned memory, or directly. */
 #include <cuda_runtime.h>
 
 #include <string.h>
@@ -14,7 +14,7 @@ extern "C" {
 namespace
 {
 
-/* Bytes that cross the bus while the next ones are packed. */
+/* One chunk crosses the bus while the next one is packed. */
 const size_t CHUNK_BYTES = (size_t)4 << 20;
 
 l2k_sample_type smallest_type(unsigned precision, bool is_signed)
@@ -31,7 +31,7 @@ size_t used_row_bytes(const l2k_cuda_pixels *pixels)
 
 /* ---- Planes that need no staging ----------------------------------------------------------------------------- */
 
-/* Whether the caller's planes are laid out as the packed pixels are, but for the distance of rows. */
+/* Whether the caller's planes are laid out like the packed pixels, except for the row stride. */
 bool is_packed(const l2k_cuda_pixels *pixels, const l2k_plane *planes)
 {
     size_t bytes = l2k_sample_bytes(pixels->type);
@@ -43,7 +43,7 @@ bool is_packed(const l2k_cuda_pixels *pixels, const l2k_plane *planes)
     return true;
 }
 
-/* Ordinary memory is no error to newer drivers, but one to older ones, which must not be reported by the next call. */
+/* Older drivers report an error for pageable memory, which must not show up in the next call. */
 bool is_pinned(const void *at)
 {
     cudaPointerAttributes attributes;
@@ -53,7 +53,7 @@ bool is_pinned(const void *at)
     return error == cudaSuccess && attributes.type == cudaMemoryTypeHost;
 }
 
-/* Memory is pinned in one piece, so both ends tell. A row distance beyond 2^31 - 1 is more than a copy takes. */
+/* Memory is pinned in one piece, so checking both ends suffices. A copy takes row strides up to 2^31 - 1. */
 bool goes_directly(const l2k_cuda_pixels *pixels, const l2k_plane *planes)
 {
     size_t used = used_row_bytes(pixels);
@@ -91,24 +91,24 @@ int32_t load_sample(const char *at, l2k_sample_type type)
     }
 }
 
-/* Two's complement: the low bytes are right for every type (little-endian hosts, as CUDA's all are). */
+/* The low bytes are right for every type: two's complement, and all hosts of CUDA are little-endian. */
 void store_sample(char *at, size_t bytes, int32_t value)
 {
     memcpy(at, &value, bytes);
 }
 
-/* A row of samples and how far they are apart. */
+/* A row of samples and their stride in bytes. */
 struct strided {
     char *data;
-    ptrdiff_t step;
+    ptrdiff_t stride;
     l2k_sample_type type;
 };
 
-/* Between types of one size, whatever their signs. */
+/* Between types of one size, of any signedness. */
 template <class Bits> void copy_bits(strided from, strided to, uint32_t count)
 {
     for (uint32_t x = 0; x < count; x++)
-        memcpy(to.data + (ptrdiff_t)x * to.step, from.data + (ptrdiff_t)x * from.step, sizeof(Bits));
+        memcpy(to.data + (ptrdiff_t)x * to.stride, from.data + (ptrdiff_t)x * from.stride, sizeof(Bits));
 }
 
 void copy_samples(strided from, strided to, uint32_t count)
@@ -116,8 +116,8 @@ void copy_samples(strided from, strided to, uint32_t count)
     size_t bytes = l2k_sample_bytes(to.type);
     if (l2k_sample_bytes(from.type) != bytes)
         for (uint32_t x = 0; x < count; x++)
-            store_sample(to.data + (ptrdiff_t)x * to.step, bytes,
-                         load_sample(from.data + (ptrdiff_t)x * from.step, from.type));
+            store_sample(to.data + (ptrdiff_t)x * to.stride, bytes,
+                         load_sample(from.data + (ptrdiff_t)x * from.stride, from.type));
     else if (bytes == 1)
         copy_bits<uint8_t>(from, to, count);
     else if (bytes == 2)
@@ -126,7 +126,7 @@ void copy_samples(strided from, strided to, uint32_t count)
         copy_bits<uint32_t>(from, to, count);
 }
 
-/* Row y of one lane into the packed row, or out of it. */
+/* Copies row y of one lane into the packed row, or out of it. */
 void copy_lane(const l2k_cuda_pixels *pixels, const l2k_plane *plane, unsigned lane, uint32_t y, bool in)
 {
     size_t bytes = l2k_sample_bytes(pixels->type);
@@ -136,7 +136,7 @@ void copy_lane(const l2k_cuda_pixels *pixels, const l2k_plane *plane, unsigned l
     copy_samples(in ? caller : packed, in ? packed : caller, pixels->width);
 }
 
-/* Rows y0 .. y1 - 1 between the caller's planes and pinned memory. */
+/* Copies rows y0 .. y1 - 1 between the caller's planes and pinned memory. */
 void copy_rows(const l2k_cuda_pixels *pixels, const l2k_plane *planes, uint32_t y0, uint32_t y1, bool in)
 {
     bool packed = is_packed(pixels, planes);
@@ -190,9 +190,9 @@ extern "C" l2k_status l2k_cuda_upload_pixels(const l2k_context *context, const l
                                                 (size_t)planes[0].row_stride, used_row_bytes(pixels), pixels->height,
                                                 cudaMemcpyHostToDevice, (cudaStream_t)stream),
                               "uploading samples");
-    uint32_t step = rows_in_chunk(pixels);
+    uint32_t rows = rows_in_chunk(pixels);
     for (uint32_t y = 0; y < pixels->height;) {
-        uint32_t end = pixels->height - y < step ? pixels->height : y + step;
+        uint32_t end = pixels->height - y < rows ? pixels->height : y + rows;
         size_t offset = y * pixels->row_bytes;
         copy_rows(pixels, planes, y, end, true);
         L2K_TRY(

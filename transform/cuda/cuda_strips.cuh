@@ -1,12 +1,14 @@
-/* How forward and inverse kernels divide a picture among warps that walk down strips of it. */
+/* How forward and inverse kernels divide a plane among warps: strips of columns, which a warp walks down in rounds of
+ * four rows (after Enfedaque, Auli-Llinas, Moure: Implementation of the DWT in a GPU through a Register-based Strategy,
+ * with a sliding window in place of their tiles). */
 #ifndef L2K_TRANSFORM_STRIPS_CUDA_CUH
 #define L2K_TRANSFORM_STRIPS_CUDA_CUH
 
 #include "base/words_cuda.cuh"
 #include "dwt/warp_cuda.cuh"
-#include "transform/cuda/cuda_pass.h"
+#include "transform/cuda/cuda_sweep.h"
 
-/* Samples of a line that are low, and those that are high, in their own coordinates. */
+/* The low and the high samples of a line, in subband coordinates (B-15). */
 __device__ __forceinline__ l2k_span l2k_low_span(l2k_span s)
 {
     return l2k_span{(s.first + 1) >> 1, (s.end + 1) >> 1};
@@ -17,7 +19,7 @@ __device__ __forceinline__ l2k_span l2k_high_span(l2k_span s)
     return l2k_span{s.first >> 1, s.end >> 1};
 }
 
-/* The columns and rows of a subband that those of the samples give. */
+/* The columns and rows of a subband, from those of the samples. */
 __device__ __forceinline__ l2k_span l2k_band_columns(int band, l2k_span x)
 {
     return band & L2K_HL ? l2k_high_span(x) : l2k_low_span(x);
@@ -33,25 +35,25 @@ __device__ __forceinline__ int l2k_length(l2k_span s)
     return s.end - s.first;
 }
 
-/* A strip's columns: N in each lane, of which HALO on either side serve the others only. A block is one warp, so what
- * depends on the block only is the same for all lanes, as the compiler can see. */
+/* A strip's columns: N per lane; HALO lanes on either side only supply neighbours. A block is one warp, so the compiler
+ * sees that what depends on the block alone is uniform. */
 template <int HALO, int N> struct l2k_strip {
     int lane, first_column, column; /* coordinates of the warp's and the lane's first column */
-    bool keeps;                     /* whether the lane is no halo and has columns */
-    int begin, end;                 /* steps whose results this warp keeps */
+    bool keeps;                     /* whether the lane has columns and is not halo */
+    int begin, end;                 /* rounds whose results this warp keeps */
 
-    __device__ __forceinline__ explicit l2k_strip(const l2k_cuda_pass &p)
+    __device__ __forceinline__ explicit l2k_strip(const l2k_cuda_sweep &p)
     {
         int strip = (int)blockIdx.x % p.strips;
         lane = l2k_pinned((int)threadIdx.x);
         first_column = (strip * (32 - 2 * HALO) - HALO) * N;
         column = first_column + lane * N;
         keeps = lane >= HALO && lane < 32 - HALO && column < p.x.end && column + N > p.x.first;
-        begin = p.first_step + (int)blockIdx.x / p.strips * p.steps_each;
-        end = min(begin + p.steps_each, p.end_step);
+        begin = p.first_round + (int)blockIdx.x / p.strips * p.rounds_each;
+        end = min(begin + p.rounds_each, p.end_round);
     }
 
-    /* Whether every lane has all of its columns or none, and the neighbours of those that count. */
+    /* Whether every lane has all of its columns or none, and the neighbours of those it keeps. */
     __device__ __forceinline__ bool is_inside(l2k_span x) const
     {
         return (x.first % N == 0 && x.end % N == 0) ||
@@ -59,15 +61,15 @@ template <int HALO, int N> struct l2k_strip {
     }
 };
 
-/* Where a lane's N columns of a level lie in its subbands: N / 2 low and N / 2 high ones, and which rows there are. P
- * is the coefficients' type, const if they are only read. */
+/* A lane's N columns of a level in its subbands, N / 2 low and N / 2 high ones, and the rows that exist. P is the type
+ * of the coefficients, const if they are only read. */
 template <class P, int N> struct l2k_band_places {
     enum { HALF = N / 2 };
     l2k_lane_run<HALF> low, high;
     l2k_span low_rows, high_rows;
 
-    /* `warp` and `lane` are the columns at which they begin, x and y the level's samples; accesses have so many bytes.
-     * A lane that does not take part has no columns. */
+    /* `warp` and `lane` are the columns at which they begin, x and y the level's samples, `access` the bytes of an
+     * access. A lane that does not take part has no columns. */
     __device__ __forceinline__ l2k_band_places(const l2k_cuda_bands &b, int level, int warp, int lane, bool takes_part,
                                                l2k_span x, l2k_span y, int access)
         : low_rows(l2k_low_span(y)), high_rows(l2k_high_span(y))
@@ -103,7 +105,7 @@ template <class P, int N> struct l2k_band_places {
     {
         return at(b, level, band, 0, n - rows(band).first);
     }
-    /* The lane's place in a row, where it has one. */
+    /* A cursor at the lane's columns of row n, if it has any. */
     __device__ __forceinline__ l2k_cursor<P> from(const l2k_cuda_bands &b, int level, int band, int n) const
     {
         return l2k_cursor<P>(row(b, level, band, n) + run(band).first, b.stride * (int)sizeof(P),
@@ -111,7 +113,7 @@ template <class P, int N> struct l2k_band_places {
     }
 };
 
-/* What kernels begin with: the next one may be started, and what the one before has written is there from here on. */
+/* At the start of a kernel: lets the next launch start, and waits until the writes of the previous one are visible. */
 __device__ __forceinline__ void l2k_await_previous()
 {
 #if __CUDA_ARCH__ >= 900
@@ -120,26 +122,28 @@ __device__ __forceinline__ void l2k_await_previous()
 #endif
 }
 
-/* The way down. A step's rows land in one slot of a ring in shared memory while AHEAD steps before it are worked on;
- * which slot is worked on has been free of copies since. A walk has a way through the steps that see no border, with
- * pointers running along, and one that looks where it goes. */
+/* The way down. The rows of a round land in one slot of a ring in shared memory while AHEAD earlier rounds are worked
+ * on; the slot they land in has been free of copies since its own round. A walk has a quick way through the rounds that
+ * see no border, with pointers that advance from row to row, and a careful way that checks every place. */
 template <class Walk> struct l2k_ring {
     enum { SLOTS = Walk::AHEAD + 1, BYTES = SLOTS * Walk::SLOT };
     l2k_shared memory;
     int at;
 
-    template <class Way> __device__ __forceinline__ void turn(Walk &walk, Way &way, int step, int end)
+    template <class Way> __device__ __forceinline__ void turn(Walk &walk, Way &way, int round, int end)
     {
         int next = at == 0 ? (int)Walk::AHEAD : at - 1;
-        if (step + Walk::AHEAD < end)
-            way.load(step + Walk::AHEAD, memory + next * Walk::SLOT);
+        if (round + Walk::AHEAD < end)
+            way.load(round + Walk::AHEAD, memory + next * Walk::SLOT);
         l2k_end_copies();
         l2k_await_copies<Walk::AHEAD>();
-        walk.take(way, step, memory + at * Walk::SLOT);
+        walk.take(way, round, memory + at * Walk::SLOT);
         at = at + 1 == SLOTS ? 0 : at + 1;
     }
 };
 
+/* Careful rounds up to the plain ones, those the quick way, careful rounds to the end. Both careful stretches are one
+ * loop: its body is most of a kernel's code and compile time. */
 template <class Walk, class Strip>
 __device__ __forceinline__ void l2k_walk_down(Walk &walk, const Strip &strip, int warm_up, bool inside,
                                               l2k_shared memory)
@@ -147,20 +151,23 @@ __device__ __forceinline__ void l2k_walk_down(Walk &walk, const Strip &strip, in
     l2k_ring<Walk> ring = {memory, 0};
     typename Walk::careful careful(walk);
     l2k_span plain = walk.inside();
-    int step = strip.begin - warm_up, plain_end = min(inside ? plain.end : plain.first, strip.end);
+    int round = strip.begin - warm_up, plain_end = min(inside ? plain.end : plain.first, strip.end);
+#pragma unroll 1
     for (int a = 0; a < Walk::AHEAD; a++) {
-        careful.load(step + a, memory + a * Walk::SLOT);
+        careful.load(round + a, memory + a * Walk::SLOT);
         l2k_end_copies();
     }
-    for (; step < min(plain.first, strip.end); step++)
-        ring.turn(walk, careful, step, strip.end);
-    if (step < plain_end) {
-        typename Walk::quick quick(walk, step, step + Walk::AHEAD);
-        for (; step < plain_end; step++)
-            ring.turn(walk, quick, step, strip.end);
+#pragma unroll 1
+    for (int stop = min(plain.first, strip.end); round < strip.end; stop = strip.end) {
+#pragma unroll 1
+        for (; round < stop; round++)
+            ring.turn(walk, careful, round, strip.end);
+        if (round < plain_end) {
+            typename Walk::quick quick(walk, round, round + Walk::AHEAD);
+            for (; round < plain_end; round++)
+                ring.turn(walk, quick, round, strip.end);
+        }
     }
-    for (; step < strip.end; step++)
-        ring.turn(walk, careful, step, strip.end);
 }
 
 #endif

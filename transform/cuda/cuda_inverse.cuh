@@ -1,15 +1,20 @@
-/* One or two decomposition levels, inverse: dequantiser in the loads, lifting in registers, pixel pass in the stores.
- */
+/* The kernels of an inverse sweep: one or two decomposition levels with the dequantiser (Annex E) in the loads, lifting
+ * in registers (Annex F, dwt/warp_cuda.cuh), component transform and level shift (Annex G) in the stores. Each file of
+ * forms/ instantiates them for one wavelet and coefficient type. */
+#ifndef L2K_TRANSFORM_CUDA_CUDA_INVERSE_CUH
+#define L2K_TRANSFORM_CUDA_CUDA_INVERSE_CUH
+
 #include "quant/quantiser_cuda.cuh"
 #include "tiling/pixel/pixel_cuda.cuh"
 #include "transform/cuda/cuda_launch.cuh"
+#include "transform/cuda/forms/cuda_forms.h"
 
 namespace
 {
 
 /* ---- Loads --------------------------------------------------------------------------------------------------- */
 
-/* Where a lane's N columns of a level come from. */
+/* Where a lane loads its N columns of a level from. */
 template <class D, int N> struct band_loads : l2k_band_places<const D, N> {
     typedef l2k_band_places<const D, N> places;
     typedef l2k_landing<D, N / 2> landing;
@@ -20,7 +25,7 @@ template <class D, int N> struct band_loads : l2k_band_places<const D, N> {
     {
     }
 
-    /* Row n of a band; where the band lacks it, nothing that counts. */
+    /* Row n of a subband; if there is no such row, the slot keeps values that are not used. */
     __device__ __forceinline__ void load(const l2k_cuda_bands &b, int level, int band, int n, int lane,
                                          l2k_shared slot) const
     {
@@ -29,8 +34,8 @@ template <class D, int N> struct band_loads : l2k_band_places<const D, N> {
     }
 };
 
-/* Rows of the LL of a launch's first level to be undone: band 0 of the coefficients, or LL samples that the launch
- * before left. The 5/3 has the latter in 16 or 32 bits, the 9/7 in floats. */
+/* Rows of the LL that a launch starts from: subband 0 of the coefficients, or the LL samples of the previous launch,
+ * which have 16 or 32 bits for the 5/3 and are floats for the 9/7. */
 template <class T, int N> struct low_loads {
     typedef l2k_landing<int16_t, N> narrow;
     typedef l2k_landing<int32_t, N> wide;
@@ -73,7 +78,7 @@ template <class T, int N> struct low_loads {
         else
             wide::copy(slot, lane, (const int32_t *)at.place(row, offset), (int)sizeof(int32_t) * N);
     }
-    /* `known`: the values themselves, not coefficients. */
+    /* `known`: these are values already, not quantiser indices. */
     __device__ __forceinline__ void unpack(float half_step, bool known, l2k_shared slot, int lane, T (&v)[N]) const
     {
         if (is_narrow)
@@ -87,79 +92,84 @@ template <class T, int N> struct low_loads {
 
 /* ---- Kernel -------------------------------------------------------------------------------------------------- */
 
-/* A warp on its way down a strip, four rows of samples a step: step s takes row s of level 2 and rows n and n + 1 of
- * level 1, n = first_row(s), and gives rows 2 n - 1 - 2 DELAY and the three after. */
-template <class W, class Sink, class D, int LEVELS> struct inverse_walk {
+/* A warp walks down a strip, four rows of samples per round. Round s takes row s of the subbands of level 2 and rows n
+ * and n + 1 of those of level 1, n = first_row(s), and yields rows 2 n - 1 - 2 DELAY and the three after. */
+template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
     typedef typename W::T T;
-    enum { N = Sink::COLUMNS, K = Sink::COMPONENTS, LOW_ROWS = LEVELS == 2 ? 1 : 2, LOW = LEVELS == 2 ? N / 4 : N / 2 };
+    enum {
+        N = Writer::COLUMNS,
+        K = Writer::COMPONENTS,
+        LOW_ROWS = LEVELS == 2 ? 1 : 2,
+        LOW = LEVELS == 2 ? N / 4 : N / 2
+    };
     typedef typename band_loads<D, N>::landing landing1;
     typedef typename band_loads<D, N / 2>::landing landing2;
     typedef low_loads<T, LOW> low_type;
-    /* A component's part of a slot: twice three bands of level 1, three of level 2, LL rows. */
+    /* A component's part of a slot: two rows of three subbands of level 1, one row of three of level 2, LL rows. */
     enum {
         DEEP = 6 * landing1::SIZE,
         LL = DEEP + (LEVELS == 2 ? 3 * landing2::SIZE : 0),
         PART = LL + LOW_ROWS * low_type::SLOT
     };
     enum { AHEAD = 2, SLOT = K * PART };
-    /* Two levels reach 6 (5/3) or 12 (9/7) columns. Three lanes of four would do for the latter, but then pairs of
-     * lanes would not lie at pairs of level 2's coefficients. */
+    /* Two levels reach 6 (5/3) or 12 (9/7) columns. Three lanes of four columns would cover the latter, but then pairs
+     * of lanes would not line up with pairs of coefficients of level 2. */
     enum { HALO = LEVELS == 1 && N == 4 ? 1 : (W::DELAY ? 2 : 1) * (N == 8 ? 1 : 2) };
-    enum { MOST_STEPS = W::DELAY == 0 && K == 1 ? 4 : 1 << 20 }; /* measured: bench/lab/README.md */
-    enum { UNROLLED = W::DELAY ? 1 : 2 };                        /* the 9/7's code is long enough */
-    enum { PAIRS = K == 1 && W::DELAY == 0 ? 2 : 1 }; /* of rows that go through level 1 together, as registers allow */
-    const l2k_cuda_pass &p;
+    enum { MOST_ROUNDS = W::DELAY == 0 && K == 1 ? 4 : 1 << 20 }; /* measured: bench/lab/README.md */
+    enum { UNROLLED = W::DELAY ? 1 : 2 };                         /* the 9/7's loop body is long already */
+    enum { PAIRS = K == 1 && W::DELAY == 0 ? 2 : 1 }; /* of rows transformed together at level 1, as registers allow */
+    const l2k_cuda_sweep &p;
     int c0, begin, lane;
     l2k_span y2;
     l2k_lane_columns lane1, lane2;
     band_loads<D, N> loads1;
     band_loads<D, N / 2> loads2;
     low_type lows;
-    Sink sink;
+    Writer writer;
     typename W::template inverse_rows<N> rows1[K];
     typename W::template inverse_rows<N / 2> rows2[K];
 
-    __device__ __forceinline__ inverse_walk(const l2k_cuda_pass &pass, const l2k_strip<HALO, N> &strip, int component)
-        : p(pass), c0(component), begin(strip.begin), lane(strip.lane),
-          y2(l2k_low_span(pass.y)), lane1{strip.column, pass.x}, lane2{strip.column >> 1, l2k_low_span(pass.x)},
-          loads1(pass.bands[component], 0, strip.first_column, strip.column, pass.x, pass.y),
-          loads2(pass.bands[component], LEVELS - 1, strip.first_column >> 1, strip.column >> 1, l2k_low_span(pass.x),
+    __device__ __forceinline__ inverse_walk(const l2k_cuda_sweep &sweep, const l2k_strip<HALO, N> &strip, int component)
+        : p(sweep), c0(component), begin(strip.begin), lane(strip.lane),
+          y2(l2k_low_span(sweep.y)), lane1{strip.column, sweep.x}, lane2{strip.column >> 1, l2k_low_span(sweep.x)},
+          loads1(sweep.bands[component], 0, strip.first_column, strip.column, sweep.x, sweep.y),
+          loads2(sweep.bands[component], LEVELS - 1, strip.first_column >> 1, strip.column >> 1, l2k_low_span(sweep.x),
                  y2),
-          lows(pass.low[component], strip.first_column >> (LEVELS - 1), strip.column >> (LEVELS - 1),
-               LEVELS == 2 ? l2k_low_span(pass.x) : pass.x, LEVELS == 2 ? y2 : pass.y),
-          sink(&pass.samples[component], strip.first_column - pass.x.first, strip.column - pass.x.first,
-               l2k_length(pass.x), strip.keeps)
+          lows(sweep.low[component], strip.first_column >> (LEVELS - 1), strip.column >> (LEVELS - 1),
+               LEVELS == 2 ? l2k_low_span(sweep.x) : sweep.x, LEVELS == 2 ? y2 : sweep.y),
+          writer(&sweep.samples[component], strip.first_column - sweep.x.first, strip.column - sweep.x.first,
+                 l2k_length(sweep.x), strip.keeps)
     {
     }
 
-    /* The steps that give the rows of the samples: step s gives 4 s - 3 - 6 DELAY and the three after. */
-    static void set_steps(l2k_cuda_pass *p)
+    /* The rounds that yield the rows of the samples: round s yields row 4 s - 3 - 6 DELAY and the three after. */
+    static void set_rounds(l2k_cuda_sweep *p)
     {
-        p->first_step = (p->y.first + 3 + 6 * W::DELAY) >> 2;
-        p->end_step = ((p->y.end + 2 + 6 * W::DELAY) >> 2) + 1;
+        p->first_round = (p->y.first + 3 + 6 * W::DELAY) >> 2;
+        p->end_round = ((p->y.end + 2 + 6 * W::DELAY) >> 2) + 1;
         p->warm_up = LEVELS == 2 ? (W::DELAY ? 5 : 2) : (W::DELAY ? 2 : 1);
     }
 
-    static __device__ __forceinline__ int first_row(int step)
+    static __device__ __forceinline__ int first_row(int round)
     {
-        return 2 * step - 1 - 2 * W::DELAY;
+        return 2 * round - 1 - 2 * W::DELAY;
     }
-    /* The first of the four rows of samples that step `step` gives. */
-    static __device__ __forceinline__ int row_of(int step)
+    /* The first of the four rows of samples that round `round` yields. */
+    static __device__ __forceinline__ int row_of(int round)
     {
-        return 2 * first_row(step) - 1 - 2 * W::DELAY;
+        return 2 * first_row(round) - 1 - 2 * W::DELAY;
     }
 
-    /* Steps that neither see rows beyond a border nor load any, at both levels. */
+    /* Rounds that neither use nor load a row outside the plane, at either level. */
     __device__ __forceinline__ l2k_span inside() const
     {
         return l2k_span{(p.y.first + 15 + 4 * W::DELAY) >> 2, ((p.y.end - 4) >> 2) - AHEAD + 1};
     }
 
-    /* Whether whole accesses fit everywhere. */
+    /* Whether all rows are aligned for vector accesses. */
     __device__ __forceinline__ bool is_aligned() const
     {
-        return loads1.is_aligned() && (LEVELS == 1 || loads2.is_aligned()) && lows.run.aligned && sink.is_aligned();
+        return loads1.is_aligned() && (LEVELS == 1 || loads2.is_aligned()) && lows.run.aligned && writer.is_aligned();
     }
 
     static __device__ __forceinline__ l2k_shared place1(l2k_shared slot, int c, int j, int band)
@@ -175,7 +185,7 @@ template <class W, class Sink, class D, int LEVELS> struct inverse_walk {
         return slot + c * PART + LL + j * low_type::SLOT;
     }
 
-    /* The way that looks for borders. */
+    /* The careful way: checks every row and column against the borders. */
     struct careful {
         enum { BORDER = true };
         const inverse_walk &walk;
@@ -183,48 +193,47 @@ template <class W, class Sink, class D, int LEVELS> struct inverse_walk {
         __device__ __forceinline__ explicit careful(const inverse_walk &w) : walk(w)
         {
         }
-        __device__ __forceinline__ void load(int step, l2k_shared slot) const
+        __device__ __forceinline__ void load(int round, l2k_shared slot) const
         {
-#pragma unroll
+#pragma unroll 1
             for (int c = 0; c < K; c++) {
                 const l2k_cuda_bands &bands = walk.p.bands[walk.c0 + c];
 #pragma unroll
                 for (int band = L2K_HL; band <= L2K_HH; band++) {
 #pragma unroll
                     for (int j = 0; j < 2; j++)
-                        walk.loads1.load(bands, 0, band, first_row(step) + j, walk.lane, place1(slot, c, j, band));
+                        walk.loads1.load(bands, 0, band, first_row(round) + j, walk.lane, place1(slot, c, j, band));
                     if (LEVELS == 2)
-                        walk.loads2.load(bands, 1, band, step, walk.lane, place2(slot, c, band));
+                        walk.loads2.load(bands, 1, band, round, walk.lane, place2(slot, c, band));
                 }
-#pragma unroll
+#pragma unroll 1
                 for (int j = 0; j < LOW_ROWS; j++)
-                    walk.lows.load(walk.p.low[walk.c0 + c], LEVELS == 2 ? step : first_row(step) + j, walk.lane,
+                    walk.lows.load(walk.p.low[walk.c0 + c], LEVELS == 2 ? round : first_row(round) + j, walk.lane,
                                    place_low(slot, c, j));
             }
         }
-        __device__ __forceinline__ void store(int step, int r, T (&v)[K][N]) const
+        __device__ __forceinline__ void store(int round, int r, T (&v)[K][N]) const
         {
-            int q = row_of(step) + r;
-            if (step >= walk.begin && q >= walk.p.y.first && q < walk.p.y.end)
-                walk.sink.store(q - walk.p.y.first, v);
+            int q = row_of(round) + r;
+            if (round >= walk.begin && q >= walk.p.y.first && q < walk.p.y.end)
+                walk.writer.store(q - walk.p.y.first, v);
         }
         __device__ __forceinline__ void end()
         {
         }
     };
 
-    /* The way in which pointers run along; those of other components differ from the first's by what their planes do.
-     */
+    /* The quick way: pointers advance from row to row. Those of the other components are at a fixed distance. */
     struct quick {
         enum { BORDER = false };
         const inverse_walk &walk;
         l2k_cursor<const D> first[4], second[4];
         l2k_cursor<const char> low;
-        typename Sink::cursor out;
+        typename Writer::cursor out;
 
-        __device__ __forceinline__ quick(const inverse_walk &w, int step, int ahead)
+        __device__ __forceinline__ quick(const inverse_walk &w, int round, int ahead)
             : walk(w), low(w.lows.from(w.p.low[w.c0], LEVELS == 2 ? ahead : first_row(ahead))),
-              out(w.sink.from(row_of(step) - w.p.y.first))
+              out(w.writer.from(row_of(round) - w.p.y.first))
         {
             const l2k_cuda_bands &bands = w.p.bands[w.c0];
 #pragma unroll
@@ -255,9 +264,9 @@ template <class W, class Sink, class D, int LEVELS> struct inverse_walk {
                                    place_low(slot, c, j));
             }
         }
-        __device__ __forceinline__ void store(int step, int r, T (&v)[K][N]) const
+        __device__ __forceinline__ void store(int round, int r, T (&v)[K][N]) const
         {
-            walk.sink.store(out, r, v, step >= walk.begin);
+            walk.writer.store(out, r, v, round >= walk.begin);
         }
         __device__ __forceinline__ void end()
         {
@@ -276,36 +285,37 @@ template <class W, class Sink, class D, int LEVELS> struct inverse_walk {
         }
     };
 
-    template <class Way> __device__ __forceinline__ void take(Way &way, int step, l2k_shared slot)
+    template <class Way> __device__ __forceinline__ void take(Way &way, int round, l2k_shared slot)
     {
         T ll[2][K][N / 2];
-        take_low<Way>(step, slot, ll[0], ll[1]);
-#pragma unroll(UNROLLED)
-        for (int j = 0; j < 2; j += PAIRS) {
-            T in[PAIRS][2 * K][N];
+        take_low<Way>(round, slot, ll[0], ll[1]);
+        const int together = Way::BORDER ? 1 : (int)PAIRS;
+#pragma unroll(Way::BORDER ? 1 : UNROLLED)
+        for (int j = 0; j < 2; j += together) {
+            T in[together][2 * K][N];
 #pragma unroll
-            for (int i = 0; i < PAIRS; i++)
+            for (int i = 0; i < together; i++)
                 arrange<N>(in[i], ll[i], 0,
                            [&](int c, int band) { return landing1::get(place1(slot, c, j + i, band), lane); });
             for (int c = 0; c < K; c++)
-                l2k_copy_row(ll[0][c], ll[1][c]); /* so that the loop may stay one */
-            l2k_rows<W, false, Way::BORDER>(reinterpret_cast<T(&)[PAIRS * 2 * K][N]>(in), lane1);
+                l2k_copy_row(ll[0][c], ll[1][c]); /* lets the loop stay rolled */
+            l2k_rows<W, false, Way::BORDER>(reinterpret_cast<T(&)[together * 2 * K][N]>(in), lane1);
 #pragma unroll
-            for (int i = 0; i < PAIRS; i++) {
+            for (int i = 0; i < together; i++) {
                 T odd[K][N], even[K][N];
 #pragma unroll
                 for (int c = 0; c < K; c++)
-                    rows1[c].template push<Way::BORDER>(in[i][2 * c], in[i][2 * c + 1], 2 * (first_row(step) + j + i),
+                    rows1[c].template push<Way::BORDER>(in[i][2 * c], in[i][2 * c + 1], 2 * (first_row(round) + j + i),
                                                         p.y, odd[c], even[c]);
-                way.store(step, 2 * (j + i), odd);
-                way.store(step, 2 * (j + i) + 1, even);
+                way.store(round, 2 * (j + i), odd);
+                way.store(round, 2 * (j + i) + 1, even);
             }
         }
         way.end();
     }
 
   private:
-    /* A low and a high row of each component from its bands. */
+    /* Interleaves the subbands of each component to a low and a high row. */
     template <int M, class Get>
     __device__ __forceinline__ void arrange(T (&in)[2 * K][M], const T (&ll)[K][M / 2], int level, Get get) const
     {
@@ -325,9 +335,9 @@ template <class W, class Sink, class D, int LEVELS> struct inverse_walk {
         }
     }
 
-    /* The two LL rows of level 1: from level 2, or as they are. */
+    /* The two LL rows of level 1: synthesised from level 2, or loaded. */
     template <class Way>
-    __device__ __forceinline__ void take_low(int step, l2k_shared slot, T (&odd)[K][N / 2], T (&even)[K][N / 2])
+    __device__ __forceinline__ void take_low(int round, l2k_shared slot, T (&odd)[K][N / 2], T (&even)[K][N / 2])
     {
         bool known = !p.low_in_bands || p.type == L2K_COEFFICIENT_FLOAT32;
         T low[LOW_ROWS][K][LOW];
@@ -342,7 +352,7 @@ template <class W, class Sink, class D, int LEVELS> struct inverse_walk {
             l2k_rows<W, false, Way::BORDER>(in, lane2);
 #pragma unroll
             for (int c = 0; c < K; c++)
-                rows2[c].template push<Way::BORDER>(in[2 * c], in[2 * c + 1], 2 * step, y2, odd[c], even[c]);
+                rows2[c].template push<Way::BORDER>(in[2 * c], in[2 * c + 1], 2 * round, y2, odd[c], even[c]);
         } else {
 #pragma unroll
             for (int c = 0; c < K; c++) {
@@ -353,24 +363,24 @@ template <class W, class Sink, class D, int LEVELS> struct inverse_walk {
     }
 };
 
-template <class W, class Sink, class D, int LEVELS, int WARPS>
-__global__ void __launch_bounds__(32, WARPS) inverse_kernel(const __grid_constant__ l2k_cuda_pass p)
+template <class W, class Writer, class D, int LEVELS, int WARPS>
+__global__ void __launch_bounds__(32, WARPS) inverse_kernel(const __grid_constant__ l2k_cuda_sweep p)
 {
-    typedef inverse_walk<W, Sink, D, LEVELS> walk_type;
+    typedef inverse_walk<W, Writer, D, LEVELS> walk_type;
     __shared__ __align__(16) char memory[l2k_ring<walk_type>::BYTES];
-    l2k_strip<walk_type::HALO, Sink::COLUMNS> strip(p);
+    l2k_strip<walk_type::HALO, Writer::COLUMNS> strip(p);
     walk_type walk(p, strip, walk_type::K == 1 ? (int)blockIdx.y : 0);
     l2k_await_previous();
     l2k_walk_down(walk, strip, p.warm_up, strip.is_inside(p.x) && walk.is_aligned(), l2k_shared_address(memory));
 }
 
-/* No wavelet: band 0 to samples. */
-template <class W, int K, class D> __global__ void copy_kernel(const __grid_constant__ l2k_cuda_pass p)
+/* No decomposition level: subband 0 to samples. */
+template <class W, int K, class D> __global__ void copy_kernel(const __grid_constant__ l2k_cuda_sweep p)
 {
     int x = blockIdx.x * blockDim.x + threadIdx.x, c0 = blockIdx.z, width = p.x.end - p.x.first;
     if (x >= width)
         return;
-    l2k_any_sink<W, K, 1> sink(&p.samples[c0], 0, x, width, true);
+    l2k_any_writer<W, K, 1> writer(&p.samples[c0], 0, x, width, true);
     for (int y = blockIdx.y; y < p.y.end - p.y.first; y += gridDim.y) {
         typename W::T v[K][1];
         for (int c = 0; c < K; c++) {
@@ -379,50 +389,60 @@ template <class W, int K, class D> __global__ void copy_kernel(const __grid_cons
             q.load(reinterpret_cast<const D *>(b.at[0][L2K_LL]) + x + (int64_t)y * b.stride);
             l2k_from_coefficients(q, p.steps[c].of[0][L2K_LL].step, v[c]);
         }
-        sink.store(y, v);
+        writer.store(y, v);
     }
 }
 
 /* ---- Launchers ----------------------------------------------------------------------------------------------- */
 
-/* The number of warps that a processor is to hold is what registers allow without spills. */
-template <class W, class D> struct launcher {
+/* The forms of a wavelet and a coefficient type. The number of warps that a multiprocessor is to hold is what registers
+ * allow without spills. */
+template <class W, class D> struct inverse_form {
     enum { PLAIN = W::DELAY ? 12 : 16, JOINED = PLAIN - (sizeof(D) == 2 ? 0 : 4), ANY = W::DELAY ? 8 : 12 };
 
-    static int launch(const l2k_cuda_pass &p, cudaStream_t stream)
+    static int launch(const l2k_cuda_sweep &p, cudaStream_t stream)
     {
         typedef typename l2k_wide_sample<W>::type wide;
         if (p.levels == 0)
             return l2k_launch_columns(p.joined ? copy_kernel<W, 3, D> : copy_kernel<W, 1, D>, p, stream);
         switch (l2k_form_of(p)) {
         case L2K_FORM_8:
-            return by_levels<l2k_plane_sink<W, uint8_t, 8>, PLAIN>(p, stream);
+            return by_levels<l2k_plane_writer<W, uint8_t, 8>, PLAIN>(p, stream);
         case L2K_FORM_16:
-            return by_levels<l2k_plane_sink<W, uint16_t, 8>, PLAIN>(p, stream);
+            return by_levels<l2k_plane_writer<W, uint16_t, 8>, PLAIN>(p, stream);
         case L2K_FORM_32:
-            return by_levels<l2k_plane_sink<W, wide, 8>, PLAIN>(p, stream);
+            return by_levels<l2k_plane_writer<W, wide, 8>, PLAIN>(p, stream);
         case L2K_FORM_TRIPLES_8:
-            return by_levels<l2k_triple_sink<W, uint8_t, 4>, JOINED>(p, stream);
+            return by_levels<l2k_triple_writer<W, uint8_t, 4>, JOINED>(p, stream);
         case L2K_FORM_TRIPLES_16:
-            return by_levels<l2k_triple_sink<W, uint16_t, 4>, JOINED>(p, stream);
+            return by_levels<l2k_triple_writer<W, uint16_t, 4>, JOINED>(p, stream);
         default:
-            return p.joined ? by_levels<l2k_any_sink<W, 3, 4>, ANY>(p, stream)
-                            : by_levels<l2k_any_sink<W, 1, 8>, ANY>(p, stream);
+            return p.joined ? by_levels<l2k_any_writer<W, 3, 4>, ANY>(p, stream)
+                            : by_levels<l2k_any_writer<W, 1, 8>, ANY>(p, stream);
         }
     }
 
   private:
-    template <class Sink, int WARPS> static int by_levels(const l2k_cuda_pass &p, cudaStream_t stream)
+    template <class Writer, int WARPS> static int by_levels(const l2k_cuda_sweep &p, cudaStream_t stream)
     {
-        if (p.levels == 2)
-            return l2k_launch_walk<inverse_walk<W, Sink, D, 2>, WARPS>(inverse_kernel<W, Sink, D, 2, WARPS>, p, stream);
-        return l2k_launch_walk<inverse_walk<W, Sink, D, 1>, WARPS>(inverse_kernel<W, Sink, D, 1, WARPS>, p, stream);
+        if (p.levels == 1)
+            return l2k_launch_walk<inverse_walk<W, Writer, D, 1>, WARPS>(inverse_kernel<W, Writer, D, 1, WARPS>, p,
+                                                                         stream);
+        if constexpr (W::DELAY && Writer::COMPONENTS == 3)
+            return cudaErrorInvalidValue; /* cuda_groups.c asks for one level only */
+        else
+            return l2k_launch_walk<inverse_walk<W, Writer, D, 2>, WARPS>(inverse_kernel<W, Writer, D, 2, WARPS>, p,
+                                                                         stream);
     }
 };
 
 } // namespace
 
-extern "C" int l2k_cuda_inverse_pass(const l2k_cuda_pass *p, void *stream)
-{
-    return l2k_launch_by_type<launcher>(*p, (cudaStream_t)stream);
-}
+/* Defines a launcher of cuda_forms.h. */
+#define L2K_CUDA_INVERSE_FORM(name, W, D)                                                                              \
+    extern "C" int name(const l2k_cuda_sweep *sweep, void *stream)                                                     \
+    {                                                                                                                  \
+        return inverse_form<W, D>::launch(*sweep, (cudaStream_t)stream);                                               \
+    }
+
+#endif

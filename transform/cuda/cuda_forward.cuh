@@ -1,14 +1,20 @@
-/* One or two decomposition levels, forward: pixel pass in the loads, lifting in registers, quantiser in the stores. */
+/* The kernels of a forward sweep: one or two decomposition levels with level shift and component transform (Annex G) in
+ * the loads, lifting in registers (Annex F, dwt/warp_cuda.cuh) and the quantiser (Annex E) in the stores. Each file of
+ * forms/ instantiates them for one wavelet and coefficient type. */
+#ifndef L2K_TRANSFORM_CUDA_CUDA_FORWARD_CUH
+#define L2K_TRANSFORM_CUDA_CUDA_FORWARD_CUH
+
 #include "quant/quantiser_cuda.cuh"
 #include "tiling/pixel/pixel_cuda.cuh"
 #include "transform/cuda/cuda_launch.cuh"
+#include "transform/cuda/forms/cuda_forms.h"
 
 namespace
 {
 
 /* ---- Stores -------------------------------------------------------------------------------------------------- */
 
-/* Where a lane's N columns of a level go. */
+/* Where a lane stores its N columns of a level. */
 template <class D, int N> struct band_stores : l2k_band_places<D, N> {
     typedef l2k_band_places<D, N> places;
     typedef l2k_packed<D, N / 2> packed;
@@ -35,7 +41,7 @@ template <int PARITY, int N, class T> __device__ __forceinline__ void pick_colum
         out[k] = row[2 * k + PARITY];
 }
 
-/* What leaves the last level as LL: the 5/3 has it in the coefficients' type, the 9/7 in floats. */
+/* The type of LL samples between launches: that of the coefficients for the 5/3, float for the 9/7. */
 template <class T, class D> struct low_type {
     typedef D type;
 };
@@ -45,80 +51,80 @@ template <class D> struct low_type<float, D> {
 
 /* ---- Kernel -------------------------------------------------------------------------------------------------- */
 
-/* A warp on its way down a strip, four rows of samples a step: of level 1 it gives rows 2 s - 1 and 2 s of each band in
- * step s, of level 2 row s - 1 - DELAY. */
-template <class W, class Source, class D, int LEVELS> struct forward_walk {
+/* A warp walks down a strip, four rows of samples per round. Round s yields rows 2 s - 1 and 2 s of each subband of
+ * level 1 and row s - 1 - DELAY of each subband of level 2. */
+template <class W, class Reader, class D, int LEVELS> struct forward_walk {
     typedef typename W::T T;
     typedef typename low_type<T, D>::type L;
-    enum { N = Source::COLUMNS, K = Source::COMPONENTS, AHEAD = 2, SLOT = 4 * Source::SLOT };
-    /* Two levels reach 6 (5/3) or 12 (9/7) columns. For the 5/3, which waits for memory only, a few more make warps'
-     * parts of a row begin and end on 32 bytes. */
+    enum { N = Reader::COLUMNS, K = Reader::COMPONENTS, AHEAD = 2, SLOT = 4 * Reader::SLOT };
+    /* Two levels reach 6 (5/3) or 12 (9/7) columns. The 5/3 is bound by memory, so it takes a few more: then a warp's
+     * part of a row begins and ends on 32 bytes. */
     enum { HALO = N == 8 ? 2 : W::DELAY == 0 ? 4 : LEVELS == 2 ? 3 : 1 };
-    enum { MOST_STEPS = W::DELAY ? 1 << 20 : K == 1 ? 4 : 32 }; /* measured: bench/lab/README.md */
-    enum { UNROLLED = W::DELAY ? 1 : 2 };                      /* the 9/7's code is long enough */
-    enum { PAIRS = K == 1 && W::DELAY == 0 ? 2 : 1 }; /* of rows that go through level 1 together, as registers allow */
-    const l2k_cuda_pass &p;
+    enum { MOST_ROUNDS = W::DELAY ? 1 << 20 : K == 1 ? 4 : 32 }; /* measured: bench/lab/README.md */
+    enum { UNROLLED = W::DELAY ? 1 : 2 };                        /* the 9/7's loop body is long already */
+    enum { PAIRS = K == 1 && W::DELAY == 0 ? 2 : 1 }; /* of rows transformed together at level 1, as registers allow */
+    const l2k_cuda_sweep &p;
     int c0, begin;
     l2k_span y2;
     l2k_lane_columns lane1, lane2;
     band_stores<D, N> stores1;
     band_stores<D, N / 2> stores2;
-    Source source;
+    Reader reader;
     typename W::template forward_rows<N> rows1[K];
     typename W::template forward_rows<N / 2> rows2[K];
 
-    __device__ __forceinline__ forward_walk(const l2k_cuda_pass &pass, const l2k_strip<HALO, N> &strip, int component)
-        : p(pass), c0(component), begin(strip.begin),
-          y2(l2k_low_span(pass.y)), lane1{strip.column, pass.x}, lane2{strip.column >> 1, l2k_low_span(pass.x)},
-          stores1(pass.bands[component], 0, strip.first_column, strip.column, strip.keeps, pass.x, pass.y),
-          stores2(pass.bands[component], LEVELS - 1, strip.first_column >> 1, strip.column >> 1, strip.keeps,
-                  l2k_low_span(pass.x), y2),
-          source(&pass.samples[component], strip.lane, strip.first_column - pass.x.first, strip.column - pass.x.first,
-                 l2k_length(pass.x))
+    __device__ __forceinline__ forward_walk(const l2k_cuda_sweep &sweep, const l2k_strip<HALO, N> &strip, int component)
+        : p(sweep), c0(component), begin(strip.begin),
+          y2(l2k_low_span(sweep.y)), lane1{strip.column, sweep.x}, lane2{strip.column >> 1, l2k_low_span(sweep.x)},
+          stores1(sweep.bands[component], 0, strip.first_column, strip.column, strip.keeps, sweep.x, sweep.y),
+          stores2(sweep.bands[component], LEVELS - 1, strip.first_column >> 1, strip.column >> 1, strip.keeps,
+                  l2k_low_span(sweep.x), y2),
+          reader(&sweep.samples[component], strip.lane, strip.first_column - sweep.x.first,
+                 strip.column - sweep.x.first, l2k_length(sweep.x))
     {
     }
 
-    /* The steps whose rows the bands of both levels need; W::DELAY + 1 is how far level 2 lags behind. */
-    static void set_steps(l2k_cuda_pass *p)
+    /* The rounds that the subbands of both levels need; level 2 lags by W::DELAY + 1 rounds. */
+    static void set_rounds(l2k_cuda_sweep *p)
     {
         int first = ((p->y.first >> 1) + 1) >> 1, end = (((p->y.end - 1) >> 1) + 1) / 2 + 1;
         l2k_span low = {(p->y.first + 1) >> 1, (p->y.end + 1) >> 1};
         if (LEVELS == 2 && low.end > low.first)
             end = max(end, ((low.end - 1) >> 1) + W::DELAY + 2);
-        p->first_step = first;
-        p->end_step = end;
+        p->first_round = first;
+        p->end_round = end;
         p->warm_up = LEVELS == 2 ? (W::DELAY ? 6 : 3) : (W::DELAY ? 2 : 1);
     }
 
-    /* The first of the four rows that step `step` takes. */
-    static __device__ __forceinline__ int row_of(int step)
+    /* The first of the four rows that round `round` takes. */
+    static __device__ __forceinline__ int row_of(int round)
     {
-        return 4 * step - 1 + 2 * W::DELAY;
+        return 4 * round - 1 + 2 * W::DELAY;
     }
 
-    /* Steps that neither see rows beyond a border nor load any, at both levels. */
+    /* Rounds that neither use nor load a row outside the plane, at either level. */
     __device__ __forceinline__ l2k_span inside() const
     {
         return l2k_span{(p.y.first + 16 - 2 * W::DELAY) >> 2, ((p.y.end - 3 - 2 * W::DELAY) >> 2) - AHEAD + 1};
     }
 
-    /* Whether whole accesses fit everywhere. */
+    /* Whether all rows are aligned for vector accesses. */
     __device__ __forceinline__ bool is_aligned() const
     {
-        return source.is_aligned() && stores1.is_aligned() && (LEVELS == 1 || stores2.is_aligned());
+        return reader.is_aligned() && stores1.is_aligned() && (LEVELS == 1 || stores2.is_aligned());
     }
 
-    /* The plane's row for row `q`, one that exists. */
+    /* Row `q` of the plane, clamped to the rows that exist. */
     __device__ __forceinline__ int clamp(int q) const
     {
         return min(max(q - p.y.first, 0), l2k_length(p.y) - 1);
     }
 
-    /* The way that looks for borders. */
+    /* The careful way: checks every row and column against the borders. */
     struct careful {
         enum { BORDER = true };
         const forward_walk &walk;
-        int step;
+        int round;
 
         __device__ __forceinline__ explicit careful(const forward_walk &w) : walk(w)
         {
@@ -127,54 +133,53 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
         {
 #pragma unroll
             for (int r = 0; r < 4; r++)
-                walk.source.load(slot + r * Source::SLOT, walk.clamp(row_of(ahead) + r));
+                walk.reader.load(slot + r * Reader::SLOT, walk.clamp(row_of(ahead) + r));
         }
         __device__ __forceinline__ void begin(int at)
         {
-            step = at;
+            round = at;
         }
         __device__ __forceinline__ void end()
         {
         }
         __device__ __forceinline__ void store1(int c, int j, int band, const l2k_packed<D, N / 2> &q) const
         {
-            if (step >= walk.begin)
-                walk.stores1.store(walk.p.bands[walk.c0 + c], 0, band, q, 2 * step - 1 + j);
+            if (round >= walk.begin)
+                walk.stores1.store(walk.p.bands[walk.c0 + c], 0, band, q, 2 * round - 1 + j);
         }
         __device__ __forceinline__ void store2(int c, int band, const l2k_packed<D, N / 4> &q) const
         {
-            if (step >= walk.begin)
-                walk.stores2.store(walk.p.bands[walk.c0 + c], 1, band, q, step - 1 - W::DELAY);
+            if (round >= walk.begin)
+                walk.stores2.store(walk.p.bands[walk.c0 + c], 1, band, q, round - 1 - W::DELAY);
         }
         template <int M> __device__ __forceinline__ void store_low(int c, int j, const l2k_packed<L, M> &q) const
         {
-            int n = LEVELS == 2 ? step - 1 - W::DELAY : 2 * step - 1 + j;
+            int n = LEVELS == 2 ? round - 1 - W::DELAY : 2 * round - 1 + j;
             l2k_span rows = LEVELS == 2 ? walk.stores2.low_rows : walk.stores1.low_rows;
-            if (step >= walk.begin && n >= rows.first && n < rows.end)
+            if (round >= walk.begin && n >= rows.first && n < rows.end)
                 l2k_store_run(l2k_plane_row<L>(walk.p.low[walk.c0 + c], n - rows.first), walk.template low_run<M>(), q);
         }
     };
 
-    /* The way in which pointers run along; those of other components differ from the first's by what their planes do.
-     */
+    /* The quick way: pointers advance from row to row. Those of the other components are at a fixed distance. */
     struct quick {
         enum { BORDER = false };
         const forward_walk &walk;
-        typename Source::cursor next;
-        l2k_cursor<D> first[2], second[2]; /* HL and LH; HH and LL are so many bytes away: */
+        typename Reader::cursor next;
+        l2k_cursor<D> first[2], second[2]; /* HL and LH; HH and LL are at these distances in bytes: */
         int64_t first_away[2], second_away[2];
         l2k_cursor<L> low;
         bool keep;
 
-        __device__ __forceinline__ quick(const forward_walk &w, int step, int ahead)
-            : walk(w), next(w.source.from(row_of(ahead) - w.p.y.first))
+        __device__ __forceinline__ quick(const forward_walk &w, int round, int ahead)
+            : walk(w), next(w.reader.from(row_of(ahead) - w.p.y.first))
         {
             const l2k_cuda_bands &bands = w.p.bands[w.c0];
-            set_out(w.stores1, bands, 0, 2 * step - 1, first, first_away);
+            set_out(w.stores1, bands, 0, 2 * round - 1, first, first_away);
             if (LEVELS == 2)
-                set_out(w.stores2, bands, 1, step - 1 - W::DELAY, second, second_away);
-            int n =
-                LEVELS == 2 ? step - 1 - W::DELAY - w.stores2.low_rows.first : 2 * step - 1 - w.stores1.low_rows.first;
+                set_out(w.stores2, bands, 1, round - 1 - W::DELAY, second, second_away);
+            int n = LEVELS == 2 ? round - 1 - W::DELAY - w.stores2.low_rows.first
+                                : 2 * round - 1 - w.stores1.low_rows.first;
             const l2k_cuda_plane &plane = w.p.low[w.c0];
             low = l2k_cursor<L>(l2k_plane_row<L>(plane, n) + w.template low_run<N / 2 / LEVELS>().first,
                                 plane.row_stride, w.stores1.low.count != 0);
@@ -196,7 +201,7 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
         {
 #pragma unroll
             for (int r = 0; r < 4; r++)
-                walk.source.load(next, r, slot + r * Source::SLOT);
+                walk.reader.load(next, r, slot + r * Reader::SLOT);
         }
         __device__ __forceinline__ void begin(int at)
         {
@@ -233,21 +238,22 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
         }
     };
 
-    template <class Way> __device__ __forceinline__ void take(Way &way, int step, l2k_shared slot)
+    template <class Way> __device__ __forceinline__ void take(Way &way, int round, l2k_shared slot)
     {
         T ll[2][K][N / 2] = {};
-        way.begin(step);
-#pragma unroll(UNROLLED)
-        for (int j = 0; j < 2; j += PAIRS) {
+        way.begin(round);
+        const int together = Way::BORDER ? 1 : (int)PAIRS;
+#pragma unroll(Way::BORDER ? 1 : UNROLLED)
+        for (int j = 0; j < 2; j += together) {
             for (int c = 0; c < K; c++)
-                l2k_copy_row(ll[0][c], ll[1][c]); /* so that the loop may stay one */
-            take_pairs(way, step, j, slot, ll);
+                l2k_copy_row(ll[0][c], ll[1][c]); /* lets the loop stay rolled */
+            take_pairs<together>(way, round, j, slot, ll);
         }
         if constexpr (LEVELS == 2) {
             T out[2 * K][N / 2], deepest[K][N / 4];
 #pragma unroll
             for (int c = 0; c < K; c++)
-                rows2[c].template push<Way::BORDER>(ll[0][c], ll[1][c], 2 * step - 1, y2, out[2 * c], out[2 * c + 1]);
+                rows2[c].template push<Way::BORDER>(ll[0][c], ll[1][c], 2 * round - 1, y2, out[2 * c], out[2 * c + 1]);
             l2k_rows<W, true, Way::BORDER>(out, lane2);
             leave_bands<N / 2>(out, deepest, 1,
                                [&](int c, int band, const l2k_packed<D, N / 4> &q) { way.store2(c, band, q); });
@@ -258,7 +264,7 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
         way.end();
     }
 
-    /* Columns of the last level's LL; the plan has seen to their alignment. */
+    /* Columns of the last level's LL, which the plan aligns. */
     template <int M> __device__ __forceinline__ l2k_lane_run<M> low_run() const
     {
         return LEVELS == 2 ? l2k_lane_run<M>{stores2.low.first, stores2.low.count, true}
@@ -266,18 +272,18 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
     }
 
   private:
-    /* Pairs j .. j + PAIRS - 1 of the step's rows through level 1; their LL is left in `ll`. */
-    template <class Way>
-    __device__ __forceinline__ void take_pairs(Way &way, int step, int j, l2k_shared slot, T (&ll)[2][K][N / 2])
+    /* Transforms pairs j .. j + PAIRS - 1 of the round's rows at level 1; their LL goes to `ll`. */
+    template <int PAIRS, class Way>
+    __device__ __forceinline__ void take_pairs(Way &way, int round, int j, l2k_shared slot, T (&ll)[2][K][N / 2])
     {
-        const int last = 2 - PAIRS; /* of a single pair LL goes to the end of `ll` */
+        const int last = 2 - PAIRS; /* the LL of a single pair goes to the end of `ll` */
         T out[PAIRS][2 * K][N];
 #pragma unroll
         for (int i = 0; i < PAIRS; i++) {
-            int r = 2 * (j + i), q = row_of(step) + r;
+            int r = 2 * (j + i), q = row_of(round) + r;
             T odd[K][N], next[K][N];
-            source.unpack(slot + r * Source::SLOT, Way::BORDER ? clamp(q) : q - p.y.first, odd);
-            source.unpack(slot + (r + 1) * Source::SLOT, Way::BORDER ? clamp(q + 1) : q + 1 - p.y.first, next);
+            reader.unpack(slot + r * Reader::SLOT, Way::BORDER ? clamp(q) : q - p.y.first, odd);
+            reader.unpack(slot + (r + 1) * Reader::SLOT, Way::BORDER ? clamp(q + 1) : q + 1 - p.y.first, next);
 #pragma unroll
             for (int c = 0; c < K; c++)
                 rows1[c].template push<Way::BORDER>(odd[c], next[c], q, p.y, out[i][2 * c], out[i][2 * c + 1]);
@@ -294,7 +300,7 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
         }
     }
 
-    /* A low and a high row of each component, done: the three high bands are stored, LL is left. */
+    /* Takes a finished low and high row of each component: stores HL, LH and HH and returns LL. */
     template <int M, class Store>
     __device__ __forceinline__ void leave_bands(const T (&out)[2 * K][M], T (&ll)[K][M / 2], int level,
                                                 Store store) const
@@ -320,7 +326,7 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
         return q;
     }
 
-    /* The last level's LL: coefficients like the others, or samples for the next launch. */
+    /* The last level's LL: coefficients, or samples for the next launch. */
     template <int M, class Band, class Low>
     __device__ __forceinline__ void leave_low(const T (&ll)[K][M], Band band, Low low) const
     {
@@ -339,27 +345,27 @@ template <class W, class Source, class D, int LEVELS> struct forward_walk {
     }
 };
 
-template <class W, class Source, class D, int LEVELS, int WARPS>
-__global__ void __launch_bounds__(32, WARPS) forward_kernel(const __grid_constant__ l2k_cuda_pass p)
+template <class W, class Reader, class D, int LEVELS, int WARPS>
+__global__ void __launch_bounds__(32, WARPS) forward_kernel(const __grid_constant__ l2k_cuda_sweep p)
 {
-    typedef forward_walk<W, Source, D, LEVELS> walk_type;
+    typedef forward_walk<W, Reader, D, LEVELS> walk_type;
     __shared__ __align__(16) char memory[l2k_ring<walk_type>::BYTES];
-    l2k_strip<walk_type::HALO, Source::COLUMNS> strip(p);
+    l2k_strip<walk_type::HALO, Reader::COLUMNS> strip(p);
     walk_type walk(p, strip, walk_type::K == 1 ? (int)blockIdx.y : 0);
     l2k_await_previous();
     l2k_walk_down(walk, strip, p.warm_up, strip.is_inside(p.x) && walk.is_aligned(), l2k_shared_address(memory));
 }
 
-/* No wavelet: samples to band 0. */
-template <class W, int K, class D> __global__ void copy_kernel(const __grid_constant__ l2k_cuda_pass p)
+/* No decomposition level: samples to subband 0. */
+template <class W, int K, class D> __global__ void copy_kernel(const __grid_constant__ l2k_cuda_sweep p)
 {
     int x = blockIdx.x * blockDim.x + threadIdx.x, c0 = blockIdx.z, width = p.x.end - p.x.first;
     if (x >= width)
         return;
-    l2k_any_source<W, K, 1> source(&p.samples[c0], 0, 0, x, width);
+    l2k_any_reader<W, K, 1> reader(&p.samples[c0], 0, 0, x, width);
     for (int y = blockIdx.y; y < p.y.end - p.y.first; y += gridDim.y) {
         typename W::T v[K][1];
-        source.unpack(0, y, v);
+        reader.read(y, v);
         for (int c = 0; c < K; c++) {
             const l2k_cuda_bands &b = p.bands[c0 + c];
             l2k_packed<D, 1> q;
@@ -380,49 +386,54 @@ void flip_signs(l2k_cuda_plane *planes, int count)
                                                             : 0;
 }
 
-/* The number of warps that a processor is to hold is what registers allow without spills. */
-template <class W, class D> struct launcher {
+/* The forms of a wavelet and a coefficient type. The number of warps that a multiprocessor is to hold is what registers
+ * allow without spills. */
+template <class W, class D> struct forward_form {
     enum { PLAIN = W::DELAY ? 12 : 16, OTHER = 12, ANY = 8 };
     enum { SINGLE = W::DELAY && sizeof(D) == 4 && (D)0.5f == 0 ? 12 : 16 }; /* 9/7, one level, one component */
 
-    static int launch(l2k_cuda_pass p, cudaStream_t stream)
+    static int launch(l2k_cuda_sweep p, cudaStream_t stream)
     {
         typedef typename l2k_wide_sample<W>::type wide;
         l2k_form form = l2k_form_of(p);
         if (p.levels == 0)
             return l2k_launch_columns(p.joined ? copy_kernel<W, 3, D> : copy_kernel<W, 1, D>, p, stream);
         if (form == L2K_FORM_ANY)
-            return p.joined ? by_levels<l2k_any_source<W, 3, 4>, ANY>(p, stream)
-                            : by_levels<l2k_any_source<W, 1, 8>, ANY>(p, stream);
+            return p.joined ? by_levels<l2k_any_reader<W, 3, 4>, ANY>(p, stream)
+                            : by_levels<l2k_any_reader<W, 1, 8>, ANY>(p, stream);
         flip_signs(p.samples, p.components);
         switch (form) {
         case L2K_FORM_8:
-            return by_levels<l2k_plane_source<W, uint8_t, 8>, OTHER>(p, stream);
+            return by_levels<l2k_plane_reader<W, uint8_t, 8>, OTHER>(p, stream);
         case L2K_FORM_16:
-            return by_levels<l2k_plane_source<W, uint16_t, 8>, PLAIN>(p, stream);
+            return by_levels<l2k_plane_reader<W, uint16_t, 8>, PLAIN>(p, stream);
         case L2K_FORM_32:
-            return by_levels<l2k_plane_source<W, wide, 8>, OTHER>(p, stream);
+            return by_levels<l2k_plane_reader<W, wide, 8>, OTHER>(p, stream);
         case L2K_FORM_TRIPLES_8:
-            return by_levels<l2k_triple_source<W, uint8_t, 4>, OTHER>(p, stream);
+            return by_levels<l2k_triple_reader<W, uint8_t, 4>, OTHER>(p, stream);
         default:
-            return by_levels<l2k_triple_source<W, uint16_t, 4>, OTHER>(p, stream);
+            return by_levels<l2k_triple_reader<W, uint16_t, 4>, OTHER>(p, stream);
         }
     }
 
   private:
-    template <class Source, int WARPS> static int by_levels(const l2k_cuda_pass &p, cudaStream_t stream)
+    template <class Reader, int WARPS> static int by_levels(const l2k_cuda_sweep &p, cudaStream_t stream)
     {
-        enum { ONE = W::DELAY && Source::COMPONENTS == 1 && WARPS > ANY ? (int)SINGLE : WARPS };
+        enum { ONE = W::DELAY && Reader::COMPONENTS == 1 && WARPS > ANY ? (int)SINGLE : WARPS };
         if (p.levels == 2)
-            return l2k_launch_walk<forward_walk<W, Source, D, 2>, WARPS>(forward_kernel<W, Source, D, 2, WARPS>, p,
+            return l2k_launch_walk<forward_walk<W, Reader, D, 2>, WARPS>(forward_kernel<W, Reader, D, 2, WARPS>, p,
                                                                          stream);
-        return l2k_launch_walk<forward_walk<W, Source, D, 1>, ONE>(forward_kernel<W, Source, D, 1, ONE>, p, stream);
+        return l2k_launch_walk<forward_walk<W, Reader, D, 1>, ONE>(forward_kernel<W, Reader, D, 1, ONE>, p, stream);
     }
 };
 
 } // namespace
 
-extern "C" int l2k_cuda_forward_pass(const l2k_cuda_pass *p, void *stream)
-{
-    return l2k_launch_by_type<launcher>(*p, (cudaStream_t)stream);
-}
+/* Defines a launcher of cuda_forms.h. */
+#define L2K_CUDA_FORWARD_FORM(name, W, D)                                                                              \
+    extern "C" int name(const l2k_cuda_sweep *sweep, void *stream)                                                     \
+    {                                                                                                                  \
+        return forward_form<W, D>::launch(*sweep, (cudaStream_t)stream);                                               \
+    }
+
+#endif

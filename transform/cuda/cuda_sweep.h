@@ -1,0 +1,45 @@
+/* One launch of the CUDA backend: a sweep over one or two decomposition levels, forward or inverse, of up to three
+ * components of the same shape. Filled in on the host, passed to kernels by value. */
+#ifndef L2K_TRANSFORM_CUDA_CUDA_SWEEP_H
+#define L2K_TRANSFORM_CUDA_CUDA_SWEEP_H
+
+#include "dwt/lifting.h"
+#include "quant/cuda_bands.h"
+#include "tiling/pixel/cuda_plane.h"
+#include "transform/plan.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { L2K_CUDA_TOGETHER = 3 };
+
+/* Coordinates are those of the samples minus a multiple of 8: this keeps the parities of two levels, and lanes are
+ * aligned where planes are. */
+typedef struct l2k_cuda_sweep {
+    l2k_span x, y;  /* of the samples */
+    int32_t levels; /* 0: no decomposition, samples to subband 0 or back */
+    int32_t components;
+    bool joined;       /* component transform at the pixel side */
+    bool follows;      /* another launch of the same run precedes */
+    bool low_in_bands; /* the LL of the last level is subband 0 of the coefficients, else `low` */
+    l2k_coefficient_type type;
+    l2k_wavelet wavelet;
+    l2k_cuda_plane samples[L2K_CUDA_TOGETHER];
+    l2k_cuda_plane low[L2K_CUDA_TOGETHER];
+    l2k_cuda_bands bands[L2K_CUDA_TOGETHER]; /* all of one layout */
+    l2k_cuda_steps steps[L2K_CUDA_TOGETHER]; /* unless joined, the first one's apply to all */
+    /* How warps share the work, filled in by the launcher. A warp takes a strip of columns and in it a number of
+     * rounds of four rows of samples each, after some warm-up rounds. */
+    int32_t strips, first_round, end_round, rounds_each, warm_up;
+} l2k_cuda_sweep;
+
+/* Enqueue the sweep on a stream (a cudaStream_t); the result is a cudaError_t. */
+int l2k_cuda_forward_sweep(const l2k_cuda_sweep *pass, void *stream);
+int l2k_cuda_inverse_sweep(const l2k_cuda_sweep *pass, void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
