@@ -53,6 +53,13 @@ void *l2k_allocate_zeroed(const l2k_context *context, size_t count, size_t size)
     return block ? memset(block, 0, count * size) : NULL;
 }
 
+uint64_t l2k_allocation_bytes(uint64_t count, uint64_t size)
+{
+    if (size != 0 && count > (UINT64_MAX / 2 - HEADROOM) / size)
+        return UINT64_MAX / 2;
+    return l2k_pool_bytes(count * size + HEADROOM);
+}
+
 void *l2k_enlarge(const l2k_context *context, void *old, size_t used, size_t count, size_t size)
 {
     void *block = l2k_allocate(context, count, size);

@@ -19,6 +19,9 @@ void *l2k_allocate(const l2k_context *context, size_t count, size_t size);
 /* The same, filled with 0. */
 void *l2k_allocate_zeroed(const l2k_context *context, size_t count, size_t size);
 
+/* What either takes from the hook at most: with alignment, and what a pool rounds up. */
+uint64_t l2k_allocation_bytes(uint64_t count, uint64_t size);
+
 /* A block of count * size bytes that begins with the first `used` elements of `old`, which is released; NULL, and `old`
  * as it was, where the above would be NULL. `old` may be NULL if none is used. */
 void *l2k_enlarge(const l2k_context *context, void *old, size_t used, size_t count, size_t size);

@@ -58,6 +58,11 @@ static uint64_t class_bytes(unsigned number)
     return (uint64_t)(OCTAVE_STEP + step + 1) << (octave - 3);
 }
 
+uint64_t l2k_pool_bytes(uint64_t bytes)
+{
+    return class_bytes(class_of(bytes));
+}
+
 /* ---- Taking and giving --------------------------------------------------------------------------------------- */
 
 static void hand_back(const l2k_hooks *hooks, void *block, uint64_t bytes)

@@ -28,6 +28,9 @@ void l2k_pool_init(l2k_pool *pool, uint64_t limit);
 /* A block from the pool or the hook, not aligned beyond what the hook gives, and of at least `bytes` bytes; or NULL. */
 void *l2k_pool_take(l2k_pool *pool, const l2k_hooks *hooks, size_t bytes);
 
+/* What a block of that size counts: the bytes of its class. */
+uint64_t l2k_pool_bytes(uint64_t bytes);
+
 /* Takes back a block of that many bytes. */
 void l2k_pool_give(l2k_pool *pool, void *block, size_t bytes);
 

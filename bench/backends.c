@@ -1,5 +1,8 @@
-/* backends: how long the forward transform of one RGB tile in host memory takes on the CPU and on the GPU, by size, to
- * find from where on `auto` should take the GPU. Milliseconds, best of several runs; "once" includes making the plan.
+/* backends: how long the forward transform of one RGB tile in host memory takes, by size: on the CPU with each
+ * instruction set, and on the GPU, to find the size from which `auto` should take the GPU. Milliseconds, best of
+ * several runs; "once" includes making the plan. Also builds without CUDA:
+ *
+ *     cc -O2 -std=c11 -I. -Iinclude -o backends bench/backends.c build/liblift2k.a -fopenmp -lm -lpthread
  */
 #define _POSIX_C_SOURCE 199309L
 #include <stdio.h>
@@ -7,8 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/context.h"
-#include "base/memory.h"
+#include "base/cpu.h"
 #include "transform/plan.h"
 
 enum { REPEATS = 7 };
@@ -50,12 +52,18 @@ static void measure(const l2k_context *context, l2k_backend backend, const l2k_p
     }
 }
 
-static void measure_size(const l2k_context *context, uint32_t n)
+/* A column of the table. */
+typedef struct way {
+    char name[16];
+    l2k_backend backend;
+    l2k_cpu cpu;
+} way;
+
+static void measure_size(l2k_context *context, const way *ways, size_t count, uint32_t n)
 {
     uint8_t *pixels = malloc((size_t)3 * n * n);
     l2k_plan_component components[3];
     l2k_plane planes[3];
-    double run[2], once[2];
     if (!pixels)
         exit(1);
     for (size_t i = 0; i < (size_t)3 * n * n; i++)
@@ -72,25 +80,46 @@ static void measure_size(const l2k_context *context, uint32_t n)
                           .component_transform = true,
                           .num_components = 3,
                           .components = components};
-    measure(context, L2K_BACKEND_CPU, &spec, planes, &run[0], &once[0]);
-    measure(context, L2K_BACKEND_CUDA, &spec, planes, &run[1], &once[1]);
-    printf("| %u | %.2f | %.2f | %.2f | %.2f |\n", n, run[0], run[1], once[0], once[1]);
+    printf("| %u |", n);
+    for (size_t i = 0; i < count; i++) {
+        double run, once;
+        context->cpu = ways[i].cpu;
+        measure(context, ways[i].backend, &spec, planes, &run, &once);
+        printf(" %.2f | %.2f |", run, once);
+    }
+    printf("\n");
     fflush(stdout);
     free(pixels);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     l2k_context context = {.hooks = {.message = print_message}, .threads = l2k_thread_count(0)};
+    way ways[8];
+    size_t count = 0;
     char text[160];
+    if (argc > 1)
+        context.threads = l2k_thread_count((unsigned)atoi(argv[1]));
+    for (int cpu = L2K_CPU_C; cpu <= L2K_CPU_NEON; cpu++)
+        if (l2k_cpu_usable((l2k_cpu)cpu)) {
+            ways[count] = (way){.backend = L2K_BACKEND_CPU, .cpu = (l2k_cpu)cpu};
+            snprintf(ways[count++].name, sizeof ways->name, "%s", l2k_cpu_name((l2k_cpu)cpu));
+        }
     double from = now_ms();
-    if (!l2k_backend_usable(L2K_BACKEND_CUDA, text, sizeof text)) {
-        printf("SKIPPED: no GPU can be used: %s\n", text);
-        return 77;
+    if (l2k_backend_usable(L2K_BACKEND_CUDA, text, sizeof text)) {
+        printf("%s; first look at the device %.0f ms; ", text, now_ms() - from);
+        ways[count++] = (way){"GPU", L2K_BACKEND_CUDA, L2K_CPU_AUTO};
+    } else {
+        printf("no GPU: %s; ", text);
     }
-    printf("%s; %u threads; first look at the device %.0f ms\n\n", text, context.threads, now_ms() - from);
-    printf("| n x n RGB, RCT + 5/3 | CPU | GPU | CPU once | GPU once |\n|---|---|---|---|---|\n");
+    printf("%u threads\n\n| n x n RGB, RCT + 5/3 |", context.threads);
+    for (size_t i = 0; i < count; i++)
+        printf(" %s | once |", ways[i].name);
+    printf("\n|---|");
+    for (size_t i = 0; i < count; i++)
+        printf("---|---|");
+    printf("\n");
     for (uint32_t n = 256; n <= 8192; n *= 2)
-        measure_size(&context, n);
+        measure_size(&context, ways, count, n);
     return 0;
 }

@@ -1,20 +1,19 @@
-/* gains: the tables of docs/numerics.md. How large a coefficient can become, from the filters alone, and which
+/* gains: the tables of docs/numerics.md, that is, how large a coefficient can become, from the filters alone, and which
  * precisions fit int16.
  *
- *     cc -O2 -std=c11 -I. -Iinclude -o gains bench/gains.c quant/steps.c -lm && ./gains
+ *     cc -O2 -std=c11 -I. -Iinclude -o gains bench/gains.c quant/steps.c dwt/wavelet.c -lm && ./gains
  *
  * A coefficient is a linear function of the samples (5/3: but for rounding). The greatest value it can take, with
  * samples between -1 and 1, is the sum of the magnitudes of its weights. Both directions are separable, so the gain of
- * a subband in two dimensions is the product of two one-dimensional ones. These are taken here as the greatest over
- * lines of all lengths from 1 to SHORT and from LONG to LONG + 2^LEVELS - 1 at all origins modulo 2^LEVELS, so that
- * borders, single samples and odd origins are in: lines of other lengths have an inside and two borders that occur
- * among these. */
+ * a subband in two dimensions is the product of two one-dimensional ones. These are the greatest over lines of all
+ * lengths from 1 to SHORT and from LONG to LONG + 2^LEVELS - 1 at all origins modulo 2^LEVELS, which covers borders,
+ * single samples and odd origins: the interior and the two borders of any other line occur among them. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "dwt/lifting.h"
+#include "dwt/wavelet.h"
 #include "quant/steps.h"
 #include "tiling/geometry.h"
 
@@ -48,19 +47,17 @@ static void scale_row(double *row, size_t weights, double factor)
         row[k] *= factor;
 }
 
-static void steps(bool irreversible, double **rows, size_t n, size_t weights, unsigned origin)
+static void steps(const l2k_wavelet_descriptor *wavelet, double **rows, size_t n, size_t weights, unsigned origin)
 {
-    static const double c53[] = {-0.5, 0.25};
-    static const double c97[] = {L2K_9_7_ALPHA, L2K_9_7_BETA, L2K_9_7_GAMMA, L2K_9_7_DELTA};
     if (n == 1) {
         if (origin & 1)
             scale_row(rows[0], weights, 2);
         return;
     }
-    for (unsigned s = 0; s < (irreversible ? 4 : 2); s++)
-        lift(rows, n, weights, origin, 1 - s % 2, irreversible ? c97[s] : c53[s]);
-    for (size_t i = 0; irreversible && i < n; i++)
-        scale_row(rows[i], weights, (origin + i) & 1 ? L2K_9_7_FORWARD_HIGH : L2K_9_7_FORWARD_LOW);
+    for (unsigned s = 0; s < wavelet->num_steps; s++)
+        lift(rows, n, weights, origin, 1 - s % 2, wavelet->factors[s]);
+    for (size_t i = 0; i < n; i++)
+        scale_row(rows[i], weights, wavelet->forward_scale[(origin + i) & 1]);
 }
 
 static void keep(double *most, double value)
@@ -68,7 +65,7 @@ static void keep(double *most, double value)
     *most = value > *most ? value : *most;
 }
 
-static void analyse(bool irreversible, size_t length, unsigned origin, unsigned levels, gains *g)
+static void analyse(const l2k_wavelet_descriptor *wavelet, size_t length, unsigned origin, unsigned levels, gains *g)
 {
     size_t n = length;
     double **rows = malloc(n * sizeof *rows), *all = calloc(n * n, sizeof *all);
@@ -78,7 +75,7 @@ static void analyse(bool irreversible, size_t length, unsigned origin, unsigned 
     }
     for (unsigned level = 1; level <= levels && n > 0; level++) {
         size_t low = 0;
-        steps(irreversible, rows, n, length, origin);
+        steps(wavelet, rows, n, length, origin);
         for (size_t i = 0; i < n; i++) {
             bool high = (origin + i) & 1;
             keep(high ? &g->high[level] : &g->low[level], norm(rows[i], length, 1));
@@ -92,12 +89,12 @@ static void analyse(bool irreversible, size_t length, unsigned origin, unsigned 
     free(rows);
 }
 
-static gains find(bool irreversible)
+static gains find(const l2k_wavelet_descriptor *wavelet)
 {
     gains g = {{1}, {0}};
     for (size_t length = 1; length < LONG + ORIGINS; length++)
         for (unsigned origin = 0; origin < ORIGINS && (length <= SHORT || length >= LONG); origin++)
-            analyse(irreversible, length, origin, LEVELS, &g);
+            analyse(wavelet, length, origin, LEVELS, &g);
     return g;
 }
 
@@ -126,7 +123,7 @@ static double greatest(const gains *g, l2k_wavelet wavelet, bool transform, unsi
                        unsigned orientation)
 {
     double sample = ldexp(1, (int)precision - 1);
-    if (wavelet == L2K_WAVELET_5_3)
+    if (!l2k_wavelet_get(wavelet)->quantised)
         return gain(g, level, orientation) * (transform ? 2 * sample - 1 : sample) + rounding(g, level, orientation);
     float step = l2k_step_size(l2k_step_choose(wavelet, precision, level, orientation), precision, orientation);
     return gain(g, level, orientation) * (transform ? 1.00002 * sample : sample) / step;
@@ -150,7 +147,7 @@ static bool fits(const gains *g, int question, l2k_wavelet wavelet, bool transfo
 
 static unsigned largest(const gains *g, int question, l2k_wavelet wavelet, bool transform, unsigned levels)
 {
-    unsigned precision = wavelet == L2K_WAVELET_5_3 ? 24 : 16;
+    unsigned precision = l2k_wavelet_get(wavelet)->most_bits;
     while (precision > 0 && !fits(g, question, wavelet, transform, precision, levels))
         precision--;
     return precision;
@@ -180,8 +177,9 @@ static void print_precisions(const gains *g, l2k_wavelet wavelet)
 int main(void)
 {
     for (int wavelet = L2K_WAVELET_5_3; wavelet <= L2K_WAVELET_9_7; wavelet++) {
-        gains g = find(wavelet == L2K_WAVELET_9_7);
-        printf("\n%s\n\n", wavelet == L2K_WAVELET_9_7 ? "9/7" : "5/3");
+        const l2k_wavelet_descriptor *descriptor = l2k_wavelet_get((l2k_wavelet)wavelet);
+        gains g = find(descriptor);
+        printf("\n%s\n\n", descriptor->name);
         print_gains(&g);
         print_precisions(&g, (l2k_wavelet)wavelet);
     }

@@ -11,20 +11,6 @@ static uint64_t with_overhead(uint64_t bytes)
     return bytes + bytes / 8 + 4096;
 }
 
-/* TEMPORARY until the transform has it. */
-static uint64_t l2k_plan_host_bytes(const l2k_plan_spec *spec, unsigned threads)
-{
-    uint64_t bytes = 4096;
-    for (uint32_t c = 0; c < spec->num_components; c++) {
-        l2k_rect r = spec->components[c].rect;
-        uint64_t w = l2k_rect_width(r) + 64, h = l2k_rect_height(r) + 2;
-        bytes += 8 * w * h + 600 + sizeof(l2k_coefficients);
-        if (c == 0)
-            bytes += threads * (w + 64) * 4 * 22;
-    }
-    return bytes;
-}
-
 typedef struct tree_size {
     uint64_t precincts, blocks;
 } tree_size;
@@ -131,7 +117,7 @@ static bool bound_tile(const l2k_decoding *d, tile_bound *bound)
         return false;
     l2k_plan_spec spec = {.direction = L2K_INVERSE, .type = L2K_COEFFICIENT_INT32};
     l2k_coding_plan_spec(siz, &d->codestream->coding, tile, d->discard, components, &spec);
-    uint64_t one = with_overhead(l2k_plan_host_bytes(&spec, 1)), two = with_overhead(l2k_plan_host_bytes(&spec, 2));
+    uint64_t one = l2k_plan_host_bytes(&spec, 1), two = l2k_plan_host_bytes(&spec, 2);
     bound->tile = one + bytes_of_samples(&spec) + bytes_of_tree(d, tile, packet_bytes) + bytes_of_coder();
     bound->threads = two - one + bytes_of_coder();
     l2k_release(d->context, components);

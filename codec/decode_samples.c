@@ -3,7 +3,8 @@
 
 #include "base/sample.h"
 #include "codec/decoder.h"
-#include "tiling/pixel/pixel.h"
+#include "dwt/wavelet.h"
+#include "tiling/pixel/pixel_rows.h"
 
 /* The tile-component in the resolution that is decoded. */
 static l2k_rect reduced_rect(const l2k_decoding *d, const l2k_tile_state *s, uint32_t c)
@@ -48,7 +49,7 @@ static l2k_status place_plane(const l2k_decoding *d, l2k_tile_state *s, uint32_t
     if (l2k_rect_empty(rect))
         return L2K_OK;
     if (s->joined_later && c < 3)
-        out->type = s->components[c].wavelet == L2K_WAVELET_9_7 ? L2K_SAMPLE_F32 : L2K_SAMPLE_S32;
+        out->type = l2k_wavelet_get(s->components[c].wavelet)->is_float ? L2K_SAMPLE_F32 : L2K_SAMPLE_S32;
     else if (contains(output, rect)) {
         out->data = l2k_sample_at(&d->planes[c], rect.x0 - output.x0, rect.y0 - output.y0);
         return L2K_OK;
@@ -107,10 +108,8 @@ static void join_row(const l2k_decoding *d, const l2k_tile_state *s, uint32_t x,
                                     l2k_level_shift_make(k->precision, k->is_signed)};
         rows[c] = l2k_sample_at(&s->planes[c], x - rect.x0, y - rect.y0);
     }
-    if (s->components[0].wavelet == L2K_WAVELET_9_7)
-        l2k_pixels_store_ict(pixels, width, (float *const[3]){rows[0], rows[1], rows[2]});
-    else
-        l2k_pixels_store_rct(pixels, width, (int32_t *const[3]){rows[0], rows[1], rows[2]});
+    l2k_pixels_store(l2k_pixel_rows_get(d->context->cpu), l2k_wavelet_get(s->components[0].wavelet)->is_float, 3,
+                     pixels, width, rows);
 }
 
 static l2k_status join(const l2k_decoding *d, const l2k_tile_state *s)

@@ -1,6 +1,6 @@
 /* The options of a decoder, its birth and its end. */
 #include "base/memory.h"
-#include "base/options.h"
+#include "base/object.h"
 #include "codec/decoder.h"
 
 static const l2k_option_rule rules[] = {
@@ -20,21 +20,17 @@ static const l2k_option_rule rules[] = {
     [L2K_DECODER_CPU] = {"instruction set", 0, L2K_CPU_NEON, L2K_CPU_AUTO},
 };
 
+static const l2k_object_kind object_kind = {.bytes = sizeof(l2k_decoder),
+                                            .choice = offsetof(l2k_decoder, choice),
+                                            .pool = offsetof(l2k_decoder, pool),
+                                            .run = offsetof(l2k_decoder, run),
+                                            .options = offsetof(l2k_decoder, options),
+                                            .rules = rules,
+                                            .num_options = L2K_DECODER_NUM_OPTIONS};
+
 l2k_decoder *l2k_decoder_new(const l2k_hooks *hooks)
 {
-    l2k_context context = {.threads = 1};
-    if (hooks)
-        context.hooks = *hooks;
-    l2k_decoder *decoder = l2k_allocate_zeroed(&context, 1, sizeof *decoder);
-    if (!decoder)
-        return NULL;
-    decoder->context = context;
-    decoder->context.choice = &decoder->choice;
-    decoder->context.pool = &decoder->pool;
-    decoder->context.run = &decoder->run;
-    l2k_pool_init(&decoder->pool, UINT64_MAX);
-    l2k_options_reset(rules, L2K_DECODER_NUM_OPTIONS, decoder->options);
-    return decoder;
+    return l2k_object_create(&object_kind, hooks);
 }
 
 void l2k_decoder_close(l2k_decoder *decoder)
@@ -67,14 +63,12 @@ void l2k_decoder_free(l2k_decoder *decoder)
         return;
     l2k_decoder_close(decoder);
     l2k_teams_release(&decoder->teams);
-    l2k_pool_end(&decoder->pool, &decoder->context.hooks);
-    l2k_context context = {.hooks = decoder->context.hooks};
-    l2k_release(&context, decoder);
+    l2k_object_free(&object_kind, decoder);
 }
 
 l2k_status l2k_decoder_set(l2k_decoder *decoder, l2k_decoder_option option, int64_t value)
 {
-    return l2k_option_set(&decoder->context, rules, L2K_DECODER_NUM_OPTIONS, decoder->options, option, value);
+    return l2k_object_set(&object_kind, decoder, option, value);
 }
 
 l2k_status l2k_decoder_set_region(l2k_decoder *decoder, uint32_t x0, uint32_t y0, uint32_t x1, uint32_t y1)

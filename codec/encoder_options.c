@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/integer.h"
-#include "base/options.h"
+#include "base/object.h"
 #include "codec/encoder.h"
 
 static const l2k_option_rule rules[] = {
@@ -32,21 +32,17 @@ static const l2k_option_rule rules[] = {
     [L2K_ENCODER_CPU] = {"instruction set", 0, L2K_CPU_NEON, L2K_CPU_AUTO},
 };
 
+static const l2k_object_kind object_kind = {.bytes = sizeof(l2k_encoder),
+                                            .choice = offsetof(l2k_encoder, choice),
+                                            .pool = offsetof(l2k_encoder, pool),
+                                            .run = offsetof(l2k_encoder, run),
+                                            .options = offsetof(l2k_encoder, options),
+                                            .rules = rules,
+                                            .num_options = L2K_ENCODER_NUM_OPTIONS};
+
 l2k_encoder *l2k_encoder_new(const l2k_hooks *hooks)
 {
-    l2k_context context = {.threads = 1};
-    if (hooks)
-        context.hooks = *hooks;
-    l2k_encoder *encoder = l2k_allocate_zeroed(&context, 1, sizeof *encoder);
-    if (!encoder)
-        return NULL;
-    encoder->context = context;
-    encoder->context.choice = &encoder->choice;
-    encoder->context.pool = &encoder->pool;
-    encoder->context.run = &encoder->run;
-    l2k_pool_init(&encoder->pool, UINT64_MAX);
-    l2k_options_reset(rules, L2K_ENCODER_NUM_OPTIONS, encoder->options);
-    return encoder;
+    return l2k_object_create(&object_kind, hooks);
 }
 
 void l2k_encoder_free(l2k_encoder *encoder)
@@ -56,9 +52,7 @@ void l2k_encoder_free(l2k_encoder *encoder)
     l2k_encode_end(encoder, L2K_ERROR_CANCELLED);
     l2k_release(&encoder->context, encoder->memory.data);
     l2k_release(&encoder->context, encoder->targets);
-    l2k_pool_end(&encoder->pool, &encoder->context.hooks);
-    l2k_context context = {.hooks = encoder->context.hooks};
-    l2k_release(&context, encoder);
+    l2k_object_free(&object_kind, encoder);
 }
 
 /* What the head of a file says must be true to its end. */
@@ -77,7 +71,7 @@ l2k_status l2k_encoder_set(l2k_encoder *encoder, l2k_encoder_option option, int6
     if (block && !l2k_is_power_of_two((uint64_t)value))
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "%s %lld is not a power of two", rules[option].name,
                         (long long)value);
-    L2K_TRY(l2k_option_set(context, rules, L2K_ENCODER_NUM_OPTIONS, encoder->options, option, value));
+    L2K_TRY(l2k_object_set(&object_kind, encoder, option, value));
     if (option == L2K_ENCODER_LIMIT_MEMORY)
         encoder->pool.limit = (uint64_t)value;
     return L2K_OK;

@@ -54,8 +54,9 @@ static l2k_status create_teams(const l2k_context *context, l2k_teams *teams)
 
 static bool same_teams(const l2k_teams *a, const l2k_teams *b)
 {
-    return a->teams && a->threads == b->threads && a->backend == b->backend && a->coders == b->coders &&
-           a->gpu_min_samples == b->gpu_min_samples && a->num_teams == b->num_teams && a->num_slots == b->num_slots;
+    return a->teams && a->threads == b->threads && a->cpu == b->cpu && a->backend == b->backend &&
+           a->coders == b->coders && a->gpu_min_samples == b->gpu_min_samples && a->num_teams == b->num_teams &&
+           a->num_slots == b->num_slots;
 }
 
 l2k_status l2k_teams_prepare(const l2k_context *context, l2k_backend backend, const l2k_block_coder_table *coders,
@@ -63,6 +64,7 @@ l2k_status l2k_teams_prepare(const l2k_context *context, l2k_backend backend, co
 {
     l2k_teams wanted = {.context = context,
                         .threads = context->threads,
+                        .cpu = context->cpu,
                         .backend = backend,
                         .coders = coders,
                         .gpu_min_samples = context->choice ? context->choice->gpu_min_samples : L2K_GPU_MIN_SAMPLES,

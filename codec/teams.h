@@ -31,6 +31,7 @@ typedef struct l2k_team {
 typedef struct l2k_teams {
     const l2k_context *context;
     unsigned threads;
+    l2k_cpu cpu;
     l2k_backend backend;
     const l2k_block_coder_table *coders;
     int64_t gpu_min_samples;       /* from where on AUTO takes the GPU */

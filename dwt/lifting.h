@@ -1,17 +1,17 @@
-/* The lifting steps of Annex F on scalars, one written copy for all backends.
+/* The lifting steps of Annex F on scalars, written once for all backends.
  *
- * A line is transformed in steps; each step changes all samples of one parity from their two neighbours of the other.
- * "Low" samples lie at even coordinates, "high" samples at odd ones. At the border of a line the missing neighbour
- * equals the other one, which is what symmetric extension (F.3.7) comes to.
+ * A line is transformed in lifting steps; each changes all samples of one parity from their two neighbours of the
+ * other. "Low" samples have even coordinates, "high" samples odd ones. At the end of a line the missing neighbour
+ * equals the other one, which is the effect of symmetric extension (F.3.7).
  *
- * Two directions are filtered vertical first, then horizontal; the inverse undoes the horizontal first. The order
- * decides the rounding of the 5/3, and so the file. */
+ * A level is filtered vertically, then horizontally; the inverse undoes the horizontal filtering first. The order
+ * determines the rounding of the 5/3, and so the file. */
 #ifndef L2K_DWT_LIFTING_H
 #define L2K_DWT_LIFTING_H
 
 #include "base/device.h"
 
-/* The samples that a line has: coordinates first .. end - 1. */
+/* The samples of a line: coordinates first .. end - 1. */
 typedef struct l2k_span {
     int32_t first, end;
 } l2k_span;
@@ -40,8 +40,8 @@ L2K_HD int32_t l2k_5_3_unpredict(int32_t x, int32_t left, int32_t right)
     return l2k_wrap_add(x, l2k_wrap_add(left, right) >> 1);
 }
 
-/* A line of one sample: unchanged at an even coordinate, doubled at an odd one (F.4.6). Its inverse (F.3.6) meets odd
- * values only in damaged or quantised streams, and then rounds towards 0 like OpenJPEG. */
+/* A line of one sample: unchanged at an even coordinate, doubled at an odd one (F.4.6). The inverse (F.3.6) meets odd
+ * values only in damaged or quantised streams, and then rounds towards 0 as OpenJPEG does. */
 L2K_HD int32_t l2k_5_3_lone(int32_t x)
 {
     return l2k_wrap_double(x);
@@ -52,7 +52,7 @@ L2K_HD int32_t l2k_5_3_unlone(int32_t x)
     return x / 2;
 }
 
-/* ---- 9/7 irreversible: float32, every operation rounded on its own ------------------------------------------- */
+/* ---- 9/7 irreversible: float32, every operation rounded separately ------------------------------------------- */
 
 #define L2K_9_7_ALPHA (-1.586134342f)
 #define L2K_9_7_BETA  (-0.052980118f)
@@ -60,15 +60,15 @@ L2K_HD int32_t l2k_5_3_unlone(int32_t x)
 #define L2K_9_7_DELTA 0.443506852f
 
 /* Scaling after the forward steps and before the inverse ones (F-7, F-11). The last one is not 1 / K but half of the
- * 1.625732422 that OpenJPEG has always used; the factor of 2 it makes good in its step sizes. Powers of two are exact,
- * so the results are the same. */
+ * 1.625732422 that OpenJPEG has always used, which compensates for the factor of 2 in its step sizes. Powers of two are
+ * exact, so the results are the same. */
 #define L2K_9_7_FORWARD_LOW  ((float)(1.0 / 1.230174105))
 #define L2K_9_7_FORWARD_HIGH 1.230174105f
 #define L2K_9_7_INVERSE_LOW  1.230174105f
 #define L2K_9_7_INVERSE_HIGH 0.812866211f
 
-/* Every step of F-7 and F-11. The inverse passes the constant with the other sign: the product changes its sign only,
- * so this is the subtraction, to the bit. */
+/* Every step of F-7 and F-11. The inverse negates the constant: that changes only the sign of the product, so the
+ * result equals the subtraction to the bit. */
 L2K_HD float l2k_9_7_lift(float x, float left, float right, float c)
 {
     return x + (left + right) * c;

@@ -4,10 +4,10 @@
 
 #include "lift2k/lift2k.h"
 
-/* Guard bits G (E.1) that an encoder writes unless it finds that it needs more. */
+/* Guard bits G (E.1) that the encoder writes unless it finds that it needs more. */
 #define L2K_GUARD_BITS 2u
 
-/* Mb: the bit-planes that a subband's magnitudes have room for (E-2). */
+/* Mb (E-2): the number of bit-planes of a subband's magnitudes. */
 static inline unsigned l2k_magnitude_bits(l2k_step step, unsigned guard_bits)
 {
     unsigned sum = guard_bits + step.exponent;
@@ -17,13 +17,13 @@ static inline unsigned l2k_magnitude_bits(l2k_step step, unsigned guard_bits)
 /* log2 of the nominal gain of a subband (Table E.1): 0 for LL, 1 for HL and LH, 2 for HH. */
 unsigned l2k_log2_gain(unsigned orientation);
 
-/* L2 norm of the synthesis basis of a subband of decomposition level `level` (0 only for LL without decomposition), for
- * the 9/7 times 2^gain, OpenJPEG's convention. The tables stop at ten levels; deeper levels get the last entry, as
- * there. */
+/* L2 norm of the synthesis basis of a subband of decomposition level `level`, which is 0 only for LL without
+ * decomposition; the 9/7's are times 2^gain, OpenJPEG's convention. Levels deeper than the tables get the last entry,
+ * as in OpenJPEG. */
 double l2k_subband_norm(l2k_wavelet wavelet, unsigned level, unsigned orientation);
 
-/* The step that lift2k, like OpenJPEG, writes for a subband: 5/3 none (exponent only), 9/7 1 / norm in units
- * of 2^gain samples. */
+/* The step that lift2k, like OpenJPEG, writes for a subband: for a reversible wavelet an exponent alone, else 1 / norm
+ * in units of 2^gain samples. */
 l2k_step l2k_step_choose(l2k_wavelet wavelet, unsigned precision, unsigned level, unsigned orientation);
 
 /* The same for all 3 * levels + 1 subbands of a component, in the order of QCD. */

@@ -1,3 +1,4 @@
+/* Tiles, tile-components, resolutions, subbands and partitions (B.3 to B.7), as rectangles. */
 #include "tiling/geometry.h"
 
 l2k_rect l2k_rect_intersect(l2k_rect a, l2k_rect b)
@@ -42,7 +43,7 @@ l2k_rect l2k_resolution_rect(l2k_rect tile_component, unsigned levels)
                       l2k_ceil_shift(tile_component.x1, levels), l2k_ceil_shift(tile_component.y1, levels)};
 }
 
-/* ceil((a - 2^(level-1) * offset) / 2^level); it is negative for no a >= 0, since the offset is below 2^level. */
+/* ceil((a - 2^(level-1) * offset) / 2^level), never negative, since the subtrahend is below 2^level. */
 static uint32_t subband_coordinate(uint32_t a, unsigned level, unsigned offset)
 {
     uint64_t rounding = ((uint64_t)1 << level) - 1;

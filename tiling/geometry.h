@@ -40,10 +40,10 @@ uint32_t l2k_tiles_down(const l2k_tile_grid *grid);
 /* Tile `index` in raster order, clipped to the image area (B-7 to B-10). */
 l2k_rect l2k_tile_rect(const l2k_tile_grid *grid, uint32_t index);
 
-/* A rectangle of the reference grid in the domain of a component sub-sampled by dx, dy (B-12). */
+/* A rectangle of the reference grid in the domain of a component with sub-sampling dx, dy (B-12). */
 l2k_rect l2k_component_rect(l2k_rect r, uint32_t dx, uint32_t dy);
 
-/* A tile-component after `levels` decompositions, that is resolution r = NL - levels (B-14). levels 0 to 32. */
+/* A tile-component after `levels` decompositions, 0 to 32, that is resolution r = NL - levels (B-14). */
 l2k_rect l2k_resolution_rect(l2k_rect tile_component, unsigned levels);
 
 /* The subband of decomposition level `level` (nb of B-15), 1 to 32; LL of level 0 is the tile-component. */

@@ -1,14 +1,14 @@
-/* What a backend is to a plan: a table of functions. Internal to transform/. */
+/* A backend, as a plan sees it: a table of functions. Internal to transform/. */
 #ifndef L2K_TRANSFORM_BACKEND_H
 #define L2K_TRANSFORM_BACKEND_H
 
 #include "transform/plan.h"
 
-/* - create: the views are laid out already; takes all memory, sets base, on_device and, if it must, stride of each
- *   view, and plan->state. After an error free is called, so what was taken must be reachable from the plan.
- * - free: releases the views' memory and the state, whatever of them is there; waits for what is under way.
+/* - create: the views have their layout; allocates all memory, sets base, on_device and, if necessary, stride of each
+ *   view, and plan->state. After an error free is called, so what was allocated must be reachable from the plan.
+ * - free: waits for work under way, and releases the views' memory and the state as far as they exist.
  * - begin: as in plan.h, in the plan's direction. After an error nothing may be under way.
- * - finish: waits for what begin started; `planes` are those of begin. NULL: begin did everything. */
+ * - finish: waits for what begin started; `planes` are copies of begin's. NULL: begin did everything. */
 typedef struct l2k_backend_functions {
     l2k_status (*create)(l2k_plan *plan);
     void (*free)(l2k_plan *plan);
@@ -23,17 +23,20 @@ struct l2k_plan {
     l2k_plan_spec spec; /* spec.components is the plan's own copy */
     l2k_plan_component *components;
     l2k_coefficients *views; /* one per component */
-    l2k_plane *planes;       /* of the run that is under way, one per component */
+    l2k_plane *planes;       /* of the run under way, one per component, for finish */
     bool under_way;
-    void *state; /* the backend's */
+    void *state; /* the backend's own */
 };
 
 extern const l2k_backend_functions l2k_backend_cpu;
 
+/* The CPU backend's share of l2k_plan_host_bytes. */
+uint64_t l2k_cpu_bytes(const l2k_plan_spec *spec, unsigned threads);
+
 #ifdef L2K_WITH_CUDA
 extern const l2k_backend_functions l2k_backend_cuda;
 
-/* Whether a device can be used; names it, or says why not. */
+/* Whether a device can be used; `text` names it, or says why not. */
 bool l2k_cuda_usable(char *text, size_t bytes);
 #endif
 

@@ -1,3 +1,4 @@
+/* The choice of L2K_BACKEND_AUTO, and what a run remembers of it. */
 #include "transform/choice.h"
 
 #include "transform/layout.h"
@@ -6,12 +7,12 @@ void l2k_choice_start(l2k_choice *choice, int64_t gpu_min_samples)
 {
     choice->gpu_min_samples = gpu_min_samples;
     atomic_init(&choice->gpu_failed, false);
-    atomic_init(&choice->cpu_told, false);
+    atomic_init(&choice->cpu_noted, false);
 }
 
 bool l2k_choice_is_settled(const l2k_choice *choice)
 {
-    return !atomic_load(&choice->gpu_failed) && !atomic_load(&choice->cpu_told);
+    return !atomic_load(&choice->gpu_failed) && !atomic_load(&choice->cpu_noted);
 }
 
 uint64_t l2k_plan_samples(const l2k_plan_spec *spec)
@@ -37,12 +38,12 @@ void l2k_choice_fall_back(const l2k_context *context, l2k_status status)
     if (context->choice && atomic_exchange(&context->choice->gpu_failed, true))
         return;
     l2k_note(context, "%s; it runs on the CPU",
-             status == L2K_ERROR_MEMORY ? "the GPU's memory does not suffice for the transform"
-                                        : "the GPU fails to make the transform ready");
+             status == L2K_ERROR_MEMORY ? "the GPU has too little memory for the transform"
+                                        : "the transform could not be prepared on the GPU");
 }
 
-void l2k_choice_tell(const l2k_context *context, const char *reason)
+void l2k_choice_note_cpu(const l2k_context *context, const char *reason)
 {
-    if (!context->choice || !atomic_exchange(&context->choice->cpu_told, true))
+    if (!context->choice || !atomic_exchange(&context->choice->cpu_noted, true))
         l2k_note(context, "%s", reason);
 }

@@ -1,10 +1,10 @@
-/* The transform stage as the public header has it: an object with options around a plan. */
+/* l2k_transform, the transform stage of the public header: an object with options around a plan. */
 #include "transform/front_end.h"
 
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/options.h"
+#include "base/object.h"
 #include "base/sample.h"
 #include "quant/steps.h"
 #include "transform/backend.h"
@@ -25,20 +25,17 @@ static const l2k_option_rule rules[] = {
     [L2K_TRANSFORM_CPU] = {"instruction set", 0, L2K_CPU_NEON, L2K_CPU_AUTO},
 };
 
+static const l2k_object_kind kind = {.bytes = sizeof(l2k_transform),
+                                     .choice = offsetof(l2k_transform, choice),
+                                     .options = offsetof(l2k_transform, options),
+                                     .rules = rules,
+                                     .num_options = L2K_TRANSFORM_NUM_OPTIONS};
+
 /* ---- Life and options ---------------------------------------------------------------------------------------- */
 
 l2k_transform *l2k_transform_new(const l2k_hooks *hooks)
 {
-    l2k_context context = {.threads = 1};
-    if (hooks)
-        context.hooks = *hooks;
-    l2k_transform *t = l2k_allocate_zeroed(&context, 1, sizeof *t);
-    if (!t)
-        return NULL;
-    t->context = context;
-    t->context.choice = &t->choice;
-    l2k_options_reset(rules, L2K_TRANSFORM_NUM_OPTIONS, t->options);
-    return t;
+    return l2k_object_create(&kind, hooks);
 }
 
 static void forget_tile(l2k_transform *t)
@@ -48,7 +45,7 @@ static void forget_tile(l2k_transform *t)
     l2k_tile_spec_release(&t->context, &t->tile);
 }
 
-/* Takes the steps of a component off the list. */
+/* Removes the steps of a component from the list. */
 static void forget_steps(l2k_transform *t, uint32_t component)
 {
     for (l2k_own_steps **at = &t->own_steps; *at; at = &(*at)->next)
@@ -67,14 +64,13 @@ void l2k_transform_free(l2k_transform *transform)
     forget_tile(transform);
     while (transform->own_steps)
         forget_steps(transform, transform->own_steps->component);
-    l2k_context context = transform->context;
-    l2k_release(&context, transform);
+    l2k_object_free(&kind, transform);
 }
 
 l2k_status l2k_transform_set(l2k_transform *transform, l2k_transform_option option, int64_t value)
 {
     transform->changed = true;
-    return l2k_option_set(&transform->context, rules, L2K_TRANSFORM_NUM_OPTIONS, transform->options, option, value);
+    return l2k_object_set(&kind, transform, option, value);
 }
 
 static l2k_status check_steps(const l2k_context *context, uint32_t component, const l2k_step *steps, size_t count)
@@ -144,6 +140,7 @@ static l2k_status make_plan(l2k_transform *t, const l2k_plan_spec *spec)
     if (spec->on_device && backend == L2K_BACKEND_AUTO)
         backend = L2K_BACKEND_CUDA;
     t->context.threads = l2k_thread_count((unsigned)t->options[L2K_TRANSFORM_THREADS]);
+    t->context.cpu = (l2k_cpu)t->options[L2K_TRANSFORM_CPU];
     l2k_choice_start(&t->choice, t->options[L2K_TRANSFORM_GPU_MIN_SAMPLES]);
     return l2k_plan_create(&t->context, backend, spec, &t->plan);
 }
@@ -168,7 +165,8 @@ l2k_status l2k_transform_prepare(l2k_transform *transform, const l2k_image *tile
     return status;
 }
 
-/* ---- Asking -------------------------------------------------------------------------------------------------- */
+/* ---- What is prepared
+ * -------------------------------------------------------------------------------------------------- */
 
 static l2k_status not_prepared(const l2k_transform *t)
 {
@@ -220,7 +218,7 @@ l2k_status l2k_transform_subband(const l2k_transform *transform, uint32_t compon
 
 /* ---- Running ------------------------------------------------------------------------------------------------- */
 
-static l2k_status check_run(const l2k_transform *t, l2k_direction direction, bool on_device)
+static l2k_status check_prepared(const l2k_transform *t, l2k_direction direction, bool on_device)
 {
     if (!t->plan)
         return not_prepared(t);
@@ -244,7 +242,7 @@ static l2k_status check_plane(const l2k_transform *t, const l2k_plane *plane, ui
     const l2k_coefficients *view = l2k_plan_coefficients(t->plan, c);
     if (!plane->data && view->width && view->height)
         return l2k_fail(&t->context, L2K_ERROR_ARGUMENT, "component %u: no samples", (unsigned)c);
-    /* Of float samples the plan knows whether they will do. */
+    /* Whether float samples are possible is checked by the plan. */
     if (plane->type != L2K_SAMPLE_F32 &&
         !l2k_sample_type_holds(plane->type, component->precision, component->is_signed))
         return l2k_fail(&t->context, L2K_ERROR_ARGUMENT, "component %u: its sample type cannot hold a precision of %u",
@@ -266,21 +264,21 @@ static l2k_status check_planes(const l2k_transform *t, const l2k_plane *planes)
 
 l2k_status l2k_transform_forward(l2k_transform *transform, const l2k_plane *planes)
 {
-    L2K_TRY(check_run(transform, L2K_FORWARD, false));
+    L2K_TRY(check_prepared(transform, L2K_FORWARD, false));
     L2K_TRY(check_planes(transform, planes));
     return l2k_plan_forward(transform->plan, planes);
 }
 
 l2k_status l2k_transform_inverse(l2k_transform *transform, const l2k_plane *planes)
 {
-    L2K_TRY(check_run(transform, L2K_INVERSE, false));
+    L2K_TRY(check_prepared(transform, L2K_INVERSE, false));
     L2K_TRY(check_planes(transform, planes));
     return l2k_plan_inverse(transform->plan, planes);
 }
 
 static l2k_status run_on_device(l2k_transform *t, l2k_direction direction, const l2k_plane *planes, void *stream)
 {
-    L2K_TRY(check_run(t, direction, true));
+    L2K_TRY(check_prepared(t, direction, true));
     L2K_TRY(check_planes(t, planes));
     return l2k_plan_run_on_device(t->plan, planes, stream);
 }

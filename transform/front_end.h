@@ -1,11 +1,10 @@
-/* The public transform (l2k_transform): options, and a plan for the tile that they are applied to. Internal to
- * transform/. */
+/* The public transform (l2k_transform): options, and a plan for the prepared tile. Internal to transform/. */
 #ifndef L2K_TRANSFORM_FRONT_END_H
 #define L2K_TRANSFORM_FRONT_END_H
 
 #include "transform/choice.h"
 
-/* Steps that the caller set, one list entry per component or for all of them. */
+/* Steps that the caller has set: a list entry for one component or for all of them. */
 typedef struct l2k_own_steps {
     struct l2k_own_steps *next;
     uint32_t component; /* or L2K_ALL_COMPONENTS */
@@ -13,7 +12,7 @@ typedef struct l2k_own_steps {
     l2k_step steps[L2K_MAX_SUBBANDS];
 } l2k_own_steps;
 
-/* A plan's specification with the memory that it points to, and the steps as a codestream has them. */
+/* A plan's specification with the memory it points to, and the steps as a codestream has them. */
 typedef struct l2k_tile_spec {
     l2k_plan_spec plan;
     l2k_plan_component *components;
@@ -31,8 +30,8 @@ struct l2k_transform {
     l2k_tile_spec tile; /* of the plan */
 };
 
-/* What the options make of a tile, with every check that needs more than one of them. After an error nothing is left in
- * `out`. */
+/* The specification for a tile with the options, after every check that needs more than one of them. After an error
+ * nothing is left in `out`. */
 l2k_status l2k_tile_spec_make(const l2k_transform *transform, const l2k_image *tile, l2k_tile_spec *out);
 void l2k_tile_spec_release(const l2k_context *context, l2k_tile_spec *spec);
 

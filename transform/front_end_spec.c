@@ -1,27 +1,34 @@
-/* From options and a tile to what a plan is made of, with every check that needs more than one option. */
+/* From options and a tile to the specification of a plan, with every check that needs more than one option. */
 #include "transform/front_end.h"
 
 #include <string.h>
 
 #include "base/memory.h"
+#include "dwt/wavelet.h"
 #include "quant/steps.h"
 
 /* ---- Checks -------------------------------------------------------------------------------------------------- */
+
+static const l2k_wavelet_descriptor *wavelet_of(const l2k_transform *t)
+{
+    return l2k_wavelet_get((l2k_wavelet)t->options[L2K_TRANSFORM_WAVELET]);
+}
 
 static l2k_status check_options(const l2k_transform *t)
 {
     const int64_t *o = t->options;
     const l2k_context *context = &t->context;
+    const l2k_wavelet_descriptor *wavelet = wavelet_of(t);
     int64_t reduce = o[L2K_TRANSFORM_REDUCE], levels = o[L2K_TRANSFORM_LEVELS];
     if (o[L2K_TRANSFORM_DIRECTION] == L2K_FORWARD && reduce > 0)
-        return l2k_fail(context, L2K_ERROR_ARGUMENT, "only an inverse transform can leave resolutions out");
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "only an inverse transform can leave out resolutions");
     if (o[L2K_TRANSFORM_DIRECTION] == L2K_INVERSE && reduce > levels)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "%d resolutions cannot be left out of %d levels", (int)reduce,
                         (int)levels);
-    if (o[L2K_TRANSFORM_WAVELET] == L2K_WAVELET_5_3 && o[L2K_TRANSFORM_COEFFICIENTS] == L2K_COEFFICIENT_FLOAT32)
-        return l2k_fail(context, L2K_ERROR_ARGUMENT, "float32 coefficients are for the 9/7 wavelet only");
-    if (o[L2K_TRANSFORM_WAVELET] == L2K_WAVELET_5_3 && t->own_steps)
-        return l2k_fail(context, L2K_ERROR_ARGUMENT, "quantiser steps are for the 9/7 wavelet only");
+    if (!wavelet->is_float && o[L2K_TRANSFORM_COEFFICIENTS] == L2K_COEFFICIENT_FLOAT32)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "the %s wavelet has no float32 coefficients", wavelet->name);
+    if (!wavelet->quantised && t->own_steps)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "the %s wavelet has no quantiser steps", wavelet->name);
     if (o[L2K_TRANSFORM_BACKEND] == L2K_BACKEND_CPU && o[L2K_TRANSFORM_MEMORY] == L2K_MEMORY_DEVICE)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "the CPU does not work on device memory");
     return L2K_OK;
@@ -33,12 +40,10 @@ static l2k_status refuse(const l2k_transform *t, uint32_t c, const char *what, u
                     (unsigned)value);
 }
 
-/* Float32 carries 16 bits through the 9/7 (docs/numerics.md); what a decoder finds is not for it to choose. */
+/* A decoder does not choose the precision. */
 static uint32_t most_precision(const l2k_transform *t)
 {
-    if (t->options[L2K_TRANSFORM_DIRECTION] == L2K_INVERSE)
-        return 31;
-    return t->options[L2K_TRANSFORM_WAVELET] == L2K_WAVELET_9_7 ? 16 : 24;
+    return t->options[L2K_TRANSFORM_DIRECTION] == L2K_INVERSE ? 31 : wavelet_of(t)->most_bits;
 }
 
 static l2k_status check_component(const l2k_transform *t, const l2k_component *component, uint32_t c)
@@ -107,14 +112,13 @@ static l2k_status check_own_steps(const l2k_transform *t, const l2k_image *tile)
     return L2K_OK;
 }
 
-/* Forward, int16 is for Mb <= 15, with a bit more for RCT (docs/numerics.md); inverse, the caller knows the bit-planes.
- */
+/* Forward, int16 requires Mb <= 15, or 14 with the RCT (docs/numerics.md); inverse, the caller knows the bit-planes. */
 static l2k_status check_int16(const l2k_transform *t, const l2k_tile_spec *s)
 {
     if (s->plan.type != L2K_COEFFICIENT_INT16 || s->plan.direction != L2K_FORWARD)
         return L2K_OK;
     for (uint32_t c = 0; c < s->plan.num_components; c++) {
-        bool rct = s->plan.component_transform && c < 3 && s->components[c].wavelet == L2K_WAVELET_5_3;
+        bool rct = s->plan.component_transform && c < 3 && wavelet_of(t)->reversible;
         for (unsigned band = 0; band < s->bands; band++) {
             unsigned bits = l2k_magnitude_bits(s->steps[c * s->bands + band], L2K_GUARD_BITS) + rct;
             if (bits > 15)
@@ -128,7 +132,7 @@ static l2k_status check_int16(const l2k_transform *t, const l2k_tile_spec *s)
 
 /* ---- Making -------------------------------------------------------------------------------------------------- */
 
-/* The steps of one component: its own, those of all, or the encoder's choice. */
+/* The steps of one component: its own, those for all components, or those the encoder would choose. */
 static void choose_steps(const l2k_transform *t, uint32_t c, unsigned precision, l2k_step *steps)
 {
     const l2k_own_steps *found = NULL;
@@ -156,7 +160,7 @@ static void fill_component(const l2k_transform *t, const l2k_image *tile, uint32
         .is_signed = component->is_signed};
     choose_steps(t, c, component->precision, steps);
     for (unsigned band = 0; band < s->bands; band++)
-        out->steps[band] = out->wavelet == L2K_WAVELET_9_7
+        out->steps[band] = wavelet_of(t)->quantised
                                ? l2k_step_size(steps[band], component->precision, l2k_band_orientation(band))
                                : 1.0f;
 }

@@ -1,7 +1,9 @@
+/* The geometry of B.5 as memory: Mallat layout of a tile-component's subbands. */
 #include "transform/layout.h"
 
 #include <math.h>
 
+#include "dwt/wavelet.h"
 #include "quant/steps.h"
 
 l2k_level l2k_level_of(const l2k_plan_component *component, unsigned level)
@@ -16,8 +18,8 @@ unsigned l2k_discarded(l2k_direction direction, const l2k_plan_component *compon
     return direction == L2K_INVERSE ? component->discard : 0;
 }
 
-/* Rows start on a cache line (32 int16 or 16 int32 would do; 32 serve both). Rows a multiple of 1 KiB apart would all
- * fall into the same few cache sets when a code-block is read column by column. */
+/* Rows start on a cache line: 32 samples are a multiple of it for int16 and int32. Rows a multiple of 1 KiB apart would
+ * share a few cache sets when a code-block is read column by column. */
 static size_t choose_stride(uint32_t width, size_t size)
 {
     size_t stride = ((size_t)width + 31) & ~(size_t)31;
@@ -70,6 +72,6 @@ l2k_subband_info l2k_describe_band(const l2k_plan_component *component, unsigned
                               .x1 = rect.x1,
                               .y1 = rect.y1,
                               .step = step,
-                              .step_size = component->wavelet == L2K_WAVELET_9_7 ? component->steps[band] : 1,
+                              .step_size = l2k_wavelet_get(component->wavelet)->quantised ? component->steps[band] : 1,
                               .magnitude_bits = l2k_magnitude_bits(step, guard_bits)};
 }

@@ -1,14 +1,17 @@
+/* The transform stage as one object: what every backend's plan has in common, and which backend it is. */
 #include "transform/plan.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cpu.h"
 #include "base/memory.h"
+#include "dwt/wavelet.h"
 #include "transform/backend.h"
 #include "transform/choice.h"
 #include "transform/layout.h"
 
-/* The CUDA backend where this build has it. */
+/* The CUDA backend, if this build has it. */
 static l2k_status choose_cuda(const l2k_context *context, const l2k_backend_functions **functions)
 {
 #ifdef L2K_WITH_CUDA
@@ -35,7 +38,7 @@ bool l2k_backend_usable(l2k_backend backend, char *text, size_t bytes)
 #endif
 }
 
-/* Whether AUTO tries the GPU for so many samples. */
+/* Whether AUTO tries the GPU for that many samples. */
 static bool tries_cuda(const l2k_context *context, uint64_t samples)
 {
     return l2k_choice_is_gpu(context->choice, samples) && l2k_backend_usable(L2K_BACKEND_CUDA, NULL, 0);
@@ -52,19 +55,20 @@ static bool share_shape(const l2k_plan_component *a, const l2k_plan_component *b
            a->wavelet == b->wavelet;
 }
 
-/* What only some backends or wavelets can do. */
+/* Requests that only some backends or wavelets can fulfil. */
 static l2k_status check_kind(const l2k_context *context, const l2k_backend_functions *functions,
                              const l2k_plan_spec *spec)
 {
     if (spec->on_device && !functions->run_on_device)
         return l2k_fail(context, L2K_ERROR_BACKEND, "only the CUDA backend works on device memory");
     for (uint32_t c = 0; c < spec->num_components && spec->type == L2K_COEFFICIENT_FLOAT32; c++)
-        if (spec->components[c].wavelet != L2K_WAVELET_9_7)
-            return l2k_fail(context, L2K_ERROR_ARGUMENT, "float32 coefficients are for the 9/7 wavelet only");
+        if (!l2k_wavelet_get(spec->components[c].wavelet)->is_float)
+            return l2k_fail(context, L2K_ERROR_ARGUMENT, "the %s wavelet has no float32 coefficients",
+                            l2k_wavelet_get(spec->components[c].wavelet)->name);
     return L2K_OK;
 }
 
-/* A damaged codestream can ask for these. */
+/* Damaged codestreams can ask for impossible component transforms. */
 static l2k_status check_component_transform(const l2k_context *context, const l2k_plan_spec *spec)
 {
     if (!spec->component_transform)
@@ -123,7 +127,7 @@ static l2k_status create_on_cuda(const l2k_context *context, const l2k_plan_spec
     return create_on(context, functions, spec, plan);
 }
 
-/* What the CPU can do instead is not an error, so the attempt on the GPU is silent. */
+/* The attempt on the GPU is silent: if it fails, the CPU does the work, and that is not an error. */
 static l2k_status create_on_either(const l2k_context *context, const l2k_plan_spec *spec, l2k_plan **plan)
 {
     if (tries_cuda(context, l2k_plan_samples(spec))) {
@@ -150,20 +154,21 @@ static l2k_status require_cuda(const l2k_context *context)
     return L2K_OK;
 }
 
-/* In place of the GPU, which must be there all the same where it is insisted on. */
+/* In place of the GPU; but L2K_BACKEND_CUDA remains an error where there is none. */
 static l2k_status create_on_cpu(const l2k_context *context, l2k_backend backend, const l2k_plan_spec *spec,
                                 l2k_plan **plan)
 {
     if (backend == L2K_BACKEND_CUDA)
         L2K_TRY(require_cuda(context));
     if (l2k_backend_overlaps(context, backend, l2k_plan_samples(spec)))
-        l2k_choice_tell(context, spec->cpu_reason);
+        l2k_choice_note_cpu(context, spec->cpu_reason);
     return create_on(context, &l2k_backend_cpu, spec, plan);
 }
 
 l2k_status l2k_plan_create(const l2k_context *context, l2k_backend backend, const l2k_plan_spec *spec, l2k_plan **plan)
 {
     *plan = NULL;
+    L2K_TRY(l2k_cpu_check(context));
     if (spec->cpu_reason)
         return create_on_cpu(context, backend, spec, plan);
     switch (backend) {
@@ -189,7 +194,7 @@ void l2k_plan_free(l2k_plan *plan)
     l2k_release(plan->context, plan);
 }
 
-/* The origin matters through its parity at each level: modulo 2^levels. */
+/* The origin matters only through its parity at each level, that is modulo 2^levels. */
 static bool same_side(uint32_t a0, uint32_t a1, uint32_t b0, uint32_t b1, unsigned levels)
 {
     uint32_t mask = levels < 32 ? ((uint32_t)1 << levels) - 1 : UINT32_MAX;
@@ -207,7 +212,7 @@ static bool component_fits(l2k_direction direction, const l2k_plan_component *a,
     if (!same_side(a->rect.x0, a->rect.x1, b->rect.x0, b->rect.x1, a->levels) ||
         !same_side(a->rect.y0, a->rect.y1, b->rect.y0, b->rect.y1, a->levels))
         return false;
-    if (a->wavelet == L2K_WAVELET_5_3)
+    if (!l2k_wavelet_get(a->wavelet)->quantised)
         return true;
     for (unsigned band = 0; band <= 3 * (a->levels - discard); band++)
         if (a->steps[band] != b->steps[band])
@@ -228,20 +233,28 @@ bool l2k_plan_fits(const l2k_plan *plan, const l2k_plan_spec *spec)
     return true;
 }
 
+uint64_t l2k_plan_host_bytes(const l2k_plan_spec *spec, unsigned threads)
+{
+    const uint64_t count = spec->num_components;
+    return l2k_allocation_bytes(1, sizeof(l2k_plan)) + l2k_allocation_bytes(count, sizeof(l2k_plan_component)) +
+           l2k_allocation_bytes(count, sizeof(l2k_coefficients)) + l2k_allocation_bytes(count, sizeof(l2k_plane)) +
+           l2k_cpu_bytes(spec, threads);
+}
+
 const l2k_coefficients *l2k_plan_coefficients(const l2k_plan *plan, uint32_t c)
 {
     return &plan->views[c];
 }
 
-/* Float samples are for plans that work in floats, and know no component transform. */
+/* Float samples are only possible where values are floats, and without a component transform. */
 static l2k_status check_planes(const l2k_plan *plan, const l2k_plane *planes)
 {
     for (uint32_t c = 0; c < plan->spec.num_components; c++) {
         bool joined = plan->spec.component_transform && c < 3;
         if ((unsigned)planes[c].type > L2K_SAMPLE_F32 ||
-            (planes[c].type == L2K_SAMPLE_F32 && (joined || plan->components[c].wavelet != L2K_WAVELET_9_7)))
-            return l2k_fail(plan->context, L2K_ERROR_ARGUMENT, "component %u: its transform has no such samples",
-                            (unsigned)c);
+            (planes[c].type == L2K_SAMPLE_F32 && (joined || !l2k_wavelet_get(plan->components[c].wavelet)->is_float)))
+            return l2k_fail(plan->context, L2K_ERROR_ARGUMENT,
+                            "component %u: its transform does not take samples of this type", (unsigned)c);
     }
     return L2K_OK;
 }
@@ -253,7 +266,7 @@ l2k_status l2k_plan_begin(l2k_plan *plan, const l2k_plane *planes)
                         plan->under_way ? "twice" : "that works on device memory");
     L2K_TRY(check_planes(plan, planes));
     memcpy(plan->planes, planes, plan->spec.num_components * sizeof *planes);
-    L2K_TRY(plan->backend->begin(plan, plan->planes));
+    L2K_TRY(plan->backend->begin(plan, planes));
     plan->under_way = true;
     return L2K_OK;
 }
@@ -287,7 +300,7 @@ l2k_status l2k_plan_inverse(l2k_plan *plan, const l2k_plane *planes)
 l2k_status l2k_plan_run_on_device(l2k_plan *plan, const l2k_plane *planes, void *stream)
 {
     if (!plan->spec.on_device)
-        return l2k_fail(plan->context, L2K_ERROR_STATE, "this transform plan works on the host's memory");
+        return l2k_fail(plan->context, L2K_ERROR_STATE, "this transform plan works on host memory");
     L2K_TRY(check_planes(plan, planes));
     return plan->backend->run_on_device(plan, planes, stream);
 }

@@ -42,6 +42,7 @@ refused base/a.c '#include "codec/blocks/mq/mq.h"'
 refused tiling/a.c '#include "dwt/lifting.h"'
 refused dwt/a.h '#include "tiling/geometry.h"'
 refused quant/a.h '#include "dwt/lifting.h"'
+refused tiling/a.h '#include "dwt/wavelet.h"'
 refused quant/a.h '#include "transform/plan.h"'
 refused transform/a.c '#include "codec/blocks/mq/t1.h"'
 refused codec/a.c '#include "dwt/lifting.h"'
@@ -126,6 +127,10 @@ refused codec/a.c '#include <openjpeg.h>'
 accepted transform/cuda/plan.cu '#include <cuda_runtime.h>'
 accepted dwt/warp_cuda.cuh '#include <cuda_runtime.h>'
 accepted pictures/formats/a.c '#include <png.h>'
+accepted quant/a.h '#include "dwt/wavelet.h"'
+accepted codec/a.c '#include "dwt/wavelet.h"'
+accepted codec/packets/a.c '#include "dwt/wavelet.h"'
+refused tiling/a.c '#include "dwt/wavelet.h"'
 
 # ---- An exception allows one header in one file, and is a fault when it is no longer needed ----
 

@@ -111,12 +111,12 @@ static void test_tell(void **unused)
     l2k_context context = context_of(counts, &choice);
     for (unsigned run = 1; run <= 2; run++) {
         l2k_choice_start(&choice, 0);
-        l2k_choice_tell(&context, "for a reason");
-        l2k_choice_tell(&context, "for a reason");
+        l2k_choice_note_cpu(&context, "for a reason");
+        l2k_choice_note_cpu(&context, "for a reason");
         assert_int_equal(counts[L2K_SEVERITY_NOTE], run);
     }
     context.choice = NULL;
-    l2k_choice_tell(&context, "for a reason");
+    l2k_choice_note_cpu(&context, "for a reason");
     assert_int_equal(counts[L2K_SEVERITY_NOTE], 3);
 }
 

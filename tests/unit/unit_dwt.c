@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "dwt/lifting.h"
-#include "dwt/slide.h"
+#include "dwt/ring.h"
 #include "reference_wavelet.h"
 
 static uint32_t state = 1;
@@ -38,20 +38,15 @@ static void one_row(size_t n, unsigned parity, int real, int extreme)
         row[i] = expected[i] = random_sample(real, extreme);
     ref_line(expected, (long)n, 1, parity, real, 0);
     ref_sort(expected, (long)n, 1, parity, 0);
-    if (real)
-        l2k_row_forward_9_7(&row[0].f, n, parity, 1.0f, &low[0].f, &high[0].f);
-    else
-        l2k_row_forward_5_3(&row[0].i, n, parity, &low[0].i, &high[0].i);
+    const l2k_wavelet_rows *kernels = l2k_wavelet_rows_get(L2K_CPU_AUTO, real ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3);
+    kernels->analyse(row, n, parity, 1.0f, low, high);
     assert_memory_equal(low, expected, lows * sizeof *low);
     assert_memory_equal(high, expected + lows, (n - lows) * sizeof *high);
 
     ref_sort(expected, (long)n, 1, parity, 1);
     ref_line(expected, (long)n, 1, parity, real, 1);
     row[n].i = 12345;
-    if (real)
-        l2k_row_inverse_9_7(&low[0].f, &high[0].f, n, parity, 1.0f, &row[0].f);
-    else
-        l2k_row_inverse_5_3(&low[0].i, &high[0].i, n, parity, &row[0].i);
+    kernels->synthesise(low, high, n, parity, 1.0f, row);
     assert_memory_equal(row, expected, n * sizeof *row);
     assert_int_equal(row[n].i, 12345);
 }
@@ -67,51 +62,47 @@ static void test_rows(void **unused)
             }
 }
 
-/* ---- Slide: a picture in, the vertically filtered one out ---------------------------------------------------- */
+/* ---- Ring: a picture in, the vertically filtered one out ----------------------------------------------------- */
 
 typedef struct picture {
-    ref_sample *in, *out;
+    const ref_sample *in;
+    ref_sample *out;
     size_t width;
-    int64_t last_loaded, last_emitted;
+    int64_t last_loaded, last_finished;
 } picture;
 
-static void load(void *user, int64_t y, void *const *rows)
+static void load_rows(const l2k_ring *ring, picture *p)
 {
-    picture *p = user;
-    assert_true(y > p->last_loaded);
-    p->last_loaded = y;
-    memcpy(rows[0], p->in + (size_t)y * p->width, p->width * sizeof *p->in);
+    for (int64_t y = ring->load.first; y < ring->load.end; y++) {
+        assert_true(y > p->last_loaded);
+        p->last_loaded = y;
+        memcpy(l2k_ring_row(ring, 0, y), p->in + (size_t)y * p->width, p->width * sizeof *p->in);
+    }
 }
 
-static bool always(void *user, size_t samples)
+static void take_rows(const l2k_ring *ring, picture *p)
 {
-    (void)user;
-    (void)samples;
-    return true;
-}
-
-static void emit(void *user, int64_t y, void *const *rows)
-{
-    picture *p = user;
-    assert_true(y == p->last_emitted + 1);
-    p->last_emitted = y;
-    memcpy(p->out + (size_t)y * p->width, rows[0], p->width * sizeof *p->out);
-    memset(rows[0], 0xa5, p->width * sizeof *p->out); /* a finished row is the callback's */
+    for (int64_t y = ring->finished.first; y < ring->finished.end; y++) {
+        assert_true(y == p->last_finished + 1);
+        p->last_finished = y;
+        memcpy(p->out + (size_t)y * p->width, l2k_ring_row(ring, 0, y), p->width * sizeof *p->out);
+        memset(l2k_ring_row(ring, 0, y), 0xa5, p->width * sizeof *p->out); /* a finished row is the caller's */
+    }
 }
 
 static void undo_scaling(ref_sample *column, long n, long distance, unsigned parity, int inverse)
 {
     for (long i = 0; i < n && n > 1 && !inverse; i++)
         column[i * distance].f *=
-            (i + parity) & 1 ? L2K_9_7_FORWARD_HIGH : L2K_9_7_FORWARD_LOW; /* slide leaves this to the rows */
+            (i + parity) & 1 ? L2K_9_7_FORWARD_HIGH : L2K_9_7_FORWARD_LOW; /* the ring leaves this to the rows */
 }
 
-static void one_slide(size_t width, int64_t height, unsigned parity, int real, int inverse, int64_t cut)
+static void one_ring(size_t width, int64_t height, unsigned parity, int real, int inverse, int64_t cut)
 {
     size_t count = width * (size_t)height;
     ref_sample *in = malloc(count * sizeof *in), *expected = malloc(count * sizeof *in),
                *out = malloc(count * sizeof *in);
-    ref_sample *ring = malloc(L2K_SLIDE_ROWS * width * sizeof *ring);
+    ref_sample *memory = malloc(L2K_RING_ROWS * width * sizeof *memory);
     for (size_t i = 0; i < count; i++)
         in[i] = expected[i] = random_sample(real, 0);
     if (real && inverse && height > 1)
@@ -120,22 +111,24 @@ static void one_slide(size_t width, int64_t height, unsigned parity, int real, i
     for (size_t x = 0; x < width; x++)
         ref_line(expected + x, (long)height, (long)width, parity, real, inverse);
     picture p = {in, out, width, -1, -1};
-    l2k_wavelet wavelet = real ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3;
-    l2k_slide slide = {inverse ? l2k_lifting_inverse(wavelet) : l2k_lifting_forward(wavelet),
-                       width,
-                       height,
-                       parity,
-                       1,
-                       ring,
-                       width,
-                       load,
-                       emit,
-                       always,
-                       &p};
+    const l2k_wavelet_rows *kernels = l2k_wavelet_rows_get(L2K_CPU_AUTO, real ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3);
+    l2k_ring ring = {.lifting = inverse ? &kernels->inverse : &kernels->forward,
+                     .width = width,
+                     .height = height,
+                     .parity = parity,
+                     .lanes = 1,
+                     .rows = (uint32_t *)memory,
+                     .stride = width};
     for (int64_t begin = 0; begin < height; begin += cut) {
         p.last_loaded = -1;
-        l2k_slide_run(&slide, begin, begin + cut < height ? begin + cut : height);
+        l2k_ring_start(&ring, begin, begin + cut < height ? begin + cut : height);
+        while (l2k_ring_next(&ring)) {
+            load_rows(&ring, &p);
+            l2k_ring_lift(&ring);
+            take_rows(&ring, &p);
+        }
     }
+    assert_true(p.last_finished == height - 1);
     if (real)
         for (size_t x = 0; x < width; x++)
             undo_scaling(out + x, (long)height, (long)width, parity, inverse);
@@ -143,16 +136,75 @@ static void one_slide(size_t width, int64_t height, unsigned parity, int real, i
     free(in);
     free(expected);
     free(out);
-    free(ring);
+    free(memory);
 }
 
-static void test_slide(void **unused)
+static void test_ring(void **unused)
 {
     (void)unused;
     for (int64_t height = 1; height < 40; height++)
         for (unsigned variant = 0; variant < 8; variant++)
             for (int64_t cut = 1; cut <= height; cut += 1 + random_u32() % 5)
-                one_slide(1 + random_u32() % 20, height, variant & 1, variant >> 1 & 1, variant >> 2, cut);
+                one_ring(1 + random_u32() % 20, height, variant & 1, variant >> 1 & 1, variant >> 2, cut);
+}
+
+/* ---- Descriptors --------------------------------------------------------------------------------------------- */
+
+enum { LINE = 128, DEEPEST = 5 };
+
+/* Undoes `levels` levels of a line whose coefficients are 0 but for one, and sees that no sample changes further from
+ * it than the support says. `place` is the number of the coefficient in its subband. */
+static void check_reach(l2k_wavelet wavelet, unsigned levels, bool is_high, size_t place)
+{
+    const l2k_wavelet_descriptor *descriptor = l2k_wavelet_get(wavelet);
+    const l2k_wavelet_rows *kernels = l2k_wavelet_rows_get(L2K_CPU_C, wavelet);
+    ref_sample low[LINE], high[LINE], row[LINE] = {{0}};
+    ref_sample *coefficient = is_high ? &high[place] : &row[place];
+    for (unsigned level = levels; level > 0; level--) {
+        size_t n = LINE >> (level - 1);
+        memset(high, 0, sizeof high);
+        if (level == levels && descriptor->is_float)
+            coefficient->f = 1e6f;
+        else if (level == levels)
+            coefficient->i = 1 << 20;
+        memcpy(low, row, n / 2 * sizeof *low);
+        kernels->synthesise(low, high, n, 0, 1.0f, row);
+    }
+    for (size_t x = 0; x < LINE; x++)
+        if (row[x].i) {
+            size_t at = x >> levels;
+            assert_true((at > place ? at - place : place - at) < descriptor->support);
+        }
+}
+
+static void test_support(void **unused)
+{
+    (void)unused;
+    for (unsigned levels = 1; levels <= DEEPEST; levels++)
+        for (size_t place = 0; place < (size_t)LINE >> levels; place++)
+            for (int i = 0; i < 4; i++)
+                check_reach(i & 1 ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3, levels, i >> 1, place);
+}
+
+/* The factors that a descriptor names are those that the rows compute with. */
+static void test_factors(void **unused)
+{
+    (void)unused;
+    for (int wavelet = L2K_WAVELET_5_3; wavelet <= L2K_WAVELET_9_7; wavelet++) {
+        const l2k_wavelet_descriptor *descriptor = l2k_wavelet_get((l2k_wavelet)wavelet);
+        const l2k_lifting *forward = &l2k_wavelet_rows_get(L2K_CPU_C, (l2k_wavelet)wavelet)->forward;
+        assert_int_equal(forward->steps, descriptor->num_steps);
+        for (unsigned i = 0; i < forward->steps; i++) {
+            ref_sample x = {0}, other;
+            if (descriptor->is_float)
+                other.f = 0.5f;
+            else
+                other.i = 1 << 20;
+            forward->step[i](&x, &other, &other, 1);
+            double factor = descriptor->is_float ? x.f : x.i / (double)(1 << 21);
+            assert_true(factor == descriptor->factors[i]);
+        }
+    }
 }
 
 static void test_scalars(void **unused)
@@ -174,9 +226,8 @@ static void test_scalars(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scalars),
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_slide),
+        cmocka_unit_test(test_scalars), cmocka_unit_test(test_rows),    cmocka_unit_test(test_ring),
+        cmocka_unit_test(test_support), cmocka_unit_test(test_factors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

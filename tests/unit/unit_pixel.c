@@ -1,5 +1,5 @@
-/* tiling/pixel/pixel.h: scalars against the equations of Annex G, rows of every sample type, distance and address against the
- * scalars, and nothing written beside the samples. */
+/* tiling/pixel/: scalars against the equations of Annex G, rows of every sample type, distance and address against the
+ * scalars, and nothing written next to the samples. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tiling/pixel/pixel.h"
+#include "tiling/pixel/pixel_rows.h"
 
 static uint32_t state = 5;
 
@@ -75,6 +75,21 @@ static void test_component_transforms(void **unused)
 static const size_t sizes[] = {1, 1, 2, 2, 4};
 #define MAX_SAMPLES 2100 /* beyond the piece that component transforms work in */
 
+/* `rows` are MAX_SAMPLES values apart. */
+static void load(bool is_float, unsigned components, const l2k_pixel_row *pixels, size_t n, void *rows)
+{
+    uint32_t *first = rows;
+    l2k_pixels_load(l2k_pixel_rows_get(L2K_CPU_AUTO), is_float, components, pixels, n,
+                    (void *[3]){first, first + MAX_SAMPLES, first + 2 * MAX_SAMPLES});
+}
+
+static void store(bool is_float, unsigned components, const l2k_pixel_row *pixels, size_t n, void *rows)
+{
+    uint32_t *first = rows;
+    l2k_pixels_store(l2k_pixel_rows_get(L2K_CPU_AUTO), is_float, components, pixels, n,
+                     (void *[3]){first, first + MAX_SAMPLES, first + 2 * MAX_SAMPLES});
+}
+
 static int32_t get(const uint8_t *at, l2k_sample_type type)
 {
     int16_t s16;
@@ -110,8 +125,8 @@ static void one_row(l2k_sample_type type, ptrdiff_t stride, size_t offset, size_
         memcpy(memory + start + (ptrdiff_t)i * stride, &v, 4);
         memcpy(copy + start + (ptrdiff_t)i * stride, &v, 4);
     }
-    l2k_pixels_load_i32(&row, n, rows_i[0]);
-    l2k_pixels_load_f32(&row, n, rows_f[0]);
+    load(false, 1, &row, n, rows_i[0]);
+    load(true, 1, &row, n, rows_f[0]);
     assert_memory_equal(memory, copy, sizeof memory);
     for (size_t i = 0; i < n; i++) {
         uint8_t *at = memory + start + (ptrdiff_t)i * stride;
@@ -119,16 +134,16 @@ static void one_row(l2k_sample_type type, ptrdiff_t stride, size_t offset, size_
         assert_true(rows_f[0][i] == (float)rows_i[0][i]);
         memset(at, 0x5a, sizes[type]);
     }
-    l2k_pixels_store_i32(&row, n, rows_i[0]);
+    store(false, 1, &row, n, rows_i[0]);
     assert_memory_equal(memory, copy, sizeof memory);
     for (size_t i = 0; i < n; i++)
         memset(memory + start + (ptrdiff_t)i * stride, 0x5a, sizes[type]);
-    l2k_pixels_store_f32(&row, n, rows_f[0]);
+    store(true, 1, &row, n, rows_f[0]);
     assert_memory_equal(memory, copy, sizeof memory);
 
     l2k_pixel_row three[3] = {row, row, row};
-    l2k_pixels_load_rct(three, n, (int32_t *const[3]){rows_i[0], rows_i[1], rows_i[2]});
-    l2k_pixels_load_ict(three, n, (float *const[3]){rows_f[0], rows_f[1], rows_f[2]});
+    load(false, 3, three, n, rows_i[0]);
+    load(true, 3, three, n, rows_f[0]);
     for (size_t i = 0; i < n; i++) {
         int32_t x = l2k_shift_down(get(memory + start + (ptrdiff_t)i * stride, type), shift), y = x, z = x;
         float f = (float)x, g = f, h = f;
@@ -137,7 +152,7 @@ static void one_row(l2k_sample_type type, ptrdiff_t stride, size_t offset, size_
         assert_true(rows_i[0][i] == x && rows_i[1][i] == y && rows_i[2][i] == z);
         assert_true(rows_f[0][i] == f && rows_f[1][i] == g && rows_f[2][i] == h);
     }
-    l2k_pixels_store_rct(three, n, (int32_t *const[3]){rows_i[0], rows_i[1], rows_i[2]});
+    store(false, 3, three, n, rows_i[0]);
     assert_memory_equal(memory, copy, sizeof memory);
 }
 
@@ -172,7 +187,7 @@ static void test_interleaved(void **unused)
                     pixels[c] =
                         (l2k_pixel_row){memory + c * size, (ptrdiff_t)(channels * size),
                                         wide ? L2K_SAMPLE_U16 : L2K_SAMPLE_U8, l2k_level_shift_make(wide ? 16 : 8, 0)};
-                l2k_pixels_load_rct(pixels, n, (int32_t *const[3]){rows[0], rows[1], rows[2]});
+                load(false, 3, pixels, n, rows[0]);
                 for (size_t i = 0; i < n; i++) {
                     for (size_t c = 0; c < 3; c++)
                         expected[c] = get(memory + (i * channels + c) * size, pixels[c].type) - (wide ? 32768 : 128);
@@ -182,7 +197,7 @@ static void test_interleaved(void **unused)
                     for (size_t c = 0; c < 3; c++)
                         memset(memory + (i * channels + c) * size, 0, size);
                 }
-                l2k_pixels_store_rct(pixels, n, (int32_t *const[3]){rows[0], rows[1], rows[2]});
+                store(false, 3, pixels, n, rows[0]);
                 assert_memory_equal(memory, copy, n * channels * size);
                 free(memory);
                 free(copy);

@@ -1,5 +1,5 @@
-/* The whole CPU transform stage against a plain one put together from tests/support/reference_wavelet.h and the equations of
- * Annex E and G: random shapes, every sample type and layout, both directions, any number of threads. */
+/* The whole CPU transform stage against a plain one put together from tests/support/reference_wavelet.h and the
+ * equations of Annex E and G: random shapes, every sample type and layout, both directions, any number of threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +9,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/cpu.h"
+#include "base/pool.h"
 #include "base/sample.h"
 #include "reference_wavelet.h"
 #include "transform/plan.h"
@@ -249,9 +251,12 @@ static void ignore(void *user, l2k_severity severity, const char *text)
     (void)user, (void)severity, (void)text;
 }
 
+/* With any instruction set that there is. */
 static l2k_context context_of(unsigned threads)
 {
-    return (l2k_context){.hooks = {.message = ignore}, .threads = threads};
+    l2k_cpu cpu = (l2k_cpu)below(L2K_CPU_NEON + 1);
+    return (l2k_context){
+        .hooks = {.message = ignore}, .threads = threads, .cpu = l2k_cpu_usable(cpu) ? cpu : L2K_CPU_AUTO};
 }
 
 static void check_bands(const test_case *t, uint32_t c, const l2k_coefficients *view)
@@ -600,12 +605,75 @@ static void test_out_of_memory(void **unused)
     free(t.memory);
 }
 
+/* ---- Memory known beforehand --------------------------------------------------------------------------------- */
+
+typedef struct meter {
+    uint64_t bytes;
+} meter;
+
+static void *count(void *user, size_t bytes)
+{
+    ((meter *)user)->bytes += bytes;
+    return malloc(bytes);
+}
+
+/* What the hook is asked for is what l2k_plan_host_bytes says, with a pool to the byte: without, a pool's rounding
+ * less.
+ */
+static void check_host_bytes(const test_case *t, unsigned threads)
+{
+    const uint64_t expected = l2k_plan_host_bytes(&t->spec, threads);
+    for (int pooled = 0; pooled < 2; pooled++) {
+        meter m = {0};
+        l2k_pool pool;
+        l2k_plan *plan;
+        l2k_context context = {.hooks = {count, release, ignore, NULL, &m}, .threads = threads};
+        l2k_pool_init(&pool, UINT64_MAX);
+        context.pool = pooled ? &pool : NULL;
+        assert_int_equal(l2k_plan_create(&context, L2K_BACKEND_CPU, &t->spec, &plan), L2K_OK);
+        if (t->spec.direction == L2K_FORWARD && threads < 8) /* a run takes nothing more */
+            assert_int_equal(l2k_plan_forward(plan, t->planes), L2K_OK);
+        assert_true(pooled ? m.bytes == expected : m.bytes <= expected && expected <= m.bytes + m.bytes / 8 + 4096);
+        l2k_plan_free(plan);
+        l2k_pool_end(&pool, &context.hooks);
+    }
+}
+
+static void test_host_bytes(void **unused)
+{
+    (void)unused;
+    static const unsigned threads[] = {1, 2, 5, 64};
+    for (int i = 0; i < 400; i++) {
+        test_case t = random_case(i % 2 ? L2K_FORWARD : L2K_INVERSE, i % 3 ? 60 : 600);
+        t.spec.components = t.components;
+        check_host_bytes(&t, threads[i % 4]);
+        free(t.memory);
+    }
+}
+
+/* An instruction set that the machine or the build lacks is refused when a plan is made. */
+static void test_forced_set(void **unused)
+{
+    (void)unused;
+    l2k_plan_component c = {.rect = {0, 0, 8, 8}, .precision = 8};
+    l2k_plan_spec spec = {.num_components = 1, .components = &c};
+    for (int cpu = L2K_CPU_AUTO; cpu <= L2K_CPU_NEON + 1; cpu++) {
+        l2k_plan *plan;
+        l2k_context context = context_of(1);
+        context.cpu = (l2k_cpu)cpu;
+        assert_int_equal(l2k_plan_create(&context, L2K_BACKEND_CPU, &spec, &plan),
+                         l2k_cpu_usable(context.cpu) ? L2K_OK : L2K_ERROR_BACKEND);
+        l2k_plan_free(plan);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forward),  cmocka_unit_test(test_inverse),       cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_lossless), cmocka_unit_test(test_fits),          cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_halves),   cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_forward),    cmocka_unit_test(test_inverse),       cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_lossless),   cmocka_unit_test(test_fits),          cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_halves),     cmocka_unit_test(test_out_of_memory), cmocka_unit_test(test_host_bytes),
+        cmocka_unit_test(test_forced_set),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

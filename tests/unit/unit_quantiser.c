@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "quant/quantiser.h"
+#include "quant/quantiser_rows.h"
 
 static uint32_t state = 3;
 
@@ -80,6 +81,8 @@ static void test_quotient(void **unused)
 static void test_rows(void **unused)
 {
     (void)unused;
+    const l2k_quantiser_rows *kernels = l2k_quantiser_rows_get(L2K_CPU_AUTO);
+    enum { NARROW = L2K_COEFFICIENT_INT16, WIDE = L2K_COEFFICIENT_INT32 };
     for (size_t n = 0; n < LONGEST; n++) {
         float in[LONGEST], back[LONGEST + 1];
         int32_t wide[LONGEST + 1], again[LONGEST + 1];
@@ -89,20 +92,20 @@ static void test_rows(void **unused)
             in[i] = random_value();
         wide[n] = again[n] = narrow[n] = 77;
         back[n] = 77.0f;
-        l2k_quantise_row_i32(in, n, step, wide);
-        l2k_quantise_row_i16(in, n, step, narrow);
+        kernels->store[true][WIDE](in, n, step, wide);
+        kernels->store[true][NARROW](in, n, step, narrow);
         for (size_t i = 0; i < n; i++) {
             assert_int_equal(wide[i], l2k_quantise(in[i], step));
             assert_int_equal(narrow[i], (int16_t)wide[i]);
         }
-        l2k_dequantise_row_i32(wide, n, 0.5f * step, back);
+        kernels->load[true][WIDE](wide, n, 0.5f * step, back);
         for (size_t i = 0; i < n; i++)
             assert_true(back[i] == (float)wide[i] * (0.5f * step));
-        l2k_dequantise_row_i16(narrow, n, 0.5f * step, back);
+        kernels->load[true][NARROW](narrow, n, 0.5f * step, back);
         for (size_t i = 0; i < n; i++)
             assert_true(back[i] == (float)narrow[i] * (0.5f * step));
-        l2k_widen_row(narrow, n, again);
-        l2k_narrow_row(wide, n, narrow);
+        kernels->load[false][NARROW](narrow, n, 1, again);
+        kernels->store[false][NARROW](wide, n, 1, narrow);
         for (size_t i = 0; i < n; i++) {
             assert_int_equal(again[i], (int16_t)wide[i]);
             assert_int_equal(narrow[i], (int16_t)wide[i]);

@@ -1,5 +1,5 @@
-/* The pixel pass (Annex G): DC level shift and component transforms on scalars for all backends, and the row loops of
- * the CPU between the caller's planes and the wavelet's rows. */
+/* The pixel work of Annex G, DC level shift and component transforms, as scalars for all backends. Rows of the CPU are
+ * in pixel_rows.h. */
 #ifndef L2K_TILING_PIXEL_PIXEL_H
 #define L2K_TILING_PIXEL_PIXEL_H
 
@@ -9,9 +9,8 @@
 #include "base/device.h"
 #include "lift2k/lift2k.h"
 
-/* What turns samples of a component into signed values around 0 and back: s - shift forward (G-1); backward the value
- * is clamped to low .. high, the range of a signed component, and the shift added. Clamping first keeps sums inside
- * int32. */
+/* The DC level shift of a component: forward, sample - shift (G-1); inverse, the value is clamped to low .. high, the
+ * range of a signed component, before the shift is added. Clamping first keeps sums within int32. */
 typedef struct l2k_level_shift {
     int32_t shift; /* 2^(precision - 1) for unsigned components, else 0 */
     int32_t low, high;
@@ -35,7 +34,7 @@ L2K_HD int32_t l2k_shift_up(int32_t value, l2k_level_shift s)
     return l2k_clamp_i32(value, s.low, s.high) + s.shift;
 }
 
-/* The 9/7's values are rounded to the nearest integer, ties to even, and saturate. */
+/* Float values are rounded to the nearest integer, ties to even, and saturate. */
 L2K_HD int32_t l2k_shift_up_f32(float value, l2k_level_shift s)
 {
     return l2k_shift_up(l2k_round_f32(value), s);
@@ -75,33 +74,5 @@ L2K_HD void l2k_ict_inverse(float *c0, float *c1, float *c2)
     *c1 = (y - u * 0.34413f) - v * 0.71414f;
     *c2 = y + u * 1.772f;
 }
-
-/* ---- Rows on the CPU ----------------------------------------------------------------------------------------- */
-
-/* A row of n samples in a caller's plane. Samples may stand at any address. */
-typedef struct l2k_pixel_row {
-    void *data;
-    ptrdiff_t stride; /* bytes */
-    l2k_sample_type type;
-    l2k_level_shift shift;
-} l2k_pixel_row;
-
-/* Samples to level-shifted values, and values to clamped samples. */
-void l2k_pixels_load_i32(const l2k_pixel_row *pixels, size_t n, int32_t *row);
-void l2k_pixels_load_f32(const l2k_pixel_row *pixels, size_t n, float *row);
-void l2k_pixels_store_i32(const l2k_pixel_row *pixels, size_t n, const int32_t *row);
-void l2k_pixels_store_f32(const l2k_pixel_row *pixels, size_t n, const float *row);
-
-/* The same for three components with their component transform. Storing destroys the rows. */
-void l2k_pixels_load_rct(const l2k_pixel_row pixels[3], size_t n, int32_t *const rows[3]);
-void l2k_pixels_load_ict(const l2k_pixel_row pixels[3], size_t n, float *const rows[3]);
-void l2k_pixels_store_rct(const l2k_pixel_row pixels[3], size_t n, int32_t *const rows[3]);
-void l2k_pixels_store_ict(const l2k_pixel_row pixels[3], size_t n, float *const rows[3]);
-
-/* The fast way for interleaved unsigned triples, tried by the four above; false where the rows are not such. */
-bool l2k_triples_load_rct(const l2k_pixel_row pixels[3], size_t n, int32_t *const rows[3]);
-bool l2k_triples_load_ict(const l2k_pixel_row pixels[3], size_t n, float *const rows[3]);
-bool l2k_triples_store_rct(const l2k_pixel_row pixels[3], size_t n, int32_t *const rows[3]);
-bool l2k_triples_store_ict(const l2k_pixel_row pixels[3], size_t n, float *const rows[3]);
 
 #endif

@@ -1,76 +1,62 @@
-/* The CPU backend: its memory, and what its two directions share. Internal to transform/cpu*.c.
+/* The CPU backend: its memory, and the sweeps that its two directions are made of. Internal to transform/cpu/.
  *
- * A level is one pass over its samples. Rows stream through a small ring (dwt/slide.h): forward they come from the
- * pixels or from the LL buffer of the level before, are filtered vertically in the ring and horizontally as they leave
- * it, and go to the next LL buffer and, quantised, to the view; the inverse runs the same way back. The LL of level 1
- * lies in one buffer per lane, that of level 2 in a buffer that all lanes take turns with, then the two alternate.
- * (With discarded resolutions, level 1 is here the highest one that is left.) */
+ * A decomposition level is one sweep over its samples. Rows stream through a small ring (dwt/ring.h): forward they come
+ * from the pixels or from the previous level's LL buffer, are filtered vertically in the ring and horizontally as they
+ * leave it, and go to the next LL buffer and, quantised, to the view; the inverse runs the same way back. The LL of
+ * level 1 is in one buffer per lane, that of level 2 in a buffer that all lanes use in turn, then the two alternate.
+ * With discarded resolutions, "level 1" is here the highest one that is left. */
 #ifndef L2K_TRANSFORM_CPU_CPU_H
 #define L2K_TRANSFORM_CPU_CPU_H
 
-#include "dwt/slide.h"
-#include "tiling/pixel/pixel.h"
+#include "dwt/ring.h"
+#include "quant/quantiser_rows.h"
+#include "tiling/pixel/pixel_rows.h"
 #include "transform/backend.h"
 #include "transform/layout.h"
 
+/* Everything that a plan takes, as far as the specification and the number of threads decide it. */
+typedef struct l2k_cpu_sizes {
+    size_t low_odd, low_even; /* samples of the largest LL of odd and of even depth */
+    unsigned lanes;           /* most components that go together */
+    size_t row_stride;        /* samples between rows of the scratch memory */
+    size_t scratch_samples;   /* per thread */
+    size_t threads;           /* that can be at work at once */
+} l2k_cpu_sizes;
+
 typedef struct l2k_cpu_state {
-    void *low[L2K_MAX_LANES]; /* LL of odd depth, one per lane */
-    void *low_even;           /* LL of even depth */
-    uint32_t *scratch; /* per thread at work: one row for each of the two halves of a row, then rings of all lanes */
-    size_t scratch_samples; /* samples of four bytes per thread */
-    size_t row_stride;      /* samples between rows of a ring */
+    l2k_cpu_sizes sizes;
+    l2k_cpu cpu;
+    const l2k_pixel_rows *pixel;
+    const l2k_quantiser_rows *quantiser;
+    uint32_t *low[L2K_MAX_LANES]; /* LL of odd depth, one per lane */
+    uint32_t *low_even;           /* LL of even depth */
+    uint32_t *scratch;            /* per thread: one row for each half of a row, then the rings of all lanes */
 } l2k_cpu_state;
 
-/* One pass: components first .. first + lanes - 1 at one level. level == discard stands for no decomposition. */
-typedef struct l2k_cpu_pass {
-    l2k_plan *plan;
-    const l2k_plane *planes;
+/* One sweep: components first .. first + lanes - 1 at one level. level == discard stands for no decomposition. */
+typedef struct l2k_cpu_sweep {
     uint32_t first;
     unsigned lanes;
     unsigned low_first; /* the LL buffer of lane 0 */
     unsigned levels, discard, level;
-    l2k_wavelet wavelet;
     l2k_level shape;
-} l2k_cpu_pass;
+    const l2k_wavelet_descriptor *wavelet;
+    const l2k_wavelet_rows *rows;
+} l2k_cpu_sweep;
 
-/* A thread's view of a pass: the `user` of slide callbacks. */
-typedef struct l2k_cpu_worker {
-    const l2k_cpu_pass *pass;
-    void *ring;
-    void *half[2]; /* low, high */
-    size_t steps;  /* since it was asked whether to go on */
-    bool stopped;
-} l2k_cpu_worker;
+/* Runs rows begin .. end - 1 of a sweep; `scratch` is the thread's. L2K_ERROR_CANCELLED, or L2K_OK. */
+typedef l2k_status l2k_cpu_stripe(const l2k_plan *plan, const l2k_plane *planes, const l2k_cpu_sweep *sweep,
+                                  uint32_t *scratch, int64_t begin, int64_t end);
 
-/* What runs rows begin .. end - 1 of a pass. */
-typedef void l2k_cpu_stripe(l2k_cpu_worker *worker, int64_t begin, int64_t end);
+l2k_cpu_stripe l2k_cpu_analyse, l2k_cpu_synthesise;
 
-/* How many components from `first` on go together: 3 where the component transform joins them, else 1. */
-unsigned l2k_cpu_lanes(const l2k_plan_spec *spec, uint32_t first);
+/* Without a decomposition: between the pixels and the view. */
+l2k_cpu_stripe l2k_cpu_copy_forward, l2k_cpu_copy_inverse;
 
-/* A pass of `level` over `lanes` components. */
-l2k_cpu_pass l2k_cpu_pass_make(l2k_plan *plan, const l2k_plane *planes, uint32_t first, unsigned lanes, unsigned level);
-
-/* Cuts the pass into stripes and runs them on the context's threads. */
-void l2k_cpu_run(const l2k_cpu_pass *pass, l2k_cpu_stripe *stripe);
-
-/* Row y of the LL that decomposition `level` of lane `lane` leaves, and its neighbours' distance is the LL's width
- * rounded up to 16. For levels between discard and levels, exclusively. */
-void *l2k_cpu_low_row(const l2k_cpu_pass *pass, unsigned lane, unsigned level, uint32_t width, int64_t y);
-
-/* Row y of a band in the view of lane `lane`. */
-void *l2k_cpu_band_row(const l2k_cpu_pass *pass, unsigned lane, unsigned band, int64_t y);
-
-/* Row y of the caller's plane of lane `lane`. */
-l2k_pixel_row l2k_cpu_pixel_row(const l2k_cpu_pass *pass, unsigned lane, int64_t y);
-
-/* A slide over the pass, load and emit left to fill in. */
-l2k_slide l2k_cpu_slide(l2k_cpu_worker *worker, const l2k_lifting *lifting);
-
-/* Whether to go on with the plan's run, and work on so many samples; once false, always false. */
-bool l2k_cpu_goes_on(l2k_cpu_worker *worker, size_t samples);
-
-l2k_status l2k_cpu_forward(l2k_plan *plan, const l2k_plane *planes);
-l2k_status l2k_cpu_inverse(l2k_plan *plan, const l2k_plane *planes);
+/* Samples between rows of an LL of that width. */
+static inline size_t l2k_cpu_low_stride(size_t width)
+{
+    return (width + 15) / 16 * 16;
+}
 
 #endif

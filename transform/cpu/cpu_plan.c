@@ -1,3 +1,5 @@
+/* The CPU backend: what a plan's memory is, and the order of the sweeps over the levels of all components (F.3.1,
+ * F.4.1). */
 #include "transform/cpu/cpu.h"
 
 #include <stdatomic.h>
@@ -9,27 +11,6 @@
 #define MIN_PARALLEL_SAMPLES ((uint64_t)1 << 16)
 #define MIN_STRIPE_ROWS      32
 
-static size_t round_up(size_t n, size_t multiple)
-{
-    return (n + multiple - 1) / multiple * multiple;
-}
-
-/* ---- Memory -------------------------------------------------------------------------------------------------- */
-
-typedef struct sizes {
-    size_t width, height;     /* of the widest row and the highest column */
-    size_t low_odd, low_even; /* samples of the largest LL of either kind */
-    unsigned lanes;
-} sizes;
-
-static size_t low_samples(const l2k_plan_component *component, unsigned level)
-{
-    if (level >= component->levels)
-        return 0;
-    l2k_level l = l2k_level_of(component, level);
-    return round_up(l.low_width, 16) * l.low_height;
-}
-
 static size_t max_size(size_t a, size_t b)
 {
     return a > b ? a : b;
@@ -40,20 +21,58 @@ static size_t min_size(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-static sizes measure(const l2k_plan *plan)
+/* ---- Memory -------------------------------------------------------------------------------------------------- */
+
+static size_t low_samples(const l2k_plan_component *component, unsigned level)
 {
-    sizes s = {.lanes = 1};
-    for (uint32_t c = 0; c < plan->spec.num_components; c++) {
-        const l2k_plan_component *component = &plan->components[c];
-        unsigned discard = l2k_discarded(plan->spec.direction, component);
-        s.width = max_size(s.width, plan->views[c].width);
-        s.height = max_size(s.height, plan->views[c].height);
+    if (level >= component->levels)
+        return 0;
+    l2k_level l = l2k_level_of(component, level);
+    return l2k_cpu_low_stride(l.low_width) * l.low_height;
+}
+
+/* The most stripes that a sweep over so many columns and rows is cut into; fewer columns or rows give no more. */
+static size_t most_stripes(uint64_t width, uint64_t height, unsigned lanes)
+{
+    bool is_small = width * height < (MIN_PARALLEL_SAMPLES + lanes - 1) / lanes;
+    return is_small || height < MIN_STRIPE_ROWS ? 1 : height / MIN_STRIPE_ROWS;
+}
+
+static l2k_cpu_sizes measure(const l2k_plan_spec *spec, unsigned threads)
+{
+    l2k_cpu_sizes s = {.lanes = spec->component_transform ? L2K_MAX_LANES : 1};
+    size_t width = 0, height = 0; /* of the widest row and the highest column */
+    for (uint32_t c = 0; c < spec->num_components; c++) {
+        const l2k_plan_component *component = &spec->components[c];
+        unsigned discard = l2k_discarded(spec->direction, component);
+        l2k_rect whole = l2k_resolution_rect(component->rect, discard);
+        width = max_size(width, l2k_rect_width(whole));
+        height = max_size(height, l2k_rect_height(whole));
         s.low_odd = max_size(s.low_odd, low_samples(component, discard + 1));
         s.low_even = max_size(s.low_even, low_samples(component, discard + 2));
     }
-    if (plan->spec.component_transform)
-        s.lanes = L2K_MAX_LANES;
+    /* With rows a multiple of 4 KiB apart, the processor would take stores to one for stores to the next. */
+    s.row_stride = l2k_cpu_low_stride(width);
+    if (s.row_stride % 1024 < 48)
+        s.row_stride += 48;
+    s.scratch_samples = (s.lanes * L2K_RING_ROWS + 2) * s.row_stride;
+    s.threads = min_size(threads, most_stripes(width, height, s.lanes));
     return s;
+}
+
+uint64_t l2k_cpu_bytes(const l2k_plan_spec *spec, unsigned threads)
+{
+    l2k_cpu_sizes s = measure(spec, threads);
+    uint64_t bytes = l2k_allocation_bytes(1, sizeof(l2k_cpu_state));
+    bytes += l2k_allocation_bytes(s.scratch_samples, s.threads * sizeof(uint32_t));
+    bytes += s.lanes * l2k_allocation_bytes(s.low_odd, sizeof(uint32_t));
+    bytes += l2k_allocation_bytes(s.low_even, sizeof(uint32_t));
+    for (uint32_t c = 0; c < spec->num_components; c++) {
+        l2k_coefficients view;
+        l2k_layout(spec->direction, spec->type, &spec->components[c], &view);
+        bytes += l2k_allocation_bytes(view.stride * view.height, l2k_coefficient_bytes(view.type));
+    }
+    return bytes;
 }
 
 static l2k_status allocate_views(l2k_plan *plan)
@@ -68,30 +87,16 @@ static l2k_status allocate_views(l2k_plan *plan)
     return L2K_OK;
 }
 
-/* The most stripes that a pass over so many columns and rows is cut into; no more over fewer. */
-static size_t most_stripes(uint64_t width, uint64_t height, unsigned lanes)
+static l2k_status allocate_state(const l2k_context *context, l2k_cpu_state *state)
 {
-    bool is_small = width * height < (MIN_PARALLEL_SAMPLES + lanes - 1) / lanes;
-    return is_small || height < MIN_STRIPE_ROWS ? 1 : height / MIN_STRIPE_ROWS;
-}
-
-static l2k_status allocate_state(l2k_plan *plan, l2k_cpu_state *state)
-{
-    const l2k_context *context = plan->context;
-    sizes s = measure(plan);
-    /* Rows a multiple of 4 KiB apart would make the processor take stores to one for stores to the next. */
-    state->row_stride = round_up(s.width, 16);
-    if (state->row_stride % 1024 < 48)
-        state->row_stride += 48;
-    state->scratch_samples = (s.lanes * L2K_SLIDE_ROWS + 2) * state->row_stride;
-    size_t threads = min_size(context->threads, most_stripes(s.width, s.height, s.lanes));
-    state->scratch = l2k_allocate(context, state->scratch_samples, threads * sizeof(uint32_t));
+    const l2k_cpu_sizes *s = &state->sizes;
+    state->scratch = l2k_allocate(context, s->scratch_samples, s->threads * sizeof(uint32_t));
     bool complete = state->scratch;
-    for (unsigned lane = 0; lane < s.lanes; lane++) {
-        state->low[lane] = l2k_allocate(context, s.low_odd, sizeof(uint32_t));
+    for (unsigned lane = 0; lane < s->lanes; lane++) {
+        state->low[lane] = l2k_allocate(context, s->low_odd, sizeof(uint32_t));
         complete = complete && state->low[lane];
     }
-    state->low_even = l2k_allocate(context, s.low_even, sizeof(uint32_t));
+    state->low_even = l2k_allocate(context, s->low_even, sizeof(uint32_t));
     if (!complete || !state->low_even)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the wavelet transform");
     return L2K_OK;
@@ -103,7 +108,11 @@ static l2k_status create(l2k_plan *plan)
     if (!state)
         return l2k_fail(plan->context, L2K_ERROR_MEMORY, "out of memory for the wavelet transform");
     plan->state = state;
-    L2K_TRY(allocate_state(plan, state));
+    state->sizes = measure(&plan->spec, plan->context->threads);
+    state->cpu = l2k_cpu_resolve(plan->context->cpu);
+    state->pixel = l2k_pixel_rows_get(state->cpu);
+    state->quantiser = l2k_quantiser_rows_get(state->cpu);
+    L2K_TRY(allocate_state(plan->context, state));
     return allocate_views(plan);
 }
 
@@ -121,131 +130,119 @@ static void destroy(l2k_plan *plan)
     l2k_release(plan->context, state);
 }
 
-/* ---- Passes -------------------------------------------------------------------------------------------------- */
+/* ---- Sweeps -------------------------------------------------------------------------------------------------- */
 
-unsigned l2k_cpu_lanes(const l2k_plan_spec *spec, uint32_t first)
+/* How many components from `first` on go together: 3 where the component transform joins them, else 1. */
+static unsigned count_lanes(const l2k_plan_spec *spec, uint32_t first)
 {
-    return spec->component_transform && first == 0 ? 3 : 1;
+    return spec->component_transform && first == 0 ? L2K_MAX_LANES : 1;
 }
 
-l2k_cpu_pass l2k_cpu_pass_make(l2k_plan *plan, const l2k_plane *planes, uint32_t first, unsigned lanes, unsigned level)
+/* The level next to the pixels is one sweep of all lanes, because of the component transform; the deeper ones are a
+ * sweep for each lane and level. */
+static unsigned deep_levels(const l2k_plan *plan, uint32_t first)
 {
     const l2k_plan_component *component = &plan->components[first];
-    unsigned discard = l2k_discarded(plan->spec.direction, component);
-    unsigned low_first = plan->spec.component_transform && first < L2K_MAX_LANES ? first : 0;
-    l2k_cpu_pass pass = {plan, planes, first, lanes, low_first, component->levels, discard, level, component->wavelet,
-                         {0}};
-    if (level > discard)
-        pass.shape = l2k_level_of(component, level);
+    unsigned levels = component->levels - l2k_discarded(plan->spec.direction, component);
+    return levels ? levels - 1 : 0;
+}
+
+/* Sweep `number` of lanes first .. first + lanes - 1. All deep levels of a lane come one after the other, since lanes
+ * share a buffer: forward after the level next to the pixels, inverse before it. */
+static l2k_cpu_sweep make_sweep(const l2k_plan *plan, uint32_t first, unsigned lanes, unsigned number)
+{
+    const l2k_cpu_state *state = plan->state;
+    const l2k_plan_component *component = &plan->components[first];
+    bool forward = plan->spec.direction == L2K_FORWARD;
+    unsigned deep = deep_levels(plan, first), discard = l2k_discarded(plan->spec.direction, component);
+    l2k_cpu_sweep s = {.first = first,
+                       .lanes = lanes,
+                       .levels = component->levels,
+                       .discard = discard,
+                       .level = component->levels > discard ? discard + 1 : discard,
+                       .wavelet = l2k_wavelet_get(component->wavelet),
+                       .rows = l2k_wavelet_rows_get(state->cpu, component->wavelet)};
+    if (number != (forward ? 0 : lanes * deep)) {
+        number -= forward;
+        s.first += number / deep;
+        s.lanes = 1;
+        s.level = forward ? 2 + number % deep : s.levels - number % deep;
+    }
+    s.low_first = plan->spec.component_transform && s.first < L2K_MAX_LANES ? s.first : 0;
+    if (s.level > discard)
+        s.shape = l2k_level_of(component, s.level);
     else
-        pass.shape = (l2k_level){.width = plan->views[first].width, .height = plan->views[first].height};
-    return pass;
+        s.shape = (l2k_level){.width = plan->views[first].width, .height = plan->views[first].height};
+    return s;
 }
 
-static l2k_cpu_worker make_worker(const l2k_cpu_pass *pass, unsigned number)
+static int64_t count_stripes(const l2k_cpu_sweep *sweep, unsigned threads)
 {
-    const l2k_cpu_state *state = pass->plan->state;
-    uint32_t *halves = state->scratch + number * state->scratch_samples;
-    return (l2k_cpu_worker){
-        .pass = pass, .ring = halves + 2 * state->row_stride, .half = {halves, halves + state->row_stride}};
-}
-
-static int64_t count_stripes(const l2k_cpu_pass *pass)
-{
-    unsigned threads = pass->plan->context->threads;
-    size_t most = most_stripes(pass->shape.width, pass->shape.height, pass->lanes);
+    if (sweep->shape.width == 0 || sweep->shape.height == 0)
+        return 0;
+    size_t most = most_stripes(sweep->shape.width, sweep->shape.height, sweep->lanes);
     return threads <= 1 ? 1 : (int64_t)min_size(most, (size_t)threads * 3);
 }
 
-/* A thread takes scratch memory with its first stripe: there is as much as there are threads or stripes. */
-static void run_stripes(const l2k_cpu_pass *pass, l2k_cpu_stripe *stripe, int64_t stripes)
+/* A place in the order of sweeps. */
+typedef struct sweep_place {
+    uint32_t component; /* the first of those that go together */
+    unsigned number;
+} sweep_place;
+
+/* The sweep at a place, which moves on to the next one; false after the last. */
+static bool next_sweep(const l2k_plan *plan, sweep_place *at, l2k_cpu_sweep *sweep)
 {
-    int64_t height = pass->shape.height;
-    atomic_uint taken = 0;
-#pragma omp parallel num_threads(pass->plan->context->threads)
-    {
-        l2k_cpu_worker worker = {0};
-#pragma omp for schedule(dynamic)
-        for (int64_t i = 0; i < stripes; i++) {
-            if (!worker.pass)
-                worker = make_worker(pass, atomic_fetch_add(&taken, 1));
-            stripe(&worker, height * i / stripes, height * (i + 1) / stripes);
-        }
-    }
+    if (at->component >= plan->spec.num_components)
+        return false;
+    unsigned lanes = count_lanes(&plan->spec, at->component), sweeps = 1 + lanes * deep_levels(plan, at->component);
+    *sweep = make_sweep(plan, at->component, lanes, at->number);
+    *at = at->number + 1 < sweeps ? (sweep_place){at->component, at->number + 1}
+                                  : (sweep_place){at->component + lanes, 0};
+    return true;
 }
 
-/* Where the pass before was not ended, there is nothing to go on with. */
-void l2k_cpu_run(const l2k_cpu_pass *pass, l2k_cpu_stripe *stripe)
-{
-    int64_t stripes = count_stripes(pass);
-    if (pass->shape.height == 0 || pass->shape.width == 0 || !l2k_goes_on(pass->plan->context))
-        return;
-    if (stripes > 1) {
-        run_stripes(pass, stripe, stripes);
-        return;
-    }
-    l2k_cpu_worker worker = make_worker(pass, 0);
-    stripe(&worker, 0, pass->shape.height);
-}
+/* By direction: at a level, and where there is none. */
+static l2k_cpu_stripe *const stripe_functions[2][2] = {
+    [L2K_FORWARD] = {l2k_cpu_copy_forward, l2k_cpu_analyse},
+    [L2K_INVERSE] = {l2k_cpu_copy_inverse, l2k_cpu_synthesise},
+};
 
-void *l2k_cpu_low_row(const l2k_cpu_pass *pass, unsigned lane, unsigned level, uint32_t width, int64_t y)
-{
-    const l2k_cpu_state *state = pass->plan->state;
-    uint32_t *base = (level - pass->discard) % 2 ? state->low[pass->low_first + lane] : state->low_even;
-    return base + (size_t)y * round_up(width, 16);
-}
-
-void *l2k_cpu_band_row(const l2k_cpu_pass *pass, unsigned lane, unsigned band, int64_t y)
-{
-    const l2k_coefficients *view = &pass->plan->views[pass->first + lane];
-    const l2k_band_view *b = &view->bands[band];
-    return (char *)view->base + (((size_t)b->y + (size_t)y) * view->stride + b->x) * l2k_coefficient_bytes(view->type);
-}
-
-l2k_pixel_row l2k_cpu_pixel_row(const l2k_cpu_pass *pass, unsigned lane, int64_t y)
-{
-    const l2k_plane *plane = &pass->planes[pass->first + lane];
-    const l2k_plan_component *component = &pass->plan->components[pass->first + lane];
-    return (l2k_pixel_row){(char *)plane->data + (ptrdiff_t)y * plane->row_stride, plane->sample_stride, plane->type,
-                           l2k_level_shift_make(component->precision, component->is_signed)};
-}
-
-bool l2k_cpu_goes_on(l2k_cpu_worker *worker, size_t samples)
-{
-    const l2k_context *context = worker->pass->plan->context;
-    if (!l2k_goes_on_after(context, &worker->steps, l2k_steps_of_samples(samples)))
-        worker->stopped = true;
-    return !worker->stopped;
-}
-
-static bool goes_on(void *user, size_t samples)
-{
-    return l2k_cpu_goes_on(user, samples);
-}
-
-l2k_slide l2k_cpu_slide(l2k_cpu_worker *worker, const l2k_lifting *lifting)
-{
-    const l2k_cpu_pass *pass = worker->pass;
-    const l2k_cpu_state *state = pass->plan->state;
-    return (l2k_slide){.lifting = lifting,
-                       .width = pass->shape.width,
-                       .height = pass->shape.height,
-                       .parity = pass->shape.parity_y,
-                       .lanes = pass->lanes,
-                       .ring = worker->ring,
-                       .stride = state->row_stride,
-                       .goes_on = goes_on,
-                       .user = worker};
-}
-
-/* All of the work: there is nobody else who could do it meanwhile. */
+/* All of the work: every sweep, cut into stripes that the threads share. A single stripe starts no parallel region, so
+ * that plans for one thread can run side by side inside one. */
 static l2k_status begin(l2k_plan *plan, const l2k_plane *planes)
 {
-    double start = l2k_stage_start(plan->context);
-    l2k_status status =
-        plan->spec.direction == L2K_FORWARD ? l2k_cpu_forward(plan, planes) : l2k_cpu_inverse(plan, planes);
+    const l2k_cpu_state *state = plan->state;
+    const double start = l2k_stage_start(plan->context);
+    sweep_place at = {0, 0};
+    l2k_cpu_sweep sweep;
+    atomic_int status = L2K_OK;
+    while (status == L2K_OK && next_sweep(plan, &at, &sweep)) {
+        l2k_cpu_stripe *run = stripe_functions[plan->spec.direction][sweep.level > sweep.discard];
+        const int64_t height = sweep.shape.height, stripes = count_stripes(&sweep, plan->context->threads);
+        if (stripes == 1)
+            status = run(plan, planes, &sweep, state->scratch, 0, height);
+        if (stripes <= 1)
+            continue;
+        atomic_uint taken = 0;
+#pragma omp parallel num_threads(plan->context->threads)
+        {
+            uint32_t *scratch =
+                NULL; /* a thread takes its own with its first stripe: threads may be more than stripes */
+#pragma omp for schedule(dynamic)
+            for (int64_t i = 0; i < stripes; i++) {
+                if (!scratch)
+                    scratch = state->scratch + atomic_fetch_add(&taken, 1) * state->sizes.scratch_samples;
+                l2k_status ended = L2K_OK;
+                if (status == L2K_OK)
+                    ended = run(plan, planes, &sweep, scratch, height * i / stripes, height * (i + 1) / stripes);
+                if (ended != L2K_OK)
+                    status = ended;
+            }
+        }
+    }
     l2k_stage_end(plan->context, L2K_STAGE_TRANSFORM, start);
-    return status;
+    return (l2k_status)status;
 }
 
 const l2k_backend_functions l2k_backend_cpu = {create, destroy, begin, NULL, NULL};

@@ -1,0 +1,35 @@
+/* What encoder, decoder and transform have in common: how they come and go, and their options by number and value. */
+#ifndef L2K_BASE_OBJECT_H
+#define L2K_BASE_OBJECT_H
+
+#include "base/context.h"
+
+/* What an option may be; one table per kind of object. */
+typedef struct l2k_option_rule {
+    const char *name;
+    int64_t least, most, initial;
+} l2k_option_rule;
+
+/* A kind of object: a structure whose first member is its l2k_context. The offsets are those of members that the
+ * context points to, 0 where the object has none, and of the options. */
+typedef struct l2k_object_kind {
+    size_t bytes;
+    size_t choice;  /* l2k_choice */
+    size_t pool;    /* l2k_pool */
+    size_t run;     /* l2k_run */
+    size_t options; /* int64_t[num_options] */
+    const l2k_option_rule *rules;
+    size_t num_options;
+} l2k_object_kind;
+
+/* An object of zeros with its context, an empty pool and the initial options; NULL where there is no memory. `hooks`
+ * may be NULL. */
+void *l2k_object_create(const l2k_object_kind *kind, const l2k_hooks *hooks);
+
+/* Ends the pool, from which nothing may be in use, and releases the object. */
+void l2k_object_free(const l2k_object_kind *kind, void *object);
+
+/* Sets an option that exists to a value within its range, else L2K_ERROR_ARGUMENT, reported. */
+l2k_status l2k_object_set(const l2k_object_kind *kind, void *object, unsigned option, int64_t value);
+
+#endif

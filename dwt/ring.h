@@ -1,0 +1,53 @@
+/* Vertical lifting of a picture that streams through a ring of a few rows: rows are loaded from top to bottom, every
+ * lifting step follows one row after the one before it, and finished rows leave. The ring has steps + 2 rows per lane
+ * whatever the height, so it stays in the cache; a picture is cut into stripes only to feed several threads, at the
+ * price of `steps` rows read again on either side of a cut.
+ *
+ * Lanes are components that go together, because a component transform joins them at the pixels. */
+#ifndef L2K_DWT_RING_H
+#define L2K_DWT_RING_H
+
+#include "dwt/wavelet_rows.h"
+
+#define L2K_MAX_LANES 3
+#define L2K_RING_ROWS (L2K_MAX_LIFTING_STEPS + 2) /* per lane, at most */
+
+/* Rows first .. end - 1, none where end <= first. */
+typedef struct l2k_row_range {
+    int64_t first, end;
+} l2k_row_range;
+
+typedef struct l2k_ring {
+    /* Filled in by the caller: */
+    const l2k_lifting *lifting;
+    size_t width;    /* samples in a row, at least 1 */
+    int64_t height;  /* rows of the picture, at least 1 */
+    unsigned parity; /* of the coordinate of row 0 */
+    unsigned lanes;  /* 1 to L2K_MAX_LANES */
+    uint32_t *rows;  /* lanes * L2K_RING_ROWS of them, of samples of four bytes */
+    size_t stride;   /* from one row to the next, in samples */
+    /* The ring's own: */
+    l2k_row_range wanted, read;
+    int64_t y;
+    /* What to do now: fill these rows, call l2k_ring_lift, and take these, which the caller may change. */
+    l2k_row_range load, finished;
+} l2k_ring;
+
+/* Begins a stripe: rows begin .. end - 1 are wanted, 0 <= begin < end <= height. */
+void l2k_ring_start(l2k_ring *ring, int64_t begin, int64_t end);
+
+/* Moves on by two rows: sets `load` and `finished`. False after the last wanted row. Over all calls, rows are loaded
+ * and finished in ascending order, each once. */
+bool l2k_ring_next(l2k_ring *ring);
+
+/* The lifting that the loaded rows allow. */
+void l2k_ring_lift(const l2k_ring *ring);
+
+/* Row y of a lane, valid while y is in `load` or `finished`. */
+static inline void *l2k_ring_row(const l2k_ring *ring, unsigned lane, int64_t y)
+{
+    size_t row = (size_t)y % (ring->lifting->steps + 2);
+    return ring->rows + (lane * L2K_RING_ROWS + row) * ring->stride;
+}
+
+#endif

@@ -1,0 +1,42 @@
+/* The wavelets of Part 1 (Annex F). */
+#include "dwt/wavelet.h"
+
+#include "dwt/lifting.h"
+
+/* Norms have four significant digits, as OpenJPEG has them: more digits would give other quantiser steps than it
+ * writes. The 9/7's contain 2^gain, OpenJPEG's convention.
+ *
+ * Support: undoing one level of the 5/3 takes coefficients up to one sample further, of the 9/7 up to two, and then the
+ * distance is halved, rounded up; the limits are 2 and 4. One more is allowed for the rounding of areas. */
+static const l2k_wavelet_descriptor wavelets[] = {
+    [L2K_WAVELET_5_3] = {.name = "5/3",
+                         .code = 1,
+                         .reversible = true,
+                         .most_bits = 24,
+                         .support = 3,
+                         .num_steps = 2,
+                         .factors = {-0.5f, 0.25f},
+                         .forward_scale = {1, 1},
+                         .inverse_scale = {1, 1},
+                         .norms = {{1.000, 1.500, 2.750, 5.375, 10.68, 21.34, 42.67, 85.33, 170.7, 341.3},
+                                   {1.038, 1.592, 2.919, 5.703, 11.33, 22.64, 45.25, 90.48, 180.9, 180.9},
+                                   {.7186, .9218, 1.586, 3.043, 6.019, 12.01, 24.00, 47.97, 95.93, 95.93}}},
+    [L2K_WAVELET_9_7] = {.name = "9/7",
+                         .code = 0,
+                         .is_float = true,
+                         .quantised = true,
+                         .most_bits = 16,
+                         .support = 5,
+                         .num_steps = 4,
+                         .factors = {L2K_9_7_ALPHA, L2K_9_7_BETA, L2K_9_7_GAMMA, L2K_9_7_DELTA},
+                         .forward_scale = {L2K_9_7_FORWARD_LOW, L2K_9_7_FORWARD_HIGH},
+                         .inverse_scale = {L2K_9_7_INVERSE_LOW, L2K_9_7_INVERSE_HIGH},
+                         .norms = {{1.000, 1.965, 4.177, 8.403, 16.90, 33.84, 67.69, 135.3, 270.6, 540.9},
+                                   {2.022, 3.989, 8.355, 17.04, 34.27, 68.63, 137.3, 274.6, 549.0, 549.0},
+                                   {2.080, 3.865, 8.307, 17.18, 34.71, 69.59, 139.3, 278.6, 557.2, 557.2}}},
+};
+
+const l2k_wavelet_descriptor *l2k_wavelet_get(l2k_wavelet wavelet)
+{
+    return &wavelets[wavelet];
+}

@@ -1,0 +1,263 @@
+/* Lifting on rows (Annex F), vertical and horizontal. Compiled once per instruction set (base/cpu.h). */
+#include "dwt/wavelet_rows.h"
+
+#include "dwt/lifting.h"
+
+/* ---- Vertical: 5/3 ------------------------------------------------------------------------------------------ */
+
+#define ROW_STEP_5_3(name, scalar)                                                                                     \
+    static void name(void *row, const void *above, const void *below, size_t n)                                        \
+    {                                                                                                                  \
+        int32_t *restrict x = row;                                                                                     \
+        const int32_t *a = above, *b = below;                                                                          \
+        L2K_INDEPENDENT                                                                                                \
+        for (size_t i = 0; i < n; i++)                                                                                 \
+            x[i] = scalar(x[i], a[i], b[i]);                                                                           \
+    }
+
+ROW_STEP_5_3(row_predict, l2k_5_3_predict)
+ROW_STEP_5_3(row_update, l2k_5_3_update)
+ROW_STEP_5_3(row_unupdate, l2k_5_3_unupdate)
+ROW_STEP_5_3(row_unpredict, l2k_5_3_unpredict)
+
+#define ALL_5_3(name, step0, step1)                                                                                    \
+    static void name(void *const *rows, size_t n)                                                                      \
+    {                                                                                                                  \
+        const int32_t *restrict r0 = rows[0], *restrict r3 = rows[3];                                                  \
+        int32_t *restrict r1 = rows[1], *restrict r2 = rows[2];                                                        \
+        L2K_INDEPENDENT                                                                                                \
+        for (size_t i = 0; i < n; i++) {                                                                               \
+            int32_t x1 = r1[i], x2 = step0(r2[i], x1, r3[i]);                                                          \
+            r2[i] = x2;                                                                                                \
+            r1[i] = step1(x1, r0[i], x2);                                                                              \
+        }                                                                                                              \
+    }
+
+ALL_5_3(forward_5_3, l2k_5_3_predict, l2k_5_3_update)
+ALL_5_3(inverse_5_3, l2k_5_3_unupdate, l2k_5_3_unpredict)
+
+#define LONE(name, type, scalar)                                                                                       \
+    static void name(void *row, size_t n)                                                                              \
+    {                                                                                                                  \
+        type *x = row;                                                                                                 \
+        L2K_INDEPENDENT                                                                                                \
+        for (size_t i = 0; i < n; i++)                                                                                 \
+            x[i] = scalar(x[i]);                                                                                       \
+    }
+
+LONE(lone_5_3, int32_t, l2k_5_3_lone)
+LONE(unlone_5_3, int32_t, l2k_5_3_unlone)
+LONE(lone_9_7, float, l2k_9_7_lone)
+LONE(unlone_9_7, float, l2k_9_7_unlone)
+
+/* ---- Vertical: 9/7 ------------------------------------------------------------------------------------------ */
+
+#define ROW_STEP_9_7(name, c)                                                                                          \
+    static void name(void *row, const void *above, const void *below, size_t n)                                        \
+    {                                                                                                                  \
+        float *restrict x = row;                                                                                       \
+        const float *a = above, *b = below;                                                                            \
+        L2K_INDEPENDENT                                                                                                \
+        for (size_t i = 0; i < n; i++)                                                                                 \
+            x[i] = l2k_9_7_lift(x[i], a[i], b[i], c);                                                                  \
+    }
+
+ROW_STEP_9_7(row_alpha, L2K_9_7_ALPHA)
+ROW_STEP_9_7(row_beta, L2K_9_7_BETA)
+ROW_STEP_9_7(row_gamma, L2K_9_7_GAMMA)
+ROW_STEP_9_7(row_delta, L2K_9_7_DELTA)
+ROW_STEP_9_7(row_undelta, -L2K_9_7_DELTA)
+ROW_STEP_9_7(row_ungamma, -L2K_9_7_GAMMA)
+ROW_STEP_9_7(row_unbeta, -L2K_9_7_BETA)
+ROW_STEP_9_7(row_unalpha, -L2K_9_7_ALPHA)
+
+#define ALL_9_7(name, c0, c1, c2, c3)                                                                                  \
+    static void name(void *const *rows, size_t n)                                                                      \
+    {                                                                                                                  \
+        const float *restrict r0 = rows[0], *restrict r5 = rows[5];                                                    \
+        float *restrict r1 = rows[1], *restrict r2 = rows[2], *restrict r3 = rows[3], *restrict r4 = rows[4];          \
+        L2K_INDEPENDENT                                                                                                \
+        for (size_t i = 0; i < n; i++) {                                                                               \
+            float x4 = l2k_9_7_lift(r4[i], r3[i], r5[i], c0);                                                          \
+            float x3 = l2k_9_7_lift(r3[i], r2[i], x4, c1);                                                             \
+            float x2 = l2k_9_7_lift(r2[i], r1[i], x3, c2);                                                             \
+            r4[i] = x4;                                                                                                \
+            r3[i] = x3;                                                                                                \
+            r2[i] = x2;                                                                                                \
+            r1[i] = l2k_9_7_lift(r1[i], r0[i], x2, c3);                                                                \
+        }                                                                                                              \
+    }
+
+ALL_9_7(forward_9_7, L2K_9_7_ALPHA, L2K_9_7_BETA, L2K_9_7_GAMMA, L2K_9_7_DELTA)
+ALL_9_7(inverse_9_7, -L2K_9_7_DELTA, -L2K_9_7_GAMMA, -L2K_9_7_BETA, -L2K_9_7_ALPHA)
+
+/* ---- Horizontal ---------------------------------------------------------------------------------------------- */
+
+/* A row is split into its low and high samples; then a step on sample i of one half reads samples i - 1 and i of the
+ * other half where its own half holds the first sample of the row, else i and i + 1. `lead` is 1 in the second case.
+ * Whatever is missing at an end is mirrored. x holds nx samples, o (the other half) no >= 1. */
+#define STEP(name, type, ...)                                                                                          \
+    static inline __attribute__((always_inline)) void name(type *restrict x, size_t nx, const type *restrict o,        \
+                                                           size_t no, size_t lead)                                     \
+    {                                                                                                                  \
+        size_t first = 1 - lead, last = nx < no - lead ? nx : no - lead;                                               \
+        if (nx == 0)                                                                                                   \
+            return;                                                                                                    \
+        if (!lead)                                                                                                     \
+            x[0] = SCALAR(x[0], o[0], o[0], __VA_ARGS__);                                                              \
+        L2K_INDEPENDENT                                                                                                \
+        for (size_t i = first; i < last; i++)                                                                          \
+            x[i] = SCALAR(x[i], o[i - first], o[i - first + 1], __VA_ARGS__);                                          \
+        if (last < nx)                                                                                                 \
+            x[last] = SCALAR(x[last], o[no - 1], o[no - 1], __VA_ARGS__);                                              \
+    }
+
+#define SCALAR(x, left, right, scalar) scalar(x, left, right)
+STEP(half_update, int32_t, l2k_5_3_update)
+STEP(half_unupdate, int32_t, l2k_5_3_unupdate)
+STEP(half_unpredict, int32_t, l2k_5_3_unpredict)
+#undef SCALAR
+#define SCALAR(x, left, right, c) l2k_9_7_lift(x, left, right, c)
+STEP(half_alpha, float, L2K_9_7_ALPHA)
+STEP(half_beta, float, L2K_9_7_BETA)
+STEP(half_gamma, float, L2K_9_7_GAMMA)
+STEP(half_delta, float, L2K_9_7_DELTA)
+STEP(half_undelta, float, -L2K_9_7_DELTA)
+STEP(half_ungamma, float, -L2K_9_7_GAMMA)
+STEP(half_unbeta, float, -L2K_9_7_BETA)
+STEP(half_unalpha, float, -L2K_9_7_ALPHA)
+#undef SCALAR
+
+/* Splits the row and predicts its high samples on the way; `first` is the row from its first low sample on. */
+static inline __attribute__((always_inline)) void split_5_3(const int32_t *restrict first, size_t pairs,
+                                                            int32_t *restrict low, int32_t *restrict high)
+{
+    L2K_INDEPENDENT
+    for (size_t i = 0; i < pairs; i++) {
+        low[i] = first[2 * i];
+        high[i] = l2k_5_3_predict(first[2 * i + 1], first[2 * i], first[2 * i + 2]);
+    }
+}
+
+static void analyse_5_3(const void *restrict samples, size_t n, unsigned parity, float scale, void *restrict lows_out,
+                        void *restrict highs_out)
+{
+    const int32_t *restrict row = samples;
+    int32_t *restrict low = lows_out, *restrict high = highs_out;
+    (void)scale;
+    if (n == 1) {
+        *(parity ? high : low) = parity ? l2k_5_3_lone(row[0]) : row[0];
+        return;
+    }
+    size_t lows = (n + 1 - parity) / 2, highs = n - lows, pairs = lows - 1;
+    const int32_t *first = row + parity;
+    if (parity)
+        high[0] = l2k_5_3_predict(row[0], row[1], row[1]);
+    split_5_3(first, pairs, low, high + parity);
+    low[pairs] = first[2 * pairs];
+    if (pairs + parity < highs) /* the row ends in a high sample */
+        high[highs - 1] = l2k_5_3_predict(row[n - 1], row[n - 2], row[n - 2]);
+    half_update(low, lows, high, highs, parity);
+}
+
+static void synthesise_5_3(void *restrict lows_in, void *restrict highs_in, size_t n, unsigned parity, float scale,
+                           void *restrict samples)
+{
+    int32_t *restrict low = lows_in, *restrict high = highs_in, *restrict row = samples;
+    (void)scale;
+    if (n == 1) {
+        row[0] = parity ? l2k_5_3_unlone(high[0]) : low[0];
+        return;
+    }
+    size_t lows = (n + 1 - parity) / 2, highs = n - lows;
+    half_unupdate(low, lows, high, highs, parity);
+    half_unpredict(high, highs, low, lows, 1 - parity);
+    const int32_t *restrict even = parity ? high : low, *restrict odd = parity ? low : high;
+    L2K_INDEPENDENT
+    for (size_t i = 0; i < n / 2; i++) {
+        row[2 * i] = even[i];
+        row[2 * i + 1] = odd[i];
+    }
+    if (n & 1)
+        row[n - 1] = even[n / 2];
+}
+
+static inline __attribute__((always_inline)) void scale_row(float *restrict x, size_t n, float factor)
+{
+    L2K_INDEPENDENT
+    for (size_t i = 0; i < n; i++)
+        x[i] *= factor;
+}
+
+static void analyse_9_7(const void *restrict samples, size_t n, unsigned parity, float scale, void *restrict lows_out,
+                        void *restrict highs_out)
+{
+    const float *restrict row = samples;
+    float *restrict low = lows_out, *restrict high = highs_out;
+    if (n == 1) {
+        float x = row[0] * scale;
+        *(parity ? high : low) = parity ? l2k_9_7_lone(x) : x;
+        return;
+    }
+    float *restrict even = parity ? high : low, *restrict odd = parity ? low : high;
+    L2K_INDEPENDENT
+    for (size_t i = 0; i < n / 2; i++) {
+        even[i] = row[2 * i] * scale;
+        odd[i] = row[2 * i + 1] * scale;
+    }
+    if (n & 1)
+        even[n / 2] = row[n - 1] * scale;
+    size_t lows = (n + 1 - parity) / 2, highs = n - lows;
+    half_alpha(high, highs, low, lows, 1 - parity);
+    half_beta(low, lows, high, highs, parity);
+    half_gamma(high, highs, low, lows, 1 - parity);
+    half_delta(low, lows, high, highs, parity);
+    scale_row(low, lows, L2K_9_7_FORWARD_LOW);
+    scale_row(high, highs, L2K_9_7_FORWARD_HIGH);
+}
+
+static void synthesise_9_7(void *restrict lows_in, void *restrict highs_in, size_t n, unsigned parity, float scale,
+                           void *restrict samples)
+{
+    float *restrict low = lows_in, *restrict high = highs_in, *restrict row = samples;
+    if (n == 1) {
+        row[0] = (parity ? l2k_9_7_unlone(high[0]) : low[0]) * scale;
+        return;
+    }
+    size_t lows = (n + 1 - parity) / 2, highs = n - lows;
+    scale_row(low, lows, L2K_9_7_INVERSE_LOW);
+    scale_row(high, highs, L2K_9_7_INVERSE_HIGH);
+    half_undelta(low, lows, high, highs, parity);
+    half_ungamma(high, highs, low, lows, 1 - parity);
+    half_unbeta(low, lows, high, highs, parity);
+    half_unalpha(high, highs, low, lows, 1 - parity);
+    const float *restrict even = parity ? high : low, *restrict odd = parity ? low : high;
+    L2K_INDEPENDENT
+    for (size_t i = 0; i < n / 2; i++) {
+        row[2 * i] = even[i] * scale;
+        row[2 * i + 1] = odd[i] * scale;
+    }
+    if (n & 1)
+        row[n - 1] = even[n / 2] * scale;
+}
+
+/* ---- The table ----------------------------------------------------------------------------------------------- */
+
+const l2k_wavelets_rows L2K_ROWS_TABLE(l2k_wavelets_rows) = {
+    [L2K_WAVELET_5_3] = {{2, 1, {row_predict, row_update}, forward_5_3, lone_5_3},
+                         {2, 0, {row_unupdate, row_unpredict}, inverse_5_3, unlone_5_3},
+                         analyse_5_3,
+                         synthesise_5_3},
+    [L2K_WAVELET_9_7] = {{4, 1, {row_alpha, row_beta, row_gamma, row_delta}, forward_9_7, lone_9_7},
+                         {4, 0, {row_undelta, row_ungamma, row_unbeta, row_unalpha}, inverse_9_7, unlone_9_7},
+                         analyse_9_7,
+                         synthesise_9_7},
+};
+
+#ifdef L2K_ROWS_BASE
+const l2k_wavelet_rows *l2k_wavelet_rows_get(l2k_cpu cpu, l2k_wavelet wavelet)
+{
+    static const l2k_wavelets_rows *const tables[] = L2K_CPU_TABLES(l2k_wavelets_rows);
+    return &(*tables[l2k_cpu_resolve(cpu)])[wavelet];
+}
+#endif

@@ -1,0 +1,181 @@
+/* Rows of samples to rows of values and back (Annex G). Compiled once per instruction set (base/cpu.h). */
+#include "tiling/pixel/pixel_rows.h"
+
+#include <string.h>
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* ---- One component: level shift ------------------------------------------------------------------------------ */
+
+/* Every loop is written once for any distance between samples, counted in samples, and gets the common distances as
+ * constants, so that the compiler can vectorise those. */
+#define BY_DISTANCE(loop, distance, ...)                                                                               \
+    do {                                                                                                               \
+        if ((distance) == 1)                                                                                           \
+            loop(1, __VA_ARGS__);                                                                                      \
+        else if ((distance) == 3)                                                                                      \
+            loop(3, __VA_ARGS__);                                                                                      \
+        else if ((distance) == 4)                                                                                      \
+            loop(4, __VA_ARGS__);                                                                                      \
+        else                                                                                                           \
+            loop(distance, __VA_ARGS__);                                                                               \
+    } while (0)
+
+/* Whether samples of `size` bytes are aligned and a whole number of them apart; others are copied byte by byte. */
+static bool is_regular(const l2k_pixel_row *pixels, size_t size)
+{
+    return (uintptr_t)pixels->data % size == 0 && pixels->stride % (ptrdiff_t)size == 0;
+}
+
+#define DEFINE_ACCESS(name, sample, value, up)                                                                         \
+    INLINE void load_loop_##name(ptrdiff_t distance, const sample *restrict in, size_t n, l2k_level_shift s,           \
+                                 value *restrict row)                                                                  \
+    {                                                                                                                  \
+        L2K_INDEPENDENT                                                                                                \
+        for (size_t i = 0; i < n; i++)                                                                                 \
+            row[i] = (value)l2k_shift_down(in[(ptrdiff_t)i * distance], s);                                            \
+    }                                                                                                                  \
+    INLINE void store_loop_##name(ptrdiff_t distance, sample *restrict out, size_t n, l2k_level_shift s,               \
+                                  const value *restrict row)                                                           \
+    {                                                                                                                  \
+        L2K_INDEPENDENT                                                                                                \
+        for (size_t i = 0; i < n; i++)                                                                                 \
+            out[(ptrdiff_t)i * distance] = (sample)up(row[i], s);                                                      \
+    }                                                                                                                  \
+    static void load_##name(const l2k_pixel_row *pixels, size_t n, void *values)                                       \
+    {                                                                                                                  \
+        value *row = values;                                                                                           \
+        if (is_regular(pixels, sizeof(sample))) {                                                                      \
+            ptrdiff_t distance = pixels->stride / (ptrdiff_t)sizeof(sample);                                           \
+            BY_DISTANCE(load_loop_##name, distance, (const sample *)pixels->data, n, pixels->shift, row);              \
+            return;                                                                                                    \
+        }                                                                                                              \
+        L2K_INDEPENDENT                                                                                                \
+        for (size_t i = 0; i < n; i++) {                                                                               \
+            sample x;                                                                                                  \
+            memcpy(&x, (const char *)pixels->data + (ptrdiff_t)i * pixels->stride, sizeof x);                          \
+            row[i] = (value)l2k_shift_down(x, pixels->shift);                                                          \
+        }                                                                                                              \
+    }                                                                                                                  \
+    static void store_##name(const l2k_pixel_row *pixels, size_t n, const void *values)                                \
+    {                                                                                                                  \
+        const value *row = values;                                                                                     \
+        if (is_regular(pixels, sizeof(sample))) {                                                                      \
+            ptrdiff_t distance = pixels->stride / (ptrdiff_t)sizeof(sample);                                           \
+            BY_DISTANCE(store_loop_##name, distance, (sample *)pixels->data, n, pixels->shift, row);                   \
+            return;                                                                                                    \
+        }                                                                                                              \
+        L2K_INDEPENDENT                                                                                                \
+        for (size_t i = 0; i < n; i++) {                                                                               \
+            sample x = (sample)up(row[i], pixels->shift);                                                              \
+            memcpy((char *)pixels->data + (ptrdiff_t)i * pixels->stride, &x, sizeof x);                                \
+        }                                                                                                              \
+    }
+
+DEFINE_ACCESS(u8_i32, uint8_t, int32_t, l2k_shift_up)
+DEFINE_ACCESS(s8_i32, int8_t, int32_t, l2k_shift_up)
+DEFINE_ACCESS(u16_i32, uint16_t, int32_t, l2k_shift_up)
+DEFINE_ACCESS(s16_i32, int16_t, int32_t, l2k_shift_up)
+DEFINE_ACCESS(s32_i32, int32_t, int32_t, l2k_shift_up)
+DEFINE_ACCESS(u8_f32, uint8_t, float, l2k_shift_up_f32)
+DEFINE_ACCESS(s8_f32, int8_t, float, l2k_shift_up_f32)
+DEFINE_ACCESS(u16_f32, uint16_t, float, l2k_shift_up_f32)
+DEFINE_ACCESS(s16_f32, int16_t, float, l2k_shift_up_f32)
+DEFINE_ACCESS(s32_f32, int32_t, float, l2k_shift_up_f32)
+
+/* Float samples are values already. */
+static void load_f32_f32(const l2k_pixel_row *pixels, size_t n, void *values)
+{
+    float *row = values;
+    for (size_t i = 0; i < n; i++)
+        memcpy(&row[i], (const char *)pixels->data + (ptrdiff_t)i * pixels->stride, sizeof *row);
+}
+
+static void store_f32_f32(const l2k_pixel_row *pixels, size_t n, const void *values)
+{
+    const float *row = values;
+    for (size_t i = 0; i < n; i++)
+        memcpy((char *)pixels->data + (ptrdiff_t)i * pixels->stride, &row[i], sizeof *row);
+}
+
+/* ---- Three components: component transforms ------------------------------------------------------------------ */
+
+#define DEFINE_TRANSFORM(name, value)                                                                                  \
+    static void name(size_t n, void *row0, void *row1, void *row2)                                                     \
+    {                                                                                                                  \
+        value *restrict c0 = row0, *restrict c1 = row1, *restrict c2 = row2;                                           \
+        L2K_INDEPENDENT                                                                                                \
+        for (size_t i = 0; i < n; i++) {                                                                               \
+            value x0 = c0[i], x1 = c1[i], x2 = c2[i];                                                                  \
+            l2k_##name(&x0, &x1, &x2);                                                                                 \
+            c0[i] = x0;                                                                                                \
+            c1[i] = x1;                                                                                                \
+            c2[i] = x2;                                                                                                \
+        }                                                                                                              \
+    }
+
+DEFINE_TRANSFORM(rct_forward, int32_t)
+DEFINE_TRANSFORM(rct_inverse, int32_t)
+DEFINE_TRANSFORM(ict_forward, float)
+DEFINE_TRANSFORM(ict_inverse, float)
+
+/* Three components of one type that alternate in memory, as image files have them: one loop reads or writes all three,
+ * so that the compiler moves whole vectors and sorts them in registers. */
+#define DEFINE_INTERLEAVED(name, sample, transform, value, up)                                                         \
+    static void load_three_##name(const void *restrict samples, const l2k_pixel_row pixels[3], size_t n,               \
+                                  void *restrict row0, void *restrict row1, void *restrict row2)                       \
+    {                                                                                                                  \
+        const sample *restrict in = samples;                                                                           \
+        value *restrict c0 = row0, *restrict c1 = row1, *restrict c2 = row2;                                           \
+        l2k_level_shift s0 = pixels[0].shift, s1 = pixels[1].shift, s2 = pixels[2].shift;                              \
+        L2K_INDEPENDENT                                                                                                \
+        for (size_t i = 0; i < n; i++) {                                                                               \
+            value x0 = (value)l2k_shift_down(in[3 * i], s0), x1 = (value)l2k_shift_down(in[3 * i + 1], s1);            \
+            value x2 = (value)l2k_shift_down(in[3 * i + 2], s2);                                                       \
+            l2k_##transform##_forward(&x0, &x1, &x2);                                                                  \
+            c0[i] = x0;                                                                                                \
+            c1[i] = x1;                                                                                                \
+            c2[i] = x2;                                                                                                \
+        }                                                                                                              \
+    }                                                                                                                  \
+    static void store_three_##name(void *restrict samples, const l2k_pixel_row pixels[3], size_t n,                    \
+                                   const void *restrict row0, const void *restrict row1, const void *restrict row2)    \
+    {                                                                                                                  \
+        sample *restrict out = samples;                                                                                \
+        const value *restrict c0 = row0, *restrict c1 = row1, *restrict c2 = row2;                                     \
+        l2k_level_shift s0 = pixels[0].shift, s1 = pixels[1].shift, s2 = pixels[2].shift;                              \
+        L2K_INDEPENDENT                                                                                                \
+        for (size_t i = 0; i < n; i++) {                                                                               \
+            value x0 = c0[i], x1 = c1[i], x2 = c2[i];                                                                  \
+            l2k_##transform##_inverse(&x0, &x1, &x2);                                                                  \
+            out[3 * i] = (sample)up(x0, s0);                                                                           \
+            out[3 * i + 1] = (sample)up(x1, s1);                                                                       \
+            out[3 * i + 2] = (sample)up(x2, s2);                                                                       \
+        }                                                                                                              \
+    }
+
+DEFINE_INTERLEAVED(u8_rct, uint8_t, rct, int32_t, l2k_shift_up)
+DEFINE_INTERLEAVED(u16_rct, uint16_t, rct, int32_t, l2k_shift_up)
+DEFINE_INTERLEAVED(u8_ict, uint8_t, ict, float, l2k_shift_up_f32)
+DEFINE_INTERLEAVED(u16_ict, uint16_t, ict, float, l2k_shift_up_f32)
+
+/* ---- The table ----------------------------------------------------------------------------------------------- */
+
+const l2k_pixel_rows L2K_ROWS_TABLE(l2k_pixel_rows) = {
+    .load = {{load_u8_i32, load_s8_i32, load_u16_i32, load_s16_i32, load_s32_i32, NULL},
+             {load_u8_f32, load_s8_f32, load_u16_f32, load_s16_f32, load_s32_f32, load_f32_f32}},
+    .store = {{store_u8_i32, store_s8_i32, store_u16_i32, store_s16_i32, store_s32_i32, NULL},
+              {store_u8_f32, store_s8_f32, store_u16_f32, store_s16_f32, store_s32_f32, store_f32_f32}},
+    .load_interleaved = {{load_three_u8_rct, load_three_u16_rct}, {load_three_u8_ict, load_three_u16_ict}},
+    .store_interleaved = {{store_three_u8_rct, store_three_u16_rct}, {store_three_u8_ict, store_three_u16_ict}},
+    .forward = {rct_forward, ict_forward},
+    .inverse = {rct_inverse, ict_inverse},
+};
+
+#ifdef L2K_ROWS_BASE
+const l2k_pixel_rows *l2k_pixel_rows_get(l2k_cpu cpu)
+{
+    static const l2k_pixel_rows *const tables[] = L2K_CPU_TABLES(l2k_pixel_rows);
+    return tables[l2k_cpu_resolve(cpu)];
+}
+#endif

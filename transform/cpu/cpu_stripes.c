@@ -1,0 +1,229 @@
+/* The rows of a sweep: one decomposition level of two-dimensional analysis (F.4) or synthesis (F.3), with the pixel
+ * work of Annex G at the one end and the quantiser of Annex E at the other. */
+#include "transform/cpu/cpu.h"
+
+#include <string.h>
+
+#include "base/run.h"
+
+/* ---- Where rows are ------------------------------------------------------------------------------------------ */
+
+/* Row y of the caller's planes of all lanes. */
+static void locate_pixels(const l2k_plan *plan, const l2k_plane *planes, const l2k_cpu_sweep *s, int64_t y,
+                          l2k_pixel_row pixels[L2K_MAX_LANES])
+{
+    for (unsigned lane = 0; lane < s->lanes; lane++) {
+        const l2k_plane *plane = &planes[s->first + lane];
+        const l2k_plan_component *component = &plan->components[s->first + lane];
+        pixels[lane] = (l2k_pixel_row){(char *)plane->data + (ptrdiff_t)y * plane->row_stride, plane->sample_stride,
+                                       plane->type, l2k_level_shift_make(component->precision, component->is_signed)};
+    }
+}
+
+/* Row y of the LL that decomposition `level` of a lane leaves, for levels between discard and levels, exclusively. */
+static void *low_row(const l2k_plan *plan, const l2k_cpu_sweep *s, unsigned lane, unsigned level, uint32_t width,
+                     int64_t y)
+{
+    const l2k_cpu_state *state = plan->state;
+    uint32_t *base = (level - s->discard) % 2 ? state->low[s->low_first + lane] : state->low_even;
+    return base + (size_t)y * l2k_cpu_low_stride(width);
+}
+
+/* A horizontally analysed row has two halves, each in a subband of the view, or in the LL buffer for another level. */
+typedef struct half {
+    void *at;
+    size_t n;
+    l2k_coefficient_type type;
+    float step;
+} half;
+
+static l2k_coefficient_type type_of_values(const l2k_cpu_sweep *s)
+{
+    return s->wavelet->is_float ? L2K_COEFFICIENT_FLOAT32 : L2K_COEFFICIENT_INT32;
+}
+
+/* Part of row y of subband `band` of a lane. */
+static half band_row(const l2k_plan *plan, const l2k_cpu_sweep *s, unsigned lane, unsigned band, size_t n, int64_t y)
+{
+    const l2k_coefficients *view = &plan->views[s->first + lane];
+    const l2k_band_view *b = &view->bands[band];
+    size_t first = ((size_t)b->y + (size_t)y) * view->stride + b->x;
+    return (half){(char *)view->base + first * l2k_coefficient_bytes(view->type), n, view->type,
+                  plan->components[s->first + lane].steps[band]};
+}
+
+/* The low ([0]) and high ([1]) half of row y of a level. */
+static void locate_halves(const l2k_plan *plan, const l2k_cpu_sweep *s, unsigned lane, int64_t y, half halves[2])
+{
+    const unsigned high_row = ((unsigned)y + s->shape.parity_y) & 1, resolution = s->levels - s->level + 1;
+    const uint32_t low_width = s->shape.low_width;
+    if (!high_row && s->level < s->levels)
+        halves[0] = (half){low_row(plan, s, lane, s->level, low_width, y / 2), low_width, type_of_values(s), 1};
+    else
+        halves[0] = band_row(plan, s, lane, l2k_band_number(resolution, high_row ? L2K_LH : L2K_LL), low_width, y / 2);
+    halves[1] = band_row(plan, s, lane, l2k_band_number(resolution, high_row ? L2K_HH : L2K_HL),
+                         s->shape.width - low_width, y / 2);
+}
+
+/* Vertical scaling of row y, which horizontal lifting does as well. A column of one sample is not scaled. */
+static float row_scale(const l2k_cpu_sweep *s, const float scales[2], int64_t y)
+{
+    return s->shape.height == 1 ? 1.0f : scales[((unsigned)y + s->shape.parity_y) & 1];
+}
+
+static l2k_ring start_ring(const l2k_plan *plan, const l2k_cpu_sweep *s, const l2k_lifting *lifting, uint32_t *scratch,
+                           int64_t begin, int64_t end)
+{
+    const size_t stride = ((const l2k_cpu_state *)plan->state)->sizes.row_stride;
+    l2k_ring ring = {.lifting = lifting,
+                     .width = s->shape.width,
+                     .height = s->shape.height,
+                     .parity = s->shape.parity_y,
+                     .lanes = s->lanes,
+                     .rows = scratch + 2 * stride,
+                     .stride = stride};
+    l2k_ring_start(&ring, begin, end);
+    return ring;
+}
+
+static void ring_rows(const l2k_ring *ring, int64_t y, void *rows[L2K_MAX_LANES])
+{
+    for (unsigned lane = 0; lane < ring->lanes; lane++)
+        rows[lane] = l2k_ring_row(ring, lane, y);
+}
+
+static uint64_t samples_of_rows(const l2k_cpu_sweep *s, unsigned rows)
+{
+    return (uint64_t)s->shape.width * s->lanes * rows;
+}
+
+/* ---- Forward ------------------------------------------------------------------------------------------------- */
+
+/* Horizontal analysis of a vertically finished row, and quantisation. Halves that are kept as they are go straight to
+ * their place. */
+static void analyse_row(const l2k_plan *plan, const l2k_cpu_sweep *s, unsigned lane, int64_t y, const void *row,
+                        uint32_t *scratch)
+{
+    const l2k_cpu_state *state = plan->state;
+    half halves[2];
+    void *at[2];
+    locate_halves(plan, s, lane, y, halves);
+    for (int i = 0; i < 2; i++)
+        at[i] = halves[i].type == type_of_values(s) ? halves[i].at : scratch + i * state->sizes.row_stride;
+    s->rows->analyse(row, s->shape.width, s->shape.parity_x, row_scale(s, s->wavelet->forward_scale, y), at[0], at[1]);
+    for (int i = 0; i < 2; i++)
+        if (at[i] != halves[i].at)
+            state->quantiser->store[s->wavelet->is_float][halves[i].type](at[i], halves[i].n, halves[i].step,
+                                                                          halves[i].at);
+}
+
+l2k_status l2k_cpu_analyse(const l2k_plan *plan, const l2k_plane *planes, const l2k_cpu_sweep *s, uint32_t *scratch,
+                           int64_t begin, int64_t end)
+{
+    const l2k_cpu_state *state = plan->state;
+    const size_t width = s->shape.width;
+    void *rows[L2K_MAX_LANES];
+    l2k_pixel_row pixels[L2K_MAX_LANES];
+    l2k_ring ring = start_ring(plan, s, &s->rows->forward, scratch, begin, end);
+    while (l2k_ring_next(&ring)) {
+        for (int64_t y = ring.load.first; y < ring.load.end; y++) {
+            ring_rows(&ring, y, rows);
+            if (s->level == 1) {
+                locate_pixels(plan, planes, s, y, pixels);
+                l2k_pixels_load(state->pixel, s->wavelet->is_float, s->lanes, pixels, width, rows);
+            } else {
+                memcpy(rows[0], low_row(plan, s, 0, s->level - 1, s->shape.width, y), width * sizeof(uint32_t));
+            }
+        }
+        l2k_ring_lift(&ring);
+        for (int64_t y = ring.finished.first; y < ring.finished.end; y++)
+            for (unsigned lane = 0; lane < s->lanes; lane++)
+                analyse_row(plan, s, lane, y, l2k_ring_row(&ring, lane, y), scratch);
+        L2K_TRY(l2k_poll(plan->context, samples_of_rows(s, 2)));
+    }
+    return L2K_OK;
+}
+
+l2k_status l2k_cpu_copy_forward(const l2k_plan *plan, const l2k_plane *planes, const l2k_cpu_sweep *s,
+                                uint32_t *scratch, int64_t begin, int64_t end)
+{
+    const l2k_cpu_state *state = plan->state;
+    const bool is_float = s->wavelet->is_float;
+    const size_t stride = state->sizes.row_stride;
+    void *rows[L2K_MAX_LANES] = {scratch, scratch + stride, scratch + 2 * stride};
+    l2k_pixel_row pixels[L2K_MAX_LANES];
+    for (int64_t y = begin; y < end; y++) {
+        locate_pixels(plan, planes, s, y, pixels);
+        l2k_pixels_load(state->pixel, is_float, s->lanes, pixels, s->shape.width, rows);
+        for (unsigned lane = 0; lane < s->lanes; lane++) {
+            half to = band_row(plan, s, lane, 0, s->shape.width, y);
+            state->quantiser->store[is_float][to.type](rows[lane], to.n, to.step, to.at);
+        }
+        L2K_TRY(l2k_poll(plan->context, samples_of_rows(s, 1)));
+    }
+    return L2K_OK;
+}
+
+/* ---- Inverse ------------------------------------------------------------------------------------------------- */
+
+/* The halves of a row, dequantised, and their horizontal synthesis. */
+static void synthesise_row(const l2k_plan *plan, const l2k_cpu_sweep *s, unsigned lane, int64_t y, void *row,
+                           uint32_t *scratch)
+{
+    const l2k_cpu_state *state = plan->state;
+    void *const at[2] = {scratch, scratch + state->sizes.row_stride};
+    half halves[2];
+    locate_halves(plan, s, lane, y, halves);
+    for (int i = 0; i < 2; i++)
+        state->quantiser->load[s->wavelet->is_float][halves[i].type](halves[i].at, halves[i].n, 0.5f * halves[i].step,
+                                                                     at[i]);
+    s->rows->synthesise(at[0], at[1], s->shape.width, s->shape.parity_x, row_scale(s, s->wavelet->inverse_scale, y),
+                        row);
+}
+
+l2k_status l2k_cpu_synthesise(const l2k_plan *plan, const l2k_plane *planes, const l2k_cpu_sweep *s, uint32_t *scratch,
+                              int64_t begin, int64_t end)
+{
+    const l2k_cpu_state *state = plan->state;
+    const size_t width = s->shape.width;
+    void *rows[L2K_MAX_LANES];
+    l2k_pixel_row pixels[L2K_MAX_LANES];
+    l2k_ring ring = start_ring(plan, s, &s->rows->inverse, scratch, begin, end);
+    while (l2k_ring_next(&ring)) {
+        for (int64_t y = ring.load.first; y < ring.load.end; y++)
+            for (unsigned lane = 0; lane < s->lanes; lane++)
+                synthesise_row(plan, s, lane, y, l2k_ring_row(&ring, lane, y), scratch);
+        l2k_ring_lift(&ring);
+        for (int64_t y = ring.finished.first; y < ring.finished.end; y++) {
+            ring_rows(&ring, y, rows);
+            if (s->level == s->discard + 1) {
+                locate_pixels(plan, planes, s, y, pixels);
+                l2k_pixels_store(state->pixel, s->wavelet->is_float, s->lanes, pixels, width, rows);
+            } else {
+                memcpy(low_row(plan, s, 0, s->level - 1, s->shape.width, y), rows[0], width * sizeof(uint32_t));
+            }
+        }
+        L2K_TRY(l2k_poll(plan->context, samples_of_rows(s, 2)));
+    }
+    return L2K_OK;
+}
+
+l2k_status l2k_cpu_copy_inverse(const l2k_plan *plan, const l2k_plane *planes, const l2k_cpu_sweep *s,
+                                uint32_t *scratch, int64_t begin, int64_t end)
+{
+    const l2k_cpu_state *state = plan->state;
+    const bool is_float = s->wavelet->is_float;
+    const size_t stride = state->sizes.row_stride;
+    void *rows[L2K_MAX_LANES] = {scratch, scratch + stride, scratch + 2 * stride};
+    l2k_pixel_row pixels[L2K_MAX_LANES];
+    for (int64_t y = begin; y < end; y++) {
+        for (unsigned lane = 0; lane < s->lanes; lane++) {
+            half from = band_row(plan, s, lane, 0, s->shape.width, y);
+            state->quantiser->load[is_float][from.type](from.at, from.n, 0.5f * from.step, rows[lane]);
+        }
+        locate_pixels(plan, planes, s, y, pixels);
+        l2k_pixels_store(state->pixel, is_float, s->lanes, pixels, s->shape.width, rows);
+        L2K_TRY(l2k_poll(plan->context, samples_of_rows(s, 1)));
+    }
+    return L2K_OK;
+}
