@@ -224,8 +224,4 @@ static inline bool l2k_reaches(uint64_t low, uint64_t high, uint32_t area_low, u
     return high + support > from && low < to + support;
 }
 
-/* A sample of a component depends on coefficients at most this far from its place in a subband, whatever the level:
- * each level of 9/7 reaches four samples further and halves the distance. */
-enum { L2K_SUPPORT = 5 };
-
 #endif

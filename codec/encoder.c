@@ -30,7 +30,7 @@ static l2k_coefficient_type coefficient_type(const l2k_tile *tile)
 {
     for (uint32_t c = 0; c < tile->num_components; c++) {
         const l2k_tile_component *component = &tile->components[c];
-        bool rct = tile->coding->component_transform && c < 3 && component->coding->wavelet == L2K_WAVELET_5_3;
+        bool rct = tile->coding->component_transform && c < 3 && l2k_coding_wavelet(component->coding)->reversible;
         for (uint32_t r = 0; r < component->num_resolutions; r++)
             for (uint32_t b = 0; b < component->resolutions[r].num_bands; b++)
                 if (component->resolutions[r].bands[b].max_planes + rct > 15)

@@ -20,7 +20,7 @@ static l2k_t1_block block_in_view(const l2k_block_place *place)
                           .height = l2k_rect_height(r),
                           .orientation = band->orientation,
                           .style = coding->style,
-                          .reversible = coding->wavelet == L2K_WAVELET_5_3,
+                          .reversible = !l2k_coding_wavelet(coding)->quantised,
                           .roi_shift = coding->roi_shift};
 }
 
