@@ -1,7 +1,7 @@
 /* How much memory the tiles of a decoding may take, worked out before the first one, and how many threads fit below the
  * caller's limit. The bounds are those of the main header and of blocks no longer than their samples: a file whose
  * tiles differ from that can still meet its limit with several threads. */
-#include "codec/blocks/mq/t1.h"
+#include "codec/blocks/ht/ht_block.h"
 #include "codec/decoder.h"
 #include "codec/packets/packet_order.h"
 
@@ -43,7 +43,7 @@ static void count_component(const l2k_component_coding *coding, l2k_rect rect, t
 /* Contributions of a block: one a layer, or one a codeword segment. */
 static uint64_t contributions_of_block(const l2k_tile_coding *coding, unsigned style)
 {
-    bool many_segments = style & (L2K_STYLE_BYPASS | L2K_STYLE_TERMALL);
+    bool many_segments = style & (L2K_STYLE_BYPASS | L2K_STYLE_TERMALL | L2K_STYLE_HT);
     return many_segments ? L2K_MAX_RECEIVED_PASSES : l2k_min_u32(coding->num_layers, L2K_MAX_RECEIVED_PASSES);
 }
 
@@ -76,10 +76,12 @@ static uint64_t bytes_of_samples(const l2k_plan_spec *spec)
     return with_overhead(l2k_plan_samples(spec) * sizeof(int32_t));
 }
 
-/* What a thread takes that works on code-blocks: flags, samples, code. */
-static uint64_t bytes_of_coder(void)
+/* What a thread takes that works on code-blocks: flags, samples, code; for HT its tables and samples on top. */
+static uint64_t bytes_of_coder(const l2k_decoding *d)
 {
-    return with_overhead(sizeof(l2k_t1) + 4 * (4096 + 1026 * 3) + 3 * 4 * 4096);
+    uint64_t ht = sizeof(l2k_ht) + 2 * sizeof(l2k_ht_vlc) + 4 * L2K_HT_SAMPLES + L2K_HT_COLUMNS + 3 * 4096;
+    bool may_be_ht = d->codestream->coding.capabilities.parts & L2K_PART_15;
+    return with_overhead(sizeof(l2k_t1) + 4 * (4096 + 1026 * 3) + 3 * 4 * 4096 + (may_be_ht ? ht : 0));
 }
 
 typedef struct tile_bound {
@@ -118,8 +120,8 @@ static bool bound_tile(const l2k_decoding *d, tile_bound *bound)
     l2k_plan_spec spec = {.direction = L2K_INVERSE, .type = L2K_COEFFICIENT_INT32};
     l2k_coding_plan_spec(siz, &d->codestream->coding, tile, d->discard, components, &spec);
     uint64_t one = l2k_plan_host_bytes(&spec, 1), two = l2k_plan_host_bytes(&spec, 2);
-    bound->tile = one + bytes_of_samples(&spec) + bytes_of_tree(d, tile, packet_bytes) + bytes_of_coder();
-    bound->threads = two - one + bytes_of_coder();
+    bound->tile = one + bytes_of_samples(&spec) + bytes_of_tree(d, tile, packet_bytes) + bytes_of_coder(d);
+    bound->threads = two - one + bytes_of_coder(d);
     l2k_release(d->context, components);
     return true;
 }

@@ -75,6 +75,11 @@ l2k_status l2k_missing_tile(const l2k_decoding *d, uint32_t index)
     return stop(&(tile_reader){.decoding = d, .index = index}, L2K_ERROR_TRUNCATED, fewer_packets, "");
 }
 
+l2k_status l2k_damaged_blocks(const l2k_decoding *d, uint32_t index)
+{
+    return stop(&(tile_reader){.decoding = d, .index = index}, L2K_ERROR_CORRUPT, "has damaged code-blocks", "");
+}
+
 /* Packed headers say that there is a packet; else bytes do. */
 static bool has_packet(tile_reader *reader)
 {

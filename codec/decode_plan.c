@@ -49,10 +49,13 @@ static l2k_status list_blocks(const l2k_decoding *d, l2k_tile_state *s)
     return L2K_OK;
 }
 
-/* Bit-planes of a block's magnitudes once a region of interest has come down to the background (H.1). */
+/* Bit-planes of a block's magnitudes once a region of interest has come down to the background (H.1). An HT block does
+ * not say how many of its subband's it needs. */
 static unsigned magnitude_planes(const l2k_block_place *place)
 {
-    unsigned planes = place->block->num_planes, shift = place->band->component->coding->roi_shift;
+    bool is_mq = place->block->kind == L2K_BLOCK_MQ;
+    unsigned planes = is_mq ? place->block->num_planes : l2k_min_u32(place->band->max_planes, UINT8_MAX);
+    unsigned shift = place->band->component->coding->roi_shift;
     if (!place->block->received.first)
         return 0;
     return planes <= shift ? planes : planes - shift > shift ? planes - shift : shift;

@@ -39,12 +39,14 @@ l2k_status l2k_decode_blocks(const l2k_decoding *d, l2k_tile_state *s, l2k_team 
 
     /* Code-blocks, arithmetic decoder and bit-planes: Annexes C, D, codec/blocks/. */
     L2K_TRY(l2k_choose_decode_plan(d, s, team, slot));
-    l2k_block_batch batch = {.places = s->places, .num_places = s->num_places, .units = L2K_UNITS_TILE_BLOCKS};
+    atomic_bool damaged = false;
+    l2k_block_batch batch = {
+        .places = s->places, .num_places = s->num_places, .damaged = &damaged, .units = L2K_UNITS_TILE_BLOCKS};
     start = l2k_stage_start(context);
     L2K_TRY(team->coder->table->begin_decode(team->coder, &batch));
     L2K_TRY(team->coder->table->finish(team->coder));
     l2k_stage_end(context, L2K_STAGE_TIER1, start);
-    return L2K_OK;
+    return damaged ? l2k_damaged_blocks(d, index) : L2K_OK;
 }
 
 static l2k_status begin_tile(const l2k_decoding *d, l2k_tile_state *s, l2k_team *team, const l2k_turn *turn)

@@ -199,6 +199,9 @@ l2k_status l2k_read_packets(const l2k_decoding *d, l2k_tile *tile, const l2k_pac
 /* A tile without any packet: a warning, and findings->incomplete where the stream ends early. */
 l2k_status l2k_missing_tile(const l2k_decoding *d, uint32_t index);
 
+/* Code-blocks whose bytes cannot be right, which are zeros then: a warning, and findings->incomplete. */
+l2k_status l2k_damaged_blocks(const l2k_decoding *d, uint32_t index);
+
 /* Lists the code-blocks of what is wanted (those outside the area as if nothing had been received) and makes the slot's
  * plan and the views for them. */
 l2k_status l2k_choose_decode_plan(const l2k_decoding *d, l2k_tile_state *state, const l2k_team *team,

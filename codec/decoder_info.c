@@ -53,6 +53,31 @@ static void describe_coding(const l2k_decoder *decoder, l2k_info *info)
     info->eph = coding->eph;
 }
 
+/* The bound B on magnitudes from the lowest bits of Ccap15 (A.3 of T.814). */
+static uint32_t magnitude_bits(unsigned code)
+{
+    return code < 20 ? code + 8 : code < 31 ? 4 * (code - 19) + 27 : 74;
+}
+
+/* Ccap15 (A.3 of T.814). */
+static void describe_capabilities(const l2k_capabilities *capabilities, l2k_info *info)
+{
+    const unsigned word = capabilities->ht;
+    info->capabilities = capabilities->parts;
+    info->profile_number = capabilities->profile;
+    info->corresponding_profile =
+        capabilities->corresponding_profile > INT64_MAX ? INT64_MAX : (int64_t)capabilities->corresponding_profile - 1;
+    info->ht = capabilities->parts & L2K_PART_15;
+    if (!info->ht)
+        return;
+    info->ht_blocks = (l2k_ht_blocks)(word >> 14);
+    info->ht_multiple_sets = word >> 13 & 1;
+    info->ht_regions = word >> 12 & 1;
+    info->ht_mixed_tiles = word >> 11 & 1;
+    info->ht_irreversible = word >> 5 & 1;
+    info->ht_magnitude_bits = magnitude_bits(word & 31);
+}
+
 l2k_status l2k_decoder_info(l2k_decoder *decoder, l2k_info *info)
 {
     if (!decoder->is_open)
@@ -82,6 +107,7 @@ l2k_status l2k_decoder_info(l2k_decoder *decoder, l2k_info *info)
     describe_channels(decoder);
     describe_colour(decoder, &info->image);
     describe_coding(decoder, info);
+    describe_capabilities(&cs->coding.capabilities, info);
     return L2K_OK;
 }
 

@@ -226,7 +226,9 @@ static bool pgx_header(const char *text, char *order, char *sign, unsigned *prec
                        unsigned *height)
 {
     int used = 0;
-    if (sscanf(text, "PG %cL %n", order, &used) != 1 && sscanf(text, "PG %cM %n", order, &used) != 1)
+    *order = strncmp(text, "PG ML", 5) == 0 ? 'M' : 'L';
+    sscanf(text, *order == 'M' ? "PG ML %n" : "PG LM %n", &used);
+    if (used == 0)
         return false;
     *sign = text[used];
     used += *sign == '+' || *sign == '-';

@@ -129,14 +129,14 @@ static t803_finding compare_file(const t803_set *set, const t803_row *row)
     return finding;
 }
 
-/* Damaged files and those of Part 15 may be refused, and any result from damage is accepted. */
+/* Damaged files may be refused, and any result from damage is accepted. */
 t803_finding t803_check_planes(const t803_set *set, const t803_row *row)
 {
     char message[MESSAGE_BYTES];
-    bool damaged = is_damaged(row), other_part = strcmp(row->kind, "htj2k") == 0;
+    bool damaged = is_damaged(row);
     int status = t803_decode_planes(set, row, false, message);
     if (status != 0)
-        return t803_found(damaged || other_part ? T803_REFUSED : T803_FAIL, "status %d: %.150s", status, message);
+        return t803_found(damaged ? T803_REFUSED : T803_FAIL, "status %d: %.150s", status, message);
     t803_finding finding = compare_file(set, row);
     if (damaged && finding.outcome == T803_FAIL)
         finding.outcome = T803_REFUSED;

@@ -41,8 +41,15 @@ const char *cli_component_transform_name(const l2k_info *info)
 
 const char *cli_style_name(uint32_t bit)
 {
-    static const char *const names[CLI_NUM_STYLES] = {"bypass", "reset", "termall", "vsc", "pterm", "segsym"};
+    static const char *const names[CLI_NUM_STYLES] = {"bypass", "reset",  "termall", "vsc",
+                                                      "pterm",  "segsym", "ht",      "htmixed"};
     return names[bit];
+}
+
+const char *cli_ht_blocks_name(l2k_ht_blocks blocks)
+{
+    static const char *const names[] = {"all", "unknown", "where declared", "mixed with MQ"};
+    return NAME_OF(names, blocks);
 }
 
 /* ---- Text ---------------------------------------------------------------------------------------------------- */
@@ -154,6 +161,23 @@ static void print_coding(const l2k_info *info)
                        : "none");
 }
 
+/* What CAP, PRF and CPF say, where there are such marker segments. */
+static void print_capabilities(const l2k_info *info)
+{
+    if (info->ht)
+        printf(LABEL "code-blocks %s, %s set%s, %s, %s, %s, %u magnitude bits\n", "high throughput",
+               cli_ht_blocks_name(info->ht_blocks), info->ht_multiple_sets ? "several" : "one",
+               info->ht_multiple_sets ? "s" : "", info->ht_regions ? "regions of interest" : "no regions of interest",
+               info->ht_mixed_tiles ? "heterogeneous" : "homogeneous",
+               info->ht_irreversible ? "irreversible" : "reversible", info->ht_magnitude_bits);
+    if (info->capabilities)
+        printf(LABEL "%08x\n", "capabilities", info->capabilities);
+    if (info->profile_number)
+        printf(LABEL "%llu\n", "profile number", (unsigned long long)info->profile_number);
+    if (info->corresponding_profile >= 0)
+        printf(LABEL "%lld\n", "Part 1 counterpart", (long long)info->corresponding_profile);
+}
+
 /* Latin-1 to UTF-8 on one line. */
 static void print_comment(const char *comment)
 {
@@ -191,6 +215,7 @@ static void print_text(const char *name, const l2k_info *info, const l2k_decoder
     printf(LABEL "%s\n", "file", printable);
     print_image(info);
     print_coding(info);
+    print_capabilities(info);
     print_comment(info->comment);
     print_boxes(decoder);
 }

@@ -4,13 +4,16 @@
 
 #include "lift2k/lift2k.h"
 
-#define CLI_NUM_STYLES 6u
+#define CLI_NUM_STYLES 8u
 
 /* "unknown" for values without a name. */
 const char *cli_colour_name(l2k_colour colour);
 const char *cli_channel_name(l2k_channel channel);
 const char *cli_progression_name(l2k_progression progression);
 const char *cli_component_transform_name(const l2k_info *info);
+
+/* "all", "where declared", "mixed with MQ". */
+const char *cli_ht_blocks_name(l2k_ht_blocks blocks);
 
 /* The name of bit `bit` of l2k_info.style, bit < CLI_NUM_STYLES. */
 const char *cli_style_name(uint32_t bit);

@@ -116,6 +116,36 @@ static void put_coding(cli_json *json, const l2k_info *info)
         cli_json_null(json, "comment");
 }
 
+static void put_ht(cli_json *json, const l2k_info *info)
+{
+    if (!info->ht) {
+        cli_json_null(json, "ht");
+        return;
+    }
+    cli_json_open(json, "ht", '{');
+    cli_json_text(json, "code_blocks", cli_ht_blocks_name(info->ht_blocks));
+    cli_json_bool(json, "multiple_sets", info->ht_multiple_sets);
+    cli_json_bool(json, "regions", info->ht_regions);
+    cli_json_bool(json, "heterogeneous", info->ht_mixed_tiles);
+    cli_json_bool(json, "irreversible", info->ht_irreversible);
+    cli_json_number(json, "magnitude_bits", info->ht_magnitude_bits);
+    cli_json_close(json, '}');
+}
+
+static void put_capabilities(cli_json *json, const l2k_info *info)
+{
+    put_ht(json, info);
+    cli_json_number(json, "capabilities", info->capabilities);
+    if (info->profile_number)
+        cli_json_number(json, "profile_number", info->profile_number);
+    else
+        cli_json_null(json, "profile_number");
+    if (info->corresponding_profile >= 0)
+        cli_json_number(json, "corresponding_profile", (uint64_t)info->corresponding_profile);
+    else
+        cli_json_null(json, "corresponding_profile");
+}
+
 static void put_boxes(cli_json *json, const l2k_decoder *decoder)
 {
     l2k_box box;
@@ -144,6 +174,7 @@ void cli_info_json(const char *name, const l2k_info *info, const l2k_decoder *de
     put_colour(&json, info);
     put_tiles(&json, info);
     put_coding(&json, info);
+    put_capabilities(&json, info);
     put_boxes(&json, decoder);
     cli_json_close(&json, '}');
 }

@@ -94,6 +94,10 @@ static const page pages[CLI_NUM_COMMANDS] = {
          "progression, layers\t\"LRCP\", ...; number of quality layers\n"
          "guard_bits, sop, eph\tnumber; whether there are such packet markers\n"
          "comment\tthe first one, or null\n"
+         "ht\tof Part 15, or null: code_blocks (\"all\", \"where declared\", \"mixed with MQ\"), multiple_sets, "
+         "regions, heterogeneous, irreversible, magnitude_bits\n"
+         "capabilities\tPcap, 0 without CAP\n"
+         "profile_number, corresponding_profile\tof PRF and CPF, or null\n"
          "boxes\tfor each: type, depth (0 = top level), offset and bytes\n"
          "With --devices: backends, and for each name, usable, and text (what it runs on, or why it cannot).\n"},
     [CLI_COMPARE] =

@@ -5,8 +5,7 @@
 
 const l2k_block_coder_table *l2k_block_coder_for(unsigned style)
 {
-    (void)style; /* all styles of Part 1 are the MQ coder's */
-    return &l2k_mq_on_cpu;
+    return style & L2K_STYLE_HT ? &l2k_ht_on_cpu : &l2k_mq_on_cpu;
 }
 
 l2k_status l2k_block_coder_create(const l2k_context *context, const l2k_block_coder_table *table, l2k_block_coder **out)

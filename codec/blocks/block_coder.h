@@ -8,13 +8,16 @@
 #ifndef L2K_CODEC_BLOCKS_BLOCK_CODER_H
 #define L2K_CODEC_BLOCKS_BLOCK_CODER_H
 
+#include <stdatomic.h>
+
 #include "codec/tile/tile.h"
 
 typedef struct l2k_block_batch {
     const l2k_block_place *places; /* of the blocks; each one's band->component->view holds its coefficients */
     size_t num_places;
-    bool distortions; /* encoding: pass_distortion is wanted, which costs time */
-    uint64_t units;   /* of progress (l2k_run_advance) that the whole batch is worth */
+    bool distortions;     /* encoding: pass_distortion is wanted, which costs time */
+    atomic_bool *damaged; /* decoding: set where a block's bytes cannot be right; the block is then zeros */
+    uint64_t units;       /* of progress (l2k_run_advance) that the whole batch is worth */
 } l2k_block_batch;
 
 /* A coder at work, with its tables, scratch memory, and the code it has given back. */
@@ -29,7 +32,7 @@ typedef struct l2k_block_coder {
 
 typedef struct l2k_block_coder_table {
     const char *name;
-    unsigned max_planes; /* magnitude bit-planes of a code-block */
+    unsigned max_planes; /* magnitude bit-planes of a code-block; when decoding, of an MQ one */
     /* Takes coder->state. After an error `free` is called. */
     l2k_status (*create)(l2k_block_coder *coder);
     /* Releases the state, finished or not; NULL where there is none. */
@@ -44,13 +47,17 @@ typedef struct l2k_block_coder_table {
     l2k_status (*finish)(l2k_block_coder *coder);
     /* Releases what the coded blocks of all batches so far point to. */
     void (*forget)(l2k_block_coder *coder);
-    /* For packet headers (B.10.7): whether coding pass `pass` of a block (0 = its first) always ends a codeword segment
-     * in code-block style `style` (l2k_style values). The last pass of a block ends one, too. */
+    /* For packet headers (B.10.7): whether coding pass `pass` of an MQ block (0 = its first) always ends a codeword
+     * segment in code-block style `style` (l2k_style values). The last pass of a block ends one, too. */
     bool (*ends_segment)(unsigned style, unsigned pass);
 } l2k_block_coder_table;
 
 /* The MQ coder of Annexes C and D on the CPU's threads. */
 extern const l2k_block_coder_table l2k_mq_on_cpu;
+
+/* The HT coder of Part 15 on the CPU's threads, a decoder alone; it decodes MQ blocks as well, since both kinds may
+ * stand in one subband. */
+extern const l2k_block_coder_table l2k_ht_on_cpu;
 
 /* The table for code-blocks of a style (SPcod, Table A.19). */
 const l2k_block_coder_table *l2k_block_coder_for(unsigned style);

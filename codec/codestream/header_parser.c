@@ -13,7 +13,7 @@ l2k_status l2k_segment_wrong(const l2k_header_state *state, const l2k_segment *s
     return l2k_fail(state->context, L2K_ERROR_CORRUPT, "%s: %s", l2k_marker_name(segment->marker), what);
 }
 
-/* ---- COM (A.9.2), and segments that are skipped or refused --------------------------------------------------- */
+/* ---- COM (A.9.2), and segments that are skipped -------------------------------------------------------------- */
 
 static l2k_status parse_com(l2k_header_state *state, const l2k_segment *segment)
 {
@@ -37,12 +37,6 @@ static l2k_status skip(l2k_header_state *state, const l2k_segment *segment)
     return L2K_OK;
 }
 
-static l2k_status refuse(l2k_header_state *state, const l2k_segment *segment)
-{
-    return l2k_fail(state->context, L2K_ERROR_UNSUPPORTED, "%s marker segments are not supported",
-                    l2k_marker_name(segment->marker));
-}
-
 /* COD, COC, QCD, QCC and RGN are allowed in the first tile-part only (A.6); some encoders repeat them in every one. */
 #define ANY_PART (L2K_FIRST_PART_HEADER | L2K_LATER_PART_HEADER)
 
@@ -61,7 +55,9 @@ static const struct marker_rule {
     {L2K_PLM, "PLM", L2K_MAIN_HEADER, skip},
     {L2K_CRG, "CRG", L2K_MAIN_HEADER, skip},
     {L2K_PLT, "PLT", ANY_PART, skip},
-    {L2K_CAP, "CAP", L2K_MAIN_HEADER, refuse},
+    {L2K_CAP, "CAP", L2K_MAIN_HEADER, l2k_parse_cap},
+    {L2K_PRF, "PRF", L2K_MAIN_HEADER, l2k_parse_prf},
+    {L2K_CPF, "CPF", L2K_MAIN_HEADER, l2k_parse_cpf},
     {L2K_RGN, "RGN", L2K_MAIN_HEADER | ANY_PART, l2k_parse_rgn},
     {L2K_POC, "POC", L2K_MAIN_HEADER | ANY_PART, l2k_parse_poc},
     {L2K_PPM, "PPM", L2K_MAIN_HEADER, l2k_parse_packed},
@@ -125,7 +121,15 @@ l2k_status l2k_segment_next(const l2k_context *context, const uint8_t **at, cons
  * resilience (Part 11) and security (Part 8), only add to it. */
 static bool is_part_2(uint32_t marker)
 {
-    return marker >= 0xFF70 && marker <= 0xFF7F;
+    return (marker >= 0xFF70 && marker <= 0xFF7F) || marker == 0xFF5A || marker == 0xFF5B;
+}
+
+static l2k_status refuse_part_2(const l2k_context *context, uint32_t marker)
+{
+    static const char names[][5] = {" QPD", " QPC"};
+    static const char more[][5] = {" DCO", " VMS", " DFS", " ADS", " MCT", " MCC", " NLT", " MCO", " CBD", " ATK"};
+    const char *name = marker < 0xFF70 ? names[marker - 0xFF5A] : marker < 0xFF7A ? more[marker - 0xFF70] : "";
+    return l2k_fail(context, L2K_ERROR_UNSUPPORTED, "marker %04X%s of Part 2 is not supported", marker, name);
 }
 
 static l2k_status handle_segment(l2k_header_state *state, l2k_header_kind kind, const l2k_segment *segment)
@@ -134,8 +138,7 @@ static l2k_status handle_segment(l2k_header_state *state, l2k_header_kind kind, 
     if (!rule && segment->marker >= 0xFF30 && segment->marker <= 0xFF3F)
         return L2K_OK;
     if (!rule && is_part_2(segment->marker))
-        return l2k_fail(state->context, L2K_ERROR_UNSUPPORTED, "marker %04X of Part 2 is not supported",
-                        segment->marker);
+        return refuse_part_2(state->context, segment->marker);
     if (!rule) {
         l2k_warn(state->context, "marker %04X is not known and passed over", segment->marker);
         return L2K_OK;
@@ -149,6 +152,9 @@ static l2k_status handle_segment(l2k_header_state *state, l2k_header_kind kind, 
 static l2k_status check_component(const l2k_header_state *state, uint32_t c)
 {
     const l2k_component_coding *coding = &state->coding->components[c];
+    if (coding->style & L2K_STYLE_HT && !(state->coding->capabilities.parts & L2K_PART_15))
+        return l2k_fail(state->context, L2K_ERROR_CORRUPT, "component %u: HT code-blocks that CAP does not announce",
+                        c);
     if (coding->quantisation == L2K_QUANT_NONE && l2k_coding_wavelet(coding)->quantised)
         return l2k_fail(state->context, L2K_ERROR_CORRUPT, "component %u: 9/7 wavelet without quantisation", c);
     if (coding->quantisation != L2K_QUANT_DERIVED && coding->num_steps < 3u * coding->levels + 1)

@@ -29,7 +29,7 @@ l2k_status l2k_parse_siz(const l2k_context *context, const l2k_segment *segment,
 l2k_status l2k_parse_header(const l2k_context *context, const l2k_siz *siz, l2k_header_kind kind, const uint8_t **at,
                             const uint8_t *end, l2k_tile_coding *coding, char **comment, l2k_packed_segments *packed);
 
-/* ---- Between header_parser.c and header_segments.c ----------------------------------------------------------- */
+/* ---- Between header_parser.c, header_segments.c and header_capabilities.c --------------------------------------- */
 
 typedef struct l2k_header_state {
     const l2k_context *context;
@@ -56,6 +56,9 @@ l2k_status l2k_parse_qcd(l2k_header_state *state, const l2k_segment *segment);
 l2k_status l2k_parse_qcc(l2k_header_state *state, const l2k_segment *segment);
 l2k_status l2k_parse_rgn(l2k_header_state *state, const l2k_segment *segment);
 l2k_status l2k_parse_poc(l2k_header_state *state, const l2k_segment *segment);
+l2k_status l2k_parse_cap(l2k_header_state *state, const l2k_segment *segment);
+l2k_status l2k_parse_prf(l2k_header_state *state, const l2k_segment *segment);
+l2k_status l2k_parse_cpf(l2k_header_state *state, const l2k_segment *segment);
 l2k_status l2k_parse_packed(l2k_header_state *state, const l2k_segment *segment);
 
 #endif

@@ -89,11 +89,11 @@ static l2k_status parse_style(const l2k_header_state *state, const l2k_segment *
         return l2k_segment_wrong(state, segment, "more than 32 decomposition levels");
     if (d[1] > 8 || d[2] > 8 || d[1] + d[2] > 8)
         return l2k_segment_wrong(state, segment, "an impossible code-block size");
-    if (d[3] & 0x40)
-        return l2k_fail(state->context, L2K_ERROR_UNSUPPORTED, "%s: high-throughput code-blocks (Part 15)",
-                        l2k_marker_name(segment->marker));
-    if (d[3] & 0x80)
+    if (d[3] & L2K_STYLE_HT_MIXED && !(d[3] & L2K_STYLE_HT))
         return l2k_segment_wrong(state, segment, "an impossible code-block style");
+    if (d[3] & L2K_STYLE_HT_MIXED && d[3] & (L2K_STYLE_BYPASS | L2K_STYLE_TERMALL))
+        return l2k_fail(state->context, L2K_ERROR_UNSUPPORTED, "%s: code-block style %02X",
+                        l2k_marker_name(segment->marker), d[3]);
     if (d[4] > 1)
         return l2k_fail(state->context, L2K_ERROR_UNSUPPORTED, "%s: wavelet transform %u",
                         l2k_marker_name(segment->marker), d[4]);

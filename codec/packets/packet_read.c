@@ -1,37 +1,10 @@
 /* Reads packets (B.9, B.10): headers, and the bytes of each code-block, which stay where they are in the file. */
-#include "codec/packets/packet.h"
+#include "codec/packets/packet_reader.h"
 
 #include "base/run.h"
-#include "codec/blocks/block_coder.h"
 
 /* Work per packet and per code-block in it, for l2k_poll. */
 enum { WEIGHT_OF_PACKET = 64, WEIGHT_OF_BLOCK = 16 };
-
-typedef struct packet_reader {
-    const l2k_context *context;
-    l2k_tile *tile;
-    const l2k_block_coder_table *coder; /* of the packet's code-blocks */
-    unsigned style;
-    l2k_bit_reader bits;
-    bool keep;
-    uint64_t looks; /* at code-blocks */
-    const char *fault;
-    l2k_contribution *first, *last; /* of all blocks of the packet, in the order of their bytes */
-} packet_reader;
-
-/* A contribution whose data is not yet known. The packet's list runs through `next`; at the end the contribution moves
- * to its block's list. */
-typedef struct pending {
-    l2k_contribution contribution;
-    l2k_block *block;
-} pending;
-
-/* Past the end of the data a header reads as zeros, so what looks like damage may be truncation. */
-static l2k_status corrupt(packet_reader *reader, const char *what)
-{
-    reader->fault = what;
-    return reader->bits.exhausted ? L2K_ERROR_TRUNCATED : L2K_ERROR_CORRUPT;
-}
 
 /* Table B.4. */
 static unsigned get_pass_count(l2k_bit_reader *bits)
@@ -51,60 +24,20 @@ static unsigned get_pass_count(l2k_bit_reader *bits)
 
 /* The missing bit-planes of a code-block (B.10.5). One query with the highest threshold reads the same bits as queries
  * with rising ones: a node reads none before its parent is known. */
-static l2k_status get_planes(packet_reader *reader, const l2k_subband *band, l2k_precinct *precinct, uint32_t index)
+static l2k_status get_planes(l2k_packet_reader *reader, const l2k_subband *band, l2k_precinct *precinct, uint32_t index)
 {
     if (!l2k_tag_tree_decode(&precinct->zero_planes, index, band->max_planes + 1u, &reader->bits))
-        return corrupt(reader, "more empty bit-planes than the subband has");
+        return l2k_packet_corrupt(reader, "more empty bit-planes than the subband has");
     unsigned planes = band->max_planes - precinct->zero_planes.nodes[index].low;
-    if (planes > reader->coder->max_planes)
-        return l2k_fail(reader->context, L2K_ERROR_UNSUPPORTED, "a code-block of %u bit-planes (at most %u)", planes,
-                        reader->coder->max_planes);
+    bool may_be_ht = reader->style & L2K_STYLE_HT;
+    L2K_TRY(l2k_packet_check_planes(reader, planes, may_be_ht ? UINT8_MAX : reader->coder->max_planes));
     precinct->blocks[index].num_planes = (uint8_t)planes;
-    return L2K_OK;
-}
-
-static l2k_status add_contribution(packet_reader *reader, l2k_block *block, unsigned passes, bool starts,
-                                   uint32_t bytes)
-{
-    pending *p = l2k_arena_take(reader->context, &reader->tile->arena, sizeof *p);
-    if (!p)
-        return l2k_fail(reader->context, L2K_ERROR_MEMORY, "out of memory for packet contents");
-    *p = (pending){{NULL, NULL, bytes, (uint16_t)passes, starts}, block};
-    if (reader->last)
-        reader->last->next = &p->contribution;
-    else
-        reader->first = &p->contribution;
-    reader->last = &p->contribution;
-    return L2K_OK;
-}
-
-/* Lengths of the codeword segments that the next `passes` passes of a block belong to (B.10.7). */
-static l2k_status get_lengths(packet_reader *reader, l2k_block *block, unsigned passes)
-{
-    while (l2k_bits_get(&reader->bits, 1)) {
-        if (++block->lblock > 32)
-            return corrupt(reader, "a length of more than 32 bits");
-    }
-    unsigned at = block->num_passes, end = at + passes;
-    if (block->num_planes == 0 || end > L2K_MAX_RECEIVED_PASSES)
-        return corrupt(reader, "more coding passes than bit-planes allow");
-    while (at < end) {
-        bool starts = at == 0 || reader->coder->ends_segment(reader->style, at - 1);
-        unsigned next = at + 1;
-        while (next < end && !reader->coder->ends_segment(reader->style, next - 1))
-            next++;
-        unsigned width = block->lblock + l2k_log2(next - at);
-        if (width > 32)
-            return corrupt(reader, "a length of more than 32 bits");
-        L2K_TRY(add_contribution(reader, block, next - at, starts, l2k_bits_get(&reader->bits, width)));
-        at = next;
-    }
-    block->num_passes = (uint8_t)end;
+    precinct->blocks[index].kind = may_be_ht ? L2K_BLOCK_OPEN : L2K_BLOCK_MQ;
     return L2K_OK;
 }
 
 /* The block at `index`; *advance is the distance to the next one that has to be looked at. */
-static l2k_status get_block_header(packet_reader *reader, const l2k_subband *band, l2k_precinct *precinct,
+static l2k_status get_block_header(l2k_packet_reader *reader, const l2k_subband *band, l2k_precinct *precinct,
                                    uint32_t index, uint32_t layer, uint32_t *advance)
 {
     l2k_block *block = &precinct->blocks[index];
@@ -119,10 +52,11 @@ static l2k_status get_block_header(packet_reader *reader, const l2k_subband *ban
     }
     if (!known)
         L2K_TRY(get_planes(reader, band, precinct, index));
-    return get_lengths(reader, block, get_pass_count(&reader->bits));
+    return l2k_packet_lengths(reader, block, get_pass_count(&reader->bits));
 }
 
-static l2k_status get_precinct(packet_reader *reader, const l2k_subband *band, l2k_precinct *precinct, uint32_t layer)
+static l2k_status get_precinct(l2k_packet_reader *reader, const l2k_subband *band, l2k_precinct *precinct,
+                               uint32_t layer)
 {
     const uint32_t count = l2k_precinct_blocks(precinct);
     uint32_t advance;
@@ -131,7 +65,7 @@ static l2k_status get_precinct(packet_reader *reader, const l2k_subband *band, l
     return L2K_OK;
 }
 
-static l2k_status get_header(packet_reader *reader, const l2k_resolution *resolution, const l2k_packet_id *id)
+static l2k_status get_header(l2k_packet_reader *reader, const l2k_resolution *resolution, const l2k_packet_id *id)
 {
     if (!l2k_bits_get(&reader->bits, 1))
         return L2K_OK;
@@ -144,7 +78,7 @@ static l2k_status get_header(packet_reader *reader, const l2k_resolution *resolu
     return L2K_OK;
 }
 
-static l2k_status take_body(const packet_reader *reader, l2k_packet_input *input)
+static l2k_status take_body(const l2k_packet_reader *reader, l2k_packet_input *input)
 {
     for (l2k_contribution *c = reader->first, *next; c; c = next) {
         next = c->next;
@@ -155,7 +89,7 @@ static l2k_status take_body(const packet_reader *reader, l2k_packet_input *input
         c->next = NULL;
         if (!reader->keep)
             continue;
-        l2k_block *block = ((pending *)(void *)c)->block;
+        l2k_block *block = ((l2k_pending *)(void *)c)->block;
         if (block->received.last)
             block->received.last->next = c;
         else
@@ -191,7 +125,8 @@ static void skip_eph(const uint8_t **at, const uint8_t *end)
         *at += 2;
 }
 
-static l2k_status read_header(packet_reader *reader, const l2k_packet_id *id, const uint8_t **at, const uint8_t *end)
+static l2k_status read_header(l2k_packet_reader *reader, const l2k_packet_id *id, const uint8_t **at,
+                              const uint8_t *end)
 {
     const l2k_tile_component *component = &reader->tile->components[id->component];
     if (*at == end)
@@ -212,7 +147,7 @@ l2k_status l2k_packet_read(const l2k_context *context, l2k_tile *tile, const l2k
                            l2k_packet_input *input)
 {
     const unsigned style = tile->components[id->component].coding->style;
-    packet_reader reader = {
+    l2k_packet_reader reader = {
         .context = context, .tile = tile, .coder = l2k_block_coder_for(style), .style = style, .keep = keep};
     L2K_TRY(skip_sop(input));
     const uint8_t **header = input->packed ? &input->header : &input->data;

@@ -40,12 +40,23 @@ typedef struct l2k_progression_change {
     uint32_t layer_end;
 } l2k_progression_change;
 
+/* What the main header's CAP, PRF and CPF say (A.5.2, A.5.3; A.5 of T.814). */
+typedef struct l2k_capabilities {
+    uint32_t parts;                          /* Pcap, 0 without CAP; its highest bit is Part 1 */
+    uint16_t ht;                             /* Ccap15 */
+    uint64_t profile, corresponding_profile; /* PRFnum, and CPFnum + 1; 0 without PRF and CPF */
+} l2k_capabilities;
+
+/* Pcap's bit of Part 15. */
+#define L2K_PART_15 ((uint32_t)1 << (32 - 15))
+
 /* COD's part for the whole tile, and its components. */
 typedef struct l2k_tile_coding {
     bool sop, eph;
     uint8_t progression; /* l2k_progression */
     uint32_t num_layers; /* 1 to 65535 */
     bool component_transform;
+    l2k_capabilities capabilities; /* the same for all tiles */
     l2k_component_coding *components;
     l2k_progression_change *changes; /* of POC; none = `progression` over all packets */
     size_t num_changes;

@@ -34,6 +34,10 @@ typedef struct l2k_received_block {
 
 #define L2K_PASS_TERMINATED 0x80000000u
 
+/* How a received code-block is coded. In styles with HT it is open until the first bytes arrive: so far there are only
+ * placeholder passes (B.3 of T.814). */
+typedef enum l2k_block_kind { L2K_BLOCK_MQ = 0, L2K_BLOCK_HT, L2K_BLOCK_OPEN } l2k_block_kind;
+
 /* A code-block. The last members are tier-2's memory from packet to packet. */
 typedef struct l2k_block {
     l2k_rect rect; /* in the subband's domain */
@@ -41,6 +45,7 @@ typedef struct l2k_block {
     uint8_t num_passes; /* encoder: all that were coded; decoder: received so far */
     uint8_t lblock;     /* B.10.7.1 */
     uint8_t passes_in;  /* encoder: passes in the packets so far */
+    uint8_t kind;       /* decoder: l2k_block_kind */
     union {
         l2k_coded_block coded;
         l2k_received_block received;

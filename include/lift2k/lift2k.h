@@ -200,7 +200,9 @@ typedef enum l2k_style {
     L2K_STYLE_TERMALL = 4,
     L2K_STYLE_VSC = 8,
     L2K_STYLE_PTERM = 16,
-    L2K_STYLE_SEGSYM = 32
+    L2K_STYLE_SEGSYM = 32,
+    L2K_STYLE_HT = 64,       /* decoder alone: high-throughput code-blocks (Part 15) */
+    L2K_STYLE_HT_MIXED = 128 /* decoder alone, with HT: those and MQ code-blocks */
 } l2k_style;
 
 typedef enum l2k_tile_parts {
@@ -361,6 +363,10 @@ typedef enum l2k_decoder_option {
     L2K_DECODER_NUM_OPTIONS       /* internal: grows with the library */
 } l2k_decoder_option;
 
+/* Which code-blocks are HT code-blocks (bits 15 and 14 of Ccap15): all; those of the components and tiles that say so;
+ * or any of theirs. */
+typedef enum l2k_ht_blocks { L2K_HT_ONLY = 0, L2K_HT_DECLARED = 2, L2K_HT_MIXED = 3 } l2k_ht_blocks;
+
 /* What a file contains, as stated in its main header. */
 typedef struct l2k_info {
     l2k_image image; /* as coded: before palette, region and reduction; valid until the decoder is freed or reopened */
@@ -383,7 +389,16 @@ typedef struct l2k_info {
     bool sop, eph;
     uint32_t palette_entries; /* 0 = no palette */
     uint64_t codestream_bytes;
-    const char *comment; /* the first Latin-1 COM text, or NULL */
+    const char *comment;   /* the first Latin-1 COM text, or NULL */
+    uint32_t capabilities; /* CAP: Pcap, whose bit 32 - n stands for Part n; 0 = no CAP */
+    bool ht;               /* CAP announces Part 15 (HTJ2K), and the next five describe its use */
+    l2k_ht_blocks ht_blocks;
+    bool ht_multiple_sets;           /* code-blocks may have more than one HT set */
+    bool ht_regions, ht_mixed_tiles; /* regions of interest are allowed; headers of tiles may differ */
+    bool ht_irreversible;            /* the irreversible transform is allowed */
+    uint32_t ht_magnitude_bits;      /* the bound B on magnitudes */
+    uint64_t profile_number;         /* PRF; 0 = none */
+    int64_t corresponding_profile;   /* CPF; -1 = none */
 } l2k_info;
 
 /* A box at the top level or inside the JP2 header box (Annex I). */

@@ -389,9 +389,9 @@ marker "PPM: packet headers for 0 tile-parts" main ff60 00
 : >marked.j2k
 marker "PPM: 256 bytes of packet headers, of which 1" main ff60 000000010000
 : >marked.j2k
-marker CAP main ff50 000200000000
+marker "CAP: capabilities of Part 16" main ff50 000100000000
 : >marked.j2k
-marker "marker FF74 of Part 2" main ff74 000200000000
+marker "marker FF74 MCT of Part 2" main ff74 000200000000
 "$make_stream" small.j2k marked.j2k main ff68 000200000000
 runs "an unknown marker is passed over" decode marked.j2k x.ppm
 check "an unknown marker is reported" grep -q "warning: marker FF68" err.log

@@ -111,6 +111,16 @@ static void print_info(void)
     MEMBER(l2k_info, palette_entries);
     MEMBER(l2k_info, codestream_bytes);
     MEMBER(l2k_info, comment);
+    MEMBER(l2k_info, capabilities);
+    MEMBER(l2k_info, ht);
+    MEMBER(l2k_info, ht_blocks);
+    MEMBER(l2k_info, ht_multiple_sets);
+    MEMBER(l2k_info, ht_regions);
+    MEMBER(l2k_info, ht_mixed_tiles);
+    MEMBER(l2k_info, ht_irreversible);
+    MEMBER(l2k_info, ht_magnitude_bits);
+    MEMBER(l2k_info, profile_number);
+    MEMBER(l2k_info, corresponding_profile);
 }
 
 static void print_box(void)
@@ -240,6 +250,11 @@ static void print_values(void)
     VALUE(L2K_STYLE_VSC);
     VALUE(L2K_STYLE_PTERM);
     VALUE(L2K_STYLE_SEGSYM);
+    VALUE(L2K_STYLE_HT);
+    VALUE(L2K_STYLE_HT_MIXED);
+    VALUE(L2K_HT_ONLY);
+    VALUE(L2K_HT_DECLARED);
+    VALUE(L2K_HT_MIXED);
     VALUE(L2K_TILE_PARTS_ONE);
     VALUE(L2K_TILE_PARTS_RESOLUTION);
     VALUE(L2K_TILE_PARTS_LAYER);

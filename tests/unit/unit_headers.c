@@ -94,6 +94,9 @@ static void check_segment(const edit *e, const char *name, edit_bytes segment, b
         }                                                                                                              \
     }
 
+/* HT code-blocks alone, magnitudes of 8 bits. */
+#define CAP_HT 0xFF, 0x50, 0, 8, 0, 2, 0, 0, 0, 0
+
 /* The stream has one component, one level, one layer. */
 static void test_segments(void **unused)
 {
@@ -130,13 +133,26 @@ static void test_segments(void **unused)
         {"COC", SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 33, 2, 2, 0, 1), false, L2K_ERROR_CORRUPT},  /* levels */
         {"COC", SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 1, 5, 4, 0, 1), false, L2K_ERROR_CORRUPT},   /* block size */
         {"COC", SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 1, 2, 2, 0x80, 1), false, L2K_ERROR_CORRUPT},
-        {"COC", SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 1, 2, 2, 0x40, 1), false, L2K_ERROR_UNSUPPORTED},      /* Part 15 */
-        {"COC", SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 1, 2, 2, 0, 2), false, L2K_ERROR_UNSUPPORTED},         /* wavelet */
-        {"COC", SEGMENT(0xFF, 0x53, 0, 11, 0, 1, 1, 2, 2, 0, 1, 0x11, 0x01), true, L2K_ERROR_CORRUPT}, /* precinct */
-        {"QCC", SEGMENT(0xFF, 0x5D, 0, 4, 0, 3), false, L2K_ERROR_CORRUPT},                            /* style */
-        {"QCC", SEGMENT(0xFF, 0x5D, 0, 4, 0, 0x40), false, L2K_ERROR_CORRUPT},                         /* no steps */
+        {"component 0", SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 1, 2, 2, 0x40, 1), false, L2K_ERROR_CORRUPT}, /* HT, no CAP */
+        {"COC", SEGMENT(CAP_HT, 0xFF, 0x53, 0, 9, 0, 0, 1, 2, 2, 0xC1, 1), false, L2K_ERROR_UNSUPPORTED}, /* bypass */
+        {"COC", SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 1, 2, 2, 0, 2), false, L2K_ERROR_UNSUPPORTED},            /* wavelet */
+        {"COC", SEGMENT(0xFF, 0x53, 0, 11, 0, 1, 1, 2, 2, 0, 1, 0x11, 0x01), true, L2K_ERROR_CORRUPT},    /* precinct */
+        {"QCC", SEGMENT(0xFF, 0x5D, 0, 4, 0, 3), false, L2K_ERROR_CORRUPT},                               /* style */
+        {"QCC", SEGMENT(0xFF, 0x5D, 0, 4, 0, 0x40), false, L2K_ERROR_CORRUPT},                            /* no steps */
         {"component 0", SEGMENT(0xFF, 0x5D, 0, 7, 0, 0x40, 8, 8, 8), false, L2K_ERROR_CORRUPT}, /* too few steps */
-        {"CAP", SEGMENT(0xFF, 0x50, 0, 8, 0, 2, 0, 0, 0, 0), false, L2K_ERROR_UNSUPPORTED},
+        {"CAP", SEGMENT(CAP_HT), false, L2K_OK},
+        {"CAP", SEGMENT(CAP_HT), true, L2K_ERROR_CORRUPT},                                     /* place */
+        {"CAP", SEGMENT(0xFF, 0x50, 0, 5, 0, 2, 0), false, L2K_ERROR_CORRUPT},                 /* length */
+        {"CAP", SEGMENT(0xFF, 0x50, 0, 6, 0, 2, 0, 0), false, L2K_ERROR_CORRUPT},              /* no Ccap15 */
+        {"CAP", SEGMENT(0xFF, 0x50, 0, 10, 0, 2, 0, 0, 0, 0, 0, 0), false, L2K_ERROR_CORRUPT}, /* one too many */
+        {"CAP", SEGMENT(0xFF, 0x50, 0, 8, 0, 1, 0, 0, 0, 0), false, L2K_ERROR_UNSUPPORTED},    /* Part 16 */
+        {"CAP", SEGMENT(0xFF, 0x50, 0, 10, 0x40, 2, 0, 0, 0, 0, 0, 0), false, L2K_OK},         /* Parts 2, 15 */
+        {"PRF", SEGMENT(0xFF, 0x56, 0, 4, 0, 1), false, L2K_OK},
+        {"PRF", SEGMENT(0xFF, 0x56, 0, 3, 0), false, L2K_ERROR_CORRUPT}, /* length */
+        {"CPF", SEGMENT(0xFF, 0x59, 0, 4, 0, 1), false, L2K_OK},
+        {"CPF", SEGMENT(0xFF, 0x59, 0, 2), false, L2K_ERROR_CORRUPT},                 /* length */
+        {"marker FF79 ATK", SEGMENT(0xFF, 0x79, 0, 2), false, L2K_ERROR_UNSUPPORTED}, /* Part 2 */
+        {"marker FF5A QPD", SEGMENT(0xFF, 0x5A, 0, 2), false, L2K_ERROR_UNSUPPORTED}, /* Part 2 */
         {"SIZ", SEGMENT(0xFF, 0x51, 0, 2), false, L2K_ERROR_CORRUPT},
         {"marker FF74", SEGMENT(0xFF, 0x74, 0, 2), false, L2K_ERROR_UNSUPPORTED}, /* Part 2 */
         {"COM", SEGMENT(0xFF, 0x64, 0, 1), false, L2K_ERROR_CORRUPT},

@@ -1,11 +1,9 @@
 /* The MQ block coder (Annexes C and D) on the CPU's threads, as a table for codec/blocks/block_coder.h. */
 #include <string.h>
 
-#include "codec/blocks/cpu_blocks.h"
-#include "codec/blocks/mq/t1.h"
+#include "codec/blocks/mq/mq_coder.h"
 
-/* The block in the view of its tile-component. */
-static l2k_t1_block block_in_view(const l2k_block_place *place)
+l2k_t1_block l2k_mq_block_in_view(const l2k_block_place *place)
 {
     const l2k_subband *band = place->band;
     const l2k_coefficients *view = band->component->view;
@@ -50,7 +48,7 @@ static l2k_status keep_code(const l2k_context *context, const l2k_t1_code *code,
 static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_place *place, void *worker,
                                const l2k_context *context, l2k_arena *arena)
 {
-    l2k_t1_block block = block_in_view(place);
+    l2k_t1_block block = l2k_mq_block_in_view(place);
     l2k_t1_code code;
     L2K_TRY(l2k_t1_encode(worker, &block, batch->distortions, &code));
     place->block->num_planes = (uint8_t)code.num_planes;
@@ -65,7 +63,7 @@ static l2k_status begin_encode(l2k_block_coder *coder, const l2k_block_batch *ba
 
 /* ---- Decoding ------------------------------------------------------------------------------------------------ */
 
-static void clear_block(const l2k_t1_block *block)
+void l2k_mq_clear_block(const l2k_t1_block *block)
 {
     size_t bytes = l2k_coefficient_bytes(block->type);
     for (uint32_t y = 0; y < block->height; y++)
@@ -95,20 +93,25 @@ static l2k_status gather(const l2k_context *context, l2k_t1 *t1, const l2k_recei
     return L2K_OK;
 }
 
-static l2k_status decode_block(const l2k_block_batch *batch, const l2k_block_place *place, void *worker,
-                               const l2k_context *context, l2k_arena *arena)
+l2k_status l2k_mq_decode_block(const l2k_context *context, l2k_t1 *t1, const l2k_block_place *place)
 {
-    (void)batch, (void)arena;
-    l2k_t1_block block = block_in_view(place);
+    l2k_t1_block block = l2k_mq_block_in_view(place);
     if (!place->block->received.first) {
-        clear_block(&block);
+        l2k_mq_clear_block(&block);
         return L2K_OK;
     }
     l2k_t1_segment segments[L2K_MAX_RECEIVED_PASSES];
     size_t count = 0;
-    L2K_TRY(gather(context, worker, &place->block->received, segments, &count));
-    l2k_t1_decode(worker, &block, place->block->num_planes, segments, count);
+    L2K_TRY(gather(context, t1, &place->block->received, segments, &count));
+    l2k_t1_decode(t1, &block, place->block->num_planes, segments, count);
     return L2K_OK;
+}
+
+static l2k_status decode_block(const l2k_block_batch *batch, const l2k_block_place *place, void *worker,
+                               const l2k_context *context, l2k_arena *arena)
+{
+    (void)batch, (void)arena;
+    return l2k_mq_decode_block(context, worker, place);
 }
 
 static l2k_status begin_decode(l2k_block_coder *coder, const l2k_block_batch *batch)

@@ -1,0 +1,50 @@
+/* The HT block decoder of T.814, clause 7: cleanup, SigProp and MagRef passes of one HT set. A worker (one per thread)
+ * holds the tables and all scratch memory. */
+#ifndef L2K_CODEC_BLOCKS_HT_HT_BLOCK_H
+#define L2K_CODEC_BLOCKS_HT_HT_BLOCK_H
+
+#include "codec/blocks/ht/ht_tables.h"
+#include "codec/blocks/mq/t1.h"
+
+/* A 1024 x 4 block has the most columns of four samples, with a border all around. */
+#define L2K_HT_SAMPLES 4096
+#define L2K_HT_COLUMNS (1026 * 3)
+
+typedef struct l2k_ht {
+    const l2k_context *context;
+    /* From the first l2k_ht_reserve on: */
+    l2k_ht_vlc *vlc;   /* the two CxtVLC tables */
+    uint32_t *samples; /* rows of an even number of samples: magnitude, sign in bit 31 */
+    uint8_t *columns;  /* significance of four samples in bits 0 to 3; (width + 2) x (stripes + 2) */
+    uint8_t *bytes;    /* a refinement segment that came in several parts */
+    size_t bytes_capacity;
+} l2k_ht;
+
+/* The set to decode. Magnitudes are scaled: irreversible ones are doubled, so that the middle of the interval of the
+ * lowest bit-plane is an integer. */
+typedef struct l2k_ht_set {
+    const uint8_t *cleanup, *refinement;
+    uint32_t cleanup_bytes, refinement_bytes;
+    unsigned passes; /* 1: cleanup; 2: SigProp, too; 3: MagRef, too */
+    unsigned plane;  /* scaled bit-plane of the cleanup pass, 0 to 30 */
+    unsigned planes; /* of a magnitude, counted from there; plane + planes <= 31 */
+} l2k_ht_set;
+
+static inline uint32_t l2k_ht_stride(const l2k_t1_block *block)
+{
+    return (block->width + 1) & ~1u;
+}
+
+/* The half of a bit-plane's unit, which reconstructs in the middle of what lower planes can add. */
+static inline uint32_t l2k_ht_half(unsigned plane)
+{
+    return (1u << plane) >> 1;
+}
+
+/* Decodes a cleanup pass into all of ht->samples. False if its bytes cannot be those of a cleanup pass. */
+bool l2k_ht_cleanup(l2k_ht *ht, const l2k_t1_block *block, const l2k_ht_set *set);
+
+/* Decodes the refinement passes of a set after its cleanup pass; set->plane is at least 1. */
+void l2k_ht_refine(l2k_ht *ht, const l2k_t1_block *block, const l2k_ht_set *set);
+
+#endif

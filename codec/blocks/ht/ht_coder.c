@@ -1,0 +1,252 @@
+/* The HT block decoder (Part 15, T.814) on the CPU's threads, as a table for codec/blocks/block_coder.h: which HT set
+ * of a block counts, and where its segments are. MQ blocks go to the MQ decoder. */
+#include <string.h>
+
+#include "base/integer.h"
+#include "codec/blocks/ht/ht_block.h"
+#include "codec/blocks/mq/mq_coder.h"
+
+/* ---- Workers ------------------------------------------------------------------------------------------------- */
+
+typedef struct worker {
+    l2k_ht ht;
+    l2k_t1 *t1;
+} worker;
+
+static void free_worker(void *opaque)
+{
+    worker *w = opaque;
+    if (!w)
+        return;
+    const l2k_context *context = w->ht.context;
+    l2k_t1_free(w->t1);
+    l2k_release(context, w->ht.vlc);
+    l2k_release(context, w->ht.samples);
+    l2k_release(context, w->ht.columns);
+    l2k_release(context, w->ht.bytes);
+    l2k_release(context, w);
+}
+
+static l2k_status create_worker(const l2k_context *context, void **out)
+{
+    worker *w = *out = l2k_allocate_zeroed(context, 1, sizeof *w);
+    if (!w)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the block coder");
+    w->ht.context = context;
+    return l2k_t1_create(context, &w->t1);
+}
+
+/* Threads that never get an HT block go without. */
+static l2k_status take_scratch(l2k_ht *ht)
+{
+    if (ht->columns)
+        return L2K_OK;
+    if (!ht->samples)
+        ht->samples = l2k_allocate(ht->context, L2K_HT_SAMPLES, sizeof *ht->samples);
+    if (!ht->vlc)
+        ht->vlc = l2k_allocate(ht->context, 2, sizeof *ht->vlc);
+    if (ht->samples && ht->vlc)
+        ht->columns = l2k_allocate(ht->context, L2K_HT_COLUMNS, 1);
+    if (!ht->columns)
+        return l2k_fail(ht->context, L2K_ERROR_MEMORY, "out of memory for the block coder");
+    l2k_ht_make_vlc(ht->vlc);
+    return L2K_OK;
+}
+
+/* ---- Sets ---------------------------------------------------------------------------------------------------- */
+
+/* The set that counts: the last one whose cleanup segment was received. */
+typedef struct received_set {
+    const l2k_contribution *cleanup, *last; /* last: of its refinement segment, or the cleanup one */
+    unsigned number;                        /* sets before it, empty ones included */
+    unsigned passes;
+    uint64_t refinement_bytes;
+} received_set;
+
+/* Each set has three passes: cleanup, SigProp, MagRef. A contribution ends with its only cleanup pass, or has
+ * refinement passes of one set, or placeholders, which have no bytes. */
+static received_set find_set(const l2k_received_block *received)
+{
+    received_set set = {0};
+    unsigned end = 0;
+    for (const l2k_contribution *c = received->first; c; c = c->next) {
+        const unsigned begin = end;
+        end += c->passes;
+        if ((end - 1) % 3 == 0 && c->bytes > 0)
+            set = (received_set){.cleanup = c, .last = c, .number = (end - 1) / 3, .passes = 1};
+        else if (set.cleanup && begin / 3 == set.number && begin % 3 != 0) {
+            set.passes = end - 3 * set.number;
+            set.refinement_bytes += c->bytes;
+            set.last = c;
+        }
+    }
+    return set;
+}
+
+/* SigProp and MagRef may come in different layers: joins their parts. */
+static l2k_status join_refinement(l2k_ht *ht, const received_set *from, l2k_ht_set *set)
+{
+    if (from->refinement_bytes == 0)
+        return L2K_OK;
+    if (from->refinement_bytes > UINT32_MAX)
+        return l2k_fail(ht->context, L2K_ERROR_CORRUPT, "a code-block of more than 2^32 bytes");
+    set->refinement_bytes = (uint32_t)from->refinement_bytes;
+    set->refinement = from->last->data;
+    if (from->last->bytes == from->refinement_bytes)
+        return L2K_OK;
+    if (set->refinement_bytes > ht->bytes_capacity) {
+        l2k_release(ht->context, ht->bytes);
+        ht->bytes_capacity = 0;
+        ht->bytes = l2k_allocate(ht->context, set->refinement_bytes, 1);
+        if (!ht->bytes)
+            return l2k_fail(ht->context, L2K_ERROR_MEMORY, "out of memory for %u bytes of a code-block",
+                            set->refinement_bytes);
+        ht->bytes_capacity = set->refinement_bytes;
+    }
+    uint8_t *to = ht->bytes;
+    for (const l2k_contribution *c = from->cleanup; c != from->last;) {
+        c = c->next;
+        if (c->bytes)
+            memcpy(to, c->data, c->bytes);
+        to += c->bytes;
+    }
+    set->refinement = ht->bytes;
+    return L2K_OK;
+}
+
+/* ---- Decoding ------------------------------------------------------------------------------------------------ */
+
+/* Magnitudes of reversible blocks have 31 bits, others, doubled, 30. */
+enum { SAMPLE_BITS = 31 };
+
+/* H.1, as for MQ blocks. */
+static void unshift_region(uint32_t *samples, size_t count, unsigned shift, unsigned scale)
+{
+    if (shift + scale >= SAMPLE_BITS)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t magnitude = samples[i] & 0x7FFFFFFFu;
+        if (magnitude >> (shift + scale))
+            samples[i] = (samples[i] & 0x80000000u) | magnitude >> shift;
+    }
+}
+
+#define DEFINE_STORE(name, type)                                                                                       \
+    static void name(const l2k_t1_block *block, const uint32_t *samples)                                               \
+    {                                                                                                                  \
+        for (uint32_t y = 0; y < block->height; y++, samples += l2k_ht_stride(block)) {                                \
+            type *row = (type *)block->coefficients + y * block->stride;                                               \
+            for (uint32_t x = 0; x < block->width; x++) {                                                              \
+                int32_t magnitude = (int32_t)(samples[x] & 0x7FFFFFFFu);                                               \
+                row[x] = (type)(samples[x] >> 31 ? -magnitude : magnitude);                                            \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+
+DEFINE_STORE(store_int16, int16_t)
+DEFINE_STORE(store_int32, int32_t)
+
+static void damaged(const l2k_block_batch *batch, const l2k_t1_block *block)
+{
+    l2k_mq_clear_block(block);
+    if (batch->damaged)
+        atomic_store(batch->damaged, true);
+}
+
+/* The cleanup pass of the first set is on bit-plane num_planes - 1; what is above it, to the subband's highest, is
+ * coded in any case. */
+static l2k_status decode_set(const l2k_block_batch *batch, const l2k_block_place *place, l2k_ht *ht,
+                             const l2k_t1_block *block, const received_set *received)
+{
+    const unsigned lowest = place->block->num_planes - 1u - received->number, scale = block->reversible ? 0 : 1;
+    if (received->number >= place->block->num_planes) {
+        damaged(batch, block);
+        return L2K_OK;
+    }
+    if (lowest + scale >= SAMPLE_BITS)
+        return l2k_fail(ht->context, L2K_ERROR_UNSUPPORTED, "an HT code-block in bit-plane %u", lowest);
+    const unsigned planes = place->band->max_planes - lowest, room = SAMPLE_BITS - lowest - scale;
+    l2k_ht_set set = {.cleanup = received->cleanup->data,
+                      .cleanup_bytes = received->cleanup->bytes,
+                      .passes = received->passes,
+                      .plane = lowest + scale,
+                      .planes = l2k_min_u32(planes, room)};
+    L2K_TRY(take_scratch(ht));
+    L2K_TRY(join_refinement(ht, received, &set));
+    if (!l2k_ht_cleanup(ht, block, &set)) {
+        damaged(batch, block);
+        return L2K_OK;
+    }
+    if (set.passes > 1 && lowest > 0)
+        l2k_ht_refine(ht, block, &set);
+    if (block->roi_shift)
+        unshift_region(ht->samples, (size_t)l2k_ht_stride(block) * block->height, block->roi_shift, scale);
+    (block->type == L2K_COEFFICIENT_INT16 ? store_int16 : store_int32)(block, ht->samples);
+    return L2K_OK;
+}
+
+static l2k_status decode_block(const l2k_block_batch *batch, const l2k_block_place *place, void *opaque,
+                               const l2k_context *context, l2k_arena *arena)
+{
+    (void)arena;
+    worker *w = opaque;
+    if (place->block->kind == L2K_BLOCK_MQ)
+        return l2k_mq_decode_block(context, w->t1, place);
+    l2k_t1_block block = l2k_mq_block_in_view(place);
+    received_set received = find_set(&place->block->received);
+    if (received.cleanup)
+        return decode_set(batch, place, &w->ht, &block, &received);
+    l2k_mq_clear_block(&block);
+    return L2K_OK;
+}
+
+static l2k_status begin_decode(l2k_block_coder *coder, const l2k_block_batch *batch)
+{
+    return l2k_cpu_blocks_run(coder->state, batch, decode_block);
+}
+
+/* ---- The table ----------------------------------------------------------------------------------------------- */
+
+static l2k_status begin_encode(l2k_block_coder *coder, const l2k_block_batch *batch)
+{
+    (void)batch;
+    return l2k_fail(coder->context, L2K_ERROR_UNSUPPORTED, "HT code-blocks are decoded only");
+}
+
+static l2k_status create(l2k_block_coder *coder)
+{
+    static const l2k_cpu_worker_kind kind = {create_worker, free_worker};
+    l2k_cpu_blocks *blocks;
+    l2k_status status = l2k_cpu_blocks_create(coder->context, &kind, &blocks);
+    coder->state = blocks;
+    return status;
+}
+
+static void free_coder(l2k_block_coder *coder)
+{
+    l2k_cpu_blocks_free(coder->state);
+}
+
+/* The work was done by `begin`. */
+static l2k_status finish(l2k_block_coder *coder)
+{
+    (void)coder;
+    return L2K_OK;
+}
+
+static void forget(l2k_block_coder *coder)
+{
+    l2k_cpu_blocks_forget(coder->state);
+}
+
+const l2k_block_coder_table l2k_ht_on_cpu = {
+    .name = "HT on the CPU",
+    .max_planes = L2K_MAX_BIT_PLANES,
+    .create = create,
+    .free = free_coder,
+    .begin_encode = begin_encode,
+    .begin_decode = begin_decode,
+    .finish = finish,
+    .forget = forget,
+    .ends_segment = l2k_pass_terminates,
+};

@@ -1,0 +1,15 @@
+/* What another block coder, whose code-blocks may stand among MQ code-blocks, takes over from the MQ coder. */
+#ifndef L2K_CODEC_BLOCKS_MQ_MQ_CODER_H
+#define L2K_CODEC_BLOCKS_MQ_MQ_CODER_H
+
+#include "codec/blocks/cpu_blocks.h"
+#include "codec/blocks/mq/t1.h"
+
+/* The block in the view of its tile-component. */
+l2k_t1_block l2k_mq_block_in_view(const l2k_block_place *place);
+void l2k_mq_clear_block(const l2k_t1_block *block);
+
+/* Decodes one block into its view, or clears it where nothing was received. */
+l2k_status l2k_mq_decode_block(const l2k_context *context, l2k_t1 *t1, const l2k_block_place *place);
+
+#endif
