@@ -14,6 +14,7 @@ void corpus_save_stream(const char *name, memory_file file);
 void corpus_encoded(void);  /* files of our encoder */
 void corpus_edited(void);   /* what it does not write: packed headers, progression changes, regions of interest */
 void corpus_segments(void); /* marker segments, some invalid, and headers that announce too much */
+void corpus_ht(void);       /* code-blocks of Part 15 */
 void corpus_boxes(void);    /* JP2 */
 void corpus_images(void);
 

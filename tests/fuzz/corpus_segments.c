@@ -19,7 +19,7 @@ static void make_segments(void)
         SEGMENT(0xFF, 0x5F, 0, 9, 2, 0, 0, 1, 2, 1, 0),           /* POC without packets */
         SEGMENT(0xFF, 0x60, 0, 8, 0, 0, 0, 0, 9, 0),              /* PPM, truncated */
         SEGMENT(0xFF, 0x61, 0, 3, 7, 0xFF, 0x61, 0, 3, 7),        /* PPT twice */
-        SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 1, 2, 2, 0x40, 1),        /* COC of Part 15 */
+        SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 1, 2, 2, 0x40, 1),        /* COC of Part 15, without CAP */
         SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 1, 5, 4, 0, 1),           /* COC with code-blocks too large */
         SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 32, 2, 2, 0, 1),          /* COC with levels that have no quantiser step */
         SEGMENT(0xFF, 0x5D, 0, 4, 0, 3),                          /* QCC of an invalid style */

@@ -85,6 +85,7 @@ int main(int count, char **arguments)
     corpus_boxes();
     make_parameters();
     corpus_images();
+    corpus_ht();
     printf("%zu files\n", saved);
     return 0;
 }
