@@ -156,6 +156,92 @@ static void test_several_sets(void **unused)
     expect_set(&s, 0, 0, 3);
 }
 
+/* As many bit-planes as samples can have, through coefficients of 16 and of 32 bits. */
+static void test_bit_planes(void **unused)
+{
+    (void)unused;
+    static const unsigned planes[] = {1, 14, 15, 16, 24, 30};
+    static ht_source source;
+    static ht_coded code;
+    for (size_t n = 0; n < sizeof planes / sizeof *planes; n++) {
+        picture got;
+        ht_fill(&source, WIDTH, HEIGHT, planes[n]);
+        source.magnitude[0] = ((uint64_t)1 << planes[n]) - 1;
+        ht_encode_cleanup(&source, &code);
+        ht_stream s = stream_of_block(planes[n] - 1, 1);
+        s.planes = planes[n];
+        s.layers[0] = (ht_layer){{{code.cleanup, code.cleanup_bytes, 1}}, 1};
+        memory_file file = ht_write(&s);
+        assert_int_equal(decode_layers(&file, 0, true, &got), L2K_OK);
+        for (size_t i = 0; i < SAMPLES; i++)
+            assert_int_equal(got.samples[0][i], value_of(&source, i, 0));
+        picture_free(&got);
+        free(file.data);
+    }
+}
+
+/* ---- What the header says ------------------------------------------------------------------------------------ */
+
+static void test_info(void **unused)
+{
+    (void)unused;
+    ht_stream s = stream_of_block(PLANES - 3, 1);
+    l2k_decoder *decoder = l2k_decoder_new(NULL);
+    l2k_info info;
+    s.style |= L2K_STYLE_HT_MIXED;
+    memory_file file = ht_write(&s);
+    uint8_t *cap = file.data;
+    while (!edit_at(cap, file.data + file.size, 0x50))
+        cap++;
+    assert_int_equal(l2k_decoder_open_memory(decoder, file.data, file.size), L2K_OK);
+    assert_int_equal(l2k_decoder_info(decoder, &info), L2K_OK);
+    assert_int_equal(info.style, L2K_STYLE_HT | L2K_STYLE_HT_MIXED);
+    assert_true(info.ht && info.ht_multiple_sets);
+    assert_false(info.ht_regions || info.ht_mixed_tiles || info.ht_irreversible);
+    assert_int_equal(info.ht_blocks, L2K_HT_MIXED);
+    assert_int_equal(info.capabilities, 1 << (32 - 15));
+    assert_int_equal(info.ht_magnitude_bits, 8);
+    assert_int_equal(info.profile_number, 0);
+    assert_int_equal(info.corresponding_profile, -1);
+    static const uint8_t words[][3] = {{0x98, 0x21, 9}, {0x90, 19, 27}, {0x88, 20, 31}, {0x80, 30, 71}, {0x80, 31, 74}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        cap[8] = words[i][0];
+        cap[9] = words[i][1];
+        assert_int_equal(l2k_decoder_open_memory(decoder, file.data, file.size), L2K_OK);
+        assert_int_equal(l2k_decoder_info(decoder, &info), L2K_OK);
+        assert_int_equal(info.ht_blocks, L2K_HT_DECLARED);
+        assert_int_equal(info.ht_regions, words[i][0] >> 4 & 1);
+        assert_int_equal(info.ht_mixed_tiles, words[i][0] >> 3 & 1);
+        assert_int_equal(info.ht_irreversible, words[i][1] >> 5);
+        assert_int_equal(info.ht_magnitude_bits, words[i][2]);
+    }
+    l2k_decoder_free(decoder);
+    free(file.data);
+}
+
+static void test_profiles(void **unused)
+{
+    (void)unused;
+    static const uint8_t segments[] = {0xFF, 0x56, 0, 6, 0, 2, 0, 1, 0xFF, 0x59, 0, 4, 0, 5};
+    static edit e;
+    picture p;
+    picture_make(&p, 8, 8, 1);
+    memory_file file = finish_encoder(new_encoder(1), &p);
+    edit_open(&e, &file);
+    memory_file profiled = edit_write(&e, &(edit_plan){.eph = true, .main_extra = {segments, sizeof segments}});
+    l2k_decoder *decoder = l2k_decoder_new(NULL);
+    l2k_info info;
+    assert_int_equal(l2k_decoder_open_memory(decoder, profiled.data, profiled.size), L2K_OK);
+    assert_int_equal(l2k_decoder_info(decoder, &info), L2K_OK);
+    assert_false(info.ht);
+    assert_int_equal(info.profile_number, 4095 + 2 + 65536);
+    assert_int_equal(info.corresponding_profile, 4);
+    l2k_decoder_free(decoder);
+    free(profiled.data);
+    free(file.data);
+    picture_free(&p);
+}
+
 /* ---- Mixed subbands ------------------------------------------------------------------------------------------ */
 
 static void test_mixed_ht(void **unused)
@@ -252,10 +338,17 @@ static void test_changed_bytes(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_set),          cmocka_unit_test(test_placeholders),
-        cmocka_unit_test(test_split_refinement), cmocka_unit_test(test_several_sets),
-        cmocka_unit_test(test_mixed_ht),         cmocka_unit_test(test_mixed_mq),
-        cmocka_unit_test(test_damage),           cmocka_unit_test(test_changed_bytes),
+        cmocka_unit_test(test_one_set),
+        cmocka_unit_test(test_placeholders),
+        cmocka_unit_test(test_split_refinement),
+        cmocka_unit_test(test_several_sets),
+        cmocka_unit_test(test_mixed_ht),
+        cmocka_unit_test(test_mixed_mq),
+        cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_bit_planes),
+        cmocka_unit_test(test_info),
+        cmocka_unit_test(test_profiles),
+        cmocka_unit_test(test_changed_bytes),
     };
     ht_prepare();
     make_sets();
