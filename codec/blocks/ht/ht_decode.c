@@ -13,14 +13,20 @@ typedef struct quad {
     uint16_t residual; /* u */
 } quad;
 
+/* From a magnitude to a sample. */
+typedef struct scale {
+    unsigned plane;
+    uint32_t half, mask;
+} scale;
+
 typedef struct cleanup_decoder {
     l2k_ht_vlc *tables;
     l2k_ht_mel mel;
     l2k_ht_backward vlc;
     l2k_ht_forward magsgn;
     uint32_t num_quads; /* in a row */
-    unsigned plane, planes;
-    uint32_t mask; /* of scaled magnitudes */
+    unsigned planes;
+    scale scale;
     /* The current row of quads and the one above, with a quad of zeros on each side. */
     quad quads[2][MOST_QUADS + 3];
     /* Magnitude exponents of the lower samples of the same rows, with zeros on each side. */
@@ -118,16 +124,17 @@ static void get_other_row(cleanup_decoder *d, quad *row, const quad *above)
 /* ---- Magnitudes and signs ------------------------------------------------------------------------------------ */
 
 /* One sample of a quad, whose exponent bound is `bound` (7.3.8). *exponent becomes that of its magnitude. */
-static inline uint32_t get_sample(cleanup_decoder *d, unsigned entry, unsigned k, unsigned bound, uint8_t *exponent)
+static inline uint32_t get_sample(l2k_ht_forward *magsgn, const scale *to, unsigned entry, unsigned k, unsigned bound,
+                                  uint8_t *exponent)
 {
     *exponent = 0;
     if (!(l2k_ht_rho(entry) >> k & 1))
         return 0;
     unsigned bits = bound - (l2k_ht_e_k(entry) >> k & 1);
-    uint64_t value = l2k_ht_forward_take(&d->magsgn, bits) | (uint64_t)(l2k_ht_e_1(entry) >> k & 1) << bits;
-    uint64_t magnitude = ((value >> 1) + 1) << d->plane | l2k_ht_half(d->plane);
-    *exponent = (uint8_t)(1 + (value > 1 ? 63 - __builtin_clzll(value) : 0));
-    return (uint32_t)(value & 1) << 31 | ((uint32_t)magnitude & d->mask);
+    uint64_t value = l2k_ht_forward_take(magsgn, bits) | (uint64_t)(l2k_ht_e_1(entry) >> k & 1) << bits;
+    uint64_t magnitude = ((value >> 1) + 1) << to->plane | to->half;
+    *exponent = (uint8_t)(64 - __builtin_clzll(value | 1));
+    return (uint32_t)(value & 1) << 31 | ((uint32_t)magnitude & to->mask);
 }
 
 /* The least exponent bound of a quad: from the four exponents above it, if it has more than one significant sample. */
@@ -142,20 +149,29 @@ static unsigned least_bound(unsigned entry, const uint8_t *above)
 }
 
 /* A row of quads to two rows of samples, `top` and the one `stride` after it. `above` is zeros for the first row, which
- * makes every least bound 1. */
+ * makes every least bound 1. The stream is copied, since it could share memory with what is written. */
 static bool get_samples(cleanup_decoder *d, const quad *row, const uint8_t *above, uint8_t *exponents, uint32_t *top,
                         uint32_t stride)
 {
+    l2k_ht_forward magsgn = d->magsgn;
+    const scale to = d->scale;
     uint8_t unused;
     for (uint32_t i = 0; i < d->num_quads; i++, row++, top += 2, above += 2, exponents += 2) {
-        unsigned entry = row->entry, bound = row->residual + least_bound(entry, above - 1);
-        if (bound > d->planes + 1 && l2k_ht_rho(entry))
+        const unsigned entry = row->entry;
+        if (!l2k_ht_rho(entry)) {
+            top[0] = top[1] = top[stride] = top[stride + 1] = 0;
+            exponents[0] = exponents[1] = 0;
+            continue;
+        }
+        const unsigned bound = row->residual + least_bound(entry, above - 1);
+        if (bound > d->planes + 1)
             return false;
-        top[0] = get_sample(d, entry, 0, bound, &unused);
-        top[stride] = get_sample(d, entry, 1, bound, &exponents[0]);
-        top[1] = get_sample(d, entry, 2, bound, &unused);
-        top[stride + 1] = get_sample(d, entry, 3, bound, &exponents[1]);
+        top[0] = get_sample(&magsgn, &to, entry, 0, bound, &unused);
+        top[stride] = get_sample(&magsgn, &to, entry, 1, bound, &exponents[0]);
+        top[1] = get_sample(&magsgn, &to, entry, 2, bound, &unused);
+        top[stride + 1] = get_sample(&magsgn, &to, entry, 3, bound, &exponents[1]);
     }
+    d->magsgn = magsgn;
     return true;
 }
 
@@ -181,9 +197,10 @@ bool l2k_ht_cleanup(l2k_ht *ht, const l2k_t1_block *block, const l2k_ht_set *set
     const uint32_t stride = l2k_ht_stride(block);
     cleanup_decoder d = {.tables = ht->vlc,
                          .num_quads = stride / 2,
-                         .plane = set->plane,
                          .planes = set->planes,
-                         .mask = (1u << (set->plane + set->planes)) - 1};
+                         .scale = {.plane = set->plane,
+                                   .half = l2k_ht_half(set->plane),
+                                   .mask = (1u << (set->plane + set->planes)) - 1}};
     if (!start(&d, set))
         return false;
     for (uint32_t y = 0; y < block->height; y += 2) {
