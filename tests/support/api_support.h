@@ -224,6 +224,33 @@ static inline bool component_equal(const picture *a, uint32_t ca, const picture 
            memcmp(a->samples[ca], b->samples[cb], (size_t)a->width[ca] * a->height[ca] * sizeof(int32_t)) == 0;
 }
 
+/* A sample of a plane of an integer type. */
+static inline int32_t plane_sample(const l2k_plane *plane, uint32_t x, uint32_t y)
+{
+    const char *at = (const char *)plane->data + (ptrdiff_t)y * plane->row_stride + (ptrdiff_t)x * plane->sample_stride;
+    switch (plane->type) {
+    case L2K_SAMPLE_U8:
+        return *(const uint8_t *)at;
+    case L2K_SAMPLE_S8:
+        return *(const int8_t *)at;
+    case L2K_SAMPLE_U16:
+        return *(const uint16_t *)(const void *)at;
+    case L2K_SAMPLE_S16:
+        return *(const int16_t *)(const void *)at;
+    default:
+        return *(const int32_t *)(const void *)at;
+    }
+}
+
+static inline bool plane_equals_component(const l2k_plane *plane, const picture *p, uint32_t c)
+{
+    for (uint32_t y = 0; y < p->height[c]; y++)
+        for (uint32_t x = 0; x < p->width[c]; x++)
+            if (plane_sample(plane, x, y) != p->samples[c][(size_t)y * p->width[c] + x])
+                return false;
+    return true;
+}
+
 static inline bool picture_equal(const picture *a, const picture *b)
 {
     bool equal = a->image.num_components == b->image.num_components;

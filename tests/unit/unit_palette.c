@@ -67,6 +67,28 @@ static void test_palette(void **unused)
     picture_free(&p);
 }
 
+/* The same samples by way of l2k_decoder_decode_memory. */
+static void test_palette_in_memory(void **unused)
+{
+    (void)unused;
+    file_builder f;
+    picture p;
+    l2k_image image;
+    const l2k_plane *planes;
+    make_indices(&p, 1);
+    build_palette(&f, &p, ENTRIES, columns, 3);
+    l2k_decoder *decoder = l2k_decoder_new(NULL);
+    assert_int_equal(l2k_decoder_decode_memory(decoder, f.data, f.size, &image, &planes), L2K_OK);
+    assert_int_equal(image.num_components, 3);
+    for (uint32_t c = 0; c < 3; c++) {
+        assert_int_equal(planes[c].type, L2K_SAMPLE_U8);
+        for (uint32_t i = 0; i < 8 * 7; i++)
+            assert_int_equal(plane_sample(&planes[c], i % 8, i / 8), palette[p.samples[0][i]][c]);
+    }
+    l2k_decoder_free(decoder);
+    picture_free(&p);
+}
+
 /* A single component selected by number is a codestream component: no palette is applied. */
 static void test_palette_component(void **unused)
 {
@@ -342,11 +364,12 @@ static void test_limit(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_palette),        cmocka_unit_test(test_palette_component),
-        cmocka_unit_test(test_palette_damage), cmocka_unit_test(test_wide_values),
-        cmocka_unit_test(test_no_mapping),     cmocka_unit_test(test_mixed_mapping),
-        cmocka_unit_test(test_after_header),   cmocka_unit_test(test_palette_boxes),
-        cmocka_unit_test(test_limit),          cmocka_unit_test(test_in_resolution_box),
+        cmocka_unit_test(test_palette),           cmocka_unit_test(test_palette_component),
+        cmocka_unit_test(test_palette_damage),    cmocka_unit_test(test_palette_in_memory),
+        cmocka_unit_test(test_wide_values),       cmocka_unit_test(test_no_mapping),
+        cmocka_unit_test(test_mixed_mapping),     cmocka_unit_test(test_after_header),
+        cmocka_unit_test(test_palette_boxes),     cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_in_resolution_box),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
