@@ -407,8 +407,10 @@ rm -f marked.j2k x.ppm
 runs "C" encode rgb.ppm c.jp2 --cpu c -I
 runs "any set" encode rgb.ppm auto.jp2 -I
 check "C gives the same bytes" cmp c.jp2 auto.jp2
+usable=" "
 for set in auto c avx2 avx512 neon; do
     if "$lift2k" encode rgb.ppm set.jp2 --cpu $set -I --quiet 2>/dev/null; then
+        usable="$usable$set "
         check "$set gives the same bytes" cmp set.jp2 auto.jp2
         runs "decode with $set" decode auto.jp2 set.ppm --cpu $set
         check "$set gives the same picture" sh -c "'$lift2k' decode auto.jp2 - | cmp - set.ppm"
@@ -420,6 +422,11 @@ for set in auto c avx2 avx512 neon; do
     fi
     rm -f set.jp2 set.ppm
 done
+# No processor has both: one that is not there must be refused, not ignored.
+check "avx2 and neon exclude each other" sh -c "case '$usable' in *' avx2 '*' neon '*) exit 1 ;; esac"
+if [ "$(uname -m)" = x86_64 ] && grep -qw avx2 /proc/cpuinfo 2>/dev/null; then
+    check "avx2 works on a processor that has it" sh -c "case '$usable' in *' avx2 '*) ;; *) exit 1 ;; esac"
+fi
 refuses "an unknown set" set.jp2 "--cpu mmx: not one of auto, c, avx2, avx512, neon" encode rgb.ppm set.jp2 --cpu mmx
 for verb in view dump; do
     runs "$verb with C" $verb rgb.ppm with_c.ppm --cpu c

@@ -2,6 +2,8 @@
  * limit, several have, too. The hooks are called by one thread at a time (base/pool.h), so plain counters do. */
 #include "api_support.h"
 
+#include "codec/decoder.h"
+
 /* Bytes that a thread may take without having done anything: tables of tier-1 for the most. */
 enum { IDLE_THREAD = 4096 };
 
@@ -138,6 +140,100 @@ static void test_limit(void **unused)
     picture_free(&p);
 }
 
+/* What decoding holds when it works out its threads, and threads_under does not: lists of tiles and planes. A thread
+ * takes more than that. */
+enum { LISTS = 16 << 10 };
+
+/* The threads that a decoder with `threads` of them uses for an open file under a limit. */
+static unsigned threads_under(const memory_file *file, unsigned threads, size_t limit, bool *keep_plans)
+{
+    l2k_image image;
+    l2k_decoder *decoder = l2k_decoder_new(NULL);
+    assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_THREADS, threads), L2K_OK);
+    assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_BACKEND, L2K_BACKEND_CPU), L2K_OK);
+    assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_LIMIT_MEMORY, (int64_t)limit), L2K_OK);
+    assert_int_equal(l2k_decoder_open_memory(decoder, file->data, file->size), L2K_OK);
+    assert_int_equal(l2k_decoder_image(decoder, &image), L2K_OK);
+    l2k_decoding d = l2k_decode_start(decoder, (l2k_rect){0, 0, image.x1, image.y1}, NULL);
+    d.num_tiles = decoder->codestream.num_tiles;
+    d.tiles = calloc(d.num_tiles, sizeof *d.tiles);
+    assert_non_null(d.tiles);
+    for (uint32_t t = 0; t < d.num_tiles; t++)
+        d.tiles[t] = t;
+    unsigned used = l2k_decode_threads(decoder, &d, keep_plans);
+    free(d.tiles);
+    l2k_decoder_free(decoder);
+    return used;
+}
+
+/* The lowest limit with room for `wanted` threads and their plans. */
+static size_t limit_for(const memory_file *file, unsigned threads, unsigned wanted)
+{
+    size_t low = 100000, high = (size_t)1 << 30;
+    while (low + 1 < high) {
+        bool keep_plans;
+        size_t middle = low + (high - low) / 2;
+        bool enough = threads_under(file, threads, middle, &keep_plans) >= wanted && keep_plans;
+        *(enough ? &high : &low) = middle;
+    }
+    return high;
+}
+
+/* Decodes on just `used` of `threads` threads and within the limit. */
+static void assert_stays_below(const memory_file *file, unsigned threads, unsigned used, size_t limit,
+                               const picture *expected)
+{
+    meter m;
+    picture got;
+    l2k_image image;
+    l2k_hooks hooks = metered_hooks(&m);
+    l2k_decoder *decoder = l2k_decoder_new(&hooks);
+    const size_t object = m.bytes;
+    assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_THREADS, threads), L2K_OK);
+    assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_BACKEND, L2K_BACKEND_CPU), L2K_OK);
+    assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_LIMIT_MEMORY, (int64_t)limit), L2K_OK);
+    assert_int_equal(l2k_decoder_open_memory(decoder, file->data, file->size), L2K_OK);
+    assert_int_equal(l2k_decoder_image(decoder, &image), L2K_OK);
+    picture_adopt(&got, &image);
+    assert_int_equal(l2k_decoder_decode(decoder, got.planes), L2K_OK);
+    assert_int_equal(decoder->context.threads, used);
+    assert_true(m.peak <= object + limit);
+    assert_int_equal(m.w.errors, 0);
+    assert_true(picture_equal(expected, &got));
+    picture_free(&got);
+    l2k_decoder_free(decoder);
+    assert_int_equal(m.bytes, 0);
+}
+
+/* A limit with room for k of eight threads, whether they have a tile each or share one: k work, and their memory stays
+ * within it; a byte less, and one fewer does. */
+static void test_room_for_some(void **unused)
+{
+    (void)unused;
+    enum { THREADS = 8 };
+    static const unsigned some[] = {1, 2, 3, 5, 8};
+    static const uint32_t tiles[][2] = {{100, 70}, {0, 0}};
+    picture p;
+    if (l2k_thread_count(THREADS) < THREADS)
+        skip();
+    picture_make(&p, 700, 600, 3);
+    for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++) {
+        memory_file file = encode_tiles(&p, tiles[i][0], tiles[i][1]);
+        for (size_t k = 0; k < sizeof some / sizeof *some; k++) {
+            bool keep_plans;
+            size_t limit = limit_for(&file, THREADS, some[k]);
+            assert_int_equal(threads_under(&file, THREADS, limit, &keep_plans), some[k]);
+            assert_true(keep_plans);
+            assert_stays_below(&file, THREADS, some[k], limit + LISTS, &p);
+            unsigned fewer = some[k] > 1 ? some[k] - 1 : 1;
+            assert_int_equal(threads_under(&file, THREADS, limit - 1, &keep_plans), fewer);
+            assert_int_equal(keep_plans, some[k] > 1);
+        }
+        free(file.data);
+    }
+    picture_free(&p);
+}
+
 static memory_file encode_small_blocks(const picture *p)
 {
     memory_file out = memory_of(NULL, 0);
@@ -230,8 +326,8 @@ static void test_tile_before(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_idle_coders), cmocka_unit_test(test_idle_rows),   cmocka_unit_test(test_limit),
-        cmocka_unit_test(test_kept),        cmocka_unit_test(test_tile_before),
+        cmocka_unit_test(test_idle_coders),   cmocka_unit_test(test_idle_rows), cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_room_for_some), cmocka_unit_test(test_kept),      cmocka_unit_test(test_tile_before),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
