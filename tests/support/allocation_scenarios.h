@@ -1,4 +1,4 @@
-/* Scenarios for tests in which each allocation fails in turn: each creates, uses and frees the library's objects. */
+/* Scenarios for tests in which each allocation fails in turn: each creates, uses and frees objects of the library. */
 #ifndef L2K_TESTS_SUPPORT_ALLOCATION_SCENARIOS_H
 #define L2K_TESTS_SUPPORT_ALLOCATION_SCENARIOS_H
 
@@ -247,7 +247,7 @@ static inline l2k_status scenario_live(const scenario *s, const scenario_files *
     return status;
 }
 
-/* Runs a scenario once per allocation, which fails, alone or with all later ones. */
+/* Runs a scenario once for each allocation, which fails alone or with all later ones. */
 static inline void scenario_fail_each(const scenario *s, const scenario_files *files, bool once)
 {
     size_t runs = 0;

@@ -57,10 +57,10 @@ static inline l2k_stream stream_of(memory_file *file)
 
 /* ---- Hooks --------------------------------------------------------------------------------------------------- */
 
-/* For use with one thread: the counters are not atomic. */
+/* For one thread: the counters are not atomic. */
 typedef struct watch {
     size_t allocations, live;
-    size_t fail_at; /* number of the allocation that fails, and all after it; SIZE_MAX = none */
+    size_t fail_at; /* the allocation that fails, with all after it; SIZE_MAX = none */
     bool once;      /* only that one */
     unsigned errors, warnings, notes;
     bool bad_line;
@@ -110,7 +110,7 @@ static inline l2k_hooks watch_hooks(watch *w)
 typedef struct meter {
     watch w;
     size_t bytes, peak;
-    bool stop; /* progress */
+    bool stop; /* what the progress hook says: true = stop */
 } meter;
 
 static inline bool metered_progress(void *user, double done)
@@ -199,7 +199,7 @@ static inline void picture_free(picture *p)
     }
 }
 
-/* Allocates planes for the image that a decoder announces. */
+/* Allocates planes for an image as l2k_decoder_image describes it. */
 static inline void picture_adopt(picture *p, const l2k_image *image)
 {
     memset(p, 0, sizeof *p);
@@ -224,7 +224,7 @@ static inline bool component_equal(const picture *a, uint32_t ca, const picture 
            memcmp(a->samples[ca], b->samples[cb], (size_t)a->width[ca] * a->height[ca] * sizeof(int32_t)) == 0;
 }
 
-/* A sample of a plane of an integer type. */
+/* A sample of a plane with an integer type. */
 static inline int32_t plane_sample(const l2k_plane *plane, uint32_t x, uint32_t y)
 {
     const char *at = (const char *)plane->data + (ptrdiff_t)y * plane->row_stride + (ptrdiff_t)x * plane->sample_stride;

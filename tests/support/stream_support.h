@@ -1,4 +1,4 @@
-/* Small codestreams that can be taken apart (stream_edit.h), and checks of what they decode to. */
+/* Small codestreams to be taken apart (stream_edit.h), and checks of the pictures that they decode to. */
 #ifndef L2K_TESTS_SUPPORT_STREAM_SUPPORT_H
 #define L2K_TESTS_SUPPORT_STREAM_SUPPORT_H
 

@@ -1,5 +1,5 @@
-/* The seam of the block coders (codec/blocks/block_coder.h), with the MQ coder on the CPU: a batch of code-blocks of
- * two images gives what block after block gives; progress, cancelling, memory and codeword segments. */
+/* The block coders' interface (codec/blocks/block_coder.h) with the MQ coder on the CPU: a batch of code-blocks of two
+ * images gives the same result as block by block; progress, cancelling, memory, codeword segments. */
 #include "api_support.h"
 
 #include "base/memory.h"
@@ -441,7 +441,7 @@ static void test_forget(void **unused)
     l2k_block_coder_free(NULL);
 }
 
-/* Every allocation of a coder's birth and work fails once. */
+/* Each allocation of a coder's creation and work fails once. */
 static void test_out_of_memory(void **unused)
 {
     (void)unused;

@@ -1,4 +1,4 @@
-/* Palettes and component mappings: conforming, damaged, and wrong in ways that can be repaired. */
+/* Palettes and component mappings: conforming, damaged, and with errors that can be repaired. */
 #include "jp2_build.h"
 
 enum { ENTRIES = 5 };
@@ -67,7 +67,7 @@ static void test_palette(void **unused)
     picture_free(&p);
 }
 
-/* The same samples by way of l2k_decoder_decode_memory. */
+/* l2k_decoder_decode_memory gives the same samples. */
 static void test_palette_in_memory(void **unused)
 {
     (void)unused;
@@ -129,7 +129,7 @@ static void test_palette_damage(void **unused)
     picture_free(&p);
 }
 
-/* ---- Repaired faults ----------------------------------------------------------------------------------------- */
+/* ---- Repaired errors ----------------------------------------------------------------------------------------- */
 
 static l2k_status decode_strictly(const file_builder *f, bool strict, watch *w, picture *got)
 {
@@ -142,7 +142,7 @@ static l2k_status decode_strictly(const file_builder *f, bool strict, watch *w, 
     return status;
 }
 
-/* The file must be read with `warnings` warnings, and be refused if read strictly; `got` is the picture. */
+/* The file must decode with `warnings` warnings, and be refused in strict mode; `got` is the picture. */
 static void expect_tolerated(const file_builder *f, unsigned warnings, picture *got)
 {
     watch w;
@@ -163,7 +163,7 @@ static void expect_columns(const picture *p, picture *got)
     picture_free(got);
 }
 
-/* Columns declared with 4, 8 and 5 bits whose values all have 8. */
+/* Columns declared with 4, 8 and 5 bits, all with values of 8 bits. */
 static void test_wide_values(void **unused)
 {
     (void)unused;
@@ -196,7 +196,7 @@ static void test_no_mapping(void **unused)
     picture_free(&p);
 }
 
-/* Indices next to one column of three. Not repaired: two components, or fewer channels than columns. */
+/* Indices as one column of three. Not repaired: two components, or fewer channels than columns. */
 static void test_mixed_mapping(void **unused)
 {
     (void)unused;

@@ -1,10 +1,10 @@
-/* What threads take of memory: little where there is nothing for them to do, and where one thread has room under a
- * limit, several have, too. The hooks are called by one thread at a time (base/pool.h), so plain counters do. */
+/* The memory of threads: little for those without work; and where one thread fits below a limit, so does a decoding
+ * with several. Only one thread at a time calls the hooks (base/pool.h), so plain counters suffice. */
 #include "api_support.h"
 
 #include "codec/decoder.h"
 
-/* Bytes that a thread may take without having done anything: tables of tier-1 for the most. */
+/* Bytes that an idle thread may take, mostly tables of tier-1. */
 enum { IDLE_THREAD = 4096 };
 
 static size_t peak_of_encoding(const picture *p, unsigned threads, memory_file *out)
@@ -59,7 +59,7 @@ static void test_idle_coders(void **unused)
     picture_free(&p);
 }
 
-/* One row: one stripe, and rows of scratch memory for one thread. A coder with the code of a block has 140 KB. */
+/* One row: one stripe, and scratch rows for one thread. A coder with the code of a block has 140 KB. */
 static void test_idle_rows(void **unused)
 {
     (void)unused;
@@ -83,12 +83,12 @@ static memory_file encode_tiles(const picture *p, uint32_t width, uint32_t heigh
 }
 
 typedef struct guard {
-    watch w; /* first: what the hooks of a watch see */
+    watch w; /* first, for the watch's hooks */
     double done;
     bool fell;
 } guard;
 
-/* Work that is done again must not tell of less than before. */
+/* Progress must never decrease. */
 static bool guard_progress(void *user, double done)
 {
     guard *g = user;
@@ -97,7 +97,7 @@ static bool guard_progress(void *user, double done)
     return true;
 }
 
-/* The number of errors told. */
+/* Returns the number of errors reported. */
 static unsigned decode_under(const memory_file *file, unsigned threads, size_t limit, const picture *expected,
                              l2k_status wanted)
 {
@@ -121,7 +121,7 @@ static unsigned decode_under(const memory_file *file, unsigned threads, size_t l
     return g.w.errors;
 }
 
-/* Small tiles, each with a thread; large ones, whose rows and code-blocks they share; one. */
+/* Small tiles, a thread each; large ones, whose rows and code-blocks the threads share; a single one. */
 static void test_limit(void **unused)
 {
     (void)unused;
@@ -140,11 +140,11 @@ static void test_limit(void **unused)
     picture_free(&p);
 }
 
-/* What decoding holds when it works out its threads, and threads_under does not: lists of tiles and planes. A thread
- * takes more than that. */
+/* Bytes that a decoding holds when it chooses the number of threads and threads_under does not: lists of tiles and
+ * planes. A thread takes more. */
 enum { LISTS = 16 << 10 };
 
-/* The threads that a decoder with `threads` of them uses for an open file under a limit. */
+/* The number of threads that a decoder with `threads` of them uses for a file under a limit. */
 static unsigned threads_under(const memory_file *file, unsigned threads, size_t limit, bool *keep_plans)
 {
     l2k_image image;
@@ -245,7 +245,7 @@ static memory_file encode_small_blocks(const picture *p)
     return out;
 }
 
-/* What is kept of another file does not count, either. */
+/* Memory kept of another file does not count. */
 static void test_kept(void **unused)
 {
     (void)unused;
@@ -296,11 +296,12 @@ static l2k_status decode_rows(const memory_file *file, unsigned threads, int64_t
     return status;
 }
 
-/* Tile 0 takes wide coefficients, the others more code-blocks' bytes: where each finds room alone, so do all. */
+/* Tile 0 needs wide coefficients, the others more bytes for code-blocks: a limit below which each fits alone is enough
+ * for all. */
 static void test_tile_before(void **unused)
 {
     (void)unused;
-    enum { SIDE = 256, TILES = 4, STEP = 20000 };
+    enum { SIDE = 256, TILES = 4, INCREMENT = 20000 };
     picture p;
     memory_file file = memory_of(NULL, 0);
     picture_make(&p, SIDE, TILES * SIDE, 1);
@@ -316,7 +317,7 @@ static void test_tile_before(void **unused)
     int64_t limit = 500000;
     for (uint32_t t = 0; t < TILES; t++)
         while (decode_rows(&file, 1, limit, t * SIDE, (t + 1) * SIDE) != L2K_OK)
-            limit += STEP;
+            limit += INCREMENT;
     for (unsigned threads = 1; threads <= 4; threads *= 2)
         assert_int_equal(decode_rows(&file, threads, limit, 0, TILES * SIDE), L2K_OK);
     free(file.data);

@@ -1,3 +1,5 @@
+/* The context tables of Annex D (Tables D.1 to D.3), the scratch memory of the block coder, and the coding passes that
+ * end a codeword segment (Tables D.8 and D.9). */
 #include "codec/blocks/mq/t1.h"
 
 #include "base/integer.h"
@@ -61,7 +63,7 @@ static uint8_t sign_context(unsigned index)
     return (uint8_t)((L2K_CONTEXT_SIGN + offset) | (flip ? 0x80 : 0));
 }
 
-/* A 1024 x 4 block has the largest flag array; a last stripe that is not full does not go beyond the nominal area. */
+/* The largest flag array is that of a 1024 x 4 block; a partial last stripe has a whole stripe's flags. */
 #define FLAG_WORDS   (1026 * 3)
 #define SAMPLE_WORDS 4096
 
@@ -90,7 +92,7 @@ void l2k_t1_free(l2k_t1 *t1)
     l2k_release(t1->context, t1);
 }
 
-/* Threads that never get a block go without: there may be far more threads than blocks. */
+/* Allocated with a thread's first block: there may be far more threads than blocks. */
 static l2k_status take_scratch(l2k_t1 *t1)
 {
     if (!t1->flags)
@@ -116,8 +118,8 @@ l2k_status l2k_t1_reserve(l2k_t1 *t1, size_t bytes)
     return L2K_OK;
 }
 
-/* Passes 0 to 9 are the first clean-up pass and three whole bit-planes: always MQ. From then on bypass codes
- * significance and refinement raw, and pass 10 is a significance pass. */
+/* Passes 0 to 9, the first clean-up pass and three bit-planes, always use MQ. From then on, bypass codes significance
+ * and refinement raw; pass 10 is a significance pass. */
 enum { FIRST_RAW_PASS = 10 };
 
 bool l2k_pass_is_raw(unsigned style, unsigned pass)
@@ -129,6 +131,6 @@ bool l2k_pass_terminates(unsigned style, unsigned pass)
 {
     if (style & L2K_STYLE_TERMALL)
         return true;
-    /* MQ ends before the first raw pass; from there on two raw passes and one of MQ take turns. */
+    /* The MQ segment ends before the first raw pass; after that, two raw passes and one MQ pass alternate. */
     return (style & L2K_STYLE_BYPASS) && pass + 1 >= FIRST_RAW_PASS && pass % 3 != 1;
 }
