@@ -74,19 +74,13 @@ static inline l2k_status scenario_encode_tiles(const scenario_files *files, cons
     return status;
 }
 
-static inline int scenario_rewrite(void *user, uint64_t offset, const void *buffer, size_t bytes)
-{
-    memcpy(((memory_file *)user)->data + offset, buffer, bytes);
-    return 0;
-}
-
 static inline l2k_status scenario_encode_rows(const scenario_files *files, const l2k_hooks *hooks, memory_file *out)
 {
     l2k_stream stream = stream_of(out);
     l2k_encoder *e = l2k_encoder_new(hooks);
     if (!e)
         return L2K_ERROR_MEMORY;
-    stream.rewrite = scenario_rewrite;
+    stream.rewrite = memory_rewrite;
     l2k_status status = scenario_set(e, files, true);
     if (status == L2K_OK)
         status = l2k_encoder_begin(e, &files->p.image, &stream);

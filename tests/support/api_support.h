@@ -50,6 +50,15 @@ static inline int memory_write(void *user, const void *buffer, size_t bytes)
     return 0;
 }
 
+/* For streams with `rewrite`. */
+static inline int memory_rewrite(void *user, uint64_t offset, const void *buffer, size_t bytes)
+{
+    memory_file *file = user;
+    assert_true(offset + bytes <= file->size);
+    memcpy(file->data + offset, buffer, bytes);
+    return 0;
+}
+
 static inline l2k_stream stream_of(memory_file *file)
 {
     return (l2k_stream){.read = memory_read, .write = memory_write, .user = file};
@@ -261,23 +270,42 @@ static inline bool picture_equal(const picture *a, const picture *b)
 
 /* ---- Whole runs ---------------------------------------------------------------------------------------------- */
 
+static inline l2k_decoder *new_decoder(const l2k_hooks *hooks, unsigned threads)
+{
+    l2k_decoder *decoder = l2k_decoder_new(hooks);
+    assert_non_null(decoder);
+    assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_THREADS, threads), L2K_OK);
+    return decoder;
+}
+
 static inline l2k_status run_encoder(l2k_encoder *encoder, const picture *p, memory_file *out)
 {
     l2k_stream stream = stream_of(out);
     return l2k_encoder_encode(encoder, &p->image, p->planes, &stream);
 }
 
-/* Encodes with one option changed, which must succeed; the caller frees the data. */
-static inline memory_file encode_with(const picture *p, l2k_encoder_option option, int64_t value)
+typedef struct encoder_setting {
+    l2k_encoder_option option;
+    int64_t value;
+} encoder_setting;
+
+/* Encodes with some options changed, which must succeed; the caller frees the data. */
+static inline memory_file encode_with_all(const picture *p, const encoder_setting *settings, size_t count)
 {
     memory_file out = memory_of(NULL, 0);
     l2k_encoder *encoder = l2k_encoder_new(NULL);
     assert_non_null(encoder);
     assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_THREADS, 1), L2K_OK);
-    assert_int_equal(l2k_encoder_set(encoder, option, value), L2K_OK);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(l2k_encoder_set(encoder, settings[i].option, settings[i].value), L2K_OK);
     assert_int_equal(run_encoder(encoder, p, &out), L2K_OK);
     l2k_encoder_free(encoder);
     return out;
+}
+
+static inline memory_file encode_with(const picture *p, l2k_encoder_option option, int64_t value)
+{
+    return encode_with_all(p, &(encoder_setting){option, value}, 1);
 }
 
 /* Opens and decodes; `p` is filled in only if there is a picture, even an incomplete one. */

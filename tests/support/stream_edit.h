@@ -13,6 +13,15 @@ typedef struct edit_bytes {
     size_t size;
 } edit_bytes;
 
+/* An edit_bytes with these bytes. */
+#define SEGMENT(...)                                                                                                   \
+    {                                                                                                                  \
+        (const uint8_t[]){__VA_ARGS__}, sizeof(const uint8_t[])                                                        \
+        {                                                                                                              \
+            __VA_ARGS__                                                                                                \
+        }                                                                                                              \
+    }
+
 typedef struct edit_packet {
     edit_bytes header, body; /* without SOP and EPH */
 } edit_packet;

@@ -771,8 +771,7 @@ static void test_mutations(void **unused)
                 const uint8_t values[4] = {(uint8_t)(keep ^ 1u << random_below(8)), (uint8_t)(keep + 1), 0xFF,
                                            (uint8_t)random_u64()};
                 file.data[at] = values[way];
-                l2k_decoder *decoder = l2k_decoder_new(&hooks);
-                l2k_decoder_set(decoder, L2K_DECODER_THREADS, 1);
+                l2k_decoder *decoder = new_decoder(&hooks, 1);
                 l2k_decoder_set(decoder, L2K_DECODER_LIMIT_SAMPLES, 1 << 20);
                 memory_file in = memory_of(file.data, file.size);
                 l2k_stream stream = stream_of(&in);
@@ -817,8 +816,7 @@ static void test_threads(void **unused)
             assert_int_equal(l2k_encoder_set_layers(encoder, L2K_TARGET_RATIO, ratios, 2), L2K_OK);
             assert_int_equal(run_encoder(encoder, &p, &out), L2K_OK);
             l2k_encoder_free(encoder);
-            l2k_decoder *decoder = l2k_decoder_new(NULL);
-            l2k_decoder_set(decoder, L2K_DECODER_THREADS, threads);
+            l2k_decoder *decoder = new_decoder(NULL, threads);
             assert_int_equal(run_decoder(decoder, out.data, out.size, &got), L2K_OK);
             picture_free(&got);
             l2k_decoder_free(decoder);

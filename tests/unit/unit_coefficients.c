@@ -283,8 +283,7 @@ static void test_errors(void **unused)
     unsigned calls = 0;
     picture_make(&p, 50, 40, 3);
     memory_file file = encode(&p, &s, 0);
-    l2k_decoder *decoder = l2k_decoder_new(&hooks);
-    l2k_decoder_set(decoder, L2K_DECODER_THREADS, 1);
+    l2k_decoder *decoder = new_decoder(&hooks, 1);
     assert_int_equal(l2k_decoder_coefficients(decoder, 0, count, &calls), L2K_ERROR_STATE);
     assert_int_equal(l2k_decoder_open_memory(decoder, file.data, file.size), L2K_OK);
     assert_int_equal(l2k_decoder_coefficients(decoder, 4, count, &calls), L2K_ERROR_ARGUMENT);
@@ -366,8 +365,7 @@ static void test_reuse(void **unused)
     unsigned calls = 0;
     picture_make(&p, 256, 64, 1);
     memory_file file = encode(&p, &s, 0);
-    l2k_decoder *decoder = l2k_decoder_new(&hooks);
-    l2k_decoder_set(decoder, L2K_DECODER_THREADS, 1);
+    l2k_decoder *decoder = new_decoder(&hooks, 1);
     assert_int_equal(l2k_decoder_open_memory(decoder, file.data, file.size), L2K_OK);
     assert_int_equal(l2k_decoder_coefficients(decoder, 0, count, &calls), L2K_OK);
     size_t before = w.allocations;
@@ -399,8 +397,7 @@ static void test_memory(void **unused)
     for (size_t fail_at = 0; status != L2K_OK; fail_at++) {
         l2k_hooks hooks = watch_hooks(&w);
         unsigned calls = 0;
-        l2k_decoder *decoder = l2k_decoder_new(&hooks);
-        l2k_decoder_set(decoder, L2K_DECODER_THREADS, 1);
+        l2k_decoder *decoder = new_decoder(&hooks, 1);
         assert_int_equal(l2k_decoder_open_memory(decoder, file.data, file.size), L2K_OK);
         w.fail_at = w.allocations + fail_at;
         status = l2k_decoder_coefficients(decoder, 0, count, &calls);

@@ -86,14 +86,6 @@ static void check_segment(const edit *e, const char *name, edit_bytes segment, b
     free(file.data);
 }
 
-#define SEGMENT(...)                                                                                                   \
-    {                                                                                                                  \
-        (const uint8_t[]){__VA_ARGS__}, sizeof(const uint8_t[])                                                        \
-        {                                                                                                              \
-            __VA_ARGS__                                                                                                \
-        }                                                                                                              \
-    }
-
 /* The stream has one component, one level, one layer. */
 static void test_segments(void **unused)
 {

@@ -313,8 +313,7 @@ static void test_decoder_errors(void **unused)
     l2k_image image;
     const l2k_plane *planes;
     l2k_hooks hooks = watch_hooks(&w);
-    l2k_decoder *decoder = l2k_decoder_new(&hooks);
-    l2k_decoder_set(decoder, L2K_DECODER_THREADS, 1);
+    l2k_decoder *decoder = new_decoder(&hooks, 1);
     picture_make(&p, 40, 30, 1);
     memory_file file = encode_with(&p, L2K_ENCODER_LEVELS, 2);
     assert_refuses(decoder, text, sizeof text, L2K_ERROR_FORMAT);

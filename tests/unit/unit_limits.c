@@ -66,8 +66,7 @@ static size_t cost_of(const memory_file *file, l2k_status *status)
     uint8_t *samples = NULL;
     size_t bytes = 0;
     l2k_hooks hooks = metered_hooks(&m);
-    l2k_decoder *decoder = l2k_decoder_new(&hooks);
-    assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_THREADS, 1), L2K_OK);
+    l2k_decoder *decoder = new_decoder(&hooks, 1);
     *status = l2k_decoder_open_memory(decoder, file->data, file->size);
     if (*status == L2K_OK)
         *status = l2k_decoder_image(decoder, &image);
@@ -161,8 +160,7 @@ static double seconds_on(unsigned threads, const memory_file *file, int componen
 {
     clock_t start = clock();
     l2k_image image;
-    l2k_decoder *decoder = l2k_decoder_new(NULL);
-    l2k_decoder_set(decoder, L2K_DECODER_THREADS, threads);
+    l2k_decoder *decoder = new_decoder(NULL, threads);
     l2k_decoder_set(decoder, L2K_DECODER_COMPONENT, component);
     *status = l2k_decoder_open_memory(decoder, file->data, file->size);
     if (*status == L2K_OK)

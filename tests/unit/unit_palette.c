@@ -134,8 +134,7 @@ static void test_palette_damage(void **unused)
 static l2k_status decode_strictly(const file_builder *f, bool strict, watch *w, picture *got)
 {
     l2k_hooks hooks = watch_hooks(w);
-    l2k_decoder *decoder = l2k_decoder_new(&hooks);
-    l2k_decoder_set(decoder, L2K_DECODER_THREADS, 1);
+    l2k_decoder *decoder = new_decoder(&hooks, 1);
     l2k_decoder_set(decoder, L2K_DECODER_STRICT, strict);
     l2k_status status = run_decoder(decoder, f->data, f->size, got);
     l2k_decoder_free(decoder);

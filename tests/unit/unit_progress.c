@@ -166,8 +166,7 @@ static l2k_status decode_case(const memory_file *file, unsigned stop_at, unsigne
     picture got;
     l2k_hooks hooks = counting_hooks(&c);
     c.stop_at = stop_at;
-    l2k_decoder *decoder = l2k_decoder_new(&hooks);
-    l2k_decoder_set(decoder, L2K_DECODER_THREADS, 1);
+    l2k_decoder *decoder = new_decoder(&hooks, 1);
     l2k_decoder_set(decoder, L2K_DECODER_BACKEND, L2K_BACKEND_CPU);
     l2k_status status = run_decoder(decoder, file->data, file->size, &got);
     if (status == L2K_OK)

@@ -39,8 +39,7 @@ static void test_no_new_memory(void **unused)
         memory_file first = memory_of(NULL, 0);
         picture_make(&p, 300, 200, 3);
         l2k_encoder *encoder = encoder_of(&hooks[0], kind);
-        l2k_decoder *decoder = l2k_decoder_new(&hooks[1]);
-        assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_THREADS, 1), L2K_OK);
+        l2k_decoder *decoder = new_decoder(&hooks[1], 1);
         for (int round = 0; round < 3; round++) {
             memory_file out = memory_of(NULL, 0);
             size_t before[2] = {w[0].allocations, w[1].allocations};

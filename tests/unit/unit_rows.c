@@ -2,14 +2,6 @@
  * out of order. */
 #include "api_support.h"
 
-static int memory_rewrite(void *user, uint64_t offset, const void *buffer, size_t bytes)
-{
-    memory_file *file = user;
-    assert_true(offset + bytes <= file->size);
-    memcpy(file->data + offset, buffer, bytes);
-    return 0;
-}
-
 static l2k_stream rows_stream(memory_file *file, bool rewrites)
 {
     l2k_stream stream = stream_of(file);

@@ -158,8 +158,7 @@ static void check_backend(const memory_file *file, const picture *expected)
     picture got;
     watch w;
     l2k_hooks hooks = watch_hooks(&w);
-    l2k_decoder *decoder = l2k_decoder_new(&hooks);
-    l2k_decoder_set(decoder, L2K_DECODER_THREADS, 1);
+    l2k_decoder *decoder = new_decoder(&hooks, 1);
     l2k_decoder_set(decoder, L2K_DECODER_BACKEND, L2K_BACKEND_CUDA);
     bool usable = l2k_backend_usable(L2K_BACKEND_CUDA, NULL, 0);
     assert_int_equal(run_decoder(decoder, file->data, file->size, &got), usable ? L2K_OK : L2K_ERROR_BACKEND);

@@ -26,8 +26,7 @@ static size_t peak_of_decoding(const memory_file *file, unsigned threads, const 
     meter m;
     picture got;
     l2k_hooks hooks = metered_hooks(&m);
-    l2k_decoder *decoder = l2k_decoder_new(&hooks);
-    assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_THREADS, threads), L2K_OK);
+    l2k_decoder *decoder = new_decoder(&hooks, threads);
     assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_BACKEND, L2K_BACKEND_CPU), L2K_OK);
     assert_int_equal(run_decoder(decoder, file->data, file->size, &got), L2K_OK);
     assert_true(picture_equal(expected, &got));
@@ -73,13 +72,8 @@ static void test_idle_rows(void **unused)
 
 static memory_file encode_tiles(const picture *p, uint32_t width, uint32_t height)
 {
-    memory_file out = memory_of(NULL, 0);
-    l2k_encoder *encoder = l2k_encoder_new(NULL);
-    assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_TILE_WIDTH, width), L2K_OK);
-    assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_TILE_HEIGHT, height), L2K_OK);
-    assert_int_equal(run_encoder(encoder, p, &out), L2K_OK);
-    l2k_encoder_free(encoder);
-    return out;
+    const encoder_setting settings[] = {{L2K_ENCODER_TILE_WIDTH, width}, {L2K_ENCODER_TILE_HEIGHT, height}};
+    return encode_with_all(p, settings, 2);
 }
 
 typedef struct guard {
@@ -105,8 +99,7 @@ static unsigned decode_under(const memory_file *file, unsigned threads, size_t l
     picture got;
     l2k_hooks hooks = watch_hooks(&g.w);
     hooks.progress = guard_progress;
-    l2k_decoder *decoder = l2k_decoder_new(&hooks);
-    assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_THREADS, threads), L2K_OK);
+    l2k_decoder *decoder = new_decoder(&hooks, threads);
     assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_BACKEND, L2K_BACKEND_CPU), L2K_OK);
     assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_LIMIT_MEMORY, (int64_t)limit), L2K_OK);
     assert_int_equal(run_decoder(decoder, file->data, file->size, &got), wanted);
@@ -148,8 +141,7 @@ enum { LISTS = 16 << 10 };
 static unsigned threads_under(const memory_file *file, unsigned threads, size_t limit, bool *keep_plans)
 {
     l2k_image image;
-    l2k_decoder *decoder = l2k_decoder_new(NULL);
-    assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_THREADS, threads), L2K_OK);
+    l2k_decoder *decoder = new_decoder(NULL, threads);
     assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_BACKEND, L2K_BACKEND_CPU), L2K_OK);
     assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_LIMIT_MEMORY, (int64_t)limit), L2K_OK);
     assert_int_equal(l2k_decoder_open_memory(decoder, file->data, file->size), L2K_OK);
@@ -234,15 +226,11 @@ static void test_room_for_some(void **unused)
     picture_free(&p);
 }
 
-static memory_file encode_small_blocks(const picture *p)
+static memory_file encode_small_blocks(const picture *p, uint32_t tile_height)
 {
-    memory_file out = memory_of(NULL, 0);
-    l2k_encoder *encoder = l2k_encoder_new(NULL);
-    l2k_encoder_set(encoder, L2K_ENCODER_BLOCK_WIDTH, 8);
-    l2k_encoder_set(encoder, L2K_ENCODER_BLOCK_HEIGHT, 8);
-    assert_int_equal(run_encoder(encoder, p, &out), L2K_OK);
-    l2k_encoder_free(encoder);
-    return out;
+    const encoder_setting settings[] = {
+        {L2K_ENCODER_BLOCK_WIDTH, 8}, {L2K_ENCODER_BLOCK_HEIGHT, 8}, {L2K_ENCODER_TILE_HEIGHT, tile_height}};
+    return encode_with_all(p, settings, 3);
 }
 
 /* Memory kept of another file does not count. */
@@ -254,12 +242,11 @@ static void test_kept(void **unused)
     picture_make(&second, 512, 256, 1);
     for (uint32_t i = 0; i < 512 * 256; i++)
         second.samples[0][i] = random_below(256);
-    memory_file files[2] = {encode_with(&first, L2K_ENCODER_LEVELS, 5), encode_small_blocks(&second)};
+    memory_file files[2] = {encode_with(&first, L2K_ENCODER_LEVELS, 5), encode_small_blocks(&second, 0)};
     for (int64_t limit = 900000, fits = 0; fits < 10; limit += 50000) {
         l2k_status status[2];
         for (int kept = 0; kept < 2; kept++) {
-            l2k_decoder *decoder = l2k_decoder_new(NULL);
-            l2k_decoder_set(decoder, L2K_DECODER_THREADS, 1);
+            l2k_decoder *decoder = new_decoder(NULL, 1);
             l2k_decoder_set(decoder, L2K_DECODER_BACKEND, L2K_BACKEND_CPU);
             if (kept) {
                 assert_int_equal(run_decoder(decoder, files[0].data, files[0].size, &got), L2K_OK);
@@ -284,8 +271,7 @@ static void test_kept(void **unused)
 static l2k_status decode_rows(const memory_file *file, unsigned threads, int64_t limit, uint32_t y0, uint32_t y1)
 {
     picture got;
-    l2k_decoder *decoder = l2k_decoder_new(NULL);
-    l2k_decoder_set(decoder, L2K_DECODER_THREADS, threads);
+    l2k_decoder *decoder = new_decoder(NULL, threads);
     l2k_decoder_set(decoder, L2K_DECODER_BACKEND, L2K_BACKEND_CPU);
     l2k_decoder_set(decoder, L2K_DECODER_LIMIT_MEMORY, limit);
     assert_int_equal(l2k_decoder_set_region(decoder, 0, y0, UINT32_MAX, y1), L2K_OK);
@@ -303,17 +289,11 @@ static void test_tile_before(void **unused)
     (void)unused;
     enum { SIDE = 256, TILES = 4, INCREMENT = 20000 };
     picture p;
-    memory_file file = memory_of(NULL, 0);
     picture_make(&p, SIDE, TILES * SIDE, 1);
     p.components[0].precision = 16;
     for (uint32_t i = 0; i < SIDE * SIDE * TILES; i++)
         p.samples[0][i] = i < SIDE ? (int32_t)(i % 2) * 65535 : i < SIDE * SIDE ? 0 : (int32_t)random_below(1024);
-    l2k_encoder *encoder = l2k_encoder_new(NULL);
-    l2k_encoder_set(encoder, L2K_ENCODER_TILE_HEIGHT, SIDE);
-    l2k_encoder_set(encoder, L2K_ENCODER_BLOCK_WIDTH, 8);
-    l2k_encoder_set(encoder, L2K_ENCODER_BLOCK_HEIGHT, 8);
-    assert_int_equal(run_encoder(encoder, &p, &file), L2K_OK);
-    l2k_encoder_free(encoder);
+    memory_file file = encode_small_blocks(&p, SIDE);
     int64_t limit = 500000;
     for (uint32_t t = 0; t < TILES; t++)
         while (decode_rows(&file, 1, limit, t * SIDE, (t + 1) * SIDE) != L2K_OK)
