@@ -50,8 +50,7 @@ struct l2k_decoder {
     l2k_plane *memory_planes;
 };
 
-/* ---- Options and files (decoder_options.c, decoder_info.c, decode_open.c)
- * ----------------------------------------------------- */
+/* ---- Options and files (decoder_options.c, decoder_info.c, decode_open.c) --------------------------------------- */
 
 /* Whether a file has been opened, and whether options are possible for it; whether a tile has enough resolutions is
  * checked when decoding. */
@@ -108,8 +107,7 @@ l2k_status l2k_sources_deliver(const l2k_decoder *decoder, const l2k_sources *so
 /* Allocates decoder->memory_planes for l2k_decoder_decode_memory. */
 l2k_status l2k_decoder_take_planes(l2k_decoder *decoder, const l2k_image *image);
 
-/* ---- Decoding (decoder.c, decode_run.c)
- * --------------------------------------------------------------------------------------- */
+/* ---- Decoding (decoder.c, decode_run.c) ------------------------------------------------------------------------- */
 
 /* What a decoding is to give; only read once it has begun. */
 typedef struct l2k_decoding {
