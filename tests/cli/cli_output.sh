@@ -28,17 +28,17 @@ writes() { # the command that writes x.EXTENSION
     esac
 }
 
-nothing_new() { # nothing_new NAME: besides the logs
+nothing_new() { # nothing_new NAME: no new files except the logs
     local after
     after=$(ls -A)
     [ "$after" = "$before" ] || fault "$1: files left behind: $(comm -13 <(echo "$before") <(echo "$after") | tr '\n' ' ')"
 }
 
-fills_up() { # fills_up NAME BLOCKS COMMAND...: a file size limit stands for a disk that is full after so many KiB
+fills_up() { # fills_up NAME BLOCKS COMMAND...: a file size limit of BLOCKS KiB in place of a full disk
     local name=$1 blocks=$2 status
     shift 2
     checks=$((checks + 1))
-    (ulimit -f "$blocks"; exec "$@" --quiet) 2>&1 >/dev/null | cat >err.log # which is no file to limit
+    (ulimit -f "$blocks"; exec "$@" --quiet) 2>&1 >/dev/null | cat >err.log # a pipe is not limited
     status=${PIPESTATUS[0]}
     [ $status -eq 1 ] || fault "$name: status $status"
     [ "$(wc -l <err.log)" -eq 1 ] || { fault "$name: not one line"; head -3 err.log; }
@@ -190,7 +190,7 @@ if [ -n "$faults" ]; then
     ends 1 L2K_TEST_RENAME=c2_b09_HH1 dumped
     check "the first name is refused: an earlier dump stays" diff -r dumped earlier
     ends 1 L2K_TEST_RENAME=c2_b08_LH1 dumped
-    check "another name is refused: told" grep -q '^lift2k: dumped/t0_c2_b08_LH1.pgx: Is a directory$' err.log
+    check "another name is refused: reported" grep -q '^lift2k: dumped/t0_c2_b08_LH1.pgx: Is a directory$' err.log
     rm earlier/subbands.json
     cp wanted/*c2_b09_HH1* earlier
     check "another name is refused: no description, nothing hidden" diff -r dumped earlier
@@ -279,7 +279,7 @@ for how in "decode large.jp2 pipe.ppm" "decode large.jp2 -" "encode large.ppm -"
     kill $! || fault "a reader that sleeps, $how: waited for its end"
     wait
     [ "$(cat err.log)" = "lift2k: $name: not done after 1.000 s; --timeout SECONDS allows more" ] ||
-        { fault "a reader that sleeps, $how: not told"; cat err.log; }
+        { fault "a reader that sleeps, $how: not reported"; cat err.log; }
 done
 rm -f pipe.* large.* whole.jp2 got
 
@@ -298,13 +298,13 @@ for verb in "decode half -" "decode small.jp2 -" "decode half x.ppm" "decode sma
     cmp -s wanted got || fault "$verb, standard error closed: another output"
     "$lift2k" $verb --quiet >&- 2>err.log <&-
     case $verb in
-    *-) grep -q '^lift2k: standard output: ' err.log || fault "$verb, standard output closed: not told" ;;
+    *-) grep -q '^lift2k: standard output: ' err.log || fault "$verb, standard output closed: not reported" ;;
     *) cmp -s wanted x.ppm || fault "$verb, standard output closed: another output" ;;
     esac
 done
 checks=$((checks + 1))
 "$lift2k" info - <&- >out.log 2>err.log && fault "a closed standard input: worked"
-grep -q '^lift2k: standard input: ' err.log || fault "a closed standard input: not told"
+grep -q '^lift2k: standard input: ' err.log || fault "a closed standard input: not reported"
 rm -f x.ppm wanted got half
 
 # ---- Names with control characters ----

@@ -103,7 +103,7 @@ static void test_cpu_alone(void **unused)
 }
 
 /* The note itself, with or without a GPU. */
-static void test_tell(void **unused)
+static void test_note(void **unused)
 {
     (void)unused;
     unsigned counts[3];
@@ -180,7 +180,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_samples),   cmocka_unit_test(test_threshold), cmocka_unit_test(test_fall_back),
-        cmocka_unit_test(test_cpu_alone), cmocka_unit_test(test_tell),      cmocka_unit_test(test_impossible_plan),
+        cmocka_unit_test(test_cpu_alone), cmocka_unit_test(test_note),      cmocka_unit_test(test_impossible_plan),
         cmocka_unit_test(test_no_gpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
