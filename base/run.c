@@ -48,28 +48,24 @@ static double part_done(l2k_run *run)
     return run->reported = part > run->reported ? part : run->reported;
 }
 
-bool l2k_goes_on(const l2k_context *context)
+static l2k_status cancelled(const l2k_context *context)
 {
-    l2k_run *run = context->run;
-    if (!run)
-        return true;
-    if (atomic_load_explicit(&run->cancelled, memory_order_relaxed))
-        return false;
-    if (!context->hooks.progress || !pthread_equal(run->caller, pthread_self()))
-        return true;
-    double time = now();
-    if (time - run->reported_at < SECONDS_BETWEEN_CALLS)
-        return true;
-    run->reported_at = time;
-    if (context->hooks.progress(context->hooks.user, part_done(run)))
-        return true;
-    atomic_store(&run->cancelled, true);
-    return false;
+    return l2k_fail(context, L2K_ERROR_CANCELLED, "cancelled");
 }
 
-l2k_status l2k_check_run(const l2k_context *context)
+/* Calls the progress hook, if the last call is long enough ago. */
+static l2k_status ask(const l2k_context *context)
 {
-    return l2k_goes_on(context) ? L2K_OK : l2k_fail(context, L2K_ERROR_CANCELLED, "cancelled");
+    l2k_run *run = context->run;
+    double time = now();
+    run->weight = 0;
+    if (time - run->reported_at < SECONDS_BETWEEN_CALLS)
+        return L2K_OK;
+    run->reported_at = time;
+    if (context->hooks.progress(context->hooks.user, part_done(run)))
+        return L2K_OK;
+    atomic_store(&run->cancelled, true);
+    return cancelled(context);
 }
 
 l2k_status l2k_poll(const l2k_context *context, uint64_t weight)
@@ -78,14 +74,11 @@ l2k_status l2k_poll(const l2k_context *context, uint64_t weight)
     if (!run)
         return L2K_OK;
     if (atomic_load_explicit(&run->cancelled, memory_order_relaxed))
-        return l2k_check_run(context);
+        return cancelled(context);
     if (!context->hooks.progress || !pthread_equal(run->caller, pthread_self()))
         return L2K_OK;
     run->weight += weight;
-    if (run->weight < L2K_POLL_NOW)
-        return L2K_OK;
-    run->weight = 0;
-    return l2k_check_run(context);
+    return run->weight < L2K_POLL_NOW ? L2K_OK : ask(context);
 }
 
 bool l2k_is_timed(const l2k_context *context)

@@ -48,43 +48,6 @@ l2k_status l2k_poll(const l2k_context *context, uint64_t weight);
 /* A weight with which l2k_poll looks at the clock at once; a look costs about as much as 30 samples. */
 #define L2K_POLL_NOW ((uint64_t)1 << 14)
 
-/* Whether to go on; to be asked every few milliseconds of work. On the calling thread it asks the progress hook, unless
- * that was asked a moment ago. */
-bool l2k_goes_on(const l2k_context *context);
-
-/* The same as L2K_OK or L2K_ERROR_CANCELLED. */
-l2k_status l2k_check_run(const l2k_context *context);
-
-/* The same for loops whose steps, of tens of nanoseconds, cost less than to ask: adds `more` to `*steps`, and asks once
- * in so many. */
-enum { L2K_STEPS_BETWEEN_CHECKS = 1 << 13 };
-
-static inline bool l2k_goes_on_after(const l2k_context *context, size_t *steps, size_t more)
-{
-    *steps += more;
-    if (*steps < L2K_STEPS_BETWEEN_CHECKS)
-        return true;
-    *steps = 0;
-    return l2k_goes_on(context);
-}
-
-static inline l2k_status l2k_check_steps(const l2k_context *context, size_t *steps, size_t more)
-{
-    return l2k_goes_on_after(context, steps, more) ? L2K_OK : l2k_check_run(context);
-}
-
-/* Rows may have any length: so many samples of one are gone over at a time. */
-static inline uint32_t l2k_samples_at_a_time(uint32_t left)
-{
-    return left < 1 << 16 ? left : 1 << 16;
-}
-
-/* So many samples, which take a nanosecond or so each, are a step; part of a row is one at least. */
-static inline size_t l2k_steps_of_samples(size_t samples)
-{
-    return samples / 16 + 1;
-}
-
 /* Whether timings are wanted; what follows does nothing otherwise. */
 bool l2k_is_timed(const l2k_context *context);
 

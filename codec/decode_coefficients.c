@@ -40,7 +40,7 @@ static l2k_status give(const coefficient_call *call, const l2k_context *context,
     l2k_wavelet wavelet = (l2k_wavelet)component->coding->wavelet;
     l2k_subband_info bands[L2K_MAX_SUBBANDS];
     l2k_rect r = component->rect;
-    if (wavelet == L2K_WAVELET_9_7)
+    if (l2k_wavelet_get(wavelet)->quantised)
         L2K_TRY(halve(context, view));
     describe_bands(s, c, view, bands);
     return call->sink(call->user,

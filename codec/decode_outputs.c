@@ -240,3 +240,40 @@ l2k_status l2k_sources_deliver(const l2k_decoder *decoder, const l2k_sources *so
     }
     return L2K_OK;
 }
+
+/* ---- Planes of the decoder's own ----------------------------------------------------------------------------- */
+
+static l2k_sample_type smallest_type(const l2k_component *component)
+{
+    if (component->precision > 16)
+        return L2K_SAMPLE_S32;
+    if (component->precision > 8)
+        return component->is_signed ? L2K_SAMPLE_S16 : L2K_SAMPLE_U16;
+    return component->is_signed ? L2K_SAMPLE_S8 : L2K_SAMPLE_U8;
+}
+
+/* Bytes of a component in its smallest type, rounded up so that the next one is aligned. */
+static size_t plane_bytes(const l2k_component *component)
+{
+    return ((size_t)component->width * component->height * l2k_sample_bytes(smallest_type(component)) + 3) & ~(size_t)3;
+}
+
+/* One after the other in one block. */
+l2k_status l2k_decoder_take_planes(l2k_decoder *decoder, const l2k_image *image)
+{
+    size_t bytes = 0;
+    for (uint32_t c = 0; c < image->num_components; c++)
+        bytes += plane_bytes(&image->components[c]);
+    decoder->memory_planes = l2k_allocate(&decoder->context, image->num_components, sizeof *decoder->memory_planes);
+    decoder->memory = l2k_allocate(&decoder->context, bytes, 1);
+    if (!decoder->memory || !decoder->memory_planes)
+        return l2k_fail(&decoder->context, L2K_ERROR_MEMORY, "out of memory for %zu bytes of samples", bytes);
+    uint8_t *at = decoder->memory;
+    for (uint32_t c = 0; c < image->num_components; c++) {
+        const l2k_component *k = &image->components[c];
+        ptrdiff_t size = (ptrdiff_t)l2k_sample_bytes(smallest_type(k));
+        decoder->memory_planes[c] = (l2k_plane){at, size * k->width, size, smallest_type(k)};
+        at += plane_bytes(k);
+    }
+    return L2K_OK;
+}

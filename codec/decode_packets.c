@@ -40,7 +40,7 @@ static bool precinct_reaches(const l2k_decoding *d, const l2k_tile_component *co
     const l2k_partition *p = &component->resolutions[id->resolution].precincts;
     l2k_rect area = l2k_component_rect(d->area, component->dx, component->dy);
     unsigned level = component->num_resolutions - 1 - id->resolution;
-    unsigned support = id->resolution ? 2 * L2K_SUPPORT : L2K_SUPPORT;
+    unsigned support = l2k_coding_wavelet(component->coding)->support << (id->resolution ? 1 : 0);
     uint64_t x = (uint64_t)p->first_x + id->precinct % p->across, y = (uint64_t)p->first_y + id->precinct / p->across;
     return l2k_reaches(x << p->log2_width, (x + 1) << p->log2_width, area.x0, area.x1, level, support) &&
            l2k_reaches(y << p->log2_height, (y + 1) << p->log2_height, area.y0, area.y1, level, support);

@@ -28,8 +28,9 @@ static bool is_needed(const l2k_decoding *d, const l2k_block_place *place)
     const l2k_tile_component *component = place->band->component;
     l2k_rect area = l2k_component_rect(d->area, component->dx, component->dy), r = place->block->rect;
     unsigned level = l2k_band_level(component->coding->levels, place->band->resolution);
-    return l2k_reaches(r.x0, r.x1, area.x0, area.x1, level, L2K_SUPPORT) &&
-           l2k_reaches(r.y0, r.y1, area.y0, area.y1, level, L2K_SUPPORT);
+    unsigned support = l2k_coding_wavelet(component->coding)->support;
+    return l2k_reaches(r.x0, r.x1, area.x0, area.x1, level, support) &&
+           l2k_reaches(r.y0, r.y1, area.y0, area.y1, level, support);
 }
 
 /* Every code-block of the wanted resolutions must exist, so that its coefficients are decoded or cleared. */
@@ -106,7 +107,7 @@ static l2k_coefficient_type measure_components(l2k_tile_state *s)
         l2k_plan_component *k = &s->components[c];
         measure_planes(s, c, &at, bits);
         k->narrow_low = l2k_low_fits_int16(k->levels, k->discard, bits);
-        if (most_bits(bits) + (k->wavelet == L2K_WAVELET_9_7) > 15)
+        if (most_bits(bits) + l2k_wavelet_get(k->wavelet)->quantised > 15)
             type = L2K_COEFFICIENT_INT32;
         s->plan_component[c] = c;
     }

@@ -50,7 +50,7 @@ struct l2k_decoder {
     l2k_plane *memory_planes;
 };
 
-/* ---- Options and files (decoder_options.c, decoder_info.c) ----------------------------------------------------- */
+/* ---- Options and files (decoder_options.c, decoder_info.c, decode_open.c) --------------------------------------- */
 
 /* Whether a file has been opened, and whether options are possible for it; whether a tile has enough resolutions is
  * checked when decoding. */
@@ -67,6 +67,9 @@ void l2k_decoder_drop(l2k_decoder *decoder);
 
 /* Closes the file, if one is open. */
 void l2k_decoder_close(l2k_decoder *decoder);
+
+/* What headers may ask for in a file of `bytes` bytes. */
+l2k_codestream_limits l2k_decoder_limits(const l2k_decoder *decoder, size_t bytes);
 
 /* The part of the reference grid to decode: region and image area. L2K_ERROR_ARGUMENT where it is empty. */
 l2k_status l2k_decoder_area(const l2k_decoder *decoder, l2k_rect *area);
@@ -101,7 +104,10 @@ void l2k_sources_release(const l2k_decoder *decoder, l2k_sources *sources);
 /* Fills the outputs that are not decoded into: through the palette where there is one. */
 l2k_status l2k_sources_deliver(const l2k_decoder *decoder, const l2k_sources *sources, const l2k_plane *outputs);
 
-/* ---- Decoding (decoder.c) --------------------------------------------------------------------------------------- */
+/* Allocates decoder->memory_planes for l2k_decoder_decode_memory. */
+l2k_status l2k_decoder_take_planes(l2k_decoder *decoder, const l2k_image *image);
+
+/* ---- Decoding (decoder.c, decode_run.c) ------------------------------------------------------------------------- */
 
 /* What a decoding is to give; only read once it has begun. */
 typedef struct l2k_decoding {
@@ -147,6 +153,9 @@ typedef struct l2k_decode_job {
     l2k_tile_state *states;
     void *user;
 } l2k_decode_job;
+
+/* Parses boxes and codestream headers of a file, all of which stays in use. */
+l2k_status l2k_decode_headers(l2k_decoder *decoder, const uint8_t *data, size_t bytes);
 
 /* Runs `share`, whose job is an l2k_decode_job with `user`, on all tiles that meet d->area, which sets d->tiles. */
 l2k_status l2k_decode_tiles(l2k_decoder *decoder, l2k_decoding *d, l2k_backend backend, l2k_team_share *share,
@@ -223,9 +232,5 @@ static inline bool l2k_reaches(uint64_t low, uint64_t high, uint32_t area_low, u
     uint64_t from = (uint64_t)area_low >> level, to = l2k_ceil_shift(area_high, level);
     return high + support > from && low < to + support;
 }
-
-/* A sample of a component depends on coefficients at most this far from its place in a subband, whatever the level:
- * each level of 9/7 reaches four samples further and halves the distance. */
-enum { L2K_SUPPORT = 5 };
 
 #endif

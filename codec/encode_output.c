@@ -226,3 +226,16 @@ void l2k_output_release(l2k_output *out)
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
         l2k_buffer_release(buffers[i]);
 }
+
+l2k_status l2k_encode_write(l2k_encoder *encoder, const l2k_stream *stream, l2k_buffer *bytes)
+{
+    const l2k_context *context = &encoder->context;
+    double start = l2k_stage_start(context);
+    int failed = bytes->size ? stream->write(stream->user, bytes->data, bytes->size) : 0;
+    l2k_stage_end(context, L2K_STAGE_WRITE, start);
+    if (failed)
+        return l2k_fail(context, L2K_ERROR_IO, "writing failed");
+    encoder->output.written += bytes->size;
+    bytes->size = 0;
+    return L2K_OK;
+}

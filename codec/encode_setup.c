@@ -14,12 +14,11 @@ static l2k_status refuse_component(const l2k_context *context, uint32_t c, const
 static l2k_status check_component(const l2k_encoder *encoder, const l2k_component *component, uint32_t c)
 {
     const l2k_context *context = &encoder->context;
-    bool irreversible = encoder->options[L2K_ENCODER_WAVELET] == L2K_WAVELET_9_7;
+    const l2k_wavelet_descriptor *wavelet = l2k_wavelet_get((l2k_wavelet)encoder->options[L2K_ENCODER_WAVELET]);
     if (component->dx < 1 || component->dx > 255 || component->dy < 1 || component->dy > 255)
         return refuse_component(context, c, "a sub-sampling of",
                                 component->dx < 1 || component->dx > 255 ? component->dx : component->dy);
-    /* 9/7 works in float32, which carries no more (docs/numerics.md). */
-    if (component->precision < 1 || component->precision > (irreversible ? 16u : 24u))
+    if (component->precision < 1 || component->precision > wavelet->most_bits)
         return refuse_component(context, c, "a precision of", component->precision);
     if ((unsigned)component->channel > L2K_CHANNEL_UNSPECIFIED)
         return refuse_component(context, c, "a channel type of", component->channel);
@@ -128,7 +127,7 @@ static void setup_component(const l2k_encoder *encoder, unsigned precision, l2k_
     coding->log2_block_height = (uint8_t)l2k_log2((uint32_t)o[L2K_ENCODER_BLOCK_HEIGHT]);
     coding->style = (uint8_t)o[L2K_ENCODER_STYLE];
     coding->wavelet = (uint8_t)o[L2K_ENCODER_WAVELET];
-    coding->quantisation = coding->wavelet == L2K_WAVELET_9_7 ? L2K_QUANT_EXPOUNDED : L2K_QUANT_NONE;
+    coding->quantisation = l2k_coding_wavelet(coding)->quantised ? L2K_QUANT_EXPOUNDED : L2K_QUANT_NONE;
     coding->guard_bits = L2K_GUARD_BITS;
     coding->num_steps = (uint8_t)(3 * coding->levels + 1);
     l2k_steps_choose((l2k_wavelet)coding->wavelet, precision, coding->levels, coding->steps);

@@ -56,20 +56,42 @@ struct l2k_encoder {
     l2k_buffer memory;        /* what l2k_encoder_encode_memory gave last */
 };
 
-/* ---- An image from its start to its end (encoder.c) ----------------------------------------------------------- */
+/* ---- An image from its start to its end (encode_start.c) ------------------------------------------------------- */
 
-/* Checks image and options and makes ready for `tiles_at_a_time` tiles, 0 = all. */
+/* Checks image and options, and prepares for all tiles together, or for a row of tiles at a time. */
 l2k_status l2k_encode_start(l2k_encoder *encoder, const l2k_image *image, bool by_rows);
 
 /* Ends the image, if there is one, and returns `status`; after a failure nothing is kept for the next image. */
 l2k_status l2k_encode_end(l2k_encoder *encoder, l2k_status status);
 
-/* The block diagram: encoder->num_tiles tiles from number `first` on, from samples to tile-parts in output.body.
- * `area`: the part of the image that `planes` hold. */
+/* ---- The block diagram (encoder.c) ------------------------------------------------------------------------------ */
+
+/* encoder->num_tiles tiles from number `first` on, from samples to tile-parts in output.body. `area`: the part of the
+ * image that `planes` hold. */
 l2k_status l2k_encode_tiles(l2k_encoder *encoder, uint32_t first, l2k_rect area, const l2k_plane *planes);
 
-/* Writes out a buffer of the output and empties it. */
-l2k_status l2k_encode_write(l2k_encoder *encoder, const l2k_stream *stream, l2k_buffer *bytes);
+/* ---- A tile (encode_tile.c) ------------------------------------------------------------------------------------- */
+
+/* What the teams share and only read. */
+typedef struct l2k_encode_job {
+    const l2k_encoding *encoding;
+    uint32_t first;  /* number of the first tile */
+    l2k_tile *tiles; /* each one is its team's */
+    l2k_rect area;   /* of the image, which `planes` hold */
+    const l2k_plane *planes;
+} l2k_encode_job;
+
+/* Builds the tile's tree, chooses the slot's plan, and gives the planes from the tile's corner on, which belong to the
+ * tile. */
+l2k_status l2k_encode_prepare_tile(const l2k_encode_job *job, const l2k_team *team, const l2k_turn *turn,
+                                   l2k_plane **planes);
+
+/* Codes all blocks of a tile from the views of its plan. */
+l2k_status l2k_encode_blocks(const l2k_encode_job *job, l2k_block_coder *coder, l2k_tile *tile);
+
+/* Adds a guard bit to all tiles where one of them needs it. `whole`: the tiles are the image's, and the main header is
+ * still to be written. Returns how many guard bits their tile-part headers have more than the main header. */
+unsigned l2k_encode_add_guard_bit(l2k_encoder *encoder, bool whole);
 
 /* ---- Settings (encode_setup.c) -------------------------------------------------------------------------------- */
 
@@ -96,7 +118,10 @@ l2k_status l2k_output_fixed_bytes(const l2k_encoding *encoding, const l2k_tile *
 l2k_status l2k_output_tile_parts(const l2k_encoding *encoding, l2k_tile *tiles, uint32_t count,
                                  unsigned more_guard_bits, l2k_output *out);
 
-/* All headers into out->head, for a body of so many bytes; 0 = unknown. */
+/* Writes out a buffer of the output and empties it. */
+l2k_status l2k_encode_write(l2k_encoder *encoder, const l2k_stream *stream, l2k_buffer *bytes);
+
+/* All headers into out->head, for a body of `body_bytes` bytes; 0 = unknown. */
 l2k_status l2k_output_head(const l2k_encoding *encoding, uint64_t body_bytes, l2k_output *out);
 
 /* Adds the tile-parts of all tiles to out->parts, their lengths 0, as TLM needs them beforehand. */

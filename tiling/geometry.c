@@ -80,3 +80,11 @@ l2k_rect l2k_partition_cell(const l2k_partition *partition, uint32_t index)
                       clip_u64(x + ((uint64_t)1 << partition->log2_width), r->x0, r->x1),
                       clip_u64(y + ((uint64_t)1 << partition->log2_height), r->y0, r->y1)};
 }
+
+void l2k_component_size(const l2k_image *image, uint32_t c, uint32_t *width, uint32_t *height)
+{
+    l2k_rect area = {image->x0, image->y0, image->x1, image->y1};
+    l2k_rect r = l2k_component_rect(area, image->components[c].dx, image->components[c].dy);
+    *width = l2k_rect_width(r);
+    *height = l2k_rect_height(r);
+}

@@ -48,7 +48,7 @@ static void write_component_style(l2k_buffer *out, const l2k_component_coding *c
     l2k_buffer_put(out, coding->log2_block_width - 2u, 1);
     l2k_buffer_put(out, coding->log2_block_height - 2u, 1);
     l2k_buffer_put(out, coding->style, 1);
-    l2k_buffer_put(out, coding->wavelet == L2K_WAVELET_5_3 ? 1 : 0, 1);
+    l2k_buffer_put(out, l2k_coding_wavelet(coding)->code, 1);
     for (unsigned r = 0; coding->user_precincts && r <= coding->levels; r++)
         l2k_buffer_put(out, coding->log2_precinct_width[r] | (unsigned)coding->log2_precinct_height[r] << 4, 1);
 }

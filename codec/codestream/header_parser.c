@@ -149,7 +149,7 @@ static l2k_status handle_segment(l2k_header_state *state, l2k_header_kind kind, 
 static l2k_status check_component(const l2k_header_state *state, uint32_t c)
 {
     const l2k_component_coding *coding = &state->coding->components[c];
-    if (coding->quantisation == L2K_QUANT_NONE && coding->wavelet == L2K_WAVELET_9_7)
+    if (coding->quantisation == L2K_QUANT_NONE && l2k_coding_wavelet(coding)->quantised)
         return l2k_fail(state->context, L2K_ERROR_CORRUPT, "component %u: 9/7 wavelet without quantisation", c);
     if (coding->quantisation != L2K_QUANT_DERIVED && coding->num_steps < 3u * coding->levels + 1)
         return l2k_fail(state->context, L2K_ERROR_CORRUPT, "component %u: too few step sizes for %u levels", c,

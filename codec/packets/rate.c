@@ -49,7 +49,7 @@ static double distortion_weight(const l2k_tile *tile, const l2k_subband *band)
     const l2k_component_coding *coding = component->coding;
     unsigned level = l2k_band_level(coding->levels, band->resolution), precision = component->precision;
     double weight = l2k_subband_norm((l2k_wavelet)coding->wavelet, level, band->orientation);
-    if (coding->wavelet == L2K_WAVELET_9_7) /* that norm and the step both contain the gain */
+    if (l2k_coding_wavelet(coding)->quantised) /* that norm and the step both contain the gain */
         weight *=
             l2k_step_size(l2k_coding_step(coding, band->resolution, band->orientation), precision, band->orientation) /
             (1u << l2k_log2_gain(band->orientation));

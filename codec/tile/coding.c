@@ -28,7 +28,7 @@ static void plan_component(const l2k_component *component, const l2k_component_c
                                 .wavelet = (l2k_wavelet)coding->wavelet,
                                 .precision = component->precision,
                                 .is_signed = component->is_signed};
-    if (coding->wavelet != L2K_WAVELET_9_7)
+    if (!l2k_coding_wavelet(coding)->quantised)
         return;
     for (unsigned r = 0; r <= coding->levels; r++)
         for (unsigned o = r ? 1 : 0; o <= (r ? 3u : 0u); o++)

@@ -2,6 +2,7 @@
 #ifndef L2K_CODEC_TILE_CODING_H
 #define L2K_CODEC_TILE_CODING_H
 
+#include "dwt/wavelet.h"
 #include "quant/steps.h"
 #include "tiling/geometry.h"
 #include "transform/plan.h"
@@ -49,6 +50,11 @@ typedef struct l2k_tile_coding {
     l2k_progression_change *changes; /* of POC; none = `progression` over all packets */
     size_t num_changes;
 } l2k_tile_coding;
+
+static inline const l2k_wavelet_descriptor *l2k_coding_wavelet(const l2k_component_coding *coding)
+{
+    return l2k_wavelet_get((l2k_wavelet)coding->wavelet);
+}
 
 /* Frees what a tile's coding owns. */
 void l2k_tile_coding_release(const l2k_context *context, l2k_tile_coding *coding);

@@ -20,7 +20,7 @@ static l2k_t1_block block_in_view(const l2k_block_place *place)
                           .height = l2k_rect_height(r),
                           .orientation = band->orientation,
                           .style = coding->style,
-                          .reversible = coding->wavelet == L2K_WAVELET_5_3,
+                          .reversible = !l2k_coding_wavelet(coding)->quantised,
                           .roi_shift = coding->roi_shift};
 }
 
@@ -160,6 +160,7 @@ static void forget(l2k_block_coder *coder)
 const l2k_block_coder_table l2k_mq_on_cpu = {
     .name = "MQ on the CPU",
     .max_planes = L2K_MAX_BIT_PLANES,
+    .bytes_per_thread = L2K_T1_BYTES,
     .create = create,
     .free = free_coder,
     .begin_encode = begin_encode,

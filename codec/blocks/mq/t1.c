@@ -61,10 +61,6 @@ static uint8_t sign_context(unsigned index)
     return (uint8_t)((L2K_CONTEXT_SIGN + offset) | (flip ? 0x80 : 0));
 }
 
-/* A 1024 x 4 block has the largest flag array; a last stripe that is not full does not go beyond the nominal area. */
-#define FLAG_WORDS   (1026 * 3)
-#define SAMPLE_WORDS 4096
-
 l2k_status l2k_t1_create(const l2k_context *context, l2k_t1 **out)
 {
     l2k_t1 *t1 = l2k_allocate_zeroed(context, 1, sizeof *t1);
@@ -94,9 +90,9 @@ void l2k_t1_free(l2k_t1 *t1)
 static l2k_status take_scratch(l2k_t1 *t1)
 {
     if (!t1->flags)
-        t1->flags = l2k_allocate(t1->context, FLAG_WORDS, sizeof *t1->flags);
+        t1->flags = l2k_allocate(t1->context, L2K_T1_FLAG_WORDS, sizeof *t1->flags);
     if (!t1->samples)
-        t1->samples = l2k_allocate(t1->context, SAMPLE_WORDS, sizeof *t1->samples);
+        t1->samples = l2k_allocate(t1->context, L2K_T1_SAMPLE_WORDS, sizeof *t1->samples);
     if (!t1->flags || !t1->samples)
         return l2k_fail(t1->context, L2K_ERROR_MEMORY, "out of memory for the block coder");
     return L2K_OK;

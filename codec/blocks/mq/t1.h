@@ -28,6 +28,13 @@ typedef struct l2k_t1 {
     size_t bytes_capacity;
 } l2k_t1;
 
+/* Scratch memory. A 1024 x 4 block has the largest flag array; a last stripe that is not full does not exceed the
+ * nominal area. */
+enum { L2K_T1_FLAG_WORDS = 1026 * 3, L2K_T1_SAMPLE_WORDS = 4096 };
+
+/* All of a worker, with the code of a block that is no longer than its samples. */
+#define L2K_T1_BYTES (sizeof(l2k_t1) + (L2K_T1_FLAG_WORDS + 4 * L2K_T1_SAMPLE_WORDS) * sizeof(uint32_t))
+
 l2k_status l2k_t1_create(const l2k_context *context, l2k_t1 **t1);
 void l2k_t1_free(l2k_t1 *t1);
 

@@ -1,0 +1,120 @@
+/* A tile on its way through the encoder: its tree (Annex B), the plan of its transform, and its code-blocks. */
+#include "base/sample.h"
+#include "codec/encoder.h"
+
+static l2k_status prepare_blocks(const l2k_context *context, l2k_tile *tile)
+{
+    for (uint32_t c = 0; c < tile->num_components; c++)
+        for (uint32_t r = 0; r < tile->components[c].num_resolutions; r++)
+            for (uint32_t p = 0; p < tile->components[c].resolutions[r].num_precincts; p++)
+                L2K_TRY(l2k_precinct_prepare(context, tile, &tile->components[c], r, p));
+    return L2K_OK;
+}
+
+/* int16 where no subband's magnitudes need more than 15 bits; RCT may need one more than Mb says (docs/numerics.md). */
+static l2k_coefficient_type coefficient_type(const l2k_tile *tile)
+{
+    for (uint32_t c = 0; c < tile->num_components; c++) {
+        const l2k_tile_component *component = &tile->components[c];
+        bool rct = tile->coding->component_transform && c < 3 && l2k_coding_wavelet(component->coding)->reversible;
+        for (uint32_t r = 0; r < component->num_resolutions; r++)
+            for (uint32_t b = 0; b < component->resolutions[r].num_bands; b++)
+                if (component->resolutions[r].bands[b].max_planes + rct > 15)
+                    return L2K_COEFFICIENT_INT32;
+    }
+    return L2K_COEFFICIENT_INT16;
+}
+
+/* The slot's plan for the tile, and the views of its tile-components there. */
+static l2k_status choose_plan(const l2k_encode_job *job, const l2k_team *team, l2k_tile_slot *slot, l2k_tile *tile)
+{
+    const l2k_encoding *e = job->encoding;
+    l2k_plan_component *components =
+        l2k_arena_take(e->context, &tile->arena, tile->num_components * sizeof *components);
+    if (!components)
+        return l2k_fail(e->context, L2K_ERROR_MEMORY, "out of memory for a tile");
+    l2k_plan_spec spec = {.direction = L2K_FORWARD, .type = coefficient_type(tile)};
+    l2k_coding_plan_spec(&e->siz, &e->coding, tile->rect, 0, components, &spec);
+    L2K_TRY(l2k_team_plan(team, slot, &spec));
+    for (uint32_t c = 0; c < tile->num_components; c++)
+        tile->components[c].view = l2k_plan_coefficients(slot->plan, c);
+    return L2K_OK;
+}
+
+/* The planes from the tile's corner on. */
+static l2k_status tile_planes(const l2k_encode_job *job, l2k_tile *tile, l2k_plane **planes)
+{
+    const l2k_context *context = job->encoding->context;
+    *planes = l2k_arena_take(context, &tile->arena, tile->num_components * sizeof **planes);
+    if (!*planes)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for a tile");
+    for (uint32_t c = 0; c < tile->num_components; c++) {
+        const l2k_tile_component *tc = &tile->components[c];
+        l2k_rect area = l2k_component_rect(job->area, tc->dx, tc->dy);
+        (*planes)[c] = job->planes[c];
+        if (!l2k_rect_empty(tc->rect)) /* else there may be no plane */
+            (*planes)[c].data = l2k_sample_at(&(*planes)[c], tc->rect.x0 - area.x0, tc->rect.y0 - area.y0);
+    }
+    return L2K_OK;
+}
+
+l2k_status l2k_encode_prepare_tile(const l2k_encode_job *job, const l2k_team *team, const l2k_turn *turn,
+                                   l2k_plane **planes)
+{
+    const l2k_encoding *e = job->encoding;
+    l2k_tile *tile = &job->tiles[turn->tile];
+    L2K_TRY(l2k_tile_create(e->context, &e->siz, &e->coding, job->first + turn->tile, UINT64_MAX, tile));
+    L2K_TRY(prepare_blocks(e->context, tile));
+    L2K_TRY(choose_plan(job, team, turn->slot, tile));
+    l2k_run_advance(e->context, L2K_UNITS_TRANSFORM * l2k_tile_samples(tile));
+    return tile_planes(job, tile, planes);
+}
+
+/* The chroma of RCT has a bit more than its component's precision, which two guard bits do not always cover: strong
+ * enough colours need a third (docs/numerics.md). Beyond that, samples exceed their precision. */
+static l2k_status check_planes_coded(const l2k_context *context, const l2k_block_batch *batch, l2k_tile *tile)
+{
+    for (size_t i = 0; i < batch->num_places; i++) {
+        const l2k_subband *band = batch->places[i].band;
+        unsigned planes = batch->places[i].block->num_planes;
+        if (planes > band->max_planes + 1u)
+            return l2k_fail(context, L2K_ERROR_ARGUMENT, "a sample of component %u lies outside its precision",
+                            band->component->index);
+        tile->needs_guard_bit |= planes > band->max_planes;
+    }
+    return L2K_OK;
+}
+
+l2k_status l2k_encode_blocks(const l2k_encode_job *job, l2k_block_coder *coder, l2k_tile *tile)
+{
+    const l2k_encoding *e = job->encoding;
+    l2k_block_place *places;
+    l2k_block_batch batch = {.distortions = l2k_layers_need_distortions(&e->targets),
+                             .units = L2K_UNITS_BLOCKS * l2k_tile_samples(tile)};
+    L2K_TRY(l2k_tile_list_blocks(e->context, tile, UINT32_MAX, 0, &places, &batch.num_places));
+    batch.places = places;
+    double start = l2k_stage_start(e->context);
+    l2k_status status = coder->table->begin_encode(coder, &batch);
+    if (status == L2K_OK)
+        status = coder->table->finish(coder);
+    l2k_stage_end(e->context, L2K_STAGE_TIER1, start);
+    if (status == L2K_OK)
+        status = check_planes_coded(e->context, &batch, tile);
+    l2k_release(e->context, places);
+    return status;
+}
+
+/* A third guard bit only where it is needed, so that all other files stay what OpenJPEG writes. By rows, the main
+ * header has been written by then, and the tile-parts' own headers say it. Returns the bits that these are to add. */
+unsigned l2k_encode_add_guard_bit(l2k_encoder *encoder, bool whole)
+{
+    bool needed = false;
+    l2k_encoding *e = &encoder->encoding;
+    for (uint32_t t = 0; t < encoder->num_tiles; t++)
+        needed |= encoder->tiles[t].needs_guard_bit;
+    for (uint32_t t = 0; needed && t < encoder->num_tiles; t++)
+        l2k_tile_add_guard_bit(&encoder->tiles[t]);
+    for (uint32_t c = 0; needed && whole && c < e->siz.num_components; c++)
+        e->coding.components[c].guard_bits++;
+    return needed && !whole;
+}
