@@ -14,13 +14,14 @@ static void encode_share(void *opaque, l2k_teams *teams, l2k_team *team)
         l2k_status status;
         l2k_plane *planes;
         if (turn.begins) {
+            /* Level shift and component transform, wavelet, quantiser: Annexes G, F, E, transform/. */
             status = l2k_encode_prepare_tile(job, team, &turn, &planes);
-            if (status ==
-                L2K_OK) /* level shift, component transform; wavelet; quantiser: Annexes G, F, E, transform/ */
+            if (status == L2K_OK)
                 status = l2k_plan_begin(turn.slot->plan, planes);
         } else {
+            /* Code-blocks, bit-planes and arithmetic coder: Annexes D, C, codec/blocks/. */
             status = l2k_plan_finish(turn.slot->plan);
-            if (status == L2K_OK) /* bit-planes, arithmetic coder: Annexes D, C, codec/blocks/ */
+            if (status == L2K_OK)
                 status = l2k_encode_blocks(job, team->coder, &job->tiles[turn.tile]);
         }
         l2k_end_turn(teams, team, &turn, status);
