@@ -439,8 +439,8 @@ L2K_API l2k_status l2k_decoder_decode(l2k_decoder *decoder, const l2k_plane *pla
 
 /* l2k_decoder_open_memory, _image and _decode in one call: *planes are image->num_components planes of the decoder's
  * own, each packed, in the smallest sample type that holds its component. Image and planes are valid until the
- * decoder's next call, or until it is freed. `data` must stay as long. Returns and errors as those three; after an error
- * *planes is NULL and no file is open. */
+ * decoder's next call, or until it is freed. `data` must stay as long. Returns and errors as those three; after an
+ * error *planes is NULL and no file is open. */
 L2K_API l2k_status l2k_decoder_decode_memory(l2k_decoder *decoder, const void *data, size_t bytes, l2k_image *image,
                                              const l2k_plane **planes);
 

@@ -118,16 +118,20 @@ static inline l2k_status scenario_encode_memory(const scenario_files *files, con
     return status;
 }
 
+static inline l2k_status scenario_set_decoder(l2k_decoder *d, const scenario_files *files)
+{
+    if (!d)
+        return L2K_ERROR_MEMORY;
+    l2k_status status = l2k_decoder_set(d, L2K_DECODER_THREADS, 1);
+    return status == L2K_OK ? l2k_decoder_set(d, L2K_DECODER_BACKEND, files->backend) : status;
+}
+
 static inline l2k_status scenario_decode(const scenario_files *files, const l2k_hooks *hooks, const memory_file *file,
                                          bool region)
 {
     picture got;
     l2k_decoder *d = l2k_decoder_new(hooks);
-    if (!d)
-        return L2K_ERROR_MEMORY;
-    l2k_status status = l2k_decoder_set(d, L2K_DECODER_THREADS, 1);
-    if (status == L2K_OK)
-        status = l2k_decoder_set(d, L2K_DECODER_BACKEND, files->backend);
+    l2k_status status = scenario_set_decoder(d, files);
     if (status == L2K_OK && region)
         status = l2k_decoder_set_region(d, 5, 7, 30, 20);
     if (status == L2K_OK)
@@ -164,11 +168,7 @@ static inline l2k_status scenario_decode_memory(const scenario_files *files, con
     l2k_image image;
     const l2k_plane *planes;
     l2k_decoder *d = l2k_decoder_new(hooks);
-    if (!d)
-        return L2K_ERROR_MEMORY;
-    l2k_status status = l2k_decoder_set(d, L2K_DECODER_THREADS, 1);
-    if (status == L2K_OK)
-        status = l2k_decoder_set(d, L2K_DECODER_BACKEND, files->backend);
+    l2k_status status = scenario_set_decoder(d, files);
     if (status == L2K_OK)
         status = l2k_decoder_decode_memory(d, files->tiled.data, files->tiled.size, &image, &planes);
     for (uint32_t c = 0; status == L2K_OK && c < image.num_components; c++)
