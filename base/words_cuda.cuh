@@ -162,11 +162,18 @@ template <int N> struct l2k_lane_run {
     }
 };
 
-/* Makes the compiler keep a value in a register instead of recomputing or reloading it at each use. */
+/* These make the compiler keep a value in registers instead of recomputing or reloading it at each use. */
 __device__ __forceinline__ int l2k_pinned(int x)
 {
     int y;
     asm volatile("mov.b32 %0, %1;" : "=r"(y) : "r"(x));
+    return y;
+}
+
+__device__ __forceinline__ int64_t l2k_pinned(int64_t x)
+{
+    int64_t y;
+    asm volatile("mov.b64 %0, %1;" : "=l"(y) : "l"(x));
     return y;
 }
 
@@ -318,7 +325,7 @@ template <class S> struct l2k_cursor {
     {
     }
     __device__ __forceinline__ l2k_cursor(S *first, int32_t row_stride, bool takes_part)
-        : at(first), stride(row_stride), some(takes_part)
+        : at(first), stride(row_stride), some(l2k_pinned((int)takes_part) != 0)
     {
     }
     __device__ __forceinline__ void next(int rows)

@@ -2,7 +2,7 @@
 # Packs what bench/gpu.sh runs, for a machine with a GPU that has neither a compiler nor this one's libraries: the
 # programs, stripped, and in lib/ the shared libraries that they load, but for the C library.
 #   bench/gpu_pack.sh BUILD FOLDER
-# Then, there, in a copy of the repository: bench/gpu.sh FOLDER
+# Then, there, in a copy of the repository: bench/gpu.sh FOLDER, or, with two of them, bench/gpu_pair.sh OLD NEW
 # A build for that GPU alone, with compressed kernels, packs smallest:
 #   cmake -S . -B BUILD -DL2K_CUDA=ON -DL2K_BENCH=ON -DL2K_CUDA_ARCHITECTURES=90-real \
 #       -DCMAKE_CUDA_FLAGS=-Xfatbin=-compress-all

@@ -1,23 +1,25 @@
 /* How much memory the tiles of a decoding may take, worked out before the first one, and how many threads fit below the
  * caller's limit. The bounds are those of the main header and of blocks no longer than their samples: a file whose
- * tiles differ from that can still meet its limit with several threads. */
-#include "codec/blocks/ht/ht_block.h"
+ * tiles differ from that can still meet its limit with several threads. Bytes are doubles here: headers can ask for
+ * more than 64 bits count. */
+#include <math.h>
+
 #include "codec/decoder.h"
 #include "codec/packets/packet_order.h"
 
 /* What allocation adds: sizes are rounded up by at most an eighth (base/pool.c), and each block has a header. */
-static uint64_t with_overhead(uint64_t bytes)
+static double with_overhead(double bytes)
 {
     return bytes + bytes / 8 + 4096;
 }
 
 typedef struct tree_size {
-    uint64_t precincts, blocks;
+    double precincts, blocks;
 } tree_size;
 
 /* The precincts and code-blocks of one subband, blocks being no larger than their precincts. */
 static void count_band(const l2k_component_coding *coding, l2k_rect rect, unsigned r, unsigned orientation,
-                       uint64_t precincts, tree_size *size)
+                       double precincts, tree_size *size)
 {
     unsigned halve = r ? 1 : 0;
     l2k_rect band = l2k_subband_rect(rect, l2k_band_level(coding->levels, r), orientation);
@@ -25,7 +27,7 @@ static void count_band(const l2k_component_coding *coding, l2k_rect rect, unsign
     unsigned height = l2k_min_u32(coding->log2_block_height, coding->log2_precinct_height[r] - halve);
     l2k_partition blocks = l2k_partition_make(band, width, height);
     /* Other tiles of this size may cut one more block on each side. */
-    size->blocks += ((uint64_t)blocks.across + 1) * (blocks.down + 1u);
+    size->blocks += (blocks.across + 1.0) * (blocks.down + 1.0);
     size->precincts += precincts;
 }
 
@@ -36,12 +38,12 @@ static void count_component(const l2k_component_coding *coding, l2k_rect rect, t
         l2k_partition p =
             l2k_partition_make(resolution, coding->log2_precinct_width[r], coding->log2_precinct_height[r]);
         for (unsigned o = r ? 1 : 0; o <= (r ? 3u : 0u); o++)
-            count_band(coding, rect, r, o, ((uint64_t)p.across + 1) * (p.down + 1u), size);
+            count_band(coding, rect, r, o, (p.across + 1.0) * (p.down + 1.0), size);
     }
 }
 
 /* Contributions of a block: one a layer, or one a codeword segment. */
-static uint64_t contributions_of_block(const l2k_tile_coding *coding, unsigned style)
+static unsigned contributions_of_block(const l2k_tile_coding *coding, unsigned style)
 {
     bool many_segments = style & (L2K_STYLE_BYPASS | L2K_STYLE_TERMALL | L2K_STYLE_HT);
     return many_segments ? L2K_MAX_RECEIVED_PASSES : l2k_min_u32(coding->num_layers, L2K_MAX_RECEIVED_PASSES);
@@ -49,11 +51,11 @@ static uint64_t contributions_of_block(const l2k_tile_coding *coding, unsigned s
 
 /* Tag trees have at most two nodes a leaf, and a root; there are two trees for each precinct of a subband. An arena
  * takes chunks of which a half may stay unused. A contribution takes at least three bits of a packet header. */
-static uint64_t bytes_of_tree(const l2k_decoding *d, l2k_rect tile, uint64_t packet_bytes)
+static double bytes_of_tree(const l2k_decoding *d, l2k_rect tile, uint64_t packet_bytes)
 {
     const l2k_siz *siz = &d->codestream->siz;
     const l2k_tile_coding *coding = &d->codestream->coding;
-    uint64_t bytes = 0, contributions = 0, resolutions = 0;
+    double bytes = 0, contributions = 0, resolutions = 0;
     for (uint32_t c = 0; c < siz->num_components; c++) {
         tree_size size = {0};
         count_component(&coding->components[c], l2k_component_rect(tile, siz->components[c].dx, siz->components[c].dy),
@@ -63,30 +65,22 @@ static uint64_t bytes_of_tree(const l2k_decoding *d, l2k_rect tile, uint64_t pac
         bytes += size.precincts * (sizeof(l2k_precinct) + 2 * sizeof(l2k_tag_node) + sizeof(l2k_precinct_key));
         resolutions += coding->components[c].levels + 1u;
     }
-    contributions = contributions < packet_bytes * 8 / 3 ? contributions : packet_bytes * 8 / 3;
+    contributions = fmin(contributions, (double)packet_bytes * 8 / 3);
     bytes += resolutions * sizeof(l2k_resolution) + contributions * sizeof(l2k_contribution);
-    bytes += siz->num_components * (uint64_t)(sizeof(l2k_tile_component) + sizeof(l2k_component_coding) +
-                                              sizeof(l2k_plan_component) + sizeof(l2k_plane) + 64);
+    bytes += (double)siz->num_components * (sizeof(l2k_tile_component) + sizeof(l2k_component_coding) +
+                                            sizeof(l2k_plan_component) + sizeof(l2k_plane) + 64);
     return with_overhead(2 * bytes);
 }
 
 /* Samples that do not go straight to the output. */
-static uint64_t bytes_of_samples(const l2k_plan_spec *spec)
+static double bytes_of_samples(const l2k_plan_spec *spec)
 {
-    return with_overhead(l2k_plan_samples(spec) * sizeof(int32_t));
-}
-
-/* What a thread takes that works on code-blocks: flags, samples, code; for HT its tables and samples on top. */
-static uint64_t bytes_of_coder(const l2k_decoding *d)
-{
-    uint64_t ht = sizeof(l2k_ht) + 2 * sizeof(l2k_ht_vlc) + 4 * L2K_HT_SAMPLES + L2K_HT_COLUMNS + 3 * 4096;
-    bool may_be_ht = d->codestream->coding.capabilities.parts & L2K_PART_15;
-    return with_overhead(sizeof(l2k_t1) + 4 * (4096 + 1026 * 3) + 3 * 4 * 4096 + (may_be_ht ? ht : 0));
+    return with_overhead((double)l2k_plan_samples(spec) * sizeof(int32_t));
 }
 
 typedef struct tile_bound {
-    uint64_t tile;    /* one tile, with one thread */
-    uint64_t threads; /* each further thread at the tile */
+    double tile;   /* one tile, with one thread */
+    double thread; /* each further thread at the tile */
 } tile_bound;
 
 static uint64_t area_of(l2k_rect r)
@@ -119,9 +113,10 @@ static bool bound_tile(const l2k_decoding *d, tile_bound *bound)
         return false;
     l2k_plan_spec spec = {.direction = L2K_INVERSE, .type = L2K_COEFFICIENT_INT32};
     l2k_coding_plan_spec(siz, &d->codestream->coding, tile, d->discard, components, &spec);
-    uint64_t one = l2k_plan_host_bytes(&spec, 1), two = l2k_plan_host_bytes(&spec, 2);
-    bound->tile = one + bytes_of_samples(&spec) + bytes_of_tree(d, tile, packet_bytes) + bytes_of_coder(d);
-    bound->threads = two - one + bytes_of_coder(d);
+    double coder = with_overhead((double)l2k_decode_coders(d->codestream)->bytes_per_thread);
+    double one = (double)l2k_plan_host_bytes(&spec, 1), two = (double)l2k_plan_host_bytes(&spec, 2);
+    bound->tile = one + bytes_of_samples(&spec) + bytes_of_tree(d, tile, packet_bytes) + coder;
+    bound->thread = two - one + coder;
     l2k_release(d->context, components);
     return true;
 }
@@ -136,11 +131,10 @@ unsigned l2k_decode_threads(l2k_decoder *decoder, const l2k_decoding *d, bool *k
         return 1;
     if (decoder->options[L2K_DECODER_BACKEND] != L2K_BACKEND_CPU)
         bound.tile *= L2K_SLOTS_OF_TEAM;
-    uint64_t each = by_tile ? bound.tile : bound.threads, wanted = bound.tile + (threads - 1) * each;
-    if (wanted > decoder->pool.limit || decoder->pool.in_use > decoder->pool.limit - wanted)
+    const double limit = (double)decoder->pool.limit, each = by_tile ? bound.tile : bound.thread;
+    if ((double)decoder->pool.in_use + bound.tile + (threads - 1) * each > limit)
         l2k_decoder_drop(decoder);
-    uint64_t left = decoder->pool.limit > decoder->pool.in_use ? decoder->pool.limit - decoder->pool.in_use : 0;
-    *keep_plans = bound.tile <= left;
-    uint64_t more = *keep_plans ? (left - bound.tile) / each : 0;
-    return more < threads - 1 ? 1 + (unsigned)more : threads;
+    double left = limit - (double)decoder->pool.in_use - bound.tile;
+    *keep_plans = left >= 0;
+    return *keep_plans ? 1 + (unsigned)fmin(left / each, threads - 1) : 1;
 }

@@ -258,12 +258,26 @@ static size_t plane_bytes(const l2k_component *component)
     return ((size_t)component->width * component->height * l2k_sample_bytes(smallest_type(component)) + 3) & ~(size_t)3;
 }
 
+/* False if it is more than a size_t holds. */
+static bool count_plane_bytes(const l2k_image *image, size_t *bytes)
+{
+    *bytes = 0;
+    for (uint32_t c = 0; c < image->num_components; c++) {
+        const l2k_component *k = &image->components[c];
+        size_t sample = l2k_sample_bytes(smallest_type(k));
+        if (k->width && k->height > (SIZE_MAX / 2 - *bytes) / sample / k->width)
+            return false;
+        *bytes += plane_bytes(k);
+    }
+    return true;
+}
+
 /* One after the other in one block. */
 l2k_status l2k_decoder_take_planes(l2k_decoder *decoder, const l2k_image *image)
 {
-    size_t bytes = 0;
-    for (uint32_t c = 0; c < image->num_components; c++)
-        bytes += plane_bytes(&image->components[c]);
+    size_t bytes;
+    if (!count_plane_bytes(image, &bytes))
+        return l2k_fail(&decoder->context, L2K_ERROR_MEMORY, "out of memory for the samples");
     decoder->memory_planes = l2k_allocate(&decoder->context, image->num_components, sizeof *decoder->memory_planes);
     decoder->memory = l2k_allocate(&decoder->context, bytes, 1);
     if (!decoder->memory || !decoder->memory_planes)

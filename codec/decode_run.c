@@ -62,13 +62,12 @@ static l2k_status decode_selected(l2k_decoder *decoder, const l2k_decoding *d, l
                                   l2k_team_share *share, void *user)
 {
     bool keep_plans;
-    const unsigned style = d->codestream->coding.capabilities.parts & L2K_PART_15 ? L2K_STYLE_HT : 0;
     l2k_start_sweep(decoder, d);
     l2k_run_restart(&decoder->run, (uint64_t)L2K_UNITS_TILE * d->num_tiles);
     if (d->planes && lacks_tiles(d))
         L2K_TRY(l2k_blacken(d));
     decoder->context.threads = l2k_decode_threads(decoder, d, &keep_plans);
-    L2K_TRY(l2k_teams_prepare(d->context, backend, l2k_block_coder_for(style), &d->codestream->siz, d->num_tiles,
+    L2K_TRY(l2k_teams_prepare(d->context, backend, l2k_decode_coders(d->codestream), &d->codestream->siz, d->num_tiles,
                               &decoder->teams));
     decoder->teams.keep_plans = keep_plans;
     return run_teams(decoder, d, share, user);

@@ -110,14 +110,27 @@ l2k_status l2k_decoder_decode(l2k_decoder *decoder, const l2k_plane *planes)
     return l2k_decode_end(decoder, status);
 }
 
+static l2k_status decode_opened(l2k_decoder *decoder, l2k_image *image)
+{
+    L2K_TRY(l2k_decoder_image(decoder, image));
+    L2K_TRY(l2k_decoder_take_planes(decoder, image));
+    return l2k_decoder_decode(decoder, decoder->memory_planes);
+}
+
 l2k_status l2k_decoder_decode_memory(l2k_decoder *decoder, const void *data, size_t bytes, l2k_image *image,
                                      const l2k_plane **planes)
 {
+    if (planes)
+        *planes = NULL;
     if (!image || !planes)
         return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "nowhere to return the image to");
     L2K_TRY(l2k_decoder_open_memory(decoder, data, bytes));
-    L2K_TRY(l2k_decoder_image(decoder, image));
-    L2K_TRY(l2k_decoder_take_planes(decoder, image));
-    *planes = decoder->memory_planes;
-    return l2k_decoder_decode(decoder, decoder->memory_planes);
+    l2k_status status = decode_opened(decoder, image);
+    if (status == L2K_OK || status == L2K_INCOMPLETE) {
+        *planes = decoder->memory_planes;
+    } else {
+        l2k_decoder_close(decoder);
+        l2k_decoder_drop(decoder);
+    }
+    return status;
 }

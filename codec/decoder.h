@@ -50,8 +50,7 @@ struct l2k_decoder {
     l2k_plane *memory_planes;
 };
 
-/* ---- Options and files (decoder_options.c, decoder_info.c, decode_open.c)
- * ----------------------------------------------------- */
+/* ---- Options and files (decoder_options.c, decoder_info.c, decode_open.c) --------------------------------------- */
 
 /* Whether a file has been opened, and whether options are possible for it; whether a tile has enough resolutions is
  * checked when decoding. */
@@ -108,8 +107,7 @@ l2k_status l2k_sources_deliver(const l2k_decoder *decoder, const l2k_sources *so
 /* Allocates decoder->memory_planes for l2k_decoder_decode_memory. */
 l2k_status l2k_decoder_take_planes(l2k_decoder *decoder, const l2k_image *image);
 
-/* ---- Decoding (decoder.c, decode_run.c)
- * --------------------------------------------------------------------------------------- */
+/* ---- Decoding (decoder.c, decode_run.c) ------------------------------------------------------------------------- */
 
 /* What a decoding is to give; only read once it has begun. */
 typedef struct l2k_decoding {
@@ -224,6 +222,12 @@ l2k_status l2k_fill_tile(const l2k_decoding *d, uint32_t tile);
 l2k_status l2k_blacken(const l2k_decoding *d);
 
 /* ---- Memory (decode_memory.c) ----------------------------------------------------------------------------------- */
+
+/* The coder for all code-blocks of a codestream, whatever the styles of its components and tiles. */
+static inline const l2k_block_coder_table *l2k_decode_coders(const l2k_codestream *codestream)
+{
+    return l2k_block_coder_for(codestream->coding.capabilities.parts & L2K_PART_15 ? L2K_STYLE_HT : 0);
+}
 
 /* How many of the context's threads fit below the memory limit, at least 1, and whether plans may be kept from tile to
  * tile. Drops what is kept of earlier images where there is no room beside it. */

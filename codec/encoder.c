@@ -14,13 +14,14 @@ static void encode_share(void *opaque, l2k_teams *teams, l2k_team *team)
         l2k_status status;
         l2k_plane *planes;
         if (turn.begins) {
+            /* Level shift and component transform, wavelet, quantiser: Annexes G, F, E, transform/. */
             status = l2k_encode_prepare_tile(job, team, &turn, &planes);
-            if (status ==
-                L2K_OK) /* level shift, component transform; wavelet; quantiser: Annexes G, F, E, transform/ */
+            if (status == L2K_OK)
                 status = l2k_plan_begin(turn.slot->plan, planes);
         } else {
+            /* Code-blocks, bit-planes and arithmetic coder: Annexes D, C, codec/blocks/. */
             status = l2k_plan_finish(turn.slot->plan);
-            if (status == L2K_OK) /* bit-planes, arithmetic coder: Annexes D, C, codec/blocks/ */
+            if (status == L2K_OK)
                 status = l2k_encode_blocks(job, team->coder, &job->tiles[turn.tile]);
         }
         l2k_end_turn(teams, team, &turn, status);
@@ -94,15 +95,22 @@ static int append(void *user, const void *bytes, size_t count)
 l2k_status l2k_encoder_encode_memory(l2k_encoder *encoder, const l2k_image *image, const l2k_plane *planes,
                                      const uint8_t **bytes, size_t *count)
 {
+    if (bytes)
+        *bytes = NULL;
+    if (count)
+        *count = 0;
     if (!bytes || !count)
         return l2k_fail(&encoder->context, L2K_ERROR_ARGUMENT, "nowhere to return the file to");
-    l2k_release(&encoder->context, encoder->memory.data);
-    encoder->memory = (l2k_buffer){.context = &encoder->context};
-    l2k_status status =
-        l2k_encoder_encode(encoder, image, planes, &(l2k_stream){.write = append, .user = &encoder->memory});
-    if (status == L2K_OK)
-        status = l2k_buffer_status(&encoder->memory);
-    *bytes = status == L2K_OK ? encoder->memory.data : NULL;
-    *count = status == L2K_OK ? encoder->memory.size : 0;
-    return status;
+    l2k_buffer *memory = &encoder->memory;
+    l2k_release(&encoder->context, memory->data);
+    *memory = (l2k_buffer){.context = &encoder->context};
+    L2K_TRY(l2k_encoder_encode(encoder, image, planes, &(l2k_stream){.write = append, .user = memory}));
+    l2k_status status = l2k_buffer_status(memory);
+    if (status != L2K_OK) {
+        l2k_buffer_release(memory);
+        return l2k_encode_end(encoder, status);
+    }
+    *bytes = memory->data;
+    *count = memory->size;
+    return L2K_OK;
 }

@@ -50,7 +50,7 @@ function group_of(file) {
         return "tier-2"
     if (file ~ /^codec\/blocks\//)
         return "tier-1"
-    if (file ~ /^codec\/(decode|image)/)
+    if (file ~ /^codec\/decode/)
         return "decoder"
     if (file ~ /^codec\//)
         return "encoder"

@@ -1,13 +1,14 @@
+/* The default limits of samples and memory, and the check of an image against the limit of samples. */
 #include "codec/codestream/limits.h"
 
-/* A hundred bytes may so ask for 21 MB of samples and 30 MiB beside: less than 64 MiB together. */
+/* So a file of a hundred bytes may need 21 MB of samples and 30 MiB of other memory, less than 64 MiB together. */
 #define MOST_SAMPLES          ((uint64_t)1 << 36)
 #define LEAST_SAMPLE_BYTES    ((uint64_t)1 << 23)
 #define SAMPLE_BYTES_PER_BYTE ((uint64_t)1 << 17)
 #define LEAST_MEMORY          ((uint64_t)24 << 20)
 #define MEMORY_PER_BYTE       ((uint64_t)1 << 16)
 
-/* least + bytes * per_byte, for any file. */
+/* least + bytes * per_byte, without overflow. */
 static uint64_t in_proportion(uint64_t least, uint64_t per_byte, uint64_t bytes)
 {
     return bytes < ((uint64_t)1 << 62) / per_byte ? least + bytes * per_byte : (uint64_t)1 << 62;

@@ -65,7 +65,7 @@ typedef enum l2k_severity { L2K_SEVERITY_ERROR, L2K_SEVERITY_WARNING, L2K_SEVERI
  * `allocate` returns memory aligned for any C object, or NULL; `release` takes it back. Encoders and decoders keep
  * memory, tables and transform plans from image to image: an image of a shape seen before allocates nothing, or, with
  * several threads, at most a few blocks. Memory is returned when it stays unused for two images, and when the object is
- * freed. GPU memory, pinned memory and thread stacks do not come from these hooks.
+ * freed. GPU memory, pinned memory, thread stacks and what the C library's qsort takes do not come from these hooks.
  *
  * `message`: `text` has no trailing newline and is valid only during the call. If several threads fail, each reports
  * its own line, in any order; the status is that of the first tile that failed.
@@ -454,7 +454,8 @@ L2K_API l2k_status l2k_decoder_decode(l2k_decoder *decoder, const l2k_plane *pla
 
 /* l2k_decoder_open_memory, _image and _decode in one call: *planes are image->num_components planes of the decoder's
  * own, each packed, in the smallest sample type that holds its component. Image and planes are valid until the
- * decoder's next call, or until it is freed. `data` must stay as long. Returns and errors as those three. */
+ * decoder's next call, or until it is freed. `data` must stay as long. Returns and errors as those three; after an
+ * error *planes is NULL and no file is open. */
 L2K_API l2k_status l2k_decoder_decode_memory(l2k_decoder *decoder, const void *data, size_t bytes, l2k_image *image,
                                              const l2k_plane **planes);
 

@@ -112,7 +112,7 @@ check "gray to a pipe" sh -c "'$lift2k' encode gray.pgm - --quiet | '$lift2k' de
 check "opacity to a pipe" sh -c "'$lift2k' encode alpha.pam - --quiet | '$lift2k' decode - - --quiet | cmp - alpha.pam"
 check "png from a pipe" sh -c "cat rgb.png | '$lift2k' encode - - --quiet | '$lift2k' decode - - --quiet | cmp - rgb.ppm"
 check "info from a pipe" sh -c "cat small.jp2 | '$lift2k' info - | grep -q 63"
-check "nothing but the file on standard output" sh -c "'$lift2k' encode rgb.ppm - --levels 3 2>/dev/null | cmp - small.jp2"
+check "only the file on standard output" sh -c "'$lift2k' encode rgb.ppm - --levels 3 2>/dev/null | cmp - small.jp2"
 
 # ---- Options of decode ----
 
@@ -127,14 +127,14 @@ runs "layers" decode l.jp2 l1.ppm --layers 1 --quiet
 runs "layers" decode l.jp2 l3.ppm --layers 3 --quiet
 runs "layers" decode l.jp2 l9.ppm --layers 9 --quiet
 check "all layers" cmp rgb.ppm l3.ppm
-check "more layers than there are" cmp rgb.ppm l9.ppm
+check "more layers than the file has" cmp rgb.ppm l9.ppm
 check "fewer layers differ" sh -c '! cmp -s rgb.ppm l1.ppm'
 runs "irreversible" encode rgb.ppm i.jp2 -I -r 10 --quiet
 check "rate is met" test "$(stat -c %s i.jp2)" -le $((63 * 51 * 3 / 10))
 rm -f r.ppm l.jp2 l?.ppm i.jp2
 refuses "too large a reduction" x.ppm "resolution" decode small.jp2 x.ppm --reduce 4
-refuses "region outside" x.ppm "region" decode small.jp2 x.ppm --region 63,0,70,9
-refuses "component outside" x.ppm "component" decode small.jp2 x.ppm --component 3
+refuses "a region outside the image" x.ppm "region" decode small.jp2 x.ppm --region 63,0,70,9
+refuses "a component that does not exist" x.ppm "component" decode small.jp2 x.ppm --component 3
 
 # ---- Impossible options ----
 
@@ -204,7 +204,7 @@ OPTIONS
 refuses "both targets" x.jp2 "exclude|rate|psnr" encode rgb.ppm x.jp2 -r 5 -q 30
 refuses "too many tiles" x.jp2 "tiles" encode "$data/camera.png" x.jp2 -t 1,1
 refuses "origin too far" x.jp2 "" encode rgb.ppm x.jp2 -d 4294967290,0
-refuses "tile before the image" x.jp2 "tile" encode rgb.ppm x.jp2 -d 50,50 -t 50,60
+refuses "a first tile outside the image" x.jp2 "tile" encode rgb.ppm x.jp2 -d 50,50 -t 50,60
 while read -r option value; do
     refuses "--$option $value" x.ppm "$option" decode small.jp2 x.ppm "--$option=$value"
 done <<'OPTIONS'
@@ -225,7 +225,7 @@ backend opencl
 gpu-min-samples x
 OPTIONS
 refuses "info without name" "" "info" info
-refuses "info of nothing" "" "missing.jp2" info missing.jp2
+refuses "info of a missing file" "" "missing.jp2" info missing.jp2
 
 # ---- Backends ----
 
@@ -235,7 +235,7 @@ else
     refuses "encode without a GPU" x.jp2 "cuda" encode rgb.ppm x.jp2 --backend cuda
     refuses "decode without a GPU" x.ppm "cuda" decode small.jp2 x.ppm --backend cuda
     runs "auto without a GPU" encode rgb.ppm auto.jp2 --levels 3 --backend auto --gpu-min-samples 0
-    check "auto without a GPU says nothing of it" test "$(wc -l <err.log)" -eq 1
+    check "auto without a GPU gives no message" test "$(wc -l <err.log)" -eq 1
     check "auto without a GPU" cmp auto.jp2 small.jp2
     rm -f auto.jp2
 fi
@@ -268,10 +268,10 @@ truncations() { # truncations VERB IN OUT [OPTION]: cut at some places, always r
     for bytes in 1 2 3 7 11 20 40 $((size / 4)) $((size / 2)) $((size - 40)) $((size - 3)); do
         { [ "$bytes" -ge "$size" ] || [ "$bytes" -lt 1 ]; } && continue
         head -c "$bytes" "$2" >cut
-        refuses "$2 cut to $bytes" "$3" "cut" "$1" cut "$3" $4
+        refuses "$2 truncated to $bytes" "$3" "cut" "$1" cut "$3" $4
         checks=$((checks + 1)) # and the same through a pipe, whose length is not known
         if "$lift2k" "$1" - "$3" $4 --quiet <cut >out.log 2>err.log || [ "$(wc -l <err.log)" -ne 1 ] || [ -e "$3" ]; then
-            fault "$2 cut to $bytes from a pipe"
+            fault "$2 truncated to $bytes from a pipe"
         fi
     done
     rm -f cut
@@ -306,7 +306,7 @@ for file in small.jp2 small.j2k; do
     incomplete $file $(($(stat -c %s $file) * 3 / 4))
 done
 head -c 30 ascii.pgm >cut.pgm
-refuses "ascii pgm cut" x.jp2 "cut.pgm" encode cut.pgm x.jp2
+refuses "a truncated ASCII PGM" x.jp2 "cut.pgm" encode cut.pgm x.jp2
 
 huge() { # huge NAME FILE: a header of 2^32 squared, refused at once
     checks=$((checks + 1))
@@ -364,7 +364,7 @@ PG ML + 8 0 2\nabcd
 HEADERS
 rm -f bad huge*
 
-# ---- Markers that are wrong or unknown ----
+# ---- Wrong or unknown markers ----
 
 marker() { # marker NAME WHERE CODE PARAMETERS: refused, and by its name
     "$make_stream" small.j2k marked.j2k "$2" "$3" "$4" || fault "make_stream $*"
@@ -393,12 +393,12 @@ marker "CAP: capabilities of Part 16" main ff50 000100000000
 : >marked.j2k
 marker "marker FF74 MCT of Part 2" main ff74 000200000000
 "$make_stream" small.j2k marked.j2k main ff68 000200000000
-runs "an unknown marker is passed over" decode marked.j2k x.ppm
+runs "an unknown marker is skipped" decode marked.j2k x.ppm
 check "an unknown marker is reported" grep -q "warning: marker FF68" err.log
-check "an unknown marker is no harm" cmp rgb.ppm x.ppm
+check "an unknown marker has no effect" cmp rgb.ppm x.ppm
 "$make_stream" small.j2k marked.j2k main ff64 000148656c6c6f
-runs "a comment is no harm" decode marked.j2k x.ppm --quiet
-check "a comment is no harm" cmp rgb.ppm x.ppm
+runs "a comment has no effect" decode marked.j2k x.ppm --quiet
+check "a comment has no effect" cmp rgb.ppm x.ppm
 rm -f marked.j2k x.ppm
 
 # ---- Help ----
@@ -407,8 +407,10 @@ rm -f marked.j2k x.ppm
 runs "C" encode rgb.ppm c.jp2 --cpu c -I
 runs "any set" encode rgb.ppm auto.jp2 -I
 check "C gives the same bytes" cmp c.jp2 auto.jp2
+usable=" "
 for set in auto c avx2 avx512 neon; do
     if "$lift2k" encode rgb.ppm set.jp2 --cpu $set -I --quiet 2>/dev/null; then
+        usable="$usable$set "
         check "$set gives the same bytes" cmp set.jp2 auto.jp2
         runs "decode with $set" decode auto.jp2 set.ppm --cpu $set
         check "$set gives the same picture" sh -c "'$lift2k' decode auto.jp2 - | cmp - set.ppm"
@@ -420,6 +422,11 @@ for set in auto c avx2 avx512 neon; do
     fi
     rm -f set.jp2 set.ppm
 done
+# No processor has both: one that is not there must be refused, not ignored.
+check "avx2 and neon exclude each other" sh -c "case '$usable' in *' avx2 '*' neon '*) exit 1 ;; esac"
+if [ "$(uname -m)" = x86_64 ] && grep -qw avx2 /proc/cpuinfo 2>/dev/null; then
+    check "avx2 works on a processor that has it" sh -c "case '$usable' in *' avx2 '*) ;; *) exit 1 ;; esac"
+fi
 refuses "an unknown set" set.jp2 "--cpu mmx: not one of auto, c, avx2, avx512, neon" encode rgb.ppm set.jp2 --cpu mmx
 for verb in view dump; do
     runs "$verb with C" $verb rgb.ppm with_c.ppm --cpu c

@@ -16,7 +16,7 @@ meets() {
     status=$?
     case $status in
     0 | 3) return ;;
-    1) [ "$1" != compare ] || fault "not like itself: $*" ;;
+    1) [ "$1" != compare ] || fault "differs from itself: $*" ;;
     2) [ "$1" = compare ] || fault "status 2: $*" ;;
     *) fault "status $status: $*" ;;
     esac
@@ -24,9 +24,9 @@ meets() {
     case $said in
     *$'\n'* | '') fault "not one line: $*: $said" ;;
     "lift2k: "*) ;;
-    *) fault "not our line: $*: $said" ;;
+    *) fault "a line that does not start with lift2k: $*: $said" ;;
     esac
-    [ -z "$(ls -A out)" ] || fault "something left behind: $*: $(ls -A out)"
+    [ -z "$(ls -A out)" ] || fault "files left behind: $*: $(ls -A out)"
 }
 
 # each COMMAND...: or, with "some", one in eight

@@ -47,7 +47,7 @@ pgx() { # pgx FILE: the same of a signed PGX of up to 16 bits
 
 runs "lossless" encode "$data/camera.png" camera.jp2 --levels 2 --quiet
 runs "dump" dump camera.jp2 d
-check "what it says" grep -qx 'camera.jp2 -> d 7 subbands, described in subbands.json' err.log
+check "its message" grep -qx 'camera.jp2 -> d 7 subbands, described in subbands.json' err.log
 ls d >found
 printf '%s\n' subbands.json t0_c0_b00_LL2.pgx t0_c0_b01_HL2.pgx t0_c0_b02_LH2.pgx t0_c0_b03_HH2.pgx t0_c0_b04_HL1.pgx \
     t0_c0_b05_LH1.pgx t0_c0_b06_HH1.pgx >expected
@@ -55,7 +55,7 @@ check "names" cmp expected found
 check "header of LL2" grep -qax 'PG ML - 10 128 128' d/t0_c0_b00_LL2.pgx
 check "size of LL2" test "$(stat -c %s d/t0_c0_b00_LL2.pgx)" = $((19 + 2 * 128 * 128))
 check "header of HH1" grep -qax 'PG ML - 12 256 256' d/t0_c0_b06_HH1.pgx
-runs "PGX is for everybody" compare d/t0_c0_b00_LL2.pgx d/t0_c0_b00_LL2.pgx
+runs "PGX files can be compared" compare d/t0_c0_b00_LL2.pgx d/t0_c0_b00_LL2.pgx
 runs "raw" dump camera.jp2 r --format raw
 check "size of raw LL2" test "$(stat -c %s r/t0_c0_b00_LL2.raw)" = $((4 * 128 * 128))
 for band in b00_LL2 b01_HL2 b06_HH1; do
@@ -65,7 +65,7 @@ for band in b00_LL2 b01_HL2 b06_HH1; do
     checks=$((checks + 1))
     [ "$(sort -u found | wc -l)" -gt 20 ] || fault "$band has hardly any values"
 done
-runs "a folder that is there" dump camera.jp2 d/ --quiet
+runs "an existing folder" dump camera.jp2 d/ --quiet
 check "quiet" test ! -s err.log
 check "no second slash, nothing new" test "$(ls d | wc -l)" = 8
 
@@ -74,8 +74,8 @@ printf 'P2\n8 1\n255\n100 100 100 100 108 108 108 108\n' >step.pgm
 runs "no decomposition" dump step.pgm s --levels 0 --format raw
 check "LL0" test "$(raw s/t0_c0_b00_LL0.raw | xargs)" = "-28 -28 -28 -28 -20 -20 -20 -20"
 runs "one decomposition" dump step.pgm s --levels 1
-check "LL1 of a step" test "$(pgx s/t0_c0_b00_LL1.pgx | xargs)" = "-28 -29 -21 -20"
-check "HL1 of a step" test "$(pgx s/t0_c0_b01_HL1.pgx | xargs)" = "0 -4 0 0"
+check "LL1 of an edge" test "$(pgx s/t0_c0_b00_LL1.pgx | xargs)" = "-28 -29 -21 -20"
+check "HL1 of an edge" test "$(pgx s/t0_c0_b01_HL1.pgx | xargs)" = "0 -4 0 0"
 says "empty subbands have no file" s '[b["file"] for b in j["subbands"]] == ["t0_c0_b00_LL1.pgx", "t0_c0_b01_HL1.pgx", None,
 None] and j["subbands"][2]["height"] == 0 and j["subbands"][2]["orientation"] == "LH"'
 
@@ -91,7 +91,7 @@ for wavelet in "" -I; do
         check "codestream and picture $wavelet $options" diff -r a b
     done
 done
-check "two digits where tiles need them" test ! -e a/t00_c0_b00_LL0.raw
+check "two digits for many tiles" test ! -e a/t00_c0_b00_LL0.raw
 runs "many tiles" dump "$data/chelsea.png" many -t 100,70 --levels 1 --component 1 --quiet
 check "names sort" test "$(ls many | sed -n '2p;$p' | xargs)" = "t00_c1_b00_LL1.pgx t24_c1_b03_HH1.pgx"
 check "only component 1" test "$(ls many | grep -c c1)" = 100
@@ -101,14 +101,14 @@ check "only component 1" test "$(ls many | grep -c c1)" = 100
 runs "reduced" dump some.jp2 a --format raw --quiet
 runs "all levels" encode "$data/chelsea.png" cat.jp2 -t 256,256 -I -r 40,10 --quiet
 rm -rf a b
-runs "all of it" dump cat.jp2 a --quiet
+runs "everything" dump cat.jp2 a --quiet
 runs "reduced" dump cat.jp2 b --reduce 3 --component 2 --tile-index 3 --quiet
-check "what reducing leaves" test "$(ls b | xargs)" = \
+check "subbands of a reduced dump" test "$(ls b | xargs)" = \
     "subbands.json t3_c2_b00_LL5.pgx t3_c2_b01_HL5.pgx t3_c2_b02_LH5.pgx t3_c2_b03_HH5.pgx t3_c2_b04_HL4.pgx \
 t3_c2_b05_LH4.pgx t3_c2_b06_HH4.pgx"
 for file in b/*.pgx; do check "the same in $file" cmp "$file" "a/${file#b/}"; done
 runs "fewer layers" dump cat.jp2 b --layers 1 --quiet
-check "fewer layers are not all" sh -c '! cmp -s a/t0_c0_b15_HH1.pgx b/t0_c0_b15_HH1.pgx'
+check "fewer layers differ" sh -c '! cmp -s a/t0_c0_b15_HH1.pgx b/t0_c0_b15_HH1.pgx'
 
 says "the picture" a 'j["file"] == "cat.jp2" and j["source"] == "codestream" and j["format"] == "pgx" and j["complete"] and
 j["image"] == {"x0": 0, "y0": 0, "x1": 451, "y1": 300} and [j["tiles_across"], j["tiles_down"]] == [2, 2] and
@@ -118,7 +118,7 @@ says "a subband" a 's["t3_c2_b04_HL4.pgx"] == {"file": "t3_c2_b04_HL4.pgx", "til
 "y1": 19}, "tile_component": {"x0": 256, "y0": 256, "x1": 451, "y1": 300}, "wavelet": "9/7", "component_transform": "ICT",
 "value": "quantiser index", "step_exponent": 13, "step_mantissa": 1792, "step_size": s["t3_c2_b04_HL4.pgx"]["step_size"],
 "magnitude_bits": 14, "bits": 15} and abs(s["t3_c2_b04_HL4.pgx"]["step_size"] - 2 ** -4 * (1 + 1792 / 2048)) < 1e-8'
-says "every file is there" a 'all(__import__("os").path.getsize("a/" + f) == len("PG ML - %d %d %d " % (b["bits"], b["width"],
+says "every file exists" a 'all(__import__("os").path.getsize("a/" + f) == len("PG ML - %d %d %d " % (b["bits"], b["width"],
 b["height"])) + b["width"] * b["height"] * (2 if b["bits"] > 8 else 1) for f, b in s.items())'
 runs "5/3 of a picture" dump "$data/chelsea.png" b --levels 1 --format raw --quiet
 says "5/3 of a picture" b 'j["source"] == "picture" and j["subbands"][3]["value"] == "coefficient" and
@@ -173,7 +173,7 @@ mkfifo half/t0_c0_b03_HH2.pgx
 timeout 100 cat half/t0_c0_b03_HH2.pgx >piped & # which waits for ever where the command fails before
 runs "a pipe among the files" dump camera.jp2 half --quiet
 wait
-check "what went through the pipe" cmp piped d/t0_c0_b03_HH2.pgx
+check "the output of the pipe" cmp piped d/t0_c0_b03_HH2.pgx
 check "the others" cmp half/t0_c0_b06_HH1.pgx d/t0_c0_b06_HH1.pgx
 rm half/*HH2.pgx half/subbands.json
 mkfifo half/subbands.json
@@ -183,6 +183,6 @@ echo '{}' >elsewhere.json
 ln -s ../elsewhere.json half/subbands.json
 runs "a link" dump camera.jp2 half --quiet
 check "a link stays" test -L half/subbands.json
-check "a link's file" cmp elsewhere.json d/subbands.json
+check "the target of the link" cmp elsewhere.json d/subbands.json
 
 finish

@@ -81,7 +81,7 @@ make_raw 8 le planar a.raw
 refuses "raw too long" x.jp2 "a.raw: the file has 105 bytes; --raw 7,5,2,8,u describes 70" encode a.raw x.jp2 --raw 7,5,2,8,u
 refuses "raw too short" x.jp2 "the file has 105 bytes; --raw 7,5,3,16,u describes 210" encode a.raw x.jp2 --raw 7,5,3,16,u
 refuses "raw without description" x.jp2 "a.raw: .*need --raw" encode a.raw x.jp2
-refuses "raw of no size" x.jp2 "--raw 0,5,3,8,u" encode a.raw x.jp2 --raw 0,5,3,8,u
+refuses "raw of size 0" x.jp2 "--raw 0,5,3,8,u" encode a.raw x.jp2 --raw 0,5,3,8,u
 refuses "raw of 25 bits" x.jp2 "1 to 24 bits" encode a.raw x.jp2 --raw 7,5,3,25,u
 for text in 7,5,3,8 7,5,3,8,x 7,5,3,8,u,xe 7,5,3,8,u, 7,5,3,8,unsigned ,5,3,8,u 7,5,4294967296,8,u; do
     refuses "raw $text" x.jp2 "not of the form" encode a.raw x.jp2 --raw "$text"
@@ -238,7 +238,7 @@ refuses "a comment without end after a sample" x.jp2 "^lift2k: header.pgm: more 
     >header.pam
 refuses "a PAM header without end" x.jp2 "^lift2k: header.pam: the PAM header does not end within 1 MiB" encode header.pam x.jp2
 { printf 'P5\n' && comment 100000 && printf 'not a number'; } >header.pgm
-refuses "no number" x.jp2 "^lift2k: header.pgm: bad PNM header" encode header.pgm x.jp2
+refuses "not a number" x.jp2 "^lift2k: header.pgm: bad PNM header" encode header.pgm x.jp2
 refuses "no time for a header" x.jp2 "^lift2k: header.pgm: not done after" encode header.pgm x.jp2 --timeout 0.0000001
 rm header.*
 
@@ -309,7 +309,7 @@ PYTHON
     runs "interlaced by rows" encode interlaced.png y.jp2 -t 256,256 --max-memory 40M
     runs "interlaced at once" encode interlaced.png x.jp2 -t 256,256 -r 1
     same "interlaced by rows" x.jp2 y.jp2
-    refuses "one strip of all" z.jp2 "the samples take 4\.004 MB of memory" encode interlaced.png z.jp2 --by-rows --max-memory 4003K
+    refuses "all rows in one strip" z.jp2 "the samples take 4\.004 MB of memory" encode interlaced.png z.jp2 --by-rows --max-memory 4003K
     rm -f x.jp2 y.jp2
 else
     echo "SKIPPED: no python3 here to make PNG files that want much"

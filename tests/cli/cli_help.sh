@@ -83,7 +83,7 @@ usage "one hyphen, in between" "^lift2k: -tile: did you mean --tile" encode -I -
 usage "a value too many" "^lift2k: --quiet: the option takes no value" encode photo.png x.jp2 --quiet=1
 usage "a value too few" "^lift2k: --rate: the option needs a value" encode photo.png x.jp2 --rate
 usage "an unknown letter" "^lift2k: -Z: no such option; lift2k encode --help" encode photo.png x.jp2 -Z
-runs "shortened, where it is clear" encode photo.png x.jp2 --thr 1 --qui
+runs "unambiguous abbreviations" encode photo.png x.jp2 --thr 1 --qui
 
 # ---- Version ----
 

@@ -58,7 +58,7 @@ name=$'q"b\\s\nl\tt\303\251\302\205\302\240\377\300\200.j2k'
 cp gray.j2k "$name"
 describe "$name"
 says "file name" info.json 'j["file"] == "q\"b\\s\nl\tt\u00e9\u0085\u00a0\ufffd\ufffd\ufffd.j2k"'
-check "no control character as it is" sh -c "! LC_ALL=C grep -qF '$(printf '\302\205')' info.json"
+check "no unescaped control character" sh -c "! LC_ALL=C grep -qF '$(printf '\302\205')' info.json"
 # The helper's marker segment comes before the encoder's own comment.
 "$make_stream" gray.j2k comment.j2k main ff64 0001225c0a1b7f80a0e9ff
 describe comment.j2k
@@ -72,9 +72,9 @@ check "the help has every key" sh -c "'$lift2k' info --json colour.jp2 | sed -n 
     { count=0; while read -r key; do '$lift2k' info --help | grep -qw \"\$key\" || exit 1; count=\$((count + 1)); done
     test \$count -eq 28; }"
 
-refuses "no JPEG 2000" "" "camera.png" info --json "$data/camera.png"
+refuses "not JPEG 2000" "" "camera.png" info --json "$data/camera.png"
 refuses "a missing file" "" "missing.jp2" info --json missing.jp2
 refuses "no name" "" "file name" info --json
-refuses "a name too much" "" "devices" info --devices gray.j2k
+refuses "one name too many" "" "devices" info --devices gray.j2k
 
 finish

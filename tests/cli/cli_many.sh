@@ -42,7 +42,7 @@ says "a folder: one of them" '^photos/coffee.png 600x400x3 8 bit, 720\.0 kB -> c
 says "a folder: sum" '^4 files: 4 done; pictures [0-9.]+ MB, JPEG 2000 [0-9.]+ kB, ratio [0-9.]+; [0-9.]+ s$'
 check "a folder: names" test "$(cd coded && echo *)" = "camera.jp2 chelsea.jp2 coffee.jp2 part.jp2"
 for name in camera chelsea coffee part; do
-    check "$name is what it is alone" cmp "coded/$name.jp2" "alone_$name.jp2"
+    check "$name is the same as alone" cmp "coded/$name.jp2" "alone_$name.jp2"
 done
 gives "back" 0 decode coded --out-dir back/ --ext .ppm --quiet
 check "back: quiet" test ! -s err.log
@@ -108,26 +108,26 @@ cp -r photos mixed
 head -c 5000 photos/coffee.png >mixed/broken.png
 echo "not a picture" >mixed/text.pgm
 : >mixed/empty.ppm
-gives "broken ones" 1 encode mixed --out-dir mixed_coded
-says "broken ones: cut" '^lift2k: mixed/broken.png: '
-says "broken ones: text" '^lift2k: mixed/text.pgm: '
-says "broken ones: empty" '^lift2k: mixed/empty.ppm: the file is empty$'
-says "broken ones: sum" '^7 files: 4 done, 3 failed; '
-check "broken ones: the others" test "$(cd mixed_coded && ls -A | tr '\n' ' ')" = "camera.jp2 chelsea.jp2 coffee.jp2 part.jp2 "
-check "broken ones: a good one" cmp mixed_coded/coffee.jp2 alone_coffee.jp2
-gives "a missing one" 1 encode photos/coffee.png photos/missing.png photos/camera.png --out-dir some --quiet
-check "a missing one: one line" test "$(wc -l <err.log)" -eq 1
-says "a missing one" '^lift2k: photos/missing.png: No such file'
-check "a missing one: the others" test -s some/coffee.jp2 -a -s some/camera.jp2
+gives "damaged files" 1 encode mixed --out-dir mixed_coded
+says "damaged files: cut" '^lift2k: mixed/broken.png: '
+says "damaged files: text" '^lift2k: mixed/text.pgm: '
+says "damaged files: empty" '^lift2k: mixed/empty.ppm: the file is empty$'
+says "damaged files: sum" '^7 files: 4 done, 3 failed; '
+check "damaged files: the others" test "$(cd mixed_coded && ls -A | tr '\n' ' ')" = "camera.jp2 chelsea.jp2 coffee.jp2 part.jp2 "
+check "damaged files: a good one" cmp mixed_coded/coffee.jp2 alone_coffee.jp2
+gives "a missing file" 1 encode photos/coffee.png photos/missing.png photos/camera.png --out-dir some --quiet
+check "a missing file: one line" test "$(wc -l <err.log)" -eq 1
+says "a missing file" '^lift2k: photos/missing.png: No such file'
+check "a missing file: the others" test -s some/coffee.jp2 -a -s some/camera.jp2
 head -c $(($(stat -c %s alone_coffee.jp2) / 2)) alone_coffee.jp2 >cut.jp2
-gives "one ends early" 3 decode cut.jp2 alone_camera.jp2 --out-dir early
-says "one ends early: sum" '^2 files: 2 done \(1 incomplete\); '
-check "one ends early: it is there" test -s early/cut.png -a -s early/alone_camera.png
-gives "one ends early, one is none" 1 decode cut.jp2 alone_camera.jp2 photos/coffee.png --out-dir early --quiet
-gives "one ends early, strictly" 1 decode cut.jp2 alone_camera.jp2 --out-dir strict --strict --quiet
-check "one ends early, strictly" test ! -e strict/cut.png -a -s strict/alone_camera.png
-gives "nothing works" 1 encode mixed/text.pgm --out-dir none --quiet
-check "nothing works: nothing there" test -z "$(ls -A none)"
+gives "one truncated file" 3 decode cut.jp2 alone_camera.jp2 --out-dir early
+says "one truncated file: sum" '^2 files: 2 done \(1 incomplete\); '
+check "one truncated file: both outputs exist" test -s early/cut.png -a -s early/alone_camera.png
+gives "one truncated file, one not JPEG 2000" 1 decode cut.jp2 alone_camera.jp2 photos/coffee.png --out-dir early --quiet
+gives "one truncated file, strictly" 1 decode cut.jp2 alone_camera.jp2 --out-dir strict --strict --quiet
+check "one truncated file, strictly" test ! -e strict/cut.png -a -s strict/alone_camera.png
+gives "all files fail" 1 encode mixed/text.pgm --out-dir none --quiet
+check "all files fail: nothing there" test -z "$(ls -A none)"
 
 # ---- Usage errors ----
 
@@ -188,10 +188,10 @@ if [ -n "$faults" ]; then
     flipped
     flipped --quiet
     LD_PRELOAD=$faults L2K_TEST_FLIP=1 gives "without --verify nobody sees it" 0 encode photos/coffee.png x.jp2
-    check "it is there" sh -c '! cmp -s x.jp2 alone_coffee.jp2'
+    check "the output exists" sh -c '! cmp -s x.jp2 alone_coffee.jp2'
     cp alone_camera.jp2 x.jp2
     LD_PRELOAD=$faults L2K_TEST_FLIP=1 gives "an old file" 1 encode photos/coffee.png x.jp2 --verify --quiet
-    check "an old file stays" cmp x.jp2 alone_camera.jp2
+    check "the old file is unchanged" cmp x.jp2 alone_camera.jp2
     LD_PRELOAD=$faults L2K_TEST_FLIP=1 gives "many flipped" 1 encode photos --out-dir flipped --verify --quiet
     check "many flipped: none kept" test -z "$(ls -A flipped)"
 else
@@ -215,7 +215,7 @@ refuses "memory of coding" x2.jp2 "coffee.png: samples and coding take more memo
 refuses "memory of decoding" x2.ppm "coffee.jp2: samples and coding take more memory than 750\.0 kB; --max-memory" \
     decode alone_coffee.jp2 x2.ppm --max-memory 750k
 { printf 'P5\n9000 9000\n255\n' && head -c 81000000 /dev/zero; } >blank.pgm
-runs "a picture of nothing" encode blank.pgm blank.jp2 --quiet
+runs "a blank picture" encode blank.pgm blank.jp2 --quiet
 refuses "a small file of a large picture" x2.pgm "blank.jp2: an image of 9000 x 9000.*; --max-pixels N allows more" decode blank.jp2 x2.pgm
 runs "allowed" decode blank.jp2 x2.pgm --max-pixels 81M --max-memory 1G --quiet
 check "allowed" cmp x2.pgm blank.pgm
@@ -243,17 +243,17 @@ says "a slow pipe" '^lift2k: standard input: not done after 0\.300 s; --timeout'
 mkfifo silent
 for command in "info silent" "decode silent x3.ppm" "encode silent x3.jp2" "encode silent x3.jp2 --raw 8,8,1,8,u" \
     "view silent x3.ppm" "compare silent photos/coffee.png"; do
-    refuses "a pipe that nobody writes to, $command" "" "silent: not done after 0\.200 s; --timeout" $command --timeout 0.2
+    refuses "a pipe without a writer, $command" "" "silent: not done after 0\.200 s; --timeout" $command --timeout 0.2
 done
 for start in "P5 600 400 255 abc" "II*" ""; do
     checks=$((checks + 1))
     { printf %s "$start"; exec sleep 30; } >silent & # which stays open
-    gives "a pipe that falls silent after '$start'" 1 encode silent x3.jp2 --timeout 0.3 --quiet
-    kill $! 2>/dev/null || fault "a pipe that falls silent after '$start': waited for its end"
-    says "a pipe that falls silent after '$start'" "silent: not done after 0\.300 s; --timeout"
+    gives "a pipe that blocks after '$start'" 1 encode silent x3.jp2 --timeout 0.3 --quiet
+    kill $! 2>/dev/null || fault "a pipe that blocks after '$start': waited for its end"
+    says "a pipe that blocks after '$start'" "silent: not done after 0\.300 s; --timeout"
 done
 { sleep 0.3; cat photos/coffee.png; } >silent &
-runs "a pipe that wakes up" encode silent x2.jp2 --timeout 100 --quiet
+runs "a pipe that blocks for a while" encode silent x2.jp2 --timeout 100 --quiet
 # By rows, only a pipe's own rows count against its time: two pipes of 3 s each do not add up.
 mkfifo turn_1 turn_2
 "$lift2k" decode alone_part.jp2 turns.pgx --quiet
@@ -266,11 +266,11 @@ mkfifo turn_1 turn_2
         exec 3>&-
     done
 } &
-gives "pipes that wait for their turn" 0 encode turn_1 turn_2 --out-dir turns --timeout 5 -t 64,32 --quiet
+gives "pipes that wait in sequence" 0 encode turn_1 turn_2 --out-dir turns --timeout 5 -t 64,32 --quiet
 kill $! 2>/dev/null # it may still wait for somebody to open them
-check "pipes that wait for their turn: samples" "$lift2k" compare turns/turn_2.jp2 turns_0.pgx --quiet
+check "pipes that wait in sequence: samples" "$lift2k" compare turns/turn_2.jp2 turns_0.pgx --quiet
 refuses "compared with limits" "" "coffee.png: .*--max-pixels" compare photos/coffee.png alone_coffee.jp2 --max-pixels 5
-runs "time enough" encode photos/coffee.png x2.jp2 --timeout 1000 --quiet
+runs "enough time" encode photos/coffee.png x2.jp2 --timeout 1000 --quiet
 for option in "max-pixels 0" "max-pixels x" "max-memory 5X" "max-memory -1" "max-memory 5KK" "timeout 0" "timeout -1" "timeout 1,2"; do
     refuses "--$option" x3.jp2 "^lift2k: --$option: not" encode alpha.pam x3.jp2 --${option% *}="${option#* }"
 done

@@ -28,17 +28,17 @@ writes() { # the command that writes x.EXTENSION
     esac
 }
 
-nothing_new() { # nothing_new NAME: besides the logs
+nothing_new() { # nothing_new NAME: no new files except the logs
     local after
     after=$(ls -A)
     [ "$after" = "$before" ] || fault "$1: files left behind: $(comm -13 <(echo "$before") <(echo "$after") | tr '\n' ' ')"
 }
 
-fills_up() { # fills_up NAME BLOCKS COMMAND...: a file size limit stands for a disk that is full after so many KiB
+fills_up() { # fills_up NAME BLOCKS COMMAND...: a file size limit of BLOCKS KiB in place of a full disk
     local name=$1 blocks=$2 status
     shift 2
     checks=$((checks + 1))
-    (ulimit -f "$blocks"; exec "$@" --quiet) 2>&1 >/dev/null | cat >err.log # which is no file to limit
+    (ulimit -f "$blocks"; exec "$@" --quiet) 2>&1 >/dev/null | cat >err.log # a pipe is not limited
     status=${PIPESTATUS[0]}
     [ $status -eq 1 ] || fault "$name: status $status"
     [ "$(wc -l <err.log)" -eq 1 ] || { fault "$name: not one line"; head -3 err.log; }
@@ -74,7 +74,7 @@ for ext in $outputs; do
     jp2 | j2k) "$lift2k" encode cut x.$ext 2>/dev/null ;;
     *) "$lift2k" decode cut x.$ext --strict 2>/dev/null ;;
     esac
-    check "$ext survives an input that is damaged" cmp "$target" expected
+    check "$ext survives a damaged input" cmp "$target" expected
     runs "$ext is overwritten" $(writes $ext) x.$ext --quiet
     checks=$((checks + 1))
     cmp -s "$target" expected && fault "$ext was not overwritten"
@@ -142,8 +142,8 @@ fi
 chmod 640 x.ppm
 ln -s x.ppm link.ppm
 runs "through a link" decode small.jp2 link.ppm --quiet
-check "the link stays one" test -L link.ppm
-check "the file behind the link" cmp x.ppm rgb.ppm
+check "the link stays a link" test -L link.ppm
+check "the target of the link" cmp x.ppm rgb.ppm
 cp rgb.ppm self.ppm
 cp small.jp2 self.jp2
 runs "encode reads before it writes" encode self.ppm self.jp2 --quiet --levels 3
@@ -153,17 +153,17 @@ mkdir -p links/deep
 ln -s links/first.ppm dangling.ppm
 ln -s deep/second.ppm links/first.ppm
 ln -s "$PWD/links/new.ppm" links/deep/second.ppm
-runs "through a link to nothing" decode small.jp2 dangling.ppm --quiet
-check "links to nothing stay" test -L dangling.ppm -a -L links/first.ppm -a -L links/deep/second.ppm
-check "the file behind links to nothing" cmp links/new.ppm rgb.ppm
-check "nothing else behind links to nothing" test "$(ls -A links links/deep | tr '\n' ' ')" = \
+runs "through dangling links" decode small.jp2 dangling.ppm --quiet
+check "dangling links stay" test -L dangling.ppm -a -L links/first.ppm -a -L links/deep/second.ppm
+check "the target of dangling links" cmp links/new.ppm rgb.ppm
+check "no other file from dangling links" test "$(ls -A links links/deep | tr '\n' ' ')" = \
     "links: deep first.ppm new.ppm  links/deep: second.ppm "
 rm -rf links
 ln -s nowhere/x.ppm away.ppm
 ln -s loop.ppm loop.ppm
-refuses "a link into no folder" "" "^lift2k: away.ppm: No such file" decode small.jp2 away.ppm
+refuses "a link into a missing folder" "" "^lift2k: away.ppm: No such file" decode small.jp2 away.ppm
 refuses "a link to itself" "" "^lift2k: loop.ppm: .*symbolic links" decode small.jp2 loop.ppm
-check "links that lead nowhere stay" test -L away.ppm -a -L loop.ppm
+check "links without a target stay" test -L away.ppm -a -L loop.ppm
 rm -f x.ppm link.ppm self.* dangling.ppm away.ppm loop.ppm
 
 # ---- A dump is all or nothing ----
@@ -190,7 +190,7 @@ if [ -n "$faults" ]; then
     ends 1 L2K_TEST_RENAME=c2_b09_HH1 dumped
     check "the first name is refused: an earlier dump stays" diff -r dumped earlier
     ends 1 L2K_TEST_RENAME=c2_b08_LH1 dumped
-    check "another name is refused: told" grep -q '^lift2k: dumped/t0_c2_b08_LH1.pgx: Is a directory$' err.log
+    check "another name is refused: reported" grep -q '^lift2k: dumped/t0_c2_b08_LH1.pgx: Is a directory$' err.log
     rm earlier/subbands.json
     cp wanted/*c2_b09_HH1* earlier
     check "another name is refused: no description, nothing hidden" diff -r dumped earlier
@@ -201,19 +201,19 @@ fi
 
 # ---- Places that cannot be written ----
 
-refuses "a folder that is not there" "" "nowhere/x.jp2: No such file" encode rgb.ppm nowhere/x.jp2
+refuses "a missing folder" "" "nowhere/x.jp2: No such file" encode rgb.ppm nowhere/x.jp2
 refuses "a folder in place of a file" "" "kept.*directory" decode small.jp2 kept/ --quiet
 refuses "a file in place of a folder" "" "Not a directory" encode rgb.ppm rgb.ppm/x.jp2
 if [ "$(id -u)" -ne 0 ]; then
     mkdir closed
     chmod 555 closed
-    refuses "a folder that is read only" closed/x.jp2 "closed/x.jp2: Permission denied" encode rgb.ppm closed/x.jp2
+    refuses "a read-only folder" closed/x.jp2 "closed/x.jp2: Permission denied" encode rgb.ppm closed/x.jp2
     echo precious >readonly.ppm
     chmod 444 readonly.ppm
-    "$lift2k" decode small.jp2 readonly.ppm --quiet 2>err.log && fault "a file that is read only was replaced"
-    check "a file that is read only" cmp readonly.ppm expected
+    "$lift2k" decode small.jp2 readonly.ppm --quiet 2>err.log && fault "a read-only file was replaced"
+    check "a read-only file" cmp readonly.ppm expected
 elif [ -d /proc ]; then # root may write anywhere but here
-    refuses "a folder that takes no files" "" "/proc/x.jp2: " encode rgb.ppm /proc/x.jp2
+    refuses "a folder that accepts no files" "" "/proc/x.jp2: " encode rgb.ppm /proc/x.jp2
 fi
 
 # ---- Devices and pipes ----
@@ -255,7 +255,7 @@ runs "large" encode large.ppm large.jp2 --quiet
 check "more than a pipe holds" test "$(wc -c <large.jp2)" -gt 66000
 mkfifo pipe.ppm pipe.jp2
 for verb in "encode rgb.ppm pipe.jp2" "decode small.jp2 pipe.ppm"; do
-    refuses "a pipe that nobody reads, $verb" "" "^lift2k: ${verb##* }: not done after 0\.200 s; --timeout" $verb --timeout 0.2
+    refuses "a pipe without a reader, $verb" "" "^lift2k: ${verb##* }: not done after 0\.200 s; --timeout" $verb --timeout 0.2
 done
 for limit in "" "--timeout 100"; do
     { sleep 0.2; timeout 100 cat pipe.ppm >got; } & # who comes late, and reads late
@@ -279,7 +279,7 @@ for how in "decode large.jp2 pipe.ppm" "decode large.jp2 -" "encode large.ppm -"
     kill $! || fault "a reader that sleeps, $how: waited for its end"
     wait
     [ "$(cat err.log)" = "lift2k: $name: not done after 1.000 s; --timeout SECONDS allows more" ] ||
-        { fault "a reader that sleeps, $how: not told"; cat err.log; }
+        { fault "a reader that sleeps, $how: not reported"; cat err.log; }
 done
 rm -f pipe.* large.* whole.jp2 got
 
@@ -298,13 +298,13 @@ for verb in "decode half -" "decode small.jp2 -" "decode half x.ppm" "decode sma
     cmp -s wanted got || fault "$verb, standard error closed: another output"
     "$lift2k" $verb --quiet >&- 2>err.log <&-
     case $verb in
-    *-) grep -q '^lift2k: standard output: ' err.log || fault "$verb, standard output closed: not told" ;;
+    *-) grep -q '^lift2k: standard output: ' err.log || fault "$verb, standard output closed: not reported" ;;
     *) cmp -s wanted x.ppm || fault "$verb, standard output closed: another output" ;;
     esac
 done
 checks=$((checks + 1))
 "$lift2k" info - <&- >out.log 2>err.log && fault "a closed standard input: worked"
-grep -q '^lift2k: standard input: ' err.log || fault "a closed standard input: not told"
+grep -q '^lift2k: standard input: ' err.log || fault "a closed standard input: not reported"
 rm -f x.ppm wanted got half
 
 # ---- Names with control characters ----
@@ -324,9 +324,9 @@ odd=$(printf 'o\233 31m\302\377\300\200\355\240\200\342\202.\303\251\342\202\254
 shown=$(printf 'o? 31m?????????.\303\251\342\202\254\360\237\231\202.jp2')
 cp small.jp2 "$odd"
 "$lift2k" info "$odd" >out.log 2>err.log
-grep -qF " $shown" out.log || { fault "info of a name that is no UTF-8"; head -1 out.log | od -c; }
+grep -qF " $shown" out.log || { fault "info of a name that is not UTF-8"; head -1 out.log | od -c; }
 "$lift2k" info "not-$odd" 2>err.log
-grep -qF "lift2k: not-$shown: No such" err.log || { fault "a report of a name that is no UTF-8"; od -c err.log; }
+grep -qF "lift2k: not-$shown: No such" err.log || { fault "a report of a name that is not UTF-8"; od -c err.log; }
 rm -f "$odd"
 
 finish

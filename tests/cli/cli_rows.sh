@@ -52,10 +52,10 @@ gives "raw files of a folder" 0 encode raws --out-dir raw_coded $raw $tiles
 says "raw files of a folder: others" '^lift2k: raws: 1 file left out: .* none of \.raw$'
 check "raw files of a folder" cmp raw_coded/again.jp2 rows/coffee.jp2
 head -c 400000 photos/coffee.ppm >photos/broken.ppm
-gives "one is cut" 1 encode photos --out-dir cut $tiles
-says "one is cut" '^lift2k: photos/broken.ppm: the file is truncated$'
-says "one is cut: sum" '^4 files: 3 done, 1 failed; '
-check "one is cut: the others" test "$(cd cut && ls -A | tr '\n' ' ')" = "camera.jp2 chelsea.jp2 coffee.jp2 "
+gives "one truncated file" 1 encode photos --out-dir cut $tiles
+says "one truncated file" '^lift2k: photos/broken.ppm: the file is truncated$'
+says "one truncated file: sum" '^4 files: 3 done, 1 failed; '
+check "one truncated file: the others" test "$(cd cut && ls -A | tr '\n' ' ')" = "camera.jp2 chelsea.jp2 coffee.jp2 "
 rm photos/broken.ppm
 # One ends with an invalid sample: the encoder is ready for the next ones.
 mkdir last
@@ -108,7 +108,7 @@ fi
 
 gives "little memory by rows" 0 encode photos/coffee.ppm x.jp2 $tiles -j 1 --max-memory 1500K --quiet
 check "little memory by rows: the same file" cmp x.jp2 rows/coffee.jp2
-refuses "as little memory for all of it" y.jp2 "coding take more memory than 1\.500 MB" \
+refuses "as little memory for the whole picture" y.jp2 "coding take more memory than 1\.500 MB" \
     encode photos/coffee.ppm y.jp2 $tiles -j 1 --max-memory 1500K -r 1
 refuses "less than a row of tiles" y.jp2 "the samples take 180\.0 kB of memory, the limit is 179\.0 kB; --max-memory" \
     encode photos/coffee.ppm y.jp2 $tiles --max-memory 179K
@@ -119,7 +119,7 @@ refuses "less than a row to decode" y.ppm "the samples take 180\.0 kB of memory"
 gives "little memory to decode" 0 decode rows/coffee.jp2 y.ppm --by-rows -j 1 --max-memory 800K --quiet
 check "little memory to decode" cmp y.ppm photos/coffee.ppm
 rm -f y.ppm
-refuses "as little memory to decode all of it" y.ppm "coding take more memory than 800\.0 kB" \
+refuses "as little memory to decode the whole picture" y.ppm "coding take more memory than 800\.0 kB" \
     decode rows/coffee.jp2 y.ppm -j 1 --max-memory 800K
 rm -f y.ppm
 for name in photos/coffee.ppm photos/chelsea.png; do
@@ -207,12 +207,12 @@ for height in 700 3 4 8 12 15 19 23; do
     { printf 'PG ML + 8 1 %d\n' $height && head -c $height photos/chelsea.png; } >odd_$number.pgx
     number=$((number + 1))
 done
-check "sub-sampled by all manner of steps" env OMP_WAIT_POLICY=passive \
+check "with many sub-samplings" env OMP_WAIT_POLICY=passive \
     timeout 20 "$lift2k" encode odd.pgx x.j2k -t 1,1 --levels 0 -j 1 --verify --quiet
 for how in "" --by-rows; do
-    check "sub-sampled by all manner of steps, decode $how" timeout 20 "$lift2k" decode x.j2k back.pgx $how -j 1 --quiet
+    check "with many sub-samplings, decode $how" timeout 20 "$lift2k" decode x.j2k back.pgx $how -j 1 --quiet
     for ((number = 0; number < 8; number++)); do
-        check "sub-sampled by all manner of steps, $number $how" cmp odd_$number.pgx back_$number.pgx
+        check "with many sub-samplings, $number $how" cmp odd_$number.pgx back_$number.pgx
     done
     rm -f back_*.pgx
 done

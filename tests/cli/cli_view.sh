@@ -58,7 +58,7 @@ png_size() { # png_size FILE: "width height colour-type"
 runs "gray picture" encode "$data/camera.png" camera.jp2 --quiet
 runs "RGB picture" encode "$data/chelsea.png" cat.jp2 --quiet
 runs "PNG" view "$data/camera.png" a.png
-check "what it says" grep -q 'camera.png component 0, 5/3, 5 levels -> a.png 512x512x1 8 bit' err.log
+check "its message" grep -q 'camera.png component 0, 5/3, 5 levels -> a.png 512x512x1 8 bit' err.log
 check "PNG of a gray picture" test "$(png_size a.png)" = "512 512 0"
 runs "RGB" view "$data/chelsea.png" a.png --rgb --quiet
 check "quiet" test ! -s err.log
@@ -66,9 +66,9 @@ check "PNG of an RGB picture" test "$(png_size a.png)" = "451 300 2"
 runs "a component of an RGB picture" view cat.jp2 a.png --component 2
 check "PNG of a component" test "$(png_size a.png)" = "451 300 0"
 runs "9/7" view "$data/camera.png" a.png -I --levels 2
-check "what it says of 9/7" grep -q 'component 0, 9/7, 2 levels' err.log
+check "its message for 9/7" grep -q 'component 0, 9/7, 2 levels' err.log
 runs "one level" view "$data/camera.png" a.png --levels 1
-check "what it says of one level" grep -q ' 1 level ->' err.log
+check "its message for one level" grep -q ' 1 level ->' err.log
 check "standard input and output" sh -c "cat camera.jp2 | '$lift2k' view - - --quiet | head -c 2 | grep -q P5"
 runs "reduced" view cat.jp2 a.pgm --reduce 2
 sized "reduced" a.pgm 113 75
@@ -78,7 +78,7 @@ runs "not zoomed" view cat.jp2 a.pgm --reduce 2 --no-borders --gain 2
 runs "zoomed" view cat.jp2 z.pgm --reduce 2 --no-borders --gain 2 --zoom 3
 rows z.pgm | awk 'NR % 3 == 2 { for (i = 2; i <= NF; i += 3) printf "%s ", $i; print "" }' >found
 crop a.pgm 0 0 113 75 >expected
-check "every pixel thrice" cmp expected found
+check "every pixel three times" cmp expected found
 
 # ---- Codestream and transform agree ----
 
@@ -159,12 +159,12 @@ for wavelet in "" -I; do
 done
 # 5/3 of 100 100 100 100 108 ... : HL1 has a single -4, and its gain makes that black.
 { printf 'P2\n8 1\n255\n100 100 100 100 108 108 108 108\n'; } >step.pgm
-runs "a step" view step.pgm a.pgm --levels 1 --gain 4 --no-borders
-check "5/3 of a step" test "$(rows a.pgm | xargs)" = "100 99 107 108 128 112 128 128"
-runs "a step, by itself" view step.pgm a.pgm --levels 1 --no-borders
-check "gain of a step" test "$(rows a.pgm | xargs | cut -d ' ' -f 5-)" = "128 0 128 128"
+runs "an edge" view step.pgm a.pgm --levels 1 --gain 4 --no-borders
+check "5/3 of an edge" test "$(rows a.pgm | xargs)" = "100 99 107 108 128 112 128 128"
+runs "an edge, automatic gain" view step.pgm a.pgm --levels 1 --no-borders
+check "gain of an edge" test "$(rows a.pgm | xargs | cut -d ' ' -f 5-)" = "128 0 128 128"
 runs "a fixed gain" view camera.jp2 a.pgm --gain 1
-runs "gains by themselves" view camera.jp2 b.pgm
+runs "automatic gains" view camera.jp2 b.pgm
 check "gains matter" sh -c '! cmp -s a.pgm b.pgm'
 spread() { rows "$1" | tr -s ' ' '\n' | awk 'NF { d = $1 - 128; s += d * d; n++ } END { print int(s / n) }'; }
 runs "HH1 at 1" view camera.jp2 a.pgm --band HH1 --gain 1
@@ -182,7 +182,7 @@ checks=$((checks + 1))
 cmp -l a.pgm b.pgm | awk -v header=$(($(stat -c %s a.pgm) - 512 * 512)) '{ at = $1 - 1 - header; x = at % 512; y = int(at / 512)
     line = 0
     for (side = 256; side >= 16; side /= 2) if ((x == side && y < 2 * side) || (y == side && x < 2 * side)) line = 1
-    if (!line) bad++; n++ } END { exit bad > 0 || n < 1000 }' || fault "lines are not where they belong"
+    if (!line) bad++; n++ } END { exit bad > 0 || n < 1000 }' || fault "lines at wrong positions"
 runs "tiles' lines" view camera.pgm a.pgm -t 256,256 --levels 1
 holds "line between tiles" a.pgm 256 1 1 127 0
 holds "line within a tile" a.pgm 128 1 1 127 255

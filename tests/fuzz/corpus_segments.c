@@ -1,14 +1,6 @@
 /* Seed corpus: marker segments (Annex A), some invalid, and headers that announce more than the file contains. */
 #include "corpus.h"
 
-#define SEGMENT(...)                                                                                                   \
-    {                                                                                                                  \
-        (const uint8_t[]){__VA_ARGS__}, sizeof(const uint8_t[])                                                        \
-        {                                                                                                              \
-            __VA_ARGS__                                                                                                \
-        }                                                                                                              \
-    }
-
 /* Inserts each segment into a stream of one component and one decomposition level. */
 static void make_segments(void)
 {

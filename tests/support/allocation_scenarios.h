@@ -1,4 +1,4 @@
-/* Scenarios for tests in which each allocation fails in turn: each creates, uses and frees the library's objects. */
+/* Scenarios for tests in which each allocation fails in turn: each creates, uses and frees objects of the library. */
 #ifndef L2K_TESTS_SUPPORT_ALLOCATION_SCENARIOS_H
 #define L2K_TESTS_SUPPORT_ALLOCATION_SCENARIOS_H
 
@@ -74,19 +74,13 @@ static inline l2k_status scenario_encode_tiles(const scenario_files *files, cons
     return status;
 }
 
-static inline int scenario_rewrite(void *user, uint64_t offset, const void *buffer, size_t bytes)
-{
-    memcpy(((memory_file *)user)->data + offset, buffer, bytes);
-    return 0;
-}
-
 static inline l2k_status scenario_encode_rows(const scenario_files *files, const l2k_hooks *hooks, memory_file *out)
 {
     l2k_stream stream = stream_of(out);
     l2k_encoder *e = l2k_encoder_new(hooks);
     if (!e)
         return L2K_ERROR_MEMORY;
-    stream.rewrite = scenario_rewrite;
+    stream.rewrite = memory_rewrite;
     l2k_status status = scenario_set(e, files, true);
     if (status == L2K_OK)
         status = l2k_encoder_begin(e, &files->p.image, &stream);
@@ -105,16 +99,39 @@ static inline l2k_status scenario_encode_rows(const scenario_files *files, const
     return status;
 }
 
+static inline l2k_status scenario_encode_memory(const scenario_files *files, const l2k_hooks *hooks, memory_file *out)
+{
+    const uint8_t *bytes;
+    size_t count;
+    l2k_encoder *e = l2k_encoder_new(hooks);
+    if (!e)
+        return L2K_ERROR_MEMORY;
+    l2k_status status = scenario_set(e, files, true);
+    if (status == L2K_OK)
+        status = l2k_encoder_encode_memory(e, &files->p.image, files->p.planes, &bytes, &count);
+    if (status == L2K_OK) {
+        assert_int_equal(count, files->tiled.size);
+        assert_true(memcmp(bytes, files->tiled.data, count) == 0);
+        memory_write(out, bytes, count);
+    }
+    l2k_encoder_free(e);
+    return status;
+}
+
+static inline l2k_status scenario_set_decoder(l2k_decoder *d, const scenario_files *files)
+{
+    if (!d)
+        return L2K_ERROR_MEMORY;
+    l2k_status status = l2k_decoder_set(d, L2K_DECODER_THREADS, 1);
+    return status == L2K_OK ? l2k_decoder_set(d, L2K_DECODER_BACKEND, files->backend) : status;
+}
+
 static inline l2k_status scenario_decode(const scenario_files *files, const l2k_hooks *hooks, const memory_file *file,
                                          bool region)
 {
     picture got;
     l2k_decoder *d = l2k_decoder_new(hooks);
-    if (!d)
-        return L2K_ERROR_MEMORY;
-    l2k_status status = l2k_decoder_set(d, L2K_DECODER_THREADS, 1);
-    if (status == L2K_OK)
-        status = l2k_decoder_set(d, L2K_DECODER_BACKEND, files->backend);
+    l2k_status status = scenario_set_decoder(d, files);
     if (status == L2K_OK && region)
         status = l2k_decoder_set_region(d, 5, 7, 30, 20);
     if (status == L2K_OK)
@@ -145,6 +162,21 @@ static inline l2k_status scenario_decode_region(const scenario_files *files, con
     return scenario_decode(files, hooks, &files->tiled, true);
 }
 
+static inline l2k_status scenario_decode_memory(const scenario_files *files, const l2k_hooks *hooks, memory_file *out)
+{
+    (void)out;
+    l2k_image image;
+    const l2k_plane *planes;
+    l2k_decoder *d = l2k_decoder_new(hooks);
+    l2k_status status = scenario_set_decoder(d, files);
+    if (status == L2K_OK)
+        status = l2k_decoder_decode_memory(d, files->tiled.data, files->tiled.size, &image, &planes);
+    for (uint32_t c = 0; status == L2K_OK && c < image.num_components; c++)
+        assert_true(plane_equals_component(&planes[c], &files->p, c));
+    l2k_decoder_free(d);
+    return status;
+}
+
 static inline l2k_status scenario_transform(const scenario_files *files, const l2k_hooks *hooks, memory_file *out)
 {
     (void)out;
@@ -165,9 +197,11 @@ static inline l2k_status scenario_transform(const scenario_files *files, const l
 static const scenario scenarios[] = {{"encode, one tile, layers", scenario_encode_layers, true},
                                      {"encode, tiles", scenario_encode_tiles, true},
                                      {"encode by rows of tiles", scenario_encode_rows, false},
+                                     {"encode to memory", scenario_encode_memory, true},
                                      {"decode, one tile", scenario_decode_layers, true},
                                      {"decode, tiles", scenario_decode_tiles, true},
                                      {"decode a region", scenario_decode_region, true},
+                                     {"decode from memory", scenario_decode_memory, true},
                                      {"transform", scenario_transform, true}};
 
 enum { NUM_SCENARIOS = sizeof scenarios / sizeof *scenarios };
@@ -207,7 +241,7 @@ static inline l2k_status scenario_live(const scenario *s, const scenario_files *
     return status;
 }
 
-/* Runs a scenario once per allocation, which fails, alone or with all later ones. */
+/* Runs a scenario once for each allocation, which fails alone or with all later ones. */
 static inline void scenario_fail_each(const scenario *s, const scenario_files *files, bool once)
 {
     size_t runs = 0;

@@ -50,6 +50,15 @@ static inline int memory_write(void *user, const void *buffer, size_t bytes)
     return 0;
 }
 
+/* For streams with `rewrite`. */
+static inline int memory_rewrite(void *user, uint64_t offset, const void *buffer, size_t bytes)
+{
+    memory_file *file = user;
+    assert_true(offset + bytes <= file->size);
+    memcpy(file->data + offset, buffer, bytes);
+    return 0;
+}
+
 static inline l2k_stream stream_of(memory_file *file)
 {
     return (l2k_stream){.read = memory_read, .write = memory_write, .user = file};
@@ -57,10 +66,10 @@ static inline l2k_stream stream_of(memory_file *file)
 
 /* ---- Hooks --------------------------------------------------------------------------------------------------- */
 
-/* For use with one thread: the counters are not atomic. */
+/* For one thread: the counters are not atomic. */
 typedef struct watch {
     size_t allocations, live;
-    size_t fail_at; /* number of the allocation that fails, and all after it; SIZE_MAX = none */
+    size_t fail_at; /* the allocation that fails, with all after it; SIZE_MAX = none */
     bool once;      /* only that one */
     unsigned errors, warnings, notes;
     bool bad_line;
@@ -110,7 +119,7 @@ static inline l2k_hooks watch_hooks(watch *w)
 typedef struct meter {
     watch w;
     size_t bytes, peak;
-    bool stop; /* progress */
+    bool stop; /* what the progress hook says: true = stop */
 } meter;
 
 static inline bool metered_progress(void *user, double done)
@@ -199,7 +208,7 @@ static inline void picture_free(picture *p)
     }
 }
 
-/* Allocates planes for the image that a decoder announces. */
+/* Allocates planes for an image as l2k_decoder_image describes it. */
 static inline void picture_adopt(picture *p, const l2k_image *image)
 {
     memset(p, 0, sizeof *p);
@@ -224,6 +233,33 @@ static inline bool component_equal(const picture *a, uint32_t ca, const picture 
            memcmp(a->samples[ca], b->samples[cb], (size_t)a->width[ca] * a->height[ca] * sizeof(int32_t)) == 0;
 }
 
+/* A sample of a plane with an integer type. */
+static inline int32_t plane_sample(const l2k_plane *plane, uint32_t x, uint32_t y)
+{
+    const char *at = (const char *)plane->data + (ptrdiff_t)y * plane->row_stride + (ptrdiff_t)x * plane->sample_stride;
+    switch (plane->type) {
+    case L2K_SAMPLE_U8:
+        return *(const uint8_t *)at;
+    case L2K_SAMPLE_S8:
+        return *(const int8_t *)at;
+    case L2K_SAMPLE_U16:
+        return *(const uint16_t *)(const void *)at;
+    case L2K_SAMPLE_S16:
+        return *(const int16_t *)(const void *)at;
+    default:
+        return *(const int32_t *)(const void *)at;
+    }
+}
+
+static inline bool plane_equals_component(const l2k_plane *plane, const picture *p, uint32_t c)
+{
+    for (uint32_t y = 0; y < p->height[c]; y++)
+        for (uint32_t x = 0; x < p->width[c]; x++)
+            if (plane_sample(plane, x, y) != p->samples[c][(size_t)y * p->width[c] + x])
+                return false;
+    return true;
+}
+
 static inline bool picture_equal(const picture *a, const picture *b)
 {
     bool equal = a->image.num_components == b->image.num_components;
@@ -234,23 +270,42 @@ static inline bool picture_equal(const picture *a, const picture *b)
 
 /* ---- Whole runs ---------------------------------------------------------------------------------------------- */
 
+static inline l2k_decoder *new_decoder(const l2k_hooks *hooks, unsigned threads)
+{
+    l2k_decoder *decoder = l2k_decoder_new(hooks);
+    assert_non_null(decoder);
+    assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_THREADS, threads), L2K_OK);
+    return decoder;
+}
+
 static inline l2k_status run_encoder(l2k_encoder *encoder, const picture *p, memory_file *out)
 {
     l2k_stream stream = stream_of(out);
     return l2k_encoder_encode(encoder, &p->image, p->planes, &stream);
 }
 
-/* Encodes with one option changed, which must succeed; the caller frees the data. */
-static inline memory_file encode_with(const picture *p, l2k_encoder_option option, int64_t value)
+typedef struct encoder_setting {
+    l2k_encoder_option option;
+    int64_t value;
+} encoder_setting;
+
+/* Encodes with some options changed, which must succeed; the caller frees the data. */
+static inline memory_file encode_with_all(const picture *p, const encoder_setting *settings, size_t count)
 {
     memory_file out = memory_of(NULL, 0);
     l2k_encoder *encoder = l2k_encoder_new(NULL);
     assert_non_null(encoder);
     assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_THREADS, 1), L2K_OK);
-    assert_int_equal(l2k_encoder_set(encoder, option, value), L2K_OK);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(l2k_encoder_set(encoder, settings[i].option, settings[i].value), L2K_OK);
     assert_int_equal(run_encoder(encoder, p, &out), L2K_OK);
     l2k_encoder_free(encoder);
     return out;
+}
+
+static inline memory_file encode_with(const picture *p, l2k_encoder_option option, int64_t value)
+{
+    return encode_with_all(p, &(encoder_setting){option, value}, 1);
 }
 
 /* Opens and decodes; `p` is filled in only if there is a picture, even an incomplete one. */

@@ -1,4 +1,4 @@
-/* The wavelet transforms of Annex F, written from the standard's equations for legibility alone: a line is extended
+/* The wavelet transforms of Annex F, written from the standard's equations to be readable only: a line is extended
  * symmetrically by F-4, and each equation is a loop over absolute coordinates. Shares no code with dwt/. The 9/7 works
  * in float with one rounding per operation, in the order of the equations. */
 #ifndef L2K_TESTS_SUPPORT_REFERENCE_WAVELET_H

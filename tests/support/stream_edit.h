@@ -1,5 +1,5 @@
-/* Takes codestreams apart and reassembles them differently, to test what the encoder does not write. The original must
- * have been written with SOP and EPH, which separate packets and their headers and occur nowhere else. */
+/* Takes codestreams apart and reassembles them differently, to test features that the encoder does not use. The
+ * original must have been written with SOP and EPH, which separate packets and their headers and occur nowhere else. */
 #ifndef L2K_TESTS_SUPPORT_STREAM_EDIT_H
 #define L2K_TESTS_SUPPORT_STREAM_EDIT_H
 
@@ -12,6 +12,15 @@ typedef struct edit_bytes {
     const uint8_t *data;
     size_t size;
 } edit_bytes;
+
+/* An edit_bytes with these bytes. */
+#define SEGMENT(...)                                                                                                   \
+    {                                                                                                                  \
+        (const uint8_t[]){__VA_ARGS__}, sizeof(const uint8_t[])                                                        \
+        {                                                                                                              \
+            __VA_ARGS__                                                                                                \
+        }                                                                                                              \
+    }
 
 typedef struct edit_packet {
     edit_bytes header, body; /* without SOP and EPH */
@@ -97,7 +106,7 @@ typedef struct edit_plan {
     size_t segment_bytes; /* most packed header bytes in a marker segment */
     bool sop, eph;
     size_t packets_in_part; /* packets per tile-part; 0 = unchanged */
-    bool interleaved;       /* tile-parts of the tiles take turns; else tile after tile, the last tile first */
+    bool interleaved;       /* tile-parts of different tiles alternate; else tile after tile, the last tile first */
     bool open_end;          /* Psot 0 in the last tile-part */
     edit_bytes main_extra, part_extra; /* marker segments for the main header and each tile's first header */
 } edit_plan;

@@ -1,4 +1,4 @@
-/* Small codestreams that can be taken apart (stream_edit.h), and checks of what they decode to. */
+/* Small codestreams to be taken apart (stream_edit.h), and checks of the pictures that they decode to. */
 #ifndef L2K_TESTS_SUPPORT_STREAM_SUPPORT_H
 #define L2K_TESTS_SUPPORT_STREAM_SUPPORT_H
 
@@ -45,8 +45,7 @@ static inline void expect(const picture *p, const memory_file *file, unsigned wa
 
 static inline void decode_region(const memory_file *file, const uint32_t *r, uint32_t reduce, picture *got)
 {
-    l2k_decoder *decoder = l2k_decoder_new(NULL);
-    l2k_decoder_set(decoder, L2K_DECODER_THREADS, 1);
+    l2k_decoder *decoder = new_decoder(NULL, 1);
     l2k_decoder_set(decoder, L2K_DECODER_REDUCE, reduce);
     assert_int_equal(l2k_decoder_set_region(decoder, r[0], r[1], r[2], r[3]), L2K_OK);
     assert_int_equal(run_decoder(decoder, file->data, file->size, got), L2K_OK);

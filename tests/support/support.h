@@ -14,7 +14,7 @@
 #ifndef L2K_OWN_ASSERTS
 #include <cmocka.h>
 #else
-/* For programs that are not tests but build files as the tests do. */
+/* For programs that are not tests but build files like the tests. */
 #define assert_true(holds)                                                                                             \
     ((holds) ? (void)0 : (fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #holds), abort()))
 #define assert_false(holds)             assert_true(!(holds))

@@ -1,4 +1,4 @@
-/* Every allocation of encoder, decoder and transform fails once: it alone, and it and all after it. */
+/* Each allocation of encoder, decoder and transform fails in turn, alone or with all later ones. */
 #include "allocation_scenarios.h"
 
 static void test_each(void **unused)

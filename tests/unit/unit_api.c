@@ -1,10 +1,9 @@
-/* The public interface as a caller meets it: options, order of calls, hooks, limits, streams, damaged input. */
+/* The public interface as a caller uses it: options, order of calls, hooks, limits, streams, damaged input. */
 #include "api_support.h"
 
 #include <math.h>
 
-/* ---- Facts ----------------------------------------------------------------------------------------------------------
- */
+/* ---- Facts --------------------------------------------------------------------------------------------------- */
 
 static void test_texts(void **unused)
 {
@@ -37,10 +36,9 @@ static void test_component_size(void **unused)
     assert_int_equal(height, 0x80000000);
 }
 
-/* ---- Options --------------------------------------------------------------------------------------------------------
- */
+/* ---- Options ------------------------------------------------------------------------------------------------- */
 
-/* A refused call says so in exactly one line and leaves the value as it was (seen by the encode that follows). */
+/* A refused call reports exactly one line and leaves the value unchanged, as the encode that follows shows. */
 static void test_encoder_ranges(void **unused)
 {
     (void)unused;
@@ -202,7 +200,7 @@ static void spoil_association(l2k_encoder *e, picture *p)
     p->components[0].association = 65536;
 }
 
-/* Refused before it is looked at. */
+/* Refused before it is read. */
 static void spoil_profile(l2k_encoder *e, picture *p)
 {
     (void)e;
@@ -210,7 +208,7 @@ static void spoil_profile(l2k_encoder *e, picture *p)
     p->image.icc_bytes = UINT32_MAX;
 }
 
-/* Contradictions are found before anything is written. */
+/* Contradictory options are reported before anything is written. */
 static void test_encoder_contradictions(void **unused)
 {
     (void)unused;
@@ -297,8 +295,7 @@ static void test_decoder_ranges(void **unused)
     assert_int_equal(w.live, 0);
 }
 
-/* ---- Order of calls -------------------------------------------------------------------------------------------------
- */
+/* ---- Order of calls ------------------------------------------------------------------------------------------ */
 
 static void check_closed(l2k_decoder *decoder)
 {
@@ -325,10 +322,11 @@ static void test_decoder_states(void **unused)
     assert_int_equal(w.errors, 4);
     assert_int_equal(l2k_decoder_open(decoder, NULL), L2K_ERROR_ARGUMENT);
     assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_THREADS, 1), L2K_OK);
-    for (int round = 0; round < 3; round++) { /* opening again is allowed, also after a failure, which closes */
+    for (int round = 0; round < 3;
+         round++) { /* opening again is allowed, even after a failed opening, which closes the file */
         assert_int_equal(run_decoder(decoder, file.data, file.size, &got), L2K_OK);
         assert_true(picture_equal(&p, &got));
-        assert_int_equal(l2k_decoder_decode(decoder, got.planes), L2K_OK); /* so is decoding again */
+        assert_int_equal(l2k_decoder_decode(decoder, got.planes), L2K_OK); /* and so is decoding again */
         assert_true(picture_equal(&p, &got));
         picture_free(&got);
         assert_int_equal(run_decoder(decoder, "nonsense", 8, &got), L2K_ERROR_FORMAT);
@@ -394,7 +392,7 @@ static void check_component(const l2k_image *image, uint32_t c, uint32_t width, 
     assert_int_equal(image->components[c].channel, L2K_CHANNEL_COLOUR);
 }
 
-/* What was told of the picture stays when the file is asked about, and the other way round. */
+/* l2k_decoder_image and l2k_decoder_info do not invalidate each other's results. */
 static void test_image_and_info(void **unused)
 {
     (void)unused;
@@ -423,7 +421,7 @@ static void test_image_and_info(void **unused)
     picture_free(&p);
 }
 
-/* What the options mean: reduction, region, one component, layers. */
+/* What the options do: reduction, region, one component, layers. */
 static void test_decoder_options(void **unused)
 {
     (void)unused;
@@ -461,8 +459,7 @@ static void test_decoder_options(void **unused)
     picture_free(&p);
 }
 
-/* ---- Targets --------------------------------------------------------------------------------------------------------
- */
+/* ---- Targets ------------------------------------------------------------------------------------------------- */
 
 static double psnr(const picture *a, const picture *b)
 {
@@ -498,7 +495,7 @@ static void check_target(l2k_wavelet wavelet, l2k_target kind, double target)
     free(out.data);
 }
 
-/* The encoder estimates the squared error from its coefficients; it must come out in the samples. */
+/* The encoder estimates the squared error from its coefficients; the decoded samples must have that error. */
 static void test_targets(void **unused)
 {
     (void)unused;
@@ -510,8 +507,7 @@ static void test_targets(void **unused)
     }
 }
 
-/* ---- Limits ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Limits -------------------------------------------------------------------------------------------------- */
 
 static void test_limits(void **unused)
 {
@@ -545,7 +541,7 @@ static void test_limits(void **unused)
     picture_free(&p);
 }
 
-/* A limit of memory holds for what is asked of an encoder next, not the one that the last image had. */
+/* The memory limit is that set for the image being encoded, not that of the image before. */
 static void test_limit_lifted(void **unused)
 {
     (void)unused;
@@ -565,7 +561,7 @@ static void test_limit_lifted(void **unused)
     picture_free(&p);
 }
 
-/* Headers that promise 2^32 squared must not cost memory before they are refused. */
+/* Headers that claim 2^32 x 2^32 samples must not cost memory before they are refused. */
 static void test_huge_header(void **unused)
 {
     (void)unused;
@@ -583,8 +579,7 @@ static void test_huge_header(void **unused)
     picture_free(&p);
 }
 
-/* ---- Streams --------------------------------------------------------------------------------------------------------
- */
+/* ---- Streams ------------------------------------------------------------------------------------------------- */
 
 static void test_streams(void **unused)
 {
@@ -608,7 +603,7 @@ static void test_streams(void **unused)
         free(out.data);
         l2k_encoder_free(encoder);
     }
-    for (size_t chunk = 1; chunk < 100; chunk += 13) { /* short reads are no end */
+    for (size_t chunk = 1; chunk < 100; chunk += 13) { /* a short read is not the end */
         l2k_decoder *decoder = l2k_decoder_new(&hooks);
         memory_file in = {file.data, file.size, 0, chunk, SIZE_MAX, 0};
         l2k_stream stream = stream_of(&in);
@@ -634,7 +629,7 @@ static ptrdiff_t endless_read(void *user, void *buffer, size_t bytes)
     return (ptrdiff_t)bytes;
 }
 
-/* What is no picture is not read to an end that it may not have; planes that are missing are told. */
+/* An endless stream that is no picture is not read to its end; missing planes are reported. */
 static void test_endless_and_missing(void **unused)
 {
     (void)unused;
@@ -659,10 +654,9 @@ static void test_endless_and_missing(void **unused)
     picture_free(&p);
 }
 
-/* ---- Allocation -----------------------------------------------------------------------------------------------------
- */
+/* ---- Allocation ---------------------------------------------------------------------------------------------- */
 
-/* The hooks are optional one by one. */
+/* Each hook is optional. */
 static void test_partial_hooks(void **unused)
 {
     (void)unused;
@@ -683,10 +677,9 @@ static void test_partial_hooks(void **unused)
     picture_free(&p);
 }
 
-/* ---- Damage ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Damage -------------------------------------------------------------------------------------------------- */
 
-/* Files small enough to be cut and changed at every byte, yet with something of everything. */
+/* Files small enough to be truncated and changed at every byte, but with every kind of content. */
 static memory_file damaged_subject(picture *p, unsigned kind)
 {
     memory_file out = memory_of(NULL, 0);
@@ -709,13 +702,13 @@ static memory_file damaged_subject(picture *p, unsigned kind)
     return out;
 }
 
-/* Decodes the first `bytes` bytes; returns whether there was a picture. */
+/* Decodes the first `bytes` bytes; returns whether that gave a picture. */
 static bool check_truncation(const picture *p, const memory_file *file, size_t bytes, bool strict)
 {
     picture got;
     watch w;
     l2k_hooks hooks = watch_hooks(&w);
-    uint8_t *copy = malloc(bytes + 1); /* of its exact size, for the sanitizer */
+    uint8_t *copy = malloc(bytes + 1); /* of the exact size, so that sanitizers see reads past its end */
     assert_non_null(copy);
     memcpy(copy, file->data, bytes);
     l2k_decoder *decoder = l2k_decoder_new(&hooks);
@@ -755,13 +748,14 @@ static void test_truncation(void **unused)
             strict += check_truncation(&p, &file, bytes, true);
         }
         assert_int_equal(strict, 1);
-        assert_true(pictures > file.size / 4); /* the rest of these small files is headers */
+        assert_true(pictures > file.size / 4); /* before that, these small files have only headers */
         free(file.data);
         picture_free(&p);
     }
 }
 
-/* Every byte changed in a few ways: any status, one line with each failure, nothing leaked, no crash. */
+/* Every byte changed in a few ways: any status will do, but each failure has one message, and nothing leaks or crashes.
+ */
 static void test_mutations(void **unused)
 {
     (void)unused;
@@ -777,8 +771,7 @@ static void test_mutations(void **unused)
                 const uint8_t values[4] = {(uint8_t)(keep ^ 1u << random_below(8)), (uint8_t)(keep + 1), 0xFF,
                                            (uint8_t)random_u64()};
                 file.data[at] = values[way];
-                l2k_decoder *decoder = l2k_decoder_new(&hooks);
-                l2k_decoder_set(decoder, L2K_DECODER_THREADS, 1);
+                l2k_decoder *decoder = new_decoder(&hooks, 1);
                 l2k_decoder_set(decoder, L2K_DECODER_LIMIT_SAMPLES, 1 << 20);
                 memory_file in = memory_of(file.data, file.size);
                 l2k_stream stream = stream_of(&in);
@@ -823,8 +816,7 @@ static void test_threads(void **unused)
             assert_int_equal(l2k_encoder_set_layers(encoder, L2K_TARGET_RATIO, ratios, 2), L2K_OK);
             assert_int_equal(run_encoder(encoder, &p, &out), L2K_OK);
             l2k_encoder_free(encoder);
-            l2k_decoder *decoder = l2k_decoder_new(NULL);
-            l2k_decoder_set(decoder, L2K_DECODER_THREADS, threads);
+            l2k_decoder *decoder = new_decoder(NULL, threads);
             assert_int_equal(run_decoder(decoder, out.data, out.size, &got), L2K_OK);
             picture_free(&got);
             l2k_decoder_free(decoder);

@@ -54,11 +54,12 @@ static void test_reading(void **unused)
     assert_false(reader.exhausted);
     assert_int_equal(l2k_bits_get(&reader, 3), 0);
     assert_true(reader.exhausted);
-    reader = l2k_bits_from(bytes, bytes + 4); /* the stuffed byte after a final FF belongs to the header */
+    reader =
+        l2k_bits_from(bytes, bytes + 4); /* a final FF is followed by a stuffed byte, which belongs to the header */
     assert_int_equal(l2k_bits_get(&reader, 8), 0xFF);
     l2k_bits_align(&reader);
     assert_ptr_equal(reader.next, bytes + 2);
-    reader = l2k_bits_from(bytes, bytes + 1); /* which must be there */
+    reader = l2k_bits_from(bytes, bytes + 1); /* and must not be missing */
     l2k_bits_get(&reader, 8);
     l2k_bits_align(&reader);
     assert_true(reader.exhausted);
@@ -132,7 +133,7 @@ static void test_buffer(void **unused)
     l2k_buffer_release(&buffer);
 }
 
-/* A failed allocation is remembered, and all later calls do nothing. */
+/* After a failed allocation all later calls do nothing. */
 static void test_buffer_failure(void **unused)
 {
     (void)unused;

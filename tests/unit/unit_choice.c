@@ -1,4 +1,4 @@
-/* Which backend AUTO takes: by size, and the CPU where there is no GPU, without a word. */
+/* Which backend AUTO takes: by size, and without a GPU the CPU, without a message. */
 #include "api_support.h"
 
 #include "transform/choice.h"
@@ -27,7 +27,7 @@ static void test_samples(void **unused)
     components[1].rect = (l2k_rect){0, 0, 7, 1};
     l2k_plan_spec spec = {.direction = L2K_FORWARD, .num_components = 2, .components = components};
     assert_int_equal(l2k_plan_samples(&spec), 100 * 20 + 7);
-    spec.direction = L2K_INVERSE; /* what is left out does not count */
+    spec.direction = L2K_INVERSE; /* discarded resolutions do not count */
     assert_int_equal(l2k_plan_samples(&spec), 50 * 10 + 7);
     components[1].rect = (l2k_rect){0, 0, UINT32_MAX, UINT32_MAX};
     assert_true(l2k_plan_samples(&spec) == (uint64_t)UINT32_MAX * UINT32_MAX + 500);
@@ -57,7 +57,7 @@ static l2k_plan_component small_component(void)
     return component;
 }
 
-/* One note for a run, however many plans it makes, and no second attempt. */
+/* One note for an image, however many plans it takes, and no second attempt. */
 static void test_fall_back(void **unused)
 {
     (void)unused;
@@ -75,8 +75,8 @@ static void test_fall_back(void **unused)
     assert_int_equal(counts[L2K_SEVERITY_ERROR] + counts[L2K_SEVERITY_WARNING], 0);
 }
 
-/* What only the CPU can do is told once for a run, where the GPU would be taken. To insist on a GPU where there is none
- * stays an error. */
+/* Work that only the CPU can do gives one note for an image for which AUTO would take the GPU. Requesting CUDA without
+ * a GPU stays an error. */
 static void test_cpu_alone(void **unused)
 {
     (void)unused;
@@ -98,12 +98,12 @@ static void test_cpu_alone(void **unused)
         }
         assert_int_equal(counts[L2K_SEVERITY_ERROR], refused ? 3 : 0);
         assert_int_equal(counts[L2K_SEVERITY_NOTE], usable && backends[i] != L2K_BACKEND_CPU);
-        assert_true(l2k_choice_is_gpu(&choice, 1000)); /* for what it can do */
+        assert_true(l2k_choice_is_gpu(&choice, 1000)); /* for work that a GPU can do */
     }
 }
 
-/* The note itself, whether or not there is a GPU. */
-static void test_tell(void **unused)
+/* The note itself, with or without a GPU. */
+static void test_note(void **unused)
 {
     (void)unused;
     unsigned counts[3];
@@ -120,7 +120,7 @@ static void test_tell(void **unused)
     assert_int_equal(counts[L2K_SEVERITY_NOTE], 3);
 }
 
-/* A plan that nobody can make is an error, also where the GPU is tried first. */
+/* A plan that no backend can make is an error, even if the GPU is tried first. */
 static void test_impossible_plan(void **unused)
 {
     (void)unused;
@@ -137,7 +137,7 @@ static void test_impossible_plan(void **unused)
     assert_int_equal(counts[L2K_SEVERITY_NOTE], 0);
 }
 
-/* Without a GPU AUTO is the CPU, silently, even where the GPU is wanted for any size. */
+/* Without a GPU, AUTO is the CPU, without a message, even if the GPU is preferred for all sizes. */
 static void test_no_gpu(void **unused)
 {
     (void)unused;
@@ -145,7 +145,7 @@ static void test_no_gpu(void **unused)
     unsigned counts[3];
     picture p, got;
     if (l2k_backend_usable(L2K_BACKEND_CUDA, text, sizeof text)) {
-        print_message("a GPU is there: %s\n", text);
+        print_message("found a GPU: %s\n", text);
         skip();
     }
     l2k_hooks hooks = context_of(counts, NULL).hooks;
@@ -162,7 +162,7 @@ static void test_no_gpu(void **unused)
     assert_true(picture_equal(&p, &got));
     for (int i = 0; i < 3; i++)
         assert_int_equal(counts[i], 0);
-    /* Insisting on it is an error. */
+    /* Requesting CUDA is an error. */
     l2k_encoder_set(encoder, L2K_ENCODER_BACKEND, L2K_BACKEND_CUDA);
     assert_int_equal(run_encoder(encoder, &p, &file), L2K_ERROR_BACKEND);
     l2k_decoder_set(decoder, L2K_DECODER_BACKEND, L2K_BACKEND_CUDA);
@@ -180,7 +180,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_samples),   cmocka_unit_test(test_threshold), cmocka_unit_test(test_fall_back),
-        cmocka_unit_test(test_cpu_alone), cmocka_unit_test(test_tell),      cmocka_unit_test(test_impossible_plan),
+        cmocka_unit_test(test_cpu_alone), cmocka_unit_test(test_note),      cmocka_unit_test(test_impossible_plan),
         cmocka_unit_test(test_no_gpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,15 +1,15 @@
-/* l2k_decoder_coefficients: what a codestream holds is what the forward transform had made. */
+/* l2k_decoder_coefficients: it returns the coefficients that the forward transform computed. */
 #include "stream_support.h"
 
 /* ---- Expected values ----------------------------------------------------------------------------------------- */
 
 typedef struct expected {
     const picture *p;
-    l2k_transform *transform; /* prepared for the tile, and run */
+    l2k_transform *transform; /* prepared for the tile, after a forward run */
     l2k_image tile;
     uint32_t reduce, calls, next_component;
     bool exact, transformed;
-    size_t coefficients, open; /* seen; not known to their last bit */
+    size_t coefficients, open; /* seen; with unknown last bits */
 } expected;
 
 static l2k_image tile_of(const picture *p, uint32_t tile_width, uint32_t tile_height, uint32_t index)
@@ -18,7 +18,7 @@ static l2k_image tile_of(const picture *p, uint32_t tile_width, uint32_t tile_he
     uint32_t across = tile_width ? (p->image.x1 + tile_width - 1) / tile_width : 1;
     if (!tile_width)
         return tile;
-    /* The tile grid begins at 0, and the first tile meets the image. */
+    /* The tile grid begins at 0, and tile 0 meets the image. */
     uint32_t first_x = p->image.x0 / tile_width, first_y = p->image.y0 / tile_height;
     across -= first_x;
     assert_int_equal(first_x, 0);
@@ -50,7 +50,7 @@ static void run_forward(expected *e)
     assert_int_equal(l2k_transform_forward(e->transform, planes), L2K_OK);
 }
 
-/* What is left of a value whose last bits are open. */
+/* The value that is returned for a coefficient with unknown last bits. */
 static bool may_stand_for(int32_t value, int32_t whole)
 {
     uint32_t magnitude = (uint32_t)abs(whole), got = (uint32_t)abs(value);
@@ -88,7 +88,7 @@ static void expect_info(const expected *e, const l2k_tile_coefficients *k, uint3
     assert_int_equal(got->step.exponent, want.step.exponent);
     assert_int_equal(got->step.mantissa, want.step.mantissa);
     assert_true(got->step_size == want.step_size);
-    /* The encoder writes a third guard bit where RCT needs it. */
+    /* The encoder writes a third guard bit if RCT needs it. */
     assert_in_range(got->magnitude_bits, want.magnitude_bits, want.magnitude_bits + 1);
 }
 
@@ -221,7 +221,7 @@ static void test_random(void **unused)
         check_random();
 }
 
-/* ---- Open bits ----------------------------------------------------------------------------------------------- */
+/* ---- Unknown bits -------------------------------------------------------------------------------------------- */
 
 static void check_layers(l2k_wavelet wavelet)
 {
@@ -257,7 +257,7 @@ static void test_layers(void **unused)
     check_layers(L2K_WAVELET_9_7);
 }
 
-/* ---- Faults -------------------------------------------------------------------------------------------------- */
+/* ---- Errors -------------------------------------------------------------------------------------------------- */
 
 static l2k_status refuse(void *user, const l2k_tile_coefficients *k)
 {
@@ -283,8 +283,7 @@ static void test_errors(void **unused)
     unsigned calls = 0;
     picture_make(&p, 50, 40, 3);
     memory_file file = encode(&p, &s, 0);
-    l2k_decoder *decoder = l2k_decoder_new(&hooks);
-    l2k_decoder_set(decoder, L2K_DECODER_THREADS, 1);
+    l2k_decoder *decoder = new_decoder(&hooks, 1);
     assert_int_equal(l2k_decoder_coefficients(decoder, 0, count, &calls), L2K_ERROR_STATE);
     assert_int_equal(l2k_decoder_open_memory(decoder, file.data, file.size), L2K_OK);
     assert_int_equal(l2k_decoder_coefficients(decoder, 4, count, &calls), L2K_ERROR_ARGUMENT);
@@ -309,7 +308,7 @@ static void test_errors(void **unused)
     free(file.data);
 }
 
-/* Tile after tile of a stream that ends within the last but one. */
+/* All tiles of a stream that ends within the last but one. */
 static void test_early_end(void **unused)
 {
     (void)unused;
@@ -355,7 +354,7 @@ static void test_cancelling(void **unused)
     free(file.data);
 }
 
-/* Tile after tile of one shape takes no more memory than the first, and decoding goes on as if nothing had been. */
+/* Further tiles of the same shape take no more memory than the first, and decoding works afterwards as before. */
 static void test_reuse(void **unused)
 {
     (void)unused;
@@ -366,14 +365,13 @@ static void test_reuse(void **unused)
     unsigned calls = 0;
     picture_make(&p, 256, 64, 1);
     memory_file file = encode(&p, &s, 0);
-    l2k_decoder *decoder = l2k_decoder_new(&hooks);
-    l2k_decoder_set(decoder, L2K_DECODER_THREADS, 1);
+    l2k_decoder *decoder = new_decoder(&hooks, 1);
     assert_int_equal(l2k_decoder_open_memory(decoder, file.data, file.size), L2K_OK);
     assert_int_equal(l2k_decoder_coefficients(decoder, 0, count, &calls), L2K_OK);
     size_t before = w.allocations;
     for (uint32_t tile = 0; tile < 4; tile++)
         assert_int_equal(l2k_decoder_coefficients(decoder, tile, count, &calls), L2K_OK);
-    assert_in_range(w.allocations, before, before + 4); /* packets of tiles differ in number and size */
+    assert_in_range(w.allocations, before, before + 4); /* the packets of the tiles differ in number and size */
     picture direct;
     assert_int_equal(decode_bytes(NULL, file.data, file.size, &direct), L2K_OK);
     assert_int_equal(run_decoder(decoder, file.data, file.size, &got), L2K_OK);
@@ -386,7 +384,7 @@ static void test_reuse(void **unused)
     free(file.data);
 }
 
-/* Whichever allocation fails, it is said and nothing stays behind. */
+/* Each allocation in turn fails: that is reported, and nothing leaks. */
 static void test_memory(void **unused)
 {
     (void)unused;
@@ -399,8 +397,7 @@ static void test_memory(void **unused)
     for (size_t fail_at = 0; status != L2K_OK; fail_at++) {
         l2k_hooks hooks = watch_hooks(&w);
         unsigned calls = 0;
-        l2k_decoder *decoder = l2k_decoder_new(&hooks);
-        l2k_decoder_set(decoder, L2K_DECODER_THREADS, 1);
+        l2k_decoder *decoder = new_decoder(&hooks, 1);
         assert_int_equal(l2k_decoder_open_memory(decoder, file.data, file.size), L2K_OK);
         w.fail_at = w.allocations + fail_at;
         status = l2k_decoder_coefficients(decoder, 0, count, &calls);

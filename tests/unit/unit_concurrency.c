@@ -1,5 +1,5 @@
-/* Eight threads in one process, each with its own encoder, decoder and transform: the same bytes and samples as one
- * thread alone gets. `unit_concurrency cuda` does so on the GPU (77: there is none). */
+/* Eight threads in one process, each with its own encoder, decoder and transform, get the bytes and samples that a
+ * single thread gets. `unit_concurrency cuda` runs on the GPU (exit status 77 without one). */
 #include "api_support.h"
 #include "gpu_require.h"
 
@@ -11,11 +11,11 @@ typedef struct worker {
     pthread_t thread;
     unsigned seed;
     l2k_backend backend;
-    bool alone; /* fills in what the others compare with */
+    bool alone; /* fills in the results that the others compare with */
     bool ok;
 } worker;
 
-/* Made once, before any thread, and only read afterwards. */
+/* Made once before any thread starts, then only read. */
 static picture pictures[ROUNDS];
 static memory_file files[ROUNDS];
 static picture decoded[ROUNDS];
@@ -36,7 +36,7 @@ static bool same_bytes(const memory_file *a, const memory_file *b)
     return a->size == b->size && memcmp(a->data, b->data, a->size) == 0;
 }
 
-/* memory_write asserts, which is for the main thread alone; so the output has its room beforehand. */
+/* memory_write uses assertions, which only the main thread may do; so the output is allocated beforehand. */
 typedef struct bounded_file {
     uint8_t *data;
     size_t size, room;
@@ -72,7 +72,7 @@ static bool decode_round(const worker *w, l2k_decoder *d, const memory_file *fil
            l2k_decoder_open_memory(d, file->data, file->size) == L2K_OK && l2k_decoder_decode(d, planes) == L2K_OK;
 }
 
-/* A number that the coefficients of the first component give. */
+/* A checksum of the coefficients of the first component. */
 static bool transform_round(const worker *w, int round, size_t *sum)
 {
     l2k_transform *t = l2k_transform_new(NULL);

@@ -1,4 +1,5 @@
-/* dwt/ against the plain transcription of Annex F, and on its own: every length, parity, stripe and extreme value. */
+/* dwt/ compared with a plain transcription of Annex F, and by its own properties: every length, parity, stripe and
+ * extreme value. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -62,7 +63,7 @@ static void test_rows(void **unused)
             }
 }
 
-/* ---- Ring: a picture in, the vertically filtered one out ----------------------------------------------------- */
+/* ---- Ring: a picture in, the vertically filtered picture out ------------------------------------------------- */
 
 typedef struct picture {
     const ref_sample *in;
@@ -86,15 +87,16 @@ static void take_rows(const l2k_ring *ring, picture *p)
         assert_true(y == p->last_finished + 1);
         p->last_finished = y;
         memcpy(p->out + (size_t)y * p->width, l2k_ring_row(ring, 0, y), p->width * sizeof *p->out);
-        memset(l2k_ring_row(ring, 0, y), 0xa5, p->width * sizeof *p->out); /* a finished row is the caller's */
+        memset(l2k_ring_row(ring, 0, y), 0xa5, p->width * sizeof *p->out); /* a finished row belongs to the caller */
     }
 }
 
 static void undo_scaling(ref_sample *column, long n, long distance, unsigned parity, int inverse)
 {
     for (long i = 0; i < n && n > 1 && !inverse; i++)
-        column[i * distance].f *=
-            (i + parity) & 1 ? L2K_9_7_FORWARD_HIGH : L2K_9_7_FORWARD_LOW; /* the ring leaves this to the rows */
+        column[i * distance].f *= (i + parity) & 1
+                                      ? L2K_9_7_FORWARD_HIGH
+                                      : L2K_9_7_FORWARD_LOW; /* the ring leaves this to the row functions */
 }
 
 static void one_ring(size_t width, int64_t height, unsigned parity, int real, int inverse, int64_t cut)
@@ -152,8 +154,8 @@ static void test_ring(void **unused)
 
 enum { LINE = 128, DEEPEST = 5 };
 
-/* Undoes `levels` levels of a line whose coefficients are 0 but for one, and sees that no sample changes further from
- * it than the support says. `place` is the number of the coefficient in its subband. */
+/* Inverse of `levels` levels of a line with a single non-zero coefficient: no sample changes outside the support that
+ * the descriptor gives. `place` is the index of the coefficient in its subband. */
 static void check_reach(l2k_wavelet wavelet, unsigned levels, bool is_high, size_t place)
 {
     const l2k_wavelet_descriptor *descriptor = l2k_wavelet_get(wavelet);
@@ -186,7 +188,7 @@ static void test_support(void **unused)
                 check_reach(i & 1 ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3, levels, i >> 1, place);
 }
 
-/* The factors that a descriptor names are those that the rows compute with. */
+/* A descriptor's factors are those that the row functions use. */
 static void test_factors(void **unused)
 {
     (void)unused;

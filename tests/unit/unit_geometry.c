@@ -1,5 +1,5 @@
-/* tiling/geometry.h against brute force: sample by sample, the formulas of Annex B in 64 bits, and the largest
- * coordinates. */
+/* tiling/geometry.h compared with brute force: sample by sample, with the formulas of Annex B in 64 bits, and at the
+ * largest coordinates. */
 #include "support.h"
 
 #include "tiling/geometry.h"
@@ -65,8 +65,7 @@ static void test_intersection(void **unused)
     }
 }
 
-/* ---- Tiles ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Tiles --------------------------------------------------------------------------------------------------- */
 
 enum { SIDE = 48 };
 
@@ -85,7 +84,7 @@ static l2k_tile_grid random_grid(void)
     return g;
 }
 
-/* Every sample of the reference grid lies in the tile that its position says, and in no other. */
+/* Every sample of the reference grid belongs to the tile that its position gives, and to no other. */
 static void test_tiles_cover(void **unused)
 {
     (void)unused;
@@ -114,7 +113,7 @@ static void test_tiles_cover(void **unused)
     }
 }
 
-/* The last tiles of the largest images: nothing wraps. */
+/* The last tiles of the largest images: nothing overflows. */
 static void test_tiles_far(void **unused)
 {
     (void)unused;
@@ -131,8 +130,7 @@ static void test_tiles_far(void **unused)
     assert_rect(l2k_tile_rect(&g, 0), UINT32_MAX - 1ll, UINT32_MAX - 1ll, UINT32_MAX, UINT32_MAX);
 }
 
-/* ---- Components, resolutions, subbands -----------------------------------------------------------------------------
- */
+/* ---- Components, resolutions, subbands ----------------------------------------------------------------------- */
 
 /* Small rectangles anywhere, or at the far end of the grid. */
 static l2k_rect random_rect(void)
@@ -181,13 +179,13 @@ static void test_formulas(void **unused)
     }
 }
 
-/* The same along one axis by taking even and odd samples apart, level by level (F.3): sample u goes to u / 2. */
+/* The same along one axis by separating even and odd samples, level by level (F.3): sample u becomes sample u / 2. */
 static void test_parities(void **unused)
 {
     (void)unused;
     for (int round = 0; round < 5000; round++) {
         l2k_rect r = random_rect();
-        uint64_t low0 = r.x0, low1 = r.x1; /* the low-pass samples left at this level */
+        uint64_t low0 = r.x0, low1 = r.x1; /* the low-pass samples at this level */
         for (unsigned level = 1; level <= 32; level++) {
             uint64_t count[2] = {0, 0}, first[2] = {0, 0};
             for (uint64_t u = low0; u < low1; u++)
@@ -208,7 +206,8 @@ static void test_parities(void **unused)
     }
 }
 
-/* A subband's width and height are independent, and the four subbands hold what the resolution above has. */
+/* A subband's width and height are independent of each other, and the four subbands have as many samples as the
+ * resolution above. */
 static void test_subbands_add_up(void **unused)
 {
     (void)unused;
@@ -226,8 +225,7 @@ static void test_subbands_add_up(void **unused)
     }
 }
 
-/* ---- Partitions ----------------------------------------------------------------------------------------------------
- */
+/* ---- Partitions ---------------------------------------------------------------------------------------------- */
 
 static void test_partition(void **unused)
 {

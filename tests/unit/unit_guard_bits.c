@@ -1,10 +1,11 @@
-/* Colours so strong that the chroma of RCT outgrows two guard bits: the encoder has to write a third, and lose nothing.
- */
+/* Colours so strong that the chroma of RCT needs more than two guard bits: the encoder has to write a third and stay
+ * lossless. */
 #include "api_support.h"
 
 enum { SIZE = 512, PITCH = 128, LEVELS = 5, TAPS = 4 * 31 + 1 };
 
-/* The low-pass analysis filter of five levels of 5/3: each level's filter spread by two more, convolved. */
+/* The low-pass analysis filter of five levels of 5/3: the filter of each level, upsampled by two and convolved with the
+ * others. */
 static void composite_filter(double taps[TAPS])
 {
     static const double one[5] = {-1 / 8., 2 / 8., 6 / 8., 2 / 8., -1 / 8.};
@@ -21,7 +22,8 @@ static void composite_filter(double taps[TAPS])
     memcpy(taps, from, sizeof from);
 }
 
-/* Blue where the filter is positive, green where it is negative, around every crossing of a grid: U = B - G adds up. */
+/* Blue where the filter is positive, green where it is negative, around every crossing of a grid, so that U = B - G
+ * adds up. */
 static void draw(uint8_t *pixels)
 {
     double taps[TAPS];

@@ -1,9 +1,9 @@
-/* Marker segments with values at the limits of their ranges and past them. */
+/* Marker segments with values at and past the limits of their ranges. */
 #include "stream_support.h"
 
 enum { SSIZ = 42 }; /* offset of the first component's in the file */
 
-/* In a reversible file the precision affects only level shift and clamping, so it can be raised. */
+/* In a reversible file the precision only affects level shift and clamping, so it can be raised. */
 static void test_precision(void **unused)
 {
     (void)unused;
@@ -31,7 +31,7 @@ static void test_precision(void **unused)
     }
 }
 
-/* The smallest precincts: one sample in the lowest resolution, two by two in the others. */
+/* The smallest precincts: one sample in the lowest resolution, 2 x 2 in the others. */
 static void test_least_precincts(void **unused)
 {
     (void)unused;
@@ -69,7 +69,7 @@ static l2k_status decode_watched(const memory_file *file, watch *w)
     return status;
 }
 
-/* Decodes the stream with a segment added, and expects a status and, if it fails, one error with the segment's name. */
+/* Decodes the stream with a segment added; expects a status and, if it fails, one error that names the segment. */
 static void check_segment(const edit *e, const char *name, edit_bytes segment, bool in_part, l2k_status expected)
 {
     watch w;
@@ -85,14 +85,6 @@ static void check_segment(const edit *e, const char *name, edit_bytes segment, b
         assert_int_equal(strncmp(w.text, name, strlen(name)), 0);
     free(file.data);
 }
-
-#define SEGMENT(...)                                                                                                   \
-    {                                                                                                                  \
-        (const uint8_t[]){__VA_ARGS__}, sizeof(const uint8_t[])                                                        \
-        {                                                                                                              \
-            __VA_ARGS__                                                                                                \
-        }                                                                                                              \
-    }
 
 /* HT code-blocks alone, magnitudes of 8 bits. */
 #define CAP_HT 0xFF, 0x50, 0, 8, 0, 2, 0, 0, 0, 0
@@ -169,8 +161,7 @@ static void test_segments(void **unused)
     picture_free(&p);
 }
 
-/* SOT with one byte changed: offset, value and expected status. A Psot past the end is harmless if all data is present.
- */
+/* SOT with one byte changed: offset, value, expected status. A Psot past the end is harmless if all data is present. */
 static void test_sot(void **unused)
 {
     (void)unused;
@@ -199,7 +190,7 @@ static void test_sot(void **unused)
     picture_free(&p);
 }
 
-/* An absurd number of progression changes over an absurd number of precincts. */
+/* Very many progression changes over very many precincts. */
 static void test_many_changes(void **unused)
 {
     (void)unused;

@@ -1,4 +1,4 @@
-/* JP2: what the encoder writes, byte for byte, and files built box by box here that the decoder must read. */
+/* JP2: the encoder's output byte for byte, and files built here box by box that the decoder must read. */
 #include "jp2_build.h"
 
 #include <math.h>
@@ -219,8 +219,8 @@ static void test_definition_order(void **unused)
     picture_free(&got);
 }
 
-/* Box lengths: 64 bits, 0 for the last box; unknown boxes anywhere; a header box after the codestream is
- * too late but does not affect the samples. */
+/* Box lengths: 64 bits, 0 for the last box. Unknown boxes anywhere; a header box after the codestream is too late, but
+ * does not affect the samples. */
 static void test_box_lengths(void **unused)
 {
     (void)unused;

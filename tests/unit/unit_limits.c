@@ -1,12 +1,12 @@
-/* What small files may cost: by default memory and samples are granted in proportion to a file's size, and blank
- * pictures are let through. */
+/* What small files may cost: by default memory and samples are limited in proportion to the file's size, but blank
+ * pictures are accepted. */
 #include "stream_headers.h"
 
 #include <time.h>
 
 /* ---- Blank pictures ------------------------------------------------------------------------------------------ */
 
-/* Mid-gray has no coefficient at all: files of some hundred bytes, many samples. */
+/* Mid-gray has no non-zero coefficient: files of some hundred bytes with many samples. */
 static void test_blank(void **unused)
 {
     (void)unused;
@@ -48,7 +48,7 @@ static stream_shape random_shape(void)
                       .log2_block = random_between(2, 6),
                       .log2_precinct = random_below(2) ? 15 : random_between(1, 15),
                       .progression = random_below(5)};
-    /* Rather often just what is allowed. */
+    /* Often just below the limits. */
     if (random_below(3)) {
         s.width = random_between(1, 1 << 13);
         s.height = (1u << 23) / s.width * random_between(1, 3) / 2 + 1;
@@ -58,7 +58,7 @@ static stream_shape random_shape(void)
     return s;
 }
 
-/* Opens and decodes; what the caller has to provide counts, in the smallest types. Returns the bytes at the peak. */
+/* Opens and decodes. Returns the bytes held at the peak, with the caller's planes in the smallest types. */
 static size_t cost_of(const memory_file *file, l2k_status *status)
 {
     meter m;
@@ -66,8 +66,7 @@ static size_t cost_of(const memory_file *file, l2k_status *status)
     uint8_t *samples = NULL;
     size_t bytes = 0;
     l2k_hooks hooks = metered_hooks(&m);
-    l2k_decoder *decoder = l2k_decoder_new(&hooks);
-    assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_THREADS, 1), L2K_OK);
+    l2k_decoder *decoder = new_decoder(&hooks, 1);
     *status = l2k_decoder_open_memory(decoder, file->data, file->size);
     if (*status == L2K_OK)
         *status = l2k_decoder_image(decoder, &image);
@@ -86,7 +85,7 @@ static size_t cost_of(const memory_file *file, l2k_status *status)
     return m.peak + bytes;
 }
 
-/* The promise for a hundred bytes, which the shortest headers leave room for: 64 MiB, one second. */
+/* What a hundred bytes, about the shortest headers, may cost: 64 MiB, one second. */
 static void test_hundred_bytes(void **unused)
 {
     (void)unused;
@@ -113,7 +112,7 @@ static void test_hundred_bytes(void **unused)
     assert_true(decoded > 50 && refused > 50);
 }
 
-/* What the default refuses, the caller may allow. */
+/* The caller can allow what is refused by default. */
 static void test_lifted(void **unused)
 {
     (void)unused;
@@ -141,7 +140,7 @@ static void test_lifted(void **unused)
     free(file.data);
 }
 
-/* For any number of components. */
+/* Decodes any number of components. */
 static l2k_status decode_all_samples(l2k_decoder *decoder, const l2k_image *image)
 {
     l2k_plane *planes = calloc(image->num_components, sizeof *planes);
@@ -161,8 +160,7 @@ static double seconds_on(unsigned threads, const memory_file *file, int componen
 {
     clock_t start = clock();
     l2k_image image;
-    l2k_decoder *decoder = l2k_decoder_new(NULL);
-    l2k_decoder_set(decoder, L2K_DECODER_THREADS, threads);
+    l2k_decoder *decoder = new_decoder(NULL, threads);
     l2k_decoder_set(decoder, L2K_DECODER_COMPONENT, component);
     *status = l2k_decoder_open_memory(decoder, file->data, file->size);
     if (*status == L2K_OK)
@@ -178,7 +176,7 @@ static double seconds_to_decode(const memory_file *file, int component, l2k_stat
     return seconds_on(1, file, component, status);
 }
 
-/* Tiles times components, or COD times components, may be 2^30 in a megabyte. */
+/* A megabyte can have 2^30 tiles times components, or COD segments times components. */
 static void test_products(void **unused)
 {
     (void)unused;
@@ -214,7 +212,8 @@ static void test_products(void **unused)
     free(cods.data);
 }
 
-/* Tiles of `tile` x `tile` without levels. Components beyond one have a sample every 255 columns and rows. */
+/* Tiles of `tile` x `tile`, no decomposition levels. With several components, each has a sample every 255 columns and
+ * rows. */
 static stream_shape shape_of(uint32_t across, uint32_t down, uint32_t tile, uint32_t components)
 {
     return (stream_shape){.width = across * tile,
@@ -229,7 +228,7 @@ static stream_shape shape_of(uint32_t across, uint32_t down, uint32_t tile, uint
                           .sub_sampling = components > 1 ? 255 : 1};
 }
 
-/* 65025 tiles of which there is nothing, in each of 16384 components. */
+/* 65025 tiles without any data, in each of 16384 components. */
 static memory_file make_absent_tiles(void)
 {
     const stream_shape s = shape_of(255, 255, 1, 16384);
@@ -252,7 +251,7 @@ static memory_file make_part_headers(void)
     return file;
 }
 
-/* 65535 packets that are not empty, and of 65536 code-blocks include none. */
+/* 65535 non-empty packets that include none of 65536 code-blocks. */
 static memory_file make_bare_layers(void)
 {
     stream_shape s = shape_of(1, 1, 1024, 1);
@@ -265,7 +264,7 @@ static memory_file make_bare_layers(void)
     return file;
 }
 
-/* 9000 progression changes that select nothing of 65536 precincts, in each of 80 tiles. */
+/* 9000 progression changes that select none of 65536 precincts, in each of 80 tiles. */
 static memory_file make_idle_changes(void)
 {
     enum { CHANGES = 9000, TILES = 80 };
@@ -281,7 +280,7 @@ static memory_file make_idle_changes(void)
     return file;
 }
 
-/* 9361 progression changes of the main header, which each of 65025 tiles of one sample has a copy of. */
+/* 9361 progression changes in the main header, copied for each of 65025 tiles of one sample. */
 static memory_file make_copied_changes(void)
 {
     enum { CHANGES = 9361, SIDE = 255 };
@@ -295,7 +294,7 @@ static memory_file make_copied_changes(void)
     return file;
 }
 
-/* 100 tiles, each of them with all 33 resolutions of 16384 components, which are empty but for one. */
+/* 100 tiles, each with all 33 resolutions of 16384 components, all empty but one. */
 static memory_file make_empty_resolutions(void)
 {
     stream_shape s = shape_of(100, 1, 1, 16384);
@@ -308,7 +307,7 @@ static memory_file make_empty_resolutions(void)
     return file;
 }
 
-/* Each of these took seven seconds to three minutes of work for 51 to 1200 KB. */
+/* Each of these once took seven seconds to three minutes for 51 to 1200 KB. */
 static void test_work(void **unused)
 {
     (void)unused;
@@ -324,8 +323,8 @@ static void test_work(void **unused)
     }
 }
 
-/* As many layers as there can be, in 8 x 8 samples: what a layer takes to decide does not grow with those before it, or
- * this would last for a minute. */
+/* The most layers possible in 8 x 8 samples: if the cost of a layer grew with the layers before it, this would take a
+ * minute. */
 static void test_most_layers(void **unused)
 {
     (void)unused;
@@ -350,8 +349,8 @@ static void test_most_layers(void **unused)
     picture_free(&p);
 }
 
-/* Tiles with a byte for 65537 packets: 16 of them use up just what all may promise together, be it on one thread or
- * several, each time anew. */
+/* Tiles with one byte for 65537 packets. 16 of them just exhaust the precincts that all tiles may have together, with
+ * any number of threads, and again for each decoding. */
 static void test_shared_bound(void **unused)
 {
     (void)unused;

@@ -1,12 +1,12 @@
-/* codec/blocks/mq/mq.h: the standard's test sequence, a literal implementation of the flow charts of Annex C, and random
- * sequences through every way of ending a segment. */
+/* codec/blocks/mq/mq.h: the standard's test sequence, a literal implementation of the flow charts of Annex C, and
+ * random sequences with every way to terminate a segment. */
 #include "support.h"
 
 #include "codec/blocks/mq/mq.h"
 
 /* ---- Annex C to the letter ----------------------------------------------------------------------------------- */
 
-/* Table C.2, typed from the standard's rows: Qe, NMPS, NLPS, SWITCH. */
+/* Table C.2 in the standard's rows: Qe, NMPS, NLPS, SWITCH. */
 static const struct {
     uint16_t qe;
     uint8_t nmps, nlps, flip;
@@ -30,7 +30,7 @@ typedef struct plain_context {
 typedef struct plain_encoder {
     uint32_t a, c;
     int ct;
-    uint8_t *b; /* the byte being filled; the one before the first exists */
+    uint8_t *b; /* the byte being filled; there is a byte before the first */
 } plain_encoder;
 
 static void plain_byte_out(plain_encoder *e)
@@ -181,8 +181,8 @@ static const uint8_t plain_text[32] = {0x00, 0x02, 0x00, 0x51, 0x00, 0x00, 0x00,
                                        0x2A, 0xAA, 0xAA, 0xAA, 0xAA, 0x82, 0xC0, 0x20, 0x00, 0xFC, 0xD7,
                                        0x9E, 0xF6, 0xBF, 0x7F, 0xED, 0x90, 0x4F, 0x46, 0xA3, 0xBF};
 
-/* T.88 lets the flush end in a marker, FF AC. T.800 has no such marker: a segment ends where its length says, so these
- * two bytes are all that must be missing. */
+/* In T.88 the flush ends in a marker, FF AC. T.800 has no such marker: a segment ends where its length says, so exactly
+ * these two bytes must be missing. */
 static const uint8_t code_text[30] = {0x84, 0xC7, 0x3B, 0xFC, 0xE1, 0xA1, 0x43, 0x04, 0x02, 0x20,
                                       0x00, 0x00, 0x41, 0x0D, 0xBB, 0x86, 0xF4, 0x31, 0x7F, 0xFF,
                                       0x88, 0xFF, 0x37, 0x47, 0x1A, 0xDB, 0x6A, 0xDF, 0xFF, 0xAC};
@@ -226,7 +226,7 @@ static void test_sequence_decode(void **unused)
     check_sequence_decode(data);
 }
 
-/* The literal implementation must pass too, or comparing with it would mean nothing. */
+/* The literal implementation must pass too, or comparing with it proves nothing. */
 static void test_sequence_plain(void **unused)
 {
     (void)unused;
@@ -243,8 +243,7 @@ static void test_sequence_plain(void **unused)
         assert_int_equal(plain_decode(&d, &back), bit_of(plain_text, i));
 }
 
-/* ---- The table ----------------------------------------------------------------------------------------------------
- */
+/* ---- The table ----------------------------------------------------------------------------------------------- */
 
 static void test_states(void **unused)
 {
@@ -265,8 +264,7 @@ static void test_states(void **unused)
     }
 }
 
-/* ---- Random sequences ---------------------------------------------------------------------------------------------
- */
+/* ---- Random sequences ---------------------------------------------------------------------------------------- */
 
 enum { MOST = 6000, ROOM = MOST * 3 + 64, BEFORE = 8, CANARY = 0xA5 };
 
@@ -275,7 +273,7 @@ typedef struct sequence {
     uint8_t context[MOST], bit[MOST];
 } sequence;
 
-/* Each context with a probability of its own, from never to always. */
+/* Each context has its own probability, from never to always. */
 static void make_sequence(sequence *s, unsigned count)
 {
     uint32_t chance[L2K_NUM_CONTEXTS];
@@ -301,8 +299,8 @@ static void check_canary(const uint8_t *from, const uint8_t *end)
         assert_int_equal(*from++, CANARY);
 }
 
-/* Decodes from a copy that ends after the two bytes that the decoder may look at, for the sanitizer to watch. At most
- * `most_left` bytes may be left when the last decision was made. */
+/* Decodes from a copy that ends with the two bytes that the decoder may read past the segment, so that sanitizers see
+ * any other. At most `most_left` bytes may be left after the last decision. */
 static void decode_sequence(const sequence *s, const uint8_t *code, size_t bytes, size_t most_left)
 {
     uint8_t *copy = malloc(bytes + 2);
@@ -339,7 +337,7 @@ static uint8_t *encode_sequence(const sequence *s, uint8_t *start, uint8_t *end,
     else
         l2k_mq_flush(&mq);
     check_code(start, mq.out);
-    check_canary(mq.out + 1, end); /* one spare byte may have been used */
+    check_canary(mq.out + 1, end); /* one byte past the end may have been used */
     return mq.out;
 }
 
@@ -370,8 +368,8 @@ static void test_against_plain(void **unused)
     }
 }
 
-/* Bytes bound: a decision of probability p takes about -log2 p bits; even the least probable one is below 16 bits, and
- * stuffing takes one bit in eight. */
+/* Bound on the bytes: a decision of probability p takes about -log2 p bits, even the least probable below 16, and
+ * stuffing adds one bit in eight. */
 static void check_length(const sequence *s, size_t bytes)
 {
     assert_true(bytes <= (size_t)s->count * 16 * 8 / 7 / 8 + 5);
@@ -384,7 +382,7 @@ static void check_segments(bool predictable)
     for (unsigned round = 0; round < 600; round++) {
         uint8_t *start = code + BEFORE, *end[3];
         memset(code, 0, BEFORE);
-        for (int k = 0; k < 3; k++) { /* each segment looks back at the last byte of the one before */
+        for (int k = 0; k < 3; k++) { /* each segment depends on the last byte of the one before */
             make_sequence(&s[k], sequence_length(round));
             start = end[k] = encode_sequence(&s[k], start, code + sizeof code, predictable);
         }
@@ -392,7 +390,7 @@ static void check_segments(bool predictable)
         for (int k = 0; k < 3; start = end[k++]) {
             size_t bytes = (size_t)(end[k] - start);
             check_length(&s[k], bytes);
-            /* D.4.2: the decoder knows where the coder's registers ended, so it has taken all bytes but at most two. */
+            /* D.4.2: the decoder has taken all bytes but at most two. */
             decode_sequence(&s[k], start, bytes, predictable ? 2 : bytes);
         }
     }
@@ -410,7 +408,7 @@ static void test_segments_predictable(void **unused)
     check_segments(true);
 }
 
-/* Whatever the bytes, decoding stays inside them and does nothing undefined (for the sanitizers to see). */
+/* With any bytes, decoding stays inside them and does nothing undefined (the sanitizers check). */
 static void test_garbage(void **unused)
 {
     (void)unused;
@@ -436,8 +434,7 @@ static void test_garbage(void **unused)
     }
 }
 
-/* ---- Raw bits ------------------------------------------------------------------------------------------------------
- */
+/* ---- Raw bits ------------------------------------------------------------------------------------------------ */
 
 static void decode_raw(const uint8_t *bit, unsigned count, const uint8_t *code, size_t bytes)
 {
@@ -452,7 +449,7 @@ static void decode_raw(const uint8_t *bit, unsigned count, const uint8_t *code, 
     free(copy);
 }
 
-/* D.4.2: the bits left over in the last byte are 0101.. from the first one on. */
+/* D.4.2: the unused bits of the last byte are 0101.. from the first one on. */
 static void check_raw_padding(const uint8_t *code, size_t bytes, unsigned count)
 {
     unsigned used = 0, spare = 0, expected = 0;
@@ -481,7 +478,7 @@ static void check_raw(bool predictable)
         for (unsigned i = 0; i < count; i++) {
             bit[i] = random_below(10) < chance;
             l2k_raw_encode(&mq, bit[i]);
-            if (i % 16 == 0) { /* cut here, the block decodes through here */
+            if (i % 16 == 0) { /* truncated here, the block decodes up to here */
                 size_t bytes = (size_t)(mq.out - (code + BEFORE)) + l2k_raw_pending_bytes(&mq, predictable);
                 assert_true(bytes <= i / 7 + 2);
             }
@@ -490,7 +487,7 @@ static void check_raw(bool predictable)
         check_code(code + BEFORE, mq.out);
         size_t bytes = (size_t)(mq.out - (code + BEFORE));
         decode_raw(bit, count, code + BEFORE, bytes);
-        check_canary(mq.out + 2, code + sizeof code); /* up to two bytes may have been taken back */
+        check_canary(mq.out + 2, code + sizeof code); /* up to two bytes may have been dropped */
         if (predictable)
             check_raw_padding(code + BEFORE, bytes, count);
     }

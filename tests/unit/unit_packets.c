@@ -1,5 +1,5 @@
-/* Tier-2: the progression orders compared with the loops of B.12.1 as the standard has them; packets written, measured
- * and read back with random distributions of passes over layers. */
+/* Tier-2: the progression orders compared with the loops of B.12.1 as in the standard; packets written, measured and
+ * read back with random distributions of coding passes over layers. */
 #include "support.h"
 
 #include "codec/packets/packet.h"
@@ -92,7 +92,7 @@ static uint32_t most_resolutions(void)
     return most;
 }
 
-/* The two conditions along one axis: on a precinct's edge, or at the tile's edge inside a precinct. */
+/* The two conditions along one axis: at a precinct's edge, or at the tile's edge inside a precinct. */
 static bool starts_here(uint64_t at, uint64_t tile_start, uint64_t resolution_start, uint64_t sampling,
                         unsigned exponent, unsigned levels)
 {
@@ -101,7 +101,7 @@ static bool starts_here(uint64_t at, uint64_t tile_start, uint64_t resolution_st
     return at == tile_start && (resolution_start << levels) % ((uint64_t)1 << (exponent + levels)) != 0;
 }
 
-/* All layers of the next precinct of c and r, if one starts at x, y. */
+/* All layers of the next precinct of c and r if one starts at x, y. */
 static void visit(uint32_t x, uint32_t y, uint32_t c, uint32_t r)
 {
     const l2k_component_coding *k = &plain.s->component_coding[c];
@@ -223,7 +223,7 @@ static void test_orders(void **unused)
 
 static uint8_t noise[1 << 16];
 
-/* Gives a block passes as the block coder would: rising lengths, segments according to the style, and layers. */
+/* Gives a block coding passes as the block coder would: rising lengths, segments according to the style, and layers. */
 static void fill_block(l2k_tile *tile, l2k_block *block, const l2k_subband *band, unsigned style)
 {
     unsigned planes = random_below(4) ? random_below(band->max_planes + 1) : 0;
@@ -269,7 +269,7 @@ static void for_each_block(l2k_tile *tile, block_visitor visitor)
         }
 }
 
-/* Precincts divide their subband into code-blocks without gap or overlap. */
+/* The code-blocks of all precincts cover their subband without gap or overlap. */
 static uint64_t block_area;
 
 static void add_area(l2k_tile *tile, l2k_block *block, const l2k_subband *band, unsigned style)
@@ -292,7 +292,7 @@ static void check_area(l2k_tile *tile)
     assert_int_equal(block_area, area);
 }
 
-/* The first pass decides in which layer a block is included; the reader must get what the writer had. */
+/* The first coding pass decides the layer in which a block is first included; the reader must find the same. */
 static void check_block(const l2k_block *written, const l2k_block *read, uint32_t layers, unsigned style)
 {
     unsigned passes = written->num_passes ? written->coded.layer_passes[layers - 1] : 0, got = 0;
@@ -329,7 +329,7 @@ static void check_tile(const l2k_tile *written, const l2k_tile *read, uint32_t l
         }
 }
 
-/* Measures every packet, layer by layer like rate control; measuring twice gives the same size. */
+/* Measures every packet, layer by layer as rate control does; measuring twice gives the same size. */
 static void measure_packets(l2k_tile *tile, l2k_packet_order *order, size_t *sizes)
 {
     l2k_buffer scratch = {.context = &context};

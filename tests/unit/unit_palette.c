@@ -1,4 +1,4 @@
-/* Palettes and component mappings: conforming, damaged, and wrong in ways that can be repaired. */
+/* Palettes and component mappings: conforming, damaged, and with errors that can be repaired. */
 #include "jp2_build.h"
 
 enum { ENTRIES = 5 };
@@ -67,6 +67,28 @@ static void test_palette(void **unused)
     picture_free(&p);
 }
 
+/* l2k_decoder_decode_memory gives the same samples. */
+static void test_palette_in_memory(void **unused)
+{
+    (void)unused;
+    file_builder f;
+    picture p;
+    l2k_image image;
+    const l2k_plane *planes;
+    make_indices(&p, 1);
+    build_palette(&f, &p, ENTRIES, columns, 3);
+    l2k_decoder *decoder = l2k_decoder_new(NULL);
+    assert_int_equal(l2k_decoder_decode_memory(decoder, f.data, f.size, &image, &planes), L2K_OK);
+    assert_int_equal(image.num_components, 3);
+    for (uint32_t c = 0; c < 3; c++) {
+        assert_int_equal(planes[c].type, L2K_SAMPLE_U8);
+        for (uint32_t i = 0; i < 8 * 7; i++)
+            assert_int_equal(plane_sample(&planes[c], i % 8, i / 8), palette[p.samples[0][i]][c]);
+    }
+    l2k_decoder_free(decoder);
+    picture_free(&p);
+}
+
 /* A single component selected by number is a codestream component: no palette is applied. */
 static void test_palette_component(void **unused)
 {
@@ -107,20 +129,19 @@ static void test_palette_damage(void **unused)
     picture_free(&p);
 }
 
-/* ---- Repaired faults ----------------------------------------------------------------------------------------- */
+/* ---- Repaired errors ----------------------------------------------------------------------------------------- */
 
 static l2k_status decode_strictly(const file_builder *f, bool strict, watch *w, picture *got)
 {
     l2k_hooks hooks = watch_hooks(w);
-    l2k_decoder *decoder = l2k_decoder_new(&hooks);
-    l2k_decoder_set(decoder, L2K_DECODER_THREADS, 1);
+    l2k_decoder *decoder = new_decoder(&hooks, 1);
     l2k_decoder_set(decoder, L2K_DECODER_STRICT, strict);
     l2k_status status = run_decoder(decoder, f->data, f->size, got);
     l2k_decoder_free(decoder);
     return status;
 }
 
-/* The file must be read with `warnings` warnings, and be refused if read strictly; `got` is the picture. */
+/* The file must decode with `warnings` warnings, and be refused in strict mode; `got` is the picture. */
 static void expect_tolerated(const file_builder *f, unsigned warnings, picture *got)
 {
     watch w;
@@ -141,7 +162,7 @@ static void expect_columns(const picture *p, picture *got)
     picture_free(got);
 }
 
-/* Columns declared with 4, 8 and 5 bits whose values all have 8. */
+/* Columns declared with 4, 8 and 5 bits, all with values of 8 bits. */
 static void test_wide_values(void **unused)
 {
     (void)unused;
@@ -174,7 +195,7 @@ static void test_no_mapping(void **unused)
     picture_free(&p);
 }
 
-/* Indices next to one column of three. Not repaired: two components, or fewer channels than columns. */
+/* Indices as one column of three. Not repaired: two components, or fewer channels than columns. */
 static void test_mixed_mapping(void **unused)
 {
     (void)unused;
@@ -342,11 +363,12 @@ static void test_limit(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_palette),        cmocka_unit_test(test_palette_component),
-        cmocka_unit_test(test_palette_damage), cmocka_unit_test(test_wide_values),
-        cmocka_unit_test(test_no_mapping),     cmocka_unit_test(test_mixed_mapping),
-        cmocka_unit_test(test_after_header),   cmocka_unit_test(test_palette_boxes),
-        cmocka_unit_test(test_limit),          cmocka_unit_test(test_in_resolution_box),
+        cmocka_unit_test(test_palette),           cmocka_unit_test(test_palette_component),
+        cmocka_unit_test(test_palette_damage),    cmocka_unit_test(test_palette_in_memory),
+        cmocka_unit_test(test_wide_values),       cmocka_unit_test(test_no_mapping),
+        cmocka_unit_test(test_mixed_mapping),     cmocka_unit_test(test_after_header),
+        cmocka_unit_test(test_palette_boxes),     cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_in_resolution_box),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* tiling/pixel/: scalars against the equations of Annex G, rows of every sample type, distance and address against the
- * scalars, and nothing written next to the samples. */
+/* tiling/pixel/: scalars compared with the equations of Annex G; rows of every sample type, distance and address
+ * compared with the scalars; and nothing written outside the samples. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -73,7 +73,7 @@ static void test_component_transforms(void **unused)
 /* ---- Rows ---------------------------------------------------------------------------------------------------- */
 
 static const size_t sizes[] = {1, 1, 2, 2, 4};
-#define MAX_SAMPLES 2100 /* beyond the piece that component transforms work in */
+#define MAX_SAMPLES 2100 /* more than the component transforms take in one piece */
 
 /* `rows` are MAX_SAMPLES values apart. */
 static void load(bool is_float, unsigned components, const l2k_pixel_row *pixels, size_t n, void *rows)
@@ -170,7 +170,7 @@ static void test_rows(void **unused)
     }
 }
 
-/* Pixels interleaved by three and four, as image files have them. */
+/* Interleaved pixels of three and four samples, as image files have them. */
 static void test_interleaved(void **unused)
 {
     (void)unused;

@@ -1,5 +1,5 @@
-/* The whole CPU transform stage against a plain one put together from tests/support/reference_wavelet.h and the
- * equations of Annex E and G: random shapes, every sample type and layout, both directions, any number of threads. */
+/* The whole CPU transform stage compared with a plain one made of tests/support/reference_wavelet.h and the equations
+ * of Annexes E and G: random shapes, every sample type and layout, both directions, any number of threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ static uint32_t below(uint32_t n)
     return (uint32_t)(((uint64_t)(state ^ state >> 15) * n) >> 32);
 }
 
-/* ---- A case: a specification, planes, and the reference's view of both --------------------------------------- */
+/* ---- A case: a specification, planes, and the reference's copy of both --------------------------------------- */
 
 typedef struct test_case {
     l2k_plan_spec spec;
@@ -85,7 +85,7 @@ static void choose_samples(l2k_plan_component *c, l2k_sample_type *type)
     }
 }
 
-/* Interleaved planes of one type and size where that is possible, else planes side by side; gaps everywhere. */
+/* Interleaved planes if type and size allow it, else separate ones; gaps everywhere. */
 static void place_planes(test_case *t)
 {
     uint32_t n = t->spec.num_components;
@@ -207,7 +207,7 @@ static void ref_wavelet(const l2k_plan_component *c, unsigned discard, ref_sampl
     }
 }
 
-/* The number of the band that holds coefficient x, y, by the sizes of the resolutions alone. */
+/* The number of the band of coefficient x, y, from the sizes of the resolutions alone. */
 static unsigned band_at(const l2k_plan_component *c, uint32_t x, uint32_t y)
 {
     unsigned level = 0, px, py;
@@ -251,7 +251,7 @@ static void ignore(void *user, l2k_severity severity, const char *text)
     (void)user, (void)severity, (void)text;
 }
 
-/* With any instruction set that there is. */
+/* With any available instruction set. */
 static l2k_context context_of(unsigned threads)
 {
     l2k_cpu cpu = (l2k_cpu)below(L2K_CPU_NEON + 1);
@@ -338,7 +338,7 @@ static void run_forward(uint32_t largest, unsigned threads)
     t.spec.components = t.components;
     for (uint32_t c = 0; c < t.spec.num_components; c++)
         if (t.components[c].wavelet == L2K_WAVELET_9_7 && t.components[c].precision > 16)
-            t.components[c].precision = 16; /* indices saturate beyond 2^25, which the reference does not */
+            t.components[c].precision = 16; /* indices saturate above 2^25, in the reference they do not */
     fill_source(&t, data);
     uint8_t *before = malloc(t.bytes);
     memcpy(before, t.memory, t.bytes);
@@ -353,7 +353,7 @@ static void run_forward(uint32_t largest, unsigned threads)
     free(t.memory);
 }
 
-/* Random coefficients into the view and, in samples, into the reference. */
+/* Puts random coefficients into the view and, in units of samples, into the reference. */
 static void fill_coefficients(const test_case *t, const l2k_plan *plan, ref_sample *data[])
 {
     unsigned bits = below(5) == 0 ? 32 : 3 + below(12);
@@ -378,7 +378,7 @@ static void fill_coefficients(const test_case *t, const l2k_plan *plan, ref_samp
     }
 }
 
-/* The memory that the planes should be in afterwards, gaps included. */
+/* The expected content of the planes' memory, gaps included. */
 static uint8_t *expected_memory(const test_case *t, ref_sample *data[])
 {
     test_case out = *t;
@@ -434,7 +434,7 @@ static void test_inverse(void **unused)
         run_inverse(i % 3 ? 70 : 6, 1 + (unsigned)i % 5);
 }
 
-/* Large enough to be cut into stripes. */
+/* Large enough for several stripes. */
 static void test_threads(void **unused)
 {
     (void)unused;
@@ -459,7 +459,7 @@ static void run_lossless(uint32_t largest)
         t.components[c].wavelet = L2K_WAVELET_5_3;
         t.components[c].discard = 0;
         if (t.components[c].precision > 26)
-            t.components[c].precision = 26; /* coefficients may have four bits more, and a sign */
+            t.components[c].precision = 26; /* coefficients may have four more bits and a sign */
     }
     fill_source(&t, data);
     assert_int_equal(l2k_plan_create(&context, L2K_BACKEND_CPU, &t.spec, &forward), L2K_OK);
@@ -539,7 +539,7 @@ static void test_errors(void **unused)
     }
 }
 
-/* The halves of a run: their order, errors that leave the plan as it was, and that both together are the whole. */
+/* Begin and finish: their order, errors that leave the plan unchanged, and that both together are a whole run. */
 static void test_halves(void **unused)
 {
     (void)unused;
@@ -567,11 +567,11 @@ static void test_halves(void **unused)
     for (uint32_t y = 0; y < 8; y++)
         assert_memory_equal((int16_t *)a->base + y * a->stride, (int16_t *)b->base + y * b->stride, 16);
     assert_int_equal(l2k_plan_begin(halves, &plane), L2K_OK);
-    l2k_plan_free(halves); /* also while it is under way */
+    l2k_plan_free(halves); /* also before the run has finished */
     l2k_plan_free(whole);
 }
 
-/* Every allocation in turn fails; nothing may leak or crash (the sanitizer build sees it). */
+/* Each allocation in turn fails; nothing may leak or crash (the sanitizers check). */
 static int allocations_left;
 
 static void *allocate(void *user, size_t bytes)
@@ -605,7 +605,7 @@ static void test_out_of_memory(void **unused)
     free(t.memory);
 }
 
-/* ---- Memory known beforehand --------------------------------------------------------------------------------- */
+/* ---- Memory calculated in advance ---------------------------------------------------------------------------- */
 
 typedef struct meter {
     uint64_t bytes;
@@ -617,8 +617,7 @@ static void *count(void *user, size_t bytes)
     return malloc(bytes);
 }
 
-/* What the hook is asked for is what l2k_plan_host_bytes says, with a pool to the byte: without, a pool's rounding
- * less.
+/* The hook is asked for what l2k_plan_host_bytes gives: with a pool exactly, without one less by the pool's rounding.
  */
 static void check_host_bytes(const test_case *t, unsigned threads)
 {
@@ -631,7 +630,7 @@ static void check_host_bytes(const test_case *t, unsigned threads)
         l2k_pool_init(&pool, UINT64_MAX);
         context.pool = pooled ? &pool : NULL;
         assert_int_equal(l2k_plan_create(&context, L2K_BACKEND_CPU, &t->spec, &plan), L2K_OK);
-        if (t->spec.direction == L2K_FORWARD && threads < 8) /* a run takes nothing more */
+        if (t->spec.direction == L2K_FORWARD && threads < 8) /* a run allocates nothing */
             assert_int_equal(l2k_plan_forward(plan, t->planes), L2K_OK);
         assert_true(pooled ? m.bytes == expected : m.bytes <= expected && expected <= m.bytes + m.bytes / 8 + 4096);
         l2k_plan_free(plan);
@@ -651,7 +650,7 @@ static void test_host_bytes(void **unused)
     }
 }
 
-/* An instruction set that the machine or the build lacks is refused when a plan is made. */
+/* An instruction set that machine or build lacks is refused when a plan is made. */
 static void test_forced_set(void **unused)
 {
     (void)unused;

@@ -1,5 +1,5 @@
-/* The progress hook: how often it is asked, against the work, and what a "no" ends. The clock of this program advances
- * by a second each time it is read, so that every look at it reaches the hook. */
+/* The progress hook: how often it is called for a given amount of work, and what a "no" ends. In this program the clock
+ * advances by a second each time it is read, so every time the library reads it, the hook is called. */
 #define _POSIX_C_SOURCE 199309L /* clock_gettime */
 #include "stream_headers.h"
 
@@ -55,7 +55,7 @@ static void make_setting(setting *s)
     l2k_run_start(&s->run, 0, false);
 }
 
-/* The hook hears of weights, however they are divided. */
+/* The hook is called for the same total weight, however it is divided. */
 static void test_weights(void **unused)
 {
     (void)unused;
@@ -70,7 +70,7 @@ static void test_weights(void **unused)
     assert_int_equal(l2k_poll(&alone, L2K_POLL_NOW), L2K_OK);
 }
 
-/* After a "no" nobody asks again. */
+/* After a "no" the hook is not called again. */
 static void test_no(void **unused)
 {
     (void)unused;
@@ -92,7 +92,7 @@ static void *poll_elsewhere(void *context)
     return &status;
 }
 
-/* Other threads than the caller's do not ask, but hear the answer. */
+/* Threads other than the caller's do not call the hook, but see its answer. */
 static void test_other_thread(void **unused)
 {
     (void)unused;
@@ -112,7 +112,7 @@ static void test_other_thread(void **unused)
 
 /* ---- Whole calls --------------------------------------------------------------------------------------------- */
 
-/* Each of these is asked about, and cancelled at, some of its questions. */
+/* Each of these is run with the hook, and cancelled at some of its calls. */
 typedef struct call_case {
     const char *name;
     uint32_t width, height, components;
@@ -130,14 +130,12 @@ static const call_case cases[] = {
     {"layers", 512, 256, 1, L2K_ENCODER_LEVELS, 5, true},
 };
 
-static picture make_noise(const call_case *k)
+static void make_noise(picture *p, const call_case *k)
 {
-    picture p;
-    picture_make(&p, k->width, k->height, k->components);
+    picture_make(p, k->width, k->height, k->components);
     for (uint32_t c = 0; c < k->components; c++)
         for (uint32_t i = 0; i < k->width * k->height; i++)
-            p.samples[c][i] = (int32_t)random_below(256);
-    return p;
+            p->samples[c][i] = (int32_t)random_below(256);
 }
 
 static l2k_status encode_case(const call_case *k, const picture *p, unsigned stop_at, unsigned *calls, memory_file *out)
@@ -166,8 +164,7 @@ static l2k_status decode_case(const memory_file *file, unsigned stop_at, unsigne
     picture got;
     l2k_hooks hooks = counting_hooks(&c);
     c.stop_at = stop_at;
-    l2k_decoder *decoder = l2k_decoder_new(&hooks);
-    l2k_decoder_set(decoder, L2K_DECODER_THREADS, 1);
+    l2k_decoder *decoder = new_decoder(&hooks, 1);
     l2k_decoder_set(decoder, L2K_DECODER_BACKEND, L2K_BACKEND_CPU);
     l2k_status status = run_decoder(decoder, file->data, file->size, &got);
     if (status == L2K_OK)
@@ -178,27 +175,28 @@ static l2k_status decode_case(const memory_file *file, unsigned stop_at, unsigne
     return status;
 }
 
-/* Questions to stop at: the first ones, the last ones, and some between. */
+/* Calls to stop at: the first, the last, and some between. */
 static unsigned next_stop(unsigned at, unsigned calls)
 {
     return at < 5 || at + 5 > calls ? at + 1 : at + 1 + calls / 16;
 }
 
-/* A sample goes through transform and tier-1, which weighs most: hardly more than 4096 of them without a question, a
- * code-block's. A "no" at any question ends the call, nothing is written, and no memory stays. */
+/* A sample passes through transform and tier-1, which weighs most, so there are hardly more than 4096 samples, a
+ * code-block's, between two calls. A "no" at any call ends the work, nothing is written, and all memory is returned. */
 static void test_calls(void **unused)
 {
     (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const call_case *k = &cases[i];
         const unsigned least = k->width * k->height * k->components / 4096;
-        picture p = make_noise(k);
+        picture p;
+        make_noise(&p, k);
         memory_file file, nothing;
         unsigned encoding, decoding, calls;
         assert_int_equal(encode_case(k, &p, 0, &encoding, &file), L2K_OK);
         assert_int_equal(decode_case(&file, 0, &decoding), L2K_OK);
         if (encoding < least || decoding < least)
-            fail_msg("%s: asked %u and %u times, at least %u expected", k->name, encoding, decoding, least);
+            fail_msg("%s: %u and %u calls of the hook, at least %u expected", k->name, encoding, decoding, least);
         for (unsigned at = 1; at <= encoding; at = next_stop(at, encoding)) {
             assert_int_equal(encode_case(k, &p, at, &calls, &nothing), L2K_ERROR_CANCELLED);
             assert_int_equal(calls, at);
@@ -215,7 +213,7 @@ static void test_calls(void **unused)
 
 /* ---- Stages -------------------------------------------------------------------------------------------------- */
 
-/* A transform asks about its rows, and ends at any "no". */
+/* A transform polls for its rows, and ends at any "no". */
 static void test_transform(void **unused)
 {
     (void)unused;
@@ -253,7 +251,7 @@ static void test_transform(void **unused)
     }
 }
 
-/* A cancelled run does not begin another level, however few samples that has: the one before may have left nothing. */
+/* A cancelled run does not start another level, however few samples that has: the level before may be unfinished. */
 static void test_cancelled_level(void **unused)
 {
     (void)unused;
@@ -277,7 +275,7 @@ static void test_cancelled_level(void **unused)
     assert_int_equal(s.c.w.live, 0);
 }
 
-/* 2^16 packets of one code-block each, prepared, written and skipped: each weighs something. */
+/* 2^16 packets of one code-block each, prepared, written and skipped: each has a weight. */
 static void test_packets(void **unused)
 {
     (void)unused;
@@ -350,7 +348,7 @@ static l2k_status decode_blank(unsigned stop_at, uint8_t *samples, unsigned *cal
     return status;
 }
 
-/* Filling asks, too, and after a "no" nothing more is filled. */
+/* Filling polls, too, and after a "no" nothing more is filled. */
 static void test_filling(void **unused)
 {
     (void)unused;

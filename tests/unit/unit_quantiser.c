@@ -1,4 +1,4 @@
-/* quant/quantiser.h: scalars against exact arithmetic, rows against scalars at every length. */
+/* quant/quantiser.h: scalars compared with exact arithmetic, rows compared with scalars at every length. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -62,7 +62,7 @@ static void test_quantise(void **unused)
     }
 }
 
-/* v / step without a division is the same float. */
+/* l2k_quotient does not divide, but gives the same float as v / step. */
 static void test_quotient(void **unused)
 {
     (void)unused;

@@ -1,4 +1,4 @@
-/* What decoding a region leaves alone: packets, code-blocks, bytes of the file. */
+/* What decoding a region does not read or decode: packets, code-blocks, bytes of the file. */
 #define _DEFAULT_SOURCE /* mmap */
 #include "stream_support.h"
 
@@ -8,7 +8,7 @@
 #include "codec/blocks/mq/t1.h"
 #include "codec/packets/packet.h"
 
-/* Calls of the library within itself, counted on their way (the linker's --wrap). */
+/* The library's internal calls, counted (the linker's --wrap). */
 typedef struct effort {
     size_t packets, blocks; /* packets that are kept, code-blocks that are decoded */
 } effort;
@@ -44,7 +44,7 @@ static effort count_region(const memory_file *file, const uint32_t *r, uint32_t 
     return counted;
 }
 
-/* A corner of a large tile takes the packets and code-blocks around it alone: all others may be anything. */
+/* Decoding a corner of a large tile uses only the packets and code-blocks around it: all others may hold anything. */
 static void test_region_effort(void **unused)
 {
     (void)unused;
@@ -66,7 +66,7 @@ static void test_region_effort(void **unused)
         assert_memory_equal(part.samples[0] + 20 * y, p.samples[0] + 512 * y, 20 * sizeof(int32_t));
     assert_int_equal(few.packets, 4); /* one precinct of each resolution */
     assert_true(few.blocks <= 3 * 4 * 4 && few.blocks * 20 < whole.blocks);
-    /* In the file the packets stand resolution by resolution: 4, 16, 16, 64. The first of each is the corner's. */
+    /* The packets are in the file by resolution: 4, 16, 16, 64. The first of each is the corner's. */
     for (size_t i = 0; i < e.num_packets; i++)
         if (i != 0 && i != 4 && i != 20 && i != 36)
             memset((uint8_t *)(uintptr_t)e.packets[i].body.data, 0x55, e.packets[i].body.size);
@@ -82,7 +82,7 @@ static void test_region_effort(void **unused)
     picture_free(&p);
 }
 
-/* The bytes of a region's tile and the headers are all that is read: whatever lies between cannot be. */
+/* Only the headers and the bytes of the region's tile are read: the pages between them cannot be. */
 static void test_region_reading(void **unused)
 {
     (void)unused;
@@ -103,7 +103,7 @@ static void test_region_reading(void **unused)
         at++;
     for (size_t bytes; mapped[at + 1] == 0x90; at += bytes) {
         bytes = l2k_get_be(mapped + at + 6, 4);
-        /* Pages that have nothing of SOT to SOD, nor of the next tile-part. */
+        /* Pages without any byte of SOT to SOD or of the next tile-part. */
         size_t first = (at + 14 + page - 1) / page * page, last = (at + bytes) / page * page;
         if (l2k_get_be(mapped + at + 4, 2) > 0 && last > first) {
             assert_int_equal(mprotect(mapped + first, last - first, PROT_NONE), 0);
@@ -130,8 +130,7 @@ static void test_region_reading(void **unused)
     picture_free(&p);
 }
 
-/* Regions that cut tiles, and blank tiles, in planes whose samples do not lie side by side: nothing is written beside
- * them. */
+/* Regions that cut tiles, and blank tiles, in planes with gaps between samples: nothing is written into the gaps. */
 static void check_spread(const memory_file *file, const uint32_t *r)
 {
     enum { STRIDE = 3, OTHER = 0xA5 };

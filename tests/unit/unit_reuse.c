@@ -1,5 +1,5 @@
-/* One encoder and one decoder for many images: no new memory for a shape seen before; limits of memory; the progress
- * hook, which can cancel; timings. */
+/* One encoder and one decoder for many images: no new memory for a shape seen before; memory limits; cancelling by the
+ * progress hook; timings. */
 #include "api_support.h"
 
 #include <pthread.h>
@@ -39,8 +39,7 @@ static void test_no_new_memory(void **unused)
         memory_file first = memory_of(NULL, 0);
         picture_make(&p, 300, 200, 3);
         l2k_encoder *encoder = encoder_of(&hooks[0], kind);
-        l2k_decoder *decoder = l2k_decoder_new(&hooks[1]);
-        assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_THREADS, 1), L2K_OK);
+        l2k_decoder *decoder = new_decoder(&hooks[1], 1);
         for (int round = 0; round < 3; round++) {
             memory_file out = memory_of(NULL, 0);
             size_t before[2] = {w[0].allocations, w[1].allocations};
@@ -65,7 +64,7 @@ static void test_no_new_memory(void **unused)
     }
 }
 
-/* What a large image left behind goes back once small ones have no use for it. */
+/* The memory of a large image is returned once small ones do not use it. */
 static void test_idle_memory(void **unused)
 {
     (void)unused;
@@ -132,7 +131,7 @@ static void test_memory_limit(void **unused)
     picture_free(&p);
 }
 
-/* A limit that comes down counts for what is kept, too. */
+/* A lowered limit applies to memory kept from before, too. */
 static void test_lowered_limit(void **unused)
 {
     (void)unused;
@@ -159,14 +158,14 @@ static void test_lowered_limit(void **unused)
     picture_free(&p);
 }
 
-/* By default a small file may take little, and what is kept of a large one before it must not count against that. */
+/* By default a small file may take little memory, and memory kept of a large file must not count against it. */
 static void test_small_after_large(void **unused)
 {
     (void)unused;
     picture large, small, got;
     meter m;
     l2k_hooks hooks = metered_hooks(&m);
-    picture_make(&large, 4400, 4400, 1); /* mostly of nothing, so that its file is small */
+    picture_make(&large, 4400, 4400, 1); /* mostly empty, so that the file is small */
     memset(large.samples[0], 0, (size_t)4400 * 4400 * sizeof(int32_t));
     for (int i = 0; i < 4400; i++)
         large.samples[0][4400 * i + i] = i % 200;
@@ -225,7 +224,7 @@ static void test_cancel(void **unused)
             c[0].calls = 0;
             c[0].last = 0;
             assert_int_equal(run_encoder(encoder, &p, &none), L2K_ERROR_CANCELLED);
-            assert_int_equal(c[0].calls, c[0].stop_at); /* nobody asks again */
+            assert_int_equal(c[0].calls, c[0].stop_at); /* the hook is not called again */
         }
         c[0] = (course){.caller = pthread_self()};
         assert_int_equal(run_encoder(encoder, &p, &out), L2K_OK);

@@ -1,6 +1,6 @@
-/* Every row kernel of every instruction set against the one in plain C, byte for byte: all short lengths and some long
- * ones, unaligned rows, extreme values, and guard bytes on both sides of what it may write. With --time it measures
- * each kernel instead, in nanoseconds per 1000 samples. */
+/* Every row function of every instruction set compared with the one in plain C, byte for byte: all short lengths and
+ * some long ones, unaligned rows, extreme values, and guard bytes on both sides of what it may write. With --time it
+ * measures each function instead, in nanoseconds per 1000 samples. */
 #define _POSIX_C_SOURCE 199309L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +32,7 @@ static uint32_t random_u32(void)
 
 enum { SHORT = 70, LONGEST = 4099, BUFFERS = 6, GUARD = 64, MOST_BYTES_A_SAMPLE = 17 };
 
-/* What a call works on: rows of n samples, `offset` bytes beyond a multiple of 64, a guard on either side of each. */
+/* The memory of a call: rows of n samples, `offset` bytes past a multiple of 64, a guard on either side of each. */
 typedef struct workspace {
     uint8_t *memory;
     size_t spacing; /* from one buffer to the next */
@@ -66,7 +66,7 @@ static float random_float(void)
     return (float)(int32_t)random_u32() / (float)(1u << random_u32() % 31);
 }
 
-/* Random everywhere, so the guards are what happens to be around a row. */
+/* Random everywhere, so the guards are the random bytes around a row. */
 static void fill(bool is_float, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i += 4) {
@@ -77,7 +77,7 @@ static void fill(bool is_float, size_t bytes)
     memcpy(of_set, of_c, bytes);
 }
 
-/* NaNs may differ in sign and payload, which depend on the order of operands. */
+/* NaNs may differ in sign and payload, which depend on the operands' order. */
 static bool equal_words(const uint8_t *a, const uint8_t *b, bool is_float)
 {
     float x, y;
@@ -86,16 +86,17 @@ static bool equal_words(const uint8_t *a, const uint8_t *b, bool is_float)
     return memcmp(a, b, 4) == 0 || (is_float && isnan(x) && isnan(y));
 }
 
-/* ---- The kernels, as calls of one shape ---------------------------------------------------------------------- */
+/* ---- The functions, as calls of one form --------------------------------------------------------------------- */
 
-/* One kernel on rows of n samples. `variant` chooses what a kernel has besides: a parity, a distance of samples. */
+/* One function on rows of n samples. `variant` is the further parameter that a function has: a parity, a distance of
+ * samples. */
 typedef struct kernel {
     char name[48];
     void (*call)(const struct kernel *kernel, l2k_cpu cpu, const workspace *w, size_t n, unsigned variant);
-    bool is_float;     /* what the buffers hold */
+    bool is_float;     /* the type in the buffers */
     bool writes_float; /* a NaN may differ */
     unsigned variants;
-    int a, b, c; /* the call's own */
+    int a, b, c; /* specific to the call */
 } kernel;
 
 static void call_lifting(const kernel *k, l2k_cpu cpu, const workspace *w, size_t n, unsigned variant)
@@ -106,7 +107,7 @@ static void call_lifting(const kernel *k, l2k_cpu cpu, const workspace *w, size_
     for (unsigned i = 0; i < BUFFERS; i++)
         all[i] = at(w, i);
     if (k->c < (int)lifting->steps)
-        lifting->step[k->c](all[0], all[1], all[1 + variant], n); /* both neighbours may be one */
+        lifting->step[k->c](all[0], all[1], all[1 + variant], n); /* both neighbours may be the same row */
     else if (k->c == (int)lifting->steps)
         lifting->all(all, n);
     else
@@ -174,7 +175,7 @@ static void call_transform(const kernel *k, l2k_cpu cpu, const workspace *w, siz
     (k->a ? rows->inverse : rows->forward)[k->b](n, at(w, 0), at(w, 1), at(w, 2));
 }
 
-/* ---- All of them --------------------------------------------------------------------------------------------- */
+/* ---- All functions ------------------------------------------------------------------------------------------- */
 
 enum { MOST_KERNELS = 100 };
 static kernel kernels[MOST_KERNELS];
@@ -218,7 +219,7 @@ static void list_quantisers(void)
     for (int load = 0; load < 2; load++)
         for (int is_float = 0; is_float < 2; is_float++)
             for (int type = 0; type < 2 + is_float; type++) {
-                /* the buffers hold what is read */
+                /* the samples read are in the buffers */
                 kernel k = {"", call_quantiser, is_float && !load, is_float && load, 3, load, is_float, type};
                 snprintf(k.name, sizeof k.name, "%s %s as %s", load ? "load" : "store", values[is_float], types[type]);
                 add(k);
@@ -281,16 +282,16 @@ static void test_sets(void **unused)
     (void)unused;
     for (size_t s = 0; s < sizeof sets / sizeof *sets; s++) {
         if (!l2k_cpu_usable(sets[s])) {
-            print_message("%s: not on this machine or not in this build\n", l2k_cpu_name(sets[s]));
+            print_message("%s: not available on this machine or in this build\n", l2k_cpu_name(sets[s]));
             continue;
         }
         for (unsigned i = 0; i < num_kernels; i++)
             compare_lengths(&kernels[i], sets[s]);
-        print_message("%s: %u kernels\n", l2k_cpu_name(sets[s]), num_kernels);
+        print_message("%s: %u functions\n", l2k_cpu_name(sets[s]), num_kernels);
     }
 }
 
-/* C itself: what it does not own stays as it was. Everything within [0, n) of the rows may change, nothing else. */
+/* C itself: of the rows, only [0, n) may change. */
 static void test_guards(void **unused)
 {
     (void)unused;
@@ -323,7 +324,7 @@ static void test_choice(void **unused)
         assert_int_equal(l2k_cpu_resolve(context.cpu), usable ? context.cpu : l2k_cpu_best());
         assert_int_equal(l2k_cpu_check(&context), usable ? L2K_OK : L2K_ERROR_BACKEND);
     }
-    assert_false(l2k_cpu_usable(L2K_CPU_AVX2) && l2k_cpu_usable(L2K_CPU_NEON)); /* one machine has not both */
+    assert_false(l2k_cpu_usable(L2K_CPU_AVX2) && l2k_cpu_usable(L2K_CPU_NEON)); /* no machine has both */
 }
 
 /* ---- Timing -------------------------------------------------------------------------------------------------- */

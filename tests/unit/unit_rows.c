@@ -1,14 +1,6 @@
-/* An image encoded by rows of tiles: the same file as of the whole, what a stream without rewrite makes of it, and
- * calls out of order. */
+/* An image encoded by rows of tiles: the same file as for the whole image, the differences without `rewrite`, and calls
+ * out of order. */
 #include "api_support.h"
-
-static int memory_rewrite(void *user, uint64_t offset, const void *buffer, size_t bytes)
-{
-    memory_file *file = user;
-    assert_true(offset + bytes <= file->size);
-    memcpy(file->data + offset, buffer, bytes);
-    return 0;
-}
 
 static l2k_stream rows_stream(memory_file *file, bool rewrites)
 {
@@ -22,7 +14,7 @@ static uint32_t ceil_div(uint32_t a, uint32_t b)
     return (a + b - 1) / b;
 }
 
-/* Copies of the rows, so that reading beyond them is seen by the sanitizer. */
+/* Copies of the rows, so that sanitizers see reads past them. */
 static l2k_status put(l2k_encoder *encoder, const picture *p, uint32_t y0, uint32_t y1)
 {
     l2k_plane planes[MOST_CHANNELS];
@@ -55,7 +47,7 @@ static l2k_status encode_by_rows(l2k_encoder *encoder, const picture *p, memory_
     return status;
 }
 
-/* Off the origin, sub-sampled, tiles that do not fit. */
+/* Not at the origin, sub-sampled, with a size that tiles do not divide. */
 static void make_odd_picture(picture *p)
 {
     picture_shape(p, 0, 0, 4);
@@ -114,7 +106,7 @@ static void test_same_file(void **unused)
     picture_free(&p);
 }
 
-/* LBox is 0 then, and TLM cannot be. */
+/* Then LBox is 0, and TLM is impossible. */
 static void test_without_rewrite(void **unused)
 {
     (void)unused;
@@ -134,7 +126,7 @@ static void test_without_rewrite(void **unused)
     picture_free(&p);
 }
 
-/* Each row of tiles takes its own share: no more than that share, and nearly all of it. */
+/* The target applies to each row of tiles: it takes no more than its share, and nearly all of it. */
 static void test_targets(void **unused)
 {
     (void)unused;
@@ -178,7 +170,7 @@ static void test_order_of_calls(void **unused)
     assert_int_equal(put(encoder, &p, 0, 20), L2K_OK);
     assert_int_equal(l2k_encoder_next_rows(encoder, &y0, &y1), L2K_OK);
     assert_true(y0 == 20 && y1 == 40);
-    assert_int_equal(l2k_encoder_end(encoder), L2K_ERROR_STATE); /* rows are missing, and that ends the image */
+    assert_int_equal(l2k_encoder_end(encoder), L2K_ERROR_STATE); /* rows are missing, which ends the image */
     assert_int_equal(l2k_encoder_end(encoder), L2K_ERROR_STATE);
     assert_int_equal(encode_by_rows(encoder, &p, &rows, true), L2K_OK);
     assert_int_equal(l2k_encoder_begin(encoder, &p.image, &stream), L2K_OK);
@@ -190,7 +182,7 @@ static void test_order_of_calls(void **unused)
     picture_free(&p);
 }
 
-/* Tiles of one row and one column: component 1 has samples in every other row of them, and planes only there. */
+/* Tiles of one row and one column: component 1 has samples, and so planes, only in every other row of tiles. */
 static void test_absent_rows(void **unused)
 {
     (void)unused;

@@ -1,5 +1,5 @@
-/* quant/steps.h: what OpenJPEG writes for a known image, the step formula, and norms against synthesis bases computed
- * here. */
+/* quant/steps.h: the steps that OpenJPEG writes for a known image, the formula, and norms compared with synthesis bases
+ * computed here. */
 #include "support.h"
 
 #include <math.h>
@@ -24,8 +24,8 @@ static void test_known(void **unused)
     }
 }
 
-/* The same for any precision from the norm alone: 1 / norm in 13 binary places, cut off, as exponent and eleven bits.
- */
+/* The same for any precision, from the norm alone: 1 / norm in 13 binary places, truncated, as exponent and eleven
+ * bits. */
 static void test_choice(void **unused)
 {
     (void)unused;
@@ -70,8 +70,8 @@ enum { LENGTH = 2048 };
 
 static double line[LENGTH];
 
-/* One step of F.3.6 or F.3.8.2 on the samples of one parity; the impulse is far from both ends, so nothing is extended.
- */
+/* One lifting step of F.3.6 or F.3.8.2 on the samples of one parity; the impulse is far from both ends, so nothing is
+ * extended. */
 static void lift(unsigned parity, double factor)
 {
     for (unsigned i = 2 + parity; i + 2 < LENGTH; i += 2)
@@ -101,16 +101,16 @@ static void inverse_9_7(void)
     lift(1, 1.586134342059924);
 }
 
-/* L2 norm of what one coefficient of level `level` contributes along a line. */
+/* L2 norm of the contribution of one coefficient of level `level` along a line. */
 static double line_norm(l2k_wavelet wavelet, unsigned level, bool high)
 {
     unsigned center = LENGTH >> level;
     center = center / 2 & ~1u;
     memset(line, 0, sizeof line);
-    line[2 * (center / 2) + high] = 1; /* interleaved: low at even places */
+    line[2 * (center / 2) + high] = 1; /* interleaved: low-pass at even positions */
     for (unsigned n = 0; n < level; n++) {
         if (n > 0)
-            for (unsigned i = LENGTH / 2; i-- > 0;) { /* what came out is the low-pass of the next larger level */
+            for (unsigned i = LENGTH / 2; i-- > 0;) { /* the result is the low-pass of the next larger level */
                 double value = line[i];
                 line[2 * i + 1] = 0;
                 line[2 * i] = value;
@@ -126,9 +126,9 @@ static double line_norm(l2k_wavelet wavelet, unsigned level, bool high)
     return sqrt(sum);
 }
 
-/* The 9/7 norms, as OpenJPEG has them, count a factor of two for each high-pass direction: 2^gain times the norms of
- * the standard's filters. They are also not quite exact, up to 1.4 % at LL of level 2, and must stay so: the steps that
- * are written follow from them. */
+/* The 9/7 norms, as OpenJPEG has them, include a factor of two for each high-pass direction: 2^gain times the norms of
+ * the standard's filters. They are inexact by up to 1.4 % (LL of level 2) and must stay so: the steps in the codestream
+ * follow from them. */
 static void check_norms(l2k_wavelet wavelet)
 {
     double tolerance = wavelet == L2K_WAVELET_9_7 ? 0.014 : 0.001;
@@ -158,7 +158,7 @@ static void test_norms_9_7(void **unused)
     check_norms(L2K_WAVELET_9_7);
 }
 
-/* Deeper levels than the table has give the last entry, never something beside it. */
+/* Levels deeper than the table's give its last entry and read nothing outside it. */
 static void test_deep_levels(void **unused)
 {
     (void)unused;

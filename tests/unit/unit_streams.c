@@ -1,6 +1,6 @@
-/* Codestreams that our encoder does not write: packed packet headers, tile-parts in all arrangements, SOP and EPH
- * against what COD says, regions of interest, components with different numbers of levels. Each decodes to the picture
- * that it was made from. */
+/* Codestreams that our encoder does not write: packed packet headers, tile-parts in all arrangements, SOP and EPH that
+ * contradict COD, regions of interest, components with different numbers of levels. Each decodes to the picture that it
+ * was made from. */
 #include "stream_support.h"
 
 /* ---- Packets and tile-parts ---------------------------------------------------------------------------------- */
@@ -33,7 +33,7 @@ static void test_arrangements(void **unused)
     picture_free(&p);
 }
 
-/* PPM must have a share for every tile-part, and goes with no PPT. */
+/* PPM must have headers for every tile-part, and excludes PPT. */
 static void test_packed_damage(void **unused)
 {
     (void)unused;
@@ -54,7 +54,7 @@ static void test_packed_damage(void **unused)
     picture_free(&p);
 }
 
-/* Every tile lacks its last packet, or has one that belongs to the next tile behind its own. That is told once. */
+/* Every tile lacks its last packet, or has one of the next tile after its own. That is reported once. */
 static void test_packet_counts(void **unused)
 {
     (void)unused;
@@ -92,8 +92,8 @@ static void test_packet_counts(void **unused)
 
 /* ---- Regions of interest (Annex H) --------------------------------------------------------------------------- */
 
-/* Exponents that are lower by the shift leave as many bit-planes as before; magnitudes below 2^shift are background and
- * stay what they are. */
+/* Exponents lowered by the shift keep the number of bit-planes; magnitudes below 2^shift are background and are not
+ * changed. */
 static void test_region_shift(void **unused)
 {
     (void)unused;
@@ -132,7 +132,7 @@ static memory_file encode_components_first(const picture *p, uint32_t levels, l2
     return finish_encoder(encoder, p);
 }
 
-/* COC and QCC for components 1 and 2, out of the QCD of a file of two levels. */
+/* COC and QCC for components 1 and 2, made from the QCD of a file of two levels. */
 static memory_file other_levels(const edit *two, l2k_wavelet wavelet)
 {
     memory_file out = memory_of(NULL, 0);
@@ -152,14 +152,13 @@ static memory_file other_levels(const edit *two, l2k_wavelet wavelet)
     return out;
 }
 
-/* With the GPU insisted on: the same samples from the CPU and one note for all tiles, or an error without a GPU. */
+/* With CUDA requested: the same samples from the CPU and one note for all tiles, or an error without a GPU. */
 static void check_backend(const memory_file *file, const picture *expected)
 {
     picture got;
     watch w;
     l2k_hooks hooks = watch_hooks(&w);
-    l2k_decoder *decoder = l2k_decoder_new(&hooks);
-    l2k_decoder_set(decoder, L2K_DECODER_THREADS, 1);
+    l2k_decoder *decoder = new_decoder(&hooks, 1);
     l2k_decoder_set(decoder, L2K_DECODER_BACKEND, L2K_BACKEND_CUDA);
     bool usable = l2k_backend_usable(L2K_BACKEND_CUDA, NULL, 0);
     assert_int_equal(run_decoder(decoder, file->data, file->size, &got), usable ? L2K_OK : L2K_ERROR_BACKEND);
@@ -172,7 +171,7 @@ static void check_backend(const memory_file *file, const picture *expected)
     l2k_decoder_free(decoder);
 }
 
-/* Component 0 of a file with four levels, 1 and 2 of one with two. */
+/* Component 0 from a file with four levels, 1 and 2 from one with two. */
 static void test_mixed_levels(void **unused)
 {
     (void)unused;

@@ -1,4 +1,5 @@
-/* codec/blocks/mq/t1.h: blocks of random content through encoder and decoder, in all styles, whole and cut after any pass. */
+/* codec/blocks/mq/t1.h: blocks of random content through encoder and decoder, in all styles, whole and truncated after
+ * any coding pass. */
 #include "support.h"
 
 #include "codec/blocks/mq/t1.h"
@@ -21,11 +22,11 @@ static int teardown(void **unused)
     return 0;
 }
 
-/* A block inside a larger view, so that writes beside it are seen. */
+/* A block inside a larger view, so that writes outside it are seen. */
 typedef struct subject {
     l2k_t1_block block;
-    int32_t values[AREA]; /* what goes in, row by row */
-    int32_t got[AREA];    /* what came out */
+    int32_t values[AREA]; /* input, row by row */
+    int32_t got[AREA];    /* output */
     l2k_t1_code code;
     uint8_t *bytes; /* a copy of the code: the coder's own is overwritten by decoding */
 } subject;
@@ -40,7 +41,7 @@ static size_t sample_bytes(const subject *s)
     return s->block.type == L2K_COEFFICIENT_INT16 ? 2 : 4;
 }
 
-/* The view only as large as the block, with one guard row above and below and guard columns beside. */
+/* The view is as large as the block plus a guard row above and below and guard columns. */
 static void place(subject *s)
 {
     s->block.stride = s->block.width + 3;
@@ -62,7 +63,7 @@ static void put_values(subject *s)
         }
 }
 
-/* Fetches the block's samples and checks that nothing beside them was written. */
+/* Gets the block's samples and checks that nothing outside was written. */
 static void get_values(subject *s)
 {
     size_t n = sample_bytes(s);
@@ -106,8 +107,8 @@ static void encode(subject *s, bool distortion)
     memcpy(s->bytes, s->code.bytes, bytes);
 }
 
-/* Tables D.8 and D.9, pass 0 being the first clean-up pass: with bypass, the passes from the fifth bit-plane on take
- * turns, two raw ones (10, 11), one arithmetic one (12), and each turn ends a segment; so does pass 9 before them. */
+/* Tables D.8 and D.9, pass 0 being the first clean-up pass: with bypass, each bit-plane from the fifth on has two raw
+ * passes (10, 11) and an arithmetic one (12), and both groups end a segment; so does pass 9 before them. */
 static bool ends_segment(unsigned style, unsigned pass)
 {
     if (style & L2K_STYLE_TERMALL)
@@ -130,7 +131,7 @@ static void test_pass_tables(void **unused)
         }
 }
 
-/* What can be said of the code without decoding it. */
+/* What can be checked without decoding. */
 static void check_code(const subject *s)
 {
     uint32_t all = 0, before = 0;
@@ -151,7 +152,7 @@ static void check_code(const subject *s)
     }
 }
 
-/* Bytes of the codeword segment that pass `pass` lies in, from the start of the block to the segment's end. */
+/* Bytes from the start of the block to the end of the codeword segment that contains pass `pass`. */
 static uint32_t segment_end(const subject *s, unsigned pass)
 {
     while (!s->code.passes[pass].terminated)
@@ -159,8 +160,8 @@ static uint32_t segment_end(const subject *s, unsigned pass)
     return s->code.passes[pass].bytes;
 }
 
-/* Decodes the first `passes` passes: the last segment whole, as when later layers are there too, or `cut` to no more
- * bytes than the encoder says these passes need. */
+/* Decodes the first `passes` passes: with the whole last segment, as if later layers were present, or, if `cut`, with
+ * only the bytes that the encoder gives for these passes. */
 static void decode(subject *s, unsigned passes, bool cut)
 {
     l2k_t1_segment segments[L2K_MAX_PASSES];
@@ -183,7 +184,7 @@ static void decode(subject *s, unsigned passes, bool cut)
     get_values(s);
 }
 
-/* Twice the value that a coefficient stands for, and twice the one that the decoder gave. */
+/* Twice the value that a coefficient represents, and twice the decoded one. */
 static int64_t twice_true(const subject *s, uint32_t i)
 {
     int64_t v = s->values[i];
@@ -203,7 +204,7 @@ static void check_exact(const subject *s)
         assert_int_equal(twice_got(s, i), twice_true(s, i));
 }
 
-/* After passes that end in plane p, the bits below p are open; samples not yet visited in p leave bit p open too. */
+/* After passes that end in plane p, the bits below p are unknown; for samples not yet coded in p, so is bit p. */
 static void check_bound(const subject *s, unsigned passes)
 {
     unsigned planes_done = (passes + 2) / 3;
@@ -220,8 +221,8 @@ static void check_distortion(const subject *s, unsigned passes)
         double value = (double)twice_true(s, i), error = (double)(twice_got(s, i) - twice_true(s, i));
         removed += (value * value - error * error) / 4;
     }
-    double told = s->code.passes[passes - 1].distortion;
-    assert_true(told >= removed - 1e-9 * removed - 1e-9 && told <= removed + 1e-9 * removed + 1e-9);
+    double reported = s->code.passes[passes - 1].distortion;
+    assert_true(reported >= removed - 1e-9 * removed - 1e-9 && reported <= removed + 1e-9 * removed + 1e-9);
 }
 
 static void check_after(subject *s, unsigned passes, bool cut)
@@ -233,7 +234,7 @@ static void check_after(subject *s, unsigned passes, bool cut)
         check_exact(s);
 }
 
-/* Up to 24 bit-planes, where no sum of squares can leave 64 bits; test_deep_distortion goes beyond. */
+/* Up to 24 bit-planes, so that no sum of squares exceeds 64 bits; test_deep_distortion covers more. */
 static unsigned random_planes(const subject *s)
 {
     unsigned most = s->block.type == L2K_COEFFICIENT_INT32 ? 24 : s->block.reversible ? 15 : 14;
@@ -272,7 +273,7 @@ static void test_whole_blocks(void **unused)
     s.bytes = NULL;
 }
 
-/* H.1: a region shifted above a background of up to 2^shift - 1 comes down again, the background stays. */
+/* H.1: a region shifted above a background of up to 2^shift - 1 is shifted down again; the background is unchanged. */
 static void test_region(void **unused)
 {
     (void)unused;
@@ -300,7 +301,7 @@ static void test_region(void **unused)
     s.bytes = NULL;
 }
 
-/* Every cut of small blocks, some cuts of larger ones. */
+/* Small blocks truncated after every pass, larger ones after some. */
 static void check_cuts(unsigned rounds, bool cut)
 {
     static subject s;
@@ -323,15 +324,16 @@ static void test_fewer_passes(void **unused)
     check_cuts(64 * 12, false);
 }
 
-/* Layers end blocks at the length that the encoder gives, so that many bytes must do. The lengths are estimates; one
- * that is a byte short shows in one cut of a few thousand. */
+/* A layer has as many bytes of a block as the encoder gives for its passes, so that many must suffice. The lengths are
+ * estimates; one that is a byte short shows in one truncation of a few thousand. */
 static void test_cut_lengths(void **unused)
 {
     (void)unused;
     check_cuts(64 * 36, true);
 }
 
-/* 24-bit images have up to 27 bit-planes in HH, and the coder takes 30: squares of such samples must still add up. */
+/* 24-bit images have up to 27 bit-planes in HH, and the coder takes 30: the squares of such samples must still add up.
+ */
 static void test_deep_distortion(void **unused)
 {
     (void)unused;
@@ -384,11 +386,11 @@ static void test_extremes(void **unused)
     encode(&s, true);
     assert_int_equal(s.code.num_planes, 0);
     assert_int_equal(s.code.num_passes, 0);
-    s.values[17] = -((1 << L2K_MAX_BIT_PLANES) - 1); /* the largest that there is room for */
+    s.values[17] = -((1 << L2K_MAX_BIT_PLANES) - 1); /* the largest possible */
     encode(&s, true);
     assert_int_equal(s.code.num_planes, L2K_MAX_BIT_PLANES);
     check_after(&s, s.code.num_passes, false);
-    s.values[17] = 1 << L2K_MAX_BIT_PLANES; /* and one more */
+    s.values[17] = 1 << L2K_MAX_BIT_PLANES; /* one more */
     put_values(&s);
     assert_int_equal(l2k_t1_encode(coder, &s.block, false, &s.code), L2K_ERROR_ARGUMENT);
     s.values[17] = INT32_MIN;
@@ -398,7 +400,7 @@ static void test_extremes(void **unused)
     s.bytes = NULL;
 }
 
-/* The worst case for the buffer: blocks of noise in all planes, where bypass and ending every pass cost most. */
+/* The worst case for the buffer: noise in all planes, for which bypass and termination of every pass cost most. */
 static void test_noise(void **unused)
 {
     (void)unused;
@@ -417,7 +419,7 @@ static void test_noise(void **unused)
     s.bytes = NULL;
 }
 
-/* Anything at all as code: nothing beside the block is touched (the sanitizers watch the rest). */
+/* Random bytes as code: nothing outside the block is written (sanitizers check the rest). */
 static void test_garbage(void **unused)
 {
     (void)unused;

@@ -1,5 +1,5 @@
-/* How tiles pass through teams: in which order they begin and end, and what a failure leaves. Where CUDA is requested,
- * its name alone decides about the slots, so no GPU is needed. */
+/* Tiles in teams: the order in which they begin and end, and the state after a failure. If CUDA is requested, the
+ * request alone gives teams two slots, so no GPU is needed. */
 #define _POSIX_C_SOURCE 199309L /* nanosleep */
 #include "support.h"
 
@@ -98,7 +98,7 @@ static void see_level(void *job, l2k_teams *teams, l2k_team *team)
     *(int *)job = omp_get_level();
 }
 
-/* There is nothing around the team that would make its own parallel regions nested ones. */
+/* A single team does not run inside a parallel region, which would make its own regions nested ones. */
 static void test_one_team(void **unused)
 {
     (void)unused;
@@ -147,7 +147,7 @@ static void test_failures(void **unused)
     assert_events(&r, "b0 ");
 }
 
-/* A tile that was begun before the one that fails can still fail, and is then the first. */
+/* A tile that began before the failing one can still fail, and its failure then comes first. */
 static void test_lowest_of_slots(void **unused)
 {
     (void)unused;
@@ -158,7 +158,7 @@ static void test_lowest_of_slots(void **unused)
     assert_events(&r, "b0 b1 e0 b2 e1 ");
 }
 
-/* Two tiles or blocks, 5 and 6, that fail with both in hand, in either order. */
+/* Two tiles or blocks, 5 and 6, that fail while both are being worked on, in either order. */
 typedef struct race {
     unsigned last; /* the one that fails after the other */
     atomic_uint begun, failed;
@@ -177,14 +177,14 @@ static l2k_status race_on(race *r, uint32_t index)
     while (atomic_load(&r->begun) < 2 || (index == r->last && atomic_load(&r->failed) == 0))
         sleep_ms(1);
     if (index == r->last)
-        sleep_ms(20); /* until the other's failure has been noted */
+        sleep_ms(20); /* until the other's failure has been recorded */
     atomic_fetch_add(&r->failed, 1);
     return index == 5 ? L2K_ERROR_CORRUPT : L2K_ERROR_UNSUPPORTED;
 }
 
 typedef struct tile_race {
     race r;
-    bool at_begin; /* the failures are those of beginning a tile, or of ending it */
+    bool at_begin; /* whether beginning a tile fails, or ending it */
 } tile_race;
 
 static void race_tiles(void *job, l2k_teams *teams, l2k_team *team)
@@ -244,13 +244,13 @@ static void test_lowest_of_threads(void **unused)
     l2k_cpu_blocks_free(blocks);
 }
 
-/* A tile that another thread is at while the caller has nothing left to do. */
+/* A tile that another thread works on while the caller has nothing left to do. */
 typedef struct vigil {
     pthread_t caller;
-    unsigned calls, stop_at; /* of the progress hook; the call that says no, 0 = none */
+    unsigned calls, stop_at; /* of the progress hook; the call that returns false, 0 = none */
     atomic_bool begun;
-    atomic_uint waited; /* calls that the long tile has seen, in all */
-    bool heeds;         /* whether it ends when the others are told to stop */
+    atomic_uint waited; /* calls during the long tile */
+    bool heeds;         /* whether it ends when the others stop */
 } vigil;
 
 static bool watch_over(void *user, double done)
@@ -262,8 +262,8 @@ static bool watch_over(void *user, double done)
     return ++v->calls != v->stop_at;
 }
 
-/* The first tile that another thread gets is the long one: until the hook has been asked four times, or for ten
- * seconds. */
+/* The first tile that another thread gets is the long one: it lasts until the hook has been called four times, or for
+ * ten seconds. */
 static l2k_status long_tile(vigil *v, const l2k_context *context)
 {
     if (pthread_equal(v->caller, pthread_self())) {
@@ -359,7 +359,7 @@ static void test_teams(void **unused)
     l2k_teams_release(&teams);
 }
 
-/* AUTO: two slots where a tile can reach the threshold and there is a GPU. */
+/* AUTO: two slots if a tile can reach the threshold and there is a GPU. */
 static unsigned slots_under_auto(int64_t gpu_min_samples, uint32_t tile_side, uint32_t components, uint32_t tiles)
 {
     l2k_choice choice;

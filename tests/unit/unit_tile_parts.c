@@ -37,7 +37,7 @@ static memory_file make_parts(picture *p, size_t starts[PARTS + 1])
     return file;
 }
 
-/* Decodes the file with its tile-parts in the given order. */
+/* Decodes the file with the tile-parts in the given order. */
 static l2k_status decode_in_order(const picture *p, const memory_file *file, const size_t starts[PARTS + 1],
                                   const int *order, int count)
 {
@@ -79,7 +79,7 @@ static void test_order(void **unused)
 
 enum { MOST_SPANS = 40, MOST_TILES = 4 };
 
-/* The expected error, found by looking at the tile-parts one by one from the last; empty if there is none. */
+/* The expected error, found by going through the tile-parts from the last; empty if there is none. */
 static void judge(const l2k_codestream *cs, char text[100])
 {
     static bool seen[MOST_TILES][256];
@@ -186,7 +186,7 @@ static void test_most_components(void **unused)
     free(file.data);
 }
 
-/* What l2k_info reports of channels, and a density that no box can represent. */
+/* Channels in l2k_info, and a density that no box can represent. */
 static void test_channels_and_density(void **unused)
 {
     (void)unused;

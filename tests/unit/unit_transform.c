@@ -1,4 +1,4 @@
-/* The public transform on the CPU: the same coefficients as the plan inside, faults told, layouts, round trips. */
+/* The public transform on the CPU: the coefficients of the internal plan, errors, layouts, round trips. */
 #include "api_support.h"
 
 #include <math.h>
@@ -66,7 +66,7 @@ static void copy_view(const l2k_coefficients *from, const l2k_coefficients *to)
                from->width * l2k_coefficient_bytes(from->type));
 }
 
-/* ---- Against the plan inside --------------------------------------------------------------------------------- */
+/* ---- Compared with the internal plan ------------------------------------------------------------------------- */
 
 static void plan_forward(const picture *p, l2k_transform *t, l2k_plan_spec spec, unsigned levels, l2k_wavelet wavelet)
 {
@@ -121,7 +121,7 @@ static void test_equals_plan(void **unused)
     }
 }
 
-/* ---- Where the coefficients lie ------------------------------------------------------------------------------ */
+/* ---- Layout of the coefficients ------------------------------------------------------------------------------ */
 
 /* B-15, in plain words. */
 static int64_t band_edge(int64_t u, unsigned level, unsigned high)
@@ -184,7 +184,7 @@ static void test_rectangles(void **unused)
     }
 }
 
-/* A tile of the same shape elsewhere keeps memory, but not the place of its subbands. */
+/* For a tile of the same shape elsewhere, the memory stays, but the subbands' positions change. */
 static void test_same_shape(void **unused)
 {
     (void)unused;
@@ -260,7 +260,7 @@ static void test_encoder_steps(void **unused)
     }
 }
 
-/* Steps of one's own: those of a component before those of all, and back again. */
+/* The caller's steps: those of a component take precedence over those of all, and without them the default returns. */
 static void test_own_steps(void **unused)
 {
     (void)unused;
@@ -310,7 +310,7 @@ static void double_indices(const l2k_coefficients *view)
             at[i] = at[i] > 0 ? 2 * at[i] + 1 : at[i] < 0 ? 2 * at[i] - 1 : 0;
 }
 
-/* Largest difference of a sample after forward and inverse. */
+/* Largest difference of a sample after forward and inverse transform. */
 static int64_t round_trip(const picture *p, l2k_wavelet wavelet, l2k_coefficient_type type)
 {
     picture got;
@@ -381,7 +381,7 @@ static void test_float_planes(void **unused)
     assert_int_equal(l2k_transform_forward(there, &in), L2K_OK);
     copy_view(l2k_transform_coefficients(there, 0), l2k_transform_coefficients(back, 0));
     assert_int_equal(l2k_transform_inverse(back, &out), L2K_OK);
-    for (int i = 0; i < WIDTH * HEIGHT; i++) /* 1/K is not exact on the way back (docs/numerics.md) */
+    for (int i = 0; i < WIDTH * HEIGHT; i++) /* 1/K is not exact in the inverse */
         assert_true(fabsf(from[i / WIDTH][i % WIDTH] - to[i / WIDTH][i % WIDTH]) < 0.05f);
     l2k_transform_free(there);
     l2k_transform_free(back);
@@ -414,7 +414,7 @@ static void test_reduced(void **unused)
     picture_free(&p);
 }
 
-/* ---- Faults -------------------------------------------------------------------------------------------------- */
+/* ---- Errors -------------------------------------------------------------------------------------------------- */
 
 static void test_ranges(void **unused)
 {
@@ -516,7 +516,7 @@ static void spoil_nothing(picture *p)
         L2K_TRANSFORM_##name, value                                                                                    \
     }
 
-/* Every fault has its status and one message, costs no memory, and leaves the transform usable. */
+/* Every error has its status and one message, takes no memory, and leaves the transform usable. */
 static void test_faults(void **unused)
 {
     (void)unused;
@@ -644,7 +644,7 @@ static void test_bad_planes(void **unused)
     picture_free(&p);
 }
 
-/* A tile-component without samples is possible: sub-sampling does that to narrow tiles. */
+/* Tile-components may have no samples: sub-sampling can do that to narrow tiles. */
 static void test_empty_component(void **unused)
 {
     (void)unused;
@@ -662,8 +662,7 @@ static void test_empty_component(void **unused)
     picture_free(&p);
 }
 
-/* Every instruction set gives the same coefficients; one that is not there is refused when the transform is prepared.
- */
+/* Every instruction set gives the same coefficients; an unavailable one is refused when the transform is prepared. */
 static void test_instruction_sets(void **unused)
 {
     (void)unused;
@@ -696,7 +695,7 @@ static void test_instruction_sets(void **unused)
     picture_free(&p);
 }
 
-/* Device memory, in builds and on machines that have none. */
+/* Device memory in builds without CUDA and on machines without a GPU. */
 static void test_no_device(void **unused)
 {
     (void)unused;
@@ -706,7 +705,7 @@ static void test_no_device(void **unused)
     uint64_t bytes;
     l2k_hooks hooks = watch_hooks(&w);
     if (l2k_backend_usable(L2K_BACKEND_CUDA, text, sizeof text)) {
-        print_message("a GPU is there: %s\n", text);
+        print_message("found a GPU: %s\n", text);
         skip();
     }
     picture_make(&p, 30, 20, 1);

@@ -63,6 +63,11 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
     enum { MOST_ROUNDS = W::DELAY ? 1 << 20 : K == 1 ? 4 : 32 }; /* measured: bench/lab/README.md */
     enum { UNROLLED = W::DELAY ? 1 : 2 };                        /* the 9/7's loop body is long already */
     enum { PAIRS = K == 1 && W::DELAY == 0 ? 2 : 1 }; /* of rows transformed together at level 1, as registers allow */
+    /* What passes from round to round: the rows of each level that are not finished. */
+    struct state {
+        typename W::template forward_rows<N> level1[K];
+        typename W::template forward_rows<N / 2> level2[K];
+    };
     const l2k_cuda_sweep &p;
     int c0, begin;
     l2k_span y2;
@@ -70,17 +75,18 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
     band_stores<D, N> stores1;
     band_stores<D, N / 2> stores2;
     Reader reader;
-    typename W::template forward_rows<N> rows1[K];
-    typename W::template forward_rows<N / 2> rows2[K];
+    state &rows;
 
-    __device__ __forceinline__ forward_walk(const l2k_cuda_sweep &sweep, const l2k_strip<HALO, N> &strip, int component)
-        : p(sweep), c0(component), begin(strip.begin),
+    __device__ __forceinline__ forward_walk(const l2k_cuda_sweep &sweep, const l2k_strip<HALO, N> &strip, int component,
+                                            int first_round, state &unfinished)
+        : p(sweep), c0(component), begin(first_round),
           y2(l2k_low_span(sweep.y)), lane1{strip.column, sweep.x}, lane2{strip.column >> 1, l2k_low_span(sweep.x)},
           stores1(sweep.bands[component], 0, strip.first_column, strip.column, strip.keeps, sweep.x, sweep.y),
           stores2(sweep.bands[component], LEVELS - 1, strip.first_column >> 1, strip.column >> 1, strip.keeps,
                   l2k_low_span(sweep.x), y2),
           reader(&sweep.samples[component], strip.lane, strip.first_column - sweep.x.first,
-                 strip.column - sweep.x.first, l2k_length(sweep.x))
+                 strip.column - sweep.x.first, l2k_length(sweep.x)),
+          rows(unfinished)
     {
     }
 
@@ -103,9 +109,9 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
     }
 
     /* Rounds that neither use nor load a row outside the plane, at either level. */
-    __device__ __forceinline__ l2k_span inside() const
+    static __device__ __forceinline__ l2k_span inside(l2k_span y)
     {
-        return l2k_span{(p.y.first + 16 - 2 * W::DELAY) >> 2, ((p.y.end - 3 - 2 * W::DELAY) >> 2) - AHEAD + 1};
+        return l2k_span{(y.first + 16 - 2 * W::DELAY) >> 2, ((y.end - 3 - 2 * W::DELAY) >> 2) - AHEAD + 1};
     }
 
     /* Whether all rows are aligned for vector accesses. */
@@ -194,8 +200,10 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
         {
             out[0] = stores.from(bands, level, L2K_HL, n);
             out[1] = stores.from(bands, level, L2K_LH, n);
-            away[0] = bytes_between(stores.row(bands, level, L2K_HL, n), stores.row(bands, level, L2K_HH, n));
-            away[1] = bytes_between(stores.row(bands, level, L2K_LH, n), stores.row(bands, level, L2K_LL, n));
+            away[0] =
+                l2k_pinned(bytes_between(stores.row(bands, level, L2K_HL, n), stores.row(bands, level, L2K_HH, n)));
+            away[1] =
+                l2k_pinned(bytes_between(stores.row(bands, level, L2K_LH, n), stores.row(bands, level, L2K_LL, n)));
         }
         __device__ __forceinline__ void load(int, l2k_shared slot)
         {
@@ -253,7 +261,8 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
             T out[2 * K][N / 2], deepest[K][N / 4];
 #pragma unroll
             for (int c = 0; c < K; c++)
-                rows2[c].template push<Way::BORDER>(ll[0][c], ll[1][c], 2 * round - 1, y2, out[2 * c], out[2 * c + 1]);
+                rows.level2[c].template push<Way::BORDER>(ll[0][c], ll[1][c], 2 * round - 1, y2, out[2 * c],
+                                                          out[2 * c + 1]);
             l2k_rows<W, true, Way::BORDER>(out, lane2);
             leave_bands<N / 2>(out, deepest, 1,
                                [&](int c, int band, const l2k_packed<D, N / 4> &q) { way.store2(c, band, q); });
@@ -286,7 +295,7 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
             reader.unpack(slot + (r + 1) * Reader::SLOT, Way::BORDER ? clamp(q + 1) : q + 1 - p.y.first, next);
 #pragma unroll
             for (int c = 0; c < K; c++)
-                rows1[c].template push<Way::BORDER>(odd[c], next[c], q, p.y, out[i][2 * c], out[i][2 * c + 1]);
+                rows.level1[c].template push<Way::BORDER>(odd[c], next[c], q, p.y, out[i][2 * c], out[i][2 * c + 1]);
         }
         l2k_rows<W, true, Way::BORDER>(reinterpret_cast<T(&)[PAIRS * 2 * K][N]>(out), lane1);
 #pragma unroll
@@ -350,10 +359,7 @@ __global__ void __launch_bounds__(32, WARPS) forward_kernel(const __grid_constan
 {
     typedef forward_walk<W, Reader, D, LEVELS> walk_type;
     __shared__ __align__(16) char memory[l2k_ring<walk_type>::BYTES];
-    l2k_strip<walk_type::HALO, Reader::COLUMNS> strip(p);
-    walk_type walk(p, strip, walk_type::K == 1 ? (int)blockIdx.y : 0);
-    l2k_await_previous();
-    l2k_walk_down(walk, strip, p.warm_up, strip.is_inside(p.x) && walk.is_aligned(), l2k_shared_address(memory));
+    l2k_walk_down<walk_type>(p, walk_type::K == 1 ? (int)blockIdx.y : 0, l2k_shared_address(memory));
 }
 
 /* No decomposition level: samples to subband 0. */

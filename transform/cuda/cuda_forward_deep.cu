@@ -209,20 +209,22 @@ __global__ void __launch_bounds__(32 * BLOCK_WARPS, 1) forward_deep_kernel(const
             forward_level<forward_patch<W, D, L, 8>>(p, level, meeting, &before);
 }
 
-template <class W, class D, class L> int launch(const l2k_cuda_deep &p, void *stream)
+template <class W, class D, class L> int launch(const l2k_cuda_deep &p, cudaStream_t stream)
 {
-    return l2k_launch_deep<W>(forward_deep_kernel<W, D, L>, BLOCK_WARPS, p, (cudaStream_t)stream);
+    return l2k_launch_deep<W>(forward_deep_kernel<W, D, L>, BLOCK_WARPS, p, stream);
 }
+
+const l2k_deep_form forms[] = {
+    {L2K_WAVELET_5_3, L2K_COEFFICIENT_INT16, true, launch<l2k_wavelet_53, int16_t, int16_t>},
+    {L2K_WAVELET_5_3, L2K_COEFFICIENT_INT32, false, launch<l2k_wavelet_53, int32_t, int32_t>},
+    {L2K_WAVELET_9_7, L2K_COEFFICIENT_INT16, false, launch<l2k_wavelet_97, int16_t, float>},
+    {L2K_WAVELET_9_7, L2K_COEFFICIENT_INT32, false, launch<l2k_wavelet_97, int32_t, float>},
+    {L2K_WAVELET_9_7, L2K_COEFFICIENT_FLOAT32, false, launch<l2k_wavelet_97, float, float>},
+};
 
 } // namespace
 
 extern "C" int l2k_cuda_forward_deep(const l2k_cuda_deep *p, void *stream)
 {
-    if (p->wavelet == L2K_WAVELET_5_3)
-        return p->narrow ? launch<l2k_wavelet_53, int16_t, int16_t>(*p, stream)
-                         : launch<l2k_wavelet_53, int32_t, int32_t>(*p, stream);
-    if (p->type == L2K_COEFFICIENT_FLOAT32)
-        return launch<l2k_wavelet_97, float, float>(*p, stream);
-    return p->type == L2K_COEFFICIENT_INT16 ? launch<l2k_wavelet_97, int16_t, float>(*p, stream)
-                                            : launch<l2k_wavelet_97, int32_t, float>(*p, stream);
+    return l2k_launch_deep_form(forms, *p, (cudaStream_t)stream);
 }

@@ -3,30 +3,32 @@
 
 #include <string.h>
 
+#include "dwt/wavelet.h"
 #include "transform/cuda/cuda_sweep.h"
 #include "transform/layout.h"
 
 /* ---- Which levels go together -------------------------------------------------------------------------------- */
 
-/* The number of samples from which a sweep takes two levels at once: this saves memory traffic, but costs each warp
- * warm-up rows and halo columns on both sides. With three components at once the halo is a larger share. UINT64_MAX:
- * never, and there is no such kernel. */
-static uint64_t two_levels_from(const l2k_plan_spec *spec, l2k_wavelet wavelet, bool joined)
-{
-    if (wavelet == L2K_WAVELET_5_3)
-        return (uint64_t)1 << 22;
-    if (!joined)
-        return (uint64_t)1 << 24;
-    return spec->direction == L2K_FORWARD ? (uint64_t)1 << 26 : UINT64_MAX;
-}
+/* How levels are grouped, by the samples of the first level of a group; measured, bench/lab/README.md. */
+typedef struct group_limits {
+    /* From how many samples on a sweep takes two levels at once: this saves memory traffic, but costs each warp warm-up
+     * rows and halo columns on both sides. With a component transform, three components at once, the halo is a larger
+     * share. UINT64_MAX: never, and there is no such kernel. */
+    uint64_t two_levels_from, two_joined_levels_from;
+    /* Up to how many samples a level is deep: it fits into the cache and is bound by latency. */
+    uint64_t deep_to;
+} group_limits;
 
-/* Up to how many samples a level is deep: it fits into the cache and is bound by latency. */
-static uint64_t deep_to(const l2k_plan_spec *spec, l2k_wavelet wavelet)
-{
-    return (uint64_t)1 << (wavelet == L2K_WAVELET_9_7 && spec->direction == L2K_FORWARD ? 22 : 20);
-}
+#define TWO_TO(n) ((uint64_t)1 << (n))
 
-/* The group whose first level is `first`; the limits were measured, bench/lab/README.md. */
+static const group_limits limits[][2] = {
+    [L2K_WAVELET_5_3] =
+        {[L2K_FORWARD] = {TWO_TO(22), TWO_TO(22), TWO_TO(20)}, [L2K_INVERSE] = {TWO_TO(22), TWO_TO(22), TWO_TO(20)}},
+    [L2K_WAVELET_9_7] =
+        {[L2K_FORWARD] = {TWO_TO(24), TWO_TO(26), TWO_TO(22)}, [L2K_INVERSE] = {TWO_TO(24), UINT64_MAX, TWO_TO(20)}},
+};
+
+/* The group whose first level is `first`. */
 static l2k_level_group group_from(const l2k_plan_spec *spec, uint32_t c, unsigned first)
 {
     const l2k_plan_component *component = &spec->components[c];
@@ -34,8 +36,9 @@ static l2k_level_group group_from(const l2k_plan_spec *spec, uint32_t c, unsigne
     uint64_t samples = (uint64_t)l2k_rect_width(rect) * l2k_rect_height(rect);
     unsigned left = component->levels + 1 - first, most = spec->levels_at_once;
     bool joined = spec->component_transform && c == 0 && first == l2k_discarded(spec->direction, component) + 1;
-    bool deep = most == 0 ? samples <= deep_to(spec, component->wavelet) : most > 2;
-    uint64_t two_from = two_levels_from(spec, component->wavelet, joined);
+    const group_limits *limit = &limits[component->wavelet][spec->direction];
+    uint64_t two_from = joined ? limit->two_joined_levels_from : limit->two_levels_from;
+    bool deep = most == 0 ? samples <= limit->deep_to : most > 2;
     if (most == 0)
         most = samples >= two_from ? 2 : 1;
     if (two_from == UINT64_MAX)
@@ -71,7 +74,7 @@ static bool are_alike(l2k_direction direction, const l2k_plan_component *a, cons
         l2k_discarded(direction, a) != l2k_discarded(direction, b) || a->wavelet != b->wavelet ||
         a->narrow_low != b->narrow_low)
         return false;
-    return a->wavelet == L2K_WAVELET_5_3 ||
+    return !l2k_wavelet_get(a->wavelet)->quantised ||
            memcmp(a->steps, b->steps, (3 * (a->levels - l2k_discarded(direction, a)) + 1) * sizeof *a->steps) == 0;
 }
 
@@ -94,7 +97,7 @@ unsigned l2k_components_together(const l2k_plan_spec *spec, uint32_t c)
 l2k_sample_type l2k_low_type(const l2k_plan_spec *spec, const l2k_plan_component *component)
 {
     bool narrow = spec->direction == L2K_FORWARD || component->narrow_low;
-    if (component->wavelet == L2K_WAVELET_9_7)
+    if (l2k_wavelet_get(component->wavelet)->is_float)
         return L2K_SAMPLE_F32;
     return spec->type == L2K_COEFFICIENT_INT16 && narrow ? L2K_SAMPLE_S16 : L2K_SAMPLE_S32;
 }

@@ -118,6 +118,11 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
     enum { MOST_ROUNDS = W::DELAY == 0 && K == 1 ? 4 : 1 << 20 }; /* measured: bench/lab/README.md */
     enum { UNROLLED = W::DELAY ? 1 : 2 };                         /* the 9/7's loop body is long already */
     enum { PAIRS = K == 1 && W::DELAY == 0 ? 2 : 1 }; /* of rows transformed together at level 1, as registers allow */
+    /* What passes from round to round: the rows of each level that are not finished. */
+    struct state {
+        typename W::template inverse_rows<N> level1[K];
+        typename W::template inverse_rows<N / 2> level2[K];
+    };
     const l2k_cuda_sweep &p;
     int c0, begin, lane;
     l2k_span y2;
@@ -126,11 +131,11 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
     band_loads<D, N / 2> loads2;
     low_type lows;
     Writer writer;
-    typename W::template inverse_rows<N> rows1[K];
-    typename W::template inverse_rows<N / 2> rows2[K];
+    state &rows;
 
-    __device__ __forceinline__ inverse_walk(const l2k_cuda_sweep &sweep, const l2k_strip<HALO, N> &strip, int component)
-        : p(sweep), c0(component), begin(strip.begin), lane(strip.lane),
+    __device__ __forceinline__ inverse_walk(const l2k_cuda_sweep &sweep, const l2k_strip<HALO, N> &strip, int component,
+                                            int first_round, state &unfinished)
+        : p(sweep), c0(component), begin(first_round), lane(strip.lane),
           y2(l2k_low_span(sweep.y)), lane1{strip.column, sweep.x}, lane2{strip.column >> 1, l2k_low_span(sweep.x)},
           loads1(sweep.bands[component], 0, strip.first_column, strip.column, sweep.x, sweep.y),
           loads2(sweep.bands[component], LEVELS - 1, strip.first_column >> 1, strip.column >> 1, l2k_low_span(sweep.x),
@@ -138,7 +143,8 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
           lows(sweep.low[component], strip.first_column >> (LEVELS - 1), strip.column >> (LEVELS - 1),
                LEVELS == 2 ? l2k_low_span(sweep.x) : sweep.x, LEVELS == 2 ? y2 : sweep.y),
           writer(&sweep.samples[component], strip.first_column - sweep.x.first, strip.column - sweep.x.first,
-                 l2k_length(sweep.x), strip.keeps)
+                 l2k_length(sweep.x), strip.keeps),
+          rows(unfinished)
     {
     }
 
@@ -161,9 +167,9 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
     }
 
     /* Rounds that neither use nor load a row outside the plane, at either level. */
-    __device__ __forceinline__ l2k_span inside() const
+    static __device__ __forceinline__ l2k_span inside(l2k_span y)
     {
-        return l2k_span{(p.y.first + 15 + 4 * W::DELAY) >> 2, ((p.y.end - 4) >> 2) - AHEAD + 1};
+        return l2k_span{(y.first + 15 + 4 * W::DELAY) >> 2, ((y.end - 4) >> 2) - AHEAD + 1};
     }
 
     /* Whether all rows are aligned for vector accesses. */
@@ -305,8 +311,8 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
                 T odd[K][N], even[K][N];
 #pragma unroll
                 for (int c = 0; c < K; c++)
-                    rows1[c].template push<Way::BORDER>(in[i][2 * c], in[i][2 * c + 1], 2 * (first_row(round) + j + i),
-                                                        p.y, odd[c], even[c]);
+                    rows.level1[c].template push<Way::BORDER>(in[i][2 * c], in[i][2 * c + 1],
+                                                              2 * (first_row(round) + j + i), p.y, odd[c], even[c]);
                 way.store(round, 2 * (j + i), odd);
                 way.store(round, 2 * (j + i) + 1, even);
             }
@@ -352,7 +358,7 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
             l2k_rows<W, false, Way::BORDER>(in, lane2);
 #pragma unroll
             for (int c = 0; c < K; c++)
-                rows2[c].template push<Way::BORDER>(in[2 * c], in[2 * c + 1], 2 * round, y2, odd[c], even[c]);
+                rows.level2[c].template push<Way::BORDER>(in[2 * c], in[2 * c + 1], 2 * round, y2, odd[c], even[c]);
         } else {
 #pragma unroll
             for (int c = 0; c < K; c++) {
@@ -368,10 +374,7 @@ __global__ void __launch_bounds__(32, WARPS) inverse_kernel(const __grid_constan
 {
     typedef inverse_walk<W, Writer, D, LEVELS> walk_type;
     __shared__ __align__(16) char memory[l2k_ring<walk_type>::BYTES];
-    l2k_strip<walk_type::HALO, Writer::COLUMNS> strip(p);
-    walk_type walk(p, strip, walk_type::K == 1 ? (int)blockIdx.y : 0);
-    l2k_await_previous();
-    l2k_walk_down(walk, strip, p.warm_up, strip.is_inside(p.x) && walk.is_aligned(), l2k_shared_address(memory));
+    l2k_walk_down<walk_type>(p, walk_type::K == 1 ? (int)blockIdx.y : 0, l2k_shared_address(memory));
 }
 
 /* No decomposition level: subband 0 to samples. */

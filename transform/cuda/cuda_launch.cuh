@@ -7,6 +7,10 @@
 
 #include <cuda_runtime.h>
 
+extern "C" {
+#include "dwt/wavelet.h"
+}
+
 static inline int l2k_divide_up(int a, int b)
 {
     return (a + b - 1) / b;
@@ -125,13 +129,13 @@ static inline int l2k_sample_bits(l2k_sample_type type)
  * for the 9/7), interleaved triples of 8 or 16 bits with a component transform, or any layout. */
 enum l2k_form { L2K_FORM_8, L2K_FORM_16, L2K_FORM_32, L2K_FORM_TRIPLES_8, L2K_FORM_TRIPLES_16, L2K_FORM_ANY };
 
-static inline l2k_form l2k_form_of_plane(const l2k_cuda_plane &plane, l2k_wavelet wavelet)
+static inline l2k_form l2k_form_of_plane(const l2k_cuda_plane &plane, l2k_sample_type wide)
 {
     if (l2k_sample_bits(plane.type) == 8 && l2k_is_packed<uint8_t>(plane))
         return L2K_FORM_8;
     if (l2k_sample_bits(plane.type) == 16 && l2k_is_packed<uint16_t>(plane))
         return L2K_FORM_16;
-    if (plane.type == (wavelet == L2K_WAVELET_5_3 ? L2K_SAMPLE_S32 : L2K_SAMPLE_F32) && l2k_is_packed<int32_t>(plane))
+    if (plane.type == wide && l2k_is_packed<int32_t>(plane))
         return L2K_FORM_32;
     return L2K_FORM_ANY;
 }
@@ -143,10 +147,12 @@ static inline l2k_form l2k_form_of(const l2k_cuda_sweep &p)
         return bits == 8 && l2k_are_triples<uint8_t>(p.samples)     ? L2K_FORM_TRIPLES_8
                : bits == 16 && l2k_are_triples<uint16_t>(p.samples) ? L2K_FORM_TRIPLES_16
                                                                     : L2K_FORM_ANY;
+    l2k_sample_type wide = l2k_wavelet_get(p.wavelet)->is_float ? L2K_SAMPLE_F32 : L2K_SAMPLE_S32;
+    l2k_form form = l2k_form_of_plane(p.samples[0], wide);
     for (int c = 1; c < p.components; c++)
-        if (l2k_form_of_plane(p.samples[c], p.wavelet) != l2k_form_of_plane(p.samples[0], p.wavelet))
+        if (l2k_form_of_plane(p.samples[c], wide) != form)
             return L2K_FORM_ANY;
-    return l2k_form_of_plane(p.samples[0], p.wavelet);
+    return form;
 }
 
 /* 32-bit samples of a wavelet. */

@@ -6,6 +6,7 @@
 
 extern "C" {
 #include "base/sample.h"
+#include "dwt/wavelet.h"
 #include "transform/cuda/cuda_deep.h"
 #include "transform/cuda/cuda_groups.h"
 #include "transform/cuda/cuda_levels.h"
@@ -86,7 +87,7 @@ l2k_cuda_steps steps_of(const l2k_plan *plan, uint32_t c, l2k_level_group group)
     float factor = plan->spec.direction == L2K_INVERSE ? 0.5f : 1.0f;
     l2k_cuda_steps steps;
     memset(&steps, 0, sizeof steps);
-    for (unsigned i = 0; i < 2 && component->wavelet == L2K_WAVELET_9_7; i++)
+    for (unsigned i = 0; i < 2 && l2k_wavelet_get(component->wavelet)->quantised; i++)
         for (unsigned o = 0; o < 4; o++) {
             bool deep = o == L2K_LL || i >= group.count;
             unsigned number = deep ? 0 : l2k_band_number(component->levels - (group.first + i) + 1, o);

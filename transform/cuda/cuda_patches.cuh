@@ -175,4 +175,21 @@ static int l2k_launch_deep(Kernel *kernel, int warps, const l2k_cuda_deep &p, cu
     return l2k_launch(kernel, dim3(blocks > 0 ? blocks : 1), 32 * warps, p.levels > 1, p.follows, p, stream);
 }
 
+/* What a deep kernel is for, and its launcher. */
+struct l2k_deep_form {
+    l2k_wavelet wavelet;
+    l2k_coefficient_type type;
+    bool narrow;
+    int (*launch)(const l2k_cuda_deep &p, cudaStream_t stream);
+};
+
+template <int COUNT>
+static int l2k_launch_deep_form(const l2k_deep_form (&forms)[COUNT], const l2k_cuda_deep &p, cudaStream_t stream)
+{
+    for (const l2k_deep_form &form : forms)
+        if (form.wavelet == p.wavelet && form.type == p.type && form.narrow == p.narrow)
+            return form.launch(p, stream);
+    return cudaErrorInvalidValue;
+}
+
 #endif

@@ -40,7 +40,6 @@ __device__ __forceinline__ int l2k_length(l2k_span s)
 template <int HALO, int N> struct l2k_strip {
     int lane, first_column, column; /* coordinates of the warp's and the lane's first column */
     bool keeps;                     /* whether the lane has columns and is not halo */
-    int begin, end;                 /* rounds whose results this warp keeps */
 
     __device__ __forceinline__ explicit l2k_strip(const l2k_cuda_sweep &p)
     {
@@ -49,8 +48,13 @@ template <int HALO, int N> struct l2k_strip {
         first_column = (strip * (32 - 2 * HALO) - HALO) * N;
         column = first_column + lane * N;
         keeps = lane >= HALO && lane < 32 - HALO && column < p.x.end && column + N > p.x.first;
-        begin = p.first_round + (int)blockIdx.x / p.strips * p.rounds_each;
-        end = min(begin + p.rounds_each, p.end_round);
+    }
+
+    /* The rounds whose results this warp keeps. */
+    static __device__ __forceinline__ l2k_span rounds(const l2k_cuda_sweep &p)
+    {
+        int first = p.first_round + (int)blockIdx.x / p.strips * p.rounds_each;
+        return l2k_span{first, min(first + p.rounds_each, p.end_round)};
     }
 
     /* Whether every lane has all of its columns or none, and the neighbours of those it keeps. */
@@ -130,42 +134,45 @@ template <class Walk> struct l2k_ring {
     l2k_shared memory;
     int at;
 
-    template <class Way> __device__ __forceinline__ void turn(Walk &walk, Way &way, int round, int end)
+    /* One round. Before round `start` there are only the rows of later rounds to load. */
+    template <class Way> __device__ __forceinline__ void turn(Walk &walk, Way &way, int round, int start, int end)
     {
         int next = at == 0 ? (int)Walk::AHEAD : at - 1;
         if (round + Walk::AHEAD < end)
             way.load(round + Walk::AHEAD, memory + next * Walk::SLOT);
         l2k_end_copies();
         l2k_await_copies<Walk::AHEAD>();
-        walk.take(way, round, memory + at * Walk::SLOT);
+        if (!Way::BORDER || round >= start)
+            walk.take(way, round, memory + at * Walk::SLOT);
         at = at + 1 == SLOTS ? 0 : at + 1;
     }
 };
 
 /* Careful rounds up to the plain ones, those the quick way, careful rounds to the end. Both careful stretches are one
- * loop: its body is most of a kernel's code and compile time. */
-template <class Walk, class Strip>
-__device__ __forceinline__ void l2k_walk_down(Walk &walk, const Strip &strip, int warm_up, bool inside,
-                                              l2k_shared memory)
+ * loop, since its body is most of a kernel's code and compile time. Each stretch sets up the walk again, so that what
+ * only careful rounds need takes no registers from the quick ones; the state passes on. */
+template <class Walk>
+__device__ __forceinline__ void l2k_walk_down(const l2k_cuda_sweep &p, int component, l2k_shared memory)
 {
+    typedef l2k_strip<Walk::HALO, Walk::N> strip_type;
     l2k_ring<Walk> ring = {memory, 0};
-    typename Walk::careful careful(walk);
-    l2k_span plain = walk.inside();
-    int round = strip.begin - warm_up, plain_end = min(inside ? plain.end : plain.first, strip.end);
+    typename Walk::state state;
+    const l2k_span plain = Walk::inside(p.y), rounds = strip_type::rounds(p);
+    int start = rounds.first - p.warm_up, round = start - Walk::AHEAD;
 #pragma unroll 1
-    for (int a = 0; a < Walk::AHEAD; a++) {
-        careful.load(round + a, memory + a * Walk::SLOT);
-        l2k_end_copies();
-    }
-#pragma unroll 1
-    for (int stop = min(plain.first, strip.end); round < strip.end; stop = strip.end) {
+    for (int stop = max(min(plain.first, rounds.end), start); round < rounds.end; stop = rounds.end) {
+        const strip_type strip(p);
+        Walk walk(p, strip, component, rounds.first, state);
+        typename Walk::careful careful(walk);
+        l2k_await_previous();
 #pragma unroll 1
         for (; round < stop; round++)
-            ring.turn(walk, careful, round, strip.end);
-        if (round < plain_end) {
+            ring.turn(walk, careful, round, start, rounds.end);
+        int end = min(plain.end, rounds.end);
+        if (round < end && strip.is_inside(p.x) && walk.is_aligned()) {
             typename Walk::quick quick(walk, round, round + Walk::AHEAD);
-            for (; round < plain_end; round++)
-                ring.turn(walk, quick, round, strip.end);
+            for (; round < end; round++)
+                ring.turn(walk, quick, round, start, rounds.end);
         }
     }
 }

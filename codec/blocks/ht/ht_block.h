@@ -20,6 +20,9 @@ typedef struct l2k_ht {
     size_t bytes_capacity;
 } l2k_ht;
 
+/* Memory of an l2k_ht besides itself, with refinement segments that take no more bytes than samples. */
+#define L2K_HT_BYTES (2 * sizeof(l2k_ht_vlc) + L2K_HT_SAMPLES * 2 * sizeof(uint32_t) + L2K_HT_COLUMNS)
+
 /* The set to decode. Magnitudes are scaled: irreversible ones are doubled, so that the middle of the interval of the
  * lowest bit-plane is an integer. */
 typedef struct l2k_ht_set {

@@ -242,6 +242,7 @@ static void forget(l2k_block_coder *coder)
 const l2k_block_coder_table l2k_ht_on_cpu = {
     .name = "HT on the CPU",
     .max_planes = L2K_MAX_BIT_PLANES,
+    .bytes_per_thread = sizeof(worker) + L2K_HT_BYTES + L2K_T1_BYTES,
     .create = create,
     .free = free_coder,
     .begin_encode = begin_encode,

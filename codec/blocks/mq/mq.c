@@ -1,3 +1,5 @@
+/* The MQ coder of Annex C: the probability states of Table C.2, context initialisation, and the termination of MQ and
+ * raw codeword segments (C.2.9, D.4.2, D.6). */
 #include "codec/blocks/mq/mq.h"
 
 /* Table C.2: Qe, next row after an MPS, next row after an LPS, whether the LPS switches the sense of the MPS. */
@@ -31,7 +33,7 @@ void l2k_mq_reset_contexts(l2k_mq_contexts contexts)
     contexts[L2K_CONTEXT_UNIFORM] = &l2k_mq_states[2 * 46];
 }
 
-/* A segment must not end in 0xFF; the decoder makes one up. */
+/* A segment must not end in 0xFF; the decoder supplies one itself. */
 static void step_past_last_byte(l2k_mq_encoder *mq)
 {
     if (*mq->out != 0xFF)
@@ -40,7 +42,7 @@ static void step_past_last_byte(l2k_mq_encoder *mq)
 
 void l2k_mq_flush(l2k_mq_encoder *mq)
 {
-    /* SETBITS, Figure C.12: as many ones as still lie inside the interval. */
+    /* SETBITS, Figure C.12: as many trailing ones as the interval allows. */
     uint32_t end = mq->c + mq->a;
     mq->c |= 0xFFFF;
     if (mq->c >= end)
@@ -63,7 +65,7 @@ void l2k_mq_flush_predictable(l2k_mq_encoder *mq)
     }
     if (*mq->out != 0xFF)
         l2k_mq_byte_out(mq);
-    /* The byte that the last call put out only made room for a carry: it is not part of the segment. */
+    /* The last byte written only made room for a carry: it is not part of the segment. */
 }
 
 static bool raw_has_pending_bits(const l2k_mq_encoder *mq, bool predictable)
@@ -79,13 +81,14 @@ unsigned l2k_raw_pending_bytes(const l2k_mq_encoder *mq, bool predictable)
 void l2k_raw_flush(l2k_mq_encoder *mq, bool predictable)
 {
     if (raw_has_pending_bits(mq, predictable)) {
-        /* Spare bits alternate from 0, as D.4.2 asks of predictable termination; otherwise it is a free choice. */
+        /* The unused bits alternate from 0, as D.4.2 requires for predictable termination; otherwise they are
+         * arbitrary. */
         for (uint32_t bit = 0; mq->ct > 0; bit ^= 1)
             mq->c |= bit << --mq->ct;
         *mq->out++ = (uint8_t)mq->c;
     } else if (mq->ct == 7) {
-        mq->out--; /* a final 0xFF goes without saying */
+        mq->out--; /* a final 0xFF is implied */
     } else if (mq->ct == 8 && !predictable && mq->out[-1] == 0x7F && mq->out[-2] == 0xFF) {
-        mq->out -= 2; /* so does 0xFF 0x7F: the decoder reads ones beyond the end */
+        mq->out -= 2; /* so is 0xFF 0x7F: the decoder reads ones past the end */
     }
 }

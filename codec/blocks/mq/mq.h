@@ -1,5 +1,5 @@
-/* The MQ arithmetic coder of Annex C, its raw companion for the bypass mode (D.6), and the probability state machine.
- * Everything on the path of a decision is inline: the block coder's passes keep the registers in locals. */
+/* The MQ arithmetic coder of Annex C, the raw coder of the bypass mode (D.6), and the table of probability states. The
+ * code for a decision is inline: the block coder's coding passes keep the registers in local variables. */
 #ifndef L2K_CODEC_BLOCKS_MQ_MQ_H
 #define L2K_CODEC_BLOCKS_MQ_MQ_H
 
@@ -34,7 +34,7 @@ void l2k_mq_reset_contexts(l2k_mq_contexts contexts);
 
 /* ---- Encoder (C.2) ------------------------------------------------------------------------------------------- */
 
-/* The registers. `out` points at the last byte written; a byte before the first must exist and not be 0xFF. */
+/* The registers. `out` points at the last byte written; the byte before the first must exist and must not be 0xFF. */
 typedef struct l2k_mq_encoder {
     uint32_t a, c;
     int ct;
@@ -49,7 +49,7 @@ static inline void l2k_mq_encode_start(l2k_mq_encoder *mq, uint8_t *last_byte_be
     mq->out = last_byte_before;
 }
 
-/* BYTEOUT, Figure C.8: after a 0xFF only seven bits follow, so a carry never runs further than one byte. */
+/* BYTEOUT, Figure C.8: only seven bits follow a 0xFF, so a carry never propagates past one byte. */
 static inline void l2k_mq_byte_out(l2k_mq_encoder *mq)
 {
     if (*mq->out != 0xFF && (mq->c & 0x8000000)) {
@@ -67,7 +67,7 @@ static inline void l2k_mq_byte_out(l2k_mq_encoder *mq)
     }
 }
 
-/* ENCODE, Figure C.3, with the renormalisation shifts taken together. */
+/* ENCODE, Figure C.3, with all renormalisation shifts in one. */
 static inline void l2k_mq_encode(l2k_mq_encoder *mq, const l2k_mq_state **context, uint32_t bit)
 {
     const l2k_mq_state *state = *context;
@@ -109,7 +109,7 @@ void l2k_mq_flush_predictable(l2k_mq_encoder *mq);
 
 /* ---- Raw bits (D.6) ------------------------------------------------------------------------------------------ */
 
-/* `out` points at the byte to write next; `ct` free bits are left in `c`. A segment that never got a bit is told by
+/* `out` points at the next byte to write; `c` has `ct` free bits. In a segment without any bit, `ct` is
  * L2K_RAW_UNTOUCHED. */
 enum { L2K_RAW_UNTOUCHED = 64 };
 
@@ -132,17 +132,17 @@ static inline void l2k_raw_encode(l2k_mq_encoder *mq, uint32_t bit)
     }
 }
 
-/* Ends a raw segment; `predictable` as D.4.2 asks. */
+/* Terminates a raw segment; `predictable`: as in D.4.2. */
 void l2k_raw_flush(l2k_mq_encoder *mq, bool predictable);
 
-/* Bytes that the decoder would need beyond the ones already out if a raw segment were cut here. */
+/* Bytes that the decoder would need, in addition to those written, if a raw segment were truncated here. */
 unsigned l2k_raw_pending_bytes(const l2k_mq_encoder *mq, bool predictable);
 
 /* ---- Decoder (C.3) ------------------------------------------------------------------------------------------- */
 
-/* Registers scaled by 2^8 against Annex C, and both lowered by d = min(A - 0x8000, C): a more probable symbol without
- * renormalisation then costs one subtraction and one test (Taubman and Marcellin, section 17.1.1).
- * `in` points at the last byte taken. Two bytes 0xFF 0xFF must follow the segment. */
+/* The registers of Annex C times 2^8, both reduced by d = min(A - 0x8000, C): a more probable symbol without
+ * renormalisation then costs one subtraction and one test (Taubman and Marcellin, section 17.1.1). `in` points at the
+ * last byte read. Two bytes 0xFF 0xFF must follow the segment. */
 typedef struct l2k_mq_decoder {
     int32_t d, a, c;
     int ct;
@@ -156,7 +156,7 @@ static inline void l2k_mq_byte_in(l2k_mq_decoder *mq)
     if (*mq->in != 0xFF) {
         mq->c += *++mq->in;
         mq->ct = 8;
-    } else if (mq->in[1] > 0x8F) { /* a marker or the end: ones for ever */
+    } else if (mq->in[1] > 0x8F) { /* a marker or the end: only ones from here on */
         mq->c += 0xFF;
         mq->ct = 8;
     } else {
@@ -168,7 +168,7 @@ static inline void l2k_mq_byte_in(l2k_mq_decoder *mq)
 static inline void l2k_mq_rebase(l2k_mq_decoder *mq)
 {
     if (mq->c > mq->a)
-        mq->c = mq->a; /* no encoder gives this; damage must not make C grow out of its bits */
+        mq->c = mq->a; /* only in damaged code; C must not overflow */
     int32_t room = mq->a - L2K_MQ_HALF;
     mq->d = room < mq->c ? room : mq->c;
     mq->a -= mq->d;

@@ -163,6 +163,7 @@ static void forget(l2k_block_coder *coder)
 const l2k_block_coder_table l2k_mq_on_cpu = {
     .name = "MQ on the CPU",
     .max_planes = L2K_MAX_BIT_PLANES,
+    .bytes_per_thread = L2K_T1_BYTES,
     .create = create,
     .free = free_coder,
     .begin_encode = begin_encode,

@@ -1,3 +1,5 @@
+/* The context tables of Annex D (Tables D.1 to D.3), the scratch memory of the block coder, and the coding passes that
+ * end a codeword segment (Tables D.8 and D.9). */
 #include "codec/blocks/mq/t1.h"
 
 #include "base/integer.h"
@@ -61,10 +63,6 @@ static uint8_t sign_context(unsigned index)
     return (uint8_t)((L2K_CONTEXT_SIGN + offset) | (flip ? 0x80 : 0));
 }
 
-/* A 1024 x 4 block has the largest flag array; a last stripe that is not full does not go beyond the nominal area. */
-#define FLAG_WORDS   (1026 * 3)
-#define SAMPLE_WORDS 4096
-
 l2k_status l2k_t1_create(const l2k_context *context, l2k_t1 **out)
 {
     l2k_t1 *t1 = l2k_allocate_zeroed(context, 1, sizeof *t1);
@@ -90,13 +88,13 @@ void l2k_t1_free(l2k_t1 *t1)
     l2k_release(t1->context, t1);
 }
 
-/* Threads that never get a block go without: there may be far more threads than blocks. */
+/* Allocated with a thread's first block: there may be far more threads than blocks. */
 static l2k_status take_scratch(l2k_t1 *t1)
 {
     if (!t1->flags)
-        t1->flags = l2k_allocate(t1->context, FLAG_WORDS, sizeof *t1->flags);
+        t1->flags = l2k_allocate(t1->context, L2K_T1_FLAG_WORDS, sizeof *t1->flags);
     if (!t1->samples)
-        t1->samples = l2k_allocate(t1->context, SAMPLE_WORDS, sizeof *t1->samples);
+        t1->samples = l2k_allocate(t1->context, L2K_T1_SAMPLE_WORDS, sizeof *t1->samples);
     if (!t1->flags || !t1->samples)
         return l2k_fail(t1->context, L2K_ERROR_MEMORY, "out of memory for the block coder");
     return L2K_OK;
@@ -116,8 +114,8 @@ l2k_status l2k_t1_reserve(l2k_t1 *t1, size_t bytes)
     return L2K_OK;
 }
 
-/* Passes 0 to 9 are the first clean-up pass and three whole bit-planes: always MQ. From then on bypass codes
- * significance and refinement raw, and pass 10 is a significance pass. */
+/* Passes 0 to 9, the first clean-up pass and three bit-planes, always use MQ. From then on, bypass codes significance
+ * and refinement raw; pass 10 is a significance pass. */
 enum { FIRST_RAW_PASS = 10 };
 
 bool l2k_pass_is_raw(unsigned style, unsigned pass)
@@ -129,6 +127,6 @@ bool l2k_pass_terminates(unsigned style, unsigned pass)
 {
     if (style & L2K_STYLE_TERMALL)
         return true;
-    /* MQ ends before the first raw pass; from there on two raw passes and one of MQ take turns. */
+    /* The MQ segment ends before the first raw pass; after that, two raw passes and one MQ pass alternate. */
     return (style & L2K_STYLE_BYPASS) && pass + 1 >= FIRST_RAW_PASS && pass % 3 != 1;
 }

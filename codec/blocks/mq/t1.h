@@ -1,4 +1,4 @@
-/* Tier-1: the embedded block coder of Annex D. A worker (one per thread) holds the tables and all scratch memory.
+/* Tier-1: the embedded block coder of Annex D, for one thread. An l2k_t1 has the tables and all scratch memory.
  *
  * Flags. The significance pattern of a code-block is kept in one 32-bit word per stripe column of four samples:
  * - bits 0 to 17: significance of the 3 x 6 samples around the column: bit 3 r + c for row r = 0 (above the stripe)
@@ -6,7 +6,7 @@
  * - bit 18: sign of the sample above; bits 19, 22, 25, 28: signs of the four samples; bit 31: sign of the one below;
  * - bits 20, 23, 26, 29: sample k has been refined before;
  * - bits 21, 24, 27, 30: sample k was coded in this bit-plane's significance pass.
- * So what belongs to sample k is what belongs to sample 0, shifted by 3 k. */
+ * So the bits of sample k are those of sample 0, shifted by 3 k. */
 #ifndef L2K_CODEC_BLOCKS_MQ_T1_H
 #define L2K_CODEC_BLOCKS_MQ_T1_H
 
@@ -28,11 +28,18 @@ typedef struct l2k_t1 {
     size_t bytes_capacity;
 } l2k_t1;
 
+/* Scratch memory. The largest flag array is that of a 1024 x 4 block; a partial last stripe has a whole stripe's flags.
+ */
+enum { L2K_T1_FLAG_WORDS = 1026 * 3, L2K_T1_SAMPLE_WORDS = 4096 };
+
+/* Memory of an l2k_t1, with the code of a block that takes no more bytes than its samples. */
+#define L2K_T1_BYTES (sizeof(l2k_t1) + (L2K_T1_FLAG_WORDS + 4 * L2K_T1_SAMPLE_WORDS) * sizeof(uint32_t))
+
 l2k_status l2k_t1_create(const l2k_context *context, l2k_t1 **t1);
 void l2k_t1_free(l2k_t1 *t1);
 
-/* Makes room for `bytes` in t1->bytes, keeping what is there. To be called before decoding a block; it takes the other
- * scratch memory as well. */
+/* Makes room for `bytes` bytes in t1->bytes and keeps the content. Allocates the other scratch memory, too, so it must
+ * be called before decoding a block. */
 l2k_status l2k_t1_reserve(l2k_t1 *t1, size_t bytes);
 
 /* A code-block's coefficients inside a view. */
@@ -47,11 +54,11 @@ typedef struct l2k_t1_block {
     unsigned roi_shift; /* decoding: max-shift of a region of interest, 0 = none */
 } l2k_t1_block;
 
-/* A coding pass, as far as it can end a contribution. */
+/* The end of a coding pass, at which a packet's contribution can end. */
 typedef struct l2k_pass {
-    uint32_t bytes; /* needed from the start of the block to decode through this pass */
+    uint32_t bytes; /* from the start of the block, needed to decode up to this pass */
     bool terminated;
-    double distortion; /* squared error removed by all passes so far, in squared quantiser steps */
+    double distortion; /* squared error removed by all passes up to this one, in squared quantiser steps */
 } l2k_pass;
 
 typedef struct l2k_t1_code {
@@ -61,7 +68,7 @@ typedef struct l2k_t1_code {
     l2k_pass passes[L2K_MAX_PASSES];
 } l2k_t1_code;
 
-/* Codes a block. Distortions are computed only where asked for; they cost time. */
+/* Encodes a block. Distortions cost time and are computed only if wanted. */
 l2k_status l2k_t1_encode(l2k_t1 *t1, const l2k_t1_block *block, bool want_distortion, l2k_t1_code *code);
 
 /* A codeword segment of a block to decode. */
@@ -70,14 +77,14 @@ typedef struct l2k_t1_segment {
     uint32_t bytes;
 } l2k_t1_segment;
 
-/* Decodes `num_segments` segments whose bytes stand one after the other in t1->bytes (l2k_t1_reserve), each followed by
- * two spare bytes that this function overwrites. num_planes 1 to L2K_MAX_BIT_PLANES. Damage inside the bytes cannot be
- * seen and gives wrong samples, never more. */
+/* Decodes segments whose bytes are consecutive in t1->bytes (l2k_t1_reserve), each followed by two spare bytes that
+ * this function overwrites. num_planes 1 to L2K_MAX_BIT_PLANES. Damaged bytes are not detected and only give wrong
+ * samples. */
 void l2k_t1_decode(l2k_t1 *t1, const l2k_t1_block *block, unsigned num_planes, const l2k_t1_segment *segments,
                    size_t num_segments);
 
-/* Whether the style makes pass number `pass` of a block (0 = the first clean-up pass) end its codeword segment (Tables
- * D.8 and D.9). The last pass of all ends one too; that is for the coder to know. */
+/* Whether coding pass `pass` of a block (0 = the first clean-up pass) always ends its codeword segment in this style
+ * (Tables D.8 and D.9). The last pass of a block ends one, too, which is not considered here. */
 bool l2k_pass_terminates(unsigned style, unsigned pass);
 
 /* Whether a pass is coded with raw bits. */

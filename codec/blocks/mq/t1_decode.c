@@ -1,5 +1,5 @@
-/* The decoding side of Annex D. Samples are kept as twice the value at which to reconstruct, sign in bit 31, so that
- * the middle of the interval left open by the passes decoded so far is always an integer. */
+/* The block decoder of Annex D. Samples are stored as twice the reconstruction value, with the sign in bit 31, so that
+ * the middle of the interval left by the passes decoded so far is always an integer. */
 #include "codec/blocks/mq/t1.h"
 
 #include <string.h>
@@ -136,8 +136,8 @@ static void (*const passes[PASS_TYPES][2])(block_decoder *b, unsigned plane) = {
     [PASS_CLEANUP] = {cleanup_pass, cleanup_pass},
 };
 
-/* H.1: what reaches into the bit-planes above the shift belongs to the region and comes down; the background lies
- * below. Samples are doubled, so the border is one bit higher. What lay below the shift is dropped, half steps too. */
+/* H.1: magnitudes that reach above the shift belong to the region and are shifted down; smaller ones are background.
+ * Samples are doubled, so the border is one bit higher. Bits below the shift are dropped, including half steps. */
 static void unshift_region(uint32_t *samples, size_t count, unsigned shift)
 {
     for (size_t i = 0; i < count; i++) {
@@ -147,7 +147,8 @@ static void unshift_region(uint32_t *samples, size_t count, unsigned shift)
     }
 }
 
-/* Sign and magnitude back into the view: reversible halves towards 0 and drops the half step, irreversible keeps it. */
+/* Stores sign and magnitude in the view: the reversible transform halves towards 0, which drops the half step, the
+ * irreversible one keeps it. */
 #define DEFINE_STORE(name, type)                                                                                       \
     static void name(const l2k_t1_block *block, const uint32_t *samples)                                               \
     {                                                                                                                  \
@@ -168,7 +169,7 @@ DEFINE_STORE(store_int32, int32_t)
 
 static void start_segment(block_decoder *b, uint8_t *bytes, uint32_t length, bool raw)
 {
-    bytes[length] = bytes[length + 1] = 0xFF; /* reads as ones for ever */
+    bytes[length] = bytes[length + 1] = 0xFF; /* reads as ones from here on */
     if (raw)
         l2k_raw_decode_start(&b->mq, bytes);
     else

@@ -1,4 +1,5 @@
-/* The encoding side of Annex D: bit-planes of a code-block into MQ (or raw) codeword segments. */
+/* The block encoder of Annex D: bit-planes of a code-block into MQ or raw codeword segments, with pass lengths and
+ * distortions. */
 #include "codec/blocks/mq/t1.h"
 
 #include <string.h>
@@ -6,18 +7,18 @@
 #include "base/integer.h"
 #include "codec/blocks/mq/t1_flags.h"
 
-/* One pass can code at most two decisions a sample and three a stripe column; a decision shifts out at most 15 bits,
- * and stuffing adds one bit in eight. */
+/* A pass codes at most two decisions per sample and three per stripe column; a decision shifts out at most 15 bits, and
+ * stuffing adds one bit in eight. */
 #define PASS_BYTES_MOST 32768u
 
-/* Bytes before the first code byte, for the coder's look back. */
+/* Bytes before the first code byte, because the coder looks at preceding bytes. */
 #define BYTES_BEFORE 8u
 
-/* Room for the code of nearly every block. */
+/* Enough for the code of nearly every block. */
 #define BYTES_AT_FIRST ((size_t)1 << 16)
 
-/* The MQ coder's interval at the end of a pass that does not end its segment: [c, c + a) behind byte `at`, which had
- * the value `byte` then and may yet get a carry. */
+/* The MQ coder's interval at the end of a pass that does not end its segment: [c, c + a) after byte `at`, whose value
+ * was `byte` then and can still get a carry. */
 typedef struct pass_mark {
     bool open;
     uint8_t byte;
@@ -26,7 +27,7 @@ typedef struct pass_mark {
     ptrdiff_t at;
 } pass_mark;
 
-/* What the passes share; the MQ registers are copied into locals by each pass. */
+/* State shared by the passes; each pass copies the MQ registers into local variables. */
 typedef struct block_coder {
     l2k_t1 *t1;
     uint32_t width, height;
@@ -40,8 +41,8 @@ typedef struct block_coder {
     pass_mark marks[L2K_MAX_PASSES];
 } block_coder;
 
-/* Reconstruction points are compared in half steps: 2 m for an integer that will be restored exactly, 2 m + 1 for the
- * middle of an interval. */
+/* Reconstruction points are compared in half quantiser steps: 2 m for an integer that is restored exactly, 2 m + 1 for
+ * the middle of an interval. */
 static inline int64_t twice_true_value(uint32_t magnitude, bool reversible)
 {
     return 2 * (int64_t)magnitude + (reversible ? 0 : 1);
@@ -83,7 +84,7 @@ INLINE uint32_t code_sign(block_coder *b, l2k_mq_encoder *mq, const uint32_t *fl
     return sign;
 }
 
-/* Sign and consequences of a sample that becomes significant; returns the column's new word. */
+/* Codes the sign of a sample that becomes significant and updates the neighbours; returns the column's new word. */
 INLINE uint32_t become_significant(block_coder *b, l2k_mq_encoder *mq, uint32_t *flag, uint32_t word, uint32_t sample,
                                    unsigned k, unsigned plane, bool raw, bool measure)
 {
@@ -187,7 +188,7 @@ INLINE void cleanup_pass(block_coder *b, unsigned plane, bool measure)
     b->mq = mq;
 }
 
-/* One function per combination of what a pass knows in advance, so that inner loops need not ask. */
+/* One function for each combination of what a pass knows in advance, so that the inner loops need not test it. */
 #define DEFINE_PASS(name, ...)                                                                                         \
     static void name(block_coder *b, unsigned plane)                                                                   \
     {                                                                                                                  \
@@ -260,8 +261,8 @@ static void start_segment(block_coder *b, bool raw)
         l2k_mq_encode_start(&b->mq, b->mq.out - 1);
 }
 
-/* The fewest bytes from which the decoder, which reads ones beyond them, still finds its way through an open pass: the
- * code so cut and filled up must lie in the interval. (It can fall short of it where the last byte kept is 0xFF,
+/* The fewest bytes from which the decoder, which reads ones past their end, decodes an open pass correctly: the
+ * truncated code, extended by ones, must be in the interval. (It can fall short of it if the last byte kept is 0xFF,
  * because the stuffing bit after that may be a carry.) Numbers are in units of the registers, times 2^32. */
 static uint32_t shortest_cut(const pass_mark *mark, const uint8_t *start, uint32_t most)
 {
@@ -281,8 +282,8 @@ static uint32_t shortest_cut(const pass_mark *mark, const uint8_t *start, uint32
     return bytes;
 }
 
-/* Lengths of open passes, now that all bytes are known. They must neither fall nor pass the end of their segment; and a
- * final 0xFF goes without saying. */
+/* Lengths of open passes, now that all bytes are known. They must not decrease nor exceed the end of their segment, and
+ * a final 0xFF is implied. */
 static void settle_lengths(const block_coder *b, l2k_t1_code *code)
 {
     const uint8_t *start = code->bytes;
@@ -300,7 +301,7 @@ static void settle_lengths(const block_coder *b, l2k_t1_code *code)
     }
 }
 
-/* Room for the next pass; the code may move. */
+/* Makes room for the next pass, which may move the code. */
 static l2k_status reserve_pass(block_coder *b)
 {
     ptrdiff_t used = b->mq.out - b->t1->bytes;
@@ -309,7 +310,7 @@ static l2k_status reserve_pass(block_coder *b)
     return L2K_OK;
 }
 
-/* Codes one pass into the segment under way, or, where `fresh`, into one that it starts. */
+/* Codes one pass into the current segment or, if `fresh`, into a new one. */
 static l2k_status code_pass(block_coder *b, const l2k_t1_block *block, coding_pass at, bool fresh, bool measure,
                             l2k_pass *pass)
 {
@@ -333,7 +334,7 @@ static l2k_status code_pass(block_coder *b, const l2k_t1_block *block, coding_pa
 
 static l2k_status code_passes(block_coder *b, const l2k_t1_block *block, bool measure, l2k_t1_code *code)
 {
-    bool fresh = false; /* the first segment is started by the caller */
+    bool fresh = false; /* the caller starts the first segment */
     for (coding_pass at = first_pass(code->num_planes);; at = next_pass(at)) {
         l2k_pass *pass = &code->passes[code->num_passes++];
         L2K_TRY(code_pass(b, block, at, fresh, measure, pass));

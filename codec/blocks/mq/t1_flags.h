@@ -1,5 +1,4 @@
-/* How the passes read and write the flag words of codec/blocks/mq/t1.h; shared by the encoding and the decoding side.
- */
+/* How the coding passes of encoder and decoder read and write the flag words of codec/blocks/mq/t1.h. */
 #ifndef L2K_CODEC_BLOCKS_MQ_T1_FLAGS_H
 #define L2K_CODEC_BLOCKS_MQ_T1_FLAGS_H
 
@@ -49,7 +48,7 @@ static inline void clear_flags(l2k_t1 *t1, const l2k_t1_block *block)
 /* One bit per sample of a column, sample k at bit 3 k. */
 #define COLUMN_ALL 0x249u
 
-/* The samples of the last stripe that exist: rows 1 to 4. */
+/* The existing samples of a stripe with `rows` rows, 1 or more. */
 static inline uint32_t column_mask(uint32_t rows)
 {
     return rows >= 4 ? COLUMN_ALL : COLUMN_ALL & ((1u << (3 * rows)) - 1);
@@ -62,13 +61,13 @@ static inline uint32_t column_significance_candidates(uint32_t word)
     return (rows | rows >> 3 | rows >> 6) & ~(word >> 4) & COLUMN_ALL;
 }
 
-/* Significant samples that did not become so in this bit-plane. */
+/* Significant samples that became so before this bit-plane. */
 static inline uint32_t column_refinement_candidates(uint32_t word)
 {
     return word >> 4 & ~(word >> 21) & COLUMN_ALL;
 }
 
-/* Everything left for the clean-up pass. */
+/* Samples left for the clean-up pass. */
 static inline uint32_t column_cleanup_candidates(uint32_t word)
 {
     return ~(word >> 4) & ~(word >> 21) & COLUMN_ALL;
@@ -91,7 +90,7 @@ static inline unsigned refinement_context(uint32_t word, unsigned k)
     return L2K_CONTEXT_REFINE + ((word & FLAG_NEIGHBOURS << 3 * k) != 0);
 }
 
-/* Updates the words around: sample k of this column became significant; the column's own word is the caller's.
+/* Updates the neighbouring words: sample k of this column became significant; the caller updates the column's own word.
  * `causal`: the stripe above does not see it (D.7). */
 static inline void spread_significance(uint32_t *flag, size_t stride, unsigned k, uint32_t sign, bool causal)
 {
@@ -111,14 +110,14 @@ static inline void spread_significance(uint32_t *flag, size_t stride, unsigned k
     }
 }
 
-/* Walks the stripe columns of a block (anything with t1, width and height): `flag` is the column's word, `sample` its
- * four samples, `live` the rows of them that exist. */
+/* Loops over the stripe columns of a block (any structure with t1, width and height): `flag` points at the column's
+ * word, `sample` at its four samples, `live` has the rows that exist. */
 #define FOR_EACH_COLUMN(b)                                                                                             \
     uint32_t *flag = (b)->t1->flags + (b)->width + 3, *sample = (b)->t1->samples;                                      \
     for (uint32_t y = 0; y < (b)->height; y += 4, flag += 2)                                                           \
         for (uint32_t x = 0, live = column_mask((b)->height - y); x < (b)->width; x++, flag++, sample += 4)
 
-/* The passes are compiled once for each combination of what they know in advance. */
+/* The passes are compiled once for each combination of parameters known in advance. */
 #define INLINE static inline __attribute__((always_inline))
 
 #endif
