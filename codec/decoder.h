@@ -220,9 +220,15 @@ l2k_status l2k_blacken(const l2k_decoding *d);
 
 /* ---- Memory (decode_memory.c) ----------------------------------------------------------------------------------- */
 
-/* How many of the context's threads fit below the memory limit, at least 1, and whether plans may be kept from tile to
- * tile. Drops what is kept of earlier images where there is no room beside it. */
-unsigned l2k_decode_threads(l2k_decoder *decoder, const l2k_decoding *d, bool *keep_plans);
+/* What fits below the memory limit: threads, at least 1, and plans kept from tile to tile. */
+typedef struct l2k_thread_room {
+    unsigned threads;
+    bool keep_plans;
+} l2k_thread_room;
+
+/* How many of the context's threads there is room for, each with tiles of its own where `by_tile`. Drops what is kept
+ * of earlier images if it takes room that these threads need. */
+l2k_thread_room l2k_decode_threads(l2k_decoder *decoder, const l2k_decoding *d, bool by_tile);
 
 /* Whether [low, high) of a subband or resolution `level` levels below its component is needed for [area_low, area_high)
  * of that component, when a sample depends on others up to `support` away. */
