@@ -34,8 +34,7 @@ typedef struct l2k_arena {
     struct l2k_arena_chunk *chunks;
     uint8_t *next;
     size_t left;
-    size_t
-        chunk_bytes; /* of the last shared chunk; they start small and double, since there may be thousands of arenas */
+    size_t chunk_bytes; /* of the last shared chunk; chunks start small and double: there may be thousands of arenas */
 } l2k_arena;
 
 /* `bytes` bytes, aligned to 8, or NULL. */

@@ -39,8 +39,8 @@ void l2k_run_timings(const l2k_run *run, double seconds[L2K_NUM_STAGES]);
 /* Adds to the units done. */
 void l2k_run_advance(const l2k_context *context, uint64_t units);
 
-/* Whether to go on: L2K_OK, or L2K_ERROR_CANCELLED once the progress hook has said no. Called per code-block, per
- * packet, per row or stripe of the transform. `weight` is the work since the last call, in samples or in what takes
+/* Asks whether to continue: L2K_OK, or L2K_ERROR_CANCELLED once the progress hook has said no. Called per code-block,
+ * per packet, per row or stripe of the transform. `weight` is the work since the last call, in samples or in what takes
  * as long as one, about a nanosecond. The progress hook runs on the calling thread only, and not more often than every
  * 20 ms. */
 l2k_status l2k_poll(const l2k_context *context, uint64_t weight);

@@ -1,3 +1,4 @@
+/* Sample types. */
 #include "base/sample.h"
 
 bool l2k_sample_type_holds(l2k_sample_type type, uint32_t precision, bool is_signed)

@@ -1,3 +1,4 @@
+/* The version, and phrases for statuses. */
 #include "lift2k/lift2k.h"
 
 #define STRINGIFY_(x) #x

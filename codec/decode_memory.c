@@ -58,12 +58,14 @@ static double bytes_of_tree(const l2k_decoding *d, l2k_rect tile, uint64_t packe
     double bytes = 0, contributions = 0, resolutions = 0;
     for (uint32_t c = 0; c < siz->num_components; c++) {
         tree_size size = {0};
+        resolutions += coding->components[c].levels + 1u;
+        if (!l2k_wants_component(d, c))
+            continue;
         count_component(&coding->components[c], l2k_component_rect(tile, siz->components[c].dx, siz->components[c].dy),
                         &size);
         contributions += size.blocks * contributions_of_block(coding, coding->components[c].style);
         bytes += size.blocks * (sizeof(l2k_block) + sizeof(l2k_block_place) + 4 * sizeof(l2k_tag_node));
         bytes += size.precincts * (sizeof(l2k_precinct) + 2 * sizeof(l2k_tag_node) + sizeof(l2k_precinct_key));
-        resolutions += coding->components[c].levels + 1u;
     }
     contributions = fmin(contributions, (double)packet_bytes * 8 / 3);
     bytes += resolutions * sizeof(l2k_resolution) + contributions * sizeof(l2k_contribution);
@@ -103,16 +105,20 @@ static l2k_rect largest_tile(const l2k_decoding *d, uint64_t *packet_bytes)
 }
 
 /* False where even this takes more memory than there is. */
-static bool bound_tile(const l2k_decoding *d, tile_bound *bound)
+static bool bound_tile(const l2k_decoding *d, l2k_rect tile, uint64_t packet_bytes, tile_bound *bound)
 {
     const l2k_siz *siz = &d->codestream->siz;
-    uint64_t packet_bytes;
-    l2k_rect tile = largest_tile(d, &packet_bytes);
+    const l2k_tile_coding *coding = &d->codestream->coding;
     l2k_plan_component *components = l2k_allocate(d->context, siz->num_components, sizeof *components);
     if (!components)
         return false;
     l2k_plan_spec spec = {.direction = L2K_INVERSE, .type = L2K_COEFFICIENT_INT32};
-    l2k_coding_plan_spec(siz, &d->codestream->coding, tile, d->discard, components, &spec);
+    l2k_coding_plan_spec(siz, coding, tile, d->discard, components, &spec);
+    if (d->only != UINT32_MAX) {
+        spec.component_transform = false;
+        spec.num_components = 1;
+        spec.components = &components[d->only];
+    }
     double coder = with_overhead((double)l2k_decode_coders(d->codestream)->bytes_per_thread);
     double one = (double)l2k_plan_host_bytes(&spec, 1), two = (double)l2k_plan_host_bytes(&spec, 2);
     bound->tile = one + bytes_of_samples(&spec) + bytes_of_tree(d, tile, packet_bytes) + coder;
@@ -121,20 +127,23 @@ static bool bound_tile(const l2k_decoding *d, tile_bound *bound)
     return true;
 }
 
-unsigned l2k_decode_threads(l2k_decoder *decoder, const l2k_decoding *d, bool *keep_plans)
+l2k_thread_room l2k_decode_threads(l2k_decoder *decoder, const l2k_decoding *d, bool by_tile)
 {
     tile_bound bound;
+    uint64_t packet_bytes;
     const unsigned threads = d->context->threads;
-    const bool by_tile = l2k_teams_by_tile(d->context, &d->codestream->siz, d->num_tiles);
-    *keep_plans = bound_tile(d, &bound);
-    if (!*keep_plans)
-        return 1;
+    const l2k_rect tile = largest_tile(d, &packet_bytes);
+    if (packet_bytes == 0) /* nothing to decode, however much headers promise */
+        return (l2k_thread_room){threads, true};
+    if (!bound_tile(d, tile, packet_bytes, &bound))
+        return (l2k_thread_room){1, false};
     if (decoder->options[L2K_DECODER_BACKEND] != L2K_BACKEND_CPU)
         bound.tile *= L2K_SLOTS_OF_TEAM;
     const double limit = (double)decoder->pool.limit, each = by_tile ? bound.tile : bound.thread;
     if ((double)decoder->pool.in_use + bound.tile + (threads - 1) * each > limit)
         l2k_decoder_drop(decoder);
     double left = limit - (double)decoder->pool.in_use - bound.tile;
-    *keep_plans = left >= 0;
-    return *keep_plans ? 1 + (unsigned)fmin(left / each, threads - 1) : 1;
+    if (left < 0)
+        return (l2k_thread_room){1, false};
+    return (l2k_thread_room){1 + (unsigned)fmin(left / each, threads - 1), true};
 }

@@ -35,14 +35,11 @@ static l2k_status read_all(l2k_decoder *decoder, const l2k_stream *stream)
     }
 }
 
-/* Of the limit, the part that may stay with what is kept of other files while this one is opened. */
-enum { PART_KEPT = 8 };
-
-/* What is kept of a larger file must not stand in the way of this one. */
+/* What is kept of other files takes at most half of the limit while this one is opened. */
 static void set_limit(l2k_decoder *decoder, uint64_t limit)
 {
     decoder->pool.limit = limit;
-    if (decoder->pool.in_use + decoder->pool.idle > limit / PART_KEPT)
+    if (decoder->pool.in_use + decoder->pool.idle > limit / 2)
         l2k_decoder_drop(decoder);
 }
 

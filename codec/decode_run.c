@@ -61,15 +61,16 @@ static l2k_status run_teams(l2k_decoder *decoder, const l2k_decoding *d, l2k_tea
 static l2k_status decode_selected(l2k_decoder *decoder, const l2k_decoding *d, l2k_backend backend,
                                   l2k_team_share *share, void *user)
 {
-    bool keep_plans;
     l2k_start_sweep(decoder, d);
     l2k_run_restart(&decoder->run, (uint64_t)L2K_UNITS_TILE * d->num_tiles);
     if (d->planes && lacks_tiles(d))
         L2K_TRY(l2k_blacken(d));
-    decoder->context.threads = l2k_decode_threads(decoder, d, &keep_plans);
+    const bool by_tile = l2k_teams_by_tile(d->context, &d->codestream->siz, d->num_tiles);
+    const l2k_thread_room room = l2k_decode_threads(decoder, d, by_tile);
+    decoder->context.threads = room.threads;
     L2K_TRY(l2k_teams_prepare(d->context, backend, l2k_decode_coders(d->codestream), &d->codestream->siz, d->num_tiles,
-                              &decoder->teams));
-    decoder->teams.keep_plans = keep_plans;
+                              by_tile, &decoder->teams));
+    decoder->teams.keep_plans = room.keep_plans;
     return run_teams(decoder, d, share, user);
 }
 

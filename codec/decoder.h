@@ -229,9 +229,15 @@ static inline const l2k_block_coder_table *l2k_decode_coders(const l2k_codestrea
     return l2k_block_coder_for(codestream->coding.capabilities.parts & L2K_PART_15 ? L2K_STYLE_HT : 0);
 }
 
-/* How many of the context's threads fit below the memory limit, at least 1, and whether plans may be kept from tile to
- * tile. Drops what is kept of earlier images where there is no room beside it. */
-unsigned l2k_decode_threads(l2k_decoder *decoder, const l2k_decoding *d, bool *keep_plans);
+/* What fits below the memory limit: threads, at least 1, and plans kept from tile to tile. */
+typedef struct l2k_thread_room {
+    unsigned threads;
+    bool keep_plans;
+} l2k_thread_room;
+
+/* How many of the context's threads there is room for, each with tiles of its own where `by_tile`. Drops what is kept
+ * of earlier images if it takes room that these threads need. */
+l2k_thread_room l2k_decode_threads(l2k_decoder *decoder, const l2k_decoding *d, bool by_tile);
 
 /* Whether [low, high) of a subband or resolution `level` levels below its component is needed for [area_low, area_high)
  * of that component, when a sample depends on others up to `support` away. */

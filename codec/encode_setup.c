@@ -134,7 +134,7 @@ static void setup_component(const l2k_encoder *encoder, unsigned precision, l2k_
     setup_precincts(encoder, coding);
 }
 
-/* The component transform wants three components that are alike (G.2). */
+/* The component transform needs three components of equal size and precision (G.2). */
 static bool can_transform_components(const l2k_image *image)
 {
     const l2k_component *c = image->components;

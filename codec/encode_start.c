@@ -42,7 +42,7 @@ l2k_status l2k_encode_start(l2k_encoder *encoder, const l2k_image *image, bool b
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %u tiles", encoder->num_tiles);
     return l2k_teams_prepare(context, (l2k_backend)options[L2K_ENCODER_BACKEND],
                              l2k_block_coder_for((unsigned)options[L2K_ENCODER_STYLE]), siz, encoder->num_tiles,
-                             &encoder->teams);
+                             l2k_teams_by_tile(context, siz, encoder->num_tiles), &encoder->teams);
 }
 
 l2k_status l2k_encode_end(l2k_encoder *encoder, l2k_status status)

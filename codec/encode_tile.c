@@ -29,13 +29,14 @@ static l2k_coefficient_type coefficient_type(const l2k_tile *tile)
 static l2k_status choose_plan(const l2k_encode_job *job, const l2k_team *team, l2k_tile_slot *slot, l2k_tile *tile)
 {
     const l2k_encoding *e = job->encoding;
-    l2k_plan_component *components =
-        l2k_arena_take(e->context, &tile->arena, tile->num_components * sizeof *components);
+    l2k_plan_component *components = l2k_allocate(e->context, tile->num_components, sizeof *components);
     if (!components)
         return l2k_fail(e->context, L2K_ERROR_MEMORY, "out of memory for a tile");
     l2k_plan_spec spec = {.direction = L2K_FORWARD, .type = coefficient_type(tile)};
     l2k_coding_plan_spec(&e->siz, &e->coding, tile->rect, 0, components, &spec);
-    L2K_TRY(l2k_team_plan(team, slot, &spec));
+    l2k_status status = l2k_team_plan(team, slot, &spec);
+    l2k_release(e->context, components);
+    L2K_TRY(status);
     for (uint32_t c = 0; c < tile->num_components; c++)
         tile->components[c].view = l2k_plan_coefficients(slot->plan, c);
     return L2K_OK;

@@ -60,7 +60,7 @@ static bool same_teams(const l2k_teams *a, const l2k_teams *b)
 }
 
 l2k_status l2k_teams_prepare(const l2k_context *context, l2k_backend backend, const l2k_block_coder_table *coders,
-                             const l2k_siz *siz, uint32_t num_tiles, l2k_teams *teams)
+                             const l2k_siz *siz, uint32_t num_tiles, bool by_tile, l2k_teams *teams)
 {
     l2k_teams wanted = {.context = context,
                         .threads = context->threads,
@@ -68,7 +68,7 @@ l2k_status l2k_teams_prepare(const l2k_context *context, l2k_backend backend, co
                         .backend = backend,
                         .coders = coders,
                         .gpu_min_samples = context->choice ? context->choice->gpu_min_samples : L2K_GPU_MIN_SAMPLES,
-                        .num_teams = l2k_teams_by_tile(context, siz, num_tiles) ? context->threads : 1,
+                        .num_teams = by_tile ? context->threads : 1,
                         .keep_plans = true};
     wanted.num_slots = wanted.num_teams * slots_of_team(context, backend, siz, num_tiles);
     if (same_teams(teams, &wanted)) {

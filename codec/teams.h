@@ -48,10 +48,11 @@ typedef struct l2k_teams {
 /* Whether tiles of `siz`, `num_tiles` at a time, are worth a team each. */
 bool l2k_teams_by_tile(const l2k_context *context, const l2k_siz *siz, uint32_t num_tiles);
 
-/* Prepares teams for `num_tiles` tiles at a time of those that `siz` describes. Present teams, with their plans, stay
- * where they would be the same; zero-initialise before the first call. Errors: L2K_ERROR_MEMORY. */
+/* Prepares teams for `num_tiles` tiles at a time of those that `siz` describes: one for each thread, or a single one.
+ * Present teams, with their plans, stay where they would be the same; zero-initialise before the first call. Errors:
+ * L2K_ERROR_MEMORY. */
 l2k_status l2k_teams_prepare(const l2k_context *context, l2k_backend backend, const l2k_block_coder_table *coders,
-                             const l2k_siz *siz, uint32_t num_tiles, l2k_teams *teams);
+                             const l2k_siz *siz, uint32_t num_tiles, bool by_tile, l2k_teams *teams);
 
 /* Waits for plans that are under way. Takes zero-initialised teams, too. */
 void l2k_teams_release(l2k_teams *teams);

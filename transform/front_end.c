@@ -165,8 +165,7 @@ l2k_status l2k_transform_prepare(l2k_transform *transform, const l2k_image *tile
     return status;
 }
 
-/* ---- What is prepared
- * -------------------------------------------------------------------------------------------------- */
+/* ---- The prepared transform ---------------------------------------------------------------------------------- */
 
 static l2k_status not_prepared(const l2k_transform *t)
 {

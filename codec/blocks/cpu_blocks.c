@@ -41,6 +41,13 @@ void l2k_cpu_blocks_free(l2k_cpu_blocks *blocks)
 /* A sample in tier-1 takes some twenty times as long as in the transform, which l2k_poll counts in. */
 enum { WEIGHT_OF_SAMPLE = 20 };
 
+/* Progress of the first `count` blocks, without overflow. */
+static uint64_t units_of(const l2k_block_batch *batch, uint64_t count)
+{
+    const uint64_t all = batch->num_places;
+    return batch->units / all * count + batch->units % all * count / all;
+}
+
 static l2k_status run_block(l2k_cpu_blocks *blocks, const l2k_block_batch *batch, l2k_cpu_block_work *work, size_t i,
                             unsigned thread)
 {
@@ -49,7 +56,7 @@ static l2k_status run_block(l2k_cpu_blocks *blocks, const l2k_block_batch *batch
     l2k_rect r = place->block->rect;
     L2K_TRY(l2k_poll(context, (uint64_t)WEIGHT_OF_SAMPLE * l2k_rect_width(r) * l2k_rect_height(r)));
     L2K_TRY(work(batch, place, blocks->workers[thread], context, &blocks->arenas[thread]));
-    l2k_run_advance(context, batch->units * (i + 1) / batch->num_places - batch->units * i / batch->num_places);
+    l2k_run_advance(context, units_of(batch, i + 1) - units_of(batch, i));
     return L2K_OK;
 }
 

@@ -1,3 +1,4 @@
+/* Coding parameters of a tile (Annex A.6), and what follows from them for the transform (E-5). */
 #include "codec/tile/coding.h"
 
 #include "base/memory.h"

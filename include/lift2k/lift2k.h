@@ -353,8 +353,8 @@ typedef enum l2k_decoder_option {
      * that the standard forbids but that can be read, are L2K_ERROR_CORRUPT; set before opening; 0 */
     L2K_DECODER_STRICT,
     /* Most bytes held from the allocation hook, not counting the object itself. 0: 24 MiB plus 64 KiB for each byte of
-     * the file, in addition to the file. As many threads are used as the limit has room for, at least one; set before
-     * opening; 0 */
+     * the file, in addition to the file. As many threads are used as the limit has room for by the main header, at
+     * least one; set before opening; 0 */
     L2K_DECODER_LIMIT_MEMORY,
     L2K_DECODER_TIMINGS,          /* 0 or 1: record times for l2k_decoder_timings; 0 */
     L2K_DECODER_LIMIT_COMPONENTS, /* most components of the codestream accepted, 1 to 16384; 16384 */

@@ -126,7 +126,7 @@ static const call_case cases[] = {
     {"three components", 400, 300, 3, L2K_ENCODER_LEVELS, 5, false},
     {"9/7", 512, 512, 1, L2K_ENCODER_WAVELET, L2K_WAVELET_9_7, false},
     {"small tiles", 512, 512, 1, L2K_ENCODER_TILE_WIDTH, 64, false},
-    {"small code-blocks", 512, 256, 1, L2K_ENCODER_BLOCK_WIDTH, 8, false},
+    {"small code-blocks", 512, 256, 1, L2K_ENCODER_BLOCK_WIDTH, 4, false},
     {"layers", 512, 256, 1, L2K_ENCODER_LEVELS, 5, true},
 };
 

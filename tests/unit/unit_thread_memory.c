@@ -152,10 +152,12 @@ static unsigned threads_under(const memory_file *file, unsigned threads, size_t 
     assert_non_null(d.tiles);
     for (uint32_t t = 0; t < d.num_tiles; t++)
         d.tiles[t] = t;
-    unsigned used = l2k_decode_threads(decoder, &d, keep_plans);
+    const bool by_tile = l2k_teams_by_tile(d.context, &decoder->codestream.siz, d.num_tiles);
+    const l2k_thread_room room = l2k_decode_threads(decoder, &d, by_tile);
+    *keep_plans = room.keep_plans;
     free(d.tiles);
     l2k_decoder_free(decoder);
-    return used;
+    return room.threads;
 }
 
 /* The lowest limit with room for `wanted` threads and their plans. */
@@ -223,6 +225,41 @@ static void test_room_for_some(void **unused)
         }
         free(file.data);
     }
+    picture_free(&p);
+}
+
+static l2k_status status_under(const memory_file *file, unsigned threads, size_t limit)
+{
+    picture got;
+    l2k_decoder *decoder = new_decoder(NULL, threads);
+    assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_BACKEND, L2K_BACKEND_CPU), L2K_OK);
+    assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_LIMIT_MEMORY, (int64_t)limit), L2K_OK);
+    l2k_status status = run_decoder(decoder, file->data, file->size, &got);
+    if (status == L2K_OK)
+        picture_free(&got);
+    l2k_decoder_free(decoder);
+    return status;
+}
+
+/* Six tiles are too few for eight threads to have one each, but not for two or three, which is all that some limits
+ * have room for. Wherever one thread succeeds, eight do. */
+static void test_few_tiles(void **unused)
+{
+    (void)unused;
+    picture p;
+    picture_make(&p, 600, 400, 1);
+    for (uint32_t i = 0; i < 600 * 400; i++)
+        p.samples[0][i] = (int32_t)random_below(256);
+    memory_file file = encode_tiles(&p, 200, 200);
+    const size_t peak = peak_of_decoding(&file, 1, &p);
+    unsigned successes = 0;
+    for (size_t limit = peak / 2; limit < 4 * peak; limit += peak / 40) {
+        bool one = status_under(&file, 1, limit) == L2K_OK;
+        assert_int_equal(status_under(&file, 8, limit) == L2K_OK, one);
+        successes += one;
+    }
+    assert_in_range(successes, 100, 150);
+    free(file.data);
     picture_free(&p);
 }
 
@@ -308,7 +345,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_idle_coders),   cmocka_unit_test(test_idle_rows), cmocka_unit_test(test_limit),
-        cmocka_unit_test(test_room_for_some), cmocka_unit_test(test_kept),      cmocka_unit_test(test_tile_before),
+        cmocka_unit_test(test_room_for_some), cmocka_unit_test(test_few_tiles), cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_tile_before),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

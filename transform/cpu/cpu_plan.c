@@ -31,7 +31,7 @@ static size_t low_samples(const l2k_plan_component *component, unsigned level)
     return l2k_cpu_low_stride(l.low_width) * l.low_height;
 }
 
-/* The most stripes that a sweep over so many columns and rows is cut into; fewer columns or rows give no more. */
+/* The most stripes that a sweep over `width` and `height` is cut into; smaller ones give no more. */
 static size_t most_stripes(uint64_t width, uint64_t height, unsigned lanes)
 {
     bool is_small = width * height < (MIN_PARALLEL_SAMPLES + lanes - 1) / lanes;
@@ -227,8 +227,8 @@ static l2k_status begin(l2k_plan *plan, const l2k_plane *planes)
         atomic_uint taken = 0;
 #pragma omp parallel num_threads(plan->context->threads)
         {
-            uint32_t *scratch =
-                NULL; /* a thread takes its own with its first stripe: threads may be more than stripes */
+            /* A thread takes its scratch with its first stripe: there may be more threads than stripes. */
+            uint32_t *scratch = NULL;
 #pragma omp for schedule(dynamic)
             for (int64_t i = 0; i < stripes; i++) {
                 if (!scratch)

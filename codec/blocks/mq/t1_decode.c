@@ -40,10 +40,8 @@ INLINE void significance_pass(block_decoder *b, unsigned plane, bool raw)
         uint32_t candidates = column_significance_candidates(word) & live;
         if (!candidates)
             continue;
-#pragma GCC unroll 4
-        for (unsigned k = 0; k < 4; k++) {
-            if (!(candidates & 1u << 3 * k))
-                continue;
+        FOR_EACH_CANDIDATE(candidates)
+        {
             uint32_t bit = raw ? l2k_raw_decode(&mq)
                                : l2k_mq_decode(&mq, &b->contexts[b->zero_context[word >> 3 * k & FLAG_NEIGHBOURS]]);
             word |= FLAG_VISITED << 3 * k;
@@ -67,10 +65,8 @@ INLINE void refinement_pass(block_decoder *b, unsigned plane, bool raw)
         uint32_t candidates = column_refinement_candidates(word) & live;
         if (!candidates)
             continue;
-#pragma GCC unroll 4
-        for (unsigned k = 0; k < 4; k++) {
-            if (!(candidates & 1u << 3 * k))
-                continue;
+        FOR_EACH_CANDIDATE(candidates)
+        {
             uint32_t bit = raw ? l2k_raw_decode(&mq) : l2k_mq_decode(&mq, &b->contexts[refinement_context(word, k)]);
             sample[k] += bit ? half : 0u - half;
         }
@@ -95,9 +91,9 @@ static void cleanup_pass(block_decoder *b, unsigned plane)
             known = true;
         }
         uint32_t candidates = column_cleanup_candidates(word) & live;
-#pragma GCC unroll 4
-        for (unsigned k = 0; k < 4; k++) {
-            if (k < first || !(candidates & 1u << 3 * k))
+        FOR_EACH_CANDIDATE(candidates)
+        {
+            if (k < first)
                 continue;
             uint32_t bit = known || l2k_mq_decode(&mq, &b->contexts[b->zero_context[word >> 3 * k & FLAG_NEIGHBOURS]]);
             known = false;

@@ -70,6 +70,15 @@ static inline double gain_refinement(uint32_t magnitude, unsigned plane, bool re
 }
 
 #define MAGNITUDE 0x7FFFFFFFu
+
+INLINE void code_bit(l2k_mq_encoder *mq, const l2k_mq_state **context, uint32_t bit, bool raw)
+{
+    if (raw)
+        l2k_raw_encode(mq, bit);
+    else
+        l2k_mq_encode(mq, context, bit);
+}
+
 /* Codes a sign (D.3.2) and returns it. */
 INLINE uint32_t code_sign(block_coder *b, l2k_mq_encoder *mq, const uint32_t *flag, uint32_t word, uint32_t sample,
                           unsigned k, bool raw)
@@ -104,15 +113,10 @@ INLINE void significance_pass(block_coder *b, unsigned plane, bool raw, bool mea
         uint32_t candidates = column_significance_candidates(word) & live;
         if (!candidates)
             continue;
-#pragma GCC unroll 4
-        for (unsigned k = 0; k < 4; k++) {
-            if (!(candidates & 1u << 3 * k))
-                continue;
+        FOR_EACH_CANDIDATE(candidates)
+        {
             uint32_t bit = sample[k] >> plane & 1;
-            if (raw)
-                l2k_raw_encode(&mq, bit);
-            else
-                l2k_mq_encode(&mq, &b->contexts[b->zero_context[word >> 3 * k & FLAG_NEIGHBOURS]], bit);
+            code_bit(&mq, &b->contexts[b->zero_context[word >> 3 * k & FLAG_NEIGHBOURS]], bit, raw);
             word |= FLAG_VISITED << 3 * k;
             if (bit) {
                 word = become_significant(b, &mq, flag, word, sample[k], k, plane, raw, measure);
@@ -133,15 +137,10 @@ INLINE void refinement_pass(block_coder *b, unsigned plane, bool raw, bool measu
         uint32_t candidates = column_refinement_candidates(word) & live;
         if (!candidates)
             continue;
-#pragma GCC unroll 4
-        for (unsigned k = 0; k < 4; k++) {
-            if (!(candidates & 1u << 3 * k))
-                continue;
+        FOR_EACH_CANDIDATE(candidates)
+        {
             uint32_t bit = sample[k] >> plane & 1;
-            if (raw)
-                l2k_raw_encode(&mq, bit);
-            else
-                l2k_mq_encode(&mq, &b->contexts[refinement_context(word, k)], bit);
+            code_bit(&mq, &b->contexts[refinement_context(word, k)], bit, raw);
             if (measure)
                 b->gain += gain_refinement(sample[k] & MAGNITUDE, plane, b->reversible);
         }
@@ -170,9 +169,9 @@ INLINE void cleanup_pass(block_coder *b, unsigned plane, bool measure)
             known = true;
         }
         uint32_t candidates = column_cleanup_candidates(word) & live;
-#pragma GCC unroll 4
-        for (unsigned k = 0; k < 4; k++) {
-            if (k < first || !(candidates & 1u << 3 * k))
+        FOR_EACH_CANDIDATE(candidates)
+        {
+            if (k < first)
                 continue;
             uint32_t bit = 1;
             if (!known) {

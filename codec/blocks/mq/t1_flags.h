@@ -117,6 +117,10 @@ static inline void spread_significance(uint32_t *flag, size_t stride, unsigned k
     for (uint32_t y = 0; y < (b)->height; y += 4, flag += 2)                                                           \
         for (uint32_t x = 0, live = column_mask((b)->height - y); x < (b)->width; x++, flag++, sample += 4)
 
+/* Loops over the samples k of a column that are candidates, also over those that become some on the way. */
+#define FOR_EACH_CANDIDATE(candidates)                                                                                 \
+    _Pragma("GCC unroll 4") for (unsigned k = 0; k < 4; k++) if ((candidates)&1u << 3 * k)
+
 /* The passes are compiled once for each combination of parameters known in advance. */
 #define INLINE static inline __attribute__((always_inline))
 
