@@ -177,6 +177,12 @@ __device__ __forceinline__ int64_t l2k_pinned(int64_t x)
     return y;
 }
 
+/* Pinned where a constant of the kernel says so. */
+template <bool PINNED, class I> __device__ __forceinline__ I l2k_pinned_if(I x)
+{
+    return PINNED ? l2k_pinned(x) : x;
+}
+
 /* Shared memory by its own 32-bit addresses. */
 typedef uint32_t l2k_shared;
 
@@ -315,8 +321,8 @@ __device__ __forceinline__ void l2k_store_run(S *row, const l2k_lane_run<N> &run
 }
 
 /* A pointer to a lane's columns that advances from row to row, where each lane has all of its columns or none and
- * accesses are aligned. */
-template <class S> struct l2k_cursor {
+ * accesses are aligned. PINNED: whether `some` is pinned. */
+template <class S, bool PINNED = true> struct l2k_cursor {
     S *at;
     int32_t stride; /* bytes */
     bool some;      /* whether the lane takes part */
@@ -325,7 +331,7 @@ template <class S> struct l2k_cursor {
     {
     }
     __device__ __forceinline__ l2k_cursor(S *first, int32_t row_stride, bool takes_part)
-        : at(first), stride(row_stride), some(l2k_pinned((int)takes_part) != 0)
+        : at(first), stride(row_stride), some(l2k_pinned_if<PINNED>((int)takes_part) != 0)
     {
     }
     __device__ __forceinline__ void next(int rows)

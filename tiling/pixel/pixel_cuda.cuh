@@ -1,8 +1,9 @@
 /* Annex G inside a kernel's loads and stores, N columns of a row per lane: level shift and component transforms. A
  * reader loads a row as raw bits into a slot of shared memory, so that many loads can be in flight, and unpacks it to
- * level-shifted values later; a writer packs and stores. Both handle planes of pixels and planes of LL samples in device
- * memory. They are constructed from the columns at which the warp and the lane begin and the width of the plane; rows
- * are counted from the plane's first. `from` returns a cursor for rows of which every lane has all columns or none. */
+ * level-shifted values later; a writer packs and stores. Both handle planes of pixels and planes of LL samples in
+ * device memory. They are constructed from the columns at which the warp and the lane begin and the width of the plane;
+ * rows are counted from the plane's first. `from` returns a cursor for rows of which every lane has all columns or
+ * none. */
 #ifndef L2K_TILING_PIXEL_CUDA_CUH
 #define L2K_TILING_PIXEL_CUDA_CUH
 
@@ -171,7 +172,7 @@ template <class S> __device__ __forceinline__ S *l2k_plane_row(const l2k_cuda_pl
 /* A plane whose samples of type S are adjacent. */
 template <class W, class S, int N> struct l2k_plane_reader {
     typedef l2k_landing<S, N> landing;
-    typedef l2k_cursor<const S> cursor;
+    typedef l2k_cursor<const S, W::DELAY == 0> cursor; /* pinned for the 5/3: bench/lab/README.md */
     enum { COMPONENTS = 1, COLUMNS = N, SLOT = landing::SIZE };
     const l2k_cuda_plane &plane;
     int lane;
@@ -219,7 +220,7 @@ template <class W, class S, int N> struct l2k_plane_reader {
 /* Interleaved triples of samples of one type, and their component transform. */
 template <class W, class S, int N> struct l2k_triple_reader {
     typedef l2k_landing<S, 3 * N> landing;
-    typedef l2k_cursor<const S> cursor;
+    typedef l2k_cursor<const S, false> cursor;
     enum { COMPONENTS = 3, COLUMNS = N, SLOT = landing::SIZE };
     const l2k_cuda_plane *planes;
     int lane;

@@ -63,6 +63,8 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
     enum { MOST_ROUNDS = W::DELAY ? 1 << 20 : K == 1 ? 4 : 32 }; /* measured: bench/lab/README.md */
     enum { UNROLLED = W::DELAY ? 1 : 2 };                        /* the 9/7's loop body is long already */
     enum { PAIRS = K == 1 && W::DELAY == 0 ? 2 : 1 }; /* of rows transformed together at level 1, as registers allow */
+    /* Also pins what quick rounds need. Slower for the other forms; without it 5/3 triples to int32 spill. */
+    enum { SETS_UP_AGAIN = W::DELAY == 0 && (K == 1 || sizeof(D) == 4) };
     /* What passes from round to round: the rows of each level that are not finished. */
     struct state {
         typename W::template forward_rows<N> level1[K];
@@ -75,7 +77,7 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
     band_stores<D, N> stores1;
     band_stores<D, N / 2> stores2;
     Reader reader;
-    state &rows;
+    typename l2k_walk_rows<state, SETS_UP_AGAIN>::type rows;
 
     __device__ __forceinline__ forward_walk(const l2k_cuda_sweep &sweep, const l2k_strip<HALO, N> &strip, int component,
                                             int first_round, state &unfinished)
@@ -172,9 +174,9 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
         enum { BORDER = false };
         const forward_walk &walk;
         typename Reader::cursor next;
-        l2k_cursor<D> first[2], second[2]; /* HL and LH; HH and LL are at these distances in bytes: */
+        l2k_cursor<D, SETS_UP_AGAIN> first[2], second[2]; /* HL and LH; HH and LL are at these distances in bytes: */
         int64_t first_away[2], second_away[2];
-        l2k_cursor<L> low;
+        l2k_cursor<L, SETS_UP_AGAIN> low;
         bool keep;
 
         __device__ __forceinline__ quick(const forward_walk &w, int round, int ahead)
@@ -187,8 +189,8 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
             int n = LEVELS == 2 ? round - 1 - W::DELAY - w.stores2.low_rows.first
                                 : 2 * round - 1 - w.stores1.low_rows.first;
             const l2k_cuda_plane &plane = w.p.low[w.c0];
-            low = l2k_cursor<L>(l2k_plane_row<L>(plane, n) + w.template low_run<N / 2 / LEVELS>().first,
-                                plane.row_stride, w.stores1.low.count != 0);
+            low = l2k_cursor<L, SETS_UP_AGAIN>(l2k_plane_row<L>(plane, n) + w.template low_run<N / 2 / LEVELS>().first,
+                                               plane.row_stride, w.stores1.low.count != 0);
         }
         static __device__ __forceinline__ int64_t bytes_between(const D *from, const D *to)
         {
@@ -196,14 +198,15 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
         }
         template <class Stores>
         static __device__ __forceinline__ void set_out(const Stores &stores, const l2k_cuda_bands &bands, int level,
-                                                       int n, l2k_cursor<D> (&out)[2], int64_t (&away)[2])
+                                                       int n, l2k_cursor<D, SETS_UP_AGAIN> (&out)[2],
+                                                       int64_t (&away)[2])
         {
-            out[0] = stores.from(bands, level, L2K_HL, n);
-            out[1] = stores.from(bands, level, L2K_LH, n);
-            away[0] =
-                l2k_pinned(bytes_between(stores.row(bands, level, L2K_HL, n), stores.row(bands, level, L2K_HH, n)));
-            away[1] =
-                l2k_pinned(bytes_between(stores.row(bands, level, L2K_LH, n), stores.row(bands, level, L2K_LL, n)));
+            out[0] = stores.template from<SETS_UP_AGAIN>(bands, level, L2K_HL, n);
+            out[1] = stores.template from<SETS_UP_AGAIN>(bands, level, L2K_LH, n);
+            away[0] = l2k_pinned_if<SETS_UP_AGAIN>(
+                bytes_between(stores.row(bands, level, L2K_HL, n), stores.row(bands, level, L2K_HH, n)));
+            away[1] = l2k_pinned_if<SETS_UP_AGAIN>(
+                bytes_between(stores.row(bands, level, L2K_LH, n), stores.row(bands, level, L2K_LL, n)));
         }
         __device__ __forceinline__ void load(int, l2k_shared slot)
         {
@@ -359,7 +362,7 @@ __global__ void __launch_bounds__(32, WARPS) forward_kernel(const __grid_constan
 {
     typedef forward_walk<W, Reader, D, LEVELS> walk_type;
     __shared__ __align__(16) char memory[l2k_ring<walk_type>::BYTES];
-    l2k_walk_down<walk_type>(p, walk_type::K == 1 ? (int)blockIdx.y : 0, l2k_shared_address(memory));
+    l2k_walk_down<walk_type>(p, walk_type::K == 1 ? (int)blockIdx.y : 0, memory);
 }
 
 /* No decomposition level: samples to subband 0. */

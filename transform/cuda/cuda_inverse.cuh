@@ -118,6 +118,7 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
     enum { MOST_ROUNDS = W::DELAY == 0 && K == 1 ? 4 : 1 << 20 }; /* measured: bench/lab/README.md */
     enum { UNROLLED = W::DELAY ? 1 : 2 };                         /* the 9/7's loop body is long already */
     enum { PAIRS = K == 1 && W::DELAY == 0 ? 2 : 1 }; /* of rows transformed together at level 1, as registers allow */
+    enum { SETS_UP_AGAIN = true };
     /* What passes from round to round: the rows of each level that are not finished. */
     struct state {
         typename W::template inverse_rows<N> level1[K];
@@ -374,7 +375,7 @@ __global__ void __launch_bounds__(32, WARPS) inverse_kernel(const __grid_constan
 {
     typedef inverse_walk<W, Writer, D, LEVELS> walk_type;
     __shared__ __align__(16) char memory[l2k_ring<walk_type>::BYTES];
-    l2k_walk_down<walk_type>(p, walk_type::K == 1 ? (int)blockIdx.y : 0, l2k_shared_address(memory));
+    l2k_walk_down<walk_type>(p, walk_type::K == 1 ? (int)blockIdx.y : 0, memory);
 }
 
 /* No decomposition level: subband 0 to samples. */

@@ -110,10 +110,11 @@ template <class P, int N> struct l2k_band_places {
         return at(b, level, band, 0, n - rows(band).first);
     }
     /* A cursor at the lane's columns of row n, if it has any. */
-    __device__ __forceinline__ l2k_cursor<P> from(const l2k_cuda_bands &b, int level, int band, int n) const
+    template <bool PINNED = true>
+    __device__ __forceinline__ l2k_cursor<P, PINNED> from(const l2k_cuda_bands &b, int level, int band, int n) const
     {
-        return l2k_cursor<P>(row(b, level, band, n) + run(band).first, b.stride * (int)sizeof(P),
-                             run(band).count != 0 && !run(band).is_empty());
+        return l2k_cursor<P, PINNED>(row(b, level, band, n) + run(band).first, b.stride * (int)sizeof(P),
+                                     run(band).count != 0 && !run(band).is_empty());
     }
 };
 
@@ -125,6 +126,14 @@ __device__ __forceinline__ void l2k_await_previous()
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
+
+/* How a walk holds the rows that are not finished: as a reference if it is set up again, so that they outlive it. */
+template <class State, bool SETS_UP_AGAIN> struct l2k_walk_rows {
+    typedef State &type;
+};
+template <class State> struct l2k_walk_rows<State, false> {
+    typedef State type;
+};
 
 /* The way down. The rows of a round land in one slot of a ring in shared memory while AHEAD earlier rounds are worked
  * on; the slot they land in has been free of copies since its own round. A walk has a quick way through the rounds that
@@ -142,17 +151,17 @@ template <class Walk> struct l2k_ring {
             way.load(round + Walk::AHEAD, memory + next * Walk::SLOT);
         l2k_end_copies();
         l2k_await_copies<Walk::AHEAD>();
-        if (!Way::BORDER || round >= start)
+        if (!Way::BORDER || !Walk::SETS_UP_AGAIN || round >= start)
             walk.take(way, round, memory + at * Walk::SLOT);
         at = at + 1 == SLOTS ? 0 : at + 1;
     }
 };
 
 /* Careful rounds up to the plain ones, those the quick way, careful rounds to the end. Both careful stretches are one
- * loop, since its body is most of a kernel's code and compile time. Each stretch sets up the walk again, so that what
- * only careful rounds need takes no registers from the quick ones; the state passes on. */
+ * loop, since its body is most of a kernel's code and compile time. This one sets up the walk again for each stretch,
+ * so that what only careful rounds need takes no registers from the quick ones; the state passes on. */
 template <class Walk>
-__device__ __forceinline__ void l2k_walk_down(const l2k_cuda_sweep &p, int component, l2k_shared memory)
+__device__ __forceinline__ void l2k_walk_down_in_stretches(const l2k_cuda_sweep &p, int component, l2k_shared memory)
 {
     typedef l2k_strip<Walk::HALO, Walk::N> strip_type;
     l2k_ring<Walk> ring = {memory, 0};
@@ -175,6 +184,49 @@ __device__ __forceinline__ void l2k_walk_down(const l2k_cuda_sweep &p, int compo
                 ring.turn(walk, quick, round, start, rounds.end);
         }
     }
+}
+
+/* The same with one walk for all stretches. */
+template <class Walk>
+__device__ __forceinline__ void l2k_walk_down_at_once(const l2k_cuda_sweep &p, int component, char *memory)
+{
+    typedef l2k_strip<Walk::HALO, Walk::N> strip_type;
+    const strip_type strip(p);
+    const l2k_span rounds = strip_type::rounds(p);
+    typename Walk::state state;
+    Walk walk(p, strip, component, rounds.first, state);
+    l2k_await_previous();
+    const bool inside = strip.is_inside(p.x) && walk.is_aligned();
+    l2k_ring<Walk> ring = {l2k_shared_address(memory), 0};
+    typename Walk::careful careful(walk);
+    const l2k_span plain = Walk::inside(p.y);
+    const int start = rounds.first - p.warm_up, plain_end = min(inside ? plain.end : plain.first, rounds.end);
+    int round = start;
+#pragma unroll 1
+    for (int a = 0; a < Walk::AHEAD; a++) {
+        careful.load(round + a, ring.memory + a * Walk::SLOT);
+        l2k_end_copies();
+    }
+#pragma unroll 1
+    for (int stop = min(plain.first, rounds.end); round < rounds.end; stop = rounds.end) {
+#pragma unroll 1
+        for (; round < stop; round++)
+            ring.turn(walk, careful, round, start, rounds.end);
+        if (round < plain_end) {
+            typename Walk::quick quick(walk, round, round + Walk::AHEAD);
+            for (; round < plain_end; round++)
+                ring.turn(walk, quick, round, start, rounds.end);
+        }
+    }
+}
+
+template <class Walk>
+__device__ __forceinline__ void l2k_walk_down(const l2k_cuda_sweep &p, int component, char *memory)
+{
+    if constexpr (Walk::SETS_UP_AGAIN)
+        l2k_walk_down_in_stretches<Walk>(p, component, l2k_shared_address(memory));
+    else
+        l2k_walk_down_at_once<Walk>(p, component, memory);
 }
 
 #endif
