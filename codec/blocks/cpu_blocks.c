@@ -70,3 +70,29 @@ l2k_status l2k_cpu_blocks_run(l2k_cpu_blocks *blocks, const l2k_block_batch *bat
             l2k_record_status(&first, i, run_block(blocks, batch, work, i, threads > 1 ? l2k_thread_index() : 0));
     return l2k_first_status(&first);
 }
+
+/* ---- For tables ---------------------------------------------------------------------------------------------- */
+
+l2k_status l2k_cpu_coder_create(l2k_block_coder *coder, const l2k_cpu_worker_kind *kind)
+{
+    l2k_cpu_blocks *blocks;
+    l2k_status status = l2k_cpu_blocks_create(coder->context, kind, &blocks);
+    coder->state = blocks;
+    return status;
+}
+
+void l2k_cpu_coder_free(l2k_block_coder *coder)
+{
+    l2k_cpu_blocks_free(coder->state);
+}
+
+l2k_status l2k_cpu_coder_finish(l2k_block_coder *coder)
+{
+    (void)coder;
+    return L2K_OK;
+}
+
+void l2k_cpu_coder_forget(l2k_block_coder *coder)
+{
+    l2k_cpu_blocks_forget(coder->state);
+}

@@ -23,6 +23,13 @@ l2k_status l2k_cpu_blocks_create(const l2k_context *context, const l2k_cpu_worke
 void l2k_cpu_blocks_free(l2k_cpu_blocks *blocks);
 void l2k_cpu_blocks_forget(l2k_cpu_blocks *blocks);
 
+/* The functions of a coder's table that are the same for all coders on the CPU: their state is an l2k_cpu_blocks, and
+ * their begin functions do all the work. */
+l2k_status l2k_cpu_coder_create(l2k_block_coder *coder, const l2k_cpu_worker_kind *kind);
+void l2k_cpu_coder_free(l2k_block_coder *coder);
+l2k_status l2k_cpu_coder_finish(l2k_block_coder *coder);
+void l2k_cpu_coder_forget(l2k_block_coder *coder);
+
 /* Calls `work` for every block of a batch and advances the progress. Returns the failure of the lowest index; blocks
  * after it need not have been done. */
 typedef l2k_status l2k_cpu_block_work(const l2k_block_batch *batch, const l2k_block_place *place, void *worker,

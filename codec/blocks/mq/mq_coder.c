@@ -137,27 +137,7 @@ static void free_worker(void *worker)
 static l2k_status create(l2k_block_coder *coder)
 {
     static const l2k_cpu_worker_kind kind = {create_worker, free_worker};
-    l2k_cpu_blocks *blocks;
-    l2k_status status = l2k_cpu_blocks_create(coder->context, &kind, &blocks);
-    coder->state = blocks;
-    return status;
-}
-
-static void free_coder(l2k_block_coder *coder)
-{
-    l2k_cpu_blocks_free(coder->state);
-}
-
-/* The work was done by `begin`. */
-static l2k_status finish(l2k_block_coder *coder)
-{
-    (void)coder;
-    return L2K_OK;
-}
-
-static void forget(l2k_block_coder *coder)
-{
-    l2k_cpu_blocks_forget(coder->state);
+    return l2k_cpu_coder_create(coder, &kind);
 }
 
 const l2k_block_coder_table l2k_mq_on_cpu = {
@@ -165,10 +145,10 @@ const l2k_block_coder_table l2k_mq_on_cpu = {
     .max_planes = L2K_MAX_BIT_PLANES,
     .bytes_per_thread = L2K_T1_BYTES,
     .create = create,
-    .free = free_coder,
+    .free = l2k_cpu_coder_free,
     .begin_encode = begin_encode,
     .begin_decode = begin_decode,
-    .finish = finish,
-    .forget = forget,
+    .finish = l2k_cpu_coder_finish,
+    .forget = l2k_cpu_coder_forget,
     .ends_segment = l2k_pass_terminates,
 };
