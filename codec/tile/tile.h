@@ -17,14 +17,14 @@ typedef struct l2k_contribution {
     bool starts_segment;
 } l2k_contribution;
 
-/* An encoded code-block. The last member belongs to the tile, the others to its block coder. */
+/* An encoded code-block. The pointers but the last are its block coder's; the last is the tile's. */
 typedef struct l2k_coded_block {
     const uint8_t *bytes;
     uint32_t *pass_bytes;    /* per pass: bytes up to its end, L2K_PASS_TERMINATED set where it ends a segment */
     double *pass_distortion; /* per pass: squared error removed by it and all before, in squared quantiser steps; NULL
                                 unless asked for */
-    uint8_t magnitude_bits;  /* HT: of the largest magnitude, down to bit-plane 0; 0 = all are 0 */
     uint8_t *layer_passes;   /* per layer: passes in this and all earlier layers (packets/rate.h) */
+    uint8_t magnitude_bits;  /* of its largest magnitude; HT only */
 } l2k_coded_block;
 
 /* A code-block to decode. */
