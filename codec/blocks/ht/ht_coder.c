@@ -127,8 +127,7 @@ static l2k_status take_encoder(const l2k_context *context, worker *w)
     w->encoder = l2k_allocate(context, 1, sizeof *w->encoder);
     if (!w->encoder)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the block coder");
-    w->encoder->context = context;
-    l2k_ht_encoder_prepare(w->encoder);
+    l2k_ht_encoder_prepare(context, w->encoder);
     return L2K_OK;
 }
 
