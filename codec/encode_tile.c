@@ -12,9 +12,13 @@ static l2k_status prepare_blocks(const l2k_context *context, l2k_tile *tile)
     return L2K_OK;
 }
 
-/* int16 where no subband's magnitudes need more than 15 bits; RCT may need one more than Mb says (docs/numerics.md). */
+/* HT coders quantise themselves. Otherwise int16 where no subband's magnitudes need more than 15 bits; RCT may need one
+ * more than Mb says (docs/numerics.md). */
 static l2k_coefficient_type coefficient_type(const l2k_tile *tile)
 {
+    const l2k_component_coding *first = tile->components[0].coding;
+    if (first->style & L2K_STYLE_HT && l2k_coding_wavelet(first)->quantised)
+        return L2K_COEFFICIENT_FLOAT32;
     for (uint32_t c = 0; c < tile->num_components; c++) {
         const l2k_tile_component *component = &tile->components[c];
         bool rct = tile->coding->component_transform && c < 3 && l2k_coding_wavelet(component->coding)->reversible;

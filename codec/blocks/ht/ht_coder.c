@@ -7,6 +7,9 @@
 #include "codec/blocks/ht/ht_block.h"
 #include "codec/blocks/ht/ht_encode.h"
 #include "codec/blocks/mq/mq_coder.h"
+#include "quant/quantiser_rows.h"
+
+enum { L2K_HT_MOST_SAMPLES = 4096 };
 
 /* ---- Workers ------------------------------------------------------------------------------------------------- */
 
@@ -14,6 +17,7 @@ typedef struct worker {
     l2k_ht ht;
     l2k_t1 *t1;
     l2k_ht_encoder *encoder; /* from the first block to encode on */
+    int32_t *indices;        /* from the first block of the 9/7 on: of a block */
 } worker;
 
 static void free_worker(void *opaque)
@@ -28,6 +32,7 @@ static void free_worker(void *opaque)
     l2k_release(context, w->ht.columns);
     l2k_release(context, w->ht.bytes);
     l2k_release(context, w->encoder);
+    l2k_release(context, w->indices);
     l2k_release(context, w);
 }
 
@@ -152,6 +157,27 @@ static l2k_status keep_code(const l2k_context *context, const l2k_ht_code *code,
     return L2K_OK;
 }
 
+/* Coefficients of the 9/7 come as they are: the block is quantised, and then stands in the worker. */
+static l2k_status quantise(const l2k_context *context, const l2k_block_place *place, worker *w, l2k_t1_block *block)
+{
+    const l2k_tile_component *component = place->band->component;
+    const unsigned resolution = place->band->resolution, orientation = place->band->orientation;
+    const l2k_step step = l2k_coding_step(component->coding, resolution, orientation);
+    const float reciprocal = 1 / l2k_step_size(step, component->precision, orientation);
+    const l2k_quantiser_rows *rows = l2k_quantiser_rows_get(context->cpu);
+    if (!w->indices)
+        w->indices = l2k_allocate(context, L2K_HT_MOST_SAMPLES, sizeof *w->indices);
+    if (!w->indices)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the block coder");
+    for (uint32_t y = 0; y < block->height; y++)
+        rows->index((const float *)block->coefficients + y * block->stride, block->width, reciprocal,
+                    w->indices + (size_t)y * block->width);
+    block->coefficients = w->indices;
+    block->type = L2K_COEFFICIENT_INT32;
+    block->stride = block->width;
+    return L2K_OK;
+}
+
 /* The bit-planes that a packet header counts end with that of the cleanup pass. */
 static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_place *place, void *opaque,
                                const l2k_context *context, l2k_arena *arena)
@@ -162,6 +188,8 @@ static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_pla
     l2k_coded_block *coded = &place->block->coded;
     l2k_ht_code code;
     L2K_TRY(take_encoder(context, w));
+    if (block.type == L2K_COEFFICIENT_FLOAT32)
+        L2K_TRY(quantise(context, place, w, &block));
     L2K_TRY(l2k_ht_encode(w->encoder, &block, l2k_max_u32(coding->ht_passes, 1), batch->distortions, &code));
     place->block->num_planes = (uint8_t)(code.num_passes ? code.plane + 1 : 0);
     place->block->num_passes = (uint8_t)code.num_passes;
