@@ -43,6 +43,7 @@ typedef struct l2k_ht_column {
 typedef struct l2k_ht_encoder {
     const l2k_context *context;
     const struct l2k_ht_encode_rows *rows;
+    l2k_t1_block next; /* where the next block probably is; no rows where that is not known */
     l2k_ht_codes codes[2]; /* by first row of quads, or another */
     l2k_ht_pairs pairs[2];
     l2k_ht_quads quads;
