@@ -29,6 +29,7 @@ typedef struct l2k_ht_quads {
     uint32_t entry[L2K_HT_QUADS];    /* from there */
     /* Of this row and the one above, in turn: significance, exponents of the lower samples on the left and right. */
     uint32_t rho[2][L2K_HT_QUADS], left[2][L2K_HT_QUADS], right[2][L2K_HT_QUADS];
+    uint64_t quiet[L2K_HT_MOST_QUADS / 64], some[L2K_HT_MOST_QUADS / 64]; /* context 0; any significant sample */
     /* Bits of MagSgn: of whole quads alone, or of the columns on the left and right; of even and odd quads apart. */
     uint64_t code[2][2][L2K_HT_MOST_QUADS / 2];
     uint32_t count[2][L2K_HT_MOST_QUADS];
@@ -43,7 +44,7 @@ typedef struct l2k_ht_column {
 typedef struct l2k_ht_encoder {
     const l2k_context *context;
     const struct l2k_ht_encode_rows *rows;
-    l2k_t1_block next; /* where the next block probably is; no rows where that is not known */
+    l2k_t1_block next;     /* where the next block probably is; no rows where that is not known */
     l2k_ht_codes codes[2]; /* by first row of quads, or another */
     l2k_ht_pairs pairs[2];
     l2k_ht_quads quads;

@@ -121,12 +121,21 @@ INLINE l2k_lanes context_of(const l2k_ht_quads *quads, bool first_row, unsigned 
     return ((a >> 3 | b >> 1) & 1) | (left >> 1 & 2) | (left >> 2 & 2) | ((b >> 1 | c << 1) & 4);
 }
 
+/* A bit of `masks` for each quad from number i on. */
+INLINE void note_lanes(uint64_t *masks, uint32_t i, l2k_lanes condition)
+{
+    const uint64_t bits = l2k_lanes_mask(condition) << i % 64;
+    masks[i / 64] = i % 64 ? masks[i / 64] | bits : bits;
+}
+
 /* What depends on other quads: bound, residual and the index of the code. */
 INLINE void relate(l2k_ht_quads *quads, const measured *m, bool first_row, unsigned now, uint32_t i)
 {
     const l2k_lanes least = first_row ? (m->rho ^ m->rho) + 1 : least_bound(quads, !now, m->rho, i);
     const l2k_lanes bound = l2k_lanes_max(m->most, least), context = context_of(quads, first_row, now, i);
-    const l2k_lanes reaching = m->reaching & ~l2k_lanes_equal(bound, least);
+    const l2k_lanes reaching = m->reaching & ~l2k_lanes_equal(bound, least), none = bound ^ bound;
+    note_lanes(quads->quiet, i - L2K_HT_MARGIN, l2k_lanes_equal(context, none));
+    note_lanes(quads->some, i - L2K_HT_MARGIN, ~l2k_lanes_equal(m->rho, none));
     l2k_lanes_store(quads->bound + i, bound);
     l2k_lanes_store(quads->residual + i, bound - least);
     l2k_lanes_store(quads->index + i, context << 8 | m->rho << 4 | reaching);
@@ -143,43 +152,88 @@ INLINE void measure_row(cleanup_encoder *e, uint32_t y, bool first_row)
     }
 }
 
-/* ---- MEL and VLC --------------------------------------------------------------------------------------------- */
+/* ---- MEL ----------------------------------------------------------------------------------------------------- */
 
-/* A quad's code, to the pair's. */
-INLINE unsigned look_up(l2k_ht_quads *quads, const uint16_t *codes, uint32_t i, uint64_t *bits, unsigned count)
+/* Quads whose context is 0 say whether they have a significant sample; in the first row pairs have a symbol, too. */
+INLINE void put_first_symbols(cleanup_encoder *e)
+{
+    const l2k_ht_quads *quads = &e->memory->quads;
+    for (uint32_t i = 0; i < e->num_quads; i++) {
+        const uint32_t at = L2K_HT_MARGIN + i, u = quads->residual[at - (i & 1)], v = quads->residual[at];
+        if (quads->quiet[i / 64] >> i % 64 & 1)
+            l2k_ht_mel_put(&e->mel, quads->some[i / 64] >> i % 64 & 1);
+        if (i & 1 && u && v)
+            l2k_ht_mel_put(&e->mel, u > 2 && v > 2);
+    }
+}
+
+/* Of 64 quads: ones, each after a run of zeros, and the zeros after them. */
+INLINE void put_symbols_of(l2k_ht_mel_writer *mel, uint64_t quiet, uint64_t some)
+{
+    for (uint64_t ones = quiet & some; ones; ones &= ones - 1) {
+        const uint64_t below = (ones & -ones) - 1;
+        l2k_ht_mel_zeros(mel, (unsigned)__builtin_popcountll(quiet & below));
+        l2k_ht_mel_one(mel);
+        quiet &= ~below << 1;
+    }
+    l2k_ht_mel_zeros(mel, (unsigned)__builtin_popcountll(quiet));
+}
+
+INLINE void put_symbols(cleanup_encoder *e)
+{
+    const l2k_ht_quads *quads = &e->memory->quads;
+    const unsigned last = (e->num_quads - 1) / 64;
+    for (unsigned i = 0; i < last; i++)
+        put_symbols_of(&e->mel, quads->quiet[i], quads->some[i]);
+    put_symbols_of(&e->mel, quads->quiet[last] & UINT64_MAX >> (64 * last + 64 - e->num_quads), quads->some[last]);
+}
+
+/* ---- VLC ----------------------------------------------------------------------------------------------------- */
+
+typedef struct vlc_code {
+    uint64_t bits;
+    unsigned count;
+} vlc_code;
+
+INLINE void look_up(l2k_ht_quads *quads, const uint16_t *codes, uint32_t i, vlc_code *to)
 {
     const unsigned entry = quads->entry[i] = codes[quads->index[i]];
-    *bits |= (uint64_t)l2k_ht_codeword(entry) << count;
-    return count + l2k_ht_code_length(entry);
+    to->bits |= (uint64_t)l2k_ht_codeword(entry) << to->count;
+    to->count += l2k_ht_code_length(entry);
 }
 
-INLINE void put_symbols(l2k_ht_mel_writer *mel, const uint32_t *index, const uint32_t *residuals, bool first_row)
+INLINE vlc_code code_of_pair(l2k_ht_quads *quads, const uint16_t *codes, const uint32_t *pairs, uint32_t i)
 {
-    for (unsigned k = 0; k < 2; k++)
-        if (index[k] < 256)
-            l2k_ht_mel_put(mel, index[k] >> 4);
-    if (first_row && residuals[0] && residuals[1])
-        l2k_ht_mel_put(mel, residuals[0] > 2 && residuals[1] > 2);
+    const uint32_t pair = pairs[quads->residual[i + 1] * L2K_HT_RESIDUALS + quads->residual[i]];
+    vlc_code c = {0, 0};
+    look_up(quads, codes, i, &c);
+    look_up(quads, codes, i + 1, &c);
+    return (vlc_code){c.bits | (uint64_t)(pair >> 5) << c.count, c.count + (pair & 31)};
 }
 
-/* An odd last quad is paired with one of zeros, which has no code. */
+/* Up to a multiple of four, quads have no code. */
+INLINE void pad_codes(l2k_ht_quads *quads, uint32_t num_quads)
+{
+    for (uint32_t i = L2K_HT_MARGIN + num_quads; i & 3; i++) {
+        quads->index[i] = L2K_HT_NO_INDEX;
+        quads->residual[i] = 0;
+    }
+}
+
 INLINE void put_codes(cleanup_encoder *e, bool first_row)
 {
     l2k_ht_quads *quads = &e->memory->quads;
     const uint16_t *codes = e->memory->codes[!first_row];
     const uint32_t *pairs = e->memory->pairs[!first_row];
     l2k_ht_backward_writer vlc = e->vlc;
-    if (e->num_quads & 1) {
-        quads->index[L2K_HT_MARGIN + e->num_quads] = L2K_HT_NO_INDEX;
-        quads->residual[L2K_HT_MARGIN + e->num_quads] = 0;
-    }
-    for (uint32_t i = L2K_HT_MARGIN; i < L2K_HT_MARGIN + e->num_quads; i += 2) {
-        uint64_t bits = 0;
-        unsigned count = look_up(quads, codes, i, &bits, 0);
-        count = look_up(quads, codes, i + 1, &bits, count);
-        const uint32_t pair = pairs[quads->residual[i + 1] * L2K_HT_RESIDUALS + quads->residual[i]];
-        l2k_ht_backward_put(&vlc, bits | (uint64_t)(pair >> 5) << count, count + (pair & 31));
-        put_symbols(&e->mel, quads->index + i, quads->residual + i, first_row);
+    pad_codes(quads, e->num_quads);
+    for (uint32_t i = L2K_HT_MARGIN; i < L2K_HT_MARGIN + e->num_quads; i += 4) {
+        vlc_code a = code_of_pair(quads, codes, pairs, i), b = code_of_pair(quads, codes, pairs, i + 2);
+        if (a.count + b.count > L2K_HT_PUT_MOST) {
+            l2k_ht_backward_put(&vlc, a.bits, a.count);
+            a = (vlc_code){0, 0};
+        }
+        l2k_ht_backward_put(&vlc, a.bits | b.bits << a.count, a.count + b.count);
     }
     e->vlc = vlc;
 }
@@ -282,7 +336,7 @@ static void clear_border(cleanup_encoder *e)
 static void end_mel_and_vlc(cleanup_encoder *e)
 {
     if (e->mel.run)
-        l2k_ht_mel_bit_put(&e->mel, 1);
+        l2k_ht_mel_bits(&e->mel, 1, 1);
     const unsigned mel = e->mel.byte, vlc = (unsigned)e->vlc.bits, both = mel | vlc;
     const unsigned mel_mask = 0xFFu << e->mel.room & 0xFF, vlc_mask = (1u << e->vlc.count) - 1;
     if ((mel_mask | vlc_mask) == 0)
@@ -332,9 +386,11 @@ static uint32_t encode_cleanup(l2k_ht_encoder *memory, const l2k_t1_block *block
         fetch_next(memory, y);
         if (y == 0) {
             measure_row(&e, y, true);
+            put_first_symbols(&e);
             put_codes(&e, true);
         } else {
             measure_row(&e, y, false);
+            put_symbols(&e);
             put_codes(&e, false);
         }
         if (wide)
