@@ -38,38 +38,40 @@ DEFINE_SCAN(scan_int32, int32_t, uint32_t)
 
 /* ---- Samples ------------------------------------------------------------------------------------------------- */
 
-/* Two rows of samples of L2K_LANES quads. Samples of a quad are numbered by columns: 0 and 1 on the left, 2 and 3 on
- * the right. */
-typedef struct square {
-    l2k_lanes samples[4];
-} square;
+/* What a row of quads is made of. */
+typedef struct sample_rows {
+    const uint8_t *top, *bottom;
+    uint32_t width;
+    l2k_coefficient_type type;
+    unsigned plane;
+} sample_rows;
 
-INLINE void load_row(const l2k_t1_block *block, const void *row, uint32_t x, l2k_lanes *left, l2k_lanes *right)
+/* Below an odd last row there are zeros. */
+static sample_rows rows_at(const cleanup_encoder *e, uint32_t y)
+{
+    const l2k_t1_block *block = e->block;
+    const size_t stride = block->stride * l2k_coefficient_bytes(block->type);
+    const uint8_t *top = (const uint8_t *)block->coefficients + y * stride;
+    const void *bottom = y + 1 < block->height ? (const void *)(top + stride) : e->memory->zeros;
+    return (sample_rows){top, bottom, block->width, block->type, e->plane};
+}
+
+/* Samples on the left and right of L2K_LANES quads, from column x on; beyond the row there are zeros. */
+INLINE void load_samples(const sample_rows *rows, l2k_coefficient_type type, const uint8_t *row, size_t x,
+                         l2k_lanes *left, l2k_lanes *right)
 {
     enum { COLUMNS = 2 * L2K_LANES };
-    const size_t size = block->type == L2K_COEFFICIENT_INT16 ? 2 : 4;
+    const size_t size = type == L2K_COEFFICIENT_INT16 ? 2 : 4;
     int32_t part[COLUMNS] = {0};
-    const void *at = (const uint8_t *)row + x * size;
-    if (x + COLUMNS > block->width) {
-        memcpy(part, at, (block->width - x) * size);
+    const void *at = row + x * size;
+    if (x + COLUMNS > rows->width) {
+        memcpy(part, at, (rows->width - x) * size);
         at = part;
     }
-    if (block->type == L2K_COEFFICIENT_INT16)
+    if (type == L2K_COEFFICIENT_INT16)
         l2k_lanes_load_int16(at, left, right);
     else
         l2k_lanes_load_int32(at, left, right);
-}
-
-/* Those below an odd last row are zeros. */
-INLINE square load_square(const l2k_t1_block *block, uint32_t x, uint32_t y)
-{
-    const size_t size = block->type == L2K_COEFFICIENT_INT16 ? 2 : 4;
-    const uint8_t *top = (const uint8_t *)block->coefficients + y * block->stride * size;
-    square s = {0};
-    load_row(block, top, x, &s.samples[0], &s.samples[2]);
-    if (y + 1 < block->height)
-        load_row(block, top + block->stride * size, x, &s.samples[1], &s.samples[3]);
-    return s;
 }
 
 /* ---- Measuring ----------------------------------------------------------------------------------------------- */
@@ -80,75 +82,82 @@ typedef struct measured {
     l2k_lanes reaching;  /* samples that have it */
 } measured;
 
-/* Values and exponents of a quad's samples: mu in units of the cleanup pass's bit-plane. */
-INLINE measured measure_square(l2k_ht_quads *quads, const square *s, unsigned plane, unsigned now, uint32_t i)
+/* Values and exponents of samples, which are numbered by columns: 0 and 1 on the left, 2 and 3 on the right. mu is in
+ * units of the cleanup pass's bit-plane. */
+INLINE measured measure_samples(l2k_ht_quads *quads, l2k_ht_line *now, const l2k_lanes samples[4], unsigned plane,
+                                bool wide, size_t i)
 {
     l2k_lanes exponents[4];
     measured m = {0};
     for (unsigned k = 0; k < 4; k++) {
-        const l2k_lanes v = s->samples[k], mu = l2k_lanes_magnitude(v) >> plane, some = ~l2k_lanes_equal(mu, mu ^ mu);
-        exponents[k] = (l2k_lanes_length(mu - 1) + 1) & some;
-        m.rho |= some & 1u << k;
+        const l2k_lanes mu = l2k_lanes_magnitude(samples[k]) >> plane, less = mu - 1,
+                        none = l2k_lanes_equal(mu, mu ^ mu);
+        exponents[k] = (l2k_lanes_length(less, wide) + 1) & ~none;
+        m.rho |= ~none & 1u << k;
         m.most = l2k_lanes_max(m.most, exponents[k]);
-        l2k_lanes_store(quads->value[k] + i, (2 * mu - 2 + (v >> 31)) & some);
+        l2k_lanes_store(quads->value[k] + i, (less + less + (samples[k] >> 31)) & ~none);
     }
     for (unsigned k = 0; k < 4; k++)
         m.reaching |= l2k_lanes_equal(exponents[k], m.most) & 1u << k;
-    l2k_lanes_store(quads->rho[now] + i, m.rho);
-    l2k_lanes_store(quads->left[now] + i, exponents[1]);
-    l2k_lanes_store(quads->right[now] + i, exponents[3]);
+    l2k_lanes_store(now->rho + i, m.rho);
+    l2k_lanes_store(now->left + i, exponents[1]);
+    l2k_lanes_store(now->right + i, exponents[3]);
     return m;
 }
 
 /* The least bound (7.3.7): from the four exponents above, where the quad has more than one significant sample. */
-INLINE l2k_lanes least_bound(const l2k_ht_quads *quads, unsigned above, l2k_lanes rho, uint32_t i)
+INLINE l2k_lanes least_bound(const l2k_ht_line *above, l2k_lanes rho, size_t i)
 {
-    const l2k_lanes a = l2k_lanes_load(quads->right[above] + i - 1), b = l2k_lanes_load(quads->left[above] + i);
-    const l2k_lanes c = l2k_lanes_load(quads->right[above] + i), d = l2k_lanes_load(quads->left[above] + i + 1);
-    const l2k_lanes most = l2k_lanes_max(l2k_lanes_max(a, b), l2k_lanes_max(c, d));
-    const l2k_lanes several = ~l2k_lanes_equal(rho & (rho - 1), rho ^ rho), one = (rho ^ rho) + 1;
-    return l2k_lanes_max((most - 1) & ~l2k_lanes_equal(most, rho ^ rho) & several, one);
+    const l2k_lanes a = l2k_lanes_load(above->right + i - 1), b = l2k_lanes_load(above->left + i);
+    const l2k_lanes c = l2k_lanes_load(above->right + i), d = l2k_lanes_load(above->left + i + 1);
+    const l2k_lanes zero = rho ^ rho, most = l2k_lanes_max(l2k_lanes_max(a, b), l2k_lanes_max(c, d));
+    return ((l2k_lanes_max(most, zero + 2) - 2) & ~l2k_lanes_equal(rho & (rho - 1), zero)) + 1;
 }
 
 /* 7.3.5 */
-INLINE l2k_lanes context_of(const l2k_ht_quads *quads, bool first_row, unsigned now, uint32_t i)
+INLINE l2k_lanes context_of(const l2k_ht_line *now, const l2k_ht_line *above, bool first_row, size_t i)
 {
-    const l2k_lanes left = l2k_lanes_load(quads->rho[now] + i - 1);
+    const l2k_lanes left = l2k_lanes_load(now->rho + i - 1);
     if (first_row)
         return left >> 1 | (left & 1);
-    const uint32_t *above = quads->rho[!now] + i;
-    const l2k_lanes a = l2k_lanes_load(above - 1), b = l2k_lanes_load(above), c = l2k_lanes_load(above + 1);
-    return ((a >> 3 | b >> 1) & 1) | (left >> 1 & 2) | (left >> 2 & 2) | ((b >> 1 | c << 1) & 4);
+    const l2k_lanes a = l2k_lanes_load(above->rho + i - 1), b = l2k_lanes_load(above->rho + i);
+    const l2k_lanes c = l2k_lanes_load(above->rho + i + 1);
+    return ((a >> 3 | b >> 1) & 1) | ((left >> 1 | left >> 2) & 2) | ((b >> 1 | c << 1) & 4);
 }
 
 /* A bit of `masks` for each quad from number i on. */
-INLINE void note_lanes(uint64_t *masks, uint32_t i, l2k_lanes condition)
+INLINE void note_lanes(uint64_t *masks, size_t i, l2k_lanes condition)
 {
     const uint64_t bits = l2k_lanes_mask(condition) << i % 64;
     masks[i / 64] = i % 64 ? masks[i / 64] | bits : bits;
 }
 
 /* What depends on other quads: bound, residual and the index of the code. */
-INLINE void relate(l2k_ht_quads *quads, const measured *m, bool first_row, unsigned now, uint32_t i)
+INLINE void relate(l2k_ht_quads *quads, const measured *m, l2k_lanes least, l2k_lanes context, size_t i)
 {
-    const l2k_lanes least = first_row ? (m->rho ^ m->rho) + 1 : least_bound(quads, !now, m->rho, i);
-    const l2k_lanes bound = l2k_lanes_max(m->most, least), context = context_of(quads, first_row, now, i);
-    const l2k_lanes reaching = m->reaching & ~l2k_lanes_equal(bound, least), none = bound ^ bound;
-    note_lanes(quads->quiet, i - L2K_HT_MARGIN, l2k_lanes_equal(context, none));
-    note_lanes(quads->some, i - L2K_HT_MARGIN, ~l2k_lanes_equal(m->rho, none));
+    const l2k_lanes bound = l2k_lanes_max(m->most, least), zero = bound ^ bound;
+    const l2k_lanes reaching = m->reaching & ~l2k_lanes_equal(bound, least);
+    note_lanes(quads->quiet, i - L2K_HT_MARGIN, l2k_lanes_equal(context, zero));
+    note_lanes(quads->some, i - L2K_HT_MARGIN, ~l2k_lanes_equal(m->rho, zero));
     l2k_lanes_store(quads->bound + i, bound);
     l2k_lanes_store(quads->residual + i, bound - least);
     l2k_lanes_store(quads->index + i, context << 8 | m->rho << 4 | reaching);
 }
 
-INLINE void measure_row(cleanup_encoder *e, uint32_t y, bool first_row)
+INLINE void measure_row(cleanup_encoder *e, uint32_t y, bool first_row, l2k_coefficient_type type, bool wide)
 {
     l2k_ht_quads *quads = &e->memory->quads;
-    const unsigned now = y >> 1 & 1;
-    for (uint32_t i = 0; i < e->num_quads; i += L2K_LANES) {
-        const square s = load_square(e->block, 2 * i, y);
-        const measured m = measure_square(quads, &s, e->plane, now, L2K_HT_MARGIN + i);
-        relate(quads, &m, first_row, now, L2K_HT_MARGIN + i);
+    l2k_ht_line *now = &quads->lines[y >> 1 & 1];
+    const l2k_ht_line *above = &quads->lines[!(y >> 1 & 1)];
+    const sample_rows rows = rows_at(e, y);
+    for (size_t i = 0; i < e->num_quads; i += L2K_LANES) {
+        const size_t at = L2K_HT_MARGIN + i;
+        l2k_lanes samples[4];
+        load_samples(&rows, type, rows.top, 2 * i, &samples[0], &samples[2]);
+        load_samples(&rows, type, rows.bottom, 2 * i, &samples[1], &samples[3]);
+        const measured m = measure_samples(quads, now, samples, rows.plane, wide, at);
+        const l2k_lanes least = first_row ? (m.rho ^ m.rho) + 1 : least_bound(above, m.rho, at);
+        relate(quads, &m, least, context_of(now, above, first_row, at), at);
     }
 }
 
@@ -318,17 +327,17 @@ static void start(cleanup_encoder *e)
     e->vlc = (l2k_ht_backward_writer){.first = last, .bits = 15, .count = 4};
 }
 
-/* The row above the first one is zeros, and so are the quads beyond those of each row. */
+/* The row above the first one is zeros, and so are the quads on both sides of each row. */
 static void clear_border(cleanup_encoder *e)
 {
-    l2k_ht_quads *quads = &e->memory->quads;
+    l2k_ht_line *lines = e->memory->quads.lines;
     const size_t whole = (e->num_quads + L2K_LANES - 1) / L2K_LANES * L2K_LANES, end = L2K_HT_MARGIN + whole;
     const size_t row = (end + 1) * sizeof(uint32_t);
-    memset(quads->rho[1], 0, row);
-    memset(quads->left[1], 0, row);
-    memset(quads->right[1], 0, row);
-    quads->rho[0][L2K_HT_MARGIN - 1] = quads->left[0][L2K_HT_MARGIN - 1] = quads->right[0][L2K_HT_MARGIN - 1] = 0;
-    quads->rho[0][end] = quads->left[0][end] = quads->right[0][end] = 0;
+    memset(lines[1].rho, 0, row);
+    memset(lines[1].left, 0, row);
+    memset(lines[1].right, 0, row);
+    lines[0].rho[L2K_HT_MARGIN - 1] = lines[0].left[L2K_HT_MARGIN - 1] = lines[0].right[L2K_HT_MARGIN - 1] = 0;
+    lines[0].rho[end] = lines[0].left[end] = lines[0].right[end] = 0;
 }
 
 /* The last bytes of MEL and VLC become one where their bits agree, unless that would be 0xFF, after which MEL would be
@@ -377,6 +386,25 @@ INLINE void fetch_next(const l2k_ht_encoder *memory, uint32_t y)
     }
 }
 
+static void start_row(cleanup_encoder *e)
+{
+    measure_row(e, 0, true, e->block->type, true);
+    put_first_symbols(e);
+    put_codes(e, true);
+}
+
+static void code_row(cleanup_encoder *e, uint32_t y, bool wide)
+{
+    if (wide)
+        measure_row(e, y, false, e->block->type, true);
+    else if (e->block->type == L2K_COEFFICIENT_INT16)
+        measure_row(e, y, false, L2K_COEFFICIENT_INT16, false);
+    else
+        measure_row(e, y, false, L2K_COEFFICIENT_INT32, false);
+    put_symbols(e);
+    put_codes(e, false);
+}
+
 static uint32_t encode_cleanup(l2k_ht_encoder *memory, const l2k_t1_block *block, unsigned plane, bool wide)
 {
     cleanup_encoder e = {.memory = memory, .block = block, .plane = plane, .num_quads = (block->width + 1) / 2};
@@ -384,15 +412,10 @@ static uint32_t encode_cleanup(l2k_ht_encoder *memory, const l2k_t1_block *block
     start(&e);
     for (uint32_t y = 0; y < block->height; y += 2) {
         fetch_next(memory, y);
-        if (y == 0) {
-            measure_row(&e, y, true);
-            put_first_symbols(&e);
-            put_codes(&e, true);
-        } else {
-            measure_row(&e, y, false);
-            put_symbols(&e);
-            put_codes(&e, false);
-        }
+        if (y == 0)
+            start_row(&e);
+        else
+            code_row(&e, y, wide);
         if (wide)
             put_samples(&e, true);
         else
