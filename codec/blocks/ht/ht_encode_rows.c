@@ -303,14 +303,12 @@ INLINE void put_samples(cleanup_encoder *e, bool wide)
         join_samples(quads, wide, L2K_HT_MARGIN + i);
     if (e->num_quads & 1)
         quads->code[0][1][e->num_quads / 2] = quads->count[0][e->num_quads] = 0;
-    if (wide)
-        for (uint32_t i = 0; i < e->num_quads; i++)
-            put_pair(&w, quads->code[0][i & 1][i / 2], quads->count[0][i], quads->code[1][i & 1][i / 2],
-                     quads->count[1][i]);
-    else
-        for (uint32_t i = 0; i < e->num_quads; i += 2)
-            put_pair(&w, quads->code[0][0][i / 2], quads->count[0][i], quads->code[0][1][i / 2],
-                     quads->count[0][i + 1]);
+    for (uint32_t i = 0; wide && i < e->num_quads; i++) {
+        put_code(&w, quads->code[0][i & 1][i / 2], quads->count[0][i]);
+        put_code(&w, quads->code[1][i & 1][i / 2], quads->count[1][i]);
+    }
+    for (uint32_t i = 0; !wide && i < e->num_quads; i += 2)
+        put_pair(&w, quads->code[0][0][i / 2], quads->count[0][i], quads->code[0][1][i / 2], quads->count[0][i + 1]);
     e->magsgn = w;
 }
 
