@@ -69,11 +69,12 @@ static inline void refill(l2k_ht_pass *p, streams *s)
  * that and sample 1 of the next; where they stand in a context. */
 static void find_contexts(l2k_ht_pass *restrict p)
 {
-    const uint32_t *restrict above = p->quads + 1;
+    const uint32_t *restrict before = p->quads;
     uint32_t *restrict contexts = p->contexts;
     const size_t count = p->num_quads;
     for (size_t i = 0; i < count; i++)
-        contexts[i] = ((above[i - 1] | above[i] << 2) & 1 << 7) | ((above[i] << 2 | above[i + 1] << 4) & 1 << 9);
+        contexts[i] =
+            ((before[i] | before[i + 1] << 2) & 1 << 7) | ((before[i + 1] << 2 | before[i + 2] << 4) & 1 << 9);
 }
 
 static inline void get_pair(l2k_ht_pass *p, bool first_row, streams *s, size_t i)
