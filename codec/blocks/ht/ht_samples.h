@@ -192,27 +192,17 @@ static inline uint32_t get_column(l2k_ht_pass *p, uint32_t position, size_t i)
     return position + p->bits_of[i];
 }
 
-/* Coefficients of all samples of the columns, in place. */
-static void scale_columns(uint16_t *restrict samples, size_t count, scale to)
+static void put_int16(l2k_ht_pass *p, size_t count, int16_t *top, int16_t *bottom)
 {
-    const uint16_t half = (uint16_t)to.half, mask = (uint16_t)to.mask;
-    for (size_t i = 0; i < count; i++) {
-        const uint16_t sample = samples[i], sign = (uint16_t) - (sample & 1), used = (uint16_t) - (sample != 0);
-        const uint16_t magnitude = (uint16_t)(((uint16_t)(sample >> 1) << to.plane | half) & mask & used);
-        samples[i] = (uint16_t)((magnitude ^ sign) - sign);
-    }
-}
-
-static void put_int16(l2k_ht_pass *restrict p, size_t count, int16_t *restrict top, int16_t *restrict bottom)
-{
-    uint16_t *restrict columns = p->columns;
-    uint32_t *restrict low = p->low + 1;
-    for (size_t i = 0; i < count; i++)
-        low[i] = columns[2 * i + 1] >> 1;
-    scale_columns(columns, 2 * count, scale_of(p));
-    for (size_t i = 0; i < count; i++) {
-        top[i] = (int16_t)columns[2 * i];
-        bottom[i] = (int16_t)columns[2 * i + 1];
+    const scale to = scale_of(p);
+    const uint16_t plane = (uint16_t)to.plane, half = (uint16_t)to.half, mask = (uint16_t)to.mask;
+    for (size_t i = 0; i < count; i += 4 * L2K_QUADS) {
+        const l2k_vector columns = l2k_load_vector(p->columns + 2 * i);
+        l2k_store_vector(p->low + 1 + i, columns >> 17);
+        const l2k_halves samples = (l2k_halves)columns, sign = -(samples & 1), used = (l2k_halves)(samples != 0);
+        const l2k_halves magnitude = ((samples >> 1 << plane) | half) & mask & used;
+        const l2k_signed_vector values = (l2k_signed_vector)((magnitude ^ sign) - sign);
+        l2k_store_int16(top + i, bottom + i, (l2k_vector)(values << 16 >> 16), (l2k_vector)(values >> 16));
     }
 }
 
