@@ -2,7 +2,7 @@
  * random sequences with every way to terminate a segment. */
 #include "support.h"
 
-#include "codec/blocks/mq/mq.h"
+#include "codec/blocks/mq/mq_decoder.h"
 
 /* ---- Annex C to the letter ----------------------------------------------------------------------------------- */
 
@@ -207,23 +207,36 @@ static void test_sequence_encode(void **unused)
     assert_memory_equal(buffer + 1, code_text, CODE_BYTES);
 }
 
-static void check_sequence_decode(const uint8_t *data)
+static l2k_mq_words words;
+
+/* The decoder loads eight bytes at once: what stands behind the two bytes 0xFF must not matter. */
+static uint8_t *with_room_to_read(const uint8_t *code, size_t bytes)
 {
-    const l2k_mq_state *context = &l2k_mq_states[0];
+    uint8_t *copy = malloc(bytes + 2 + L2K_MQ_READ_AHEAD);
+    assert_non_null(copy);
+    memcpy(copy, code, bytes);
+    copy[bytes] = copy[bytes + 1] = 0xFF;
+    for (size_t i = 0; i < L2K_MQ_READ_AHEAD; i++)
+        copy[bytes + 2 + i] = (uint8_t)random_u64();
+    return copy;
+}
+
+static void check_sequence_decode(const uint8_t *code, size_t bytes)
+{
+    uint8_t *data = with_room_to_read(code, bytes);
+    uint64_t context = words.word[0];
     l2k_mq_decoder mq;
     l2k_mq_decode_start(&mq, data);
     for (unsigned i = 0; i < 256; i++)
-        assert_int_equal(l2k_mq_decode(&mq, &context), bit_of(plain_text, i));
+        assert_int_equal(l2k_mq_decode(&mq, &words, &context), bit_of(plain_text, i));
+    free(data);
 }
 
 static void test_sequence_decode(void **unused)
 {
     (void)unused;
-    uint8_t data[sizeof code_text];
-    check_sequence_decode(code_text); /* with the marker */
-    memcpy(data, code_text, CODE_BYTES);
-    data[CODE_BYTES] = data[CODE_BYTES + 1] = 0xFF; /* as the block coder ends segments */
-    check_sequence_decode(data);
+    check_sequence_decode(code_text, sizeof code_text); /* with the marker */
+    check_sequence_decode(code_text, CODE_BYTES);
 }
 
 /* The literal implementation must pass too, or comparing with it proves nothing. */
@@ -299,20 +312,17 @@ static void check_canary(const uint8_t *from, const uint8_t *end)
         assert_int_equal(*from++, CANARY);
 }
 
-/* Decodes from a copy that ends with the two bytes that the decoder may read past the segment, so that sanitizers see
- * any other. At most `most_left` bytes may be left after the last decision. */
+/* Decodes from a copy that ends with the bytes that the decoder may read past the segment, so that sanitizers see any
+ * other. At most `most_left` bytes may be left after the last decision. */
 static void decode_sequence(const sequence *s, const uint8_t *code, size_t bytes, size_t most_left)
 {
-    uint8_t *copy = malloc(bytes + 2);
-    assert_non_null(copy);
-    memcpy(copy, code, bytes);
-    copy[bytes] = copy[bytes + 1] = 0xFF;
-    l2k_mq_contexts contexts;
+    uint8_t *copy = with_room_to_read(code, bytes);
+    uint64_t contexts[L2K_NUM_CONTEXTS];
     l2k_mq_decoder mq;
-    l2k_mq_reset_contexts(contexts);
+    l2k_mq_first_words(&words, contexts);
     l2k_mq_decode_start(&mq, copy);
     for (unsigned i = 0; i < s->count; i++)
-        assert_int_equal(l2k_mq_decode(&mq, &contexts[s->context[i]]), s->bit[i]);
+        assert_int_equal(l2k_mq_decode(&mq, &words, &contexts[s->context[i]]), s->bit[i]);
     assert_true(mq.in + most_left >= copy + bytes);
     free(copy);
 }
@@ -414,22 +424,22 @@ static void test_garbage(void **unused)
     (void)unused;
     for (unsigned round = 0; round < 2000; round++) {
         size_t bytes = random_below(40);
-        uint8_t *data = malloc(bytes + 2);
-        assert_non_null(data);
+        uint8_t garbage[40];
         for (size_t i = 0; i < bytes; i++)
-            data[i] = random_below(3) ? (uint8_t)random_u64() : 0xFF;
-        data[bytes] = data[bytes + 1] = 0xFF;
-        l2k_mq_contexts contexts;
+            garbage[i] = random_below(3) ? (uint8_t)random_u64() : 0xFF;
+        uint8_t *data = with_room_to_read(garbage, bytes);
+        uint64_t contexts[L2K_NUM_CONTEXTS];
         l2k_mq_decoder mq;
-        l2k_mq_reset_contexts(contexts);
+        l2k_raw_decoder raw;
+        l2k_mq_first_words(&words, contexts);
         l2k_mq_decode_start(&mq, data);
         for (unsigned i = 0; i < 2000; i++)
-            assert_true(l2k_mq_decode(&mq, &contexts[random_below(L2K_NUM_CONTEXTS)]) <= 1);
+            assert_true(l2k_mq_decode(&mq, &words, &contexts[random_below(L2K_NUM_CONTEXTS)]) <= 1);
         assert_true(mq.in <= data + bytes + 1);
-        l2k_raw_decode_start(&mq, data);
+        l2k_raw_decode_start(&raw, data);
         for (unsigned i = 0; i < 1000; i++)
-            assert_true(l2k_raw_decode(&mq) <= 1);
-        assert_true(mq.in <= data + bytes + 2);
+            assert_true(l2k_raw_decode(&raw) <= 1);
+        assert_true(raw.in <= data + bytes + 2);
         free(data);
     }
 }
@@ -442,10 +452,10 @@ static void decode_raw(const uint8_t *bit, unsigned count, const uint8_t *code, 
     assert_non_null(copy);
     memcpy(copy, code, bytes);
     copy[bytes] = copy[bytes + 1] = 0xFF;
-    l2k_mq_decoder mq;
-    l2k_raw_decode_start(&mq, copy);
+    l2k_raw_decoder raw;
+    l2k_raw_decode_start(&raw, copy);
     for (unsigned i = 0; i < count; i++)
-        assert_int_equal(l2k_raw_decode(&mq), bit[i]);
+        assert_int_equal(l2k_raw_decode(&raw), bit[i]);
     free(copy);
 }
 
@@ -507,6 +517,7 @@ static void test_raw_predictable(void **unused)
 
 int main(void)
 {
+    l2k_mq_make_words(&words);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sequence_encode),
         cmocka_unit_test(test_sequence_decode),

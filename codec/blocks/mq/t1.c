@@ -74,6 +74,7 @@ l2k_status l2k_t1_create(const l2k_context *context, l2k_t1 **out)
             t1->zero_context[orientation][i] = (uint8_t)zero_context(orientation, i);
     for (unsigned i = 0; i < 256; i++)
         t1->sign_context[i] = sign_context(i);
+    l2k_mq_make_words(&t1->words);
     *out = t1;
     return L2K_OK;
 }
@@ -84,6 +85,7 @@ void l2k_t1_free(l2k_t1 *t1)
         return;
     l2k_release(t1->context, t1->flags);
     l2k_release(t1->context, t1->samples);
+    l2k_release(t1->context, t1->groups);
     l2k_release(t1->context, t1->bytes);
     l2k_release(t1->context, t1);
 }
@@ -95,17 +97,19 @@ static l2k_status take_scratch(l2k_t1 *t1)
         t1->flags = l2k_allocate(t1->context, L2K_T1_FLAG_WORDS, sizeof *t1->flags);
     if (!t1->samples)
         t1->samples = l2k_allocate(t1->context, L2K_T1_SAMPLE_WORDS, sizeof *t1->samples);
-    if (!t1->flags || !t1->samples)
+    if (!t1->groups)
+        t1->groups = l2k_allocate(t1->context, L2K_T1_GROUPS, sizeof *t1->groups);
+    if (!t1->flags || !t1->samples || !t1->groups)
         return l2k_fail(t1->context, L2K_ERROR_MEMORY, "out of memory for the block coder");
     return L2K_OK;
 }
 
 l2k_status l2k_t1_reserve(l2k_t1 *t1, size_t bytes)
 {
-    if (bytes <= t1->bytes_capacity)
+    if (bytes + L2K_MQ_READ_AHEAD <= t1->bytes_capacity)
         return L2K_OK;
     L2K_TRY(take_scratch(t1));
-    size_t capacity = bytes + bytes / 2;
+    size_t capacity = bytes + bytes / 2 + L2K_MQ_READ_AHEAD;
     uint8_t *grown = l2k_enlarge(t1->context, t1->bytes, t1->bytes_capacity, capacity, 1);
     if (!grown)
         return l2k_fail(t1->context, L2K_ERROR_MEMORY, "out of memory for %zu bytes of a code-block", bytes);
