@@ -63,6 +63,25 @@ static uint8_t sign_context(unsigned index)
     return (uint8_t)((L2K_CONTEXT_SIGN + offset) | (flip ? 0x80 : 0));
 }
 
+/* The tables of the decoder: the same contexts, but the bits of the index are in another order. Zero coding: west,
+ * east, the column itself, in each from north to south; signs: west, unused, east, north, south, below each its
+ * significance. */
+static void create_decoder(l2k_t1_decoder *decoder)
+{
+    l2k_mq_model_create(&decoder->model);
+    for (unsigned i = 0; i < 512; i++) {
+        unsigned neighbourhood = 0;
+        for (unsigned r = 0; r < 3; r++)
+            neighbourhood |=
+                (i >> r & 1) << 3 * r | (i >> (6 + r) & 1) << (3 * r + 1) | (i >> (3 + r) & 1) << (3 * r + 2);
+        for (unsigned orientation = 0; orientation < 4; orientation++)
+            decoder->zero_contexts[orientation][i] = (uint8_t)zero_context(orientation, neighbourhood);
+        decoder->sign_context[i] =
+            sign_context((i >> 6 & 1) | (i >> 5 & 1) << 1 | (i >> 1 & 1) << 2 | (i & 1) << 3 | (i >> 4 & 1) << 4 |
+                         (i >> 3 & 1) << 5 | (i >> 8 & 1) << 6 | (i >> 7 & 1) << 7);
+    }
+}
+
 l2k_status l2k_t1_create(const l2k_context *context, l2k_t1 **out)
 {
     l2k_t1 *t1 = l2k_allocate_zeroed(context, 1, sizeof *t1);
@@ -74,7 +93,7 @@ l2k_status l2k_t1_create(const l2k_context *context, l2k_t1 **out)
             t1->zero_context[orientation][i] = (uint8_t)zero_context(orientation, i);
     for (unsigned i = 0; i < 256; i++)
         t1->sign_context[i] = sign_context(i);
-    l2k_mq_make_words(&t1->words);
+    create_decoder(&t1->decoder);
     *out = t1;
     return L2K_OK;
 }
@@ -85,7 +104,7 @@ void l2k_t1_free(l2k_t1 *t1)
         return;
     l2k_release(t1->context, t1->flags);
     l2k_release(t1->context, t1->samples);
-    l2k_release(t1->context, t1->groups);
+    l2k_release(t1->context, t1->windows);
     l2k_release(t1->context, t1->bytes);
     l2k_release(t1->context, t1);
 }
@@ -97,9 +116,9 @@ static l2k_status take_scratch(l2k_t1 *t1)
         t1->flags = l2k_allocate(t1->context, L2K_T1_FLAG_WORDS, sizeof *t1->flags);
     if (!t1->samples)
         t1->samples = l2k_allocate(t1->context, L2K_T1_SAMPLE_WORDS, sizeof *t1->samples);
-    if (!t1->groups)
-        t1->groups = l2k_allocate(t1->context, L2K_T1_GROUPS, sizeof *t1->groups);
-    if (!t1->flags || !t1->samples || !t1->groups)
+    if (!t1->windows)
+        t1->windows = l2k_allocate(t1->context, L2K_T1_WINDOWS, sizeof *t1->windows);
+    if (!t1->flags || !t1->samples || !t1->windows)
         return l2k_fail(t1->context, L2K_ERROR_MEMORY, "out of memory for the block coder");
     return L2K_OK;
 }

@@ -12,39 +12,48 @@
 
 #include "base/context.h"
 #include "codec/blocks/mq/mq.h"
-#include "codec/blocks/mq/mq_decoder.h"
+#include "codec/blocks/mq/mq_decode.h"
 #include "transform/plan.h"
 
 #define L2K_MAX_BIT_PLANES 30
 #define L2K_MAX_PASSES     (3 * L2K_MAX_BIT_PLANES - 2)
 
-/* Decoding: 16 stripe columns, 4 or fewer of which lie outside the block. Bit 4 x + y is sample y of column x. */
-typedef struct l2k_t1_group {
-    uint64_t significant, refined;
+/* Decoding: eight stripe columns, as bits of words (t1_decode.c). */
+typedef struct l2k_t1_window {
+    uint64_t significant, negative;
     uint64_t visited; /* coded in this bit-plane's significance pass */
-} l2k_t1_group;
+    uint64_t refined; /* before */
+} l2k_t1_window;
+
+/* What decoding looks up all the time, in one piece. Indices are bits of a window's words: see t1_decode.c. */
+typedef struct l2k_t1_decoder {
+    l2k_mq_model model;
+    uint8_t sign_context[512];
+    uint8_t zero_context[512];     /* of the block's orientation */
+    uint8_t zero_contexts[4][512]; /* of all */
+} l2k_t1_decoder;
 
 typedef struct l2k_t1 {
     const l2k_context *context;
     uint8_t zero_context[4][512]; /* orientation, neighbourhood bits 0-8 of a flag word -> zero-coding context */
     uint8_t sign_context[256];    /* neighbours' significances and signs -> context, bit 7 = flip (Table D.3) */
-    l2k_mq_words words;
+    l2k_t1_decoder decoder;
     /* From the first l2k_t1_reserve on: */
-    uint32_t *flags;      /* (width + 2) x (stripes + 2) */
-    uint32_t *samples;    /* stripes x width x 4: magnitude, sign in bit 31 */
-    l2k_t1_group *groups; /* (groups of a stripe + 1) x (stripes + 2) + 1 */
-    uint8_t *bytes;       /* code of one block */
+    uint32_t *flags;        /* (width + 2) x (stripes + 2) */
+    uint32_t *samples;      /* stripes x width x 4: magnitude, sign in bit 31 */
+    l2k_t1_window *windows; /* (windows of a stripe + 1) x (stripes + 2) + 1 */
+    uint8_t *bytes;         /* code of one block */
     size_t bytes_capacity;
 } l2k_t1;
 
 /* Scratch memory. The largest flag array is that of a 1024 x 4 block; a partial last stripe has a whole stripe's flags.
  */
-enum { L2K_T1_FLAG_WORDS = 1026 * 3, L2K_T1_SAMPLE_WORDS = 4096, L2K_T1_GROUPS = 258 * 2 + 1 };
+enum { L2K_T1_FLAG_WORDS = 1026 * 3, L2K_T1_SAMPLE_WORDS = 4096, L2K_T1_WINDOWS = 258 * 2 + 1 };
 
 /* Memory of an l2k_t1, with the code of a block that takes no more bytes than its samples. */
 #define L2K_T1_BYTES                                                                                                   \
     (sizeof(l2k_t1) + (L2K_T1_FLAG_WORDS + 4 * L2K_T1_SAMPLE_WORDS) * sizeof(uint32_t) +                               \
-     L2K_T1_GROUPS * sizeof(l2k_t1_group))
+     L2K_T1_WINDOWS * sizeof(l2k_t1_window))
 
 l2k_status l2k_t1_create(const l2k_context *context, l2k_t1 **t1);
 void l2k_t1_free(l2k_t1 *t1);

@@ -1,200 +1,198 @@
 /* The block decoder of Annex D. Samples are stored as twice the reconstruction value, with the sign in bit 31, so that
  * the middle of the interval left by the passes decoded so far is always an integer.
  *
- * Which samples a pass visits is worked out for 16 stripe columns at a time, as masks in scan order; the passes then go
- * from one set bit to the next. The flag words give contexts only: significances and signs. */
+ * A pass goes through a block in windows of eight stripe columns. A window and the samples around it fit in one 64-bit
+ * word, so what is significant, what is negative, and what the pass has still to visit stay in registers: contexts are
+ * looked up by bits of these words, and the next sample is the next set bit. */
 #include "codec/blocks/mq/t1.h"
 
 #include <string.h>
 
 #include "base/integer.h"
-#include "codec/blocks/mq/mq_decoder.h"
+#include "codec/blocks/mq/mq_decode.h"
 #include "codec/blocks/mq/t1_flags.h"
 
 typedef struct block_decoder {
     l2k_t1 *t1;
     uint32_t width, height;
-    uint32_t span; /* groups of a stripe, and one between stripes */
-    const uint8_t *zero_context;
+    uint32_t span; /* windows of a stripe, and an empty one between stripes */
     bool causal;
     l2k_mq_decoder mq;
     l2k_raw_decoder raw;
-    uint64_t contexts[L2K_NUM_CONTEXTS];
 } block_decoder;
 
-#define LOWEST_ROWS  0x8888888888888888ull
-#define HIGHEST_ROWS 0x1111111111111111ull
+/* ---- Windows ------------------------------------------------------------------------------------------------- */
 
-/* ---- Groups -------------------------------------------------------------------------------------------------- */
+/* Bit 6 x + y of a word: column x 0 is west of the window, 1 to 8 in it, 9 east of it; row y 0 is above the stripe, 1
+ * to 4 in it, 5 below it. So the neighbours of a bit are 1, 5, 6 and 7 bits away. */
+#define COLUMNS 0x1041041041040ull /* row 0 of columns 1 to 8 */
+#define ROW(y)  (0x041041041041041ull << (y))
 
-/* 16 columns of a stripe during a pass. */
-typedef struct group_walk {
+/* Where the window's samples are in scan order, by their bits. */
+#define COLUMN(x) [6 * (x) + 1] = 4 * (x)-4, 4 * (x)-3, 4 * (x)-2, 4 * (x)-1
+static const uint8_t scan_order[64] = {COLUMN(1), COLUMN(2), COLUMN(3), COLUMN(4),
+                                       COLUMN(5), COLUMN(6), COLUMN(7), COLUMN(8)};
+
+/* A window during a pass. */
+typedef struct window_walk {
     uint32_t x, y;
-    l2k_t1_group *group;
-    uint32_t *flags, *samples;
-} group_walk;
+    l2k_t1_window *window;
+    uint32_t *samples;
+} window_walk;
 
-INLINE group_walk first_group(const block_decoder *b)
+INLINE window_walk first_window(const block_decoder *b)
 {
-    return (group_walk){0, 0, b->t1->groups + b->span + 1, b->t1->flags + b->width + 3, b->t1->samples};
+    return (window_walk){0, 0, b->t1->windows + b->span + 1, b->t1->samples};
 }
 
-INLINE bool in_block(const block_decoder *b, const group_walk *w)
+INLINE bool in_block(const block_decoder *b, const window_walk *w)
 {
     return w->y < b->height;
 }
 
-INLINE void next_group(const block_decoder *b, group_walk *w)
+INLINE void next_window(const block_decoder *b, window_walk *w)
 {
-    const uint32_t columns = l2k_min_u32(b->width - w->x, 16);
-    w->group++;
-    w->flags += columns;
-    w->samples += 4 * columns;
+    const uint32_t columns = l2k_min_u32(b->width - w->x, 8);
     w->x += columns;
+    w->samples += 4 * columns;
+    w->window++;
     if (w->x == b->width) {
         w->x = 0;
         w->y += 4;
-        w->group++;
-        w->flags += 2;
+        w->window++;
     }
 }
 
-#define ROW_0 0x1111111111111111ull
-#define ROW_3 0x8888888888888888ull
-
-/* The group's samples that exist. */
-INLINE uint64_t live_samples(const block_decoder *b, const group_walk *w)
+/* The window's samples that exist. */
+INLINE uint64_t live_samples(const block_decoder *b, const window_walk *w)
 {
-    const uint32_t rows = b->height - w->y, columns = b->width - w->x;
-    const uint64_t live = rows >= 4 ? ~0ull : ROW_0 * ((1u << rows) - 1);
-    return columns >= 16 ? live : live & ((1ull << 4 * columns) - 1);
+    const uint32_t rows = l2k_min_u32(b->height - w->y, 4), columns = l2k_min_u32(b->width - w->x, 8);
+    return ((2ull << rows) - 2) * (COLUMNS & ((64ull << 6 * columns) - 1));
 }
 
-/* Samples with a significant neighbour above or below. */
-INLINE uint64_t vertical_neighbours(const block_decoder *b, const l2k_t1_group *group)
-{
-    const uint64_t s = group->significant, above = (group - b->span)->significant;
-    const uint64_t below = b->causal ? 0 : (group + b->span)->significant;
-    return (s & ~ROW_3) << 1 | (s & ~ROW_0) >> 1 | (above & ROW_3) >> 3 | (below & ROW_0) << 3;
-}
+/* A window's word and the columns on both sides; what is beyond column 9 does not count. */
+#define WITH_SIDES(window, word) ((window)->word | (window)[-1].word >> 48 | (window)[1].word << 48)
 
-INLINE uint64_t with_vertical_neighbours(const block_decoder *b, const l2k_t1_group *group)
-{
-    return vertical_neighbours(b, group) | group->significant;
-}
+/* With the rows above and below, which the last row does not see where `causal` (D.7). */
+#define WITH_BORDER(b, window, word)                                                                                   \
+    (WITH_SIDES(window, word) | (WITH_SIDES((window) - (b)->span, word) & ROW(4)) >> 4 |                               \
+     ((b)->causal ? 0 : (WITH_SIDES((window) + (b)->span, word) & ROW(1)) << 4))
 
 /* Samples with a significant neighbour. */
-INLINE uint64_t neighbours(const block_decoder *b, const l2k_t1_group *group)
+INLINE uint64_t neighbours(uint64_t significant)
 {
-    const uint64_t vertical = vertical_neighbours(b, group), here = vertical | group->significant;
-    return vertical | here << 4 | here >> 4 | with_vertical_neighbours(b, group - 1) >> 60 |
-           with_vertical_neighbours(b, group + 1) << 60;
+    const uint64_t vertical = significant << 1 | significant >> 1, column = vertical | significant;
+    return vertical | column << 6 | column >> 6;
+}
+
+/* The neighbours of bit `i` that come later in the scan. */
+INLINE uint64_t later_neighbours(unsigned i)
+{
+    return 0xE2ull << i;
 }
 
 /* ---- Passes -------------------------------------------------------------------------------------------------- */
 
-INLINE uint32_t decode(block_decoder *b, l2k_mq_decoder *mq, unsigned context)
+INLINE uint32_t decode_zero(l2k_t1_decoder *decoder, l2k_mq_decoder *mq, uint64_t significant, unsigned i)
 {
-    return l2k_mq_decode(mq, &b->t1->words, &b->contexts[context]);
+    const uint64_t index = (significant >> (i - 7) & 0x1C7) | (significant >> (i + 2) & 0x38);
+    return l2k_mq_decode(mq, &decoder->model, decoder->zero_context[index]);
 }
 
-INLINE uint32_t decode_zero(block_decoder *b, l2k_mq_decoder *mq, const group_walk *w, unsigned i)
+INLINE uint32_t decode_sign(l2k_t1_decoder *decoder, l2k_mq_decoder *mq, uint64_t significant, uint64_t negative,
+                            unsigned i)
 {
-    return decode(b, mq, b->zero_context[w->flags[i >> 2] >> 3 * (i & 3) & FLAG_NEIGHBOURS]);
+    const uint64_t s = (significant >> (i - 7) & 0x142) | (significant >> (i + 2) & 0x10);
+    const uint64_t n = (negative >> (i - 7) & 0x142) | (negative >> (i + 2) & 0x10);
+    const unsigned entry = decoder->sign_context[s >> 1 | n];
+    return l2k_mq_decode(mq, &decoder->model, entry & 0x7F) ^ entry >> 7;
 }
-
-INLINE uint32_t decode_sign(block_decoder *b, l2k_mq_decoder *mq, const group_walk *w, unsigned i)
-{
-    const uint32_t *flag = w->flags + (i >> 2);
-    const unsigned entry = b->t1->sign_context[sign_index(flag, *flag, i & 3)];
-    return decode(b, mq, entry & 0x7F) ^ entry >> 7;
-}
-
-/* Sample `i` of a group became significant in `plane`. */
-INLINE void set_significant(block_decoder *b, const group_walk *w, unsigned i, unsigned plane, uint32_t sign)
-{
-    uint32_t *flag = w->flags + (i >> 2);
-    const unsigned k = i & 3;
-    w->samples[i] = 3u << plane | sign << 31;
-    *flag |= FLAG_SIGNIFICANT << 3 * k | sign << (19 + 3 * k);
-    spread_significance(flag, b->width + 2, k, sign, b->causal);
-}
-
-/* Neighbours that come later in the scan, by the sample's row; to be shifted to the sample's place. */
-static const uint64_t later_neighbours[4] = {0x32, 0x3A, 0x3A, 0x18};
 
 INLINE void significance_pass(block_decoder *b, unsigned plane, bool raw)
 {
+    l2k_t1_decoder *const decoder = &b->t1->decoder;
     l2k_mq_decoder mq = b->mq;
-    for (group_walk w = first_group(b); in_block(b, &w); next_group(b, &w)) {
-        const uint64_t open = live_samples(b, &w) & ~w.group->significant;
-        uint64_t todo = neighbours(b, w.group) & open, visited = 0;
-        while (todo) {
-            const unsigned i = (unsigned)__builtin_ctzll(todo);
-            const uint64_t self = todo & (0 - todo);
-            visited |= self;
-            todo ^= self;
-            if (raw ? l2k_raw_decode(&b->raw) : decode_zero(b, &mq, &w, i)) {
-                uint32_t sign = raw ? l2k_raw_decode(&b->raw) : decode_sign(b, &mq, &w, i);
-                set_significant(b, &w, i, plane, sign);
-                w.group->significant |= self;
-                todo |= later_neighbours[i & 3] << i & open;
-            }
+    for (window_walk w = first_window(b); in_block(b, &w); next_window(b, &w)) {
+        uint64_t significant = WITH_BORDER(b, w.window, significant);
+        const uint64_t live = live_samples(b, &w), open = live & ~significant;
+        uint64_t todo = neighbours(significant) & open, visited = todo;
+        if (todo) {
+            uint64_t negative = WITH_BORDER(b, w.window, negative);
+            do {
+                const unsigned i = (unsigned)__builtin_ctzll(todo);
+                todo &= todo - 1;
+                if (raw ? l2k_raw_decode(&b->raw) : decode_zero(decoder, &mq, significant, i)) {
+                    const uint64_t sign =
+                        raw ? l2k_raw_decode(&b->raw) : decode_sign(decoder, &mq, significant, negative, i);
+                    w.samples[scan_order[i]] = 3u << plane | (uint32_t)sign << 31;
+                    significant |= 1ull << i;
+                    negative |= sign << i;
+                    todo |= later_neighbours(i) & open;
+                    visited |= later_neighbours(i) & open;
+                }
+            } while (todo);
+            w.window->significant = significant & live;
+            w.window->negative = negative & live;
         }
-        w.group->visited = visited;
+        w.window->visited = visited;
     }
     b->mq = mq;
 }
 
 INLINE void refinement_pass(block_decoder *b, unsigned plane, bool raw)
 {
+    l2k_t1_decoder *const decoder = &b->t1->decoder;
     l2k_mq_decoder mq = b->mq;
     const uint32_t half = 1u << plane;
-    for (group_walk w = first_group(b); in_block(b, &w); next_group(b, &w)) {
-        const uint64_t again = w.group->refined, near = neighbours(b, w.group) & ~again;
-        uint64_t todo = w.group->significant & ~w.group->visited;
-        w.group->refined |= todo;
+    for (window_walk w = first_window(b); in_block(b, &w); next_window(b, &w)) {
+        const uint64_t again = w.window->refined;
+        const uint64_t near = neighbours(WITH_BORDER(b, w.window, significant)) & ~again;
+        uint64_t todo = w.window->significant & ~w.window->visited;
+        w.window->refined |= todo;
         for (; todo; todo &= todo - 1) {
             const unsigned i = (unsigned)__builtin_ctzll(todo);
             const unsigned context = L2K_CONTEXT_REFINE + (near >> i & 1) + 2 * (again >> i & 1);
-            const uint32_t bit = raw ? l2k_raw_decode(&b->raw) : decode(b, &mq, context);
-            w.samples[i] += 2 * bit * half - half;
+            const uint32_t bit = raw ? l2k_raw_decode(&b->raw) : l2k_mq_decode(&mq, &decoder->model, context);
+            w.samples[scan_order[i]] += 2 * bit * half - half;
         }
     }
     b->mq = mq;
 }
 
-/* Whether run-length coding applies to the column of sample `i`, its first one that is left. */
-INLINE bool is_run(const group_walk *w, uint64_t live, unsigned i)
-{
-    return w->flags[i >> 2] == 0 && live >> (i | 3) & 1;
-}
-
 static void cleanup_pass(block_decoder *b, unsigned plane)
 {
+    l2k_t1_decoder *const decoder = &b->t1->decoder;
     l2k_mq_decoder mq = b->mq;
-    for (group_walk w = first_group(b); in_block(b, &w); next_group(b, &w)) {
+    for (window_walk w = first_window(b); in_block(b, &w); next_window(b, &w)) {
+        const uint64_t runs = b->height - w.y >= 4 ? ROW(1) : 0;
         const uint64_t live = live_samples(b, &w);
-        uint64_t todo = live & ~w.group->significant & ~w.group->visited, found = 0;
-        while (todo) {
+        uint64_t todo = live & ~w.window->significant & ~w.window->visited;
+        w.window->visited = 0;
+        if (!todo)
+            continue;
+        uint64_t significant = WITH_BORDER(b, w.window, significant), negative = WITH_BORDER(b, w.window, negative);
+        do {
             unsigned i = (unsigned)__builtin_ctzll(todo);
-            if (is_run(&w, live, i)) {
-                if (!decode(b, &mq, L2K_CONTEXT_RUN)) {
-                    todo &= ~(15ull << i);
+            if (runs >> i & 1 && (significant >> (i - 7) & 0x3FFFF) == 0) {
+                todo &= ~(15ull << i);
+                if (!l2k_mq_decode(&mq, &decoder->model, L2K_CONTEXT_RUN))
                     continue;
-                }
-                i += decode(b, &mq, L2K_CONTEXT_UNIFORM) << 1;
-                i += decode(b, &mq, L2K_CONTEXT_UNIFORM);
-            } else if (!decode_zero(b, &mq, &w, i)) {
+                unsigned first = l2k_mq_decode(&mq, &decoder->model, L2K_CONTEXT_UNIFORM) << 1;
+                first |= l2k_mq_decode(&mq, &decoder->model, L2K_CONTEXT_UNIFORM);
+                todo |= 15ull << i & ~0ull << (i + first + 1) & ROW(1) * 15;
+                i += first;
+            } else {
                 todo &= todo - 1;
-                continue;
+                if (!decode_zero(decoder, &mq, significant, i))
+                    continue;
             }
-            set_significant(b, &w, i, plane, decode_sign(b, &mq, &w, i));
-            found |= 1ull << i;
-            todo &= ~0ull << i << 1;
-        }
-        w.group->significant |= found;
-        w.group->visited = 0;
+            const uint64_t sign = decode_sign(decoder, &mq, significant, negative, i);
+            w.samples[scan_order[i]] = 3u << plane | (uint32_t)sign << 31;
+            significant |= 1ull << i;
+            negative |= sign << i;
+        } while (todo);
+        w.window->significant = significant & live;
+        w.window->negative = negative & live;
     }
     b->mq = mq;
 }
@@ -269,9 +267,9 @@ static void decode_pass(block_decoder *b, const l2k_t1_block *block, coding_pass
     passes[at.type][l2k_pass_is_raw(block->style, at.number)](b, at.plane);
     if (at.type == PASS_CLEANUP && (block->style & L2K_STYLE_SEGSYM))
         for (int symbol = 0; symbol < 4; symbol++)
-            decode(b, &b->mq, L2K_CONTEXT_UNIFORM);
+            l2k_mq_decode(&b->mq, &b->t1->decoder.model, L2K_CONTEXT_UNIFORM);
     if (block->style & L2K_STYLE_RESET)
-        l2k_mq_first_words(&b->t1->words, b->contexts);
+        l2k_mq_model_reset(&b->t1->decoder.model);
 }
 
 static void decode_passes(block_decoder *b, const l2k_t1_block *block, unsigned num_planes,
@@ -295,16 +293,15 @@ void l2k_t1_decode(l2k_t1 *t1, const l2k_t1_block *block, unsigned num_planes, c
                    size_t num_segments)
 {
     const size_t count = (size_t)((block->height + 3) & ~3u) * block->width;
-    memset(t1->samples, 0, count * sizeof *t1->samples);
-    clear_flags(t1, block);
     block_decoder b = {.t1 = t1,
                        .width = block->width,
                        .height = block->height,
-                       .span = (block->width + 15) / 16 + 1,
-                       .zero_context = t1->zero_context[block->orientation],
+                       .span = (block->width + 7) / 8 + 1,
                        .causal = block->style & L2K_STYLE_VSC};
-    memset(t1->groups, 0, ((size_t)((block->height + 3) / 4 + 2) * b.span + 1) * sizeof *t1->groups);
-    l2k_mq_first_words(&t1->words, b.contexts);
+    memset(t1->samples, 0, count * sizeof *t1->samples);
+    memset(t1->windows, 0, (((block->height + 3) / 4 + 2) * (size_t)b.span + 1) * sizeof *t1->windows);
+    l2k_mq_model_reset(&t1->decoder.model);
+    memcpy(t1->decoder.zero_context, t1->decoder.zero_contexts[block->orientation], sizeof t1->decoder.zero_context);
     decode_passes(&b, block, num_planes, segments, num_segments);
     if (block->roi_shift && num_planes > block->roi_shift)
         unshift_region(t1->samples, count, block->roi_shift);

@@ -1,21 +1,27 @@
-/* What the MQ decoder of Annex C does rarely: the words of its contexts, and BYTEIN next to a 0xFF. */
-#include "codec/blocks/mq/mq_decoder.h"
+/* What the MQ decoder of Annex C does rarely: its states and contexts, and BYTEIN next to a 0xFF. */
+#include "codec/blocks/mq/mq_decode.h"
 
-void l2k_mq_make_words(l2k_mq_words *words)
+static uint64_t number(const l2k_mq_state *state)
 {
-    for (size_t i = 0; i < 94; i++) {
-        const l2k_mq_state *state = &l2k_mq_states[i];
-        words->word[i] = (uint64_t)state->qe << 48 | (uint64_t)(state->next_mps - l2k_mq_states) << 16 |
-                         (uint64_t)(state->next_lps - l2k_mq_states) << 8 | state->mps;
-    }
+    return (uint64_t)(state - l2k_mq_states);
 }
 
-void l2k_mq_first_words(const l2k_mq_words *words, uint64_t contexts[L2K_NUM_CONTEXTS])
+void l2k_mq_model_create(l2k_mq_model *model)
 {
-    l2k_mq_contexts states;
-    l2k_mq_reset_contexts(states);
+    for (size_t i = 0; i < sizeof model->states / sizeof *model->states; i++) {
+        const l2k_mq_state *state = &l2k_mq_states[i];
+        model->states[i] = (uint64_t)state->qe << 48 | (uint64_t)state->mps << 16 | number(state->next_lps) << 8 |
+                           number(state->next_mps);
+    }
+    l2k_mq_model_reset(model);
+}
+
+void l2k_mq_model_reset(l2k_mq_model *model)
+{
+    l2k_mq_contexts contexts;
+    l2k_mq_reset_contexts(contexts);
     for (size_t i = 0; i < L2K_NUM_CONTEXTS; i++)
-        contexts[i] = words->word[states[i] - l2k_mq_states];
+        model->contexts[i] = model->states[number(contexts[i])];
 }
 
 /* More bits than any block takes. */

@@ -1,23 +1,24 @@
 /* The decoder of the MQ coder (C.3) and of the raw bits of the bypass mode (D.6). It is inline: the coding passes keep
  * the registers in local variables. No branch depends on a decision, since decisions are close to random and a branch
  * that is guessed wrong costs more than a whole decision without one. */
-#ifndef L2K_CODEC_BLOCKS_MQ_MQ_DECODER_H
-#define L2K_CODEC_BLOCKS_MQ_MQ_DECODER_H
+#ifndef L2K_CODEC_BLOCKS_MQ_MQ_DECODE_H
+#define L2K_CODEC_BLOCKS_MQ_MQ_DECODE_H
 
 #include <string.h>
 
 #include "codec/blocks/mq/mq.h"
 
-/* A context is a word: Qe in the upper 16 bits, the word's number after an MPS and after an LPS in bits 16 and 8, the
- * MPS in bit 0. Word i is entry i of l2k_mq_states. */
-typedef struct l2k_mq_words {
-    uint64_t word[94];
-} l2k_mq_words;
+/* The states of Table C.2 as words, and the states that the contexts are in. A word has Qe in its upper 16 bits, the
+ * MPS in bit 16, and in bits 8 to 15 and 0 to 7 which entry of `states` follows an LPS and an MPS. */
+typedef struct l2k_mq_model {
+    uint64_t states[94]; /* as in l2k_mq_states */
+    uint64_t contexts[L2K_NUM_CONTEXTS];
+} l2k_mq_model;
 
-void l2k_mq_make_words(l2k_mq_words *words);
+void l2k_mq_model_create(l2k_mq_model *model);
 
 /* Initial states (Table D.7). */
-void l2k_mq_first_words(const l2k_mq_words *words, uint64_t contexts[L2K_NUM_CONTEXTS]);
+void l2k_mq_model_reset(l2k_mq_model *model);
 
 /* A and C of Annex C in the upper 16 bits; below C stand `bits` bits that were read ahead (less than 0: that many are
  * missing). `in` points at the last byte read. Two bytes 0xFF must follow the segment, and L2K_MQ_READ_AHEAD bytes
@@ -51,12 +52,13 @@ static inline uint64_t l2k_mq_big_endian(const uint8_t *bytes)
  * otherwise. In damaged code C can reach A: it then stays there. */
 l2k_mq_decoder l2k_mq_refill_bytes(l2k_mq_decoder mq);
 
+/* Six bytes at once where none of them is 0xFF. */
 static inline l2k_mq_decoder l2k_mq_refill(l2k_mq_decoder mq)
 {
-    uint64_t next = l2k_mq_big_endian(mq.in);
-    if (l2k_mq_any_ff(next))
+    const uint64_t bytes = l2k_mq_big_endian(mq.in);
+    if (l2k_mq_any_ff(bytes))
         return l2k_mq_refill_bytes(mq);
-    mq.c += (next << 8 >> 16) << -mq.bits;
+    mq.c += bytes << 8 >> 16 << -mq.bits;
     mq.bits += 48;
     mq.in += 6;
     return mq;
@@ -68,24 +70,22 @@ static inline void l2k_mq_decode_start(l2k_mq_decoder *mq, const uint8_t *data)
 }
 
 /* DECODE, Figure C.20, with both outcomes side by side and all renormalisation shifts in one. */
-static inline uint32_t l2k_mq_decode(l2k_mq_decoder *mq, const l2k_mq_words *words, uint64_t *context)
+static inline uint32_t l2k_mq_decode(l2k_mq_decoder *mq, l2k_mq_model *model, unsigned context)
 {
-    const uint64_t word = *context, qe = word & 0xFFFFull << 48;
-    const uint64_t after_mps = words->word[word >> 16 & 0xFF], after_lps = words->word[word >> 8 & 0xFF];
-    const uint64_t rest = mq->a - qe;
-    const bool lower = mq->c < qe, exchange = rest < qe;
-    const uint64_t upper = mq->c - qe;
-    const uint64_t a = lower ? qe : rest, c = mq->c < upper ? mq->c : upper;
-    const bool lps = lower != exchange;
+    const uint64_t state = model->contexts[context], qe = state & 0xFFFFull << 48;
+    const uint64_t after_mps = model->states[state & 0xFF], after_lps = model->states[state >> 8 & 0xFF];
+    const uint64_t rest = mq->a - qe, c_above = mq->c - qe;
+    const bool lower = mq->c < qe, exchange = rest < qe, lps = lower != exchange;
+    const uint64_t a = lower ? qe : rest, c = mq->c < c_above ? mq->c : c_above; /* the lesser is the one wanted */
     const uint64_t next = lps ? after_lps : after_mps;
-    *context = a >> 63 ? word : next;
+    model->contexts[context] = a >> 63 ? state : next;
     const int shift = __builtin_clzll(a);
     mq->a = a << shift;
     mq->c = c << shift;
     mq->bits -= shift;
     if (__builtin_expect(mq->bits < 0, 0))
         *mq = l2k_mq_refill(*mq);
-    return (word & 1) ^ lps;
+    return (state >> 16 & 1) ^ lps;
 }
 
 /* Raw bits: `byte` is the current byte, `bits` how many of its bits are left, `in` the next byte. Two bytes 0xFF must
