@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/cpu.h"
 #include "base/integer.h"
 #include "codec/blocks/mq/mq_decode.h"
 #include "codec/blocks/mq/t1_flags.h"
@@ -15,7 +16,8 @@
 typedef struct block_decoder {
     l2k_t1 *t1;
     uint32_t width, height;
-    uint32_t span; /* windows of a stripe, and an empty one between stripes */
+    uint32_t span;      /* windows of a stripe, and an empty one between stripes */
+    uint16_t place[54]; /* of the bits of a window's word: the sample's, counted from the window's first sample */
     bool causal;
     l2k_mq_decoder mq;
     l2k_raw_decoder raw;
@@ -27,11 +29,6 @@ typedef struct block_decoder {
  * to 4 in it, 5 below it. So the neighbours of a bit are 1, 5, 6 and 7 bits away. */
 #define COLUMNS 0x1041041041040ull /* row 0 of columns 1 to 8 */
 #define ROW(y)  (0x041041041041041ull << (y))
-
-/* Where the window's samples are in scan order, by their bits. */
-#define COLUMN(x) [6 * (x) + 1] = 4 * (x)-4, 4 * (x)-3, 4 * (x)-2, 4 * (x)-1
-static const uint8_t scan_order[64] = {COLUMN(1), COLUMN(2), COLUMN(3), COLUMN(4),
-                                       COLUMN(5), COLUMN(6), COLUMN(7), COLUMN(8)};
 
 /* A window during a pass. */
 typedef struct window_walk {
@@ -54,12 +51,13 @@ INLINE void next_window(const block_decoder *b, window_walk *w)
 {
     const uint32_t columns = l2k_min_u32(b->width - w->x, 8);
     w->x += columns;
-    w->samples += 4 * columns;
+    w->samples += columns;
     w->window++;
     if (w->x == b->width) {
         w->x = 0;
         w->y += 4;
         w->window++;
+        w->samples += 3 * b->width;
     }
 }
 
@@ -124,7 +122,7 @@ INLINE void significance_pass(block_decoder *b, unsigned plane, bool raw)
                 if (raw ? l2k_raw_decode(&b->raw) : decode_zero(decoder, &mq, significant, i)) {
                     const uint64_t sign =
                         raw ? l2k_raw_decode(&b->raw) : decode_sign(decoder, &mq, significant, negative, i);
-                    w.samples[scan_order[i]] = 3u << plane | (uint32_t)sign << 31;
+                    w.samples[b->place[i]] = 3u << plane | (uint32_t)sign << 31;
                     significant |= 1ull << i;
                     negative |= sign << i;
                     todo |= later_neighbours(i) & open;
@@ -153,7 +151,7 @@ INLINE void refinement_pass(block_decoder *b, unsigned plane, bool raw)
             const unsigned i = (unsigned)__builtin_ctzll(todo);
             const unsigned context = L2K_CONTEXT_REFINE + (near >> i & 1) + 2 * (again >> i & 1);
             const uint32_t bit = raw ? l2k_raw_decode(&b->raw) : l2k_mq_decode(&mq, &decoder->model, context);
-            w.samples[scan_order[i]] += 2 * bit * half - half;
+            w.samples[b->place[i]] += 2 * bit * half - half;
         }
     }
     b->mq = mq;
@@ -187,7 +185,7 @@ static void cleanup_pass(block_decoder *b, unsigned plane)
                     continue;
             }
             const uint64_t sign = decode_sign(decoder, &mq, significant, negative, i);
-            w.samples[scan_order[i]] = 3u << plane | (uint32_t)sign << 31;
+            w.samples[b->place[i]] = 3u << plane | (uint32_t)sign << 31;
             significant |= 1ull << i;
             negative |= sign << i;
         } while (todo);
@@ -240,14 +238,13 @@ static void unshift_region(uint32_t *samples, size_t count, unsigned shift)
 #define DEFINE_STORE(name, type)                                                                                       \
     static void name(const l2k_t1_block *block, const uint32_t *samples)                                               \
     {                                                                                                                  \
-        unsigned shift = block->reversible ? 1 : 0;                                                                    \
-        for (uint32_t y = 0; y < block->height; y++) {                                                                 \
+        const unsigned shift = block->reversible ? 1 : 0;                                                              \
+        for (uint32_t y = 0; y < block->height; y++, samples += block->width) {                                        \
             type *row = (type *)block->coefficients + y * block->stride;                                               \
-            const uint32_t *from = samples + (size_t)(y & ~3u) * block->width + (y & 3);                               \
+            L2K_INDEPENDENT                                                                                            \
             for (uint32_t x = 0; x < block->width; x++) {                                                              \
-                uint32_t v = from[4 * (size_t)x];                                                                      \
-                int32_t magnitude = (int32_t)((v & 0x7FFFFFFFu) >> shift);                                             \
-                row[x] = (type)(v >> 31 ? -magnitude : magnitude);                                                     \
+                const int32_t negative = -(int32_t)(samples[x] >> 31);                                                 \
+                row[x] = (type)(((int32_t)((samples[x] & 0x7FFFFFFFu) >> shift) ^ negative) - negative);               \
             }                                                                                                          \
         }                                                                                                              \
     }
@@ -292,12 +289,14 @@ static void decode_passes(block_decoder *b, const l2k_t1_block *block, unsigned 
 void l2k_t1_decode(l2k_t1 *t1, const l2k_t1_block *block, unsigned num_planes, const l2k_t1_segment *segments,
                    size_t num_segments)
 {
-    const size_t count = (size_t)((block->height + 3) & ~3u) * block->width;
+    const size_t count = (size_t)block->height * block->width;
     block_decoder b = {.t1 = t1,
                        .width = block->width,
                        .height = block->height,
                        .span = (block->width + 7) / 8 + 1,
                        .causal = block->style & L2K_STYLE_VSC};
+    for (unsigned i = 7; i < 54; i++)
+        b.place[i] = (uint16_t)((i % 6 - 1) * block->width + i / 6 - 1);
     memset(t1->samples, 0, count * sizeof *t1->samples);
     memset(t1->windows, 0, (((block->height + 3) / 4 + 2) * (size_t)b.span + 1) * sizeof *t1->windows);
     l2k_mq_model_reset(&t1->decoder.model);
