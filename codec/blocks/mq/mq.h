@@ -41,6 +41,12 @@ typedef struct l2k_mq_encoder {
     uint8_t *out;
 } l2k_mq_encoder;
 
+/* The encoder's contexts: rows and senses of the MPS, 2 i + s. */
+typedef uint8_t l2k_mq_encoder_contexts[L2K_NUM_CONTEXTS];
+
+/* Initial states (Table D.7). */
+void l2k_mq_encoder_reset(l2k_mq_encoder_contexts contexts);
+
 static inline void l2k_mq_encode_start(l2k_mq_encoder *mq, uint8_t *last_byte_before)
 {
     mq->a = 0x8000;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "codec/blocks/mq/mq_coder.h"
+#include "codec/blocks/mq/t1_lists.h"
 
 l2k_t1_block l2k_mq_block_in_view(const l2k_block_place *place)
 {
@@ -143,7 +144,7 @@ static l2k_status create(l2k_block_coder *coder)
 const l2k_block_coder_table l2k_mq_on_cpu = {
     .name = "MQ on the CPU",
     .max_planes = L2K_MAX_BIT_PLANES,
-    .bytes_per_thread = L2K_T1_BYTES,
+    .bytes_per_thread = L2K_T1_BYTES + sizeof(l2k_t1_planes),
     .create = create,
     .free = l2k_cpu_coder_free,
     .begin_encode = begin_encode,

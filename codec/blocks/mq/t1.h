@@ -26,6 +26,7 @@ typedef struct l2k_t1 {
     uint32_t *samples; /* stripes x width x 4: magnitude, sign in bit 31 */
     uint8_t *bytes;    /* code of one block */
     size_t bytes_capacity;
+    struct l2k_t1_planes *planes; /* from the first block encoded on */
 } l2k_t1;
 
 /* Scratch memory. The largest flag array is that of a 1024 x 4 block; a partial last stripe has a whole stripe's flags.
