@@ -24,28 +24,36 @@ const l2k_mq_state l2k_mq_states[94] = {
     ROW(0x0005, 45, 42, 0), ROW(0x0001, 45, 43, 0), ROW(0x5601, 46, 46, 0),
 };
 
-/* Entries of a row with either sense of the MPS: decision 0, then 1. */
-#define MOVE_MPS(i, s, qe, nmps)       {0, qe, {2 * nmps + s, 2 * i + s}}
-#define MOVE_LPS(s, qe, nlps, flip)    {1, qe, {2 * nlps + (s ^ flip), 2 * nlps + (s ^ flip)}}
-#define MOVES(i, qe, nmps, nlps, flip) \
+/* The entries of row i with either sense of the MPS: decision 0, then 1. */
+#define STATE(row, mps) ((2 * (row) + (mps)) * 2u * (unsigned)sizeof(l2k_mq_transition))
+#define MOVE_MPS(i, s, qe, nmps)                                                                                       \
+    {                                                                                                                  \
+        qe##u << 16, 0, STATE(nmps, s) | STATE(i, s) << 16, 0                                                          \
+    }
+#define MOVE_LPS(s, qe, nlps, flip)                                                                                    \
+    {                                                                                                                  \
+        qe##u << 16, -1, STATE(nlps, s ^ flip) | STATE(nlps, s ^ flip) << 16, 0                                        \
+    }
+#define MOVES(i, qe, nmps, nlps, flip)                                                                                 \
     MOVE_MPS(i, 0, qe, nmps), MOVE_LPS(0, qe, nlps, flip), MOVE_LPS(1, qe, nlps, flip), MOVE_MPS(i, 1, qe, nmps)
 
 const l2k_mq_transition l2k_mq_transitions[188] = {
-    MOVES(0, 0x5601, 1, 1, 1), MOVES(1, 0x3401, 2, 6, 0), MOVES(2, 0x1801, 3, 9, 0), MOVES(3, 0x0AC1, 4, 12, 0),
-    MOVES(4, 0x0521, 5, 29, 0), MOVES(5, 0x0221, 38, 33, 0), MOVES(6, 0x5601, 7, 6, 1), MOVES(7, 0x5401, 8, 14, 0),
-    MOVES(8, 0x4801, 9, 14, 0), MOVES(9, 0x3801, 10, 14, 0), MOVES(10, 0x3001, 11, 17, 0),
-    MOVES(11, 0x2401, 12, 18, 0), MOVES(12, 0x1C01, 13, 20, 0), MOVES(13, 0x1601, 29, 21, 0),
-    MOVES(14, 0x5601, 15, 14, 1), MOVES(15, 0x5401, 16, 14, 0), MOVES(16, 0x5101, 17, 15, 0),
-    MOVES(17, 0x4801, 18, 16, 0), MOVES(18, 0x3801, 19, 17, 0), MOVES(19, 0x3401, 20, 18, 0),
-    MOVES(20, 0x3001, 21, 19, 0), MOVES(21, 0x2801, 22, 19, 0), MOVES(22, 0x2401, 23, 20, 0),
-    MOVES(23, 0x2201, 24, 21, 0), MOVES(24, 0x1C01, 25, 22, 0), MOVES(25, 0x1801, 26, 23, 0),
-    MOVES(26, 0x1601, 27, 24, 0), MOVES(27, 0x1401, 28, 25, 0), MOVES(28, 0x1201, 29, 26, 0),
-    MOVES(29, 0x1101, 30, 27, 0), MOVES(30, 0x0AC1, 31, 28, 0), MOVES(31, 0x09C1, 32, 29, 0),
-    MOVES(32, 0x08A1, 33, 30, 0), MOVES(33, 0x0521, 34, 31, 0), MOVES(34, 0x0441, 35, 32, 0),
-    MOVES(35, 0x02A1, 36, 33, 0), MOVES(36, 0x0221, 37, 34, 0), MOVES(37, 0x0141, 38, 35, 0),
-    MOVES(38, 0x0111, 39, 36, 0), MOVES(39, 0x0085, 40, 37, 0), MOVES(40, 0x0049, 41, 38, 0),
-    MOVES(41, 0x0025, 42, 39, 0), MOVES(42, 0x0015, 43, 40, 0), MOVES(43, 0x0009, 44, 41, 0),
-    MOVES(44, 0x0005, 45, 42, 0), MOVES(45, 0x0001, 45, 43, 0), MOVES(46, 0x5601, 46, 46, 0),
+    MOVES(0, 0x5601, 1, 1, 1),    MOVES(1, 0x3401, 2, 6, 0),    MOVES(2, 0x1801, 3, 9, 0),
+    MOVES(3, 0x0AC1, 4, 12, 0),   MOVES(4, 0x0521, 5, 29, 0),   MOVES(5, 0x0221, 38, 33, 0),
+    MOVES(6, 0x5601, 7, 6, 1),    MOVES(7, 0x5401, 8, 14, 0),   MOVES(8, 0x4801, 9, 14, 0),
+    MOVES(9, 0x3801, 10, 14, 0),  MOVES(10, 0x3001, 11, 17, 0), MOVES(11, 0x2401, 12, 18, 0),
+    MOVES(12, 0x1C01, 13, 20, 0), MOVES(13, 0x1601, 29, 21, 0), MOVES(14, 0x5601, 15, 14, 1),
+    MOVES(15, 0x5401, 16, 14, 0), MOVES(16, 0x5101, 17, 15, 0), MOVES(17, 0x4801, 18, 16, 0),
+    MOVES(18, 0x3801, 19, 17, 0), MOVES(19, 0x3401, 20, 18, 0), MOVES(20, 0x3001, 21, 19, 0),
+    MOVES(21, 0x2801, 22, 19, 0), MOVES(22, 0x2401, 23, 20, 0), MOVES(23, 0x2201, 24, 21, 0),
+    MOVES(24, 0x1C01, 25, 22, 0), MOVES(25, 0x1801, 26, 23, 0), MOVES(26, 0x1601, 27, 24, 0),
+    MOVES(27, 0x1401, 28, 25, 0), MOVES(28, 0x1201, 29, 26, 0), MOVES(29, 0x1101, 30, 27, 0),
+    MOVES(30, 0x0AC1, 31, 28, 0), MOVES(31, 0x09C1, 32, 29, 0), MOVES(32, 0x08A1, 33, 30, 0),
+    MOVES(33, 0x0521, 34, 31, 0), MOVES(34, 0x0441, 35, 32, 0), MOVES(35, 0x02A1, 36, 33, 0),
+    MOVES(36, 0x0221, 37, 34, 0), MOVES(37, 0x0141, 38, 35, 0), MOVES(38, 0x0111, 39, 36, 0),
+    MOVES(39, 0x0085, 40, 37, 0), MOVES(40, 0x0049, 41, 38, 0), MOVES(41, 0x0025, 42, 39, 0),
+    MOVES(42, 0x0015, 43, 40, 0), MOVES(43, 0x0009, 44, 41, 0), MOVES(44, 0x0005, 45, 42, 0),
+    MOVES(45, 0x0001, 45, 43, 0), MOVES(46, 0x5601, 46, 46, 0),
 };
 
 void l2k_mq_reset_contexts(l2k_mq_contexts contexts)
@@ -60,10 +68,10 @@ void l2k_mq_reset_contexts(l2k_mq_contexts contexts)
 void l2k_mq_encoder_reset(l2k_mq_encoder_contexts contexts)
 {
     for (int i = 0; i < L2K_NUM_CONTEXTS; i++)
-        contexts[i] = 0;
-    contexts[L2K_CONTEXT_ZERO] = 2 * 4;
-    contexts[L2K_CONTEXT_RUN] = 2 * 3;
-    contexts[L2K_CONTEXT_UNIFORM] = 2 * 46;
+        contexts[i] = STATE(0, 0);
+    contexts[L2K_CONTEXT_ZERO] = STATE(4, 0);
+    contexts[L2K_CONTEXT_RUN] = STATE(3, 0);
+    contexts[L2K_CONTEXT_UNIFORM] = STATE(46, 0);
 }
 
 /* A segment must not end in 0xFF; the decoder supplies one itself. */

@@ -41,8 +41,8 @@ typedef struct l2k_mq_encoder {
     uint8_t *out;
 } l2k_mq_encoder;
 
-/* The encoder's contexts: rows and senses of the MPS, 2 i + s. */
-typedef uint8_t l2k_mq_encoder_contexts[L2K_NUM_CONTEXTS];
+/* The encoder's contexts: distances in bytes into its table of transitions (mq_encode.h). */
+typedef uint16_t l2k_mq_encoder_contexts[L2K_NUM_CONTEXTS];
 
 /* Initial states (Table D.7). */
 void l2k_mq_encoder_reset(l2k_mq_encoder_contexts contexts);
@@ -71,40 +71,6 @@ static inline void l2k_mq_byte_out(l2k_mq_encoder *mq)
         mq->c &= 0x7FFFF;
         mq->ct = 8;
     }
-}
-
-/* ENCODE, Figure C.3, with all renormalisation shifts in one. */
-static inline void l2k_mq_encode(l2k_mq_encoder *mq, const l2k_mq_state **context, uint32_t bit)
-{
-    const l2k_mq_state *state = *context;
-    uint32_t qe = state->qe;
-    mq->a -= qe;
-    if (bit == state->mps) {
-        if (mq->a & 0x8000) {
-            mq->c += qe;
-            return;
-        }
-        if (mq->a < qe)
-            mq->a = qe;
-        else
-            mq->c += qe;
-        *context = state->next_mps;
-    } else {
-        if (mq->a < qe)
-            mq->c += qe;
-        else
-            mq->a = qe;
-        *context = state->next_lps;
-    }
-    int shift = __builtin_clz(mq->a) - 16;
-    mq->a <<= shift;
-    while (shift >= mq->ct) {
-        mq->c <<= mq->ct;
-        shift -= mq->ct;
-        l2k_mq_byte_out(mq);
-    }
-    mq->c <<= shift;
-    mq->ct -= shift;
 }
 
 /* FLUSH (C.2.9): afterwards `out` is one past the last byte, and that byte is not 0xFF. */

@@ -1,57 +1,120 @@
 /* The MQ encoder's inner loop (ENCODE, Figure C.3), for lists of decisions with their contexts. Which way a decision
- * goes cannot be predicted, so there is no branch on it; the only one is that of a byte to write. */
+ * goes cannot be predicted, so there is no branch on it, and as bytes come at unforeseeable times, three are written at
+ * a time. */
 #ifndef L2K_CODEC_BLOCKS_MQ_MQ_ENCODE_H
 #define L2K_CODEC_BLOCKS_MQ_MQ_ENCODE_H
 
+#include <string.h>
+
 #include "codec/blocks/mq/mq.h"
 
-/* What a decision does in a state, entry 2 * state + decision of a table. */
+/* What a decision does in a state. Next states are as in l2k_mq_encoder_contexts. */
 typedef struct l2k_mq_transition {
-    uint32_t less_probable; /* 0 or 1 */
-    uint16_t qe;
-    uint8_t next[2]; /* state; [1] where the interval stays above 0x8000 */
+    uint32_t qe;      /* times 2^16 */
+    int32_t exchange; /* -1 for the less probable symbol, else 0 */
+    uint32_t next;    /* after a renormalisation; times 2^16, without one */
+    uint32_t unused;
 } l2k_mq_transition;
 
 /* Entry 2 (2 i + s) + d: row i of Table C.2 with MPS s, decision d. */
 extern const l2k_mq_transition l2k_mq_transitions[188];
 
-static inline void l2k_mq_code_list(l2k_mq_encoder *mq, l2k_mq_encoder_contexts contexts, const uint8_t *entries, size_t count)
+/* l2k_mq_encoder with A times 2^16, and C with all the bits that are still to be written. */
+typedef struct l2k_mq_registers {
+    uint64_t a, c;
+    int ct; /* 0 or less while whole bytes are still to be written */
+    uint8_t *out;
+} l2k_mq_registers;
+
+#define L2K_MQ_INLINE static inline __attribute__((always_inline))
+
+/* Everything but BYTEOUT. */
+L2K_MQ_INLINE void l2k_mq_code_entry(l2k_mq_registers *mq, uint16_t *contexts, uint32_t entry)
 {
-    uint32_t a = mq->a;
-    uint64_t c = mq->c;
-    int ct = mq->ct;
-    uint8_t *out = mq->out;
-    for (size_t i = 0; i < count; i++) {
-        uint32_t entry = entries[i];
-        uint8_t *context = &contexts[entry >> 1];
-        const l2k_mq_transition *t = &l2k_mq_transitions[2 * *context + (entry & 1)];
-        uint32_t qe = t->qe;
-        a -= qe;
-        *context = t->next[a >> 15];
-        /* Conditional exchange: the less probable symbol gets the smaller part. */
-        uint32_t smaller = a < qe ? a : qe, larger = a < qe ? qe : a;
-        uint32_t part = t->less_probable ? smaller : larger;
-        c += (a < qe) == t->less_probable ? qe : 0;
-        int shift = __builtin_clz(part) - 16;
-        a = part << shift;
-        c <<= shift;
-        ct -= shift;
-        while (ct <= 0) {
-            int beyond = -ct;
-            if (*out != 0xFF && (c >> beyond & 0x8000000)) {
-                ++*out;
-                c -= (uint64_t)0x8000000 << beyond;
+    uint16_t *context = &contexts[entry >> 1];
+    const l2k_mq_transition *t =
+        (const l2k_mq_transition *)((const char *)(l2k_mq_transitions + (entry & 1)) + *context);
+    uint64_t qe = t->qe, rest = mq->a - qe;
+    uint32_t next = t->next, same = next >> 16;
+    *context = (uint16_t)(rest & 0x80000000u ? same : next);
+    /* The less probable symbol gets the smaller part, A - Qe or Qe. */
+    int64_t is_qe = ((int64_t)(rest - qe) ^ t->exchange) >> 63;
+    mq->c += qe >> 16 & ~(uint64_t)is_qe;
+    uint32_t part = (uint32_t)(is_qe ? qe : rest);
+    int shift = __builtin_clz(part);
+    mq->a = part << shift;
+    mq->c <<= shift;
+    mq->ct -= shift;
+}
+
+/* BYTEOUT (Figure C.8) for all whole bytes in C. They come out the same when they are written late, for carries reach
+ * them either way, unless a byte was 0xFF at its time and a carry came after that: it had to go into the bit stuffed
+ * behind. Such a byte is 0 by now, and so are the three bits behind it, since the interval was smaller than those.
+ * Returns false for any that looks like it, if `late`. */
+L2K_MQ_INLINE bool l2k_mq_put_bytes(l2k_mq_registers *mq, bool late)
+{
+    do {
+        const int beyond = -mq->ct;
+        const uint32_t top = (uint32_t)(mq->c >> (16 + beyond)); /* carry, eight bits, three bits */
+        if (late && !(top & 0x7FF))
+            return false;
+        int below = 19 + beyond;
+        mq->ct += 8;
+        if (__builtin_expect(*mq->out == 0xFF, 0)) {
+            below++;
+            mq->ct--;
+        } else {
+            *mq->out += top >> 11 & 1;
+            mq->c &= ((uint64_t)0x8000000 << beyond) - 1;
+            if (__builtin_expect(*mq->out == 0xFF, 0)) {
+                below++;
+                mq->ct--;
             }
-            int below = (*out == 0xFF ? 20 : 19) + beyond;
-            ct += *out == 0xFF ? 7 : 8;
-            *++out = (uint8_t)(c >> below);
-            c &= ((uint64_t)1 << below) - 1;
         }
+        *++mq->out = (uint8_t)(mq->c >> below);
+        mq->c &= ((uint64_t)1 << below) - 1;
+    } while (mq->ct <= 0);
+    return true;
+}
+
+/* Codes entries; if not `late`, every byte is written in its time. False: to be done again like that. */
+L2K_MQ_INLINE bool l2k_mq_code_entries(l2k_mq_registers *registers, uint16_t *contexts, const uint8_t *entries,
+                                       size_t count, bool late)
+{
+    const int full = late ? -16 : 0; /* C then has 27 + 16 bits, of which a shift makes 15 more */
+    l2k_mq_registers mq = *registers;
+    for (size_t i = 0; i < count; i++) {
+        l2k_mq_code_entry(&mq, contexts, entries[i]);
+        if (__builtin_expect(mq.ct <= full, 0) && !l2k_mq_put_bytes(&mq, late))
+            return false;
     }
-    mq->a = a;
-    mq->c = (uint32_t)c;
-    mq->ct = ct;
-    mq->out = out;
+    if (mq.ct <= 0 && !l2k_mq_put_bytes(&mq, late))
+        return false;
+    *registers = mq;
+    return true;
+}
+
+/* As many decisions as are worth repeating. */
+enum { L2K_MQ_CHUNK = 256 };
+
+static inline void l2k_mq_code_list(l2k_mq_encoder *mq, l2k_mq_encoder_contexts contexts, const uint8_t *entries,
+                                    size_t count)
+{
+    l2k_mq_registers r = {(uint64_t)mq->a << 16, mq->c, mq->ct, mq->out};
+    while (count > 0) {
+        const size_t n = count < L2K_MQ_CHUNK ? count : L2K_MQ_CHUNK;
+        const uint8_t last = *r.out;
+        l2k_mq_encoder_contexts before;
+        memcpy(before, contexts, sizeof before);
+        if (!l2k_mq_code_entries(&r, contexts, entries, n, true)) {
+            memcpy(contexts, before, sizeof before);
+            *r.out = last;
+            l2k_mq_code_entries(&r, contexts, entries, n, false);
+        }
+        entries += n;
+        count -= n;
+    }
+    *mq = (l2k_mq_encoder){(uint32_t)(r.a >> 16), (uint32_t)r.c, r.ct, r.out};
 }
 
 #endif

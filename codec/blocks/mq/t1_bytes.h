@@ -34,15 +34,15 @@ static inline __attribute__((always_inline)) void masks_to_bytes(const uint64_t 
                                    _mm512_maskz_set1_epi8(_cvtu64_mask64(masks[k * spacing]), (char)(1u << k)));
     _mm512_storeu_si512(bytes, all);
 #elif defined(__AVX2__)
-    const __m256i places = _mm256_setr_epi64x(0x0000000000000000, 0x0101010101010101, 0x0202020202020202,
-                                              0x0303030303030303);
+    const __m256i places =
+        _mm256_setr_epi64x(0x0000000000000000, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
     const __m256i bits = _mm256_set1_epi64x((long long)0x8040201008040201u);
     __m256i low = _mm256_setzero_si256(), high = low;
     for (unsigned k = 0; k < count; k++) {
         const __m256i mask = _mm256_set1_epi64x((long long)masks[k * spacing]), bit = _mm256_set1_epi8((char)(1u << k));
         const __m256i first = _mm256_and_si256(_mm256_shuffle_epi8(mask, places), bits);
-        const __m256i second = _mm256_and_si256(
-            _mm256_shuffle_epi8(mask, _mm256_or_si256(places, _mm256_set1_epi8(4))), bits);
+        const __m256i second =
+            _mm256_and_si256(_mm256_shuffle_epi8(mask, _mm256_or_si256(places, _mm256_set1_epi8(4))), bits);
         low = _mm256_or_si256(low, _mm256_and_si256(_mm256_cmpeq_epi8(first, bits), bit));
         high = _mm256_or_si256(high, _mm256_and_si256(_mm256_cmpeq_epi8(second, bits), bit));
     }
@@ -70,8 +70,7 @@ static inline __attribute__((always_inline)) void bytes_to_masks(const uint32_t 
     low = _mm256_slli_epi64(low, (int)(8 - count));
     high = _mm256_slli_epi64(high, (int)(8 - count));
     for (unsigned k = count; k-- > 0;) {
-        masks[k * spacing] =
-            (uint32_t)_mm256_movemask_epi8(low) | (uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32;
+        masks[k * spacing] = (uint32_t)_mm256_movemask_epi8(low) | (uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32;
         low = _mm256_add_epi8(low, low);
         high = _mm256_add_epi8(high, high);
     }
@@ -92,8 +91,8 @@ static inline __attribute__((always_inline)) void bytes_to_masks(const uint32_t 
 static inline void pick_bytes(const uint8_t from[8], const uint8_t order[8], uint8_t to[8])
 {
 #if defined(__AVX2__)
-    _mm_storel_epi64((__m128i *)to, _mm_shuffle_epi8(_mm_loadl_epi64((const __m128i *)from),
-                                                     _mm_loadl_epi64((const __m128i *)order)));
+    _mm_storel_epi64((__m128i *)to,
+                     _mm_shuffle_epi8(_mm_loadl_epi64((const __m128i *)from), _mm_loadl_epi64((const __m128i *)order)));
 #elif defined(__aarch64__)
     vst1_u8(to, vtbl1_u8(vld1_u8(from), vld1_u8(order)));
 #else

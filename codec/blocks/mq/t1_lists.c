@@ -312,7 +312,7 @@ typedef struct decisions {
     uint64_t sign[SIGN_BITS][LANES];
     uint64_t coded[PASS_TYPES][LANES];  /* where `entry` counts, by pass */
     uint64_t became[PASS_TYPES][LANES]; /* where a sign follows */
-    uint64_t hits[LANES];                      /* run-length columns with a significant sample, at their first one */
+    uint64_t hits[LANES];               /* run-length columns with a significant sample, at their first one */
 } decisions;
 
 /* Run-length columns (D.3.4), at their first sample: whole ones without any significant neighbour, all of whose samples
@@ -535,7 +535,7 @@ static void list(l2k_t1_planes *p, unsigned plane)
 
 /* ---- The table ----------------------------------------------------------------------------------------------- */
 
-static void code(l2k_mq_encoder *mq, uint8_t *contexts, const l2k_t1_list *from)
+static void code(l2k_mq_encoder *mq, l2k_mq_encoder_contexts contexts, const l2k_t1_list *from)
 {
     l2k_mq_code_list(mq, contexts, from->entries, from->count);
 }

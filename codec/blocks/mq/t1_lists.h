@@ -50,7 +50,7 @@ typedef struct l2k_t1_planes {
     bool raw; /* signs in the significance pass are bits of their own (D.6) */
     l2k_t1_list lists[PASS_TYPES];
     l2k_t1_moments became[PASS_TYPES]; /* samples that became significant in the pass */
-    l2k_t1_moments refined_to[2];             /* samples refined by a bit 0, and by a bit 1 */
+    l2k_t1_moments refined_to[2];      /* samples refined by a bit 0, and by a bit 1 */
 } l2k_t1_planes;
 
 typedef struct l2k_t1_kernels {
