@@ -206,18 +206,17 @@ static const l2k_t1_kernels *next_kernels(void)
 static void test_sequence_encode(void **unused)
 {
     (void)unused;
-    static l2k_t1_list list = {.count = 256};
+    uint8_t entries[256];
     for (unsigned i = 0; i < 256; i++)
-        list.entries[i] = (uint8_t)(L2K_CONTEXT_SIGN << 1 | bit_of(plain_text, i)); /* any context that starts at 0 */
+        entries[i] = (uint8_t)(L2K_CONTEXT_SIGN << 1 | bit_of(plain_text, i)); /* any context that starts at 0 */
     for (unsigned round = 0; round < 4; round++) {
         uint8_t buffer[64] = {0};
-        l2k_mq_encoder_contexts contexts;
-        l2k_mq_encoder mq;
-        l2k_mq_encoder_reset(contexts);
-        l2k_mq_encode_start(&mq, buffer);
-        next_kernels()->code(&mq, contexts, &list);
-        l2k_mq_flush(&mq);
-        assert_int_equal(mq.out - (buffer + 1), CODE_BYTES);
+        l2k_mq_feed feed = {.next = entries, .end = entries + 256};
+        l2k_mq_encoder_reset(feed.contexts);
+        l2k_mq_encode_start(&feed.mq, buffer);
+        next_kernels()->code(&feed);
+        l2k_mq_flush(&feed.mq);
+        assert_int_equal(feed.mq.out - (buffer + 1), CODE_BYTES);
         assert_memory_equal(buffer + 1, code_text, CODE_BYTES);
     }
 }
@@ -337,26 +336,55 @@ static unsigned sequence_length(unsigned round)
     return round < 200 ? round : random_below(round % 20 ? 400 : MOST);
 }
 
+static void make_entries(const sequence *s, uint8_t entries[MOST])
+{
+    for (unsigned i = 0; i < s->count; i++)
+        entries[i] = (uint8_t)(s->context[i] << 1 | s->bit[i]);
+}
+
+static l2k_mq_feed make_feed(const uint8_t *entries, unsigned count, uint8_t *start)
+{
+    l2k_mq_feed feed = {.next = entries, .end = entries + count};
+    l2k_mq_encoder_reset(feed.contexts);
+    l2k_mq_encode_start(&feed.mq, start - 1);
+    return feed;
+}
+
+/* Codes together with the sequence before, which may end first. */
+static void code_feed(l2k_mq_feed *feed)
+{
+    static uint8_t entries[MOST], code[BEFORE + ROOM];
+    static unsigned count;
+    const l2k_t1_kernels *kernels = next_kernels();
+    const unsigned next_count = (unsigned)(feed->end - feed->next);
+    uint8_t next_entries[MOST];
+    memcpy(next_entries, feed->next, next_count);
+    l2k_mq_feed other = make_feed(entries, count, code + BEFORE);
+    if (random_below(2))
+        kernels->code_two(feed, &other);
+    else
+        kernels->code_two(&other, feed);
+    assert_true(feed->next == feed->end || other.next == other.end);
+    kernels->code(feed);
+    assert_ptr_equal(feed->next, feed->end);
+    memcpy(entries, next_entries, count = next_count);
+}
+
 /* Encodes one segment whose first byte goes to `start`; returns one past its last byte. */
 static uint8_t *encode_sequence(const sequence *s, uint8_t *start, uint8_t *end, bool predictable)
 {
-    static l2k_t1_list list;
-    l2k_mq_encoder_contexts contexts;
-    l2k_mq_encoder mq;
+    static uint8_t entries[MOST];
     memset(start, CANARY, (size_t)(end - start));
-    l2k_mq_encoder_reset(contexts);
-    l2k_mq_encode_start(&mq, start - 1);
-    list.count = s->count;
-    for (unsigned i = 0; i < s->count; i++)
-        list.entries[i] = (uint8_t)(s->context[i] << 1 | s->bit[i]);
-    next_kernels()->code(&mq, contexts, &list);
+    make_entries(s, entries);
+    l2k_mq_feed feed = make_feed(entries, s->count, start);
+    code_feed(&feed);
     if (predictable)
-        l2k_mq_flush_predictable(&mq);
+        l2k_mq_flush_predictable(&feed.mq);
     else
-        l2k_mq_flush(&mq);
-    check_code(start, mq.out);
-    check_canary(mq.out + 1, end); /* one byte past the end may have been used */
-    return mq.out;
+        l2k_mq_flush(&feed.mq);
+    check_code(start, feed.mq.out);
+    check_canary(feed.mq.out + 1, end); /* one byte past the end may have been used */
+    return feed.mq.out;
 }
 
 static void test_against_plain(void **unused)

@@ -60,20 +60,35 @@ static void check_equal(const l2k_t1_code *c, const l2k_t1_code *set)
         assert_memory_equal(set->bytes, c->bytes, c->passes[c->num_passes - 1].bytes);
 }
 
+static l2k_t1 *make_coder(l2k_cpu cpu)
+{
+    static l2k_context contexts[L2K_CPU_NEON + 1];
+    l2k_t1 *t1;
+    contexts[cpu] = (l2k_context){.threads = 1, .cpu = cpu};
+    assert_int_equal(l2k_t1_create(&contexts[cpu], &t1), L2K_OK);
+    return t1;
+}
+
+/* A block and the one before it: alone in plain C, at once in the set. */
 static void compare(l2k_t1 *t1_c, l2k_t1 *t1_set, const l2k_t1_block *block, bool distortion)
 {
-    static l2k_t1_code c, set;
+    static l2k_t1_code c, set, both[2];
     assert_int_equal(l2k_t1_encode(t1_c, block, distortion, &c), L2K_OK);
     assert_int_equal(l2k_t1_encode(t1_set, block, distortion, &set), L2K_OK);
     check_equal(&c, &set);
+    l2k_t1_block blocks[2] = {*block, *block};
+    const unsigned part = random_below(2); /* shorter, with other neighbours, and perhaps empty */
+    blocks[part].height = random_between(1, block->height);
+    blocks[part].orientation = (block->orientation + 1) % 4;
+    assert_int_equal(l2k_t1_encode_two(t1_set, blocks, distortion, both), L2K_OK);
+    check_equal(&c, &both[1 - part]);
+    assert_int_equal(l2k_t1_encode(t1_c, &blocks[part], distortion, &c), L2K_OK);
+    check_equal(&c, &both[part]);
 }
 
 static void compare_blocks(l2k_cpu cpu)
 {
-    const l2k_context plain = {.threads = 1, .cpu = L2K_CPU_C}, other = {.threads = 1, .cpu = cpu};
-    l2k_t1 *t1_c, *t1_set;
-    assert_int_equal(l2k_t1_create(&plain, &t1_c), L2K_OK);
-    assert_int_equal(l2k_t1_create(&other, &t1_set), L2K_OK);
+    l2k_t1 *t1_c = make_coder(L2K_CPU_C), *t1_set = make_coder(cpu);
     for (unsigned style = 0; style < 64; style++)
         for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
             l2k_t1_block block = {.width = shapes[i].width, .height = shapes[i].height, .style = style};
@@ -90,7 +105,7 @@ static void compare_blocks(l2k_cpu cpu)
 
 static void test_sets(void **unused)
 {
-    static const l2k_cpu sets[] = {L2K_CPU_AVX2, L2K_CPU_AVX512, L2K_CPU_NEON};
+    static const l2k_cpu sets[] = {L2K_CPU_C, L2K_CPU_AVX2, L2K_CPU_AVX512, L2K_CPU_NEON};
     (void)unused;
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         if (l2k_cpu_usable(sets[i]))

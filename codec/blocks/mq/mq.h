@@ -44,6 +44,13 @@ typedef struct l2k_mq_encoder {
 /* The encoder's contexts: distances in bytes into its table of transitions (mq_encode.h). */
 typedef uint16_t l2k_mq_encoder_contexts[L2K_NUM_CONTEXTS];
 
+/* An encoder with a list of decisions still to be coded: each a context times 2 plus the decision. */
+typedef struct l2k_mq_feed {
+    l2k_mq_encoder mq;
+    l2k_mq_encoder_contexts contexts;
+    const uint8_t *next, *end;
+} l2k_mq_feed;
+
 /* Initial states (Table D.7). */
 void l2k_mq_encoder_reset(l2k_mq_encoder_contexts contexts);
 

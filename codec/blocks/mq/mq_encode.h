@@ -94,27 +94,91 @@ L2K_MQ_INLINE bool l2k_mq_code_entries(l2k_mq_registers *registers, uint16_t *co
     return true;
 }
 
+/* The same for two lists at once, `late`, which hides the time that each waits for its interval. False: both are to be
+ * done again. */
+L2K_MQ_INLINE bool l2k_mq_code_entries_of_two(l2k_mq_registers registers[2], uint16_t *const contexts[2],
+                                              const uint8_t *const entries[2], size_t count)
+{
+    const int full = -16;
+    l2k_mq_registers one = registers[0], two = registers[1];
+    for (size_t i = 0; i < count; i++) {
+        l2k_mq_code_entry(&one, contexts[0], entries[0][i]);
+        l2k_mq_code_entry(&two, contexts[1], entries[1][i]);
+        if (__builtin_expect(one.ct <= full, 0) && !l2k_mq_put_bytes(&one, true))
+            return false;
+        if (__builtin_expect(two.ct <= full, 0) && !l2k_mq_put_bytes(&two, true))
+            return false;
+    }
+    if ((one.ct <= 0 && !l2k_mq_put_bytes(&one, true)) || (two.ct <= 0 && !l2k_mq_put_bytes(&two, true)))
+        return false;
+    registers[0] = one;
+    registers[1] = two;
+    return true;
+}
+
 /* As many decisions as are worth repeating. */
 enum { L2K_MQ_CHUNK = 256 };
 
-static inline void l2k_mq_code_list(l2k_mq_encoder *mq, l2k_mq_encoder_contexts contexts, const uint8_t *entries,
-                                    size_t count)
+/* What a repetition starts from. */
+typedef struct l2k_mq_backup {
+    l2k_mq_encoder_contexts contexts;
+    uint8_t last;
+} l2k_mq_backup;
+
+static inline l2k_mq_registers l2k_mq_take(l2k_mq_feed *feed, l2k_mq_backup *backup)
 {
-    l2k_mq_registers r = {(uint64_t)mq->a << 16, mq->c, mq->ct, mq->out};
-    while (count > 0) {
-        const size_t n = count < L2K_MQ_CHUNK ? count : L2K_MQ_CHUNK;
-        const uint8_t last = *r.out;
-        l2k_mq_encoder_contexts before;
-        memcpy(before, contexts, sizeof before);
-        if (!l2k_mq_code_entries(&r, contexts, entries, n, true)) {
-            memcpy(contexts, before, sizeof before);
-            *r.out = last;
-            l2k_mq_code_entries(&r, contexts, entries, n, false);
-        }
-        entries += n;
-        count -= n;
+    memcpy(backup->contexts, feed->contexts, sizeof backup->contexts);
+    backup->last = *feed->mq.out;
+    return (l2k_mq_registers){(uint64_t)feed->mq.a << 16, feed->mq.c, feed->mq.ct, feed->mq.out};
+}
+
+static inline void l2k_mq_give(l2k_mq_feed *feed, const l2k_mq_registers *r, size_t count)
+{
+    feed->mq = (l2k_mq_encoder){(uint32_t)(r->a >> 16), (uint32_t)r->c, r->ct, r->out};
+    feed->next += count;
+}
+
+static inline void l2k_mq_repeat(l2k_mq_feed *feed, l2k_mq_registers *r, const l2k_mq_backup *backup, size_t count)
+{
+    memcpy(feed->contexts, backup->contexts, sizeof backup->contexts);
+    *r->out = backup->last;
+    l2k_mq_code_entries(r, feed->contexts, feed->next, count, false);
+}
+
+static inline size_t l2k_mq_left(const l2k_mq_feed *feed)
+{
+    return (size_t)(feed->end - feed->next);
+}
+
+static inline void l2k_mq_code_one(l2k_mq_feed *feed)
+{
+    while (feed->next < feed->end) {
+        const size_t count = l2k_mq_left(feed) < L2K_MQ_CHUNK ? l2k_mq_left(feed) : L2K_MQ_CHUNK;
+        l2k_mq_backup backup;
+        l2k_mq_registers r = l2k_mq_take(feed, &backup);
+        if (!l2k_mq_code_entries(&r, feed->contexts, feed->next, count, true))
+            l2k_mq_repeat(feed, &r, &backup, count);
+        l2k_mq_give(feed, &r, count);
     }
-    *mq = (l2k_mq_encoder){(uint32_t)(r.a >> 16), (uint32_t)r.c, r.ct, r.out};
+}
+
+/* Until one of them has nothing left. */
+static inline void l2k_mq_code_two(l2k_mq_feed *one, l2k_mq_feed *two)
+{
+    uint16_t *const contexts[2] = {one->contexts, two->contexts};
+    while (one->next < one->end && two->next < two->end) {
+        const size_t less = l2k_mq_left(one) < l2k_mq_left(two) ? l2k_mq_left(one) : l2k_mq_left(two);
+        const size_t count = less < L2K_MQ_CHUNK ? less : L2K_MQ_CHUNK;
+        const uint8_t *const entries[2] = {one->next, two->next};
+        l2k_mq_backup backup[2];
+        l2k_mq_registers r[2] = {l2k_mq_take(one, &backup[0]), l2k_mq_take(two, &backup[1])};
+        if (!l2k_mq_code_entries_of_two(r, contexts, entries, count)) {
+            l2k_mq_repeat(one, &r[0], &backup[0], count);
+            l2k_mq_repeat(two, &r[1], &backup[1], count);
+        }
+        l2k_mq_give(one, &r[0], count);
+        l2k_mq_give(two, &r[1], count);
+    }
 }
 
 #endif

@@ -85,7 +85,7 @@ void l2k_t1_free(l2k_t1 *t1)
     l2k_release(t1->context, t1->flags);
     l2k_release(t1->context, t1->samples);
     l2k_release(t1->context, t1->bytes);
-    l2k_release(t1->context, t1->planes);
+    l2k_t1_free_encoders(t1);
     l2k_release(t1->context, t1);
 }
 

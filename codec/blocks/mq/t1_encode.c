@@ -16,7 +16,7 @@
 #define BYTES_BEFORE 8u
 
 /* Enough for the code of nearly every block. */
-#define BYTES_AT_FIRST ((size_t)1 << 16)
+#define BYTES_AT_FIRST ((size_t)48 << 10)
 
 /* The MQ coder's interval at the end of a pass that does not end its segment: [c, c + a) after byte `at`, whose value
  * was `byte` then and can still get a carry. */
@@ -28,14 +28,18 @@ typedef struct pass_mark {
     ptrdiff_t at;
 } pass_mark;
 
-/* What one block needs beside its planes. */
+/* A block on its way. */
 typedef struct block_coder {
-    l2k_t1 *t1;
+    const l2k_context *context;
     const l2k_t1_kernels *kernels;
+    l2k_t1_encoder *encoder;
     l2k_t1_planes *planes;
-    bool reversible, measure;
-    l2k_mq_encoder mq;
-    l2k_mq_encoder_contexts contexts;
+    const l2k_t1_block *block;
+    l2k_t1_code *code;
+    bool measure;
+    bool done;
+    coding_pass at;
+    l2k_mq_feed feed;  /* with what is left of the pass */
     double distortion; /* by all passes so far, in squared quantiser steps */
     pass_mark marks[L2K_MAX_PASSES];
 } block_coder;
@@ -94,57 +98,55 @@ static uint32_t magnitude_of(const l2k_t1_planes *planes, size_t cell, unsigned 
     return magnitude;
 }
 
-static double gain_in_order(const block_coder *b, coding_pass at, unsigned num_planes)
+static double gain_in_order(const l2k_t1_planes *p, coding_pass at, unsigned num_planes, bool reversible)
 {
-    const l2k_t1_planes *p = b->planes;
     double gain = 0;
     for (size_t i = p->first; i < p->end; i++) {
         uint64_t coded = l2k_t1_pass_samples(p, at.type, i);
         for (; coded; coded &= coded - 1) {
             uint32_t magnitude = magnitude_of(p, i, (unsigned)__builtin_ctzll(coded), num_planes);
-            gain += gain_of_sample(magnitude, at.plane, at.type == PASS_REFINEMENT, b->reversible);
+            gain += gain_of_sample(magnitude, at.plane, at.type == PASS_REFINEMENT, reversible);
         }
     }
     return gain;
 }
 
 /* Squared error that the current pass removes. */
-static double gain_of_pass(const block_coder *b, coding_pass at, unsigned num_planes)
+static double gain_of_pass(const block_coder *b)
 {
-    if (num_planes > EXACT_PLANES)
-        return gain_in_order(b, at, num_planes);
-    if (at.type == PASS_REFINEMENT)
-        return gain_of_refinement(b->planes->refined_to, at.plane, b->reversible);
-    return gain_of_significance(&b->planes->became[at.type], at.plane, b->reversible);
+    const bool reversible = b->block->reversible;
+    if (b->code->num_planes > EXACT_PLANES)
+        return gain_in_order(b->planes, b->at, b->code->num_planes, reversible);
+    if (b->at.type == PASS_REFINEMENT)
+        return gain_of_refinement(b->planes->refined_to, b->at.plane, reversible);
+    return gain_of_significance(&b->planes->became[b->at.type], b->at.plane, reversible);
 }
 
-/* ---- Passes -------------------------------------------------------------------------------------------------- */
+/* ---- Lengths ------------------------------------------------------------------------------------------------- */
 
-static void end_pass(block_coder *b, const l2k_t1_block *block, bool raw, l2k_pass *pass, pass_mark *mark)
+static const uint8_t *code_start(const block_coder *b)
 {
-    bool predictable = block->style & L2K_STYLE_PTERM;
-    const uint8_t *start = b->t1->bytes + BYTES_BEFORE;
+    return b->encoder->bytes + BYTES_BEFORE;
+}
+
+/* Ends the pass in the code, and its segment if the pass does. */
+static void end_code(block_coder *b, bool raw, l2k_pass *pass, pass_mark *mark)
+{
+    bool predictable = b->block->style & L2K_STYLE_PTERM;
+    l2k_mq_encoder *mq = &b->feed.mq;
     unsigned extra = 0;
     mark->open = !pass->terminated && !raw;
     if (mark->open)
-        *mark = (pass_mark){true, *b->mq.out, b->mq.ct, b->mq.c, b->mq.a, b->mq.out - start};
+        *mark = (pass_mark){true, *mq->out, mq->ct, mq->c, mq->a, mq->out - code_start(b)};
     else if (!pass->terminated)
-        extra = l2k_raw_pending_bytes(&b->mq, predictable);
+        extra = l2k_raw_pending_bytes(mq, predictable);
     else if (raw)
-        l2k_raw_flush(&b->mq, predictable);
+        l2k_raw_flush(mq, predictable);
     else if (predictable)
-        l2k_mq_flush_predictable(&b->mq);
+        l2k_mq_flush_predictable(mq);
     else
-        l2k_mq_flush(&b->mq);
-    pass->bytes = (uint32_t)(b->mq.out - start + extra);
-}
-
-static void start_segment(block_coder *b, bool raw)
-{
-    if (raw)
-        l2k_raw_encode_start(&b->mq);
-    else
-        l2k_mq_encode_start(&b->mq, b->mq.out - 1);
+        l2k_mq_flush(mq);
+    pass->bytes = (uint32_t)(mq->out - code_start(b) + extra);
 }
 
 /* The fewest bytes from which the decoder, which reads ones past their end, decodes an open pass correctly: the
@@ -170,9 +172,10 @@ static uint32_t shortest_cut(const pass_mark *mark, const uint8_t *start, uint32
 
 /* Lengths of open passes, now that all bytes are known. They must not decrease nor exceed the end of their segment, and
  * a final 0xFF is implied. */
-static void settle_lengths(const block_coder *b, l2k_t1_code *code)
+static void settle_lengths(const block_coder *b)
 {
-    const uint8_t *start = code->bytes;
+    l2k_t1_code *code = b->code;
+    const uint8_t *start = code_start(b);
     uint32_t bound = code->passes[code->num_passes - 1].bytes;
     for (unsigned i = code->num_passes; i-- > 0;) {
         uint32_t bytes = code->passes[i].bytes;
@@ -187,22 +190,31 @@ static void settle_lengths(const block_coder *b, l2k_t1_code *code)
     }
 }
 
+/* ---- Passes -------------------------------------------------------------------------------------------------- */
+
 /* Makes room for the next pass, which may move the code. */
 static l2k_status reserve_pass(block_coder *b)
 {
-    ptrdiff_t used = b->mq.out - b->t1->bytes;
-    L2K_TRY(l2k_t1_reserve(b->t1, (size_t)used + PASS_BYTES_MOST));
-    b->mq.out = b->t1->bytes + used;
+    l2k_t1_encoder *e = b->encoder;
+    const size_t used = (size_t)(b->feed.mq.out - e->bytes), bytes = used + PASS_BYTES_MOST;
+    if (bytes <= e->bytes_capacity)
+        return L2K_OK;
+    uint8_t *grown = l2k_enlarge(b->context, e->bytes, used + 1, bytes + bytes / 2, 1);
+    if (!grown)
+        return l2k_fail(b->context, L2K_ERROR_MEMORY, "out of memory for %zu bytes of a code-block", bytes);
+    e->bytes = grown;
+    e->bytes_capacity = bytes + bytes / 2;
+    b->feed.mq.out = grown + used;
     return L2K_OK;
 }
 
-static void code_list(block_coder *b, l2k_t1_list *list, bool raw)
+/* Lists the decisions of the bit-plane whose first pass this is. */
+static void list_plane(block_coder *b)
 {
-    if (raw)
-        for (size_t i = 0; i < list->count; i++)
-            l2k_raw_encode(&b->mq, list->entries[i] & 1);
-    else
-        b->kernels->code(&b->mq, b->contexts, list);
+    b->planes->raw = b->at.type == PASS_SIGNIFICANCE && l2k_pass_is_raw(b->block->style, b->at.number);
+    b->kernels->list(b->planes, b->at.plane);
+    if (b->measure && b->code->num_planes <= EXACT_PLANES)
+        b->kernels->measure(b->planes, b->at.plane);
 }
 
 /* 1010 (D.5) */
@@ -212,81 +224,176 @@ static void list_segmentation_symbol(l2k_t1_list *list)
         list->entries[list->count++] = (uint8_t)(L2K_CONTEXT_UNIFORM << 1 | (~i & 1));
 }
 
-/* Codes one pass into the current segment or, if `fresh`, into a new one. */
-static l2k_status code_pass(block_coder *b, const l2k_t1_block *block, coding_pass at, bool fresh, l2k_t1_code *code)
+/* Codes a raw list, or gives an MQ one to the feed; `fresh`: a segment begins. */
+static void feed_list(block_coder *b, const l2k_t1_list *list, bool fresh, bool raw)
 {
-    bool raw = l2k_pass_is_raw(block->style, at.number);
-    l2k_t1_list *list = &b->planes->lists[at.type];
-    l2k_pass *pass = &code->passes[code->num_passes++];
-    L2K_TRY(reserve_pass(b));
-    if (fresh)
-        start_segment(b, raw);
-    if (at.type == PASS_CLEANUP && (block->style & L2K_STYLE_SEGSYM))
+    l2k_mq_feed *feed = &b->feed;
+    feed->next = feed->end = list->entries + list->count;
+    if (fresh && raw)
+        l2k_raw_encode_start(&feed->mq);
+    else if (fresh)
+        l2k_mq_encode_start(&feed->mq, feed->mq.out - 1);
+    if (!raw)
+        feed->next = list->entries;
+    else
+        for (size_t i = 0; i < list->count; i++)
+            l2k_raw_encode(&feed->mq, list->entries[i] & 1);
+}
+
+static l2k_status begin_pass(block_coder *b)
+{
+    l2k_t1_list *list = &b->planes->lists[b->at.type];
+    if (b->at.type == PASS_SIGNIFICANCE || b->at.number == 0)
+        list_plane(b);
+    if (b->at.type == PASS_CLEANUP && (b->block->style & L2K_STYLE_SEGSYM))
         list_segmentation_symbol(list);
-    code_list(b, list, raw);
-    if (b->measure)
-        b->distortion += gain_of_pass(b, at, code->num_planes) / 4;
-    pass->distortion = b->distortion;
-    pass->terminated = is_last_pass(at) || l2k_pass_terminates(block->style, at.number);
-    end_pass(b, block, raw, pass, &b->marks[at.number]);
-    if (block->style & L2K_STYLE_RESET)
-        l2k_mq_encoder_reset(b->contexts);
+    L2K_TRY(reserve_pass(b));
+    const bool fresh = b->at.number > 0 && b->code->passes[b->at.number - 1].terminated; /* start_block began one */
+    feed_list(b, list, fresh, l2k_pass_is_raw(b->block->style, b->at.number));
     return L2K_OK;
 }
 
-static l2k_status code_passes(block_coder *b, const l2k_t1_block *block, l2k_t1_code *code)
+static void end_pass(block_coder *b)
 {
-    bool fresh = false; /* the caller starts the first segment */
-    for (coding_pass at = first_pass(code->num_planes);; at = next_pass(at)) {
-        if (at.type == PASS_SIGNIFICANCE || at.number == 0) {
-            b->planes->raw = at.number && l2k_pass_is_raw(block->style, at.number);
-            b->kernels->list(b->planes, at.plane);
-            if (b->measure && code->num_planes <= EXACT_PLANES)
-                b->kernels->measure(b->planes, at.plane);
-        }
-        L2K_TRY(code_pass(b, block, at, fresh, code));
-        fresh = code->passes[code->num_passes - 1].terminated;
-        if (is_last_pass(at))
-            return L2K_OK;
-    }
+    const unsigned style = b->block->style, number = b->at.number;
+    l2k_pass *pass = &b->code->passes[b->code->num_passes++];
+    if (b->measure)
+        b->distortion += gain_of_pass(b) / 4;
+    pass->distortion = b->distortion;
+    pass->terminated = is_last_pass(b->at) || l2k_pass_terminates(style, number);
+    end_code(b, l2k_pass_is_raw(style, number), pass, &b->marks[number]);
+    if (style & L2K_STYLE_RESET)
+        l2k_mq_encoder_reset(b->feed.contexts);
 }
 
-/* Allocated with a thread's first block. */
-static l2k_status take_planes(l2k_t1 *t1)
+/* Goes on until there is something for the MQ coder, or the block is done. */
+static l2k_status go_on(block_coder *b)
 {
-    if (t1->planes)
+    while (!b->done && b->feed.next == b->feed.end) {
+        end_pass(b);
+        b->done = is_last_pass(b->at);
+        if (b->done)
+            break;
+        b->at = next_pass(b->at);
+        L2K_TRY(begin_pass(b));
+    }
+    return L2K_OK;
+}
+
+/* ---- Blocks -------------------------------------------------------------------------------------------------- */
+
+/* Allocated with a thread's first block. */
+static l2k_status take_encoder(l2k_t1 *t1, unsigned number)
+{
+    if (t1->encoders[number])
         return L2K_OK;
-    t1->planes = l2k_allocate(t1->context, 1, sizeof *t1->planes);
-    if (!t1->planes)
+    l2k_t1_encoder *e = l2k_allocate_zeroed(t1->context, 1, sizeof *e);
+    uint8_t *bytes = l2k_allocate(t1->context, BYTES_AT_FIRST, 1);
+    if (!e || !bytes) {
+        l2k_release(t1->context, e);
+        l2k_release(t1->context, bytes);
         return l2k_fail(t1->context, L2K_ERROR_MEMORY, "out of memory for the block coder");
-    l2k_t1_list_orders(t1->planes);
+    }
+    l2k_t1_list_orders(&e->planes);
+    e->bytes = bytes;
+    e->bytes_capacity = BYTES_AT_FIRST;
+    t1->encoders[number] = e;
+    return L2K_OK;
+}
+
+void l2k_t1_free_encoders(l2k_t1 *t1)
+{
+    for (unsigned i = 0; i < 2; i++)
+        if (t1->encoders[i]) {
+            l2k_release(t1->context, t1->encoders[i]->bytes);
+            l2k_release(t1->context, t1->encoders[i]->planes.planes);
+            l2k_release(t1->context, t1->encoders[i]);
+        }
+}
+
+static l2k_status reserve_planes(const block_coder *b, unsigned num_planes)
+{
+    l2k_t1_planes *p = b->planes;
+    const size_t cells = num_planes * p->spacing;
+    if (cells <= p->planes_capacity)
+        return L2K_OK;
+    l2k_release(b->context, p->planes);
+    p->planes_capacity = 0;
+    p->planes = l2k_allocate(b->context, cells, sizeof *p->planes);
+    if (!p->planes)
+        return l2k_fail(b->context, L2K_ERROR_MEMORY, "out of memory for the block coder");
+    p->planes_capacity = cells;
+    return L2K_OK;
+}
+
+static l2k_status start_block(block_coder *b)
+{
+    uint32_t all = b->kernels->magnitudes(b->block);
+    b->code->num_planes = all ? l2k_log2(all) + 1 : 0;
+    b->code->num_passes = 0;
+    b->distortion = 0;
+    b->done = b->code->num_planes == 0;
+    if (b->done)
+        return L2K_OK;
+    if (b->code->num_planes > L2K_MAX_BIT_PLANES)
+        return l2k_fail(b->context, L2K_ERROR_ARGUMENT, "a sample lies outside its component's precision");
+    l2k_t1_lay_out(b->block, b->planes);
+    L2K_TRY(reserve_planes(b, b->code->num_planes));
+    b->kernels->load(b->block, b->code->num_planes, b->planes);
+    memset(b->encoder->bytes, 0, BYTES_BEFORE);
+    l2k_mq_encoder_reset(b->feed.contexts);
+    l2k_mq_encode_start(&b->feed.mq, b->encoder->bytes + BYTES_BEFORE - 1);
+    b->at = first_pass(b->code->num_planes);
+    return begin_pass(b);
+}
+
+/* Encodes one block, or two at once as long as both last. */
+static l2k_status code_blocks(block_coder *b, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        L2K_TRY(start_block(&b[i]));
+    while (count == 2 && !b[0].done && !b[1].done) {
+        b[0].kernels->code_two(&b[0].feed, &b[1].feed);
+        L2K_TRY(go_on(&b[0]));
+        L2K_TRY(go_on(&b[1]));
+    }
+    for (unsigned i = 0; i < count; i++)
+        while (!b[i].done) {
+            b[i].kernels->code(&b[i].feed);
+            L2K_TRY(go_on(&b[i]));
+        }
+    return L2K_OK;
+}
+
+static l2k_status encode_blocks(l2k_t1 *t1, const l2k_t1_block *blocks, bool measure, l2k_t1_code *codes,
+                                unsigned count)
+{
+    block_coder b[2];
+    for (unsigned i = 0; i < count; i++) {
+        L2K_TRY(take_encoder(t1, i));
+        b[i].context = t1->context;
+        b[i].kernels = l2k_t1_kernels_get(t1->context->cpu);
+        b[i].encoder = t1->encoders[i];
+        b[i].planes = &t1->encoders[i]->planes;
+        b[i].block = &blocks[i];
+        b[i].code = &codes[i];
+        b[i].measure = measure;
+    }
+    L2K_TRY(code_blocks(b, count));
+    for (unsigned i = 0; i < count; i++)
+        if (codes[i].num_passes > 0) {
+            codes[i].bytes = code_start(&b[i]);
+            settle_lengths(&b[i]);
+        }
     return L2K_OK;
 }
 
 l2k_status l2k_t1_encode(l2k_t1 *t1, const l2k_t1_block *block, bool want_distortion, l2k_t1_code *code)
 {
-    const l2k_t1_kernels *kernels = l2k_t1_kernels_get(t1->context->cpu);
-    L2K_TRY(l2k_t1_reserve(t1, BYTES_AT_FIRST));
-    L2K_TRY(take_planes(t1));
-    uint32_t all = kernels->magnitudes(block);
-    code->num_planes = all ? l2k_log2(all) + 1 : 0;
-    code->num_passes = 0;
-    if (code->num_planes == 0)
-        return L2K_OK;
-    if (code->num_planes > L2K_MAX_BIT_PLANES)
-        return l2k_fail(t1->context, L2K_ERROR_ARGUMENT, "a sample lies outside its component's precision");
-    kernels->load(block, code->num_planes, t1->planes);
-    memset(t1->bytes, 0, BYTES_BEFORE);
+    return encode_blocks(t1, block, want_distortion, code, 1);
+}
 
-    block_coder b = {.t1 = t1,
-                     .kernels = kernels,
-                     .planes = t1->planes,
-                     .reversible = block->reversible,
-                     .measure = want_distortion};
-    l2k_mq_encoder_reset(b.contexts);
-    l2k_mq_encode_start(&b.mq, t1->bytes + BYTES_BEFORE - 1);
-    L2K_TRY(code_passes(&b, block, code));
-    code->bytes = t1->bytes + BYTES_BEFORE;
-    settle_lengths(&b, code);
-    return L2K_OK;
+l2k_status l2k_t1_encode_two(l2k_t1 *t1, const l2k_t1_block blocks[2], bool want_distortion, l2k_t1_code codes[2])
+{
+    return encode_blocks(t1, blocks, want_distortion, codes, 2);
 }

@@ -96,15 +96,6 @@ static void clear_cells(l2k_t1_planes *p, unsigned num_planes)
 
 static void load(const l2k_t1_block *block, unsigned num_planes, l2k_t1_planes *p)
 {
-    const size_t stripes = (block->height + 3) / 4;
-    p->width = block->width;
-    p->height = block->height;
-    p->orientation = block->orientation;
-    p->causal = block->style & L2K_STYLE_VSC;
-    p->row = (block->width + 15) / 16 + 1;
-    p->first = p->row + 1;
-    p->end = p->first + stripes * p->row;
-    p->spacing = (stripes + 2) * p->row + 2 + L2K_T1_VECTOR_CELLS;
     clear_cells(p, num_planes);
     for (uint32_t y = 0; y < block->height; y += 4)
         for (uint32_t x = 0; x < block->width; x += 16) {
@@ -535,14 +526,30 @@ static void list(l2k_t1_planes *p, unsigned plane)
 
 /* ---- The table ----------------------------------------------------------------------------------------------- */
 
-static void code(l2k_mq_encoder *mq, l2k_mq_encoder_contexts contexts, const l2k_t1_list *from)
+static void code(l2k_mq_feed *feed)
 {
-    l2k_mq_code_list(mq, contexts, from->entries, from->count);
+    l2k_mq_code_one(feed);
 }
 
-const l2k_t1_kernels L2K_ROWS_TABLE(l2k_t1_kernels) = {magnitudes, load, list, measure, code};
+static void code_two(l2k_mq_feed *one, l2k_mq_feed *two)
+{
+    l2k_mq_code_two(one, two);
+}
+
+const l2k_t1_kernels L2K_ROWS_TABLE(l2k_t1_kernels) = {magnitudes, load, list, measure, code, code_two};
 
 #ifdef L2K_ROWS_BASE
+void l2k_t1_lay_out(const l2k_t1_block *block, l2k_t1_planes *p)
+{
+    const size_t stripes = (block->height + 3) / 4;
+    p->orientation = block->orientation;
+    p->causal = block->style & L2K_STYLE_VSC;
+    p->row = (block->width + 15) / 16 + 1;
+    p->first = p->row + 1;
+    p->end = p->first + stripes * p->row;
+    p->spacing = (stripes + 2) * p->row + 2 + L2K_T1_VECTOR_CELLS;
+}
+
 /* Bytes 0, 1, .. of a mask's bits in the order of `place`, those that are set. */
 static void list_order(const uint8_t place[8], unsigned mask, uint8_t order[8])
 {

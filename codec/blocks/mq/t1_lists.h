@@ -36,7 +36,6 @@ typedef struct l2k_t1_planes {
      * and byte 4 + k follows byte k. */
     uint8_t singles[256][8], pairs[256][8], ones[256];
     /* The block. */
-    uint32_t width, height;
     unsigned orientation;
     bool causal;
     size_t row, first, end; /* cells from one stripe to the next; the first one; one past the last */
@@ -45,7 +44,8 @@ typedef struct l2k_t1_planes {
     /* Significant when the bit-plane before the current one began; when the current one began; after its significance
      * pass; after its cleanup pass. */
     uint64_t refined[L2K_T1_CELLS], before[L2K_T1_CELLS], visited[L2K_T1_CELLS], after[L2K_T1_CELLS];
-    uint64_t planes[L2K_MAX_BIT_PLANES * L2K_T1_CELLS];
+    uint64_t *planes; /* bit-plane p from planes[p * spacing] on */
+    size_t planes_capacity;
     /* Of the current bit-plane. */
     bool raw; /* signs in the significance pass are bits of their own (D.6) */
     l2k_t1_list lists[PASS_TYPES];
@@ -53,17 +53,25 @@ typedef struct l2k_t1_planes {
     l2k_t1_moments refined_to[2];      /* samples refined by a bit 0, and by a bit 1 */
 } l2k_t1_planes;
 
+/* A block encoder's memory; a thread has two, for two blocks at once. */
+typedef struct l2k_t1_encoder {
+    uint8_t *bytes; /* code of one block */
+    size_t bytes_capacity;
+    l2k_t1_planes planes;
+} l2k_t1_encoder;
+
 typedef struct l2k_t1_kernels {
     /* The OR of all magnitudes. */
     uint32_t (*magnitudes)(const l2k_t1_block *block);
-    /* Lays out the cells of a block, with its signs and `num_planes` bit-planes. */
+    /* Signs and `num_planes` bit-planes into the cells of a block, which have been laid out. */
     void (*load)(const l2k_t1_block *block, unsigned num_planes, l2k_t1_planes *planes);
     /* The decisions of a bit-plane; from the highest to the lowest. */
     void (*list)(l2k_t1_planes *planes, unsigned plane);
     /* Its moments, after `list`. */
     void (*measure)(l2k_t1_planes *planes, unsigned plane);
-    /* Codes a list. */
-    void (*code)(l2k_mq_encoder *mq, l2k_mq_encoder_contexts contexts, const l2k_t1_list *list);
+    /* Code what a feed has; what both have, until one has nothing left. */
+    void (*code)(l2k_mq_feed *feed);
+    void (*code_two)(l2k_mq_feed *one, l2k_mq_feed *two);
 } l2k_t1_kernels;
 
 /* The samples of a cell that become significant in a pass of the current bit-plane or are refined in it, after `list`.
@@ -74,6 +82,9 @@ static inline uint64_t l2k_t1_pass_samples(const l2k_t1_planes *p, unsigned type
         return p->before[cell];
     return type == PASS_SIGNIFICANCE ? p->visited[cell] & ~p->before[cell] : p->after[cell] & ~p->visited[cell];
 }
+
+/* How a block is laid out in cells. */
+void l2k_t1_lay_out(const l2k_t1_block *block, l2k_t1_planes *planes);
 
 /* Fills in the orders. */
 void l2k_t1_list_orders(l2k_t1_planes *planes);
