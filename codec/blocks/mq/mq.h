@@ -7,16 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One row of Table C.2 for one sense of the more probable symbol. */
-typedef struct l2k_mq_state {
-    uint32_t qe;
-    uint32_t mps;
-    const struct l2k_mq_state *next_mps, *next_lps;
-} l2k_mq_state;
-
-/* Row i with MPS s is entry 2 i + s. */
-extern const l2k_mq_state l2k_mq_states[94];
-
 /* Contexts of the block coder (Table D.7). */
 enum {
     L2K_CONTEXT_ZERO = 0,    /* nine zero-coding contexts */
@@ -27,11 +17,6 @@ enum {
     L2K_NUM_CONTEXTS = 19
 };
 
-typedef const l2k_mq_state *l2k_mq_contexts[L2K_NUM_CONTEXTS];
-
-/* Initial states (Table D.7). */
-void l2k_mq_reset_contexts(l2k_mq_contexts contexts);
-
 /* ---- Encoder (C.2) ------------------------------------------------------------------------------------------- */
 
 /* The registers. `out` points at the last byte written; the byte before the first must exist and must not be 0xFF. */
@@ -40,6 +25,19 @@ typedef struct l2k_mq_encoder {
     int ct;
     uint8_t *out;
 } l2k_mq_encoder;
+
+/* The encoder's contexts: distances in bytes into its table of transitions (mq_encode.h). */
+typedef uint16_t l2k_mq_encoder_contexts[L2K_NUM_CONTEXTS];
+
+/* An encoder with a list of decisions still to be coded: each a context times 2 plus the decision. */
+typedef struct l2k_mq_feed {
+    l2k_mq_encoder mq;
+    l2k_mq_encoder_contexts contexts;
+    const uint8_t *next, *end;
+} l2k_mq_feed;
+
+/* Initial states (Table D.7). */
+void l2k_mq_encoder_reset(l2k_mq_encoder_contexts contexts);
 
 static inline void l2k_mq_encode_start(l2k_mq_encoder *mq, uint8_t *last_byte_before)
 {
@@ -65,40 +63,6 @@ static inline void l2k_mq_byte_out(l2k_mq_encoder *mq)
         mq->c &= 0x7FFFF;
         mq->ct = 8;
     }
-}
-
-/* ENCODE, Figure C.3, with all renormalisation shifts in one. */
-static inline void l2k_mq_encode(l2k_mq_encoder *mq, const l2k_mq_state **context, uint32_t bit)
-{
-    const l2k_mq_state *state = *context;
-    uint32_t qe = state->qe;
-    mq->a -= qe;
-    if (bit == state->mps) {
-        if (mq->a & 0x8000) {
-            mq->c += qe;
-            return;
-        }
-        if (mq->a < qe)
-            mq->a = qe;
-        else
-            mq->c += qe;
-        *context = state->next_mps;
-    } else {
-        if (mq->a < qe)
-            mq->c += qe;
-        else
-            mq->a = qe;
-        *context = state->next_lps;
-    }
-    int shift = __builtin_clz(mq->a) - 16;
-    mq->a <<= shift;
-    while (shift >= mq->ct) {
-        mq->c <<= mq->ct;
-        shift -= mq->ct;
-        l2k_mq_byte_out(mq);
-    }
-    mq->c <<= shift;
-    mq->ct -= shift;
 }
 
 /* FLUSH (C.2.9): afterwards `out` is one past the last byte, and that byte is not 0xFF. */

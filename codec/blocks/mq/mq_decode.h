@@ -11,7 +11,7 @@
 /* The states of Table C.2 as words, and the states that the contexts are in. A word has Qe in its upper 16 bits, the
  * MPS in bit 16, and in bits 8 to 15 and 0 to 7 which entry of `states` follows an LPS and an MPS. */
 typedef struct l2k_mq_model {
-    uint64_t states[94]; /* as in l2k_mq_states */
+    uint64_t states[94]; /* row i of Table C.2 with MPS s is entry 2 i + s */
     uint64_t contexts[L2K_NUM_CONTEXTS];
 } l2k_mq_model;
 

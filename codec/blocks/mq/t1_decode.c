@@ -11,10 +11,10 @@
 #include "base/cpu.h"
 #include "base/integer.h"
 #include "codec/blocks/mq/mq_decode.h"
-#include "codec/blocks/mq/t1_flags.h"
+#include "codec/blocks/mq/t1_passes.h"
 
 typedef struct block_decoder {
-    l2k_t1 *t1;
+    l2k_t1_decoder *memory;
     uint32_t width, height;
     uint32_t span;      /* windows of a stripe, and an empty one between stripes */
     uint16_t place[54]; /* of the bits of a window's word: the sample's, counted from the window's first sample */
@@ -39,7 +39,7 @@ typedef struct window_walk {
 
 INLINE window_walk first_window(const block_decoder *b)
 {
-    return (window_walk){0, 0, b->t1->windows + b->span + 1, b->t1->samples};
+    return (window_walk){0, 0, b->memory->windows + b->span + 1, b->memory->samples};
 }
 
 INLINE bool in_block(const block_decoder *b, const window_walk *w)
@@ -83,7 +83,7 @@ INLINE uint64_t neighbours(uint64_t significant)
     return vertical | column << 6 | column >> 6;
 }
 
-/* The neighbours of bit `i` that come later in the scan. */
+/* The neighbours of bit `i` that come later in the scan: 1, 5, 6 and 7 bits away. */
 INLINE uint64_t later_neighbours(unsigned i)
 {
     return 0xE2ull << i;
@@ -91,24 +91,33 @@ INLINE uint64_t later_neighbours(unsigned i)
 
 /* ---- Passes -------------------------------------------------------------------------------------------------- */
 
-INLINE uint32_t decode_zero(l2k_t1_decoder *decoder, l2k_mq_decoder *mq, uint64_t significant, unsigned i)
+/* The indices of contexts: what stands west of bit `i`, at it and east of it, for signs without corners. */
+INLINE uint32_t decode_zero(l2k_t1_decoder *d, l2k_mq_decoder *mq, uint64_t significant, unsigned i)
 {
     const uint64_t index = (significant >> (i - 7) & 0x1C7) | (significant >> (i + 2) & 0x38);
-    return l2k_mq_decode(mq, &decoder->model, decoder->zero_context[index]);
+    return l2k_mq_decode(mq, &d->model, d->zero_context[index]);
 }
 
-INLINE uint32_t decode_sign(l2k_t1_decoder *decoder, l2k_mq_decoder *mq, uint64_t significant, uint64_t negative,
-                            unsigned i)
+INLINE uint32_t decode_sign(l2k_t1_decoder *d, l2k_mq_decoder *mq, uint64_t significant, uint64_t negative, unsigned i)
 {
     const uint64_t s = (significant >> (i - 7) & 0x142) | (significant >> (i + 2) & 0x10);
     const uint64_t n = (negative >> (i - 7) & 0x142) | (negative >> (i + 2) & 0x10);
-    const unsigned entry = decoder->sign_context[s >> 1 | n];
-    return l2k_mq_decode(mq, &decoder->model, entry & 0x7F) ^ entry >> 7;
+    const unsigned entry = d->sign_context[s >> 1 | n];
+    return l2k_mq_decode(mq, &d->model, entry & 0x7F) ^ entry >> 7;
+}
+
+/* Sample `i` becomes significant in `plane`. */
+INLINE void set_sample(const block_decoder *b, const window_walk *w, unsigned i, unsigned plane, uint64_t sign,
+                       uint64_t *significant, uint64_t *negative)
+{
+    w->samples[b->place[i]] = 3u << plane | (uint32_t)sign << 31;
+    *significant |= 1ull << i;
+    *negative |= sign << i;
 }
 
 INLINE void significance_pass(block_decoder *b, unsigned plane, bool raw)
 {
-    l2k_t1_decoder *const decoder = &b->t1->decoder;
+    l2k_t1_decoder *const d = b->memory;
     l2k_mq_decoder mq = b->mq;
     for (window_walk w = first_window(b); in_block(b, &w); next_window(b, &w)) {
         uint64_t significant = WITH_BORDER(b, w.window, significant);
@@ -119,12 +128,9 @@ INLINE void significance_pass(block_decoder *b, unsigned plane, bool raw)
             do {
                 const unsigned i = (unsigned)__builtin_ctzll(todo);
                 todo &= todo - 1;
-                if (raw ? l2k_raw_decode(&b->raw) : decode_zero(decoder, &mq, significant, i)) {
-                    const uint64_t sign =
-                        raw ? l2k_raw_decode(&b->raw) : decode_sign(decoder, &mq, significant, negative, i);
-                    w.samples[b->place[i]] = 3u << plane | (uint32_t)sign << 31;
-                    significant |= 1ull << i;
-                    negative |= sign << i;
+                if (raw ? l2k_raw_decode(&b->raw) : decode_zero(d, &mq, significant, i)) {
+                    const uint64_t sign = raw ? l2k_raw_decode(&b->raw) : decode_sign(d, &mq, significant, negative, i);
+                    set_sample(b, &w, i, plane, sign, &significant, &negative);
                     todo |= later_neighbours(i) & open;
                     visited |= later_neighbours(i) & open;
                 }
@@ -139,18 +145,18 @@ INLINE void significance_pass(block_decoder *b, unsigned plane, bool raw)
 
 INLINE void refinement_pass(block_decoder *b, unsigned plane, bool raw)
 {
-    l2k_t1_decoder *const decoder = &b->t1->decoder;
+    l2k_t1_decoder *const d = b->memory;
     l2k_mq_decoder mq = b->mq;
     const uint32_t half = 1u << plane;
     for (window_walk w = first_window(b); in_block(b, &w); next_window(b, &w)) {
         const uint64_t again = w.window->refined;
         const uint64_t near = neighbours(WITH_BORDER(b, w.window, significant)) & ~again;
         uint64_t todo = w.window->significant & ~w.window->visited;
-        w.window->refined |= todo;
+        w.window->refined = todo;
         for (; todo; todo &= todo - 1) {
             const unsigned i = (unsigned)__builtin_ctzll(todo);
             const unsigned context = L2K_CONTEXT_REFINE + (near >> i & 1) + 2 * (again >> i & 1);
-            const uint32_t bit = raw ? l2k_raw_decode(&b->raw) : l2k_mq_decode(&mq, &decoder->model, context);
+            const uint32_t bit = raw ? l2k_raw_decode(&b->raw) : l2k_mq_decode(&mq, &d->model, context);
             w.samples[b->place[i]] += 2 * bit * half - half;
         }
     }
@@ -159,7 +165,7 @@ INLINE void refinement_pass(block_decoder *b, unsigned plane, bool raw)
 
 static void cleanup_pass(block_decoder *b, unsigned plane)
 {
-    l2k_t1_decoder *const decoder = &b->t1->decoder;
+    l2k_t1_decoder *const d = b->memory;
     l2k_mq_decoder mq = b->mq;
     for (window_walk w = first_window(b); in_block(b, &w); next_window(b, &w)) {
         const uint64_t runs = b->height - w.y >= 4 ? ROW(1) : 0;
@@ -172,22 +178,21 @@ static void cleanup_pass(block_decoder *b, unsigned plane)
         do {
             unsigned i = (unsigned)__builtin_ctzll(todo);
             if (runs >> i & 1 && (significant >> (i - 7) & 0x3FFFF) == 0) {
-                todo &= ~(15ull << i);
-                if (!l2k_mq_decode(&mq, &decoder->model, L2K_CONTEXT_RUN))
+                const uint64_t column = 15ull << i;
+                todo &= ~column;
+                if (!l2k_mq_decode(&mq, &d->model, L2K_CONTEXT_RUN))
                     continue;
-                unsigned first = l2k_mq_decode(&mq, &decoder->model, L2K_CONTEXT_UNIFORM) << 1;
-                first |= l2k_mq_decode(&mq, &decoder->model, L2K_CONTEXT_UNIFORM);
-                todo |= 15ull << i & ~0ull << (i + first + 1) & ROW(1) * 15;
+                unsigned first = l2k_mq_decode(&mq, &d->model, L2K_CONTEXT_UNIFORM) << 1;
+                first |= l2k_mq_decode(&mq, &d->model, L2K_CONTEXT_UNIFORM);
+                todo |= column & column << (first + 1);
                 i += first;
             } else {
                 todo &= todo - 1;
-                if (!decode_zero(decoder, &mq, significant, i))
+                if (!decode_zero(d, &mq, significant, i))
                     continue;
             }
-            const uint64_t sign = decode_sign(decoder, &mq, significant, negative, i);
-            w.samples[b->place[i]] = 3u << plane | (uint32_t)sign << 31;
-            significant |= 1ull << i;
-            negative |= sign << i;
+            const uint64_t sign = decode_sign(d, &mq, significant, negative, i);
+            set_sample(b, &w, i, plane, sign, &significant, &negative);
         } while (todo);
         w.window->significant = significant & live;
         w.window->negative = negative & live;
@@ -264,16 +269,15 @@ static void decode_pass(block_decoder *b, const l2k_t1_block *block, coding_pass
     passes[at.type][l2k_pass_is_raw(block->style, at.number)](b, at.plane);
     if (at.type == PASS_CLEANUP && (block->style & L2K_STYLE_SEGSYM))
         for (int symbol = 0; symbol < 4; symbol++)
-            l2k_mq_decode(&b->mq, &b->t1->decoder.model, L2K_CONTEXT_UNIFORM);
+            l2k_mq_decode(&b->mq, &b->memory->model, L2K_CONTEXT_UNIFORM);
     if (block->style & L2K_STYLE_RESET)
-        l2k_mq_model_reset(&b->t1->decoder.model);
+        l2k_mq_model_reset(&b->memory->model);
 }
 
-static void decode_passes(block_decoder *b, const l2k_t1_block *block, unsigned num_planes,
+static void decode_passes(block_decoder *b, const l2k_t1_block *block, unsigned num_planes, uint8_t *bytes,
                           const l2k_t1_segment *segments, size_t num_segments)
 {
     coding_pass at = first_pass(num_planes);
-    uint8_t *bytes = b->t1->bytes;
     for (size_t s = 0; s < num_segments; s++) {
         start_segment(b, bytes, segments[s].bytes);
         for (uint32_t i = 0; i < segments[s].passes; i++) {
@@ -290,19 +294,20 @@ void l2k_t1_decode(l2k_t1 *t1, const l2k_t1_block *block, unsigned num_planes, c
                    size_t num_segments)
 {
     const size_t count = (size_t)block->height * block->width;
-    block_decoder b = {.t1 = t1,
+    l2k_t1_decoder *const d = t1->decoder;
+    block_decoder b = {.memory = d,
                        .width = block->width,
                        .height = block->height,
                        .span = (block->width + 7) / 8 + 1,
                        .causal = block->style & L2K_STYLE_VSC};
     for (unsigned i = 7; i < 54; i++)
         b.place[i] = (uint16_t)((i % 6 - 1) * block->width + i / 6 - 1);
-    memset(t1->samples, 0, count * sizeof *t1->samples);
-    memset(t1->windows, 0, (((block->height + 3) / 4 + 2) * (size_t)b.span + 1) * sizeof *t1->windows);
-    l2k_mq_model_reset(&t1->decoder.model);
-    memcpy(t1->decoder.zero_context, t1->decoder.zero_contexts[block->orientation], sizeof t1->decoder.zero_context);
-    decode_passes(&b, block, num_planes, segments, num_segments);
+    memset(d->samples, 0, count * sizeof *d->samples);
+    memset(d->windows, 0, (((block->height + 3) / 4 + 2) * (size_t)b.span + 1) * sizeof *d->windows);
+    l2k_mq_model_reset(&d->model);
+    memcpy(d->zero_context, d->zero_contexts[block->orientation], sizeof d->zero_context);
+    decode_passes(&b, block, num_planes, t1->bytes, segments, num_segments);
     if (block->roi_shift && num_planes > block->roi_shift)
-        unshift_region(t1->samples, count, block->roi_shift);
-    (block->type == L2K_COEFFICIENT_INT16 ? store_int16 : store_int32)(block, t1->samples);
+        unshift_region(d->samples, count, block->roi_shift);
+    (block->type == L2K_COEFFICIENT_INT16 ? store_int16 : store_int32)(block, d->samples);
 }
