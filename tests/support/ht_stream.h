@@ -30,11 +30,11 @@ typedef struct ht_stream {
     ht_layer layers[HT_MOST_LAYERS];
 } ht_stream;
 
-/* Ccap15: HTDECLARED or MIXED, several sets, and the parameter of the magnitude bound B. */
+/* Ccap15: HTONLY or MIXED, several sets, and the parameter of the magnitude bound B. */
 static inline unsigned ht_capabilities(const ht_stream *s)
 {
     unsigned bound = s->planes < 8 ? 0 : s->planes < 28 ? s->planes - 8 : 19 + (s->planes - 27 + 3) / 4;
-    return 0xA000 | (s->style & L2K_STYLE_HT_MIXED ? 0x4000 : 0) | bound;
+    return 0x2000 | (s->style & L2K_STYLE_HT_MIXED ? 0xC000 : 0) | bound;
 }
 
 static inline void ht_put_header(l2k_buffer *out, const ht_stream *s)
