@@ -1,6 +1,6 @@
 /* make_corpus FOLDER: writes the seed corpus. FOLDER/codestreams is for the targets that take JPEG 2000 files,
  * FOLDER/parameters for those that derive everything from their bytes, FOLDER/images for the readers of picture
- * files. */
+ * files, FOLDER/blocks for the block decoders. */
 #include "corpus.h"
 
 #include <sys/stat.h>
@@ -79,6 +79,7 @@ int main(int count, char **arguments)
     make_folder("codestreams");
     make_folder("parameters");
     make_folder("images");
+    make_folder("blocks");
     corpus_encoded();
     corpus_edited();
     corpus_segments();
