@@ -137,14 +137,16 @@ l2k_status l2k_output_head(const l2k_encoding *e, uint64_t body_bytes, l2k_outpu
 {
     l2k_buffer codestream = {.context = e->context};
     out->head.size = 0;
-    l2k_write_main_header(&codestream, &e->siz, &e->coding);
+    out->ht_at = l2k_write_main_header(&codestream, &e->siz, &e->coding);
     out->tlm_at = codestream.size;
     bool listed = !e->tlm || l2k_write_tlm(&codestream, (const l2k_tile_part *)(const void *)out->parts.data,
                                            out->parts.size / sizeof(l2k_tile_part), e->num_tiles);
     l2k_write_comment(&codestream, comment);
     if (e->format == L2K_FORMAT_JP2)
-        out->box_at = l2k_jp2_write_head(&out->head, e->image, body_bytes ? codestream.size + body_bytes : 0);
+        out->box_at = l2k_jp2_write_head(&out->head, e->image, e->coding.capabilities.parts & L2K_PART_15,
+                                         body_bytes ? codestream.size + body_bytes : 0);
     out->tlm_at += out->head.size;
+    out->ht_at += out->head.size;
     l2k_buffer_append(&out->head, codestream.data, codestream.size);
     out->head.failed |= codestream.failed;
     l2k_buffer_release(&codestream);
@@ -217,7 +219,7 @@ l2k_status l2k_output_fixed_bytes(const l2k_encoding *e, const l2k_tile *tiles, 
 void l2k_output_start(l2k_output *out, const l2k_context *context)
 {
     l2k_buffer empty = {.context = context};
-    *out = (l2k_output){empty, empty, empty, empty, empty, 0, 0, 0};
+    *out = (l2k_output){.head = empty, .body = empty, .part = empty, .lengths = empty, .parts = empty};
 }
 
 void l2k_output_release(l2k_output *out)

@@ -42,6 +42,7 @@ l2k_status l2k_encode_tiles(l2k_encoder *encoder, uint32_t first, l2k_rect area,
     /* Transform and code-blocks, tile by tile on all threads: encode_share. */
     L2K_TRY(l2k_teams_run(&encoder->teams, count, encode_share, &job));
     unsigned more_guard_bits = l2k_encode_add_guard_bit(encoder, whole);
+    l2k_encode_state_magnitudes(encoder, more_guard_bits);
 
     /* Rate control, coding passes into layers: J.14, codec/packets/rate.c. */
     double start = l2k_stage_start(context);

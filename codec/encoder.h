@@ -20,6 +20,7 @@ typedef struct l2k_encoding {
     l2k_format format;
     l2k_tile_parts tile_parts;
     bool plt, tlm;
+    uint8_t magnitude_bound; /* HT: B that the tiles so far need */
 } l2k_encoding;
 
 /* The output under way. */
@@ -31,6 +32,7 @@ typedef struct l2k_output {
     l2k_buffer parts;   /* l2k_tile_part of every tile-part */
     uint64_t written;   /* bytes, to the stream */
     uint64_t tlm_at;    /* where TLM stands in the output */
+    uint64_t ht_at;     /* where Ccap15 does */
     uint64_t box_at;    /* where the codestream's box begins */
 } l2k_output;
 
@@ -45,6 +47,7 @@ struct l2k_encoder {
     l2k_target target_kind;
     double *targets;
     size_t num_targets; /* 0 = one layer with everything */
+    double base_step;   /* of l2k_encoder_set_step */
     l2k_teams teams;
     bool has_image; /* between its start and its end: the next members are its */
     l2k_encoding encoding;
@@ -92,6 +95,12 @@ l2k_status l2k_encode_blocks(const l2k_encode_job *job, l2k_block_coder *coder, 
 /* Adds a guard bit to all tiles where one of them needs it. `whole`: the tiles are the image's, and the main header is
  * still to be written. Returns how many guard bits their tile-part headers have more than the main header. */
 unsigned l2k_encode_add_guard_bit(l2k_encoder *encoder, bool whole);
+
+/* The bound B of HT magnitudes of `bits` bits at the cleanup pass (8.7.3 of T.814). */
+unsigned l2k_encode_magnitude_bound(const l2k_component_coding *coding, unsigned resolution, unsigned bits);
+
+/* Ccap15 becomes what the tiles so far are. `more_guard_bits`: as above. */
+void l2k_encode_state_magnitudes(l2k_encoder *encoder, unsigned more_guard_bits);
 
 /* ---- Settings (encode_setup.c) -------------------------------------------------------------------------------- */
 

@@ -14,6 +14,8 @@
 typedef struct l2k_quantiser_rows {
     void (*store[2][3])(const void *values, size_t n, float step, void *coefficients);
     void (*load[2][3])(const void *coefficients, size_t n, float half_step, void *values);
+    /* From float32 coefficients to int32: l2k_index with 1 / step. */
+    void (*index)(const void *coefficients, size_t n, float reciprocal, void *indices);
 } l2k_quantiser_rows;
 
 L2K_CPU_DECLARE(l2k_quantiser_rows);

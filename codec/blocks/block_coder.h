@@ -56,8 +56,8 @@ typedef struct l2k_block_coder_table {
 /* The MQ coder of Annexes C and D on the CPU's threads. */
 extern const l2k_block_coder_table l2k_mq_on_cpu;
 
-/* The HT coder of Part 15 on the CPU's threads, a decoder alone; it decodes MQ blocks as well, since both kinds may
- * stand in one subband. */
+/* The HT coder of Part 15 on the CPU's threads; it decodes MQ blocks as well, since both kinds may stand in one
+ * subband. */
 extern const l2k_block_coder_table l2k_ht_on_cpu;
 
 /* The table for code-blocks of a style (SPcod, Table A.19). */

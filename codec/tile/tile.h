@@ -17,13 +17,14 @@ typedef struct l2k_contribution {
     bool starts_segment;
 } l2k_contribution;
 
-/* An encoded code-block. The first three belong to its block coder, the last to the tile. */
+/* An encoded code-block. The pointers but the last are its block coder's; the last is the tile's. */
 typedef struct l2k_coded_block {
     const uint8_t *bytes;
     uint32_t *pass_bytes;    /* per pass: bytes up to its end, L2K_PASS_TERMINATED set where it ends a segment */
     double *pass_distortion; /* per pass: squared error removed by it and all before, in squared quantiser steps; NULL
                                 unless asked for */
     uint8_t *layer_passes;   /* per layer: passes in this and all earlier layers (packets/rate.h) */
+    uint8_t magnitude_bits;  /* of its largest magnitude; HT only */
 } l2k_coded_block;
 
 /* A code-block to decode. */
@@ -91,8 +92,9 @@ typedef struct l2k_tile {
     uint32_t num_components;
     l2k_tile_component *components;
     const l2k_tile_coding *coding;
-    uint64_t num_precincts; /* packets of one layer */
-    bool needs_guard_bit;   /* encoder: a block has one bit-plane more than its subband provides for */
+    uint64_t num_precincts;  /* packets of one layer */
+    bool needs_guard_bit;    /* encoder: a block has one bit-plane more than its subband provides for */
+    uint8_t magnitude_bound; /* encoder: B that the HT blocks need (8.7.3 of T.814) */
     l2k_arena arena;
 } l2k_tile;
 

@@ -1,16 +1,23 @@
-/* The HT block decoder (Part 15, T.814) on the CPU's threads, as a table for codec/blocks/block_coder.h: which HT set
- * of a block counts, and where its segments are. MQ blocks go to the MQ decoder. */
+/* The HT block coder (Part 15, T.814) on the CPU's threads, as a table for codec/blocks/block_coder.h: what it keeps of
+ * an encoded block; which HT set of a received block counts, and where its segments are. MQ blocks go to the MQ
+ * decoder. */
 #include <string.h>
 
 #include "base/integer.h"
 #include "codec/blocks/ht/ht_block.h"
+#include "codec/blocks/ht/ht_encode.h"
 #include "codec/blocks/mq/mq_coder.h"
+#include "quant/quantiser_rows.h"
+
+enum { L2K_HT_MOST_SAMPLES = 4096 };
 
 /* ---- Workers ------------------------------------------------------------------------------------------------- */
 
 typedef struct worker {
     l2k_ht ht;
     l2k_t1 *t1;
+    l2k_ht_encoder *encoder; /* from the first block to encode on */
+    int32_t *indices;        /* from the first block of the 9/7 on: of a block */
 } worker;
 
 static void free_worker(void *opaque)
@@ -24,6 +31,8 @@ static void free_worker(void *opaque)
     l2k_release(context, w->ht.samples);
     l2k_release(context, w->ht.columns);
     l2k_release(context, w->ht.bytes);
+    l2k_release(context, w->encoder);
+    l2k_release(context, w->indices);
     l2k_release(context, w);
 }
 
@@ -112,6 +121,78 @@ static l2k_status join_refinement(l2k_ht *ht, const received_set *from, l2k_ht_s
     }
     set->refinement = ht->bytes;
     return L2K_OK;
+}
+
+/* ---- Encoding ------------------------------------------------------------------------------------------------ */
+
+static l2k_status take_encoder(const l2k_context *context, worker *w)
+{
+    if (w->encoder)
+        return L2K_OK;
+    w->encoder = l2k_allocate(context, 1, sizeof *w->encoder);
+    if (!w->encoder)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the block coder");
+    w->encoder->context = context;
+    l2k_ht_encoder_prepare(w->encoder);
+    return L2K_OK;
+}
+
+/* Copies the code from the worker to the thread's arena. */
+static l2k_status keep_code(const l2k_context *context, const l2k_ht_code *code, l2k_arena *arena,
+                            l2k_coded_block *coded)
+{
+    uint8_t *copy = l2k_arena_take(context, arena, code->cleanup_bytes);
+    coded->pass_bytes = l2k_arena_take(context, arena, sizeof *coded->pass_bytes);
+    if (!copy || !coded->pass_bytes)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for coded blocks");
+    memcpy(copy, code->bytes, code->cleanup_bytes);
+    coded->bytes = copy;
+    coded->pass_bytes[0] = code->cleanup_bytes | L2K_PASS_TERMINATED;
+    return L2K_OK;
+}
+
+/* Coefficients of the 9/7 come as they are: the block is quantised, and then stands in the worker. */
+static l2k_status quantise(const l2k_context *context, const l2k_block_place *place, worker *w, l2k_t1_block *block)
+{
+    const l2k_tile_component *component = place->band->component;
+    const unsigned resolution = place->band->resolution, orientation = place->band->orientation;
+    const l2k_step step = l2k_coding_step(component->coding, resolution, orientation);
+    const float reciprocal = 1 / l2k_step_size(step, component->precision, orientation);
+    const l2k_quantiser_rows *rows = l2k_quantiser_rows_get(context->cpu);
+    if (!w->indices)
+        w->indices = l2k_allocate(context, L2K_HT_MOST_SAMPLES, sizeof *w->indices);
+    if (!w->indices)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the block coder");
+    for (uint32_t y = 0; y < block->height; y++)
+        rows->index((const float *)block->coefficients + y * block->stride, block->width, reciprocal,
+                    w->indices + (size_t)y * block->width);
+    block->coefficients = w->indices;
+    block->type = L2K_COEFFICIENT_INT32;
+    block->stride = block->width;
+    return L2K_OK;
+}
+
+/* The bit-planes of a block end with that of its cleanup pass. */
+static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_place *place, void *opaque,
+                               const l2k_context *context, l2k_arena *arena)
+{
+    (void)batch;
+    worker *w = opaque;
+    l2k_t1_block block = l2k_mq_block_in_view(place);
+    l2k_ht_code code;
+    L2K_TRY(take_encoder(context, w));
+    if (block.type == L2K_COEFFICIENT_FLOAT32)
+        L2K_TRY(quantise(context, place, w, &block));
+    L2K_TRY(l2k_ht_encode(w->encoder, &block, &code));
+    place->block->num_planes = code.num_passes > 0;
+    place->block->num_passes = (uint8_t)code.num_passes;
+    place->block->coded.magnitude_bits = (uint8_t)code.magnitude_bits;
+    return code.num_passes ? keep_code(context, &code, arena, &place->block->coded) : L2K_OK;
+}
+
+static l2k_status begin_encode(l2k_block_coder *coder, const l2k_block_batch *batch)
+{
+    return l2k_cpu_blocks_run(coder->state, batch, encode_block);
 }
 
 /* ---- Decoding ------------------------------------------------------------------------------------------------ */
@@ -206,12 +287,6 @@ static l2k_status begin_decode(l2k_block_coder *coder, const l2k_block_batch *ba
 }
 
 /* ---- The table ----------------------------------------------------------------------------------------------- */
-
-static l2k_status begin_encode(l2k_block_coder *coder, const l2k_block_batch *batch)
-{
-    (void)batch;
-    return l2k_fail(coder->context, L2K_ERROR_UNSUPPORTED, "HT code-blocks are decoded only");
-}
 
 static l2k_status create(l2k_block_coder *coder)
 {

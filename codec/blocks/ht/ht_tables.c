@@ -1,6 +1,8 @@
 /* The tables of Annex C of T.814, as trees. */
 #include "codec/blocks/ht/ht_tables.h"
 
+#include <stdbool.h>
+
 /* The leaves of each context's code tree from the codeword of all zeros to that of all ones, context by context. The
  * trees are full, so lengths and order give the codewords. */
 /* clang-format off */
@@ -116,6 +118,79 @@ void l2k_ht_make_vlc(l2k_ht_vlc tables[2])
 {
     make_table(first_row_leaves, tables[0]);
     make_table(other_row_leaves, tables[1]);
+}
+
+/* Whether an entry can stand for a quad: rho, and the samples that reach its bound. */
+static bool describes(unsigned entry, unsigned rho, unsigned reaching)
+{
+    return l2k_ht_rho(entry) == rho && l2k_ht_u_off(entry) == (reaching != 0) &&
+           (l2k_ht_e_k(entry) & reaching) == l2k_ht_e_1(entry);
+}
+
+static uint16_t best_code(const uint16_t *codewords, unsigned rho, unsigned reaching)
+{
+    int most = -1;
+    unsigned best = 0;
+    for (unsigned word = 0; word < CODEWORDS; word++) {
+        const unsigned entry = codewords[word], length = l2k_ht_length(entry);
+        const int known = __builtin_popcount(l2k_ht_e_k(entry));
+        if (word >> length == 0 && describes(entry, rho, reaching) && known > most) {
+            most = known;
+            best = word << 7 | length << 4 | l2k_ht_e_k(entry);
+        }
+    }
+    return (uint16_t)best;
+}
+
+/* Codes are joined from parts, the first one lowest. */
+typedef struct joined {
+    unsigned bits, length;
+} joined;
+
+static joined join(joined code, unsigned bits, unsigned length)
+{
+    return (joined){code.bits | bits << code.length, code.length + length};
+}
+
+/* Table 3 of T.814, up to where extensions begin, which magnitudes of 31 bits do not need. */
+static const l2k_ht_prefix *prefix_of(unsigned u, unsigned *codeword)
+{
+    static const l2k_ht_prefix none = {0, 0, 0};
+    static const uint8_t codewords[4] = {1, 2, 4, 0};
+    *codeword = u == 0 ? 0 : codewords[u < 3 ? u - 1 : u < 5 ? 2 : 3];
+    return u == 0 ? &none : &l2k_ht_prefixes[*codeword];
+}
+
+static joined join_residuals(unsigned u, unsigned v, bool short_second)
+{
+    unsigned first, second;
+    const l2k_ht_prefix *p = prefix_of(u, &first), *q = prefix_of(v, &second);
+    joined code = join((joined){0, 0}, first, p->length);
+    code = short_second ? join(code, v - 1, 1) : join(code, second, q->length);
+    code = join(code, u - p->base, p->suffix);
+    return short_second ? code : join(code, v - q->base, q->suffix);
+}
+
+/* In the first row, both above 2 are coded less 2, as MEL says; a first one alone leaves a bit for the second. */
+static uint32_t pair_code(unsigned u, unsigned v, bool first_row)
+{
+    const bool both_large = first_row && u > 2 && v > 2, short_second = first_row && u > 2 && v > 0 && v < 3;
+    const unsigned bias = both_large ? 2 : 0;
+    joined code = join_residuals(u - bias, v - bias, short_second);
+    return code.bits << 5 | code.length;
+}
+
+void l2k_ht_make_codes(l2k_ht_codes codes[2], l2k_ht_pairs pairs[2])
+{
+    l2k_ht_vlc vlc[2];
+    l2k_ht_make_vlc(vlc);
+    for (unsigned t = 0; t < 2; t++) {
+        for (unsigned i = 0; i < 2048; i++)
+            codes[t][i] = best_code(vlc[t] + (i >> 8) * CODEWORDS, i >> 4 & 15, i & 15);
+        for (unsigned u = 0; u < L2K_HT_RESIDUALS; u++)
+            for (unsigned v = 0; v < L2K_HT_RESIDUALS; v++)
+                pairs[t][v][u] = pair_code(u, v, t == 0);
+    }
 }
 
 /* Codewords 1, 01, 001 and 000. */

@@ -36,6 +36,34 @@ static inline unsigned l2k_ht_e_k(unsigned entry)
 /* Tables for the first row of quads and for all others. */
 void l2k_ht_make_vlc(l2k_ht_vlc tables[2]);
 
+/* For encoding: indexed by context << 8 | rho << 4 | the samples whose exponent is the quad's bound (none where u_off
+ * is 0). Of the codewords that describe the quad, the one that says most about its samples, which is always the best.
+ * An entry holds, from bit 0: e_k (4 bits), the codeword's length (3), the codeword. */
+typedef uint16_t l2k_ht_codes[2048];
+
+static inline unsigned l2k_ht_code_e_k(unsigned entry)
+{
+    return entry & 15;
+}
+
+static inline unsigned l2k_ht_code_length(unsigned entry)
+{
+    return entry >> 4 & 7;
+}
+
+static inline unsigned l2k_ht_codeword(unsigned entry)
+{
+    return entry >> 7;
+}
+
+/* Both U-VLC codes of a pair of quads (7.3.6), indexed by the second residual and the first: the code's length (5
+ * bits), then its bits. */
+enum { L2K_HT_RESIDUALS = 32 };
+typedef uint32_t l2k_ht_pairs[L2K_HT_RESIDUALS][L2K_HT_RESIDUALS];
+
+/* Those of the first row of quads and of all others. */
+void l2k_ht_make_codes(l2k_ht_codes codes[2], l2k_ht_pairs pairs[2]);
+
 /* A U-VLC prefix: its length, the bits of its suffix, and the least value it stands for. */
 typedef struct l2k_ht_prefix {
     uint8_t length, suffix, base;

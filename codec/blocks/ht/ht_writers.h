@@ -1,0 +1,123 @@
+/* The bit streams of HT code-blocks as an encoder writes them (7.1 of T.814): the counterparts of ht_streams.h. The
+ * caller sees to it that there is room. */
+#ifndef L2K_CODEC_BLOCKS_HT_HT_WRITERS_H
+#define L2K_CODEC_BLOCKS_HT_HT_WRITERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* ---- Forward: MagSgn and SigProp ----------------------------------------------------------------------------- */
+
+/* Bytes from the first to the last, each from its lowest bit; the byte after 0xFF has seven bits. Whole bytes are
+ * written with each code, so less than eight bits are left. */
+typedef struct l2k_ht_forward_writer {
+    uint8_t *next;
+    uint64_t bits;
+    unsigned count;
+    bool after_ff;
+} l2k_ht_forward_writer;
+
+static inline void l2k_ht_forward_byte(l2k_ht_forward_writer *w)
+{
+    const unsigned size = w->after_ff ? 7 : 8;
+    const uint8_t byte = (uint8_t)(w->bits & ((1u << size) - 1));
+    *w->next++ = byte;
+    w->bits >>= size;
+    w->count -= size;
+    w->after_ff = byte == 0xFF;
+}
+
+/* count 0 to 56; value has no bits beyond it. */
+static inline void l2k_ht_forward_put(l2k_ht_forward_writer *w, uint64_t value, unsigned count)
+{
+    w->bits |= value << w->count;
+    w->count += count;
+    while (w->count >= (w->after_ff ? 7u : 8u))
+        l2k_ht_forward_byte(w);
+}
+
+/* Fills the last byte with `filler`, ones or zeros. A last 0xFF is what a decoder of MagSgn reads past the end. */
+static inline void l2k_ht_forward_flush(l2k_ht_forward_writer *w, unsigned filler)
+{
+    if (w->count) {
+        w->bits |= (uint64_t)filler << w->count & 0xFF;
+        w->count = w->after_ff ? 7 : 8;
+        l2k_ht_forward_byte(w);
+    }
+    w->next -= w->after_ff;
+}
+
+/* ---- Backward: VLC and MagRef -------------------------------------------------------------------------------- */
+
+/* Bytes from the last to the first, each from its lowest bit; where the one before it exceeds 0x8F, seven ones end a
+ * byte. */
+typedef struct l2k_ht_backward_writer {
+    uint8_t *first; /* of the bytes written */
+    uint64_t bits;
+    unsigned count;
+    bool after_large;
+} l2k_ht_backward_writer;
+
+static inline void l2k_ht_backward_byte(l2k_ht_backward_writer *w)
+{
+    const bool is_short = w->after_large && (w->bits & 0x7F) == 0x7F;
+    const uint8_t byte = (uint8_t)(is_short ? 0x7F : w->bits);
+    *--w->first = byte;
+    w->bits >>= is_short ? 7 : 8;
+    w->count -= is_short ? 7 : 8;
+    w->after_large = byte > 0x8F;
+}
+
+static inline bool l2k_ht_backward_has_byte(const l2k_ht_backward_writer *w)
+{
+    return w->count >= 8 || (w->count == 7 && w->after_large && w->bits == 0x7F);
+}
+
+/* count 0 to 56; value has no bits beyond it. */
+static inline void l2k_ht_backward_put(l2k_ht_backward_writer *w, uint64_t value, unsigned count)
+{
+    w->bits |= value << w->count;
+    w->count += count;
+    while (l2k_ht_backward_has_byte(w))
+        l2k_ht_backward_byte(w);
+}
+
+/* ---- MEL ----------------------------------------------------------------------------------------------------- */
+
+/* Adaptive run lengths (7.3.3); bytes from the first to the last, each from its highest bit. */
+typedef struct l2k_ht_mel_writer {
+    uint8_t *next;
+    unsigned byte, room; /* unused bits of `byte` */
+    unsigned state, run;
+} l2k_ht_mel_writer;
+
+static inline void l2k_ht_mel_bit_put(l2k_ht_mel_writer *w, unsigned bit)
+{
+    w->byte |= bit << --w->room;
+    if (w->room == 0) {
+        *w->next++ = (uint8_t)w->byte;
+        w->room = w->byte == 0xFF ? 7 : 8;
+        w->byte = 0;
+    }
+}
+
+static inline void l2k_ht_mel_put(l2k_ht_mel_writer *w, bool symbol)
+{
+    static const uint8_t exponents[13] = {0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 5};
+    unsigned exponent = exponents[w->state];
+    if (!symbol && ++w->run < 1u << exponent)
+        return;
+    l2k_ht_mel_bit_put(w, !symbol);
+    if (symbol) {
+        while (exponent-- > 0)
+            l2k_ht_mel_bit_put(w, w->run >> exponent & 1);
+        w->state -= w->state > 0;
+    } else {
+        w->state += w->state < 12;
+    }
+    w->run = 0;
+}
+
+#endif

@@ -1,0 +1,164 @@
+/* codec/blocks/ht/ht_encode.h: blocks of all shapes, magnitudes and kinds of content, through the decoder. */
+#include "support.h"
+
+#include "base/integer.h"
+#include "codec/blocks/ht/ht_block.h"
+#include "codec/blocks/ht/ht_encode.h"
+
+static const l2k_context context;
+static l2k_ht_encoder encoder;
+static l2k_ht_vlc tables[2];
+static uint32_t decoded[L2K_HT_SAMPLES];
+static uint8_t columns[L2K_HT_COLUMNS];
+static l2k_ht decoder = {.context = &context, .vlc = tables, .samples = decoded, .columns = columns};
+
+/* ---- Blocks -------------------------------------------------------------------------------------------------- */
+
+enum { MOST_STRIDE = 1024 + 8, MOST_WORDS = 8192 + 8 * 1024 };
+
+/* A block with what surrounds it in its view, which must not matter. */
+static int32_t wide[MOST_WORDS];
+static int16_t narrow[MOST_WORDS];
+static int32_t values[L2K_HT_SAMPLES];
+
+typedef enum content { ZEROS, SINGLE, MOST, NOISE, SPARSE, EDGES, NUM_CONTENTS } content;
+
+static int32_t value_of(content kind, unsigned bits, size_t i, size_t single)
+{
+    const uint32_t most = (uint32_t)(((uint64_t)1 << bits) - 1), random = (uint32_t)random_u64();
+    uint32_t magnitude = 0;
+    switch (kind) {
+    case SINGLE:
+        magnitude = i == single ? 1 + random % most : 0;
+        break;
+    case MOST:
+        magnitude = most;
+        break;
+    case NOISE:
+        magnitude = random & most;
+        break;
+    case SPARSE:
+        magnitude = random_below(30) ? random_below(40) == 0 : random & most;
+        break;
+    case EDGES:
+        magnitude = (uint32_t)((uint64_t)1 << random_below(bits + 1)) - random_below(2);
+        break;
+    default:
+        break;
+    }
+    magnitude = l2k_min_u32(magnitude, most);
+    return random_below(2) ? (int32_t)magnitude : -(int32_t)magnitude;
+}
+
+static void fill(const l2k_t1_block *block, content kind, unsigned bits)
+{
+    const size_t count = (size_t)block->width * block->height, single = random_below(count);
+    for (size_t i = 0; i < MOST_WORDS; i++) {
+        wide[i] = (int32_t)random_u64();
+        narrow[i] = (int16_t)wide[i];
+    }
+    for (size_t i = 0; i < count; i++) {
+        const size_t at = i / block->width * block->stride + i % block->width;
+        wide[at] = values[i] = value_of(kind, bits, i, single);
+        narrow[at] = (int16_t)values[i];
+    }
+}
+
+static l2k_t1_block block_of(uint32_t width, uint32_t height, l2k_coefficient_type type)
+{
+    return (l2k_t1_block){.coefficients = type == L2K_COEFFICIENT_INT16 ? (void *)narrow : (void *)wide,
+                          .type = type,
+                          .stride = width + random_below(9),
+                          .width = width,
+                          .height = height,
+                          .reversible = true};
+}
+
+static unsigned bits_of_largest(size_t count)
+{
+    uint32_t all = 0;
+    for (size_t i = 0; i < count; i++)
+        all |= values[i] < 0 ? 0u - (uint32_t)values[i] : (uint32_t)values[i];
+    return all ? l2k_log2(all) + 1 : 0;
+}
+
+static void check_block(const l2k_t1_block *block)
+{
+    const size_t count = (size_t)block->width * block->height;
+    l2k_ht_code code;
+    assert_int_equal(l2k_ht_encode(&encoder, block, &code), L2K_OK);
+    assert_int_equal(code.magnitude_bits, bits_of_largest(count));
+    assert_int_equal(code.num_passes, code.magnitude_bits > 0);
+    if (code.num_passes == 0)
+        return;
+    uint8_t *exact = malloc(code.cleanup_bytes);
+    memcpy(exact, code.bytes, code.cleanup_bytes);
+    l2k_ht_set set = {
+        .cleanup = exact, .cleanup_bytes = code.cleanup_bytes, .passes = 1, .planes = code.magnitude_bits};
+    assert_true(l2k_ht_cleanup(&decoder, block, &set));
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t v = decoded[i / block->width * l2k_ht_stride(block) + i % block->width];
+        const int32_t magnitude = (int32_t)(v & 0x7FFFFFFF);
+        assert_int_equal(v >> 31 ? -magnitude : magnitude, values[i]);
+    }
+    free(exact);
+}
+
+/* ---- Tests --------------------------------------------------------------------------------------------------- */
+
+/* Every shape that a code-block can have, and parts of it at the edge of a subband. */
+static void test_shapes(void **unused)
+{
+    (void)unused;
+    for (unsigned w = 0; w <= 10; w++)
+        for (unsigned h = 0; h <= 10 && w + h <= 12; h++)
+            for (unsigned i = 0; i < 12; i++) {
+                const uint32_t width = i < 6 ? 1u << w : 1 + random_below(1u << w);
+                const uint32_t height = i < 6 ? 1u << h : 1 + random_below(1u << h);
+                l2k_t1_block block = block_of(width, height, i % 2 ? L2K_COEFFICIENT_INT16 : L2K_COEFFICIENT_INT32);
+                fill(&block, (content)(i % NUM_CONTENTS), 1 + random_below(15));
+                check_block(&block);
+            }
+}
+
+/* Magnitudes up to 31 bits, all kinds of content. */
+static void test_magnitudes(void **unused)
+{
+    (void)unused;
+    for (unsigned bits = 1; bits <= 31; bits++)
+        for (unsigned i = 0; i < 4 * NUM_CONTENTS; i++) {
+            const l2k_coefficient_type type = bits < 16 && i % 2 ? L2K_COEFFICIENT_INT16 : L2K_COEFFICIENT_INT32;
+            l2k_t1_block block = block_of(1 + random_below(64), 1 + random_below(64), type);
+            fill(&block, (content)(i % NUM_CONTENTS), bits);
+            check_block(&block);
+        }
+}
+
+/* -32768 has a magnitude of 16 bits; -2^31 is none of 31. */
+static void test_lowest(void **unused)
+{
+    (void)unused;
+    l2k_ht_code code;
+    l2k_t1_block block = block_of(16, 16, L2K_COEFFICIENT_INT16);
+    fill(&block, ZEROS, 1);
+    narrow[3 * block.stride + 5] = INT16_MIN;
+    values[3 * 16 + 5] = INT16_MIN;
+    check_block(&block);
+    block = block_of(16, 16, L2K_COEFFICIENT_INT32);
+    fill(&block, NOISE, 31);
+    wide[7 * block.stride + 7] = INT32_MIN;
+    assert_int_equal(l2k_ht_encode(&encoder, &block, &code), L2K_ERROR_ARGUMENT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_magnitudes),
+        cmocka_unit_test(test_lowest),
+    };
+    encoder.context = &context;
+    l2k_ht_encoder_prepare(&encoder);
+    l2k_ht_make_vlc(tables);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
