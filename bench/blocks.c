@@ -1,7 +1,7 @@
 /* blocks: the block coders alone, on one thread, by coder and instruction set: nanoseconds a sample, best of several
  * runs, in which all coders and sets take turns.
  *
- *     blocks [-b ht|mq] [-c CPU] [-n RUNS] [-q HALVINGS] [-w 9-7] PICTURE.pnm
+ *     blocks [-b ht|mq] [-c CPU] [-n RUNS] [-p HT_PASSES] [-q HALVINGS] [-w 9-7] PICTURE.pnm
  *     blocks [-c CPU] [-n RUNS] CODESTREAM
  *
  * A PPM or PGM picture (5 levels, code-blocks of 64 x 64) is transformed once; its code-blocks are encoded, then
@@ -61,7 +61,7 @@ static void print_message(void *user, l2k_severity severity, const char *text)
 typedef struct arguments {
     const char *file, *coder;
     l2k_cpu cpu; /* AUTO: all sets */
-    unsigned runs, halvings;
+    unsigned runs, passes, halvings;
     l2k_wavelet wavelet;
 } arguments;
 
@@ -148,7 +148,8 @@ static void set_coding(const arguments *a, unsigned precision, l2k_component_cod
                                 .log2_block_height = 6,
                                 .wavelet = (uint8_t)a->wavelet,
                                 .quantisation = a->wavelet == L2K_WAVELET_9_7 ? L2K_QUANT_EXPOUNDED : L2K_QUANT_NONE,
-                                .guard_bits = 3};
+                                .guard_bits = 3,
+                                .ht_passes = (uint8_t)a->passes};
     memset(k->log2_precinct_width, 15, sizeof k->log2_precinct_width);
     memset(k->log2_precinct_height, 15, sizeof k->log2_precinct_height);
     l2k_steps_choose(a->wavelet, precision, LEVELS, k->steps);
@@ -272,7 +273,7 @@ static void run(const arguments *a, subject *s, way *w)
     for (uint32_t c = 0; c < s->siz.num_components; c++)
         s->tile.components[c].view = &s->decoded[c];
     double decode = timed(s, w, w->table->begin_decode);
-    for (uint32_t c = 0; a->wavelet == L2K_WAVELET_5_3 && c < s->siz.num_components; c++)
+    for (uint32_t c = 0; a->wavelet == L2K_WAVELET_5_3 && a->passes < 2 && c < s->siz.num_components; c++)
         compare(s, c);
     w->encode = encode < w->encode ? encode : w->encode;
     w->decode = decode < w->decode ? decode : w->decode;
@@ -399,9 +400,9 @@ static l2k_cpu cpu_of(const char *name)
 
 int main(int count, char **values)
 {
-    arguments a = {.runs = 5};
+    arguments a = {.runs = 5, .passes = 1};
     picture p;
-    for (int o; (o = getopt(count, values, "b:c:n:q:w:")) != -1;)
+    for (int o; (o = getopt(count, values, "b:c:n:p:q:w:")) != -1;)
         switch (o) {
         case 'b':
             a.coder = optarg;
@@ -411,6 +412,9 @@ int main(int count, char **values)
             break;
         case 'n':
             a.runs = (unsigned)atoi(optarg);
+            break;
+        case 'p':
+            a.passes = (unsigned)atoi(optarg);
             break;
         case 'q':
             a.halvings = (unsigned)atoi(optarg);

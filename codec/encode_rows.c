@@ -14,7 +14,8 @@ static void promise_magnitudes(l2k_encoding *e)
     for (uint32_t c = 0; c < e->siz.num_components; c++) {
         const l2k_component_coding *coding = &e->coding.components[c];
         for (unsigned band = 0; band < coding->num_steps; band++) {
-            unsigned planes = l2k_magnitude_bits(coding->steps[band], coding->guard_bits + 1u);
+            const l2k_step finest = {L2K_MOST_EXPONENT, 0}, step = e->tile_steps ? finest : coding->steps[band];
+            unsigned planes = l2k_magnitude_bits(step, coding->guard_bits + 1u);
             unsigned resolution = l2k_band_resolution(band);
             bound = l2k_max_u32(bound, l2k_encode_magnitude_bound(coding, resolution, planes));
         }

@@ -119,9 +119,6 @@ static void setup_precincts(const l2k_encoder *encoder, l2k_component_coding *co
     }
 }
 
-/* The quantiser divides without overflow as long as no magnitude reaches 2^25 (quant/quantiser.h). */
-#define MOST_EXPONENT 25
-
 static l2k_status setup_steps(const l2k_encoder *encoder, unsigned precision, l2k_component_coding *coding)
 {
     const l2k_context *context = &encoder->context;
@@ -137,7 +134,7 @@ static l2k_status setup_steps(const l2k_encoder *encoder, unsigned precision, l2
                         wavelet->name);
     l2k_steps_of_base((l2k_wavelet)coding->wavelet, (float)encoder->base_step, coding->levels, coding->steps);
     for (unsigned band = 0; band < coding->num_steps; band++)
-        if (coding->steps[band].exponent > MOST_EXPONENT)
+        if (coding->steps[band].exponent > L2K_MOST_EXPONENT)
             return l2k_fail(context, L2K_ERROR_ARGUMENT, "a base step of %g is too small for %u decomposition levels",
                             encoder->base_step, coding->levels);
     return L2K_OK;
@@ -185,6 +182,36 @@ static l2k_status check_style(const l2k_context *context, const int64_t *o)
     return L2K_OK;
 }
 
+/* HT code-blocks have too few coding passes to end where a target asks for it: what the last layer is to reach is for
+ * the steps, and all passes are in it. */
+static l2k_status setup_ht_targets(const l2k_encoder *encoder, l2k_encoding *e)
+{
+    const int64_t *o = encoder->options;
+    const size_t count = encoder->num_targets;
+    if (!(o[L2K_ENCODER_STYLE] & L2K_STYLE_HT) || count == 0)
+        return L2K_OK;
+    const double last = encoder->targets[count - 1];
+    e->by_step = (l2k_step_target){!l2k_target_is_everything(encoder->target_kind, last), encoder->target_kind, last};
+    if (e->by_step.given && !l2k_wavelet_get((l2k_wavelet)o[L2K_ENCODER_WAVELET])->quantised)
+        return l2k_fail(e->context, L2K_ERROR_ARGUMENT,
+                        "HT code-blocks reach a ratio or PSNR by quantiser steps: they need the 9/7 wavelet for it");
+    if (e->by_step.given && encoder->base_step > 0)
+        return l2k_fail(e->context, L2K_ERROR_ARGUMENT,
+                        "both a base step and a target for which steps are to be found");
+    if (e->by_step.given && encoder->target_kind == L2K_TARGET_PSNR && o[L2K_ENCODER_HT_PASSES] > 1)
+        return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "a PSNR for HT code-blocks needs the cleanup pass alone");
+    if (count > 1 && o[L2K_ENCODER_HT_PASSES] < 2)
+        return l2k_fail(e->context, L2K_ERROR_ARGUMENT,
+                        "%zu layers, but one coding pass: layers of HT code-blocks need 2 or 3 HT passes", count);
+    e->own_targets = l2k_allocate(e->context, count, sizeof *e->own_targets);
+    if (!e->own_targets)
+        return l2k_fail(e->context, L2K_ERROR_MEMORY, "out of memory for %zu layers", count);
+    memcpy(e->own_targets, encoder->targets, count * sizeof *e->own_targets);
+    e->own_targets[count - 1] = 0;
+    e->targets.targets = e->own_targets;
+    return L2K_OK;
+}
+
 static void setup_capabilities(const int64_t *o, l2k_encoding *e)
 {
     if (!(o[L2K_ENCODER_STYLE] & L2K_STYLE_HT))
@@ -202,6 +229,7 @@ static l2k_status setup_coding(const l2k_encoder *encoder, l2k_encoding *e)
         return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "code-blocks of %lld x %lld have more than 4096 samples",
                         (long long)o[L2K_ENCODER_BLOCK_WIDTH], (long long)o[L2K_ENCODER_BLOCK_HEIGHT]);
     L2K_TRY(check_style(e->context, o));
+    L2K_TRY(setup_ht_targets(encoder, e));
     setup_capabilities(o, e);
     e->coding.sop = o[L2K_ENCODER_SOP];
     e->coding.eph = o[L2K_ENCODER_EPH];
@@ -240,6 +268,8 @@ void l2k_encoding_release(l2k_encoding *e)
 {
     l2k_release(e->context, e->siz.components);
     l2k_release(e->context, e->coding.components);
+    l2k_release(e->context, e->own_targets);
+    e->own_targets = NULL;
     e->siz.components = NULL;
     e->coding.components = NULL;
 }

@@ -47,8 +47,7 @@ static l2k_status choose_plan(const l2k_encode_job *job, const l2k_team *team, l
     return L2K_OK;
 }
 
-/* The planes from the tile's corner on. */
-static l2k_status tile_planes(const l2k_encode_job *job, l2k_tile *tile, l2k_plane **planes)
+l2k_status l2k_encode_tile_planes(const l2k_encode_job *job, l2k_tile *tile, l2k_plane **planes)
 {
     const l2k_context *context = job->encoding->context;
     *planes = l2k_arena_take(context, &tile->arena, tile->num_components * sizeof **planes);
@@ -73,7 +72,7 @@ l2k_status l2k_encode_prepare_tile(const l2k_encode_job *job, const l2k_team *te
     L2K_TRY(prepare_blocks(e->context, tile));
     L2K_TRY(choose_plan(job, team, turn->slot, tile));
     l2k_run_advance(e->context, L2K_UNITS_TRANSFORM * l2k_tile_samples(tile));
-    return tile_planes(job, tile, planes);
+    return l2k_encode_tile_planes(job, tile, planes);
 }
 
 /* Bit-planes that the subband must provide for. An HT block's num_planes only reach to its cleanup pass. */
@@ -158,6 +157,6 @@ void l2k_encode_state_magnitudes(l2k_encoder *encoder, unsigned more_guard_bits)
     for (uint32_t t = 0; t < encoder->num_tiles; t++)
         e->magnitude_bound = (uint8_t)l2k_max_u32(e->magnitude_bound, encoder->tiles[t].magnitude_bound);
     *ht = (uint16_t)((*ht & ~L2K_HT_MAGNITUDE_BITS) | l2k_magnitude_code(e->magnitude_bound));
-    if (more_guard_bits)
+    if (more_guard_bits || e->tile_steps)
         *ht |= L2K_HT_HETEROGENEOUS;
 }

@@ -108,6 +108,10 @@ void l2k_tile_release(const l2k_context *context, l2k_tile *tile);
 /* Samples of all its components. */
 uint64_t l2k_tile_samples(const l2k_tile *tile);
 
+/* For coding the tile again with other steps in its coding: makes the bit-planes of all subbands theirs, and forgets
+ * what the blocks needed. */
+void l2k_tile_take_steps(l2k_tile *tile);
+
 /* Provides for another guard bit in all subbands (E-2). */
 void l2k_tile_add_guard_bit(l2k_tile *tile);
 

@@ -137,9 +137,9 @@ static void call_quantiser(const kernel *k, l2k_cpu cpu, const workspace *w, siz
 
 static void call_index(const kernel *k, l2k_cpu cpu, const workspace *w, size_t n, unsigned variant)
 {
-    static const float reciprocals[] = {1.0f, 0.0078125f, 1e9f};
-    (void)k;
-    l2k_quantiser_rows_get(cpu)->index(at(w, 0), n, reciprocals[variant], at(w, 1));
+    static const float factors[] = {1.0f, 0.0078125f, 1e9f};
+    const l2k_quantiser_rows *rows = l2k_quantiser_rows_get(cpu);
+    (k->a ? rows->reconstruct : rows->index)(at(w, 0), n, factors[variant], at(w, 1));
 }
 
 static l2k_pixel_row pixels_at(void *data, l2k_sample_type type, unsigned variant)
@@ -235,7 +235,8 @@ static void list_quantisers(void)
 
 static void list_index(void)
 {
-    add((kernel){"index float32", call_index, true, false, 3, 0, 0, 0});
+    add((kernel){"index float32", call_index, true, false, 3, false, 0, 0});
+    add((kernel){"reconstruct float32", call_index, true, true, 3, true, 0, 0});
 }
 
 static void list_pixels(void)

@@ -137,17 +137,24 @@ static l2k_status take_encoder(const l2k_context *context, worker *w)
     return L2K_OK;
 }
 
-/* Copies the code from the worker to the thread's arena. */
-static l2k_status keep_code(const l2k_context *context, const l2k_ht_code *code, l2k_arena *arena,
+/* Copies code, pass lengths and distortions from the worker to the thread's arena. */
+static l2k_status keep_code(const l2k_context *context, const l2k_ht_code *code, bool distortions, l2k_arena *arena,
                             l2k_coded_block *coded)
 {
-    uint8_t *copy = l2k_arena_take(context, arena, code->cleanup_bytes);
-    coded->pass_bytes = l2k_arena_take(context, arena, sizeof *coded->pass_bytes);
-    if (!copy || !coded->pass_bytes)
+    const size_t passes = code->num_passes, bytes = code->passes[passes - 1].bytes;
+    uint8_t *copy = l2k_arena_take(context, arena, bytes);
+    coded->pass_bytes = l2k_arena_take(context, arena, passes * sizeof *coded->pass_bytes);
+    if (distortions)
+        coded->pass_distortion = l2k_arena_take(context, arena, passes * sizeof *coded->pass_distortion);
+    if (!copy || !coded->pass_bytes || (distortions && !coded->pass_distortion))
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for coded blocks");
-    memcpy(copy, code->bytes, code->cleanup_bytes);
+    memcpy(copy, code->bytes, bytes);
     coded->bytes = copy;
-    coded->pass_bytes[0] = code->cleanup_bytes | L2K_PASS_TERMINATED;
+    for (size_t i = 0; i < passes; i++) {
+        coded->pass_bytes[i] = code->passes[i].bytes | (code->passes[i].terminated ? L2K_PASS_TERMINATED : 0);
+        if (distortions)
+            coded->pass_distortion[i] = code->passes[i].distortion;
+    }
     return L2K_OK;
 }
 
@@ -172,22 +179,23 @@ static l2k_status quantise(const l2k_context *context, const l2k_block_place *pl
     return L2K_OK;
 }
 
-/* The bit-planes of a block end with that of its cleanup pass. */
+/* The bit-planes that a packet header counts end with that of the cleanup pass. */
 static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_place *place, void *opaque,
                                const l2k_context *context, l2k_arena *arena)
 {
-    (void)batch;
     worker *w = opaque;
+    const l2k_component_coding *coding = place->band->component->coding;
     l2k_t1_block block = l2k_mq_block_in_view(place);
+    l2k_coded_block *coded = &place->block->coded;
     l2k_ht_code code;
     L2K_TRY(take_encoder(context, w));
     if (block.type == L2K_COEFFICIENT_FLOAT32)
         L2K_TRY(quantise(context, place, w, &block));
-    L2K_TRY(l2k_ht_encode(w->encoder, &block, &code));
-    place->block->num_planes = code.num_passes > 0;
+    L2K_TRY(l2k_ht_encode(w->encoder, &block, l2k_max_u32(coding->ht_passes, 1), batch->distortions, &code));
+    place->block->num_planes = (uint8_t)(code.num_passes ? code.plane + 1 : 0);
     place->block->num_passes = (uint8_t)code.num_passes;
-    place->block->coded.magnitude_bits = (uint8_t)code.magnitude_bits;
-    return code.num_passes ? keep_code(context, &code, arena, &place->block->coded) : L2K_OK;
+    coded->magnitude_bits = (uint8_t)code.magnitude_bits;
+    return code.num_passes ? keep_code(context, &code, batch->distortions, arena, coded) : L2K_OK;
 }
 
 static l2k_status begin_encode(l2k_block_coder *coder, const l2k_block_batch *batch)

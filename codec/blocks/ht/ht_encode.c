@@ -10,6 +10,7 @@
 typedef struct cleanup_encoder {
     l2k_ht_encoder *memory;
     const l2k_t1_block *block;
+    unsigned plane;
     uint32_t num_quads; /* in a row */
     l2k_ht_forward_writer magsgn;
     l2k_ht_backward_writer vlc;
@@ -18,18 +19,12 @@ typedef struct cleanup_encoder {
 
 /* ---- Samples ------------------------------------------------------------------------------------------------- */
 
-static int32_t sample_at(const l2k_t1_block *block, uint32_t x, uint32_t y)
+/* The magnitude in units of the cleanup pass's bit-plane, and the sign; 0 outside the block. */
+static uint32_t sample_in_plane(const cleanup_encoder *e, uint32_t x, uint32_t y, bool *negative)
 {
-    const size_t at = y * block->stride + x;
-    if (x >= block->width || y >= block->height)
-        return 0;
-    return block->type == L2K_COEFFICIENT_INT16 ? ((int16_t *)block->coefficients)[at]
-                                                : ((int32_t *)block->coefficients)[at];
-}
-
-static uint32_t magnitude_of(int32_t v)
-{
-    return v < 0 ? 0u - (uint32_t)v : (uint32_t)v;
+    const int32_t v = x < e->block->width && y < e->block->height ? l2k_ht_sample_at(e->block, x, y) : 0;
+    *negative = v < 0;
+    return l2k_ht_magnitude(v) >> e->plane;
 }
 
 /* All magnitudes together. */
@@ -38,7 +33,7 @@ static uint32_t all_magnitudes(const l2k_t1_block *block)
     uint32_t all = 0;
     for (uint32_t y = 0; y < block->height; y++)
         for (uint32_t x = 0; x < block->width; x++)
-            all |= magnitude_of(sample_at(block, x, y));
+            all |= l2k_ht_magnitude(l2k_ht_sample_at(block, x, y));
     return all;
 }
 
@@ -52,14 +47,14 @@ static unsigned exponent_of(uint32_t magnitude)
 
 /* The row that is not `now` is the one above. Index i is that of a quad in the arrays. Samples of a quad are numbered
  * by columns: 0 and 1 on the left, 2 and 3 on the right. */
-static void measure_quad(const l2k_t1_block *block, l2k_ht_quads *quads, unsigned now, uint32_t i, uint32_t x,
-                         uint32_t y)
+static void measure_quad(cleanup_encoder *e, unsigned now, uint32_t i, uint32_t x, uint32_t y)
 {
+    l2k_ht_quads *quads = &e->memory->quads;
     unsigned exponents[4], most = 0, rho = 0, reaching = 0;
     for (unsigned k = 0; k < 4; k++) {
-        const int32_t v = sample_at(block, x + k / 2, y + k % 2);
-        const uint32_t magnitude = magnitude_of(v);
-        quads->value[k][i] = magnitude ? 2 * (magnitude - 1) + (v < 0) : 0;
+        bool negative;
+        const uint32_t magnitude = sample_in_plane(e, x + k / 2, y + k % 2, &negative);
+        quads->value[k][i] = magnitude ? 2 * (magnitude - 1) + negative : 0;
         exponents[k] = exponent_of(magnitude);
         most = l2k_max_u32(most, exponents[k]);
         rho |= (unsigned)(magnitude > 0) << k;
@@ -112,7 +107,7 @@ static void measure_row(cleanup_encoder *e, uint32_t y)
     const uint16_t *codes = e->memory->codes[y > 0];
     const unsigned now = y >> 1 & 1;
     for (uint32_t i = 0; i < e->num_quads; i++)
-        measure_quad(e->block, quads, now, L2K_HT_MARGIN + i, 2 * i, y);
+        measure_quad(e, now, L2K_HT_MARGIN + i, 2 * i, y);
     for (uint32_t i = 0; i < e->num_quads; i++) {
         relate_quad(quads, y == 0, now, L2K_HT_MARGIN + i);
         quads->entry[L2K_HT_MARGIN + i] = codes[quads->index[L2K_HT_MARGIN + i]];
@@ -206,34 +201,56 @@ static uint32_t join(cleanup_encoder *e)
     return (uint32_t)(at - memory->bytes);
 }
 
-static uint32_t encode_cleanup(l2k_ht_encoder *memory, const l2k_t1_block *block)
+static uint32_t encode_cleanup(l2k_ht_encoder *memory, const l2k_t1_block *block, unsigned plane)
 {
-    cleanup_encoder e = {.memory = memory, .block = block, .num_quads = (block->width + 1) / 2};
+    cleanup_encoder e = {.memory = memory, .block = block, .plane = plane, .num_quads = (block->width + 1) / 2};
     memset(&memory->quads, 0, sizeof memory->quads);
     start(&e);
     for (uint32_t y = 0; y < block->height; y += 2) {
         measure_row(&e, y);
         put_row(&e, y == 0);
     }
-    l2k_ht_forward_flush(&e.magsgn, 0xFF);
+    l2k_ht_forward_flush(&e.magsgn);
     end_mel_and_vlc(&e);
     return join(&e);
 }
+
+/* ---- Blocks -------------------------------------------------------------------------------------------------- */
 
 void l2k_ht_encoder_prepare(l2k_ht_encoder *encoder)
 {
     l2k_ht_make_codes(encoder->codes, encoder->pairs);
 }
 
-l2k_status l2k_ht_encode(l2k_ht_encoder *encoder, const l2k_t1_block *block, l2k_ht_code *code)
+/* A refinement segment without bytes is left out. */
+static void code_passes(l2k_ht_encoder *encoder, const l2k_t1_block *block, unsigned passes, l2k_ht_code *code)
+{
+    uint32_t refinement[2] = {0, 0};
+    const uint32_t cleanup = encode_cleanup(encoder, block, code->plane);
+    if (passes > 1)
+        l2k_ht_encode_refinement(encoder, block, passes, encoder->bytes + cleanup, refinement);
+    code->num_passes = refinement[0] + refinement[1] ? passes : 1;
+    code->passes[0] = (l2k_pass){.bytes = cleanup, .terminated = true};
+    code->passes[1] = (l2k_pass){.bytes = cleanup + refinement[0], .terminated = code->num_passes == 2};
+    code->passes[2] = (l2k_pass){.bytes = cleanup + refinement[0] + refinement[1], .terminated = true};
+}
+
+l2k_status l2k_ht_encode(l2k_ht_encoder *encoder, const l2k_t1_block *block, unsigned passes, bool want_distortion,
+                         l2k_ht_code *code)
 {
     const uint32_t all = all_magnitudes(block);
-    *code = (l2k_ht_code){.magnitude_bits = all ? l2k_log2(all) + 1 : 0, .bytes = encoder->bytes};
+    *code = (l2k_ht_code){
+        .magnitude_bits = all ? l2k_log2(all) + 1 : 0, .plane = passes > 1 ? 1 : 0, .bytes = encoder->bytes};
     if (code->magnitude_bits > L2K_HT_MAX_BIT_PLANES)
         return l2k_fail(encoder->context, L2K_ERROR_ARGUMENT, "a sample lies outside its component's precision");
-    if (all == 0)
+    if (all >> code->plane == 0)
         return L2K_OK;
-    code->num_passes = 1;
-    code->cleanup_bytes = encode_cleanup(encoder, block);
+    code_passes(encoder, block, passes, code);
+    if (want_distortion) {
+        double gains[3];
+        l2k_ht_measure_gains(encoder, block, code->plane, gains);
+        for (unsigned i = 0; i < 3; i++)
+            code->passes[i].distortion = gains[i];
+    }
     return L2K_OK;
 }

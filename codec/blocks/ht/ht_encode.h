@@ -15,6 +15,10 @@ enum { L2K_HT_MOST_QUADS = 512, L2K_HT_MARGIN = 16, L2K_HT_QUADS = L2K_HT_MOST_Q
  * 1280 symbols, and 15 for each of 1024 quads). */
 enum { L2K_HT_MAGSGN_BYTES = 17536, L2K_HT_MEL_BYTES = 1024, L2K_HT_VLC_BYTES = 3072 };
 
+/* Three bits for each sample of the refinement passes at most, and stuffing. A 1024 x 4 block has the most columns of
+ * four samples, with a border all around. */
+enum { L2K_HT_REFINEMENT_BYTES = 2048, L2K_HT_STRIPE_COLUMNS = 1026 * 3 };
+
 /* Two rows of samples as quads; arrays begin with a margin. */
 typedef struct l2k_ht_quads {
     uint32_t value[4][L2K_HT_QUADS]; /* by sample: 2 (magnitude - 1) + sign; 0 where insignificant */
@@ -26,25 +30,58 @@ typedef struct l2k_ht_quads {
     uint32_t rho[2][L2K_HT_QUADS], left[2][L2K_HT_QUADS], right[2][L2K_HT_QUADS];
 } l2k_ht_quads;
 
+/* A column of four samples in the refinement passes; a row in each bit. */
+typedef struct l2k_ht_column {
+    uint8_t inside, low, negative; /* of the block; bit-plane 0; signs */
+    uint8_t significant, found;    /* so far; since the SigProp pass */
+} l2k_ht_column;
+
 typedef struct l2k_ht_encoder {
     const l2k_context *context;
     l2k_ht_codes codes[2]; /* by first row of quads, or another */
     l2k_ht_pairs pairs[2];
     l2k_ht_quads quads;
-    uint8_t bytes[L2K_HT_MAGSGN_BYTES + L2K_HT_MEL_BYTES + L2K_HT_VLC_BYTES];
+    uint8_t bytes[L2K_HT_MAGSGN_BYTES + L2K_HT_MEL_BYTES + L2K_HT_VLC_BYTES + L2K_HT_REFINEMENT_BYTES];
     uint8_t mel[L2K_HT_MEL_BYTES], vlc[L2K_HT_VLC_BYTES];
+    l2k_ht_column columns[L2K_HT_STRIPE_COLUMNS]; /* (width + 2) x (stripes + 2) */
 } l2k_ht_encoder;
 
 typedef struct l2k_ht_code {
     unsigned magnitude_bits; /* of the largest magnitude */
+    unsigned plane;          /* of the cleanup pass */
     unsigned num_passes;     /* 0: zeros alone */
     const uint8_t *bytes;    /* in the encoder, valid until its next call */
-    uint32_t cleanup_bytes;
+    l2k_pass passes[3];
 } l2k_ht_code;
 
 void l2k_ht_encoder_prepare(l2k_ht_encoder *encoder);
 
-/* Encodes a block: its cleanup pass on bit-plane 0. */
-l2k_status l2k_ht_encode(l2k_ht_encoder *encoder, const l2k_t1_block *block, l2k_ht_code *code);
+/* Encodes a block. passes 1: the cleanup pass, on bit-plane 0. 2 and 3: the cleanup pass on bit-plane 1, then SigProp
+ * and MagRef on bit-plane 0, which leave out samples of magnitude 1 that have no significant neighbour. Distortions
+ * cost time and are computed only if wanted. */
+l2k_status l2k_ht_encode(l2k_ht_encoder *encoder, const l2k_t1_block *block, unsigned passes, bool want_distortion,
+                         l2k_ht_code *code);
+
+/* ---- Parts of it (ht_encode_refine.c) -------------------------------------------------------------------------- */
+
+static inline int32_t l2k_ht_sample_at(const l2k_t1_block *block, uint32_t x, uint32_t y)
+{
+    const size_t at = y * block->stride + x;
+    return block->type == L2K_COEFFICIENT_INT16 ? ((const int16_t *)block->coefficients)[at]
+                                                : ((const int32_t *)block->coefficients)[at];
+}
+
+static inline uint32_t l2k_ht_magnitude(int32_t v)
+{
+    return v < 0 ? 0u - (uint32_t)v : (uint32_t)v;
+}
+
+/* Encodes SigProp and, with three passes, MagRef; their bytes, one after the other. */
+void l2k_ht_encode_refinement(l2k_ht_encoder *encoder, const l2k_t1_block *block, unsigned passes, uint8_t *to,
+                              uint32_t bytes[2]);
+
+/* Squared error, in squared quantiser steps, that each pass and those before remove from a block whose cleanup pass is
+ * on `plane`. */
+void l2k_ht_measure_gains(const l2k_ht_encoder *encoder, const l2k_t1_block *block, unsigned plane, double gains[3]);
 
 #endif

@@ -38,11 +38,11 @@ static inline void l2k_ht_forward_put(l2k_ht_forward_writer *w, uint64_t value, 
         l2k_ht_forward_byte(w);
 }
 
-/* Fills the last byte with `filler`, ones or zeros. A last 0xFF is what a decoder of MagSgn reads past the end. */
-static inline void l2k_ht_forward_flush(l2k_ht_forward_writer *w, unsigned filler)
+/* Fills the last byte of MagSgn with ones. A last 0xFF is left out, since that is what is read past the end. */
+static inline void l2k_ht_forward_flush(l2k_ht_forward_writer *w)
 {
     if (w->count) {
-        w->bits |= (uint64_t)filler << w->count & 0xFF;
+        w->bits |= (uint64_t)0xFF << w->count;
         w->count = w->after_ff ? 7 : 8;
         l2k_ht_forward_byte(w);
     }
