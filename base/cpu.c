@@ -5,7 +5,7 @@ static bool has_avx2(void)
 {
 #ifdef L2K_WITH_AVX2
     __builtin_cpu_init();
-    return __builtin_cpu_supports("avx2");
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
 #else
     return false;
 #endif
@@ -17,7 +17,8 @@ static bool has_avx512(void)
 #ifdef L2K_WITH_AVX512
     __builtin_cpu_init();
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("bmi2");
 #else
     return false;
 #endif

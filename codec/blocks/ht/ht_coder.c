@@ -132,8 +132,7 @@ static l2k_status take_encoder(const l2k_context *context, worker *w)
     w->encoder = l2k_allocate(context, 1, sizeof *w->encoder);
     if (!w->encoder)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the block coder");
-    w->encoder->context = context;
-    l2k_ht_encoder_prepare(w->encoder);
+    l2k_ht_encoder_prepare(context, w->encoder);
     return L2K_OK;
 }
 
@@ -189,6 +188,9 @@ static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_pla
     l2k_coded_block *coded = &place->block->coded;
     l2k_ht_code code;
     L2K_TRY(take_encoder(context, w));
+    w->encoder->next = (l2k_t1_block){0};
+    if (place + context->threads < batch->places + batch->num_places)
+        w->encoder->next = l2k_mq_block_in_view(place + context->threads);
     if (block.type == L2K_COEFFICIENT_FLOAT32)
         L2K_TRY(quantise(context, place, w, &block));
     L2K_TRY(l2k_ht_encode(w->encoder, &block, l2k_max_u32(coding->ht_passes, 1), batch->distortions, &code));

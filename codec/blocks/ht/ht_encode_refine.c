@@ -164,14 +164,15 @@ void l2k_ht_encode_refinement(l2k_ht_encoder *encoder, const l2k_t1_block *block
                               uint32_t bytes[2])
 {
     const size_t pitch = block->width + (size_t)2;
-    uint8_t *end = encoder->vlc + sizeof encoder->vlc;
+    uint8_t *end = encoder->vlc + sizeof encoder->vlc - 1;
     refinement r = {.columns = encoder->columns + pitch + 1,
                     .width = block->width,
                     .height = block->height,
                     .pitch = pitch,
                     .causal = block->style & L2K_STYLE_VSC,
                     .sigprop = {.next = to},
-                    .magref = {.first = end, .after_large = true}};
+                    .magref = {.first = end}};
+    *end = 0xFF;
     load_columns(&r, block);
     significance_propagation(&r);
     end_sigprop(&r.sigprop);
