@@ -46,9 +46,11 @@ static ht_counting counting(const ht_made *made, unsigned layers)
 
 uint8_t *ht_made_alone(const ht_made *made, unsigned layers, bool placeholders, size_t *size)
 {
-    const ht_counting counts = counting(made, layers);
+    ht_counting counts = counting(made, layers);
     if (!counts.passes)
         return NULL;
+    if (placeholders && !made->block.sets[counts.set].refinement_bytes)
+        counts.passes = 1;
     ht_stream alone = ht_sets_alone(&made->block, counts, placeholders);
     memory_file file = ht_write(&alone);
     *size = file.size;

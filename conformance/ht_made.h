@@ -18,8 +18,9 @@ unsigned ht_made_layers(const ht_made *made);
 /* The codestream, which the caller frees. */
 uint8_t *ht_made_file(const ht_made *made, size_t *size);
 
-/* Of the first `layers` layers the set that counts, alone: behind placeholder passes, or with that many more missing
- * bit-planes. NULL where none counts. The caller frees it. */
+/* Of the first `layers` layers the set that counts, alone: behind placeholder passes, and without refinement passes
+ * that have no bytes (to which OpenHTJ2K gives zeros), or with that many more missing bit-planes. NULL where none
+ * counts. The caller frees it. */
 uint8_t *ht_made_alone(const ht_made *made, unsigned layers, bool placeholders, size_t *size);
 
 /* Sample i after the first `layers` layers. */

@@ -117,11 +117,12 @@ static inline ht_layer ht_sets_layer(const ht_sets *b, unsigned from, unsigned t
     return layer;
 }
 
-/* Whether a decoder that stops after these passes has all bytes of those that count. */
+/* Whether a decoder that stops after these passes has all bytes of those that count. Refinement passes without any
+ * bytes do not (B.3). */
 static inline bool ht_sets_may_end(const ht_sets *b, unsigned passes)
 {
     const ht_counting counting = ht_sets_after(b, passes);
-    return counting.passes <= b->sets[counting.set].passes;
+    return counting.passes <= b->sets[counting.set].passes || b->sets[counting.set].passes == 1;
 }
 
 /* Layers of random lengths. The first set with bytes must be the last set of its packet: what comes before in that
@@ -203,8 +204,9 @@ static inline int32_t ht_sets_value(const ht_sets *b, ht_counting counting, size
     if (!counting.passes)
         return 0;
     const ht_source *cut = b->sets[counting.set].samples;
-    const unsigned state = counting.passes > 1 ? cut->state[i] : 0;
-    const bool refined = state == 2 || (state == 1 && counting.passes > 2);
+    const unsigned passes = b->sets[counting.set].refinement_bytes ? counting.passes : 1;
+    const unsigned state = passes > 1 ? cut->state[i] : 0;
+    const bool refined = state == 2 || (state == 1 && passes > 2);
     const unsigned plane = ht_sets_plane(b, counting.set) - refined;
     const uint64_t magnitude = b->samples->magnitude[i] >> plane;
     if (!magnitude || (!refined && !cut->magnitude[i]))
