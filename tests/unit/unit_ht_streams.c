@@ -295,6 +295,28 @@ static void test_info(void **unused)
     free(file.data);
 }
 
+/* A CAP of HT code-blocks only decides, whatever the style says. */
+static void test_ht_only(void **unused)
+{
+    (void)unused;
+    static const uint8_t styles[] = {0, L2K_STYLE_HT, L2K_STYLE_HT | L2K_STYLE_HT_MIXED};
+    ht_stream s = stream_of_block(PLANES - 3, 1);
+    s.layers[0] = (ht_layer){{cleanup_of(0, 1), refinement_of(0, 2)}, 2};
+    memory_file file = ht_write(&s);
+    uint8_t *cod = file.data;
+    while (!edit_at(cod, file.data + file.size, 0x52))
+        cod++;
+    for (size_t i = 0; i < sizeof styles / sizeof *styles; i++) {
+        picture got;
+        cod[12] = styles[i];
+        assert_int_equal(decode_layers(&file, 0, true, &got), L2K_OK);
+        for (size_t k = 0; k < SAMPLES; k++)
+            assert_int_equal(got.samples[0][k], expected(0, 3, k));
+        picture_free(&got);
+    }
+    free(file.data);
+}
+
 static void test_profiles(void **unused)
 {
     (void)unused;
@@ -425,6 +447,7 @@ int main(void)
         cmocka_unit_test(test_damage),
         cmocka_unit_test(test_bit_planes),
         cmocka_unit_test(test_info),
+        cmocka_unit_test(test_ht_only),
         cmocka_unit_test(test_profiles),
         cmocka_unit_test(test_changed_bytes),
     };
