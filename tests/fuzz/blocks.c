@@ -65,7 +65,7 @@ static void add_part(subject *s, fuzz_bytes *b, fuzz_bytes *data, unsigned passe
     s->block.received.last = part;
 }
 
-/* As packets bring them (B.3 and B.4 of T.814): placeholder passes, then up to a cleanup pass, and then cleanup passes
+/* As packets bring them (B.1 to B.3 of T.814): placeholder passes, then up to a cleanup pass, and then cleanup passes
  * and refinement passes in turn. */
 static void choose_ht_parts(fuzz_bytes *b, fuzz_bytes *data, subject *s)
 {
