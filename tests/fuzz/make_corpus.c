@@ -61,6 +61,21 @@ static void make_parameters(void)
     }
 }
 
+/* The same, with HT code-blocks: a choice that comes after those of precincts and layers. */
+static void make_ht_parameters(void)
+{
+    for (unsigned n = 0; n < 60; n++) {
+        char name[64];
+        uint8_t bytes[64 + 400] = {0};
+        for (size_t i = 0; i < sizeof bytes; i++)
+            bytes[i] = i < 64 && random_below(8) >= n / 10 ? 0 : (uint8_t)random_u64();
+        bytes[3] = 31 + n;
+        bytes[16] = (uint8_t)(2 * n + 1); /* where it is with the defaults before it */
+        snprintf(name, sizeof name, "ht-parameters-%03u", n);
+        corpus_save("parameters", name, bytes, sizeof bytes);
+    }
+}
+
 static void make_folder(const char *kind)
 {
     char path[4096];
@@ -85,6 +100,7 @@ int main(int count, char **arguments)
     corpus_segments();
     corpus_boxes();
     make_parameters();
+    make_ht_parameters();
     corpus_images();
     corpus_ht();
     printf("%zu files\n", saved);
