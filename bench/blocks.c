@@ -130,7 +130,7 @@ typedef struct subject {
     l2k_component_coding codings[MOST_COMPONENTS];
     l2k_tile_coding coding;
     l2k_tile tile;
-    l2k_plan *plan;
+    l2k_plan *plan, *unquantised; /* the latter for HT and the 9/7 */
     l2k_coefficients decoded[MOST_COMPONENTS];
     l2k_block_place *places;
     size_t num_places;
@@ -178,22 +178,29 @@ static void make_tile(const arguments *a, const picture *p, subject *s)
     s->parts = take(s->num_places * MOST_PARTS * sizeof *s->parts);
 }
 
-static void transform(const picture *p, subject *s)
+static l2k_plan *transformed(const picture *p, const subject *s, l2k_coefficient_type type)
 {
-    const l2k_sample_type type = p->precision > 8 ? L2K_SAMPLE_U16 : L2K_SAMPLE_U8;
     const size_t bytes = p->precision > 8 ? 2 : 1;
     l2k_plan_component components[MOST_COMPONENTS];
     l2k_plane planes[MOST_COMPONENTS];
-    l2k_plan_spec spec = {.direction = L2K_FORWARD,
-                          .type = p->precision > 8 ? L2K_COEFFICIENT_INT32 : L2K_COEFFICIENT_INT16};
+    l2k_plan_spec spec = {.direction = L2K_FORWARD, .type = type};
+    l2k_plan *plan;
     l2k_coding_plan_spec(&s->siz, &s->coding, s->tile.rect, 0, components, &spec);
-    check(l2k_plan_create(&plain, L2K_BACKEND_CPU, &spec, &s->plan));
+    check(l2k_plan_create(&plain, L2K_BACKEND_CPU, &spec, &plan));
     for (uint32_t c = 0; c < p->components; c++)
-        planes[c] =
-            (l2k_plane){(uint8_t *)p->samples + c * bytes, (ptrdiff_t)p->width * p->components, p->components, type};
-    check(l2k_plan_forward(s->plan, planes));
+        planes[c] = (l2k_plane){(uint8_t *)p->samples + c * bytes, (ptrdiff_t)(p->width * p->components * bytes),
+                                (ptrdiff_t)(p->components * bytes), bytes == 2 ? L2K_SAMPLE_U16 : L2K_SAMPLE_U8};
+    check(l2k_plan_forward(plan, planes));
+    return plan;
+}
+
+static void transform(const arguments *a, const picture *p, subject *s)
+{
+    s->plan = transformed(p, s, p->precision > 8 ? L2K_COEFFICIENT_INT32 : L2K_COEFFICIENT_INT16);
+    if (a->wavelet == L2K_WAVELET_9_7)
+        s->unquantised = transformed(p, s, L2K_COEFFICIENT_FLOAT32);
     for (uint32_t c = 0; c < p->components; c++) {
-        const l2k_coefficients *view = s->tile.components[c].view = l2k_plan_coefficients(s->plan, c);
+        const l2k_coefficients *view = l2k_plan_coefficients(s->plan, c);
         s->decoded[c] = *view;
         s->decoded[c].base = take(view->stride * view->height * l2k_coefficient_bytes(view->type));
     }
@@ -256,9 +263,10 @@ static void compare(const subject *s, uint32_t c)
 
 static void run(const arguments *a, subject *s, way *w)
 {
+    const l2k_plan *plan = w->style & L2K_STYLE_HT && s->unquantised ? s->unquantised : s->plan;
     for (uint32_t c = 0; c < s->siz.num_components; c++) {
         s->codings[c].style = (uint8_t)w->style;
-        s->tile.components[c].view = l2k_plan_coefficients(s->plan, c);
+        s->tile.components[c].view = l2k_plan_coefficients(plan, c);
     }
     w->table->forget(w->coder);
     for (size_t i = 0; i < s->num_places; i++)
@@ -304,7 +312,7 @@ static void run_picture(const arguments *a, const picture *p)
     static subject s;
     static way ways[MOST_WAYS];
     make_tile(a, p, &s);
-    transform(p, &s);
+    transform(a, p, &s);
     const unsigned count = list_ways(a, ways);
     for (unsigned i = 0; i < a->runs; i++)
         for (unsigned k = 0; k < count; k++)
@@ -319,6 +327,7 @@ static void run_picture(const arguments *a, const picture *p)
         l2k_block_coder_free(w->coder);
     }
     l2k_plan_free(s.plan);
+    l2k_plan_free(s.unquantised);
     l2k_tile_release(&plain, &s.tile);
 }
 

@@ -1,6 +1,8 @@
 /* The HT block encoder of T.814, clause 7: the passes of a block, their lengths and distortions. */
 #include "codec/blocks/ht/ht_encode.h"
 
+#include <string.h>
+
 #include "base/integer.h"
 
 /* Bounds of quads that fit sixteen bits (ht_encode_rows.c). */
@@ -11,6 +13,7 @@ void l2k_ht_encoder_prepare(const l2k_context *context, l2k_ht_encoder *encoder)
     encoder->context = context;
     encoder->next = (l2k_t1_block){0};
     encoder->rows = l2k_ht_encode_rows_get(context->cpu);
+    memset(encoder->zeros, 0, sizeof encoder->zeros);
     l2k_ht_make_codes(encoder->codes, encoder->pairs);
 }
 

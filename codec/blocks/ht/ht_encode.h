@@ -20,6 +20,11 @@ enum { L2K_HT_MAGSGN_BYTES = 17536, L2K_HT_MEL_BYTES = 1024, L2K_HT_VLC_BYTES = 
  * four samples, with a border all around. */
 enum { L2K_HT_REFINEMENT_BYTES = 2048, L2K_HT_STRIPE_COLUMNS = 1026 * 3 };
 
+/* What the next row of quads needs: significance, exponents of the lower samples on the left and right. */
+typedef struct l2k_ht_line {
+    uint32_t rho[L2K_HT_QUADS], left[L2K_HT_QUADS], right[L2K_HT_QUADS];
+} l2k_ht_line;
+
 /* Two rows of samples as quads. The arrays but the last two begin with a margin. */
 typedef struct l2k_ht_quads {
     uint32_t value[4][L2K_HT_QUADS]; /* by sample: 2 (magnitude - 1) + sign; 0 where insignificant */
@@ -27,8 +32,8 @@ typedef struct l2k_ht_quads {
     uint32_t residual[L2K_HT_QUADS]; /* u */
     uint32_t index[L2K_HT_QUADS];    /* of l2k_ht_codes */
     uint32_t entry[L2K_HT_QUADS];    /* from there */
-    /* Of this row and the one above, in turn: significance, exponents of the lower samples on the left and right. */
-    uint32_t rho[2][L2K_HT_QUADS], left[2][L2K_HT_QUADS], right[2][L2K_HT_QUADS];
+    l2k_ht_line lines[2];            /* this row and the one above, in turn */
+    uint64_t quiet[L2K_HT_MOST_QUADS / 64], some[L2K_HT_MOST_QUADS / 64]; /* context 0; any significant sample */
     /* Bits of MagSgn: of whole quads alone, or of the columns on the left and right; of even and odd quads apart. */
     uint64_t code[2][2][L2K_HT_MOST_QUADS / 2];
     uint32_t count[2][L2K_HT_MOST_QUADS];
@@ -43,12 +48,13 @@ typedef struct l2k_ht_column {
 typedef struct l2k_ht_encoder {
     const l2k_context *context;
     const struct l2k_ht_encode_rows *rows;
-    l2k_t1_block next; /* where the next block probably is; no rows where that is not known */
+    l2k_t1_block next;     /* where the next block probably is; no rows where that is not known */
     l2k_ht_codes codes[2]; /* by first row of quads, or another */
     l2k_ht_pairs pairs[2];
     l2k_ht_quads quads;
     uint8_t bytes[L2K_HT_MAGSGN_BYTES + L2K_HT_MEL_BYTES + L2K_HT_VLC_BYTES + L2K_HT_REFINEMENT_BYTES];
     uint8_t mel[L2K_HT_MEL_BYTES], vlc[L2K_HT_VLC_BYTES];
+    int32_t zeros[2 * L2K_HT_MOST_QUADS];         /* a row of samples */
     l2k_ht_column columns[L2K_HT_STRIPE_COLUMNS]; /* (width + 2) x (stripes + 2) */
 } l2k_ht_encoder;
 

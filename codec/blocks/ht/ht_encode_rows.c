@@ -38,38 +38,40 @@ DEFINE_SCAN(scan_int32, int32_t, uint32_t)
 
 /* ---- Samples ------------------------------------------------------------------------------------------------- */
 
-/* Two rows of samples of L2K_LANES quads. Samples of a quad are numbered by columns: 0 and 1 on the left, 2 and 3 on
- * the right. */
-typedef struct square {
-    l2k_lanes samples[4];
-} square;
+/* What a row of quads is made of. */
+typedef struct sample_rows {
+    const uint8_t *top, *bottom;
+    uint32_t width;
+    l2k_coefficient_type type;
+    unsigned plane;
+} sample_rows;
 
-INLINE void load_row(const l2k_t1_block *block, const void *row, uint32_t x, l2k_lanes *left, l2k_lanes *right)
+/* Below an odd last row there are zeros. */
+static sample_rows rows_at(const cleanup_encoder *e, uint32_t y)
+{
+    const l2k_t1_block *block = e->block;
+    const size_t stride = block->stride * l2k_coefficient_bytes(block->type);
+    const uint8_t *top = (const uint8_t *)block->coefficients + y * stride;
+    const void *bottom = y + 1 < block->height ? (const void *)(top + stride) : e->memory->zeros;
+    return (sample_rows){top, bottom, block->width, block->type, e->plane};
+}
+
+/* Samples on the left and right of L2K_LANES quads, from column x on; beyond the row there are zeros. */
+INLINE void load_samples(const sample_rows *rows, l2k_coefficient_type type, const uint8_t *row, size_t x,
+                         l2k_lanes *left, l2k_lanes *right)
 {
     enum { COLUMNS = 2 * L2K_LANES };
-    const size_t size = block->type == L2K_COEFFICIENT_INT16 ? 2 : 4;
+    const size_t size = type == L2K_COEFFICIENT_INT16 ? 2 : 4;
     int32_t part[COLUMNS] = {0};
-    const void *at = (const uint8_t *)row + x * size;
-    if (x + COLUMNS > block->width) {
-        memcpy(part, at, (block->width - x) * size);
+    const void *at = row + x * size;
+    if (x + COLUMNS > rows->width) {
+        memcpy(part, at, (rows->width - x) * size);
         at = part;
     }
-    if (block->type == L2K_COEFFICIENT_INT16)
+    if (type == L2K_COEFFICIENT_INT16)
         l2k_lanes_load_int16(at, left, right);
     else
         l2k_lanes_load_int32(at, left, right);
-}
-
-/* Those below an odd last row are zeros. */
-INLINE square load_square(const l2k_t1_block *block, uint32_t x, uint32_t y)
-{
-    const size_t size = block->type == L2K_COEFFICIENT_INT16 ? 2 : 4;
-    const uint8_t *top = (const uint8_t *)block->coefficients + y * block->stride * size;
-    square s = {0};
-    load_row(block, top, x, &s.samples[0], &s.samples[2]);
-    if (y + 1 < block->height)
-        load_row(block, top + block->stride * size, x, &s.samples[1], &s.samples[3]);
-    return s;
 }
 
 /* ---- Measuring ----------------------------------------------------------------------------------------------- */
@@ -80,106 +82,167 @@ typedef struct measured {
     l2k_lanes reaching;  /* samples that have it */
 } measured;
 
-/* Values and exponents of a quad's samples: mu in units of the cleanup pass's bit-plane. */
-INLINE measured measure_square(l2k_ht_quads *quads, const square *s, unsigned plane, unsigned now, uint32_t i)
+/* Values and exponents of samples, which are numbered by columns: 0 and 1 on the left, 2 and 3 on the right. mu is in
+ * units of the cleanup pass's bit-plane. */
+INLINE measured measure_samples(l2k_ht_quads *quads, l2k_ht_line *now, const l2k_lanes samples[4], unsigned plane,
+                                bool wide, size_t i)
 {
     l2k_lanes exponents[4];
     measured m = {0};
     for (unsigned k = 0; k < 4; k++) {
-        const l2k_lanes v = s->samples[k], mu = l2k_lanes_magnitude(v) >> plane, some = ~l2k_lanes_equal(mu, mu ^ mu);
-        exponents[k] = (l2k_lanes_length(mu - 1) + 1) & some;
-        m.rho |= some & 1u << k;
+        const l2k_lanes mu = l2k_lanes_magnitude(samples[k]) >> plane, less = mu - 1,
+                        none = l2k_lanes_equal(mu, mu ^ mu);
+        exponents[k] = (l2k_lanes_length(less, wide) + 1) & ~none;
+        m.rho |= ~none & 1u << k;
         m.most = l2k_lanes_max(m.most, exponents[k]);
-        l2k_lanes_store(quads->value[k] + i, (2 * mu - 2 + (v >> 31)) & some);
+        l2k_lanes_store(quads->value[k] + i, (less + less + (samples[k] >> 31)) & ~none);
     }
     for (unsigned k = 0; k < 4; k++)
         m.reaching |= l2k_lanes_equal(exponents[k], m.most) & 1u << k;
-    l2k_lanes_store(quads->rho[now] + i, m.rho);
-    l2k_lanes_store(quads->left[now] + i, exponents[1]);
-    l2k_lanes_store(quads->right[now] + i, exponents[3]);
+    l2k_lanes_store(now->rho + i, m.rho);
+    l2k_lanes_store(now->left + i, exponents[1]);
+    l2k_lanes_store(now->right + i, exponents[3]);
     return m;
 }
 
 /* The least bound (7.3.7): from the four exponents above, where the quad has more than one significant sample. */
-INLINE l2k_lanes least_bound(const l2k_ht_quads *quads, unsigned above, l2k_lanes rho, uint32_t i)
+INLINE l2k_lanes least_bound(const l2k_ht_line *above, l2k_lanes rho, size_t i)
 {
-    const l2k_lanes a = l2k_lanes_load(quads->right[above] + i - 1), b = l2k_lanes_load(quads->left[above] + i);
-    const l2k_lanes c = l2k_lanes_load(quads->right[above] + i), d = l2k_lanes_load(quads->left[above] + i + 1);
-    const l2k_lanes most = l2k_lanes_max(l2k_lanes_max(a, b), l2k_lanes_max(c, d));
-    const l2k_lanes several = ~l2k_lanes_equal(rho & (rho - 1), rho ^ rho), one = (rho ^ rho) + 1;
-    return l2k_lanes_max((most - 1) & ~l2k_lanes_equal(most, rho ^ rho) & several, one);
+    const l2k_lanes a = l2k_lanes_load(above->right + i - 1), b = l2k_lanes_load(above->left + i);
+    const l2k_lanes c = l2k_lanes_load(above->right + i), d = l2k_lanes_load(above->left + i + 1);
+    const l2k_lanes zero = rho ^ rho, most = l2k_lanes_max(l2k_lanes_max(a, b), l2k_lanes_max(c, d));
+    return ((l2k_lanes_max(most, zero + 2) - 2) & ~l2k_lanes_equal(rho & (rho - 1), zero)) + 1;
 }
 
 /* 7.3.5 */
-INLINE l2k_lanes context_of(const l2k_ht_quads *quads, bool first_row, unsigned now, uint32_t i)
+INLINE l2k_lanes context_of(const l2k_ht_line *now, const l2k_ht_line *above, bool first_row, size_t i)
 {
-    const l2k_lanes left = l2k_lanes_load(quads->rho[now] + i - 1);
+    const l2k_lanes left = l2k_lanes_load(now->rho + i - 1);
     if (first_row)
         return left >> 1 | (left & 1);
-    const uint32_t *above = quads->rho[!now] + i;
-    const l2k_lanes a = l2k_lanes_load(above - 1), b = l2k_lanes_load(above), c = l2k_lanes_load(above + 1);
-    return ((a >> 3 | b >> 1) & 1) | (left >> 1 & 2) | (left >> 2 & 2) | ((b >> 1 | c << 1) & 4);
+    const l2k_lanes a = l2k_lanes_load(above->rho + i - 1), b = l2k_lanes_load(above->rho + i);
+    const l2k_lanes c = l2k_lanes_load(above->rho + i + 1);
+    return ((a >> 3 | b >> 1) & 1) | ((left >> 1 | left >> 2) & 2) | ((b >> 1 | c << 1) & 4);
+}
+
+/* A bit of `masks` for each quad from number i on. */
+INLINE void note_lanes(uint64_t *masks, size_t i, l2k_lanes condition)
+{
+    const uint64_t bits = l2k_lanes_mask(condition) << i % 64;
+    masks[i / 64] = i % 64 ? masks[i / 64] | bits : bits;
 }
 
 /* What depends on other quads: bound, residual and the index of the code. */
-INLINE void relate(l2k_ht_quads *quads, const measured *m, bool first_row, unsigned now, uint32_t i)
+INLINE void relate(l2k_ht_quads *quads, const measured *m, l2k_lanes least, l2k_lanes context, size_t i)
 {
-    const l2k_lanes least = first_row ? (m->rho ^ m->rho) + 1 : least_bound(quads, !now, m->rho, i);
-    const l2k_lanes bound = l2k_lanes_max(m->most, least), context = context_of(quads, first_row, now, i);
+    const l2k_lanes bound = l2k_lanes_max(m->most, least), zero = bound ^ bound;
     const l2k_lanes reaching = m->reaching & ~l2k_lanes_equal(bound, least);
+    note_lanes(quads->quiet, i - L2K_HT_MARGIN, l2k_lanes_equal(context, zero));
+    note_lanes(quads->some, i - L2K_HT_MARGIN, ~l2k_lanes_equal(m->rho, zero));
     l2k_lanes_store(quads->bound + i, bound);
     l2k_lanes_store(quads->residual + i, bound - least);
     l2k_lanes_store(quads->index + i, context << 8 | m->rho << 4 | reaching);
 }
 
-INLINE void measure_row(cleanup_encoder *e, uint32_t y, bool first_row)
+INLINE void measure_row(cleanup_encoder *e, uint32_t y, bool first_row, l2k_coefficient_type type, bool wide)
 {
     l2k_ht_quads *quads = &e->memory->quads;
-    const unsigned now = y >> 1 & 1;
-    for (uint32_t i = 0; i < e->num_quads; i += L2K_LANES) {
-        const square s = load_square(e->block, 2 * i, y);
-        const measured m = measure_square(quads, &s, e->plane, now, L2K_HT_MARGIN + i);
-        relate(quads, &m, first_row, now, L2K_HT_MARGIN + i);
+    l2k_ht_line *now = &quads->lines[y >> 1 & 1];
+    const l2k_ht_line *above = &quads->lines[!(y >> 1 & 1)];
+    const sample_rows rows = rows_at(e, y);
+    for (size_t i = 0; i < e->num_quads; i += L2K_LANES) {
+        const size_t at = L2K_HT_MARGIN + i;
+        l2k_lanes samples[4];
+        load_samples(&rows, type, rows.top, 2 * i, &samples[0], &samples[2]);
+        load_samples(&rows, type, rows.bottom, 2 * i, &samples[1], &samples[3]);
+        const measured m = measure_samples(quads, now, samples, rows.plane, wide, at);
+        const l2k_lanes least = first_row ? (m.rho ^ m.rho) + 1 : least_bound(above, m.rho, at);
+        relate(quads, &m, least, context_of(now, above, first_row, at), at);
     }
 }
 
-/* ---- MEL and VLC --------------------------------------------------------------------------------------------- */
+/* ---- MEL ----------------------------------------------------------------------------------------------------- */
 
-/* A quad's code, to the pair's. */
-INLINE unsigned look_up(l2k_ht_quads *quads, const uint16_t *codes, uint32_t i, uint64_t *bits, unsigned count)
+/* Quads whose context is 0 say whether they have a significant sample; in the first row pairs have a symbol, too. */
+INLINE void put_first_symbols(cleanup_encoder *e)
+{
+    const l2k_ht_quads *quads = &e->memory->quads;
+    for (uint32_t i = 0; i < e->num_quads; i++) {
+        const uint32_t at = L2K_HT_MARGIN + i, u = quads->residual[at - (i & 1)], v = quads->residual[at];
+        if (quads->quiet[i / 64] >> i % 64 & 1)
+            l2k_ht_mel_put(&e->mel, quads->some[i / 64] >> i % 64 & 1);
+        if (i & 1 && u && v)
+            l2k_ht_mel_put(&e->mel, u > 2 && v > 2);
+    }
+}
+
+/* Of 64 quads: ones, each after a run of zeros, and the zeros after them. */
+INLINE void put_symbols_of(l2k_ht_mel_writer *mel, uint64_t quiet, uint64_t some)
+{
+    for (uint64_t ones = quiet & some; ones; ones &= ones - 1) {
+        const uint64_t below = (ones & -ones) - 1;
+        l2k_ht_mel_zeros(mel, (unsigned)__builtin_popcountll(quiet & below));
+        l2k_ht_mel_one(mel);
+        quiet &= ~below << 1;
+    }
+    l2k_ht_mel_zeros(mel, (unsigned)__builtin_popcountll(quiet));
+}
+
+INLINE void put_symbols(cleanup_encoder *e)
+{
+    const l2k_ht_quads *quads = &e->memory->quads;
+    const unsigned last = (e->num_quads - 1) / 64;
+    for (unsigned i = 0; i < last; i++)
+        put_symbols_of(&e->mel, quads->quiet[i], quads->some[i]);
+    put_symbols_of(&e->mel, quads->quiet[last] & UINT64_MAX >> (64 * last + 64 - e->num_quads), quads->some[last]);
+}
+
+/* ---- VLC ----------------------------------------------------------------------------------------------------- */
+
+typedef struct vlc_code {
+    uint64_t bits;
+    unsigned count;
+} vlc_code;
+
+INLINE void look_up(l2k_ht_quads *quads, const uint16_t *codes, uint32_t i, vlc_code *to)
 {
     const unsigned entry = quads->entry[i] = codes[quads->index[i]];
-    *bits |= (uint64_t)l2k_ht_codeword(entry) << count;
-    return count + l2k_ht_code_length(entry);
+    to->bits |= (uint64_t)l2k_ht_codeword(entry) << to->count;
+    to->count += l2k_ht_code_length(entry);
 }
 
-INLINE void put_symbols(l2k_ht_mel_writer *mel, const uint32_t *index, const uint32_t *residuals, bool first_row)
+INLINE vlc_code code_of_pair(l2k_ht_quads *quads, const uint16_t *codes, const uint32_t *pairs, uint32_t i)
 {
-    for (unsigned k = 0; k < 2; k++)
-        if (index[k] < 256)
-            l2k_ht_mel_put(mel, index[k] >> 4);
-    if (first_row && residuals[0] && residuals[1])
-        l2k_ht_mel_put(mel, residuals[0] > 2 && residuals[1] > 2);
+    const uint32_t pair = pairs[quads->residual[i + 1] * L2K_HT_RESIDUALS + quads->residual[i]];
+    vlc_code c = {0, 0};
+    look_up(quads, codes, i, &c);
+    look_up(quads, codes, i + 1, &c);
+    return (vlc_code){c.bits | (uint64_t)(pair >> 5) << c.count, c.count + (pair & 31)};
 }
 
-/* An odd last quad is paired with one of zeros, which has no code. */
+/* Up to a multiple of four, quads have no code. */
+INLINE void pad_codes(l2k_ht_quads *quads, uint32_t num_quads)
+{
+    for (uint32_t i = L2K_HT_MARGIN + num_quads; i & 3; i++) {
+        quads->index[i] = L2K_HT_NO_INDEX;
+        quads->residual[i] = 0;
+    }
+}
+
 INLINE void put_codes(cleanup_encoder *e, bool first_row)
 {
     l2k_ht_quads *quads = &e->memory->quads;
     const uint16_t *codes = e->memory->codes[!first_row];
     const uint32_t *pairs = e->memory->pairs[!first_row];
     l2k_ht_backward_writer vlc = e->vlc;
-    if (e->num_quads & 1) {
-        quads->index[L2K_HT_MARGIN + e->num_quads] = L2K_HT_NO_INDEX;
-        quads->residual[L2K_HT_MARGIN + e->num_quads] = 0;
-    }
-    for (uint32_t i = L2K_HT_MARGIN; i < L2K_HT_MARGIN + e->num_quads; i += 2) {
-        uint64_t bits = 0;
-        unsigned count = look_up(quads, codes, i, &bits, 0);
-        count = look_up(quads, codes, i + 1, &bits, count);
-        const uint32_t pair = pairs[quads->residual[i + 1] * L2K_HT_RESIDUALS + quads->residual[i]];
-        l2k_ht_backward_put(&vlc, bits | (uint64_t)(pair >> 5) << count, count + (pair & 31));
-        put_symbols(&e->mel, quads->index + i, quads->residual + i, first_row);
+    pad_codes(quads, e->num_quads);
+    for (uint32_t i = L2K_HT_MARGIN; i < L2K_HT_MARGIN + e->num_quads; i += 4) {
+        vlc_code a = code_of_pair(quads, codes, pairs, i), b = code_of_pair(quads, codes, pairs, i + 2);
+        if (a.count + b.count > L2K_HT_PUT_MOST) {
+            l2k_ht_backward_put(&vlc, a.bits, a.count);
+            a = (vlc_code){0, 0};
+        }
+        l2k_ht_backward_put(&vlc, a.bits | b.bits << a.count, a.count + b.count);
     }
     e->vlc = vlc;
 }
@@ -240,14 +303,12 @@ INLINE void put_samples(cleanup_encoder *e, bool wide)
         join_samples(quads, wide, L2K_HT_MARGIN + i);
     if (e->num_quads & 1)
         quads->code[0][1][e->num_quads / 2] = quads->count[0][e->num_quads] = 0;
-    if (wide)
-        for (uint32_t i = 0; i < e->num_quads; i++)
-            put_pair(&w, quads->code[0][i & 1][i / 2], quads->count[0][i], quads->code[1][i & 1][i / 2],
-                     quads->count[1][i]);
-    else
-        for (uint32_t i = 0; i < e->num_quads; i += 2)
-            put_pair(&w, quads->code[0][0][i / 2], quads->count[0][i], quads->code[0][1][i / 2],
-                     quads->count[0][i + 1]);
+    for (uint32_t i = 0; wide && i < e->num_quads; i++) {
+        put_code(&w, quads->code[0][i & 1][i / 2], quads->count[0][i]);
+        put_code(&w, quads->code[1][i & 1][i / 2], quads->count[1][i]);
+    }
+    for (uint32_t i = 0; !wide && i < e->num_quads; i += 2)
+        put_pair(&w, quads->code[0][0][i / 2], quads->count[0][i], quads->code[0][1][i / 2], quads->count[0][i + 1]);
     e->magsgn = w;
 }
 
@@ -264,17 +325,17 @@ static void start(cleanup_encoder *e)
     e->vlc = (l2k_ht_backward_writer){.first = last, .bits = 15, .count = 4};
 }
 
-/* The row above the first one is zeros, and so are the quads beyond those of each row. */
+/* The row above the first one is zeros, and so are the quads on both sides of each row. */
 static void clear_border(cleanup_encoder *e)
 {
-    l2k_ht_quads *quads = &e->memory->quads;
+    l2k_ht_line *lines = e->memory->quads.lines;
     const size_t whole = (e->num_quads + L2K_LANES - 1) / L2K_LANES * L2K_LANES, end = L2K_HT_MARGIN + whole;
     const size_t row = (end + 1) * sizeof(uint32_t);
-    memset(quads->rho[1], 0, row);
-    memset(quads->left[1], 0, row);
-    memset(quads->right[1], 0, row);
-    quads->rho[0][L2K_HT_MARGIN - 1] = quads->left[0][L2K_HT_MARGIN - 1] = quads->right[0][L2K_HT_MARGIN - 1] = 0;
-    quads->rho[0][end] = quads->left[0][end] = quads->right[0][end] = 0;
+    memset(lines[1].rho, 0, row);
+    memset(lines[1].left, 0, row);
+    memset(lines[1].right, 0, row);
+    lines[0].rho[L2K_HT_MARGIN - 1] = lines[0].left[L2K_HT_MARGIN - 1] = lines[0].right[L2K_HT_MARGIN - 1] = 0;
+    lines[0].rho[end] = lines[0].left[end] = lines[0].right[end] = 0;
 }
 
 /* The last bytes of MEL and VLC become one where their bits agree, unless that would be 0xFF, after which MEL would be
@@ -282,7 +343,7 @@ static void clear_border(cleanup_encoder *e)
 static void end_mel_and_vlc(cleanup_encoder *e)
 {
     if (e->mel.run)
-        l2k_ht_mel_bit_put(&e->mel, 1);
+        l2k_ht_mel_bits(&e->mel, 1, 1);
     const unsigned mel = e->mel.byte, vlc = (unsigned)e->vlc.bits, both = mel | vlc;
     const unsigned mel_mask = 0xFFu << e->mel.room & 0xFF, vlc_mask = (1u << e->vlc.count) - 1;
     if ((mel_mask | vlc_mask) == 0)
@@ -323,6 +384,25 @@ INLINE void fetch_next(const l2k_ht_encoder *memory, uint32_t y)
     }
 }
 
+static void start_row(cleanup_encoder *e)
+{
+    measure_row(e, 0, true, e->block->type, true);
+    put_first_symbols(e);
+    put_codes(e, true);
+}
+
+static void code_row(cleanup_encoder *e, uint32_t y, bool wide)
+{
+    if (wide)
+        measure_row(e, y, false, e->block->type, true);
+    else if (e->block->type == L2K_COEFFICIENT_INT16)
+        measure_row(e, y, false, L2K_COEFFICIENT_INT16, false);
+    else
+        measure_row(e, y, false, L2K_COEFFICIENT_INT32, false);
+    put_symbols(e);
+    put_codes(e, false);
+}
+
 static uint32_t encode_cleanup(l2k_ht_encoder *memory, const l2k_t1_block *block, unsigned plane, bool wide)
 {
     cleanup_encoder e = {.memory = memory, .block = block, .plane = plane, .num_quads = (block->width + 1) / 2};
@@ -330,13 +410,10 @@ static uint32_t encode_cleanup(l2k_ht_encoder *memory, const l2k_t1_block *block
     start(&e);
     for (uint32_t y = 0; y < block->height; y += 2) {
         fetch_next(memory, y);
-        if (y == 0) {
-            measure_row(&e, y, true);
-            put_codes(&e, true);
-        } else {
-            measure_row(&e, y, false);
-            put_codes(&e, false);
-        }
+        if (y == 0)
+            start_row(&e);
+        else
+            code_row(&e, y, wide);
         if (wide)
             put_samples(&e, true);
         else

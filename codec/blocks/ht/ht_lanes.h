@@ -4,6 +4,7 @@
 #ifndef L2K_CODEC_BLOCKS_HT_HT_LANES_H
 #define L2K_CODEC_BLOCKS_HT_HT_LANES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -66,9 +67,10 @@ static inline l2k_lanes l2k_lanes_magnitude(l2k_lanes v)
     return v >> 31 ? 0u - v : v;
 }
 
-/* Bits that v takes; 0 for 0. v < 2^31. */
-static inline l2k_lanes l2k_lanes_length(l2k_lanes v)
+/* Bits that v takes; 0 for 0. v < 2^31, and unless `wide` v < 2^24; of -1 any number. */
+static inline l2k_lanes l2k_lanes_length(l2k_lanes v, bool wide)
 {
+    (void)wide;
     return v ? 32u - (unsigned)__builtin_clz(v) : 0;
 }
 
@@ -141,8 +143,9 @@ static inline l2k_lanes l2k_lanes_magnitude(l2k_lanes v)
     return (l2k_lanes)_mm512_abs_epi32((__m512i)v);
 }
 
-static inline l2k_lanes l2k_lanes_length(l2k_lanes v)
+static inline l2k_lanes l2k_lanes_length(l2k_lanes v, bool wide)
 {
+    (void)wide;
     return 32 - (l2k_lanes)_mm512_lzcnt_epi32((__m512i)v);
 }
 
@@ -172,9 +175,10 @@ static inline l2k_lanes l2k_lanes_magnitude(l2k_lanes v)
 }
 
 /* From the exponent of the same number as a float, without what could round it up. */
-static inline l2k_lanes l2k_lanes_length(l2k_lanes v)
+static inline l2k_lanes l2k_lanes_length(l2k_lanes v, bool wide)
 {
-    const __m256i f = _mm256_castps_si256(_mm256_cvtepi32_ps((__m256i)(v & ~(v >> 8))));
+    const l2k_lanes exact = wide ? v & ~(v >> 8) : v;
+    const __m256i f = _mm256_castps_si256(_mm256_cvtepi32_ps((__m256i)exact));
     return (l2k_lanes)_mm256_subs_epu16(_mm256_srli_epi32(f, 23), _mm256_set1_epi32(126));
 }
 
@@ -203,8 +207,9 @@ static inline l2k_lanes l2k_lanes_magnitude(l2k_lanes v)
     return (l2k_lanes)vreinterpretq_u32_s32(vabsq_s32((int32x4_t)v));
 }
 
-static inline l2k_lanes l2k_lanes_length(l2k_lanes v)
+static inline l2k_lanes l2k_lanes_length(l2k_lanes v, bool wide)
 {
+    (void)wide;
     return 32 - (l2k_lanes)vclzq_u32((uint32x4_t)v);
 }
 

@@ -129,31 +129,47 @@ typedef struct l2k_ht_mel_writer {
     unsigned state, run;
 } l2k_ht_mel_writer;
 
-static inline void l2k_ht_mel_bit_put(l2k_ht_mel_writer *w, unsigned bit)
+/* count 1 to 6; the first bit is the highest. */
+static inline void l2k_ht_mel_bits(l2k_ht_mel_writer *w, unsigned value, unsigned count)
 {
-    w->byte |= bit << --w->room;
-    if (w->room == 0) {
+    if (count >= w->room) {
+        count -= w->room;
+        w->byte |= value >> count;
         *w->next++ = (uint8_t)w->byte;
         w->room = w->byte == 0xFF ? 7 : 8;
         w->byte = 0;
+        value &= (1u << count) - 1;
     }
+    w->room -= count;
+    w->byte |= value << w->room;
+}
+
+static const uint8_t l2k_ht_mel_exponents[13] = {0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 5};
+
+static inline void l2k_ht_mel_zeros(l2k_ht_mel_writer *w, unsigned count)
+{
+    w->run += count;
+    while (w->run >= 1u << l2k_ht_mel_exponents[w->state]) {
+        w->run -= 1u << l2k_ht_mel_exponents[w->state];
+        w->state += w->state < 12;
+        l2k_ht_mel_bits(w, 1, 1);
+    }
+}
+
+/* A zero, then the run before it. */
+static inline void l2k_ht_mel_one(l2k_ht_mel_writer *w)
+{
+    l2k_ht_mel_bits(w, w->run, 1u + l2k_ht_mel_exponents[w->state]);
+    w->state -= w->state > 0;
+    w->run = 0;
 }
 
 static inline void l2k_ht_mel_put(l2k_ht_mel_writer *w, bool symbol)
 {
-    static const uint8_t exponents[13] = {0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 5};
-    unsigned exponent = exponents[w->state];
-    if (!symbol && ++w->run < 1u << exponent)
-        return;
-    l2k_ht_mel_bit_put(w, !symbol);
-    if (symbol) {
-        while (exponent-- > 0)
-            l2k_ht_mel_bit_put(w, w->run >> exponent & 1);
-        w->state -= w->state > 0;
-    } else {
-        w->state += w->state < 12;
-    }
-    w->run = 0;
+    if (symbol)
+        l2k_ht_mel_one(w);
+    else
+        l2k_ht_mel_zeros(w, 1);
 }
 
 #endif
