@@ -47,6 +47,10 @@ static const char *trouble_of_old(const ojph_programs *programs, const picture *
         return "0.9: code-blocks of 1024 columns with refinement passes";
     if (o->irreversible && coding_levels(o) == 0)
         return "0.9: 9/7 without levels";
+    if (o->num_precincts && subsampled(p))
+        return "0.9: precincts of sub-sampled components";
+    if (o->eph)
+        return "0.9: EPH, some of which it does not find";
     return NULL;
 }
 
@@ -64,12 +68,16 @@ const char *ojph_cannot_expand(const ojph_programs *programs, const picture *p, 
     const uint32_t count = p->image.num_components;
     if (trouble_of_old(programs, p, o))
         return trouble_of_old(programs, p, o);
+    if (o->num_targets > 1)
+        return "several layers";
     if (count != 1 && count != 3)
         return "other than 1 or 3 components, which its files cannot hold";
     if (count == 3 && any_signed(p))
         return "signed samples of 3 components, which its files cannot hold";
     if (count == 3 && p->components[0].precision > 16)
         return "more than 16 bits of 3 components, which its files cannot hold";
+    if (!o->irreversible && o->ht_passes > 1 && has_thin_resolution(p, o))
+        return "5/3, not lossless: a line of one odd coefficient, which is halved, is rounded in another way";
     if (strcmp(extension_for(p, transformed), "raw") == 0 && (o->irreversible || o->ht_passes > 1))
         return "samples with sign or of more than 16 bits, not lossless: in .raw one beyond the range wraps around";
     return NULL;

@@ -143,7 +143,7 @@ static outcome decode(subject *s, l2k_cpu cpu)
     atomic_bool damaged = false;
     const l2k_block_place place = {&s->block, s->band};
     const l2k_block_batch batch = {.places = &place, .num_places = 1, .damaged = &damaged};
-    l2k_block_coder *coder;
+    l2k_block_coder *coder = NULL;
     outcome o = {.bytes = malloc(view_bytes(s))};
     FUZZ_EXPECT(o.bytes && l2k_block_coder_create(&context, &l2k_ht_on_cpu, &coder) == L2K_OK);
     memset(o.bytes, POISON, view_bytes(s));
