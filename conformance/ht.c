@@ -66,7 +66,7 @@ static coding random_ht_coding(rng *r, const picture *p)
     coding o = random_coding(r, p, rng_below(r, 16) ? 6 : 32);
     o.irreversible = rng_below(r, 2) && p->components[0].precision <= 16;
     o.ht_passes = rng_below(r, 2) ? 1 : rng_between(r, 1, 3);
-    while (o.resolutions > 1 && has_thin_resolution(p, &o) && rng_below(r, 8)) /* which Debian's OpenJPH cannot do */
+    while (o.resolutions > 1 && has_thin_resolution(p, &o, 3) && rng_below(r, 8)) /* which Debian's OpenJPH cannot do */
         o.resolutions--;
     o.style = L2K_STYLE_HT | (o.ht_passes > 1 && rng_below(r, 3) == 0 ? L2K_STYLE_VSC : 0);
     random_targets(r, &o);
@@ -143,7 +143,7 @@ static const char *openhtj2k_trouble(const ht_case *k)
         return "an image origin other than 0,0";
     if (coding_levels(k->o) > 30)
         return "more than 30 levels";
-    if (!k->o->irreversible && k->o->ht_passes > 1 && has_thin_resolution(k->p, k->o))
+    if (!k->o->irreversible && k->o->ht_passes > 1 && has_thin_resolution(k->p, k->o, 2))
         return "5/3, not lossless: a line of one odd coefficient, which is halved, is rounded in another way";
     for (uint32_t c = 0; c < k->p->image.num_components; c++) {
         if (k->p->components[c].precision > 15)

@@ -39,18 +39,16 @@ static const char *trouble_of_old(const ojph_programs *programs, const picture *
 {
     if (programs->version >= 10)
         return NULL;
-    if (has_thin_resolution(p, o))
-        return "0.9: a resolution of a tile-component with less than two rows or columns";
+    if (has_thin_resolution(p, o, 3))
+        return "0.9: a resolution of a tile-component with less than three rows or columns";
     if (any_signed(p) || p->components[0].precision > 16)
         return "0.9: signed samples, or more than 16 bits";
     if (o->block.width == 1024 && o->ht_passes > 1)
         return "0.9: code-blocks of 1024 columns with refinement passes";
     if (o->irreversible && coding_levels(o) == 0)
         return "0.9: 9/7 without levels";
-    if (o->num_precincts && subsampled(p))
-        return "0.9: precincts of sub-sampled components";
-    if (o->eph)
-        return "0.9: EPH, some of which it does not find";
+    if (o->num_precincts)
+        return "0.9: precincts, some of which have no sample in a subband";
     return NULL;
 }
 
@@ -76,7 +74,7 @@ const char *ojph_cannot_expand(const ojph_programs *programs, const picture *p, 
         return "signed samples of 3 components, which its files cannot hold";
     if (count == 3 && p->components[0].precision > 16)
         return "more than 16 bits of 3 components, which its files cannot hold";
-    if (!o->irreversible && o->ht_passes > 1 && has_thin_resolution(p, o))
+    if (!o->irreversible && o->ht_passes > 1 && has_thin_resolution(p, o, 2))
         return "5/3, not lossless: a line of one odd coefficient, which is halved, is rounded in another way";
     if (strcmp(extension_for(p, transformed), "raw") == 0 && (o->irreversible || o->ht_passes > 1))
         return "samples with sign or of more than 16 bits, not lossless: in .raw one beyond the range wraps around";

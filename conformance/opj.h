@@ -50,8 +50,8 @@ const char *opj_cannot_encode(const picture *p, const coding *o);
 /* Its decoder refuses images in which a tile has no samples of some component at the decoded resolution level. */
 bool has_empty_tile_component(const picture *p, const coding *o, uint32_t reduce);
 
-/* Not of OpenJPEG: a tile-component's lowest resolution has less than two rows or columns. */
-bool has_thin_resolution(const picture *p, const coding *o);
+/* Not of OpenJPEG: the lowest resolution of a tile-component has less than `least` rows or columns. */
+bool has_thin_resolution(const picture *p, const coding *o, uint32_t least);
 
 /* Its RPCL and PCRL, in both directions, advance by the smallest precinct on the reference grid and so miss precincts
  * elsewhere, which exist where one component is sub-sampled by 3 and another by 1, 2 or 4. Also, precincts of 2^15 at

@@ -80,14 +80,14 @@ bool has_empty_tile_component(const picture *p, const coding *o, uint32_t reduce
     return false;
 }
 
-bool has_thin_resolution(const picture *p, const coding *o)
+bool has_thin_resolution(const picture *p, const coding *o, uint32_t least)
 {
     const uint32_t levels = coding_levels(o);
     for (uint32_t tile = 0; tile < coding_tiles(o, &p->image); tile++)
         for (uint32_t c = 0; c < p->image.num_components; c++) {
             const box r = tile_component(p, o, c, tile);
-            if (ceil_shift(r.x1, levels) - ceil_shift(r.x0, levels) < 2 ||
-                ceil_shift(r.y1, levels) - ceil_shift(r.y0, levels) < 2)
+            if (ceil_shift(r.x1, levels) - ceil_shift(r.x0, levels) < least ||
+                ceil_shift(r.y1, levels) - ceil_shift(r.y0, levels) < least)
                 return true;
         }
     return false;
