@@ -133,6 +133,7 @@ static l2k_encoder *set_up_encoder(const coding *o, const l2k_hooks *hooks, l2k_
         {L2K_ENCODER_BLOCK_HEIGHT, o->block.height ? o->block.height : 64},
         {L2K_ENCODER_PROGRESSION, o->progression},
         {L2K_ENCODER_STYLE, o->style},
+        {L2K_ENCODER_HT_PASSES, o->ht_passes ? o->ht_passes : 1},
         {L2K_ENCODER_COMPONENT_TRANSFORM, !o->no_mct},
         {L2K_ENCODER_SOP, o->sop},
         {L2K_ENCODER_EPH, o->eph},
@@ -145,6 +146,7 @@ static l2k_encoder *set_up_encoder(const coding *o, const l2k_hooks *hooks, l2k_
     for (size_t i = 0; good && i < sizeof settings / sizeof *settings; i++)
         good = l2k_encoder_set(e, settings[i].option, settings[i].value) == L2K_OK;
     good = good && l2k_encoder_set_precincts(e, o->precincts, o->num_precincts) == L2K_OK;
+    good = good && l2k_encoder_set_step(e, o->step) == L2K_OK;
     good = good && l2k_encoder_set_layers(e, o->target_kind, o->targets, o->num_targets) == L2K_OK;
     if (good)
         return e;
@@ -308,6 +310,10 @@ void print_case(const picture *p, const coding *o)
     print_sizes(o);
     if (o->style)
         printf(" --style %u", o->style);
+    if (o->ht_passes)
+        printf(" --ht-passes %u", o->ht_passes);
+    if (o->step > 0)
+        printf(" --step %g", o->step);
     printf("%s%s%s%s%s", o->no_mct ? " --no-mct" : "", o->sop ? " --sop" : "", o->eph ? " --eph" : "",
            o->plt ? " --plt" : "", o->tlm ? " --tlm" : "");
     if (o->tile_parts)

@@ -19,6 +19,8 @@ typedef struct coding {
     l2k_size precincts[CODING_MAX_PRECINCTS];
     l2k_progression progression;
     unsigned style;
+    unsigned ht_passes; /* 0 = 1 */
+    double step;        /* base step of the 9/7; 0 = the default */
     bool no_mct, sop, eph, plt, tlm;
     l2k_tile_parts tile_parts;
     l2k_target target_kind;

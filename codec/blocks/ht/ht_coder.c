@@ -91,6 +91,8 @@ static received_set find_set(const l2k_received_block *received)
             set.last = c;
         }
     }
+    if (set.refinement_bytes == 0) /* then refinement passes do not count (B.3 of T.814) */
+        set.passes = 1;
     return set;
 }
 
