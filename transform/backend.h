@@ -15,6 +15,7 @@ typedef struct l2k_backend_functions {
     l2k_status (*begin)(l2k_plan *plan, const l2k_plane *planes);
     l2k_status (*finish)(l2k_plan *plan, const l2k_plane *planes);
     l2k_status (*run_on_device)(l2k_plan *plan, const l2k_plane *planes, void *stream); /* NULL: cannot */
+    void *(*stream)(const l2k_plan *plan);                                              /* NULL: has none */
 } l2k_backend_functions;
 
 struct l2k_plan {

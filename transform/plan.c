@@ -224,8 +224,9 @@ bool l2k_plan_fits(const l2k_plan *plan, const l2k_plan_spec *spec)
 {
     const l2k_plan_spec *own = &plan->spec;
     if (own->direction != spec->direction || own->type != spec->type || own->on_device != spec->on_device ||
-        !own->cpu_reason != !spec->cpu_reason || own->levels_at_once != spec->levels_at_once ||
-        own->component_transform != spec->component_transform || own->num_components != spec->num_components)
+        own->keeps_coefficients != spec->keeps_coefficients || !own->cpu_reason != !spec->cpu_reason ||
+        own->levels_at_once != spec->levels_at_once || own->component_transform != spec->component_transform ||
+        own->num_components != spec->num_components)
         return false;
     for (uint32_t c = 0; c < spec->num_components; c++)
         if (!component_fits(spec->direction, &own->components[c], &spec->components[c]))
@@ -239,6 +240,11 @@ uint64_t l2k_plan_host_bytes(const l2k_plan_spec *spec, unsigned threads)
     return l2k_allocation_bytes(1, sizeof(l2k_plan)) + l2k_allocation_bytes(count, sizeof(l2k_plan_component)) +
            l2k_allocation_bytes(count, sizeof(l2k_coefficients)) + l2k_allocation_bytes(count, sizeof(l2k_plane)) +
            l2k_cpu_bytes(spec, threads);
+}
+
+void *l2k_plan_stream(const l2k_plan *plan)
+{
+    return plan->backend->stream ? plan->backend->stream(plan) : NULL;
 }
 
 const l2k_coefficients *l2k_plan_coefficients(const l2k_plan *plan, uint32_t c)

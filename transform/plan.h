@@ -34,6 +34,9 @@ typedef struct l2k_plan_spec {
     /* Not NULL: only the CPU can do this, and why; a note says so where the GPU would be used. */
     const char *cpu_reason;
     bool on_device; /* CUDA only: planes and coefficients stay in device memory, for l2k_plan_run_on_device */
+    /* Planes in host memory, but coefficients where the backend computes: on CUDA in device memory, for a block coder
+     * there. */
+    bool keeps_coefficients;
 } l2k_plan_spec;
 
 typedef struct l2k_plan l2k_plan;
@@ -50,6 +53,10 @@ void l2k_plan_free(l2k_plan *plan);
 
 /* Whether the plan can run `spec`: the same but for its position on the grid, with the same parities there. */
 bool l2k_plan_fits(const l2k_plan *plan, const l2k_plan_spec *spec);
+
+/* The stream (cudaStream_t) in which begin works; NULL on the CPU. Work that is enqueued there between begin and finish
+ * finds the coefficients of a forward plan, and what is enqueued before begin can make those of an inverse one. */
+void *l2k_plan_stream(const l2k_plan *plan);
 
 /* The view of component c, valid as long as the plan. Forward plans fill it, inverse plans read it and do not change
  * it. base is aligned to 64 bytes and the stride is a multiple of 32; nothing beyond the width is ever read. 16-bit

@@ -62,10 +62,16 @@ l2k_status check_widths(const l2k_plan *plan)
     return L2K_OK;
 }
 
-/* Where the parts of a plan begin, in bytes, after the coefficients. Up to `low` the pinned block is laid out alike. */
+/* Where the parts of a plan begin, in bytes, after the coefficients. The pinned block is laid out alike up to `low`, or
+ * begins with the pixels where coefficients do not cross the bus. */
 struct block_layout {
     size_t pixels, low, end;
 };
+
+bool coefficients_stay(const l2k_plan_spec *spec)
+{
+    return spec->on_device || spec->keeps_coefficients;
+}
 
 block_layout lay_out(const l2k_plan_spec *spec)
 {
@@ -96,18 +102,20 @@ l2k_status take_blocks(l2k_plan *plan, const block_layout *layout)
     L2K_TRY(l2k_cuda_check(plan->context, cudaStreamSynchronize(s->stream), "clearing device memory"));
     if (plan->spec.on_device)
         return L2K_OK;
-    snprintf(what, sizeof what, "allocating %zu bytes of pinned memory", layout->low);
-    return l2k_cuda_check(plan->context, cudaMallocHost((void **)&s->pinned, layout->low), what);
+    const size_t bytes = layout->low - (coefficients_stay(&plan->spec) ? layout->pixels : 0);
+    snprintf(what, sizeof what, "allocating %zu bytes of pinned memory", bytes);
+    return l2k_cuda_check(plan->context, cudaMallocHost((void **)&s->pinned, bytes), what);
 }
 
 void share_out_coefficients(l2k_plan *plan)
 {
     cuda_state *s = state_of(plan);
+    const bool stay = coefficients_stay(&plan->spec);
     size_t offset = 0;
     for (uint32_t c = 0; c < plan->spec.num_components; c++) {
         s->coefficients[c] = s->device + offset;
-        plan->views[c].base = (plan->spec.on_device ? s->device : s->pinned) + offset;
-        plan->views[c].on_device = plan->spec.on_device;
+        plan->views[c].base = (stay ? s->device : s->pinned) + offset;
+        plan->views[c].on_device = stay;
         offset += view_bytes(&plan->views[c]);
     }
 }
@@ -115,11 +123,13 @@ void share_out_coefficients(l2k_plan *plan)
 void share_out_pixels(l2k_plan *plan, size_t offset)
 {
     cuda_state *s = state_of(plan);
+    const size_t before =
+        coefficients_stay(&plan->spec) ? offset : 0; /* of the device's block, without a counterpart */
     for (uint32_t c = 0; c < plan->spec.num_components;) {
         l2k_cuda_pixels *pixels = &s->pixels[c];
         *pixels = l2k_cuda_pixels_of(&plan->spec, c);
         pixels->device = s->device + offset;
-        pixels->staging = s->pinned + offset;
+        pixels->staging = s->pinned + offset - before;
         offset += with_guard(l2k_cuda_pixel_bytes(pixels));
         size_t bytes = l2k_sample_bytes(pixels->type);
         for (unsigned lane = 0; lane < pixels->lanes; lane++, c++)
@@ -263,6 +273,8 @@ l2k_status enqueue_forward(l2k_plan *plan, const l2k_plane *planes)
     for (uint32_t c = 0; c < plan->spec.num_components; c += s->pixels[c].lanes)
         L2K_TRY(l2k_cuda_upload_pixels(plan->context, &s->pixels[c], planes + c, s->stream));
     L2K_TRY(launch(plan));
+    if (plan->spec.keeps_coefficients)
+        return L2K_OK;
     return l2k_cuda_check(
         plan->context, cudaMemcpyAsync(s->pinned, s->device, s->coefficient_bytes, cudaMemcpyDeviceToHost, s->stream),
         "downloading coefficients");
@@ -271,9 +283,11 @@ l2k_status enqueue_forward(l2k_plan *plan, const l2k_plane *planes)
 l2k_status enqueue_inverse(l2k_plan *plan, const l2k_plane *planes)
 {
     cuda_state *s = state_of(plan);
-    L2K_TRY(l2k_cuda_check(
-        plan->context, cudaMemcpyAsync(s->device, s->pinned, s->coefficient_bytes, cudaMemcpyHostToDevice, s->stream),
-        "uploading coefficients"));
+    if (!plan->spec.keeps_coefficients)
+        L2K_TRY(l2k_cuda_check(
+            plan->context,
+            cudaMemcpyAsync(s->device, s->pinned, s->coefficient_bytes, cudaMemcpyHostToDevice, s->stream),
+            "uploading coefficients"));
     L2K_TRY(launch(plan));
     for (uint32_t c = 0; c < plan->spec.num_components; c += s->pixels[c].lanes)
         L2K_TRY(l2k_cuda_download_pixels(plan->context, &s->pixels[c], planes + c, s->stream));
@@ -324,6 +338,11 @@ l2k_status run_on_device(l2k_plan *plan, const l2k_plane *planes, void *stream)
     return l2k_cuda_check(plan->context, error, "launching the transform");
 }
 
+void *stream_of(const l2k_plan *plan)
+{
+    return state_of(plan)->stream;
+}
+
 } // namespace
 
 extern "C" uint64_t l2k_plan_device_bytes(const l2k_plan_spec *spec)
@@ -331,4 +350,4 @@ extern "C" uint64_t l2k_plan_device_bytes(const l2k_plan_spec *spec)
     return lay_out(spec).end;
 }
 
-extern "C" const l2k_backend_functions l2k_backend_cuda = {create, destroy, begin, finish, run_on_device};
+extern "C" const l2k_backend_functions l2k_backend_cuda = {create, destroy, begin, finish, run_on_device, stream_of};
