@@ -117,6 +117,16 @@ static l2k_coefficient_type measure_components(l2k_tile_state *s)
     return type;
 }
 
+/* Whether a device can decode all blocks of the tile. */
+static bool device_decodes(const l2k_tile_state *s)
+{
+    for (size_t i = 0; i < s->num_places; i++)
+        if (!l2k_device_coder_for(s->places[i].band->component->coding->style) ||
+            (s->places[i].block->received.first && s->places[i].block->kind == L2K_BLOCK_MQ))
+            return false;
+    return true;
+}
+
 /* The plan is for all components, or for the only one that is wanted, then without component transform. Where it will
  * not be run, only its views matter. */
 static l2k_status make_plan(const l2k_decoding *d, l2k_tile_state *s, const l2k_team *team, l2k_tile_slot *slot)
@@ -124,6 +134,7 @@ static l2k_status make_plan(const l2k_decoding *d, l2k_tile_state *s, const l2k_
     l2k_plan_spec spec = {.direction = L2K_INVERSE};
     l2k_coding_plan_spec(&d->codestream->siz, &s->coding, s->tile.rect, d->discard, s->components, &spec);
     spec.type = measure_components(s);
+    spec.keeps_coefficients = d->planes && device_decodes(s);
     if (!d->planes)
         spec.type = L2K_COEFFICIENT_INT32;
     spec.component_transform = spec.component_transform && d->planes;

@@ -40,11 +40,16 @@ l2k_status l2k_decode_blocks(const l2k_decoding *d, l2k_tile_state *s, l2k_team 
     /* Code-blocks, arithmetic decoder and bit-planes: Annexes C, D, codec/blocks/. */
     L2K_TRY(l2k_choose_decode_plan(d, s, team, slot));
     atomic_bool damaged = false;
-    l2k_block_batch batch = {
-        .places = s->places, .num_places = s->num_places, .damaged = &damaged, .units = L2K_UNITS_TILE_BLOCKS};
+    l2k_block_coder *coder;
+    l2k_block_batch batch = {.places = s->places,
+                             .num_places = s->num_places,
+                             .damaged = &damaged,
+                             .units = L2K_UNITS_TILE_BLOCKS,
+                             .stream = l2k_plan_stream(slot->plan)};
     start = l2k_stage_start(context);
-    L2K_TRY(team->coder->table->begin_decode(team->coder, &batch));
-    L2K_TRY(team->coder->table->finish(team->coder));
+    L2K_TRY(l2k_team_coder(team, slot, l2k_device_coder_for(L2K_STYLE_HT), &coder));
+    L2K_TRY(coder->table->begin_decode(coder, &batch));
+    L2K_TRY(coder->table->finish(coder));
     l2k_stage_end(context, L2K_STAGE_TIER1, start);
     return damaged ? l2k_damaged_blocks(d, index) : L2K_OK;
 }

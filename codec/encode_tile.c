@@ -37,7 +37,9 @@ static l2k_status choose_plan(const l2k_encode_job *job, const l2k_team *team, l
     l2k_plan_component *components = l2k_allocate(e->context, tile->num_components, sizeof *components);
     if (!components)
         return l2k_fail(e->context, L2K_ERROR_MEMORY, "out of memory for a tile");
-    l2k_plan_spec spec = {.direction = L2K_FORWARD, .type = coefficient_type(tile)};
+    l2k_plan_spec spec = {.direction = L2K_FORWARD,
+                          .type = coefficient_type(tile),
+                          .keeps_coefficients = e->device_coders && !e->by_step.given};
     l2k_coding_plan_spec(&e->siz, &e->coding, tile->rect, 0, components, &spec);
     l2k_status status = l2k_team_plan(team, slot, &spec);
     l2k_release(e->context, components);
@@ -116,12 +118,15 @@ static l2k_status check_planes_coded(const l2k_context *context, const l2k_block
     return L2K_OK;
 }
 
-l2k_status l2k_encode_blocks(const l2k_encode_job *job, l2k_block_coder *coder, l2k_tile *tile)
+l2k_status l2k_encode_blocks(const l2k_encode_job *job, l2k_team *team, const l2k_tile_slot *slot, l2k_tile *tile)
 {
     const l2k_encoding *e = job->encoding;
+    l2k_block_coder *coder;
     l2k_block_place *places;
     l2k_block_batch batch = {.distortions = l2k_layers_need_distortions(&e->targets),
-                             .units = L2K_UNITS_BLOCKS * l2k_tile_samples(tile)};
+                             .units = L2K_UNITS_BLOCKS * l2k_tile_samples(tile),
+                             .stream = l2k_plan_stream(slot->plan)};
+    L2K_TRY(l2k_team_coder(team, slot, e->device_coders, &coder));
     L2K_TRY(l2k_tile_list_blocks(e->context, tile, UINT32_MAX, 0, &places, &batch.num_places));
     batch.places = places;
     double start = l2k_stage_start(e->context);

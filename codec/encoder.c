@@ -22,7 +22,7 @@ static void encode_share(void *opaque, l2k_teams *teams, l2k_team *team)
             /* Code-blocks, bit-planes and arithmetic coder: Annexes D, C, codec/blocks/. */
             status = l2k_plan_finish(turn.slot->plan);
             if (status == L2K_OK)
-                status = l2k_encode_blocks(job, team->coder, &job->tiles[turn.tile]);
+                status = l2k_encode_blocks(job, team, turn.slot, &job->tiles[turn.tile]);
         }
         l2k_end_turn(teams, team, &turn, status);
     }

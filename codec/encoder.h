@@ -27,9 +27,10 @@ typedef struct l2k_encoding {
     uint32_t num_tiles;
     l2k_tile_coding coding;
     l2k_layer_targets targets;
-    double *own_targets;     /* HT: what targets.targets points to, the last one without end: all passes are in it */
-    l2k_step_target by_step; /* HT: what the steps are to reach, in place of that target */
-    bool tile_steps;         /* tiles have steps of their own, not those of the main header */
+    double *own_targets; /* HT: what targets.targets points to, the last one without end: all passes are in it */
+    const l2k_block_coder_table *device_coders; /* NULL: no device has one for these code-blocks */
+    l2k_step_target by_step;                    /* HT: what the steps are to reach, in place of that target */
+    bool tile_steps;                            /* tiles have steps of their own, not those of the main header */
     l2k_format format;
     l2k_tile_parts tile_parts;
     bool plt, tlm;
@@ -115,7 +116,7 @@ l2k_status l2k_encode_prepare_tile(const l2k_encode_job *job, const l2k_team *te
                                    l2k_plane **planes);
 
 /* Codes all blocks of a tile from the views of its plan. */
-l2k_status l2k_encode_blocks(const l2k_encode_job *job, l2k_block_coder *coder, l2k_tile *tile);
+l2k_status l2k_encode_blocks(const l2k_encode_job *job, l2k_team *team, const l2k_tile_slot *slot, l2k_tile *tile);
 
 /* Adds a guard bit to all tiles where one of them needs it. `whole`: the tiles are the image's, and the main header is
  * still to be written. Returns how many guard bits their tile-part headers have more than the main header. */

@@ -88,6 +88,7 @@ void l2k_teams_release(l2k_teams *teams)
     for (unsigned i = 0; teams->teams && i < teams->num_teams; i++) {
         l2k_team *team = &teams->teams[i];
         l2k_block_coder_free(team->coder);
+        l2k_block_coder_free(team->device_coder);
         for (unsigned k = 0; k < team->num_slots; k++)
             l2k_plan_free(team->slots[k].plan);
     }
@@ -98,9 +99,13 @@ void l2k_teams_release(l2k_teams *teams)
 
 void l2k_teams_forget(l2k_teams *teams)
 {
-    for (unsigned i = 0; teams->teams && i < teams->num_teams; i++)
-        if (teams->teams[i].coder)
-            teams->teams[i].coder->table->forget(teams->teams[i].coder);
+    for (unsigned i = 0; teams->teams && i < teams->num_teams; i++) {
+        const l2k_team *team = &teams->teams[i];
+        if (team->coder)
+            team->coder->table->forget(team->coder);
+        if (team->device_coder)
+            team->device_coder->table->forget(team->device_coder);
+    }
 }
 
 /* ---- A run --------------------------------------------------------------------------------------------------- */
@@ -219,4 +224,20 @@ l2k_status l2k_team_plan(const l2k_team *team, l2k_tile_slot *slot, const l2k_pl
         return L2K_OK;
     drop_plan(slot);
     return l2k_plan_create(&team->context, team->backend, spec, &slot->plan);
+}
+
+l2k_status l2k_team_coder(l2k_team *team, const l2k_tile_slot *slot, const l2k_block_coder_table *on_device,
+                          l2k_block_coder **coder)
+{
+    *coder = team->coder;
+    if (!l2k_plan_coefficients(slot->plan, 0)->on_device)
+        return L2K_OK;
+    if (team->device_coder && team->device_coder->table != on_device) {
+        l2k_block_coder_free(team->device_coder);
+        team->device_coder = NULL;
+    }
+    if (!team->device_coder)
+        L2K_TRY(l2k_block_coder_create(&team->context, on_device, &team->device_coder));
+    *coder = team->device_coder;
+    return L2K_OK;
 }

@@ -21,7 +21,8 @@ typedef struct l2k_team {
     l2k_context context; /* with the number of its threads */
     l2k_backend backend;
     l2k_block_coder *coder;
-    unsigned num_slots; /* 1 or 2 */
+    l2k_block_coder *device_coder; /* NULL until a plan has kept its coefficients on the device */
+    unsigned num_slots;            /* 1 or 2 */
     l2k_tile_slot slots[L2K_SLOTS_OF_TEAM];
     /* During a run: tiles begun and ended so far, and the last two begun. */
     uint32_t begun, ended, tiles[L2K_SLOTS_OF_TEAM];
@@ -80,5 +81,9 @@ void l2k_end_turn(l2k_teams *teams, l2k_team *team, const l2k_turn *turn, l2k_st
 
 /* The slot's plan for `spec`, made anew where the present one does not fit. */
 l2k_status l2k_team_plan(const l2k_team *team, l2k_tile_slot *slot, const l2k_plan_spec *spec);
+
+/* The coder for coefficients where the slot's plan has them: the teams' own, or, on a device, one of that table. */
+l2k_status l2k_team_coder(l2k_team *team, const l2k_tile_slot *slot, const l2k_block_coder_table *on_device,
+                          l2k_block_coder **coder);
 
 #endif

@@ -1,4 +1,4 @@
-/* Which block coder there is for a code-block style, and the birth and end of a coder. */
+/* Which block coders there are for a code-block style, and the birth and end of a coder. */
 #include "codec/blocks/block_coder.h"
 
 #include "base/memory.h"
@@ -6,6 +6,16 @@
 const l2k_block_coder_table *l2k_block_coder_for(unsigned style)
 {
     return style & L2K_STYLE_HT ? &l2k_ht_on_cpu : &l2k_mq_on_cpu;
+}
+
+const l2k_block_coder_table *l2k_device_coder_for(unsigned style)
+{
+#ifdef L2K_WITH_CUDA
+    return (style & (L2K_STYLE_HT | L2K_STYLE_HT_MIXED)) == L2K_STYLE_HT ? &l2k_ht_on_cuda : NULL;
+#else
+    (void)style;
+    return NULL;
+#endif
 }
 
 l2k_status l2k_block_coder_create(const l2k_context *context, const l2k_block_coder_table *table, l2k_block_coder **out)

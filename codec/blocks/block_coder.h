@@ -63,6 +63,9 @@ extern const l2k_block_coder_table l2k_ht_on_cpu;
 /* The table for code-blocks of a style (SPcod, Table A.19). */
 const l2k_block_coder_table *l2k_block_coder_for(unsigned style);
 
+/* The same for coefficients in a device's memory; NULL where there is none, in this build or for this style. */
+const l2k_block_coder_table *l2k_device_coder_for(unsigned style);
+
 /* `context` must outlive the coder. Errors: L2K_ERROR_MEMORY. */
 l2k_status l2k_block_coder_create(const l2k_context *context, const l2k_block_coder_table *table,
                                   l2k_block_coder **coder);
