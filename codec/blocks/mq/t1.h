@@ -1,7 +1,6 @@
 /* Tier-1: the embedded block coder of Annex D, for one thread. An l2k_t1 has the tables and all scratch memory.
  *
- * Flags. For the decoder, the significance pattern of a code-block is kept in one 32-bit word per stripe column of four
- * samples:
+ * Flags. The significance pattern of a code-block is kept in one 32-bit word per stripe column of four samples:
  * - bits 0 to 17: significance of the 3 x 6 samples around the column: bit 3 r + c for row r = 0 (above the stripe)
  *   to 5 (below it) and c = 0 west, 1 the column itself, 2 east;
  * - bit 18: sign of the sample above; bits 19, 22, 25, 28: signs of the four samples; bit 31: sign of the one below;
@@ -34,7 +33,7 @@ typedef struct l2k_t1 {
  */
 enum { L2K_T1_FLAG_WORDS = 1026 * 3, L2K_T1_SAMPLE_WORDS = 4096 };
 
-/* Memory of an l2k_t1 that decodes, with the code of a block that takes no more bytes than its samples. */
+/* Memory of an l2k_t1, with the code of a block that takes no more bytes than its samples. */
 #define L2K_T1_BYTES (sizeof(l2k_t1) + (L2K_T1_FLAG_WORDS + 4 * L2K_T1_SAMPLE_WORDS) * sizeof(uint32_t))
 
 l2k_status l2k_t1_create(const l2k_context *context, l2k_t1 **t1);
