@@ -13,10 +13,10 @@ static l2k_ht_encoder encoder;
 static l2k_context other_contexts[L2K_CPU_NEON];
 static l2k_ht_encoder others[L2K_CPU_NEON]; /* with the other usable instruction sets */
 static unsigned num_others;
-static l2k_ht_vlc tables[2];
 static uint32_t decoded[L2K_HT_SAMPLES];
 static uint8_t columns[L2K_HT_COLUMNS];
-static l2k_ht decoder = {.context = &context, .vlc = tables, .samples = decoded, .columns = columns};
+static l2k_ht_scratch scratch;
+static l2k_ht decoder = {.context = &context, .scratch = &scratch, .samples = decoded, .columns = columns};
 
 /* ---- Blocks -------------------------------------------------------------------------------------------------- */
 
@@ -97,7 +97,7 @@ static void decode(const l2k_t1_block *block, const l2k_ht_code *code, unsigned 
     memcpy(first, code->bytes, cleanup);
     memcpy(second, code->bytes + cleanup, all - cleanup);
     l2k_ht_set set = {first, second, cleanup, all - cleanup, passes, plane, code->magnitude_bits - code->plane};
-    assert_true(l2k_ht_cleanup(&decoder, block, &set));
+    assert_true(l2k_ht_cleanup(&decoder, block, &set, L2K_HT_SIGNED_MAGNITUDE));
     if (passes > 1)
         l2k_ht_refine(&decoder, block, &set);
     free(first);
@@ -305,6 +305,7 @@ int main(void)
             l2k_ht_encoder_prepare(&other_contexts[num_others], &others[num_others]);
             num_others++;
         }
-    l2k_ht_make_vlc(tables);
+    decoder.rows = l2k_ht_rows_get(L2K_CPU_C);
+    l2k_ht_make_decode_tables(&scratch.pass.tables);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

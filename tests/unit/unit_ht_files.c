@@ -346,7 +346,8 @@ static void test_ratio_limits(void **unused)
     memory_file file = encode(&t, &p);
     assert_true(file.size < 300);
     free(file.data);
-    draw(&p);
+    picture_free(&p);
+    make(&p, 64, 64, 1, 8);
     t.targets[0] = 1e6;
     l2k_encoder *e = encoder_of(&t, &w);
     assert_int_equal(run_encoder(e, &p, &out), L2K_OK);

@@ -27,7 +27,7 @@ static void free_worker(void *opaque)
         return;
     const l2k_context *context = w->ht.context;
     l2k_t1_free(w->t1);
-    l2k_release(context, w->ht.vlc);
+    l2k_release(context, w->ht.scratch);
     l2k_release(context, w->ht.samples);
     l2k_release(context, w->ht.columns);
     l2k_release(context, w->ht.bytes);
@@ -42,6 +42,8 @@ static l2k_status create_worker(const l2k_context *context, void **out)
     if (!w)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the block coder");
     w->ht.context = context;
+    w->ht.rows = l2k_ht_rows_get(context->cpu);
+    w->ht.deposits = l2k_cpu_deposits();
     return l2k_t1_create(context, &w->t1);
 }
 
@@ -52,13 +54,13 @@ static l2k_status take_scratch(l2k_ht *ht)
         return L2K_OK;
     if (!ht->samples)
         ht->samples = l2k_allocate(ht->context, L2K_HT_SAMPLES, sizeof *ht->samples);
-    if (!ht->vlc)
-        ht->vlc = l2k_allocate(ht->context, 2, sizeof *ht->vlc);
-    if (ht->samples && ht->vlc)
+    if (!ht->scratch)
+        ht->scratch = l2k_allocate(ht->context, 1, sizeof *ht->scratch);
+    if (ht->samples && ht->scratch)
         ht->columns = l2k_allocate(ht->context, L2K_HT_COLUMNS, 1);
     if (!ht->columns)
         return l2k_fail(ht->context, L2K_ERROR_MEMORY, "out of memory for the block coder");
-    l2k_ht_make_vlc(ht->vlc);
+    l2k_ht_make_decode_tables(&ht->scratch->pass.tables);
     return L2K_OK;
 }
 
@@ -266,11 +268,15 @@ static l2k_status decode_set(const l2k_block_batch *batch, const l2k_block_place
                       .planes = l2k_min_u32(planes, room)};
     L2K_TRY(take_scratch(ht));
     L2K_TRY(join_refinement(ht, received, &set));
-    if (!l2k_ht_cleanup(ht, block, &set)) {
+    const bool refined = set.passes > 1 && lowest > 0, direct = !refined && !block->roi_shift;
+    const l2k_ht_form form = block->type == L2K_COEFFICIENT_INT16 ? L2K_HT_INT16 : L2K_HT_INT32;
+    if (!l2k_ht_cleanup(ht, block, &set, direct ? form : L2K_HT_SIGNED_MAGNITUDE)) {
         damaged(batch, block);
         return L2K_OK;
     }
-    if (set.passes > 1 && lowest > 0)
+    if (direct)
+        return L2K_OK;
+    if (refined)
         l2k_ht_refine(ht, block, &set);
     if (block->roi_shift)
         unshift_region(ht->samples, (size_t)l2k_ht_stride(block) * block->height, block->roi_shift, scale);

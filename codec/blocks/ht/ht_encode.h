@@ -10,15 +10,15 @@
 #define L2K_HT_MAX_BIT_PLANES 31
 
 /* Quads of the widest code-block, and room to read and write whole vectors. */
-enum { L2K_HT_MOST_QUADS = 512, L2K_HT_MARGIN = 16, L2K_HT_QUADS = L2K_HT_MOST_QUADS + 2 * L2K_HT_MARGIN };
+enum { L2K_HT_QUADS_ACROSS = 512, L2K_HT_MARGIN = 16, L2K_HT_QUADS = L2K_HT_QUADS_ACROSS + 2 * L2K_HT_MARGIN };
 
 /* 32 bits for each of 4096 samples, a stuffing bit for each 15, and what MEL and VLC take (at most 6 bits for each of
  * 1280 symbols, and 15 for each of 1024 quads); writers write eight bytes at once. */
-enum { L2K_HT_MAGSGN_BYTES = 17536, L2K_HT_MEL_BYTES = 1024, L2K_HT_VLC_BYTES = 3072 };
+enum { L2K_HT_MAGSGN_ROOM = 17536, L2K_HT_MEL_ROOM = 1024, L2K_HT_VLC_ROOM = 3072 };
 
 /* Three bits for each sample of the refinement passes at most, and stuffing. A 1024 x 4 block has the most columns of
  * four samples, with a border all around. */
-enum { L2K_HT_REFINEMENT_BYTES = 2048, L2K_HT_STRIPE_COLUMNS = 1026 * 3 };
+enum { L2K_HT_REFINEMENT_ROOM = 2048, L2K_HT_STRIPE_COLUMNS = 1026 * 3 };
 
 /* What the next row of quads needs: significance, exponents of the lower samples on the left and right. */
 typedef struct l2k_ht_line {
@@ -33,10 +33,10 @@ typedef struct l2k_ht_quads {
     uint32_t index[L2K_HT_QUADS];    /* of l2k_ht_codes */
     uint32_t entry[L2K_HT_QUADS];    /* from there */
     l2k_ht_line lines[2];            /* this row and the one above, in turn */
-    uint64_t quiet[L2K_HT_MOST_QUADS / 64], some[L2K_HT_MOST_QUADS / 64]; /* context 0; any significant sample */
+    uint64_t quiet[L2K_HT_QUADS_ACROSS / 64], some[L2K_HT_QUADS_ACROSS / 64]; /* context 0; any significant sample */
     /* Bits of MagSgn: of whole quads alone, or of the columns on the left and right; of even and odd quads apart. */
-    uint64_t code[2][2][L2K_HT_MOST_QUADS / 2];
-    uint32_t count[2][L2K_HT_MOST_QUADS];
+    uint64_t code[2][2][L2K_HT_QUADS_ACROSS / 2];
+    uint32_t count[2][L2K_HT_QUADS_ACROSS];
 } l2k_ht_quads;
 
 /* A column of four samples in the refinement passes; a row in each bit. */
@@ -52,9 +52,9 @@ typedef struct l2k_ht_encoder {
     l2k_ht_codes codes[2]; /* by first row of quads, or another */
     l2k_ht_pairs pairs[2];
     l2k_ht_quads quads;
-    uint8_t bytes[L2K_HT_MAGSGN_BYTES + L2K_HT_MEL_BYTES + L2K_HT_VLC_BYTES + L2K_HT_REFINEMENT_BYTES];
-    uint8_t mel[L2K_HT_MEL_BYTES], vlc[L2K_HT_VLC_BYTES];
-    int32_t zeros[2 * L2K_HT_MOST_QUADS];         /* a row of samples */
+    uint8_t bytes[L2K_HT_MAGSGN_ROOM + L2K_HT_MEL_ROOM + L2K_HT_VLC_ROOM + L2K_HT_REFINEMENT_ROOM];
+    uint8_t mel[L2K_HT_MEL_ROOM], vlc[L2K_HT_VLC_ROOM];
+    int32_t zeros[2 * L2K_HT_QUADS_ACROSS];       /* a row of samples */
     l2k_ht_column columns[L2K_HT_STRIPE_COLUMNS]; /* (width + 2) x (stripes + 2) */
 } l2k_ht_encoder;
 
