@@ -81,6 +81,12 @@ static inline void get_pair(l2k_ht_pass *p, bool first_row, streams *s, size_t i
 {
     const uint32_t *table = p->tables.quads[!first_row];
     refill(p, s);
+    if (!first_row && (s->context | p->contexts[i] | p->contexts[i + 1] | (s->events & 3)) == 0) {
+        s->events >>= 2;
+        s->num_events -= 2;
+        p->quads[1 + i] = p->quads[2 + i] = 0;
+        return;
+    }
     const uint32_t first = get_quad(table, s->context | (first_row ? 0 : p->contexts[i]), s);
     const uint32_t second = get_quad(table, (first & CONTEXT_BITS) | (first_row ? 0 : p->contexts[i + 1]), s);
     s->context = second & CONTEXT_BITS;

@@ -36,6 +36,17 @@ static void get_columns(l2k_ht_pass *p, size_t count)
         p->position = get_column(p, p->position, i);
 }
 
+/* Mostly both quads have significant samples, or none has. */
+INLINE uint32_t get_columns_of_pair(l2k_ht_pass *p, uint32_t position, size_t i)
+{
+    if (((p->bounded[i] | p->bounded[i + 1]) & 0xF0) == 0) {
+        memset(p->columns + 4 * i, 0, 8 * sizeof *p->columns);
+        return position;
+    }
+    position = get_column(p, position, i);
+    return get_column(p, position, i + 1);
+}
+
 /* Columns of a row, and the quads of the next. */
 static void get_both(l2k_ht_pass *p)
 {
@@ -46,8 +57,7 @@ static void get_both(l2k_ht_pass *p)
     size_t i = 0;
     for (; i + 1 < count; i += 2) {
         get_pair(p, false, &s, i);
-        position = get_column(p, position, i);
-        position = get_column(p, position, i + 1);
+        position = get_columns_of_pair(p, position, i);
     }
     if (i < count) {
         get_odd(p, false, &s, i);

@@ -70,12 +70,10 @@ static void extend(l2k_ht_pass *p, uint32_t end)
 /* Twice the magnitude and the sign, or 0. */
 static inline uint32_t get_sample(const l2k_ht_pass *p, uint32_t quad, unsigned k, uint32_t *position)
 {
-    if (!(quad >> (4 + k) & 1))
-        return 0;
-    const unsigned bits = (quad >> 24) - (quad >> (12 + k) & 1);
+    const uint32_t significant = -(quad >> (4 + k) & 1), bits = ((quad >> 24) - (quad >> (12 + k) & 1)) & significant;
     const uint64_t value = l2k_ht_load(p->bits + (*position >> 3)) >> (*position & 7) & (((uint64_t)1 << bits) - 1);
     *position += bits;
-    return (uint32_t)(value | (uint64_t)(quad >> (8 + k) & 1) << bits) + 2;
+    return ((uint32_t)(value | (uint64_t)(quad >> (8 + k) & 1) << bits) + 2) & significant;
 }
 
 /* From magnitudes to those of coefficients, with the middle of the interval below the lowest bit-plane. */
@@ -105,8 +103,8 @@ static inline __attribute__((always_inline)) void get_singly(l2k_ht_pass *p, l2k
 {
     const scale to = scale_of(p);
     for (uint32_t i = 0; i < p->num_quads; i++) {
-        uint32_t position = p->bits_of[i], sample[4];
-        for (unsigned k = 0; k < 4; k++)
+        uint32_t position = p->bits_of[i], sample[4] = {0};
+        for (unsigned k = 0; k < 4 && p->bounded[i] & 0xF0; k++)
             sample[k] = get_sample(p, p->bounded[i], k, &position);
         put_sample(to, form, sample[0], top, 2 * (size_t)i);
         put_sample(to, form, sample[2], top, 2 * (size_t)i + 1);
@@ -192,27 +190,17 @@ static inline uint32_t get_column(l2k_ht_pass *p, uint32_t position, size_t i)
     return position + p->bits_of[i];
 }
 
-/* Coefficients of all samples of the columns, in place. */
-static void scale_columns(uint16_t *restrict samples, size_t count, scale to)
+static void put_int16(l2k_ht_pass *p, size_t count, int16_t *top, int16_t *bottom)
 {
-    const uint16_t half = (uint16_t)to.half, mask = (uint16_t)to.mask;
-    for (size_t i = 0; i < count; i++) {
-        const uint16_t sample = samples[i], sign = (uint16_t) - (sample & 1), used = (uint16_t) - (sample != 0);
-        const uint16_t magnitude = (uint16_t)(((uint16_t)(sample >> 1) << to.plane | half) & mask & used);
-        samples[i] = (uint16_t)((magnitude ^ sign) - sign);
-    }
-}
-
-static void put_int16(l2k_ht_pass *restrict p, size_t count, int16_t *restrict top, int16_t *restrict bottom)
-{
-    uint16_t *restrict columns = p->columns;
-    uint32_t *restrict low = p->low + 1;
-    for (size_t i = 0; i < count; i++)
-        low[i] = columns[2 * i + 1] >> 1;
-    scale_columns(columns, 2 * count, scale_of(p));
-    for (size_t i = 0; i < count; i++) {
-        top[i] = (int16_t)columns[2 * i];
-        bottom[i] = (int16_t)columns[2 * i + 1];
+    const scale to = scale_of(p);
+    const uint16_t plane = (uint16_t)to.plane, half = (uint16_t)to.half, mask = (uint16_t)to.mask;
+    for (size_t i = 0; i < count; i += 4 * L2K_QUADS) {
+        const l2k_vector columns = l2k_load_vector(p->columns + 2 * i);
+        l2k_store_vector(p->low + 1 + i, columns >> 17);
+        const l2k_halves samples = (l2k_halves)columns, sign = -(samples & 1), used = (l2k_halves)(samples != 0);
+        const l2k_halves magnitude = ((samples >> 1 << plane) | half) & mask & used;
+        const l2k_signed_vector values = (l2k_signed_vector)((magnitude ^ sign) - sign);
+        l2k_store_int16(top + i, bottom + i, (l2k_vector)(values << 16 >> 16), (l2k_vector)(values >> 16));
     }
 }
 

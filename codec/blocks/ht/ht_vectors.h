@@ -34,6 +34,15 @@
 typedef uint32_t l2k_vector __attribute__((vector_size(16 * L2K_QUADS)));
 typedef int32_t l2k_signed_vector __attribute__((vector_size(16 * L2K_QUADS)));
 
+typedef uint16_t l2k_halves __attribute__((vector_size(16 * L2K_QUADS)));
+
+static inline l2k_vector l2k_load_vector(const void *from)
+{
+    l2k_vector v;
+    __builtin_memcpy(&v, from, sizeof v);
+    return v;
+}
+
 static inline void l2k_store_vector(void *to, l2k_vector v)
 {
     __builtin_memcpy(to, &v, sizeof v);
