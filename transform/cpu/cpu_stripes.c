@@ -104,6 +104,15 @@ static uint64_t samples_of_rows(const l2k_cpu_sweep *s, unsigned rows)
 
 /* ---- Forward ------------------------------------------------------------------------------------------------- */
 
+static void quantise_half(const l2k_plan *plan, const l2k_cpu_sweep *s, const void *values, const half *to)
+{
+    const l2k_quantiser_rows *rows = ((const l2k_cpu_state *)plan->state)->quantiser;
+    if (plan->spec.truncates && s->wavelet->is_float)
+        rows->truncate[to->type](values, to->n, 1 / to->step, to->at);
+    else
+        rows->store[s->wavelet->is_float][to->type](values, to->n, to->step, to->at);
+}
+
 /* Horizontal analysis of a vertically finished row, and quantisation. Halves that are kept as they are go straight to
  * their place. */
 static void analyse_row(const l2k_plan *plan, const l2k_cpu_sweep *s, unsigned lane, int64_t y, const void *row,
@@ -118,8 +127,7 @@ static void analyse_row(const l2k_plan *plan, const l2k_cpu_sweep *s, unsigned l
     s->rows->analyse(row, s->shape.width, s->shape.parity_x, row_scale(s, s->wavelet->forward_scale, y), at[0], at[1]);
     for (int i = 0; i < 2; i++)
         if (at[i] != halves[i].at)
-            state->quantiser->store[s->wavelet->is_float][halves[i].type](at[i], halves[i].n, halves[i].step,
-                                                                          halves[i].at);
+            quantise_half(plan, s, at[i], &halves[i]);
 }
 
 l2k_status l2k_cpu_analyse(const l2k_plan *plan, const l2k_plane *planes, const l2k_cpu_sweep *s, uint32_t *scratch,
@@ -162,7 +170,7 @@ l2k_status l2k_cpu_copy_forward(const l2k_plan *plan, const l2k_plane *planes, c
         l2k_pixels_load(state->pixel, is_float, s->lanes, pixels, s->shape.width, rows);
         for (unsigned lane = 0; lane < s->lanes; lane++) {
             half to = band_row(plan, s, lane, 0, s->shape.width, y);
-            state->quantiser->store[is_float][to.type](rows[lane], to.n, to.step, to.at);
+            quantise_half(plan, s, rows[lane], &to);
         }
         L2K_TRY(l2k_poll(plan->context, samples_of_rows(s, 1)));
     }

@@ -174,7 +174,7 @@ static l2k_status quantise(const l2k_context *context, const l2k_block_place *pl
     if (!w->indices)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the block coder");
     for (uint32_t y = 0; y < block->height; y++)
-        rows->index((const float *)block->coefficients + y * block->stride, block->width, reciprocal,
+        rows->truncate[L2K_COEFFICIENT_INT32]((const float *)block->coefficients + y * block->stride, block->width, reciprocal,
                     w->indices + (size_t)y * block->width);
     block->coefficients = w->indices;
     block->type = L2K_COEFFICIENT_INT32;
