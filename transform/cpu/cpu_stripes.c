@@ -76,6 +76,13 @@ static float row_scale(const l2k_cpu_sweep *s, const float scales[2], int64_t y)
     return s->shape.height == 1 ? 1.0f : scales[((unsigned)y + s->shape.parity_y) & 1];
 }
 
+/* Whether a stripe lifts the LL on the side of the pixels in place, which saves copying its rows: not where there are
+ * other stripes, since near a cut each changes rows that belong to the other. */
+static bool is_in_place(const l2k_cpu_sweep *s, int64_t begin, int64_t end)
+{
+    return s->level > s->discard + 1 && begin == 0 && end == s->shape.height;
+}
+
 static l2k_ring start_ring(const l2k_plan *plan, const l2k_cpu_sweep *s, const l2k_lifting *lifting, uint32_t *scratch,
                            int64_t begin, int64_t end)
 {
@@ -86,7 +93,13 @@ static l2k_ring start_ring(const l2k_plan *plan, const l2k_cpu_sweep *s, const l
                      .parity = s->shape.parity_y,
                      .lanes = s->lanes,
                      .rows = scratch + 2 * stride,
-                     .stride = stride};
+                     .stride = stride,
+                     .period = lifting->steps + 2};
+    if (is_in_place(s, begin, end)) {
+        ring.rows = low_row(plan, s, 0, s->level - 1, s->shape.width, 0);
+        ring.stride = l2k_cpu_low_stride(s->shape.width);
+        ring.period = s->shape.height;
+    }
     l2k_ring_start(&ring, begin, end);
     return ring;
 }
@@ -144,7 +157,7 @@ l2k_status l2k_cpu_analyse(const l2k_plan *plan, const l2k_plane *planes, const 
             if (s->level == 1) {
                 locate_pixels(plan, planes, s, y, pixels);
                 l2k_pixels_load(state->pixel, s->wavelet->is_float, s->lanes, pixels, width, rows);
-            } else {
+            } else if (!is_in_place(s, begin, end)) {
                 memcpy(rows[0], low_row(plan, s, 0, s->level - 1, s->shape.width, y), width * sizeof(uint32_t));
             }
         }
@@ -224,7 +237,7 @@ l2k_status l2k_cpu_synthesise(const l2k_plan *plan, const l2k_plane *planes, con
             if (s->level == s->discard + 1) {
                 locate_pixels(plan, planes, s, y, pixels);
                 l2k_pixels_store(state->pixel, s->wavelet->is_float, s->lanes, pixels, width, rows);
-            } else {
+            } else if (!is_in_place(s, begin, end)) {
                 memcpy(low_row(plan, s, 0, s->level - 1, s->shape.width, y), rows[0], width * sizeof(uint32_t));
             }
         }
