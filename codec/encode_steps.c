@@ -16,8 +16,9 @@ typedef struct step_search {
     l2k_encoder *encoder;
     l2k_encode_job job;
     uint32_t num_components;
-    shared_counts *counts; /* of each component, by teams */
-    l2k_magnitudes *magnitudes;
+    shared_counts *counts;      /* of each component, by teams */
+    l2k_magnitudes *magnitudes; /* the same afterwards, and of all */
+    l2k_magnitudes all;
     uint64_t *samples, raw_bytes;  /* of each component, and of all */
     double finest, coarsest;       /* limits of the base step */
     double base;                   /* of the last coding */
@@ -154,15 +155,21 @@ static l2k_status code(step_search *s)
 
 /* ---- PSNR ---------------------------------------------------------------------------------------------------- */
 
-/* The mean squared error of a component of the image in squares of its range: the ICT's inverse (G-6 to G-8) adds up
- * those of the three that were coded. */
+/* The mean squared error of a component as coded, in squares of its range. A row of tiles may have none of its samples.
+ */
+static double coded_error(const step_search *s, uint32_t c, double base)
+{
+    return s->samples[c] ? l2k_magnitudes_error(&s->magnitudes[c], base) / (double)s->samples[c] : 0;
+}
+
+/* The same in the image: the ICT's inverse (G-6 to G-8) adds up those of the three that were coded. */
 static double component_error(const step_search *s, uint32_t c, const double coded[3], double base)
 {
     static const double shares[3][3] = {
         {1, 0, 1.402 * 1.402}, {1, .344136 * .344136, .714136 * .714136}, {1, 1.772 * 1.772, 0}};
     if (s->job.encoding->coding.component_transform && c < 3)
         return shares[c][0] * coded[0] + shares[c][1] * coded[1] + shares[c][2] * coded[2];
-    return l2k_magnitudes_error(&s->magnitudes[c], base) / (double)s->samples[c];
+    return coded_error(s, c, base);
 }
 
 /* The mean squared error of all samples after rounding, in units of each component's squared peak. */
@@ -170,7 +177,7 @@ static double mean_error(const step_search *s, double base)
 {
     double coded[3] = {0}, sum = 0, samples = 0;
     for (uint32_t c = 0; c < s->num_components && c < 3; c++)
-        coded[c] = l2k_magnitudes_error(&s->magnitudes[c], base) / (double)s->samples[c];
+        coded[c] = coded_error(s, c, base);
     for (uint32_t c = 0; c < s->num_components; c++) {
         const double range = ldexp(1, (int)s->job.encoding->siz.components[c].precision);
         const double error = l2k_rounded_error(component_error(s, c, coded, base) * range * range);
@@ -212,7 +219,6 @@ static void error_share(void *opaque, l2k_teams *teams, l2k_team *team)
 static l2k_status decoded_error(step_search *s, double *mean)
 {
     double sum = 0, samples = 0;
-    double start = l2k_stage_start(s->job.encoding->context);
     for (uint32_t c = 0; c < s->num_components; c++)
         atomic_store(&s->errors[c], 0);
     L2K_TRY(l2k_teams_run(&s->encoder->teams, s->encoder->num_tiles, error_share, s));
@@ -222,11 +228,10 @@ static l2k_status decoded_error(step_search *s, double *mean)
         samples += (double)s->samples[c];
     }
     *mean = sum / samples;
-    l2k_stage_end(s->job.encoding->context, L2K_STAGE_RATE, start);
     return L2K_OK;
 }
 
-enum { MOST_TRIALS = 3 };
+enum { MOST_TRIALS = 4 };
 
 /* The histogram knows no clipping, and that smooth parts of an image have less error than others, which rounding makes
  * none. So its answer is tried, and corrected by what it was wrong; that is tried again only if it was much. */
@@ -238,6 +243,7 @@ static l2k_status fit_psnr(step_search *s, double psnr)
         double found;
         set_steps(s, solve(s, mean_error, true, goal * correction), 0, 0);
         L2K_TRY(decoded_error(s, &found));
+        found = fmax(found, goal / 100); /* it may be 0 */
         wrong = fabs(log10(found / goal));
         correction *= goal / found;
     }
@@ -253,10 +259,7 @@ static const double aim = 0.99, least = 0.98;
 
 static double expected_bits(const step_search *s, double base)
 {
-    double bits = 0;
-    for (uint32_t c = 0; c < s->num_components; c++)
-        bits += l2k_magnitudes_bits(&s->magnitudes[c], base);
-    return bits;
+    return l2k_magnitudes_bits(&s->all, base);
 }
 
 /* Headers of packets without anything in them. */
@@ -388,14 +391,21 @@ static void release_search(step_search *s)
     l2k_release(context, s->errors);
 }
 
+static void sum_counts(step_search *s)
+{
+    for (uint32_t c = 0; c < s->num_components; c++)
+        for (unsigned bin = 0; bin < L2K_MAGNITUDE_BINS; bin++) {
+            s->magnitudes[c].count[bin] = atomic_load(&s->counts[c][bin]);
+            s->all.count[bin] += s->magnitudes[c].count[bin];
+        }
+}
+
 static l2k_status search(step_search *s)
 {
     const l2k_step_target *target = &s->job.encoding->by_step;
     L2K_TRY(create_search(s));
     L2K_TRY(l2k_teams_run(&s->encoder->teams, s->encoder->num_tiles, transform_share, s));
-    for (uint32_t c = 0; c < s->num_components; c++)
-        for (unsigned bin = 0; bin < L2K_MAGNITUDE_BINS; bin++)
-            s->magnitudes[c].count[bin] = atomic_load(&s->counts[c][bin]);
+    sum_counts(s);
     return target->kind == L2K_TARGET_PSNR ? fit_psnr(s, target->value)
                                            : fit_size(s, floor((double)s->raw_bytes / target->value));
 }

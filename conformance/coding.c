@@ -233,6 +233,28 @@ uint32_t coding_levels(const coding *o)
     return o->resolutions ? o->resolutions - 1 : 5;
 }
 
+/* The data of the first marker segment with a code, or NULL. */
+static const uint8_t *find_segment(const bytes *file, unsigned code)
+{
+    for (size_t at = 2; at + 12 < file->size; at += 2 + (file->data[at + 2] << 8 | file->data[at + 3]))
+        if (file->data[at] == 0xFF && file->data[at + 1] == code)
+            return file->data + at + 4;
+    return NULL;
+}
+
+bool codestream_has_transform(const bytes *file)
+{
+    const uint8_t *cod = find_segment(file, 0x52);
+    return cod && cod[4] != 0;
+}
+
+unsigned codestream_ht_bits(const bytes *file)
+{
+    const uint8_t *cap = find_segment(file, 0x50);
+    const unsigned code = cap ? cap[5] & 31 : 0;
+    return code < 20 ? 8 + code : 27 + 4 * (code - 19);
+}
+
 static uint32_t tiles_along(uint32_t end, uint32_t origin, uint32_t tile)
 {
     return tile ? (end - origin + tile - 1) / tile : 1;

@@ -60,6 +60,11 @@ picture *lift_decode(const bytes *file, const decoding *d, l2k_status *status, c
 
 uint32_t coding_levels(const coding *o);
 
+/* What the main header of a codestream says: a component transform in COD; the parameter B of CAP, for HT code-blocks.
+ */
+bool codestream_has_transform(const bytes *file);
+unsigned codestream_ht_bits(const bytes *file);
+
 /* The number of tiles (B-5). */
 uint32_t coding_tiles(const coding *o, const l2k_image *image);
 

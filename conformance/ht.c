@@ -128,15 +128,6 @@ static const char *openjpeg_trouble(const ht_case *k)
                                                    : NULL;
 }
 
-/* Byte 6 of the first COD: SGcod's last. */
-static bool has_transform(const bytes *file)
-{
-    for (size_t at = 2; at + 9 < file->size; at += 2 + (file->data[at + 2] << 8 | file->data[at + 3]))
-        if (file->data[at] == 0xFF && file->data[at + 1] == 0x52)
-            return file->data[at + 8] != 0;
-    return false;
-}
-
 static const char *openhtj2k_trouble(const ht_case *k)
 {
     if (k->p->image.x0 || k->p->image.y0)
@@ -198,7 +189,8 @@ static void keep(const ht_case *k)
     FILE *f = fopen(path, "wb");
     good = good && f;
     if (f)
-        fprintf(f, "%lld %u %u", (long long)tolerance(k->p, k->o), k->p->image.num_components, has_transform(k->file));
+        fprintf(f, "%lld %u %u", (long long)tolerance(k->p, k->o), k->p->image.num_components,
+                codestream_has_transform(k->file));
     for (uint32_t c = 0; f && c < k->ours->image.num_components; c++)
         fprintf(f, " %u %u %u %d", k->ours->components[c].width, k->ours->components[c].height,
                 k->ours->components[c].precision, k->ours->components[c].is_signed);
@@ -222,13 +214,12 @@ static long with_others(const ht_case *k)
         failures += compare_with(k, &openjpeg, opj_library_decode(k->file, NULL));
     compared += !trouble;
     for (unsigned i = 0; i < num_others; i++) {
-        const bool transformed = has_transform(k->file);
-        trouble = ojph_cannot_expand(&others[i].programs, k->p, k->o, transformed);
+        trouble = ojph_cannot_expand(&others[i].programs, k->p, k->o, k->file);
         if (trouble)
             tally_reason(&others[i].expanded, trouble);
         else
-            failures += compare_with(k, &others[i].expanded,
-                                     ojph_expand(&others[i].programs, k->file, k->ours, transformed, k->stem));
+            failures +=
+                compare_with(k, &others[i].expanded, ojph_expand(&others[i].programs, k->file, k->ours, k->stem));
         compared += !trouble;
     }
     trouble = openhtj2k_program ? openhtj2k_trouble(k) : NULL;
@@ -357,8 +348,7 @@ static long check_theirs(ht_case *k, other_ojph *other, const bytes *theirs, boo
 {
     char message[MESSAGE_BYTES] = "";
     const decoding d = {.threads = 1};
-    const bool transformed = has_transform(theirs);
-    const char *trouble = ojph_cannot_expand(&other->programs, k->p, k->o, transformed);
+    const char *trouble = ojph_cannot_expand(&other->programs, k->p, k->o, theirs);
     picture *ours = lift_decode(theirs, &d, NULL, message);
     if (!ours)
         return fail_case(k, message[0] ? message : "lift2k decodes it in part", NULL);
@@ -366,8 +356,7 @@ static long check_theirs(ht_case *k, other_ojph *other, const bytes *theirs, boo
     long failures = 0;
     *correct = k->o->irreversible || picture_compare(k->p, ours).peak == 0;
     if (!trouble)
-        failures =
-            compare_with(k, &other->compressed, ojph_expand(&other->programs, theirs, ours, transformed, k->stem));
+        failures = compare_with(k, &other->compressed, ojph_expand(&other->programs, theirs, ours, k->stem));
     else if (*correct && !k->o->irreversible)
         tally_compared(&other->compressed);
     else

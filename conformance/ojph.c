@@ -56,16 +56,18 @@ static const char *trouble_of_old(const ojph_programs *programs, const picture *
 
 /* Its file formats: .yuv for planes of up to 16 bits without sign, .raw for one component of any kind, .ppm for three.
  */
-static const char *extension_for(const picture *p, bool transformed)
+static const char *extension_for(const picture *p, const bytes *file)
 {
-    return any_signed(p) || p->components[0].precision > 16 ? "raw" : transformed ? "ppm" : "yuv";
+    return any_signed(p) || p->components[0].precision > 16 ? "raw" : codestream_has_transform(file) ? "ppm" : "yuv";
 }
 
-const char *ojph_cannot_expand(const ojph_programs *programs, const picture *p, const coding *o, bool transformed)
+const char *ojph_cannot_expand(const ojph_programs *programs, const picture *p, const coding *o, const bytes *file)
 {
     const uint32_t count = p->image.num_components;
     if (trouble_of_old(programs, p, o))
         return trouble_of_old(programs, p, o);
+    if (programs->version < 10 && codestream_ht_bits(file) > 18)
+        return "0.9: more than 18 magnitude bits";
     if (o->num_targets > 1)
         return "several layers";
     if (count != 1 && count != 3)
@@ -76,7 +78,7 @@ const char *ojph_cannot_expand(const ojph_programs *programs, const picture *p, 
         return "more than 16 bits of 3 components, which its files cannot hold";
     if (!o->irreversible && o->ht_passes > 1 && has_thin_resolution(p, o, 2))
         return "5/3, not lossless: a line of one odd coefficient, which is halved, is rounded in another way";
-    if (strcmp(extension_for(p, transformed), "raw") == 0 && (o->irreversible || o->ht_passes > 1))
+    if (strcmp(extension_for(p, file), "raw") == 0 && (o->irreversible || o->ht_passes > 1))
         return "samples with sign or of more than 16 bits, not lossless: in .raw one beyond the range wraps around";
     return NULL;
 }
@@ -132,11 +134,10 @@ static picture *read_ppm(const char *path, const picture *like)
     return NULL;
 }
 
-picture *ojph_expand(const ojph_programs *programs, const bytes *file, const picture *like, bool transformed,
-                     const char *stem)
+picture *ojph_expand(const ojph_programs *programs, const bytes *file, const picture *like, const char *stem)
 {
     char input[ARGUMENT_BYTES], output[ARGUMENT_BYTES];
-    const char *extension = extension_for(like, transformed);
+    const char *extension = extension_for(like, file);
     snprintf(input, sizeof input, "%s-expand.j2c", stem);
     snprintf(output, sizeof output, "%s-expand.%s", stem, extension);
     char *arguments[] = {(char *)(uintptr_t)programs->expand, "-i", input, "-o", output, NULL};
@@ -165,8 +166,8 @@ const char *ojph_cannot_compress(const ojph_programs *programs, const picture *p
         return "sub-sampling and signed samples";
     if (coding_levels(o) == 0)
         return "no levels: the lowest sample has a bit more than its header provides for";
-    if (o->irreversible && coding_levels(o) > 20)
-        return "9/7: more than 20 levels, for which it has no exponents";
+    if (o->irreversible && coding_levels(o) + p->components[0].precision > 28)
+        return "9/7: levels and bits for which it has no exponents";
     if (sampled_by_three(p) && (o->progression == L2K_RPCL || o->progression == L2K_PCRL))
         return "RPCL and PCRL with sub-sampling that is no power of two";
     if (o->sop || o->eph || o->plt || o->tlm || o->tile_parts || o->ht_passes > 1)

@@ -13,16 +13,14 @@ typedef struct ojph_programs {
  * folder for files. */
 bool ojph_find(const char *folder, const char *scratch, ojph_programs *programs);
 
-/* Why ojph_expand cannot decode a file of this picture, or give its samples; or NULL. `transformed`: the file has a
- * component transform. */
-const char *ojph_cannot_expand(const ojph_programs *programs, const picture *p, const coding *o, bool transformed);
+/* Why ojph_expand cannot decode a file of this picture, or give its samples; or NULL. */
+const char *ojph_cannot_expand(const ojph_programs *programs, const picture *p, const coding *o, const bytes *file);
 
 /* Why ojph_compress cannot encode this, or NULL. */
 const char *ojph_cannot_compress(const ojph_programs *programs, const picture *p, const coding *o);
 
 /* Files are named `stem` + extension, and removed. The decoded samples have the shape of `like`; NULL on failure. */
-picture *ojph_expand(const ojph_programs *programs, const bytes *file, const picture *like, bool transformed,
-                     const char *stem);
+picture *ojph_expand(const ojph_programs *programs, const bytes *file, const picture *like, const char *stem);
 
 /* out->size is 0 on failure. */
 void ojph_compress(const ojph_programs *programs, const picture *p, const coding *o, const char *stem, bytes *out);

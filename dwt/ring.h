@@ -1,7 +1,7 @@
 /* Vertical lifting of a picture that streams through a ring of a few rows: rows are loaded from top to bottom, every
  * lifting step follows one row after the one before it, and finished rows leave. The ring has steps + 2 rows per lane
- * whatever the height, so it stays in the cache; a picture is cut into stripes only to feed several threads, at the
- * price of `steps` rows read again on either side of a cut.
+ * whatever the height, so it stays in the cache, or it is the whole picture, which is lifted in place; a picture is cut
+ * into stripes only to feed several threads, at the price of `steps` rows read again on either side of a cut.
  *
  * Lanes are components that go together, because a component transform joins them at the pixels. */
 #ifndef L2K_DWT_RING_H
@@ -24,8 +24,9 @@ typedef struct l2k_ring {
     int64_t height;  /* rows of the picture, at least 1 */
     unsigned parity; /* of the coordinate of row 0 */
     unsigned lanes;  /* 1 to L2K_MAX_LANES */
-    uint32_t *rows;  /* lanes * L2K_RING_ROWS of them, of samples of four bytes */
+    uint32_t *rows;  /* lanes * period of them, of samples of four bytes */
     size_t stride;   /* from one row to the next, in samples */
+    size_t period; /* rows of a lane: at least steps + 2, or at least `height` for a picture that is there as a whole */
     /* The ring's own: */
     l2k_row_range wanted, read;
     int64_t y;
@@ -46,8 +47,7 @@ void l2k_ring_lift(const l2k_ring *ring);
 /* Row y of a lane, valid while y is in `load` or `finished`. */
 static inline void *l2k_ring_row(const l2k_ring *ring, unsigned lane, int64_t y)
 {
-    size_t row = (size_t)y % (ring->lifting->steps + 2);
-    return ring->rows + (lane * L2K_RING_ROWS + row) * ring->stride;
+    return ring->rows + (lane * ring->period + (size_t)y % ring->period) * ring->stride;
 }
 
 #endif

@@ -328,9 +328,10 @@ L2K_API l2k_status l2k_encoder_encode_memory(l2k_encoder *encoder, const l2k_ima
  * returns L2K_ERROR_STATE.
  *
  * The file is the same as that of l2k_encoder_encode, with these exceptions: layer targets apply to each row of tiles
- * separately; where RCT needs a third guard bit, only the tiles of that row have it (QCD in a tile-part header); and
- * without the stream's `rewrite`, the codestream box has no stated length (I.4: LBox 0), and TLM is L2K_ERROR_ARGUMENT.
- * `image`, what it points to and `stream` must stay valid until the end. */
+ * separately, and where quantiser steps are to reach one, tiles have their own (QCD in tile-part headers); where RCT
+ * needs a third guard bit, only the tiles of that row have it (likewise); and without the stream's `rewrite`, the
+ * codestream box has no stated length (I.4: LBox 0), CAP states a bound on HT magnitudes that holds for any tile, and
+ * TLM is L2K_ERROR_ARGUMENT. `image`, what it points to and `stream` must stay valid until the end. */
 L2K_API l2k_status l2k_encoder_begin(l2k_encoder *encoder, const l2k_image *image, const l2k_stream *stream);
 
 /* The rows of the reference grid, [y0, y1), that the next row of tiles covers within the image area; y0 == y1 when all

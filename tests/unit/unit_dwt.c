@@ -104,7 +104,8 @@ static void one_ring(size_t width, int64_t height, unsigned parity, int real, in
     size_t count = width * (size_t)height;
     ref_sample *in = malloc(count * sizeof *in), *expected = malloc(count * sizeof *in),
                *out = malloc(count * sizeof *in);
-    ref_sample *memory = malloc(L2K_RING_ROWS * width * sizeof *memory);
+    const size_t period = random_u32() % 2 ? (size_t)(real ? 4 : 2) + 2 : L2K_RING_ROWS + (size_t)height;
+    ref_sample *memory = malloc(period * width * sizeof *memory);
     for (size_t i = 0; i < count; i++)
         in[i] = expected[i] = random_sample(real, 0);
     if (real && inverse && height > 1)
@@ -120,7 +121,8 @@ static void one_ring(size_t width, int64_t height, unsigned parity, int real, in
                      .parity = parity,
                      .lanes = 1,
                      .rows = (uint32_t *)memory,
-                     .stride = width};
+                     .stride = width,
+                     .period = period};
     for (int64_t begin = 0; begin < height; begin += cut) {
         p.last_loaded = -1;
         l2k_ring_start(&ring, begin, begin + cut < height ? begin + cut : height);

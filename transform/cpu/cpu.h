@@ -1,10 +1,11 @@
 /* The CPU backend: its memory, and the sweeps that its two directions are made of. Internal to transform/cpu/.
  *
- * A decomposition level is one sweep over its samples. Rows stream through a small ring (dwt/ring.h): forward they come
- * from the pixels or from the previous level's LL buffer, are filtered vertically in the ring and horizontally as they
- * leave it, and go to the next LL buffer and, quantised, to the view; the inverse runs the same way back. The LL of
- * level 1 is in one buffer per lane, that of level 2 in a buffer that all lanes use in turn, then the two alternate.
- * With discarded resolutions, "level 1" is here the highest one that is left. */
+ * A decomposition level is one sweep over its samples. Rows stream through a small ring (dwt/ring.h), or are lifted
+ * where they are, if one thread does the whole level and they are an LL: forward they come from the pixels or from the
+ * previous level's LL buffer, are filtered vertically in the ring and horizontally as they leave it, and go to the next
+ * LL buffer and, quantised, to the view; the inverse runs the same way back. The LL of level 1 is in one buffer per
+ * lane, that of level 2 in a buffer that all lanes use in turn, then the two alternate. With discarded resolutions,
+ * "level 1" is here the highest one that is left. */
 #ifndef L2K_TRANSFORM_CPU_CPU_H
 #define L2K_TRANSFORM_CPU_CPU_H
 

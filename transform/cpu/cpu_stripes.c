@@ -76,6 +76,13 @@ static float row_scale(const l2k_cpu_sweep *s, const float scales[2], int64_t y)
     return s->shape.height == 1 ? 1.0f : scales[((unsigned)y + s->shape.parity_y) & 1];
 }
 
+/* Whether a stripe lifts the LL on the side of the pixels in place, which saves copying its rows: not where there are
+ * other stripes, since near a cut each changes rows that belong to the other. */
+static bool is_in_place(const l2k_cpu_sweep *s, int64_t begin, int64_t end)
+{
+    return s->level > s->discard + 1 && begin == 0 && end == s->shape.height;
+}
+
 static l2k_ring start_ring(const l2k_plan *plan, const l2k_cpu_sweep *s, const l2k_lifting *lifting, uint32_t *scratch,
                            int64_t begin, int64_t end)
 {
@@ -86,7 +93,13 @@ static l2k_ring start_ring(const l2k_plan *plan, const l2k_cpu_sweep *s, const l
                      .parity = s->shape.parity_y,
                      .lanes = s->lanes,
                      .rows = scratch + 2 * stride,
-                     .stride = stride};
+                     .stride = stride,
+                     .period = lifting->steps + 2};
+    if (is_in_place(s, begin, end)) {
+        ring.rows = low_row(plan, s, 0, s->level - 1, s->shape.width, 0);
+        ring.stride = l2k_cpu_low_stride(s->shape.width);
+        ring.period = s->shape.height;
+    }
     l2k_ring_start(&ring, begin, end);
     return ring;
 }
@@ -104,6 +117,15 @@ static uint64_t samples_of_rows(const l2k_cpu_sweep *s, unsigned rows)
 
 /* ---- Forward ------------------------------------------------------------------------------------------------- */
 
+static void quantise_half(const l2k_plan *plan, const l2k_cpu_sweep *s, const void *values, const half *to)
+{
+    const l2k_quantiser_rows *rows = ((const l2k_cpu_state *)plan->state)->quantiser;
+    if (plan->spec.truncates && s->wavelet->is_float)
+        rows->truncate[to->type](values, to->n, 1 / to->step, to->at);
+    else
+        rows->store[s->wavelet->is_float][to->type](values, to->n, to->step, to->at);
+}
+
 /* Horizontal analysis of a vertically finished row, and quantisation. Halves that are kept as they are go straight to
  * their place. */
 static void analyse_row(const l2k_plan *plan, const l2k_cpu_sweep *s, unsigned lane, int64_t y, const void *row,
@@ -118,8 +140,7 @@ static void analyse_row(const l2k_plan *plan, const l2k_cpu_sweep *s, unsigned l
     s->rows->analyse(row, s->shape.width, s->shape.parity_x, row_scale(s, s->wavelet->forward_scale, y), at[0], at[1]);
     for (int i = 0; i < 2; i++)
         if (at[i] != halves[i].at)
-            state->quantiser->store[s->wavelet->is_float][halves[i].type](at[i], halves[i].n, halves[i].step,
-                                                                          halves[i].at);
+            quantise_half(plan, s, at[i], &halves[i]);
 }
 
 l2k_status l2k_cpu_analyse(const l2k_plan *plan, const l2k_plane *planes, const l2k_cpu_sweep *s, uint32_t *scratch,
@@ -136,7 +157,7 @@ l2k_status l2k_cpu_analyse(const l2k_plan *plan, const l2k_plane *planes, const 
             if (s->level == 1) {
                 locate_pixels(plan, planes, s, y, pixels);
                 l2k_pixels_load(state->pixel, s->wavelet->is_float, s->lanes, pixels, width, rows);
-            } else {
+            } else if (!is_in_place(s, begin, end)) {
                 memcpy(rows[0], low_row(plan, s, 0, s->level - 1, s->shape.width, y), width * sizeof(uint32_t));
             }
         }
@@ -162,7 +183,7 @@ l2k_status l2k_cpu_copy_forward(const l2k_plan *plan, const l2k_plane *planes, c
         l2k_pixels_load(state->pixel, is_float, s->lanes, pixels, s->shape.width, rows);
         for (unsigned lane = 0; lane < s->lanes; lane++) {
             half to = band_row(plan, s, lane, 0, s->shape.width, y);
-            state->quantiser->store[is_float][to.type](rows[lane], to.n, to.step, to.at);
+            quantise_half(plan, s, rows[lane], &to);
         }
         L2K_TRY(l2k_poll(plan->context, samples_of_rows(s, 1)));
     }
@@ -216,7 +237,7 @@ l2k_status l2k_cpu_synthesise(const l2k_plan *plan, const l2k_plane *planes, con
             if (s->level == s->discard + 1) {
                 locate_pixels(plan, planes, s, y, pixels);
                 l2k_pixels_store(state->pixel, s->wavelet->is_float, s->lanes, pixels, width, rows);
-            } else {
+            } else if (!is_in_place(s, begin, end)) {
                 memcpy(low_row(plan, s, 0, s->level - 1, s->shape.width, y), rows[0], width * sizeof(uint32_t));
             }
         }

@@ -66,7 +66,8 @@ static double gain_of_refinement(const l2k_t1_moments to[2], unsigned plane, boo
     if (plane == 0 && reversible)
         return (double)(4 * zeros);
     const int64_t below = (int64_t)to[1].below - (int64_t)to[0].below, offset = reversible ? 0 : 2;
-    return (double)((4 * below + offset * (ones - zeros) + ((3 * zeros - ones) << plane)) << plane);
+    const int64_t unit = (int64_t)1 << plane;
+    return (double)((4 * below + offset * (ones - zeros) + (3 * zeros - ones) * unit) * unit);
 }
 
 /* With more bit-planes, the terms are added in the order of coding, rounded. */
