@@ -1,14 +1,18 @@
 /* cuda_blocks: HT code-blocks on a CUDA device, the block coder alone: coefficients in device memory to coded bytes in
  * host memory, and back. Milliseconds an image, medians.
  *
- *     cuda_blocks [PICTURE.ppm]
+ *     cuda_blocks [PICTURE.ppm [SIDE]]
  *
  * Without a picture, the 3840 x 2160 gradient with noise of gpu_stream. 5 levels, RCT and 5/3, or ICT and 9/7 with
- * steps 16 times as large as the encoder's; code-blocks of 64 x 64 and 32 x 32. "kernels": what begin enqueues, between
- * two events in its stream: the list of blocks up (decoding: their bytes, too), the kernels, the list of results down.
- * "call": begin and finish on the host's clock, which is the whole. One image at a time; eight images in a batch; eight
- * coders in rotation, each with an image of its own. Each image has coefficients of its own in device memory. The first
- * image's bytes are compared with the CPU's coder; so are what is decoded and, with the 5/3, the original.
+ * steps 16 times as large as the encoder's; code-blocks of 64 x 64 and 32 x 32, or of one SIDE.
+ *
+ * "device": what begin enqueues, between two events in its stream, which is held up until all is there: the list of
+ * blocks up (decoding: their bytes, too), the kernels, results down. "call": begin and finish on the host's clock,
+ * which is the whole; bytes are in pinned memory.
+ *
+ * One image at a time; eight images in a batch; eight coders in rotation, each with an image of its own. Each image has
+ * coefficients of its own in device memory. The first image's bytes are compared with the CPU's coder, and what is
+ * decoded with the original, or, quantised, with what the CPU decodes.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <cuda_runtime_api.h>
@@ -97,9 +101,8 @@ typedef struct image {
     l2k_block_place *places;
     size_t num_places;
     l2k_coefficients original[COMPONENTS], decoded[COMPONENTS];
-    l2k_coded_block *coded;
     l2k_contribution *parts;
-    uint8_t *bytes; /* of all blocks, as a codestream has them */
+    uint8_t *bytes; /* of all blocks, as a codestream has them; in `bytes` of all images */
     size_t num_bytes;
 } image;
 
@@ -111,6 +114,8 @@ typedef struct subject {
     l2k_plan *plan; /* the CPU's, with the coefficients on the host */
     image images[IMAGES];
     l2k_block_place *all; /* places of all images */
+    uint8_t *bytes;       /* pinned */
+    size_t num_bytes;
 } subject;
 
 static void set_coding(l2k_wavelet wavelet, unsigned log2_side, l2k_component_coding *k)
@@ -163,9 +168,8 @@ static void make_tile(subject *s, image *m)
             for (uint32_t i = 0; i < m->tile.components[c].resolutions[r].num_precincts; i++)
                 require(l2k_precinct_prepare(&context, &m->tile, &m->tile.components[c], r, i) == L2K_OK, "a precinct");
     require(l2k_tile_list_blocks(&context, &m->tile, UINT32_MAX, 0, &m->places, &m->num_places) == L2K_OK, "a list");
-    m->coded = calloc(m->num_places, sizeof *m->coded);
     m->parts = calloc(m->num_places, sizeof *m->parts);
-    require(m->coded && m->parts, "taking memory");
+    require(m->parts, "taking memory");
 }
 
 static void make_subject(subject *s, const picture *p, l2k_wavelet wavelet, unsigned log2_side)
@@ -203,10 +207,9 @@ static void free_subject(subject *s)
         }
         l2k_tile_release(&context, &m->tile);
         l2k_release(&context, m->places);
-        free(m->coded);
         free(m->parts);
-        free(m->bytes);
     }
+    cuda(cudaFreeHost(s->bytes));
     l2k_plan_free(s->plan);
     free(s->all);
 }
@@ -219,18 +222,9 @@ static void use_views(subject *s, bool decode)
 }
 
 /* What packets would bring: the code of an image's blocks one after another. */
-static void deliver(image *m)
+static void deliver(image *m, uint8_t *to)
 {
-    m->num_bytes = 0;
-    for (size_t i = 0; i < m->num_places; i++) {
-        const l2k_block *b = m->places[i].block;
-        m->coded[i] = b->coded;
-        m->parts[i].bytes = b->num_passes ? b->coded.pass_bytes[0] & ~L2K_PASS_TERMINATED : 0;
-        m->num_bytes += m->parts[i].bytes;
-    }
-    m->bytes = malloc(m->num_bytes);
-    require(m->bytes, "taking memory");
-    uint8_t *to = m->bytes;
+    m->bytes = to;
     for (size_t i = 0; i < m->num_places; to += m->parts[i].bytes, i++) {
         l2k_block *b = m->places[i].block;
         const bool some = b->num_passes;
@@ -243,6 +237,23 @@ static void deliver(image *m)
         if (some)
             b->received.first = b->received.last = &m->parts[i];
     }
+}
+
+static void deliver_all(subject *s)
+{
+    for (unsigned k = 0; k < IMAGES; k++) {
+        image *m = &s->images[k];
+        for (size_t i = 0; i < m->num_places; i++) {
+            const l2k_block *b = m->places[i].block;
+            m->parts[i].bytes = b->num_passes ? b->coded.pass_bytes[0] & ~L2K_PASS_TERMINATED : 0;
+            m->num_bytes += m->parts[i].bytes;
+        }
+        s->num_bytes += m->num_bytes;
+    }
+    cuda(cudaMallocHost((void **)&s->bytes, s->num_bytes));
+    uint8_t *to = s->bytes;
+    for (unsigned k = 0; k < IMAGES; to += s->images[k].num_bytes, k++)
+        deliver(&s->images[k], to);
 }
 
 /* ---- Checks ---------------------------------------------------------------------------------------------------- */
@@ -322,12 +333,33 @@ static double median(double *times, size_t count)
     return times[count / 2];
 }
 
-static void begin(lane *l, const l2k_block_place *places, size_t count, bool decode)
+/* Holds up a stream until the host has enqueued everything. */
+static atomic_bool open_gate;
+
+static void CUDART_CB wait_at_gate(void *unused)
 {
-    const l2k_block_batch batch = {.places = places, .num_places = count, .stream = l->stream};
+    (void)unused;
+    while (!atomic_load(&open_gate)) {
+    }
+}
+
+/* Of image `number`, or of all. */
+static void begin(subject *s, lane *l, int number, bool decode, bool gated)
+{
+    const bool all = number == IMAGES;
+    const image *m = &s->images[all ? 0 : number];
+    const l2k_block_batch batch = {.places = all ? s->all : m->places,
+                                   .num_places = m->num_places * (all ? IMAGES : 1),
+                                   .stream = l->stream,
+                                   .bytes = decode ? m->bytes : NULL,
+                                   .num_bytes = all ? s->num_bytes : m->num_bytes};
+    atomic_store(&open_gate, false);
+    if (gated)
+        cuda(cudaLaunchHostFunc(l->stream, wait_at_gate, NULL));
     cuda(cudaEventRecord(l->from, l->stream));
     require((decode ? l2k_ht_on_cuda.begin_decode : l2k_ht_on_cuda.begin_encode)(l->coder, &batch) == L2K_OK, "begin");
     cuda(cudaEventRecord(l->to, l->stream));
+    atomic_store(&open_gate, true);
 }
 
 static void finish(lane *l, bool last)
@@ -337,50 +369,49 @@ static void finish(lane *l, bool last)
         l2k_ht_on_cuda.forget(l->coder);
 }
 
-/* One call at a time, of one image or of all; the images take turns. */
-static void time_calls(subject *s, bool decode, bool all, double *kernels, double *call)
+/* One call at a time, of one image or of all; the images take turns. The first calls take memory. */
+static double time_calls(subject *s, bool decode, bool all, bool gated)
 {
-    double device[REPEATS], host[REPEATS];
-    const size_t count = s->images[0].num_places;
-    for (unsigned i = 0; i < REPEATS + 3; i++) {
-        const unsigned k = i < 3 ? 0 : i - 3;
+    double times[REPEATS];
+    for (int i = -3; i < REPEATS; i++) {
         const double start = now_ms();
         float ms;
-        begin(&lanes[0], all ? s->all : s->images[i % IMAGES].places, all ? IMAGES * count : count, decode);
-        finish(&lanes[0], decode || i == REPEATS + 2);
-        host[k] = now_ms() - start;
+        begin(s, &lanes[0], all ? IMAGES : (i + IMAGES) % IMAGES, decode, gated && i >= 0);
+        finish(&lanes[0], decode || i == REPEATS - 1);
+        const double call = now_ms() - start;
         cuda(cudaEventElapsedTime(&ms, lanes[0].from, lanes[0].to));
-        device[k] = ms;
+        times[i < 0 ? 0 : i] = gated ? ms : call;
     }
-    *kernels = median(device, REPEATS) / (all ? IMAGES : 1);
-    *call = median(host, REPEATS) / (all ? IMAGES : 1);
+    return median(times, REPEATS) / (all ? IMAGES : 1);
 }
 
 static double time_rotation(subject *s, bool decode)
 {
     double start = 0;
-    for (unsigned i = 0; i < IMAGES; i++)
-        begin(&lanes[i], s->images[i].places, s->images[i].num_places, decode);
-    for (unsigned i = 0; i < (REPEATS + 1) * IMAGES; i++) {
+    for (int i = 0; i < IMAGES; i++)
+        begin(s, &lanes[i], i, decode, false);
+    for (int i = 0; i < (REPEATS + 1) * IMAGES; i++) {
         lane *l = &lanes[i % IMAGES];
         if (i == IMAGES)
             start = now_ms();
         finish(l, decode || i >= REPEATS * IMAGES);
         if (i < REPEATS * IMAGES)
-            begin(l, s->images[i % IMAGES].places, s->images[i % IMAGES].num_places, decode);
+            begin(s, l, i % IMAGES, decode, false);
     }
     return (now_ms() - start) / (REPEATS * IMAGES);
 }
 
 static void print_row(subject *s, const char *name, unsigned side, bool decode)
 {
-    double kernels[2], call[2];
+    double one[2], all[2];
     use_views(s, decode);
-    time_calls(s, decode, false, &kernels[0], &call[0]);
-    time_calls(s, decode, true, &kernels[1], &call[1]);
+    for (int gated = 0; gated < 2; gated++) {
+        one[gated] = time_calls(s, decode, false, gated);
+        all[gated] = time_calls(s, decode, true, gated);
+    }
     const double rotation = time_rotation(s, decode);
     printf("| %s, %u x %u, %s | %zu | %.3f / %.3f | %.3f / %.3f | %.3f |", name, side, side,
-           decode ? "decode" : "encode", s->images[0].num_places, kernels[0], call[0], kernels[1], call[1], rotation);
+           decode ? "decode" : "encode", s->images[0].num_places, one[1], one[0], all[1], all[0], rotation);
 }
 
 static void measure(const picture *p, const char *name, l2k_wavelet wavelet, unsigned log2_side)
@@ -389,8 +420,7 @@ static void measure(const picture *p, const char *name, l2k_wavelet wavelet, uns
     make_subject(&s, p, wavelet, log2_side);
     print_row(&s, name, 1u << log2_side, false);
     check_code(&s);
-    for (unsigned i = 0; i < IMAGES; i++)
-        deliver(&s.images[i]);
+    deliver_all(&s);
     printf(" %.2f |\n", (double)s.images[0].num_bytes / 1e6);
     print_row(&s, name, 1u << log2_side, true);
     check_samples(&s, wavelet);
@@ -407,7 +437,7 @@ int main(int argc, char **argv)
     l2k_backend_usable(L2K_BACKEND_CUDA, text, sizeof text);
     printf("%s, %u threads on the host; %u x %u RGB, 8 bits; milliseconds an image\n\n", text, context.threads, p.width,
            p.height);
-    printf("| work | code-blocks | one: kernels / call | batch of %d: kernels / call | %d coders | MB |\n"
+    printf("| work | code-blocks | one: device / call | batch of %d: device / call | %d coders | MB |\n"
            "|---|---|---|---|---|---|\n",
            (int)IMAGES, (int)IMAGES);
     for (unsigned i = 0; i < IMAGES; i++) {
@@ -417,6 +447,8 @@ int main(int argc, char **argv)
         cuda(cudaEventCreate(&lanes[i].to));
     }
     for (unsigned log2_side = 6; log2_side >= 5; log2_side--) {
+        if (argc > 2 && atoi(argv[2]) != 1 << log2_side)
+            continue;
         measure(&p, "5/3", L2K_WAVELET_5_3, log2_side);
         measure(&p, "9/7", L2K_WAVELET_9_7, log2_side);
     }

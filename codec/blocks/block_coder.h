@@ -18,8 +18,11 @@ typedef struct l2k_block_batch {
     bool distortions;     /* encoding: pass_distortion is wanted, which costs time */
     atomic_bool *damaged; /* decoding: set where a block's bytes cannot be right; the block is then zeros */
     uint64_t units;       /* of progress (l2k_run_advance) that the whole batch is worth */
-    void *stream;         /* coders on a device: the stream (cudaStream_t) to work in, after what is there already; NULL:
-                             one of the coder's own */
+    /* For coders on a device. */
+    void *stream;         /* a cudaStream_t to work in, after what is there already; NULL: one of the coder's own */
+    const uint8_t *bytes; /* decoding: memory with all contributions, which then goes up in one copy; NULL: they are
+                             gathered first */
+    size_t num_bytes;
 } l2k_block_batch;
 
 /* A coder at work, with its tables, scratch memory, and the code it has given back. */

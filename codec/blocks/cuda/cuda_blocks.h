@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include "codec/blocks/block_coder.h"
 #include "codec/blocks/cuda/cuda_memory.h"
-#include "codec/blocks/mq/t1.h"
 
 /* The code of encoded blocks until `forget`: chunks of pinned memory, of which one has free space. */
 enum { L2K_CUDA_CHUNKS = 64 };
@@ -43,8 +42,22 @@ void l2k_cuda_blocks_abandon(l2k_cuda_blocks *blocks);
 /* `bytes` bytes of pinned memory until `forget`. */
 l2k_status l2k_cuda_take_code(l2k_cuda_blocks *blocks, size_t bytes, uint8_t **code);
 
-/* A block's coefficients for kernels. L2K_ERROR_ARGUMENT if they are not integers in device memory. */
-l2k_status l2k_cuda_block_of(const l2k_context *context, const l2k_t1_block *block, const l2k_block_place *place,
-                             l2k_cuda_view *view);
+/* A subband whose code-blocks are on the device: what is the same for all of them, since a batch may have many. */
+typedef struct l2k_cuda_band {
+    const l2k_subband *band;
+    uintptr_t origin; /* where the coefficient at (0, 0) of the subband's domain would be */
+    uint32_t stride;  /* coefficients */
+    unsigned bytes;   /* of a coefficient */
+    bool reversible;
+} l2k_cuda_band;
+
+/* L2K_ERROR_ARGUMENT if its coefficients are not integers in device memory. */
+l2k_status l2k_cuda_look_at_band(const l2k_context *context, const l2k_subband *band, l2k_cuda_band *to);
+
+static inline l2k_cuda_view l2k_cuda_view_of(const l2k_cuda_band *band, l2k_rect r)
+{
+    const uintptr_t at = band->origin + ((uintptr_t)r.y0 * band->stride + r.x0) * band->bytes;
+    return (l2k_cuda_view){(void *)at, band->stride, (uint16_t)l2k_rect_width(r), (uint16_t)l2k_rect_height(r)};
+}
 
 #endif

@@ -70,9 +70,9 @@ int l2k_ht_cuda_launch_encode(const l2k_ht_cuda_encode *encode, void *stream);
 
 typedef struct l2k_ht_cuda_decode_block {
     l2k_cuda_view view;
-    uint32_t bytes;          /* where the cleanup segment begins; the refinement segment follows it */
-    uint32_t length, suffix; /* Lcup, Scup; length 0: nothing to decode, all samples are 0 */
-    uint32_t refinement_bytes;
+    uint32_t bytes;  /* where the cleanup segment begins */
+    uint32_t length; /* Lcup; 0: nothing to decode, all samples are 0 */
+    uint32_t refinement, refinement_bytes;
     uint32_t scratch; /* in units of 16 bytes */
     uint8_t passes;   /* 1: cleanup; 2: SigProp, too; 3: MagRef, too */
     uint8_t plane;    /* scaled bit-plane of the cleanup pass (codec/blocks/ht/ht_block.h) */
@@ -113,13 +113,21 @@ L2K_HD uint32_t l2k_ht_cuda_pitch(const l2k_cuda_view *view)
     return ((view->width + 1u) / 2 + 7) & ~7u;
 }
 
-/* Of the MagSgn segment no more bytes than the samples can take at seven bits a byte. */
-L2K_HD uint32_t l2k_ht_cuda_magsgn_bytes(const l2k_ht_cuda_decode_block *block)
+/* The greatest Scup (7.1.1). */
+enum { L2K_HT_MOST_SUFFIX = 4079 };
+
+/* MEL and VLC, each. */
+L2K_HD uint32_t l2k_ht_cuda_most_suffix(const l2k_ht_cuda_decode_block *block)
 {
-    uint32_t bytes = block->length - block->suffix;
+    return block->length < L2K_HT_MOST_SUFFIX ? block->length : L2K_HT_MOST_SUFFIX;
+}
+
+/* MagSgn: no more bytes than the samples can take at seven bits a byte. */
+L2K_HD uint32_t l2k_ht_cuda_most_magsgn(const l2k_ht_cuda_decode_block *block)
+{
     uint32_t quads = (block->view.width + 1u) / 2 * ((block->view.height + 1u) / 2);
     uint32_t most = 4 * quads * (block->planes + 1u) / 7 + 1;
-    return bytes < most ? bytes : most;
+    return block->length < most ? block->length : most;
 }
 
 L2K_HD l2k_ht_cuda_layout l2k_ht_cuda_lay_out(const l2k_ht_cuda_decode_block *block)
@@ -127,9 +135,9 @@ L2K_HD l2k_ht_cuda_layout l2k_ht_cuda_lay_out(const l2k_ht_cuda_decode_block *bl
     l2k_ht_cuda_layout layout;
     uint32_t rows = (block->view.height + 1u) / 2;
     layout.vlc = 1;
-    layout.mel = layout.vlc + l2k_ht_cuda_stream_units(block->suffix);
-    layout.magsgn = layout.mel + l2k_ht_cuda_stream_units(block->suffix);
-    layout.quads = layout.magsgn + l2k_ht_cuda_stream_units(l2k_ht_cuda_magsgn_bytes(block));
+    layout.mel = layout.vlc + l2k_ht_cuda_stream_units(l2k_ht_cuda_most_suffix(block));
+    layout.magsgn = layout.mel + l2k_ht_cuda_stream_units(l2k_ht_cuda_most_suffix(block));
+    layout.quads = layout.magsgn + l2k_ht_cuda_stream_units(l2k_ht_cuda_most_magsgn(block));
     layout.end = layout.quads + rows * l2k_ht_cuda_pitch(&block->view) / 8 * (block->wide ? 2 : 1);
     return layout;
 }

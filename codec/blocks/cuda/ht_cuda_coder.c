@@ -1,43 +1,39 @@
 /* The HT block coder (Part 15, T.814) on a device, as a table for codec/blocks/block_coder.h: which segments of a block
- * go there, where everything lies, and what becomes of what comes back. */
+ * go there, where everything lies, and what becomes of what comes back. A frame may have tens of thousands of blocks,
+ * so what is done for each of them here is kept short. */
 #include <string.h>
 
-#include "base/failure.h"
 #include "base/integer.h"
 #include "codec/blocks/cuda/cuda_blocks.h"
 #include "codec/blocks/cuda/ht_cuda.h"
 #include "codec/blocks/ht/ht_block.h"
 #include "codec/blocks/ht/ht_encode.h"
-#include "codec/blocks/mq/mq_coder.h"
 #include "transform/cuda/cuda_device.h"
-
-/* A block of the batch on the host. */
-typedef struct listed_block {
-    l2k_ht_cuda_decode_block block; /* encoding: its view and `wide` */
-    l2k_ht_received_set set;
-    unsigned form;
-} listed_block;
 
 /* Blocks of one form stand together. */
 typedef struct form_range {
     uint32_t first, count;
-    bool refined;
 } form_range;
 
 typedef struct ht_coder {
     l2k_cuda_blocks blocks;
     l2k_cuda_memory tables; /* l2k_ht_cuda_tables */
-    listed_block *list;
-    size_t list_capacity;
-    form_range forms[L2K_HT_FORMS];
-    size_t results,
-        code; /* encoding: where they are in device memory; decoding: `code` is where the scratch memory is */
-    uint32_t code_capacity; /* in units of 4 bytes */
+    uint8_t *forms;         /* of the batch's blocks */
+    size_t forms_capacity;
+    form_range ranges[L2K_HT_FORMS];
+    unsigned num_forms; /* that have blocks */
     bool encoding;
+    bool refined;                     /* decoding: a block has refinement passes, or a region of interest */
+    bool direct;                      /* decoding: batch.bytes goes up as a whole */
+    size_t list;                      /* where the kernels' list of blocks is, in pinned and device memory */
+    size_t counters, coded;           /* encoding: what comes back */
+    size_t slots, code;               /* encoding, in device memory */
+    uint32_t code_capacity;           /* in units of 4 bytes */
+    l2k_cuda_memory gathered;         /* decoding: bytes in pinned memory, unless they go up directly */
+    size_t bytes, num_bytes, scratch; /* decoding, in device memory */
 } ht_coder;
 
-/* Pinned and device memory of a batch begin alike: the counters, the blocks by form, decoding then their bytes. Each
- * part begins at a multiple of ALIGNMENT, and kernels may read this far beyond the bytes on both sides. */
+/* Parts of memory begin at multiples of it, and kernels may read this far beyond bytes to decode, on both sides. */
 enum { ALIGNMENT = 64 };
 
 static size_t aligned(size_t bytes)
@@ -45,92 +41,73 @@ static size_t aligned(size_t bytes)
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-static size_t blocks_at(void)
-{
-    return aligned(sizeof(l2k_ht_cuda_counters));
-}
-
-/* ---- Lists --------------------------------------------------------------------------------------------------- */
-
-/* From this many blocks on, threads share the work on the host. */
-enum { BLOCKS_FOR_THREADS = 256 };
-
-static unsigned threads_for(const ht_coder *c)
-{
-    return c->blocks.batch.num_places >= BLOCKS_FOR_THREADS ? c->blocks.context->threads : 1;
-}
-
-static l2k_status reserve_list(ht_coder *c, size_t count)
-{
-    const l2k_context *context = c->blocks.context;
-    if (count > UINT32_MAX / 2)
-        return l2k_fail(context, L2K_ERROR_UNSUPPORTED, "CUDA: %zu code-blocks at once", count);
-    if (count <= c->list_capacity)
-        return L2K_OK;
-    l2k_release(context, c->list);
-    c->list_capacity = 0;
-    c->list = l2k_allocate(context, count, sizeof *c->list);
-    if (!c->list)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %zu code-blocks", count);
-    c->list_capacity = count;
-    return L2K_OK;
-}
-
-typedef l2k_status list_one(const ht_coder *c, const l2k_block_place *place, listed_block *listed);
-
-static l2k_status list_blocks(ht_coder *c, list_one *one)
-{
-    l2k_first_failure first = L2K_NO_FAILURE;
-    const l2k_block_batch *batch = &c->blocks.batch;
-    const unsigned threads = threads_for(c);
-    L2K_TRY(reserve_list(c, batch->num_places));
-#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-    for (size_t i = 0; i < batch->num_places; i++)
-        l2k_record_status(&first, i, one(c, &batch->places[i], &c->list[i]));
-    return l2k_first_status(&first);
-}
+/* ---- Forms --------------------------------------------------------------------------------------------------- */
 
 /* Short rows are read by half warps, which only pays where there are many of them. */
 enum { SHORT_ROW = 32, LONG_ROW = 64, LEAST_SHORT_SHARE = 8 };
 
-static unsigned form_of(const l2k_cuda_view *view, bool wide)
+static l2k_status start_forms(ht_coder *c)
 {
-    return (wide ? L2K_HT_WIDE : 0u) | (view->width > LONG_ROW     ? L2K_HT_LONG
-                                        : view->width <= SHORT_ROW ? L2K_HT_SHORT
-                                                                   : 0u);
+    const l2k_context *context = c->blocks.context;
+    const size_t count = c->blocks.batch.num_places;
+    memset(c->ranges, 0, sizeof c->ranges);
+    if (count > UINT32_MAX / 2)
+        return l2k_fail(context, L2K_ERROR_UNSUPPORTED, "CUDA: %zu code-blocks at once", count);
+    if (count <= c->forms_capacity)
+        return L2K_OK;
+    l2k_release(context, c->forms);
+    c->forms_capacity = 0;
+    c->forms = l2k_allocate(context, count, 1);
+    if (!c->forms)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %zu code-blocks", count);
+    c->forms_capacity = count;
+    return L2K_OK;
 }
 
-static void count_forms(ht_coder *c)
+static inline void note_form(ht_coder *c, size_t i, const l2k_cuda_view *view, bool wide)
 {
-    memset(c->forms, 0, sizeof c->forms);
-    for (size_t i = 0; i < c->blocks.batch.num_places; i++) {
-        form_range *form = &c->forms[c->list[i].form];
-        form->count++;
-        form->refined |= c->list[i].block.passes > 1 || c->list[i].block.roi_shift;
-    }
+    const unsigned length = view->width > LONG_ROW ? L2K_HT_LONG : view->width <= SHORT_ROW ? L2K_HT_SHORT : 0;
+    const unsigned form = length | (wide ? L2K_HT_WIDE : 0);
+    c->forms[i] = (uint8_t)form;
+    c->ranges[form].count++;
 }
 
-/* Takes a form's blocks into another. */
-static void join_forms(ht_coder *c, unsigned from, unsigned to)
+/* Short rows may also be read, and are encoded, like those of up to LONG_ROW samples. */
+static void join_forms(ht_coder *c)
 {
-    for (size_t i = 0; i < c->blocks.batch.num_places; i++)
-        if (c->list[i].form == from)
-            c->list[i].form = to;
-    c->forms[to].count += c->forms[from].count;
-    c->forms[to].refined |= c->forms[from].refined;
-    c->forms[from] = (form_range){0};
-}
-
-static void sort_forms(ht_coder *c)
-{
-    count_forms(c);
+    c->num_forms = 0;
     for (unsigned wide = 0; wide <= L2K_HT_WIDE; wide++) {
-        form_range *few = &c->forms[L2K_HT_SHORT | wide], *many = &c->forms[wide];
-        if (few->count && (c->encoding || few->count < many->count / LEAST_SHORT_SHARE))
-            join_forms(c, L2K_HT_SHORT | wide, wide);
+        form_range *few = &c->ranges[L2K_HT_SHORT | wide], *many = &c->ranges[wide];
+        if (!c->encoding && few->count >= many->count / LEAST_SHORT_SHARE)
+            continue;
+        many->count += few->count;
+        few->count = 0;
     }
-    for (unsigned form = 1; form < L2K_HT_FORMS; form++)
-        c->forms[form].first = c->forms[form - 1].first + c->forms[form - 1].count;
+    for (unsigned form = 0; form < L2K_HT_FORMS; form++) {
+        c->ranges[form].first = form ? c->ranges[form - 1].first + c->ranges[form - 1].count : 0;
+        c->num_forms += c->ranges[form].count > 0;
+    }
+}
+
+/* The list that is at `listed` in pinned memory, in the order of forms, or as it is where there is only one; returns
+ * where that list is. There is as much room behind the first. */
+static size_t sort_list(ht_coder *c, size_t listed, size_t size)
+{
+    const size_t count = c->blocks.batch.num_places, sorted = aligned(listed + count * size);
+    const uint8_t *from = c->blocks.pinned.at + listed;
+    uint32_t next[L2K_HT_FORMS];
+    join_forms(c);
+    if (c->num_forms == 1)
+        return listed;
+    for (unsigned form = 0; form < L2K_HT_FORMS; form++)
+        next[form] = c->ranges[form].first;
+    for (size_t i = 0; i < count; i++) {
+        unsigned form = c->forms[i];
+        if (form & L2K_HT_SHORT && c->ranges[form].count == 0)
+            form &= L2K_HT_WIDE;
+        memcpy(c->blocks.pinned.at + sorted + size * next[form]++, from + size * i, size);
+    }
+    return sorted;
 }
 
 static l2k_status check_launch(const ht_coder *c, int error)
@@ -140,103 +117,104 @@ static l2k_status check_launch(const ht_coder *c, int error)
 
 static void reset_counters(ht_coder *c)
 {
-    memcpy(c->blocks.pinned.at, &(l2k_ht_cuda_counters){.failed = UINT32_MAX}, sizeof(l2k_ht_cuda_counters));
+    memcpy(c->blocks.pinned.at + c->counters, &(l2k_ht_cuda_counters){.failed = UINT32_MAX},
+           sizeof(l2k_ht_cuda_counters));
 }
 
 /* ---- Encoding ------------------------------------------------------------------------------------------------ */
 
-static l2k_status list_to_encode(const ht_coder *c, const l2k_block_place *place, listed_block *listed)
+/* Bytes that a block's code can take, one bit-plane beyond its subband's included: for each sample a bit more than its
+ * bit-planes, for each quad some 16 of VLC and MEL, and seven bits a byte. In units of 4 bytes. */
+static inline uint32_t most_code(const l2k_cuda_view *view, unsigned planes)
 {
-    const l2k_t1_block block = l2k_mq_block_in_view(place);
-    *listed = (listed_block){.block.planes = (uint8_t)l2k_min_u32(place->band->max_planes, L2K_HT_MAX_BIT_PLANES)};
-    L2K_TRY(l2k_cuda_block_of(c->blocks.context, &block, place, &listed->block.view));
-    listed->form = form_of(&listed->block.view, block.type == L2K_COEFFICIENT_INT32);
+    const uint32_t quads = (view->width + 1u) / 2 * ((view->height + 1u) / 2);
+    return quads * (4 * (planes + 2u) + 16) / 7 / 4 + 16;
+}
+
+static l2k_status list_to_encode(ht_coder *c, size_t listed)
+{
+    l2k_ht_cuda_encode_block *to = (l2k_ht_cuda_encode_block *)(c->blocks.pinned.at + listed);
+    const l2k_block_batch *batch = &c->blocks.batch;
+    l2k_cuda_band band = {0};
+    unsigned planes = 0;
+    uint64_t most = 0;
+    for (size_t i = 0; i < batch->num_places; i++) {
+        const l2k_block_place *place = &batch->places[i];
+        if (place->band != band.band) {
+            L2K_TRY(l2k_cuda_look_at_band(c->blocks.context, place->band, &band));
+            planes = l2k_min_u32(place->band->max_planes, L2K_HT_MAX_BIT_PLANES);
+        }
+        to[i] = (l2k_ht_cuda_encode_block){l2k_cuda_view_of(&band, place->block->rect), (uint32_t)i, 0};
+        note_form(c, i, &to[i].view, band.bytes > sizeof(int16_t));
+        most += most_code(&to[i].view, planes);
+    }
+    if (most > UINT32_MAX / 8)
+        return l2k_fail(c->blocks.context, L2K_ERROR_UNSUPPORTED, "CUDA: too many code-blocks at once");
+    c->code_capacity = (uint32_t)most;
     return L2K_OK;
 }
 
-/* Bytes that a block's code can take, one bit-plane beyond its subband's included: for each sample a bit more than its
- * bit-planes, for each quad some 16 of VLC and MEL, and seven bits a byte. */
-static uint64_t most_code(const l2k_ht_cuda_decode_block *block)
+/* Pinned memory has two lists, the second for sorting. The one that is used goes up with the counters after it; those
+ * come back with the results behind them. */
+static l2k_status prepare_encoding(ht_coder *c)
 {
-    const uint64_t quads = (block->view.width + 1u) / 2 * ((block->view.height + 1u) / 2);
-    return quads * (4 * (block->planes + 2u) + 16) / 7 + 64;
+    const size_t count = c->blocks.batch.num_places, size = sizeof(l2k_ht_cuda_encode_block);
+    const size_t lists_end = aligned(aligned(count * size) + count * size);
+    c->counters = lists_end;
+    c->coded = aligned(c->counters + sizeof(l2k_ht_cuda_counters));
+    c->slots = aligned(c->coded + count * sizeof(l2k_ht_cuda_coded));
+    L2K_TRY(l2k_cuda_reserve(c->blocks.context, &c->blocks.pinned, c->slots));
+    L2K_TRY(start_forms(c));
+    L2K_TRY(list_to_encode(c, 0));
+    c->list = sort_list(c, 0, size);
+    return L2K_OK;
 }
 
 static size_t slots_bytes(const ht_coder *c)
 {
     size_t most = 0;
     for (unsigned form = 0; form < L2K_HT_SHORT; form++) {
-        const uint32_t warps = l2k_ht_cuda_encode_warps(c->forms[form].count, c->blocks.processors);
+        const uint32_t warps = l2k_ht_cuda_encode_warps(c->ranges[form].count, c->blocks.processors);
         const size_t bytes = warps * l2k_ht_cuda_slot_bytes(form & L2K_HT_WIDE);
         most = bytes > most ? bytes : most;
     }
     return aligned(most);
 }
 
-/* Where everything is. The slots are the last part but one, since the code's capacity may grow. */
-static l2k_status lay_out_encoding(ht_coder *c)
-{
-    const size_t count = c->blocks.batch.num_places;
-    const size_t blocks_end = aligned(blocks_at() + count * sizeof(l2k_ht_cuda_encode_block));
-    c->results = blocks_end;
-    c->code = aligned(c->results + count * sizeof(l2k_ht_cuda_coded)) + slots_bytes(c);
-    L2K_TRY(l2k_cuda_reserve(c->blocks.context, &c->blocks.pinned,
-                             blocks_end + aligned(count * sizeof(l2k_ht_cuda_coded))));
-    return l2k_cuda_reserve(c->blocks.context, &c->blocks.device, c->code + (size_t)c->code_capacity * 4 + ALIGNMENT);
-}
-
-static void place_blocks_to_encode(ht_coder *c)
-{
-    l2k_ht_cuda_encode_block *to = (l2k_ht_cuda_encode_block *)(c->blocks.pinned.at + blocks_at());
-    uint32_t next[L2K_HT_FORMS];
-    for (unsigned form = 0; form < L2K_HT_FORMS; form++)
-        next[form] = c->forms[form].first;
-    for (size_t i = 0; i < c->blocks.batch.num_places; i++)
-        to[next[c->list[i].form]++] = (l2k_ht_cuda_encode_block){c->list[i].block.view, (uint32_t)i, 0};
-}
-
 static l2k_status launch_encoding(ht_coder *c, unsigned form)
 {
     uint8_t *device = c->blocks.device.at;
-    const form_range *range = &c->forms[form];
-    const l2k_ht_cuda_encode run = {
-        .blocks = (l2k_ht_cuda_encode_block *)(device + blocks_at()) + range->first,
-        .num_blocks = range->count,
-        .form = form,
-        .tables = (l2k_ht_cuda_tables *)c->tables.at,
-        .coded = (l2k_ht_cuda_coded *)(device + c->results),
-        .counters = (l2k_ht_cuda_counters *)device,
-        .slots = device + aligned(c->results + c->blocks.batch.num_places * sizeof(l2k_ht_cuda_coded)),
-        .code = device + c->code,
-        .capacity = c->code_capacity,
-        .warps = l2k_ht_cuda_encode_warps(range->count, c->blocks.processors)};
+    const form_range *range = &c->ranges[form];
+    const l2k_ht_cuda_encode run = {.blocks = (l2k_ht_cuda_encode_block *)(device + c->list) + range->first,
+                                    .num_blocks = range->count,
+                                    .form = form,
+                                    .tables = (l2k_ht_cuda_tables *)c->tables.at,
+                                    .coded = (l2k_ht_cuda_coded *)(device + c->coded),
+                                    .counters = (l2k_ht_cuda_counters *)(device + c->counters),
+                                    .slots = device + c->slots,
+                                    .code = device + c->code,
+                                    .capacity = c->code_capacity,
+                                    .warps = l2k_ht_cuda_encode_warps(range->count, c->blocks.processors)};
     return range->count ? check_launch(c, l2k_ht_cuda_launch_encode(&run, c->blocks.running)) : L2K_OK;
 }
 
 static l2k_status enqueue_encoding(ht_coder *c)
 {
     l2k_cuda_blocks *b = &c->blocks;
-    L2K_TRY(lay_out_encoding(c));
+    c->code = c->slots + slots_bytes(c);
+    L2K_TRY(l2k_cuda_reserve(b->context, &b->device, c->code + (size_t)c->code_capacity * 4 + ALIGNMENT));
     reset_counters(c);
-    place_blocks_to_encode(c);
-    L2K_TRY(l2k_cuda_upload(b->context, b->running, b->device.at, b->pinned.at, c->results));
+    L2K_TRY(
+        l2k_cuda_upload(b->context, b->running, b->device.at + c->list, b->pinned.at + c->list, c->coded - c->list));
     for (unsigned form = 0; form < L2K_HT_SHORT; form++)
         L2K_TRY(launch_encoding(c, form));
-    L2K_TRY(l2k_cuda_download(b->context, b->running, b->pinned.at, b->device.at, sizeof(l2k_ht_cuda_counters)));
-    return l2k_cuda_download(b->context, b->running, b->pinned.at + c->results, b->device.at + c->results,
-                             b->batch.num_places * sizeof(l2k_ht_cuda_coded));
+    return l2k_cuda_download(b->context, b->running, b->pinned.at + c->counters, b->device.at + c->counters,
+                             c->slots - c->counters);
 }
 
 static l2k_status start_encoding(ht_coder *c)
 {
-    uint64_t most = 0;
-    L2K_TRY(list_blocks(c, list_to_encode));
-    sort_forms(c);
-    for (size_t i = 0; i < c->blocks.batch.num_places; i++)
-        most += (most_code(&c->list[i].block) + 3) / 4;
-    if (most > UINT32_MAX / 4)
-        return l2k_fail(c->blocks.context, L2K_ERROR_UNSUPPORTED, "CUDA: too many code-blocks at once");
-    c->code_capacity = (uint32_t)most;
+    L2K_TRY(prepare_encoding(c));
     return enqueue_encoding(c);
 }
 
@@ -256,8 +234,7 @@ static void keep_block(l2k_block *block, const l2k_ht_cuda_coded *coded, const u
 static l2k_status fetch_code(ht_coder *c, uint32_t units)
 {
     l2k_cuda_blocks *b = &c->blocks;
-    const l2k_ht_cuda_coded *coded = (l2k_ht_cuda_coded *)(b->pinned.at + c->results);
-    const unsigned threads = threads_for(c);
+    const l2k_ht_cuda_coded *coded = (l2k_ht_cuda_coded *)(b->pinned.at + c->coded);
     uint8_t *code = NULL;
     uint32_t *pass_bytes = l2k_arena_take(b->context, &b->arena, b->batch.num_places * sizeof *pass_bytes);
     if (!pass_bytes)
@@ -266,7 +243,6 @@ static l2k_status fetch_code(ht_coder *c, uint32_t units)
         L2K_TRY(l2k_cuda_take_code(b, (size_t)units * 4, &code));
         L2K_TRY(l2k_cuda_download(b->context, b->running, code, b->device.at + c->code, (size_t)units * 4));
     }
-#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
     for (size_t i = 0; i < b->batch.num_places; i++)
         keep_block(b->batch.places[i].block, &coded[i], code, &pass_bytes[i]);
     return l2k_cuda_blocks_wait(b);
@@ -278,7 +254,7 @@ static l2k_status finish_encoding(ht_coder *c)
     l2k_ht_cuda_counters counters;
     for (;;) {
         L2K_TRY(l2k_cuda_blocks_wait(&c->blocks));
-        memcpy(&counters, c->blocks.pinned.at, sizeof counters);
+        memcpy(&counters, c->blocks.pinned.at + c->counters, sizeof counters);
         if (counters.failed != UINT32_MAX)
             return l2k_fail(c->blocks.context, L2K_ERROR_ARGUMENT, "a sample lies outside its component's precision");
         if (counters.code <= c->code_capacity)
@@ -293,169 +269,217 @@ static l2k_status finish_encoding(ht_coder *c)
 /* Magnitudes of reversible blocks have 31 bits, others, doubled, 30; those in int16 have 15. */
 enum { SAMPLE_BITS = 31, NARROW_BITS = 15 };
 
-/* The last two bytes of a cleanup segment have the length of MEL and VLC together (7.1.1). False if the segment cannot
- * be one. */
-static bool measure_segments(const l2k_ht_received_set *set, l2k_ht_cuda_decode_block *block)
+static void mark_damaged(const ht_coder *c)
 {
-    const uint8_t *end = set->cleanup->data + set->cleanup->bytes;
-    if (set->cleanup->bytes < 2)
-        return false;
-    block->length = set->cleanup->bytes;
-    block->suffix = (uint32_t)end[-1] << 4 | (end[-2] & 15);
-    return block->suffix >= 2 && block->suffix <= block->length && block->suffix <= 4079;
+    if (c->blocks.batch.damaged)
+        atomic_store(c->blocks.batch.damaged, true);
+}
+
+static l2k_ht_received_set find_set(const l2k_received_block *received)
+{
+    const l2k_contribution *only = received->first;
+    if (only && !only->next && only->passes == 1 && only->bytes)
+        return (l2k_ht_received_set){.cleanup = only, .last = only, .passes = 1};
+    return l2k_ht_find_set(received);
 }
 
 /* As in codec/blocks/ht/ht_coder.c: the cleanup pass is on bit-plane num_planes - 1 less the sets before. */
-static l2k_status list_set(const ht_coder *c, const l2k_block_place *place, const l2k_t1_block *from,
-                           listed_block *listed)
+static l2k_status take_set(const ht_coder *c, const l2k_cuda_band *band, const l2k_block *from,
+                           const l2k_ht_received_set *set, l2k_ht_cuda_decode_block *block)
 {
     const l2k_context *context = c->blocks.context;
-    const l2k_ht_received_set *set = &listed->set;
-    l2k_ht_cuda_decode_block *block = &listed->block;
-    const unsigned lowest = place->block->num_planes - 1u - set->number, scale = from->reversible ? 0 : 1;
-    bool valid = set->number < place->block->num_planes;
-    if (valid && lowest + scale >= SAMPLE_BITS)
+    const unsigned lowest = from->num_planes - 1u - set->number, scale = band->reversible ? 0 : 1;
+    if (set->number >= from->num_planes) {
+        mark_damaged(c);
+        return L2K_OK;
+    }
+    if (lowest + scale >= SAMPLE_BITS)
         return l2k_fail(context, L2K_ERROR_UNSUPPORTED, "an HT code-block in bit-plane %u", lowest);
     if (set->refinement_bytes > UINT32_MAX)
         return l2k_fail(context, L2K_ERROR_CORRUPT, "a code-block of more than 2^32 bytes");
-    valid = valid && measure_segments(set, block);
-    if (!valid) {
-        block->length = 0;
-        if (c->blocks.batch.damaged)
-            atomic_store(c->blocks.batch.damaged, true);
-        return L2K_OK;
-    }
+    block->length = set->cleanup->bytes;
     block->plane = (uint8_t)(lowest + scale);
-    block->planes = (uint8_t)l2k_min_u32(place->band->max_planes - lowest, SAMPLE_BITS - lowest - scale);
-    if (from->type == L2K_COEFFICIENT_INT16 && block->plane + block->planes > NARROW_BITS)
-        return l2k_fail(context, L2K_ERROR_ARGUMENT, "CUDA: int16 coefficients of %d bits",
-                        block->plane + block->planes);
+    block->planes = (uint8_t)l2k_min_u32(band->band->max_planes - lowest, SAMPLE_BITS - lowest - scale);
     block->passes = (uint8_t)(lowest > 0 ? set->passes : 1);
     block->refinement_bytes = block->passes > 1 ? (uint32_t)set->refinement_bytes : 0;
     block->scale = (uint8_t)scale;
-    block->roi_shift = (uint8_t)from->roi_shift;
-    block->causal = (from->style & L2K_STYLE_VSC) != 0;
+    block->roi_shift = band->band->component->coding->roi_shift;
+    block->causal = (band->band->component->coding->style & L2K_STYLE_VSC) != 0;
+    if (!block->wide && block->plane + block->planes > NARROW_BITS)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "CUDA: int16 coefficients of %d bits",
+                        block->plane + block->planes);
     return L2K_OK;
 }
 
-static l2k_status list_to_decode(const ht_coder *c, const l2k_block_place *place, listed_block *listed)
+/* Where `bytes` bytes at `data` are in the batch's; false if they are not there. */
+static inline bool place_in_bytes(const l2k_block_batch *batch, const uint8_t *data, uint64_t bytes, uint32_t *at)
 {
-    const l2k_t1_block block = l2k_mq_block_in_view(place);
-    if (place->block->kind == L2K_BLOCK_MQ)
+    const uintptr_t offset = (uintptr_t)data - (uintptr_t)batch->bytes;
+    *at = (uint32_t)offset;
+    return offset <= batch->num_bytes && bytes <= batch->num_bytes - offset;
+}
+
+/* False if a segment is not in the batch's bytes, or is in parts. */
+static bool place_directly(const ht_coder *c, const l2k_ht_received_set *set, l2k_ht_cuda_decode_block *block)
+{
+    const l2k_block_batch *batch = &c->blocks.batch;
+    if (!place_in_bytes(batch, set->cleanup->data, block->length, &block->bytes))
+        return false;
+    if (block->refinement_bytes == 0)
+        return true;
+    return set->last->bytes == block->refinement_bytes &&
+           place_in_bytes(batch, set->last->data, block->refinement_bytes, &block->refinement);
+}
+
+static l2k_status list_block(ht_coder *c, const l2k_cuda_band *band, const l2k_block *from,
+                             l2k_ht_cuda_decode_block *to)
+{
+    if (from->kind == L2K_BLOCK_MQ)
         return l2k_fail(c->blocks.context, L2K_ERROR_UNSUPPORTED, "CUDA: an MQ code-block among those of HT");
-    *listed = (listed_block){.set = l2k_ht_find_set(&place->block->received)};
-    L2K_TRY(l2k_cuda_block_of(c->blocks.context, &block, place, &listed->block.view));
-    listed->block.wide = block.type == L2K_COEFFICIENT_INT32;
-    listed->form = form_of(&listed->block.view, listed->block.wide);
-    return listed->set.cleanup ? list_set(c, place, &block, listed) : L2K_OK;
-}
-
-/* Gives each block its place in the bytes and in the scratch memory; returns the sizes of both. */
-static l2k_status place_segments(ht_coder *c, size_t *bytes, size_t *scratch)
-{
-    uint64_t at = 0, units = 0;
-    for (size_t i = 0; i < c->blocks.batch.num_places; i++) {
-        l2k_ht_cuda_decode_block *block = &c->list[i].block;
-        block->bytes = (uint32_t)at;
-        block->scratch = (uint32_t)units;
-        at += (uint64_t)block->length + block->refinement_bytes;
-        units += l2k_ht_cuda_lay_out(block).end;
-        if (at > UINT32_MAX || units > UINT32_MAX)
-            return l2k_fail(c->blocks.context, L2K_ERROR_UNSUPPORTED, "CUDA: too many code-blocks at once");
-    }
-    *bytes = (size_t)at;
-    *scratch = (size_t)units * 16;
+    const l2k_ht_received_set set = find_set(&from->received);
+    *to = (l2k_ht_cuda_decode_block){.view = l2k_cuda_view_of(band, from->rect), .wide = band->bytes > sizeof(int16_t)};
+    if (set.cleanup)
+        L2K_TRY(take_set(c, band, from, &set, to));
+    if (to->length == 0)
+        return L2K_OK;
+    c->refined |= to->passes > 1 || to->roi_shift;
+    c->direct = c->direct && place_directly(c, &set, to);
     return L2K_OK;
 }
 
-static void copy_segments(const listed_block *listed, uint8_t *bytes)
+/* Adds up the bytes to gather, which count if they do not go up directly. */
+static l2k_status list_to_decode(ht_coder *c, size_t listed, size_t *bytes)
 {
-    uint8_t *to = bytes + listed->block.bytes;
-    if (listed->block.length == 0)
-        return;
-    memcpy(to, listed->set.cleanup->data, listed->block.length);
-    to += listed->block.length;
-    for (const l2k_contribution *k = listed->set.cleanup; listed->block.refinement_bytes && k != listed->set.last;) {
+    l2k_ht_cuda_decode_block *to = (l2k_ht_cuda_decode_block *)(c->blocks.pinned.at + listed);
+    const l2k_block_batch *batch = &c->blocks.batch;
+    l2k_cuda_band band = {0};
+    uint64_t gathered = 0, units = 0;
+    for (size_t i = 0; i < batch->num_places; i++) {
+        const l2k_block_place *place = &batch->places[i];
+        if (place->band != band.band)
+            L2K_TRY(l2k_cuda_look_at_band(c->blocks.context, place->band, &band));
+        L2K_TRY(list_block(c, &band, place->block, &to[i]));
+        note_form(c, i, &to[i].view, to[i].wide);
+        gathered += (uint64_t)to[i].length + to[i].refinement_bytes;
+        to[i].scratch = (uint32_t)units;
+        units += to[i].length ? l2k_ht_cuda_lay_out(&to[i]).end : 0;
+    }
+    if ((gathered > UINT32_MAX && !c->direct) || units > UINT32_MAX)
+        return l2k_fail(c->blocks.context, L2K_ERROR_UNSUPPORTED, "CUDA: too many code-blocks at once");
+    *bytes = c->direct ? batch->num_bytes : (size_t)gathered;
+    c->scratch = (size_t)units * 16; /* its size, until it has a place */
+    return L2K_OK;
+}
+
+/* Copies a block's segments, one after another. */
+static uint32_t gather_block(const l2k_block *from, l2k_ht_cuda_decode_block *block, uint8_t *bytes, uint32_t at)
+{
+    const l2k_ht_received_set set = find_set(&from->received);
+    block->bytes = at;
+    block->refinement = at + block->length;
+    memcpy(bytes + at, set.cleanup->data, block->length);
+    at += block->length;
+    for (const l2k_contribution *k = set.cleanup; block->refinement_bytes && k != set.last; at += k->bytes) {
         k = k->next;
         if (k->bytes)
-            memcpy(to, k->data, k->bytes);
-        to += k->bytes;
+            memcpy(bytes + at, k->data, k->bytes);
     }
+    return at;
 }
 
-/* Into pinned memory. A block's place in the list of its form comes first, so that threads can share the rest. */
-static void copy_blocks(ht_coder *c, size_t bytes_at)
+static void gather_bytes(ht_coder *c)
 {
-    l2k_ht_cuda_decode_block *to = (l2k_ht_cuda_decode_block *)(c->blocks.pinned.at + blocks_at());
-    const unsigned threads = threads_for(c);
-    uint32_t next[L2K_HT_FORMS];
-    for (unsigned form = 0; form < L2K_HT_FORMS; form++)
-        next[form] = c->forms[form].first;
+    l2k_ht_cuda_decode_block *blocks = (l2k_ht_cuda_decode_block *)c->blocks.pinned.at;
+    uint32_t at = 0;
     for (size_t i = 0; i < c->blocks.batch.num_places; i++)
-        to[next[c->list[i].form]++] = c->list[i].block;
-#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-    for (size_t i = 0; i < c->blocks.batch.num_places; i++)
-        copy_segments(&c->list[i], c->blocks.pinned.at + bytes_at);
+        if (blocks[i].length)
+            at = gather_block(c->blocks.batch.places[i].block, &blocks[i], c->gathered.at, at);
 }
 
-static l2k_ht_cuda_decode decoding_of(const ht_coder *c, unsigned form, size_t bytes_at)
+static l2k_ht_cuda_decode decoding_of(const ht_coder *c, unsigned form)
 {
     uint8_t *device = c->blocks.device.at;
-    return (l2k_ht_cuda_decode){.blocks = (l2k_ht_cuda_decode_block *)(device + blocks_at()) + c->forms[form].first,
-                                .num_blocks = c->forms[form].count,
+    return (l2k_ht_cuda_decode){.blocks = (l2k_ht_cuda_decode_block *)(device + c->list) + c->ranges[form].first,
+                                .num_blocks = c->ranges[form].count,
                                 .form = form,
                                 .tables = (l2k_ht_cuda_tables *)c->tables.at,
-                                .counters = (l2k_ht_cuda_counters *)device,
-                                .bytes = device + bytes_at,
-                                .scratch = device + c->code};
+                                .counters = (l2k_ht_cuda_counters *)(device + c->counters),
+                                .bytes = device + c->bytes,
+                                .scratch = device + c->scratch};
 }
 
-static l2k_status launch_decoding(const ht_coder *c, size_t bytes_at)
+static l2k_status launch_decoding(const ht_coder *c)
 {
     void *stream = c->blocks.running;
-    l2k_ht_cuda_decode all = decoding_of(c, 0, bytes_at);
+    l2k_ht_cuda_decode all = decoding_of(c, 0);
     all.num_blocks = (uint32_t)c->blocks.batch.num_places;
     L2K_TRY(check_launch(c, l2k_ht_cuda_launch_unstuff(&all, stream)));
     for (unsigned form = 0; form < L2K_HT_FORMS; form++) {
-        const l2k_ht_cuda_decode run = decoding_of(c, form, bytes_at);
+        const l2k_ht_cuda_decode run = decoding_of(c, form);
         if (run.num_blocks == 0)
             continue;
         L2K_TRY(check_launch(c, l2k_ht_cuda_launch_quads(&run, stream)));
         L2K_TRY(check_launch(c, l2k_ht_cuda_launch_samples(&run, stream)));
-        if (c->forms[form].refined)
+        if (c->refined)
             L2K_TRY(check_launch(c, l2k_ht_cuda_launch_refine(&run, stream)));
     }
+    return L2K_OK;
+}
+
+/* Takes a quarter more than needed, for another image of that size whose code is longer. */
+static l2k_status reserve_for_code(const ht_coder *c, l2k_cuda_memory *memory, size_t needed)
+{
+    return needed <= memory->bytes ? L2K_OK : l2k_cuda_reserve(c->blocks.context, memory, needed + needed / 4);
+}
+
+/* Pinned memory has two lists, the second for sorting, and the counters. */
+static l2k_status prepare_decoding(ht_coder *c)
+{
+    l2k_cuda_blocks *b = &c->blocks;
+    const size_t count = b->batch.num_places, size = sizeof(l2k_ht_cuda_decode_block);
+    size_t num_bytes = 0;
+    c->counters = aligned(aligned(count * size) + count * size);
+    c->bytes = aligned(c->counters + sizeof(l2k_ht_cuda_counters)) + ALIGNMENT;
+    c->refined = false;
+    c->direct = b->batch.bytes && b->batch.num_bytes <= UINT32_MAX;
+    L2K_TRY(start_forms(c));
+    L2K_TRY(l2k_cuda_reserve(b->context, &b->pinned, c->bytes));
+    L2K_TRY(list_to_decode(c, 0, &num_bytes));
+    const size_t scratch = c->scratch;
+    c->scratch = aligned(c->bytes + num_bytes + ALIGNMENT);
+    L2K_TRY(reserve_for_code(c, &b->device, c->scratch + scratch));
+    if (!c->direct) {
+        L2K_TRY(reserve_for_code(c, &c->gathered, num_bytes));
+        gather_bytes(c);
+    }
+    c->num_bytes = num_bytes;
+    c->list = sort_list(c, 0, size);
     return L2K_OK;
 }
 
 static l2k_status start_decoding(ht_coder *c)
 {
     l2k_cuda_blocks *b = &c->blocks;
-    size_t bytes = 0, scratch = 0;
-    L2K_TRY(list_blocks(c, list_to_decode));
-    sort_forms(c);
-    L2K_TRY(place_segments(c, &bytes, &scratch));
-    const size_t bytes_at = aligned(blocks_at() + b->batch.num_places * sizeof(l2k_ht_cuda_decode_block)) + ALIGNMENT;
-    c->code = aligned(bytes_at + bytes + ALIGNMENT);
-    /* a quarter more, for another image of that size whose code is longer */
-    if (c->code > b->pinned.bytes)
-        L2K_TRY(l2k_cuda_reserve(b->context, &b->pinned, c->code + bytes / 4));
-    if (c->code + scratch > b->device.bytes)
-        L2K_TRY(l2k_cuda_reserve(b->context, &b->device, c->code + bytes / 4 + scratch + scratch / 4));
+    L2K_TRY(prepare_decoding(c));
+    const uint8_t *bytes = c->direct ? b->batch.bytes : c->gathered.at;
+    const size_t lists_end = c->counters + sizeof(l2k_ht_cuda_counters);
     reset_counters(c);
-    copy_blocks(c, bytes_at);
-    L2K_TRY(l2k_cuda_upload(b->context, b->running, b->device.at, b->pinned.at, bytes_at + bytes));
-    L2K_TRY(launch_decoding(c, bytes_at));
-    return l2k_cuda_download(b->context, b->running, b->pinned.at, b->device.at, sizeof(l2k_ht_cuda_counters));
+    L2K_TRY(
+        l2k_cuda_upload(b->context, b->running, b->device.at + c->list, b->pinned.at + c->list, lists_end - c->list));
+    if (c->num_bytes)
+        L2K_TRY(l2k_cuda_upload(b->context, b->running, b->device.at + c->bytes, bytes, c->num_bytes));
+    L2K_TRY(launch_decoding(c));
+    return l2k_cuda_download(b->context, b->running, b->pinned.at + c->counters, b->device.at + c->counters,
+                             sizeof(l2k_ht_cuda_counters));
 }
 
 static l2k_status finish_decoding(ht_coder *c)
 {
     l2k_ht_cuda_counters counters;
     L2K_TRY(l2k_cuda_blocks_wait(&c->blocks));
-    memcpy(&counters, c->blocks.pinned.at, sizeof counters);
-    if (counters.damaged && c->blocks.batch.damaged)
-        atomic_store(c->blocks.batch.damaged, true);
+    memcpy(&counters, c->blocks.pinned.at + c->counters, sizeof counters);
+    if (counters.damaged)
+        mark_damaged(c);
     return L2K_OK;
 }
 
@@ -513,6 +537,7 @@ static l2k_status create(l2k_block_coder *coder)
     ht_coder *c = coder->state = l2k_allocate_zeroed(coder->context, 1, sizeof *c);
     if (!c)
         return l2k_fail(coder->context, L2K_ERROR_MEMORY, "out of memory for the block coder");
+    c->gathered.pinned = true;
     L2K_TRY(l2k_cuda_blocks_create(coder->context, &c->blocks));
     return upload_tables(c);
 }
@@ -524,7 +549,8 @@ static void free_coder(l2k_block_coder *coder)
         return;
     l2k_cuda_blocks_free(&c->blocks);
     l2k_cuda_release(&c->tables);
-    l2k_release(coder->context, c->list);
+    l2k_cuda_release(&c->gathered);
+    l2k_release(coder->context, c->forms);
     l2k_release(coder->context, c);
 }
 

@@ -34,7 +34,17 @@ __device__ __forceinline__ uint32_t unstuff(const uint8_t *segment, uint32_t byt
     return u.run();
 }
 
-/* Two warps a block: MagSgn; VLC and MEL. */
+/* The last two bytes of a cleanup segment have the length of MEL and VLC together, Scup (7.1.1); 0 if it cannot be one.
+ */
+__device__ __forceinline__ uint32_t suffix_of(const uint8_t *segment, uint32_t length)
+{
+    if (length < 2)
+        return 0;
+    const uint32_t suffix = (uint32_t)__ldg(segment + length - 1) << 4 | (__ldg(segment + length - 2) & 15);
+    return suffix >= 2 && suffix <= length && suffix <= L2K_HT_MOST_SUFFIX ? suffix : 0;
+}
+
+/* Two warps a block: MagSgn; VLC and MEL. A stream of no words tells the next kernel that the segment is none. */
 __global__ void __launch_bounds__(32 * UNSTUFF_WARPS) unstuff_blocks(const parameters p)
 {
     __shared__ uint32_t shared[UNSTUFF_WARPS][34];
@@ -44,16 +54,20 @@ __global__ void __launch_bounds__(32 * UNSTUFF_WARPS) unstuff_blocks(const param
     const block_type b = p.blocks[number];
     const l2k_ht_cuda_layout at = l2k_ht_cuda_lay_out(&b);
     const uint8_t *segment = p.bytes + b.bytes, *end = segment + b.length;
+    const uint32_t suffix = suffix_of(segment, b.length);
     uint4 *scratch = reinterpret_cast<uint4 *>(p.scratch) + b.scratch;
     uint32_t *head = reinterpret_cast<uint32_t *>(scratch), *joint = shared[warp];
     if (warp & 1) {
-        const uint32_t vlc = unstuff<L2K_HT_VLC>(end - 2, b.suffix - 1, scratch + at.vlc, joint);
-        const uint32_t mel = unstuff<L2K_HT_MEL>(end - b.suffix, b.suffix - 1, scratch + at.mel, joint);
+        uint32_t vlc = 0, mel = 0;
+        if (suffix) {
+            vlc = unstuff<L2K_HT_VLC>(end - 2, suffix - 1, scratch + at.vlc, joint);
+            mel = unstuff<L2K_HT_MEL>(end - suffix, suffix - 1, scratch + at.mel, joint);
+        }
         if (l2k_lane() == 0)
             head[L2K_HT_VLC_WORDS] = vlc, head[L2K_HT_MEL_WORDS] = mel;
-    } else {
-        const uint32_t magsgn =
-            unstuff<L2K_HT_MAGSGN>(segment, l2k_ht_cuda_magsgn_bytes(&b), scratch + at.magsgn, joint);
+    } else if (suffix) {
+        const uint32_t bytes = min(b.length - suffix, l2k_ht_cuda_most_magsgn(&b));
+        const uint32_t magsgn = unstuff<L2K_HT_MAGSGN>(segment, bytes, scratch + at.magsgn, joint);
         if (l2k_lane() == 0)
             head[L2K_HT_MAGSGN_WORDS] = magsgn;
     }
@@ -411,6 +425,10 @@ template <bool WIDE, bool LONG> __global__ void __launch_bounds__(LANES) decode_
     const l2k_ht_cuda_layout at = l2k_ht_cuda_lay_out(&b);
     uint4 *scratch = reinterpret_cast<uint4 *>(p.scratch) + b.scratch;
     uint32_t *head = reinterpret_cast<uint32_t *>(scratch);
+    if (head[L2K_HT_VLC_WORDS] == 0) {
+        head[L2K_HT_BAD] = 1;
+        return;
+    }
     quad_decoder<WIDE, LONG> d;
     d.entries = entries;
     d.codes = codes;
@@ -599,10 +617,11 @@ template <class Samples, int GROUP, bool LONG> struct sample_reader {
     sample *to;                         /* of the row's upper samples */
     magsgn_bits bits;
     scale to_sample;
-    uint32_t limit;  /* of the exponent bound */
-    uint32_t at;     /* bits read so far */
-    uint32_t lower;  /* of the row above; LONG: of the quad to the left of the part */
-    uint32_t *above; /* LONG */
+    uint32_t limit;       /* of the exponent bound */
+    uint32_t at;          /* bits read so far */
+    uint32_t lower;       /* of the row above; LONG: of the quad to the left of the part */
+    uint32_t *above;      /* LONG */
+    const uint32_t *head; /* of the scratch memory */
     bool aligned;
 
     __device__ __forceinline__ sample_reader(const block_type &block, const parameters &p, uint32_t *shared)
@@ -618,7 +637,7 @@ template <class Samples, int GROUP, bool LONG> struct sample_reader {
         from = reinterpret_cast<const typename Samples::word *>(scratch + layout.quads);
         to = reinterpret_cast<sample *>(b.view.coefficients);
         bits.words = reinterpret_cast<const uint32_t *>(scratch + layout.magsgn);
-        bits.last = b.length ? reinterpret_cast<const uint32_t *>(scratch)[L2K_HT_MAGSGN_WORDS] : 0;
+        head = reinterpret_cast<const uint32_t *>(scratch);
         to_sample = scale_of(b);
         limit = b.planes + 1;
         at = lower = 0;
@@ -681,6 +700,7 @@ template <class Samples, int GROUP, bool LONG> struct sample_reader {
     __device__ __forceinline__ bool run()
     {
         uint32_t next = load(lane, 0);
+        bits.last = head[L2K_HT_MAGSGN_WORDS];
         for (int row = 0; row < rows; row++, to += 2 * (size_t)b.view.stride)
             for (int first = 0; first < quads; first += GROUP) {
                 const uint32_t quad = next;

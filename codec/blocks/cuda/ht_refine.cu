@@ -203,7 +203,7 @@ template <class Sample> __global__ void __launch_bounds__(32 * WARPS) refine_blo
     const uint32_t *head = reinterpret_cast<const uint32_t *>(reinterpret_cast<const uint4 *>(p.scratch) + b.scratch);
     if (b.length == 0 || head[L2K_HT_BAD])
         return;
-    const uint8_t *segment = p.bytes + b.bytes + b.length;
+    const uint8_t *segment = p.bytes + b.refinement;
     refinement<Sample> r(b, memory[warp].columns);
     if (b.passes > 1) {
         r.find_significance();
