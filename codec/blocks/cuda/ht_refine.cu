@@ -1,11 +1,7 @@
 /* After the HT cleanup pass: SigProp (7.4 of T.814) and MagRef (7.5), and the shift of a region of interest (H.1), in
  * place. A warp has a block, with significance per column of a stripe in shared memory. MagRef is parallel, SigProp,
  * where each bit decides what the next one means, is one lane's work. */
-#include <cuda_runtime.h>
-
-extern "C" {
-#include "codec/blocks/cuda/ht_cuda.h"
-}
+#include "codec/blocks/cuda/ht_launch.cuh"
 #include "codec/blocks/cuda/ht_unstuff.cuh"
 
 namespace
@@ -215,18 +211,11 @@ template <class Sample> __global__ void __launch_bounds__(32 * WARPS) refine_blo
         r.unshift_region(b.roi_shift, b.scale);
 }
 
-template <class Sample> int launch(const l2k_ht_cuda_decode &p, void *stream)
-{
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3((p.num_blocks + WARPS - 1) / WARPS);
-    config.blockDim = dim3(32 * WARPS);
-    config.stream = (cudaStream_t)stream;
-    return cudaLaunchKernelEx(&config, refine_blocks<Sample>, p);
-}
-
 } // namespace
 
 extern "C" int l2k_ht_cuda_launch_refine(const l2k_ht_cuda_decode *p, void *stream)
 {
-    return p->form & L2K_HT_WIDE ? launch<int32_t>(*p, stream) : launch<int16_t>(*p, stream);
+    if (p->form & L2K_HT_WIDE)
+        return l2k_ht_launch(refine_blocks<int32_t>, p->num_blocks, WARPS, 32 * WARPS, stream, *p);
+    return l2k_ht_launch(refine_blocks<int16_t>, p->num_blocks, WARPS, 32 * WARPS, stream, *p);
 }

@@ -2,6 +2,8 @@
 #ifndef L2K_CODEC_BLOCKS_CUDA_WARP_CUH
 #define L2K_CODEC_BLOCKS_CUDA_WARP_CUH
 
+#include <cuda_runtime.h>
+
 #include <stdint.h>
 
 #define L2K_ALL_LANES 0xFFFFFFFFu
