@@ -5,7 +5,7 @@ static bool has_avx2(void)
 {
 #ifdef L2K_WITH_AVX2
     __builtin_cpu_init();
-    return __builtin_cpu_supports("avx2");
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
 #else
     return false;
 #endif
@@ -17,7 +17,8 @@ static bool has_avx512(void)
 #ifdef L2K_WITH_AVX512
     __builtin_cpu_init();
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
 #else
     return false;
 #endif
@@ -55,6 +56,16 @@ l2k_cpu l2k_cpu_best(void)
         if (l2k_cpu_usable(fastest_first[i]))
             return fastest_first[i];
     return L2K_CPU_C;
+}
+
+bool l2k_cpu_deposits(void)
+{
+#ifdef L2K_WITH_AVX2
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("bmi2") && !__builtin_cpu_is("amdfam17h") && !__builtin_cpu_is("bdver4");
+#else
+    return false;
+#endif
 }
 
 l2k_cpu l2k_cpu_resolve(l2k_cpu cpu)

@@ -15,6 +15,9 @@ l2k_cpu l2k_cpu_best(void);
 /* `cpu` itself where it names a usable set, else the best one. */
 l2k_cpu l2k_cpu_resolve(l2k_cpu cpu);
 
+/* Whether depositing bits (BMI2), which comes with AVX2, is worth it: some early processors take a step for each bit. */
+bool l2k_cpu_deposits(void);
+
 /* "AVX2" and so on; never NULL. */
 const char *l2k_cpu_name(l2k_cpu cpu);
 

@@ -1,7 +1,7 @@
 /* blocks: the block coders alone, on one thread, by coder and instruction set: nanoseconds a sample, best of several
  * runs, in which all coders and sets take turns.
  *
- *     blocks [-b ht|mq] [-c CPU] [-n RUNS] [-q HALVINGS] [-w 9-7] PICTURE.pnm
+ *     blocks [-b ht|mq] [-c CPU] [-n RUNS] [-p HT_PASSES] [-q HALVINGS] [-w 9-7] PICTURE.pnm
  *     blocks [-c CPU] [-n RUNS] CODESTREAM
  *
  * A PPM or PGM picture (5 levels, code-blocks of 64 x 64) is transformed once; its code-blocks are encoded, then
@@ -61,7 +61,7 @@ static void print_message(void *user, l2k_severity severity, const char *text)
 typedef struct arguments {
     const char *file, *coder;
     l2k_cpu cpu; /* AUTO: all sets */
-    unsigned runs, halvings;
+    unsigned runs, passes, halvings;
     l2k_wavelet wavelet;
 } arguments;
 
@@ -130,7 +130,7 @@ typedef struct subject {
     l2k_component_coding codings[MOST_COMPONENTS];
     l2k_tile_coding coding;
     l2k_tile tile;
-    l2k_plan *plan;
+    l2k_plan *plan, *unquantised; /* the latter for HT and the 9/7 */
     l2k_coefficients decoded[MOST_COMPONENTS];
     l2k_block_place *places;
     size_t num_places;
@@ -148,7 +148,8 @@ static void set_coding(const arguments *a, unsigned precision, l2k_component_cod
                                 .log2_block_height = 6,
                                 .wavelet = (uint8_t)a->wavelet,
                                 .quantisation = a->wavelet == L2K_WAVELET_9_7 ? L2K_QUANT_EXPOUNDED : L2K_QUANT_NONE,
-                                .guard_bits = 3};
+                                .guard_bits = 3,
+                                .ht_passes = (uint8_t)a->passes};
     memset(k->log2_precinct_width, 15, sizeof k->log2_precinct_width);
     memset(k->log2_precinct_height, 15, sizeof k->log2_precinct_height);
     l2k_steps_choose(a->wavelet, precision, LEVELS, k->steps);
@@ -177,22 +178,29 @@ static void make_tile(const arguments *a, const picture *p, subject *s)
     s->parts = take(s->num_places * MOST_PARTS * sizeof *s->parts);
 }
 
-static void transform(const picture *p, subject *s)
+static l2k_plan *transformed(const picture *p, const subject *s, l2k_coefficient_type type)
 {
-    const l2k_sample_type type = p->precision > 8 ? L2K_SAMPLE_U16 : L2K_SAMPLE_U8;
     const size_t bytes = p->precision > 8 ? 2 : 1;
     l2k_plan_component components[MOST_COMPONENTS];
     l2k_plane planes[MOST_COMPONENTS];
-    l2k_plan_spec spec = {.direction = L2K_FORWARD,
-                          .type = p->precision > 8 ? L2K_COEFFICIENT_INT32 : L2K_COEFFICIENT_INT16};
+    l2k_plan_spec spec = {.direction = L2K_FORWARD, .type = type};
+    l2k_plan *plan;
     l2k_coding_plan_spec(&s->siz, &s->coding, s->tile.rect, 0, components, &spec);
-    check(l2k_plan_create(&plain, L2K_BACKEND_CPU, &spec, &s->plan));
+    check(l2k_plan_create(&plain, L2K_BACKEND_CPU, &spec, &plan));
     for (uint32_t c = 0; c < p->components; c++)
-        planes[c] =
-            (l2k_plane){(uint8_t *)p->samples + c * bytes, (ptrdiff_t)p->width * p->components, p->components, type};
-    check(l2k_plan_forward(s->plan, planes));
+        planes[c] = (l2k_plane){(uint8_t *)p->samples + c * bytes, (ptrdiff_t)(p->width * p->components * bytes),
+                                (ptrdiff_t)(p->components * bytes), bytes == 2 ? L2K_SAMPLE_U16 : L2K_SAMPLE_U8};
+    check(l2k_plan_forward(plan, planes));
+    return plan;
+}
+
+static void transform(const arguments *a, const picture *p, subject *s)
+{
+    s->plan = transformed(p, s, p->precision > 8 ? L2K_COEFFICIENT_INT32 : L2K_COEFFICIENT_INT16);
+    if (a->wavelet == L2K_WAVELET_9_7)
+        s->unquantised = transformed(p, s, L2K_COEFFICIENT_FLOAT32);
     for (uint32_t c = 0; c < p->components; c++) {
-        const l2k_coefficients *view = s->tile.components[c].view = l2k_plan_coefficients(s->plan, c);
+        const l2k_coefficients *view = l2k_plan_coefficients(s->plan, c);
         s->decoded[c] = *view;
         s->decoded[c].base = take(view->stride * view->height * l2k_coefficient_bytes(view->type));
     }
@@ -255,9 +263,10 @@ static void compare(const subject *s, uint32_t c)
 
 static void run(const arguments *a, subject *s, way *w)
 {
+    const l2k_plan *plan = w->style & L2K_STYLE_HT && s->unquantised ? s->unquantised : s->plan;
     for (uint32_t c = 0; c < s->siz.num_components; c++) {
         s->codings[c].style = (uint8_t)w->style;
-        s->tile.components[c].view = l2k_plan_coefficients(s->plan, c);
+        s->tile.components[c].view = l2k_plan_coefficients(plan, c);
     }
     w->table->forget(w->coder);
     for (size_t i = 0; i < s->num_places; i++)
@@ -272,7 +281,7 @@ static void run(const arguments *a, subject *s, way *w)
     for (uint32_t c = 0; c < s->siz.num_components; c++)
         s->tile.components[c].view = &s->decoded[c];
     double decode = timed(s, w, w->table->begin_decode);
-    for (uint32_t c = 0; a->wavelet == L2K_WAVELET_5_3 && c < s->siz.num_components; c++)
+    for (uint32_t c = 0; a->wavelet == L2K_WAVELET_5_3 && a->passes < 2 && c < s->siz.num_components; c++)
         compare(s, c);
     w->encode = encode < w->encode ? encode : w->encode;
     w->decode = decode < w->decode ? decode : w->decode;
@@ -303,7 +312,7 @@ static void run_picture(const arguments *a, const picture *p)
     static subject s;
     static way ways[MOST_WAYS];
     make_tile(a, p, &s);
-    transform(p, &s);
+    transform(a, p, &s);
     const unsigned count = list_ways(a, ways);
     for (unsigned i = 0; i < a->runs; i++)
         for (unsigned k = 0; k < count; k++)
@@ -318,6 +327,7 @@ static void run_picture(const arguments *a, const picture *p)
         l2k_block_coder_free(w->coder);
     }
     l2k_plan_free(s.plan);
+    l2k_plan_free(s.unquantised);
     l2k_tile_release(&plain, &s.tile);
 }
 
@@ -399,9 +409,9 @@ static l2k_cpu cpu_of(const char *name)
 
 int main(int count, char **values)
 {
-    arguments a = {.runs = 5};
+    arguments a = {.runs = 5, .passes = 1};
     picture p;
-    for (int o; (o = getopt(count, values, "b:c:n:q:w:")) != -1;)
+    for (int o; (o = getopt(count, values, "b:c:n:p:q:w:")) != -1;)
         switch (o) {
         case 'b':
             a.coder = optarg;
@@ -411,6 +421,9 @@ int main(int count, char **values)
             break;
         case 'n':
             a.runs = (unsigned)atoi(optarg);
+            break;
+        case 'p':
+            a.passes = (unsigned)atoi(optarg);
             break;
         case 'q':
             a.halvings = (unsigned)atoi(optarg);

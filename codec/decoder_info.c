@@ -53,12 +53,6 @@ static void describe_coding(const l2k_decoder *decoder, l2k_info *info)
     info->eph = coding->eph;
 }
 
-/* The bound B on magnitudes from the lowest bits of Ccap15 (A.3 of T.814). */
-static uint32_t magnitude_bits(unsigned code)
-{
-    return code < 20 ? code + 8 : code < 31 ? 4 * (code - 19) + 27 : 74;
-}
-
 /* Ccap15 (A.3 of T.814). */
 static void describe_capabilities(const l2k_capabilities *capabilities, l2k_info *info)
 {
@@ -73,9 +67,9 @@ static void describe_capabilities(const l2k_capabilities *capabilities, l2k_info
     info->ht_blocks = (l2k_ht_blocks)(word >> 14);
     info->ht_multiple_sets = word >> 13 & 1;
     info->ht_regions = word >> 12 & 1;
-    info->ht_mixed_tiles = word >> 11 & 1;
-    info->ht_irreversible = word >> 5 & 1;
-    info->ht_magnitude_bits = magnitude_bits(word & 31);
+    info->ht_mixed_tiles = word & L2K_HT_HETEROGENEOUS;
+    info->ht_irreversible = word & L2K_HT_IRREVERSIBLE;
+    info->ht_magnitude_bits = l2k_magnitude_bound(word & L2K_HT_MAGNITUDE_BITS);
 }
 
 l2k_status l2k_decoder_info(l2k_decoder *decoder, l2k_info *info)

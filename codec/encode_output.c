@@ -38,7 +38,7 @@ static void begin_part(part_writer *w, uint32_t part)
     l2k_buffer *body = &w->out->body;
     w->psot_at = l2k_write_sot(body, w->tile, part);
     l2k_buffer_patch(body, w->psot_at + 5, w->num_parts, 1);
-    if (part == 0 && w->more_guard_bits)
+    if (part == 0 && (w->more_guard_bits || e->tile_steps))
         l2k_write_quantisation(body, &e->siz, &e->coding, w->more_guard_bits);
     if (!e->plt)
         l2k_buffer_put(body, L2K_SOD, 2);
@@ -137,14 +137,16 @@ l2k_status l2k_output_head(const l2k_encoding *e, uint64_t body_bytes, l2k_outpu
 {
     l2k_buffer codestream = {.context = e->context};
     out->head.size = 0;
-    l2k_write_main_header(&codestream, &e->siz, &e->coding);
+    out->ht_at = l2k_write_main_header(&codestream, &e->siz, &e->coding);
     out->tlm_at = codestream.size;
     bool listed = !e->tlm || l2k_write_tlm(&codestream, (const l2k_tile_part *)(const void *)out->parts.data,
                                            out->parts.size / sizeof(l2k_tile_part), e->num_tiles);
     l2k_write_comment(&codestream, comment);
     if (e->format == L2K_FORMAT_JP2)
-        out->box_at = l2k_jp2_write_head(&out->head, e->image, body_bytes ? codestream.size + body_bytes : 0);
+        out->box_at = l2k_jp2_write_head(&out->head, e->image, e->coding.capabilities.parts & L2K_PART_15,
+                                         body_bytes ? codestream.size + body_bytes : 0);
     out->tlm_at += out->head.size;
+    out->ht_at += out->head.size;
     l2k_buffer_append(&out->head, codestream.data, codestream.size);
     out->head.failed |= codestream.failed;
     l2k_buffer_release(&codestream);
@@ -193,13 +195,23 @@ static size_t most_plt_bytes(const l2k_tile *tile, uint32_t parts)
     return PLT_BYTES * (parts + (size_t)(tile->num_precincts * tile->coding->num_layers * 5 / 65000));
 }
 
+static size_t quantisation_bytes(const l2k_encoding *e)
+{
+    l2k_buffer buffer = {.context = e->context};
+    l2k_write_quantisation(&buffer, &e->siz, &e->coding, 0);
+    l2k_buffer_release(&buffer);
+    return buffer.size;
+}
+
 l2k_status l2k_output_fixed_bytes(const l2k_encoding *e, const l2k_tile *tiles, uint32_t count, bool whole,
                                   l2k_output *out, size_t *bytes)
 {
     *bytes = EOC_BYTES;
-    if (!l2k_layers_need_distortions(&e->targets))
+    if (!l2k_layers_need_distortions(&e->targets) && !e->by_step.given)
         return L2K_OK; /* nobody asks */
     size_t before = out->parts.size;
+    if (e->tile_steps)
+        *bytes += count * quantisation_bytes(e);
     for (uint32_t t = 0; t < count; t++) {
         uint32_t parts;
         L2K_TRY(plan_parts(e, &tiles[t], out, &parts));
@@ -217,7 +229,7 @@ l2k_status l2k_output_fixed_bytes(const l2k_encoding *e, const l2k_tile *tiles, 
 void l2k_output_start(l2k_output *out, const l2k_context *context)
 {
     l2k_buffer empty = {.context = context};
-    *out = (l2k_output){empty, empty, empty, empty, empty, 0, 0, 0};
+    *out = (l2k_output){.head = empty, .body = empty, .part = empty, .lengths = empty, .parts = empty};
 }
 
 void l2k_output_release(l2k_output *out)

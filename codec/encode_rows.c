@@ -1,7 +1,27 @@
 /* Encoding an image that is larger than memory: row of tiles by row of tiles, each written when it is done. */
+#include "base/integer.h"
 #include "codec/codestream/codestream_write.h"
 #include "codec/codestream/markers.h"
 #include "codec/encoder.h"
+#include "quant/steps.h"
+
+/* What holds for Ccap15 whatever the tiles will be, for a stream that cannot be rewritten: the bit-planes of the
+ * subbands, with another guard bit in some tiles. */
+static void promise_magnitudes(l2k_encoding *e)
+{
+    l2k_capabilities *capabilities = &e->coding.capabilities;
+    unsigned bound = 0;
+    for (uint32_t c = 0; c < e->siz.num_components; c++) {
+        const l2k_component_coding *coding = &e->coding.components[c];
+        for (unsigned band = 0; band < coding->num_steps; band++) {
+            const l2k_step finest = {L2K_MOST_EXPONENT, 0}, step = e->tile_steps ? finest : coding->steps[band];
+            unsigned planes = l2k_magnitude_bits(step, coding->guard_bits + 1u);
+            unsigned resolution = l2k_band_resolution(band);
+            bound = l2k_max_u32(bound, l2k_encode_magnitude_bound(coding, resolution, planes));
+        }
+    }
+    capabilities->ht |= (uint16_t)(L2K_HT_HETEROGENEOUS | l2k_magnitude_code(bound));
+}
 
 static l2k_status begin_rows(l2k_encoder *encoder, const l2k_image *image, const l2k_stream *stream)
 {
@@ -16,7 +36,10 @@ static l2k_status begin_rows(l2k_encoder *encoder, const l2k_image *image, const
             "TLM stands before what it lists: an image by rows of tiles needs a stream with rewrite for it");
     if (e->tlm)
         L2K_TRY(l2k_output_plan_parts(e, out));
+    if (e->coding.capabilities.parts)
+        promise_magnitudes(&encoder->encoding);
     L2K_TRY(l2k_output_head(e, 0, out));
+    encoder->encoding.coding.capabilities.ht &= (uint16_t)~L2K_HT_HETEROGENEOUS;
     out->parts.size = 0;
     return L2K_OK;
 }
@@ -91,13 +114,18 @@ static l2k_status rewrite(const l2k_encoder *encoder, uint64_t offset, const l2k
     return L2K_OK;
 }
 
-/* What the head could not know: the lengths of tile-parts and codestream. A length that LBox has no room for stays
- * unstated (0, I.4). */
+/* What the head could not know: HT magnitudes, the lengths of tile-parts and codestream. A length that LBox has no room
+ * for stays unstated (0, I.4). */
 static l2k_status complete_head(l2k_encoder *encoder)
 {
     const l2k_encoding *e = &encoder->encoding;
     l2k_output *out = &encoder->output;
     uint64_t box_bytes = out->written - out->box_at;
+    if (e->coding.capabilities.parts && encoder->stream->rewrite) {
+        l2k_buffer_put(&out->head, e->coding.capabilities.ht, 2);
+        L2K_TRY(rewrite(encoder, out->ht_at, &out->head));
+        out->head.size = 0;
+    }
     if (e->tlm) {
         l2k_write_tlm(&out->head, (const l2k_tile_part *)(const void *)out->parts.data,
                       out->parts.size / sizeof(l2k_tile_part), e->num_tiles);

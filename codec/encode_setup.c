@@ -119,19 +119,38 @@ static void setup_precincts(const l2k_encoder *encoder, l2k_component_coding *co
     }
 }
 
-static void setup_component(const l2k_encoder *encoder, unsigned precision, l2k_component_coding *coding)
+static l2k_status setup_steps(const l2k_encoder *encoder, unsigned precision, l2k_component_coding *coding)
+{
+    const l2k_context *context = &encoder->context;
+    const l2k_wavelet_descriptor *wavelet = l2k_coding_wavelet(coding);
+    coding->quantisation = wavelet->quantised ? L2K_QUANT_EXPOUNDED : L2K_QUANT_NONE;
+    coding->guard_bits = L2K_GUARD_BITS;
+    coding->num_steps = (uint8_t)(3 * coding->levels + 1);
+    l2k_steps_choose((l2k_wavelet)coding->wavelet, precision, coding->levels, coding->steps);
+    if (encoder->base_step == 0)
+        return L2K_OK;
+    if (!wavelet->quantised)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "the %s wavelet has no quantiser steps: a base step needs the 9/7",
+                        wavelet->name);
+    l2k_steps_of_base((l2k_wavelet)coding->wavelet, (float)encoder->base_step, coding->levels, coding->steps);
+    for (unsigned band = 0; band < coding->num_steps; band++)
+        if (coding->steps[band].exponent > L2K_MOST_EXPONENT)
+            return l2k_fail(context, L2K_ERROR_ARGUMENT, "a base step of %g is too small for %u decomposition levels",
+                            encoder->base_step, coding->levels);
+    return L2K_OK;
+}
+
+static l2k_status setup_component(const l2k_encoder *encoder, unsigned precision, l2k_component_coding *coding)
 {
     const int64_t *o = encoder->options;
     coding->levels = (uint8_t)o[L2K_ENCODER_LEVELS];
     coding->log2_block_width = (uint8_t)l2k_log2((uint32_t)o[L2K_ENCODER_BLOCK_WIDTH]);
     coding->log2_block_height = (uint8_t)l2k_log2((uint32_t)o[L2K_ENCODER_BLOCK_HEIGHT]);
     coding->style = (uint8_t)o[L2K_ENCODER_STYLE];
+    coding->ht_passes = (uint8_t)o[L2K_ENCODER_HT_PASSES];
     coding->wavelet = (uint8_t)o[L2K_ENCODER_WAVELET];
-    coding->quantisation = l2k_coding_wavelet(coding)->quantised ? L2K_QUANT_EXPOUNDED : L2K_QUANT_NONE;
-    coding->guard_bits = L2K_GUARD_BITS;
-    coding->num_steps = (uint8_t)(3 * coding->levels + 1);
-    l2k_steps_choose((l2k_wavelet)coding->wavelet, precision, coding->levels, coding->steps);
     setup_precincts(encoder, coding);
+    return setup_steps(encoder, precision, coding);
 }
 
 /* The component transform needs three components of equal size and precision (G.2). */
@@ -147,19 +166,78 @@ static bool can_transform_components(const l2k_image *image)
     return true;
 }
 
+/* What an HT code-block may be (8.2 of T.814 and Table A.19): vertically causal contexts are those of the SigProp pass.
+ */
+static l2k_status check_style(const l2k_context *context, const int64_t *o)
+{
+    const int64_t style = o[L2K_ENCODER_STYLE], passes = o[L2K_ENCODER_HT_PASSES];
+    if (!(style & L2K_STYLE_HT) && passes > 1)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "%lld HT coding passes, but no HT code-blocks", (long long)passes);
+    if (style & L2K_STYLE_HT && style & ~(L2K_STYLE_HT | L2K_STYLE_VSC))
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "HT code-blocks have no other style than vsc");
+    if (style & L2K_STYLE_HT && style & L2K_STYLE_VSC && passes < 2)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT,
+                        "style vsc is for the SigProp pass, but HT code-blocks have only "
+                        "the cleanup pass");
+    return L2K_OK;
+}
+
+/* HT code-blocks have too few coding passes to end where a target asks for it: what the last layer is to reach is for
+ * the steps, and all passes are in it. */
+static l2k_status setup_ht_targets(const l2k_encoder *encoder, l2k_encoding *e)
+{
+    const int64_t *o = encoder->options;
+    const size_t count = encoder->num_targets;
+    if (!(o[L2K_ENCODER_STYLE] & L2K_STYLE_HT) || count == 0)
+        return L2K_OK;
+    const double last = encoder->targets[count - 1];
+    e->by_step = (l2k_step_target){!l2k_target_is_everything(encoder->target_kind, last), encoder->target_kind, last};
+    if (e->by_step.given && !l2k_wavelet_get((l2k_wavelet)o[L2K_ENCODER_WAVELET])->quantised)
+        return l2k_fail(e->context, L2K_ERROR_ARGUMENT,
+                        "HT code-blocks reach a ratio or PSNR by quantiser steps: they need the 9/7 wavelet for it");
+    if (e->by_step.given && encoder->base_step > 0)
+        return l2k_fail(e->context, L2K_ERROR_ARGUMENT,
+                        "both a base step and a target for which steps are to be found");
+    if (e->by_step.given && encoder->target_kind == L2K_TARGET_PSNR && o[L2K_ENCODER_HT_PASSES] > 1)
+        return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "a PSNR for HT code-blocks needs the cleanup pass alone");
+    if (count > 1 && o[L2K_ENCODER_HT_PASSES] < 2)
+        return l2k_fail(e->context, L2K_ERROR_ARGUMENT,
+                        "%zu layers, but one coding pass: layers of HT code-blocks need 2 or 3 HT passes", count);
+    e->own_targets = l2k_allocate(e->context, count, sizeof *e->own_targets);
+    if (!e->own_targets)
+        return l2k_fail(e->context, L2K_ERROR_MEMORY, "out of memory for %zu layers", count);
+    memcpy(e->own_targets, encoder->targets, count * sizeof *e->own_targets);
+    e->own_targets[count - 1] = 0;
+    e->targets.targets = e->own_targets;
+    return L2K_OK;
+}
+
+static void setup_capabilities(const int64_t *o, l2k_encoding *e)
+{
+    if (!(o[L2K_ENCODER_STYLE] & L2K_STYLE_HT))
+        return;
+    e->siz.profile = L2K_RSIZ_CAP;
+    e->coding.capabilities.parts = L2K_PART_15;
+    if (!l2k_wavelet_get((l2k_wavelet)o[L2K_ENCODER_WAVELET])->reversible)
+        e->coding.capabilities.ht = L2K_HT_IRREVERSIBLE;
+}
+
 static l2k_status setup_coding(const l2k_encoder *encoder, l2k_encoding *e)
 {
     const int64_t *o = encoder->options;
     if (o[L2K_ENCODER_BLOCK_WIDTH] * o[L2K_ENCODER_BLOCK_HEIGHT] > 4096)
         return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "code-blocks of %lld x %lld have more than 4096 samples",
                         (long long)o[L2K_ENCODER_BLOCK_WIDTH], (long long)o[L2K_ENCODER_BLOCK_HEIGHT]);
+    L2K_TRY(check_style(e->context, o));
+    L2K_TRY(setup_ht_targets(encoder, e));
+    setup_capabilities(o, e);
     e->coding.sop = o[L2K_ENCODER_SOP];
     e->coding.eph = o[L2K_ENCODER_EPH];
     e->coding.progression = (uint8_t)o[L2K_ENCODER_PROGRESSION];
     e->coding.num_layers = encoder->num_targets ? (uint32_t)encoder->num_targets : 1;
     e->coding.component_transform = o[L2K_ENCODER_COMPONENT_TRANSFORM] && can_transform_components(e->image);
     for (uint32_t c = 0; c < e->siz.num_components; c++)
-        setup_component(encoder, e->siz.components[c].precision, &e->coding.components[c]);
+        L2K_TRY(setup_component(encoder, e->siz.components[c].precision, &e->coding.components[c]));
     return L2K_OK;
 }
 
@@ -190,6 +268,8 @@ void l2k_encoding_release(l2k_encoding *e)
 {
     l2k_release(e->context, e->siz.components);
     l2k_release(e->context, e->coding.components);
+    l2k_release(e->context, e->own_targets);
+    e->own_targets = NULL;
     e->siz.components = NULL;
     e->coding.components = NULL;
 }

@@ -34,6 +34,7 @@ l2k_status l2k_encode_start(l2k_encoder *encoder, const l2k_image *image, bool b
     encoder->has_image = true;
     l2k_output_start(&encoder->output, context);
     L2K_TRY(l2k_encode_setup(encoder, image, &encoder->encoding));
+    encoder->encoding.tile_steps = by_rows && encoder->encoding.by_step.given;
     encoder->run.total = count_units(image);
     const l2k_siz *siz = &encoder->encoding.siz;
     encoder->num_tiles = by_rows ? l2k_tiles_across(&siz->grid) : encoder->encoding.num_tiles;

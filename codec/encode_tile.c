@@ -1,4 +1,5 @@
 /* A tile on its way through the encoder: its tree (Annex B), the plan of its transform, and its code-blocks. */
+#include "base/integer.h"
 #include "base/sample.h"
 #include "codec/encoder.h"
 
@@ -11,9 +12,13 @@ static l2k_status prepare_blocks(const l2k_context *context, l2k_tile *tile)
     return L2K_OK;
 }
 
-/* int16 where no subband's magnitudes need more than 15 bits; RCT may need one more than Mb says (docs/numerics.md). */
+/* HT coders quantise themselves. Otherwise int16 where no subband's magnitudes need more than 15 bits; RCT may need one
+ * more than Mb says (docs/numerics.md). */
 static l2k_coefficient_type coefficient_type(const l2k_tile *tile)
 {
+    const l2k_component_coding *first = tile->components[0].coding;
+    if (first->style & L2K_STYLE_HT && l2k_coding_wavelet(first)->quantised)
+        return L2K_COEFFICIENT_FLOAT32;
     for (uint32_t c = 0; c < tile->num_components; c++) {
         const l2k_tile_component *component = &tile->components[c];
         bool rct = tile->coding->component_transform && c < 3 && l2k_coding_wavelet(component->coding)->reversible;
@@ -42,8 +47,7 @@ static l2k_status choose_plan(const l2k_encode_job *job, const l2k_team *team, l
     return L2K_OK;
 }
 
-/* The planes from the tile's corner on. */
-static l2k_status tile_planes(const l2k_encode_job *job, l2k_tile *tile, l2k_plane **planes)
+l2k_status l2k_encode_tile_planes(const l2k_encode_job *job, l2k_tile *tile, l2k_plane **planes)
 {
     const l2k_context *context = job->encoding->context;
     *planes = l2k_arena_take(context, &tile->arena, tile->num_components * sizeof **planes);
@@ -68,7 +72,32 @@ l2k_status l2k_encode_prepare_tile(const l2k_encode_job *job, const l2k_team *te
     L2K_TRY(prepare_blocks(e->context, tile));
     L2K_TRY(choose_plan(job, team, turn->slot, tile));
     l2k_run_advance(e->context, L2K_UNITS_TRANSFORM * l2k_tile_samples(tile));
-    return tile_planes(job, tile, planes);
+    return l2k_encode_tile_planes(job, tile, planes);
+}
+
+/* Bit-planes that the subband must provide for. An HT block's num_planes only reach to its cleanup pass. */
+static unsigned magnitude_planes(const l2k_block_place *place)
+{
+    const l2k_block *block = place->block;
+    return place->band->component->coding->style & L2K_STYLE_HT ? block->coded.magnitude_bits : block->num_planes;
+}
+
+unsigned l2k_encode_magnitude_bound(const l2k_component_coding *coding, unsigned resolution, unsigned bits)
+{
+    if (!l2k_coding_wavelet(coding)->reversible)
+        bits = bits + 1 - l2k_min_u32(bits, l2k_band_level(coding->levels, resolution));
+    return bits;
+}
+
+static void bound_magnitudes(const l2k_block_place *place, l2k_tile *tile)
+{
+    const l2k_component_coding *coding = place->band->component->coding;
+    const l2k_block *block = place->block;
+    if (!(coding->style & L2K_STYLE_HT) || !block->num_passes)
+        return;
+    unsigned bits = block->coded.magnitude_bits - (block->num_planes - 1u);
+    unsigned bound = l2k_encode_magnitude_bound(coding, place->band->resolution, bits);
+    tile->magnitude_bound = (uint8_t)l2k_max_u32(tile->magnitude_bound, bound);
 }
 
 /* The chroma of RCT has a bit more than its component's precision, which two guard bits do not always cover: strong
@@ -77,11 +106,12 @@ static l2k_status check_planes_coded(const l2k_context *context, const l2k_block
 {
     for (size_t i = 0; i < batch->num_places; i++) {
         const l2k_subband *band = batch->places[i].band;
-        unsigned planes = batch->places[i].block->num_planes;
+        unsigned planes = magnitude_planes(&batch->places[i]);
         if (planes > band->max_planes + 1u)
             return l2k_fail(context, L2K_ERROR_ARGUMENT, "a sample of component %u lies outside its precision",
                             band->component->index);
         tile->needs_guard_bit |= planes > band->max_planes;
+        bound_magnitudes(&batch->places[i], tile);
     }
     return L2K_OK;
 }
@@ -118,4 +148,15 @@ unsigned l2k_encode_add_guard_bit(l2k_encoder *encoder, bool whole)
     for (uint32_t c = 0; needed && whole && c < e->siz.num_components; c++)
         e->coding.components[c].guard_bits++;
     return needed && !whole;
+}
+
+void l2k_encode_state_magnitudes(l2k_encoder *encoder, unsigned more_guard_bits)
+{
+    l2k_encoding *e = &encoder->encoding;
+    uint16_t *ht = &e->coding.capabilities.ht;
+    for (uint32_t t = 0; t < encoder->num_tiles; t++)
+        e->magnitude_bound = (uint8_t)l2k_max_u32(e->magnitude_bound, encoder->tiles[t].magnitude_bound);
+    *ht = (uint16_t)((*ht & ~L2K_HT_MAGNITUDE_BITS) | l2k_magnitude_code(e->magnitude_bound));
+    if (more_guard_bits || e->tile_steps)
+        *ht |= L2K_HT_HETEROGENEOUS;
 }

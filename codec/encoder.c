@@ -28,30 +28,43 @@ static void encode_share(void *opaque, l2k_teams *teams, l2k_team *team)
     }
 }
 
+l2k_status l2k_encode_layers(l2k_encoder *encoder, l2k_allocation *allocation)
+{
+    const l2k_encoding *e = &encoder->encoding;
+    const bool whole = !encoder->stream;
+    size_t *fixed_bytes = &allocation->fixed_bytes;
+    allocation->more_guard_bits = l2k_encode_add_guard_bit(encoder, whole);
+    double start = l2k_stage_start(e->context);
+    L2K_TRY(l2k_output_fixed_bytes(e, encoder->tiles, encoder->num_tiles, whole, &encoder->output, fixed_bytes));
+    L2K_TRY(l2k_layers_allocate(e->context, encoder->tiles, encoder->num_tiles, &e->targets, e->plt, *fixed_bytes));
+    l2k_stage_end(e->context, L2K_STAGE_RATE, start);
+    return L2K_OK;
+}
+
 l2k_status l2k_encode_tiles(l2k_encoder *encoder, uint32_t first, l2k_rect area, const l2k_plane *planes)
 {
     const l2k_encoding *e = &encoder->encoding;
     const l2k_context *context = e->context;
     l2k_tile *tiles = encoder->tiles;
     const uint32_t count = encoder->num_tiles;
-    const bool whole = !encoder->stream;
     l2k_encode_job job = {e, first, tiles, area, planes};
-    size_t fixed_bytes;
+    l2k_allocation allocation;
     L2K_TRY(l2k_encode_check_planes(e, area, planes));
 
-    /* Transform and code-blocks, tile by tile on all threads: encode_share. */
-    L2K_TRY(l2k_teams_run(&encoder->teams, count, encode_share, &job));
-    unsigned more_guard_bits = l2k_encode_add_guard_bit(encoder, whole);
-
-    /* Rate control, coding passes into layers: J.14, codec/packets/rate.c. */
-    double start = l2k_stage_start(context);
-    L2K_TRY(l2k_output_fixed_bytes(e, tiles, count, whole, &encoder->output, &fixed_bytes));
-    L2K_TRY(l2k_layers_allocate(context, tiles, count, &e->targets, e->plt, fixed_bytes));
-    l2k_stage_end(context, L2K_STAGE_RATE, start);
+    if (e->by_step.given) {
+        /* The same with quantiser steps that reach a target: transform, code-blocks, layers; encode_steps.c. */
+        L2K_TRY(l2k_encode_by_steps(encoder, &job, &allocation));
+    } else {
+        /* Transform and code-blocks, tile by tile on all threads: encode_share. */
+        L2K_TRY(l2k_teams_run(&encoder->teams, count, encode_share, &job));
+        /* Rate control, coding passes into layers: J.14, codec/packets/rate.c. */
+        L2K_TRY(l2k_encode_layers(encoder, &allocation));
+    }
+    l2k_encode_state_magnitudes(encoder, allocation.more_guard_bits);
 
     /* Packets, in tile-parts: Annex B, codec/packets/. */
-    start = l2k_stage_start(context);
-    L2K_TRY(l2k_output_tile_parts(e, tiles, count, more_guard_bits, &encoder->output));
+    double start = l2k_stage_start(context);
+    L2K_TRY(l2k_output_tile_parts(e, tiles, count, allocation.more_guard_bits, &encoder->output));
     l2k_stage_end(context, L2K_STAGE_TIER2, start);
     return L2K_OK;
 }

@@ -9,6 +9,16 @@
 #include "codec/teams.h"
 #include "transform/choice.h"
 
+/* Of a quantiser step: no magnitude then reaches 2^26 and saturates (quant/quantiser.h). */
+#define L2K_MOST_EXPONENT 25
+
+/* What quantiser steps are to reach (encode_steps.c). */
+typedef struct l2k_step_target {
+    bool given;
+    l2k_target kind;
+    double value;
+} l2k_step_target;
+
 /* What an image is encoded with: settled by l2k_encode_setup before the first tile, and only read after that. */
 typedef struct l2k_encoding {
     const l2k_context *context;
@@ -17,9 +27,13 @@ typedef struct l2k_encoding {
     uint32_t num_tiles;
     l2k_tile_coding coding;
     l2k_layer_targets targets;
+    double *own_targets;     /* HT: what targets.targets points to, the last one without end: all passes are in it */
+    l2k_step_target by_step; /* HT: what the steps are to reach, in place of that target */
+    bool tile_steps;         /* tiles have steps of their own, not those of the main header */
     l2k_format format;
     l2k_tile_parts tile_parts;
     bool plt, tlm;
+    uint8_t magnitude_bound; /* HT: B that the tiles so far need */
 } l2k_encoding;
 
 /* The output under way. */
@@ -31,6 +45,7 @@ typedef struct l2k_output {
     l2k_buffer parts;   /* l2k_tile_part of every tile-part */
     uint64_t written;   /* bytes, to the stream */
     uint64_t tlm_at;    /* where TLM stands in the output */
+    uint64_t ht_at;     /* where Ccap15 does */
     uint64_t box_at;    /* where the codestream's box begins */
 } l2k_output;
 
@@ -45,6 +60,7 @@ struct l2k_encoder {
     l2k_target target_kind;
     double *targets;
     size_t num_targets; /* 0 = one layer with everything */
+    double base_step;   /* of l2k_encoder_set_step */
     l2k_teams teams;
     bool has_image; /* between its start and its end: the next members are its */
     l2k_encoding encoding;
@@ -70,6 +86,15 @@ l2k_status l2k_encode_end(l2k_encoder *encoder, l2k_status status);
  * image that `planes` hold. */
 l2k_status l2k_encode_tiles(l2k_encoder *encoder, uint32_t first, l2k_rect area, const l2k_plane *planes);
 
+/* What allocating layers leaves for the output. */
+typedef struct l2k_allocation {
+    unsigned more_guard_bits; /* as from l2k_encode_add_guard_bit */
+    size_t fixed_bytes;       /* that do not depend on packets, if any target asks for them */
+} l2k_allocation;
+
+/* Decides which coding passes of encoder->tiles go into which layer. */
+l2k_status l2k_encode_layers(l2k_encoder *encoder, l2k_allocation *allocation);
+
 /* ---- A tile (encode_tile.c) ------------------------------------------------------------------------------------- */
 
 /* What the teams share and only read. */
@@ -80,6 +105,9 @@ typedef struct l2k_encode_job {
     l2k_rect area;   /* of the image, which `planes` hold */
     const l2k_plane *planes;
 } l2k_encode_job;
+
+/* The planes from the tile's corner on, which belong to the tile. */
+l2k_status l2k_encode_tile_planes(const l2k_encode_job *job, l2k_tile *tile, l2k_plane **planes);
 
 /* Builds the tile's tree, chooses the slot's plan, and gives the planes from the tile's corner on, which belong to the
  * tile. */
@@ -92,6 +120,22 @@ l2k_status l2k_encode_blocks(const l2k_encode_job *job, l2k_block_coder *coder, 
 /* Adds a guard bit to all tiles where one of them needs it. `whole`: the tiles are the image's, and the main header is
  * still to be written. Returns how many guard bits their tile-part headers have more than the main header. */
 unsigned l2k_encode_add_guard_bit(l2k_encoder *encoder, bool whole);
+
+/* The bound B of HT magnitudes of `bits` bits at the cleanup pass (8.7.3 of T.814). */
+unsigned l2k_encode_magnitude_bound(const l2k_component_coding *coding, unsigned resolution, unsigned bits);
+
+/* Ccap15 becomes what the tiles so far are. `more_guard_bits`: as above. */
+void l2k_encode_state_magnitudes(l2k_encoder *encoder, unsigned more_guard_bits);
+
+/* ---- Steps by target (encode_steps.c) --------------------------------------------------------------------------- */
+
+/* Adds the squared errors that the samples of each component have after quantising and decoding (encode_error.c). The
+ * tile's views hold unquantised coefficients. */
+l2k_status l2k_encode_tile_error(const l2k_encode_job *job, const l2k_team *team, l2k_tile *tile,
+                                 atomic_uint_least64_t *errors);
+
+/* Transform, code-blocks and layers of the job's tiles, with quantiser steps that reach encoding.by_step. */
+l2k_status l2k_encode_by_steps(l2k_encoder *encoder, const l2k_encode_job *job, l2k_allocation *allocation);
 
 /* ---- Settings (encode_setup.c) -------------------------------------------------------------------------------- */
 

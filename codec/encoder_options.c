@@ -16,7 +16,7 @@ static const l2k_option_rule rules[] = {
     [L2K_ENCODER_BLOCK_WIDTH] = {"code-block width", 4, 1024, 64},
     [L2K_ENCODER_BLOCK_HEIGHT] = {"code-block height", 4, 1024, 64},
     [L2K_ENCODER_PROGRESSION] = {"progression order", 0, L2K_CPRL, L2K_LRCP},
-    [L2K_ENCODER_STYLE] = {"code-block style", 0, 63, 0},
+    [L2K_ENCODER_STYLE] = {"code-block style", 0, 127, 0},
     [L2K_ENCODER_COMPONENT_TRANSFORM] = {"component transform", 0, 1, 1},
     [L2K_ENCODER_SOP] = {"SOP", 0, 1, 0},
     [L2K_ENCODER_EPH] = {"EPH", 0, 1, 0},
@@ -30,6 +30,7 @@ static const l2k_option_rule rules[] = {
     [L2K_ENCODER_LIMIT_MEMORY] = {"limit of memory", 0, INT64_MAX, (int64_t)1 << 62},
     [L2K_ENCODER_TIMINGS] = {"timings", 0, 1, 0},
     [L2K_ENCODER_CPU] = {"instruction set", 0, L2K_CPU_NEON, L2K_CPU_AUTO},
+    [L2K_ENCODER_HT_PASSES] = {"number of HT coding passes", 1, 3, 1},
 };
 
 static const l2k_object_kind object_kind = {.bytes = sizeof(l2k_encoder),
@@ -133,6 +134,15 @@ l2k_status l2k_encoder_set_layers(l2k_encoder *encoder, l2k_target kind, const d
     encoder->targets = copy;
     encoder->num_targets = count;
     encoder->target_kind = kind;
+    return L2K_OK;
+}
+
+l2k_status l2k_encoder_set_step(l2k_encoder *encoder, double base)
+{
+    L2K_TRY(check_idle(encoder));
+    if (base != 0 && !(base >= 0x1p-24 && base <= 1))
+        return l2k_fail(&encoder->context, L2K_ERROR_ARGUMENT, "a base step of %g, 2^-24 to 1 are possible", base);
+    encoder->base_step = base;
     return L2K_OK;
 }
 

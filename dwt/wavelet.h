@@ -20,6 +20,9 @@ typedef struct l2k_wavelet_descriptor {
     float factors[L2K_MAX_LIFTING_STEPS];     /* of the forward steps; roundings aside */
     float forward_scale[2], inverse_scale[2]; /* of low and high samples, after the forward steps, before the inverse */
     double norms[3][L2K_NORM_LEVELS];         /* of synthesis bases: l2k_subband_norm (quant/steps.h) has the order */
+    /* The same more exactly, as factors of one dimension each: low-pass of level 0 and up, high-pass of level 1 and up;
+     * if quantised. */
+    float factor_norms[2][L2K_NORM_LEVELS + 1];
 } l2k_wavelet_descriptor;
 
 const l2k_wavelet_descriptor *l2k_wavelet_get(l2k_wavelet wavelet);

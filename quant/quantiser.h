@@ -3,6 +3,8 @@
 #ifndef L2K_QUANT_QUANTISER_H
 #define L2K_QUANT_QUANTISER_H
 
+#include <string.h>
+
 #include "base/device.h"
 
 /* The quantiser of E.2 as OpenJPEG computes it: v / step is rounded to six binary places, which are then truncated
@@ -10,6 +12,30 @@
 L2K_HD int32_t l2k_quantise(float v, float step)
 {
     return l2k_round_f32((v / step) * 64.0f) / 64;
+}
+
+/* The last float below 2^30, as bits. Saturating them as an integer lets compilers vectorise what follows. */
+#define L2K_MOST_QUOTIENT 0x4E7FFFFFu
+
+/* The quantiser of E.2 as it stands there but for one rounding: |v| / step truncated. What OpenJPEG rounds first has a
+ * narrower dead zone, which costs some 0.05 dB. |index| < 2^30: larger quotients saturate. */
+L2K_HD int32_t l2k_index(float v, float reciprocal)
+{
+    float quotient = v * reciprocal;
+    uint32_t bits, magnitude;
+    memcpy(&bits, &quotient, sizeof bits);
+    magnitude = bits & 0x7FFFFFFFu;
+    magnitude = magnitude < L2K_MOST_QUOTIENT ? magnitude : L2K_MOST_QUOTIENT;
+    bits = (bits & 0x80000000u) | magnitude;
+    memcpy(&quotient, &bits, sizeof quotient);
+    return (int32_t)quotient;
+}
+
+/* What a decoder makes of that index (E-6): the middle of its interval. */
+L2K_HD float l2k_reconstruct(float v, float step, float reciprocal)
+{
+    int32_t index = l2k_index(v, reciprocal), doubled = 2 * index + (index > 0) - (index < 0);
+    return (float)doubled * (0.5f * step);
 }
 
 /* v / step without a division, correctly rounded, for steps of at most 12 significant bits, as QCD has them.

@@ -14,6 +14,10 @@
 typedef struct l2k_quantiser_rows {
     void (*store[2][3])(const void *values, size_t n, float step, void *coefficients);
     void (*load[2][3])(const void *coefficients, size_t n, float half_step, void *values);
+    /* From float32 coefficients to int32: l2k_index with 1 / step. */
+    void (*index)(const void *coefficients, size_t n, float reciprocal, void *indices);
+    /* From float32 coefficients to those that a decoder has. */
+    void (*reconstruct)(const void *coefficients, size_t n, float step, void *values);
 } l2k_quantiser_rows;
 
 L2K_CPU_DECLARE(l2k_quantiser_rows);

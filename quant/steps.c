@@ -38,6 +38,29 @@ void l2k_steps_choose(l2k_wavelet wavelet, unsigned precision, unsigned levels, 
                                       l2k_band_orientation(band));
 }
 
+static float factor_norm(l2k_wavelet wavelet, unsigned level, bool high)
+{
+    unsigned column = high ? level - 1 : level;
+    return l2k_wavelet_get(wavelet)->factor_norms[high][l2k_min_u32(column, L2K_NORM_LEVELS)];
+}
+
+l2k_step l2k_step_of_base(l2k_wavelet wavelet, float base, unsigned level, unsigned orientation)
+{
+    float step = base / (factor_norm(wavelet, level, orientation & 1) * factor_norm(wavelet, level, orientation >> 1));
+    unsigned exponent = 0;
+    for (; step < 1 && exponent < 31; exponent++)
+        step *= 2;
+    long mantissa = lrintf(step * 2048) - 2048;
+    return (l2k_step){(uint8_t)exponent, (uint16_t)(mantissa < 0 ? 0 : mantissa > 2047 ? 2047 : mantissa)};
+}
+
+void l2k_steps_of_base(l2k_wavelet wavelet, float base, unsigned levels, l2k_step *steps)
+{
+    for (unsigned band = 0; band <= 3 * levels; band++)
+        steps[band] = l2k_step_of_base(wavelet, base, l2k_band_level(levels, l2k_band_resolution(band)),
+                                       l2k_band_orientation(band));
+}
+
 float l2k_step_size(l2k_step step, unsigned precision, unsigned orientation)
 {
     int range = (int)(precision + l2k_log2_gain(orientation));

@@ -29,6 +29,13 @@ l2k_step l2k_step_choose(l2k_wavelet wavelet, unsigned precision, unsigned level
 /* The same for all 3 * levels + 1 subbands of a component, in the order of QCD. */
 void l2k_steps_choose(l2k_wavelet wavelet, unsigned precision, unsigned levels, l2k_step *steps);
 
+/* The step base / norm, as a fraction of the subband's nominal range: for a base step of 2^-precision about that of
+ * l2k_step_choose. Steps are rounded, and those out of QCD's range (2^-31 to almost 2) become its ends. */
+l2k_step l2k_step_of_base(l2k_wavelet wavelet, float base, unsigned level, unsigned orientation);
+
+/* The same for all subbands of a component, in the order of QCD. */
+void l2k_steps_of_base(l2k_wavelet wavelet, float base, unsigned levels, l2k_step *steps);
+
 /* Delta_b of E-3 in units of samples: 2^(precision + gain - exponent) * (1 + mantissa / 2^11). */
 float l2k_step_size(l2k_step step, unsigned precision, unsigned orientation);
 

@@ -187,7 +187,7 @@ static int run(decoding *d, const cli_tasks *tasks)
 
 int cli_decode(const cli_options *options)
 {
-    static const char *const codestreams[] = {".jp2", ".j2k", ".j2c", ".jpc", NULL};
+    static const char *const codestreams[] = {".jp2", ".jph", ".j2k", ".j2c", ".jpc", ".jhc", NULL};
     decoding d = {.job = {.options = options}};
     cli_tasks tasks;
     int status = CLI_EXIT_USAGE;

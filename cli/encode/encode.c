@@ -222,7 +222,7 @@ int cli_encode(const cli_options *options)
     encoding e = {.options = options};
     cli_tasks tasks;
     int status = CLI_EXIT_USAGE;
-    if (cli_tasks_make(&tasks, options, options->has_raw ? raw : pictures, "jp2") &&
+    if (cli_tasks_make(&tasks, options, options->has_raw ? raw : pictures, options->ht ? "jph" : "jp2") &&
         cli_encode_check(options, &tasks, &e.format))
         status = run(&e, &tasks);
     cli_tasks_free(&tasks);

@@ -18,22 +18,50 @@ static bool check_grid(const cli_options *options)
     return true;
 }
 
-/* All outputs have the extension of the first. */
-static bool choose_format(const char *output, l2k_format *format)
+/* All outputs have the extension of the first. Boxes around HT code-blocks are a JPH file. */
+static bool choose_format(const cli_options *options, const char *output, l2k_format *format)
 {
-    const char *extension = cli_extension(output);
+    static const struct {
+        const char *extension;
+        l2k_format format;
+        bool only_mq, only_ht;
+    } known[] = {{".jp2", L2K_FORMAT_JP2, true, false},         {".jph", L2K_FORMAT_JP2, false, true},
+                 {".j2k", L2K_FORMAT_CODESTREAM, false, false}, {".j2c", L2K_FORMAT_CODESTREAM, false, false},
+                 {".jpc", L2K_FORMAT_CODESTREAM, false, false}, {".jhc", L2K_FORMAT_CODESTREAM, false, true}};
     *format = L2K_FORMAT_JP2;
-    if (cli_is_stream(output) || cli_same_text(extension, ".jp2"))
-        return true;
-    *format = L2K_FORMAT_CODESTREAM;
-    return cli_same_text(extension, ".j2k") || cli_same_text(extension, ".j2c") || cli_same_text(extension, ".jpc") ||
-           cli_error(output, "unknown output format; known are .jp2 .j2k .j2c .jpc");
+    for (size_t i = 0; !cli_is_stream(output) && i <= sizeof known / sizeof known[0]; i++) {
+        if (i == sizeof known / sizeof known[0])
+            return cli_error(output, "unknown output format; known are .jp2 .jph .j2k .j2c .jpc .jhc");
+        if (!cli_same_text(cli_extension(output), known[i].extension))
+            continue;
+        if (known[i].only_mq && options->ht)
+            return cli_error(output, "a JP2 file has no HT code-blocks: --ht writes .jph, or .j2c, .j2k, .jpc, .jhc");
+        if (known[i].only_ht && !options->ht)
+            return cli_error(output, "%s is for HT code-blocks: it needs --ht", known[i].extension);
+        *format = known[i].format;
+        break;
+    }
+    return true;
+}
+
+static bool check_ht(const cli_options *options)
+{
+    const cli_setting passes = options->encoder[L2K_ENCODER_HT_PASSES], style = options->encoder[L2K_ENCODER_STYLE];
+    if (passes.given && !options->ht)
+        return cli_error("--ht-passes", "only HT code-blocks have such passes: it needs --ht");
+    if (options->ht && style.given && style.value & ~L2K_STYLE_VSC)
+        return cli_error("--ht", "HT code-blocks have no --style but vsc");
+    if (options->ht && style.given && style.value && passes.value < 2)
+        return cli_error("--ht", "--style vsc is for the SigProp pass: it needs --ht-passes 2 or 3");
+    if (options->base_step > 0 && cli_setting_or(options->encoder[L2K_ENCODER_WAVELET], 0) != L2K_WAVELET_9_7)
+        return cli_error("--step", "the 5/3 wavelet has no quantiser: it needs --irreversible");
+    return true;
 }
 
 bool cli_encode_check(const cli_options *options, const cli_tasks *tasks, l2k_format *format)
 {
     const char *output = tasks->items[0].output;
-    if (!check_grid(options) || !choose_format(output, format))
+    if (!check_grid(options) || !check_ht(options) || !choose_format(options, output, format))
         return false;
     return !options->verify || !cli_is_stream(output) ||
            cli_error("--verify", "the output must be a file, which can be read again");
@@ -57,6 +85,11 @@ l2k_status cli_encode_configure(l2k_encoder *encoder, const cli_options *options
     for (int option = 0; status == L2K_OK && option < (int)L2K_ENCODER_NUM_OPTIONS; option++)
         if (options->encoder[option].given)
             status = l2k_encoder_set(encoder, (l2k_encoder_option)option, options->encoder[option].value);
+    if (status == L2K_OK && options->ht)
+        status = l2k_encoder_set(encoder, L2K_ENCODER_STYLE,
+                                 cli_setting_or(options->encoder[L2K_ENCODER_STYLE], 0) | L2K_STYLE_HT);
+    if (status == L2K_OK)
+        status = l2k_encoder_set_step(encoder, options->base_step);
     if (status == L2K_OK && options->num_precincts)
         status = l2k_encoder_set_precincts(encoder, options->precincts, options->num_precincts);
     if (status == L2K_OK && options->num_layer_targets)
@@ -68,5 +101,6 @@ bool cli_encode_is_lossless(const cli_options *options)
 {
     const double last = options->num_layer_targets ? options->layer_targets[options->num_layer_targets - 1] : 0;
     return cli_setting_or(options->encoder[L2K_ENCODER_WAVELET], L2K_WAVELET_5_3) == L2K_WAVELET_5_3 &&
+           cli_setting_or(options->encoder[L2K_ENCODER_HT_PASSES], 1) == 1 &&
            last <= (options->target == L2K_TARGET_RATIO ? 1 : 0);
 }

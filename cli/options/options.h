@@ -50,8 +50,9 @@ typedef struct cli_options {
     l2k_target target; /* of --rate or --psnr */
     double *layer_targets;
     size_t num_layer_targets;
+    double base_step; /* 0 = the library's */
     cli_raw raw;
-    bool has_raw, by_rows, verify;
+    bool has_raw, by_rows, verify, ht;
 
     /* The part of a JPEG 2000 file to decode: decode, view and dump. */
     cli_setting reduce, layers, component, tile_index;

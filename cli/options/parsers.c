@@ -164,6 +164,14 @@ bool cli_take_psnr(const cli_option *row, const char *text, cli_options *options
     return parse_layers(row, text, L2K_TARGET_PSNR, options);
 }
 
+bool cli_take_step(const cli_option *row, const char *text, cli_options *options)
+{
+    if (!cli_parse_real(row->name, text, &options->base_step))
+        return false;
+    return (options->base_step >= 0x1p-24 && options->base_step <= 1) ||
+           cli_bad_value(row->name, text, "a base step must be from 2^-24 to 1");
+}
+
 /* ---- Samples without a header -------------------------------------------------------------------------------- */
 
 #define MOST_BITS 24u /* of the encoder */

@@ -41,6 +41,16 @@ static void write_siz(l2k_buffer *out, const l2k_siz *siz)
     end_segment(out, start);
 }
 
+/* CAP (A.5.2) for Part 15; returns the offset of Ccap15. */
+static size_t write_cap(l2k_buffer *out, const l2k_capabilities *capabilities)
+{
+    size_t start = start_segment(out, L2K_CAP);
+    l2k_buffer_put(out, capabilities->parts, 4);
+    l2k_buffer_put(out, capabilities->ht, 2);
+    end_segment(out, start);
+    return out->size - 2;
+}
+
 /* SPcod and SPcoc (Table A.15). */
 static void write_component_style(l2k_buffer *out, const l2k_component_coding *coding)
 {
@@ -137,17 +147,19 @@ void l2k_write_quantisation(l2k_buffer *out, const l2k_siz *siz, const l2k_tile_
     write_qccs(out, siz, coding, more_guard_bits);
 }
 
-void l2k_write_main_header(l2k_buffer *out, const l2k_siz *siz, const l2k_tile_coding *coding)
+size_t l2k_write_main_header(l2k_buffer *out, const l2k_siz *siz, const l2k_tile_coding *coding)
 {
     const l2k_component_coding *components = coding->components;
     l2k_buffer_put(out, L2K_SOC, 2);
     write_siz(out, siz);
+    size_t ht_at = coding->capabilities.parts ? write_cap(out, &coding->capabilities) : 0;
     write_cod(out, coding);
     write_qcd(out, &components[0], 0);
     for (uint32_t c = 1; c < siz->num_components; c++)
         if (!same_style(&components[0], &components[c]))
             write_coc(out, siz, c, &components[c]);
     write_qccs(out, siz, coding, 0);
+    return ht_at;
 }
 
 void l2k_write_comment(l2k_buffer *out, const char *text)

@@ -54,7 +54,8 @@ l2k_status l2k_jp2_settle_palette(l2k_jp2 *jp2, uint32_t num_components);
 void l2k_jp2_close(l2k_jp2 *jp2);
 
 /* Writes signature, file type and header boxes, and the head of a codestream box of `codestream_bytes` bytes, or, for
- * 0, of a box that extends to the end of the file (LBox 0). Returns the offset of the codestream box. */
-size_t l2k_jp2_write_head(l2k_buffer *out, const l2k_image *image, uint64_t codestream_bytes);
+ * 0, of a box that extends to the end of the file (LBox 0). `ht`: of a JPH file (Annex D of T.814), whose file type
+ * differs. Returns the offset of the codestream box. */
+size_t l2k_jp2_write_head(l2k_buffer *out, const l2k_image *image, bool ht, uint64_t codestream_bytes);
 
 #endif

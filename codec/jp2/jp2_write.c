@@ -158,15 +158,16 @@ static void write_density(l2k_buffer *out, const l2k_image *image)
     end_box(out, outer);
 }
 
-size_t l2k_jp2_write_head(l2k_buffer *out, const l2k_image *image, uint64_t codestream_bytes)
+size_t l2k_jp2_write_head(l2k_buffer *out, const l2k_image *image, bool ht, uint64_t codestream_bytes)
 {
+    const uint32_t brand = ht ? L2K_BOX('j', 'p', 'h', ' ') : L2K_BOX('j', 'p', '2', ' ');
     size_t box = start_box(out, L2K_BOX('j', 'P', ' ', ' '));
     l2k_buffer_put(out, L2K_JP2_SIGNATURE, 4);
     end_box(out, box);
     box = start_box(out, L2K_BOX('f', 't', 'y', 'p'));
-    l2k_buffer_put(out, L2K_BOX('j', 'p', '2', ' '), 4);
+    l2k_buffer_put(out, brand, 4);
     l2k_buffer_put(out, 0, 4);
-    l2k_buffer_put(out, L2K_BOX('j', 'p', '2', ' '), 4);
+    l2k_buffer_put(out, brand, 4);
     end_box(out, box);
     box = start_box(out, L2K_BOX('j', 'p', '2', 'h'));
     write_image_header(out, image);

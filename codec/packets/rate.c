@@ -351,17 +351,25 @@ static l2k_status create_orders(rate_control *control)
     return L2K_OK;
 }
 
-static l2k_status optimise(rate_control *control, size_t fixed_bytes)
+static void release(rate_control *control)
 {
-    l2k_status status = create_orders(control);
-    if (status == L2K_OK)
-        status = fill_layers(control, fixed_bytes);
     for (uint32_t t = 0; control->orders && t < control->num_tiles; t++)
         l2k_packet_order_release(control->context, &control->orders[t]);
     l2k_release(control->context, control->orders);
     l2k_release(control->context, control->steps);
     l2k_buffer_release(&control->scratch);
-    return status;
+}
+
+static l2k_status measure_layers(rate_control *control, uint64_t *bytes)
+{
+    *bytes = 0;
+    for (uint32_t t = 0; t < control->num_tiles; t++)
+        L2K_TRY(l2k_packets_restart(control->context, &control->tiles[t]));
+    for (uint32_t layer = 0; layer < control->num_layers; layer++) {
+        L2K_TRY(visit_layer(control, layer, bytes));
+        L2K_TRY(visit_layer(control, layer, NULL));
+    }
+    return L2K_OK;
 }
 
 /* Room for the layers of every block that has passes: all passes in every layer, or, to be filled, none. */
@@ -409,5 +417,25 @@ l2k_status l2k_layers_allocate(const l2k_context *context, l2k_tile *tiles, uint
                             .targets = targets,
                             .plt = plt,
                             .scratch = {.context = context}};
-    return optimise(&control, fixed_bytes);
+    l2k_status status = create_orders(&control);
+    if (status == L2K_OK)
+        status = fill_layers(&control, fixed_bytes);
+    release(&control);
+    return status;
+}
+
+l2k_status l2k_layers_measure(const l2k_context *context, l2k_tile *tiles, uint32_t num_tiles, bool plt,
+                              uint64_t *bytes)
+{
+    rate_control control = {.context = context,
+                            .tiles = tiles,
+                            .num_tiles = num_tiles,
+                            .num_layers = tiles[0].coding->num_layers,
+                            .plt = plt,
+                            .scratch = {.context = context}};
+    l2k_status status = create_orders(&control);
+    if (status == L2K_OK)
+        status = measure_layers(&control, bytes);
+    release(&control);
+    return status;
 }

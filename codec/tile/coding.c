@@ -20,6 +20,19 @@ l2k_step l2k_coding_step(const l2k_component_coding *coding, unsigned resolution
     return (l2k_step){(uint8_t)(exponent > 0 ? exponent : 0), coding->steps[0].mantissa};
 }
 
+unsigned l2k_magnitude_bound(unsigned code)
+{
+    return code < 20 ? code + 8 : code < 31 ? 4 * (code - 19) + 27 : 74;
+}
+
+unsigned l2k_magnitude_code(unsigned bound)
+{
+    unsigned code = 0;
+    while (code < 31 && l2k_magnitude_bound(code) < bound)
+        code++;
+    return code;
+}
+
 static void plan_component(const l2k_component *component, const l2k_component_coding *coding, l2k_rect tile,
                            unsigned discard, l2k_plan_component *out)
 {

@@ -22,6 +22,7 @@ typedef struct l2k_component_coding {
     uint8_t levels;
     uint8_t log2_block_width, log2_block_height;
     uint8_t style;
+    uint8_t ht_passes;    /* encoder: of an HT code-block, 0 or 1 cleanup alone, 2 and SigProp, 3 and MagRef */
     uint8_t wavelet;      /* l2k_wavelet */
     bool user_precincts;  /* else all exponents are 15 */
     uint8_t quantisation; /* l2k_quantisation */
@@ -47,8 +48,18 @@ typedef struct l2k_capabilities {
     uint64_t profile, corresponding_profile; /* PRFnum, and CPFnum + 1; 0 without PRF and CPF */
 } l2k_capabilities;
 
-/* Pcap's bit of Part 15. */
-#define L2K_PART_15 ((uint32_t)1 << (32 - 15))
+/* Rsiz's bit that announces CAP (Table A.10), Pcap's bit of Part 15, and bits of Ccap15 (A.3 of T.814): headers of
+ * tiles may differ from the main header; the irreversible transform. */
+#define L2K_RSIZ_CAP          ((uint32_t)1 << 14)
+#define L2K_PART_15           ((uint32_t)1 << (32 - 15))
+#define L2K_HT_HETEROGENEOUS  ((uint16_t)1 << 11)
+#define L2K_HT_IRREVERSIBLE   ((uint16_t)1 << 5)
+#define L2K_HT_MAGNITUDE_BITS ((uint16_t)31)
+
+/* The bound B on magnitudes, and its code in the lowest bits of Ccap15: from 8 on every number, from 27 on every
+ * fourth, then 74. */
+unsigned l2k_magnitude_bound(unsigned code);
+unsigned l2k_magnitude_code(unsigned bound);
 
 /* COD's part for the whole tile, and its components. */
 typedef struct l2k_tile_coding {

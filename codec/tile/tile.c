@@ -33,6 +33,13 @@ static l2k_rect precinct_in_band(const l2k_resolution *resolution, const l2k_sub
     return l2k_rect_intersect(cell, band->rect);
 }
 
+/* Mb (E-2), and the shift of a region of interest (H.1). */
+static uint16_t planes_of(const l2k_component_coding *coding, unsigned resolution, unsigned orientation)
+{
+    const l2k_step step = l2k_coding_step(coding, resolution, orientation);
+    return (uint16_t)(l2k_magnitude_bits(step, coding->guard_bits) + coding->roi_shift);
+}
+
 static l2k_status create_resolution(const l2k_context *context, l2k_tile *tile, const l2k_tile_component *component,
                                     uint32_t r, uint64_t most_precincts)
 {
@@ -55,8 +62,7 @@ static l2k_status create_resolution(const l2k_context *context, l2k_tile *tile, 
         band->resolution = (uint8_t)r;
         band->orientation = (uint8_t)(r == 0 ? L2K_LL : b + 1);
         band->rect = l2k_subband_rect(component->rect, l2k_band_level(coding->levels, r), band->orientation);
-        unsigned planes = l2k_coding_step(coding, r, band->orientation).exponent + coding->guard_bits;
-        band->max_planes = (uint16_t)((planes > 0 ? planes - 1 : 0) + coding->roi_shift); /* H.1 */
+        band->max_planes = planes_of(coding, r, band->orientation);
         band->precincts = take_zeroed(context, &tile->arena, count, sizeof *band->precincts);
         if (!band->precincts)
             return out_of_memory(context);
@@ -118,6 +124,18 @@ uint64_t l2k_tile_samples(const l2k_tile *tile)
     for (uint32_t c = 0; c < tile->num_components; c++)
         samples += (uint64_t)l2k_rect_width(tile->components[c].rect) * l2k_rect_height(tile->components[c].rect);
     return samples;
+}
+
+void l2k_tile_take_steps(l2k_tile *tile)
+{
+    tile->needs_guard_bit = false;
+    tile->magnitude_bound = 0;
+    for (uint32_t c = 0; c < tile->num_components; c++)
+        for (uint32_t r = 0; r < tile->components[c].num_resolutions; r++)
+            for (uint32_t b = 0; b < tile->components[c].resolutions[r].num_bands; b++) {
+                l2k_subband *band = &tile->components[c].resolutions[r].bands[b];
+                band->max_planes = planes_of(tile->components[c].coding, r, band->orientation);
+            }
 }
 
 void l2k_tile_add_guard_bit(l2k_tile *tile)

@@ -92,8 +92,9 @@ typedef struct l2k_tile {
     uint32_t num_components;
     l2k_tile_component *components;
     const l2k_tile_coding *coding;
-    uint64_t num_precincts; /* packets of one layer */
-    bool needs_guard_bit;   /* encoder: a block has one bit-plane more than its subband provides for */
+    uint64_t num_precincts;  /* packets of one layer */
+    bool needs_guard_bit;    /* encoder: a block has one bit-plane more than its subband provides for */
+    uint8_t magnitude_bound; /* encoder: B that the HT blocks need (8.7.3 of T.814) */
     l2k_arena arena;
 } l2k_tile;
 
@@ -106,6 +107,10 @@ void l2k_tile_release(const l2k_context *context, l2k_tile *tile);
 
 /* Samples of all its components. */
 uint64_t l2k_tile_samples(const l2k_tile *tile);
+
+/* For coding the tile again with other steps in its coding: makes the bit-planes of all subbands theirs, and forgets
+ * what the blocks needed. */
+void l2k_tile_take_steps(l2k_tile *tile);
 
 /* Provides for another guard bit in all subbands (E-2). */
 void l2k_tile_add_guard_bit(l2k_tile *tile);

@@ -201,7 +201,7 @@ typedef enum l2k_style {
     L2K_STYLE_VSC = 8,
     L2K_STYLE_PTERM = 16,
     L2K_STYLE_SEGSYM = 32,
-    L2K_STYLE_HT = 64,       /* decoder alone: high-throughput code-blocks (Part 15) */
+    L2K_STYLE_HT = 64,       /* high-throughput code-blocks (Part 15); when encoding, alone or with VSC */
     L2K_STYLE_HT_MIXED = 128 /* decoder alone, with HT: those and MQ code-blocks */
 } l2k_style;
 
@@ -212,6 +212,7 @@ typedef enum l2k_tile_parts {
     L2K_TILE_PARTS_COMPONENT
 } l2k_tile_parts;
 
+/* JP2 becomes JPH (Annex D of T.814), which has the same boxes, where code-blocks are HT code-blocks. */
 typedef enum l2k_format { L2K_FORMAT_JP2 = 0, L2K_FORMAT_CODESTREAM } l2k_format;
 
 /* Where the transform stage runs; the result is the same to the bit. AUTO uses the GPU, if there is one, for tiles of
@@ -259,6 +260,7 @@ typedef enum l2k_encoder_option {
     L2K_ENCODER_LIMIT_MEMORY, /* most bytes held from the allocation hook, not counting the object itself; 2^62 */
     L2K_ENCODER_TIMINGS,      /* 0 or 1: record times for l2k_encoder_timings; 0 */
     L2K_ENCODER_CPU,          /* l2k_cpu; auto */
+    L2K_ENCODER_HT_PASSES,    /* coding passes of an HT code-block: 1 cleanup, 2 and SigProp, 3 and MagRef; 1 */
     L2K_ENCODER_NUM_OPTIONS   /* internal: grows with the library */
 } l2k_encoder_option;
 
@@ -287,6 +289,11 @@ L2K_API l2k_status l2k_encoder_set_precincts(l2k_encoder *encoder, const l2k_siz
 
 /* Quality layers, one per target, from the coarsest to the finest; count 0 = one layer with everything. Copied. */
 L2K_API l2k_status l2k_encoder_set_layers(l2k_encoder *encoder, l2k_target kind, const double *targets, size_t count);
+
+/* The base step of the 9/7's quantiser, as a fraction of the samples' range: subband b gets the step base * 2^precision
+ * / (L2 norm of its synthesis basis), rounded to what QCD can say. So it is also the error that one step is worth in
+ * any subband. 0 = the default, about 2^-precision. L2K_ERROR_ARGUMENT for other values beyond 2^-24 to 1. */
+L2K_API l2k_status l2k_encoder_set_step(l2k_encoder *encoder, double base);
 
 /* Encodes one image: `planes` has image->num_components entries. All of the output is computed before the first byte is
  * written to `stream`, so an error other than L2K_ERROR_IO leaves the stream untouched.

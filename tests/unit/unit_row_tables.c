@@ -135,6 +135,13 @@ static void call_quantiser(const kernel *k, l2k_cpu cpu, const workspace *w, siz
         rows->store[k->b][k->c](at(w, 0), n, steps[variant], (uint8_t *)at(w, 1) + odd);
 }
 
+static void call_index(const kernel *k, l2k_cpu cpu, const workspace *w, size_t n, unsigned variant)
+{
+    static const float factors[] = {1.0f, 0.0078125f, 1e9f};
+    const l2k_quantiser_rows *rows = l2k_quantiser_rows_get(cpu);
+    (k->a ? rows->reconstruct : rows->index)(at(w, 0), n, factors[variant], at(w, 1));
+}
+
 static l2k_pixel_row pixels_at(void *data, l2k_sample_type type, unsigned variant)
 {
     static const size_t bytes[] = {1, 1, 2, 2, 4, 4};
@@ -224,6 +231,12 @@ static void list_quantisers(void)
                 snprintf(k.name, sizeof k.name, "%s %s as %s", load ? "load" : "store", values[is_float], types[type]);
                 add(k);
             }
+}
+
+static void list_index(void)
+{
+    add((kernel){"index float32", call_index, true, false, 3, false, 0, 0});
+    add((kernel){"reconstruct float32", call_index, true, true, 3, true, 0, 0});
 }
 
 static void list_pixels(void)
@@ -378,6 +391,7 @@ int main(int argc, char **argv)
     };
     list_wavelets();
     list_quantisers();
+    list_index();
     list_pixels();
     if (argc > 1 && strcmp(argv[1], "--time") == 0)
         return print_times();

@@ -3,7 +3,7 @@
 #ifndef L2K_CODEC_BLOCKS_HT_HT_BLOCK_H
 #define L2K_CODEC_BLOCKS_HT_HT_BLOCK_H
 
-#include "codec/blocks/ht/ht_tables.h"
+#include "codec/blocks/ht/ht_rows.h"
 #include "codec/blocks/mq/t1.h"
 #include "codec/tile/tile.h"
 
@@ -11,10 +11,23 @@
 #define L2K_HT_SAMPLES 4096
 #define L2K_HT_COLUMNS (1026 * 3)
 
+/* MEL and VLC together have at most this many bytes. */
+enum { L2K_HT_MOST_SUFFIX = 4079 };
+
+/* A pass that is being decoded. */
+typedef struct l2k_ht_scratch {
+    l2k_ht_pass pass;
+    uint32_t lines[2][L2K_HT_MOST_COLUMNS + 2 * L2K_HT_GROUP]; /* rows of samples, in any form */
+    uint8_t vlc[L2K_HT_MOST_SUFFIX + L2K_HT_SPARE];            /* or the bits of MagRef */
+    uint8_t magsgn[L2K_HT_MAGSGN_BYTES + L2K_HT_SPARE];        /* or those of SigProp */
+} l2k_ht_scratch;
+
 typedef struct l2k_ht {
     const l2k_context *context;
-    /* From the first l2k_ht_reserve on: */
-    l2k_ht_vlc *vlc;   /* the two CxtVLC tables */
+    const l2k_ht_rows *rows;
+    bool deposits; /* l2k_cpu_deposits */
+    /* From the first HT block on: */
+    l2k_ht_scratch *scratch;
     uint32_t *samples; /* rows of an even number of samples: magnitude, sign in bit 31 */
     uint8_t *columns;  /* significance of four samples in bits 0 to 3; (width + 2) x (stripes + 2) */
     uint8_t *bytes;    /* a refinement segment that came in several parts */
@@ -22,7 +35,7 @@ typedef struct l2k_ht {
 } l2k_ht;
 
 /* Memory of an l2k_ht besides itself, with refinement segments that take no more bytes than samples. */
-#define L2K_HT_BYTES (2 * sizeof(l2k_ht_vlc) + L2K_HT_SAMPLES * 2 * sizeof(uint32_t) + L2K_HT_COLUMNS)
+#define L2K_HT_BYTES (sizeof(l2k_ht_scratch) + L2K_HT_SAMPLES * 2 * sizeof(uint32_t) + L2K_HT_COLUMNS)
 
 /* The set to decode. Magnitudes are scaled: irreversible ones are doubled, so that the middle of the interval of the
  * lowest bit-plane is an integer. */
@@ -56,8 +69,9 @@ typedef struct l2k_ht_received_set {
 /* `cleanup` is NULL where none was received. */
 l2k_ht_received_set l2k_ht_find_set(const l2k_received_block *received);
 
-/* Decodes a cleanup pass into all of ht->samples. False if its bytes cannot be those of a cleanup pass. */
-bool l2k_ht_cleanup(l2k_ht *ht, const l2k_t1_block *block, const l2k_ht_set *set);
+/* Decodes a cleanup pass into the block's coefficients, or in the form of magnitudes and signs into ht->samples. False
+ * if its bytes cannot be those of a cleanup pass. */
+bool l2k_ht_cleanup(l2k_ht *ht, const l2k_t1_block *block, const l2k_ht_set *set, l2k_ht_form form);
 
 /* Decodes the refinement passes of a set after its cleanup pass; set->plane is at least 1. */
 void l2k_ht_refine(l2k_ht *ht, const l2k_t1_block *block, const l2k_ht_set *set);

@@ -7,6 +7,9 @@
 #include "codec/blocks/ht/ht_block.h"
 #include "codec/blocks/ht/ht_encode.h"
 #include "codec/blocks/mq/mq_coder.h"
+#include "quant/quantiser_rows.h"
+
+enum { L2K_HT_MOST_SAMPLES = 4096 };
 
 /* ---- Workers ------------------------------------------------------------------------------------------------- */
 
@@ -14,6 +17,7 @@ typedef struct worker {
     l2k_ht ht;
     l2k_t1 *t1;
     l2k_ht_encoder *encoder; /* from the first block to encode on */
+    int32_t *indices;        /* from the first block of the 9/7 on: of a block */
 } worker;
 
 static void free_worker(void *opaque)
@@ -23,11 +27,12 @@ static void free_worker(void *opaque)
         return;
     const l2k_context *context = w->ht.context;
     l2k_t1_free(w->t1);
-    l2k_release(context, w->ht.vlc);
+    l2k_release(context, w->ht.scratch);
     l2k_release(context, w->ht.samples);
     l2k_release(context, w->ht.columns);
     l2k_release(context, w->ht.bytes);
     l2k_release(context, w->encoder);
+    l2k_release(context, w->indices);
     l2k_release(context, w);
 }
 
@@ -37,6 +42,8 @@ static l2k_status create_worker(const l2k_context *context, void **out)
     if (!w)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the block coder");
     w->ht.context = context;
+    w->ht.rows = l2k_ht_rows_get(context->cpu);
+    w->ht.deposits = l2k_cpu_deposits();
     return l2k_t1_create(context, &w->t1);
 }
 
@@ -47,13 +54,13 @@ static l2k_status take_scratch(l2k_ht *ht)
         return L2K_OK;
     if (!ht->samples)
         ht->samples = l2k_allocate(ht->context, L2K_HT_SAMPLES, sizeof *ht->samples);
-    if (!ht->vlc)
-        ht->vlc = l2k_allocate(ht->context, 2, sizeof *ht->vlc);
-    if (ht->samples && ht->vlc)
+    if (!ht->scratch)
+        ht->scratch = l2k_allocate(ht->context, 1, sizeof *ht->scratch);
+    if (ht->samples && ht->scratch)
         ht->columns = l2k_allocate(ht->context, L2K_HT_COLUMNS, 1);
     if (!ht->columns)
         return l2k_fail(ht->context, L2K_ERROR_MEMORY, "out of memory for the block coder");
-    l2k_ht_make_vlc(ht->vlc);
+    l2k_ht_make_decode_tables(&ht->scratch->pass.tables);
     return L2K_OK;
 }
 
@@ -119,39 +126,72 @@ static l2k_status take_encoder(const l2k_context *context, worker *w)
     w->encoder = l2k_allocate(context, 1, sizeof *w->encoder);
     if (!w->encoder)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the block coder");
-    w->encoder->context = context;
-    l2k_ht_encoder_prepare(w->encoder);
+    l2k_ht_encoder_prepare(context, w->encoder);
     return L2K_OK;
 }
 
-/* Copies the code from the worker to the thread's arena. */
-static l2k_status keep_code(const l2k_context *context, const l2k_ht_code *code, l2k_arena *arena,
+/* Copies code, pass lengths and distortions from the worker to the thread's arena. */
+static l2k_status keep_code(const l2k_context *context, const l2k_ht_code *code, bool distortions, l2k_arena *arena,
                             l2k_coded_block *coded)
 {
-    uint8_t *copy = l2k_arena_take(context, arena, code->cleanup_bytes);
-    coded->pass_bytes = l2k_arena_take(context, arena, sizeof *coded->pass_bytes);
-    if (!copy || !coded->pass_bytes)
+    const size_t passes = code->num_passes, bytes = code->passes[passes - 1].bytes;
+    uint8_t *copy = l2k_arena_take(context, arena, bytes);
+    coded->pass_bytes = l2k_arena_take(context, arena, passes * sizeof *coded->pass_bytes);
+    if (distortions)
+        coded->pass_distortion = l2k_arena_take(context, arena, passes * sizeof *coded->pass_distortion);
+    if (!copy || !coded->pass_bytes || (distortions && !coded->pass_distortion))
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for coded blocks");
-    memcpy(copy, code->bytes, code->cleanup_bytes);
+    memcpy(copy, code->bytes, bytes);
     coded->bytes = copy;
-    coded->pass_bytes[0] = code->cleanup_bytes | L2K_PASS_TERMINATED;
+    for (size_t i = 0; i < passes; i++) {
+        coded->pass_bytes[i] = code->passes[i].bytes | (code->passes[i].terminated ? L2K_PASS_TERMINATED : 0);
+        if (distortions)
+            coded->pass_distortion[i] = code->passes[i].distortion;
+    }
     return L2K_OK;
 }
 
-/* The bit-planes of a block end with that of its cleanup pass. */
+/* Coefficients of the 9/7 come as they are: the block is quantised, and then stands in the worker. */
+static l2k_status quantise(const l2k_context *context, const l2k_block_place *place, worker *w, l2k_t1_block *block)
+{
+    const l2k_tile_component *component = place->band->component;
+    const unsigned resolution = place->band->resolution, orientation = place->band->orientation;
+    const l2k_step step = l2k_coding_step(component->coding, resolution, orientation);
+    const float reciprocal = 1 / l2k_step_size(step, component->precision, orientation);
+    const l2k_quantiser_rows *rows = l2k_quantiser_rows_get(context->cpu);
+    if (!w->indices)
+        w->indices = l2k_allocate(context, L2K_HT_MOST_SAMPLES, sizeof *w->indices);
+    if (!w->indices)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the block coder");
+    for (uint32_t y = 0; y < block->height; y++)
+        rows->index((const float *)block->coefficients + y * block->stride, block->width, reciprocal,
+                    w->indices + (size_t)y * block->width);
+    block->coefficients = w->indices;
+    block->type = L2K_COEFFICIENT_INT32;
+    block->stride = block->width;
+    return L2K_OK;
+}
+
+/* The bit-planes that a packet header counts end with that of the cleanup pass. */
 static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_place *place, void *opaque,
                                const l2k_context *context, l2k_arena *arena)
 {
-    (void)batch;
     worker *w = opaque;
+    const l2k_component_coding *coding = place->band->component->coding;
     l2k_t1_block block = l2k_mq_block_in_view(place);
+    l2k_coded_block *coded = &place->block->coded;
     l2k_ht_code code;
     L2K_TRY(take_encoder(context, w));
-    L2K_TRY(l2k_ht_encode(w->encoder, &block, &code));
-    place->block->num_planes = code.num_passes > 0;
+    w->encoder->next = (l2k_t1_block){0};
+    if (place + context->threads < batch->places + batch->num_places)
+        w->encoder->next = l2k_mq_block_in_view(place + context->threads);
+    if (block.type == L2K_COEFFICIENT_FLOAT32)
+        L2K_TRY(quantise(context, place, w, &block));
+    L2K_TRY(l2k_ht_encode(w->encoder, &block, l2k_max_u32(coding->ht_passes, 1), batch->distortions, &code));
+    place->block->num_planes = (uint8_t)(code.num_passes ? code.plane + 1 : 0);
     place->block->num_passes = (uint8_t)code.num_passes;
-    place->block->coded.magnitude_bits = (uint8_t)code.magnitude_bits;
-    return code.num_passes ? keep_code(context, &code, arena, &place->block->coded) : L2K_OK;
+    coded->magnitude_bits = (uint8_t)code.magnitude_bits;
+    return code.num_passes ? keep_code(context, &code, batch->distortions, arena, coded) : L2K_OK;
 }
 
 static l2k_status begin_encode(l2k_block_coder *coder, const l2k_block_batch *batch)
@@ -218,11 +258,15 @@ static l2k_status decode_set(const l2k_block_batch *batch, const l2k_block_place
                       .planes = l2k_min_u32(planes, room)};
     L2K_TRY(take_scratch(ht));
     L2K_TRY(join_refinement(ht, received, &set));
-    if (!l2k_ht_cleanup(ht, block, &set)) {
+    const bool refined = set.passes > 1 && lowest > 0, direct = !refined && !block->roi_shift;
+    const l2k_ht_form form = block->type == L2K_COEFFICIENT_INT16 ? L2K_HT_INT16 : L2K_HT_INT32;
+    if (!l2k_ht_cleanup(ht, block, &set, direct ? form : L2K_HT_SIGNED_MAGNITUDE)) {
         damaged(batch, block);
         return L2K_OK;
     }
-    if (set.passes > 1 && lowest > 0)
+    if (direct)
+        return L2K_OK;
+    if (refined)
         l2k_ht_refine(ht, block, &set);
     if (block->roi_shift)
         unshift_region(ht->samples, (size_t)l2k_ht_stride(block) * block->height, block->roi_shift, scale);

@@ -2,6 +2,7 @@
 #ifndef L2K_CODEC_BLOCKS_HT_HT_ENCODE_H
 #define L2K_CODEC_BLOCKS_HT_HT_ENCODE_H
 
+#include "base/cpu.h"
 #include "codec/blocks/ht/ht_tables.h"
 #include "codec/blocks/mq/t1.h"
 
@@ -9,42 +10,106 @@
 #define L2K_HT_MAX_BIT_PLANES 31
 
 /* Quads of the widest code-block, and room to read and write whole vectors. */
-enum { L2K_HT_MOST_QUADS = 512, L2K_HT_MARGIN = 16, L2K_HT_QUADS = L2K_HT_MOST_QUADS + 2 * L2K_HT_MARGIN };
+enum { L2K_HT_QUADS_ACROSS = 512, L2K_HT_MARGIN = 16, L2K_HT_QUADS = L2K_HT_QUADS_ACROSS + 2 * L2K_HT_MARGIN };
 
 /* 32 bits for each of 4096 samples, a stuffing bit for each 15, and what MEL and VLC take (at most 6 bits for each of
- * 1280 symbols, and 15 for each of 1024 quads). */
-enum { L2K_HT_MAGSGN_BYTES = 17536, L2K_HT_MEL_BYTES = 1024, L2K_HT_VLC_BYTES = 3072 };
+ * 1280 symbols, and 15 for each of 1024 quads); writers write eight bytes at once. */
+enum { L2K_HT_MAGSGN_ROOM = 17536, L2K_HT_MEL_ROOM = 1024, L2K_HT_VLC_ROOM = 3072 };
 
-/* Two rows of samples as quads; arrays begin with a margin. */
+/* Three bits for each sample of the refinement passes at most, and stuffing. A 1024 x 4 block has the most columns of
+ * four samples, with a border all around. */
+enum { L2K_HT_REFINEMENT_ROOM = 2048, L2K_HT_STRIPE_COLUMNS = 1026 * 3 };
+
+/* What the next row of quads needs: significance, exponents of the lower samples on the left and right. */
+typedef struct l2k_ht_line {
+    uint32_t rho[L2K_HT_QUADS], left[L2K_HT_QUADS], right[L2K_HT_QUADS];
+} l2k_ht_line;
+
+/* Two rows of samples as quads. The arrays but the last two begin with a margin. */
 typedef struct l2k_ht_quads {
     uint32_t value[4][L2K_HT_QUADS]; /* by sample: 2 (magnitude - 1) + sign; 0 where insignificant */
     uint32_t bound[L2K_HT_QUADS];    /* U */
     uint32_t residual[L2K_HT_QUADS]; /* u */
-    uint32_t index[L2K_HT_QUADS]; /* of the code: context << 8 | rho << 4 | samples that have the bound's highest bit */
-    uint32_t entry[L2K_HT_QUADS]; /* of l2k_ht_codes */
-    /* Of this row and the one above, in turn: significance, exponents of the lower samples on the left and right. */
-    uint32_t rho[2][L2K_HT_QUADS], left[2][L2K_HT_QUADS], right[2][L2K_HT_QUADS];
+    uint32_t index[L2K_HT_QUADS];    /* of l2k_ht_codes */
+    uint32_t entry[L2K_HT_QUADS];    /* from there */
+    l2k_ht_line lines[2];            /* this row and the one above, in turn */
+    uint64_t quiet[L2K_HT_QUADS_ACROSS / 64], some[L2K_HT_QUADS_ACROSS / 64]; /* context 0; any significant sample */
+    /* Bits of MagSgn: of whole quads alone, or of the columns on the left and right; of even and odd quads apart. */
+    uint64_t code[2][2][L2K_HT_QUADS_ACROSS / 2];
+    uint32_t count[2][L2K_HT_QUADS_ACROSS];
 } l2k_ht_quads;
+
+/* A column of four samples in the refinement passes; a row in each bit. */
+typedef struct l2k_ht_column {
+    uint8_t inside, low, negative; /* of the block; bit-plane 0; signs */
+    uint8_t significant, found;    /* so far; since the SigProp pass */
+} l2k_ht_column;
 
 typedef struct l2k_ht_encoder {
     const l2k_context *context;
+    const struct l2k_ht_encode_rows *rows;
+    l2k_t1_block next;     /* where the next block probably is; no rows where that is not known */
     l2k_ht_codes codes[2]; /* by first row of quads, or another */
     l2k_ht_pairs pairs[2];
     l2k_ht_quads quads;
-    uint8_t bytes[L2K_HT_MAGSGN_BYTES + L2K_HT_MEL_BYTES + L2K_HT_VLC_BYTES];
-    uint8_t mel[L2K_HT_MEL_BYTES], vlc[L2K_HT_VLC_BYTES];
+    uint8_t bytes[L2K_HT_MAGSGN_ROOM + L2K_HT_MEL_ROOM + L2K_HT_VLC_ROOM + L2K_HT_REFINEMENT_ROOM];
+    uint8_t mel[L2K_HT_MEL_ROOM], vlc[L2K_HT_VLC_ROOM];
+    int32_t zeros[2 * L2K_HT_QUADS_ACROSS];       /* a row of samples */
+    l2k_ht_column columns[L2K_HT_STRIPE_COLUMNS]; /* (width + 2) x (stripes + 2) */
 } l2k_ht_encoder;
 
 typedef struct l2k_ht_code {
     unsigned magnitude_bits; /* of the largest magnitude */
+    unsigned plane;          /* of the cleanup pass */
     unsigned num_passes;     /* 0: zeros alone */
     const uint8_t *bytes;    /* in the encoder, valid until its next call */
-    uint32_t cleanup_bytes;
+    l2k_pass passes[3];
 } l2k_ht_code;
 
-void l2k_ht_encoder_prepare(l2k_ht_encoder *encoder);
+/* With the functions of context->cpu. */
+void l2k_ht_encoder_prepare(const l2k_context *context, l2k_ht_encoder *encoder);
 
-/* Encodes a block: its cleanup pass on bit-plane 0. */
-l2k_status l2k_ht_encode(l2k_ht_encoder *encoder, const l2k_t1_block *block, l2k_ht_code *code);
+/* Encodes a block. passes 1: the cleanup pass, on bit-plane 0. 2 and 3: the cleanup pass on bit-plane 1, then SigProp
+ * and MagRef on bit-plane 0, which leave out samples of magnitude 1 that have no significant neighbour. Distortions
+ * cost time and are computed only if wanted. */
+l2k_status l2k_ht_encode(l2k_ht_encoder *encoder, const l2k_t1_block *block, unsigned passes, bool want_distortion,
+                         l2k_ht_code *code);
+
+/* ---- Functions for each instruction set (ht_encode_rows.c) ------------------------------------------------------ */
+
+typedef struct l2k_ht_encode_rows {
+    /* All magnitudes of a block together, by the coefficients' type. */
+    uint32_t (*scan[2])(const l2k_t1_block *block);
+    /* Encodes the cleanup pass on a bit-plane into encoder->bytes and returns its length. `wide`: magnitudes, in units
+     * of that plane, can have more than 15 bits. */
+    uint32_t (*cleanup)(struct l2k_ht_encoder *encoder, const l2k_t1_block *block, unsigned plane, bool wide);
+} l2k_ht_encode_rows;
+
+L2K_CPU_DECLARE(l2k_ht_encode_rows);
+
+/* The functions of a usable instruction set, or of the best one. */
+const l2k_ht_encode_rows *l2k_ht_encode_rows_get(l2k_cpu cpu);
+
+/* ---- Parts of it (ht_encode_refine.c) -------------------------------------------------------------------------- */
+
+static inline int32_t l2k_ht_sample_at(const l2k_t1_block *block, uint32_t x, uint32_t y)
+{
+    const size_t at = y * block->stride + x;
+    return block->type == L2K_COEFFICIENT_INT16 ? ((const int16_t *)block->coefficients)[at]
+                                                : ((const int32_t *)block->coefficients)[at];
+}
+
+static inline uint32_t l2k_ht_magnitude(int32_t v)
+{
+    return v < 0 ? 0u - (uint32_t)v : (uint32_t)v;
+}
+
+/* Encodes SigProp and, with three passes, MagRef; their bytes, one after the other. */
+void l2k_ht_encode_refinement(l2k_ht_encoder *encoder, const l2k_t1_block *block, unsigned passes, uint8_t *to,
+                              uint32_t bytes[2]);
+
+/* Squared error, in squared quantiser steps, that each pass and those before remove from a block whose cleanup pass is
+ * on `plane`. */
+void l2k_ht_measure_gains(const l2k_ht_encoder *encoder, const l2k_t1_block *block, unsigned plane, double gains[3]);
 
 #endif

@@ -40,21 +40,21 @@ static void find_significance(const refinement *r)
 /* ---- MagRef -------------------------------------------------------------------------------------------------- */
 
 /* A refined sample has the bit itself in place of the middle of the interval that it was in. */
-static void refine_column(const refinement *r, l2k_ht_backward *bits, uint32_t *sample, unsigned significant)
+static void refine_column(const refinement *r, l2k_ht_window *bits, uint32_t *sample, unsigned significant)
 {
     for (; significant; significant >>= 1, sample += r->stride)
         if (significant & 1) {
-            uint32_t bit = l2k_ht_backward_take(bits, 1);
+            uint32_t bit = l2k_ht_take(bits, 1);
             *sample = (*sample & ~(1u << r->plane)) | bit << r->plane | l2k_ht_half(r->plane);
         }
 }
 
-static void magnitude_refinement(const refinement *r, l2k_ht_backward bits)
+static void magnitude_refinement(const refinement *r, l2k_ht_window bits)
 {
     for (uint32_t y = 0; y < r->height; y += 4) {
         const uint8_t *column = stripe_at(r, y);
         for (uint32_t x = 0; x < r->width; x++) {
-            l2k_ht_backward_fill(&bits);
+            l2k_ht_refill(&bits);
             refine_column(r, &bits, r->samples + (size_t)y * r->stride + x, column[x]);
         }
     }
@@ -71,12 +71,12 @@ static unsigned tall(const refinement *r, const uint8_t *column)
 
 /* Visits the samples of a column that are not significant and have a significant neighbour, including those that have
  * just become so. Returns the new ones. */
-static unsigned visit_column(const refinement *r, l2k_ht_forward *bits, const uint8_t *column, unsigned rows)
+static unsigned visit_column(const refinement *r, l2k_ht_window *bits, const uint8_t *column, unsigned rows)
 {
     unsigned here = tall(r, column), others = tall(r, column - 1) | tall(r, column + 1), found = 0;
     for (unsigned k = 0; k < 4; k++) {
         bool visited = rows >> k & 1 && !(here >> (k + 1) & 1) && (here | others) >> k & 7;
-        if (visited && l2k_ht_forward_take(bits, 1)) {
+        if (visited && l2k_ht_take(bits, 1)) {
             found |= 1u << k;
             here |= 2u << k;
         }
@@ -84,20 +84,21 @@ static unsigned visit_column(const refinement *r, l2k_ht_forward *bits, const ui
     return found;
 }
 
-static void give_signs(const refinement *r, l2k_ht_forward *bits, uint32_t *sample, unsigned found)
+static void give_signs(const refinement *r, l2k_ht_window *bits, uint32_t *sample, unsigned found)
 {
     for (; found; found >>= 1, sample += r->stride)
         if (found & 1)
-            *sample = l2k_ht_forward_take(bits, 1) << 31 | 1u << r->plane | l2k_ht_half(r->plane);
+            *sample = l2k_ht_take(bits, 1) << 31 | 1u << r->plane | l2k_ht_half(r->plane);
 }
 
 /* Four columns: first the bits of all of them, then the signs. */
-static void propagate_group(const refinement *r, l2k_ht_forward *bits, uint32_t y, uint32_t x)
+static void propagate_group(const refinement *r, l2k_ht_window *bits, uint32_t y, uint32_t x)
 {
     const uint32_t width = l2k_min_u32(4, r->width - x);
     const unsigned rows = rows_of_stripe(r, y);
     uint8_t *column = stripe_at(r, y) + x;
     unsigned found[4];
+    l2k_ht_refill(bits);
     for (uint32_t i = 0; i < width; i++) {
         found[i] = visit_column(r, bits, column + i, rows);
         column[i] |= (uint8_t)found[i];
@@ -106,12 +107,15 @@ static void propagate_group(const refinement *r, l2k_ht_forward *bits, uint32_t 
         give_signs(r, bits, r->samples + (size_t)y * r->stride + x + i, found[i]);
 }
 
-static void significance_propagation(const refinement *r, l2k_ht_forward bits)
+static void significance_propagation(const refinement *r, l2k_ht_window bits)
 {
     for (uint32_t y = 0; y < r->height; y += 4)
         for (uint32_t x = 0; x < r->width; x += 4)
             propagate_group(r, &bits, y, x);
 }
+
+/* A bit for each sample at most, and in SigProp its sign. */
+enum { MAGREF_BYTES = L2K_HT_SAMPLES / 8, SIGPROP_BYTES = 2 * MAGREF_BYTES };
 
 /* MagRef comes first here, because it concerns only what the cleanup pass found. */
 void l2k_ht_refine(l2k_ht *ht, const l2k_t1_block *block, const l2k_ht_set *set)
@@ -126,7 +130,12 @@ void l2k_ht_refine(l2k_ht *ht, const l2k_t1_block *block, const l2k_ht_set *set)
                           .plane = set->plane - 1,
                           .causal = block->style & L2K_STYLE_VSC};
     find_significance(&r);
-    if (set->passes > 2)
-        magnitude_refinement(&r, l2k_ht_magref_start(set->refinement, set->refinement_bytes));
-    significance_propagation(&r, l2k_ht_forward_start(set->refinement, set->refinement_bytes, 0));
+    const uint8_t *data = set->refinement;
+    l2k_ht_scratch *s = ht->scratch;
+    if (set->passes > 2) {
+        const size_t bytes = l2k_ht_unstuff_magref(data, set->refinement_bytes, s->vlc, MAGREF_BYTES);
+        magnitude_refinement(&r, l2k_ht_window_at(s->vlc, bytes));
+    }
+    const size_t bytes = l2k_ht_unstuff_forward(data, set->refinement_bytes, s->magsgn, SIGPROP_BYTES, 0);
+    significance_propagation(&r, l2k_ht_window_at(s->magsgn, bytes));
 }

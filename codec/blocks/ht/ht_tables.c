@@ -136,7 +136,7 @@ static uint16_t best_code(const uint16_t *codewords, unsigned rho, unsigned reac
         const int known = __builtin_popcount(l2k_ht_e_k(entry));
         if (word >> length == 0 && describes(entry, rho, reaching) && known > most) {
             most = known;
-            best = word << 7 | length << 4 | l2k_ht_e_k(entry);
+            best = word << 7 | l2k_ht_e_k(entry) << L2K_HT_E_K_AT | length;
         }
     }
     return (uint16_t)best;
@@ -189,7 +189,7 @@ void l2k_ht_make_codes(l2k_ht_codes codes[2], l2k_ht_pairs pairs[2])
             codes[t][i] = best_code(vlc[t] + (i >> 8) * CODEWORDS, i >> 4 & 15, i & 15);
         for (unsigned u = 0; u < L2K_HT_RESIDUALS; u++)
             for (unsigned v = 0; v < L2K_HT_RESIDUALS; v++)
-                pairs[t][v][u] = pair_code(u, v, t == 0);
+                pairs[t][v * L2K_HT_RESIDUALS + u] = pair_code(u, v, t == 0);
     }
 }
 

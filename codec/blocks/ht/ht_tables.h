@@ -38,17 +38,17 @@ void l2k_ht_make_vlc(l2k_ht_vlc tables[2]);
 
 /* For encoding: indexed by context << 8 | rho << 4 | the samples whose exponent is the quad's bound (none where u_off
  * is 0). Of the codewords that describe the quad, the one that says most about its samples, which is always the best.
- * An entry holds, from bit 0: e_k (4 bits), the codeword's length (3), the codeword. */
+ * An entry holds, from bit 0: the codeword's length (3 bits), e_k (4), the codeword. */
 typedef uint16_t l2k_ht_codes[2048];
 
-static inline unsigned l2k_ht_code_e_k(unsigned entry)
-{
-    return entry & 15;
-}
+/* An index whose codeword has no bits, and whose context is not 0. */
+enum { L2K_HT_NO_INDEX = 1 << 8 | 1 };
+
+enum { L2K_HT_E_K_AT = 3 };
 
 static inline unsigned l2k_ht_code_length(unsigned entry)
 {
-    return entry >> 4 & 7;
+    return entry & 7;
 }
 
 static inline unsigned l2k_ht_codeword(unsigned entry)
@@ -56,10 +56,11 @@ static inline unsigned l2k_ht_codeword(unsigned entry)
     return entry >> 7;
 }
 
-/* Both U-VLC codes of a pair of quads (7.3.6), indexed by the second residual and the first: the code's length (5
+/* Both U-VLC codes of a pair of quads (7.3.6), indexed by 32 times the second residual and the
+ * first: the code's length (5
  * bits), then its bits. */
 enum { L2K_HT_RESIDUALS = 32 };
-typedef uint32_t l2k_ht_pairs[L2K_HT_RESIDUALS][L2K_HT_RESIDUALS];
+typedef uint32_t l2k_ht_pairs[L2K_HT_RESIDUALS * L2K_HT_RESIDUALS];
 
 /* Those of the first row of quads and of all others. */
 void l2k_ht_make_codes(l2k_ht_codes codes[2], l2k_ht_pairs pairs[2]);

@@ -8,6 +8,13 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Codes of at most this many bits can be put at once, after up to seven that are left. */
+enum { L2K_HT_PUT_MOST = 56 };
+
+/* Of each byte. */
+#define L2K_HT_LOWEST_BITS  0x0101010101010101u
+#define L2K_HT_HIGHEST_BITS 0x8080808080808080u
+
 /* ---- Forward: MagSgn and SigProp ----------------------------------------------------------------------------- */
 
 /* Bytes from the first to the last, each from its lowest bit; the byte after 0xFF has seven bits. Whole bytes are
@@ -29,20 +36,35 @@ static inline void l2k_ht_forward_byte(l2k_ht_forward_writer *w)
     w->after_ff = byte == 0xFF;
 }
 
-/* count 0 to 56; value has no bits beyond it. */
+/* Lowest byte first. */
+static inline void l2k_ht_store_up(uint8_t *to, uint64_t word)
+{
+    for (unsigned i = 0; i < 8; i++)
+        to[i] = (uint8_t)(word >> 8 * i);
+}
+
+/* count 0 to L2K_HT_PUT_MOST; value has no bits beyond it. All bytes at once unless one is or follows 0xFF, to which
+ * adding 1 clears its highest bit. */
 static inline void l2k_ht_forward_put(l2k_ht_forward_writer *w, uint64_t value, unsigned count)
 {
     w->bits |= value << w->count;
     w->count += count;
-    while (w->count >= (w->after_ff ? 7u : 8u))
-        l2k_ht_forward_byte(w);
+    if (((w->bits & ~(w->bits + L2K_HT_LOWEST_BITS)) & L2K_HT_HIGHEST_BITS) | w->after_ff) {
+        while (w->count >= (w->after_ff ? 7u : 8u))
+            l2k_ht_forward_byte(w);
+        return;
+    }
+    l2k_ht_store_up(w->next, w->bits);
+    w->next += w->count >> 3;
+    w->bits >>= w->count & ~7u;
+    w->count &= 7;
 }
 
-/* Fills the last byte with `filler`, ones or zeros. A last 0xFF is what a decoder of MagSgn reads past the end. */
-static inline void l2k_ht_forward_flush(l2k_ht_forward_writer *w, unsigned filler)
+/* Fills the last byte of MagSgn with ones. A last 0xFF is left out, since that is what is read past the end. */
+static inline void l2k_ht_forward_flush(l2k_ht_forward_writer *w)
 {
     if (w->count) {
-        w->bits |= (uint64_t)filler << w->count & 0xFF;
+        w->bits |= (uint64_t)0xFF << w->count;
         w->count = w->after_ff ? 7 : 8;
         l2k_ht_forward_byte(w);
     }
@@ -52,36 +74,50 @@ static inline void l2k_ht_forward_flush(l2k_ht_forward_writer *w, unsigned fille
 /* ---- Backward: VLC and MagRef -------------------------------------------------------------------------------- */
 
 /* Bytes from the last to the first, each from its lowest bit; where the one before it exceeds 0x8F, seven ones end a
- * byte. */
+ * byte. Right after the last one there must be a byte of 0xFF. */
 typedef struct l2k_ht_backward_writer {
     uint8_t *first; /* of the bytes written */
     uint64_t bits;
     unsigned count;
-    bool after_large;
 } l2k_ht_backward_writer;
 
-static inline void l2k_ht_backward_byte(l2k_ht_backward_writer *w)
+static inline void l2k_ht_backward_byte(l2k_ht_backward_writer *w, bool is_short)
 {
-    const bool is_short = w->after_large && (w->bits & 0x7F) == 0x7F;
-    const uint8_t byte = (uint8_t)(is_short ? 0x7F : w->bits);
-    *--w->first = byte;
+    *--w->first = (uint8_t)(is_short ? 0x7F : w->bits);
     w->bits >>= is_short ? 7 : 8;
     w->count -= is_short ? 7 : 8;
-    w->after_large = byte > 0x8F;
 }
 
-static inline bool l2k_ht_backward_has_byte(const l2k_ht_backward_writer *w)
+static inline void l2k_ht_backward_bytes(l2k_ht_backward_writer *w)
 {
-    return w->count >= 8 || (w->count == 7 && w->after_large && w->bits == 0x7F);
+    for (;;) {
+        const bool is_short = w->count >= 7 && *w->first > 0x8F && (w->bits & 0x7F) == 0x7F;
+        if (w->count < 8 && !is_short)
+            return;
+        l2k_ht_backward_byte(w, is_short);
+    }
 }
 
-/* count 0 to 56; value has no bits beyond it. */
+/* Lowest byte last, before `end`. */
+static inline void l2k_ht_store_down(uint8_t *end, uint64_t word)
+{
+    for (unsigned i = 0; i < 8; i++)
+        end[-1 - (int)i] = (uint8_t)(word >> 8 * i);
+}
+
+/* count 0 to L2K_HT_PUT_MOST; value has no bits beyond it. All bytes at once unless one has seven ones. */
 static inline void l2k_ht_backward_put(l2k_ht_backward_writer *w, uint64_t value, unsigned count)
 {
     w->bits |= value << w->count;
     w->count += count;
-    while (l2k_ht_backward_has_byte(w))
-        l2k_ht_backward_byte(w);
+    if (((w->bits & ~L2K_HT_HIGHEST_BITS) + L2K_HT_LOWEST_BITS) & L2K_HT_HIGHEST_BITS) {
+        l2k_ht_backward_bytes(w);
+        return;
+    }
+    l2k_ht_store_down(w->first, w->bits);
+    w->first -= w->count >> 3;
+    w->bits >>= w->count & ~7u;
+    w->count &= 7;
 }
 
 /* ---- MEL ----------------------------------------------------------------------------------------------------- */
@@ -93,31 +129,47 @@ typedef struct l2k_ht_mel_writer {
     unsigned state, run;
 } l2k_ht_mel_writer;
 
-static inline void l2k_ht_mel_bit_put(l2k_ht_mel_writer *w, unsigned bit)
+/* count 1 to 6; the first bit is the highest. */
+static inline void l2k_ht_mel_bits(l2k_ht_mel_writer *w, unsigned value, unsigned count)
 {
-    w->byte |= bit << --w->room;
-    if (w->room == 0) {
+    if (count >= w->room) {
+        count -= w->room;
+        w->byte |= value >> count;
         *w->next++ = (uint8_t)w->byte;
         w->room = w->byte == 0xFF ? 7 : 8;
         w->byte = 0;
+        value &= (1u << count) - 1;
     }
+    w->room -= count;
+    w->byte |= value << w->room;
+}
+
+static const uint8_t l2k_ht_mel_exponents[13] = {0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 5};
+
+static inline void l2k_ht_mel_zeros(l2k_ht_mel_writer *w, unsigned count)
+{
+    w->run += count;
+    while (w->run >= 1u << l2k_ht_mel_exponents[w->state]) {
+        w->run -= 1u << l2k_ht_mel_exponents[w->state];
+        w->state += w->state < 12;
+        l2k_ht_mel_bits(w, 1, 1);
+    }
+}
+
+/* A zero, then the run before it. */
+static inline void l2k_ht_mel_one(l2k_ht_mel_writer *w)
+{
+    l2k_ht_mel_bits(w, w->run, 1u + l2k_ht_mel_exponents[w->state]);
+    w->state -= w->state > 0;
+    w->run = 0;
 }
 
 static inline void l2k_ht_mel_put(l2k_ht_mel_writer *w, bool symbol)
 {
-    static const uint8_t exponents[13] = {0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 5};
-    unsigned exponent = exponents[w->state];
-    if (!symbol && ++w->run < 1u << exponent)
-        return;
-    l2k_ht_mel_bit_put(w, !symbol);
-    if (symbol) {
-        while (exponent-- > 0)
-            l2k_ht_mel_bit_put(w, w->run >> exponent & 1);
-        w->state -= w->state > 0;
-    } else {
-        w->state += w->state < 12;
-    }
-    w->run = 0;
+    if (symbol)
+        l2k_ht_mel_one(w);
+    else
+        l2k_ht_mel_zeros(w, 1);
 }
 
 #endif

@@ -1,0 +1,186 @@
+/* The HT refinement passes as an encoder makes them: SigProp (7.4 of T.814) and MagRef (7.5) on bit-plane 0, after a
+ * cleanup pass on bit-plane 1. Both share a segment, one from its start and the other from its end. */
+#include "codec/blocks/ht/ht_encode.h"
+
+#include <string.h>
+
+#include "base/integer.h"
+#include "codec/blocks/ht/ht_writers.h"
+
+typedef struct refinement {
+    l2k_ht_column *columns; /* the first stripe's first column, inside a border of zeros */
+    uint32_t width, height;
+    size_t pitch; /* from stripe to stripe in `columns` */
+    bool causal;
+    l2k_ht_forward_writer sigprop;
+    l2k_ht_backward_writer magref;
+} refinement;
+
+/* ---- Columns ------------------------------------------------------------------------------------------------- */
+
+static void load_sample(l2k_ht_column *column, uint32_t magnitude, bool negative, unsigned row)
+{
+    column->significant |= (uint8_t)((magnitude > 1) << row);
+    column->low |= (uint8_t)((magnitude & 1) << row);
+    column->negative |= (uint8_t)(negative << row);
+    column->inside |= (uint8_t)(1u << row);
+}
+
+static void load_columns(const refinement *r, const l2k_t1_block *block)
+{
+    memset(r->columns - r->pitch - 1, 0, r->pitch * ((r->height + 3) / 4 + 2) * sizeof *r->columns);
+    for (uint32_t y = 0; y < r->height; y++)
+        for (uint32_t x = 0; x < r->width; x++) {
+            const int32_t v = l2k_ht_sample_at(block, x, y);
+            load_sample(r->columns + (y >> 2) * r->pitch + x, l2k_ht_magnitude(v), v < 0, y & 3);
+        }
+}
+
+/* ---- SigProp ------------------------------------------------------------------------------------------------- */
+
+/* Significance of a column with the samples right above and below it: bits 0 to 5. */
+static unsigned tall(const refinement *r, const l2k_ht_column *column)
+{
+    unsigned below = r->causal ? 0 : column[r->pitch].significant & 1u;
+    return column[-(ptrdiff_t)r->pitch].significant >> 3 | (unsigned)column->significant << 1 | below << 5;
+}
+
+/* Bits to write, first bit lowest. */
+typedef struct bits {
+    uint32_t value;
+    unsigned count;
+} bits;
+
+static void append(bits *b, unsigned bit)
+{
+    b->value |= (uint32_t)bit << b->count++;
+}
+
+/* Visits the samples of a column that are not significant and have a significant neighbour, including those that have
+ * just become so. */
+static void visit_column(const refinement *r, l2k_ht_column *column, bits *to)
+{
+    unsigned here = tall(r, column), others = tall(r, column - 1) | tall(r, column + 1);
+    for (unsigned k = 0; k < 4; k++)
+        if (column->inside >> k & 1 && !(here >> (k + 1) & 1) && (here | others) >> k & 7) {
+            const unsigned bit = column->low >> k & 1;
+            append(to, bit);
+            here |= 2 * bit << k;
+            column->found |= (uint8_t)(bit << k);
+        }
+    column->significant |= column->found;
+}
+
+static void append_signs(const l2k_ht_column *column, bits *to)
+{
+    for (unsigned k = 0; k < 4; k++)
+        if (column->found >> k & 1)
+            append(to, column->negative >> k & 1);
+}
+
+/* In groups of four columns: first the bits of all of them, then the signs. */
+static void significance_propagation(refinement *r)
+{
+    for (uint32_t y = 0; y < r->height; y += 4)
+        for (uint32_t x = 0; x < r->width; x += 4) {
+            const uint32_t width = l2k_min_u32(4, r->width - x);
+            l2k_ht_column *column = r->columns + (y >> 2) * r->pitch + x;
+            bits group = {0, 0};
+            for (uint32_t i = 0; i < width; i++)
+                visit_column(r, column + i, &group);
+            for (uint32_t i = 0; i < width; i++)
+                append_signs(column + i, &group);
+            l2k_ht_forward_put(&r->sigprop, group.value, group.count);
+        }
+}
+
+/* ---- MagRef -------------------------------------------------------------------------------------------------- */
+
+/* Of the samples that the cleanup pass has made significant. */
+static void magnitude_refinement(refinement *r)
+{
+    for (uint32_t y = 0; y < r->height; y += 4)
+        for (uint32_t x = 0; x < r->width; x++) {
+            const l2k_ht_column *column = r->columns + (y >> 2) * r->pitch + x;
+            bits refined = {0, 0};
+            for (unsigned k = 0; k < 4; k++)
+                if ((column->significant & ~column->found) >> k & 1)
+                    append(&refined, column->low >> k & 1);
+            l2k_ht_backward_put(&r->magref, refined.value, refined.count);
+        }
+}
+
+/* ---- Distortion ---------------------------------------------------------------------------------------------- */
+
+/* Reconstruction points in half quantiser steps: 2 m for an integer that is restored exactly, 2 m + 1 for the middle of
+ * an interval. */
+static double gain(uint32_t magnitude, int64_t point, bool reversible)
+{
+    const int64_t twice_true = 2 * (int64_t)magnitude + !reversible;
+    return (double)point * (double)(2 * twice_true - point) / 4;
+}
+
+/* Squared error that each pass and those before remove from a sample. */
+static void add_gains(const l2k_t1_block *block, uint32_t magnitude, bool found, unsigned plane, double gains[3])
+{
+    const bool exact = block->reversible;
+    const double cleanup =
+        gain(magnitude, (2 * (int64_t)(magnitude >> plane) + !(exact && plane == 0)) << plane, exact);
+    const double all = gain(magnitude, 2 * (int64_t)magnitude + !exact, exact);
+    if (magnitude >> plane) {
+        gains[0] += cleanup;
+        gains[1] += cleanup;
+        gains[2] += all;
+    } else if (found) {
+        gains[1] += all;
+        gains[2] += all;
+    }
+}
+
+void l2k_ht_measure_gains(const l2k_ht_encoder *encoder, const l2k_t1_block *block, unsigned plane, double gains[3])
+{
+    const size_t pitch = block->width + (size_t)2;
+    gains[0] = gains[1] = gains[2] = 0;
+    for (uint32_t y = 0; y < block->height; y++)
+        for (uint32_t x = 0; x < block->width; x++) {
+            const l2k_ht_column *column = encoder->columns + ((y >> 2) + 1) * pitch + x + 1;
+            const bool found = plane > 0 && column->found >> (y & 3) & 1;
+            add_gains(block, l2k_ht_magnitude(l2k_ht_sample_at(block, x, y)), found, plane, gains);
+        }
+}
+
+/* ---- Both passes --------------------------------------------------------------------------------------------- */
+
+/* SigProp must not end in 0xFF, since what follows could make that a marker code. */
+static void end_sigprop(l2k_ht_forward_writer *w)
+{
+    if (w->count == 0 && !w->after_ff)
+        return;
+    w->count = w->after_ff ? 7 : 8;
+    l2k_ht_forward_byte(w);
+}
+
+void l2k_ht_encode_refinement(l2k_ht_encoder *encoder, const l2k_t1_block *block, unsigned passes, uint8_t *to,
+                              uint32_t bytes[2])
+{
+    const size_t pitch = block->width + (size_t)2;
+    uint8_t *end = encoder->vlc + sizeof encoder->vlc - 1;
+    refinement r = {.columns = encoder->columns + pitch + 1,
+                    .width = block->width,
+                    .height = block->height,
+                    .pitch = pitch,
+                    .causal = block->style & L2K_STYLE_VSC,
+                    .sigprop = {.next = to},
+                    .magref = {.first = end}};
+    *end = 0xFF;
+    load_columns(&r, block);
+    significance_propagation(&r);
+    end_sigprop(&r.sigprop);
+    if (passes > 2)
+        magnitude_refinement(&r);
+    if (r.magref.count)
+        *--r.magref.first = (uint8_t)r.magref.bits;
+    bytes[0] = (uint32_t)(r.sigprop.next - to);
+    bytes[1] = (uint32_t)(end - r.magref.first);
+    memcpy(r.sigprop.next, r.magref.first, bytes[1]);
+}

@@ -1,0 +1,230 @@
+/* Rows of samples of the HT cleanup pass (7.3.7 and 7.3.8 of T.814): exponent bounds, then magnitudes and signs from
+ * MagSgn. The exponents above are known when a row begins, so where each of its quads starts is, too, and they can be
+ * read side by side. */
+#ifndef L2K_CODEC_BLOCKS_HT_HT_SAMPLES_H
+#define L2K_CODEC_BLOCKS_HT_HT_SAMPLES_H
+
+#include "codec/blocks/ht/ht_rows.h"
+#include "codec/blocks/ht/ht_vectors.h"
+
+/* ---- Bounds and positions ------------------------------------------------------------------------------------ */
+
+/* The bits of x, which is less than 2^31, or 1: from the exponent of a float. Below the highest bit there is a 0, so
+ * that rounding does not make it a greater power of two. */
+static inline uint32_t bit_length(uint32_t x)
+{
+    const float real = (float)(int32_t)(x & ~(x >> 1));
+    uint32_t word;
+    memcpy(&word, &real, sizeof word);
+    const int32_t length = (int32_t)(word >> 23) - 126;
+    return length > 1 ? (uint32_t)length : 1;
+}
+
+static inline uint32_t max(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+/* A quad with more than one significant sample has a bound of at least the greatest exponent above it less 1. Returns
+ * the greatest bound of the row. */
+static uint32_t find_bounds(l2k_ht_pass *restrict p, uint32_t count)
+{
+    const uint32_t *restrict low = p->low, *restrict row = p->quads + 1;
+    uint32_t *restrict bounded = p->bounded, *restrict bits_of = p->bits_of, most = 0;
+    L2K_INDEPENDENT
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t above = max(max(low[2 * i], low[2 * i + 1]), max(low[2 * i + 2], low[2 * i + 3]));
+        const uint32_t ones = row[i] >> 16 & 7, several = -(uint32_t)(ones > 1);
+        const uint32_t quad = row[i] + (((bit_length(max(above, 1) - 1) - 1) & several) << 24) + (1u << 24);
+        bounded[i] = quad;
+        bits_of[i] = (quad >> 24) * ones - (quad & 7);
+        most = max(most, quad);
+    }
+    return most >> 24;
+}
+
+/* From numbers of bits to where they start. */
+static void find_starts(l2k_ht_pass *p, uint32_t count)
+{
+    uint32_t position = p->position;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t bits = p->bits_of[i];
+        p->bits_of[i] = position;
+        position += bits;
+    }
+    p->position = position;
+}
+
+/* What is read beyond the end of the stream is written before. */
+static void extend(l2k_ht_pass *p, uint32_t end)
+{
+    const size_t needed = (end >> 3) + (size_t)L2K_HT_FILLER;
+    if (needed > p->bytes_known) {
+        memset(p->bits + p->bytes_known, 0xFF, needed - p->bytes_known);
+        p->bytes_known = needed;
+    }
+}
+
+/* ---- One by one ---------------------------------------------------------------------------------------------- */
+
+/* Twice the magnitude and the sign, or 0. */
+static inline uint32_t get_sample(const l2k_ht_pass *p, uint32_t quad, unsigned k, uint32_t *position)
+{
+    if (!(quad >> (4 + k) & 1))
+        return 0;
+    const unsigned bits = (quad >> 24) - (quad >> (12 + k) & 1);
+    const uint64_t value = l2k_ht_load(p->bits + (*position >> 3)) >> (*position & 7) & (((uint64_t)1 << bits) - 1);
+    *position += bits;
+    return (uint32_t)(value | (uint64_t)(quad >> (8 + k) & 1) << bits) + 2;
+}
+
+/* From magnitudes to those of coefficients, with the middle of the interval below the lowest bit-plane. */
+typedef struct scale {
+    unsigned plane;
+    uint32_t half, mask;
+} scale;
+
+static inline scale scale_of(const l2k_ht_pass *p)
+{
+    return (scale){p->plane, (1u << p->plane) >> 1, (1u << (p->plane + p->planes)) - 1};
+}
+
+static inline void put_sample(scale to, l2k_ht_form form, uint32_t sample, void *row, size_t x)
+{
+    const uint32_t mask = to.mask & -(uint32_t)(sample != 0), magnitude = ((sample >> 1 << to.plane) | to.half) & mask;
+    const uint32_t sign = -(sample & 1), value = (magnitude ^ sign) - sign;
+    if (form == L2K_HT_INT16)
+        ((int16_t *)row)[x] = (int16_t)value;
+    else if (form == L2K_HT_INT32)
+        ((int32_t *)row)[x] = (int32_t)value;
+    else
+        ((uint32_t *)row)[x] = magnitude | sample << 31;
+}
+
+static inline __attribute__((always_inline)) void get_singly(l2k_ht_pass *p, l2k_ht_form form, void *top, void *bottom)
+{
+    const scale to = scale_of(p);
+    for (uint32_t i = 0; i < p->num_quads; i++) {
+        uint32_t position = p->bits_of[i], sample[4];
+        for (unsigned k = 0; k < 4; k++)
+            sample[k] = get_sample(p, p->bounded[i], k, &position);
+        put_sample(to, form, sample[0], top, 2 * (size_t)i);
+        put_sample(to, form, sample[2], top, 2 * (size_t)i + 1);
+        put_sample(to, form, sample[1], bottom, 2 * (size_t)i);
+        put_sample(to, form, sample[3], bottom, 2 * (size_t)i + 1);
+        p->low[2 * i + 1] = sample[1] >> 1;
+        p->low[2 * i + 2] = sample[3] >> 1;
+    }
+}
+
+/* ---- By vectors ---------------------------------------------------------------------------------------------- */
+
+/* A sample of more bits may not be in four bytes. */
+enum { MOST_IN_VECTORS = 25 };
+
+#ifdef L2K_QUADS
+
+/* Every other quad from i on: twice the magnitudes and the signs, or 0. */
+static inline l2k_vector get_vector(const l2k_ht_pass *p, uint32_t i)
+{
+    const l2k_vector lane = L2K_EACH_QUAD(0, 1, 2, 3), lowest = L2K_EACH_QUAD(0, 0x04040404, 0x08080808, 0x0C0C0C0C);
+    const l2k_vector quad = l2k_spread(p->bounded + i), start = l2k_spread(p->bits_of + i);
+    const l2k_vector flags = quad >> lane, significant = -(flags >> 4 & 1);
+    const l2k_vector bits = ((quad >> 24) - (flags >> 12 & 1)) & significant;
+    const l2k_vector two = bits + l2k_up_one(bits), end = two + l2k_up_two(two);
+    const l2k_vector first = end - bits + (start & 7), byte = l2k_choose_bytes(first >> 3, lowest) + 0x03020100;
+    const l2k_vector field = l2k_choose_bytes(l2k_windows(p->bits, p->bits_of + i), byte) >> (first & 7);
+    const l2k_vector above = -(l2k_vector)L2K_EACH_QUAD(1, 1, 1, 1) << bits;
+    return (((field & ~above) | (flags >> 8 & 1) << bits) + 2) & significant;
+}
+
+static inline l2k_vector scale_vector(l2k_vector sample, scale to)
+{
+    return ((sample >> 1 << to.plane) | to.half) & to.mask & (l2k_vector)(sample != 0);
+}
+
+static inline __attribute__((always_inline)) void get_vectors(l2k_ht_pass *p, l2k_ht_form form, void *top, void *bottom)
+{
+    const scale to = scale_of(p);
+    const uint32_t count = p->num_quads;
+    for (uint32_t i = 0; i < count; i += 2 * L2K_QUADS) {
+        l2k_vector samples[2], values[2];
+        l2k_split(get_vector(p, i), get_vector(p, i + 1), &samples[0], &samples[1]);
+        l2k_store_vector(p->low + 1 + 2 * i, samples[1] >> 1);
+        for (int k = 0; k < 2; k++) {
+            const l2k_vector magnitude = scale_vector(samples[k], to), sign = -(samples[k] & 1);
+            values[k] = form == L2K_HT_SIGNED_MAGNITUDE ? magnitude | samples[k] << 31 : (magnitude ^ sign) - sign;
+        }
+        if (form == L2K_HT_INT16) {
+            l2k_store_int16((int16_t *)top + 2 * i, (int16_t *)bottom + 2 * i, values[0], values[1]);
+        } else {
+            l2k_store_vector((uint32_t *)top + 2 * i, values[0]);
+            l2k_store_vector((uint32_t *)bottom + 2 * i, values[1]);
+        }
+    }
+}
+
+#else
+#define get_vectors get_singly
+#endif
+
+/* ---- By deposits --------------------------------------------------------------------------------------------- */
+
+/* Samples of more bits may not be in eight bytes. */
+enum { MOST_IN_DEPOSITS = 14 };
+
+#ifdef __BMI2__
+
+/* Four samples of 16 bits, each twice the magnitude and the sign, or 0. */
+static inline uint64_t deposit(uint64_t bits, uint32_t quad)
+{
+    const uint64_t lanes = 0x0001000100010001u, rho = _pdep_u64(quad >> 4, lanes), e_1 = _pdep_u64(quad >> 8, lanes);
+    const uint64_t e_k = _pdep_u64(quad >> 12, lanes);
+    const unsigned top = (quad >> 24) - 1;
+    const uint64_t fields = 2 * (rho << top) - rho - (e_k << top);
+    return _pdep_u64(bits, fields) + (e_1 << top) + 2 * rho;
+}
+
+static inline uint32_t get_column(l2k_ht_pass *p, uint32_t position, size_t i)
+{
+    const uint64_t bits = l2k_ht_load(p->bits + (position >> 3)) >> (position & 7);
+    l2k_ht_store((uint8_t *)p->columns + 8 * i, deposit(bits, p->bounded[i]));
+    return position + p->bits_of[i];
+}
+
+static void put_int16(l2k_ht_pass *p, size_t count, int16_t *top, int16_t *bottom)
+{
+    const scale to = scale_of(p);
+    const uint16_t plane = (uint16_t)to.plane, half = (uint16_t)to.half, mask = (uint16_t)to.mask;
+    for (size_t i = 0; i < count; i += 4 * L2K_QUADS) {
+        const l2k_vector columns = l2k_load_vector(p->columns + 2 * i);
+        l2k_store_vector(p->low + 1 + i, columns >> 17);
+        const l2k_halves samples = (l2k_halves)columns, sign = -(samples & 1), used = (l2k_halves)(samples != 0);
+        const l2k_halves magnitude = ((samples >> 1 << plane) | half) & mask & used;
+        const l2k_signed_vector values = (l2k_signed_vector)((magnitude ^ sign) - sign);
+        l2k_store_int16(top + i, bottom + i, (l2k_vector)(values << 16 >> 16), (l2k_vector)(values >> 16));
+    }
+}
+
+static inline __attribute__((always_inline)) void put_columns(l2k_ht_pass *restrict p, l2k_ht_form form, size_t count,
+                                                              void *restrict top, void *restrict bottom)
+{
+    if (form == L2K_HT_INT16) {
+        put_int16(p, count, top, bottom);
+        return;
+    }
+    const uint16_t *restrict columns = p->columns;
+    uint32_t *restrict low = p->low + 1;
+    const scale to = scale_of(p);
+    L2K_INDEPENDENT
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t upper = columns[2 * i], lower = columns[2 * i + 1];
+        low[i] = lower >> 1;
+        put_sample(to, form, upper, top, i);
+        put_sample(to, form, lower, bottom, i);
+    }
+}
+
+#endif
+
+#endif

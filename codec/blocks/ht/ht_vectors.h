@@ -1,0 +1,187 @@
+/* Vectors of quads for ht_samples.c, in the instruction set that it is compiled for: what GCC's vector extensions do
+ * not say. A vector has L2K_QUADS quads of four lanes; two of them have the even and the odd ones of 2 L2K_QUADS quads.
+ * Without L2K_QUADS there are none. */
+#ifndef L2K_CODEC_BLOCKS_HT_HT_VECTORS_H
+#define L2K_CODEC_BLOCKS_HT_HT_VECTORS_H
+
+#include <stdint.h>
+
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+#include <immintrin.h>
+#define L2K_QUADS 4
+#define L2K_EACH_QUAD(a, b, c, d)                                                                                      \
+    {                                                                                                                  \
+        a, b, c, d, a, b, c, d, a, b, c, d, a, b, c, d                                                                 \
+    }
+#elif defined(__AVX2__)
+#include <immintrin.h>
+#define L2K_QUADS 2
+#define L2K_EACH_QUAD(a, b, c, d)                                                                                      \
+    {                                                                                                                  \
+        a, b, c, d, a, b, c, d                                                                                         \
+    }
+#elif defined(__aarch64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#include <arm_neon.h>
+#define L2K_QUADS 1
+#define L2K_EACH_QUAD(a, b, c, d)                                                                                      \
+    {                                                                                                                  \
+        a, b, c, d                                                                                                     \
+    }
+#endif
+
+#ifdef L2K_QUADS
+
+typedef uint32_t l2k_vector __attribute__((vector_size(16 * L2K_QUADS)));
+typedef int32_t l2k_signed_vector __attribute__((vector_size(16 * L2K_QUADS)));
+
+typedef uint16_t l2k_halves __attribute__((vector_size(16 * L2K_QUADS)));
+
+static inline l2k_vector l2k_load_vector(const void *from)
+{
+    l2k_vector v;
+    __builtin_memcpy(&v, from, sizeof v);
+    return v;
+}
+
+static inline void l2k_store_vector(void *to, l2k_vector v)
+{
+    __builtin_memcpy(to, &v, sizeof v);
+}
+
+#endif
+
+#if defined(L2K_QUADS) && L2K_QUADS == 4
+
+/* A value for each quad, from every other place. */
+static inline l2k_vector l2k_spread(const uint32_t *values)
+{
+    const __m512i places = _mm512_set_epi32(6, 6, 6, 6, 4, 4, 4, 4, 2, 2, 2, 2, 0, 0, 0, 0);
+    return (l2k_vector)_mm512_permutexvar_epi32(places,
+                                                _mm512_castsi256_si512(_mm256_loadu_si256((const void *)values)));
+}
+
+/* 16 bytes for each quad, from the one on that has its first bit. */
+static inline l2k_vector l2k_windows(const uint8_t *bits, const uint32_t *starts)
+{
+    __m512i v = _mm512_castsi128_si512(_mm_loadu_si128((const void *)(bits + (starts[0] >> 3))));
+    v = _mm512_inserti32x4(v, _mm_loadu_si128((const void *)(bits + (starts[2] >> 3))), 1);
+    v = _mm512_inserti32x4(v, _mm_loadu_si128((const void *)(bits + (starts[4] >> 3))), 2);
+    return (l2k_vector)_mm512_inserti32x4(v, _mm_loadu_si128((const void *)(bits + (starts[6] >> 3))), 3);
+}
+
+/* Bytes of each quad. */
+static inline l2k_vector l2k_choose_bytes(l2k_vector from, l2k_vector places)
+{
+    return (l2k_vector)_mm512_shuffle_epi8((__m512i)from, (__m512i)places);
+}
+
+/* Lanes moved up by one or two within each quad, zeros below. */
+static inline l2k_vector l2k_up_one(l2k_vector v)
+{
+    return (l2k_vector)_mm512_bslli_epi128((__m512i)v, 4);
+}
+
+static inline l2k_vector l2k_up_two(l2k_vector v)
+{
+    return (l2k_vector)_mm512_bslli_epi128((__m512i)v, 8);
+}
+
+/* From even and odd quads to their upper and lower samples, column by column. */
+static inline void l2k_split(l2k_vector even, l2k_vector odd, l2k_vector *top, l2k_vector *bottom)
+{
+    *top = (l2k_vector)_mm512_shuffle_ps((__m512)even, (__m512)odd, 0x88);
+    *bottom = (l2k_vector)_mm512_shuffle_ps((__m512)even, (__m512)odd, 0xDD);
+}
+
+static inline void l2k_store_int16(int16_t *top, int16_t *bottom, l2k_vector upper, l2k_vector lower)
+{
+    _mm256_storeu_si256((void *)top, _mm512_cvtepi32_epi16((__m512i)upper));
+    _mm256_storeu_si256((void *)bottom, _mm512_cvtepi32_epi16((__m512i)lower));
+}
+
+#elif defined(L2K_QUADS) && L2K_QUADS == 2
+
+static inline l2k_vector l2k_spread(const uint32_t *values)
+{
+    const __m256i a = _mm256_set1_epi32((int)values[0]), b = _mm256_set1_epi32((int)values[2]);
+    return (l2k_vector)_mm256_blend_epi32(a, b, 0xF0);
+}
+
+static inline l2k_vector l2k_windows(const uint8_t *bits, const uint32_t *starts)
+{
+    const __m128i a = _mm_loadu_si128((const void *)(bits + (starts[0] >> 3)));
+    const __m128i b = _mm_loadu_si128((const void *)(bits + (starts[2] >> 3)));
+    return (l2k_vector)_mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1);
+}
+
+static inline l2k_vector l2k_choose_bytes(l2k_vector from, l2k_vector places)
+{
+    return (l2k_vector)_mm256_shuffle_epi8((__m256i)from, (__m256i)places);
+}
+
+static inline l2k_vector l2k_up_one(l2k_vector v)
+{
+    return (l2k_vector)_mm256_slli_si256((__m256i)v, 4);
+}
+
+static inline l2k_vector l2k_up_two(l2k_vector v)
+{
+    return (l2k_vector)_mm256_slli_si256((__m256i)v, 8);
+}
+
+static inline void l2k_split(l2k_vector even, l2k_vector odd, l2k_vector *top, l2k_vector *bottom)
+{
+    *top = (l2k_vector)_mm256_shuffle_ps((__m256)even, (__m256)odd, 0x88);
+    *bottom = (l2k_vector)_mm256_shuffle_ps((__m256)even, (__m256)odd, 0xDD);
+}
+
+static inline void l2k_store_int16(int16_t *top, int16_t *bottom, l2k_vector upper, l2k_vector lower)
+{
+    const __m256i mixed = _mm256_packs_epi32((__m256i)upper, (__m256i)lower);
+    const __m256i both = _mm256_permute4x64_epi64(mixed, 0xD8);
+    _mm_storeu_si128((void *)top, _mm256_castsi256_si128(both));
+    _mm_storeu_si128((void *)bottom, _mm256_extracti128_si256(both, 1));
+}
+
+#elif defined(L2K_QUADS)
+
+static inline l2k_vector l2k_spread(const uint32_t *values)
+{
+    return (l2k_vector)vdupq_n_u32(values[0]);
+}
+
+static inline l2k_vector l2k_windows(const uint8_t *bits, const uint32_t *starts)
+{
+    return (l2k_vector)vld1q_u8(bits + (starts[0] >> 3));
+}
+
+static inline l2k_vector l2k_choose_bytes(l2k_vector from, l2k_vector places)
+{
+    return (l2k_vector)vqtbl1q_u8((uint8x16_t)from, (uint8x16_t)places);
+}
+
+static inline l2k_vector l2k_up_one(l2k_vector v)
+{
+    return (l2k_vector)vextq_u32(vdupq_n_u32(0), (uint32x4_t)v, 3);
+}
+
+static inline l2k_vector l2k_up_two(l2k_vector v)
+{
+    return (l2k_vector)vextq_u32(vdupq_n_u32(0), (uint32x4_t)v, 2);
+}
+
+static inline void l2k_split(l2k_vector even, l2k_vector odd, l2k_vector *top, l2k_vector *bottom)
+{
+    *top = (l2k_vector)vuzp1q_u32((uint32x4_t)even, (uint32x4_t)odd);
+    *bottom = (l2k_vector)vuzp2q_u32((uint32x4_t)even, (uint32x4_t)odd);
+}
+
+static inline void l2k_store_int16(int16_t *top, int16_t *bottom, l2k_vector upper, l2k_vector lower)
+{
+    vst1_s16(top, vmovn_s32((int32x4_t)upper));
+    vst1_s16(bottom, vmovn_s32((int32x4_t)lower));
+}
+
+#endif
+
+#endif

@@ -1,0 +1,381 @@
+/* Rate control by quantiser steps (Annex E), for code-blocks with too few coding passes to cut (T.814): the transform
+ * runs once, and its coefficients stay as they are; a histogram of them (quant/magnitudes.h) says which base step
+ * leaves the error asked for, or about the size. For a size, all blocks are then coded and measured, and the step is
+ * corrected until the size fits: the second time, as a rule. */
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/integer.h"
+#include "codec/encoder.h"
+#include "quant/magnitudes.h"
+
+typedef atomic_uint_least64_t shared_counts[L2K_MAGNITUDE_BINS];
+
+typedef struct step_search {
+    l2k_encoder *encoder;
+    l2k_encode_job job;
+    uint32_t num_components;
+    shared_counts *counts; /* of each component, by teams */
+    l2k_magnitudes *magnitudes;
+    uint64_t *samples, raw_bytes;  /* of each component, and of all */
+    double finest, coarsest;       /* limits of the base step */
+    double base;                   /* of the last coding */
+    uint64_t bytes;                /* what it takes with everything around it */
+    atomic_uint_least64_t *errors; /* of each component, squared, summed over the samples that would be decoded */
+    l2k_allocation allocation;     /* of its passes to layers */
+} step_search;
+
+/* ---- Transform ----------------------------------------------------------------------------------------------- */
+
+/* The step of a subband for a base step of 1; QCD has no such steps. */
+static float unit_of(const l2k_tile_component *component, unsigned band)
+{
+    const unsigned level = l2k_band_level(component->coding->levels, l2k_band_resolution(band));
+    const unsigned orientation = l2k_band_orientation(band);
+    l2k_step step = l2k_step_of_base((l2k_wavelet)component->coding->wavelet, 0x1p-10f, level, orientation);
+    return l2k_step_size(step, component->precision, orientation) * 0x1p10f;
+}
+
+/* Rows of an image of more samples than this are left out. */
+#define MOST_COUNTED ((uint64_t)1 << 20)
+
+static void count_component(const l2k_tile_component *component, uint32_t skip, l2k_magnitudes *magnitudes)
+{
+    const l2k_coefficients *view = component->view;
+    for (unsigned band = 0; band < view->num_bands; band++) {
+        const l2k_band_view *at = &view->bands[band];
+        const float *row = (const float *)view->base + at->y * view->stride + at->x, unit = unit_of(component, band);
+        const uint32_t distance = l2k_min_u32(skip, l2k_max_u32(at->height / 16, 1));
+        for (uint32_t y = 0; y < at->height; y += distance)
+            l2k_magnitudes_add(magnitudes, row + y * view->stride, at->width, unit, distance);
+    }
+}
+
+static void count_tile(step_search *s, const l2k_tile *tile)
+{
+    double start = l2k_stage_start(s->job.encoding->context);
+    for (uint32_t c = 0; c < tile->num_components; c++) {
+        l2k_magnitudes magnitudes = {0};
+        count_component(&tile->components[c], 1 + (uint32_t)(s->samples[c] / MOST_COUNTED), &magnitudes);
+        for (unsigned bin = 0; bin < L2K_MAGNITUDE_BINS; bin++)
+            if (magnitudes.count[bin])
+                atomic_fetch_add(&s->counts[c][bin], magnitudes.count[bin]);
+    }
+    l2k_stage_end(s->job.encoding->context, L2K_STAGE_RATE, start);
+}
+
+/* The next tile gets the plan's memory: copies its coefficients. */
+static l2k_status keep_component(const l2k_context *context, l2k_tile *tile, l2k_tile_component *component)
+{
+    const l2k_coefficients *view = component->view;
+    const size_t row = view->width * sizeof(float);
+    l2k_coefficients *copy = l2k_arena_take(context, &tile->arena, sizeof *copy);
+    float *base = l2k_arena_take(context, &tile->arena, view->height * row);
+    if (!copy || !base)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the coefficients of a tile");
+    *copy = *view;
+    copy->base = base;
+    copy->stride = view->width;
+    for (size_t y = 0; y < view->height; y++)
+        memcpy(base + y * view->width, (const float *)view->base + y * view->stride, row);
+    component->view = copy;
+    return L2K_OK;
+}
+
+static l2k_status keep_tile(const step_search *s, l2k_tile *tile)
+{
+    for (uint32_t c = 0; c < tile->num_components && s->encoder->num_tiles > 1; c++)
+        L2K_TRY(keep_component(s->job.encoding->context, tile, &tile->components[c]));
+    return L2K_OK;
+}
+
+static void transform_share(void *opaque, l2k_teams *teams, l2k_team *team)
+{
+    step_search *s = opaque;
+    l2k_turn turn;
+    while (l2k_next_turn(teams, team, &turn)) {
+        l2k_status status;
+        l2k_plane *planes;
+        if (turn.begins) {
+            status = l2k_encode_prepare_tile(&s->job, team, &turn, &planes);
+            if (status == L2K_OK)
+                status = l2k_plan_begin(turn.slot->plan, planes);
+        } else {
+            status = l2k_plan_finish(turn.slot->plan);
+            if (status == L2K_OK)
+                count_tile(s, &s->job.tiles[turn.tile]);
+            if (status == L2K_OK)
+                status = keep_tile(s, &s->job.tiles[turn.tile]);
+        }
+        l2k_end_turn(teams, team, &turn, status);
+    }
+}
+
+/* ---- Code-blocks --------------------------------------------------------------------------------------------- */
+
+static void code_share(void *opaque, l2k_teams *teams, l2k_team *team)
+{
+    step_search *s = opaque;
+    l2k_turn turn;
+    while (l2k_next_turn(teams, team, &turn)) {
+        l2k_status status = L2K_OK;
+        if (!turn.begins)
+            status = l2k_encode_blocks(&s->job, team->coder, &s->job.tiles[turn.tile]);
+        l2k_end_turn(teams, team, &turn, status);
+    }
+}
+
+static void set_steps(step_search *s, double base)
+{
+    l2k_encoding *e = &s->encoder->encoding;
+    for (uint32_t c = 0; c < s->num_components; c++) {
+        l2k_component_coding *coding = &e->coding.components[c];
+        l2k_steps_of_base((l2k_wavelet)coding->wavelet, (float)base, coding->levels, coding->steps);
+    }
+    for (uint32_t t = 0; t < s->encoder->num_tiles; t++)
+        l2k_tile_take_steps(&s->job.tiles[t]);
+    s->base = base;
+}
+
+/* Codes all blocks with the steps of a base step, in layers. */
+static l2k_status code(step_search *s, double base)
+{
+    l2k_encoder *encoder = s->encoder;
+    l2k_teams_forget(&encoder->teams);
+    set_steps(s, base);
+    L2K_TRY(l2k_teams_run(&encoder->teams, encoder->num_tiles, code_share, s));
+    return l2k_encode_layers(encoder, &s->allocation);
+}
+
+/* ---- PSNR ---------------------------------------------------------------------------------------------------- */
+
+/* The mean squared error of a component of the image in squares of its range: the ICT's inverse (G-6 to G-8) adds up
+ * those of the three that were coded. */
+static double component_error(const step_search *s, uint32_t c, const double coded[3], double base)
+{
+    static const double shares[3][3] = {
+        {1, 0, 1.402 * 1.402}, {1, .344136 * .344136, .714136 * .714136}, {1, 1.772 * 1.772, 0}};
+    if (s->job.encoding->coding.component_transform && c < 3)
+        return shares[c][0] * coded[0] + shares[c][1] * coded[1] + shares[c][2] * coded[2];
+    return l2k_magnitudes_error(&s->magnitudes[c], base) / (double)s->samples[c];
+}
+
+/* The mean squared error of all samples after rounding, in units of each component's squared peak. */
+static double mean_error(const step_search *s, double base)
+{
+    double coded[3] = {0}, sum = 0, samples = 0;
+    for (uint32_t c = 0; c < s->num_components && c < 3; c++)
+        coded[c] = l2k_magnitudes_error(&s->magnitudes[c], base) / (double)s->samples[c];
+    for (uint32_t c = 0; c < s->num_components; c++) {
+        const double range = ldexp(1, (int)s->job.encoding->siz.components[c].precision);
+        const double error = l2k_rounded_error(component_error(s, c, coded, base) * range * range);
+        sum += (double)s->samples[c] * error / ((range - 1) * (range - 1));
+        samples += (double)s->samples[c];
+    }
+    return sum / samples;
+}
+
+/* The base step at which a rising or falling function reaches a value, within the limits. */
+typedef double step_function(const step_search *s, double base);
+
+static double solve(const step_search *s, step_function *function, bool rises, double value)
+{
+    double low = log2(s->finest), high = log2(s->coarsest);
+    for (int i = 0; i < 40; i++) {
+        const double middle = (low + high) / 2;
+        if ((function(s, exp2(middle)) < value) == rises)
+            low = middle;
+        else
+            high = middle;
+    }
+    return exp2(low);
+}
+
+static void error_share(void *opaque, l2k_teams *teams, l2k_team *team)
+{
+    step_search *s = opaque;
+    l2k_turn turn;
+    while (l2k_next_turn(teams, team, &turn)) {
+        l2k_status status = L2K_OK;
+        if (!turn.begins)
+            status = l2k_encode_tile_error(&s->job, team, &s->job.tiles[turn.tile], s->errors);
+        l2k_end_turn(teams, team, &turn, status);
+    }
+}
+
+/* The mean error that decoding would show for the steps that are set. */
+static l2k_status decoded_error(step_search *s, double *mean)
+{
+    double sum = 0, samples = 0;
+    double start = l2k_stage_start(s->job.encoding->context);
+    for (uint32_t c = 0; c < s->num_components; c++)
+        atomic_store(&s->errors[c], 0);
+    L2K_TRY(l2k_teams_run(&s->encoder->teams, s->encoder->num_tiles, error_share, s));
+    for (uint32_t c = 0; c < s->num_components; c++) {
+        const double peak = ldexp(1, (int)s->job.encoding->siz.components[c].precision) - 1;
+        sum += (double)atomic_load(&s->errors[c]) / (peak * peak);
+        samples += (double)s->samples[c];
+    }
+    *mean = sum / samples;
+    l2k_stage_end(s->job.encoding->context, L2K_STAGE_RATE, start);
+    return L2K_OK;
+}
+
+enum { MOST_TRIALS = 3 };
+
+/* The histogram knows no clipping, and that smooth parts of an image have less error than others, which rounding makes
+ * none. So its answer is tried, and corrected by what it was wrong; that is tried again only if it was much. */
+static l2k_status fit_psnr(step_search *s, double psnr)
+{
+    const double goal = pow(10, -psnr / 10);
+    double correction = 1, wrong = 1; /* in units of 10 dB */
+    for (int trial = 0; trial < MOST_TRIALS && wrong > 0.06; trial++) {
+        double found;
+        set_steps(s, solve(s, mean_error, true, goal * correction));
+        L2K_TRY(decoded_error(s, &found));
+        wrong = fabs(log10(found / goal));
+        correction *= goal / found;
+    }
+    return code(s, wrong < 0.01 ? s->base : solve(s, mean_error, true, goal * correction));
+}
+
+/* ---- Size ---------------------------------------------------------------------------------------------------- */
+
+/* What part of the size asked for is aimed at, and how much less is good enough. */
+static const double aim = 0.99, least = 0.98;
+
+enum { MOST_ROUNDS = 12 };
+
+static double expected_bits(const step_search *s, double base)
+{
+    double bits = 0;
+    for (uint32_t c = 0; c < s->num_components; c++)
+        bits += l2k_magnitudes_bits(&s->magnitudes[c], base);
+    return bits;
+}
+
+/* Headers of packets without anything in them. */
+static double empty_bytes(const step_search *s)
+{
+    const l2k_tile_coding *coding = &s->job.encoding->coding;
+    double bytes = (double)s->allocation.fixed_bytes;
+    for (uint32_t t = 0; t < s->encoder->num_tiles; t++)
+        bytes += (double)(s->job.tiles[t].num_precincts * coding->num_layers);
+    return bytes;
+}
+
+static l2k_status measure(step_search *s, double base)
+{
+    const l2k_encoding *e = s->job.encoding;
+    L2K_TRY(code(s, base));
+    double start = l2k_stage_start(e->context);
+    l2k_status status = l2k_layers_measure(e->context, s->job.tiles, s->encoder->num_tiles, e->plt, &s->bytes);
+    s->bytes += s->allocation.fixed_bytes;
+    l2k_stage_end(e->context, L2K_STAGE_RATE, start);
+    return status;
+}
+
+/* Between a step that is too fine and one that is coarse enough, where both are known. */
+static double next_base(const step_search *s, double goal, double fine, double coarse)
+{
+    const double empty = empty_bytes(s), coded = fmax((double)s->bytes - empty, 1);
+    const double bits = expected_bits(s, s->base) * fmax(goal * aim - empty, 0) / coded;
+    const double next = solve(s, expected_bits, false, bits);
+    if (fine == 0 || coarse == 0 || (next > fine && next < coarse))
+        return next;
+    return sqrt(fine * coarse);
+}
+
+static l2k_status fit_size(step_search *s, double goal)
+{
+    double fine = 0, coarse = 0; /* too fine; coarse enough */
+    double base = solve(s, expected_bits, false, 8 * goal * aim);
+    for (int round = 0; round < MOST_ROUNDS && (fine == 0 || coarse == 0 || coarse > fine * 1.0005); round++) {
+        L2K_TRY(measure(s, base));
+        const bool fits = (double)s->bytes <= goal;
+
+        if (fits && ((double)s->bytes >= goal * least || base <= s->finest * 1.001))
+            return L2K_OK;
+        *(fits ? &coarse : &fine) = base;
+        if (!fits && base >= s->coarsest * 0.999)
+            break;
+        base = next_base(s, goal, fine, coarse);
+    }
+    if (coarse > 0 && s->base != coarse)
+        return measure(s, coarse);
+    if (coarse == 0)
+        l2k_warn(s->job.encoding->context, "the headers alone take more than a ratio of %g allows",
+                 s->job.encoding->by_step.value);
+    return L2K_OK;
+}
+
+/* ---- Both ---------------------------------------------------------------------------------------------------- */
+
+/* The limits of base steps: for the quantiser, and where all is 0. */
+static void limit_base(step_search *s)
+{
+    const l2k_encoding *e = s->job.encoding;
+    s->finest = 0x1p-24;
+    s->coarsest = 64;
+    for (uint32_t c = 0; c < s->num_components; c++) {
+        const l2k_component_coding *coding = &e->coding.components[c];
+        while (l2k_step_of_base((l2k_wavelet)coding->wavelet, (float)s->finest, coding->levels, L2K_LL).exponent >
+               L2K_MOST_EXPONENT)
+            s->finest *= 2;
+    }
+}
+
+static l2k_status create_search(step_search *s)
+{
+    const l2k_encoding *e = s->job.encoding;
+    const uint32_t count = s->num_components = e->siz.num_components;
+    s->counts = l2k_allocate(e->context, count, sizeof *s->counts);
+    s->magnitudes = l2k_allocate(e->context, count, sizeof *s->magnitudes);
+    s->samples = l2k_allocate_zeroed(e->context, count, sizeof *s->samples);
+    s->errors = l2k_allocate(e->context, count, sizeof *s->errors);
+    if (!s->counts || !s->magnitudes || !s->samples || !s->errors)
+        return l2k_fail(e->context, L2K_ERROR_MEMORY, "out of memory for rate control");
+    uint64_t bits = 0;
+    for (uint32_t c = 0; c < count; c++) {
+        const l2k_component *component = &e->siz.components[c];
+        l2k_rect rect = l2k_component_rect(s->job.area, component->dx, component->dy);
+        s->samples[c] = (uint64_t)l2k_rect_width(rect) * l2k_rect_height(rect);
+        bits += s->samples[c] * component->precision;
+        for (unsigned bin = 0; bin < L2K_MAGNITUDE_BINS; bin++)
+            atomic_init(&s->counts[c][bin], 0);
+    }
+    s->raw_bytes = bits / 8;
+    limit_base(s);
+    return L2K_OK;
+}
+
+static void release_search(step_search *s)
+{
+    const l2k_context *context = s->job.encoding->context;
+    l2k_release(context, s->counts);
+    l2k_release(context, s->magnitudes);
+    l2k_release(context, s->samples);
+    l2k_release(context, s->errors);
+}
+
+static l2k_status search(step_search *s)
+{
+    const l2k_step_target *target = &s->job.encoding->by_step;
+    L2K_TRY(create_search(s));
+    L2K_TRY(l2k_teams_run(&s->encoder->teams, s->encoder->num_tiles, transform_share, s));
+    for (uint32_t c = 0; c < s->num_components; c++)
+        for (unsigned bin = 0; bin < L2K_MAGNITUDE_BINS; bin++)
+            s->magnitudes[c].count[bin] = atomic_load(&s->counts[c][bin]);
+    return target->kind == L2K_TARGET_PSNR ? fit_psnr(s, target->value)
+                                           : fit_size(s, floor((double)s->raw_bytes / target->value));
+}
+
+l2k_status l2k_encode_by_steps(l2k_encoder *encoder, const l2k_encode_job *job, l2k_allocation *allocation)
+{
+    step_search s = {.encoder = encoder, .job = *job};
+    l2k_status status = search(&s);
+    *allocation = s.allocation;
+    release_search(&s);
+    return status;
+}
