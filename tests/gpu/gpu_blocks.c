@@ -26,6 +26,7 @@ typedef struct image {
     void *device_memory;
     size_t bytes;
     unsigned log2_width, log2_height; /* of a code-block */
+    float step;                       /* of the quantiser */
 } image;
 
 static image images[MOST_IMAGES];
@@ -100,8 +101,12 @@ static void list_image(const image *m)
 
 static void make_image(image *m, bool decoding)
 {
-    const bool narrow = random_below(2);
-    *m = (image){.coding = {.style = L2K_STYLE_HT, .wavelet = (uint8_t)random_below(2)}};
+    const bool narrow = random_below(2), is_float = !decoding && random_below(3) == 0;
+    *m = (image){.coding = {.style = L2K_STYLE_HT,
+                            .wavelet = (uint8_t)(is_float ? L2K_WAVELET_9_7 : random_below(2)),
+                            .quantisation = L2K_QUANT_EXPOUNDED,
+                            .num_steps = 1}};
+    m->coding.steps[0] = (l2k_step){(uint8_t)(4 + random_below(8)), (uint16_t)random_below(2048)};
     choose_size(m);
     const uint32_t x = random_below(100), y = random_below(100);
     m->band = (l2k_subband){.rect = {x, y, x + random_side(m->log2_width), y + random_side(m->log2_height)},
@@ -111,8 +116,9 @@ static void make_image(image *m, bool decoding)
         m->coding.style |= L2K_STYLE_VSC;
     if (decoding && random_below(4) == 0)
         m->coding.roi_shift = (uint8_t)(1 + random_below(m->band.max_planes));
-    m->component = (l2k_tile_component){.num_resolutions = 1, .coding = &m->coding};
-    make_view(m, narrow ? L2K_COEFFICIENT_INT16 : L2K_COEFFICIENT_INT32);
+    m->component = (l2k_tile_component){.num_resolutions = 1, .coding = &m->coding, .precision = 8};
+    m->step = l2k_step_size(m->coding.steps[0], 8, 0);
+    make_view(m, is_float ? L2K_COEFFICIENT_FLOAT32 : narrow ? L2K_COEFFICIENT_INT16 : L2K_COEFFICIENT_INT32);
 }
 
 static void free_image(image *m)
@@ -160,8 +166,10 @@ static void compare_memory(bool with_original)
                 const size_t at = (k - GUARD) / l2k_coefficient_bytes(m->host.type);
                 fprintf(stderr, "image %zu (%u x %u in blocks of %u x %u, %s): differs at column %zu, row %zu\n", i,
                         m->host.width, m->host.height, 1u << m->log2_width, 1u << m->log2_height,
-                        m->host.type == L2K_COEFFICIENT_INT16 ? "int16" : "int32", at % m->host.stride,
-                        at / m->host.stride);
+                        m->host.type == L2K_COEFFICIENT_INT16   ? "int16"
+                        : m->host.type == L2K_COEFFICIENT_INT32 ? "int32"
+                                                                : "float",
+                        at % m->host.stride, at / m->host.stride);
                 exit(1);
             }
     }
@@ -198,10 +206,13 @@ static void free_coders(void)
     l2k_block_coder_free(coders[1]);
 }
 
+static bool wants_distortions;
+
 static l2k_status run(unsigned k, size_t first, size_t count, bool decode, atomic_bool *damaged)
 {
     const l2k_block_batch batch = {.places = places[k] + first,
                                    .num_places = count,
+                                   .distortions = wants_distortions,
                                    .damaged = damaged,
                                    .bytes = stream_offered ? stream : NULL,
                                    .num_bytes = stream_offered};
@@ -244,8 +255,11 @@ static void set_value(const image *m, uint32_t x, uint32_t y, int64_t v)
 {
     const size_t at =
         (m->host.bands[0].y + y - m->band.rect.y0) * m->host.stride + m->host.bands[0].x + x - m->band.rect.x0;
+    const float fraction = (float)random_below(1000) / 1000;
     if (m->host.type == L2K_COEFFICIENT_INT16)
         ((int16_t *)m->host.base)[at] = (int16_t)v;
+    else if (m->host.type == L2K_COEFFICIENT_FLOAT32)
+        ((float *)m->host.base)[at] = ((float)v + (v < 0 ? -fraction : fraction)) * m->step;
     else
         ((int32_t *)m->host.base)[at] = (int32_t)v;
 }
@@ -253,13 +267,15 @@ static void set_value(const image *m, uint32_t x, uint32_t y, int64_t v)
 /* A few blocks exceed their subband's bit-planes, up to what their type holds. */
 static void fill_block(const image *m, l2k_rect r)
 {
-    const unsigned most = m->host.type == L2K_COEFFICIENT_INT16 ? 15 : 31;
-    const unsigned bits = random_below(8) ? random_below(m->band.max_planes + 1u) : random_below(most + 1u);
+    const bool narrow = m->host.type == L2K_COEFFICIENT_INT16, is_float = m->host.type == L2K_COEFFICIENT_FLOAT32;
+    const unsigned most = narrow ? 15 : is_float ? l2k_min_u32(m->band.max_planes, 29) : 31;
+    const unsigned bits =
+        l2k_min_u32(most, random_below(8) ? random_below(m->band.max_planes + 1u) : random_below(most + 1u));
     const unsigned density = random_below(17), kind = random_below(6);
     for (uint32_t y = r.y0; y < r.y1; y++)
         for (uint32_t x = r.x0; x < r.x1; x++)
             set_value(m, x, y, random_value(bits, density, kind));
-    if (most == 15 && random_below(20) == 0)
+    if (narrow && random_below(20) == 0)
         set_value(m, r.x0, r.y0, INT16_MIN);
 }
 
@@ -271,10 +287,12 @@ static uint32_t code_bytes(const l2k_block *b)
 static void compare_block(size_t i)
 {
     const l2k_block *a = &blocks[0][i], *b = &blocks[1][i];
-    const bool same = a->num_planes == b->num_planes && a->num_passes == b->num_passes &&
-                      a->coded.magnitude_bits == b->coded.magnitude_bits &&
-                      (!a->num_passes || (a->coded.pass_bytes[0] == b->coded.pass_bytes[0] &&
-                                          memcmp(a->coded.bytes, b->coded.bytes, code_bytes(a)) == 0));
+    const bool same =
+        a->num_planes == b->num_planes && a->num_passes == b->num_passes &&
+        a->coded.magnitude_bits == b->coded.magnitude_bits &&
+        (!a->num_passes || (a->coded.pass_bytes[0] == b->coded.pass_bytes[0] &&
+                            memcmp(a->coded.bytes, b->coded.bytes, code_bytes(a)) == 0)) &&
+        (!a->num_passes || !wants_distortions || a->coded.pass_distortion[0] == b->coded.pass_distortion[0]);
     if (same)
         return;
     fprintf(stderr, "block %zu, %u x %u: passes %u and %u, bits %u and %u\n", i, l2k_rect_width(a->rect),
@@ -294,6 +312,20 @@ static void forget(void)
         coders[k]->table->forget(coders[k]);
 }
 
+static int64_t largest_value(const image *m)
+{
+    int64_t largest = 0;
+    for (size_t i = 0; i < m->host.stride * m->host.height; i++) {
+        int64_t v = 0;
+        if (m->host.type == L2K_COEFFICIENT_INT16)
+            v = ((int16_t *)m->host.base)[i];
+        else if (m->host.type == L2K_COEFFICIENT_INT32 && ((int32_t *)m->host.base)[i] != POISON * 0x01010101)
+            v = ((int32_t *)m->host.base)[i];
+        largest = v > largest ? v : -v > largest ? -v : largest;
+    }
+    return largest;
+}
+
 static void check_encoding(void)
 {
     bool damaged[2];
@@ -301,6 +333,9 @@ static void check_encoding(void)
     for (size_t i = 0; i < num_blocks; i++)
         fill_block(owners[i], blocks[0][i].rect);
     copy_in();
+    wants_distortions = random_below(3) == 0;
+    for (size_t i = 0; i < num_images; i++) /* more may not be exact, in whatever order */
+        wants_distortions = wants_distortions && largest_value(&images[i]) < 1 << 20 && images[i].band.max_planes <= 20;
     run_both(false, damaged);
     for (size_t i = 0; i < num_blocks; i++)
         compare_block(i);
@@ -415,6 +450,7 @@ static void limit_planes(image *m)
 static unsigned check_decoding(void)
 {
     bool damaged[2];
+    wants_distortions = false;
     const unsigned mutated = random_below(3); /* 0: valid streams alone */
     make_images(true);
     stream_used = random_below(100);
@@ -456,6 +492,9 @@ static void check_errors(void)
     images[0].device.on_device = false;
     assert_int_equal(run(1, 0, num_blocks, false, NULL), L2K_ERROR_ARGUMENT);
     images[0].device.on_device = true;
+    images[0].coding.ht_passes = 2;
+    assert_int_equal(run(1, 0, num_blocks, false, NULL), L2K_ERROR_UNSUPPORTED);
+    images[0].coding.ht_passes = 0;
     blocks[1][0].kind = L2K_BLOCK_MQ;
     memset(&blocks[1][0].received, 0, sizeof blocks[1][0].received);
     assert_int_equal(run(1, 0, 1, true, NULL), L2K_ERROR_UNSUPPORTED);

@@ -89,18 +89,21 @@ l2k_status l2k_cuda_take_code(l2k_cuda_blocks *blocks, size_t bytes, uint8_t **c
 
 /* ---- Views --------------------------------------------------------------------------------------------------- */
 
-l2k_status l2k_cuda_look_at_band(const l2k_context *context, const l2k_subband *band, l2k_cuda_band *to)
+l2k_status l2k_cuda_look_at_band(const l2k_context *context, const l2k_subband *band, bool floats, l2k_cuda_band *to)
 {
     const l2k_coefficients *view = band->component->view;
     const l2k_band_view *at = &view->bands[l2k_band_number(band->resolution, band->orientation)];
-    if (!view->on_device || view->type == L2K_COEFFICIENT_FLOAT32)
-        return l2k_fail(context, L2K_ERROR_ARGUMENT, "CUDA: code-blocks must be integers in device memory");
+    const bool is_float = view->type == L2K_COEFFICIENT_FLOAT32;
+    if (!view->on_device || (is_float && !floats))
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "CUDA: code-blocks must be %s in device memory",
+                        floats ? "coefficients" : "integers");
     if (view->stride > UINT32_MAX)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "CUDA: rows of %zu coefficients", view->stride);
     *to = (l2k_cuda_band){.band = band,
                           .stride = (uint32_t)view->stride,
                           .bytes = (unsigned)l2k_coefficient_bytes(view->type),
-                          .reversible = !l2k_coding_wavelet(band->component->coding)->quantised};
+                          .reversible = !l2k_coding_wavelet(band->component->coding)->quantised,
+                          .is_float = is_float};
     /* unsigned, so that places left of the view come out right */
     const uintptr_t y = (uintptr_t)at->y - band->rect.y0, x = (uintptr_t)at->x - band->rect.x0;
     to->origin = (uintptr_t)view->base + (y * view->stride + x) * to->bytes;

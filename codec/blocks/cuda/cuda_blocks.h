@@ -48,11 +48,11 @@ typedef struct l2k_cuda_band {
     uintptr_t origin; /* where the coefficient at (0, 0) of the subband's domain would be */
     uint32_t stride;  /* coefficients */
     unsigned bytes;   /* of a coefficient */
-    bool reversible;
+    bool reversible, is_float;
 } l2k_cuda_band;
 
-/* L2K_ERROR_ARGUMENT if its coefficients are not integers in device memory. */
-l2k_status l2k_cuda_look_at_band(const l2k_context *context, const l2k_subband *band, l2k_cuda_band *to);
+/* L2K_ERROR_ARGUMENT if its coefficients are not in device memory, or floats where these are not allowed. */
+l2k_status l2k_cuda_look_at_band(const l2k_context *context, const l2k_subband *band, bool floats, l2k_cuda_band *to);
 
 static inline l2k_cuda_view l2k_cuda_view_of(const l2k_cuda_band *band, l2k_rect r)
 {

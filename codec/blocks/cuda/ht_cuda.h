@@ -10,8 +10,9 @@
 /* Quads of a code-block, and the most in a row. */
 enum { L2K_HT_CUDA_QUADS = 1024, L2K_HT_CUDA_ROW = 512 };
 
-/* Kernels come in forms: coefficients of 16 or 32 bits; quads in a row. */
-enum { L2K_HT_WIDE = 1, L2K_HT_LONG = 2, L2K_HT_SHORT = 4, L2K_HT_FORMS = 6 };
+/* Kernels come in forms: magnitudes of up to 15 bits, or more; rows of up to 32 quads, or more. Decoding: rows of up to
+ * 16. Encoding: coefficients that are to be quantised. */
+enum { L2K_HT_WIDE = 1, L2K_HT_LONG = 2, L2K_HT_SHORT = 4, L2K_HT_FLOAT = 4, L2K_HT_FORMS = 8 };
 
 /* Tables in device memory, made of those of the CPU's coder. */
 typedef struct l2k_ht_cuda_tables {
@@ -27,7 +28,9 @@ void l2k_ht_cuda_make_tables(l2k_ht_cuda_tables *tables);
 
 typedef struct l2k_ht_cuda_encode_block {
     l2k_cuda_view view;
-    uint32_t index; /* of its result */
+    uint32_t index;        /* of its result */
+    float reciprocal;      /* of the quantiser step, for coefficients that are to be quantised */
+    uint32_t irreversible; /* which counts in the distortion */
     uint32_t unused;
 } l2k_ht_cuda_encode_block;
 
@@ -50,6 +53,7 @@ typedef struct l2k_ht_cuda_encode {
     uint32_t num_blocks, form;
     const l2k_ht_cuda_tables *tables;
     l2k_ht_cuda_coded *coded;
+    uint64_t *gains; /* four times the squared error that each block's pass removes; NULL: not wanted */
     l2k_ht_cuda_counters *counters;
     uint8_t *slots;    /* a warp's own memory for a block: MagSgn, then VLC */
     uint8_t *code;     /* of all blocks, in any order */
@@ -63,8 +67,9 @@ size_t l2k_ht_cuda_slot_bytes(bool wide);
 /* Warps for `blocks` blocks: no more than the device holds at once. */
 uint32_t l2k_ht_cuda_encode_warps(uint32_t blocks, uint32_t processors);
 
-/* A cudaError_t. */
+/* Each is a cudaError_t. */
 int l2k_ht_cuda_launch_encode(const l2k_ht_cuda_encode *encode, void *stream);
+int l2k_ht_cuda_launch_gains(const l2k_ht_cuda_encode *encode, void *stream);
 
 /* ---- Decoding ------------------------------------------------------------------------------------------------ */
 
@@ -114,12 +119,12 @@ L2K_HD uint32_t l2k_ht_cuda_pitch(const l2k_cuda_view *view)
 }
 
 /* The greatest Scup (7.1.1). */
-enum { L2K_HT_MOST_SUFFIX = 4079 };
+enum { L2K_HT_CUDA_MOST_SUFFIX = 4079 };
 
 /* MEL and VLC, each. */
 L2K_HD uint32_t l2k_ht_cuda_most_suffix(const l2k_ht_cuda_decode_block *block)
 {
-    return block->length < L2K_HT_MOST_SUFFIX ? block->length : L2K_HT_MOST_SUFFIX;
+    return block->length < L2K_HT_CUDA_MOST_SUFFIX ? block->length : L2K_HT_CUDA_MOST_SUFFIX;
 }
 
 /* MagSgn: no more bytes than the samples can take at seven bits a byte. */

@@ -26,7 +26,7 @@ typedef struct ht_coder {
     bool refined;                     /* decoding: a block has refinement passes, or a region of interest */
     bool direct;                      /* decoding: batch.bytes goes up as a whole */
     size_t list;                      /* where the kernels' list of blocks is, in pinned and device memory */
-    size_t counters, coded;           /* encoding: what comes back */
+    size_t counters, coded, gains;    /* encoding: what comes back */
     size_t slots, code;               /* encoding, in device memory */
     uint32_t code_capacity;           /* in units of 4 bytes */
     l2k_cuda_memory gathered;         /* decoding: bytes in pinned memory, unless they go up directly */
@@ -64,21 +64,19 @@ static l2k_status start_forms(ht_coder *c)
     return L2K_OK;
 }
 
-static inline void note_form(ht_coder *c, size_t i, const l2k_cuda_view *view, bool wide)
+static inline void note_form(ht_coder *c, size_t i, unsigned form)
 {
-    const unsigned length = view->width > LONG_ROW ? L2K_HT_LONG : view->width <= SHORT_ROW ? L2K_HT_SHORT : 0;
-    const unsigned form = length | (wide ? L2K_HT_WIDE : 0);
     c->forms[i] = (uint8_t)form;
     c->ranges[form].count++;
 }
 
-/* Short rows may also be read, and are encoded, like those of up to LONG_ROW samples. */
+/* Short rows may also be read like those of up to LONG_ROW samples. */
 static void join_forms(ht_coder *c)
 {
     c->num_forms = 0;
-    for (unsigned wide = 0; wide <= L2K_HT_WIDE; wide++) {
+    for (unsigned wide = 0; wide <= L2K_HT_WIDE && !c->encoding; wide++) {
         form_range *few = &c->ranges[L2K_HT_SHORT | wide], *many = &c->ranges[wide];
-        if (!c->encoding && few->count >= many->count / LEAST_SHORT_SHARE)
+        if (few->count >= many->count / LEAST_SHORT_SHARE)
             continue;
         many->count += few->count;
         few->count = 0;
@@ -103,7 +101,7 @@ static size_t sort_list(ht_coder *c, size_t listed, size_t size)
         next[form] = c->ranges[form].first;
     for (size_t i = 0; i < count; i++) {
         unsigned form = c->forms[i];
-        if (form & L2K_HT_SHORT && c->ranges[form].count == 0)
+        if (c->ranges[form].count == 0) /* short rows that were joined */
             form &= L2K_HT_WIDE;
         memcpy(c->blocks.pinned.at + sorted + size * next[form]++, from + size * i, size);
     }
@@ -131,22 +129,52 @@ static inline uint32_t most_code(const l2k_cuda_view *view, unsigned planes)
     return quads * (4 * (planes + 2u) + 16) / 7 / 4 + 16;
 }
 
+/* What is the same for all blocks of a subband. */
+typedef struct encoded_band {
+    l2k_cuda_band band;
+    unsigned planes, form;
+    float reciprocal;
+} encoded_band;
+
+/* Sums of squares of up to so many bit-planes are exact in a double, whatever the order, so they equal the CPU's. */
+enum { DISTORTION_PLANES = 20, NARROW_PLANES = 14 };
+
+static l2k_status look_at_band(const ht_coder *c, const l2k_subband *from, encoded_band *to)
+{
+    const l2k_context *context = c->blocks.context;
+    const l2k_tile_component *component = from->component;
+    L2K_TRY(l2k_cuda_look_at_band(context, from, true, &to->band));
+    to->planes = l2k_min_u32(from->max_planes, L2K_HT_MAX_BIT_PLANES);
+    to->reciprocal = 0;
+    to->form = to->band.bytes > sizeof(int16_t) ? L2K_HT_WIDE : 0;
+    if (component->coding->ht_passes > 1)
+        return l2k_fail(context, L2K_ERROR_UNSUPPORTED, "CUDA: HT code-blocks have no refinement passes there");
+    if (c->blocks.batch.distortions && to->planes > DISTORTION_PLANES)
+        return l2k_fail(context, L2K_ERROR_UNSUPPORTED, "CUDA: distortions of %u bit-planes", to->planes);
+    if (!to->band.is_float)
+        return L2K_OK;
+    const l2k_step step = l2k_coding_step(component->coding, from->resolution, from->orientation);
+    to->reciprocal = 1 / l2k_step_size(step, component->precision, from->orientation);
+    to->form = L2K_HT_FLOAT | (to->planes > NARROW_PLANES ? L2K_HT_WIDE : 0);
+    return L2K_OK;
+}
+
 static l2k_status list_to_encode(ht_coder *c, size_t listed)
 {
     l2k_ht_cuda_encode_block *to = (l2k_ht_cuda_encode_block *)(c->blocks.pinned.at + listed);
     const l2k_block_batch *batch = &c->blocks.batch;
-    l2k_cuda_band band = {0};
-    unsigned planes = 0;
+    encoded_band in = {0};
     uint64_t most = 0;
     for (size_t i = 0; i < batch->num_places; i++) {
         const l2k_block_place *place = &batch->places[i];
-        if (place->band != band.band) {
-            L2K_TRY(l2k_cuda_look_at_band(c->blocks.context, place->band, &band));
-            planes = l2k_min_u32(place->band->max_planes, L2K_HT_MAX_BIT_PLANES);
-        }
-        to[i] = (l2k_ht_cuda_encode_block){l2k_cuda_view_of(&band, place->block->rect), (uint32_t)i, 0};
-        note_form(c, i, &to[i].view, band.bytes > sizeof(int16_t));
-        most += most_code(&to[i].view, planes);
+        if (place->band != in.band.band)
+            L2K_TRY(look_at_band(c, place->band, &in));
+        to[i] = (l2k_ht_cuda_encode_block){.view = l2k_cuda_view_of(&in.band, place->block->rect),
+                                           .index = (uint32_t)i,
+                                           .reciprocal = in.reciprocal,
+                                           .irreversible = !in.band.reversible};
+        note_form(c, i, in.form | (to[i].view.width > LONG_ROW ? L2K_HT_LONG : 0));
+        most += most_code(&to[i].view, in.planes);
     }
     if (most > UINT32_MAX / 8)
         return l2k_fail(c->blocks.context, L2K_ERROR_UNSUPPORTED, "CUDA: too many code-blocks at once");
@@ -162,7 +190,8 @@ static l2k_status prepare_encoding(ht_coder *c)
     const size_t lists_end = aligned(aligned(count * size) + count * size);
     c->counters = lists_end;
     c->coded = aligned(c->counters + sizeof(l2k_ht_cuda_counters));
-    c->slots = aligned(c->coded + count * sizeof(l2k_ht_cuda_coded));
+    c->gains = aligned(c->coded + count * sizeof(l2k_ht_cuda_coded));
+    c->slots = aligned(c->gains + (c->blocks.batch.distortions ? count * sizeof(uint64_t) : 0));
     L2K_TRY(l2k_cuda_reserve(c->blocks.context, &c->blocks.pinned, c->slots));
     L2K_TRY(start_forms(c));
     L2K_TRY(list_to_encode(c, 0));
@@ -173,7 +202,7 @@ static l2k_status prepare_encoding(ht_coder *c)
 static size_t slots_bytes(const ht_coder *c)
 {
     size_t most = 0;
-    for (unsigned form = 0; form < L2K_HT_SHORT; form++) {
+    for (unsigned form = 0; form < L2K_HT_FORMS; form++) {
         const uint32_t warps = l2k_ht_cuda_encode_warps(c->ranges[form].count, c->blocks.processors);
         const size_t bytes = warps * l2k_ht_cuda_slot_bytes(form & L2K_HT_WIDE);
         most = bytes > most ? bytes : most;
@@ -190,12 +219,17 @@ static l2k_status launch_encoding(ht_coder *c, unsigned form)
                                     .form = form,
                                     .tables = (l2k_ht_cuda_tables *)c->tables.at,
                                     .coded = (l2k_ht_cuda_coded *)(device + c->coded),
+                                    .gains = (uint64_t *)(device + c->gains),
                                     .counters = (l2k_ht_cuda_counters *)(device + c->counters),
                                     .slots = device + c->slots,
                                     .code = device + c->code,
                                     .capacity = c->code_capacity,
                                     .warps = l2k_ht_cuda_encode_warps(range->count, c->blocks.processors)};
-    return range->count ? check_launch(c, l2k_ht_cuda_launch_encode(&run, c->blocks.running)) : L2K_OK;
+    if (range->count == 0)
+        return L2K_OK;
+    if (c->blocks.batch.distortions)
+        L2K_TRY(check_launch(c, l2k_ht_cuda_launch_gains(&run, c->blocks.running)));
+    return check_launch(c, l2k_ht_cuda_launch_encode(&run, c->blocks.running));
 }
 
 static l2k_status enqueue_encoding(ht_coder *c)
@@ -206,7 +240,7 @@ static l2k_status enqueue_encoding(ht_coder *c)
     reset_counters(c);
     L2K_TRY(
         l2k_cuda_upload(b->context, b->running, b->device.at + c->list, b->pinned.at + c->list, c->coded - c->list));
-    for (unsigned form = 0; form < L2K_HT_SHORT; form++)
+    for (unsigned form = 0; form < L2K_HT_FORMS; form++)
         L2K_TRY(launch_encoding(c, form));
     return l2k_cuda_download(b->context, b->running, b->pinned.at + c->counters, b->device.at + c->counters,
                              c->slots - c->counters);
@@ -231,6 +265,20 @@ static void keep_block(l2k_block *block, const l2k_ht_cuda_coded *coded, const u
     block->coded.pass_bytes = pass_bytes;
 }
 
+static l2k_status keep_distortions(ht_coder *c)
+{
+    l2k_cuda_blocks *b = &c->blocks;
+    const uint64_t *gains = (uint64_t *)(b->pinned.at + c->gains);
+    double *distortions = l2k_arena_take(b->context, &b->arena, b->batch.num_places * sizeof *distortions);
+    if (!distortions)
+        return l2k_fail(b->context, L2K_ERROR_MEMORY, "out of memory for coded blocks");
+    for (size_t i = 0; i < b->batch.num_places; i++) {
+        distortions[i] = (double)gains[i] / 4;
+        b->batch.places[i].block->coded.pass_distortion = &distortions[i];
+    }
+    return L2K_OK;
+}
+
 static l2k_status fetch_code(ht_coder *c, uint32_t units)
 {
     l2k_cuda_blocks *b = &c->blocks;
@@ -245,6 +293,8 @@ static l2k_status fetch_code(ht_coder *c, uint32_t units)
     }
     for (size_t i = 0; i < b->batch.num_places; i++)
         keep_block(b->batch.places[i].block, &coded[i], code, &pass_bytes[i]);
+    if (b->batch.distortions)
+        L2K_TRY(keep_distortions(c));
     return l2k_cuda_blocks_wait(b);
 }
 
@@ -347,6 +397,12 @@ static l2k_status list_block(ht_coder *c, const l2k_cuda_band *band, const l2k_b
     return L2K_OK;
 }
 
+static inline unsigned form_to_decode(const l2k_ht_cuda_decode_block *block)
+{
+    const unsigned width = block->view.width;
+    return (width > LONG_ROW ? L2K_HT_LONG : width <= SHORT_ROW ? L2K_HT_SHORT : 0u) | (block->wide ? L2K_HT_WIDE : 0u);
+}
+
 /* Adds up the bytes to gather, which count if they do not go up directly. */
 static l2k_status list_to_decode(ht_coder *c, size_t listed, size_t *bytes)
 {
@@ -357,9 +413,9 @@ static l2k_status list_to_decode(ht_coder *c, size_t listed, size_t *bytes)
     for (size_t i = 0; i < batch->num_places; i++) {
         const l2k_block_place *place = &batch->places[i];
         if (place->band != band.band)
-            L2K_TRY(l2k_cuda_look_at_band(c->blocks.context, place->band, &band));
+            L2K_TRY(l2k_cuda_look_at_band(c->blocks.context, place->band, false, &band));
         L2K_TRY(list_block(c, &band, place->block, &to[i]));
-        note_form(c, i, &to[i].view, to[i].wide);
+        note_form(c, i, form_to_decode(&to[i]));
         gathered += (uint64_t)to[i].length + to[i].refinement_bytes;
         to[i].scratch = (uint32_t)units;
         units += to[i].length ? l2k_ht_cuda_lay_out(&to[i]).end : 0;

@@ -36,7 +36,7 @@ __device__ __forceinline__ uint32_t suffix_of(const uint8_t *segment, uint32_t l
     if (length < 2)
         return 0;
     const uint32_t suffix = (uint32_t)__ldg(segment + length - 1) << 4 | (__ldg(segment + length - 2) & 15);
-    return suffix >= 2 && suffix <= length && suffix <= L2K_HT_MOST_SUFFIX ? suffix : 0;
+    return suffix >= 2 && suffix <= length && suffix <= L2K_HT_CUDA_MOST_SUFFIX ? suffix : 0;
 }
 
 /* Two warps a block: MagSgn; VLC and MEL. A stream of no words tells the next kernel that the segment is none. */

@@ -126,6 +126,7 @@ template <class Quad, bool LONG> struct block_coder {
     uint32_t lower;      /* of the step before; LONG: of the quad above and to the left of the next step's first */
     uint32_t rho;        /* LONG: of the quad to the left of the next step's first */
     uint32_t magnitudes; /* of all samples of the lane so far, together */
+    float reciprocal;    /* of the quantiser step */
 
     __device__ __forceinline__ block_coder(cta_memory<Quad, LONG> &shared, const l2k_ht_cuda_encode &parameters)
         : memory(shared), p(parameters)
@@ -247,15 +248,15 @@ template <class Quad, bool LONG> struct block_coder {
         const int bound = max(l2k_highest_bit(q.all()) + 1, least), residual = bound - least;
         const uint32_t reaching = residual ? q.with_bit(bound - 1) : 0;
         const uint32_t code = memory.codes[(first ? 0 : 2048) + (context << 8 | own << 4 | reaching)];
-        uint32_t word = active ? code >> 7 : 0, width = active ? code >> 4 & 7 : 0;
+        uint32_t word = active ? code >> 7 : 0, width = active ? code & 7 : 0;
         const int other = __shfl_xor_sync(L2K_ALL_LANES, residual, 1);
         if (odd) {
             const uint32_t number = residual << 5 | other;
-            const uint32_t both_codes = first ? __ldg(&p.tables->pairs[0][0][0] + number) : memory.pairs[number];
+            const uint32_t both_codes = first ? __ldg(&p.tables->pairs[0][number]) : memory.pairs[number];
             word |= (both_codes >> 5) << width;
             width += both_codes & 31;
         }
-        put_bits(q.magsgn(bound, code & 15), word, width);
+        put_bits(q.magsgn(bound, code >> L2K_HT_E_K_AT & 15), word, width);
         const bool both = odd && first && residual && other;
         put_symbols(active && context == 0, active && context == 0 && own, both, both && min(residual, other) > 2);
         __syncwarp();
@@ -270,7 +271,7 @@ template <class Quad, bool LONG> struct block_coder {
         while (place.row < place.rows) {
             Quad q;
             walk<Quad, LONG> next = place;
-            q.take(top, low);
+            q.take(top, low, reciprocal);
             next.advance();
             next.load(top, low); /* in flight while the step runs */
             magnitudes |= q.magnitudes;
@@ -383,11 +384,12 @@ template <class Quad, bool LONG> struct block_coder {
     {
         l2k_ht_cuda_coded *coded = p.coded + block.index;
         start(block.view);
+        reciprocal = block.reciprocal;
         run();
         const uint32_t all = Quad::joined(l2k_join(magnitudes));
         if (l2k_lane() == 0) {
             coded->magnitude_bits = l2k_highest_bit(all) + 1;
-            if (all >> 31)
+            if (all >> (Quad::MOST_PLANES - 1) >> 1)
                 atomicMin(&p.counters->failed, block.index);
         }
         if (all)
@@ -406,7 +408,7 @@ __global__ void __launch_bounds__(32 * WARPS, CTAS) encode_blocks(const l2k_ht_c
     for (int i = threadIdx.x; i < 2048; i += 32 * WARPS)
         reinterpret_cast<uint32_t *>(memory.codes)[i] = reinterpret_cast<const uint32_t *>(p.tables->codes)[i];
     for (int i = threadIdx.x; i < 1024; i += 32 * WARPS)
-        memory.pairs[i] = (&p.tables->pairs[1][0][0])[i];
+        memory.pairs[i] = p.tables->pairs[1][i];
     __syncthreads();
     block_coder<Quad, LONG> coder(memory, p);
     for (;;) {
@@ -418,6 +420,38 @@ __global__ void __launch_bounds__(32 * WARPS, CTAS) encode_blocks(const l2k_ht_c
             return;
         coder.encode(p.blocks[number]);
     }
+}
+
+__device__ __forceinline__ int32_t index_of(int32_t v, float)
+{
+    return v;
+}
+
+__device__ __forceinline__ int32_t index_of(float v, float reciprocal)
+{
+    return l2k_index(v, reciprocal);
+}
+
+/* Four times the squared error that the cleanup pass removes from a block: of m, which is restored exactly, or of the
+ * middle m + 1/2 of an interval. A warp has a block. */
+template <class Sample> __global__ void __launch_bounds__(32 * WARPS) measure_gains(const l2k_ht_cuda_encode p)
+{
+    const uint32_t number = blockIdx.x * WARPS + threadIdx.x / 32;
+    if (number >= p.num_blocks)
+        return;
+    const l2k_ht_cuda_encode_block b = p.blocks[number];
+    const Sample *row = reinterpret_cast<const Sample *>(b.view.coefficients);
+    uint64_t sum = 0;
+    for (int y = 0; y < b.view.height; y++, row += b.view.stride)
+        for (int x = l2k_lane(); x < b.view.width; x += 32) {
+            const int32_t v = index_of(row[x], b.reciprocal);
+            const uint64_t twice = 2 * (uint64_t)(v < 0 ? 0u - (uint32_t)v : (uint32_t)v) + b.irreversible;
+            sum += v ? twice * twice : 0;
+        }
+    for (int d = 1; d < 32; d *= 2)
+        sum += __shfl_xor_sync(L2K_ALL_LANES, sum, d);
+    if (l2k_lane() == 0)
+        p.gains[b.index] = sum;
 }
 
 template <class Quad, bool LONG> int launch(const l2k_ht_cuda_encode &p, void *stream)
@@ -438,16 +472,26 @@ extern "C" uint32_t l2k_ht_cuda_encode_warps(uint32_t blocks, uint32_t processor
     return all < most ? all : most;
 }
 
-extern "C" int l2k_ht_cuda_launch_encode(const l2k_ht_cuda_encode *encode, void *stream)
+extern "C" int l2k_ht_cuda_launch_gains(const l2k_ht_cuda_encode *p, void *stream)
 {
-    switch (encode->form) {
+    if (p->form & L2K_HT_FLOAT)
+        return l2k_ht_launch(measure_gains<float>, p->num_blocks, WARPS, 32 * WARPS, stream, *p);
+    if (p->form & L2K_HT_WIDE)
+        return l2k_ht_launch(measure_gains<int32_t>, p->num_blocks, WARPS, 32 * WARPS, stream, *p);
+    return l2k_ht_launch(measure_gains<int16_t>, p->num_blocks, WARPS, 32 * WARPS, stream, *p);
+}
+
+extern "C" int l2k_ht_cuda_launch_encode(const l2k_ht_cuda_encode *p, void *stream)
+{
+    const bool is_long = p->form & L2K_HT_LONG;
+    switch (p->form & ~L2K_HT_LONG) {
     case 0:
-        return launch<narrow_quad, false>(*encode, stream);
+        return is_long ? launch<narrow_quad, true>(*p, stream) : launch<narrow_quad, false>(*p, stream);
     case L2K_HT_WIDE:
-        return launch<wide_quad, false>(*encode, stream);
-    case L2K_HT_LONG:
-        return launch<narrow_quad, true>(*encode, stream);
+        return is_long ? launch<wide_quad, true>(*p, stream) : launch<wide_quad, false>(*p, stream);
+    case L2K_HT_FLOAT:
+        return is_long ? launch<narrow_float_quad, true>(*p, stream) : launch<narrow_float_quad, false>(*p, stream);
     default:
-        return launch<wide_quad, true>(*encode, stream);
+        return is_long ? launch<wide_float_quad, true>(*p, stream) : launch<wide_float_quad, false>(*p, stream);
     }
 }

@@ -2,6 +2,9 @@
 #ifndef L2K_CODEC_BLOCKS_CUDA_HT_ENCODE_QUADS_CUH
 #define L2K_CODEC_BLOCKS_CUDA_HT_ENCODE_QUADS_CUH
 
+extern "C" {
+#include "quant/quantiser.h"
+}
 #include "codec/blocks/cuda/warp.cuh"
 
 namespace
@@ -13,7 +16,7 @@ namespace
  * 16 bits: two samples in a word, 0 and 2 in `top`, 1 and 3 in `low`. */
 struct narrow_quad {
     typedef int16_t sample;
-    enum { RING = 128, MOST_BITS = 16 }; /* ring: 32 quads of 64 bits beside an unfinished chunk */
+    enum { RING = 128, MOST_BITS = 16, MOST_PLANES = 16 }; /* ring: 32 quads of 64 bits beside an unfinished chunk */
     uint32_t doubled_top, doubled_low, value_top, value_low, ones_top, ones_low;
     uint32_t magnitudes; /* bits of all of them together */
 
@@ -37,7 +40,7 @@ struct narrow_quad {
     {
         return 0;
     }
-    __device__ __forceinline__ void take(pair top, pair low)
+    __device__ __forceinline__ void take(pair top, pair low, float)
     {
         magnitudes = 0;
         split(top, doubled_top, value_top, ones_top);
@@ -119,7 +122,7 @@ struct narrow_quad {
 /* 32 bits: a word for each. */
 struct wide_quad {
     typedef int32_t sample;
-    enum { RING = 256, MOST_BITS = 32 };
+    enum { RING = 256, MOST_BITS = 32, MOST_PLANES = 31 };
     uint32_t doubled[4], value[4], magnitudes;
 
     struct pair {
@@ -144,7 +147,7 @@ struct wide_quad {
         value[k] = magnitude ? doubled[k] - 1 + sign : 0;
         magnitudes |= magnitude;
     }
-    __device__ __forceinline__ void take(pair top, pair low)
+    __device__ __forceinline__ void take(pair top, pair low, float)
     {
         magnitudes = 0;
         split(0, top.left);
@@ -219,6 +222,71 @@ struct wide_quad {
     static __device__ __forceinline__ uint32_t is_significant(uint32_t exponent)
     {
         return exponent != 0;
+    }
+};
+
+/* Coefficients of the 9/7 as they come from the transform. */
+struct float_pair {
+    float left, right;
+
+    static __device__ __forceinline__ float_pair load(const float *from, bool second, bool aligned)
+    {
+        if (aligned) {
+            const float2 both = __ldg(reinterpret_cast<const float2 *>(from));
+            return float_pair{both.x, both.y};
+        }
+        return float_pair{from[0], second ? from[1] : 0};
+    }
+};
+
+struct wide_float_quad : wide_quad {
+    typedef float sample;
+    typedef float_pair pair;
+
+    static __device__ __forceinline__ pair load(const float *from, bool second, bool aligned)
+    {
+        return float_pair::load(from, second, aligned);
+    }
+    static __device__ __forceinline__ pair none()
+    {
+        return pair{0, 0};
+    }
+    static __device__ __forceinline__ wide_quad::pair quantised(pair v, float reciprocal)
+    {
+        return wide_quad::pair{l2k_index(v.left, reciprocal), l2k_index(v.right, reciprocal)};
+    }
+    __device__ __forceinline__ void take(pair top, pair low, float reciprocal)
+    {
+        wide_quad::take(quantised(top, reciprocal), quantised(low, reciprocal), 0);
+    }
+};
+
+/* Where the subband's bit-planes and one more are 15 at most. What is larger becomes -2^15, whose 16 bits tell. */
+struct narrow_float_quad : narrow_quad {
+    enum { MOST_PLANES = 15 };
+    typedef float sample;
+    typedef float_pair pair;
+
+    static __device__ __forceinline__ pair load(const float *from, bool second, bool aligned)
+    {
+        return float_pair::load(from, second, aligned);
+    }
+    static __device__ __forceinline__ pair none()
+    {
+        return pair{0, 0};
+    }
+    static __device__ __forceinline__ uint32_t quantised(float v, float reciprocal)
+    {
+        const int32_t index = l2k_index(v, reciprocal);
+        return (uint32_t)(index + 0x7FFF) <= 0xFFFE ? (uint32_t)index & 0xFFFF : 0x8000;
+    }
+    static __device__ __forceinline__ uint32_t quantised(pair v, float reciprocal)
+    {
+        return quantised(v.left, reciprocal) | quantised(v.right, reciprocal) << 16;
+    }
+    __device__ __forceinline__ void take(pair top, pair low, float reciprocal)
+    {
+        narrow_quad::take(quantised(top, reciprocal), quantised(low, reciprocal), 0);
     }
 };
 
