@@ -23,7 +23,6 @@ void l2k_cuda_blocks_free(l2k_cuda_blocks *blocks)
     l2k_cuda_release(&blocks->pinned);
     for (unsigned i = 0; i < L2K_CUDA_CHUNKS; i++)
         l2k_cuda_release(&blocks->code[i]);
-    l2k_arena_release(blocks->context, &blocks->arena);
 }
 
 /* The chunks stay for the next image. */
@@ -31,7 +30,6 @@ void l2k_cuda_blocks_forget(l2k_cuda_blocks *blocks)
 {
     blocks->chunk = 0;
     blocks->used = 0;
-    l2k_arena_release(blocks->context, &blocks->arena);
 }
 
 l2k_status l2k_cuda_blocks_enter(l2k_cuda_blocks *blocks, const l2k_block_batch *batch)
@@ -97,7 +95,7 @@ l2k_status l2k_cuda_look_at_band(const l2k_context *context, const l2k_subband *
     if (!view->on_device || (is_float && !floats))
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "CUDA: code-blocks must be %s in device memory",
                         floats ? "coefficients" : "integers");
-    if (view->stride > UINT32_MAX)
+    if (view->stride > INT32_MAX / sizeof(int32_t)) /* kernels count bytes of a row in 32 bits */
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "CUDA: rows of %zu coefficients", view->stride);
     *to = (l2k_cuda_band){.band = band,
                           .stride = (uint32_t)view->stride,

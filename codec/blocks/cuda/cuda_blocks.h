@@ -3,7 +3,6 @@
 #ifndef L2K_CODEC_BLOCKS_CUDA_CUDA_BLOCKS_H
 #define L2K_CODEC_BLOCKS_CUDA_CUDA_BLOCKS_H
 
-#include "base/memory.h"
 #include "codec/blocks/block_coder.h"
 #include "codec/blocks/cuda/cuda_memory.h"
 
@@ -19,7 +18,6 @@ typedef struct l2k_cuda_blocks {
     l2k_cuda_memory code[L2K_CUDA_CHUNKS];
     unsigned chunk;        /* the one with free space */
     size_t used;           /* of it */
-    l2k_arena arena;       /* pass lengths of encoded blocks */
     l2k_block_batch batch; /* the one under way, unless it has no blocks */
     void *running;         /* the stream it is in */
 } l2k_cuda_blocks;
@@ -39,7 +37,7 @@ l2k_status l2k_cuda_blocks_wait(l2k_cuda_blocks *blocks);
 void l2k_cuda_blocks_leave(l2k_cuda_blocks *blocks);
 void l2k_cuda_blocks_abandon(l2k_cuda_blocks *blocks);
 
-/* `bytes` bytes of pinned memory until `forget`. */
+/* `bytes` bytes of pinned memory until `forget`, aligned like the sizes taken before. */
 l2k_status l2k_cuda_take_code(l2k_cuda_blocks *blocks, size_t bytes, uint8_t **code);
 
 /* A subband whose code-blocks are on the device: what is the same for all of them, since a batch may have many. */

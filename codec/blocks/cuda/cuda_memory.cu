@@ -79,6 +79,13 @@ extern "C" l2k_status l2k_cuda_wait(const l2k_context *context, void *stream)
     return l2k_cuda_check(context, cudaStreamSynchronize((cudaStream_t)stream), "waiting for code-blocks");
 }
 
+extern "C" l2k_status l2k_cuda_clear_ends(const l2k_context *context, void *stream, void *device, size_t bytes,
+                                          size_t distance)
+{
+    return l2k_cuda_check(context, cudaMemset2DAsync(device, distance, 0, bytes, 2, (cudaStream_t)stream),
+                          "clearing device memory");
+}
+
 extern "C" void l2k_cuda_settle(void *stream)
 {
     if (cudaStreamSynchronize((cudaStream_t)stream) != cudaSuccess)

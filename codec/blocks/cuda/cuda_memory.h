@@ -32,6 +32,9 @@ l2k_status l2k_cuda_upload(const l2k_context *context, void *stream, void *devic
 l2k_status l2k_cuda_download(const l2k_context *context, void *stream, void *pinned, const void *device, size_t bytes);
 l2k_status l2k_cuda_wait(const l2k_context *context, void *stream);
 
+/* Clears `bytes` bytes at `device` and as many `distance` bytes further on. */
+l2k_status l2k_cuda_clear_ends(const l2k_context *context, void *stream, void *device, size_t bytes, size_t distance);
+
 /* Waits, too, after an error, which has been reported. */
 void l2k_cuda_settle(void *stream);
 

@@ -23,14 +23,15 @@ typedef struct ht_coder {
     form_range ranges[L2K_HT_FORMS];
     unsigned num_forms; /* that have blocks */
     bool encoding;
-    bool refined;                     /* decoding: a block has refinement passes, or a region of interest */
-    bool direct;                      /* decoding: batch.bytes goes up as a whole */
-    size_t list;                      /* where the kernels' list of blocks is, in pinned and device memory */
-    size_t counters, coded, gains;    /* encoding: what comes back */
-    size_t slots, code;               /* encoding, in device memory */
-    uint32_t code_capacity;           /* in units of 4 bytes */
-    l2k_cuda_memory gathered;         /* decoding: bytes in pinned memory, unless they go up directly */
-    size_t bytes, num_bytes, scratch; /* decoding, in device memory */
+    bool refined;                               /* decoding: a block has refinement passes, or a region of interest */
+    bool direct;                                /* decoding: batch.bytes goes up as a whole */
+    size_t list;                                /* where the kernels' list of blocks is, in pinned and device memory */
+    size_t counters, gains, coded, results_end; /* encoding: what comes back */
+    size_t slots, code;                         /* encoding, in device memory */
+    uint32_t code_capacity;                     /* in units of 4 bytes */
+    l2k_cuda_memory gathered;                   /* decoding: bytes in pinned memory, unless they go up directly */
+    l2k_cuda_memory bytes;                      /* decoding, on the device, between ends of ALIGNMENT zeros */
+    size_t scratch;                             /* decoding, in device memory */
 } ht_coder;
 
 /* Parts of memory begin at multiples of it, and kernels may read this far beyond bytes to decode, on both sides. */
@@ -189,9 +190,10 @@ static l2k_status prepare_encoding(ht_coder *c)
     const size_t count = c->blocks.batch.num_places, size = sizeof(l2k_ht_cuda_encode_block);
     const size_t lists_end = aligned(aligned(count * size) + count * size);
     c->counters = lists_end;
-    c->coded = aligned(c->counters + sizeof(l2k_ht_cuda_counters));
-    c->gains = aligned(c->coded + count * sizeof(l2k_ht_cuda_coded));
-    c->slots = aligned(c->gains + (c->blocks.batch.distortions ? count * sizeof(uint64_t) : 0));
+    c->gains = aligned(c->counters + sizeof(l2k_ht_cuda_counters));
+    c->coded = c->gains + (c->blocks.batch.distortions ? count * sizeof(uint64_t) : 0);
+    c->results_end = c->coded + count * sizeof(l2k_ht_cuda_coded);
+    c->slots = aligned(c->results_end);
     L2K_TRY(l2k_cuda_reserve(c->blocks.context, &c->blocks.pinned, c->slots));
     L2K_TRY(start_forms(c));
     L2K_TRY(list_to_encode(c, 0));
@@ -239,11 +241,11 @@ static l2k_status enqueue_encoding(ht_coder *c)
     L2K_TRY(l2k_cuda_reserve(b->context, &b->device, c->code + (size_t)c->code_capacity * 4 + ALIGNMENT));
     reset_counters(c);
     L2K_TRY(
-        l2k_cuda_upload(b->context, b->running, b->device.at + c->list, b->pinned.at + c->list, c->coded - c->list));
+        l2k_cuda_upload(b->context, b->running, b->device.at + c->list, b->pinned.at + c->list, c->gains - c->list));
     for (unsigned form = 0; form < L2K_HT_FORMS; form++)
         L2K_TRY(launch_encoding(c, form));
     return l2k_cuda_download(b->context, b->running, b->pinned.at + c->counters, b->device.at + c->counters,
-                             c->slots - c->counters);
+                             c->results_end - c->counters);
 }
 
 static l2k_status start_encoding(ht_coder *c)
@@ -265,36 +267,31 @@ static void keep_block(l2k_block *block, const l2k_ht_cuda_coded *coded, const u
     block->coded.pass_bytes = pass_bytes;
 }
 
-static l2k_status keep_distortions(ht_coder *c)
+static void keep_distortions(const l2k_block_batch *batch, const uint64_t *gains, double *distortions)
 {
-    l2k_cuda_blocks *b = &c->blocks;
-    const uint64_t *gains = (uint64_t *)(b->pinned.at + c->gains);
-    double *distortions = l2k_arena_take(b->context, &b->arena, b->batch.num_places * sizeof *distortions);
-    if (!distortions)
-        return l2k_fail(b->context, L2K_ERROR_MEMORY, "out of memory for coded blocks");
-    for (size_t i = 0; i < b->batch.num_places; i++) {
+    for (size_t i = 0; i < batch->num_places; i++) {
         distortions[i] = (double)gains[i] / 4;
-        b->batch.places[i].block->coded.pass_distortion = &distortions[i];
+        batch->places[i].block->coded.pass_distortion = &distortions[i];
     }
-    return L2K_OK;
 }
 
+/* Distortions, lengths and code of all blocks stay together in pinned memory. */
 static l2k_status fetch_code(ht_coder *c, uint32_t units)
 {
     l2k_cuda_blocks *b = &c->blocks;
     const l2k_ht_cuda_coded *coded = (l2k_ht_cuda_coded *)(b->pinned.at + c->coded);
-    uint8_t *code = NULL;
-    uint32_t *pass_bytes = l2k_arena_take(b->context, &b->arena, b->batch.num_places * sizeof *pass_bytes);
-    if (!pass_bytes)
-        return l2k_fail(b->context, L2K_ERROR_MEMORY, "out of memory for coded blocks");
-    if (units) {
-        L2K_TRY(l2k_cuda_take_code(b, (size_t)units * 4, &code));
-        L2K_TRY(l2k_cuda_download(b->context, b->running, code, b->device.at + c->code, (size_t)units * 4));
-    }
-    for (size_t i = 0; i < b->batch.num_places; i++)
+    const size_t count = b->batch.num_places, distortions = b->batch.distortions ? count * sizeof(double) : 0;
+    const size_t lengths = count * sizeof(uint32_t), bytes = (size_t)units * 4;
+    uint8_t *kept;
+    L2K_TRY(l2k_cuda_take_code(b, aligned(distortions + lengths + bytes), &kept));
+    uint32_t *pass_bytes = (uint32_t *)(kept + distortions);
+    uint8_t *code = kept + distortions + lengths;
+    if (bytes)
+        L2K_TRY(l2k_cuda_download(b->context, b->running, code, b->device.at + c->code, bytes));
+    for (size_t i = 0; i < count; i++)
         keep_block(b->batch.places[i].block, &coded[i], code, &pass_bytes[i]);
-    if (b->batch.distortions)
-        L2K_TRY(keep_distortions(c));
+    if (distortions)
+        keep_distortions(&b->batch, (uint64_t *)(b->pinned.at + c->gains), (double *)kept);
     return l2k_cuda_blocks_wait(b);
 }
 
@@ -403,27 +400,27 @@ static inline unsigned form_to_decode(const l2k_ht_cuda_decode_block *block)
     return (width > LONG_ROW ? L2K_HT_LONG : width <= SHORT_ROW ? L2K_HT_SHORT : 0u) | (block->wide ? L2K_HT_WIDE : 0u);
 }
 
-/* Adds up the bytes to gather, which count if they do not go up directly. */
-static l2k_status list_to_decode(ht_coder *c, size_t listed, size_t *bytes)
+/* Adds up the bytes to gather, if they do not go up directly, and the scratch memory. */
+static l2k_status list_to_decode(ht_coder *c, size_t listed, uint64_t *gathered, size_t *scratch)
 {
     l2k_ht_cuda_decode_block *to = (l2k_ht_cuda_decode_block *)(c->blocks.pinned.at + listed);
     const l2k_block_batch *batch = &c->blocks.batch;
     l2k_cuda_band band = {0};
-    uint64_t gathered = 0, units = 0;
+    uint64_t units = 0;
+    *gathered = 0;
     for (size_t i = 0; i < batch->num_places; i++) {
         const l2k_block_place *place = &batch->places[i];
         if (place->band != band.band)
             L2K_TRY(l2k_cuda_look_at_band(c->blocks.context, place->band, false, &band));
         L2K_TRY(list_block(c, &band, place->block, &to[i]));
         note_form(c, i, form_to_decode(&to[i]));
-        gathered += (uint64_t)to[i].length + to[i].refinement_bytes;
+        *gathered += (uint64_t)to[i].length + to[i].refinement_bytes;
         to[i].scratch = (uint32_t)units;
         units += to[i].length ? l2k_ht_cuda_lay_out(&to[i]).end : 0;
     }
-    if ((gathered > UINT32_MAX && !c->direct) || units > UINT32_MAX)
+    if ((*gathered > UINT32_MAX && !c->direct) || units > UINT32_MAX)
         return l2k_fail(c->blocks.context, L2K_ERROR_UNSUPPORTED, "CUDA: too many code-blocks at once");
-    *bytes = c->direct ? batch->num_bytes : (size_t)gathered;
-    c->scratch = (size_t)units * 16; /* its size, until it has a place */
+    *scratch = (size_t)units * 16;
     return L2K_OK;
 }
 
@@ -460,7 +457,7 @@ static l2k_ht_cuda_decode decoding_of(const ht_coder *c, unsigned form)
                                 .form = form,
                                 .tables = (l2k_ht_cuda_tables *)c->tables.at,
                                 .counters = (l2k_ht_cuda_counters *)(device + c->counters),
-                                .bytes = device + c->bytes,
+                                .bytes = c->bytes.at + ALIGNMENT,
                                 .scratch = device + c->scratch};
 }
 
@@ -488,42 +485,56 @@ static l2k_status reserve_for_code(const ht_coder *c, l2k_cuda_memory *memory, s
     return needed <= memory->bytes ? L2K_OK : l2k_cuda_reserve(c->blocks.context, memory, needed + needed / 4);
 }
 
-/* Pinned memory has two lists, the second for sorting, and the counters. */
+static l2k_status upload_bytes(ht_coder *c, const uint8_t *bytes, size_t num_bytes)
+{
+    const l2k_cuda_blocks *b = &c->blocks;
+    L2K_TRY(reserve_for_code(c, &c->bytes, num_bytes + 2 * ALIGNMENT));
+    L2K_TRY(l2k_cuda_clear_ends(b->context, b->running, c->bytes.at, ALIGNMENT, num_bytes + ALIGNMENT));
+    if (num_bytes == 0)
+        return L2K_OK;
+    return l2k_cuda_upload(b->context, b->running, c->bytes.at + ALIGNMENT, bytes, num_bytes);
+}
+
+/* If some block's segments are not in the batch's bytes, or in parts, those of all blocks are gathered. */
+static l2k_status gather_and_upload(ht_coder *c, size_t gathered)
+{
+    l2k_cuda_settle(c->blocks.running); /* what has gone up may be needed no longer */
+    L2K_TRY(reserve_for_code(c, &c->gathered, gathered));
+    gather_bytes(c);
+    return upload_bytes(c, c->gathered.at, gathered);
+}
+
+/* Bytes that go up as a whole do so while the list of blocks is made. Pinned memory has two lists, the second for
+ * sorting, and the counters. */
 static l2k_status prepare_decoding(ht_coder *c)
 {
     l2k_cuda_blocks *b = &c->blocks;
     const size_t count = b->batch.num_places, size = sizeof(l2k_ht_cuda_decode_block);
-    size_t num_bytes = 0;
+    uint64_t gathered = 0;
+    size_t scratch = 0;
     c->counters = aligned(aligned(count * size) + count * size);
-    c->bytes = aligned(c->counters + sizeof(l2k_ht_cuda_counters)) + ALIGNMENT;
+    c->scratch = aligned(c->counters + sizeof(l2k_ht_cuda_counters));
     c->refined = false;
     c->direct = b->batch.bytes && b->batch.num_bytes <= UINT32_MAX;
     L2K_TRY(start_forms(c));
-    L2K_TRY(l2k_cuda_reserve(b->context, &b->pinned, c->bytes));
-    L2K_TRY(list_to_decode(c, 0, &num_bytes));
-    const size_t scratch = c->scratch;
-    c->scratch = aligned(c->bytes + num_bytes + ALIGNMENT);
-    L2K_TRY(reserve_for_code(c, &b->device, c->scratch + scratch));
-    if (!c->direct) {
-        L2K_TRY(reserve_for_code(c, &c->gathered, num_bytes));
-        gather_bytes(c);
-    }
-    c->num_bytes = num_bytes;
+    L2K_TRY(l2k_cuda_reserve(b->context, &b->pinned, c->scratch));
+    if (c->direct)
+        L2K_TRY(upload_bytes(c, b->batch.bytes, b->batch.num_bytes));
+    L2K_TRY(list_to_decode(c, 0, &gathered, &scratch));
+    if (!c->direct)
+        L2K_TRY(gather_and_upload(c, (size_t)gathered));
     c->list = sort_list(c, 0, size);
-    return L2K_OK;
+    return reserve_for_code(c, &b->device, c->scratch + scratch);
 }
 
 static l2k_status start_decoding(ht_coder *c)
 {
     l2k_cuda_blocks *b = &c->blocks;
     L2K_TRY(prepare_decoding(c));
-    const uint8_t *bytes = c->direct ? b->batch.bytes : c->gathered.at;
     const size_t lists_end = c->counters + sizeof(l2k_ht_cuda_counters);
     reset_counters(c);
     L2K_TRY(
         l2k_cuda_upload(b->context, b->running, b->device.at + c->list, b->pinned.at + c->list, lists_end - c->list));
-    if (c->num_bytes)
-        L2K_TRY(l2k_cuda_upload(b->context, b->running, b->device.at + c->bytes, bytes, c->num_bytes));
     L2K_TRY(launch_decoding(c));
     return l2k_cuda_download(b->context, b->running, b->pinned.at + c->counters, b->device.at + c->counters,
                              sizeof(l2k_ht_cuda_counters));
@@ -606,6 +617,7 @@ static void free_coder(l2k_block_coder *coder)
     l2k_cuda_blocks_free(&c->blocks);
     l2k_cuda_release(&c->tables);
     l2k_cuda_release(&c->gathered);
+    l2k_cuda_release(&c->bytes);
     l2k_release(coder->context, c->forms);
     l2k_release(coder->context, c);
 }

@@ -182,7 +182,13 @@ struct wide_samples {
     }
 };
 
-enum { SAMPLE_WARPS = 8, ROW_WORDS = L2K_HT_CUDA_ROW + 2 };
+enum { SAMPLE_WARPS = 4, ROW_WORDS = L2K_HT_CUDA_ROW + 2 };
+
+/* CTAs a multiprocessor, as many as registers allow without spilling. With 12 a 4K frame's blocks of 64 x 64 are one
+ * wave on 132 multiprocessors. */
+template <class Samples, int GROUP, bool LONG> struct sample_ctas {
+    enum { COUNT = LONG ? 8 : GROUP == 32 && sizeof(typename Samples::sample) == 2 ? 12 : 10 };
+};
 
 /* GROUP lanes have a block, of which this has what is the same for all rows. Rows of more than 32 quads (LONG) are read
  * in parts, and what the row below has to know is in shared memory, between zeros. What each row needs is kept in
@@ -197,7 +203,7 @@ template <class Samples, int GROUP, bool LONG> struct sample_reader {
     int quads, pitch; /* in a row; from row to row */
     const word *from; /* the lane's first quad of the row */
     sample *to;       /* and its top left sample */
-    int64_t stride;   /* bytes */
+    int32_t stride;   /* bytes */
     int left;         /* rows of samples from there on */
     magsgn_bits bits;
     int limit;       /* of the exponent bound */
@@ -216,7 +222,7 @@ template <class Samples, int GROUP, bool LONG> struct sample_reader {
         group = GROUP == 32 ? L2K_ALL_LANES : 0xFFFFu << (l2k_lane() & 16);
         quads = l2k_pinned((b.view.width + 1) / 2);
         pitch = l2k_pinned((int)l2k_ht_cuda_pitch(&b.view));
-        stride = l2k_pinned((int64_t)b.view.stride * (int64_t)sizeof(sample));
+        stride = l2k_pinned((int)(b.view.stride * sizeof(sample)));
         from = reinterpret_cast<const word *>(
             l2k_pinned((int64_t)(reinterpret_cast<const word *>(scratch + layout.quads) + lane)));
         to = reinterpret_cast<sample *>(l2k_pinned((int64_t)(reinterpret_cast<sample *>(corner) + 2 * lane)));
@@ -314,7 +320,7 @@ template <class Samples, int GROUP, bool LONG> struct sample_reader {
                     break;
             }
             from = below;
-            to = reinterpret_cast<sample *>(reinterpret_cast<char *>(to) + 2 * stride);
+            to = reinterpret_cast<sample *>(reinterpret_cast<char *>(to) + 2 * (int64_t)stride);
         }
         return true;
     }
@@ -329,7 +335,8 @@ template <class Samples, int GROUP, bool LONG> struct sample_reader {
 };
 
 template <class Samples, int GROUP, bool LONG>
-__global__ void __launch_bounds__(32 * SAMPLE_WARPS) decode_samples(const l2k_ht_cuda_decode p)
+__global__ void __launch_bounds__(32 * SAMPLE_WARPS, (sample_ctas<Samples, GROUP, LONG>::COUNT))
+    decode_samples(const l2k_ht_cuda_decode p)
 {
     __shared__ uint32_t above[SAMPLE_WARPS][LONG ? (int)ROW_WORDS : 1];
     const uint32_t number = (blockIdx.x * SAMPLE_WARPS * 32 + threadIdx.x) / GROUP;

@@ -388,7 +388,7 @@ template <class Quad, bool LONG> struct block_coder {
         run();
         const uint32_t all = Quad::joined(l2k_join(magnitudes));
         if (l2k_lane() == 0) {
-            coded->magnitude_bits = l2k_highest_bit(all) + 1;
+            *coded = l2k_ht_cuda_coded{0, 0, (uint32_t)(l2k_highest_bit(all) + 1)};
             if (all >> (Quad::MOST_PLANES - 1) >> 1)
                 atomicMin(&p.counters->failed, block.index);
         }
