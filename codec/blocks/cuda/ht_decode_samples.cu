@@ -187,7 +187,11 @@ enum { SAMPLE_WARPS = 4, ROW_WORDS = L2K_HT_CUDA_ROW + 2 };
 /* CTAs a multiprocessor, as many as registers allow without spilling. With 12 a 4K frame's blocks of 64 x 64 are one
  * wave on 132 multiprocessors. */
 template <class Samples, int GROUP, bool LONG> struct sample_ctas {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800 /* 1024 threads */
+    enum { COUNT = 8 };
+#else
     enum { COUNT = LONG ? 8 : GROUP == 32 && sizeof(typename Samples::sample) == 2 ? 12 : 10 };
+#endif
 };
 
 /* GROUP lanes have a block, of which this has what is the same for all rows. Rows of more than 32 quads (LONG) are read

@@ -377,6 +377,8 @@ template <class Quad, bool LONG> struct block_coder {
         for (int i = l2k_lane(); i < mel.size; i += 32)
             to[magsgn_bytes + i] = mel.bytes[i];
         copy_vlc(to + magsgn_bytes + mel.size, vlc_bytes);
+        if (l2k_lane() < 4 * units - bytes) /* what is copied to the host has been written */
+            to[bytes + l2k_lane()] = 0;
     }
 
     /* Nothing but zeros has no code. */
