@@ -109,6 +109,14 @@ static size_t sort_list(ht_coder *c, size_t listed, size_t size)
     return sorted;
 }
 
+/* Blocks of a frame are megabytes, which have left the cache since they were last used. */
+static inline void fetch_ahead(const l2k_block_batch *batch, size_t i)
+{
+    enum { AHEAD = 12 };
+    if (i + AHEAD < batch->num_places)
+        __builtin_prefetch(batch->places[i + AHEAD].block);
+}
+
 static l2k_status check_launch(const ht_coder *c, int error)
 {
     return l2k_cuda_check(c->blocks.context, error, "launching the HT block coder");
@@ -168,6 +176,7 @@ static l2k_status list_to_encode(ht_coder *c, size_t listed)
     uint64_t most = 0;
     for (size_t i = 0; i < batch->num_places; i++) {
         const l2k_block_place *place = &batch->places[i];
+        fetch_ahead(batch, i);
         if (place->band != in.band.band)
             L2K_TRY(look_at_band(c, place->band, &in));
         to[i] = (l2k_ht_cuda_encode_block){.view = l2k_cuda_view_of(&in.band, place->block->rect),
@@ -410,6 +419,7 @@ static l2k_status list_to_decode(ht_coder *c, size_t listed, uint64_t *gathered,
     *gathered = 0;
     for (size_t i = 0; i < batch->num_places; i++) {
         const l2k_block_place *place = &batch->places[i];
+        fetch_ahead(batch, i);
         if (place->band != band.band)
             L2K_TRY(l2k_cuda_look_at_band(c->blocks.context, place->band, false, &band));
         L2K_TRY(list_block(c, &band, place->block, &to[i]));
