@@ -6,11 +6,13 @@
 # in each turn, so that the table also shows what a binary's first runs are to its second ones: that is the noise. Fails
 # where a time grows by more than PERCENT (2) beyond that, or where the two differ in a codestream or a sample.
 #
+# codec.sh --grok [PICTURE.ppm]: against Grok's grk_compress and grk_decompress, with each instruction set in CPUS.
+#
 # Everything is read from and written to OUT. Without a picture it is a CC0 photograph, "seeding" (5312 x 2988), from
 # Debian's package lomiri-wallpapers-16.04, which is downloaded into OUT and not installed.
 #
 # Environment: LIFT2K the command to measure (built into OUT from this checkout), OUT the working folder (build-bench),
-# RUNS, THREADS ("1 2"), PERCENT.
+# RUNS, THREADS ("1 2"), PERCENT, CPUS ("auto"; for example "avx2 avx512", for --grok).
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 OUT=${OUT:-$root/build-bench}
@@ -26,14 +28,19 @@ die() {
 }
 
 other=
-if [ "${1:-}" = --against ]; then
+rival="opj_compress opj_decompress"
+if [ "${1:-}" = --grok ]; then
+    rival="grk_compress grk_decompress"
+    shift
+elif [ "${1:-}" = --against ]; then
     [ $# -ge 2 ] || die "--against needs a lift2k to compare with"
     other=$2
+    rival=$other
     shift 2
     "$other" --version >/dev/null || die "$other does not run"
 fi
-for tool in cc ${other:-opj_compress opj_decompress}; do
-    command -v "$tool" >/dev/null || die "$tool is missing (packages libopenjp2-tools, gcc)"
+for tool in cc $rival; do
+    command -v "$tool" >/dev/null || die "$tool is missing (packages libopenjp2-tools or grokj2k-tools, gcc)"
 done
 cc -O2 -std=c11 -o "$OUT/measure" "$root/bench/measure.c"
 cc -O2 -std=c11 -o "$OUT/compare" "$root/bench/compare.c" -lm
@@ -165,9 +172,9 @@ if [ -n "$other" ]; then
     exit
 fi
 
-# ---- OpenJPEG
+# ---- Other codecs
 
-# row NAME: a row of medians from measure's lines in $OUT/runs; 0 is lift2k, 1 OpenJPEG.
+# row NAME: a row of medians from measure's lines in $OUT/runs; 0 is lift2k, 1 the other codec.
 row() {
     awk -v name="$1" '
         { n[$1]++; wall[$1, n[$1]] = $2; user[$1, n[$1]] = $3; kib[$1, n[$1]] = $4 }
@@ -186,7 +193,7 @@ row() {
         }' "$OUT/runs"
 }
 
-compare() { # name, lift2k command, OpenJPEG command
+compare() { # name, lift2k command, the other's command
     # shellcheck disable=SC2086 # commands are lists of words without spaces inside
     "$OUT/measure" -n "$RUNS" $2 -- $3 >"$OUT/runs"
     row "$1"
@@ -194,21 +201,55 @@ compare() { # name, lift2k command, OpenJPEG command
 
 compared() { "$OUT/compare" "$@"; }
 
-cat <<END
-# lift2k and OpenJPEG, $started
+head_of_table() { # head_of_table NAME VERSION OPTIONS
+    cat <<END
+# lift2k and $1, $started
 
 - picture: $(basename "$picture"), $(echo "$shape" | tr ' ' x), RGB, $(wc -c <"$picture") bytes
 - lift2k: $("$LIFT2K" --version | sed 's/lift2k //')${commit:+, commit $commit}
-- OpenJPEG: $(opj_compress -h 2>&1 | sed -n 's/.*library v\([0-9.]*[0-9]\).*/\1/p' | head -n 1)$(dpkg-query -W -f ', package ${Version}' libopenjp2-tools 2>/dev/null || true)
+- $1: $2
 - processor: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) of them
 - system: $(uname -s), $(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release), $(cc --version | head -n 1)
-- command: \`bench/codec.sh$([ $# -eq 0 ] || echo " $(basename "$picture")")\`, medians of $RUNS alternating runs each, after one warm-up
+- command: \`bench/codec.sh$3\`, medians of $RUNS alternating runs each, after one warm-up
 - load before the run, over 1 and 5 minutes: $(cut -d' ' -f1,2 /proc/loadavg); where user and wall ratios disagree, other processes were running
-- ratios are lift2k over OpenJPEG: below 1 means that lift2k takes less
+- ratios are lift2k over $1: below 1 means that lift2k takes less
 
-| work | wall s, lift2k | OpenJPEG | ratio | user s, lift2k | OpenJPEG | ratio | MiB, lift2k | OpenJPEG | ratio |
+| work | wall s, lift2k | $1 | ratio | user s, lift2k | $1 | ratio | MiB, lift2k | $1 | ratio |
 |---|---|---|---|---|---|---|---|---|---|
 END
+}
+
+version_of_package() { dpkg-query -W -f ', package ${Version}' "$1" 2>/dev/null || true; }
+
+# ---- Grok
+
+grok_work() { # name, lift2k's options, Grok's options, stem, instruction set
+    for t in $THREADS; do
+        compare "$1, encode, $5, $t thread(s)" \
+            "$LIFT2K encode $picture $OUT/$4-l2k.j2k --quiet --cpu $5 -j $t $2" \
+            "grk_compress -i $picture -o $OUT/$4-grk.j2k -H $t $3"
+    done
+    for t in $THREADS; do
+        compare "$1, decode, $5, $t thread(s)" \
+            "$LIFT2K decode $OUT/$4-grk.j2k $OUT/$4-l2k.ppm --quiet --cpu $5 -j $t" \
+            "grk_decompress -i $OUT/$4-grk.j2k -o $OUT/$4-grk.ppm -H $t"
+    done
+}
+
+if [ "$rival" = "grk_compress grk_decompress" ]; then
+    head_of_table Grok "$(grk_compress -version | sed -n 's/.*version: *//p')$(version_of_package grokj2k-tools)" \
+        " --grok$([ $# -eq 0 ] || echo " $(basename "$picture")")"
+    for cpu in ${CPUS:-auto}; do
+        grok_work "5/3 lossless" "" "" grok-reversible "$cpu"
+        grok_work "9/7 at 20:1" "-I -r 20" "-I -r 20" grok-rate "$cpu"
+    done
+    exit
+fi
+
+# ---- OpenJPEG
+
+head_of_table OpenJPEG "$(opj_compress -h 2>&1 | sed -n 's/.*library v\([0-9.]*[0-9]\).*/\1/p' | head -n 1)$(version_of_package libopenjp2-tools)" \
+    "$([ $# -eq 0 ] || echo " $(basename "$picture")")"
 
 work() { # name, options of lift2k, options of OpenJPEG, stem
     for t in $THREADS; do

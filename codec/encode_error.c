@@ -7,7 +7,8 @@
 #include "quant/quantiser_rows.h"
 
 /* What the decoder makes of a component's coefficients. */
-static void reconstruct(const l2k_context *context, const l2k_tile_component *component, const l2k_coefficients *to)
+static l2k_status reconstruct(const l2k_context *context, const l2k_tile_component *component,
+                              const l2k_coefficients *to)
 {
     const l2k_quantiser_rows *rows = l2k_quantiser_rows_get(context->cpu);
     const l2k_coefficients *from = component->view;
@@ -16,10 +17,13 @@ static void reconstruct(const l2k_context *context, const l2k_tile_component *co
         const unsigned resolution = l2k_band_resolution(band), orientation = l2k_band_orientation(band);
         const l2k_step step = l2k_coding_step(component->coding, resolution, orientation);
         const float size = l2k_step_size(step, component->precision, orientation);
+#pragma omp parallel for num_threads(context->threads) if (context->threads > 1)
         for (size_t y = at->y; y < (size_t)at->y + at->height; y++)
             rows->reconstruct((const float *)from->base + y * from->stride + at->x, at->width, size,
                               (float *)to->base + y * to->stride + at->x);
+        L2K_TRY(l2k_poll(context, (uint64_t)at->width * at->height));
     }
+    return L2K_OK;
 }
 
 /* ---- Samples ------------------------------------------------------------------------------------------------- */
@@ -81,16 +85,20 @@ static l2k_status take_planes(const l2k_context *context, const l2k_tile *tile, 
     return L2K_OK;
 }
 
-static void add_errors(const l2k_tile *tile, const l2k_plane *original, const l2k_plane *decoded,
-                       atomic_uint_least64_t *errors)
+static l2k_status add_errors(const l2k_context *context, const l2k_tile *tile, const l2k_plane *original,
+                             const l2k_plane *decoded, atomic_uint_least64_t *errors)
 {
     for (uint32_t c = 0; c < tile->num_components; c++) {
         const l2k_rect rect = tile->components[c].rect;
+        const uint32_t width = l2k_rect_width(rect), height = l2k_rect_height(rect);
         uint64_t sum = 0;
-        for (uint32_t y = 0; y < l2k_rect_height(rect); y++)
-            sum += row_error(&original[c], y, l2k_sample_at(&decoded[c], 0, y), l2k_rect_width(rect));
+#pragma omp parallel for num_threads(context->threads) reduction(+ : sum) if (context->threads > 1)
+        for (uint32_t y = 0; y < height; y++)
+            sum += row_error(&original[c], y, l2k_sample_at(&decoded[c], 0, y), width);
         atomic_fetch_add(&errors[c], sum);
+        L2K_TRY(l2k_poll(context, (uint64_t)width * height));
     }
+    return L2K_OK;
 }
 
 /* ---- A tile -------------------------------------------------------------------------------------------------- */
@@ -99,15 +107,19 @@ static l2k_status decode(const l2k_context *context, l2k_plan *plan, l2k_tile *t
                          atomic_uint_least64_t *errors)
 {
     uint8_t *samples = NULL;
+    double start = l2k_stage_start(context);
     l2k_plane *planes = l2k_allocate(context, tile->num_components, sizeof *planes);
     l2k_status status = planes ? take_planes(context, tile, original, planes, &samples)
                                : l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for a tile");
     for (uint32_t c = 0; status == L2K_OK && c < tile->num_components; c++)
-        reconstruct(context, &tile->components[c], l2k_plan_coefficients(plan, c));
+        status = reconstruct(context, &tile->components[c], l2k_plan_coefficients(plan, c));
+    l2k_stage_end(context, L2K_STAGE_RATE, start);
     if (status == L2K_OK)
         status = l2k_plan_inverse(plan, planes);
+    start = l2k_stage_start(context);
     if (status == L2K_OK)
-        add_errors(tile, original, planes, errors);
+        status = add_errors(context, tile, original, planes, errors);
+    l2k_stage_end(context, L2K_STAGE_RATE, start);
     l2k_release(context, samples);
     l2k_release(context, planes);
     return status;
@@ -128,7 +140,7 @@ l2k_status l2k_encode_tile_error(const l2k_encode_job *job, const l2k_team *team
     l2k_status status = l2k_plan_create(&team->context, team->backend, &spec, &plan);
     l2k_release(e->context, components);
     if (status == L2K_OK)
-        status = decode(e->context, plan, tile, original, errors);
+        status = decode(&team->context, plan, tile, original, errors);
     l2k_plan_free(plan);
     return status;
 }

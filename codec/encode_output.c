@@ -199,8 +199,9 @@ static size_t quantisation_bytes(const l2k_encoding *e)
 {
     l2k_buffer buffer = {.context = e->context};
     l2k_write_quantisation(&buffer, &e->siz, &e->coding, 0);
+    const size_t bytes = buffer.size;
     l2k_buffer_release(&buffer);
-    return buffer.size;
+    return bytes;
 }
 
 l2k_status l2k_output_fixed_bytes(const l2k_encoding *e, const l2k_tile *tiles, uint32_t count, bool whole,

@@ -8,15 +8,17 @@ static void drop(l2k_encoder *encoder)
     l2k_pool_drain(&encoder->pool, &encoder->context.hooks);
 }
 
-static uint64_t count_units(const l2k_image *image)
+/* To find steps for a size, code-blocks are coded twice as a rule. */
+static uint64_t count_units(const l2k_image *image, const l2k_step_target *by_step)
 {
+    const bool twice = by_step->given && by_step->kind == L2K_TARGET_RATIO;
     uint64_t samples = 0;
     for (uint32_t c = 0; c < image->num_components; c++) {
         uint32_t width, height;
         l2k_component_size(image, c, &width, &height);
         samples += (uint64_t)width * height;
     }
-    return samples * (L2K_UNITS_TRANSFORM + L2K_UNITS_BLOCKS + L2K_UNITS_PACKETS);
+    return samples * (L2K_UNITS_TRANSFORM + L2K_UNITS_BLOCKS * (twice ? 2u : 1u) + L2K_UNITS_PACKETS);
 }
 
 l2k_status l2k_encode_start(l2k_encoder *encoder, const l2k_image *image, bool by_rows)
@@ -35,7 +37,7 @@ l2k_status l2k_encode_start(l2k_encoder *encoder, const l2k_image *image, bool b
     l2k_output_start(&encoder->output, context);
     L2K_TRY(l2k_encode_setup(encoder, image, &encoder->encoding));
     encoder->encoding.tile_steps = by_rows && encoder->encoding.by_step.given;
-    encoder->run.total = count_units(image);
+    encoder->run.total = count_units(image, &encoder->encoding.by_step);
     const l2k_siz *siz = &encoder->encoding.siz;
     encoder->num_tiles = by_rows ? l2k_tiles_across(&siz->grid) : encoder->encoding.num_tiles;
     encoder->tiles = l2k_allocate_zeroed(context, encoder->num_tiles, sizeof *encoder->tiles);

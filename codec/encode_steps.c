@@ -16,8 +16,9 @@ typedef struct step_search {
     l2k_encoder *encoder;
     l2k_encode_job job;
     uint32_t num_components;
-    shared_counts *counts; /* of each component, by teams */
-    l2k_magnitudes *magnitudes;
+    shared_counts *counts;      /* of each component, by teams */
+    l2k_magnitudes *magnitudes; /* the same afterwards, and of all */
+    l2k_magnitudes all;
     uint64_t *samples, raw_bytes;  /* of each component, and of all */
     double finest, coarsest;       /* limits of the base step */
     double base;                   /* of the last coding */
@@ -126,39 +127,49 @@ static void code_share(void *opaque, l2k_teams *teams, l2k_team *team)
     }
 }
 
-static void set_steps(step_search *s, double base)
+/* The lowest `num_fine` subbands of each component get the steps of a finer base step. */
+static void set_steps(step_search *s, double base, double fine, unsigned num_fine)
 {
     l2k_encoding *e = &s->encoder->encoding;
+    l2k_step finer[L2K_MAX_SUBBANDS];
     for (uint32_t c = 0; c < s->num_components; c++) {
         l2k_component_coding *coding = &e->coding.components[c];
+        const unsigned count = l2k_min_u32(num_fine, coding->num_steps);
         l2k_steps_of_base((l2k_wavelet)coding->wavelet, (float)base, coding->levels, coding->steps);
+        l2k_steps_of_base((l2k_wavelet)coding->wavelet, (float)fine, coding->levels, finer);
+        memcpy(coding->steps, finer, count * sizeof *finer);
     }
     for (uint32_t t = 0; t < s->encoder->num_tiles; t++)
         l2k_tile_take_steps(&s->job.tiles[t]);
     s->base = base;
 }
 
-/* Codes all blocks with the steps of a base step, in layers. */
-static l2k_status code(step_search *s, double base)
+/* Codes all blocks with the present steps, in layers. */
+static l2k_status code(step_search *s)
 {
     l2k_encoder *encoder = s->encoder;
     l2k_teams_forget(&encoder->teams);
-    set_steps(s, base);
     L2K_TRY(l2k_teams_run(&encoder->teams, encoder->num_tiles, code_share, s));
     return l2k_encode_layers(encoder, &s->allocation);
 }
 
 /* ---- PSNR ---------------------------------------------------------------------------------------------------- */
 
-/* The mean squared error of a component of the image in squares of its range: the ICT's inverse (G-6 to G-8) adds up
- * those of the three that were coded. */
+/* The mean squared error of a component as coded, in squares of its range. A row of tiles may have none of its samples.
+ */
+static double coded_error(const step_search *s, uint32_t c, double base)
+{
+    return s->samples[c] ? l2k_magnitudes_error(&s->magnitudes[c], base) / (double)s->samples[c] : 0;
+}
+
+/* The same in the image: the ICT's inverse (G-6 to G-8) adds up those of the three that were coded. */
 static double component_error(const step_search *s, uint32_t c, const double coded[3], double base)
 {
     static const double shares[3][3] = {
         {1, 0, 1.402 * 1.402}, {1, .344136 * .344136, .714136 * .714136}, {1, 1.772 * 1.772, 0}};
     if (s->job.encoding->coding.component_transform && c < 3)
         return shares[c][0] * coded[0] + shares[c][1] * coded[1] + shares[c][2] * coded[2];
-    return l2k_magnitudes_error(&s->magnitudes[c], base) / (double)s->samples[c];
+    return coded_error(s, c, base);
 }
 
 /* The mean squared error of all samples after rounding, in units of each component's squared peak. */
@@ -166,7 +177,7 @@ static double mean_error(const step_search *s, double base)
 {
     double coded[3] = {0}, sum = 0, samples = 0;
     for (uint32_t c = 0; c < s->num_components && c < 3; c++)
-        coded[c] = l2k_magnitudes_error(&s->magnitudes[c], base) / (double)s->samples[c];
+        coded[c] = coded_error(s, c, base);
     for (uint32_t c = 0; c < s->num_components; c++) {
         const double range = ldexp(1, (int)s->job.encoding->siz.components[c].precision);
         const double error = l2k_rounded_error(component_error(s, c, coded, base) * range * range);
@@ -208,7 +219,6 @@ static void error_share(void *opaque, l2k_teams *teams, l2k_team *team)
 static l2k_status decoded_error(step_search *s, double *mean)
 {
     double sum = 0, samples = 0;
-    double start = l2k_stage_start(s->job.encoding->context);
     for (uint32_t c = 0; c < s->num_components; c++)
         atomic_store(&s->errors[c], 0);
     L2K_TRY(l2k_teams_run(&s->encoder->teams, s->encoder->num_tiles, error_share, s));
@@ -218,11 +228,10 @@ static l2k_status decoded_error(step_search *s, double *mean)
         samples += (double)s->samples[c];
     }
     *mean = sum / samples;
-    l2k_stage_end(s->job.encoding->context, L2K_STAGE_RATE, start);
     return L2K_OK;
 }
 
-enum { MOST_TRIALS = 3 };
+enum { MOST_TRIALS = 4 };
 
 /* The histogram knows no clipping, and that smooth parts of an image have less error than others, which rounding makes
  * none. So its answer is tried, and corrected by what it was wrong; that is tried again only if it was much. */
@@ -232,12 +241,15 @@ static l2k_status fit_psnr(step_search *s, double psnr)
     double correction = 1, wrong = 1; /* in units of 10 dB */
     for (int trial = 0; trial < MOST_TRIALS && wrong > 0.06; trial++) {
         double found;
-        set_steps(s, solve(s, mean_error, true, goal * correction));
+        set_steps(s, solve(s, mean_error, true, goal * correction), 0, 0);
         L2K_TRY(decoded_error(s, &found));
+        found = fmax(found, goal / 100); /* it may be 0 */
         wrong = fabs(log10(found / goal));
         correction *= goal / found;
     }
-    return code(s, wrong < 0.01 ? s->base : solve(s, mean_error, true, goal * correction));
+    if (wrong > 0.01)
+        set_steps(s, solve(s, mean_error, true, goal * correction), 0, 0);
+    return code(s);
 }
 
 /* ---- Size ---------------------------------------------------------------------------------------------------- */
@@ -245,14 +257,9 @@ static l2k_status fit_psnr(step_search *s, double psnr)
 /* What part of the size asked for is aimed at, and how much less is good enough. */
 static const double aim = 0.99, least = 0.98;
 
-enum { MOST_ROUNDS = 12 };
-
 static double expected_bits(const step_search *s, double base)
 {
-    double bits = 0;
-    for (uint32_t c = 0; c < s->num_components; c++)
-        bits += l2k_magnitudes_bits(&s->magnitudes[c], base);
-    return bits;
+    return l2k_magnitudes_bits(&s->all, base);
 }
 
 /* Headers of packets without anything in them. */
@@ -265,10 +272,11 @@ static double empty_bytes(const step_search *s)
     return bytes;
 }
 
-static l2k_status measure(step_search *s, double base)
+static l2k_status measure(step_search *s, double base, double fine, unsigned num_fine)
 {
     const l2k_encoding *e = s->job.encoding;
-    L2K_TRY(code(s, base));
+    set_steps(s, base, fine, num_fine);
+    L2K_TRY(code(s));
     double start = l2k_stage_start(e->context);
     l2k_status status = l2k_layers_measure(e->context, s->job.tiles, s->encoder->num_tiles, e->plt, &s->bytes);
     s->bytes += s->allocation.fixed_bytes;
@@ -276,38 +284,62 @@ static l2k_status measure(step_search *s, double base)
     return status;
 }
 
-/* Between a step that is too fine and one that is coarse enough, where both are known. */
-static double next_base(const step_search *s, double goal, double fine, double coarse)
+static bool is_good(const step_search *s, double goal)
 {
+    return (double)s->bytes <= goal && (double)s->bytes >= goal * least;
+}
+
+/* The interval between a step that is too fine and one that is coarse enough; 0 = not known yet. */
+typedef struct interval {
+    double fine, coarse;
+} interval;
+
+/* The step at which the size that was measured would be right if it were as wrong there; if that has not led to the
+ * goal after some rounds, a bolder one. */
+static double next_base(const step_search *s, double goal, interval known, int round)
+{
+    enum { PATIENCE = 3 };
     const double empty = empty_bytes(s), coded = fmax((double)s->bytes - empty, 1);
-    const double bits = expected_bits(s, s->base) * fmax(goal * aim - empty, 0) / coded;
-    const double next = solve(s, expected_bits, false, bits);
-    if (fine == 0 || coarse == 0 || (next > fine && next < coarse))
-        return next;
-    return sqrt(fine * coarse);
+    double next = solve(s, expected_bits, false, expected_bits(s, s->base) * fmax(goal * aim - empty, 0) / coded);
+    if (known.fine > 0 && known.coarse > 0)
+        return round > PATIENCE || next <= known.fine || next >= known.coarse ? sqrt(known.fine * known.coarse) : next;
+    if (round > PATIENCE)
+        next = known.fine > 0 ? fmax(next, s->base * 4) : fmin(next, s->base / 4);
+    return fmin(fmax(next, s->finest), s->coarsest);
+}
+
+/* In pictures of few values, the size falls by leaps at certain steps, but not at the same one in all subbands. */
+static l2k_status fit_bands(step_search *s, double goal, interval known)
+{
+    unsigned fits = 0, exceeds = 3 * s->job.encoding->coding.components[0].levels + 1, last = exceeds;
+    while (exceeds - fits > 1) {
+        last = fits + (exceeds - fits) / 2;
+        L2K_TRY(measure(s, known.coarse, known.fine, last));
+        if (is_good(s, goal))
+            return L2K_OK;
+        *((double)s->bytes <= goal ? &fits : &exceeds) = last;
+    }
+    return last == fits ? L2K_OK : measure(s, known.coarse, known.fine, fits);
 }
 
 static l2k_status fit_size(step_search *s, double goal)
 {
-    double fine = 0, coarse = 0; /* too fine; coarse enough */
+    interval known = {0, 0};
     double base = solve(s, expected_bits, false, 8 * goal * aim);
-    for (int round = 0; round < MOST_ROUNDS && (fine == 0 || coarse == 0 || coarse > fine * 1.0005); round++) {
-        L2K_TRY(measure(s, base));
+    for (int round = 0; known.fine == 0 || known.coarse == 0 || known.coarse > known.fine * 1.002; round++) {
+        L2K_TRY(measure(s, base, 0, 0));
         const bool fits = (double)s->bytes <= goal;
-
-        if (fits && ((double)s->bytes >= goal * least || base <= s->finest * 1.001))
+        if (is_good(s, goal) || (fits && base <= s->finest * 1.001))
             return L2K_OK;
-        *(fits ? &coarse : &fine) = base;
-        if (!fits && base >= s->coarsest * 0.999)
-            break;
-        base = next_base(s, goal, fine, coarse);
+        if (!fits && base >= s->coarsest * 0.999) {
+            l2k_warn(s->job.encoding->context, "the headers alone take more than a ratio of %g allows",
+                     s->job.encoding->by_step.value);
+            return L2K_OK;
+        }
+        *(fits ? &known.coarse : &known.fine) = base;
+        base = next_base(s, goal, known, round);
     }
-    if (coarse > 0 && s->base != coarse)
-        return measure(s, coarse);
-    if (coarse == 0)
-        l2k_warn(s->job.encoding->context, "the headers alone take more than a ratio of %g allows",
-                 s->job.encoding->by_step.value);
-    return L2K_OK;
+    return fit_bands(s, goal, known);
 }
 
 /* ---- Both ---------------------------------------------------------------------------------------------------- */
@@ -359,14 +391,21 @@ static void release_search(step_search *s)
     l2k_release(context, s->errors);
 }
 
+static void sum_counts(step_search *s)
+{
+    for (uint32_t c = 0; c < s->num_components; c++)
+        for (unsigned bin = 0; bin < L2K_MAGNITUDE_BINS; bin++) {
+            s->magnitudes[c].count[bin] = atomic_load(&s->counts[c][bin]);
+            s->all.count[bin] += s->magnitudes[c].count[bin];
+        }
+}
+
 static l2k_status search(step_search *s)
 {
     const l2k_step_target *target = &s->job.encoding->by_step;
     L2K_TRY(create_search(s));
     L2K_TRY(l2k_teams_run(&s->encoder->teams, s->encoder->num_tiles, transform_share, s));
-    for (uint32_t c = 0; c < s->num_components; c++)
-        for (unsigned bin = 0; bin < L2K_MAGNITUDE_BINS; bin++)
-            s->magnitudes[c].count[bin] = atomic_load(&s->counts[c][bin]);
+    sum_counts(s);
     return target->kind == L2K_TARGET_PSNR ? fit_psnr(s, target->value)
                                            : fit_size(s, floor((double)s->raw_bytes / target->value));
 }

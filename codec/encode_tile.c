@@ -12,13 +12,9 @@ static l2k_status prepare_blocks(const l2k_context *context, l2k_tile *tile)
     return L2K_OK;
 }
 
-/* HT coders quantise themselves. Otherwise int16 where no subband's magnitudes need more than 15 bits; RCT may need one
- * more than Mb says (docs/numerics.md). */
+/* int16 where no subband's magnitudes need more than 15 bits; RCT may need one more than Mb says (docs/numerics.md). */
 static l2k_coefficient_type coefficient_type(const l2k_tile *tile)
 {
-    const l2k_component_coding *first = tile->components[0].coding;
-    if (first->style & L2K_STYLE_HT && l2k_coding_wavelet(first)->quantised)
-        return L2K_COEFFICIENT_FLOAT32;
     for (uint32_t c = 0; c < tile->num_components; c++) {
         const l2k_tile_component *component = &tile->components[c];
         bool rct = tile->coding->component_transform && c < 3 && l2k_coding_wavelet(component->coding)->reversible;
@@ -30,6 +26,18 @@ static l2k_coefficient_type coefficient_type(const l2k_tile *tile)
     return L2K_COEFFICIENT_INT16;
 }
 
+/* HT code-blocks of the 9/7 get indices truncated as in E.2, where OpenJPEG rounds first: by the plan, or, where steps
+ * are still to be chosen or the GPU may run the plan, by their coder. */
+static void choose_quantiser(const l2k_encoding *e, const l2k_team *team, const l2k_tile *tile, l2k_plan_spec *spec)
+{
+    const l2k_component_coding *first = tile->components[0].coding;
+    if (!(first->style & L2K_STYLE_HT) || !l2k_coding_wavelet(first)->quantised)
+        return;
+    spec->truncates = !e->by_step.given && !l2k_backend_overlaps(e->context, team->backend, l2k_tile_samples(tile));
+    if (!spec->truncates)
+        spec->type = L2K_COEFFICIENT_FLOAT32;
+}
+
 /* The slot's plan for the tile, and the views of its tile-components there. */
 static l2k_status choose_plan(const l2k_encode_job *job, const l2k_team *team, l2k_tile_slot *slot, l2k_tile *tile)
 {
@@ -38,6 +46,7 @@ static l2k_status choose_plan(const l2k_encode_job *job, const l2k_team *team, l
     if (!components)
         return l2k_fail(e->context, L2K_ERROR_MEMORY, "out of memory for a tile");
     l2k_plan_spec spec = {.direction = L2K_FORWARD, .type = coefficient_type(tile)};
+    choose_quantiser(e, team, tile, &spec);
     l2k_coding_plan_spec(&e->siz, &e->coding, tile->rect, 0, components, &spec);
     l2k_status status = l2k_team_plan(team, slot, &spec);
     l2k_release(e->context, components);

@@ -133,6 +133,7 @@ static l2k_encoder *set_up_encoder(const coding *o, const l2k_hooks *hooks, l2k_
         {L2K_ENCODER_BLOCK_HEIGHT, o->block.height ? o->block.height : 64},
         {L2K_ENCODER_PROGRESSION, o->progression},
         {L2K_ENCODER_STYLE, o->style},
+        {L2K_ENCODER_HT_PASSES, o->ht_passes ? o->ht_passes : 1},
         {L2K_ENCODER_COMPONENT_TRANSFORM, !o->no_mct},
         {L2K_ENCODER_SOP, o->sop},
         {L2K_ENCODER_EPH, o->eph},
@@ -145,6 +146,7 @@ static l2k_encoder *set_up_encoder(const coding *o, const l2k_hooks *hooks, l2k_
     for (size_t i = 0; good && i < sizeof settings / sizeof *settings; i++)
         good = l2k_encoder_set(e, settings[i].option, settings[i].value) == L2K_OK;
     good = good && l2k_encoder_set_precincts(e, o->precincts, o->num_precincts) == L2K_OK;
+    good = good && l2k_encoder_set_step(e, o->step) == L2K_OK;
     good = good && l2k_encoder_set_layers(e, o->target_kind, o->targets, o->num_targets) == L2K_OK;
     if (good)
         return e;
@@ -231,6 +233,28 @@ uint32_t coding_levels(const coding *o)
     return o->resolutions ? o->resolutions - 1 : 5;
 }
 
+/* The data of the first marker segment with a code, or NULL. */
+static const uint8_t *find_segment(const bytes *file, unsigned code)
+{
+    for (size_t at = 2; at + 12 < file->size; at += 2 + (file->data[at + 2] << 8 | file->data[at + 3]))
+        if (file->data[at] == 0xFF && file->data[at + 1] == code)
+            return file->data + at + 4;
+    return NULL;
+}
+
+bool codestream_has_transform(const bytes *file)
+{
+    const uint8_t *cod = find_segment(file, 0x52);
+    return cod && cod[4] != 0;
+}
+
+unsigned codestream_ht_bits(const bytes *file)
+{
+    const uint8_t *cap = find_segment(file, 0x50);
+    const unsigned code = cap ? cap[5] & 31 : 0;
+    return code < 20 ? 8 + code : 27 + 4 * (code - 19);
+}
+
 static uint32_t tiles_along(uint32_t end, uint32_t origin, uint32_t tile)
 {
     return tile ? (end - origin + tile - 1) / tile : 1;
@@ -308,6 +332,10 @@ void print_case(const picture *p, const coding *o)
     print_sizes(o);
     if (o->style)
         printf(" --style %u", o->style);
+    if (o->ht_passes)
+        printf(" --ht-passes %u", o->ht_passes);
+    if (o->step > 0)
+        printf(" --step %g", o->step);
     printf("%s%s%s%s%s", o->no_mct ? " --no-mct" : "", o->sop ? " --sop" : "", o->eph ? " --eph" : "",
            o->plt ? " --plt" : "", o->tlm ? " --tlm" : "");
     if (o->tile_parts)

@@ -19,6 +19,8 @@ typedef struct coding {
     l2k_size precincts[CODING_MAX_PRECINCTS];
     l2k_progression progression;
     unsigned style;
+    unsigned ht_passes; /* 0 = 1 */
+    double step;        /* base step of the 9/7; 0 = the default */
     bool no_mct, sop, eph, plt, tlm;
     l2k_tile_parts tile_parts;
     l2k_target target_kind;
@@ -57,6 +59,11 @@ l2k_status lift_encode(const picture *p, const coding *o, l2k_format format, byt
 picture *lift_decode(const bytes *file, const decoding *d, l2k_status *status, char *message);
 
 uint32_t coding_levels(const coding *o);
+
+/* What the main header of a codestream says: a component transform in COD; the parameter B of CAP, for HT code-blocks.
+ */
+bool codestream_has_transform(const bytes *file);
+unsigned codestream_ht_bits(const bytes *file);
 
 /* The number of tiles (B-5). */
 uint32_t coding_tiles(const coding *o, const l2k_image *image);

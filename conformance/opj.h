@@ -13,6 +13,9 @@ typedef struct handover {
     l2k_size common;
 } handover;
 
+/* The content of a file for it. */
+bytes picture_file(const picture *p, container kind);
+
 #define COMMAND_BYTES 1024
 
 /* Runs opj_compress on files named `stem` + extension, which remain. The command is kept for messages; out->size is 0
@@ -47,9 +50,12 @@ const char *opj_cannot_encode(const picture *p, const coding *o);
 /* Its decoder refuses images in which a tile has no samples of some component at the decoded resolution level. */
 bool has_empty_tile_component(const picture *p, const coding *o, uint32_t reduce);
 
+/* Not of OpenJPEG: the lowest resolution of a tile-component has less than `least` rows or columns. */
+bool has_thin_resolution(const picture *p, const coding *o, uint32_t least);
+
 /* Its RPCL and PCRL, in both directions, advance by the smallest precinct on the reference grid and so miss precincts
  * elsewhere, which exist where one component is sub-sampled by 3 and another by 1, 2 or 4. Also, precincts of 2^15 at
- * more than 15 levels exceed its 32 bits on the reference grid, for CPRL too. */
+ * more than 15 levels, fewer where sub-sampled, exceed its 32 bits on the reference grid, for CPRL too. */
 bool opj_misses_precincts(const picture *p, const coding *o);
 
 #endif

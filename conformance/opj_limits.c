@@ -65,7 +65,7 @@ const char *opj_cannot_encode(const picture *p, const coding *o)
 
 static uint32_t ceil_shift(uint32_t value, uint32_t shift)
 {
-    return (uint32_t)(((uint64_t)value + (1u << shift) - 1) >> shift);
+    return (uint32_t)(((uint64_t)value + ((uint64_t)1 << shift) - 1) >> shift);
 }
 
 bool has_empty_tile_component(const picture *p, const coding *o, uint32_t reduce)
@@ -80,15 +80,30 @@ bool has_empty_tile_component(const picture *p, const coding *o, uint32_t reduce
     return false;
 }
 
+bool has_thin_resolution(const picture *p, const coding *o, uint32_t least)
+{
+    const uint32_t levels = coding_levels(o);
+    for (uint32_t tile = 0; tile < coding_tiles(o, &p->image); tile++)
+        for (uint32_t c = 0; c < p->image.num_components; c++) {
+            const box r = tile_component(p, o, c, tile);
+            if (ceil_shift(r.x1, levels) - ceil_shift(r.x0, levels) < least ||
+                ceil_shift(r.y1, levels) - ceil_shift(r.y0, levels) < least)
+                return true;
+        }
+    return false;
+}
+
 bool opj_misses_precincts(const picture *p, const coding *o)
 {
     bool threes = false, others = false;
+    const bool by_position = o->progression >= L2K_RPCL;
     for (uint32_t c = 0; c < p->image.num_components; c++) {
+        const uint32_t factor = larger(p->components[c].dx, p->components[c].dy);
+        if (by_position && (uint64_t)factor << (15 + coding_levels(o)) >> 31)
+            return true;
         bool three = p->components[c].dx % 3 == 0 || p->components[c].dy % 3 == 0;
         threes = threes || three;
         others = others || !three;
     }
-    if (o->progression >= L2K_RPCL && coding_levels(o) > 15)
-        return true;
     return o->num_precincts && (o->progression == L2K_RPCL || o->progression == L2K_PCRL) && threes && others;
 }

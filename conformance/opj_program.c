@@ -64,7 +64,7 @@ static int pnm_header(const picture *p, char *header, size_t size)
                     c->height, count, maximum, count == 2 ? "GRAYSCALE_ALPHA" : "RGB_ALPHA");
 }
 
-static bytes picture_file(const picture *p, container kind)
+bytes picture_file(const picture *p, container kind)
 {
     const l2k_component *c = &p->components[0];
     bytes b = {0};

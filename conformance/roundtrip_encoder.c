@@ -6,41 +6,9 @@
 
 #include "conformance/roundtrip.h"
 #include "conformance/second.h"
-
-/* The reasons why cases were not compared with a decoder, and how often. */
-typedef struct tally {
-    const char *decoder;
-    long compared;
-    size_t num_reasons;
-    struct {
-        char text[160];
-        long count;
-    } reasons[64];
-} tally;
+#include "conformance/tally.h"
 
 static tally openjpeg = {.decoder = "OpenJPEG"}, second = {.decoder = "FFmpeg"};
-
-static void count_reason(tally *t, const char *text)
-{
-#pragma omp critical(tally)
-    {
-        size_t i = 0;
-        while (i < t->num_reasons && strcmp(t->reasons[i].text, text) != 0)
-            i++;
-        if (i < sizeof t->reasons / sizeof *t->reasons) {
-            snprintf(t->reasons[i].text, sizeof t->reasons[i].text, "%s", text);
-            t->reasons[i].count++;
-            t->num_reasons += i == t->num_reasons;
-        }
-    }
-}
-
-static void print_tally(const tally *t, unsigned cases)
-{
-    printf("%s: %ld of %u cases compared\n", t->decoder, t->compared, cases);
-    for (size_t i = 0; i < t->num_reasons; i++)
-        printf("  %5ld not: %s\n", t->reasons[i].count, t->reasons[i].text);
-}
 
 /* ---- Parameters ---------------------------------------------------------------------------------------------- */
 
@@ -112,8 +80,7 @@ static long compare_with(const encoder_case *k, tally *t, const picture *theirs,
 {
     char what[80];
     difference d = picture_compare(theirs, k->ours);
-#pragma omp atomic
-    t->compared++;
+    tally_compared(t);
     if (d.peak >= 0 && d.peak <= tolerance)
         return 0;
     snprintf(what, sizeof what, "%s (left) and lift2k (right) decode different pictures", t->decoder);
@@ -126,7 +93,7 @@ static long with_openjpeg(const encoder_case *k)
                           : opj_misses_precincts(k->p, k->o)      ? "RPCL or PCRL: it misses precincts"
                                                                   : NULL;
     if (trouble) {
-        count_reason(&openjpeg, trouble);
+        tally_reason(&openjpeg, trouble);
         return 0;
     }
     picture *theirs = opj_library_decode(k->file, NULL);
@@ -140,7 +107,7 @@ static long with_second(const encoder_case *k)
 {
     char reason[160], what[200];
     if (second_disorder(k->p, k->o)) {
-        count_reason(&second, second_disorder(k->p, k->o));
+        tally_reason(&second, second_disorder(k->p, k->o));
         return 0;
     }
     picture *theirs = second_decode(k->file, k->p, reason, sizeof reason);
@@ -155,7 +122,7 @@ static long with_second(const encoder_case *k)
         return failures;
     }
     if (second_limit(reason, k->p, k->o)) {
-        count_reason(&second, second_limit(reason, k->p, k->o));
+        tally_reason(&second, second_limit(reason, k->p, k->o));
         return 0;
     }
     snprintf(what, sizeof what, "FFmpeg does not decode: %s", reason);
@@ -208,9 +175,9 @@ long roundtrip_encoder(unsigned count, uint64_t first)
         failures += encoder_trial(first + i);
     printf("encoder: %u cases, seeds %llu to %llu\n", count, (unsigned long long)first,
            (unsigned long long)first + count - 1);
-    print_tally(&openjpeg, count);
+    tally_print(&openjpeg, count);
     if (second_available())
-        print_tally(&second, count);
+        tally_print(&second, count);
     else
         printf("FFmpeg: skipped, built without libavcodec (Debian: libavcodec-dev)\n");
     return failures;

@@ -1,12 +1,13 @@
 /* Tests the decoder on a test set like that of ISO/IEC 15444-4 (T.803):
  *
- *     conformance_t803 [--backend cpu|cuda] [--only TEST] [SET]
+ *     conformance_t803 [--backend cpu|cuda] [--only TEST] [--openhtj2k PROGRAM] [SET]
  *
  * SET, or else L2K_CONFORMANCE_SET, is a folder with manifest.tsv (file, -, kind, test, reference, reduce, peak, mse)
  * and, if there is one, planes.tsv (file, reduce, component, width, height, and "exact" or "lossy" in the tenth
  * column); or a copy of OpenJPEG's test data, for which openjpeg_data.tsv in this folder is the manifest. See
- * docs/conformance.md. L2K_COMMAND is the command to test. Prints a line for each check and a table of counts; exit
- * status 77 without a set.
+ * docs/conformance.md. Test "sets" makes its own files and needs no set. L2K_COMMAND is the command to test,
+ * open_htj2k_dec a second opinion on these files. Prints a line for each check and a table of counts; exit status 77
+ * without a set.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,9 +17,9 @@
 #include "conformance/t803.h"
 #include "conformance/process.h"
 
-enum { SKIPPED = 77, LINE_BYTES = 8192, MOST_COLUMNS = 16, MOST_TESTS = 6, MOST_ROWS = 4096 };
+enum { SKIPPED = 77, LINE_BYTES = 8192, MOST_COLUMNS = 16, MOST_TESTS = 7, MOST_ROWS = 4096 };
 
-static const char *const tests[MOST_TESTS] = {"c1", "c0", "rgb8", "ppm", "planes", "robust"};
+static const char *const tests[MOST_TESTS] = {"c1", "c0", "rgb8", "ppm", "planes", "robust", "sets"};
 static const char *const outcomes[T803_OUTCOMES] = {"pass", "FAIL", "refused", "skipped"};
 static long counts[MOST_TESTS][T803_OUTCOMES];
 static t803_row rows[MOST_ROWS];
@@ -90,6 +91,13 @@ static void read_planes(FILE *f)
     fclose(f);
 }
 
+static void add_made(void)
+{
+    static const char *const names[] = {"made-sets.j2c", "made-sets-causal.j2c", "made-sets-mixed.j2c"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        add_row(names[i], "valid", "sets", 0);
+}
+
 static FILE *open_in(const char *directory, const char *name)
 {
     char path[1024];
@@ -149,14 +157,18 @@ int main(int count, char **arguments)
             set.backend = arguments[++i];
         else if (strcmp(arguments[i], "--only") == 0 && i + 1 < count)
             only = arguments[++i];
+        else if (strcmp(arguments[i], "--openhtj2k") == 0 && i + 1 < count)
+            set.openhtj2k = arguments[++i];
         else
             set.directory = arguments[i];
     }
-    if (!set.directory || !*set.directory) {
+    const bool made_alone = only && strcmp(only, "sets") == 0;
+    add_made();
+    if (!made_alone && (!set.directory || !*set.directory)) {
         printf("skipped: no test set; L2K_CONFORMANCE_SET or an argument names it (see docs/conformance.md)\n");
         return SKIPPED;
     }
-    if (!read_set(set.directory)) {
+    if (!made_alone && !read_set(set.directory)) {
         printf("FAIL %s has neither manifest.tsv nor input/conformance\n", set.directory);
         return 1;
     }

@@ -7,6 +7,7 @@
 /* The set's folder, the command that decodes it, and a folder for results. */
 typedef struct t803_set {
     const char *directory, *command, *backend;
+    const char *openhtj2k; /* its program, or NULL */
     char scratch[256];
 } t803_set;
 
@@ -50,7 +51,8 @@ typedef struct t803_distance {
 /* The distance between component r of a reference and c of ours, shifted down, over the part common to both. */
 t803_distance t803_measure(const picture *reference, const picture *ours, uint32_t r, uint32_t c, unsigned shift);
 
-/* The tests: raw planes against libopenjp2's. */
+/* The tests: raw planes against libopenjp2's, and several HT sets in a code-block, in streams that the test makes. */
 t803_finding t803_check_planes(const t803_set *set, const t803_row *row);
+t803_finding t803_check_sets(const t803_set *set, const t803_row *row);
 
 #endif

@@ -141,6 +141,8 @@ t803_finding t803_check(const t803_set *set, const t803_row *row)
     } tests[] = {{"c1", check_class},  {"c0", check_class},      {"rgb8", check_shown},
                  {"ppm", check_shown}, {"robust", check_robust}, {"planes", t803_check_planes}};
     char path[PATH_BYTES];
+    if (strcmp(row->test, "sets") == 0)
+        return t803_check_sets(set, row);
     snprintf(path, sizeof path, "%s/%s", set->directory, row->file);
     if (access(path, R_OK) != 0)
         return t803_found(T803_SKIPPED, "not in this set");

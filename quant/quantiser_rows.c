@@ -20,6 +20,7 @@ DEFINE_ROW(quantise_i16, float, int16_t, l2k_quantise(x[i], step))
 DEFINE_ROW(quantise_i32, float, int32_t, l2k_quantise(x[i], step))
 DEFINE_ROW(dequantise_i16, int16_t, float, l2k_dequantise(x[i], step))
 DEFINE_ROW(dequantise_i32, int32_t, float, l2k_dequantise(x[i], step))
+DEFINE_ROW(index_i16, float, int16_t, l2k_index(x[i], step))
 DEFINE_ROW(index_i32, float, int32_t, l2k_index(x[i], step))
 DEFINE_ROW(reconstruct, float, float, l2k_reconstruct(x[i], step, 1 / step))
 DEFINE_ROW(narrow, int32_t, int16_t, x[i])
@@ -35,7 +36,7 @@ static void copy(const void *restrict from, size_t n, float step, void *restrict
 const l2k_quantiser_rows L2K_ROWS_TABLE(l2k_quantiser_rows) = {
     .store = {{narrow, copy, NULL}, {quantise_i16, quantise_i32, copy}},
     .load = {{widen, copy, NULL}, {dequantise_i16, dequantise_i32, copy}},
-    .index = index_i32,
+    .truncate = {index_i16, index_i32, copy},
     .reconstruct = reconstruct,
 };
 

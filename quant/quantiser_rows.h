@@ -14,8 +14,8 @@
 typedef struct l2k_quantiser_rows {
     void (*store[2][3])(const void *values, size_t n, float step, void *coefficients);
     void (*load[2][3])(const void *coefficients, size_t n, float half_step, void *values);
-    /* From float32 coefficients to int32: l2k_index with 1 / step. */
-    void (*index)(const void *coefficients, size_t n, float reciprocal, void *indices);
+    /* From float values to coefficients of a type, for plans that truncate: l2k_index with 1 / step. */
+    void (*truncate[3])(const void *values, size_t n, float reciprocal, void *coefficients);
     /* From float32 coefficients to those that a decoder has. */
     void (*reconstruct)(const void *coefficients, size_t n, float step, void *values);
 } l2k_quantiser_rows;

@@ -4,7 +4,11 @@
 set -eu
 
 need="gcc libc6-dev make cmake pkg-config libpng-dev libtiff-dev liblcms2-dev"
-[ "${1:-}" != --tests ] || need="$need g++ libcmocka-dev libopenjp2-tools libopenjp2-7-dev libavcodec-dev"
+if [ "${1:-}" = --tests ]; then
+    need="$need g++ libcmocka-dev libopenjp2-tools libopenjp2-7-dev libavcodec-dev openjph-tools"
+    # for scripts/neon.sh
+    [ "$(uname -m)" = aarch64 ] || need="$need gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
+fi
 
 if ! command -v dpkg-query >/dev/null; then
     echo "setup: this script knows Debian and Ubuntu only; elsewhere install the equivalents of: $need" >&2

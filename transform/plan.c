@@ -61,6 +61,8 @@ static l2k_status check_kind(const l2k_context *context, const l2k_backend_funct
 {
     if (spec->on_device && !functions->run_on_device)
         return l2k_fail(context, L2K_ERROR_BACKEND, "only the CUDA backend works on device memory");
+    if (spec->truncates && functions != &l2k_backend_cpu)
+        return l2k_fail(context, L2K_ERROR_BACKEND, "only the CPU truncates when it quantises");
     for (uint32_t c = 0; c < spec->num_components && spec->type == L2K_COEFFICIENT_FLOAT32; c++)
         if (!l2k_wavelet_get(spec->components[c].wavelet)->is_float)
             return l2k_fail(context, L2K_ERROR_ARGUMENT, "the %s wavelet has no float32 coefficients",
@@ -224,8 +226,9 @@ bool l2k_plan_fits(const l2k_plan *plan, const l2k_plan_spec *spec)
 {
     const l2k_plan_spec *own = &plan->spec;
     if (own->direction != spec->direction || own->type != spec->type || own->on_device != spec->on_device ||
-        !own->cpu_reason != !spec->cpu_reason || own->levels_at_once != spec->levels_at_once ||
-        own->component_transform != spec->component_transform || own->num_components != spec->num_components)
+        own->truncates != spec->truncates || !own->cpu_reason != !spec->cpu_reason ||
+        own->levels_at_once != spec->levels_at_once || own->component_transform != spec->component_transform ||
+        own->num_components != spec->num_components)
         return false;
     for (uint32_t c = 0; c < spec->num_components; c++)
         if (!component_fits(spec->direction, &own->components[c], &spec->components[c]))

@@ -26,6 +26,8 @@ bool l2k_low_fits_int16(unsigned levels, unsigned discard, const uint8_t bits[L2
 typedef struct l2k_plan_spec {
     l2k_direction direction;
     l2k_coefficient_type type;
+    bool truncates; /* forward, CPU only: floats are quantised by l2k_index, not as OpenJPEG does it (quant/quantiser.h)
+                     */
     bool component_transform; /* RCT or ICT on components 0 to 2, which then share rect, levels and wavelet */
     uint32_t num_components;
     const l2k_plan_component *components; /* copied */

@@ -178,7 +178,12 @@ const cli_option cli_option_table[] = {
      .parse = cli_take_step},
     {.commands = ENCODE,
      .name = "ht",
-     .help = "high-throughput code-blocks (Part 15): ten times as fast, files some 10 % larger; .jph or a codestream",
+     .help = "high-throughput code-blocks (Part 15): a faster block coder, files 5 to 10 % larger",
+     .detail =
+         "OUT is a .jph file, or a bare codestream. With --irreversible, one --rate or --psnr is reached by "
+         "quantiser steps: the size within 2 % below, the PSNR within 0.3 dB. With --rate, code-blocks are coded "
+         "two or three times; with --psnr, the picture is decoded once before they are coded. This takes 4 bytes a "
+         "sample of the picture, or of a row of tiles with --by-rows.",
      .parse = cli_take_flag,
      MEMBER(ht)},
     {.commands = ENCODE,
@@ -186,6 +191,9 @@ const cli_option cli_option_table[] = {
      .argument = "N",
      .help = "with --ht: coding passes of a code-block: 1 cleanup, 2 and SigProp, 3 and MagRef",
      .fallback = "1",
+     .detail =
+         "Several layers need 2 or 3: they end between the passes of a code-block. With 2 or 3 the result is lossy "
+         "even with the 5/3 wavelet.",
      .parse = cli_take_number,
      ENCODER(HT_PASSES),
      .least = 1,

@@ -38,7 +38,7 @@ typedef struct l2k_block_coder {
 typedef struct l2k_block_coder_table {
     const char *name;
     unsigned max_planes;     /* magnitude bit-planes of a code-block; when decoding, of an MQ one */
-    size_t bytes_per_thread; /* host memory for tables and scratch, for blocks no longer than their samples */
+    size_t bytes_per_thread; /* of host memory for decoding, for blocks no longer than their samples */
     /* Takes coder->state. After an error `free` is called. */
     l2k_status (*create)(l2k_block_coder *coder);
     /* Releases the state, finished or not; NULL where there is none. */

@@ -48,27 +48,54 @@ static uint64_t units_of(const l2k_block_batch *batch, uint64_t count)
     return batch->units / all * count + batch->units % all * count / all;
 }
 
-static l2k_status run_block(l2k_cpu_blocks *blocks, const l2k_block_batch *batch, l2k_cpu_block_work *work, size_t i,
-                            unsigned thread)
+static uint64_t area_of(const l2k_block_place *place)
+{
+    l2k_rect r = place->block->rect;
+    return (uint64_t)l2k_rect_width(r) * l2k_rect_height(r);
+}
+
+/* `count` blocks from number i on. */
+static l2k_status run_blocks(l2k_cpu_blocks *blocks, const l2k_block_batch *batch, l2k_cpu_block_work *work, size_t i,
+                             size_t count, unsigned thread)
 {
     const l2k_context *context = blocks->context;
     const l2k_block_place *place = &batch->places[i];
-    l2k_rect r = place->block->rect;
-    L2K_TRY(l2k_poll(context, (uint64_t)WEIGHT_OF_SAMPLE * l2k_rect_width(r) * l2k_rect_height(r)));
+    L2K_TRY(l2k_poll(context, WEIGHT_OF_SAMPLE * (area_of(place) + (count > 1 ? area_of(place + 1) : 0))));
     L2K_TRY(work(batch, place, blocks->workers[thread], context, &blocks->arenas[thread]));
-    l2k_run_advance(context, units_of(batch, i + 1) - units_of(batch, i));
+    l2k_run_advance(context, units_of(batch, i + count) - units_of(batch, i));
     return L2K_OK;
 }
 
-l2k_status l2k_cpu_blocks_run(l2k_cpu_blocks *blocks, const l2k_block_batch *batch, l2k_cpu_block_work *work)
+/* In groups of `most` blocks, for which `work` is, and a last one for which `work_of_rest` is. */
+static l2k_status run_groups(l2k_cpu_blocks *blocks, const l2k_block_batch *batch, size_t most,
+                             l2k_cpu_block_work *work, l2k_cpu_block_work *work_of_rest)
 {
     l2k_first_failure first = L2K_NO_FAILURE;
     const unsigned threads = batch->num_places > 1 ? blocks->context->threads : 1;
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
-    for (size_t i = 0; i < batch->num_places; i++)
+    for (size_t i = 0; i < batch->num_places; i += most) {
+        const unsigned thread = threads > 1 ? l2k_thread_index() : 0;
+        const bool whole = batch->num_places - i >= most;
         if (!l2k_failed_before(&first, i))
-            l2k_record_status(&first, i, run_block(blocks, batch, work, i, threads > 1 ? l2k_thread_index() : 0));
+            l2k_record_status(&first, i,
+                              run_blocks(blocks, batch, whole ? work : work_of_rest, i, whole ? most : 1, thread));
+    }
     return l2k_first_status(&first);
+}
+
+l2k_status l2k_cpu_blocks_run(l2k_cpu_blocks *blocks, const l2k_block_batch *batch, l2k_cpu_block_work *work)
+{
+    return run_groups(blocks, batch, 1, work, work);
+}
+
+/* Blocks for a thread, with less than which threads would wait for each other's last two blocks. */
+enum { PLENTY = 8 };
+
+l2k_status l2k_cpu_blocks_run_two(l2k_cpu_blocks *blocks, const l2k_block_batch *batch, l2k_cpu_block_work *work,
+                                  l2k_cpu_block_work *work_of_two)
+{
+    const bool plenty = blocks->context->threads == 1 || batch->num_places / PLENTY >= blocks->context->threads;
+    return plenty ? run_groups(blocks, batch, 2, work_of_two, work) : run_groups(blocks, batch, 1, work, work);
 }
 
 /* ---- For tables ---------------------------------------------------------------------------------------------- */

@@ -36,4 +36,9 @@ typedef l2k_status l2k_cpu_block_work(const l2k_block_batch *batch, const l2k_bl
                                       const l2k_context *context, l2k_arena *arena);
 l2k_status l2k_cpu_blocks_run(l2k_cpu_blocks *blocks, const l2k_block_batch *batch, l2k_cpu_block_work *work);
 
+/* The same with `work_of_two` for blocks that follow each other in the list, at `place` and behind it, where there are
+ * plenty of blocks for every thread. */
+l2k_status l2k_cpu_blocks_run_two(l2k_cpu_blocks *blocks, const l2k_block_batch *batch, l2k_cpu_block_work *work,
+                                  l2k_cpu_block_work *work_of_two);
+
 #endif

@@ -1,5 +1,5 @@
 /* Lengths of codeword segments in packet headers: of MQ code-blocks (B.10.7), and of HT code-blocks and those that may
- * turn out to be either (B.3 and B.4 of T.814). */
+ * turn out to be either (B.2, B.3 and A.4 of T.814). */
 #include "codec/packets/packet_reader.h"
 
 static l2k_status add_contribution(l2k_packet_reader *reader, l2k_block *block, unsigned passes, bool starts,

@@ -43,11 +43,18 @@ static uint32_t first_layer(const l2k_block *block, uint32_t num_layers)
     return UINT32_MAX;
 }
 
+/* Values that are set can only fall. */
+static void clear_tree(l2k_tag_tree *tree)
+{
+    for (uint32_t i = 0; i < tree->num_nodes; i++)
+        tree->nodes[i].value = UINT32_MAX;
+    l2k_tag_tree_restart(tree);
+}
+
 /* Puts the blocks' first layers into the inclusion tree. */
 static void announce_layers(l2k_precinct *precinct, uint32_t num_layers)
 {
-    for (uint32_t i = 0; i < precinct->inclusion.num_nodes; i++)
-        precinct->inclusion.nodes[i].value = UINT32_MAX;
+    clear_tree(&precinct->inclusion);
     for (uint32_t i = 0; i < l2k_precinct_blocks(precinct); i++)
         l2k_tag_tree_set(&precinct->inclusion, i, first_layer(&precinct->blocks[i], num_layers));
 }
@@ -59,8 +66,7 @@ static l2k_status restart_precinct(const l2k_context *context, uint32_t num_laye
                                    unsigned max_planes)
 {
     announce_layers(precinct, num_layers);
-    l2k_tag_tree_restart(&precinct->inclusion);
-    l2k_tag_tree_restart(&precinct->zero_planes);
+    clear_tree(&precinct->zero_planes);
     for (uint32_t i = 0; i < l2k_precinct_blocks(precinct); i++) {
         precinct->blocks[i].lblock = 3;
         precinct->blocks[i].passes_in = 0;

@@ -36,7 +36,7 @@ typedef struct l2k_received_block {
 #define L2K_PASS_TERMINATED 0x80000000u
 
 /* How a received code-block is coded. In styles with HT it is open until the first bytes arrive: so far there are only
- * placeholder passes (B.3 of T.814). */
+ * placeholder passes (B.1 of T.814). */
 typedef enum l2k_block_kind { L2K_BLOCK_MQ = 0, L2K_BLOCK_HT, L2K_BLOCK_OPEN } l2k_block_kind;
 
 /* A code-block. The last members are tier-2's memory from packet to packet. */

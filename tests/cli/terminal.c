@@ -23,11 +23,11 @@
 #define PATIENCE 120.0 /* seconds until the test gives up */
 #define ROWS     200
 
-/* Large enough to keep one thread busy for a second. */
+/* Large enough to keep one thread busy for half a second. */
 #ifdef L2K_SANITIZE
 #define SIDE 1800u
 #else
-#define SIDE 2600u
+#define SIDE 3200u
 #endif
 
 static const char *lift2k, *faults;
@@ -374,7 +374,7 @@ static void test_interrupts(void)
     press("encoding");
     check(strstr(s.text, "status 130") != NULL, "the shell sees no 130: %s", s.text);
     check_nothing_left("in a shell");
-    start(&s, 80, "$0 encode large.pgm old.jp2 -j 1 --progress & sleep 1; kill -TERM $!; wait $!; echo status $?");
+    start(&s, 80, "$0 encode large.pgm old.jp2 -j 1 --progress & sleep 0.2; kill -TERM $!; wait $!; echo status $?");
     finish(&s);
     check(strstr(s.text, "status 143") != NULL, "SIGTERM: %s", s.text);
     check_nothing_left("SIGTERM");

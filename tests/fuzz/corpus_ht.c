@@ -1,7 +1,7 @@
-/* Seed corpus: HT code-blocks (Part 15) with refinement, placeholder passes, several sets, and mixed with MQ blocks. */
+/* Seed corpus: HT code-blocks (Part 15) with refinement, placeholder passes, several sets, and mixed with MQ blocks;
+ * with lengths that lie; and in the form that blocks.c takes. */
 #include "corpus.h"
-#include "ht_encode.h"
-#include "ht_stream.h"
+#include "ht_sets.h"
 
 enum { PLANES = 8 };
 
@@ -52,6 +52,133 @@ static void make_declared(unsigned style)
     picture_free(&p);
 }
 
+/* ---- Several sets, and what cannot be ------------------------------------------------------------------------ */
+
+static void make_sets(unsigned number, unsigned style)
+{
+    static ht_sets b;
+    char name[64];
+    ht_sets_make(&b, 1 + random_below(24), 1 + random_below(24), style, false);
+    snprintf(name, sizeof name, "ht-random-%u-%u", number, style);
+    corpus_save_stream(name, ht_write(&b.stream));
+    ht_sets_free(&b);
+}
+
+/* As many passes as are received at all, none with bytes, in one layer and in many. */
+static void make_endless(void)
+{
+    ht_stream s = {.width = 9, .height = 9, .planes = PLANES, .missing = 0, .style = L2K_STYLE_HT, .num_layers = 1};
+    s.layers[0] = (ht_layer){{{NULL, 0, 164}}, 1};
+    corpus_save_stream("ht-endless", ht_write(&s));
+    s.num_layers = HT_MOST_LAYERS;
+    for (unsigned i = 0; i < s.num_layers; i++)
+        s.layers[i] = (ht_layer){{{NULL, 0, 7}}, 1};
+    s.style |= L2K_STYLE_HT_MIXED;
+    corpus_save_stream("ht-endless-layers", ht_write(&s));
+}
+
+/* Lengths of MEL and VLC that are too small, too great, or all there is; segments that are cut. */
+static void make_lies(void)
+{
+    static ht_source samples;
+    static ht_coded code;
+    static const uint16_t lengths[] = {0, 1, 2, 3, 4079, 4080, 4095};
+    ht_stream s = {.width = 20, .height = 12, .planes = PLANES, .style = L2K_STYLE_HT, .num_layers = 1};
+    char name[64];
+    ht_fill(&samples, s.width, s.height, PLANES);
+    ht_encode_cleanup(&samples, &code);
+    s.missing = PLANES - 1;
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        uint8_t *end = code.cleanup + code.cleanup_bytes;
+        end[-1] = (uint8_t)(lengths[i] >> 4);
+        end[-2] = (uint8_t)((end[-2] & 0xF0) | (lengths[i] & 15));
+        s.layers[0] = (ht_layer){{{code.cleanup, code.cleanup_bytes, 1}}, 1};
+        snprintf(name, sizeof name, "ht-suffix-%u", lengths[i]);
+        corpus_save_stream(name, ht_write(&s));
+        s.layers[0].parts[0].size = 2 + i;
+        s.layers[0].parts[0].data = end - 2 - i;
+        snprintf(name, sizeof name, "ht-short-%u", lengths[i]);
+        corpus_save_stream(name, ht_write(&s));
+    }
+}
+
+/* ---- Blocks alone -------------------------------------------------------------------------------------------- */
+
+/* What blocks.c reads from the first bytes. */
+typedef struct block_seed {
+    uint8_t bytes[64 + 3 * HT_MOST_BYTES];
+    size_t head, size;
+} block_seed;
+
+static void put_choice(block_seed *seed, unsigned value)
+{
+    assert_true(seed->head < 40);
+    seed->bytes[seed->head++] = (uint8_t)value;
+}
+
+static void put_part(block_seed *seed, const ht_part *part)
+{
+    put_choice(seed, (unsigned)part->size >> 8);
+    put_choice(seed, (unsigned)part->size & 255);
+    if (part->size)
+        memcpy(seed->bytes + seed->size, part->data, part->size);
+    seed->size += part->size;
+}
+
+/* The set that counts in the end, behind placeholders; `planes` are too few where they are less than its own. */
+static void save_block(const char *name, const ht_sets *b, unsigned planes)
+{
+    static block_seed seed;
+    const ht_counting last = ht_sets_after(b, b->num_passes);
+    const ht_stream alone = ht_sets_alone(b, last, true);
+    const ht_layer *layer = &alone.layers[0];
+    const unsigned before = last.set == 0 ? 0 : last.set % 2 ? 3 * last.set : 3 * last.set - 1;
+    seed = (block_seed){.size = 40};
+    put_choice(&seed, b->stream.style & L2K_STYLE_VSC ? 4 : 0);
+    put_choice(&seed, 0);
+    put_choice(&seed, b->stream.width - 1);
+    put_choice(&seed, b->stream.height - 1);
+    put_choice(&seed, 4); /* any number of planes */
+    put_choice(&seed, planes - 1);
+    put_choice(&seed, before);
+    put_choice(&seed, layer->num_parts - 1 + (before > 0));
+    if (before)
+        put_part(&seed, &(ht_part){0});
+    put_part(&seed, &layer->parts[0]);
+    if (layer->num_parts > 1) {
+        put_choice(&seed, layer->parts[1].passes == 1);
+        put_part(&seed, &layer->parts[1]);
+    }
+    corpus_save("blocks", name, seed.bytes, seed.size);
+}
+
+static void make_blocks(void)
+{
+    static ht_sets b;
+    char name[64];
+    for (unsigned i = 0; i < 40; i++) {
+        const uint32_t side = i % 8 ? 24 : 64;
+        ht_sets_make(&b, 1 + random_below(side), 1 + random_below(side), L2K_STYLE_HT | (i % 4 ? 0 : L2K_STYLE_VSC),
+                     false);
+        const unsigned planes = b.stream.planes - b.stream.missing;
+        if (ht_sets_after(&b, b.num_passes).set <= 10) {
+            snprintf(name, sizeof name, "ht-%02u", i);
+            save_block(name, &b, planes);
+            snprintf(name, sizeof name, "ht-%02u-deep", i);
+            save_block(name, &b, (planes + 1) / 2);
+        }
+        ht_sets_free(&b);
+    }
+    for (unsigned i = 0; i < 20; i++) { /* MQ in any style, any bytes */
+        static block_seed seed = {.size = 40 + 600};
+        for (size_t k = 0; k < seed.size; k++)
+            seed.bytes[k] = (uint8_t)random_u64();
+        seed.bytes[0] = 3;
+        snprintf(name, sizeof name, "mq-%02u", i);
+        corpus_save("blocks", name, seed.bytes, seed.size);
+    }
+}
+
 void corpus_ht(void)
 {
     static const uint16_t shapes[][2] = {{8, 8}, {13, 7}, {1, 20}, {64, 5}, {40, 40}};
@@ -61,7 +188,12 @@ void corpus_ht(void)
             static const unsigned styles[] = {L2K_STYLE_HT, L2K_STYLE_HT | L2K_STYLE_VSC,
                                               L2K_STYLE_HT | L2K_STYLE_HT_MIXED};
             make_block(shapes[i][0], shapes[i][1], styles[k]);
+            for (unsigned n = 0; n < 4; n++)
+                make_sets(4 * (unsigned)i + n, styles[k]);
         }
+    make_endless();
+    make_lies();
+    make_blocks();
     make_declared(L2K_STYLE_HT);
     make_declared(L2K_STYLE_HT | L2K_STYLE_HT_MIXED);
 }

@@ -1,6 +1,6 @@
 /* make_corpus FOLDER: writes the seed corpus. FOLDER/codestreams is for the targets that take JPEG 2000 files,
  * FOLDER/parameters for those that derive everything from their bytes, FOLDER/images for the readers of picture
- * files. */
+ * files, FOLDER/blocks for the block decoders. */
 #include "corpus.h"
 
 #include <sys/stat.h>
@@ -61,6 +61,21 @@ static void make_parameters(void)
     }
 }
 
+/* The same, with HT code-blocks: a choice that comes after those of precincts and layers. */
+static void make_ht_parameters(void)
+{
+    for (unsigned n = 0; n < 60; n++) {
+        char name[64];
+        uint8_t bytes[64 + 400] = {0};
+        for (size_t i = 0; i < sizeof bytes; i++)
+            bytes[i] = i < 64 && random_below(8) >= n / 10 ? 0 : (uint8_t)random_u64();
+        bytes[3] = 31 + n;
+        bytes[16] = (uint8_t)(2 * n + 1); /* where it is with the defaults before it */
+        snprintf(name, sizeof name, "ht-parameters-%03u", n);
+        corpus_save("parameters", name, bytes, sizeof bytes);
+    }
+}
+
 static void make_folder(const char *kind)
 {
     char path[4096];
@@ -79,11 +94,13 @@ int main(int count, char **arguments)
     make_folder("codestreams");
     make_folder("parameters");
     make_folder("images");
+    make_folder("blocks");
     corpus_encoded();
     corpus_edited();
     corpus_segments();
     corpus_boxes();
     make_parameters();
+    make_ht_parameters();
     corpus_images();
     corpus_ht();
     printf("%zu files\n", saved);

@@ -119,6 +119,25 @@ static void choose_precincts(fuzz_bytes *b, l2k_encoder *encoder)
         (void)l2k_encoder_set_precincts(encoder, sizes, count);
 }
 
+/* HT code-blocks, whose refinement passes do not reach every sample, and a base step. */
+static void choose_ht(fuzz_bytes *b, l2k_encoder *encoder, trip *t)
+{
+    const uint32_t kind = fuzz_byte(b), passes = 1 + (kind >> 1) % 3;
+    if (kind & 1) {
+        const bool causal = kind & 8 && passes > 1;
+        (void)l2k_encoder_set(encoder, L2K_ENCODER_STYLE, L2K_STYLE_HT | (causal ? L2K_STYLE_VSC : 0));
+        (void)l2k_encoder_set(encoder, L2K_ENCODER_HT_PASSES, passes);
+        t->lossless = t->lossless && passes == 1;
+        t->complete = t->complete && passes == 1;
+    }
+    if (kind & 16) {
+        (void)l2k_encoder_set_step(encoder, ldexp(1 + fuzz_byte(b) / 256.0, -1 - (int)(fuzz_byte(b) % 23)));
+        t->complete = false;
+    }
+    if (kind & 32)
+        (void)l2k_encoder_set(encoder, L2K_ENCODER_CPU, fuzz_between(b, L2K_CPU_AUTO, L2K_CPU_NEON));
+}
+
 static void choose_options(fuzz_bytes *b, l2k_encoder *encoder, trip *t)
 {
     uint32_t flags = fuzz_byte(b), more = fuzz_byte(b), block = fuzz_byte(b), tile = fuzz_byte(b);
@@ -152,6 +171,7 @@ static void choose_options(fuzz_bytes *b, l2k_encoder *encoder, trip *t)
         (void)l2k_encoder_set(encoder, (l2k_encoder_option)settings[i][0], settings[i][1]);
     choose_precincts(b, encoder);
     choose_layers(b, encoder, t);
+    choose_ht(b, encoder, t);
 }
 
 /* ---- Encoding ------------------------------------------------------------------------------------------------ */

@@ -3,7 +3,7 @@
 #
 #     tests/fuzz/run.sh [--fuzzer libfuzzer|afl] [--binaries FOLDER] [--work FOLDER] TARGET SECONDS JOBS
 #
-# TARGET is decode, header, round_trip, transform, ... or `all`, for which SECONDS are divided among the targets. Builds
+# TARGET is decode, header, blocks, round_trip, transform, ... or `all`, for which SECONDS are divided among the targets. Builds
 # first (clang, or AFL++'s afl-clang-fast), into WORK/build; --binaries takes a folder built elsewhere, with fuzz_TARGET
 # and make_corpus, which need nothing but libc (images: libtiff). WORK/TARGET keeps the corpus, and the inputs that
 # crash, leak, take more than 10 seconds or more than 2 GiB: these count as findings and make the script fail. WORK is
@@ -46,7 +46,7 @@ build() {
 inputs_of() { # target: its part of the corpus
     case $1 in
     decode | header | coefficients) echo codestreams ;;
-    images) echo images ;;
+    images | blocks) echo "$1" ;;
     *) echo parameters ;;
     esac
 }

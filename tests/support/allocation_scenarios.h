@@ -118,6 +118,36 @@ static inline l2k_status scenario_encode_memory(const scenario_files *files, con
     return status;
 }
 
+/* HT code-blocks whose quantiser steps are to reach a target. */
+static inline l2k_status scenario_encode_steps(const scenario_files *files, const l2k_hooks *hooks, memory_file *out,
+                                               l2k_target kind, double target)
+{
+    l2k_encoder *e = l2k_encoder_new(hooks);
+    if (!e)
+        return L2K_ERROR_MEMORY;
+    l2k_status status = scenario_set(e, files, kind == L2K_TARGET_RATIO);
+    if (status == L2K_OK)
+        status = l2k_encoder_set_layers(e, kind, &target, 1);
+    if (status == L2K_OK)
+        status = l2k_encoder_set(e, L2K_ENCODER_WAVELET, L2K_WAVELET_9_7);
+    if (status == L2K_OK)
+        status = l2k_encoder_set(e, L2K_ENCODER_STYLE, L2K_STYLE_HT);
+    if (status == L2K_OK)
+        status = run_encoder(e, &files->p, out);
+    l2k_encoder_free(e);
+    return status;
+}
+
+static inline l2k_status scenario_encode_ratio(const scenario_files *files, const l2k_hooks *hooks, memory_file *out)
+{
+    return scenario_encode_steps(files, hooks, out, L2K_TARGET_RATIO, 4);
+}
+
+static inline l2k_status scenario_encode_psnr(const scenario_files *files, const l2k_hooks *hooks, memory_file *out)
+{
+    return scenario_encode_steps(files, hooks, out, L2K_TARGET_PSNR, 35);
+}
+
 static inline l2k_status scenario_set_decoder(l2k_decoder *d, const scenario_files *files)
 {
     if (!d)
@@ -198,6 +228,8 @@ static const scenario scenarios[] = {{"encode, one tile, layers", scenario_encod
                                      {"encode, tiles", scenario_encode_tiles, true},
                                      {"encode by rows of tiles", scenario_encode_rows, false},
                                      {"encode to memory", scenario_encode_memory, true},
+                                     {"encode HT, tiles, a ratio", scenario_encode_ratio, true},
+                                     {"encode HT, one tile, a PSNR", scenario_encode_psnr, true},
                                      {"decode, one tile", scenario_decode_layers, true},
                                      {"decode, tiles", scenario_decode_tiles, true},
                                      {"decode a region", scenario_decode_region, true},

@@ -124,7 +124,7 @@ typedef struct ht_coded {
     uint8_t cleanup[3 * HT_MOST_BYTES];
     size_t cleanup_bytes;
     uint8_t refinement[2 * HT_MOST_BYTES];
-    size_t refinement_bytes;
+    size_t refinement_bytes, sigprop_bytes; /* SigProp's come first */
 } ht_coded;
 
 static inline unsigned ht_bit_length(uint64_t value)
@@ -359,6 +359,7 @@ static inline void ht_encode_refinement(ht_source *s, const ht_source *low, ht_c
     memcpy(c->refinement, forward->bytes, forward->size);
     for (size_t i = 0; i < back->size; i++)
         c->refinement[forward->size + i] = back->bytes[back->size - 1 - i];
+    c->sigprop_bytes = forward->size;
     c->refinement_bytes = forward->size + back->size;
 }
 

@@ -13,9 +13,11 @@ typedef struct ht_part {
     unsigned passes;
 } ht_part;
 
+enum { HT_MOST_PARTS = 64, HT_MOST_LAYERS = 32 };
+
 /* What a layer contributes; none: num_parts 0. */
 typedef struct ht_layer {
-    ht_part parts[4];
+    ht_part parts[HT_MOST_PARTS];
     unsigned num_parts;
 } ht_layer;
 
@@ -25,8 +27,15 @@ typedef struct ht_stream {
     unsigned missing; /* bit-planes above the first pass */
     unsigned style;
     unsigned num_layers;
-    ht_layer layers[4];
+    ht_layer layers[HT_MOST_LAYERS];
 } ht_stream;
+
+/* Ccap15: HTONLY or MIXED, several sets, and the parameter of the magnitude bound B. */
+static inline unsigned ht_capabilities(const ht_stream *s)
+{
+    unsigned bound = s->planes < 8 ? 0 : s->planes < 28 ? s->planes - 8 : 19 + (s->planes - 27 + 3) / 4;
+    return 0x2000 | (s->style & L2K_STYLE_HT_MIXED ? 0xC000 : 0) | bound;
+}
 
 static inline void ht_put_header(l2k_buffer *out, const ht_stream *s)
 {
@@ -45,7 +54,7 @@ static inline void ht_put_header(l2k_buffer *out, const ht_stream *s)
     l2k_buffer_put(out, 0x80 | s->planes, 1); /* signed, so that there is no level shift */
     l2k_buffer_put(out, 0x0101, 2);
     l2k_buffer_put(out, 0xFF50000800020000, 8); /* CAP */
-    l2k_buffer_put(out, 0xA000 | (s->style & L2K_STYLE_HT_MIXED ? 0x4000 : 0), 2);
+    l2k_buffer_put(out, ht_capabilities(s), 2);
     l2k_buffer_put(out, 0xFF52, 2);
     l2k_buffer_put(out, 12, 2);
     l2k_buffer_put(out, 0, 2);
@@ -67,8 +76,10 @@ static inline void ht_put_passes(l2k_bit_writer *bits, unsigned passes)
         l2k_bits_put(bits, 2, 2);
     else if (passes < 6)
         l2k_bits_put(bits, 12 | (passes - 3), 4);
-    else
+    else if (passes < 37)
         l2k_bits_put(bits, 0x1E0 | (passes - 6), 9);
+    else
+        l2k_bits_put(bits, 0xFF80 | (passes - 37), 16);
 }
 
 /* Lblock becomes great enough for all parts; where MQ blocks may occur, also so great that the first length has a

@@ -1,7 +1,6 @@
 /* Codestreams of HT code-blocks: placeholder passes, several HT sets, segments in different layers, subbands that mix
  * HT and MQ, and damage. */
-#include "ht_encode.h"
-#include "ht_stream.h"
+#include "ht_sets.h"
 #include "stream_support.h"
 
 enum { WIDTH = 21, HEIGHT = 13, PLANES = 9, SAMPLES = WIDTH * HEIGHT };
@@ -156,6 +155,83 @@ static void test_several_sets(void **unused)
     expect_set(&s, 0, 0, 3);
 }
 
+/* ---- Sets at random ------------------------------------------------------------------------------------------ */
+
+static void random_block(ht_sets *b, bool whole)
+{
+    static const uint8_t shapes[][2] = {{1, 1}, {21, 13}, {4, 9}, {40, 5}, {3, 64}, {64, 64}};
+    static const unsigned styles[] = {L2K_STYLE_HT, L2K_STYLE_HT | L2K_STYLE_VSC, L2K_STYLE_HT | L2K_STYLE_HT_MIXED};
+    const uint8_t *shape = shapes[random_below(40) ? random_below(5) : 5];
+    ht_sets_make(b, shape[0], shape[1], styles[random_below(3)], whole);
+}
+
+static void expect_counting(const ht_sets *b, const memory_file *file, unsigned layers, ht_counting counting)
+{
+    picture got;
+    assert_int_equal(decode_layers(file, layers, true, &got), L2K_OK);
+    for (size_t i = 0; i < (size_t)b->stream.width * b->stream.height; i++)
+        assert_int_equal(got.samples[0][i], ht_sets_value(b, counting, i));
+    picture_free(&got);
+}
+
+/* After every layer; and the set that counts alone, behind placeholders and without. */
+static void test_random_sets(void **unused)
+{
+    (void)unused;
+    static ht_sets b;
+    unsigned several = 0;
+    for (unsigned round = 0; round < 1500; round++) {
+        random_block(&b, false);
+        memory_file file = ht_write(&b.stream);
+        for (unsigned layers = 1; layers <= b.stream.num_layers; layers++)
+            expect_counting(&b, &file, layers, ht_sets_after(&b, b.ends[layers - 1]));
+        free(file.data);
+        const ht_counting last = ht_sets_after(&b, b.num_passes);
+        for (unsigned placeholders = 0; placeholders < 2; placeholders++) {
+            ht_stream alone = ht_sets_alone(&b, last, placeholders);
+            file = ht_write(&alone);
+            expect_counting(&b, &file, 0, last);
+            free(file.data);
+        }
+        for (unsigned set = 0; set < last.set; set++)
+            several += b.sets[set].passes > 0;
+        ht_sets_free(&b);
+    }
+    assert_true(several > 500);
+}
+
+static bool is_counting(const ht_sets *b, const picture *got, ht_counting counting)
+{
+    for (size_t i = 0; i < (size_t)b->stream.width * b->stream.height; i++)
+        if (got->samples[0][i] != ht_sets_value(b, counting, i))
+            return false;
+    return true;
+}
+
+/* Wherever the file ends, the last complete segments count. */
+static void test_cut_files(void **unused)
+{
+    (void)unused;
+    static ht_sets b;
+    for (unsigned round = 0; round < 1000; round++) {
+        picture got;
+        random_block(&b, true);
+        memory_file file = ht_write(&b.stream);
+        size_t head = file.size;
+        while (!edit_at(file.data + head - 2, file.data + head, 0x93))
+            head--;
+        file.size = head + random_below(file.size - head - 2);
+        assert_int_equal(decode_layers(&file, 0, false, &got), L2K_INCOMPLETE);
+        unsigned passes = 0;
+        while (passes <= b.num_passes && !is_counting(&b, &got, ht_sets_after(&b, passes)))
+            passes++;
+        assert_true(passes <= b.num_passes);
+        picture_free(&got);
+        free(file.data);
+        ht_sets_free(&b);
+    }
+}
+
 /* As many bit-planes as samples can have, through coefficients of 16 and of 32 bits. */
 static void test_bit_planes(void **unused)
 {
@@ -200,7 +276,7 @@ static void test_info(void **unused)
     assert_false(info.ht_regions || info.ht_mixed_tiles || info.ht_irreversible);
     assert_int_equal(info.ht_blocks, L2K_HT_MIXED);
     assert_int_equal(info.capabilities, 1 << (32 - 15));
-    assert_int_equal(info.ht_magnitude_bits, 8);
+    assert_int_equal(info.ht_magnitude_bits, PLANES);
     assert_int_equal(info.profile_number, 0);
     assert_int_equal(info.corresponding_profile, -1);
     static const uint8_t words[][3] = {{0x98, 0x21, 9}, {0x90, 19, 27}, {0x88, 20, 31}, {0x80, 30, 71}, {0x80, 31, 74}};
@@ -216,6 +292,28 @@ static void test_info(void **unused)
         assert_int_equal(info.ht_magnitude_bits, words[i][2]);
     }
     l2k_decoder_free(decoder);
+    free(file.data);
+}
+
+/* A CAP of HT code-blocks only decides, whatever the style says. */
+static void test_ht_only(void **unused)
+{
+    (void)unused;
+    static const uint8_t styles[] = {0, L2K_STYLE_HT, L2K_STYLE_HT | L2K_STYLE_HT_MIXED};
+    ht_stream s = stream_of_block(PLANES - 3, 1);
+    s.layers[0] = (ht_layer){{cleanup_of(0, 1), refinement_of(0, 2)}, 2};
+    memory_file file = ht_write(&s);
+    uint8_t *cod = file.data;
+    while (!edit_at(cod, file.data + file.size, 0x52))
+        cod++;
+    for (size_t i = 0; i < sizeof styles / sizeof *styles; i++) {
+        picture got;
+        cod[12] = styles[i];
+        assert_int_equal(decode_layers(&file, 0, true, &got), L2K_OK);
+        for (size_t k = 0; k < SAMPLES; k++)
+            assert_int_equal(got.samples[0][k], expected(0, 3, k));
+        picture_free(&got);
+    }
     free(file.data);
 }
 
@@ -342,11 +440,14 @@ int main(void)
         cmocka_unit_test(test_placeholders),
         cmocka_unit_test(test_split_refinement),
         cmocka_unit_test(test_several_sets),
+        cmocka_unit_test(test_random_sets),
+        cmocka_unit_test(test_cut_files),
         cmocka_unit_test(test_mixed_ht),
         cmocka_unit_test(test_mixed_mq),
         cmocka_unit_test(test_damage),
         cmocka_unit_test(test_bit_planes),
         cmocka_unit_test(test_info),
+        cmocka_unit_test(test_ht_only),
         cmocka_unit_test(test_profiles),
         cmocka_unit_test(test_changed_bytes),
     };

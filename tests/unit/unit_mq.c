@@ -1,31 +1,12 @@
-/* codec/blocks/mq/mq.h: the standard's test sequence, a literal implementation of the flow charts of Annex C, and
- * random sequences with every way to terminate a segment. */
+/* codec/blocks/mq/mq.h and the list coder of each instruction set: the standard's test sequence, a literal
+ * implementation of the flow charts of Annex C, and random sequences with every way to terminate a segment. */
+#include "plain_mq.h"
 #include "support.h"
 
-#include "codec/blocks/mq/mq.h"
+#include "codec/blocks/mq/mq_decode.h"
+#include "codec/blocks/mq/t1_lists.h"
 
 /* ---- Annex C to the letter ----------------------------------------------------------------------------------- */
-
-/* Table C.2 in the standard's rows: Qe, NMPS, NLPS, SWITCH. */
-static const struct {
-    uint16_t qe;
-    uint8_t nmps, nlps, flip;
-} rows[47] = {
-    {0x5601, 1, 1, 1},   {0x3401, 2, 6, 0},   {0x1801, 3, 9, 0},   {0x0AC1, 4, 12, 0},  {0x0521, 5, 29, 0},
-    {0x0221, 38, 33, 0}, {0x5601, 7, 6, 1},   {0x5401, 8, 14, 0},  {0x4801, 9, 14, 0},  {0x3801, 10, 14, 0},
-    {0x3001, 11, 17, 0}, {0x2401, 12, 18, 0}, {0x1C01, 13, 20, 0}, {0x1601, 29, 21, 0}, {0x5601, 15, 14, 1},
-    {0x5401, 16, 14, 0}, {0x5101, 17, 15, 0}, {0x4801, 18, 16, 0}, {0x3801, 19, 17, 0}, {0x3401, 20, 18, 0},
-    {0x3001, 21, 19, 0}, {0x2801, 22, 19, 0}, {0x2401, 23, 20, 0}, {0x2201, 24, 21, 0}, {0x1C01, 25, 22, 0},
-    {0x1801, 26, 23, 0}, {0x1601, 27, 24, 0}, {0x1401, 28, 25, 0}, {0x1201, 29, 26, 0}, {0x1101, 30, 27, 0},
-    {0x0AC1, 31, 28, 0}, {0x09C1, 32, 29, 0}, {0x08A1, 33, 30, 0}, {0x0521, 34, 31, 0}, {0x0441, 35, 32, 0},
-    {0x02A1, 36, 33, 0}, {0x0221, 37, 34, 0}, {0x0141, 38, 35, 0}, {0x0111, 39, 36, 0}, {0x0085, 40, 37, 0},
-    {0x0049, 41, 38, 0}, {0x0025, 42, 39, 0}, {0x0015, 43, 40, 0}, {0x0009, 44, 41, 0}, {0x0005, 45, 42, 0},
-    {0x0001, 45, 43, 0}, {0x5601, 46, 46, 0},
-};
-
-typedef struct plain_context {
-    unsigned row, mps;
-} plain_context;
 
 typedef struct plain_encoder {
     uint32_t a, c;
@@ -66,7 +47,7 @@ static void plain_renormalise(plain_encoder *e)
 
 static void plain_encode(plain_encoder *e, plain_context *cx, unsigned bit)
 {
-    uint32_t qe = rows[cx->row].qe;
+    uint32_t qe = plain_rows[cx->row].qe;
     e->a -= qe;
     if (bit == cx->mps) {
         if (e->a & 0x8000) {
@@ -77,15 +58,15 @@ static void plain_encode(plain_encoder *e, plain_context *cx, unsigned bit)
             e->a = qe;
         else
             e->c += qe;
-        cx->row = rows[cx->row].nmps;
+        cx->row = plain_rows[cx->row].nmps;
     } else {
         if (e->a < qe)
             e->c += qe;
         else
             e->a = qe;
-        if (rows[cx->row].flip)
+        if (plain_rows[cx->row].flip)
             cx->mps = 1 - cx->mps;
-        cx->row = rows[cx->row].nlps;
+        cx->row = plain_rows[cx->row].nlps;
     }
     plain_renormalise(e);
 }
@@ -102,77 +83,6 @@ static uint8_t *plain_flush(plain_encoder *e)
     e->c <<= e->ct;
     plain_byte_out(e);
     return *e->b == 0xFF ? e->b : e->b + 1;
-}
-
-typedef struct plain_decoder {
-    uint32_t a, c;
-    int ct;
-    const uint8_t *b, *end; /* 0xFF 0xFF from `end` on */
-} plain_decoder;
-
-static unsigned plain_at(const plain_decoder *d, size_t ahead)
-{
-    return d->b + ahead < d->end ? d->b[ahead] : 0xFF;
-}
-
-static void plain_byte_in(plain_decoder *d)
-{
-    if (plain_at(d, 0) != 0xFF) {
-        d->b++;
-        d->c += plain_at(d, 0) << 8;
-        d->ct = 8;
-    } else if (plain_at(d, 1) > 0x8F) {
-        d->c += 0xFF00;
-        d->ct = 8;
-    } else {
-        d->b++;
-        d->c += plain_at(d, 0) << 9;
-        d->ct = 7;
-    }
-}
-
-static void plain_decode_start(plain_decoder *d, const uint8_t *data, const uint8_t *end)
-{
-    d->b = data;
-    d->end = end;
-    d->c = plain_at(d, 0) << 16;
-    plain_byte_in(d);
-    d->c <<= 7;
-    d->ct -= 7;
-    d->a = 0x8000;
-}
-
-static unsigned plain_decode(plain_decoder *d, plain_context *cx)
-{
-    uint32_t qe = rows[cx->row].qe;
-    bool lower = d->c >> 16 < qe, swap;
-    unsigned bit = cx->mps;
-    d->a -= qe;
-    if (lower) {
-        swap = d->a >= qe; /* LPS_EXCHANGE */
-        d->a = qe;
-    } else {
-        d->c -= qe << 16;
-        if (d->a & 0x8000)
-            return bit;
-        swap = d->a < qe; /* MPS_EXCHANGE */
-    }
-    if (swap) {
-        bit = 1 - bit;
-        if (rows[cx->row].flip)
-            cx->mps = 1 - cx->mps;
-        cx->row = rows[cx->row].nlps;
-    } else {
-        cx->row = rows[cx->row].nmps;
-    }
-    do {
-        if (d->ct == 0)
-            plain_byte_in(d);
-        d->a <<= 1;
-        d->c <<= 1;
-        d->ct--;
-    } while (!(d->a & 0x8000));
-    return bit;
 }
 
 /* ---- The standard's test sequence (T.88 H.2) ----------------------------------------------------------------- */
@@ -193,37 +103,64 @@ static unsigned bit_of(const uint8_t *bytes, unsigned i)
     return bytes[i / 8] >> (7 - i % 8) & 1;
 }
 
+/* The usable instruction sets take turns, so that the same sequences meet all of them in the end. */
+static const l2k_t1_kernels *next_kernels(void)
+{
+    static unsigned turn;
+    do
+        turn = turn == L2K_CPU_NEON ? L2K_CPU_C : turn + 1;
+    while (!l2k_cpu_usable((l2k_cpu)turn));
+    return l2k_t1_kernels_get((l2k_cpu)turn);
+}
+
 static void test_sequence_encode(void **unused)
 {
     (void)unused;
-    uint8_t buffer[64] = {0};
-    const l2k_mq_state *context = &l2k_mq_states[0];
-    l2k_mq_encoder mq;
-    l2k_mq_encode_start(&mq, buffer);
+    uint8_t entries[256];
     for (unsigned i = 0; i < 256; i++)
-        l2k_mq_encode(&mq, &context, bit_of(plain_text, i));
-    l2k_mq_flush(&mq);
-    assert_int_equal(mq.out - (buffer + 1), CODE_BYTES);
-    assert_memory_equal(buffer + 1, code_text, CODE_BYTES);
+        entries[i] = (uint8_t)(L2K_CONTEXT_SIGN << 1 | bit_of(plain_text, i)); /* any context that starts at 0 */
+    for (unsigned round = 0; round < 4; round++) {
+        uint8_t buffer[64] = {0};
+        l2k_mq_feed feed = {.next = entries, .end = entries + 256};
+        l2k_mq_encoder_reset(feed.contexts);
+        l2k_mq_encode_start(&feed.mq, buffer);
+        next_kernels()->code(&feed);
+        l2k_mq_flush(&feed.mq);
+        assert_int_equal(feed.mq.out - (buffer + 1), CODE_BYTES);
+        assert_memory_equal(buffer + 1, code_text, CODE_BYTES);
+    }
 }
 
-static void check_sequence_decode(const uint8_t *data)
+static l2k_mq_model model;
+
+/* The decoder loads eight bytes at once: what stands behind the two bytes 0xFF must not matter. */
+static uint8_t *with_room_to_read(const uint8_t *code, size_t bytes)
 {
-    const l2k_mq_state *context = &l2k_mq_states[0];
+    uint8_t *copy = malloc(bytes + 2 + L2K_MQ_READ_AHEAD);
+    assert_non_null(copy);
+    memcpy(copy, code, bytes);
+    copy[bytes] = copy[bytes + 1] = 0xFF;
+    for (size_t i = 0; i < L2K_MQ_READ_AHEAD; i++)
+        copy[bytes + 2 + i] = (uint8_t)random_u64();
+    return copy;
+}
+
+static void check_sequence_decode(const uint8_t *code, size_t bytes)
+{
+    uint8_t *data = with_room_to_read(code, bytes);
     l2k_mq_decoder mq;
+    l2k_mq_model_reset(&model);
     l2k_mq_decode_start(&mq, data);
-    for (unsigned i = 0; i < 256; i++)
-        assert_int_equal(l2k_mq_decode(&mq, &context), bit_of(plain_text, i));
+    for (unsigned i = 0; i < 256; i++) /* in a context that starts with state 0 */
+        assert_int_equal(l2k_mq_decode(&mq, &model, L2K_CONTEXT_SIGN), bit_of(plain_text, i));
+    free(data);
 }
 
 static void test_sequence_decode(void **unused)
 {
     (void)unused;
-    uint8_t data[sizeof code_text];
-    check_sequence_decode(code_text); /* with the marker */
-    memcpy(data, code_text, CODE_BYTES);
-    data[CODE_BYTES] = data[CODE_BYTES + 1] = 0xFF; /* as the block coder ends segments */
-    check_sequence_decode(data);
+    check_sequence_decode(code_text, sizeof code_text); /* with the marker */
+    check_sequence_decode(code_text, CODE_BYTES);
 }
 
 /* The literal implementation must pass too, or comparing with it proves nothing. */
@@ -245,28 +182,28 @@ static void test_sequence_plain(void **unused)
 
 /* ---- The table ----------------------------------------------------------------------------------------------- */
 
+static uint64_t word_of(unsigned row, unsigned mps)
+{
+    const unsigned after_mps = 2 * plain_rows[row].nmps + mps,
+                   after_lps = 2 * plain_rows[row].nlps + (mps ^ plain_rows[row].flip);
+    return (uint64_t)plain_rows[row].qe << 48 | mps << 16 | after_lps << 8 | after_mps;
+}
+
 static void test_states(void **unused)
 {
     (void)unused;
-    for (unsigned i = 0; i < 47; i++)
-        for (unsigned mps = 0; mps < 2; mps++) {
-            const l2k_mq_state *state = &l2k_mq_states[2 * i + mps];
-            assert_int_equal(state->qe, rows[i].qe);
-            assert_int_equal(state->mps, mps);
-            assert_ptr_equal(state->next_mps, &l2k_mq_states[2 * rows[i].nmps + mps]);
-            assert_ptr_equal(state->next_lps, &l2k_mq_states[2 * rows[i].nlps + (mps ^ rows[i].flip)]);
-        }
-    l2k_mq_contexts contexts; /* Table D.7 */
-    l2k_mq_reset_contexts(contexts);
-    for (int i = 0; i < L2K_NUM_CONTEXTS; i++) {
+    l2k_mq_model_create(&model);
+    for (unsigned i = 0; i < 94; i++)
+        assert_int_equal(model.states[i], word_of(i / 2, i % 2));
+    for (int i = 0; i < L2K_NUM_CONTEXTS; i++) { /* Table D.7 */
         unsigned row = i == L2K_CONTEXT_ZERO ? 4 : i == L2K_CONTEXT_RUN ? 3 : i == L2K_CONTEXT_UNIFORM ? 46 : 0;
-        assert_ptr_equal(contexts[i], &l2k_mq_states[2 * row]);
+        assert_int_equal(model.contexts[i], word_of(row, 0));
     }
 }
 
 /* ---- Random sequences ---------------------------------------------------------------------------------------- */
 
-enum { MOST = 6000, ROOM = MOST * 3 + 64, BEFORE = 8, CANARY = 0xA5 };
+enum { MOST = 8000, ROOM = MOST * 3 + 64, BEFORE = 8, CANARY = 0xA5 };
 
 typedef struct sequence {
     unsigned count;
@@ -299,20 +236,16 @@ static void check_canary(const uint8_t *from, const uint8_t *end)
         assert_int_equal(*from++, CANARY);
 }
 
-/* Decodes from a copy that ends with the two bytes that the decoder may read past the segment, so that sanitizers see
- * any other. At most `most_left` bytes may be left after the last decision. */
+/* Decodes from a copy that ends with the bytes that the decoder may read past the segment, so that sanitizers see any
+ * other. At most `most_left` bytes may be left after the last decision. */
 static void decode_sequence(const sequence *s, const uint8_t *code, size_t bytes, size_t most_left)
 {
-    uint8_t *copy = malloc(bytes + 2);
-    assert_non_null(copy);
-    memcpy(copy, code, bytes);
-    copy[bytes] = copy[bytes + 1] = 0xFF;
-    l2k_mq_contexts contexts;
+    uint8_t *copy = with_room_to_read(code, bytes);
     l2k_mq_decoder mq;
-    l2k_mq_reset_contexts(contexts);
+    l2k_mq_model_reset(&model);
     l2k_mq_decode_start(&mq, copy);
     for (unsigned i = 0; i < s->count; i++)
-        assert_int_equal(l2k_mq_decode(&mq, &contexts[s->context[i]]), s->bit[i]);
+        assert_int_equal(l2k_mq_decode(&mq, &model, s->context[i]), s->bit[i]);
     assert_true(mq.in + most_left >= copy + bytes);
     free(copy);
 }
@@ -322,23 +255,55 @@ static unsigned sequence_length(unsigned round)
     return round < 200 ? round : random_below(round % 20 ? 400 : MOST);
 }
 
+static void make_entries(const sequence *s, uint8_t entries[MOST])
+{
+    for (unsigned i = 0; i < s->count; i++)
+        entries[i] = (uint8_t)(s->context[i] << 1 | s->bit[i]);
+}
+
+static l2k_mq_feed make_feed(const uint8_t *entries, unsigned count, uint8_t *start)
+{
+    l2k_mq_feed feed = {.next = entries, .end = entries + count};
+    l2k_mq_encoder_reset(feed.contexts);
+    l2k_mq_encode_start(&feed.mq, start - 1);
+    return feed;
+}
+
+/* Codes together with the sequence before, which may end first. */
+static void code_feed(l2k_mq_feed *feed)
+{
+    static uint8_t entries[MOST], code[BEFORE + ROOM];
+    static unsigned count;
+    const l2k_t1_kernels *kernels = next_kernels();
+    const unsigned next_count = (unsigned)(feed->end - feed->next);
+    uint8_t next_entries[MOST];
+    memcpy(next_entries, feed->next, next_count);
+    l2k_mq_feed other = make_feed(entries, count, code + BEFORE);
+    if (random_below(2))
+        kernels->code_two(feed, &other);
+    else
+        kernels->code_two(&other, feed);
+    assert_true(feed->next == feed->end || other.next == other.end);
+    kernels->code(feed);
+    assert_ptr_equal(feed->next, feed->end);
+    memcpy(entries, next_entries, count = next_count);
+}
+
 /* Encodes one segment whose first byte goes to `start`; returns one past its last byte. */
 static uint8_t *encode_sequence(const sequence *s, uint8_t *start, uint8_t *end, bool predictable)
 {
-    l2k_mq_contexts contexts;
-    l2k_mq_encoder mq;
+    static uint8_t entries[MOST];
     memset(start, CANARY, (size_t)(end - start));
-    l2k_mq_reset_contexts(contexts);
-    l2k_mq_encode_start(&mq, start - 1);
-    for (unsigned i = 0; i < s->count; i++)
-        l2k_mq_encode(&mq, &contexts[s->context[i]], s->bit[i]);
+    make_entries(s, entries);
+    l2k_mq_feed feed = make_feed(entries, s->count, start);
+    code_feed(&feed);
     if (predictable)
-        l2k_mq_flush_predictable(&mq);
+        l2k_mq_flush_predictable(&feed.mq);
     else
-        l2k_mq_flush(&mq);
-    check_code(start, mq.out);
-    check_canary(mq.out + 1, end); /* one byte past the end may have been used */
-    return mq.out;
+        l2k_mq_flush(&feed.mq);
+    check_code(start, feed.mq.out);
+    check_canary(feed.mq.out + 1, end); /* one byte past the end may have been used */
+    return feed.mq.out;
 }
 
 static void test_against_plain(void **unused)
@@ -414,22 +379,21 @@ static void test_garbage(void **unused)
     (void)unused;
     for (unsigned round = 0; round < 2000; round++) {
         size_t bytes = random_below(40);
-        uint8_t *data = malloc(bytes + 2);
-        assert_non_null(data);
+        uint8_t garbage[40];
         for (size_t i = 0; i < bytes; i++)
-            data[i] = random_below(3) ? (uint8_t)random_u64() : 0xFF;
-        data[bytes] = data[bytes + 1] = 0xFF;
-        l2k_mq_contexts contexts;
+            garbage[i] = random_below(3) ? (uint8_t)random_u64() : 0xFF;
+        uint8_t *data = with_room_to_read(garbage, bytes);
         l2k_mq_decoder mq;
-        l2k_mq_reset_contexts(contexts);
+        l2k_raw_decoder raw;
+        l2k_mq_model_reset(&model);
         l2k_mq_decode_start(&mq, data);
         for (unsigned i = 0; i < 2000; i++)
-            assert_true(l2k_mq_decode(&mq, &contexts[random_below(L2K_NUM_CONTEXTS)]) <= 1);
+            assert_true(l2k_mq_decode(&mq, &model, random_below(L2K_NUM_CONTEXTS)) <= 1);
         assert_true(mq.in <= data + bytes + 1);
-        l2k_raw_decode_start(&mq, data);
+        l2k_raw_decode_start(&raw, data);
         for (unsigned i = 0; i < 1000; i++)
-            assert_true(l2k_raw_decode(&mq) <= 1);
-        assert_true(mq.in <= data + bytes + 2);
+            assert_true(l2k_raw_decode(&raw) <= 1);
+        assert_true(raw.in <= data + bytes + 2);
         free(data);
     }
 }
@@ -442,10 +406,10 @@ static void decode_raw(const uint8_t *bit, unsigned count, const uint8_t *code, 
     assert_non_null(copy);
     memcpy(copy, code, bytes);
     copy[bytes] = copy[bytes + 1] = 0xFF;
-    l2k_mq_decoder mq;
-    l2k_raw_decode_start(&mq, copy);
+    l2k_raw_decoder raw;
+    l2k_raw_decode_start(&raw, copy);
     for (unsigned i = 0; i < count; i++)
-        assert_int_equal(l2k_raw_decode(&mq), bit[i]);
+        assert_int_equal(l2k_raw_decode(&raw), bit[i]);
     free(copy);
 }
 
@@ -507,6 +471,7 @@ static void test_raw_predictable(void **unused)
 
 int main(void)
 {
+    l2k_mq_model_create(&model);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sequence_encode),
         cmocka_unit_test(test_sequence_decode),

@@ -208,7 +208,7 @@ static void test_cancel(void **unused)
 {
     (void)unused;
     picture p, got;
-    picture_make(&p, 1000, 1000, 3);
+    picture_make(&p, 1500, 1500, 3);
     for (int variant = 0; variant < 4; variant++) {
         course c[2] = {{.caller = pthread_self()}, {.caller = pthread_self()}};
         l2k_hooks hooks[2] = {{.progress = watch_progress, .user = &c[0]}, {.progress = watch_progress, .user = &c[1]}};

@@ -139,7 +139,8 @@ static void call_index(const kernel *k, l2k_cpu cpu, const workspace *w, size_t 
 {
     static const float factors[] = {1.0f, 0.0078125f, 1e9f};
     const l2k_quantiser_rows *rows = l2k_quantiser_rows_get(cpu);
-    (k->a ? rows->reconstruct : rows->index)(at(w, 0), n, factors[variant], at(w, 1));
+    void (*function)(const void *, size_t, float, void *) = k->b ? rows->reconstruct : rows->truncate[k->a];
+    function(at(w, 0), n, factors[variant], at(w, 1));
 }
 
 static l2k_pixel_row pixels_at(void *data, l2k_sample_type type, unsigned variant)
@@ -235,8 +236,9 @@ static void list_quantisers(void)
 
 static void list_index(void)
 {
-    add((kernel){"index float32", call_index, true, false, 3, false, 0, 0});
-    add((kernel){"reconstruct float32", call_index, true, true, 3, true, 0, 0});
+    add((kernel){"truncate float32 as int16", call_index, true, false, 3, L2K_COEFFICIENT_INT16, false, 0});
+    add((kernel){"truncate float32 as int32", call_index, true, false, 3, L2K_COEFFICIENT_INT32, false, 0});
+    add((kernel){"reconstruct float32", call_index, true, true, 3, 0, true, 0});
 }
 
 static void list_pixels(void)

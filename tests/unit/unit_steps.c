@@ -168,11 +168,59 @@ static void test_deep_levels(void **unused)
                 assert_true(l2k_subband_norm((l2k_wavelet)w, level, b) == l2k_subband_norm((l2k_wavelet)w, 10, b));
 }
 
+/* ---- Steps of a base step ------------------------------------------------------------------------------------ */
+
+/* The QCD marker segments that OpenJPH 0.31 writes for five levels and -qstep 1/256 and 0.01, LL to HH1. */
+static void test_base(void **unused)
+{
+    (void)unused;
+    static const uint16_t written[2][16] = {{0x7718, 0x76ea, 0x76ea, 0x76bc, 0x6f00, 0x6f00, 0x6ee2, 0x674c, 0x674c,
+                                             0x6764, 0x5003, 0x5003, 0x5046, 0x57d2, 0x57d2, 0x5761},
+                                            {0x61a9, 0x618b, 0x618b, 0x616e, 0x5999, 0x5999, 0x5986, 0x51cb, 0x51cb,
+                                             0x51da, 0x4a42, 0x4a42, 0x4a96, 0x4220, 0x4220, 0x41d8}};
+    static const float bases[2] = {0x1p-8f, 0.01f};
+    l2k_step steps[16];
+    for (unsigned i = 0; i < 2; i++) {
+        l2k_steps_of_base(L2K_WAVELET_9_7, bases[i], 5, steps);
+        for (unsigned band = 0; band < 16; band++)
+            assert_int_equal(steps[band].exponent << 11 | steps[band].mantissa, written[i][band]);
+    }
+}
+
+/* Delta_b times the norm of the basis is the base step, in units of the range, for any precision. */
+static void test_base_norms(void **unused)
+{
+    (void)unused;
+    for (unsigned precision = 1; precision <= 16; precision += 5)
+        for (unsigned level = 1; level <= 5; level++)
+            for (unsigned b = 0; b < 4; b++)
+                for (float base = 1e-6f; base < 0.5f; base *= 3.7f) {
+                    double step = l2k_step_size(l2k_step_of_base(L2K_WAVELET_9_7, base, level, b), precision, b);
+                    double norm = line_norm(L2K_WAVELET_9_7, level, b & 1) * line_norm(L2K_WAVELET_9_7, level, b >> 1);
+                    assert_true(fabs(ldexp(step * norm, -(int)precision) / (double)base - 1) < 5e-4);
+                }
+}
+
+static void test_base_limits(void **unused)
+{
+    (void)unused;
+    l2k_step step = l2k_step_of_base(L2K_WAVELET_9_7, 1000, 1, L2K_HH);
+    assert_true(step.exponent == 0 && step.mantissa == 2047);
+    step = l2k_step_of_base(L2K_WAVELET_9_7, 0x1p-60f, 1, L2K_HH);
+    assert_true(step.exponent == 31 && step.mantissa == 0);
+    step = l2k_step_of_base(L2K_WAVELET_9_7, 0.01f, 10, L2K_LL);
+    for (unsigned level = 11; level <= 32; level++) {
+        l2k_step deeper = l2k_step_of_base(L2K_WAVELET_9_7, 0.01f, level, L2K_LL);
+        assert_true(deeper.exponent == step.exponent && deeper.mantissa == step.mantissa);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known),     cmocka_unit_test(test_choice),    cmocka_unit_test(test_size),
-        cmocka_unit_test(test_norms_5_3), cmocka_unit_test(test_norms_9_7), cmocka_unit_test(test_deep_levels),
+        cmocka_unit_test(test_known),     cmocka_unit_test(test_choice),     cmocka_unit_test(test_size),
+        cmocka_unit_test(test_norms_5_3), cmocka_unit_test(test_norms_9_7),  cmocka_unit_test(test_deep_levels),
+        cmocka_unit_test(test_base),      cmocka_unit_test(test_base_norms), cmocka_unit_test(test_base_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,8 @@
 
 #include "base/run.h"
 
+enum { CACHE_LINE = 64 };
+
 /* ---- Where rows are ------------------------------------------------------------------------------------------ */
 
 /* Row y of the caller's planes of all lanes. */
@@ -35,6 +37,7 @@ typedef struct half {
     size_t n;
     l2k_coefficient_type type;
     float step;
+    size_t to_next; /* bytes to the next row there */
 } half;
 
 static l2k_coefficient_type type_of_values(const l2k_cpu_sweep *s)
@@ -47,9 +50,10 @@ static half band_row(const l2k_plan *plan, const l2k_cpu_sweep *s, unsigned lane
 {
     const l2k_coefficients *view = &plan->views[s->first + lane];
     const l2k_band_view *b = &view->bands[band];
+    const size_t bytes = l2k_coefficient_bytes(view->type);
     size_t first = ((size_t)b->y + (size_t)y) * view->stride + b->x;
-    return (half){(char *)view->base + first * l2k_coefficient_bytes(view->type), n, view->type,
-                  plan->components[s->first + lane].steps[band]};
+    return (half){(char *)view->base + first * bytes, n, view->type, plan->components[s->first + lane].steps[band],
+                  view->stride * bytes};
 }
 
 /* The low ([0]) and high ([1]) half of row y of a level. */
@@ -58,7 +62,8 @@ static void locate_halves(const l2k_plan *plan, const l2k_cpu_sweep *s, unsigned
     const unsigned high_row = ((unsigned)y + s->shape.parity_y) & 1, resolution = s->levels - s->level + 1;
     const uint32_t low_width = s->shape.low_width;
     if (!high_row && s->level < s->levels)
-        halves[0] = (half){low_row(plan, s, lane, s->level, low_width, y / 2), low_width, type_of_values(s), 1};
+        halves[0] = (half){low_row(plan, s, lane, s->level, low_width, y / 2), low_width, type_of_values(s), 1,
+                           l2k_cpu_low_stride(low_width) * sizeof(uint32_t)};
     else
         halves[0] = band_row(plan, s, lane, l2k_band_number(resolution, high_row ? L2K_LH : L2K_LL), low_width, y / 2);
     halves[1] = band_row(plan, s, lane, l2k_band_number(resolution, high_row ? L2K_HH : L2K_HL),
@@ -99,6 +104,15 @@ static uint64_t samples_of_rows(const l2k_cpu_sweep *s, unsigned rows)
 
 /* ---- Forward ------------------------------------------------------------------------------------------------- */
 
+static void quantise_half(const l2k_plan *plan, const l2k_cpu_sweep *s, const void *values, const half *to)
+{
+    const l2k_quantiser_rows *rows = ((const l2k_cpu_state *)plan->state)->quantiser;
+    if (plan->spec.truncates && s->wavelet->is_float)
+        rows->truncate[to->type](values, to->n, 1 / to->step, to->at);
+    else
+        rows->store[s->wavelet->is_float][to->type](values, to->n, to->step, to->at);
+}
+
 /* Horizontal analysis of a vertically finished row, and quantisation. Halves that are kept as they are go straight to
  * their place. */
 static void analyse_row(const l2k_plan *plan, const l2k_cpu_sweep *s, unsigned lane, int64_t y, const void *row,
@@ -113,8 +127,7 @@ static void analyse_row(const l2k_plan *plan, const l2k_cpu_sweep *s, unsigned l
     s->rows->analyse(row, s->shape.width, s->shape.parity_x, row_scale(s, s->wavelet->forward_scale, y), at[0], at[1]);
     for (int i = 0; i < 2; i++)
         if (at[i] != halves[i].at)
-            state->quantiser->store[s->wavelet->is_float][halves[i].type](at[i], halves[i].n, halves[i].step,
-                                                                          halves[i].at);
+            quantise_half(plan, s, at[i], &halves[i]);
 }
 
 l2k_status l2k_cpu_analyse(const l2k_plan *plan, const l2k_plane *planes, const l2k_cpu_sweep *s, uint32_t *scratch,
@@ -157,7 +170,7 @@ l2k_status l2k_cpu_copy_forward(const l2k_plan *plan, const l2k_plane *planes, c
         l2k_pixels_load(state->pixel, is_float, s->lanes, pixels, s->shape.width, rows);
         for (unsigned lane = 0; lane < s->lanes; lane++) {
             half to = band_row(plan, s, lane, 0, s->shape.width, y);
-            state->quantiser->store[is_float][to.type](rows[lane], to.n, to.step, to.at);
+            quantise_half(plan, s, rows[lane], &to);
         }
         L2K_TRY(l2k_poll(plan->context, samples_of_rows(s, 1)));
     }
@@ -165,6 +178,16 @@ l2k_status l2k_cpu_copy_forward(const l2k_plan *plan, const l2k_plane *planes, c
 }
 
 /* ---- Inverse ------------------------------------------------------------------------------------------------- */
+
+/* Fetches the next row of a half into the cache while this one is worked on: processors only expect what follows within
+ * a page, and rows are further apart. */
+static void expect_next(const half *h)
+{
+    const char *next = (const char *)h->at + h->to_next;
+    const size_t bytes = h->n * l2k_coefficient_bytes(h->type);
+    for (size_t i = 0; i < bytes; i += CACHE_LINE)
+        __builtin_prefetch(next + i);
+}
 
 /* The halves of a row, dequantised, and their horizontal synthesis. */
 static void synthesise_row(const l2k_plan *plan, const l2k_cpu_sweep *s, unsigned lane, int64_t y, void *row,
@@ -174,9 +197,11 @@ static void synthesise_row(const l2k_plan *plan, const l2k_cpu_sweep *s, unsigne
     void *const at[2] = {scratch, scratch + state->sizes.row_stride};
     half halves[2];
     locate_halves(plan, s, lane, y, halves);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
+        expect_next(&halves[i]);
         state->quantiser->load[s->wavelet->is_float][halves[i].type](halves[i].at, halves[i].n, 0.5f * halves[i].step,
                                                                      at[i]);
+    }
     s->rows->synthesise(at[0], at[1], s->shape.width, s->shape.parity_x, row_scale(s, s->wavelet->inverse_scale, y),
                         row);
 }

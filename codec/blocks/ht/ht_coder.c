@@ -83,6 +83,8 @@ l2k_ht_received_set l2k_ht_find_set(const l2k_received_block *received)
             set.last = c;
         }
     }
+    if (set.refinement_bytes == 0) /* then refinement passes do not count (B.3 of T.814) */
+        set.passes = 1;
     return set;
 }
 
@@ -164,7 +166,7 @@ static l2k_status quantise(const l2k_context *context, const l2k_block_place *pl
     if (!w->indices)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the block coder");
     for (uint32_t y = 0; y < block->height; y++)
-        rows->index((const float *)block->coefficients + y * block->stride, block->width, reciprocal,
+        rows->truncate[L2K_COEFFICIENT_INT32]((const float *)block->coefficients + y * block->stride, block->width, reciprocal,
                     w->indices + (size_t)y * block->width);
     block->coefficients = w->indices;
     block->type = L2K_COEFFICIENT_INT32;
@@ -238,6 +240,22 @@ static void damaged(const l2k_block_batch *batch, const l2k_t1_block *block)
         atomic_store(batch->damaged, true);
 }
 
+/* Coefficients go straight to the view where the cleanup pass is all there is. */
+static bool decode_passes(l2k_ht *ht, const l2k_t1_block *block, const l2k_ht_set *set, unsigned scale)
+{
+    const bool narrow = block->type == L2K_COEFFICIENT_INT16;
+    if (set->passes == 1 && !block->roi_shift)
+        return l2k_ht_cleanup(ht, block, set, narrow ? L2K_HT_INT16 : L2K_HT_INT32);
+    if (!l2k_ht_cleanup(ht, block, set, L2K_HT_SIGNED_MAGNITUDE))
+        return false;
+    if (set->passes > 1)
+        l2k_ht_refine(ht, block, set);
+    if (block->roi_shift)
+        unshift_region(ht->samples, (size_t)l2k_ht_stride(block) * block->height, block->roi_shift, scale);
+    (narrow ? store_int16 : store_int32)(block, ht->samples);
+    return true;
+}
+
 /* The cleanup pass of the first set is on bit-plane num_planes - 1; what is above it, to the subband's highest, is
  * coded in any case. */
 static l2k_status decode_set(const l2k_block_batch *batch, const l2k_block_place *place, l2k_ht *ht,
@@ -253,24 +271,13 @@ static l2k_status decode_set(const l2k_block_batch *batch, const l2k_block_place
     const unsigned planes = place->band->max_planes - lowest, room = SAMPLE_BITS - lowest - scale;
     l2k_ht_set set = {.cleanup = received->cleanup->data,
                       .cleanup_bytes = received->cleanup->bytes,
-                      .passes = received->passes,
+                      .passes = lowest > 0 ? received->passes : 1, /* below bit-plane 0 there is nothing to refine */
                       .plane = lowest + scale,
                       .planes = l2k_min_u32(planes, room)};
     L2K_TRY(take_scratch(ht));
     L2K_TRY(join_refinement(ht, received, &set));
-    const bool refined = set.passes > 1 && lowest > 0, direct = !refined && !block->roi_shift;
-    const l2k_ht_form form = block->type == L2K_COEFFICIENT_INT16 ? L2K_HT_INT16 : L2K_HT_INT32;
-    if (!l2k_ht_cleanup(ht, block, &set, direct ? form : L2K_HT_SIGNED_MAGNITUDE)) {
+    if (!decode_passes(ht, block, &set, scale))
         damaged(batch, block);
-        return L2K_OK;
-    }
-    if (direct)
-        return L2K_OK;
-    if (refined)
-        l2k_ht_refine(ht, block, &set);
-    if (block->roi_shift)
-        unshift_region(ht->samples, (size_t)l2k_ht_stride(block) * block->height, block->roi_shift, scale);
-    (block->type == L2K_COEFFICIENT_INT16 ? store_int16 : store_int32)(block, ht->samples);
     return L2K_OK;
 }
 

@@ -126,6 +126,14 @@ static target target_of(l2k_ht *ht, const l2k_t1_block *block, l2k_ht_form form)
     return (target){.at = block->coefficients, .pitch = size * block->stride, .bytes = bytes};
 }
 
+/* A block's rows lie far apart, in more pages than processors fetch ahead in. */
+static void fetch_ahead(const target *t, uint32_t rows)
+{
+    for (uint32_t y = 0; y < rows; y++)
+        for (size_t i = 0; i < t->bytes; i += 64)
+            __builtin_prefetch(t->at + y * t->pitch + i, 1);
+}
+
 static void aim(l2k_ht_scratch *s, target *t, uint32_t rows)
 {
     t->rows = l2k_min_u32(2, rows);
@@ -147,6 +155,7 @@ bool l2k_ht_cleanup(l2k_ht *ht, const l2k_t1_block *block, const l2k_ht_set *set
     target to = target_of(ht, block, form);
     if (!start_streams(ht, set))
         return false;
+    fetch_ahead(&to, block->height);
     start_rows(&s->pass, block, set, form);
     s->pass.deposits = ht->deposits;
     ht->rows->first(&s->pass);

@@ -70,12 +70,10 @@ static void extend(l2k_ht_pass *p, uint32_t end)
 /* Twice the magnitude and the sign, or 0. */
 static inline uint32_t get_sample(const l2k_ht_pass *p, uint32_t quad, unsigned k, uint32_t *position)
 {
-    if (!(quad >> (4 + k) & 1))
-        return 0;
-    const unsigned bits = (quad >> 24) - (quad >> (12 + k) & 1);
+    const uint32_t significant = -(quad >> (4 + k) & 1), bits = ((quad >> 24) - (quad >> (12 + k) & 1)) & significant;
     const uint64_t value = l2k_ht_load(p->bits + (*position >> 3)) >> (*position & 7) & (((uint64_t)1 << bits) - 1);
     *position += bits;
-    return (uint32_t)(value | (uint64_t)(quad >> (8 + k) & 1) << bits) + 2;
+    return ((uint32_t)(value | (uint64_t)(quad >> (8 + k) & 1) << bits) + 2) & significant;
 }
 
 /* From magnitudes to those of coefficients, with the middle of the interval below the lowest bit-plane. */
@@ -105,8 +103,8 @@ static inline __attribute__((always_inline)) void get_singly(l2k_ht_pass *p, l2k
 {
     const scale to = scale_of(p);
     for (uint32_t i = 0; i < p->num_quads; i++) {
-        uint32_t position = p->bits_of[i], sample[4];
-        for (unsigned k = 0; k < 4; k++)
+        uint32_t position = p->bits_of[i], sample[4] = {0};
+        for (unsigned k = 0; k < 4 && p->bounded[i] & 0xF0; k++)
             sample[k] = get_sample(p, p->bounded[i], k, &position);
         put_sample(to, form, sample[0], top, 2 * (size_t)i);
         put_sample(to, form, sample[2], top, 2 * (size_t)i + 1);

@@ -45,20 +45,36 @@ static l2k_status keep_code(const l2k_context *context, const l2k_t1_code *code,
     return L2K_OK;
 }
 
+static l2k_status keep_block(const l2k_block_batch *batch, const l2k_block_place *place, const l2k_t1_code *code,
+                             const l2k_context *context, l2k_arena *arena)
+{
+    place->block->num_planes = (uint8_t)code->num_planes;
+    place->block->num_passes = (uint8_t)code->num_passes;
+    return code->num_passes ? keep_code(context, code, batch->distortions, arena, &place->block->coded) : L2K_OK;
+}
+
 static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_place *place, void *worker,
                                const l2k_context *context, l2k_arena *arena)
 {
     l2k_t1_block block = l2k_mq_block_in_view(place);
     l2k_t1_code code;
     L2K_TRY(l2k_t1_encode(worker, &block, batch->distortions, &code));
-    place->block->num_planes = (uint8_t)code.num_planes;
-    place->block->num_passes = (uint8_t)code.num_passes;
-    return code.num_passes ? keep_code(context, &code, batch->distortions, arena, &place->block->coded) : L2K_OK;
+    return keep_block(batch, place, &code, context, arena);
+}
+
+static l2k_status encode_two(const l2k_block_batch *batch, const l2k_block_place *places, void *worker,
+                             const l2k_context *context, l2k_arena *arena)
+{
+    const l2k_t1_block blocks[2] = {l2k_mq_block_in_view(&places[0]), l2k_mq_block_in_view(&places[1])};
+    l2k_t1_code codes[2];
+    L2K_TRY(l2k_t1_encode_two(worker, blocks, batch->distortions, codes));
+    L2K_TRY(keep_block(batch, &places[0], &codes[0], context, arena));
+    return keep_block(batch, &places[1], &codes[1], context, arena);
 }
 
 static l2k_status begin_encode(l2k_block_coder *coder, const l2k_block_batch *batch)
 {
-    return l2k_cpu_blocks_run(coder->state, batch, encode_block);
+    return l2k_cpu_blocks_run_two(coder->state, batch, encode_block, encode_two);
 }
 
 /* ---- Decoding ------------------------------------------------------------------------------------------------ */

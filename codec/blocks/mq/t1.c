@@ -1,4 +1,4 @@
-/* The context tables of Annex D (Tables D.1 to D.3), the scratch memory of the block coder, and the coding passes that
+/* The decoder's context tables (Annex D, Tables D.1 to D.3), the memory of the block coder, and the coding passes that
  * end a codeword segment (Tables D.8 and D.9). */
 #include "codec/blocks/mq/t1.h"
 
@@ -28,32 +28,34 @@ static unsigned zero_context_diagonal(unsigned hv, unsigned d)
     return l2k_min_u32(hv, 2);
 }
 
-static unsigned zero_context(unsigned orientation, unsigned neighbourhood)
+/* `index`: significance of the columns west, east and here in bits 0, 3 and 6, from north to south. */
+static unsigned zero_context(unsigned orientation, unsigned index)
 {
-    unsigned h = (neighbourhood >> 3 & 1) + (neighbourhood >> 5 & 1);
-    unsigned v = (neighbourhood >> 1 & 1) + (neighbourhood >> 7 & 1);
-    unsigned d = (neighbourhood & 1) + (neighbourhood >> 2 & 1) + (neighbourhood >> 6 & 1) + (neighbourhood >> 8 & 1);
+    unsigned h = (index >> 1 & 1) + (index >> 4 & 1);
+    unsigned v = (index >> 6 & 1) + (index >> 8 & 1);
+    unsigned d = (index & 1) + (index >> 2 & 1) + (index >> 3 & 1) + (index >> 5 & 1);
     if (orientation == L2K_HH)
         return zero_context_diagonal(h + v, d);
     return orientation == L2K_HL ? zero_context_low(v, h, d) : zero_context_low(h, v, d);
 }
 
-/* -1, 0 or 1 from two neighbours, each a significance bit above a sign bit (Table D.2). */
+/* -1, 0 or 1 from two neighbours, each a significance bit below a sign bit (Table D.2). */
 static int sign_contribution(unsigned one, unsigned other)
 {
     int sum = 0;
-    if (one & 2)
-        sum += one & 1 ? -1 : 1;
-    if (other & 2)
-        sum += other & 1 ? -1 : 1;
+    if (one & 1)
+        sum += one & 2 ? -1 : 1;
+    if (other & 1)
+        sum += other & 2 ? -1 : 1;
     return sum > 0 ? 1 : sum < 0 ? -1 : 0;
 }
 
-/* Table D.3, with bit 7 for the XOR bit. */
+/* Table D.3, with bit 7 for the XOR bit. `index`: significance in the west, east, north and south in bits 0, 3, 5 and
+ * 7, signs above them. */
 static uint8_t sign_context(unsigned index)
 {
-    int v = sign_contribution(index & 3, index >> 6 & 3);
-    int h = sign_contribution(index >> 2 & 3, index >> 4 & 3);
+    int v = sign_contribution(index >> 5, index >> 7);
+    int h = sign_contribution(index, index >> 3);
     bool flip = h < 0 || (h == 0 && v < 0);
     if (flip) {
         h = -h;
@@ -69,11 +71,6 @@ l2k_status l2k_t1_create(const l2k_context *context, l2k_t1 **out)
     if (!t1)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the block coder");
     t1->context = context;
-    for (unsigned orientation = 0; orientation < 4; orientation++)
-        for (unsigned i = 0; i < 512; i++)
-            t1->zero_context[orientation][i] = (uint8_t)zero_context(orientation, i);
-    for (unsigned i = 0; i < 256; i++)
-        t1->sign_context[i] = sign_context(i);
     *out = t1;
     return L2K_OK;
 }
@@ -82,30 +79,40 @@ void l2k_t1_free(l2k_t1 *t1)
 {
     if (!t1)
         return;
-    l2k_release(t1->context, t1->flags);
-    l2k_release(t1->context, t1->samples);
+    l2k_release(t1->context, t1->decoder);
     l2k_release(t1->context, t1->bytes);
+    l2k_t1_free_encoders(t1);
     l2k_release(t1->context, t1);
 }
 
-/* Allocated with a thread's first block: there may be far more threads than blocks. */
-static l2k_status take_scratch(l2k_t1 *t1)
+static void make_tables(l2k_t1_decoder *decoder)
 {
-    if (!t1->flags)
-        t1->flags = l2k_allocate(t1->context, L2K_T1_FLAG_WORDS, sizeof *t1->flags);
-    if (!t1->samples)
-        t1->samples = l2k_allocate(t1->context, L2K_T1_SAMPLE_WORDS, sizeof *t1->samples);
-    if (!t1->flags || !t1->samples)
+    l2k_mq_model_create(&decoder->model);
+    for (unsigned i = 0; i < 512; i++) {
+        for (unsigned orientation = 0; orientation < 4; orientation++)
+            decoder->zero_contexts[orientation][i] = (uint8_t)zero_context(orientation, i);
+        decoder->sign_context[i] = sign_context(i);
+    }
+}
+
+/* With a thread's first block: there may be far more threads than blocks. */
+static l2k_status make_decoder(l2k_t1 *t1)
+{
+    if (t1->decoder)
+        return L2K_OK;
+    t1->decoder = l2k_allocate(t1->context, 1, sizeof *t1->decoder);
+    if (!t1->decoder)
         return l2k_fail(t1->context, L2K_ERROR_MEMORY, "out of memory for the block coder");
+    make_tables(t1->decoder);
     return L2K_OK;
 }
 
 l2k_status l2k_t1_reserve(l2k_t1 *t1, size_t bytes)
 {
-    if (bytes <= t1->bytes_capacity)
+    if (bytes + L2K_MQ_READ_AHEAD <= t1->bytes_capacity)
         return L2K_OK;
-    L2K_TRY(take_scratch(t1));
-    size_t capacity = bytes + bytes / 2;
+    L2K_TRY(make_decoder(t1));
+    size_t capacity = bytes + bytes / 2 + L2K_MQ_READ_AHEAD;
     uint8_t *grown = l2k_enlarge(t1->context, t1->bytes, t1->bytes_capacity, capacity, 1);
     if (!grown)
         return l2k_fail(t1->context, L2K_ERROR_MEMORY, "out of memory for %zu bytes of a code-block", bytes);

@@ -1,11 +1,12 @@
 /* The block encoder of Annex D: bit-planes of a code-block into MQ or raw codeword segments, with pass lengths and
  * distortions. */
-#include "codec/blocks/mq/t1.h"
+#include "codec/blocks/mq/t1_lists.h"
 
 #include <string.h>
 
 #include "base/integer.h"
-#include "codec/blocks/mq/t1_flags.h"
+#include "base/memory.h"
+#include "codec/blocks/mq/t1_passes.h"
 
 /* A pass codes at most two decisions per sample and three per stripe column; a decision shifts out at most 15 bits, and
  * stuffing adds one bit in eight. */
@@ -15,7 +16,7 @@
 #define BYTES_BEFORE 8u
 
 /* Enough for the code of nearly every block. */
-#define BYTES_AT_FIRST ((size_t)1 << 16)
+#define BYTES_AT_FIRST ((size_t)48 << 10)
 
 /* The MQ coder's interval at the end of a pass that does not end its segment: [c, c + a) after byte `at`, whose value
  * was `byte` then and can still get a carry. */
@@ -27,28 +28,55 @@ typedef struct pass_mark {
     ptrdiff_t at;
 } pass_mark;
 
-/* State shared by the passes; each pass copies the MQ registers into local variables. */
+/* A block on its way. */
 typedef struct block_coder {
-    l2k_t1 *t1;
-    uint32_t width, height;
-    const uint8_t *zero_context;
-    bool causal;
-    bool reversible;
-    l2k_mq_encoder mq;
-    l2k_mq_contexts contexts;
-    double gain;       /* squared error removed by the current pass, in quarters of a squared quantiser step */
+    const l2k_context *context;
+    const l2k_t1_kernels *kernels;
+    l2k_t1_encoder *encoder;
+    l2k_t1_planes *planes;
+    const l2k_t1_block *block;
+    l2k_t1_code *code;
+    bool measure;
+    bool done;
+    coding_pass at;
+    l2k_mq_feed feed;  /* with what is left of the pass */
     double distortion; /* by all passes so far, in squared quantiser steps */
     pass_mark marks[L2K_MAX_PASSES];
 } block_coder;
 
-/* Reconstruction points are compared in half quantiser steps: 2 m for an integer that is restored exactly, 2 m + 1 for
- * the middle of an interval. */
-static inline int64_t twice_true_value(uint32_t magnitude, bool reversible)
+/* ---- Distortion ---------------------------------------------------------------------------------------------- */
+
+/* Squared error is counted in quarters of a squared quantiser step: reconstruction points are compared in half steps,
+ * 2 m for an integer that is restored exactly, 2 m + 1 for the middle of an interval. Up to so many bit-planes, sums
+ * over a block are integers that a double holds exactly, whatever the order of their terms. */
+enum { EXACT_PLANES = 19 };
+
+/* Of a sample whose magnitude m is k 2^p + l, 0 <= l < 2^p, the coder knows k after bit-plane p: the point is
+ * (2 k + 1) 2^p, or 2 k if it is restored exactly. Before it becomes significant, the point is 0; k is then 1. */
+static double gain_of_significance(const l2k_t1_moments *became, unsigned plane, bool reversible)
+{
+    const int64_t point = plane == 0 && reversible ? 2 : (int64_t)3 << plane, offset = reversible ? 0 : 2;
+    const int64_t count = (int64_t)became->count, magnitudes = (count << plane) + (int64_t)became->below;
+    return (double)(point * (4 * magnitudes + count * (offset - point)));
+}
+
+static double gain_of_refinement(const l2k_t1_moments to[2], unsigned plane, bool reversible)
+{
+    const int64_t zeros = (int64_t)to[0].count, ones = (int64_t)to[1].count;
+    if (plane == 0 && reversible)
+        return (double)(4 * zeros);
+    const int64_t below = (int64_t)to[1].below - (int64_t)to[0].below, offset = reversible ? 0 : 2;
+    const int64_t unit = (int64_t)1 << plane;
+    return (double)((4 * below + offset * (ones - zeros) + (3 * zeros - ones) * unit) * unit);
+}
+
+/* With more bit-planes, the terms are added in the order of coding, rounded. */
+static int64_t twice_true_value(uint32_t magnitude, bool reversible)
 {
     return 2 * (int64_t)magnitude + (reversible ? 0 : 1);
 }
 
-static inline int64_t twice_reconstruction(uint32_t magnitude, unsigned plane, bool reversible)
+static int64_t twice_reconstruction(uint32_t magnitude, unsigned plane, bool reversible)
 {
     int64_t known = magnitude >> plane;
     if (plane == 0 && reversible)
@@ -56,208 +84,70 @@ static inline int64_t twice_reconstruction(uint32_t magnitude, unsigned plane, b
     return (2 * known + 1) << plane;
 }
 
-static inline double gain_significance(uint32_t magnitude, unsigned plane, bool reversible)
+static double gain_of_sample(uint32_t magnitude, unsigned plane, bool refined, bool reversible)
 {
-    int64_t point = twice_reconstruction(magnitude, plane, reversible);
-    return (double)point * (double)(2 * twice_true_value(magnitude, reversible) - point);
-}
-
-static inline double gain_refinement(uint32_t magnitude, unsigned plane, bool reversible)
-{
-    int64_t before = twice_reconstruction(magnitude, plane + 1, reversible);
+    int64_t before = refined ? twice_reconstruction(magnitude, plane + 1, reversible) : 0;
     int64_t after = twice_reconstruction(magnitude, plane, reversible);
     return (double)(after - before) * (double)(2 * twice_true_value(magnitude, reversible) - after - before);
 }
 
-#define MAGNITUDE 0x7FFFFFFFu
-
-INLINE void code_bit(l2k_mq_encoder *mq, const l2k_mq_state **context, uint32_t bit, bool raw)
+static uint32_t magnitude_of(const l2k_t1_planes *planes, size_t cell, unsigned bit, unsigned num_planes)
 {
-    if (raw)
-        l2k_raw_encode(mq, bit);
-    else
-        l2k_mq_encode(mq, context, bit);
+    uint32_t magnitude = 0;
+    for (unsigned q = 0; q < num_planes; q++)
+        magnitude |= (uint32_t)(planes->planes[q * planes->spacing + cell] >> bit & 1) << q;
+    return magnitude;
 }
 
-/* Codes a sign (D.3.2) and returns it. */
-INLINE uint32_t code_sign(block_coder *b, l2k_mq_encoder *mq, const uint32_t *flag, uint32_t word, uint32_t sample,
-                          unsigned k, bool raw)
+static double gain_in_order(const l2k_t1_planes *p, coding_pass at, unsigned num_planes, bool reversible)
 {
-    uint32_t sign = sample >> 31;
-    if (raw) {
-        l2k_raw_encode(mq, sign);
-    } else {
-        unsigned entry = b->t1->sign_context[sign_index(flag, word, k)];
-        l2k_mq_encode(mq, &b->contexts[entry & 0x7F], sign ^ entry >> 7);
-    }
-    return sign;
-}
-
-/* Codes the sign of a sample that becomes significant and updates the neighbours; returns the column's new word. */
-INLINE uint32_t become_significant(block_coder *b, l2k_mq_encoder *mq, uint32_t *flag, uint32_t word, uint32_t sample,
-                                   unsigned k, unsigned plane, bool raw, bool measure)
-{
-    uint32_t sign = code_sign(b, mq, flag, word, sample, k, raw);
-    spread_significance(flag, b->width + 2, k, sign, b->causal);
-    if (measure)
-        b->gain += gain_significance(sample & MAGNITUDE, plane, b->reversible);
-    return word | FLAG_SIGNIFICANT << 3 * k | sign << (19 + 3 * k);
-}
-
-INLINE void significance_pass(block_coder *b, unsigned plane, bool raw, bool measure)
-{
-    l2k_mq_encoder mq = b->mq;
-    FOR_EACH_COLUMN(b)
-    {
-        uint32_t word = *flag;
-        uint32_t candidates = column_significance_candidates(word) & live;
-        if (!candidates)
-            continue;
-        FOR_EACH_CANDIDATE(candidates)
-        {
-            uint32_t bit = sample[k] >> plane & 1;
-            code_bit(&mq, &b->contexts[b->zero_context[word >> 3 * k & FLAG_NEIGHBOURS]], bit, raw);
-            word |= FLAG_VISITED << 3 * k;
-            if (bit) {
-                word = become_significant(b, &mq, flag, word, sample[k], k, plane, raw, measure);
-                candidates |= column_significance_candidates(word) & live; /* the next row may be one now */
-            }
+    double gain = 0;
+    for (size_t i = p->first; i < p->end; i++) {
+        uint64_t coded = l2k_t1_pass_samples(p, at.type, i);
+        for (; coded; coded &= coded - 1) {
+            uint32_t magnitude = magnitude_of(p, i, (unsigned)__builtin_ctzll(coded), num_planes);
+            gain += gain_of_sample(magnitude, at.plane, at.type == PASS_REFINEMENT, reversible);
         }
-        *flag = word;
     }
-    b->mq = mq;
+    return gain;
 }
 
-INLINE void refinement_pass(block_coder *b, unsigned plane, bool raw, bool measure)
+/* Squared error that the current pass removes. */
+static double gain_of_pass(const block_coder *b)
 {
-    l2k_mq_encoder mq = b->mq;
-    FOR_EACH_COLUMN(b)
-    {
-        uint32_t word = *flag;
-        uint32_t candidates = column_refinement_candidates(word) & live;
-        if (!candidates)
-            continue;
-        FOR_EACH_CANDIDATE(candidates)
-        {
-            uint32_t bit = sample[k] >> plane & 1;
-            code_bit(&mq, &b->contexts[refinement_context(word, k)], bit, raw);
-            if (measure)
-                b->gain += gain_refinement(sample[k] & MAGNITUDE, plane, b->reversible);
-        }
-        *flag = word | candidates << 20;
-    }
-    b->mq = mq;
+    const bool reversible = b->block->reversible;
+    if (b->code->num_planes > EXACT_PLANES)
+        return gain_in_order(b->planes, b->at, b->code->num_planes, reversible);
+    if (b->at.type == PASS_REFINEMENT)
+        return gain_of_refinement(b->planes->refined_to, b->at.plane, reversible);
+    return gain_of_significance(&b->planes->became[b->at.type], b->at.plane, reversible);
 }
 
-INLINE void cleanup_pass(block_coder *b, unsigned plane, bool measure)
+/* ---- Lengths ------------------------------------------------------------------------------------------------- */
+
+static const uint8_t *code_start(const block_coder *b)
 {
-    l2k_mq_encoder mq = b->mq;
-    FOR_EACH_COLUMN(b)
-    {
-        uint32_t word = *flag;
-        unsigned first = 0;
-        bool known = false; /* the sample `first` is known to become significant */
-        if (word == 0 && live == COLUMN_ALL) {
-            /* Run-length mode (D.3.4): the position of the first significant sample, if any. */
-            while (first < 4 && !(sample[first] >> plane & 1))
-                first++;
-            l2k_mq_encode(&mq, &b->contexts[L2K_CONTEXT_RUN], first < 4);
-            if (first == 4)
-                continue;
-            l2k_mq_encode(&mq, &b->contexts[L2K_CONTEXT_UNIFORM], first >> 1);
-            l2k_mq_encode(&mq, &b->contexts[L2K_CONTEXT_UNIFORM], first & 1);
-            known = true;
-        }
-        uint32_t candidates = column_cleanup_candidates(word) & live;
-        FOR_EACH_CANDIDATE(candidates)
-        {
-            if (k < first)
-                continue;
-            uint32_t bit = 1;
-            if (!known) {
-                bit = sample[k] >> plane & 1;
-                l2k_mq_encode(&mq, &b->contexts[b->zero_context[word >> 3 * k & FLAG_NEIGHBOURS]], bit);
-            }
-            known = false;
-            if (bit)
-                word = become_significant(b, &mq, flag, word, sample[k], k, plane, false, measure);
-        }
-        *flag = word & ~FLAG_VISITED_ALL;
-    }
-    b->mq = mq;
+    return b->encoder->bytes + BYTES_BEFORE;
 }
 
-/* One function for each combination of what a pass knows in advance, so that the inner loops need not test it. */
-#define DEFINE_PASS(name, ...)                                                                                         \
-    static void name(block_coder *b, unsigned plane)                                                                   \
-    {                                                                                                                  \
-        __VA_ARGS__;                                                                                                   \
-    }
-
-DEFINE_PASS(significance_mq, significance_pass(b, plane, false, false))
-DEFINE_PASS(significance_mq_measured, significance_pass(b, plane, false, true))
-DEFINE_PASS(significance_raw, significance_pass(b, plane, true, false))
-DEFINE_PASS(significance_raw_measured, significance_pass(b, plane, true, true))
-DEFINE_PASS(refinement_mq, refinement_pass(b, plane, false, false))
-DEFINE_PASS(refinement_mq_measured, refinement_pass(b, plane, false, true))
-DEFINE_PASS(refinement_raw, refinement_pass(b, plane, true, false))
-DEFINE_PASS(refinement_raw_measured, refinement_pass(b, plane, true, true))
-DEFINE_PASS(cleanup, cleanup_pass(b, plane, false))
-DEFINE_PASS(cleanup_measured, cleanup_pass(b, plane, true))
-
-/* By type, raw, measured. Cleanup passes are never raw. */
-static void (*const passes[PASS_TYPES][2][2])(block_coder *b, unsigned plane) = {
-    [PASS_SIGNIFICANCE] = {{significance_mq, significance_mq_measured}, {significance_raw, significance_raw_measured}},
-    [PASS_REFINEMENT] = {{refinement_mq, refinement_mq_measured}, {refinement_raw, refinement_raw_measured}},
-    [PASS_CLEANUP] = {{cleanup, cleanup_measured}, {cleanup, cleanup_measured}},
-};
-
-/* Coefficients to sign and magnitude in stripe columns; returns the OR of all magnitudes. */
-#define DEFINE_LOAD(name, type)                                                                                        \
-    static uint32_t name(const l2k_t1_block *block, uint32_t *samples)                                                 \
-    {                                                                                                                  \
-        uint32_t all = 0;                                                                                              \
-        for (uint32_t y = 0; y < block->height; y++) {                                                                 \
-            const type *row = (const type *)block->coefficients + y * block->stride;                                   \
-            uint32_t *to = samples + (size_t)(y & ~3u) * block->width + (y & 3);                                       \
-            for (uint32_t x = 0; x < block->width; x++) {                                                              \
-                int32_t v = row[x];                                                                                    \
-                uint32_t magnitude = v < 0 ? 0u - (uint32_t)v : (uint32_t)v;                                           \
-                all |= magnitude;                                                                                      \
-                to[4 * (size_t)x] = magnitude | ((uint32_t)v & 0x80000000u);                                           \
-            }                                                                                                          \
-        }                                                                                                              \
-        return all;                                                                                                    \
-    }
-
-DEFINE_LOAD(load_int16, int16_t)
-DEFINE_LOAD(load_int32, int32_t)
-
-static void end_pass(block_coder *b, const l2k_t1_block *block, bool raw, l2k_pass *pass, pass_mark *mark)
+/* Ends the pass in the code, and its segment if the pass does. */
+static void end_code(block_coder *b, bool raw, l2k_pass *pass, pass_mark *mark)
 {
-    bool predictable = block->style & L2K_STYLE_PTERM;
-    const uint8_t *start = b->t1->bytes + BYTES_BEFORE;
+    bool predictable = b->block->style & L2K_STYLE_PTERM;
+    l2k_mq_encoder *mq = &b->feed.mq;
     unsigned extra = 0;
     mark->open = !pass->terminated && !raw;
     if (mark->open)
-        *mark = (pass_mark){true, *b->mq.out, b->mq.ct, b->mq.c, b->mq.a, b->mq.out - start};
+        *mark = (pass_mark){true, *mq->out, mq->ct, mq->c, mq->a, mq->out - code_start(b)};
     else if (!pass->terminated)
-        extra = l2k_raw_pending_bytes(&b->mq, predictable);
+        extra = l2k_raw_pending_bytes(mq, predictable);
     else if (raw)
-        l2k_raw_flush(&b->mq, predictable);
+        l2k_raw_flush(mq, predictable);
     else if (predictable)
-        l2k_mq_flush_predictable(&b->mq);
+        l2k_mq_flush_predictable(mq);
     else
-        l2k_mq_flush(&b->mq);
-    pass->bytes = (uint32_t)(b->mq.out - start + extra);
-}
-
-static void start_segment(block_coder *b, bool raw)
-{
-    if (raw)
-        l2k_raw_encode_start(&b->mq);
-    else
-        l2k_mq_encode_start(&b->mq, b->mq.out - 1);
+        l2k_mq_flush(mq);
+    pass->bytes = (uint32_t)(mq->out - code_start(b) + extra);
 }
 
 /* The fewest bytes from which the decoder, which reads ones past their end, decodes an open pass correctly: the
@@ -283,9 +173,10 @@ static uint32_t shortest_cut(const pass_mark *mark, const uint8_t *start, uint32
 
 /* Lengths of open passes, now that all bytes are known. They must not decrease nor exceed the end of their segment, and
  * a final 0xFF is implied. */
-static void settle_lengths(const block_coder *b, l2k_t1_code *code)
+static void settle_lengths(const block_coder *b)
 {
-    const uint8_t *start = code->bytes;
+    l2k_t1_code *code = b->code;
+    const uint8_t *start = code_start(b);
     uint32_t bound = code->passes[code->num_passes - 1].bytes;
     for (unsigned i = code->num_passes; i-- > 0;) {
         uint32_t bytes = code->passes[i].bytes;
@@ -300,75 +191,210 @@ static void settle_lengths(const block_coder *b, l2k_t1_code *code)
     }
 }
 
+/* ---- Passes -------------------------------------------------------------------------------------------------- */
+
 /* Makes room for the next pass, which may move the code. */
 static l2k_status reserve_pass(block_coder *b)
 {
-    ptrdiff_t used = b->mq.out - b->t1->bytes;
-    L2K_TRY(l2k_t1_reserve(b->t1, (size_t)used + PASS_BYTES_MOST));
-    b->mq.out = b->t1->bytes + used;
+    l2k_t1_encoder *e = b->encoder;
+    const size_t used = (size_t)(b->feed.mq.out - e->bytes), bytes = used + PASS_BYTES_MOST;
+    if (bytes <= e->bytes_capacity)
+        return L2K_OK;
+    uint8_t *grown = l2k_enlarge(b->context, e->bytes, used + 1, bytes + bytes / 2, 1);
+    if (!grown)
+        return l2k_fail(b->context, L2K_ERROR_MEMORY, "out of memory for %zu bytes of a code-block", bytes);
+    e->bytes = grown;
+    e->bytes_capacity = bytes + bytes / 2;
+    b->feed.mq.out = grown + used;
     return L2K_OK;
 }
 
-/* Codes one pass into the current segment or, if `fresh`, into a new one. */
-static l2k_status code_pass(block_coder *b, const l2k_t1_block *block, coding_pass at, bool fresh, bool measure,
-                            l2k_pass *pass)
+/* Lists the decisions of the bit-plane whose first pass this is. */
+static void list_plane(block_coder *b)
 {
-    bool raw = l2k_pass_is_raw(block->style, at.number);
+    b->planes->raw = b->at.type == PASS_SIGNIFICANCE && l2k_pass_is_raw(b->block->style, b->at.number);
+    b->kernels->list(b->planes, b->at.plane);
+    if (b->measure && b->code->num_planes <= EXACT_PLANES)
+        b->kernels->measure(b->planes, b->at.plane);
+}
+
+/* 1010 (D.5) */
+static void list_segmentation_symbol(l2k_t1_list *list)
+{
+    for (unsigned i = 0; i < 4; i++)
+        list->entries[list->count++] = (uint8_t)(L2K_CONTEXT_UNIFORM << 1 | (~i & 1));
+}
+
+/* Codes a raw list, or gives an MQ one to the feed; `fresh`: a segment begins. */
+static void feed_list(block_coder *b, const l2k_t1_list *list, bool fresh, bool raw)
+{
+    l2k_mq_feed *feed = &b->feed;
+    feed->next = feed->end = list->entries + list->count;
+    if (fresh && raw)
+        l2k_raw_encode_start(&feed->mq);
+    else if (fresh)
+        l2k_mq_encode_start(&feed->mq, feed->mq.out - 1);
+    if (!raw)
+        feed->next = list->entries;
+    else
+        for (size_t i = 0; i < list->count; i++)
+            l2k_raw_encode(&feed->mq, list->entries[i] & 1);
+}
+
+static l2k_status begin_pass(block_coder *b)
+{
+    l2k_t1_list *list = &b->planes->lists[b->at.type];
+    if (b->at.type == PASS_SIGNIFICANCE || b->at.number == 0)
+        list_plane(b);
+    if (b->at.type == PASS_CLEANUP && (b->block->style & L2K_STYLE_SEGSYM))
+        list_segmentation_symbol(list);
     L2K_TRY(reserve_pass(b));
-    if (fresh)
-        start_segment(b, raw);
-    b->gain = 0;
-    passes[at.type][raw][measure](b, at.plane);
-    if (at.type == PASS_CLEANUP && (block->style & L2K_STYLE_SEGSYM))
-        for (unsigned i = 0; i < 4; i++) /* 1010 (D.5) */
-            l2k_mq_encode(&b->mq, &b->contexts[L2K_CONTEXT_UNIFORM], ~i & 1);
-    b->distortion += b->gain / 4;
-    pass->distortion = b->distortion;
-    pass->terminated = is_last_pass(at) || l2k_pass_terminates(block->style, at.number);
-    end_pass(b, block, raw, pass, &b->marks[at.number]);
-    if (block->style & L2K_STYLE_RESET)
-        l2k_mq_reset_contexts(b->contexts);
+    const bool fresh = b->at.number > 0 && b->code->passes[b->at.number - 1].terminated; /* start_block began one */
+    feed_list(b, list, fresh, l2k_pass_is_raw(b->block->style, b->at.number));
     return L2K_OK;
 }
 
-static l2k_status code_passes(block_coder *b, const l2k_t1_block *block, bool measure, l2k_t1_code *code)
+static void end_pass(block_coder *b)
 {
-    bool fresh = false; /* the caller starts the first segment */
-    for (coding_pass at = first_pass(code->num_planes);; at = next_pass(at)) {
-        l2k_pass *pass = &code->passes[code->num_passes++];
-        L2K_TRY(code_pass(b, block, at, fresh, measure, pass));
-        fresh = pass->terminated;
-        if (is_last_pass(at))
-            return L2K_OK;
+    const unsigned style = b->block->style, number = b->at.number;
+    l2k_pass *pass = &b->code->passes[b->code->num_passes++];
+    if (b->measure)
+        b->distortion += gain_of_pass(b) / 4;
+    pass->distortion = b->distortion;
+    pass->terminated = is_last_pass(b->at) || l2k_pass_terminates(style, number);
+    end_code(b, l2k_pass_is_raw(style, number), pass, &b->marks[number]);
+    if (style & L2K_STYLE_RESET)
+        l2k_mq_encoder_reset(b->feed.contexts);
+}
+
+/* Goes on until there is something for the MQ coder, or the block is done. */
+static l2k_status go_on(block_coder *b)
+{
+    while (!b->done && b->feed.next == b->feed.end) {
+        end_pass(b);
+        b->done = is_last_pass(b->at);
+        if (b->done)
+            break;
+        b->at = next_pass(b->at);
+        L2K_TRY(begin_pass(b));
     }
+    return L2K_OK;
+}
+
+/* ---- Blocks -------------------------------------------------------------------------------------------------- */
+
+/* Allocated with a thread's first block. */
+static l2k_status take_encoder(l2k_t1 *t1, unsigned number)
+{
+    if (t1->encoders[number])
+        return L2K_OK;
+    l2k_t1_encoder *e = l2k_allocate_zeroed(t1->context, 1, sizeof *e);
+    uint8_t *bytes = l2k_allocate(t1->context, BYTES_AT_FIRST, 1);
+    if (!e || !bytes) {
+        l2k_release(t1->context, e);
+        l2k_release(t1->context, bytes);
+        return l2k_fail(t1->context, L2K_ERROR_MEMORY, "out of memory for the block coder");
+    }
+    l2k_t1_list_orders(&e->planes);
+    e->bytes = bytes;
+    e->bytes_capacity = BYTES_AT_FIRST;
+    t1->encoders[number] = e;
+    return L2K_OK;
+}
+
+void l2k_t1_free_encoders(l2k_t1 *t1)
+{
+    for (unsigned i = 0; i < 2; i++)
+        if (t1->encoders[i]) {
+            l2k_release(t1->context, t1->encoders[i]->bytes);
+            l2k_release(t1->context, t1->encoders[i]->planes.planes);
+            l2k_release(t1->context, t1->encoders[i]);
+        }
+}
+
+static l2k_status reserve_planes(const block_coder *b, unsigned num_planes)
+{
+    l2k_t1_planes *p = b->planes;
+    const size_t cells = num_planes * p->spacing;
+    if (cells <= p->planes_capacity)
+        return L2K_OK;
+    l2k_release(b->context, p->planes);
+    p->planes_capacity = 0;
+    p->planes = l2k_allocate(b->context, cells, sizeof *p->planes);
+    if (!p->planes)
+        return l2k_fail(b->context, L2K_ERROR_MEMORY, "out of memory for the block coder");
+    p->planes_capacity = cells;
+    return L2K_OK;
+}
+
+static l2k_status start_block(block_coder *b)
+{
+    uint32_t all = b->kernels->magnitudes(b->block);
+    b->code->num_planes = all ? l2k_log2(all) + 1 : 0;
+    b->code->num_passes = 0;
+    b->distortion = 0;
+    b->done = b->code->num_planes == 0;
+    if (b->done)
+        return L2K_OK;
+    if (b->code->num_planes > L2K_MAX_BIT_PLANES)
+        return l2k_fail(b->context, L2K_ERROR_ARGUMENT, "a sample lies outside its component's precision");
+    l2k_t1_lay_out(b->block, b->planes);
+    L2K_TRY(reserve_planes(b, b->code->num_planes));
+    b->kernels->load(b->block, b->code->num_planes, b->planes);
+    memset(b->encoder->bytes, 0, BYTES_BEFORE);
+    l2k_mq_encoder_reset(b->feed.contexts);
+    l2k_mq_encode_start(&b->feed.mq, b->encoder->bytes + BYTES_BEFORE - 1);
+    b->at = first_pass(b->code->num_planes);
+    return begin_pass(b);
+}
+
+/* Encodes one block, or two at once as long as both last. */
+static l2k_status code_blocks(block_coder *b, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        L2K_TRY(start_block(&b[i]));
+    while (count == 2 && !b[0].done && !b[1].done) {
+        b[0].kernels->code_two(&b[0].feed, &b[1].feed);
+        L2K_TRY(go_on(&b[0]));
+        L2K_TRY(go_on(&b[1]));
+    }
+    for (unsigned i = 0; i < count; i++)
+        while (!b[i].done) {
+            b[i].kernels->code(&b[i].feed);
+            L2K_TRY(go_on(&b[i]));
+        }
+    return L2K_OK;
+}
+
+static l2k_status encode_blocks(l2k_t1 *t1, const l2k_t1_block *blocks, bool measure, l2k_t1_code *codes,
+                                unsigned count)
+{
+    block_coder b[2];
+    for (unsigned i = 0; i < count; i++) {
+        L2K_TRY(take_encoder(t1, i));
+        b[i].context = t1->context;
+        b[i].kernels = l2k_t1_kernels_get(t1->context->cpu);
+        b[i].encoder = t1->encoders[i];
+        b[i].planes = &t1->encoders[i]->planes;
+        b[i].block = &blocks[i];
+        b[i].code = &codes[i];
+        b[i].measure = measure;
+    }
+    L2K_TRY(code_blocks(b, count));
+    for (unsigned i = 0; i < count; i++)
+        if (codes[i].num_passes > 0) {
+            codes[i].bytes = code_start(&b[i]);
+            settle_lengths(&b[i]);
+        }
+    return L2K_OK;
 }
 
 l2k_status l2k_t1_encode(l2k_t1 *t1, const l2k_t1_block *block, bool want_distortion, l2k_t1_code *code)
 {
-    size_t stripes = (block->height + 3) / 4;
-    L2K_TRY(l2k_t1_reserve(t1, BYTES_AT_FIRST));
-    if (block->height & 3)
-        memset(t1->samples + (stripes - 1) * 4 * block->width, 0, 4 * block->width * sizeof *t1->samples);
-    uint32_t all = (block->type == L2K_COEFFICIENT_INT16 ? load_int16 : load_int32)(block, t1->samples);
-    code->num_planes = all ? l2k_log2(all) + 1 : 0;
-    code->num_passes = 0;
-    if (code->num_planes == 0)
-        return L2K_OK;
-    if (code->num_planes > L2K_MAX_BIT_PLANES)
-        return l2k_fail(t1->context, L2K_ERROR_ARGUMENT, "a sample lies outside its component's precision");
-    clear_flags(t1, block);
-    memset(t1->bytes, 0, BYTES_BEFORE);
+    return encode_blocks(t1, block, want_distortion, code, 1);
+}
 
-    block_coder b = {.t1 = t1,
-                     .width = block->width,
-                     .height = block->height,
-                     .zero_context = t1->zero_context[block->orientation],
-                     .causal = block->style & L2K_STYLE_VSC,
-                     .reversible = block->reversible};
-    l2k_mq_reset_contexts(b.contexts);
-    l2k_mq_encode_start(&b.mq, t1->bytes + BYTES_BEFORE - 1);
-    L2K_TRY(code_passes(&b, block, want_distortion, code));
-    code->bytes = t1->bytes + BYTES_BEFORE;
-    settle_lengths(&b, code);
-    return L2K_OK;
+l2k_status l2k_t1_encode_two(l2k_t1 *t1, const l2k_t1_block blocks[2], bool want_distortion, l2k_t1_code codes[2])
+{
+    return encode_blocks(t1, blocks, want_distortion, codes, 2);
 }

@@ -1,0 +1,313 @@
+/* ht: HT encoding and decoding from memory to memory against OpenJPH, which has one thread, in one run: both take turns
+ * on each task. Times are milliseconds, the least and the median of the turns; both decode OpenJPH's file.
+ *
+ *     ht [--cpu c|avx2|avx512|neon] [--threads N] [--turns N] [--repeat ACROSSxDOWN] PICTURE...
+ *
+ * A picture is a binary PGM or PPM file, taken once or side by side ACROSS x DOWN times; its samples lie in memory
+ * component by component, which suits OpenJPH best. Tasks: the 5/3, lossless, and
+ * the 9/7 at 2 bits a pixel: with OpenJPH's base step for that size, and with ours. To compare like with like, --cpu
+ * avx2 needs an OpenJPH without AVX-512 (its CMake option OJPH_DISABLE_AVX512). */
+#define _POSIX_C_SOURCE 199309L
+#include <math.h>
+#include <time.h>
+
+#include "bench/openjph.h"
+#include "bench/pnm.h"
+#include "lift2k/lift2k.h"
+
+enum { MOST_TURNS = 1000 };
+
+typedef struct settings {
+    l2k_cpu cpu;
+    unsigned threads, turns;
+    uint32_t across, down;
+} settings;
+
+typedef struct bench {
+    const settings *settings;
+    pnm picture;
+    l2k_encoder *encoder;
+    l2k_decoder *decoder;
+    openjph *other;
+    uint8_t *decoded[2]; /* ours, OpenJPH's */
+} bench;
+
+/* What is measured: in ms, by codec (ours first) and turn. */
+typedef struct times {
+    double ms[2][MOST_TURNS];
+} times;
+
+typedef struct code {
+    const uint8_t *bytes;
+    size_t count;
+} code;
+
+static void check(bool right, const char *what)
+{
+    if (right)
+        return;
+    fprintf(stderr, "ht: %s failed\n", what);
+    exit(1);
+}
+
+static double now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+}
+
+static void print_message(void *user, l2k_severity severity, const char *text)
+{
+    (void)user;
+    if (severity == L2K_SEVERITY_ERROR)
+        fprintf(stderr, "lift2k: %s\n", text);
+}
+
+/* ---- The two codecs ------------------------------------------------------------------------------------------ */
+
+static openjph_picture for_openjph(const bench *b, uint8_t *samples)
+{
+    const pnm *p = &b->picture;
+    return (openjph_picture){p->width, p->height, p->components, p->precision, samples};
+}
+
+static void make_planes(const bench *b, uint8_t *samples, l2k_plane planes[3])
+{
+    const pnm *p = &b->picture;
+    for (uint32_t c = 0; c < p->components; c++)
+        planes[c] = (l2k_plane){samples + c * pnm_plane_bytes(p), (ptrdiff_t)((size_t)p->width * p->bytes), p->bytes,
+                                p->bytes == 2 ? L2K_SAMPLE_U16 : L2K_SAMPLE_U8};
+}
+
+static code encode_ours(bench *b)
+{
+    const pnm *p = &b->picture;
+    l2k_component components[3];
+    l2k_plane planes[3];
+    memset(components, 0, sizeof components);
+    for (uint32_t c = 0; c < p->components; c++)
+        components[c] = (l2k_component){.dx = 1, .dy = 1, .precision = p->precision};
+    l2k_image image = {.x1 = p->width, .y1 = p->height, .num_components = p->components, .components = components};
+    code result;
+    image.colour = p->components == 3 ? L2K_COLOUR_SRGB : L2K_COLOUR_GRAY;
+    make_planes(b, p->samples, planes);
+    check(l2k_encoder_encode_memory(b->encoder, &image, planes, &result.bytes, &result.count) == L2K_OK, "encoding");
+    return result;
+}
+
+static code encode_theirs(bench *b, double step)
+{
+    const openjph_picture picture = for_openjph(b, b->picture.samples);
+    code result;
+    check(openjph_encode(b->other, &picture, (float)step, &result.bytes, &result.count), "OpenJPH's encoding");
+    return result;
+}
+
+static void decode_ours(bench *b, code from)
+{
+    l2k_image image;
+    l2k_plane planes[3];
+    make_planes(b, b->decoded[0], planes);
+    check(l2k_decoder_open_memory(b->decoder, from.bytes, from.count) == L2K_OK &&
+              l2k_decoder_image(b->decoder, &image) == L2K_OK && l2k_decoder_decode(b->decoder, planes) == L2K_OK,
+          "decoding");
+}
+
+static void decode_theirs(bench *b, code from)
+{
+    const openjph_picture picture = for_openjph(b, b->decoded[1]);
+    check(openjph_decode(b->other, from.bytes, from.count, &picture), "OpenJPH's decoding");
+}
+
+/* ---- Tasks --------------------------------------------------------------------------------------------------- */
+
+/* A copy, since OpenJPH's own bytes go with its next call. */
+static code keep(code from)
+{
+    uint8_t *copy = malloc(from.count);
+    check(copy, "keeping a file");
+    memcpy(copy, from.bytes, from.count);
+    return (code){copy, from.count};
+}
+
+static double psnr(const bench *b, const uint8_t *decoded)
+{
+    const pnm *p = &b->picture;
+    const size_t count = (size_t)p->width * p->height * p->components;
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        double d = p->bytes == 2 ? (double)((const uint16_t *)(const void *)decoded)[i] -
+                                       ((const uint16_t *)(const void *)p->samples)[i]
+                                 : (double)decoded[i] - p->samples[i];
+        sum += d * d;
+    }
+    return sum > 0 ? 20 * log10((double)((1 << p->precision) - 1)) - 10 * log10(sum / (double)count) : INFINITY;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void print_times(const bench *b, const char *task, times *t)
+{
+    const unsigned n = b->settings->turns;
+    for (int i = 0; i < 2; i++)
+        qsort(t->ms[i], n, sizeof t->ms[i][0], by_value);
+    const double *a = t->ms[0], *o = t->ms[1];
+    printf("| %s | %.1f | %.1f | **%.2f** | %.1f | %.1f | **%.2f** |", task, a[0], o[0], a[0] / o[0], a[n / 2],
+           o[n / 2], a[n / 2] / o[n / 2]);
+}
+
+/* Ours and theirs with their settings as they are; the sizes. */
+static void time_encoding(bench *b, const char *task, double step)
+{
+    static times t;
+    size_t ours = 0, theirs = 0;
+    for (unsigned i = 0; i < b->settings->turns; i++) {
+        double from = now_ms();
+        ours = encode_ours(b).count;
+        double middle = now_ms();
+        theirs = encode_theirs(b, step).count;
+        t.ms[0][i] = middle - from;
+        t.ms[1][i] = now_ms() - middle;
+    }
+    print_times(b, task, &t);
+    printf(" %zu, %zu bytes |\n", ours, theirs);
+    fflush(stdout);
+}
+
+static void time_decoding(bench *b, const char *task, code file)
+{
+    static times t;
+    for (unsigned i = 0; i < b->settings->turns; i++) {
+        double from = now_ms();
+        decode_ours(b, file);
+        double middle = now_ms();
+        decode_theirs(b, file);
+        t.ms[0][i] = middle - from;
+        t.ms[1][i] = now_ms() - middle;
+    }
+    print_times(b, task, &t);
+    printf(" %.2f, %.2f dB |\n", psnr(b, b->decoded[0]), psnr(b, b->decoded[1]));
+    fflush(stdout);
+}
+
+static void set(bench *b, l2k_encoder_option option, int64_t value)
+{
+    check(l2k_encoder_set(b->encoder, option, value) == L2K_OK, "an option");
+}
+
+static void time_lossless(bench *b)
+{
+    set(b, L2K_ENCODER_WAVELET, L2K_WAVELET_5_3);
+    code file = keep(encode_theirs(b, 0));
+    time_encoding(b, "5/3 encode", 0);
+    time_decoding(b, "5/3 decode", file);
+    free((void *)file.bytes);
+}
+
+/* The base step for which a codec's file takes about `bytes`. */
+static double find_step(bench *b, bool ours, size_t bytes)
+{
+    double low = 1e-6, high = 0.5;
+    for (int i = 0; i < 24; i++) {
+        const double step = sqrt(low * high);
+        check(!ours || l2k_encoder_set_step(b->encoder, step) == L2K_OK, "the step");
+        const size_t count = ours ? encode_ours(b).count : encode_theirs(b, step).count;
+        *(count > bytes ? &low : &high) = step;
+    }
+    return high;
+}
+
+static void time_lossy(bench *b)
+{
+    const size_t bytes = (size_t)b->picture.width * b->picture.height * 2 / 8;
+    set(b, L2K_ENCODER_WAVELET, L2K_WAVELET_9_7);
+    const double step = find_step(b, false, bytes);
+    code file = keep(encode_theirs(b, step));
+    check(l2k_encoder_set_step(b->encoder, step) == L2K_OK, "the step");
+    time_encoding(b, "9/7 encode, 2 bits a pixel", step);
+    time_decoding(b, "9/7 decode, 2 bits a pixel", file);
+    find_step(b, true, file.count);
+    code same = keep(encode_ours(b));
+    decode_ours(b, same);
+    decode_theirs(b, file);
+    printf("| 9/7 at equal size | | | | | | | %zu, %zu bytes; %.3f, %.3f dB |\n", same.count, file.count,
+           psnr(b, b->decoded[0]), psnr(b, b->decoded[1]));
+    free((void *)file.bytes);
+    free((void *)same.bytes);
+}
+
+/* ---- The program --------------------------------------------------------------------------------------------- */
+
+static void run(const settings *s, const char *path)
+{
+    const l2k_hooks hooks = {.message = print_message};
+    bench b = {.settings = s, .picture = pnm_read(path, s->across, s->down)};
+    const pnm *p = &b.picture;
+    b.encoder = l2k_encoder_new(&hooks);
+    b.decoder = l2k_decoder_new(&hooks);
+    b.other = openjph_new();
+    for (int i = 0; i < 2; i++)
+        b.decoded[i] = malloc(pnm_plane_bytes(p) * p->components);
+    check(b.encoder && b.decoder && b.other && b.decoded[0] && b.decoded[1], "memory");
+    set(&b, L2K_ENCODER_FORMAT, L2K_FORMAT_CODESTREAM);
+    set(&b, L2K_ENCODER_STYLE, L2K_STYLE_HT);
+    set(&b, L2K_ENCODER_PROGRESSION, L2K_RPCL);
+    set(&b, L2K_ENCODER_THREADS, s->threads);
+    set(&b, L2K_ENCODER_CPU, s->cpu);
+    check(l2k_decoder_set(b.decoder, L2K_DECODER_THREADS, s->threads) == L2K_OK &&
+              l2k_decoder_set(b.decoder, L2K_DECODER_CPU, s->cpu) == L2K_OK,
+          "an option");
+    const char *name = strrchr(path, '/');
+    printf("\n| %s, %u x %u x %u, %u bits | lift2k | OpenJPH | ratio of least | lift2k | OpenJPH | ratio of medians | "
+           "|\n|---|---|---|---|---|---|---|---|\n",
+           name ? name + 1 : path, p->width, p->height, p->components, p->precision);
+    time_lossless(&b);
+    time_lossy(&b);
+    openjph_free(b.other);
+    l2k_decoder_free(b.decoder);
+    l2k_encoder_free(b.encoder);
+    for (int i = 0; i < 2; i++)
+        free(b.decoded[i]);
+    free(b.picture.samples);
+}
+
+static l2k_cpu cpu_named(const char *name)
+{
+    static const char *const names[] = {"auto", "c", "avx2", "avx512", "neon"};
+    for (int i = 0; i < 5; i++)
+        if (strcmp(name, names[i]) == 0)
+            return (l2k_cpu)i;
+    fprintf(stderr, "ht: unknown instruction set %s\n", name);
+    exit(1);
+}
+
+int main(int argc, char **argv)
+{
+    settings s = {.threads = 1, .turns = 11, .across = 1, .down = 1};
+    int i = 1;
+    for (; i + 1 < argc && argv[i][0] == '-'; i += 2) {
+        const char *value = argv[i + 1];
+        if (strcmp(argv[i], "--cpu") == 0)
+            s.cpu = cpu_named(value);
+        else if (strcmp(argv[i], "--threads") == 0)
+            s.threads = (unsigned)atoi(value);
+        else if (strcmp(argv[i], "--turns") == 0)
+            s.turns = (unsigned)atoi(value);
+        else if (strcmp(argv[i], "--repeat") != 0 || sscanf(value, "%ux%u", &s.across, &s.down) != 2)
+            break;
+    }
+    if (i >= argc || argv[i][0] == '-' || s.turns < 1 || s.turns > MOST_TURNS || s.across < 1 || s.down < 1) {
+        fprintf(stderr, "usage: ht [--cpu SET] [--threads N] [--turns N] [--repeat ACROSSxDOWN] PICTURE...\n");
+        return 2;
+    }
+    printf("OpenJPH %s, one thread; lift2k %s, %u thread(s); %u turns, ms\n", openjph_version(), l2k_version(),
+           s.threads, s.turns);
+    for (; i < argc; i++)
+        run(&s, argv[i]);
+    return 0;
+}

@@ -1,0 +1,117 @@
+/* The decoder of the MQ coder (C.3) and of the raw bits of the bypass mode (D.6). It is inline: the coding passes keep
+ * the registers in local variables. No branch depends on a decision, since decisions are close to random and a branch
+ * that is guessed wrong costs more than a whole decision without one. */
+#ifndef L2K_CODEC_BLOCKS_MQ_MQ_DECODE_H
+#define L2K_CODEC_BLOCKS_MQ_MQ_DECODE_H
+
+#include <string.h>
+
+#include "codec/blocks/mq/mq.h"
+
+/* The states of Table C.2 as words, and the states that the contexts are in. A word has Qe in its upper 16 bits, the
+ * MPS in bit 16, and in bits 8 to 15 and 0 to 7 which entry of `states` follows an LPS and an MPS. */
+typedef struct l2k_mq_model {
+    uint64_t states[94]; /* row i of Table C.2 with MPS s is entry 2 i + s */
+    uint64_t contexts[L2K_NUM_CONTEXTS];
+} l2k_mq_model;
+
+void l2k_mq_model_create(l2k_mq_model *model);
+
+/* Initial states (Table D.7). */
+void l2k_mq_model_reset(l2k_mq_model *model);
+
+/* A and C of Annex C in the upper 16 bits; below C stand `bits` bits that were read ahead (less than 0: that many are
+ * missing). `in` points at the last byte read. Two bytes 0xFF must follow the segment, and L2K_MQ_READ_AHEAD bytes
+ * after these be readable. */
+enum { L2K_MQ_READ_AHEAD = 6 };
+
+typedef struct l2k_mq_decoder {
+    uint64_t a, c;
+    int32_t bits;
+    const uint8_t *in;
+} l2k_mq_decoder;
+
+/* Whether any byte is 0xFF. */
+static inline bool l2k_mq_any_ff(uint64_t bytes)
+{
+    return ((~bytes - 0x0101010101010101u) & bytes & 0x8080808080808080u) != 0;
+}
+
+static inline uint64_t l2k_mq_big_endian(const uint8_t *bytes)
+{
+    uint64_t value;
+    memcpy(&value, bytes, sizeof value);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    value = __builtin_bswap64(value);
+#endif
+    return value;
+}
+
+/* BYTEIN, Figure C.19, as often as there is room. The bit that follows a 0xFF is added to it, and from then on counts
+ * in comparisons: so such a byte is not read before the standard's decoder reads it, or damaged code would decode
+ * otherwise. In damaged code C can reach A: it then stays there. */
+l2k_mq_decoder l2k_mq_refill_bytes(l2k_mq_decoder mq);
+
+/* Six bytes at once where none of them is 0xFF. */
+static inline l2k_mq_decoder l2k_mq_refill(l2k_mq_decoder mq)
+{
+    const uint64_t bytes = l2k_mq_big_endian(mq.in);
+    if (l2k_mq_any_ff(bytes))
+        return l2k_mq_refill_bytes(mq);
+    mq.c += bytes << 8 >> 16 << -mq.bits;
+    mq.bits += 48;
+    mq.in += 6;
+    return mq;
+}
+
+static inline void l2k_mq_decode_start(l2k_mq_decoder *mq, const uint8_t *data)
+{
+    *mq = l2k_mq_refill_bytes((l2k_mq_decoder){.a = 1ull << 63, .c = (uint64_t)*data << 55, .bits = -7, .in = data});
+}
+
+/* DECODE, Figure C.20, with both outcomes side by side and all renormalisation shifts in one. */
+static inline uint32_t l2k_mq_decode(l2k_mq_decoder *mq, l2k_mq_model *model, unsigned context)
+{
+    const uint64_t state = model->contexts[context], qe = state & 0xFFFFull << 48;
+    const uint64_t after_mps = model->states[state & 0xFF], after_lps = model->states[state >> 8 & 0xFF];
+    const uint64_t rest = mq->a - qe, c_above = mq->c - qe;
+    const bool lower = mq->c < qe, exchange = rest < qe, lps = lower != exchange;
+    const uint64_t a = lower ? qe : rest, c = mq->c < c_above ? mq->c : c_above; /* the lesser is the one wanted */
+    const uint64_t next = lps ? after_lps : after_mps;
+    model->contexts[context] = a >> 63 ? state : next;
+    const int shift = __builtin_clzll(a);
+    mq->a = a << shift;
+    mq->c = c << shift;
+    mq->bits -= shift;
+    if (__builtin_expect(mq->bits < 0, 0))
+        *mq = l2k_mq_refill(*mq);
+    return (state >> 16 & 1) ^ lps;
+}
+
+/* Raw bits: `byte` is the current byte, `bits` how many of its bits are left, `in` the next byte. Two bytes 0xFF must
+ * follow the segment. */
+typedef struct l2k_raw_decoder {
+    uint32_t byte, bits;
+    const uint8_t *in;
+} l2k_raw_decoder;
+
+static inline void l2k_raw_decode_start(l2k_raw_decoder *raw, const uint8_t *data)
+{
+    *raw = (l2k_raw_decoder){.in = data};
+}
+
+static inline uint32_t l2k_raw_decode(l2k_raw_decoder *raw)
+{
+    if (raw->bits == 0) {
+        if (raw->byte == 0xFF && *raw->in > 0x8F) {
+            raw->bits = 8; /* past the end: ones */
+        } else {
+            raw->bits = raw->byte == 0xFF ? 7 : 8;
+            raw->byte = *raw->in++;
+        }
+    }
+    raw->bits--;
+    return raw->byte >> raw->bits & 1;
+}
+
+#endif

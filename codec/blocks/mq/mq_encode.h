@@ -1,0 +1,184 @@
+/* The MQ encoder's inner loop (ENCODE, Figure C.3), for lists of decisions with their contexts. Which way a decision
+ * goes cannot be predicted, so there is no branch on it, and as bytes come at unforeseeable times, three are written at
+ * a time. */
+#ifndef L2K_CODEC_BLOCKS_MQ_MQ_ENCODE_H
+#define L2K_CODEC_BLOCKS_MQ_MQ_ENCODE_H
+
+#include <string.h>
+
+#include "codec/blocks/mq/mq.h"
+
+/* What a decision does in a state. Next states are as in l2k_mq_encoder_contexts. */
+typedef struct l2k_mq_transition {
+    uint32_t qe;      /* times 2^16 */
+    int32_t exchange; /* -1 for the less probable symbol, else 0 */
+    uint32_t next;    /* after a renormalisation; times 2^16, without one */
+    uint32_t unused;
+} l2k_mq_transition;
+
+/* Entry 2 (2 i + s) + d: row i of Table C.2 with MPS s, decision d. */
+extern const l2k_mq_transition l2k_mq_transitions[188];
+
+/* l2k_mq_encoder with A times 2^16, and C with all the bits that are still to be written. */
+typedef struct l2k_mq_registers {
+    uint64_t a, c;
+    int ct; /* 0 or less while whole bytes are still to be written */
+    uint8_t *out;
+} l2k_mq_registers;
+
+#define L2K_MQ_INLINE static inline __attribute__((always_inline))
+
+/* Everything but BYTEOUT. */
+L2K_MQ_INLINE void l2k_mq_code_entry(l2k_mq_registers *mq, uint16_t *contexts, uint32_t entry)
+{
+    uint16_t *context = &contexts[entry >> 1];
+    const l2k_mq_transition *t =
+        (const l2k_mq_transition *)((const char *)(l2k_mq_transitions + (entry & 1)) + *context);
+    uint64_t qe = t->qe, rest = mq->a - qe;
+    uint32_t next = t->next, same = next >> 16;
+    *context = (uint16_t)(rest & 0x80000000u ? same : next);
+    /* The less probable symbol gets the smaller part, A - Qe or Qe. */
+    int64_t is_qe = ((int64_t)(rest - qe) ^ t->exchange) >> 63;
+    mq->c += qe >> 16 & ~(uint64_t)is_qe;
+    uint32_t part = (uint32_t)(is_qe ? qe : rest);
+    int shift = __builtin_clz(part);
+    mq->a = part << shift;
+    mq->c <<= shift;
+    mq->ct -= shift;
+}
+
+/* BYTEOUT (Figure C.8) for all whole bytes in C. They come out the same when they are written late, for carries reach
+ * them either way, unless a byte was 0xFF at its time and a carry came after that: it had to go into the bit stuffed
+ * behind. Such a byte is 0 by now, and so are the three bits behind it, since the interval was smaller than those.
+ * Returns false for any that looks like it, if `late`. */
+L2K_MQ_INLINE bool l2k_mq_put_bytes(l2k_mq_registers *mq, bool late)
+{
+    do {
+        const int beyond = -mq->ct;
+        const uint32_t top = (uint32_t)(mq->c >> (16 + beyond)); /* carry, eight bits, three bits */
+        if (late && !(top & 0x7FF))
+            return false;
+        int below = 19 + beyond;
+        mq->ct += 8;
+        if (__builtin_expect(*mq->out == 0xFF, 0)) {
+            below++;
+            mq->ct--;
+        } else {
+            *mq->out += top >> 11 & 1;
+            mq->c &= ((uint64_t)0x8000000 << beyond) - 1;
+            if (__builtin_expect(*mq->out == 0xFF, 0)) {
+                below++;
+                mq->ct--;
+            }
+        }
+        *++mq->out = (uint8_t)(mq->c >> below);
+        mq->c &= ((uint64_t)1 << below) - 1;
+    } while (mq->ct <= 0);
+    return true;
+}
+
+/* Codes entries; if not `late`, every byte is written in its time. False: to be done again like that. */
+L2K_MQ_INLINE bool l2k_mq_code_entries(l2k_mq_registers *registers, uint16_t *contexts, const uint8_t *entries,
+                                       size_t count, bool late)
+{
+    const int full = late ? -16 : 0; /* C then has 27 + 16 bits, of which a shift makes 15 more */
+    l2k_mq_registers mq = *registers;
+    for (size_t i = 0; i < count; i++) {
+        l2k_mq_code_entry(&mq, contexts, entries[i]);
+        if (__builtin_expect(mq.ct <= full, 0) && !l2k_mq_put_bytes(&mq, late))
+            return false;
+    }
+    if (mq.ct <= 0 && !l2k_mq_put_bytes(&mq, late))
+        return false;
+    *registers = mq;
+    return true;
+}
+
+/* The same for two lists at once, `late`, which hides the time that each waits for its interval. False: both are to be
+ * done again. */
+L2K_MQ_INLINE bool l2k_mq_code_entries_of_two(l2k_mq_registers registers[2], uint16_t *const contexts[2],
+                                              const uint8_t *const entries[2], size_t count)
+{
+    const int full = -16;
+    l2k_mq_registers one = registers[0], two = registers[1];
+    for (size_t i = 0; i < count; i++) {
+        l2k_mq_code_entry(&one, contexts[0], entries[0][i]);
+        l2k_mq_code_entry(&two, contexts[1], entries[1][i]);
+        if (__builtin_expect(one.ct <= full, 0) && !l2k_mq_put_bytes(&one, true))
+            return false;
+        if (__builtin_expect(two.ct <= full, 0) && !l2k_mq_put_bytes(&two, true))
+            return false;
+    }
+    if ((one.ct <= 0 && !l2k_mq_put_bytes(&one, true)) || (two.ct <= 0 && !l2k_mq_put_bytes(&two, true)))
+        return false;
+    registers[0] = one;
+    registers[1] = two;
+    return true;
+}
+
+/* As many decisions as are worth repeating. */
+enum { L2K_MQ_CHUNK = 256 };
+
+/* What a repetition starts from. */
+typedef struct l2k_mq_backup {
+    l2k_mq_encoder_contexts contexts;
+    uint8_t last;
+} l2k_mq_backup;
+
+static inline l2k_mq_registers l2k_mq_take(l2k_mq_feed *feed, l2k_mq_backup *backup)
+{
+    memcpy(backup->contexts, feed->contexts, sizeof backup->contexts);
+    backup->last = *feed->mq.out;
+    return (l2k_mq_registers){(uint64_t)feed->mq.a << 16, feed->mq.c, feed->mq.ct, feed->mq.out};
+}
+
+static inline void l2k_mq_give(l2k_mq_feed *feed, const l2k_mq_registers *r, size_t count)
+{
+    feed->mq = (l2k_mq_encoder){(uint32_t)(r->a >> 16), (uint32_t)r->c, r->ct, r->out};
+    feed->next += count;
+}
+
+static inline void l2k_mq_repeat(l2k_mq_feed *feed, l2k_mq_registers *r, const l2k_mq_backup *backup, size_t count)
+{
+    memcpy(feed->contexts, backup->contexts, sizeof backup->contexts);
+    *r->out = backup->last;
+    l2k_mq_code_entries(r, feed->contexts, feed->next, count, false);
+}
+
+static inline size_t l2k_mq_left(const l2k_mq_feed *feed)
+{
+    return (size_t)(feed->end - feed->next);
+}
+
+static inline void l2k_mq_code_one(l2k_mq_feed *feed)
+{
+    while (feed->next < feed->end) {
+        const size_t count = l2k_mq_left(feed) < L2K_MQ_CHUNK ? l2k_mq_left(feed) : L2K_MQ_CHUNK;
+        l2k_mq_backup backup;
+        l2k_mq_registers r = l2k_mq_take(feed, &backup);
+        if (!l2k_mq_code_entries(&r, feed->contexts, feed->next, count, true))
+            l2k_mq_repeat(feed, &r, &backup, count);
+        l2k_mq_give(feed, &r, count);
+    }
+}
+
+/* Until one of them has nothing left. */
+static inline void l2k_mq_code_two(l2k_mq_feed *one, l2k_mq_feed *two)
+{
+    uint16_t *const contexts[2] = {one->contexts, two->contexts};
+    while (one->next < one->end && two->next < two->end) {
+        const size_t less = l2k_mq_left(one) < l2k_mq_left(two) ? l2k_mq_left(one) : l2k_mq_left(two);
+        const size_t count = less < L2K_MQ_CHUNK ? less : L2K_MQ_CHUNK;
+        const uint8_t *const entries[2] = {one->next, two->next};
+        l2k_mq_backup backup[2];
+        l2k_mq_registers r[2] = {l2k_mq_take(one, &backup[0]), l2k_mq_take(two, &backup[1])};
+        if (!l2k_mq_code_entries_of_two(r, contexts, entries, count)) {
+            l2k_mq_repeat(one, &r[0], &backup[0], count);
+            l2k_mq_repeat(two, &r[1], &backup[1], count);
+        }
+        l2k_mq_give(one, &r[0], count);
+        l2k_mq_give(two, &r[1], count);
+    }
+}
+
+#endif

@@ -1,0 +1,578 @@
+/* The decisions of a code-block's coding passes and their contexts (D.3) as lists, for 64 samples or a vector of that
+ * at a time: which samples a pass codes is a question of bit masks, since the encoder knows all significances. Compiled
+ * once for each instruction set. */
+#include "codec/blocks/mq/t1_lists.h"
+
+#include "base/integer.h"
+#include "codec/blocks/mq/mq_encode.h"
+#include "codec/blocks/mq/t1_bytes.h"
+
+/* Bits of one row of all columns of a cell. */
+#define ROW_0 0x1111111111111111u
+#define ROW_3 0x8888888888888888u
+
+/* ---- A block as cells ---------------------------------------------------------------------------------------- */
+
+#define DEFINE_MAGNITUDES(name, type)                                                                                  \
+    static uint32_t name(const l2k_t1_block *block)                                                                    \
+    {                                                                                                                  \
+        uint32_t all = 0;                                                                                              \
+        for (uint32_t y = 0; y < block->height; y++) {                                                                 \
+            const type *row = (const type *)block->coefficients + y * block->stride;                                   \
+            for (uint32_t x = 0; x < block->width; x++)                                                                \
+                all |= row[x] < 0 ? 0u - (uint32_t)row[x] : (uint32_t)row[x];                                          \
+        }                                                                                                              \
+        return all;                                                                                                    \
+    }
+
+DEFINE_MAGNITUDES(magnitudes_int16, int16_t)
+DEFINE_MAGNITUDES(magnitudes_int32, int32_t)
+
+static uint32_t magnitudes(const l2k_t1_block *block)
+{
+    return (block->type == L2K_COEFFICIENT_INT16 ? magnitudes_int16 : magnitudes_int32)(block);
+}
+
+/* Samples of up to 16 stripe columns, 0 beyond the block. */
+typedef int32_t cell_samples[4][16];
+
+/* The cell at column x, row y. A whole one is copied in loops of constant length. */
+#define DEFINE_GATHER(name, type)                                                                                      \
+    INLINE void name(const l2k_t1_block *block, uint32_t x, uint32_t y, cell_samples samples)                          \
+    {                                                                                                                  \
+        const type *from = (const type *)block->coefficients + y * block->stride + x;                                  \
+        const uint32_t columns = l2k_min_u32(block->width - x, 16), rows = l2k_min_u32(block->height - y, 4);          \
+        if (columns < 16 || rows < 4)                                                                                  \
+            memset(samples, 0, sizeof(cell_samples));                                                                  \
+        for (uint32_t k = 0; k < rows; k++, from += block->stride)                                                     \
+            if (columns == 16)                                                                                         \
+                for (uint32_t i = 0; i < 16; i++)                                                                      \
+                    samples[k][i] = from[i];                                                                           \
+            else                                                                                                       \
+                for (uint32_t i = 0; i < columns; i++)                                                                 \
+                    samples[k][i] = from[i];                                                                           \
+    }
+
+DEFINE_GATHER(gather_int16, int16_t)
+DEFINE_GATHER(gather_int32, int32_t)
+
+INLINE void load_cell(cell_samples samples, unsigned num_planes, l2k_t1_planes *p, size_t cell)
+{
+    uint32_t columns[16];
+    for (unsigned i = 0; i < 16; i++)
+        columns[i] = ((uint32_t)samples[0][i] >> 31) | ((uint32_t)samples[1][i] >> 31) << 8 |
+                     ((uint32_t)samples[2][i] >> 31) << 16 | ((uint32_t)samples[3][i] >> 31) << 24;
+    bytes_to_masks(columns, &p->sign[cell], 1, 1);
+    for (unsigned k = 0; k < 4; k++)
+        for (unsigned i = 0; i < 16; i++)
+            samples[k][i] = samples[k][i] < 0 ? -samples[k][i] : samples[k][i];
+    for (unsigned plane = 0; plane < num_planes; plane += 8) {
+        for (unsigned i = 0; i < 16; i++)
+            columns[i] = ((uint32_t)samples[0][i] >> plane & 0xFF) | ((uint32_t)samples[1][i] >> plane & 0xFF) << 8 |
+                         ((uint32_t)samples[2][i] >> plane & 0xFF) << 16 |
+                         ((uint32_t)samples[3][i] >> plane & 0xFF) << 24;
+        bytes_to_masks(columns, &p->planes[plane * p->spacing + cell], p->spacing, l2k_min_u32(num_planes - plane, 8));
+    }
+}
+
+/* The existing samples of a cell. */
+static uint64_t live_samples(uint32_t columns, uint32_t rows)
+{
+    const uint64_t stripe = rows < 4 ? ROW_0 * ((1u << rows) - 1) : ~(uint64_t)0;
+    return columns < 16 ? stripe & (((uint64_t)1 << 4 * columns) - 1) : stripe;
+}
+
+static void clear_cells(l2k_t1_planes *p, unsigned num_planes)
+{
+    const size_t bytes = p->spacing * sizeof(uint64_t);
+    memset(p->live, 0, bytes);
+    memset(p->sign, 0, bytes);
+    memset(p->refined, 0, bytes);
+    memset(p->before, 0, bytes);
+    memset(p->visited, 0, bytes);
+    memset(p->after, 0, bytes);
+    memset(p->planes, 0, num_planes * bytes);
+}
+
+static void load(const l2k_t1_block *block, unsigned num_planes, l2k_t1_planes *p)
+{
+    clear_cells(p, num_planes);
+    for (uint32_t y = 0; y < block->height; y += 4)
+        for (uint32_t x = 0; x < block->width; x += 16) {
+            const size_t cell = p->first + y / 4 * p->row + x / 16;
+            cell_samples samples;
+            if (block->type == L2K_COEFFICIENT_INT16)
+                gather_int16(block, x, y, samples);
+            else
+                gather_int32(block, x, y, samples);
+            p->live[cell] = live_samples(block->width - x, block->height - y);
+            load_cell(samples, num_planes, p, cell);
+        }
+}
+
+/* ---- The significance pass ----------------------------------------------------------------------------------- */
+
+INLINE uint64_t with_west_and_east(const uint64_t *cell)
+{
+    return cell[0] | cell[0] << 4 | cell[-1] >> 60 | cell[0] >> 4 | cell[1] << 60;
+}
+
+/* Samples with a neighbour significant before this cell is coded: `early` and `late` are what is known of the cells
+ * before and after it in scan order, and of itself. */
+INLINE uint64_t near_significant(const uint64_t *early, const uint64_t *late, size_t row, bool causal)
+{
+    const uint64_t here = late[0] | late[0] << 4 | early[-1] >> 60 | late[0] >> 4 | late[1] << 60;
+    uint64_t near = here | (here << 1 & ~ROW_0) | (here >> 1 & ~ROW_3);
+    near |= with_west_and_east(early - row) >> 3 & ROW_0;
+    if (!causal)
+        near |= with_west_and_east(late + row) << 3 & ROW_3;
+    return near;
+}
+
+/* The samples of a cell that become significant: those near a significant one, and the later ones near them. `ones` are
+ * those that can. */
+INLINE uint64_t spread(uint64_t near, uint64_t ones)
+{
+    uint64_t became = near & ones, last;
+    do {
+        last = became;
+        uint64_t reached = became << 4 | ((became << 1 | became << 5) & ~ROW_0) | (became << 3 & ~ROW_3);
+        became |= reached & ones;
+    } while (became != last);
+    return became;
+}
+
+/* Sets p->visited. */
+static void significance_pass(l2k_t1_planes *p, const uint64_t *plane)
+{
+    for (size_t i = p->first; i < p->end; i++) {
+        const uint64_t *late = p->before + i, ones = plane[i] & ~*late;
+        uint64_t *early = p->visited + i;
+        *early = *late;
+        if (ones)
+            *early |= spread(near_significant(early, late, p->row, p->causal), ones);
+    }
+}
+
+/* ---- Contexts, for a vector of cells ------------------------------------------------------------------------- */
+
+#if defined(__AVX512BW__)
+enum { LANES = 8 };
+#elif defined(__AVX2__)
+enum { LANES = 4 };
+#else
+enum { LANES = 2 };
+#endif
+typedef uint64_t vector __attribute__((vector_size(LANES * sizeof(uint64_t))));
+
+INLINE vector load_vector(const uint64_t *cells)
+{
+    vector v;
+    memcpy(&v, cells, sizeof v);
+    return v;
+}
+
+INLINE void store_vector(uint64_t *cells, vector v)
+{
+    memcpy(cells, &v, sizeof v);
+}
+
+/* Bit masks of the neighbours of all samples. */
+typedef struct neighbours {
+    vector w, e, n, s, nw, ne, sw, se;
+} neighbours;
+
+INLINE vector west_of(vector here, vector west)
+{
+    return here << 4 | west >> 60;
+}
+
+INLINE vector east_of(vector here, vector east)
+{
+    return here >> 4 | east << 60;
+}
+
+INLINE vector north_of(vector here, vector above)
+{
+    return (here << 1 & ~ROW_0) | (above >> 3 & ROW_0);
+}
+
+INLINE vector south_of(vector here, vector below)
+{
+    return (here >> 1 & ~ROW_3) | (below << 3 & ROW_3);
+}
+
+/* Neighbours before a sample in scan order are taken from `early`, those after it from `late`; with vertically causal
+ * contexts `below` is 0 and hides the stripe below. */
+INLINE neighbours look_around(const uint64_t *early, const uint64_t *late, size_t row, uint64_t below)
+{
+    const vector before = load_vector(early), north = load_vector(early - row);
+    const vector after = load_vector(late), south = load_vector(late + row) & below;
+    const vector west = west_of(before, load_vector(early - 1)), east = east_of(after, load_vector(late + 1));
+    neighbours a;
+    a.w = west;
+    a.e = east;
+    a.n = north_of(before, north);
+    a.s = south_of(after, south);
+    a.nw = north_of(west, west_of(north, load_vector(early - row - 1)));
+    a.ne = north_of(east, east_of(north, load_vector(early - row + 1)));
+    a.sw = south_of(west, west_of(south, load_vector(late + row - 1) & below));
+    a.se = south_of(east, east_of(south, load_vector(late + row + 1) & below));
+    return a;
+}
+
+INLINE vector any_of(const neighbours *a)
+{
+    return a->w | a->e | a->n | a->s | a->nw | a->ne | a->sw | a->se;
+}
+
+INLINE vector choose(vector which, vector yes, vector no)
+{
+    return (which & yes) | (~which & no);
+}
+
+INLINE neighbours choose_neighbours(vector which, const neighbours *yes, const neighbours *no)
+{
+    return (neighbours){choose(which, yes->w, no->w),   choose(which, yes->e, no->e),   choose(which, yes->n, no->n),
+                        choose(which, yes->s, no->s),   choose(which, yes->nw, no->nw), choose(which, yes->ne, no->ne),
+                        choose(which, yes->sw, no->sw), choose(which, yes->se, no->se)};
+}
+
+/* Bits of list entries: the decision, then the context from its lowest bit on. */
+enum { ENTRY_BITS = 6, SIGN_BITS = 4 };
+
+/* Table D.1 for LL and LH, with rows and columns exchanged for HL; entry[0] is left alone. */
+INLINE void zero_contexts(const neighbours *a, unsigned orientation, vector entry[ENTRY_BITS])
+{
+    const vector one_up = a->nw ^ a->ne, two_up = a->nw & a->ne, one_down = a->sw ^ a->se, two_down = a->sw & a->se;
+    const vector d1 = one_up | two_up | one_down | two_down, d2 = two_up | two_down | (one_up & one_down);
+    if (orientation == L2K_HH) {
+        const vector d3 = (two_up & (one_down | two_down)) | (two_down & one_up);
+        const vector one_h = a->w ^ a->e, two_h = a->w & a->e, one_v = a->n ^ a->s, two_v = a->n & a->s;
+        const vector hv1 = one_h | two_h | one_v | two_v, hv2 = two_h | two_v | (one_h & one_v);
+        const vector two = d2 & ~d3, one = d1 & ~d2;
+        entry[4] = d3;
+        entry[3] = two | (one & hv1);
+        entry[2] = two | (one & ~hv1) | (~d1 & hv2);
+        entry[1] = (two & hv1) | (one & (~hv1 | hv2)) | (~d1 & hv1 & ~hv2);
+    } else {
+        const bool turned = orientation == L2K_HL;
+        const vector west = turned ? a->n : a->w, east = turned ? a->s : a->e;
+        const vector north = turned ? a->w : a->n, south = turned ? a->e : a->s;
+        const vector h1 = west ^ east, h0 = ~(west | east), v1 = north ^ south, any_v = north | south;
+        entry[4] = west & east;
+        entry[3] = h1 | (h0 & north & south);
+        entry[2] = (h1 & (any_v | d1)) | (h0 & (v1 | (~any_v & d2)));
+        entry[1] = (h1 & (any_v | ~d1)) | (h0 & (v1 | (~any_v & d1 & ~d2)));
+    }
+    entry[5] = (vector){0};
+}
+
+/* Table D.4: contexts 14, 15 and 16. */
+INLINE void refinement_contexts(vector members, vector refined, vector near, vector entry[ENTRY_BITS])
+{
+    const vector first = members & ~refined;
+    entry[1] = (entry[1] & ~members) | (first & near);
+    for (unsigned k = 2; k <= 4; k++)
+        entry[k] = (entry[k] & ~members) | first;
+    entry[5] |= members & refined;
+}
+
+/* Tables D.2 and D.3: contexts 9 to 13 and what is coded of the signs. `sign` is the cell in the array. */
+INLINE void sign_contexts(const neighbours *a, const uint64_t *sign, size_t row, vector entry[SIGN_BITS])
+{
+    const vector own = load_vector(sign);
+    const vector w = west_of(own, load_vector(sign - 1)), e = east_of(own, load_vector(sign + 1));
+    const vector n = north_of(own, load_vector(sign - row)), s = south_of(own, load_vector(sign + row));
+    const vector plus_h = (a->w & ~w) | (a->e & ~e), minus_h = (a->w & w) | (a->e & e);
+    const vector plus_v = (a->n & ~n) | (a->s & ~s), minus_v = (a->n & n) | (a->s & s);
+    const vector h = plus_h ^ minus_h, v = plus_v ^ minus_v; /* contributions other than 0 */
+    const vector below_h = minus_h & ~plus_h, below_v = minus_v & ~plus_v;
+    const vector opposite = v & (below_h ^ below_v);
+    entry[0] = own ^ (below_h | (~h & below_v));
+    entry[1] = ~(h ^ v);
+    entry[2] = (~h & v) | (h & opposite);
+    entry[3] = h & ~opposite;
+}
+
+/* ---- Lists --------------------------------------------------------------------------------------------------- */
+
+/* The decisions of a vector of cells. */
+typedef struct decisions {
+    uint64_t entry[ENTRY_BITS][LANES]; /* for samples, or for a run-length column at its first sample */
+    uint64_t sign[SIGN_BITS][LANES];
+    uint64_t coded[PASS_TYPES][LANES];  /* where `entry` counts, by pass */
+    uint64_t became[PASS_TYPES][LANES]; /* where a sign follows */
+    uint64_t hits[LANES];               /* run-length columns with a significant sample, at their first one */
+} decisions;
+
+/* Run-length columns (D.3.4), at their first sample: whole ones without any significant neighbour, all of whose samples
+ * are left for the cleanup pass. */
+INLINE vector run_columns(const neighbours *a, vector cleanup)
+{
+    vector other = a->w | a->e | a->nw | a->ne | a->sw | a->se | (a->n & ROW_0) | (a->s & ROW_3) | ~cleanup;
+    other |= other >> 1;
+    other |= other >> 2;
+    return ~other & ROW_0;
+}
+
+/* What the cleanup pass codes, with the entries of run-length columns. */
+INLINE void list_runs(const neighbours *a, vector cleanup, vector became, vector entry[ENTRY_BITS], decisions *d)
+{
+    const vector runs = run_columns(a, cleanup), hit = became & runs * 15;
+    const vector later = (hit << 1 & ~ROW_0) | (hit << 2 & ROW_0 * 12) | (hit << 3 & ROW_3);
+    vector hits = hit | hit >> 1;
+    hits = (hits | hits >> 2) & runs;
+    entry[0] = choose(runs, hits, entry[0]);
+    entry[1] |= runs; /* L2K_CONTEXT_RUN is 17 */
+    entry[2] &= ~runs;
+    entry[3] &= ~runs;
+    entry[4] &= ~runs;
+    entry[5] |= runs;
+    store_vector(d->coded[PASS_CLEANUP], (cleanup & ~(runs * 15)) | (cleanup & later) | runs);
+    store_vector(d->hits, hits);
+}
+
+/* Works out the decisions of the cells from `i` on. */
+INLINE void decide(const l2k_t1_planes *p, const uint64_t *plane, size_t i, unsigned orientation, decisions *d)
+{
+    const uint64_t below = p->causal ? 0 : ~(uint64_t)0;
+    const vector live = load_vector(p->live + i), before = load_vector(p->before + i);
+    const vector bits = load_vector(plane + i), became = bits & ~before;
+    const neighbours first = look_around(p->visited + i, p->before + i, p->row, below);
+    const neighbours last = look_around(p->after + i, p->visited + i, p->row, below);
+    const vector significance = any_of(&first) & ~before & live, cleanup = live & ~before & ~significance;
+    const neighbours near = choose_neighbours(significance, &first, &last);
+    /* All neighbours as the refinement pass sees them. */
+    const vector between = first.w | first.nw | first.n | last.e | last.s | last.se | (first.sw & ~ROW_3) |
+                           (last.sw & ROW_3) | (first.ne & ROW_0) | (last.ne & ~ROW_0);
+    vector entry[ENTRY_BITS], sign[SIGN_BITS];
+    entry[0] = bits;
+    zero_contexts(&near, orientation, entry);
+    refinement_contexts(before, load_vector(p->refined + i), between, entry);
+    sign_contexts(&near, p->sign + i, p->row, sign);
+    if (p->raw)
+        sign[0] = choose(significance, load_vector(p->sign + i), sign[0]);
+    list_runs(&last, cleanup, became, entry, d);
+    for (unsigned k = 0; k < ENTRY_BITS; k++)
+        store_vector(d->entry[k], entry[k]);
+    for (unsigned k = 0; k < SIGN_BITS; k++)
+        store_vector(d->sign[k], sign[k]);
+    store_vector(d->coded[PASS_SIGNIFICANCE], significance);
+    store_vector(d->coded[PASS_REFINEMENT], before);
+    store_vector(d->became[PASS_SIGNIFICANCE], became & significance);
+    store_vector(d->became[PASS_CLEANUP], became & cleanup);
+}
+
+/* The entries of a cell, for each column those of its four samples, then of their signs. */
+typedef struct cell_entries {
+    uint8_t columns[16][8];
+} cell_entries;
+
+INLINE void merge_columns(const uint8_t entries[64], const uint8_t signs[64], cell_entries *cell)
+{
+    for (unsigned x = 0; x < 16; x++) {
+        memcpy(cell->columns[x], entries + 4 * x, 4);
+        memcpy(cell->columns[x] + 4, signs + 4 * x, 4);
+    }
+}
+
+/* For column x: which of its entries and signs count, as an index into `pairs`. */
+INLINE unsigned column_index(uint64_t coded, uint64_t became, unsigned x)
+{
+    return (coded >> 4 * x & 15) | (became >> 4 * x & 15) << 4;
+}
+
+static void list_pairs(l2k_t1_list *list, const l2k_t1_planes *p, const cell_entries *cell, uint64_t coded,
+                       uint64_t became)
+{
+    uint8_t *to = list->entries + list->count;
+    for (unsigned x = 0; x < 16; x++) {
+        const unsigned index = column_index(coded, became, x);
+        pick_bytes(cell->columns[x], p->pairs[index], to);
+        to += p->ones[index];
+    }
+    list->count = (size_t)(to - list->entries);
+}
+
+/* As list_pairs, with run-length columns that end in a significant sample: its place follows in two decisions. */
+static void list_hits(l2k_t1_list *list, const l2k_t1_planes *p, const cell_entries *cell, uint64_t coded,
+                      uint64_t became, uint64_t hits)
+{
+    uint8_t *to = list->entries + list->count;
+    for (unsigned x = 0; x < 16; x++) {
+        unsigned index = column_index(coded, became, x);
+        if (hits >> 4 * x & 1) {
+            const unsigned place = (unsigned)__builtin_ctz(index >> 4);
+            *to++ = cell->columns[x][0];
+            *to++ = (uint8_t)(L2K_CONTEXT_UNIFORM << 1 | place >> 1);
+            *to++ = (uint8_t)(L2K_CONTEXT_UNIFORM << 1 | (place & 1));
+            index &= ~1u;
+        }
+        pick_bytes(cell->columns[x], p->pairs[index], to);
+        to += p->ones[index];
+    }
+    list->count = (size_t)(to - list->entries);
+}
+
+static void list_entries(l2k_t1_list *list, const l2k_t1_planes *p, const uint8_t entries[64], uint64_t coded)
+{
+    uint8_t *to = list->entries + list->count;
+    for (unsigned x = 0; x < 8; x++) {
+        const unsigned index = coded >> 8 * x & 0xFF;
+        pick_bytes(entries + 8 * x, p->singles[index], to);
+        to += p->ones[index];
+    }
+    list->count = (size_t)(to - list->entries);
+}
+
+/* Lists the decisions of cell `k` of a vector. */
+static void list_cell(l2k_t1_planes *p, const decisions *d, unsigned k)
+{
+    const uint64_t significance = d->coded[PASS_SIGNIFICANCE][k], refinement = d->coded[PASS_REFINEMENT][k];
+    const uint64_t cleanup = d->coded[PASS_CLEANUP][k];
+    uint8_t entries[64], signs[64];
+    cell_entries cell;
+    masks_to_bytes(&d->entry[0][k], LANES, ENTRY_BITS, entries);
+    if (refinement)
+        list_entries(&p->lists[PASS_REFINEMENT], p, entries, refinement);
+    if (!(significance | cleanup))
+        return;
+    masks_to_bytes(&d->sign[0][k], LANES, SIGN_BITS, signs);
+    for (unsigned i = 0; i < 64; i++)
+        signs[i] |= 8 << 1; /* contexts 9 to 13 */
+    merge_columns(entries, signs, &cell);
+    if (significance)
+        list_pairs(&p->lists[PASS_SIGNIFICANCE], p, &cell, significance, d->became[PASS_SIGNIFICANCE][k]);
+    if (d->hits[k])
+        list_hits(&p->lists[PASS_CLEANUP], p, &cell, cleanup, d->became[PASS_CLEANUP][k], d->hits[k]);
+    else if (cleanup)
+        list_pairs(&p->lists[PASS_CLEANUP], p, &cell, cleanup, d->became[PASS_CLEANUP][k]);
+}
+
+/* ---- Moments ------------------------------------------------------------------------------------------------- */
+
+INLINE unsigned count_ones(uint64_t mask)
+{
+    return (unsigned)__builtin_popcountll(mask);
+}
+
+/* Adds the samples `mask` of a cell. */
+static void add_moments(const l2k_t1_planes *p, size_t cell, unsigned plane, uint64_t mask, l2k_t1_moments *moments)
+{
+    if (!mask)
+        return;
+    moments->count += count_ones(mask);
+    for (unsigned q = 0; q < plane; q++)
+        moments->below += (uint64_t)count_ones(mask & p->planes[q * p->spacing + cell]) << q;
+}
+
+static void measure(l2k_t1_planes *p, unsigned plane)
+{
+    const uint64_t *bits = p->planes + plane * p->spacing;
+    memset(p->became, 0, sizeof p->became);
+    memset(p->refined_to, 0, sizeof p->refined_to);
+    for (size_t i = p->first; i < p->end; i++) {
+        const uint64_t refined = l2k_t1_pass_samples(p, PASS_REFINEMENT, i);
+        for (unsigned type = 0; type < PASS_TYPES; type++)
+            if (type != PASS_REFINEMENT)
+                add_moments(p, i, plane, l2k_t1_pass_samples(p, type, i), &p->became[type]);
+        add_moments(p, i, plane, refined & ~bits[i], &p->refined_to[0]);
+        add_moments(p, i, plane, refined & bits[i], &p->refined_to[1]);
+    }
+}
+
+/* ---- A bit-plane --------------------------------------------------------------------------------------------- */
+
+/* Significance moves on by a bit-plane. */
+static void step_significance(l2k_t1_planes *p, const uint64_t *plane)
+{
+    for (size_t i = 0; i < p->spacing; i++) {
+        p->refined[i] = p->before[i];
+        p->before[i] = p->after[i];
+        p->after[i] |= plane[i];
+    }
+}
+
+INLINE void list_plane(l2k_t1_planes *p, unsigned plane, unsigned orientation)
+{
+    const uint64_t *bits = p->planes + plane * p->spacing;
+    for (size_t i = p->first; i < p->end; i += LANES) {
+        decisions d;
+        decide(p, bits, i, orientation, &d);
+        for (unsigned k = 0; k < LANES; k++)
+            if (p->live[i + k])
+                list_cell(p, &d, k);
+    }
+}
+
+static void list(l2k_t1_planes *p, unsigned plane)
+{
+    for (unsigned k = 0; k < PASS_TYPES; k++)
+        p->lists[k].count = 0;
+    step_significance(p, p->planes + plane * p->spacing);
+    significance_pass(p, p->planes + plane * p->spacing);
+    switch (p->orientation) {
+    case L2K_HH:
+        list_plane(p, plane, L2K_HH);
+        return;
+    case L2K_HL:
+        list_plane(p, plane, L2K_HL);
+        return;
+    default:
+        list_plane(p, plane, L2K_LH);
+    }
+}
+
+/* ---- The table ----------------------------------------------------------------------------------------------- */
+
+static void code(l2k_mq_feed *feed)
+{
+    l2k_mq_code_one(feed);
+}
+
+static void code_two(l2k_mq_feed *one, l2k_mq_feed *two)
+{
+    l2k_mq_code_two(one, two);
+}
+
+const l2k_t1_kernels L2K_ROWS_TABLE(l2k_t1_kernels) = {magnitudes, load, list, measure, code, code_two};
+
+#ifdef L2K_ROWS_BASE
+void l2k_t1_lay_out(const l2k_t1_block *block, l2k_t1_planes *p)
+{
+    const size_t stripes = (block->height + 3) / 4;
+    p->orientation = block->orientation;
+    p->causal = block->style & L2K_STYLE_VSC;
+    p->row = (block->width + 15) / 16 + 1;
+    p->first = p->row + 1;
+    p->end = p->first + stripes * p->row;
+    p->spacing = (stripes + 2) * p->row + 2 + L2K_T1_VECTOR_CELLS;
+}
+
+/* Bytes 0, 1, .. of a mask's bits in the order of `place`, those that are set. */
+static void list_order(const uint8_t place[8], unsigned mask, uint8_t order[8])
+{
+    unsigned n = 0;
+    memset(order, 0, 8);
+    for (unsigned k = 0; k < 8; k++)
+        if (mask >> place[k] & 1)
+            order[n++] = place[k];
+}
+
+void l2k_t1_list_orders(l2k_t1_planes *p)
+{
+    static const uint8_t single[8] = {0, 1, 2, 3, 4, 5, 6, 7}, pair[8] = {0, 4, 1, 5, 2, 6, 3, 7};
+    for (unsigned mask = 0; mask < 256; mask++) {
+        list_order(single, mask, p->singles[mask]);
+        list_order(pair, mask, p->pairs[mask]);
+        p->ones[mask] = (uint8_t)count_ones(mask);
+    }
+}
+
+const l2k_t1_kernels *l2k_t1_kernels_get(l2k_cpu cpu)
+{
+    static const l2k_t1_kernels *const tables[] = L2K_CPU_TABLES(l2k_t1_kernels);
+    return tables[l2k_cpu_resolve(cpu)];
+}
+#endif
