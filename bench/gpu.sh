@@ -78,6 +78,7 @@ part() {
 sanitized() {
     have compute-sanitizer || { line "$1" skipped 0; return; }
     part "$1-parity" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_parity" 12 5 80
+    part "$1-blocks" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_blocks" 40 5
     [ $quick = 1 ] || part "$1-ladder" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/gpu_ladder" --check
 }
 
@@ -94,6 +95,7 @@ tests() {
     cases=3000 pictures=5
     [ $quick = 0 ] || cases=600 pictures=1
     part parity 300 1 "$build/tests/gpu_parity" $cases 1
+    part blocks 300 1 "$build/tests/gpu_blocks" $((cases * 2))
     part api 120 0 "$build/tests/gpu_api"
     part example-subband 60 0 "$build/examples/cuda_subband"
     part example-graph 60 0 "$build/examples/cuda_graph"
@@ -114,6 +116,7 @@ benchmarks() {
     part transform 240 0 "$build/gpu_transform"
     part stream 120 0 "$build/gpu_stream"
     part backends 120 0 "$build/backends"
+    part block-coders 120 0 "$build/cuda_blocks"
     part ladder 180 0 "$build/gpu_ladder"
     if have ncu; then part kernels 240 0 "$root/bench/gpu_kernels.sh" "$build"; else line kernels skipped 0; fi
 }

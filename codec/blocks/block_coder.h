@@ -18,6 +18,11 @@ typedef struct l2k_block_batch {
     bool distortions;     /* encoding: pass_distortion is wanted, which costs time */
     atomic_bool *damaged; /* decoding: set where a block's bytes cannot be right; the block is then zeros */
     uint64_t units;       /* of progress (l2k_run_advance) that the whole batch is worth */
+    /* For coders on a device. */
+    void *stream;         /* a cudaStream_t to work in, after what is there already; NULL: one of the coder's own */
+    const uint8_t *bytes; /* decoding: memory with all contributions, which then goes up in one copy; NULL: they are
+                             gathered first */
+    size_t num_bytes;
 } l2k_block_batch;
 
 /* A coder at work, with its tables, scratch memory, and the code it has given back. */
@@ -59,6 +64,12 @@ extern const l2k_block_coder_table l2k_mq_on_cpu;
 /* The HT coder of Part 15 on the CPU's threads; it decodes MQ blocks as well, since both kinds may stand in one
  * subband. */
 extern const l2k_block_coder_table l2k_ht_on_cpu;
+
+/* The HT coder on a CUDA device, in builds with CUDA: encodes cleanup passes; decodes HT blocks. Coefficients are int16
+ * (of at most 15 bit-planes when decoding) or int32, in device memory. Errors besides those above: L2K_ERROR_BACKEND;
+ * L2K_ERROR_ARGUMENT for other coefficients; L2K_ERROR_UNSUPPORTED for an MQ block. Decoding, what is enqueued in
+ * the batch's stream after `begin` finds the coefficients there. */
+extern const l2k_block_coder_table l2k_ht_on_cuda;
 
 /* The table for code-blocks of a style (SPcod, Table A.19). */
 const l2k_block_coder_table *l2k_block_coder_for(unsigned style);

@@ -5,6 +5,7 @@
 
 #include "codec/blocks/ht/ht_rows.h"
 #include "codec/blocks/mq/t1.h"
+#include "codec/tile/tile.h"
 
 /* A 1024 x 4 block has the most columns of four samples, with a border all around. */
 #define L2K_HT_SAMPLES 4096
@@ -56,6 +57,17 @@ static inline uint32_t l2k_ht_half(unsigned plane)
 {
     return (1u << plane) >> 1;
 }
+
+/* The set of a block that counts: the last one whose cleanup segment was received. */
+typedef struct l2k_ht_received_set {
+    const l2k_contribution *cleanup, *last; /* last: of its refinement segment, or the cleanup one */
+    unsigned number;                        /* sets before it, empty ones included */
+    unsigned passes;
+    uint64_t refinement_bytes;
+} l2k_ht_received_set;
+
+/* `cleanup` is NULL where none was received. */
+l2k_ht_received_set l2k_ht_find_set(const l2k_received_block *received);
 
 /* Decodes a cleanup pass into the block's coefficients, or in the form of magnitudes and signs into ht->samples. False
  * if its bytes cannot be those of a cleanup pass. */

@@ -66,25 +66,17 @@ static l2k_status take_scratch(l2k_ht *ht)
 
 /* ---- Sets ---------------------------------------------------------------------------------------------------- */
 
-/* The set that counts: the last one whose cleanup segment was received. */
-typedef struct received_set {
-    const l2k_contribution *cleanup, *last; /* last: of its refinement segment, or the cleanup one */
-    unsigned number;                        /* sets before it, empty ones included */
-    unsigned passes;
-    uint64_t refinement_bytes;
-} received_set;
-
 /* Each set has three passes: cleanup, SigProp, MagRef. A contribution ends with its only cleanup pass, or has
  * refinement passes of one set, or placeholders, which have no bytes. */
-static received_set find_set(const l2k_received_block *received)
+l2k_ht_received_set l2k_ht_find_set(const l2k_received_block *received)
 {
-    received_set set = {0};
+    l2k_ht_received_set set = {0};
     unsigned end = 0;
     for (const l2k_contribution *c = received->first; c; c = c->next) {
         const unsigned begin = end;
         end += c->passes;
         if ((end - 1) % 3 == 0 && c->bytes > 0)
-            set = (received_set){.cleanup = c, .last = c, .number = (end - 1) / 3, .passes = 1};
+            set = (l2k_ht_received_set){.cleanup = c, .last = c, .number = (end - 1) / 3, .passes = 1};
         else if (set.cleanup && begin / 3 == set.number && begin % 3 != 0) {
             set.passes = end - 3 * set.number;
             set.refinement_bytes += c->bytes;
@@ -97,7 +89,7 @@ static received_set find_set(const l2k_received_block *received)
 }
 
 /* SigProp and MagRef may come in different layers: joins their parts. */
-static l2k_status join_refinement(l2k_ht *ht, const received_set *from, l2k_ht_set *set)
+static l2k_status join_refinement(l2k_ht *ht, const l2k_ht_received_set *from, l2k_ht_set *set)
 {
     if (from->refinement_bytes == 0)
         return L2K_OK;
@@ -267,7 +259,7 @@ static bool decode_passes(l2k_ht *ht, const l2k_t1_block *block, const l2k_ht_se
 /* The cleanup pass of the first set is on bit-plane num_planes - 1; what is above it, to the subband's highest, is
  * coded in any case. */
 static l2k_status decode_set(const l2k_block_batch *batch, const l2k_block_place *place, l2k_ht *ht,
-                             const l2k_t1_block *block, const received_set *received)
+                             const l2k_t1_block *block, const l2k_ht_received_set *received)
 {
     const unsigned lowest = place->block->num_planes - 1u - received->number, scale = block->reversible ? 0 : 1;
     if (received->number >= place->block->num_planes) {
@@ -297,7 +289,7 @@ static l2k_status decode_block(const l2k_block_batch *batch, const l2k_block_pla
     if (place->block->kind == L2K_BLOCK_MQ)
         return l2k_mq_decode_block(context, w->t1, place);
     l2k_t1_block block = l2k_mq_block_in_view(place);
-    received_set received = find_set(&place->block->received);
+    l2k_ht_received_set received = l2k_ht_find_set(&place->block->received);
     if (received.cleanup)
         return decode_set(batch, place, &w->ht, &block, &received);
     l2k_mq_clear_block(&block);

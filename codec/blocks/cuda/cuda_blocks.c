@@ -1,0 +1,109 @@
+/* The batch of a block coder on a device: places to views, memory for what comes back. */
+#include "codec/blocks/cuda/cuda_blocks.h"
+
+#include "base/run.h"
+
+enum { SMALLEST_CHUNK = 1 << 20 };
+
+l2k_status l2k_cuda_blocks_create(const l2k_context *context, l2k_cuda_blocks *blocks)
+{
+    blocks->context = context;
+    blocks->pinned.pinned = true;
+    for (unsigned i = 0; i < L2K_CUDA_CHUNKS; i++)
+        blocks->code[i].pinned = true;
+    return l2k_cuda_open(context, &blocks->stream, &blocks->processors);
+}
+
+void l2k_cuda_blocks_free(l2k_cuda_blocks *blocks)
+{
+    if (blocks->batch.num_places)
+        l2k_cuda_blocks_abandon(blocks);
+    l2k_cuda_close(blocks->stream);
+    l2k_cuda_release(&blocks->device);
+    l2k_cuda_release(&blocks->pinned);
+    for (unsigned i = 0; i < L2K_CUDA_CHUNKS; i++)
+        l2k_cuda_release(&blocks->code[i]);
+}
+
+/* The chunks stay for the next image. */
+void l2k_cuda_blocks_forget(l2k_cuda_blocks *blocks)
+{
+    blocks->chunk = 0;
+    blocks->used = 0;
+}
+
+l2k_status l2k_cuda_blocks_enter(l2k_cuda_blocks *blocks, const l2k_block_batch *batch)
+{
+    L2K_TRY(l2k_poll(blocks->context, L2K_POLL_NOW));
+    blocks->batch = *batch;
+    blocks->running = batch->stream ? batch->stream : blocks->stream;
+    return L2K_OK;
+}
+
+l2k_status l2k_cuda_blocks_wait(l2k_cuda_blocks *blocks)
+{
+    return l2k_cuda_wait(blocks->context, blocks->running);
+}
+
+void l2k_cuda_blocks_leave(l2k_cuda_blocks *blocks)
+{
+    l2k_run_advance(blocks->context, blocks->batch.units);
+    blocks->batch.num_places = 0;
+}
+
+void l2k_cuda_blocks_abandon(l2k_cuda_blocks *blocks)
+{
+    l2k_cuda_settle(blocks->running);
+    blocks->batch.num_places = 0;
+}
+
+/* ---- Code ---------------------------------------------------------------------------------------------------- */
+
+/* Room for another image that takes a little more, and chunks that double. */
+static size_t chunk_bytes(const l2k_cuda_blocks *blocks, size_t needed)
+{
+    size_t bytes = needed + needed / 4 + SMALLEST_CHUNK, all = 0;
+    for (unsigned i = 0; i < blocks->chunk; i++)
+        all += blocks->code[i].bytes;
+    return bytes > all ? bytes : all;
+}
+
+l2k_status l2k_cuda_take_code(l2k_cuda_blocks *blocks, size_t bytes, uint8_t **code)
+{
+    while (blocks->chunk < L2K_CUDA_CHUNKS && blocks->used &&
+           blocks->code[blocks->chunk].bytes - blocks->used < bytes) {
+        blocks->chunk++;
+        blocks->used = 0;
+    }
+    if (blocks->chunk == L2K_CUDA_CHUNKS)
+        return l2k_fail(blocks->context, L2K_ERROR_MEMORY, "out of memory for coded blocks");
+    l2k_cuda_memory *chunk = &blocks->code[blocks->chunk];
+    if (chunk->bytes < bytes)
+        L2K_TRY(l2k_cuda_reserve(blocks->context, chunk, chunk_bytes(blocks, bytes)));
+    *code = chunk->at + blocks->used;
+    blocks->used += bytes;
+    return L2K_OK;
+}
+
+/* ---- Views --------------------------------------------------------------------------------------------------- */
+
+l2k_status l2k_cuda_look_at_band(const l2k_context *context, const l2k_subband *band, bool floats, l2k_cuda_band *to)
+{
+    const l2k_coefficients *view = band->component->view;
+    const l2k_band_view *at = &view->bands[l2k_band_number(band->resolution, band->orientation)];
+    const bool is_float = view->type == L2K_COEFFICIENT_FLOAT32;
+    if (!view->on_device || (is_float && !floats))
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "CUDA: code-blocks must be %s in device memory",
+                        floats ? "coefficients" : "integers");
+    if (view->stride > INT32_MAX / sizeof(int32_t)) /* kernels count bytes of a row in 32 bits */
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "CUDA: rows of %zu coefficients", view->stride);
+    *to = (l2k_cuda_band){.band = band,
+                          .stride = (uint32_t)view->stride,
+                          .bytes = (unsigned)l2k_coefficient_bytes(view->type),
+                          .reversible = !l2k_coding_wavelet(band->component->coding)->quantised,
+                          .is_float = is_float};
+    /* unsigned, so that places left of the view come out right */
+    const uintptr_t y = (uintptr_t)at->y - band->rect.y0, x = (uintptr_t)at->x - band->rect.x0;
+    to->origin = (uintptr_t)view->base + (y * view->stride + x) * to->bytes;
+    return L2K_OK;
+}

@@ -1,0 +1,61 @@
+/* What block coders on a device share: the code-blocks of a batch as kernels see them, and memory that grows and stays.
+ */
+#ifndef L2K_CODEC_BLOCKS_CUDA_CUDA_BLOCKS_H
+#define L2K_CODEC_BLOCKS_CUDA_CUDA_BLOCKS_H
+
+#include "codec/blocks/block_coder.h"
+#include "codec/blocks/cuda/cuda_memory.h"
+
+/* The code of encoded blocks until `forget`: chunks of pinned memory, of which one has free space. */
+enum { L2K_CUDA_CHUNKS = 64 };
+
+typedef struct l2k_cuda_blocks {
+    const l2k_context *context;
+    void *stream;           /* a cudaStream_t; the coder's own */
+    uint32_t processors;    /* of the device */
+    l2k_cuda_memory device; /* all of a batch on the device, besides coefficients */
+    l2k_cuda_memory pinned; /* what of it crosses the bus, besides code of encoded blocks */
+    l2k_cuda_memory code[L2K_CUDA_CHUNKS];
+    unsigned chunk;        /* the one with free space */
+    size_t used;           /* of it */
+    l2k_block_batch batch; /* the one under way, unless it has no blocks */
+    void *running;         /* the stream it is in */
+} l2k_cuda_blocks;
+
+l2k_status l2k_cuda_blocks_create(const l2k_context *context, l2k_cuda_blocks *blocks);
+/* Waits for the batch under way. */
+void l2k_cuda_blocks_free(l2k_cuda_blocks *blocks);
+void l2k_cuda_blocks_forget(l2k_cuda_blocks *blocks);
+
+/* Starts on a batch. */
+l2k_status l2k_cuda_blocks_enter(l2k_cuda_blocks *blocks, const l2k_block_batch *batch);
+
+/* Waits for the batch under way. */
+l2k_status l2k_cuda_blocks_wait(l2k_cuda_blocks *blocks);
+
+/* Ends a batch: it counts as done in the progress, or, after an error, not. Nothing of it is at work afterwards. */
+void l2k_cuda_blocks_leave(l2k_cuda_blocks *blocks);
+void l2k_cuda_blocks_abandon(l2k_cuda_blocks *blocks);
+
+/* `bytes` bytes of pinned memory until `forget`, aligned like the sizes taken before. */
+l2k_status l2k_cuda_take_code(l2k_cuda_blocks *blocks, size_t bytes, uint8_t **code);
+
+/* A subband whose code-blocks are on the device: what is the same for all of them, since a batch may have many. */
+typedef struct l2k_cuda_band {
+    const l2k_subband *band;
+    uintptr_t origin; /* where the coefficient at (0, 0) of the subband's domain would be */
+    uint32_t stride;  /* coefficients */
+    unsigned bytes;   /* of a coefficient */
+    bool reversible, is_float;
+} l2k_cuda_band;
+
+/* L2K_ERROR_ARGUMENT if its coefficients are not in device memory, or floats where these are not allowed. */
+l2k_status l2k_cuda_look_at_band(const l2k_context *context, const l2k_subband *band, bool floats, l2k_cuda_band *to);
+
+static inline l2k_cuda_view l2k_cuda_view_of(const l2k_cuda_band *band, l2k_rect r)
+{
+    const uintptr_t at = band->origin + ((uintptr_t)r.y0 * band->stride + r.x0) * band->bytes;
+    return (l2k_cuda_view){(void *)at, band->stride, (uint16_t)l2k_rect_width(r), (uint16_t)l2k_rect_height(r)};
+}
+
+#endif

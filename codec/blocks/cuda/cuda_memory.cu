@@ -1,0 +1,93 @@
+/* Device and pinned memory of block coders, and the stream that they work in, through the CUDA runtime. */
+#include <cuda_runtime.h>
+
+#include <stdio.h>
+
+extern "C" {
+#include "codec/blocks/cuda/cuda_memory.h"
+#include "transform/backend.h"
+#include "transform/cuda/cuda_device.h"
+}
+
+/* ---- Memory -------------------------------------------------------------------------------------------------- */
+
+extern "C" l2k_status l2k_cuda_reserve(const l2k_context *context, l2k_cuda_memory *memory, size_t bytes)
+{
+    char what[80];
+    if (bytes <= memory->bytes)
+        return L2K_OK;
+    l2k_cuda_release(memory);
+    snprintf(what, sizeof what, "allocating %zu bytes of %s memory", bytes, memory->pinned ? "pinned" : "device");
+    int error = memory->pinned ? cudaMallocHost((void **)&memory->at, bytes) : cudaMalloc((void **)&memory->at, bytes);
+    if (error == cudaSuccess)
+        memory->bytes = bytes;
+    return l2k_cuda_check(context, error, what);
+}
+
+/* Errors come from earlier calls and have been reported. */
+extern "C" void l2k_cuda_release(l2k_cuda_memory *memory)
+{
+    if (memory->at && memory->pinned)
+        cudaFreeHost(memory->at);
+    else if (memory->at)
+        cudaFree(memory->at);
+    memory->at = NULL;
+    memory->bytes = 0;
+}
+
+/* ---- Stream -------------------------------------------------------------------------------------------------- */
+
+extern "C" l2k_status l2k_cuda_open(const l2k_context *context, void **stream, uint32_t *processors)
+{
+    char reason[160];
+    int device = 0, count = 0;
+    if (!l2k_cuda_usable(reason, sizeof reason))
+        return l2k_fail(context, L2K_ERROR_BACKEND, "CUDA: no usable GPU: %s", reason);
+    int error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
+    *processors = (uint32_t)count;
+    if (error == cudaSuccess)
+        error = cudaStreamCreateWithFlags((cudaStream_t *)stream, cudaStreamNonBlocking);
+    return l2k_cuda_check(context, error, "making a stream");
+}
+
+extern "C" void l2k_cuda_close(void *stream)
+{
+    if (!stream)
+        return;
+    l2k_cuda_settle(stream);
+    cudaStreamDestroy((cudaStream_t)stream);
+}
+
+extern "C" l2k_status l2k_cuda_upload(const l2k_context *context, void *stream, void *device, const void *pinned,
+                                      size_t bytes)
+{
+    return l2k_cuda_check(context, cudaMemcpyAsync(device, pinned, bytes, cudaMemcpyHostToDevice, (cudaStream_t)stream),
+                          "uploading code-blocks");
+}
+
+extern "C" l2k_status l2k_cuda_download(const l2k_context *context, void *stream, void *pinned, const void *device,
+                                        size_t bytes)
+{
+    return l2k_cuda_check(context, cudaMemcpyAsync(pinned, device, bytes, cudaMemcpyDeviceToHost, (cudaStream_t)stream),
+                          "downloading code-blocks");
+}
+
+extern "C" l2k_status l2k_cuda_wait(const l2k_context *context, void *stream)
+{
+    return l2k_cuda_check(context, cudaStreamSynchronize((cudaStream_t)stream), "waiting for code-blocks");
+}
+
+extern "C" l2k_status l2k_cuda_clear_ends(const l2k_context *context, void *stream, void *device, size_t bytes,
+                                          size_t distance)
+{
+    return l2k_cuda_check(context, cudaMemset2DAsync(device, distance, 0, bytes, 2, (cudaStream_t)stream),
+                          "clearing device memory");
+}
+
+extern "C" void l2k_cuda_settle(void *stream)
+{
+    if (cudaStreamSynchronize((cudaStream_t)stream) != cudaSuccess)
+        cudaGetLastError();
+}

@@ -1,0 +1,41 @@
+/* Device and pinned memory of block coders, the stream that they work in, and code-blocks as kernels see them. */
+#ifndef L2K_CODEC_BLOCKS_CUDA_CUDA_MEMORY_H
+#define L2K_CODEC_BLOCKS_CUDA_CUDA_MEMORY_H
+
+#include "base/context.h"
+
+/* A code-block's coefficients. */
+typedef struct l2k_cuda_view {
+    void *coefficients; /* int16 or int32 in device memory; the top left one */
+    uint32_t stride;    /* coefficients from row to row */
+    uint16_t width, height;
+} l2k_cuda_view;
+
+/* Memory that is taken anew only if more is needed. */
+typedef struct l2k_cuda_memory {
+    uint8_t *at;
+    size_t bytes;
+    bool pinned; /* host memory for copies; else device memory */
+} l2k_cuda_memory;
+
+/* Makes room for `bytes` bytes, which must not be in use. What was there is lost. */
+l2k_status l2k_cuda_reserve(const l2k_context *context, l2k_cuda_memory *memory, size_t bytes);
+void l2k_cuda_release(l2k_cuda_memory *memory);
+
+/* A stream (cudaStream_t) and the number of the device's multiprocessors. L2K_ERROR_BACKEND if no device is usable. */
+l2k_status l2k_cuda_open(const l2k_context *context, void **stream, uint32_t *processors);
+/* Waits for the stream; NULL is allowed. */
+void l2k_cuda_close(void *stream);
+
+/* Between pinned and device memory, in the order of the stream. */
+l2k_status l2k_cuda_upload(const l2k_context *context, void *stream, void *device, const void *pinned, size_t bytes);
+l2k_status l2k_cuda_download(const l2k_context *context, void *stream, void *pinned, const void *device, size_t bytes);
+l2k_status l2k_cuda_wait(const l2k_context *context, void *stream);
+
+/* Clears `bytes` bytes at `device` and as many `distance` bytes further on. */
+l2k_status l2k_cuda_clear_ends(const l2k_context *context, void *stream, void *device, size_t bytes, size_t distance);
+
+/* Waits, too, after an error, which has been reported. */
+void l2k_cuda_settle(void *stream);
+
+#endif

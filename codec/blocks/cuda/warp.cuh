@@ -1,0 +1,102 @@
+/* Bits in registers, and what the lanes of a warp tell each other: what kernels of block coders have in common. */
+#ifndef L2K_CODEC_BLOCKS_CUDA_WARP_CUH
+#define L2K_CODEC_BLOCKS_CUDA_WARP_CUH
+
+#include <cuda_runtime.h>
+
+#include <stdint.h>
+
+#define L2K_ALL_LANES 0xFFFFFFFFu
+
+__device__ __forceinline__ unsigned l2k_lane()
+{
+    return threadIdx.x & 31;
+}
+
+/* Position of the highest one; -1 for 0. */
+__device__ __forceinline__ int l2k_highest_bit(uint32_t v)
+{
+    int position;
+    asm("bfind.u32 %0, %1;" : "=r"(position) : "r"(v));
+    return position;
+}
+
+/* The low `count` modulo 32 bits. */
+__device__ __forceinline__ uint32_t l2k_low_bits(uint32_t count)
+{
+    uint32_t mask;
+    asm("bmsk.wrap.b32 %0, 0, %1;" : "=r"(mask) : "r"(count));
+    return mask;
+}
+
+/* Bits [at, at + count) of v; both at most 31. */
+__device__ __forceinline__ uint32_t l2k_bit_field(uint32_t v, uint32_t at, uint32_t count)
+{
+    uint32_t field;
+    asm("bfe.u32 %0, %1, %2, %3;" : "=r"(field) : "r"(v), "r"(at), "r"(count));
+    return field;
+}
+
+__device__ __forceinline__ uint32_t l2k_reverse_bytes(uint32_t v)
+{
+    return __byte_perm(v, 0, 0x0123);
+}
+
+/* The bits of all lanes together. */
+__device__ __forceinline__ uint32_t l2k_join(uint32_t v)
+{
+#if __CUDA_ARCH__ >= 800
+    return __reduce_or_sync(L2K_ALL_LANES, v);
+#else
+    for (int d = 1; d < 32; d *= 2)
+        v |= __shfl_xor_sync(L2K_ALL_LANES, v, d);
+    return v;
+#endif
+}
+
+/* Sum over a group of WIDTH lanes up to and with this one; `mask` has all of the group's lanes, `lane` is the number in
+ * the group. */
+template <int WIDTH> __device__ __forceinline__ uint32_t l2k_sum_up_to(uint32_t mask, unsigned lane, uint32_t v)
+{
+#pragma unroll
+    for (int d = 1; d < WIDTH; d *= 2) {
+        uint32_t before = __shfl_up_sync(mask, v, d, WIDTH);
+        if (lane >= (unsigned)d)
+            v += before;
+    }
+    return v;
+}
+
+/* ---- Bytes of fewer bits (7.1 of T.814) ----------------------------------------------------------------------------
+ */
+
+/* The two kinds of HT streams: read from the first byte on, where the byte after 0xFF has seven bits (MagSgn, MEL,
+ * SigProp), or from the last byte on, where a byte whose low seven bits are ones has only those if the byte read before
+ * exceeds 0x8F (VLC, MagRef). */
+enum l2k_ht_direction { L2K_HT_FORWARD, L2K_HT_BACKWARD };
+
+/* 0x80 in each byte whose low seven bits are ones. */
+__device__ __forceinline__ uint32_t l2k_seven_ones(uint32_t bytes)
+{
+    return ((bytes & 0x7F7F7F7Fu) + 0x01010101u) & 0x80808080u;
+}
+
+/* 0x80 in each byte of seven bits; `before` has for each the byte that is read before it. */
+template <l2k_ht_direction DIRECTION>
+__device__ __forceinline__ uint32_t l2k_short_bytes(uint32_t bytes, uint32_t before)
+{
+    if (DIRECTION == L2K_HT_FORWARD)
+        return l2k_seven_ones(before) & before;
+    return l2k_seven_ones(bytes) & ((before & 0x7F7F7F7Fu) + 0x70707070u) & before & 0x80808080u;
+}
+
+/* For each byte of a warp's 128 the one before; `first` is the one before all of them. */
+__device__ __forceinline__ uint32_t l2k_bytes_before(uint32_t bytes, uint32_t first)
+{
+    uint32_t previous = __shfl_up_sync(L2K_ALL_LANES, bytes, 1);
+    if (l2k_lane() == 0)
+        previous = first << 24;
+    return __funnelshift_l(previous, bytes, 8);
+}
+
+#endif

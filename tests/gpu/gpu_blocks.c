@@ -1,0 +1,533 @@
+/* gpu_blocks: HT code-blocks on the device compared with the CPU's coder, in random batches of several images: shapes,
+ * types, densities, bit-planes, coded bytes and lengths; refinement passes, several sets, regions of interest, layers;
+ * damaged bytes. All of the device memory around the coefficients is compared, too.
+ *
+ *     gpu_blocks [BATCHES [SEED [MOST_SIDE]]]
+ *
+ * Exits with 1 at the first difference, with 77 without a GPU, unless L2K_REQUIRE_GPU=1. */
+#define L2K_OWN_ASSERTS
+#include "ht_encode.h"
+
+#include "codec/blocks/block_coder.h"
+#include "gpu_device.h"
+#include "gpu_require.h"
+
+enum { MOST_IMAGES = 4, MOST_BLOCKS = 400, GUARD = 256, POISON = 0x5A, MOST_PARTS = 6 };
+
+/* ---- Images --------------------------------------------------------------------------------------------------- */
+
+/* One subband, in a view that is wider, in memory with guards on both sides. */
+typedef struct image {
+    l2k_component_coding coding;
+    l2k_tile_component component;
+    l2k_subband band;
+    l2k_coefficients host, device;
+    uint8_t *memory, *original, *result; /* the host's, before a batch, and the device's after it */
+    void *device_memory;
+    size_t bytes;
+    unsigned log2_width, log2_height; /* of a code-block */
+    float step;                       /* of the quantiser */
+} image;
+
+static image images[MOST_IMAGES];
+static l2k_block blocks[2][MOST_BLOCKS]; /* for the CPU, and for the device */
+static const image *owners[MOST_BLOCKS];
+static l2k_block_place places[2][MOST_BLOCKS];
+static size_t num_images, num_blocks;
+static uint32_t most_side = 300;
+
+static uint32_t random_side(unsigned log2)
+{
+    const uint32_t side = 1u << log2;
+    uint32_t length = random_below(3) ? 1 + random_below(3 * side) : side * (1 + random_below(2));
+    return length > most_side && most_side < side ? side : length;
+}
+
+static void choose_size(image *m)
+{
+    m->log2_width = random_below(3) ? 2 + random_below(5) : 2 + random_below(9);
+    m->log2_height = random_below(3) ? 2 + random_below(5) : 2 + random_below(9);
+    while (m->log2_width + m->log2_height > 12)
+        *(random_below(2) && m->log2_width > 2 ? &m->log2_width : &m->log2_height) -= 1;
+    if (m->log2_height < 2)
+        m->log2_height = 2;
+    while (m->log2_width + m->log2_height > 12)
+        m->log2_width--;
+}
+
+static void make_view(image *m, l2k_coefficient_type type)
+{
+    const uint32_t width = l2k_rect_width(m->band.rect), height = l2k_rect_height(m->band.rect);
+    const size_t size = l2k_coefficient_bytes(type);
+    m->host = (l2k_coefficients){.type = type, .num_bands = 1};
+    m->host.bands[0] = (l2k_band_view){random_below(4), random_below(4), width, height};
+    m->host.width = m->host.bands[0].x + width;
+    m->host.height = m->host.bands[0].y + height;
+    m->host.stride = m->host.width + random_below(5);
+    m->bytes = 2 * GUARD + m->host.stride * m->host.height * size;
+    m->memory = malloc(m->bytes);
+    m->original = malloc(m->bytes);
+    m->result = malloc(m->bytes);
+    assert_true(m->memory && m->original && m->result);
+    memset(m->memory, POISON, m->bytes);
+    m->device = m->host;
+    m->device_memory = gpu_take(m->bytes);
+    m->host.base = m->memory + GUARD;
+    m->device.base = (uint8_t *)m->device_memory + GUARD;
+    m->device.on_device = true;
+}
+
+static void list_block(const image *m, l2k_rect rect)
+{
+    if (num_blocks == MOST_BLOCKS)
+        return;
+    for (unsigned k = 0; k < 2; k++) {
+        memset(&blocks[k][num_blocks], 0, sizeof blocks[k][num_blocks]);
+        blocks[k][num_blocks].rect = rect;
+        places[k][num_blocks] = (l2k_block_place){&blocks[k][num_blocks], &m->band};
+    }
+    owners[num_blocks++] = m;
+}
+
+/* Code-blocks lie on a grid that begins at 0, so those at the subband's edges are smaller. */
+static void list_image(const image *m)
+{
+    const l2k_rect band = m->band.rect;
+    const uint32_t width = 1u << m->log2_width, height = 1u << m->log2_height;
+    for (uint32_t y = band.y0 / height * height; y < band.y1; y += height)
+        for (uint32_t x = band.x0 / width * width; x < band.x1; x += width)
+            list_block(m, l2k_rect_intersect((l2k_rect){x, y, x + width, y + height}, band));
+}
+
+static void make_image(image *m, bool decoding)
+{
+    const bool narrow = random_below(2), is_float = !decoding && random_below(3) == 0;
+    *m = (image){.coding = {.style = L2K_STYLE_HT,
+                            .wavelet = (uint8_t)(is_float ? L2K_WAVELET_9_7 : random_below(2)),
+                            .quantisation = L2K_QUANT_EXPOUNDED,
+                            .num_steps = 1}};
+    m->coding.steps[0] = (l2k_step){(uint8_t)(4 + random_below(8)), (uint16_t)random_below(2048)};
+    choose_size(m);
+    const uint32_t x = random_below(100), y = random_below(100);
+    m->band = (l2k_subband){.rect = {x, y, x + random_side(m->log2_width), y + random_side(m->log2_height)},
+                            .component = &m->component};
+    m->band.max_planes = (uint16_t)(1 + random_below(narrow ? 14 : random_below(2) ? 20 : 30));
+    if (random_below(3) == 0)
+        m->coding.style |= L2K_STYLE_VSC;
+    if (decoding && random_below(4) == 0)
+        m->coding.roi_shift = (uint8_t)(1 + random_below(m->band.max_planes));
+    m->component = (l2k_tile_component){.num_resolutions = 1, .coding = &m->coding, .precision = 8};
+    m->step = l2k_step_size(m->coding.steps[0], 8, 0);
+    make_view(m, is_float ? L2K_COEFFICIENT_FLOAT32 : narrow ? L2K_COEFFICIENT_INT16 : L2K_COEFFICIENT_INT32);
+}
+
+static void free_image(image *m)
+{
+    gpu_give_back(m->device_memory);
+    free(m->memory);
+    free(m->original);
+    free(m->result);
+}
+
+static void make_images(bool decoding)
+{
+    num_images = 1 + random_below(MOST_IMAGES);
+    num_blocks = 0;
+    for (size_t i = 0; i < num_images; i++) {
+        make_image(&images[i], decoding);
+        list_image(&images[i]);
+    }
+}
+
+/* The device's memory begins as a copy of the host's. */
+static void copy_in(void)
+{
+    for (size_t i = 0; i < num_images; i++) {
+        memcpy(images[i].original, images[i].memory, images[i].bytes);
+        gpu_copy_in(images[i].device_memory, images[i].memory, images[i].bytes);
+    }
+}
+
+static void use_views(bool device)
+{
+    for (size_t i = 0; i < num_images; i++)
+        images[i].component.view = device ? &images[i].device : &images[i].host;
+}
+
+/* Guards and the elements between rows included. */
+static void compare_memory(bool with_original)
+{
+    for (size_t i = 0; i < num_images; i++) {
+        const image *m = &images[i];
+        gpu_copy_out(m->result, m->device_memory, m->bytes);
+        const uint8_t *wanted = with_original ? m->original : m->memory;
+        for (size_t k = 0; k < m->bytes; k++)
+            if (m->result[k] != wanted[k]) {
+                const size_t at = (k - GUARD) / l2k_coefficient_bytes(m->host.type);
+                fprintf(stderr, "image %zu (%u x %u in blocks of %u x %u, %s): differs at column %zu, row %zu\n", i,
+                        m->host.width, m->host.height, 1u << m->log2_width, 1u << m->log2_height,
+                        m->host.type == L2K_COEFFICIENT_INT16   ? "int16"
+                        : m->host.type == L2K_COEFFICIENT_INT32 ? "int32"
+                                                                : "float",
+                        at % m->host.stride, at / m->host.stride);
+                exit(1);
+            }
+    }
+}
+
+/* ---- Coders --------------------------------------------------------------------------------------------------- */
+
+static bool expects_errors;
+
+/* What blocks to decode are made of; how much of it the device's coder may copy as a whole, which need not be enough.
+ */
+static uint8_t stream[1 << 23];
+static size_t stream_used, stream_offered;
+
+static void print_error(void *user, l2k_severity severity, const char *text)
+{
+    (void)user, (void)severity;
+    if (!expects_errors)
+        fprintf(stderr, "lift2k: %s\n", text);
+}
+
+static l2k_context context = {.threads = 2, .hooks = {.message = print_error}};
+static l2k_block_coder *coders[2];
+
+static void make_coders(void)
+{
+    assert_int_equal(l2k_block_coder_create(&context, &l2k_ht_on_cpu, &coders[0]), L2K_OK);
+    assert_int_equal(l2k_block_coder_create(&context, &l2k_ht_on_cuda, &coders[1]), L2K_OK);
+}
+
+static void free_coders(void)
+{
+    l2k_block_coder_free(coders[0]);
+    l2k_block_coder_free(coders[1]);
+}
+
+static bool wants_distortions;
+
+static l2k_status run(unsigned k, size_t first, size_t count, bool decode, atomic_bool *damaged)
+{
+    const l2k_block_batch batch = {.places = places[k] + first,
+                                   .num_places = count,
+                                   .distortions = wants_distortions,
+                                   .damaged = damaged,
+                                   .bytes = stream_offered ? stream : NULL,
+                                   .num_bytes = stream_offered};
+    const l2k_block_coder_table *table = coders[k]->table;
+    use_views(k);
+    const l2k_status status = (decode ? table->begin_decode : table->begin_encode)(coders[k], &batch);
+    return status == L2K_OK ? table->finish(coders[k]) : status;
+}
+
+/* Some batches in two parts, since what a coder gives back stays until it is told to forget. */
+static void run_both(bool decode, bool damaged[2])
+{
+    const size_t cut = random_below(3) ? num_blocks : random_below(num_blocks + 1);
+    for (unsigned k = 0; k < 2; k++) {
+        atomic_bool flag = false;
+        assert_int_equal(run(k, 0, cut, decode, &flag), L2K_OK);
+        assert_int_equal(run(k, cut, num_blocks - cut, decode, &flag), L2K_OK);
+        damaged[k] = flag;
+    }
+}
+
+/* ---- Encoding ------------------------------------------------------------------------------------------------- */
+
+/* Blocks of zeros, sparse and dense ones, all at the limit, single bits. */
+static int64_t random_value(unsigned bits, unsigned density, unsigned kind)
+{
+    int64_t most = ((int64_t)1 << bits) - 1, v = (int64_t)(random_u64() & (uint64_t)most);
+    if (kind == 0)
+        v = most;
+    if (kind == 1 && bits)
+        v = v ? (int64_t)1 << random_below(bits) : 0;
+    if (kind == 2 && bits)
+        v >>= random_below(bits);
+    if (random_below(16) >= density)
+        v = 0;
+    return random_below(2) ? v : -v;
+}
+
+static void set_value(const image *m, uint32_t x, uint32_t y, int64_t v)
+{
+    const size_t at =
+        (m->host.bands[0].y + y - m->band.rect.y0) * m->host.stride + m->host.bands[0].x + x - m->band.rect.x0;
+    const float fraction = (float)random_below(1000) / 1000;
+    if (m->host.type == L2K_COEFFICIENT_INT16)
+        ((int16_t *)m->host.base)[at] = (int16_t)v;
+    else if (m->host.type == L2K_COEFFICIENT_FLOAT32)
+        ((float *)m->host.base)[at] = ((float)v + (v < 0 ? -fraction : fraction)) * m->step;
+    else
+        ((int32_t *)m->host.base)[at] = (int32_t)v;
+}
+
+/* A few blocks exceed their subband's bit-planes, up to what their type holds. */
+static void fill_block(const image *m, l2k_rect r)
+{
+    const bool narrow = m->host.type == L2K_COEFFICIENT_INT16, is_float = m->host.type == L2K_COEFFICIENT_FLOAT32;
+    const unsigned most = narrow ? 15 : is_float ? l2k_min_u32(m->band.max_planes, 29) : 31;
+    const unsigned bits =
+        l2k_min_u32(most, random_below(8) ? random_below(m->band.max_planes + 1u) : random_below(most + 1u));
+    const unsigned density = random_below(17), kind = random_below(6);
+    for (uint32_t y = r.y0; y < r.y1; y++)
+        for (uint32_t x = r.x0; x < r.x1; x++)
+            set_value(m, x, y, random_value(bits, density, kind));
+    if (narrow && random_below(20) == 0)
+        set_value(m, r.x0, r.y0, INT16_MIN);
+}
+
+static uint32_t code_bytes(const l2k_block *b)
+{
+    return b->coded.pass_bytes[0] & ~L2K_PASS_TERMINATED;
+}
+
+static void compare_block(size_t i)
+{
+    const l2k_block *a = &blocks[0][i], *b = &blocks[1][i];
+    const bool same =
+        a->num_planes == b->num_planes && a->num_passes == b->num_passes &&
+        a->coded.magnitude_bits == b->coded.magnitude_bits &&
+        (!a->num_passes || (a->coded.pass_bytes[0] == b->coded.pass_bytes[0] &&
+                            memcmp(a->coded.bytes, b->coded.bytes, code_bytes(a)) == 0)) &&
+        (!a->num_passes || !wants_distortions || a->coded.pass_distortion[0] == b->coded.pass_distortion[0]);
+    if (same)
+        return;
+    fprintf(stderr, "block %zu, %u x %u: passes %u and %u, bits %u and %u\n", i, l2k_rect_width(a->rect),
+            l2k_rect_height(a->rect), a->num_passes, b->num_passes, a->coded.magnitude_bits, b->coded.magnitude_bits);
+    if (a->num_passes && b->num_passes) {
+        uint32_t k = 0, n = l2k_min_u32(code_bytes(a), code_bytes(b));
+        while (k < n && a->coded.bytes[k] == b->coded.bytes[k])
+            k++;
+        fprintf(stderr, "bytes %u and %u, the same up to %u\n", code_bytes(a), code_bytes(b), k);
+    }
+    exit(1);
+}
+
+static void forget(void)
+{
+    for (unsigned k = 0; k < 2; k++)
+        coders[k]->table->forget(coders[k]);
+}
+
+static int64_t largest_value(const image *m)
+{
+    int64_t largest = 0;
+    for (size_t i = 0; i < m->host.stride * m->host.height; i++) {
+        int64_t v = 0;
+        if (m->host.type == L2K_COEFFICIENT_INT16)
+            v = ((int16_t *)m->host.base)[i];
+        else if (m->host.type == L2K_COEFFICIENT_INT32 && ((int32_t *)m->host.base)[i] != POISON * 0x01010101)
+            v = ((int32_t *)m->host.base)[i];
+        largest = v > largest ? v : -v > largest ? -v : largest;
+    }
+    return largest;
+}
+
+static void check_encoding(void)
+{
+    bool damaged[2];
+    make_images(false);
+    for (size_t i = 0; i < num_blocks; i++)
+        fill_block(owners[i], blocks[0][i].rect);
+    copy_in();
+    wants_distortions = random_below(3) == 0;
+    for (size_t i = 0; i < num_images; i++) /* more may not be exact, in whatever order */
+        wants_distortions = wants_distortions && largest_value(&images[i]) < 1 << 20 && images[i].band.max_planes <= 20;
+    run_both(false, damaged);
+    for (size_t i = 0; i < num_blocks; i++)
+        compare_block(i);
+    compare_memory(true);
+    if (random_below(2))
+        forget();
+}
+
+/* ---- Decoding ------------------------------------------------------------------------------------------------- */
+
+/* What packets would have brought. */
+typedef struct delivery {
+    l2k_contribution parts[MOST_PARTS];
+    unsigned count;
+} delivery;
+
+static delivery deliveries[MOST_BLOCKS];
+
+static void add_part(delivery *d, const uint8_t *data, size_t bytes, unsigned passes)
+{
+    assert_true(d->count < MOST_PARTS);
+    d->parts[d->count] = (l2k_contribution){.data = data, .bytes = (uint32_t)bytes, .passes = (uint16_t)passes};
+    if (d->count)
+        d->parts[d->count - 1].next = &d->parts[d->count];
+    d->count++;
+}
+
+static void mutate(uint8_t *bytes, size_t size, unsigned hits)
+{
+    for (unsigned i = 0; size && i < hits; i++) {
+        uint8_t *at = &bytes[random_below(4) ? random_below(size) : size - 1 - random_below(size < 4 ? size : 4)];
+        *at = (uint8_t)(random_below(3) ? *at ^ (1u << random_below(8)) : random_below(2) ? 0xFF : random_below(256));
+    }
+}
+
+/* The bytes of the set that counts: cleanup, then refinement. */
+static void deliver_set(delivery *d, const ht_coded *c, unsigned passes, unsigned hits)
+{
+    size_t cleanup = c->cleanup_bytes, refinement = passes > 1 ? c->refinement_bytes : 0;
+    assert_true(stream_used + cleanup + refinement + 8 < sizeof stream);
+    uint8_t *bytes = stream + stream_used;
+    stream_used += cleanup + refinement + random_below(8);
+    memcpy(bytes, c->cleanup, cleanup);
+    memcpy(bytes + cleanup, c->refinement, refinement);
+    mutate(bytes, cleanup + refinement, hits);
+    if (hits && random_below(4) == 0)
+        cleanup = random_below(cleanup + 1);
+    if (hits && random_below(4) == 0)
+        refinement = random_below(refinement + 1);
+    add_part(d, bytes, cleanup, 1);
+    const uint8_t *more = bytes + c->cleanup_bytes;
+    if (passes == 3 && random_below(2)) { /* SigProp and MagRef in different layers */
+        const size_t cut = random_below(refinement + 1);
+        add_part(d, more, cut, 1);
+        add_part(d, more + cut, refinement - cut, 1);
+    } else if (passes > 1) {
+        add_part(d, more, refinement, passes - 1);
+    }
+}
+
+/* Codes `planes` bit-planes of random samples; the sets before it are placeholders. */
+static void make_delivery(size_t i, unsigned hits)
+{
+    static ht_source s, low;
+    static ht_coded c;
+    delivery *d = &deliveries[i];
+    const image *m = owners[i];
+    const l2k_rect r = blocks[0][i].rect;
+    const unsigned scale = m->coding.wavelet == L2K_WAVELET_9_7, most = m->band.max_planes;
+    const unsigned planes = 1 + random_below(most), lowest = most - planes,
+                   sets = random_below(4) ? 0 : random_below(3);
+    const unsigned passes = lowest && lowest + scale < 31 && random_below(2) ? 2 + random_below(2) : 1;
+    *d = (delivery){0};
+    ht_fill(&low, l2k_rect_width(r), l2k_rect_height(r), planes + (passes > 1));
+    s = low;
+    for (size_t k = 0; passes > 1 && k < (size_t)low.width * low.height; k++)
+        s.magnitude[k] >>= 1;
+    ht_encode_cleanup(&s, &c);
+    if (passes > 1)
+        ht_encode_refinement(&s, &low, &c, m->coding.style & L2K_STYLE_VSC);
+    if (sets)
+        add_part(d, NULL, 0, 3 * sets);
+    deliver_set(d, &c, passes, hits);
+    for (unsigned k = 0; k < 2; k++) {
+        l2k_block *b = &blocks[k][i];
+        b->kind = L2K_BLOCK_HT;
+        b->num_planes = (uint8_t)(lowest + 1 + sets);
+        b->received.first = d->parts;
+        b->received.last = &d->parts[d->count - 1];
+        for (unsigned part = 0; part < d->count; part++) {
+            b->received.bytes += d->parts[part].bytes;
+            b->num_passes = (uint8_t)(b->num_passes + d->parts[part].passes);
+        }
+    }
+}
+
+static void receive_nothing(size_t i)
+{
+    deliveries[i] = (delivery){0};
+    for (unsigned k = 0; k < 2; k++)
+        blocks[k][i].kind = L2K_BLOCK_OPEN;
+}
+
+/* int16 has room for no more than 15 bits, doubled ones included. */
+static void limit_planes(image *m)
+{
+    const unsigned scale = m->coding.wavelet == L2K_WAVELET_9_7;
+    const unsigned most = (m->host.type == L2K_COEFFICIENT_INT16 ? 15u : 31u) - scale;
+    m->band.max_planes = (uint16_t)l2k_min_u32(m->band.max_planes, most);
+}
+
+static unsigned check_decoding(void)
+{
+    bool damaged[2];
+    wants_distortions = false;
+    const unsigned mutated = random_below(3); /* 0: valid streams alone */
+    make_images(true);
+    stream_used = random_below(100);
+    for (size_t i = 0; i < num_images; i++)
+        limit_planes(&images[i]);
+    for (size_t i = 0; i < num_blocks; i++)
+        if (random_below(10))
+            make_delivery(i, mutated && random_below(3) ? 1 + random_below(mutated == 1 ? 3 : 60) : 0);
+        else
+            receive_nothing(i);
+    stream_offered = random_below(2) ? stream_used : random_below(4) ? 0 : random_below(stream_used + 1);
+    copy_in();
+    run_both(true, damaged);
+    compare_memory(false);
+    assert_true(damaged[0] == damaged[1]);
+    assert_true(mutated || !damaged[0]);
+    return damaged[0];
+}
+
+/* ---- Errors ---------------------------------------------------------------------------------------------------- */
+
+static void check_errors(void)
+{
+    expects_errors = true;
+    do {
+        make_images(false);
+        if (num_blocks > 4 && images[0].host.type == L2K_COEFFICIENT_INT32)
+            break;
+        for (size_t i = 0; i < num_images; i++)
+            free_image(&images[i]);
+    } while (true);
+    for (size_t i = 0; i < num_blocks; i++)
+        fill_block(owners[i], blocks[0][i].rect);
+    set_value(owners[0], blocks[0][0].rect.x1 - 1, blocks[0][0].rect.y1 - 1, INT32_MIN);
+    copy_in();
+    for (unsigned k = 0; k < 2; k++)
+        assert_int_equal(run(k, 0, num_blocks, false, NULL), L2K_ERROR_ARGUMENT);
+    assert_int_equal(run(1, 1, num_blocks - 1, false, NULL), L2K_OK);
+    images[0].device.on_device = false;
+    assert_int_equal(run(1, 0, num_blocks, false, NULL), L2K_ERROR_ARGUMENT);
+    images[0].device.on_device = true;
+    images[0].coding.ht_passes = 2;
+    assert_int_equal(run(1, 0, num_blocks, false, NULL), L2K_ERROR_UNSUPPORTED);
+    images[0].coding.ht_passes = 0;
+    blocks[1][0].kind = L2K_BLOCK_MQ;
+    memset(&blocks[1][0].received, 0, sizeof blocks[1][0].received);
+    assert_int_equal(run(1, 0, 1, true, NULL), L2K_ERROR_UNSUPPORTED);
+    assert_int_equal(run(1, 0, 0, true, NULL), L2K_OK);
+    for (size_t i = 0; i < num_images; i++)
+        free_image(&images[i]);
+    expects_errors = false;
+}
+
+int main(int argc, char **argv)
+{
+    const unsigned batches = argc > 1 ? (unsigned)atoi(argv[1]) : 600;
+    const int missing = gpu_missing();
+    if (missing)
+        return missing;
+    random_state = argc > 2 ? (uint64_t)atoi(argv[2]) : 1;
+    most_side = argc > 3 ? (uint32_t)atoi(argv[3]) : most_side;
+    size_t encoded = 0, decoded = 0;
+    unsigned damaged = 0;
+    ht_prepare();
+    make_coders();
+    check_errors();
+    for (unsigned i = 0; i < batches; i++) {
+        if (i % 2)
+            damaged += check_decoding();
+        else
+            check_encoding();
+        *(i % 2 ? &decoded : &encoded) += num_blocks;
+        for (size_t k = 0; k < num_images; k++)
+            free_image(&images[k]);
+    }
+    free_coders();
+    printf("%u batches: %zu code-blocks encoded and %zu decoded as the CPU does, in %u batches damaged ones\n", batches,
+           encoded, decoded, damaged);
+    return 0;
+}
