@@ -43,16 +43,28 @@ head -c $((301 * 203 * 8)) /dev/zero | tr '\0' 'x' >>"$work/deep.pam"
 "$lift2k" encode "$data/chelsea.png" "$work/chelsea.j2k" --quiet && "$lift2k" decode "$work/chelsea.j2k" "$work/odd.ppm" \
     --region 3,5,400,290 --quiet || fault "the odd picture"
 
+# round_trip SUFFIX PICTURE OPTIONS...: the picture to a coded file and back in parts
+round_trip() {
+    local suffix=$1 picture=$2
+    shift 2
+    both coded "$suffix" encode "$picture" "$@"
+    both whole pam decode "$work/coded-cpu.$suffix"
+    both reduced pam decode "$work/coded-cpu.$suffix" --reduce 2
+    both region pam decode "$work/coded-cpu.$suffix" --region 20,30,211,150 -j 1
+    both component pam decode "$work/coded-cpu.$suffix" --component 0
+}
+
 pictures=("$work/odd.ppm" "$work/deep.pam" "$data/camera.png" "$data/chelsea.png" "$data/coffee.png")
 for picture in "${pictures[@]:0:$most}"; do
     for options in "" "-I -r 20" "-t 128,128" "-t 128,128 -I" "-t 97,61 -I -r 10,1" "-t 1000,33 -j 1" \
         "-t 64,64 -j 1" "-t 200,150 -d 7,5 --levels 3" "-t 300,300 --no-mct"; do
         # shellcheck disable=SC2086
-        both coded jp2 encode "$picture" $options
-        both whole pam decode "$work/coded-cpu.jp2"
-        both reduced pam decode "$work/coded-cpu.jp2" --reduce 2
-        both region pam decode "$work/coded-cpu.jp2" --region 20,30,211,150 -j 1
-        both component pam decode "$work/coded-cpu.jp2" --component 0
+        round_trip jp2 "$picture" $options
+    done
+    for options in "" "-I" "-I --step 0.01 -b 32,32" "-t 128,128" "-t 97,61 -b 16,64 -I" "-b 1024,4 --levels 2" \
+        "-t 64,64 -j 1" "-I --ht-passes 3 --step 0.02" "-I --rate 12" "-I -q 40 -t 200,150" "--no-mct -p RPCL --plt"; do
+        # shellcheck disable=SC2086
+        round_trip jph "$picture" --ht $options
     done
 done
 echo "$checks comparisons, $failures failures"
