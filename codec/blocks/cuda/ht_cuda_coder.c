@@ -390,7 +390,7 @@ static bool place_directly(const ht_coder *c, const l2k_ht_received_set *set, l2
 static l2k_status list_block(ht_coder *c, const l2k_cuda_band *band, const l2k_block *from,
                              l2k_ht_cuda_decode_block *to)
 {
-    if (from->kind == L2K_BLOCK_MQ)
+    if (from->kind == L2K_BLOCK_MQ && from->received.first) /* of others, no packet has said what they are */
         return l2k_fail(c->blocks.context, L2K_ERROR_UNSUPPORTED, "CUDA: an MQ code-block among those of HT");
     const l2k_ht_received_set set = find_set(&from->received);
     *to = (l2k_ht_cuda_decode_block){.view = l2k_cuda_view_of(band, from->rect), .wide = band->bytes > sizeof(int16_t)};
