@@ -128,13 +128,19 @@ static const char *openjpeg_trouble(const ht_case *k)
                                                    : NULL;
 }
 
+/* OpenJPH and OpenHTJ2K: a line of one odd coefficient is halved, which is exact only if all is lossless. */
+static bool rounds_otherwise(const ht_case *k)
+{
+    return !k->o->irreversible && k->o->ht_passes > 1 && has_thin_resolution(k->p, k->o, 2);
+}
+
 static const char *openhtj2k_trouble(const ht_case *k)
 {
     if (k->p->image.x0 || k->p->image.y0)
         return "an image origin other than 0,0";
     if (coding_levels(k->o) > 30)
         return "more than 30 levels";
-    if (!k->o->irreversible && k->o->ht_passes > 1 && has_thin_resolution(k->p, k->o, 2))
+    if (rounds_otherwise(k))
         return "5/3, not lossless: a line of one odd coefficient, which is halved, is rounded in another way";
     for (uint32_t c = 0; c < k->p->image.num_components; c++) {
         if (k->p->components[c].precision > 15)
@@ -189,8 +195,8 @@ static void keep(const ht_case *k)
     FILE *f = fopen(path, "wb");
     good = good && f;
     if (f)
-        fprintf(f, "%lld %u %u", (long long)tolerance(k->p, k->o), k->p->image.num_components,
-                codestream_has_transform(k->file));
+        fprintf(f, "%lld %u %u", (long long)tolerance(k->p, k->o) + (rounds_otherwise(k) ? 3 : 0),
+                k->p->image.num_components, codestream_has_transform(k->file));
     for (uint32_t c = 0; f && c < k->ours->image.num_components; c++)
         fprintf(f, " %u %u %u %d", k->ours->components[c].width, k->ours->components[c].height,
                 k->ours->components[c].precision, k->ours->components[c].is_signed);
@@ -272,7 +278,9 @@ static long check_file(ht_case *k)
         return fail_case(k, message, NULL);
     k->ours = ours;
     long failures = check_round_trip(k) + with_others(k);
-    if (keep_folder)
+    /* OpenJPH decodes layers in part. The 0.26.3 of imagecodecs 2026.3.6 decodes some files of the 5/3 with refinement
+     * passes to other samples than OpenJPH 0.9, 0.31, OpenJPEG, OpenHTJ2K and lift2k do. */
+    if (keep_folder && k->o->num_targets < 2 && (k->o->irreversible || k->o->ht_passes < 2))
         keep(k);
     picture_free(ours);
     return failures;
