@@ -129,7 +129,7 @@ static bool device_decodes(const l2k_tile_state *s)
 
 /* The plan is for all components, or for the only one that is wanted, then without component transform. Where it will
  * not be run, only its views matter. */
-static l2k_status make_plan(const l2k_decoding *d, l2k_tile_state *s, const l2k_team *team, l2k_tile_slot *slot)
+l2k_status l2k_make_decode_plan(const l2k_decoding *d, l2k_tile_state *s, const l2k_team *team, l2k_tile_slot *slot)
 {
     l2k_plan_spec spec = {.direction = L2K_INVERSE};
     l2k_coding_plan_spec(&d->codestream->siz, &s->coding, s->tile.rect, d->discard, s->components, &spec);
@@ -156,5 +156,5 @@ l2k_status l2k_choose_decode_plan(const l2k_decoding *d, l2k_tile_state *s, cons
 {
     L2K_TRY(allocate_state(d->context, s));
     L2K_TRY(list_blocks(d, s));
-    return make_plan(d, s, team, slot);
+    return l2k_make_decode_plan(d, s, team, slot);
 }

@@ -205,6 +205,10 @@ l2k_status l2k_damaged_blocks(const l2k_decoding *d, uint32_t index);
 l2k_status l2k_choose_decode_plan(const l2k_decoding *d, l2k_tile_state *state, const l2k_team *team,
                                   l2k_tile_slot *slot);
 
+/* The slot's plan and the views alone, for the blocks listed before. */
+l2k_status l2k_make_decode_plan(const l2k_decoding *d, l2k_tile_state *state, const l2k_team *team,
+                                l2k_tile_slot *slot);
+
 /* ---- Samples (decode_samples.c) --------------------------------------------------------------------------------- */
 
 /* Chooses where the inverse transform puts the samples of each component that is wanted: the output itself where it has

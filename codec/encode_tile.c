@@ -149,6 +149,16 @@ l2k_status l2k_encode_blocks(const l2k_encode_job *job, l2k_team *team, const l2
     return status;
 }
 
+l2k_status l2k_encode_tile_again(const l2k_encode_job *job, l2k_team *team, const l2k_turn *turn)
+{
+    l2k_tile *tile = &job->tiles[turn->tile];
+    l2k_plane *planes;
+    L2K_TRY(choose_plan(job, team, turn->slot, tile));
+    L2K_TRY(l2k_encode_tile_planes(job, tile, &planes));
+    L2K_TRY(l2k_plan_forward(turn->slot->plan, planes));
+    return l2k_encode_blocks(job, team, turn->slot, tile);
+}
+
 /* A third guard bit only where it is needed, so that all other files stay what OpenJPEG writes. By rows, the main
  * header has been written by then, and the tile-parts' own headers say it. Returns the bits that these are to add. */
 unsigned l2k_encode_add_guard_bit(l2k_encoder *encoder, bool whole)

@@ -118,6 +118,9 @@ l2k_status l2k_encode_prepare_tile(const l2k_encode_job *job, const l2k_team *te
 /* Codes all blocks of a tile from the views of its plan. */
 l2k_status l2k_encode_blocks(const l2k_encode_job *job, l2k_team *team, const l2k_tile_slot *slot, l2k_tile *tile);
 
+/* The transform and code-blocks of a tile that was prepared before, with another plan. */
+l2k_status l2k_encode_tile_again(const l2k_encode_job *job, l2k_team *team, const l2k_turn *turn);
+
 /* Adds a guard bit to all tiles where one of them needs it. `whole`: the tiles are the image's, and the main header is
  * still to be written. Returns how many guard bits their tile-part headers have more than the main header. */
 unsigned l2k_encode_add_guard_bit(l2k_encoder *encoder, bool whole);

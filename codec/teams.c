@@ -45,6 +45,8 @@ static l2k_status create_teams(const l2k_context *context, l2k_teams *teams)
         l2k_team *team = &teams->teams[i];
         *team = (l2k_team){.context = *context, .backend = teams->backend, .num_slots = slots};
         team->context.threads = teams->num_teams > 1 ? 1 : context->threads;
+        team->quiet = team->context;
+        team->quiet.hooks.message = NULL;
         for (unsigned k = 0; k < slots; k++)
             team->slots[k].number = i * slots + k;
         L2K_TRY(l2k_block_coder_create(&team->context, teams->coders, &team->coder));
@@ -236,8 +238,21 @@ l2k_status l2k_team_coder(l2k_team *team, const l2k_tile_slot *slot, const l2k_b
         l2k_block_coder_free(team->device_coder);
         team->device_coder = NULL;
     }
+    const l2k_context *context = team->backend == L2K_BACKEND_AUTO ? &team->quiet : &team->context;
     if (!team->device_coder)
-        L2K_TRY(l2k_block_coder_create(&team->context, on_device, &team->device_coder));
+        L2K_TRY(l2k_block_coder_create(context, on_device, &team->device_coder));
     *coder = team->device_coder;
     return L2K_OK;
+}
+
+bool l2k_team_falls_back(l2k_team *team, l2k_tile_slot *slot, l2k_status status)
+{
+    if (status == L2K_OK || status == L2K_ERROR_CANCELLED || team->backend != L2K_BACKEND_AUTO || !slot->plan ||
+        !l2k_plan_coefficients(slot->plan, 0)->on_device)
+        return false;
+    l2k_choice_fall_back(&team->context, status);
+    l2k_block_coder_free(team->device_coder);
+    team->device_coder = NULL;
+    drop_plan(slot);
+    return true;
 }

@@ -19,6 +19,7 @@ enum { L2K_SLOTS_OF_TEAM = 2 };
 
 typedef struct l2k_team {
     l2k_context context; /* with the number of its threads */
+    l2k_context quiet;   /* the same, for what may fail and is then done again: reports nothing */
     l2k_backend backend;
     l2k_block_coder *coder;
     l2k_block_coder *device_coder; /* NULL until a plan has kept its coefficients on the device */
@@ -85,5 +86,9 @@ l2k_status l2k_team_plan(const l2k_team *team, l2k_tile_slot *slot, const l2k_pl
 /* The coder for coefficients where the slot's plan has them: the teams' own, or, on a device, one of that table. */
 l2k_status l2k_team_coder(l2k_team *team, const l2k_tile_slot *slot, const l2k_block_coder_table *on_device,
                           l2k_block_coder **coder);
+
+/* Whether a tile whose block coder failed with `status` is to be done again on the CPU: it was on a device that AUTO
+ * had chosen. A note says so the first time; the slot has no plan any more, and its next one will be on the CPU. */
+bool l2k_team_falls_back(l2k_team *team, l2k_tile_slot *slot, l2k_status status);
 
 #endif

@@ -88,11 +88,38 @@ static void test_each(void **unused)
     scenario_files_free(&files);
 }
 
+/* AUTO does on the CPU what fails on the GPU, and gives the same. */
+static void test_fall_back(void **unused)
+{
+    (void)unused;
+    static scenario_run *const runs[] = {scenario_encode_ht, scenario_decode_ht, scenario_encode_tiles};
+    scenario_files files;
+    scenario_files_make(&files, L2K_BACKEND_AUTO);
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
+        for (int mode = 0; mode < 2; mode++) {
+            size_t failed = 0;
+            for (bool again = true; again; failed++) {
+                const scenario s = {"", runs[i], true};
+                watch w = {.fail_at = SIZE_MAX};
+                once = mode;
+                calls = live = 0;
+                fail_at = failed;
+                assert_int_equal(scenario_live(&s, &files, &w), L2K_OK);
+                again = calls > failed;
+                fail_at = SIZE_MAX;
+                assert_int_equal(live, 0);
+                assert_int_equal(w.errors, 0);
+            }
+            assert_true(failed > 4);
+        }
+    scenario_files_free(&files);
+}
+
 int main(void)
 {
     int missing = gpu_missing();
     if (missing)
         return missing;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each), cmocka_unit_test(test_fall_back)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

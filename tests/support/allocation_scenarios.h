@@ -8,6 +8,7 @@
 typedef struct scenario_files {
     picture p;
     memory_file jp2, tiled; /* one tile, layers; many tiles with PLT and TLM */
+    memory_file ht;         /* the same tiles of HT code-blocks */
     l2k_backend backend;
 } scenario_files;
 
@@ -25,6 +26,7 @@ static const double scenario_ratios[2] = {4, 1};
 static inline l2k_status scenario_set(l2k_encoder *e, const scenario_files *files, bool tiled)
 {
     const int64_t settings[][2] = {{L2K_ENCODER_BACKEND, files->backend},
+                                   {L2K_ENCODER_GPU_MIN_SAMPLES, 0},
                                    {L2K_ENCODER_THREADS, 1},
                                    {L2K_ENCODER_LEVELS, 3},
                                    {L2K_ENCODER_TILE_WIDTH, tiled ? 23 : 0},
@@ -118,6 +120,22 @@ static inline l2k_status scenario_encode_memory(const scenario_files *files, con
     return status;
 }
 
+static inline l2k_status scenario_encode_ht(const scenario_files *files, const l2k_hooks *hooks, memory_file *out)
+{
+    l2k_encoder *e = l2k_encoder_new(hooks);
+    if (!e)
+        return L2K_ERROR_MEMORY;
+    l2k_status status = scenario_set(e, files, true);
+    if (status == L2K_OK)
+        status = l2k_encoder_set(e, L2K_ENCODER_STYLE, L2K_STYLE_HT);
+    if (status == L2K_OK)
+        status = run_encoder(e, &files->p, out);
+    if (status == L2K_OK && files->ht.size)
+        assert_true(out->size == files->ht.size && memcmp(out->data, files->ht.data, out->size) == 0);
+    l2k_encoder_free(e);
+    return status;
+}
+
 /* HT code-blocks whose quantiser steps are to reach a target. */
 static inline l2k_status scenario_encode_steps(const scenario_files *files, const l2k_hooks *hooks, memory_file *out,
                                                l2k_target kind, double target)
@@ -153,6 +171,8 @@ static inline l2k_status scenario_set_decoder(l2k_decoder *d, const scenario_fil
     if (!d)
         return L2K_ERROR_MEMORY;
     l2k_status status = l2k_decoder_set(d, L2K_DECODER_THREADS, 1);
+    if (status == L2K_OK)
+        status = l2k_decoder_set(d, L2K_DECODER_GPU_MIN_SAMPLES, 0);
     return status == L2K_OK ? l2k_decoder_set(d, L2K_DECODER_BACKEND, files->backend) : status;
 }
 
@@ -184,6 +204,12 @@ static inline l2k_status scenario_decode_tiles(const scenario_files *files, cons
 {
     (void)out;
     return scenario_decode(files, hooks, &files->tiled, false);
+}
+
+static inline l2k_status scenario_decode_ht(const scenario_files *files, const l2k_hooks *hooks, memory_file *out)
+{
+    (void)out;
+    return scenario_decode(files, hooks, &files->ht, false);
 }
 
 static inline l2k_status scenario_decode_region(const scenario_files *files, const l2k_hooks *hooks, memory_file *out)
@@ -228,10 +254,12 @@ static const scenario scenarios[] = {{"encode, one tile, layers", scenario_encod
                                      {"encode, tiles", scenario_encode_tiles, true},
                                      {"encode by rows of tiles", scenario_encode_rows, false},
                                      {"encode to memory", scenario_encode_memory, true},
+                                     {"encode HT, tiles", scenario_encode_ht, true},
                                      {"encode HT, tiles, a ratio", scenario_encode_ratio, true},
                                      {"encode HT, one tile, a PSNR", scenario_encode_psnr, true},
                                      {"decode, one tile", scenario_decode_layers, true},
                                      {"decode, tiles", scenario_decode_tiles, true},
+                                     {"decode HT, tiles", scenario_decode_ht, true},
                                      {"decode a region", scenario_decode_region, true},
                                      {"decode from memory", scenario_decode_memory, true},
                                      {"transform", scenario_transform, true}};
@@ -244,8 +272,10 @@ static inline void scenario_files_make(scenario_files *files, l2k_backend backen
     picture_make(&files->p, 61, 47, 3);
     files->jp2 = memory_of(NULL, 0);
     files->tiled = memory_of(NULL, 0);
+    files->ht = memory_of(NULL, 0);
     assert_int_equal(scenario_encode_layers(files, NULL, &files->jp2), L2K_OK);
     assert_int_equal(scenario_encode_tiles(files, NULL, &files->tiled), L2K_OK);
+    assert_int_equal(scenario_encode_ht(files, NULL, &files->ht), L2K_OK);
     files->backend = backend;
 }
 
@@ -254,6 +284,7 @@ static inline void scenario_files_free(scenario_files *files)
     picture_free(&files->p);
     free(files->jp2.data);
     free(files->tiled.data);
+    free(files->ht.data);
 }
 
 /* Runs a scenario with the failures set in `w`: expects a clean status, an error line, no leak, and no partial output.
