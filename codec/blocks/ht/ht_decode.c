@@ -11,7 +11,7 @@
  * on the left, 2 and 3 on the right. */
 static unsigned context_of_next(bool first_row, unsigned rho)
 {
-    return first_row ? rho >> 1 | (rho & 1) : (rho >> 2 | rho >> 3) << 1 & 2;
+    return first_row ? (rho >> 1 | (rho & 1)) << 7 : ((rho >> 2 | rho >> 3) & 1) << 10;
 }
 
 static uint32_t ones(uint32_t bits)
@@ -23,7 +23,7 @@ static void make_quads(const l2k_ht_vlc vlc, bool first_row, uint32_t table[1024
 {
     for (unsigned i = 0; i < 1024; i++) {
         const uint32_t entry = vlc[i], rho = l2k_ht_rho(entry), e_1 = l2k_ht_e_1(entry), e_k = l2k_ht_e_k(entry);
-        table[i] = l2k_ht_length(entry) | context_of_next(first_row, rho) << 7 | 3 * l2k_ht_u_off(entry) << 10 |
+        table[i] = l2k_ht_length(entry) | context_of_next(first_row, rho) | l2k_ht_u_off(entry) << 11 |
                    ones(e_k) << 12 | rho << 16 | e_1 << 20 | e_k << 24 | ones(rho) << 28;
     }
 }
@@ -56,7 +56,7 @@ uint32_t l2k_ht_residuals(unsigned pair, uint64_t bits)
     unsigned u = p.base + l2k_ht_take(&vlc, p.suffix), v = q.base + l2k_ht_take(&vlc, q.suffix);
     u += get_extension(&vlc, p, u);
     v += get_extension(&vlc, q, v);
-    return (all - vlc.count) | (v + bias) << 16 | (uint32_t)(u + bias) << 24;
+    return (all - vlc.count) | (u + bias) << 8 | (v + bias) << 16;
 }
 
 static void make_residuals(unsigned pair, uint32_t table[256])
@@ -92,6 +92,7 @@ static bool start_streams(l2k_ht *ht, const l2k_ht_set *set)
     const size_t bytes = l2k_ht_unstuff_vlc(end - suffix, end, ht->scratch->vlc, L2K_HT_MOST_SUFFIX);
     p->mel = l2k_ht_mel_start(end - suffix, end - 1);
     p->vlc = l2k_ht_window_at(ht->scratch->vlc, bytes);
+    l2k_ht_refill(&p->vlc);
     p->bits = ht->scratch->magsgn;
     p->bytes_known = l2k_ht_unstuff_forward(data, set->cleanup_bytes - suffix, p->bits, L2K_HT_MAGSGN_BYTES, 0xFF);
     return true;
@@ -102,6 +103,7 @@ static void start_rows(l2k_ht_pass *p, const l2k_t1_block *block, const l2k_ht_s
 {
     p->num_quads = (block->width + 1) / 2;
     memset(p->quads, 0, (1 + p->num_quads + L2K_HT_GROUP) * sizeof *p->quads);
+    memset(p->residuals, 0, (p->num_quads + L2K_HT_GROUP) * sizeof *p->residuals);
     memset(p->low, 0, 2 * (1 + p->num_quads + L2K_HT_GROUP) * sizeof *p->low);
     p->position = 0;
     p->plane = set->plane;

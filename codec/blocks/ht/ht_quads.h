@@ -1,72 +1,94 @@
 /* Pairs of quads of the HT cleanup pass (7.3 of T.814), for ht_rows.c: significance, known most significant bits and
  * exponent residuals from MEL and VLC. Each codeword waits for the length of the one before, so what counts is that
- * chain: tables that give all there is to know, and no branches that cannot be foreseen. */
+ * chain: tables that give all there is to know, of whose indices nothing is left to add when the bits are there, and no
+ * branches that cannot be foreseen. */
 #ifndef L2K_CODEC_BLOCKS_HT_HT_QUADS_H
 #define L2K_CODEC_BLOCKS_HT_HT_QUADS_H
 
 #include "codec/blocks/ht/ht_rows.h"
 
-enum { CONTEXT_BITS = 7 << 7, FIRST_BITS = 1 << 10, SECOND_BITS = 1 << 11 };
-
-/* Both streams while they are read: the next bits of VLC, as in a window, and the events of MEL. */
+/* Both streams while they are read: the next bits of VLC, as in a window, and the events of MEL, with a one above them.
+ */
 typedef struct streams {
     uint64_t bits, events;
     const uint8_t *next;
-    unsigned count, num_events;
+    unsigned count;
     uint32_t context; /* what the last quad adds to that of the next */
 } streams;
 
-/* An entry of the table; in context 0 only if MEL has an event of 1. */
-static inline uint32_t get_quad(const uint32_t *table, uint32_t context, streams *s)
+/* The part of a table that is `offset` bytes on: what is known of an index before the bits are. The compiler shall not
+ * add the bits first, which come last. */
+static inline const uint32_t *part_of(const uint32_t *table, uint32_t offset)
 {
-    const unsigned asked = context == 0, none = asked & ~(unsigned)s->events;
-    const uint32_t entry = table[context | (s->bits & 127)] & (none - 1);
+    const uint32_t *part = (const uint32_t *)(const void *)((const uint8_t *)table + offset);
+    __asm__("" : "+r"(part));
+    return part;
+}
+
+/* What a quad adds to the context of the next one, in bytes. */
+static inline uint32_t context_after(bool first_row, uint32_t quad)
+{
+    return first_row ? (quad & 7 << 7) << 2 : quad & 1 << 10;
+}
+
+/* An entry of the table for the next `bits`; in context 0 only if MEL has an event of 1. */
+static inline uint32_t get_quad(const uint32_t *table, uint32_t left, uint32_t above, uint64_t bits, streams *s)
+{
+    const unsigned asked = (left | above) == 0, none = asked & ~(unsigned)s->events;
+    const uint32_t entry = part_of(part_of(table, above), left)[bits & 127] & (none - 1);
     s->events >>= asked;
-    s->num_events -= asked;
     s->bits >>= entry & 63;
     return entry;
 }
 
+/* `residuals` as in the table. */
+static inline void put_pair(l2k_ht_pass *p, size_t i, uint32_t first, uint32_t second, uint32_t residuals)
+{
+    p->quads[1 + i] = first;
+    p->quads[2 + i] = second;
+    p->residuals[i] = residuals;
+    p->residuals[i + 1] = residuals >> 8;
+}
+
 static inline void get_residuals(l2k_ht_pass *p, bool first_row, streams *s, uint32_t first, uint32_t second, size_t i)
 {
-    unsigned pair = (first & FIRST_BITS) >> 2 | (second & SECOND_BITS) >> 2;
-    if (first_row && pair == L2K_HT_BOTH << 8) {
-        pair = (L2K_HT_FIRST_ROW + (s->events & 1)) << 8;
+    const uint32_t of_first = first >> 1 & 1 << 10, of_second = second & 1 << 11;
+    const uint32_t *table = part_of(part_of(p->tables.residuals, of_first), of_second);
+    unsigned pair = (of_first | of_second) >> 10;
+    if (first_row && pair == L2K_HT_BOTH) {
+        pair = L2K_HT_FIRST_ROW + (s->events & 1);
+        table = p->tables.residuals + (pair << 8);
         s->events >>= 1;
-        s->num_events--;
     }
-    uint32_t both = p->tables.residuals[pair | (s->bits & 255)];
+    uint32_t both = table[s->bits & 255];
     if (__builtin_expect(both & L2K_HT_LONG_CODE, 0))
-        both = l2k_ht_residuals(pair >> 8, s->bits);
+        both = l2k_ht_residuals(pair, s->bits);
     s->bits >>= both & 63;
     s->count -= (first + second + both) & 63;
-    p->quads[1 + i] = first >> 12 | (both & 0xFFu << 24);
-    p->quads[2 + i] = second >> 12 | (both << 8 & 0xFFu << 24);
+    put_pair(p, i, first, second, both);
 }
 
 /* Out of line, because it is seldom needed. */
-static __attribute__((noinline)) void fill_events(l2k_ht_pass *p, uint64_t events, unsigned num_events)
+static __attribute__((noinline)) uint64_t fill_events(l2k_ht_mel *mel, uint64_t events)
 {
-    p->mel.events = events;
-    p->mel.num_events = num_events;
-    l2k_ht_mel_fill(&p->mel);
+    mel->num_events = 63 - (unsigned)__builtin_clzll(events);
+    mel->events = events ^ (uint64_t)1 << mel->num_events;
+    l2k_ht_mel_fill(mel);
+    return mel->events | (uint64_t)1 << mel->num_events;
 }
 
 /* Leaves bits and events for a pair of quads: 38 and 3 at most. */
 static inline void refill(l2k_ht_pass *p, streams *s)
 {
-    if (__builtin_expect(s->num_events < 3, 0)) {
-        fill_events(p, s->events, s->num_events);
-        s->events = p->mel.events;
-        s->num_events = p->mel.num_events;
-    }
+    if (__builtin_expect(s->events < 1 << 3, 0))
+        s->events = fill_events(&p->mel, s->events);
     s->bits |= l2k_ht_load(s->next) << s->count;
-    s->next += (63 - s->count) >> 3;
+    s->next += (s->count ^ 63) >> 3;
     s->count |= 56;
 }
 
 /* Significance above each quad: of sample 3 of the quad before and sample 1 of the one right above, and of sample 3 of
- * that and sample 1 of the next; where they stand in a context. */
+ * that and sample 1 of the next; where they stand in a context, in bytes. */
 static void find_contexts(l2k_ht_pass *restrict p)
 {
     const uint32_t *restrict before = p->quads;
@@ -74,22 +96,24 @@ static void find_contexts(l2k_ht_pass *restrict p)
     const size_t count = p->num_quads;
     for (size_t i = 0; i < count; i++)
         contexts[i] =
-            ((before[i] | before[i + 1] << 2) & 1 << 7) | ((before[i + 1] << 2 | before[i + 2] << 4) & 1 << 9);
+            ((before[i] >> 10 | before[i + 1] >> 8) & 1 << 9) | ((before[i + 1] >> 8 | before[i + 2] >> 6) & 1 << 11);
 }
 
+/* At least 18 bits are left of the pair before: the first codeword need not wait until there are more. */
 static inline void get_pair(l2k_ht_pass *p, bool first_row, streams *s, size_t i)
 {
     const uint32_t *table = p->tables.quads[!first_row];
+    const uint64_t bits = s->bits;
     refill(p, s);
     if (!first_row && (s->context | p->contexts[i] | p->contexts[i + 1] | (s->events & 3)) == 0) {
         s->events >>= 2;
-        s->num_events -= 2;
-        p->quads[1 + i] = p->quads[2 + i] = 0;
+        put_pair(p, i, 0, 0, 0);
         return;
     }
-    const uint32_t first = get_quad(table, s->context | (first_row ? 0 : p->contexts[i]), s);
-    const uint32_t second = get_quad(table, (first & CONTEXT_BITS) | (first_row ? 0 : p->contexts[i + 1]), s);
-    s->context = second & CONTEXT_BITS;
+    const uint32_t first = get_quad(table, s->context, first_row ? 0 : p->contexts[i], bits, s);
+    const uint32_t second =
+        get_quad(table, context_after(first_row, first), first_row ? 0 : p->contexts[i + 1], s->bits, s);
+    s->context = context_after(first_row, second);
     get_residuals(p, first_row, s, first, second, i);
 }
 
@@ -97,13 +121,14 @@ static inline void get_pair(l2k_ht_pass *p, bool first_row, streams *s, size_t i
 static inline void get_odd(l2k_ht_pass *p, bool first_row, streams *s, size_t i)
 {
     refill(p, s);
-    const uint32_t first = get_quad(p->tables.quads[!first_row], s->context | (first_row ? 0 : p->contexts[i]), s);
+    const uint32_t first =
+        get_quad(p->tables.quads[!first_row], s->context, first_row ? 0 : p->contexts[i], s->bits, s);
     get_residuals(p, first_row, s, first, 0, i);
 }
 
 static inline streams begin_streams(const l2k_ht_pass *p)
 {
-    return (streams){p->vlc.bits, p->mel.events, p->vlc.next, p->vlc.count, p->mel.num_events, 0};
+    return (streams){p->vlc.bits, p->mel.events | (uint64_t)1 << p->mel.num_events, p->vlc.next, p->vlc.count, 0};
 }
 
 static inline void end_streams(l2k_ht_pass *p, const streams *s)
@@ -111,8 +136,8 @@ static inline void end_streams(l2k_ht_pass *p, const streams *s)
     p->vlc.bits = s->bits;
     p->vlc.count = s->count;
     p->vlc.next = s->next < p->vlc.end ? s->next : p->vlc.end;
-    p->mel.events = s->events;
-    p->mel.num_events = s->num_events;
+    p->mel.num_events = 63 - (unsigned)__builtin_clzll(s->events);
+    p->mel.events = s->events ^ (uint64_t)1 << p->mel.num_events;
 }
 
 #endif

@@ -33,38 +33,39 @@ static void get_below(l2k_ht_pass *p)
 static void get_columns(l2k_ht_pass *p, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        p->position = get_column(p, p->position, i);
+        p->position = get_column(p, p->bits, p->position, i);
 }
 
 /* Mostly both quads have significant samples, or none has. */
-INLINE uint32_t get_columns_of_pair(l2k_ht_pass *p, uint32_t position, size_t i)
+INLINE uint32_t get_columns_of_pair(l2k_ht_pass *p, const uint8_t *bits, uint32_t position, size_t i)
 {
-    if (((p->bounded[i] | p->bounded[i + 1]) & 0xF0) == 0) {
+    if ((p->added[i] | p->added[i + 1]) == 0) {
         memset(p->columns + 4 * i, 0, 8 * sizeof *p->columns);
         return position;
     }
-    position = get_column(p, position, i);
-    return get_column(p, position, i + 1);
+    position = get_column(p, bits, position, i);
+    return get_column(p, bits, position, i + 1);
 }
 
 /* Columns of a row, and the quads of the next. */
 static void get_both(l2k_ht_pass *p)
 {
     const size_t count = p->num_quads;
+    const uint8_t *bits = p->bits;
     uint32_t position = p->position;
     find_contexts(p);
     streams s = begin_streams(p);
     size_t i = 0;
     for (; i + 1 < count; i += 2) {
         get_pair(p, false, &s, i);
-        position = get_columns_of_pair(p, position, i);
+        position = get_columns_of_pair(p, bits, position, i);
     }
     if (i < count) {
         get_odd(p, false, &s, i);
-        position = get_column(p, position, i++);
+        position = get_column(p, bits, position, i++);
     }
     for (; i & (L2K_HT_GROUP - 1); i++)
-        get_column(p, position, i);
+        get_column(p, bits, position, i);
     end_streams(p, &s);
     p->position = position;
 }
@@ -76,6 +77,7 @@ INLINE void get_in_form(l2k_ht_pass *p, l2k_ht_form form, uint32_t most, bool la
     const uint32_t count = (p->num_quads + L2K_HT_GROUP - 1) & ~(L2K_HT_GROUP - 1u);
 #ifdef __BMI2__
     if (p->deposits && most <= MOST_IN_DEPOSITS) {
+        find_deposits(p, count);
         extend(p, p->position + 4 * MOST_IN_DEPOSITS * p->num_quads);
         if (last)
             get_columns(p, count);

@@ -18,11 +18,13 @@ enum { L2K_HT_GROUP = 8 };
 /* The codes of 7.3.5 and 7.3.6, as what is to be done with the next bits. */
 typedef struct l2k_ht_decode_tables {
     /* Of the first row of quads and of all others; indexed by context << 7 | the next seven bits. From bit 0: the
-     * codeword's length (6 bits); what the quad adds to the context of the next one (3), which is at bit 7; u_off at
-     * bits 10 and 11; from bit 12 on what l2k_ht_pass has of a quad. */
+     * codeword's length (6 bits). What the quad adds to the context of the next one: in the first row from bit 7 on
+     * (3), in others, where only the second bit can be, at bit 10: that bit's place in an offset in bytes. At bit 11
+     * u_off, which for a second quad is its place in an offset into residuals. From bit 12 on: the number of ones in
+     * e_k (4); rho, e_1, e_k (4 each); the number of ones in rho. */
     uint32_t quads[2][1024];
     /* Both residuals of a pair, indexed by l2k_ht_pair << 8 | the next eight bits. From bit 0: the length of both codes
-     * (6 bits), bit 7 set if that is more than eight bits; the second residual at bit 16 and the first at bit 24. */
+     * (6 bits), bit 7 set if that is more than eight bits; the first residual at bit 8 and the second at bit 16. */
     uint32_t residuals[6 << 8];
 } l2k_ht_decode_tables;
 
@@ -57,13 +59,14 @@ typedef struct l2k_ht_pass {
     bool deposits; /* use the processor's instruction for that */
     uint32_t num_quads;
     void *top, *bottom; /* where two rows of samples go, in groups of 2 L2K_HT_GROUP */
-    /* The row of quads that was read last, from [1] on, with zeros around it. From bit 0: the number of ones in e_k (4
-     * bits); rho, e_1, e_k (4 bits each); the number of ones in rho; from bit 24 on the residual. */
+    /* The row of quads that was read last, from [1] on, with zeros around it: entries of the table. */
     uint32_t quads[1 + L2K_HT_ROW];
-    /* From it: what it adds to the contexts of the next row; quads with the exponent bound for the residual; how many
-     * bits each has in MagSgn, or where they start. */
+    uint32_t residuals[L2K_HT_ROW]; /* of these, from [0] on: in bits 8 to 15 */
+    /* From it: what it adds to the contexts of the next row, in bytes; quads from bit 12 on, with the exponent bound
+     * from bit 24 on; how many bits each has in MagSgn, or where they start. */
     uint32_t contexts[L2K_HT_ROW], bounded[L2K_HT_ROW], bits_of[L2K_HT_ROW];
-    uint16_t columns[4 * L2K_HT_ROW]; /* upper and lower samples of 16 bits */
+    uint64_t fields[L2K_HT_ROW], added[L2K_HT_ROW]; /* to deposit bits of MagSgn: see find_deposits */
+    uint16_t columns[4 * L2K_HT_ROW];               /* upper and lower samples of 16 bits */
     uint32_t low[2 + 2 * L2K_HT_ROW]; /* magnitudes of its lower samples from [1] on, with zeros around them */
 } l2k_ht_pass;
 

@@ -30,12 +30,14 @@ static inline uint32_t max(uint32_t a, uint32_t b)
 static uint32_t find_bounds(l2k_ht_pass *restrict p, uint32_t count)
 {
     const uint32_t *restrict low = p->low, *restrict row = p->quads + 1;
+    const uint32_t *restrict residuals = p->residuals;
     uint32_t *restrict bounded = p->bounded, *restrict bits_of = p->bits_of, most = 0;
     L2K_INDEPENDENT
     for (size_t i = 0; i < count; i++) {
         const uint32_t above = max(max(low[2 * i], low[2 * i + 1]), max(low[2 * i + 2], low[2 * i + 3]));
-        const uint32_t ones = row[i] >> 16 & 7, several = -(uint32_t)(ones > 1);
-        const uint32_t quad = row[i] + (((bit_length(max(above, 1) - 1) - 1) & several) << 24) + (1u << 24);
+        const uint32_t ones = row[i] >> 28, several = -(uint32_t)(ones > 1);
+        const uint32_t quad = (row[i] >> 12 & 0xFFFF) + (residuals[i] >> 8 << 24) +
+                              (((bit_length(max(above, 1) - 1) - 1) & several) << 24) + (1u << 24);
         bounded[i] = quad;
         bits_of[i] = (quad >> 24) * ones - (quad & 7);
         most = max(most, quad);
@@ -173,20 +175,37 @@ enum { MOST_IN_DEPOSITS = 14 };
 
 #ifdef __BMI2__
 
-/* Four samples of 16 bits, each twice the magnitude and the sign, or 0. */
-static inline uint64_t deposit(uint64_t bits, uint32_t quad)
+/* A quad in each 64 bits. */
+typedef uint64_t wide __attribute__((vector_size(16 * L2K_QUADS)));
+
+/* Four flags of a quad from bit `from` on, as 0 or 1 in 16 bits each, from the same bits in all 16. */
+static inline wide lanes_of(wide flags, unsigned from)
 {
-    const uint64_t lanes = 0x0001000100010001u, rho = _pdep_u64(quad >> 4, lanes), e_1 = _pdep_u64(quad >> 8, lanes);
-    const uint64_t e_k = _pdep_u64(quad >> 12, lanes);
-    const unsigned top = (quad >> 24) - 1;
-    const uint64_t fields = 2 * (rho << top) - rho - (e_k << top);
-    return _pdep_u64(bits, fields) + (e_1 << top) + 2 * rho;
+    const l2k_halves bit = (l2k_halves)(((wide){0} + 0x0008000400020001u) << from);
+    return (wide)((l2k_halves)(((l2k_halves)flags & bit) == bit) & 1);
 }
 
-static inline uint32_t get_column(l2k_ht_pass *p, uint32_t position, size_t i)
+/* Where bits from MagSgn go to get four samples of 16 bits, and what is to be added to get twice the magnitude and the
+ * sign, or 0. */
+static void find_deposits(l2k_ht_pass *p, size_t count)
 {
-    const uint64_t bits = l2k_ht_load(p->bits + (position >> 3)) >> (position & 7);
-    l2k_ht_store((uint8_t *)p->columns + 8 * i, deposit(bits, p->bounded[i]));
+    for (size_t i = 0; i < count; i += 2 * L2K_QUADS) {
+        wide quad;
+        for (size_t k = 0; k < 2 * L2K_QUADS; k++)
+            quad[k] = p->bounded[i + k];
+        const wide top = (quad >> 24) - 1, low = quad & 0xFFFF;
+        const wide two = low | low << 16, flags = two | two << 32;
+        const wide rho = lanes_of(flags, 4), e_1 = lanes_of(flags, 8), e_k = lanes_of(flags, 12);
+        const wide fields = (2 * rho << top) - rho - (e_k << top), added = (e_1 << top) + 2 * rho;
+        memcpy(p->fields + i, &fields, sizeof fields);
+        memcpy(p->added + i, &added, sizeof added);
+    }
+}
+
+static inline uint32_t get_column(l2k_ht_pass *p, const uint8_t *bits, uint32_t position, size_t i)
+{
+    const uint64_t next = l2k_ht_load(bits + (position >> 3)) >> (position & 7);
+    l2k_ht_store((uint8_t *)p->columns + 8 * i, _pdep_u64(next, p->fields[i]) + p->added[i]);
     return position + p->bits_of[i];
 }
 
