@@ -400,6 +400,18 @@ static void test_psnr(void **unused)
     picture_free(&p);
 }
 
+/* Black and white: the error falls by leaps, and many steps have to be tried. */
+static void test_psnr_of_few_values(void **unused)
+{
+    (void)unused;
+    static const double targets[] = {20, 25, 30, 35};
+    picture p;
+    make(&p, 301, 203, 1, 1);
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
+        check_psnr(ht_of(L2K_WAVELET_9_7, 1), &p, targets[i], false);
+    picture_free(&p);
+}
+
 /* ---- Layers -------------------------------------------------------------------------------------------------- */
 
 /* They end between coding passes; the last one has all of them. */
@@ -543,6 +555,7 @@ int main(void)
         cmocka_unit_test(test_ratio_of_tiles),
         cmocka_unit_test(test_ratio_limits),
         cmocka_unit_test(test_psnr),
+        cmocka_unit_test(test_psnr_of_few_values),
         cmocka_unit_test(test_layers),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_step_range),
