@@ -361,6 +361,16 @@ static l2k_status fit_size(step_search *s, double goal)
 
 /* ---- Both ---------------------------------------------------------------------------------------------------- */
 
+static unsigned highest_exponent(const l2k_component_coding *coding, double base)
+{
+    l2k_step steps[L2K_MAX_SUBBANDS];
+    unsigned highest = 0;
+    l2k_steps_of_base((l2k_wavelet)coding->wavelet, (float)base, coding->levels, steps);
+    for (unsigned band = 0; band < coding->num_steps; band++)
+        highest = l2k_max_u32(highest, steps[band].exponent);
+    return highest;
+}
+
 /* The limits of base steps: for the quantiser, and where all is 0. */
 static void limit_base(step_search *s)
 {
@@ -369,8 +379,7 @@ static void limit_base(step_search *s)
     s->coarsest = 64;
     for (uint32_t c = 0; c < s->num_components; c++) {
         const l2k_component_coding *coding = &e->coding.components[c];
-        while (l2k_step_of_base((l2k_wavelet)coding->wavelet, (float)s->finest, coding->levels, L2K_LL).exponent >
-               L2K_MOST_EXPONENT)
+        while (highest_exponent(coding, s->finest) > L2K_MOST_EXPONENT)
             s->finest *= 2;
     }
 }
