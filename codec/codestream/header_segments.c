@@ -79,7 +79,6 @@ static l2k_status parse_precincts(const l2k_header_state *state, const l2k_segme
     return L2K_OK;
 }
 
-/* SPcod, SPcoc (Table A.15), starting at `d`. */
 /* Where CAP says that there are HT code-blocks only, the style need not (A.3 of T.814). */
 static uint8_t declared_style(const l2k_header_state *state, uint8_t style)
 {
@@ -88,6 +87,7 @@ static uint8_t declared_style(const l2k_header_state *state, uint8_t style)
     return all_ht ? (uint8_t)((style | L2K_STYLE_HT) & ~L2K_STYLE_HT_MIXED) : style;
 }
 
+/* SPcod, SPcoc (Table A.15), starting at `d`. */
 static l2k_status parse_style(const l2k_header_state *state, const l2k_segment *segment, const uint8_t *d,
                               bool user_precincts, l2k_component_coding *coding)
 {

@@ -9,8 +9,6 @@
 #include "codec/blocks/mq/mq_coder.h"
 #include "quant/quantiser_rows.h"
 
-enum { L2K_HT_MOST_SAMPLES = 4096 };
-
 /* ---- Workers ------------------------------------------------------------------------------------------------- */
 
 typedef struct worker {
@@ -170,12 +168,12 @@ static l2k_status quantise(const l2k_context *context, const l2k_block_place *pl
     const float reciprocal = 1 / l2k_step_size(step, component->precision, orientation);
     const l2k_quantiser_rows *rows = l2k_quantiser_rows_get(context->cpu);
     if (!w->indices)
-        w->indices = l2k_allocate(context, L2K_HT_MOST_SAMPLES, sizeof *w->indices);
+        w->indices = l2k_allocate(context, L2K_HT_SAMPLES, sizeof *w->indices);
     if (!w->indices)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the block coder");
     for (uint32_t y = 0; y < block->height; y++)
-        rows->truncate[L2K_COEFFICIENT_INT32]((const float *)block->coefficients + y * block->stride, block->width, reciprocal,
-                    w->indices + (size_t)y * block->width);
+        rows->truncate[L2K_COEFFICIENT_INT32]((const float *)block->coefficients + y * block->stride, block->width,
+                                              reciprocal, w->indices + (size_t)y * block->width);
     block->coefficients = w->indices;
     block->type = L2K_COEFFICIENT_INT32;
     block->stride = block->width;
@@ -193,7 +191,7 @@ static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_pla
     l2k_ht_code code;
     L2K_TRY(take_encoder(context, w));
     w->encoder->next = (l2k_t1_block){0};
-    if (place + context->threads < batch->places + batch->num_places)
+    if ((size_t)(batch->places + batch->num_places - place) > context->threads)
         w->encoder->next = l2k_mq_block_in_view(place + context->threads);
     if (block.type == L2K_COEFFICIENT_FLOAT32)
         L2K_TRY(quantise(context, place, w, &block));
