@@ -138,27 +138,6 @@ static l2k_status take_encoder(const l2k_context *context, worker *w)
     return L2K_OK;
 }
 
-/* Copies code, pass lengths and distortions from the worker to the thread's arena. */
-static l2k_status keep_code(const l2k_context *context, const l2k_ht_code *code, bool distortions, l2k_arena *arena,
-                            l2k_coded_block *coded)
-{
-    const size_t passes = code->num_passes, bytes = code->passes[passes - 1].bytes;
-    uint8_t *copy = l2k_arena_take(context, arena, bytes);
-    coded->pass_bytes = l2k_arena_take(context, arena, passes * sizeof *coded->pass_bytes);
-    if (distortions)
-        coded->pass_distortion = l2k_arena_take(context, arena, passes * sizeof *coded->pass_distortion);
-    if (!copy || !coded->pass_bytes || (distortions && !coded->pass_distortion))
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for coded blocks");
-    memcpy(copy, code->bytes, bytes);
-    coded->bytes = copy;
-    for (size_t i = 0; i < passes; i++) {
-        coded->pass_bytes[i] = code->passes[i].bytes | (code->passes[i].terminated ? L2K_PASS_TERMINATED : 0);
-        if (distortions)
-            coded->pass_distortion[i] = code->passes[i].distortion;
-    }
-    return L2K_OK;
-}
-
 /* Coefficients of the 9/7 come as they are: the block is quantised, and then stands in the worker. */
 static l2k_status quantise(const l2k_context *context, const l2k_block_place *place, worker *w, l2k_t1_block *block)
 {
@@ -199,7 +178,9 @@ static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_pla
     place->block->num_planes = (uint8_t)(code.num_passes ? code.plane + 1 : 0);
     place->block->num_passes = (uint8_t)code.num_passes;
     coded->magnitude_bits = (uint8_t)code.magnitude_bits;
-    return code.num_passes ? keep_code(context, &code, batch->distortions, arena, coded) : L2K_OK;
+    if (code.num_passes == 0)
+        return L2K_OK;
+    return l2k_mq_keep_code(context, code.bytes, code.passes, code.num_passes, batch->distortions, arena, coded);
 }
 
 static l2k_status begin_encode(l2k_block_coder *coder, const l2k_block_batch *batch)
