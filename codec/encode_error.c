@@ -69,14 +69,15 @@ static l2k_status take_planes(const l2k_context *context, const l2k_tile *tile, 
                               l2k_plane *planes, uint8_t **samples)
 {
     size_t bytes = 0;
-    for (int pass = 0; pass < 2; pass++) {
+    for (int allocated = 0; allocated < 2; allocated++) {
         for (uint32_t c = 0; c < tile->num_components; c++) {
             const l2k_rect rect = tile->components[c].rect;
             const size_t sample = l2k_sample_bytes(like[c].type), row = sample * l2k_rect_width(rect);
-            planes[c] = (l2k_plane){pass ? *samples + bytes : NULL, (ptrdiff_t)row, (ptrdiff_t)sample, like[c].type};
+            planes[c] =
+                (l2k_plane){allocated ? *samples + bytes : NULL, (ptrdiff_t)row, (ptrdiff_t)sample, like[c].type};
             bytes += (row * l2k_rect_height(rect) + 7) & ~(size_t)7;
         }
-        if (pass == 0)
+        if (!allocated)
             *samples = l2k_allocate(context, bytes, 1);
         if (!*samples)
             return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the samples of a tile");

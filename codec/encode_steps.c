@@ -203,6 +203,24 @@ static double solve(const step_search *s, step_function *function, bool rises, d
     return exp2(low);
 }
 
+/* The interval between a step that is too fine and one that is too coarse, or coarse enough; 0 = not known yet. */
+typedef struct interval {
+    double fine, coarse;
+} interval;
+
+/* The next step to try: the one found, unless it lies outside what is known; if such steps have not led to the goal
+ * after some rounds, a bolder one. */
+static double next_step(const step_search *s, double found, interval known, int round)
+{
+    enum { PATIENCE = 3 };
+    if (known.fine > 0 && known.coarse > 0)
+        return round > PATIENCE || found <= known.fine || found >= known.coarse ? sqrt(known.fine * known.coarse)
+                                                                                : found;
+    if (round > PATIENCE)
+        found = known.fine > 0 ? fmax(found, s->base * 4) : fmin(found, s->base / 4);
+    return fmin(fmax(found, s->finest), s->coarsest);
+}
+
 static void error_share(void *opaque, l2k_teams *teams, l2k_team *team)
 {
     step_search *s = opaque;
@@ -231,24 +249,34 @@ static l2k_status decoded_error(step_search *s, double *mean)
     return L2K_OK;
 }
 
-enum { MOST_TRIALS = 4 };
+enum { MOST_TRIALS = 16 };
 
 /* The histogram knows no clipping, and that smooth parts of an image have less error than others, which rounding makes
- * none. So its answer is tried, and corrected by what it was wrong; that is tried again only if it was much. */
+ * none. So its answer is tried, and corrected by what it was wrong; that is tried again only if it was much. In
+ * pictures of few values the error leaps, and the best of several trials counts. */
 static l2k_status fit_psnr(step_search *s, double psnr)
 {
     const double goal = pow(10, -psnr / 10);
-    double correction = 1, wrong = 1; /* in units of 10 dB */
-    for (int trial = 0; trial < MOST_TRIALS && wrong > 0.06; trial++) {
+    interval known = {0, 0};
+    double correction = 1, best = 0, wrong = INFINITY; /* the best trial, and how wrong it was in units of 10 dB */
+    for (int trial = 0; trial < MOST_TRIALS && wrong > 0.03; trial++) {
+        const double base = next_step(s, solve(s, mean_error, true, goal * correction), known, trial);
         double found;
-        set_steps(s, solve(s, mean_error, true, goal * correction), 0, 0);
+        if (base == s->base) /* a limit */
+            break;
+        set_steps(s, base, 0, 0);
         L2K_TRY(decoded_error(s, &found));
+        *(found > goal ? &known.coarse : &known.fine) = base;
         found = fmax(found, goal / 100); /* it may be 0 */
-        wrong = fabs(log10(found / goal));
-        correction *= goal / found;
+        if (fabs(log10(found / goal)) < wrong) {
+            wrong = fabs(log10(found / goal));
+            best = base;
+        }
+        correction = mean_error(s, base) / found;
     }
-    if (wrong > 0.01)
-        set_steps(s, solve(s, mean_error, true, goal * correction), 0, 0);
+    if (wrong > 0.01 && wrong <= 0.03)
+        best = solve(s, mean_error, true, goal * correction);
+    set_steps(s, best, 0, 0);
     return code(s);
 }
 
@@ -289,23 +317,12 @@ static bool is_good(const step_search *s, double goal)
     return (double)s->bytes <= goal && (double)s->bytes >= goal * least;
 }
 
-/* The interval between a step that is too fine and one that is coarse enough; 0 = not known yet. */
-typedef struct interval {
-    double fine, coarse;
-} interval;
-
-/* The step at which the size that was measured would be right if it were as wrong there; if that has not led to the
- * goal after some rounds, a bolder one. */
+/* The step at which the size that was measured would be right if it were as wrong there. */
 static double next_base(const step_search *s, double goal, interval known, int round)
 {
-    enum { PATIENCE = 3 };
     const double empty = empty_bytes(s), coded = fmax((double)s->bytes - empty, 1);
-    double next = solve(s, expected_bits, false, expected_bits(s, s->base) * fmax(goal * aim - empty, 0) / coded);
-    if (known.fine > 0 && known.coarse > 0)
-        return round > PATIENCE || next <= known.fine || next >= known.coarse ? sqrt(known.fine * known.coarse) : next;
-    if (round > PATIENCE)
-        next = known.fine > 0 ? fmax(next, s->base * 4) : fmin(next, s->base / 4);
-    return fmin(fmax(next, s->finest), s->coarsest);
+    const double expected = expected_bits(s, s->base) * fmax(goal * aim - empty, 0) / coded;
+    return next_step(s, solve(s, expected_bits, false, expected), known, round);
 }
 
 /* In pictures of few values, the size falls by leaps at certain steps, but not at the same one in all subbands. */
@@ -344,6 +361,16 @@ static l2k_status fit_size(step_search *s, double goal)
 
 /* ---- Both ---------------------------------------------------------------------------------------------------- */
 
+static unsigned highest_exponent(const l2k_component_coding *coding, double base)
+{
+    l2k_step steps[L2K_MAX_SUBBANDS];
+    unsigned highest = 0;
+    l2k_steps_of_base((l2k_wavelet)coding->wavelet, (float)base, coding->levels, steps);
+    for (unsigned band = 0; band < coding->num_steps; band++)
+        highest = l2k_max_u32(highest, steps[band].exponent);
+    return highest;
+}
+
 /* The limits of base steps: for the quantiser, and where all is 0. */
 static void limit_base(step_search *s)
 {
@@ -352,8 +379,7 @@ static void limit_base(step_search *s)
     s->coarsest = 64;
     for (uint32_t c = 0; c < s->num_components; c++) {
         const l2k_component_coding *coding = &e->coding.components[c];
-        while (l2k_step_of_base((l2k_wavelet)coding->wavelet, (float)s->finest, coding->levels, L2K_LL).exponent >
-               L2K_MOST_EXPONENT)
+        while (highest_exponent(coding, s->finest) > L2K_MOST_EXPONENT)
             s->finest *= 2;
     }
 }

@@ -331,6 +331,18 @@ static void test_ratio_of_tiles(void **unused)
     picture_free(&p);
 }
 
+/* The highest exponent of a subband's step in QCD (A.6.4). */
+static unsigned highest_exponent(const memory_file *file)
+{
+    const uint8_t *at = file->data;
+    unsigned highest = 0;
+    while (at[0] != 0xFF || at[1] != 0x5C)
+        at++;
+    for (const uint8_t *step = at + 5; step < at + 2 + (at[2] << 8 | at[3]); step += 2)
+        highest = *step >> 3 > highest ? *step >> 3 : highest;
+    return highest;
+}
+
 /* Steps that are as fine, or as coarse, as can be. */
 static void test_ratio_limits(void **unused)
 {
@@ -346,6 +358,15 @@ static void test_ratio_limits(void **unused)
     memory_file file = encode(&t, &p);
     assert_true(file.size < 300);
     free(file.data);
+    for (size_t i = 0; i < 64 * 64; i++)
+        p.samples[0][i] = 128; /* no coefficient but 0 */
+    for (unsigned levels = 0; levels <= 6; levels++) {
+        ht_case deep = t;
+        set(&deep, L2K_ENCODER_LEVELS, levels);
+        file = encode(&deep, &p);
+        assert_in_range(highest_exponent(&file), 24, 25);
+        free(file.data);
+    }
     picture_free(&p);
     make(&p, 64, 64, 1, 8);
     t.targets[0] = 1e6;
@@ -397,6 +418,18 @@ static void test_psnr(void **unused)
     set(&t, L2K_ENCODER_TILE_HEIGHT, 90);
     check_psnr(t, &p, 33, false);
     check_psnr(t, &p, 45, false);
+    picture_free(&p);
+}
+
+/* Black and white: the error falls by leaps, and many steps have to be tried. */
+static void test_psnr_of_few_values(void **unused)
+{
+    (void)unused;
+    static const double targets[] = {20, 25, 30, 35};
+    picture p;
+    make(&p, 301, 203, 1, 1);
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
+        check_psnr(ht_of(L2K_WAVELET_9_7, 1), &p, targets[i], false);
     picture_free(&p);
 }
 
@@ -543,6 +576,7 @@ int main(void)
         cmocka_unit_test(test_ratio_of_tiles),
         cmocka_unit_test(test_ratio_limits),
         cmocka_unit_test(test_psnr),
+        cmocka_unit_test(test_psnr_of_few_values),
         cmocka_unit_test(test_layers),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_step_range),

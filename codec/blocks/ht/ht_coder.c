@@ -9,8 +9,6 @@
 #include "codec/blocks/mq/mq_coder.h"
 #include "quant/quantiser_rows.h"
 
-enum { L2K_HT_MOST_SAMPLES = 4096 };
-
 /* ---- Workers ------------------------------------------------------------------------------------------------- */
 
 typedef struct worker {
@@ -132,27 +130,6 @@ static l2k_status take_encoder(const l2k_context *context, worker *w)
     return L2K_OK;
 }
 
-/* Copies code, pass lengths and distortions from the worker to the thread's arena. */
-static l2k_status keep_code(const l2k_context *context, const l2k_ht_code *code, bool distortions, l2k_arena *arena,
-                            l2k_coded_block *coded)
-{
-    const size_t passes = code->num_passes, bytes = code->passes[passes - 1].bytes;
-    uint8_t *copy = l2k_arena_take(context, arena, bytes);
-    coded->pass_bytes = l2k_arena_take(context, arena, passes * sizeof *coded->pass_bytes);
-    if (distortions)
-        coded->pass_distortion = l2k_arena_take(context, arena, passes * sizeof *coded->pass_distortion);
-    if (!copy || !coded->pass_bytes || (distortions && !coded->pass_distortion))
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for coded blocks");
-    memcpy(copy, code->bytes, bytes);
-    coded->bytes = copy;
-    for (size_t i = 0; i < passes; i++) {
-        coded->pass_bytes[i] = code->passes[i].bytes | (code->passes[i].terminated ? L2K_PASS_TERMINATED : 0);
-        if (distortions)
-            coded->pass_distortion[i] = code->passes[i].distortion;
-    }
-    return L2K_OK;
-}
-
 /* Coefficients of the 9/7 come as they are: the block is quantised, and then stands in the worker. */
 static l2k_status quantise(const l2k_context *context, const l2k_block_place *place, worker *w, l2k_t1_block *block)
 {
@@ -162,12 +139,12 @@ static l2k_status quantise(const l2k_context *context, const l2k_block_place *pl
     const float reciprocal = 1 / l2k_step_size(step, component->precision, orientation);
     const l2k_quantiser_rows *rows = l2k_quantiser_rows_get(context->cpu);
     if (!w->indices)
-        w->indices = l2k_allocate(context, L2K_HT_MOST_SAMPLES, sizeof *w->indices);
+        w->indices = l2k_allocate(context, L2K_HT_SAMPLES, sizeof *w->indices);
     if (!w->indices)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the block coder");
     for (uint32_t y = 0; y < block->height; y++)
-        rows->truncate[L2K_COEFFICIENT_INT32]((const float *)block->coefficients + y * block->stride, block->width, reciprocal,
-                    w->indices + (size_t)y * block->width);
+        rows->truncate[L2K_COEFFICIENT_INT32]((const float *)block->coefficients + y * block->stride, block->width,
+                                              reciprocal, w->indices + (size_t)y * block->width);
     block->coefficients = w->indices;
     block->type = L2K_COEFFICIENT_INT32;
     block->stride = block->width;
@@ -185,7 +162,7 @@ static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_pla
     l2k_ht_code code;
     L2K_TRY(take_encoder(context, w));
     w->encoder->next = (l2k_t1_block){0};
-    if (place + context->threads < batch->places + batch->num_places)
+    if ((size_t)(batch->places + batch->num_places - place) > context->threads)
         w->encoder->next = l2k_mq_block_in_view(place + context->threads);
     if (block.type == L2K_COEFFICIENT_FLOAT32)
         L2K_TRY(quantise(context, place, w, &block));
@@ -193,7 +170,9 @@ static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_pla
     place->block->num_planes = (uint8_t)(code.num_passes ? code.plane + 1 : 0);
     place->block->num_passes = (uint8_t)code.num_passes;
     coded->magnitude_bits = (uint8_t)code.magnitude_bits;
-    return code.num_passes ? keep_code(context, &code, batch->distortions, arena, coded) : L2K_OK;
+    if (code.num_passes == 0)
+        return L2K_OK;
+    return l2k_mq_keep_code(context, code.bytes, code.passes, code.num_passes, batch->distortions, arena, coded);
 }
 
 static l2k_status begin_encode(l2k_block_coder *coder, const l2k_block_batch *batch)

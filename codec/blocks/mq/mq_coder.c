@@ -24,23 +24,22 @@ l2k_t1_block l2k_mq_block_in_view(const l2k_block_place *place)
 
 /* ---- Encoding ------------------------------------------------------------------------------------------------ */
 
-/* Copies code, pass lengths and distortions from the worker to the thread's arena. */
-static l2k_status keep_code(const l2k_context *context, const l2k_t1_code *code, bool distortions, l2k_arena *arena,
-                            l2k_coded_block *coded)
+l2k_status l2k_mq_keep_code(const l2k_context *context, const uint8_t *bytes, const l2k_pass *passes, size_t num_passes,
+                            bool distortions, l2k_arena *arena, l2k_coded_block *coded)
 {
-    size_t passes = code->num_passes, bytes = code->passes[passes - 1].bytes;
-    uint8_t *copy = l2k_arena_take(context, arena, bytes);
-    coded->pass_bytes = l2k_arena_take(context, arena, passes * sizeof *coded->pass_bytes);
+    const size_t count = passes[num_passes - 1].bytes;
+    uint8_t *copy = l2k_arena_take(context, arena, count);
+    coded->pass_bytes = l2k_arena_take(context, arena, num_passes * sizeof *coded->pass_bytes);
     if (distortions)
-        coded->pass_distortion = l2k_arena_take(context, arena, passes * sizeof *coded->pass_distortion);
+        coded->pass_distortion = l2k_arena_take(context, arena, num_passes * sizeof *coded->pass_distortion);
     if (!copy || !coded->pass_bytes || (distortions && !coded->pass_distortion))
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for coded blocks");
-    memcpy(copy, code->bytes, bytes);
+    memcpy(copy, bytes, count);
     coded->bytes = copy;
-    for (size_t i = 0; i < passes; i++) {
-        coded->pass_bytes[i] = code->passes[i].bytes | (code->passes[i].terminated ? L2K_PASS_TERMINATED : 0);
+    for (size_t i = 0; i < num_passes; i++) {
+        coded->pass_bytes[i] = passes[i].bytes | (passes[i].terminated ? L2K_PASS_TERMINATED : 0);
         if (distortions)
-            coded->pass_distortion[i] = code->passes[i].distortion;
+            coded->pass_distortion[i] = passes[i].distortion;
     }
     return L2K_OK;
 }
@@ -50,7 +49,10 @@ static l2k_status keep_block(const l2k_block_batch *batch, const l2k_block_place
 {
     place->block->num_planes = (uint8_t)code->num_planes;
     place->block->num_passes = (uint8_t)code->num_passes;
-    return code->num_passes ? keep_code(context, code, batch->distortions, arena, &place->block->coded) : L2K_OK;
+    if (code->num_passes == 0)
+        return L2K_OK;
+    return l2k_mq_keep_code(context, code->bytes, code->passes, code->num_passes, batch->distortions, arena,
+                            &place->block->coded);
 }
 
 static l2k_status encode_block(const l2k_block_batch *batch, const l2k_block_place *place, void *worker,
