@@ -24,7 +24,7 @@ l2k_status l2k_decode_headers(l2k_decoder *decoder, const uint8_t *data, size_t 
     return l2k_decoder_check_outputs(decoder, &limits.size);
 }
 
-static l2k_status decode_listed(const l2k_tile_state *s, l2k_team *team, const l2k_tile_slot *slot, bool *damaged)
+static l2k_status decode_listed(const l2k_tile_state *s, l2k_team *team, const l2k_plan *plan, bool *damaged)
 {
     atomic_bool any_damaged = false;
     l2k_block_coder *coder;
@@ -32,8 +32,8 @@ static l2k_status decode_listed(const l2k_tile_state *s, l2k_team *team, const l
                              .num_places = s->num_places,
                              .damaged = &any_damaged,
                              .units = L2K_UNITS_TILE_BLOCKS,
-                             .stream = l2k_plan_stream(slot->plan)};
-    L2K_TRY(l2k_team_coder(team, slot, l2k_device_coder_for(L2K_STYLE_HT), &coder));
+                             .stream = l2k_plan_stream(plan)};
+    L2K_TRY(l2k_team_coder(team, plan, l2k_device_coder_for(L2K_STYLE_HT), &coder));
     L2K_TRY(coder->table->begin_decode(coder, &batch));
     L2K_TRY(coder->table->finish(coder));
     *damaged = any_damaged;
@@ -57,10 +57,10 @@ l2k_status l2k_decode_blocks(const l2k_decoding *d, l2k_tile_state *s, l2k_team 
     L2K_TRY(l2k_choose_decode_plan(d, s, team, slot));
     bool damaged;
     start = l2k_stage_start(context);
-    l2k_status status = decode_listed(s, team, slot, &damaged);
+    l2k_status status = decode_listed(s, team, slot->plan, &damaged);
     if (l2k_team_falls_back(team, slot, status)) {
         L2K_TRY(l2k_make_decode_plan(d, s, team, slot));
-        status = decode_listed(s, team, slot, &damaged);
+        status = decode_listed(s, team, slot->plan, &damaged);
     }
     l2k_stage_end(context, L2K_STAGE_TIER1, start);
     return status == L2K_OK && damaged ? l2k_damaged_blocks(d, index) : status;

@@ -122,7 +122,7 @@ static void code_share(void *opaque, l2k_teams *teams, l2k_team *team)
     while (l2k_next_turn(teams, team, &turn)) {
         l2k_status status = L2K_OK;
         if (!turn.begins)
-            status = l2k_encode_blocks(&s->job, team, turn.slot, &s->job.tiles[turn.tile]);
+            status = l2k_encode_blocks(&s->job, team, NULL, &s->job.tiles[turn.tile]);
         l2k_end_turn(teams, team, &turn, status);
     }
 }

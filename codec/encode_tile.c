@@ -127,15 +127,15 @@ static l2k_status check_planes_coded(const l2k_context *context, const l2k_block
     return L2K_OK;
 }
 
-l2k_status l2k_encode_blocks(const l2k_encode_job *job, l2k_team *team, const l2k_tile_slot *slot, l2k_tile *tile)
+l2k_status l2k_encode_blocks(const l2k_encode_job *job, l2k_team *team, const l2k_plan *plan, l2k_tile *tile)
 {
     const l2k_encoding *e = job->encoding;
     l2k_block_coder *coder;
     l2k_block_place *places;
     l2k_block_batch batch = {.distortions = l2k_layers_need_distortions(&e->targets),
                              .units = L2K_UNITS_BLOCKS * l2k_tile_samples(tile),
-                             .stream = l2k_plan_stream(slot->plan)};
-    L2K_TRY(l2k_team_coder(team, slot, e->device_coders, &coder));
+                             .stream = plan ? l2k_plan_stream(plan) : NULL};
+    L2K_TRY(l2k_team_coder(team, plan, e->device_coders, &coder));
     L2K_TRY(l2k_tile_list_blocks(e->context, tile, UINT32_MAX, 0, &places, &batch.num_places));
     batch.places = places;
     double start = l2k_stage_start(e->context);
@@ -156,7 +156,7 @@ l2k_status l2k_encode_tile_again(const l2k_encode_job *job, l2k_team *team, cons
     L2K_TRY(choose_plan(job, team, turn->slot, tile));
     L2K_TRY(l2k_encode_tile_planes(job, tile, &planes));
     L2K_TRY(l2k_plan_forward(turn->slot->plan, planes));
-    return l2k_encode_blocks(job, team, turn->slot, tile);
+    return l2k_encode_blocks(job, team, turn->slot->plan, tile);
 }
 
 /* A third guard bit only where it is needed, so that all other files stay what OpenJPEG writes. By rows, the main

@@ -22,7 +22,7 @@ static void encode_share(void *opaque, l2k_teams *teams, l2k_team *team)
             /* Code-blocks, bit-planes and arithmetic coder: Annexes D, C, codec/blocks/. */
             status = l2k_plan_finish(turn.slot->plan);
             if (status == L2K_OK)
-                status = l2k_encode_blocks(job, team, turn.slot, &job->tiles[turn.tile]);
+                status = l2k_encode_blocks(job, team, turn.slot->plan, &job->tiles[turn.tile]);
             if (l2k_team_falls_back(team, turn.slot, status))
                 status = l2k_encode_tile_again(job, team, &turn);
         }

@@ -83,8 +83,9 @@ void l2k_end_turn(l2k_teams *teams, l2k_team *team, const l2k_turn *turn, l2k_st
 /* The slot's plan for `spec`, made anew where the present one does not fit. */
 l2k_status l2k_team_plan(const l2k_team *team, l2k_tile_slot *slot, const l2k_plan_spec *spec);
 
-/* The coder for coefficients where the slot's plan has them: the teams' own, or, on a device, one of that table. */
-l2k_status l2k_team_coder(l2k_team *team, const l2k_tile_slot *slot, const l2k_block_coder_table *on_device,
+/* The coder for coefficients where a plan has them: the team's own, also for NULL, or, on a device, one of that table.
+ */
+l2k_status l2k_team_coder(l2k_team *team, const l2k_plan *plan, const l2k_block_coder_table *on_device,
                           l2k_block_coder **coder);
 
 /* Whether a tile whose block coder failed with `status` is to be done again on the CPU: it was on a device that AUTO
