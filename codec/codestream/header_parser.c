@@ -148,6 +148,14 @@ static l2k_status handle_segment(l2k_header_state *state, l2k_header_kind kind, 
     return rule->handle(state, segment);
 }
 
+/* Where CAP, which need not stand before COD, says that there are HT code-blocks only, the style need not say so (A.3
+ * of T.814). */
+static void settle_style(const l2k_capabilities *capabilities, l2k_component_coding *coding)
+{
+    if (capabilities->parts & L2K_PART_15 && capabilities->ht >> 14 == L2K_HT_ONLY)
+        coding->style = (uint8_t)((coding->style | L2K_STYLE_HT) & ~L2K_STYLE_HT_MIXED);
+}
+
 /* Checks that need all of COD, COC, QCD and QCC. */
 static l2k_status check_component(const l2k_header_state *state, uint32_t c)
 {
@@ -204,8 +212,10 @@ static l2k_status parse_segments(l2k_header_state *state, l2k_header_kind kind, 
     if (!state->seen_cod && !state->seen_qcd && !state->seen_component)
         return L2K_OK; /* no component changed: there may be many tile-parts and many components */
     l2k_assign_common(state);
-    for (uint32_t c = 0; c < state->siz->num_components; c++)
+    for (uint32_t c = 0; c < state->siz->num_components; c++) {
+        settle_style(&state->coding->capabilities, &state->coding->components[c]);
         L2K_TRY(check_component(state, c));
+    }
     return check_component_transform(state);
 }
 

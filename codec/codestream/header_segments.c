@@ -79,14 +79,6 @@ static l2k_status parse_precincts(const l2k_header_state *state, const l2k_segme
     return L2K_OK;
 }
 
-/* Where CAP says that there are HT code-blocks only, the style need not (A.3 of T.814). */
-static uint8_t declared_style(const l2k_header_state *state, uint8_t style)
-{
-    const l2k_capabilities *capabilities = &state->coding->capabilities;
-    const bool all_ht = capabilities->parts & L2K_PART_15 && capabilities->ht >> 14 == L2K_HT_ONLY;
-    return all_ht ? (uint8_t)((style | L2K_STYLE_HT) & ~L2K_STYLE_HT_MIXED) : style;
-}
-
 /* SPcod, SPcoc (Table A.15), starting at `d`. */
 static l2k_status parse_style(const l2k_header_state *state, const l2k_segment *segment, const uint8_t *d,
                               bool user_precincts, l2k_component_coding *coding)
@@ -108,7 +100,7 @@ static l2k_status parse_style(const l2k_header_state *state, const l2k_segment *
     coding->levels = d[0];
     coding->log2_block_width = d[1] + 2;
     coding->log2_block_height = d[2] + 2;
-    coding->style = declared_style(state, d[3]);
+    coding->style = d[3];
     coding->wavelet = d[4] == 1 ? L2K_WAVELET_5_3 : L2K_WAVELET_9_7;
     coding->user_precincts = user_precincts;
     return parse_precincts(state, segment, d + 5, coding);
