@@ -1,14 +1,25 @@
 /* Which instruction sets this build and this processor have, and which of them L2K_CPU_AUTO stands for. */
 #include "base/cpu.h"
 
-/* Each with the subsets that the build compiles for (CMakeLists.txt). LZCNT, which not every compiler can ask for, came
- * with BMI2 or before it. */
+#ifdef L2K_WITH_AVX2
+#include <cpuid.h>
+
+/* Not every compiler's __builtin_cpu_supports knows it. All processors with BMI2 have it, but a virtual machine may
+ * hide it, and where it is missing it is another instruction, with other results. */
+static bool has_lzcnt(void)
+{
+    unsigned a, b, c, d;
+    return __get_cpuid(0x80000001, &a, &b, &c, &d) && c >> 5 & 1;
+}
+#endif
+
+/* Each with the subsets that the build compiles for (CMakeLists.txt). */
 static bool has_avx2(void)
 {
 #ifdef L2K_WITH_AVX2
     __builtin_cpu_init();
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-           __builtin_cpu_supports("popcnt");
+           __builtin_cpu_supports("popcnt") && has_lzcnt();
 #else
     return false;
 #endif
@@ -18,7 +29,8 @@ static bool has_avx512(void)
 {
 #ifdef L2K_WITH_AVX512
     return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl");
 #else
     return false;
 #endif

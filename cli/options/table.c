@@ -179,11 +179,10 @@ const cli_option cli_option_table[] = {
     {.commands = ENCODE,
      .name = "ht",
      .help = "high-throughput code-blocks (Part 15): a faster block coder, files 5 to 10 % larger",
-     .detail =
-         "OUT is a .jph file, or a bare codestream. With --irreversible, one --rate or --psnr is reached by "
-         "quantiser steps: the size within 2 % below, the PSNR within 0.3 dB. With --rate, code-blocks are coded "
-         "two or three times; with --psnr, the picture is decoded once before they are coded. This takes 4 bytes a "
-         "sample of the picture, or of a row of tiles with --by-rows.",
+     .detail = "OUT is a .jph file, or a bare codestream. With --irreversible, one --rate or --psnr is reached by "
+               "quantiser steps: the size within 2 % below, the PSNR within 0.3 dB. With --rate, code-blocks are coded "
+               "two or three times; with --psnr, the picture is decoded before they are coded, mostly once. This takes "
+               "4 bytes a sample of the picture, or of a row of tiles with --by-rows.",
      .parse = cli_take_flag,
      MEMBER(ht)},
     {.commands = ENCODE,

@@ -86,8 +86,8 @@ static void check_segment(const edit *e, const char *name, edit_bytes segment, b
     free(file.data);
 }
 
-/* HT code-blocks alone, magnitudes of 8 bits. */
-#define CAP_HT 0xFF, 0x50, 0, 8, 0, 2, 0, 0, 0, 0
+/* HT code-blocks where the style says so, magnitudes of 8 bits. */
+#define CAP_HT 0xFF, 0x50, 0, 8, 0, 2, 0, 0, 0x80, 0
 
 /* The stream has one component, one level, one layer. */
 static void test_segments(void **unused)
@@ -138,7 +138,7 @@ static void test_segments(void **unused)
         {"CAP", SEGMENT(0xFF, 0x50, 0, 6, 0, 2, 0, 0), false, L2K_ERROR_CORRUPT},              /* no Ccap15 */
         {"CAP", SEGMENT(0xFF, 0x50, 0, 10, 0, 2, 0, 0, 0, 0, 0, 0), false, L2K_ERROR_CORRUPT}, /* one too many */
         {"CAP", SEGMENT(0xFF, 0x50, 0, 8, 0, 1, 0, 0, 0, 0), false, L2K_ERROR_UNSUPPORTED},    /* Part 16 */
-        {"CAP", SEGMENT(0xFF, 0x50, 0, 10, 0x40, 2, 0, 0, 0, 0, 0, 0), false, L2K_OK},         /* Parts 2, 15 */
+        {"CAP", SEGMENT(0xFF, 0x50, 0, 10, 0x40, 2, 0, 0, 0, 0, 0x80, 0), false, L2K_OK},      /* Parts 2, 15 */
         {"PRF", SEGMENT(0xFF, 0x56, 0, 4, 0, 1), false, L2K_OK},
         {"PRF", SEGMENT(0xFF, 0x56, 0, 3, 0), false, L2K_ERROR_CORRUPT}, /* length */
         {"CPF", SEGMENT(0xFF, 0x59, 0, 4, 0, 1), false, L2K_OK},

@@ -56,9 +56,8 @@ static inline unsigned l2k_ht_codeword(unsigned entry)
     return entry >> 7;
 }
 
-/* Both U-VLC codes of a pair of quads (7.3.6), indexed by 32 times the second residual and the
- * first: the code's length (5
- * bits), then its bits. */
+/* Both U-VLC codes of a pair of quads (7.3.6), indexed by 32 times the second residual and the first: the code's length
+ * (5 bits), then its bits. */
 enum { L2K_HT_RESIDUALS = 32 };
 typedef uint32_t l2k_ht_pairs[L2K_HT_RESIDUALS * L2K_HT_RESIDUALS];
 
