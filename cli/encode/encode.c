@@ -123,6 +123,7 @@ static bool verify_file(encoding *e, encode_file *file, const cli_task *task)
 {
     const bool limited = cli_allowed.memory != CLI_NO_LIMIT;
     double start = cli_now();
+    cli_progress_span(CLI_VERIFY_FROM, 1);
     if (limited)
         free_encoder(e);
     if (file->by_rows)

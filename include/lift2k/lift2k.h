@@ -304,8 +304,9 @@ L2K_API l2k_status l2k_encoder_set_step(l2k_encoder *encoder, double base);
 /* Encodes one image: `planes` has image->num_components entries. All of the output is computed before the first byte is
  * written to `stream`, so an error other than L2K_ERROR_IO leaves the stream untouched.
  *
- * Samples are not checked against their precision: those beyond it are coded as they are, or L2K_ERROR_ARGUMENT if the
- * codestream has no room for them.
+ * Samples are not checked against their precision: those beyond it are coded as they are, as others where the
+ * coefficients do not fit the type that the precision needs, or L2K_ERROR_ARGUMENT if the codestream has no room for
+ * them.
  *
  * Errors: L2K_ERROR_ARGUMENT for impossible or contradictory settings; L2K_ERROR_LIMIT, L2K_ERROR_MEMORY,
  * L2K_ERROR_BACKEND, L2K_ERROR_IO, L2K_ERROR_CANCELLED. */

@@ -27,7 +27,7 @@
 #ifdef L2K_SANITIZE
 #define SIDE 1800u
 #else
-#define SIDE 3200u
+#define SIDE 3600u
 #endif
 
 static const char *lift2k, *faults;
@@ -564,10 +564,10 @@ int main(int count, char **arguments)
     mkdir("broken", 0777);
     make_noise("large.pgm", SIDE);
     make_noise("small.pgm", 16);
-    make_noise("folder/a.pgm", SIDE / 4 * 3);
-    make_noise("folder/b.pgm", SIDE / 4 * 3);
-    make_noise("broken/a.pgm", SIDE / 4 * 3);
-    make_noise("broken/c.pgm", SIDE / 4 * 3);
+    make_noise("folder/a.pgm", SIDE);
+    make_noise("folder/b.pgm", SIDE);
+    make_noise("broken/a.pgm", SIDE);
+    make_noise("broken/c.pgm", SIDE);
     make_text("broken/b.pgm", "P5\n2000 2000\n65535\nabc");
     make_text("old.jp2", "precious");
     start(&s, 80, "exec $0 encode large.pgm large.jp2");

@@ -196,10 +196,10 @@ l2k_status l2k_cpu_copy_forward(const l2k_plan *plan, const l2k_plane *planes, c
  * a page, and rows are further apart. */
 static void expect_next(const half *h)
 {
-    const char *next = (const char *)h->at + h->to_next;
+    const uintptr_t next = (uintptr_t)h->at + h->to_next; /* no pointer: the last row has no next one */
     const size_t bytes = h->n * l2k_coefficient_bytes(h->type);
     for (size_t i = 0; i < bytes; i += CACHE_LINE)
-        __builtin_prefetch(next + i);
+        __builtin_prefetch((const void *)(next + i));
 }
 
 /* The halves of a row, dequantised, and their horizontal synthesis. */
