@@ -103,7 +103,7 @@ tests() {
     part tiles 120 2 "$build/tests/gpu_tiles"
     part allocations 120 0 "$build/tests/gpu_allocations"
     part concurrency 120 0 "$build/tests/unit_concurrency" cuda
-    part command 240 1 bash "$root/tests/gpu/gpu_cli.sh" "$build/lift2k" "$root/tests/data" $pictures
+    part command 420 1 bash "$root/tests/gpu/gpu_cli.sh" "$build/lift2k" "$root/tests/data" $pictures
     timings
 }
 
