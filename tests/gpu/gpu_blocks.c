@@ -497,6 +497,9 @@ static void check_errors(void)
     images[0].coding.ht_passes = 0;
     blocks[1][0].kind = L2K_BLOCK_MQ;
     memset(&blocks[1][0].received, 0, sizeof blocks[1][0].received);
+    assert_int_equal(run(1, 0, 1, true, NULL), L2K_OK); /* zeros of either kind */
+    l2k_contribution mq = {.passes = 1};
+    blocks[1][0].received.first = &mq;
     assert_int_equal(run(1, 0, 1, true, NULL), L2K_ERROR_UNSUPPORTED);
     assert_int_equal(run(1, 0, 0, true, NULL), L2K_OK);
     for (size_t i = 0; i < num_images; i++)
