@@ -25,7 +25,7 @@
 
 /* Large enough to keep one thread busy for half a second. */
 #ifdef L2K_SANITIZE
-#define SIDE 1800u
+#define SIDE 2800u
 #else
 #define SIDE 3600u
 #endif
