@@ -116,6 +116,7 @@ benchmarks() {
     part transform 240 0 "$build/gpu_transform"
     part stream 120 0 "$build/gpu_stream"
     part backends 120 0 "$build/backends"
+    part codec 180 0 "$build/gpu_codec" "$scratch/coffee.ppm"
     part block-coders 120 0 "$build/cuda_blocks"
     part ladder 180 0 "$build/gpu_ladder"
     if have ncu; then part kernels 240 0 "$root/bench/gpu_kernels.sh" "$build"; else line kernels skipped 0; fi

@@ -1,6 +1,6 @@
 /* gpu_codec: whole images from host memory to codestreams in host memory and back, through the library, with the stages
- * on the CPU and on the GPU: milliseconds an image, one at a time, and with several threads that have an encoder or
- * decoder each.
+ * on the CPU and on the GPU: milliseconds an image, one at a time (on the CPU with all processors, with the GPU on one
+ * thread), and with several threads that have an encoder or decoder each.
  *
  *     gpu_codec [--threads N] [--turns N] PICTURE
  *
@@ -167,10 +167,10 @@ static double best(coder *coders, unsigned count, unsigned turns, bool decodes)
 
 static void measure(const pnm *p, const way *w, l2k_backend backend, unsigned count, unsigned turns, coder *reference)
 {
-    const unsigned all = l2k_backend_usable(L2K_BACKEND_CUDA, NULL, 0) && backend == L2K_BACKEND_CUDA ? 1 : 0;
+    const unsigned threads = backend == L2K_BACKEND_CUDA ? 1 : 0; /* the CPU alone: all of it */
     coder *coders = malloc(count * sizeof *coders), one;
     check(coders != NULL, "memory");
-    make_coder(&one, p, w, backend, all);
+    make_coder(&one, p, w, backend, threads);
     printf("| %s, %s | %.2f |", w->name, backend == L2K_BACKEND_CUDA ? "GPU" : "CPU", best(&one, 1, turns, false));
     printf(" %.2f |", best(&one, 1, turns, true));
     if (reference->encoder) {

@@ -94,13 +94,7 @@ typedef struct ht_case {
 
 static long fail_case(const ht_case *k, const char *what, const difference *d)
 {
-#pragma omp critical(print)
-    {
-        printf("FAIL seed %llu: %s\n", (unsigned long long)k->seed, what);
-        print_case(k->p, k->o);
-        if (d)
-            difference_print(d);
-    }
+    print_failure("HT", k->seed, k->p, k->o, what, d);
     return 1;
 }
 
@@ -153,7 +147,7 @@ static const char *openhtj2k_trouble(const ht_case *k)
 
 static picture *openhtj2k_decode(const ht_case *k)
 {
-    char input[512], output[512], plane[512];
+    char input[560], output[560], plane[560]; /* a stem and what follows it */
     snprintf(input, sizeof input, "%s-second.j2c", k->stem);
     snprintf(output, sizeof output, "%s-second.pgx", k->stem);
     char *arguments[] = {(char *)(uintptr_t)openhtj2k_program, "-i", input, "-o", output, "-num_threads", "1", NULL};

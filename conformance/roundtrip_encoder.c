@@ -66,13 +66,7 @@ typedef struct encoder_case {
 
 static long fail_case(const encoder_case *k, const char *what, const difference *d)
 {
-#pragma omp critical(print)
-    {
-        printf("FAIL encoder, seed %llu: %s\n", (unsigned long long)k->seed, what);
-        print_case(k->p, k->o);
-        if (d)
-            difference_print(d);
-    }
+    print_failure("encoder", k->seed, k->p, k->o, what, d);
     return 1;
 }
 

@@ -1,4 +1,4 @@
-/* How many cases another decoder took, and why it did not take the others. */
+/* Random cases: how many another decoder took, why it did not take the others, and what failed. */
 #include "conformance/tally.h"
 
 #include <stdio.h>
@@ -30,4 +30,16 @@ void tally_print(const tally *t, unsigned cases)
     printf("%s: %ld of %u cases compared\n", t->decoder, t->compared, cases);
     for (size_t i = 0; i < t->num_reasons; i++)
         printf("  %5ld not: %s\n", t->reasons[i].count, t->reasons[i].text);
+}
+
+void print_failure(const char *part, uint64_t seed, const picture *p, const coding *o, const char *message,
+                   const difference *worst)
+{
+#pragma omp critical(print)
+    {
+        printf("FAIL %s, seed %llu: %s\n", part, (unsigned long long)seed, message);
+        print_case(p, o);
+        if (worst)
+            difference_print(worst);
+    }
 }
