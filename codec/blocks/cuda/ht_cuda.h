@@ -14,12 +14,26 @@ enum { L2K_HT_CUDA_QUADS = 1024, L2K_HT_CUDA_ROW = 512 };
  * 16. Encoding: coefficients that are to be quantised. */
 enum { L2K_HT_WIDE = 1, L2K_HT_LONG = 2, L2K_HT_SHORT = 4, L2K_HT_FLOAT = 4, L2K_HT_FORMS = 8 };
 
+/* Of a decoder's table entries, and contexts as places in them: a quad's residual; what it contributes to the next
+ * context, in the first row of quads and below; a context after the others, in which nothing follows. */
+enum {
+    L2K_HT_CUDA_U_OFF = 1 << 8,
+    L2K_HT_CUDA_CONTEXT = 7 << 9,
+    L2K_HT_CUDA_WEST = 1 << 10,
+    L2K_HT_CUDA_BLANK = 8 << 9,
+    L2K_HT_CUDA_ENTRIES = 9 * 128,
+    L2K_HT_CUDA_RESIDUALS = 576
+};
+
+/* By context, and the next seven bits. */
+typedef uint32_t l2k_ht_cuda_quads[2][L2K_HT_CUDA_ENTRIES];
+
 /* Tables in device memory, made of those of the CPU's coder. */
 typedef struct l2k_ht_cuda_tables {
     l2k_ht_codes codes[2];
     l2k_ht_pairs pairs[2];
-    uint32_t quads[2][1024]; /* ht_decode.cu */
-    uint32_t residuals[576];
+    l2k_ht_cuda_quads quads; /* ht_decode_quads.cu */
+    uint32_t residuals[L2K_HT_CUDA_RESIDUALS];
 } l2k_ht_cuda_tables;
 
 void l2k_ht_cuda_make_tables(l2k_ht_cuda_tables *tables);
@@ -91,11 +105,15 @@ typedef struct l2k_ht_cuda_decode_block {
 typedef struct l2k_ht_cuda_decode {
     const l2k_ht_cuda_decode_block *blocks; /* of one form, or of all for un-stuffing */
     uint32_t num_blocks, form;
+    uint32_t lanes; /* blocks a CTA for significance and residuals */
     const l2k_ht_cuda_tables *tables;
     l2k_ht_cuda_counters *counters;
     const uint8_t *bytes;
     uint8_t *scratch;
 } l2k_ht_cuda_decode;
+
+/* `lanes` for so many blocks: few where there are few blocks, so that each has more of a scheduler. */
+uint32_t l2k_ht_cuda_decode_lanes(uint32_t blocks, uint32_t processors);
 
 /* Scratch memory of a block: four words, then its streams of bits without stuffing, then its quads. Offsets in units of
  * 16 bytes. */
