@@ -6,7 +6,8 @@
 #include "codec/blocks/cuda/ht_cuda.h"
 
 /* Bits 0 to 4: the codeword's length; 5, 6: significance of the lower samples; 8: u_off; what the next context gets: in
- * the first row bits 9 to 11, the context itself, else bit 10, the right samples. Then rho, e_k and e_1, four bits each.
+ * the first row bits 9 to 11, the context itself, else bit 10, the right samples. Then rho, e_k and e_1, four bits
+ * each.
  */
 static uint32_t quad_entry(unsigned entry, bool first_row)
 {

@@ -305,11 +305,11 @@ template <bool WIDE, bool LONG> struct quad_decoder {
     const uint8_t *residuals;
     const uint32_t *vlc; /* the lane's ring */
     lower_row<LONG> lower;
-    uint32_t bits, more; /* the next ones, from bit 2 on; the 32 after them */
-    uint32_t place;      /* two less than that of the next bit in VLC */
-    uint32_t symbols;    /* of MEL, below a one that moves down as they are used */
-    uint32_t west;       /* what the quad to the left contributes to the next context */
-    uint32_t residual;   /* all of them together */
+    uint32_t bits, more;        /* the next ones, from bit 2 on; the 32 after them */
+    uint32_t place;             /* two less than that of the next bit in VLC */
+    uint32_t symbols;           /* of MEL, below a one that moves down as they are used */
+    uint32_t west;              /* what the quad to the left contributes to the next context */
+    uint32_t residual;          /* all of them together */
     int pairs, row, rows, pair; /* of a row; the next one */
     bool odd;                   /* the row ends with a pair of one quad */
     int pitch;
