@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/integer.h"
-#include "codec/blocks/gains.h"
+#include "codec/blocks/ht/ht_gains.h"
 #include "codec/blocks/ht/ht_writers.h"
 
 typedef struct refinement {
@@ -113,29 +113,6 @@ static void magnitude_refinement(refinement *r)
 
 /* ---- Distortion ---------------------------------------------------------------------------------------------- */
 
-/* Reconstruction points in half quantiser steps: 2 m for an integer that is restored exactly, 2 m + 1 for the middle of
- * an interval. Both factors are less than 2^32 and more than 0. */
-static uint64_t gain(uint32_t magnitude, uint64_t point, bool reversible)
-{
-    const uint64_t twice_true = 2 * (uint64_t)magnitude + !reversible;
-    return point * (2 * twice_true - point);
-}
-
-/* Squared error that each pass removes from a sample, not counting what those before do. */
-static void add_gains(const l2k_t1_block *block, uint32_t magnitude, bool found, unsigned plane, l2k_gains gains[3])
-{
-    const bool exact = block->reversible;
-    const uint64_t all = gain(magnitude, 2 * (uint64_t)magnitude + !exact, exact);
-    if (magnitude >> plane) {
-        const uint64_t point = (2 * (uint64_t)(magnitude >> plane) + !(exact && plane == 0)) << plane;
-        const uint64_t cleanup = gain(magnitude, point, exact);
-        l2k_gains_add(&gains[0], cleanup);
-        l2k_gains_add(&gains[2], all - cleanup);
-    } else if (found) {
-        l2k_gains_add(&gains[1], all);
-    }
-}
-
 void l2k_ht_measure_gains(const l2k_ht_encoder *encoder, const l2k_t1_block *block, unsigned plane, double gains[3])
 {
     const size_t pitch = block->width + (size_t)2;
@@ -144,7 +121,7 @@ void l2k_ht_measure_gains(const l2k_ht_encoder *encoder, const l2k_t1_block *blo
         for (uint32_t x = 0; x < block->width; x++) {
             const l2k_ht_column *column = encoder->columns + ((y >> 2) + 1) * pitch + x + 1;
             const bool found = plane > 0 && column->found >> (y & 3) & 1;
-            add_gains(block, l2k_ht_magnitude(l2k_ht_sample_at(block, x, y)), found, plane, sums);
+            l2k_ht_add_gains(l2k_ht_magnitude(l2k_ht_sample_at(block, x, y)), found, plane, block->reversible, sums);
         }
     l2k_gains_join(&sums[1], sums[0]);
     l2k_gains_join(&sums[2], sums[1]);
