@@ -11,6 +11,7 @@
 #define L2K_OWN_ASSERTS
 #include "ht_encode.h"
 
+#include <math.h>
 #include <time.h>
 
 #include "codec/blocks/block_coder.h"
