@@ -43,9 +43,9 @@ __global__ void __launch_bounds__(32) decode(const l2k_mq_cuda_decode p, uint32_
     bool on = lane < used && number < p.num_ordered;
     if (on) {
         decoder.stride = 4 * used;
-        decoder.significance = l2k_shared_address(memory + lane);
-        decoder.signs = decoder.significance + p.most_words * decoder.stride;
-        decoder.contexts = decoder.signs + p.most_words * decoder.stride;
+        decoder.pair_stride = 8 * used;
+        decoder.pairs = l2k_shared_address(memory + 2 * lane);
+        decoder.contexts = l2k_shared_address(memory + 2 * p.most_words * used + lane);
         decoder.states = l2k_shared_address(tables.states);
         decoder.lookups = l2k_shared_address(tables.lookups);
         decoder.start(&p, &p.blocks[p.order[number]]);

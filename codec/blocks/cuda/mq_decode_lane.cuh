@@ -17,33 +17,51 @@ enum l2k_mq_kind { L2K_MQ_CANDIDATE, L2K_MQ_SIGN, L2K_MQ_PLACE_HIGH, L2K_MQ_PLAC
 
 enum l2k_mq_pass { L2K_MQ_SIGNIFICANCE, L2K_MQ_REFINEMENT, L2K_MQ_CLEANUP };
 
+/* What becomes of a candidate, by the kind of decision (times 4) and how it went: bit 0, the candidate goes on, to a
+ * sign or a place in a run; bit 1, it is a run. In a nibble the next kind, and above it how many candidates have been
+ * dealt with: 0, 1, 2 or, as 3, 4. */
+#define L2K_MQ_OUTCOME(kind, passed, how) ((uint64_t)((kind) | (passed) << 2) << 4 * (how))
+#define L2K_MQ_OUTCOMES                                                                                                \
+    (L2K_MQ_OUTCOME(L2K_MQ_CANDIDATE, 1, 0) | L2K_MQ_OUTCOME(L2K_MQ_SIGN, 0, 1) |                                      \
+     L2K_MQ_OUTCOME(L2K_MQ_CANDIDATE, 3, 2) | L2K_MQ_OUTCOME(L2K_MQ_PLACE_HIGH, 0, 3) |                                \
+     L2K_MQ_OUTCOME(L2K_MQ_CANDIDATE, 1, 4) | L2K_MQ_OUTCOME(L2K_MQ_CANDIDATE, 1, 5) |                                 \
+     L2K_MQ_OUTCOME(L2K_MQ_PLACE_LOW, 0, 8) | L2K_MQ_OUTCOME(L2K_MQ_PLACE_LOW, 2, 9) |                                 \
+     L2K_MQ_OUTCOME(L2K_MQ_SIGN, 0, 12) | L2K_MQ_OUTCOME(L2K_MQ_SIGN, 1, 13))
+
 struct l2k_mq_lane {
-    /* Shared memory: words of significance and signs of the lane's block, and the states of its contexts, each `stride`
-     * bytes from the one before; tables. */
-    l2k_shared significance, signs, contexts, states, lookups;
-    uint32_t stride;
+    /* Shared memory: for each word of the lane's block significance and, above it, signs, `pair_stride` bytes from the one
+     * before; the states of its contexts, `stride` bytes apart; tables. */
+    l2k_shared pairs, contexts, states, lookups;
+    uint32_t stride, pair_stride;
 
     /* The block. */
     uint64_t *planes; /* l2k_mq_cuda_plane_words */
     const l2k_mq_cuda_segment *segment;
     const l2k_mq_bits *all_bits;
-    uint32_t width, height, across, words;
-    uint32_t style, zeros, top;
+    uint64_t last_columns, last_rows; /* samples that exist in the last word of a stripe, and in the last stripe */
+    uint32_t across, words, top;
+    uint32_t style, zeros;
 
     /* Where it stands. */
     uint32_t pass, plane, number, passes, segment_passes; /* `passes` that are left, this one included */
-    uint32_t x, y, word;
+    uint32_t word, column; /* a word in the block and in its stripe */
     bool done;
 
     /* The window: significance, signs, candidates left, those that may become candidates, and what is collected: in
      * significance passes who was visited, in refinement passes the bits. In refinement passes `significant` has, a
      * place lower, who has significant neighbours in his first refinement, `negative` who was refined before. */
     uint64_t significant, negative, candidates, open, collected;
-    uint64_t ahead, before; /* for the next window: visited, or significant in the plane above; in that above it */
     uint32_t kind;
-    bool refining;
-    uint32_t zero_table, second_table; /* in the lookups; the latter is for signs or refinement */
-    uint32_t later, refined;           /* bits by which a sign, or a refinement bit, changes `collected` */
+    uint32_t edge;             /* refinement: the last column of significance */
+    uint32_t goes_on;          /* 0 in refinement passes, else 1 */
+    l2k_shared first_table, second_table; /* contexts of candidates; of signs or refinement */
+    uint32_t later, refined;              /* bits by which a sign, or a refinement bit, changes `collected` */
+
+    /* The next window's strips, and what it gets from earlier passes: who was visited, or significant in the plane above;
+     * in that above it. */
+    uint64_t next_significant, next_negative, ahead, before;
+    uint32_t store_at, ahead_at, before_at; /* in `planes`: what the pass makes, and reads */
+    bool looks_ahead, looks_before;
 
     /* The decoder: A and C as in Annex C, without what is read ahead; then 64 bits to come, of which `used` are in C, and
      * 32 more. */
@@ -107,28 +125,29 @@ struct l2k_mq_lane {
     /* ---- Decisions --------------------------------------------------------------------------------------------- */
 
     /* The candidate is 10 bits up in what is shifted down by its place less 10. */
-    L2K_MEMBER uint32_t context_entry(uint32_t s, uint32_t n, bool sign) const
+    L2K_MEMBER uint32_t context_entry(uint32_t s, uint32_t n, bool second) const
     {
         const uint32_t around = (s >> 3 & 0x1C7) | (s >> 12 & 0x38);
         const uint32_t sides = (s >> 1 & 0x8508) | (n & 0x10A10), folded = (sides | sides >> 10) >> 3 & 0x1EF;
-        return l2k_load_byte(lookups + (sign || refining ? second_table + folded : zero_table + around));
+        return l2k_load_byte(second ? second_table + folded : first_table + around);
     }
 
     L2K_MEMBER void step()
     {
         const uint32_t place = l2k_mq_highest_bit(candidates), down = place - 10;
         const uint32_t s = (uint32_t)(significant >> down), n = (uint32_t)(negative >> down);
-        const uint32_t column = (uint32_t)(candidates >> down);
-        const bool fresh = kind == L2K_MQ_CANDIDATE, sign = kind == L2K_MQ_SIGN;
-        const uint32_t entry = context_entry(s, n, sign);
+        const uint32_t here = (uint32_t)(candidates >> down);
+        const bool sign = kind == L2K_MQ_SIGN, second = sign || !goes_on;
+        const uint32_t entry = context_entry(s, n, second);
         /* four candidates, and nothing significant in three columns of six rows */
-        const bool run = fresh && !refining && ((s | (~column & 0x780)) & 0x3FFFF) == 0;
+        const bool run = ((s | (~here & 0x780)) & 0x3FFFF) == 0 && !second && kind == L2K_MQ_CANDIDATE;
         uint32_t context = entry & 31;
         context = kind > L2K_MQ_SIGN ? (uint32_t)L2K_CONTEXT_UNIFORM : context;
         context = run ? (uint32_t)L2K_CONTEXT_RUN : context;
         const uint32_t bit = decode(context);
-        const bool goes_on = bit && !refining; /* to a sign, or into a run */
-        uint32_t passed = fresh ? (goes_on ? 0 : run ? 4 : 1) : sign ? 1 : bit ? 4 - kind : 0;
+        const uint32_t how = (bit & goes_on) | (run ? 2 : 0) | kind << 2;
+        const uint32_t outcome = (uint32_t)(L2K_MQ_OUTCOMES >> 4 * how);
+        const uint32_t passed = (1u << (outcome >> 2 & 3)) >> 1;
         const uint32_t changes = sign ? later : bit ? refined : 0;
         const uint64_t marks = (uint64_t)changes << down & open;
         const uint64_t one = (uint64_t)(sign ? 0x400u : 0) << down;
@@ -136,7 +155,7 @@ struct l2k_mq_lane {
         candidates = (candidates | marks) & ~(~0ull << (place + 1 - passed));
         significant |= one;
         negative |= bit ^ entry >> 7 ? one : 0;
-        kind = fresh ? (uint32_t)goes_on << (uint32_t)run : 0x70u >> 2 * kind & 3;
+        kind = outcome & 3;
     }
 
     L2K_MEMBER bool is_idle() const
@@ -146,89 +165,79 @@ struct l2k_mq_lane {
 
     /* ---- Words ------------------------------------------------------------------------------------------------- */
 
-    L2K_MEMBER uint64_t *significance_of(uint32_t p) const
+    /* Where they are in `planes`. */
+    L2K_MEMBER uint32_t significance_of(uint32_t p) const
     {
-        return planes + 2 * p * words;
+        return 2 * p * words;
     }
-    L2K_MEMBER uint64_t *refinement_of(uint32_t p) const
+    L2K_MEMBER uint32_t refinement_of(uint32_t p) const
     {
-        return planes + (2 * p + 1) * words;
+        return (2 * p + 1) * words;
     }
-    L2K_MEMBER uint64_t *final_signs() const
+    L2K_MEMBER uint32_t signs() const
     {
-        return planes + 2 * (top + 1) * words;
+        return 2 * (top + 1) * words;
     }
-    L2K_MEMBER uint64_t *visited() const
+    L2K_MEMBER uint32_t visited() const
     {
-        return planes + (2 * (top + 1) + 1) * words;
+        return signs() + words;
     }
 
-    /* Reads what the word numbered `w` needs of earlier passes. */
+    /* Reads what the word numbered `w` needs, of which the one in hand may be a neighbour. */
     L2K_MEMBER void look_ahead(uint32_t w)
     {
-        if (pass == L2K_MQ_REFINEMENT) {
-            ahead = significance_of(plane + 1)[w];
-            before = plane + 1 < top ? significance_of(plane + 2)[w] : 0;
-        } else if (pass == L2K_MQ_CLEANUP) {
-            ahead = plane < top ? visited()[w] : 0;
-        }
+        const l2k_shared own = pairs + w * pair_stride;
+        const bool north = w >= across, south = w + across < words && !(style & L2K_STYLE_VSC);
+        const uint64_t above = north ? l2k_load_pair(own - across * pair_stride) : 0;
+        const uint64_t below = south ? l2k_load_pair(own + across * pair_stride) : 0;
+        const uint64_t pair = l2k_load_pair(own);
+        next_significant = l2k_mq_strip((uint32_t)pair, (uint32_t)above, (uint32_t)below);
+        next_negative = l2k_mq_strip((uint32_t)(pair >> 32), (uint32_t)(above >> 32), (uint32_t)(below >> 32));
+        ahead = looks_ahead ? planes[ahead_at + w] : 0;
+        before = looks_before ? planes[before_at + w] : 0;
     }
 
-    L2K_MEMBER uint64_t window_of(l2k_shared first) const
+    /* `west` and `west_negative`: the window west of it. */
+    L2K_MEMBER void enter_word(uint64_t west, uint64_t west_negative)
     {
-        const bool west = x > 0, east = x + 8 < width, north = y > 0;
-        const bool south = y + 4 < height && !(style & L2K_STYLE_VSC);
-        const l2k_shared own = first + word * stride, above = own - across * stride, below = own + across * stride;
-        l2k_mq_around w;
-        w.own = l2k_load(own);
-        w.west = west ? l2k_load(own - stride) : 0;
-        w.east = east ? l2k_load(own + stride) : 0;
-        w.above = north ? l2k_load(above) : 0;
-        w.above_west = north && west ? l2k_load(above - stride) : 0;
-        w.above_east = north && east ? l2k_load(above + stride) : 0;
-        w.below = south ? l2k_load(below) : 0;
-        w.below_west = south && west ? l2k_load(below - stride) : 0;
-        w.below_east = south && east ? l2k_load(below + stride) : 0;
-        return l2k_mq_window(&w);
-    }
-
-    L2K_MEMBER void enter_word()
-    {
-        significant = window_of(significance);
-        const uint64_t near = l2k_mq_neighbours(significant);
-        collected = 0;
-        if (pass == L2K_MQ_REFINEMENT) {
-            candidates = open = ahead;
-            significant = (near & ~before) >> 1;
-            negative = before >> 1;
-        } else {
-            negative = window_of(signs);
-            open = l2k_mq_live(width - x, height - y) & ~significant;
-            candidates = open & (pass == L2K_MQ_SIGNIFICANCE ? near : ~ahead);
-            if (pass == L2K_MQ_SIGNIFICANCE)
-                collected = candidates;
-        }
+        const bool ends_stripe = column + 1 == across;
+        const uint64_t strip = next_significant, strip_negative = next_negative, seen = ahead, refined_before = before;
+        uint64_t live = ends_stripe ? last_columns : L2K_MQ_INTERIOR;
+        live &= word + across < words ? L2K_MQ_INTERIOR : last_rows;
         if (word + 1 < words)
             look_ahead(word + 1);
+        significant = l2k_mq_window(strip, west, ends_stripe ? 0 : next_significant);
+        negative = l2k_mq_window(strip_negative, west_negative, ends_stripe ? 0 : next_negative);
+        const uint64_t near = l2k_mq_neighbours(significant);
+        if (pass == L2K_MQ_REFINEMENT) {
+            candidates = open = seen;
+            edge = (uint32_t)significant;
+            significant = (near & ~refined_before) >> 1;
+            negative = refined_before >> 1;
+        } else {
+            open = live & ~significant;
+            candidates = open & (pass == L2K_MQ_SIGNIFICANCE ? near : ~seen);
+        }
+        collected = pass == L2K_MQ_SIGNIFICANCE ? candidates : 0;
+    }
+
+    /* What the last pass leaves is needed for samples. */
+    L2K_MEMBER void store_last()
+    {
+        const uint64_t pair = l2k_load_pair(pairs + word * pair_stride);
+        planes[significance_of(plane) + word] = l2k_mq_expand((uint32_t)pair);
+        planes[signs() + word] = l2k_mq_expand((uint32_t)(pair >> 32));
     }
 
     L2K_MEMBER void leave_word()
     {
-        uint64_t s = significant & L2K_MQ_INTERIOR, n = negative & L2K_MQ_INTERIOR;
-        if (pass == L2K_MQ_REFINEMENT) {
-            refinement_of(plane)[word] = collected;
-            s = l2k_mq_expand(l2k_load(significance + word * stride));
-            n = l2k_mq_expand(l2k_load(signs + word * stride));
-        } else {
-            l2k_store(significance + word * stride, l2k_mq_compress(s));
-            l2k_store(signs + word * stride, l2k_mq_compress(n));
-        }
-        if (pass == L2K_MQ_SIGNIFICANCE)
-            visited()[word] = collected;
-        if (pass == L2K_MQ_CLEANUP || passes == 1)
-            significance_of(plane)[word] = s;
+        const uint64_t s = significant & L2K_MQ_INTERIOR;
+        if (pass != L2K_MQ_REFINEMENT)
+            l2k_store_pair(pairs + word * pair_stride,
+                           l2k_mq_compress(significant) | (uint64_t)l2k_mq_compress(negative) << 32);
+        planes[store_at + word] = pass == L2K_MQ_CLEANUP ? s : collected;
         if (passes == 1)
-            final_signs()[word] = n;
+            store_last();
     }
 
     /* ---- Passes ------------------------------------------------------------------------------------------------ */
@@ -241,14 +250,23 @@ struct l2k_mq_lane {
 
     L2K_MEMBER void start_pass()
     {
+        const bool refining = pass == L2K_MQ_REFINEMENT;
         const bool raw = (style & L2K_STYLE_BYPASS) && number >= 10 && pass != L2K_MQ_CLEANUP;
-        x = y = word = 0;
-        refining = pass == L2K_MQ_REFINEMENT;
-        zero_table = raw ? (uint32_t)L2K_MQ_CUDA_RAW_BITS : L2K_MQ_CUDA_ZEROS + 512 * zeros;
-        second_table = raw ? L2K_MQ_CUDA_RAW_BITS : refining ? L2K_MQ_CUDA_REFINEMENT : L2K_MQ_CUDA_SIGNS;
+        word = column = 0;
+        goes_on = refining ? 0 : 1;
+        first_table = lookups + (raw ? (uint32_t)L2K_MQ_CUDA_RAW_BITS : L2K_MQ_CUDA_ZEROS + 512 * zeros);
+        second_table = lookups + (raw        ? L2K_MQ_CUDA_RAW_BITS
+                                  : refining ? L2K_MQ_CUDA_REFINEMENT
+                                             : L2K_MQ_CUDA_SIGNS);
         later = pass == L2K_MQ_SIGNIFICANCE ? 0x238 : 0;
         refined = refining ? 0x400 : 0;
+        store_at = refining ? refinement_of(plane) : pass == L2K_MQ_CLEANUP ? significance_of(plane) : visited();
+        ahead_at = refining ? significance_of(plane + 1) : visited();
+        before_at = significance_of(plane + 2);
+        looks_ahead = refining || (pass == L2K_MQ_CLEANUP && plane < top);
+        looks_before = refining && plane + 1 < top;
         look_ahead(0);
+        enter_word(0, 0);
     }
 
     L2K_MEMBER void end_pass(const uint32_t *first)
@@ -278,15 +296,17 @@ struct l2k_mq_lane {
     {
         leave_word();
         word++;
-        x += 8;
-        if (x >= width) {
-            x = 0;
-            y += 4;
-        }
-        if (y >= height)
+        column = column + 1 == across ? 0 : column + 1;
+        if (word == words) {
             end_pass(first);
-        if (!done)
-            enter_word();
+            return;
+        }
+        if (across == 1 && goes_on) { /* the word just left is above */
+            next_significant |= (significant & L2K_MQ_LAST_ROW) << 4;
+            next_negative |= (negative & L2K_MQ_LAST_ROW) << 4;
+        }
+        const uint64_t west = goes_on ? significant : edge;
+        enter_word(column ? west : 0, column ? negative : 0);
     }
 
     /* The block has passes, and shared memory is clear. */
@@ -295,10 +315,10 @@ struct l2k_mq_lane {
         planes = run->planes + block->planes_at;
         segment = run->segments + block->segments;
         all_bits = run->bits;
-        width = block->view.width;
-        height = block->view.height;
-        across = (width + 7) / 8;
+        across = (block->view.width + 7u) / 8;
         words = l2k_mq_cuda_words(&block->view);
+        last_columns = l2k_mq_live_columns((block->view.width - 1u) % 8 + 1);
+        last_rows = l2k_mq_live_rows((block->view.height - 1u) % 4 + 1);
         style = block->style;
         zeros = block->zeros;
         plane = top = block->planes - 1u;
@@ -306,11 +326,9 @@ struct l2k_mq_lane {
         pass = L2K_MQ_CLEANUP;
         number = kind = 0;
         done = false;
-        ahead = before = 0;
         reset_contexts(run->tables->first);
         start_segment();
         start_pass();
-        enter_word();
     }
 };
 

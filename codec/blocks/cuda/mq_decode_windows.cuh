@@ -7,9 +7,10 @@
 
 #include "base/device.h"
 
-/* Row 0 of all columns of the word; all of its samples. */
+/* Rows 0 and 3 of all columns of the word; all of its samples. */
 #define L2K_MQ_TOP_ROW  (0x0000041041041041ull << 13)
-#define L2K_MQ_INTERIOR (L2K_MQ_TOP_ROW | L2K_MQ_TOP_ROW >> 1 | L2K_MQ_TOP_ROW >> 2 | L2K_MQ_TOP_ROW >> 3)
+#define L2K_MQ_LAST_ROW (L2K_MQ_TOP_ROW >> 3)
+#define L2K_MQ_INTERIOR (L2K_MQ_TOP_ROW | L2K_MQ_TOP_ROW >> 1 | L2K_MQ_TOP_ROW >> 2 | L2K_MQ_LAST_ROW)
 
 /* Four columns: 16 bits with two between the columns. */
 L2K_HD uint32_t l2k_mq_spread(uint32_t columns)
@@ -35,19 +36,19 @@ L2K_HD uint32_t l2k_mq_compress(uint64_t window)
     return l2k_mq_pack((uint32_t)(window >> 10)) | l2k_mq_pack((uint32_t)(window >> 34)) << 16;
 }
 
-/* A word and those around it; 0 where there is none. */
-typedef struct l2k_mq_around {
-    uint32_t own, west, east, above, above_west, above_east, below, below_west, below_east;
-} l2k_mq_around;
-
-L2K_HD uint64_t l2k_mq_window(const l2k_mq_around *w)
+/* A strip is a window but for the columns on both sides. `above` and `below` are the words there, 0 where there is none.
+ */
+L2K_HD uint64_t l2k_mq_strip(uint32_t own, uint32_t above, uint32_t below)
 {
     /* the last row above and the first one below, at their places in a word, where they do not meet */
-    const uint64_t rows = l2k_mq_expand((w->above & 0x11111111u) | (w->below & 0x88888888u));
-    uint64_t window = l2k_mq_expand(w->own) | (rows & L2K_MQ_TOP_ROW >> 3) << 4 | (rows & L2K_MQ_TOP_ROW) >> 4;
-    window |= (uint64_t)(w->west & 15) << 58 | (w->east >> 28 << 4);
-    window |= (uint64_t)((w->above_west & 1) << 5 | (w->below_west >> 3 & 1)) << 57;
-    return window | (w->above_east >> 28 & 1) << 8 | (w->below_east >> 31) << 3;
+    const uint64_t rows = l2k_mq_expand((above & 0x11111111u) | (below & 0x88888888u));
+    return l2k_mq_expand(own) | (rows & L2K_MQ_LAST_ROW) << 4 | (rows & L2K_MQ_TOP_ROW) >> 4;
+}
+
+/* With the last column of the window west of it, and the first one of the strip east of it. */
+L2K_HD uint64_t l2k_mq_window(uint64_t strip, uint64_t west, uint64_t east)
+{
+    return strip | (west & 0x7E00) << 48 | (east >> 48 & 0x1F8);
 }
 
 /* Samples with a significant neighbour. */
@@ -57,15 +58,17 @@ L2K_HD uint64_t l2k_mq_neighbours(uint64_t significant)
     return vertical | column << 6 | column >> 6;
 }
 
-/* The samples of a window that exist, where `columns` and `rows` are left of the block from its first one on. */
-L2K_HD uint64_t l2k_mq_live(uint32_t columns, uint32_t rows)
+/* The samples of a window that exist, where the last word of a stripe has `columns` columns, or the last stripe `rows`
+ * rows. */
+L2K_HD uint64_t l2k_mq_live_columns(uint32_t columns)
 {
-    uint64_t live = L2K_MQ_INTERIOR;
-    if (rows < 4)
-        live &= L2K_MQ_TOP_ROW | (rows > 1 ? L2K_MQ_TOP_ROW >> 1 : 0) | (rows > 2 ? L2K_MQ_TOP_ROW >> 2 : 0);
-    if (columns < 8)
-        live &= ~0ull << (58 - 6 * columns);
-    return live;
+    return L2K_MQ_INTERIOR & ~0ull << (58 - 6 * columns);
+}
+
+L2K_HD uint64_t l2k_mq_live_rows(uint32_t rows)
+{
+    const uint64_t two = L2K_MQ_TOP_ROW | (rows > 1 ? L2K_MQ_TOP_ROW >> 1 : 0);
+    return two | (rows > 2 ? L2K_MQ_TOP_ROW >> 2 : 0) | (rows > 3 ? L2K_MQ_LAST_ROW : 0);
 }
 
 #endif

@@ -17,9 +17,24 @@
 
 typedef uint32_t l2k_shared;
 
+/* The compiler would otherwise work out the address again wherever it is used. */
 __device__ __forceinline__ l2k_shared l2k_shared_address(const void *p)
 {
-    return (uint32_t)__cvta_generic_to_shared(p);
+    l2k_shared at;
+    asm volatile("mov.u32 %0, %1;" : "=r"(at) : "r"((uint32_t)__cvta_generic_to_shared(p)));
+    return at;
+}
+
+__device__ __forceinline__ uint64_t l2k_load_pair(l2k_shared at)
+{
+    uint64_t v;
+    asm volatile("ld.shared.u64 %0, [%1];" : "=l"(v) : "r"(at));
+    return v;
+}
+
+__device__ __forceinline__ void l2k_store_pair(l2k_shared at, uint64_t v)
+{
+    asm volatile("st.shared.u64 [%0], %1;" ::"r"(at), "l"(v));
 }
 
 __device__ __forceinline__ uint32_t l2k_load(l2k_shared at)
@@ -60,6 +75,18 @@ L2K_MEMBER uint32_t l2k_load(const uint8_t *at)
 L2K_MEMBER uint32_t l2k_load_byte(const uint8_t *at)
 {
     return *at;
+}
+
+L2K_MEMBER uint64_t l2k_load_pair(const uint8_t *at)
+{
+    uint64_t v;
+    memcpy(&v, at, sizeof v);
+    return v;
+}
+
+L2K_MEMBER void l2k_store_pair(uint8_t *at, uint64_t v)
+{
+    memcpy(at, &v, sizeof v);
 }
 
 L2K_MEMBER void l2k_store(uint8_t *at, uint32_t v)
