@@ -19,7 +19,7 @@ static uint32_t state_word(uint64_t cpu)
 }
 
 /* Half of A decides, so that C's next bit is the decision. */
-static void make_states(const l2k_mq_model *model, l2k_mq_cuda_tables *tables)
+static void make_states(const l2k_mq_model *model, l2k_mq_decode_tables *tables)
 {
     enum { RAW_STATE = 94 };
     const uint32_t raw = 0x4000u << 16 | RAW_STATE << 9 | RAW_STATE << 2 | 1;
@@ -28,7 +28,7 @@ static void make_states(const l2k_mq_model *model, l2k_mq_cuda_tables *tables)
     tables->states[RAW_STATE] = tables->states[RAW_STATE + 1] = raw;
     for (unsigned i = 0; i < L2K_NUM_CONTEXTS; i++)
         tables->first[i] = state_word(model->contexts[i]);
-    tables->first[L2K_MQ_CUDA_RAW] = raw;
+    tables->first[L2K_MQ_DECODE_RAW] = raw;
 }
 
 /* `index`: from bit 0, 2, 5 and 7 on, significance and sign of the neighbours on opposite sides: east, west; south,
@@ -38,33 +38,33 @@ static uint8_t sign_entry(const l2k_t1_decoder *cpu, unsigned index)
     return cpu->sign_context[(index & 3) | (index >> 2 & 3) << 3 | (index >> 5 & 3) << 5 | (index >> 7 & 3) << 7];
 }
 
-static void make_tables(const l2k_t1_decoder *cpu, l2k_mq_cuda_tables *tables)
+static void make_tables(const l2k_t1_decoder *cpu, l2k_mq_decode_tables *tables)
 {
     memset(tables, 0, sizeof *tables);
     make_states(&cpu->model, tables);
     for (unsigned i = 0; i < 512; i++) {
-        tables->lookups[L2K_MQ_CUDA_ZEROS + i] = cpu->zero_contexts[L2K_LL][i];
-        tables->lookups[L2K_MQ_CUDA_ZEROS + 512 + i] = cpu->zero_contexts[L2K_HL][i];
-        tables->lookups[L2K_MQ_CUDA_ZEROS + 1024 + i] = cpu->zero_contexts[L2K_HH][i];
-        tables->lookups[L2K_MQ_CUDA_SIGNS + i] = sign_entry(cpu, i);
-        tables->lookups[L2K_MQ_CUDA_REFINEMENT + i] = (uint8_t)(L2K_CONTEXT_REFINE + (i >> 5 & 3));
-        tables->lookups[L2K_MQ_CUDA_RAW_BITS + i] = L2K_MQ_CUDA_RAW;
+        tables->lookups[L2K_MQ_DECODE_ZEROS + i] = cpu->zero_contexts[L2K_LL][i];
+        tables->lookups[L2K_MQ_DECODE_ZEROS + 512 + i] = cpu->zero_contexts[L2K_HL][i];
+        tables->lookups[L2K_MQ_DECODE_ZEROS + 1024 + i] = cpu->zero_contexts[L2K_HH][i];
+        tables->lookups[L2K_MQ_DECODE_SIGNS + i] = sign_entry(cpu, i);
+        tables->lookups[L2K_MQ_DECODE_REFINEMENT + i] = (uint8_t)(L2K_CONTEXT_REFINE + (i >> 5 & 3));
+        tables->lookups[L2K_MQ_DECODE_RAW_BITS + i] = L2K_MQ_DECODE_RAW;
     }
 }
 
 static l2k_status make_and_upload(const l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d, l2k_t1 *t1)
 {
     L2K_TRY(l2k_t1_reserve(t1, 1));
-    make_tables(t1->decoder, (l2k_mq_cuda_tables *)b->pinned.at);
-    L2K_TRY(l2k_cuda_upload(b->context, b->stream, d->tables.at, b->pinned.at, sizeof(l2k_mq_cuda_tables)));
+    make_tables(t1->decoder, (l2k_mq_decode_tables *)b->pinned.at);
+    L2K_TRY(l2k_cuda_upload(b->context, b->stream, d->tables.at, b->pinned.at, sizeof(l2k_mq_decode_tables)));
     return l2k_cuda_wait(b->context, b->stream);
 }
 
 l2k_status l2k_mq_cuda_create_decoding(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d)
 {
     l2k_t1 *t1;
-    L2K_TRY(l2k_cuda_reserve(b->context, &d->tables, sizeof(l2k_mq_cuda_tables)));
-    L2K_TRY(l2k_cuda_reserve(b->context, &b->pinned, sizeof(l2k_mq_cuda_tables)));
+    L2K_TRY(l2k_cuda_reserve(b->context, &d->tables, sizeof(l2k_mq_decode_tables)));
+    L2K_TRY(l2k_cuda_reserve(b->context, &b->pinned, sizeof(l2k_mq_decode_tables)));
     L2K_TRY(l2k_t1_create(b->context, &t1));
     const l2k_status status = make_and_upload(b, d, t1);
     l2k_t1_free(t1);
@@ -81,9 +81,9 @@ void l2k_mq_cuda_free_decoding(l2k_mq_cuda_decoding *d)
 
 /* What the list of blocks adds up to, and the lists in pinned memory. */
 typedef struct listing {
-    l2k_mq_cuda_block *blocks;
-    l2k_mq_cuda_segment *segments;
-    l2k_mq_cuda_piece *pieces;
+    l2k_mq_decode_block *blocks;
+    l2k_mq_decode_segment *segments;
+    l2k_mq_decode_piece *pieces;
     const uint8_t **sources; /* of the pieces */
     size_t num_segments, num_pieces; /* there may be more than there is room for; these are only counted */
     uint64_t bytes, bits, planes;    /* bytes to gather; l2k_mq_bits; words of bit-planes */
@@ -91,7 +91,7 @@ typedef struct listing {
 
 /* Decisions shift C by 15 bits at most. A pass takes no more of them than two a sample and three a column; so many
  * bytes are enough for the passes of a segment, whatever they are. */
-static uint32_t most_bytes(const l2k_mq_cuda_block *block, unsigned passes)
+static uint32_t most_bytes(const l2k_mq_decode_block *block, unsigned passes)
 {
     enum { DECISIONS = 3, SHIFT = 15, LEAST = 64 };
     return (uint32_t)block->view.width * block->view.height * DECISIONS * SHIFT / 7 * passes + LEAST;
@@ -101,7 +101,7 @@ static uint32_t most_bytes(const l2k_mq_cuda_block *block, unsigned passes)
 static uint32_t list_piece(l2k_mq_cuda_decoding *d, const l2k_block_batch *batch, listing *list,
                            const l2k_contribution *from, uint32_t most)
 {
-    l2k_mq_cuda_piece piece = {(uint32_t)list->bytes, l2k_min_u32(from->bytes, most)};
+    l2k_mq_decode_piece piece = {(uint32_t)list->bytes, l2k_min_u32(from->bytes, most)};
     if (piece.bytes == 0)
         return 0;
     if (d->bytes.direct)
@@ -124,13 +124,13 @@ static inline const l2k_contribution *next_segment(const l2k_contribution *c)
 }
 
 /* The segment from contribution `first` on, up to `end`; `left` passes are wanted. */
-static l2k_mq_cuda_segment list_segment(l2k_mq_cuda_decoding *d, const l2k_block_batch *batch, listing *list,
-                                        const l2k_mq_cuda_block *block, const l2k_contribution *first,
+static l2k_mq_decode_segment list_segment(l2k_mq_cuda_decoding *d, const l2k_block_batch *batch, listing *list,
+                                        const l2k_mq_decode_block *block, const l2k_contribution *first,
                                         const l2k_contribution *end, unsigned left)
 {
     unsigned passes = 0;
     uint32_t bytes = 0;
-    l2k_mq_cuda_segment segment = {.pieces = (uint32_t)list->num_pieces, .bits_at = (uint32_t)list->bits};
+    l2k_mq_decode_segment segment = {.pieces = (uint32_t)list->num_pieces, .bits_at = (uint32_t)list->bits};
     for (const l2k_contribution *c = first; c != end; c = c->next)
         passes += c->passes;
     segment.passes = (uint8_t)l2k_min_u32(passes, left);
@@ -138,19 +138,19 @@ static l2k_mq_cuda_segment list_segment(l2k_mq_cuda_decoding *d, const l2k_block
     for (const l2k_contribution *c = first; c != end; c = c->next)
         bytes += list_piece(d, batch, list, c, most - bytes);
     segment.num_pieces = (uint32_t)list->num_pieces - segment.pieces;
-    segment.num_bits = l2k_mq_cuda_num_bits(bytes);
+    segment.num_bits = l2k_mq_decode_num_bits(bytes);
     list->bits += segment.num_bits;
     return segment;
 }
 
 static void list_segments(l2k_mq_cuda_decoding *d, const l2k_block_batch *batch, listing *list,
-                          const l2k_contribution *first, l2k_mq_cuda_block *block)
+                          const l2k_contribution *first, l2k_mq_decode_block *block)
 {
     const unsigned most = 3u * block->planes - 2;
     block->segments = (uint32_t)list->num_segments;
     while (first && block->passes < most) {
         const l2k_contribution *end = next_segment(first);
-        l2k_mq_cuda_segment segment = list_segment(d, batch, list, block, first, end, most - block->passes);
+        l2k_mq_decode_segment segment = list_segment(d, batch, list, block, first, end, most - block->passes);
         first = end;
         if (segment.passes == 0)
             continue;
@@ -164,11 +164,11 @@ static void list_segments(l2k_mq_cuda_decoding *d, const l2k_block_batch *batch,
 }
 
 static l2k_status list_block(const l2k_context *context, l2k_mq_cuda_decoding *d, const l2k_block_batch *batch,
-                             const l2k_cuda_band *band, const l2k_block *from, listing *list, l2k_mq_cuda_block *to)
+                             const l2k_cuda_band *band, const l2k_block *from, listing *list, l2k_mq_decode_block *to)
 {
     const l2k_component_coding *coding = band->band->component->coding;
     const unsigned orientation = band->band->orientation;
-    *to = (l2k_mq_cuda_block){.view = l2k_cuda_view_of(band, from->rect),
+    *to = (l2k_mq_decode_block){.view = l2k_cuda_view_of(band, from->rect),
                               .planes = from->num_planes,
                               .style = coding->style,
                               .zeros = orientation == L2K_HL ? 1 : orientation == L2K_HH ? 2 : 0,
@@ -181,7 +181,7 @@ static l2k_status list_block(const l2k_context *context, l2k_mq_cuda_decoding *d
     if (from->received.bytes > UINT32_MAX)
         return l2k_fail(context, L2K_ERROR_CORRUPT, "a code-block of more than 2^32 bytes");
     list_segments(d, batch, list, from->received.first, to);
-    list->planes += l2k_mq_cuda_plane_words(to);
+    list->planes += l2k_mq_decode_plane_words(to);
     return L2K_OK;
 }
 
@@ -204,7 +204,7 @@ static l2k_status list_blocks(const l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d,
         if (place->band != band.band)
             L2K_TRY(l2k_cuda_look_at_band(b->context, place->band, false, &band));
         L2K_TRY(list_block(b->context, d, batch, &band, place->block, list, &list->blocks[i]));
-        most_words = l2k_max_u32(most_words, l2k_mq_cuda_words(&list->blocks[i].view));
+        most_words = l2k_max_u32(most_words, l2k_mq_decode_words(&list->blocks[i].view));
     }
     if (list->bits > UINT32_MAX || list->planes > UINT32_MAX || list->num_pieces > UINT32_MAX ||
         (list->bytes > UINT32_MAX && !d->bytes.direct))
@@ -218,7 +218,7 @@ static l2k_status list_blocks(const l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d,
 /* The longest first, by classes of length. */
 enum { CLASSES = 1024 };
 
-static inline uint32_t code_words(const l2k_mq_cuda_block *block, const l2k_mq_cuda_segment *segments)
+static inline uint32_t code_words(const l2k_mq_decode_block *block, const l2k_mq_decode_segment *segments)
 {
     uint32_t words = 0;
     for (unsigned s = 0; s < block->num_segments; s++)
@@ -226,7 +226,7 @@ static inline uint32_t code_words(const l2k_mq_cuda_block *block, const l2k_mq_c
     return words;
 }
 
-static inline uint32_t class_of(const l2k_mq_cuda_block *block, const l2k_mq_cuda_segment *segments)
+static inline uint32_t class_of(const l2k_mq_decode_block *block, const l2k_mq_decode_segment *segments)
 {
     return CLASSES - 1 - l2k_min_u32(code_words(block, segments), CLASSES - 1);
 }
@@ -273,15 +273,15 @@ static l2k_status gather_and_upload(const l2k_cuda_blocks *b, l2k_mq_cuda_decodi
 static l2k_status lay_out_lists(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d, listing *list)
 {
     const size_t count = b->batch.num_places;
-    d->order = l2k_cuda_aligned(count * sizeof(l2k_mq_cuda_block));
+    d->order = l2k_cuda_aligned(count * sizeof(l2k_mq_decode_block));
     d->segments = l2k_cuda_aligned(d->order + count * sizeof(uint32_t));
-    d->pieces = l2k_cuda_aligned(d->segments + d->most_segments * sizeof(l2k_mq_cuda_segment));
-    d->lists_end = l2k_cuda_aligned(d->pieces + d->most_pieces * sizeof(l2k_mq_cuda_piece));
+    d->pieces = l2k_cuda_aligned(d->segments + d->most_segments * sizeof(l2k_mq_decode_segment));
+    d->lists_end = l2k_cuda_aligned(d->pieces + d->most_pieces * sizeof(l2k_mq_decode_piece));
     L2K_TRY(l2k_cuda_reserve(b->context, &b->pinned, d->lists_end + d->most_pieces * sizeof *list->sources));
     uint8_t *at = b->pinned.at;
-    *list = (listing){.blocks = (l2k_mq_cuda_block *)at,
-                      .segments = (l2k_mq_cuda_segment *)(at + d->segments),
-                      .pieces = (l2k_mq_cuda_piece *)(at + d->pieces),
+    *list = (listing){.blocks = (l2k_mq_decode_block *)at,
+                      .segments = (l2k_mq_decode_segment *)(at + d->segments),
+                      .pieces = (l2k_mq_decode_piece *)(at + d->pieces),
                       .sources = (const uint8_t **)(at + d->lists_end)};
     return L2K_OK;
 }
@@ -308,12 +308,12 @@ static l2k_status lay_out_device(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d, co
     const size_t bits = d->lists_end, planes = l2k_cuda_aligned(bits + list->bits * sizeof(l2k_mq_bits));
     L2K_TRY(l2k_cuda_reserve_for_code(b->context, &b->device, planes + list->planes * sizeof(uint64_t)));
     uint8_t *at = b->device.at;
-    l2k_mq_cuda_decode *run = &d->run;
-    run->tables = (l2k_mq_cuda_tables *)d->tables.at;
-    run->blocks = (l2k_mq_cuda_block *)at;
+    l2k_mq_decode_batch *run = &d->run;
+    run->tables = (l2k_mq_decode_tables *)d->tables.at;
+    run->blocks = (l2k_mq_decode_block *)at;
     run->order = (uint32_t *)(at + d->order);
-    run->segments = (l2k_mq_cuda_segment *)(at + d->segments);
-    run->pieces = (l2k_mq_cuda_piece *)(at + d->pieces);
+    run->segments = (l2k_mq_decode_segment *)(at + d->segments);
+    run->pieces = (l2k_mq_decode_piece *)(at + d->pieces);
     run->bytes = l2k_cuda_bytes_at(&d->bytes);
     run->bits = (l2k_mq_bits *)(at + bits);
     run->planes = (uint64_t *)(at + planes);
@@ -336,7 +336,7 @@ static l2k_status prepare(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d)
 }
 
 /* One image by itself waits for its longest blocks; so these have a warp each, unless the device has enough to do. */
-static uint32_t blocks_alone(const l2k_cuda_blocks *b, const l2k_mq_cuda_decode *run)
+static uint32_t blocks_alone(const l2k_cuda_blocks *b, const l2k_mq_decode_batch *run)
 {
     enum { FEW = 400, ALONE = 4 }; /* blocks a multiprocessor */
     const uint32_t most = ALONE * b->processors;
@@ -353,9 +353,9 @@ l2k_status l2k_mq_cuda_start_decoding(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *
     L2K_TRY(prepare(b, d));
     d->run.alone = blocks_alone(b, &d->run);
     L2K_TRY(l2k_cuda_upload(b->context, b->running, b->device.at, b->pinned.at, d->lists_end));
-    L2K_TRY(check_launch(b, l2k_mq_cuda_launch_unstuff(&d->run, b->running)));
-    L2K_TRY(check_launch(b, l2k_mq_cuda_launch_decode(&d->run, b->running)));
-    return check_launch(b, l2k_mq_cuda_launch_samples(&d->run, b->running));
+    L2K_TRY(check_launch(b, l2k_mq_launch_unstuff(&d->run, b->running)));
+    L2K_TRY(check_launch(b, l2k_mq_launch_decode(&d->run, b->running)));
+    return check_launch(b, l2k_mq_launch_samples(&d->run, b->running));
 }
 
 l2k_status l2k_mq_cuda_finish_decoding(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d)

@@ -15,10 +15,10 @@ enum { UNSTUFF_THREADS = 64, CROWD = 6 };
 /* Shared memory of a warp's lanes in words: significance, signs, states of contexts. */
 __host__ __device__ constexpr uint32_t lane_words(uint32_t block_words)
 {
-    return 2 * block_words + L2K_MQ_CUDA_CONTEXTS;
+    return 2 * block_words + L2K_MQ_DECODE_CONTEXTS;
 }
 
-__global__ void __launch_bounds__(UNSTUFF_THREADS) unstuff(const l2k_mq_cuda_decode p)
+__global__ void __launch_bounds__(UNSTUFF_THREADS) unstuff(const l2k_mq_decode_batch p)
 {
     const uint32_t i = blockIdx.x * UNSTUFF_THREADS + threadIdx.x;
     l2k_mq_unstuffer unstuffer;
@@ -27,9 +27,9 @@ __global__ void __launch_bounds__(UNSTUFF_THREADS) unstuff(const l2k_mq_cuda_dec
 }
 
 /* The first `alone` warps have a block each, the others one a lane. */
-__global__ void __launch_bounds__(32) decode(const l2k_mq_cuda_decode p, uint32_t lanes)
+__global__ void __launch_bounds__(32) decode(const l2k_mq_decode_batch p, uint32_t lanes)
 {
-    __shared__ l2k_mq_cuda_tables tables;
+    __shared__ l2k_mq_decode_tables tables;
     extern __shared__ uint32_t memory[];
     const uint32_t lane = threadIdx.x, group = blockIdx.x;
     const uint32_t used = group < p.alone ? 1 : lanes;
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(32) decode(const l2k_mq_cuda_decode p, uint32_
 
 } // namespace
 
-extern "C" int l2k_mq_cuda_launch_unstuff(const l2k_mq_cuda_decode *p, void *stream)
+extern "C" int l2k_mq_launch_unstuff(const l2k_mq_decode_batch *p, void *stream)
 {
     if (p->num_segments == 0)
         return cudaSuccess;
@@ -82,9 +82,9 @@ extern "C" int l2k_mq_cuda_launch_unstuff(const l2k_mq_cuda_decode *p, void *str
 }
 
 /* What a device has for a block of threads without asking for more, less the tables. */
-enum { LEAST_SHARED = 48 * 1024 - sizeof(l2k_mq_cuda_tables) };
+enum { LEAST_SHARED = 48 * 1024 - sizeof(l2k_mq_decode_tables) };
 
-extern "C" int l2k_mq_cuda_launch_decode(const l2k_mq_cuda_decode *p, void *stream)
+extern "C" int l2k_mq_launch_decode(const l2k_mq_decode_batch *p, void *stream)
 {
     if (p->num_ordered == 0)
         return cudaSuccess;

@@ -8,7 +8,7 @@
 #include "codec/blocks/cuda/mq_shared.cuh"
 
 extern "C" {
-#include "codec/blocks/cuda/mq_decode.h"
+#include "codec/blocks/cuda/mq_decode_batch.h"
 #include "codec/blocks/mq/mq.h"
 }
 
@@ -35,8 +35,8 @@ struct l2k_mq_lane {
     uint32_t stride, pair_stride;
 
     /* The block. */
-    uint64_t *planes; /* l2k_mq_cuda_plane_words */
-    const l2k_mq_cuda_segment *segment;
+    uint64_t *planes; /* l2k_mq_decode_plane_words */
+    const l2k_mq_decode_segment *segment;
     const l2k_mq_bits *all_bits;
     uint64_t last_columns, last_rows; /* samples that exist in the last word of a stripe, and in the last stripe */
     uint32_t across, words, top;
@@ -244,7 +244,7 @@ struct l2k_mq_lane {
 
     L2K_MEMBER void reset_contexts(const uint32_t *first)
     {
-        for (uint32_t i = 0; i < L2K_MQ_CUDA_CONTEXTS; i++)
+        for (uint32_t i = 0; i < L2K_MQ_DECODE_CONTEXTS; i++)
             l2k_store(contexts + i * stride, first[i]);
     }
 
@@ -254,10 +254,10 @@ struct l2k_mq_lane {
         const bool raw = (style & L2K_STYLE_BYPASS) && number >= 10 && pass != L2K_MQ_CLEANUP;
         word = column = 0;
         goes_on = refining ? 0 : 1;
-        first_table = lookups + (raw ? (uint32_t)L2K_MQ_CUDA_RAW_BITS : L2K_MQ_CUDA_ZEROS + 512 * zeros);
-        second_table = lookups + (raw        ? L2K_MQ_CUDA_RAW_BITS
-                                  : refining ? L2K_MQ_CUDA_REFINEMENT
-                                             : L2K_MQ_CUDA_SIGNS);
+        first_table = lookups + (raw ? (uint32_t)L2K_MQ_DECODE_RAW_BITS : L2K_MQ_DECODE_ZEROS + 512 * zeros);
+        second_table = lookups + (raw        ? L2K_MQ_DECODE_RAW_BITS
+                                  : refining ? L2K_MQ_DECODE_REFINEMENT
+                                             : L2K_MQ_DECODE_SIGNS);
         later = pass == L2K_MQ_SIGNIFICANCE ? 0x238 : 0;
         refined = refining ? 0x400 : 0;
         store_at = refining ? refinement_of(plane) : pass == L2K_MQ_CLEANUP ? significance_of(plane) : visited();
@@ -310,13 +310,13 @@ struct l2k_mq_lane {
     }
 
     /* The block has passes, and shared memory is clear. */
-    L2K_MEMBER void start(const l2k_mq_cuda_decode *run, const l2k_mq_cuda_block *block)
+    L2K_MEMBER void start(const l2k_mq_decode_batch *run, const l2k_mq_decode_block *block)
     {
         planes = run->planes + block->planes_at;
         segment = run->segments + block->segments;
         all_bits = run->bits;
         across = (block->view.width + 7u) / 8;
-        words = l2k_mq_cuda_words(&block->view);
+        words = l2k_mq_decode_words(&block->view);
         last_columns = l2k_mq_live_columns((block->view.width - 1u) % 8 + 1);
         last_rows = l2k_mq_live_rows((block->view.height - 1u) % 4 + 1);
         style = block->style;

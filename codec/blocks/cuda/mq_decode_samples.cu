@@ -11,9 +11,9 @@ namespace
 enum { WARPS = 4 };
 
 template <class Sample>
-__device__ __forceinline__ void store_words(const l2k_mq_cuda_decode &p, const l2k_mq_cuda_block &block)
+__device__ __forceinline__ void store_words(const l2k_mq_decode_batch &p, const l2k_mq_decode_block &block)
 {
-    const uint32_t across = (block.view.width + 7u) / 8, words = l2k_mq_cuda_words(&block.view);
+    const uint32_t across = (block.view.width + 7u) / 8, words = l2k_mq_decode_words(&block.view);
     for (uint32_t w = l2k_lane(); w < words; w += 32) {
         l2k_mq_word word;
         word.make(block, p.planes + block.planes_at, words, w);
@@ -23,12 +23,12 @@ __device__ __forceinline__ void store_words(const l2k_mq_cuda_decode &p, const l
     }
 }
 
-__global__ void __launch_bounds__(32 * WARPS) samples(const l2k_mq_cuda_decode p)
+__global__ void __launch_bounds__(32 * WARPS) samples(const l2k_mq_decode_batch p)
 {
     const uint32_t number = blockIdx.x * WARPS + threadIdx.x / 32;
     if (number >= p.num_blocks)
         return;
-    const l2k_mq_cuda_block block = p.blocks[number];
+    const l2k_mq_decode_block block = p.blocks[number];
     if (block.wide)
         store_words<int32_t>(p, block);
     else
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(32 * WARPS) samples(const l2k_mq_cuda_decode p
 
 } // namespace
 
-extern "C" int l2k_mq_cuda_launch_samples(const l2k_mq_cuda_decode *p, void *stream)
+extern "C" int l2k_mq_launch_samples(const l2k_mq_decode_batch *p, void *stream)
 {
     samples<<<(p->num_blocks + WARPS - 1) / WARPS, 32 * WARPS, 0, (cudaStream_t)stream>>>(*p);
     return cudaGetLastError();

@@ -6,7 +6,7 @@
 #include "codec/blocks/cuda/mq_shared.cuh"
 
 extern "C" {
-#include "codec/blocks/cuda/mq_decode.h"
+#include "codec/blocks/cuda/mq_decode_batch.h"
 }
 
 struct l2k_mq_word {
@@ -14,7 +14,7 @@ struct l2k_mq_word {
     uint32_t negative;
 
     /* Passes are numbered from 0, a cleanup pass; pass 1 is the significance pass of the second plane. */
-    L2K_MEMBER void make(const l2k_mq_cuda_block &block, const uint64_t *planes, uint32_t words, uint32_t w)
+    L2K_MEMBER void make(const l2k_mq_decode_block &block, const uint64_t *planes, uint32_t words, uint32_t w)
     {
 #pragma unroll
         for (int i = 0; i < 32; i++)
@@ -45,7 +45,7 @@ struct l2k_mq_word {
 
     /* Doubled magnitudes, in the middle of what the decoded planes leave open; then regions (H.1), and the half step
      * dropped where the transform is reversible. */
-    L2K_MEMBER void finish(const l2k_mq_cuda_block &block, uint32_t middle, uint32_t lowest)
+    L2K_MEMBER void finish(const l2k_mq_decode_block &block, uint32_t middle, uint32_t lowest)
     {
         const uint32_t shift = block.planes > block.roi_shift ? block.roi_shift : 0;
 #pragma unroll

@@ -5,7 +5,7 @@
 #include "codec/blocks/cuda/mq_shared.cuh"
 
 extern "C" {
-#include "codec/blocks/cuda/mq_decode.h"
+#include "codec/blocks/cuda/mq_decode_batch.h"
 }
 
 /* The byte after 0xFF has seven bits. In MQ code its top bit is a carry, which counts from then on; in raw bits it does
@@ -62,9 +62,9 @@ struct l2k_mq_unstuffer {
         }
     }
 
-    L2K_MEMBER void run(const l2k_mq_cuda_decode *p, const l2k_mq_cuda_segment *segment)
+    L2K_MEMBER void run(const l2k_mq_decode_batch *p, const l2k_mq_decode_segment *segment)
     {
-        const l2k_mq_cuda_piece *piece = p->pieces + segment->pieces;
+        const l2k_mq_decode_piece *piece = p->pieces + segment->pieces;
         out = p->bits + segment->bits_at;
         room = segment->num_bits;
         bits = carries = 0;
