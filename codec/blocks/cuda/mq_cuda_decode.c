@@ -11,23 +11,26 @@
 
 /* ---- Tables -------------------------------------------------------------------------------------------------- */
 
-/* From the CPU's word: mq_decode.h. */
-static uint32_t state_word(uint64_t cpu)
+/* Entry `i` of the CPU's table (mq_decode.h) as a word. */
+static uint32_t state_word(const l2k_mq_model *model, unsigned i)
 {
-    const uint32_t after_mps = cpu & 0xFF, after_lps = cpu >> 8 & 0xFF;
-    return (uint32_t)(cpu >> 48) << 16 | after_mps << 9 | after_lps << 2 | (cpu >> 16 & 1);
+    return (uint32_t)(model->states[i] >> 48) << 16 | i << 3 | (model->states[i] >> 16 & 1);
 }
 
-/* Half of A decides, so that C's next bit is the decision. */
+/* Half of A decides about a raw bit, so that C's next bit is it. */
 static void make_states(const l2k_mq_model *model, l2k_mq_decode_tables *tables)
 {
-    enum { RAW_STATE = 94 };
-    const uint32_t raw = 0x4000u << 16 | RAW_STATE << 9 | RAW_STATE << 2 | 1;
-    for (unsigned i = 0; i < 94; i++)
-        tables->states[i] = state_word(model->states[i]);
-    tables->states[RAW_STATE] = tables->states[RAW_STATE + 1] = raw;
-    for (unsigned i = 0; i < L2K_NUM_CONTEXTS; i++)
-        tables->first[i] = state_word(model->contexts[i]);
+    enum { ROWS = 94 };
+    const uint32_t raw = 0x4000u << 16 | ROWS << 3 | 1;
+    for (unsigned i = 0; i < ROWS; i++) {
+        tables->states[i][0] = state_word(model, model->states[i] & 0xFF);
+        tables->states[i][1] = state_word(model, model->states[i] >> 8 & 0xFF);
+    }
+    tables->states[ROWS][0] = tables->states[ROWS][1] = raw;
+    for (unsigned k = 0; k < L2K_NUM_CONTEXTS; k++)
+        for (unsigned i = 0; i < ROWS; i++)
+            if (model->states[i] == model->contexts[k])
+                tables->first[k] = state_word(model, i);
     tables->first[L2K_MQ_DECODE_RAW] = raw;
 }
 

@@ -29,8 +29,8 @@ __global__ void __launch_bounds__(UNSTUFF_THREADS) unstuff(const l2k_mq_decode_b
 /* The first `alone` warps have a block each, the others one a lane. */
 __global__ void __launch_bounds__(32) decode(const l2k_mq_decode_batch p, uint32_t lanes)
 {
-    __shared__ l2k_mq_decode_tables tables;
-    extern __shared__ uint32_t memory[];
+    __shared__ __align__(16) l2k_mq_decode_tables tables;
+    extern __shared__ __align__(16) uint32_t memory[];
     const uint32_t lane = threadIdx.x, group = blockIdx.x;
     const uint32_t used = group < p.alone ? 1 : lanes;
     const uint32_t number = group < p.alone ? group : p.alone + (group - p.alone) * lanes + lane;
@@ -61,7 +61,9 @@ __global__ void __launch_bounds__(32) decode(const l2k_mq_decode_batch p, uint32
             }
             active = __ballot_sync(L2K_ALL_LANES, on);
         }
-        if (on && !decoder.is_idle()) {
+        if (used == 1 && on && !decoder.goes_on) {
+            decoder.refine_word();
+        } else if (on && !decoder.is_idle()) {
             decoder.step();
             if (!decoder.is_idle())
                 decoder.step();

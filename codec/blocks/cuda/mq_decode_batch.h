@@ -20,13 +20,13 @@ enum {
     L2K_MQ_DECODE_LOOKUPS = 6 * 512
 };
 
-/* A state: Qe in its upper 16 bits; from bit 9 and bit 2 on the distance in bytes of the states after an MPS and an
- * LPS; the MPS in bit 0. Row i of Table C.2 with MPS s is entry 2 i + s; the last entry is for raw bits. */
-enum { L2K_MQ_DECODE_STATES = 96 };
+/* A state: Qe in the upper 16 bits, from bit 3 on the number of its entry, the MPS in bit 0. An entry has the states
+ * after an MPS and after an LPS. Row i of Table C.2 with MPS s is entry 2 i + s; the next one is for raw bits. */
+enum { L2K_MQ_DECODE_STATES = 96, L2K_MQ_DECODE_ENTRY = 0x3F8 };
 
 typedef struct l2k_mq_decode_tables {
-    uint32_t states[L2K_MQ_DECODE_STATES];
-    uint32_t first[L2K_MQ_DECODE_CONTEXTS]; /* states at the start of a block */
+    uint32_t states[L2K_MQ_DECODE_STATES][2];
+    uint32_t first[L2K_MQ_DECODE_CONTEXTS];  /* at the start of a block */
     uint8_t lookups[L2K_MQ_DECODE_LOOKUPS]; /* mq_decode_lane.cuh; bit 7: the sign is turned round */
 } l2k_mq_decode_tables;
 

@@ -99,15 +99,14 @@ struct l2k_mq_lane {
         used &= 31;
     }
 
-    /* DECODE, Figure C.20, with both outcomes side by side and all shifts in one. Where damaged code makes C reach A, it
-     * stays there, as in codec/blocks/mq/mq_decode.h. */
-    L2K_MEMBER uint32_t decode(uint32_t context)
+    /* DECODE, Figure C.20, with both outcomes side by side and all shifts in one; `lps` says which one it was. True if
+     * the state changes. Where damaged code makes C reach A, it stays there, as in codec/blocks/mq/mq_decode.h. */
+    L2K_MEMBER bool decode_interval(uint32_t qe, bool *lps)
     {
-        const l2k_shared place = contexts + context * stride;
-        const uint32_t state = l2k_load(place), qe = state >> 16;
         a -= qe;
-        const bool lower = c < qe, exchange = a < qe, lps = lower != exchange;
-        const uint32_t after = l2k_load(states + ((lps ? state : state >> 7) & 0x1FC)), above = c - qe;
+        const bool lower = c < qe, exchange = a < qe;
+        const uint32_t above = c - qe;
+        *lps = lower != exchange;
         a = lower ? qe : a;
         c = c < above ? c : above; /* the lesser is the one wanted */
         const uint32_t shift = l2k_mq_leading_zeros(a) - 16;
@@ -117,8 +116,17 @@ struct l2k_mq_lane {
         c = l2k_mq_shift_in(c, more, shift) + 2 * l2k_mq_shift_in(0, carries, shift);
         c = c < a ? c : a;
         used += shift;
-        if (shift)
-            l2k_store(place, after);
+        return shift > 0;
+    }
+
+    L2K_MEMBER uint32_t decode(uint32_t context)
+    {
+        const l2k_shared place = contexts + context * stride;
+        const uint32_t state = l2k_load(place);
+        const uint64_t after = l2k_load_pair(states + (state & L2K_MQ_DECODE_ENTRY));
+        bool lps;
+        if (decode_interval(state >> 16, &lps))
+            l2k_store(place, (uint32_t)(lps ? after >> 32 : after));
         return (state & 1) ^ (uint32_t)lps;
     }
 
@@ -156,6 +164,44 @@ struct l2k_mq_lane {
         significant |= one;
         negative |= bit ^ entry >> 7 ? one : 0;
         kind = outcome & 3;
+    }
+
+    /* Where the state of the first candidate's context is, in words turned so that the candidate is on top. */
+    L2K_MEMBER l2k_shared refinement_context(uint32_t near, uint32_t again, bool raw) const
+    {
+        const uint32_t context = L2K_CONTEXT_REFINE + (near >> 31) + (again >> 31) * 2;
+        return contexts + (raw ? (uint32_t)L2K_MQ_DECODE_RAW : context) * stride;
+    }
+
+    /* All refinement bits of a word, for a lane by itself. The next candidate's context does not depend on the bit, so a
+     * decision waits for the interval before it alone: states to come are loaded ahead. */
+    L2K_MEMBER void refine_word()
+    {
+        const bool raw = second_table == lookups + L2K_MQ_DECODE_RAW_BITS;
+        const uint32_t near = l2k_mq_compress(significant << 1), again = l2k_mq_compress(negative << 1);
+        uint32_t left = l2k_mq_compress(candidates), bits_of_word = 0;
+        uint32_t first = l2k_mq_leading_zeros(left);
+        l2k_shared place = refinement_context(near << first, again << first, raw);
+        uint32_t state = l2k_load(place);
+        while (left) {
+            const uint32_t mask = 0x80000000u >> first;
+            left &= ~mask;
+            first = l2k_mq_leading_zeros(left | 1);
+            const l2k_shared next_place = refinement_context(near << first, again << first, raw);
+            const uint32_t loaded = l2k_load(next_place);
+            const uint64_t then = l2k_load_pair(states + (state & L2K_MQ_DECODE_ENTRY));
+            bool lps;
+            const bool changes = decode_interval(state >> 16, &lps);
+            const uint32_t after = changes ? (uint32_t)(lps ? then >> 32 : then) : state;
+            bits_of_word |= (state & 1) != (uint32_t)lps ? mask : 0;
+            l2k_store(place, after);
+            state = next_place == place ? after : loaded;
+            place = next_place;
+            if (used >= 32)
+                refill();
+        }
+        collected = l2k_mq_expand(bits_of_word);
+        candidates = 0;
     }
 
     L2K_MEMBER bool is_idle() const
