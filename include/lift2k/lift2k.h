@@ -222,6 +222,10 @@ typedef enum l2k_format { L2K_FORMAT_JP2 = 0, L2K_FORMAT_CODESTREAM } l2k_format
  * host memory, many threads were as fast as any GPU measured. CUDA is the GPU or L2K_ERROR_BACKEND. */
 typedef enum l2k_backend { L2K_BACKEND_AUTO = 0, L2K_BACKEND_CPU, L2K_BACKEND_CUDA } l2k_backend;
 
+/* Where planes, and a transform's coefficients, are: in host memory, or in memory of the CUDA device that is current
+ * when the object is first used with them. That device must then be current in all calls with the object. */
+typedef enum l2k_memory { L2K_MEMORY_HOST = 0, L2K_MEMORY_DEVICE } l2k_memory;
+
 /* Instruction sets of the CPU's row functions; the result is the same to the bit. AUTO is the fastest that processor
  * and build support. Any other value forces that set; L2K_ERROR_BACKEND, when the work starts, if it is not supported.
  */
@@ -375,7 +379,11 @@ typedef enum l2k_decoder_option {
     L2K_DECODER_LIMIT_COMPONENTS, /* most components of the codestream accepted, 1 to 16384; 16384 */
     L2K_DECODER_LIMIT_TILES,      /* most tiles accepted, 1 to 65535; 65535 */
     L2K_DECODER_CPU,              /* l2k_cpu; auto */
-    L2K_DECODER_NUM_OPTIONS       /* internal: grows with the library */
+    /* l2k_memory of the planes of l2k_decoder_decode; host. Device memory needs backend auto, which then is CUDA, or
+     * CUDA. Tiles that the device cannot decode are decoded by the CPU, with a note, and copied there. Palettes, and
+     * components that are shown several times or not at all, are L2K_ERROR_UNSUPPORTED. */
+    L2K_DECODER_MEMORY,
+    L2K_DECODER_NUM_OPTIONS /* internal: grows with the library */
 } l2k_decoder_option;
 
 /* Which code-blocks are HT code-blocks (bits 15 and 14 of Ccap15): all; those of the components and tiles that say so;
@@ -436,6 +444,11 @@ L2K_API l2k_status l2k_decoder_set(l2k_decoder *decoder, l2k_decoder_option opti
  * clipped, in l2k_decoder_image and _decode. */
 L2K_API l2k_status l2k_decoder_set_region(l2k_decoder *decoder, uint32_t x0, uint32_t y0, uint32_t x1, uint32_t y1);
 
+/* For planes in device memory: a cudaStream_t whose work so far is to be done before a plane is written, in each call
+ * of l2k_decoder_decode from the next one on. NULL, as at first, is CUDA's default stream. Decoding itself works in
+ * streams of its own, and returns when all samples are there. */
+L2K_API void l2k_decoder_set_stream(l2k_decoder *decoder, void *stream);
+
 /* Reads the whole stream and parses the headers. JP2 files and bare codestreams are recognised by their content.
  *
  * Errors, after which no file is open: L2K_ERROR_FORMAT, L2K_ERROR_CORRUPT, L2K_ERROR_TRUNCATED, L2K_ERROR_UNSUPPORTED,
@@ -458,9 +471,10 @@ L2K_API l2k_status l2k_decoder_box(const l2k_decoder *decoder, size_t index, l2k
  * L2K_ERROR_ARGUMENT for a component that does not exist or a region outside the image. */
 L2K_API l2k_status l2k_decoder_image(l2k_decoder *decoder, l2k_image *image);
 
-/* Decodes into the caller's planes, one per component of l2k_decoder_image. After an error their content is
- * unspecified. L2K_INCOMPLETE: the stream is truncated or damaged, and the planes hold what could be decoded: fewer
- * bit-planes or resolutions in places, 0 in tiles that are missing entirely.
+/* Decodes into the caller's planes, one per component of l2k_decoder_image; with L2K_DECODER_MEMORY, plane.data are
+ * device pointers. With the GPU, a file that was opened in memory of its own kind (cudaMallocHost) goes up fastest.
+ * After an error their content is unspecified. L2K_INCOMPLETE: the stream is truncated or damaged, and the planes hold
+ * what could be decoded: fewer bit-planes or resolutions in places, 0 in tiles that are missing entirely.
  *
  * Errors: those of l2k_decoder_image; L2K_ERROR_ARGUMENT also for planes that are missing or cannot hold the samples,
  * and for more discarded resolutions than a tile has; L2K_ERROR_CORRUPT, L2K_ERROR_TRUNCATED, L2K_ERROR_UNSUPPORTED,
@@ -493,10 +507,6 @@ L2K_API void l2k_decoder_timings(const l2k_decoder *decoder, double seconds[L2K_
 typedef struct l2k_transform l2k_transform;
 
 typedef enum l2k_direction { L2K_FORWARD = 0, L2K_INVERSE } l2k_direction;
-
-/* Where planes and coefficients of a transform are: in host memory, or in memory of the CUDA device that is current
- * when the transform is prepared. That device must then be current in all calls with the transform. */
-typedef enum l2k_memory { L2K_MEMORY_HOST = 0, L2K_MEMORY_DEVICE } l2k_memory;
 
 typedef enum l2k_transform_option {
     L2K_TRANSFORM_DIRECTION = 0,       /* l2k_direction; forward */
