@@ -142,6 +142,8 @@ static l2k_status create_on_either(const l2k_context *context, const l2k_plan_sp
         }
         if (status == L2K_ERROR_MEMORY || status == L2K_ERROR_BACKEND)
             l2k_choice_fall_back(context, status);
+        if (spec->on_device) /* the CPU has no use for these planes */
+            return status;
     }
     return create_on(context, &l2k_backend_cpu, spec, plan);
 }

@@ -48,7 +48,8 @@ typedef struct l2k_plan l2k_plan;
 /* Allocates all memory for `spec` on a backend, for up to context->threads threads and with the row kernels of
  * context->cpu; `context` must outlive the plan. L2K_BACKEND_AUTO is the GPU or the CPU, see transform/choice.h.
  * Errors: L2K_ERROR_MEMORY; L2K_ERROR_BACKEND, also for an instruction set that is not usable; L2K_ERROR_ARGUMENT for a
- * component transform of components that differ in shape. A plan for one thread starts no parallel region, so many of
+ * component transform of components that differ in shape. AUTO fails without a message, but for the note, where the GPU
+ * fails for planes in device memory. A plan for one thread starts no parallel region, so many of
  * them can run side by side inside one. */
 l2k_status l2k_plan_create(const l2k_context *context, l2k_backend backend, const l2k_plan_spec *spec, l2k_plan **plan);
 

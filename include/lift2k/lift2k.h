@@ -265,6 +265,8 @@ typedef enum l2k_encoder_option {
     L2K_ENCODER_TIMINGS,      /* 0 or 1: record times for l2k_encoder_timings; 0 */
     L2K_ENCODER_CPU,          /* l2k_cpu; auto */
     L2K_ENCODER_HT_PASSES,    /* coding passes of an HT code-block: 1 cleanup, 2 and SigProp, 3 and MagRef; 1 */
+    L2K_ENCODER_MEMORY,       /* l2k_memory of the planes, of any stride: device for backend auto, which then tries the
+                                 GPU for any size, or CUDA. What only the CPU does is done with copies; host */
     L2K_ENCODER_NUM_OPTIONS   /* internal: grows with the library */
 } l2k_encoder_option;
 
@@ -304,6 +306,11 @@ L2K_API l2k_status l2k_encoder_set_layers(l2k_encoder *encoder, l2k_target kind,
  * any subband. 0 = the default, about 2^-precision. L2K_ERROR_ARGUMENT for other values beyond 2^-24 to 1. */
 L2K_API l2k_status l2k_encoder_set_step(l2k_encoder *encoder, double base);
 
+/* For planes in device memory: a cudaStream_t. They are ready once it has done what is in it when the call begins that
+ * takes them. NULL, as at first, is CUDA's default stream. Encoding itself works in streams of its own, and has done with
+ * the planes when the call returns. */
+L2K_API void l2k_encoder_set_stream(l2k_encoder *encoder, void *stream);
+
 /* Encodes one image: `planes` has image->num_components entries. All of the output is computed before the first byte is
  * written to `stream`, so an error other than L2K_ERROR_IO leaves the stream untouched.
  *
@@ -316,8 +323,8 @@ L2K_API l2k_status l2k_encoder_set_step(l2k_encoder *encoder, double base);
 L2K_API l2k_status l2k_encoder_encode(l2k_encoder *encoder, const l2k_image *image, const l2k_plane *planes,
                                       const l2k_stream *stream);
 
-/* The same to memory: *bytes points to *count bytes that belong to the encoder and are valid until it encodes to memory
- * again or is freed. After an error *bytes is NULL. */
+/* The same to memory: *bytes points to *count bytes that belong to the encoder and are valid until it encodes again or is
+ * freed. After an error *bytes is NULL. */
 L2K_API l2k_status l2k_encoder_encode_memory(l2k_encoder *encoder, const l2k_image *image, const l2k_plane *planes,
                                              const uint8_t **bytes, size_t *count);
 
