@@ -10,10 +10,10 @@
 /* Words of 8 columns of a stripe: a thread's. Blocks of 4 columns have the most. */
 enum { L2K_MQ_WORD_COLUMNS = 8, L2K_MQ_MOST_WORDS = 256 };
 
-/* The MQ coder's states for a device: entry 2 i + s is row i of Table C.2 with MPS s. Qe in the upper half, bits 8 to
- * 14 the entry after a renormalisation with the MPS, bits 1 to 7 with the LPS, bit 0 the MPS. The last entry stands for
- * a context whose decisions change nothing. */
-enum { L2K_MQ_STATES = 95, L2K_MQ_NOTHING = L2K_MQ_STATES - 1 };
+/* The MQ coder's states for a device: entry 2 i + s is row i of Table C.2 with MPS s. Qe in the upper half, the MPS in
+ * bit 14, in bits 7 to 13 the entry after the LPS, in bits 0 to 6 after a renormalisation with the MPS. The last entry
+ * stands for a context whose decisions change nothing. */
+enum { L2K_MQ_STATES = 95, L2K_MQ_NOTHING = L2K_MQ_STATES - 1, L2K_MQ_STATE_MPS = 1 << 14 };
 
 /* A context after those of Table D.7, for decisions that fill up lists. */
 enum { L2K_MQ_FILLER_CONTEXT = L2K_NUM_CONTEXTS, L2K_MQ_CUDA_CONTEXTS };
@@ -89,8 +89,15 @@ int l2k_mq_cuda_launch_ends(const l2k_mq_cuda_encode *encode, void *stream);
  * decisions, and at each end of a segment up to L2K_MQ_END_BYTES more. (A decision shifts out more than 7.5 bits only
  * in rows 39 to 45 of Table C.2, less than 16 of them together beyond that before a context has left those rows, and to
  * get there from a first state takes at least three decisions that shift out one bit or two.) */
-enum { L2K_MQ_END_BYTES = 8, L2K_MQ_HEADER = 16, L2K_MQ_CODE_AT = 8, L2K_MQ_LAST_WORD_AT = 31 };
-#define L2K_MQ_FILLER 0x26262626u /* context 19, decision 0 */
+enum {
+    L2K_MQ_END_BYTES = 8,
+    L2K_MQ_HEADER = 16,
+    L2K_MQ_CODE_AT = 8,
+    L2K_MQ_BEFORE = 4,
+    L2K_MQ_DECISION_AT = 5,
+    L2K_MQ_LAST_WORD_AT = 31
+};
+#define L2K_MQ_FILLER 0x13131313u /* context 19, decision 0 */
 
 /* Most decisions that a bit-plane's passes have for the samples of a word: 10 for a run-length column. */
 enum { L2K_MQ_WORD_DECISIONS = 80 };
@@ -103,7 +110,7 @@ L2K_HD uint32_t l2k_mq_cuda_passes(uint32_t planes)
 /* Bytes before the first list. */
 L2K_HD uint32_t l2k_mq_cuda_lead(uint32_t planes)
 {
-    return L2K_MQ_HEADER + l2k_mq_cuda_passes(planes) * L2K_MQ_END_BYTES;
+    return (L2K_MQ_HEADER + l2k_mq_cuda_passes(planes) * L2K_MQ_END_BYTES + 15) / 16 * 16;
 }
 
 /* Units of 16 bytes of a block: for each sample a decision a bit-plane and one sign, for each column a run-length
@@ -112,7 +119,7 @@ L2K_HD uint32_t l2k_mq_cuda_list_units(uint32_t width, uint32_t height, uint32_t
 {
     const uint32_t columns = width * ((height + 3) / 4), passes = l2k_mq_cuda_passes(planes);
     const uint32_t decisions = width * height * (planes + 1) + 2 * columns + 4 * planes;
-    return (l2k_mq_cuda_lead(planes) + decisions + 4 * passes + 32 + 15) / 16;
+    return (l2k_mq_cuda_lead(planes) + decisions + 4 * passes + 48 + 15) / 16;
 }
 
 L2K_HD uint32_t l2k_mq_cuda_words_across(uint32_t width)

@@ -15,9 +15,9 @@ void l2k_mq_cuda_make_tables(l2k_mq_cuda_tables *tables)
         const uint32_t mps = i & 1;
         const l2k_mq_transition *more = &l2k_mq_transitions[2 * i + mps], *less = &l2k_mq_transitions[2 * i + !mps];
         tables->states[i] =
-            more->qe | state_number(more->next & 0xFFFF) << 8 | state_number(less->next & 0xFFFF) << 1 | mps;
+            more->qe | mps << 14 | state_number(less->next & 0xFFFF) << 7 | state_number(more->next & 0xFFFF);
     }
-    tables->states[L2K_MQ_NOTHING] = L2K_MQ_NOTHING << 8 | L2K_MQ_NOTHING << 1;
+    tables->states[L2K_MQ_NOTHING] = L2K_MQ_NOTHING << 7 | L2K_MQ_NOTHING;
     l2k_mq_encoder_reset(contexts);
     for (uint32_t i = 0; i < L2K_NUM_CONTEXTS; i++)
         tables->first[i] = tables->states[state_number(contexts[i])];

@@ -48,43 +48,47 @@ __global__ void __launch_bounds__(ORDER_THREADS) order_blocks(const l2k_mq_cuda_
 
 /* ---- Coding ---------------------------------------------------------------------------------------------------- */
 
-/* A CTA of several warps shares a table of states, which each lane has in a bank of its own. */
-template <int WARPS> struct code_memory {
-    uint32_t states[L2K_MQ_STATES * 32];
+enum { CODE_WARPS = 1 << (L2K_MQ_CONTEXTS_APART - 7) };
+
+/* The warps of a CTA share a table of states, which each lane has in a bank of its own. */
+struct code_memory {
+    uint8_t states[L2K_MQ_STATES << L2K_MQ_STATES_APART];
+    uint8_t contexts[L2K_MQ_CUDA_CONTEXTS << L2K_MQ_CONTEXTS_APART];
     uint32_t first[L2K_MQ_CUDA_CONTEXTS];
-    uint32_t contexts[WARPS][L2K_MQ_CUDA_CONTEXTS * 32];
 };
 
-template <int WARPS, int LANES, bool STYLED>
-__global__ void __launch_bounds__(32 * WARPS) code_lists(const l2k_mq_cuda_encode p)
+template <int LANES, bool STYLED>
+__global__ void __launch_bounds__(32 * CODE_WARPS) code_lists(const l2k_mq_cuda_encode p)
 {
-    __shared__ code_memory<WARPS> memory;
-    for (uint32_t i = threadIdx.x; i < L2K_MQ_STATES * 32; i += 32 * WARPS)
-        memory.states[i] = p.tables->states[i / 32];
-    for (uint32_t i = threadIdx.x; i < L2K_MQ_CUDA_CONTEXTS; i += 32 * WARPS)
+    __shared__ __align__(16) code_memory memory;
+    for (uint32_t i = threadIdx.x; i < L2K_MQ_STATES * 32; i += 32 * CODE_WARPS)
+        reinterpret_cast<uint32_t *>(memory.states)[i] = p.tables->states[i / 32];
+    for (uint32_t i = threadIdx.x; i < L2K_MQ_CUDA_CONTEXTS; i += 32 * CODE_WARPS)
         memory.first[i] = p.tables->first[i];
     __syncthreads();
-    const uint32_t warp = blockIdx.x * WARPS + threadIdx.x / 32, number = warp * LANES + l2k_lane();
+    const uint32_t warp = blockIdx.x * CODE_WARPS + threadIdx.x / 32, number = warp * LANES + l2k_lane();
     if (l2k_lane() >= LANES || number >= p.counters->coded)
         return;
     const uint32_t index = p.order[number];
     const l2k_mq_cuda_work work = p.work[index];
     l2k_mq_lane lane;
-    lane.contexts = memory.contexts[threadIdx.x / 32] + l2k_lane();
-    lane.states = memory.states + l2k_lane();
+    lane.contexts = memory.contexts;
+    lane.states = memory.states;
     lane.first = memory.first;
+    lane.own = 4 * threadIdx.x;
+    lane.own_state = 4 * l2k_lane();
     l2k_mq_lane_code(&lane, reinterpret_cast<uint8_t *>(p.lists) + (size_t)work.list * 16, work.planes,
                      p.blocks[index].style, STYLED, p.marks + work.ends);
 }
 
-template <int WARPS, int LANES> int launch_code(const l2k_mq_cuda_encode &p, void *stream)
+template <int LANES> int launch_code(const l2k_mq_cuda_encode &p, void *stream)
 {
     cudaLaunchConfig_t config = {};
-    config.gridDim = dim3((p.num_blocks + WARPS * LANES - 1) / (WARPS * LANES));
-    config.blockDim = dim3(32 * WARPS);
+    config.gridDim = dim3((p.num_blocks + CODE_WARPS * LANES - 1) / (CODE_WARPS * LANES));
+    config.blockDim = dim3(32 * CODE_WARPS);
     config.stream = (cudaStream_t)stream;
-    return p.styled ? cudaLaunchKernelEx(&config, code_lists<WARPS, LANES, true>, p)
-                    : cudaLaunchKernelEx(&config, code_lists<WARPS, LANES, false>, p);
+    return p.styled ? cudaLaunchKernelEx(&config, code_lists<LANES, true>, p)
+                    : cudaLaunchKernelEx(&config, code_lists<LANES, false>, p);
 }
 
 /* ---- Ends ------------------------------------------------------------------------------------------------------ */
@@ -193,7 +197,7 @@ extern "C" int l2k_mq_cuda_launch_order(const l2k_mq_cuda_encode *p, void *strea
 
 extern "C" int l2k_mq_cuda_launch_code(const l2k_mq_cuda_encode *p, void *stream)
 {
-    return launch_code<4, 16>(*p, stream);
+    return launch_code<16>(*p, stream);
 }
 
 extern "C" int l2k_mq_cuda_launch_ends(const l2k_mq_cuda_encode *p, void *stream)

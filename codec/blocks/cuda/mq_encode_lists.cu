@@ -266,7 +266,8 @@ struct lister {
             l2k_mq_write_word(&d, bytes + before.significance, bytes + 4 * second + before.refinement,
                               bytes + 4 * third + before.cleanup);
         if (symbol && threadIdx.x < 4) /* 1010 (D.5) */
-            bytes[4 * third + all.cleanup + threadIdx.x] = L2K_CONTEXT_UNIFORM << 1 | (~threadIdx.x & 1);
+            bytes[4 * third + all.cleanup + threadIdx.x] = L2K_CONTEXT_UNIFORM | (~threadIdx.x & 1)
+                                                                                     << L2K_MQ_DECISION_AT;
         threads.meet();
         for (uint32_t i = threadIdx.x; i < words; i += blockDim.x) {
             const bool last = i + 1 == second || i + 1 == third || i + 1 == words;

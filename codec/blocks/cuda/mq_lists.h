@@ -6,10 +6,6 @@
 
 #include "codec/blocks/cuda/mq_cuda.h"
 #include "codec/blocks/mq/mq.h"
-
-#define L2K_MASK        uint32_t
-#define L2K_MASK_BITS   32
-#define L2K_MASK_INLINE L2K_HD
 #include "codec/blocks/mq/t1_masks.h"
 
 /* Samples of a word that exist; `columns` and `rows` from its first one to the block's end. */
@@ -159,24 +155,24 @@ L2K_HD l2k_mq_counts l2k_mq_count_decisions(const mask_decisions *d)
 
 L2K_HD uint8_t l2k_mq_entry(const mask_decisions *d, unsigned i)
 {
-    uint32_t entry = 0;
+    uint32_t entry = (d->entry[0] >> i & 1) << L2K_MQ_DECISION_AT;
 #ifdef __CUDA_ARCH__
 #pragma unroll
 #endif
-    for (int k = 0; k < ENTRY_BITS; k++)
-        entry |= (d->entry[k] >> i & 1) << k;
+    for (int k = 1; k < ENTRY_BITS; k++)
+        entry |= (d->entry[k] >> i & 1) << (k - 1);
     return (uint8_t)entry;
 }
 
 /* Contexts 9 to 13. */
 L2K_HD uint8_t l2k_mq_sign_entry(const mask_decisions *d, unsigned i)
 {
-    uint32_t entry = 8 << 1;
+    uint32_t entry = 8 | (d->sign[0] >> i & 1) << L2K_MQ_DECISION_AT;
 #ifdef __CUDA_ARCH__
 #pragma unroll
 #endif
-    for (int k = 0; k < SIGN_BITS; k++)
-        entry |= (d->sign[k] >> i & 1) << k;
+    for (int k = 1; k < SIGN_BITS; k++)
+        entry |= (d->sign[k] >> i & 1) << (k - 1);
     return (uint8_t)entry;
 }
 
@@ -200,8 +196,8 @@ L2K_HD void l2k_mq_write_word(const mask_decisions *d, uint8_t *significance, ui
         *to++ = entry;
         if (d->hits & bit) { /* the place of the run-length column's first significant sample, in two decisions */
             place = l2k_mq_first(d->became_last >> i);
-            *to++ = (uint8_t)(L2K_CONTEXT_UNIFORM << 1 | place >> 1);
-            *to++ = (uint8_t)(L2K_CONTEXT_UNIFORM << 1 | (place & 1));
+            *to++ = (uint8_t)(L2K_CONTEXT_UNIFORM | place >> 1 << L2K_MQ_DECISION_AT);
+            *to++ = (uint8_t)(L2K_CONTEXT_UNIFORM | (place & 1) << L2K_MQ_DECISION_AT);
             sign = true;
             place += i;
         }

@@ -1,12 +1,19 @@
 /* The contexts of Annex D (Tables D.1 to D.4) for many samples at a time, as logic on bit masks. A mask holds whole
- * stripe columns: sample k of column x is bit 4 x + k, so bits are in scan order. What a mask is says the file that
- * includes this one, which the C compiler and nvcc both read: L2K_MASK, its type; L2K_MASK_BITS, the width of what
- * shifts act on; L2K_MASK_INLINE, how functions are declared. */
+ * stripe columns: sample k of column x is bit 4 x + k, so bits are in scan order. The C compiler and nvcc both read
+ * this. A file may say first what its masks are: L2K_MASK, their type; L2K_MASK_BITS, the width of what shifts act on;
+ * L2K_MASK_INLINE, how functions are declared. */
 #ifndef L2K_CODEC_BLOCKS_MQ_T1_MASKS_H
 #define L2K_CODEC_BLOCKS_MQ_T1_MASKS_H
 
 #include <stdbool.h>
-#include <stdint.h>
+
+#include "base/device.h"
+
+#ifndef L2K_MASK
+#define L2K_MASK        uint32_t
+#define L2K_MASK_BITS   32
+#define L2K_MASK_INLINE L2K_HD
+#endif
 
 /* Bits of one row of all columns. */
 #if L2K_MASK_BITS == 64
