@@ -34,12 +34,6 @@ typedef struct l2k_ht_cuda_encode_block {
     uint32_t unused;
 } l2k_ht_cuda_encode_block;
 
-typedef struct l2k_ht_cuda_coded {
-    uint32_t at; /* in the code of the batch, in units of 4 bytes */
-    uint32_t bytes;
-    uint32_t magnitude_bits; /* of the largest magnitude; 0: nothing but zeros, and no code */
-} l2k_ht_cuda_coded;
-
 /* What the warps of a batch count together. */
 typedef struct l2k_ht_cuda_counters {
     uint32_t next[L2K_HT_FORMS]; /* blocks that have been taken, by form */
@@ -52,7 +46,7 @@ typedef struct l2k_ht_cuda_encode {
     const l2k_ht_cuda_encode_block *blocks; /* of one form */
     uint32_t num_blocks, form;
     const l2k_ht_cuda_tables *tables;
-    l2k_ht_cuda_coded *coded;
+    l2k_cuda_coded_block *coded;
     uint64_t *gains; /* four times the squared error that each block's pass removes; NULL: not wanted */
     l2k_ht_cuda_counters *counters;
     uint8_t *slots;    /* a warp's own memory for a block: MagSgn, then VLC */

@@ -15,8 +15,17 @@ typedef struct form_range {
     uint32_t first, count;
 } form_range;
 
+/* What tells a list of blocks that is on the device already. */
+typedef struct list_key {
+    uint64_t same; /* l2k_block_batch.same; 0: there is none */
+    const void *base, *device;
+    l2k_coefficient_type type;
+    bool distortions;
+} list_key;
+
 typedef struct ht_coder {
     l2k_cuda_blocks blocks;
+    list_key listed;
     l2k_cuda_memory tables; /* l2k_ht_cuda_tables */
     uint8_t *forms;         /* of the batch's blocks */
     size_t forms_capacity;
@@ -29,6 +38,7 @@ typedef struct ht_coder {
     size_t counters, gains, coded, results_end; /* encoding: what comes back */
     size_t slots, code;                         /* encoding, in device memory */
     uint32_t code_capacity;                     /* in units of 4 bytes */
+    bool complete;                              /* encoding: all code had room */
     l2k_cuda_memory gathered;                   /* decoding: bytes in pinned memory, unless they go up directly */
     l2k_cuda_memory bytes;                      /* decoding, on the device, between ends of ALIGNMENT zeros */
     size_t scratch;                             /* decoding, in device memory */
@@ -192,16 +202,33 @@ static l2k_status list_to_encode(ht_coder *c, size_t listed)
     return L2K_OK;
 }
 
+static list_key key_of(const ht_coder *c)
+{
+    const l2k_block_batch *batch = &c->blocks.batch;
+    const l2k_coefficients *view = batch->places[0].band->component->view;
+    return (list_key){batch->same, view->base, c->blocks.device.at, view->type, batch->distortions};
+}
+
+static bool is_listed(const ht_coder *c)
+{
+    const list_key key = key_of(c), *own = &c->listed;
+    return key.same && key.same == own->same && key.base == own->base && key.device == own->device &&
+           key.type == own->type && key.distortions == own->distortions;
+}
+
 /* Pinned memory has two lists, the second for sorting. The one that is used goes up with the counters after it; those
  * come back with the results behind them. */
 static l2k_status prepare_encoding(ht_coder *c)
 {
+    if (is_listed(c))
+        return L2K_OK;
+    c->listed.same = 0;
     const size_t count = c->blocks.batch.num_places, size = sizeof(l2k_ht_cuda_encode_block);
     const size_t lists_end = aligned(aligned(count * size) + count * size);
     c->counters = lists_end;
     c->gains = aligned(c->counters + sizeof(l2k_ht_cuda_counters));
     c->coded = c->gains + (c->blocks.batch.distortions ? count * sizeof(uint64_t) : 0);
-    c->results_end = c->coded + count * sizeof(l2k_ht_cuda_coded);
+    c->results_end = c->coded + count * sizeof(l2k_cuda_coded_block);
     c->slots = aligned(c->results_end);
     L2K_TRY(l2k_cuda_reserve(c->blocks.context, &c->blocks.pinned, c->slots));
     L2K_TRY(start_forms(c));
@@ -229,7 +256,7 @@ static l2k_status launch_encoding(ht_coder *c, unsigned form)
                                     .num_blocks = range->count,
                                     .form = form,
                                     .tables = (l2k_ht_cuda_tables *)c->tables.at,
-                                    .coded = (l2k_ht_cuda_coded *)(device + c->coded),
+                                    .coded = (l2k_cuda_coded_block *)(device + c->coded),
                                     .gains = (uint64_t *)(device + c->gains),
                                     .counters = (l2k_ht_cuda_counters *)(device + c->counters),
                                     .slots = device + c->slots,
@@ -249,12 +276,13 @@ static l2k_status enqueue_encoding(ht_coder *c)
     c->code = c->slots + slots_bytes(c);
     L2K_TRY(l2k_cuda_reserve(b->context, &b->device, c->code + (size_t)c->code_capacity * 4 + ALIGNMENT));
     reset_counters(c);
-    L2K_TRY(
-        l2k_cuda_upload(b->context, b->running, b->device.at + c->list, b->pinned.at + c->list, c->gains - c->list));
+    const size_t from = is_listed(c) ? c->counters : c->list;
+    L2K_TRY(l2k_cuda_upload(b->context, b->running, b->device.at + from, b->pinned.at + from, c->gains - from));
     for (unsigned form = 0; form < L2K_HT_FORMS; form++)
         L2K_TRY(launch_encoding(c, form));
+    c->listed = key_of(c);
     return l2k_cuda_download(b->context, b->running, b->pinned.at + c->counters, b->device.at + c->counters,
-                             c->results_end - c->counters);
+                             (b->batch.stays ? c->gains : c->results_end) - c->counters);
 }
 
 static l2k_status start_encoding(ht_coder *c)
@@ -263,13 +291,12 @@ static l2k_status start_encoding(ht_coder *c)
     return enqueue_encoding(c);
 }
 
-/* The bit-planes of a block end with that of its cleanup pass. */
-static void keep_block(l2k_block *block, const l2k_ht_cuda_coded *coded, const uint8_t *code, uint32_t *pass_bytes)
+static void keep_block(l2k_block *block, const l2k_cuda_coded_block *coded, const uint8_t *code, uint32_t *pass_bytes)
 {
-    const bool some = coded->magnitude_bits > 0;
-    block->num_planes = block->num_passes = some;
-    block->coded.magnitude_bits = (uint8_t)coded->magnitude_bits;
-    if (!some)
+    block->num_planes = coded->num_planes;
+    block->num_passes = coded->num_passes;
+    block->coded.magnitude_bits = coded->magnitude_bits;
+    if (!coded->num_passes)
         return;
     *pass_bytes = coded->bytes | L2K_PASS_TERMINATED;
     block->coded.bytes = code + (size_t)coded->at * 4;
@@ -288,7 +315,7 @@ static void keep_distortions(const l2k_block_batch *batch, const uint64_t *gains
 static l2k_status fetch_code(ht_coder *c, uint32_t units)
 {
     l2k_cuda_blocks *b = &c->blocks;
-    const l2k_ht_cuda_coded *coded = (l2k_ht_cuda_coded *)(b->pinned.at + c->coded);
+    const l2k_cuda_coded_block *coded = (l2k_cuda_coded_block *)(b->pinned.at + c->coded);
     const size_t count = b->batch.num_places, distortions = b->batch.distortions ? count * sizeof(double) : 0;
     const size_t lengths = count * sizeof(uint32_t), bytes = (size_t)units * 4;
     uint8_t *kept;
@@ -313,7 +340,10 @@ static l2k_status finish_encoding(ht_coder *c)
         memcpy(&counters, c->blocks.pinned.at + c->counters, sizeof counters);
         if (counters.failed != UINT32_MAX)
             return l2k_fail(c->blocks.context, L2K_ERROR_ARGUMENT, "a sample lies outside its component's precision");
-        if (counters.code <= c->code_capacity)
+        c->complete = counters.code <= c->code_capacity;
+        if (c->blocks.batch.stays)
+            return L2K_OK;
+        if (c->complete)
             return fetch_code(c, counters.code);
         c->code_capacity = counters.code;
         L2K_TRY(enqueue_encoding(c));
@@ -526,6 +556,7 @@ static l2k_status prepare_decoding(ht_coder *c)
     c->scratch = aligned(c->counters + sizeof(l2k_ht_cuda_counters));
     c->refined = false;
     c->direct = b->batch.bytes && b->batch.num_bytes <= UINT32_MAX;
+    c->listed.same = 0;
     L2K_TRY(start_forms(c));
     L2K_TRY(l2k_cuda_reserve(b->context, &b->pinned, c->scratch));
     if (c->direct)
@@ -637,6 +668,15 @@ static void forget(l2k_block_coder *coder)
     l2k_cuda_blocks_forget(&((ht_coder *)coder->state)->blocks);
 }
 
+static void get_coded(const l2k_block_coder *coder, l2k_cuda_coded *coded)
+{
+    const ht_coder *c = coder->state;
+    *coded = (l2k_cuda_coded){.blocks = (const l2k_cuda_coded_block *)(c->blocks.device.at + c->coded),
+                              .code = c->blocks.device.at + c->code,
+                              .capacity = c->code_capacity,
+                              .complete = c->complete};
+}
+
 const l2k_block_coder_table l2k_ht_on_cuda = {
     .name = "HT on CUDA",
     .max_planes = L2K_HT_MAX_BIT_PLANES,
@@ -648,4 +688,5 @@ const l2k_block_coder_table l2k_ht_on_cuda = {
     .finish = finish,
     .forget = forget,
     .ends_segment = l2k_pass_terminates,
+    .coded = get_coded,
 };

@@ -358,7 +358,7 @@ template <class Quad, bool LONG> struct block_coder {
 
     /* MagSgn, MEL and VLC in a row, in a place of their own in the code of all blocks. Where there is no room, the host
      * sees that from the counter. */
-    __device__ __forceinline__ void end(l2k_ht_cuda_coded *coded)
+    __device__ __forceinline__ void end(l2k_cuda_coded_block *coded)
     {
         const uint32_t magsgn_bytes = end_magsgn(), vlc_bytes = end_mel_and_vlc();
         const uint32_t suffix = (uint32_t)mel.size + vlc_bytes, bytes = magsgn_bytes + suffix, units = (bytes + 3) / 4;
@@ -381,16 +381,17 @@ template <class Quad, bool LONG> struct block_coder {
             to[bytes + l2k_lane()] = 0;
     }
 
-    /* Nothing but zeros has no code. */
+    /* Nothing but zeros has no code. The bit-planes of a block end with that of its cleanup pass. */
     __device__ __forceinline__ void encode(const l2k_ht_cuda_encode_block &block)
     {
-        l2k_ht_cuda_coded *coded = p.coded + block.index;
+        l2k_cuda_coded_block *coded = p.coded + block.index;
         start(block.view);
         reciprocal = block.reciprocal;
         run();
         const uint32_t all = Quad::joined(l2k_join(magnitudes));
         if (l2k_lane() == 0) {
-            *coded = l2k_ht_cuda_coded{0, 0, (uint32_t)(l2k_highest_bit(all) + 1)};
+            const uint8_t some = all != 0;
+            *coded = l2k_cuda_coded_block{0, 0, 0, some, some, (uint8_t)(l2k_highest_bit(all) + 1), 0};
             if (all >> (Quad::MOST_PLANES - 1) >> 1)
                 atomicMin(&p.counters->failed, block.index);
         }
