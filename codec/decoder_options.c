@@ -18,6 +18,7 @@ static const l2k_option_rule rules[] = {
     [L2K_DECODER_LIMIT_COMPONENTS] = {"limit of components", 1, L2K_MAX_COMPONENTS, L2K_MAX_COMPONENTS},
     [L2K_DECODER_LIMIT_TILES] = {"limit of tiles", 1, 65535, 65535},
     [L2K_DECODER_CPU] = {"instruction set", 0, L2K_CPU_NEON, L2K_CPU_AUTO},
+    [L2K_DECODER_IN_FLIGHT] = {"number of images in flight", 0, L2K_MOST_LANES, 0},
 };
 
 static const l2k_object_kind object_kind = {.bytes = sizeof(l2k_decoder),
@@ -61,6 +62,7 @@ void l2k_decoder_free(l2k_decoder *decoder)
 {
     if (!decoder)
         return;
+    l2k_lanes_release(&decoder->lanes);
     l2k_decoder_close(decoder);
     l2k_teams_release(&decoder->teams);
     l2k_object_free(&object_kind, decoder);

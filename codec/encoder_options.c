@@ -31,6 +31,7 @@ static const l2k_option_rule rules[] = {
     [L2K_ENCODER_TIMINGS] = {"timings", 0, 1, 0},
     [L2K_ENCODER_CPU] = {"instruction set", 0, L2K_CPU_NEON, L2K_CPU_AUTO},
     [L2K_ENCODER_HT_PASSES] = {"number of HT coding passes", 1, 3, 1},
+    [L2K_ENCODER_IN_FLIGHT] = {"number of images in flight", 0, L2K_MOST_LANES, 0},
 };
 
 static const l2k_object_kind object_kind = {.bytes = sizeof(l2k_encoder),
@@ -50,6 +51,7 @@ void l2k_encoder_free(l2k_encoder *encoder)
 {
     if (!encoder)
         return;
+    l2k_lanes_release(&encoder->lanes);
     l2k_encode_end(encoder, L2K_ERROR_CANCELLED);
     l2k_release(&encoder->context, encoder->memory.data);
     l2k_release(&encoder->context, encoder->targets);
