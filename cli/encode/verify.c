@@ -25,10 +25,10 @@ static bool set(cli_coded_file *check, l2k_decoder_option option, cli_setting se
     return status == L2K_OK || cli_messages_fail(&check->messages, status);
 }
 
-bool cli_verify_create(cli_coded_file *check, const cli_options *options)
+bool cli_verify_create(cli_coded_file *check, const cli_options *options, const cli_share *share)
 {
     return cli_coded_create(check, "--verify", options->quiet, true) &&
-           set(check, L2K_DECODER_THREADS, options->threads) && set(check, L2K_DECODER_BACKEND, options->backend) &&
+           set(check, L2K_DECODER_THREADS, share->threads) && set(check, L2K_DECODER_BACKEND, share->backend) &&
            set(check, L2K_DECODER_CPU, options->cpu) &&
            set(check, L2K_DECODER_GPU_MIN_SAMPLES, options->gpu_min_samples);
 }
