@@ -74,7 +74,7 @@ static const uint8_t *find_codestream(const uint8_t *at, const uint8_t *end)
 
 /* Samples of all components as SIZ has them (A.5.1), not sub-sampled; 0 where there is none. Nothing but the number of
  * lanes depends on it. */
-static uint64_t samples_of(const l2k_decode_item *item)
+static uint64_t samples_of(const l2k_decode_item *item, bool *ht)
 {
     const uint8_t *end = item->data ? (const uint8_t *)item->data + item->bytes : NULL;
     const uint8_t *at = item->data ? find_codestream(item->data, end) : NULL;
@@ -84,8 +84,15 @@ static uint64_t samples_of(const l2k_decode_item *item)
                    y0 = big_endian(at + 20, 4), components = big_endian(at + 40, 2);
     if (x1 <= x0 || y1 <= y0 || components > L2K_MAX_COMPONENTS)
         return 0;
+    *ht = at[6] & 0x40; /* Rsiz: CAP follows */
     const uint64_t area = (x1 - x0) * (y1 - y0);
     return area < UINT64_MAX >> 14 ? area * components : UINT64_MAX;
+}
+
+static bool may_use_device(const int64_t *options, bool worth)
+{
+    return options[L2K_DECODER_BACKEND] == L2K_BACKEND_CUDA ||
+           (options[L2K_DECODER_BACKEND] == L2K_BACKEND_AUTO && worth && l2k_backend_usable(L2K_BACKEND_CUDA, NULL, 0));
 }
 
 static l2k_batch_shape shape_of(const l2k_decoder *decoder, const l2k_decode_item *items, size_t count)
@@ -94,11 +101,14 @@ static l2k_batch_shape shape_of(const l2k_decoder *decoder, const l2k_decode_ite
     const int64_t reduce = options[L2K_DECODER_REDUCE] < 31 ? options[L2K_DECODER_REDUCE] : 31;
     l2k_batch_shape shape = {
         .count = count, .threads = decoder->context.threads, .wanted = (unsigned)options[L2K_DECODER_IN_FLIGHT]};
+    bool worth = false;
     for (size_t i = 0; i < count; i++) {
-        const uint64_t samples = samples_of(&items[i]) >> 2 * reduce;
+        bool ht = false;
+        const uint64_t samples = samples_of(&items[i], &ht) >> 2 * reduce;
+        worth |= samples >= (uint64_t)l2k_gpu_min_samples(options[L2K_DECODER_GPU_MIN_SAMPLES], true, ht);
         shape.samples = samples > shape.samples ? samples : shape.samples;
     }
-    shape.on_device = l2k_backend_overlaps(&decoder->context, (l2k_backend)options[L2K_DECODER_BACKEND], shape.samples);
+    shape.on_device = may_use_device(options, worth);
     return shape;
 }
 
@@ -120,7 +130,6 @@ l2k_status l2k_decoder_decode_batch(l2k_decoder *decoder, l2k_decode_item *items
     if (!items && count)
         return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "no images to decode");
     decoder->context.threads = l2k_thread_count((unsigned)options[L2K_DECODER_THREADS]);
-    l2k_choice_start(&decoder->choice, options[L2K_DECODER_GPU_MIN_SAMPLES]);
     l2k_run_start(&decoder->run, l2k_batch_units(count), options[L2K_DECODER_TIMINGS]);
     for (size_t i = 0; i < count; i++)
         items[i].status = L2K_ERROR_CANCELLED;

@@ -76,7 +76,8 @@ l2k_status l2k_encoder_encode_batch(l2k_encoder *encoder, l2k_encode_item *items
     if (!items && count)
         return l2k_fail(&encoder->context, L2K_ERROR_ARGUMENT, "no images to encode");
     encoder->context.threads = l2k_thread_count((unsigned)options[L2K_ENCODER_THREADS]);
-    l2k_choice_start(&encoder->choice, options[L2K_ENCODER_GPU_MIN_SAMPLES]);
+    l2k_choice_start(&encoder->choice, l2k_gpu_min_samples(options[L2K_ENCODER_GPU_MIN_SAMPLES], false,
+                                                           options[L2K_ENCODER_STYLE] & L2K_STYLE_HT));
     l2k_run_start(&encoder->run, l2k_batch_units(count), options[L2K_ENCODER_TIMINGS]);
     for (size_t i = 0; i < count; i++)
         items[i].status = L2K_ERROR_CANCELLED;

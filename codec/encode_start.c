@@ -28,7 +28,8 @@ l2k_status l2k_encode_start(l2k_encoder *encoder, const l2k_image *image, bool b
     l2k_encode_end(encoder, L2K_OK);
     encoder->context.threads = l2k_thread_count((unsigned)options[L2K_ENCODER_THREADS]);
     encoder->context.cpu = (l2k_cpu)options[L2K_ENCODER_CPU];
-    l2k_choice_start(&encoder->choice, options[L2K_ENCODER_GPU_MIN_SAMPLES]);
+    l2k_choice_start(&encoder->choice, l2k_gpu_min_samples(options[L2K_ENCODER_GPU_MIN_SAMPLES], false,
+                                                           options[L2K_ENCODER_STYLE] & L2K_STYLE_HT));
     l2k_pool_start_job(&encoder->pool, &context->hooks, (uint64_t)options[L2K_ENCODER_LIMIT_MEMORY]);
     if (l2k_pool_exceeds(&encoder->pool))
         drop(encoder);
