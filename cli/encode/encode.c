@@ -34,6 +34,7 @@ typedef struct encode_file {
     cli_reader reader; /* with the picture, or some rows of it */
     bool by_rows;
     cli_output output;
+    char *verified; /* lines for the user, NULL without --verify */
     cli_timings timings;
 } encode_file;
 
@@ -136,7 +137,8 @@ static bool verify_file(const encoding *e, coder *k, encode_file *file, const cl
     if (file->by_rows)
         cli_reader_close(&file->reader);
     bool done = (!file->by_rows || open_reader(&file->reader, task, e->options, true)) &&
-                cli_verify(&k->check, &file->output, &file->reader, file->by_rows, cli_encode_is_lossless(e->options));
+                cli_verify(&k->check, &file->output, &file->reader, file->by_rows, cli_encode_is_lossless(e->options),
+                           &file->verified);
     if (limited)
         cli_coded_close(&k->check);
     file->timings.verify = cli_now() - start;
@@ -174,6 +176,13 @@ static void release_file(void *state, void *context)
     (void)context;
     cli_output_discard(&file->output);
     cli_reader_close(&file->reader);
+    free(file->verified);
+}
+
+static void print_verified(const char *name, const char *lines)
+{
+    for (const char *end; lines && (end = strchr(lines, '\n')) != NULL; lines = end + 1)
+        cli_note("%s: %.*s", name, (int)(end - lines), lines);
 }
 
 static void print_summary(const char *from, const cli_picture *picture, const cli_output *output)
@@ -196,8 +205,10 @@ static void count_file(void *context, const cli_task *task, const void *state, b
     e->tally.picture_bytes += cli_picture_raw_bytes(&file->reader.picture);
     e->tally.coded_bytes += file->output.bytes;
     cli_timings_add(&e->timings, &file->timings);
-    if (!e->options->quiet)
-        print_summary(file->reader.name, &file->reader.picture, &file->output);
+    if (e->options->quiet)
+        return;
+    print_verified(file->output.name, file->verified);
+    print_summary(file->reader.name, &file->reader.picture, &file->output);
 }
 
 /* ---- The command --------------------------------------------------------------------------------------------- */
