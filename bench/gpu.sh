@@ -147,6 +147,7 @@ benchmarks() {
         part rivals-gray 400 0 "$build/cuda_rivals" --size gray "${picture:-$scratch/coffee.ppm}" "$gray"
     part rivals-host 300 0 "$build/cuda_rivals" --size uhd --host "${picture:-$scratch/coffee.ppm}"
     part rivals-pageable 300 0 "$build/cuda_rivals" --size uhd --coding 0 --pageable "${picture:-$scratch/coffee.ppm}"
+    part folder 400 0 "$root/bench/gpu_folder.sh" "$build/lift2k" "${picture:-$scratch/coffee.ppm}"
     part block-coders 120 0 "$build/cuda_blocks"
     part ladder 180 0 "$build/gpu_ladder"
     if have ncu; then part kernels 240 0 "$root/bench/gpu_kernels.sh" "$build"; else line kernels skipped 0; fi
