@@ -32,6 +32,7 @@ typedef struct coding {
     quality quality;
     double value; /* of the quality */
     unsigned block;
+    unsigned flight; /* images in flight, for codecs that take batches */
 } coding;
 
 /* One image after the other; lanes work side by side on threads of their own. */

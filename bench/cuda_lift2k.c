@@ -44,6 +44,7 @@ static bool set_quality(lane *l, const coding *k)
 
 static bool set_options(lane *l, const coding *k, bool on_device)
 {
+    const unsigned threads = k->flight ? k->flight : 1;
     const struct {
         l2k_encoder_option option;
         int64_t value;
@@ -53,21 +54,26 @@ static bool set_options(lane *l, const coding *k, bool on_device)
                    {L2K_ENCODER_BLOCK_WIDTH, k->block},
                    {L2K_ENCODER_BLOCK_HEIGHT, k->block},
                    {L2K_ENCODER_BACKEND, L2K_BACKEND_CUDA},
-                   {L2K_ENCODER_THREADS, 1}};
+                   {L2K_ENCODER_THREADS, threads}};
     bool right = true;
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         right &= l2k_encoder_set(l->encoder, options[i].option, options[i].value) == L2K_OK;
-#ifndef L2K_BENCH_DEVICE
-    (void)on_device;
-#else
     const l2k_memory memory = on_device ? L2K_MEMORY_DEVICE : L2K_MEMORY_HOST;
+    (void)memory;
+#ifdef HAVE_ENCODER_MEMORY
     right &= l2k_encoder_set(l->encoder, L2K_ENCODER_MEMORY, memory) == L2K_OK;
+    l2k_encoder_set_stream(l->encoder, l->stream);
+#endif
+#ifdef HAVE_DECODER_MEMORY
     right &= l2k_decoder_set(l->decoder, L2K_DECODER_MEMORY, memory) == L2K_OK;
-    right &= l2k_encoder_set_stream(l->encoder, l->stream) == L2K_OK;
-    right &= l2k_decoder_set_stream(l->decoder, l->stream) == L2K_OK;
+    l2k_decoder_set_stream(l->decoder, l->stream);
+#endif
+#ifdef HAVE_BATCH
+    right &= l2k_encoder_set(l->encoder, L2K_ENCODER_IN_FLIGHT, k->flight) == L2K_OK;
+    right &= l2k_decoder_set(l->decoder, L2K_DECODER_IN_FLIGHT, k->flight) == L2K_OK;
 #endif
     return right && l2k_decoder_set(l->decoder, L2K_DECODER_BACKEND, L2K_BACKEND_CUDA) == L2K_OK &&
-           l2k_decoder_set(l->decoder, L2K_DECODER_THREADS, 1) == L2K_OK && set_quality(l, k);
+           l2k_decoder_set(l->decoder, L2K_DECODER_THREADS, threads) == L2K_OK && set_quality(l, k);
 }
 
 static lane *make_lane(const shape *s, const coding *k, bool on_device)
@@ -119,7 +125,7 @@ const codec codec_lift2k = {"lift2k", l2k_version, make_lane, free_lane, encode,
 
 /* ---- The batch calls ------------------------------------------------------------------------------------------- */
 
-#ifdef L2K_BENCH_BATCH
+#ifdef HAVE_BATCH
 /* What comes is in host memory already. */
 static int ignore_bytes(void *user, const void *data, size_t count)
 {

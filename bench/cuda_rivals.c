@@ -142,7 +142,7 @@ enum { CODINGS = sizeof codings / sizeof *codings, BLOCKS = 2 };
 /* lift2k comes first: the others are measured at its PSNR. */
 static const codec *const codecs[] = {
     &codec_lift2k,
-#ifdef L2K_BENCH_BATCH
+#ifdef HAVE_BATCH
     &codec_lift2k_batch,
 #endif
 #ifdef L2K_WITH_NVJPEG2K
@@ -256,6 +256,7 @@ static void measure_line(scene *e, const line *n, result results[CODECS][BLOCKS]
         for (int b = 0; b < BLOCKS; b++) {
             result *r = &results[c][b];
             k.block = blocks[b];
+            k.flight = codecs[c]->encode_batch ? options.flight : 0;
             if ((options.block && options.block != k.block) || !measure_coding(e, codecs[c], &k, r))
                 continue;
             print_result(n, codecs[c], &k, r);

@@ -190,7 +190,7 @@ static bool set_encoder(objects *o, const trial *t, place where)
     const l2k_backend backend = where == ON_CPU ? L2K_BACKEND_CPU : L2K_BACKEND_CUDA;
     bool right = coding_set_encoder(o->encoder, &t->coding, t->format) &&
                  l2k_encoder_set(o->encoder, L2K_ENCODER_BACKEND, backend) == L2K_OK;
-#ifdef L2K_NEW_INTERFACES
+#ifdef HAVE_ENCODER_MEMORY
     const l2k_memory memory = where == FROM_DEVICE ? L2K_MEMORY_DEVICE : L2K_MEMORY_HOST;
     right &= l2k_encoder_set(o->encoder, L2K_ENCODER_MEMORY, memory) == L2K_OK;
 #endif
@@ -243,7 +243,7 @@ static bool decode_everywhere(objects *o, const trial *t)
     require(coding_set_decoder(o->decoder, &t->decoding) == L2K_OK, "setting options");
     outcome expected = decode_at(o->decoder, &t->expected, ON_CPU, t->seed);
     bool right = true;
-    for (place where = FROM_HOST; where <= last_place && right; where++)
+    for (place where = FROM_HOST; where <= last_decode && right; where++)
         right = decode(o, t, where, &expected);
     outcome_free(&expected);
     return right;
@@ -251,7 +251,7 @@ static bool decode_everywhere(objects *o, const trial *t)
 
 /* ---- Batches --------------------------------------------------------------------------------------------------- */
 
-#ifdef L2K_NEW_INTERFACES
+#ifdef HAVE_BATCH
 static int append(void *user, const void *data, size_t count)
 {
     bytes_append(user, data, count);
@@ -261,15 +261,17 @@ static int append(void *user, const void *data, size_t count)
 /* Several images like that of the case, each with contents of its own, and what the CPU makes of them. */
 typedef struct batch {
     trial trials[MOST_ITEMS];
-    unsigned count;
-    place where;
+    unsigned count, in_flight;
+    place encode_from, decode_to;
 } batch;
 
 static void make_batch(objects *o, const trial *t, batch *b)
 {
     rng r = {t->seed + 3};
     b->count = rng_between(&r, 1, MOST_ITEMS);
-    b->where = rng_below(&r, 2) ? FROM_HOST : FROM_DEVICE;
+    b->encode_from = rng_below(&r, 2) ? FROM_HOST : last_encode;
+    b->decode_to = rng_below(&r, 2) ? FROM_HOST : last_decode;
+    b->in_flight = rng_below(&r, 5);
     for (unsigned i = 0; i < b->count; i++) {
         trial *k = &b->trials[i];
         *k = *t;
@@ -294,9 +296,11 @@ static bool encode_batch(objects *o, const batch *b)
     bytes written[MOST_ITEMS] = {{0}};
     const trial *t = &b->trials[0];
     bool right = true;
-    require(set_encoder(o, t, b->where), "setting options");
+    require(set_encoder(o, t, b->encode_from) &&
+                l2k_encoder_set(o->encoder, L2K_ENCODER_IN_FLIGHT, b->in_flight) == L2K_OK,
+            "setting options");
     for (unsigned i = 0; i < b->count; i++) {
-        planes[i] = put_planes(b->trials[i].p, b->where, t->seed + i);
+        planes[i] = put_planes(b->trials[i].p, b->encode_from, t->seed + i);
         streams[i] = (l2k_stream){.write = append, .user = &written[i]};
         items[i] = (l2k_encode_item){&b->trials[i].p->image, planes[i]->planes, &streams[i], L2K_OK};
     }
@@ -309,7 +313,7 @@ static bool encode_batch(objects *o, const batch *b)
         right = right && (status != L2K_OK || k->status == L2K_OK);
         bytes_free(&written[i]);
     }
-    return right ? true : fail(t, "encode_batch", b->where, "another result", o);
+    return right ? true : fail(t, "encode_batch", b->encode_from, "another result", o);
 }
 
 /* The planes of an item as the CPU filled them, and those that the batch fills. */
@@ -357,17 +361,19 @@ static bool decode_batch(objects *o, const batch *b)
     require(coding_set_decoder(o->decoder, &t->decoding) == L2K_OK, "setting options");
     for (unsigned i = 0; i < b->count; i++) {
         const trial *k = &b->trials[i];
-        make_target(o, k, b->where, &targets[i]);
+        make_target(o, k, b->decode_to, &targets[i]);
         items[i] = (l2k_decode_item){k->expected.data, k->expected.size, targets[i].planes, L2K_OK};
     }
     o->talk = (talk){.notes = 0};
-    require(set_place(o->decoder, b->where) == L2K_OK, "setting options");
+    require(set_place(o->decoder, b->decode_to) == L2K_OK &&
+                l2k_decoder_set(o->decoder, L2K_DECODER_IN_FLIGHT, b->in_flight) == L2K_OK,
+            "setting options");
     l2k_decoder_decode_batch(o->decoder, items, b->count);
     on_cpu += o->talk.notes > 0;
     for (unsigned i = 0; i < b->count; i++)
         right = check_target(&targets[i], items[i].status) && right;
     free(targets);
-    return right ? true : fail(t, "decode_batch", b->where, "another result", o);
+    return right ? true : fail(t, "decode_batch", b->decode_to, "another result", o);
 }
 
 static bool both_batches(objects *o, const trial *t)
@@ -393,7 +399,7 @@ static bool check_trial(objects *o, uint64_t seed)
     trial t = make_trial(seed);
     bool right = true;
     expect(o, &t);
-    for (place where = FROM_HOST; where <= last_place && right; where++)
+    for (place where = FROM_HOST; where <= last_encode && right; where++)
         right = encode(o, &t, where);
     right = right && (t.status != L2K_OK || decode_everywhere(o, &t));
     right = right && (seed % 3 || both_batches(o, &t));

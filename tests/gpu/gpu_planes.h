@@ -18,10 +18,15 @@ typedef enum place { ON_CPU, FROM_HOST, FROM_DEVICE, PLACES } place;
 
 static const char *const place_names[PLACES] = {"CPU", "GPU, host memory", "GPU, device memory"};
 
-#ifdef L2K_NEW_INTERFACES
-static const place last_place = FROM_DEVICE;
+#ifdef HAVE_DECODER_MEMORY
+static const place last_decode = FROM_DEVICE;
 #else
-static const place last_place = FROM_HOST;
+static const place last_decode = FROM_HOST;
+#endif
+#ifdef HAVE_ENCODER_MEMORY
+static const place last_encode = FROM_DEVICE;
+#else
+static const place last_encode = FROM_HOST;
 #endif
 
 /* ---- Layout ---------------------------------------------------------------------------------------------------- */
@@ -152,7 +157,7 @@ static inline l2k_status set_place(l2k_decoder *d, place where)
 {
     const l2k_status status =
         l2k_decoder_set(d, L2K_DECODER_BACKEND, where == ON_CPU ? L2K_BACKEND_CPU : L2K_BACKEND_CUDA);
-#ifdef L2K_NEW_INTERFACES
+#ifdef HAVE_DECODER_MEMORY
     if (status == L2K_OK)
         return l2k_decoder_set(d, L2K_DECODER_MEMORY, where == FROM_DEVICE ? L2K_MEMORY_DEVICE : L2K_MEMORY_HOST);
 #endif
