@@ -7,15 +7,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Unsigned samples, a component after the other, rows without gaps. */
+/* Unsigned samples, rows without gaps. */
 typedef struct shape {
     uint32_t width, height, components;
     unsigned precision, bytes; /* of a sample: 1 or 2 */
+    bool interleaved;          /* otherwise a component after the other */
 } shape;
 
 static inline size_t shape_plane_bytes(const shape *s)
 {
     return (size_t)s->width * s->height * s->bytes;
+}
+
+/* From a sample to the one beside it, and from component to component, in bytes. */
+static inline size_t shape_sample_stride(const shape *s)
+{
+    return s->interleaved ? s->components * s->bytes : s->bytes;
+}
+
+static inline size_t shape_component_stride(const shape *s)
+{
+    return s->interleaved ? s->bytes : shape_plane_bytes(s);
 }
 
 static inline size_t shape_bytes(const shape *s)

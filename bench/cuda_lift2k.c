@@ -99,10 +99,10 @@ static lane *make_lane(const shape *s, const coding *k, bool on_device)
 
 static void make_planes(const shape *s, void *samples, l2k_plane planes[MOST_COMPONENTS])
 {
+    const ptrdiff_t step = (ptrdiff_t)shape_sample_stride(s);
     for (uint32_t c = 0; c < s->components; c++)
-        planes[c] =
-            (l2k_plane){(uint8_t *)samples + c * shape_plane_bytes(s), (ptrdiff_t)s->width * (ptrdiff_t)s->bytes,
-                        s->bytes, s->bytes == 2 ? L2K_SAMPLE_U16 : L2K_SAMPLE_U8};
+        planes[c] = (l2k_plane){(uint8_t *)samples + c * shape_component_stride(s), (ptrdiff_t)s->width * step, step,
+                                s->bytes == 2 ? L2K_SAMPLE_U16 : L2K_SAMPLE_U8};
 }
 
 static bool encode(lane *l, const void *samples, const uint8_t **bytes, size_t *count)

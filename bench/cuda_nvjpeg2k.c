@@ -117,7 +117,10 @@ static bool set_coding(lane *l)
     };
     const nvjpeg2kQualityType_t type =
         k->quality == PSNR ? NVJPEG2K_QUALITY_TYPE_TARGET_PSNR : NVJPEG2K_QUALITY_TYPE_QUANTIZATION_STEP;
+    const nvjpeg2kImageFormat_t format = s->interleaved ? NVJPEG2K_FORMAT_INTERLEAVED : NVJPEG2K_FORMAT_PLANAR;
     return DONE(nvjpeg2kEncodeParamsSetEncodeConfig(l->parameters, &config)) &&
+           DONE(nvjpeg2kEncodeParamsSetInputFormat(l->parameters, format)) &&
+           DONE(nvjpeg2kDecodeParamsSetOutputFormat(l->output, format)) &&
            (k->quality == EVERYTHING || DONE(nvjpeg2kEncodeParamsSpecifyQuality(l->parameters, type, k->value)));
 }
 
@@ -155,12 +158,12 @@ static bool make_parts(lane *l)
            (l->on_device || CUDA_DONE(cudaMalloc((void **)&l->staged, shape_bytes(&l->shape)))) &&
            DONE(nvjpeg2kEncoderCreateSimple(&l->encoder)) &&
            DONE(nvjpeg2kEncodeStateCreate(l->encoder, &l->encoding)) &&
-           DONE(nvjpeg2kEncodeParamsCreate(&l->parameters)) && set_coding(l) &&
+           DONE(nvjpeg2kEncodeParamsCreate(&l->parameters)) &&
            DONE(nvjpeg2kCreateV2(NVJPEG2K_BACKEND_DEFAULT, &device, &pinned, &l->decoder)) &&
            DONE(nvjpeg2kSetDeviceMemoryPadding(1 << 20, l->decoder)) &&
            DONE(nvjpeg2kSetPinnedMemoryPadding(1 << 20, l->decoder)) &&
            DONE(nvjpeg2kDecodeStateCreate(l->decoder, &l->decoding)) && DONE(nvjpeg2kDecodeParamsCreate(&l->output)) &&
-           DONE(nvjpeg2kStreamCreate(&l->parsed));
+           DONE(nvjpeg2kStreamCreate(&l->parsed)) && set_coding(l);
 }
 
 static lane *make_lane(const shape *s, const coding *k, bool on_device)
@@ -188,8 +191,8 @@ typedef struct view {
 static void make_view(view *v, const shape *s, void *samples)
 {
     for (uint32_t c = 0; c < s->components; c++) {
-        v->planes[c] = (uint8_t *)samples + c * shape_plane_bytes(s);
-        v->pitches[c] = (size_t)s->width * s->bytes;
+        v->planes[c] = (uint8_t *)samples + c * shape_component_stride(s);
+        v->pitches[c] = s->width * shape_sample_stride(s);
     }
     v->image =
         (nvjpeg2kImage_t){v->planes, v->pitches, s->bytes == 2 ? NVJPEG2K_UINT16 : NVJPEG2K_UINT8, s->components};

@@ -2,14 +2,15 @@
  * memory to a codestream in host memory and back. Markdown tables of milliseconds an image.
  *
  *     cuda_rivals [OPTION ...] PICTURE.ppm [GRAY16.pgm]
- *         --size uhd|hd|small|gray   one of: the picture; 1920 x 1080 of it; 256 parts of 512 x 512; 8192 x 8192 of 16
- * bits, the gray picture side by side (with neither, all of them)
+ *         --size uhd|hd|small|gray   one of: the picture; 1920 x 1080 of it; 256 parts of 512 x 512; the gray picture
+ *                                    side by side, 8192 x 8192; all of them otherwise
  *         --codec lift2k|nvjpeg2k    only this one
  *         --coding NUMBER            only this line of `codings`
  *         --block 32|64              only code-blocks of this size
  *         --flight N                 images in flight; 8
  *         --seconds S                of each of the three measurements whose median is printed; 0.3
  *         --host                     pixels in pinned host memory instead, with the time of the mere copies
+ *         --interleaved              pixels as RGB RGB ...; otherwise a component after the other
  *         --pageable                 codestreams to decode in memory from malloc; pinned otherwise
  *
  * One at a time: one lane, a call after the other. In flight: as many threads as lanes, each lane with handles,
@@ -27,7 +28,7 @@ static struct {
     unsigned flight, block;
     int coding;
     double seconds;
-    bool host, pageable;
+    bool host, pageable, interleaved;
     const char *size, *codec;
 } options = {.flight = 8, .coding = -1, .seconds = 0.3};
 
@@ -308,8 +309,9 @@ static void print_head(int count, char **arguments)
     printf("\n\n   ");
     for (int i = 0; i < count; i++)
         printf(" %s", arguments[i]);
-    printf("\n\npixels in %s memory, codestreams to decode in %s memory; ms an image\n",
-           options.host ? "pinned host" : "device", options.pageable ? "pageable" : "pinned");
+    printf("\n\n%s pixels in %s memory, codestreams to decode in %s memory; ms an image\n",
+           options.interleaved ? "interleaved" : "planar", options.host ? "pinned host" : "device",
+           options.pageable ? "pageable" : "pinned");
 }
 
 static bool wanted_size(const char *name)
@@ -323,7 +325,7 @@ static void measure_part(const char *size, const char *name, const pnm *p, uint3
     if (!wanted_size(size))
         return;
     scene e = {.name = name, .num_images = count, .on_device = !options.host, .pageable = options.pageable};
-    e.shape = (shape){width, height, p->components, p->precision, p->bytes};
+    e.shape = (shape){width, height, p->components, p->precision, p->bytes, options.interleaved};
     scene_make(&e, p, count > MOST_LANES);
     measure_scene(&e);
     scene_free(&e);
@@ -354,6 +356,8 @@ int main(int count, char **arguments)
     for (; i < count && arguments[i][0] == '-'; i++)
         if (strcmp(arguments[i], "--host") == 0)
             options.host = true;
+        else if (strcmp(arguments[i], "--interleaved") == 0)
+            options.interleaved = true;
         else if (strcmp(arguments[i], "--pageable") == 0)
             options.pageable = true;
         else if (i + 1 >= count || !parse_option(arguments[i], arguments[i + 1]))

@@ -31,15 +31,15 @@ static void give_back(const scene *e, void *memory)
 /* The part of a picture that begins at (x, y). */
 static void cut(const pnm *p, const shape *s, uint32_t x, uint32_t y, uint8_t *to)
 {
+    const size_t step = shape_sample_stride(s);
     for (uint32_t c = 0; c < s->components; c++)
         for (uint32_t row = 0; row < s->height; row++) {
-            const uint8_t *from =
-                p->samples + c * pnm_plane_bytes(p) + (size_t)((y + row) % p->height) * p->width * p->bytes;
-            for (uint32_t done = 0, n; done < s->width; done += n) {
-                const uint32_t at = (x + done) % p->width;
-                n = p->width - at < s->width - done ? p->width - at : s->width - done;
-                memcpy(to, from + (size_t)at * p->bytes, (size_t)n * p->bytes);
-                to += (size_t)n * p->bytes;
+            const size_t line = (size_t)((y + row) % p->height) * p->width;
+            const uint8_t *from = p->samples + c * pnm_plane_bytes(p) + line * p->bytes;
+            uint8_t *at = to + c * shape_component_stride(s) + (size_t)row * s->width * step;
+            for (uint32_t i = 0, column = x % p->width; i < s->width; i++, at += step) {
+                memcpy(at, from + (size_t)column * p->bytes, s->bytes);
+                column = column + 1 < p->width ? column + 1 : 0;
             }
         }
 }

@@ -149,7 +149,8 @@ static bool fail(const trial *t, const char *call, place where, const char *what
 typedef struct source_planes {
     layout layout;
     l2k_plane planes[PICTURE_MAX_COMPONENTS];
-    uint8_t *memory, *device; /* device: NULL if they are in `memory` */
+    uint8_t *memory;
+    late_memory late; /* nothing if they are in `memory` */
 } source_planes;
 
 static source_planes *put_planes(const picture *p, place where, uint64_t seed)
@@ -160,11 +161,9 @@ static source_planes *put_planes(const picture *p, place where, uint64_t seed)
     s->layout = layout_make(&r, &p->image);
     s->memory = layout_take(&s->layout);
     layout_store(&s->layout, s->memory, p);
-    if (where == FROM_DEVICE) {
-        s->device = gpu_take(s->layout.size);
-        gpu_copy_in(s->device, s->memory, s->layout.size);
-    }
-    layout_place(&s->layout, s->device ? s->device : s->memory, s->planes);
+    if (where == FROM_DEVICE)
+        s->late = late_take(s->memory, s->layout.size);
+    layout_place(&s->layout, s->late.memory ? s->late.memory : s->memory, s->planes);
     return s;
 }
 
@@ -172,13 +171,12 @@ static source_planes *put_planes(const picture *p, place where, uint64_t seed)
 static bool drop_planes(source_planes *s)
 {
     bool same = true;
-    if (s->device) {
+    if (s->late.memory) {
         uint8_t *now = malloc(s->layout.size);
         require(now, "memory");
-        gpu_copy_out(now, s->device, s->layout.size);
+        late_give_back(&s->late, now, s->layout.size);
         same = memcmp(now, s->memory, s->layout.size) == 0;
         free(now);
-        gpu_give_back(s->device);
     }
     free(s->memory);
     free(s);
@@ -198,16 +196,27 @@ static bool set_encoder(objects *o, const trial *t, place where)
     return right;
 }
 
+static void set_encoder_stream(l2k_encoder *e, void *stream)
+{
+#ifdef HAVE_ENCODER_MEMORY
+    l2k_encoder_set_stream(e, stream);
+#else
+    (void)e, (void)stream;
+#endif
+}
+
 static bool encode(objects *o, const trial *t, place where)
 {
     const uint8_t *data;
     size_t count = 0;
     require(set_encoder(o, t, where), "setting options");
     source_planes *s = put_planes(t->p, where, t->seed + (unsigned)where);
+    set_encoder_stream(o->encoder, s->late.stream);
     const l2k_status status = l2k_encoder_encode_memory(o->encoder, &t->p->image, s->planes, &data, &count);
     const bool same = status == t->status &&
                       (status != L2K_OK || (count == t->expected.size && memcmp(data, t->expected.data, count) == 0));
     on_cpu += o->talk.notes > 0;
+    set_encoder_stream(o->encoder, NULL);
     if (!drop_planes(s))
         return fail(t, "encode", where, "the planes are written", o);
     return same ? true : fail(t, "encode", where, status == t->status ? "other bytes" : l2k_strerror(status), o);
@@ -304,6 +313,8 @@ static bool encode_batch(objects *o, const batch *b)
         streams[i] = (l2k_stream){.write = append, .user = &written[i]};
         items[i] = (l2k_encode_item){&b->trials[i].p->image, planes[i]->planes, &streams[i], L2K_OK};
     }
+    if (b->encode_from == FROM_DEVICE)
+        gpu_wait();
     const l2k_status status = l2k_encoder_encode_batch(o->encoder, items, b->count);
     on_cpu += o->talk.notes > 0;
     for (unsigned i = 0; i < b->count; i++) {

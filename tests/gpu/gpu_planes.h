@@ -164,20 +164,59 @@ static inline l2k_status set_place(l2k_decoder *d, place where)
     return status;
 }
 
+/* Memory on the device that gets its content a while later, in a stream of its own; until then it is 0. */
+typedef struct late_memory {
+    uint8_t *memory, *content;
+    void *stream;
+} late_memory;
+
+static inline late_memory late_take(const uint8_t *from, size_t size)
+{
+    late_memory m = {gpu_take(size), gpu_take(size), gpu_new_stream()};
+    uint8_t *zeros = calloc(1, size);
+    if (!zeros)
+        exit(1);
+    gpu_copy_in(m.memory, zeros, size);
+    gpu_copy_in(m.content, from, size);
+    gpu_copy_later(m.memory, m.content, size, m.stream);
+    free(zeros);
+    return m;
+}
+
+static inline void late_give_back(late_memory *m, uint8_t *now, size_t size)
+{
+    gpu_wait();
+    gpu_copy_out(now, m->memory, size);
+    gpu_give_back(m->memory);
+    gpu_give_back(m->content);
+    gpu_free_stream(m->stream);
+}
+
+static inline void set_decoder_stream(l2k_decoder *d, void *stream)
+{
+#ifdef HAVE_DECODER_MEMORY
+    l2k_decoder_set_stream(d, stream);
+#else
+    (void)d, (void)stream;
+#endif
+}
+
 /* After an error only the guards count. */
 static inline void decode_planes(l2k_decoder *d, place where, outcome *o)
 {
     l2k_plane planes[PICTURE_MAX_COMPONENTS];
-    uint8_t *device = where == FROM_DEVICE ? gpu_take(o->layout.size) : NULL;
+    const size_t size = o->layout.size;
+    late_memory late = {NULL, NULL, NULL};
     o->memory = layout_take(&o->layout);
-    if (device)
-        gpu_copy_in(device, o->memory, o->layout.size);
-    layout_place(&o->layout, device ? device : o->memory, planes);
-    o->status = l2k_decoder_decode(d, planes);
-    if (device) {
-        gpu_copy_out(o->memory, device, o->layout.size);
-        gpu_give_back(device);
+    if (where == FROM_DEVICE) {
+        late = late_take(o->memory, size);
+        set_decoder_stream(d, late.stream);
     }
+    layout_place(&o->layout, late.memory ? late.memory : o->memory, planes);
+    o->status = l2k_decoder_decode(d, planes);
+    if (late.memory)
+        late_give_back(&late, o->memory, size);
+    set_decoder_stream(d, NULL);
     if (o->status != L2K_OK && o->status != L2K_INCOMPLETE) {
         o->touched_guards = !layout_untouched(&o->layout, o->memory);
         outcome_free(o);
