@@ -52,8 +52,6 @@ static void print_message(void *user, l2k_severity severity, const char *text)
     fprintf(stderr, "cuda_mq_blocks: %s\n", text);
 }
 
-extern const l2k_block_coder_table l2k_mq_decoder_on_cuda;
-
 static l2k_context context = {.hooks = {.message = print_message}};
 
 /* ---- The picture ----------------------------------------------------------------------------------------------- */
@@ -426,7 +424,7 @@ int main(int argc, char **argv)
            "|---|---|---|---|---|---|\n",
            (int)IMAGES, (int)IMAGES);
     for (unsigned i = 0; i < IMAGES; i++) {
-        require(l2k_block_coder_create(&context, &l2k_mq_decoder_on_cuda, &lanes[i].coder) == L2K_OK, "making a coder");
+        require(l2k_block_coder_create(&context, &l2k_mq_on_cuda, &lanes[i].coder) == L2K_OK, "making a coder");
         cuda(cudaStreamCreateWithFlags(&lanes[i].stream, cudaStreamNonBlocking));
         cuda(cudaEventCreate(&lanes[i].from));
         cuda(cudaEventCreate(&lanes[i].to));
