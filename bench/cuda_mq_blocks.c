@@ -399,8 +399,8 @@ static void print_row(subject *s, const char *name, unsigned side)
         all[gated] = time_calls(s, true, gated);
     }
     const double rotation = time_rotation(s);
-    printf("| %s, %u x %u | %zu | %.3f / %.3f | %.3f / %.3f | %.3f |", name, side, side,
-           s->images[0].num_places, one[1], one[0], all[1], all[0], rotation);
+    printf("| %s, %u x %u | %zu | %.3f / %.3f | %.3f / %.3f | %.3f |", name, side, side, s->images[0].num_places,
+           one[1], one[0], all[1], all[0], rotation);
 }
 
 static void measure(const picture *p, const char *name, l2k_wavelet wavelet, unsigned log2_side)
@@ -444,7 +444,8 @@ static void make_worst(worst_case *w, uint32_t width, uint32_t height, unsigned 
                                  .on_device = true};
     w->view.bands[0] = (l2k_band_view){0, 0, width, height * WORST_BLOCKS};
     cuda(cudaMalloc(&w->view.base, view_bytes(&w->view)));
-    w->part = (l2k_contribution){.data = w->bytes, .bytes = WORST_BYTES, .passes = WORST_PASSES, .starts_segment = true};
+    w->part =
+        (l2k_contribution){.data = w->bytes, .bytes = WORST_BYTES, .passes = WORST_PASSES, .starts_segment = true};
     for (uint32_t i = 0; i < WORST_BLOCKS; i++) {
         w->blocks[i] = (l2k_block){.rect = {0, i * height, width, (i + 1) * height}, .num_planes = WORST_PLANES};
         w->blocks[i].received = (l2k_received_block){&w->part, &w->part, WORST_BYTES};
@@ -475,7 +476,8 @@ static void measure_worst(void)
     uint32_t state = 1;
     require(w, "taking memory");
     cuda(cudaMallocHost((void **)&w->bytes, WORST_BYTES));
-    printf("\n| made-up bytes, %d passes | one block, ms | %d blocks, ms |\n|---|---|---|\n", WORST_PASSES, WORST_BLOCKS);
+    printf("\n| made-up bytes, %d passes | one block, ms | %d blocks, ms |\n|---|---|---|\n", WORST_PASSES,
+           WORST_BLOCKS);
     for (size_t k = 0; k < 16; k++) {
         for (size_t i = 0; i < WORST_BYTES; i++) {
             state = state * 1664525u + 1013904223u;

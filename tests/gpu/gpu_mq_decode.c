@@ -13,7 +13,9 @@
 #include "gpu_require.h"
 
 enum { MOST_IMAGES = 4, MOST_BLOCKS = 300, GUARD = 256, POISON = 0x5A, MOST_PARTS = L2K_MAX_RECEIVED_PASSES };
-enum { STYLES = L2K_STYLE_BYPASS | L2K_STYLE_RESET | L2K_STYLE_TERMALL | L2K_STYLE_VSC | L2K_STYLE_PTERM | L2K_STYLE_SEGSYM };
+enum {
+    STYLES = L2K_STYLE_BYPASS | L2K_STYLE_RESET | L2K_STYLE_TERMALL | L2K_STYLE_VSC | L2K_STYLE_PTERM | L2K_STYLE_SEGSYM
+};
 
 /* ---- Images --------------------------------------------------------------------------------------------------- */
 
@@ -168,8 +170,8 @@ static void compare_memory(void)
                 fprintf(stderr,
                         "image %zu (%u x %u in blocks of %u x %u, %s, style %u): differs at column %zu, row %zu\n", i,
                         m->host.width, m->host.height, 1u << m->log2_width, 1u << m->log2_height,
-                        m->host.type == L2K_COEFFICIENT_INT16 ? "int16" : "int32", m->coding.style,
-                        at % m->host.stride, at / m->host.stride);
+                        m->host.type == L2K_COEFFICIENT_INT16 ? "int16" : "int32", m->coding.style, at % m->host.stride,
+                        at / m->host.stride);
                 exit(1);
             }
     }
@@ -247,7 +249,8 @@ static void fill_block(const image *m, l2k_rect r)
 static void mutate(uint8_t *bytes, size_t size, unsigned hits)
 {
     for (unsigned i = 0; size && i < hits; i++) {
-        const size_t at = random_below(4) ? random_below((uint32_t)size) : size - 1 - random_below(size < 4 ? (uint32_t)size : 4);
+        const size_t at =
+            random_below(4) ? random_below((uint32_t)size) : size - 1 - random_below(size < 4 ? (uint32_t)size : 4);
         if (random_below(3))
             bytes[at] = (uint8_t)(bytes[at] ^ 1u << random_below(8));
         else
@@ -285,10 +288,11 @@ static void deliver(size_t i, const uint8_t *bytes, const uint32_t *pass_bytes, 
         uint8_t *copy = take_bytes(end - from);
         memcpy(copy, bytes + from, end - from);
         mutate(copy, end - from, hits && random_below(4) == 0 ? hits : hits / 8);
-        parts[i][count++] = (l2k_contribution){.data = copy,
-                                               .bytes = hits && random_below(8) == 0 ? random_below(end - from + 1) : end - from,
-                                               .passes = (uint16_t)(next - at),
-                                               .starts_segment = at == 0 || l2k_mq_on_cpu.ends_segment(style, at - 1)};
+        parts[i][count++] =
+            (l2k_contribution){.data = copy,
+                               .bytes = hits && random_below(8) == 0 ? random_below(end - from + 1) : end - from,
+                               .passes = (uint16_t)(next - at),
+                               .starts_segment = at == 0 || l2k_mq_on_cpu.ends_segment(style, at - 1)};
         from = end;
         at = next;
     }

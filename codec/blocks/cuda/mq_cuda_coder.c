@@ -40,7 +40,7 @@ static l2k_status finish(l2k_block_coder *coder)
     l2k_status status = L2K_OK;
     if (c->blocks.batch.num_places)
         status = c->encodes ? l2k_mq_cuda_finish_encoding(&c->blocks, &c->encoding)
-                            : l2k_mq_cuda_finish_decoding(&c->blocks, &c->decoding);
+                            : l2k_mq_cuda_finish_decoding(&c->blocks);
     if (status == L2K_OK)
         l2k_cuda_blocks_leave(&c->blocks);
     else

@@ -1,6 +1,6 @@
-/* MQ code-blocks to decode on a device: which passes and bytes of a block go there, where everything lies, and the order
- * in which the kernels take the blocks. A frame may have tens of thousands of blocks, so what is done for each of them
- * here is kept short. */
+/* MQ code-blocks to decode on a device: which passes and bytes of a block go there, where everything lies, and the
+ * order in which the kernels take the blocks. A frame may have tens of thousands of blocks, so what is done for each of
+ * them here is kept short. */
 #include "codec/blocks/cuda/mq_cuda_decode.h"
 
 #include <stdlib.h>
@@ -73,6 +73,12 @@ l2k_status l2k_mq_cuda_create_decoding(l2k_cuda_blocks *b, l2k_mq_cuda_decoding 
     const l2k_status status = make_and_upload(b, d, t1);
     l2k_t1_free(t1);
     return status;
+}
+
+void l2k_mq_cuda_free_decoding(l2k_mq_cuda_decoding *d)
+{
+    l2k_cuda_release(&d->tables);
+    l2k_cuda_bytes_free(&d->bytes);
 }
 
 /* ---- Lists ---------------------------------------------------------------------------------------------------- */
@@ -235,29 +241,17 @@ static uint32_t put_in_order(const listing *list, size_t count, uint32_t *order)
     return sum;
 }
 
-/* Batches that the process has at work, of all coders. */
-static atomic_uint at_work;
-
-static bool others_are_at_work(l2k_mq_cuda_decoding *d)
-{
-    d->is_at_work = true;
-    return atomic_fetch_add(&at_work, 1) > 0;
-}
-
-static void is_done(l2k_mq_cuda_decoding *d)
-{
-    if (d->is_at_work)
-        atomic_fetch_sub(&at_work, 1);
-    d->is_at_work = false;
-}
-
-/* An image that has the device for itself waits for its longest blocks: these have a warp each, and others share one with
- * fewer than 32 where there are warps to spare. That takes more instructions in all. Returns how many groups there are.
+/* An image that has the device for itself waits for its longest blocks: these have a warp each, and others share one
+ * with fewer than 32 where there are warps to spare. That takes more instructions in all. Returns how many groups there
+ * are.
  */
 static uint32_t divide(bool alone, uint32_t most_lanes, uint32_t count, uint32_t *starts)
 {
     uint32_t groups = 0, at = 0;
-    static const struct {uint32_t lanes; const char *name;} parts[] = {{1, "N1"}, {4, "N4"}, {8, "N8"}, {16, "N16"}};
+    static const struct {
+        uint32_t lanes;
+        const char *name;
+    } parts[] = {{1, "N1"}, {4, "N4"}, {8, "N8"}, {16, "N16"}};
     for (unsigned k = 0; alone && k < 4; k++) {
         uint32_t most = getenv(parts[k].name) ? (uint32_t)atoi(getenv(parts[k].name)) : k == 0 ? 264 : 0;
         for (uint32_t end = l2k_min_u32(at + most, count); at < end; at += parts[k].lanes)
@@ -354,7 +348,8 @@ static l2k_status prepare(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d)
         L2K_TRY(make_lists_and_gather(b, d, &list));
     }
     const uint32_t ordered = put_in_order(&list, b->batch.num_places, (uint32_t *)(b->pinned.at + d->order));
-    d->run.num_groups = divide(!others_are_at_work(d), d->run.most_lanes, ordered, (uint32_t *)(b->pinned.at + d->starts));
+    d->run.num_groups =
+        divide(b->context->in_flight < 2, d->run.most_lanes, ordered, (uint32_t *)(b->pinned.at + d->starts));
     return lay_out_device(b, d, &list);
 }
 
@@ -363,7 +358,7 @@ static l2k_status check_launch(const l2k_cuda_blocks *b, int error)
     return l2k_cuda_check(b->context, error, "launching the MQ block decoder");
 }
 
-static l2k_status start(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d)
+l2k_status l2k_mq_cuda_start_decoding(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d)
 {
     L2K_TRY(prepare(b, d));
     L2K_TRY(l2k_cuda_upload(b->context, b->running, b->device.at, b->pinned.at, d->lists_end));
@@ -372,24 +367,7 @@ static l2k_status start(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d)
     return check_launch(b, l2k_mq_launch_samples(&d->run, b->running));
 }
 
-l2k_status l2k_mq_cuda_start_decoding(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d)
+l2k_status l2k_mq_cuda_finish_decoding(l2k_cuda_blocks *b)
 {
-    const l2k_status status = start(b, d);
-    if (status != L2K_OK)
-        is_done(d);
-    return status;
-}
-
-l2k_status l2k_mq_cuda_finish_decoding(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d)
-{
-    const l2k_status status = l2k_cuda_blocks_wait(b);
-    is_done(d);
-    return status;
-}
-
-void l2k_mq_cuda_free_decoding(l2k_mq_cuda_decoding *d)
-{
-    is_done(d);
-    l2k_cuda_release(&d->tables);
-    l2k_cuda_bytes_free(&d->bytes);
+    return l2k_cuda_blocks_wait(b);
 }
