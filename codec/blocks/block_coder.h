@@ -80,13 +80,16 @@ extern const l2k_block_coder_table l2k_ht_on_cpu;
  * batch's stream after `begin` finds the coefficients there. */
 extern const l2k_block_coder_table l2k_ht_on_cuda;
 
-/* The MQ coder on a CUDA device, likewise: encodes int16 and int32 coefficients, all styles of Part 1. */
+/* The MQ coder on a CUDA device, likewise: int16 and int32 coefficients, all styles of Part 1. */
 extern const l2k_block_coder_table l2k_mq_on_cuda;
+
+/* Decodes HT and MQ blocks of one batch, each by the coder above for its kind. */
+extern const l2k_block_coder_table l2k_mixed_on_cuda;
 
 /* The table for code-blocks of a style (SPcod, Table A.19). */
 const l2k_block_coder_table *l2k_block_coder_for(unsigned style);
 
-/* The same for coefficients in a device's memory; NULL where there is none, in this build or for this style. */
+/* The same for coefficients in a device's memory; NULL where there is none in this build. */
 const l2k_block_coder_table *l2k_device_coder_for(unsigned style);
 
 /* `context` must outlive the coder. Errors: L2K_ERROR_MEMORY. */
