@@ -23,8 +23,6 @@ typedef struct l2k_mq_cuda_tables {
     uint32_t first[L2K_MQ_CUDA_CONTEXTS]; /* the state of a context at the beginning (Table D.7) */
 } l2k_mq_cuda_tables;
 
-void l2k_mq_cuda_make_tables(l2k_mq_cuda_tables *tables);
-
 typedef struct l2k_mq_cuda_encode_block {
     l2k_cuda_view view;
     uint8_t orientation, style;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/integer.h"
+#include "codec/blocks/cuda/mq_tables.h"
 #include "transform/cuda/cuda_device.h"
 
 enum { ALIGNMENT = 64 };

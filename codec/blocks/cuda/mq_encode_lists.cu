@@ -338,6 +338,7 @@ __global__ void __launch_bounds__(L2K_MQ_MOST_WORDS, 4) list_decisions(const l2k
         l.list_plane(plane);
     if (threadIdx.x > 0)
         return;
+    *l.list = L2K_MQ_FILLER; /* the coder looks at what follows a decision */
     const uint32_t words = (uint32_t)(l.list - begin);
     p.work[blockIdx.x] = l2k_mq_cuda_work{fixed.list, words, fixed.ends, l.num_planes};
     atomicAdd(&p.counters->bins[l2k_mq_cuda_bin(words, p.area)], 1);
