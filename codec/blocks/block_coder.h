@@ -74,10 +74,10 @@ extern const l2k_block_coder_table l2k_mq_on_cpu;
  * subband. */
 extern const l2k_block_coder_table l2k_ht_on_cpu;
 
-/* The HT coder on a CUDA device, in builds with CUDA: encodes cleanup passes; decodes HT blocks. Coefficients are int16
- * (of at most 15 bit-planes when decoding) or int32, in device memory. Errors besides those above: L2K_ERROR_BACKEND;
- * L2K_ERROR_ARGUMENT for other coefficients; L2K_ERROR_UNSUPPORTED for an MQ block. Decoding, what is enqueued in
- * the batch's stream after `begin` finds the coefficients there. */
+/* The HT coder on a CUDA device, in builds with CUDA. Coefficients are int16 (of at most 15 bit-planes when decoding) or
+ * int32, in device memory, or float, which it quantises. Errors besides those above: L2K_ERROR_BACKEND;
+ * L2K_ERROR_ARGUMENT for other coefficients; L2K_ERROR_UNSUPPORTED for an MQ block. Decoding, what is enqueued in the
+ * batch's stream after `begin` finds the coefficients there. */
 extern const l2k_block_coder_table l2k_ht_on_cuda;
 
 /* The MQ coder on a CUDA device, likewise: encodes int16 and int32 coefficients, all styles of Part 1. */
