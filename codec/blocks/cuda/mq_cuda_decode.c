@@ -1,6 +1,6 @@
-/* MQ code-blocks to decode on a device: which passes and bytes of a block go there, where everything lies, and the order
- * in which the kernels take the blocks. A frame may have tens of thousands of blocks, so what is done for each of them
- * here is kept short. */
+/* MQ code-blocks to decode on a device: which passes and bytes of a block go there, where everything lies, and the
+ * order in which the kernels take the blocks. A frame may have tens of thousands of blocks, so what is done for each of
+ * them here is kept short. */
 #include "codec/blocks/cuda/mq_cuda_decode.h"
 
 #include <string.h>
@@ -55,7 +55,7 @@ static void make_tables(const l2k_t1_decoder *cpu, l2k_mq_decode_tables *tables)
     }
 }
 
-static l2k_status make_and_upload(const l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d, l2k_t1 *t1)
+static l2k_status make_and_upload(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d, l2k_t1 *t1)
 {
     L2K_TRY(l2k_t1_reserve(t1, 1));
     make_tables(t1->decoder, (l2k_mq_decode_tables *)b->pinned.at);
@@ -77,7 +77,6 @@ l2k_status l2k_mq_cuda_create_decoding(l2k_cuda_blocks *b, l2k_mq_cuda_decoding 
 void l2k_mq_cuda_free_decoding(l2k_mq_cuda_decoding *d)
 {
     l2k_cuda_release(&d->tables);
-    l2k_cuda_bytes_free(&d->bytes);
 }
 
 /* ---- Lists ---------------------------------------------------------------------------------------------------- */
@@ -87,7 +86,7 @@ typedef struct listing {
     l2k_mq_decode_block *blocks;
     l2k_mq_decode_segment *segments;
     l2k_mq_decode_piece *pieces;
-    const uint8_t **sources; /* of the pieces */
+    const uint8_t **sources;         /* of the pieces */
     size_t num_segments, num_pieces; /* there may be more than there is room for; these are only counted */
     uint64_t bytes, bits, planes;    /* bytes to gather; l2k_mq_bits; words of bit-planes */
 } listing;
@@ -101,14 +100,14 @@ static uint32_t most_bytes(const l2k_mq_decode_block *block, unsigned passes)
 }
 
 /* Adds a piece of at most `most` bytes; returns its bytes. */
-static uint32_t list_piece(l2k_mq_cuda_decoding *d, const l2k_block_batch *batch, listing *list,
-                           const l2k_contribution *from, uint32_t most)
+static uint32_t list_piece(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d, listing *list, const l2k_contribution *from,
+                           uint32_t most)
 {
     l2k_mq_decode_piece piece = {(uint32_t)list->bytes, l2k_min_u32(from->bytes, most)};
     if (piece.bytes == 0)
         return 0;
-    if (d->bytes.direct)
-        d->bytes.direct = l2k_cuda_find_bytes(batch, from->data, piece.bytes, &piece.at);
+    if (b->bytes.direct)
+        b->bytes.direct = l2k_cuda_find_bytes(&b->batch, from->data, piece.bytes, &piece.at);
     if (list->num_pieces < d->most_pieces) {
         list->pieces[list->num_pieces] = piece;
         list->sources[list->num_pieces] = from->data;
@@ -127,9 +126,9 @@ static inline const l2k_contribution *next_segment(const l2k_contribution *c)
 }
 
 /* The segment from contribution `first` on, up to `end`; `left` passes are wanted. */
-static l2k_mq_decode_segment list_segment(l2k_mq_cuda_decoding *d, const l2k_block_batch *batch, listing *list,
-                                        const l2k_mq_decode_block *block, const l2k_contribution *first,
-                                        const l2k_contribution *end, unsigned left)
+static l2k_mq_decode_segment list_segment(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d, listing *list,
+                                          const l2k_mq_decode_block *block, const l2k_contribution *first,
+                                          const l2k_contribution *end, unsigned left)
 {
     unsigned passes = 0;
     uint32_t bytes = 0;
@@ -139,21 +138,21 @@ static l2k_mq_decode_segment list_segment(l2k_mq_cuda_decoding *d, const l2k_blo
     segment.passes = (uint8_t)l2k_min_u32(passes, left);
     const uint32_t most = most_bytes(block, segment.passes);
     for (const l2k_contribution *c = first; c != end; c = c->next)
-        bytes += list_piece(d, batch, list, c, most - bytes);
+        bytes += list_piece(b, d, list, c, most - bytes);
     segment.num_pieces = (uint32_t)list->num_pieces - segment.pieces;
     segment.num_bits = l2k_mq_decode_num_bits(bytes);
     list->bits += segment.num_bits;
     return segment;
 }
 
-static void list_segments(l2k_mq_cuda_decoding *d, const l2k_block_batch *batch, listing *list,
-                          const l2k_contribution *first, l2k_mq_decode_block *block)
+static void list_segments(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d, listing *list, const l2k_contribution *first,
+                          l2k_mq_decode_block *block)
 {
     const unsigned most = 3u * block->planes - 2;
     block->segments = (uint32_t)list->num_segments;
     while (first && block->passes < most) {
         const l2k_contribution *end = next_segment(first);
-        l2k_mq_decode_segment segment = list_segment(d, batch, list, block, first, end, most - block->passes);
+        l2k_mq_decode_segment segment = list_segment(b, d, list, block, first, end, most - block->passes);
         first = end;
         if (segment.passes == 0)
             continue;
@@ -166,24 +165,26 @@ static void list_segments(l2k_mq_cuda_decoding *d, const l2k_block_batch *batch,
     }
 }
 
-static l2k_status list_block(const l2k_context *context, l2k_mq_cuda_decoding *d, const l2k_block_batch *batch,
-                             const l2k_cuda_band *band, const l2k_block *from, listing *list, l2k_mq_decode_block *to)
+static l2k_status list_block(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d, const l2k_cuda_band *band,
+                             const l2k_block *from, listing *list, l2k_mq_decode_block *to)
 {
     const l2k_component_coding *coding = band->band->component->coding;
     const unsigned orientation = band->band->orientation;
     *to = (l2k_mq_decode_block){.view = l2k_cuda_view_of(band, from->rect),
-                              .planes = from->num_planes,
-                              .style = coding->style,
-                              .zeros = orientation == L2K_HL ? 1 : orientation == L2K_HH ? 2 : 0,
-                              .roi_shift = coding->roi_shift,
-                              .reversible = band->reversible,
-                              .wide = band->bytes > sizeof(int16_t),
-                              .planes_at = (uint32_t)list->planes};
+                                .planes = from->num_planes,
+                                .style = coding->style,
+                                .zeros = orientation == L2K_HL   ? 1
+                                         : orientation == L2K_HH ? 2
+                                                                 : 0,
+                                .roi_shift = coding->roi_shift,
+                                .reversible = band->reversible,
+                                .wide = band->bytes > sizeof(int16_t),
+                                .planes_at = (uint32_t)list->planes};
     if (!from->received.first || from->num_planes == 0)
         return L2K_OK;
     if (from->received.bytes > UINT32_MAX)
-        return l2k_fail(context, L2K_ERROR_CORRUPT, "a code-block of more than 2^32 bytes");
-    list_segments(d, batch, list, from->received.first, to);
+        return l2k_fail(b->context, L2K_ERROR_CORRUPT, "a code-block of more than 2^32 bytes");
+    list_segments(b, d, list, from->received.first, to);
     list->planes += l2k_mq_decode_plane_words(to);
     return L2K_OK;
 }
@@ -196,7 +197,7 @@ static inline void fetch_ahead(const l2k_block_batch *batch, size_t i)
         __builtin_prefetch(batch->places[i + AHEAD].block);
 }
 
-static l2k_status list_blocks(const l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d, listing *list)
+static l2k_status list_blocks(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d, listing *list)
 {
     const l2k_block_batch *batch = &b->batch;
     l2k_cuda_band band = {0};
@@ -206,11 +207,11 @@ static l2k_status list_blocks(const l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d,
         fetch_ahead(batch, i);
         if (place->band != band.band)
             L2K_TRY(l2k_cuda_look_at_band(b->context, place->band, false, &band));
-        L2K_TRY(list_block(b->context, d, batch, &band, place->block, list, &list->blocks[i]));
+        L2K_TRY(list_block(b, d, &band, place->block, list, &list->blocks[i]));
         most_words = l2k_max_u32(most_words, l2k_mq_decode_words(&list->blocks[i].view));
     }
     if (list->bits > UINT32_MAX || list->planes > UINT32_MAX || list->num_pieces > UINT32_MAX ||
-        (list->bytes > UINT32_MAX && !d->bytes.direct))
+        (list->bytes > UINT32_MAX && !b->bytes.direct))
         return l2k_fail(b->context, L2K_ERROR_UNSUPPORTED, "CUDA: too many code-blocks at once");
     d->run.most_words = most_words;
     return L2K_OK;
@@ -254,21 +255,21 @@ static void put_in_order(l2k_mq_cuda_decoding *d, const listing *list, size_t co
 /* ---- Bytes ---------------------------------------------------------------------------------------------------- */
 
 /* All pieces one after another. */
-static void gather(const l2k_mq_cuda_decoding *d, const listing *list)
+static void gather(l2k_cuda_blocks *b, const listing *list)
 {
     uint32_t at = 0;
     for (size_t i = 0; i < list->num_pieces; at += list->pieces[i].bytes, i++) {
         list->pieces[i].at = at;
-        memcpy(d->bytes.gathered.at + at, list->sources[i], list->pieces[i].bytes);
+        memcpy(b->bytes.gathered.at + at, list->sources[i], list->pieces[i].bytes);
     }
 }
 
 /* If some piece is not in the batch's bytes, those of all blocks are gathered. */
-static l2k_status gather_and_upload(const l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d, const listing *list)
+static l2k_status gather_and_upload(l2k_cuda_blocks *b, const listing *list)
 {
-    L2K_TRY(l2k_cuda_bytes_gather(b, &d->bytes, list->bytes));
-    gather(d, list);
-    return l2k_cuda_bytes_upload(b, &d->bytes, d->bytes.gathered.at, list->bytes);
+    L2K_TRY(l2k_cuda_bytes_gather(b, list->bytes));
+    gather(b, list);
+    return l2k_cuda_bytes_upload(b, b->bytes.gathered.at, list->bytes);
 }
 
 /* ---- Start ---------------------------------------------------------------------------------------------------- */
@@ -317,7 +318,7 @@ static l2k_status lay_out_device(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d, co
     run->order = (uint32_t *)(at + d->order);
     run->segments = (l2k_mq_decode_segment *)(at + d->segments);
     run->pieces = (l2k_mq_decode_piece *)(at + d->pieces);
-    run->bytes = l2k_cuda_bytes_at(&d->bytes);
+    run->bytes = l2k_cuda_bytes_at(b);
     run->bits = (l2k_mq_bits *)(at + bits);
     run->planes = (uint64_t *)(at + planes);
     run->num_blocks = (uint32_t)b->batch.num_places;
@@ -330,23 +331,23 @@ static l2k_status prepare(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d)
     listing list;
     if (b->batch.num_places > UINT32_MAX / 2)
         return l2k_fail(b->context, L2K_ERROR_UNSUPPORTED, "CUDA: %zu code-blocks at once", b->batch.num_places);
-    L2K_TRY(l2k_cuda_bytes_start(b, &d->bytes));
+    L2K_TRY(l2k_cuda_bytes_start(b));
     L2K_TRY(make_lists(b, d, &list));
-    if (!d->bytes.direct)
-        L2K_TRY(gather_and_upload(b, d, &list));
+    if (!b->bytes.direct)
+        L2K_TRY(gather_and_upload(b, &list));
     put_in_order(d, &list, b->batch.num_places, (uint32_t *)(b->pinned.at + d->order));
     return lay_out_device(b, d, &list);
 }
 
 /* One image by itself waits for its longest blocks; so these have a warp each, unless the device has enough to do. */
-static uint32_t blocks_alone(const l2k_cuda_blocks *b, const l2k_mq_decode_batch *run)
+static uint32_t blocks_alone(l2k_cuda_blocks *b, const l2k_mq_decode_batch *run)
 {
     enum { FEW = 400, ALONE = 4 }; /* blocks a multiprocessor */
     const uint32_t most = ALONE * b->processors;
     return run->num_ordered > FEW * b->processors ? 0 : l2k_min_u32(most, run->num_ordered);
 }
 
-static l2k_status check_launch(const l2k_cuda_blocks *b, int error)
+static l2k_status check_launch(l2k_cuda_blocks *b, int error)
 {
     return l2k_cuda_check(b->context, error, "launching the MQ block decoder");
 }
@@ -358,11 +359,12 @@ l2k_status l2k_mq_cuda_start_decoding(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *
     L2K_TRY(l2k_cuda_upload(b->context, b->running, b->device.at, b->pinned.at, d->lists_end));
     L2K_TRY(check_launch(b, l2k_mq_launch_unstuff(&d->run, b->running)));
     L2K_TRY(check_launch(b, l2k_mq_launch_decode(&d->run, b->running)));
-    return check_launch(b, l2k_mq_launch_samples(&d->run, b->running));
+    L2K_TRY(check_launch(b, l2k_mq_launch_samples(&d->run, b->running)));
+    return l2k_cuda_blocks_mark(b);
 }
 
 l2k_status l2k_mq_cuda_finish_decoding(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d)
 {
     (void)d;
-    return l2k_cuda_blocks_wait(b);
+    return l2k_cuda_blocks_wait_to_mark(b);
 }

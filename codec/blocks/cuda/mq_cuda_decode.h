@@ -7,7 +7,6 @@
 
 typedef struct l2k_mq_cuda_decoding {
     l2k_cuda_memory tables;
-    l2k_cuda_bytes bytes;
     size_t most_segments, most_pieces; /* that there is room for in the lists */
     size_t order, segments, pieces, lists_end; /* where they are, in pinned and device memory; blocks are at 0 */
     l2k_mq_decode_batch run;

@@ -62,6 +62,11 @@ static void forget(l2k_block_coder *coder)
     l2k_cuda_blocks_forget(&((mq_decoder *)coder->state)->blocks);
 }
 
+static void send(l2k_block_coder *coder, const uint8_t *bytes, size_t num_bytes)
+{
+    l2k_cuda_bytes_send(&((mq_decoder *)coder->state)->blocks, bytes, num_bytes);
+}
+
 const l2k_block_coder_table l2k_mq_decoder_on_cuda = {
     .name = "MQ on CUDA, decoding",
     .max_planes = L2K_MAX_BIT_PLANES,
@@ -73,4 +78,5 @@ const l2k_block_coder_table l2k_mq_decoder_on_cuda = {
     .finish = finish,
     .forget = forget,
     .ends_segment = l2k_pass_terminates,
+    .send = send,
 };
