@@ -38,6 +38,25 @@ bool l2k_backend_usable(l2k_backend backend, char *text, size_t bytes)
 #endif
 }
 
+int l2k_current_device(void)
+{
+#ifdef L2K_WITH_CUDA
+    return l2k_cuda_device();
+#else
+    return -1;
+#endif
+}
+
+void l2k_use_device(int device)
+{
+#ifdef L2K_WITH_CUDA
+    if (device >= 0)
+        l2k_cuda_set_device(device);
+#else
+    (void)device;
+#endif
+}
+
 /* Whether AUTO tries the GPU for that many samples. */
 static bool tries_cuda(const l2k_context *context, uint64_t samples)
 {
@@ -142,6 +161,8 @@ static l2k_status create_on_either(const l2k_context *context, const l2k_plan_sp
         }
         if (status == L2K_ERROR_MEMORY || status == L2K_ERROR_BACKEND)
             l2k_choice_fall_back(context, status);
+        if (spec->on_device) /* the CPU has no use for these planes */
+            return status;
     }
     return create_on(context, &l2k_backend_cpu, spec, plan);
 }

@@ -48,7 +48,8 @@ typedef struct l2k_plan l2k_plan;
 /* Allocates all memory for `spec` on a backend, for up to context->threads threads and with the row kernels of
  * context->cpu; `context` must outlive the plan. L2K_BACKEND_AUTO is the GPU or the CPU, see transform/choice.h.
  * Errors: L2K_ERROR_MEMORY; L2K_ERROR_BACKEND, also for an instruction set that is not usable; L2K_ERROR_ARGUMENT for a
- * component transform of components that differ in shape. A plan for one thread starts no parallel region, so many of
+ * component transform of components that differ in shape. AUTO fails without a message, but for the note, where the GPU
+ * fails for planes in device memory. A plan for one thread starts no parallel region, so many of
  * them can run side by side inside one. */
 l2k_status l2k_plan_create(const l2k_context *context, l2k_backend backend, const l2k_plan_spec *spec, l2k_plan **plan);
 
@@ -101,6 +102,11 @@ l2k_status l2k_plan_inverse(l2k_plan *plan, const l2k_plane *planes);
 /* Whether begin returns before the work is done, so that a second plan is worth its memory. AUTO: whether this is
  * possible for a plan of up to `samples` samples, all components together. */
 bool l2k_backend_overlaps(const l2k_context *context, l2k_backend backend, uint64_t samples);
+
+/* The device that is current for this thread, -1 where there is none; and to make one current, for a thread that works
+ * for another. */
+int l2k_current_device(void);
+void l2k_use_device(int device);
 
 /* For plans made on_device: enqueues the transform of the plan's direction on a stream (a cudaStream_t) and returns at
  * once; planes[c].data are device pointers. The results are there when the stream has done this work. */

@@ -95,6 +95,12 @@ typedef struct l2k_tile_component {
     const l2k_coefficients *view; /* where a plan has its coefficients; set when the plan is chosen */
 } l2k_tile_component;
 
+/* A code-block and where it belongs. */
+typedef struct l2k_block_place {
+    l2k_block *block;
+    const l2k_subband *band;
+} l2k_block_place;
+
 typedef struct l2k_tile {
     uint32_t index;
     l2k_rect rect;
@@ -106,9 +112,11 @@ typedef struct l2k_tile {
     bool has_contributions;  /* decoder: some code-block has */
     bool needs_guard_bit;    /* encoder: a block has one bit-plane more than its subband provides for */
     uint8_t magnitude_bound; /* encoder: B that the HT blocks need (8.7.3 of T.814) */
+    l2k_block_place *places; /* encoder: of all code-blocks, as l2k_tile_list_blocks has them */
+    size_t num_places;
     l2k_arena arena;
-    l2k_arena contributions; /* of this image */
-    l2k_pending *pending;    /* of the packet that is being read, in the order of their bytes */
+    l2k_arena contributions; /* of this image; encoder: planes, layers */
+    l2k_pending *pending;    /* decoder: of the packet that is being read, in the order of their bytes */
     size_t pending_capacity;
 } l2k_tile;
 
@@ -149,12 +157,6 @@ static inline uint32_t l2k_precinct_blocks(const l2k_precinct *precinct)
 {
     return precinct->grid.across * precinct->grid.down;
 }
-
-/* A code-block and where it belongs. */
-typedef struct l2k_block_place {
-    l2k_block *block;
-    const l2k_subband *band;
-} l2k_block_place;
 
 /* Lists all prepared blocks of component c (of all components for c == UINT32_MAX) but those of the `discard` highest
  * resolutions, component by component, from the lowest resolution up; the array is the caller's to release. */

@@ -73,7 +73,20 @@ L2K_HD uint32_t l2k_mq_decode_num_bits(uint32_t bytes)
     return bytes / 4 + L2K_MQ_DECODE_LEAST_BITS;
 }
 
-/* Words of eight columns of a stripe. */
+/* Groups of blocks are decoded by a warp, a lane each. This is how many blocks may be in one, so that shared memory, of
+ * which a device gives 48 KiB without being asked for more, suffices. */
+L2K_HD uint32_t l2k_mq_decode_lane_bytes(uint32_t block_words)
+{
+    return 8 * block_words + 4 * L2K_MQ_DECODE_CONTEXTS;
+}
+
+L2K_HD uint32_t l2k_mq_decode_most_lanes(uint32_t block_words)
+{
+    const uint32_t room = 48 * 1024 - (uint32_t)sizeof(l2k_mq_decode_tables);
+    return 32 * l2k_mq_decode_lane_bytes(block_words) <= room ? 32 : 16;
+}
+
+/* Words of eight columns of a stripe, at most 256. */
 L2K_HD uint32_t l2k_mq_decode_words(const l2k_cuda_view *view)
 {
     return (view->width + 7u) / 8 * ((view->height + 3u) / 4);
@@ -91,15 +104,16 @@ L2K_HD uint32_t l2k_mq_decode_plane_words(const l2k_mq_decode_block *block)
 typedef struct l2k_mq_decode_batch {
     const l2k_mq_decode_tables *tables;
     const l2k_mq_decode_block *blocks;
-    const uint32_t *order; /* those with passes, the longest first */
+    const uint32_t *order;  /* blocks with passes, the longest first */
+    const uint32_t *starts; /* where in that order each group begins, and the last one ends */
     const l2k_mq_decode_segment *segments;
     const l2k_mq_decode_piece *pieces;
     const uint8_t *bytes;
     l2k_mq_bits *bits;
     uint64_t *planes;
-    uint32_t num_blocks, num_ordered, num_segments;
+    uint32_t num_blocks, num_groups, num_segments;
     uint32_t most_words; /* of a block */
-    uint32_t alone;      /* how many of the longest blocks have a warp of their own */
+    uint32_t most_lanes; /* of a group */
 } l2k_mq_decode_batch;
 
 /* In this order. Each is a cudaError_t. */
