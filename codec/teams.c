@@ -245,6 +245,12 @@ l2k_status l2k_team_coder(l2k_team *team, const l2k_plan *plan, const l2k_block_
     return L2K_OK;
 }
 
+void l2k_team_send(const l2k_team *team, const uint8_t *bytes, size_t num_bytes)
+{
+    if (team->device_coder && team->device_coder->table->send)
+        team->device_coder->table->send(team->device_coder, bytes, num_bytes);
+}
+
 bool l2k_team_falls_back(l2k_team *team, l2k_tile_slot *slot, l2k_status status)
 {
     if (status == L2K_OK || status == L2K_ERROR_CANCELLED || team->backend != L2K_BACKEND_AUTO || !slot->plan ||

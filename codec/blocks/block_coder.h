@@ -65,6 +65,9 @@ typedef struct l2k_block_coder_table {
      * `begin_encode`, for work that is enqueued in the batch's stream; after `finish`, whether all code was there. What
      * is there remains until the next batch. NULL: no batch can stay. */
     void (*coded)(const l2k_block_coder *coder, struct l2k_cuda_coded *coded);
+    /* For a coder on a device: what will be `bytes` of the next batch to decode goes up already, if it can. It must stay
+     * until that batch has ended, or until this is called with NULL, which waits. NULL: the coder has no use for it. */
+    void (*send)(l2k_block_coder *coder, const uint8_t *bytes, size_t num_bytes);
 } l2k_block_coder_table;
 
 /* The MQ coder of Annexes C and D on the CPU's threads. */
