@@ -5,6 +5,7 @@
 
 extern "C" {
 #include "base/sample.h"
+#include "transform/backend.h"
 #include "transform/cuda/cuda_device.h"
 #include "transform/cuda/cuda_levels.h"
 #include "transform/cuda/cuda_staging.h"
