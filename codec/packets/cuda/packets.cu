@@ -65,7 +65,14 @@ __device__ __forceinline__ uint32_t magnitude_bound(uint32_t bits, uint32_t leve
 
 struct survey {
     uint32_t excess, failed, bound;
+    uint32_t beyond; /* a block's code had no room */
 };
+
+__device__ __forceinline__ bool has_code(const l2k_cuda_coded &coded, const l2k_cuda_coded_block &block)
+{
+    const uint32_t units = (block.bytes + 3) / 4;
+    return block.at <= coded.capacity && units <= coded.capacity - block.at;
+}
 
 __device__ __forceinline__ void make_leaves(const l2k_cuda_packet_run &p, const l2k_cuda_packet_part &part,
                                             survey &seen)
@@ -75,6 +82,7 @@ __device__ __forceinline__ void make_leaves(const l2k_cuda_packet_run &p, const 
         const l2k_cuda_coded_block b = p.coded.blocks[part.first_block + i];
         const uint32_t zero_planes = b.num_planes < planes ? planes - b.num_planes : 0;
         p.nodes[part.first_node + i] = l2k_cuda_packet_node{b.num_passes ? i : L2K_NO_BLOCK, zero_planes};
+        seen.beyond |= !has_code(p.coded, b);
         seen.excess |= b.magnitude_bits > part.max_planes;
         if (b.magnitude_bits > part.max_planes + 1u)
             seen.failed = min(seen.failed, part.first_block + i);
@@ -114,14 +122,16 @@ __device__ __forceinline__ void make_tree(const l2k_cuda_packet_run &p, const l2
 
 __device__ __forceinline__ void make_trees(const l2k_cuda_packet_run &p, const cta_memory &memory, uint32_t num_parts)
 {
-    survey seen = {0, UINT32_MAX, 0};
+    survey seen = {0, UINT32_MAX, 0, 0};
     for (uint32_t k = 0; k < num_parts; k++)
         make_leaves(p, memory.parts[k], seen);
     for (unsigned d = 16; d > 0; d /= 2)
         seen.bound = max(seen.bound, __shfl_xor_sync(ALL, seen.bound, d));
     if ((threadIdx.x & 31) == 0 && seen.bound)
         atomicMax(&p.counters->bound, seen.bound);
-    if (seen.excess) /* rare */
+    if (seen.beyond) /* rare, as the next two */
+        p.counters->no_room = 1;
+    if (seen.excess)
         p.counters->excess = 1;
     if (seen.failed != UINT32_MAX)
         atomicMin(&p.counters->failed, seen.failed);
@@ -375,9 +385,6 @@ __global__ void __launch_bounds__(GATHER_THREADS) gather(const l2k_cuda_packet_r
     if (number >= p.num_blocks)
         return;
     const l2k_cuda_coded_block block = p.coded.blocks[number];
-    const uint32_t units = (block.bytes + 3) / 4;
-    if (block.at > p.coded.capacity || units > p.coded.capacity - block.at)
-        return;
     const l2k_cuda_packet_place place = p.places[number];
     uint8_t *to = p.bytes + p.starts[place.packet] + p.sizes[place.packet].header + place.offset;
     copy_bytes(to, reinterpret_cast<const uint32_t *>(p.coded.code) + block.at, block.bytes, threadIdx.x & 31, 32);
