@@ -45,9 +45,8 @@ static l2k_status choose_plan(const l2k_encode_job *job, const l2k_team *team, l
     l2k_plan_component *components = l2k_allocate(e->context, tile->num_components, sizeof *components);
     if (!components)
         return l2k_fail(e->context, L2K_ERROR_MEMORY, "out of memory for a tile");
-    l2k_plan_spec spec = {.direction = L2K_FORWARD,
-                          .type = coefficient_type(tile),
-                          .keeps_coefficients = e->device_coders && !e->by_step.given};
+    l2k_plan_spec spec = {
+        .direction = L2K_FORWARD, .type = coefficient_type(tile), .keeps_coefficients = e->device_coders != NULL};
     choose_quantiser(e, team, tile, &spec);
     l2k_coding_plan_spec(&e->siz, &e->coding, tile->rect, 0, components, &spec);
     l2k_status status = l2k_team_plan(team, slot, &spec);
@@ -135,7 +134,10 @@ l2k_status l2k_encode_blocks(const l2k_encode_job *job, l2k_team *team, const l2
     l2k_block_batch batch = {.distortions = l2k_layers_need_distortions(&e->targets),
                              .units = L2K_UNITS_BLOCKS * l2k_tile_samples(tile),
                              .stream = plan ? l2k_plan_stream(plan) : NULL};
-    L2K_TRY(l2k_team_coder(team, plan, e->device_coders, &coder));
+    if (!plan && tile->components[0].view->on_device)
+        L2K_TRY(l2k_team_device_coder(team, e->device_coders, &coder));
+    else
+        L2K_TRY(l2k_team_coder(team, plan, e->device_coders, &coder));
     L2K_TRY(l2k_tile_list_blocks(e->context, tile, UINT32_MAX, 0, &places, &batch.num_places));
     batch.places = places;
     double start = l2k_stage_start(e->context);

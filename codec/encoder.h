@@ -115,7 +115,7 @@ l2k_status l2k_encode_tile_planes(const l2k_encode_job *job, l2k_tile *tile, l2k
 l2k_status l2k_encode_prepare_tile(const l2k_encode_job *job, const l2k_team *team, const l2k_turn *turn,
                                    l2k_plane **planes);
 
-/* Codes all blocks of a tile from their views, which are the plan's, or, without one, in host memory. */
+/* Codes all blocks of a tile from their views, which are the plan's, or, without one, ready. */
 l2k_status l2k_encode_blocks(const l2k_encode_job *job, l2k_team *team, const l2k_plan *plan, l2k_tile *tile);
 
 /* The transform and code-blocks of a tile that was prepared before, with another plan. */
