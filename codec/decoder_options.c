@@ -18,6 +18,7 @@ static const l2k_option_rule rules[] = {
     [L2K_DECODER_LIMIT_COMPONENTS] = {"limit of components", 1, L2K_MAX_COMPONENTS, L2K_MAX_COMPONENTS},
     [L2K_DECODER_LIMIT_TILES] = {"limit of tiles", 1, 65535, 65535},
     [L2K_DECODER_CPU] = {"instruction set", 0, L2K_CPU_NEON, L2K_CPU_AUTO},
+    [L2K_DECODER_MEMORY] = {"memory", 0, L2K_MEMORY_DEVICE, L2K_MEMORY_HOST},
 };
 
 static const l2k_object_kind object_kind = {.bytes = sizeof(l2k_decoder),
@@ -54,6 +55,7 @@ void l2k_decoder_close(l2k_decoder *decoder)
 void l2k_decoder_drop(l2k_decoder *decoder)
 {
     l2k_teams_release(&decoder->teams);
+    l2k_decoder_release_tiles(decoder);
     l2k_pool_drain(&decoder->pool, &decoder->context.hooks);
 }
 
@@ -63,6 +65,7 @@ void l2k_decoder_free(l2k_decoder *decoder)
         return;
     l2k_decoder_close(decoder);
     l2k_teams_release(&decoder->teams);
+    l2k_decoder_release_tiles(decoder);
     l2k_object_free(&object_kind, decoder);
 }
 
@@ -78,6 +81,11 @@ l2k_status l2k_decoder_set_region(l2k_decoder *decoder, uint32_t x0, uint32_t y0
     decoder->region = (l2k_rect){x0, y0, x1, y1};
     decoder->has_region = true;
     return L2K_OK;
+}
+
+void l2k_decoder_set_stream(l2k_decoder *decoder, void *stream)
+{
+    decoder->stream = stream;
 }
 
 /* A file that was read into memory counts as well. */

@@ -253,7 +253,11 @@ l2k_status l2k_encode_setup(const l2k_encoder *encoder, const l2k_image *image, 
                         .format = (l2k_format)o[L2K_ENCODER_FORMAT],
                         .tile_parts = (l2k_tile_parts)o[L2K_ENCODER_TILE_PARTS],
                         .plt = o[L2K_ENCODER_PLT],
-                        .tlm = o[L2K_ENCODER_TLM]};
+                        .tlm = o[L2K_ENCODER_TLM],
+                        .device_planes = o[L2K_ENCODER_MEMORY] == L2K_MEMORY_DEVICE,
+                        .planes_stream = encoder->planes_stream};
+    if (e->device_planes && o[L2K_ENCODER_BACKEND] == L2K_BACKEND_CPU)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "planes in device memory, but the CPU as backend");
     L2K_TRY(check_image(encoder, image));
     L2K_TRY(setup_grid(o, e));
     e->siz.num_components = count;

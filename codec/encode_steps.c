@@ -100,7 +100,7 @@ static l2k_status take_copy(const l2k_context *context, l2k_tile *tile, const l2
     *copy = *view;
     copy->on_device = false;
     copy->stride = view->width;
-    copy->base = l2k_arena_take(context, &tile->arena, (size_t)view->height * view->width * sizeof(float));
+    copy->base = l2k_arena_take(context, &tile->contributions, (size_t)view->height * view->width * sizeof(float));
     if (!copy->base)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the coefficients of a tile");
     return L2K_OK;
@@ -111,7 +111,7 @@ static l2k_status keep_component(const l2k_context *context, l2k_block_coder *co
                                  l2k_tile_component *component)
 {
     const l2k_coefficients *view = component->view;
-    l2k_coefficients *copy = l2k_arena_take(context, &tile->arena, sizeof *copy);
+    l2k_coefficients *copy = l2k_arena_take(context, &tile->contributions, sizeof *copy);
     if (!copy)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the coefficients of a tile");
     if (coder) {
@@ -545,7 +545,7 @@ static bool falls_back(const step_search *s, l2k_status status)
         for (unsigned k = 0; k < teams->teams[i].num_slots; k++)
             again |= l2k_team_falls_back(&teams->teams[i], &teams->teams[i].slots[k], status);
     for (uint32_t t = 0; t < s->encoder->num_tiles && again; t++)
-        l2k_tile_release(s->job.encoding->context, &s->job.tiles[t]);
+        l2k_encode_release_tile(s->job.encoding->context, &s->job.tiles[t]);
     return again;
 }
 

@@ -31,6 +31,7 @@ static const l2k_option_rule rules[] = {
     [L2K_ENCODER_TIMINGS] = {"timings", 0, 1, 0},
     [L2K_ENCODER_CPU] = {"instruction set", 0, L2K_CPU_NEON, L2K_CPU_AUTO},
     [L2K_ENCODER_HT_PASSES] = {"number of HT coding passes", 1, 3, 1},
+    [L2K_ENCODER_MEMORY] = {"memory", 0, L2K_MEMORY_DEVICE, L2K_MEMORY_HOST},
 };
 
 static const l2k_object_kind object_kind = {.bytes = sizeof(l2k_encoder),
@@ -144,6 +145,11 @@ l2k_status l2k_encoder_set_step(l2k_encoder *encoder, double base)
         return l2k_fail(&encoder->context, L2K_ERROR_ARGUMENT, "a base step of %g, 2^-24 to 1 are possible", base);
     encoder->base_step = base;
     return L2K_OK;
+}
+
+void l2k_encoder_set_stream(l2k_encoder *encoder, void *stream)
+{
+    encoder->planes_stream = stream;
 }
 
 void l2k_encoder_timings(const l2k_encoder *encoder, double seconds[L2K_NUM_STAGES])

@@ -16,6 +16,7 @@ typedef struct l2k_backend_functions {
     l2k_status (*finish)(l2k_plan *plan, const l2k_plane *planes);
     l2k_status (*run_on_device)(l2k_plan *plan, const l2k_plane *planes, void *stream); /* NULL: cannot */
     void *(*stream)(const l2k_plan *plan);                                              /* NULL: has none */
+    l2k_status (*follow)(l2k_plan *plan, void *stream);                                 /* likewise */
 } l2k_backend_functions;
 
 struct l2k_plan {

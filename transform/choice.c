@@ -10,6 +10,11 @@ void l2k_choice_start(l2k_choice *choice, int64_t gpu_min_samples)
     atomic_init(&choice->cpu_noted, false);
 }
 
+bool l2k_choice_has_failed(const l2k_choice *choice)
+{
+    return atomic_load(&choice->gpu_failed);
+}
+
 bool l2k_choice_is_settled(const l2k_choice *choice)
 {
     return !atomic_load(&choice->gpu_failed) && !atomic_load(&choice->cpu_noted);

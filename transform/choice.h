@@ -23,6 +23,9 @@ typedef struct l2k_choice {
  * next run tries again, and notes it again. */
 bool l2k_choice_is_settled(const l2k_choice *choice);
 
+/* Whether the GPU has failed in this run. */
+bool l2k_choice_has_failed(const l2k_choice *choice);
+
 /* At the beginning of a run. */
 void l2k_choice_start(l2k_choice *choice, int64_t gpu_min_samples);
 

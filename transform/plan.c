@@ -142,6 +142,8 @@ static l2k_status create_on_either(const l2k_context *context, const l2k_plan_sp
         }
         if (status == L2K_ERROR_MEMORY || status == L2K_ERROR_BACKEND)
             l2k_choice_fall_back(context, status);
+        if (spec->on_device) /* the CPU has no use for these planes */
+            return status;
     }
     return create_on(context, &l2k_backend_cpu, spec, plan);
 }
@@ -249,6 +251,11 @@ void *l2k_plan_stream(const l2k_plan *plan)
     return plan->backend->stream ? plan->backend->stream(plan) : NULL;
 }
 
+l2k_status l2k_plan_follow(l2k_plan *plan, void *stream)
+{
+    return plan->backend->follow ? plan->backend->follow(plan, stream) : L2K_OK;
+}
+
 const l2k_coefficients *l2k_plan_coefficients(const l2k_plan *plan, uint32_t c)
 {
     return &plan->views[c];
@@ -269,9 +276,8 @@ static l2k_status check_planes(const l2k_plan *plan, const l2k_plane *planes)
 
 l2k_status l2k_plan_begin(l2k_plan *plan, const l2k_plane *planes)
 {
-    if (plan->under_way || plan->spec.on_device)
-        return l2k_fail(plan->context, L2K_ERROR_STATE, "a transform plan was begun %s",
-                        plan->under_way ? "twice" : "that works on device memory");
+    if (plan->under_way)
+        return l2k_fail(plan->context, L2K_ERROR_STATE, "a transform plan was begun twice");
     L2K_TRY(check_planes(plan, planes));
     memcpy(plan->planes, planes, plan->spec.num_components * sizeof *planes);
     L2K_TRY(plan->backend->begin(plan, planes));

@@ -5,7 +5,7 @@
 static l2k_status add_contribution(l2k_packet_reader *reader, l2k_block *block, unsigned passes, bool starts,
                                    uint32_t bytes)
 {
-    l2k_pending *p = l2k_arena_take(reader->context, &reader->tile->arena, sizeof *p);
+    l2k_pending *p = l2k_arena_take(reader->context, &reader->tile->contributions, sizeof *p);
     if (!p)
         return l2k_fail(reader->context, L2K_ERROR_MEMORY, "out of memory for packet contents");
     *p = (l2k_pending){{NULL, NULL, bytes, (uint16_t)passes, starts}, block};

@@ -89,6 +89,7 @@ static l2k_status take_body(const l2k_packet_reader *reader, l2k_packet_input *i
         c->next = NULL;
         if (!reader->keep)
             continue;
+        reader->tile->has_contributions = true;
         l2k_block *block = ((l2k_pending *)(void *)c)->block;
         if (block->received.last)
             block->received.last->next = c;

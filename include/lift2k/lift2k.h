@@ -221,6 +221,10 @@ typedef enum l2k_format { L2K_FORMAT_JP2 = 0, L2K_FORMAT_CODESTREAM } l2k_format
  * host memory, many threads were as fast as any GPU measured. CUDA is the GPU or L2K_ERROR_BACKEND. */
 typedef enum l2k_backend { L2K_BACKEND_AUTO = 0, L2K_BACKEND_CPU, L2K_BACKEND_CUDA } l2k_backend;
 
+/* Where planes, and a transform's coefficients, are: in host memory, or in memory of the CUDA device that is current
+ * when the object is first used with them. That device must then be current in all calls with the object. */
+typedef enum l2k_memory { L2K_MEMORY_HOST = 0, L2K_MEMORY_DEVICE } l2k_memory;
+
 /* Instruction sets of the CPU's row functions; the result is the same to the bit. AUTO is the fastest that processor
  * and build support. Any other value forces that set; L2K_ERROR_BACKEND, when the work starts, if it is not supported.
  */
@@ -261,6 +265,8 @@ typedef enum l2k_encoder_option {
     L2K_ENCODER_TIMINGS,      /* 0 or 1: record times for l2k_encoder_timings; 0 */
     L2K_ENCODER_CPU,          /* l2k_cpu; auto */
     L2K_ENCODER_HT_PASSES,    /* coding passes of an HT code-block: 1 cleanup, 2 and SigProp, 3 and MagRef; 1 */
+    L2K_ENCODER_MEMORY,       /* l2k_memory of the planes, of any stride: device for backend auto, which then tries the
+                                 GPU for any size, or CUDA. What only the CPU does is done with copies; host */
     L2K_ENCODER_NUM_OPTIONS   /* internal: grows with the library */
 } l2k_encoder_option;
 
@@ -300,6 +306,11 @@ L2K_API l2k_status l2k_encoder_set_layers(l2k_encoder *encoder, l2k_target kind,
  * any subband. 0 = the default, about 2^-precision. L2K_ERROR_ARGUMENT for other values beyond 2^-24 to 1. */
 L2K_API l2k_status l2k_encoder_set_step(l2k_encoder *encoder, double base);
 
+/* For planes in device memory: a cudaStream_t. They are ready once it has done what is in it when the call begins that
+ * takes them. NULL, as at first, is CUDA's default stream. Encoding itself works in streams of its own, and has done with
+ * the planes when the call returns. */
+L2K_API void l2k_encoder_set_stream(l2k_encoder *encoder, void *stream);
+
 /* Encodes one image: `planes` has image->num_components entries. All of the output is computed before the first byte is
  * written to `stream`, so an error other than L2K_ERROR_IO leaves the stream untouched.
  *
@@ -312,8 +323,8 @@ L2K_API l2k_status l2k_encoder_set_step(l2k_encoder *encoder, double base);
 L2K_API l2k_status l2k_encoder_encode(l2k_encoder *encoder, const l2k_image *image, const l2k_plane *planes,
                                       const l2k_stream *stream);
 
-/* The same to memory: *bytes points to *count bytes that belong to the encoder and are valid until it encodes to memory
- * again or is freed. After an error *bytes is NULL. */
+/* The same to memory: *bytes points to *count bytes that belong to the encoder and are valid until it encodes again or is
+ * freed. After an error *bytes is NULL. */
 L2K_API l2k_status l2k_encoder_encode_memory(l2k_encoder *encoder, const l2k_image *image, const l2k_plane *planes,
                                              const uint8_t **bytes, size_t *count);
 
@@ -374,7 +385,11 @@ typedef enum l2k_decoder_option {
     L2K_DECODER_LIMIT_COMPONENTS, /* most components of the codestream accepted, 1 to 16384; 16384 */
     L2K_DECODER_LIMIT_TILES,      /* most tiles accepted, 1 to 65535; 65535 */
     L2K_DECODER_CPU,              /* l2k_cpu; auto */
-    L2K_DECODER_NUM_OPTIONS       /* internal: grows with the library */
+    /* l2k_memory of the planes of l2k_decoder_decode; host. Device memory needs backend auto, which then is CUDA, or
+     * CUDA. Tiles that the device cannot decode are decoded by the CPU, with a note, and copied there. Palettes, and
+     * components that are shown several times or not at all, are L2K_ERROR_UNSUPPORTED. */
+    L2K_DECODER_MEMORY,
+    L2K_DECODER_NUM_OPTIONS /* internal: grows with the library */
 } l2k_decoder_option;
 
 /* Which code-blocks are HT code-blocks (bits 15 and 14 of Ccap15): all; those of the components and tiles that say so;
@@ -435,6 +450,11 @@ L2K_API l2k_status l2k_decoder_set(l2k_decoder *decoder, l2k_decoder_option opti
  * clipped, in l2k_decoder_image and _decode. */
 L2K_API l2k_status l2k_decoder_set_region(l2k_decoder *decoder, uint32_t x0, uint32_t y0, uint32_t x1, uint32_t y1);
 
+/* For planes in device memory: a cudaStream_t whose work so far is to be done before a plane is written, in each call
+ * of l2k_decoder_decode from the next one on. NULL, as at first, is CUDA's default stream. Decoding itself works in
+ * streams of its own, and returns when all samples are there. */
+L2K_API void l2k_decoder_set_stream(l2k_decoder *decoder, void *stream);
+
 /* Reads the whole stream and parses the headers. JP2 files and bare codestreams are recognised by their content.
  *
  * Errors, after which no file is open: L2K_ERROR_FORMAT, L2K_ERROR_CORRUPT, L2K_ERROR_TRUNCATED, L2K_ERROR_UNSUPPORTED,
@@ -457,9 +477,10 @@ L2K_API l2k_status l2k_decoder_box(const l2k_decoder *decoder, size_t index, l2k
  * L2K_ERROR_ARGUMENT for a component that does not exist or a region outside the image. */
 L2K_API l2k_status l2k_decoder_image(l2k_decoder *decoder, l2k_image *image);
 
-/* Decodes into the caller's planes, one per component of l2k_decoder_image. After an error their content is
- * unspecified. L2K_INCOMPLETE: the stream is truncated or damaged, and the planes hold what could be decoded: fewer
- * bit-planes or resolutions in places, 0 in tiles that are missing entirely.
+/* Decodes into the caller's planes, one per component of l2k_decoder_image; with L2K_DECODER_MEMORY, plane.data are
+ * device pointers. With the GPU, a file that was opened in memory of its own kind (cudaMallocHost) goes up fastest.
+ * After an error their content is unspecified. L2K_INCOMPLETE: the stream is truncated or damaged, and the planes hold
+ * what could be decoded: fewer bit-planes or resolutions in places, 0 in tiles that are missing entirely.
  *
  * Errors: those of l2k_decoder_image; L2K_ERROR_ARGUMENT also for planes that are missing or cannot hold the samples,
  * and for more discarded resolutions than a tile has; L2K_ERROR_CORRUPT, L2K_ERROR_TRUNCATED, L2K_ERROR_UNSUPPORTED,
@@ -492,10 +513,6 @@ L2K_API void l2k_decoder_timings(const l2k_decoder *decoder, double seconds[L2K_
 typedef struct l2k_transform l2k_transform;
 
 typedef enum l2k_direction { L2K_FORWARD = 0, L2K_INVERSE } l2k_direction;
-
-/* Where planes and coefficients of a transform are: in host memory, or in memory of the CUDA device that is current
- * when the transform is prepared. That device must then be current in all calls with the transform. */
-typedef enum l2k_memory { L2K_MEMORY_HOST = 0, L2K_MEMORY_DEVICE } l2k_memory;
 
 typedef enum l2k_transform_option {
     L2K_TRANSFORM_DIRECTION = 0,       /* l2k_direction; forward */
