@@ -231,7 +231,7 @@ static l2k_status setup_coding(const l2k_encoder *encoder, l2k_encoding *e)
     L2K_TRY(check_style(e->context, o));
     L2K_TRY(setup_ht_targets(encoder, e));
     setup_capabilities(o, e);
-    e->device_coders = o[L2K_ENCODER_HT_PASSES] < 2 ? l2k_device_coder_for((unsigned)o[L2K_ENCODER_STYLE]) : NULL;
+    e->device_coders = l2k_device_coder_for((unsigned)o[L2K_ENCODER_STYLE]);
     e->coding.sop = o[L2K_ENCODER_SOP];
     e->coding.eph = o[L2K_ENCODER_EPH];
     e->coding.progression = (uint8_t)o[L2K_ENCODER_PROGRESSION];

@@ -57,7 +57,7 @@ static l2k_status choose_plan(const l2k_encode_job *job, const l2k_team *team, l
     l2k_plan_component *components = l2k_allocate(e->context, tile->num_components, sizeof *components);
     if (!components)
         return l2k_fail(e->context, L2K_ERROR_MEMORY, "out of memory for a tile");
-    const bool stays = e->device_coders && !e->by_step.given;
+    const bool stays = e->device_coders != NULL;
     l2k_plan_spec spec = {.direction = L2K_FORWARD,
                           .type = coefficient_type(tile),
                           .on_device = stays && e->device_planes && !l2k_choice_has_failed(e->context->choice),
@@ -223,7 +223,9 @@ l2k_status l2k_encode_blocks(const l2k_encode_job *job, l2k_team *team, l2k_plan
                                    .stream = plan ? l2k_plan_stream(plan) : NULL,
                                    .same = list_number(job, tile)};
     l2k_block_coder *coder;
-    l2k_status status = l2k_team_coder(team, plan, e->device_coders, &coder);
+    l2k_status status = !plan && tile->components[0].view->on_device
+                            ? l2k_team_device_coder(team, e->device_coders, &coder)
+                            : l2k_team_coder(team, plan, e->device_coders, &coder);
     if (!on_device) /* there, the coder works behind the plan, in its stream */
         status = finish_plan(plan, status);
     if (status == L2K_OK && on_device && job->makers)

@@ -215,9 +215,8 @@ typedef enum l2k_tile_parts {
 /* JP2 becomes JPH (Annex D of T.814), which has the same boxes, where code-blocks are HT code-blocks. */
 typedef enum l2k_format { L2K_FORMAT_JP2 = 0, L2K_FORMAT_CODESTREAM } l2k_format;
 
-/* Where the transform stage and HT code-blocks are done; the result is the same to the bit. Packets, MQ code-blocks
- * (and, when decoding, HT ones of a tile that has both) and, when encoding, HT ones with refinement passes stay on the
- * CPU. AUTO uses the GPU, if there is one, for tiles of at least GPU_MIN_SAMPLES samples, and the CPU otherwise, or
+/* Where the transform stage and HT code-blocks are done; the result is the same to the bit. Packets and MQ
+ * code-blocks (and, when decoding, HT ones of a tile that has both) stay on the CPU. AUTO uses the GPU, if there is one, for tiles of at least GPU_MIN_SAMPLES samples, and the CPU otherwise, or
  * (with a note) if the GPU runs out of memory or fails. The default of GPU_MIN_SAMPLES is 2^62, that is, the CPU: from
  * host memory, many threads were as fast as any GPU measured. CUDA is the GPU or L2K_ERROR_BACKEND. */
 typedef enum l2k_backend { L2K_BACKEND_AUTO = 0, L2K_BACKEND_CPU, L2K_BACKEND_CUDA } l2k_backend;

@@ -1,12 +1,18 @@
 /* gpu_blocks: HT code-blocks on the device compared with the CPU's coder, in random batches of several images: shapes,
- * types, densities, bit-planes, coded bytes and lengths; refinement passes, several sets, regions of interest, layers;
- * damaged bytes. All of the device memory around the coefficients is compared, too.
+ * types, densities, bit-planes, refinement passes; coded bytes, lengths, distortions; several sets, regions of
+ * interest, layers; damaged bytes. All of the device memory around the coefficients is compared, too.
  *
  *     gpu_blocks [BATCHES [SEED [MOST_SIDE]]]
  *
+ * At the end, what the dearest blocks that can be made up take, alone on the device.
+ *
  * Exits with 1 at the first difference, with 77 without a GPU, unless L2K_REQUIRE_GPU=1. */
+#define _POSIX_C_SOURCE 200809L
 #define L2K_OWN_ASSERTS
 #include "ht_encode.h"
+
+#include <math.h>
+#include <time.h>
 
 #include "codec/blocks/block_coder.h"
 #include "gpu_device.h"
@@ -114,6 +120,8 @@ static void make_image(image *m, bool decoding)
     m->band.max_planes = (uint16_t)(1 + random_below(narrow ? 14 : random_below(2) ? 20 : 30));
     if (random_below(3) == 0)
         m->coding.style |= L2K_STYLE_VSC;
+    if (!decoding && random_below(2))
+        m->coding.ht_passes = (uint8_t)(1 + random_below(3));
     if (decoding && random_below(4) == 0)
         m->coding.roi_shift = (uint8_t)(1 + random_below(m->band.max_planes));
     m->component = (l2k_tile_component){.num_resolutions = 1, .coding = &m->coding, .precision = 8};
@@ -281,22 +289,39 @@ static void fill_block(const image *m, l2k_rect r)
 
 static uint32_t code_bytes(const l2k_block *b)
 {
-    return b->coded.pass_bytes[0] & ~L2K_PASS_TERMINATED;
+    return b->coded.pass_bytes[b->num_passes - 1] & ~L2K_PASS_TERMINATED;
+}
+
+static bool same_passes(const l2k_block *a, const l2k_block *b)
+{
+    if (a->num_passes != b->num_passes)
+        return false;
+    for (unsigned i = 0; i < a->num_passes; i++)
+        if (a->coded.pass_bytes[i] != b->coded.pass_bytes[i] ||
+            (wants_distortions && a->coded.pass_distortion[i] != b->coded.pass_distortion[i]))
+            return false;
+    return true;
+}
+
+static void print_passes(const l2k_block *b)
+{
+    for (unsigned i = 0; i < b->num_passes; i++)
+        fprintf(stderr, " %08x %.17g", b->coded.pass_bytes[i], wants_distortions ? b->coded.pass_distortion[i] : 0);
+    fprintf(stderr, "\n");
 }
 
 static void compare_block(size_t i)
 {
     const l2k_block *a = &blocks[0][i], *b = &blocks[1][i];
-    const bool same =
-        a->num_planes == b->num_planes && a->num_passes == b->num_passes &&
-        a->coded.magnitude_bits == b->coded.magnitude_bits &&
-        (!a->num_passes || (a->coded.pass_bytes[0] == b->coded.pass_bytes[0] &&
-                            memcmp(a->coded.bytes, b->coded.bytes, code_bytes(a)) == 0)) &&
-        (!a->num_passes || !wants_distortions || a->coded.pass_distortion[0] == b->coded.pass_distortion[0]);
+    const bool same = a->num_planes == b->num_planes && a->coded.magnitude_bits == b->coded.magnitude_bits &&
+                      same_passes(a, b) &&
+                      (!a->num_passes || memcmp(a->coded.bytes, b->coded.bytes, code_bytes(a)) == 0);
     if (same)
         return;
     fprintf(stderr, "block %zu, %u x %u: passes %u and %u, bits %u and %u\n", i, l2k_rect_width(a->rect),
             l2k_rect_height(a->rect), a->num_passes, b->num_passes, a->coded.magnitude_bits, b->coded.magnitude_bits);
+    print_passes(a);
+    print_passes(b);
     if (a->num_passes && b->num_passes) {
         uint32_t k = 0, n = l2k_min_u32(code_bytes(a), code_bytes(b));
         while (k < n && a->coded.bytes[k] == b->coded.bytes[k])
@@ -312,20 +337,6 @@ static void forget(void)
         coders[k]->table->forget(coders[k]);
 }
 
-static int64_t largest_value(const image *m)
-{
-    int64_t largest = 0;
-    for (size_t i = 0; i < m->host.stride * m->host.height; i++) {
-        int64_t v = 0;
-        if (m->host.type == L2K_COEFFICIENT_INT16)
-            v = ((int16_t *)m->host.base)[i];
-        else if (m->host.type == L2K_COEFFICIENT_INT32 && ((int32_t *)m->host.base)[i] != POISON * 0x01010101)
-            v = ((int32_t *)m->host.base)[i];
-        largest = v > largest ? v : -v > largest ? -v : largest;
-    }
-    return largest;
-}
-
 static void check_encoding(void)
 {
     bool damaged[2];
@@ -333,9 +344,7 @@ static void check_encoding(void)
     for (size_t i = 0; i < num_blocks; i++)
         fill_block(owners[i], blocks[0][i].rect);
     copy_in();
-    wants_distortions = random_below(3) == 0;
-    for (size_t i = 0; i < num_images; i++) /* more may not be exact, in whatever order */
-        wants_distortions = wants_distortions && largest_value(&images[i]) < 1 << 20 && images[i].band.max_planes <= 20;
+    wants_distortions = random_below(2);
     run_both(false, damaged);
     for (size_t i = 0; i < num_blocks; i++)
         compare_block(i);
@@ -493,7 +502,8 @@ static void check_errors(void)
     assert_int_equal(run(1, 0, num_blocks, false, NULL), L2K_ERROR_ARGUMENT);
     images[0].device.on_device = true;
     images[0].coding.ht_passes = 2;
-    assert_int_equal(run(1, 0, num_blocks, false, NULL), L2K_ERROR_UNSUPPORTED);
+    for (unsigned k = 0; k < 2; k++)
+        assert_int_equal(run(k, 0, num_blocks, false, NULL), L2K_ERROR_ARGUMENT);
     images[0].coding.ht_passes = 0;
     blocks[1][0].kind = L2K_BLOCK_MQ;
     memset(&blocks[1][0].received, 0, sizeof blocks[1][0].received);
@@ -505,6 +515,119 @@ static void check_errors(void)
     for (size_t i = 0; i < num_images; i++)
         free_image(&images[i]);
     expects_errors = false;
+}
+
+/* ---- The dearest blocks ---------------------------------------------------------------------------------------- */
+
+/* What takes a lane or a warp longest: the longest codewords everywhere; symbols of MEL one by one; samples that
+ * SigProp all visits and finds, each because of the one before; any bytes, in whatever way they are wrong. */
+enum { LONG_CODEWORDS, MANY_SYMBOLS, ALL_FOUND, ANY_BYTES, NUM_KINDS };
+
+static const char *const kind_names[NUM_KINDS] = {"long codewords", "many MEL symbols", "all found by SigProp",
+                                                  "any bytes"};
+
+static void fill_dearest(unsigned kind, ht_source *s)
+{
+    for (size_t i = 0; i < (size_t)s->width * s->height; i++) {
+        const size_t x = i % s->width, y = i / s->width;
+        s->negative[i] = random_below(2);
+        s->magnitude[i] = ((uint64_t)1 << s->planes) - 1 - random_below(4);
+        if (kind == MANY_SYMBOLS)
+            s->magnitude[i] = x % 4 == 0 && y % 4 == 0 ? 1 : 0;
+        if (kind == ALL_FOUND)
+            s->magnitude[i] = i == 0 ? 2 : 1;
+    }
+}
+
+/* Of one block with all passes, the cleanup pass on bit-plane 1. */
+static void deliver_dearest(unsigned kind)
+{
+    static ht_source s, low;
+    static ht_coded c;
+    const l2k_rect r = blocks[0][0].rect;
+    delivery *d = &deliveries[0];
+    ht_fill(&low, l2k_rect_width(r), l2k_rect_height(r), kind == MANY_SYMBOLS ? 1 : 28);
+    fill_dearest(kind, &low);
+    s = low;
+    for (size_t k = 0; k < (size_t)low.width * low.height; k++)
+        s.magnitude[k] >>= kind != MANY_SYMBOLS;
+    ht_encode_cleanup(&s, &c);
+    c.refinement_bytes = 0;
+    if (kind != MANY_SYMBOLS)
+        ht_encode_refinement(&s, &low, &c, false);
+    if (kind == ANY_BYTES)
+        for (size_t i = 0; i + 2 < c.cleanup_bytes; i++)
+            c.cleanup[i] = (uint8_t)random_below(256);
+    *d = (delivery){0};
+    deliver_set(d, &c, c.refinement_bytes ? 3 : 1, 0);
+    for (unsigned k = 0; k < 2; k++) {
+        blocks[k][0].kind = L2K_BLOCK_HT;
+        blocks[k][0].num_planes = 2;
+        blocks[k][0].num_passes = 0;
+        blocks[k][0].received = (l2k_received_block){.first = d->parts, .last = &d->parts[d->count - 1]};
+    }
+}
+
+static double milliseconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+}
+
+static double time_block(void)
+{
+    double best = 1e9;
+    for (int i = 0; i < 5; i++) {
+        const double start = milliseconds();
+        atomic_bool damaged = false;
+        assert_int_equal(run(1, 0, 1, true, &damaged), L2K_OK);
+        best = fmin(best, milliseconds() - start);
+    }
+    return best;
+}
+
+static void make_plain_image(image *m, uint32_t width, uint32_t height)
+{
+    num_images = 1;
+    num_blocks = 0;
+    stream_used = stream_offered = 0;
+    *m = (image){.coding = {.style = L2K_STYLE_HT, .wavelet = L2K_WAVELET_5_3},
+                 .component = {.num_resolutions = 1, .precision = 8},
+                 .band = {.rect = {0, 0, width, height}, .max_planes = 30},
+                 .log2_width = 10,
+                 .log2_height = 10};
+    m->band.component = &m->component;
+    m->component.coding = &m->coding;
+    make_view(m, L2K_COEFFICIENT_INT32);
+    list_block(m, m->band.rect);
+}
+
+/* Decodes the only block on both sides and compares them; returns the device's time. */
+static double measure_block(unsigned kind)
+{
+    bool damaged[2];
+    deliver_dearest(kind);
+    copy_in();
+    run_both(true, damaged);
+    compare_memory(false);
+    assert_true(damaged[0] == damaged[1]);
+    return time_block();
+}
+
+/* One block after another, alone on the device. */
+static void measure_dearest(void)
+{
+    static const uint32_t sides[][2] = {{64, 64}, {1024, 4}, {4, 1024}, {32, 32}};
+    for (unsigned kind = 0; kind < NUM_KINDS; kind++) {
+        printf("milliseconds for a block, %s:", kind_names[kind]);
+        for (unsigned i = 0; i < sizeof sides / sizeof *sides; i++) {
+            make_plain_image(&images[0], sides[i][0], sides[i][1]);
+            printf(" %.3f (%u x %u)", measure_block(kind), sides[i][0], sides[i][1]);
+            free_image(&images[0]);
+        }
+        printf("\n");
+    }
 }
 
 int main(int argc, char **argv)
@@ -529,6 +652,7 @@ int main(int argc, char **argv)
         for (size_t k = 0; k < num_images; k++)
             free_image(&images[k]);
     }
+    measure_dearest();
     free_coders();
     printf("%u batches: %zu code-blocks encoded and %zu decoded as the CPU does, in %u batches damaged ones\n", batches,
            encoded, decoded, damaged);

@@ -1,30 +1,33 @@
 /* Tables of the HT kernels, made of those of the CPU's coder: a decoder's lane wants to know at once what it needs of a
  * CxtVLC entry, and both U-VLC codes of a pair of quads. */
+#include <stdbool.h>
 #include <string.h>
 
 #include "codec/blocks/cuda/ht_cuda.h"
 
-/* Bits 0 to 2: the codeword's length; 3: u_off; 4, 5: significance of the lower samples; 8: of the right ones; 10 to
- * 12: the next quad's context in the first row; then rho, e_k and e_1, four bits each. */
-static uint32_t quad_entry(unsigned entry)
+/* Bits 0 to 4: the codeword's length; 5, 6: significance of the lower samples; 8: u_off; then for the next context, in
+ * the first row bits 9 to 11, the context itself, else bits 9 to 12, all ones if one of the right samples is
+ * significant. Then rho, e_k and e_1, four bits each. */
+static uint32_t quad_entry(unsigned entry, bool first_row)
 {
     const unsigned rho = l2k_ht_rho(entry);
-    return l2k_ht_length(entry) | l2k_ht_u_off(entry) << 3 | (rho >> 1 & 1) << 4 | (rho >> 3 & 1) << 5 |
-           (rho >> 2 ? 1u << 8 : 0) | (rho >> 1 | (rho & 1)) << 10 | rho << 16 | l2k_ht_e_k(entry) << 20 |
-           l2k_ht_e_1(entry) << 24;
+    const uint32_t next = first_row ? (rho >> 1 | (rho & 1)) << 9 : rho >> 2 ? 15 << 9 : 0;
+    return l2k_ht_length(entry) | (rho >> 1 & 1) << 5 | (rho >> 3 & 1) << 6 | l2k_ht_u_off(entry) * L2K_HT_CUDA_U_OFF |
+           next | rho << 16 | l2k_ht_e_k(entry) << 20 | (uint32_t)l2k_ht_e_1(entry) << 24;
 }
 
-/* Bits 0 to 4: all bits; 5 to 7: those of the prefixes; 8 to 10 and 11 to 13: of each suffix; 14 to 17: of the prefixes
- * and the first suffix; 18 to 20 and 21 to 23: the residuals without suffixes. */
+/* Bits 0 to 4: the length; from 5 and 10 on, where each suffix begins, five bits, two more than its place; 15 and 20:
+ * masks of the suffixes; 25 and 28: the residuals without suffixes, three bits. */
 static uint32_t residual_entry(l2k_ht_prefix first, l2k_ht_prefix second)
 {
     const uint32_t prefixes = (uint32_t)first.length + second.length, up_to_first = prefixes + first.suffix;
-    return (up_to_first + second.suffix) | prefixes << 5 | (uint32_t)first.suffix << 8 | (uint32_t)second.suffix << 11 |
-           up_to_first << 14 | (uint32_t)first.base << 18 | (uint32_t)second.base << 21;
+    const uint32_t first_mask = (1u << first.suffix) - 1, second_mask = (1u << second.suffix) - 1;
+    return (up_to_first + second.suffix) | (prefixes + 2) << 5 | (up_to_first + 2) << 10 | first_mask << 15 |
+           second_mask << 20 | (uint32_t)first.base << 25 | (uint32_t)second.base << 28;
 }
 
 /* Which quads of the pair have a residual, and in the first row, for both, what MEL said. */
-enum { FIRST_HAS = 1, SECOND_HAS = 2, BOTH_LARGE = 4 };
+enum { SECOND_HAS = 1, FIRST_HAS = 2, BOTH_LARGE = 4 };
 
 /* 7.3.6; `bits` are the next six. */
 static uint32_t residuals_of(unsigned mode, bool first_row, unsigned bits)
@@ -45,6 +48,32 @@ static uint32_t residuals_of(unsigned mode, bool first_row, unsigned bits)
     return residual_entry(first, second);
 }
 
+/* What the next six bits of MEL say in a state, first bit highest, as far as runs are complete: up to 32 symbols, of
+ * which 1s are among the first 15, or last. Bits 0 to 4: how many bits; 5: whether the last symbol is a 1 beyond the
+ * first 15; 8 to 11: the next state; 12 to 16: symbols less one; 17 to 31: the first 15. */
+static uint32_t runs_of(unsigned state, unsigned bits)
+{
+    static const uint8_t exponents[13] = {0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 5};
+    uint32_t count = 0, first = 0, last = 0, used = 0;
+    while (used < 6 && !last) {
+        const unsigned exponent = exponents[state], zeros = bits >> (5 - used) & 1;
+        const unsigned width = zeros ? 1 : 1 + exponent;
+        if (used + width > 6)
+            break;
+        const uint32_t run = bits >> (6 - used - width) & ((1u << exponent) - 1);
+        const uint32_t symbols = zeros ? 1u << exponent : run + 1;
+        if (count + symbols > 32)
+            break;
+        count += symbols;
+        used += width;
+        state = zeros ? state + (state < 12) : state - (state > 0);
+        if (!zeros && count <= 15)
+            first |= 1u << (count - 1);
+        last = !zeros && count > 15;
+    }
+    return used | last << 5 | state << 8 | (count - 1) << 12 | first << 17;
+}
+
 void l2k_ht_cuda_make_tables(l2k_ht_cuda_tables *tables)
 {
     l2k_ht_vlc entries[2];
@@ -52,9 +81,11 @@ void l2k_ht_cuda_make_tables(l2k_ht_cuda_tables *tables)
     l2k_ht_make_codes(tables->codes, tables->pairs);
     l2k_ht_make_vlc(entries);
     for (unsigned i = 0; i < 2048; i++)
-        tables->quads[i >> 10][i & 1023] = quad_entry(entries[i >> 10][i & 1023]);
+        tables->quads[i >> 10][i & 1023] = quad_entry(entries[i >> 10][i & 1023], i < 1024);
     for (unsigned i = 0; i < 256; i++)
         tables->residuals[i] = residuals_of(i >> 6, false, i & 63);
     for (unsigned i = 0; i < 320; i++)
         tables->residuals[256 + i] = residuals_of(i >> 6, true, i & 63);
+    for (unsigned i = 0; i < L2K_HT_CUDA_RUNS; i++)
+        tables->runs[i] = runs_of(i >> 6, i & 63);
 }

@@ -6,6 +6,7 @@
 
 #include "base/integer.h"
 #include "base/memory.h"
+#include "codec/blocks/gains.h"
 #include "codec/blocks/mq/t1_passes.h"
 
 /* A pass codes at most two decisions per sample and three per stripe column; a decision shifts out at most 15 bits, and
@@ -39,38 +40,38 @@ typedef struct block_coder {
     bool measure;
     bool done;
     coding_pass at;
-    l2k_mq_feed feed;  /* with what is left of the pass */
-    double distortion; /* by all passes so far, in squared quantiser steps */
+    l2k_mq_feed feed; /* with what is left of the pass */
+    l2k_gains gains;  /* of all passes so far */
     pass_mark marks[L2K_MAX_PASSES];
 } block_coder;
 
 /* ---- Distortion ---------------------------------------------------------------------------------------------- */
 
 /* Squared error is counted in quarters of a squared quantiser step: reconstruction points are compared in half steps,
- * 2 m for an integer that is restored exactly, 2 m + 1 for the middle of an interval. Up to so many bit-planes, sums
- * over a block are integers that a double holds exactly, whatever the order of their terms. */
-enum { EXACT_PLANES = 19 };
+ * 2 m for an integer that is restored exactly, 2 m + 1 for the middle of an interval. Up to so many bit-planes, a
+ * pass's sum over a block fits an integer of 64 bits, and so do moments that it follows from. */
+enum { MOMENT_PLANES = 19 };
 
 /* Of a sample whose magnitude m is k 2^p + l, 0 <= l < 2^p, the coder knows k after bit-plane p: the point is
  * (2 k + 1) 2^p, or 2 k if it is restored exactly. Before it becomes significant, the point is 0; k is then 1. */
-static double gain_of_significance(const l2k_t1_moments *became, unsigned plane, bool reversible)
+static int64_t gain_of_significance(const l2k_t1_moments *became, unsigned plane, bool reversible)
 {
     const int64_t point = plane == 0 && reversible ? 2 : (int64_t)3 << plane, offset = reversible ? 0 : 2;
     const int64_t count = (int64_t)became->count, magnitudes = (count << plane) + (int64_t)became->below;
-    return (double)(point * (4 * magnitudes + count * (offset - point)));
+    return point * (4 * magnitudes + count * (offset - point));
 }
 
-static double gain_of_refinement(const l2k_t1_moments to[2], unsigned plane, bool reversible)
+static int64_t gain_of_refinement(const l2k_t1_moments to[2], unsigned plane, bool reversible)
 {
     const int64_t zeros = (int64_t)to[0].count, ones = (int64_t)to[1].count;
     if (plane == 0 && reversible)
-        return (double)(4 * zeros);
+        return 4 * zeros;
     const int64_t below = (int64_t)to[1].below - (int64_t)to[0].below, offset = reversible ? 0 : 2;
     const int64_t unit = (int64_t)1 << plane;
-    return (double)((4 * below + offset * (ones - zeros) + (3 * zeros - ones) * unit) * unit);
+    return (4 * below + offset * (ones - zeros) + (3 * zeros - ones) * unit) * unit;
 }
 
-/* With more bit-planes, the terms are added in the order of coding, rounded. */
+/* With more bit-planes, samples are looked at one by one. */
 static int64_t twice_true_value(uint32_t magnitude, bool reversible)
 {
     return 2 * (int64_t)magnitude + (reversible ? 0 : 1);
@@ -84,11 +85,11 @@ static int64_t twice_reconstruction(uint32_t magnitude, unsigned plane, bool rev
     return (2 * known + 1) << plane;
 }
 
-static double gain_of_sample(uint32_t magnitude, unsigned plane, bool refined, bool reversible)
+static int64_t gain_of_sample(uint32_t magnitude, unsigned plane, bool refined, bool reversible)
 {
     int64_t before = refined ? twice_reconstruction(magnitude, plane + 1, reversible) : 0;
     int64_t after = twice_reconstruction(magnitude, plane, reversible);
-    return (double)(after - before) * (double)(2 * twice_true_value(magnitude, reversible) - after - before);
+    return (after - before) * (2 * twice_true_value(magnitude, reversible) - after - before);
 }
 
 static uint32_t magnitude_of(const l2k_t1_planes *planes, size_t cell, unsigned bit, unsigned num_planes)
@@ -99,28 +100,27 @@ static uint32_t magnitude_of(const l2k_t1_planes *planes, size_t cell, unsigned 
     return magnitude;
 }
 
-static double gain_in_order(const l2k_t1_planes *p, coding_pass at, unsigned num_planes, bool reversible)
+static void add_samples(const l2k_t1_planes *p, coding_pass at, unsigned num_planes, bool reversible, l2k_gains *gains)
 {
-    double gain = 0;
     for (size_t i = p->first; i < p->end; i++) {
         uint64_t coded = l2k_t1_pass_samples(p, at.type, i);
         for (; coded; coded &= coded - 1) {
             uint32_t magnitude = magnitude_of(p, i, (unsigned)__builtin_ctzll(coded), num_planes);
-            gain += gain_of_sample(magnitude, at.plane, at.type == PASS_REFINEMENT, reversible);
+            l2k_gains_add_signed(gains, gain_of_sample(magnitude, at.plane, at.type == PASS_REFINEMENT, reversible));
         }
     }
-    return gain;
 }
 
 /* Squared error that the current pass removes. */
-static double gain_of_pass(const block_coder *b)
+static void add_pass(block_coder *b)
 {
     const bool reversible = b->block->reversible;
-    if (b->code->num_planes > EXACT_PLANES)
-        return gain_in_order(b->planes, b->at, b->code->num_planes, reversible);
-    if (b->at.type == PASS_REFINEMENT)
-        return gain_of_refinement(b->planes->refined_to, b->at.plane, reversible);
-    return gain_of_significance(&b->planes->became[b->at.type], b->at.plane, reversible);
+    if (b->code->num_planes > MOMENT_PLANES)
+        add_samples(b->planes, b->at, b->code->num_planes, reversible, &b->gains);
+    else if (b->at.type == PASS_REFINEMENT)
+        l2k_gains_add_signed(&b->gains, gain_of_refinement(b->planes->refined_to, b->at.plane, reversible));
+    else
+        l2k_gains_add_signed(&b->gains, gain_of_significance(&b->planes->became[b->at.type], b->at.plane, reversible));
 }
 
 /* ---- Lengths ------------------------------------------------------------------------------------------------- */
@@ -214,7 +214,7 @@ static void list_plane(block_coder *b)
 {
     b->planes->raw = b->at.type == PASS_SIGNIFICANCE && l2k_pass_is_raw(b->block->style, b->at.number);
     b->kernels->list(b->planes, b->at.plane);
-    if (b->measure && b->code->num_planes <= EXACT_PLANES)
+    if (b->measure && b->code->num_planes <= MOMENT_PLANES)
         b->kernels->measure(b->planes, b->at.plane);
 }
 
@@ -259,8 +259,8 @@ static void end_pass(block_coder *b)
     const unsigned style = b->block->style, number = b->at.number;
     l2k_pass *pass = &b->code->passes[b->code->num_passes++];
     if (b->measure)
-        b->distortion += gain_of_pass(b) / 4;
-    pass->distortion = b->distortion;
+        add_pass(b);
+    pass->distortion = l2k_gains_value(b->gains);
     pass->terminated = is_last_pass(b->at) || l2k_pass_terminates(style, number);
     end_code(b, l2k_pass_is_raw(style, number), pass, &b->marks[number]);
     if (style & L2K_STYLE_RESET)
@@ -332,7 +332,7 @@ static l2k_status start_block(block_coder *b)
     uint32_t all = b->kernels->magnitudes(b->block);
     b->code->num_planes = all ? l2k_log2(all) + 1 : 0;
     b->code->num_passes = 0;
-    b->distortion = 0;
+    b->gains = (l2k_gains){0};
     b->done = b->code->num_planes == 0;
     if (b->done)
         return L2K_OK;
