@@ -43,6 +43,11 @@ bool l2k_cuda_usable(char *text, size_t bytes);
 
 /* Copies device memory to any host memory, behind what is in `stream` (a cudaStream_t), and waits for it. */
 l2k_status l2k_cuda_fetch(const l2k_context *context, void *host, const void *device, size_t bytes, void *stream);
+
+/* The calling thread's device, -1 where there is none, and to change it; the first use of a device that has failed says
+ * so. */
+int l2k_cuda_device(void);
+void l2k_cuda_set_device(int device);
 #endif
 
 #endif
