@@ -29,7 +29,7 @@ static l2k_status configure(l2k_decoder *decoder, const cli_options *options, co
                     {L2K_DECODER_THREADS, share->threads},
                     {L2K_DECODER_BACKEND, share->backend},
                     {L2K_DECODER_CPU, options->cpu},
-                    {L2K_DECODER_GPU_MIN_SAMPLES, options->gpu_min_samples}};
+                    {L2K_DECODER_GPU_MIN_SAMPLES, share->gpu_min_samples}};
     const uint32_t *r = options->region;
     l2k_status status = L2K_OK;
     for (size_t i = 0; status == L2K_OK && i < sizeof settings / sizeof settings[0]; i++)
