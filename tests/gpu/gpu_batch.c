@@ -227,7 +227,7 @@ static void run_batch(const coders *k, unsigned number)
 static void print_text(void *user, l2k_severity severity, const char *text)
 {
     (void)user;
-    if (severity != L2K_SEVERITY_NOTE)
+    if (severity == L2K_SEVERITY_ERROR)
         fprintf(stderr, "lift2k: %s\n", text);
 }
 
