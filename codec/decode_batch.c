@@ -13,14 +13,16 @@ static void release(void *coder)
     l2k_decoder_free(coder);
 }
 
-static l2k_status settle(void *coder, const void *opaque, unsigned threads)
+static l2k_status settle(void *coder, const void *opaque, unsigned threads, unsigned in_flight)
 {
     l2k_decoder *lane = coder;
     const l2k_decoder *owner = opaque;
     memcpy(lane->options, owner->options, sizeof lane->options);
     lane->options[L2K_DECODER_THREADS] = threads;
+    lane->options[L2K_DECODER_IN_FLIGHT] = in_flight;
     lane->has_region = owner->has_region;
     lane->region = owner->region;
+    lane->stream = owner->stream;
     lane->choice.seen = owner->choice.seen;
     return L2K_OK;
 }
@@ -107,7 +109,8 @@ static l2k_batch_shape shape_of(l2k_decoder *decoder, const l2k_decode_item *ite
         shape.samples = samples > shape.samples ? samples : shape.samples;
     }
     l2k_choice_start_image(&decoder->choice, options[L2K_DECODER_GPU_MIN_SAMPLES], true, all_ht, all);
-    shape.on_device = l2k_backend_overlaps(&decoder->context, (l2k_backend)options[L2K_DECODER_BACKEND], shape.samples);
+    shape.on_device = options[L2K_DECODER_MEMORY] == L2K_MEMORY_DEVICE ||
+                      l2k_backend_overlaps(&decoder->context, (l2k_backend)options[L2K_DECODER_BACKEND], shape.samples);
     return shape;
 }
 

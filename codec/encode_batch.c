@@ -19,16 +19,18 @@ static bool same_layers(const l2k_encoder *a, const l2k_encoder *b)
            (!a->num_targets || memcmp(a->targets, b->targets, a->num_targets * sizeof *a->targets) == 0);
 }
 
-static l2k_status settle(void *coder, const void *opaque, unsigned threads)
+static l2k_status settle(void *coder, const void *opaque, unsigned threads, unsigned in_flight)
 {
     l2k_encoder *lane = coder;
     const l2k_encoder *owner = opaque;
     memcpy(lane->options, owner->options, sizeof lane->options);
     lane->options[L2K_ENCODER_THREADS] = threads;
+    lane->options[L2K_ENCODER_IN_FLIGHT] = in_flight;
     lane->pool.limit = owner->pool.limit;
     memcpy(lane->precincts, owner->precincts, sizeof lane->precincts);
     lane->num_precincts = owner->num_precincts;
     lane->base_step = owner->base_step;
+    lane->planes_stream = owner->planes_stream;
     lane->choice.seen = owner->choice.seen;
     return same_layers(lane, owner)
                ? L2K_OK
@@ -62,7 +64,8 @@ static l2k_batch_shape shape_of(l2k_encoder *encoder, const l2k_encode_item *ite
     }
     l2k_choice_start_image(&encoder->choice, options[L2K_ENCODER_GPU_MIN_SAMPLES], false,
                            options[L2K_ENCODER_STYLE] & L2K_STYLE_HT, all);
-    shape.on_device = l2k_backend_overlaps(&encoder->context, (l2k_backend)options[L2K_ENCODER_BACKEND], shape.samples);
+    shape.on_device = options[L2K_ENCODER_MEMORY] == L2K_MEMORY_DEVICE ||
+                      l2k_backend_overlaps(&encoder->context, (l2k_backend)options[L2K_ENCODER_BACKEND], shape.samples);
     return shape;
 }
 

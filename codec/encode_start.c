@@ -58,6 +58,7 @@ l2k_status l2k_encode_start(l2k_encoder *encoder, const l2k_image *image, bool b
     l2k_encode_end(encoder, L2K_OK);
     encoder->context.threads = l2k_thread_count((unsigned)options[L2K_ENCODER_THREADS]);
     encoder->context.cpu = (l2k_cpu)options[L2K_ENCODER_CPU];
+    encoder->context.in_flight = (unsigned)options[L2K_ENCODER_IN_FLIGHT];
     /* Of planes in device memory, AUTO makes something else only if the GPU fails. */
     l2k_choice_start_image(&encoder->choice,
                            options[L2K_ENCODER_MEMORY] == L2K_MEMORY_DEVICE ? 0 : options[L2K_ENCODER_GPU_MIN_SAMPLES],
