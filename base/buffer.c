@@ -11,13 +11,8 @@ void l2k_buffer_release(l2k_buffer *buffer)
     *buffer = (l2k_buffer){.context = buffer->context};
 }
 
-bool l2k_buffer_grow(l2k_buffer *buffer, size_t bytes)
+static bool enlarge(l2k_buffer *buffer, size_t capacity)
 {
-    if (buffer->failed)
-        return false;
-    if (bytes <= buffer->capacity - buffer->size)
-        return true;
-    size_t capacity = buffer->size + buffer->size / 2 + bytes + 4096;
     uint8_t *data =
         capacity > buffer->size ? l2k_enlarge(buffer->context, buffer->data, buffer->size, capacity, 1) : NULL;
     if (!data) {
@@ -27,6 +22,20 @@ bool l2k_buffer_grow(l2k_buffer *buffer, size_t bytes)
     buffer->data = data;
     buffer->capacity = capacity;
     return true;
+}
+
+bool l2k_buffer_reserve(l2k_buffer *buffer, size_t bytes)
+{
+    if (buffer->failed || bytes <= buffer->capacity - buffer->size)
+        return !buffer->failed;
+    return enlarge(buffer, buffer->size + bytes);
+}
+
+bool l2k_buffer_grow(l2k_buffer *buffer, size_t bytes)
+{
+    if (buffer->failed || bytes <= buffer->capacity - buffer->size)
+        return !buffer->failed;
+    return enlarge(buffer, buffer->size + buffer->size / 2 + bytes + 4096);
 }
 
 void l2k_buffer_append(l2k_buffer *buffer, const void *data, size_t bytes)

@@ -88,7 +88,38 @@ void l2k_release(const l2k_context *context, void *block)
 
 struct l2k_arena_chunk {
     struct l2k_arena_chunk *next;
+    size_t capacity;
 };
+
+static const size_t chunk_head = (sizeof(struct l2k_arena_chunk) + 7) & ~(size_t)7;
+
+/* The first large enough chunk from before the last rewind; those before it go. */
+static struct l2k_arena_chunk *take_spare(const l2k_context *context, l2k_arena *arena, size_t capacity)
+{
+    struct l2k_arena_chunk *chunk = arena->spare;
+    while (chunk && chunk->capacity < capacity) {
+        arena->spare = chunk->next;
+        l2k_release(context, chunk);
+        chunk = arena->spare;
+    }
+    if (chunk)
+        arena->spare = chunk->next;
+    return chunk;
+}
+
+static struct l2k_arena_chunk *take_chunk(const l2k_context *context, l2k_arena *arena, size_t capacity)
+{
+    struct l2k_arena_chunk *chunk = take_spare(context, arena, capacity);
+    if (!chunk) {
+        chunk = l2k_allocate(context, 1, chunk_head + capacity);
+        if (!chunk)
+            return NULL;
+        chunk->capacity = capacity;
+    }
+    chunk->next = arena->chunks;
+    arena->chunks = chunk;
+    return chunk;
+}
 
 void *l2k_arena_take(const l2k_context *context, l2k_arena *arena, size_t bytes)
 {
@@ -96,22 +127,18 @@ void *l2k_arena_take(const l2k_context *context, l2k_arena *arena, size_t bytes)
         return NULL;
     bytes = bytes ? (bytes + 7) & ~(size_t)7 : 8;
     if (bytes > arena->left) {
-        size_t head = (sizeof(struct l2k_arena_chunk) + 7) & ~(size_t)7;
         size_t shared = arena->chunk_bytes ? arena->chunk_bytes * 2 : FIRST_CHUNK_BYTES;
         shared = shared < MOST_CHUNK_BYTES ? shared : MOST_CHUNK_BYTES;
         bool alone = bytes > shared / 4;
-        size_t capacity = alone ? bytes : shared;
-        struct l2k_arena_chunk *chunk = l2k_allocate(context, 1, head + capacity);
+        struct l2k_arena_chunk *chunk = take_chunk(context, arena, alone ? bytes : shared);
         if (!chunk)
             return NULL;
-        chunk->next = arena->chunks;
-        arena->chunks = chunk;
         /* A block too big to share a chunk gets its own; the half-used chunk stays current. */
         if (alone)
-            return (uint8_t *)chunk + head;
+            return (uint8_t *)chunk + chunk_head;
         arena->chunk_bytes = shared;
-        arena->next = (uint8_t *)chunk + head;
-        arena->left = capacity;
+        arena->next = (uint8_t *)chunk + chunk_head;
+        arena->left = chunk->capacity;
     }
     void *block = arena->next;
     arena->next += bytes;
@@ -119,12 +146,29 @@ void *l2k_arena_take(const l2k_context *context, l2k_arena *arena, size_t bytes)
     return block;
 }
 
+static void release_chunks(const l2k_context *context, struct l2k_arena_chunk *chunks)
+{
+    for (struct l2k_arena_chunk *next; chunks; chunks = next) {
+        next = chunks->next;
+        l2k_release(context, chunks);
+    }
+}
+
 void l2k_arena_release(const l2k_context *context, l2k_arena *arena)
 {
+    release_chunks(context, arena->chunks);
+    release_chunks(context, arena->spare);
+    *arena = (l2k_arena){0};
+}
+
+void l2k_arena_rewind(l2k_arena *arena)
+{
+    l2k_arena rewound = {.spare = arena->spare};
     while (arena->chunks) {
         struct l2k_arena_chunk *chunk = arena->chunks;
         arena->chunks = chunk->next;
-        l2k_release(context, chunk);
+        chunk->next = rewound.spare;
+        rewound.spare = chunk;
     }
-    *arena = (l2k_arena){0};
+    *arena = rewound;
 }

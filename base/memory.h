@@ -31,7 +31,8 @@ void l2k_release(const l2k_context *context, void *block);
 
 /* Many small blocks that are freed together. Not for use by two threads at once. Zero-initialise before use. */
 typedef struct l2k_arena {
-    struct l2k_arena_chunk *chunks;
+    struct l2k_arena_chunk *chunks; /* in use, the last one first */
+    struct l2k_arena_chunk *spare;  /* from before the last rewind, the first one first */
     uint8_t *next;
     size_t left;
     size_t chunk_bytes; /* of the last shared chunk; chunks start small and double: there may be thousands of arenas */
@@ -40,5 +41,8 @@ typedef struct l2k_arena {
 /* `bytes` bytes, aligned to 8, or NULL. */
 void *l2k_arena_take(const l2k_context *context, l2k_arena *arena, size_t bytes);
 void l2k_arena_release(const l2k_context *context, l2k_arena *arena);
+
+/* Forgets all blocks and keeps the memory: the same blocks again, in the same order, allocate nothing. */
+void l2k_arena_rewind(l2k_arena *arena);
 
 #endif

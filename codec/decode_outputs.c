@@ -152,12 +152,21 @@ static l2k_status check_plane(const l2k_decoder *decoder, const l2k_plane *plane
     if (!l2k_sample_type_holds(plane->type, component->precision, component->is_signed))
         return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "the sample type of plane %u cannot hold %u bits", k,
                         component->precision);
+    const ptrdiff_t size = (ptrdiff_t)l2k_sample_bytes(plane->type);
+    if (decoder->options[L2K_DECODER_MEMORY] == L2K_MEMORY_DEVICE &&
+        ((uintptr_t)plane->data % (uintptr_t)size || plane->row_stride % size || plane->sample_stride % size))
+        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "plane %u: address and strides must be whole samples",
+                        k);
     return L2K_OK;
 }
 
 /* Memory of its own for a component that no single output takes as it is. */
 static l2k_status own_source(const l2k_decoder *decoder, l2k_rect area, uint32_t c, l2k_sources *sources)
 {
+    if (decoder->options[L2K_DECODER_MEMORY] == L2K_MEMORY_DEVICE)
+        return l2k_fail(
+            &decoder->context, L2K_ERROR_UNSUPPORTED,
+            "palettes, and components that are shown several times or not at all, need planes in host memory");
     l2k_rect rect = l2k_decoder_component_area(decoder, area, c);
     size_t row = l2k_rect_width(rect) * sizeof(int32_t);
     void *data = l2k_allocate(&decoder->context, l2k_rect_height(rect), row);

@@ -75,9 +75,10 @@ l2k_status l2k_missing_tile(const l2k_decoding *d, uint32_t index)
     return stop(&(tile_reader){.decoding = d, .index = index}, L2K_ERROR_TRUNCATED, fewer_packets, "");
 }
 
-l2k_status l2k_damaged_blocks(const l2k_decoding *d, uint32_t index)
+l2k_status l2k_report_damage(const l2k_decoding *d, l2k_tile_state *s)
 {
-    return stop(&(tile_reader){.decoding = d, .index = index}, L2K_ERROR_CORRUPT, "has damaged code-blocks", "");
+    const tile_reader reader = {.decoding = d, .index = s->tile.index};
+    return atomic_load(&s->damaged) ? stop(&reader, L2K_ERROR_CORRUPT, "has damaged code-blocks", "") : L2K_OK;
 }
 
 /* Packed headers say that there is a packet; else bytes do. */
@@ -120,20 +121,27 @@ static l2k_status read_all(tile_reader *reader, l2k_packet_order *order)
     return L2K_OK;
 }
 
-l2k_status l2k_read_packets(const l2k_decoding *d, l2k_tile *tile, const l2k_packed_headers *packed)
+static l2k_status start_order(const l2k_decoding *d, l2k_tile_state *s)
 {
-    const uint32_t index = tile->index;
-    tile_reader reader = {.decoding = d, .tile = tile, .index = index, .next_part = d->codestream->first_part[index]};
-    reader.bytes = l2k_tile_bytes(d->codestream, index) + packed->bytes.size;
+    if (!s->order.keys)
+        return l2k_packet_order_create(d->context, &s->tile, &s->order);
+    l2k_packet_order_restart(&s->order);
+    return s->order.status;
+}
+
+l2k_status l2k_read_packets(const l2k_decoding *d, l2k_tile_state *s)
+{
+    const uint32_t index = s->tile.index;
+    const l2k_buffer *packed = &s->packed.bytes;
+    tile_reader reader = {
+        .decoding = d, .tile = &s->tile, .index = index, .next_part = d->codestream->first_part[index]};
+    reader.bytes = l2k_tile_bytes(d->codestream, index) + packed->size;
     reader.input.data = reader.input.end = d->codestream->end; /* nothing, but at an address */
-    if (packed->used) {
+    if (s->packed.used) {
         reader.input.packed = true;
-        reader.input.header = packed->bytes.data;
-        reader.input.header_end = l2k_buffer_end(&packed->bytes);
+        reader.input.header = packed->data;
+        reader.input.header_end = l2k_buffer_end(packed);
     }
-    l2k_packet_order order;
-    L2K_TRY(l2k_packet_order_create(d->context, tile, &order));
-    l2k_status status = read_all(&reader, &order);
-    l2k_packet_order_release(d->context, &order);
-    return status;
+    L2K_TRY(start_order(d, s));
+    return read_all(&reader, &s->order);
 }

@@ -3,21 +3,28 @@
 
 #include "codec/decoder.h"
 
+static void *take_zeroed(const l2k_context *context, l2k_tile_state *s, size_t size)
+{
+    const size_t bytes = s->tile.num_components * size;
+    void *block = l2k_arena_take(context, &s->tile.arena, bytes);
+    return block ? memset(block, 0, bytes) : NULL;
+}
+
+/* Once for all images with the tile. */
 static l2k_status allocate_state(const l2k_context *context, l2k_tile_state *s)
 {
-    const size_t count = s->tile.num_components;
-    s->components = l2k_arena_take(context, &s->tile.arena, count * sizeof *s->components);
-    s->planes = l2k_arena_take(context, &s->tile.arena, count * sizeof *s->planes);
-    s->plan_component = l2k_arena_take(context, &s->tile.arena, count * sizeof *s->plan_component);
-    s->cropped = l2k_arena_take(context, &s->tile.arena, count * sizeof *s->cropped);
-    if (!s->components || !s->planes || !s->plan_component || !s->cropped) {
-        s->cropped = NULL;
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for a tile");
-    }
-    memset(s->planes, 0, count * sizeof *s->planes);
-    memset(s->plan_component, 0, count * sizeof *s->plan_component);
-    memset(s->cropped, 0, count * sizeof *s->cropped);
-    return L2K_OK;
+    if (s->cropped)
+        return L2K_OK;
+    s->components = take_zeroed(context, s, sizeof *s->components);
+    s->planes = take_zeroed(context, s, sizeof *s->planes);
+    s->plan_component = take_zeroed(context, s, sizeof *s->plan_component);
+    s->host_planes = take_zeroed(context, s, sizeof *s->host_planes);
+    s->device = take_zeroed(context, s, sizeof *s->device);
+    if (s->components && s->planes && s->plan_component && s->host_planes && s->device)
+        s->cropped = take_zeroed(context, s, sizeof *s->cropped);
+    if (!s->cropped)
+        s->device = NULL;
+    return s->cropped ? L2K_OK : l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for a tile");
 }
 
 /* ---- Code-blocks --------------------------------------------------------------------------------------------- */
@@ -33,8 +40,18 @@ static bool is_needed(const l2k_decoding *d, const l2k_block_place *place)
            l2k_reaches(r.y0, r.y1, area.y0, area.y1, level, support);
 }
 
+static void forget_unneeded(const l2k_decoding *d, l2k_tile_state *s)
+{
+    const l2k_rect area = d->area, tile = s->tile.rect;
+    if (area.x0 <= tile.x0 && area.y0 <= tile.y0 && area.x1 >= tile.x1 && area.y1 >= tile.y1)
+        return;
+    for (size_t i = 0; i < s->num_places; i++)
+        if (s->places[i].block->received.first && !is_needed(d, &s->places[i]))
+            s->places[i].block->received = (l2k_received_block){0};
+}
+
 /* Every code-block of the wanted resolutions must exist, so that its coefficients are decoded or cleared. */
-static l2k_status list_blocks(const l2k_decoding *d, l2k_tile_state *s)
+static l2k_status prepare_blocks(const l2k_decoding *d, l2k_tile_state *s)
 {
     for (uint32_t c = 0; c < s->tile.num_components; c++) {
         const l2k_tile_component *component = &s->tile.components[c];
@@ -42,10 +59,21 @@ static l2k_status list_blocks(const l2k_decoding *d, l2k_tile_state *s)
             for (uint32_t p = 0; p < component->resolutions[r].num_precincts; p++)
                 L2K_TRY(l2k_precinct_prepare(d->context, &s->tile, component, r, p));
     }
-    L2K_TRY(l2k_tile_list_blocks(d->context, &s->tile, d->only, d->discard, &s->places, &s->num_places));
-    for (size_t i = 0; i < s->num_places; i++)
-        if (s->places[i].block->received.first && !is_needed(d, &s->places[i]))
-            s->places[i].block->received = (l2k_received_block){0};
+    return L2K_OK;
+}
+
+l2k_status l2k_list_blocks(const l2k_decoding *d, l2k_tile_state *s)
+{
+    L2K_TRY(allocate_state(d->context, s));
+    L2K_TRY(prepare_blocks(d, s));
+    if (!s->places || s->only != d->only || s->discard != d->discard) {
+        l2k_release(d->context, s->places);
+        s->places = NULL;
+        L2K_TRY(l2k_tile_list_blocks(d->context, &s->tile, d->only, d->discard, &s->places, &s->num_places));
+        s->only = d->only;
+        s->discard = d->discard;
+    }
+    forget_unneeded(d, s);
     return L2K_OK;
 }
 
@@ -117,14 +145,40 @@ static l2k_coefficient_type measure_components(l2k_tile_state *s)
     return type;
 }
 
+const l2k_block_coder_table *l2k_device_coder_of(const l2k_tile_state *s)
+{
+    const l2k_block_coder_table *table = l2k_device_coder_for(s->tile.coding->components[0].style);
+    for (uint32_t c = 1; c < s->tile.num_components; c++)
+        if (l2k_device_coder_for(s->tile.coding->components[c].style) != table)
+            return NULL;
+    return table;
+}
+
 /* Whether a device can decode all blocks of the tile. */
 static bool device_decodes(const l2k_tile_state *s)
 {
-    for (size_t i = 0; i < s->num_places; i++)
-        if (!l2k_device_coder_for(s->places[i].band->component->coding->style) ||
-            (s->places[i].block->received.first && s->places[i].block->kind == L2K_BLOCK_MQ))
+    if (!l2k_device_coder_of(s))
+        return false;
+    for (size_t i = 0; i < s->num_places; i++) {
+        const l2k_block_place *place = &s->places[i];
+        if (place->block->kind == L2K_BLOCK_MQ && place->block->received.first &&
+            place->band->component->coding->style & L2K_STYLE_HT)
             return false;
+    }
     return true;
+}
+
+/* In device memory planes and coefficients stay there, unless the CPU has to decode the tile. */
+static void choose_memory(const l2k_decoding *d, l2k_tile_state *s, l2k_plan_spec *spec)
+{
+    const bool decodes = d->planes && device_decodes(s);
+    spec->keeps_coefficients = decodes && !d->on_device;
+    if (!d->planes || !d->on_device)
+        return;
+    if (!decodes && !spec->cpu_reason)
+        spec->cpu_reason = "code-blocks that the GPU does not decode are decoded on the CPU";
+    spec->on_device = !spec->cpu_reason;
+    s->on_host = !spec->on_device;
 }
 
 /* The plan is for all components, or for the only one that is wanted, then without component transform. Where it will
@@ -134,7 +188,6 @@ l2k_status l2k_make_decode_plan(const l2k_decoding *d, l2k_tile_state *s, const 
     l2k_plan_spec spec = {.direction = L2K_INVERSE};
     l2k_coding_plan_spec(&d->codestream->siz, &s->coding, s->tile.rect, d->discard, s->components, &spec);
     spec.type = measure_components(s);
-    spec.keeps_coefficients = d->planes && device_decodes(s);
     if (!d->planes)
         spec.type = L2K_COEFFICIENT_INT32;
     spec.component_transform = spec.component_transform && d->planes;
@@ -145,16 +198,10 @@ l2k_status l2k_make_decode_plan(const l2k_decoding *d, l2k_tile_state *s, const 
         s->plan_component[d->only] = 0;
     }
     join_later(s, &spec);
+    choose_memory(d, s, &spec);
     L2K_TRY(l2k_team_plan(team, slot, &spec));
     for (uint32_t c = 0; c < s->tile.num_components; c++)
         if (d->only == UINT32_MAX || d->only == c)
             s->tile.components[c].view = l2k_plan_coefficients(slot->plan, s->plan_component[c]);
     return L2K_OK;
-}
-
-l2k_status l2k_choose_decode_plan(const l2k_decoding *d, l2k_tile_state *s, const l2k_team *team, l2k_tile_slot *slot)
-{
-    L2K_TRY(allocate_state(d->context, s));
-    L2K_TRY(list_blocks(d, s));
-    return l2k_make_decode_plan(d, s, team, slot);
 }

@@ -1,16 +1,40 @@
 /* A decoding from its start to its end: which tiles, memory, threads, and what is kept for the next one. */
 #include "codec/decoder.h"
 
-void l2k_tile_state_release(const l2k_context *context, l2k_tile_state *s)
+/* What is of this image alone. */
+static void release_image(const l2k_context *context, l2k_tile_state *s)
 {
-    for (uint32_t c = 0; s->cropped && c < s->tile.num_components; c++)
+    for (uint32_t c = 0; s->cropped && c < s->tile.num_components; c++) {
         l2k_release(context, s->cropped[c]);
-    l2k_tile_coding_release(context, &s->coding);
+        l2k_release(context, s->host_planes[c].data);
+        s->cropped[c] = s->host_planes[c].data = NULL;
+    }
     if (s->packed.bytes.context)
         l2k_buffer_release(&s->packed.bytes);
+    s->packed = (l2k_packed_headers){0};
+    l2k_tile_coding_release(context, &s->read);
+    s->is_absent = s->is_blank = s->joined_later = s->on_host = s->is_begun = false;
+}
+
+void l2k_tile_state_forget(const l2k_context *context, l2k_tile_state *s)
+{
+    for (uint32_t c = 0; s->device && c < s->tile.num_components; c++)
+        l2k_device_release(&s->device[c]);
+    l2k_tile_coding_release(context, &s->coding);
+    l2k_packet_order_release(context, &s->order);
     l2k_release(context, s->places);
     l2k_tile_release(context, &s->tile);
-    *s = (l2k_tile_state){0};
+    s->places = NULL;
+    s->num_places = 0;
+    s->device = NULL;
+    s->cropped = NULL;
+}
+
+void l2k_tile_state_leave(const l2k_decoding *d, l2k_tile_state *s)
+{
+    release_image(d->context, s);
+    if (!d->keeps_tiles)
+        l2k_tile_state_forget(d->context, s);
 }
 
 /* Looks at no other tiles than those: there may be 65535, and a call for each of them. */
@@ -40,26 +64,45 @@ static bool lacks_tiles(const l2k_decoding *d)
     return false;
 }
 
+void l2k_decoder_release_tiles(l2k_decoder *decoder)
+{
+    for (unsigned k = 0; decoder->states && k < decoder->num_states; k++) {
+        release_image(&decoder->context, &decoder->states[k]);
+        l2k_tile_state_forget(&decoder->context, &decoder->states[k]);
+    }
+    l2k_release(&decoder->context, decoder->states);
+    decoder->states = NULL;
+    decoder->num_states = 0;
+}
+
+static l2k_status take_states(l2k_decoder *decoder, unsigned count)
+{
+    if (decoder->states && decoder->num_states == count)
+        return L2K_OK;
+    l2k_decoder_release_tiles(decoder);
+    decoder->states = l2k_allocate_zeroed(&decoder->context, count, sizeof *decoder->states);
+    if (!decoder->states)
+        return l2k_fail(&decoder->context, L2K_ERROR_MEMORY, "out of memory for %u tiles", count);
+    decoder->num_states = count;
+    return L2K_OK;
+}
+
 /* A failure can leave tiles in the slots: they are freed when no plan works on their memory any more. */
 static l2k_status run_teams(l2k_decoder *decoder, const l2k_decoding *d, l2k_team_share *share, void *user)
 {
-    const l2k_context *context = d->context;
     l2k_teams *teams = &decoder->teams;
-    const unsigned num_slots = teams->num_slots;
-    l2k_decode_job job = {d, l2k_allocate_zeroed(context, num_slots, sizeof *job.states), user};
-    if (!job.states)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %u tiles", num_slots);
+    L2K_TRY(take_states(decoder, teams->num_slots));
+    l2k_decode_job job = {d, decoder->states, user};
     l2k_status status = l2k_teams_run(teams, d->num_tiles, share, &job);
     if (status != L2K_OK)
         l2k_teams_release(teams);
-    for (unsigned k = 0; k < num_slots; k++)
-        l2k_tile_state_release(context, &job.states[k]);
-    l2k_release(context, job.states);
+    if (status != L2K_OK || !d->keeps_tiles)
+        l2k_decoder_release_tiles(decoder);
     return status;
 }
 
-static l2k_status decode_selected(l2k_decoder *decoder, const l2k_decoding *d, l2k_backend backend,
-                                  l2k_team_share *share, void *user)
+static l2k_status decode_selected(l2k_decoder *decoder, l2k_decoding *d, l2k_backend backend, l2k_team_share *share,
+                                  void *user)
 {
     l2k_start_sweep(decoder, d);
     l2k_run_restart(&decoder->run, (uint64_t)L2K_UNITS_TILE * d->num_tiles);
@@ -71,6 +114,7 @@ static l2k_status decode_selected(l2k_decoder *decoder, const l2k_decoding *d, l
     L2K_TRY(l2k_teams_prepare(d->context, backend, l2k_decode_coders(d->codestream), &d->codestream->siz, d->num_tiles,
                               by_tile, &decoder->teams));
     decoder->teams.keep_plans = room.keep_plans;
+    d->keeps_tiles = room.keep_plans && d->num_tiles <= decoder->teams.num_slots && decoder->teams.num_teams == 1;
     return run_teams(decoder, d, share, user);
 }
 
@@ -88,7 +132,9 @@ l2k_decoding l2k_decode_start(l2k_decoder *decoder, l2k_rect area, const l2k_pla
     const int64_t *options = decoder->options;
     decoder->context.threads = l2k_thread_count((unsigned)options[L2K_DECODER_THREADS]);
     decoder->context.cpu = (l2k_cpu)options[L2K_DECODER_CPU];
-    l2k_choice_start(&decoder->choice, options[L2K_DECODER_GPU_MIN_SAMPLES]);
+    l2k_choice_start(&decoder->choice,
+                     l2k_gpu_min_samples(options[L2K_DECODER_GPU_MIN_SAMPLES], true,
+                                         decoder->codestream.coding.capabilities.parts & L2K_PART_15));
     l2k_pool_start_job(&decoder->pool, &decoder->context.hooks, l2k_decoder_memory_limit(decoder));
     if (l2k_pool_exceeds(&decoder->pool))
         l2k_decoder_drop(decoder);
@@ -103,6 +149,19 @@ l2k_decoding l2k_decode_start(l2k_decoder *decoder, l2k_rect area, const l2k_pla
                           .only = l2k_decoder_only_component(decoder),
                           .discard = (uint32_t)options[L2K_DECODER_REDUCE],
                           .layers = (uint32_t)options[L2K_DECODER_LAYERS]};
+}
+
+l2k_status l2k_decoder_memory_kind(l2k_decoder *decoder, l2k_decoding *d, l2k_backend *backend)
+{
+    *backend = (l2k_backend)decoder->options[L2K_DECODER_BACKEND];
+    d->on_device = decoder->options[L2K_DECODER_MEMORY] == L2K_MEMORY_DEVICE;
+    d->stream = decoder->stream;
+    if (!d->on_device)
+        return L2K_OK;
+    if (*backend == L2K_BACKEND_CPU)
+        return l2k_fail(d->context, L2K_ERROR_ARGUMENT, "planes in device memory need the CUDA backend");
+    *backend = L2K_BACKEND_CUDA;
+    return L2K_OK;
 }
 
 l2k_status l2k_decode_end(l2k_decoder *decoder, l2k_status status)

@@ -26,19 +26,31 @@ static bool contains(l2k_rect outer, l2k_rect inner)
     return inner.x0 >= outer.x0 && inner.y0 >= outer.y0 && inner.x1 <= outer.x1 && inner.y1 <= outer.y1;
 }
 
-/* Memory of its own for component c, in samples of out->type. */
+/* Memory of its own for component c, in samples of out->type, where the plan can write it. */
 static l2k_status own_plane(const l2k_decoding *d, l2k_tile_state *s, uint32_t c, l2k_plane *out)
 {
-    l2k_rect rect = reduced_rect(d, s, c);
-    size_t bytes = l2k_sample_bytes(out->type);
-    s->cropped[c] = l2k_allocate(d->context, (size_t)l2k_rect_width(rect) * l2k_rect_height(rect), bytes);
+    const l2k_rect rect = reduced_rect(d, s, c);
+    const size_t sample = l2k_sample_bytes(out->type), row = l2k_rect_width(rect) * sample;
+    out->sample_stride = (ptrdiff_t)sample;
+    out->row_stride = (ptrdiff_t)row;
+    if (d->on_device) {
+        L2K_TRY(l2k_device_reserve(d->context, &s->device[c], row * l2k_rect_height(rect)));
+        out->data = s->device[c].at;
+        return L2K_OK;
+    }
+    if (!s->cropped[c])
+        s->cropped[c] = l2k_allocate(d->context, l2k_rect_height(rect), row);
     if (!s->cropped[c])
         return l2k_fail(d->context, L2K_ERROR_MEMORY, "out of memory for a tile of %u x %u", l2k_rect_width(rect),
                         l2k_rect_height(rect));
     out->data = s->cropped[c];
-    out->sample_stride = (ptrdiff_t)bytes;
-    out->row_stride = (ptrdiff_t)(l2k_rect_width(rect) * bytes);
     return L2K_OK;
+}
+
+/* Whether a component's samples are joined with others once the plan has made them. */
+static bool is_joined_later(const l2k_tile_state *s, uint32_t c)
+{
+    return s->joined_later && c < 3;
 }
 
 static l2k_status place_plane(const l2k_decoding *d, l2k_tile_state *s, uint32_t c)
@@ -48,7 +60,7 @@ static l2k_status place_plane(const l2k_decoding *d, l2k_tile_state *s, uint32_t
     *out = d->planes[c];
     if (l2k_rect_empty(rect))
         return L2K_OK;
-    if (s->joined_later && c < 3)
+    if (is_joined_later(s, c))
         out->type = l2k_wavelet_get(s->components[c].wavelet)->is_float ? L2K_SAMPLE_F32 : L2K_SAMPLE_S32;
     else if (contains(output, rect)) {
         out->data = l2k_sample_at(&d->planes[c], rect.x0 - output.x0, rect.y0 - output.y0);
@@ -57,11 +69,34 @@ static l2k_status place_plane(const l2k_decoding *d, l2k_tile_state *s, uint32_t
     return own_plane(d, s, c, out);
 }
 
+/* Host planes, packed, for what the area has of a tile whose samples come from the CPU. */
+static l2k_status take_host_planes(const l2k_decoding *d, l2k_tile_state *s)
+{
+    l2k_plane *planes = s->host_planes;
+    s->host = *d;
+    s->host.on_device = false;
+    s->host.area = l2k_rect_intersect(d->area, s->tile.rect);
+    s->host.planes = planes;
+    for (uint32_t c = 0; c < s->tile.num_components; c++) {
+        const l2k_rect rect = output_rect(&s->host, c);
+        const size_t sample = l2k_sample_bytes(d->planes[c].type), row = l2k_rect_width(rect) * sample;
+        planes[c] = (l2k_plane){planes[c].data, (ptrdiff_t)row, (ptrdiff_t)sample, d->planes[c].type};
+        if (!planes[c].data && d->planes[c].data)
+            planes[c].data = l2k_allocate(d->context, l2k_rect_height(rect), row);
+        if (!planes[c].data && d->planes[c].data)
+            return l2k_fail(d->context, L2K_ERROR_MEMORY, "out of memory for the samples of a tile");
+    }
+    return L2K_OK;
+}
+
 l2k_status l2k_place_planes(const l2k_decoding *d, l2k_tile_state *s)
 {
+    if (s->on_host)
+        L2K_TRY(take_host_planes(d, s));
+    const l2k_decoding *to = s->on_host ? &s->host : d;
     for (uint32_t c = 0; c < s->tile.num_components; c++)
         if (d->planes[c].data)
-            L2K_TRY(place_plane(d, s, c));
+            L2K_TRY(place_plane(to, s, c));
     return L2K_OK;
 }
 
@@ -83,13 +118,26 @@ static void copy_samples(const l2k_plane *to, uint8_t *out, const l2k_plane *fro
             memcpy(out + (ptrdiff_t)i * to->sample_stride, in + (ptrdiff_t)i * from->sample_stride, bytes);
 }
 
+/* What of component c is both in the tile and in the output; `from` and `to` become the planes from its first sample
+ * on. */
+static l2k_rect common_part(const l2k_decoding *d, const l2k_tile_state *s, uint32_t c, l2k_plane *from, l2k_plane *to)
+{
+    const l2k_rect output = output_rect(d, c), rect = reduced_rect(d, s, c), common = l2k_rect_intersect(output, rect);
+    *from = s->planes[s->plan_component[c]];
+    *to = d->planes[c];
+    from->data = l2k_sample_at(from, common.x0 - rect.x0, common.y0 - rect.y0);
+    to->data = l2k_sample_at(to, common.x0 - output.x0, common.y0 - output.y0);
+    return common;
+}
+
 static l2k_status crop(const l2k_decoding *d, const l2k_tile_state *s, uint32_t c)
 {
-    const l2k_plane *from = &s->planes[s->plan_component[c]], *to = &d->planes[c];
-    l2k_rect output = output_rect(d, c), rect = reduced_rect(d, s, c), common = l2k_rect_intersect(output, rect);
-    for (uint32_t y = common.y0; y < common.y1; y++) {
-        copy_samples(to, l2k_sample_at(to, common.x0 - output.x0, y - output.y0), from,
-                     l2k_sample_at(from, common.x0 - rect.x0, y - rect.y0), l2k_rect_width(common));
+    l2k_plane from, to;
+    const l2k_rect common = common_part(d, s, c, &from, &to);
+    if (d->on_device)
+        return l2k_device_copy(d->context, &to, &from, l2k_rect_width(common), l2k_rect_height(common), d->stream);
+    for (uint32_t y = 0; y < l2k_rect_height(common); y++) {
+        copy_samples(&to, l2k_sample_at(&to, 0, y), &from, l2k_sample_at(&from, 0, y), l2k_rect_width(common));
         L2K_TRY(l2k_poll(d->context, l2k_rect_width(common)));
     }
     return L2K_OK;
@@ -122,13 +170,40 @@ static l2k_status join(const l2k_decoding *d, const l2k_tile_state *s)
     return L2K_OK;
 }
 
-l2k_status l2k_collect_planes(const l2k_decoding *d, const l2k_tile_state *s)
+static l2k_status collect(const l2k_decoding *d, const l2k_tile_state *s)
 {
     if (s->joined_later)
         L2K_TRY(join(d, s));
     for (uint32_t c = s->joined_later ? 3 : 0; c < s->tile.num_components; c++)
-        if (s->cropped[c])
+        if (d->planes[c].data && !contains(output_rect(d, c), reduced_rect(d, s, c)))
             L2K_TRY(crop(d, s, c));
+    return L2K_OK;
+}
+
+/* Packed samples of a tile on their way to the caller's plane, by way of device memory of the tile's own. */
+static l2k_status upload(const l2k_decoding *d, l2k_tile_state *s, uint32_t c)
+{
+    const l2k_rect part = output_rect(&s->host, c), output = output_rect(d, c);
+    const uint32_t width = l2k_rect_width(part), height = l2k_rect_height(part);
+    l2k_plane from = s->host.planes[c], to = d->planes[c];
+    const size_t bytes = (size_t)from.row_stride * height;
+    if (l2k_rect_empty(part))
+        return L2K_OK;
+    L2K_TRY(l2k_device_reserve(d->context, &s->device[c], bytes));
+    L2K_TRY(l2k_device_upload(d->context, s->device[c].at, from.data, bytes, d->stream));
+    from.data = s->device[c].at;
+    to.data = l2k_sample_at(&to, part.x0 - output.x0, part.y0 - output.y0);
+    return l2k_device_copy(d->context, &to, &from, width, height, d->stream);
+}
+
+l2k_status l2k_collect_planes(const l2k_decoding *d, l2k_tile_state *s)
+{
+    if (!s->on_host)
+        return collect(d, s);
+    L2K_TRY(collect(&s->host, s));
+    for (uint32_t c = 0; c < s->tile.num_components; c++)
+        if (d->planes[c].data)
+            L2K_TRY(upload(d, s, c));
     return L2K_OK;
 }
 
@@ -149,6 +224,11 @@ static void fill_samples(const l2k_plane *to, uint32_t x, uint32_t y, uint32_t w
 static l2k_status fill(const l2k_decoding *d, uint32_t c, l2k_rect part, int32_t value)
 {
     l2k_rect output = output_rect(d, c);
+    if (d->on_device && !l2k_rect_empty(part)) {
+        l2k_plane to = d->planes[c];
+        to.data = l2k_sample_at(&to, part.x0 - output.x0, part.y0 - output.y0);
+        return l2k_device_fill(d->context, &to, l2k_rect_width(part), l2k_rect_height(part), value, d->stream);
+    }
     for (uint32_t y = part.y0; y < part.y1; y++) {
         fill_samples(&d->planes[c], part.x0 - output.x0, y - output.y0, l2k_rect_width(part), value);
         L2K_TRY(l2k_poll(d->context, l2k_rect_width(part)));

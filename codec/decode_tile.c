@@ -73,12 +73,19 @@ static uint64_t packets_of_header(const l2k_decoding *d, const l2k_tile_coding *
     return resolutions / RESOLUTIONS_OF_PACKET;
 }
 
+/* The tree of an earlier image, or a new one. */
+static l2k_status make_tree(const l2k_decoding *d, l2k_tile_state *s, uint32_t index, uint64_t most_precincts)
+{
+    if (s->tile.components)
+        return l2k_tile_restart(d->context, most_precincts, &s->tile);
+    return l2k_tile_create(d->context, &d->codestream->siz, &s->coding, index, most_precincts, &s->tile);
+}
+
 static l2k_status create_tile(const l2k_decoding *d, l2k_tile_state *s, uint32_t index, uint64_t bytes)
 {
-    const l2k_codestream *cs = d->codestream;
     uint64_t packets = packets_of_header(d, &s->coding), spare = spare_of(atomic_load(&d->findings->spare_packets));
     L2K_TRY(charge(d, packets, bytes));
-    L2K_TRY(l2k_tile_create(d->context, &cs->siz, &s->coding, index, cs->strict ? bytes : bytes + spare, &s->tile));
+    L2K_TRY(make_tree(d, s, index, d->codestream->strict ? bytes : bytes + spare));
     uint64_t more = s->tile.num_precincts + s->tile.num_precincts * s->coding.num_changes / LOOKS_OF_PACKET;
     return more > packets ? charge(d, more - packets, bytes > packets ? bytes - packets : 0) : L2K_OK;
 }
@@ -93,6 +100,17 @@ static l2k_status check_reduction(const l2k_decoding *d, const l2k_tile_state *s
     return L2K_OK;
 }
 
+/* What is there of another tile, or of one that is coded in another way, goes. */
+static l2k_status read_coding(const l2k_decoding *d, l2k_tile_state *s, uint32_t index)
+{
+    const l2k_siz *siz = &d->codestream->siz;
+    L2K_TRY(l2k_codestream_tile_coding(d->codestream, index, &s->read, &s->packed));
+    if (l2k_tile_fits(&s->tile, siz, index) && l2k_tile_coding_equals(&s->read, &s->coding, siz->num_components))
+        return L2K_OK;
+    l2k_tile_state_forget(d->context, s);
+    return l2k_tile_coding_copy(d->context, &s->read, siz->num_components, &s->coding);
+}
+
 l2k_status l2k_read_tile(const l2k_decoding *d, l2k_tile_state *s, uint32_t index)
 {
     const l2k_codestream *cs = d->codestream;
@@ -101,33 +119,12 @@ l2k_status l2k_read_tile(const l2k_decoding *d, l2k_tile_state *s, uint32_t inde
         return l2k_missing_tile(d, index);
     uint64_t bytes = l2k_tile_bytes(cs, index);
     L2K_TRY(charge(d, packets_of_parts(cs, index), bytes));
-    L2K_TRY(l2k_codestream_tile_coding(cs, index, &s->coding, &s->packed));
+    L2K_TRY(read_coding(d, s, index));
     bytes += s->packed.bytes.size;
     s->is_absent = bytes == 0 && !cs->strict;
     if (s->is_absent)
         return l2k_missing_tile(d, index);
     L2K_TRY(create_tile(d, s, index, bytes));
-    L2K_TRY(l2k_read_packets(d, &s->tile, &s->packed));
+    L2K_TRY(l2k_read_packets(d, s));
     return check_reduction(d, s);
-}
-
-static bool has_bytes(const l2k_precinct *precinct)
-{
-    for (uint32_t i = 0; precinct->blocks && i < l2k_precinct_blocks(precinct); i++)
-        if (precinct->blocks[i].received.first)
-            return true;
-    return false;
-}
-
-bool l2k_is_blank(const l2k_tile *tile)
-{
-    for (uint32_t c = 0; c < tile->num_components; c++)
-        for (uint32_t r = 0; r < tile->components[c].num_resolutions; r++) {
-            const l2k_resolution *resolution = &tile->components[c].resolutions[r];
-            for (uint32_t b = 0; b < resolution->num_bands; b++)
-                for (uint32_t p = 0; p < resolution->num_precincts; p++)
-                    if (has_bytes(&resolution->bands[b].precincts[p]))
-                        return false;
-        }
-    return true;
 }

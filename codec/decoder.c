@@ -24,57 +24,64 @@ l2k_status l2k_decode_headers(l2k_decoder *decoder, const uint8_t *data, size_t 
     return l2k_decoder_check_outputs(decoder, &limits.size);
 }
 
-static l2k_status decode_listed(const l2k_tile_state *s, l2k_team *team, const l2k_plan *plan, bool *damaged)
+l2k_status l2k_decode_packets(const l2k_decoding *d, l2k_tile_state *s, uint32_t index)
 {
-    atomic_bool any_damaged = false;
-    l2k_block_coder *coder;
-    l2k_block_batch batch = {.places = s->places,
-                             .num_places = s->num_places,
-                             .damaged = &any_damaged,
-                             .units = L2K_UNITS_TILE_BLOCKS,
-                             .stream = l2k_plan_stream(plan)};
-    L2K_TRY(l2k_team_coder(team, plan, l2k_device_coder_for(L2K_STYLE_HT), &coder));
-    L2K_TRY(coder->table->begin_decode(coder, &batch));
-    L2K_TRY(coder->table->finish(coder));
-    *damaged = any_damaged;
+    /* Packets, out of tile-parts: Annex B, codec/packets/. */
+    const double start = l2k_stage_start(d->context);
+    L2K_TRY(l2k_read_tile(d, s, index));
+    l2k_stage_end(d->context, L2K_STAGE_READ, start);
+    s->is_blank = !s->is_absent && d->planes && !s->tile.has_contributions;
+    return s->is_absent || s->is_blank ? L2K_OK : l2k_list_blocks(d, s);
+}
+
+l2k_status l2k_begin_blocks(const l2k_decoding *d, l2k_tile_state *s, l2k_team *team, l2k_tile_slot *slot)
+{
+    /* Code-blocks, arithmetic decoder and bit-planes: Annexes C, D, codec/blocks/. */
+    L2K_TRY(l2k_make_decode_plan(d, s, team, slot));
+    const double start = l2k_stage_start(d->context);
+    const l2k_block_batch batch = {.places = s->places,
+                                   .num_places = s->num_places,
+                                   .damaged = &s->damaged,
+                                   .units = L2K_UNITS_TILE_BLOCKS,
+                                   .stream = l2k_plan_stream(slot->plan)};
+    atomic_store(&s->damaged, false);
+    s->is_begun = true;
+    L2K_TRY(l2k_team_coder(team, slot->plan, l2k_device_coder_of(s), &s->coder));
+    L2K_TRY(s->coder->table->begin_decode(s->coder, &batch));
+    l2k_stage_end(d->context, L2K_STAGE_TIER1, start);
     return L2K_OK;
 }
 
-l2k_status l2k_decode_blocks(const l2k_decoding *d, l2k_tile_state *s, l2k_team *team, l2k_tile_slot *slot,
-                             uint32_t index)
+l2k_status l2k_finish_blocks(const l2k_decoding *d, l2k_tile_state *s)
 {
-    const l2k_context *context = d->context;
+    const double start = l2k_stage_start(d->context);
+    L2K_TRY(s->coder->table->finish(s->coder));
+    l2k_stage_end(d->context, L2K_STAGE_TIER1, start);
+    return L2K_OK;
+}
 
-    /* Packets, out of tile-parts: Annex B, codec/packets/. */
-    double start = l2k_stage_start(context);
-    L2K_TRY(l2k_read_tile(d, s, index));
-    l2k_stage_end(context, L2K_STAGE_READ, start);
-    s->is_blank = !s->is_absent && d->planes && l2k_is_blank(&s->tile);
-    if (s->is_absent || s->is_blank)
-        return L2K_OK;
+/* On a device the transform is enqueued behind the code-blocks, before these are done. */
+static l2k_status begin_samples(const l2k_decoding *d, l2k_tile_state *s, l2k_team *team, l2k_tile_slot *slot)
+{
+    L2K_TRY(l2k_begin_blocks(d, s, team, slot));
 
-    /* Code-blocks, arithmetic decoder and bit-planes: Annexes C, D, codec/blocks/. */
-    L2K_TRY(l2k_choose_decode_plan(d, s, team, slot));
-    bool damaged;
-    start = l2k_stage_start(context);
-    l2k_status status = decode_listed(s, team, slot->plan, &damaged);
-    if (l2k_team_falls_back(team, slot, status)) {
-        L2K_TRY(l2k_make_decode_plan(d, s, team, slot));
-        status = decode_listed(s, team, slot->plan, &damaged);
-    }
-    l2k_stage_end(context, L2K_STAGE_TIER1, start);
-    return status == L2K_OK && damaged ? l2k_damaged_blocks(d, index) : status;
+    /* Inverse quantiser; wavelet; component transform, level shift: Annexes E, F, G, transform/. */
+    L2K_TRY(l2k_place_planes(d, s));
+    if (d->on_device)
+        L2K_TRY(l2k_plan_follow(slot->plan, d->stream));
+    L2K_TRY(l2k_plan_begin(slot->plan, s->planes));
+    return l2k_finish_blocks(d, s);
 }
 
 static l2k_status begin_tile(const l2k_decoding *d, l2k_tile_state *s, l2k_team *team, const l2k_turn *turn)
 {
-    L2K_TRY(l2k_decode_blocks(d, s, team, turn->slot, d->tiles[turn->tile]));
+    L2K_TRY(l2k_decode_packets(d, s, d->tiles[turn->tile]));
     if (s->is_absent || s->is_blank)
         return L2K_OK;
-
-    /* Inverse quantiser; wavelet; component transform, level shift: Annexes E, F, G, transform/. */
-    L2K_TRY(l2k_place_planes(d, s));
-    return l2k_plan_begin(turn->slot->plan, s->planes);
+    l2k_status status = begin_samples(d, s, team, turn->slot);
+    if (l2k_team_falls_back(team, turn->slot, status))
+        status = begin_samples(d, s, team, turn->slot);
+    return status == L2K_OK ? l2k_report_damage(d, s) : status;
 }
 
 static l2k_status end_tile(const l2k_decoding *d, l2k_tile_state *s, const l2k_turn *turn)
@@ -85,8 +92,8 @@ static l2k_status end_tile(const l2k_decoding *d, l2k_tile_state *s, const l2k_t
         L2K_TRY(l2k_plan_finish(turn->slot->plan));
         L2K_TRY(l2k_collect_planes(d, s));
     }
-    l2k_run_advance(d->context, L2K_UNITS_TILE - (s->num_places ? L2K_UNITS_TILE_BLOCKS : 0));
-    l2k_tile_state_release(d->context, s);
+    l2k_run_advance(d->context, L2K_UNITS_TILE - (s->is_begun ? L2K_UNITS_TILE_BLOCKS : 0));
+    l2k_tile_state_leave(d, s);
     return L2K_OK;
 }
 
@@ -104,11 +111,14 @@ static void decode_share(void *opaque, l2k_teams *teams, l2k_team *team)
 
 static l2k_status decode_image(l2k_decoder *decoder, l2k_rect area, const l2k_plane *planes, l2k_sources *sources)
 {
-    l2k_backend backend = (l2k_backend)decoder->options[L2K_DECODER_BACKEND];
+    l2k_backend backend;
     l2k_decoding d = l2k_decode_start(decoder, area, NULL);
+    L2K_TRY(l2k_decoder_memory_kind(decoder, &d, &backend));
     L2K_TRY(l2k_sources_prepare(decoder, area, planes, sources));
     d.planes = sources->planes;
     L2K_TRY(l2k_decode_tiles(decoder, &d, backend, decode_share, NULL));
+    if (d.on_device)
+        return l2k_device_wait(d.context, d.stream);
 
     /* Palette and channel order: Annex I.5.3, decode_outputs.c. */
     return l2k_sources_deliver(decoder, sources, planes);
@@ -129,6 +139,8 @@ l2k_status l2k_decoder_decode(l2k_decoder *decoder, const l2k_plane *planes)
 
 static l2k_status decode_opened(l2k_decoder *decoder, l2k_image *image)
 {
+    if (decoder->options[L2K_DECODER_MEMORY] != L2K_MEMORY_HOST)
+        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "planes of the decoder's own are in host memory");
     L2K_TRY(l2k_decoder_image(decoder, image));
     L2K_TRY(l2k_decoder_take_planes(decoder, image));
     return l2k_decoder_decode(decoder, decoder->memory_planes);

@@ -5,10 +5,13 @@
 #include "base/buffer.h"
 #include "base/pool.h"
 #include "base/run.h"
+#include "codec/batch.h"
 #include "codec/codestream/codestream_read.h"
 #include "codec/jp2/jp2.h"
+#include "codec/packets/packet_order.h"
 #include "codec/teams.h"
 #include "transform/choice.h"
+#include "transform/device_planes.h"
 
 /* Where a component of the output comes from: a component of the codestream, directly or through a palette column. */
 typedef struct l2k_output_source {
@@ -46,8 +49,12 @@ struct l2k_decoder {
     l2k_component *shown;      /* by l2k_decoder_image last: one of these two */
     uint32_t next_tile;        /* after those decoded last, 0 = none */
     l2k_findings findings;
+    void *stream;                  /* the caller's, for planes in device memory */
+    struct l2k_tile_state *states; /* one for each slot of the teams, kept with them */
+    unsigned num_states;
     void *memory; /* samples that l2k_decoder_decode_memory gave last */
     l2k_plane *memory_planes;
+    l2k_lanes lanes; /* of batches */
 };
 
 /* ---- Options and files (decoder_options.c, decoder_info.c, decode_open.c) --------------------------------------- */
@@ -117,10 +124,13 @@ typedef struct l2k_decoding {
     l2k_rect area;           /* of the reference grid */
     const l2k_plane *planes; /* per component; data NULL = not wanted. NULL: no samples, coefficients alone */
     uint32_t only;           /* the component that alone is wanted, or UINT32_MAX */
+    bool on_device;          /* planes are in device memory */
+    void *stream;            /* then: a cudaStream_t whose work so far comes before they are written */
     uint32_t discard;        /* highest resolutions left out */
     uint32_t layers;         /* to decode, 0 = all */
     uint32_t *tiles;         /* numbers of those that meet the area */
     uint32_t num_tiles;
+    bool keeps_tiles; /* each slot has one tile at most, which may come again in the next image */
 } l2k_decoding;
 
 static inline bool l2k_wants_component(const l2k_decoding *d, uint32_t c)
@@ -128,20 +138,31 @@ static inline bool l2k_wants_component(const l2k_decoding *d, uint32_t c)
     return d->planes ? d->planes[c].data != NULL : d->only == UINT32_MAX || d->only == c;
 }
 
-/* A tile under way, and all that is allocated for it. */
+/* A tile under way, and all that is allocated for it. Where the next image may have the same tile, what only depends on
+ * its shape is kept. */
 typedef struct l2k_tile_state {
-    l2k_tile_coding coding;
+    l2k_tile_coding read;   /* out of this image's headers */
+    l2k_tile_coding coding; /* the same, as long as the tree stays */
     l2k_packed_headers packed;
-    l2k_tile tile;     /* its arena also holds the four arrays below */
+    l2k_tile tile; /* its arena also holds the arrays of components */
+    l2k_packet_order order;
     bool is_absent;    /* the stream has nothing of this tile */
     bool is_blank;     /* it has no byte of any code-block, and samples are wanted of it */
     bool joined_later; /* the component transform follows the plan, which needs equal numbers of levels for it */
+    bool on_host;      /* planes are in device memory, but samples come from the CPU */
+    bool is_begun;     /* the code-blocks are with their coder, or have been */
     l2k_block_place *places;
     size_t num_places;
+    uint32_t only, discard;         /* for which the places were listed */
+    l2k_block_coder *coder;         /* that has the code-blocks */
+    atomic_bool damaged;            /* what it found */
     l2k_plan_component *components; /* of the plan */
     uint32_t *plan_component;       /* the plan's number of each component */
     l2k_plane *planes;              /* per component of the plan */
     void **cropped; /* per component: samples of the whole tile-component where they do not go straight to the output */
+    l2k_device_memory *device; /* per component: the same in device memory, or what is on its way there */
+    l2k_plane *host_planes;    /* if on_host: per component, of what the area has of the tile */
+    l2k_decoding host;         /* likewise: the decoding of this tile alone, into these */
 } l2k_tile_state;
 
 /* What a tile counts in progress, and its code-blocks together out of that. */
@@ -161,15 +182,27 @@ l2k_status l2k_decode_headers(l2k_decoder *decoder, const uint8_t *data, size_t 
 l2k_status l2k_decode_tiles(l2k_decoder *decoder, l2k_decoding *d, l2k_backend backend, l2k_team_share *share,
                             void *user);
 
-/* The first half of a tile: its packets and code-blocks, whose coefficients are then in the views of the slot's plan.
- * Where there is nothing to decode, state->is_absent or is_blank is set, and there is no plan for it. */
-l2k_status l2k_decode_blocks(const l2k_decoding *d, l2k_tile_state *state, l2k_team *team, l2k_tile_slot *slot,
-                             uint32_t index);
+/* A tile's packets. Where there is nothing to decode, state->is_absent or is_blank is set, and that is all. */
+l2k_status l2k_decode_packets(const l2k_decoding *d, l2k_tile_state *state, uint32_t index);
 
-void l2k_tile_state_release(const l2k_context *context, l2k_tile_state *state);
+/* Its code-blocks, whose coefficients are in the views of the slot's plan once they are finished, or for what is
+ * enqueued in the plan's stream after they have begun. */
+l2k_status l2k_begin_blocks(const l2k_decoding *d, l2k_tile_state *state, l2k_team *team, l2k_tile_slot *slot);
+l2k_status l2k_finish_blocks(const l2k_decoding *d, l2k_tile_state *state);
+
+/* Releases what is kept from image to image. */
+void l2k_tile_state_forget(const l2k_context *context, l2k_tile_state *state);
+
+void l2k_decoder_release_tiles(l2k_decoder *decoder);
+
+/* The end of a tile: what another image with the same tile can use stays, if there may be one. */
+void l2k_tile_state_leave(const l2k_decoding *d, l2k_tile_state *state);
 
 /* Makes ready for a decoding under the options set so far. */
 l2k_decoding l2k_decode_start(l2k_decoder *decoder, l2k_rect area, const l2k_plane *planes);
+
+/* Where the planes are, and the backend for that. */
+l2k_status l2k_decoder_memory_kind(l2k_decoder *decoder, l2k_decoding *d, l2k_backend *backend);
 
 /* What follows on a decoding that came to `status`, and what the caller gets. */
 l2k_status l2k_decode_end(l2k_decoder *decoder, l2k_status status);
@@ -184,28 +217,27 @@ void l2k_start_sweep(l2k_decoder *decoder, const l2k_decoding *d);
  * alone is set. L2K_ERROR_TRUNCATED, too, where headers promise too much. */
 l2k_status l2k_read_tile(const l2k_decoding *d, l2k_tile_state *state, uint32_t index);
 
-/* Whether a tile has no byte of any code-block. */
-bool l2k_is_blank(const l2k_tile *tile);
-
 /* Bytes of a tile's packets, packed headers left out. */
 uint64_t l2k_tile_bytes(const l2k_codestream *codestream, uint32_t tile);
 
 /* Reads the packets of a tile; what is not wanted is skipped. Where the stream ends early, or packets are missing, what
  * there is is kept, and findings->incomplete is set. */
-l2k_status l2k_read_packets(const l2k_decoding *d, l2k_tile *tile, const l2k_packed_headers *packed);
+l2k_status l2k_read_packets(const l2k_decoding *d, l2k_tile_state *state);
 
 /* A tile without any packet: a warning, and findings->incomplete where the stream ends early. */
 l2k_status l2k_missing_tile(const l2k_decoding *d, uint32_t index);
 
-/* Code-blocks whose bytes cannot be right, which are zeros then: a warning, and findings->incomplete. */
-l2k_status l2k_damaged_blocks(const l2k_decoding *d, uint32_t index);
+/* Where there were code-blocks whose bytes cannot be right, which are zeros then: a warning, and
+ * findings->incomplete. */
+l2k_status l2k_report_damage(const l2k_decoding *d, l2k_tile_state *state);
 
-/* Lists the code-blocks of what is wanted (those outside the area as if nothing had been received) and makes the slot's
- * plan and the views for them. */
-l2k_status l2k_choose_decode_plan(const l2k_decoding *d, l2k_tile_state *state, const l2k_team *team,
-                                  l2k_tile_slot *slot);
+/* Lists the code-blocks of what is wanted, those outside the area as if nothing had been received. */
+l2k_status l2k_list_blocks(const l2k_decoding *d, l2k_tile_state *state);
 
-/* The slot's plan and the views alone, for the blocks listed before. */
+/* The table for all code-blocks of the tile on a device; NULL where there is none. */
+const l2k_block_coder_table *l2k_device_coder_of(const l2k_tile_state *state);
+
+/* Makes the slot's plan, and the views, for the blocks that were listed. */
 l2k_status l2k_make_decode_plan(const l2k_decoding *d, l2k_tile_state *state, const l2k_team *team,
                                 l2k_tile_slot *slot);
 
@@ -215,8 +247,8 @@ l2k_status l2k_make_decode_plan(const l2k_decoding *d, l2k_tile_state *state, co
  * room for the whole tile-component, else memory of the state's own. */
 l2k_status l2k_place_planes(const l2k_decoding *d, l2k_tile_state *state);
 
-/* Brings samples that are not in the output yet there. */
-l2k_status l2k_collect_planes(const l2k_decoding *d, const l2k_tile_state *state);
+/* Brings samples that are not in the output yet there; in device memory, in the caller's stream, like the next two. */
+l2k_status l2k_collect_planes(const l2k_decoding *d, l2k_tile_state *state);
 
 /* Without any coefficient a tile is uniform, in the middle of the range (G.1.2), and needs no transform. */
 l2k_status l2k_fill_tile(const l2k_decoding *d, uint32_t tile);

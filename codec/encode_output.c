@@ -1,4 +1,6 @@
 /* The encoder's output: packets into tile-parts with their headers (A.4.2, B.3), the main header and the boxes. */
+#include <string.h>
+
 #include "codec/codestream/codestream_write.h"
 #include "codec/codestream/markers.h"
 #include "codec/encoder.h"
@@ -65,7 +67,7 @@ static l2k_status end_part(part_writer *w)
     l2k_output *out = w->out;
     if (w->encoding->plt)
         L2K_TRY(put_listed_packets(w));
-    uint64_t bytes = out->body.size - (w->psot_at - 6);
+    uint64_t bytes = out->body.size - (w->psot_at - 6) + out->packets.count;
     if (bytes > UINT32_MAX)
         return l2k_fail(w->encoding->context, L2K_ERROR_ARGUMENT,
                         "tile %u takes more than 2^32 bytes: smaller tiles are needed", w->tile);
@@ -102,7 +104,18 @@ static l2k_status write_packets(part_writer *w, l2k_tile *tile, l2k_packet_order
     return end_part(w);
 }
 
-static l2k_status write_tile(part_writer *w, l2k_tile *tile)
+/* Packets that a device has made, with their lengths in front of them. */
+static l2k_status put_made_packets(part_writer *w)
+{
+    l2k_output *out = w->out;
+    w->num_parts = 1;
+    begin_part(w, 0);
+    if (w->encoding->plt)
+        l2k_buffer_append(&out->lengths, out->packets.lengths, out->packets.num_packets * sizeof(uint32_t));
+    return end_part(w);
+}
+
+static l2k_status make_tile_parts(part_writer *w, l2k_tile *tile)
 {
     const l2k_context *context = w->encoding->context;
     l2k_packet_order order;
@@ -115,7 +128,6 @@ static l2k_status write_tile(part_writer *w, l2k_tile *tile)
     if (status == L2K_OK)
         status = write_packets(w, tile, &order);
     l2k_packet_order_release(context, &order);
-    l2k_tile_release(context, tile);
     return status;
 }
 
@@ -125,7 +137,9 @@ l2k_status l2k_output_tile_parts(const l2k_encoding *e, l2k_tile *tiles, uint32_
     for (uint32_t t = 0; t < count; t++) {
         part_writer w = {.encoding = e, .out = out, .tile = tiles[t].index, .more_guard_bits = more_guard_bits};
         l2k_run_advance(e->context, L2K_UNITS_PACKETS * l2k_tile_samples(&tiles[t]));
-        L2K_TRY(write_tile(&w, &tiles[t]));
+        L2K_TRY(out->packets.bytes ? put_made_packets(&w) : make_tile_parts(&w, &tiles[t]));
+        if (!e->keeps_tiles)
+            l2k_encode_release_tile(e->context, &tiles[t]);
     }
     L2K_TRY(l2k_buffer_status(&out->body));
     return l2k_buffer_status(&out->parts);
@@ -227,10 +241,13 @@ l2k_status l2k_output_fixed_bytes(const l2k_encoding *e, const l2k_tile *tiles, 
 
 /* ---- The output ------------------------------------------------------------------------------------------------ */
 
-void l2k_output_start(l2k_output *out, const l2k_context *context)
+/* A failure of the reservation shows with the first byte. */
+void l2k_output_start(l2k_output *out, const l2k_context *context, size_t front, size_t body)
 {
     l2k_buffer empty = {.context = context};
-    *out = (l2k_output){.head = empty, .body = empty, .part = empty, .lengths = empty, .parts = empty};
+    *out = (l2k_output){.head = empty, .body = empty, .front = front, .part = empty, .lengths = empty, .parts = empty};
+    if (front + body && l2k_buffer_reserve(&out->body, front + body))
+        out->body.size = front;
 }
 
 void l2k_output_release(l2k_output *out)
@@ -240,15 +257,85 @@ void l2k_output_release(l2k_output *out)
         l2k_buffer_release(buffers[i]);
 }
 
-l2k_status l2k_encode_write(l2k_encoder *encoder, const l2k_stream *stream, l2k_buffer *bytes)
+l2k_status l2k_output_end(l2k_output *out)
+{
+    if (!out->packets.bytes) {
+        l2k_buffer_put(&out->body, L2K_EOC, EOC_BYTES);
+        return l2k_buffer_status(&out->body);
+    }
+    out->packets.bytes[out->packets.count++] = L2K_EOC >> 8;
+    out->packets.bytes[out->packets.count++] = L2K_EOC & 0xFF;
+    return L2K_OK;
+}
+
+size_t l2k_output_body_bytes(const l2k_output *out)
+{
+    return out->body.size - out->front + out->packets.count;
+}
+
+size_t l2k_output_room(const l2k_output *out)
+{
+    return out->body.size > out->body.capacity / 2 ? out->body.capacity - out->front : 0;
+}
+
+static l2k_status write_bytes(l2k_encoder *encoder, const l2k_stream *stream, const uint8_t *bytes, size_t count)
 {
     const l2k_context *context = &encoder->context;
     double start = l2k_stage_start(context);
-    int failed = bytes->size ? stream->write(stream->user, bytes->data, bytes->size) : 0;
+    int failed = count ? stream->write(stream->user, bytes, count) : 0;
     l2k_stage_end(context, L2K_STAGE_WRITE, start);
     if (failed)
         return l2k_fail(context, L2K_ERROR_IO, "writing failed");
-    encoder->output.written += bytes->size;
-    bytes->size = 0;
+    encoder->output.written += count;
+    return L2K_OK;
+}
+
+l2k_status l2k_encode_write(l2k_encoder *encoder, const l2k_stream *stream, l2k_buffer *bytes, size_t from)
+{
+    if (bytes->size > from)
+        L2K_TRY(write_bytes(encoder, stream, bytes->data + from, bytes->size - from));
+    bytes->size = from;
+    return L2K_OK;
+}
+
+l2k_status l2k_encode_write_packets(l2k_encoder *encoder, const l2k_stream *stream)
+{
+    return write_bytes(encoder, stream, encoder->output.packets.bytes, encoder->output.packets.count);
+}
+
+/* ---- In one piece ---------------------------------------------------------------------------------------------- */
+
+/* Headers that are longer than the room for them. */
+static l2k_status copy_output(l2k_encoder *encoder, const uint8_t **bytes, size_t *count)
+{
+    const l2k_output *out = &encoder->output;
+    l2k_buffer *to = &encoder->memory;
+    if (l2k_buffer_reserve(to, out->head.size + l2k_output_body_bytes(out))) {
+        l2k_buffer_append(to, out->head.data, out->head.size);
+        l2k_buffer_append(to, out->body.data + out->front, out->body.size - out->front);
+        l2k_buffer_append(to, out->packets.bytes, out->packets.count);
+    }
+    *bytes = to->failed ? NULL : to->data;
+    *count = to->failed ? 0 : to->size;
+    return l2k_buffer_status(to);
+}
+
+l2k_status l2k_output_join(l2k_encoder *encoder, const uint8_t **bytes, size_t *count)
+{
+    l2k_output *out = &encoder->output;
+    const bool made = out->packets.bytes != NULL;
+    const size_t head = out->head.size, body = out->body.size - out->front, before = head + (made ? body : 0);
+    if (before > (made ? (size_t)L2K_PACKETS_FRONT : out->front))
+        return copy_output(encoder, bytes, count);
+    uint8_t *start = (made ? out->packets.bytes : out->body.data + out->front) - before;
+    memcpy(start, out->head.data, head);
+    if (made)
+        memcpy(start + head, out->body.data + out->front, body);
+    *bytes = start;
+    *count = head + body + out->packets.count;
+    if (!made) {
+        encoder->memory = out->body;
+        out->body = (l2k_buffer){.context = &encoder->context};
+    }
     return L2K_OK;
 }

@@ -90,8 +90,8 @@ static l2k_status put_rows(l2k_encoder *encoder, const l2k_plane *planes)
     L2K_TRY(l2k_poll(&encoder->context, L2K_POLL_NOW));
     l2k_teams_forget(&encoder->teams);
     encoder->next_tile += encoder->num_tiles;
-    L2K_TRY(l2k_encode_write(encoder, encoder->stream, &encoder->output.head));
-    return l2k_encode_write(encoder, encoder->stream, &encoder->output.body);
+    L2K_TRY(l2k_encode_write(encoder, encoder->stream, &encoder->output.head, 0));
+    return l2k_encode_write(encoder, encoder->stream, &encoder->output.body, 0);
 }
 
 l2k_status l2k_encoder_put_rows(l2k_encoder *encoder, const l2k_plane *planes)
@@ -146,7 +146,7 @@ static l2k_status end_rows(l2k_encoder *encoder)
     l2k_buffer_put(body, L2K_EOC, 2);
     L2K_TRY(l2k_buffer_status(body));
     L2K_TRY(l2k_poll(&encoder->context, L2K_POLL_NOW));
-    L2K_TRY(l2k_encode_write(encoder, encoder->stream, body));
+    L2K_TRY(l2k_encode_write(encoder, encoder->stream, body, 0));
     double start = l2k_stage_start(&encoder->context);
     l2k_status status = complete_head(encoder);
     l2k_stage_end(&encoder->context, L2K_STAGE_WRITE, start);

@@ -231,7 +231,7 @@ static l2k_status setup_coding(const l2k_encoder *encoder, l2k_encoding *e)
     L2K_TRY(check_style(e->context, o));
     L2K_TRY(setup_ht_targets(encoder, e));
     setup_capabilities(o, e);
-    e->device_coders = o[L2K_ENCODER_HT_PASSES] < 2 ? l2k_device_coder_for((unsigned)o[L2K_ENCODER_STYLE]) : NULL;
+    e->device_coders = l2k_device_coder_for((unsigned)o[L2K_ENCODER_STYLE]);
     e->coding.sop = o[L2K_ENCODER_SOP];
     e->coding.eph = o[L2K_ENCODER_EPH];
     e->coding.progression = (uint8_t)o[L2K_ENCODER_PROGRESSION];
@@ -253,7 +253,11 @@ l2k_status l2k_encode_setup(const l2k_encoder *encoder, const l2k_image *image, 
                         .format = (l2k_format)o[L2K_ENCODER_FORMAT],
                         .tile_parts = (l2k_tile_parts)o[L2K_ENCODER_TILE_PARTS],
                         .plt = o[L2K_ENCODER_PLT],
-                        .tlm = o[L2K_ENCODER_TLM]};
+                        .tlm = o[L2K_ENCODER_TLM],
+                        .device_planes = o[L2K_ENCODER_MEMORY] == L2K_MEMORY_DEVICE,
+                        .planes_stream = encoder->planes_stream};
+    if (e->device_planes && o[L2K_ENCODER_BACKEND] == L2K_BACKEND_CPU)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "planes in device memory, but the CPU as backend");
     L2K_TRY(check_image(encoder, image));
     L2K_TRY(setup_grid(o, e));
     e->siz.num_components = count;

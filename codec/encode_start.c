@@ -4,8 +4,16 @@
 /* Gives back what is kept for the next image. */
 static void drop(l2k_encoder *encoder)
 {
+    l2k_encode_release_tiles(encoder);
     l2k_teams_release(&encoder->teams);
     l2k_pool_drain(&encoder->pool, &encoder->context.hooks);
+}
+
+static void drop_packets(l2k_encoder *encoder)
+{
+    if (encoder->packet_maker)
+        encoder->packet_makers->free(encoder->packet_maker);
+    encoder->packet_maker = NULL;
 }
 
 /* To find steps for a size, code-blocks are coded twice as a rule. */
@@ -21,6 +29,20 @@ static uint64_t count_units(const l2k_image *image, const l2k_step_target *by_st
     return samples * (L2K_UNITS_TRANSFORM + L2K_UNITS_BLOCKS * (twice ? 2u : 1u) + L2K_UNITS_PACKETS);
 }
 
+/* Options of the image, and tiles: kept ones, if there are any for such an image. */
+static l2k_status set_up(l2k_encoder *encoder, const l2k_image *image, bool by_rows)
+{
+    l2k_encoding *e = &encoder->set_up;
+    L2K_TRY(l2k_encode_setup(encoder, image, e));
+    e->tile_steps = by_rows && e->by_step.given;
+    e->keeps_tiles = !by_rows && !e->by_step.given;
+    encoder->run.total = count_units(image, &e->by_step);
+    return l2k_encode_take_tiles(encoder, by_rows ? l2k_tiles_across(&e->siz.grid) : e->num_tiles);
+}
+
+/* Room for a head before the tile-parts. */
+enum { FRONT_BYTES = 4096 };
+
 l2k_status l2k_encode_start(l2k_encoder *encoder, const l2k_image *image, bool by_rows)
 {
     const l2k_context *context = &encoder->context;
@@ -28,21 +50,22 @@ l2k_status l2k_encode_start(l2k_encoder *encoder, const l2k_image *image, bool b
     l2k_encode_end(encoder, L2K_OK);
     encoder->context.threads = l2k_thread_count((unsigned)options[L2K_ENCODER_THREADS]);
     encoder->context.cpu = (l2k_cpu)options[L2K_ENCODER_CPU];
-    l2k_choice_start(&encoder->choice, options[L2K_ENCODER_GPU_MIN_SAMPLES]);
+    /* Of planes in device memory, AUTO makes something else only if the GPU fails. */
+    l2k_choice_start(&encoder->choice,
+                     options[L2K_ENCODER_MEMORY] == L2K_MEMORY_DEVICE
+                         ? 0
+                         : l2k_gpu_min_samples(options[L2K_ENCODER_GPU_MIN_SAMPLES], false,
+                                               options[L2K_ENCODER_STYLE] & L2K_STYLE_HT));
+    l2k_buffer_release(&encoder->memory);
+    encoder->memory.context = context;
     l2k_pool_start_job(&encoder->pool, &context->hooks, (uint64_t)options[L2K_ENCODER_LIMIT_MEMORY]);
     if (l2k_pool_exceeds(&encoder->pool))
         drop(encoder);
     l2k_run_start(&encoder->run, 0, options[L2K_ENCODER_TIMINGS]);
     encoder->has_image = true;
-    l2k_output_start(&encoder->output, context);
-    L2K_TRY(l2k_encode_setup(encoder, image, &encoder->encoding));
-    encoder->encoding.tile_steps = by_rows && encoder->encoding.by_step.given;
-    encoder->run.total = count_units(image, &encoder->encoding.by_step);
+    L2K_TRY(set_up(encoder, image, by_rows));
+    l2k_output_start(&encoder->output, context, by_rows ? 0 : FRONT_BYTES, by_rows ? 0 : encoder->usual_body);
     const l2k_siz *siz = &encoder->encoding.siz;
-    encoder->num_tiles = by_rows ? l2k_tiles_across(&siz->grid) : encoder->encoding.num_tiles;
-    encoder->tiles = l2k_allocate_zeroed(context, encoder->num_tiles, sizeof *encoder->tiles);
-    if (!encoder->tiles)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %u tiles", encoder->num_tiles);
     return l2k_teams_prepare(context, (l2k_backend)options[L2K_ENCODER_BACKEND],
                              l2k_block_coder_for((unsigned)options[L2K_ENCODER_STYLE]), siz, encoder->num_tiles,
                              l2k_teams_by_tile(context, siz, encoder->num_tiles), &encoder->teams);
@@ -50,19 +73,18 @@ l2k_status l2k_encode_start(l2k_encoder *encoder, const l2k_image *image, bool b
 
 l2k_status l2k_encode_end(l2k_encoder *encoder, l2k_status status)
 {
-    const l2k_context *context = &encoder->context;
-    for (uint32_t t = 0; encoder->tiles && t < encoder->num_tiles; t++)
-        l2k_tile_release(context, &encoder->tiles[t]);
     if (encoder->has_image) {
         l2k_teams_forget(&encoder->teams);
-        l2k_release(context, encoder->tiles);
-        l2k_encoding_release(&encoder->encoding);
         l2k_output_release(&encoder->output);
+        l2k_encoding_release(&encoder->set_up);
     }
+    if (!encoder->encoding.keeps_tiles)
+        l2k_encode_release_tiles(encoder);
     encoder->has_image = false;
-    encoder->tiles = NULL;
     encoder->stream = NULL;
     if (status != L2K_OK || !l2k_choice_is_settled(&encoder->choice))
         drop(encoder);
+    if (status != L2K_OK)
+        drop_packets(encoder);
     return status;
 }

@@ -71,8 +71,8 @@ static l2k_status keep_component(const l2k_context *context, l2k_tile *tile, l2k
 {
     const l2k_coefficients *view = component->view;
     const size_t row = view->width * sizeof(float);
-    l2k_coefficients *copy = l2k_arena_take(context, &tile->arena, sizeof *copy);
-    float *base = l2k_arena_take(context, &tile->arena, view->height * row);
+    l2k_coefficients *copy = l2k_arena_take(context, &tile->contributions, sizeof *copy);
+    float *base = l2k_arena_take(context, &tile->contributions, view->height * row);
     if (!copy || !base)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the coefficients of a tile");
     *copy = *view;

@@ -2,6 +2,7 @@
 #include "base/integer.h"
 #include "base/sample.h"
 #include "codec/encoder.h"
+#include "transform/plane_fetch.h"
 
 static l2k_status prepare_blocks(const l2k_context *context, l2k_tile *tile)
 {
@@ -9,7 +10,18 @@ static l2k_status prepare_blocks(const l2k_context *context, l2k_tile *tile)
         for (uint32_t r = 0; r < tile->components[c].num_resolutions; r++)
             for (uint32_t p = 0; p < tile->components[c].resolutions[r].num_precincts; p++)
                 L2K_TRY(l2k_precinct_prepare(context, tile, &tile->components[c], r, p));
-    return L2K_OK;
+    return l2k_tile_list_blocks(context, tile, UINT32_MAX, 0, &tile->places, &tile->num_places);
+}
+
+/* Unless it is there from the last image. */
+static l2k_status build_tree(const l2k_encode_job *job, uint32_t number)
+{
+    const l2k_encoding *e = job->encoding;
+    l2k_tile *tile = &job->tiles[number];
+    if (tile->places)
+        return L2K_OK;
+    L2K_TRY(l2k_tile_create(e->context, &e->siz, &e->coding, job->first + number, UINT64_MAX, tile));
+    return prepare_blocks(e->context, tile);
 }
 
 /* int16 where no subband's magnitudes need more than 15 bits; RCT may need one more than Mb says (docs/numerics.md). */
@@ -45,12 +57,18 @@ static l2k_status choose_plan(const l2k_encode_job *job, const l2k_team *team, l
     l2k_plan_component *components = l2k_allocate(e->context, tile->num_components, sizeof *components);
     if (!components)
         return l2k_fail(e->context, L2K_ERROR_MEMORY, "out of memory for a tile");
+    const bool stays = e->device_coders && !e->by_step.given;
     l2k_plan_spec spec = {.direction = L2K_FORWARD,
                           .type = coefficient_type(tile),
-                          .keeps_coefficients = e->device_coders && !e->by_step.given};
+                          .on_device = stays && e->device_planes && !l2k_choice_has_failed(e->context->choice),
+                          .keeps_coefficients = stays};
     choose_quantiser(e, team, tile, &spec);
     l2k_coding_plan_spec(&e->siz, &e->coding, tile->rect, 0, components, &spec);
     l2k_status status = l2k_team_plan(team, slot, &spec);
+    if (spec.on_device && l2k_choice_has_failed(e->context->choice)) {
+        spec.on_device = false;
+        status = l2k_team_plan(team, slot, &spec);
+    }
     l2k_release(e->context, components);
     L2K_TRY(status);
     for (uint32_t c = 0; c < tile->num_components; c++)
@@ -58,10 +76,25 @@ static l2k_status choose_plan(const l2k_encode_job *job, const l2k_team *team, l
     return L2K_OK;
 }
 
+/* Copies in the tile's memory, with the strides of the planes. */
+static l2k_status fetch_plane(const l2k_encoding *e, l2k_tile *tile, const l2k_tile_component *component,
+                              l2k_plane *plane)
+{
+    const uint32_t width = l2k_rect_width(component->rect), height = l2k_rect_height(component->rect);
+    const size_t bytes = l2k_plane_extent(plane, width, height);
+    if (bytes == 0)
+        return L2K_OK;
+    void *host = l2k_arena_take(e->context, &tile->contributions, bytes);
+    if (!host)
+        return l2k_fail(e->context, L2K_ERROR_MEMORY, "out of memory for the samples of a tile");
+    return l2k_plane_fetch(e->context, plane, width, height, e->planes_stream, host);
+}
+
 l2k_status l2k_encode_tile_planes(const l2k_encode_job *job, l2k_tile *tile, l2k_plane **planes)
 {
     const l2k_context *context = job->encoding->context;
-    *planes = l2k_arena_take(context, &tile->arena, tile->num_components * sizeof **planes);
+    const bool fetches = job->encoding->device_planes && !tile->components[0].view->on_device;
+    *planes = l2k_arena_take(context, &tile->contributions, tile->num_components * sizeof **planes);
     if (!*planes)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for a tile");
     for (uint32_t c = 0; c < tile->num_components; c++) {
@@ -70,6 +103,8 @@ l2k_status l2k_encode_tile_planes(const l2k_encode_job *job, l2k_tile *tile, l2k
         (*planes)[c] = job->planes[c];
         if (!l2k_rect_empty(tc->rect)) /* else there may be no plane */
             (*planes)[c].data = l2k_sample_at(&(*planes)[c], tc->rect.x0 - area.x0, tc->rect.y0 - area.y0);
+        if (fetches)
+            L2K_TRY(fetch_plane(job->encoding, tile, tc, &(*planes)[c]));
     }
     return L2K_OK;
 }
@@ -79,10 +114,11 @@ l2k_status l2k_encode_prepare_tile(const l2k_encode_job *job, const l2k_team *te
 {
     const l2k_encoding *e = job->encoding;
     l2k_tile *tile = &job->tiles[turn->tile];
-    L2K_TRY(l2k_tile_create(e->context, &e->siz, &e->coding, job->first + turn->tile, UINT64_MAX, tile));
-    L2K_TRY(prepare_blocks(e->context, tile));
+    L2K_TRY(build_tree(job, turn->tile));
     L2K_TRY(choose_plan(job, team, turn->slot, tile));
     l2k_run_advance(e->context, L2K_UNITS_TRANSFORM * l2k_tile_samples(tile));
+    if (e->device_planes && tile->components[0].view->on_device)
+        L2K_TRY(l2k_plan_follow(turn->slot->plan, e->planes_stream));
     return l2k_encode_tile_planes(job, tile, planes);
 }
 
@@ -127,26 +163,72 @@ static l2k_status check_planes_coded(const l2k_context *context, const l2k_block
     return L2K_OK;
 }
 
-l2k_status l2k_encode_blocks(const l2k_encode_job *job, l2k_team *team, const l2k_plan *plan, l2k_tile *tile)
+const l2k_packet_maker_table *l2k_encode_packet_makers(const l2k_encoder *encoder)
 {
-    const l2k_encoding *e = job->encoding;
-    l2k_block_coder *coder;
-    l2k_block_place *places;
-    l2k_block_batch batch = {.distortions = l2k_layers_need_distortions(&e->targets),
-                             .units = L2K_UNITS_BLOCKS * l2k_tile_samples(tile),
-                             .stream = plan ? l2k_plan_stream(plan) : NULL};
-    L2K_TRY(l2k_team_coder(team, plan, e->device_coders, &coder));
-    L2K_TRY(l2k_tile_list_blocks(e->context, tile, UINT32_MAX, 0, &places, &batch.num_places));
-    batch.places = places;
-    double start = l2k_stage_start(e->context);
-    l2k_status status = coder->table->begin_encode(coder, &batch);
+    const l2k_encoding *e = &encoder->encoding;
+    if (encoder->stream || e->num_tiles > 1 || e->coding.num_layers > 1 || e->by_step.given ||
+        l2k_layers_need_distortions(&e->targets) || e->tile_parts != L2K_TILE_PARTS_ONE)
+        return NULL;
+    return l2k_packet_maker_for(e->device_coders);
+}
+
+/* Code-blocks and packets, from the coefficients to the packets' bytes in host memory. */
+static l2k_status make_packets(const l2k_encode_job *job, l2k_block_coder *coder, const l2k_block_batch *batch,
+                               l2k_tile *tile)
+{
+    l2k_encoder *encoder = job->encoder;
+    l2k_block_batch staying = *batch;
+    staying.stays = true;
+    encoder->packet_makers = job->makers;
+    if (!encoder->packet_maker)
+        L2K_TRY(job->makers->create(&encoder->context, &encoder->packet_maker));
+    return job->makers->make(encoder->packet_maker, coder, &staying, tile, job->encoding->plt,
+                             &encoder->output.packets);
+}
+
+static l2k_status code_blocks(const l2k_encode_job *job, l2k_block_coder *coder, const l2k_block_batch *batch,
+                              l2k_tile *tile)
+{
+    const l2k_context *context = job->encoding->context;
+    double start = l2k_stage_start(context);
+    l2k_status status = coder->table->begin_encode(coder, batch);
     if (status == L2K_OK)
         status = coder->table->finish(coder);
-    l2k_stage_end(e->context, L2K_STAGE_TIER1, start);
-    if (status == L2K_OK)
-        status = check_planes_coded(e->context, &batch, tile);
-    l2k_release(e->context, places);
-    return status;
+    l2k_stage_end(context, L2K_STAGE_TIER1, start);
+    return status == L2K_OK ? check_planes_coded(context, batch, tile) : status;
+}
+
+/* The number of the list of blocks: tiles of one encoder may share a coder. */
+static uint64_t list_number(const l2k_encode_job *job, const l2k_tile *tile)
+{
+    return job->encoding->keeps_tiles ? (job->encoder->num_trees << 16) + (tile->index & 0xFFFF) : 0;
+}
+
+static l2k_status finish_plan(l2k_plan *plan, l2k_status status)
+{
+    const l2k_status finished = plan ? l2k_plan_finish(plan) : L2K_OK;
+    return status == L2K_OK ? finished : status;
+}
+
+l2k_status l2k_encode_blocks(const l2k_encode_job *job, l2k_team *team, l2k_plan *plan, l2k_tile *tile)
+{
+    const l2k_encoding *e = job->encoding;
+    const bool on_device = plan && l2k_plan_coefficients(plan, 0)->on_device;
+    const l2k_block_batch batch = {.places = tile->places,
+                                   .num_places = tile->num_places,
+                                   .distortions = l2k_layers_need_distortions(&e->targets),
+                                   .units = L2K_UNITS_BLOCKS * l2k_tile_samples(tile),
+                                   .stream = plan ? l2k_plan_stream(plan) : NULL,
+                                   .same = list_number(job, tile)};
+    l2k_block_coder *coder;
+    l2k_status status = l2k_team_coder(team, plan, e->device_coders, &coder);
+    if (!on_device) /* there, the coder works behind the plan, in its stream */
+        status = finish_plan(plan, status);
+    if (status == L2K_OK && on_device && job->makers)
+        status = make_packets(job, coder, &batch, tile);
+    if (status == L2K_OK && !job->encoder->output.packets.bytes)
+        status = code_blocks(job, coder, &batch, tile);
+    return on_device ? finish_plan(plan, status) : status;
 }
 
 l2k_status l2k_encode_tile_again(const l2k_encode_job *job, l2k_team *team, const l2k_turn *turn)
@@ -155,7 +237,7 @@ l2k_status l2k_encode_tile_again(const l2k_encode_job *job, l2k_team *team, cons
     l2k_plane *planes;
     L2K_TRY(choose_plan(job, team, turn->slot, tile));
     L2K_TRY(l2k_encode_tile_planes(job, tile, &planes));
-    L2K_TRY(l2k_plan_forward(turn->slot->plan, planes));
+    L2K_TRY(l2k_plan_begin(turn->slot->plan, planes));
     return l2k_encode_blocks(job, team, turn->slot->plan, tile);
 }
 

@@ -1,7 +1,6 @@
 /* The encoder's block diagram: from an image to a codestream or a JP2 file (ISO/IEC 15444-1). Around it: options in
  * encoder_options.c, their checks in encode_setup.c, start and end of an image in encode_start.c, images by rows of
  * tiles in encode_rows.c. */
-#include "codec/codestream/markers.h"
 #include "codec/encoder.h"
 
 /* A team's share of the tiles. Where the transform runs on a device, that of the next tile runs while blocks are coded.
@@ -20,9 +19,7 @@ static void encode_share(void *opaque, l2k_teams *teams, l2k_team *team)
                 status = l2k_plan_begin(turn.slot->plan, planes);
         } else {
             /* Code-blocks, bit-planes and arithmetic coder: Annexes D, C, codec/blocks/. */
-            status = l2k_plan_finish(turn.slot->plan);
-            if (status == L2K_OK)
-                status = l2k_encode_blocks(job, team, turn.slot->plan, &job->tiles[turn.tile]);
+            status = l2k_encode_blocks(job, team, turn.slot->plan, &job->tiles[turn.tile]);
             if (l2k_team_falls_back(team, turn.slot, status))
                 status = l2k_encode_tile_again(job, team, &turn);
         }
@@ -36,6 +33,8 @@ l2k_status l2k_encode_layers(l2k_encoder *encoder, l2k_allocation *allocation)
     const bool whole = !encoder->stream;
     size_t *fixed_bytes = &allocation->fixed_bytes;
     allocation->more_guard_bits = l2k_encode_add_guard_bit(encoder, whole);
+    if (encoder->output.packets.bytes)
+        return L2K_OK; /* one layer with everything */
     double start = l2k_stage_start(e->context);
     L2K_TRY(l2k_output_fixed_bytes(e, encoder->tiles, encoder->num_tiles, whole, &encoder->output, fixed_bytes));
     L2K_TRY(l2k_layers_allocate(e->context, encoder->tiles, encoder->num_tiles, &e->targets, e->plt, *fixed_bytes));
@@ -49,7 +48,7 @@ l2k_status l2k_encode_tiles(l2k_encoder *encoder, uint32_t first, l2k_rect area,
     const l2k_context *context = e->context;
     l2k_tile *tiles = encoder->tiles;
     const uint32_t count = encoder->num_tiles;
-    l2k_encode_job job = {e, first, tiles, area, planes};
+    l2k_encode_job job = {e, first, tiles, area, planes, l2k_encode_packet_makers(encoder), encoder};
     l2k_allocation allocation;
     L2K_TRY(l2k_encode_check_planes(e, area, planes));
 
@@ -71,18 +70,30 @@ l2k_status l2k_encode_tiles(l2k_encoder *encoder, uint32_t first, l2k_rect area,
     return L2K_OK;
 }
 
-static l2k_status finish_image(l2k_encoder *encoder, const l2k_stream *stream)
+static l2k_status complete_output(l2k_encoder *encoder)
 {
     l2k_output *out = &encoder->output;
 
     /* Headers: Annex A, codec/codestream/; boxes: Annex I, codec/jp2/. */
-    l2k_buffer_put(&out->body, L2K_EOC, 2);
-    L2K_TRY(l2k_buffer_status(&out->body));
-    L2K_TRY(l2k_output_head(&encoder->encoding, out->body.size, out));
+    L2K_TRY(l2k_output_end(out));
+    L2K_TRY(l2k_output_head(&encoder->encoding, l2k_output_body_bytes(out), out));
+    encoder->usual_body = l2k_output_room(out);
+    return l2k_poll(&encoder->context, L2K_POLL_NOW); /* nothing is written after a "no" */
+}
 
-    L2K_TRY(l2k_poll(&encoder->context, L2K_POLL_NOW)); /* nothing is written after a "no" */
-    L2K_TRY(l2k_encode_write(encoder, stream, &out->head));
-    return l2k_encode_write(encoder, stream, &out->body);
+static l2k_status encode_image(l2k_encoder *encoder, const l2k_image *image, const l2k_plane *planes)
+{
+    L2K_TRY(l2k_encode_start(encoder, image, false));
+    L2K_TRY(l2k_encode_tiles(encoder, 0, encoder->encoding.siz.grid.image, planes));
+    return complete_output(encoder);
+}
+
+static l2k_status write_output(l2k_encoder *encoder, const l2k_stream *stream)
+{
+    l2k_output *out = &encoder->output;
+    L2K_TRY(l2k_encode_write(encoder, stream, &out->head, 0));
+    L2K_TRY(l2k_encode_write(encoder, stream, &out->body, out->front));
+    return l2k_encode_write_packets(encoder, stream);
 }
 
 l2k_status l2k_encoder_encode(l2k_encoder *encoder, const l2k_image *image, const l2k_plane *planes,
@@ -90,21 +101,10 @@ l2k_status l2k_encoder_encode(l2k_encoder *encoder, const l2k_image *image, cons
 {
     if (!image || !planes || !stream || !stream->write)
         return l2k_fail(&encoder->context, L2K_ERROR_ARGUMENT, "no image, no planes or no stream to write to");
-    l2k_status status = l2k_encode_start(encoder, image, false);
+    l2k_status status = encode_image(encoder, image, planes);
     if (status == L2K_OK)
-        status = l2k_encode_tiles(encoder, 0, encoder->encoding.siz.grid.image, planes);
-    if (status == L2K_OK)
-        status = finish_image(encoder, stream);
+        status = write_output(encoder, stream);
     return l2k_encode_end(encoder, status);
-}
-
-/* ---- To memory ------------------------------------------------------------------------------------------------- */
-
-/* The buffer remembers a failure. */
-static int append(void *user, const void *bytes, size_t count)
-{
-    l2k_buffer_append(user, bytes, count);
-    return 0;
 }
 
 l2k_status l2k_encoder_encode_memory(l2k_encoder *encoder, const l2k_image *image, const l2k_plane *planes,
@@ -114,18 +114,10 @@ l2k_status l2k_encoder_encode_memory(l2k_encoder *encoder, const l2k_image *imag
         *bytes = NULL;
     if (count)
         *count = 0;
-    if (!bytes || !count)
-        return l2k_fail(&encoder->context, L2K_ERROR_ARGUMENT, "nowhere to return the file to");
-    l2k_buffer *memory = &encoder->memory;
-    l2k_release(&encoder->context, memory->data);
-    *memory = (l2k_buffer){.context = &encoder->context};
-    L2K_TRY(l2k_encoder_encode(encoder, image, planes, &(l2k_stream){.write = append, .user = memory}));
-    l2k_status status = l2k_buffer_status(memory);
-    if (status != L2K_OK) {
-        l2k_buffer_release(memory);
-        return l2k_encode_end(encoder, status);
-    }
-    *bytes = memory->data;
-    *count = memory->size;
-    return L2K_OK;
+    if (!bytes || !count || !image || !planes)
+        return l2k_fail(&encoder->context, L2K_ERROR_ARGUMENT, "no image, no planes or nowhere to return the file to");
+    l2k_status status = encode_image(encoder, image, planes);
+    if (status == L2K_OK)
+        status = l2k_output_join(encoder, bytes, count);
+    return l2k_encode_end(encoder, status);
 }

@@ -5,6 +5,8 @@
 #include "base/buffer.h"
 #include "base/pool.h"
 #include "base/run.h"
+#include "codec/batch.h"
+#include "codec/packets/device_packets.h"
 #include "codec/packets/rate.h"
 #include "codec/teams.h"
 #include "transform/choice.h"
@@ -29,6 +31,9 @@ typedef struct l2k_encoding {
     l2k_layer_targets targets;
     double *own_targets; /* HT: what targets.targets points to, the last one without end: all passes are in it */
     const l2k_block_coder_table *device_coders; /* NULL: no device has one for these code-blocks */
+    bool device_planes;                         /* the caller's planes are in device memory */
+    void *planes_stream;                        /* which are ready after what is in this stream */
+    bool keeps_tiles;                           /* their trees are for the next image, too */
     l2k_step_target by_step;                    /* HT: what the steps are to reach, in place of that target */
     bool tile_steps;                            /* tiles have steps of their own, not those of the main header */
     l2k_format format;
@@ -39,15 +44,17 @@ typedef struct l2k_encoding {
 
 /* The output under way. */
 typedef struct l2k_output {
-    l2k_buffer head;    /* boxes and main header */
-    l2k_buffer body;    /* tile-parts and EOC */
-    l2k_buffer part;    /* with PLT: packets of the present tile-part, whose lengths come first */
-    l2k_buffer lengths; /* with PLT: uint32_t per packet of the tile-part */
-    l2k_buffer parts;   /* l2k_tile_part of every tile-part */
-    uint64_t written;   /* bytes, to the stream */
-    uint64_t tlm_at;    /* where TLM stands in the output */
-    uint64_t ht_at;     /* where Ccap15 does */
-    uint64_t box_at;    /* where the codestream's box begins */
+    l2k_buffer head;          /* boxes and main header */
+    l2k_buffer body;          /* from `front` on: tile-parts and EOC */
+    size_t front;             /* room for the head */
+    l2k_made_packets packets; /* of the only tile, with EOC, if a device has made them; then `body` ends before them */
+    l2k_buffer part;          /* with PLT: packets of the present tile-part, whose lengths come first */
+    l2k_buffer lengths;       /* with PLT: uint32_t per packet of the tile-part */
+    l2k_buffer parts;         /* l2k_tile_part of every tile-part */
+    uint64_t written;         /* bytes, to the stream */
+    uint64_t tlm_at;          /* where TLM stands in the output */
+    uint64_t ht_at;           /* where Ccap15 does */
+    uint64_t box_at;          /* where the codestream's box begins */
 } l2k_output;
 
 struct l2k_encoder {
@@ -60,17 +67,25 @@ struct l2k_encoder {
     size_t num_precincts;
     l2k_target target_kind;
     double *targets;
-    size_t num_targets; /* 0 = one layer with everything */
-    double base_step;   /* of l2k_encoder_set_step */
+    size_t num_targets;  /* 0 = one layer with everything */
+    double base_step;    /* of l2k_encoder_set_step */
+    void *planes_stream; /* of l2k_encoder_set_stream */
     l2k_teams teams;
-    bool has_image; /* between its start and its end: the next members are its */
-    l2k_encoding encoding;
-    l2k_tile *tiles;    /* those that are coded together: all, or a row */
-    uint32_t num_tiles; /* of them */
+    const l2k_packet_maker_table *packet_makers;
+    l2k_packet_maker *packet_maker; /* NULL until a device makes packets */
+    bool has_image;                 /* between its start and its end: the next members are its, or, after it, kept */
+    l2k_encoding set_up;            /* the image's settings */
+    l2k_encoding encoding; /* the same, with arrays that stay for the next image, and whatever changes on the way */
+    l2k_component_coding *as_set_up; /* of each component, before guard bits; NULL: there are no tiles */
+    l2k_tile *tiles;                 /* those that are coded together: all, or a row */
+    uint32_t num_tiles;              /* of them */
+    uint64_t num_trees;              /* built so far: a number for those of the tiles */
     l2k_output output;
+    size_t usual_body;        /* room that the last image's tile-parts took */
     const l2k_stream *stream; /* by rows of tiles */
     uint32_t next_tile;       /* by rows of tiles */
-    l2k_buffer memory;        /* what l2k_encoder_encode_memory gave last */
+    l2k_buffer memory;        /* what l2k_encoder_encode_memory gave last, unless that was output.packets */
+    l2k_lanes lanes;          /* of batches */
 };
 
 /* ---- An image from its start to its end (encode_start.c) ------------------------------------------------------- */
@@ -80,6 +95,16 @@ l2k_status l2k_encode_start(l2k_encoder *encoder, const l2k_image *image, bool b
 
 /* Ends the image, if there is one, and returns `status`; after a failure nothing is kept for the next image. */
 l2k_status l2k_encode_end(l2k_encoder *encoder, l2k_status status);
+
+/* ---- Tiles from image to image (encode_keep.c) ------------------------------------------------------------------ */
+
+/* Makes encoder->encoding of encoder->set_up. Where tiles with the same trees are kept, they are made ready; otherwise
+ * what is kept is released, and there are `num_tiles` tiles without trees. */
+l2k_status l2k_encode_take_tiles(l2k_encoder *encoder, uint32_t num_tiles);
+
+/* Releases the tiles and the encoding, or one tile. */
+void l2k_encode_release_tiles(l2k_encoder *encoder);
+void l2k_encode_release_tile(const l2k_context *context, l2k_tile *tile);
 
 /* ---- The block diagram (encoder.c) ------------------------------------------------------------------------------ */
 
@@ -105,9 +130,13 @@ typedef struct l2k_encode_job {
     l2k_tile *tiles; /* each one is its team's */
     l2k_rect area;   /* of the image, which `planes` hold */
     const l2k_plane *planes;
+    /* Where a device is to make the packets of the only tile: how, and for whom. Otherwise NULL. */
+    const l2k_packet_maker_table *makers;
+    l2k_encoder *encoder;
 } l2k_encode_job;
 
-/* The planes from the tile's corner on, which belong to the tile. */
+/* The planes from the tile's corner on, which belong to the tile. Where the caller's are in device memory and the
+ * tile's plan is not for such planes, they are copies. */
 l2k_status l2k_encode_tile_planes(const l2k_encode_job *job, l2k_tile *tile, l2k_plane **planes);
 
 /* Builds the tile's tree, chooses the slot's plan, and gives the planes from the tile's corner on, which belong to the
@@ -115,8 +144,12 @@ l2k_status l2k_encode_tile_planes(const l2k_encode_job *job, l2k_tile *tile, l2k
 l2k_status l2k_encode_prepare_tile(const l2k_encode_job *job, const l2k_team *team, const l2k_turn *turn,
                                    l2k_plane **planes);
 
-/* Codes all blocks of a tile from their views, which are the plan's, or, without one, in host memory. */
-l2k_status l2k_encode_blocks(const l2k_encode_job *job, l2k_team *team, const l2k_plan *plan, l2k_tile *tile);
+/* The makers of packets on a device, if they can make those of the image: one tile, one layer, one tile-part. */
+const l2k_packet_maker_table *l2k_encode_packet_makers(const l2k_encoder *encoder);
+
+/* Codes all blocks of a tile from their views, which are the plan's, or, without one, in host memory. Finishes the
+ * plan, which has been begun. On a device, packets are made as well, where job->makers says so. */
+l2k_status l2k_encode_blocks(const l2k_encode_job *job, l2k_team *team, l2k_plan *plan, l2k_tile *tile);
 
 /* The transform and code-blocks of a tile that was prepared before, with another plan. */
 l2k_status l2k_encode_tile_again(const l2k_encode_job *job, l2k_team *team, const l2k_turn *turn);
@@ -153,7 +186,8 @@ l2k_status l2k_encode_check_planes(const l2k_encoding *encoding, l2k_rect area, 
 
 /* ---- Tile-parts and headers (encode_output.c) ----------------------------------------------------------------- */
 
-void l2k_output_start(l2k_output *out, const l2k_context *context);
+/* `body` bytes of tile-parts are expected. */
+void l2k_output_start(l2k_output *out, const l2k_context *context, size_t front, size_t body);
 void l2k_output_release(l2k_output *out);
 
 /* Bytes that do not depend on the packets of these tiles: their tile-parts' headers, and the head that is still to be
@@ -166,8 +200,23 @@ l2k_status l2k_output_fixed_bytes(const l2k_encoding *encoding, const l2k_tile *
 l2k_status l2k_output_tile_parts(const l2k_encoding *encoding, l2k_tile *tiles, uint32_t count,
                                  unsigned more_guard_bits, l2k_output *out);
 
-/* Writes out a buffer of the output and empties it. */
-l2k_status l2k_encode_write(l2k_encoder *encoder, const l2k_stream *stream, l2k_buffer *bytes);
+/* After the last tile: EOC. */
+l2k_status l2k_output_end(l2k_output *out);
+
+/* Bytes of tile-parts and EOC. */
+size_t l2k_output_body_bytes(const l2k_output *out);
+
+/* Room that they took in out->body, 0 if that is much more than they are: for another image of this size. */
+size_t l2k_output_room(const l2k_output *out);
+
+/* Writes out a buffer of the output from byte `from` on and empties it. */
+l2k_status l2k_encode_write(l2k_encoder *encoder, const l2k_stream *stream, l2k_buffer *bytes, size_t from);
+
+/* The same for the packets that a device has made. */
+l2k_status l2k_encode_write_packets(l2k_encoder *encoder, const l2k_stream *stream);
+
+/* The whole output in one piece, which belongs to the encoder. */
+l2k_status l2k_output_join(l2k_encoder *encoder, const uint8_t **bytes, size_t *count);
 
 /* All headers into out->head, for a body of `body_bytes` bytes; 0 = unknown. */
 l2k_status l2k_output_head(const l2k_encoding *encoding, uint64_t body_bytes, l2k_output *out);

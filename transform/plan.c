@@ -38,6 +38,25 @@ bool l2k_backend_usable(l2k_backend backend, char *text, size_t bytes)
 #endif
 }
 
+int l2k_current_device(void)
+{
+#ifdef L2K_WITH_CUDA
+    return l2k_cuda_device();
+#else
+    return -1;
+#endif
+}
+
+void l2k_use_device(int device)
+{
+#ifdef L2K_WITH_CUDA
+    if (device >= 0)
+        l2k_cuda_set_device(device);
+#else
+    (void)device;
+#endif
+}
+
 /* Whether AUTO tries the GPU for that many samples. */
 static bool tries_cuda(const l2k_context *context, uint64_t samples)
 {
@@ -142,6 +161,8 @@ static l2k_status create_on_either(const l2k_context *context, const l2k_plan_sp
         }
         if (status == L2K_ERROR_MEMORY || status == L2K_ERROR_BACKEND)
             l2k_choice_fall_back(context, status);
+        if (spec->on_device) /* the CPU has no use for these planes */
+            return status;
     }
     return create_on(context, &l2k_backend_cpu, spec, plan);
 }
@@ -249,6 +270,11 @@ void *l2k_plan_stream(const l2k_plan *plan)
     return plan->backend->stream ? plan->backend->stream(plan) : NULL;
 }
 
+l2k_status l2k_plan_follow(l2k_plan *plan, void *stream)
+{
+    return plan->backend->follow ? plan->backend->follow(plan, stream) : L2K_OK;
+}
+
 const l2k_coefficients *l2k_plan_coefficients(const l2k_plan *plan, uint32_t c)
 {
     return &plan->views[c];
@@ -269,9 +295,8 @@ static l2k_status check_planes(const l2k_plan *plan, const l2k_plane *planes)
 
 l2k_status l2k_plan_begin(l2k_plan *plan, const l2k_plane *planes)
 {
-    if (plan->under_way || plan->spec.on_device)
-        return l2k_fail(plan->context, L2K_ERROR_STATE, "a transform plan was begun %s",
-                        plan->under_way ? "twice" : "that works on device memory");
+    if (plan->under_way)
+        return l2k_fail(plan->context, L2K_ERROR_STATE, "a transform plan was begun twice");
     L2K_TRY(check_planes(plan, planes));
     memcpy(plan->planes, planes, plan->spec.num_components * sizeof *planes);
     L2K_TRY(plan->backend->begin(plan, planes));

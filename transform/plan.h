@@ -35,7 +35,9 @@ typedef struct l2k_plan_spec {
     unsigned levels_at_once;
     /* Not NULL: only the CPU can do this, and why; a note says so where the GPU would be used. */
     const char *cpu_reason;
-    bool on_device; /* CUDA only: planes and coefficients stay in device memory, for l2k_plan_run_on_device */
+    /* CUDA only: planes and coefficients stay in device memory. Runs are those of l2k_plan_run_on_device, or of begin
+     * and finish in the plan's own stream. */
+    bool on_device;
     /* Planes in host memory, but coefficients where the backend computes: on CUDA in device memory, for a block coder
      * there. */
     bool keeps_coefficients;
@@ -46,7 +48,8 @@ typedef struct l2k_plan l2k_plan;
 /* Allocates all memory for `spec` on a backend, for up to context->threads threads and with the row kernels of
  * context->cpu; `context` must outlive the plan. L2K_BACKEND_AUTO is the GPU or the CPU, see transform/choice.h.
  * Errors: L2K_ERROR_MEMORY; L2K_ERROR_BACKEND, also for an instruction set that is not usable; L2K_ERROR_ARGUMENT for a
- * component transform of components that differ in shape. A plan for one thread starts no parallel region, so many of
+ * component transform of components that differ in shape. AUTO fails without a message, but for the note, where the GPU
+ * fails for planes in device memory. A plan for one thread starts no parallel region, so many of
  * them can run side by side inside one. */
 l2k_status l2k_plan_create(const l2k_context *context, l2k_backend backend, const l2k_plan_spec *spec, l2k_plan **plan);
 
@@ -59,6 +62,10 @@ bool l2k_plan_fits(const l2k_plan *plan, const l2k_plan_spec *spec);
 /* The stream (cudaStream_t) in which begin works; NULL on the CPU. Work that is enqueued there between begin and finish
  * finds the coefficients of a forward plan, and what is enqueued before begin can make those of an inverse one. */
 void *l2k_plan_stream(const l2k_plan *plan);
+
+/* For plans on CUDA: what is enqueued in the plan's stream from now on waits for all that is in `stream` (a
+ * cudaStream_t) now. */
+l2k_status l2k_plan_follow(l2k_plan *plan, void *stream);
 
 /* The view of component c, valid as long as the plan. Forward plans fill it, inverse plans read it and do not change
  * it. base is aligned to 64 bytes and the stride is a multiple of 32; nothing beyond the width is ever read. 16-bit
@@ -82,7 +89,7 @@ const l2k_coefficients *l2k_plan_coefficients(const l2k_plan *plan, uint32_t c);
  * After a failed run (any error but L2K_ERROR_STATE) nothing is under way and the plan can be begun again. An inverse
  * on CUDA may then have changed planes that are pinned; others are written only once all samples have arrived.
  *
- * L2K_ERROR_STATE: begin of a plan that is under way or was made on_device, finish of one that is not under way.
+ * L2K_ERROR_STATE: begin of a plan that is under way, finish of one that is not.
  * L2K_ERROR_ARGUMENT: float samples where the transform has none, or on the host for CUDA. L2K_ERROR_BACKEND: the
  * device failed. L2K_ERROR_CANCELLED: the progress hook asked to stop. */
 l2k_status l2k_plan_begin(l2k_plan *plan, const l2k_plane *planes);
@@ -95,6 +102,11 @@ l2k_status l2k_plan_inverse(l2k_plan *plan, const l2k_plane *planes);
 /* Whether begin returns before the work is done, so that a second plan is worth its memory. AUTO: whether this is
  * possible for a plan of up to `samples` samples, all components together. */
 bool l2k_backend_overlaps(const l2k_context *context, l2k_backend backend, uint64_t samples);
+
+/* The device that is current for this thread, -1 where there is none; and to make one current, for a thread that works
+ * for another. */
+int l2k_current_device(void);
+void l2k_use_device(int device);
 
 /* For plans made on_device: enqueues the transform of the plan's direction on a stream (a cudaStream_t) and returns at
  * once; planes[c].data are device pointers. The results are there when the stream has done this work. */

@@ -20,6 +20,9 @@ typedef struct l2k_block_batch {
     uint64_t units;       /* of progress (l2k_run_advance) that the whole batch is worth */
     /* For coders on a device. */
     void *stream;         /* a cudaStream_t to work in, after what is there already; NULL: one of the coder's own */
+    uint64_t same;        /* not 0: batches of this coder with the same number have the same places, views and steps, so
+                             that its list of them can stay on the device */
+    bool stays;           /* encoding: what is coded stays on the device, for `coded`, and no block is touched */
     const uint8_t *bytes; /* decoding: memory with all contributions, which then goes up in one copy; NULL: they are
                              gathered first */
     size_t num_bytes;
@@ -34,6 +37,8 @@ typedef struct l2k_block_coder {
 
 /* Some encoders send empty passes beyond the last bit-plane; they are received, counted in a byte, and not decoded. */
 #define L2K_MAX_RECEIVED_PASSES 255
+
+struct l2k_cuda_coded;
 
 typedef struct l2k_block_coder_table {
     const char *name;
@@ -56,6 +61,10 @@ typedef struct l2k_block_coder_table {
     /* For packet headers (B.10.7): whether coding pass `pass` of an MQ block (0 = its first) always ends a codeword
      * segment in code-block style `style` (l2k_style values). The last pass of a block ends one, too. */
     bool (*ends_segment)(unsigned style, unsigned pass);
+    /* Where a batch that stays on the device has its coded blocks (codec/blocks/cuda/cuda_memory.h): after
+     * `begin_encode`, for work that is enqueued in the batch's stream; after `finish`, whether all code was there. What
+     * is there remains until the next batch. NULL: no batch can stay. */
+    void (*coded)(const l2k_block_coder *coder, struct l2k_cuda_coded *coded);
 } l2k_block_coder_table;
 
 /* The MQ coder of Annexes C and D on the CPU's threads. */
@@ -65,11 +74,14 @@ extern const l2k_block_coder_table l2k_mq_on_cpu;
  * subband. */
 extern const l2k_block_coder_table l2k_ht_on_cpu;
 
-/* The HT coder on a CUDA device, in builds with CUDA: encodes cleanup passes; decodes HT blocks. Coefficients are int16
- * (of at most 15 bit-planes when decoding) or int32, in device memory. Errors besides those above: L2K_ERROR_BACKEND;
- * L2K_ERROR_ARGUMENT for other coefficients; L2K_ERROR_UNSUPPORTED for an MQ block. Decoding, what is enqueued in
- * the batch's stream after `begin` finds the coefficients there. */
+/* The HT coder on a CUDA device, in builds with CUDA. Coefficients are int16 (of at most 15 bit-planes when decoding) or
+ * int32, in device memory, or float, which it quantises. Errors besides those above: L2K_ERROR_BACKEND;
+ * L2K_ERROR_ARGUMENT for other coefficients; L2K_ERROR_UNSUPPORTED for an MQ block. Decoding, what is enqueued in the
+ * batch's stream after `begin` finds the coefficients there. */
 extern const l2k_block_coder_table l2k_ht_on_cuda;
+
+/* The MQ coder on a CUDA device, likewise: encodes int16 and int32 coefficients, all styles of Part 1. */
+extern const l2k_block_coder_table l2k_mq_on_cuda;
 
 /* The table for code-blocks of a style (SPcod, Table A.19). */
 const l2k_block_coder_table *l2k_block_coder_for(unsigned style);

@@ -4,19 +4,19 @@
 
 #include "codec/packets/packet_order.h"
 
-/* Prepares the encoder's state of a tile: enters inclusion layers and zero bit-planes into the tag trees and forgets all
- * packets written before. The blocks' layer_passes must be set. Error, here and in the next three functions:
+/* Prepares the encoder's state of a tile: enters inclusion layers and zero bit-planes into the tag trees and forgets
+ * all packets written before. The blocks' layer_passes must be set. Error, here and in the next three functions:
  * L2K_ERROR_CANCELLED, after which the tile can only be released. */
 l2k_status l2k_packets_restart(const l2k_context *context, l2k_tile *tile);
 
-/* Writes one packet and advances the state of its precinct. `number` is the packet's position in the tile, for SOP. After
- * a failed allocation `out` has failed. */
+/* Writes one packet and advances the state of its precinct. `number` is the packet's position in the tile, for SOP.
+ * After a failed allocation `out` has failed. */
 l2k_status l2k_packet_write(const l2k_context *context, l2k_tile *tile, const l2k_packet_id *id, uint32_t number,
                             l2k_buffer *out);
 
-/* For rate control, which decides layer by layer: the bytes that the packet would take if its layer ended as layer_passes
- * says now, independent of later layers. The state is unchanged. `scratch` keeps memory between calls. Error:
- * L2K_ERROR_MEMORY. */
+/* For rate control, which decides layer by layer: the bytes that the packet would take if its layer ended as
+ * layer_passes says now, independent of later layers. The state is unchanged. `scratch` keeps memory between calls.
+ * Error: L2K_ERROR_MEMORY. */
 l2k_status l2k_packet_measure(const l2k_context *context, l2k_tile *tile, const l2k_packet_id *id, l2k_buffer *scratch,
                               size_t *bytes);
 

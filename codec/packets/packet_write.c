@@ -6,6 +6,7 @@
 #include "base/buffer.h"
 #include "base/integer.h"
 #include "base/run.h"
+#include "codec/packets/packet_codes.h"
 
 typedef struct packet {
     const l2k_context *context;
@@ -68,7 +69,7 @@ static l2k_status restart_precinct(const l2k_context *context, uint32_t num_laye
     announce_layers(precinct, num_layers);
     clear_tree(&precinct->zero_planes);
     for (uint32_t i = 0; i < l2k_precinct_blocks(precinct); i++) {
-        precinct->blocks[i].lblock = 3;
+        precinct->blocks[i].lblock = L2K_FIRST_LBLOCK;
         precinct->blocks[i].passes_in = 0;
         l2k_tag_tree_set(&precinct->zero_planes, i, max_planes - precinct->blocks[i].num_planes);
     }
@@ -88,21 +89,6 @@ l2k_status l2k_packets_restart(const l2k_context *context, l2k_tile *tile)
     return L2K_OK;
 }
 
-/* Number of coding passes (Table B.4). */
-static void put_pass_count(l2k_bit_writer *bits, unsigned passes)
-{
-    if (passes == 1)
-        l2k_bits_put(bits, 0, 1);
-    else if (passes == 2)
-        l2k_bits_put(bits, 2, 2);
-    else if (passes <= 5)
-        l2k_bits_put(bits, 0xC | (passes - 3), 4);
-    else if (passes <= 36)
-        l2k_bits_put(bits, 0x1E0 | (passes - 6), 9);
-    else
-        l2k_bits_put(bits, 0xFF80 | (passes - 37), 16);
-}
-
 static uint32_t pass_end(const l2k_block *block, unsigned pass)
 {
     return block->coded.pass_bytes[pass] & ~L2K_PASS_TERMINATED;
@@ -118,11 +104,6 @@ static unsigned segment_run(const l2k_block *block, unsigned first, unsigned end
     return last + 1;
 }
 
-static unsigned bit_length(uint32_t value)
-{
-    return value ? l2k_log2(value) + 1 : 0;
-}
-
 /* Lengths of the segments (B.10.7): Lblock grows until every one fits. */
 static void put_lengths(l2k_bit_writer *bits, l2k_block *block, unsigned first, unsigned end)
 {
@@ -130,23 +111,21 @@ static void put_lengths(l2k_bit_writer *bits, l2k_block *block, unsigned first, 
     unsigned lblock = block->lblock;
     for (unsigned at = first, next; at < end; at = next) {
         next = segment_run(block, at, end, &bytes);
-        unsigned spare = l2k_log2(next - at), needed = bit_length(bytes);
-        if (needed > lblock + spare)
-            lblock = needed - spare;
+        lblock = l2k_lblock_for(lblock, next - at, bytes);
     }
     for (; block->lblock < lblock; block->lblock++)
         l2k_bits_put(bits, 1, 1);
     l2k_bits_put(bits, 0, 1);
     for (unsigned at = first, next; at < end; at = next) {
         next = segment_run(block, at, end, &bytes);
-        l2k_bits_put(bits, bytes, lblock + l2k_log2(next - at));
+        l2k_bits_put(bits, bytes, lblock + l2k_spare_bits(next - at));
     }
 }
 
 static void put_block_header(l2k_bit_writer *bits, l2k_precinct *precinct, uint32_t index, uint32_t layer)
 {
     l2k_block *block = &precinct->blocks[index];
-    unsigned end = passes_through(block, layer), first = block->passes_in;
+    unsigned end = passes_through(block, layer), first = block->passes_in, width;
     if (first > 0)
         l2k_bits_put(bits, end > first, 1);
     else
@@ -155,7 +134,8 @@ static void put_block_header(l2k_bit_writer *bits, l2k_precinct *precinct, uint3
         return;
     if (first == 0)
         l2k_tag_tree_encode(&precinct->zero_planes, index, UINT32_MAX, bits);
-    put_pass_count(bits, end - first);
+    const uint32_t code = l2k_pass_count_code(end - first, &width);
+    l2k_bits_put(bits, code, width);
     put_lengths(bits, block, first, end);
 }
 

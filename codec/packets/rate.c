@@ -375,23 +375,19 @@ static l2k_status measure_layers(rate_control *control, uint64_t *bytes)
 /* Room for the layers of every block that has passes: all passes in every layer, or, to be filled, none. */
 static l2k_status take_layers(const l2k_context *context, l2k_tile *tile, bool all)
 {
-    uint32_t num_layers = tile->coding->num_layers;
+    const size_t num_layers = tile->coding->num_layers;
     l2k_block_place *places;
     size_t count;
-    l2k_status status = L2K_OK;
     L2K_TRY(l2k_tile_list_blocks(context, tile, UINT32_MAX, 0, &places, &count));
-    for (size_t i = 0; i < count && status == L2K_OK; i++) {
+    uint8_t *layers =
+        count <= SIZE_MAX / num_layers ? l2k_arena_take(context, &tile->contributions, count * num_layers) : NULL;
+    for (size_t i = 0; layers && i < count; i++) {
         l2k_block *block = places[i].block;
-        if (!block->num_passes)
-            continue;
-        block->coded.layer_passes = l2k_arena_take(context, &tile->arena, num_layers);
-        if (block->coded.layer_passes)
-            memset(block->coded.layer_passes, all ? block->num_passes : 0, num_layers);
-        else
-            status = l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %u layers", num_layers);
+        block->coded.layer_passes = layers + i * num_layers;
+        memset(block->coded.layer_passes, all ? block->num_passes : 0, num_layers);
     }
     l2k_release(context, places);
-    return status;
+    return layers ? L2K_OK : l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %zu layers", num_layers);
 }
 
 bool l2k_layers_need_distortions(const l2k_layer_targets *targets)

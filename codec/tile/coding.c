@@ -1,6 +1,8 @@
 /* Coding parameters of a tile (Annex A.6), and what follows from them for the transform (E-5). */
 #include "codec/tile/coding.h"
 
+#include <string.h>
+
 #include "base/memory.h"
 
 void l2k_tile_coding_release(const l2k_context *context, l2k_tile_coding *coding)
@@ -8,6 +10,63 @@ void l2k_tile_coding_release(const l2k_context *context, l2k_tile_coding *coding
     l2k_release(context, coding->components);
     l2k_release(context, coding->changes);
     *coding = (l2k_tile_coding){0};
+}
+
+l2k_status l2k_tile_coding_copy(const l2k_context *context, const l2k_tile_coding *from, uint32_t num_components,
+                                l2k_tile_coding *to)
+{
+    *to = *from;
+    to->changes = NULL;
+    to->components = l2k_allocate(context, num_components, sizeof *to->components);
+    if (to->components && from->num_changes)
+        to->changes = l2k_allocate(context, from->num_changes, sizeof *to->changes);
+    if (!to->components || (from->num_changes && !to->changes))
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the headers of %u components", num_components);
+    memcpy(to->components, from->components, num_components * sizeof *to->components);
+    if (to->changes)
+        memcpy(to->changes, from->changes, from->num_changes * sizeof *to->changes);
+    return L2K_OK;
+}
+
+static bool same_steps(const l2k_component_coding *a, const l2k_component_coding *b)
+{
+    const unsigned count = a->quantisation == L2K_QUANT_DERIVED ? 1 : 3u * a->levels + 1;
+    for (unsigned i = 0; i < count; i++)
+        if (a->steps[i].exponent != b->steps[i].exponent || a->steps[i].mantissa != b->steps[i].mantissa)
+            return false;
+    return true;
+}
+
+static bool same_component(const l2k_component_coding *a, const l2k_component_coding *b)
+{
+    return a->levels == b->levels && a->log2_block_width == b->log2_block_width &&
+           a->log2_block_height == b->log2_block_height && a->style == b->style && a->ht_passes == b->ht_passes &&
+           a->wavelet == b->wavelet && a->quantisation == b->quantisation && a->guard_bits == b->guard_bits &&
+           a->roi_shift == b->roi_shift &&
+           memcmp(a->log2_precinct_width, b->log2_precinct_width, a->levels + 1u) == 0 &&
+           memcmp(a->log2_precinct_height, b->log2_precinct_height, a->levels + 1u) == 0 && same_steps(a, b);
+}
+
+static bool same_change(const l2k_progression_change *a, const l2k_progression_change *b)
+{
+    return a->progression == b->progression && a->resolution_start == b->resolution_start &&
+           a->resolution_end == b->resolution_end && a->component_start == b->component_start &&
+           a->component_end == b->component_end && a->layer_end == b->layer_end;
+}
+
+/* What packets say of themselves (SOP, EPH) and what CAP announces do not matter. */
+bool l2k_tile_coding_equals(const l2k_tile_coding *a, const l2k_tile_coding *b, uint32_t num_components)
+{
+    if (a->progression != b->progression || a->num_layers != b->num_layers ||
+        a->component_transform != b->component_transform || a->num_changes != b->num_changes)
+        return false;
+    for (uint32_t c = 0; c < num_components; c++)
+        if (!same_component(&a->components[c], &b->components[c]))
+            return false;
+    for (size_t i = 0; i < a->num_changes; i++)
+        if (!same_change(&a->changes[i], &b->changes[i]))
+            return false;
+    return true;
 }
 
 l2k_step l2k_coding_step(const l2k_component_coding *coding, unsigned resolution, unsigned orientation)

@@ -81,6 +81,13 @@ static inline const l2k_wavelet_descriptor *l2k_coding_wavelet(const l2k_compone
 /* Frees what a tile's coding owns. */
 void l2k_tile_coding_release(const l2k_context *context, l2k_tile_coding *coding);
 
+/* A copy with arrays of its own; after an error, too, the caller releases it. */
+l2k_status l2k_tile_coding_copy(const l2k_context *context, const l2k_tile_coding *from, uint32_t num_components,
+                                l2k_tile_coding *to);
+
+/* Whether two tiles of `num_components` components are coded alike. */
+bool l2k_tile_coding_equals(const l2k_tile_coding *a, const l2k_tile_coding *b, uint32_t num_components);
+
 /* The step of a subband, worked out from LL's where the quantisation is derived (E-5). */
 l2k_step l2k_coding_step(const l2k_component_coding *coding, unsigned resolution, unsigned orientation);
 

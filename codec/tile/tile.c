@@ -40,6 +40,13 @@ static uint16_t planes_of(const l2k_component_coding *coding, unsigned resolutio
     return (uint16_t)(l2k_magnitude_bits(step, coding->guard_bits) + coding->roi_shift);
 }
 
+static l2k_status check_precincts(const l2k_context *context, uint64_t count, uint64_t most)
+{
+    if (count > most)
+        return l2k_fail(context, L2K_ERROR_TRUNCATED, "the file is too short for the packets that its header promises");
+    return L2K_OK;
+}
+
 static l2k_status create_resolution(const l2k_context *context, l2k_tile *tile, const l2k_tile_component *component,
                                     uint32_t r, uint64_t most_precincts)
 {
@@ -50,8 +57,7 @@ static l2k_status create_resolution(const l2k_context *context, l2k_tile *tile, 
     resolution->precincts = l2k_partition_make(resolution->rect, width, height);
     uint64_t count = (uint64_t)resolution->precincts.across * resolution->precincts.down;
     tile->num_precincts += count;
-    if (tile->num_precincts > most_precincts)
-        return l2k_fail(context, L2K_ERROR_TRUNCATED, "the file is too short for the packets that its header promises");
+    L2K_TRY(check_precincts(context, tile->num_precincts, most_precincts));
     if (count > UINT32_MAX)
         return l2k_fail(context, L2K_ERROR_UNSUPPORTED, "more than 2^32 precincts in a resolution");
     resolution->num_precincts = (uint32_t)count;
@@ -114,8 +120,41 @@ l2k_status l2k_tile_create(const l2k_context *context, const l2k_siz *siz, const
 void l2k_tile_release(const l2k_context *context, l2k_tile *tile)
 {
     l2k_arena_release(context, &tile->arena);
+    l2k_arena_release(context, &tile->contributions);
+    l2k_release(context, tile->pending);
+    tile->pending = NULL;
+    tile->pending_capacity = 0;
     tile->components = NULL;
     tile->num_components = 0;
+}
+
+static bool same_rect(l2k_rect a, l2k_rect b)
+{
+    return a.x0 == b.x0 && a.y0 == b.y0 && a.x1 == b.x1 && a.y1 == b.y1;
+}
+
+bool l2k_tile_fits(const l2k_tile *tile, const l2k_siz *siz, uint32_t index)
+{
+    const l2k_rect rect = l2k_tile_rect(&siz->grid, index);
+    if (!tile->components || tile->index != index || tile->num_components != siz->num_components ||
+        !same_rect(tile->rect, rect))
+        return false;
+    for (uint32_t c = 0; c < siz->num_components; c++) {
+        const l2k_tile_component *component = &tile->components[c];
+        const l2k_component *size = &siz->components[c];
+        if (component->dx != size->dx || component->dy != size->dy || component->precision != size->precision)
+            return false;
+    }
+    return true;
+}
+
+l2k_status l2k_tile_restart(const l2k_context *context, uint64_t most_precincts, l2k_tile *tile)
+{
+    L2K_TRY(check_precincts(context, tile->num_precincts, most_precincts));
+    tile->image++;
+    tile->has_contributions = false;
+    l2k_arena_rewind(&tile->contributions);
+    return L2K_OK;
 }
 
 uint64_t l2k_tile_samples(const l2k_tile *tile)
@@ -159,12 +198,26 @@ static l2k_status make_blocks(const l2k_context *context, l2k_tile *tile, const 
     return L2K_OK;
 }
 
+static void renew_precinct(l2k_precinct *precinct)
+{
+    const uint32_t count = l2k_precinct_blocks(precinct);
+    l2k_tag_tree_restart(&precinct->inclusion);
+    l2k_tag_tree_restart(&precinct->zero_planes);
+    for (uint32_t i = 0; i < count; i++)
+        precinct->blocks[i] = (l2k_block){.rect = precinct->blocks[i].rect, .lblock = 3};
+}
+
 static l2k_status prepare_in_band(const l2k_context *context, l2k_tile *tile, const l2k_component_coding *coding,
                                   const l2k_resolution *resolution, const l2k_subband *band, uint32_t index)
 {
     l2k_precinct *precinct = &band->precincts[index];
-    if (precinct->blocks)
+    if (precinct->blocks) {
+        if (precinct->image != tile->image)
+            renew_precinct(precinct);
+        precinct->image = tile->image;
         return L2K_OK;
+    }
+    precinct->image = tile->image;
     unsigned halve = band->orientation == L2K_LL ? 0 : 1;
     precinct->grid =
         l2k_partition_make(precinct_in_band(resolution, band, index),
@@ -190,6 +243,19 @@ l2k_status l2k_precinct_prepare(const l2k_context *context, l2k_tile *tile, cons
         blocks += l2k_precinct_blocks(&resolution->bands[b].precincts[precinct]);
     }
     return l2k_poll(context, WEIGHT_OF_BLOCK * blocks);
+}
+
+enum { FIRST_PENDING = 64 };
+
+l2k_status l2k_tile_grow_pending(const l2k_context *context, l2k_tile *tile)
+{
+    const size_t used = tile->pending_capacity, capacity = used ? 2 * used : FIRST_PENDING;
+    l2k_pending *grown = l2k_enlarge(context, tile->pending, used, capacity, sizeof *grown);
+    if (!grown)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for packet contents");
+    tile->pending = grown;
+    tile->pending_capacity = capacity;
+    return L2K_OK;
 }
 
 /* Appends the blocks of a subband to a list, or only counts them where `places` is NULL. */

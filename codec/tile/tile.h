@@ -53,10 +53,19 @@ typedef struct l2k_block {
     };
 } l2k_block;
 
+/* A contribution that a packet's header has announced, and whose bytes follow the header (decoder). */
+typedef struct l2k_pending {
+    l2k_block *block;
+    uint32_t bytes;
+    uint16_t passes;
+    bool starts_segment;
+} l2k_pending;
+
 /* A precinct's part of one subband. */
 typedef struct l2k_precinct {
     l2k_partition grid; /* its code-blocks */
     l2k_block *blocks;  /* grid.across x grid.down, NULL until prepared */
+    uint32_t image;     /* the tile's, when it was prepared last */
     l2k_tag_tree inclusion, zero_planes;
 } l2k_precinct;
 
@@ -86,6 +95,12 @@ typedef struct l2k_tile_component {
     const l2k_coefficients *view; /* where a plan has its coefficients; set when the plan is chosen */
 } l2k_tile_component;
 
+/* A code-block and where it belongs. */
+typedef struct l2k_block_place {
+    l2k_block *block;
+    const l2k_subband *band;
+} l2k_block_place;
+
 typedef struct l2k_tile {
     uint32_t index;
     l2k_rect rect;
@@ -93,9 +108,16 @@ typedef struct l2k_tile {
     l2k_tile_component *components;
     const l2k_tile_coding *coding;
     uint64_t num_precincts;  /* packets of one layer */
+    uint32_t image;          /* images before this one with the same tree */
+    bool has_contributions;  /* decoder: some code-block has */
     bool needs_guard_bit;    /* encoder: a block has one bit-plane more than its subband provides for */
     uint8_t magnitude_bound; /* encoder: B that the HT blocks need (8.7.3 of T.814) */
+    l2k_block_place *places; /* encoder: of all code-blocks, as l2k_tile_list_blocks has them */
+    size_t num_places;
     l2k_arena arena;
+    l2k_arena contributions; /* of this image; encoder: planes, layers */
+    l2k_pending *pending;    /* decoder: of the packet that is being read, in the order of their bytes */
+    size_t pending_capacity;
 } l2k_tile;
 
 /* Builds the tree down to (unprepared) precincts. `siz` and `coding` must outlive the tile. On failure the tile is
@@ -104,6 +126,13 @@ typedef struct l2k_tile {
 l2k_status l2k_tile_create(const l2k_context *context, const l2k_siz *siz, const l2k_tile_coding *coding,
                            uint32_t index, uint64_t most_precincts, l2k_tile *tile);
 void l2k_tile_release(const l2k_context *context, l2k_tile *tile);
+
+/* Whether the tree is that of tile `index` of another image, whose coding equals the tile's. */
+bool l2k_tile_fits(const l2k_tile *tile, const l2k_siz *siz, uint32_t index);
+
+/* Makes the tree ready for the next image: code-blocks stay where they are, and become new when their precinct is
+ * prepared. L2K_ERROR_TRUNCATED as above. */
+l2k_status l2k_tile_restart(const l2k_context *context, uint64_t most_precincts, l2k_tile *tile);
 
 /* Samples of all its components. */
 uint64_t l2k_tile_samples(const l2k_tile *tile);
@@ -115,21 +144,19 @@ void l2k_tile_take_steps(l2k_tile *tile);
 /* Provides for another guard bit in all subbands (E-2). */
 void l2k_tile_add_guard_bit(l2k_tile *tile);
 
-/* Makes the code-blocks and tag trees of one precinct in all subbands of a resolution, if that was not done yet. */
+/* Makes the code-blocks and tag trees of one precinct in all subbands of a resolution, if that was not done yet for
+ * this image. */
 l2k_status l2k_precinct_prepare(const l2k_context *context, l2k_tile *tile, const l2k_tile_component *component,
                                 uint32_t resolution, uint32_t precinct);
+
+/* Makes room for more pending contributions. */
+l2k_status l2k_tile_grow_pending(const l2k_context *context, l2k_tile *tile);
 
 /* Code-blocks of a precinct. */
 static inline uint32_t l2k_precinct_blocks(const l2k_precinct *precinct)
 {
     return precinct->grid.across * precinct->grid.down;
 }
-
-/* A code-block and where it belongs. */
-typedef struct l2k_block_place {
-    l2k_block *block;
-    const l2k_subband *band;
-} l2k_block_place;
 
 /* Lists all prepared blocks of component c (of all components for c == UINT32_MAX) but those of the `discard` highest
  * resolutions, component by component, from the lowest resolution up; the array is the caller's to release. */

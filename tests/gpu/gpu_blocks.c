@@ -1,12 +1,18 @@
-/* gpu_blocks: HT code-blocks on the device compared with the CPU's coder, in random batches of several images: shapes,
- * types, densities, bit-planes, coded bytes and lengths; refinement passes, several sets, regions of interest, layers;
- * damaged bytes. All of the device memory around the coefficients is compared, too.
+/* gpu_blocks: code-blocks on the device compared with the CPU's coders, in random batches of several images: shapes,
+ * types, densities, bit-planes, coded bytes and lengths, distortions; of HT refinement passes, several sets, regions of
+ * interest, layers; of MQ all styles; damaged bytes. All of the device memory around the coefficients is compared, too.
  *
  *     gpu_blocks [BATCHES [SEED [MOST_SIDE]]]
  *
+ * At the end, what the dearest blocks that can be made up take, alone on the device.
+ *
  * Exits with 1 at the first difference, with 77 without a GPU, unless L2K_REQUIRE_GPU=1. */
+#define _POSIX_C_SOURCE 200809L
 #define L2K_OWN_ASSERTS
 #include "ht_encode.h"
+
+#include <math.h>
+#include <time.h>
 
 #include "codec/blocks/block_coder.h"
 #include "gpu_device.h"
@@ -99,10 +105,22 @@ static void list_image(const image *m)
             list_block(m, l2k_rect_intersect((l2k_rect){x, y, x + width, y + height}, band));
 }
 
+/* Which coders: HT's or MQ's. */
+static bool uses_mq;
+
+static unsigned random_style(void)
+{
+    const unsigned all =
+        L2K_STYLE_BYPASS | L2K_STYLE_RESET | L2K_STYLE_TERMALL | L2K_STYLE_VSC | L2K_STYLE_PTERM | L2K_STYLE_SEGSYM;
+    if (uses_mq)
+        return random_below(3) ? random_below(all + 1) : 0;
+    return L2K_STYLE_HT | (random_below(3) ? 0 : L2K_STYLE_VSC);
+}
+
 static void make_image(image *m, bool decoding)
 {
-    const bool narrow = random_below(2), is_float = !decoding && random_below(3) == 0;
-    *m = (image){.coding = {.style = L2K_STYLE_HT,
+    const bool narrow = random_below(2), is_float = !decoding && !uses_mq && random_below(3) == 0;
+    *m = (image){.coding = {.style = (uint8_t)random_style(),
                             .wavelet = (uint8_t)(is_float ? L2K_WAVELET_9_7 : random_below(2)),
                             .quantisation = L2K_QUANT_EXPOUNDED,
                             .num_steps = 1}};
@@ -110,10 +128,11 @@ static void make_image(image *m, bool decoding)
     choose_size(m);
     const uint32_t x = random_below(100), y = random_below(100);
     m->band = (l2k_subband){.rect = {x, y, x + random_side(m->log2_width), y + random_side(m->log2_height)},
-                            .component = &m->component};
+                            .component = &m->component,
+                            .orientation = (uint8_t)random_below(4)};
     m->band.max_planes = (uint16_t)(1 + random_below(narrow ? 14 : random_below(2) ? 20 : 30));
-    if (random_below(3) == 0)
-        m->coding.style |= L2K_STYLE_VSC;
+    if (!decoding && !uses_mq && random_below(2))
+        m->coding.ht_passes = (uint8_t)(1 + random_below(3));
     if (decoding && random_below(4) == 0)
         m->coding.roi_shift = (uint8_t)(1 + random_below(m->band.max_planes));
     m->component = (l2k_tile_component){.num_resolutions = 1, .coding = &m->coding, .precision = 8};
@@ -192,18 +211,27 @@ static void print_error(void *user, l2k_severity severity, const char *text)
 }
 
 static l2k_context context = {.threads = 2, .hooks = {.message = print_error}};
-static l2k_block_coder *coders[2];
+static l2k_block_coder *all_coders[2][2]; /* HT's and MQ's */
+static l2k_block_coder *const *coders = all_coders[0];
 
 static void make_coders(void)
 {
-    assert_int_equal(l2k_block_coder_create(&context, &l2k_ht_on_cpu, &coders[0]), L2K_OK);
-    assert_int_equal(l2k_block_coder_create(&context, &l2k_ht_on_cuda, &coders[1]), L2K_OK);
+    static const l2k_block_coder_table *const tables[2][2] = {{&l2k_ht_on_cpu, &l2k_ht_on_cuda},
+                                                              {&l2k_mq_on_cpu, &l2k_mq_on_cuda}};
+    for (unsigned i = 0; i < 4; i++)
+        assert_int_equal(l2k_block_coder_create(&context, tables[i / 2][i % 2], &all_coders[i / 2][i % 2]), L2K_OK);
+}
+
+static void use_coders(bool mq)
+{
+    uses_mq = mq;
+    coders = all_coders[mq];
 }
 
 static void free_coders(void)
 {
-    l2k_block_coder_free(coders[0]);
-    l2k_block_coder_free(coders[1]);
+    for (unsigned i = 0; i < 4; i++)
+        l2k_block_coder_free(all_coders[i / 2][i % 2]);
 }
 
 static bool wants_distortions;
@@ -268,7 +296,7 @@ static void set_value(const image *m, uint32_t x, uint32_t y, int64_t v)
 static void fill_block(const image *m, l2k_rect r)
 {
     const bool narrow = m->host.type == L2K_COEFFICIENT_INT16, is_float = m->host.type == L2K_COEFFICIENT_FLOAT32;
-    const unsigned most = narrow ? 15 : is_float ? l2k_min_u32(m->band.max_planes, 29) : 31;
+    const unsigned most = narrow ? 15 : is_float ? l2k_min_u32(m->band.max_planes, 29) : uses_mq ? 30 : 31;
     const unsigned bits =
         l2k_min_u32(most, random_below(8) ? random_below(m->band.max_planes + 1u) : random_below(most + 1u));
     const unsigned density = random_below(17), kind = random_below(6);
@@ -281,28 +309,36 @@ static void fill_block(const image *m, l2k_rect r)
 
 static uint32_t code_bytes(const l2k_block *b)
 {
-    return b->coded.pass_bytes[0] & ~L2K_PASS_TERMINATED;
+    return b->num_passes ? b->coded.pass_bytes[b->num_passes - 1] & ~L2K_PASS_TERMINATED : 0;
+}
+
+/* The first pass that differs. */
+static unsigned same_passes(const l2k_block *a, const l2k_block *b)
+{
+    unsigned i = 0;
+    while (i < a->num_passes && a->coded.pass_bytes[i] == b->coded.pass_bytes[i] &&
+           (!wants_distortions || a->coded.pass_distortion[i] == b->coded.pass_distortion[i]))
+        i++;
+    return i;
 }
 
 static void compare_block(size_t i)
 {
     const l2k_block *a = &blocks[0][i], *b = &blocks[1][i];
-    const bool same =
-        a->num_planes == b->num_planes && a->num_passes == b->num_passes &&
-        a->coded.magnitude_bits == b->coded.magnitude_bits &&
-        (!a->num_passes || (a->coded.pass_bytes[0] == b->coded.pass_bytes[0] &&
-                            memcmp(a->coded.bytes, b->coded.bytes, code_bytes(a)) == 0)) &&
-        (!a->num_passes || !wants_distortions || a->coded.pass_distortion[0] == b->coded.pass_distortion[0]);
-    if (same)
+    const bool alike = a->num_planes == b->num_planes && a->num_passes == b->num_passes &&
+                       a->coded.magnitude_bits == b->coded.magnitude_bits;
+    const unsigned passes = alike ? same_passes(a, b) : 0;
+    const uint32_t bytes = l2k_min_u32(code_bytes(a), code_bytes(b));
+    uint32_t same = 0;
+    while (same < bytes && a->coded.bytes[same] == b->coded.bytes[same])
+        same++;
+    if (alike && passes == a->num_passes && same == bytes)
         return;
-    fprintf(stderr, "block %zu, %u x %u: passes %u and %u, bits %u and %u\n", i, l2k_rect_width(a->rect),
-            l2k_rect_height(a->rect), a->num_passes, b->num_passes, a->coded.magnitude_bits, b->coded.magnitude_bits);
-    if (a->num_passes && b->num_passes) {
-        uint32_t k = 0, n = l2k_min_u32(code_bytes(a), code_bytes(b));
-        while (k < n && a->coded.bytes[k] == b->coded.bytes[k])
-            k++;
-        fprintf(stderr, "bytes %u and %u, the same up to %u\n", code_bytes(a), code_bytes(b), k);
-    }
+    fprintf(stderr, "block %zu, %u x %u, style %u: passes %u and %u, planes %u and %u, bits %u and %u\n", i,
+            l2k_rect_width(a->rect), l2k_rect_height(a->rect), owners[i]->coding.style, a->num_passes, b->num_passes,
+            a->num_planes, b->num_planes, a->coded.magnitude_bits, b->coded.magnitude_bits);
+    fprintf(stderr, "the first %u passes alike; bytes %u and %u, the same up to %u\n", passes, code_bytes(a),
+            code_bytes(b), same);
     exit(1);
 }
 
@@ -312,20 +348,6 @@ static void forget(void)
         coders[k]->table->forget(coders[k]);
 }
 
-static int64_t largest_value(const image *m)
-{
-    int64_t largest = 0;
-    for (size_t i = 0; i < m->host.stride * m->host.height; i++) {
-        int64_t v = 0;
-        if (m->host.type == L2K_COEFFICIENT_INT16)
-            v = ((int16_t *)m->host.base)[i];
-        else if (m->host.type == L2K_COEFFICIENT_INT32 && ((int32_t *)m->host.base)[i] != POISON * 0x01010101)
-            v = ((int32_t *)m->host.base)[i];
-        largest = v > largest ? v : -v > largest ? -v : largest;
-    }
-    return largest;
-}
-
 static void check_encoding(void)
 {
     bool damaged[2];
@@ -333,9 +355,7 @@ static void check_encoding(void)
     for (size_t i = 0; i < num_blocks; i++)
         fill_block(owners[i], blocks[0][i].rect);
     copy_in();
-    wants_distortions = random_below(3) == 0;
-    for (size_t i = 0; i < num_images; i++) /* more may not be exact, in whatever order */
-        wants_distortions = wants_distortions && largest_value(&images[i]) < 1 << 20 && images[i].band.max_planes <= 20;
+    wants_distortions = random_below(2);
     run_both(false, damaged);
     for (size_t i = 0; i < num_blocks; i++)
         compare_block(i);
@@ -493,7 +513,8 @@ static void check_errors(void)
     assert_int_equal(run(1, 0, num_blocks, false, NULL), L2K_ERROR_ARGUMENT);
     images[0].device.on_device = true;
     images[0].coding.ht_passes = 2;
-    assert_int_equal(run(1, 0, num_blocks, false, NULL), L2K_ERROR_UNSUPPORTED);
+    for (unsigned k = 0; k < 2; k++)
+        assert_int_equal(run(k, 0, num_blocks, false, NULL), L2K_ERROR_ARGUMENT);
     images[0].coding.ht_passes = 0;
     blocks[1][0].kind = L2K_BLOCK_MQ;
     memset(&blocks[1][0].received, 0, sizeof blocks[1][0].received);
@@ -504,6 +525,150 @@ static void check_errors(void)
     assert_int_equal(run(1, 0, 0, true, NULL), L2K_OK);
     for (size_t i = 0; i < num_images; i++)
         free_image(&images[i]);
+    expects_errors = false;
+}
+
+/* ---- The dearest blocks ---------------------------------------------------------------------------------------- */
+
+/* What takes a lane or a warp longest: the longest codewords everywhere; symbols of MEL one by one; samples that
+ * SigProp all visits and finds, each because of the one before; any bytes, in whatever way they are wrong. */
+enum { LONG_CODEWORDS, MANY_SYMBOLS, ALL_FOUND, ANY_BYTES, NUM_KINDS };
+
+static const char *const kind_names[NUM_KINDS] = {"long codewords", "many MEL symbols", "all found by SigProp",
+                                                  "any bytes"};
+
+static void fill_dearest(unsigned kind, ht_source *s)
+{
+    for (size_t i = 0; i < (size_t)s->width * s->height; i++) {
+        const size_t x = i % s->width, y = i / s->width;
+        s->negative[i] = random_below(2);
+        s->magnitude[i] = ((uint64_t)1 << s->planes) - 1 - random_below(4);
+        if (kind == MANY_SYMBOLS)
+            s->magnitude[i] = x % 4 == 0 && y % 4 == 0 ? 1 : 0;
+        if (kind == ALL_FOUND)
+            s->magnitude[i] = i == 0 ? 2 : 1;
+    }
+}
+
+/* Of one block with all passes, the cleanup pass on bit-plane 1. */
+static void deliver_dearest(unsigned kind)
+{
+    static ht_source s, low;
+    static ht_coded c;
+    const l2k_rect r = blocks[0][0].rect;
+    delivery *d = &deliveries[0];
+    ht_fill(&low, l2k_rect_width(r), l2k_rect_height(r), kind == MANY_SYMBOLS ? 1 : 28);
+    fill_dearest(kind, &low);
+    s = low;
+    for (size_t k = 0; k < (size_t)low.width * low.height; k++)
+        s.magnitude[k] >>= kind != MANY_SYMBOLS;
+    ht_encode_cleanup(&s, &c);
+    c.refinement_bytes = 0;
+    if (kind != MANY_SYMBOLS)
+        ht_encode_refinement(&s, &low, &c, false);
+    if (kind == ANY_BYTES)
+        for (size_t i = 0; i + 2 < c.cleanup_bytes; i++)
+            c.cleanup[i] = (uint8_t)random_below(256);
+    *d = (delivery){0};
+    deliver_set(d, &c, c.refinement_bytes ? 3 : 1, 0);
+    for (unsigned k = 0; k < 2; k++) {
+        blocks[k][0].kind = L2K_BLOCK_HT;
+        blocks[k][0].num_planes = 2;
+        blocks[k][0].num_passes = 0;
+        blocks[k][0].received = (l2k_received_block){.first = d->parts, .last = &d->parts[d->count - 1]};
+    }
+}
+
+static double milliseconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+}
+
+static double time_block(void)
+{
+    double best = 1e9;
+    for (int i = 0; i < 5; i++) {
+        const double start = milliseconds();
+        atomic_bool damaged = false;
+        assert_int_equal(run(1, 0, 1, true, &damaged), L2K_OK);
+        best = fmin(best, milliseconds() - start);
+    }
+    return best;
+}
+
+static void make_plain_image(image *m, uint32_t width, uint32_t height)
+{
+    num_images = 1;
+    num_blocks = 0;
+    stream_used = stream_offered = 0;
+    *m = (image){.coding = {.style = L2K_STYLE_HT, .wavelet = L2K_WAVELET_5_3},
+                 .component = {.num_resolutions = 1, .precision = 8},
+                 .band = {.rect = {0, 0, width, height}, .max_planes = 30},
+                 .log2_width = 10,
+                 .log2_height = 10};
+    m->band.component = &m->component;
+    m->component.coding = &m->coding;
+    make_view(m, L2K_COEFFICIENT_INT32);
+    list_block(m, m->band.rect);
+}
+
+/* Decodes the only block on both sides and compares them; returns the device's time. */
+static double measure_block(unsigned kind)
+{
+    bool damaged[2];
+    deliver_dearest(kind);
+    copy_in();
+    run_both(true, damaged);
+    compare_memory(false);
+    assert_true(damaged[0] == damaged[1]);
+    return time_block();
+}
+
+/* One block after another, alone on the device. */
+static void measure_dearest(void)
+{
+    static const uint32_t sides[][2] = {{64, 64}, {1024, 4}, {4, 1024}, {32, 32}};
+    for (unsigned kind = 0; kind < NUM_KINDS; kind++) {
+        printf("milliseconds for a block, %s:", kind_names[kind]);
+        for (unsigned i = 0; i < sizeof sides / sizeof *sides; i++) {
+            make_plain_image(&images[0], sides[i][0], sides[i][1]);
+            printf(" %.3f (%u x %u)", measure_block(kind), sides[i][0], sides[i][1]);
+            free_image(&images[0]);
+        }
+        printf("\n");
+    }
+}
+
+/* A magnitude of 31 bits, and views that MQ blocks cannot be in. */
+static void check_mq_errors(void)
+{
+    expects_errors = true;
+    use_coders(true);
+    do {
+        make_images(false);
+        if (num_blocks > 4 && images[0].host.type == L2K_COEFFICIENT_INT32)
+            break;
+        for (size_t i = 0; i < num_images; i++)
+            free_image(&images[i]);
+    } while (true);
+    for (size_t i = 0; i < num_blocks; i++)
+        fill_block(owners[i], blocks[0][i].rect);
+    set_value(owners[0], blocks[0][0].rect.x0, blocks[0][0].rect.y0, -((int64_t)1 << 30));
+    copy_in();
+    for (unsigned k = 0; k < 2; k++)
+        assert_int_equal(run(k, 0, num_blocks, false, NULL), L2K_ERROR_ARGUMENT);
+    assert_int_equal(run(1, 1, num_blocks - 1, false, NULL), L2K_OK);
+    images[0].device.type = L2K_COEFFICIENT_FLOAT32;
+    assert_int_equal(run(1, 0, num_blocks, false, NULL), L2K_ERROR_ARGUMENT);
+    images[0].device.type = L2K_COEFFICIENT_INT32;
+    images[0].device.on_device = false;
+    assert_int_equal(run(1, 0, num_blocks, false, NULL), L2K_ERROR_ARGUMENT);
+    assert_int_equal(run(1, 0, 0, false, NULL), L2K_OK);
+    for (size_t i = 0; i < num_images; i++)
+        free_image(&images[i]);
+    use_coders(false);
     expects_errors = false;
 }
 
@@ -520,7 +685,9 @@ int main(int argc, char **argv)
     ht_prepare();
     make_coders();
     check_errors();
+    check_mq_errors();
     for (unsigned i = 0; i < batches; i++) {
+        use_coders(i % 4 == 2);
         if (i % 2)
             damaged += check_decoding();
         else
@@ -529,6 +696,7 @@ int main(int argc, char **argv)
         for (size_t k = 0; k < num_images; k++)
             free_image(&images[k]);
     }
+    measure_dearest();
     free_coders();
     printf("%u batches: %zu code-blocks encoded and %zu decoded as the CPU does, in %u batches damaged ones\n", batches,
            encoded, decoded, damaged);

@@ -245,4 +245,4 @@ static l2k_status begin(l2k_plan *plan, const l2k_plane *planes)
     return (l2k_status)status;
 }
 
-const l2k_backend_functions l2k_backend_cpu = {create, destroy, begin, NULL, NULL, NULL};
+const l2k_backend_functions l2k_backend_cpu = {create, destroy, begin, NULL, NULL, NULL, NULL};

@@ -29,6 +29,7 @@ struct cuda_state {
     l2k_plane *planes;        /* per component, device, host plans */
     char *low;                /* LL samples between launches */
     cudaEvent_t marks[4];     /* if timed: before and after upload, transform, download */
+    cudaEvent_t others;       /* the work of another stream that this one is to wait for */
 };
 
 cuda_state *state_of(const l2k_plan *plan)
@@ -209,6 +210,8 @@ void destroy(l2k_plan *plan)
     for (cudaEvent_t mark : s->marks)
         if (mark)
             cudaEventDestroy(mark);
+    if (s->others)
+        cudaEventDestroy(s->others);
     if (s->stream) {
         cudaStreamSynchronize(s->stream);
         cudaStreamDestroy(s->stream);
@@ -294,32 +297,6 @@ l2k_status enqueue_inverse(l2k_plan *plan, const l2k_plane *planes)
     return L2K_OK;
 }
 
-l2k_status begin(l2k_plan *plan, const l2k_plane *planes)
-{
-    L2K_TRY(refuse_floats(plan, planes));
-    bool forward = plan->spec.direction == L2K_FORWARD;
-    l2k_status status = mark(plan, 0);
-    if (status == L2K_OK)
-        status = forward ? enqueue_forward(plan, planes) : enqueue_inverse(plan, planes);
-    if (status == L2K_OK)
-        status = mark(plan, 3);
-    if (status != L2K_OK)
-        cudaStreamSynchronize(state_of(plan)->stream); /* nothing may write to the planes after the return */
-    return status;
-}
-
-l2k_status finish(l2k_plan *plan, const l2k_plane *planes)
-{
-    cuda_state *s = state_of(plan);
-    L2K_TRY(l2k_cuda_check(plan->context, cudaStreamSynchronize(s->stream), "running the transform"));
-    add_times(plan);
-    for (uint32_t c = 0; c < plan->spec.num_components && plan->spec.direction == L2K_INVERSE; c += s->pixels[c].lanes)
-        l2k_cuda_unpack_pixels(&s->pixels[c], planes + c);
-    return L2K_OK;
-}
-
-/* ---- Running on the device's memory -------------------------------------------------------------------------- */
-
 /* Kernels count bytes of a row in 32 bits. */
 l2k_status check_strides(const l2k_plan *plan, const l2k_plane *planes)
 {
@@ -338,6 +315,58 @@ l2k_status run_on_device(l2k_plan *plan, const l2k_plane *planes, void *stream)
     return l2k_cuda_check(plan->context, error, "launching the transform");
 }
 
+/* Nothing crosses the bus. */
+l2k_status enqueue_on_device(l2k_plan *plan, const l2k_plane *planes)
+{
+    L2K_TRY(mark(plan, 1));
+    L2K_TRY(run_on_device(plan, planes, state_of(plan)->stream));
+    return mark(plan, 2);
+}
+
+l2k_status begin(l2k_plan *plan, const l2k_plane *planes)
+{
+    if (!plan->spec.on_device)
+        L2K_TRY(refuse_floats(plan, planes));
+    bool forward = plan->spec.direction == L2K_FORWARD;
+    l2k_status status = mark(plan, 0);
+    if (status == L2K_OK && plan->spec.on_device)
+        status = enqueue_on_device(plan, planes);
+    else if (status == L2K_OK)
+        status = forward ? enqueue_forward(plan, planes) : enqueue_inverse(plan, planes);
+    if (status == L2K_OK)
+        status = mark(plan, 3);
+    if (status != L2K_OK)
+        cudaStreamSynchronize(state_of(plan)->stream); /* nothing may write to the planes after the return */
+    return status;
+}
+
+l2k_status finish(l2k_plan *plan, const l2k_plane *planes)
+{
+    cuda_state *s = state_of(plan);
+    L2K_TRY(l2k_cuda_check(plan->context, cudaStreamSynchronize(s->stream), "running the transform"));
+    add_times(plan);
+    if (plan->spec.on_device || plan->spec.direction == L2K_FORWARD)
+        return L2K_OK;
+    for (uint32_t c = 0; c < plan->spec.num_components; c += s->pixels[c].lanes)
+        l2k_cuda_unpack_pixels(&s->pixels[c], planes + c);
+    return L2K_OK;
+}
+
+/* ---- Among other streams ------------------------------------------------------------------------------------- */
+
+l2k_status follow(l2k_plan *plan, void *stream)
+{
+    cuda_state *s = state_of(plan);
+    cudaError_t error = cudaSuccess;
+    if (!s->others)
+        error = cudaEventCreateWithFlags(&s->others, cudaEventDisableTiming);
+    if (error == cudaSuccess)
+        error = cudaEventRecord(s->others, (cudaStream_t)stream);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(s->stream, s->others, 0);
+    return l2k_cuda_check(plan->context, error, "waiting for another stream");
+}
+
 void *stream_of(const l2k_plan *plan)
 {
     return state_of(plan)->stream;
@@ -350,4 +379,5 @@ extern "C" uint64_t l2k_plan_device_bytes(const l2k_plan_spec *spec)
     return lay_out(spec).end;
 }
 
-extern "C" const l2k_backend_functions l2k_backend_cuda = {create, destroy, begin, finish, run_on_device, stream_of};
+extern "C" const l2k_backend_functions l2k_backend_cuda = {create,        destroy,   begin, finish,
+                                                           run_on_device, stream_of, follow};

@@ -30,4 +30,7 @@ l2k_status l2k_cuda_download_pixels(const l2k_context *context, l2k_cuda_pixels 
                                     void *stream);
 void l2k_cuda_unpack_pixels(const l2k_cuda_pixels *pixels, const l2k_plane *planes);
 
+/* Copies device memory to any host memory, behind what is in the stream, and waits for it. */
+l2k_status l2k_cuda_fetch(const l2k_context *context, void *host, const void *device, size_t bytes, void *stream);
+
 #endif

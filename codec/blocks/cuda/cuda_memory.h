@@ -11,6 +11,26 @@ typedef struct l2k_cuda_view {
     uint16_t width, height;
 } l2k_cuda_view;
 
+/* An encoded block in device memory, for packets that are made there. */
+typedef struct l2k_cuda_coded_block {
+    uint32_t at;        /* its bytes, in units of 4 bytes from l2k_cuda_coded.code on */
+    uint32_t bytes;     /* of all passes */
+    uint32_t ends;      /* number of its first pass in l2k_cuda_coded.pass_ends; not read for a block of one pass */
+    uint8_t num_planes; /* as l2k_block has them; 0 and 0: nothing coded */
+    uint8_t num_passes;
+    uint8_t magnitude_bits; /* of its largest magnitude; num_planes, or for HT more */
+    uint8_t unused;
+} l2k_cuda_coded_block;
+
+/* The encoded blocks of a batch, as long as they are on the device. The pointers are device memory. */
+typedef struct l2k_cuda_coded {
+    const l2k_cuda_coded_block *blocks; /* in the order of the batch's places */
+    const uint32_t *pass_ends;          /* per pass: as l2k_coded_block.pass_bytes; NULL if no block has several */
+    const uint8_t *code;                /* aligned to 4 bytes */
+    uint32_t capacity;                  /* of the code, in units of 4 bytes; what lies beyond must not be read */
+    bool complete;                      /* after `finish`: all code had room */
+} l2k_cuda_coded;
+
 /* Memory that is taken anew only if more is needed. */
 typedef struct l2k_cuda_memory {
     uint8_t *at;

@@ -3,6 +3,8 @@
 #ifndef L2K_CODEC_BLOCKS_CUDA_HT_CUDA_H
 #define L2K_CODEC_BLOCKS_CUDA_HT_CUDA_H
 
+#include <stdbool.h>
+
 #include "base/device.h"
 #include "codec/blocks/cuda/cuda_memory.h"
 #include "codec/blocks/ht/ht_tables.h"
@@ -11,15 +13,29 @@
 enum { L2K_HT_CUDA_QUADS = 1024, L2K_HT_CUDA_ROW = 512 };
 
 /* Kernels come in forms: magnitudes of up to 15 bits, or more; rows of up to 32 quads, or more. Decoding: rows of up to
- * 16. Encoding: coefficients that are to be quantised. */
-enum { L2K_HT_WIDE = 1, L2K_HT_LONG = 2, L2K_HT_SHORT = 4, L2K_HT_FLOAT = 4, L2K_HT_FORMS = 8 };
+ * 16. Encoding: coefficients that are to be quantised; refinement passes. */
+enum { L2K_HT_WIDE = 1, L2K_HT_LONG = 2, L2K_HT_SHORT = 4, L2K_HT_FLOAT = 4, L2K_HT_REFINED = 8, L2K_HT_FORMS = 16 };
+
+/* Of a decoder's table entries, and contexts as places in them: a quad's residual; what it contributes to the next
+ * context, in the first row of quads and below; a context after the others, in which nothing follows. */
+enum {
+    L2K_HT_CUDA_U_OFF = 1 << 8,
+    L2K_HT_CUDA_CONTEXT = 7 << 9,
+    L2K_HT_CUDA_WEST = 1 << 10,
+    L2K_HT_CUDA_BLANK = 8 << 9,
+    L2K_HT_CUDA_ENTRIES = 9 * 128,
+    L2K_HT_CUDA_RESIDUALS = 576
+};
+
+/* By context, and the next seven bits. */
+typedef uint32_t l2k_ht_cuda_quads[2][L2K_HT_CUDA_ENTRIES];
 
 /* Tables in device memory, made of those of the CPU's coder. */
 typedef struct l2k_ht_cuda_tables {
     l2k_ht_codes codes[2];
     l2k_ht_pairs pairs[2];
-    uint32_t quads[2][1024]; /* ht_decode.cu */
-    uint32_t residuals[576];
+    l2k_ht_cuda_quads quads; /* ht_decode_quads.cu */
+    uint32_t residuals[L2K_HT_CUDA_RESIDUALS];
 } l2k_ht_cuda_tables;
 
 void l2k_ht_cuda_make_tables(l2k_ht_cuda_tables *tables);
@@ -28,17 +44,48 @@ void l2k_ht_cuda_make_tables(l2k_ht_cuda_tables *tables);
 
 typedef struct l2k_ht_cuda_encode_block {
     l2k_cuda_view view;
-    uint32_t index;        /* of its result */
-    float reciprocal;      /* of the quantiser step, for coefficients that are to be quantised */
-    uint32_t irreversible; /* which counts in the distortion */
-    uint32_t unused;
+    uint32_t index;   /* of its result */
+    float reciprocal; /* of the quantiser step, for coefficients that are to be quantised */
+    uint32_t scratch; /* with refinement passes: in units of L2K_HT_CUDA_SCRATCH bytes */
+    uint8_t passes;   /* 1: cleanup; 2: SigProp, too; 3: MagRef, too */
+    bool causal;
+    bool reversible; /* which counts in the distortion */
+    uint8_t unused;
 } l2k_ht_cuda_encode_block;
 
-typedef struct l2k_ht_cuda_coded {
-    uint32_t at; /* in the code of the batch, in units of 4 bytes */
-    uint32_t bytes;
-    uint32_t magnitude_bits; /* of the largest magnitude; 0: nothing but zeros, and no code */
-} l2k_ht_cuda_coded;
+/* What the refinement passes of a block leave for its cleanup pass: their lengths, and the bits of its largest
+ * magnitude. */
+typedef struct l2k_ht_cuda_refined {
+    uint32_t sigprop, magref, magnitude_bits;
+} l2k_ht_cuda_refined;
+
+/* As L2K_PASS_TERMINATED. */
+#define L2K_HT_CUDA_TERMINATED 0x80000000u
+
+/* What leaves an encoder's ring at a time, in bytes: scratch memory is in such units. */
+enum { L2K_HT_CUDA_SCRATCH = 128 };
+
+/* Scratch memory of a block with refinement passes: its samples without their lowest bit-plane, of 16 or 32 bits, then
+ * SigProp, then MagRef. Of the two, one or two bits and one for each sample, and at most a bit of stuffing for 15. */
+typedef struct l2k_ht_cuda_encode_layout {
+    uint32_t sigprop, magref, end;
+} l2k_ht_cuda_encode_layout;
+
+L2K_HD uint32_t l2k_ht_cuda_copied_stride(const l2k_cuda_view *view)
+{
+    return (view->width + 1u) & ~1u;
+}
+
+L2K_HD l2k_ht_cuda_encode_layout l2k_ht_cuda_lay_out_encoding(const l2k_cuda_view *view, bool wide)
+{
+    l2k_ht_cuda_encode_layout layout;
+    const uint32_t samples = view->width * view->height;
+    const uint32_t copied = l2k_ht_cuda_copied_stride(view) * view->height * (wide ? 4 : 2);
+    layout.sigprop = (copied + L2K_HT_CUDA_SCRATCH - 1) / L2K_HT_CUDA_SCRATCH;
+    layout.magref = layout.sigprop + samples * 2 / 7 / L2K_HT_CUDA_SCRATCH + 2;
+    layout.end = layout.magref + samples / 7 / L2K_HT_CUDA_SCRATCH + 2;
+    return layout;
+}
 
 /* What the warps of a batch count together. */
 typedef struct l2k_ht_cuda_counters {
@@ -52,8 +99,12 @@ typedef struct l2k_ht_cuda_encode {
     const l2k_ht_cuda_encode_block *blocks; /* of one form */
     uint32_t num_blocks, form;
     const l2k_ht_cuda_tables *tables;
-    l2k_ht_cuda_coded *coded;
-    uint64_t *gains; /* four times the squared error that each block's pass removes; NULL: not wanted */
+    l2k_cuda_coded_block *coded;
+    uint32_t *pass_ends; /* three a block, of those with several passes */
+    double *gains;       /* what passes gain, `passes` a block; NULL: not wanted */
+    uint32_t passes;
+    l2k_ht_cuda_refined *refined; /* by index */
+    uint8_t *scratch;
     l2k_ht_cuda_counters *counters;
     uint8_t *slots;    /* a warp's own memory for a block: MagSgn, then VLC */
     uint8_t *code;     /* of all blocks, in any order */
@@ -67,9 +118,11 @@ size_t l2k_ht_cuda_slot_bytes(bool wide);
 /* Warps for `blocks` blocks: no more than the device holds at once. */
 uint32_t l2k_ht_cuda_encode_warps(uint32_t blocks, uint32_t processors);
 
-/* Each is a cudaError_t. */
-int l2k_ht_cuda_launch_encode(const l2k_ht_cuda_encode *encode, void *stream);
+/* In this order: for forms without refinement passes their gains, if wanted; for others these passes, with gains; then
+ * cleanup passes. Each is a cudaError_t. */
 int l2k_ht_cuda_launch_gains(const l2k_ht_cuda_encode *encode, void *stream);
+int l2k_ht_cuda_launch_encode_refinement(const l2k_ht_cuda_encode *encode, void *stream);
+int l2k_ht_cuda_launch_encode(const l2k_ht_cuda_encode *encode, void *stream);
 
 /* ---- Decoding ------------------------------------------------------------------------------------------------ */
 
@@ -91,11 +144,15 @@ typedef struct l2k_ht_cuda_decode_block {
 typedef struct l2k_ht_cuda_decode {
     const l2k_ht_cuda_decode_block *blocks; /* of one form, or of all for un-stuffing */
     uint32_t num_blocks, form;
+    uint32_t lanes; /* blocks a CTA for significance and residuals */
     const l2k_ht_cuda_tables *tables;
     l2k_ht_cuda_counters *counters;
     const uint8_t *bytes;
     uint8_t *scratch;
 } l2k_ht_cuda_decode;
+
+/* `lanes` for so many blocks: few where there are few blocks, so that each has more of a scheduler. */
+uint32_t l2k_ht_cuda_decode_lanes(uint32_t blocks, uint32_t processors);
 
 /* Scratch memory of a block: four words, then its streams of bits without stuffing, then its quads. Offsets in units of
  * 16 bytes. */

@@ -15,23 +15,36 @@ typedef struct form_range {
     uint32_t first, count;
 } form_range;
 
+/* What tells a list of blocks that is on the device already. */
+typedef struct list_key {
+    uint64_t same; /* l2k_block_batch.same; 0: there is none */
+    const void *base, *device;
+    l2k_coefficient_type type;
+    bool distortions;
+} list_key;
+
 typedef struct ht_coder {
     l2k_cuda_blocks blocks;
+    list_key listed;
     l2k_cuda_memory tables; /* l2k_ht_cuda_tables */
     uint8_t *forms;         /* of the batch's blocks */
     size_t forms_capacity;
     form_range ranges[L2K_HT_FORMS];
     unsigned num_forms; /* that have blocks */
     bool encoding;
-    bool refined;                               /* decoding: a block has refinement passes, or a region of interest */
-    bool direct;                                /* decoding: batch.bytes goes up as a whole */
-    size_t list;                                /* where the kernels' list of blocks is, in pinned and device memory */
-    size_t counters, gains, coded, results_end; /* encoding: what comes back */
-    size_t slots, code;                         /* encoding, in device memory */
-    uint32_t code_capacity;                     /* in units of 4 bytes */
-    l2k_cuda_memory gathered;                   /* decoding: bytes in pinned memory, unless they go up directly */
-    l2k_cuda_memory bytes;                      /* decoding, on the device, between ends of ALIGNMENT zeros */
-    size_t scratch;                             /* decoding, in device memory */
+    bool any_refined; /* decoding: a block has refinement passes, or a region of interest */
+    bool direct;      /* decoding: batch.bytes goes up as a whole */
+    size_t list;      /* where the kernels' list of blocks is, in pinned and device memory */
+    /* Encoding: what comes back; what stays in device memory. */
+    size_t counters, gains, pass_ends, coded, results_end;
+    size_t refined, slots, refinement, code;
+    size_t refinement_units;  /* of L2K_HT_CUDA_SCRATCH bytes */
+    uint32_t code_capacity;   /* in units of 4 bytes */
+    unsigned most_passes;     /* of a block: 1 or 3 */
+    bool complete;            /* all code had room */
+    l2k_cuda_memory gathered; /* decoding: bytes in pinned memory, unless they go up directly */
+    l2k_cuda_memory bytes;    /* decoding, on the device, between ends of ALIGNMENT zeros */
+    size_t scratch;           /* decoding, in device memory */
 } ht_coder;
 
 /* Parts of memory begin at multiples of it, and kernels may read this far beyond bytes to decode, on both sides. */
@@ -131,40 +144,40 @@ static void reset_counters(ht_coder *c)
 /* ---- Encoding ------------------------------------------------------------------------------------------------ */
 
 /* Bytes that a block's code can take, one bit-plane beyond its subband's included: for each sample a bit more than its
- * bit-planes, for each quad some 16 of VLC and MEL, and seven bits a byte. In units of 4 bytes. */
-static inline uint32_t most_code(const l2k_cuda_view *view, unsigned planes)
+ * bit-planes, for each quad some 16 of VLC and MEL, two more for each sample in refinement passes, and seven bits a
+ * byte. In units of 4 bytes. */
+static inline uint32_t most_code(const l2k_cuda_view *view, unsigned planes, unsigned passes)
 {
     const uint32_t quads = (view->width + 1u) / 2 * ((view->height + 1u) / 2);
-    return quads * (4 * (planes + 2u) + 16) / 7 / 4 + 16;
+    return quads * (4 * (planes + 2u + (passes > 1 ? 2 : 0)) + 16) / 7 / 4 + 16;
 }
 
 /* What is the same for all blocks of a subband. */
 typedef struct encoded_band {
     l2k_cuda_band band;
     unsigned planes, form;
-    float reciprocal;
+    l2k_ht_cuda_encode_block block;
 } encoded_band;
 
-/* Sums of squares of up to so many bit-planes are exact in a double, whatever the order, so they equal the CPU's. */
-enum { DISTORTION_PLANES = 20, NARROW_PLANES = 14 };
+/* Magnitudes of floats that take so many bits, and one more, are quantised to 16. */
+enum { NARROW_PLANES = 14 };
 
 static l2k_status look_at_band(const ht_coder *c, const l2k_subband *from, encoded_band *to)
 {
-    const l2k_context *context = c->blocks.context;
-    const l2k_tile_component *component = from->component;
-    L2K_TRY(l2k_cuda_look_at_band(context, from, true, &to->band));
+    const l2k_component_coding *coding = from->component->coding;
+    L2K_TRY(l2k_cuda_look_at_band(c->blocks.context, from, true, &to->band));
     to->planes = l2k_min_u32(from->max_planes, L2K_HT_MAX_BIT_PLANES);
-    to->reciprocal = 0;
     to->form = to->band.bytes > sizeof(int16_t) ? L2K_HT_WIDE : 0;
-    if (component->coding->ht_passes > 1)
-        return l2k_fail(context, L2K_ERROR_UNSUPPORTED, "CUDA: HT code-blocks have no refinement passes there");
-    if (c->blocks.batch.distortions && to->planes > DISTORTION_PLANES)
-        return l2k_fail(context, L2K_ERROR_UNSUPPORTED, "CUDA: distortions of %u bit-planes", to->planes);
-    if (!to->band.is_float)
-        return L2K_OK;
-    const l2k_step step = l2k_coding_step(component->coding, from->resolution, from->orientation);
-    to->reciprocal = 1 / l2k_step_size(step, component->precision, from->orientation);
-    to->form = L2K_HT_FLOAT | (to->planes > NARROW_PLANES ? L2K_HT_WIDE : 0);
+    to->block = (l2k_ht_cuda_encode_block){.passes = (uint8_t)l2k_max_u32(coding->ht_passes, 1),
+                                           .causal = coding->style & L2K_STYLE_VSC,
+                                           .reversible = to->band.reversible};
+    if (to->band.is_float) {
+        const l2k_step step = l2k_coding_step(coding, from->resolution, from->orientation);
+        to->block.reciprocal = 1 / l2k_step_size(step, from->component->precision, from->orientation);
+        to->form = L2K_HT_FLOAT | (to->planes > NARROW_PLANES ? L2K_HT_WIDE : 0);
+    }
+    if (to->block.passes > 1)
+        to->form |= L2K_HT_REFINED;
     return L2K_OK;
 }
 
@@ -173,37 +186,79 @@ static l2k_status list_to_encode(ht_coder *c, size_t listed)
     l2k_ht_cuda_encode_block *to = (l2k_ht_cuda_encode_block *)(c->blocks.pinned.at + listed);
     const l2k_block_batch *batch = &c->blocks.batch;
     encoded_band in = {0};
-    uint64_t most = 0;
+    uint64_t most = 0, refinement = 0;
     for (size_t i = 0; i < batch->num_places; i++) {
         const l2k_block_place *place = &batch->places[i];
         fetch_ahead(batch, i);
         if (place->band != in.band.band)
             L2K_TRY(look_at_band(c, place->band, &in));
-        to[i] = (l2k_ht_cuda_encode_block){.view = l2k_cuda_view_of(&in.band, place->block->rect),
-                                           .index = (uint32_t)i,
-                                           .reciprocal = in.reciprocal,
-                                           .irreversible = !in.band.reversible};
+        to[i] = in.block;
+        to[i].view = l2k_cuda_view_of(&in.band, place->block->rect);
+        to[i].index = (uint32_t)i;
         note_form(c, i, in.form | (to[i].view.width > LONG_ROW ? L2K_HT_LONG : 0));
-        most += most_code(&to[i].view, in.planes);
+        most += most_code(&to[i].view, in.planes, in.block.passes);
+        if (in.form & L2K_HT_REFINED) {
+            to[i].scratch = (uint32_t)refinement;
+            refinement += l2k_ht_cuda_lay_out_encoding(&to[i].view, in.form & L2K_HT_WIDE).end;
+        }
     }
-    if (most > UINT32_MAX / 8)
+    if (most > UINT32_MAX / 8 || refinement > UINT32_MAX)
         return l2k_fail(c->blocks.context, L2K_ERROR_UNSUPPORTED, "CUDA: too many code-blocks at once");
     c->code_capacity = (uint32_t)most;
+    c->refinement_units = (size_t)refinement;
     return L2K_OK;
 }
 
-/* Pinned memory has two lists, the second for sorting. The one that is used goes up with the counters after it; those
- * come back with the results behind them. */
+static list_key key_of(const ht_coder *c)
+{
+    const l2k_block_batch *batch = &c->blocks.batch;
+    const l2k_coefficients *view = batch->places[0].band->component->view;
+    return (list_key){batch->same, view->base, c->blocks.device.at, view->type, batch->distortions};
+}
+
+static bool is_listed(const ht_coder *c)
+{
+    const list_key key = key_of(c), *own = &c->listed;
+    return key.same && key.same == own->same && key.base == own->base && key.device == own->device &&
+           key.type == own->type && key.distortions == own->distortions;
+}
+
+/* The passes that a block of the batch can have; the subbands of a component have the same. */
+static unsigned find_most_passes(const l2k_block_batch *batch)
+{
+    const l2k_tile_component *component = NULL;
+    unsigned most = 1;
+    for (size_t i = 0; i < batch->num_places; i++)
+        if (batch->places[i].band->component != component) {
+            component = batch->places[i].band->component;
+            most = component->coding->ht_passes > 1 ? 3 : most;
+        }
+    return most;
+}
+
+/* What comes back begins with the counters. What is in device memory alone, but for the code, follows it. */
+static void lay_out_results(ht_coder *c)
+{
+    const size_t count = c->blocks.batch.num_places;
+    c->most_passes = find_most_passes(&c->blocks.batch);
+    c->gains = aligned(c->counters + sizeof(l2k_ht_cuda_counters));
+    c->pass_ends = c->gains + (c->blocks.batch.distortions ? count * c->most_passes * sizeof(double) : 0);
+    c->coded = c->pass_ends + (c->most_passes > 1 ? count * c->most_passes * sizeof(uint32_t) : 0);
+    c->results_end = c->coded + count * sizeof(l2k_cuda_coded_block);
+    c->refined = aligned(c->results_end);
+    c->slots = aligned(c->refined + (c->most_passes > 1 ? count * sizeof(l2k_ht_cuda_refined) : 0));
+}
+
+/* Pinned memory has two lists, the second for sorting. The one that is used goes up with the counters after it. */
 static l2k_status prepare_encoding(ht_coder *c)
 {
+    if (is_listed(c))
+        return L2K_OK;
+    c->listed.same = 0;
     const size_t count = c->blocks.batch.num_places, size = sizeof(l2k_ht_cuda_encode_block);
-    const size_t lists_end = aligned(aligned(count * size) + count * size);
-    c->counters = lists_end;
-    c->gains = aligned(c->counters + sizeof(l2k_ht_cuda_counters));
-    c->coded = c->gains + (c->blocks.batch.distortions ? count * sizeof(uint64_t) : 0);
-    c->results_end = c->coded + count * sizeof(l2k_ht_cuda_coded);
-    c->slots = aligned(c->results_end);
-    L2K_TRY(l2k_cuda_reserve(c->blocks.context, &c->blocks.pinned, c->slots));
+    c->counters = aligned(aligned(count * size) + count * size);
+    lay_out_results(c);
+    L2K_TRY(l2k_cuda_reserve(c->blocks.context, &c->blocks.pinned, c->refined));
     L2K_TRY(start_forms(c));
     L2K_TRY(list_to_encode(c, 0));
     c->list = sort_list(c, 0, size);
@@ -221,40 +276,64 @@ static size_t slots_bytes(const ht_coder *c)
     return aligned(most);
 }
 
-static l2k_status launch_encoding(ht_coder *c, unsigned form)
+static l2k_ht_cuda_encode encoding_of(const ht_coder *c, unsigned form)
 {
     uint8_t *device = c->blocks.device.at;
     const form_range *range = &c->ranges[form];
-    const l2k_ht_cuda_encode run = {.blocks = (l2k_ht_cuda_encode_block *)(device + c->list) + range->first,
-                                    .num_blocks = range->count,
-                                    .form = form,
-                                    .tables = (l2k_ht_cuda_tables *)c->tables.at,
-                                    .coded = (l2k_ht_cuda_coded *)(device + c->coded),
-                                    .gains = (uint64_t *)(device + c->gains),
-                                    .counters = (l2k_ht_cuda_counters *)(device + c->counters),
-                                    .slots = device + c->slots,
-                                    .code = device + c->code,
-                                    .capacity = c->code_capacity,
-                                    .warps = l2k_ht_cuda_encode_warps(range->count, c->blocks.processors)};
-    if (range->count == 0)
+    return (l2k_ht_cuda_encode){.blocks = (l2k_ht_cuda_encode_block *)(device + c->list) + range->first,
+                                .num_blocks = range->count,
+                                .form = form,
+                                .tables = (l2k_ht_cuda_tables *)c->tables.at,
+                                .coded = (l2k_cuda_coded_block *)(device + c->coded),
+                                .pass_ends = (uint32_t *)(device + c->pass_ends),
+                                .gains = c->blocks.batch.distortions ? (double *)(device + c->gains) : NULL,
+                                .passes = c->most_passes,
+                                .refined = (l2k_ht_cuda_refined *)(device + c->refined),
+                                .scratch = device + c->refinement,
+                                .counters = (l2k_ht_cuda_counters *)(device + c->counters),
+                                .slots = device + c->slots,
+                                .code = device + c->code,
+                                .capacity = c->code_capacity,
+                                .warps = l2k_ht_cuda_encode_warps(range->count, c->blocks.processors)};
+}
+
+static l2k_status launch_encoding(ht_coder *c, unsigned form)
+{
+    const l2k_ht_cuda_encode run = encoding_of(c, form);
+    void *stream = c->blocks.running;
+    if (run.num_blocks == 0)
         return L2K_OK;
-    if (c->blocks.batch.distortions)
-        L2K_TRY(check_launch(c, l2k_ht_cuda_launch_gains(&run, c->blocks.running)));
-    return check_launch(c, l2k_ht_cuda_launch_encode(&run, c->blocks.running));
+    if (form & L2K_HT_REFINED)
+        L2K_TRY(check_launch(c, l2k_ht_cuda_launch_encode_refinement(&run, stream)));
+    else if (run.gains)
+        L2K_TRY(check_launch(c, l2k_ht_cuda_launch_gains(&run, stream)));
+    return check_launch(c, l2k_ht_cuda_launch_encode(&run, stream));
+}
+
+/* Memory that is taken anew has no list in it, wherever it is. */
+static l2k_status reserve_to_encode(ht_coder *c)
+{
+    l2k_cuda_blocks *b = &c->blocks;
+    c->refinement = aligned(c->slots + slots_bytes(c));
+    c->code = c->refinement + c->refinement_units * L2K_HT_CUDA_SCRATCH;
+    const size_t bytes = c->code + (size_t)c->code_capacity * 4 + ALIGNMENT;
+    if (bytes > b->device.bytes)
+        c->listed.same = 0;
+    return l2k_cuda_reserve(b->context, &b->device, bytes);
 }
 
 static l2k_status enqueue_encoding(ht_coder *c)
 {
     l2k_cuda_blocks *b = &c->blocks;
-    c->code = c->slots + slots_bytes(c);
-    L2K_TRY(l2k_cuda_reserve(b->context, &b->device, c->code + (size_t)c->code_capacity * 4 + ALIGNMENT));
+    L2K_TRY(reserve_to_encode(c));
     reset_counters(c);
-    L2K_TRY(
-        l2k_cuda_upload(b->context, b->running, b->device.at + c->list, b->pinned.at + c->list, c->gains - c->list));
+    const size_t from = is_listed(c) ? c->counters : c->list;
+    L2K_TRY(l2k_cuda_upload(b->context, b->running, b->device.at + from, b->pinned.at + from, c->gains - from));
     for (unsigned form = 0; form < L2K_HT_FORMS; form++)
         L2K_TRY(launch_encoding(c, form));
+    c->listed = key_of(c);
     return l2k_cuda_download(b->context, b->running, b->pinned.at + c->counters, b->device.at + c->counters,
-                             c->results_end - c->counters);
+                             (b->batch.stays ? c->gains : c->results_end) - c->counters);
 }
 
 static l2k_status start_encoding(ht_coder *c)
@@ -263,44 +342,42 @@ static l2k_status start_encoding(ht_coder *c)
     return enqueue_encoding(c);
 }
 
-/* The bit-planes of a block end with that of its cleanup pass. */
-static void keep_block(l2k_block *block, const l2k_ht_cuda_coded *coded, const uint8_t *code, uint32_t *pass_bytes)
+static void keep_block(l2k_block *block, const l2k_cuda_coded_block *coded, const uint8_t *code, uint32_t *pass_bytes)
 {
-    const bool some = coded->magnitude_bits > 0;
-    block->num_planes = block->num_passes = some;
-    block->coded.magnitude_bits = (uint8_t)coded->magnitude_bits;
-    if (!some)
+    block->num_planes = coded->num_planes;
+    block->num_passes = coded->num_passes;
+    block->coded.magnitude_bits = coded->magnitude_bits;
+    if (!coded->num_passes)
         return;
-    *pass_bytes = coded->bytes | L2K_PASS_TERMINATED;
+    if (coded->num_passes == 1)
+        *pass_bytes = coded->bytes | L2K_PASS_TERMINATED;
     block->coded.bytes = code + (size_t)coded->at * 4;
     block->coded.pass_bytes = pass_bytes;
-}
-
-static void keep_distortions(const l2k_block_batch *batch, const uint64_t *gains, double *distortions)
-{
-    for (size_t i = 0; i < batch->num_places; i++) {
-        distortions[i] = (double)gains[i] / 4;
-        batch->places[i].block->coded.pass_distortion = &distortions[i];
-    }
 }
 
 /* Distortions, lengths and code of all blocks stay together in pinned memory. */
 static l2k_status fetch_code(ht_coder *c, uint32_t units)
 {
     l2k_cuda_blocks *b = &c->blocks;
-    const l2k_ht_cuda_coded *coded = (l2k_ht_cuda_coded *)(b->pinned.at + c->coded);
-    const size_t count = b->batch.num_places, distortions = b->batch.distortions ? count * sizeof(double) : 0;
-    const size_t lengths = count * sizeof(uint32_t), bytes = (size_t)units * 4;
+    const l2k_cuda_coded_block *coded = (l2k_cuda_coded_block *)(b->pinned.at + c->coded);
+    const size_t count = b->batch.num_places, passes = count * c->most_passes;
+    const size_t distortions = b->batch.distortions ? passes * sizeof(double) : 0;
+    const size_t lengths = passes * sizeof(uint32_t), bytes = (size_t)units * 4;
     uint8_t *kept;
     L2K_TRY(l2k_cuda_take_code(b, aligned(distortions + lengths + bytes), &kept));
     uint32_t *pass_bytes = (uint32_t *)(kept + distortions);
     uint8_t *code = kept + distortions + lengths;
     if (bytes)
         L2K_TRY(l2k_cuda_download(b->context, b->running, code, b->device.at + c->code, bytes));
-    for (size_t i = 0; i < count; i++)
-        keep_block(b->batch.places[i].block, &coded[i], code, &pass_bytes[i]);
-    if (distortions)
-        keep_distortions(&b->batch, (uint64_t *)(b->pinned.at + c->gains), (double *)kept);
+    memcpy(kept, b->pinned.at + c->gains, distortions);
+    if (c->most_passes > 1)
+        memcpy(pass_bytes, b->pinned.at + c->pass_ends, lengths);
+    for (size_t i = 0; i < count; i++) {
+        l2k_block *block = b->batch.places[i].block;
+        keep_block(block, &coded[i], code, &pass_bytes[i * c->most_passes]);
+        if (distortions)
+            block->coded.pass_distortion = (double *)kept + i * c->most_passes;
+    }
     return l2k_cuda_blocks_wait(b);
 }
 
@@ -313,7 +390,10 @@ static l2k_status finish_encoding(ht_coder *c)
         memcpy(&counters, c->blocks.pinned.at + c->counters, sizeof counters);
         if (counters.failed != UINT32_MAX)
             return l2k_fail(c->blocks.context, L2K_ERROR_ARGUMENT, "a sample lies outside its component's precision");
-        if (counters.code <= c->code_capacity)
+        c->complete = counters.code <= c->code_capacity;
+        if (c->blocks.batch.stays)
+            return L2K_OK;
+        if (c->complete)
             return fetch_code(c, counters.code);
         c->code_capacity = counters.code;
         L2K_TRY(enqueue_encoding(c));
@@ -398,7 +478,7 @@ static l2k_status list_block(ht_coder *c, const l2k_cuda_band *band, const l2k_b
         L2K_TRY(take_set(c, band, from, &set, to));
     if (to->length == 0)
         return L2K_OK;
-    c->refined |= to->passes > 1 || to->roi_shift;
+    c->any_refined |= to->passes > 1 || to->roi_shift;
     c->direct = c->direct && place_directly(c, &set, to);
     return L2K_OK;
 }
@@ -465,6 +545,7 @@ static l2k_ht_cuda_decode decoding_of(const ht_coder *c, unsigned form)
     return (l2k_ht_cuda_decode){.blocks = (l2k_ht_cuda_decode_block *)(device + c->list) + c->ranges[form].first,
                                 .num_blocks = c->ranges[form].count,
                                 .form = form,
+                                .lanes = l2k_ht_cuda_decode_lanes(c->ranges[form].count, c->blocks.processors),
                                 .tables = (l2k_ht_cuda_tables *)c->tables.at,
                                 .counters = (l2k_ht_cuda_counters *)(device + c->counters),
                                 .bytes = c->bytes.at + ALIGNMENT,
@@ -483,7 +564,7 @@ static l2k_status launch_decoding(const ht_coder *c)
             continue;
         L2K_TRY(check_launch(c, l2k_ht_cuda_launch_quads(&run, stream)));
         L2K_TRY(check_launch(c, l2k_ht_cuda_launch_samples(&run, stream)));
-        if (c->refined)
+        if (c->any_refined)
             L2K_TRY(check_launch(c, l2k_ht_cuda_launch_refine(&run, stream)));
     }
     return L2K_OK;
@@ -524,8 +605,9 @@ static l2k_status prepare_decoding(ht_coder *c)
     size_t scratch = 0;
     c->counters = aligned(aligned(count * size) + count * size);
     c->scratch = aligned(c->counters + sizeof(l2k_ht_cuda_counters));
-    c->refined = false;
+    c->any_refined = false;
     c->direct = b->batch.bytes && b->batch.num_bytes <= UINT32_MAX;
+    c->listed.same = 0;
     L2K_TRY(start_forms(c));
     L2K_TRY(l2k_cuda_reserve(b->context, &b->pinned, c->scratch));
     if (c->direct)
@@ -637,6 +719,17 @@ static void forget(l2k_block_coder *coder)
     l2k_cuda_blocks_forget(&((ht_coder *)coder->state)->blocks);
 }
 
+static void get_coded(const l2k_block_coder *coder, l2k_cuda_coded *coded)
+{
+    const ht_coder *c = coder->state;
+    *coded = (l2k_cuda_coded){.blocks = (const l2k_cuda_coded_block *)(c->blocks.device.at + c->coded),
+                              .pass_ends =
+                                  c->most_passes > 1 ? (const uint32_t *)(c->blocks.device.at + c->pass_ends) : NULL,
+                              .code = c->blocks.device.at + c->code,
+                              .capacity = c->code_capacity,
+                              .complete = c->complete};
+}
+
 const l2k_block_coder_table l2k_ht_on_cuda = {
     .name = "HT on CUDA",
     .max_planes = L2K_HT_MAX_BIT_PLANES,
@@ -648,4 +741,5 @@ const l2k_block_coder_table l2k_ht_on_cuda = {
     .finish = finish,
     .forget = forget,
     .ends_segment = l2k_pass_terminates,
+    .coded = get_coded,
 };

@@ -1,30 +1,34 @@
 /* Tables of the HT kernels, made of those of the CPU's coder: a decoder's lane wants to know at once what it needs of a
  * CxtVLC entry, and both U-VLC codes of a pair of quads. */
+#include <stdbool.h>
 #include <string.h>
 
 #include "codec/blocks/cuda/ht_cuda.h"
 
-/* Bits 0 to 2: the codeword's length; 3: u_off; 4, 5: significance of the lower samples; 8: of the right ones; 10 to
- * 12: the next quad's context in the first row; then rho, e_k and e_1, four bits each. */
-static uint32_t quad_entry(unsigned entry)
+/* Bits 0 to 4: the codeword's length; 5, 6: significance of the lower samples; 8: u_off; what the next context gets: in
+ * the first row bits 9 to 11, the context itself, else bit 10, the right samples. Then rho, e_k and e_1, four bits
+ * each.
+ */
+static uint32_t quad_entry(unsigned entry, bool first_row)
 {
     const unsigned rho = l2k_ht_rho(entry);
-    return l2k_ht_length(entry) | l2k_ht_u_off(entry) << 3 | (rho >> 1 & 1) << 4 | (rho >> 3 & 1) << 5 |
-           (rho >> 2 ? 1u << 8 : 0) | (rho >> 1 | (rho & 1)) << 10 | rho << 16 | l2k_ht_e_k(entry) << 20 |
-           l2k_ht_e_1(entry) << 24;
+    const uint32_t next = first_row ? (rho >> 1 | (rho & 1)) << 9 : rho >> 2 ? L2K_HT_CUDA_WEST : 0;
+    return l2k_ht_length(entry) | (rho >> 1 & 1) << 5 | (rho >> 3 & 1) << 6 | l2k_ht_u_off(entry) * L2K_HT_CUDA_U_OFF |
+           next | rho << 16 | l2k_ht_e_k(entry) << 20 | (uint32_t)l2k_ht_e_1(entry) << 24;
 }
 
-/* Bits 0 to 4: all bits; 5 to 7: those of the prefixes; 8 to 10 and 11 to 13: of each suffix; 14 to 17: of the prefixes
- * and the first suffix; 18 to 20 and 21 to 23: the residuals without suffixes. */
+/* Bits 0 to 4: the length; from 5 and 10 on, where each suffix begins, five bits, two more than its place; 15 and 20:
+ * masks of the suffixes; 25 and 28: the residuals without suffixes, three bits. */
 static uint32_t residual_entry(l2k_ht_prefix first, l2k_ht_prefix second)
 {
     const uint32_t prefixes = (uint32_t)first.length + second.length, up_to_first = prefixes + first.suffix;
-    return (up_to_first + second.suffix) | prefixes << 5 | (uint32_t)first.suffix << 8 | (uint32_t)second.suffix << 11 |
-           up_to_first << 14 | (uint32_t)first.base << 18 | (uint32_t)second.base << 21;
+    const uint32_t first_mask = (1u << first.suffix) - 1, second_mask = (1u << second.suffix) - 1;
+    return (up_to_first + second.suffix) | (prefixes + 2) << 5 | (up_to_first + 2) << 10 | first_mask << 15 |
+           second_mask << 20 | (uint32_t)first.base << 25 | (uint32_t)second.base << 28;
 }
 
 /* Which quads of the pair have a residual, and in the first row, for both, what MEL said. */
-enum { FIRST_HAS = 1, SECOND_HAS = 2, BOTH_LARGE = 4 };
+enum { SECOND_HAS = 1, FIRST_HAS = 2, BOTH_LARGE = 4 };
 
 /* 7.3.6; `bits` are the next six. */
 static uint32_t residuals_of(unsigned mode, bool first_row, unsigned bits)
@@ -52,7 +56,7 @@ void l2k_ht_cuda_make_tables(l2k_ht_cuda_tables *tables)
     l2k_ht_make_codes(tables->codes, tables->pairs);
     l2k_ht_make_vlc(entries);
     for (unsigned i = 0; i < 2048; i++)
-        tables->quads[i >> 10][i & 1023] = quad_entry(entries[i >> 10][i & 1023]);
+        tables->quads[i >> 10][i & 1023] = quad_entry(entries[i >> 10][i & 1023], i < 1024);
     for (unsigned i = 0; i < 256; i++)
         tables->residuals[i] = residuals_of(i >> 6, false, i & 63);
     for (unsigned i = 0; i < 320; i++)

@@ -70,8 +70,21 @@ __global__ void __launch_bounds__(32 * UNSTUFF_WARPS) unstuff_blocks(const param
 
 /* ---- Quads: MEL and VLC -------------------------------------------------------------------------------------- */
 
-/* 32 lanes, each with a block; rings of words in shared memory, lane by lane. */
-enum { LANES = 32, VLC_RING = 32, MEL_RING = 16 };
+/* Two warps, and up to 32 blocks, for each of which both have a lane. One decodes VLC, a chain of look-ups in which
+ * nothing else may stand. The other sees to it that its bits are in shared memory, and MEL's symbols, for the next
+ * group of eight pairs of quads; then they meet. Rings of words in shared memory, lane by lane. */
+enum { LANES = 32, LEAST_LANES = 8, VLC_RING = 32, MEL_RING = 16, SYMBOL_RING = 4 };
+
+/* A group's pairs, the words of VLC that it can take (30 bits a pair), and the symbols of MEL. */
+enum { GROUP_PAIRS = 8, GROUP_WORDS = 8, GROUP_SYMBOLS = 24 };
+
+struct cta_memory {
+    l2k_ht_cuda_quads quads;
+    uint32_t residuals[L2K_HT_CUDA_RESIDUALS];
+    uint32_t vlc[VLC_RING * LANES], mel[MEL_RING * LANES], symbols[SYMBOL_RING * LANES];
+    uint32_t used[2][2][LANES]; /* by odd or even group: bits of VLC, symbols of MEL */
+    uint32_t most_groups;       /* of a block */
+};
 
 /* What is kept of a quad: rho in bits 0 to 3, e_k, e_1, and the residual from bit 12 on, in 16 or 32 bits. */
 template <bool WIDE> struct quad_words;
@@ -159,24 +172,35 @@ template <int RING> struct word_ring {
     }
 };
 
-/* MEL (7.3.3): symbols that have been decoded and not used. Runs of zeros come from a word that begins with the next
- * bit. */
+/* MEL (7.3.3): runs of zeros, from a word that begins with the next bit, to words of symbols. */
 struct mel_decoder {
     word_ring<MEL_RING> words;
-    uint64_t symbols; /* the next one lowest */
-    int ready;        /* how many; beyond them `symbols` is 0 */
+    uint32_t *ring;   /* of symbols */
+    uint32_t written; /* words of them */
+    uint64_t symbols; /* that are not yet a word, the next one lowest; beyond them 0 */
+    int ready;        /* how many */
     uint32_t w0, w1;
     int next, shift, state;
 
-    __device__ __forceinline__ void start(uint32_t *shared, const uint4 *stream, uint32_t count)
+    __device__ __forceinline__ void start(uint32_t *shared, uint32_t *to, const uint4 *stream, uint32_t count)
     {
         words.start(shared, stream, count, 0xFFFFFFFFu);
         words.fill();
+        ring = to;
         symbols = 0;
         ready = shift = state = 0;
+        written = 0;
         w0 = words.at(0);
         w1 = words.at(1);
         next = 2;
+    }
+    __device__ __forceinline__ void take_word()
+    {
+        shift -= 32;
+        w0 = w1;
+        if (words.filled == next)
+            words.fill();
+        w1 = words.at(next++);
     }
     __device__ __forceinline__ void decode_run()
     {
@@ -192,30 +216,20 @@ struct mel_decoder {
             state = max(0, state - 1);
             shift += exponent + 1;
         }
-        if (shift >= 32) {
-            shift -= 32;
-            w0 = w1;
-            w1 = words.at(next++);
-        }
+        if (shift >= 32)
+            take_word();
     }
-    /* At least `count` symbols, 24 or fewer, which take no more than 144 bits. At most 56 are ready then. */
-    __device__ __forceinline__ void prepare(int count)
+    /* Goes on until `count` words have been written; one more may be, too. */
+    __device__ __forceinline__ void write(uint32_t count)
     {
-        if (words.filled - next <= 7)
-            words.fill();
-        while (ready < count)
+        while (written < count) {
             decode_run();
-    }
-    /* The next 24 or fewer symbols below a one that moves down as they are used. */
-    __device__ __forceinline__ uint32_t lend() const
-    {
-        return ((uint32_t)symbols & 0xFFFFFF) | 0x80000000u;
-    }
-    __device__ __forceinline__ void take_back(uint32_t lent)
-    {
-        const int used = __clz((int)lent);
-        symbols >>= used;
-        ready -= used;
+            if (ready >= 32) {
+                ring[(written++ & (SYMBOL_RING - 1)) * LANES] = (uint32_t)symbols;
+                symbols >>= 32;
+                ready -= 32;
+            }
+        }
     }
 };
 
@@ -284,160 +298,253 @@ template <> struct lower_row<true> {
     }
 };
 
+/* Contexts are places in a table of bytes, as are the bits that look something up: bits of the stream stand two higher
+ * than in the stream, and shifts are by the low five bits of what was looked up, without masking them out. */
 template <bool WIDE, bool LONG> struct quad_decoder {
-    const uint32_t *entries; /* of the CxtVLC tables: l2k_ht_cuda_tables.quads */
-    const uint32_t *codes;   /* of U-VLC: l2k_ht_cuda_tables.residuals */
-    word_ring<VLC_RING> vlc;
-    mel_decoder mel;
+    const uint8_t *tables; /* the row's */
+    const uint8_t *residuals;
+    const uint32_t *vlc; /* the lane's ring */
     lower_row<LONG> lower;
-    uint32_t w0, w1, w2; /* the word with the next bit of VLC, and the two after it */
-    int next, shift;     /* of w2; of the bit in w0 */
-    uint32_t symbols;    /* lent by MEL */
-    uint32_t west;       /* what the quad to the left contributes to the next context */
-    uint32_t too_large;  /* residuals together, where one is beyond what a quad's word can hold */
+    uint32_t bits, more;        /* the next ones, from bit 2 on; the 32 after them */
+    uint32_t place;             /* two less than that of the next bit in VLC */
+    uint32_t symbols;           /* of MEL, below a one that moves down as they are used */
+    uint32_t west;              /* what the quad to the left contributes to the next context */
+    uint32_t residual;          /* all of them together */
+    int pairs, row, rows, pair; /* of a row; the next one */
+    bool odd;                   /* the row ends with a pair of one quad */
+    int pitch;
+    uint4 *to;
 
-    /* A quad's entry. In context 0, MEL says whether there is anything; `none`: there is no such quad. */
-    __device__ __forceinline__ uint32_t entry_of(const uint32_t *table, uint32_t context, uint32_t bits, bool none)
+    static __device__ __forceinline__ uint32_t entry(const uint8_t *table, uint32_t context, uint32_t bits)
     {
-        uint32_t entry = table[context | (bits & 127)];
-        const bool asks = context == 0 && !none;
-        if (none || (asks && !(symbols & 1)))
-            entry = 0;
-        symbols >>= asks;
-        return entry;
+        return *reinterpret_cast<const uint32_t *>(table + (context | (bits & 127 << 2)));
+    }
+    __device__ __forceinline__ uint32_t word(uint32_t at) const
+    {
+        return vlc[(at >> 5 & (VLC_RING - 1)) * LANES];
+    }
+    /* In context 0, MEL says whether there is anything. */
+    __device__ __forceinline__ uint32_t blank() const
+    {
+        return symbols & 1 ? 0 : L2K_HT_CUDA_BLANK;
     }
 
-    __device__ __forceinline__ void skip(uint32_t bits)
+    __device__ __forceinline__ void start(const l2k_cuda_view &view, uint4 *quads)
     {
-        shift += bits;
-        const bool ends = shift >= 32;
-        shift &= 31;
-        if (ends) {
-            w0 = w1;
-            w1 = w2;
-        }
-        next += ends;
-        w2 = vlc.at(next);
+        const int across = (view.width + 1) / 2;
+        pairs = (across + 1) / 2;
+        rows = (view.height + 1) / 2;
+        odd = across & 1;
+        pitch = (int)l2k_ht_cuda_pitch(&view) / 8 * (WIDE ? 2 : 1);
+        to = quads;
+        row = pair = 0;
+        residual = 0;
+        lower.clear();
+    }
+    __device__ __forceinline__ int groups() const
+    {
+        return rows * ((pairs + GROUP_PAIRS - 1) / GROUP_PAIRS);
+    }
+    /* Four bits of the length field come first. */
+    __device__ __forceinline__ void start_bits()
+    {
+        place = 2;
+        bits = __funnelshift_r(word(0), word(32), place);
+        more = __funnelshift_r(word(32), word(64), place);
     }
 
-    /* A pair of quads (7.3.5, 7.3.6). `above`: from bit 7 on, significance of the lower samples above each quad: to
+    /* The next ones may be used before `more` has been loaded. */
+    __device__ __forceinline__ void skip(uint32_t count)
+    {
+        bits = __funnelshift_r(bits, more, count);
+        place += count & 31;
+        more = __funnelshift_r(word(place + 32), word(place + 64), place);
+    }
+
+    /* A pair of quads (7.3.5, 7.3.6). `above`: from bit 9 on, significance of the lower samples above each quad: to
      * its left, and to its right two bits on. Returns that of the pair's own. */
     template <bool FIRST>
-    __device__ __forceinline__ uint32_t pair(quad_words<WIDE> &words, int number, uint32_t above, bool lone)
+    __device__ __forceinline__ uint32_t decode(quad_words<WIDE> &words, int number, uint32_t above, bool lone)
     {
-        const uint32_t *table = FIRST ? entries : entries + 1024;
-        uint32_t bits = __funnelshift_r(w0, w1, shift);
-        const uint32_t first = entry_of(table, FIRST ? west : (above & 0x280) | west, bits, false);
-        bits >>= first & 7;
-        const uint32_t context = FIRST ? first >> 3 & 0x380 : (above >> 2 & 0x280) | (first & 0x100);
-        const uint32_t second = entry_of(table, context, bits, lone);
-        bits >>= second & 7;
-        west = FIRST ? second >> 3 & 0x380 : second & 0x100;
-        uint32_t mode = (first & 8) << 3 | (second & 8) << 4;
+        const uint32_t next_context = FIRST ? L2K_HT_CUDA_CONTEXT : L2K_HT_CUDA_WEST;
+        uint32_t context = FIRST ? west : (above & 0xA00) | west;
+        uint32_t asks = context == 0;
+        const uint32_t first = entry(tables, asks ? blank() : context, bits);
+        symbols >>= asks;
+        uint32_t rest = __funnelshift_r(bits, 0, first);
+        context = (FIRST ? 0 : above >> 2 & 0xA00) | (first & next_context);
+        asks = context == 0 && !lone;
+        const uint32_t second = entry(tables, lone ? L2K_HT_CUDA_BLANK : context ? context : blank(), rest);
+        symbols >>= asks;
+        rest = __funnelshift_r(rest, 0, second);
+        west = second & next_context;
+        uint32_t mode = (first & L2K_HT_CUDA_U_OFF) << 1 | (second & L2K_HT_CUDA_U_OFF);
         if (FIRST) {
-            if (mode == 0xC0) {
-                mode += (symbols & 1) << 6;
+            if (mode == 3 * L2K_HT_CUDA_U_OFF) {
+                mode += (symbols & 1) * L2K_HT_CUDA_U_OFF;
                 symbols >>= 1;
             }
-            mode += 256;
+            mode += 4 * L2K_HT_CUDA_U_OFF;
         }
-        const uint32_t code = codes[mode + (bits & 63)];
-        skip((first & 7) + (second & 7) + (code & 31));
-        const uint32_t u =
-            l2k_bit_field(code, 18, 3) + l2k_bit_field(bits, l2k_bit_field(code, 5, 3), l2k_bit_field(code, 8, 3));
-        const uint32_t v =
-            l2k_bit_field(code, 21, 3) + l2k_bit_field(bits, l2k_bit_field(code, 14, 4), l2k_bit_field(code, 11, 3));
+        const uint32_t code = *reinterpret_cast<const uint32_t *>(residuals + (mode | (rest & 63 << 2)));
+        skip(first + second + code);
+        const uint32_t u = (code >> 25 & 7) + (__funnelshift_r(rest, 0, code >> 5) & code >> 15 & 31);
+        const uint32_t v = (code >> 28) + (__funnelshift_r(rest, 0, code >> 10) & code >> 20 & 31);
         words.set(number, first, second, u, v);
-        too_large |= max(u, v) > quad_words<WIDE>::MOST_RESIDUAL;
-        return (first >> 4 & 3) | (second >> 2 & 12);
+        residual |= u | v;
+        return (first >> 5 & 3) | (second >> 3 & 12);
     }
 
     /* Four pairs, or the `count` that are left of a row; the last may be `lone`, without a second quad. */
-    template <bool FIRST, bool ALL> __device__ __forceinline__ void four_pairs(uint4 *to, int count, bool lone)
+    template <bool FIRST, bool ALL> __device__ __forceinline__ void four_pairs(int count, bool lone)
     {
         quad_words<WIDE> words;
         uint32_t above = lower.next(), significant = 0;
-        above = (above | above >> 1) << 7;
+        above = (above | above >> 1) << 9;
         words.clear();
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             if (!ALL && i >= count)
                 break;
-            significant |= pair<FIRST>(words, i, above >> 4 * i, !ALL && lone && i == count - 1) << 4 * i;
+            significant |= decode<FIRST>(words, i, above >> 4 * i, !ALL && lone && i == count - 1) << 4 * i;
         }
-        words.store(to);
+        words.store(to + pair / 4 * (WIDE ? 2 : 1));
         lower.put(significant);
+        pair += 4;
     }
 
-    /* Up to eight pairs, for which there are symbols and bits enough. */
-    __device__ __forceinline__ void eight_pairs(uint4 *to, bool first_row, int count, bool lone)
+    /* Up to eight pairs of a row. */
+    __device__ __forceinline__ void group()
     {
-        if (vlc.filled - next <= VLC_RING / 2)
-            vlc.fill();
-        mel.prepare(first_row ? 24 : 16);
-        symbols = mel.lend();
-#pragma unroll 1
-        for (int i = 0; i < count; i += 4, to += WIDE ? 2 : 1) {
-            const int left = min(count - i, 4);
-            const bool ends = lone && i + 4 >= count;
-            if (first_row)
-                four_pairs<true, false>(to, left, ends);
-            else if (left == 4 && !ends)
-                four_pairs<false, true>(to, 4, false);
-            else
-                four_pairs<false, false>(to, left, ends);
-        }
-        mel.take_back(symbols);
-    }
-
-    __device__ __forceinline__ void run(const l2k_cuda_view &view, uint4 *to)
-    {
-        const int quads = (view.width + 1) / 2, pairs = (quads + 1) / 2, rows = (view.height + 1) / 2;
-        const int pitch = (int)l2k_ht_cuda_pitch(&view) / 8 * (WIDE ? 2 : 1);
-        lower.clear();
-        for (int row = 0; row < rows; row++, to += pitch) {
+        const int end = min(pairs, pair + GROUP_PAIRS);
+        if (pair == 0) {
             lower.start_row();
             west = 0;
-            for (int i = 0; i < pairs; i += 8)
-                eight_pairs(to + i / 4 * (WIDE ? 2 : 1), row == 0, min(pairs - i, 8), (quads & 1) && i + 8 >= pairs);
-            lower.end_row((pairs + 3) / 4);
         }
+#pragma unroll 1
+        while (pair < end) {
+            const int left = min(end - pair, 4);
+            const bool ends = odd && pair + 4 >= pairs;
+            if (row == 0)
+                four_pairs<true, false>(left, ends);
+            else if (left == 4 && !ends)
+                four_pairs<false, true>(4, false);
+            else
+                four_pairs<false, false>(left, ends);
+        }
+        if (end < pairs)
+            return;
+        lower.end_row((pairs + 3) / 4);
+        to += pitch;
+        row++;
+        pair = 0;
     }
 };
 
-template <bool WIDE, bool LONG> __global__ void __launch_bounds__(LANES) decode_quads(const parameters p)
+/* Of both warps. Each is somewhere else, so this is not __syncthreads. */
+__device__ __forceinline__ void meet()
 {
-    __shared__ uint32_t entries[2048], codes[576], vlc_ring[VLC_RING * LANES], mel_ring[MEL_RING * LANES];
-    for (int i = threadIdx.x; i < 512; i += LANES)
-        reinterpret_cast<uint4 *>(entries)[i] = reinterpret_cast<const uint4 *>(p.tables->quads)[i];
-    for (int i = threadIdx.x; i < 144; i += LANES)
-        reinterpret_cast<uint4 *>(codes)[i] = reinterpret_cast<const uint4 *>(p.tables->residuals)[i];
+    __syncwarp();
+    asm volatile("bar.sync 1, 64;" ::: "memory");
+}
+
+/* The warp that sees to what the other one needs. Words of VLC that will be there: those of the group under way, those
+ * of the next one, and what is looked at beyond. */
+__device__ __forceinline__ void feed(cta_memory &memory, const uint32_t *head, const uint4 *scratch,
+                                     const l2k_ht_cuda_layout &at, bool used)
+{
+    const unsigned lane = l2k_lane();
+    word_ring<VLC_RING> vlc;
+    mel_decoder mel;
+    if (used) {
+        vlc.start(memory.vlc + lane, scratch + at.vlc, head[L2K_HT_VLC_WORDS], 0);
+        mel.start(memory.mel + lane, memory.symbols + lane, scratch + at.mel, head[L2K_HT_MEL_WORDS]);
+        vlc.fill();
+        vlc.fill();
+        mel.write(2);
+    }
+    meet();
+    const uint32_t groups = memory.most_groups;
+    for (uint32_t i = 0; i < groups; i++) {
+        if (used) {
+            const int word = (int)(memory.used[i & 1][0][lane] >> 5);
+            if (vlc.filled - word <= VLC_RING - GROUP_WORDS)
+                vlc.fill();
+            mel.write((memory.used[i & 1][1][lane] + GROUP_SYMBOLS) / 32 + 2);
+        }
+        meet();
+    }
+}
+
+template <bool WIDE, bool LONG>
+__device__ __forceinline__ uint32_t decode_lane(cta_memory &memory, const l2k_cuda_view &view, uint4 *to, bool used)
+{
+    const unsigned lane = l2k_lane();
+    const uint32_t *symbols = memory.symbols + lane;
+    quad_decoder<WIDE, LONG> d;
+    uint32_t own = 0, taken = 0; /* groups; symbols */
+    if (used) {
+        d.start(view, to);
+        own = (uint32_t)d.groups();
+        atomicMax(&memory.most_groups, own);
+    }
+    memory.used[0][0][lane] = 0;
+    memory.used[0][1][lane] = 0;
+    meet();
+    const uint32_t groups = memory.most_groups;
+    if (used) {
+        d.residuals = reinterpret_cast<const uint8_t *>(memory.residuals);
+        d.vlc = memory.vlc + lane;
+        d.start_bits();
+    }
+    for (uint32_t i = 0; i < groups; i++) {
+        if (i < own) {
+            const uint32_t w0 = symbols[(taken / 32 & (SYMBOL_RING - 1)) * LANES];
+            const uint32_t w1 = symbols[(taken / 32 + 1 & (SYMBOL_RING - 1)) * LANES];
+            const uint32_t lent = (__funnelshift_r(w0, w1, taken) & ((1u << GROUP_SYMBOLS) - 1)) | 0x80000000u;
+            d.symbols = lent;
+            d.tables = reinterpret_cast<const uint8_t *>(memory.quads[d.row > 0]);
+            d.group();
+            taken += (uint32_t)__clz((int)d.symbols);
+            memory.used[(i + 1) & 1][0][lane] = d.place;
+            memory.used[(i + 1) & 1][1][lane] = taken;
+        }
+        meet();
+    }
+    return used && d.residual > quad_words<WIDE>::MOST_RESIDUAL;
+}
+
+template <bool WIDE, bool LONG> __global__ void __launch_bounds__(2 * LANES) decode_quads(const parameters p)
+{
+    __shared__ cta_memory memory;
+    for (int i = threadIdx.x; i < L2K_HT_CUDA_ENTRIES / 2; i += 2 * LANES)
+        reinterpret_cast<uint4 *>(memory.quads)[i] = reinterpret_cast<const uint4 *>(p.tables->quads)[i];
+    for (int i = threadIdx.x; i < L2K_HT_CUDA_RESIDUALS / 4; i += 2 * LANES)
+        reinterpret_cast<uint4 *>(memory.residuals)[i] = reinterpret_cast<const uint4 *>(p.tables->residuals)[i];
+    if (threadIdx.x == 0)
+        memory.most_groups = 0;
     __syncthreads();
-    const uint32_t number = blockIdx.x * LANES + threadIdx.x;
-    if (number >= p.num_blocks || p.blocks[number].length == 0)
-        return;
-    const block_type b = p.blocks[number];
-    const l2k_ht_cuda_layout at = l2k_ht_cuda_lay_out(&b);
-    uint4 *scratch = reinterpret_cast<uint4 *>(p.scratch) + b.scratch;
+    const uint32_t lane = l2k_lane(), number = blockIdx.x * p.lanes + lane;
+    block_type b = {};
+    l2k_ht_cuda_layout at = {};
+    uint4 *scratch = reinterpret_cast<uint4 *>(p.scratch);
+    if (lane < p.lanes && number < p.num_blocks)
+        b = p.blocks[number];
+    bool used = b.length > 0;
+    if (used) {
+        at = l2k_ht_cuda_lay_out(&b);
+        scratch += b.scratch;
+    }
     uint32_t *head = reinterpret_cast<uint32_t *>(scratch);
-    if (head[L2K_HT_VLC_WORDS] == 0) {
-        head[L2K_HT_BAD] = 1;
+    const bool bad = used && head[L2K_HT_VLC_WORDS] == 0;
+    used = used && !bad;
+    if (threadIdx.x >= LANES) {
+        feed(memory, head, scratch, at, used);
         return;
     }
-    quad_decoder<WIDE, LONG> d;
-    d.entries = entries;
-    d.codes = codes;
-    d.mel.start(mel_ring + threadIdx.x, scratch + at.mel, head[L2K_HT_MEL_WORDS]);
-    d.vlc.start(vlc_ring + threadIdx.x, scratch + at.vlc, head[L2K_HT_VLC_WORDS], 0);
-    d.vlc.fill();
-    d.w0 = d.vlc.at(0);
-    d.w1 = d.vlc.at(1);
-    d.w2 = d.vlc.at(2);
-    d.next = 2;
-    d.shift = 4; /* bits of the length field */
-    d.too_large = 0;
-    d.run(b.view, scratch + at.quads);
-    head[L2K_HT_BAD] = d.too_large;
+    const uint32_t too_large = decode_lane<WIDE, LONG>(memory, b.view, scratch + at.quads, used);
+    if (used || bad)
+        head[L2K_HT_BAD] = bad || too_large;
 }
 
 } // namespace
@@ -451,12 +558,18 @@ extern "C" int l2k_ht_cuda_launch_quads(const l2k_ht_cuda_decode *p, void *strea
 {
     switch (p->form & (L2K_HT_WIDE | L2K_HT_LONG)) {
     case 0:
-        return l2k_ht_launch(decode_quads<false, false>, p->num_blocks, LANES, LANES, stream, *p);
+        return l2k_ht_launch(decode_quads<false, false>, p->num_blocks, p->lanes, 2 * LANES, stream, *p);
     case L2K_HT_WIDE:
-        return l2k_ht_launch(decode_quads<true, false>, p->num_blocks, LANES, LANES, stream, *p);
+        return l2k_ht_launch(decode_quads<true, false>, p->num_blocks, p->lanes, 2 * LANES, stream, *p);
     case L2K_HT_LONG:
-        return l2k_ht_launch(decode_quads<false, true>, p->num_blocks, LANES, LANES, stream, *p);
+        return l2k_ht_launch(decode_quads<false, true>, p->num_blocks, p->lanes, 2 * LANES, stream, *p);
     default:
-        return l2k_ht_launch(decode_quads<true, true>, p->num_blocks, LANES, LANES, stream, *p);
+        return l2k_ht_launch(decode_quads<true, true>, p->num_blocks, p->lanes, 2 * LANES, stream, *p);
     }
+}
+
+extern "C" uint32_t l2k_ht_cuda_decode_lanes(uint32_t blocks, uint32_t processors)
+{
+    const uint32_t schedulers = 4 * processors, lanes = (blocks + schedulers - 1) / schedulers;
+    return lanes < LEAST_LANES ? LEAST_LANES : lanes > LANES ? LANES : lanes;
 }

@@ -120,7 +120,7 @@ template <class Quad, bool LONG> struct block_coder {
     cta_memory<Quad, LONG> &memory;
     const l2k_ht_cuda_encode &p;
     walk<Quad, LONG> place;
-    stream<L2K_HT_FORWARD, Quad::RING> magsgn;
+    stream<L2K_HT_FORWARD, Quad::RING, true> magsgn;
     stream<L2K_HT_BACKWARD, VLC_RING> vlc;
     mel_coder mel;
     uint32_t lower;      /* of the step before; LONG: of the quad above and to the left of the next step's first */
@@ -217,11 +217,7 @@ template <class Quad, bool LONG> struct block_coder {
         const uint32_t all = __shfl_sync(L2K_ALL_LANES, before, 31);
         before -= own;
         Quad::put(magsgn.ring, magsgn.filled + (before & 0xFFFF), code);
-        const uint32_t at = vlc.filled + (before >> 16), shift = at & 31;
-        if (width)
-            atomicOr(&vlc.ring[(at >> 5) % VLC_RING], word << shift);
-        if (shift + width > 32)
-            atomicOr(&vlc.ring[((at >> 5) + 1) % VLC_RING], __funnelshift_l(word, 0, shift));
+        vlc.put(vlc.filled + (before >> 16), word, width);
         magsgn.filled += all & 0xFFFF;
         vlc.filled += all >> 16;
     }
@@ -285,11 +281,8 @@ template <class Quad, bool LONG> struct block_coder {
     __device__ __forceinline__ uint32_t end_magsgn()
     {
         uint32_t word;
-        const uint32_t bytes = (magsgn.finish(word) + 7) / 8, in_chunk = bytes - magsgn.chunks * (CHUNK_BITS / 8);
-        uint32_t last = magsgn.last;
-        if (in_chunk)
-            last = __shfl_sync(L2K_ALL_LANES, word, (in_chunk - 1) >> 2) >> 8 * ((in_chunk - 1) & 3) & 0xFF;
-        return bytes && last == 0xFF ? bytes - 1 : bytes;
+        const uint32_t bytes = (magsgn.finish(word) + 7) / 8;
+        return bytes && magsgn.last_of(bytes, word) == 0xFF ? bytes - 1 : bytes;
     }
 
     /* The last bytes of MEL and VLC become one where their bits agree, unless that would be 0xFF, after which MEL would
@@ -356,18 +349,46 @@ template <class Quad, bool LONG> struct block_coder {
             to[tail] = reinterpret_cast<const uint8_t *>(magsgn.slot)[tail];
     }
 
-    /* MagSgn, MEL and VLC in a row, in a place of their own in the code of all blocks. Where there is no room, the host
-     * sees that from the counter. */
-    __device__ __forceinline__ void end(l2k_ht_cuda_coded *coded)
+    /* SigProp and MagRef as they wait in scratch memory, the latter backwards. */
+    __device__ __forceinline__ void copy_refinement(uint8_t *to, const l2k_ht_cuda_encode_block &block,
+                                                    const l2k_ht_cuda_refined &r) const
+    {
+        const l2k_ht_cuda_encode_layout at = l2k_ht_cuda_lay_out_encoding(&block.view, p.form & L2K_HT_WIDE);
+        const uint8_t *scratch = p.scratch + (size_t)block.scratch * L2K_HT_CUDA_SCRATCH;
+        const uint8_t *sigprop = scratch + (size_t)at.sigprop * L2K_HT_CUDA_SCRATCH;
+        const uint8_t *magref = scratch + (size_t)at.magref * L2K_HT_CUDA_SCRATCH;
+        for (uint32_t i = l2k_lane(); i < r.sigprop; i += 32)
+            to[i] = sigprop[i];
+        for (uint32_t i = l2k_lane(); i < r.magref; i += 32)
+            to[r.sigprop + i] = magref[r.magref - 1 - i];
+    }
+
+    /* What is known of a block with code. Refinement passes without bytes are none. */
+    __device__ __forceinline__ void keep(const l2k_ht_cuda_encode_block &block, const l2k_ht_cuda_refined &r,
+                                         uint32_t at, uint32_t cleanup) const
+    {
+        const uint32_t all = cleanup + r.sigprop + r.magref, index = block.index;
+        const uint8_t passes = all > cleanup ? (uint8_t)block.passes : 1, planes = block.passes > 1 ? 2 : 1;
+        p.coded[index] = l2k_cuda_coded_block{at, all, 3 * index, planes, passes, (uint8_t)r.magnitude_bits, 0};
+        if (passes == 1)
+            return;
+        p.pass_ends[3 * index] = cleanup | L2K_HT_CUDA_TERMINATED;
+        p.pass_ends[3 * index + 1] = passes == 2 ? all | L2K_HT_CUDA_TERMINATED : cleanup + r.sigprop;
+        p.pass_ends[3 * index + 2] = all | L2K_HT_CUDA_TERMINATED;
+    }
+
+    /* MagSgn, MEL and VLC in a row, then the refinement passes, in a place of their own in the code of all blocks.
+     * Where there is no room, the host sees that from the counter. */
+    __device__ __forceinline__ void end(const l2k_ht_cuda_encode_block &block, const l2k_ht_cuda_refined &r)
     {
         const uint32_t magsgn_bytes = end_magsgn(), vlc_bytes = end_mel_and_vlc();
-        const uint32_t suffix = (uint32_t)mel.size + vlc_bytes, bytes = magsgn_bytes + suffix, units = (bytes + 3) / 4;
+        const uint32_t suffix = (uint32_t)mel.size + vlc_bytes, cleanup = magsgn_bytes + suffix;
+        const uint32_t bytes = cleanup + r.sigprop + r.magref, units = (bytes + 3) / 4;
         uint32_t at = 0;
         put_length(suffix);
         if (l2k_lane() == 0) {
             at = atomicAdd(&p.counters->code, units);
-            coded->at = at;
-            coded->bytes = bytes;
+            keep(block, r, at, cleanup);
         }
         at = __shfl_sync(L2K_ALL_LANES, at, 0);
         if (at > p.capacity || units > p.capacity - at)
@@ -377,25 +398,39 @@ template <class Quad, bool LONG> struct block_coder {
         for (int i = l2k_lane(); i < mel.size; i += 32)
             to[magsgn_bytes + i] = mel.bytes[i];
         copy_vlc(to + magsgn_bytes + mel.size, vlc_bytes);
+        if (p.form & L2K_HT_REFINED)
+            copy_refinement(to + cleanup, block, r);
         if (l2k_lane() < 4 * units - bytes) /* what is copied to the host has been written */
             to[bytes + l2k_lane()] = 0;
     }
 
-    /* Nothing but zeros has no code. */
+    /* Where there are refinement passes, what is above their bit-plane has been put into scratch memory. */
+    __device__ __forceinline__ l2k_cuda_view view_of(const l2k_ht_cuda_encode_block &block) const
+    {
+        l2k_cuda_view view = block.view;
+        if (p.form & L2K_HT_REFINED) {
+            view.coefficients = p.scratch + (size_t)block.scratch * L2K_HT_CUDA_SCRATCH;
+            view.stride = l2k_ht_cuda_copied_stride(&block.view);
+        }
+        return view;
+    }
+
+    /* Nothing but zeros has no code. The bit-planes of a block end with that of its cleanup pass. */
     __device__ __forceinline__ void encode(const l2k_ht_cuda_encode_block &block)
     {
-        l2k_ht_cuda_coded *coded = p.coded + block.index;
-        start(block.view);
+        start(view_of(block));
         reciprocal = block.reciprocal;
         run();
         const uint32_t all = Quad::joined(l2k_join(magnitudes));
-        if (l2k_lane() == 0) {
-            *coded = l2k_ht_cuda_coded{0, 0, (uint32_t)(l2k_highest_bit(all) + 1)};
-            if (all >> (Quad::MOST_PLANES - 1) >> 1)
-                atomicMin(&p.counters->failed, block.index);
-        }
+        l2k_ht_cuda_refined r = {0, 0, (uint32_t)(l2k_highest_bit(all) + 1)};
+        if (p.form & L2K_HT_REFINED)
+            r = p.refined[block.index];
+        if (l2k_lane() == 0 && all == 0)
+            p.coded[block.index] = l2k_cuda_coded_block{0, 0, 0, 0, 0, (uint8_t)r.magnitude_bits, 0};
+        if (l2k_lane() == 0 && all >> (Quad::MOST_PLANES - 1) >> 1)
+            atomicMin(&p.counters->failed, block.index);
         if (all)
-            end(coded);
+            end(block, r);
         __syncwarp();
     }
 };
@@ -424,38 +459,6 @@ __global__ void __launch_bounds__(32 * WARPS, CTAS) encode_blocks(const l2k_ht_c
     }
 }
 
-__device__ __forceinline__ int32_t index_of(int32_t v, float)
-{
-    return v;
-}
-
-__device__ __forceinline__ int32_t index_of(float v, float reciprocal)
-{
-    return l2k_index(v, reciprocal);
-}
-
-/* Four times the squared error that the cleanup pass removes from a block: of m, which is restored exactly, or of the
- * middle m + 1/2 of an interval. A warp has a block. */
-template <class Sample> __global__ void __launch_bounds__(32 * WARPS) measure_gains(const l2k_ht_cuda_encode p)
-{
-    const uint32_t number = blockIdx.x * WARPS + threadIdx.x / 32;
-    if (number >= p.num_blocks)
-        return;
-    const l2k_ht_cuda_encode_block b = p.blocks[number];
-    const Sample *row = reinterpret_cast<const Sample *>(b.view.coefficients);
-    uint64_t sum = 0;
-    for (int y = 0; y < b.view.height; y++, row += b.view.stride)
-        for (int x = l2k_lane(); x < b.view.width; x += 32) {
-            const int32_t v = index_of(row[x], b.reciprocal);
-            const uint64_t twice = 2 * (uint64_t)(v < 0 ? 0u - (uint32_t)v : (uint32_t)v) + b.irreversible;
-            sum += v ? twice * twice : 0;
-        }
-    for (int d = 1; d < 32; d *= 2)
-        sum += __shfl_xor_sync(L2K_ALL_LANES, sum, d);
-    if (l2k_lane() == 0)
-        p.gains[b.index] = sum;
-}
-
 template <class Quad, bool LONG> int launch(const l2k_ht_cuda_encode &p, void *stream)
 {
     return l2k_ht_launch(encode_blocks<Quad, LONG>, p.warps, WARPS, 32 * WARPS, stream, p);
@@ -474,19 +477,10 @@ extern "C" uint32_t l2k_ht_cuda_encode_warps(uint32_t blocks, uint32_t processor
     return all < most ? all : most;
 }
 
-extern "C" int l2k_ht_cuda_launch_gains(const l2k_ht_cuda_encode *p, void *stream)
-{
-    if (p->form & L2K_HT_FLOAT)
-        return l2k_ht_launch(measure_gains<float>, p->num_blocks, WARPS, 32 * WARPS, stream, *p);
-    if (p->form & L2K_HT_WIDE)
-        return l2k_ht_launch(measure_gains<int32_t>, p->num_blocks, WARPS, 32 * WARPS, stream, *p);
-    return l2k_ht_launch(measure_gains<int16_t>, p->num_blocks, WARPS, 32 * WARPS, stream, *p);
-}
-
 extern "C" int l2k_ht_cuda_launch_encode(const l2k_ht_cuda_encode *p, void *stream)
 {
     const bool is_long = p->form & L2K_HT_LONG;
-    switch (p->form & ~L2K_HT_LONG) {
+    switch (p->form & (p->form & L2K_HT_REFINED ? L2K_HT_WIDE : L2K_HT_WIDE | L2K_HT_FLOAT)) {
     case 0:
         return is_long ? launch<narrow_quad, true>(*p, stream) : launch<narrow_quad, false>(*p, stream);
     case L2K_HT_WIDE:

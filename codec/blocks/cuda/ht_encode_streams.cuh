@@ -10,9 +10,9 @@ namespace
 /* What leaves a ring at a time. */
 const int CHUNK_BITS = 1024;
 
-/* MagSgn or VLC: a ring of RING words in shared memory, zeros where no bits are, on its way to bytes in the warp's
- * slot. Members are the same in all lanes. */
-template <l2k_ht_direction DIRECTION, int RING> struct stream {
+/* A stream: a ring of RING words in shared memory, zeros where no bits are, on its way to bytes in memory of the
+ * warp's. ONES: these fill its last byte. Members are the same in all lanes. */
+template <l2k_ht_direction DIRECTION, int RING, bool ONES = false> struct stream {
     uint32_t *ring, *slot;
     uint32_t filled, read; /* bits, in all */
     uint32_t chunks, last; /* written so far, and the last byte of them */
@@ -27,12 +27,12 @@ template <l2k_ht_direction DIRECTION, int RING> struct stream {
             ring[i] = 0;
     }
 
-    /* The 32 bits at a place; MagSgn's last byte is filled up with ones at the end. */
+    /* The 32 bits at a place. */
     template <bool END> __device__ __forceinline__ uint32_t bits_at(uint32_t at) const
     {
         const uint32_t word = at >> 5;
         uint32_t bits = __funnelshift_r(ring[word % RING], ring[(word + 1) % RING], at & 31);
-        if (END && DIRECTION == L2K_HT_FORWARD) {
+        if (END && ONES) {
             const int left = (int)(filled - at);
             if (left < 32)
                 bits |= left >= 0 ? 0xFFu << left : left > -8 ? 0xFFu >> -left : 0;
@@ -101,6 +101,25 @@ template <l2k_ht_direction DIRECTION, int RING> struct stream {
             chunks++;
         }
         return chunks * CHUNK_BITS;
+    }
+
+    /* The last of `bytes` bytes, after `finish`. */
+    __device__ __forceinline__ uint32_t last_of(uint32_t bytes, uint32_t word) const
+    {
+        const uint32_t in_chunk = bytes - chunks * (CHUNK_BITS / 8);
+        if (in_chunk == 0)
+            return last;
+        return __shfl_sync(L2K_ALL_LANES, word, (in_chunk - 1) >> 2) >> 8 * ((in_chunk - 1) & 3) & 0xFF;
+    }
+
+    /* Bits of the lane's own, up to 32, at a place that other lanes do not use; then all lanes meet. */
+    __device__ __forceinline__ void put(uint32_t at, uint32_t value, uint32_t count)
+    {
+        const uint32_t word = at >> 5, shift = at & 31;
+        if (count)
+            atomicOr(&ring[word % RING], value << shift);
+        if (shift + count > 32)
+            atomicOr(&ring[(word + 1) % RING], __funnelshift_l(value, 0, shift));
     }
 };
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/integer.h"
+#include "codec/blocks/ht/ht_gains.h"
 #include "codec/blocks/ht/ht_writers.h"
 
 typedef struct refinement {
@@ -112,41 +113,20 @@ static void magnitude_refinement(refinement *r)
 
 /* ---- Distortion ---------------------------------------------------------------------------------------------- */
 
-/* Reconstruction points in half quantiser steps: 2 m for an integer that is restored exactly, 2 m + 1 for the middle of
- * an interval. */
-static double gain(uint32_t magnitude, int64_t point, bool reversible)
-{
-    const int64_t twice_true = 2 * (int64_t)magnitude + !reversible;
-    return (double)point * (double)(2 * twice_true - point) / 4;
-}
-
-/* Squared error that each pass and those before remove from a sample. */
-static void add_gains(const l2k_t1_block *block, uint32_t magnitude, bool found, unsigned plane, double gains[3])
-{
-    const bool exact = block->reversible;
-    const double cleanup =
-        gain(magnitude, (2 * (int64_t)(magnitude >> plane) + !(exact && plane == 0)) << plane, exact);
-    const double all = gain(magnitude, 2 * (int64_t)magnitude + !exact, exact);
-    if (magnitude >> plane) {
-        gains[0] += cleanup;
-        gains[1] += cleanup;
-        gains[2] += all;
-    } else if (found) {
-        gains[1] += all;
-        gains[2] += all;
-    }
-}
-
 void l2k_ht_measure_gains(const l2k_ht_encoder *encoder, const l2k_t1_block *block, unsigned plane, double gains[3])
 {
     const size_t pitch = block->width + (size_t)2;
-    gains[0] = gains[1] = gains[2] = 0;
+    l2k_gains sums[3] = {{0, 0}};
     for (uint32_t y = 0; y < block->height; y++)
         for (uint32_t x = 0; x < block->width; x++) {
             const l2k_ht_column *column = encoder->columns + ((y >> 2) + 1) * pitch + x + 1;
             const bool found = plane > 0 && column->found >> (y & 3) & 1;
-            add_gains(block, l2k_ht_magnitude(l2k_ht_sample_at(block, x, y)), found, plane, gains);
+            l2k_ht_add_gains(l2k_ht_magnitude(l2k_ht_sample_at(block, x, y)), found, plane, block->reversible, sums);
         }
+    l2k_gains_join(&sums[1], sums[0]);
+    l2k_gains_join(&sums[2], sums[1]);
+    for (unsigned i = 0; i < 3; i++)
+        gains[i] = l2k_gains_value(sums[i]);
 }
 
 /* ---- Both passes --------------------------------------------------------------------------------------------- */

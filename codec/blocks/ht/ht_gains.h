@@ -1,0 +1,33 @@
+/* What the passes of an HT code-block gain: the squared error that each removes from a sample, in quarters of a squared
+ * quantiser step. */
+#ifndef L2K_CODEC_BLOCKS_HT_HT_GAINS_H
+#define L2K_CODEC_BLOCKS_HT_HT_GAINS_H
+
+#include <stdbool.h>
+
+#include "codec/blocks/gains.h"
+
+/* Reconstruction points are in half quantiser steps: 2 m for an integer that is restored exactly, 2 m + 1 for the
+ * middle of an interval. Both factors are less than 2^32 and more than 0. */
+L2K_HD uint64_t l2k_ht_gain(uint32_t magnitude, uint64_t point, bool reversible)
+{
+    const uint64_t twice_true = 2 * (uint64_t)magnitude + !reversible;
+    return point * (2 * twice_true - point);
+}
+
+/* Adds what cleanup pass, SigProp and MagRef each gain. The cleanup pass is on `plane`, 0 or 1; `found` is what SigProp
+ * has made significant. */
+L2K_HD void l2k_ht_add_gains(uint32_t magnitude, bool found, unsigned plane, bool reversible, l2k_gains gains[3])
+{
+    const uint64_t all = l2k_ht_gain(magnitude, 2 * (uint64_t)magnitude + !reversible, reversible);
+    if (magnitude >> plane) {
+        const uint64_t point = (2 * (uint64_t)(magnitude >> plane) + !(reversible && plane == 0)) << plane;
+        const uint64_t cleanup = l2k_ht_gain(magnitude, point, reversible);
+        l2k_gains_add(&gains[0], cleanup);
+        l2k_gains_add(&gains[2], all - cleanup);
+    } else if (found) {
+        l2k_gains_add(&gains[1], all);
+    }
+}
+
+#endif

@@ -1,0 +1,77 @@
+/* Packets made on a CUDA device, from code-blocks that are there: for a tile of one layer that has all coding passes.
+ * What the host tells the kernels, and what it gets. */
+#ifndef L2K_CODEC_PACKETS_CUDA_CUDA_PACKETS_H
+#define L2K_CODEC_PACKETS_CUDA_CUDA_PACKETS_H
+
+#include "base/device.h"
+#include "codec/blocks/cuda/cuda_memory.h"
+
+/* A precinct's part of one subband, in the order of the batch, in which its code-blocks follow one another. */
+typedef struct l2k_cuda_packet_part {
+    uint32_t first_block;
+    uint32_t across, down; /* code-blocks; 0 and 0 if there are none */
+    uint32_t first_node;   /* of its tag trees */
+    uint8_t max_planes;    /* Mb */
+    uint8_t level;         /* of the irreversible transform, whose magnitudes have so many bits less in B; else 0 */
+    uint8_t is_ht;
+    uint8_t unused;
+} l2k_cuda_packet_part;
+
+/* A packet. Its parts, at most 3, are as far apart as there are precincts. */
+typedef struct l2k_cuda_packet {
+    uint32_t first_part, num_parts, distance;
+    uint32_t first_word, num_words; /* room for its header, without stuffing */
+    uint32_t header;                /* room for its header with stuffing and markers, in units of 4 bytes */
+} l2k_cuda_packet;
+
+/* A node of the tag trees of inclusion and of zero bit-planes. Leaves come first, in raster order; then level by level
+ * up. */
+typedef struct l2k_cuda_packet_node {
+    uint32_t first;       /* the first included block below it, L2K_NO_BLOCK if there is none */
+    uint32_t zero_planes; /* the least of the blocks below it */
+} l2k_cuda_packet_node;
+
+#define L2K_NO_BLOCK UINT32_MAX
+
+/* Where a code-block's bytes go: this far behind the header of its packet. */
+typedef struct l2k_cuda_packet_place {
+    uint32_t packet, offset;
+} l2k_cuda_packet_place;
+
+typedef struct l2k_cuda_packet_size {
+    uint32_t header, body; /* bytes; the header with its markers */
+} l2k_cuda_packet_size;
+
+/* What all packets count together. */
+typedef struct l2k_cuda_packet_counters {
+    uint64_t bytes;   /* of all packets */
+    uint32_t done;    /* packets whose headers are there */
+    uint32_t excess;  /* not 0: a block has a bit-plane beyond those of its subband */
+    uint32_t failed;  /* the first block that has two, UINT32_MAX if none has */
+    uint32_t bound;   /* B that the HT blocks need (8.7.3 of T.814) */
+    uint32_t no_room; /* a header that had no room */
+} l2k_cuda_packet_counters;
+
+typedef struct l2k_cuda_packet_run {
+    const l2k_cuda_packet *packets; /* in the order of the tile */
+    uint32_t num_packets, num_blocks;
+    const l2k_cuda_packet_part *parts;
+    l2k_cuda_coded coded;
+    l2k_cuda_packet_node *nodes;
+    uint32_t *words, *headers;
+    l2k_cuda_packet_place *places; /* of the blocks */
+    l2k_cuda_packet_size *sizes;
+    uint32_t *starts; /* where each packet begins */
+    l2k_cuda_packet_counters *counters;
+    uint8_t *bytes;    /* all packets */
+    uint64_t capacity; /* of them */
+    uint32_t more_guard_bits;
+    uint8_t sop, eph;
+    uint8_t many_blocks; /* packets have many, so each gets many threads */
+} l2k_cuda_packet_run;
+
+/* Headers and their sizes; then everything to its place. Each is a cudaError_t. */
+int l2k_cuda_launch_headers(const l2k_cuda_packet_run *run, void *stream);
+int l2k_cuda_launch_gather(const l2k_cuda_packet_run *run, void *stream);
+
+#endif

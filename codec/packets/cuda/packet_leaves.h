@@ -1,0 +1,149 @@
+/* The bits that one code-block adds to the header of its packet (B.10.3 to B.10.7), where all passes are in one layer.
+ * Then a tag tree's node is coded with the first block below it that is visited, so that every block knows its bits
+ * without those before it: only where they stand is a sum over these. */
+#ifndef L2K_CODEC_PACKETS_CUDA_PACKET_LEAVES_H
+#define L2K_CODEC_PACKETS_CUDA_PACKET_LEAVES_H
+
+#include "codec/blocks/cuda/cuda_memory.h"
+#include "codec/packets/cuda/cuda_packets.h"
+#include "codec/packets/packet_codes.h"
+
+/* Of l2k_cuda_coded.pass_ends: L2K_PASS_TERMINATED. */
+#define L2K_ENDS_SEGMENT 0x80000000u
+
+L2K_HD void l2k_or_word(uint32_t *word, uint32_t bits)
+{
+#ifdef __CUDA_ARCH__
+    atomicOr(word, bits);
+#else
+    *word |= bits;
+#endif
+}
+
+/* Adds `count` bits, at most 32, from bit `at` on; highest bits come first. Nothing else may stand there. */
+L2K_HD void l2k_put_header_bits(uint32_t *words, uint32_t at, uint32_t value, unsigned count)
+{
+    const unsigned shift = at & 31;
+    const uint64_t v = count ? (uint64_t)value << (64 - count) >> shift : 0;
+    if (v >> 32)
+        l2k_or_word(words + (at >> 5), (uint32_t)(v >> 32));
+    if ((uint32_t)v)
+        l2k_or_word(words + (at >> 5) + 1, (uint32_t)v);
+}
+
+/* A node of both tag trees on the way up from a block. */
+typedef struct l2k_tree_walk {
+    const l2k_cuda_packet_node *level; /* the first node of the level */
+    uint32_t x, y, across, down;
+} l2k_tree_walk;
+
+L2K_HD l2k_tree_walk l2k_walk_from(const l2k_cuda_packet_part *part, const l2k_cuda_packet_node *nodes, uint32_t leaf)
+{
+    l2k_tree_walk walk;
+    walk.level = nodes + part->first_node;
+    walk.x = leaf % part->across;
+    walk.y = leaf / part->across;
+    walk.across = part->across;
+    walk.down = part->down;
+    return walk;
+}
+
+L2K_HD const l2k_cuda_packet_node *l2k_walk_node(const l2k_tree_walk *walk)
+{
+    return walk->level + (walk->y * walk->across + walk->x);
+}
+
+L2K_HD int l2k_walk_is_root(const l2k_tree_walk *walk)
+{
+    return walk->across == 1 && walk->down == 1;
+}
+
+L2K_HD l2k_tree_walk l2k_walk_up(const l2k_tree_walk *walk)
+{
+    l2k_tree_walk up;
+    up.level = walk->level + walk->across * walk->down;
+    up.x = walk->x / 2;
+    up.y = walk->y / 2;
+    up.across = (walk->across + 1) / 2;
+    up.down = (walk->down + 1) / 2;
+    return up;
+}
+
+/* Inclusion: all blocks are visited, so a node is coded with the one at its corner, if the node above says that a block
+ * below it is included. From the root down these are ones, and at most one 0. Returns their number. */
+L2K_HD uint32_t l2k_inclusion_bits(const l2k_cuda_packet_part *part, const l2k_cuda_packet_node *nodes, uint32_t leaf,
+                                   uint32_t *bits)
+{
+    l2k_tree_walk at = l2k_walk_from(part, nodes, leaf);
+    uint32_t ones = 0, zeros = 0;
+    for (int corner = 1; corner;) {
+        const int root = l2k_walk_is_root(&at), included = l2k_walk_node(&at)->first != L2K_NO_BLOCK;
+        const l2k_tree_walk up = l2k_walk_up(&at);
+        if (root || l2k_walk_node(&up)->first != L2K_NO_BLOCK) {
+            ones += included;
+            zeros += !included;
+        }
+        corner = !root && !((at.x | at.y) & 1);
+        at = up;
+    }
+    *bits = ((1u << ones) - 1) << zeros;
+    return ones + zeros;
+}
+
+/* Zero bit-planes: only included blocks are visited, and a node is coded with the first of them below it: as many 0 as
+ * it has more zero bit-planes than the node above, then a 1. Those of higher nodes come first. Returns the number of
+ * bits; adds them, up to bit `end`, unless `words` is NULL. */
+L2K_HD uint32_t l2k_zero_plane_bits(const l2k_cuda_packet_part *part, const l2k_cuda_packet_node *nodes, uint32_t leaf,
+                                    uint32_t *words, uint32_t end)
+{
+    l2k_tree_walk at = l2k_walk_from(part, nodes, leaf);
+    uint32_t count = 0;
+    for (int first = 1; first;) {
+        const int root = l2k_walk_is_root(&at);
+        const l2k_tree_walk up = l2k_walk_up(&at);
+        const uint32_t above = root ? 0 : l2k_walk_node(&up)->zero_planes;
+        if (words)
+            l2k_put_header_bits(words, end - count - 1, 1, 1);
+        count += l2k_walk_node(&at)->zero_planes - above + 1;
+        first = !root && l2k_walk_node(&up)->first == leaf;
+        at = up;
+    }
+    return count;
+}
+
+/* Number of passes and lengths of segments. `ends` are the block's pass ends. Returns the number of bits; adds them
+ * from bit `at` on unless `words` is NULL. */
+L2K_HD uint32_t l2k_length_bits(const l2k_cuda_coded_block *block, const uint32_t *ends, uint32_t *words, uint32_t at)
+{
+    unsigned width, lblock = L2K_FIRST_LBLOCK, passes = block->num_passes;
+    const uint32_t code = l2k_pass_count_code(passes, &width), from = at;
+    uint32_t before = 0;
+    for (unsigned i = 0, first = 0; i < passes; i++) {
+        const uint32_t end = passes == 1 ? block->bytes : ends[i];
+        if (i + 1 < passes && !(end & L2K_ENDS_SEGMENT))
+            continue;
+        lblock = l2k_lblock_for(lblock, i + 1 - first, (end & ~L2K_ENDS_SEGMENT) - before);
+        before = end & ~L2K_ENDS_SEGMENT;
+        first = i + 1;
+    }
+    if (words) {
+        l2k_put_header_bits(words, at, code, width);
+        l2k_put_header_bits(words, at + width, (2u << (lblock - L2K_FIRST_LBLOCK)) - 2, lblock - L2K_FIRST_LBLOCK + 1);
+    }
+    at += width + lblock - L2K_FIRST_LBLOCK + 1;
+    before = 0;
+    for (unsigned i = 0, first = 0; i < passes; i++) {
+        const uint32_t end = passes == 1 ? block->bytes : ends[i];
+        if (i + 1 < passes && !(end & L2K_ENDS_SEGMENT))
+            continue;
+        const unsigned bits = lblock + l2k_spare_bits(i + 1 - first);
+        if (words)
+            l2k_put_header_bits(words, at, (end & ~L2K_ENDS_SEGMENT) - before, bits);
+        at += bits;
+        before = end & ~L2K_ENDS_SEGMENT;
+        first = i + 1;
+    }
+    return at - from;
+}
+
+#endif

@@ -1,0 +1,37 @@
+/* Packets made on a device, from code-blocks that stay there (block_coder.h), so that a codestream crosses the bus in
+ * one copy: of a tile with one layer, which has all coding passes. */
+#ifndef L2K_CODEC_PACKETS_DEVICE_PACKETS_H
+#define L2K_CODEC_PACKETS_DEVICE_PACKETS_H
+
+#include "codec/blocks/block_coder.h"
+
+/* Host memory with all packets of a tile. */
+typedef struct l2k_made_packets {
+    uint8_t *bytes; /* NULL: they are still to be made on the host. Headers may be written to L2K_PACKETS_FRONT bytes
+                       before them, and L2K_PACKETS_BACK behind */
+    size_t count;
+    const uint32_t *lengths; /* of each packet, if asked for */
+    uint32_t num_packets;
+} l2k_made_packets;
+
+enum { L2K_PACKETS_FRONT = 1 << 16, L2K_PACKETS_BACK = 64 };
+
+/* The maker's memory, lists and results. */
+typedef struct l2k_packet_maker l2k_packet_maker;
+
+typedef struct l2k_packet_maker_table {
+    l2k_status (*create)(const l2k_context *context, l2k_packet_maker **maker);
+    /* NULL is allowed. */
+    void (*free)(l2k_packet_maker *maker);
+    /* Makes packets of all blocks of a tile, which the coder encodes as `batch` says: from the beginning of the batch
+     * to its end. `made->bytes` is NULL if that cannot be done there; nothing has changed then. Sets the tile's
+     * needs_guard_bit, for which the packets have that bit already, and magnitude_bound. What is made remains until the
+     * next time. Errors: as from the coder; L2K_ERROR_MEMORY, L2K_ERROR_BACKEND. */
+    l2k_status (*make)(l2k_packet_maker *maker, l2k_block_coder *coder, const l2k_block_batch *batch, l2k_tile *tile,
+                       bool lengths, l2k_made_packets *made);
+} l2k_packet_maker_table;
+
+/* The one for packets of blocks that such a coder encodes; NULL where there is none. */
+const l2k_packet_maker_table *l2k_packet_maker_for(const l2k_block_coder_table *coder);
+
+#endif

@@ -1,0 +1,45 @@
+/* What a packet header says of a code-block's coding passes and their lengths (B.10.6, B.10.7), for the C compiler and
+ * for nvcc. */
+#ifndef L2K_CODEC_PACKETS_PACKET_CODES_H
+#define L2K_CODEC_PACKETS_PACKET_CODES_H
+
+#include "base/device.h"
+
+/* Lblock before a block's first packet. */
+enum { L2K_FIRST_LBLOCK = 3 };
+
+/* floor(log2(v)) + 1, and 0 for 0. */
+L2K_HD unsigned l2k_bit_length(uint32_t v)
+{
+#ifdef __CUDA_ARCH__
+    return 32 - (unsigned)__clz((int)v);
+#else
+    return v ? 32 - (unsigned)__builtin_clz(v) : 0;
+#endif
+}
+
+/* The codeword of a number of coding passes, 1 to 164 (Table B.4), and how many bits it has. */
+L2K_HD uint32_t l2k_pass_count_code(unsigned passes, unsigned *bits)
+{
+    *bits = passes == 1 ? 1 : passes == 2 ? 2 : passes <= 5 ? 4 : passes <= 36 ? 9 : 16;
+    return passes == 1    ? 0
+           : passes == 2  ? 2
+           : passes <= 5  ? 0xC | (passes - 3)
+           : passes <= 36 ? 0x1E0 | (passes - 6)
+                          : 0xFF80 | (passes - 37);
+}
+
+/* Bits by which a length may be longer than Lblock if it is that of so many passes. */
+L2K_HD unsigned l2k_spare_bits(unsigned passes)
+{
+    return l2k_bit_length(passes) - 1;
+}
+
+/* Lblock, grown where the length of a segment of so many passes needs it. */
+L2K_HD unsigned l2k_lblock_for(unsigned lblock, unsigned passes, uint32_t bytes)
+{
+    const unsigned spare = l2k_spare_bits(passes), needed = l2k_bit_length(bytes);
+    return needed > lblock + spare ? needed - spare : lblock;
+}
+
+#endif

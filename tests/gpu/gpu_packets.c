@@ -1,0 +1,344 @@
+/* gpu_packets: whole images encoded on the device, compared with the CPU's bytes: shapes, origins, sub-sampling,
+ * precincts, progressions, markers, wavelets, steps, blank and extreme samples; planes in host and in device memory, of
+ * any strides; several images on one encoder, which keeps what it can. After the first image of a shape nothing is
+ * allocated, neither by the hook nor by CUDA, whose calls are counted by --wrap.
+ *
+ *     gpu_packets [CASES [SEED]]
+ *
+ * Exits with 1 at the first difference, with 77 without a GPU, unless L2K_REQUIRE_GPU=1. */
+#include "gpu_device.h"
+#include "gpu_require.h"
+
+enum { MOST_COMPONENTS = 5, IMAGES = 3, HT = L2K_STYLE_HT };
+
+static size_t allocations;
+
+/* int replaces cudaError_t. */
+int __real_cudaMalloc(void **block, size_t bytes);
+int __wrap_cudaMalloc(void **block, size_t bytes);
+int __wrap_cudaMalloc(void **block, size_t bytes)
+{
+    allocations++;
+    return __real_cudaMalloc(block, bytes);
+}
+
+int __real_cudaMallocHost(void **block, size_t bytes);
+int __wrap_cudaMallocHost(void **block, size_t bytes);
+int __wrap_cudaMallocHost(void **block, size_t bytes)
+{
+    allocations++;
+    return __real_cudaMallocHost(block, bytes);
+}
+
+static void *allocate(void *user, size_t bytes)
+{
+    (void)user;
+    allocations++;
+    return malloc(bytes);
+}
+
+static void release(void *user, void *block)
+{
+    (void)user;
+    free(block);
+}
+
+static void print_message(void *user, l2k_severity severity, const char *text)
+{
+    (void)user;
+    if (severity != L2K_SEVERITY_NOTE)
+        printf("lift2k: %s\n", text);
+}
+
+/* ---- Random numbers ------------------------------------------------------------------------------------------- */
+
+static uint64_t state;
+
+static uint32_t random_bits(void)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(state >> 33);
+}
+
+static uint32_t random_below(uint32_t n)
+{
+    return random_bits() % n;
+}
+
+/* ---- A case --------------------------------------------------------------------------------------------------- */
+
+typedef struct setting {
+    l2k_encoder_option option;
+    int64_t value;
+} setting;
+
+typedef struct test_case {
+    unsigned number;
+    l2k_image image;
+    l2k_component components[MOST_COMPONENTS];
+    setting settings[32];
+    size_t num_settings;
+    l2k_size precincts[4];
+    size_t num_precincts;
+    double step;
+    l2k_plane host[MOST_COMPONENTS], device[MOST_COMPONENTS];
+    uint8_t *memory[MOST_COMPONENTS], *device_memory[MOST_COMPONENTS];
+    size_t bytes[MOST_COMPONENTS];
+} test_case;
+
+static void fail(const test_case *t, const char *what)
+{
+    printf("FAILED: case %u, %u x %u from %u, %u, %u components: %s\n", t->number, t->image.x1 - t->image.x0,
+           t->image.y1 - t->image.y0, t->image.x0, t->image.y0, t->image.num_components, what);
+    for (size_t i = 0; i < t->num_settings; i++)
+        printf("    option %d: %lld\n", (int)t->settings[i].option, (long long)t->settings[i].value);
+    exit(1);
+}
+
+static void set(test_case *t, l2k_encoder_option option, int64_t value)
+{
+    t->settings[t->num_settings++] = (setting){option, value};
+}
+
+static uint32_t random_length(void)
+{
+    return random_below(8) ? 1 + random_below(random_below(3) ? 200 : 600) : 1 + random_below(1500);
+}
+
+static void choose_image(test_case *t)
+{
+    const bool origin = random_below(2);
+    t->image = (l2k_image){.components = t->components, .num_components = 1 + random_below(MOST_COMPONENTS)};
+    t->image.x0 = origin ? random_below(300) : 0;
+    t->image.y0 = origin ? random_below(300) : 0;
+    t->image.x1 = t->image.x0 + random_length();
+    t->image.y1 = t->image.y0 + random_length();
+    const bool alike = random_below(2);
+    for (uint32_t c = 0; c < t->image.num_components; c++) {
+        l2k_component *k = &t->components[c];
+        *k = (l2k_component){.dx = 1, .dy = 1, .precision = random_below(2) ? 8 : 1 + random_below(16)};
+        k->is_signed = random_below(4) == 0;
+        if (alike && c)
+            *k = t->components[0];
+        if (!alike && random_below(3) == 0) {
+            k->dx = 1 + random_below(3);
+            k->dy = 1 + random_below(3);
+        }
+    }
+}
+
+static void choose_options(test_case *t)
+{
+    const l2k_wavelet wavelet = random_below(2) ? L2K_WAVELET_5_3 : L2K_WAVELET_9_7;
+    const unsigned log2_width = 2 + random_below(5), log2_height = 2 + random_below(5);
+    set(t, L2K_ENCODER_STYLE, HT);
+    set(t, L2K_ENCODER_WAVELET, wavelet);
+    set(t, L2K_ENCODER_LEVELS, random_below(7));
+    set(t, L2K_ENCODER_BLOCK_WIDTH, random_below(2) ? 64 : 1 << log2_width);
+    set(t, L2K_ENCODER_BLOCK_HEIGHT, random_below(2) ? 64 : 1 << log2_height);
+    set(t, L2K_ENCODER_PROGRESSION, random_below(5));
+    set(t, L2K_ENCODER_SOP, random_below(2));
+    set(t, L2K_ENCODER_EPH, random_below(2));
+    set(t, L2K_ENCODER_PLT, random_below(2));
+    set(t, L2K_ENCODER_TLM, random_below(2));
+    set(t, L2K_ENCODER_FORMAT, random_below(2));
+    set(t, L2K_ENCODER_COMPONENT_TRANSFORM, random_below(4) != 0);
+    if (random_below(6) == 0) {
+        set(t, L2K_ENCODER_TILE_WIDTH, 100 + random_below(1000));
+        set(t, L2K_ENCODER_TILE_HEIGHT, 100 + random_below(1000));
+    }
+    if (random_below(8) == 0)
+        set(t, L2K_ENCODER_TILE_PARTS, random_below(4));
+    t->num_precincts = random_below(2) ? 0 : 1 + random_below(4);
+    for (size_t i = 0; i < t->num_precincts; i++)
+        t->precincts[i] = (l2k_size){1u << (3 + random_below(7)), 1u << (3 + random_below(7))};
+    t->step = wavelet == L2K_WAVELET_9_7 && random_below(2) ? 1.0 / (double)(1u << random_below(12)) : 0;
+}
+
+/* ---- Samples -------------------------------------------------------------------------------------------------- */
+
+/* Rows apart by more than they have, samples apart, backwards at times. */
+static void make_plane(test_case *t, uint32_t c)
+{
+    uint32_t width, height;
+    l2k_component_size(&t->image, c, &width, &height);
+    const l2k_component *k = &t->components[c];
+    const size_t size = k->precision <= 8 ? 1 : 2, gap = random_below(4) ? 1 : 1 + random_below(3);
+    const size_t row = size * (gap * width + (random_below(2) ? 0 : random_below(40)));
+    const l2k_sample_type type =
+        size == 1 ? (k->is_signed ? L2K_SAMPLE_S8 : L2K_SAMPLE_U8) : (k->is_signed ? L2K_SAMPLE_S16 : L2K_SAMPLE_U16);
+    const size_t start = size * random_below(3);
+    t->bytes[c] = start + row * height;
+    t->memory[c] = malloc(t->bytes[c] ? t->bytes[c] : 1);
+    t->device_memory[c] = gpu_take(t->bytes[c] ? t->bytes[c] : 1);
+    t->host[c] = (l2k_plane){t->memory[c] + start, (ptrdiff_t)row, (ptrdiff_t)(size * gap), type};
+    if (height && random_below(6) == 0) {
+        t->host[c].data = t->memory[c] + start + row * (height - 1);
+        t->host[c].row_stride = -(ptrdiff_t)row;
+    }
+    t->device[c] = t->host[c];
+    t->device[c].data = t->device_memory[c] + ((uint8_t *)t->host[c].data - t->memory[c]);
+}
+
+static int32_t sample(unsigned kind, uint32_t x, uint32_t y, uint32_t c, int32_t most)
+{
+    switch (kind) {
+    case 0:
+        return 0;
+    case 1:
+        return (int32_t)(random_bits() % ((uint32_t)most + 1));
+    case 2: /* strong colours, which need another guard bit */
+        return ((x / 7 + y / 5) & 1) == (c & 1) ? most : 0;
+    case 3:
+        return random_below(400) ? 0 : most;
+    case 4:
+        return x < 40 && y < 40 ? (int32_t)((x * y) % ((uint32_t)most + 1)) : 0;
+    default:
+        return (int32_t)((x * 3 + y * 2 + c * 40 + random_below(5)) / 4 % ((uint32_t)most + 1));
+    }
+}
+
+static void fill_planes(test_case *t)
+{
+    const unsigned kind = random_below(9);
+    for (uint32_t c = 0; c < t->image.num_components; c++) {
+        uint32_t width, height;
+        l2k_component_size(&t->image, c, &width, &height);
+        const l2k_component *k = &t->components[c];
+        const int32_t most = (int32_t)((1u << k->precision) - 1), least = k->is_signed ? -(most + 1) / 2 : 0;
+        for (uint32_t y = 0; y < height; y++)
+            for (uint32_t x = 0; x < width; x++) {
+                const int32_t v = sample(kind, x, y, c, most) + least;
+                uint8_t *at = (uint8_t *)t->host[c].data + (ptrdiff_t)y * t->host[c].row_stride +
+                              (ptrdiff_t)x * t->host[c].sample_stride;
+                if (t->host[c].type == L2K_SAMPLE_U8 || t->host[c].type == L2K_SAMPLE_S8)
+                    *at = (uint8_t)v;
+                else
+                    memcpy(at, &(uint16_t){(uint16_t)v}, 2);
+            }
+        gpu_copy_in(t->device_memory[c], t->memory[c], t->bytes[c]);
+    }
+}
+
+/* ---- Encoding ------------------------------------------------------------------------------------------------- */
+
+typedef struct file {
+    uint8_t *data;
+    size_t size, capacity;
+} file;
+
+static int append(void *user, const void *bytes, size_t count)
+{
+    file *f = user;
+    if (f->size + count > f->capacity) {
+        f->capacity = 2 * (f->size + count);
+        f->data = realloc(f->data, f->capacity);
+    }
+    memcpy(f->data + f->size, bytes, count);
+    f->size += count;
+    return 0;
+}
+
+static l2k_encoder *make_encoder(const test_case *t, l2k_backend backend, l2k_memory memory)
+{
+    static const l2k_hooks hooks = {.allocate = allocate, .release = release, .message = print_message};
+    l2k_encoder *encoder = l2k_encoder_new(&hooks);
+    for (size_t i = 0; i < t->num_settings; i++)
+        if (l2k_encoder_set(encoder, t->settings[i].option, t->settings[i].value) != L2K_OK)
+            fail(t, "an option");
+    if (l2k_encoder_set(encoder, L2K_ENCODER_BACKEND, backend) != L2K_OK ||
+        l2k_encoder_set(encoder, L2K_ENCODER_MEMORY, memory) != L2K_OK ||
+        l2k_encoder_set(encoder, L2K_ENCODER_GPU_MIN_SAMPLES, 0) != L2K_OK ||
+        l2k_encoder_set(encoder, L2K_ENCODER_THREADS, 1) != L2K_OK ||
+        l2k_encoder_set_precincts(encoder, t->precincts, t->num_precincts) != L2K_OK ||
+        l2k_encoder_set_step(encoder, t->step) != L2K_OK)
+        fail(t, "settings");
+    return encoder;
+}
+
+static void check_bytes(const test_case *t, const file *right, const uint8_t *data, size_t size, const char *what)
+{
+    if (size == right->size && memcmp(data, right->data, size) == 0)
+        return;
+    size_t at = 0;
+    while (at < size && at < right->size && data[at] == right->data[at])
+        at++;
+    printf("%zu bytes, %zu are right; the first difference is at %zu\n", size, right->size, at);
+    fail(t, what);
+}
+
+/* To memory and to a stream in turn. */
+static void encode(const test_case *t, l2k_encoder *encoder, const l2k_plane *planes, const file *right, bool stream,
+                   const char *what)
+{
+    const uint8_t *bytes;
+    size_t count;
+    file out = {0};
+    if (stream) {
+        if (l2k_encoder_encode(encoder, &t->image, planes, &(l2k_stream){.write = append, .user = &out}) != L2K_OK)
+            fail(t, what);
+        check_bytes(t, right, out.data, out.size, what);
+        free(out.data);
+        return;
+    }
+    if (l2k_encoder_encode_memory(encoder, &t->image, planes, &bytes, &count) != L2K_OK)
+        fail(t, what);
+    check_bytes(t, right, bytes, count, what);
+}
+
+static bool makes_packets(const test_case *t)
+{
+    for (size_t i = 0; i < t->num_settings; i++)
+        if (t->settings[i].option == L2K_ENCODER_TILE_WIDTH || t->settings[i].option == L2K_ENCODER_TILE_PARTS)
+            return false;
+    return true;
+}
+
+static void run_case(unsigned number)
+{
+    test_case t = {.number = number};
+    file right = {0};
+    choose_image(&t);
+    choose_options(&t);
+    for (uint32_t c = 0; c < t.image.num_components; c++)
+        make_plane(&t, c);
+    l2k_encoder *cpu = make_encoder(&t, L2K_BACKEND_CPU, L2K_MEMORY_HOST);
+    l2k_encoder *from_host = make_encoder(&t, L2K_BACKEND_CUDA, L2K_MEMORY_HOST);
+    l2k_encoder *from_device = make_encoder(&t, number % 2 ? L2K_BACKEND_CUDA : L2K_BACKEND_AUTO, L2K_MEMORY_DEVICE);
+    for (int i = 0; i < IMAGES; i++) {
+        fill_planes(&t);
+        right.size = 0;
+        if (l2k_encoder_encode(cpu, &t.image, t.host, &(l2k_stream){.write = append, .user = &right}) != L2K_OK)
+            fail(&t, "the CPU");
+        encode(&t, from_host, t.host, &right, (number + (unsigned)i) & 1, "from host memory");
+        const size_t before = allocations;
+        encode(&t, from_device, t.device, &right, (number + (unsigned)i) & 1, "from device memory");
+        if (i > 1 && makes_packets(&t) && allocations != before)
+            fail(&t, "an image of a known shape allocates");
+    }
+    l2k_encoder_free(cpu);
+    l2k_encoder_free(from_host);
+    l2k_encoder_free(from_device);
+    free(right.data);
+    for (uint32_t c = 0; c < t.image.num_components; c++) {
+        free(t.memory[c]);
+        gpu_give_back(t.device_memory[c]);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const int missing = gpu_missing();
+    if (missing)
+        return missing;
+    const unsigned cases = argc > 1 ? (unsigned)atoi(argv[1]) : 300;
+    const uint64_t seed = argc > 2 ? (uint64_t)atoll(argv[2]) : 1;
+    for (unsigned i = 0; i < cases; i++) {
+        state = (seed << 32) + i;
+        random_bits();
+        random_bits();
+        run_case(i);
+    }
+    printf("%u cases of %d images: 0 bytes differ\n", cases, IMAGES);
+    return 0;
+}
