@@ -21,6 +21,7 @@ static l2k_status settle(void *coder, const void *opaque, unsigned threads)
     lane->options[L2K_DECODER_THREADS] = threads;
     lane->has_region = owner->has_region;
     lane->region = owner->region;
+    lane->stream = owner->stream;
     return L2K_OK;
 }
 

@@ -29,6 +29,7 @@ static l2k_status settle(void *coder, const void *opaque, unsigned threads)
     memcpy(lane->precincts, owner->precincts, sizeof lane->precincts);
     lane->num_precincts = owner->num_precincts;
     lane->base_step = owner->base_step;
+    lane->planes_stream = owner->planes_stream;
     return same_layers(lane, owner)
                ? L2K_OK
                : l2k_encoder_set_layers(lane, owner->target_kind, owner->targets, owner->num_targets);
