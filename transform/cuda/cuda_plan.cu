@@ -146,7 +146,7 @@ void share_out_pixels(l2k_plan *plan, size_t offset)
         if (plan->spec.direction == L2K_FORWARD && pixels->lanes == 3) { /* pixels are read before these are written */
             const l2k_coefficients *view = &plan->views[c];
             for (unsigned lane = 0; lane < 3; lane++)
-                pixels->planar[lane] = s->coefficients[c + lane];
+                pixels->planar[lane] = (char *)s->coefficients[c + lane];
             pixels->planar_bytes = view->stride * view->height * l2k_coefficient_bytes(view->type);
         }
         offset += with_guard(l2k_cuda_pixel_bytes(pixels));
