@@ -79,6 +79,11 @@ static void coded(const l2k_block_coder *coder, l2k_cuda_coded *to)
     l2k_mq_cuda_coded(&((const mq_coder *)coder->state)->encoding, to);
 }
 
+static void send(l2k_block_coder *coder, const uint8_t *bytes, size_t num_bytes)
+{
+    l2k_cuda_bytes_send(&((mq_coder *)coder->state)->blocks, bytes, num_bytes);
+}
+
 const l2k_block_coder_table l2k_mq_on_cuda = {
     .name = "MQ on CUDA",
     .max_planes = L2K_MAX_BIT_PLANES,
@@ -90,5 +95,6 @@ const l2k_block_coder_table l2k_mq_on_cuda = {
     .finish = finish,
     .forget = forget,
     .ends_segment = l2k_pass_terminates,
+    .send = send,
     .coded = coded,
 };

@@ -66,6 +66,7 @@ static l2k_status make_and_upload(const l2k_cuda_blocks *b, l2k_mq_cuda_decoding
 l2k_status l2k_mq_cuda_create_decoding(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d)
 {
     l2k_t1 *t1;
+    d->bytes = &b->bytes;
     L2K_TRY(l2k_cuda_reserve(b->context, &d->tables, sizeof(l2k_mq_decode_tables)));
     L2K_TRY(l2k_cuda_reserve(b->context, &b->pinned, sizeof(l2k_mq_decode_tables)));
     L2K_TRY(l2k_t1_create(b->context, &t1));
@@ -77,7 +78,6 @@ l2k_status l2k_mq_cuda_create_decoding(l2k_cuda_blocks *b, l2k_mq_cuda_decoding 
 void l2k_mq_cuda_free_decoding(l2k_mq_cuda_decoding *d)
 {
     l2k_cuda_release(&d->tables);
-    l2k_cuda_bytes_free(&d->bytes);
 }
 
 /* ---- Lists ---------------------------------------------------------------------------------------------------- */
@@ -111,8 +111,8 @@ static inline uint32_t list_piece(l2k_mq_cuda_decoding *d, const l2k_block_batch
     l2k_mq_decode_piece piece = {(uint32_t)list->bytes, l2k_min_u32(from->bytes, most)};
     if (piece.bytes == 0)
         return 0;
-    if (!d->bytes.direct)
-        memcpy(d->bytes.gathered.at + list->bytes, from->data, piece.bytes);
+    if (!d->bytes->direct)
+        memcpy(d->bytes->gathered.at + list->bytes, from->data, piece.bytes);
     else if (!l2k_cuda_find_bytes(batch, from->data, piece.bytes, &piece.at))
         d->scattered = true;
     if (list->num_pieces < d->most_pieces)
@@ -304,9 +304,9 @@ static l2k_status make_lists_and_gather(l2k_cuda_blocks *b, l2k_mq_cuda_decoding
     }
     if (bytes > UINT32_MAX)
         return l2k_fail(b->context, L2K_ERROR_UNSUPPORTED, "CUDA: too many code-blocks at once");
-    L2K_TRY(l2k_cuda_bytes_gather(b, &d->bytes, (size_t)bytes));
+    L2K_TRY(l2k_cuda_bytes_gather(b, (size_t)bytes));
     L2K_TRY(make_lists(b, d, list));
-    return l2k_cuda_bytes_upload(b, &d->bytes, d->bytes.gathered.at, (size_t)list->bytes);
+    return l2k_cuda_bytes_upload(b, d->bytes->gathered.at, (size_t)list->bytes);
 }
 
 /* Besides the lists, the device has segments without stuffing, and bit-planes. */
@@ -322,7 +322,7 @@ static l2k_status lay_out_device(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d, co
     run->starts = (uint32_t *)(at + d->starts);
     run->segments = (l2k_mq_decode_segment *)(at + d->segments);
     run->pieces = (l2k_mq_decode_piece *)(at + d->pieces);
-    run->bytes = l2k_cuda_bytes_at(&d->bytes);
+    run->bytes = l2k_cuda_bytes_at(b);
     run->bits = (l2k_mq_bits *)(at + bits);
     run->planes = (uint64_t *)(at + planes);
     run->num_blocks = (uint32_t)b->batch.num_places;
@@ -335,11 +335,11 @@ static l2k_status prepare(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d)
     listing list;
     if (b->batch.num_places > UINT32_MAX / 2)
         return l2k_fail(b->context, L2K_ERROR_UNSUPPORTED, "CUDA: %zu code-blocks at once", b->batch.num_places);
-    L2K_TRY(l2k_cuda_bytes_start(b, &d->bytes));
-    if (d->bytes.direct)
+    L2K_TRY(l2k_cuda_bytes_start(b));
+    if (d->bytes->direct)
         L2K_TRY(make_lists(b, d, &list));
-    if (!d->bytes.direct || d->scattered) {
-        d->bytes.direct = false;
+    if (!d->bytes->direct || d->scattered) {
+        d->bytes->direct = false;
         L2K_TRY(make_lists_and_gather(b, d, &list));
     }
     const uint32_t ordered = put_in_order(&list, b->batch.num_places, (uint32_t *)(b->pinned.at + d->order));
@@ -360,10 +360,11 @@ l2k_status l2k_mq_cuda_start_decoding(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *
     L2K_TRY(l2k_cuda_upload(b->context, b->running, b->device.at, b->pinned.at, d->lists_end));
     L2K_TRY(check_launch(b, l2k_mq_launch_unstuff(&d->run, b->running)));
     L2K_TRY(check_launch(b, l2k_mq_launch_decode(&d->run, b->running)));
-    return check_launch(b, l2k_mq_launch_samples(&d->run, b->running));
+    L2K_TRY(check_launch(b, l2k_mq_launch_samples(&d->run, b->running)));
+    return l2k_cuda_blocks_mark(b);
 }
 
 l2k_status l2k_mq_cuda_finish_decoding(l2k_cuda_blocks *b)
 {
-    return l2k_cuda_blocks_wait(b);
+    return l2k_cuda_blocks_wait_to_mark(b);
 }
