@@ -94,7 +94,8 @@ static void test_each(void **unused)
 static void test_fall_back(void **unused)
 {
     (void)unused;
-    static scenario_run *const runs[] = {scenario_encode_ht, scenario_decode_ht, scenario_encode_tiles};
+    static scenario_run *const runs[] = {scenario_encode_ht, scenario_encode_ratio, scenario_encode_psnr,
+                                         scenario_decode_ht, scenario_encode_tiles};
     scenario_files files;
     scenario_files_make(&files, L2K_BACKEND_AUTO);
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)

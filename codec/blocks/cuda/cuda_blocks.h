@@ -19,6 +19,12 @@ typedef struct l2k_cuda_bytes {
     void *arrived; /* a cudaEvent_t after them */
 } l2k_cuda_bytes;
 
+/* Copies of coefficients, in pieces of device memory that stay when the copies are dropped. */
+typedef struct l2k_cuda_copies {
+    l2k_cuda_memory *pieces;
+    size_t count, used;
+} l2k_cuda_copies;
+
 typedef struct l2k_cuda_blocks {
     const l2k_context *context;
     void *stream;           /* a cudaStream_t; the coder's own */
@@ -26,6 +32,7 @@ typedef struct l2k_cuda_blocks {
     l2k_cuda_memory device; /* all of a batch on the device, besides coefficients */
     l2k_cuda_memory pinned; /* what of it crosses the bus, besides code of encoded blocks */
     l2k_cuda_memory code[L2K_CUDA_CHUNKS];
+    l2k_cuda_copies copies;
     unsigned chunk;        /* the one with free space */
     size_t used;           /* of it */
     l2k_block_batch batch; /* the one under way, unless it has no blocks */
@@ -38,6 +45,12 @@ l2k_status l2k_cuda_blocks_create(const l2k_context *context, l2k_cuda_blocks *b
 /* Waits for the batch under way. */
 void l2k_cuda_blocks_free(l2k_cuda_blocks *blocks);
 void l2k_cuda_blocks_forget(l2k_cuda_blocks *blocks);
+
+/* As in the table of a block coder. */
+l2k_status l2k_cuda_blocks_fetch(l2k_cuda_blocks *blocks, const l2k_coefficients *view, const l2k_band_view *part,
+                                 uint32_t distance, void *to);
+l2k_status l2k_cuda_blocks_keep(l2k_cuda_blocks *blocks, const l2k_coefficients *view, l2k_coefficients *copy);
+void l2k_cuda_blocks_drop(l2k_cuda_blocks *blocks);
 
 /* Starts on a batch. */
 l2k_status l2k_cuda_blocks_enter(l2k_cuda_blocks *blocks, const l2k_block_batch *batch);

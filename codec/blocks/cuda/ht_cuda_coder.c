@@ -687,6 +687,22 @@ static void forget(l2k_block_coder *coder)
     l2k_cuda_blocks_forget(&((ht_coder *)coder->state)->blocks);
 }
 
+static l2k_status fetch(l2k_block_coder *coder, const l2k_coefficients *view, const l2k_band_view *part,
+                        uint32_t distance, void *to)
+{
+    return l2k_cuda_blocks_fetch(&((ht_coder *)coder->state)->blocks, view, part, distance, to);
+}
+
+static l2k_status keep(l2k_block_coder *coder, const l2k_coefficients *view, l2k_coefficients *copy)
+{
+    return l2k_cuda_blocks_keep(&((ht_coder *)coder->state)->blocks, view, copy);
+}
+
+static void drop(l2k_block_coder *coder)
+{
+    l2k_cuda_blocks_drop(&((ht_coder *)coder->state)->blocks);
+}
+
 static void get_coded(const l2k_block_coder *coder, l2k_cuda_coded *coded)
 {
     const ht_coder *c = coder->state;
@@ -716,4 +732,7 @@ const l2k_block_coder_table l2k_ht_on_cuda = {
     .ends_segment = l2k_pass_terminates,
     .coded = get_coded,
     .send = send,
+    .fetch = fetch,
+    .keep = keep,
+    .drop = drop,
 };

@@ -1,6 +1,6 @@
-/* MQ code-blocks to decode on a device: which passes and bytes of a block go there, where everything lies, and the order
- * in which the kernels take the blocks. A frame may have tens of thousands of blocks, so what is done for each of them
- * here is kept short. */
+/* MQ code-blocks to decode on a device: which passes and bytes of a block go there, where everything lies, and the
+ * order in which the kernels take the blocks. A frame may have tens of thousands of blocks, so what is done for each of
+ * them here is kept short. */
 #include "codec/blocks/cuda/mq_cuda_decode.h"
 
 #include <stdlib.h>
@@ -241,14 +241,18 @@ static uint32_t put_in_order(const listing *list, size_t count, uint32_t *order)
     return sum;
 }
 
-/* One image by itself waits for its longest blocks: these have a warp each, and others share one with fewer than 32
- * where there are warps to spare. Returns how many groups there are. */
-static uint32_t divide(const l2k_cuda_blocks *b, uint32_t most_lanes, uint32_t count, uint32_t *starts)
+/* An image that has the device for itself waits for its longest blocks: these have a warp each, and others share one
+ * with fewer than 32 where there are warps to spare. That takes more instructions in all. Returns how many groups there
+ * are.
+ */
+static uint32_t divide(bool alone, uint32_t most_lanes, uint32_t count, uint32_t *starts)
 {
     uint32_t groups = 0, at = 0;
-    (void)b;
-    static const struct {uint32_t lanes; const char *name;} parts[] = {{1, "N1"}, {4, "N4"}, {8, "N8"}, {16, "N16"}};
-    for (unsigned k = 0; k < 4; k++) {
+    static const struct {
+        uint32_t lanes;
+        const char *name;
+    } parts[] = {{1, "N1"}, {4, "N4"}, {8, "N8"}, {16, "N16"}};
+    for (unsigned k = 0; alone && k < 4; k++) {
         uint32_t most = getenv(parts[k].name) ? (uint32_t)atoi(getenv(parts[k].name)) : k == 0 ? 264 : 0;
         for (uint32_t end = l2k_min_u32(at + most, count); at < end; at += parts[k].lanes)
             starts[groups++] = at;
@@ -344,7 +348,8 @@ static l2k_status prepare(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d)
         L2K_TRY(make_lists_and_gather(b, d, &list));
     }
     const uint32_t ordered = put_in_order(&list, b->batch.num_places, (uint32_t *)(b->pinned.at + d->order));
-    d->run.num_groups = divide(b, d->run.most_lanes, ordered, (uint32_t *)(b->pinned.at + d->starts));
+    d->run.num_groups =
+        divide(b->context->in_flight < 2, d->run.most_lanes, ordered, (uint32_t *)(b->pinned.at + d->starts));
     return lay_out_device(b, d, &list);
 }
 
@@ -363,8 +368,7 @@ l2k_status l2k_mq_cuda_start_decoding(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *
     return l2k_cuda_blocks_mark(b);
 }
 
-l2k_status l2k_mq_cuda_finish_decoding(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d)
+l2k_status l2k_mq_cuda_finish_decoding(l2k_cuda_blocks *b)
 {
-    (void)d;
     return l2k_cuda_blocks_wait_to_mark(b);
 }
