@@ -33,7 +33,8 @@ void l2k_tile_state_forget(const l2k_context *context, l2k_tile_state *s)
 void l2k_tile_state_leave(const l2k_decoding *d, l2k_tile_state *s)
 {
     release_image(d->context, s);
-    if (!d->keeps_tiles)
+    s->is_kept = d->keeps_tiles;
+    if (!s->is_kept)
         l2k_tile_state_forget(d->context, s);
 }
 

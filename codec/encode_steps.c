@@ -21,6 +21,8 @@ typedef struct step_search {
     l2k_magnitudes all;
     uint64_t *samples, raw_bytes;  /* of each component, and of all */
     double finest, coarsest;       /* limits of the base step */
+    l2k_coefficients *fetched;     /* where errors are measured: of tiles whose views are on a device, by component */
+    atomic_bool on_device;         /* some are */
     double base;                   /* of the last coding */
     uint64_t bytes;                /* what it takes with everything around it */
     atomic_uint_least64_t *errors; /* of each component, squared, summed over the samples that would be decoded */
@@ -41,53 +43,117 @@ static float unit_of(const l2k_tile_component *component, unsigned band)
 /* Rows of an image of more samples than this are left out. */
 #define MOST_COUNTED ((uint64_t)1 << 20)
 
-static void count_component(const l2k_tile_component *component, uint32_t skip, l2k_magnitudes *magnitudes)
+/* `coder`: of a view in its device's memory; otherwise NULL. */
+static l2k_status count_band(const l2k_context *context, l2k_block_coder *coder, const l2k_coefficients *view,
+                             const l2k_band_view *at, uint32_t distance, float unit, l2k_magnitudes *magnitudes)
+{
+    const size_t rows = ((size_t)at->height + distance - 1) / distance;
+    if (!coder) {
+        const float *row = (const float *)view->base + at->y * view->stride + at->x;
+        for (size_t y = 0; y < rows; y++)
+            l2k_magnitudes_add(magnitudes, row + y * distance * view->stride, at->width, unit, distance);
+        return L2K_OK;
+    }
+    float *copy = l2k_allocate(context, rows * at->width + 1, sizeof *copy);
+    if (!copy)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for rate control");
+    const l2k_status status = coder->table->fetch(coder, view, at, distance, copy);
+    if (status == L2K_OK)
+        l2k_magnitudes_add(magnitudes, copy, rows * at->width, unit, distance);
+    l2k_release(context, copy);
+    return status;
+}
+
+static l2k_status count_component(const l2k_context *context, l2k_block_coder *coder,
+                                  const l2k_tile_component *component, uint32_t skip, l2k_magnitudes *magnitudes)
 {
     const l2k_coefficients *view = component->view;
     for (unsigned band = 0; band < view->num_bands; band++) {
         const l2k_band_view *at = &view->bands[band];
-        const float *row = (const float *)view->base + at->y * view->stride + at->x, unit = unit_of(component, band);
         const uint32_t distance = l2k_min_u32(skip, l2k_max_u32(at->height / 16, 1));
-        for (uint32_t y = 0; y < at->height; y += distance)
-            l2k_magnitudes_add(magnitudes, row + y * view->stride, at->width, unit, distance);
+        L2K_TRY(count_band(context, coder, view, at, distance, unit_of(component, band), magnitudes));
     }
+    return L2K_OK;
 }
 
-static void count_tile(step_search *s, const l2k_tile *tile)
+static l2k_status count_tile(step_search *s, const l2k_tile *tile, l2k_block_coder *coder)
 {
-    double start = l2k_stage_start(s->job.encoding->context);
-    for (uint32_t c = 0; c < tile->num_components; c++) {
+    const l2k_context *context = s->job.encoding->context;
+    double start = l2k_stage_start(context);
+    l2k_status status = L2K_OK;
+    for (uint32_t c = 0; status == L2K_OK && c < tile->num_components; c++) {
         l2k_magnitudes magnitudes = {0};
-        count_component(&tile->components[c], 1 + (uint32_t)(s->samples[c] / MOST_COUNTED), &magnitudes);
+        status = count_component(context, coder, &tile->components[c], 1 + (uint32_t)(s->samples[c] / MOST_COUNTED),
+                                 &magnitudes);
         for (unsigned bin = 0; bin < L2K_MAGNITUDE_BINS; bin++)
             if (magnitudes.count[bin])
                 atomic_fetch_add(&s->counts[c][bin], magnitudes.count[bin]);
     }
-    l2k_stage_end(s->job.encoding->context, L2K_STAGE_RATE, start);
+    l2k_stage_end(context, L2K_STAGE_RATE, start);
+    return status;
+}
+
+/* Memory of the tile's for what a view has, in host memory. */
+static l2k_status take_copy(const l2k_context *context, l2k_tile *tile, const l2k_coefficients *view,
+                            l2k_coefficients *copy)
+{
+    *copy = *view;
+    copy->on_device = false;
+    copy->stride = view->width;
+    copy->base = l2k_arena_take(context, &tile->contributions, (size_t)view->height * view->width * sizeof(float));
+    if (!copy->base)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the coefficients of a tile");
+    return L2K_OK;
 }
 
 /* The next tile gets the plan's memory: copies its coefficients. */
-static l2k_status keep_component(const l2k_context *context, l2k_tile *tile, l2k_tile_component *component)
+static l2k_status keep_component(const l2k_context *context, l2k_block_coder *coder, l2k_tile *tile,
+                                 l2k_tile_component *component)
 {
     const l2k_coefficients *view = component->view;
-    const size_t row = view->width * sizeof(float);
     l2k_coefficients *copy = l2k_arena_take(context, &tile->contributions, sizeof *copy);
-    float *base = l2k_arena_take(context, &tile->contributions, view->height * row);
-    if (!copy || !base)
+    if (!copy)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the coefficients of a tile");
-    *copy = *view;
-    copy->base = base;
-    copy->stride = view->width;
-    for (size_t y = 0; y < view->height; y++)
-        memcpy(base + y * view->width, (const float *)view->base + y * view->stride, row);
+    if (coder) {
+        L2K_TRY(coder->table->keep(coder, view, copy));
+    } else {
+        L2K_TRY(take_copy(context, tile, view, copy));
+        for (size_t y = 0; y < view->height; y++)
+            memcpy((float *)copy->base + y * copy->stride, (const float *)view->base + y * view->stride,
+                   view->width * sizeof(float));
+    }
     component->view = copy;
     return L2K_OK;
 }
 
-static l2k_status keep_tile(const step_search *s, l2k_tile *tile)
+/* Where errors are to be measured, that is done in host memory. */
+static l2k_status fetch_tile(step_search *s, uint32_t t, l2k_block_coder *coder)
 {
+    l2k_tile *tile = &s->job.tiles[t];
+    for (uint32_t c = 0; c < tile->num_components; c++) {
+        const l2k_coefficients *view = tile->components[c].view;
+        l2k_coefficients *copy = &s->fetched[(size_t)t * s->num_components + c];
+        const l2k_band_view all = {.width = view->width, .height = view->height};
+        L2K_TRY(take_copy(s->job.encoding->context, tile, view, copy));
+        L2K_TRY(coder->table->fetch(coder, view, &all, 1, copy->base));
+    }
+    return L2K_OK;
+}
+
+static l2k_status keep_tile(step_search *s, l2k_team *team, uint32_t t)
+{
+    const l2k_encoding *e = s->job.encoding;
+    l2k_tile *tile = &s->job.tiles[t];
+    l2k_block_coder *coder = NULL;
+    if (tile->components[0].view->on_device) {
+        atomic_store(&s->on_device, true);
+        L2K_TRY(l2k_team_device_coder(team, e->device_coders, &coder));
+        if (e->by_step.kind == L2K_TARGET_PSNR)
+            L2K_TRY(fetch_tile(s, t, coder));
+    }
+    L2K_TRY(count_tile(s, tile, coder));
     for (uint32_t c = 0; c < tile->num_components && s->encoder->num_tiles > 1; c++)
-        L2K_TRY(keep_component(s->job.encoding->context, tile, &tile->components[c]));
+        L2K_TRY(keep_component(e->context, coder, tile, &tile->components[c]));
     return L2K_OK;
 }
 
@@ -105,9 +171,7 @@ static void transform_share(void *opaque, l2k_teams *teams, l2k_team *team)
         } else {
             status = l2k_plan_finish(turn.slot->plan);
             if (status == L2K_OK)
-                count_tile(s, &s->job.tiles[turn.tile]);
-            if (status == L2K_OK)
-                status = keep_tile(s, &s->job.tiles[turn.tile]);
+                status = keep_tile(s, team, turn.tile);
         }
         l2k_end_turn(teams, team, &turn, status);
     }
@@ -221,6 +285,35 @@ static double next_step(const step_search *s, double found, interval known, int 
     return fmin(fmax(found, s->finest), s->coarsest);
 }
 
+/* Lets a tile's views be those in host memory, or what they were; `views` keeps them meanwhile. */
+static void exchange_views(step_search *s, uint32_t t, const l2k_coefficients **views)
+{
+    l2k_tile *tile = &s->job.tiles[t];
+    for (uint32_t c = 0; c < tile->num_components; c++) {
+        const l2k_coefficients *own = tile->components[c].view;
+        tile->components[c].view = views[c];
+        views[c] = own;
+    }
+}
+
+static l2k_status measure_error(step_search *s, l2k_team *team, uint32_t t)
+{
+    const l2k_context *context = s->job.encoding->context;
+    l2k_tile *tile = &s->job.tiles[t];
+    if (!tile->components[0].view->on_device)
+        return l2k_encode_tile_error(&s->job, team, tile, s->errors);
+    const l2k_coefficients **views = l2k_allocate(context, tile->num_components, sizeof *views);
+    if (!views)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for rate control");
+    for (uint32_t c = 0; c < tile->num_components; c++)
+        views[c] = &s->fetched[(size_t)t * s->num_components + c];
+    exchange_views(s, t, views);
+    const l2k_status status = l2k_encode_tile_error(&s->job, team, tile, s->errors);
+    exchange_views(s, t, views);
+    l2k_release(context, views);
+    return status;
+}
+
 static void error_share(void *opaque, l2k_teams *teams, l2k_team *team)
 {
     step_search *s = opaque;
@@ -228,7 +321,7 @@ static void error_share(void *opaque, l2k_teams *teams, l2k_team *team)
     while (l2k_next_turn(teams, team, &turn)) {
         l2k_status status = L2K_OK;
         if (!turn.begins)
-            status = l2k_encode_tile_error(&s->job, team, &s->job.tiles[turn.tile], s->errors);
+            status = measure_error(s, team, turn.tile);
         l2k_end_turn(teams, team, &turn, status);
     }
 }
@@ -392,7 +485,8 @@ static l2k_status create_search(step_search *s)
     s->magnitudes = l2k_allocate(e->context, count, sizeof *s->magnitudes);
     s->samples = l2k_allocate_zeroed(e->context, count, sizeof *s->samples);
     s->errors = l2k_allocate(e->context, count, sizeof *s->errors);
-    if (!s->counts || !s->magnitudes || !s->samples || !s->errors)
+    s->fetched = l2k_allocate(e->context, (size_t)count * s->encoder->num_tiles, sizeof *s->fetched);
+    if (!s->counts || !s->magnitudes || !s->samples || !s->errors || !s->fetched)
         return l2k_fail(e->context, L2K_ERROR_MEMORY, "out of memory for rate control");
     uint64_t bits = 0;
     for (uint32_t c = 0; c < count; c++) {
@@ -415,6 +509,12 @@ static void release_search(step_search *s)
     l2k_release(context, s->magnitudes);
     l2k_release(context, s->samples);
     l2k_release(context, s->errors);
+    l2k_release(context, s->fetched);
+    for (unsigned i = 0; i < s->encoder->teams.num_teams; i++) {
+        l2k_block_coder *coder = s->encoder->teams.teams[i].device_coder;
+        if (coder && coder->table->drop)
+            coder->table->drop(coder);
+    }
 }
 
 static void sum_counts(step_search *s)
@@ -436,11 +536,29 @@ static l2k_status search(step_search *s)
                                            : fit_size(s, floor((double)s->raw_bytes / target->value));
 }
 
+/* Where some coefficients were on a device that AUTO has chosen: whether all is to be done again on the CPU. */
+static bool falls_back(const step_search *s, l2k_status status)
+{
+    bool again = false;
+    l2k_teams *teams = &s->encoder->teams;
+    for (unsigned i = 0; i < teams->num_teams && atomic_load(&s->on_device); i++)
+        for (unsigned k = 0; k < teams->teams[i].num_slots; k++)
+            again |= l2k_team_falls_back(&teams->teams[i], &teams->teams[i].slots[k], status);
+    for (uint32_t t = 0; t < s->encoder->num_tiles && again; t++)
+        l2k_encode_release_tile(s->job.encoding->context, &s->job.tiles[t]);
+    return again;
+}
+
 l2k_status l2k_encode_by_steps(l2k_encoder *encoder, const l2k_encode_job *job, l2k_allocation *allocation)
 {
-    step_search s = {.encoder = encoder, .job = *job};
-    l2k_status status = search(&s);
-    *allocation = s.allocation;
-    release_search(&s);
+    l2k_status status;
+    bool again;
+    do {
+        step_search s = {.encoder = encoder, .job = *job};
+        status = search(&s);
+        *allocation = s.allocation;
+        again = falls_back(&s, status);
+        release_search(&s);
+    } while (again);
     return status;
 }

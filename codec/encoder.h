@@ -150,8 +150,8 @@ l2k_status l2k_encode_prepare_tile(const l2k_encode_job *job, const l2k_team *te
 /* The makers of packets on a device, if they can make those of the image: one tile, one layer, one tile-part. */
 const l2k_packet_maker_table *l2k_encode_packet_makers(const l2k_encoder *encoder);
 
-/* Codes all blocks of a tile from their views, which are the plan's, or, without one, in host memory. Finishes the
- * plan, which has been begun. On a device, packets are made as well, where job->makers says so. */
+/* Codes all blocks of a tile from their views, which are the plan's, or, without one, ready. Finishes the plan,
+ * which has been begun. On a device, packets are made as well, where job->makers says so. */
 l2k_status l2k_encode_blocks(const l2k_encode_job *job, l2k_team *team, l2k_plan *plan, l2k_tile *tile);
 
 /* The transform and code-blocks of a tile that was prepared before, with another plan. */

@@ -228,12 +228,8 @@ l2k_status l2k_team_plan(const l2k_team *team, l2k_tile_slot *slot, const l2k_pl
     return l2k_plan_create(&team->context, team->backend, spec, &slot->plan);
 }
 
-l2k_status l2k_team_coder(l2k_team *team, const l2k_plan *plan, const l2k_block_coder_table *on_device,
-                          l2k_block_coder **coder)
+l2k_status l2k_team_device_coder(l2k_team *team, const l2k_block_coder_table *on_device, l2k_block_coder **coder)
 {
-    *coder = team->coder;
-    if (!plan || !l2k_plan_coefficients(plan, 0)->on_device)
-        return L2K_OK;
     if (team->device_coder && team->device_coder->table != on_device) {
         l2k_block_coder_free(team->device_coder);
         team->device_coder = NULL;
@@ -243,6 +239,21 @@ l2k_status l2k_team_coder(l2k_team *team, const l2k_plan *plan, const l2k_block_
         L2K_TRY(l2k_block_coder_create(context, on_device, &team->device_coder));
     *coder = team->device_coder;
     return L2K_OK;
+}
+
+void l2k_team_send(const l2k_team *team, const uint8_t *bytes, size_t num_bytes)
+{
+    if (team->device_coder && team->device_coder->table->send)
+        team->device_coder->table->send(team->device_coder, bytes, num_bytes);
+}
+
+l2k_status l2k_team_coder(l2k_team *team, const l2k_plan *plan, const l2k_block_coder_table *on_device,
+                          l2k_block_coder **coder)
+{
+    *coder = team->coder;
+    if (!plan || !l2k_plan_coefficients(plan, 0)->on_device)
+        return L2K_OK;
+    return l2k_team_device_coder(team, on_device, coder);
 }
 
 bool l2k_team_falls_back(l2k_team *team, l2k_tile_slot *slot, l2k_status status)

@@ -62,7 +62,8 @@ for picture in "${pictures[@]:0:$most}"; do
         round_trip jp2 "$picture" $options
     done
     for options in "" "-I" "-I --step 0.01 -b 32,32" "-t 128,128" "-t 97,61 -b 16,64 -I" "-b 1024,4 --levels 2" \
-        "-t 64,64 -j 1" "-I --ht-passes 3 --step 0.02" "-I --rate 12" "-I -q 40 -t 200,150" "--no-mct -p RPCL --plt"; do
+        "-t 64,64 -j 1" "-I --ht-passes 3 --step 0.02" "-I --rate 12" "-I -q 40 -t 200,150" \
+        "--ht-passes 2 -r 10,1 -t 128,128" "-I --rate 20 -t 97,61 -j 2" "--no-mct -p RPCL --plt"; do
         # shellcheck disable=SC2086
         round_trip jph "$picture" --ht $options
     done

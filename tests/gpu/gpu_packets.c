@@ -144,8 +144,8 @@ static void choose_options(test_case *t)
     set(t, L2K_ENCODER_FORMAT, random_below(2));
     set(t, L2K_ENCODER_COMPONENT_TRANSFORM, random_below(4) != 0);
     if (random_below(6) == 0) {
-        set(t, L2K_ENCODER_TILE_WIDTH, 100 + random_below(1000));
-        set(t, L2K_ENCODER_TILE_HEIGHT, 100 + random_below(1000));
+        set(t, L2K_ENCODER_TILE_WIDTH, t->image.x0 + 50 + random_below(1000));
+        set(t, L2K_ENCODER_TILE_HEIGHT, t->image.y0 + 50 + random_below(1000));
     }
     if (random_below(8) == 0)
         set(t, L2K_ENCODER_TILE_PARTS, random_below(4));

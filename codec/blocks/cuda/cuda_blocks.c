@@ -1,6 +1,7 @@
 /* The batch of a block coder on a device: places to views, memory for what comes back. */
 #include "codec/blocks/cuda/cuda_blocks.h"
 
+#include "base/memory.h"
 #include "base/run.h"
 
 enum { SMALLEST_CHUNK = 1 << 20 };
@@ -9,6 +10,7 @@ l2k_status l2k_cuda_blocks_create(const l2k_context *context, l2k_cuda_blocks *b
 {
     blocks->context = context;
     blocks->pinned.pinned = true;
+    blocks->bytes.gathered.pinned = true;
     for (unsigned i = 0; i < L2K_CUDA_CHUNKS; i++)
         blocks->code[i].pinned = true;
     return l2k_cuda_open(context, &blocks->stream, &blocks->processors);
@@ -19,10 +21,17 @@ void l2k_cuda_blocks_free(l2k_cuda_blocks *blocks)
     if (blocks->batch.num_places)
         l2k_cuda_blocks_abandon(blocks);
     l2k_cuda_close(blocks->stream);
+    l2k_cuda_unmark(blocks->done);
+    l2k_cuda_unmark(blocks->bytes.arrived);
+    l2k_cuda_release(&blocks->bytes.gathered);
+    l2k_cuda_release(&blocks->bytes.device);
     l2k_cuda_release(&blocks->device);
     l2k_cuda_release(&blocks->pinned);
     for (unsigned i = 0; i < L2K_CUDA_CHUNKS; i++)
         l2k_cuda_release(&blocks->code[i]);
+    for (size_t i = 0; i < blocks->copies.count; i++)
+        l2k_cuda_release(&blocks->copies.pieces[i]);
+    l2k_release(blocks->context, blocks->copies.pieces);
 }
 
 /* The chunks stay for the next image. */
@@ -45,8 +54,19 @@ l2k_status l2k_cuda_blocks_wait(l2k_cuda_blocks *blocks)
     return l2k_cuda_wait(blocks->context, blocks->running);
 }
 
+l2k_status l2k_cuda_blocks_mark(l2k_cuda_blocks *blocks)
+{
+    return l2k_cuda_mark(blocks->context, &blocks->done, blocks->running);
+}
+
+l2k_status l2k_cuda_blocks_wait_to_mark(l2k_cuda_blocks *blocks)
+{
+    return l2k_cuda_wait_to_mark(blocks->context, blocks->done);
+}
+
 void l2k_cuda_blocks_leave(l2k_cuda_blocks *blocks)
 {
+    l2k_cuda_bytes_send(blocks, NULL, 0);
     l2k_run_advance(blocks->context, blocks->batch.units);
     blocks->batch.num_places = 0;
 }
@@ -54,6 +74,7 @@ void l2k_cuda_blocks_leave(l2k_cuda_blocks *blocks)
 void l2k_cuda_blocks_abandon(l2k_cuda_blocks *blocks)
 {
     l2k_cuda_settle(blocks->running);
+    l2k_cuda_bytes_send(blocks, NULL, 0);
     blocks->batch.num_places = 0;
 }
 
@@ -85,40 +106,59 @@ l2k_status l2k_cuda_take_code(l2k_cuda_blocks *blocks, size_t bytes, uint8_t **c
     return L2K_OK;
 }
 
-/* ---- Bytes to decode ----------------------------------------------------------------------------------------- */
+/* ---- Coefficients that are coded more than once -------------------------------------------------------------- */
 
-l2k_status l2k_cuda_reserve_for_code(const l2k_context *context, l2k_cuda_memory *memory, size_t needed)
+l2k_status l2k_cuda_blocks_fetch(l2k_cuda_blocks *blocks, const l2k_coefficients *view, const l2k_band_view *part,
+                                 uint32_t distance, void *to)
 {
-    return needed <= memory->bytes ? L2K_OK : l2k_cuda_reserve(context, memory, needed + needed / 4);
-}
-
-l2k_status l2k_cuda_bytes_upload(const l2k_cuda_blocks *b, l2k_cuda_bytes *bytes, const uint8_t *from, size_t count)
-{
-    L2K_TRY(l2k_cuda_reserve_for_code(b->context, &bytes->device, count + 2 * L2K_CUDA_ALIGNMENT));
-    L2K_TRY(l2k_cuda_clear_ends(b->context, b->running, bytes->device.at, L2K_CUDA_ALIGNMENT,
-                                count + L2K_CUDA_ALIGNMENT));
-    if (count == 0)
+    const size_t size = l2k_coefficient_bytes(view->type), row = part->width * size, pitch = view->stride * size;
+    const size_t rows = ((size_t)part->height + distance - 1) / distance;
+    if (part->width == 0 || rows == 0)
         return L2K_OK;
-    return l2k_cuda_upload(b->context, b->running, l2k_cuda_bytes_at(bytes), from, count);
+    return l2k_cuda_copy_rows(blocks->context, blocks->stream, to, row,
+                              (const uint8_t *)view->base + part->y * pitch + part->x * size, distance * pitch, row,
+                              rows, true);
 }
 
-l2k_status l2k_cuda_bytes_start(const l2k_cuda_blocks *b, l2k_cuda_bytes *bytes)
+static l2k_status take_piece(l2k_cuda_blocks *blocks, size_t bytes, l2k_cuda_memory **piece)
 {
-    bytes->gathered.pinned = true;
-    bytes->direct = b->batch.bytes && b->batch.num_bytes <= UINT32_MAX;
-    return bytes->direct ? l2k_cuda_bytes_upload(b, bytes, b->batch.bytes, b->batch.num_bytes) : L2K_OK;
+    l2k_cuda_copies *copies = &blocks->copies;
+    if (copies->used == copies->count) {
+        const size_t count = 2 * copies->count + 4;
+        l2k_cuda_memory *pieces =
+            l2k_enlarge(blocks->context, copies->pieces, copies->count, count, sizeof *copies->pieces);
+        if (!pieces)
+            return l2k_fail(blocks->context, L2K_ERROR_MEMORY, "out of memory for the coefficients of a tile");
+        for (size_t i = copies->count; i < count; i++)
+            pieces[i] = (l2k_cuda_memory){0};
+        copies->pieces = pieces;
+        copies->count = count;
+    }
+    *piece = &copies->pieces[copies->used];
+    L2K_TRY(l2k_cuda_reserve(blocks->context, *piece, bytes));
+    copies->used++;
+    return L2K_OK;
 }
 
-l2k_status l2k_cuda_bytes_gather(const l2k_cuda_blocks *b, l2k_cuda_bytes *bytes, size_t count)
+/* With rows of a multiple of 64 bytes. */
+l2k_status l2k_cuda_blocks_keep(l2k_cuda_blocks *blocks, const l2k_coefficients *view, l2k_coefficients *copy)
 {
-    l2k_cuda_settle(b->running);
-    return l2k_cuda_reserve_for_code(b->context, &bytes->gathered, count);
+    const size_t size = l2k_coefficient_bytes(view->type), row = view->width * size, pitch = (row + 63) / 64 * 64;
+    l2k_cuda_memory *piece = NULL;
+    *copy = *view;
+    if (row == 0 || view->height == 0)
+        return L2K_OK;
+    L2K_TRY(take_piece(blocks, pitch * view->height, &piece));
+    copy->base = piece->at;
+    copy->stride = pitch / size;
+    L2K_TRY(l2k_cuda_copy_rows(blocks->context, blocks->stream, piece->at, pitch, view->base, view->stride * size, row,
+                               view->height, false));
+    return l2k_cuda_wait(blocks->context, blocks->stream);
 }
 
-void l2k_cuda_bytes_free(l2k_cuda_bytes *bytes)
+void l2k_cuda_blocks_drop(l2k_cuda_blocks *blocks)
 {
-    l2k_cuda_release(&bytes->gathered);
-    l2k_cuda_release(&bytes->device);
+    blocks->copies.used = 0;
 }
 
 /* ---- Views --------------------------------------------------------------------------------------------------- */

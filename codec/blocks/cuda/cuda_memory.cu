@@ -79,11 +79,71 @@ extern "C" l2k_status l2k_cuda_wait(const l2k_context *context, void *stream)
     return l2k_cuda_check(context, cudaStreamSynchronize((cudaStream_t)stream), "waiting for code-blocks");
 }
 
+extern "C" l2k_status l2k_cuda_copy_rows(const l2k_context *context, void *stream, void *to, size_t to_pitch,
+                                         const void *from, size_t from_pitch, size_t bytes, size_t rows, bool to_host)
+{
+    const cudaMemcpyKind kind = to_host ? cudaMemcpyDeviceToHost : cudaMemcpyDeviceToDevice;
+    L2K_TRY(l2k_cuda_check(context,
+                           cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, bytes, rows, kind, (cudaStream_t)stream),
+                           "copying coefficients"));
+    return to_host ? l2k_cuda_wait(context, stream) : L2K_OK;
+}
+
 extern "C" l2k_status l2k_cuda_clear_ends(const l2k_context *context, void *stream, void *device, size_t bytes,
                                           size_t distance)
 {
     return l2k_cuda_check(context, cudaMemset2DAsync(device, distance, 0, bytes, 2, (cudaStream_t)stream),
                           "clearing device memory");
+}
+
+/* ---- Events -------------------------------------------------------------------------------------------------- */
+
+extern "C" l2k_status l2k_cuda_mark(const l2k_context *context, void **event, void *stream)
+{
+    cudaError_t error = cudaSuccess;
+    if (!*event)
+        error = cudaEventCreateWithFlags((cudaEvent_t *)event, cudaEventDisableTiming);
+    if (error == cudaSuccess)
+        error = cudaEventRecord((cudaEvent_t)*event, (cudaStream_t)stream);
+    return l2k_cuda_check(context, error, "marking the end of code-blocks");
+}
+
+extern "C" l2k_status l2k_cuda_follow(const l2k_context *context, void *stream, void *event)
+{
+    return l2k_cuda_check(context, cudaStreamWaitEvent((cudaStream_t)stream, (cudaEvent_t)event, 0),
+                          "waiting for code-blocks");
+}
+
+extern "C" l2k_status l2k_cuda_wait_to_mark(const l2k_context *context, void *event)
+{
+    return l2k_cuda_check(context, cudaEventSynchronize((cudaEvent_t)event), "waiting for code-blocks");
+}
+
+extern "C" void l2k_cuda_unmark(void *event)
+{
+    if (event)
+        cudaEventDestroy((cudaEvent_t)event);
+}
+
+namespace
+{
+
+/* Older drivers report an error for pageable memory, which must not show up in the next call. */
+bool is_pinned(const void *at)
+{
+    cudaPointerAttributes attributes;
+    const cudaError_t error = cudaPointerGetAttributes(&attributes, at);
+    if (error != cudaSuccess)
+        cudaGetLastError();
+    return error == cudaSuccess && attributes.type == cudaMemoryTypeHost;
+}
+
+} // namespace
+
+/* Memory is pinned in one piece, so checking both ends suffices. */
+extern "C" bool l2k_cuda_is_pinned(const void *at, size_t bytes)
+{
+    return bytes > 0 && is_pinned(at) && is_pinned((const uint8_t *)at + bytes - 1);
 }
 
 extern "C" void l2k_cuda_settle(void *stream)

@@ -52,8 +52,24 @@ l2k_status l2k_cuda_upload(const l2k_context *context, void *stream, void *devic
 l2k_status l2k_cuda_download(const l2k_context *context, void *stream, void *pinned, const void *device, size_t bytes);
 l2k_status l2k_cuda_wait(const l2k_context *context, void *stream);
 
+/* Rows of `bytes` bytes that begin every `from_pitch` bytes, to rows that begin every `to_pitch` bytes, in the order of
+ * the stream: from device memory to any host memory, which waits for it, or to device memory. */
+l2k_status l2k_cuda_copy_rows(const l2k_context *context, void *stream, void *to, size_t to_pitch, const void *from,
+                              size_t from_pitch, size_t bytes, size_t rows, bool to_host);
+
 /* Clears `bytes` bytes at `device` and as many `distance` bytes further on. */
 l2k_status l2k_cuda_clear_ends(const l2k_context *context, void *stream, void *device, size_t bytes, size_t distance);
+
+/* An event (cudaEvent_t) after all that is in the stream now, made where there is none; waiting for it, in a stream or
+ * on the host. */
+l2k_status l2k_cuda_mark(const l2k_context *context, void **event, void *stream);
+l2k_status l2k_cuda_follow(const l2k_context *context, void *stream, void *event);
+l2k_status l2k_cuda_wait_to_mark(const l2k_context *context, void *event);
+/* NULL is allowed. */
+void l2k_cuda_unmark(void *event);
+
+/* Whether memory is pinned, so that copies need no help. */
+bool l2k_cuda_is_pinned(const void *at, size_t bytes);
 
 /* Waits, too, after an error, which has been reported. */
 void l2k_cuda_settle(void *stream);

@@ -16,15 +16,18 @@ enum { L2K_HT_CUDA_QUADS = 1024, L2K_HT_CUDA_ROW = 512 };
  * 16. Encoding: coefficients that are to be quantised; refinement passes. */
 enum { L2K_HT_WIDE = 1, L2K_HT_LONG = 2, L2K_HT_SHORT = 4, L2K_HT_FLOAT = 4, L2K_HT_REFINED = 8, L2K_HT_FORMS = 16 };
 
-/* Of a decoder's table entries, and contexts as places in them: a quad's residual; what it contributes to the next
- * context, in the first row of quads and below; a context after the others, in which nothing follows. */
+/* Of a decoder's table entries, and contexts as places in them: a quad's residual; the next context in the first row of
+ * quads; what a quad contributes to it below; a context after the others, in which nothing follows. States of MEL
+ * likewise. */
 enum {
     L2K_HT_CUDA_U_OFF = 1 << 8,
     L2K_HT_CUDA_CONTEXT = 7 << 9,
     L2K_HT_CUDA_WEST = 1 << 10,
     L2K_HT_CUDA_BLANK = 8 << 9,
     L2K_HT_CUDA_ENTRIES = 9 * 128,
-    L2K_HT_CUDA_RESIDUALS = 576
+    L2K_HT_CUDA_RESIDUALS = 576,
+    L2K_HT_CUDA_STATE = 15 << 8,
+    L2K_HT_CUDA_RUNS = 13 * 64
 };
 
 /* By context, and the next seven bits. */
@@ -36,6 +39,7 @@ typedef struct l2k_ht_cuda_tables {
     l2k_ht_pairs pairs[2];
     l2k_ht_cuda_quads quads; /* ht_decode_quads.cu */
     uint32_t residuals[L2K_HT_CUDA_RESIDUALS];
+    uint32_t runs[L2K_HT_CUDA_RUNS];
 } l2k_ht_cuda_tables;
 
 void l2k_ht_cuda_make_tables(l2k_ht_cuda_tables *tables);

@@ -5,14 +5,13 @@
 
 #include "codec/blocks/cuda/ht_cuda.h"
 
-/* Bits 0 to 4: the codeword's length; 5, 6: significance of the lower samples; 8: u_off; what the next context gets: in
- * the first row bits 9 to 11, the context itself, else bit 10, the right samples. Then rho, e_k and e_1, four bits
- * each.
- */
+/* Bits 0 to 4: the codeword's length; 5, 6: significance of the lower samples; 8: u_off; then for the next context, in
+ * the first row bits 9 to 11, the context itself, else bits 9 to 12, all ones if one of the right samples is
+ * significant. Then rho, e_k and e_1, four bits each. */
 static uint32_t quad_entry(unsigned entry, bool first_row)
 {
     const unsigned rho = l2k_ht_rho(entry);
-    const uint32_t next = first_row ? (rho >> 1 | (rho & 1)) << 9 : rho >> 2 ? L2K_HT_CUDA_WEST : 0;
+    const uint32_t next = first_row ? (rho >> 1 | (rho & 1)) << 9 : rho >> 2 ? 15 << 9 : 0;
     return l2k_ht_length(entry) | (rho >> 1 & 1) << 5 | (rho >> 3 & 1) << 6 | l2k_ht_u_off(entry) * L2K_HT_CUDA_U_OFF |
            next | rho << 16 | l2k_ht_e_k(entry) << 20 | (uint32_t)l2k_ht_e_1(entry) << 24;
 }
@@ -49,6 +48,32 @@ static uint32_t residuals_of(unsigned mode, bool first_row, unsigned bits)
     return residual_entry(first, second);
 }
 
+/* What the next six bits of MEL say in a state, first bit highest, as far as runs are complete: up to 32 symbols, of
+ * which 1s are among the first 15, or last. Bits 0 to 4: how many bits; 5: whether the last symbol is a 1 beyond the
+ * first 15; 8 to 11: the next state; 12 to 16: symbols less one; 17 to 31: the first 15. */
+static uint32_t runs_of(unsigned state, unsigned bits)
+{
+    static const uint8_t exponents[13] = {0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 5};
+    uint32_t count = 0, first = 0, last = 0, used = 0;
+    while (used < 6 && !last) {
+        const unsigned exponent = exponents[state], zeros = bits >> (5 - used) & 1;
+        const unsigned width = zeros ? 1 : 1 + exponent;
+        if (used + width > 6)
+            break;
+        const uint32_t run = bits >> (6 - used - width) & ((1u << exponent) - 1);
+        const uint32_t symbols = zeros ? 1u << exponent : run + 1;
+        if (count + symbols > 32)
+            break;
+        count += symbols;
+        used += width;
+        state = zeros ? state + (state < 12) : state - (state > 0);
+        if (!zeros && count <= 15)
+            first |= 1u << (count - 1);
+        last = !zeros && count > 15;
+    }
+    return used | last << 5 | state << 8 | (count - 1) << 12 | first << 17;
+}
+
 void l2k_ht_cuda_make_tables(l2k_ht_cuda_tables *tables)
 {
     l2k_ht_vlc entries[2];
@@ -61,4 +86,6 @@ void l2k_ht_cuda_make_tables(l2k_ht_cuda_tables *tables)
         tables->residuals[i] = residuals_of(i >> 6, false, i & 63);
     for (unsigned i = 0; i < 320; i++)
         tables->residuals[256 + i] = residuals_of(i >> 6, true, i & 63);
+    for (unsigned i = 0; i < L2K_HT_CUDA_RUNS; i++)
+        tables->runs[i] = runs_of(i >> 6, i & 63);
 }

@@ -80,7 +80,7 @@ enum { GROUP_PAIRS = 8, GROUP_WORDS = 8, GROUP_SYMBOLS = 24 };
 
 struct cta_memory {
     l2k_ht_cuda_quads quads;
-    uint32_t residuals[L2K_HT_CUDA_RESIDUALS];
+    uint32_t residuals[L2K_HT_CUDA_RESIDUALS], runs[L2K_HT_CUDA_RUNS];
     uint32_t vlc[VLC_RING * LANES], mel[MEL_RING * LANES], symbols[SYMBOL_RING * LANES];
     uint32_t used[2][2][LANES]; /* by odd or even group: bits of VLC, symbols of MEL */
     uint32_t most_groups;       /* of a block */
@@ -172,15 +172,18 @@ template <int RING> struct word_ring {
     }
 };
 
-/* MEL (7.3.3): runs of zeros, from a word that begins with the next bit, to words of symbols. */
+/* MEL (7.3.3): some runs at a time to words of symbols. A symbol takes 3/2 bits at most, and up to 36 more go into the
+ * state, so that the 96 that a group may bring fit the words that are there. */
 struct mel_decoder {
     word_ring<MEL_RING> words;
-    uint32_t *ring;   /* of symbols */
-    uint32_t written; /* words of them */
-    uint64_t symbols; /* that are not yet a word, the next one lowest; beyond them 0 */
-    int ready;        /* how many */
-    uint32_t w0, w1;
-    int next, shift, state;
+    const uint8_t *runs;
+    uint32_t *ring;      /* of symbols */
+    uint32_t written;    /* words of them */
+    uint64_t symbols;    /* that are not yet a word, the next one lowest; beyond them 0 */
+    uint32_t ready;      /* how many */
+    uint32_t bits, more; /* the next ones, the first one on top; the 32 after them */
+    uint32_t place;      /* of the next bit */
+    uint32_t state;      /* L2K_HT_CUDA_STATE */
 
     __device__ __forceinline__ void start(uint32_t *shared, uint32_t *to, const uint4 *stream, uint32_t count)
     {
@@ -188,42 +191,28 @@ struct mel_decoder {
         words.fill();
         ring = to;
         symbols = 0;
-        ready = shift = state = 0;
-        written = 0;
-        w0 = words.at(0);
-        w1 = words.at(1);
-        next = 2;
+        ready = written = place = state = 0;
+        bits = words.at(0);
+        more = words.at(1);
     }
-    __device__ __forceinline__ void take_word()
+    __device__ __forceinline__ void decode_runs()
     {
-        shift -= 32;
-        w0 = w1;
-        if (words.filled == next)
-            words.fill();
-        w1 = words.at(next++);
-    }
-    __device__ __forceinline__ void decode_run()
-    {
-        const uint32_t bits = __funnelshift_l(w1, w0, shift);
-        const int exponent = (int)(0x5433222111000ull >> 4 * state) & 7;
-        if (bits >> 31) {
-            ready += 1 << exponent;
-            state = min(12, state + 1);
-            shift += 1;
-        } else {
-            ready += (bits & 0x7FFFFFFFu) >> (31 - exponent);
-            symbols |= 1ull << ready++;
-            state = max(0, state - 1);
-            shift += exponent + 1;
-        }
-        if (shift >= 32)
-            take_word();
+        const uint32_t entry = *reinterpret_cast<const uint32_t *>(runs + (state | (bits >> 24 & 63 << 2)));
+        const uint32_t last = entry >> 12 & 31;
+        bits = __funnelshift_l(more, bits, entry);
+        place += entry & 31;
+        more = __funnelshift_l(words.at((place >> 5) + 2), words.at((place >> 5) + 1), place);
+        symbols |= (uint64_t)(entry >> 17 | (entry >> 5 & 1) << last) << ready;
+        ready += last + 1;
+        state = entry & L2K_HT_CUDA_STATE;
     }
     /* Goes on until `count` words have been written; one more may be, too. */
     __device__ __forceinline__ void write(uint32_t count)
     {
+        if (words.filled - (int)(place >> 5) <= MEL_RING / 2)
+            words.fill();
         while (written < count) {
-            decode_run();
+            decode_runs();
             if (ready >= 32) {
                 ring[(written++ & (SYMBOL_RING - 1)) * LANES] = (uint32_t)symbols;
                 symbols >>= 32;
@@ -301,8 +290,7 @@ template <> struct lower_row<true> {
 /* Contexts are places in a table of bytes, as are the bits that look something up: bits of the stream stand two higher
  * than in the stream, and shifts are by the low five bits of what was looked up, without masking them out. */
 template <bool WIDE, bool LONG> struct quad_decoder {
-    const uint8_t *tables; /* the row's */
-    const uint8_t *residuals;
+    const cta_memory &memory;
     const uint32_t *vlc; /* the lane's ring */
     lower_row<LONG> lower;
     uint32_t bits, more;        /* the next ones, from bit 2 on; the 32 after them */
@@ -315,18 +303,35 @@ template <bool WIDE, bool LONG> struct quad_decoder {
     int pitch;
     uint4 *to;
 
-    static __device__ __forceinline__ uint32_t entry(const uint8_t *table, uint32_t context, uint32_t bits)
+    __device__ __forceinline__ quad_decoder(const cta_memory &shared) : memory(shared), vlc(shared.vlc + l2k_lane())
     {
+    }
+
+    template <bool FIRST> __device__ __forceinline__ uint32_t entry(uint32_t context, uint32_t bits) const
+    {
+        const uint8_t *table = reinterpret_cast<const uint8_t *>(memory.quads[FIRST ? 0 : 1]);
         return *reinterpret_cast<const uint32_t *>(table + (context | (bits & 127 << 2)));
     }
     __device__ __forceinline__ uint32_t word(uint32_t at) const
     {
         return vlc[(at >> 5 & (VLC_RING - 1)) * LANES];
     }
-    /* In context 0, MEL says whether there is anything. */
-    __device__ __forceinline__ uint32_t blank() const
+    /* The entry of a quad in a context that has two parts, of which the second, `west`, belongs to the quad before and
+     * is known last. In context 0, MEL says whether there is anything. */
+    template <bool FIRST> __device__ __forceinline__ uint32_t next_entry(uint32_t above, uint32_t before, uint32_t rest)
     {
-        return symbols & 1 ? 0 : L2K_HT_CUDA_BLANK;
+        const uint32_t blank = symbols & 1 ? 0 : L2K_HT_CUDA_BLANK;
+        uint32_t context;
+        if (FIRST) {
+            context = before & L2K_HT_CUDA_CONTEXT;
+            symbols >>= context == 0;
+            context = context ? context : blank;
+        } else {
+            const uint32_t without = above ? above : blank, with = above | L2K_HT_CUDA_WEST;
+            context = without ^ ((without ^ with) & before);
+            symbols >>= (above | (before & L2K_HT_CUDA_WEST)) == 0;
+        }
+        return entry<FIRST>(context, rest);
     }
 
     __device__ __forceinline__ void start(const l2k_cuda_view &view, uint4 *quads)
@@ -366,18 +371,11 @@ template <bool WIDE, bool LONG> struct quad_decoder {
     template <bool FIRST>
     __device__ __forceinline__ uint32_t decode(quad_words<WIDE> &words, int number, uint32_t above, bool lone)
     {
-        const uint32_t next_context = FIRST ? L2K_HT_CUDA_CONTEXT : L2K_HT_CUDA_WEST;
-        uint32_t context = FIRST ? west : (above & 0xA00) | west;
-        uint32_t asks = context == 0;
-        const uint32_t first = entry(tables, asks ? blank() : context, bits);
-        symbols >>= asks;
+        const uint32_t first = next_entry<FIRST>(above & 0xA00, west, bits);
         uint32_t rest = __funnelshift_r(bits, 0, first);
-        context = (FIRST ? 0 : above >> 2 & 0xA00) | (first & next_context);
-        asks = context == 0 && !lone;
-        const uint32_t second = entry(tables, lone ? L2K_HT_CUDA_BLANK : context ? context : blank(), rest);
-        symbols >>= asks;
+        const uint32_t second = lone ? 0 : next_entry<FIRST>(above >> 2 & 0xA00, first, rest);
         rest = __funnelshift_r(rest, 0, second);
-        west = second & next_context;
+        west = second;
         uint32_t mode = (first & L2K_HT_CUDA_U_OFF) << 1 | (second & L2K_HT_CUDA_U_OFF);
         if (FIRST) {
             if (mode == 3 * L2K_HT_CUDA_U_OFF) {
@@ -386,7 +384,8 @@ template <bool WIDE, bool LONG> struct quad_decoder {
             }
             mode += 4 * L2K_HT_CUDA_U_OFF;
         }
-        const uint32_t code = *reinterpret_cast<const uint32_t *>(residuals + (mode | (rest & 63 << 2)));
+        const uint8_t *codes = reinterpret_cast<const uint8_t *>(memory.residuals);
+        const uint32_t code = *reinterpret_cast<const uint32_t *>(codes + (mode | (rest & 63 << 2)));
         skip(first + second + code);
         const uint32_t u = (code >> 25 & 7) + (__funnelshift_r(rest, 0, code >> 5) & code >> 15 & 31);
         const uint32_t v = (code >> 28) + (__funnelshift_r(rest, 0, code >> 10) & code >> 20 & 31);
@@ -458,6 +457,7 @@ __device__ __forceinline__ void feed(cta_memory &memory, const uint32_t *head, c
     mel_decoder mel;
     if (used) {
         vlc.start(memory.vlc + lane, scratch + at.vlc, head[L2K_HT_VLC_WORDS], 0);
+        mel.runs = reinterpret_cast<const uint8_t *>(memory.runs);
         mel.start(memory.mel + lane, memory.symbols + lane, scratch + at.mel, head[L2K_HT_MEL_WORDS]);
         vlc.fill();
         vlc.fill();
@@ -481,7 +481,7 @@ __device__ __forceinline__ uint32_t decode_lane(cta_memory &memory, const l2k_cu
 {
     const unsigned lane = l2k_lane();
     const uint32_t *symbols = memory.symbols + lane;
-    quad_decoder<WIDE, LONG> d;
+    quad_decoder<WIDE, LONG> d(memory);
     uint32_t own = 0, taken = 0; /* groups; symbols */
     if (used) {
         d.start(view, to);
@@ -492,18 +492,14 @@ __device__ __forceinline__ uint32_t decode_lane(cta_memory &memory, const l2k_cu
     memory.used[0][1][lane] = 0;
     meet();
     const uint32_t groups = memory.most_groups;
-    if (used) {
-        d.residuals = reinterpret_cast<const uint8_t *>(memory.residuals);
-        d.vlc = memory.vlc + lane;
+    if (used)
         d.start_bits();
-    }
     for (uint32_t i = 0; i < groups; i++) {
         if (i < own) {
             const uint32_t w0 = symbols[(taken / 32 & (SYMBOL_RING - 1)) * LANES];
             const uint32_t w1 = symbols[(taken / 32 + 1 & (SYMBOL_RING - 1)) * LANES];
             const uint32_t lent = (__funnelshift_r(w0, w1, taken) & ((1u << GROUP_SYMBOLS) - 1)) | 0x80000000u;
             d.symbols = lent;
-            d.tables = reinterpret_cast<const uint8_t *>(memory.quads[d.row > 0]);
             d.group();
             taken += (uint32_t)__clz((int)d.symbols);
             memory.used[(i + 1) & 1][0][lane] = d.place;
@@ -521,6 +517,8 @@ template <bool WIDE, bool LONG> __global__ void __launch_bounds__(2 * LANES) dec
         reinterpret_cast<uint4 *>(memory.quads)[i] = reinterpret_cast<const uint4 *>(p.tables->quads)[i];
     for (int i = threadIdx.x; i < L2K_HT_CUDA_RESIDUALS / 4; i += 2 * LANES)
         reinterpret_cast<uint4 *>(memory.residuals)[i] = reinterpret_cast<const uint4 *>(p.tables->residuals)[i];
+    for (int i = threadIdx.x; i < L2K_HT_CUDA_RUNS / 4; i += 2 * LANES)
+        reinterpret_cast<uint4 *>(memory.runs)[i] = reinterpret_cast<const uint4 *>(p.tables->runs)[i];
     if (threadIdx.x == 0)
         memory.most_groups = 0;
     __syncthreads();

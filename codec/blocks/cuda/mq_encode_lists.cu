@@ -51,7 +51,7 @@ struct layout {
     }
     __host__ __device__ uint32_t bytes() const
     {
-        return (threads * planes + 4 * cells + stage_words()) * 4;
+        return (threads * (planes + L2K_MQ_ENTRY_WORDS) + 4 * cells + stage_words()) * 4;
     }
 };
 
@@ -105,6 +105,7 @@ struct lister {
     uint32_t *planes; /* of all words: bit-plane p from planes + p * spacing on */
     uint32_t spacing;
     uint32_t *stage;
+    uint8_t *entries; /* of the thread's word */
     l2k_mq_state state;
     int cell, row; /* the thread's; from stripe to stripe */
     bool active;   /* the thread has a word */
@@ -118,7 +119,8 @@ struct lister {
         threads.warps = blockDim.x / 32;
         planes = shared;
         spacing = at.threads;
-        state.before = planes + at.threads * at.planes;
+        entries = reinterpret_cast<uint8_t *>(planes + at.threads * at.planes + threadIdx.x);
+        state.before = planes + at.threads * (at.planes + L2K_MQ_ENTRY_WORDS);
         state.visited = state.before + at.cells;
         state.after = state.visited + at.cells;
         state.sign = state.after + at.cells;
@@ -263,8 +265,8 @@ struct lister {
         }
         threads.meet();
         if (active)
-            l2k_mq_write_word(&d, bytes + before.significance, bytes + 4 * second + before.refinement,
-                              bytes + 4 * third + before.cleanup);
+            l2k_mq_write_word(&d, entries, 4 * spacing, bytes + before.significance,
+                              bytes + 4 * second + before.refinement, bytes + 4 * third + before.cleanup);
         if (symbol && threadIdx.x < 4) /* 1010 (D.5) */
             bytes[4 * third + all.cleanup + threadIdx.x] = L2K_CONTEXT_UNIFORM | (~threadIdx.x & 1)
                                                                                      << L2K_MQ_DECISION_AT;
@@ -334,8 +336,12 @@ __global__ void __launch_bounds__(L2K_MQ_MOST_WORDS, 4) list_decisions(const l2k
     const uint32_t *const begin = l.list;
     for (uint32_t plane = l.num_planes; plane-- > 0;)
         l.list_plane(plane);
-    if (threadIdx.x == 0)
-        p.work[blockIdx.x] = l2k_mq_cuda_work{fixed.list, (uint32_t)(l.list - begin), fixed.ends, l.num_planes};
+    if (threadIdx.x > 0)
+        return;
+    *l.list = L2K_MQ_FILLER; /* the coder looks at what follows a decision */
+    const uint32_t words = (uint32_t)(l.list - begin);
+    p.work[blockIdx.x] = l2k_mq_cuda_work{fixed.list, words, fixed.ends, l.num_planes};
+    atomicAdd(&p.counters->bins[l2k_mq_cuda_bin(words, p.area)], 1);
 }
 
 } // namespace

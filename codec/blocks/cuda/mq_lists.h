@@ -153,56 +153,77 @@ L2K_HD l2k_mq_counts l2k_mq_count_decisions(const mask_decisions *d)
     return n;
 }
 
-L2K_HD uint8_t l2k_mq_entry(const mask_decisions *d, unsigned i)
+/* Bits of eight words, 8 x 8 at a time: bit 8 g + j of word k becomes bit 8 g + k of word j. */
+L2K_HD void l2k_mq_transpose_bytes(uint32_t m[8])
 {
-    uint32_t entry = (d->entry[0] >> i & 1) << L2K_MQ_DECISION_AT;
 #ifdef __CUDA_ARCH__
 #pragma unroll
 #endif
-    for (int k = 1; k < ENTRY_BITS; k++)
-        entry |= (d->entry[k] >> i & 1) << (k - 1);
-    return (uint8_t)entry;
-}
-
-/* Contexts 9 to 13. */
-L2K_HD uint8_t l2k_mq_sign_entry(const mask_decisions *d, unsigned i)
-{
-    uint32_t entry = 8 | (d->sign[0] >> i & 1) << L2K_MQ_DECISION_AT;
+    for (int i = 0; i < 4; i++)
+        l2k_mq_exchange(&m[i], &m[i + 4], 4, 0x0F0F0F0Fu);
 #ifdef __CUDA_ARCH__
 #pragma unroll
 #endif
-    for (int k = 1; k < SIGN_BITS; k++)
-        entry |= (d->sign[k] >> i & 1) << (k - 1);
-    return (uint8_t)entry;
+    for (int i = 0; i < 8; i++)
+        if (!(i & 2))
+            l2k_mq_exchange(&m[i], &m[i + 2], 2, 0x33333333u);
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
+    for (int i = 0; i < 8; i++)
+        if (!(i & 1))
+            l2k_mq_exchange(&m[i], &m[i + 1], 1, 0x55555555u);
 }
 
-/* Writes the decisions of a word where its own begin in the lists of the passes. */
-L2K_HD void l2k_mq_write_word(const mask_decisions *d, uint8_t *significance, uint8_t *refinement, uint8_t *cleanup)
+/* The entries of all samples of a word, a byte each, then those of their signs: sample 8 g + j in byte g of word j
+ * of 8. Words are `apart` bytes apart, for each thread in a bank of its own. */
+enum { L2K_MQ_ENTRY_WORDS = 16 };
+
+L2K_HD uint8_t *l2k_mq_entry_at(uint8_t *entries, uint32_t apart, unsigned sample)
+{
+    return entries + (sample & 7) * apart + (sample >> 3);
+}
+
+L2K_HD void l2k_mq_make_entries(const mask_decisions *d, uint8_t *entries, uint32_t apart)
+{
+    uint32_t m[8] = {d->entry[1], d->entry[2], d->entry[3], d->entry[4], d->entry[5], d->entry[0], 0, 0};
+    l2k_mq_transpose_bytes(m);
+    for (int i = 0; i < 8; i++)
+        *(uint32_t *)(entries + i * apart) = m[i];
+    uint32_t n[8] = {d->sign[1], d->sign[2], d->sign[3], ~0u, 0, d->sign[0], 0, 0}; /* contexts 9 to 13 */
+    l2k_mq_transpose_bytes(n);
+    for (int i = 0; i < 8; i++)
+        *(uint32_t *)(entries + (8 + i) * apart) = n[i];
+}
+
+/* Writes the decisions of a word where its own begin in the lists of the passes. `entries` is memory of its own. */
+L2K_HD void l2k_mq_write_word(const mask_decisions *d, uint8_t *entries, uint32_t apart, uint8_t *significance,
+                              uint8_t *refinement, uint8_t *cleanup)
 {
     uint32_t left = d->significance | d->refinement | d->cleanup;
+    const uint32_t became = d->became_first | d->became_last | d->hits;
+    l2k_mq_make_entries(d, entries, apart);
     while (left) {
         const unsigned i = l2k_mq_first(left);
-        const uint32_t bit = left & (0u - left);
-        left &= left - 1;
-        const uint8_t entry = l2k_mq_entry(d, i);
+        const uint32_t bit = 1u << i;
+        unsigned place = i;
+        const uint8_t entry = *l2k_mq_entry_at(entries, apart, i);
+        left ^= bit;
         if (d->refinement & bit) {
             *refinement++ = entry;
             continue;
         }
         const bool first = d->significance & bit;
         uint8_t *to = first ? significance : cleanup;
-        unsigned place = i;
-        bool sign = (d->became_first | d->became_last) & bit;
         *to++ = entry;
         if (d->hits & bit) { /* the place of the run-length column's first significant sample, in two decisions */
-            place = l2k_mq_first(d->became_last >> i);
-            *to++ = (uint8_t)(L2K_CONTEXT_UNIFORM | place >> 1 << L2K_MQ_DECISION_AT);
-            *to++ = (uint8_t)(L2K_CONTEXT_UNIFORM | (place & 1) << L2K_MQ_DECISION_AT);
-            sign = true;
-            place += i;
+            const unsigned row = l2k_mq_first(d->became_last >> i);
+            *to++ = (uint8_t)(L2K_CONTEXT_UNIFORM | row >> 1 << L2K_MQ_DECISION_AT);
+            *to++ = (uint8_t)(L2K_CONTEXT_UNIFORM | (row & 1) << L2K_MQ_DECISION_AT);
+            place += row;
         }
-        if (sign)
-            *to++ = l2k_mq_sign_entry(d, place);
+        if (became & bit)
+            *to++ = *l2k_mq_entry_at(entries + 8 * apart, apart, place);
         significance = first ? to : significance;
         cleanup = first ? cleanup : to;
     }

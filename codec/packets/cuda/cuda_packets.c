@@ -159,14 +159,10 @@ static l2k_status list_packets(const l2k_context *context, const l2k_tile *tile,
 
 /* ---- Memory -------------------------------------------------------------------------------------------------- */
 
-/* Room for packets of so many bytes: on the device, and in pinned memory with headers around them. */
-static l2k_status reserve_bytes(l2k_packet_maker *m, uint64_t bytes)
+/* Pinned memory for packets of so many bytes, with headers around them. */
+static l2k_status reserve_out(l2k_packet_maker *m, uint64_t bytes)
 {
-    L2K_TRY(l2k_cuda_reserve(m->context, &m->bytes, (size_t)bytes));
-    L2K_TRY(l2k_cuda_reserve(m->context, &m->out, (size_t)bytes + L2K_PACKETS_FRONT + L2K_PACKETS_BACK));
-    m->run.bytes = m->bytes.at;
-    m->run.capacity = bytes;
-    return L2K_OK;
+    return l2k_cuda_reserve(m->context, &m->out, (size_t)bytes + L2K_PACKETS_FRONT + L2K_PACKETS_BACK);
 }
 
 /* After the lists: counters and sizes, which come back, and what stays. */
@@ -231,7 +227,7 @@ static l2k_status make_lists(l2k_packet_maker *m, const l2k_tile *tile, void *st
         return L2K_OK;
     m->run.many_blocks = most_blocks > 128;
     L2K_TRY(lay_out(m, &sums));
-    L2K_TRY(reserve_bytes(m, usual_bytes(&sums)));
+    L2K_TRY(reserve_out(m, usual_bytes(&sums)));
     return l2k_cuda_upload(m->context, stream, m->device.at, m->pinned.at, packets + parts);
 }
 
@@ -295,22 +291,25 @@ static l2k_status add_guard_bit(l2k_packet_maker *m, void *stream, bool lengths)
 /* The bytes that have not come down yet, in memory that has room for them. */
 static l2k_status fetch_rest(l2k_packet_maker *m, uint64_t bytes, void *stream)
 {
-    size_t here = m->expected;
-    if (bytes > m->run.capacity) {
-        here = 0;
+    const size_t room = m->out.bytes - L2K_PACKETS_FRONT - L2K_PACKETS_BACK;
+    if (bytes > room) {
         m->expected = 0;
-        L2K_TRY(reserve_bytes(m, bytes + bytes / 4));
-        L2K_TRY(check_launch(m, l2k_cuda_launch_gather(&m->run, stream)));
+        L2K_TRY(reserve_out(m, bytes + bytes / 4));
     }
-    if (bytes > here) {
-        L2K_TRY(l2k_cuda_download(m->context, stream, m->out.at + L2K_PACKETS_FRONT + here, m->run.bytes + here,
-                                  (size_t)bytes - here));
+    if (bytes > m->expected) {
+        L2K_TRY(l2k_cuda_download(m->context, stream, m->out.at + L2K_PACKETS_FRONT + m->expected,
+                                  m->run.bytes + m->expected, (size_t)bytes - m->expected));
         L2K_TRY(l2k_cuda_wait(m->context, stream));
     }
-    /* another image of this size may take a little more */
-    const uint64_t more = bytes + bytes / 64;
-    m->expected = (size_t)(more < m->run.capacity ? more : m->run.capacity);
     return L2K_OK;
+}
+
+/* Another image of this size may take a little more. */
+static void expect(l2k_packet_maker *m, uint64_t bytes)
+{
+    const uint64_t more = bytes + bytes / 64, room = m->out.bytes - L2K_PACKETS_FRONT - L2K_PACKETS_BACK;
+    const uint64_t least = m->run.capacity < room ? m->run.capacity : room;
+    m->expected = (size_t)(more < least ? more : least);
 }
 
 static l2k_status refuse_sample(const l2k_packet_maker *m, const l2k_block_batch *batch, uint32_t block)
@@ -330,50 +329,61 @@ static void make_lengths(const l2k_packet_maker *m, l2k_made_packets *made)
 }
 
 /* From what the first attempt has counted to all packets in host memory. */
-static l2k_status complete(l2k_packet_maker *m, const l2k_block_batch *batch, l2k_tile *tile, bool lengths,
-                           l2k_made_packets *made)
+static l2k_status complete(l2k_packet_maker *m, const l2k_packet_source *from, l2k_made_packets *made)
 {
     const l2k_cuda_packet_counters counters = counters_of(m);
+    void *stream = from->batch->stream;
     if (counters.failed != UINT32_MAX)
-        return refuse_sample(m, batch, counters.failed);
+        return refuse_sample(m, from->batch, counters.failed);
     if (counters.excess)
-        L2K_TRY(add_guard_bit(m, batch->stream, lengths));
+        L2K_TRY(add_guard_bit(m, stream, from->lengths));
     const l2k_cuda_packet_counters last = counters_of(m);
-    if (last.no_room)
+    if (last.no_room || last.bytes > m->run.capacity)
         return L2K_OK;
-    L2K_TRY(fetch_rest(m, last.bytes, batch->stream));
-    tile->needs_guard_bit = counters.excess != 0;
-    tile->magnitude_bound = (uint8_t)l2k_max_u32(tile->magnitude_bound, counters.bound);
+    L2K_TRY(fetch_rest(m, last.bytes, stream));
+    expect(m, last.bytes);
+    from->tile->needs_guard_bit = counters.excess != 0;
+    from->tile->magnitude_bound = (uint8_t)l2k_max_u32(from->tile->magnitude_bound, counters.bound);
     *made = (l2k_made_packets){
         .bytes = m->out.at + L2K_PACKETS_FRONT, .count = (size_t)last.bytes, .num_packets = m->run.num_packets};
-    if (lengths)
+    if (from->lengths)
         make_lengths(m, made);
     return L2K_OK;
 }
 
-static l2k_status make(l2k_packet_maker *m, l2k_block_coder *coder, const l2k_block_batch *batch, l2k_tile *tile,
-                       bool lengths, l2k_made_packets *made)
+static void start_run(l2k_packet_maker *m, const l2k_packet_source *from)
 {
+    from->coder->table->coded(from->coder, &m->run.coded);
+    m->run.bytes = from->coefficients;
+    m->run.capacity = from->coefficient_bytes;
+    m->run.more_guard_bits = 0;
+    m->run.sop = from->tile->coding->sop;
+    m->run.eph = from->tile->coding->eph;
+    if (m->expected > m->run.capacity)
+        m->expected = 0;
+}
+
+static l2k_status make(l2k_packet_maker *m, const l2k_packet_source *from, l2k_made_packets *made)
+{
+    l2k_block_coder *coder = from->coder;
+    const l2k_block_batch *batch = from->batch;
     bool possible = batch->num_places > 0;
     *made = (l2k_made_packets){0};
     m->context = coder->context;
     if (possible)
-        L2K_TRY(prepare(m, tile, batch, &possible));
+        L2K_TRY(prepare(m, from->tile, batch, &possible));
     if (!possible)
         return L2K_OK;
     const double start = l2k_stage_start(m->context);
     L2K_TRY(coder->table->begin_encode(coder, batch));
-    coder->table->coded(coder, &m->run.coded);
-    m->run.more_guard_bits = 0;
-    m->run.sop = tile->coding->sop;
-    m->run.eph = tile->coding->eph;
-    const l2k_status enqueued = enqueue(m, batch->stream, lengths);
+    start_run(m, from);
+    const l2k_status enqueued = enqueue(m, batch->stream, from->lengths);
     const l2k_status finished = coder->table->finish(coder);
     coder->table->coded(coder, &m->run.coded);
     l2k_stage_end(m->context, L2K_STAGE_TIER1, start);
     L2K_TRY(enqueued);
     L2K_TRY(finished);
-    return m->run.coded.complete ? complete(m, batch, tile, lengths, made) : L2K_OK;
+    return m->run.coded.complete ? complete(m, from, made) : L2K_OK;
 }
 
 /* ---- The table ----------------------------------------------------------------------------------------------- */
@@ -394,7 +404,6 @@ static void free_maker(l2k_packet_maker *m)
         return;
     l2k_cuda_release(&m->device);
     l2k_cuda_release(&m->pinned);
-    l2k_cuda_release(&m->bytes);
     l2k_cuda_release(&m->out);
     l2k_release(m->owner, m);
 }

@@ -49,7 +49,7 @@ typedef struct l2k_cuda_packet_counters {
     uint32_t excess;  /* not 0: a block has a bit-plane beyond those of its subband */
     uint32_t failed;  /* the first block that has two, UINT32_MAX if none has */
     uint32_t bound;   /* B that the HT blocks need (8.7.3 of T.814) */
-    uint32_t no_room; /* a header that had no room */
+    uint32_t no_room; /* not 0: a header, or a block's code, had no room */
 } l2k_cuda_packet_counters;
 
 typedef struct l2k_cuda_packet_run {

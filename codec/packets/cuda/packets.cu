@@ -38,7 +38,7 @@ __device__ __forceinline__ uint64_t sum_of_warp_up_to(uint64_t v)
 }
 
 /* The sum over the threads before this one; `all` is that over all. */
-__device__ uint64_t sum_before(uint64_t *sums, uint64_t own, uint64_t *all)
+__device__ __forceinline__ uint64_t sum_before(uint64_t *sums, uint64_t own, uint64_t *all)
 {
     const unsigned lane = threadIdx.x & 31, warp = threadIdx.x / 32, warps = blockDim.x / 32;
     const uint64_t here = sum_of_warp_up_to(own);
@@ -65,15 +65,24 @@ __device__ __forceinline__ uint32_t magnitude_bound(uint32_t bits, uint32_t leve
 
 struct survey {
     uint32_t excess, failed, bound;
+    uint32_t beyond; /* a block's code had no room */
 };
 
-__device__ void make_leaves(const l2k_cuda_packet_run &p, const l2k_cuda_packet_part &part, survey &seen)
+__device__ __forceinline__ bool has_code(const l2k_cuda_coded &coded, const l2k_cuda_coded_block &block)
+{
+    const uint32_t units = (block.bytes + 3) / 4;
+    return block.at <= coded.capacity && units <= coded.capacity - block.at;
+}
+
+__device__ __forceinline__ void make_leaves(const l2k_cuda_packet_run &p, const l2k_cuda_packet_part &part,
+                                            survey &seen)
 {
     const uint32_t planes = part.max_planes + p.more_guard_bits;
     for (uint32_t i = threadIdx.x; i < part.across * part.down; i += blockDim.x) {
         const l2k_cuda_coded_block b = p.coded.blocks[part.first_block + i];
         const uint32_t zero_planes = b.num_planes < planes ? planes - b.num_planes : 0;
         p.nodes[part.first_node + i] = l2k_cuda_packet_node{b.num_passes ? i : L2K_NO_BLOCK, zero_planes};
+        seen.beyond |= !has_code(p.coded, b);
         seen.excess |= b.magnitude_bits > part.max_planes;
         if (b.magnitude_bits > part.max_planes + 1u)
             seen.failed = min(seen.failed, part.first_block + i);
@@ -82,8 +91,8 @@ __device__ void make_leaves(const l2k_cuda_packet_run &p, const l2k_cuda_packet_
     }
 }
 
-__device__ l2k_cuda_packet_node join_nodes(const l2k_cuda_packet_node *below, uint32_t across, uint32_t down,
-                                           uint32_t x, uint32_t y)
+__device__ __forceinline__ l2k_cuda_packet_node join_nodes(const l2k_cuda_packet_node *below, uint32_t across,
+                                                           uint32_t down, uint32_t x, uint32_t y)
 {
     l2k_cuda_packet_node node = {L2K_NO_BLOCK, UINT32_MAX};
     for (uint32_t v = 2 * y; v < min(2 * y + 2, down); v++)
@@ -96,7 +105,7 @@ __device__ l2k_cuda_packet_node join_nodes(const l2k_cuda_packet_node *below, ui
 }
 
 /* All levels above the leaves. */
-__device__ void make_tree(const l2k_cuda_packet_run &p, const l2k_cuda_packet_part &part)
+__device__ __forceinline__ void make_tree(const l2k_cuda_packet_run &p, const l2k_cuda_packet_part &part)
 {
     l2k_cuda_packet_node *below = p.nodes + part.first_node;
     for (uint32_t across = part.across, down = part.down; across > 1 || down > 1;) {
@@ -111,16 +120,18 @@ __device__ void make_tree(const l2k_cuda_packet_run &p, const l2k_cuda_packet_pa
     }
 }
 
-__device__ void make_trees(const l2k_cuda_packet_run &p, const cta_memory &memory, uint32_t num_parts)
+__device__ __forceinline__ void make_trees(const l2k_cuda_packet_run &p, const cta_memory &memory, uint32_t num_parts)
 {
-    survey seen = {0, UINT32_MAX, 0};
+    survey seen = {0, UINT32_MAX, 0, 0};
     for (uint32_t k = 0; k < num_parts; k++)
         make_leaves(p, memory.parts[k], seen);
     for (unsigned d = 16; d > 0; d /= 2)
         seen.bound = max(seen.bound, __shfl_xor_sync(ALL, seen.bound, d));
     if ((threadIdx.x & 31) == 0 && seen.bound)
         atomicMax(&p.counters->bound, seen.bound);
-    if (seen.excess) /* rare */
+    if (seen.beyond) /* rare, as the next two */
+        p.counters->no_room = 1;
+    if (seen.excess)
         p.counters->excess = 1;
     if (seen.failed != UINT32_MAX)
         atomicMin(&p.counters->failed, seen.failed);
@@ -140,7 +151,8 @@ struct header_leaf {
     uint32_t inclusion, zero_planes, lengths, ones; /* numbers of bits; those of the inclusion */
 };
 
-__device__ header_leaf measure_leaf(const l2k_cuda_packet_run &p, const cta_memory &memory, uint32_t number)
+__device__ __forceinline__ header_leaf measure_leaf(const l2k_cuda_packet_run &p, const cta_memory &memory,
+                                                    uint32_t number)
 {
     header_leaf leaf = {};
     uint32_t k = 0;
@@ -160,7 +172,8 @@ __device__ header_leaf measure_leaf(const l2k_cuda_packet_run &p, const cta_memo
     return leaf;
 }
 
-__device__ void put_leaf(const l2k_cuda_packet_run &p, const header_leaf &leaf, uint32_t *words, uint32_t at)
+__device__ __forceinline__ void put_leaf(const l2k_cuda_packet_run &p, const header_leaf &leaf, uint32_t *words,
+                                         uint32_t at)
 {
     l2k_put_header_bits(words, at, leaf.ones, leaf.inclusion);
     at += leaf.inclusion + leaf.zero_planes;
@@ -171,7 +184,7 @@ __device__ void put_leaf(const l2k_cuda_packet_run &p, const header_leaf &leaf, 
 }
 
 /* Words that no bits have reached before are cleared first. */
-__device__ void clear_words(uint32_t *words, uint32_t from_bit, uint32_t to_bit)
+__device__ __forceinline__ void clear_words(uint32_t *words, uint32_t from_bit, uint32_t to_bit)
 {
     for (uint32_t i = (from_bit >> 5) + 1 + threadIdx.x; i <= to_bit >> 5; i += blockDim.x)
         words[i] = 0;
@@ -180,8 +193,8 @@ __device__ void clear_words(uint32_t *words, uint32_t from_bit, uint32_t to_bit)
 
 /* Returns the number of bits of the header, 0 if it has no room. A header begins with a 1, even where no block
  * contributes (as in OpenJPEG). */
-__device__ uint32_t put_header(const l2k_cuda_packet_run &p, cta_memory &memory, const l2k_cuda_packet &packet,
-                               uint32_t *body)
+__device__ __forceinline__ uint32_t put_header(const l2k_cuda_packet_run &p, cta_memory &memory,
+                                               const l2k_cuda_packet &packet, uint32_t *body)
 {
     uint32_t *words = p.words + packet.first_word;
     uint32_t bits = 1;
@@ -213,8 +226,8 @@ __device__ uint32_t put_header(const l2k_cuda_packet_run &p, cta_memory &memory,
 
 /* Up to 128 bytes, 4 a lane, up to and with the first 0xFF. After one, a byte begins with a 0, as if the bits began a
  * bit earlier. `first` is the bit where the staged words begin. */
-__device__ void stuff_step(const uint32_t *staged, uint32_t first, uint32_t num_bits, uint8_t *out, uint32_t &position,
-                           uint32_t &written, uint32_t &is_short)
+__device__ __forceinline__ void stuff_step(const uint32_t *staged, uint32_t first, uint32_t num_bits, uint8_t *out,
+                                           uint32_t &position, uint32_t &written, uint32_t &is_short)
 {
     const unsigned lane = threadIdx.x & 31;
     const uint32_t start = position - is_short, at = start - first + 32 * lane;
@@ -236,7 +249,8 @@ __device__ void stuff_step(const uint32_t *staged, uint32_t first, uint32_t num_
 }
 
 /* The words of the header become bytes at `out`. Returns their number. */
-__device__ uint32_t stuff_header(cta_memory &memory, const uint32_t *words, uint32_t num_bits, uint8_t *out)
+__device__ __forceinline__ uint32_t stuff_header(cta_memory &memory, const uint32_t *words, uint32_t num_bits,
+                                                 uint8_t *out)
 {
     const uint32_t num_words = (num_bits + 31) / 32, stage_bits = (STAGE - 34) * 32;
     uint32_t position = 0, written = 0, is_short = 0;
@@ -267,7 +281,7 @@ __device__ uint32_t stuff_header(cta_memory &memory, const uint32_t *words, uint
 /* ---- Sizes --------------------------------------------------------------------------------------------------- */
 
 /* Where packets begin. */
-__device__ void add_up_sizes(const l2k_cuda_packet_run &p, cta_memory &memory)
+__device__ __forceinline__ void add_up_sizes(const l2k_cuda_packet_run &p, cta_memory &memory)
 {
     uint64_t start = 0;
     for (uint32_t i = 0; i < p.num_packets; i += blockDim.x) {
@@ -286,7 +300,8 @@ __device__ void add_up_sizes(const l2k_cuda_packet_run &p, cta_memory &memory)
         p.counters->bytes = start;
 }
 
-__device__ void finish_packet(const l2k_cuda_packet_run &p, cta_memory &memory, l2k_cuda_packet_size size)
+__device__ __forceinline__ void finish_packet(const l2k_cuda_packet_run &p, cta_memory &memory,
+                                              l2k_cuda_packet_size size)
 {
     if (threadIdx.x == 0) {
         p.sizes[blockIdx.x] = size;
@@ -339,8 +354,8 @@ __global__ void __launch_bounds__(MOST_THREADS) make_headers(const l2k_cuda_pack
 }
 
 /* Whole words of `to`, from words that do not begin where these do. */
-__device__ void copy_bytes(uint8_t *__restrict__ to, const uint32_t *__restrict__ from, uint32_t bytes, unsigned thread,
-                           unsigned threads)
+__device__ __forceinline__ void copy_bytes(uint8_t *__restrict__ to, const uint32_t *__restrict__ from, uint32_t bytes,
+                                           unsigned thread, unsigned threads)
 {
     const uint32_t head = min((uint32_t)(-(intptr_t)to & 3), bytes), words = (bytes - head) / 4;
     const uint32_t tail = head + 4 * words, shift = 8 * head;
@@ -370,12 +385,19 @@ __global__ void __launch_bounds__(GATHER_THREADS) gather(const l2k_cuda_packet_r
     if (number >= p.num_blocks)
         return;
     const l2k_cuda_coded_block block = p.coded.blocks[number];
-    const uint32_t units = (block.bytes + 3) / 4;
-    if (block.at > p.coded.capacity || units > p.coded.capacity - block.at)
-        return;
     const l2k_cuda_packet_place place = p.places[number];
     uint8_t *to = p.bytes + p.starts[place.packet] + p.sizes[place.packet].header + place.offset;
     copy_bytes(to, reinterpret_cast<const uint32_t *>(p.coded.code) + block.at, block.bytes, threadIdx.x & 31, 32);
+}
+
+int launch(void (*kernel)(l2k_cuda_packet_run), const l2k_cuda_packet_run *run, uint32_t ctas, unsigned threads,
+           void *stream)
+{
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(ctas);
+    config.blockDim = dim3(threads);
+    config.stream = (cudaStream_t)stream;
+    return cudaLaunchKernelEx(&config, kernel, *run);
 }
 
 } // namespace
@@ -383,13 +405,11 @@ __global__ void __launch_bounds__(GATHER_THREADS) gather(const l2k_cuda_packet_r
 extern "C" int l2k_cuda_launch_headers(const l2k_cuda_packet_run *run, void *stream)
 {
     const unsigned threads = run->many_blocks ? MOST_THREADS : FEW_THREADS;
-    make_headers<<<run->num_packets, threads, 0, (cudaStream_t)stream>>>(*run);
-    return cudaGetLastError();
+    return launch(make_headers, run, run->num_packets, threads, stream);
 }
 
 extern "C" int l2k_cuda_launch_gather(const l2k_cuda_packet_run *run, void *stream)
 {
     const uint32_t blocks = (run->num_blocks + GATHER_THREADS / 32 - 1) / (GATHER_THREADS / 32);
-    gather<<<run->num_packets + blocks, GATHER_THREADS, 0, (cudaStream_t)stream>>>(*run);
-    return cudaGetLastError();
+    return launch(gather, run, run->num_packets + blocks, GATHER_THREADS, stream);
 }
