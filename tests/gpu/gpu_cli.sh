@@ -78,16 +78,14 @@ done
 for style in "" "--ht"; do
     for mode in "cpu --in-flight 1" "cuda" "cuda --in-flight 3" "auto --gpu-min-samples 0 --in-flight 16"; do
         checks=$((checks + 1))
-        rm -rf "$work/coded" "$work/back"
+        rm -rf "$work/coded" "$work/back" "$work/all"
         # shellcheck disable=SC2086
         "$lift2k" encode "$work/many" --out-dir "$work/coded" --ext j2k --quiet $style --backend $mode &&
             "$lift2k" decode "$work/coded" --out-dir "$work/back" --ext pam --quiet --backend $mode ||
             fault "many files, $style --backend $mode"
-        [ "$mode" != "cpu --in-flight 1" ] || { rm -rf "$work/right" && cp -r "$work/coded" "$work/right"; }
-        diff -r "$work/right" "$work/coded" || fault "many files, $style --backend $mode: bytes"
-        for i in 1 2 3 4 5; do
-            cmp "$work/back/b$i.pam" "$work/deep.pam" || fault "many files, $style --backend $mode: samples"
-        done
+        mkdir -p "$work/all" && mv "$work/coded" "$work/back" "$work/all"
+        [ "$mode" != "cpu --in-flight 1" ] || { rm -rf "$work/right" && cp -r "$work/all" "$work/right"; }
+        diff -r "$work/right" "$work/all" || fault "many files, $style --backend $mode: the files"
     done
 done
 echo "$checks comparisons, $failures failures"
