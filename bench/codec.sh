@@ -206,7 +206,7 @@ head_of_table() { # head_of_table NAME VERSION OPTIONS
 # lift2k and $1, $started
 
 - picture: $(basename "$picture"), $(echo "$shape" | tr ' ' x), RGB, $(wc -c <"$picture") bytes
-- lift2k: $("$LIFT2K" --version | sed 's/lift2k //')${commit:+, commit $commit}
+- lift2k: $("$LIFT2K" --version | sed -n 's/^lift2k //p')${commit:+, commit $commit}
 - $1: $2
 - processor: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) of them
 - system: $(uname -s), $(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release), $(cc --version | head -n 1)

@@ -1,10 +1,11 @@
-/* cuda_blocks: HT code-blocks on a CUDA device, the block coder alone: coefficients in device memory to coded bytes in
+/* cuda_blocks: code-blocks on a CUDA device, the block coder alone: coefficients in device memory to coded bytes in
  * host memory, and back. Milliseconds an image, medians.
  *
- *     cuda_blocks [PICTURE.ppm [SIDE]]
+ *     cuda_blocks [PICTURE.ppm [SIDE [ht|mq]]]
  *
  * Without a picture, the 3840 x 2160 gradient with noise of gpu_stream. 5 levels, RCT and 5/3, or ICT and 9/7 with
- * steps 16 times as large as the encoder's; code-blocks of 64 x 64 and 32 x 32, or of one SIDE.
+ * steps 16 times as large as the encoder's; code-blocks of 64 x 64 and 32 x 32, or of one SIDE; HT and MQ, or one of
+ * them. MQ is encoded alone, and 9/7 coefficients of MQ are quantised already.
  *
  * "device": what begin enqueues, between two events in its stream, which is held up until all is there: the list of
  * blocks up (decoding: their bytes, too), the kernels, results down. "call": begin and finish on the host's clock,
@@ -119,12 +120,28 @@ typedef struct subject {
     size_t num_bytes;
 } subject;
 
+/* A coder on the device, and the one on the CPU whose bytes it makes. */
+typedef struct kind {
+    const char *name;
+    unsigned style;
+    const l2k_block_coder_table *device, *cpu;
+} kind;
+
+static const kind kinds[] = {{"HT", L2K_STYLE_HT, &l2k_ht_on_cuda, &l2k_ht_on_cpu},
+                             {"MQ", 0, &l2k_mq_on_cuda, &l2k_mq_on_cpu}};
+static const kind *chosen;
+
+static bool is_ht(void)
+{
+    return chosen->style & L2K_STYLE_HT;
+}
+
 static void set_coding(l2k_wavelet wavelet, unsigned log2_side, l2k_component_coding *k)
 {
     *k = (l2k_component_coding){.levels = LEVELS,
                                 .log2_block_width = (uint8_t)log2_side,
                                 .log2_block_height = (uint8_t)log2_side,
-                                .style = L2K_STYLE_HT,
+                                .style = (uint8_t)chosen->style,
                                 .wavelet = (uint8_t)wavelet,
                                 .quantisation = wavelet == L2K_WAVELET_9_7 ? L2K_QUANT_EXPOUNDED : L2K_QUANT_NONE,
                                 .guard_bits = 2};
@@ -135,7 +152,7 @@ static void set_coding(l2k_wavelet wavelet, unsigned log2_side, l2k_component_co
         k->steps[b].exponent = (uint8_t)(k->steps[b].exponent - HALVINGS);
 }
 
-/* The coefficients of the 9/7 are quantised by the block coder. */
+/* The coefficients of the 9/7 are quantised by the block coder, if it is HT's. */
 static void transform(subject *s, const picture *p, l2k_wavelet wavelet)
 {
     l2k_plan_component components[COMPONENTS];
@@ -143,7 +160,7 @@ static void transform(subject *s, const picture *p, l2k_wavelet wavelet)
     l2k_plan_spec spec = {.direction = L2K_FORWARD, .type = L2K_COEFFICIENT_INT16};
     l2k_coding_plan_spec(&s->siz, &s->coding, s->images[0].tile.rect, 0, components, &spec);
     require(l2k_plan_create(&context, L2K_BACKEND_CPU, &spec, &s->decoded) == L2K_OK, "making a plan");
-    if (wavelet == L2K_WAVELET_9_7)
+    if (wavelet == L2K_WAVELET_9_7 && is_ht())
         spec.type = L2K_COEFFICIENT_FLOAT32;
     require(l2k_plan_create(&context, L2K_BACKEND_CPU, &spec, &s->plan) == L2K_OK, "making a plan");
     for (uint32_t c = 0; c < COMPONENTS; c++)
@@ -227,6 +244,11 @@ static void use_views(subject *s, bool decode)
             s->images[i].tile.components[c].view = decode ? &s->images[i].decoded[c] : &s->images[i].original[c];
 }
 
+static uint32_t code_bytes(const l2k_block *b)
+{
+    return b->coded.pass_bytes[b->num_passes - 1] & ~L2K_PASS_TERMINATED;
+}
+
 /* What packets would bring: the code of an image's blocks one after another. */
 static void deliver(image *m, uint8_t *to)
 {
@@ -251,7 +273,7 @@ static void deliver_all(subject *s)
         image *m = &s->images[k];
         for (size_t i = 0; i < m->num_places; i++) {
             const l2k_block *b = m->places[i].block;
-            m->parts[i].bytes = b->num_passes ? b->coded.pass_bytes[0] & ~L2K_PASS_TERMINATED : 0;
+            m->parts[i].bytes = b->num_passes ? code_bytes(b) : 0;
             m->num_bytes += m->parts[i].bytes;
         }
         s->num_bytes += m->num_bytes;
@@ -271,7 +293,7 @@ static void check_code(subject *s)
     l2k_block_coder *cpu;
     l2k_block_batch batch = {.places = m->places, .num_places = m->num_places};
     l2k_block *coded = malloc(m->num_places * sizeof *coded);
-    require(coded && l2k_block_coder_create(&context, &l2k_ht_on_cpu, &cpu) == L2K_OK, "making a coder");
+    require(coded && l2k_block_coder_create(&context, chosen->cpu, &cpu) == L2K_OK, "making a coder");
     for (size_t i = 0; i < m->num_places; i++)
         coded[i] = *m->places[i].block;
     for (uint32_t c = 0; c < COMPONENTS; c++)
@@ -280,9 +302,9 @@ static void check_code(subject *s)
     for (size_t i = 0; i < m->num_places; i++) {
         const l2k_block *b = m->places[i].block, *a = &coded[i];
         require(a->num_passes == b->num_passes && a->num_planes == b->num_planes, "passes as the CPU's");
-        require(!a->num_passes ||
-                    (a->coded.pass_bytes[0] == b->coded.pass_bytes[0] &&
-                     memcmp(a->coded.bytes, b->coded.bytes, a->coded.pass_bytes[0] & ~L2K_PASS_TERMINATED) == 0),
+        require(!a->num_passes || (memcmp(a->coded.pass_bytes, b->coded.pass_bytes,
+                                          a->num_passes * sizeof *a->coded.pass_bytes) == 0 &&
+                                   memcmp(a->coded.bytes, b->coded.bytes, code_bytes(a)) == 0),
                 "bytes as the CPU's");
         *m->places[i].block = *a;
     }
@@ -298,7 +320,7 @@ static void check_samples(subject *s, l2k_wavelet wavelet)
     l2k_block_batch batch = {.places = first->places, .num_places = first->num_places};
     for (uint32_t c = 0; c < COMPONENTS; c++)
         first->tile.components[c].view = l2k_plan_coefficients(s->decoded, c);
-    require(l2k_block_coder_create(&context, &l2k_ht_on_cpu, &cpu) == L2K_OK, "making a coder");
+    require(l2k_block_coder_create(&context, chosen->cpu, &cpu) == L2K_OK, "making a coder");
     require(cpu->table->begin_decode(cpu, &batch) == L2K_OK && cpu->table->finish(cpu) == L2K_OK, "the CPU's coder");
     l2k_block_coder_free(cpu);
     for (unsigned i = 0; i < IMAGES; i++)
@@ -364,16 +386,17 @@ static void begin(subject *s, lane *l, int number, bool decode, bool gated)
     if (gated)
         cuda(cudaLaunchHostFunc(l->stream, wait_at_gate, NULL));
     cuda(cudaEventRecord(l->from, l->stream));
-    require((decode ? l2k_ht_on_cuda.begin_decode : l2k_ht_on_cuda.begin_encode)(l->coder, &batch) == L2K_OK, "begin");
+    require((decode ? chosen->device->begin_decode : chosen->device->begin_encode)(l->coder, &batch) == L2K_OK,
+            "begin");
     cuda(cudaEventRecord(l->to, l->stream));
     atomic_store(&open_gate, true);
 }
 
 static void finish(lane *l, bool last)
 {
-    require(l2k_ht_on_cuda.finish(l->coder) == L2K_OK, "finish");
+    require(chosen->device->finish(l->coder) == L2K_OK, "finish");
     if (!last)
-        l2k_ht_on_cuda.forget(l->coder);
+        chosen->device->forget(l->coder);
 }
 
 /* One call at a time, of one image or of all; the images take turns. The first calls take memory. */
@@ -417,7 +440,7 @@ static void print_row(subject *s, const char *name, unsigned side, bool decode)
         all[gated] = time_calls(s, decode, true, gated);
     }
     const double rotation = time_rotation(s, decode);
-    printf("| %s, %u x %u, %s | %zu | %.3f / %.3f | %.3f / %.3f | %.3f |", name, side, side,
+    printf("| %s, %s, %u x %u, %s | %zu | %.3f / %.3f | %.3f / %.3f | %.3f |", chosen->name, name, side, side,
            decode ? "decode" : "encode", s->images[0].num_places, one[1], one[0], all[1], all[0], rotation);
 }
 
@@ -429,11 +452,28 @@ static void measure(const picture *p, const char *name, l2k_wavelet wavelet, uns
     check_code(&s);
     deliver_all(&s);
     printf(" %.2f |\n", (double)s.images[0].num_bytes / 1e6);
-    print_row(&s, name, 1u << log2_side, true);
-    check_samples(&s, wavelet);
-    printf(" %.2f |\n", (double)s.images[0].num_bytes / 1e6);
+    if (is_ht()) {
+        print_row(&s, name, 1u << log2_side, true);
+        check_samples(&s, wavelet);
+        printf(" %.2f |\n", (double)s.images[0].num_bytes / 1e6);
+    }
     fflush(stdout);
     free_subject(&s);
+}
+
+static void measure_kind(const picture *p, const kind *k, int side)
+{
+    chosen = k;
+    for (unsigned i = 0; i < IMAGES; i++)
+        require(l2k_block_coder_create(&context, k->device, &lanes[i].coder) == L2K_OK, "making a coder");
+    for (unsigned log2_side = 6; log2_side >= 5; log2_side--) {
+        if (side && side != 1 << log2_side)
+            continue;
+        measure(p, "5/3", L2K_WAVELET_5_3, log2_side);
+        measure(p, "9/7", L2K_WAVELET_9_7, log2_side);
+    }
+    for (unsigned i = 0; i < IMAGES; i++)
+        l2k_block_coder_free(lanes[i].coder);
 }
 
 int main(int argc, char **argv)
@@ -448,21 +488,15 @@ int main(int argc, char **argv)
            "|---|---|---|---|---|---|\n",
            (int)IMAGES, (int)IMAGES);
     for (unsigned i = 0; i < IMAGES; i++) {
-        require(l2k_block_coder_create(&context, &l2k_ht_on_cuda, &lanes[i].coder) == L2K_OK, "making a coder");
         cuda(cudaStreamCreateWithFlags(&lanes[i].stream, cudaStreamNonBlocking));
         cuda(cudaEventCreate(&lanes[i].from));
         cuda(cudaEventCreate(&lanes[i].to));
     }
-    for (unsigned log2_side = 6; log2_side >= 5; log2_side--) {
-        if (argc > 2 && atoi(argv[2]) != 1 << log2_side)
-            continue;
-        measure(&p, "5/3", L2K_WAVELET_5_3, log2_side);
-        measure(&p, "9/7", L2K_WAVELET_9_7, log2_side);
-    }
-    for (unsigned i = 0; i < IMAGES; i++) {
-        l2k_block_coder_free(lanes[i].coder);
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        if (argc <= 3 || (argv[3][0] == 'm') == (kinds[k].style == 0))
+            measure_kind(&p, &kinds[k], argc > 2 ? atoi(argv[2]) : 0);
+    for (unsigned i = 0; i < IMAGES; i++)
         cuda(cudaStreamDestroy(lanes[i].stream));
-    }
     free(p.samples);
     return 0;
 }

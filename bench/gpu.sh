@@ -1,23 +1,31 @@
 #!/bin/sh
 # All tests and benchmarks that need a GPU, in one call.
-#   bench/gpu.sh [--quick] [--total SECONDS] [--output FOLDER] BUILD
-# BUILD is a build folder configured with -DL2K_BENCH=ON, or what bench/gpu_pack.sh made of one for another machine.
+#   bench/gpu.sh [--quick] [--total SECONDS] [--output FOLDER] [--picture PPM] [--gray PGM] BUILD
+# BUILD is a build folder configured with -DL2K_BENCH=ON (and L2K_NVJPEG2K), or what bench/gpu_pack.sh made of one for
+# another machine.
 #   --quick    fewer cases and sizes, memcheck only, no profiler
 #   --total    end after so many seconds: each part gets what is left at most, parts without time are skipped
 #   --output   where report.md (what all parts printed) and summary.txt (a line per part) go; gpu-results if not given
+#   --picture  a photograph of 3840 x 2160 for cuda_rivals, --gray one of 16 bits; a small photograph if not given
+# L2K_CONFORMANCE_SET names a test set (docs/conformance.md), which is decoded as well.
 # A part whose program or tool is missing is skipped. Exits with 1 if a part failed or exceeded its time.
 set -u
-quick=0 total=0 output=gpu-results build=
+quick=0 total=0 output=gpu-results build= picture= gray=
 usage() {
-    sed -n '2,8s/^# \{0,1\}//p' "$0"
+    sed -n '2,12s/^# \{0,1\}//p' "$0"
     exit 2
 }
 while [ $# -gt 0 ]; do
     case $1 in
         --quick) quick=1 ;;
-        --total | --output)
+        --total | --output | --picture | --gray)
             [ $# -gt 1 ] || usage
-            [ "$1" = --total ] && total=$2 || output=$2
+            case $1 in
+                --total) total=$2 ;;
+                --output) output=$2 ;;
+                --picture) picture=$2 ;;
+                --gray) gray=$2 ;;
+            esac
             shift
             ;;
         -*) usage ;;
@@ -79,7 +87,19 @@ sanitized() {
     have compute-sanitizer || { line "$1" skipped 0; return; }
     part "$1-parity" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_parity" 12 5 80
     part "$1-blocks" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_blocks" 40 5
+    part "$1-images" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_images" 16
+    part "$1-hostile" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_hostile" 200
     [ $quick = 1 ] || part "$1-ladder" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/gpu_ladder" --check
+}
+
+# A test set on the GPU: as the references have it, and, in one process, as the CPU decodes it.
+test_set() {
+    [ -n "${L2K_CONFORMANCE_SET:-}" ] || { line t803 skipped 0; return; }
+    export L2K_COMMAND="$build/lift2k"
+    part t803 600 11 "$build/conformance/conformance_t803" --backend cuda "$L2K_CONFORMANCE_SET"
+    # shellcheck disable=SC2046
+    part files 600 1 "$build/tests/gpu_files" $(find "$L2K_CONFORMANCE_SET" -type f \( -name '*.j2[kc]' -o -name '*.jp2' \
+        -o -name '*.jp[hc]' -o -name '*.jhc' \) | sort)
 }
 
 # The command's own times, of a picture there and back.
@@ -92,10 +112,12 @@ timings() {
 }
 
 tests() {
-    cases=3000 pictures=5
-    [ $quick = 0 ] || cases=600 pictures=1
+    cases=3000 images=3000 damaged=10000 pictures=5
+    [ $quick = 0 ] || cases=600 images=300 damaged=1000 pictures=1
     part parity 300 1 "$build/tests/gpu_parity" $cases 1
     part blocks 300 1 "$build/tests/gpu_blocks" $((cases * 2))
+    part images 600 1 "$build/tests/gpu_images" $images
+    part hostile 600 26 "$build/tests/gpu_hostile" $damaged
     part api 120 0 "$build/tests/gpu_api"
     part example-subband 60 0 "$build/examples/cuda_subband"
     part example-graph 60 0 "$build/examples/cuda_graph"
@@ -105,9 +127,11 @@ tests() {
     part concurrency 120 0 "$build/tests/unit_concurrency" cuda
     part command 420 1 bash "$root/tests/gpu/gpu_cli.sh" "$build/lift2k" "$root/tests/data" $pictures
     timings
+    test_set
 }
 
 benchmarks() {
+    part rivals 300 0 "$build/cuda_rivals" --size uhd "${picture:-$scratch/coffee.ppm}"
     if [ $quick = 1 ]; then
         part transform-1024 60 0 "$build/gpu_transform" 1024
         part transform-4096 60 0 "$build/gpu_transform" 4096
@@ -117,6 +141,13 @@ benchmarks() {
     part stream 120 0 "$build/gpu_stream"
     part backends 120 0 "$build/backends"
     part codec 180 0 "$build/gpu_codec" "$scratch/coffee.ppm"
+    part rivals-sizes 400 0 "$build/cuda_rivals" --size hd "${picture:-$scratch/coffee.ppm}"
+    part rivals-small 400 0 "$build/cuda_rivals" --size small "${picture:-$scratch/coffee.ppm}"
+    [ -z "$gray" ] ||
+        part rivals-gray 400 0 "$build/cuda_rivals" --size gray "${picture:-$scratch/coffee.ppm}" "$gray"
+    part rivals-host 300 0 "$build/cuda_rivals" --size uhd --host "${picture:-$scratch/coffee.ppm}"
+    part rivals-pageable 300 0 "$build/cuda_rivals" --size uhd --coding 0 --pageable "${picture:-$scratch/coffee.ppm}"
+    part folder 400 0 "$root/bench/gpu_folder.sh" "$build/lift2k" "${picture:-$scratch/coffee.ppm}"
     part block-coders 120 0 "$build/cuda_blocks"
     part ladder 180 0 "$build/gpu_ladder"
     if have ncu; then part kernels 240 0 "$root/bench/gpu_kernels.sh" "$build"; else line kernels skipped 0; fi

@@ -68,7 +68,7 @@ static double bytes_of_tree(const l2k_decoding *d, l2k_rect tile, uint64_t packe
         bytes += size.precincts * (sizeof(l2k_precinct) + 2 * sizeof(l2k_tag_node) + sizeof(l2k_precinct_key));
     }
     contributions = fmin(contributions, (double)packet_bytes * 8 / 3);
-    bytes += resolutions * sizeof(l2k_resolution) + contributions * sizeof(l2k_contribution);
+    bytes += resolutions * sizeof(l2k_resolution) + contributions * (sizeof(l2k_contribution) + sizeof(l2k_pending));
     bytes += (double)siz->num_components * (sizeof(l2k_tile_component) + sizeof(l2k_component_coding) +
                                             sizeof(l2k_plan_component) + sizeof(l2k_plane) + 64);
     return with_overhead(2 * bytes);

@@ -132,7 +132,9 @@ l2k_decoding l2k_decode_start(l2k_decoder *decoder, l2k_rect area, const l2k_pla
     const int64_t *options = decoder->options;
     decoder->context.threads = l2k_thread_count((unsigned)options[L2K_DECODER_THREADS]);
     decoder->context.cpu = (l2k_cpu)options[L2K_DECODER_CPU];
-    l2k_choice_start(&decoder->choice, options[L2K_DECODER_GPU_MIN_SAMPLES]);
+    l2k_choice_start(&decoder->choice,
+                     l2k_gpu_min_samples(options[L2K_DECODER_GPU_MIN_SAMPLES], true,
+                                         decoder->codestream.coding.capabilities.parts & L2K_PART_15));
     l2k_pool_start_job(&decoder->pool, &decoder->context.hooks, l2k_decoder_memory_limit(decoder));
     if (l2k_pool_exceeds(&decoder->pool))
         l2k_decoder_drop(decoder);

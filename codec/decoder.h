@@ -5,6 +5,7 @@
 #include "base/buffer.h"
 #include "base/pool.h"
 #include "base/run.h"
+#include "codec/batch.h"
 #include "codec/codestream/codestream_read.h"
 #include "codec/jp2/jp2.h"
 #include "codec/packets/packet_order.h"
@@ -53,6 +54,7 @@ struct l2k_decoder {
     unsigned num_states;
     void *memory; /* samples that l2k_decoder_decode_memory gave last */
     l2k_plane *memory_planes;
+    l2k_lanes lanes; /* of batches */
 };
 
 /* ---- Options and files (decoder_options.c, decoder_info.c, decode_open.c) --------------------------------------- */

@@ -11,7 +11,7 @@ static const l2k_option_rule rules[] = {
     [L2K_DECODER_BACKEND] = {"backend", 0, L2K_BACKEND_CUDA, L2K_BACKEND_AUTO},
     [L2K_DECODER_LIMIT_SAMPLES] = {"limit of samples", 0, INT64_MAX, 0},
     [L2K_DECODER_LIMIT_BYTES] = {"limit of bytes", 0, INT64_MAX, (int64_t)1 << 40},
-    [L2K_DECODER_GPU_MIN_SAMPLES] = {"number of samples for the GPU", 0, INT64_MAX, L2K_GPU_MIN_SAMPLES},
+    [L2K_DECODER_GPU_MIN_SAMPLES] = {"number of samples for the GPU", -1, INT64_MAX, -1},
     [L2K_DECODER_STRICT] = {"strictness", 0, 1, 0},
     [L2K_DECODER_LIMIT_MEMORY] = {"limit of memory", 0, INT64_MAX, 0},
     [L2K_DECODER_TIMINGS] = {"timings", 0, 1, 0},
@@ -19,6 +19,7 @@ static const l2k_option_rule rules[] = {
     [L2K_DECODER_LIMIT_TILES] = {"limit of tiles", 1, 65535, 65535},
     [L2K_DECODER_CPU] = {"instruction set", 0, L2K_CPU_NEON, L2K_CPU_AUTO},
     [L2K_DECODER_MEMORY] = {"memory", 0, L2K_MEMORY_DEVICE, L2K_MEMORY_HOST},
+    [L2K_DECODER_IN_FLIGHT] = {"number of images in flight", 0, L2K_MOST_LANES, 0},
 };
 
 static const l2k_object_kind object_kind = {.bytes = sizeof(l2k_decoder),
@@ -63,6 +64,7 @@ void l2k_decoder_free(l2k_decoder *decoder)
 {
     if (!decoder)
         return;
+    l2k_lanes_release(&decoder->lanes);
     l2k_decoder_close(decoder);
     l2k_teams_release(&decoder->teams);
     l2k_decoder_release_tiles(decoder);

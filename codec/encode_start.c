@@ -52,7 +52,10 @@ l2k_status l2k_encode_start(l2k_encoder *encoder, const l2k_image *image, bool b
     encoder->context.cpu = (l2k_cpu)options[L2K_ENCODER_CPU];
     /* Of planes in device memory, AUTO makes something else only if the GPU fails. */
     l2k_choice_start(&encoder->choice,
-                     options[L2K_ENCODER_MEMORY] == L2K_MEMORY_DEVICE ? 0 : options[L2K_ENCODER_GPU_MIN_SAMPLES]);
+                     options[L2K_ENCODER_MEMORY] == L2K_MEMORY_DEVICE
+                         ? 0
+                         : l2k_gpu_min_samples(options[L2K_ENCODER_GPU_MIN_SAMPLES], false,
+                                               options[L2K_ENCODER_STYLE] & L2K_STYLE_HT));
     l2k_buffer_release(&encoder->memory);
     encoder->memory.context = context;
     l2k_pool_start_job(&encoder->pool, &context->hooks, (uint64_t)options[L2K_ENCODER_LIMIT_MEMORY]);

@@ -5,6 +5,7 @@
 #include "base/buffer.h"
 #include "base/pool.h"
 #include "base/run.h"
+#include "codec/batch.h"
 #include "codec/packets/device_packets.h"
 #include "codec/packets/rate.h"
 #include "codec/teams.h"
@@ -84,6 +85,7 @@ struct l2k_encoder {
     const l2k_stream *stream; /* by rows of tiles */
     uint32_t next_tile;       /* by rows of tiles */
     l2k_buffer memory;        /* what l2k_encoder_encode_memory gave last, unless that was output.packets */
+    l2k_lanes lanes;          /* of batches */
 };
 
 /* ---- An image from its start to its end (encode_start.c) ------------------------------------------------------- */

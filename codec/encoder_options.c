@@ -26,12 +26,13 @@ static const l2k_option_rule rules[] = {
     [L2K_ENCODER_THREADS] = {"number of threads", 0, 1024, 0},
     [L2K_ENCODER_BACKEND] = {"backend", 0, L2K_BACKEND_CUDA, L2K_BACKEND_AUTO},
     [L2K_ENCODER_LIMIT_SAMPLES] = {"limit of samples", 0, INT64_MAX, (int64_t)1 << 36},
-    [L2K_ENCODER_GPU_MIN_SAMPLES] = {"number of samples for the GPU", 0, INT64_MAX, L2K_GPU_MIN_SAMPLES},
+    [L2K_ENCODER_GPU_MIN_SAMPLES] = {"number of samples for the GPU", -1, INT64_MAX, -1},
     [L2K_ENCODER_LIMIT_MEMORY] = {"limit of memory", 0, INT64_MAX, (int64_t)1 << 62},
     [L2K_ENCODER_TIMINGS] = {"timings", 0, 1, 0},
     [L2K_ENCODER_CPU] = {"instruction set", 0, L2K_CPU_NEON, L2K_CPU_AUTO},
     [L2K_ENCODER_HT_PASSES] = {"number of HT coding passes", 1, 3, 1},
     [L2K_ENCODER_MEMORY] = {"memory", 0, L2K_MEMORY_DEVICE, L2K_MEMORY_HOST},
+    [L2K_ENCODER_IN_FLIGHT] = {"number of images in flight", 0, L2K_MOST_LANES, 0},
 };
 
 static const l2k_object_kind object_kind = {.bytes = sizeof(l2k_encoder),
@@ -51,6 +52,7 @@ void l2k_encoder_free(l2k_encoder *encoder)
 {
     if (!encoder)
         return;
+    l2k_lanes_release(&encoder->lanes);
     l2k_encode_end(encoder, L2K_ERROR_CANCELLED);
     l2k_release(&encoder->context, encoder->memory.data);
     l2k_release(&encoder->context, encoder->targets);

@@ -115,9 +115,8 @@ static l2k_plane make_plane(const l2k_component *c, int32_t *samples, l2k_sample
     return plane;
 }
 
-static l2k_encoder *set_up_encoder(const coding *o, const l2k_hooks *hooks, l2k_format format)
+bool coding_set_encoder(l2k_encoder *e, const coding *o, l2k_format format)
 {
-    l2k_encoder *e = l2k_encoder_new(hooks);
     const struct {
         l2k_encoder_option option;
         int64_t value;
@@ -142,16 +141,12 @@ static l2k_encoder *set_up_encoder(const coding *o, const l2k_hooks *hooks, l2k_
         {L2K_ENCODER_TILE_PARTS, o->tile_parts},
         {L2K_ENCODER_THREADS, o->threads},
     };
-    bool good = e != NULL;
+    bool good = true;
     for (size_t i = 0; good && i < sizeof settings / sizeof *settings; i++)
         good = l2k_encoder_set(e, settings[i].option, settings[i].value) == L2K_OK;
-    good = good && l2k_encoder_set_precincts(e, o->precincts, o->num_precincts) == L2K_OK;
-    good = good && l2k_encoder_set_step(e, o->step) == L2K_OK;
-    good = good && l2k_encoder_set_layers(e, o->target_kind, o->targets, o->num_targets) == L2K_OK;
-    if (good)
-        return e;
-    l2k_encoder_free(e);
-    return NULL;
+    return good && l2k_encoder_set_precincts(e, o->precincts, o->num_precincts) == L2K_OK &&
+           l2k_encoder_set_step(e, o->step) == L2K_OK &&
+           l2k_encoder_set_layers(e, o->target_kind, o->targets, o->num_targets) == L2K_OK;
 }
 
 l2k_status lift_encode(const picture *p, const coding *o, l2k_format format, bytes *out, char *message)
@@ -161,9 +156,11 @@ l2k_status lift_encode(const picture *p, const coding *o, l2k_format format, byt
     l2k_plane planes[PICTURE_MAX_COMPONENTS];
     if (message)
         message[0] = 0;
-    l2k_encoder *e = set_up_encoder(o, &hooks, format);
-    if (!e)
+    l2k_encoder *e = l2k_encoder_new(&hooks);
+    if (!e || !coding_set_encoder(e, o, format)) {
+        l2k_encoder_free(e);
         return L2K_ERROR_ARGUMENT;
+    }
     for (uint32_t c = 0; c < p->image.num_components; c++)
         planes[c] = make_plane(&p->components[c], p->samples[c], sample_type(&p->components[c], o->narrow));
     l2k_status status = l2k_encoder_encode(e, &p->image, planes, &stream);
@@ -174,7 +171,7 @@ l2k_status lift_encode(const picture *p, const coding *o, l2k_format format, byt
     return status;
 }
 
-static l2k_status set_up_decoder(l2k_decoder *decoder, const decoding *d)
+l2k_status coding_set_decoder(l2k_decoder *decoder, const decoding *d)
 {
     l2k_status status = l2k_decoder_set(decoder, L2K_DECODER_REDUCE, d->reduce);
     if (status == L2K_OK)
@@ -183,8 +180,9 @@ static l2k_status set_up_decoder(l2k_decoder *decoder, const decoding *d)
         status = l2k_decoder_set(decoder, L2K_DECODER_COMPONENT, d->one_component ? (int64_t)d->component : -1);
     if (status == L2K_OK)
         status = l2k_decoder_set(decoder, L2K_DECODER_THREADS, d->threads);
-    if (status == L2K_OK && d->region)
-        status = l2k_decoder_set_region(decoder, d->x0, d->y0, d->x1, d->y1);
+    if (status == L2K_OK)
+        status = d->region ? l2k_decoder_set_region(decoder, d->x0, d->y0, d->x1, d->y1)
+                           : l2k_decoder_set_region(decoder, 0, 0, UINT32_MAX, UINT32_MAX);
     return status;
 }
 
@@ -217,7 +215,7 @@ picture *lift_decode(const bytes *file, const decoding *d, l2k_status *status, c
     status = status ? status : &ignored;
     if (message)
         message[0] = 0;
-    *status = decoder ? set_up_decoder(decoder, d ? d : &everything) : L2K_ERROR_MEMORY;
+    *status = decoder ? coding_set_decoder(decoder, d ? d : &everything) : L2K_ERROR_MEMORY;
     if (*status == L2K_OK)
         *status = l2k_decoder_open(decoder, &stream);
     if (*status == L2K_OK)

@@ -58,6 +58,10 @@ bool bytes_write(const bytes *b, const char *path);
 l2k_status lift_encode(const picture *p, const coding *o, l2k_format format, bytes *out, char *message);
 picture *lift_decode(const bytes *file, const decoding *d, l2k_status *status, char *message);
 
+/* All options, on an object that may have been used with others. */
+bool coding_set_encoder(l2k_encoder *encoder, const coding *o, l2k_format format);
+l2k_status coding_set_decoder(l2k_decoder *decoder, const decoding *d);
+
 uint32_t coding_levels(const coding *o);
 
 /* What the main header of a codestream says: a component transform in COD; the parameter B of CAP, for HT code-blocks.

@@ -40,6 +40,11 @@ extern const l2k_backend_functions l2k_backend_cuda;
 
 /* Whether a device can be used; `text` names it, or says why not. */
 bool l2k_cuda_usable(char *text, size_t bytes);
+
+/* The calling thread's device, -1 where there is none, and to change it; the first use of a device that has failed says
+ * so. */
+int l2k_cuda_device(void);
+void l2k_cuda_set_device(int device);
 #endif
 
 #endif

@@ -15,6 +15,13 @@ bool l2k_choice_has_failed(const l2k_choice *choice)
     return atomic_load(&choice->gpu_failed);
 }
 
+int64_t l2k_gpu_min_samples(int64_t option, bool decodes, bool ht)
+{
+    static const int64_t measured[2][2] = {{L2K_GPU_MIN_ENCODE_MQ, L2K_GPU_MIN_ENCODE_HT},
+                                           {L2K_GPU_MIN_DECODE_MQ, L2K_GPU_MIN_DECODE_HT}};
+    return option < 0 ? measured[decodes][ht] : option;
+}
+
 bool l2k_choice_is_settled(const l2k_choice *choice)
 {
     return !atomic_load(&choice->gpu_failed) && !atomic_load(&choice->cpu_noted);

@@ -6,11 +6,22 @@
 
 #include "transform/plan.h"
 
-/* The number of samples of a tile, all components together, from which the GPU is worth the transfer over the bus.
- * Measured with bench/backends.c: from host memory, 16 CPU threads were as fast at 3 x 1024 x 1024 samples and faster
- * above, up to 3 x 8192 x 8192, and opening the device costs another tenth of a second. So AUTO does not use the GPU
- * unless the option lowers this number, as is worth it where few threads meet a fast device. */
+/* From how many samples of a tile on, all components together, the GPU is faster than the CPU. */
+
+/* The transform alone, measured with bench/backends.c: from host memory, 16 CPU threads were as fast at 3 x 1024 x 1024
+ * samples and faster above, up to 3 x 8192 x 8192, and opening the device costs another tenth of a second. So AUTO does
+ * not use the GPU unless the option lowers this number, as is worth it where few threads meet a fast device. */
 #define L2K_GPU_MIN_SAMPLES ((int64_t)1 << 62)
+
+/* Whole images, host memory to host memory, measured with bench/batches.c: 2^62 where the GPU was not faster than 16
+ * CPU threads at any size. */
+#define L2K_GPU_MIN_ENCODE_MQ ((int64_t)1 << 62)
+#define L2K_GPU_MIN_ENCODE_HT ((int64_t)1 << 62)
+#define L2K_GPU_MIN_DECODE_MQ ((int64_t)1 << 62)
+#define L2K_GPU_MIN_DECODE_HT ((int64_t)1 << 62)
+
+/* What encoders and decoders pass to l2k_choice_start: `option`, or one of these numbers where it is -1. */
+int64_t l2k_gpu_min_samples(int64_t option, bool decodes, bool ht);
 
 /* Belongs to an encoder, a decoder or a transform, whose context points to it; all threads of a run share it. */
 typedef struct l2k_choice {

@@ -38,6 +38,25 @@ bool l2k_backend_usable(l2k_backend backend, char *text, size_t bytes)
 #endif
 }
 
+int l2k_current_device(void)
+{
+#ifdef L2K_WITH_CUDA
+    return l2k_cuda_device();
+#else
+    return -1;
+#endif
+}
+
+void l2k_use_device(int device)
+{
+#ifdef L2K_WITH_CUDA
+    if (device >= 0)
+        l2k_cuda_set_device(device);
+#else
+    (void)device;
+#endif
+}
+
 /* Whether AUTO tries the GPU for that many samples. */
 static bool tries_cuda(const l2k_context *context, uint64_t samples)
 {

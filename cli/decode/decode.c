@@ -12,12 +12,13 @@
 
 typedef struct decoding {
     cli_decode_job job;
-    cli_coded_file coded;
+    cli_share share;
+    cli_coded_file *coded; /* share.coders of them; NULL decoder: not made yet */
     cli_tally tally;
     cli_timings timings;
 } decoding;
 
-static l2k_status configure(l2k_decoder *decoder, const cli_options *options)
+static l2k_status configure(l2k_decoder *decoder, const cli_options *options, const cli_share *share)
 {
     const struct {
         l2k_decoder_option option;
@@ -25,8 +26,8 @@ static l2k_status configure(l2k_decoder *decoder, const cli_options *options)
     } settings[] = {{L2K_DECODER_REDUCE, options->reduce},
                     {L2K_DECODER_LAYERS, options->layers},
                     {L2K_DECODER_COMPONENT, options->component},
-                    {L2K_DECODER_THREADS, options->threads},
-                    {L2K_DECODER_BACKEND, options->backend},
+                    {L2K_DECODER_THREADS, share->threads},
+                    {L2K_DECODER_BACKEND, share->backend},
                     {L2K_DECODER_CPU, options->cpu},
                     {L2K_DECODER_GPU_MIN_SAMPLES, options->gpu_min_samples}};
     const uint32_t *r = options->region;
@@ -64,10 +65,10 @@ static bool keep_profile(cli_picture *picture, const char *name)
     return true;
 }
 
-static bool describe(cli_decode_file *file, cli_coded_file *coded, const cli_options *options, l2k_info *info)
+static bool describe(cli_decode_file *file, cli_coded_file *coded, const decoding *d, l2k_info *info)
 {
     l2k_image image;
-    l2k_status status = configure(coded->decoder, options);
+    l2k_status status = configure(coded->decoder, d->job.options, &d->share);
     if (status == L2K_OK)
         status = l2k_decoder_info(coded->decoder, info);
     if (status == L2K_OK)
@@ -79,17 +80,28 @@ static bool describe(cli_decode_file *file, cli_coded_file *coded, const cli_opt
            keep_profile(&file->picture, coded->messages.subject);
 }
 
-static bool code_file(void *state, const cli_task *task, void *context)
+/* Timings are needed from the opening of a file on. */
+static bool make_coder(const decoding *d, cli_coded_file *coded)
+{
+    const cli_options *options = d->job.options;
+    if (!cli_coded_create(coded, "decode", options->quiet, options->strict))
+        return false;
+    l2k_status status = l2k_decoder_set(coded->decoder, L2K_DECODER_TIMINGS, options->timings);
+    return status == L2K_OK || cli_messages_fail(&coded->messages, status);
+}
+
+static bool code_file(void *state, const cli_task *task, void *context, unsigned number)
 {
     cli_decode_file *file = state;
-    decoding *d = context;
+    const decoding *d = context;
+    cli_coded_file *coded = &d->coded[number];
     l2k_info info;
-    if (!cli_coded_next(&d->coded, &file->input) || !describe(file, &d->coded, d->job.options, &info) ||
-        !cli_decode_prepare(file, &d->job, task))
+    if ((!coded->decoder && !make_coder(d, coded)) || !cli_coded_next(coded, &file->input) ||
+        !describe(file, coded, d, &info) || !cli_decode_prepare(file, &d->job, task))
         return false;
-    bool done = cli_decode_strips(file, &d->coded, &d->job, &info, task);
-    file->incomplete = d->coded.incomplete;
-    l2k_decoder_timings(d->coded.decoder, file->timings.seconds);
+    bool done = cli_decode_strips(file, coded, &d->job, &info, task);
+    file->incomplete = coded->incomplete;
+    l2k_decoder_timings(coded->decoder, file->timings.seconds);
     file->timings.samples = (double)cli_picture_samples(&file->picture);
     return done;
 }
@@ -155,33 +167,31 @@ static bool choose_format(cli_decode_job *job, const char *output)
     return true;
 }
 
-/* Timings are needed from the opening of a file on. */
-static bool set_up(decoding *d)
+static int run_all(decoding *d, const cli_tasks *tasks)
 {
+    static const cli_stages stages = {sizeof(cli_decode_file), read_file, code_file, write_file, release_file};
     const cli_options *options = d->job.options;
-    if (!cli_coded_create(&d->coded, "decode", options->quiet, options->strict))
-        return false;
-    l2k_status status = l2k_decoder_set(d->coded.decoder, L2K_DECODER_TIMINGS, options->timings);
-    return status == L2K_OK || cli_messages_fail(&d->coded.messages, status);
+    cli_tally_begin(&d->tally);
+    cli_progress_begin(options, "decoding", tasks->count);
+    cli_pipeline_run(tasks, &stages, count_file, d, d->share.coders);
+    cli_progress_end();
+    if (tasks->many && !options->quiet)
+        cli_tally_print(&d->tally);
+    if (options->timings)
+        cli_timings_print(&d->timings, cli_now() - d->tally.start);
+    return cli_tally_status(&d->tally);
 }
 
 static int run(decoding *d, const cli_tasks *tasks)
 {
-    static const cli_stages stages = {sizeof(cli_decode_file), read_file, code_file, write_file, release_file};
-    const cli_options *options = d->job.options;
-    int status = CLI_EXIT_FAILURE;
-    if (set_up(d)) {
-        cli_tally_begin(&d->tally);
-        cli_progress_begin(options, "decoding", tasks->count);
-        cli_pipeline_run(tasks, &stages, count_file, d);
-        cli_progress_end();
-        if (tasks->many && !options->quiet)
-            cli_tally_print(&d->tally);
-        if (options->timings)
-            cli_timings_print(&d->timings, cli_now() - d->tally.start);
-        status = cli_tally_status(&d->tally);
-    }
-    cli_coded_close(&d->coded);
+    d->share = cli_share_work(tasks, d->job.options);
+    d->coded = calloc(d->share.coders, sizeof *d->coded);
+    if (!d->coded)
+        return cli_error("decode", "out of memory"), CLI_EXIT_FAILURE;
+    int status = make_coder(d, &d->coded[0]) ? run_all(d, tasks) : CLI_EXIT_FAILURE;
+    for (unsigned i = 0; i < d->share.coders; i++)
+        cli_coded_close(&d->coded[i]);
+    free(d->coded);
     return status;
 }
 

@@ -134,7 +134,7 @@ static bool dump_all(cli_dump *dump)
 static int run(cli_dump *dump, const cli_options *options)
 {
     cli_progress_begin(options, "dumping", 1);
-    cli_progress_file(0, options->names[0]);
+    cli_progress_file(options->names[0]);
     bool done = cli_coefficients_open(&dump->input) && cli_dump_make_folder(dump) && dump_all(dump);
     done = cli_dump_end(dump, done);
     cli_progress_end();

@@ -1,4 +1,5 @@
 /* `lift2k encode`: the stages that each file passes through, and the command around them. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/commands.h"
@@ -11,13 +12,19 @@
 #include "pictures/user/report.h"
 #include "pictures/user/text.h"
 
+/* What codes one file after another. */
+typedef struct coder {
+    l2k_encoder *encoder;
+    cli_messages messages;
+    cli_coded_file check; /* --verify */
+} coder;
+
 /* Shared by all files. */
 typedef struct encoding {
     const cli_options *options;
     l2k_format format;
-    l2k_encoder *encoder;
-    cli_messages messages;
-    cli_coded_file check; /* --verify */
+    cli_share share;
+    coder *coders; /* share.coders of them */
     cli_tally tally;
     cli_timings timings;
 } encoding;
@@ -27,33 +34,34 @@ typedef struct encode_file {
     cli_reader reader; /* with the picture, or some rows of it */
     bool by_rows;
     cli_output output;
+    char *verified; /* lines for the user, NULL without --verify */
     cli_timings timings;
 } encode_file;
 
 /* ---- Encoder and decoder ------------------------------------------------------------------------------------- */
 
-static bool make_encoder(encoding *e)
+static bool make_encoder(const encoding *e, coder *k)
 {
-    cli_messages_init(&e->messages, "encode", e->options->quiet);
-    l2k_hooks hooks = cli_messages_hooks(&e->messages);
-    e->encoder = l2k_encoder_new(&hooks);
-    if (!e->encoder)
+    cli_messages_init(&k->messages, "encode", e->options->quiet);
+    l2k_hooks hooks = cli_messages_hooks(&k->messages);
+    k->encoder = l2k_encoder_new(&hooks);
+    if (!k->encoder)
         return cli_error("encode", "out of memory");
-    l2k_status status = cli_encode_configure(e->encoder, e->options, e->format);
-    return status == L2K_OK || cli_messages_fail(&e->messages, status);
+    l2k_status status = cli_encode_configure(k->encoder, e->options, &e->share, e->format);
+    return status == L2K_OK || cli_messages_fail(&k->messages, status);
 }
 
 /* Makes those that do not exist. */
-static bool make_coders(encoding *e)
+static bool make_coder(const encoding *e, coder *k)
 {
-    return (e->encoder || make_encoder(e)) &&
-           (!e->options->verify || e->check.decoder || cli_verify_create(&e->check, e->options));
+    return (k->encoder || make_encoder(e, k)) &&
+           (!e->options->verify || k->check.decoder || cli_verify_create(&k->check, e->options, &e->share));
 }
 
-static void free_encoder(encoding *e)
+static void free_encoder(coder *k)
 {
-    l2k_encoder_free(e->encoder);
-    e->encoder = NULL;
+    l2k_encoder_free(k->encoder);
+    k->encoder = NULL;
 }
 
 /* ---- Reading ------------------------------------------------------------------------------------------------- */
@@ -101,11 +109,11 @@ static bool read_file(void *state, const cli_task *task, void *context)
 
 /* ---- Coding -------------------------------------------------------------------------------------------------- */
 
-static bool encode_picture(encoding *e, encode_file *file)
+static bool encode_picture(const encoding *e, coder *k, encode_file *file)
 {
-    cli_messages_init(&e->messages, file->reader.name, e->options->quiet);
+    cli_messages_init(&k->messages, file->reader.name, e->options->quiet);
     cli_progress_span(0, e->options->verify ? CLI_VERIFY_FROM : 1);
-    return cli_encode_picture(e->encoder, &e->messages, e->options, &file->reader, file->by_rows, &file->output,
+    return cli_encode_picture(k->encoder, &k->messages, e->options, &file->reader, file->by_rows, &file->output,
                               &file->timings.seconds[L2K_STAGE_READ]);
 }
 
@@ -119,31 +127,33 @@ static void take_timings(const l2k_encoder *encoder, encode_file *file)
 
 /* A picture by rows is read again from its beginning. Under --max-memory, encoder and decoder each get everything that
  * the samples leave, so neither may keep memory for the next file while the other works. */
-static bool verify_file(encoding *e, encode_file *file, const cli_task *task)
+static bool verify_file(const encoding *e, coder *k, encode_file *file, const cli_task *task)
 {
     const bool limited = cli_allowed.memory != CLI_NO_LIMIT;
     double start = cli_now();
     cli_progress_span(CLI_VERIFY_FROM, 1);
     if (limited)
-        free_encoder(e);
+        free_encoder(k);
     if (file->by_rows)
         cli_reader_close(&file->reader);
     bool done = (!file->by_rows || open_reader(&file->reader, task, e->options, true)) &&
-                cli_verify(&e->check, &file->output, &file->reader, file->by_rows, cli_encode_is_lossless(e->options));
+                cli_verify(&k->check, &file->output, &file->reader, file->by_rows, cli_encode_is_lossless(e->options),
+                           &file->verified);
     if (limited)
-        cli_coded_close(&e->check);
+        cli_coded_close(&k->check);
     file->timings.verify = cli_now() - start;
     return done;
 }
 
-static bool code_file(void *state, const cli_task *task, void *context)
+static bool code_file(void *state, const cli_task *task, void *context, unsigned number)
 {
-    encoding *e = context;
+    const encoding *e = context;
+    coder *k = &e->coders[number];
     encode_file *file = state;
-    if (!make_coders(e) || !cli_output_open(&file->output, task->output) || !encode_picture(e, file))
+    if (!make_coder(e, k) || !cli_output_open(&file->output, task->output) || !encode_picture(e, k, file))
         return false;
-    take_timings(e->encoder, file);
-    return !e->options->verify || verify_file(e, file, task);
+    take_timings(k->encoder, file);
+    return !e->options->verify || verify_file(e, k, file, task);
 }
 
 /* ---- Writing ------------------------------------------------------------------------------------------------- */
@@ -166,6 +176,13 @@ static void release_file(void *state, void *context)
     (void)context;
     cli_output_discard(&file->output);
     cli_reader_close(&file->reader);
+    free(file->verified);
+}
+
+static void print_verified(const char *name, const char *lines)
+{
+    for (const char *end; lines && (end = strchr(lines, '\n')) != NULL; lines = end + 1)
+        cli_note("%s: %.*s", name, (int)(end - lines), lines);
 }
 
 static void print_summary(const char *from, const cli_picture *picture, const cli_output *output)
@@ -188,30 +205,42 @@ static void count_file(void *context, const cli_task *task, const void *state, b
     e->tally.picture_bytes += cli_picture_raw_bytes(&file->reader.picture);
     e->tally.coded_bytes += file->output.bytes;
     cli_timings_add(&e->timings, &file->timings);
-    if (!e->options->quiet)
-        print_summary(file->reader.name, &file->reader.picture, &file->output);
+    if (e->options->quiet)
+        return;
+    print_verified(file->output.name, file->verified);
+    print_summary(file->reader.name, &file->reader.picture, &file->output);
 }
 
 /* ---- The command --------------------------------------------------------------------------------------------- */
 
-static int run(encoding *e, const cli_tasks *tasks)
+static int run_all(encoding *e, const cli_tasks *tasks)
 {
     static const cli_stages stages = {sizeof(encode_file), read_file, code_file, write_file, release_file};
     const cli_options *options = e->options;
-    int status = CLI_EXIT_FAILURE;
-    if (make_coders(e)) {
-        cli_tally_begin(&e->tally);
-        cli_progress_begin(options, "encoding", tasks->count);
-        cli_pipeline_run(tasks, &stages, count_file, e);
-        cli_progress_end();
-        if (tasks->many && !options->quiet)
-            cli_tally_print(&e->tally);
-        if (options->timings)
-            cli_timings_print(&e->timings, cli_now() - e->tally.start);
-        status = cli_tally_status(&e->tally);
+    cli_tally_begin(&e->tally);
+    cli_progress_begin(options, "encoding", tasks->count);
+    cli_pipeline_run(tasks, &stages, count_file, e, e->share.coders);
+    cli_progress_end();
+    if (tasks->many && !options->quiet)
+        cli_tally_print(&e->tally);
+    if (options->timings)
+        cli_timings_print(&e->timings, cli_now() - e->tally.start);
+    return cli_tally_status(&e->tally);
+}
+
+/* The first coder is made before any file, so that impossible options are found at once. */
+static int run(encoding *e, const cli_tasks *tasks)
+{
+    e->share = cli_share_work(tasks, e->options);
+    e->coders = calloc(e->share.coders, sizeof *e->coders);
+    if (!e->coders)
+        return cli_error("encode", "out of memory"), CLI_EXIT_FAILURE;
+    int status = make_coder(e, &e->coders[0]) ? run_all(e, tasks) : CLI_EXIT_FAILURE;
+    for (unsigned i = 0; i < e->share.coders; i++) {
+        cli_coded_close(&e->coders[i].check);
+        free_encoder(&e->coders[i]);
     }
-    cli_coded_close(&e->check);
-    free_encoder(e);
+    free(e->coders);
     return status;
 }
 

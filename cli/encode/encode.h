@@ -4,7 +4,7 @@
 
 #include "cli/input/coded_file.h"
 #include "cli/options/options.h"
-#include "cli/run/tasks.h"
+#include "cli/run/pipeline.h"
 #include "pictures/reader.h"
 
 /* ---- Settings (encode_settings.c) ---- */
@@ -13,7 +13,8 @@
  * picture is left to the library. `format` is that of all outputs. */
 bool cli_encode_check(const cli_options *options, const cli_tasks *tasks, l2k_format *format);
 
-l2k_status cli_encode_configure(l2k_encoder *encoder, const cli_options *options, l2k_format format);
+l2k_status cli_encode_configure(l2k_encoder *encoder, const cli_options *options, const cli_share *share,
+                                l2k_format format);
 
 /* True if no sample may change: 5/3, and everything in the last layer. */
 bool cli_encode_is_lossless(const cli_options *options);
@@ -35,10 +36,12 @@ bool cli_encode_picture(l2k_encoder *encoder, const cli_messages *messages, cons
 #define CLI_VERIFY_FROM 0.5
 
 /* Creates the decoder that checks one file after another. */
-bool cli_verify_create(cli_coded_file *check, const cli_options *options);
+bool cli_verify_create(cli_coded_file *check, const cli_options *options, const cli_share *share);
 
 /* Decodes `output`, which is written but not committed, and compares it with `original`: all of it in memory, or,
- * `by_rows`, at its beginning again and read strip by strip. Reports differences; false if there should be none. */
-bool cli_verify(cli_coded_file *check, cli_output *output, cli_reader *original, bool by_rows, bool lossless);
+ * `by_rows`, at its beginning again and read strip by strip. Reports differences; false if there should be none. The
+ * result is in `lines`, which the caller frees in any case. */
+bool cli_verify(cli_coded_file *check, cli_output *output, cli_reader *original, bool by_rows, bool lossless,
+                char **lines);
 
 #endif

@@ -67,14 +67,15 @@ bool cli_encode_check(const cli_options *options, const cli_tasks *tasks, l2k_fo
            cli_error("--verify", "the output must be a file, which can be read again");
 }
 
-l2k_status cli_encode_configure(l2k_encoder *encoder, const cli_options *options, l2k_format format)
+l2k_status cli_encode_configure(l2k_encoder *encoder, const cli_options *options, const cli_share *share,
+                                l2k_format format)
 {
     const struct {
         l2k_encoder_option option;
         cli_setting setting;
     } common[] = {{L2K_ENCODER_FORMAT, {format, true}},
-                  {L2K_ENCODER_THREADS, options->threads},
-                  {L2K_ENCODER_BACKEND, options->backend},
+                  {L2K_ENCODER_THREADS, share->threads},
+                  {L2K_ENCODER_BACKEND, share->backend},
                   {L2K_ENCODER_CPU, options->cpu},
                   {L2K_ENCODER_GPU_MIN_SAMPLES, options->gpu_min_samples},
                   {L2K_ENCODER_TIMINGS, {options->timings, true}}};

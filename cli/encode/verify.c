@@ -1,7 +1,9 @@
 /* encode --verify: decodes what was written, strip by strip, and compares it with what was encoded. */
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "cli/encode/encode.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "cli/compare/difference.h"
@@ -15,6 +17,7 @@ typedef struct checking {
     cli_reader *original;
     const char *name; /* of the file that was written */
     bool by_rows, lossless;
+    FILE *lines;
     cli_picture decoded;
     cli_difference *differences; /* of each component */
 } checking;
@@ -25,10 +28,10 @@ static bool set(cli_coded_file *check, l2k_decoder_option option, cli_setting se
     return status == L2K_OK || cli_messages_fail(&check->messages, status);
 }
 
-bool cli_verify_create(cli_coded_file *check, const cli_options *options)
+bool cli_verify_create(cli_coded_file *check, const cli_options *options, const cli_share *share)
 {
     return cli_coded_create(check, "--verify", options->quiet, true) &&
-           set(check, L2K_DECODER_THREADS, options->threads) && set(check, L2K_DECODER_BACKEND, options->backend) &&
+           set(check, L2K_DECODER_THREADS, share->threads) && set(check, L2K_DECODER_BACKEND, share->backend) &&
            set(check, L2K_DECODER_CPU, options->cpu) &&
            set(check, L2K_DECODER_GPU_MIN_SAMPLES, options->gpu_min_samples);
 }
@@ -46,14 +49,15 @@ static bool same_shape(const cli_picture *a, const cli_picture *b)
     return true;
 }
 
-static void print_component(const char *name, uint32_t c, const cli_difference *difference, uint32_t precision)
+static void print_component(const checking *k, uint32_t c)
 {
-    double psnr = cli_psnr(difference->mse, precision);
+    const cli_difference *difference = &k->differences[c];
+    double psnr = cli_psnr(difference->mse, k->decoded.components[c].precision);
     if (isinf(psnr))
-        cli_note("%s: verified: component %u identical", name, c);
+        fprintf(k->lines, "verified: component %u identical\n", c);
     else
-        cli_note("%s: verified: component %u PSNR %.2f dB, peak error %llu", name, c, psnr,
-                 (unsigned long long)difference->peak_error);
+        fprintf(k->lines, "verified: component %u PSNR %.2f dB, peak error %llu\n", c, psnr,
+                (unsigned long long)difference->peak_error);
 }
 
 static bool fail(const char *name, uint32_t c, const cli_difference *difference)
@@ -73,11 +77,11 @@ static bool judge(const checking *k)
         samples += k->differences[c].samples;
         if (k->lossless && k->differences[c].differing)
             return fail(k->name, c, &k->differences[c]);
-        if (!k->lossless && !k->check->messages.quiet)
-            print_component(k->name, c, &k->differences[c], k->decoded.components[c].precision);
+        if (!k->lossless)
+            print_component(k, c);
     }
-    if (k->lossless && !k->check->messages.quiet)
-        cli_note("%s: verified: identical, %s", k->name, cli_count_text((double)samples, "samples", count));
+    if (k->lossless)
+        fprintf(k->lines, "verified: identical, %s\n", cli_count_text((double)samples, "samples", count));
     return true;
 }
 
@@ -140,14 +144,25 @@ static bool check_strips(checking *k)
     return judge(k);
 }
 
-bool cli_verify(cli_coded_file *check, cli_output *output, cli_reader *original, bool by_rows, bool lossless)
+static bool verify_written(checking *k, cli_input *written, char **lines)
+{
+    size_t size;
+    k->lines = open_memstream(lines, &size);
+    if (!k->lines)
+        return cli_error(k->name, "out of memory");
+    const bool done = cli_coded_next(k->check, written) && check_strips(k);
+    return (fclose(k->lines) == 0 && *lines) ? done : cli_error(k->name, "out of memory");
+}
+
+bool cli_verify(cli_coded_file *check, cli_output *output, cli_reader *original, bool by_rows, bool lossless,
+                char **lines)
 {
     checking k = {.check = check, .original = original, .name = output->name, .by_rows = by_rows, .lossless = lossless};
     cli_input written;
     check->other_bytes = cli_picture_bytes(&original->picture);
     if (!cli_output_reopen(output, &written))
         return false;
-    bool done = cli_coded_next(check, &written) && check_strips(&k);
+    bool done = verify_written(&k, &written, lines);
     cli_input_close(&written);
     cli_picture_free(&k.decoded);
     free(k.differences);

@@ -16,6 +16,14 @@
 
 const cli_device cli_devices[CLI_NUM_DEVICES] = {{"cpu", L2K_BACKEND_CPU}, {"cuda", L2K_BACKEND_CUDA}};
 
+const char *cli_boxes_name(const l2k_info *info)
+{
+    const uint32_t part_15 = UINT32_C(1) << (32 - 15);
+    if (info->format != L2K_FORMAT_JP2)
+        return NULL;
+    return info->capabilities & part_15 ? "JPH" : "JP2";
+}
+
 const char *cli_colour_name(l2k_colour colour)
 {
     static const char *const names[] = {"unknown", "gray", "sRGB", "sYCC", "CMYK", "ICC profile", "e-sYCC", "CIELab"};
@@ -113,9 +121,9 @@ static void print_colour(const l2k_info *info)
 static void print_image(const l2k_info *info)
 {
     const l2k_image *image = &info->image;
-    printf(LABEL "%s, codestream of %llu bytes, profile %u\n", "format",
-           info->format == L2K_FORMAT_JP2 ? "JP2" : "bare codestream", (unsigned long long)info->codestream_bytes,
-           info->profile);
+    const char *boxes = cli_boxes_name(info);
+    printf(LABEL "%s, codestream of %llu bytes, profile %u\n", "format", boxes ? boxes : "bare codestream",
+           (unsigned long long)info->codestream_bytes, info->profile);
     printf(LABEL "%u x %u at %u,%u\n", "image", image->x1 - image->x0, image->y1 - image->y0, image->x0, image->y0);
     print_components(info);
     print_colour(info);

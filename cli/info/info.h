@@ -6,6 +6,9 @@
 
 #define CLI_NUM_STYLES 8u
 
+/* "JP2", "JPH" (a codestream of Part 15 in JP2's boxes), or NULL for a bare codestream. */
+const char *cli_boxes_name(const l2k_info *info);
+
 /* "unknown" for values without a name. */
 const char *cli_colour_name(l2k_colour colour);
 const char *cli_channel_name(l2k_channel channel);

@@ -166,7 +166,8 @@ void cli_info_json(const char *name, const l2k_info *info, const l2k_decoder *de
     cli_json json = {0};
     cli_json_open(&json, NULL, '{');
     cli_json_text(&json, "file", name);
-    cli_json_text(&json, "format", info->format == L2K_FORMAT_JP2 ? "JP2" : "codestream");
+    const char *boxes = cli_boxes_name(info);
+    cli_json_text(&json, "format", boxes ? boxes : "codestream");
     cli_json_number(&json, "codestream_bytes", info->codestream_bytes);
     cli_json_number(&json, "profile", info->profile);
     put_area(&json, &info->image);

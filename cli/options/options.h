@@ -39,7 +39,7 @@ typedef struct cli_options {
     /* All or most subcommands. The limits go to cli_allowed. */
     bool help, quiet, timings;
     cli_setting progress; /* shown if not 0; by default on a terminal */
-    cli_setting threads, backend, cpu, gpu_min_samples;
+    cli_setting threads, backend, cpu, gpu_min_samples, in_flight;
     const char *out_dir, *extension; /* NULL if not given */
 
     /* How a picture is encoded: encode, and view and dump of a picture. */

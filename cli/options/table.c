@@ -378,9 +378,20 @@ const cli_option cli_option_table[] = {
      .detail = "D is created if it does not exist. For a directory among the inputs, all files directly in it with a "
                "suitable extension are taken, in the order of their names; with encode --raw those ending in .raw. A "
                "file that fails is reported, and the others are still processed; two inputs with the same output are "
-               "an error before any work. Up to four files are read and written while another is coded; each is held "
-               "in memory unless it is coded by rows.",
+               "an error before any work. Files are read and written while others are coded; each that is under way "
+               "is held in memory unless it is coded by rows.",
      .parse = cli_take_out_dir},
+    {.commands = ENCODE | DECODE,
+     .name = "in-flight",
+     .argument = "N",
+     .help = "with --out-dir: code N files at once, 1 to 64, and divide the threads among them",
+     .fallback = "by the sizes of the files",
+     .detail = "Each has memory of its own, on the GPU too. By default small files are coded side by side, one on each "
+               "processor, and large ones one after another on all; with the GPU up to eight at once.",
+     .parse = cli_take_number,
+     MEMBER(in_flight),
+     .least = 1,
+     .most = 64},
     {.commands = ENCODE,
      .name = "ext",
      .argument = "EXT",

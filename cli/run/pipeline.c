@@ -1,5 +1,6 @@
-/* Several threads each read a file, hand it over to be coded, take it back and write it. One thread codes all files: it
- * has all processors for that, one warm encoder or decoder, and the device. */
+/* Several threads each read a file, have it coded and write it. Either one thread codes all files, and has all
+ * processors for that; or each thread codes its own, which keeps more processors busy, or a device, if the files are
+ * small. */
 #define _POSIX_C_SOURCE 200809L /* sysconf */
 #include "cli/run/pipeline.h"
 
@@ -12,7 +13,7 @@
 #include "cli/run/progress.h"
 #include "pictures/user/report.h"
 
-/* Each holds a picture in memory. */
+/* Beside one coder; each holds a picture in memory. */
 #define MAX_WORKERS 4u
 
 typedef enum phase { AT_WORK, READY, CODED, REFUSED } phase;
@@ -32,8 +33,9 @@ typedef struct pipeline {
     void *context;
     pthread_mutex_t lock; /* guards all that follows, and the tasks and phases of the workers */
     pthread_cond_t changed;
-    worker workers[MAX_WORKERS];
+    worker workers[CLI_MOST_CODERS];
     size_t num_workers, at_work, next;
+    unsigned coders;
     size_t to_code, to_count; /* the files whose turn it is */
 } pipeline;
 
@@ -66,6 +68,28 @@ static bool wait_until_coded(worker *w, bool was_read)
     return w->phase == CODED;
 }
 
+/* With the coder that has the worker's number. */
+static bool code_here(worker *w)
+{
+    pipeline *p = w->pipeline;
+    const cli_task *task = &p->tasks->items[w->task];
+    cli_progress_file(task->input);
+    const bool done = p->stages->code(w->state, task, p->context, (unsigned)(w - p->workers));
+    cli_progress_part(1);
+    return done;
+}
+
+static bool get_coded(worker *w, bool was_read)
+{
+    pipeline *p = w->pipeline;
+    if (p->coders > 1)
+        return was_read && code_here(w);
+    pthread_mutex_lock(&p->lock);
+    const bool done = wait_until_coded(w, was_read);
+    pthread_mutex_unlock(&p->lock);
+    return done;
+}
+
 static void count_in_turn(worker *w, bool done)
 {
     pipeline *p = w->pipeline;
@@ -81,9 +105,7 @@ static void run_task(worker *w)
     const cli_task *task = &p->tasks->items[w->task];
     memset(w->state, 0, p->stages->state_bytes);
     bool done = p->stages->read(w->state, task, p->context);
-    pthread_mutex_lock(&p->lock);
-    done = wait_until_coded(w, done);
-    pthread_mutex_unlock(&p->lock);
+    done = get_coded(w, done);
     done = done && p->stages->write(w->state, task, p->context);
     pthread_mutex_lock(&p->lock);
     count_in_turn(w, done);
@@ -118,7 +140,6 @@ static worker *next_ready(pipeline *p)
 
 static void code_all(pipeline *p)
 {
-    size_t coded = 0;
     pthread_mutex_lock(&p->lock);
     while (p->at_work) {
         worker *w = next_ready(p);
@@ -128,8 +149,8 @@ static void code_all(pipeline *p)
         }
         pthread_mutex_unlock(&p->lock);
         const cli_task *task = &p->tasks->items[w->task];
-        cli_progress_file(coded++, task->input);
-        bool done = p->stages->code(w->state, task, p->context);
+        cli_progress_file(task->input);
+        bool done = p->stages->code(w->state, task, p->context, 0);
         pthread_mutex_lock(&p->lock);
         p->to_code++;
         set_phase(w, done ? CODED : REFUSED);
@@ -137,18 +158,19 @@ static void code_all(pipeline *p)
     pthread_mutex_unlock(&p->lock);
 }
 
-static size_t wanted_workers(size_t files)
+static size_t wanted_workers(const pipeline *p)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     size_t wanted = processors < 2 ? 2 : processors > (long)MAX_WORKERS ? MAX_WORKERS : (size_t)processors;
-    return wanted < files ? wanted : files;
+    wanted = p->coders > 1 ? p->coders : wanted;
+    return wanted < p->tasks->count ? wanted : p->tasks->count;
 }
 
 /* Signals go to the main thread. False if not even one thread could be started. */
 static bool start_workers(pipeline *p)
 {
     sigset_t all, before;
-    size_t wanted = wanted_workers(p->tasks->count);
+    size_t wanted = wanted_workers(p);
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
     pthread_mutex_lock(&p->lock);
@@ -171,7 +193,7 @@ static void run_many(pipeline *p)
 {
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->changed, NULL);
-    if (start_workers(p))
+    if (start_workers(p) && p->coders == 1)
         code_all(p);
     for (size_t i = 0; i < p->num_workers; i++) {
         pthread_join(p->workers[i].thread, NULL);
@@ -193,18 +215,19 @@ static void run_here(pipeline *p)
             continue;
         }
         memset(state, 0, p->stages->state_bytes);
-        cli_progress_file(p->next, task->input);
+        cli_progress_file(task->input);
         p->count(p->context, task, state,
-                 p->stages->read(state, task, p->context) && p->stages->code(state, task, p->context) &&
+                 p->stages->read(state, task, p->context) && p->stages->code(state, task, p->context, 0) &&
                      p->stages->write(state, task, p->context));
         p->stages->release(state, p->context);
     }
     free(state);
 }
 
-void cli_pipeline_run(const cli_tasks *tasks, const cli_stages *stages, cli_file_done *count, void *context)
+void cli_pipeline_run(const cli_tasks *tasks, const cli_stages *stages, cli_file_done *count, void *context,
+                      unsigned coders)
 {
-    pipeline p = {.tasks = tasks, .stages = stages, .count = count, .context = context};
+    pipeline p = {.tasks = tasks, .stages = stages, .count = count, .context = context, .coders = coders};
     if (tasks->count > 1)
         run_many(&p);
     run_here(&p);

@@ -7,11 +7,10 @@
 typedef struct cli_stages {
     size_t state_bytes; /* what a file keeps from stage to stage; zeroed before the first */
 
-    /* Each returns false after a report, and the later stages of the file are then skipped. `code` is always called on
-     * the thread that called cli_pipeline_run, for one file after another in their order; the others may run on other
-     * threads at the same time for other files. */
+    /* Each returns false after a report, and the later stages of the file are then skipped. They may run on any thread,
+     * at the same time for different files, but `code` with one value of `coder` for one file after another. */
     bool (*read)(void *state, const cli_task *task, void *context);
-    bool (*code)(void *state, const cli_task *task, void *context);
+    bool (*code)(void *state, const cli_task *task, void *context, unsigned coder);
     bool (*write)(void *state, const cli_task *task, void *context);
 
     /* Always called last. */
@@ -22,7 +21,22 @@ typedef struct cli_stages {
  * left, or NULL if there was no memory for it. */
 typedef void cli_file_done(void *context, const cli_task *task, const void *state, bool done);
 
-/* A single file stays on this thread. */
-void cli_pipeline_run(const cli_tasks *tasks, const cli_stages *stages, cli_file_done *count, void *context);
+/* A single file stays on this thread. Of many, `coders` are coded at once, each by the thread that reads and writes it;
+ * if that is one, all are coded on this thread, in their order, while other threads read and write. */
+void cli_pipeline_run(const cli_tasks *tasks, const cli_stages *stages, cli_file_done *count, void *context,
+                      unsigned coders);
+
+/* ---- How many at once (coders.c) ---- */
+
+enum { CLI_MOST_CODERS = 64 };
+
+/* How many files to code at once, and with how many threads each. */
+typedef struct cli_share {
+    unsigned coders;
+    cli_setting threads, backend;
+} cli_share;
+
+/* Decided before any file is opened, by the options and the sizes of the files. */
+cli_share cli_share_work(const cli_tasks *tasks, const cli_options *options);
 
 #endif

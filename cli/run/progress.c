@@ -22,14 +22,20 @@
 #define MIN_NAME    8u
 
 static struct {
-    pthread_mutex_t lock;
+    pthread_mutex_t lock; /* guards all that follows */
     bool wanted;
     const char *verb, *name;
-    size_t files, number;
-    double from, to; /* the current part of the file */
-    double next;     /* time at which it may be drawn again */
-    size_t shown;    /* its columns on the screen; 0 = not shown */
+    size_t files, begun;
+    double done;  /* in files */
+    double next;  /* time at which it may be drawn again */
+    size_t shown; /* its columns on the screen; 0 = not shown */
 } bar = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* The file of this thread: how much of it is done, and its current part. */
+static _Thread_local struct {
+    bool is_begun;
+    double done, from, to;
+} own;
 
 static bool on_terminal(void)
 {
@@ -45,17 +51,31 @@ void cli_progress_begin(const cli_options *options, const char *verb, size_t fil
     bar.next = cli_now() + FIRST_AFTER;
 }
 
-void cli_progress_file(size_t number, const char *name)
+/* With the lock held. */
+static void advance(double done)
 {
-    bar.number = number;
-    cli_progress_span(0, 1);
+    if (own.is_begun && done > own.done) {
+        bar.done += done - own.done;
+        own.done = done;
+    }
+}
+
+void cli_progress_file(const char *name)
+{
+    pthread_mutex_lock(&bar.lock);
+    advance(1);
+    own.is_begun = true;
+    own.done = 0;
+    bar.begun++;
     bar.name = strcmp(name, "-") == 0 ? "standard input" : name;
+    pthread_mutex_unlock(&bar.lock);
+    cli_progress_span(0, 1);
 }
 
 void cli_progress_span(double from, double to)
 {
-    bar.from = from;
-    bar.to = to;
+    own.from = from;
+    own.to = to;
 }
 
 /* Columns of the terminal, less the last one, at which some terminals wrap. */
@@ -126,7 +146,7 @@ static void draw_bar(char *at, size_t length, double done)
 static size_t compose(char *text, size_t bytes, size_t width, double done)
 {
     char head[80], name[4 * MAX_COLUMNS] = "", drawn[MAX_BAR + 3] = "";
-    int used = bar.files > 1 ? snprintf(head, sizeof head, "%s %zu of %zu", bar.verb, bar.number + 1, bar.files)
+    int used = bar.files > 1 ? snprintf(head, sizeof head, "%s %zu of %zu", bar.verb, bar.begun, bar.files)
                              : snprintf(head, sizeof head, "%s", bar.verb);
     const size_t percent = 6; /* " 100 %" */
     size_t room = width > percent + (size_t)used ? width - percent - (size_t)used : 0, bar_room = MIN_BAR + 3;
@@ -140,11 +160,11 @@ static size_t compose(char *text, size_t bytes, size_t width, double done)
     return width - room + (*drawn ? strlen(drawn) + 1 : 0);
 }
 
-static void draw(double done)
+static void draw(void)
 {
     char text[5 * MAX_COLUMNS], erasing[MAX_COLUMNS + 3];
     erase(); /* the new one may be shorter */
-    bar.shown = compose(text, sizeof text, columns(), ((double)bar.number + done) / (double)bar.files);
+    bar.shown = compose(text, sizeof text, columns(), bar.done / (double)bar.files);
     erase_text(erasing, sizeof erasing);
     cli_interrupt_farewell(erasing);
     put(text);
@@ -152,14 +172,15 @@ static void draw(double done)
 
 void cli_progress_part(double done)
 {
-    double now;
-    if (!bar.wanted || (now = cli_now()) < bar.next)
-        return;
-    pthread_mutex_lock(&bar.lock);
+    const double now = cli_now();
     done = done < 0 ? 0 : done > 1 ? 1 : done;
-    draw(bar.from + done * (bar.to - bar.from));
+    pthread_mutex_lock(&bar.lock);
+    advance(own.from + done * (own.to - own.from));
+    if (bar.wanted && now >= bar.next) {
+        draw();
+        bar.next = now + EVERY;
+    }
     pthread_mutex_unlock(&bar.lock);
-    bar.next = now + EVERY;
 }
 
 void cli_progress_end(void)

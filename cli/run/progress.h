@@ -7,10 +7,10 @@
 /* Starts the bar, if the options or the terminal ask for it. `verb` is shown: "encoding". */
 void cli_progress_begin(const cli_options *options, const char *verb, size_t files);
 
-/* Which file is being coded: its number, from 0, and its name. */
-void cli_progress_file(size_t number, const char *name);
+/* The file that this thread codes from now on; the one before is done. */
+void cli_progress_file(const char *name);
 
-/* What follows is this part of the file, between 0 and 1: a strip, or the encoding before --verify. */
+/* What follows is this part of the thread's file, between 0 and 1: a strip, or the encoding before --verify. */
 void cli_progress_span(double from, double to);
 
 /* How much of that part is done, 0 to 1. Draws the bar ten times a second, but not in the first half second. */

@@ -150,6 +150,8 @@ bool cli_tasks_make(cli_tasks *tasks, const cli_options *options, const char *co
         return make_many(tasks, options, extensions, options->extension ? options->extension : default_extension);
     if (options->extension)
         return cli_error("--ext", "needs --out-dir; without it, the output's name decides the format");
+    if (options->in_flight.given)
+        return cli_error("--in-flight", "needs --out-dir; there is only one file");
     return make_one(tasks, options);
 }
 

@@ -218,7 +218,7 @@ static bool set_up(view_job *job)
 static int run(view_job *job)
 {
     cli_progress_begin(job->options, "drawing", 1);
-    cli_progress_file(0, job->options->names[0]);
+    cli_progress_file(job->options->names[0]);
     bool done = cli_coefficients_open(&job->input) && fill_mosaic(job) && draw(job);
     cli_progress_end();
     cli_mosaic_free(&job->mosaic);

@@ -87,6 +87,9 @@ extern const l2k_block_coder_table l2k_ht_on_cpu;
  * batch's stream after `begin` finds the coefficients there. */
 extern const l2k_block_coder_table l2k_ht_on_cuda;
 
+/* The MQ coder on a CUDA device, likewise: encodes int16 and int32 coefficients, all styles of Part 1. */
+extern const l2k_block_coder_table l2k_mq_on_cuda;
+
 /* The table for code-blocks of a style (SPcod, Table A.19). */
 const l2k_block_coder_table *l2k_block_coder_for(unsigned style);
 

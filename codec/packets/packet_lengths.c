@@ -2,22 +2,6 @@
  * turn out to be either (B.2, B.3 and A.4 of T.814). */
 #include "codec/packets/packet_reader.h"
 
-static l2k_status add_contribution(l2k_packet_reader *reader, l2k_block *block, unsigned passes, bool starts,
-                                   uint32_t bytes)
-{
-    l2k_pending *p = l2k_arena_take(reader->context, &reader->tile->contributions, sizeof *p);
-    if (!p)
-        return l2k_fail(reader->context, L2K_ERROR_MEMORY, "out of memory for packet contents");
-    *p = (l2k_pending){{NULL, NULL, bytes, (uint16_t)passes, starts}, block};
-    if (reader->last)
-        reader->last->next = &p->contribution;
-    else
-        reader->first = &p->contribution;
-    reader->last = &p->contribution;
-    block->num_passes = (uint8_t)(block->num_passes + passes);
-    return L2K_OK;
-}
-
 /* The length of `passes` passes that share a segment. */
 static l2k_status get_length(l2k_packet_reader *reader, const l2k_block *block, unsigned passes, uint32_t *bytes)
 {
@@ -40,7 +24,7 @@ static l2k_status get_mq_lengths(l2k_packet_reader *reader, l2k_block *block, un
         while (next < end && !reader->coder->ends_segment(reader->style, next - 1))
             next++;
         L2K_TRY(get_length(reader, block, next - at, &bytes));
-        L2K_TRY(add_contribution(reader, block, next - at, starts, bytes));
+        L2K_TRY(l2k_packet_contribute(reader, block, next - at, starts, bytes));
     }
     return L2K_OK;
 }
@@ -58,7 +42,7 @@ static l2k_status get_ht_lengths(l2k_packet_reader *reader, l2k_block *block, un
         L2K_TRY(get_length(reader, block, now, &bytes));
         if (done == 0 && bytes == 1)
             return l2k_packet_corrupt(reader, "an HT cleanup segment of one byte");
-        L2K_TRY(add_contribution(reader, block, now, done < 2, bytes));
+        L2K_TRY(l2k_packet_contribute(reader, block, now, done < 2, bytes));
         passes -= now;
     }
     return L2K_OK;
@@ -82,7 +66,7 @@ static l2k_status begin_mq(l2k_packet_reader *reader, l2k_block *block, unsigned
         return l2k_packet_corrupt(reader, "an MQ code-block among HT code-blocks");
     block->kind = L2K_BLOCK_MQ;
     L2K_TRY(l2k_packet_check_planes(reader, block->num_planes, reader->coder->max_planes));
-    return add_contribution(reader, block, passes, true, bytes);
+    return l2k_packet_contribute(reader, block, passes, true, bytes);
 }
 
 /* Placeholder passes have no bytes, and are counted as if they led to an MQ segment. The first length other than 0
@@ -100,21 +84,17 @@ static l2k_status get_open_lengths(l2k_packet_reader *reader, l2k_block *block, 
     bool is_ht = refinement < passes && bytes > 1 && (!may_be_mq || (block->lblock > 3 && !(bytes >> top)));
     if (is_ht) {
         block->kind = L2K_BLOCK_HT;
-        L2K_TRY(add_contribution(reader, block, first, true, bytes));
+        L2K_TRY(l2k_packet_contribute(reader, block, first, true, bytes));
         return get_ht_lengths(reader, block, passes - first);
     }
     L2K_TRY(lengthen(reader, block, first, passes, &bytes));
-    return bytes ? begin_mq(reader, block, passes, bytes) : add_contribution(reader, block, passes, true, 0);
+    return bytes ? begin_mq(reader, block, passes, bytes) : l2k_packet_contribute(reader, block, passes, true, 0);
 }
 
 /* ---- Any ----------------------------------------------------------------------------------------------------- */
 
 l2k_status l2k_packet_lengths(l2k_packet_reader *reader, l2k_block *block, unsigned passes)
 {
-    while (l2k_bits_get(&reader->bits, 1)) {
-        if (++block->lblock > 32)
-            return l2k_packet_corrupt(reader, "a length of more than 32 bits");
-    }
     if (block->num_planes == 0 || block->num_passes + passes > L2K_MAX_RECEIVED_PASSES)
         return l2k_packet_corrupt(reader, "more coding passes than bit-planes allow");
     if (block->kind == L2K_BLOCK_MQ)

@@ -7,7 +7,7 @@
 enum { WEIGHT_OF_PACKET = 64, WEIGHT_OF_BLOCK = 16 };
 
 /* Table B.4. */
-static unsigned get_pass_count(l2k_bit_reader *bits)
+static inline unsigned get_pass_count(l2k_bit_reader *bits)
 {
     if (!l2k_bits_get(bits, 1))
         return 1;
@@ -22,12 +22,63 @@ static unsigned get_pass_count(l2k_bit_reader *bits)
     return 37 + l2k_bits_get(bits, 7);
 }
 
+/* Whether the bits read next are the length of a single contribution: not of an MQ block with several segments, of an
+ * HT block that has its first pass, or of placeholder passes. */
+static inline bool has_one_length(const l2k_packet_reader *reader, const l2k_block *block, unsigned passes)
+{
+    if (block->kind == L2K_BLOCK_MQ)
+        return reader->one_segment;
+    return passes == 1 && block->num_passes == 0 && !(reader->style & L2K_STYLE_HT_MIXED);
+}
+
+/* Such a length. An HT block of no byte or one is left to the general way, as is what goes beyond limits. */
+static inline bool get_one_length(l2k_block *block, unsigned passes, l2k_bit_reader *bits, uint32_t *bytes)
+{
+    const unsigned width = block->lblock + l2k_log2(passes);
+    if (width > 32 || block->num_planes == 0 || block->num_passes + passes > L2K_MAX_RECEIVED_PASSES)
+        return false;
+    const l2k_bit_reader before = *bits;
+    *bytes = l2k_bits_get(bits, width);
+    if (block->kind == L2K_BLOCK_MQ)
+        return true;
+    if (*bytes < 2) {
+        *bits = before;
+        return false;
+    }
+    block->kind = L2K_BLOCK_HT;
+    return true;
+}
+
+/* How many passes a block has in this packet, and the lengths of their segments. */
+static inline l2k_status get_contributions(l2k_packet_reader *reader, l2k_block *block, l2k_bit_reader *bits)
+{
+    const unsigned passes = get_pass_count(bits), room = 32u - block->lblock;
+    const unsigned more = l2k_bits_run(bits, 1, room + 1);
+    uint32_t bytes;
+    block->lblock = (uint8_t)(block->lblock + more);
+    if (more <= room && has_one_length(reader, block, passes) && get_one_length(block, passes, bits, &bytes))
+        return l2k_packet_contribute(reader, block, passes, block->num_passes == 0, bytes);
+    reader->bits = *bits;
+    if (more > room)
+        return l2k_packet_corrupt(reader, "a length of more than 32 bits");
+    l2k_status status = l2k_packet_lengths(reader, block, passes);
+    *bits = reader->bits;
+    return status;
+}
+
+static l2k_status too_many_planes(l2k_packet_reader *reader, const l2k_bit_reader *bits)
+{
+    reader->bits = *bits;
+    return l2k_packet_corrupt(reader, "more empty bit-planes than the subband has");
+}
+
 /* The missing bit-planes of a code-block (B.10.5). One query with the highest threshold reads the same bits as queries
  * with rising ones: a node reads none before its parent is known. */
-static l2k_status get_planes(l2k_packet_reader *reader, const l2k_subband *band, l2k_precinct *precinct, uint32_t index)
+static inline l2k_status get_planes(l2k_packet_reader *reader, const l2k_subband *band, l2k_precinct *precinct,
+                                    uint32_t index, l2k_bit_reader *bits)
 {
-    if (!l2k_tag_tree_decode(&precinct->zero_planes, index, band->max_planes + 1u, &reader->bits))
-        return l2k_packet_corrupt(reader, "more empty bit-planes than the subband has");
+    if (!l2k_tag_tree_decode(&precinct->zero_planes, index, band->max_planes + 1u, bits))
+        return too_many_planes(reader, bits);
     unsigned planes = band->max_planes - precinct->zero_planes.nodes[index].low;
     bool may_be_ht = reader->style & L2K_STYLE_HT;
     L2K_TRY(l2k_packet_check_planes(reader, planes, may_be_ht ? UINT8_MAX : reader->coder->max_planes));
@@ -37,32 +88,36 @@ static l2k_status get_planes(l2k_packet_reader *reader, const l2k_subband *band,
 }
 
 /* The block at `index`; *advance is the distance to the next one that has to be looked at. */
-static l2k_status get_block_header(l2k_packet_reader *reader, const l2k_subband *band, l2k_precinct *precinct,
-                                   uint32_t index, uint32_t layer, uint32_t *advance)
+static inline l2k_status get_block_header(l2k_packet_reader *reader, const l2k_subband *band, l2k_precinct *precinct,
+                                          uint32_t index, uint32_t layer, l2k_bit_reader *bits, uint32_t *advance)
 {
     l2k_block *block = &precinct->blocks[index];
     bool known = block->num_passes > 0;
     *advance = 1;
     reader->looks++;
-    if (known && !l2k_bits_get(&reader->bits, 1))
+    if (known && !l2k_bits_get(bits, 1))
         return L2K_OK;
-    if (!known && !l2k_tag_tree_decode(&precinct->inclusion, index, layer + 1, &reader->bits)) {
+    if (!known && !l2k_tag_tree_decode(&precinct->inclusion, index, layer + 1, bits)) {
         *advance = l2k_tag_tree_above(&precinct->inclusion, index, precinct->grid.across, layer + 1);
         return L2K_OK;
     }
     if (!known)
-        L2K_TRY(get_planes(reader, band, precinct, index));
-    return l2k_packet_lengths(reader, block, get_pass_count(&reader->bits));
+        L2K_TRY(get_planes(reader, band, precinct, index, bits));
+    return get_contributions(reader, block, bits);
 }
 
+/* The bits are a variable of its own here, so that they can be in registers. */
 static l2k_status get_precinct(l2k_packet_reader *reader, const l2k_subband *band, l2k_precinct *precinct,
                                uint32_t layer)
 {
     const uint32_t count = l2k_precinct_blocks(precinct);
+    l2k_bit_reader bits = reader->bits;
+    l2k_status status = L2K_OK;
     uint32_t advance;
-    for (uint32_t i = 0; i < count && !reader->bits.exhausted; i += l2k_min_u32(advance, count - i))
-        L2K_TRY(get_block_header(reader, band, precinct, i, layer, &advance));
-    return L2K_OK;
+    for (uint32_t i = 0; i < count && !bits.exhausted && status == L2K_OK; i += l2k_min_u32(advance, count - i))
+        status = get_block_header(reader, band, precinct, i, layer, &bits, &advance);
+    reader->bits = bits;
+    return status;
 }
 
 static l2k_status get_header(l2k_packet_reader *reader, const l2k_resolution *resolution, const l2k_packet_id *id)
@@ -78,25 +133,33 @@ static l2k_status get_header(l2k_packet_reader *reader, const l2k_resolution *re
     return L2K_OK;
 }
 
+/* Gives a block its contribution, whose bytes are at `data`. */
+static l2k_status keep_contribution(const l2k_packet_reader *reader, const l2k_pending *pending, const uint8_t *data)
+{
+    l2k_received_block *received = &pending->block->received;
+    l2k_contribution *c = l2k_arena_take(reader->context, &reader->tile->contributions, sizeof *c);
+    if (!c)
+        return l2k_fail(reader->context, L2K_ERROR_MEMORY, "out of memory for packet contents");
+    *c = (l2k_contribution){NULL, data, pending->bytes, pending->passes, pending->starts_segment};
+    if (received->last)
+        received->last->next = c;
+    else
+        received->first = c;
+    received->last = c;
+    received->bytes += c->bytes;
+    reader->tile->has_contributions = true;
+    return L2K_OK;
+}
+
 static l2k_status take_body(const l2k_packet_reader *reader, l2k_packet_input *input)
 {
-    for (l2k_contribution *c = reader->first, *next; c; c = next) {
-        next = c->next;
-        if (c->bytes > (size_t)(input->end - input->data))
+    for (size_t i = 0; i < reader->num_pending; i++) {
+        const l2k_pending *pending = &reader->tile->pending[i];
+        if (pending->bytes > (size_t)(input->end - input->data))
             return L2K_ERROR_TRUNCATED;
-        c->data = input->data;
-        input->data += c->bytes;
-        c->next = NULL;
-        if (!reader->keep)
-            continue;
-        reader->tile->has_contributions = true;
-        l2k_block *block = ((l2k_pending *)(void *)c)->block;
-        if (block->received.last)
-            block->received.last->next = c;
-        else
-            block->received.first = c;
-        block->received.last = c;
-        block->received.bytes += c->bytes;
+        if (reader->keep)
+            L2K_TRY(keep_contribution(reader, pending, input->data));
+        input->data += pending->bytes;
     }
     return L2K_OK;
 }
@@ -150,6 +213,7 @@ l2k_status l2k_packet_read(const l2k_context *context, l2k_tile *tile, const l2k
     const unsigned style = tile->components[id->component].coding->style;
     l2k_packet_reader reader = {
         .context = context, .tile = tile, .coder = l2k_block_coder_for(style), .style = style, .keep = keep};
+    reader.one_segment = !(style & (L2K_STYLE_BYPASS | L2K_STYLE_TERMALL));
     L2K_TRY(skip_sop(input));
     const uint8_t **header = input->packed ? &input->header : &input->data;
     l2k_status status = read_header(&reader, id, header, input->packed ? input->header_end : input->end);

@@ -11,19 +11,24 @@ typedef struct l2k_packet_reader {
     l2k_tile *tile;
     const l2k_block_coder_table *coder; /* of the packet's code-blocks */
     unsigned style;
+    bool one_segment; /* all passes of an MQ block share a codeword segment */
     l2k_bit_reader bits;
     bool keep;
     uint64_t looks; /* at code-blocks */
     const char *fault;
-    l2k_contribution *first, *last; /* of all blocks of the packet, in the order of their bytes */
+    size_t num_pending; /* of tile->pending */
 } l2k_packet_reader;
 
-/* A contribution whose data is not yet known. The packet's list runs through `next`; at the end the contribution moves
- * to its block's list. */
-typedef struct l2k_pending {
-    l2k_contribution contribution;
-    l2k_block *block;
-} l2k_pending;
+/* Appends to the contributions of the packet. */
+static inline l2k_status l2k_packet_contribute(l2k_packet_reader *reader, l2k_block *block, unsigned passes,
+                                               bool starts, uint32_t bytes)
+{
+    if (reader->num_pending == reader->tile->pending_capacity)
+        L2K_TRY(l2k_tile_grow_pending(reader->context, reader->tile));
+    reader->tile->pending[reader->num_pending++] = (l2k_pending){block, bytes, (uint16_t)passes, starts};
+    block->num_passes = (uint8_t)(block->num_passes + passes);
+    return L2K_OK;
+}
 
 /* Past the end of the data a header reads as zeros, so what looks like damage may be truncation. */
 static inline l2k_status l2k_packet_corrupt(l2k_packet_reader *reader, const char *what)
@@ -40,8 +45,8 @@ static inline l2k_status l2k_packet_check_planes(const l2k_packet_reader *reader
     return L2K_OK;
 }
 
-/* Reads the lengths of the codeword segments that the next `passes` passes of a block belong to, and appends their
- * contributions to the packet's list. */
+/* Reads the lengths of the codeword segments that the next `passes` passes of a block belong to, after the code for
+ * Lblock, and appends their contributions. */
 l2k_status l2k_packet_lengths(l2k_packet_reader *reader, l2k_block *block, unsigned passes);
 
 #endif

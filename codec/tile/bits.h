@@ -45,49 +45,116 @@ static inline void l2k_bits_flush(l2k_bit_writer *bits)
         l2k_bits_put_byte(bits);
 }
 
-/* Reads from [next, end). Reading past the end gives 0 and sets `exhausted`. */
+/* Reads from [start, end). Reading past the end gives 0 and sets `exhausted`. The functions below are inline and take
+ * care that a reader can live in registers, since a packet header is a chain of short reads, each of which depends on
+ * the one before. */
 typedef struct l2k_bit_reader {
-    const uint8_t *next, *end;
-    uint32_t byte;
-    unsigned left; /* unread bits of `byte` */
+    uint64_t window; /* the next bit on top, and 0 behind the last */
+    int left;        /* bits in it */
+    bool after_ff;   /* the last byte that went into it was 0xFF */
     bool exhausted;
+    const uint8_t *next, *end; /* bytes that have not gone into it */
+    const uint8_t *start;
 } l2k_bit_reader;
 
 static inline l2k_bit_reader l2k_bits_from(const uint8_t *data, const uint8_t *end)
 {
-    return (l2k_bit_reader){data, end, 0, 0, false};
+    return (l2k_bit_reader){.next = data, .end = end, .start = data};
 }
 
-static inline void l2k_bits_take_byte(l2k_bit_reader *bits)
+/* By value, since a reader whose address is known must be in memory. */
+__attribute__((noinline, unused)) static l2k_bit_reader l2k_bits_refill_by_bytes(l2k_bit_reader bits)
 {
-    bits->left = bits->byte == 0xFF ? 7 : 8;
-    if (bits->next < bits->end) {
-        bits->byte = *bits->next++;
-    } else {
-        bits->byte = 0;
+    while (bits.left <= 56 && bits.next < bits.end) {
+        const unsigned byte = *bits.next++, width = bits.after_ff ? 7 : 8;
+        bits.left += (int)width;
+        bits.window |= (uint64_t)(byte & (0xFFu >> (8 - width))) << (64 - bits.left);
+        bits.after_ff = byte == 0xFF;
+    }
+    return bits;
+}
+
+/* Afterwards there are at least 32 bits, unless the data ends before. */
+static inline void l2k_bits_refill(l2k_bit_reader *bits)
+{
+    if (bits->end - bits->next >= 4 && !bits->after_ff) {
+        const uint32_t word = l2k_get_be(bits->next, 4);
+        if (!((~word - 0x01010101u) & word & 0x80808080u)) { /* no 0xFF */
+            bits->window |= (uint64_t)word << (32 - bits->left);
+            bits->left += 32;
+            bits->next += 4;
+            return;
+        }
+    }
+    *bits = l2k_bits_refill_by_bytes(*bits);
+}
+
+/* `count` up to 32; the window has as many bits, or the data is at its end. */
+static inline void l2k_bits_skip(l2k_bit_reader *bits, unsigned count)
+{
+    bits->window <<= count;
+    bits->left -= (int)count;
+    if (bits->left < 0) {
         bits->exhausted = true;
+        bits->left = 0;
     }
 }
 
+/* The next `count` bits, up to 32. */
 static inline uint32_t l2k_bits_get(l2k_bit_reader *bits, unsigned count)
 {
-    uint32_t value = 0;
-    while (count-- > 0) {
-        if (bits->left == 0)
-            l2k_bits_take_byte(bits);
-        value = value << 1 | (bits->byte >> --bits->left & 1);
-    }
+    if (bits->left < (int)count)
+        l2k_bits_refill(bits);
+    const uint32_t value = (uint32_t)(bits->window >> 1 >> (63 - count));
+    l2k_bits_skip(bits, count);
     return value;
 }
 
-/* Skips to the end of the header: the stuffed byte after a final 0xFF belongs to it. */
+/* Reads bits up to the first that differs from `bit`, this one included, or up to `most`; returns how many were equal.
+ */
+static inline uint32_t l2k_bits_run(l2k_bit_reader *bits, unsigned bit, uint32_t most)
+{
+    if (bits->left < 32)
+        l2k_bits_refill(bits);
+    const uint64_t others = bit ? ~bits->window : bits->window;
+    const unsigned equal = others ? (unsigned)__builtin_clzll(others) : 64;
+    if (equal < most && equal < 32 && (int)equal < bits->left) {
+        l2k_bits_skip(bits, equal + 1);
+        return equal;
+    }
+    if (most <= equal && most <= 32 && (int)most <= bits->left) {
+        l2k_bits_skip(bits, most);
+        return most;
+    }
+    uint32_t count = 0;
+    while (count < most && l2k_bits_get(bits, 1) == bit)
+        count++;
+    return count;
+}
+
+/* Whether a byte is one after 0xFF, with 7 bits. */
+static inline bool l2k_bits_is_stuffed(const l2k_bit_reader *bits, const uint8_t *at)
+{
+    return at > bits->start && at[-1] == 0xFF;
+}
+
+/* Skips to the end of the header: the stuffed byte after a final 0xFF belongs to it. `next` is then behind it. */
 static inline void l2k_bits_align(l2k_bit_reader *bits)
 {
+    while (bits->next > bits->start && bits->left >= 8 - l2k_bits_is_stuffed(bits, bits->next - 1)) {
+        bits->next--;
+        bits->left -= 8 - l2k_bits_is_stuffed(bits, bits->next);
+    }
+    if (l2k_bits_is_stuffed(bits, bits->next)) {
+        if (bits->next < bits->end)
+            bits->next++;
+        else
+            bits->exhausted = true;
+    }
+    bits->start = bits->next;
+    bits->window = 0;
     bits->left = 0;
-    if (bits->byte == 0xFF)
-        l2k_bits_take_byte(bits);
-    bits->left = 0;
-    bits->byte = 0;
+    bits->after_ff = false;
 }
 
 #endif

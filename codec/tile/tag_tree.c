@@ -1,8 +1,7 @@
 /* Tag trees (B.10.2): building one over a grid of leaves, coding and decoding thresholds. */
 #include "codec/tile/tag_tree.h"
 
-/* Sides of up to 2^32 - 1 leaves give at most 33 levels. */
-enum { MAX_TREE_LEVELS = 33, MAX_PATH = MAX_TREE_LEVELS };
+enum { MAX_TREE_LEVELS = L2K_TAG_TREE_LEVELS, MAX_PATH = MAX_TREE_LEVELS };
 
 typedef struct tree_shape {
     unsigned num_levels;
@@ -102,25 +101,6 @@ void l2k_tag_tree_encode(l2k_tag_tree *tree, uint32_t leaf, uint32_t threshold, 
         }
         low = node->low;
     }
-}
-
-bool l2k_tag_tree_decode(l2k_tag_tree *tree, uint32_t leaf, uint32_t threshold, l2k_bit_reader *bits)
-{
-    uint32_t path[MAX_PATH], low = 0;
-    unsigned length = path_to(tree, leaf, path);
-    for (unsigned i = 0; i < length; i++) {
-        l2k_tag_node *node = &tree->nodes[path[i]];
-        if (node->low < low)
-            node->low = low;
-        while (node->low < threshold && !node->known) {
-            if (l2k_bits_get(bits, 1))
-                node->known = true;
-            else
-                node->low++;
-        }
-        low = node->low;
-    }
-    return tree->nodes[leaf].known && tree->nodes[leaf].low < threshold;
 }
 
 uint32_t l2k_tag_tree_above(const l2k_tag_tree *tree, uint32_t leaf, uint32_t width, uint32_t threshold)

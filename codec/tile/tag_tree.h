@@ -30,8 +30,37 @@ void l2k_tag_tree_set(l2k_tag_tree *tree, uint32_t leaf, uint32_t value);
 /* Codes whether the leaf's value is below `threshold`. */
 void l2k_tag_tree_encode(l2k_tag_tree *tree, uint32_t leaf, uint32_t threshold, l2k_bit_writer *bits);
 
-/* Decodes whether the leaf's value is below `threshold`. */
-bool l2k_tag_tree_decode(l2k_tag_tree *tree, uint32_t leaf, uint32_t threshold, l2k_bit_reader *bits);
+/* Sides of up to 2^32 - 1 leaves give at most 33 levels. */
+enum { L2K_TAG_TREE_LEVELS = 33 };
+
+/* Decodes whether the leaf's value is below `threshold`. What is above a node that is known, or known not to be below
+ * the threshold, has nothing more to say. */
+static inline bool l2k_tag_tree_decode(l2k_tag_tree *tree, uint32_t leaf, uint32_t threshold, l2k_bit_reader *bits)
+{
+    l2k_tag_node *const nodes = tree->nodes, *node = &nodes[leaf];
+    l2k_tag_node *path[L2K_TAG_TREE_LEVELS];
+    unsigned length = 0;
+    uint32_t low = 0;
+    while (!node->known && node->low < threshold) {
+        path[length++] = node;
+        if (&nodes[node->parent] == node)
+            break;
+        node = &nodes[node->parent];
+    }
+    if (length == 0 || node != path[length - 1])
+        low = node->low;
+    while (length > 0) {
+        node = path[--length];
+        low = node->low > low ? node->low : low; /* a child is at least its parent */
+        if (low < threshold) {
+            const uint32_t most = threshold - low, zeros = l2k_bits_run(bits, 0, most);
+            low += zeros;
+            node->known = zeros < most;
+        }
+        node->low = low;
+    }
+    return nodes[leaf].known && nodes[leaf].low < threshold;
+}
 
 /* Decoder, after a decoded "no": the number of leaves of the row, starting with `leaf`, that an ancestor already known
  * to be at least `threshold` rules out as well. A row has `width` leaves. UINT32_MAX if the root rules out all leaves.

@@ -121,6 +121,9 @@ void l2k_tile_release(const l2k_context *context, l2k_tile *tile)
 {
     l2k_arena_release(context, &tile->arena);
     l2k_arena_release(context, &tile->contributions);
+    l2k_release(context, tile->pending);
+    tile->pending = NULL;
+    tile->pending_capacity = 0;
     tile->components = NULL;
     tile->num_components = 0;
 }
@@ -240,6 +243,19 @@ l2k_status l2k_precinct_prepare(const l2k_context *context, l2k_tile *tile, cons
         blocks += l2k_precinct_blocks(&resolution->bands[b].precincts[precinct]);
     }
     return l2k_poll(context, WEIGHT_OF_BLOCK * blocks);
+}
+
+enum { FIRST_PENDING = 64 };
+
+l2k_status l2k_tile_grow_pending(const l2k_context *context, l2k_tile *tile)
+{
+    const size_t used = tile->pending_capacity, capacity = used ? 2 * used : FIRST_PENDING;
+    l2k_pending *grown = l2k_enlarge(context, tile->pending, used, capacity, sizeof *grown);
+    if (!grown)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for packet contents");
+    tile->pending = grown;
+    tile->pending_capacity = capacity;
+    return L2K_OK;
 }
 
 /* Appends the blocks of a subband to a list, or only counts them where `places` is NULL. */

@@ -53,6 +53,14 @@ typedef struct l2k_block {
     };
 } l2k_block;
 
+/* A contribution that a packet's header has announced, and whose bytes follow the header (decoder). */
+typedef struct l2k_pending {
+    l2k_block *block;
+    uint32_t bytes;
+    uint16_t passes;
+    bool starts_segment;
+} l2k_pending;
+
 /* A precinct's part of one subband. */
 typedef struct l2k_precinct {
     l2k_partition grid; /* its code-blocks */
@@ -108,6 +116,8 @@ typedef struct l2k_tile {
     size_t num_places;
     l2k_arena arena;
     l2k_arena contributions; /* of this image; encoder: planes, layers */
+    l2k_pending *pending;    /* decoder: of the packet that is being read, in the order of their bytes */
+    size_t pending_capacity;
 } l2k_tile;
 
 /* Builds the tree down to (unprepared) precincts. `siz` and `coding` must outlive the tile. On failure the tile is
@@ -138,6 +148,9 @@ void l2k_tile_add_guard_bit(l2k_tile *tile);
  * this image. */
 l2k_status l2k_precinct_prepare(const l2k_context *context, l2k_tile *tile, const l2k_tile_component *component,
                                 uint32_t resolution, uint32_t precinct);
+
+/* Makes room for more pending contributions. */
+l2k_status l2k_tile_grow_pending(const l2k_context *context, l2k_tile *tile);
 
 /* Code-blocks of a precinct. */
 static inline uint32_t l2k_precinct_blocks(const l2k_precinct *precinct)

@@ -215,10 +215,12 @@ typedef enum l2k_tile_parts {
 /* JP2 becomes JPH (Annex D of T.814), which has the same boxes, where code-blocks are HT code-blocks. */
 typedef enum l2k_format { L2K_FORMAT_JP2 = 0, L2K_FORMAT_CODESTREAM } l2k_format;
 
-/* Where the transform stage and HT code-blocks are done; the result is the same to the bit. Packets and MQ
- * code-blocks (and, when decoding, HT ones of a tile that has both) stay on the CPU. AUTO uses the GPU, if there is one, for tiles of at least GPU_MIN_SAMPLES samples, and the CPU otherwise, or
- * (with a note) if the GPU runs out of memory or fails. The default of GPU_MIN_SAMPLES is 2^62, that is, the CPU: from
- * host memory, many threads were as fast as any GPU measured. CUDA is the GPU or L2K_ERROR_BACKEND. */
+/* Where the transform stage and HT code-blocks are done; the result is the same to the bit. Packets, MQ code-blocks
+ * (and, when decoding, HT ones of a tile that has both) and, when encoding, HT ones with refinement passes stay on the
+ * CPU. AUTO uses the GPU, if there is one, for tiles of at least GPU_MIN_SAMPLES samples, and the CPU otherwise, or
+ * (with a note) if the GPU runs out of memory or fails. By default (-1) that is the number of samples from which on the
+ * GPU was measured to be faster than 16 processors, from and to host memory; MQ and HT, encoding and decoding have
+ * numbers of their own (transform/choice.h). CUDA is the GPU or L2K_ERROR_BACKEND. */
 typedef enum l2k_backend { L2K_BACKEND_AUTO = 0, L2K_BACKEND_CPU, L2K_BACKEND_CUDA } l2k_backend;
 
 /* Where planes, and a transform's coefficients, are: in host memory, or in memory of the CUDA device that is current
@@ -260,14 +262,15 @@ typedef enum l2k_encoder_option {
     L2K_ENCODER_BACKEND,             /* l2k_backend; auto */
     L2K_ENCODER_LIMIT_SAMPLES,       /* most samples (all components together) accepted; 2^36 */
     L2K_ENCODER_GPU_MIN_SAMPLES,     /* AUTO: samples of a tile (all components) from which the GPU is used,
-                                        0 = always; 2^62 */
+                                        0 = always, -1 = where it is faster; -1 */
     L2K_ENCODER_LIMIT_MEMORY, /* most bytes held from the allocation hook, not counting the object itself; 2^62 */
     L2K_ENCODER_TIMINGS,      /* 0 or 1: record times for l2k_encoder_timings; 0 */
     L2K_ENCODER_CPU,          /* l2k_cpu; auto */
     L2K_ENCODER_HT_PASSES,    /* coding passes of an HT code-block: 1 cleanup, 2 and SigProp, 3 and MagRef; 1 */
     L2K_ENCODER_MEMORY,       /* l2k_memory of the planes, of any stride: device for backend auto, which then tries the
                                  GPU for any size, or CUDA. What only the CPU does is done with copies; host */
-    L2K_ENCODER_NUM_OPTIONS   /* internal: grows with the library */
+    L2K_ENCODER_IN_FLIGHT, /* images that l2k_encoder_encode_batch codes at once, 1 to 64; 0 = as many as are good; 0 */
+    L2K_ENCODER_NUM_OPTIONS /* internal: grows with the library */
 } l2k_encoder_option;
 
 typedef enum l2k_target {
@@ -328,6 +331,33 @@ L2K_API l2k_status l2k_encoder_encode(l2k_encoder *encoder, const l2k_image *ima
 L2K_API l2k_status l2k_encoder_encode_memory(l2k_encoder *encoder, const l2k_image *image, const l2k_plane *planes,
                                              const uint8_t **bytes, size_t *count);
 
+/* An image of a batch, and what became of it. */
+typedef struct l2k_encode_item {
+    const l2k_image *image;
+    const l2k_plane *planes;
+    const l2k_stream *stream;
+    l2k_status status;
+} l2k_encode_item;
+
+/* Encodes several images, of any sizes, several of them at once: small ones then keep all processors busy, or the GPU.
+ * Each becomes what l2k_encoder_encode makes of it under the same options, whatever L2K_ENCODER_IN_FLIGHT says, in any
+ * order: streams of different items are written from different threads at the same time, each item's own after all of
+ * its output has been computed. The failure of an image does not keep the others from being encoded. Returns the status
+ * of the first in the list that failed.
+ *
+ * Each image in flight has memory of its own, and the limits of samples and memory apply to each by itself; THREADS are
+ * divided among them. IN_FLIGHT 0 takes no more images at once than there are THREADS, fewer if they are large (2^27
+ * samples together) or a GPU may take part (8). The threads, and what they keep for the next image, belong to the
+ * encoder: a batch of as many images of the same shape allocates nothing.
+ *
+ * Messages say which item they are about ("image 3: ..."), and come from several threads at once. Progress is that of
+ * the batch; after a "no" images that were not done have L2K_ERROR_CANCELLED. Times are those of all images together,
+ * divided by how many are in flight. With planes in device memory, the device that is current must be the same from
+ * batch to batch. Ends an image between l2k_encoder_begin and _end.
+ *
+ * Errors: those of l2k_encoder_encode; L2K_ERROR_ARGUMENT without items. */
+L2K_API l2k_status l2k_encoder_encode_batch(l2k_encoder *encoder, l2k_encode_item *items, size_t count);
+
 /* For an image larger than memory: encodes row of tiles by row of tiles, top to bottom, each written when it is done.
  *
  *     l2k_encoder_begin           image and options as for l2k_encoder_encode; main header
@@ -355,8 +385,8 @@ L2K_API l2k_status l2k_encoder_next_rows(const l2k_encoder *encoder, uint32_t *y
 L2K_API l2k_status l2k_encoder_put_rows(l2k_encoder *encoder, const l2k_plane *planes);
 L2K_API l2k_status l2k_encoder_end(l2k_encoder *encoder);
 
-/* Seconds that the last image spent in each stage. Threads that work on tiles of their own count with their mean; with
- * a GPU, stages overlap. All 0 without the option TIMINGS. */
+/* Seconds that the last image or batch spent in each stage. Threads that work on tiles of their own count with their
+ * mean; with a GPU, stages overlap. All 0 without the option TIMINGS. */
 L2K_API void l2k_encoder_timings(const l2k_encoder *encoder, double seconds[L2K_NUM_STAGES]);
 
 /* ---- Decoder ------------------------------------------------------------------------------------------------- */
@@ -389,7 +419,8 @@ typedef enum l2k_decoder_option {
      * CUDA. Tiles that the device cannot decode are decoded by the CPU, with a note, and copied there. Palettes, and
      * components that are shown several times or not at all, are L2K_ERROR_UNSUPPORTED. */
     L2K_DECODER_MEMORY,
-    L2K_DECODER_NUM_OPTIONS /* internal: grows with the library */
+    L2K_DECODER_IN_FLIGHT,        /* images that l2k_decoder_decode_batch decodes at once, as for the encoder; 0 */
+    L2K_DECODER_NUM_OPTIONS       /* internal: grows with the library */
 } l2k_decoder_option;
 
 /* Which code-blocks are HT code-blocks (bits 15 and 14 of Ccap15): all; those of the components and tiles that say so;
@@ -494,7 +525,23 @@ L2K_API l2k_status l2k_decoder_decode(l2k_decoder *decoder, const l2k_plane *pla
 L2K_API l2k_status l2k_decoder_decode_memory(l2k_decoder *decoder, const void *data, size_t bytes, l2k_image *image,
                                              const l2k_plane **planes);
 
-/* Like l2k_encoder_timings, since the file was opened. */
+/* A file in memory of a batch, the planes that it is decoded into, and what became of it. */
+typedef struct l2k_decode_item {
+    const void *data;
+    size_t bytes;
+    const l2k_plane *planes;
+    l2k_status status;
+} l2k_decode_item;
+
+/* Decodes several files, several of them at once, each as l2k_decoder_open_memory and _decode would under the same
+ * options, region included: `planes` has one plane for each component that l2k_decoder_image would give. All else is as
+ * with l2k_encoder_encode_batch. A file that is open stays open.
+ *
+ * Returns the status of the first in the list that failed; without a failure L2K_INCOMPLETE if that is the status of
+ * any image. Errors: those of the two functions; L2K_ERROR_ARGUMENT without items. */
+L2K_API l2k_status l2k_decoder_decode_batch(l2k_decoder *decoder, l2k_decode_item *items, size_t count);
+
+/* Like l2k_encoder_timings, since the file was opened, or of the last batch. */
 L2K_API void l2k_decoder_timings(const l2k_decoder *decoder, double seconds[L2K_NUM_STAGES]);
 
 /* ---- Transform ------------------------------------------------------------------------------------------------------
@@ -525,7 +572,7 @@ typedef enum l2k_transform_option {
     L2K_TRANSFORM_BACKEND,             /* l2k_backend, for device memory auto or CUDA; auto */
     L2K_TRANSFORM_THREADS,             /* of the CPU, 0 = all processors; 0 */
     L2K_TRANSFORM_LIMIT_SAMPLES,       /* most samples (all components together) accepted; 2^36 */
-    L2K_TRANSFORM_GPU_MIN_SAMPLES,     /* as for the encoder */
+    L2K_TRANSFORM_GPU_MIN_SAMPLES,     /* AUTO: samples from which the GPU is used, 0 = always; 2^62 */
     L2K_TRANSFORM_CPU,                 /* l2k_cpu; auto */
     L2K_TRANSFORM_NUM_OPTIONS          /* internal: grows with the library */
 } l2k_transform_option;

@@ -22,16 +22,18 @@ static _Atomic(place *) places;
 static atomic_size_t unused;                             /* number of places free for reuse */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* between registering threads; the handler takes no lock */
 static atomic_int caught;                                /* the first signal, or 0 */
-static atomic_bool library_at_work;
+static atomic_int at_work;                               /* threads in the library */
+static _Thread_local bool is_at_work;
 static atomic_int held;
 static atomic_int due; /* the signal that ends the program when nothing is held any longer, or 0 */
 static atomic_bool ending;
 static atomic_size_t farewell_bytes;
 static char farewell[512];
 
-/* Calls only async-signal-safe functions. */
+/* Calls only async-signal-safe functions. Threads other than the first block signals. */
 static void end_by_signal(int number)
 {
+    sigset_t own;
     size_t bytes = atomic_load(&farewell_bytes);
     if (number != SIGPIPE)
         signal(SIGPIPE, SIG_IGN); /* from the farewell: the exit status remains that of the first signal */
@@ -41,6 +43,9 @@ static void end_by_signal(int number)
         if (atomic_load(&at->used) && unlink(at->name) != 0)
             rmdir(at->name);
     signal(number, SIG_DFL);
+    sigemptyset(&own);
+    sigaddset(&own, number);
+    pthread_sigmask(SIG_UNBLOCK, &own, NULL);
     raise(number);
 }
 
@@ -61,7 +66,7 @@ static void on_signal(int number)
 {
     int none = 0;
     const bool first = atomic_compare_exchange_strong(&caught, &none, number);
-    if (number == SIGPIPE || !first || !atomic_load(&library_at_work))
+    if (number == SIGPIPE || !first || !atomic_load(&at_work))
         end_unless_held(number);
 }
 
@@ -79,10 +84,12 @@ void cli_interrupt_watch(void)
     signal(SIGXFSZ, SIG_IGN);
 }
 
-bool cli_interrupt_wait(bool at_work)
+bool cli_interrupt_wait(bool works)
 {
-    const bool before = atomic_exchange(&library_at_work, at_work);
-    if (!at_work)
+    const bool before = is_at_work;
+    is_at_work = works;
+    atomic_fetch_add(&at_work, works - before);
+    if (!works)
         cli_interrupt_end();
     return before;
 }
@@ -92,7 +99,7 @@ bool cli_interrupted(void)
     return atomic_load(&caught) != 0;
 }
 
-/* Runs on the main thread, where the signal is not blocked, so raise does not return. */
+/* The first thread to come here ends the program: raise does not return, unless something is held. */
 void cli_interrupt_end(void)
 {
     const int number = atomic_load(&caught);

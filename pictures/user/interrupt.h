@@ -10,8 +10,9 @@
  * fails instead. */
 void cli_interrupt_watch(void);
 
-/* States whether the library is working, with a progress hook that asks cli_interrupted. Returns the previous state. */
-bool cli_interrupt_wait(bool at_work);
+/* States whether the library is working for this thread, with a progress hook that asks cli_interrupted. Returns the
+ * thread's previous state. */
+bool cli_interrupt_wait(bool works);
 bool cli_interrupted(void);
 
 /* Ends the program if a signal arrived; to be called when the library has stopped. */

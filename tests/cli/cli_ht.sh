@@ -55,8 +55,10 @@ check "a pipe gets a JPH file" cmp piped.jph coded/camera.jph
 # ---- What info says
 
 runs "info" info a.jph
+check "info: JPH" grep -q '^format .* JPH, codestream' out.log
 check "info: HT" grep -q '^high throughput .* 8 magnitude bits$' out.log
 runs "info, JSON" info a.jph --json
+check "info, JSON: JPH" grep -q '"format": "JPH"' out.log
 check "info, JSON: HT" grep -q '"code_blocks": "all"' out.log
 runs "9/7" encode "$data/coffee.png" c.jph --ht -I --ht-passes 3 --style vsc --quiet --verify
 runs "info of the 9/7" info c.jph

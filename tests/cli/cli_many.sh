@@ -129,6 +129,74 @@ check "one truncated file, strictly" test ! -e strict/cut.png -a -s strict/alone
 gives "all files fail" 1 encode mixed/text.pgm --out-dir none --quiet
 check "all files fail: nothing there" test -z "$(ls -A none)"
 
+# ---- Several at once: large and small ones in turn, so that they end in another order than they began ----
+
+mkdir crowd
+for i in 10 12 14 16 18; do
+    cp photos/chelsea.png "crowd/$i.png"
+    cp photos/part.ppm "crowd/$((i + 1)).ppm"
+done
+crowd() { # crowd NAME STATUS OPTIONS...: encodes the crowd; reports are in order, and files those of one at a time
+    local name=$1 status=$2 i
+    shift 2
+    rm -rf crowd_coded crowd_back
+    gives "$name" "$status" encode crowd --out-dir crowd_coded "$@"
+    grep -oE '^(lift2k: )?crowd/[0-9]+' err.log | grep -oE '[0-9]+$' >order
+    check "$name: the order of the reports" sort -c order
+    for i in 10 12 14 16 18; do
+        check "$name: $i" cmp crowd_coded/$i.jp2 alone_chelsea.jp2
+        check "$name: $i + 1" cmp crowd_coded/$((i + 1)).jp2 alone_part.jp2
+    done
+    gives "$name, back" "$status" decode crowd_coded --out-dir crowd_back --ext ppm "$@"
+    grep -oE '^(lift2k: )?crowd_coded/[0-9]+' err.log | grep -oE '[0-9]+$' >order
+    check "$name, back: the order of the reports" sort -c order
+    for i in 11 13 15 17 19; do
+        check "$name, back: $i" cmp crowd_back/$i.ppm photos/part.ppm
+    done
+}
+for options in "" "--in-flight 1" "--in-flight 3" "--in-flight 64 -j 2" "-j 1" "--in-flight 2 --verify"; do
+    # shellcheck disable=SC2086
+    case $options in
+    *verify) gives "several at once, $options" 0 encode crowd --out-dir crowd_checked $options --quiet ;;
+    *) crowd "several at once, $options" 0 $options ;;
+    esac
+done
+check "several at once, verified" cmp crowd_checked/19.jp2 alone_part.jp2
+gives "several at once, timings" 0 encode crowd --out-dir crowd_coded --in-flight 4 --timings --quiet
+check "several at once, timings" grep -qE '^tier-1 +[0-9.]+ s' err.log
+head -c 5000 photos/coffee.png >crowd/145.png
+echo "not a picture" >crowd/165.pgm
+rm -rf crowd_coded crowd_back
+gives "failures among several" 1 encode crowd --out-dir crowd_coded --in-flight 4
+says "failures among several: cut" '^lift2k: crowd/145.png: '
+says "failures among several: text" '^lift2k: crowd/165.pgm: '
+says "failures among several: sum" '^12 files: 10 done, 2 failed; '
+check "failures among several: the others" test "$(ls crowd_coded | wc -l)" -eq 10
+head -c 20000 alone_chelsea.jp2 >crowd_coded/14.jp2
+gives "one of several truncated" 3 decode crowd_coded --out-dir crowd_back --in-flight 4
+says "one of several truncated: sum" '^10 files: 10 done \(1 incomplete\); '
+echo "not one either" >crowd_coded/17.jp2
+gives "one of several truncated, one broken" 1 decode crowd_coded --out-dir crowd_back --in-flight 4
+says "one of several truncated, one broken: sum" '^10 files: 9 done \(1 incomplete\), 1 failed; '
+for command in "encode alpha.pam x.jp2" "decode alone_part.jp2 x.ppm"; do
+    refuses "--in-flight alone, $command" x.jp2 "--in-flight: needs --out-dir" $command --in-flight 2
+done
+refuses "--in-flight 0" clash "--in-flight" encode crowd --out-dir clash --in-flight 0
+mkdir ended
+for i in $(seq 100 180); do cp photos/coffee.png ended/$i.png; done
+for wait in 0.02 0.1 0.3; do
+    rm -rf ended_coded
+    checks=$((checks + 1))
+    "$lift2k" encode ended --out-dir ended_coded --in-flight 4 -j 4 --quiet 2>err.log &
+    sleep $wait
+    kill -TERM $!
+    wait $!
+    status=$?
+    [ $status -eq 143 ] || [ "$(ls ended_coded | wc -l)" -eq 81 ] || fault "several at once, ended: status $status"
+    check "several at once, ended: no partial file" test -z "$(ls -A ended_coded 2>/dev/null | grep -v '^1..\.jp2$')"
+done
+rm -rf crowd crowd_coded crowd_back crowd_checked ended ended_coded
+
 # ---- Usage errors ----
 
 refuses "one name twice" clash "both photos/coffee.png and coded/../photos/coffee.png" \

@@ -1,6 +1,6 @@
-/* gpu_blocks: HT code-blocks on the device compared with the CPU's coder, in random batches of several images: shapes,
- * types, densities, bit-planes, refinement passes; coded bytes, lengths, distortions; several sets, regions of
- * interest, layers; damaged bytes. All of the device memory around the coefficients is compared, too.
+/* gpu_blocks: code-blocks on the device compared with the CPU's coders, in random batches of several images: shapes,
+ * types, densities, bit-planes, coded bytes and lengths, distortions; of HT refinement passes, several sets, regions of
+ * interest, layers; of MQ all styles; damaged bytes. All of the device memory around the coefficients is compared, too.
  *
  *     gpu_blocks [BATCHES [SEED [MOST_SIDE]]]
  *
@@ -105,10 +105,22 @@ static void list_image(const image *m)
             list_block(m, l2k_rect_intersect((l2k_rect){x, y, x + width, y + height}, band));
 }
 
+/* Which coders: HT's or MQ's. */
+static bool uses_mq;
+
+static unsigned random_style(void)
+{
+    const unsigned all =
+        L2K_STYLE_BYPASS | L2K_STYLE_RESET | L2K_STYLE_TERMALL | L2K_STYLE_VSC | L2K_STYLE_PTERM | L2K_STYLE_SEGSYM;
+    if (uses_mq)
+        return random_below(3) ? random_below(all + 1) : 0;
+    return L2K_STYLE_HT | (random_below(3) ? 0 : L2K_STYLE_VSC);
+}
+
 static void make_image(image *m, bool decoding)
 {
-    const bool narrow = random_below(2), is_float = !decoding && random_below(3) == 0;
-    *m = (image){.coding = {.style = L2K_STYLE_HT,
+    const bool narrow = random_below(2), is_float = !decoding && !uses_mq && random_below(3) == 0;
+    *m = (image){.coding = {.style = (uint8_t)random_style(),
                             .wavelet = (uint8_t)(is_float ? L2K_WAVELET_9_7 : random_below(2)),
                             .quantisation = L2K_QUANT_EXPOUNDED,
                             .num_steps = 1}};
@@ -116,11 +128,10 @@ static void make_image(image *m, bool decoding)
     choose_size(m);
     const uint32_t x = random_below(100), y = random_below(100);
     m->band = (l2k_subband){.rect = {x, y, x + random_side(m->log2_width), y + random_side(m->log2_height)},
-                            .component = &m->component};
+                            .component = &m->component,
+                            .orientation = (uint8_t)random_below(4)};
     m->band.max_planes = (uint16_t)(1 + random_below(narrow ? 14 : random_below(2) ? 20 : 30));
-    if (random_below(3) == 0)
-        m->coding.style |= L2K_STYLE_VSC;
-    if (!decoding && random_below(2))
+    if (!decoding && !uses_mq && random_below(2))
         m->coding.ht_passes = (uint8_t)(1 + random_below(3));
     if (decoding && random_below(4) == 0)
         m->coding.roi_shift = (uint8_t)(1 + random_below(m->band.max_planes));
@@ -200,18 +211,27 @@ static void print_error(void *user, l2k_severity severity, const char *text)
 }
 
 static l2k_context context = {.threads = 2, .hooks = {.message = print_error}};
-static l2k_block_coder *coders[2];
+static l2k_block_coder *all_coders[2][2]; /* HT's and MQ's */
+static l2k_block_coder *const *coders = all_coders[0];
 
 static void make_coders(void)
 {
-    assert_int_equal(l2k_block_coder_create(&context, &l2k_ht_on_cpu, &coders[0]), L2K_OK);
-    assert_int_equal(l2k_block_coder_create(&context, &l2k_ht_on_cuda, &coders[1]), L2K_OK);
+    static const l2k_block_coder_table *const tables[2][2] = {{&l2k_ht_on_cpu, &l2k_ht_on_cuda},
+                                                              {&l2k_mq_on_cpu, &l2k_mq_on_cuda}};
+    for (unsigned i = 0; i < 4; i++)
+        assert_int_equal(l2k_block_coder_create(&context, tables[i / 2][i % 2], &all_coders[i / 2][i % 2]), L2K_OK);
+}
+
+static void use_coders(bool mq)
+{
+    uses_mq = mq;
+    coders = all_coders[mq];
 }
 
 static void free_coders(void)
 {
-    l2k_block_coder_free(coders[0]);
-    l2k_block_coder_free(coders[1]);
+    for (unsigned i = 0; i < 4; i++)
+        l2k_block_coder_free(all_coders[i / 2][i % 2]);
 }
 
 static bool wants_distortions;
@@ -276,7 +296,7 @@ static void set_value(const image *m, uint32_t x, uint32_t y, int64_t v)
 static void fill_block(const image *m, l2k_rect r)
 {
     const bool narrow = m->host.type == L2K_COEFFICIENT_INT16, is_float = m->host.type == L2K_COEFFICIENT_FLOAT32;
-    const unsigned most = narrow ? 15 : is_float ? l2k_min_u32(m->band.max_planes, 29) : 31;
+    const unsigned most = narrow ? 15 : is_float ? l2k_min_u32(m->band.max_planes, 29) : uses_mq ? 30 : 31;
     const unsigned bits =
         l2k_min_u32(most, random_below(8) ? random_below(m->band.max_planes + 1u) : random_below(most + 1u));
     const unsigned density = random_below(17), kind = random_below(6);
@@ -289,45 +309,36 @@ static void fill_block(const image *m, l2k_rect r)
 
 static uint32_t code_bytes(const l2k_block *b)
 {
-    return b->coded.pass_bytes[b->num_passes - 1] & ~L2K_PASS_TERMINATED;
+    return b->num_passes ? b->coded.pass_bytes[b->num_passes - 1] & ~L2K_PASS_TERMINATED : 0;
 }
 
-static bool same_passes(const l2k_block *a, const l2k_block *b)
+/* The first pass that differs. */
+static unsigned same_passes(const l2k_block *a, const l2k_block *b)
 {
-    if (a->num_passes != b->num_passes)
-        return false;
-    for (unsigned i = 0; i < a->num_passes; i++)
-        if (a->coded.pass_bytes[i] != b->coded.pass_bytes[i] ||
-            (wants_distortions && a->coded.pass_distortion[i] != b->coded.pass_distortion[i]))
-            return false;
-    return true;
-}
-
-static void print_passes(const l2k_block *b)
-{
-    for (unsigned i = 0; i < b->num_passes; i++)
-        fprintf(stderr, " %08x %.17g", b->coded.pass_bytes[i], wants_distortions ? b->coded.pass_distortion[i] : 0);
-    fprintf(stderr, "\n");
+    unsigned i = 0;
+    while (i < a->num_passes && a->coded.pass_bytes[i] == b->coded.pass_bytes[i] &&
+           (!wants_distortions || a->coded.pass_distortion[i] == b->coded.pass_distortion[i]))
+        i++;
+    return i;
 }
 
 static void compare_block(size_t i)
 {
     const l2k_block *a = &blocks[0][i], *b = &blocks[1][i];
-    const bool same = a->num_planes == b->num_planes && a->coded.magnitude_bits == b->coded.magnitude_bits &&
-                      same_passes(a, b) &&
-                      (!a->num_passes || memcmp(a->coded.bytes, b->coded.bytes, code_bytes(a)) == 0);
-    if (same)
+    const bool alike = a->num_planes == b->num_planes && a->num_passes == b->num_passes &&
+                       a->coded.magnitude_bits == b->coded.magnitude_bits;
+    const unsigned passes = alike ? same_passes(a, b) : 0;
+    const uint32_t bytes = l2k_min_u32(code_bytes(a), code_bytes(b));
+    uint32_t same = 0;
+    while (same < bytes && a->coded.bytes[same] == b->coded.bytes[same])
+        same++;
+    if (alike && passes == a->num_passes && same == bytes)
         return;
-    fprintf(stderr, "block %zu, %u x %u: passes %u and %u, bits %u and %u\n", i, l2k_rect_width(a->rect),
-            l2k_rect_height(a->rect), a->num_passes, b->num_passes, a->coded.magnitude_bits, b->coded.magnitude_bits);
-    print_passes(a);
-    print_passes(b);
-    if (a->num_passes && b->num_passes) {
-        uint32_t k = 0, n = l2k_min_u32(code_bytes(a), code_bytes(b));
-        while (k < n && a->coded.bytes[k] == b->coded.bytes[k])
-            k++;
-        fprintf(stderr, "bytes %u and %u, the same up to %u\n", code_bytes(a), code_bytes(b), k);
-    }
+    fprintf(stderr, "block %zu, %u x %u, style %u: passes %u and %u, planes %u and %u, bits %u and %u\n", i,
+            l2k_rect_width(a->rect), l2k_rect_height(a->rect), owners[i]->coding.style, a->num_passes, b->num_passes,
+            a->num_planes, b->num_planes, a->coded.magnitude_bits, b->coded.magnitude_bits);
+    fprintf(stderr, "the first %u passes alike; bytes %u and %u, the same up to %u\n", passes, code_bytes(a),
+            code_bytes(b), same);
     exit(1);
 }
 
@@ -630,6 +641,37 @@ static void measure_dearest(void)
     }
 }
 
+/* A magnitude of 31 bits, and views that MQ blocks cannot be in. */
+static void check_mq_errors(void)
+{
+    expects_errors = true;
+    use_coders(true);
+    do {
+        make_images(false);
+        if (num_blocks > 4 && images[0].host.type == L2K_COEFFICIENT_INT32)
+            break;
+        for (size_t i = 0; i < num_images; i++)
+            free_image(&images[i]);
+    } while (true);
+    for (size_t i = 0; i < num_blocks; i++)
+        fill_block(owners[i], blocks[0][i].rect);
+    set_value(owners[0], blocks[0][0].rect.x0, blocks[0][0].rect.y0, -((int64_t)1 << 30));
+    copy_in();
+    for (unsigned k = 0; k < 2; k++)
+        assert_int_equal(run(k, 0, num_blocks, false, NULL), L2K_ERROR_ARGUMENT);
+    assert_int_equal(run(1, 1, num_blocks - 1, false, NULL), L2K_OK);
+    images[0].device.type = L2K_COEFFICIENT_FLOAT32;
+    assert_int_equal(run(1, 0, num_blocks, false, NULL), L2K_ERROR_ARGUMENT);
+    images[0].device.type = L2K_COEFFICIENT_INT32;
+    images[0].device.on_device = false;
+    assert_int_equal(run(1, 0, num_blocks, false, NULL), L2K_ERROR_ARGUMENT);
+    assert_int_equal(run(1, 0, 0, false, NULL), L2K_OK);
+    for (size_t i = 0; i < num_images; i++)
+        free_image(&images[i]);
+    use_coders(false);
+    expects_errors = false;
+}
+
 int main(int argc, char **argv)
 {
     const unsigned batches = argc > 1 ? (unsigned)atoi(argv[1]) : 600;
@@ -643,7 +685,9 @@ int main(int argc, char **argv)
     ht_prepare();
     make_coders();
     check_errors();
+    check_mq_errors();
     for (unsigned i = 0; i < batches; i++) {
+        use_coders(i % 4 == 2);
         if (i % 2)
             damaged += check_decoding();
         else

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 static void check(cudaError_t error, const char *what)
 {
@@ -47,6 +48,31 @@ extern "C" void gpu_copy_in(void *device, const void *host, size_t bytes)
 extern "C" void gpu_copy_out(void *host, const void *device, size_t bytes)
 {
     check(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost), "copying from the device");
+}
+
+extern "C" void *gpu_new_stream(void)
+{
+    cudaStream_t stream = NULL;
+    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream");
+    return stream;
+}
+
+extern "C" void gpu_free_stream(void *stream)
+{
+    check(cudaStreamDestroy((cudaStream_t)stream), "freeing a stream");
+}
+
+static void CUDART_CB be_late(void *unused)
+{
+    const struct timespec moment = {0, 2000000};
+    (void)unused;
+    nanosleep(&moment, NULL);
+}
+
+extern "C" void gpu_copy_later(void *to, const void *from, size_t bytes, void *stream)
+{
+    check(cudaLaunchHostFunc((cudaStream_t)stream, be_late, NULL), "waiting in a stream");
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, (cudaStream_t)stream), "copying in a stream");
 }
 
 extern "C" void gpu_wait(void)

@@ -17,6 +17,11 @@ void gpu_give_back_pinned(void *pinned);
 void gpu_copy_in(void *device, const void *host, size_t bytes);
 void gpu_copy_out(void *host, const void *device, size_t bytes);
 
+/* A CUDA stream of its own, as cudaStream_t; and a copy between two places on the device that begins a while later. */
+void *gpu_new_stream(void);
+void gpu_free_stream(void *stream);
+void gpu_copy_later(void *to, const void *from, size_t bytes, void *stream);
+
 /* Waits for all work of the device. */
 void gpu_wait(void);
 

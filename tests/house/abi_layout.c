@@ -28,6 +28,20 @@ static void print_stream(void)
     MEMBER(l2k_stream, user);
 }
 
+static void print_items(void)
+{
+    STRUCT(l2k_encode_item);
+    MEMBER(l2k_encode_item, image);
+    MEMBER(l2k_encode_item, planes);
+    MEMBER(l2k_encode_item, stream);
+    MEMBER(l2k_encode_item, status);
+    STRUCT(l2k_decode_item);
+    MEMBER(l2k_decode_item, data);
+    MEMBER(l2k_decode_item, bytes);
+    MEMBER(l2k_decode_item, planes);
+    MEMBER(l2k_decode_item, status);
+}
+
 static void print_lab(void)
 {
     STRUCT(l2k_lab);
@@ -294,6 +308,7 @@ static void print_values(void)
     VALUE(L2K_ENCODER_TIMINGS);
     VALUE(L2K_ENCODER_CPU);
     VALUE(L2K_ENCODER_HT_PASSES);
+    VALUE(L2K_ENCODER_IN_FLIGHT);
     VALUE(L2K_ENCODER_NUM_OPTIONS);
     VALUE(L2K_TARGET_RATIO);
     VALUE(L2K_TARGET_PSNR);
@@ -312,6 +327,7 @@ static void print_values(void)
     VALUE(L2K_DECODER_LIMIT_TILES);
     VALUE(L2K_DECODER_CPU);
     VALUE(L2K_DECODER_MEMORY);
+    VALUE(L2K_DECODER_IN_FLIGHT);
     VALUE(L2K_DECODER_NUM_OPTIONS);
     VALUE(L2K_FORWARD);
     VALUE(L2K_INVERSE);
@@ -347,6 +363,7 @@ int main(void)
 {
     print_hooks();
     print_stream();
+    print_items();
     print_lab();
     print_component();
     print_image();

@@ -59,6 +59,7 @@ BEGIN {
     party["png.h"] = party["tiffio.h"] = "pictures/formats cli tests conformance bench"
     party["lcms2.h"] = "cli cli/decode tests"
     party["openjpeg.h"] = "tests conformance bench"
+    party["nvjpeg2k.h"] = "bench"
     party["cmocka.h"] = "tests conformance"
 
     # Folders all of whose rooms have rows: a new one must say what it may include.

@@ -48,6 +48,21 @@ static void test_threshold(void **unused)
     assert_int_equal(l2k_choice_is_gpu(NULL, 1000), L2K_GPU_MIN_SAMPLES <= 1000);
 }
 
+/* -1 stands for what was measured, for each kind of work. */
+static void test_measured(void **unused)
+{
+    (void)unused;
+    static const int64_t measured[2][2] = {{L2K_GPU_MIN_ENCODE_MQ, L2K_GPU_MIN_ENCODE_HT},
+                                           {L2K_GPU_MIN_DECODE_MQ, L2K_GPU_MIN_DECODE_HT}};
+    for (int decodes = 0; decodes < 2; decodes++)
+        for (int ht = 0; ht < 2; ht++) {
+            assert_int_equal(l2k_gpu_min_samples(-1, decodes, ht), measured[decodes][ht]);
+            assert_int_equal(l2k_gpu_min_samples(0, decodes, ht), 0);
+            assert_int_equal(l2k_gpu_min_samples(77, decodes, ht), 77);
+            assert_true(measured[decodes][ht] > 0);
+        }
+}
+
 static l2k_plan_component small_component(void)
 {
     l2k_plan_component component;
@@ -179,9 +194,9 @@ static void test_no_gpu(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_samples),   cmocka_unit_test(test_threshold), cmocka_unit_test(test_fall_back),
-        cmocka_unit_test(test_cpu_alone), cmocka_unit_test(test_note),      cmocka_unit_test(test_impossible_plan),
-        cmocka_unit_test(test_no_gpu),
+        cmocka_unit_test(test_samples),         cmocka_unit_test(test_threshold), cmocka_unit_test(test_measured),
+        cmocka_unit_test(test_fall_back),       cmocka_unit_test(test_cpu_alone), cmocka_unit_test(test_note),
+        cmocka_unit_test(test_impossible_plan), cmocka_unit_test(test_no_gpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,6 +35,21 @@ cudaError_t look(int *count, int *device, cudaDeviceProp *properties)
 
 } // namespace
 
+extern "C" int l2k_cuda_device(void)
+{
+    int device = -1;
+    if (cudaGetDevice(&device) == cudaSuccess)
+        return device;
+    cudaGetLastError();
+    return -1;
+}
+
+extern "C" void l2k_cuda_set_device(int device)
+{
+    if (cudaSetDevice(device) != cudaSuccess)
+        cudaGetLastError();
+}
+
 extern "C" bool l2k_cuda_usable(char *text, size_t bytes)
 {
     int count = 0, device = 0;

@@ -144,6 +144,42 @@ void l2k_cuda_blocks_drop(l2k_cuda_blocks *blocks)
     blocks->copies.used = 0;
 }
 
+/* ---- Bytes to decode ----------------------------------------------------------------------------------------- */
+
+l2k_status l2k_cuda_reserve_for_code(const l2k_context *context, l2k_cuda_memory *memory, size_t needed)
+{
+    return needed <= memory->bytes ? L2K_OK : l2k_cuda_reserve(context, memory, needed + needed / 4);
+}
+
+l2k_status l2k_cuda_bytes_upload(const l2k_cuda_blocks *b, l2k_cuda_bytes *bytes, const uint8_t *from, size_t count)
+{
+    L2K_TRY(l2k_cuda_reserve_for_code(b->context, &bytes->device, count + 2 * L2K_CUDA_ALIGNMENT));
+    L2K_TRY(l2k_cuda_clear_ends(b->context, b->running, bytes->device.at, L2K_CUDA_ALIGNMENT,
+                                count + L2K_CUDA_ALIGNMENT));
+    if (count == 0)
+        return L2K_OK;
+    return l2k_cuda_upload(b->context, b->running, l2k_cuda_bytes_at(bytes), from, count);
+}
+
+l2k_status l2k_cuda_bytes_start(const l2k_cuda_blocks *b, l2k_cuda_bytes *bytes)
+{
+    bytes->gathered.pinned = true;
+    bytes->direct = b->batch.bytes && b->batch.num_bytes <= UINT32_MAX;
+    return bytes->direct ? l2k_cuda_bytes_upload(b, bytes, b->batch.bytes, b->batch.num_bytes) : L2K_OK;
+}
+
+l2k_status l2k_cuda_bytes_gather(const l2k_cuda_blocks *b, l2k_cuda_bytes *bytes, size_t count)
+{
+    l2k_cuda_settle(b->running);
+    return l2k_cuda_reserve_for_code(b->context, &bytes->gathered, count);
+}
+
+void l2k_cuda_bytes_free(l2k_cuda_bytes *bytes)
+{
+    l2k_cuda_release(&bytes->gathered);
+    l2k_cuda_release(&bytes->device);
+}
+
 /* ---- Views --------------------------------------------------------------------------------------------------- */
 
 l2k_status l2k_cuda_look_at_band(const l2k_context *context, const l2k_subband *band, bool floats, l2k_cuda_band *to)

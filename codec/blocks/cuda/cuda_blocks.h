@@ -53,6 +53,46 @@ void l2k_cuda_blocks_abandon(l2k_cuda_blocks *blocks);
 /* `bytes` bytes of pinned memory until `forget`, aligned like the sizes taken before. */
 l2k_status l2k_cuda_take_code(l2k_cuda_blocks *blocks, size_t bytes, uint8_t **code);
 
+/* Bytes to decode on their way up: as a whole where a batch has them together, else gathered by the host. */
+typedef struct l2k_cuda_bytes {
+    l2k_cuda_memory gathered; /* pinned */
+    l2k_cuda_memory device;
+    bool direct;
+} l2k_cuda_bytes;
+
+/* Kernels may read so many bytes beyond those to decode, on both sides: zeros. Parts of memory begin at multiples of
+ * it. */
+enum { L2K_CUDA_ALIGNMENT = 64 };
+
+static inline size_t l2k_cuda_aligned(size_t bytes)
+{
+    return (bytes + L2K_CUDA_ALIGNMENT - 1) / L2K_CUDA_ALIGNMENT * L2K_CUDA_ALIGNMENT;
+}
+
+/* Where they are on the device. */
+static inline uint8_t *l2k_cuda_bytes_at(const l2k_cuda_bytes *bytes)
+{
+    return bytes->device.at + L2K_CUDA_ALIGNMENT;
+}
+
+/* Starts with all bytes of the batch, if they go up directly. */
+l2k_status l2k_cuda_bytes_start(const l2k_cuda_blocks *blocks, l2k_cuda_bytes *bytes);
+/* For the host to gather `count` bytes in; what has gone up directly is needed no longer. */
+l2k_status l2k_cuda_bytes_gather(const l2k_cuda_blocks *blocks, l2k_cuda_bytes *bytes, size_t count);
+l2k_status l2k_cuda_bytes_upload(const l2k_cuda_blocks *blocks, l2k_cuda_bytes *bytes, const uint8_t *from, size_t count);
+void l2k_cuda_bytes_free(l2k_cuda_bytes *bytes);
+
+/* Where `count` bytes at `data` are in the batch's; false if they are not there. */
+static inline bool l2k_cuda_find_bytes(const l2k_block_batch *batch, const uint8_t *data, uint64_t count, uint32_t *at)
+{
+    const uintptr_t offset = (uintptr_t)data - (uintptr_t)batch->bytes;
+    *at = (uint32_t)offset;
+    return offset <= batch->num_bytes && count <= batch->num_bytes - offset;
+}
+
+/* Takes a quarter more than needed, for another image of that size whose code is longer. */
+l2k_status l2k_cuda_reserve_for_code(const l2k_context *context, l2k_cuda_memory *memory, size_t needed);
+
 /* A subband whose code-blocks are on the device: what is the same for all of them, since a batch may have many. */
 typedef struct l2k_cuda_band {
     const l2k_subband *band;

@@ -1,5 +1,5 @@
-/* The MQ coder of Annex C but for its inner loops: the probability states of Table C.2, context initialisation, reading
- * next to a 0xFF, and the termination of MQ and raw codeword segments (C.2.9, D.4.2, D.6). */
+/* The MQ coder of Annex C but for its inner loops: the probability states of Table C.2, context initialisation, and
+ * reading next to a 0xFF. */
 #include "codec/blocks/mq/mq_decode.h"
 #include "codec/blocks/mq/mq_encode.h"
 
@@ -95,66 +95,4 @@ l2k_mq_decoder l2k_mq_refill_bytes(l2k_mq_decoder mq)
         }
     }
     return mq;
-}
-
-/* ---- Encoder ------------------------------------------------------------------------------------------------- */
-
-/* A segment must not end in 0xFF; the decoder supplies one itself. */
-static void step_past_last_byte(l2k_mq_encoder *mq)
-{
-    if (*mq->out != 0xFF)
-        mq->out++;
-}
-
-void l2k_mq_flush(l2k_mq_encoder *mq)
-{
-    /* SETBITS, Figure C.12: as many trailing ones as the interval allows. */
-    uint32_t end = mq->c + mq->a;
-    mq->c |= 0xFFFF;
-    if (mq->c >= end)
-        mq->c -= 0x8000;
-    for (int i = 0; i < 2; i++) {
-        mq->c <<= mq->ct;
-        l2k_mq_byte_out(mq);
-    }
-    step_past_last_byte(mq);
-}
-
-void l2k_mq_flush_predictable(l2k_mq_encoder *mq)
-{
-    int bits = 12 - mq->ct;
-    while (bits > 0) {
-        mq->c <<= mq->ct;
-        mq->ct = 0;
-        l2k_mq_byte_out(mq);
-        bits -= mq->ct;
-    }
-    if (*mq->out != 0xFF)
-        l2k_mq_byte_out(mq);
-    /* The last byte written only made room for a carry: it is not part of the segment. */
-}
-
-static bool raw_has_pending_bits(const l2k_mq_encoder *mq, bool predictable)
-{
-    return mq->ct < 7 || (mq->ct == 7 && (predictable || mq->out[-1] != 0xFF));
-}
-
-unsigned l2k_raw_pending_bytes(const l2k_mq_encoder *mq, bool predictable)
-{
-    return raw_has_pending_bits(mq, predictable) ? 1 : 0;
-}
-
-void l2k_raw_flush(l2k_mq_encoder *mq, bool predictable)
-{
-    if (raw_has_pending_bits(mq, predictable)) {
-        /* The unused bits alternate from 0, as D.4.2 requires for predictable termination; otherwise they are
-         * arbitrary. */
-        for (uint32_t bit = 0; mq->ct > 0; bit ^= 1)
-            mq->c |= bit << --mq->ct;
-        *mq->out++ = (uint8_t)mq->c;
-    } else if (mq->ct == 7) {
-        mq->out--; /* a final 0xFF is implied */
-    } else if (mq->ct == 8 && !predictable && mq->out[-1] == 0x7F && mq->out[-2] == 0xFF) {
-        mq->out -= 2; /* so is 0xFF 0x7F: the decoder reads ones past the end */
-    }
 }

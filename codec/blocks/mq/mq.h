@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/device.h"
+
 /* Contexts of the block coder (Table D.7). */
 enum {
     L2K_CONTEXT_ZERO = 0,    /* nine zero-coding contexts */
@@ -39,7 +41,7 @@ typedef struct l2k_mq_feed {
 /* Initial states (Table D.7). */
 void l2k_mq_encoder_reset(l2k_mq_encoder_contexts contexts);
 
-static inline void l2k_mq_encode_start(l2k_mq_encoder *mq, uint8_t *last_byte_before)
+L2K_HD void l2k_mq_encode_start(l2k_mq_encoder *mq, uint8_t *last_byte_before)
 {
     mq->a = 0x8000;
     mq->c = 0;
@@ -48,7 +50,7 @@ static inline void l2k_mq_encode_start(l2k_mq_encoder *mq, uint8_t *last_byte_be
 }
 
 /* BYTEOUT, Figure C.8: only seven bits follow a 0xFF, so a carry never propagates past one byte. */
-static inline void l2k_mq_byte_out(l2k_mq_encoder *mq)
+L2K_HD void l2k_mq_byte_out(l2k_mq_encoder *mq)
 {
     if (*mq->out != 0xFF && (mq->c & 0x8000000)) {
         ++*mq->out;
@@ -65,11 +67,42 @@ static inline void l2k_mq_byte_out(l2k_mq_encoder *mq)
     }
 }
 
+/* A segment must not end in 0xFF; the decoder supplies one itself. */
+L2K_HD void l2k_mq_step_past_last_byte(l2k_mq_encoder *mq)
+{
+    if (*mq->out != 0xFF)
+        mq->out++;
+}
+
 /* FLUSH (C.2.9): afterwards `out` is one past the last byte, and that byte is not 0xFF. */
-void l2k_mq_flush(l2k_mq_encoder *mq);
+L2K_HD void l2k_mq_flush(l2k_mq_encoder *mq)
+{
+    /* SETBITS, Figure C.12: as many trailing ones as the interval allows. */
+    uint32_t end = mq->c + mq->a;
+    mq->c |= 0xFFFF;
+    if (mq->c >= end)
+        mq->c -= 0x8000;
+    for (int i = 0; i < 2; i++) {
+        mq->c <<= mq->ct;
+        l2k_mq_byte_out(mq);
+    }
+    l2k_mq_step_past_last_byte(mq);
+}
 
 /* The predictable termination of D.4.2; ends like l2k_mq_flush. */
-void l2k_mq_flush_predictable(l2k_mq_encoder *mq);
+L2K_HD void l2k_mq_flush_predictable(l2k_mq_encoder *mq)
+{
+    int bits = 12 - mq->ct;
+    while (bits > 0) {
+        mq->c <<= mq->ct;
+        mq->ct = 0;
+        l2k_mq_byte_out(mq);
+        bits -= mq->ct;
+    }
+    if (*mq->out != 0xFF)
+        l2k_mq_byte_out(mq);
+    /* The last byte written only made room for a carry: it is not part of the segment. */
+}
 
 /* ---- Raw bits (D.6) ------------------------------------------------------------------------------------------ */
 
@@ -77,13 +110,13 @@ void l2k_mq_flush_predictable(l2k_mq_encoder *mq);
  * L2K_RAW_UNTOUCHED. */
 enum { L2K_RAW_UNTOUCHED = 64 };
 
-static inline void l2k_raw_encode_start(l2k_mq_encoder *mq)
+L2K_HD void l2k_raw_encode_start(l2k_mq_encoder *mq)
 {
     mq->c = 0;
     mq->ct = L2K_RAW_UNTOUCHED;
 }
 
-static inline void l2k_raw_encode(l2k_mq_encoder *mq, uint32_t bit)
+L2K_HD void l2k_raw_encode(l2k_mq_encoder *mq, uint32_t bit)
 {
     if (mq->ct == L2K_RAW_UNTOUCHED)
         mq->ct = 8;
@@ -96,10 +129,31 @@ static inline void l2k_raw_encode(l2k_mq_encoder *mq, uint32_t bit)
     }
 }
 
-/* Terminates a raw segment; `predictable`: as in D.4.2. */
-void l2k_raw_flush(l2k_mq_encoder *mq, bool predictable);
+L2K_HD bool l2k_raw_has_pending_bits(const l2k_mq_encoder *mq, bool predictable)
+{
+    return mq->ct < 7 || (mq->ct == 7 && (predictable || mq->out[-1] != 0xFF));
+}
 
 /* Bytes that the decoder would need, in addition to those written, if a raw segment were truncated here. */
-unsigned l2k_raw_pending_bytes(const l2k_mq_encoder *mq, bool predictable);
+L2K_HD unsigned l2k_raw_pending_bytes(const l2k_mq_encoder *mq, bool predictable)
+{
+    return l2k_raw_has_pending_bits(mq, predictable) ? 1 : 0;
+}
+
+/* Terminates a raw segment; `predictable`: as in D.4.2. */
+L2K_HD void l2k_raw_flush(l2k_mq_encoder *mq, bool predictable)
+{
+    if (l2k_raw_has_pending_bits(mq, predictable)) {
+        /* The unused bits alternate from 0, as D.4.2 requires for predictable termination; otherwise they are
+         * arbitrary. */
+        for (uint32_t bit = 0; mq->ct > 0; bit ^= 1)
+            mq->c |= bit << --mq->ct;
+        *mq->out++ = (uint8_t)mq->c;
+    } else if (mq->ct == 7) {
+        mq->out--; /* a final 0xFF is implied */
+    } else if (mq->ct == 8 && !predictable && mq->out[-1] == 0x7F && mq->out[-2] == 0xFF) {
+        mq->out -= 2; /* so is 0xFF 0x7F: the decoder reads ones past the end */
+    }
+}
 
 #endif

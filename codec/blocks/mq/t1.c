@@ -1,5 +1,4 @@
-/* The decoder's context tables (Annex D, Tables D.1 to D.3), the memory of the block coder, and the coding passes that
- * end a codeword segment (Tables D.8 and D.9). */
+/* The decoder's context tables (Annex D, Tables D.1 to D.3), and the memory of the block coder. */
 #include "codec/blocks/mq/t1.h"
 
 #include "base/integer.h"
@@ -119,21 +118,4 @@ l2k_status l2k_t1_reserve(l2k_t1 *t1, size_t bytes)
     t1->bytes = grown;
     t1->bytes_capacity = capacity;
     return L2K_OK;
-}
-
-/* Passes 0 to 9, the first clean-up pass and three bit-planes, always use MQ. From then on, bypass codes significance
- * and refinement raw; pass 10 is a significance pass. */
-enum { FIRST_RAW_PASS = 10 };
-
-bool l2k_pass_is_raw(unsigned style, unsigned pass)
-{
-    return (style & L2K_STYLE_BYPASS) && pass >= FIRST_RAW_PASS && pass % 3 != 0;
-}
-
-bool l2k_pass_terminates(unsigned style, unsigned pass)
-{
-    if (style & L2K_STYLE_TERMALL)
-        return true;
-    /* The MQ segment ends before the first raw pass; after that, two raw passes and one MQ pass alternate. */
-    return (style & L2K_STYLE_BYPASS) && pass + 1 >= FIRST_RAW_PASS && pass % 3 != 1;
 }

@@ -5,10 +5,8 @@
 #include "base/context.h"
 #include "codec/blocks/mq/mq.h"
 #include "codec/blocks/mq/mq_decode.h"
+#include "codec/blocks/mq/t1_ends.h"
 #include "transform/plan.h"
-
-#define L2K_MAX_BIT_PLANES 30
-#define L2K_MAX_PASSES     (3 * L2K_MAX_BIT_PLANES - 2)
 
 /* Decoding: eight stripe columns, as bits of words (t1_decode.c). */
 typedef struct l2k_t1_window {
@@ -94,12 +92,5 @@ typedef struct l2k_t1_segment {
  * samples. */
 void l2k_t1_decode(l2k_t1 *t1, const l2k_t1_block *block, unsigned num_planes, const l2k_t1_segment *segments,
                    size_t num_segments);
-
-/* Whether coding pass `pass` of a block (0 = the first clean-up pass) always ends its codeword segment in this style
- * (Tables D.8 and D.9). The last pass of a block ends one, too, which is not considered here. */
-bool l2k_pass_terminates(unsigned style, unsigned pass);
-
-/* Whether a pass is coded with raw bits. */
-bool l2k_pass_is_raw(unsigned style, unsigned pass);
 
 #endif

@@ -6,7 +6,6 @@
 
 #include "base/integer.h"
 #include "base/memory.h"
-#include "codec/blocks/gains.h"
 #include "codec/blocks/mq/t1_passes.h"
 
 /* A pass codes at most two decisions per sample and three per stripe column; a decision shifts out at most 15 bits, and
@@ -18,16 +17,6 @@
 
 /* Enough for the code of nearly every block. */
 #define BYTES_AT_FIRST ((size_t)48 << 10)
-
-/* The MQ coder's interval at the end of a pass that does not end its segment: [c, c + a) after byte `at`, whose value
- * was `byte` then and can still get a carry. */
-typedef struct pass_mark {
-    bool open;
-    uint8_t byte;
-    int ct;
-    uint32_t c, a;
-    ptrdiff_t at;
-} pass_mark;
 
 /* A block on its way. */
 typedef struct block_coder {
@@ -42,85 +31,19 @@ typedef struct block_coder {
     coding_pass at;
     l2k_mq_feed feed; /* with what is left of the pass */
     l2k_gains gains;  /* of all passes so far */
-    pass_mark marks[L2K_MAX_PASSES];
+    l2k_pass_mark marks[L2K_MAX_PASSES];
 } block_coder;
 
 /* ---- Distortion ---------------------------------------------------------------------------------------------- */
 
-/* Squared error is counted in quarters of a squared quantiser step: reconstruction points are compared in half steps,
- * 2 m for an integer that is restored exactly, 2 m + 1 for the middle of an interval. Up to so many bit-planes, a
- * pass's sum over a block fits an integer of 64 bits, and so do moments that it follows from. */
-enum { MOMENT_PLANES = 19 };
-
-/* Of a sample whose magnitude m is k 2^p + l, 0 <= l < 2^p, the coder knows k after bit-plane p: the point is
- * (2 k + 1) 2^p, or 2 k if it is restored exactly. Before it becomes significant, the point is 0; k is then 1. */
-static int64_t gain_of_significance(const l2k_t1_moments *became, unsigned plane, bool reversible)
-{
-    const int64_t point = plane == 0 && reversible ? 2 : (int64_t)3 << plane, offset = reversible ? 0 : 2;
-    const int64_t count = (int64_t)became->count, magnitudes = (count << plane) + (int64_t)became->below;
-    return point * (4 * magnitudes + count * (offset - point));
-}
-
-static int64_t gain_of_refinement(const l2k_t1_moments to[2], unsigned plane, bool reversible)
-{
-    const int64_t zeros = (int64_t)to[0].count, ones = (int64_t)to[1].count;
-    if (plane == 0 && reversible)
-        return 4 * zeros;
-    const int64_t below = (int64_t)to[1].below - (int64_t)to[0].below, offset = reversible ? 0 : 2;
-    const int64_t unit = (int64_t)1 << plane;
-    return (4 * below + offset * (ones - zeros) + (3 * zeros - ones) * unit) * unit;
-}
-
-/* With more bit-planes, samples are looked at one by one. */
-static int64_t twice_true_value(uint32_t magnitude, bool reversible)
-{
-    return 2 * (int64_t)magnitude + (reversible ? 0 : 1);
-}
-
-static int64_t twice_reconstruction(uint32_t magnitude, unsigned plane, bool reversible)
-{
-    int64_t known = magnitude >> plane;
-    if (plane == 0 && reversible)
-        return 2 * known;
-    return (2 * known + 1) << plane;
-}
-
-static int64_t gain_of_sample(uint32_t magnitude, unsigned plane, bool refined, bool reversible)
-{
-    int64_t before = refined ? twice_reconstruction(magnitude, plane + 1, reversible) : 0;
-    int64_t after = twice_reconstruction(magnitude, plane, reversible);
-    return (after - before) * (2 * twice_true_value(magnitude, reversible) - after - before);
-}
-
-static uint32_t magnitude_of(const l2k_t1_planes *planes, size_t cell, unsigned bit, unsigned num_planes)
-{
-    uint32_t magnitude = 0;
-    for (unsigned q = 0; q < num_planes; q++)
-        magnitude |= (uint32_t)(planes->planes[q * planes->spacing + cell] >> bit & 1) << q;
-    return magnitude;
-}
-
-static void add_samples(const l2k_t1_planes *p, coding_pass at, unsigned num_planes, bool reversible, l2k_gains *gains)
-{
-    for (size_t i = p->first; i < p->end; i++) {
-        uint64_t coded = l2k_t1_pass_samples(p, at.type, i);
-        for (; coded; coded &= coded - 1) {
-            uint32_t magnitude = magnitude_of(p, i, (unsigned)__builtin_ctzll(coded), num_planes);
-            l2k_gains_add_signed(gains, gain_of_sample(magnitude, at.plane, at.type == PASS_REFINEMENT, reversible));
-        }
-    }
-}
-
 /* Squared error that the current pass removes. */
-static void add_pass(block_coder *b)
+static int64_t gain_of_pass(const block_coder *b)
 {
     const bool reversible = b->block->reversible;
-    if (b->code->num_planes > MOMENT_PLANES)
-        add_samples(b->planes, b->at, b->code->num_planes, reversible, &b->gains);
-    else if (b->at.type == PASS_REFINEMENT)
-        l2k_gains_add_signed(&b->gains, gain_of_refinement(b->planes->refined_to, b->at.plane, reversible));
-    else
-        l2k_gains_add_signed(&b->gains, gain_of_significance(&b->planes->became[b->at.type], b->at.plane, reversible));
+    const l2k_t1_planes *p = b->planes;
+    if (b->at.type == PASS_REFINEMENT)
+        return l2k_gain_of_refinement(p->refined_to[0], p->refined_to[1], b->at.plane, reversible);
+    return l2k_gain_of_significance(p->became[b->at.type], b->at.plane, reversible);
 }
 
 /* ---- Lengths ------------------------------------------------------------------------------------------------- */
@@ -131,14 +54,14 @@ static const uint8_t *code_start(const block_coder *b)
 }
 
 /* Ends the pass in the code, and its segment if the pass does. */
-static void end_code(block_coder *b, bool raw, l2k_pass *pass, pass_mark *mark)
+static void end_code(block_coder *b, bool raw, l2k_pass *pass, l2k_pass_mark *mark)
 {
     bool predictable = b->block->style & L2K_STYLE_PTERM;
     l2k_mq_encoder *mq = &b->feed.mq;
     unsigned extra = 0;
     mark->open = !pass->terminated && !raw;
     if (mark->open)
-        *mark = (pass_mark){true, *mq->out, mq->ct, mq->c, mq->a, mq->out - code_start(b)};
+        *mark = (l2k_pass_mark){mq->c, mq->a, (int32_t)(mq->out - code_start(b)), *mq->out, (uint8_t)mq->ct, true};
     else if (!pass->terminated)
         extra = l2k_raw_pending_bytes(mq, predictable);
     else if (raw)
@@ -148,27 +71,6 @@ static void end_code(block_coder *b, bool raw, l2k_pass *pass, pass_mark *mark)
     else
         l2k_mq_flush(mq);
     pass->bytes = (uint32_t)(mq->out - code_start(b) + extra);
-}
-
-/* The fewest bytes from which the decoder, which reads ones past their end, decodes an open pass correctly: the
- * truncated code, extended by ones, must be in the interval. (It can fall short of it if the last byte kept is 0xFF,
- * because the stuffing bit after that may be a carry.) Numbers are in units of the registers, times 2^32. */
-static uint32_t shortest_cut(const pass_mark *mark, const uint8_t *start, uint32_t most)
-{
-    uint8_t before = start[mark->at];
-    int64_t low = (int64_t)mark->c << 32, high = (int64_t)(mark->c + mark->a) << 32;
-    int64_t value = (int64_t)(before - mark->byte) << (32 + 27 - mark->ct);
-    int place = 27 - mark->ct; /* of the last bit kept */
-    uint32_t bytes = (uint32_t)(mark->at + 1);
-    for (; bytes < most; bytes++) {
-        int64_t filled = value + ((int64_t)1 << (32 + place));
-        if (filled > low && filled <= high)
-            break;
-        place -= before == 0xFF ? 7 : 8;
-        before = start[bytes];
-        value += (int64_t)before << (32 + place);
-    }
-    return bytes;
 }
 
 /* Lengths of open passes, now that all bytes are known. They must not decrease nor exceed the end of their segment, and
@@ -181,7 +83,7 @@ static void settle_lengths(const block_coder *b)
     for (unsigned i = code->num_passes; i-- > 0;) {
         uint32_t bytes = code->passes[i].bytes;
         if (b->marks[i].open)
-            bytes = shortest_cut(&b->marks[i], start, bound);
+            bytes = l2k_shortest_cut(&b->marks[i], start, bound);
         bound = code->passes[i].bytes = l2k_min_u32(bytes, bound);
     }
     for (unsigned i = 0; i < code->num_passes; i++) {
@@ -214,7 +116,7 @@ static void list_plane(block_coder *b)
 {
     b->planes->raw = b->at.type == PASS_SIGNIFICANCE && l2k_pass_is_raw(b->block->style, b->at.number);
     b->kernels->list(b->planes, b->at.plane);
-    if (b->measure && b->code->num_planes <= MOMENT_PLANES)
+    if (b->measure)
         b->kernels->measure(b->planes, b->at.plane);
 }
 
@@ -259,7 +161,7 @@ static void end_pass(block_coder *b)
     const unsigned style = b->block->style, number = b->at.number;
     l2k_pass *pass = &b->code->passes[b->code->num_passes++];
     if (b->measure)
-        add_pass(b);
+        l2k_gains_add_of_plane(&b->gains, gain_of_pass(b), b->at.plane);
     pass->distortion = l2k_gains_value(b->gains);
     pass->terminated = is_last_pass(b->at) || l2k_pass_terminates(style, number);
     end_code(b, l2k_pass_is_raw(style, number), pass, &b->marks[number]);
@@ -332,7 +234,7 @@ static l2k_status start_block(block_coder *b)
     uint32_t all = b->kernels->magnitudes(b->block);
     b->code->num_planes = all ? l2k_log2(all) + 1 : 0;
     b->code->num_passes = 0;
-    b->gains = (l2k_gains){0};
+    b->gains = (l2k_gains){0, 0};
     b->done = b->code->num_planes == 0;
     if (b->done)
         return L2K_OK;

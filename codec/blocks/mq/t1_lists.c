@@ -7,9 +7,19 @@
 #include "codec/blocks/mq/mq_encode.h"
 #include "codec/blocks/mq/t1_bytes.h"
 
-/* Bits of one row of all columns of a cell. */
-#define ROW_0 0x1111111111111111u
-#define ROW_3 0x8888888888888888u
+#if defined(__AVX512BW__)
+enum { LANES = 8 };
+#elif defined(__AVX2__)
+enum { LANES = 4 };
+#else
+enum { LANES = 2 };
+#endif
+typedef uint64_t vector __attribute__((vector_size(LANES * sizeof(uint64_t))));
+
+#define L2K_MASK        vector
+#define L2K_MASK_BITS   64
+#define L2K_MASK_INLINE INLINE
+#include "codec/blocks/mq/t1_masks.h"
 
 /* ---- A block as cells ---------------------------------------------------------------------------------------- */
 
@@ -156,15 +166,6 @@ static void significance_pass(l2k_t1_planes *p, const uint64_t *plane)
 
 /* ---- Contexts, for a vector of cells ------------------------------------------------------------------------- */
 
-#if defined(__AVX512BW__)
-enum { LANES = 8 };
-#elif defined(__AVX2__)
-enum { LANES = 4 };
-#else
-enum { LANES = 2 };
-#endif
-typedef uint64_t vector __attribute__((vector_size(LANES * sizeof(uint64_t))));
-
 INLINE vector load_vector(const uint64_t *cells)
 {
     vector v;
@@ -177,122 +178,35 @@ INLINE void store_vector(uint64_t *cells, vector v)
     memcpy(cells, &v, sizeof v);
 }
 
-/* Bit masks of the neighbours of all samples. */
-typedef struct neighbours {
-    vector w, e, n, s, nw, ne, sw, se;
-} neighbours;
-
-INLINE vector west_of(vector here, vector west)
+/* A cell and those around it; with vertically causal contexts `below` is 0 and hides the stripe below. */
+INLINE mask_square load_square(const uint64_t *cell, size_t row, uint64_t below)
 {
-    return here << 4 | west >> 60;
+    mask_square square;
+    square.nw = load_vector(cell - row - 1);
+    square.n = load_vector(cell - row);
+    square.ne = load_vector(cell - row + 1);
+    square.w = load_vector(cell - 1);
+    square.here = load_vector(cell);
+    square.e = load_vector(cell + 1);
+    square.sw = load_vector(cell + row - 1) & below;
+    square.s = load_vector(cell + row) & below;
+    square.se = load_vector(cell + row + 1) & below;
+    return square;
 }
 
-INLINE vector east_of(vector here, vector east)
-{
-    return here >> 4 | east << 60;
-}
-
-INLINE vector north_of(vector here, vector above)
-{
-    return (here << 1 & ~ROW_0) | (above >> 3 & ROW_0);
-}
-
-INLINE vector south_of(vector here, vector below)
-{
-    return (here >> 1 & ~ROW_3) | (below << 3 & ROW_3);
-}
-
-/* Neighbours before a sample in scan order are taken from `early`, those after it from `late`; with vertically causal
- * contexts `below` is 0 and hides the stripe below. */
 INLINE neighbours look_around(const uint64_t *early, const uint64_t *late, size_t row, uint64_t below)
 {
-    const vector before = load_vector(early), north = load_vector(early - row);
-    const vector after = load_vector(late), south = load_vector(late + row) & below;
-    const vector west = west_of(before, load_vector(early - 1)), east = east_of(after, load_vector(late + 1));
-    neighbours a;
-    a.w = west;
-    a.e = east;
-    a.n = north_of(before, north);
-    a.s = south_of(after, south);
-    a.nw = north_of(west, west_of(north, load_vector(early - row - 1)));
-    a.ne = north_of(east, east_of(north, load_vector(early - row + 1)));
-    a.sw = south_of(west, west_of(south, load_vector(late + row - 1) & below));
-    a.se = south_of(east, east_of(south, load_vector(late + row + 1) & below));
-    return a;
+    const mask_square before = load_square(early, row, below), after = load_square(late, row, below);
+    return neighbours_of(&before, &after);
 }
 
-INLINE vector any_of(const neighbours *a)
+INLINE void look_at_signs(const uint64_t *sign, size_t row, surroundings *at)
 {
-    return a->w | a->e | a->n | a->s | a->nw | a->ne | a->sw | a->se;
-}
-
-INLINE vector choose(vector which, vector yes, vector no)
-{
-    return (which & yes) | (~which & no);
-}
-
-INLINE neighbours choose_neighbours(vector which, const neighbours *yes, const neighbours *no)
-{
-    return (neighbours){choose(which, yes->w, no->w),   choose(which, yes->e, no->e),   choose(which, yes->n, no->n),
-                        choose(which, yes->s, no->s),   choose(which, yes->nw, no->nw), choose(which, yes->ne, no->ne),
-                        choose(which, yes->sw, no->sw), choose(which, yes->se, no->se)};
-}
-
-/* Bits of list entries: the decision, then the context from its lowest bit on. */
-enum { ENTRY_BITS = 6, SIGN_BITS = 4 };
-
-/* Table D.1 for LL and LH, with rows and columns exchanged for HL; entry[0] is left alone. */
-INLINE void zero_contexts(const neighbours *a, unsigned orientation, vector entry[ENTRY_BITS])
-{
-    const vector one_up = a->nw ^ a->ne, two_up = a->nw & a->ne, one_down = a->sw ^ a->se, two_down = a->sw & a->se;
-    const vector d1 = one_up | two_up | one_down | two_down, d2 = two_up | two_down | (one_up & one_down);
-    if (orientation == L2K_HH) {
-        const vector d3 = (two_up & (one_down | two_down)) | (two_down & one_up);
-        const vector one_h = a->w ^ a->e, two_h = a->w & a->e, one_v = a->n ^ a->s, two_v = a->n & a->s;
-        const vector hv1 = one_h | two_h | one_v | two_v, hv2 = two_h | two_v | (one_h & one_v);
-        const vector two = d2 & ~d3, one = d1 & ~d2;
-        entry[4] = d3;
-        entry[3] = two | (one & hv1);
-        entry[2] = two | (one & ~hv1) | (~d1 & hv2);
-        entry[1] = (two & hv1) | (one & (~hv1 | hv2)) | (~d1 & hv1 & ~hv2);
-    } else {
-        const bool turned = orientation == L2K_HL;
-        const vector west = turned ? a->n : a->w, east = turned ? a->s : a->e;
-        const vector north = turned ? a->w : a->n, south = turned ? a->e : a->s;
-        const vector h1 = west ^ east, h0 = ~(west | east), v1 = north ^ south, any_v = north | south;
-        entry[4] = west & east;
-        entry[3] = h1 | (h0 & north & south);
-        entry[2] = (h1 & (any_v | d1)) | (h0 & (v1 | (~any_v & d2)));
-        entry[1] = (h1 & (any_v | ~d1)) | (h0 & (v1 | (~any_v & d1 & ~d2)));
-    }
-    entry[5] = (vector){0};
-}
-
-/* Table D.4: contexts 14, 15 and 16. */
-INLINE void refinement_contexts(vector members, vector refined, vector near, vector entry[ENTRY_BITS])
-{
-    const vector first = members & ~refined;
-    entry[1] = (entry[1] & ~members) | (first & near);
-    for (unsigned k = 2; k <= 4; k++)
-        entry[k] = (entry[k] & ~members) | first;
-    entry[5] |= members & refined;
-}
-
-/* Tables D.2 and D.3: contexts 9 to 13 and what is coded of the signs. `sign` is the cell in the array. */
-INLINE void sign_contexts(const neighbours *a, const uint64_t *sign, size_t row, vector entry[SIGN_BITS])
-{
-    const vector own = load_vector(sign);
-    const vector w = west_of(own, load_vector(sign - 1)), e = east_of(own, load_vector(sign + 1));
-    const vector n = north_of(own, load_vector(sign - row)), s = south_of(own, load_vector(sign + row));
-    const vector plus_h = (a->w & ~w) | (a->e & ~e), minus_h = (a->w & w) | (a->e & e);
-    const vector plus_v = (a->n & ~n) | (a->s & ~s), minus_v = (a->n & n) | (a->s & s);
-    const vector h = plus_h ^ minus_h, v = plus_v ^ minus_v; /* contributions other than 0 */
-    const vector below_h = minus_h & ~plus_h, below_v = minus_v & ~plus_v;
-    const vector opposite = v & (below_h ^ below_v);
-    entry[0] = own ^ (below_h | (~h & below_v));
-    entry[1] = ~(h ^ v);
-    entry[2] = (~h & v) | (h & opposite);
-    entry[3] = h & ~opposite;
+    at->sign = load_vector(sign);
+    at->sign_w = west_of(at->sign, load_vector(sign - 1));
+    at->sign_e = east_of(at->sign, load_vector(sign + 1));
+    at->sign_n = north_of(at->sign, load_vector(sign - row));
+    at->sign_s = south_of(at->sign, load_vector(sign + row));
 }
 
 /* ---- Lists --------------------------------------------------------------------------------------------------- */
@@ -306,62 +220,30 @@ typedef struct decisions {
     uint64_t hits[LANES];               /* run-length columns with a significant sample, at their first one */
 } decisions;
 
-/* Run-length columns (D.3.4), at their first sample: whole ones without any significant neighbour, all of whose samples
- * are left for the cleanup pass. */
-INLINE vector run_columns(const neighbours *a, vector cleanup)
-{
-    vector other = a->w | a->e | a->nw | a->ne | a->sw | a->se | (a->n & ROW_0) | (a->s & ROW_3) | ~cleanup;
-    other |= other >> 1;
-    other |= other >> 2;
-    return ~other & ROW_0;
-}
-
-/* What the cleanup pass codes, with the entries of run-length columns. */
-INLINE void list_runs(const neighbours *a, vector cleanup, vector became, vector entry[ENTRY_BITS], decisions *d)
-{
-    const vector runs = run_columns(a, cleanup), hit = became & runs * 15;
-    const vector later = (hit << 1 & ~ROW_0) | (hit << 2 & ROW_0 * 12) | (hit << 3 & ROW_3);
-    vector hits = hit | hit >> 1;
-    hits = (hits | hits >> 2) & runs;
-    entry[0] = choose(runs, hits, entry[0]);
-    entry[1] |= runs; /* L2K_CONTEXT_RUN is 17 */
-    entry[2] &= ~runs;
-    entry[3] &= ~runs;
-    entry[4] &= ~runs;
-    entry[5] |= runs;
-    store_vector(d->coded[PASS_CLEANUP], (cleanup & ~(runs * 15)) | (cleanup & later) | runs);
-    store_vector(d->hits, hits);
-}
-
 /* Works out the decisions of the cells from `i` on. */
 INLINE void decide(const l2k_t1_planes *p, const uint64_t *plane, size_t i, unsigned orientation, decisions *d)
 {
     const uint64_t below = p->causal ? 0 : ~(uint64_t)0;
-    const vector live = load_vector(p->live + i), before = load_vector(p->before + i);
-    const vector bits = load_vector(plane + i), became = bits & ~before;
-    const neighbours first = look_around(p->visited + i, p->before + i, p->row, below);
-    const neighbours last = look_around(p->after + i, p->visited + i, p->row, below);
-    const vector significance = any_of(&first) & ~before & live, cleanup = live & ~before & ~significance;
-    const neighbours near = choose_neighbours(significance, &first, &last);
-    /* All neighbours as the refinement pass sees them. */
-    const vector between = first.w | first.nw | first.n | last.e | last.s | last.se | (first.sw & ~ROW_3) |
-                           (last.sw & ROW_3) | (first.ne & ROW_0) | (last.ne & ~ROW_0);
-    vector entry[ENTRY_BITS], sign[SIGN_BITS];
-    entry[0] = bits;
-    zero_contexts(&near, orientation, entry);
-    refinement_contexts(before, load_vector(p->refined + i), between, entry);
-    sign_contexts(&near, p->sign + i, p->row, sign);
-    if (p->raw)
-        sign[0] = choose(significance, load_vector(p->sign + i), sign[0]);
-    list_runs(&last, cleanup, became, entry, d);
+    surroundings at;
+    mask_decisions m;
+    at.live = load_vector(p->live + i);
+    at.refined = load_vector(p->refined + i);
+    at.before = load_vector(p->before + i);
+    at.bits = load_vector(plane + i);
+    at.first = look_around(p->visited + i, p->before + i, p->row, below);
+    at.last = look_around(p->after + i, p->visited + i, p->row, below);
+    look_at_signs(p->sign + i, p->row, &at);
+    decide_masks(&at, orientation == L2K_HH, orientation == L2K_HL, p->raw, &m);
     for (unsigned k = 0; k < ENTRY_BITS; k++)
-        store_vector(d->entry[k], entry[k]);
+        store_vector(d->entry[k], m.entry[k]);
     for (unsigned k = 0; k < SIGN_BITS; k++)
-        store_vector(d->sign[k], sign[k]);
-    store_vector(d->coded[PASS_SIGNIFICANCE], significance);
-    store_vector(d->coded[PASS_REFINEMENT], before);
-    store_vector(d->became[PASS_SIGNIFICANCE], became & significance);
-    store_vector(d->became[PASS_CLEANUP], became & cleanup);
+        store_vector(d->sign[k], m.sign[k]);
+    store_vector(d->coded[PASS_SIGNIFICANCE], m.significance);
+    store_vector(d->coded[PASS_REFINEMENT], m.refinement);
+    store_vector(d->coded[PASS_CLEANUP], m.cleanup);
+    store_vector(d->became[PASS_SIGNIFICANCE], m.became_first);
+    store_vector(d->became[PASS_CLEANUP], m.became_last);
+    store_vector(d->hits, m.hits);
 }
 
 /* The entries of a cell, for each column those of its four samples, then of their signs. */

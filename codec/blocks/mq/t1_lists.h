@@ -25,12 +25,6 @@ typedef struct l2k_t1_list {
     uint8_t entries[L2K_T1_LIST_BYTES];
 } l2k_t1_list;
 
-/* Samples of a coding pass, as sums that give the squared error that the pass removes: how many there are, and the sum
- * of what lies below the bit-plane in their magnitudes. */
-typedef struct l2k_t1_moments {
-    uint64_t count, below;
-} l2k_t1_moments;
-
 typedef struct l2k_t1_planes {
     /* Orders in which bytes are picked by a mask of eight bits, and the bits in a mask. Pairs: bit k stands for byte k,
      * and byte 4 + k follows byte k. */

@@ -4,8 +4,6 @@
 
 #include "codec/blocks/mq/t1.h"
 
-enum { PASS_SIGNIFICANCE, PASS_REFINEMENT, PASS_CLEANUP, PASS_TYPES };
-
 typedef struct coding_pass {
     unsigned type, plane;
     unsigned number; /* from 0, the first cleanup pass */

@@ -1,0 +1,279 @@
+/* batches: images in host memory to codestreams in host memory and back, by size: one at a time and in batches, on the
+ * CPU with all processors, and with the GPU. From it follow the sizes from which `auto` takes the GPU
+ * (transform/choice.h), and what several images in flight gain.
+ *
+ *     batches [--in-flight N] [--most SIDE] [--seconds S] [--ht | --mq] PICTURE
+ *
+ * PICTURE is a binary PGM or PPM file; the images are squares cut from it (repeated where it is too small), each from
+ * another place. Milliseconds an image, best of the turns that fit into S seconds. Results are compared with the
+ * CPU's. */
+#define _POSIX_C_SOURCE 199309L
+#include <time.h>
+
+#include "bench/pnm.h"
+#include "lift2k/lift2k.h"
+
+static void check(bool right, const char *what)
+{
+    if (right)
+        return;
+    fprintf(stderr, "batches: %s failed\n", what);
+    exit(1);
+}
+
+static void print_text(void *user, l2k_severity severity, const char *text)
+{
+    (void)user;
+    if (severity != L2K_SEVERITY_NOTE)
+        fprintf(stderr, "lift2k: %s\n", text);
+}
+
+static double now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+}
+
+/* ---- Images ------------------------------------------------------------------------------------------------------ */
+
+enum { MOST_IMAGES = 64 };
+
+/* The code of an image, in memory that stays from turn to turn. */
+typedef struct code {
+    uint8_t *bytes;
+    size_t count, room;
+} code;
+
+static int append(void *user, const void *bytes, size_t count)
+{
+    code *to = user;
+    if (to->count + count > to->room) {
+        to->room = 2 * (to->count + count);
+        to->bytes = realloc(to->bytes, to->room);
+        check(to->bytes != NULL, "memory");
+    }
+    memcpy(to->bytes + to->count, bytes, count);
+    to->count += count;
+    return 0;
+}
+
+typedef struct images {
+    unsigned count;
+    uint32_t side;
+    size_t bytes; /* of the samples of one */
+    l2k_component components[3];
+    l2k_image image;
+    l2k_plane planes[MOST_IMAGES][3], decoded[MOST_IMAGES][3];
+    code codes[MOST_IMAGES], reference[MOST_IMAGES];
+    l2k_stream streams[MOST_IMAGES];
+    l2k_encode_item encode[MOST_IMAGES];
+    l2k_decode_item decode[MOST_IMAGES];
+} images;
+
+/* Interleaved, as pixels usually are. */
+static void cut(const pnm *p, images *m, unsigned i)
+{
+    const size_t pixel = (size_t)p->components * p->bytes;
+    uint8_t *from = malloc(m->bytes), *to = malloc(m->bytes);
+    check(from && to, "memory");
+    const uint32_t x0 = i * 97, y0 = i * 61;
+    for (uint32_t c = 0; c < p->components; c++) {
+        const uint8_t *plane = p->samples + c * pnm_plane_bytes(p);
+        for (uint32_t y = 0; y < m->side; y++)
+            for (uint32_t x = 0; x < m->side; x++)
+                memcpy(from + ((size_t)y * m->side + x) * pixel + (size_t)c * p->bytes,
+                       plane + ((size_t)((y0 + y) % p->height) * p->width + (x0 + x) % p->width) * p->bytes, p->bytes);
+        const l2k_plane shape = {NULL, (ptrdiff_t)(m->side * pixel), (ptrdiff_t)pixel,
+                                 p->bytes == 2 ? L2K_SAMPLE_U16 : L2K_SAMPLE_U8};
+        m->planes[i][c] = m->decoded[i][c] = shape;
+        m->planes[i][c].data = from + (size_t)c * p->bytes;
+        m->decoded[i][c].data = to + (size_t)c * p->bytes;
+    }
+}
+
+static images *make_images(const pnm *p, uint32_t side, unsigned count)
+{
+    images *m = calloc(1, sizeof *m);
+    check(m != NULL, "memory");
+    m->count = count;
+    m->side = side;
+    m->bytes = (size_t)side * side * p->components * p->bytes;
+    for (uint32_t c = 0; c < p->components; c++)
+        m->components[c] = (l2k_component){.dx = 1, .dy = 1, .precision = p->precision};
+    m->image = (l2k_image){.x1 = side, .y1 = side, .num_components = p->components, .components = m->components};
+    for (unsigned i = 0; i < count; i++) {
+        cut(p, m, i);
+        m->streams[i] = (l2k_stream){.write = append, .user = &m->codes[i]};
+        m->encode[i] = (l2k_encode_item){&m->image, m->planes[i], &m->streams[i], L2K_OK};
+        m->decode[i].planes = m->decoded[i];
+    }
+    return m;
+}
+
+static void free_images(images *m)
+{
+    for (unsigned i = 0; i < m->count; i++) {
+        free(m->planes[i][0].data);
+        free(m->decoded[i][0].data);
+        free(m->codes[i].bytes);
+        free(m->reference[i].bytes);
+    }
+    free(m);
+}
+
+/* ---- One way to code them ------------------------------------------------------------------------------------------
+ */
+
+typedef struct way {
+    const char *name;
+    l2k_backend backend;
+    bool batch;
+    unsigned in_flight, threads;
+    bool ht;
+} way;
+
+static l2k_encoder *make_encoder(const way *w)
+{
+    l2k_encoder *encoder = l2k_encoder_new(&(l2k_hooks){.message = print_text});
+    check(encoder && l2k_encoder_set(encoder, L2K_ENCODER_FORMAT, L2K_FORMAT_CODESTREAM) == L2K_OK &&
+              l2k_encoder_set(encoder, L2K_ENCODER_STYLE, w->ht ? L2K_STYLE_HT : 0) == L2K_OK &&
+              l2k_encoder_set(encoder, L2K_ENCODER_BACKEND, w->backend) == L2K_OK &&
+              l2k_encoder_set(encoder, L2K_ENCODER_THREADS, w->threads) == L2K_OK &&
+              l2k_encoder_set(encoder, L2K_ENCODER_IN_FLIGHT, w->in_flight) == L2K_OK,
+          "making an encoder");
+    return encoder;
+}
+
+static l2k_decoder *make_decoder(const way *w)
+{
+    l2k_decoder *decoder = l2k_decoder_new(&(l2k_hooks){.message = print_text});
+    check(decoder && l2k_decoder_set(decoder, L2K_DECODER_BACKEND, w->backend) == L2K_OK &&
+              l2k_decoder_set(decoder, L2K_DECODER_THREADS, w->threads) == L2K_OK &&
+              l2k_decoder_set(decoder, L2K_DECODER_IN_FLIGHT, w->in_flight) == L2K_OK,
+          "making a decoder");
+    return decoder;
+}
+
+static void encode_all(l2k_encoder *encoder, const way *w, images *m)
+{
+    for (unsigned i = 0; i < m->count; i++)
+        m->codes[i].count = 0;
+    if (w->batch)
+        check(l2k_encoder_encode_batch(encoder, m->encode, m->count) == L2K_OK, "encoding");
+    else
+        for (unsigned i = 0; i < m->count; i++)
+            check(l2k_encoder_encode(encoder, &m->image, m->planes[i], &m->streams[i]) == L2K_OK, "encoding");
+}
+
+static void decode_all(l2k_decoder *decoder, const way *w, images *m)
+{
+    if (w->batch)
+        check(l2k_decoder_decode_batch(decoder, m->decode, m->count) == L2K_OK, "decoding");
+    else
+        for (unsigned i = 0; i < m->count; i++)
+            check(l2k_decoder_open_memory(decoder, m->decode[i].data, m->decode[i].bytes) == L2K_OK &&
+                      l2k_decoder_decode(decoder, m->decoded[i]) == L2K_OK,
+                  "decoding");
+}
+
+static void compare(images *m)
+{
+    for (unsigned i = 0; i < m->count; i++) {
+        if (!m->reference[i].bytes)
+            append(&m->reference[i], m->codes[i].bytes, m->codes[i].count);
+        check(m->codes[i].count == m->reference[i].count &&
+                  memcmp(m->codes[i].bytes, m->reference[i].bytes, m->codes[i].count) == 0,
+              "the comparison of codestreams");
+        check(memcmp(m->planes[i][0].data, m->decoded[i][0].data, m->bytes) == 0, "the comparison of samples");
+    }
+}
+
+/* Milliseconds an image; [0] encoding, [1] decoding. */
+static void measure(const way *w, images *m, double seconds, double best[2])
+{
+    l2k_encoder *encoder = make_encoder(w);
+    l2k_decoder *decoder = make_decoder(w);
+    best[0] = best[1] = 1e30;
+    encode_all(encoder, w, m);
+    for (unsigned i = 0; i < m->count; i++) {
+        m->decode[i].data = m->codes[i].bytes;
+        m->decode[i].bytes = m->codes[i].count;
+    }
+    decode_all(decoder, w, m);
+    compare(m);
+    for (int k = 0; k < 2; k++) {
+        const double end = now_ms() + 500 * seconds;
+        do {
+            const double from = now_ms();
+            if (k == 0)
+                encode_all(encoder, w, m);
+            else
+                decode_all(decoder, w, m);
+            const double ms = (now_ms() - from) / m->count;
+            best[k] = ms < best[k] ? ms : best[k];
+        } while (now_ms() < end);
+    }
+    compare(m);
+    l2k_encoder_free(encoder);
+    l2k_decoder_free(decoder);
+}
+
+static void measure_size(const pnm *p, uint32_t side, unsigned in_flight, double seconds, bool ht, bool gpu)
+{
+    const way ways[] = {{"CPU", L2K_BACKEND_CPU, false, 0, 0, ht},
+                        {"CPU, batch", L2K_BACKEND_CPU, true, 0, 0, ht},
+                        {"GPU", L2K_BACKEND_CUDA, false, 0, 0, ht},
+                        {"GPU, batch", L2K_BACKEND_CUDA, true, in_flight, 0, ht}};
+    const unsigned count = side <= 512 ? MOST_IMAGES : side <= 1024 ? 32 : side <= 2048 ? 16 : 8;
+    images *m = make_images(p, side, count);
+    double ms[4][2];
+    for (int i = 0; i < (gpu ? 4 : 2); i++)
+        measure(&ways[i], m, seconds, ms[i]);
+    for (int k = 0; k < 2; k++) {
+        printf("| %s %s, %u x %u |", ht ? "HT" : "MQ", k ? "decode" : "encode", side, side);
+        for (int i = 0; i < (gpu ? 4 : 2); i++)
+            printf(" %.3f |", ms[i][k]);
+        printf("\n");
+    }
+    fflush(stdout);
+    free_images(m);
+}
+
+int main(int argc, char **argv)
+{
+    unsigned in_flight = 8, most = 4096;
+    bool ht = true, mq = true;
+    double seconds = 0.5;
+    int i = 1;
+    for (; i + 1 < argc && argv[i][0] == '-'; i++) {
+        if (strcmp(argv[i], "--ht") == 0)
+            mq = false;
+        else if (strcmp(argv[i], "--mq") == 0)
+            ht = false;
+        else if (strcmp(argv[i], "--in-flight") == 0)
+            in_flight = (unsigned)atoi(argv[++i]);
+        else if (strcmp(argv[i], "--most") == 0)
+            most = (unsigned)atoi(argv[++i]);
+        else if (strcmp(argv[i], "--seconds") == 0)
+            seconds = atof(argv[++i]);
+        else
+            break;
+    }
+    if (i + 1 != argc || in_flight > 64 || !(ht || mq)) {
+        fprintf(stderr, "usage: batches [--in-flight N] [--most SIDE] [--seconds S] [--ht | --mq] PICTURE\n");
+        return 2;
+    }
+    pnm p = pnm_read(argv[i], 1, 1);
+    char device[200];
+    const bool gpu = l2k_backend_usable(L2K_BACKEND_CUDA, device, sizeof device);
+    printf("%u components, %u bits; %s; %u in flight there; ms an image\n\n", p.components, p.precision, device,
+           in_flight);
+    printf(gpu ? "| | CPU, one | CPU, batch | GPU, one | GPU, batch |\n|---|---|---|---|---|\n"
+               : "| | CPU, one | CPU, batch |\n|---|---|---|\n");
+    for (int k = 0; k < 2; k++)
+        for (uint32_t side = 256; side <= most && (k == 0 ? ht : mq); side *= 2)
+            measure_size(&p, side, in_flight, seconds, k == 0, gpu);
+    free(p.samples);
+    return 0;
+}

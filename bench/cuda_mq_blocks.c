@@ -1,0 +1,446 @@
+/* cuda_mq_blocks: MQ code-blocks decoded on a CUDA device, the block coder alone: coded bytes in host memory to
+ * coefficients in device memory. Milliseconds an image, medians.
+ *
+ *     cuda_mq_blocks [PICTURE.ppm [SIDE]]
+ *
+ * Without a picture, the 3840 x 2160 gradient with noise of gpu_stream. 5 levels, RCT and 5/3, or ICT and 9/7 with
+ * steps 16 times as large as the encoder's; code-blocks of 64 x 64 and 32 x 32, or of one SIDE. All passes are kept.
+ *
+ * "device": what begin enqueues, between two events in its stream, which is held up until all is there: the lists and
+ * the bytes up, the kernels. "call": begin and finish on the host's clock, which is the whole; bytes are in pinned
+ * memory.
+ *
+ * One image at a time; eight images in a batch; eight coders in rotation, each with an image of its own. Each image has
+ * coefficients of its own in device memory. What all images are decoded to is compared with the CPU's coder.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <cuda_runtime_api.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/memory.h"
+#include "codec/blocks/block_coder.h"
+#include "quant/steps.h"
+
+enum { COMPONENTS = 3, LEVELS = 5, IMAGES = 8, REPEATS = 15, HALVINGS = 4 };
+
+static double now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+}
+
+static void require(bool holds, const char *what)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "cuda_mq_blocks: failed: %s\n", what);
+    exit(1);
+}
+
+static void cuda(cudaError_t error)
+{
+    require(error == cudaSuccess, cudaGetErrorString(error));
+}
+
+static void print_message(void *user, l2k_severity severity, const char *text)
+{
+    (void)user, (void)severity;
+    fprintf(stderr, "cuda_mq_blocks: %s\n", text);
+}
+
+extern const l2k_block_coder_table l2k_mq_decoder_on_cuda;
+
+static l2k_context context = {.hooks = {.message = print_message}};
+
+/* ---- The picture ----------------------------------------------------------------------------------------------- */
+
+typedef struct picture {
+    uint32_t width, height;
+    uint8_t *samples;
+} picture;
+
+static picture take_picture(uint32_t width, uint32_t height)
+{
+    picture p = {width, height, malloc((size_t)width * height * COMPONENTS)};
+    require(p.samples, "taking memory");
+    return p;
+}
+
+static picture draw_picture(void)
+{
+    picture p = take_picture(3840, 2160);
+    uint32_t state = 1;
+    for (size_t i = 0; i < (size_t)p.width * p.height * COMPONENTS; i++) {
+        state = state * 1664525u + 1013904223u;
+        p.samples[i] =
+            (uint8_t)((i / COMPONENTS % p.width / 16 + i / (p.width * COMPONENTS) / 32) % 192 + (state >> 26));
+    }
+    return p;
+}
+
+static picture read_picture(const char *name)
+{
+    unsigned width, height, most;
+    FILE *in = fopen(name, "rb");
+    require(in && fscanf(in, "P6 %u %u %u", &width, &height, &most) == 3 && most == 255, "reading a PPM picture");
+    getc(in);
+    picture p = take_picture(width, height);
+    require(fread(p.samples, COMPONENTS, (size_t)width * height, in) == (size_t)width * height, "reading the picture");
+    fclose(in);
+    return p;
+}
+
+/* ---- Images ---------------------------------------------------------------------------------------------------- */
+
+/* A tile with its code-blocks and its coefficients on the device, those to encode and those decoded. */
+typedef struct image {
+    l2k_tile tile;
+    l2k_block_place *places;
+    size_t num_places;
+    l2k_coefficients decoded[COMPONENTS];
+    l2k_contribution *parts;
+    uint8_t *bytes; /* of all blocks, as a codestream has them; in `bytes` of all images */
+    size_t num_bytes;
+} image;
+
+typedef struct subject {
+    l2k_siz siz;
+    l2k_component components[COMPONENTS];
+    l2k_component_coding codings[COMPONENTS];
+    l2k_tile_coding coding;
+    l2k_plan *plan;    /* the CPU's, with the coefficients on the host */
+    l2k_plan *decoded; /* another, for its views */
+    image images[IMAGES];
+    l2k_block_place *all; /* places of all images */
+    uint8_t *bytes;       /* pinned */
+    size_t num_bytes;
+} subject;
+
+static void set_coding(l2k_wavelet wavelet, unsigned log2_side, l2k_component_coding *k)
+{
+    *k = (l2k_component_coding){.levels = LEVELS,
+                                .log2_block_width = (uint8_t)log2_side,
+                                .log2_block_height = (uint8_t)log2_side,
+                                .style = 0,
+                                .wavelet = (uint8_t)wavelet,
+                                .quantisation = wavelet == L2K_WAVELET_9_7 ? L2K_QUANT_EXPOUNDED : L2K_QUANT_NONE,
+                                .guard_bits = 2};
+    memset(k->log2_precinct_width, 15, sizeof k->log2_precinct_width);
+    memset(k->log2_precinct_height, 15, sizeof k->log2_precinct_height);
+    l2k_steps_choose(wavelet, 8, LEVELS, k->steps);
+    for (unsigned b = 0; b <= 3 * LEVELS && wavelet == L2K_WAVELET_9_7; b++)
+        k->steps[b].exponent = (uint8_t)(k->steps[b].exponent - HALVINGS);
+}
+
+static void transform(subject *s, const picture *p)
+{
+    l2k_plan_component components[COMPONENTS];
+    l2k_plane planes[COMPONENTS];
+    l2k_plan_spec spec = {.direction = L2K_FORWARD, .type = L2K_COEFFICIENT_INT16};
+    l2k_coding_plan_spec(&s->siz, &s->coding, s->images[0].tile.rect, 0, components, &spec);
+    require(l2k_plan_create(&context, L2K_BACKEND_CPU, &spec, &s->decoded) == L2K_OK, "making a plan");
+    require(l2k_plan_create(&context, L2K_BACKEND_CPU, &spec, &s->plan) == L2K_OK, "making a plan");
+    for (uint32_t c = 0; c < COMPONENTS; c++)
+        planes[c] = (l2k_plane){p->samples + c, (ptrdiff_t)p->width * COMPONENTS, COMPONENTS, L2K_SAMPLE_U8};
+    require(l2k_plan_forward(s->plan, planes) == L2K_OK, "the transform");
+}
+
+static size_t view_bytes(const l2k_coefficients *view)
+{
+    return view->stride * view->height * l2k_coefficient_bytes(view->type);
+}
+
+static l2k_coefficients copy_on_device(const l2k_coefficients *view)
+{
+    l2k_coefficients copy = *view;
+    copy.on_device = true;
+    cuda(cudaMalloc(&copy.base, view_bytes(view)));
+    cuda(cudaMemcpy(copy.base, view->base, view_bytes(view), cudaMemcpyHostToDevice));
+    return copy;
+}
+
+static void make_tile(subject *s, image *m)
+{
+    require(l2k_tile_create(&context, &s->siz, &s->coding, 0, UINT64_MAX, &m->tile) == L2K_OK, "making a tile");
+    for (uint32_t c = 0; c < COMPONENTS; c++)
+        for (uint32_t r = 0; r <= LEVELS; r++)
+            for (uint32_t i = 0; i < m->tile.components[c].resolutions[r].num_precincts; i++)
+                require(l2k_precinct_prepare(&context, &m->tile, &m->tile.components[c], r, i) == L2K_OK, "a precinct");
+    require(l2k_tile_list_blocks(&context, &m->tile, UINT32_MAX, 0, &m->places, &m->num_places) == L2K_OK, "a list");
+    m->parts = calloc(m->num_places, sizeof *m->parts);
+    require(m->parts, "taking memory");
+}
+
+static void make_subject(subject *s, const picture *p, l2k_wavelet wavelet, unsigned log2_side)
+{
+    *s = (subject){
+        .siz = {.grid = {{0, 0, p->width, p->height}, 0, 0, p->width, p->height}, .num_components = COMPONENTS}};
+    s->siz.components = s->components;
+    s->coding = (l2k_tile_coding){.num_layers = 1, .components = s->codings, .component_transform = true};
+    for (uint32_t c = 0; c < COMPONENTS; c++) {
+        s->components[c] = (l2k_component){.dx = 1, .dy = 1, .precision = 8};
+        set_coding(wavelet, log2_side, &s->codings[c]);
+    }
+    for (unsigned i = 0; i < IMAGES; i++)
+        make_tile(s, &s->images[i]);
+    transform(s, p);
+    const size_t count = s->images[0].num_places;
+    s->all = calloc(IMAGES * count, sizeof *s->all);
+    require(s->all, "taking memory");
+    for (unsigned i = 0; i < IMAGES; i++) {
+        memcpy(s->all + i * count, s->images[i].places, count * sizeof *s->all);
+        for (uint32_t c = 0; c < COMPONENTS; c++) {
+            s->images[i].decoded[c] = copy_on_device(l2k_plan_coefficients(s->decoded, c));
+        }
+    }
+}
+
+static void free_subject(subject *s)
+{
+    for (unsigned i = 0; i < IMAGES; i++) {
+        image *m = &s->images[i];
+        for (uint32_t c = 0; c < COMPONENTS; c++) {
+            cuda(cudaFree(m->decoded[c].base));
+        }
+        l2k_tile_release(&context, &m->tile);
+        l2k_release(&context, m->places);
+        free(m->parts);
+    }
+    cuda(cudaFreeHost(s->bytes));
+    l2k_plan_free(s->plan);
+    l2k_plan_free(s->decoded);
+    free(s->all);
+}
+
+static void use_views(subject *s)
+{
+    for (unsigned i = 0; i < IMAGES; i++)
+        for (uint32_t c = 0; c < COMPONENTS; c++)
+            s->images[i].tile.components[c].view = &s->images[i].decoded[c];
+}
+
+static uint32_t code_bytes(const l2k_block *b)
+{
+    return b->num_passes ? b->coded.pass_bytes[b->num_passes - 1] & ~L2K_PASS_TERMINATED : 0;
+}
+
+/* What packets would bring: the code of an image's blocks one after another, `coded` by the CPU. */
+static void deliver(image *m, const l2k_block *coded, uint8_t *to)
+{
+    m->bytes = to;
+    for (size_t i = 0; i < m->num_places; to += m->parts[i].bytes, i++) {
+        l2k_block *b = m->places[i].block;
+        m->parts[i] = (l2k_contribution){
+            .data = to, .bytes = code_bytes(&coded[i]), .passes = coded[i].num_passes, .starts_segment = true};
+        if (m->parts[i].bytes)
+            memcpy(to, coded[i].coded.bytes, m->parts[i].bytes);
+        b->num_planes = coded[i].num_planes;
+        b->received = (l2k_received_block){.bytes = m->parts[i].bytes};
+        if (coded[i].num_passes)
+            b->received.first = b->received.last = &m->parts[i];
+    }
+}
+
+/* All images have the code of the first, in memory of their own. */
+static void deliver_all(subject *s)
+{
+    image *first = &s->images[0];
+    l2k_block_coder *cpu;
+    const l2k_block_batch batch = {.places = first->places, .num_places = first->num_places};
+    l2k_block *coded = malloc(first->num_places * sizeof *coded);
+    for (uint32_t c = 0; c < COMPONENTS; c++)
+        first->tile.components[c].view = l2k_plan_coefficients(s->plan, c);
+    require(coded && l2k_block_coder_create(&context, &l2k_mq_on_cpu, &cpu) == L2K_OK, "making a coder");
+    require(cpu->table->begin_encode(cpu, &batch) == L2K_OK && cpu->table->finish(cpu) == L2K_OK, "the CPU's coder");
+    size_t bytes = 0;
+    for (size_t i = 0; i < first->num_places; i++) {
+        coded[i] = *first->places[i].block;
+        bytes += code_bytes(&coded[i]);
+    }
+    s->num_bytes = IMAGES * bytes;
+    cuda(cudaMallocHost((void **)&s->bytes, s->num_bytes));
+    for (unsigned k = 0; k < IMAGES; k++) {
+        s->images[k].num_bytes = bytes;
+        deliver(&s->images[k], coded, s->bytes + k * bytes);
+    }
+    l2k_block_coder_free(cpu);
+    free(coded);
+}
+
+/* ---- Checks ---------------------------------------------------------------------------------------------------- */
+
+/* All images against what the CPU decodes, which of the 5/3 is the original. */
+static void check_samples(subject *s, l2k_wavelet wavelet)
+{
+    image *first = &s->images[0];
+    l2k_block_coder *cpu;
+    l2k_block_batch batch = {.places = first->places, .num_places = first->num_places};
+    for (uint32_t c = 0; c < COMPONENTS; c++)
+        first->tile.components[c].view = l2k_plan_coefficients(s->decoded, c);
+    require(l2k_block_coder_create(&context, &l2k_mq_on_cpu, &cpu) == L2K_OK, "making a coder");
+    require(cpu->table->begin_decode(cpu, &batch) == L2K_OK && cpu->table->finish(cpu) == L2K_OK, "the CPU's coder");
+    l2k_block_coder_free(cpu);
+    for (unsigned i = 0; i < IMAGES; i++)
+        for (uint32_t c = 0; c < COMPONENTS; c++) {
+            const l2k_coefficients *wanted = l2k_plan_coefficients(s->decoded, c);
+            const l2k_coefficients *original = l2k_plan_coefficients(s->plan, c);
+            uint8_t *copy = malloc(view_bytes(wanted));
+            require(copy, "taking memory");
+            cuda(cudaMemcpy(copy, s->images[i].decoded[c].base, view_bytes(wanted), cudaMemcpyDeviceToHost));
+            for (uint32_t y = 0; y < wanted->height; y++) {
+                const size_t at = 2 * y * wanted->stride, row = 2 * wanted->width;
+                require(memcmp(copy + at, (uint8_t *)wanted->base + at, row) == 0, "samples as the CPU's");
+                require(wavelet == L2K_WAVELET_9_7 || memcmp(copy + at, (uint8_t *)original->base + at, row) == 0,
+                        "samples as they were");
+            }
+            free(copy);
+        }
+}
+
+/* ---- Times ----------------------------------------------------------------------------------------------------- */
+
+typedef struct lane {
+    l2k_block_coder *coder;
+    cudaStream_t stream;
+    cudaEvent_t from, to;
+} lane;
+
+static lane lanes[IMAGES];
+
+static int compare_times(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *times, size_t count)
+{
+    qsort(times, count, sizeof *times, compare_times);
+    return times[count / 2];
+}
+
+/* Holds up a stream until the host has enqueued everything. */
+static atomic_bool open_gate;
+
+static void CUDART_CB wait_at_gate(void *unused)
+{
+    (void)unused;
+    while (!atomic_load(&open_gate)) {
+    }
+}
+
+/* Of image `number`, or of all. */
+static void begin(subject *s, lane *l, int number, bool gated)
+{
+    const bool all = number == IMAGES;
+    const image *m = &s->images[all ? 0 : number];
+    const l2k_block_batch batch = {.places = all ? s->all : m->places,
+                                   .num_places = m->num_places * (all ? IMAGES : 1),
+                                   .stream = l->stream,
+                                   .bytes = m->bytes,
+                                   .num_bytes = all ? s->num_bytes : m->num_bytes};
+    atomic_store(&open_gate, false);
+    if (gated)
+        cuda(cudaLaunchHostFunc(l->stream, wait_at_gate, NULL));
+    cuda(cudaEventRecord(l->from, l->stream));
+    require(l->coder->table->begin_decode(l->coder, &batch) == L2K_OK, "begin");
+    cuda(cudaEventRecord(l->to, l->stream));
+    atomic_store(&open_gate, true);
+}
+
+static void finish(lane *l)
+{
+    require(l->coder->table->finish(l->coder) == L2K_OK, "finish");
+}
+
+/* One call at a time, of one image or of all; the images take turns. The first calls take memory. */
+static double time_calls(subject *s, bool all, bool gated)
+{
+    double times[REPEATS];
+    for (int i = -3; i < REPEATS; i++) {
+        const double start = now_ms();
+        float ms;
+        begin(s, &lanes[0], all ? IMAGES : (i + IMAGES) % IMAGES, gated && i >= 0);
+        finish(&lanes[0]);
+        const double call = now_ms() - start;
+        cuda(cudaEventElapsedTime(&ms, lanes[0].from, lanes[0].to));
+        times[i < 0 ? 0 : i] = gated ? ms : call;
+    }
+    return median(times, REPEATS) / (all ? IMAGES : 1);
+}
+
+static double time_rotation(subject *s)
+{
+    double start = 0;
+    for (int i = 0; i < IMAGES; i++)
+        begin(s, &lanes[i], i, false);
+    for (int i = 0; i < (REPEATS + 1) * IMAGES; i++) {
+        lane *l = &lanes[i % IMAGES];
+        if (i == IMAGES)
+            start = now_ms();
+        finish(l);
+        if (i < REPEATS * IMAGES)
+            begin(s, l, i % IMAGES, false);
+    }
+    return (now_ms() - start) / (REPEATS * IMAGES);
+}
+
+static void print_row(subject *s, const char *name, unsigned side)
+{
+    double one[2], all[2];
+    use_views(s);
+    for (int gated = 0; gated < 2; gated++) {
+        one[gated] = time_calls(s, false, gated);
+        all[gated] = time_calls(s, true, gated);
+    }
+    const double rotation = time_rotation(s);
+    printf("| %s, %u x %u | %zu | %.3f / %.3f | %.3f / %.3f | %.3f |", name, side, side,
+           s->images[0].num_places, one[1], one[0], all[1], all[0], rotation);
+}
+
+static void measure(const picture *p, const char *name, l2k_wavelet wavelet, unsigned log2_side)
+{
+    subject s;
+    make_subject(&s, p, wavelet, log2_side);
+    deliver_all(&s);
+    print_row(&s, name, 1u << log2_side);
+    check_samples(&s, wavelet);
+    printf(" %.2f |\n", (double)s.images[0].num_bytes / 1e6);
+    fflush(stdout);
+    free_subject(&s);
+}
+
+int main(int argc, char **argv)
+{
+    char text[200];
+    picture p = argc > 1 ? read_picture(argv[1]) : draw_picture();
+    context.threads = l2k_thread_count(0);
+    l2k_backend_usable(L2K_BACKEND_CUDA, text, sizeof text);
+    printf("%s, %u threads on the host; %u x %u RGB, 8 bits; milliseconds an image\n\n", text, context.threads, p.width,
+           p.height);
+    printf("| work | code-blocks | one: device / call | batch of %d: device / call | %d coders | MB |\n"
+           "|---|---|---|---|---|---|\n",
+           (int)IMAGES, (int)IMAGES);
+    for (unsigned i = 0; i < IMAGES; i++) {
+        require(l2k_block_coder_create(&context, &l2k_mq_decoder_on_cuda, &lanes[i].coder) == L2K_OK, "making a coder");
+        cuda(cudaStreamCreateWithFlags(&lanes[i].stream, cudaStreamNonBlocking));
+        cuda(cudaEventCreate(&lanes[i].from));
+        cuda(cudaEventCreate(&lanes[i].to));
+    }
+    for (unsigned log2_side = 6; log2_side >= 5; log2_side--) {
+        if (argc > 2 && atoi(argv[2]) != 1 << log2_side)
+            continue;
+        measure(&p, "5/3", L2K_WAVELET_5_3, log2_side);
+        measure(&p, "9/7", L2K_WAVELET_9_7, log2_side);
+    }
+    for (unsigned i = 0; i < IMAGES; i++) {
+        l2k_block_coder_free(lanes[i].coder);
+        cuda(cudaStreamDestroy(lanes[i].stream));
+    }
+    free(p.samples);
+    return 0;
+}

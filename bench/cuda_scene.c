@@ -1,0 +1,111 @@
+/* Pictures for the comparison of codecs on a CUDA device. */
+#include "bench/cuda_scene.h"
+
+#include <cuda_runtime_api.h>
+#include <math.h>
+
+void check(bool right, const char *what)
+{
+    if (right)
+        return;
+    fprintf(stderr, "cuda_rivals: %s failed\n", what);
+    exit(1);
+}
+
+static void *take(const scene *e)
+{
+    void *memory = NULL;
+    const size_t bytes = shape_bytes(&e->shape);
+    check((e->on_device ? cudaMalloc(&memory, bytes) : cudaMallocHost(&memory, bytes)) == cudaSuccess, "memory");
+    return memory;
+}
+
+static void give_back(const scene *e, void *memory)
+{
+    if (e->on_device)
+        cudaFree(memory);
+    else
+        cudaFreeHost(memory);
+}
+
+/* The part of a picture that begins at (x, y). */
+static void cut(const pnm *p, const shape *s, uint32_t x, uint32_t y, uint8_t *to)
+{
+    const size_t step = shape_sample_stride(s);
+    for (uint32_t c = 0; c < s->components; c++)
+        for (uint32_t row = 0; row < s->height; row++) {
+            const size_t line = (size_t)((y + row) % p->height) * p->width;
+            const uint8_t *from = p->samples + c * pnm_plane_bytes(p) + line * p->bytes;
+            uint8_t *at = to + c * shape_component_stride(s) + (size_t)row * s->width * step;
+            for (uint32_t i = 0, column = x % p->width; i < s->width; i++, at += step) {
+                memcpy(at, from + (size_t)column * p->bytes, s->bytes);
+                column = column + 1 < p->width ? column + 1 : 0;
+            }
+        }
+}
+
+void scene_make(scene *e, const pnm *p, bool differ)
+{
+    const size_t bytes = shape_bytes(&e->shape);
+    e->images = calloc(e->num_images, sizeof *e->images);
+    e->original = malloc(bytes);
+    e->scratch = malloc(bytes);
+    check(e->images && e->original && e->scratch, "memory");
+    for (unsigned i = e->num_images; i-- > 0;) {
+        const uint32_t step = differ ? i : 0;
+        cut(p, &e->shape, step * 331 % p->width, step * 197 % p->height, e->original);
+        e->images[i].samples = take(e);
+        e->images[i].decoded = take(e);
+        check(cudaMemcpy(e->images[i].samples, e->original, bytes, cudaMemcpyDefault) == cudaSuccess, "a copy");
+    }
+}
+
+void scene_free(scene *e)
+{
+    scene_forget_bytes(e);
+    for (unsigned i = 0; i < e->num_images; i++) {
+        give_back(e, e->images[i].samples);
+        give_back(e, e->images[i].decoded);
+    }
+    free(e->images);
+    free(e->original);
+    free(e->scratch);
+}
+
+void scene_keep_bytes(scene *e, unsigned image, const uint8_t *bytes, size_t count)
+{
+    sample_image *m = &e->images[image];
+    m->count = count;
+    if (e->pageable)
+        m->bytes = malloc(count);
+    else if (cudaMallocHost((void **)&m->bytes, count) != cudaSuccess)
+        m->bytes = NULL;
+    check(m->bytes != NULL, "memory");
+    memcpy(m->bytes, bytes, count);
+}
+
+void scene_forget_bytes(scene *e)
+{
+    for (unsigned i = 0; i < e->num_images; i++) {
+        if (e->pageable)
+            free(e->images[i].bytes);
+        else
+            cudaFreeHost(e->images[i].bytes);
+        e->images[i].bytes = NULL;
+    }
+}
+
+double scene_psnr(const scene *e)
+{
+    const size_t bytes = shape_bytes(&e->shape), count = bytes / e->shape.bytes;
+    const double peak = (double)((1u << e->shape.precision) - 1);
+    double sum = 0;
+    check(cudaMemcpy(e->scratch, e->images[0].decoded, bytes, cudaMemcpyDefault) == cudaSuccess, "a copy");
+    for (size_t i = 0; i < count; i++) {
+        const double d = e->shape.bytes == 2
+                             ? (double)((uint16_t *)e->original)[i] - (double)((uint16_t *)e->scratch)[i]
+                             : (double)e->original[i] - (double)e->scratch[i];
+        sum += d * d;
+    }
+    return sum == 0 ? INFINITY : 10 * log10(peak * peak * (double)count / sum);
+}

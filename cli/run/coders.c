@@ -1,0 +1,112 @@
+/* Decides how many files are coded at once, and whether the device is worth opening, before any file is opened. */
+#define _GNU_SOURCE /* sched_getaffinity */
+#include <sched.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/run/pipeline.h"
+#include "pictures/files/file.h"
+#include "pictures/user/limits.h"
+
+/* Files up to this are coded side by side on the CPU, each on a thread or a few: their parts are too small to be shared
+ * out among many threads. */
+#define SMALL_PICTURE ((uint64_t)4 << 20)
+#define SMALL_CODED   ((uint64_t)2 << 20)
+
+/* With a device, so many at once, if they have no more bytes together. */
+#define MOST_ON_DEVICE ((unsigned)8)
+#define MOST_PICTURES  ((uint64_t)512 << 20)
+#define MOST_CODED     ((uint64_t)128 << 20)
+
+/* Bytes of all files together from which `auto` may open the device, which takes a tenth of a second and more. */
+#define NEVER UINT64_MAX
+static const struct {
+    uint64_t mq, ht;
+} worth_opening[2] = {{NEVER, NEVER}, {NEVER, NEVER}}; /* [0] encode, pictures; [1] decode, JPEG 2000 files */
+
+typedef struct sizes {
+    uint64_t largest, total; /* bytes */
+    bool unknown;            /* of a file that is no regular one */
+} sizes;
+
+static sizes look_at(const cli_tasks *tasks)
+{
+    sizes all = {0};
+    for (size_t i = 0; i < tasks->count; i++) {
+        struct stat facts;
+        if (stat(tasks->items[i].input, &facts) != 0 || !S_ISREG(facts.st_mode)) {
+            all.unknown = true;
+            continue;
+        }
+        const uint64_t bytes = (uint64_t)facts.st_size;
+        all.largest = bytes > all.largest ? bytes : all.largest;
+        all.total += bytes;
+    }
+    return all;
+}
+
+/* Processors that this process may use. */
+static unsigned processors(void)
+{
+#ifdef CPU_COUNT
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
+        return (unsigned)CPU_COUNT(&set);
+#endif
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 1 ? (unsigned)online : 1;
+}
+
+static bool has_ht(const cli_tasks *tasks, const cli_options *options)
+{
+    const char *extension = cli_extension(tasks->items[0].input);
+    return options->command == CLI_ENCODE ? options->ht
+                                          : cli_same_text(extension, ".jph") || cli_same_text(extension, ".jhc");
+}
+
+/* CPU where `auto` would have to open the device for too little. */
+static cli_setting choose_backend(const cli_tasks *tasks, const cli_options *options, const sizes *all)
+{
+    const bool decodes = options->command != CLI_ENCODE;
+    const bool left_open = !options->backend.given || options->backend.value == L2K_BACKEND_AUTO;
+    const uint64_t least = has_ht(tasks, options) ? worth_opening[decodes].ht : worth_opening[decodes].mq;
+    if (left_open && !options->gpu_min_samples.given && all->total < least)
+        return (cli_setting){L2K_BACKEND_CPU, true};
+    return options->backend;
+}
+
+static unsigned coders_on_device(const sizes *all, bool decodes)
+{
+    const uint64_t room = (decodes ? MOST_CODED : MOST_PICTURES) / (all->largest ? all->largest : 1);
+    return room < MOST_ON_DEVICE ? (unsigned)room : MOST_ON_DEVICE;
+}
+
+static unsigned choose_coders(const cli_options *options, const sizes *all, int64_t backend, unsigned threads)
+{
+    const bool decodes = options->command != CLI_ENCODE;
+    if (options->in_flight.given)
+        return (unsigned)options->in_flight.value;
+    if (all->unknown || options->by_rows || cli_allowed.memory != CLI_NO_LIMIT)
+        return 1;
+    if (backend != L2K_BACKEND_CPU && l2k_backend_usable(L2K_BACKEND_CUDA, NULL, 0))
+        return coders_on_device(all, decodes);
+    return all->largest <= (decodes ? SMALL_CODED : SMALL_PICTURE) ? threads : 1;
+}
+
+cli_share cli_share_work(const cli_tasks *tasks, const cli_options *options)
+{
+    const sizes all = look_at(tasks);
+    const int64_t asked = cli_setting_or(options->threads, 0);
+    const unsigned threads = asked ? (unsigned)asked : processors();
+    cli_share share = {1, options->threads, choose_backend(tasks, options, &all)};
+    if (tasks->count == 1)
+        return share;
+    unsigned coders = choose_coders(options, &all, cli_setting_or(share.backend, L2K_BACKEND_AUTO), threads);
+    coders = coders < tasks->count ? coders : (unsigned)tasks->count;
+    coders = coders < CLI_MOST_CODERS ? coders : CLI_MOST_CODERS;
+    if (coders > 1) {
+        share.coders = coders;
+        share.threads = (cli_setting){threads > coders ? threads / coders : 1, true};
+    }
+    return share;
+}

@@ -1,0 +1,77 @@
+/* Several images in flight: lanes, each with an encoder or a decoder of its own, and so with its own plans, block
+ * coders and streams of a device. The first lane is the caller's thread, each other one has a thread of its own. Lanes
+ * and what they hold stay from batch to batch. The result does not depend on their number. */
+#ifndef L2K_CODEC_BATCH_H
+#define L2K_CODEC_BATCH_H
+
+#include <pthread.h>
+
+#include "base/run.h"
+
+enum { L2K_MOST_LANES = 64 };
+
+/* What a batch works with, encoders or decoders. */
+typedef struct l2k_lane_kind {
+    void *(*create)(const l2k_hooks *hooks);
+    void (*free)(void *coder);
+    /* Gives a coder the options of `owner`, the object that has the lanes, but as many threads. */
+    l2k_status (*settle)(void *coder, const void *owner, unsigned threads);
+    /* Codes items[number], and says there what became of it. */
+    void (*code)(void *coder, void *items, size_t number);
+    void (*timings)(const void *coder, double seconds[L2K_NUM_STAGES]);
+} l2k_lane_kind;
+
+typedef struct l2k_lane {
+    struct l2k_lanes *lanes;
+    void *coder;
+    unsigned number;
+    bool has_thread;
+    pthread_t thread;
+    bool wanted;    /* its thread has a batch to begin; guarded by the lock */
+    bool silent;    /* nothing it says is passed on */
+    unsigned idle;  /* batches in a row that did not need it */
+    size_t item;    /* the one at work */
+    uint64_t units; /* of it that are done */
+} l2k_lane;
+
+/* Zero-initialise before the first batch. */
+typedef struct l2k_lanes {
+    const l2k_context *context; /* of the owner */
+    const l2k_lane_kind *kind;
+    l2k_lane *lanes[L2K_MOST_LANES]; /* the first num_lanes exist */
+    unsigned num_lanes;
+    bool has_lock;
+    pthread_mutex_t lock;
+    pthread_cond_t begins, ended;
+    bool closing;       /* guarded by the lock, like the next */
+    unsigned at_work;   /* threads of lanes */
+    l2k_context asking; /* the owner's, without its messages */
+    /* During a batch: */
+    void *items;
+    size_t count;
+    unsigned active; /* lanes */
+    int device;      /* of the caller, -1 = no matter */
+    atomic_size_t next;
+} l2k_lanes;
+
+/* What the number of lanes depends on. */
+typedef struct l2k_batch_shape {
+    size_t count;
+    uint64_t samples; /* of the largest image */
+    unsigned threads; /* for all lanes together */
+    unsigned wanted;  /* lanes that the caller wants, 0 = as many as are good */
+    bool on_device;   /* a GPU may take part */
+} l2k_batch_shape;
+
+/* Has all items coded, and waits for that. context->run is the batch's: it has the callback for progress, and gets
+ * progress and times. Items that were not begun, as the hook asked to stop, are left as they are. L2K_ERROR_MEMORY if
+ * there is not even one lane. */
+l2k_status l2k_lanes_run(l2k_lanes *lanes, const l2k_lane_kind *kind, const void *owner, const l2k_context *context,
+                         const l2k_batch_shape *shape, void *items);
+
+void l2k_lanes_release(l2k_lanes *lanes);
+
+/* What a batch of so many images comes to in progress. */
+uint64_t l2k_batch_units(size_t count);
+
+#endif

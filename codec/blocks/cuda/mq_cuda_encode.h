@@ -1,0 +1,34 @@
+/* Encoding of MQ code-blocks on a device: the part of a block coder, for its table. */
+#ifndef L2K_CODEC_BLOCKS_CUDA_MQ_CUDA_ENCODE_H
+#define L2K_CODEC_BLOCKS_CUDA_MQ_CUDA_ENCODE_H
+
+#include "codec/blocks/cuda/cuda_blocks.h"
+#include "codec/blocks/cuda/mq_cuda.h"
+
+/* A list of blocks that is on the device, for batches with the same number. */
+typedef struct l2k_mq_cuda_listed {
+    uint64_t same;
+    const void *base, *device;
+    l2k_coefficient_type type;
+    bool distortions;
+} l2k_mq_cuda_listed;
+
+typedef struct l2k_mq_cuda_encoding {
+    l2k_cuda_memory tables; /* l2k_mq_cuda_tables */
+    l2k_mq_cuda_encode run; /* of the batch under way */
+    l2k_mq_cuda_listed listed;
+    size_t counters, coded, results_end; /* in pinned and device memory, what comes back; blocks are at 0 */
+    bool complete;
+} l2k_mq_cuda_encoding;
+
+l2k_status l2k_mq_cuda_create_encoding(l2k_cuda_blocks *blocks, l2k_mq_cuda_encoding *encoding);
+void l2k_mq_cuda_free_encoding(l2k_mq_cuda_encoding *encoding);
+
+/* Between l2k_cuda_blocks_enter and _leave or _abandon. */
+l2k_status l2k_mq_cuda_start_encoding(l2k_cuda_blocks *blocks, l2k_mq_cuda_encoding *encoding);
+l2k_status l2k_mq_cuda_finish_encoding(l2k_cuda_blocks *blocks, l2k_mq_cuda_encoding *encoding);
+
+/* For the table's `coded`. */
+void l2k_mq_cuda_coded(const l2k_mq_cuda_encoding *encoding, l2k_cuda_coded *coded);
+
+#endif

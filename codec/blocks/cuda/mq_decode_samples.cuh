@@ -1,0 +1,81 @@
+/* 32 samples of an MQ code-block, from bit-planes to coefficients. */
+#ifndef L2K_CODEC_BLOCKS_CUDA_MQ_DECODE_SAMPLES_CUH
+#define L2K_CODEC_BLOCKS_CUDA_MQ_DECODE_SAMPLES_CUH
+
+#include "codec/blocks/cuda/mq_decode_windows.cuh"
+#include "codec/blocks/cuda/mq_shared.cuh"
+
+extern "C" {
+#include "codec/blocks/cuda/mq_decode_batch.h"
+}
+
+struct l2k_mq_word {
+    uint32_t magnitude[32]; /* by column and row, the first sample last: bit i of the words */
+    uint32_t negative;
+
+    /* Passes are numbered from 0, a cleanup pass; pass 1 is the significance pass of the second plane. */
+    L2K_MEMBER void make(const l2k_mq_decode_block &block, const uint64_t *planes, uint32_t words, uint32_t w)
+    {
+#pragma unroll
+        for (int i = 0; i < 32; i++)
+            magnitude[i] = 0;
+        negative = 0;
+        if (block.passes == 0)
+            return;
+        const uint32_t top = block.planes - 1u, lowest = top - (block.passes + 1u) / 3;
+        const bool partly = block.passes % 3 == 2; /* the last plane has had its significance pass alone */
+        uint32_t above = 0, known = 0xFFFFFFFFu;
+        for (uint32_t p = top + 1; p-- > lowest;) {
+            const uint32_t s = l2k_mq_compress(planes[2 * p * words + w]);
+            uint32_t plane = s & ~above;
+            if (p == lowest && partly) { /* what is refined no more is in the middle of an interval twice as large */
+                known = ~above;
+                plane |= above;
+            } else if (p < top) {
+                plane |= l2k_mq_compress(planes[(2 * p + 1) * words + w]);
+            }
+            above = s;
+#pragma unroll
+            for (int i = 0; i < 32; i++)
+                magnitude[i] = 2 * magnitude[i] + (plane >> i & 1);
+        }
+        negative = l2k_mq_compress(planes[2 * (top + 1) * words + w]);
+        finish(block, known & above, lowest);
+    }
+
+    /* Doubled magnitudes, in the middle of what the decoded planes leave open; then regions (H.1), and the half step
+     * dropped where the transform is reversible. */
+    L2K_MEMBER void finish(const l2k_mq_decode_block &block, uint32_t middle, uint32_t lowest)
+    {
+        const uint32_t shift = block.planes > block.roi_shift ? block.roi_shift : 0;
+#pragma unroll
+        for (int i = 0; i < 32; i++) {
+            uint32_t doubled = magnitude[i] << (lowest + 1) | (middle >> i & 1) << lowest;
+            if (doubled >> (shift + 1))
+                doubled >>= shift;
+            magnitude[i] = doubled >> block.reversible;
+        }
+    }
+
+    L2K_MEMBER int32_t value(int i) const
+    {
+        return negative >> i & 1 ? -(int32_t)magnitude[i] : (int32_t)magnitude[i];
+    }
+
+    template <class Sample>
+    L2K_MEMBER void store(Sample *to, uint32_t stride, uint32_t columns, uint32_t rows) const
+    {
+#pragma unroll
+        for (uint32_t y = 0; y < 4; y++) {
+            if (y >= rows)
+                break;
+            Sample *row = to + (size_t)y * stride;
+#pragma unroll
+            for (uint32_t x = 0; x < 8; x++)
+                if (x < columns)
+                    row[x] = (Sample)value(31 - 4 * (int)x - (int)y);
+        }
+    }
+};
+
+#endif

@@ -1,0 +1,80 @@
+/* Codeword segments without stuffing (C.3.4, D.6): bits after 0xFF. */
+#ifndef L2K_CODEC_BLOCKS_CUDA_MQ_DECODE_UNSTUFF_CUH
+#define L2K_CODEC_BLOCKS_CUDA_MQ_DECODE_UNSTUFF_CUH
+
+#include "codec/blocks/cuda/mq_shared.cuh"
+
+extern "C" {
+#include "codec/blocks/cuda/mq_decode_batch.h"
+}
+
+/* The byte after 0xFF has seven bits. In MQ code its top bit is a carry, which counts from then on; in raw bits it does
+ * not count. A byte above 0x8F after 0xFF ends the segment; ones follow. */
+struct l2k_mq_unstuffer {
+    l2k_mq_bits *out;
+    uint32_t room, count;
+    uint64_t bits, carries; /* the lowest `count`, which are not yet stored */
+    uint32_t previous;
+    bool raw;
+
+    L2K_MEMBER void store()
+    {
+        if (count < 32)
+            return;
+        count -= 32;
+        *out++ = {(uint32_t)(bits >> count), (uint32_t)(carries >> count)};
+        room--;
+    }
+
+    /* False at the end. */
+    L2K_MEMBER bool take(uint32_t byte)
+    {
+        const bool stuffed = previous == 0xFF;
+        if (stuffed && byte > 0x8F)
+            return false;
+        const uint32_t width = stuffed ? 7 : 8;
+        bits = bits << width | (stuffed ? byte & 0x7F : byte);
+        carries = carries << width | (stuffed && !raw ? byte >> 7 << 6 : 0);
+        count += width;
+        previous = byte;
+        store();
+        return true;
+    }
+
+    L2K_MEMBER bool take_piece(const uint8_t *from, uint32_t bytes)
+    {
+        for (uint32_t i = 0; i < bytes; i++)
+            if (!take(from[i]))
+                return false;
+        return true;
+    }
+
+    L2K_MEMBER void fill()
+    {
+        const uint32_t missing = 32 - count;
+        bits = bits << missing | ((1ull << missing) - 1);
+        carries <<= missing;
+        count = 32;
+        store();
+        while (room > 0) {
+            *out++ = {0xFFFFFFFFu, 0};
+            room--;
+        }
+    }
+
+    L2K_MEMBER void run(const l2k_mq_decode_batch *p, const l2k_mq_decode_segment *segment)
+    {
+        const l2k_mq_decode_piece *piece = p->pieces + segment->pieces;
+        out = p->bits + segment->bits_at;
+        room = segment->num_bits;
+        bits = carries = 0;
+        count = previous = 0;
+        raw = segment->raw;
+        bool more = true;
+        for (uint32_t i = 0; more && i < segment->num_pieces; i++)
+            more = take_piece(p->bytes + piece[i].at, piece[i].bytes);
+        fill();
+    }
+};
+
+#endif

@@ -1,0 +1,91 @@
+/* Several images encoded at once, each by an encoder of its own. */
+#include <string.h>
+
+#include "codec/encoder.h"
+
+static void *create(const l2k_hooks *hooks)
+{
+    return l2k_encoder_new(hooks);
+}
+
+static void release(void *coder)
+{
+    l2k_encoder_free(coder);
+}
+
+static bool same_layers(const l2k_encoder *a, const l2k_encoder *b)
+{
+    return a->target_kind == b->target_kind && a->num_targets == b->num_targets &&
+           (!a->num_targets || memcmp(a->targets, b->targets, a->num_targets * sizeof *a->targets) == 0);
+}
+
+static l2k_status settle(void *coder, const void *opaque, unsigned threads)
+{
+    l2k_encoder *lane = coder;
+    const l2k_encoder *owner = opaque;
+    memcpy(lane->options, owner->options, sizeof lane->options);
+    lane->options[L2K_ENCODER_THREADS] = threads;
+    lane->pool.limit = owner->pool.limit;
+    memcpy(lane->precincts, owner->precincts, sizeof lane->precincts);
+    lane->num_precincts = owner->num_precincts;
+    lane->base_step = owner->base_step;
+    return same_layers(lane, owner)
+               ? L2K_OK
+               : l2k_encoder_set_layers(lane, owner->target_kind, owner->targets, owner->num_targets);
+}
+
+static void code(void *coder, void *items, size_t number)
+{
+    l2k_encode_item *item = (l2k_encode_item *)items + number;
+    item->status = l2k_encoder_encode(coder, item->image, item->planes, item->stream);
+}
+
+static void timings(const void *coder, double seconds[L2K_NUM_STAGES])
+{
+    l2k_encoder_timings(coder, seconds);
+}
+
+static const l2k_lane_kind kind = {create, release, settle, code, timings};
+
+/* Images are checked when they are encoded. */
+static uint64_t samples_of(const l2k_image *image)
+{
+    if (!image || image->x1 <= image->x0 || image->y1 <= image->y0 || image->num_components > L2K_MAX_COMPONENTS)
+        return 0;
+    const uint64_t area = (uint64_t)(image->x1 - image->x0) * (image->y1 - image->y0), n = image->num_components;
+    return !n || area <= UINT64_MAX / n ? area * n : UINT64_MAX;
+}
+
+static l2k_batch_shape shape_of(const l2k_encoder *encoder, const l2k_encode_item *items, size_t count)
+{
+    const int64_t *options = encoder->options;
+    l2k_batch_shape shape = {
+        .count = count, .threads = encoder->context.threads, .wanted = (unsigned)options[L2K_ENCODER_IN_FLIGHT]};
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t samples = samples_of(items[i].image);
+        shape.samples = samples > shape.samples ? samples : shape.samples;
+    }
+    shape.on_device = l2k_backend_overlaps(&encoder->context, (l2k_backend)options[L2K_ENCODER_BACKEND], shape.samples);
+    return shape;
+}
+
+l2k_status l2k_encoder_encode_batch(l2k_encoder *encoder, l2k_encode_item *items, size_t count)
+{
+    const int64_t *options = encoder->options;
+    l2k_encode_end(encoder, L2K_OK);
+    if (!items && count)
+        return l2k_fail(&encoder->context, L2K_ERROR_ARGUMENT, "no images to encode");
+    encoder->context.threads = l2k_thread_count((unsigned)options[L2K_ENCODER_THREADS]);
+    l2k_choice_start(&encoder->choice, l2k_gpu_min_samples(options[L2K_ENCODER_GPU_MIN_SAMPLES], false,
+                                                           options[L2K_ENCODER_STYLE] & L2K_STYLE_HT));
+    l2k_run_start(&encoder->run, l2k_batch_units(count), options[L2K_ENCODER_TIMINGS]);
+    for (size_t i = 0; i < count; i++)
+        items[i].status = L2K_ERROR_CANCELLED;
+    if (!count)
+        return L2K_OK;
+    const l2k_batch_shape shape = shape_of(encoder, items, count);
+    L2K_TRY(l2k_lanes_run(&encoder->lanes, &kind, encoder, &encoder->context, &shape, items));
+    for (size_t i = 0; i < count; i++)
+        L2K_TRY(items[i].status);
+    return L2K_OK;
+}
