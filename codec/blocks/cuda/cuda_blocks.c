@@ -154,8 +154,8 @@ l2k_status l2k_cuda_reserve_for_code(const l2k_context *context, l2k_cuda_memory
 l2k_status l2k_cuda_bytes_upload(const l2k_cuda_blocks *b, l2k_cuda_bytes *bytes, const uint8_t *from, size_t count)
 {
     L2K_TRY(l2k_cuda_reserve_for_code(b->context, &bytes->device, count + 2 * L2K_CUDA_ALIGNMENT));
-    L2K_TRY(l2k_cuda_clear_ends(b->context, b->running, bytes->device.at, L2K_CUDA_ALIGNMENT,
-                                count + L2K_CUDA_ALIGNMENT));
+    L2K_TRY(
+        l2k_cuda_clear_ends(b->context, b->running, bytes->device.at, L2K_CUDA_ALIGNMENT, count + L2K_CUDA_ALIGNMENT));
     if (count == 0)
         return L2K_OK;
     return l2k_cuda_upload(b->context, b->running, l2k_cuda_bytes_at(bytes), from, count);

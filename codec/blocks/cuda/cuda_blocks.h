@@ -79,7 +79,8 @@ static inline uint8_t *l2k_cuda_bytes_at(const l2k_cuda_bytes *bytes)
 l2k_status l2k_cuda_bytes_start(const l2k_cuda_blocks *blocks, l2k_cuda_bytes *bytes);
 /* For the host to gather `count` bytes in; what has gone up directly is needed no longer. */
 l2k_status l2k_cuda_bytes_gather(const l2k_cuda_blocks *blocks, l2k_cuda_bytes *bytes, size_t count);
-l2k_status l2k_cuda_bytes_upload(const l2k_cuda_blocks *blocks, l2k_cuda_bytes *bytes, const uint8_t *from, size_t count);
+l2k_status l2k_cuda_bytes_upload(const l2k_cuda_blocks *blocks, l2k_cuda_bytes *bytes, const uint8_t *from,
+                                 size_t count);
 void l2k_cuda_bytes_free(l2k_cuda_bytes *bytes);
 
 /* Where `count` bytes at `data` are in the batch's; false if they are not there. */

@@ -1,6 +1,6 @@
-/* MQ code-blocks to decode on a device: which passes and bytes of a block go there, where everything lies, and the order
- * in which the kernels take the blocks. A frame may have tens of thousands of blocks, so what is done for each of them
- * here is kept short. */
+/* MQ code-blocks to decode on a device: which passes and bytes of a block go there, where everything lies, and the
+ * order in which the kernels take the blocks. A frame may have tens of thousands of blocks, so what is done for each of
+ * them here is kept short. */
 #include "codec/blocks/cuda/mq_cuda_decode.h"
 
 #include <stdlib.h>
@@ -247,7 +247,10 @@ static uint32_t divide(const l2k_cuda_blocks *b, uint32_t most_lanes, uint32_t c
 {
     uint32_t groups = 0, at = 0;
     (void)b;
-    static const struct {uint32_t lanes; const char *name;} parts[] = {{1, "N1"}, {4, "N4"}, {8, "N8"}, {16, "N16"}};
+    static const struct {
+        uint32_t lanes;
+        const char *name;
+    } parts[] = {{1, "N1"}, {4, "N4"}, {8, "N8"}, {16, "N16"}};
     for (unsigned k = 0; k < 4; k++) {
         uint32_t most = getenv(parts[k].name) ? (uint32_t)atoi(getenv(parts[k].name)) : k == 0 ? 264 : 0;
         for (uint32_t end = l2k_min_u32(at + most, count); at < end; at += parts[k].lanes)

@@ -29,8 +29,8 @@ enum l2k_mq_pass { L2K_MQ_SIGNIFICANCE, L2K_MQ_REFINEMENT, L2K_MQ_CLEANUP };
      L2K_MQ_OUTCOME(L2K_MQ_SIGN, 0, 12) | L2K_MQ_OUTCOME(L2K_MQ_SIGN, 1, 13))
 
 struct l2k_mq_lane {
-    /* Shared memory: for each word of the lane's block significance and, above it, signs, `pair_stride` bytes from the one
-     * before; the states of its contexts, `stride` bytes apart; tables. */
+    /* Shared memory: for each word of the lane's block significance and, above it, signs, `pair_stride` bytes from the
+     * one before; the states of its contexts, `stride` bytes apart; tables. */
     l2k_shared pairs, contexts, states, lookups;
     uint32_t stride, pair_stride;
 
@@ -44,7 +44,7 @@ struct l2k_mq_lane {
 
     /* Where it stands. */
     uint32_t pass, plane, number, passes, segment_passes; /* `passes` that are left, this one included */
-    uint32_t word, column; /* a word in the block and in its stripe */
+    uint32_t word, column;                                /* a word in the block and in its stripe */
     bool done;
 
     /* The window: significance, signs, candidates left, those that may become candidates, and what is collected: in
@@ -52,19 +52,19 @@ struct l2k_mq_lane {
      * place lower, who has significant neighbours in his first refinement, `negative` who was refined before. */
     uint64_t significant, negative, candidates, open, collected;
     uint32_t kind;
-    uint32_t edge;             /* refinement: the last column of significance */
-    uint32_t goes_on;          /* 0 in refinement passes, else 1 */
+    uint32_t edge;                        /* refinement: the last column of significance */
+    uint32_t goes_on;                     /* 0 in refinement passes, else 1 */
     l2k_shared first_table, second_table; /* contexts of candidates; of signs or refinement */
     uint32_t later, refined;              /* bits by which a sign, or a refinement bit, changes `collected` */
 
-    /* The next window's strips, and what it gets from earlier passes: who was visited, or significant in the plane above;
-     * in that above it. */
+    /* The next window's strips, and what it gets from earlier passes: who was visited, or significant in the plane
+     * above; in that above it. */
     uint64_t next_significant, next_negative, ahead, before;
     uint32_t store_at, ahead_at, before_at; /* in `planes`: what the pass makes, and reads */
     bool looks_ahead, looks_before;
 
-    /* The decoder: A and C as in Annex C, without what is read ahead; then 64 bits to come, of which `used` are in C, and
-     * 32 more. */
+    /* The decoder: A and C as in Annex C, without what is read ahead; then 64 bits to come, of which `used` are in C,
+     * and 32 more. */
     uint32_t a, c, used;
     l2k_mq_bits now, next, later_bits;
     const l2k_mq_bits *bits;
@@ -173,8 +173,8 @@ struct l2k_mq_lane {
         return contexts + (raw ? (uint32_t)L2K_MQ_DECODE_RAW : context) * stride;
     }
 
-    /* All refinement bits of a word, for a lane by itself. The next candidate's context does not depend on the bit, so a
-     * decision waits for the interval before it alone: states to come are loaded ahead. */
+    /* All refinement bits of a word, for a lane by itself. The next candidate's context does not depend on the bit, so
+     * a decision waits for the interval before it alone: states to come are loaded ahead. */
     L2K_MEMBER void refine_word()
     {
         const bool raw = second_table == lookups + L2K_MQ_DECODE_RAW_BITS;

@@ -62,8 +62,7 @@ struct l2k_mq_word {
         return negative >> i & 1 ? -(int32_t)magnitude[i] : (int32_t)magnitude[i];
     }
 
-    template <class Sample>
-    L2K_MEMBER void store(Sample *to, uint32_t stride, uint32_t columns, uint32_t rows) const
+    template <class Sample> L2K_MEMBER void store(Sample *to, uint32_t stride, uint32_t columns, uint32_t rows) const
     {
 #pragma unroll
         for (uint32_t y = 0; y < 4; y++) {
