@@ -61,6 +61,7 @@ static l2k_status choose_plan(const l2k_encode_job *job, const l2k_team *team, l
     l2k_plan_spec spec = {.direction = L2K_FORWARD,
                           .type = coefficient_type(tile),
                           .on_device = stays && e->device_planes && !l2k_choice_has_failed(e->context->choice),
+                          .packs_planes = stays && e->device_planes,
                           .keeps_coefficients = stays};
     choose_quantiser(e, team, tile, &spec);
     l2k_coding_plan_spec(&e->siz, &e->coding, tile->rect, 0, components, &spec);
@@ -174,16 +175,17 @@ const l2k_packet_maker_table *l2k_encode_packet_makers(const l2k_encoder *encode
 
 /* Code-blocks and packets, from the coefficients to the packets' bytes in host memory. */
 static l2k_status make_packets(const l2k_encode_job *job, l2k_block_coder *coder, const l2k_block_batch *batch,
-                               l2k_tile *tile)
+                               const l2k_plan *plan, l2k_tile *tile)
 {
     l2k_encoder *encoder = job->encoder;
     l2k_block_batch staying = *batch;
+    l2k_packet_source from = {.coder = coder, .batch = &staying, .tile = tile, .lengths = job->encoding->plt};
+    from.coefficients = l2k_plan_coefficient_memory(plan, &from.coefficient_bytes);
     staying.stays = true;
     encoder->packet_makers = job->makers;
     if (!encoder->packet_maker)
         L2K_TRY(job->makers->create(&encoder->context, &encoder->packet_maker));
-    return job->makers->make(encoder->packet_maker, coder, &staying, tile, job->encoding->plt,
-                             &encoder->output.packets);
+    return job->makers->make(encoder->packet_maker, &from, &encoder->output.packets);
 }
 
 static l2k_status code_blocks(const l2k_encode_job *job, l2k_block_coder *coder, const l2k_block_batch *batch,
@@ -227,7 +229,7 @@ l2k_status l2k_encode_blocks(const l2k_encode_job *job, l2k_team *team, l2k_plan
     if (!on_device) /* there, the coder works behind the plan, in its stream */
         status = finish_plan(plan, status);
     if (status == L2K_OK && on_device && job->makers)
-        status = make_packets(job, coder, &batch, tile);
+        status = make_packets(job, coder, &batch, plan, tile);
     if (status == L2K_OK && !job->encoder->output.packets.bytes)
         status = code_blocks(job, coder, &batch, tile);
     return on_device ? finish_plan(plan, status) : status;

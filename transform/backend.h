@@ -41,6 +41,9 @@ extern const l2k_backend_functions l2k_backend_cuda;
 /* Whether a device can be used; `text` names it, or says why not. */
 bool l2k_cuda_usable(char *text, size_t bytes);
 
+/* Copies device memory to any host memory, behind what is in `stream` (a cudaStream_t), and waits for it. */
+l2k_status l2k_cuda_fetch(const l2k_context *context, void *host, const void *device, size_t bytes, void *stream);
+
 /* The calling thread's device, -1 where there is none, and to change it; the first use of a device that has failed says
  * so. */
 int l2k_cuda_device(void);

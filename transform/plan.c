@@ -247,9 +247,10 @@ bool l2k_plan_fits(const l2k_plan *plan, const l2k_plan_spec *spec)
 {
     const l2k_plan_spec *own = &plan->spec;
     if (own->direction != spec->direction || own->type != spec->type || own->on_device != spec->on_device ||
-        own->keeps_coefficients != spec->keeps_coefficients || own->truncates != spec->truncates ||
-        !own->cpu_reason != !spec->cpu_reason || own->levels_at_once != spec->levels_at_once ||
-        own->component_transform != spec->component_transform || own->num_components != spec->num_components)
+        own->keeps_coefficients != spec->keeps_coefficients || own->packs_planes != spec->packs_planes ||
+        own->truncates != spec->truncates || !own->cpu_reason != !spec->cpu_reason ||
+        own->levels_at_once != spec->levels_at_once || own->component_transform != spec->component_transform ||
+        own->num_components != spec->num_components)
         return false;
     for (uint32_t c = 0; c < spec->num_components; c++)
         if (!component_fits(spec->direction, &own->components[c], &spec->components[c]))
@@ -278,6 +279,14 @@ l2k_status l2k_plan_follow(l2k_plan *plan, void *stream)
 const l2k_coefficients *l2k_plan_coefficients(const l2k_plan *plan, uint32_t c)
 {
     return &plan->views[c];
+}
+
+void *l2k_plan_coefficient_memory(const l2k_plan *plan, size_t *bytes)
+{
+    const l2k_coefficients *last = &plan->views[plan->spec.num_components - 1];
+    char *start = plan->views[0].base;
+    *bytes = (size_t)((char *)last->base - start) + last->stride * last->height * l2k_coefficient_bytes(last->type);
+    return start;
 }
 
 /* Float samples are only possible where values are floats, and without a component transform. */

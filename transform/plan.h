@@ -38,6 +38,9 @@ typedef struct l2k_plan_spec {
     /* CUDA only: planes and coefficients stay in device memory. Runs are those of l2k_plan_run_on_device, or of begin
      * and finish in the plan's own stream. */
     bool on_device;
+    /* With on_device, forward: the three planes of a component transform are interleaved first if they are not, which
+     * is faster than loading them as they are, and takes memory for them. */
+    bool packs_planes;
     /* Planes in host memory, but coefficients where the backend computes: on CUDA in device memory, for a block coder
      * there. */
     bool keeps_coefficients;
@@ -71,6 +74,9 @@ l2k_status l2k_plan_follow(l2k_plan *plan, void *stream);
  * it. base is aligned to 64 bytes and the stride is a multiple of 32; nothing beyond the width is ever read. 16-bit
  * views keep the low 16 bits of a coefficient: the caller must know that the range suffices. */
 const l2k_coefficients *l2k_plan_coefficients(const l2k_plan *plan, uint32_t c);
+
+/* On CUDA, the memory of all components' coefficients, in one piece: for somebody else, once they have been used. */
+void *l2k_plan_coefficient_memory(const l2k_plan *plan, size_t *bytes);
 
 /* Runs the plan on the caller's planes: forward fills the coefficient views, inverse the planes. planes[c] points at
  * the top left sample of the tile-component (inverse: of its highest resolution that is kept). Nothing allocates.

@@ -2,9 +2,7 @@
 #include "transform/plane_fetch.h"
 
 #include "base/sample.h"
-#ifdef L2K_WITH_CUDA
-#include "transform/cuda/cuda_staging.h"
-#endif
+#include "transform/backend.h"
 
 /* From the first to the last of `count` samples or rows; ahead of the first, if they go backwards. */
 static size_t reach(ptrdiff_t stride, uint32_t count)

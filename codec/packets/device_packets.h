@@ -19,16 +19,25 @@ enum { L2K_PACKETS_FRONT = 1 << 16, L2K_PACKETS_BACK = 64 };
 /* The maker's memory, lists and results. */
 typedef struct l2k_packet_maker l2k_packet_maker;
 
+/* What packets are made of: all blocks of a tile, which the coder encodes as `batch` says, from the beginning of the
+ * batch to its end. */
+typedef struct l2k_packet_source {
+    l2k_block_coder *coder;
+    const l2k_block_batch *batch;
+    l2k_tile *tile;
+    void *coefficients; /* their memory, where all packets are put together, once they are not needed any more */
+    size_t coefficient_bytes;
+    bool lengths; /* of packets are asked for */
+} l2k_packet_source;
+
 typedef struct l2k_packet_maker_table {
     l2k_status (*create)(const l2k_context *context, l2k_packet_maker **maker);
     /* NULL is allowed. */
     void (*free)(l2k_packet_maker *maker);
-    /* Makes packets of all blocks of a tile, which the coder encodes as `batch` says: from the beginning of the batch
-     * to its end. `made->bytes` is NULL if that cannot be done there; nothing has changed then. Sets the tile's
+    /* `made->bytes` is NULL if that cannot be done there; the coefficients are then as they were. Sets the tile's
      * needs_guard_bit, for which the packets have that bit already, and magnitude_bound. What is made remains until the
      * next time. Errors: as from the coder; L2K_ERROR_MEMORY, L2K_ERROR_BACKEND. */
-    l2k_status (*make)(l2k_packet_maker *maker, l2k_block_coder *coder, const l2k_block_batch *batch, l2k_tile *tile,
-                       bool lengths, l2k_made_packets *made);
+    l2k_status (*make)(l2k_packet_maker *maker, const l2k_packet_source *from, l2k_made_packets *made);
 } l2k_packet_maker_table;
 
 /* The one for packets of blocks that such a coder encodes; NULL where there is none. */

@@ -32,6 +32,7 @@ BEGIN {
     row["codec/blocks/ht"] = stages " codec/tile codec/blocks codec/blocks/mq"
     row["codec/blocks/cuda"] = stages " codec/tile codec/blocks codec/blocks/mq codec/blocks/ht transform/cuda"
     row["codec/packets"] = stages " codec/tile codec/blocks"
+    row["codec/packets/cuda"] = row["codec/packets"] " codec/packets codec/blocks/cuda transform/cuda"
     row["codec/codestream"] = stages " codec/tile"
     row["codec/jp2"] = stages " codec/tile codec/codestream"
     row["codec"] = stages " tiling/pixel codec/tile codec/blocks codec/blocks/mq codec/blocks/ht codec/blocks/cuda codec/packets codec/codestream codec/jp2"

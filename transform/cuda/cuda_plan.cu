@@ -69,6 +69,12 @@ struct block_layout {
     size_t pixels, low, end;
 };
 
+/* Whether the pixels of the components from c on have memory in the plan. */
+bool has_pixels(const l2k_plan_spec *spec, uint32_t c)
+{
+    return !spec->on_device || (spec->packs_planes && l2k_cuda_lanes(spec, c) == 3);
+}
+
 bool coefficients_stay(const l2k_plan_spec *spec)
 {
     return spec->on_device || spec->keeps_coefficients;
@@ -83,7 +89,9 @@ block_layout lay_out(const l2k_plan_spec *spec)
         layout.pixels += view_bytes(&view);
     }
     layout.low = layout.pixels;
-    for (uint32_t c = 0; c < spec->num_components && !spec->on_device; c += l2k_cuda_lanes(spec, c)) {
+    for (uint32_t c = 0; c < spec->num_components; c += l2k_cuda_lanes(spec, c)) {
+        if (!has_pixels(spec, c))
+            continue;
         l2k_cuda_pixels pixels = l2k_cuda_pixels_of(spec, c);
         layout.low += with_guard(l2k_cuda_pixel_bytes(&pixels));
     }
@@ -129,8 +137,18 @@ void share_out_pixels(l2k_plan *plan, size_t offset)
     for (uint32_t c = 0; c < plan->spec.num_components;) {
         l2k_cuda_pixels *pixels = &s->pixels[c];
         *pixels = l2k_cuda_pixels_of(&plan->spec, c);
+        if (!has_pixels(&plan->spec, c)) {
+            c += pixels->lanes;
+            continue;
+        }
         pixels->device = s->device + offset;
-        pixels->staging = s->pinned + offset - before;
+        pixels->staging = s->pinned ? s->pinned + offset - before : NULL;
+        if (plan->spec.direction == L2K_FORWARD && pixels->lanes == 3) { /* pixels are read before these are written */
+            const l2k_coefficients *view = &plan->views[c];
+            for (unsigned lane = 0; lane < 3; lane++)
+                pixels->planar[lane] = (char *)s->coefficients[c + lane];
+            pixels->planar_bytes = view->stride * view->height * l2k_coefficient_bytes(view->type);
+        }
         offset += with_guard(l2k_cuda_pixel_bytes(pixels));
         size_t bytes = l2k_sample_bytes(pixels->type);
         for (unsigned lane = 0; lane < pixels->lanes; lane++, c++)
@@ -147,8 +165,7 @@ l2k_status take_memory(l2k_plan *plan)
     s->low = s->device + layout.low;
     s->coefficient_bytes = layout.pixels;
     share_out_coefficients(plan);
-    if (!plan->spec.on_device)
-        share_out_pixels(plan, layout.pixels);
+    share_out_pixels(plan, layout.pixels);
     return L2K_OK;
 }
 
@@ -315,10 +332,26 @@ l2k_status run_on_device(l2k_plan *plan, const l2k_plane *planes, void *stream)
     return l2k_cuda_check(plan->context, error, "launching the transform");
 }
 
+/* The planes of a component transform as they are, or interleaved in the plan's memory. */
+l2k_status pack_planes(l2k_plan *plan, const l2k_plane **planes)
+{
+    cuda_state *s = state_of(plan);
+    const l2k_cuda_pixels *pixels = &s->pixels[0];
+    if (!plan->spec.packs_planes || pixels->lanes != 3 || l2k_cuda_is_packed(pixels, *planes))
+        return L2K_OK;
+    L2K_TRY(l2k_cuda_check(plan->context, l2k_cuda_pack(pixels, *planes, s->stream), "interleaving samples"));
+    for (uint32_t c = 3; c < plan->spec.num_components; c++)
+        s->planes[c] = (*planes)[c];
+    *planes = s->planes;
+    return L2K_OK;
+}
+
 /* Nothing crosses the bus. */
 l2k_status enqueue_on_device(l2k_plan *plan, const l2k_plane *planes)
 {
     L2K_TRY(mark(plan, 1));
+    L2K_TRY(check_strides(plan, planes));
+    L2K_TRY(pack_planes(plan, &planes));
     L2K_TRY(run_on_device(plan, planes, state_of(plan)->stream));
     return mark(plan, 2);
 }

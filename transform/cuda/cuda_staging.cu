@@ -5,6 +5,7 @@
 
 extern "C" {
 #include "base/sample.h"
+#include "transform/backend.h"
 #include "transform/cuda/cuda_device.h"
 #include "transform/cuda/cuda_levels.h"
 #include "transform/cuda/cuda_staging.h"
@@ -31,18 +32,6 @@ size_t used_row_bytes(const l2k_cuda_pixels *pixels)
 
 /* ---- Planes that need no staging ----------------------------------------------------------------------------- */
 
-/* Whether the caller's planes are laid out like the packed pixels, except for the row stride. */
-bool is_packed(const l2k_cuda_pixels *pixels, const l2k_plane *planes)
-{
-    size_t bytes = l2k_sample_bytes(pixels->type);
-    for (unsigned lane = 0; lane < pixels->lanes; lane++)
-        if (planes[lane].type != pixels->type || planes[lane].row_stride != planes[0].row_stride ||
-            planes[lane].sample_stride != (ptrdiff_t)(pixels->lanes * bytes) ||
-            (char *)planes[lane].data != (char *)planes[0].data + lane * bytes)
-            return false;
-    return true;
-}
-
 /* Older drivers report an error for pageable memory, which must not show up in the next call. */
 bool is_pinned(const void *at)
 {
@@ -59,7 +48,7 @@ bool goes_directly(const l2k_cuda_pixels *pixels, const l2k_plane *planes)
     size_t used = used_row_bytes(pixels);
     ptrdiff_t stride = planes[0].row_stride;
     if (pixels->height == 0 || used == 0 || stride < (ptrdiff_t)used || stride > INT32_MAX ||
-        !is_packed(pixels, planes))
+        !l2k_cuda_is_packed(pixels, planes))
         return false;
     const char *first = (const char *)planes[0].data;
     return is_pinned(first) && is_pinned(first + (ptrdiff_t)(pixels->height - 1) * stride + used - 1);
@@ -139,7 +128,7 @@ void copy_lane(const l2k_cuda_pixels *pixels, const l2k_plane *plane, unsigned l
 /* Copies rows y0 .. y1 - 1 between the caller's planes and pinned memory. */
 void copy_rows(const l2k_cuda_pixels *pixels, const l2k_plane *planes, uint32_t y0, uint32_t y1, bool in)
 {
-    bool packed = is_packed(pixels, planes);
+    bool packed = l2k_cuda_is_packed(pixels, planes);
     for (uint32_t y = y0; y < y1; y++) {
         char *staged = pixels->staging + y * pixels->row_bytes, *caller = (char *)l2k_sample_at(planes, 0, y);
         if (packed)
@@ -155,7 +144,90 @@ uint32_t rows_in_chunk(const l2k_cuda_pixels *pixels)
     return rows < 1 ? 1 : rows > UINT32_MAX ? UINT32_MAX : (uint32_t)rows;
 }
 
+/* ---- Three planes that are interleaved on the device --------------------------------------------------------- */
+
+/* Bytes of a row there: whole words, so that they are loaded as such. */
+size_t planar_row_bytes(const l2k_cuda_pixels *pixels)
+{
+    return ((size_t)pixels->width * l2k_sample_bytes(pixels->type) + 3) / 4 * 4;
+}
+
+/* Samples side by side, of the size that they have when they are packed. */
+bool goes_planar(const l2k_cuda_pixels *pixels, const l2k_plane *planes)
+{
+    const size_t bytes = l2k_sample_bytes(pixels->type), plane = planar_row_bytes(pixels) * pixels->height;
+    if (pixels->lanes != 3 || plane == 0 || plane > pixels->planar_bytes ||
+        3 * plane > pixels->row_bytes * pixels->height)
+        return false;
+    for (unsigned lane = 0; lane < 3; lane++)
+        if (l2k_sample_bytes(planes[lane].type) != bytes || planes[lane].sample_stride != (ptrdiff_t)bytes)
+            return false;
+    return true;
+}
+
+/* Whether a copy of the device can read the plane. */
+bool is_pinned_plane(const l2k_cuda_pixels *pixels, const l2k_plane *plane, size_t row)
+{
+    const char *first = (const char *)plane->data;
+    return plane->row_stride >= (ptrdiff_t)row && plane->row_stride <= INT32_MAX && is_pinned(first) &&
+           is_pinned(first + (ptrdiff_t)(pixels->height - 1) * plane->row_stride + row - 1);
+}
+
+l2k_status upload_pinned_plane(const l2k_context *context, const l2k_cuda_pixels *pixels, const l2k_plane *plane,
+                               char *to, size_t row, cudaStream_t stream)
+{
+    return l2k_cuda_check(context,
+                          cudaMemcpy2DAsync(to, planar_row_bytes(pixels), plane->data, (size_t)plane->row_stride, row,
+                                            pixels->height, cudaMemcpyHostToDevice, stream),
+                          "uploading samples");
+}
+
+/* Through pinned memory, a chunk at a time. */
+l2k_status upload_plane(const l2k_context *context, const l2k_cuda_pixels *pixels, const l2k_plane *plane,
+                        char *staging, char *to, size_t row, cudaStream_t stream)
+{
+    const size_t pitch = planar_row_bytes(pixels);
+    const uint32_t rows = (uint32_t)(CHUNK_BYTES / pitch + 1);
+    for (uint32_t y = 0; y < pixels->height;) {
+        const uint32_t end = pixels->height - y < rows ? pixels->height : y + rows;
+        for (uint32_t k = y; k < end; k++)
+            memcpy(staging + k * pitch, l2k_sample_at(plane, 0, k), row);
+        L2K_TRY(l2k_cuda_check(
+            context,
+            cudaMemcpyAsync(to + y * pitch, staging + y * pitch, (end - y) * pitch, cudaMemcpyHostToDevice, stream),
+            "uploading samples"));
+        y = end;
+    }
+    return L2K_OK;
+}
+
+l2k_status upload_planar(const l2k_context *context, const l2k_cuda_pixels *pixels, const l2k_plane *planes,
+                         cudaStream_t stream)
+{
+    const size_t pitch = planar_row_bytes(pixels), row = pixels->width * l2k_sample_bytes(pixels->type);
+    l2k_plane on_device[3];
+    for (unsigned lane = 0; lane < 3; lane++) {
+        char *to = pixels->planar[lane], *staging = pixels->staging + lane * pitch * pixels->height;
+        on_device[lane] = l2k_plane{to, (ptrdiff_t)pitch, planes[lane].sample_stride, planes[lane].type};
+        L2K_TRY(is_pinned_plane(pixels, &planes[lane], row)
+                    ? upload_pinned_plane(context, pixels, &planes[lane], to, row, stream)
+                    : upload_plane(context, pixels, &planes[lane], staging, to, row, stream));
+    }
+    return l2k_cuda_check(context, l2k_cuda_pack(pixels, on_device, stream), "interleaving samples");
+}
+
 } // namespace
+
+extern "C" bool l2k_cuda_is_packed(const l2k_cuda_pixels *pixels, const l2k_plane *planes)
+{
+    size_t bytes = l2k_sample_bytes(pixels->type);
+    for (unsigned lane = 0; lane < pixels->lanes; lane++)
+        if (planes[lane].type != pixels->type || planes[lane].row_stride != planes[0].row_stride ||
+            planes[lane].sample_stride != (ptrdiff_t)(pixels->lanes * bytes) ||
+            (char *)planes[lane].data != (char *)planes[0].data + lane * bytes)
+            return false;
+    return true;
+}
 
 extern "C" l2k_cuda_pixels l2k_cuda_pixels_of(const l2k_plan_spec *spec, uint32_t first)
 {
@@ -190,6 +262,8 @@ extern "C" l2k_status l2k_cuda_upload_pixels(const l2k_context *context, const l
                                                 (size_t)planes[0].row_stride, used_row_bytes(pixels), pixels->height,
                                                 cudaMemcpyHostToDevice, (cudaStream_t)stream),
                               "uploading samples");
+    if (goes_planar(pixels, planes))
+        return upload_planar(context, pixels, planes, (cudaStream_t)stream);
     uint32_t rows = rows_in_chunk(pixels);
     for (uint32_t y = 0; y < pixels->height;) {
         uint32_t end = pixels->height - y < rows ? pixels->height : y + rows;

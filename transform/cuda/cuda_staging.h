@@ -10,16 +10,24 @@ typedef struct l2k_cuda_pixels {
     l2k_sample_type type; /* the smallest that holds the precision of all lanes */
     unsigned lanes;       /* samples per pixel: 1 or 3 */
     uint32_t width, height;
-    size_t row_bytes; /* row stride, a multiple of 32: the sectors of device memory */
-    char *device;     /* height * row_bytes each */
-    char *staging;    /* pinned */
-    bool direct;      /* the current download goes directly to the caller's planes */
+    size_t row_bytes;    /* row stride, a multiple of 32: the sectors of device memory */
+    char *device;        /* height * row_bytes each */
+    char *staging;       /* pinned */
+    char *planar[3];     /* device memory for three planes before they are interleaved */
+    size_t planar_bytes; /* of each; 0: there is none */
+    bool direct;         /* the current download goes directly to the caller's planes */
 } l2k_cuda_pixels;
 
 /* Everything but the memory, for the interleaved components from `first` on. */
 l2k_cuda_pixels l2k_cuda_pixels_of(const l2k_plan_spec *spec, uint32_t first);
 
 size_t l2k_cuda_pixel_bytes(const l2k_cuda_pixels *pixels);
+
+/* Whether planes are laid out like the packed pixels, but for the row stride. */
+bool l2k_cuda_is_packed(const l2k_cuda_pixels *pixels, const l2k_plane *planes);
+
+/* Interleaves three planes in device memory into pixels->device; the result is a cudaError_t (cuda_pack.cu). */
+int l2k_cuda_pack(const l2k_cuda_pixels *pixels, const l2k_plane *planes, void *stream);
 
 /* `planes` are the caller's, one per lane; `stream` is a cudaStream_t. Upload and download enqueue and return; the
  * planes must not change until the stream has completed them. Call unpack after that: it completes the download into
@@ -29,8 +37,5 @@ l2k_status l2k_cuda_upload_pixels(const l2k_context *context, const l2k_cuda_pix
 l2k_status l2k_cuda_download_pixels(const l2k_context *context, l2k_cuda_pixels *pixels, const l2k_plane *planes,
                                     void *stream);
 void l2k_cuda_unpack_pixels(const l2k_cuda_pixels *pixels, const l2k_plane *planes);
-
-/* Copies device memory to any host memory, behind what is in the stream, and waits for it. */
-l2k_status l2k_cuda_fetch(const l2k_context *context, void *host, const void *device, size_t bytes, void *stream);
 
 #endif

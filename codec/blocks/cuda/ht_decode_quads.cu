@@ -80,7 +80,7 @@ enum { GROUP_PAIRS = 8, GROUP_WORDS = 8, GROUP_SYMBOLS = 24 };
 
 /* The first row's tables are used too seldom to stand here. VLC's first row of words follows its last one once more. */
 struct cta_memory {
-    uint32_t quads[L2K_HT_CUDA_ENTRIES], residuals[L2K_HT_CUDA_MODES];
+    uint32_t quads[L2K_HT_CUDA_ENTRIES], residuals[L2K_HT_CUDA_MODES], runs[L2K_HT_CUDA_RUNS];
     uint32_t vlc[(VLC_RING + 1) * LANES], mel[MEL_RING * LANES], symbols[SYMBOL_RING * LANES];
     uint32_t used[2][2][LANES]; /* by odd or even group: bits of VLC, symbols of MEL */
     uint32_t most_groups;       /* of a block */
@@ -199,7 +199,7 @@ struct mel_decoder {
     }
     __device__ __forceinline__ void decode_runs()
     {
-        const uint32_t entry = __ldg(runs + (state | bits >> 26));
+        const uint32_t entry = runs[state | bits >> 26];
         const uint32_t last = entry >> 12 & 31;
         bits = __funnelshift_l(more, bits, entry);
         place += entry & 31;
@@ -458,21 +458,27 @@ template <bool WIDE, bool LONG> struct quad_decoder {
 /* Of both warps. Each is somewhere else, so this is not __syncthreads. */
 __device__ __forceinline__ void meet()
 {
-    __syncwarp();
-    asm volatile("bar.sync 1, 64;" ::: "memory");
+    asm volatile("barrier.sync 1, 64;" ::: "memory");
+}
+
+/* `count` words, a multiple of four, by all threads. */
+__device__ __forceinline__ void copy(uint32_t *to, const uint32_t *from, int count)
+{
+    for (int i = threadIdx.x; i < count / 4; i += 2 * LANES)
+        reinterpret_cast<uint4 *>(to)[i] = __ldg(reinterpret_cast<const uint4 *>(from) + i);
 }
 
 /* The warp that sees to what the other one needs. Words of VLC that will be there: those of the group under way, those
  * of the next one, and what is looked at beyond. */
 __device__ __forceinline__ void feed(cta_memory &memory, const uint32_t *head, const uint4 *scratch,
-                                     const l2k_ht_cuda_layout &at, const l2k_ht_cuda_tables &tables, bool used)
+                                     const l2k_ht_cuda_layout &at, bool used)
 {
     const unsigned lane = l2k_lane();
     word_ring<VLC_RING, true> vlc;
     mel_decoder mel;
     if (used) {
         vlc.start(memory.vlc + lane, scratch + at.vlc, head[L2K_HT_VLC_WORDS], 0);
-        mel.runs = tables.runs;
+        mel.runs = memory.runs;
         mel.start(memory.mel + lane, memory.symbols + lane, scratch + at.mel, head[L2K_HT_MEL_WORDS]);
         vlc.fill();
         vlc.fill();
@@ -529,10 +535,9 @@ __device__ __forceinline__ uint32_t decode_lane(cta_memory &memory, const l2k_ht
 template <bool WIDE, bool LONG> __global__ void __launch_bounds__(2 * LANES) decode_quads(const parameters p)
 {
     __shared__ cta_memory memory;
-    for (int i = threadIdx.x; i < L2K_HT_CUDA_ENTRIES / 4; i += 2 * LANES)
-        reinterpret_cast<uint4 *>(memory.quads)[i] = reinterpret_cast<const uint4 *>(p.tables->quads)[i];
-    for (int i = threadIdx.x; i < L2K_HT_CUDA_MODES / 4; i += 2 * LANES)
-        reinterpret_cast<uint4 *>(memory.residuals)[i] = reinterpret_cast<const uint4 *>(p.tables->residuals)[i];
+    copy(memory.quads, p.tables->quads, L2K_HT_CUDA_ENTRIES);
+    copy(memory.residuals, p.tables->residuals, L2K_HT_CUDA_MODES);
+    copy(memory.runs, p.tables->runs, L2K_HT_CUDA_RUNS);
     if (threadIdx.x == 0)
         memory.most_groups = 0;
     __syncthreads();
@@ -551,7 +556,7 @@ template <bool WIDE, bool LONG> __global__ void __launch_bounds__(2 * LANES) dec
     const bool bad = used && head[L2K_HT_VLC_WORDS] == 0;
     used = used && !bad;
     if (threadIdx.x >= LANES) {
-        feed(memory, head, scratch, at, *p.tables, used);
+        feed(memory, head, scratch, at, used);
         return;
     }
     const uint32_t too_large = decode_lane<WIDE, LONG>(memory, *p.tables, b.view, scratch + at.quads, used);

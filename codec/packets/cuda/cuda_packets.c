@@ -40,6 +40,8 @@ typedef struct part_sums {
 static uint64_t count_nodes(uint32_t across, uint32_t down)
 {
     uint64_t nodes = (uint64_t)across * down;
+    if (nodes == 0)
+        return 0;
     while (across > 1 || down > 1) {
         across = (across + 1) / 2;
         down = (down + 1) / 2;
@@ -71,15 +73,16 @@ static l2k_cuda_packet_part describe_part(const l2k_subband *band, const l2k_pre
 {
     const l2k_component_coding *coding = band->component->coding;
     const bool some = l2k_precinct_blocks(precinct) > 0;
-    return (l2k_cuda_packet_part){
-        .first_block = (uint32_t)sums->blocks,
-        .across = some ? precinct->grid.across : 0,
-        .down = some ? precinct->grid.down : 0,
-        .first_node = (uint32_t)sums->nodes,
-        .max_planes = (uint8_t)l2k_min_u32(band->max_planes, UINT8_MAX),
-        .level =
-            (uint8_t)(l2k_coding_wavelet(coding)->reversible ? 0 : l2k_band_level(coding->levels, band->resolution)),
-        .is_ht = (coding->style & L2K_STYLE_HT) != 0};
+    return (l2k_cuda_packet_part){.first_block = (uint32_t)sums->blocks,
+                                  .across = some ? precinct->grid.across : 0,
+                                  .down = some ? precinct->grid.down : 0,
+                                  .num_nodes = (uint32_t)count_nodes(precinct->grid.across, precinct->grid.down),
+                                  .first_node = (uint32_t)sums->nodes,
+                                  .max_planes = (uint8_t)l2k_min_u32(band->max_planes, UINT8_MAX),
+                                  .level = (uint8_t)(l2k_coding_wavelet(coding)->reversible
+                                                         ? L2K_REVERSIBLE
+                                                         : l2k_band_level(coding->levels, band->resolution)),
+                                  .is_ht = (coding->style & L2K_STYLE_HT) != 0};
 }
 
 /* Lists the parts of a resolution, or, where `parts` is NULL, only counts. In the order of l2k_tile_list_blocks. */
@@ -133,23 +136,32 @@ static uint32_t *list_parts(const l2k_context *context, const l2k_tile *tile, l2
     return first;
 }
 
+/* The most that a packet has. */
+typedef struct packet_most {
+    uint64_t blocks, nodes;
+} packet_most;
+
 static l2k_status list_packets(const l2k_context *context, const l2k_tile *tile, const uint32_t *first,
-                               l2k_cuda_packet *packets, part_sums *sums, uint32_t *most_blocks)
+                               l2k_cuda_packet *packets, part_sums *sums, packet_most *most)
 {
     l2k_packet_order order;
     l2k_packet_id id;
     L2K_TRY(l2k_packet_order_create(context, tile, &order));
-    *most_blocks = 0;
+    *most = (packet_most){0};
     for (uint32_t i = 0; l2k_packet_order_next(&order, &id); i++) {
         const l2k_resolution *resolution = &tile->components[id.component].resolutions[id.resolution];
-        uint32_t blocks = 0;
+        uint64_t blocks = 0, nodes = 0;
         packets[i] =
             (l2k_cuda_packet){.first_part = first[id.component * (L2K_MAX_LEVELS + 1) + id.resolution] + id.precinct,
                               .num_parts = resolution->num_bands,
                               .distance = resolution->num_precincts};
-        for (uint32_t b = 0; b < resolution->num_bands; b++)
-            blocks += l2k_precinct_blocks(&resolution->bands[b].precincts[id.precinct]);
-        *most_blocks = l2k_max_u32(*most_blocks, blocks);
+        for (uint32_t b = 0; b < resolution->num_bands; b++) {
+            const l2k_partition *grid = &resolution->bands[b].precincts[id.precinct].grid;
+            blocks += (uint64_t)grid->across * grid->down;
+            nodes += count_nodes(grid->across, grid->down);
+        }
+        most->blocks = blocks > most->blocks ? blocks : most->blocks;
+        most->nodes = nodes > most->nodes ? nodes : most->nodes;
         take_room(resolution, id.precinct, &packets[i], sums);
     }
     const l2k_status status = order.status;
@@ -159,14 +171,10 @@ static l2k_status list_packets(const l2k_context *context, const l2k_tile *tile,
 
 /* ---- Memory -------------------------------------------------------------------------------------------------- */
 
-/* Room for packets of so many bytes: on the device, and in pinned memory with headers around them. */
-static l2k_status reserve_bytes(l2k_packet_maker *m, uint64_t bytes)
+/* Pinned memory for packets of so many bytes, with headers around them. */
+static l2k_status reserve_out(l2k_packet_maker *m, uint64_t bytes)
 {
-    L2K_TRY(l2k_cuda_reserve(m->context, &m->bytes, (size_t)bytes));
-    L2K_TRY(l2k_cuda_reserve(m->context, &m->out, (size_t)bytes + L2K_PACKETS_FRONT + L2K_PACKETS_BACK));
-    m->run.bytes = m->bytes.at;
-    m->run.capacity = bytes;
-    return L2K_OK;
+    return l2k_cuda_reserve(m->context, &m->out, (size_t)bytes + L2K_PACKETS_FRONT + L2K_PACKETS_BACK);
 }
 
 /* After the lists: counters and sizes, which come back, and what stays. */
@@ -205,7 +213,7 @@ static uint64_t usual_bytes(const part_sums *sums)
 static l2k_status make_lists(l2k_packet_maker *m, const l2k_tile *tile, void *stream, bool *possible)
 {
     part_sums sums = {0};
-    uint32_t most_blocks;
+    packet_most most;
     const size_t packets = aligned((size_t)tile->num_precincts * sizeof(l2k_cuda_packet));
     uint32_t *first = list_parts(m->context, tile, NULL, &sums);
     l2k_release(m->context, first);
@@ -223,15 +231,16 @@ static l2k_status make_lists(l2k_packet_maker *m, const l2k_tile *tile, void *st
     first = list_parts(m->context, tile, (l2k_cuda_packet_part *)(m->pinned.at + packets), &sums);
     if (!first)
         return l2k_fail(m->context, L2K_ERROR_MEMORY, "out of memory for a list of packets");
-    l2k_status status = list_packets(m->context, tile, first, (l2k_cuda_packet *)m->pinned.at, &sums, &most_blocks);
+    l2k_status status = list_packets(m->context, tile, first, (l2k_cuda_packet *)m->pinned.at, &sums, &most);
     l2k_release(m->context, first);
     L2K_TRY(status);
-    *possible = sums.words < UINT32_MAX / 8 && sums.headers < UINT32_MAX / 8;
+    *possible = sums.words < UINT32_MAX / 8 && sums.headers < UINT32_MAX / 8 && most.nodes < L2K_NO_BLOCK;
     if (!*possible)
         return L2K_OK;
-    m->run.many_blocks = most_blocks > 128;
+    m->run.many_blocks = most.blocks > 128;
+    m->run.shared_nodes = most.nodes <= L2K_SHARED_NODES;
     L2K_TRY(lay_out(m, &sums));
-    L2K_TRY(reserve_bytes(m, usual_bytes(&sums)));
+    L2K_TRY(reserve_out(m, usual_bytes(&sums)));
     return l2k_cuda_upload(m->context, stream, m->device.at, m->pinned.at, packets + parts);
 }
 
@@ -295,22 +304,25 @@ static l2k_status add_guard_bit(l2k_packet_maker *m, void *stream, bool lengths)
 /* The bytes that have not come down yet, in memory that has room for them. */
 static l2k_status fetch_rest(l2k_packet_maker *m, uint64_t bytes, void *stream)
 {
-    size_t here = m->expected;
-    if (bytes > m->run.capacity) {
-        here = 0;
+    const size_t room = m->out.bytes - L2K_PACKETS_FRONT - L2K_PACKETS_BACK;
+    if (bytes > room) {
         m->expected = 0;
-        L2K_TRY(reserve_bytes(m, bytes + bytes / 4));
-        L2K_TRY(check_launch(m, l2k_cuda_launch_gather(&m->run, stream)));
+        L2K_TRY(reserve_out(m, bytes + bytes / 4));
     }
-    if (bytes > here) {
-        L2K_TRY(l2k_cuda_download(m->context, stream, m->out.at + L2K_PACKETS_FRONT + here, m->run.bytes + here,
-                                  (size_t)bytes - here));
+    if (bytes > m->expected) {
+        L2K_TRY(l2k_cuda_download(m->context, stream, m->out.at + L2K_PACKETS_FRONT + m->expected,
+                                  m->run.bytes + m->expected, (size_t)bytes - m->expected));
         L2K_TRY(l2k_cuda_wait(m->context, stream));
     }
-    /* another image of this size may take a little more */
-    const uint64_t more = bytes + bytes / 64;
-    m->expected = (size_t)(more < m->run.capacity ? more : m->run.capacity);
     return L2K_OK;
+}
+
+/* Another image of this size may take a little more. */
+static void expect(l2k_packet_maker *m, uint64_t bytes)
+{
+    const uint64_t more = bytes + bytes / 64, room = m->out.bytes - L2K_PACKETS_FRONT - L2K_PACKETS_BACK;
+    const uint64_t least = m->run.capacity < room ? m->run.capacity : room;
+    m->expected = (size_t)(more < least ? more : least);
 }
 
 static l2k_status refuse_sample(const l2k_packet_maker *m, const l2k_block_batch *batch, uint32_t block)
@@ -330,50 +342,61 @@ static void make_lengths(const l2k_packet_maker *m, l2k_made_packets *made)
 }
 
 /* From what the first attempt has counted to all packets in host memory. */
-static l2k_status complete(l2k_packet_maker *m, const l2k_block_batch *batch, l2k_tile *tile, bool lengths,
-                           l2k_made_packets *made)
+static l2k_status complete(l2k_packet_maker *m, const l2k_packet_source *from, l2k_made_packets *made)
 {
     const l2k_cuda_packet_counters counters = counters_of(m);
+    void *stream = from->batch->stream;
     if (counters.failed != UINT32_MAX)
-        return refuse_sample(m, batch, counters.failed);
+        return refuse_sample(m, from->batch, counters.failed);
     if (counters.excess)
-        L2K_TRY(add_guard_bit(m, batch->stream, lengths));
+        L2K_TRY(add_guard_bit(m, stream, from->lengths));
     const l2k_cuda_packet_counters last = counters_of(m);
-    if (last.no_room)
+    if (last.no_room || last.bytes > m->run.capacity)
         return L2K_OK;
-    L2K_TRY(fetch_rest(m, last.bytes, batch->stream));
-    tile->needs_guard_bit = counters.excess != 0;
-    tile->magnitude_bound = (uint8_t)l2k_max_u32(tile->magnitude_bound, counters.bound);
+    L2K_TRY(fetch_rest(m, last.bytes, stream));
+    expect(m, last.bytes);
+    from->tile->needs_guard_bit = counters.excess != 0;
+    from->tile->magnitude_bound = (uint8_t)l2k_max_u32(from->tile->magnitude_bound, counters.bound);
     *made = (l2k_made_packets){
         .bytes = m->out.at + L2K_PACKETS_FRONT, .count = (size_t)last.bytes, .num_packets = m->run.num_packets};
-    if (lengths)
+    if (from->lengths)
         make_lengths(m, made);
     return L2K_OK;
 }
 
-static l2k_status make(l2k_packet_maker *m, l2k_block_coder *coder, const l2k_block_batch *batch, l2k_tile *tile,
-                       bool lengths, l2k_made_packets *made)
+static void start_run(l2k_packet_maker *m, const l2k_packet_source *from)
 {
+    from->coder->table->coded(from->coder, &m->run.coded);
+    m->run.bytes = from->coefficients;
+    m->run.capacity = from->coefficient_bytes;
+    m->run.more_guard_bits = 0;
+    m->run.sop = from->tile->coding->sop;
+    m->run.eph = from->tile->coding->eph;
+    if (m->expected > m->run.capacity)
+        m->expected = 0;
+}
+
+static l2k_status make(l2k_packet_maker *m, const l2k_packet_source *from, l2k_made_packets *made)
+{
+    l2k_block_coder *coder = from->coder;
+    const l2k_block_batch *batch = from->batch;
     bool possible = batch->num_places > 0;
     *made = (l2k_made_packets){0};
     m->context = coder->context;
     if (possible)
-        L2K_TRY(prepare(m, tile, batch, &possible));
+        L2K_TRY(prepare(m, from->tile, batch, &possible));
     if (!possible)
         return L2K_OK;
     const double start = l2k_stage_start(m->context);
     L2K_TRY(coder->table->begin_encode(coder, batch));
-    coder->table->coded(coder, &m->run.coded);
-    m->run.more_guard_bits = 0;
-    m->run.sop = tile->coding->sop;
-    m->run.eph = tile->coding->eph;
-    const l2k_status enqueued = enqueue(m, batch->stream, lengths);
+    start_run(m, from);
+    const l2k_status enqueued = enqueue(m, batch->stream, from->lengths);
     const l2k_status finished = coder->table->finish(coder);
     coder->table->coded(coder, &m->run.coded);
     l2k_stage_end(m->context, L2K_STAGE_TIER1, start);
     L2K_TRY(enqueued);
     L2K_TRY(finished);
-    return m->run.coded.complete ? complete(m, batch, tile, lengths, made) : L2K_OK;
+    return m->run.coded.complete ? complete(m, from, made) : L2K_OK;
 }
 
 /* ---- The table ----------------------------------------------------------------------------------------------- */
@@ -394,7 +417,6 @@ static void free_maker(l2k_packet_maker *m)
         return;
     l2k_cuda_release(&m->device);
     l2k_cuda_release(&m->pinned);
-    l2k_cuda_release(&m->bytes);
     l2k_cuda_release(&m->out);
     l2k_release(m->owner, m);
 }

@@ -18,11 +18,13 @@ const uint32_t STAGE = 2048; /* words of a header in shared memory */
 
 struct cta_memory {
     l2k_cuda_packet_part parts[3];
-    uint32_t end[3];        /* leaves up to and with those of a part */
-    uint64_t sums[32];      /* of warps */
-    uint32_t staged[STAGE]; /* words of the header */
+    uint32_t end[3];                /* leaves up to and with those of a part */
+    l2k_cuda_packet_node *nodes[3]; /* of a part */
+    uint64_t sums[32];              /* of warps */
+    uint32_t staged[STAGE];         /* words of the header */
     uint32_t position, out, is_short;
     bool last;
+    l2k_cuda_packet_node shared[L2K_SHARED_NODES];
 };
 
 /* ---- Sums ---------------------------------------------------------------------------------------------------- */
@@ -38,7 +40,7 @@ __device__ __forceinline__ uint64_t sum_of_warp_up_to(uint64_t v)
 }
 
 /* The sum over the threads before this one; `all` is that over all. */
-__device__ uint64_t sum_before(uint64_t *sums, uint64_t own, uint64_t *all)
+__device__ __forceinline__ uint64_t sum_before(uint64_t *sums, uint64_t own, uint64_t *all)
 {
     const unsigned lane = threadIdx.x & 31, warp = threadIdx.x / 32, warps = blockDim.x / 32;
     const uint64_t here = sum_of_warp_up_to(own);
@@ -57,23 +59,32 @@ __device__ uint64_t sum_before(uint64_t *sums, uint64_t own, uint64_t *all)
 
 /* ---- Tag trees ----------------------------------------------------------------------------------------------- */
 
-/* B of a magnitude of `bits` bits, as l2k_encode_magnitude_bound has it; level 0: reversible. */
+/* B of a magnitude of `bits` bits, as l2k_encode_magnitude_bound has it. */
 __device__ __forceinline__ uint32_t magnitude_bound(uint32_t bits, uint32_t level)
 {
-    return level ? bits + 1 - min(bits, level) : bits;
+    return level == L2K_REVERSIBLE ? bits : bits + 1 - min(bits, level);
 }
 
 struct survey {
     uint32_t excess, failed, bound;
+    uint32_t beyond; /* a block's code had no room */
 };
 
-__device__ void make_leaves(const l2k_cuda_packet_run &p, const l2k_cuda_packet_part &part, survey &seen)
+__device__ __forceinline__ bool has_code(const l2k_cuda_coded &coded, const l2k_cuda_coded_block &block)
+{
+    const uint32_t units = (block.bytes + 3) / 4;
+    return block.at <= coded.capacity && units <= coded.capacity - block.at;
+}
+
+__device__ __forceinline__ void make_leaves(const l2k_cuda_packet_run &p, const l2k_cuda_packet_part &part,
+                                            l2k_cuda_packet_node *nodes, survey &seen)
 {
     const uint32_t planes = part.max_planes + p.more_guard_bits;
     for (uint32_t i = threadIdx.x; i < part.across * part.down; i += blockDim.x) {
         const l2k_cuda_coded_block b = p.coded.blocks[part.first_block + i];
-        const uint32_t zero_planes = b.num_planes < planes ? planes - b.num_planes : 0;
-        p.nodes[part.first_node + i] = l2k_cuda_packet_node{b.num_passes ? i : L2K_NO_BLOCK, zero_planes};
+        const uint32_t zero_planes = b.num_planes < planes ? min(planes - b.num_planes, 0xFFu) : 0;
+        nodes[i] = l2k_make_node(b.num_passes ? i : L2K_NO_BLOCK, zero_planes);
+        seen.beyond |= !has_code(p.coded, b);
         seen.excess |= b.magnitude_bits > part.max_planes;
         if (b.magnitude_bits > part.max_planes + 1u)
             seen.failed = min(seen.failed, part.first_block + i);
@@ -82,51 +93,49 @@ __device__ void make_leaves(const l2k_cuda_packet_run &p, const l2k_cuda_packet_
     }
 }
 
-__device__ l2k_cuda_packet_node join_nodes(const l2k_cuda_packet_node *below, uint32_t across, uint32_t down,
-                                           uint32_t x, uint32_t y)
+/* All levels above the leaves, those of all parts side by side. */
+__device__ __forceinline__ void make_levels(cta_memory &memory, uint32_t num_parts)
 {
-    l2k_cuda_packet_node node = {L2K_NO_BLOCK, UINT32_MAX};
-    for (uint32_t v = 2 * y; v < min(2 * y + 2, down); v++)
-        for (uint32_t u = 2 * x; u < min(2 * x + 2, across); u++) {
-            const l2k_cuda_packet_node child = below[v * across + u];
-            node.first = min(node.first, child.first);
-            node.zero_planes = min(node.zero_planes, child.zero_planes);
+    uint32_t across[3], down[3], start[3] = {0, 0, 0};
+    for (uint32_t k = 0; k < 3; k++) {
+        across[k] = k < num_parts ? memory.parts[k].across : 0;
+        down[k] = k < num_parts ? memory.parts[k].down : 0;
+    }
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t k = 0; k < 3; k++) {
+            if (across[k] <= 1 && down[k] <= 1)
+                continue;
+            const uint32_t wide = (across[k] + 1) / 2, high = (down[k] + 1) / 2;
+            const l2k_cuda_packet_node *below = memory.nodes[k] + start[k];
+            start[k] += across[k] * down[k];
+            for (uint32_t i = threadIdx.x; i < wide * high; i += blockDim.x)
+                memory.nodes[k][start[k] + i] = l2k_join_nodes(below, across[k], down[k], i);
+            across[k] = wide;
+            down[k] = high;
+            more = true;
         }
-    return node;
-}
-
-/* All levels above the leaves. */
-__device__ void make_tree(const l2k_cuda_packet_run &p, const l2k_cuda_packet_part &part)
-{
-    l2k_cuda_packet_node *below = p.nodes + part.first_node;
-    for (uint32_t across = part.across, down = part.down; across > 1 || down > 1;) {
-        const uint32_t wide = (across + 1) / 2, high = (down + 1) / 2;
-        l2k_cuda_packet_node *level = below + across * down;
-        for (uint32_t i = threadIdx.x; i < wide * high; i += blockDim.x)
-            level[i] = join_nodes(below, across, down, i % wide, i / wide);
         __syncthreads();
-        below = level;
-        across = wide;
-        down = high;
     }
 }
 
-__device__ void make_trees(const l2k_cuda_packet_run &p, const cta_memory &memory, uint32_t num_parts)
+__device__ __forceinline__ void make_trees(const l2k_cuda_packet_run &p, cta_memory &memory, uint32_t num_parts)
 {
-    survey seen = {0, UINT32_MAX, 0};
+    survey seen = {0, UINT32_MAX, 0, 0};
     for (uint32_t k = 0; k < num_parts; k++)
-        make_leaves(p, memory.parts[k], seen);
+        make_leaves(p, memory.parts[k], memory.nodes[k], seen);
     for (unsigned d = 16; d > 0; d /= 2)
         seen.bound = max(seen.bound, __shfl_xor_sync(ALL, seen.bound, d));
     if ((threadIdx.x & 31) == 0 && seen.bound)
         atomicMax(&p.counters->bound, seen.bound);
-    if (seen.excess) /* rare */
+    if (seen.beyond) /* rare, as the next two */
+        p.counters->no_room = 1;
+    if (seen.excess)
         p.counters->excess = 1;
     if (seen.failed != UINT32_MAX)
         atomicMin(&p.counters->failed, seen.failed);
     __syncthreads();
-    for (uint32_t k = 0; k < num_parts; k++)
-        make_tree(p, memory.parts[k]);
+    make_levels(memory, num_parts);
 }
 
 /* ---- Bits of a header ---------------------------------------------------------------------------------------- */
@@ -134,13 +143,15 @@ __device__ void make_trees(const l2k_cuda_packet_run &p, const cta_memory &memor
 /* A code-block, as a leaf of its part's tag trees. */
 struct header_leaf {
     const l2k_cuda_packet_part *part; /* NULL: there is none */
+    const l2k_cuda_packet_node *nodes;
     uint32_t number;
     l2k_cuda_coded_block block;
     const uint32_t *ends;
     uint32_t inclusion, zero_planes, lengths, ones; /* numbers of bits; those of the inclusion */
 };
 
-__device__ header_leaf measure_leaf(const l2k_cuda_packet_run &p, const cta_memory &memory, uint32_t number)
+__device__ __forceinline__ header_leaf measure_leaf(const l2k_cuda_packet_run &p, const cta_memory &memory,
+                                                    uint32_t number)
 {
     header_leaf leaf = {};
     uint32_t k = 0;
@@ -149,29 +160,31 @@ __device__ header_leaf measure_leaf(const l2k_cuda_packet_run &p, const cta_memo
     while (number >= memory.end[k])
         k++;
     leaf.part = &memory.parts[k];
+    leaf.nodes = memory.nodes[k];
     leaf.number = number - (k ? memory.end[k - 1] : 0);
     leaf.block = p.coded.blocks[leaf.part->first_block + leaf.number];
     leaf.ends = p.coded.pass_ends ? p.coded.pass_ends + leaf.block.ends : NULL;
-    leaf.inclusion = l2k_inclusion_bits(leaf.part, p.nodes, leaf.number, &leaf.ones);
+    leaf.inclusion = l2k_inclusion_bits(leaf.part, leaf.nodes, leaf.number, &leaf.ones);
     if (leaf.block.num_passes) {
-        leaf.zero_planes = l2k_zero_plane_bits(leaf.part, p.nodes, leaf.number, NULL, 0);
+        leaf.zero_planes = l2k_zero_plane_bits(leaf.part, leaf.nodes, leaf.number, NULL, 0);
         leaf.lengths = l2k_length_bits(&leaf.block, leaf.ends, NULL, 0);
     }
     return leaf;
 }
 
-__device__ void put_leaf(const l2k_cuda_packet_run &p, const header_leaf &leaf, uint32_t *words, uint32_t at)
+__device__ __forceinline__ void put_leaf(const l2k_cuda_packet_run &p, const header_leaf &leaf, uint32_t *words,
+                                         uint32_t at)
 {
     l2k_put_header_bits(words, at, leaf.ones, leaf.inclusion);
     at += leaf.inclusion + leaf.zero_planes;
     if (leaf.block.num_passes) {
-        l2k_zero_plane_bits(leaf.part, p.nodes, leaf.number, words, at);
+        l2k_zero_plane_bits(leaf.part, leaf.nodes, leaf.number, words, at);
         l2k_length_bits(&leaf.block, leaf.ends, words, at);
     }
 }
 
 /* Words that no bits have reached before are cleared first. */
-__device__ void clear_words(uint32_t *words, uint32_t from_bit, uint32_t to_bit)
+__device__ __forceinline__ void clear_words(uint32_t *words, uint32_t from_bit, uint32_t to_bit)
 {
     for (uint32_t i = (from_bit >> 5) + 1 + threadIdx.x; i <= to_bit >> 5; i += blockDim.x)
         words[i] = 0;
@@ -180,8 +193,8 @@ __device__ void clear_words(uint32_t *words, uint32_t from_bit, uint32_t to_bit)
 
 /* Returns the number of bits of the header, 0 if it has no room. A header begins with a 1, even where no block
  * contributes (as in OpenJPEG). */
-__device__ uint32_t put_header(const l2k_cuda_packet_run &p, cta_memory &memory, const l2k_cuda_packet &packet,
-                               uint32_t *body)
+__device__ __forceinline__ uint32_t put_header(const l2k_cuda_packet_run &p, cta_memory &memory,
+                                               const l2k_cuda_packet &packet, uint32_t *body)
 {
     uint32_t *words = p.words + packet.first_word;
     uint32_t bits = 1;
@@ -213,8 +226,8 @@ __device__ uint32_t put_header(const l2k_cuda_packet_run &p, cta_memory &memory,
 
 /* Up to 128 bytes, 4 a lane, up to and with the first 0xFF. After one, a byte begins with a 0, as if the bits began a
  * bit earlier. `first` is the bit where the staged words begin. */
-__device__ void stuff_step(const uint32_t *staged, uint32_t first, uint32_t num_bits, uint8_t *out, uint32_t &position,
-                           uint32_t &written, uint32_t &is_short)
+__device__ __forceinline__ void stuff_step(const uint32_t *staged, uint32_t first, uint32_t num_bits, uint8_t *out,
+                                           uint32_t &position, uint32_t &written, uint32_t &is_short)
 {
     const unsigned lane = threadIdx.x & 31;
     const uint32_t start = position - is_short, at = start - first + 32 * lane;
@@ -236,7 +249,8 @@ __device__ void stuff_step(const uint32_t *staged, uint32_t first, uint32_t num_
 }
 
 /* The words of the header become bytes at `out`. Returns their number. */
-__device__ uint32_t stuff_header(cta_memory &memory, const uint32_t *words, uint32_t num_bits, uint8_t *out)
+__device__ __forceinline__ uint32_t stuff_header(cta_memory &memory, const uint32_t *words, uint32_t num_bits,
+                                                 uint8_t *out)
 {
     const uint32_t num_words = (num_bits + 31) / 32, stage_bits = (STAGE - 34) * 32;
     uint32_t position = 0, written = 0, is_short = 0;
@@ -267,7 +281,7 @@ __device__ uint32_t stuff_header(cta_memory &memory, const uint32_t *words, uint
 /* ---- Sizes --------------------------------------------------------------------------------------------------- */
 
 /* Where packets begin. */
-__device__ void add_up_sizes(const l2k_cuda_packet_run &p, cta_memory &memory)
+__device__ __forceinline__ void add_up_sizes(const l2k_cuda_packet_run &p, cta_memory &memory)
 {
     uint64_t start = 0;
     for (uint32_t i = 0; i < p.num_packets; i += blockDim.x) {
@@ -286,7 +300,8 @@ __device__ void add_up_sizes(const l2k_cuda_packet_run &p, cta_memory &memory)
         p.counters->bytes = start;
 }
 
-__device__ void finish_packet(const l2k_cuda_packet_run &p, cta_memory &memory, l2k_cuda_packet_size size)
+__device__ __forceinline__ void finish_packet(const l2k_cuda_packet_run &p, cta_memory &memory,
+                                              l2k_cuda_packet_size size)
 {
     if (threadIdx.x == 0) {
         p.sizes[blockIdx.x] = size;
@@ -310,11 +325,13 @@ __global__ void __launch_bounds__(MOST_THREADS) make_headers(const l2k_cuda_pack
     uint8_t *header = reinterpret_cast<uint8_t *>(p.headers + packet.header);
     uint32_t bytes = p.sop ? SOP_BYTES : 0, body = 0;
     if (threadIdx.x == 0) {
-        uint32_t end = 0;
+        uint32_t end = 0, nodes = 0;
         for (uint32_t k = 0; k < 3; k++) {
             if (k < packet.num_parts) {
                 memory.parts[k] = p.parts[packet.first_part + k * packet.distance];
+                memory.nodes[k] = p.shared_nodes ? memory.shared + nodes : p.nodes + memory.parts[k].first_node;
                 end += memory.parts[k].across * memory.parts[k].down;
+                nodes += memory.parts[k].num_nodes;
             }
             memory.end[k] = end;
         }
@@ -339,8 +356,8 @@ __global__ void __launch_bounds__(MOST_THREADS) make_headers(const l2k_cuda_pack
 }
 
 /* Whole words of `to`, from words that do not begin where these do. */
-__device__ void copy_bytes(uint8_t *__restrict__ to, const uint32_t *__restrict__ from, uint32_t bytes, unsigned thread,
-                           unsigned threads)
+__device__ __forceinline__ void copy_bytes(uint8_t *__restrict__ to, const uint32_t *__restrict__ from, uint32_t bytes,
+                                           unsigned thread, unsigned threads)
 {
     const uint32_t head = min((uint32_t)(-(intptr_t)to & 3), bytes), words = (bytes - head) / 4;
     const uint32_t tail = head + 4 * words, shift = 8 * head;
@@ -370,12 +387,19 @@ __global__ void __launch_bounds__(GATHER_THREADS) gather(const l2k_cuda_packet_r
     if (number >= p.num_blocks)
         return;
     const l2k_cuda_coded_block block = p.coded.blocks[number];
-    const uint32_t units = (block.bytes + 3) / 4;
-    if (block.at > p.coded.capacity || units > p.coded.capacity - block.at)
-        return;
     const l2k_cuda_packet_place place = p.places[number];
     uint8_t *to = p.bytes + p.starts[place.packet] + p.sizes[place.packet].header + place.offset;
     copy_bytes(to, reinterpret_cast<const uint32_t *>(p.coded.code) + block.at, block.bytes, threadIdx.x & 31, 32);
+}
+
+int launch(void (*kernel)(l2k_cuda_packet_run), const l2k_cuda_packet_run *run, uint32_t ctas, unsigned threads,
+           void *stream)
+{
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(ctas);
+    config.blockDim = dim3(threads);
+    config.stream = (cudaStream_t)stream;
+    return cudaLaunchKernelEx(&config, kernel, *run);
 }
 
 } // namespace
@@ -383,13 +407,11 @@ __global__ void __launch_bounds__(GATHER_THREADS) gather(const l2k_cuda_packet_r
 extern "C" int l2k_cuda_launch_headers(const l2k_cuda_packet_run *run, void *stream)
 {
     const unsigned threads = run->many_blocks ? MOST_THREADS : FEW_THREADS;
-    make_headers<<<run->num_packets, threads, 0, (cudaStream_t)stream>>>(*run);
-    return cudaGetLastError();
+    return launch(make_headers, run, run->num_packets, threads, stream);
 }
 
 extern "C" int l2k_cuda_launch_gather(const l2k_cuda_packet_run *run, void *stream)
 {
     const uint32_t blocks = (run->num_blocks + GATHER_THREADS / 32 - 1) / (GATHER_THREADS / 32);
-    gather<<<run->num_packets + blocks, GATHER_THREADS, 0, (cudaStream_t)stream>>>(*run);
-    return cudaGetLastError();
+    return launch(gather, run, run->num_packets + blocks, GATHER_THREADS, stream);
 }
