@@ -534,7 +534,6 @@ static l2k_ht_cuda_decode decoding_of(const ht_coder *c, unsigned form)
     return (l2k_ht_cuda_decode){.blocks = (l2k_ht_cuda_decode_block *)(device + c->list) + c->ranges[form].first,
                                 .num_blocks = c->ranges[form].count,
                                 .form = form,
-                                .lanes = l2k_ht_cuda_decode_lanes(c->ranges[form].count, c->blocks.processors),
                                 .tables = (l2k_ht_cuda_tables *)c->tables.at,
                                 .counters = (l2k_ht_cuda_counters *)(device + c->counters),
                                 .bytes = l2k_cuda_bytes_at(&c->blocks),
