@@ -7,6 +7,7 @@
 typedef struct l2k_context {
     l2k_hooks hooks;
     unsigned threads;          /* at least 1 */
+    unsigned in_flight;        /* images that a device is to work on at the same time, of several objects; 0 is 1 */
     l2k_cpu cpu;               /* instruction set of the row kernels (base/cpu.h) */
     struct l2k_choice *choice; /* how AUTO chooses a backend (transform/choice.h); NULL: the default */
     struct l2k_pool *pool;     /* where memory comes from (base/pool.h); NULL: from the hooks */

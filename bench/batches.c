@@ -2,11 +2,11 @@
  * CPU with all processors, and with the GPU. From it follow the sizes from which `auto` takes the GPU
  * (transform/choice.h), and what several images in flight gain.
  *
- *     batches [--in-flight N] [--most SIDE] [--seconds S] [--ht | --mq] PICTURE
+ *     batches [--in-flight N] [--least SIDE] [--most SIDE] [--seconds S] [--ht | --mq] PICTURE
  *
- * PICTURE is a binary PGM or PPM file; the images are squares cut from it (repeated where it is too small), each from
- * another place. Milliseconds an image, best of the turns that fit into S seconds. Results are compared with the
- * CPU's. */
+ * PICTURE is a binary PGM or PPM file; the images are squares of it (repeated where it is too small), each at another
+ * place, with sides from --least (64), doubled up to --most (4096). Milliseconds an image, best of the turns that fit
+ * into S seconds. Results are compared with the CPU's. */
 #define _POSIX_C_SOURCE 199309L
 #include <time.h>
 
@@ -37,7 +37,30 @@ static double now_ms(void)
 
 /* ---- Images ------------------------------------------------------------------------------------------------------ */
 
-enum { MOST_IMAGES = 64 };
+enum { MOST_IMAGES = 256, APART = 1024 };
+
+/* The picture, interleaved as pixels usually are, and repeated until it is large enough. */
+typedef struct canvas {
+    uint8_t *pixels;
+    size_t side, pixel_bytes, row_bytes;
+} canvas;
+
+static canvas spread(const pnm *p, uint32_t most)
+{
+    canvas c = {.side = (size_t)most + APART, .pixel_bytes = (size_t)p->components * p->bytes};
+    c.row_bytes = c.side * c.pixel_bytes;
+    c.pixels = malloc(c.row_bytes * c.side);
+    check(c.pixels != NULL, "memory");
+    for (size_t y = 0; y < c.side; y++)
+        for (size_t k = 0; k < p->components; k++) {
+            const uint8_t *from = p->samples + k * pnm_plane_bytes(p) + y % p->height * p->width * p->bytes;
+            uint8_t *to = c.pixels + y * c.row_bytes + k * p->bytes;
+            for (size_t x = 0; x < c.side; x++)
+                for (size_t b = 0; b < p->bytes; b++)
+                    to[x * c.pixel_bytes + b] = from[x % p->width * p->bytes + b];
+        }
+    return c;
+}
 
 /* The code of an image, in memory that stays from turn to turn. */
 typedef struct code {
@@ -61,7 +84,7 @@ static int append(void *user, const void *bytes, size_t count)
 typedef struct images {
     unsigned count;
     uint32_t side;
-    size_t bytes; /* of the samples of one */
+    const canvas *canvas;
     l2k_component components[3];
     l2k_image image;
     l2k_plane planes[MOST_IMAGES][3], decoded[MOST_IMAGES][3];
@@ -71,39 +94,34 @@ typedef struct images {
     l2k_decode_item decode[MOST_IMAGES];
 } images;
 
-/* Interleaved, as pixels usually are. */
-static void cut(const pnm *p, images *m, unsigned i)
+static void make_planes(const pnm *p, images *m, unsigned i)
 {
-    const size_t pixel = (size_t)p->components * p->bytes;
-    uint8_t *from = malloc(m->bytes), *to = malloc(m->bytes);
-    check(from && to, "memory");
-    const uint32_t x0 = i * 97, y0 = i * 61;
+    const canvas *from = m->canvas;
+    uint8_t *first = from->pixels + i * 61 % APART * from->row_bytes + i * 97 % APART * from->pixel_bytes;
+    uint8_t *to = malloc(m->side * from->pixel_bytes * m->side);
+    check(to != NULL, "memory");
     for (uint32_t c = 0; c < p->components; c++) {
-        const uint8_t *plane = p->samples + c * pnm_plane_bytes(p);
-        for (uint32_t y = 0; y < m->side; y++)
-            for (uint32_t x = 0; x < m->side; x++)
-                memcpy(from + ((size_t)y * m->side + x) * pixel + (size_t)c * p->bytes,
-                       plane + ((size_t)((y0 + y) % p->height) * p->width + (x0 + x) % p->width) * p->bytes, p->bytes);
-        const l2k_plane shape = {NULL, (ptrdiff_t)(m->side * pixel), (ptrdiff_t)pixel,
-                                 p->bytes == 2 ? L2K_SAMPLE_U16 : L2K_SAMPLE_U8};
-        m->planes[i][c] = m->decoded[i][c] = shape;
-        m->planes[i][c].data = from + (size_t)c * p->bytes;
-        m->decoded[i][c].data = to + (size_t)c * p->bytes;
+        l2k_plane plane = {first + (size_t)c * p->bytes, (ptrdiff_t)from->row_bytes, (ptrdiff_t)from->pixel_bytes,
+                           p->bytes == 2 ? L2K_SAMPLE_U16 : L2K_SAMPLE_U8};
+        m->planes[i][c] = plane;
+        plane.data = to + (size_t)c * p->bytes;
+        plane.row_stride = (ptrdiff_t)(m->side * from->pixel_bytes);
+        m->decoded[i][c] = plane;
     }
 }
 
-static images *make_images(const pnm *p, uint32_t side, unsigned count)
+static images *make_images(const pnm *p, const canvas *from, uint32_t side, unsigned count)
 {
     images *m = calloc(1, sizeof *m);
     check(m != NULL, "memory");
     m->count = count;
     m->side = side;
-    m->bytes = (size_t)side * side * p->components * p->bytes;
+    m->canvas = from;
     for (uint32_t c = 0; c < p->components; c++)
         m->components[c] = (l2k_component){.dx = 1, .dy = 1, .precision = p->precision};
     m->image = (l2k_image){.x1 = side, .y1 = side, .num_components = p->components, .components = m->components};
     for (unsigned i = 0; i < count; i++) {
-        cut(p, m, i);
+        make_planes(p, m, i);
         m->streams[i] = (l2k_stream){.write = append, .user = &m->codes[i]};
         m->encode[i] = (l2k_encode_item){&m->image, m->planes[i], &m->streams[i], L2K_OK};
         m->decode[i].planes = m->decoded[i];
@@ -114,7 +132,6 @@ static images *make_images(const pnm *p, uint32_t side, unsigned count)
 static void free_images(images *m)
 {
     for (unsigned i = 0; i < m->count; i++) {
-        free(m->planes[i][0].data);
         free(m->decoded[i][0].data);
         free(m->codes[i].bytes);
         free(m->reference[i].bytes);
@@ -185,7 +202,11 @@ static void compare(images *m)
         check(m->codes[i].count == m->reference[i].count &&
                   memcmp(m->codes[i].bytes, m->reference[i].bytes, m->codes[i].count) == 0,
               "the comparison of codestreams");
-        check(memcmp(m->planes[i][0].data, m->decoded[i][0].data, m->bytes) == 0, "the comparison of samples");
+        const l2k_plane *from = &m->planes[i][0], *to = &m->decoded[i][0];
+        for (uint32_t y = 0; y < m->side; y++)
+            check(memcmp((uint8_t *)from->data + y * from->row_stride, (uint8_t *)to->data + y * to->row_stride,
+                         (size_t)to->row_stride) == 0,
+                  "the comparison of samples");
     }
 }
 
@@ -219,14 +240,15 @@ static void measure(const way *w, images *m, double seconds, double best[2])
     l2k_decoder_free(decoder);
 }
 
-static void measure_size(const pnm *p, uint32_t side, unsigned in_flight, double seconds, bool ht, bool gpu)
+static void measure_size(const pnm *p, const canvas *from, uint32_t side, unsigned in_flight, double seconds, bool ht,
+                         bool gpu)
 {
     const way ways[] = {{"CPU", L2K_BACKEND_CPU, false, 0, 0, ht},
                         {"CPU, batch", L2K_BACKEND_CPU, true, 0, 0, ht},
                         {"GPU", L2K_BACKEND_CUDA, false, 0, 0, ht},
                         {"GPU, batch", L2K_BACKEND_CUDA, true, in_flight, 0, ht}};
-    const unsigned count = side <= 512 ? MOST_IMAGES : side <= 1024 ? 32 : side <= 2048 ? 16 : 8;
-    images *m = make_images(p, side, count);
+    const unsigned count = side <= 256 ? MOST_IMAGES : side <= 512 ? 64 : side <= 1024 ? 32 : side <= 2048 ? 16 : 8;
+    images *m = make_images(p, from, side, count);
     double ms[4][2];
     for (int i = 0; i < (gpu ? 4 : 2); i++)
         measure(&ways[i], m, seconds, ms[i]);
@@ -240,9 +262,23 @@ static void measure_size(const pnm *p, uint32_t side, unsigned in_flight, double
     free_images(m);
 }
 
+/* Milliseconds that the first image of a process takes on the GPU. */
+static double open_device(const pnm *p, const canvas *from)
+{
+    const way w = {"GPU", L2K_BACKEND_CUDA, false, 0, 0, true};
+    images *m = make_images(p, from, 64, 1);
+    const double start = now_ms();
+    l2k_encoder *encoder = make_encoder(&w);
+    encode_all(encoder, &w, m);
+    const double ms = now_ms() - start;
+    l2k_encoder_free(encoder);
+    free_images(m);
+    return ms;
+}
+
 int main(int argc, char **argv)
 {
-    unsigned in_flight = 8, most = 4096;
+    unsigned in_flight = 8, least = 64, most = 4096;
     bool ht = true, mq = true;
     double seconds = 0.5;
     int i = 1;
@@ -253,6 +289,8 @@ int main(int argc, char **argv)
             ht = false;
         else if (strcmp(argv[i], "--in-flight") == 0)
             in_flight = (unsigned)atoi(argv[++i]);
+        else if (strcmp(argv[i], "--least") == 0)
+            least = (unsigned)atoi(argv[++i]);
         else if (strcmp(argv[i], "--most") == 0)
             most = (unsigned)atoi(argv[++i]);
         else if (strcmp(argv[i], "--seconds") == 0)
@@ -260,20 +298,25 @@ int main(int argc, char **argv)
         else
             break;
     }
-    if (i + 1 != argc || in_flight > 64 || !(ht || mq)) {
-        fprintf(stderr, "usage: batches [--in-flight N] [--most SIDE] [--seconds S] [--ht | --mq] PICTURE\n");
+    if (i + 1 != argc || in_flight > 64 || !(ht || mq) || least < 1 || most > 16384) {
+        fprintf(stderr,
+                "usage: batches [--in-flight N] [--least SIDE] [--most SIDE] [--seconds S] [--ht | --mq] PICTURE\n");
         return 2;
     }
     pnm p = pnm_read(argv[i], 1, 1);
     char device[200];
     const bool gpu = l2k_backend_usable(L2K_BACKEND_CUDA, device, sizeof device);
+    const canvas from = spread(&p, most);
     printf("%u components, %u bits; %s; %u in flight there; ms an image\n\n", p.components, p.precision, device,
            in_flight);
+    if (gpu)
+        printf("opening the device and the first image: %.0f ms\n\n", open_device(&p, &from));
     printf(gpu ? "| | CPU, one | CPU, batch | GPU, one | GPU, batch |\n|---|---|---|---|---|\n"
                : "| | CPU, one | CPU, batch |\n|---|---|---|\n");
     for (int k = 0; k < 2; k++)
-        for (uint32_t side = 256; side <= most && (k == 0 ? ht : mq); side *= 2)
-            measure_size(&p, side, in_flight, seconds, k == 0, gpu);
+        for (uint32_t side = least; side <= most && (k == 0 ? ht : mq); side *= 2)
+            measure_size(&p, &from, side, in_flight, seconds, k == 0, gpu);
+    free(from.pixels);
     free(p.samples);
     return 0;
 }

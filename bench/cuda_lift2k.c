@@ -59,19 +59,12 @@ static bool set_options(lane *l, const coding *k, bool on_device)
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         right &= l2k_encoder_set(l->encoder, options[i].option, options[i].value) == L2K_OK;
     const l2k_memory memory = on_device ? L2K_MEMORY_DEVICE : L2K_MEMORY_HOST;
-    (void)memory;
-#ifdef HAVE_ENCODER_MEMORY
     right &= l2k_encoder_set(l->encoder, L2K_ENCODER_MEMORY, memory) == L2K_OK;
     l2k_encoder_set_stream(l->encoder, l->stream);
-#endif
-#ifdef HAVE_DECODER_MEMORY
     right &= l2k_decoder_set(l->decoder, L2K_DECODER_MEMORY, memory) == L2K_OK;
     l2k_decoder_set_stream(l->decoder, l->stream);
-#endif
-#ifdef HAVE_BATCH
     right &= l2k_encoder_set(l->encoder, L2K_ENCODER_IN_FLIGHT, k->flight) == L2K_OK;
     right &= l2k_decoder_set(l->decoder, L2K_DECODER_IN_FLIGHT, k->flight) == L2K_OK;
-#endif
     return right && l2k_decoder_set(l->decoder, L2K_DECODER_BACKEND, L2K_BACKEND_CUDA) == L2K_OK &&
            l2k_decoder_set(l->decoder, L2K_DECODER_THREADS, threads) == L2K_OK && set_quality(l, k);
 }
@@ -125,7 +118,6 @@ const codec codec_lift2k = {"lift2k", l2k_version, make_lane, free_lane, encode,
 
 /* ---- The batch calls ------------------------------------------------------------------------------------------- */
 
-#ifdef HAVE_BATCH
 /* What comes is in host memory already. */
 static int ignore_bytes(void *user, const void *data, size_t count)
 {
@@ -158,7 +150,6 @@ static bool decode_batch(lane *l, const void *const *bytes, const size_t *counts
 
 const codec codec_lift2k_batch = {"lift2k, batch call", l2k_version, make_lane, free_lane, encode, decode,
                                   encode_batch,         decode_batch};
-#endif
 
 /* ---- Copies alone ---------------------------------------------------------------------------------------------- */
 

@@ -2,6 +2,7 @@
  * coefficients in device memory. Milliseconds an image, medians.
  *
  *     cuda_mq_blocks [PICTURE.ppm [SIDE]]
+ *     cuda_mq_blocks worst
  *
  * Without a picture, the 3840 x 2160 gradient with noise of gpu_stream. 5 levels, RCT and 5/3, or ICT and 9/7 with
  * steps 16 times as large as the encoder's; code-blocks of 64 x 64 and 32 x 32, or of one SIDE. All passes are kept.
@@ -12,6 +13,8 @@
  *
  * One image at a time; eight images in a batch; eight coders in rotation, each with an image of its own. Each image has
  * coefficients of its own in device memory. What all images are decoded to is compared with the CPU's coder.
+ *
+ * "worst": how long made-up bytes can keep the device busy, for one code-block and for as many as a large picture has.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <cuda_runtime_api.h>
@@ -51,8 +54,6 @@ static void print_message(void *user, l2k_severity severity, const char *text)
     (void)user, (void)severity;
     fprintf(stderr, "cuda_mq_blocks: %s\n", text);
 }
-
-extern const l2k_block_coder_table l2k_mq_decoder_on_cuda;
 
 static l2k_context context = {.hooks = {.message = print_message}};
 
@@ -398,8 +399,8 @@ static void print_row(subject *s, const char *name, unsigned side)
         all[gated] = time_calls(s, true, gated);
     }
     const double rotation = time_rotation(s);
-    printf("| %s, %u x %u | %zu | %.3f / %.3f | %.3f / %.3f | %.3f |", name, side, side,
-           s->images[0].num_places, one[1], one[0], all[1], all[0], rotation);
+    printf("| %s, %u x %u | %zu | %.3f / %.3f | %.3f / %.3f | %.3f |", name, side, side, s->images[0].num_places,
+           one[1], one[0], all[1], all[0], rotation);
 }
 
 static void measure(const picture *p, const char *name, l2k_wavelet wavelet, unsigned log2_side)
@@ -414,10 +415,88 @@ static void measure(const picture *p, const char *name, l2k_wavelet wavelet, uns
     free_subject(&s);
 }
 
+/* ---- Made-up bytes --------------------------------------------------------------------------------------------- */
+
+enum { WORST_BLOCKS = 6144, WORST_PLANES = 30, WORST_PASSES = 3 * WORST_PLANES - 2, WORST_BYTES = 1 << 17 };
+
+/* A column of blocks with all passes, which share their bytes. */
+typedef struct worst_case {
+    l2k_component_coding coding;
+    l2k_tile_component component;
+    l2k_subband band;
+    l2k_coefficients view;
+    l2k_contribution part;
+    l2k_block blocks[WORST_BLOCKS];
+    l2k_block_place places[WORST_BLOCKS];
+    uint8_t *bytes;
+} worst_case;
+
+static void make_worst(worst_case *w, uint32_t width, uint32_t height, unsigned style)
+{
+    *w = (worst_case){.coding = {.style = (uint8_t)style}, .bytes = w->bytes};
+    w->component = (l2k_tile_component){.num_resolutions = 1, .coding = &w->coding, .view = &w->view};
+    w->band = (l2k_subband){.rect = {0, 0, width, height * WORST_BLOCKS}, .component = &w->component};
+    w->view = (l2k_coefficients){.type = L2K_COEFFICIENT_INT32,
+                                 .num_bands = 1,
+                                 .width = width,
+                                 .height = height * WORST_BLOCKS,
+                                 .stride = width,
+                                 .on_device = true};
+    w->view.bands[0] = (l2k_band_view){0, 0, width, height * WORST_BLOCKS};
+    cuda(cudaMalloc(&w->view.base, view_bytes(&w->view)));
+    w->part =
+        (l2k_contribution){.data = w->bytes, .bytes = WORST_BYTES, .passes = WORST_PASSES, .starts_segment = true};
+    for (uint32_t i = 0; i < WORST_BLOCKS; i++) {
+        w->blocks[i] = (l2k_block){.rect = {0, i * height, width, (i + 1) * height}, .num_planes = WORST_PLANES};
+        w->blocks[i].received = (l2k_received_block){&w->part, &w->part, WORST_BYTES};
+        w->places[i] = (l2k_block_place){&w->blocks[i], &w->band};
+    }
+}
+
+static double time_worst(const worst_case *w, size_t count)
+{
+    lane *l = &lanes[0];
+    double best = 1e9;
+    for (int i = 0; i < 3; i++) {
+        const l2k_block_batch batch = {
+            .places = w->places, .num_places = count, .stream = l->stream, .bytes = w->bytes, .num_bytes = WORST_BYTES};
+        const double start = now_ms();
+        require(l->coder->table->begin_decode(l->coder, &batch) == L2K_OK, "begin");
+        finish(l);
+        best = now_ms() - start < best ? now_ms() - start : best;
+    }
+    return best;
+}
+
+static void measure_worst(void)
+{
+    static const uint32_t shapes[][2] = {{64, 64}, {32, 32}, {4, 1024}, {1024, 4}};
+    static const char *const kinds[] = {"zeros", "ones", "0xFF 0x7F", "random"};
+    worst_case *w = calloc(1, sizeof *w);
+    uint32_t state = 1;
+    require(w, "taking memory");
+    cuda(cudaMallocHost((void **)&w->bytes, WORST_BYTES));
+    printf("\n| made-up bytes, %d passes | one block, ms | %d blocks, ms |\n|---|---|---|\n", WORST_PASSES,
+           WORST_BLOCKS);
+    for (size_t k = 0; k < 16; k++) {
+        for (size_t i = 0; i < WORST_BYTES; i++) {
+            state = state * 1664525u + 1013904223u;
+            w->bytes[i] = (uint8_t)(k % 4 == 0 ? 0 : k % 4 == 1 ? 0xFF : k % 4 == 2 ? 0xFFu >> i % 2 : state >> 24);
+        }
+        make_worst(w, shapes[k / 4][0], shapes[k / 4][1], 0);
+        printf("| %u x %u, %s | %.1f |", shapes[k / 4][0], shapes[k / 4][1], kinds[k % 4], time_worst(w, 1));
+        printf(" %.1f |\n", time_worst(w, WORST_BLOCKS));
+        cuda(cudaFree(w->view.base));
+    }
+    cuda(cudaFreeHost(w->bytes));
+    free(w);
+}
+
 int main(int argc, char **argv)
 {
+    const bool worst = argc > 1 && strcmp(argv[1], "worst") == 0;
     char text[200];
-    picture p = argc > 1 ? read_picture(argv[1]) : draw_picture();
+    picture p = argc > 1 && !worst ? read_picture(argv[1]) : draw_picture();
     context.threads = l2k_thread_count(0);
     l2k_backend_usable(L2K_BACKEND_CUDA, text, sizeof text);
     printf("%s, %u threads on the host; %u x %u RGB, 8 bits; milliseconds an image\n\n", text, context.threads, p.width,
@@ -426,12 +505,14 @@ int main(int argc, char **argv)
            "|---|---|---|---|---|---|\n",
            (int)IMAGES, (int)IMAGES);
     for (unsigned i = 0; i < IMAGES; i++) {
-        require(l2k_block_coder_create(&context, &l2k_mq_decoder_on_cuda, &lanes[i].coder) == L2K_OK, "making a coder");
+        require(l2k_block_coder_create(&context, &l2k_mq_on_cuda, &lanes[i].coder) == L2K_OK, "making a coder");
         cuda(cudaStreamCreateWithFlags(&lanes[i].stream, cudaStreamNonBlocking));
         cuda(cudaEventCreate(&lanes[i].from));
         cuda(cudaEventCreate(&lanes[i].to));
     }
-    for (unsigned log2_side = 6; log2_side >= 5; log2_side--) {
+    if (worst)
+        measure_worst();
+    for (unsigned log2_side = 6; log2_side >= 5 && !worst; log2_side--) {
         if (argc > 2 && atoi(argv[2]) != 1 << log2_side)
             continue;
         measure(&p, "5/3", L2K_WAVELET_5_3, log2_side);

@@ -143,9 +143,7 @@ enum { CODINGS = sizeof codings / sizeof *codings, BLOCKS = 2 };
 /* lift2k comes first: the others are measured at its PSNR. */
 static const codec *const codecs[] = {
     &codec_lift2k,
-#ifdef HAVE_BATCH
     &codec_lift2k_batch,
-#endif
 #ifdef L2K_WITH_NVJPEG2K
     &codec_nvjpeg2k,
 #endif

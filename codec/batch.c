@@ -153,7 +153,7 @@ static l2k_lane *add_lane(l2k_lanes *lanes)
 }
 
 /* Whether the lane of that number can take part: the first needs no thread. */
-static bool equip(l2k_lanes *lanes, unsigned number, const void *owner, unsigned threads)
+static bool equip(l2k_lanes *lanes, unsigned number, const void *owner, unsigned threads, unsigned in_flight)
 {
     l2k_lane *lane = number < lanes->num_lanes ? lanes->lanes[number] : add_lane(lanes);
     if (!lane || (number && !start_thread(lane)))
@@ -163,7 +163,7 @@ static bool equip(l2k_lanes *lanes, unsigned number, const void *owner, unsigned
         lane->coder = lanes->kind->create(&hooks);
     lane->idle = 0;
     lane->silent = true;
-    return lane->coder && lanes->kind->settle(lane->coder, owner, threads) == L2K_OK;
+    return lane->coder && lanes->kind->settle(lane->coder, owner, threads, in_flight) == L2K_OK;
 }
 
 /* What lanes hold that two batches in a row did not need is returned. */
@@ -240,7 +240,7 @@ static void take_lanes(l2k_lanes *lanes, const l2k_batch_shape *shape, const voi
     const unsigned wanted = number_of_lanes(shape);
     for (lanes->active = 0; lanes->active < wanted; lanes->active++) {
         const unsigned share = (shape->threads + wanted - 1 - lanes->active) / wanted;
-        if (!equip(lanes, lanes->active, owner, share ? share : 1))
+        if (!equip(lanes, lanes->active, owner, share ? share : 1, wanted))
             break;
     }
 }

@@ -14,8 +14,9 @@ enum { L2K_MOST_LANES = 64 };
 typedef struct l2k_lane_kind {
     void *(*create)(const l2k_hooks *hooks);
     void (*free)(void *coder);
-    /* Gives a coder the options of `owner`, the object that has the lanes, but as many threads. */
-    l2k_status (*settle)(void *coder, const void *owner, unsigned threads);
+    /* Gives a coder the options of `owner`, the object that has the lanes, but as many threads, and the number of lanes
+     * in place of what the owner's option says. */
+    l2k_status (*settle)(void *coder, const void *owner, unsigned threads, unsigned in_flight);
     /* Codes items[number], and says there what became of it. */
     void (*code)(void *coder, void *items, size_t number);
     void (*timings)(const void *coder, double seconds[L2K_NUM_STAGES]);

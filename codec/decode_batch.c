@@ -13,15 +13,17 @@ static void release(void *coder)
     l2k_decoder_free(coder);
 }
 
-static l2k_status settle(void *coder, const void *opaque, unsigned threads)
+static l2k_status settle(void *coder, const void *opaque, unsigned threads, unsigned in_flight)
 {
     l2k_decoder *lane = coder;
     const l2k_decoder *owner = opaque;
     memcpy(lane->options, owner->options, sizeof lane->options);
     lane->options[L2K_DECODER_THREADS] = threads;
+    lane->options[L2K_DECODER_IN_FLIGHT] = in_flight;
     lane->has_region = owner->has_region;
     lane->region = owner->region;
     lane->stream = owner->stream;
+    lane->choice.seen = owner->choice.seen;
     return L2K_OK;
 }
 
@@ -90,26 +92,25 @@ static uint64_t samples_of(const l2k_decode_item *item, bool *ht)
     return area < UINT64_MAX >> 14 ? area * components : UINT64_MAX;
 }
 
-static bool may_use_device(const int64_t *options, bool worth)
-{
-    return options[L2K_DECODER_BACKEND] == L2K_BACKEND_CUDA ||
-           (options[L2K_DECODER_BACKEND] == L2K_BACKEND_AUTO && worth && l2k_backend_usable(L2K_BACKEND_CUDA, NULL, 0));
-}
-
-static l2k_batch_shape shape_of(const l2k_decoder *decoder, const l2k_decode_item *items, size_t count)
+/* Files of both kinds count as MQ ones do if there is any of these. */
+static l2k_batch_shape shape_of(l2k_decoder *decoder, const l2k_decode_item *items, size_t count)
 {
     const int64_t *options = decoder->options;
     const int64_t reduce = options[L2K_DECODER_REDUCE] < 31 ? options[L2K_DECODER_REDUCE] : 31;
+    bool all_ht = true;
+    uint64_t all = 0;
     l2k_batch_shape shape = {
         .count = count, .threads = decoder->context.threads, .wanted = (unsigned)options[L2K_DECODER_IN_FLIGHT]};
-    bool worth = false;
     for (size_t i = 0; i < count; i++) {
-        bool ht = false;
+        bool ht = true;
         const uint64_t samples = samples_of(&items[i], &ht) >> 2 * reduce;
-        worth |= samples >= (uint64_t)l2k_gpu_min_samples(options[L2K_DECODER_GPU_MIN_SAMPLES], true, ht);
+        all_ht = all_ht && ht;
+        all += samples < UINT64_MAX - all ? samples : 0;
         shape.samples = samples > shape.samples ? samples : shape.samples;
     }
-    shape.on_device = may_use_device(options, worth);
+    l2k_choice_start_image(&decoder->choice, options[L2K_DECODER_GPU_MIN_SAMPLES], true, all_ht, all);
+    shape.on_device = options[L2K_DECODER_MEMORY] == L2K_MEMORY_DEVICE ||
+                      l2k_backend_overlaps(&decoder->context, (l2k_backend)options[L2K_DECODER_BACKEND], shape.samples);
     return shape;
 }
 

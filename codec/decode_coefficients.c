@@ -71,7 +71,7 @@ static l2k_status give_all(const l2k_decode_job *job, l2k_tile_state *s)
 static l2k_status take_all(const l2k_decode_job *job, l2k_tile_state *s, l2k_team *team, const l2k_turn *turn)
 {
     const l2k_decoding *d = job->decoding;
-    L2K_TRY(l2k_decode_packets(d, s, d->tiles[turn->tile]));
+    L2K_TRY(l2k_decode_packets(d, s, team, d->tiles[turn->tile]));
     if (s->is_absent)
         return L2K_OK;
     L2K_TRY(l2k_begin_blocks(d, s, team, turn->slot));

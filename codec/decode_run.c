@@ -33,7 +33,8 @@ void l2k_tile_state_forget(const l2k_context *context, l2k_tile_state *s)
 void l2k_tile_state_leave(const l2k_decoding *d, l2k_tile_state *s)
 {
     release_image(d->context, s);
-    if (!d->keeps_tiles)
+    s->is_kept = d->keeps_tiles;
+    if (!s->is_kept)
         l2k_tile_state_forget(d->context, s);
 }
 
@@ -127,14 +128,24 @@ l2k_status l2k_decode_tiles(l2k_decoder *decoder, l2k_decoding *d, l2k_backend b
     return status == L2K_OK ? l2k_poll(d->context, L2K_POLL_NOW) : status;
 }
 
+/* Of all components, as if none were sub-sampled. */
+static uint64_t samples_of(const l2k_decoder *decoder, l2k_rect area)
+{
+    const int64_t reduce = decoder->options[L2K_DECODER_REDUCE];
+    const uint64_t width = l2k_rect_width(area), height = l2k_rect_height(area);
+    const uint64_t samples = width * height >> (reduce < 31 ? 2 * reduce : 62),
+                   n = decoder->codestream.siz.num_components;
+    return samples <= UINT64_MAX / L2K_MAX_COMPONENTS ? samples * n : UINT64_MAX;
+}
+
 l2k_decoding l2k_decode_start(l2k_decoder *decoder, l2k_rect area, const l2k_plane *planes)
 {
     const int64_t *options = decoder->options;
     decoder->context.threads = l2k_thread_count((unsigned)options[L2K_DECODER_THREADS]);
     decoder->context.cpu = (l2k_cpu)options[L2K_DECODER_CPU];
-    l2k_choice_start(&decoder->choice,
-                     l2k_gpu_min_samples(options[L2K_DECODER_GPU_MIN_SAMPLES], true,
-                                         decoder->codestream.coding.capabilities.parts & L2K_PART_15));
+    decoder->context.in_flight = (unsigned)options[L2K_DECODER_IN_FLIGHT];
+    l2k_choice_start_image(&decoder->choice, options[L2K_DECODER_GPU_MIN_SAMPLES], true,
+                           decoder->codestream.coding.capabilities.parts & L2K_PART_15, samples_of(decoder, area));
     l2k_pool_start_job(&decoder->pool, &decoder->context.hooks, l2k_decoder_memory_limit(decoder));
     if (l2k_pool_exceeds(&decoder->pool))
         l2k_decoder_drop(decoder);

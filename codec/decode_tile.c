@@ -100,6 +100,30 @@ static l2k_status check_reduction(const l2k_decoding *d, const l2k_tile_state *s
     return L2K_OK;
 }
 
+static bool wants_whole_tile(const l2k_decoding *d, uint32_t tile)
+{
+    const l2k_rect rect = l2k_tile_rect(&d->codestream->siz.grid, tile);
+    return d->only == UINT32_MAX && d->discard == 0 && d->layers == 0 && d->area.x0 <= rect.x0 &&
+           d->area.y0 <= rect.y0 && d->area.x1 >= rect.x1 && d->area.y1 >= rect.y1;
+}
+
+const uint8_t *l2k_tile_span(const l2k_decoding *d, uint32_t tile, size_t *bytes)
+{
+    const l2k_codestream *cs = d->codestream;
+    const uint8_t *start = cs->end, *end = cs->data;
+    uint64_t used = 0;
+    for (size_t i = cs->first_part[tile]; i != L2K_NO_PART; i = cs->parts[i].next) {
+        const l2k_tile_part_span *span = &cs->parts[i];
+        start = span->packets < start ? span->packets : start;
+        end = span->end > end ? span->end : end;
+        used += (uint64_t)(span->end - span->packets);
+    }
+    if (used == 0 || (uint64_t)(end - start) > used + used / 4 || !wants_whole_tile(d, tile))
+        return NULL;
+    *bytes = (size_t)(end - start);
+    return start;
+}
+
 /* What is there of another tile, or of one that is coded in another way, goes. */
 static l2k_status read_coding(const l2k_decoding *d, l2k_tile_state *s, uint32_t index)
 {

@@ -24,14 +24,21 @@ l2k_status l2k_decode_headers(l2k_decoder *decoder, const uint8_t *data, size_t 
     return l2k_decoder_check_outputs(decoder, &limits.size);
 }
 
-l2k_status l2k_decode_packets(const l2k_decoding *d, l2k_tile_state *s, uint32_t index)
+l2k_status l2k_decode_packets(const l2k_decoding *d, l2k_tile_state *s, l2k_team *team, uint32_t index)
 {
     /* Packets, out of tile-parts: Annex B, codec/packets/. */
     const double start = l2k_stage_start(d->context);
+    s->bytes = l2k_tile_span(d, index, &s->num_bytes);
+    if (s->is_kept)
+        l2k_team_send(team, s->bytes, s->num_bytes);
     L2K_TRY(l2k_read_tile(d, s, index));
-    l2k_stage_end(d->context, L2K_STAGE_READ, start);
     s->is_blank = !s->is_absent && d->planes && !s->tile.has_contributions;
-    return s->is_absent || s->is_blank ? L2K_OK : l2k_list_blocks(d, s);
+    if (s->is_absent || s->is_blank)
+        l2k_team_send(team, NULL, 0);
+    else
+        L2K_TRY(l2k_list_blocks(d, s));
+    l2k_stage_end(d->context, L2K_STAGE_READ, start);
+    return L2K_OK;
 }
 
 l2k_status l2k_begin_blocks(const l2k_decoding *d, l2k_tile_state *s, l2k_team *team, l2k_tile_slot *slot)
@@ -43,10 +50,14 @@ l2k_status l2k_begin_blocks(const l2k_decoding *d, l2k_tile_state *s, l2k_team *
                                    .num_places = s->num_places,
                                    .damaged = &s->damaged,
                                    .units = L2K_UNITS_TILE_BLOCKS,
-                                   .stream = l2k_plan_stream(slot->plan)};
+                                   .stream = l2k_plan_stream(slot->plan),
+                                   .bytes = s->bytes,
+                                   .num_bytes = s->num_bytes};
     atomic_store(&s->damaged, false);
     s->is_begun = true;
     L2K_TRY(l2k_team_coder(team, slot->plan, l2k_device_coder_of(s), &s->coder));
+    if (s->coder != team->device_coder)
+        l2k_team_send(team, NULL, 0);
     L2K_TRY(s->coder->table->begin_decode(s->coder, &batch));
     l2k_stage_end(d->context, L2K_STAGE_TIER1, start);
     return L2K_OK;
@@ -75,7 +86,7 @@ static l2k_status begin_samples(const l2k_decoding *d, l2k_tile_state *s, l2k_te
 
 static l2k_status begin_tile(const l2k_decoding *d, l2k_tile_state *s, l2k_team *team, const l2k_turn *turn)
 {
-    L2K_TRY(l2k_decode_packets(d, s, d->tiles[turn->tile]));
+    L2K_TRY(l2k_decode_packets(d, s, team, d->tiles[turn->tile]));
     if (s->is_absent || s->is_blank)
         return L2K_OK;
     l2k_status status = begin_samples(d, s, team, turn->slot);

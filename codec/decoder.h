@@ -144,6 +144,8 @@ typedef struct l2k_tile_state {
     l2k_tile_coding read;   /* out of this image's headers */
     l2k_tile_coding coding; /* the same, as long as the tree stays */
     l2k_packed_headers packed;
+    const uint8_t *bytes; /* that have all contributions, or NULL (l2k_tile_span) */
+    size_t num_bytes;
     l2k_tile tile; /* its arena also holds the arrays of components */
     l2k_packet_order order;
     bool is_absent;    /* the stream has nothing of this tile */
@@ -151,6 +153,7 @@ typedef struct l2k_tile_state {
     bool joined_later; /* the component transform follows the plan, which needs equal numbers of levels for it */
     bool on_host;      /* planes are in device memory, but samples come from the CPU */
     bool is_begun;     /* the code-blocks are with their coder, or have been */
+    bool is_kept;      /* there was an image with this tile before */
     l2k_block_place *places;
     size_t num_places;
     uint32_t only, discard;         /* for which the places were listed */
@@ -182,8 +185,9 @@ l2k_status l2k_decode_headers(l2k_decoder *decoder, const uint8_t *data, size_t 
 l2k_status l2k_decode_tiles(l2k_decoder *decoder, l2k_decoding *d, l2k_backend backend, l2k_team_share *share,
                             void *user);
 
-/* A tile's packets. Where there is nothing to decode, state->is_absent or is_blank is set, and that is all. */
-l2k_status l2k_decode_packets(const l2k_decoding *d, l2k_tile_state *state, uint32_t index);
+/* A tile's packets. Where there is nothing to decode, state->is_absent or is_blank is set, and that is all. A device
+ * that had the slot's tile before is sent the bytes of this one meanwhile. */
+l2k_status l2k_decode_packets(const l2k_decoding *d, l2k_tile_state *state, l2k_team *team, uint32_t index);
 
 /* Its code-blocks, whose coefficients are in the views of the slot's plan once they are finished, or for what is
  * enqueued in the plan's stream after they have begun. */
@@ -219,6 +223,9 @@ l2k_status l2k_read_tile(const l2k_decoding *d, l2k_tile_state *state, uint32_t 
 
 /* Bytes of a tile's packets, packed headers left out. */
 uint64_t l2k_tile_bytes(const l2k_codestream *codestream, uint32_t tile);
+
+/* Memory that has all of them, and little else, if they are all to be decoded; NULL otherwise. */
+const uint8_t *l2k_tile_span(const l2k_decoding *d, uint32_t tile, size_t *bytes);
 
 /* Reads the packets of a tile; what is not wanted is skipped. Where the stream ends early, or packets are missing, what
  * there is is kept, and findings->incomplete is set. */

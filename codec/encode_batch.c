@@ -19,17 +19,19 @@ static bool same_layers(const l2k_encoder *a, const l2k_encoder *b)
            (!a->num_targets || memcmp(a->targets, b->targets, a->num_targets * sizeof *a->targets) == 0);
 }
 
-static l2k_status settle(void *coder, const void *opaque, unsigned threads)
+static l2k_status settle(void *coder, const void *opaque, unsigned threads, unsigned in_flight)
 {
     l2k_encoder *lane = coder;
     const l2k_encoder *owner = opaque;
     memcpy(lane->options, owner->options, sizeof lane->options);
     lane->options[L2K_ENCODER_THREADS] = threads;
+    lane->options[L2K_ENCODER_IN_FLIGHT] = in_flight;
     lane->pool.limit = owner->pool.limit;
     memcpy(lane->precincts, owner->precincts, sizeof lane->precincts);
     lane->num_precincts = owner->num_precincts;
     lane->base_step = owner->base_step;
     lane->planes_stream = owner->planes_stream;
+    lane->choice.seen = owner->choice.seen;
     return same_layers(lane, owner)
                ? L2K_OK
                : l2k_encoder_set_layers(lane, owner->target_kind, owner->targets, owner->num_targets);
@@ -49,24 +51,21 @@ static void timings(const void *coder, double seconds[L2K_NUM_STAGES])
 static const l2k_lane_kind kind = {create, release, settle, code, timings};
 
 /* Images are checked when they are encoded. */
-static uint64_t samples_of(const l2k_image *image)
-{
-    if (!image || image->x1 <= image->x0 || image->y1 <= image->y0 || image->num_components > L2K_MAX_COMPONENTS)
-        return 0;
-    const uint64_t area = (uint64_t)(image->x1 - image->x0) * (image->y1 - image->y0), n = image->num_components;
-    return !n || area <= UINT64_MAX / n ? area * n : UINT64_MAX;
-}
-
-static l2k_batch_shape shape_of(const l2k_encoder *encoder, const l2k_encode_item *items, size_t count)
+static l2k_batch_shape shape_of(l2k_encoder *encoder, const l2k_encode_item *items, size_t count)
 {
     const int64_t *options = encoder->options;
+    uint64_t all = 0;
     l2k_batch_shape shape = {
         .count = count, .threads = encoder->context.threads, .wanted = (unsigned)options[L2K_ENCODER_IN_FLIGHT]};
     for (size_t i = 0; i < count; i++) {
-        const uint64_t samples = samples_of(items[i].image);
+        const uint64_t samples = items[i].image ? l2k_image_samples(items[i].image) : 0;
         shape.samples = samples > shape.samples ? samples : shape.samples;
+        all += samples < UINT64_MAX - all ? samples : 0;
     }
-    shape.on_device = l2k_backend_overlaps(&encoder->context, (l2k_backend)options[L2K_ENCODER_BACKEND], shape.samples);
+    l2k_choice_start_image(&encoder->choice, options[L2K_ENCODER_GPU_MIN_SAMPLES], false,
+                           options[L2K_ENCODER_STYLE] & L2K_STYLE_HT, all);
+    shape.on_device = options[L2K_ENCODER_MEMORY] == L2K_MEMORY_DEVICE ||
+                      l2k_backend_overlaps(&encoder->context, (l2k_backend)options[L2K_ENCODER_BACKEND], shape.samples);
     return shape;
 }
 
@@ -77,8 +76,6 @@ l2k_status l2k_encoder_encode_batch(l2k_encoder *encoder, l2k_encode_item *items
     if (!items && count)
         return l2k_fail(&encoder->context, L2K_ERROR_ARGUMENT, "no images to encode");
     encoder->context.threads = l2k_thread_count((unsigned)options[L2K_ENCODER_THREADS]);
-    l2k_choice_start(&encoder->choice, l2k_gpu_min_samples(options[L2K_ENCODER_GPU_MIN_SAMPLES], false,
-                                                           options[L2K_ENCODER_STYLE] & L2K_STYLE_HT));
     l2k_run_start(&encoder->run, l2k_batch_units(count), options[L2K_ENCODER_TIMINGS]);
     for (size_t i = 0; i < count; i++)
         items[i].status = L2K_ERROR_CANCELLED;

@@ -43,6 +43,14 @@ static l2k_status set_up(l2k_encoder *encoder, const l2k_image *image, bool by_r
 /* Room for a head before the tile-parts. */
 enum { FRONT_BYTES = 4096 };
 
+uint64_t l2k_image_samples(const l2k_image *image)
+{
+    if (image->x1 <= image->x0 || image->y1 <= image->y0 || image->num_components > L2K_MAX_COMPONENTS)
+        return 0;
+    const uint64_t area = (uint64_t)(image->x1 - image->x0) * (image->y1 - image->y0), n = image->num_components;
+    return !n || area <= UINT64_MAX / n ? area * n : UINT64_MAX;
+}
+
 l2k_status l2k_encode_start(l2k_encoder *encoder, const l2k_image *image, bool by_rows)
 {
     const l2k_context *context = &encoder->context;
@@ -50,12 +58,11 @@ l2k_status l2k_encode_start(l2k_encoder *encoder, const l2k_image *image, bool b
     l2k_encode_end(encoder, L2K_OK);
     encoder->context.threads = l2k_thread_count((unsigned)options[L2K_ENCODER_THREADS]);
     encoder->context.cpu = (l2k_cpu)options[L2K_ENCODER_CPU];
+    encoder->context.in_flight = (unsigned)options[L2K_ENCODER_IN_FLIGHT];
     /* Of planes in device memory, AUTO makes something else only if the GPU fails. */
-    l2k_choice_start(&encoder->choice,
-                     options[L2K_ENCODER_MEMORY] == L2K_MEMORY_DEVICE
-                         ? 0
-                         : l2k_gpu_min_samples(options[L2K_ENCODER_GPU_MIN_SAMPLES], false,
-                                               options[L2K_ENCODER_STYLE] & L2K_STYLE_HT));
+    l2k_choice_start_image(&encoder->choice,
+                           options[L2K_ENCODER_MEMORY] == L2K_MEMORY_DEVICE ? 0 : options[L2K_ENCODER_GPU_MIN_SAMPLES],
+                           false, options[L2K_ENCODER_STYLE] & L2K_STYLE_HT, l2k_image_samples(image));
     l2k_buffer_release(&encoder->memory);
     encoder->memory.context = context;
     l2k_pool_start_job(&encoder->pool, &context->hooks, (uint64_t)options[L2K_ENCODER_LIMIT_MEMORY]);

@@ -241,6 +241,12 @@ l2k_status l2k_team_device_coder(l2k_team *team, const l2k_block_coder_table *on
     return L2K_OK;
 }
 
+void l2k_team_send(const l2k_team *team, const uint8_t *bytes, size_t num_bytes)
+{
+    if (team->device_coder && team->device_coder->table->send)
+        team->device_coder->table->send(team->device_coder, bytes, num_bytes);
+}
+
 l2k_status l2k_team_coder(l2k_team *team, const l2k_plan *plan, const l2k_block_coder_table *on_device,
                           l2k_block_coder **coder)
 {

@@ -88,6 +88,9 @@ l2k_status l2k_team_plan(const l2k_team *team, l2k_tile_slot *slot, const l2k_pl
 l2k_status l2k_team_coder(l2k_team *team, const l2k_plan *plan, const l2k_block_coder_table *on_device,
                           l2k_block_coder **coder);
 
+/* Lets the coder on a device have the bytes of the next tile early; NULL takes them back. It does nothing where there
+ * is no such coder yet. */
+void l2k_team_send(const l2k_team *team, const uint8_t *bytes, size_t num_bytes);
 /* One of that table, for coefficients on its device. */
 l2k_status l2k_team_device_coder(l2k_team *team, const l2k_block_coder_table *on_device, l2k_block_coder **coder);
 

@@ -1,7 +1,9 @@
 /* batch: 256 small images to codestreams and back, several of them in flight: what tiles of a slide or chunks of an
  * array need. Compares with one after another, and prints how long both take.
  *
- *     batch [--cuda] [COUNT [SIDE]] */
+ *     batch [--cuda] [COUNT [SIDE]]
+ *
+ * With --cuda, exits with 77 if no GPU can be used (with 1 if L2K_REQUIRE_GPU=1 is in the environment). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,6 +149,12 @@ int main(int argc, char **argv)
     l2k_backend backend = next == 2 ? L2K_BACKEND_CUDA : L2K_BACKEND_AUTO;
     size_t count = argc > next ? (size_t)atoi(argv[next]) : 256;
     uint32_t side = argc > next + 1 ? (uint32_t)atoi(argv[next + 1]) : 128;
+    char text[256];
+    if (backend == L2K_BACKEND_CUDA && !l2k_backend_usable(backend, text, sizeof text)) {
+        const char *required = getenv("L2K_REQUIRE_GPU");
+        printf("no GPU can be used: %s\n", text);
+        return required && strcmp(required, "1") == 0 ? 1 : 77;
+    }
     l2k_hooks hooks = {NULL, NULL, print_text, NULL, NULL};
     l2k_encoder *encoder = l2k_encoder_new(&hooks);
     l2k_decoder *decoder = l2k_decoder_new(&hooks);

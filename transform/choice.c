@@ -15,11 +15,19 @@ bool l2k_choice_has_failed(const l2k_choice *choice)
     return atomic_load(&choice->gpu_failed);
 }
 
-int64_t l2k_gpu_min_samples(int64_t option, bool decodes, bool ht)
+int64_t l2k_gpu_min_samples(bool decodes, bool ht)
 {
     static const int64_t measured[2][2] = {{L2K_GPU_MIN_ENCODE_MQ, L2K_GPU_MIN_ENCODE_HT},
                                            {L2K_GPU_MIN_DECODE_MQ, L2K_GPU_MIN_DECODE_HT}};
-    return option < 0 ? measured[decodes][ht] : option;
+    return measured[decodes][ht];
+}
+
+void l2k_choice_start_image(l2k_choice *choice, int64_t option, bool decodes, bool ht, uint64_t samples)
+{
+    choice->seen += samples < UINT64_MAX - choice->seen ? samples : UINT64_MAX - choice->seen;
+    const bool worth = choice->seen >= (ht ? L2K_GPU_OPENING_HT : L2K_GPU_OPENING_MQ);
+    const int64_t least = worth || option == L2K_GPU_WHERE_FASTER ? l2k_gpu_min_samples(decodes, ht) : INT64_MAX;
+    l2k_choice_start(choice, option < 0 ? least : option);
 }
 
 bool l2k_choice_is_settled(const l2k_choice *choice)

@@ -20,12 +20,16 @@
 #define L2K_GPU_MIN_DECODE_MQ ((int64_t)1 << 62)
 #define L2K_GPU_MIN_DECODE_HT ((int64_t)1 << 62)
 
-/* What encoders and decoders pass to l2k_choice_start: `option`, or one of these numbers where it is -1. */
-int64_t l2k_gpu_min_samples(int64_t option, bool decodes, bool ht);
+/* Samples whose coding the GPU makes shorter by as long as opening the device takes. An object first codes so many on
+ * the CPU, unless one image or batch has them: then it has lost no more by the wrong choice than it could have gained,
+ * whether another image follows or not. */
+#define L2K_GPU_OPENING_MQ ((uint64_t)1 << 25)
+#define L2K_GPU_OPENING_HT ((uint64_t)1 << 29)
 
 /* Belongs to an encoder, a decoder or a transform, whose context points to it; all threads of a run share it. */
 typedef struct l2k_choice {
     int64_t gpu_min_samples;
+    uint64_t seen;          /* samples of all images so far */
     atomic_bool gpu_failed; /* in this run, which is noted once and not tried again */
     atomic_bool cpu_noted;  /* in this run: a note has said that only the CPU can do something */
 } l2k_choice;
@@ -39,6 +43,16 @@ bool l2k_choice_has_failed(const l2k_choice *choice);
 
 /* At the beginning of a run. */
 void l2k_choice_start(l2k_choice *choice, int64_t gpu_min_samples);
+
+/* The same for an image, a part of it, or a batch of so many samples. `option`: the least samples, or one of the next
+ * two. */
+void l2k_choice_start_image(l2k_choice *choice, int64_t option, bool decodes, bool ht, uint64_t samples);
+
+/* What was measured, once the object's images are worth opening the device; or at once. */
+enum { L2K_GPU_WHERE_WORTH = -1, L2K_GPU_WHERE_FASTER = -2 };
+
+/* The least samples that were measured. */
+int64_t l2k_gpu_min_samples(bool decodes, bool ht);
 
 /* The number of pixel samples of all components together. */
 uint64_t l2k_plan_samples(const l2k_plan_spec *spec);

@@ -73,11 +73,9 @@ l2k_status cli_encode_configure(l2k_encoder *encoder, const cli_options *options
     const struct {
         l2k_encoder_option option;
         cli_setting setting;
-    } common[] = {{L2K_ENCODER_FORMAT, {format, true}},
-                  {L2K_ENCODER_THREADS, share->threads},
-                  {L2K_ENCODER_BACKEND, share->backend},
-                  {L2K_ENCODER_CPU, options->cpu},
-                  {L2K_ENCODER_GPU_MIN_SAMPLES, options->gpu_min_samples},
+    } common[] = {{L2K_ENCODER_FORMAT, {format, true}},           {L2K_ENCODER_THREADS, share->threads},
+                  {L2K_ENCODER_BACKEND, share->backend},          {L2K_ENCODER_CPU, options->cpu},
+                  {L2K_ENCODER_IN_FLIGHT, {share->coders, true}}, {L2K_ENCODER_GPU_MIN_SAMPLES, share->gpu_min_samples},
                   {L2K_ENCODER_TIMINGS, {options->timings, true}}};
     l2k_status status = L2K_OK;
     for (size_t i = 0; status == L2K_OK && i < sizeof common / sizeof common[0]; i++)

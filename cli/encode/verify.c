@@ -32,8 +32,7 @@ bool cli_verify_create(cli_coded_file *check, const cli_options *options, const 
 {
     return cli_coded_create(check, "--verify", options->quiet, true) &&
            set(check, L2K_DECODER_THREADS, share->threads) && set(check, L2K_DECODER_BACKEND, share->backend) &&
-           set(check, L2K_DECODER_CPU, options->cpu) &&
-           set(check, L2K_DECODER_GPU_MIN_SAMPLES, options->gpu_min_samples);
+           set(check, L2K_DECODER_CPU, options->cpu) && set(check, L2K_DECODER_GPU_MIN_SAMPLES, share->gpu_min_samples);
 }
 
 static bool same_shape(const cli_picture *a, const cli_picture *b)

@@ -18,11 +18,14 @@
 #define MOST_PICTURES  ((uint64_t)512 << 20)
 #define MOST_CODED     ((uint64_t)128 << 20)
 
-/* Bytes of all files together from which `auto` may open the device, which takes a tenth of a second and more. */
-#define NEVER UINT64_MAX
+/* Bytes of all files together from which `auto` may open the device, which takes a tenth of a second and more:
+ * [0] encode, pictures; [1] decode, JPEG 2000 files. What it is then used for, the library decides. */
 static const struct {
     uint64_t mq, ht;
-} worth_opening[2] = {{NEVER, NEVER}, {NEVER, NEVER}}; /* [0] encode, pictures; [1] decode, JPEG 2000 files */
+} worth_opening[2] = {{(uint64_t)1 << 25, (uint64_t)1 << 29}, {(uint64_t)1 << 23, (uint64_t)1 << 27}};
+
+/* As GPU_MIN_SAMPLES: the GPU wherever it is faster. */
+enum { WHERE_FASTER = -2 };
 
 typedef struct sizes {
     uint64_t largest, total; /* bytes */
@@ -64,15 +67,21 @@ static bool has_ht(const cli_tasks *tasks, const cli_options *options)
                                           : cli_same_text(extension, ".jph") || cli_same_text(extension, ".jhc");
 }
 
-/* CPU where `auto` would have to open the device for too little. */
-static cli_setting choose_backend(const cli_tasks *tasks, const cli_options *options, const sizes *all)
+/* `auto` becomes the CPU, or the GPU wherever it is faster. Where the sizes are not known, the library sees by and by.
+ */
+static void choose_backend(const cli_tasks *tasks, const cli_options *options, const sizes *all, cli_share *share)
 {
     const bool decodes = options->command != CLI_ENCODE;
-    const bool left_open = !options->backend.given || options->backend.value == L2K_BACKEND_AUTO;
     const uint64_t least = has_ht(tasks, options) ? worth_opening[decodes].ht : worth_opening[decodes].mq;
-    if (left_open && !options->gpu_min_samples.given && all->total < least)
-        return (cli_setting){L2K_BACKEND_CPU, true};
-    return options->backend;
+    share->backend = options->backend;
+    share->gpu_min_samples = options->gpu_min_samples;
+    if (cli_setting_or(options->backend, L2K_BACKEND_AUTO) != L2K_BACKEND_AUTO || options->gpu_min_samples.given ||
+        all->unknown)
+        return;
+    if (all->total < least)
+        share->backend = (cli_setting){L2K_BACKEND_CPU, true};
+    else
+        share->gpu_min_samples = (cli_setting){WHERE_FASTER, true};
 }
 
 static unsigned coders_on_device(const sizes *all, bool decodes)
@@ -98,7 +107,8 @@ cli_share cli_share_work(const cli_tasks *tasks, const cli_options *options)
     const sizes all = look_at(tasks);
     const int64_t asked = cli_setting_or(options->threads, 0);
     const unsigned threads = asked ? (unsigned)asked : processors();
-    cli_share share = {1, options->threads, choose_backend(tasks, options, &all)};
+    cli_share share = {.coders = 1, .threads = options->threads};
+    choose_backend(tasks, options, &all, &share);
     if (tasks->count == 1)
         return share;
     unsigned coders = choose_coders(options, &all, cli_setting_or(share.backend, L2K_BACKEND_AUTO), threads);

@@ -30,10 +30,10 @@ void cli_pipeline_run(const cli_tasks *tasks, const cli_stages *stages, cli_file
 
 enum { CLI_MOST_CODERS = 64 };
 
-/* How many files to code at once, and with how many threads each. */
+/* How many files to code at once, and with what each. */
 typedef struct cli_share {
     unsigned coders;
-    cli_setting threads, backend;
+    cli_setting threads, backend, gpu_min_samples;
 } cli_share;
 
 /* Decided before any file is opened, by the options and the sizes of the files. */

@@ -11,7 +11,9 @@ const l2k_block_coder_table *l2k_block_coder_for(unsigned style)
 const l2k_block_coder_table *l2k_device_coder_for(unsigned style)
 {
 #ifdef L2K_WITH_CUDA
-    return (style & (L2K_STYLE_HT | L2K_STYLE_HT_MIXED)) == L2K_STYLE_HT ? &l2k_ht_on_cuda : NULL;
+    if (style & L2K_STYLE_HT_MIXED)
+        return &l2k_mixed_on_cuda;
+    return style & L2K_STYLE_HT ? &l2k_ht_on_cuda : &l2k_mq_on_cuda;
 #else
     (void)style;
     return NULL;

@@ -65,6 +65,9 @@ typedef struct l2k_block_coder_table {
      * `begin_encode`, for work that is enqueued in the batch's stream; after `finish`, whether all code was there. What
      * is there remains until the next batch. NULL: no batch can stay. */
     void (*coded)(const l2k_block_coder *coder, struct l2k_cuda_coded *coded);
+    /* For a coder on a device: what will be `bytes` of the next batch to decode goes up already, if it can. It must stay
+     * until that batch has ended, or until this is called with NULL, which waits. NULL: the coder has no use for it. */
+    void (*send)(l2k_block_coder *coder, const uint8_t *bytes, size_t num_bytes);
     /* For coefficients in device memory that are coded more than once; NULL: nobody asks. `fetch` copies every
      * `distance`-th row of a part of a view to host memory, packed; `keep` makes a copy in memory that is the coder's
      * until `drop`, and says in *copy where it is. */
@@ -87,13 +90,16 @@ extern const l2k_block_coder_table l2k_ht_on_cpu;
  * batch's stream after `begin` finds the coefficients there. */
 extern const l2k_block_coder_table l2k_ht_on_cuda;
 
-/* The MQ coder on a CUDA device, likewise: encodes int16 and int32 coefficients, all styles of Part 1. */
+/* The MQ coder on a CUDA device, likewise: int16 and int32 coefficients, all styles of Part 1. */
 extern const l2k_block_coder_table l2k_mq_on_cuda;
+
+/* Decodes HT and MQ blocks of one batch, each by the coder above for its kind. */
+extern const l2k_block_coder_table l2k_mixed_on_cuda;
 
 /* The table for code-blocks of a style (SPcod, Table A.19). */
 const l2k_block_coder_table *l2k_block_coder_for(unsigned style);
 
-/* The same for coefficients in a device's memory; NULL where there is none, in this build or for this style. */
+/* The same for coefficients in a device's memory; NULL where there is none in this build. */
 const l2k_block_coder_table *l2k_device_coder_for(unsigned style);
 
 /* `context` must outlive the coder. Errors: L2K_ERROR_MEMORY. */

@@ -218,9 +218,11 @@ typedef enum l2k_format { L2K_FORMAT_JP2 = 0, L2K_FORMAT_CODESTREAM } l2k_format
 /* Where the transform stage and HT code-blocks are done; the result is the same to the bit. Packets, MQ code-blocks
  * (and, when decoding, HT ones of a tile that has both) and, when encoding, HT ones with refinement passes stay on the
  * CPU. AUTO uses the GPU, if there is one, for tiles of at least GPU_MIN_SAMPLES samples, and the CPU otherwise, or
- * (with a note) if the GPU runs out of memory or fails. By default (-1) that is the number of samples from which on the
- * GPU was measured to be faster than 16 processors, from and to host memory; MQ and HT, encoding and decoding have
- * numbers of their own (transform/choice.h). CUDA is the GPU or L2K_ERROR_BACKEND. */
+ * (with a note) if the GPU runs out of memory or fails. -2
+ * stands for the numbers from which on the GPU was measured to be faster than 16 processors, from and to host memory;
+ * MQ and HT, encoding and decoding have numbers of their own (transform/choice.h). The default, -1, is the same once
+ * the object's images are worth opening the device, which takes a tenth of a second or more: for HT after 2^29 samples,
+ * for MQ after 2^25. CUDA is the GPU or L2K_ERROR_BACKEND. */
 typedef enum l2k_backend { L2K_BACKEND_AUTO = 0, L2K_BACKEND_CPU, L2K_BACKEND_CUDA } l2k_backend;
 
 /* Where planes, and a transform's coefficients, are: in host memory, or in memory of the CUDA device that is current
@@ -262,14 +264,15 @@ typedef enum l2k_encoder_option {
     L2K_ENCODER_BACKEND,             /* l2k_backend; auto */
     L2K_ENCODER_LIMIT_SAMPLES,       /* most samples (all components together) accepted; 2^36 */
     L2K_ENCODER_GPU_MIN_SAMPLES,     /* AUTO: samples of a tile (all components) from which the GPU is used,
-                                        0 = always, -1 = where it is faster; -1 */
+                                        0 = always, -1, -2 = where it is faster; -1 */
     L2K_ENCODER_LIMIT_MEMORY, /* most bytes held from the allocation hook, not counting the object itself; 2^62 */
     L2K_ENCODER_TIMINGS,      /* 0 or 1: record times for l2k_encoder_timings; 0 */
     L2K_ENCODER_CPU,          /* l2k_cpu; auto */
     L2K_ENCODER_HT_PASSES,    /* coding passes of an HT code-block: 1 cleanup, 2 and SigProp, 3 and MagRef; 1 */
     L2K_ENCODER_MEMORY,       /* l2k_memory of the planes, of any stride: device for backend auto, which then tries the
                                  GPU for any size, or CUDA. What only the CPU does is done with copies; host */
-    L2K_ENCODER_IN_FLIGHT, /* images that l2k_encoder_encode_batch codes at once, 1 to 64; 0 = as many as are good; 0 */
+    L2K_ENCODER_IN_FLIGHT,  /* images that l2k_encoder_encode_batch codes at once, 1 to 64; 0 = as many as are good. For
+                               other calls: images in flight at the same time, on objects beside this one as well; 0 */
     L2K_ENCODER_NUM_OPTIONS /* internal: grows with the library */
 } l2k_encoder_option;
 
@@ -310,8 +313,8 @@ L2K_API l2k_status l2k_encoder_set_layers(l2k_encoder *encoder, l2k_target kind,
 L2K_API l2k_status l2k_encoder_set_step(l2k_encoder *encoder, double base);
 
 /* For planes in device memory: a cudaStream_t. They are ready once it has done what is in it when the call begins that
- * takes them. NULL, as at first, is CUDA's default stream. Encoding itself works in streams of its own, and has done with
- * the planes when the call returns. */
+ * takes them. NULL, as at first, is CUDA's default stream. Encoding itself works in streams of its own, and has done
+ * with the planes when the call returns. */
 L2K_API void l2k_encoder_set_stream(l2k_encoder *encoder, void *stream);
 
 /* Encodes one image: `planes` has image->num_components entries. All of the output is computed before the first byte is
@@ -326,8 +329,8 @@ L2K_API void l2k_encoder_set_stream(l2k_encoder *encoder, void *stream);
 L2K_API l2k_status l2k_encoder_encode(l2k_encoder *encoder, const l2k_image *image, const l2k_plane *planes,
                                       const l2k_stream *stream);
 
-/* The same to memory: *bytes points to *count bytes that belong to the encoder and are valid until it encodes again or is
- * freed. After an error *bytes is NULL. */
+/* The same to memory: *bytes points to *count bytes that belong to the encoder and are valid until it encodes again or
+ * is freed. After an error *bytes is NULL. */
 L2K_API l2k_status l2k_encoder_encode_memory(l2k_encoder *encoder, const l2k_image *image, const l2k_plane *planes,
                                              const uint8_t **bytes, size_t *count);
 
@@ -419,8 +422,8 @@ typedef enum l2k_decoder_option {
      * CUDA. Tiles that the device cannot decode are decoded by the CPU, with a note, and copied there. Palettes, and
      * components that are shown several times or not at all, are L2K_ERROR_UNSUPPORTED. */
     L2K_DECODER_MEMORY,
-    L2K_DECODER_IN_FLIGHT,        /* images that l2k_decoder_decode_batch decodes at once, as for the encoder; 0 */
-    L2K_DECODER_NUM_OPTIONS       /* internal: grows with the library */
+    L2K_DECODER_IN_FLIGHT,  /* as for the encoder; 0 */
+    L2K_DECODER_NUM_OPTIONS /* internal: grows with the library */
 } l2k_decoder_option;
 
 /* Which code-blocks are HT code-blocks (bits 15 and 14 of Ccap15): all; those of the components and tiles that say so;

@@ -45,10 +45,12 @@ WRAP(cudaMalloc, (void **block, size_t bytes), (block, bytes))
 WRAP(cudaMallocHost, (void **block, size_t bytes), (block, bytes))
 WRAP(cudaStreamCreateWithFlags, (void **stream, unsigned flags), (stream, flags))
 WRAP(cudaGraphInstantiate, (void **exec, void *graph, unsigned long long flags), (exec, graph, flags))
+WRAP(cudaEventCreateWithFlags, (void **event, unsigned flags), (event, flags))
 WRAP_END(cudaFree, void *)
 WRAP_END(cudaFreeHost, void *)
 WRAP_END(cudaStreamDestroy, void *)
 WRAP_END(cudaGraphExecDestroy, void *)
+WRAP_END(cudaEventDestroy, void *)
 
 /* ---- Scenarios ----------------------------------------------------------------------------------------------- */
 
@@ -157,11 +159,127 @@ static void test_fall_back(void **unused)
     scenario_files_free(&files);
 }
 
+/* ---- Several images with one decoder, into device memory ------------------------------------------------------- */
+
+typedef struct device_case {
+    memory_file file; /* HT code-blocks in one tile */
+    const picture *p;
+    uint8_t *device; /* interleaved, 32 bits a sample */
+    size_t bytes;
+} device_case;
+
+static void make_device_case(device_case *k, const scenario_files *files)
+{
+    l2k_encoder *e = l2k_encoder_new(NULL);
+    assert_non_null(e);
+    assert_int_equal(scenario_set(e, files, false), L2K_OK);
+    assert_int_equal(l2k_encoder_set(e, L2K_ENCODER_STYLE, L2K_STYLE_HT), L2K_OK);
+    k->file = memory_of(NULL, 0);
+    k->p = &files->p;
+    assert_int_equal(run_encoder(e, k->p, &k->file), L2K_OK);
+    l2k_encoder_free(e);
+    k->bytes = (size_t)k->p->width[0] * k->p->height[0] * 3 * sizeof(int32_t);
+    k->device = gpu_take(k->bytes);
+}
+
+static void free_device_case(device_case *k)
+{
+    free(k->file.data);
+    gpu_give_back(k->device);
+}
+
+static l2k_status decode_to_device(l2k_decoder *d, const device_case *k)
+{
+    l2k_plane planes[3];
+    for (uint32_t c = 0; c < 3; c++)
+        planes[c] = (l2k_plane){k->device + c * sizeof(int32_t), (ptrdiff_t)(k->p->width[0] * 3 * sizeof(int32_t)),
+                                3 * sizeof(int32_t), L2K_SAMPLE_S32};
+    l2k_image image;
+    l2k_status status = l2k_decoder_open_memory(d, k->file.data, k->file.size);
+    if (status == L2K_OK)
+        status = l2k_decoder_image(d, &image);
+    return status == L2K_OK ? l2k_decoder_decode(d, planes) : status;
+}
+
+static void check_device(const device_case *k)
+{
+    int32_t *samples = malloc(k->bytes);
+    assert_non_null(samples);
+    gpu_copy_out(samples, k->device, k->bytes);
+    for (size_t i = 0; i < k->bytes / sizeof *samples; i++)
+        assert_int_equal(samples[i], k->p->samples[i % 3][i / 3]);
+    free(samples);
+}
+
+static l2k_decoder *device_decoder(const l2k_hooks *hooks, const scenario_files *files)
+{
+    l2k_decoder *d = l2k_decoder_new(hooks);
+    assert_non_null(d);
+    assert_int_equal(scenario_set_decoder(d, files), L2K_OK);
+    assert_int_equal(l2k_decoder_set(d, L2K_DECODER_MEMORY, L2K_MEMORY_DEVICE), L2K_OK);
+    return d;
+}
+
+/* From the second image on neither the hook nor CUDA is asked for anything. */
+static void test_nothing_new(void **unused)
+{
+    (void)unused;
+    watch w;
+    const l2k_hooks hooks = watch_hooks(&w);
+    scenario_files files;
+    device_case k;
+    scenario_files_make(&files, L2K_BACKEND_CUDA);
+    make_device_case(&k, &files);
+    l2k_decoder *d = device_decoder(&hooks, &files);
+    for (int image = 0; image < 4; image++) {
+        const size_t allocations = w.allocations, called = calls;
+        assert_int_equal(decode_to_device(d, &k), L2K_OK);
+        check_device(&k);
+        assert_true(image < 2 || (w.allocations == allocations && calls == called));
+    }
+    l2k_decoder_free(d);
+    assert_int_equal(w.live, 0);
+    free_device_case(&k);
+    scenario_files_free(&files);
+}
+
+/* Each call fails once, during the first image or the second. */
+static void test_device_planes(void **unused)
+{
+    (void)unused;
+    scenario_files files;
+    device_case k;
+    scenario_files_make(&files, L2K_BACKEND_CUDA);
+    make_device_case(&k, &files);
+    bool failed = true;
+    for (size_t n = 0; failed; n++) {
+        once = true;
+        calls = live = 0;
+        l2k_decoder *d = device_decoder(NULL, &files);
+        fail_at = n;
+        l2k_status status = L2K_OK;
+        for (int image = 0; image < 3; image++) {
+            status = decode_to_device(d, &k);
+            assert_true(status == L2K_OK || status == L2K_ERROR_MEMORY);
+            if (status == L2K_OK)
+                check_device(&k);
+        }
+        assert_int_equal(status, L2K_OK); /* the decoder can be used again */
+        failed = calls > n;
+        fail_at = SIZE_MAX;
+        l2k_decoder_free(d);
+        assert_int_equal(live, 0);
+    }
+    free_device_case(&k);
+    scenario_files_free(&files);
+}
+
 int main(void)
 {
     int missing = gpu_missing();
     if (missing)
         return missing;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each), cmocka_unit_test(test_fall_back)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each), cmocka_unit_test(test_fall_back),
+                                       cmocka_unit_test(test_nothing_new), cmocka_unit_test(test_device_planes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,7 +30,7 @@ static l2k_decoder *new_decoder(void)
 static void compare(l2k_decoder *d, const char *name, const bytes *file, unsigned way, counts *n)
 {
     outcome expected = decode_at(d, file, ON_CPU, way);
-    for (place where = FROM_HOST; where <= last_decode; where++) {
+    for (place where = FROM_HOST; where < PLACES; where++) {
         said = (talk){.notes = 0};
         outcome got = decode_at(d, file, where, way);
         /* Palettes are applied in host memory alone. */

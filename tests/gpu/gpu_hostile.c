@@ -225,7 +225,7 @@ static unsigned long run_cases(uint64_t cases, uint64_t first)
     for (uint64_t seed = first; seed < first + cases && !lost; seed++) {
         damage(seed);
         said = (talk){.notes = 0};
-        if (compare_places(d, &cut_file, seed % 2 ? last_decode : FROM_HOST, seed, &ms)) {
+        if (compare_places(d, &cut_file, seed % 2 ? FROM_DEVICE : FROM_HOST, seed, &ms)) {
             printf("case %llu\n", (unsigned long long)seed);
             failures++;
             l2k_decoder_free(d);

@@ -1,6 +1,6 @@
 /* gpu_mq_decode: MQ code-blocks decoded on the device compared with the CPU's coder, in random batches of several
  * images: shapes, styles, types, layers, passes that are missing or too many, regions of interest, damaged and made-up
- * bytes. All of the device memory around the coefficients is compared, too.
+ * bytes; some batches have HT code-blocks as well. All of the device memory around the coefficients is compared, too.
  *
  *     gpu_mq_decode [BATCHES [SEED [MOST_SIDE]]]
  *
@@ -13,7 +13,9 @@
 #include "gpu_require.h"
 
 enum { MOST_IMAGES = 4, MOST_BLOCKS = 300, GUARD = 256, POISON = 0x5A, MOST_PARTS = L2K_MAX_RECEIVED_PASSES };
-enum { STYLES = L2K_STYLE_BYPASS | L2K_STYLE_RESET | L2K_STYLE_TERMALL | L2K_STYLE_VSC | L2K_STYLE_PTERM | L2K_STYLE_SEGSYM };
+enum {
+    STYLES = L2K_STYLE_BYPASS | L2K_STYLE_RESET | L2K_STYLE_TERMALL | L2K_STYLE_VSC | L2K_STYLE_PTERM | L2K_STYLE_SEGSYM
+};
 
 /* ---- Images --------------------------------------------------------------------------------------------------- */
 
@@ -100,6 +102,8 @@ static void list_image(const image *m)
             list_block(m, l2k_rect_intersect((l2k_rect){x, y, x + width, y + height}, band));
 }
 
+static bool mixed; /* some blocks of the batch may be HT blocks */
+
 static void make_image(image *m)
 {
     *m = (image){.coding = {.wavelet = (uint8_t)(random_below(2) ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3)}};
@@ -110,12 +114,15 @@ static void make_image(image *m)
                             .component = &m->component,
                             .resolution = orientation ? 1 : 0,
                             .orientation = (uint8_t)orientation};
-    if (random_below(2))
+    if (mixed && random_below(3))
+        m->coding.style = L2K_STYLE_HT | L2K_STYLE_HT_MIXED | (random_below(2) ? L2K_STYLE_VSC : 0);
+    else if (random_below(2))
         m->coding.style = (uint8_t)(random_below(64) & STYLES);
     if (random_below(4) == 0)
         m->coding.roi_shift = (uint8_t)(1 + random_below(random_below(2) ? 12 : 37));
     m->component = (l2k_tile_component){.num_resolutions = 2, .coding = &m->coding, .precision = 8};
     make_view(m, random_below(2) ? L2K_COEFFICIENT_INT16 : L2K_COEFFICIENT_INT32);
+    m->band.max_planes = (m->host.type == L2K_COEFFICIENT_INT16 ? 15 : 30) - (m->coding.wavelet == L2K_WAVELET_9_7);
 }
 
 static void free_image(image *m)
@@ -163,16 +170,14 @@ static void compare_memory(void)
                 fprintf(stderr,
                         "image %zu (%u x %u in blocks of %u x %u, %s, style %u): differs at column %zu, row %zu\n", i,
                         m->host.width, m->host.height, 1u << m->log2_width, 1u << m->log2_height,
-                        m->host.type == L2K_COEFFICIENT_INT16 ? "int16" : "int32", m->coding.style,
-                        at % m->host.stride, at / m->host.stride);
+                        m->host.type == L2K_COEFFICIENT_INT16 ? "int16" : "int32", m->coding.style, at % m->host.stride,
+                        at / m->host.stride);
                 exit(1);
             }
     }
 }
 
 /* ---- Coders --------------------------------------------------------------------------------------------------- */
-
-extern const l2k_block_coder_table l2k_mq_decoder_on_cuda;
 
 static bool expects_errors;
 
@@ -184,23 +189,26 @@ static void print_error(void *user, l2k_severity severity, const char *text)
 }
 
 static l2k_context context = {.threads = 2, .hooks = {.message = print_error}};
-static l2k_block_coder *coders[2];
+/* Of the CPU, the HT coder decodes both kinds. */
+enum { CODER_MQ, CODER_HT, CODER_DEVICE, CODER_DEVICE_MIXED, CODERS };
+static l2k_block_coder *coders[CODERS];
 
 /* What blocks to decode are made of; how much of it the device's coder may copy as a whole, which need not be enough.
  */
 static uint8_t stream[1 << 24];
 static size_t stream_used, stream_offered;
 
-static l2k_status run(unsigned k, size_t first, size_t count, bool decode)
+static l2k_status run(unsigned coder, const l2k_block_place *list, size_t count, bool decode, atomic_bool *damaged)
 {
-    const l2k_block_batch batch = {.places = places[k] + first,
+    const l2k_block_batch batch = {.places = list,
                                    .num_places = count,
+                                   .damaged = damaged,
                                    .bytes = stream_offered ? stream : NULL,
                                    .num_bytes = stream_offered};
-    const l2k_block_coder_table *table = coders[k]->table;
-    use_views(k);
-    const l2k_status status = (decode ? table->begin_decode : table->begin_encode)(coders[k], &batch);
-    return status == L2K_OK ? table->finish(coders[k]) : status;
+    const l2k_block_coder_table *table = coders[coder]->table;
+    use_views(coder >= CODER_DEVICE);
+    const l2k_status status = (decode ? table->begin_decode : table->begin_encode)(coders[coder], &batch);
+    return status == L2K_OK ? table->finish(coders[coder]) : status;
 }
 
 /* ---- Deliveries ----------------------------------------------------------------------------------------------- */
@@ -225,7 +233,7 @@ static void fill_block(const image *m, l2k_rect r)
 {
     const bool narrow = m->host.type == L2K_COEFFICIENT_INT16;
     const l2k_band_view *at = &m->host.bands[m->host.num_bands - 1];
-    const unsigned bits = random_below(4) ? random_below(10) : random_below(narrow ? 16 : 31);
+    const unsigned bits = random_below(4) ? random_below(10) : random_below(m->band.max_planes + 1u);
     const unsigned density = random_below(33), kind = random_below(6);
     for (uint32_t y = r.y0; y < r.y1; y++)
         for (uint32_t x = r.x0; x < r.x1; x++) {
@@ -241,7 +249,8 @@ static void fill_block(const image *m, l2k_rect r)
 static void mutate(uint8_t *bytes, size_t size, unsigned hits)
 {
     for (unsigned i = 0; size && i < hits; i++) {
-        const size_t at = random_below(4) ? random_below((uint32_t)size) : size - 1 - random_below(size < 4 ? (uint32_t)size : 4);
+        const size_t at =
+            random_below(4) ? random_below((uint32_t)size) : size - 1 - random_below(size < 4 ? (uint32_t)size : 4);
         if (random_below(3))
             bytes[at] = (uint8_t)(bytes[at] ^ 1u << random_below(8));
         else
@@ -266,7 +275,8 @@ static uint8_t *take_bytes(size_t bytes)
 static void deliver(size_t i, const uint8_t *bytes, const uint32_t *pass_bytes, unsigned passes, unsigned hits)
 {
     const unsigned style = owners[i]->coding.style;
-    const unsigned all = hits && random_below(4) == 0 ? passes + 1 + random_below(100) : passes;
+    const bool ht = blocks[0][i].kind == L2K_BLOCK_HT;
+    const unsigned all = !ht && hits && random_below(4) == 0 ? passes + 1 + random_below(100) : passes;
     unsigned count = 0, at = 0;
     uint32_t from = 0;
     while (at < all && count < MOST_PARTS) {
@@ -278,10 +288,11 @@ static void deliver(size_t i, const uint8_t *bytes, const uint32_t *pass_bytes, 
         uint8_t *copy = take_bytes(end - from);
         memcpy(copy, bytes + from, end - from);
         mutate(copy, end - from, hits && random_below(4) == 0 ? hits : hits / 8);
-        parts[i][count++] = (l2k_contribution){.data = copy,
-                                               .bytes = hits && random_below(8) == 0 ? random_below(end - from + 1) : end - from,
-                                               .passes = (uint16_t)(next - at),
-                                               .starts_segment = at == 0 || l2k_mq_on_cpu.ends_segment(style, at - 1)};
+        parts[i][count++] =
+            (l2k_contribution){.data = copy,
+                               .bytes = hits && random_below(8) == 0 ? random_below(end - from + 1) : end - from,
+                               .passes = (uint16_t)(next - at),
+                               .starts_segment = at == 0 || l2k_mq_on_cpu.ends_segment(style, at - 1)};
         from = end;
         at = next;
     }
@@ -314,46 +325,70 @@ static void make_up(size_t i)
     deliver(i, bytes, ends, passes, 1);
 }
 
-/* After the CPU has encoded the blocks. */
+static void encode(void)
+{
+    static l2k_block_place list[2][MOST_BLOCKS];
+    size_t count[2] = {0};
+    for (size_t i = 0; i < num_blocks; i++) {
+        const bool ht = owners[i]->coding.style & L2K_STYLE_HT && random_below(2);
+        fill_block(owners[i], blocks[0][i].rect);
+        blocks[0][i].kind = blocks[1][i].kind = ht ? L2K_BLOCK_HT : L2K_BLOCK_MQ;
+        list[ht][count[ht]++] = places[0][i];
+    }
+    stream_offered = 0;
+    assert_int_equal(run(CODER_MQ, list[0], count[0], false, NULL), L2K_OK);
+    assert_int_equal(run(CODER_HT, list[1], count[1], false, NULL), L2K_OK);
+}
+
+/* What is coded becomes what is received. */
 static void deliver_code(size_t i, unsigned hits)
 {
     const l2k_block coded = blocks[0][i];
+    const bool ht = coded.kind == L2K_BLOCK_HT;
     for (unsigned k = 0; k < 2; k++) {
         blocks[k][i].num_planes = coded.num_planes;
-        blocks[k][i].kind = L2K_BLOCK_MQ;
         memset(&blocks[k][i].received, 0, sizeof blocks[k][i].received);
     }
     if (random_below(10) == 0)
         return; /* nothing is received */
-    if (hits && random_below(6) == 0) {
+    if (!ht && hits && random_below(6) == 0) {
         make_up(i);
         return;
     }
     if (coded.num_passes) {
-        const unsigned passes = random_below(3) ? coded.num_passes : 1 + random_below(coded.num_passes);
+        const unsigned passes = ht || random_below(3) ? coded.num_passes : 1 + random_below(coded.num_passes);
         deliver(i, coded.coded.bytes, coded.coded.pass_bytes, passes, hits);
     }
+}
+
+static bool decode_both(void)
+{
+    const size_t cut = random_below(2) ? random_below((uint32_t)num_blocks + 1) : num_blocks;
+    atomic_bool damaged[2] = {false, false};
+    for (unsigned k = 0; k < 2; k++) {
+        const unsigned coder = k == 0 ? CODER_HT : mixed ? CODER_DEVICE_MIXED : CODER_DEVICE;
+        assert_int_equal(run(coder, places[k], cut, true, &damaged[k]), L2K_OK);
+        assert_int_equal(run(coder, places[k] + cut, num_blocks - cut, true, &damaged[k]), L2K_OK);
+    }
+    assert_true(damaged[0] == damaged[1]);
+    return damaged[0];
 }
 
 static void check_batch(void)
 {
     const unsigned damage = random_below(3); /* 0: valid streams alone */
+    mixed = random_below(4) == 0;
     make_images();
-    for (size_t i = 0; i < num_blocks; i++)
-        fill_block(owners[i], blocks[0][i].rect);
+    encode();
     stream_used = random_below(100);
-    stream_offered = 0;
-    assert_int_equal(run(0, 0, num_blocks, false), L2K_OK);
     for (size_t i = 0; i < num_blocks; i++)
         deliver_code(i, damage && random_below(3) ? 1 + random_below(damage == 1 ? 8 : 60) : 0);
-    coders[0]->table->forget(coders[0]);
+    coders[CODER_MQ]->table->forget(coders[CODER_MQ]);
+    coders[CODER_HT]->table->forget(coders[CODER_HT]);
     copy_in();
     stream_offered = random_below(3) ? stream_used : random_below(4) ? 0 : random_below((uint32_t)stream_used + 1);
-    const size_t cut = random_below(2) ? random_below((uint32_t)num_blocks + 1) : num_blocks;
-    for (unsigned k = 0; k < 2; k++) {
-        assert_int_equal(run(k, 0, cut, true), L2K_OK);
-        assert_int_equal(run(k, cut, num_blocks - cut, true), L2K_OK);
-    }
+    const bool damaged = decode_both();
+    assert_true(damage || !damaged);
     compare_memory();
 }
 
@@ -366,13 +401,13 @@ static void check_errors(void)
     l2k_contribution huge = {.data = stream, .bytes = 1, .passes = 1};
     blocks[1][0].num_planes = 1;
     blocks[1][0].received = (l2k_received_block){&huge, &huge, (uint64_t)UINT32_MAX + 1};
-    assert_int_equal(run(1, 0, num_blocks, true), L2K_ERROR_CORRUPT);
+    assert_int_equal(run(CODER_DEVICE, places[1], num_blocks, true, NULL), L2K_ERROR_CORRUPT);
     memset(&blocks[1][0].received, 0, sizeof blocks[1][0].received);
     images[0].device.on_device = false;
-    assert_int_equal(run(1, 0, num_blocks, true), L2K_ERROR_ARGUMENT);
+    assert_int_equal(run(CODER_DEVICE, places[1], num_blocks, true, NULL), L2K_ERROR_ARGUMENT);
     images[0].device.on_device = true;
-    assert_int_equal(run(1, 0, num_blocks, true), L2K_OK);
-    assert_int_equal(run(1, 0, 0, true), L2K_OK);
+    assert_int_equal(run(CODER_DEVICE, places[1], num_blocks, true, NULL), L2K_OK);
+    assert_int_equal(run(CODER_DEVICE, places[1], 0, true, NULL), L2K_OK);
     for (size_t i = 0; i < num_images; i++)
         free_image(&images[i]);
     expects_errors = false;
@@ -381,14 +416,16 @@ static void check_errors(void)
 int main(int argc, char **argv)
 {
     const unsigned batches = argc > 1 ? (unsigned)atoi(argv[1]) : 600;
+    const l2k_block_coder_table *const tables[CODERS] = {&l2k_mq_on_cpu, &l2k_ht_on_cpu, &l2k_mq_on_cuda,
+                                                         &l2k_mixed_on_cuda};
     const int missing = gpu_missing();
     if (missing)
         return missing;
     random_state = argc > 2 ? (uint64_t)atoi(argv[2]) : 1;
     most_side = argc > 3 ? (uint32_t)atoi(argv[3]) : most_side;
     size_t decoded = 0;
-    assert_int_equal(l2k_block_coder_create(&context, &l2k_mq_on_cpu, &coders[0]), L2K_OK);
-    assert_int_equal(l2k_block_coder_create(&context, &l2k_mq_decoder_on_cuda, &coders[1]), L2K_OK);
+    for (unsigned k = 0; k < CODERS; k++)
+        assert_int_equal(l2k_block_coder_create(&context, tables[k], &coders[k]), L2K_OK);
     check_errors();
     for (unsigned i = 0; i < batches; i++) {
         check_batch();
@@ -396,7 +433,7 @@ int main(int argc, char **argv)
         for (size_t k = 0; k < num_images; k++)
             free_image(&images[k]);
     }
-    for (unsigned k = 0; k < 2; k++)
+    for (unsigned k = 0; k < CODERS; k++)
         l2k_block_coder_free(coders[k]);
     printf("%u batches: %zu code-blocks decoded as the CPU does\n", batches, decoded);
     return 0;

@@ -18,17 +18,6 @@ typedef enum place { ON_CPU, FROM_HOST, FROM_DEVICE, PLACES } place;
 
 static const char *const place_names[PLACES] = {"CPU", "GPU, host memory", "GPU, device memory"};
 
-#ifdef HAVE_DECODER_MEMORY
-static const place last_decode = FROM_DEVICE;
-#else
-static const place last_decode = FROM_HOST;
-#endif
-#ifdef HAVE_ENCODER_MEMORY
-static const place last_encode = FROM_DEVICE;
-#else
-static const place last_encode = FROM_HOST;
-#endif
-
 /* ---- Layout ---------------------------------------------------------------------------------------------------- */
 
 typedef struct layout {
@@ -157,10 +146,8 @@ static inline l2k_status set_place(l2k_decoder *d, place where)
 {
     const l2k_status status =
         l2k_decoder_set(d, L2K_DECODER_BACKEND, where == ON_CPU ? L2K_BACKEND_CPU : L2K_BACKEND_CUDA);
-#ifdef HAVE_DECODER_MEMORY
     if (status == L2K_OK)
         return l2k_decoder_set(d, L2K_DECODER_MEMORY, where == FROM_DEVICE ? L2K_MEMORY_DEVICE : L2K_MEMORY_HOST);
-#endif
     return status;
 }
 
@@ -192,15 +179,6 @@ static inline void late_give_back(late_memory *m, uint8_t *now, size_t size)
     gpu_free_stream(m->stream);
 }
 
-static inline void set_decoder_stream(l2k_decoder *d, void *stream)
-{
-#ifdef HAVE_DECODER_MEMORY
-    l2k_decoder_set_stream(d, stream);
-#else
-    (void)d, (void)stream;
-#endif
-}
-
 /* After an error only the guards count. */
 static inline void decode_planes(l2k_decoder *d, place where, outcome *o)
 {
@@ -210,13 +188,13 @@ static inline void decode_planes(l2k_decoder *d, place where, outcome *o)
     o->memory = layout_take(&o->layout);
     if (where == FROM_DEVICE) {
         late = late_take(o->memory, size);
-        set_decoder_stream(d, late.stream);
+        l2k_decoder_set_stream(d, late.stream);
     }
     layout_place(&o->layout, late.memory ? late.memory : o->memory, planes);
     o->status = l2k_decoder_decode(d, planes);
     if (late.memory)
         late_give_back(&late, o->memory, size);
-    set_decoder_stream(d, NULL);
+    l2k_decoder_set_stream(d, NULL);
     if (o->status != L2K_OK && o->status != L2K_INCOMPLETE) {
         o->touched_guards = !layout_untouched(&o->layout, o->memory);
         outcome_free(o);

@@ -121,6 +121,27 @@ static inline l2k_status scenario_encode_memory(const scenario_files *files, con
     return status;
 }
 
+/* Two images in one lane, which is this thread: the counters are for one. */
+static inline l2k_status scenario_encode_batch(const scenario_files *files, const l2k_hooks *hooks, memory_file *out)
+{
+    memory_file second = memory_of(NULL, 0);
+    const l2k_stream streams[2] = {stream_of(out), stream_of(&second)};
+    l2k_encode_item items[2] = {{&files->p.image, files->p.planes, &streams[0], L2K_OK},
+                                {&files->p.image, files->p.planes, &streams[1], L2K_OK}};
+    l2k_encoder *e = l2k_encoder_new(hooks);
+    if (!e)
+        return L2K_ERROR_MEMORY;
+    l2k_status status = scenario_set(e, files, true);
+    if (status == L2K_OK)
+        status = l2k_encoder_set_layers(e, L2K_TARGET_RATIO, scenario_ratios, 2);
+    if (status == L2K_OK)
+        status = l2k_encoder_encode_batch(e, items, 2);
+    assert_true(status != L2K_OK || (out->size == second.size && memcmp(out->data, second.data, out->size) == 0));
+    free(second.data);
+    l2k_encoder_free(e);
+    return status;
+}
+
 static inline l2k_status scenario_encode_ht(const scenario_files *files, const l2k_hooks *hooks, memory_file *out)
 {
     l2k_encoder *e = l2k_encoder_new(hooks);
@@ -234,6 +255,27 @@ static inline l2k_status scenario_decode_memory(const scenario_files *files, con
     return status;
 }
 
+static inline l2k_status scenario_decode_batch(const scenario_files *files, const l2k_hooks *hooks, memory_file *out)
+{
+    (void)out;
+    picture got[2];
+    l2k_decode_item items[2];
+    l2k_decoder *d = l2k_decoder_new(hooks);
+    l2k_status status = scenario_set_decoder(d, files);
+    for (int i = 0; i < 2; i++) {
+        picture_make(&got[i], files->p.image.x1, files->p.image.y1, 3);
+        items[i] = (l2k_decode_item){files->tiled.data, files->tiled.size, got[i].planes, L2K_OK};
+    }
+    if (status == L2K_OK)
+        status = l2k_decoder_decode_batch(d, items, 2);
+    for (int i = 0; i < 2; i++) {
+        assert_true(status != L2K_OK || picture_equal(&files->p, &got[i]));
+        picture_free(&got[i]);
+    }
+    l2k_decoder_free(d);
+    return status;
+}
+
 static inline l2k_status scenario_transform(const scenario_files *files, const l2k_hooks *hooks, memory_file *out)
 {
     (void)out;
@@ -285,6 +327,7 @@ static const scenario scenarios[] = {{"encode, one tile, layers", scenario_encod
                                      {"encode, tiles", scenario_encode_tiles, true},
                                      {"encode by rows of tiles", scenario_encode_rows, false},
                                      {"encode to memory", scenario_encode_memory, true},
+                                     {"encode a batch", scenario_encode_batch, false},
                                      {"encode HT, tiles", scenario_encode_ht, true},
                                      {"encode HT, one tile", scenario_encode_ht_whole, true},
                                      {"encode HT, tiles, a ratio", scenario_encode_ratio, true},
@@ -294,6 +337,7 @@ static const scenario scenarios[] = {{"encode, one tile, layers", scenario_encod
                                      {"decode HT, tiles", scenario_decode_ht, true},
                                      {"decode a region", scenario_decode_region, true},
                                      {"decode from memory", scenario_decode_memory, true},
+                                     {"decode a batch", scenario_decode_batch, true},
                                      {"transform", scenario_transform, true}};
 
 enum { NUM_SCENARIOS = sizeof scenarios / sizeof *scenarios };

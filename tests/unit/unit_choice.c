@@ -48,18 +48,27 @@ static void test_threshold(void **unused)
     assert_int_equal(l2k_choice_is_gpu(NULL, 1000), L2K_GPU_MIN_SAMPLES <= 1000);
 }
 
-/* -1 stands for what was measured, for each kind of work. */
+/* Negative options stand for what was measured, -1 once the images so far are worth opening a device. */
 static void test_measured(void **unused)
 {
     (void)unused;
-    static const int64_t measured[2][2] = {{L2K_GPU_MIN_ENCODE_MQ, L2K_GPU_MIN_ENCODE_HT},
-                                           {L2K_GPU_MIN_DECODE_MQ, L2K_GPU_MIN_DECODE_HT}};
     for (int decodes = 0; decodes < 2; decodes++)
         for (int ht = 0; ht < 2; ht++) {
-            assert_int_equal(l2k_gpu_min_samples(-1, decodes, ht), measured[decodes][ht]);
-            assert_int_equal(l2k_gpu_min_samples(0, decodes, ht), 0);
-            assert_int_equal(l2k_gpu_min_samples(77, decodes, ht), 77);
-            assert_true(measured[decodes][ht] > 0);
+            const int64_t least = l2k_gpu_min_samples(decodes, ht);
+            const uint64_t opening = ht ? L2K_GPU_OPENING_HT : L2K_GPU_OPENING_MQ;
+            l2k_choice choice = {0};
+            assert_true(least > 0);
+            l2k_choice_start_image(&choice, L2K_GPU_WHERE_FASTER, decodes, ht, 1);
+            assert_int_equal(choice.gpu_min_samples, least);
+            l2k_choice_start_image(&choice, 77, decodes, ht, 1);
+            assert_int_equal(choice.gpu_min_samples, 77);
+            l2k_choice_start_image(&choice, L2K_GPU_WHERE_WORTH, decodes, ht, opening / 2);
+            assert_int_equal(choice.gpu_min_samples, INT64_MAX);
+            l2k_choice_start_image(&choice, L2K_GPU_WHERE_WORTH, decodes, ht, opening / 2 - 2);
+            assert_int_equal(choice.gpu_min_samples, least);
+            l2k_choice_start_image(&choice, L2K_GPU_WHERE_WORTH, decodes, ht, UINT64_MAX);
+            l2k_choice_start_image(&choice, L2K_GPU_WHERE_WORTH, decodes, ht, UINT64_MAX);
+            assert_int_equal(choice.gpu_min_samples, least);
         }
 }
 

@@ -1,6 +1,7 @@
 /* One encoder and one decoder for many images: no new memory for a shape seen before; memory limits; cancelling by the
  * progress hook; timings. */
 #include "api_support.h"
+#include "base/memory.h"
 
 #include <pthread.h>
 
@@ -302,6 +303,77 @@ static void test_timings(void **unused)
     picture_free(&p);
 }
 
+/* ---- What the decoder keeps of a tile ------------------------------------------------------------------------ */
+
+/* One decoder for all files, some of which differ in bytes alone, and a new one for each give the same. */
+static void compare_with_new(l2k_decoder *kept, const memory_file *file)
+{
+    picture got[2];
+    const l2k_status status = decode_bytes(NULL, file->data, file->size, &got[0]);
+    assert_int_equal(run_decoder(kept, file->data, file->size, &got[1]), status);
+    if (status != L2K_OK && status != L2K_INCOMPLETE)
+        return;
+    assert_true(picture_equal(&got[0], &got[1]));
+    picture_free(&got[0]);
+    picture_free(&got[1]);
+}
+
+/* Of three files of a shape, the second is damaged, or cut off as well. */
+static void test_kept_tiles(void **unused)
+{
+    (void)unused;
+    static const int64_t styles[] = {0, L2K_STYLE_HT, L2K_STYLE_BYPASS, L2K_STYLE_TERMALL};
+    l2k_decoder *kept = new_decoder(NULL, 1);
+    for (int round = 0; round < 120; round++) {
+        const encoder_setting settings[] = {
+            {L2K_ENCODER_STYLE, styles[random_below(4)]},    {L2K_ENCODER_LEVELS, random_below(6)},
+            {L2K_ENCODER_BLOCK_WIDTH, 8 << random_below(4)}, {L2K_ENCODER_WAVELET, random_below(2)},
+            {L2K_ENCODER_PROGRESSION, random_below(5)},      {L2K_ENCODER_TILE_WIDTH, random_below(3) ? 0 : 70}};
+        picture p;
+        picture_shape(&p, 1 + random_below(150), 1 + random_below(150), 1 + random_below(3));
+        p.image.x0 = random_below(p.image.x1 < 70 ? p.image.x1 : 70);
+        for (int image = 0; image < 3; image++) {
+            for (uint32_t c = 0; c < p.image.num_components; c++)
+                picture_fill(&p, c);
+            memory_file file = encode_with_all(&p, settings, sizeof settings / sizeof *settings);
+            if (image == 1) {
+                file.data[random_below(file.size)] ^= (uint8_t)(1 << random_below(8));
+                file.size -= random_below(2) ? random_below(file.size / 2) : 0;
+            }
+            compare_with_new(kept, &file);
+            free(file.data);
+            picture_free(&p);
+        }
+    }
+    l2k_decoder_free(kept);
+}
+
+static void test_arena(void **unused)
+{
+    (void)unused;
+    watch w;
+    const l2k_context context = {.hooks = watch_hooks(&w), .threads = 1};
+    l2k_arena arena = {0};
+    for (int round = 0; round < 4; round++) {
+        const size_t before = w.allocations;
+        uint8_t *blocks[300];
+        for (size_t i = 0; i < 300; i++) { /* some of them have memory of their own */
+            blocks[i] = l2k_arena_take(&context, &arena, i * i % 5000);
+            assert_non_null(blocks[i]);
+            memset(blocks[i], (int)i, i * i % 5000);
+        }
+        for (size_t i = 0; i < 300; i++)
+            for (size_t k = 0; k < i * i % 5000; k++)
+                assert_int_equal(blocks[i][k], (uint8_t)i);
+        assert_true(round == 0 || w.allocations == before);
+        l2k_arena_rewind(&arena);
+    }
+    for (size_t i = 0; i < 3000; i++) /* more than before, and in another order */
+        assert_non_null(l2k_arena_take(&context, &arena, 5000 - i));
+    l2k_arena_release(&context, &arena);
+    assert_int_equal(w.live, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -309,6 +381,7 @@ int main(void)
         cmocka_unit_test(test_memory_limit),  cmocka_unit_test(test_lowered_limit),
         cmocka_unit_test(test_cancel),        cmocka_unit_test(test_cancel_returns_memory),
         cmocka_unit_test(test_timings),       cmocka_unit_test(test_small_after_large),
+        cmocka_unit_test(test_kept_tiles),    cmocka_unit_test(test_arena),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

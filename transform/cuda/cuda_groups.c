@@ -94,9 +94,18 @@ unsigned l2k_components_together(const l2k_plan_spec *spec, uint32_t c)
 
 /* ---- LL samples between launches ----------------------------------------------------------------------------- */
 
+/* Kernels take one type for all components of a component transform. */
+static bool inverse_low_is_narrow(const l2k_plan_spec *spec, const l2k_plan_component *component)
+{
+    const l2k_plan_component *all = spec->components;
+    if (spec->component_transform && component - all < 3)
+        return all[0].narrow_low && all[1].narrow_low && all[2].narrow_low;
+    return component->narrow_low;
+}
+
 l2k_sample_type l2k_low_type(const l2k_plan_spec *spec, const l2k_plan_component *component)
 {
-    bool narrow = spec->direction == L2K_FORWARD || component->narrow_low;
+    bool narrow = spec->direction == L2K_FORWARD || inverse_low_is_narrow(spec, component);
     if (l2k_wavelet_get(component->wavelet)->is_float)
         return L2K_SAMPLE_F32;
     return spec->type == L2K_COEFFICIENT_INT16 && narrow ? L2K_SAMPLE_S16 : L2K_SAMPLE_S32;

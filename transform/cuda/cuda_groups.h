@@ -22,7 +22,7 @@ unsigned l2k_count_alike(const l2k_plan_spec *spec, uint32_t c, unsigned most);
 unsigned l2k_components_together(const l2k_plan_spec *spec, uint32_t c);
 
 /* The type of LL samples. Forward, LL fits int16 if the coefficients do (docs/numerics.md); inverse, only if the plan
- * says so (narrow_low). */
+ * says so (narrow_low), of all three components of a component transform. `component` is one of spec->components. */
 l2k_sample_type l2k_low_type(const l2k_plan_spec *spec, const l2k_plan_component *component);
 
 /* Bytes of a row of the LL of rectangle `rect`. Columns are placed by their coordinates modulo 8, so that lanes, which

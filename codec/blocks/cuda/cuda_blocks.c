@@ -10,6 +10,7 @@ l2k_status l2k_cuda_blocks_create(const l2k_context *context, l2k_cuda_blocks *b
 {
     blocks->context = context;
     blocks->pinned.pinned = true;
+    blocks->bytes.gathered.pinned = true;
     for (unsigned i = 0; i < L2K_CUDA_CHUNKS; i++)
         blocks->code[i].pinned = true;
     return l2k_cuda_open(context, &blocks->stream, &blocks->processors);
@@ -20,6 +21,10 @@ void l2k_cuda_blocks_free(l2k_cuda_blocks *blocks)
     if (blocks->batch.num_places)
         l2k_cuda_blocks_abandon(blocks);
     l2k_cuda_close(blocks->stream);
+    l2k_cuda_unmark(blocks->done);
+    l2k_cuda_unmark(blocks->bytes.arrived);
+    l2k_cuda_release(&blocks->bytes.gathered);
+    l2k_cuda_release(&blocks->bytes.device);
     l2k_cuda_release(&blocks->device);
     l2k_cuda_release(&blocks->pinned);
     for (unsigned i = 0; i < L2K_CUDA_CHUNKS; i++)
@@ -49,8 +54,19 @@ l2k_status l2k_cuda_blocks_wait(l2k_cuda_blocks *blocks)
     return l2k_cuda_wait(blocks->context, blocks->running);
 }
 
+l2k_status l2k_cuda_blocks_mark(l2k_cuda_blocks *blocks)
+{
+    return l2k_cuda_mark(blocks->context, &blocks->done, blocks->running);
+}
+
+l2k_status l2k_cuda_blocks_wait_to_mark(l2k_cuda_blocks *blocks)
+{
+    return l2k_cuda_wait_to_mark(blocks->context, blocks->done);
+}
+
 void l2k_cuda_blocks_leave(l2k_cuda_blocks *blocks)
 {
+    l2k_cuda_bytes_send(blocks, NULL, 0);
     l2k_run_advance(blocks->context, blocks->batch.units);
     blocks->batch.num_places = 0;
 }
@@ -58,6 +74,7 @@ void l2k_cuda_blocks_leave(l2k_cuda_blocks *blocks)
 void l2k_cuda_blocks_abandon(l2k_cuda_blocks *blocks)
 {
     l2k_cuda_settle(blocks->running);
+    l2k_cuda_bytes_send(blocks, NULL, 0);
     blocks->batch.num_places = 0;
 }
 
@@ -142,42 +159,6 @@ l2k_status l2k_cuda_blocks_keep(l2k_cuda_blocks *blocks, const l2k_coefficients 
 void l2k_cuda_blocks_drop(l2k_cuda_blocks *blocks)
 {
     blocks->copies.used = 0;
-}
-
-/* ---- Bytes to decode ----------------------------------------------------------------------------------------- */
-
-l2k_status l2k_cuda_reserve_for_code(const l2k_context *context, l2k_cuda_memory *memory, size_t needed)
-{
-    return needed <= memory->bytes ? L2K_OK : l2k_cuda_reserve(context, memory, needed + needed / 4);
-}
-
-l2k_status l2k_cuda_bytes_upload(const l2k_cuda_blocks *b, l2k_cuda_bytes *bytes, const uint8_t *from, size_t count)
-{
-    L2K_TRY(l2k_cuda_reserve_for_code(b->context, &bytes->device, count + 2 * L2K_CUDA_ALIGNMENT));
-    L2K_TRY(l2k_cuda_clear_ends(b->context, b->running, bytes->device.at, L2K_CUDA_ALIGNMENT,
-                                count + L2K_CUDA_ALIGNMENT));
-    if (count == 0)
-        return L2K_OK;
-    return l2k_cuda_upload(b->context, b->running, l2k_cuda_bytes_at(bytes), from, count);
-}
-
-l2k_status l2k_cuda_bytes_start(const l2k_cuda_blocks *b, l2k_cuda_bytes *bytes)
-{
-    bytes->gathered.pinned = true;
-    bytes->direct = b->batch.bytes && b->batch.num_bytes <= UINT32_MAX;
-    return bytes->direct ? l2k_cuda_bytes_upload(b, bytes, b->batch.bytes, b->batch.num_bytes) : L2K_OK;
-}
-
-l2k_status l2k_cuda_bytes_gather(const l2k_cuda_blocks *b, l2k_cuda_bytes *bytes, size_t count)
-{
-    l2k_cuda_settle(b->running);
-    return l2k_cuda_reserve_for_code(b->context, &bytes->gathered, count);
-}
-
-void l2k_cuda_bytes_free(l2k_cuda_bytes *bytes)
-{
-    l2k_cuda_release(&bytes->gathered);
-    l2k_cuda_release(&bytes->device);
 }
 
 /* ---- Views --------------------------------------------------------------------------------------------------- */

@@ -9,6 +9,16 @@
 /* The code of encoded blocks until `forget`: chunks of pinned memory, of which one has free space. */
 enum { L2K_CUDA_CHUNKS = 64 };
 
+/* Bytes to decode on their way up: as a whole where a batch has them together, else gathered by the host. */
+typedef struct l2k_cuda_bytes {
+    l2k_cuda_memory gathered; /* pinned; also for bytes that go up from memory that is not */
+    l2k_cuda_memory device;
+    bool direct;
+    const uint8_t *sent; /* those sent ahead, in the coder's own stream; NULL: none */
+    size_t num_sent;
+    void *arrived; /* a cudaEvent_t after them */
+} l2k_cuda_bytes;
+
 /* Copies of coefficients, in pieces of device memory that stay when the copies are dropped. */
 typedef struct l2k_cuda_copies {
     l2k_cuda_memory *pieces;
@@ -27,6 +37,8 @@ typedef struct l2k_cuda_blocks {
     size_t used;           /* of it */
     l2k_block_batch batch; /* the one under way, unless it has no blocks */
     void *running;         /* the stream it is in */
+    void *done;            /* a cudaEvent_t after all of it */
+    l2k_cuda_bytes bytes;
 } l2k_cuda_blocks;
 
 l2k_status l2k_cuda_blocks_create(const l2k_context *context, l2k_cuda_blocks *blocks);
@@ -43,8 +55,12 @@ void l2k_cuda_blocks_drop(l2k_cuda_blocks *blocks);
 /* Starts on a batch. */
 l2k_status l2k_cuda_blocks_enter(l2k_cuda_blocks *blocks, const l2k_block_batch *batch);
 
-/* Waits for the batch under way. */
+/* Waits for the batch under way, and whatever else is in its stream. */
 l2k_status l2k_cuda_blocks_wait(l2k_cuda_blocks *blocks);
+
+/* Waits for the batch alone: what is in its stream when it is marked. */
+l2k_status l2k_cuda_blocks_mark(l2k_cuda_blocks *blocks);
+l2k_status l2k_cuda_blocks_wait_to_mark(l2k_cuda_blocks *blocks);
 
 /* Ends a batch: it counts as done in the progress, or, after an error, not. Nothing of it is at work afterwards. */
 void l2k_cuda_blocks_leave(l2k_cuda_blocks *blocks);
@@ -52,13 +68,6 @@ void l2k_cuda_blocks_abandon(l2k_cuda_blocks *blocks);
 
 /* `bytes` bytes of pinned memory until `forget`, aligned like the sizes taken before. */
 l2k_status l2k_cuda_take_code(l2k_cuda_blocks *blocks, size_t bytes, uint8_t **code);
-
-/* Bytes to decode on their way up: as a whole where a batch has them together, else gathered by the host. */
-typedef struct l2k_cuda_bytes {
-    l2k_cuda_memory gathered; /* pinned */
-    l2k_cuda_memory device;
-    bool direct;
-} l2k_cuda_bytes;
 
 /* Kernels may read so many bytes beyond those to decode, on both sides: zeros. Parts of memory begin at multiples of
  * it. */
@@ -69,18 +78,20 @@ static inline size_t l2k_cuda_aligned(size_t bytes)
     return (bytes + L2K_CUDA_ALIGNMENT - 1) / L2K_CUDA_ALIGNMENT * L2K_CUDA_ALIGNMENT;
 }
 
-/* Where they are on the device. */
-static inline uint8_t *l2k_cuda_bytes_at(const l2k_cuda_bytes *bytes)
+/* Where bytes to decode are on the device. */
+static inline uint8_t *l2k_cuda_bytes_at(const l2k_cuda_blocks *blocks)
 {
-    return bytes->device.at + L2K_CUDA_ALIGNMENT;
+    return blocks->bytes.device.at + L2K_CUDA_ALIGNMENT;
 }
 
-/* Starts with all bytes of the batch, if they go up directly. */
-l2k_status l2k_cuda_bytes_start(const l2k_cuda_blocks *blocks, l2k_cuda_bytes *bytes);
+/* Starts with all bytes of the batch, if they go up directly; those that were sent ahead are there for what follows in
+ * the batch's stream. */
+l2k_status l2k_cuda_bytes_start(l2k_cuda_blocks *blocks);
 /* For the host to gather `count` bytes in; what has gone up directly is needed no longer. */
-l2k_status l2k_cuda_bytes_gather(const l2k_cuda_blocks *blocks, l2k_cuda_bytes *bytes, size_t count);
-l2k_status l2k_cuda_bytes_upload(const l2k_cuda_blocks *blocks, l2k_cuda_bytes *bytes, const uint8_t *from, size_t count);
-void l2k_cuda_bytes_free(l2k_cuda_bytes *bytes);
+l2k_status l2k_cuda_bytes_gather(l2k_cuda_blocks *blocks, size_t count);
+l2k_status l2k_cuda_bytes_upload(l2k_cuda_blocks *blocks, const uint8_t *from, size_t count);
+/* As `send` in the table of a block coder. */
+void l2k_cuda_bytes_send(l2k_cuda_blocks *blocks, const uint8_t *from, size_t count);
 
 /* Where `count` bytes at `data` are in the batch's; false if they are not there. */
 static inline bool l2k_cuda_find_bytes(const l2k_block_batch *batch, const uint8_t *data, uint64_t count, uint32_t *at)

@@ -96,6 +96,56 @@ extern "C" l2k_status l2k_cuda_clear_ends(const l2k_context *context, void *stre
                           "clearing device memory");
 }
 
+/* ---- Events -------------------------------------------------------------------------------------------------- */
+
+extern "C" l2k_status l2k_cuda_mark(const l2k_context *context, void **event, void *stream)
+{
+    cudaError_t error = cudaSuccess;
+    if (!*event)
+        error = cudaEventCreateWithFlags((cudaEvent_t *)event, cudaEventDisableTiming);
+    if (error == cudaSuccess)
+        error = cudaEventRecord((cudaEvent_t)*event, (cudaStream_t)stream);
+    return l2k_cuda_check(context, error, "marking the end of code-blocks");
+}
+
+extern "C" l2k_status l2k_cuda_follow(const l2k_context *context, void *stream, void *event)
+{
+    return l2k_cuda_check(context, cudaStreamWaitEvent((cudaStream_t)stream, (cudaEvent_t)event, 0),
+                          "waiting for code-blocks");
+}
+
+extern "C" l2k_status l2k_cuda_wait_to_mark(const l2k_context *context, void *event)
+{
+    return l2k_cuda_check(context, cudaEventSynchronize((cudaEvent_t)event), "waiting for code-blocks");
+}
+
+extern "C" void l2k_cuda_unmark(void *event)
+{
+    if (event)
+        cudaEventDestroy((cudaEvent_t)event);
+}
+
+namespace
+{
+
+/* Older drivers report an error for pageable memory, which must not show up in the next call. */
+bool is_pinned(const void *at)
+{
+    cudaPointerAttributes attributes;
+    const cudaError_t error = cudaPointerGetAttributes(&attributes, at);
+    if (error != cudaSuccess)
+        cudaGetLastError();
+    return error == cudaSuccess && attributes.type == cudaMemoryTypeHost;
+}
+
+} // namespace
+
+/* Memory is pinned in one piece, so checking both ends suffices. */
+extern "C" bool l2k_cuda_is_pinned(const void *at, size_t bytes)
+{
+    return bytes > 0 && is_pinned(at) && is_pinned((const uint8_t *)at + bytes - 1);
+}
+
 extern "C" void l2k_cuda_settle(void *stream)
 {
     if (cudaStreamSynchronize((cudaStream_t)stream) != cudaSuccess)

@@ -60,6 +60,17 @@ l2k_status l2k_cuda_copy_rows(const l2k_context *context, void *stream, void *to
 /* Clears `bytes` bytes at `device` and as many `distance` bytes further on. */
 l2k_status l2k_cuda_clear_ends(const l2k_context *context, void *stream, void *device, size_t bytes, size_t distance);
 
+/* An event (cudaEvent_t) after all that is in the stream now, made where there is none; waiting for it, in a stream or
+ * on the host. */
+l2k_status l2k_cuda_mark(const l2k_context *context, void **event, void *stream);
+l2k_status l2k_cuda_follow(const l2k_context *context, void *stream, void *event);
+l2k_status l2k_cuda_wait_to_mark(const l2k_context *context, void *event);
+/* NULL is allowed. */
+void l2k_cuda_unmark(void *event);
+
+/* Whether memory is pinned, so that copies need no help. */
+bool l2k_cuda_is_pinned(const void *at, size_t bytes);
+
 /* Waits, too, after an error, which has been reported. */
 void l2k_cuda_settle(void *stream);
 

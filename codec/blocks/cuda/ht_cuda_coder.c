@@ -33,18 +33,15 @@ typedef struct ht_coder {
     unsigned num_forms; /* that have blocks */
     bool encoding;
     bool any_refined; /* decoding: a block has refinement passes, or a region of interest */
-    bool direct;      /* decoding: batch.bytes goes up as a whole */
     size_t list;      /* where the kernels' list of blocks is, in pinned and device memory */
     /* Encoding: what comes back; what stays in device memory. */
     size_t counters, gains, pass_ends, coded, results_end;
     size_t refined, slots, refinement, code;
-    size_t refinement_units;  /* of L2K_HT_CUDA_SCRATCH bytes */
-    uint32_t code_capacity;   /* in units of 4 bytes */
-    unsigned most_passes;     /* of a block: 1 or 3 */
-    bool complete;            /* all code had room */
-    l2k_cuda_memory gathered; /* decoding: bytes in pinned memory, unless they go up directly */
-    l2k_cuda_memory bytes;    /* decoding, on the device, between ends of ALIGNMENT zeros */
-    size_t scratch;           /* decoding, in device memory */
+    size_t refinement_units; /* of L2K_HT_CUDA_SCRATCH bytes */
+    uint32_t code_capacity;  /* in units of 4 bytes */
+    unsigned most_passes;    /* of a block: 1 or 3 */
+    bool complete;           /* all code had room */
+    size_t scratch;          /* decoding, in device memory */
 } ht_coder;
 
 /* Parts of memory begin at multiples of it, and kernels may read this far beyond bytes to decode, on both sides. */
@@ -447,24 +444,16 @@ static l2k_status take_set(const ht_coder *c, const l2k_cuda_band *band, const l
     return L2K_OK;
 }
 
-/* Where `bytes` bytes at `data` are in the batch's; false if they are not there. */
-static inline bool place_in_bytes(const l2k_block_batch *batch, const uint8_t *data, uint64_t bytes, uint32_t *at)
-{
-    const uintptr_t offset = (uintptr_t)data - (uintptr_t)batch->bytes;
-    *at = (uint32_t)offset;
-    return offset <= batch->num_bytes && bytes <= batch->num_bytes - offset;
-}
-
 /* False if a segment is not in the batch's bytes, or is in parts. */
 static bool place_directly(const ht_coder *c, const l2k_ht_received_set *set, l2k_ht_cuda_decode_block *block)
 {
     const l2k_block_batch *batch = &c->blocks.batch;
-    if (!place_in_bytes(batch, set->cleanup->data, block->length, &block->bytes))
+    if (!l2k_cuda_find_bytes(batch, set->cleanup->data, block->length, &block->bytes))
         return false;
     if (block->refinement_bytes == 0)
         return true;
     return set->last->bytes == block->refinement_bytes &&
-           place_in_bytes(batch, set->last->data, block->refinement_bytes, &block->refinement);
+           l2k_cuda_find_bytes(batch, set->last->data, block->refinement_bytes, &block->refinement);
 }
 
 static l2k_status list_block(ht_coder *c, const l2k_cuda_band *band, const l2k_block *from,
@@ -479,7 +468,7 @@ static l2k_status list_block(ht_coder *c, const l2k_cuda_band *band, const l2k_b
     if (to->length == 0)
         return L2K_OK;
     c->any_refined |= to->passes > 1 || to->roi_shift;
-    c->direct = c->direct && place_directly(c, &set, to);
+    c->blocks.bytes.direct = c->blocks.bytes.direct && place_directly(c, &set, to);
     return L2K_OK;
 }
 
@@ -508,7 +497,7 @@ static l2k_status list_to_decode(ht_coder *c, size_t listed, uint64_t *gathered,
         to[i].scratch = (uint32_t)units;
         units += to[i].length ? l2k_ht_cuda_lay_out(&to[i]).end : 0;
     }
-    if ((*gathered > UINT32_MAX && !c->direct) || units > UINT32_MAX)
+    if ((*gathered > UINT32_MAX && !c->blocks.bytes.direct) || units > UINT32_MAX)
         return l2k_fail(c->blocks.context, L2K_ERROR_UNSUPPORTED, "CUDA: too many code-blocks at once");
     *scratch = (size_t)units * 16;
     return L2K_OK;
@@ -536,7 +525,7 @@ static void gather_bytes(ht_coder *c)
     uint32_t at = 0;
     for (size_t i = 0; i < c->blocks.batch.num_places; i++)
         if (blocks[i].length)
-            at = gather_block(c->blocks.batch.places[i].block, &blocks[i], c->gathered.at, at);
+            at = gather_block(c->blocks.batch.places[i].block, &blocks[i], c->blocks.bytes.gathered.at, at);
 }
 
 static l2k_ht_cuda_decode decoding_of(const ht_coder *c, unsigned form)
@@ -548,7 +537,7 @@ static l2k_ht_cuda_decode decoding_of(const ht_coder *c, unsigned form)
                                 .lanes = l2k_ht_cuda_decode_lanes(c->ranges[form].count, c->blocks.processors),
                                 .tables = (l2k_ht_cuda_tables *)c->tables.at,
                                 .counters = (l2k_ht_cuda_counters *)(device + c->counters),
-                                .bytes = c->bytes.at + ALIGNMENT,
+                                .bytes = l2k_cuda_bytes_at(&c->blocks),
                                 .scratch = device + c->scratch};
 }
 
@@ -570,29 +559,12 @@ static l2k_status launch_decoding(const ht_coder *c)
     return L2K_OK;
 }
 
-/* Takes a quarter more than needed, for another image of that size whose code is longer. */
-static l2k_status reserve_for_code(const ht_coder *c, l2k_cuda_memory *memory, size_t needed)
-{
-    return needed <= memory->bytes ? L2K_OK : l2k_cuda_reserve(c->blocks.context, memory, needed + needed / 4);
-}
-
-static l2k_status upload_bytes(ht_coder *c, const uint8_t *bytes, size_t num_bytes)
-{
-    const l2k_cuda_blocks *b = &c->blocks;
-    L2K_TRY(reserve_for_code(c, &c->bytes, num_bytes + 2 * ALIGNMENT));
-    L2K_TRY(l2k_cuda_clear_ends(b->context, b->running, c->bytes.at, ALIGNMENT, num_bytes + ALIGNMENT));
-    if (num_bytes == 0)
-        return L2K_OK;
-    return l2k_cuda_upload(b->context, b->running, c->bytes.at + ALIGNMENT, bytes, num_bytes);
-}
-
 /* If some block's segments are not in the batch's bytes, or in parts, those of all blocks are gathered. */
 static l2k_status gather_and_upload(ht_coder *c, size_t gathered)
 {
-    l2k_cuda_settle(c->blocks.running); /* what has gone up may be needed no longer */
-    L2K_TRY(reserve_for_code(c, &c->gathered, gathered));
+    L2K_TRY(l2k_cuda_bytes_gather(&c->blocks, gathered));
     gather_bytes(c);
-    return upload_bytes(c, c->gathered.at, gathered);
+    return l2k_cuda_bytes_upload(&c->blocks, c->blocks.bytes.gathered.at, gathered);
 }
 
 /* Bytes that go up as a whole do so while the list of blocks is made. Pinned memory has two lists, the second for
@@ -606,17 +578,15 @@ static l2k_status prepare_decoding(ht_coder *c)
     c->counters = aligned(aligned(count * size) + count * size);
     c->scratch = aligned(c->counters + sizeof(l2k_ht_cuda_counters));
     c->any_refined = false;
-    c->direct = b->batch.bytes && b->batch.num_bytes <= UINT32_MAX;
     c->listed.same = 0;
     L2K_TRY(start_forms(c));
     L2K_TRY(l2k_cuda_reserve(b->context, &b->pinned, c->scratch));
-    if (c->direct)
-        L2K_TRY(upload_bytes(c, b->batch.bytes, b->batch.num_bytes));
+    L2K_TRY(l2k_cuda_bytes_start(b));
     L2K_TRY(list_to_decode(c, 0, &gathered, &scratch));
-    if (!c->direct)
+    if (!c->blocks.bytes.direct)
         L2K_TRY(gather_and_upload(c, (size_t)gathered));
     c->list = sort_list(c, 0, size);
-    return reserve_for_code(c, &b->device, c->scratch + scratch);
+    return l2k_cuda_reserve_for_code(b->context, &b->device, c->scratch + scratch);
 }
 
 static l2k_status start_decoding(ht_coder *c)
@@ -628,14 +598,15 @@ static l2k_status start_decoding(ht_coder *c)
     L2K_TRY(
         l2k_cuda_upload(b->context, b->running, b->device.at + c->list, b->pinned.at + c->list, lists_end - c->list));
     L2K_TRY(launch_decoding(c));
-    return l2k_cuda_download(b->context, b->running, b->pinned.at + c->counters, b->device.at + c->counters,
-                             sizeof(l2k_ht_cuda_counters));
+    L2K_TRY(l2k_cuda_download(b->context, b->running, b->pinned.at + c->counters, b->device.at + c->counters,
+                              sizeof(l2k_ht_cuda_counters)));
+    return l2k_cuda_blocks_mark(b);
 }
 
 static l2k_status finish_decoding(ht_coder *c)
 {
     l2k_ht_cuda_counters counters;
-    L2K_TRY(l2k_cuda_blocks_wait(&c->blocks));
+    L2K_TRY(l2k_cuda_blocks_wait_to_mark(&c->blocks));
     memcpy(&counters, c->blocks.pinned.at + c->counters, sizeof counters);
     if (counters.damaged)
         mark_damaged(c);
@@ -696,7 +667,6 @@ static l2k_status create(l2k_block_coder *coder)
     ht_coder *c = coder->state = l2k_allocate_zeroed(coder->context, 1, sizeof *c);
     if (!c)
         return l2k_fail(coder->context, L2K_ERROR_MEMORY, "out of memory for the block coder");
-    c->gathered.pinned = true;
     L2K_TRY(l2k_cuda_blocks_create(coder->context, &c->blocks));
     return upload_tables(c);
 }
@@ -708,8 +678,6 @@ static void free_coder(l2k_block_coder *coder)
         return;
     l2k_cuda_blocks_free(&c->blocks);
     l2k_cuda_release(&c->tables);
-    l2k_cuda_release(&c->gathered);
-    l2k_cuda_release(&c->bytes);
     l2k_release(coder->context, c->forms);
     l2k_release(coder->context, c);
 }
@@ -746,6 +714,11 @@ static void get_coded(const l2k_block_coder *coder, l2k_cuda_coded *coded)
                               .complete = c->complete};
 }
 
+static void send(l2k_block_coder *coder, const uint8_t *bytes, size_t num_bytes)
+{
+    l2k_cuda_bytes_send(&((ht_coder *)coder->state)->blocks, bytes, num_bytes);
+}
+
 const l2k_block_coder_table l2k_ht_on_cuda = {
     .name = "HT on CUDA",
     .max_planes = L2K_HT_MAX_BIT_PLANES,
@@ -758,6 +731,7 @@ const l2k_block_coder_table l2k_ht_on_cuda = {
     .forget = forget,
     .ends_segment = l2k_pass_terminates,
     .coded = get_coded,
+    .send = send,
     .fetch = fetch,
     .keep = keep,
     .drop = drop,

@@ -23,8 +23,6 @@ typedef struct l2k_mq_cuda_tables {
     uint32_t first[L2K_MQ_CUDA_CONTEXTS]; /* the state of a context at the beginning (Table D.7) */
 } l2k_mq_cuda_tables;
 
-void l2k_mq_cuda_make_tables(l2k_mq_cuda_tables *tables);
-
 typedef struct l2k_mq_cuda_encode_block {
     l2k_cuda_view view;
     uint8_t orientation, style;
@@ -41,13 +39,18 @@ typedef struct l2k_mq_cuda_work {
     uint32_t planes; /* 0: nothing to code */
 } l2k_mq_cuda_work;
 
+/* Blocks are put in order by what they have to code, roughly. */
+enum { L2K_MQ_BINS = 1024 };
+
 /* What the blocks of a batch count together. */
 typedef struct l2k_mq_cuda_counters {
-    uint32_t list;   /* units of 16 bytes that lists take, or would */
-    uint32_t passes; /* of all blocks */
-    uint32_t code;   /* units of 4 bytes that the code takes, or would */
-    uint32_t failed; /* the least index of a block with too large a magnitude */
-    uint32_t coded;  /* blocks that are not empty */
+    uint32_t bins[L2K_MQ_BINS];  /* blocks, by the length of their lists, the longest first */
+    uint32_t taken[L2K_MQ_BINS]; /* those that have their place in the order */
+    uint32_t list;               /* units of 16 bytes that lists take, or would */
+    uint32_t passes;             /* of all blocks */
+    uint32_t code;               /* units of 4 bytes that the code takes, or would */
+    uint32_t failed;             /* the least index of a block with too large a magnitude */
+    uint32_t coded;              /* blocks that are not empty */
     uint32_t unused[3];
 } l2k_mq_cuda_counters;
 
@@ -120,6 +123,13 @@ L2K_HD uint32_t l2k_mq_cuda_list_units(uint32_t width, uint32_t height, uint32_t
     const uint32_t columns = width * ((height + 3) / 4), passes = l2k_mq_cuda_passes(planes);
     const uint32_t decisions = width * height * (planes + 1) + 2 * columns + 4 * planes;
     return (l2k_mq_cuda_lead(planes) + decisions + 4 * passes + 48 + 15) / 16;
+}
+
+/* Of lists of so many words, in a batch whose largest block has `area` samples. */
+L2K_HD uint32_t l2k_mq_cuda_bin(uint32_t words, uint32_t area)
+{
+    const uint32_t number = words / (area / (L2K_MQ_BINS / 2) + 1);
+    return number < L2K_MQ_BINS ? L2K_MQ_BINS - 1 - number : 0;
 }
 
 L2K_HD uint32_t l2k_mq_cuda_words_across(uint32_t width)

@@ -1,28 +1,37 @@
 /* The MQ block coder of Annexes C and D on a device, as a table for codec/blocks/block_coder.h. */
+#include "codec/blocks/cuda/mq_cuda_decode.h"
 #include "codec/blocks/cuda/mq_cuda_encode.h"
 #include "codec/blocks/mq/t1.h"
 
 typedef struct mq_coder {
     l2k_cuda_blocks blocks;
     l2k_mq_cuda_encoding encoding;
+    l2k_mq_cuda_decoding decoding;
+    bool encodes; /* the batch under way */
 } mq_coder;
 
-static l2k_status begin_encode(l2k_block_coder *coder, const l2k_block_batch *batch)
+static l2k_status begin(l2k_block_coder *coder, const l2k_block_batch *batch, bool encodes)
 {
     mq_coder *c = coder->state;
     L2K_TRY(l2k_cuda_blocks_enter(&c->blocks, batch));
+    c->encodes = encodes;
     if (batch->num_places == 0)
         return L2K_OK;
-    const l2k_status status = l2k_mq_cuda_start_encoding(&c->blocks, &c->encoding);
+    const l2k_status status = encodes ? l2k_mq_cuda_start_encoding(&c->blocks, &c->encoding)
+                                      : l2k_mq_cuda_start_decoding(&c->blocks, &c->decoding);
     if (status != L2K_OK)
         l2k_cuda_blocks_abandon(&c->blocks);
     return status;
 }
 
+static l2k_status begin_encode(l2k_block_coder *coder, const l2k_block_batch *batch)
+{
+    return begin(coder, batch, true);
+}
+
 static l2k_status begin_decode(l2k_block_coder *coder, const l2k_block_batch *batch)
 {
-    (void)batch;
-    return l2k_fail(coder->context, L2K_ERROR_UNSUPPORTED, "CUDA: MQ code-blocks are not decoded there");
+    return begin(coder, batch, false);
 }
 
 static l2k_status finish(l2k_block_coder *coder)
@@ -30,7 +39,8 @@ static l2k_status finish(l2k_block_coder *coder)
     mq_coder *c = coder->state;
     l2k_status status = L2K_OK;
     if (c->blocks.batch.num_places)
-        status = l2k_mq_cuda_finish_encoding(&c->blocks, &c->encoding);
+        status = c->encodes ? l2k_mq_cuda_finish_encoding(&c->blocks, &c->encoding)
+                            : l2k_mq_cuda_finish_decoding(&c->blocks);
     if (status == L2K_OK)
         l2k_cuda_blocks_leave(&c->blocks);
     else
@@ -44,7 +54,8 @@ static l2k_status create(l2k_block_coder *coder)
     if (!c)
         return l2k_fail(coder->context, L2K_ERROR_MEMORY, "out of memory for the block coder");
     L2K_TRY(l2k_cuda_blocks_create(coder->context, &c->blocks));
-    return l2k_mq_cuda_create_encoding(&c->blocks, &c->encoding);
+    L2K_TRY(l2k_mq_cuda_create_encoding(&c->blocks, &c->encoding));
+    return l2k_mq_cuda_create_decoding(&c->blocks, &c->decoding);
 }
 
 static void free_coder(l2k_block_coder *coder)
@@ -54,6 +65,7 @@ static void free_coder(l2k_block_coder *coder)
         return;
     l2k_cuda_blocks_free(&c->blocks);
     l2k_mq_cuda_free_encoding(&c->encoding);
+    l2k_mq_cuda_free_decoding(&c->decoding);
     l2k_release(coder->context, c);
 }
 
@@ -67,6 +79,11 @@ static void coded(const l2k_block_coder *coder, l2k_cuda_coded *to)
     l2k_mq_cuda_coded(&((const mq_coder *)coder->state)->encoding, to);
 }
 
+static void send(l2k_block_coder *coder, const uint8_t *bytes, size_t num_bytes)
+{
+    l2k_cuda_bytes_send(&((mq_coder *)coder->state)->blocks, bytes, num_bytes);
+}
+
 const l2k_block_coder_table l2k_mq_on_cuda = {
     .name = "MQ on CUDA",
     .max_planes = L2K_MAX_BIT_PLANES,
@@ -78,5 +95,6 @@ const l2k_block_coder_table l2k_mq_on_cuda = {
     .finish = finish,
     .forget = forget,
     .ends_segment = l2k_pass_terminates,
+    .send = send,
     .coded = coded,
 };

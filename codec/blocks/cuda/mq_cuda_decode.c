@@ -1,9 +1,8 @@
-/* MQ code-blocks to decode on a device: which passes and bytes of a block go there, where everything lies, and the order
- * in which the kernels take the blocks. A frame may have tens of thousands of blocks, so what is done for each of them
- * here is kept short. */
+/* MQ code-blocks to decode on a device: which passes and bytes of a block go there, where everything lies, and the
+ * order in which the kernels take the blocks. A frame may have tens of thousands of blocks, so what is done for each of
+ * them here is kept short. */
 #include "codec/blocks/cuda/mq_cuda_decode.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/integer.h"
@@ -67,6 +66,7 @@ static l2k_status make_and_upload(const l2k_cuda_blocks *b, l2k_mq_cuda_decoding
 l2k_status l2k_mq_cuda_create_decoding(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d)
 {
     l2k_t1 *t1;
+    d->bytes = &b->bytes;
     L2K_TRY(l2k_cuda_reserve(b->context, &d->tables, sizeof(l2k_mq_decode_tables)));
     L2K_TRY(l2k_cuda_reserve(b->context, &b->pinned, sizeof(l2k_mq_decode_tables)));
     L2K_TRY(l2k_t1_create(b->context, &t1));
@@ -78,7 +78,6 @@ l2k_status l2k_mq_cuda_create_decoding(l2k_cuda_blocks *b, l2k_mq_cuda_decoding 
 void l2k_mq_cuda_free_decoding(l2k_mq_cuda_decoding *d)
 {
     l2k_cuda_release(&d->tables);
-    l2k_cuda_bytes_free(&d->bytes);
 }
 
 /* ---- Lists ---------------------------------------------------------------------------------------------------- */
@@ -112,8 +111,8 @@ static inline uint32_t list_piece(l2k_mq_cuda_decoding *d, const l2k_block_batch
     l2k_mq_decode_piece piece = {(uint32_t)list->bytes, l2k_min_u32(from->bytes, most)};
     if (piece.bytes == 0)
         return 0;
-    if (!d->bytes.direct)
-        memcpy(d->bytes.gathered.at + list->bytes, from->data, piece.bytes);
+    if (!d->bytes->direct)
+        memcpy(d->bytes->gathered.at + list->bytes, from->data, piece.bytes);
     else if (!l2k_cuda_find_bytes(batch, from->data, piece.bytes, &piece.at))
         d->scattered = true;
     if (list->num_pieces < d->most_pieces)
@@ -241,18 +240,18 @@ static uint32_t put_in_order(const listing *list, size_t count, uint32_t *order)
     return sum;
 }
 
-/* One image by itself waits for its longest blocks: these have a warp each, and others share one with fewer than 32
- * where there are warps to spare. Returns how many groups there are. */
-static uint32_t divide(const l2k_cuda_blocks *b, uint32_t most_lanes, uint32_t count, uint32_t *starts)
+/* An image that has the device for itself waits for its longest blocks: these have a warp each, and those that follow
+ * share one with fewer than 32, as many as warps are to spare for. That takes more instructions in all. Returns how
+ * many groups there are. */
+static uint32_t divide(bool alone, uint32_t processors, uint32_t most_lanes, uint32_t count, uint32_t *starts)
 {
+    static const struct {
+        uint32_t lanes, blocks; /* of a group; of all groups, for each multiprocessor */
+    } parts[] = {{1, 1}, {4, 3}, {8, 6}, {16, 12}};
     uint32_t groups = 0, at = 0;
-    (void)b;
-    static const struct {uint32_t lanes; const char *name;} parts[] = {{1, "N1"}, {4, "N4"}, {8, "N8"}, {16, "N16"}};
-    for (unsigned k = 0; k < 4; k++) {
-        uint32_t most = getenv(parts[k].name) ? (uint32_t)atoi(getenv(parts[k].name)) : k == 0 ? 264 : 0;
-        for (uint32_t end = l2k_min_u32(at + most, count); at < end; at += parts[k].lanes)
+    for (unsigned k = 0; alone && k < sizeof parts / sizeof *parts; k++)
+        for (uint32_t end = l2k_min_u32(at + parts[k].blocks * processors, count); at < end; at += parts[k].lanes)
             starts[groups++] = at;
-    }
     for (; at < count; at += most_lanes)
         starts[groups++] = at;
     starts[groups] = count;
@@ -305,9 +304,9 @@ static l2k_status make_lists_and_gather(l2k_cuda_blocks *b, l2k_mq_cuda_decoding
     }
     if (bytes > UINT32_MAX)
         return l2k_fail(b->context, L2K_ERROR_UNSUPPORTED, "CUDA: too many code-blocks at once");
-    L2K_TRY(l2k_cuda_bytes_gather(b, &d->bytes, (size_t)bytes));
+    L2K_TRY(l2k_cuda_bytes_gather(b, (size_t)bytes));
     L2K_TRY(make_lists(b, d, list));
-    return l2k_cuda_bytes_upload(b, &d->bytes, d->bytes.gathered.at, (size_t)list->bytes);
+    return l2k_cuda_bytes_upload(b, d->bytes->gathered.at, (size_t)list->bytes);
 }
 
 /* Besides the lists, the device has segments without stuffing, and bit-planes. */
@@ -323,7 +322,7 @@ static l2k_status lay_out_device(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d, co
     run->starts = (uint32_t *)(at + d->starts);
     run->segments = (l2k_mq_decode_segment *)(at + d->segments);
     run->pieces = (l2k_mq_decode_piece *)(at + d->pieces);
-    run->bytes = l2k_cuda_bytes_at(&d->bytes);
+    run->bytes = l2k_cuda_bytes_at(b);
     run->bits = (l2k_mq_bits *)(at + bits);
     run->planes = (uint64_t *)(at + planes);
     run->num_blocks = (uint32_t)b->batch.num_places;
@@ -336,15 +335,17 @@ static l2k_status prepare(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d)
     listing list;
     if (b->batch.num_places > UINT32_MAX / 2)
         return l2k_fail(b->context, L2K_ERROR_UNSUPPORTED, "CUDA: %zu code-blocks at once", b->batch.num_places);
-    L2K_TRY(l2k_cuda_bytes_start(b, &d->bytes));
-    if (d->bytes.direct)
+    L2K_TRY(l2k_cuda_bytes_start(b));
+    if (d->bytes->direct)
         L2K_TRY(make_lists(b, d, &list));
-    if (!d->bytes.direct || d->scattered) {
-        d->bytes.direct = false;
+    if (!d->bytes->direct || d->scattered) {
+        d->bytes->direct = false;
         L2K_TRY(make_lists_and_gather(b, d, &list));
     }
     const uint32_t ordered = put_in_order(&list, b->batch.num_places, (uint32_t *)(b->pinned.at + d->order));
-    d->run.num_groups = divide(b, d->run.most_lanes, ordered, (uint32_t *)(b->pinned.at + d->starts));
+    d->run.num_groups =
+        divide(b->context->in_flight < 2, b->processors, d->run.most_lanes, ordered,
+               (uint32_t *)(b->pinned.at + d->starts));
     return lay_out_device(b, d, &list);
 }
 
@@ -359,11 +360,11 @@ l2k_status l2k_mq_cuda_start_decoding(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *
     L2K_TRY(l2k_cuda_upload(b->context, b->running, b->device.at, b->pinned.at, d->lists_end));
     L2K_TRY(check_launch(b, l2k_mq_launch_unstuff(&d->run, b->running)));
     L2K_TRY(check_launch(b, l2k_mq_launch_decode(&d->run, b->running)));
-    return check_launch(b, l2k_mq_launch_samples(&d->run, b->running));
+    L2K_TRY(check_launch(b, l2k_mq_launch_samples(&d->run, b->running)));
+    return l2k_cuda_blocks_mark(b);
 }
 
-l2k_status l2k_mq_cuda_finish_decoding(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d)
+l2k_status l2k_mq_cuda_finish_decoding(l2k_cuda_blocks *b)
 {
-    (void)d;
-    return l2k_cuda_blocks_wait(b);
+    return l2k_cuda_blocks_wait_to_mark(b);
 }

@@ -7,10 +7,11 @@
 
 typedef struct l2k_mq_cuda_decoding {
     l2k_cuda_memory tables;
-    l2k_cuda_bytes bytes;
+    l2k_cuda_bytes *bytes; /* the blocks' */
     size_t most_segments, most_pieces; /* that there is room for in the lists */
-    bool scattered; /* some bytes are not in the batch's */
-    size_t order, starts, segments, pieces, lists_end; /* where they are, in pinned and device memory; blocks are at 0 */
+    bool scattered;                    /* some bytes are not in the batch's */
+    size_t order, starts, segments, pieces,
+        lists_end; /* where they are, in pinned and device memory; blocks are at 0 */
     l2k_mq_decode_batch run;
 } l2k_mq_cuda_decoding;
 
@@ -19,6 +20,6 @@ void l2k_mq_cuda_free_decoding(l2k_mq_cuda_decoding *decoding);
 
 /* Between l2k_cuda_blocks_enter and _leave or _abandon. */
 l2k_status l2k_mq_cuda_start_decoding(l2k_cuda_blocks *blocks, l2k_mq_cuda_decoding *decoding);
-l2k_status l2k_mq_cuda_finish_decoding(l2k_cuda_blocks *blocks, l2k_mq_cuda_decoding *decoding);
+l2k_status l2k_mq_cuda_finish_decoding(l2k_cuda_blocks *blocks);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/integer.h"
+#include "codec/blocks/cuda/mq_tables.h"
 #include "transform/cuda/cuda_device.h"
 
 enum { ALIGNMENT = 64 };
@@ -185,9 +186,10 @@ static l2k_status launch(const l2k_cuda_blocks *b, const l2k_mq_cuda_encode *run
 static l2k_status enqueue(l2k_cuda_blocks *b, l2k_mq_cuda_encoding *e)
 {
     L2K_TRY(lay_out(b, e));
-    const l2k_mq_cuda_counters counters = {.failed = UINT32_MAX};
     const size_t from = is_listed(b, e) ? e->counters : 0;
-    memcpy(b->pinned.at + e->counters, &counters, sizeof counters);
+    l2k_mq_cuda_counters *counters = (l2k_mq_cuda_counters *)(b->pinned.at + e->counters);
+    memset(counters, 0, sizeof *counters);
+    counters->failed = UINT32_MAX;
     L2K_TRY(l2k_cuda_upload(b->context, b->running, b->device.at + from, b->pinned.at + from, e->coded - from));
     L2K_TRY(launch(b, &e->run));
     e->listed = key_of(b);
@@ -256,18 +258,17 @@ static void make_room(l2k_mq_cuda_encode *run, const l2k_mq_cuda_counters *count
 
 l2k_status l2k_mq_cuda_finish_encoding(l2k_cuda_blocks *b, l2k_mq_cuda_encoding *e)
 {
-    l2k_mq_cuda_counters counters;
     for (;;) {
         L2K_TRY(l2k_cuda_blocks_wait(b));
-        memcpy(&counters, b->pinned.at + e->counters, sizeof counters);
-        if (counters.failed != UINT32_MAX)
+        const l2k_mq_cuda_counters *counters = (l2k_mq_cuda_counters *)(b->pinned.at + e->counters);
+        if (counters->failed != UINT32_MAX)
             return l2k_fail(b->context, L2K_ERROR_ARGUMENT, "a sample lies outside its component's precision");
-        e->complete = has_room(&e->run, &counters);
+        e->complete = has_room(&e->run, counters);
         if (b->batch.stays)
             return L2K_OK;
         if (e->complete)
-            return fetch(b, e, &counters);
-        make_room(&e->run, &counters);
+            return fetch(b, e, counters);
+        make_room(&e->run, counters);
         L2K_TRY(enqueue(b, e));
     }
 }

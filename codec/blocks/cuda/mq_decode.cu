@@ -2,7 +2,7 @@
  * lane a block. */
 #include <cuda_runtime.h>
 
-#include "codec/blocks/cuda/mq_decode_lane.cuh"
+#include "codec/blocks/cuda/mq_decode_alone.cuh"
 #include "codec/blocks/cuda/mq_decode_unstuff.cuh"
 #include "codec/blocks/cuda/warp.cuh"
 
@@ -42,6 +42,7 @@ __global__ void __launch_bounds__(32) decode(const l2k_mq_decode_batch p)
         decoder.lookups = l2k_shared_address(tables.lookups);
         decoder.start(&p, &p.blocks[p.order[first + lane]]);
     }
+    l2k_mq_alone alone = {&decoder};
     uint32_t active = __ballot_sync(L2K_ALL_LANES, on);
     while (active) {
         const bool waits = on && decoder.is_idle();
@@ -53,8 +54,9 @@ __global__ void __launch_bounds__(32) decode(const l2k_mq_decode_batch p)
             }
             active = __ballot_sync(L2K_ALL_LANES, on);
         }
-        if (used == 1 && on && !decoder.goes_on) {
-            decoder.refine_word();
+        if (used == 1) {
+            if (on && !decoder.is_idle())
+                alone.decode_word();
         } else if (on && !decoder.is_idle()) {
             decoder.step();
             if (!decoder.is_idle())

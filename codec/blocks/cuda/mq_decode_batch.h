@@ -10,8 +10,8 @@
 /* Contexts of a block: those of Table D.7, and one whose decisions are raw bits. */
 enum { L2K_MQ_DECODE_RAW = 19, L2K_MQ_DECODE_CONTEXTS = 20 };
 
-/* Tables of contexts, 512 entries each, in the order in which they stand: zero coding of LL and LH, of HL, of HH; signs;
- * refinement; raw bits. */
+/* Tables of contexts, 512 entries each, in the order in which they stand: zero coding of LL and LH, of HL, of HH;
+ * signs; refinement; raw bits. */
 enum {
     L2K_MQ_DECODE_ZEROS = 0,
     L2K_MQ_DECODE_SIGNS = 3 * 512,
@@ -26,7 +26,7 @@ enum { L2K_MQ_DECODE_STATES = 96, L2K_MQ_DECODE_ENTRY = 0x3F8 };
 
 typedef struct l2k_mq_decode_tables {
     uint32_t states[L2K_MQ_DECODE_STATES][2];
-    uint32_t first[L2K_MQ_DECODE_CONTEXTS];  /* at the start of a block */
+    uint32_t first[L2K_MQ_DECODE_CONTEXTS]; /* at the start of a block */
     uint8_t lookups[L2K_MQ_DECODE_LOOKUPS]; /* mq_decode_lane.cuh; bit 7: the sign is turned round */
 } l2k_mq_decode_tables;
 
@@ -34,7 +34,7 @@ typedef struct l2k_mq_decode_tables {
 
 typedef struct l2k_mq_decode_block {
     l2k_cuda_view view;
-    uint32_t segments; /* the first one's index */
+    uint32_t segments;  /* the first one's index */
     uint32_t planes_at; /* its memory for bit-planes, in words of 64 bits */
     uint8_t num_segments;
     uint8_t planes, passes; /* passes 0: nothing to decode, all samples are 0 */
@@ -47,9 +47,9 @@ typedef struct l2k_mq_decode_block {
 
 /* A codeword segment: consecutive pieces of bytes, and where it stands without stuffing. */
 typedef struct l2k_mq_decode_segment {
-    uint32_t pieces;     /* the first one's index */
+    uint32_t pieces; /* the first one's index */
     uint32_t num_pieces;
-    uint32_t bits_at; /* l2k_mq_bits */
+    uint32_t bits_at;  /* l2k_mq_bits */
     uint32_t num_bits; /* of these, at least L2K_MQ_DECODE_LEAST_BITS */
     uint8_t passes, raw;
     uint16_t unused;

@@ -29,8 +29,8 @@ enum l2k_mq_pass { L2K_MQ_SIGNIFICANCE, L2K_MQ_REFINEMENT, L2K_MQ_CLEANUP };
      L2K_MQ_OUTCOME(L2K_MQ_SIGN, 0, 12) | L2K_MQ_OUTCOME(L2K_MQ_SIGN, 1, 13))
 
 struct l2k_mq_lane {
-    /* Shared memory: for each word of the lane's block significance and, above it, signs, `pair_stride` bytes from the one
-     * before; the states of its contexts, `stride` bytes apart; tables. */
+    /* Shared memory: for each word of the lane's block significance and, above it, signs, `pair_stride` bytes from the
+     * one before; the states of its contexts, `stride` bytes apart; tables. */
     l2k_shared pairs, contexts, states, lookups;
     uint32_t stride, pair_stride;
 
@@ -44,7 +44,7 @@ struct l2k_mq_lane {
 
     /* Where it stands. */
     uint32_t pass, plane, number, passes, segment_passes; /* `passes` that are left, this one included */
-    uint32_t word, column; /* a word in the block and in its stripe */
+    uint32_t word, column;                                /* a word in the block and in its stripe */
     bool done;
 
     /* The window: significance, signs, candidates left, those that may become candidates, and what is collected: in
@@ -52,19 +52,19 @@ struct l2k_mq_lane {
      * place lower, who has significant neighbours in his first refinement, `negative` who was refined before. */
     uint64_t significant, negative, candidates, open, collected;
     uint32_t kind;
-    uint32_t edge;             /* refinement: the last column of significance */
-    uint32_t goes_on;          /* 0 in refinement passes, else 1 */
+    uint32_t edge;                        /* refinement: the last column of significance */
+    uint32_t goes_on;                     /* 0 in refinement passes, else 1 */
     l2k_shared first_table, second_table; /* contexts of candidates; of signs or refinement */
     uint32_t later, refined;              /* bits by which a sign, or a refinement bit, changes `collected` */
 
-    /* The next window's strips, and what it gets from earlier passes: who was visited, or significant in the plane above;
-     * in that above it. */
+    /* The next window's strips, and what it gets from earlier passes: who was visited, or significant in the plane
+     * above; in that above it. */
     uint64_t next_significant, next_negative, ahead, before;
     uint32_t store_at, ahead_at, before_at; /* in `planes`: what the pass makes, and reads */
     bool looks_ahead, looks_before;
 
-    /* The decoder: A and C as in Annex C, without what is read ahead; then 64 bits to come, of which `used` are in C, and
-     * 32 more. */
+    /* The decoder: A and C as in Annex C, without what is read ahead; then 64 bits to come, of which `used` are in C,
+     * and 32 more. */
     uint32_t a, c, used;
     l2k_mq_bits now, next, later_bits;
     const l2k_mq_bits *bits;
@@ -119,9 +119,14 @@ struct l2k_mq_lane {
         return shift > 0;
     }
 
+    L2K_MEMBER l2k_shared context_at(uint32_t context) const
+    {
+        return contexts + context * stride;
+    }
+
     L2K_MEMBER uint32_t decode(uint32_t context)
     {
-        const l2k_shared place = contexts + context * stride;
+        const l2k_shared place = context_at(context);
         const uint32_t state = l2k_load(place);
         const uint64_t after = l2k_load_pair(states + (state & L2K_MQ_DECODE_ENTRY));
         bool lps;
@@ -132,12 +137,22 @@ struct l2k_mq_lane {
 
     /* ---- Decisions --------------------------------------------------------------------------------------------- */
 
-    /* The candidate is 10 bits up in what is shifted down by its place less 10. */
-    L2K_MEMBER uint32_t context_entry(uint32_t s, uint32_t n, bool second) const
+    /* Indices of the tables. The candidate is 10 bits up in what is shifted down by its place less 10. */
+    L2K_MEMBER uint32_t around(uint32_t s) const
     {
-        const uint32_t around = (s >> 3 & 0x1C7) | (s >> 12 & 0x38);
-        const uint32_t sides = (s >> 1 & 0x8508) | (n & 0x10A10), folded = (sides | sides >> 10) >> 3 & 0x1EF;
-        return l2k_load_byte(second ? second_table + folded : first_table + around);
+        return (s >> 3 & 0x1C7) | (s >> 12 & 0x38);
+    }
+
+    L2K_MEMBER uint32_t sides(uint32_t s, uint32_t n) const
+    {
+        const uint32_t both = (s >> 1 & 0x8508) | (n & 0x10A10);
+        return (both | both >> 10) >> 3 & 0x1EF;
+    }
+
+    /* Whether the first candidate is one of four, and nothing is significant in three columns of six rows. */
+    L2K_MEMBER bool starts_run(uint32_t s, uint32_t here) const
+    {
+        return ((s | (~here & 0x780)) & 0x3FFFF) == 0;
     }
 
     L2K_MEMBER void step()
@@ -146,9 +161,8 @@ struct l2k_mq_lane {
         const uint32_t s = (uint32_t)(significant >> down), n = (uint32_t)(negative >> down);
         const uint32_t here = (uint32_t)(candidates >> down);
         const bool sign = kind == L2K_MQ_SIGN, second = sign || !goes_on;
-        const uint32_t entry = context_entry(s, n, second);
-        /* four candidates, and nothing significant in three columns of six rows */
-        const bool run = ((s | (~here & 0x780)) & 0x3FFFF) == 0 && !second && kind == L2K_MQ_CANDIDATE;
+        const uint32_t entry = l2k_load_byte(second ? second_table + sides(s, n) : first_table + around(s));
+        const bool run = starts_run(s, here) && !second && kind == L2K_MQ_CANDIDATE;
         uint32_t context = entry & 31;
         context = kind > L2K_MQ_SIGN ? (uint32_t)L2K_CONTEXT_UNIFORM : context;
         context = run ? (uint32_t)L2K_CONTEXT_RUN : context;
@@ -164,44 +178,6 @@ struct l2k_mq_lane {
         significant |= one;
         negative |= bit ^ entry >> 7 ? one : 0;
         kind = outcome & 3;
-    }
-
-    /* Where the state of the first candidate's context is, in words turned so that the candidate is on top. */
-    L2K_MEMBER l2k_shared refinement_context(uint32_t near, uint32_t again, bool raw) const
-    {
-        const uint32_t context = L2K_CONTEXT_REFINE + (near >> 31) + (again >> 31) * 2;
-        return contexts + (raw ? (uint32_t)L2K_MQ_DECODE_RAW : context) * stride;
-    }
-
-    /* All refinement bits of a word, for a lane by itself. The next candidate's context does not depend on the bit, so a
-     * decision waits for the interval before it alone: states to come are loaded ahead. */
-    L2K_MEMBER void refine_word()
-    {
-        const bool raw = second_table == lookups + L2K_MQ_DECODE_RAW_BITS;
-        const uint32_t near = l2k_mq_compress(significant << 1), again = l2k_mq_compress(negative << 1);
-        uint32_t left = l2k_mq_compress(candidates), bits_of_word = 0;
-        uint32_t first = l2k_mq_leading_zeros(left);
-        l2k_shared place = refinement_context(near << first, again << first, raw);
-        uint32_t state = l2k_load(place);
-        while (left) {
-            const uint32_t mask = 0x80000000u >> first;
-            left &= ~mask;
-            first = l2k_mq_leading_zeros(left | 1);
-            const l2k_shared next_place = refinement_context(near << first, again << first, raw);
-            const uint32_t loaded = l2k_load(next_place);
-            const uint64_t then = l2k_load_pair(states + (state & L2K_MQ_DECODE_ENTRY));
-            bool lps;
-            const bool changes = decode_interval(state >> 16, &lps);
-            const uint32_t after = changes ? (uint32_t)(lps ? then >> 32 : then) : state;
-            bits_of_word |= (state & 1) != (uint32_t)lps ? mask : 0;
-            l2k_store(place, after);
-            state = next_place == place ? after : loaded;
-            place = next_place;
-            if (used >= 32)
-                refill();
-        }
-        collected = l2k_mq_expand(bits_of_word);
-        candidates = 0;
     }
 
     L2K_MEMBER bool is_idle() const

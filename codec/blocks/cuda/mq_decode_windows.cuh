@@ -36,7 +36,8 @@ L2K_HD uint32_t l2k_mq_compress(uint64_t window)
     return l2k_mq_pack((uint32_t)(window >> 10)) | l2k_mq_pack((uint32_t)(window >> 34)) << 16;
 }
 
-/* A strip is a window but for the columns on both sides. `above` and `below` are the words there, 0 where there is none.
+/* A strip is a window but for the columns on both sides. `above` and `below` are the words there, 0 where there is
+ * none.
  */
 L2K_HD uint64_t l2k_mq_strip(uint32_t own, uint32_t above, uint32_t below)
 {

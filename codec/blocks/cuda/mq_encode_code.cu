@@ -12,38 +12,28 @@ namespace
 
 /* ---- Order ----------------------------------------------------------------------------------------------------- */
 
-enum { BINS = 1024, ORDER_THREADS = 1024 };
+enum { ORDER_THREADS = L2K_MQ_BINS };
 
-/* The longest blocks are in the first bin. */
-__device__ __forceinline__ uint32_t bin_of(const l2k_mq_cuda_work &work, uint32_t width)
-{
-    return BINS - 1 - min(work.words / width, BINS - 1);
-}
-
+/* Every CTA adds up the bins; then each thread finds the place of a block. */
 __global__ void __launch_bounds__(ORDER_THREADS) order_blocks(const l2k_mq_cuda_encode p)
 {
-    __shared__ uint32_t bins[BINS], sums[32];
-    const uint32_t width = p.area / (BINS / 2) + 1;
-    bins[threadIdx.x] = 0;
-    __syncthreads();
-    for (uint32_t i = threadIdx.x; i < p.num_blocks; i += ORDER_THREADS)
-        if (p.work[i].planes)
-            atomicAdd(&bins[bin_of(p.work[i], width)], 1);
-    __syncthreads();
-    const uint32_t own = bins[threadIdx.x], up_to = l2k_sum_up_to<32>(L2K_ALL_LANES, l2k_lane(), own);
+    __shared__ uint32_t before[L2K_MQ_BINS], sums[32];
+    const uint32_t own = p.counters->bins[threadIdx.x], up_to = l2k_sum_up_to<32>(L2K_ALL_LANES, l2k_lane(), own);
+    const uint32_t index = blockIdx.x * ORDER_THREADS + threadIdx.x;
     if (l2k_lane() == 31)
         sums[threadIdx.x / 32] = up_to;
     __syncthreads();
     if (threadIdx.x < 32)
-        sums[threadIdx.x] = l2k_sum_up_to<32>(L2K_ALL_LANES, l2k_lane(), sums[threadIdx.x]);
+        sums[threadIdx.x] = l2k_sum_up_to<32>(L2K_ALL_LANES, threadIdx.x, sums[threadIdx.x]);
     __syncthreads();
-    bins[threadIdx.x] = up_to - own + (threadIdx.x >= 32 ? sums[threadIdx.x / 32 - 1] : 0);
-    if (threadIdx.x == 0)
+    before[threadIdx.x] = up_to - own + (threadIdx.x >= 32 ? sums[threadIdx.x / 32 - 1] : 0);
+    if (index == 0)
         p.counters->coded = sums[31];
     __syncthreads();
-    for (uint32_t i = threadIdx.x; i < p.num_blocks; i += ORDER_THREADS)
-        if (p.work[i].planes)
-            p.order[atomicAdd(&bins[bin_of(p.work[i], width)], 1)] = i;
+    if (index >= p.num_blocks || !p.work[index].planes)
+        return;
+    const uint32_t bin = l2k_mq_cuda_bin(p.work[index].words, p.area);
+    p.order[before[bin] + atomicAdd(&p.counters->taken[bin], 1)] = index;
 }
 
 /* ---- Coding ---------------------------------------------------------------------------------------------------- */
@@ -56,6 +46,14 @@ struct code_memory {
     uint8_t contexts[L2K_MQ_CUDA_CONTEXTS << L2K_MQ_CONTEXTS_APART];
     uint32_t first[L2K_MQ_CUDA_CONTEXTS];
 };
+
+/* The compiler would otherwise work it out again wherever it is used. */
+__device__ __forceinline__ uint32_t kept(uint32_t v)
+{
+    uint32_t same;
+    asm volatile("mov.u32 %0, %1;" : "=r"(same) : "r"(v));
+    return same;
+}
 
 template <int LANES, bool STYLED>
 __global__ void __launch_bounds__(32 * CODE_WARPS) code_lists(const l2k_mq_cuda_encode p)
@@ -75,8 +73,8 @@ __global__ void __launch_bounds__(32 * CODE_WARPS) code_lists(const l2k_mq_cuda_
     lane.contexts = memory.contexts;
     lane.states = memory.states;
     lane.first = memory.first;
-    lane.own = 4 * threadIdx.x;
-    lane.own_state = 4 * l2k_lane();
+    lane.own = kept(4 * threadIdx.x);
+    lane.own_state = kept(4 * l2k_lane());
     l2k_mq_lane_code(&lane, reinterpret_cast<uint8_t *>(p.lists) + (size_t)work.list * 16, work.planes,
                      p.blocks[index].style, STYLED, p.marks + work.ends);
 }
@@ -191,7 +189,7 @@ __global__ void __launch_bounds__(32 * END_WARPS) end_blocks(const l2k_mq_cuda_e
 
 extern "C" int l2k_mq_cuda_launch_order(const l2k_mq_cuda_encode *p, void *stream)
 {
-    order_blocks<<<1, ORDER_THREADS, 0, (cudaStream_t)stream>>>(*p);
+    order_blocks<<<(p->num_blocks + ORDER_THREADS - 1) / ORDER_THREADS, ORDER_THREADS, 0, (cudaStream_t)stream>>>(*p);
     return cudaGetLastError();
 }
 

@@ -59,6 +59,8 @@ L2K_HD uint32_t l2k_shortest_cut(const l2k_pass_mark *mark, const uint8_t *start
     int place = 27 - mark->ct; /* of the last bit kept */
     uint32_t bytes = (uint32_t)(mark->at + 1);
     for (; bytes < most; bytes++) {
+        if (place < -24) /* as fine as can be told */
+            return most;
         int64_t filled = value + ((int64_t)1 << (32 + place));
         if (filled > low && filled <= high)
             break;
