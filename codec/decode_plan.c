@@ -145,33 +145,20 @@ static l2k_coefficient_type measure_components(l2k_tile_state *s)
     return type;
 }
 
+/* Where components have different coders, the one for both kinds of code-blocks. */
 const l2k_block_coder_table *l2k_device_coder_of(const l2k_tile_state *s)
 {
     const l2k_block_coder_table *table = l2k_device_coder_for(s->tile.coding->components[0].style);
     for (uint32_t c = 1; c < s->tile.num_components; c++)
         if (l2k_device_coder_for(s->tile.coding->components[c].style) != table)
-            return NULL;
+            return l2k_device_coder_for(L2K_STYLE_HT | L2K_STYLE_HT_MIXED);
     return table;
-}
-
-/* Whether a device can decode all blocks of the tile. */
-static bool device_decodes(const l2k_tile_state *s)
-{
-    if (!l2k_device_coder_of(s))
-        return false;
-    for (size_t i = 0; i < s->num_places; i++) {
-        const l2k_block_place *place = &s->places[i];
-        if (place->block->kind == L2K_BLOCK_MQ && place->block->received.first &&
-            place->band->component->coding->style & L2K_STYLE_HT)
-            return false;
-    }
-    return true;
 }
 
 /* In device memory planes and coefficients stay there, unless the CPU has to decode the tile. */
 static void choose_memory(const l2k_decoding *d, l2k_tile_state *s, l2k_plan_spec *spec)
 {
-    const bool decodes = d->planes && device_decodes(s);
+    const bool decodes = d->planes && l2k_device_coder_of(s);
     spec->keeps_coefficients = decodes && !d->on_device;
     if (!d->planes || !d->on_device)
         return;

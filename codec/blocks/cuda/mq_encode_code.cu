@@ -47,6 +47,14 @@ struct code_memory {
     uint32_t first[L2K_MQ_CUDA_CONTEXTS];
 };
 
+/* The compiler would otherwise work it out again wherever it is used. */
+__device__ __forceinline__ uint32_t kept(uint32_t v)
+{
+    uint32_t same;
+    asm volatile("mov.u32 %0, %1;" : "=r"(same) : "r"(v));
+    return same;
+}
+
 template <int LANES, bool STYLED>
 __global__ void __launch_bounds__(32 * CODE_WARPS) code_lists(const l2k_mq_cuda_encode p)
 {
@@ -65,8 +73,8 @@ __global__ void __launch_bounds__(32 * CODE_WARPS) code_lists(const l2k_mq_cuda_
     lane.contexts = memory.contexts;
     lane.states = memory.states;
     lane.first = memory.first;
-    lane.own = 4 * threadIdx.x;
-    lane.own_state = 4 * l2k_lane();
+    lane.own = kept(4 * threadIdx.x);
+    lane.own_state = kept(4 * l2k_lane());
     l2k_mq_lane_code(&lane, reinterpret_cast<uint8_t *>(p.lists) + (size_t)work.list * 16, work.planes,
                      p.blocks[index].style, STYLED, p.marks + work.ends);
 }

@@ -13,22 +13,19 @@ namespace
 
 const uint32_t MOST_WARPS = L2K_MQ_MOST_WORDS / 32;
 
-/* A block's threads: one warp, or several. */
-struct team {
-    uint32_t warps;
+/* A block's threads: one warp (ALONE), or several. */
+template <bool ALONE> __device__ __forceinline__ void meet()
+{
+    if (ALONE)
+        __syncwarp();
+    else
+        __syncthreads();
+}
 
-    __device__ __forceinline__ void meet() const
-    {
-        if (warps == 1)
-            __syncwarp();
-        else
-            __syncthreads();
-    }
-    __device__ __forceinline__ bool any(bool holds) const
-    {
-        return warps == 1 ? __any_sync(L2K_ALL_LANES, holds) : __syncthreads_or(holds);
-    }
-};
+template <bool ALONE> __device__ __forceinline__ bool any_thread(bool holds)
+{
+    return ALONE ? __any_sync(L2K_ALL_LANES, holds) : __syncthreads_or(holds);
+}
 
 /* Shared memory besides what depends on the batch. */
 struct block_memory {
@@ -97,11 +94,10 @@ __device__ __forceinline__ uint32_t take_samples(const l2k_cuda_view &view, uint
 
 /* ---- A block --------------------------------------------------------------------------------------------------- */
 
-struct lister {
+template <bool ALONE> struct lister {
     const l2k_mq_cuda_encode &p;
     const l2k_mq_cuda_encode_block &block;
     block_memory &memory;
-    team threads;
     uint32_t *planes; /* of all words: bit-plane p from planes + p * spacing on */
     uint32_t spacing;
     uint32_t *stage;
@@ -116,9 +112,8 @@ struct lister {
         : p(encode), block(encode.blocks[blockIdx.x]), memory(fixed)
     {
         const layout at(p);
-        threads.warps = blockDim.x / 32;
         planes = shared;
-        spacing = at.threads;
+        spacing = ALONE ? 32 : at.threads;
         entries = reinterpret_cast<uint8_t *>(planes + at.threads * at.planes + threadIdx.x);
         state.before = planes + at.threads * (at.planes + L2K_MQ_ENTRY_WORDS);
         state.visited = state.before + at.cells;
@@ -141,7 +136,7 @@ struct lister {
             memory.magnitudes = 0;
         for (uint32_t i = threadIdx.x; i < 4 * p.cells; i += blockDim.x)
             state.before[i] = 0;
-        threads.meet();
+        meet<ALONE>();
         if (active) {
             live = l2k_mq_live(block.view.width - x, block.view.height - y);
             signs = block.wide ? take_samples<int32_t>(block.view, x, y, samples)
@@ -152,10 +147,10 @@ struct lister {
                 all |= samples[i];
         }
         all = l2k_join(all);
-        if (threads.warps > 1) {
+        if (!ALONE) {
             if (l2k_lane() == 0)
                 atomicOr(&memory.magnitudes, all);
-            threads.meet();
+            meet<ALONE>();
             all = memory.magnitudes;
         }
         num_planes = (uint32_t)(l2k_highest_bit(all) + 1);
@@ -178,7 +173,7 @@ struct lister {
             memory.list = atomicAdd(&p.counters->list, units);
             memory.ends = atomicAdd(&p.counters->passes, passes);
         }
-        threads.meet();
+        meet<ALONE>();
         list = p.lists + (size_t)memory.list * 4 + l2k_mq_cuda_lead(num_planes) / 4;
         return memory.list <= p.list_capacity && units <= p.list_capacity - memory.list &&
                memory.ends <= p.pass_capacity && passes <= p.pass_capacity - memory.ends;
@@ -195,16 +190,16 @@ struct lister {
             state.after[cell] = significant | planes[plane * spacing + threadIdx.x];
             state.visited[cell] = significant;
         }
-        threads.meet();
+        meet<ALONE>();
         const uint32_t below = block.style & L2K_STYLE_VSC ? 0 : ~0u;
         for (bool again = !first; again;) {
             const uint32_t now = active ? l2k_mq_spread(&state, cell, row, below) : 0;
             const bool changed = active && now != state.visited[cell];
-            threads.meet();
+            meet<ALONE>();
             if (changed)
                 state.visited[cell] = now;
-            again = threads.any(changed);
-            threads.meet();
+            again = any_thread<ALONE>(changed);
+            meet<ALONE>();
         }
     }
 
@@ -215,7 +210,7 @@ struct lister {
         uint32_t a = l2k_sum_up_to<32>(L2K_ALL_LANES, l2k_lane(), pair);
         uint32_t b = l2k_sum_up_to<32>(L2K_ALL_LANES, l2k_lane(), own.cleanup);
         uint32_t all_a = __shfl_sync(L2K_ALL_LANES, a, 31), all_b = __shfl_sync(L2K_ALL_LANES, b, 31);
-        if (threads.warps > 1) {
+        if (!ALONE) {
             const uint32_t warp = threadIdx.x / 32;
             if (l2k_lane() == 31) {
                 memory.sums[0][warp] = a;
@@ -223,7 +218,7 @@ struct lister {
             }
             __syncthreads();
             all_a = all_b = 0;
-            for (uint32_t i = 0; i < threads.warps; i++) {
+            for (uint32_t i = 0; i < blockDim.x / 32; i++) {
                 if (i == warp) {
                     a += all_a;
                     b += all_b;
@@ -263,14 +258,14 @@ struct lister {
                 stage[second - 1] = stage[third - 1] = L2K_MQ_FILLER;
             stage[words - 1] = L2K_MQ_FILLER;
         }
-        threads.meet();
+        meet<ALONE>();
         if (active)
             l2k_mq_write_word(&d, entries, 4 * spacing, bytes + before.significance,
                               bytes + 4 * second + before.refinement, bytes + 4 * third + before.cleanup);
         if (symbol && threadIdx.x < 4) /* 1010 (D.5) */
             bytes[4 * third + all.cleanup + threadIdx.x] = L2K_CONTEXT_UNIFORM | (~threadIdx.x & 1)
                                                                                      << L2K_MQ_DECISION_AT;
-        threads.meet();
+        meet<ALONE>();
         for (uint32_t i = threadIdx.x; i < words; i += blockDim.x) {
             const bool last = i + 1 == second || i + 1 == third || i + 1 == words;
             list[i] = stage[i] | (uint32_t)last << L2K_MQ_LAST_WORD_AT;
@@ -283,7 +278,7 @@ struct lister {
         int64_t gains[PASS_TYPES] = {0, 0, 0};
         if (threadIdx.x < PASS_TYPES)
             memory.gains[threadIdx.x] = 0;
-        threads.meet();
+        meet<ALONE>();
         if (active)
             l2k_mq_measure(planes + threadIdx.x, spacing, plane, &d, block.reversible, gains);
         for (int k = 0; k < PASS_TYPES; k++) {
@@ -293,7 +288,7 @@ struct lister {
             if (l2k_lane() == 0)
                 atomicAdd(reinterpret_cast<unsigned long long *>(&memory.gains[k]), (unsigned long long)sum);
         }
-        threads.meet();
+        meet<ALONE>();
         if (threadIdx.x < PASS_TYPES && cleanup_pass + threadIdx.x >= 2)
             p.gains[memory.ends + cleanup_pass - 2 + threadIdx.x] = (int64_t)memory.gains[threadIdx.x];
     }
@@ -315,15 +310,17 @@ struct lister {
         write(d, own, first);
         if (p.gains)
             measure(d, plane, cleanup_pass);
-        threads.meet();
+        meet<ALONE>();
     }
 };
 
-__global__ void __launch_bounds__(L2K_MQ_MOST_WORDS, 4) list_decisions(const l2k_mq_cuda_encode p)
+template <bool ALONE>
+__global__ void __launch_bounds__(ALONE ? 32 : L2K_MQ_MOST_WORDS, ALONE ? 32 : 4)
+    list_decisions(const l2k_mq_cuda_encode p)
 {
     extern __shared__ uint32_t shared[];
     __shared__ block_memory fixed;
-    lister l(p, shared, fixed);
+    lister<ALONE> l(p, shared, fixed);
     const uint32_t all = l.load();
     const bool too_large = l.num_planes > L2K_MAX_BIT_PLANES;
     if (threadIdx.x == 0 && too_large)
@@ -349,11 +346,12 @@ __global__ void __launch_bounds__(L2K_MQ_MOST_WORDS, 4) list_decisions(const l2k
 extern "C" int l2k_mq_cuda_launch_lists(const l2k_mq_cuda_encode *p, void *stream)
 {
     const layout at(*p);
+    void (*const kernel)(l2k_mq_cuda_encode) = at.threads == 32 ? list_decisions<true> : list_decisions<false>;
     cudaLaunchConfig_t config = {};
     config.gridDim = dim3(p->num_blocks);
     config.blockDim = dim3(at.threads);
     config.dynamicSmemBytes = at.bytes();
     config.stream = (cudaStream_t)stream;
-    int error = cudaFuncSetAttribute(list_decisions, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)at.bytes());
-    return error == cudaSuccess ? cudaLaunchKernelEx(&config, list_decisions, *p) : error;
+    const int error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)at.bytes());
+    return error == cudaSuccess ? cudaLaunchKernelEx(&config, kernel, *p) : error;
 }

@@ -79,27 +79,55 @@ L2K_HD void l2k_mq_lane_byte_out(l2k_mq_lane *lane)
         top &= 0x7FFFFFFF;
     }
     lane->start[lane->bytes++] = (uint8_t)lane->last;
-    const bool stuffed = lane->last == 0xFF;
-    const int bits = stuffed ? 7 : 8;
-    lane->last = (stuffed ? top : top << 1) >> 24;
+    const int bits = lane->last == 0xFF ? 7 : 8;
+    lane->last = top >> (31 - bits);
     lane->c = lane->c << bits & 0x7FFFFFFFFFFFFFFFu;
     lane->place += bits;
 }
 
+/* What a decision selects. */
+typedef struct l2k_mq_selection {
+    uint32_t part, add; /* the new A before renormalisation, what C gets */
+    uint32_t entry;     /* of the next state, as a distance, in bits 7 to 13 */
+} l2k_mq_selection;
+
+/* The less probable symbol gets the smaller part of the interval, A - Qe or Qe. In assembly language because the
+ * compiler takes three operations more. */
+L2K_HD l2k_mq_selection l2k_mq_select(uint32_t state, uint32_t decision, uint32_t qe, uint32_t rest)
+{
+    l2k_mq_selection s;
+#ifdef __CUDA_ARCH__
+    asm("{\n\t.reg .pred less, is_qe;\n\t.reg .b32 differs, shifted;\n\t"
+        "xor.b32 differs, %3, %4;\n\tand.b32 differs, differs, %7;\n\tsetp.ne.u32 less, differs, 0;\n\t"
+        "shl.b32 shifted, %3, %8;\n\tselp.b32 %2, %3, shifted, less;\n\t"
+        "setp.lt.xor.u32 is_qe, %6, %5, less;\n\t"
+        "selp.b32 %0, %5, %6, is_qe;\n\tselp.b32 %1, 0, %5, is_qe;\n\t}"
+        : "=r"(s.part), "=r"(s.add), "=r"(s.entry)
+        : "r"(state), "r"(decision), "r"(qe), "r"(rest), "n"(1 << 14), "n"(7));
+#else
+    const bool less = ((state ^ decision) & L2K_MQ_STATE_MPS) != 0; /* probable */
+    const bool is_qe = (rest < qe) != less;
+    s.part = is_qe ? qe : rest;
+    s.add = is_qe ? 0 : qe;
+    s.entry = less ? state : state << L2K_MQ_STATES_APART;
+#endif
+    return s;
+}
+
 /* ENCODE (Figure C.3) but for BYTEOUT. `next` is the decision after this one, whose context is loaded ahead; both are
- * scaled. */
+ * scaled. The next state is loaded before it is known whether it is needed, which takes as long; a choice by masks
+ * keeps it that way. */
 L2K_HD void l2k_mq_lane_decision(l2k_mq_lane *lane, uint32_t decision, uint32_t next)
 {
     const uint32_t state = lane->state, qe = state & 0xFFFF0000u, rest = lane->a - qe;
     const uint32_t next_context = l2k_mq_context_of(lane, next), loaded = *l2k_mq_context(lane, next_context);
-    const bool less = ((state ^ decision) & L2K_MQ_STATE_MPS) != 0; /* probable */
-    const uint32_t entry = (less ? state : state << L2K_MQ_STATES_APART) & 127u << L2K_MQ_STATES_APART;
+    const l2k_mq_selection s = l2k_mq_select(state, decision, qe, rest);
+    const uint32_t entry = s.entry & 127u << L2K_MQ_STATES_APART;
     const uint32_t moved = *(const uint32_t *)(lane->states + (entry | lane->own_state));
-    const bool is_qe = (rest < qe) != less; /* the less probable symbol gets the smaller part, A - Qe or Qe */
-    const uint32_t part = is_qe ? qe : rest, now = part >> 31 ? state : moved;
-    const int shift = l2k_mq_leading_zeros(part);
-    lane->c += (uint64_t)(is_qe ? 0 : qe) << lane->place;
-    lane->a = part << shift;
+    const uint32_t same = (uint32_t)((int32_t)s.part >> 31), now = (state & same) | (moved & ~same);
+    const int shift = l2k_mq_leading_zeros(s.part);
+    lane->c += (uint64_t)s.add << lane->place;
+    lane->a = s.part << shift;
     lane->place -= shift;
     *l2k_mq_context(lane, lane->context) = now;
     lane->state = next_context == lane->context ? now : loaded;

@@ -85,20 +85,35 @@ typedef struct l2k_mq_state {
     uint32_t *before, *visited, *after, *sign;
 } l2k_mq_state;
 
+L2K_HD uint32_t l2k_mq_with_west_and_east(uint32_t here, uint32_t west, uint32_t east)
+{
+    return here | west_of(here, west) | east_of(here, east);
+}
+
+/* Samples with a neighbour that was significant before its time came in the significance pass, other words' new ones
+ * included. */
+L2K_HD uint32_t l2k_mq_near(const l2k_mq_state *s, int cell, int row, uint32_t below)
+{
+    const uint32_t *early = s->visited + cell, *late = s->before + cell;
+    const uint32_t here = l2k_mq_with_west_and_east(late[0], early[-1], late[1]);
+    const uint32_t north = l2k_mq_with_west_and_east(early[-row], early[-row - 1], early[-row + 1]);
+    const uint32_t south = l2k_mq_with_west_and_east(late[row], late[row - 1], late[row + 1]) & below;
+    return here | north_of(here, north) | south_of(here, south);
+}
+
 /* A step towards the significance after the significance pass: samples become significant in it if they are ones and
  * near a significant sample, and then so are later neighbours. Words reach each other when this is done again; it is
  * enough when nothing changes. */
 L2K_HD uint32_t l2k_mq_spread(const l2k_mq_state *s, int cell, int row, uint32_t below)
 {
-    const uint32_t before = s->before[cell], ones = s->after[cell] & ~before;
-    const neighbours near = l2k_mq_look_around(s->visited + cell, s->before + cell, row, below);
-    uint32_t became = (any_of(&near) | reached_by(s->visited[cell] & ~before)) & ones;
+    const uint32_t before = s->before[cell], visited = s->visited[cell], ones = s->after[cell] & ~before;
+    uint32_t became = (l2k_mq_near(s, cell, row, below) | reached_by(visited & ~before)) & ones;
 #ifdef __CUDA_ARCH__
 #pragma unroll
 #endif
     for (int i = 0; i < 3; i++)
         became |= reached_by(became) & ones;
-    return s->visited[cell] | became;
+    return visited | became;
 }
 
 /* The decisions of a word, after the significance pass is known. */
@@ -184,48 +199,65 @@ L2K_HD uint8_t *l2k_mq_entry_at(uint8_t *entries, uint32_t apart, unsigned sampl
     return entries + (sample & 7) * apart + (sample >> 3);
 }
 
-L2K_HD void l2k_mq_make_entries(const mask_decisions *d, uint8_t *entries, uint32_t apart)
+L2K_HD void l2k_mq_make_entries(const uint32_t *entry, const uint32_t *sign, uint8_t *entries, uint32_t apart)
 {
-    uint32_t m[8] = {d->entry[1], d->entry[2], d->entry[3], d->entry[4], d->entry[5], d->entry[0], 0, 0};
+    uint32_t m[8] = {entry[1], entry[2], entry[3], entry[4], entry[5], entry[0], 0, 0};
     l2k_mq_transpose_bytes(m);
     for (int i = 0; i < 8; i++)
         *(uint32_t *)(entries + i * apart) = m[i];
-    uint32_t n[8] = {d->sign[1], d->sign[2], d->sign[3], ~0u, 0, d->sign[0], 0, 0}; /* contexts 9 to 13 */
+    uint32_t n[8] = {sign[1], sign[2], sign[3], ~0u, 0, sign[0], 0, 0}; /* contexts 9 to 13 */
     l2k_mq_transpose_bytes(n);
     for (int i = 0; i < 8; i++)
         *(uint32_t *)(entries + (8 + i) * apart) = n[i];
+}
+
+/* Run-length columns that end in a significant sample code its place in two decisions, then its sign: in `place` their
+ * bits, and in `sign` that sample's entry, at the column's first sample. */
+typedef struct l2k_mq_run_ends {
+    uint32_t place[2], sign[SIGN_BITS];
+} l2k_mq_run_ends;
+
+L2K_HD l2k_mq_run_ends l2k_mq_end_runs(const mask_decisions *d)
+{
+    const uint32_t in_runs = d->hits * 15, ones = d->became_last & in_runs;
+    const uint32_t before = (ones << 1 & ~ROW_0) | (ones << 2 & ROW_0 * 12) | (ones << 3 & ROW_3), at = ones & ~before;
+    l2k_mq_run_ends ends;
+    ends.place[0] = at >> 2 | at >> 3;
+    ends.place[1] = at >> 1 | at >> 3;
+    for (int k = 0; k < SIGN_BITS; k++) {
+        uint32_t sign = d->sign[k] & at;
+        sign |= sign >> 1;
+        sign |= sign >> 2;
+        ends.sign[k] = choose(d->hits, sign, d->sign[k]);
+    }
+    return ends;
 }
 
 /* Writes the decisions of a word where its own begin in the lists of the passes. `entries` is memory of its own. */
 L2K_HD void l2k_mq_write_word(const mask_decisions *d, uint8_t *entries, uint32_t apart, uint8_t *significance,
                               uint8_t *refinement, uint8_t *cleanup)
 {
+    const l2k_mq_run_ends ends = l2k_mq_end_runs(d);
+    const uint32_t signs = d->became_first | d->became_last | d->hits;
     uint32_t left = d->significance | d->refinement | d->cleanup;
-    const uint32_t became = d->became_first | d->became_last | d->hits;
-    l2k_mq_make_entries(d, entries, apart);
+    l2k_mq_make_entries(d->entry, ends.sign, entries, apart);
     while (left) {
         const unsigned i = l2k_mq_first(left);
         const uint32_t bit = 1u << i;
-        unsigned place = i;
-        const uint8_t entry = *l2k_mq_entry_at(entries, apart, i);
+        const uint8_t *entry = l2k_mq_entry_at(entries, apart, i);
+        const bool refined = (d->refinement & bit) != 0, first = (d->significance & bit) != 0;
+        uint8_t *to = refined ? refinement : first ? significance : cleanup;
         left ^= bit;
-        if (d->refinement & bit) {
-            *refinement++ = entry;
-            continue;
+        *to++ = entry[0];
+        if (d->hits & bit) {
+            *to++ = (uint8_t)(L2K_CONTEXT_UNIFORM | (ends.place[0] & bit ? 1 << L2K_MQ_DECISION_AT : 0));
+            *to++ = (uint8_t)(L2K_CONTEXT_UNIFORM | (ends.place[1] & bit ? 1 << L2K_MQ_DECISION_AT : 0));
         }
-        const bool first = d->significance & bit;
-        uint8_t *to = first ? significance : cleanup;
-        *to++ = entry;
-        if (d->hits & bit) { /* the place of the run-length column's first significant sample, in two decisions */
-            const unsigned row = l2k_mq_first(d->became_last >> i);
-            *to++ = (uint8_t)(L2K_CONTEXT_UNIFORM | row >> 1 << L2K_MQ_DECISION_AT);
-            *to++ = (uint8_t)(L2K_CONTEXT_UNIFORM | (row & 1) << L2K_MQ_DECISION_AT);
-            place += row;
-        }
-        if (became & bit)
-            *to++ = *l2k_mq_entry_at(entries + 8 * apart, apart, place);
+        if (signs & bit)
+            *to++ = entry[8 * apart];
+        refinement = refined ? to : refinement;
         significance = first ? to : significance;
-        cleanup = first ? cleanup : to;
+        cleanup = refined || first ? cleanup : to;
     }
 }
 
