@@ -10,7 +10,7 @@
 # L2K_CONFORMANCE_SET names a test set (docs/conformance.md), which is decoded as well.
 # A part whose program or tool is missing is skipped. Exits with 1 if a part failed or exceeded its time.
 set -u
-quick=0 total=0 output=gpu-results build= picture= gray=
+quick=0 total=0 output=gpu-results build='' picture='' gray=''
 usage() {
     sed -n '2,12s/^# \{0,1\}//p' "$0"
     exit 2
