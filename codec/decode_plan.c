@@ -98,7 +98,6 @@ static unsigned measure_band(l2k_tile_state *s, const l2k_subband *band, size_t 
         else
             most = of_band;
     }
-    s->is_mixed |= of_mq && band->component->coding->style & L2K_STYLE_HT;
     return planes_below(l2k_max_u32(most, of_mq), band->component->coding->roi_shift);
 }
 
@@ -145,7 +144,6 @@ static l2k_coefficient_type measure_components(l2k_tile_state *s)
 {
     size_t at = 0;
     l2k_coefficient_type type = L2K_COEFFICIENT_INT16;
-    s->is_mixed = false;
     for (uint32_t c = 0; c < s->tile.num_components; c++) {
         uint8_t bits[L2K_MAX_SUBBANDS];
         l2k_plan_component *k = &s->components[c];

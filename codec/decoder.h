@@ -149,7 +149,6 @@ typedef struct l2k_tile_state {
     l2k_tile tile; /* its arena also holds the arrays of components */
     l2k_packet_order order;
     bool is_absent;    /* the stream has nothing of this tile */
-    bool is_mixed;     /* it has MQ code-blocks among HT code-blocks */
     bool is_blank;     /* it has no byte of any code-block, and samples are wanted of it */
     bool joined_later; /* the component transform follows the plan, which needs equal numbers of levels for it */
     bool on_host;      /* planes are in device memory, but samples come from the CPU */
