@@ -239,22 +239,16 @@ typedef struct l2k_mq_words {
     uint32_t a, b, c, d;
 } l2k_mq_words;
 
-/* Word by word, so that each goes to the register where it stays: an access of 16 bytes goes elsewhere first, and the move
- * from there waits for it. */
+/* Word by word, and volatile, so that each goes to the register where it stays: an access of 16 bytes goes elsewhere
+ * first, and the move from there waits for it. */
 L2K_HD l2k_mq_words l2k_mq_load_words(const uint32_t *list)
 {
+    const volatile uint32_t *from = list;
     l2k_mq_words words;
-#ifdef __CUDA_ARCH__
-    asm volatile("ld.global.u32 %0, [%1];" : "=r"(words.a) : "l"(list) : "memory");
-    asm volatile("ld.global.u32 %0, [%1+4];" : "=r"(words.b) : "l"(list) : "memory");
-    asm volatile("ld.global.u32 %0, [%1+8];" : "=r"(words.c) : "l"(list) : "memory");
-    asm volatile("ld.global.u32 %0, [%1+12];" : "=r"(words.d) : "l"(list) : "memory");
-#else
-    words.a = list[0];
-    words.b = list[1];
-    words.c = list[2];
-    words.d = list[3];
-#endif
+    words.a = from[0];
+    words.b = from[1];
+    words.c = from[2];
+    words.d = from[3];
     return words;
 }
 
@@ -289,8 +283,7 @@ L2K_HD void l2k_mq_lane_code(l2k_mq_lane *lane, uint8_t *memory, uint32_t planes
     l2k_mq_encode_start(&mq, lane->start + L2K_MQ_BEFORE - 1);
     l2k_mq_lane_take(lane, &mq);
     l2k_mq_lane_reset_contexts(lane);
-    l2k_mq_words now = l2k_mq_load_words(list), ahead = l2k_mq_load_words(list + 4);
-    list += 4;
+    l2k_mq_words now = l2k_mq_load_words(list), ahead = l2k_mq_load_words(list += 4);
     l2k_mq_lane_go_to(lane, now.a);
     for (;;) {
         for (int i = 0; i < 4; i++) {
