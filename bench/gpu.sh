@@ -125,6 +125,11 @@ tests() {
     part tiles 120 2 "$build/tests/gpu_tiles"
     part allocations 120 0 "$build/tests/gpu_allocations"
     part concurrency 120 0 "$build/tests/unit_concurrency" cuda
+    part batches 300 1 "$build/tests/gpu_batch" $((cases / 20))
+    part unit-batch 120 0 "$build/tests/unit_batch" cuda
+    part example-encode 60 0 "$build/examples/cuda_encode"
+    part example-decode 60 0 "$build/examples/cuda_decode"
+    part example-batch 60 0 "$build/examples/batch" --cuda
     part command 420 1 bash "$root/tests/gpu/gpu_cli.sh" "$build/lift2k" "$root/tests/data" $pictures
     timings
     test_set
@@ -147,6 +152,7 @@ benchmarks() {
         part rivals-gray 400 0 "$build/cuda_rivals" --size gray "${picture:-$scratch/coffee.ppm}" "$gray"
     part rivals-host 300 0 "$build/cuda_rivals" --size uhd --host "${picture:-$scratch/coffee.ppm}"
     part rivals-pageable 300 0 "$build/cuda_rivals" --size uhd --coding 0 --pageable "${picture:-$scratch/coffee.ppm}"
+    part sizes 400 0 "$build/batches" "${picture:-$scratch/coffee.ppm}"
     part folder 400 0 "$root/bench/gpu_folder.sh" "$build/lift2k" "${picture:-$scratch/coffee.ppm}"
     part block-coders 120 0 "$build/cuda_blocks"
     part ladder 180 0 "$build/gpu_ladder"

@@ -54,6 +54,46 @@ WRAP_END(cudaEventDestroy, void *)
 
 /* ---- Scenarios ----------------------------------------------------------------------------------------------- */
 
+static l2k_plane device_planes[MOST_CHANNELS];
+
+/* Before anything fails. */
+static void make_device_planes(const picture *p)
+{
+    for (uint32_t c = 0; c < p->image.num_components; c++) {
+        uint32_t width, height;
+        l2k_component_size(&p->image, c, &width, &height);
+        const size_t bytes = (size_t)p->planes[c].row_stride * height;
+        device_planes[c] = p->planes[c];
+        device_planes[c].data = gpu_take(bytes);
+        gpu_copy_in(device_planes[c].data, p->planes[c].data, bytes);
+    }
+}
+
+static void free_device_planes(const picture *p)
+{
+    for (uint32_t c = 0; c < p->image.num_components; c++)
+        gpu_give_back(device_planes[c].data);
+}
+
+static l2k_status encode_device_planes(const scenario_files *files, const l2k_hooks *hooks, memory_file *out)
+{
+    return scenario_encode_whole(files, hooks, out, L2K_MEMORY_DEVICE, device_planes);
+}
+
+static const scenario from_device = {"encode HT, one tile, device planes", encode_device_planes, true};
+
+static void fail_each_call(const scenario *s, const scenario_files *files);
+
+static void fail_each_way(const scenario *s, const scenario_files *files)
+{
+    for (int mode = 0; mode < 2; mode++) {
+        once = mode;
+        fail_each_call(s, files);
+        scenario_fail_each(s, files, once);
+        assert_int_equal(live, 0);
+    }
+}
+
 static void fail_each_call(const scenario *s, const scenario_files *files)
 {
     size_t runs = 0;
@@ -80,13 +120,11 @@ static void test_each(void **unused)
     (void)unused;
     scenario_files files;
     scenario_files_make(&files, L2K_BACKEND_CUDA);
+    make_device_planes(&files.p);
     for (int i = 0; i < NUM_SCENARIOS; i++)
-        for (int mode = 0; mode < 2; mode++) {
-            once = mode;
-            fail_each_call(&scenarios[i], &files);
-            scenario_fail_each(&scenarios[i], &files, once);
-            assert_int_equal(live, 0);
-        }
+        fail_each_way(&scenarios[i], &files);
+    fail_each_way(&from_device, &files);
+    free_device_planes(&files.p);
     scenario_files_free(&files);
 }
 
@@ -94,10 +132,12 @@ static void test_each(void **unused)
 static void test_fall_back(void **unused)
 {
     (void)unused;
-    static scenario_run *const runs[] = {scenario_encode_ht, scenario_encode_ratio, scenario_encode_psnr,
-                                         scenario_decode_ht, scenario_encode_tiles};
+    static scenario_run *const runs[] = {scenario_encode_ht,  scenario_encode_ratio, scenario_encode_psnr,
+                                         scenario_decode_ht,  scenario_encode_tiles, scenario_encode_ht_whole,
+                                         encode_device_planes};
     scenario_files files;
     scenario_files_make(&files, L2K_BACKEND_AUTO);
+    make_device_planes(&files.p);
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
         for (int mode = 0; mode < 2; mode++) {
             size_t failed = 0;
@@ -115,6 +155,7 @@ static void test_fall_back(void **unused)
             }
             assert_true(failed > 4);
         }
+    free_device_planes(&files.p);
     scenario_files_free(&files);
 }
 

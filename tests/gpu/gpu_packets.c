@@ -149,6 +149,8 @@ static void choose_options(test_case *t)
     }
     if (random_below(8) == 0)
         set(t, L2K_ENCODER_TILE_PARTS, random_below(4));
+    if (random_below(3) == 0)
+        set(t, L2K_ENCODER_HT_PASSES, 2 + random_below(2));
     t->num_precincts = random_below(2) ? 0 : 1 + random_below(4);
     for (size_t i = 0; i < t->num_precincts; i++)
         t->precincts[i] = (l2k_size){1u << (3 + random_below(7)), 1u << (3 + random_below(7))};

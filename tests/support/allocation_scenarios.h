@@ -9,6 +9,7 @@ typedef struct scenario_files {
     picture p;
     memory_file jp2, tiled; /* one tile, layers; many tiles with PLT and TLM */
     memory_file ht;         /* the same tiles of HT code-blocks */
+    memory_file ht_whole;   /* one tile of them, whose packets a device makes */
     l2k_backend backend;
 } scenario_files;
 
@@ -292,12 +293,43 @@ static inline l2k_status scenario_transform(const scenario_files *files, const l
     return status;
 }
 
+/* Two images on one encoder, which keeps what it can, from planes in either memory. */
+static inline l2k_status scenario_encode_whole(const scenario_files *files, const l2k_hooks *hooks, memory_file *out,
+                                               l2k_memory memory, const l2k_plane *planes)
+{
+    l2k_stream stream = stream_of(out);
+    l2k_encoder *e = l2k_encoder_new(hooks);
+    if (!e)
+        return L2K_ERROR_MEMORY;
+    l2k_status status = scenario_set(e, files, false);
+    if (status == L2K_OK)
+        status = l2k_encoder_set(e, L2K_ENCODER_STYLE, L2K_STYLE_HT);
+    if (status == L2K_OK)
+        status = l2k_encoder_set(e, L2K_ENCODER_MEMORY, memory);
+    for (int i = 0; i < 2 && status == L2K_OK; i++) {
+        out->size = 0;
+        status = l2k_encoder_encode(e, &files->p.image, planes, &stream);
+    }
+    if (status == L2K_OK && files->ht_whole.size)
+        assert_true(out->size == files->ht_whole.size && memcmp(out->data, files->ht_whole.data, out->size) == 0);
+    if (status != L2K_OK)
+        out->size = 0; /* the first image may have been written */
+    l2k_encoder_free(e);
+    return status;
+}
+
+static inline l2k_status scenario_encode_ht_whole(const scenario_files *files, const l2k_hooks *hooks, memory_file *out)
+{
+    return scenario_encode_whole(files, hooks, out, L2K_MEMORY_HOST, files->p.planes);
+}
+
 static const scenario scenarios[] = {{"encode, one tile, layers", scenario_encode_layers, true},
                                      {"encode, tiles", scenario_encode_tiles, true},
                                      {"encode by rows of tiles", scenario_encode_rows, false},
                                      {"encode to memory", scenario_encode_memory, true},
                                      {"encode a batch", scenario_encode_batch, false},
                                      {"encode HT, tiles", scenario_encode_ht, true},
+                                     {"encode HT, one tile", scenario_encode_ht_whole, true},
                                      {"encode HT, tiles, a ratio", scenario_encode_ratio, true},
                                      {"encode HT, one tile, a PSNR", scenario_encode_psnr, true},
                                      {"decode, one tile", scenario_decode_layers, true},
@@ -313,13 +345,16 @@ enum { NUM_SCENARIOS = sizeof scenarios / sizeof *scenarios };
 static inline void scenario_files_make(scenario_files *files, l2k_backend backend)
 {
     memset(files, 0, sizeof *files);
+    files->backend = L2K_BACKEND_CPU;
     picture_make(&files->p, 61, 47, 3);
     files->jp2 = memory_of(NULL, 0);
     files->tiled = memory_of(NULL, 0);
     files->ht = memory_of(NULL, 0);
+    files->ht_whole = memory_of(NULL, 0);
     assert_int_equal(scenario_encode_layers(files, NULL, &files->jp2), L2K_OK);
     assert_int_equal(scenario_encode_tiles(files, NULL, &files->tiled), L2K_OK);
     assert_int_equal(scenario_encode_ht(files, NULL, &files->ht), L2K_OK);
+    assert_int_equal(scenario_encode_ht_whole(files, NULL, &files->ht_whole), L2K_OK);
     files->backend = backend;
 }
 
@@ -329,6 +364,7 @@ static inline void scenario_files_free(scenario_files *files)
     free(files->jp2.data);
     free(files->tiled.data);
     free(files->ht.data);
+    free(files->ht_whole.data);
 }
 
 /* Runs a scenario with the failures set in `w`: expects a clean status, an error line, no leak, and no partial output.

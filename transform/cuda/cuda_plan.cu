@@ -143,9 +143,11 @@ void share_out_pixels(l2k_plan *plan, size_t offset)
         }
         pixels->device = s->device + offset;
         pixels->staging = s->pinned ? s->pinned + offset - before : NULL;
-        if (plan->spec.direction == L2K_FORWARD) { /* coefficients are written after the pixels have been read */
-            pixels->planar = s->device;
-            pixels->planar_bytes = s->coefficient_bytes;
+        if (plan->spec.direction == L2K_FORWARD && pixels->lanes == 3) { /* pixels are read before these are written */
+            const l2k_coefficients *view = &plan->views[c];
+            for (unsigned lane = 0; lane < 3; lane++)
+                pixels->planar[lane] = (char *)s->coefficients[c + lane];
+            pixels->planar_bytes = view->stride * view->height * l2k_coefficient_bytes(view->type);
         }
         offset += with_guard(l2k_cuda_pixel_bytes(pixels));
         size_t bytes = l2k_sample_bytes(pixels->type);

@@ -155,8 +155,9 @@ size_t planar_row_bytes(const l2k_cuda_pixels *pixels)
 /* Samples side by side, of the size that they have when they are packed. */
 bool goes_planar(const l2k_cuda_pixels *pixels, const l2k_plane *planes)
 {
-    const size_t bytes = l2k_sample_bytes(pixels->type), all = 3 * planar_row_bytes(pixels) * pixels->height;
-    if (pixels->lanes != 3 || all == 0 || all > pixels->planar_bytes || all > pixels->row_bytes * pixels->height)
+    const size_t bytes = l2k_sample_bytes(pixels->type), plane = planar_row_bytes(pixels) * pixels->height;
+    if (pixels->lanes != 3 || plane == 0 || plane > pixels->planar_bytes ||
+        3 * plane > pixels->row_bytes * pixels->height)
         return false;
     for (unsigned lane = 0; lane < 3; lane++)
         if (l2k_sample_bytes(planes[lane].type) != bytes || planes[lane].sample_stride != (ptrdiff_t)bytes)
@@ -206,13 +207,11 @@ l2k_status upload_planar(const l2k_context *context, const l2k_cuda_pixels *pixe
     const size_t pitch = planar_row_bytes(pixels), row = pixels->width * l2k_sample_bytes(pixels->type);
     l2k_plane on_device[3];
     for (unsigned lane = 0; lane < 3; lane++) {
-        const size_t offset = lane * pitch * pixels->height;
-        on_device[lane] =
-            l2k_plane{pixels->planar + offset, (ptrdiff_t)pitch, planes[lane].sample_stride, planes[lane].type};
+        char *to = pixels->planar[lane], *staging = pixels->staging + lane * pitch * pixels->height;
+        on_device[lane] = l2k_plane{to, (ptrdiff_t)pitch, planes[lane].sample_stride, planes[lane].type};
         L2K_TRY(is_pinned_plane(pixels, &planes[lane], row)
-                    ? upload_pinned_plane(context, pixels, &planes[lane], pixels->planar + offset, row, stream)
-                    : upload_plane(context, pixels, &planes[lane], pixels->staging + offset, pixels->planar + offset,
-                                   row, stream));
+                    ? upload_pinned_plane(context, pixels, &planes[lane], to, row, stream)
+                    : upload_plane(context, pixels, &planes[lane], staging, to, row, stream));
     }
     return l2k_cuda_check(context, l2k_cuda_pack(pixels, on_device, stream), "interleaving samples");
 }

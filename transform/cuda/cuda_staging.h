@@ -10,12 +10,12 @@ typedef struct l2k_cuda_pixels {
     l2k_sample_type type; /* the smallest that holds the precision of all lanes */
     unsigned lanes;       /* samples per pixel: 1 or 3 */
     uint32_t width, height;
-    size_t row_bytes; /* row stride, a multiple of 32: the sectors of device memory */
-    char *device;     /* height * row_bytes each */
-    char *staging;    /* pinned */
-    char *planar;     /* device memory for three planes before they are interleaved, 0 bytes or more */
-    size_t planar_bytes;
-    bool direct; /* the current download goes directly to the caller's planes */
+    size_t row_bytes;    /* row stride, a multiple of 32: the sectors of device memory */
+    char *device;        /* height * row_bytes each */
+    char *staging;       /* pinned */
+    char *planar[3];     /* device memory for three planes before they are interleaved */
+    size_t planar_bytes; /* of each; 0: there is none */
+    bool direct;         /* the current download goes directly to the caller's planes */
 } l2k_cuda_pixels;
 
 /* Everything but the memory, for the interleaved components from `first` on. */

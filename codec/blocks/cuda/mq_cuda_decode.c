@@ -3,7 +3,6 @@
  * them here is kept short. */
 #include "codec/blocks/cuda/mq_cuda_decode.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/integer.h"
@@ -241,22 +240,18 @@ static uint32_t put_in_order(const listing *list, size_t count, uint32_t *order)
     return sum;
 }
 
-/* An image that has the device for itself waits for its longest blocks: these have a warp each, and others share one
- * with fewer than 32 where there are warps to spare. That takes more instructions in all. Returns how many groups there
- * are.
- */
-static uint32_t divide(bool alone, uint32_t most_lanes, uint32_t count, uint32_t *starts)
+/* An image that has the device for itself waits for its longest blocks: these have a warp each, and those that follow
+ * share one with fewer than 32, as many as warps are to spare for. That takes more instructions in all. Returns how
+ * many groups there are. */
+static uint32_t divide(bool alone, uint32_t processors, uint32_t most_lanes, uint32_t count, uint32_t *starts)
 {
-    uint32_t groups = 0, at = 0;
     static const struct {
-        uint32_t lanes;
-        const char *name;
-    } parts[] = {{1, "N1"}, {4, "N4"}, {8, "N8"}, {16, "N16"}};
-    for (unsigned k = 0; alone && k < 4; k++) {
-        uint32_t most = getenv(parts[k].name) ? (uint32_t)atoi(getenv(parts[k].name)) : k == 0 ? 264 : 0;
-        for (uint32_t end = l2k_min_u32(at + most, count); at < end; at += parts[k].lanes)
+        uint32_t lanes, blocks; /* of a group; of all groups, for each multiprocessor */
+    } parts[] = {{1, 1}, {4, 3}, {8, 6}, {16, 12}};
+    uint32_t groups = 0, at = 0;
+    for (unsigned k = 0; alone && k < sizeof parts / sizeof *parts; k++)
+        for (uint32_t end = l2k_min_u32(at + parts[k].blocks * processors, count); at < end; at += parts[k].lanes)
             starts[groups++] = at;
-    }
     for (; at < count; at += most_lanes)
         starts[groups++] = at;
     starts[groups] = count;
@@ -349,7 +344,8 @@ static l2k_status prepare(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d)
     }
     const uint32_t ordered = put_in_order(&list, b->batch.num_places, (uint32_t *)(b->pinned.at + d->order));
     d->run.num_groups =
-        divide(b->context->in_flight < 2, d->run.most_lanes, ordered, (uint32_t *)(b->pinned.at + d->starts));
+        divide(b->context->in_flight < 2, b->processors, d->run.most_lanes, ordered,
+               (uint32_t *)(b->pinned.at + d->starts));
     return lay_out_device(b, d, &list);
 }
 

@@ -13,6 +13,20 @@ struct l2k_mq_word {
     uint32_t magnitude[32]; /* by column and row, the first sample last: bit i of the words */
     uint32_t negative;
 
+    enum { AHEAD = 4 }; /* planes that are loaded at once */
+
+    /* Significance at the end of a plane and bits of its refinement pass. Of the last plane there may be the significance
+     * pass alone: then what would be refined is in the middle of an interval twice as large. */
+    L2K_MEMBER void add_plane(uint32_t significant, uint32_t refined, bool partly, uint32_t *above, uint32_t *known)
+    {
+        const uint32_t bits = (significant & ~*above) | (partly ? *above : refined);
+        *known = partly ? ~*above : *known;
+        *above = significant;
+#pragma unroll
+        for (int i = 0; i < 32; i++)
+            magnitude[i] = 2 * magnitude[i] + (bits >> i & 1);
+    }
+
     /* Passes are numbered from 0, a cleanup pass; pass 1 is the significance pass of the second plane. */
     L2K_MEMBER void make(const l2k_mq_decode_block &block, const uint64_t *planes, uint32_t words, uint32_t w)
     {
@@ -25,19 +39,23 @@ struct l2k_mq_word {
         const uint32_t top = block.planes - 1u, lowest = top - (block.passes + 1u) / 3;
         const bool partly = block.passes % 3 == 2; /* the last plane has had its significance pass alone */
         uint32_t above = 0, known = 0xFFFFFFFFu;
-        for (uint32_t p = top + 1; p-- > lowest;) {
-            const uint32_t s = l2k_mq_compress(planes[2 * p * words + w]);
-            uint32_t plane = s & ~above;
-            if (p == lowest && partly) { /* what is refined no more is in the middle of an interval twice as large */
-                known = ~above;
-                plane |= above;
-            } else if (p < top) {
-                plane |= l2k_mq_compress(planes[(2 * p + 1) * words + w]);
-            }
-            above = s;
+        for (uint32_t p = top + 1; p > lowest; p -= p - lowest < AHEAD ? p - lowest : AHEAD) {
+            uint64_t s[AHEAD], refined[AHEAD];
 #pragma unroll
-            for (int i = 0; i < 32; i++)
-                magnitude[i] = 2 * magnitude[i] + (plane >> i & 1);
+            for (uint32_t k = 0; k < AHEAD; k++) {
+                const bool exists = p >= lowest + 1 + k;
+                const uint32_t plane = exists ? p - 1 - k : lowest;
+                s[k] = exists ? planes[2 * plane * words + w] : 0;
+                const bool is_refined = exists && plane < top && !(partly && plane == lowest);
+                refined[k] = is_refined ? planes[(2 * plane + 1) * words + w] : 0;
+            }
+#pragma unroll
+            for (uint32_t k = 0; k < AHEAD; k++) {
+                if (p < lowest + 1 + k)
+                    break;
+                add_plane(l2k_mq_compress(s[k]), l2k_mq_compress(refined[k]), partly && p - 1 - k == lowest, &above,
+                          &known);
+            }
         }
         negative = l2k_mq_compress(planes[2 * (top + 1) * words + w]);
         finish(block, known & above, lowest);

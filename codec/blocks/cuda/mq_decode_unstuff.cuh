@@ -8,6 +8,11 @@ extern "C" {
 #include "codec/blocks/cuda/mq_decode_batch.h"
 }
 
+/* Bytes that are loaded at once. */
+struct alignas(16) l2k_mq_sixteen {
+    uint32_t words[4];
+};
+
 /* The byte after 0xFF has seven bits. In MQ code its top bit is a carry, which counts from then on; in raw bits it does
  * not count. A byte above 0x8F after 0xFF ends the segment; ones follow. */
 struct l2k_mq_unstuffer {
@@ -41,10 +46,38 @@ struct l2k_mq_unstuffer {
         return true;
     }
 
+    /* Four bytes, the first one lowest, of which none needs to be looked at if none is 0xFF. */
+    L2K_MEMBER bool take_four(uint32_t bytes)
+    {
+        const bool any_ff = ((bytes & 0x7F7F7F7Fu) + 0x01010101u) & bytes & 0x80808080u;
+        if (!any_ff && previous != 0xFF) {
+            bits = bits << 32 | l2k_mq_turn_bytes(bytes);
+            carries <<= 32;
+            count += 32;
+            previous = bytes >> 24;
+            store();
+            return true;
+        }
+        return take(bytes & 0xFF) && take(bytes >> 8 & 0xFF) && take(bytes >> 16 & 0xFF) && take(bytes >> 24);
+    }
+
     L2K_MEMBER bool take_piece(const uint8_t *from, uint32_t bytes)
     {
-        for (uint32_t i = 0; i < bytes; i++)
-            if (!take(from[i]))
+        for (; bytes && (uintptr_t)from % sizeof(l2k_mq_sixteen); from++, bytes--)
+            if (!take(*from))
+                return false;
+        l2k_mq_sixteen now = {}, next = bytes >= sizeof now ? *(const l2k_mq_sixteen *)from : now;
+        for (; bytes >= sizeof now; bytes -= sizeof now) {
+            now = next;
+            from += sizeof now;
+            if (bytes >= 2 * sizeof now) /* which is waited for only the next time */
+                next = *(const l2k_mq_sixteen *)from;
+            for (int i = 0; i < 4; i++)
+                if (!take_four(now.words[i]))
+                    return false;
+        }
+        for (; bytes; from++, bytes--)
+            if (!take(*from))
                 return false;
         return true;
     }

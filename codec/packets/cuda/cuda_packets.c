@@ -40,6 +40,8 @@ typedef struct part_sums {
 static uint64_t count_nodes(uint32_t across, uint32_t down)
 {
     uint64_t nodes = (uint64_t)across * down;
+    if (nodes == 0)
+        return 0;
     while (across > 1 || down > 1) {
         across = (across + 1) / 2;
         down = (down + 1) / 2;
@@ -71,15 +73,16 @@ static l2k_cuda_packet_part describe_part(const l2k_subband *band, const l2k_pre
 {
     const l2k_component_coding *coding = band->component->coding;
     const bool some = l2k_precinct_blocks(precinct) > 0;
-    return (l2k_cuda_packet_part){
-        .first_block = (uint32_t)sums->blocks,
-        .across = some ? precinct->grid.across : 0,
-        .down = some ? precinct->grid.down : 0,
-        .first_node = (uint32_t)sums->nodes,
-        .max_planes = (uint8_t)l2k_min_u32(band->max_planes, UINT8_MAX),
-        .level =
-            (uint8_t)(l2k_coding_wavelet(coding)->reversible ? 0 : l2k_band_level(coding->levels, band->resolution)),
-        .is_ht = (coding->style & L2K_STYLE_HT) != 0};
+    return (l2k_cuda_packet_part){.first_block = (uint32_t)sums->blocks,
+                                  .across = some ? precinct->grid.across : 0,
+                                  .down = some ? precinct->grid.down : 0,
+                                  .num_nodes = (uint32_t)count_nodes(precinct->grid.across, precinct->grid.down),
+                                  .first_node = (uint32_t)sums->nodes,
+                                  .max_planes = (uint8_t)l2k_min_u32(band->max_planes, UINT8_MAX),
+                                  .level = (uint8_t)(l2k_coding_wavelet(coding)->reversible
+                                                         ? L2K_REVERSIBLE
+                                                         : l2k_band_level(coding->levels, band->resolution)),
+                                  .is_ht = (coding->style & L2K_STYLE_HT) != 0};
 }
 
 /* Lists the parts of a resolution, or, where `parts` is NULL, only counts. In the order of l2k_tile_list_blocks. */
@@ -133,23 +136,32 @@ static uint32_t *list_parts(const l2k_context *context, const l2k_tile *tile, l2
     return first;
 }
 
+/* The most that a packet has. */
+typedef struct packet_most {
+    uint64_t blocks, nodes;
+} packet_most;
+
 static l2k_status list_packets(const l2k_context *context, const l2k_tile *tile, const uint32_t *first,
-                               l2k_cuda_packet *packets, part_sums *sums, uint32_t *most_blocks)
+                               l2k_cuda_packet *packets, part_sums *sums, packet_most *most)
 {
     l2k_packet_order order;
     l2k_packet_id id;
     L2K_TRY(l2k_packet_order_create(context, tile, &order));
-    *most_blocks = 0;
+    *most = (packet_most){0};
     for (uint32_t i = 0; l2k_packet_order_next(&order, &id); i++) {
         const l2k_resolution *resolution = &tile->components[id.component].resolutions[id.resolution];
-        uint32_t blocks = 0;
+        uint64_t blocks = 0, nodes = 0;
         packets[i] =
             (l2k_cuda_packet){.first_part = first[id.component * (L2K_MAX_LEVELS + 1) + id.resolution] + id.precinct,
                               .num_parts = resolution->num_bands,
                               .distance = resolution->num_precincts};
-        for (uint32_t b = 0; b < resolution->num_bands; b++)
-            blocks += l2k_precinct_blocks(&resolution->bands[b].precincts[id.precinct]);
-        *most_blocks = l2k_max_u32(*most_blocks, blocks);
+        for (uint32_t b = 0; b < resolution->num_bands; b++) {
+            const l2k_partition *grid = &resolution->bands[b].precincts[id.precinct].grid;
+            blocks += (uint64_t)grid->across * grid->down;
+            nodes += count_nodes(grid->across, grid->down);
+        }
+        most->blocks = blocks > most->blocks ? blocks : most->blocks;
+        most->nodes = nodes > most->nodes ? nodes : most->nodes;
         take_room(resolution, id.precinct, &packets[i], sums);
     }
     const l2k_status status = order.status;
@@ -201,7 +213,7 @@ static uint64_t usual_bytes(const part_sums *sums)
 static l2k_status make_lists(l2k_packet_maker *m, const l2k_tile *tile, void *stream, bool *possible)
 {
     part_sums sums = {0};
-    uint32_t most_blocks;
+    packet_most most;
     const size_t packets = aligned((size_t)tile->num_precincts * sizeof(l2k_cuda_packet));
     uint32_t *first = list_parts(m->context, tile, NULL, &sums);
     l2k_release(m->context, first);
@@ -219,13 +231,14 @@ static l2k_status make_lists(l2k_packet_maker *m, const l2k_tile *tile, void *st
     first = list_parts(m->context, tile, (l2k_cuda_packet_part *)(m->pinned.at + packets), &sums);
     if (!first)
         return l2k_fail(m->context, L2K_ERROR_MEMORY, "out of memory for a list of packets");
-    l2k_status status = list_packets(m->context, tile, first, (l2k_cuda_packet *)m->pinned.at, &sums, &most_blocks);
+    l2k_status status = list_packets(m->context, tile, first, (l2k_cuda_packet *)m->pinned.at, &sums, &most);
     l2k_release(m->context, first);
     L2K_TRY(status);
-    *possible = sums.words < UINT32_MAX / 8 && sums.headers < UINT32_MAX / 8;
+    *possible = sums.words < UINT32_MAX / 8 && sums.headers < UINT32_MAX / 8 && most.nodes < L2K_NO_BLOCK;
     if (!*possible)
         return L2K_OK;
-    m->run.many_blocks = most_blocks > 128;
+    m->run.many_blocks = most.blocks > 128;
+    m->run.shared_nodes = most.nodes <= L2K_SHARED_NODES;
     L2K_TRY(lay_out(m, &sums));
     L2K_TRY(reserve_out(m, usual_bytes(&sums)));
     return l2k_cuda_upload(m->context, stream, m->device.at, m->pinned.at, packets + parts);

@@ -6,13 +6,16 @@
 #include "base/device.h"
 #include "codec/blocks/cuda/cuda_memory.h"
 
+enum { L2K_REVERSIBLE = UINT8_MAX };
+
 /* A precinct's part of one subband, in the order of the batch, in which its code-blocks follow one another. */
 typedef struct l2k_cuda_packet_part {
     uint32_t first_block;
     uint32_t across, down; /* code-blocks; 0 and 0 if there are none */
-    uint32_t first_node;   /* of its tag trees */
+    uint32_t num_nodes;    /* of each of its tag trees */
+    uint32_t first_node;   /* of them, among all */
     uint8_t max_planes;    /* Mb */
-    uint8_t level;         /* of the irreversible transform, whose magnitudes have so many bits less in B; else 0 */
+    uint8_t level;         /* of the irreversible transform, for B; else L2K_REVERSIBLE */
     uint8_t is_ht;
     uint8_t unused;
 } l2k_cuda_packet_part;
@@ -24,14 +27,27 @@ typedef struct l2k_cuda_packet {
     uint32_t header;                /* room for its header with stuffing and markers, in units of 4 bytes */
 } l2k_cuda_packet;
 
-/* A node of the tag trees of inclusion and of zero bit-planes. Leaves come first, in raster order; then level by level
- * up. */
-typedef struct l2k_cuda_packet_node {
-    uint32_t first;       /* the first included block below it, L2K_NO_BLOCK if there is none */
-    uint32_t zero_planes; /* the least of the blocks below it */
-} l2k_cuda_packet_node;
+/* A node of the tag trees of inclusion and of zero bit-planes: in the upper 24 bits the first included block below it,
+ * L2K_NO_BLOCK if there is none; in the lower 8 the least number of zero bit-planes of the blocks below it. Leaves come
+ * first, in raster order; then level by level up. */
+typedef uint32_t l2k_cuda_packet_node;
 
-#define L2K_NO_BLOCK UINT32_MAX
+#define L2K_NO_BLOCK 0xFFFFFFu
+
+L2K_HD l2k_cuda_packet_node l2k_make_node(uint32_t first, uint32_t zero_planes)
+{
+    return first << 8 | zero_planes;
+}
+
+L2K_HD uint32_t l2k_node_first(l2k_cuda_packet_node node)
+{
+    return node >> 8;
+}
+
+L2K_HD uint32_t l2k_node_zero_planes(l2k_cuda_packet_node node)
+{
+    return node & 0xFF;
+}
 
 /* Where a code-block's bytes go: this far behind the header of its packet. */
 typedef struct l2k_cuda_packet_place {
@@ -52,12 +68,15 @@ typedef struct l2k_cuda_packet_counters {
     uint32_t no_room; /* not 0: a header, or a block's code, had no room */
 } l2k_cuda_packet_counters;
 
+/* Nodes of a packet's tag trees in shared memory. */
+enum { L2K_SHARED_NODES = 8448 };
+
 typedef struct l2k_cuda_packet_run {
     const l2k_cuda_packet *packets; /* in the order of the tile */
     uint32_t num_packets, num_blocks;
     const l2k_cuda_packet_part *parts;
     l2k_cuda_coded coded;
-    l2k_cuda_packet_node *nodes;
+    l2k_cuda_packet_node *nodes; /* of packets that have more */
     uint32_t *words, *headers;
     l2k_cuda_packet_place *places; /* of the blocks */
     l2k_cuda_packet_size *sizes;
@@ -67,7 +86,8 @@ typedef struct l2k_cuda_packet_run {
     uint64_t capacity; /* of them */
     uint32_t more_guard_bits;
     uint8_t sop, eph;
-    uint8_t many_blocks; /* packets have many, so each gets many threads */
+    uint8_t many_blocks;  /* packets have many, so each gets many threads */
+    uint8_t shared_nodes; /* all trees of a packet fit L2K_SHARED_NODES */
 } l2k_cuda_packet_run;
 
 /* Headers and their sizes; then everything to its place. Each is a cudaError_t. */

@@ -31,7 +31,22 @@ L2K_HD void l2k_put_header_bits(uint32_t *words, uint32_t at, uint32_t value, un
         l2k_or_word(words + (at >> 5) + 1, (uint32_t)v);
 }
 
-/* A node of both tag trees on the way up from a block. */
+/* Node `i` of the level above one of across x down nodes, at least 2. */
+L2K_HD l2k_cuda_packet_node l2k_join_nodes(const l2k_cuda_packet_node *below, uint32_t across, uint32_t down,
+                                           uint32_t i)
+{
+    const uint32_t x = 2 * (i % ((across + 1) / 2)), y = 2 * (i / ((across + 1) / 2));
+    uint32_t first = L2K_NO_BLOCK, zero_planes = 0xFF;
+    for (uint32_t v = y; v < y + 2 && v < down; v++)
+        for (uint32_t u = x; u < x + 2 && u < across; u++) {
+            const l2k_cuda_packet_node child = below[v * across + u];
+            first = l2k_node_first(child) < first ? l2k_node_first(child) : first;
+            zero_planes = l2k_node_zero_planes(child) < zero_planes ? l2k_node_zero_planes(child) : zero_planes;
+        }
+    return l2k_make_node(first, zero_planes);
+}
+
+/* A node of both tag trees on the way up from a block. `nodes` are those of its part. */
 typedef struct l2k_tree_walk {
     const l2k_cuda_packet_node *level; /* the first node of the level */
     uint32_t x, y, across, down;
@@ -40,7 +55,7 @@ typedef struct l2k_tree_walk {
 L2K_HD l2k_tree_walk l2k_walk_from(const l2k_cuda_packet_part *part, const l2k_cuda_packet_node *nodes, uint32_t leaf)
 {
     l2k_tree_walk walk;
-    walk.level = nodes + part->first_node;
+    walk.level = nodes;
     walk.x = leaf % part->across;
     walk.y = leaf / part->across;
     walk.across = part->across;
@@ -48,9 +63,9 @@ L2K_HD l2k_tree_walk l2k_walk_from(const l2k_cuda_packet_part *part, const l2k_c
     return walk;
 }
 
-L2K_HD const l2k_cuda_packet_node *l2k_walk_node(const l2k_tree_walk *walk)
+L2K_HD l2k_cuda_packet_node l2k_walk_node(const l2k_tree_walk *walk)
 {
-    return walk->level + (walk->y * walk->across + walk->x);
+    return walk->level[walk->y * walk->across + walk->x];
 }
 
 L2K_HD int l2k_walk_is_root(const l2k_tree_walk *walk)
@@ -76,14 +91,15 @@ L2K_HD uint32_t l2k_inclusion_bits(const l2k_cuda_packet_part *part, const l2k_c
 {
     l2k_tree_walk at = l2k_walk_from(part, nodes, leaf);
     uint32_t ones = 0, zeros = 0;
+    int included = l2k_node_first(l2k_walk_node(&at)) != L2K_NO_BLOCK;
     for (int corner = 1; corner;) {
-        const int root = l2k_walk_is_root(&at), included = l2k_walk_node(&at)->first != L2K_NO_BLOCK;
+        const int root = l2k_walk_is_root(&at);
         const l2k_tree_walk up = l2k_walk_up(&at);
-        if (root || l2k_walk_node(&up)->first != L2K_NO_BLOCK) {
-            ones += included;
-            zeros += !included;
-        }
+        const int above = root || l2k_node_first(l2k_walk_node(&up)) != L2K_NO_BLOCK;
+        ones += above && included;
+        zeros += above && !included;
         corner = !root && !((at.x | at.y) & 1);
+        included = above;
         at = up;
     }
     *bits = ((1u << ones) - 1) << zeros;
@@ -97,16 +113,17 @@ L2K_HD uint32_t l2k_zero_plane_bits(const l2k_cuda_packet_part *part, const l2k_
                                     uint32_t *words, uint32_t end)
 {
     l2k_tree_walk at = l2k_walk_from(part, nodes, leaf);
+    l2k_cuda_packet_node node = l2k_walk_node(&at);
     uint32_t count = 0;
     for (int first = 1; first;) {
         const int root = l2k_walk_is_root(&at);
-        const l2k_tree_walk up = l2k_walk_up(&at);
-        const uint32_t above = root ? 0 : l2k_walk_node(&up)->zero_planes;
+        at = l2k_walk_up(&at);
+        const l2k_cuda_packet_node above = root ? l2k_make_node(L2K_NO_BLOCK, 0) : l2k_walk_node(&at);
         if (words)
             l2k_put_header_bits(words, end - count - 1, 1, 1);
-        count += l2k_walk_node(&at)->zero_planes - above + 1;
-        first = !root && l2k_walk_node(&up)->first == leaf;
-        at = up;
+        count += l2k_node_zero_planes(node) - l2k_node_zero_planes(above) + 1;
+        first = l2k_node_first(above) == leaf;
+        node = above;
     }
     return count;
 }

@@ -18,11 +18,13 @@ const uint32_t STAGE = 2048; /* words of a header in shared memory */
 
 struct cta_memory {
     l2k_cuda_packet_part parts[3];
-    uint32_t end[3];        /* leaves up to and with those of a part */
-    uint64_t sums[32];      /* of warps */
-    uint32_t staged[STAGE]; /* words of the header */
+    uint32_t end[3];                /* leaves up to and with those of a part */
+    l2k_cuda_packet_node *nodes[3]; /* of a part */
+    uint64_t sums[32];              /* of warps */
+    uint32_t staged[STAGE];         /* words of the header */
     uint32_t position, out, is_short;
     bool last;
+    l2k_cuda_packet_node shared[L2K_SHARED_NODES];
 };
 
 /* ---- Sums ---------------------------------------------------------------------------------------------------- */
@@ -57,10 +59,10 @@ __device__ __forceinline__ uint64_t sum_before(uint64_t *sums, uint64_t own, uin
 
 /* ---- Tag trees ----------------------------------------------------------------------------------------------- */
 
-/* B of a magnitude of `bits` bits, as l2k_encode_magnitude_bound has it; level 0: reversible. */
+/* B of a magnitude of `bits` bits, as l2k_encode_magnitude_bound has it. */
 __device__ __forceinline__ uint32_t magnitude_bound(uint32_t bits, uint32_t level)
 {
-    return level ? bits + 1 - min(bits, level) : bits;
+    return level == L2K_REVERSIBLE ? bits : bits + 1 - min(bits, level);
 }
 
 struct survey {
@@ -75,13 +77,13 @@ __device__ __forceinline__ bool has_code(const l2k_cuda_coded &coded, const l2k_
 }
 
 __device__ __forceinline__ void make_leaves(const l2k_cuda_packet_run &p, const l2k_cuda_packet_part &part,
-                                            survey &seen)
+                                            l2k_cuda_packet_node *nodes, survey &seen)
 {
     const uint32_t planes = part.max_planes + p.more_guard_bits;
     for (uint32_t i = threadIdx.x; i < part.across * part.down; i += blockDim.x) {
         const l2k_cuda_coded_block b = p.coded.blocks[part.first_block + i];
-        const uint32_t zero_planes = b.num_planes < planes ? planes - b.num_planes : 0;
-        p.nodes[part.first_node + i] = l2k_cuda_packet_node{b.num_passes ? i : L2K_NO_BLOCK, zero_planes};
+        const uint32_t zero_planes = b.num_planes < planes ? min(planes - b.num_planes, 0xFFu) : 0;
+        nodes[i] = l2k_make_node(b.num_passes ? i : L2K_NO_BLOCK, zero_planes);
         seen.beyond |= !has_code(p.coded, b);
         seen.excess |= b.magnitude_bits > part.max_planes;
         if (b.magnitude_bits > part.max_planes + 1u)
@@ -91,40 +93,37 @@ __device__ __forceinline__ void make_leaves(const l2k_cuda_packet_run &p, const 
     }
 }
 
-__device__ __forceinline__ l2k_cuda_packet_node join_nodes(const l2k_cuda_packet_node *below, uint32_t across,
-                                                           uint32_t down, uint32_t x, uint32_t y)
+/* All levels above the leaves, those of all parts side by side. */
+__device__ __forceinline__ void make_levels(cta_memory &memory, uint32_t num_parts)
 {
-    l2k_cuda_packet_node node = {L2K_NO_BLOCK, UINT32_MAX};
-    for (uint32_t v = 2 * y; v < min(2 * y + 2, down); v++)
-        for (uint32_t u = 2 * x; u < min(2 * x + 2, across); u++) {
-            const l2k_cuda_packet_node child = below[v * across + u];
-            node.first = min(node.first, child.first);
-            node.zero_planes = min(node.zero_planes, child.zero_planes);
+    uint32_t across[3], down[3], start[3] = {0, 0, 0};
+    for (uint32_t k = 0; k < 3; k++) {
+        across[k] = k < num_parts ? memory.parts[k].across : 0;
+        down[k] = k < num_parts ? memory.parts[k].down : 0;
+    }
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t k = 0; k < 3; k++) {
+            if (across[k] <= 1 && down[k] <= 1)
+                continue;
+            const uint32_t wide = (across[k] + 1) / 2, high = (down[k] + 1) / 2;
+            const l2k_cuda_packet_node *below = memory.nodes[k] + start[k];
+            start[k] += across[k] * down[k];
+            for (uint32_t i = threadIdx.x; i < wide * high; i += blockDim.x)
+                memory.nodes[k][start[k] + i] = l2k_join_nodes(below, across[k], down[k], i);
+            across[k] = wide;
+            down[k] = high;
+            more = true;
         }
-    return node;
-}
-
-/* All levels above the leaves. */
-__device__ __forceinline__ void make_tree(const l2k_cuda_packet_run &p, const l2k_cuda_packet_part &part)
-{
-    l2k_cuda_packet_node *below = p.nodes + part.first_node;
-    for (uint32_t across = part.across, down = part.down; across > 1 || down > 1;) {
-        const uint32_t wide = (across + 1) / 2, high = (down + 1) / 2;
-        l2k_cuda_packet_node *level = below + across * down;
-        for (uint32_t i = threadIdx.x; i < wide * high; i += blockDim.x)
-            level[i] = join_nodes(below, across, down, i % wide, i / wide);
         __syncthreads();
-        below = level;
-        across = wide;
-        down = high;
     }
 }
 
-__device__ __forceinline__ void make_trees(const l2k_cuda_packet_run &p, const cta_memory &memory, uint32_t num_parts)
+__device__ __forceinline__ void make_trees(const l2k_cuda_packet_run &p, cta_memory &memory, uint32_t num_parts)
 {
     survey seen = {0, UINT32_MAX, 0, 0};
     for (uint32_t k = 0; k < num_parts; k++)
-        make_leaves(p, memory.parts[k], seen);
+        make_leaves(p, memory.parts[k], memory.nodes[k], seen);
     for (unsigned d = 16; d > 0; d /= 2)
         seen.bound = max(seen.bound, __shfl_xor_sync(ALL, seen.bound, d));
     if ((threadIdx.x & 31) == 0 && seen.bound)
@@ -136,8 +135,7 @@ __device__ __forceinline__ void make_trees(const l2k_cuda_packet_run &p, const c
     if (seen.failed != UINT32_MAX)
         atomicMin(&p.counters->failed, seen.failed);
     __syncthreads();
-    for (uint32_t k = 0; k < num_parts; k++)
-        make_tree(p, memory.parts[k]);
+    make_levels(memory, num_parts);
 }
 
 /* ---- Bits of a header ---------------------------------------------------------------------------------------- */
@@ -145,6 +143,7 @@ __device__ __forceinline__ void make_trees(const l2k_cuda_packet_run &p, const c
 /* A code-block, as a leaf of its part's tag trees. */
 struct header_leaf {
     const l2k_cuda_packet_part *part; /* NULL: there is none */
+    const l2k_cuda_packet_node *nodes;
     uint32_t number;
     l2k_cuda_coded_block block;
     const uint32_t *ends;
@@ -161,12 +160,13 @@ __device__ __forceinline__ header_leaf measure_leaf(const l2k_cuda_packet_run &p
     while (number >= memory.end[k])
         k++;
     leaf.part = &memory.parts[k];
+    leaf.nodes = memory.nodes[k];
     leaf.number = number - (k ? memory.end[k - 1] : 0);
     leaf.block = p.coded.blocks[leaf.part->first_block + leaf.number];
     leaf.ends = p.coded.pass_ends ? p.coded.pass_ends + leaf.block.ends : NULL;
-    leaf.inclusion = l2k_inclusion_bits(leaf.part, p.nodes, leaf.number, &leaf.ones);
+    leaf.inclusion = l2k_inclusion_bits(leaf.part, leaf.nodes, leaf.number, &leaf.ones);
     if (leaf.block.num_passes) {
-        leaf.zero_planes = l2k_zero_plane_bits(leaf.part, p.nodes, leaf.number, NULL, 0);
+        leaf.zero_planes = l2k_zero_plane_bits(leaf.part, leaf.nodes, leaf.number, NULL, 0);
         leaf.lengths = l2k_length_bits(&leaf.block, leaf.ends, NULL, 0);
     }
     return leaf;
@@ -178,7 +178,7 @@ __device__ __forceinline__ void put_leaf(const l2k_cuda_packet_run &p, const hea
     l2k_put_header_bits(words, at, leaf.ones, leaf.inclusion);
     at += leaf.inclusion + leaf.zero_planes;
     if (leaf.block.num_passes) {
-        l2k_zero_plane_bits(leaf.part, p.nodes, leaf.number, words, at);
+        l2k_zero_plane_bits(leaf.part, leaf.nodes, leaf.number, words, at);
         l2k_length_bits(&leaf.block, leaf.ends, words, at);
     }
 }
@@ -325,11 +325,13 @@ __global__ void __launch_bounds__(MOST_THREADS) make_headers(const l2k_cuda_pack
     uint8_t *header = reinterpret_cast<uint8_t *>(p.headers + packet.header);
     uint32_t bytes = p.sop ? SOP_BYTES : 0, body = 0;
     if (threadIdx.x == 0) {
-        uint32_t end = 0;
+        uint32_t end = 0, nodes = 0;
         for (uint32_t k = 0; k < 3; k++) {
             if (k < packet.num_parts) {
                 memory.parts[k] = p.parts[packet.first_part + k * packet.distance];
+                memory.nodes[k] = p.shared_nodes ? memory.shared + nodes : p.nodes + memory.parts[k].first_node;
                 end += memory.parts[k].across * memory.parts[k].down;
+                nodes += memory.parts[k].num_nodes;
             }
             memory.end[k] = end;
         }
