@@ -77,27 +77,38 @@ l2k_status l2k_list_blocks(const l2k_decoding *d, l2k_tile_state *s)
     return L2K_OK;
 }
 
-/* Bit-planes of a block's magnitudes once a region of interest has come down to the background (H.1). An HT block does
- * not say how many of its subband's it needs. */
-static unsigned magnitude_planes(const l2k_block_place *place)
+/* Bit-planes of magnitudes of up to `planes` bit-planes once a region of interest has come down to the background
+ * (H.1). */
+static unsigned planes_below(unsigned planes, unsigned shift)
 {
-    bool is_mq = place->block->kind == L2K_BLOCK_MQ;
-    unsigned planes = is_mq ? place->block->num_planes : l2k_min_u32(place->band->max_planes, UINT8_MAX);
-    unsigned shift = place->band->component->coding->roi_shift;
-    if (!place->block->received.first)
-        return 0;
     return planes <= shift ? planes : planes - shift > shift ? planes - shift : shift;
 }
 
-/* The bit-planes that the blocks of each subband of component c have. Blocks are listed component by component: *at is
- * the first of c or of a later one, and then that of the next. */
-static void measure_planes(const l2k_tile_state *s, uint32_t c, size_t *at, uint8_t bits[L2K_MAX_SUBBANDS])
+/* The most bit-planes that a block of a subband has. An HT block does not say how many of its subband's it needs. */
+static unsigned measure_band(l2k_tile_state *s, const l2k_subband *band, size_t *at)
+{
+    const unsigned of_band = l2k_min_u32(band->max_planes, UINT8_MAX);
+    unsigned most = 0, of_mq = 0;
+    for (; *at < s->num_places && s->places[*at].band == band; ++*at) {
+        const l2k_block *block = s->places[*at].block;
+        if (!block->received.first)
+            continue;
+        if (block->kind == L2K_BLOCK_MQ)
+            of_mq = l2k_max_u32(of_mq, block->num_planes);
+        else
+            most = of_band;
+    }
+    return planes_below(l2k_max_u32(most, of_mq), band->component->coding->roi_shift);
+}
+
+/* The bit-planes that the blocks of each subband of component c have. Blocks are listed subband by subband: *at is the
+ * first of c or of a later component, and then that of the next. */
+static void measure_planes(l2k_tile_state *s, uint32_t c, size_t *at, uint8_t bits[L2K_MAX_SUBBANDS])
 {
     memset(bits, 0, L2K_MAX_SUBBANDS);
-    for (; *at < s->num_places && s->places[*at].band->component->index == c; ++*at) {
-        const l2k_block_place *place = &s->places[*at];
-        unsigned band = l2k_band_number(place->band->resolution, place->band->orientation);
-        bits[band] = (uint8_t)l2k_max_u32(bits[band], magnitude_planes(place));
+    while (*at < s->num_places && s->places[*at].band->component->index == c) {
+        const l2k_subband *band = s->places[*at].band;
+        bits[l2k_band_number(band->resolution, band->orientation)] = (uint8_t)measure_band(s, band, at);
     }
 }
 

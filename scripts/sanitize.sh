@@ -53,7 +53,7 @@ for kind; do
         need valgrind valgrind
         scripts/build.sh build-valgrind -DCMAKE_BUILD_TYPE=RelWithDebInfo -DL2K_CUDA=OFF
         # These count or repeat too much for an emulated processor.
-        slow="unit_api unit_dwt unit_limits unit_mq unit_plan unit_pixel unit_quantiser unit_reuse unit_t1 unit_tile_parts"
+        slow="unit_api unit_batch unit_dwt unit_limits unit_mq unit_plan unit_pixel unit_quantiser unit_reuse unit_t1 unit_tile_parts"
         slow="$slow unit_transform unit_guard_bits unit_steps unit_region"
         echo "== valgrind"
         run_units build-valgrind env OMP_NUM_THREADS=1 valgrind -q --error-exitcode=9 --leak-check=full \

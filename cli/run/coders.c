@@ -22,7 +22,7 @@
  * [0] encode, pictures; [1] decode, JPEG 2000 files. What it is then used for, the library decides. */
 static const struct {
     uint64_t mq, ht;
-} worth_opening[2] = {{(uint64_t)1 << 25, (uint64_t)1 << 29}, {(uint64_t)1 << 23, (uint64_t)1 << 27}};
+} worth_opening[2] = {{(uint64_t)1 << 26, (uint64_t)1 << 31}, {(uint64_t)1 << 24, (uint64_t)1 << 29}};
 
 /* As GPU_MIN_SAMPLES: the GPU wherever it is faster. */
 enum { WHERE_FASTER = -2 };

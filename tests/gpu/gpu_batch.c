@@ -18,11 +18,13 @@ static uint32_t below(uint32_t n)
     return (uint32_t)(state >> 33) % n;
 }
 
+static char options[200]; /* of the batch, for messages */
+
 static void check(bool right, const char *what, unsigned number)
 {
     if (right)
         return;
-    fprintf(stderr, "FAILED: batch %u: %s\n", number, what);
+    fprintf(stderr, "FAILED: batch %u: %s; %s\n", number, what, options);
     exit(1);
 }
 
@@ -103,6 +105,16 @@ static void make_sample(sample *s)
     s->stream = (l2k_stream){.write = append, .user = &s->coded};
 }
 
+static void check_image(const sample *s, unsigned i, bool right, const char *what, unsigned number)
+{
+    char text[200];
+    if (right)
+        return;
+    snprintf(text, sizeof text, "%s, image %u: %u x %u x %u, %u bits%s", what, i, s->image.x1, s->image.y1,
+             s->image.num_components, s->components[0].precision, s->interleaved ? ", interleaved" : "");
+    check(false, text, number);
+}
+
 static void free_sample(sample *s)
 {
     free(s->host);
@@ -113,8 +125,7 @@ static void free_sample(sample *s)
     gpu_give_back(s->output);
 }
 
-/* ---- A batch -------------------------------------------------------------------------------------------------------
- */
+/* ---- A batch ----------------------------------------------------------------------------------------------------- */
 
 typedef struct coders {
     l2k_encoder *encoder, *alone;
@@ -132,13 +143,24 @@ static bool choose_options(const coders *k)
 {
     static const double ratio = 8;
     const bool ht = below(3) > 0, lossy = below(3) == 0, tiled = below(4) == 0;
-    set(k, L2K_ENCODER_STYLE, ht ? L2K_STYLE_HT : below(2) ? below(64) : 0);
-    set(k, L2K_ENCODER_WAVELET, lossy ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3);
-    set(k, L2K_ENCODER_LEVELS, below(6));
-    set(k, L2K_ENCODER_BLOCK_WIDTH, 8 << below(4));
-    set(k, L2K_ENCODER_BLOCK_HEIGHT, 8 << below(4));
-    set(k, L2K_ENCODER_TILE_WIDTH, tiled ? 60 + below(200) : 0);
-    set(k, L2K_ENCODER_TILE_HEIGHT, tiled ? 60 + below(200) : 0);
+    const int64_t values[] = {ht         ? L2K_STYLE_HT
+                              : below(2) ? below(64)
+                                         : 0,
+                              lossy ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3,
+                              below(6),
+                              8 << below(4),
+                              8 << below(4),
+                              tiled ? 60 + below(200) : 0,
+                              tiled ? 60 + below(200) : 0};
+    static const l2k_encoder_option chosen[] = {
+        L2K_ENCODER_STYLE,        L2K_ENCODER_WAVELET,    L2K_ENCODER_LEVELS,     L2K_ENCODER_BLOCK_WIDTH,
+        L2K_ENCODER_BLOCK_HEIGHT, L2K_ENCODER_TILE_WIDTH, L2K_ENCODER_TILE_HEIGHT};
+    int used = 0;
+    for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++) {
+        set(k, chosen[i], values[i]);
+        used += snprintf(options + used, sizeof options - (size_t)used, "%s%lld",
+                         i ? ", " : "style, wavelet, levels, block, tile ", (long long)values[i]);
+    }
     set(k, L2K_ENCODER_PROGRESSION, below(5));
     set(k, L2K_ENCODER_PLT, below(2));
     const size_t layers = !ht && lossy && below(2);
@@ -173,9 +195,10 @@ static void encode_batch(const coders *k, sample *samples, unsigned count, bool 
     }
     check(l2k_encoder_encode_batch(k->encoder, items, count) == L2K_OK, "encoding", number);
     for (unsigned i = 0; i < count; i++)
-        check(items[i].status == L2K_OK && samples[i].coded.count == samples[i].alone.count &&
-                  memcmp(samples[i].coded.bytes, samples[i].alone.bytes, samples[i].coded.count) == 0,
-              on_device ? "bytes, device planes" : "bytes, host planes", number);
+        check_image(&samples[i], i,
+                    items[i].status == L2K_OK && samples[i].coded.count == samples[i].alone.count &&
+                        memcmp(samples[i].coded.bytes, samples[i].alone.bytes, samples[i].coded.count) == 0,
+                    on_device ? "bytes, device planes" : "bytes, host planes", number);
 }
 
 static void decode_batch(const coders *k, sample *samples, unsigned count, bool on_device, unsigned number)
@@ -199,8 +222,9 @@ static void decode_batch(const coders *k, sample *samples, unsigned count, bool 
     for (unsigned i = 0; i < count; i++) {
         if (on_device)
             gpu_copy_out(results[i], samples[i].output, samples[i].bytes);
-        check(items[i].status == L2K_OK && memcmp(results[i], samples[i].decoded, samples[i].bytes) == 0,
-              on_device ? "samples, device planes" : "samples, host planes", number);
+        check_image(&samples[i], i,
+                    items[i].status == L2K_OK && memcmp(results[i], samples[i].decoded, samples[i].bytes) == 0,
+                    on_device ? "samples, device planes" : "samples, host planes", number);
         free(results[i]);
     }
 }

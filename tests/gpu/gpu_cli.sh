@@ -68,5 +68,25 @@ for picture in "${pictures[@]:0:$most}"; do
         round_trip jph "$picture" --ht $options
     done
 done
+
+# Many files, several in flight: in the end the same as one after another on the CPU.
+mkdir "$work/many"
+for i in 1 2 3 4 5; do
+    cp "$work/odd.ppm" "$work/many/a$i.ppm"
+    cp "$work/deep.pam" "$work/many/b$i.pam"
+done
+for style in "" "--ht"; do
+    for mode in "cpu --in-flight 1" "cuda" "cuda --in-flight 3" "auto --gpu-min-samples 0 --in-flight 16"; do
+        checks=$((checks + 1))
+        rm -rf "$work/coded" "$work/back" "$work/all"
+        # shellcheck disable=SC2086
+        "$lift2k" encode "$work/many" --out-dir "$work/coded" --ext j2k --quiet $style --backend $mode &&
+            "$lift2k" decode "$work/coded" --out-dir "$work/back" --ext pam --quiet --backend $mode ||
+            fault "many files, $style --backend $mode"
+        mkdir -p "$work/all" && mv "$work/coded" "$work/back" "$work/all"
+        [ "$mode" != "cpu --in-flight 1" ] || { rm -rf "$work/right" && cp -r "$work/all" "$work/right"; }
+        diff -r "$work/right" "$work/all" || fault "many files, $style --backend $mode: the files"
+    done
+done
 echo "$checks comparisons, $failures failures"
 [ $failures -eq 0 ]
