@@ -8,8 +8,7 @@
 
 static l2k_backend backend = L2K_BACKEND_CPU;
 
-/* ---- Hooks for several threads -------------------------------------------------------------------------------------
- */
+/* ---- Hooks for several threads ----------------------------------------------------------------------------------- */
 
 typedef struct counts {
     atomic_size_t allocations, live;
@@ -177,8 +176,7 @@ static void expect_all(const many *m, int from, int to)
     }
 }
 
-/* ---- Tests ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Tests ------------------------------------------------------------------------------------------------------- */
 
 static void test_same_as_alone(void **unused)
 {
