@@ -61,7 +61,7 @@ typedef struct l2k_mq_cuda_encode {
     uint32_t area;         /* samples, likewise */
     bool wide;             /* some coefficients have 32 bits */
     bool styled;           /* some blocks have passes that end segments or reset contexts */
-    uint32_t processors;   /* of the device */
+    bool plenty;           /* there is work for all of the device, here or in other batches */
     const l2k_mq_cuda_tables *tables;
     l2k_mq_cuda_counters *counters;
     l2k_mq_cuda_work *work; /* per block */
