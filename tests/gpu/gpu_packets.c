@@ -289,6 +289,18 @@ static void encode(const test_case *t, l2k_encoder *encoder, const l2k_plane *pl
     check_bytes(t, right, bytes, count, what);
 }
 
+/* As many as the samples take packed: images that need more may take more memory, too. */
+static size_t raw_bytes(const test_case *t)
+{
+    size_t bytes = 0;
+    for (uint32_t c = 0; c < t->image.num_components; c++) {
+        uint32_t width, height;
+        l2k_component_size(&t->image, c, &width, &height);
+        bytes += (size_t)width * height * t->components[c].precision / 8;
+    }
+    return bytes;
+}
+
 static bool makes_packets(const test_case *t)
 {
     for (size_t i = 0; i < t->num_settings; i++)
@@ -316,7 +328,8 @@ static void run_case(unsigned number)
         encode(&t, from_host, t.host, &right, (number + (unsigned)i) & 1, "from host memory");
         const size_t before = allocations;
         encode(&t, from_device, t.device, &right, (number + (unsigned)i) & 1, "from device memory");
-        if (i > 1 && makes_packets(&t) && t.settings[0].value == HT && allocations != before)
+        const bool usual = right.size <= raw_bytes(&t);
+        if (i > 1 && usual && makes_packets(&t) && t.settings[0].value == HT && allocations != before)
             fail(&t, "an image of a known shape allocates");
     }
     l2k_encoder_free(cpu);
