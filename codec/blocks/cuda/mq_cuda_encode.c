@@ -115,9 +115,6 @@ static bool is_listed(const l2k_cuda_blocks *b, const l2k_mq_cuda_encoding *e)
 
 /* ---- Memory ---------------------------------------------------------------------------------------------------- */
 
-/* Blocks for each multiprocessor: eight warps a scheduler, with a lane for each block. */
-enum { PLENTY = 512 };
-
 /* Blocks go up, and the counters behind them; these come back with the results. */
 static l2k_status prepare(l2k_cuda_blocks *b, l2k_mq_cuda_encoding *e)
 {
@@ -131,8 +128,7 @@ static l2k_status prepare(l2k_cuda_blocks *b, l2k_mq_cuda_encoding *e)
     e->coded = e->counters + sizeof(l2k_mq_cuda_counters);
     e->results_end = e->coded + count * sizeof(l2k_cuda_coded_block);
     L2K_TRY(l2k_cuda_reserve(b->context, &b->pinned, e->results_end));
-    const bool plenty = b->context->in_flight > 1 || count / PLENTY >= b->processors;
-    e->run = (l2k_mq_cuda_encode){.num_blocks = (uint32_t)count, .plenty = plenty};
+    e->run = (l2k_mq_cuda_encode){.num_blocks = (uint32_t)count};
     return list_blocks(b, &e->run);
 }
 

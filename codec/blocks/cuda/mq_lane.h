@@ -237,20 +237,7 @@ L2K_HD void l2k_mq_lane_raw_word(l2k_mq_lane_block *b, uint32_t word)
 /* 16 decisions. */
 typedef struct l2k_mq_words {
     uint32_t a, b, c, d;
-} l2k_mq_words;
-
-/* Word by word, and volatile, so that each goes to the register where it stays: an access of 16 bytes goes elsewhere
- * first, and the move from there waits for it. */
-L2K_HD l2k_mq_words l2k_mq_load_words(const uint32_t *list)
-{
-    const volatile uint32_t *from = list;
-    l2k_mq_words words;
-    words.a = from[0];
-    words.b = from[1];
-    words.c = from[2];
-    words.d = from[3];
-    return words;
-}
+} __attribute__((aligned(16))) l2k_mq_words;
 
 /* The decisions of a word; `next`: of the word after it. */
 L2K_HD void l2k_mq_lane_word(l2k_mq_lane *lane, uint32_t word, uint32_t next)
@@ -266,7 +253,7 @@ L2K_HD void l2k_mq_lane_word(l2k_mq_lane *lane, uint32_t word, uint32_t next)
 L2K_HD void l2k_mq_lane_code(l2k_mq_lane *lane, uint8_t *memory, uint32_t planes, unsigned style, bool styled,
                              l2k_pass_mark *marks)
 {
-    const uint32_t *list = (const uint32_t *)(memory + l2k_mq_cuda_lead(planes));
+    const l2k_mq_words *list = (const l2k_mq_words *)(memory + l2k_mq_cuda_lead(planes));
     l2k_mq_lane_block b;
     l2k_mq_encoder mq;
     b.style = style;
@@ -283,9 +270,11 @@ L2K_HD void l2k_mq_lane_code(l2k_mq_lane *lane, uint8_t *memory, uint32_t planes
     l2k_mq_encode_start(&mq, lane->start + L2K_MQ_BEFORE - 1);
     l2k_mq_lane_take(lane, &mq);
     l2k_mq_lane_reset_contexts(lane);
-    l2k_mq_words now = l2k_mq_load_words(list), ahead = l2k_mq_load_words(list += 4);
+    l2k_mq_words now = list[0], ahead = list[1];
+    list += 2;
     l2k_mq_lane_go_to(lane, now.a);
     for (;;) {
+        const l2k_mq_words later = *list++; /* on its way while 16 decisions are coded */
         for (int i = 0; i < 4; i++) {
             const uint32_t word = now.a, next = i < 3 ? now.b : ahead.a;
             if (styled && b.is_raw)
@@ -304,7 +293,7 @@ L2K_HD void l2k_mq_lane_code(l2k_mq_lane *lane, uint8_t *memory, uint32_t planes
             now.c = now.d;
         }
         now = ahead;
-        ahead = l2k_mq_load_words(list += 4); /* on its way while 12 decisions are coded */
+        ahead = later;
     }
 }
 
