@@ -79,14 +79,14 @@ typedef struct many {
     l2k_decode_item decode[MANY];
 } many;
 
-static void print_error(void *user, l2k_severity severity, const char *text)
+static void report(void *user, l2k_severity severity, const char *text)
 {
     (void)user;
     if (severity == L2K_SEVERITY_ERROR)
         fprintf(stderr, "lift2k: %s\n", text);
 }
 
-static const l2k_hooks printing = {.message = print_error};
+static const l2k_hooks printing = {.message = report};
 
 static l2k_encoder *encoder_of(const l2k_hooks *hooks, int kind, int64_t threads, int64_t in_flight)
 {
