@@ -209,6 +209,11 @@ static uint64_t usual_bytes(const part_sums *sums)
     return sums->samples_bytes + sums->samples_bytes / 4 + 4 * sums->headers + ((uint64_t)1 << 16);
 }
 
+static l2k_status no_list(const l2k_packet_maker *m)
+{
+    return l2k_fail(m->context, L2K_ERROR_MEMORY, "out of memory for a list of packets");
+}
+
 /* Makes the lists in pinned memory and sends them up. `possible` becomes false where there is too much of something. */
 static l2k_status make_lists(l2k_packet_maker *m, const l2k_tile *tile, void *stream, bool *possible)
 {
@@ -216,6 +221,8 @@ static l2k_status make_lists(l2k_packet_maker *m, const l2k_tile *tile, void *st
     packet_most most;
     const size_t packets = aligned((size_t)tile->num_precincts * sizeof(l2k_cuda_packet));
     uint32_t *first = list_parts(m->context, tile, NULL, &sums);
+    if (!first)
+        return no_list(m);
     l2k_release(m->context, first);
     *possible = tile->num_precincts && tile->num_precincts < UINT32_MAX / 64 && sums.parts < UINT32_MAX / 64 &&
                 sums.nodes < UINT32_MAX / 64;
@@ -230,7 +237,7 @@ static l2k_status make_lists(l2k_packet_maker *m, const l2k_tile *tile, void *st
     sums = (part_sums){0};
     first = list_parts(m->context, tile, (l2k_cuda_packet_part *)(m->pinned.at + packets), &sums);
     if (!first)
-        return l2k_fail(m->context, L2K_ERROR_MEMORY, "out of memory for a list of packets");
+        return no_list(m);
     l2k_status status = list_packets(m->context, tile, first, (l2k_cuda_packet *)m->pinned.at, &sums, &most);
     l2k_release(m->context, first);
     L2K_TRY(status);
