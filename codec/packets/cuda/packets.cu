@@ -396,10 +396,17 @@ __device__ __forceinline__ void copy_bytes(uint8_t *__restrict__ to, const uint3
 
 enum { GATHER_THREADS = 256 };
 
+/* Headers that are to be made again, with another guard bit, must leave the coefficients as they are: with it there may
+ * be no room, and the blocks are coded once more. */
+__device__ __forceinline__ bool can_gather(const l2k_cuda_packet_run &p)
+{
+    return p.counters->bytes <= p.capacity && !p.counters->no_room && (!p.counters->excess || p.more_guard_bits);
+}
+
 /* The first CTAs copy headers, the others code-blocks, a warp each. */
 __global__ void __launch_bounds__(GATHER_THREADS) gather(const l2k_cuda_packet_run p)
 {
-    if (p.counters->bytes > p.capacity || p.counters->no_room)
+    if (!can_gather(p))
         return;
     if (blockIdx.x < p.num_packets) {
         copy_bytes(p.bytes + p.starts[blockIdx.x], p.headers + p.packets[blockIdx.x].header, p.sizes[blockIdx.x].header,
