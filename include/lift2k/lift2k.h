@@ -215,14 +215,13 @@ typedef enum l2k_tile_parts {
 /* JP2 becomes JPH (Annex D of T.814), which has the same boxes, where code-blocks are HT code-blocks. */
 typedef enum l2k_format { L2K_FORMAT_JP2 = 0, L2K_FORMAT_CODESTREAM } l2k_format;
 
-/* Where the transform stage and HT code-blocks are done; the result is the same to the bit. Packets, MQ code-blocks
- * (and, when decoding, HT ones of a tile that has both) and, when encoding, HT ones with refinement passes stay on the
- * CPU. AUTO uses the GPU, if there is one, for tiles of at least GPU_MIN_SAMPLES samples, and the CPU otherwise, or
- * (with a note) if the GPU runs out of memory or fails. -2
- * stands for the numbers from which on the GPU was measured to be faster than 16 processors, from and to host memory;
- * MQ and HT, encoding and decoding have numbers of their own (transform/choice.h). The default, -1, is the same once
- * the object's images are worth opening the device, which takes a tenth of a second or more: for HT after 2^29 samples,
- * for MQ after 2^25. CUDA is the GPU or L2K_ERROR_BACKEND. */
+/* Where the transform stage and code-blocks are done and, when encoding one tile, layer and tile-part, packets; the
+ * result is the same to the bit. Rate control, other packets and packet headers when decoding stay on the CPU. AUTO
+ * uses the GPU, if there is one, for tiles of at least GPU_MIN_SAMPLES samples, and the CPU otherwise, or (with a note)
+ * if the GPU runs out of memory or fails. -2 stands for the numbers from which on the GPU was measured to be faster
+ * than 16 processors, from and to host memory; MQ and HT, encoding and decoding have numbers of their own
+ * (transform/choice.h). The default, -1, is the same once the object's images are worth opening the device, which takes
+ * a tenth of a second or more: for HT after 2^29 samples, for MQ after 2^26. CUDA is the GPU or L2K_ERROR_BACKEND. */
 typedef enum l2k_backend { L2K_BACKEND_AUTO = 0, L2K_BACKEND_CPU, L2K_BACKEND_CUDA } l2k_backend;
 
 /* Where planes, and a transform's coefficients, are: in host memory, or in memory of the CUDA device that is current
