@@ -132,6 +132,38 @@ static void test_memory_limit(void **unused)
     picture_free(&p);
 }
 
+/* An image whose code takes little needs no more after one whose code takes much than it needs alone. */
+static void test_limit_after_larger_code(void **unused)
+{
+    (void)unused;
+    picture much, little;
+    size_t most = 0;
+    picture_make(&much, 400, 300, 1);
+    picture_make(&little, 400, 300, 1);
+    for (size_t i = 0; i < (size_t)400 * 300; i++) {
+        much.samples[0][i] = (int32_t)((i * 2654435761u >> 13) & 255);
+        little.samples[0][i] = 128;
+    }
+    for (int after = 0; after < 2; after++) {
+        meter m;
+        l2k_hooks hooks = metered_hooks(&m);
+        memory_file out = memory_of(NULL, 0), other = memory_of(NULL, 0);
+        l2k_encoder *encoder = encoder_of(&hooks, 0);
+        const size_t own = m.bytes;
+        if (after)
+            assert_int_equal(run_encoder(encoder, &much, &other), L2K_OK);
+        if (after)
+            assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_LIMIT_MEMORY, (int64_t)(most + most / 16)), L2K_OK);
+        assert_int_equal(run_encoder(encoder, &little, &out), L2K_OK);
+        most = m.peak - own;
+        l2k_encoder_free(encoder);
+        free(out.data);
+        free(other.data);
+    }
+    picture_free(&much);
+    picture_free(&little);
+}
+
 /* A lowered limit applies to memory kept from before, too. */
 static void test_lowered_limit(void **unused)
 {
@@ -377,11 +409,17 @@ static void test_arena(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_new_memory), cmocka_unit_test(test_idle_memory),
-        cmocka_unit_test(test_memory_limit),  cmocka_unit_test(test_lowered_limit),
-        cmocka_unit_test(test_cancel),        cmocka_unit_test(test_cancel_returns_memory),
-        cmocka_unit_test(test_timings),       cmocka_unit_test(test_small_after_large),
-        cmocka_unit_test(test_kept_tiles),    cmocka_unit_test(test_arena),
+        cmocka_unit_test(test_no_new_memory),
+        cmocka_unit_test(test_idle_memory),
+        cmocka_unit_test(test_memory_limit),
+        cmocka_unit_test(test_limit_after_larger_code),
+        cmocka_unit_test(test_lowered_limit),
+        cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_cancel_returns_memory),
+        cmocka_unit_test(test_timings),
+        cmocka_unit_test(test_small_after_large),
+        cmocka_unit_test(test_kept_tiles),
+        cmocka_unit_test(test_arena),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
