@@ -61,6 +61,14 @@ static bool same_teams(const l2k_teams *a, const l2k_teams *b)
            a->num_slots == b->num_slots;
 }
 
+/* Teams of the last run; how many images are in flight now only matters for the way devices are used. */
+static void take_again(const l2k_context *context, l2k_teams *teams)
+{
+    teams->keep_plans = true;
+    for (unsigned i = 0; i < teams->num_teams; i++)
+        teams->teams[i].context.in_flight = teams->teams[i].quiet.in_flight = context->in_flight;
+}
+
 l2k_status l2k_teams_prepare(const l2k_context *context, l2k_backend backend, const l2k_block_coder_table *coders,
                              const l2k_siz *siz, uint32_t num_tiles, bool by_tile, l2k_teams *teams)
 {
@@ -74,7 +82,7 @@ l2k_status l2k_teams_prepare(const l2k_context *context, l2k_backend backend, co
                         .keep_plans = true};
     wanted.num_slots = wanted.num_teams * slots_of_team(context, backend, siz, num_tiles);
     if (same_teams(teams, &wanted)) {
-        teams->keep_plans = true;
+        take_again(context, teams);
         return L2K_OK;
     }
     l2k_teams_release(teams);
