@@ -101,6 +101,7 @@ l2k_status l2k_encoder_put_rows(l2k_encoder *encoder, const l2k_plane *planes)
         return l2k_fail(&encoder->context, planes ? L2K_ERROR_STATE : L2K_ERROR_ARGUMENT,
                         planes ? "all rows of the image have been put" : "no planes");
     l2k_run_enter(&encoder->run);
+    encoder->encoding.planes_stream = encoder->planes_stream; /* that of now, not of begin */
     l2k_status status = put_rows(encoder, planes);
     return status == L2K_OK ? status : l2k_encode_end(encoder, status);
 }
