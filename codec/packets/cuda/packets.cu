@@ -396,10 +396,18 @@ __device__ __forceinline__ void copy_bytes(uint8_t *__restrict__ to, const uint3
 
 enum { GATHER_THREADS = 256 };
 
+/* Headers that lack a guard bit are made again first: the coefficients, which packets take the place of, may be needed
+ * until nothing can go wrong any more. */
+__device__ __forceinline__ bool are_final(const l2k_cuda_packet_run &p)
+{
+    const l2k_cuda_packet_counters &c = *p.counters;
+    return c.bytes <= p.capacity && !c.no_room && !(c.excess && !p.more_guard_bits);
+}
+
 /* The first CTAs copy headers, the others code-blocks, a warp each. */
 __global__ void __launch_bounds__(GATHER_THREADS) gather(const l2k_cuda_packet_run p)
 {
-    if (p.counters->bytes > p.capacity || p.counters->no_room)
+    if (!are_final(p))
         return;
     if (blockIdx.x < p.num_packets) {
         copy_bytes(p.bytes + p.starts[blockIdx.x], p.headers + p.packets[blockIdx.x].header, p.sizes[blockIdx.x].header,
