@@ -140,6 +140,14 @@ static size_t take(size_t *used, size_t bytes)
     return at;
 }
 
+/* Memory that is taken anew has no list in it, wherever it is. */
+static l2k_status reserve_device(l2k_cuda_blocks *b, l2k_mq_cuda_encoding *e, size_t bytes)
+{
+    if (bytes > b->device.bytes)
+        e->listed.same = 0;
+    return l2k_cuda_reserve(b->context, &b->device, bytes);
+}
+
 static l2k_status lay_out(l2k_cuda_blocks *b, l2k_mq_cuda_encoding *e)
 {
     l2k_mq_cuda_encode *run = &e->run;
@@ -152,7 +160,7 @@ static l2k_status lay_out(l2k_cuda_blocks *b, l2k_mq_cuda_encoding *e)
     const size_t values = take(&used, distortions ? passes * sizeof *run->distortions : 0);
     const size_t lists = take(&used, (size_t)run->list_capacity * 16);
     const size_t code = take(&used, (size_t)run->code_capacity * 4);
-    L2K_TRY(l2k_cuda_reserve(b->context, &b->device, used));
+    L2K_TRY(reserve_device(b, e, used));
     uint8_t *device = b->device.at;
     run->tables = (l2k_mq_cuda_tables *)e->tables.at;
     run->blocks = (l2k_mq_cuda_encode_block *)device;

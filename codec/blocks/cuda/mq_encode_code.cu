@@ -186,6 +186,8 @@ __global__ void __launch_bounds__(32 * END_WARPS) end_blocks(const l2k_mq_cuda_e
         coded.num_passes = (uint8_t)l2k_mq_cuda_passes(work.planes);
         if (p.gains)
             add_gains(p, work);
+    } else if (p.counters->list > p.list_capacity || p.counters->passes > p.pass_capacity) {
+        coded.at = UINT32_MAX; /* its lists may have had no room: nowhere, so that no packets are made of it */
     }
     if (l2k_lane() == 0)
         p.coded[index] = coded;

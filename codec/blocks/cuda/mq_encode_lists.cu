@@ -342,6 +342,24 @@ __global__ void __launch_bounds__(ALONE ? 32 : L2K_MQ_MOST_WORDS, ALONE ? 32 : 4
     atomicAdd(&p.counters->bins[l2k_mq_cuda_bin(words, p.area)], 1);
 }
 
+/* All that the device has, whatever this launch takes: several threads may launch at once, and the limit is one for
+ * all.
+ */
+int allow_shared_memory(void (*kernel)(l2k_mq_cuda_encode))
+{
+    int device = 0, most = 0;
+    cudaFuncAttributes attributes;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    if (error == cudaSuccess)
+        error = cudaFuncGetAttributes(&attributes, kernel);
+    if (error != cudaSuccess)
+        return error;
+    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                most - (int)attributes.sharedSizeBytes);
+}
+
 } // namespace
 
 extern "C" int l2k_mq_cuda_launch_lists(const l2k_mq_cuda_encode *p, void *stream)
@@ -353,6 +371,6 @@ extern "C" int l2k_mq_cuda_launch_lists(const l2k_mq_cuda_encode *p, void *strea
     config.blockDim = dim3(at.threads);
     config.dynamicSmemBytes = at.bytes();
     config.stream = (cudaStream_t)stream;
-    const int error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)at.bytes());
+    const int error = allow_shared_memory(kernel);
     return error == cudaSuccess ? cudaLaunchKernelEx(&config, kernel, *p) : error;
 }
