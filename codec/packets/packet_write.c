@@ -141,11 +141,10 @@ static void announce(l2k_precinct *precinct, uint32_t layer)
 
 /* The inclusion of a block that was in no packet before. Each node whose value the packets before have left open, and
  * its parent's not above this layer, takes a bit, before the first block below it. */
-static void put_inclusion(l2k_bit_writer *bits, const l2k_precinct *precinct, uint32_t index)
+static void put_inclusion(l2k_bit_writer *bits, const l2k_precinct *precinct, uint32_t x, uint32_t y)
 {
     const l2k_tag_node *nodes = precinct->inclusion.nodes;
-    const uint32_t x = index % precinct->grid.across, y = index / precinct->grid.across;
-    uint32_t code = 0, node = index;
+    uint32_t code = 0, node = y * precinct->grid.across + x;
     for (unsigned level = 0, count = 0;; level++) {
         const uint32_t parent = nodes[node].parent;
         if (nodes[node].value != BEFORE && (parent == node || nodes[parent].value != LATER))
@@ -186,14 +185,15 @@ static void put_zero_planes(l2k_bit_writer *bits, l2k_precinct *precinct, uint32
 
 /* ---- Headers and bodies --------------------------------------------------------------------------------------- */
 
-static void put_block_header(packet *p, l2k_bit_writer *bits, l2k_precinct *precinct, uint32_t index)
+static void put_block_header(packet *p, l2k_bit_writer *bits, l2k_precinct *precinct, uint32_t x, uint32_t y)
 {
+    const uint32_t index = y * precinct->grid.across + x;
     l2k_block *block = &precinct->blocks[index];
     unsigned end = passes_through(block, p->layer), first = block->passes_in, width;
     if (first > 0)
         l2k_bits_put(bits, end > first, 1);
     else
-        put_inclusion(bits, precinct, index);
+        put_inclusion(bits, precinct, x, y);
     if (end == first)
         return;
     if (first == 0)
@@ -215,8 +215,9 @@ static l2k_status put_header(packet *p, l2k_buffer *out)
         const uint32_t count = precinct ? l2k_precinct_blocks(precinct) : 0;
         if (count)
             announce(precinct, p->layer);
-        for (uint32_t i = 0; i < count; i++)
-            put_block_header(p, &bits, precinct, i);
+        for (uint32_t y = 0; count && y < precinct->grid.down; y++)
+            for (uint32_t x = 0; x < precinct->grid.across; x++)
+                put_block_header(p, &bits, precinct, x, y);
         blocks += count;
     }
     l2k_bits_flush(&bits);
