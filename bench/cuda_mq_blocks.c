@@ -97,7 +97,7 @@ static picture read_picture(const char *name)
 
 /* ---- Images ---------------------------------------------------------------------------------------------------- */
 
-/* A tile with its code-blocks and its coefficients on the device, those to encode and those decoded. */
+/* A tile with its code-blocks and its decoded coefficients on the device. */
 typedef struct image {
     l2k_tile tile;
     l2k_block_place *places;

@@ -10,7 +10,7 @@
 # L2K_CONFORMANCE_SET names a test set (docs/conformance.md), which is decoded as well.
 # A part whose program or tool is missing is skipped. Exits with 1 if a part failed or exceeded its time.
 set -u
-quick=0 total=0 output=gpu-results build= picture= gray=
+quick=0 total=0 output=gpu-results build='' picture='' gray=''
 usage() {
     sed -n '2,12s/^# \{0,1\}//p' "$0"
     exit 2
@@ -135,8 +135,15 @@ tests() {
     test_set
 }
 
+# lift2k beside nvJPEG2000, where that was found.
+rivals() {
+    name=rivals-$1
+    shift
+    part "$name" 400 0 "$build/cuda_rivals" --seconds 0.2 "$@" "${picture:-$scratch/coffee.ppm}" ${gray:+"$gray"}
+}
+
 benchmarks() {
-    part rivals 300 0 "$build/cuda_rivals" --size uhd "${picture:-$scratch/coffee.ppm}"
+    rivals photograph --size uhd --interleaved
     if [ $quick = 1 ]; then
         part transform-1024 60 0 "$build/gpu_transform" 1024
         part transform-4096 60 0 "$build/gpu_transform" 4096
@@ -146,12 +153,13 @@ benchmarks() {
     part stream 120 0 "$build/gpu_stream"
     part backends 120 0 "$build/backends"
     part codec 180 0 "$build/gpu_codec" "$scratch/coffee.ppm"
-    part rivals-sizes 400 0 "$build/cuda_rivals" --size hd "${picture:-$scratch/coffee.ppm}"
-    part rivals-small 400 0 "$build/cuda_rivals" --size small "${picture:-$scratch/coffee.ppm}"
-    [ -z "$gray" ] ||
-        part rivals-gray 400 0 "$build/cuda_rivals" --size gray "${picture:-$scratch/coffee.ppm}" "$gray"
-    part rivals-host 300 0 "$build/cuda_rivals" --size uhd --host "${picture:-$scratch/coffee.ppm}"
-    part rivals-pageable 300 0 "$build/cuda_rivals" --size uhd --coding 0 --pageable "${picture:-$scratch/coffee.ppm}"
+    rivals planar --size uhd
+    rivals hd --size hd --interleaved
+    rivals small --size small --interleaved
+    rivals small-16 --size small --interleaved --flight 16
+    [ -z "$gray" ] || rivals gray --size gray
+    rivals host --size uhd --interleaved --host
+    rivals pageable --size uhd --interleaved --coding 0 --pageable
     part sizes 400 0 "$build/batches" "${picture:-$scratch/coffee.ppm}"
     part folder 400 0 "$root/bench/gpu_folder.sh" "$build/lift2k" "${picture:-$scratch/coffee.ppm}"
     part block-coders 120 0 "$build/cuda_blocks"

@@ -213,8 +213,7 @@ void l2k_lanes_release(l2k_lanes *lanes)
     *lanes = (l2k_lanes){0};
 }
 
-/* ---- A batch ------------------------------------------------------------------------------------------------------
- */
+/* ---- A batch ----------------------------------------------------------------------------------------------------- */
 
 /* Samples in flight together, about a gigabyte with all that is allocated for them, and lanes on a device: with more,
  * its memory and the bus are shared by so many that none of them gains. */

@@ -112,6 +112,7 @@ const uint8_t *l2k_tile_span(const l2k_decoding *d, uint32_t tile, size_t *bytes
     const l2k_codestream *cs = d->codestream;
     const uint8_t *start = cs->end, *end = cs->data;
     uint64_t used = 0;
+    *bytes = 0;
     for (size_t i = cs->first_part[tile]; i != L2K_NO_PART; i = cs->parts[i].next) {
         const l2k_tile_part_span *span = &cs->parts[i];
         start = span->packets < start ? span->packets : start;

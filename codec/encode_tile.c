@@ -50,6 +50,19 @@ static void choose_quantiser(const l2k_encoding *e, const l2k_team *team, const 
         spec->type = L2K_COEFFICIENT_FLOAT32;
 }
 
+/* Whether the first three planes are those of interleaved pixels. */
+static bool are_interleaved(const l2k_encode_job *job)
+{
+    const l2k_plane *planes = job->planes;
+    const size_t bytes = l2k_sample_bytes(planes[0].type);
+    for (unsigned c = 0; job->encoding->siz.num_components >= 3 && c < 3; c++)
+        if (planes[c].type != planes[0].type || planes[c].row_stride != planes[0].row_stride ||
+            planes[c].sample_stride != (ptrdiff_t)(3 * bytes) ||
+            (const char *)planes[c].data != (const char *)planes[0].data + c * bytes)
+            return false;
+    return true;
+}
+
 /* The slot's plan for the tile, and the views of its tile-components there. */
 static l2k_status choose_plan(const l2k_encode_job *job, const l2k_team *team, l2k_tile_slot *slot, l2k_tile *tile)
 {
@@ -61,7 +74,7 @@ static l2k_status choose_plan(const l2k_encode_job *job, const l2k_team *team, l
     l2k_plan_spec spec = {.direction = L2K_FORWARD,
                           .type = coefficient_type(tile),
                           .on_device = stays && e->device_planes && !l2k_choice_has_failed(e->context->choice),
-                          .packs_planes = stays && e->device_planes,
+                          .packs_planes = stays && e->device_planes && !are_interleaved(job),
                           .keeps_coefficients = stays};
     choose_quantiser(e, team, tile, &spec);
     l2k_coding_plan_spec(&e->siz, &e->coding, tile->rect, 0, components, &spec);

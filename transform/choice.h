@@ -17,21 +17,24 @@
  * lossless, milliseconds an image on the CPU and on the GPU, one at a time; then in batches, eight in flight on the
  * GPU:
  *
- *     HT encode   128 x 128   0.26   0.12   0.020   0.021
- *                 256 x 256   0.39   0.16   0.057   0.036
- *     HT decode   256 x 256   0.36   0.30   0.061   0.074
- *                 512 x 512   0.75   0.48   0.258   0.102
+ *     HT encode   128 x 128   0.17   0.12   0.017   0.021
+ *                 256 x 256   0.34   0.14   0.041   0.033
+ *     HT decode   256 x 256   0.32   0.22   0.049   0.054
+ *                 512 x 512   0.62   0.31   0.188   0.072
+ *     MQ encode   128 x 128   0.41   1.50   0.106   0.230
+ *     MQ decode   128 x 128   0.46   3.46   0.146   0.757
  *
- * 2^62 where the GPU was not faster. */
-#define L2K_GPU_MIN_ENCODE_MQ ((int64_t)1 << 62)
+ * MQ at 512 x 512: the command takes as long either way for a hundred files, eight at once; at 3840 x 2160 0.34 s
+ * instead of 0.50 (encode) and 0.65 (decode) for ten. The numbers for MQ are on the safe side of that. */
+#define L2K_GPU_MIN_ENCODE_MQ ((int64_t)1 << 24)
 #define L2K_GPU_MIN_ENCODE_HT ((int64_t)1 << 17)
-#define L2K_GPU_MIN_DECODE_MQ ((int64_t)1 << 62)
+#define L2K_GPU_MIN_DECODE_MQ ((int64_t)1 << 24)
 #define L2K_GPU_MIN_DECODE_HT ((int64_t)1 << 19)
 
 /* Samples whose coding the GPU makes shorter by as long as opening the device takes: 0.13 to 0.2 s, over 0.25 to 0.5 ns
  * a sample for HT. An object first codes so many on the CPU, unless one image or batch has them: then it has lost no
  * more by the wrong choice than it could have gained, whether another image follows or not. */
-#define L2K_GPU_OPENING_MQ ((uint64_t)1 << 25)
+#define L2K_GPU_OPENING_MQ ((uint64_t)1 << 26)
 #define L2K_GPU_OPENING_HT ((uint64_t)1 << 29)
 
 /* Belongs to an encoder, a decoder or a transform, whose context points to it; all threads of a run share it. */

@@ -314,7 +314,11 @@ L2K_API l2k_status l2k_encoder_set_step(l2k_encoder *encoder, double base);
 
 /* For planes in device memory: a cudaStream_t. They are ready once it has done what is in it when the call begins that
  * takes them. NULL, as at first, is CUDA's default stream. Encoding itself works in streams of its own, and has done
- * with the planes when the call returns. */
+ * with the planes when the call returns.
+ *
+ * With the GPU nothing is allocated after the first image of a shape, unless an image takes more bytes than its
+ * samples. Device memory for a frame of 3840 x 2160 RGB of 8 bits besides the planes: HT 190 MB with the 5/3 and 265 MB
+ * with the 9/7, 25 MB less for interleaved planes; MQ 480 MB. */
 L2K_API void l2k_encoder_set_stream(l2k_encoder *encoder, void *stream);
 
 /* Encodes one image: `planes` has image->num_components entries. All of the output is computed before the first byte is

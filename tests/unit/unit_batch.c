@@ -8,8 +8,7 @@
 
 static l2k_backend backend = L2K_BACKEND_CPU;
 
-/* ---- Hooks for several threads -------------------------------------------------------------------------------------
- */
+/* ---- Hooks for several threads ----------------------------------------------------------------------------------- */
 
 typedef struct counts {
     atomic_size_t allocations, live;
@@ -80,6 +79,15 @@ typedef struct many {
     l2k_decode_item decode[MANY];
 } many;
 
+static void show_error(void *user, l2k_severity severity, const char *text)
+{
+    (void)user;
+    if (severity == L2K_SEVERITY_ERROR)
+        fprintf(stderr, "lift2k: %s\n", text);
+}
+
+static const l2k_hooks printing = {.message = show_error};
+
 static l2k_encoder *encoder_of(const l2k_hooks *hooks, int kind, int64_t threads, int64_t in_flight)
 {
     static const double ratios[] = {20, 5};
@@ -89,7 +97,7 @@ static l2k_encoder *encoder_of(const l2k_hooks *hooks, int kind, int64_t threads
         {{L2K_ENCODER_WAVELET, L2K_WAVELET_9_7}, {L2K_ENCODER_BLOCK_WIDTH, 16}},
         {{L2K_ENCODER_STYLE, L2K_STYLE_HT}, {L2K_ENCODER_BLOCK_HEIGHT, 32}},
         {{L2K_ENCODER_STYLE, L2K_STYLE_HT}, {L2K_ENCODER_TILE_WIDTH, 64}, {L2K_ENCODER_TILE_HEIGHT, 64}}};
-    l2k_encoder *encoder = l2k_encoder_new(hooks);
+    l2k_encoder *encoder = l2k_encoder_new(hooks ? hooks : &printing);
     assert_non_null(encoder);
     for (int i = 0; i < 3; i++)
         if (settings[kind][i].option)
@@ -104,7 +112,7 @@ static l2k_encoder *encoder_of(const l2k_hooks *hooks, int kind, int64_t threads
 
 static l2k_decoder *decoder_of(const l2k_hooks *hooks, int64_t threads, int64_t in_flight)
 {
-    l2k_decoder *decoder = new_decoder(hooks, (unsigned)threads);
+    l2k_decoder *decoder = new_decoder(hooks ? hooks : &printing, (unsigned)threads);
     assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_BACKEND, backend), L2K_OK);
     assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_IN_FLIGHT, in_flight), L2K_OK);
     return decoder;
@@ -177,8 +185,7 @@ static void expect_all(const many *m, int from, int to)
     }
 }
 
-/* ---- Tests ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Tests ------------------------------------------------------------------------------------------------------- */
 
 static void test_same_as_alone(void **unused)
 {
@@ -431,7 +438,9 @@ static void test_cancel(void **unused)
         picture_make(&got[i], SIDE, SIDE, 3);
         decode[i] = (l2k_decode_item){file.data, file.size, got[i].planes, L2K_OK};
     }
-    for (unsigned stop_at = 0; stop_at < 4; stop_at++) {
+    /* On a GPU they are done before the hook is called a second time. */
+    const unsigned most = backend == L2K_BACKEND_CPU ? 4 : 2;
+    for (unsigned stop_at = 0; stop_at < most; stop_at++) {
         for (int in_flight = 1; in_flight <= 3; in_flight += 2) {
             counts k[2];
             const l2k_hooks hooks[2] = {hooks_of(&k[0]), hooks_of(&k[1])};
@@ -452,7 +461,7 @@ static void test_cancel(void **unused)
             }
             for (int i = 0; i < 2; i++) {
                 assert_true(stop_at ? cancelled[i] > 0 && k[i].calls == stop_at : cancelled[i] == 0);
-                assert_true(k[i].falls == 0 && (stop_at || k[i].calls > 2));
+                assert_true(k[i].falls == 0 && (stop_at || k[i].calls > (most == 4 ? 2u : 0u)));
             }
             l2k_encoder_free(encoder);
             l2k_decoder_free(decoder);

@@ -211,8 +211,8 @@ static void make_lists(void)
     s.next = s.memory + l2k_mq_cuda_lead(s.num_planes);
     for (uint32_t plane = s.num_planes; plane-- > 0;)
         list_plane(plane);
-    memset(s.next, L2K_MQ_FILLER & 0xFF, 4);
-    assert_true(s.next + 48 <= s.memory + s.bytes); /* what a lane reads ahead */
+    memset(s.next, L2K_MQ_FILLER & 0xFF, 4 * L2K_MQ_WORDS_AHEAD);
+    assert_true(s.next + 4 * L2K_MQ_WORDS_AHEAD <= s.memory + s.bytes);
 }
 
 static void code_lists(void)

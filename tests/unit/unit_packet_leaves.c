@@ -3,6 +3,7 @@
 #include "support.h"
 
 #include "codec/packets/cuda/packet_leaves.h"
+#include "codec/packets/cuda/packet_stuffing.h"
 #include "codec/packets/packet.h"
 
 static const l2k_context context = {.threads = 1};
@@ -158,11 +159,30 @@ static uint32_t put_part(const l2k_precinct *precinct, uint32_t at)
     return at;
 }
 
+/* Piece by piece; each says for all entries what it hands on before it knows its own. */
+static size_t stuff(uint32_t num_bits)
+{
+    uint32_t entry = 0, bytes = 0;
+    for (uint32_t i = 0; i * L2K_PIECE_BITS < num_bits; i++) {
+        const uint32_t left = num_bits - i * L2K_PIECE_BITS;
+        l2k_piece piece = {.limit = left < L2K_PIECE_BITS ? left : L2K_PIECE_BITS};
+        uint32_t ends[L2K_PIECE_ENTRIES];
+        memcpy(piece.words, &words[2 * i], sizeof piece.words); /* 0 behind the last bit */
+        const uint64_t full = l2k_full_bytes(&piece);
+        for (uint32_t e = 0; e < L2K_PIECE_ENTRIES; e++) {
+            ends[e] = l2k_stuff_piece(full, piece.limit, e);
+            assert_true(ends[e] <= 0xFF);
+        }
+        l2k_put_piece(&piece, full, entry, stuffed + bytes);
+        bytes += ends[entry] >> 4;
+        entry = ends[entry] & 15;
+    }
+    return bytes;
+}
+
 static size_t make_header(const l2k_resolution *resolution, uint32_t precinct)
 {
     uint32_t count = 1;
-    l2k_buffer out = {.context = &context};
-    l2k_bit_writer bits = l2k_bits_to(&out);
     memset(words, 0, sizeof words);
     l2k_put_header_bits(words, 0, 1, 1);
     for (uint32_t b = 0; b < resolution->num_bands; b++) {
@@ -172,14 +192,7 @@ static size_t make_header(const l2k_resolution *resolution, uint32_t precinct)
         make_tree(&resolution->bands[b], p);
         count = put_part(p, count);
     }
-    for (uint32_t i = 0; i < count; i++)
-        l2k_bits_put(&bits, words[i / 32] >> (31 - i % 32) & 1, 1);
-    l2k_bits_flush(&bits);
-    assert_true(out.size <= sizeof stuffed);
-    memcpy(stuffed, out.data, out.size);
-    const size_t bytes = out.size;
-    l2k_buffer_release(&out);
-    return bytes;
+    return stuff(count);
 }
 
 /* ---- Test ----------------------------------------------------------------------------------------------------- */

@@ -23,14 +23,31 @@ namespace
 /* The kernels need compute capability 7.5. */
 const int OLDEST = 75;
 
-cudaError_t look(int *count, int *device, cudaDeviceProp *properties)
+/* All of a device's properties take long to fetch, so they are asked for only where its name is. */
+cudaError_t look(int *count, int *device, int *major, int *minor)
 {
     cudaError_t error = cudaGetDeviceCount(count);
     if (error == cudaSuccess && *count > 0)
         error = cudaGetDevice(device);
     if (error == cudaSuccess && *count > 0)
-        error = cudaGetDeviceProperties(properties, *device);
+        error = cudaDeviceGetAttribute(major, cudaDevAttrComputeCapabilityMajor, *device);
+    if (error == cudaSuccess && *count > 0)
+        error = cudaDeviceGetAttribute(minor, cudaDevAttrComputeCapabilityMinor, *device);
     return error;
+}
+
+void describe(int device, bool usable, char *text, size_t bytes)
+{
+    cudaDeviceProp p = {};
+    if (bytes == 0)
+        return;
+    if (cudaGetDeviceProperties(&p, device) != cudaSuccess)
+        cudaGetLastError();
+    snprintf(text, bytes, "device %d, %s, compute capability %d.%d, %zu MiB", device, p.name, p.major, p.minor,
+             p.totalGlobalMem >> 20);
+    if (!usable)
+        snprintf(text, bytes, "device %d, %s: its compute capability is %d.%d, %d.%d is needed", device, p.name,
+                 p.major, p.minor, OLDEST / 10, OLDEST % 10);
 }
 
 } // namespace
@@ -52,9 +69,8 @@ extern "C" void l2k_cuda_set_device(int device)
 
 extern "C" bool l2k_cuda_usable(char *text, size_t bytes)
 {
-    int count = 0, device = 0;
-    cudaDeviceProp properties = {};
-    cudaError_t error = look(&count, &device, &properties);
+    int count = 0, device = 0, major = 0, minor = 0;
+    cudaError_t error = look(&count, &device, &major, &minor);
     if (error != cudaSuccess) {
         cudaGetLastError();
         snprintf(text, bytes, "%s", cudaGetErrorString(error));
@@ -64,11 +80,7 @@ extern "C" bool l2k_cuda_usable(char *text, size_t bytes)
         snprintf(text, bytes, "no device found");
         return false;
     }
-    snprintf(text, bytes, "device %d, %s, compute capability %d.%d, %zu MiB", device, properties.name, properties.major,
-             properties.minor, properties.totalGlobalMem >> 20);
-    if (10 * properties.major + properties.minor >= OLDEST)
-        return true;
-    snprintf(text, bytes, "device %d, %s: its compute capability is %d.%d, %d.%d is needed", device, properties.name,
-             properties.major, properties.minor, OLDEST / 10, OLDEST % 10);
-    return false;
+    const bool usable = 10 * major + minor >= OLDEST;
+    describe(device, usable, text, bytes);
+    return usable;
 }

@@ -89,6 +89,11 @@ extern "C" l2k_status l2k_cuda_copy_rows(const l2k_context *context, void *strea
     return to_host ? l2k_cuda_wait(context, stream) : L2K_OK;
 }
 
+extern "C" l2k_status l2k_cuda_clear(const l2k_context *context, void *stream, void *device, size_t bytes)
+{
+    return l2k_cuda_check(context, cudaMemsetAsync(device, 0, bytes, (cudaStream_t)stream), "clearing device memory");
+}
+
 extern "C" l2k_status l2k_cuda_clear_ends(const l2k_context *context, void *stream, void *device, size_t bytes,
                                           size_t distance)
 {

@@ -57,6 +57,8 @@ l2k_status l2k_cuda_wait(const l2k_context *context, void *stream);
 l2k_status l2k_cuda_copy_rows(const l2k_context *context, void *stream, void *to, size_t to_pitch, const void *from,
                               size_t from_pitch, size_t bytes, size_t rows, bool to_host);
 
+l2k_status l2k_cuda_clear(const l2k_context *context, void *stream, void *device, size_t bytes);
+
 /* Clears `bytes` bytes at `device` and as many `distance` bytes further on. */
 l2k_status l2k_cuda_clear_ends(const l2k_context *context, void *stream, void *device, size_t bytes, size_t distance);
 

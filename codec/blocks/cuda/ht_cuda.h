@@ -16,29 +16,30 @@ enum { L2K_HT_CUDA_QUADS = 1024, L2K_HT_CUDA_ROW = 512 };
  * 16. Encoding: coefficients that are to be quantised; refinement passes. */
 enum { L2K_HT_WIDE = 1, L2K_HT_LONG = 2, L2K_HT_SHORT = 4, L2K_HT_FLOAT = 4, L2K_HT_REFINED = 8, L2K_HT_FORMS = 16 };
 
-/* Of a decoder's table entries, and contexts as places in them: a quad's residual; the next context in the first row of
- * quads; what a quad contributes to it below; a context after the others, in which nothing follows. States of MEL
- * likewise. */
+/* Of a decoder's table entries, and contexts as places in them: a quad's residual; the context, in the first row of
+ * quads the next one; below, what it owes to the quad to the left, and to those above; a context, or there a bit beside
+ * it, in which nothing follows. Residuals are by mode, of which the first row has five, others four; states of MEL. */
 enum {
     L2K_HT_CUDA_U_OFF = 1 << 8,
     L2K_HT_CUDA_CONTEXT = 7 << 9,
     L2K_HT_CUDA_WEST = 1 << 10,
+    L2K_HT_CUDA_ABOVE = 5 << 9,
     L2K_HT_CUDA_BLANK = 8 << 9,
-    L2K_HT_CUDA_ENTRIES = 9 * 128,
-    L2K_HT_CUDA_RESIDUALS = 576,
-    L2K_HT_CUDA_STATE = 15 << 8,
+    L2K_HT_CUDA_FIRST_ENTRIES = 9 * 128,
+    L2K_HT_CUDA_ENTRIES = 16 * 128,
+    L2K_HT_CUDA_MODES = 4 * 64,
+    L2K_HT_CUDA_FIRST_MODES = 5 * 64,
+    L2K_HT_CUDA_STATE = 15 << 6,
     L2K_HT_CUDA_RUNS = 13 * 64
 };
 
-/* By context, and the next seven bits. */
-typedef uint32_t l2k_ht_cuda_quads[2][L2K_HT_CUDA_ENTRIES];
-
-/* Tables in device memory, made of those of the CPU's coder. */
+/* Tables in device memory, made of those of the CPU's coder. A decoder's (ht_decode_quads.cu) are by context and the
+ * next seven bits, mode and the next six, state and the next six. */
 typedef struct l2k_ht_cuda_tables {
     l2k_ht_codes codes[2];
     l2k_ht_pairs pairs[2];
-    l2k_ht_cuda_quads quads; /* ht_decode_quads.cu */
-    uint32_t residuals[L2K_HT_CUDA_RESIDUALS];
+    uint32_t first_quads[L2K_HT_CUDA_FIRST_ENTRIES], quads[L2K_HT_CUDA_ENTRIES];
+    uint32_t residuals[L2K_HT_CUDA_MODES + L2K_HT_CUDA_FIRST_MODES];
     uint32_t runs[L2K_HT_CUDA_RUNS];
 } l2k_ht_cuda_tables;
 
@@ -148,15 +149,11 @@ typedef struct l2k_ht_cuda_decode_block {
 typedef struct l2k_ht_cuda_decode {
     const l2k_ht_cuda_decode_block *blocks; /* of one form, or of all for un-stuffing */
     uint32_t num_blocks, form;
-    uint32_t lanes; /* blocks a CTA for significance and residuals */
     const l2k_ht_cuda_tables *tables;
     l2k_ht_cuda_counters *counters;
     const uint8_t *bytes;
     uint8_t *scratch;
 } l2k_ht_cuda_decode;
-
-/* `lanes` for so many blocks: few where there are few blocks, so that each has more of a scheduler. */
-uint32_t l2k_ht_cuda_decode_lanes(uint32_t blocks, uint32_t processors);
 
 /* Scratch memory of a block: four words, then its streams of bits without stuffing, then its quads. Offsets in units of
  * 16 bytes. */

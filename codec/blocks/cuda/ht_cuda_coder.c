@@ -149,6 +149,15 @@ static inline uint32_t most_code(const l2k_cuda_view *view, unsigned planes, uns
     return quads * (4 * (planes + 2u + (passes > 1 ? 2 : 0)) + 16) / 7 / 4 + 16;
 }
 
+/* What all blocks together hardly ever exceed: two bits a sample more than it has. Where that is much memory, it is all
+ * that is taken before it turns out to be too little. */
+static inline uint32_t usual_code(const l2k_cuda_view *view, unsigned precision, unsigned passes)
+{
+    return (uint32_t)view->width * view->height * (precision + 2u + (passes > 1 ? 2 : 0)) / 32 + 16;
+}
+
+enum { MUCH_CODE = 1 << 22 }; /* in units of 4 bytes */
+
 /* What is the same for all blocks of a subband. */
 typedef struct encoded_band {
     l2k_cuda_band band;
@@ -183,7 +192,7 @@ static l2k_status list_to_encode(ht_coder *c, size_t listed)
     l2k_ht_cuda_encode_block *to = (l2k_ht_cuda_encode_block *)(c->blocks.pinned.at + listed);
     const l2k_block_batch *batch = &c->blocks.batch;
     encoded_band in = {0};
-    uint64_t most = 0, refinement = 0;
+    uint64_t most = 0, usual = 0, refinement = 0;
     for (size_t i = 0; i < batch->num_places; i++) {
         const l2k_block_place *place = &batch->places[i];
         fetch_ahead(batch, i);
@@ -194,6 +203,7 @@ static l2k_status list_to_encode(ht_coder *c, size_t listed)
         to[i].index = (uint32_t)i;
         note_form(c, i, in.form | (to[i].view.width > LONG_ROW ? L2K_HT_LONG : 0));
         most += most_code(&to[i].view, in.planes, in.block.passes);
+        usual += usual_code(&to[i].view, place->band->component->precision, in.block.passes);
         if (in.form & L2K_HT_REFINED) {
             to[i].scratch = (uint32_t)refinement;
             refinement += l2k_ht_cuda_lay_out_encoding(&to[i].view, in.form & L2K_HT_WIDE).end;
@@ -201,7 +211,8 @@ static l2k_status list_to_encode(ht_coder *c, size_t listed)
     }
     if (most > UINT32_MAX / 8 || refinement > UINT32_MAX)
         return l2k_fail(c->blocks.context, L2K_ERROR_UNSUPPORTED, "CUDA: too many code-blocks at once");
-    c->code_capacity = (uint32_t)most;
+    usual = usual > MUCH_CODE ? usual : MUCH_CODE;
+    c->code_capacity = (uint32_t)(most < usual ? most : usual);
     c->refinement_units = (size_t)refinement;
     return L2K_OK;
 }
@@ -319,6 +330,14 @@ static l2k_status reserve_to_encode(ht_coder *c)
     return l2k_cuda_reserve(b->context, &b->device, bytes);
 }
 
+/* Of a batch that stays, only counters. */
+static l2k_status fetch_results(const ht_coder *c)
+{
+    const l2k_cuda_blocks *b = &c->blocks;
+    return l2k_cuda_download(b->context, b->running, b->pinned.at + c->counters, b->device.at + c->counters,
+                             (b->batch.stays ? c->gains : c->results_end) - c->counters);
+}
+
 static l2k_status enqueue_encoding(ht_coder *c)
 {
     l2k_cuda_blocks *b = &c->blocks;
@@ -329,8 +348,7 @@ static l2k_status enqueue_encoding(ht_coder *c)
     for (unsigned form = 0; form < L2K_HT_FORMS; form++)
         L2K_TRY(launch_encoding(c, form));
     c->listed = key_of(c);
-    return l2k_cuda_download(b->context, b->running, b->pinned.at + c->counters, b->device.at + c->counters,
-                             (b->batch.stays ? c->gains : c->results_end) - c->counters);
+    return b->batch.stays ? L2K_OK : fetch_results(c); /* no copy between kernels of the coder and of packets */
 }
 
 static l2k_status start_encoding(ht_coder *c)
@@ -382,6 +400,8 @@ static l2k_status fetch_code(ht_coder *c, uint32_t units)
 static l2k_status finish_encoding(ht_coder *c)
 {
     l2k_ht_cuda_counters counters;
+    if (c->blocks.batch.stays)
+        L2K_TRY(fetch_results(c));
     for (;;) {
         L2K_TRY(l2k_cuda_blocks_wait(&c->blocks));
         memcpy(&counters, c->blocks.pinned.at + c->counters, sizeof counters);
@@ -534,7 +554,6 @@ static l2k_ht_cuda_decode decoding_of(const ht_coder *c, unsigned form)
     return (l2k_ht_cuda_decode){.blocks = (l2k_ht_cuda_decode_block *)(device + c->list) + c->ranges[form].first,
                                 .num_blocks = c->ranges[form].count,
                                 .form = form,
-                                .lanes = l2k_ht_cuda_decode_lanes(c->ranges[form].count, c->blocks.processors),
                                 .tables = (l2k_ht_cuda_tables *)c->tables.at,
                                 .counters = (l2k_ht_cuda_counters *)(device + c->counters),
                                 .bytes = l2k_cuda_bytes_at(&c->blocks),

@@ -5,15 +5,29 @@
 
 #include "codec/blocks/cuda/ht_cuda.h"
 
-/* Bits 0 to 4: the codeword's length; 5, 6: significance of the lower samples; 8: u_off; then for the next context, in
- * the first row bits 9 to 11, the context itself, else bits 9 to 12, all ones if one of the right samples is
- * significant. Then rho, e_k and e_1, four bits each. */
+/* Bits 0 to 4: the codeword's length; 8: u_off; 9 to 11: in the first row the next context; 10: in others whether one
+ * of the right samples is significant. From bit 20 on e_k and e_1, four bits each, then significance of samples 0, 2, 3
+ * and 1, so that the lower ones end up on top. */
 static uint32_t quad_entry(unsigned entry, bool first_row)
 {
     const unsigned rho = l2k_ht_rho(entry);
-    const uint32_t next = first_row ? (rho >> 1 | (rho & 1)) << 9 : rho >> 2 ? 15 << 9 : 0;
-    return l2k_ht_length(entry) | (rho >> 1 & 1) << 5 | (rho >> 3 & 1) << 6 | l2k_ht_u_off(entry) * L2K_HT_CUDA_U_OFF |
-           next | rho << 16 | l2k_ht_e_k(entry) << 20 | (uint32_t)l2k_ht_e_1(entry) << 24;
+    const uint32_t next = first_row ? (rho >> 1 | (rho & 1)) << 9 : rho >> 2 ? L2K_HT_CUDA_WEST : 0;
+    const uint32_t samples = (rho & 1) | (rho >> 2 & 1) << 1 | (rho >> 3 & 1) << 2 | (rho >> 1 & 1) << 3;
+    return l2k_ht_length(entry) | l2k_ht_u_off(entry) * L2K_HT_CUDA_U_OFF | next | l2k_ht_e_k(entry) << 20 |
+           (uint32_t)l2k_ht_e_1(entry) << 24 | samples << 28;
+}
+
+/* Below the first row, the first and the last bit of a context are exchanged; in the contexts' second half those that
+ * are not 0 stand again. */
+static void make_quads(const l2k_ht_vlc entries[2], l2k_ht_cuda_tables *tables)
+{
+    for (unsigned i = 0; i < 1024; i++)
+        tables->first_quads[i] = quad_entry(entries[0][i], true);
+    for (unsigned i = 0; i < L2K_HT_CUDA_ENTRIES; i++) {
+        const unsigned place = i >> 7 & 7, context = (place & 2) | place >> 2 | (place & 1) << 2;
+        if (i < 1024 || context)
+            tables->quads[i] = quad_entry(entries[1][context << 7 | (i & 127)], false);
+    }
 }
 
 /* Bits 0 to 4: the length; from 5 and 10 on, where each suffix begins, five bits, two more than its place; 15 and 20:
@@ -80,12 +94,11 @@ void l2k_ht_cuda_make_tables(l2k_ht_cuda_tables *tables)
     memset(tables, 0, sizeof *tables);
     l2k_ht_make_codes(tables->codes, tables->pairs);
     l2k_ht_make_vlc(entries);
-    for (unsigned i = 0; i < 2048; i++)
-        tables->quads[i >> 10][i & 1023] = quad_entry(entries[i >> 10][i & 1023], i < 1024);
-    for (unsigned i = 0; i < 256; i++)
+    make_quads(entries, tables);
+    for (unsigned i = 0; i < L2K_HT_CUDA_MODES; i++)
         tables->residuals[i] = residuals_of(i >> 6, false, i & 63);
-    for (unsigned i = 0; i < 320; i++)
-        tables->residuals[256 + i] = residuals_of(i >> 6, true, i & 63);
+    for (unsigned i = 0; i < L2K_HT_CUDA_FIRST_MODES; i++)
+        tables->residuals[L2K_HT_CUDA_MODES + i] = residuals_of(i >> 6, true, i & 63);
     for (unsigned i = 0; i < L2K_HT_CUDA_RUNS; i++)
         tables->runs[i] = runs_of(i >> 6, i & 63);
 }

@@ -73,20 +73,20 @@ __global__ void __launch_bounds__(32 * UNSTUFF_WARPS) unstuff_blocks(const param
 /* Two warps, and up to 32 blocks, for each of which both have a lane. One decodes VLC, a chain of look-ups in which
  * nothing else may stand. The other sees to it that its bits are in shared memory, and MEL's symbols, for the next
  * group of eight pairs of quads; then they meet. Rings of words in shared memory, lane by lane. */
-enum { LANES = 32, LEAST_LANES = 8, VLC_RING = 32, MEL_RING = 16, SYMBOL_RING = 4 };
+enum { LANES = 32, VLC_RING = 32, MEL_RING = 16, SYMBOL_RING = 4 };
 
 /* A group's pairs, the words of VLC that it can take (30 bits a pair), and the symbols of MEL. */
 enum { GROUP_PAIRS = 8, GROUP_WORDS = 8, GROUP_SYMBOLS = 24 };
 
+/* The first row's tables are used too seldom to stand here. VLC's first row of words follows its last one once more. */
 struct cta_memory {
-    l2k_ht_cuda_quads quads;
-    uint32_t residuals[L2K_HT_CUDA_RESIDUALS], runs[L2K_HT_CUDA_RUNS];
-    uint32_t vlc[VLC_RING * LANES], mel[MEL_RING * LANES], symbols[SYMBOL_RING * LANES];
+    uint32_t quads[L2K_HT_CUDA_ENTRIES], residuals[L2K_HT_CUDA_MODES], runs[L2K_HT_CUDA_RUNS];
+    uint32_t vlc[(VLC_RING + 1) * LANES], mel[MEL_RING * LANES], symbols[SYMBOL_RING * LANES];
     uint32_t used[2][2][LANES]; /* by odd or even group: bits of VLC, symbols of MEL */
     uint32_t most_groups;       /* of a block */
 };
 
-/* What is kept of a quad: rho in bits 0 to 3, e_k, e_1, and the residual from bit 12 on, in 16 or 32 bits. */
+/* What is kept of a quad: of the upper half of its entry, and the residual, in 16 or 32 bits. */
 template <bool WIDE> struct quad_words;
 
 template <> struct quad_words<false> {
@@ -99,7 +99,7 @@ template <> struct quad_words<false> {
     }
     __device__ __forceinline__ void set(int pair, uint32_t first, uint32_t second, uint32_t u, uint32_t v)
     {
-        w[pair] = __byte_perm(first, second, 0x7632) + u * 0x1000u + v * 0x10000000u;
+        w[pair] = __byte_perm(first, second, 0x7632) + v * 0x10000u + u;
     }
     __device__ __forceinline__ void store(uint4 *to) const
     {
@@ -119,8 +119,8 @@ template <> struct quad_words<true> {
     }
     __device__ __forceinline__ void set(int pair, uint32_t first, uint32_t second, uint32_t u, uint32_t v)
     {
-        w[2 * pair] = (first >> 16) + (u << 12);
-        w[2 * pair + 1] = (second >> 16) + (v << 12);
+        w[2 * pair] = (first >> 16) + (u << 16);
+        w[2 * pair + 1] = (second >> 16) + (v << 16);
     }
     __device__ __forceinline__ void store(uint4 *to) const
     {
@@ -131,7 +131,7 @@ template <> struct quad_words<true> {
 
 /* A stream's words on their way to a lane: eight are loaded ahead, before the ring has room for them, since a load
  * takes as long as some pairs of quads. */
-template <int RING> struct word_ring {
+template <int RING, bool REPEATS> struct word_ring {
     uint32_t *ring;
     const uint4 *from;
     uint32_t next, end; /* units of 16 bytes; of those with bits of the stream */
@@ -164,6 +164,8 @@ template <int RING> struct word_ring {
     }
     __device__ __forceinline__ void fill()
     {
+        if (REPEATS && (filled & (RING - 1)) == 0)
+            ring[RING * LANES] = first.x;
         put(filled + 0, first.x), put(filled + 1, first.y), put(filled + 2, first.z), put(filled + 3, first.w);
         put(filled + 4, second.x), put(filled + 5, second.y), put(filled + 6, second.z), put(filled + 7, second.w);
         filled += 8;
@@ -175,15 +177,15 @@ template <int RING> struct word_ring {
 /* MEL (7.3.3): some runs at a time to words of symbols. A symbol takes 3/2 bits at most, and up to 36 more go into the
  * state, so that the 96 that a group may bring fit the words that are there. */
 struct mel_decoder {
-    word_ring<MEL_RING> words;
-    const uint8_t *runs;
-    uint32_t *ring;      /* of symbols */
-    uint32_t written;    /* words of them */
-    uint64_t symbols;    /* that are not yet a word, the next one lowest; beyond them 0 */
-    uint32_t ready;      /* how many */
-    uint32_t bits, more; /* the next ones, the first one on top; the 32 after them */
-    uint32_t place;      /* of the next bit */
-    uint32_t state;      /* L2K_HT_CUDA_STATE */
+    word_ring<MEL_RING, false> words;
+    const uint32_t *runs; /* by state, and the next bits */
+    uint32_t *ring;       /* of symbols */
+    uint32_t written;     /* words of them */
+    uint64_t symbols;     /* that are not yet a word, the next one lowest; beyond them 0 */
+    uint32_t ready;       /* how many */
+    uint32_t bits, more;  /* the next ones, the first one on top; the 32 after them */
+    uint32_t place;       /* of the next bit */
+    uint32_t state;       /* L2K_HT_CUDA_STATE */
 
     __device__ __forceinline__ void start(uint32_t *shared, uint32_t *to, const uint4 *stream, uint32_t count)
     {
@@ -197,14 +199,14 @@ struct mel_decoder {
     }
     __device__ __forceinline__ void decode_runs()
     {
-        const uint32_t entry = *reinterpret_cast<const uint32_t *>(runs + (state | (bits >> 24 & 63 << 2)));
+        const uint32_t entry = runs[state | bits >> 26];
         const uint32_t last = entry >> 12 & 31;
         bits = __funnelshift_l(more, bits, entry);
         place += entry & 31;
         more = __funnelshift_l(words.at((place >> 5) + 2), words.at((place >> 5) + 1), place);
         symbols |= (uint64_t)(entry >> 17 | (entry >> 5 & 1) << last) << ready;
         ready += last + 1;
-        state = entry & L2K_HT_CUDA_STATE;
+        state = entry >> 2 & L2K_HT_CUDA_STATE;
     }
     /* Goes on until `count` words have been written; one more may be, too. */
     __device__ __forceinline__ void write(uint32_t count)
@@ -222,8 +224,8 @@ struct mel_decoder {
     }
 };
 
-/* Significance of the lower samples of a row of quads, four bits a pair: of the left and right one of each quad. Up to
- * 32 quads stand in a register pair; LONG rows in local memory. */
+/* Significance of the lower samples of a row of quads, 16 bits for each four pairs, the first sample highest. Up to 32
+ * quads stand in a register pair; LONG rows in local memory. */
 template <bool LONG> struct lower_row;
 
 template <> struct lower_row<false> {
@@ -239,11 +241,11 @@ template <> struct lower_row<false> {
         before = 0;
         below = 0;
     }
-    /* 32 bits that begin with the right sample of the quad before the next four pairs. */
+    /* 18 bits: those of the next four pairs, between the samples on both sides. */
     __device__ __forceinline__ uint32_t next()
     {
-        const uint32_t bits = (uint32_t)above << 1 | before;
-        before = (uint32_t)above >> 15 & 1;
+        const uint32_t both = (uint32_t)above, own = both & 0xFFFF, bits = before << 17 | own << 1 | both >> 31;
+        before = own & 1;
         above >>= 16;
         return bits;
     }
@@ -274,8 +276,8 @@ template <> struct lower_row<true> {
     }
     __device__ __forceinline__ uint32_t next()
     {
-        const uint32_t own = groups[at], bits = (own | (uint32_t)groups[at + 1] << 16) << 1 | before;
-        before = own >> 15 & 1;
+        const uint32_t own = groups[at], bits = before << 17 | own << 1 | (uint32_t)groups[at + 1] >> 15;
+        before = own & 1;
         return bits;
     }
     __device__ __forceinline__ void put(uint32_t bits)
@@ -287,51 +289,61 @@ template <> struct lower_row<true> {
     }
 };
 
+__device__ __forceinline__ uint32_t shifted(uint32_t v, int left)
+{
+    return left < 0 ? v >> -left : v << left;
+}
+
 /* Contexts are places in a table of bytes, as are the bits that look something up: bits of the stream stand two higher
  * than in the stream, and shifts are by the low five bits of what was looked up, without masking them out. */
 template <bool WIDE, bool LONG> struct quad_decoder {
     const cta_memory &memory;
-    const uint32_t *vlc; /* the lane's ring */
+    const l2k_ht_cuda_tables &tables;
+    const uint8_t *vlc; /* the lane's ring */
     lower_row<LONG> lower;
-    uint32_t bits, more;        /* the next ones, from bit 2 on; the 32 after them */
-    uint32_t place;             /* two less than that of the next bit in VLC */
-    uint32_t symbols;           /* of MEL, below a one that moves down as they are used */
-    uint32_t west;              /* what the quad to the left contributes to the next context */
-    uint32_t residual;          /* all of them together */
+    uint32_t bits, more; /* the next ones, from bit 2 on; the 32 after them */
+    uint32_t ahead;      /* place of the latter in VLC */
+    uint32_t symbols;    /* of MEL, below a one that moves down as they are used; after the first row: the opposite of
+                            each, the next one at BLANK */
+    uint32_t west;       /* entry of the quad to the left */
+    uint32_t residual;   /* all of them together */
     int pairs, row, rows, pair; /* of a row; the next one */
     bool odd;                   /* the row ends with a pair of one quad */
     int pitch;
     uint4 *to;
 
-    __device__ __forceinline__ quad_decoder(const cta_memory &shared) : memory(shared), vlc(shared.vlc + l2k_lane())
+    __device__ __forceinline__ quad_decoder(const cta_memory &shared, const l2k_ht_cuda_tables &all)
+        : memory(shared), tables(all), vlc(reinterpret_cast<const uint8_t *>(shared.vlc + l2k_lane()))
     {
     }
 
-    template <bool FIRST> __device__ __forceinline__ uint32_t entry(uint32_t context, uint32_t bits) const
+    static __device__ __forceinline__ uint32_t at(const uint32_t *table, uint32_t place)
     {
-        const uint8_t *table = reinterpret_cast<const uint8_t *>(memory.quads[FIRST ? 0 : 1]);
-        return *reinterpret_cast<const uint32_t *>(table + (context | (bits & 127 << 2)));
+        return *reinterpret_cast<const uint32_t *>(reinterpret_cast<const uint8_t *>(table) + place);
     }
-    __device__ __forceinline__ uint32_t word(uint32_t at) const
+    __device__ __forceinline__ void load_more()
     {
-        return vlc[(at >> 5 & (VLC_RING - 1)) * LANES];
+        const uint32_t *words = reinterpret_cast<const uint32_t *>(vlc + (ahead << 2 & (VLC_RING - 1) << 7));
+        more = __funnelshift_r(words[0], words[LANES], ahead);
     }
-    /* The entry of a quad in a context that has two parts, of which the second, `west`, belongs to the quad before and
-     * is known last. In context 0, MEL says whether there is anything. */
+
+    /* The entry of a quad with the lower samples `above` it, after the quad `before`. In context 0, MEL says whether
+     * there is anything. */
     template <bool FIRST> __device__ __forceinline__ uint32_t next_entry(uint32_t above, uint32_t before, uint32_t rest)
     {
-        const uint32_t blank = symbols & 1 ? 0 : L2K_HT_CUDA_BLANK;
-        uint32_t context;
         if (FIRST) {
-            context = before & L2K_HT_CUDA_CONTEXT;
-            symbols >>= context == 0;
-            context = context ? context : blank;
-        } else {
-            const uint32_t without = above ? above : blank, with = above | L2K_HT_CUDA_WEST;
-            context = without ^ ((without ^ with) & before);
-            symbols >>= (above | (before & L2K_HT_CUDA_WEST)) == 0;
+            uint32_t context = before & L2K_HT_CUDA_CONTEXT;
+            if (context == 0) {
+                if (!(symbols & 1))
+                    context = L2K_HT_CUDA_BLANK;
+                symbols >>= 1;
+            }
+            return at(tables.first_quads, context | (rest & 127 << 2));
         }
-        return entry<FIRST>(context, rest);
+        const uint32_t other = (above & L2K_HT_CUDA_ABOVE) | (symbols & L2K_HT_CUDA_BLANK);
+        if (((other | before) & L2K_HT_CUDA_CONTEXT) == 0)
+            symbols >>= 1;
+        return at(memory.quads, ((before & L2K_HT_CUDA_WEST) | other) | (rest & 127 << 2));
     }
 
     __device__ __forceinline__ void start(const l2k_cuda_view &view, uint4 *quads)
@@ -353,45 +365,47 @@ template <bool WIDE, bool LONG> struct quad_decoder {
     /* Four bits of the length field come first. */
     __device__ __forceinline__ void start_bits()
     {
-        place = 2;
-        bits = __funnelshift_r(word(0), word(32), place);
-        more = __funnelshift_r(word(32), word(64), place);
+        ahead = 2;
+        load_more();
+        bits = more;
+        ahead += 32;
+        load_more();
     }
 
     /* The next ones may be used before `more` has been loaded. */
     __device__ __forceinline__ void skip(uint32_t count)
     {
         bits = __funnelshift_r(bits, more, count);
-        place += count & 31;
-        more = __funnelshift_r(word(place + 32), word(place + 64), place);
+        ahead += count & 31;
+        load_more();
     }
 
-    /* A pair of quads (7.3.5, 7.3.6). `above`: from bit 9 on, significance of the lower samples above each quad: to
-     * its left, and to its right two bits on. Returns that of the pair's own. */
+    /* A pair of quads (7.3.5, 7.3.6). `above`: bit 11, significance of the lower samples right above the first quad and
+     * to its left; bit 9, to its right; then likewise of the second, two bits further down. `significant` gets the
+     * pair's own. */
     template <bool FIRST>
-    __device__ __forceinline__ uint32_t decode(quad_words<WIDE> &words, int number, uint32_t above, bool lone)
+    __device__ __forceinline__ void decode(quad_words<WIDE> &words, int number, uint32_t above, uint32_t above_second,
+                                           bool lone, uint32_t &significant)
     {
-        const uint32_t first = next_entry<FIRST>(above & 0xA00, west, bits);
+        const uint32_t first = next_entry<FIRST>(above, west, bits);
         uint32_t rest = __funnelshift_r(bits, 0, first);
-        const uint32_t second = lone ? 0 : next_entry<FIRST>(above >> 2 & 0xA00, first, rest);
+        const uint32_t second = lone ? 0 : next_entry<FIRST>(above_second, first, rest);
         rest = __funnelshift_r(rest, 0, second);
         west = second;
         uint32_t mode = (first & L2K_HT_CUDA_U_OFF) << 1 | (second & L2K_HT_CUDA_U_OFF);
-        if (FIRST) {
-            if (mode == 3 * L2K_HT_CUDA_U_OFF) {
-                mode += (symbols & 1) * L2K_HT_CUDA_U_OFF;
-                symbols >>= 1;
-            }
-            mode += 4 * L2K_HT_CUDA_U_OFF;
+        if (FIRST && mode == 3 * L2K_HT_CUDA_U_OFF) {
+            mode += (symbols & 1) * L2K_HT_CUDA_U_OFF;
+            symbols >>= 1;
         }
-        const uint8_t *codes = reinterpret_cast<const uint8_t *>(memory.residuals);
-        const uint32_t code = *reinterpret_cast<const uint32_t *>(codes + (mode | (rest & 63 << 2)));
+        const uint32_t code =
+            at(FIRST ? tables.residuals + L2K_HT_CUDA_MODES : memory.residuals, mode | (rest & 63 << 2));
         skip(first + second + code);
         const uint32_t u = (code >> 25 & 7) + (__funnelshift_r(rest, 0, code >> 5) & code >> 15 & 31);
         const uint32_t v = (code >> 28) + (__funnelshift_r(rest, 0, code >> 10) & code >> 20 & 31);
         words.set(number, first, second, u, v);
         residual |= u | v;
-        return (first >> 5 & 3) | (second >> 3 & 12);
+        significant = __funnelshift_l(first, significant, 2);
+        significant = __funnelshift_l(second, significant, 2);
     }
 
     /* Four pairs, or the `count` that are left of a row; the last may be `lone`, without a second quad. */
@@ -399,16 +413,17 @@ template <bool WIDE, bool LONG> struct quad_decoder {
     {
         quad_words<WIDE> words;
         uint32_t above = lower.next(), significant = 0;
-        above = (above | above >> 1) << 9;
+        above |= above >> 1;
         words.clear();
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             if (!ALL && i >= count)
                 break;
-            significant |= decode<FIRST>(words, i, above >> 4 * i, !ALL && lone && i == count - 1) << 4 * i;
+            decode<FIRST>(words, i, shifted(above, 4 * i - 5), shifted(above, 4 * i - 3),
+                          !ALL && lone && i == count - 1, significant);
         }
         words.store(to + pair / 4 * (WIDE ? 2 : 1));
-        lower.put(significant);
+        lower.put(ALL ? significant : significant << 4 * (4 - count));
         pair += 4;
     }
 
@@ -443,8 +458,14 @@ template <bool WIDE, bool LONG> struct quad_decoder {
 /* Of both warps. Each is somewhere else, so this is not __syncthreads. */
 __device__ __forceinline__ void meet()
 {
-    __syncwarp();
-    asm volatile("bar.sync 1, 64;" ::: "memory");
+    asm volatile("barrier.sync 1, 64;" ::: "memory");
+}
+
+/* `count` words, a multiple of four, by all threads. */
+__device__ __forceinline__ void copy(uint32_t *to, const uint32_t *from, int count)
+{
+    for (int i = threadIdx.x; i < count / 4; i += 2 * LANES)
+        reinterpret_cast<uint4 *>(to)[i] = __ldg(reinterpret_cast<const uint4 *>(from) + i);
 }
 
 /* The warp that sees to what the other one needs. Words of VLC that will be there: those of the group under way, those
@@ -453,11 +474,11 @@ __device__ __forceinline__ void feed(cta_memory &memory, const uint32_t *head, c
                                      const l2k_ht_cuda_layout &at, bool used)
 {
     const unsigned lane = l2k_lane();
-    word_ring<VLC_RING> vlc;
+    word_ring<VLC_RING, true> vlc;
     mel_decoder mel;
     if (used) {
         vlc.start(memory.vlc + lane, scratch + at.vlc, head[L2K_HT_VLC_WORDS], 0);
-        mel.runs = reinterpret_cast<const uint8_t *>(memory.runs);
+        mel.runs = memory.runs;
         mel.start(memory.mel + lane, memory.symbols + lane, scratch + at.mel, head[L2K_HT_MEL_WORDS]);
         vlc.fill();
         vlc.fill();
@@ -477,11 +498,12 @@ __device__ __forceinline__ void feed(cta_memory &memory, const uint32_t *head, c
 }
 
 template <bool WIDE, bool LONG>
-__device__ __forceinline__ uint32_t decode_lane(cta_memory &memory, const l2k_cuda_view &view, uint4 *to, bool used)
+__device__ __forceinline__ uint32_t decode_lane(cta_memory &memory, const l2k_ht_cuda_tables &tables,
+                                                const l2k_cuda_view &view, uint4 *to, bool used)
 {
     const unsigned lane = l2k_lane();
     const uint32_t *symbols = memory.symbols + lane;
-    quad_decoder<WIDE, LONG> d(memory);
+    quad_decoder<WIDE, LONG> d(memory, tables);
     uint32_t own = 0, taken = 0; /* groups; symbols */
     if (used) {
         d.start(view, to);
@@ -498,11 +520,11 @@ __device__ __forceinline__ uint32_t decode_lane(cta_memory &memory, const l2k_cu
         if (i < own) {
             const uint32_t w0 = symbols[(taken / 32 & (SYMBOL_RING - 1)) * LANES];
             const uint32_t w1 = symbols[(taken / 32 + 1 & (SYMBOL_RING - 1)) * LANES];
-            const uint32_t lent = (__funnelshift_r(w0, w1, taken) & ((1u << GROUP_SYMBOLS) - 1)) | 0x80000000u;
-            d.symbols = lent;
+            const uint32_t lent = __funnelshift_r(w0, w1, taken);
+            d.symbols = 0x80000000u | (d.row ? (~lent & 0xFFFF) * L2K_HT_CUDA_BLANK : lent & 0xFFFFFF);
             d.group();
             taken += (uint32_t)__clz((int)d.symbols);
-            memory.used[(i + 1) & 1][0][lane] = d.place;
+            memory.used[(i + 1) & 1][0][lane] = d.ahead - 32;
             memory.used[(i + 1) & 1][1][lane] = taken;
         }
         meet();
@@ -513,20 +535,17 @@ __device__ __forceinline__ uint32_t decode_lane(cta_memory &memory, const l2k_cu
 template <bool WIDE, bool LONG> __global__ void __launch_bounds__(2 * LANES) decode_quads(const parameters p)
 {
     __shared__ cta_memory memory;
-    for (int i = threadIdx.x; i < L2K_HT_CUDA_ENTRIES / 2; i += 2 * LANES)
-        reinterpret_cast<uint4 *>(memory.quads)[i] = reinterpret_cast<const uint4 *>(p.tables->quads)[i];
-    for (int i = threadIdx.x; i < L2K_HT_CUDA_RESIDUALS / 4; i += 2 * LANES)
-        reinterpret_cast<uint4 *>(memory.residuals)[i] = reinterpret_cast<const uint4 *>(p.tables->residuals)[i];
-    for (int i = threadIdx.x; i < L2K_HT_CUDA_RUNS / 4; i += 2 * LANES)
-        reinterpret_cast<uint4 *>(memory.runs)[i] = reinterpret_cast<const uint4 *>(p.tables->runs)[i];
+    copy(memory.quads, p.tables->quads, L2K_HT_CUDA_ENTRIES);
+    copy(memory.residuals, p.tables->residuals, L2K_HT_CUDA_MODES);
+    copy(memory.runs, p.tables->runs, L2K_HT_CUDA_RUNS);
     if (threadIdx.x == 0)
         memory.most_groups = 0;
     __syncthreads();
-    const uint32_t lane = l2k_lane(), number = blockIdx.x * p.lanes + lane;
+    const uint32_t lane = l2k_lane(), number = blockIdx.x * LANES + lane;
     block_type b = {};
     l2k_ht_cuda_layout at = {};
     uint4 *scratch = reinterpret_cast<uint4 *>(p.scratch);
-    if (lane < p.lanes && number < p.num_blocks)
+    if (number < p.num_blocks)
         b = p.blocks[number];
     bool used = b.length > 0;
     if (used) {
@@ -540,7 +559,7 @@ template <bool WIDE, bool LONG> __global__ void __launch_bounds__(2 * LANES) dec
         feed(memory, head, scratch, at, used);
         return;
     }
-    const uint32_t too_large = decode_lane<WIDE, LONG>(memory, b.view, scratch + at.quads, used);
+    const uint32_t too_large = decode_lane<WIDE, LONG>(memory, *p.tables, b.view, scratch + at.quads, used);
     if (used || bad)
         head[L2K_HT_BAD] = bad || too_large;
 }
@@ -556,18 +575,12 @@ extern "C" int l2k_ht_cuda_launch_quads(const l2k_ht_cuda_decode *p, void *strea
 {
     switch (p->form & (L2K_HT_WIDE | L2K_HT_LONG)) {
     case 0:
-        return l2k_ht_launch(decode_quads<false, false>, p->num_blocks, p->lanes, 2 * LANES, stream, *p);
+        return l2k_ht_launch(decode_quads<false, false>, p->num_blocks, LANES, 2 * LANES, stream, *p);
     case L2K_HT_WIDE:
-        return l2k_ht_launch(decode_quads<true, false>, p->num_blocks, p->lanes, 2 * LANES, stream, *p);
+        return l2k_ht_launch(decode_quads<true, false>, p->num_blocks, LANES, 2 * LANES, stream, *p);
     case L2K_HT_LONG:
-        return l2k_ht_launch(decode_quads<false, true>, p->num_blocks, p->lanes, 2 * LANES, stream, *p);
+        return l2k_ht_launch(decode_quads<false, true>, p->num_blocks, LANES, 2 * LANES, stream, *p);
     default:
-        return l2k_ht_launch(decode_quads<true, true>, p->num_blocks, p->lanes, 2 * LANES, stream, *p);
+        return l2k_ht_launch(decode_quads<true, true>, p->num_blocks, LANES, 2 * LANES, stream, *p);
     }
-}
-
-extern "C" uint32_t l2k_ht_cuda_decode_lanes(uint32_t blocks, uint32_t processors)
-{
-    const uint32_t schedulers = 4 * processors, lanes = (blocks + schedulers - 1) / schedulers;
-    return lanes < LEAST_LANES ? LEAST_LANES : lanes > LANES ? LANES : lanes;
 }

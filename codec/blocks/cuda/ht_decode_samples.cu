@@ -44,12 +44,16 @@ struct narrow_samples {
     };
     uint32_t ones_top, ones_low, bits_top, bits_low, count, top, low;
 
+    static __device__ __forceinline__ int residual(uint32_t quad)
+    {
+        return (int)(quad & 15);
+    }
     /* How many bits each sample takes. */
     __device__ __forceinline__ void measure(uint32_t quad, uint32_t bound)
     {
-        const uint32_t rho = (quad & 15) * 0x4001u, known = (quad >> 4 & 15) * 0x4001u;
-        ones_top = rho & 0x10001;
-        ones_low = rho >> 1 & 0x10001;
+        const uint32_t known = (quad >> 4 & 15) * 0x4001u;
+        ones_top = (quad >> 12 | quad << 3) & 0x10001;
+        ones_low = (quad >> 15 | quad << 2) & 0x10001;
         bits_top = ones_top * bound - (known & 0x10001);
         bits_low = ones_low * bound - (known >> 1 & 0x10001);
         const uint32_t sum = bits_top + bits_low;
@@ -124,9 +128,13 @@ struct wide_samples {
     };
     uint32_t bits[4], count, values[4], rho;
 
+    static __device__ __forceinline__ int residual(uint32_t quad)
+    {
+        return (int)(quad >> 16);
+    }
     __device__ __forceinline__ void measure(uint32_t quad, uint32_t bound)
     {
-        rho = quad & 15;
+        rho = (quad >> 12 & 1) | (quad >> 14 & 2) | (quad >> 11 & 4) | (quad >> 11 & 8);
         count = 0;
 #pragma unroll
         for (int k = 0; k < 4; k++) {
@@ -286,9 +294,9 @@ template <class Samples, int GROUP, bool LONG> struct sample_reader {
     __device__ __forceinline__ bool read_quad(uint32_t quad, int first)
     {
         Samples s;
-        const uint32_t rho = quad & 15;
+        const uint32_t rho = quad & 0xF000;
         const int most = exponent_above(first + lane);
-        const int bound = (int)(quad >> 12) + (rho & (rho - 1) ? max(most - 1, 1) : 1);
+        const int bound = Samples::residual(quad) + (rho & (rho - 1) ? max(most - 1, 1) : 1);
         if (__any_sync(group, rho && bound > limit))
             return false;
         s.measure(quad, bound);

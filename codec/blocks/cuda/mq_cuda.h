@@ -61,7 +61,6 @@ typedef struct l2k_mq_cuda_encode {
     uint32_t area;         /* samples, likewise */
     bool wide;             /* some coefficients have 32 bits */
     bool styled;           /* some blocks have passes that end segments or reset contexts */
-    uint32_t processors;   /* of the device */
     const l2k_mq_cuda_tables *tables;
     l2k_mq_cuda_counters *counters;
     l2k_mq_cuda_work *work; /* per block */
@@ -102,6 +101,9 @@ enum {
 };
 #define L2K_MQ_FILLER 0x13131313u /* context 19, decision 0 */
 
+/* Words after the last list that the coder reads ahead; it looks up the context that follows a decision, too. */
+enum { L2K_MQ_WORDS_AHEAD = 12 };
+
 /* Most decisions that a bit-plane's passes have for the samples of a word: 10 for a run-length column. */
 enum { L2K_MQ_WORD_DECISIONS = 80 };
 
@@ -122,7 +124,7 @@ L2K_HD uint32_t l2k_mq_cuda_list_units(uint32_t width, uint32_t height, uint32_t
 {
     const uint32_t columns = width * ((height + 3) / 4), passes = l2k_mq_cuda_passes(planes);
     const uint32_t decisions = width * height * (planes + 1) + 2 * columns + 4 * planes;
-    return (l2k_mq_cuda_lead(planes) + decisions + 4 * passes + 48 + 15) / 16;
+    return (l2k_mq_cuda_lead(planes) + decisions + 4 * passes + 4 * L2K_MQ_WORDS_AHEAD + 15) / 16;
 }
 
 /* Of lists of so many words, in a batch whose largest block has `area` samples. */

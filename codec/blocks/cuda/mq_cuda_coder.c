@@ -15,6 +15,8 @@ static l2k_status begin(l2k_block_coder *coder, const l2k_block_batch *batch, bo
     mq_coder *c = coder->state;
     L2K_TRY(l2k_cuda_blocks_enter(&c->blocks, batch));
     c->encodes = encodes;
+    if (!encodes)
+        c->encoding.listed.same = 0; /* decoding takes the same memory */
     if (batch->num_places == 0)
         return L2K_OK;
     const l2k_status status = encodes ? l2k_mq_cuda_start_encoding(&c->blocks, &c->encoding)

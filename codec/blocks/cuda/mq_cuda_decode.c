@@ -247,7 +247,7 @@ static uint32_t divide(bool alone, uint32_t processors, uint32_t most_lanes, uin
 {
     static const struct {
         uint32_t lanes, blocks; /* of a group; of all groups, for each multiprocessor */
-    } parts[] = {{1, 1}, {4, 3}, {8, 6}, {16, 12}};
+    } parts[] = {{1, 2}, {4, 2}, {8, 4}, {16, 8}};
     uint32_t groups = 0, at = 0;
     for (unsigned k = 0; alone && k < sizeof parts / sizeof *parts; k++)
         for (uint32_t end = l2k_min_u32(at + parts[k].blocks * processors, count); at < end; at += parts[k].lanes)
@@ -343,9 +343,8 @@ static l2k_status prepare(l2k_cuda_blocks *b, l2k_mq_cuda_decoding *d)
         L2K_TRY(make_lists_and_gather(b, d, &list));
     }
     const uint32_t ordered = put_in_order(&list, b->batch.num_places, (uint32_t *)(b->pinned.at + d->order));
-    d->run.num_groups =
-        divide(b->context->in_flight < 2, b->processors, d->run.most_lanes, ordered,
-               (uint32_t *)(b->pinned.at + d->starts));
+    d->run.num_groups = divide(b->context->in_flight < 2, b->processors, d->run.most_lanes, ordered,
+                               (uint32_t *)(b->pinned.at + d->starts));
     return lay_out_device(b, d, &list);
 }
 

@@ -128,7 +128,7 @@ static l2k_status prepare(l2k_cuda_blocks *b, l2k_mq_cuda_encoding *e)
     e->coded = e->counters + sizeof(l2k_mq_cuda_counters);
     e->results_end = e->coded + count * sizeof(l2k_cuda_coded_block);
     L2K_TRY(l2k_cuda_reserve(b->context, &b->pinned, e->results_end));
-    e->run = (l2k_mq_cuda_encode){.num_blocks = (uint32_t)count, .processors = b->processors};
+    e->run = (l2k_mq_cuda_encode){.num_blocks = (uint32_t)count};
     return list_blocks(b, &e->run);
 }
 

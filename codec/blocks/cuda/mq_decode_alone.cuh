@@ -25,8 +25,9 @@ struct l2k_mq_alone {
         const uint32_t after = changes ? (uint32_t)(lps ? then >> 32 : then) : state;
         *decision = (state & 1) != (uint32_t)lps;
         l2k_store(context, after);
-        if (lane->used >= 32)
-            lane->refill();
+#pragma unroll 1
+        while (lane->used >= 32) /* once at most; of an `if` the compiler would do all that is in it in any case */
+            lane->take_bits();
         return after;
     }
 

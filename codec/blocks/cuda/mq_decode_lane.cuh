@@ -87,6 +87,15 @@ struct l2k_mq_lane {
         used = 15;
     }
 
+    L2K_MEMBER void take_bits()
+    {
+        now = next;
+        next = later_bits;
+        at += at < last;
+        later_bits = bits[at];
+        used -= 32;
+    }
+
     /* After at most two decisions. */
     L2K_MEMBER void refill()
     {
@@ -214,7 +223,8 @@ struct l2k_mq_lane {
         const uint64_t below = south ? l2k_load_pair(own + across * pair_stride) : 0;
         const uint64_t pair = l2k_load_pair(own);
         next_significant = l2k_mq_strip((uint32_t)pair, (uint32_t)above, (uint32_t)below);
-        next_negative = l2k_mq_strip((uint32_t)(pair >> 32), (uint32_t)(above >> 32), (uint32_t)(below >> 32));
+        if (goes_on) /* refinement needs no signs */
+            next_negative = l2k_mq_strip((uint32_t)(pair >> 32), (uint32_t)(above >> 32), (uint32_t)(below >> 32));
         ahead = looks_ahead ? planes[ahead_at + w] : 0;
         before = looks_before ? planes[before_at + w] : 0;
     }
@@ -224,12 +234,11 @@ struct l2k_mq_lane {
     {
         const bool ends_stripe = column + 1 == across;
         const uint64_t strip = next_significant, strip_negative = next_negative, seen = ahead, refined_before = before;
-        uint64_t live = ends_stripe ? last_columns : L2K_MQ_INTERIOR;
-        live &= word + across < words ? L2K_MQ_INTERIOR : last_rows;
+        const uint64_t columns = ends_stripe ? last_columns : L2K_MQ_INTERIOR;
+        const uint64_t rows = word + across < words ? L2K_MQ_INTERIOR : last_rows;
         if (word + 1 < words)
             look_ahead(word + 1);
         significant = l2k_mq_window(strip, west, ends_stripe ? 0 : next_significant);
-        negative = l2k_mq_window(strip_negative, west_negative, ends_stripe ? 0 : next_negative);
         const uint64_t near = l2k_mq_neighbours(significant);
         if (pass == L2K_MQ_REFINEMENT) {
             candidates = open = seen;
@@ -237,7 +246,8 @@ struct l2k_mq_lane {
             significant = (near & ~refined_before) >> 1;
             negative = refined_before >> 1;
         } else {
-            open = live & ~significant;
+            negative = l2k_mq_window(strip_negative, west_negative, ends_stripe ? 0 : next_negative);
+            open = columns & rows & ~significant;
             candidates = open & (pass == L2K_MQ_SIGNIFICANCE ? near : ~seen);
         }
         collected = pass == L2K_MQ_SIGNIFICANCE ? candidates : 0;

@@ -15,8 +15,8 @@ struct l2k_mq_word {
 
     enum { AHEAD = 4 }; /* planes that are loaded at once */
 
-    /* Significance at the end of a plane and bits of its refinement pass. Of the last plane there may be the significance
-     * pass alone: then what would be refined is in the middle of an interval twice as large. */
+    /* Significance at the end of a plane and bits of its refinement pass. Of the last plane there may be the
+     * significance pass alone: then what would be refined is in the middle of an interval twice as large. */
     L2K_MEMBER void add_plane(uint32_t significant, uint32_t refined, bool partly, uint32_t *above, uint32_t *known)
     {
         const uint32_t bits = (significant & ~*above) | (partly ? *above : refined);
@@ -80,13 +80,36 @@ struct l2k_mq_word {
         return negative >> i & 1 ? -(int32_t)magnitude[i] : (int32_t)magnitude[i];
     }
 
+    L2K_MEMBER void store_row(int16_t *row, int y) const
+    {
+        l2k_mq_sixteen whole;
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+            whole.words[k] = ((uint32_t)value(31 - 8 * k - y) & 0xFFFF) | (uint32_t)value(27 - 8 * k - y) << 16;
+        *(l2k_mq_sixteen *)row = whole;
+    }
+
+    L2K_MEMBER void store_row(int32_t *row, int y) const
+    {
+        l2k_mq_sixteen half[2];
+#pragma unroll
+        for (int k = 0; k < 8; k++)
+            half[k / 4].words[k % 4] = (uint32_t)value(31 - 4 * k - y);
+        ((l2k_mq_sixteen *)row)[0] = half[0];
+        ((l2k_mq_sixteen *)row)[1] = half[1];
+    }
+
     template <class Sample> L2K_MEMBER void store(Sample *to, uint32_t stride, uint32_t columns, uint32_t rows) const
     {
 #pragma unroll
         for (uint32_t y = 0; y < 4; y++) {
+            Sample *row = to + (size_t)y * stride;
             if (y >= rows)
                 break;
-            Sample *row = to + (size_t)y * stride;
+            if (columns >= 8 && (uintptr_t)row % sizeof(l2k_mq_sixteen) == 0) {
+                store_row(row, (int)y);
+                continue;
+            }
 #pragma unroll
             for (uint32_t x = 0; x < 8; x++)
                 if (x < columns)

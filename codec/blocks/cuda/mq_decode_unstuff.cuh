@@ -8,11 +8,6 @@ extern "C" {
 #include "codec/blocks/cuda/mq_decode_batch.h"
 }
 
-/* Bytes that are loaded at once. */
-struct alignas(16) l2k_mq_sixteen {
-    uint32_t words[4];
-};
-
 /* The byte after 0xFF has seven bits. In MQ code its top bit is a carry, which counts from then on; in raw bits it does
  * not count. A byte above 0x8F after 0xFF ends the segment; ones follow. */
 struct l2k_mq_unstuffer {
@@ -20,7 +15,7 @@ struct l2k_mq_unstuffer {
     uint32_t room, count;
     uint64_t bits, carries; /* the lowest `count`, which are not yet stored */
     uint32_t previous;
-    bool raw;
+    bool raw, ended;
 
     L2K_MEMBER void store()
     {
@@ -31,23 +26,21 @@ struct l2k_mq_unstuffer {
         room--;
     }
 
-    /* False at the end. */
-    L2K_MEMBER bool take(uint32_t byte)
+    /* Without branches, so that lanes stay together; after the end nothing changes. */
+    L2K_MEMBER void take(uint32_t byte)
     {
         const bool stuffed = previous == 0xFF;
-        if (stuffed && byte > 0x8F)
-            return false;
-        const uint32_t width = stuffed ? 7 : 8;
-        bits = bits << width | (stuffed ? byte & 0x7F : byte);
-        carries = carries << width | (stuffed && !raw ? byte >> 7 << 6 : 0);
+        ended = ended || (stuffed && byte > 0x8F);
+        const uint32_t width = ended ? 0 : stuffed ? 7 : 8;
+        bits = bits << width | (ended ? 0 : stuffed ? byte & 0x7F : byte);
+        carries = carries << width | (stuffed && !ended && !raw ? byte >> 7 << 6 : 0);
         count += width;
-        previous = byte;
+        previous = ended ? previous : byte;
         store();
-        return true;
     }
 
     /* Four bytes, the first one lowest, of which none needs to be looked at if none is 0xFF. */
-    L2K_MEMBER bool take_four(uint32_t bytes)
+    L2K_MEMBER void take_four(uint32_t bytes)
     {
         const bool any_ff = ((bytes & 0x7F7F7F7Fu) + 0x01010101u) & bytes & 0x80808080u;
         if (!any_ff && previous != 0xFF) {
@@ -56,30 +49,32 @@ struct l2k_mq_unstuffer {
             count += 32;
             previous = bytes >> 24;
             store();
-            return true;
+        } else {
+#pragma unroll 1
+            for (int i = 0; i < 4; i++, bytes >>= 8)
+                take(bytes & 0xFF);
         }
-        return take(bytes & 0xFF) && take(bytes >> 8 & 0xFF) && take(bytes >> 16 & 0xFF) && take(bytes >> 24);
     }
 
-    L2K_MEMBER bool take_piece(const uint8_t *from, uint32_t bytes)
+    L2K_MEMBER void take_piece(const uint8_t *from, uint32_t bytes)
     {
+#pragma unroll 1
         for (; bytes && (uintptr_t)from % sizeof(l2k_mq_sixteen); from++, bytes--)
-            if (!take(*from))
-                return false;
+            take(*from);
         l2k_mq_sixteen now = {}, next = bytes >= sizeof now ? *(const l2k_mq_sixteen *)from : now;
-        for (; bytes >= sizeof now; bytes -= sizeof now) {
+#pragma unroll 1
+        for (; bytes >= sizeof now && !ended; bytes -= sizeof now) {
             now = next;
             from += sizeof now;
             if (bytes >= 2 * sizeof now) /* which is waited for only the next time */
                 next = *(const l2k_mq_sixteen *)from;
+#pragma unroll
             for (int i = 0; i < 4; i++)
-                if (!take_four(now.words[i]))
-                    return false;
+                take_four(now.words[i]);
         }
-        for (; bytes; from++, bytes--)
-            if (!take(*from))
-                return false;
-        return true;
+#pragma unroll 1
+        for (; bytes && !ended; from++, bytes--)
+            take(*from);
     }
 
     L2K_MEMBER void fill()
@@ -103,9 +98,9 @@ struct l2k_mq_unstuffer {
         bits = carries = 0;
         count = previous = 0;
         raw = segment->raw;
-        bool more = true;
-        for (uint32_t i = 0; more && i < segment->num_pieces; i++)
-            more = take_piece(p->bytes + piece[i].at, piece[i].bytes);
+        ended = false;
+        for (uint32_t i = 0; !ended && i < segment->num_pieces; i++)
+            take_piece(p->bytes + piece[i].at, piece[i].bytes);
         fill();
     }
 };

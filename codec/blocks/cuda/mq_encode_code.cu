@@ -159,8 +159,14 @@ __device__ __forceinline__ uint32_t copy_code(const l2k_mq_cuda_encode &p, const
         return at;
     const uint32_t *from = reinterpret_cast<const uint32_t *>(start);
     uint32_t *to = reinterpret_cast<uint32_t *>(p.code) + at;
-    for (uint32_t i = l2k_lane(); i < units; i += 32)
-        to[i] = 4 * i + 4 <= bytes ? from[i] : from[i] & ((1u << 8 * (bytes & 3)) - 1);
+    for (uint32_t i = l2k_lane(); i < bytes / 4; i += 32)
+        to[i] = from[i];
+    if (l2k_lane() == 0 && units > bytes / 4) { /* what is copied to the host has been written */
+        uint32_t last = 0;
+        for (uint32_t i = 0; i < (bytes & 3); i++)
+            last |= (uint32_t)start[(bytes & ~3u) + i] << 8 * i;
+        to[bytes / 4] = last;
+    }
     return at;
 }
 

@@ -333,9 +333,10 @@ __global__ void __launch_bounds__(ALONE ? 32 : L2K_MQ_MOST_WORDS, ALONE ? 32 : 4
     const uint32_t *const begin = l.list;
     for (uint32_t plane = l.num_planes; plane-- > 0;)
         l.list_plane(plane);
+    if (threadIdx.x < L2K_MQ_WORDS_AHEAD)
+        l.list[threadIdx.x] = L2K_MQ_FILLER;
     if (threadIdx.x > 0)
         return;
-    *l.list = L2K_MQ_FILLER; /* the coder looks at what follows a decision */
     const uint32_t words = (uint32_t)(l.list - begin);
     p.work[blockIdx.x] = l2k_mq_cuda_work{fixed.list, words, fixed.ends, l.num_planes};
     atomicAdd(&p.counters->bins[l2k_mq_cuda_bin(words, p.area)], 1);

@@ -13,6 +13,11 @@
 #define L2K_MEMBER inline
 #endif
 
+/* Bytes that are loaded or stored at once. */
+struct alignas(16) l2k_mq_sixteen {
+    uint32_t words[4];
+};
+
 #ifdef __CUDA_ARCH__
 
 typedef uint32_t l2k_shared;

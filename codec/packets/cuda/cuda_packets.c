@@ -265,19 +265,12 @@ static l2k_status check_launch(const l2k_packet_maker *m, int error)
     return l2k_cuda_check(m->context, error, "launching the packets");
 }
 
-static l2k_status reset_counters(const l2k_packet_maker *m, void *stream)
-{
-    const l2k_cuda_packet_counters counters = {.failed = UINT32_MAX};
-    memcpy(m->pinned.at + m->counters, &counters, sizeof counters);
-    return l2k_cuda_upload(m->context, stream, m->device.at + m->counters, m->pinned.at + m->counters, sizeof counters);
-}
-
 /* Packets of what the coder leaves in the stream. Counters come down, sizes with them if they are wanted, and as many
  * bytes as there probably are. */
 static l2k_status enqueue(const l2k_packet_maker *m, void *stream, bool lengths)
 {
     const size_t back = lengths ? m->end - m->counters : sizeof(l2k_cuda_packet_counters);
-    L2K_TRY(reset_counters(m, stream));
+    L2K_TRY(l2k_cuda_clear(m->context, stream, m->device.at + m->counters, sizeof(l2k_cuda_packet_counters)));
     L2K_TRY(check_launch(m, l2k_cuda_launch_headers(&m->run, stream)));
     L2K_TRY(check_launch(m, l2k_cuda_launch_gather(&m->run, stream)));
     L2K_TRY(l2k_cuda_download(m->context, stream, m->pinned.at + m->counters, m->device.at + m->counters, back));
@@ -346,8 +339,8 @@ static l2k_status complete(l2k_packet_maker *m, const l2k_packet_source *from, l
 {
     const l2k_cuda_packet_counters counters = counters_of(m);
     void *stream = from->batch->stream;
-    if (counters.failed != UINT32_MAX)
-        return refuse_sample(m, from->batch, counters.failed);
+    if (counters.failed)
+        return refuse_sample(m, from->batch, UINT32_MAX - counters.failed);
     if (counters.excess)
         L2K_TRY(add_guard_bit(m, stream, from->lengths));
     const l2k_cuda_packet_counters last = counters_of(m);

@@ -58,12 +58,12 @@ typedef struct l2k_cuda_packet_size {
     uint32_t header, body; /* bytes; the header with its markers */
 } l2k_cuda_packet_size;
 
-/* What all packets count together. */
+/* What all packets count together; all 0 at first. */
 typedef struct l2k_cuda_packet_counters {
     uint64_t bytes;   /* of all packets */
     uint32_t done;    /* packets whose headers are there */
     uint32_t excess;  /* not 0: a block has a bit-plane beyond those of its subband */
-    uint32_t failed;  /* the first block that has two, UINT32_MAX if none has */
+    uint32_t failed;  /* not 0: one has two, the first of them is number UINT32_MAX - failed */
     uint32_t bound;   /* B that the HT blocks need (8.7.3 of T.814) */
     uint32_t no_room; /* not 0: a header, or a block's code, had no room */
 } l2k_cuda_packet_counters;

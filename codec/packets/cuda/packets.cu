@@ -8,23 +8,21 @@ extern "C" {
 #include "codec/packets/cuda/cuda_packets.h"
 }
 #include "codec/packets/cuda/packet_leaves.h"
+#include "codec/packets/cuda/packet_stuffing.h"
 
 namespace
 {
 
 const uint32_t ALL = 0xFFFFFFFFu;
 const unsigned MOST_THREADS = 1024, FEW_THREADS = 128;
-const uint32_t STAGE = 2048; /* words of a header in shared memory */
 
 struct cta_memory {
     l2k_cuda_packet_part parts[3];
     uint32_t end[3];                /* leaves up to and with those of a part */
     l2k_cuda_packet_node *nodes[3]; /* of a part */
     uint64_t sums[32];              /* of warps */
-    uint32_t staged[STAGE];         /* words of the header */
-    uint32_t position, out, is_short;
     bool last;
-    l2k_cuda_packet_node shared[L2K_SHARED_NODES];
+    alignas(16) l2k_cuda_packet_node shared[L2K_SHARED_NODES]; /* then ends of pieces */
 };
 
 /* ---- Sums ---------------------------------------------------------------------------------------------------- */
@@ -87,7 +85,7 @@ __device__ __forceinline__ void make_leaves(const l2k_cuda_packet_run &p, const 
         seen.beyond |= !has_code(p.coded, b);
         seen.excess |= b.magnitude_bits > part.max_planes;
         if (b.magnitude_bits > part.max_planes + 1u)
-            seen.failed = min(seen.failed, part.first_block + i);
+            seen.failed = max(seen.failed, UINT32_MAX - (part.first_block + i));
         if (part.is_ht && b.num_passes)
             seen.bound = max(seen.bound, magnitude_bound(b.magnitude_bits - (b.num_planes - 1u), part.level));
     }
@@ -121,7 +119,7 @@ __device__ __forceinline__ void make_levels(cta_memory &memory, uint32_t num_par
 
 __device__ __forceinline__ void make_trees(const l2k_cuda_packet_run &p, cta_memory &memory, uint32_t num_parts)
 {
-    survey seen = {0, UINT32_MAX, 0, 0};
+    survey seen = {0, 0, 0, 0};
     for (uint32_t k = 0; k < num_parts; k++)
         make_leaves(p, memory.parts[k], memory.nodes[k], seen);
     for (unsigned d = 16; d > 0; d /= 2)
@@ -132,8 +130,8 @@ __device__ __forceinline__ void make_trees(const l2k_cuda_packet_run &p, cta_mem
         p.counters->no_room = 1;
     if (seen.excess)
         p.counters->excess = 1;
-    if (seen.failed != UINT32_MAX)
-        atomicMin(&p.counters->failed, seen.failed);
+    if (seen.failed)
+        atomicMax(&p.counters->failed, seen.failed);
     __syncthreads();
     make_levels(memory, num_parts);
 }
@@ -224,58 +222,83 @@ __device__ __forceinline__ uint32_t put_header(const l2k_cuda_packet_run &p, cta
 
 /* ---- Stuffing ------------------------------------------------------------------------------------------------ */
 
-/* Up to 128 bytes, 4 a lane, up to and with the first 0xFF. After one, a byte begins with a 0, as if the bits began a
- * bit earlier. `first` is the bit where the staged words begin. */
-__device__ __forceinline__ void stuff_step(const uint32_t *staged, uint32_t first, uint32_t num_bits, uint8_t *out,
-                                           uint32_t &position, uint32_t &written, uint32_t &is_short)
+/* What a warp's pieces do together to each entry, and what they get. */
+struct warp_pieces {
+    uint32_t ends[32][16]; /* as of l2k_stuff_piece */
+    uint32_t entry[33], before[33];
+};
+
+__device__ __forceinline__ l2k_piece load_piece(const uint32_t *words, uint32_t num_bits, uint32_t number)
 {
-    const unsigned lane = threadIdx.x & 31;
-    const uint32_t start = position - is_short, at = start - first + 32 * lane;
-    const uint32_t left = (num_bits - start + 7) / 8;
-    uint32_t word = __funnelshift_l(staged[(at >> 5) + 1], staged[at >> 5], at & 31);
-    if (lane == 0 && is_short)
-        word &= 0x7FFFFFFFu;
-    const uint32_t full = __vcmpeq4(word, 0xFFFFFFFFu), with = __ballot_sync(ALL, full != 0);
-    const unsigned lane_of_first = with ? __ffs(with) - 1 : 31;
-    const uint32_t first_full = __shfl_sync(ALL, __clz(full) / 8, lane_of_first);
-    uint32_t count = with ? 4 * lane_of_first + first_full + 1 : 128;
-    is_short = with && count <= left;
-    count = min(count, left);
-    for (unsigned k = 0; k < 4; k++)
-        if (4 * lane + k < count)
-            out[written + 4 * lane + k] = (uint8_t)(word >> (24 - 8 * k));
-    written += count;
-    position = start + 8 * count;
+    l2k_piece piece = {};
+    const uint32_t num_words = (num_bits + 31) / 32;
+    for (uint32_t k = 0; k < 3; k++)
+        piece.words[k] = 2 * number + k < num_words ? __ldcg(words + 2 * number + k) : 0;
+    if (number < (num_bits + L2K_PIECE_BITS - 1) / L2K_PIECE_BITS)
+        piece.limit = min(num_bits - number * L2K_PIECE_BITS, (uint32_t)L2K_PIECE_BITS);
+    return piece;
 }
 
-/* The words of the header become bytes at `out`. Returns their number. */
+/* Lane by entry, through the pieces of the warp. */
+__device__ __forceinline__ void join_pieces(const uint8_t (*ends)[16], uint32_t *joined)
+{
+    const unsigned lane = threadIdx.x & 31;
+    uint32_t entry = lane, bytes = 0;
+    if (lane >= L2K_PIECE_ENTRIES)
+        return;
+    for (unsigned i = 0; i < 32; i++) {
+        const uint32_t end = ends[i][entry];
+        entry = end & 15;
+        bytes += end >> 4;
+    }
+    joined[lane] = entry | bytes << 4;
+}
+
+/* Through all warps, from what the pieces before have left. */
+__device__ __forceinline__ void join_warps(warp_pieces &w, uint32_t entry, uint32_t before)
+{
+    const unsigned warps = blockDim.x / 32;
+    for (unsigned i = 0; i < warps; i++) {
+        w.entry[i] = entry;
+        w.before[i] = before;
+        before += w.ends[i][entry] >> 4;
+        entry = w.ends[i][entry] & 15;
+    }
+    w.entry[32] = entry;
+    w.before[32] = before;
+}
+
+/* The words of the header become bytes at `out`, a piece a thread. Returns their number. */
 __device__ __forceinline__ uint32_t stuff_header(cta_memory &memory, const uint32_t *words, uint32_t num_bits,
                                                  uint8_t *out)
 {
-    const uint32_t num_words = (num_bits + 31) / 32, stage_bits = (STAGE - 34) * 32;
-    uint32_t position = 0, written = 0, is_short = 0;
-    while (position < num_bits) {
-        const uint32_t first = (position - is_short) / 32;
-        for (uint32_t i = threadIdx.x; i < STAGE; i += blockDim.x)
-            memory.staged[i] = first + i < num_words ? __ldcg(words + first + i) : 0;
+    __shared__ warp_pieces warps;
+    uint8_t(*ends)[16] = reinterpret_cast<uint8_t(*)[16]>(memory.shared);
+    const unsigned lane = threadIdx.x & 31, warp = threadIdx.x / 32;
+    uint32_t entry = 0, before = 0;
+    for (uint32_t first = 0; first * L2K_PIECE_BITS < num_bits; first += blockDim.x) {
+        const l2k_piece piece = load_piece(words, num_bits, first + threadIdx.x);
+        const uint64_t full = l2k_full_bytes(&piece);
+        for (uint32_t e = 0; e < L2K_PIECE_ENTRIES; e++)
+            ends[threadIdx.x][e] = (uint8_t)l2k_stuff_piece(full, piece.limit, e);
+        __syncwarp();
+        join_pieces(ends + 32 * warp, warps.ends[warp]);
         __syncthreads();
-        if (threadIdx.x < 32) {
-            while (position < num_bits && position - is_short - first * 32 < stage_bits)
-                stuff_step(memory.staged, first * 32, num_bits, out, position, written, is_short);
-            if (threadIdx.x == 0) {
-                memory.position = position;
-                memory.out = written;
-                memory.is_short = is_short;
-            }
+        if (threadIdx.x == 0)
+            join_warps(warps, entry, before);
+        __syncthreads();
+        uint32_t own = warps.entry[warp], at = warps.before[warp];
+        for (unsigned i = 0; i < lane; i++) {
+            const uint32_t end = ends[32 * warp + i][own];
+            own = end & 15;
+            at += end >> 4;
         }
+        l2k_put_piece(&piece, full, own, out + at);
+        entry = warps.entry[32];
+        before = warps.before[32];
         __syncthreads();
-        position = memory.position;
-        written = memory.out;
-        is_short = memory.is_short;
     }
-    if (is_short && threadIdx.x == 0) /* a header does not end in 0xFF */
-        out[written] = 0;
-    return written + is_short;
+    return before;
 }
 
 /* ---- Sizes --------------------------------------------------------------------------------------------------- */
