@@ -4,9 +4,9 @@
 
 #include "codec/packets/packet_order.h"
 
-/* Prepares the encoder's state of a tile: enters inclusion layers and zero bit-planes into the tag trees and forgets
- * all packets written before. The blocks' layer_passes must be set. Error, here and in the next three functions:
- * L2K_ERROR_CANCELLED, after which the tile can only be released. */
+/* Prepares the encoder's state of a tile: enters zero bit-planes into their tag tree and forgets all packets
+ * written before. Error, here and in the next three functions: L2K_ERROR_CANCELLED, after which the tile can only be
+ * released. */
 l2k_status l2k_packets_restart(const l2k_context *context, l2k_tile *tile);
 
 /* Writes one packet and advances the state of its precinct. `number` is the packet's position in the tile, for SOP.
@@ -15,10 +15,8 @@ l2k_status l2k_packet_write(const l2k_context *context, l2k_tile *tile, const l2
                             l2k_buffer *out);
 
 /* For rate control, which decides layer by layer: the bytes that the packet would take if its layer ended as
- * layer_passes says now, independent of later layers. The state is unchanged. `scratch` keeps memory between calls.
- * Error: L2K_ERROR_MEMORY. */
-l2k_status l2k_packet_measure(const l2k_context *context, l2k_tile *tile, const l2k_packet_id *id, l2k_buffer *scratch,
-                              size_t *bytes);
+ * layer_passes says now, independent of later layers. The state is unchanged. */
+l2k_status l2k_packet_measure(const l2k_context *context, l2k_tile *tile, const l2k_packet_id *id, size_t *bytes);
 
 /* Advances the state of the packet's precinct as if it had been written, also independent of later layers. */
 l2k_status l2k_packet_skip(const l2k_context *context, l2k_tile *tile, const l2k_packet_id *id);

@@ -7,41 +7,63 @@
 /* Writes to `buffer`, or only counts bytes if it is NULL. */
 typedef struct l2k_bit_writer {
     l2k_buffer *buffer;
-    size_t bytes;  /* complete so far */
-    uint32_t byte; /* being filled */
-    unsigned room; /* unused bits of `byte` */
+    size_t bytes;    /* complete so far */
+    uint64_t window; /* its low `held` bits are not in a byte yet */
+    unsigned held;   /* below 32 between calls */
+    bool after_ff;   /* the last byte was 0xFF */
 } l2k_bit_writer;
 
 static inline l2k_bit_writer l2k_bits_to(l2k_buffer *buffer)
 {
-    return (l2k_bit_writer){buffer, 0, 0, 8};
+    return (l2k_bit_writer){.buffer = buffer};
+}
+
+/* Bits of the byte that is next. */
+static inline unsigned l2k_bits_width(const l2k_bit_writer *bits)
+{
+    return bits->after_ff ? 7 : 8;
 }
 
 static inline void l2k_bits_put_byte(l2k_bit_writer *bits)
 {
+    const unsigned width = l2k_bits_width(bits);
+    bits->held -= width;
+    const uint8_t byte = (uint8_t)(bits->window >> bits->held & ((1u << width) - 1));
     if (bits->buffer)
-        l2k_buffer_put_byte(bits->buffer, (uint8_t)bits->byte);
+        l2k_buffer_put_byte(bits->buffer, byte);
     bits->bytes++;
-    bits->room = bits->byte == 0xFF ? 7 : 8;
-    bits->byte = 0;
+    bits->after_ff = byte == 0xFF;
+}
+
+/* Completes bytes until fewer than 32 bits are held. */
+static inline void l2k_bits_drain(l2k_bit_writer *bits)
+{
+    const uint32_t word = (uint32_t)(bits->window >> (bits->held - 32));
+    if (!bits->buffer && !bits->after_ff && !((~word - 0x01010101u) & word & 0x80808080u)) { /* no 0xFF */
+        bits->bytes += 4;
+        bits->held -= 32;
+    }
+    while (bits->held >= 32)
+        l2k_bits_put_byte(bits);
 }
 
 /* Writes the low `count` bits of value, highest first; count up to 32. */
 static inline void l2k_bits_put(l2k_bit_writer *bits, uint32_t value, unsigned count)
 {
-    while (count-- > 0) {
-        bits->byte |= (value >> count & 1) << --bits->room;
-        if (bits->room == 0)
-            l2k_bits_put_byte(bits);
-    }
+    bits->window = bits->window << count | (value & ((UINT64_C(1) << count) - 1));
+    bits->held += count;
+    if (bits->held >= 32)
+        l2k_bits_drain(bits);
 }
 
 /* Pads the last byte with zeros; a header must not end in 0xFF. */
 static inline void l2k_bits_flush(l2k_bit_writer *bits)
 {
-    if (bits->room < 8)
+    while (bits->held >= l2k_bits_width(bits))
         l2k_bits_put_byte(bits);
-    if (bits->room == 7)
+    if (bits->held > 0 || bits->after_ff)
+        l2k_bits_put(bits, 0, l2k_bits_width(bits) - bits->held);
+    if (bits->held > 0)
         l2k_bits_put_byte(bits);
 }
 

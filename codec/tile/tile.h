@@ -114,6 +114,7 @@ typedef struct l2k_tile {
     uint8_t magnitude_bound; /* encoder: B that the HT blocks need (8.7.3 of T.814) */
     l2k_block_place *places; /* encoder: of all code-blocks, as l2k_tile_list_blocks has them */
     size_t num_places;
+    uint8_t *layers; /* encoder: the layer_passes of all places, one after the other */
     l2k_arena arena;
     l2k_arena contributions; /* of this image; encoder: planes, layers */
     l2k_pending *pending;    /* decoder: of the packet that is being read, in the order of their bytes */

@@ -42,6 +42,7 @@ static void random_setting(setting *s)
         k->log2_precinct_width[r] = (uint8_t)(large ? 15 : random_between(r ? 1 : 0, 8));
         k->log2_precinct_height[r] = (uint8_t)(large ? 15 : random_between(r ? 1 : 0, 8));
     }
+    k->style = L2K_STYLE_TERMALL; /* any pass may end a segment below */
     for (unsigned b = 0; b < L2K_MAX_SUBBANDS; b++)
         k->steps[b].exponent = (uint8_t)random_between(3, 30);
 }

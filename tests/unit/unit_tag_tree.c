@@ -106,7 +106,7 @@ static void test_example(void **unused)
     l2k_bit_writer writer = l2k_bits_to(&buffer);
     for (uint32_t i = 0; i < 3; i++)
         l2k_tag_tree_encode(&tree, i, UINT32_MAX, &writer);
-    assert_int_equal(8 * writer.bytes + 8 - writer.room, sizeof bits - 1);
+    assert_int_equal(8 * writer.bytes + writer.held, sizeof bits - 1);
     l2k_bits_flush(&writer);
     check_bits();
     l2k_arena_release(&context, &arena);
