@@ -11,6 +11,15 @@ extern "C" {
 
 /* ---- Memory -------------------------------------------------------------------------------------------------- */
 
+/* Cleared, since whole words are read of which only the first bytes were written. */
+static cudaError_t take_device_memory(l2k_cuda_memory *memory, size_t bytes)
+{
+    cudaError_t error = cudaMalloc((void **)&memory->at, bytes);
+    if (error == cudaSuccess)
+        error = cudaMemset(memory->at, 0, bytes);
+    return error == cudaSuccess ? cudaStreamSynchronize(cudaStreamLegacy) : error;
+}
+
 extern "C" l2k_status l2k_cuda_reserve(const l2k_context *context, l2k_cuda_memory *memory, size_t bytes)
 {
     char what[80];
@@ -18,9 +27,11 @@ extern "C" l2k_status l2k_cuda_reserve(const l2k_context *context, l2k_cuda_memo
         return L2K_OK;
     l2k_cuda_release(memory);
     snprintf(what, sizeof what, "allocating %zu bytes of %s memory", bytes, memory->pinned ? "pinned" : "device");
-    int error = memory->pinned ? cudaMallocHost((void **)&memory->at, bytes) : cudaMalloc((void **)&memory->at, bytes);
+    int error = memory->pinned ? cudaMallocHost((void **)&memory->at, bytes) : take_device_memory(memory, bytes);
     if (error == cudaSuccess)
         memory->bytes = bytes;
+    else
+        l2k_cuda_release(memory);
     return l2k_cuda_check(context, error, what);
 }
 
