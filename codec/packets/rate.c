@@ -236,7 +236,7 @@ static bool foresee(rate_control *control, const search *s, size_t prefix, bool 
 
 /* ---- Layers of a size ---------------------------------------------------------------------------------------- */
 
-/* Halves the interval until a prefix leaves little room or none is left; `done` says that the layer ends right. */
+/* Halves the interval until a prefix leaves little room, or nothing is between. */
 static l2k_status halve(rate_control *control, search *s)
 {
     const size_t count = control->slopes.count;
