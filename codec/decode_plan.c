@@ -84,11 +84,11 @@ static unsigned planes_below(unsigned planes, unsigned shift)
     return planes <= shift ? planes : planes - shift > shift ? planes - shift : shift;
 }
 
-/* The most bit-planes that a block of a subband has. An HT block does not say how many of its subband's it needs. */
+/* The most bit-planes that a block of a subband has. An HT block does not say how many of its subband's it needs, and a
+ * device decodes it before a region of interest comes down. */
 static unsigned measure_band(l2k_tile_state *s, const l2k_subband *band, size_t *at)
 {
-    const unsigned of_band = l2k_min_u32(band->max_planes, UINT8_MAX);
-    unsigned most = 0, of_mq = 0;
+    unsigned of_ht = 0, of_mq = 0;
     for (; *at < s->num_places && s->places[*at].band == band; ++*at) {
         const l2k_block *block = s->places[*at].block;
         if (!block->received.first)
@@ -96,9 +96,9 @@ static unsigned measure_band(l2k_tile_state *s, const l2k_subband *band, size_t 
         if (block->kind == L2K_BLOCK_MQ)
             of_mq = l2k_max_u32(of_mq, block->num_planes);
         else
-            most = of_band;
+            of_ht = l2k_min_u32(band->max_planes, UINT8_MAX);
     }
-    return planes_below(l2k_max_u32(most, of_mq), band->component->coding->roi_shift);
+    return l2k_max_u32(of_ht, planes_below(of_mq, band->component->coding->roi_shift));
 }
 
 /* The bit-planes that the blocks of each subband of component c have. Blocks are listed subband by subband: *at is the

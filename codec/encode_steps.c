@@ -536,6 +536,16 @@ static l2k_status search(step_search *s)
                                            : fit_size(s, floor((double)s->raw_bytes / target->value));
 }
 
+/* Others may have been begun and not ended. */
+static void drop_plans(l2k_teams *teams)
+{
+    for (unsigned i = 0; i < teams->num_teams; i++)
+        for (unsigned k = 0; k < teams->teams[i].num_slots; k++) {
+            l2k_plan_free(teams->teams[i].slots[k].plan);
+            teams->teams[i].slots[k].plan = NULL;
+        }
+}
+
 /* Where some coefficients were on a device that AUTO has chosen: whether all is to be done again on the CPU. */
 static bool falls_back(const step_search *s, l2k_status status)
 {
@@ -544,6 +554,8 @@ static bool falls_back(const step_search *s, l2k_status status)
     for (unsigned i = 0; i < teams->num_teams && atomic_load(&s->on_device); i++)
         for (unsigned k = 0; k < teams->teams[i].num_slots; k++)
             again |= l2k_team_falls_back(&teams->teams[i], &teams->teams[i].slots[k], status);
+    if (again)
+        drop_plans(teams);
     for (uint32_t t = 0; t < s->encoder->num_tiles && again; t++)
         l2k_encode_release_tile(s->job.encoding->context, &s->job.tiles[t]);
     return again;

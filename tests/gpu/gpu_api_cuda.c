@@ -49,6 +49,7 @@ static both_planes make_planes(l2k_sample_type type, uint32_t width, uint32_t he
         store(host + i, type, (int32_t)random_below(256));
     CUDA(cudaMalloc(&device, p.bytes));
     CUDA(cudaMemcpy(device, host, p.bytes, cudaMemcpyHostToDevice));
+    CUDA(cudaDeviceSynchronize()); /* the copy may return before all has arrived, and another stream does not wait */
     p.host = (l2k_plane){host, (ptrdiff_t)row, (ptrdiff_t)size, type};
     p.device = p.host;
     p.device.data = device;
@@ -131,6 +132,7 @@ static void copy_view(const l2k_coefficients *to, const l2k_coefficients *from)
     if (to->width && to->height)
         CUDA(cudaMemcpy2D(to->base, to->stride * size, from->base, from->stride * size, to->width * size, to->height,
                           cudaMemcpyDefault));
+    CUDA(cudaDeviceSynchronize());
 }
 
 /* A view's coefficients without gaps, for the caller to free. */
