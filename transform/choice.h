@@ -21,14 +21,14 @@
  *                 256 x 256   0.34   0.14   0.041   0.033
  *     HT decode   256 x 256   0.32   0.22   0.049   0.054
  *                 512 x 512   0.62   0.31   0.188   0.072
- *     MQ encode   128 x 128   0.41   1.50   0.106   0.230
- *     MQ decode   128 x 128   0.46   3.46   0.146   0.757
- *
- * MQ at 512 x 512: the command takes as long either way for a hundred files, eight at once; at 3840 x 2160 0.34 s
- * instead of 0.50 (encode) and 0.65 (decode) for ten. The numbers for MQ are on the safe side of that. */
-#define L2K_GPU_MIN_ENCODE_MQ ((int64_t)1 << 24)
+ *     MQ encode   512 x 512    2.3    2.6    1.7    0.84
+ *               1024 x 1024    6.9    3.4    6.6    0.70
+ *     MQ decode   512 x 512    4.1    4.9    2.6    3.4
+ *               1024 x 1024   11.7    5.9    9.9    2.2
+ */
+#define L2K_GPU_MIN_ENCODE_MQ ((int64_t)1 << 21)
 #define L2K_GPU_MIN_ENCODE_HT ((int64_t)1 << 17)
-#define L2K_GPU_MIN_DECODE_MQ ((int64_t)1 << 24)
+#define L2K_GPU_MIN_DECODE_MQ ((int64_t)1 << 21)
 #define L2K_GPU_MIN_DECODE_HT ((int64_t)1 << 19)
 
 /* Samples whose coding the GPU makes shorter by as long as opening the device takes: 0.13 to 0.2 s, over 0.25 to 0.5 ns
