@@ -87,6 +87,8 @@ sanitized() {
     have compute-sanitizer || { line "$1" skipped 0; return; }
     part "$1-parity" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_parity" 12 5 80
     part "$1-blocks" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_blocks" 40 5
+    part "$1-packets" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_packets" 2 7
+    part "$1-decode" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_decode" 4 50
     part "$1-images" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_images" 16
     part "$1-hostile" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_hostile" 200
     [ $quick = 1 ] || part "$1-ladder" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/gpu_ladder" --check
@@ -116,6 +118,9 @@ tests() {
     [ $quick = 0 ] || cases=600 images=300 damaged=1000 pictures=1
     part parity 300 1 "$build/tests/gpu_parity" $cases 1
     part blocks 300 1 "$build/tests/gpu_blocks" $((cases * 2))
+    part mq-decode 300 1 "$build/tests/gpu_mq_decode" $((cases / 2)) 1
+    part decode 300 1 "$build/tests/gpu_decode" $((cases * 2 / 3))
+    part packets 300 1 "$build/tests/gpu_packets" $((cases / 3)) 1
     part images 600 1 "$build/tests/gpu_images" $images
     part hostile 600 26 "$build/tests/gpu_hostile" $damaged
     part api 120 0 "$build/tests/gpu_api"
