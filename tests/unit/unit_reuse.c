@@ -112,7 +112,7 @@ static void test_memory_limit(void **unused)
         else
             assert_non_null(strstr(m.w.text, "KiB of memory"));
         assert_true(round == 0 || m.bytes == own);
-        limit = needed * (20 - round) / 26; /* of the peak, a fifth is idle memory that a limit brings back */
+        limit = needed * (21 - round) / 26; /* the peak has memory in it that a limit makes the pool give back */
         l2k_encoder_free(encoder);
         assert_int_equal(m.bytes, 0);
     }

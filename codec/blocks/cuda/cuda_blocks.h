@@ -78,6 +78,37 @@ static inline size_t l2k_cuda_aligned(size_t bytes)
     return (bytes + L2K_CUDA_ALIGNMENT - 1) / L2K_CUDA_ALIGNMENT * L2K_CUDA_ALIGNMENT;
 }
 
+/* What tells a list of blocks to encode that is on the device already. */
+typedef struct l2k_cuda_list_key {
+    uint64_t same; /* l2k_block_batch.same; 0: there is none */
+    const void *base, *device;
+    l2k_coefficient_type type;
+    bool distortions;
+} l2k_cuda_list_key;
+
+/* Of the batch under way. */
+static inline l2k_cuda_list_key l2k_cuda_key_of(const l2k_cuda_blocks *blocks)
+{
+    const l2k_block_batch *batch = &blocks->batch;
+    const l2k_coefficients *view = batch->places[0].band->component->view;
+    return (l2k_cuda_list_key){batch->same, view->base, blocks->device.at, view->type, batch->distortions};
+}
+
+static inline bool l2k_cuda_is_listed(const l2k_cuda_blocks *blocks, const l2k_cuda_list_key *own)
+{
+    const l2k_cuda_list_key key = l2k_cuda_key_of(blocks);
+    return key.same && key.same == own->same && key.base == own->base && key.device == own->device &&
+           key.type == own->type && key.distortions == own->distortions;
+}
+
+/* Blocks of a frame are megabytes, which have left the cache since they were last used. */
+static inline void l2k_cuda_fetch_ahead(const l2k_block_batch *batch, size_t i)
+{
+    enum { AHEAD = 12 };
+    if (i + AHEAD < batch->num_places)
+        __builtin_prefetch(batch->places[i + AHEAD].block);
+}
+
 /* Where bytes to decode are on the device. */
 static inline uint8_t *l2k_cuda_bytes_at(const l2k_cuda_blocks *blocks)
 {

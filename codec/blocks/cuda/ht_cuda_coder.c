@@ -15,17 +15,9 @@ typedef struct form_range {
     uint32_t first, count;
 } form_range;
 
-/* What tells a list of blocks that is on the device already. */
-typedef struct list_key {
-    uint64_t same; /* l2k_block_batch.same; 0: there is none */
-    const void *base, *device;
-    l2k_coefficient_type type;
-    bool distortions;
-} list_key;
-
 typedef struct ht_coder {
     l2k_cuda_blocks blocks;
-    list_key listed;
+    l2k_cuda_list_key listed;
     l2k_cuda_memory tables; /* l2k_ht_cuda_tables */
     uint8_t *forms;         /* of the batch's blocks */
     size_t forms_capacity;
@@ -43,14 +35,6 @@ typedef struct ht_coder {
     bool complete;           /* all code had room */
     size_t scratch;          /* decoding, in device memory */
 } ht_coder;
-
-/* Parts of memory begin at multiples of it, and kernels may read this far beyond bytes to decode, on both sides. */
-enum { ALIGNMENT = 64 };
-
-static size_t aligned(size_t bytes)
-{
-    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
 
 /* ---- Forms --------------------------------------------------------------------------------------------------- */
 
@@ -102,7 +86,7 @@ static void join_forms(ht_coder *c)
  * where that list is. There is as much room behind the first. */
 static size_t sort_list(ht_coder *c, size_t listed, size_t size)
 {
-    const size_t count = c->blocks.batch.num_places, sorted = aligned(listed + count * size);
+    const size_t count = c->blocks.batch.num_places, sorted = l2k_cuda_aligned(listed + count * size);
     const uint8_t *from = c->blocks.pinned.at + listed;
     uint32_t next[L2K_HT_FORMS];
     join_forms(c);
@@ -117,14 +101,6 @@ static size_t sort_list(ht_coder *c, size_t listed, size_t size)
         memcpy(c->blocks.pinned.at + sorted + size * next[form]++, from + size * i, size);
     }
     return sorted;
-}
-
-/* Blocks of a frame are megabytes, which have left the cache since they were last used. */
-static inline void fetch_ahead(const l2k_block_batch *batch, size_t i)
-{
-    enum { AHEAD = 12 };
-    if (i + AHEAD < batch->num_places)
-        __builtin_prefetch(batch->places[i + AHEAD].block);
 }
 
 static l2k_status check_launch(const ht_coder *c, int error)
@@ -195,7 +171,7 @@ static l2k_status list_to_encode(ht_coder *c, size_t listed)
     uint64_t most = 0, usual = 0, refinement = 0;
     for (size_t i = 0; i < batch->num_places; i++) {
         const l2k_block_place *place = &batch->places[i];
-        fetch_ahead(batch, i);
+        l2k_cuda_fetch_ahead(batch, i);
         if (place->band != in.band.band)
             L2K_TRY(look_at_band(c, place->band, &in));
         to[i] = in.block;
@@ -217,20 +193,6 @@ static l2k_status list_to_encode(ht_coder *c, size_t listed)
     return L2K_OK;
 }
 
-static list_key key_of(const ht_coder *c)
-{
-    const l2k_block_batch *batch = &c->blocks.batch;
-    const l2k_coefficients *view = batch->places[0].band->component->view;
-    return (list_key){batch->same, view->base, c->blocks.device.at, view->type, batch->distortions};
-}
-
-static bool is_listed(const ht_coder *c)
-{
-    const list_key key = key_of(c), *own = &c->listed;
-    return key.same && key.same == own->same && key.base == own->base && key.device == own->device &&
-           key.type == own->type && key.distortions == own->distortions;
-}
-
 /* The passes that a block of the batch can have; the subbands of a component have the same. */
 static unsigned find_most_passes(const l2k_block_batch *batch)
 {
@@ -249,22 +211,22 @@ static void lay_out_results(ht_coder *c)
 {
     const size_t count = c->blocks.batch.num_places;
     c->most_passes = find_most_passes(&c->blocks.batch);
-    c->gains = aligned(c->counters + sizeof(l2k_ht_cuda_counters));
+    c->gains = l2k_cuda_aligned(c->counters + sizeof(l2k_ht_cuda_counters));
     c->pass_ends = c->gains + (c->blocks.batch.distortions ? count * c->most_passes * sizeof(double) : 0);
     c->coded = c->pass_ends + (c->most_passes > 1 ? count * c->most_passes * sizeof(uint32_t) : 0);
     c->results_end = c->coded + count * sizeof(l2k_cuda_coded_block);
-    c->refined = aligned(c->results_end);
-    c->slots = aligned(c->refined + (c->most_passes > 1 ? count * sizeof(l2k_ht_cuda_refined) : 0));
+    c->refined = l2k_cuda_aligned(c->results_end);
+    c->slots = l2k_cuda_aligned(c->refined + (c->most_passes > 1 ? count * sizeof(l2k_ht_cuda_refined) : 0));
 }
 
 /* Pinned memory has two lists, the second for sorting. The one that is used goes up with the counters after it. */
 static l2k_status prepare_encoding(ht_coder *c)
 {
-    if (is_listed(c))
+    if (l2k_cuda_is_listed(&c->blocks, &c->listed))
         return L2K_OK;
     c->listed.same = 0;
     const size_t count = c->blocks.batch.num_places, size = sizeof(l2k_ht_cuda_encode_block);
-    c->counters = aligned(aligned(count * size) + count * size);
+    c->counters = l2k_cuda_aligned(l2k_cuda_aligned(count * size) + count * size);
     lay_out_results(c);
     L2K_TRY(l2k_cuda_reserve(c->blocks.context, &c->blocks.pinned, c->refined));
     L2K_TRY(start_forms(c));
@@ -281,7 +243,7 @@ static size_t slots_bytes(const ht_coder *c)
         const size_t bytes = warps * l2k_ht_cuda_slot_bytes(form & L2K_HT_WIDE);
         most = bytes > most ? bytes : most;
     }
-    return aligned(most);
+    return l2k_cuda_aligned(most);
 }
 
 static l2k_ht_cuda_encode encoding_of(const ht_coder *c, unsigned form)
@@ -322,9 +284,9 @@ static l2k_status launch_encoding(ht_coder *c, unsigned form)
 static l2k_status reserve_to_encode(ht_coder *c)
 {
     l2k_cuda_blocks *b = &c->blocks;
-    c->refinement = aligned(c->slots + slots_bytes(c));
+    c->refinement = l2k_cuda_aligned(c->slots + slots_bytes(c));
     c->code = c->refinement + c->refinement_units * L2K_HT_CUDA_SCRATCH;
-    const size_t bytes = c->code + (size_t)c->code_capacity * 4 + ALIGNMENT;
+    const size_t bytes = c->code + (size_t)c->code_capacity * 4 + L2K_CUDA_ALIGNMENT;
     if (bytes > b->device.bytes)
         c->listed.same = 0;
     return l2k_cuda_reserve(b->context, &b->device, bytes);
@@ -343,11 +305,11 @@ static l2k_status enqueue_encoding(ht_coder *c)
     l2k_cuda_blocks *b = &c->blocks;
     L2K_TRY(reserve_to_encode(c));
     reset_counters(c);
-    const size_t from = is_listed(c) ? c->counters : c->list;
+    const size_t from = l2k_cuda_is_listed(&c->blocks, &c->listed) ? c->counters : c->list;
     L2K_TRY(l2k_cuda_upload(b->context, b->running, b->device.at + from, b->pinned.at + from, c->gains - from));
     for (unsigned form = 0; form < L2K_HT_FORMS; form++)
         L2K_TRY(launch_encoding(c, form));
-    c->listed = key_of(c);
+    c->listed = l2k_cuda_key_of(&c->blocks);
     return b->batch.stays ? L2K_OK : fetch_results(c); /* no copy between kernels of the coder and of packets */
 }
 
@@ -379,7 +341,7 @@ static l2k_status fetch_code(ht_coder *c, uint32_t units)
     const size_t distortions = b->batch.distortions ? passes * sizeof(double) : 0;
     const size_t lengths = passes * sizeof(uint32_t), bytes = (size_t)units * 4;
     uint8_t *kept;
-    L2K_TRY(l2k_cuda_take_code(b, aligned(distortions + lengths + bytes), &kept));
+    L2K_TRY(l2k_cuda_take_code(b, l2k_cuda_aligned(distortions + lengths + bytes), &kept));
     uint32_t *pass_bytes = (uint32_t *)(kept + distortions);
     uint8_t *code = kept + distortions + lengths;
     if (bytes)
@@ -508,7 +470,7 @@ static l2k_status list_to_decode(ht_coder *c, size_t listed, uint64_t *gathered,
     *gathered = 0;
     for (size_t i = 0; i < batch->num_places; i++) {
         const l2k_block_place *place = &batch->places[i];
-        fetch_ahead(batch, i);
+        l2k_cuda_fetch_ahead(batch, i);
         if (place->band != band.band)
             L2K_TRY(l2k_cuda_look_at_band(c->blocks.context, place->band, false, &band));
         L2K_TRY(list_block(c, &band, place->block, &to[i]));
@@ -594,8 +556,8 @@ static l2k_status prepare_decoding(ht_coder *c)
     const size_t count = b->batch.num_places, size = sizeof(l2k_ht_cuda_decode_block);
     uint64_t gathered = 0;
     size_t scratch = 0;
-    c->counters = aligned(aligned(count * size) + count * size);
-    c->scratch = aligned(c->counters + sizeof(l2k_ht_cuda_counters));
+    c->counters = l2k_cuda_aligned(l2k_cuda_aligned(count * size) + count * size);
+    c->scratch = l2k_cuda_aligned(c->counters + sizeof(l2k_ht_cuda_counters));
     c->any_refined = false;
     c->listed.same = 0;
     L2K_TRY(start_forms(c));

@@ -9,13 +9,6 @@
 #include "codec/blocks/cuda/mq_tables.h"
 #include "transform/cuda/cuda_device.h"
 
-enum { ALIGNMENT = 64 };
-
-static size_t aligned(size_t bytes)
-{
-    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
-
 /* ---- The list of blocks ---------------------------------------------------------------------------------------- */
 
 /* What all blocks together need. */
@@ -71,14 +64,6 @@ static inline void add_block(l2k_mq_cuda_encode *run, needs *all, const encoded_
     all->code += usual_code(&block->view, in->planes);
 }
 
-/* Blocks of a frame are megabytes, which have left the cache since they were last used. */
-static inline void fetch_ahead(const l2k_block_batch *batch, size_t i)
-{
-    enum { AHEAD = 12 };
-    if (i + AHEAD < batch->num_places)
-        __builtin_prefetch(batch->places[i + AHEAD].block);
-}
-
 static l2k_status list_blocks(const l2k_cuda_blocks *b, l2k_mq_cuda_encode *run)
 {
     l2k_mq_cuda_encode_block *to = (l2k_mq_cuda_encode_block *)b->pinned.at;
@@ -87,7 +72,7 @@ static l2k_status list_blocks(const l2k_cuda_blocks *b, l2k_mq_cuda_encode *run)
     needs all = {0, 0, 0};
     for (size_t i = 0; i < batch->num_places; i++) {
         const l2k_block_place *place = &batch->places[i];
-        fetch_ahead(batch, i);
+        l2k_cuda_fetch_ahead(batch, i);
         if (place->band != in.band.band)
             L2K_TRY(look_at_band(b->context, place->band, &in));
         add_block(run, &all, &in, &to[i], place->block->rect);
@@ -100,31 +85,18 @@ static l2k_status list_blocks(const l2k_cuda_blocks *b, l2k_mq_cuda_encode *run)
     return L2K_OK;
 }
 
-static l2k_mq_cuda_listed key_of(const l2k_cuda_blocks *b)
-{
-    const l2k_coefficients *view = b->batch.places[0].band->component->view;
-    return (l2k_mq_cuda_listed){b->batch.same, view->base, b->device.at, view->type, b->batch.distortions};
-}
-
-static bool is_listed(const l2k_cuda_blocks *b, const l2k_mq_cuda_encoding *e)
-{
-    const l2k_mq_cuda_listed key = key_of(b), *own = &e->listed;
-    return key.same && key.same == own->same && key.base == own->base && key.device == own->device &&
-           key.type == own->type && key.distortions == own->distortions;
-}
-
 /* ---- Memory ---------------------------------------------------------------------------------------------------- */
 
 /* Blocks go up, and the counters behind them; these come back with the results. */
 static l2k_status prepare(l2k_cuda_blocks *b, l2k_mq_cuda_encoding *e)
 {
-    if (is_listed(b, e))
+    if (l2k_cuda_is_listed(b, &e->listed))
         return L2K_OK;
     const size_t count = b->batch.num_places;
     e->listed.same = 0;
     if (count > UINT32_MAX / 2)
         return l2k_fail(b->context, L2K_ERROR_UNSUPPORTED, "CUDA: %zu code-blocks at once", count);
-    e->counters = aligned(count * sizeof(l2k_mq_cuda_encode_block));
+    e->counters = l2k_cuda_aligned(count * sizeof(l2k_mq_cuda_encode_block));
     e->coded = e->counters + sizeof(l2k_mq_cuda_counters);
     e->results_end = e->coded + count * sizeof(l2k_cuda_coded_block);
     L2K_TRY(l2k_cuda_reserve(b->context, &b->pinned, e->results_end));
@@ -136,7 +108,7 @@ static l2k_status prepare(l2k_cuda_blocks *b, l2k_mq_cuda_encoding *e)
 static size_t take(size_t *used, size_t bytes)
 {
     const size_t at = *used;
-    *used = aligned(at + bytes);
+    *used = l2k_cuda_aligned(at + bytes);
     return at;
 }
 
@@ -153,7 +125,7 @@ static l2k_status lay_out(l2k_cuda_blocks *b, l2k_mq_cuda_encoding *e)
     l2k_mq_cuda_encode *run = &e->run;
     const size_t count = run->num_blocks, passes = run->pass_capacity;
     const bool distortions = b->batch.distortions;
-    size_t used = aligned(e->results_end);
+    size_t used = l2k_cuda_aligned(e->results_end);
     const size_t work = take(&used, count * sizeof *run->work), order = take(&used, count * sizeof *run->order);
     const size_t ends = take(&used, passes * sizeof *run->pass_ends), marks = take(&used, passes * sizeof *run->marks);
     const size_t gains = take(&used, distortions ? passes * sizeof *run->gains : 0);
@@ -194,13 +166,13 @@ static l2k_status launch(const l2k_cuda_blocks *b, const l2k_mq_cuda_encode *run
 static l2k_status enqueue(l2k_cuda_blocks *b, l2k_mq_cuda_encoding *e)
 {
     L2K_TRY(lay_out(b, e));
-    const size_t from = is_listed(b, e) ? e->counters : 0;
+    const size_t from = l2k_cuda_is_listed(b, &e->listed) ? e->counters : 0;
     l2k_mq_cuda_counters *counters = (l2k_mq_cuda_counters *)(b->pinned.at + e->counters);
     memset(counters, 0, sizeof *counters);
     counters->failed = UINT32_MAX;
     L2K_TRY(l2k_cuda_upload(b->context, b->running, b->device.at + from, b->pinned.at + from, e->coded - from));
     L2K_TRY(launch(b, &e->run));
-    e->listed = key_of(b);
+    e->listed = l2k_cuda_key_of(b);
     return l2k_cuda_download(b->context, b->running, b->pinned.at + e->counters, b->device.at + e->counters,
                              (b->batch.stays ? e->coded : e->results_end) - e->counters);
 }
@@ -236,7 +208,7 @@ static l2k_status fetch(l2k_cuda_blocks *b, const l2k_mq_cuda_encoding *e, const
     const size_t distortions = b->batch.distortions ? counters->passes * sizeof(double) : 0;
     const size_t ends = counters->passes * sizeof(uint32_t), code = (size_t)counters->code * 4;
     uint8_t *memory;
-    L2K_TRY(l2k_cuda_take_code(b, aligned(distortions + ends + code), &memory));
+    L2K_TRY(l2k_cuda_take_code(b, l2k_cuda_aligned(distortions + ends + code), &memory));
     const kept_code kept = {b->batch.distortions ? (double *)memory : NULL, (uint32_t *)(memory + distortions),
                             memory + distortions + ends};
     if (code) {

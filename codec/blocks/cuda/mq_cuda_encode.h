@@ -5,18 +5,10 @@
 #include "codec/blocks/cuda/cuda_blocks.h"
 #include "codec/blocks/cuda/mq_cuda.h"
 
-/* A list of blocks that is on the device, for batches with the same number. */
-typedef struct l2k_mq_cuda_listed {
-    uint64_t same;
-    const void *base, *device;
-    l2k_coefficient_type type;
-    bool distortions;
-} l2k_mq_cuda_listed;
-
 typedef struct l2k_mq_cuda_encoding {
     l2k_cuda_memory tables; /* l2k_mq_cuda_tables */
     l2k_mq_cuda_encode run; /* of the batch under way */
-    l2k_mq_cuda_listed listed;
+    l2k_cuda_list_key listed;
     size_t counters, coded, results_end; /* in pinned and device memory, what comes back; blocks are at 0 */
     bool complete;
 } l2k_mq_cuda_encoding;
