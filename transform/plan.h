@@ -59,6 +59,9 @@ l2k_status l2k_plan_create(const l2k_context *context, l2k_backend backend, cons
 /* Waits for work under way. NULL is allowed. */
 void l2k_plan_free(l2k_plan *plan);
 
+/* The plan works with another context from now on: the same pool, perhaps other hooks for messages. */
+void l2k_plan_use(l2k_plan *plan, const l2k_context *context);
+
 /* Whether the plan can run `spec`: the same but for its position on the grid, with the same parities there. */
 bool l2k_plan_fits(const l2k_plan *plan, const l2k_plan_spec *spec);
 
