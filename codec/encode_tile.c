@@ -2,6 +2,7 @@
 #include "base/integer.h"
 #include "base/sample.h"
 #include "codec/encoder.h"
+#include "transform/device_planes.h"
 #include "transform/plane_fetch.h"
 
 static l2k_status prepare_blocks(const l2k_context *context, l2k_tile *tile)
@@ -265,6 +266,8 @@ l2k_status l2k_encode_blocks(const l2k_encode_job *job, l2k_team *team, l2k_plan
                             : l2k_team_coder(team, plan, e->device_coders, &coder);
     if (!on_device) /* there, the coder works behind the plan, in its stream */
         status = finish_plan(plan, status);
+    else if (status == L2K_OK && l2k_is_timed(e->context)) /* but the transform is not to count as tier-1 */
+        status = l2k_device_wait(e->context, l2k_plan_stream(plan));
     if (status == L2K_OK && on_device && job->makers)
         status = make_packets(job, coder, &batch, plan, tile);
     if (status == L2K_OK && !job->encoder->output.packets.bytes)
