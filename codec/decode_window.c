@@ -27,10 +27,9 @@ void l2k_window_enter(const l2k_decoding *d, uint32_t c, const l2k_component_cod
     const l2k_rect part = l2k_rect_intersect(l2k_window_output(d, c), whole);
     component->cell_log2_width = coding->log2_block_width;
     component->cell_log2_height = coding->log2_block_height;
-    if (l2k_rect_empty(part))
-        component->window = (l2k_rect){whole.x1, whole.y1, whole.x1, whole.y1};
-    else if (!same_rect(part, whole))
-        component->window = part;
+    if (l2k_rect_empty(whole) || same_rect(part, whole))
+        return;
+    component->window = l2k_rect_empty(part) ? (l2k_rect){whole.x1, whole.y1, whole.x1, whole.y1} : part;
 }
 
 /* As the plan will have it, but for steps and samples. */
