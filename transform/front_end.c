@@ -110,6 +110,14 @@ l2k_status l2k_transform_set_steps(l2k_transform *transform, uint32_t component,
     return L2K_OK;
 }
 
+l2k_status l2k_transform_set_region(l2k_transform *transform, uint32_t x0, uint32_t y0, uint32_t x1, uint32_t y1)
+{
+    if (x0 >= x1 || y0 >= y1)
+        return l2k_fail(&transform->context, L2K_ERROR_ARGUMENT, "an empty region");
+    transform->region = (l2k_rect){x0, y0, x1, y1};
+    return L2K_OK;
+}
+
 /* ---- Preparing ----------------------------------------------------------------------------------------------- */
 
 static l2k_status device_bytes(const l2k_context *context, const l2k_plan_spec *spec, uint64_t *bytes)

@@ -629,7 +629,8 @@ typedef struct l2k_band_view {
 } l2k_band_view;
 
 /* The coefficients of one tile-component in Mallat layout: the subbands of the lowest resolution top left. Coefficient
- * (x, y) of band b is element (bands[b].y + y) * stride + bands[b].x + x from `base` on.
+ * (x, y) of band b is element (bands[b].y + y) * stride + bands[b].x + x from `base` on. Of a transform with a region,
+ * there may be gaps between the subbands.
  *
  * Values, int16 or int32. Forward 5/3: the coefficient. Forward 9/7: the quantiser index with its sign (E.2).
  * Inverse 5/3: the coefficient. Inverse 9/7: twice the index at which to reconstruct, so that the middle of an interval
@@ -656,7 +657,8 @@ typedef struct l2k_subband_info {
     uint32_t resolution; /* 0 = the lowest */
     l2k_orientation orientation;
     uint32_t level;          /* nb (F.1) */
-    uint32_t x0, y0, x1, y1; /* in the subband's own domain (B-15), where precincts and code-blocks have their grids */
+    uint32_t x0, y0, x1, y1; /* in the subband's own domain (B-15), where precincts and code-blocks have their grids; of
+                                a transform with a region, the part of the subband that the view holds */
     l2k_step step;           /* as in QCD or QCC; 5/3: only the exponent */
     float step_size;         /* Delta_b (E-3) in units of samples; 5/3: 1 */
     uint32_t magnitude_bits; /* Mb (E-2) with the codestream's guard bits, or with two from l2k_transform_subband; after
@@ -679,6 +681,15 @@ L2K_API l2k_status l2k_transform_set(l2k_transform *transform, l2k_transform_opt
  * choice again. The array is copied. Errors: L2K_ERROR_ARGUMENT, L2K_ERROR_MEMORY. */
 L2K_API l2k_status l2k_transform_set_steps(l2k_transform *transform, uint32_t component, const l2k_step *steps,
                                            size_t count);
+
+/* Restricts an inverse transform to a part of the reference grid, from the next l2k_transform_prepare on, which clips
+ * it to the tile; so 0, 0, UINT32_MAX, UINT32_MAX is all of it. Planes then have the samples of that part (B-12, then
+ * B-14 with REDUCE), and may be empty where components are sub-sampled. Views hold only coefficients that these samples
+ * depend on, and l2k_transform_subband tells which; memory and time follow from the region, not from the tile. Samples
+ * are equal to those of the whole tile. L2K_ERROR_ARGUMENT if the region is empty, here or, once clipped, in
+ * l2k_transform_prepare, and there for a forward transform. */
+L2K_API l2k_status l2k_transform_set_region(l2k_transform *transform, uint32_t x0, uint32_t y0, uint32_t x1,
+                                            uint32_t y1);
 
 /* Device memory in bytes that l2k_transform_prepare would allocate for `tile` under the present options on the CUDA
  * backend. Allocates nothing and needs no device. L2K_ERROR_BACKEND in a build without CUDA; otherwise the errors of
@@ -713,9 +724,9 @@ L2K_API l2k_status l2k_transform_subband(const l2k_transform *transform, uint32_
 
 /* Run on host memory, forward from planes to coefficients, inverse from coefficients to planes, and return when
  * finished. There is one plane per component; its first sample is the top left one of the tile-component (B-12), or of
- * the reduced resolution. Sizes follow from l2k_component_size and B-14. Data and strides must be multiples of the
- * sample size. Planes of L2K_SAMPLE_F32 cannot be combined with a component transform, and in host memory they need
- * L2K_BACKEND_CPU, not AUTO.
+ * the reduced resolution, or of the region there. Sizes follow from l2k_component_size and B-14. Data and strides must
+ * be multiples of the sample size. Planes of L2K_SAMPLE_F32 cannot be combined with a component transform, and in host
+ * memory they need L2K_BACKEND_CPU, not AUTO.
  *
  * L2K_ERROR_STATE if the transform is not prepared, or for the other direction or memory; L2K_ERROR_ARGUMENT for planes
  * that are missing or whose type cannot hold the component's samples; L2K_ERROR_BACKEND if the GPU fails. After an
