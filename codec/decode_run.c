@@ -124,9 +124,21 @@ static l2k_status decode_selected(l2k_decoder *decoder, l2k_decoding *d, l2k_bac
     return run_teams(decoder, d, share, user);
 }
 
+/* Room for the indices of tiles, if a part of the picture is wanted: without it, windows take longer. */
+static void take_indices(l2k_decoder *decoder, l2k_decoding *d)
+{
+    const l2k_rect image = d->codestream->siz.grid.image;
+    const bool all = d->area.x0 <= image.x0 && d->area.y0 <= image.y0 && d->area.x1 >= image.x1 &&
+                     d->area.y1 >= image.y1 && d->discard == 0 && d->layers == 0 && d->only == UINT32_MAX;
+    if (!decoder->indices && !all)
+        decoder->indices = l2k_allocate_zeroed(d->context, d->codestream->num_tiles, sizeof *decoder->indices);
+    d->indices = decoder->indices;
+}
+
 l2k_status l2k_decode_tiles(l2k_decoder *decoder, l2k_decoding *d, l2k_backend backend, l2k_team_share *share,
                             void *user)
 {
+    take_indices(decoder, d);
     L2K_TRY(select_tiles(d));
     l2k_status status = decode_selected(decoder, d, backend, share, user);
     l2k_release(d->context, d->tiles);
@@ -163,6 +175,7 @@ l2k_decoding l2k_decode_start(l2k_decoder *decoder, l2k_rect area, const l2k_pla
                           .area = area,
                           .planes = planes,
                           .only = l2k_decoder_only_component(decoder),
+                          .opened = decoder->opened,
                           .discard = (uint32_t)options[L2K_DECODER_REDUCE],
                           .layers = (uint32_t)options[L2K_DECODER_LAYERS]};
 }

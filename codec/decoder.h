@@ -8,7 +8,7 @@
 #include "codec/batch.h"
 #include "codec/codestream/codestream_read.h"
 #include "codec/jp2/jp2.h"
-#include "codec/packets/packet_order.h"
+#include "codec/packets/packet_index.h"
 #include "codec/teams.h"
 #include "transform/choice.h"
 #include "transform/device_planes.h"
@@ -50,6 +50,8 @@ struct l2k_decoder {
     uint32_t next_tile;        /* after those decoded last, 0 = none */
     l2k_findings findings;
     void *stream;                  /* the caller's, for planes in device memory */
+    uint64_t opened;               /* files so far */
+    l2k_packet_index **indices;    /* of each tile, NULL where there is none; or no array, before the first window */
     struct l2k_tile_state *states; /* one for each slot of the teams, kept with them */
     unsigned num_states;
     void *memory; /* samples that l2k_decoder_decode_memory gave last */
@@ -130,7 +132,9 @@ typedef struct l2k_decoding {
     uint32_t layers;         /* to decode, 0 = all */
     uint32_t *tiles;         /* numbers of those that meet the area */
     uint32_t num_tiles;
-    bool keeps_tiles; /* each slot has one tile at most, which may come again in the next image */
+    bool keeps_tiles;           /* each slot has one tile at most, which may come again in the next image */
+    uint64_t opened;            /* the number of the file */
+    l2k_packet_index **indices; /* of the decoder, for windows */
 } l2k_decoding;
 
 static inline bool l2k_wants_component(const l2k_decoding *d, uint32_t c)
@@ -154,6 +158,10 @@ typedef struct l2k_tile_state {
     bool on_host;      /* planes are in device memory, but samples come from the CPU */
     bool is_begun;     /* the code-blocks are with their coder, or have been */
     bool is_kept;      /* there was an image with this tile before */
+    bool is_whole;     /* the packets that were wanted are all there */
+    bool has_packets;  /* since an earlier window */
+    uint64_t opened;   /* the file that they were read from */
+    uint32_t layers;   /* as many of them as d->layers said */
     l2k_block_place *places;
     size_t num_places;
     l2k_block_coder *coder;         /* that has the code-blocks */
@@ -266,8 +274,8 @@ typedef enum l2k_window_change {
 } l2k_window_change;
 l2k_window_change l2k_window_set(const l2k_decoding *d, l2k_tile *tile);
 
-/* The number of packets that are wanted. */
-uint64_t l2k_window_packets(const l2k_decoding *d, const l2k_tile *tile);
+/* The number of precincts that are wanted. */
+uint64_t l2k_window_precincts(const l2k_tile *tile);
 
 /* ---- Samples (decode_samples.c) --------------------------------------------------------------------------------- */
 

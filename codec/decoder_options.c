@@ -38,6 +38,10 @@ l2k_decoder *l2k_decoder_new(const l2k_hooks *hooks)
 
 void l2k_decoder_close(l2k_decoder *decoder)
 {
+    for (uint32_t t = 0; decoder->indices && t < decoder->codestream.num_tiles; t++)
+        l2k_packet_index_free(&decoder->context, decoder->indices[t]);
+    l2k_release(&decoder->context, decoder->indices);
+    decoder->indices = NULL;
     decoder->is_open = false;
     l2k_codestream_close(&decoder->codestream);
     l2k_jp2_close(&decoder->jp2);
