@@ -449,9 +449,11 @@ static l2k_status fit_ratio(l2k_packet_maker *m, const l2k_packet_source *from, 
     l2k_fitted_prefix fitted = {0};
     L2K_TRY(l2k_cuda_rate_list(&m->rate));
     L2K_TRY(l2k_fit_prefix(&m->rate.list, &measure, goal > used ? goal - used : 0, 0, &fitted));
+    if (fitted.leaves_room)
+        return L2K_OK;
     if (m->at != fitted.prefix)
         L2K_TRY(measure_prefix(&packets, fitted.prefix, &fitted.bytes));
-    *done = !fitted.leaves_room && has_room(m);
+    *done = has_room(m);
     if (*done)
         l2k_ratio_check(m->context, used + fitted.bytes, goal, from->ratio);
     return L2K_OK;
