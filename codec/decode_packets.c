@@ -34,24 +34,11 @@ uint64_t l2k_tile_bytes(const l2k_codestream *cs, uint32_t tile)
     return bytes;
 }
 
-/* Whether a packet's precinct has a part in the area. Subbands of r > 0 have half the resolution's samples. */
-static bool precinct_reaches(const l2k_decoding *d, const l2k_tile_component *component, const l2k_packet_id *id)
-{
-    const l2k_partition *p = &component->resolutions[id->resolution].precincts;
-    l2k_rect area = l2k_component_rect(d->area, component->dx, component->dy);
-    unsigned level = component->num_resolutions - 1 - id->resolution;
-    unsigned support = l2k_coding_wavelet(component->coding)->support << (id->resolution ? 1 : 0);
-    uint64_t x = (uint64_t)p->first_x + id->precinct % p->across, y = (uint64_t)p->first_y + id->precinct / p->across;
-    return l2k_reaches(x << p->log2_width, (x + 1) << p->log2_width, area.x0, area.x1, level, support) &&
-           l2k_reaches(y << p->log2_height, (y + 1) << p->log2_height, area.y0, area.y1, level, support);
-}
-
 static bool wanted(const tile_reader *reader, const l2k_packet_id *id)
 {
     const l2k_decoding *d = reader->decoding;
-    const l2k_tile_component *component = &reader->tile->components[id->component];
-    return l2k_wants_component(d, id->component) && (d->layers == 0 || id->layer < d->layers) &&
-           id->resolution + d->discard < component->num_resolutions && precinct_reaches(d, component, id);
+    const l2k_resolution *resolution = &reader->tile->components[id->component].resolutions[id->resolution];
+    return (d->layers == 0 || id->layer < d->layers) && l2k_precinct_is_wanted(resolution, id->precinct);
 }
 
 static const char fewer_packets[] = "has fewer packets than its header promises";
@@ -101,7 +88,9 @@ static l2k_status read_all(tile_reader *reader, l2k_packet_order *order)
 {
     const l2k_decoding *d = reader->decoding;
     l2k_packet_id id;
-    while (l2k_packet_order_next(order, &id)) {
+    uint64_t left = l2k_window_packets(d, reader->tile);
+    const bool all = left == reader->tile->num_precincts * reader->tile->coding->num_layers;
+    while ((all || left > 0) && l2k_packet_order_next(order, &id)) {
         if (!has_packet(reader))
             return stop(reader, L2K_ERROR_TRUNCATED, fewer_packets, "");
         bool keep = wanted(reader, &id);
@@ -111,10 +100,13 @@ static l2k_status read_all(tile_reader *reader, l2k_packet_order *order)
         if (status == L2K_ERROR_CORRUPT)
             return stop(reader, status, "has a damaged packet header: ", reader->input.fault);
         L2K_TRY(status);
+        left -= keep;
         if (looks_too_often(reader, order))
             return stop(reader, L2K_ERROR_CORRUPT, "has packets that say next to nothing of many code-blocks", "");
     }
     L2K_TRY(order->status);
+    if (!all)
+        return L2K_OK;
     bool more = reader->input.data != reader->input.end || reader->next_part != L2K_NO_PART;
     if (more && !atomic_exchange(&d->findings->warned_beyond, true))
         l2k_warn(d->context, "tile %u has bytes beyond its last packet", reader->index);

@@ -4,10 +4,10 @@
 /* What is of this image alone. */
 static void release_image(const l2k_context *context, l2k_tile_state *s)
 {
-    for (uint32_t c = 0; s->cropped && c < s->tile.num_components; c++) {
-        l2k_release(context, s->cropped[c]);
+    for (uint32_t c = 0; s->joined && c < s->tile.num_components; c++) {
+        l2k_release(context, s->joined[c]);
         l2k_release(context, s->host_planes[c].data);
-        s->cropped[c] = s->host_planes[c].data = NULL;
+        s->joined[c] = s->host_planes[c].data = NULL;
     }
     if (s->packed.bytes.context)
         l2k_buffer_release(&s->packed.bytes);
@@ -16,18 +16,23 @@ static void release_image(const l2k_context *context, l2k_tile_state *s)
     s->is_absent = s->is_blank = s->joined_later = s->on_host = s->is_begun = false;
 }
 
-void l2k_tile_state_forget(const l2k_context *context, l2k_tile_state *s)
+void l2k_tile_state_forget_tree(const l2k_context *context, l2k_tile_state *s)
 {
     for (uint32_t c = 0; s->device && c < s->tile.num_components; c++)
         l2k_device_release(&s->device[c]);
-    l2k_tile_coding_release(context, &s->coding);
-    l2k_packet_order_release(context, &s->order);
     l2k_release(context, s->places);
     l2k_tile_release(context, &s->tile);
     s->places = NULL;
     s->num_places = 0;
     s->device = NULL;
-    s->cropped = NULL;
+    s->joined = NULL;
+}
+
+void l2k_tile_state_forget(const l2k_context *context, l2k_tile_state *s)
+{
+    l2k_tile_state_forget_tree(context, s);
+    l2k_tile_coding_release(context, &s->coding);
+    l2k_packet_order_release(context, &s->order);
 }
 
 void l2k_tile_state_leave(const l2k_decoding *d, l2k_tile_state *s)

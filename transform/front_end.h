@@ -36,4 +36,8 @@ struct l2k_transform {
 l2k_status l2k_tile_spec_make(const l2k_transform *transform, const l2k_image *tile, l2k_tile_spec *out);
 void l2k_tile_spec_release(const l2k_context *context, l2k_tile_spec *spec);
 
+/* Whether a caller's plane can be component c: memory where there are samples, a type that holds them, alignment. */
+l2k_status l2k_plane_check(const l2k_context *context, const l2k_plane *plane, const l2k_plan_component *component,
+                           bool has_samples, uint32_t c);
+
 #endif
