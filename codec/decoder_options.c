@@ -21,6 +21,8 @@ static const l2k_option_rule rules[] = {
     [L2K_DECODER_CPU] = {"instruction set", 0, L2K_CPU_NEON, L2K_CPU_AUTO},
     [L2K_DECODER_MEMORY] = {"memory", 0, L2K_MEMORY_DEVICE, L2K_MEMORY_HOST},
     [L2K_DECODER_IN_FLIGHT] = {"number of images in flight", 0, L2K_MOST_LANES, 0},
+    [L2K_DECODER_DEVICE] = {"device", -1, L2K_MOST_DEVICES - 1, -1},
+    [L2K_DECODER_DEVICES] = {"set of devices", 0, INT64_MAX, 0},
 };
 
 static const l2k_object_kind object_kind = {.bytes = sizeof(l2k_decoder),
@@ -54,11 +56,30 @@ void l2k_decoder_close(l2k_decoder *decoder)
     l2k_buffer_release(&decoder->file);
 }
 
-void l2k_decoder_drop(l2k_decoder *decoder)
+static void release_kept(l2k_decoder *decoder)
 {
+    const int before = l2k_device_enter(&decoder->context);
     l2k_teams_release(&decoder->teams);
     l2k_decoder_release_tiles(decoder);
+    l2k_device_leave(before);
+}
+
+void l2k_decoder_drop(l2k_decoder *decoder)
+{
+    release_kept(decoder);
     l2k_pool_drain(&decoder->pool, &decoder->context.hooks);
+}
+
+int l2k_decoder_enter(l2k_decoder *decoder)
+{
+    const bool cpu = decoder->options[L2K_DECODER_BACKEND] == L2K_BACKEND_CPU;
+    const int64_t device = cpu ? -1 : decoder->options[L2K_DECODER_DEVICE];
+    const int64_t devices = cpu ? 0 : decoder->options[L2K_DECODER_DEVICES];
+    if (l2k_object_moves(&decoder->context, device, devices)) {
+        l2k_decoder_drop(decoder);
+        l2k_object_move(&decoder->context, device, devices);
+    }
+    return l2k_device_enter(&decoder->context);
 }
 
 void l2k_decoder_free(l2k_decoder *decoder)
@@ -67,8 +88,7 @@ void l2k_decoder_free(l2k_decoder *decoder)
         return;
     l2k_lanes_release(&decoder->lanes);
     l2k_decoder_close(decoder);
-    l2k_teams_release(&decoder->teams);
-    l2k_decoder_release_tiles(decoder);
+    release_kept(decoder);
     l2k_object_free(&object_kind, decoder);
 }
 
