@@ -259,6 +259,11 @@ void l2k_plan_free(l2k_plan *plan)
     l2k_release(plan->context, plan);
 }
 
+void l2k_plan_use(l2k_plan *plan, const l2k_context *context)
+{
+    plan->context = context;
+}
+
 /* The origin matters only through its parity at each level, that is modulo 2^levels. */
 static bool same_side(uint32_t a0, uint32_t a1, uint32_t b0, uint32_t b1, unsigned levels)
 {

@@ -74,7 +74,10 @@ static void make_case(test_case *t, uint32_t most)
     t->spec.num_components = 1 + below(MAX_COMPONENTS);
     const bool joined = t->spec.num_components >= 3 && below(3) > 0;
     t->spec.component_transform = joined;
-    t->type = type_for(precision, is_signed);
+    const bool mixed = joined && below(6) == 0; /* components of one transform that differ in their signs */
+    t->type = mixed ? L2K_SAMPLE_S32 : type_for(precision, is_signed);
+    if (below(8) == 0)
+        t->type = L2K_SAMPLE_S32;
     t->interleaved = below(2);
     t->pinned = below(2);
     t->padding = below(5);
@@ -85,7 +88,7 @@ static void make_case(test_case *t, uint32_t most)
                                   .levels = levels,
                                   .wavelet = wavelet,
                                   .precision = joined || below(3) ? precision : 1 + below(precision),
-                                  .is_signed = is_signed};
+                                  .is_signed = is_signed ^ (mixed && below(2))};
         for (unsigned b = 0; b < L2K_MAX_SUBBANDS; b++)
             p->steps[b] = (1 + (float)below(2048) / 2048) / (float)(1 << below(5));
     }

@@ -376,6 +376,19 @@ static void start_run(l2k_packet_maker *m, const l2k_packet_source *from)
         m->expected = 0;
 }
 
+/* Packets of a batch that the coder has begun. */
+static l2k_status make_behind_coder(l2k_packet_maker *m, const l2k_packet_source *from, l2k_made_packets *made)
+{
+    l2k_block_coder *coder = from->coder;
+    start_run(m, from);
+    const l2k_status enqueued = enqueue(m, from->batch->stream, from->lengths);
+    const l2k_status finished = coder->table->finish(coder);
+    coder->table->coded(coder, &m->run.coded);
+    L2K_TRY(enqueued);
+    L2K_TRY(finished);
+    return m->run.coded.complete ? complete(m, from, made) : L2K_OK;
+}
+
 static l2k_status make(l2k_packet_maker *m, const l2k_packet_source *from, l2k_made_packets *made)
 {
     l2k_block_coder *coder = from->coder;
@@ -387,16 +400,15 @@ static l2k_status make(l2k_packet_maker *m, const l2k_packet_source *from, l2k_m
         L2K_TRY(prepare(m, from->tile, batch, &possible));
     if (!possible)
         return L2K_OK;
-    const double start = l2k_stage_start(m->context);
+    double start = l2k_stage_start(m->context);
     L2K_TRY(coder->table->begin_encode(coder, batch));
-    start_run(m, from);
-    const l2k_status enqueued = enqueue(m, batch->stream, from->lengths);
-    const l2k_status finished = coder->table->finish(coder);
-    coder->table->coded(coder, &m->run.coded);
+    if (l2k_is_timed(m->context)) /* so that each stage has its own time; `finish` sees an error again */
+        l2k_cuda_settle(batch->stream);
     l2k_stage_end(m->context, L2K_STAGE_TIER1, start);
-    L2K_TRY(enqueued);
-    L2K_TRY(finished);
-    return m->run.coded.complete ? complete(m, from, made) : L2K_OK;
+    start = l2k_stage_start(m->context);
+    const l2k_status status = make_behind_coder(m, from, made);
+    l2k_stage_end(m->context, L2K_STAGE_TIER2, start);
+    return status;
 }
 
 /* ---- The table ----------------------------------------------------------------------------------------------- */
