@@ -72,7 +72,7 @@ unsigned l2k_device_count(const l2k_context *context)
 int l2k_device_of_share(const l2k_context *context, unsigned number)
 {
     if (!context->devices)
-        return context->device;
+        return -1;
     int device = 0;
     for (unsigned skip = number % l2k_device_count(context);; device++)
         if (context->devices >> device & 1 && skip-- == 0)

@@ -12,7 +12,7 @@ static void *member(void *object, size_t offset)
 
 void *l2k_object_create(const l2k_object_kind *kind, const l2k_hooks *hooks)
 {
-    l2k_context context = {.threads = 1, .device = -1};
+    l2k_context context = {.threads = 1};
     if (hooks)
         context.hooks = *hooks;
     void *object = l2k_allocate_zeroed(&context, 1, kind->bytes);
@@ -38,26 +38,6 @@ void l2k_object_free(const l2k_object_kind *kind, void *object)
     if (pool)
         l2k_pool_end(pool, &context.hooks);
     l2k_release(&context, object);
-}
-
-static l2k_context moved(const l2k_context *context, int64_t device, int64_t devices)
-{
-    l2k_context there = *context;
-    there.device = (int)device;
-    there.devices = (uint64_t)devices;
-    there.device = l2k_device_of_share(&there, 0);
-    return there;
-}
-
-bool l2k_object_moves(const l2k_context *context, int64_t device, int64_t devices)
-{
-    const l2k_context there = moved(context, device, devices);
-    return there.device != context->device || there.devices != context->devices;
-}
-
-void l2k_object_move(l2k_context *context, int64_t device, int64_t devices)
-{
-    *context = moved(context, device, devices);
 }
 
 l2k_status l2k_object_set(const l2k_object_kind *kind, void *object, unsigned option, int64_t value)

@@ -42,7 +42,7 @@ static void pass_message(void *user, l2k_severity severity, const char *text)
     if (lane->silent)
         return;
     snprintf(line, sizeof line, "image %zu: %s", lane->item, text);
-    if (severity != L2K_SEVERITY_ERROR || !lane->lanes->context->devices)
+    if (severity != L2K_SEVERITY_ERROR || l2k_device_count(lane->lanes->context) < 2)
         hooks->message(hooks->user, severity, line);
     else if (!atomic_exchange(&lane->has_error, true))
         memcpy(lane->error, line, sizeof line);
@@ -106,7 +106,8 @@ static bool moves_on(l2k_lane *lane)
 {
     l2k_lanes *lanes = lane->lanes;
     bool failed = false;
-    if (!lanes->context->devices || !lanes->kind->lost_device(lane->coder, lanes->items, lane->item, &failed))
+    if (l2k_device_count(lanes->context) < 2 ||
+        !lanes->kind->lost_device(lane->coder, lanes->items, lane->item, &failed))
         return false;
     l2k_context left = *lanes->context;
     const uint64_t bit = (uint64_t)1 << lane->device;
@@ -327,8 +328,9 @@ l2k_status l2k_lanes_run(l2k_lanes *lanes, const l2k_lane_kind *kind, const void
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for a batch of %zu images", shape->count);
     lanes->items = items;
     lanes->count = shape->count;
-    if (shape->on_device && lanes->active > 1 && lanes->asking.device < 0) /* that of the caller */
-        lanes->asking.device = l2k_current_device();
+    if (shape->on_device && lanes->active > 1 && !lanes->asking.devices &&
+        l2k_current_device() >= 0) /* that of the caller */
+        lanes->asking.devices = (uint64_t)1 << l2k_current_device();
     atomic_store(&lanes->next, lanes->active);
     context->run->teams = lanes->active;
     begin_others(lanes);

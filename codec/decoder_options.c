@@ -72,13 +72,12 @@ void l2k_decoder_drop(l2k_decoder *decoder)
 
 int l2k_decoder_enter(l2k_decoder *decoder)
 {
-    const bool cpu = decoder->options[L2K_DECODER_BACKEND] == L2K_BACKEND_CPU;
-    const int64_t device = cpu ? -1 : decoder->options[L2K_DECODER_DEVICE];
-    const int64_t devices = cpu ? 0 : decoder->options[L2K_DECODER_DEVICES];
-    if (l2k_object_moves(&decoder->context, device, devices)) {
+    const int64_t *options = decoder->options;
+    const uint64_t devices =
+        l2k_object_devices(options[L2K_DECODER_BACKEND], options[L2K_DECODER_DEVICE], options[L2K_DECODER_DEVICES]);
+    if (devices != decoder->context.devices)
         l2k_decoder_drop(decoder);
-        l2k_object_move(&decoder->context, device, devices);
-    }
+    decoder->context.devices = devices;
     return l2k_device_enter(&decoder->context);
 }
 

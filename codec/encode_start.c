@@ -91,14 +91,14 @@ l2k_status l2k_encode_start(l2k_encoder *encoder, const l2k_image *image, bool b
 
 int l2k_encode_enter(l2k_encoder *encoder)
 {
-    const bool cpu = encoder->options[L2K_ENCODER_BACKEND] == L2K_BACKEND_CPU;
-    const int64_t device = cpu ? -1 : encoder->options[L2K_ENCODER_DEVICE];
-    const int64_t devices = cpu ? 0 : encoder->options[L2K_ENCODER_DEVICES];
-    if (l2k_object_moves(&encoder->context, device, devices)) {
+    const int64_t *options = encoder->options;
+    const uint64_t devices =
+        l2k_object_devices(options[L2K_ENCODER_BACKEND], options[L2K_ENCODER_DEVICE], options[L2K_ENCODER_DEVICES]);
+    if (devices != encoder->context.devices) {
         const int before = l2k_device_enter(&encoder->context);
         l2k_encode_end(encoder, L2K_ERROR_CANCELLED);
         l2k_device_leave(before);
-        l2k_object_move(&encoder->context, device, devices);
+        encoder->context.devices = devices;
     }
     return l2k_device_enter(&encoder->context);
 }

@@ -36,7 +36,7 @@ static unsigned slots_of_team(const l2k_context *context, l2k_backend backend, c
 
 static bool has_several_devices(const l2k_teams *teams)
 {
-    return teams->num_teams > 1 && (teams->devices & (teams->devices - 1));
+    return teams->num_teams > 1 && teams->spread && (teams->devices & (teams->devices - 1));
 }
 
 static l2k_status create_teams(const l2k_context *context, l2k_teams *teams)
@@ -50,7 +50,7 @@ static l2k_status create_teams(const l2k_context *context, l2k_teams *teams)
         *team = (l2k_team){.context = *context, .backend = teams->backend, .num_slots = slots};
         team->context.threads = teams->num_teams > 1 ? 1 : context->threads;
         if (has_several_devices(teams)) {
-            team->context.device = l2k_device_of_share(context, i);
+            team->context.devices = (uint64_t)1 << l2k_device_of_share(context, i);
             team->context.choice = &team->choice;
         }
         team->quiet = team->context;
@@ -64,7 +64,7 @@ static l2k_status create_teams(const l2k_context *context, l2k_teams *teams)
 
 static bool same_teams(const l2k_teams *a, const l2k_teams *b)
 {
-    return a->teams && a->threads == b->threads && a->device == b->device && a->devices == b->devices &&
+    return a->teams && a->threads == b->threads && a->devices == b->devices && a->spread == b->spread &&
            a->cpu == b->cpu && a->backend == b->backend && a->coders == b->coders &&
            a->gpu_min_samples == b->gpu_min_samples && a->num_teams == b->num_teams && a->num_slots == b->num_slots;
 }
@@ -84,8 +84,8 @@ l2k_status l2k_teams_prepare(const l2k_context *context, l2k_backend backend, co
     l2k_teams wanted = {.context = context,
                         .threads = context->threads,
                         .cpu = context->cpu,
-                        .device = context->device,
-                        .devices = spread ? context->devices : 0,
+                        .devices = context->devices,
+                        .spread = spread,
                         .backend = backend,
                         .coders = coders,
                         .gpu_min_samples = context->choice ? context->choice->gpu_min_samples : L2K_GPU_MIN_SAMPLES,

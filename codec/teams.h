@@ -35,8 +35,8 @@ typedef struct l2k_team {
 typedef struct l2k_teams {
     const l2k_context *context;
     unsigned threads;
-    int device;       /* of the first team */
-    uint64_t devices; /* of all of them, if there are several */
+    uint64_t devices;
+    bool spread; /* over the devices, if there are several */
     l2k_cpu cpu;
     l2k_backend backend;
     const l2k_block_coder_table *coders;

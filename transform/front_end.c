@@ -145,7 +145,7 @@ static l2k_status make_plan(l2k_transform *t, const l2k_plan_spec *spec)
         backend = L2K_BACKEND_CUDA;
     t->context.threads = l2k_thread_count((unsigned)t->options[L2K_TRANSFORM_THREADS]);
     t->context.cpu = (l2k_cpu)t->options[L2K_TRANSFORM_CPU];
-    t->context.device = (int)t->options[L2K_TRANSFORM_DEVICE];
+    t->context.devices = l2k_object_devices(backend, t->options[L2K_TRANSFORM_DEVICE], 0);
     l2k_choice_start(&t->choice, t->options[L2K_TRANSFORM_GPU_MIN_SAMPLES]);
     const int before = l2k_device_enter(&t->context);
     const l2k_status status = l2k_plan_create(&t->context, backend, spec, &t->plan);

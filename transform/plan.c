@@ -58,10 +58,11 @@ static void use_device(int device)
 
 int l2k_device_enter(const l2k_context *context)
 {
-    const int before = context->device < 0 ? -1 : l2k_current_device();
-    if (before < 0 || before == context->device)
+    const int device = l2k_device_of_share(context, 0);
+    const int before = device < 0 ? -1 : l2k_current_device();
+    if (before < 0 || before == device)
         return -1;
-    use_device(context->device);
+    use_device(device);
     return before;
 }
 
@@ -85,7 +86,7 @@ bool l2k_device(uint32_t device, l2k_device_info *info)
 static bool is_usable(const l2k_context *context, char *text, size_t bytes)
 {
 #ifdef L2K_WITH_CUDA
-    return l2k_cuda_usable(context->device, text, bytes);
+    return l2k_cuda_usable(l2k_device_of_share(context, 0), text, bytes);
 #else
     (void)context;
     return l2k_backend_usable(L2K_BACKEND_CUDA, text, bytes);
@@ -100,7 +101,7 @@ static bool tries_cuda(const l2k_context *context, uint64_t samples)
         return false;
     if (is_usable(context, text, sizeof text))
         return true;
-    if (context->device >= 0)
+    if (context->devices)
         l2k_choice_miss(context, text);
     return false;
 }

@@ -116,9 +116,9 @@ bool l2k_backend_overlaps(const l2k_context *context, l2k_backend backend, uint6
 /* The device that is current for the calling thread, -1 where there is none. */
 int l2k_current_device(void);
 
-/* Makes the context's device current for the calling thread, if it has one and that exists, and returns what is to be
- * current again when the work for the object is done. A pair around each call of the library that may reach a device,
- * and around what other threads do for the object. */
+/* Makes the context's device, the first if it has several, current for the calling thread, if it has one and that
+ * exists, and returns what is to be current again when the work for the object is done. A pair around each call of the
+ * library that may reach a device, and around what other threads do for the object. */
 int l2k_device_enter(const l2k_context *context);
 void l2k_device_leave(int before);
 

@@ -1,13 +1,13 @@
 /* gpu_devices: objects on devices that were chosen. Each device in turn, while another one is current, gives the bytes
  * and samples of the CPU, and nothing of the object is anywhere else; two objects side by side; objects that move; what
  * becomes of a device that does not exist or is lost. Where there is one GPU, the second device is that one as well
- * (cuda_virtual.h); `gpu_devices two` insists on two real ones.
+ * (virtual_devices.h); `gpu_devices two` insists on two real ones.
  * Exits with 77 without enough GPUs, unless L2K_REQUIRE_GPU=1. */
 #include "api_support.h"
 
 #include <pthread.h>
 
-#include "cuda_virtual.h"
+#include "virtual_devices.h"
 #include "gpu_device.h"
 #include "gpu_require.h"
 

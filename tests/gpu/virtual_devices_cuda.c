@@ -1,5 +1,5 @@
-/* The CUDA runtime with several virtual devices, and some that fail; see cuda_virtual.h. */
-#include "cuda_virtual.h"
+/* The CUDA runtime with several virtual devices, and some that fail; see virtual_devices.h. */
+#include "virtual_devices.h"
 
 #include <cuda_runtime_api.h>
 

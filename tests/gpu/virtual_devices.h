@@ -2,8 +2,8 @@
  * calls of the CUDA runtime that the library makes (L2K_VIRTUAL_CALLS in tests/CMakeLists.txt). A virtual device is the
  * real one of that ordinal, modulo how many there are. Every stream, event and graph belongs to the virtual device on
  * which it was made, and calls that name it while another one is current are counted. */
-#ifndef L2K_TESTS_GPU_CUDA_VIRTUAL_H
-#define L2K_TESTS_GPU_CUDA_VIRTUAL_H
+#ifndef L2K_TESTS_GPU_VIRTUAL_DEVICES_H
+#define L2K_TESTS_GPU_VIRTUAL_DEVICES_H
 
 enum { VIRTUAL_MOST = 8 };
 
