@@ -87,6 +87,7 @@ class DecoderOptions(TypedDict, total=False):
     cpu: Cpu
     memory: Literal["host", "device"] | int
     in_flight: int
+    cache_bytes: int
 
 
 class TransformOptions(TypedDict, total=False):

@@ -239,6 +239,9 @@ def test_open(random, tmp_path):
             same(pickle.loads(pickle.dumps(img))[...], a)
             for tile in img.tiles:
                 same(img.tile(tile.index), a[tile.slices])
+            with lift2k.open(path, cache_bytes=1 << 24) as keeps:
+                for x in range(0, a.shape[1], 9):
+                    same(np.ascontiguousarray(keeps[10:40, x:x + 30]), np.ascontiguousarray(a[10:40, x:x + 30]))
             small = img.level(2)
             whole = small[...]
             same(whole, lift2k.decode(path, reduce=2))
@@ -401,6 +404,18 @@ def test_transform(random):
         inverse.inverse(np.zeros((3, 3, 3), np.uint8))
     with pytest.raises(errors.StateError):
         inverse.forward(a)
+
+
+def test_transform_of_a_region(random):
+    a = picture(random, (100, 120))
+    forward = lift2k.Transform(a.shape, levels=3, origin=(5, 6)).forward(a)[0]
+    full = lift2k.Transform(a.shape, levels=3, origin=(5, 6), direction="inverse")
+    part = lift2k.Transform(a.shape, levels=3, origin=(5, 6), direction="inverse", region=(50, 40, 81, 999))
+    for name, band in part.subbands[0].items():
+        whole, info = full.info(0, name), part.info(0, name)
+        band[...] = forward[name][info.y0 - whole.y0:info.y1 - whole.y0, info.x0 - whole.x0:info.x1 - whole.x0]
+    assert part.subbands[0]["HL1"].size < forward["HL1"].size / 2
+    same(part.inverse(), np.ascontiguousarray(a[34:, 45:76]))
 
 
 def test_float_transform(random):
