@@ -94,7 +94,7 @@ l2k_subband_info l2k_describe_band(const l2k_plan_component *component, unsigned
 {
     unsigned resolution = l2k_band_resolution(band), orientation = l2k_band_orientation(band);
     unsigned level = l2k_band_level(component->levels, resolution);
-    l2k_rect rect = l2k_subband_rect(component->rect, level, orientation);
+    l2k_rect rect = l2k_held_part(component, band);
     return (l2k_subband_info){.resolution = resolution,
                               .orientation = (l2k_orientation)orientation,
                               .level = level,
