@@ -2,6 +2,7 @@
 #include "base/integer.h"
 #include "base/sample.h"
 #include "codec/encoder.h"
+#include "transform/device_planes.h"
 #include "transform/plane_fetch.h"
 
 static l2k_status prepare_blocks(const l2k_context *context, l2k_tile *tile)
@@ -131,9 +132,33 @@ l2k_status l2k_encode_prepare_tile(const l2k_encode_job *job, const l2k_team *te
     L2K_TRY(build_tree(job, turn->tile));
     L2K_TRY(choose_plan(job, team, turn->slot, tile));
     l2k_run_advance(e->context, L2K_UNITS_TRANSFORM * l2k_tile_samples(tile));
-    if (e->device_planes && tile->components[0].view->on_device)
-        L2K_TRY(l2k_plan_follow(turn->slot->plan, e->planes_stream));
     return l2k_encode_tile_planes(job, tile, planes);
+}
+
+l2k_status l2k_encode_begin_plan(const l2k_encode_job *job, const l2k_turn *turn, const l2k_plane *planes)
+{
+    const l2k_encoding *e = job->encoding;
+    if (e->device_planes && job->tiles[turn->tile].components[0].view->on_device)
+        L2K_TRY(l2k_plan_follow(turn->slot->plan, e->planes_stream));
+    return l2k_plan_begin(turn->slot->plan, planes);
+}
+
+/* On the CPU, where the device has failed. */
+static l2k_status transform_again(const l2k_encode_job *job, const l2k_team *team, const l2k_turn *turn)
+{
+    l2k_tile *tile = &job->tiles[turn->tile];
+    l2k_plane *planes;
+    job->encoder->output.packets = (l2k_made_packets){0}; /* of a device that failed after it had made them */
+    L2K_TRY(choose_plan(job, team, turn->slot, tile));
+    L2K_TRY(l2k_encode_tile_planes(job, tile, &planes));
+    return l2k_plan_begin(turn->slot->plan, planes);
+}
+
+l2k_status l2k_encode_transform(const l2k_encode_job *job, l2k_team *team, const l2k_turn *turn,
+                                const l2k_plane *planes)
+{
+    const l2k_status status = l2k_encode_begin_plan(job, turn, planes);
+    return l2k_team_falls_back(team, turn->slot, status) ? transform_again(job, team, turn) : status;
 }
 
 /* Bit-planes that the subband must provide for. An HT block's num_planes only reach to its cleanup pass. */
@@ -245,6 +270,8 @@ l2k_status l2k_encode_blocks(const l2k_encode_job *job, l2k_team *team, l2k_plan
                             : l2k_team_coder(team, plan, e->device_coders, &coder);
     if (!on_device) /* there, the coder works behind the plan, in its stream */
         status = finish_plan(plan, status);
+    else if (status == L2K_OK && l2k_is_timed(e->context)) /* but the transform is not to count as tier-1 */
+        status = l2k_device_wait(e->context, l2k_plan_stream(plan));
     if (status == L2K_OK && on_device && job->makers)
         status = make_packets(job, coder, &batch, plan, tile);
     const l2k_made_packets *made = &job->encoder->output.packets;
@@ -255,13 +282,13 @@ l2k_status l2k_encode_blocks(const l2k_encode_job *job, l2k_team *team, l2k_plan
     return on_device ? finish_plan(plan, status) : status;
 }
 
-l2k_status l2k_encode_tile_again(const l2k_encode_job *job, l2k_team *team, const l2k_turn *turn)
+l2k_status l2k_encode_tile_blocks(const l2k_encode_job *job, l2k_team *team, const l2k_turn *turn)
 {
     l2k_tile *tile = &job->tiles[turn->tile];
-    l2k_plane *planes;
-    L2K_TRY(choose_plan(job, team, turn->slot, tile));
-    L2K_TRY(l2k_encode_tile_planes(job, tile, &planes));
-    L2K_TRY(l2k_plan_begin(turn->slot->plan, planes));
+    const l2k_status status = l2k_encode_blocks(job, team, turn->slot->plan, tile);
+    if (!l2k_team_falls_back(team, turn->slot, status))
+        return status;
+    L2K_TRY(transform_again(job, team, turn));
     return l2k_encode_blocks(job, team, turn->slot->plan, tile);
 }
 

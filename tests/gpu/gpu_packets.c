@@ -1,13 +1,15 @@
 /* gpu_packets: whole images encoded on the device, compared with the CPU's bytes: shapes, origins, sub-sampling,
  * precincts, progressions, markers, wavelets, steps, ratios, blank and extreme samples; planes in host and in device
- * memory, of any strides; several images on one encoder, which keeps what it can. After the first image of a shape
- * nothing is allocated, neither by the hook nor by CUDA, whose calls are counted by --wrap.
+ * memory, of any strides; several images on one encoder, which keeps what it can; colours that need another guard bit.
+ * After the first image of a shape nothing is allocated, neither by the hook nor by CUDA, whose calls are counted by
+ * --wrap.
  *
  *     gpu_packets [CASES [SEED]]
  *
  * Exits with 1 at the first difference, with 77 without a GPU, unless L2K_REQUIRE_GPU=1. */
 #include "gpu_device.h"
 #include "gpu_require.h"
+#include "strong_colours.h"
 
 enum { MOST_COMPONENTS = 5, IMAGES = 3, HT = L2K_STYLE_HT };
 
@@ -168,6 +170,10 @@ static void choose_ratios(test_case *t)
         t->ratios[i] = ratio;
         ratio = 1 + (ratio - 1) / 2;
     }
+    if (t->ratios[0] && random_below(2)) { /* long lists, which stay on the device */
+        set(t, L2K_ENCODER_BLOCK_WIDTH, 4 << random_below(2));
+        set(t, L2K_ENCODER_BLOCK_HEIGHT, 4 << random_below(2));
+    }
 }
 
 /* ---- Samples -------------------------------------------------------------------------------------------------- */
@@ -205,7 +211,7 @@ static int32_t sample(unsigned kind, uint32_t x, uint32_t y, uint32_t c, int32_t
         return 0;
     case 1:
         return (int32_t)(random_bits() % ((uint32_t)most + 1));
-    case 2: /* strong colours, which need another guard bit */
+    case 2: /* strong colours */
         return ((x / 7 + y / 5) & 1) == (c & 1) ? most : 0;
     case 3:
         return random_below(400) ? 0 : most;
@@ -329,6 +335,14 @@ static bool makes_packets(const test_case *t)
     return true;
 }
 
+static void free_planes(test_case *t)
+{
+    for (uint32_t c = 0; c < t->image.num_components; c++) {
+        free(t->memory[c]);
+        gpu_give_back(t->device_memory[c]);
+    }
+}
+
 /* Several images of the case. */
 static void check_case(test_case *t, unsigned kind)
 {
@@ -355,10 +369,72 @@ static void check_case(test_case *t, unsigned kind)
     l2k_encoder_free(from_host);
     l2k_encoder_free(from_device);
     free(right.data);
-    for (uint32_t c = 0; c < t->image.num_components; c++) {
-        free(t->memory[c]);
-        gpu_give_back(t->device_memory[c]);
+    free_planes(t);
+}
+
+/* ---- Colours that need another guard bit ----------------------------------------------------------------------- */
+
+static void make_strong_case(test_case *t, int64_t style)
+{
+    *t = (test_case){.image = {.x1 = STRONG_SIDE, .y1 = STRONG_SIDE, .num_components = 3}};
+    t->image.components = t->components;
+    t->bytes[0] = (size_t)3 * STRONG_SIDE * STRONG_SIDE;
+    t->memory[0] = malloc(t->bytes[0]);
+    t->device_memory[0] = gpu_take(t->bytes[0]);
+    strong_colours_draw(t->memory[0]);
+    gpu_copy_in(t->device_memory[0], t->memory[0], t->bytes[0]);
+    for (int c = 0; c < 3; c++) {
+        t->components[c] = (l2k_component){.dx = 1, .dy = 1, .precision = 8};
+        t->host[c] = (l2k_plane){t->memory[0] + c, (ptrdiff_t)3 * STRONG_SIDE, 3, L2K_SAMPLE_U8};
+        t->device[c] = t->host[c];
+        t->device[c].data = t->device_memory[0] + c;
     }
+    set(t, L2K_ENCODER_STYLE, style);
+    set(t, L2K_ENCODER_LEVELS, STRONG_LEVELS);
+    set(t, L2K_ENCODER_TIMINGS, 1);
+}
+
+static unsigned guard_bits(const test_case *t, const file *f)
+{
+    l2k_info info;
+    l2k_decoder *decoder = l2k_decoder_new(NULL);
+    if (!decoder || l2k_decoder_open_memory(decoder, f->data, f->size) != L2K_OK ||
+        l2k_decoder_info(decoder, &info) != L2K_OK)
+        fail(t, "opening");
+    l2k_decoder_free(decoder);
+    return info.guard_bits;
+}
+
+/* The stages that are the device's are timed apart. */
+static void check_times(const test_case *t, const l2k_encoder *encoder)
+{
+    double seconds[L2K_NUM_STAGES];
+    l2k_encoder_timings(encoder, seconds);
+    if (seconds[L2K_STAGE_TRANSFORM] <= 0 || seconds[L2K_STAGE_TIER1] <= 0 || seconds[L2K_STAGE_TIER2] <= 0)
+        fail(t, "a stage without time");
+}
+
+static void run_strong_case(int64_t style)
+{
+    test_case t;
+    file right = {0};
+    make_strong_case(&t, style);
+    l2k_encoder *cpu = make_encoder(&t, L2K_BACKEND_CPU, L2K_MEMORY_HOST);
+    l2k_encoder *from_host = make_encoder(&t, L2K_BACKEND_CUDA, L2K_MEMORY_HOST);
+    l2k_encoder *from_device = make_encoder(&t, L2K_BACKEND_CUDA, L2K_MEMORY_DEVICE);
+    if (l2k_encoder_encode(cpu, &t.image, t.host, &(l2k_stream){.write = append, .user = &right}) != L2K_OK ||
+        guard_bits(&t, &right) != 3)
+        fail(&t, "three guard bits");
+    for (int i = 0; i < IMAGES; i++) {
+        encode(&t, from_host, t.host, &right, i & 1, "strong colours from host memory");
+        encode(&t, from_device, t.device, &right, i & 1, "strong colours from device memory");
+        check_times(&t, from_device);
+    }
+    l2k_encoder_free(cpu);
+    l2k_encoder_free(from_host);
+    l2k_encoder_free(from_device);
+    free(right.data);
+    free_planes(&t);
 }
 
 static void run_case(unsigned number)
@@ -399,6 +475,8 @@ int main(int argc, char **argv)
     }
     state = seed;
     run_ties(cases);
+    run_strong_case(HT);
+    run_strong_case(0);
     printf("%u cases of %d images: 0 bytes differ\n", cases + 1, IMAGES);
     return 0;
 }

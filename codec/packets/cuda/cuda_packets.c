@@ -440,7 +440,8 @@ static l2k_status measure_prefix(void *opaque, size_t prefix, uint64_t *bytes)
     return L2K_OK;
 }
 
-/* Headers for the prefix that takes what the ratio allows; `done` is false where only the host can settle that. */
+/* Headers for the prefix that takes what the ratio allows. `done` is false where only the host can settle that, or does
+ * so sooner: a short list is measured some twelve times, and each time costs a wait. */
 static l2k_status fit_ratio(l2k_packet_maker *m, const l2k_packet_source *from, bool *done)
 {
     measured_packets packets = {m, from->lengths};
@@ -448,6 +449,8 @@ static l2k_status fit_ratio(l2k_packet_maker *m, const l2k_packet_source *from, 
     const uint64_t goal = l2k_ratio_goal(from->tile, 1, from->ratio), used = from->fixed_bytes;
     l2k_fitted_prefix fitted = {0};
     L2K_TRY(l2k_cuda_rate_list(&m->rate));
+    if (m->rate.list.count <= L2K_FEW_SEGMENTS)
+        return L2K_OK;
     L2K_TRY(l2k_fit_prefix(&m->rate.list, &measure, goal > used ? goal - used : 0, 0, &fitted));
     if (fitted.leaves_room)
         return L2K_OK;
@@ -470,7 +473,6 @@ static l2k_status complete_ratio(l2k_packet_maker *m, const l2k_packet_source *f
 {
     const l2k_cuda_rate_sums *sums = l2k_cuda_rate_sums_of(&m->rate);
     const bool excess = sums->excess != 0;
-    const double start = l2k_stage_start(m->context);
     bool done = false;
     if (sums->failed)
         return refuse_sample(m, from->batch, UINT32_MAX - sums->failed);
@@ -479,7 +481,6 @@ static l2k_status complete_ratio(l2k_packet_maker *m, const l2k_packet_source *f
     m->run.more_guard_bits = excess;
     m->run.coded.blocks = m->rate.run.cut;
     const l2k_status status = fit_ratio(m, from, &done);
-    l2k_stage_end(m->context, L2K_STAGE_RATE, start);
     if (status != L2K_OK && !m->rate.gave_up)
         return status;
     if (status != L2K_OK || !done)
@@ -503,6 +504,23 @@ static void start_run(l2k_packet_maker *m, const l2k_packet_source *from)
         m->expected = 0;
 }
 
+/* Packets of a batch that the coder has begun. */
+static l2k_status make_behind_coder(l2k_packet_maker *m, const l2k_packet_source *from, l2k_made_packets *made)
+{
+    l2k_block_coder *coder = from->coder;
+    start_run(m, from);
+    const l2k_status enqueued = from->ratio ? l2k_cuda_rate_start(m->context, &m->rate, m->run.parts, m->num_parts,
+                                                                  m->run.num_blocks, &m->run.coded, from->batch->stream)
+                                            : enqueue(m, from->batch->stream, from->lengths);
+    const l2k_status finished = coder->table->finish(coder);
+    coder->table->coded(coder, &m->run.coded);
+    L2K_TRY(enqueued);
+    L2K_TRY(finished);
+    if (!m->run.coded.complete)
+        return L2K_OK;
+    return from->ratio ? complete_ratio(m, from, made) : complete(m, from, made);
+}
+
 static l2k_status make(l2k_packet_maker *m, const l2k_packet_source *from, l2k_made_packets *made)
 {
     l2k_block_coder *coder = from->coder;
@@ -514,20 +532,15 @@ static l2k_status make(l2k_packet_maker *m, const l2k_packet_source *from, l2k_m
         L2K_TRY(prepare(m, from->tile, batch, &possible));
     if (!possible)
         return L2K_OK;
-    const double start = l2k_stage_start(m->context);
+    double start = l2k_stage_start(m->context);
     L2K_TRY(coder->table->begin_encode(coder, batch));
-    start_run(m, from);
-    const l2k_status enqueued = from->ratio ? l2k_cuda_rate_start(m->context, &m->rate, m->run.parts, m->num_parts,
-                                                                  m->run.num_blocks, &m->run.coded, batch->stream)
-                                            : enqueue(m, batch->stream, from->lengths);
-    const l2k_status finished = coder->table->finish(coder);
-    coder->table->coded(coder, &m->run.coded);
+    if (l2k_is_timed(m->context)) /* so that each stage has its own time; `finish` sees an error again */
+        l2k_cuda_settle(batch->stream);
     l2k_stage_end(m->context, L2K_STAGE_TIER1, start);
-    L2K_TRY(enqueued);
-    L2K_TRY(finished);
-    if (!m->run.coded.complete)
-        return L2K_OK;
-    return from->ratio ? complete_ratio(m, from, made) : complete(m, from, made);
+    start = l2k_stage_start(m->context);
+    const l2k_status status = make_behind_coder(m, from, made);
+    l2k_stage_end(m->context, from->ratio ? L2K_STAGE_RATE : L2K_STAGE_TIER2, start);
+    return status;
 }
 
 /* ---- The table ----------------------------------------------------------------------------------------------- */
