@@ -60,6 +60,9 @@ void l2k_decoder_close(l2k_decoder *decoder)
     decoder->next_tile = 0;
     decoder->file.context = &decoder->context;
     l2k_buffer_release(&decoder->file);
+    if (decoder->context.partial)
+        l2k_partial_close(&decoder->parts);
+    decoder->context.partial = NULL;
 }
 
 void l2k_decoder_drop(l2k_decoder *decoder)
