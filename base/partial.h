@@ -41,7 +41,7 @@ static inline l2k_status l2k_need(const l2k_context *context, const uint8_t *fro
 static inline l2k_status l2k_need_header(const l2k_context *context, const uint8_t *from, size_t bytes,
                                          const uint8_t *end)
 {
-    enum { AHEAD = 128 };
+    enum { AHEAD = 512 };
     const size_t left = (size_t)(end - from), more = bytes + AHEAD;
     return l2k_need(context, from, from + (more < left ? more : left));
 }
