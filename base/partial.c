@@ -96,16 +96,16 @@ static l2k_status fill(l2k_partial *partial, uint64_t from, uint64_t to)
     return L2K_OK;
 }
 
-l2k_status l2k_partial_need(l2k_partial *partial, const uint8_t *from, const uint8_t *to)
+l2k_status l2k_partial_need(l2k_partial *partial, const uint8_t *from, const uint8_t *to, const uint8_t *ahead)
 {
     l2k_status status = L2K_OK;
-    if (from < partial->data || to > partial->data + partial->file.bytes || from >= to)
+    if (from < partial->data || ahead > partial->data + partial->file.bytes || from >= to)
         return L2K_OK; /* of other memory, such as packed headers */
     pthread_mutex_lock(&partial->lock);
     const uint64_t low = (uint64_t)(from - partial->data), high = (uint64_t)(to - partial->data);
     const size_t at = find(partial, low);
     if (at == partial->num_read || partial->read[at].from > low || partial->read[at].to < high)
-        status = fill(partial, low, high);
+        status = fill(partial, low, (uint64_t)(ahead - partial->data));
     pthread_mutex_unlock(&partial->lock);
     return status;
 }

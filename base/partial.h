@@ -22,8 +22,9 @@ typedef struct l2k_partial {
 l2k_status l2k_partial_open(const l2k_context *context, const l2k_file *file, l2k_partial *partial);
 void l2k_partial_close(l2k_partial *partial);
 
-/* Sees to it that bytes are there, and reads those that are not. Errors: L2K_ERROR_IO, L2K_ERROR_MEMORY. */
-l2k_status l2k_partial_need(l2k_partial *partial, const uint8_t *from, const uint8_t *to);
+/* Sees to it that [from, to) is there; if not all of it is, reads what is missing up to `ahead`. Errors: L2K_ERROR_IO,
+ * L2K_ERROR_MEMORY. */
+l2k_status l2k_partial_need(l2k_partial *partial, const uint8_t *from, const uint8_t *to, const uint8_t *ahead);
 
 /* Gives back the memory of whole pages from `from` on, which would be read again. */
 void l2k_partial_forget(l2k_partial *partial, const uint8_t *from);
@@ -34,7 +35,7 @@ uint64_t l2k_partial_present(const l2k_partial *partial);
 /* A part of the opened file; of other files everything is there. */
 static inline l2k_status l2k_need(const l2k_context *context, const uint8_t *from, const uint8_t *to)
 {
-    return context->partial ? l2k_partial_need(context->partial, from, to) : L2K_OK;
+    return context->partial ? l2k_partial_need(context->partial, from, to, to) : L2K_OK;
 }
 
 /* The same for a part of a header, which ends by `end`: reads a little more, since more of it will follow. */
@@ -42,8 +43,9 @@ static inline l2k_status l2k_need_header(const l2k_context *context, const uint8
                                          const uint8_t *end)
 {
     enum { AHEAD = 512 };
-    const size_t left = (size_t)(end - from), more = bytes + AHEAD;
-    return l2k_need(context, from, from + (more < left ? more : left));
+    const size_t left = (size_t)(end - from), now = bytes < left ? bytes : left;
+    const size_t more = left - now < AHEAD ? left : now + AHEAD;
+    return context->partial ? l2k_partial_need(context->partial, from, from + now, from + more) : L2K_OK;
 }
 
 /* Parts that are read together. Zero-initialise but for the context. */

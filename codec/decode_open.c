@@ -59,7 +59,7 @@ static l2k_status open_bytes(l2k_decoder *decoder, const uint8_t *data, size_t b
         return l2k_fail(context, L2K_ERROR_TRUNCATED, "the file is empty");
     decoder->data = data;
     decoder->file_bytes = bytes;
-    L2K_TRY(l2k_need_header(context, data, 0, data + bytes));
+    L2K_TRY(l2k_need_header(context, data, ENOUGH_TO_DETECT, data + bytes));
     set_limit(decoder, l2k_decoder_memory_limit(decoder));
     L2K_TRY(check_kind(context, data, bytes));
     return l2k_decode_headers(decoder, data, bytes);
