@@ -100,14 +100,22 @@ static l2k_status begin_tile(const l2k_decoding *d, l2k_tile_state *s, l2k_team 
     return status == L2K_OK ? l2k_report_damage(d, s) : status;
 }
 
-static l2k_status end_tile(const l2k_decoding *d, l2k_tile_state *s, const l2k_turn *turn)
+static l2k_status finish_samples(const l2k_decoding *d, l2k_tile_state *s, l2k_team *team, l2k_tile_slot *slot)
 {
-    if (s->is_blank) {
-        L2K_TRY(l2k_fill_tile(d, d->tiles[turn->tile]));
-    } else if (!s->is_absent) {
-        L2K_TRY(l2k_plan_finish(turn->slot->plan));
-        L2K_TRY(l2k_collect_planes(d, s));
+    l2k_status status = l2k_plan_finish(slot->plan);
+    if (l2k_team_falls_back(team, slot, status)) {
+        L2K_TRY(begin_samples(d, s, team, slot));
+        status = l2k_plan_finish(slot->plan);
     }
+    return status == L2K_OK ? l2k_collect_planes(d, s) : status;
+}
+
+static l2k_status end_tile(const l2k_decoding *d, l2k_tile_state *s, l2k_team *team, const l2k_turn *turn)
+{
+    if (s->is_blank)
+        L2K_TRY(l2k_fill_tile(d, d->tiles[turn->tile]));
+    else if (!s->is_absent)
+        L2K_TRY(finish_samples(d, s, team, turn->slot));
     l2k_run_advance(d->context, L2K_UNITS_TILE - (s->is_begun ? L2K_UNITS_TILE_BLOCKS : 0));
     l2k_tile_state_leave(d, s);
     return L2K_OK;
@@ -121,7 +129,7 @@ static void decode_share(void *opaque, l2k_teams *teams, l2k_team *team)
     while (l2k_next_turn(teams, team, &turn)) {
         l2k_tile_state *s = &job->states[turn.slot->number];
         l2k_end_turn(teams, team, &turn,
-                     turn.begins ? begin_tile(job->decoding, s, team, &turn) : end_tile(job->decoding, s, &turn));
+                     turn.begins ? begin_tile(job->decoding, s, team, &turn) : end_tile(job->decoding, s, team, &turn));
     }
 }
 

@@ -16,12 +16,10 @@ static void encode_share(void *opaque, l2k_teams *teams, l2k_team *team)
             /* Level shift and component transform, wavelet, quantiser: Annexes G, F, E, transform/. */
             status = l2k_encode_prepare_tile(job, team, &turn, &planes);
             if (status == L2K_OK)
-                status = l2k_plan_begin(turn.slot->plan, planes);
+                status = l2k_encode_transform(job, team, &turn, planes);
         } else {
             /* Code-blocks, bit-planes and arithmetic coder: Annexes D, C, codec/blocks/. */
-            status = l2k_encode_blocks(job, team, turn.slot->plan, &job->tiles[turn.tile]);
-            if (l2k_team_falls_back(team, turn.slot, status))
-                status = l2k_encode_tile_again(job, team, &turn);
+            status = l2k_encode_tile_blocks(job, team, &turn);
         }
         l2k_end_turn(teams, team, &turn, status);
     }

@@ -228,12 +228,20 @@ l2k_status l2k_teams_run(l2k_teams *teams, uint32_t count, l2k_team_share *share
     return l2k_first_status(&teams->first);
 }
 
+l2k_status l2k_team_new_plan(const l2k_team *team, const l2k_plan_spec *spec, l2k_plan **plan)
+{
+    L2K_TRY(l2k_plan_create(&team->context, team->backend, spec, plan));
+    if (team->backend == L2K_BACKEND_AUTO && l2k_plan_stream(*plan))
+        l2k_plan_use(*plan, &team->quiet);
+    return L2K_OK;
+}
+
 l2k_status l2k_team_plan(const l2k_team *team, l2k_tile_slot *slot, const l2k_plan_spec *spec)
 {
     if (slot->plan && l2k_plan_fits(slot->plan, spec))
         return L2K_OK;
     drop_plan(slot);
-    return l2k_plan_create(&team->context, team->backend, spec, &slot->plan);
+    return l2k_team_new_plan(team, spec, &slot->plan);
 }
 
 l2k_status l2k_team_device_coder(l2k_team *team, const l2k_block_coder_table *on_device, l2k_block_coder **coder)
@@ -267,11 +275,9 @@ l2k_status l2k_team_coder(l2k_team *team, const l2k_plan *plan, const l2k_block_
 bool l2k_team_falls_back(l2k_team *team, l2k_tile_slot *slot, l2k_status status)
 {
     if (status == L2K_OK || status == L2K_ERROR_CANCELLED || team->backend != L2K_BACKEND_AUTO || !slot->plan ||
-        !l2k_plan_coefficients(slot->plan, 0)->on_device)
+        !l2k_plan_stream(slot->plan))
         return false;
     l2k_choice_fall_back(&team->context, status);
-    l2k_block_coder_free(team->device_coder);
-    team->device_coder = NULL;
     drop_plan(slot);
     return true;
 }

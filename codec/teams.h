@@ -80,6 +80,9 @@ l2k_status l2k_teams_run(l2k_teams *teams, uint32_t count, l2k_team_share *share
 bool l2k_next_turn(l2k_teams *teams, l2k_team *team, l2k_turn *turn);
 void l2k_end_turn(l2k_teams *teams, l2k_team *team, const l2k_turn *turn, l2k_status status);
 
+/* A plan for `spec`. One on a device that AUTO has chosen fails without a message: the CPU then does its work. */
+l2k_status l2k_team_new_plan(const l2k_team *team, const l2k_plan_spec *spec, l2k_plan **plan);
+
 /* The slot's plan for `spec`, made anew where the present one does not fit. */
 l2k_status l2k_team_plan(const l2k_team *team, l2k_tile_slot *slot, const l2k_plan_spec *spec);
 
@@ -94,8 +97,9 @@ void l2k_team_send(const l2k_team *team, const uint8_t *bytes, size_t num_bytes)
 /* One of that table, for coefficients on its device. */
 l2k_status l2k_team_device_coder(l2k_team *team, const l2k_block_coder_table *on_device, l2k_block_coder **coder);
 
-/* Whether a tile whose block coder failed with `status` is to be done again on the CPU: it was on a device that AUTO
- * had chosen. A note says so the first time; the slot has no plan any more, and its next one will be on the CPU. */
+/* Whether a tile that failed with `status` is to be done again on the CPU: it was on a device that AUTO had chosen. A
+ * note says so the first time; the slot has no plan any more, and its next one will be on the CPU. The coder on the
+ * device stays, with the code of other tiles. */
 bool l2k_team_falls_back(l2k_team *team, l2k_tile_slot *slot, l2k_status status);
 
 #endif

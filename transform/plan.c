@@ -84,9 +84,6 @@ static l2k_status check_kind(const l2k_context *context, const l2k_backend_funct
         return l2k_fail(context, L2K_ERROR_BACKEND, "only the CUDA backend works on device memory");
     if (spec->truncates && functions != &l2k_backend_cpu)
         return l2k_fail(context, L2K_ERROR_BACKEND, "only the CPU truncates when it quantises");
-    for (uint32_t c = 0; c < spec->num_components; c++)
-        if (l2k_has_window(&spec->components[c]) && functions != &l2k_backend_cpu)
-            return l2k_fail(context, L2K_ERROR_BACKEND, "only the CPU transforms a window");
     for (uint32_t c = 0; c < spec->num_components && spec->type == L2K_COEFFICIENT_FLOAT32; c++)
         if (!l2k_wavelet_get(spec->components[c].wavelet)->is_float)
             return l2k_fail(context, L2K_ERROR_ARGUMENT, "the %s wavelet has no float32 coefficients",
@@ -237,6 +234,11 @@ void l2k_plan_free(l2k_plan *plan)
     l2k_release(plan->context, plan->views);
     l2k_release(plan->context, plan->components);
     l2k_release(plan->context, plan);
+}
+
+void l2k_plan_use(l2k_plan *plan, const l2k_context *context)
+{
+    plan->context = context;
 }
 
 /* The origin matters only through its parity at each level, that is modulo 2^levels. */

@@ -143,7 +143,7 @@ void share_out_pixels(l2k_plan *plan, size_t offset)
         }
         pixels->device = s->device + offset;
         pixels->staging = s->pinned ? s->pinned + offset - before : NULL;
-        if (plan->spec.direction == L2K_FORWARD && pixels->lanes == 3) { /* pixels are read before these are written */
+        if (pixels->lanes == 3) { /* used before coefficients are written, or after they have been read */
             const l2k_coefficients *view = &plan->views[c];
             for (unsigned lane = 0; lane < 3; lane++)
                 pixels->planar[lane] = (char *)s->coefficients[c + lane];
