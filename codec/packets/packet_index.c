@@ -7,6 +7,15 @@
 #include "base/memory.h"
 #include "base/partial.h"
 
+void l2k_packet_index_empty(const l2k_context *context, l2k_packet_index *index)
+{
+    index->is_whole = false;
+    l2k_release(context, index->lengths);
+    index->lengths = NULL;
+    for (size_t i = 0; i < index->num_packets; i++)
+        index->offsets[i] = L2K_NO_PACKET;
+}
+
 l2k_packet_index *l2k_packet_index_create(const l2k_context *context, const l2k_tile *tile, uint64_t bytes)
 {
     const uint64_t layers = tile->coding->num_layers;
@@ -23,8 +32,7 @@ l2k_packet_index *l2k_packet_index_create(const l2k_context *context, const l2k_
         l2k_release(context, index);
         return NULL;
     }
-    for (size_t i = 0; i < count; i++)
-        index->offsets[i] = L2K_NO_PACKET;
+    l2k_packet_index_empty(context, index);
     return index;
 }
 
@@ -143,14 +151,6 @@ static bool enter_part(const l2k_tile *tile, const uint8_t *codestream, const l2
     return at == part->end;
 }
 
-static void empty(const l2k_context *context, l2k_packet_index *index)
-{
-    l2k_release(context, index->lengths);
-    index->lengths = NULL;
-    for (size_t i = 0; i < index->num_packets; i++)
-        index->offsets[i] = L2K_NO_PACKET;
-}
-
 l2k_status l2k_packet_index_from_plt(const l2k_context *context, const l2k_tile *tile, const uint8_t *codestream,
                                      const l2k_packet_span *parts, size_t count, l2k_packet_order *order,
                                      l2k_packet_index *index)
@@ -164,6 +164,6 @@ l2k_status l2k_packet_index_from_plt(const l2k_context *context, const l2k_tile 
     }
     index->is_whole = good && !l2k_packet_order_next(order, &id);
     if (!index->is_whole)
-        empty(context, index);
+        l2k_packet_index_empty(context, index);
     return order->status;
 }

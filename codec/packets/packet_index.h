@@ -28,6 +28,9 @@ typedef struct l2k_packet_index {
 l2k_packet_index *l2k_packet_index_create(const l2k_context *context, const l2k_tile *tile, uint64_t bytes);
 void l2k_packet_index_free(const l2k_context *context, l2k_packet_index *index);
 
+/* Forgets all packets, and PLT. */
+void l2k_packet_index_empty(const l2k_context *context, l2k_packet_index *index);
+
 /* NULL where there is no memory for it. */
 l2k_packet_index *l2k_packet_index_copy(const l2k_context *context, const l2k_packet_index *index);
 
