@@ -29,6 +29,8 @@ l2k_status l2k_decode_packets(const l2k_decoding *d, l2k_tile_state *s, l2k_team
     /* Packets, out of tile-parts: Annex B, codec/packets/. */
     const double start = l2k_stage_start(d->context);
     s->bytes = l2k_tile_span(d, index, &s->num_bytes);
+    if (s->bytes)
+        L2K_TRY(l2k_need(d->context, s->bytes, s->bytes + s->num_bytes));
     if (s->is_kept)
         l2k_team_send(team, s->bytes, s->num_bytes);
     L2K_TRY(l2k_read_tile(d, s, index));
@@ -46,6 +48,7 @@ l2k_status l2k_begin_blocks(const l2k_decoding *d, l2k_tile_state *s, l2k_team *
     /* Code-blocks, arithmetic decoder and bit-planes: Annexes C, D, codec/blocks/. */
     L2K_TRY(l2k_make_decode_plan(d, s, team, slot));
     L2K_TRY(l2k_fetch_blocks(d, s));
+    L2K_TRY(l2k_need_blocks(d, s));
     const double start = l2k_stage_start(d->context);
     const l2k_block_batch batch = {.places = s->to_decode,
                                    .num_places = s->num_to_decode,

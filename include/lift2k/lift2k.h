@@ -96,6 +96,15 @@ typedef struct l2k_stream {
     void *user;
 } l2k_stream;
 
+/* A file that is read in parts, where they are needed: on a disk, behind HTTP range requests, inside another file.
+ * `read_at` stores the `bytes` bytes at `offset`, all of which exist, and returns 0, or -1 on failure; it is called by
+ * one thread at a time. */
+typedef struct l2k_file {
+    uint64_t bytes;
+    int (*read_at)(void *user, uint64_t offset, void *buffer, size_t bytes);
+    void *user;
+} l2k_file;
+
 /* ---- Time ---------------------------------------------------------------------------------------------------- */
 
 /* Stages of encoding and decoding, for timings. Upload, transform and download on a GPU overlap each other and the
@@ -541,6 +550,24 @@ L2K_API l2k_status l2k_decoder_open(l2k_decoder *decoder, const l2k_stream *stre
  * decoder is freed or opens another file. Decoding a region, fewer resolutions or one component then reads only the
  * headers and what it needs. */
 L2K_API l2k_status l2k_decoder_open_memory(l2k_decoder *decoder, const void *data, size_t bytes);
+
+/* The same for a file of which only parts are read: headers when it is opened, and then what each decoding needs and was
+ * not read before. With PLT, a window takes little more than the packets of the precincts that it meets; without, the
+ * headers of all packets before them as well, unless an earlier window has shown where packets are. `file` is copied;
+ * what its `user` points to must stay valid until the decoder is freed or opens another file.
+ *
+ * Address space for the whole file is reserved from the system, not from the hooks; memory is taken for what has been
+ * read, of which everything but headers is given back after a decoding where it is more than 16 MiB. Errors as above. */
+L2K_API l2k_status l2k_decoder_open_file(l2k_decoder *decoder, const l2k_file *file);
+
+/* How many bytes and calls of `read_at` the opened file has taken so far; 0 for others. */
+L2K_API void l2k_decoder_read_count(const l2k_decoder *decoder, uint64_t *bytes, uint64_t *calls);
+
+/* Opens what another decoder has opened in memory or in parts, with the places of packets that it has found so far, so
+ * that several threads can look at one file, each with a decoder. `opened` must not be at work during the call; after
+ * it neither decoder depends on the other. L2K_ERROR_STATE if nothing is open there, or it was read from a stream;
+ * otherwise errors as above. */
+L2K_API l2k_status l2k_decoder_open_again(l2k_decoder *decoder, const l2k_decoder *opened);
 
 /* Describes the opened file (A.5, A.6; Annex I). L2K_ERROR_STATE if none is open, also from the next functions. */
 L2K_API l2k_status l2k_decoder_info(l2k_decoder *decoder, l2k_info *info);

@@ -26,6 +26,10 @@ static void print_stream(void)
     MEMBER(l2k_stream, write);
     MEMBER(l2k_stream, rewrite);
     MEMBER(l2k_stream, user);
+    STRUCT(l2k_file);
+    MEMBER(l2k_file, bytes);
+    MEMBER(l2k_file, read_at);
+    MEMBER(l2k_file, user);
 }
 
 static void print_items(void)
