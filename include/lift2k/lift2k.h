@@ -426,6 +426,10 @@ typedef enum l2k_decoder_option {
      * components that are shown several times or not at all, are L2K_ERROR_UNSUPPORTED. */
     L2K_DECODER_MEMORY,
     L2K_DECODER_IN_FLIGHT,  /* as for the encoder; 0 */
+    /* Most bytes of decoded code-blocks, with what belongs to them, that stay for the next window of an opened file: a
+     * region that has moved by a little then decodes only what is new. On the CPU; the memory counts for LIMIT_MEMORY;
+     * 0 */
+    L2K_DECODER_CACHE_BYTES,
     L2K_DECODER_NUM_OPTIONS /* internal: grows with the library */
 } l2k_decoder_option;
 
