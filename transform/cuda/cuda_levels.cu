@@ -54,16 +54,16 @@ l2k_cuda_plane low_plane(const level_run *run, uint32_t c, unsigned lane, unsign
     return plane;
 }
 
-/* Where the coefficients begin that the plan needs of a subband, in its view. */
+/* Where the coefficients begin that the plan reads of a subband, in its view. */
 size_t first_of_band(const level_run *run, uint32_t c, unsigned band)
 {
     const l2k_plan_component *component = &run->plan->components[c];
     const l2k_coefficients *view = &run->plan->views[c];
     size_t x = view->bands[band].x, y = view->bands[band].y;
     if (l2k_has_window(component)) {
-        const l2k_rect needed = l2k_needed_part(component, band), held = l2k_held_part(component, band);
-        x += needed.x0 - held.x0;
-        y += needed.y0 - held.y0;
+        const l2k_rect read = l2k_read_part(component, band), held = l2k_held_part(component, band);
+        x += read.x0 - held.x0;
+        y += read.y0 - held.y0;
     }
     return y * view->stride + x;
 }
