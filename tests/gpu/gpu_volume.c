@@ -148,19 +148,18 @@ static void forward(const shape *s, l2k_backend backend, place at, const char *s
     char *memory = at == HOST ? malloc(bytes + 1) : at == PINNED ? gpu_take_pinned(2 * bytes + 2) : gpu_take(bytes + 1);
     l2k_plane planes[MOST];
     for (uint32_t z = 0; z < s->z1 - s->z0; z++) {
-        char *place =
-            at == PINNED ? memory + z % 2 * bytes : memory; /* pinned samples may be read until the next call */
+        char *put = at == PINNED ? memory + z % 2 * bytes : memory; /* pinned samples may be read until the next call */
         l2k_volume_slice slice;
-        planes_of(s, place, planes);
+        planes_of(s, put, planes);
         if (at == DEVICE) {
             gpu_wait();
-            gpu_copy_in(place, samples + z * bytes, bytes);
+            gpu_copy_in(put, samples + z * bytes, bytes);
         } else {
-            memcpy(place, samples + z * bytes, bytes);
+            memcpy(put, samples + z * bytes, bytes);
         }
         must(l2k_volume_put_slice(volume, planes), "putting a slice");
         if (at == HOST)
-            memset(place, 0x55, bytes);
+            memset(put, 0x55, bytes);
         for (;;) {
             must(l2k_volume_get_coefficients(volume, &slice), "getting coefficients");
             if (!slice.views)
