@@ -318,6 +318,24 @@ def test_write(random, tmp_path):
     assert path.stat().st_mode & 0o777 == 0o666 & ~_umask()
 
 
+def test_larger_than_memory(tmp_path):
+    """Of 256 million samples that come and go by rows, some tens of MiB are in memory."""
+    script = """if True:
+        import resource, sys, numpy, lift2k
+        row = (numpy.arange(16000) % 256).astype(numpy.uint8)
+        rows = (numpy.broadcast_to(row, (250, 16000)) for _ in range(64))
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        lift2k.write(sys.argv[1], rows, shape=(16000, 16000), tile_width=1000, tile_height=250, levels=2, threads=2)
+        with lift2k.open(sys.argv[1], limit_samples=1 << 30, threads=2) as img:
+            assert img.shape == (16000, 16000) and (img[15000:15100, 5:9] == numpy.arange(5, 9)).all()
+            assert img.level(2)[3900:].shape == (100, 4000)
+        print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
+        """
+    done = subprocess.run([sys.executable, "-c", script, tmp_path / "a.jp2"], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) < 100
+
+
 def _umask():
     mask = os.umask(0)
     os.umask(mask)
