@@ -27,6 +27,7 @@ typedef struct task {
     uint32_t width, height; /* of the picture */
     uint32_t side, reduce, count;
     int threads;
+    int64_t cache_bytes;
 } task;
 
 /* What a process found out; the seconds are without its start and end. */
@@ -113,6 +114,7 @@ static uint64_t lift_windows(const task *t)
     l2k_decoder_set(decoder, L2K_DECODER_THREADS, t->threads);
     l2k_decoder_set(decoder, L2K_DECODER_REDUCE, t->reduce);
     l2k_decoder_set(decoder, L2K_DECODER_BACKEND, L2K_BACKEND_CPU);
+    l2k_decoder_set(decoder, L2K_DECODER_CACHE_BYTES, t->count > 1 ? t->cache_bytes : 0);
     if (l2k_decoder_open_memory(decoder, data, (size_t)about.st_size) != L2K_OK)
         fail("lift2k does not open the file");
     for (uint32_t i = 0; i < t->count; i++)
@@ -232,7 +234,7 @@ static uint64_t ask_size(const task *t)
 
 int main(int count, char **arguments)
 {
-    task t = {.side = 512, .threads = 1, .count = 1};
+    task t = {.side = 512, .threads = 1, .count = 1, .cache_bytes = 16 << 20};
     const char *reductions = "0,2,4";
     int runs = 7, many = 1, at = 1;
     for (; at + 1 < count && arguments[at][0] == '-'; at += 2) {

@@ -52,6 +52,32 @@ l2k_status l2k_list_blocks(const l2k_decoding *d, l2k_tile_state *s)
     return l2k_tile_list_blocks(d->context, &s->tile, UINT32_MAX, 0, &s->places, &s->num_places);
 }
 
+static bool is_on_device(const l2k_decoding *d, const l2k_tile_state *s)
+{
+    return s->tile.components[d->only == UINT32_MAX ? 0 : d->only].view->on_device;
+}
+
+l2k_status l2k_fetch_blocks(const l2k_decoding *d, l2k_tile_state *s)
+{
+    s->to_decode = s->places;
+    s->num_to_decode = s->num_places;
+    l2k_release(d->context, s->rest);
+    s->rest = NULL;
+    if (!d->cache || is_on_device(d, s))
+        return L2K_OK;
+    s->to_decode = s->rest = l2k_allocate(d->context, s->num_places, sizeof *s->rest);
+    if (!s->rest)
+        return l2k_fail(d->context, L2K_ERROR_MEMORY, "out of memory for code-blocks");
+    s->num_to_decode = l2k_block_cache_fetch(d->cache, s->tile.index, s->places, s->num_places, s->rest);
+    return L2K_OK;
+}
+
+void l2k_keep_blocks(const l2k_decoding *d, l2k_tile_state *s)
+{
+    if (s->rest && !atomic_load(&s->damaged))
+        l2k_block_cache_store(d->cache, s->tile.index, s->rest, s->num_to_decode);
+}
+
 /* Bit-planes of magnitudes of up to `planes` bit-planes once a region of interest has come down to the background
  * (H.1). */
 static unsigned planes_below(unsigned planes, unsigned shift)

@@ -105,14 +105,13 @@ l2k_window_change l2k_window_set(const l2k_decoding *d, l2k_tile *tile)
     return all;
 }
 
-uint64_t l2k_window_packets(const l2k_decoding *d, const l2k_tile *tile)
+uint64_t l2k_window_precincts(const l2k_tile *tile)
 {
     uint64_t precincts = 0;
-    const uint32_t all = tile->coding->num_layers, layers = d->layers ? l2k_min_u32(d->layers, all) : all;
     for (uint32_t c = 0; c < tile->num_components; c++)
         for (uint32_t r = 0; r < tile->components[c].num_resolutions; r++) {
             const l2k_rect wanted = tile->components[c].resolutions[r].wanted;
             precincts += (uint64_t)l2k_rect_width(wanted) * l2k_rect_height(wanted);
         }
-    return precincts * layers;
+    return precincts;
 }

@@ -7,8 +7,9 @@
 #include "base/run.h"
 #include "codec/batch.h"
 #include "codec/codestream/codestream_read.h"
+#include "codec/decode_cache.h"
 #include "codec/jp2/jp2.h"
-#include "codec/packets/packet_order.h"
+#include "codec/packets/packet_index.h"
 #include "codec/teams.h"
 #include "transform/choice.h"
 #include "transform/device_planes.h"
@@ -49,7 +50,10 @@ struct l2k_decoder {
     l2k_component *shown;      /* by l2k_decoder_image last: one of these two */
     uint32_t next_tile;        /* after those decoded last, 0 = none */
     l2k_findings findings;
-    void *stream;                  /* the caller's, for planes in device memory */
+    void *stream;               /* the caller's, for planes in device memory */
+    uint64_t opened;            /* files so far */
+    l2k_packet_index **indices; /* of each tile, NULL where there is none; or no array, before the first window */
+    l2k_block_cache cache;
     struct l2k_tile_state *states; /* one for each slot of the teams, kept with them */
     unsigned num_states;
     void *memory; /* samples that l2k_decoder_decode_memory gave last */
@@ -71,6 +75,9 @@ uint64_t l2k_decoder_memory_limit(const l2k_decoder *decoder);
 
 /* Gives back what is kept for the next image. */
 void l2k_decoder_drop(l2k_decoder *decoder);
+
+/* l2k_device_enter for the device of the options; what is kept on another is given back before. */
+int l2k_decoder_enter(l2k_decoder *decoder);
 
 /* Closes the file, if one is open. */
 void l2k_decoder_close(l2k_decoder *decoder);
@@ -130,7 +137,10 @@ typedef struct l2k_decoding {
     uint32_t layers;         /* to decode, 0 = all */
     uint32_t *tiles;         /* numbers of those that meet the area */
     uint32_t num_tiles;
-    bool keeps_tiles; /* each slot has one tile at most, which may come again in the next image */
+    bool keeps_tiles;           /* each slot has one tile at most, which may come again in the next image */
+    uint64_t opened;            /* the number of the file */
+    l2k_packet_index **indices; /* of the decoder, for windows */
+    l2k_block_cache *cache;     /* likewise; NULL: none is wanted */
 } l2k_decoding;
 
 static inline bool l2k_wants_component(const l2k_decoding *d, uint32_t c)
@@ -154,8 +164,15 @@ typedef struct l2k_tile_state {
     bool on_host;      /* planes are in device memory, but samples come from the CPU */
     bool is_begun;     /* the code-blocks are with their coder, or have been */
     bool is_kept;      /* there was an image with this tile before */
+    bool is_whole;     /* the packets that were wanted are all there */
+    bool has_packets;  /* since an earlier window */
+    uint64_t opened;   /* the file that they were read from */
+    uint32_t layers;   /* as many of them as d->layers said */
     l2k_block_place *places;
     size_t num_places;
+    l2k_block_place *rest;            /* of those, if others were kept from an earlier window */
+    const l2k_block_place *to_decode; /* either of the two */
+    size_t num_to_decode;
     l2k_block_coder *coder;         /* that has the code-blocks */
     atomic_bool damaged;            /* what it found */
     l2k_plan_component *components; /* of the plan */
@@ -244,6 +261,12 @@ l2k_status l2k_list_blocks(const l2k_decoding *d, l2k_tile_state *state);
 /* The table for all code-blocks of the tile on a device; NULL where there is none. */
 const l2k_block_coder_table *l2k_device_coder_of(const l2k_tile_state *state);
 
+/* Chooses those that are to be decoded: not those that an earlier window left, whose coefficients go into the views. */
+l2k_status l2k_fetch_blocks(const l2k_decoding *d, l2k_tile_state *state);
+
+/* Leaves those that have been decoded to later windows, where the caller allows for it. */
+void l2k_keep_blocks(const l2k_decoding *d, l2k_tile_state *state);
+
 /* Makes the slot's plan, and the views, for the blocks that were listed. */
 l2k_status l2k_make_decode_plan(const l2k_decoding *d, l2k_tile_state *state, const l2k_team *team,
                                 l2k_tile_slot *slot);
@@ -266,8 +289,8 @@ typedef enum l2k_window_change {
 } l2k_window_change;
 l2k_window_change l2k_window_set(const l2k_decoding *d, l2k_tile *tile);
 
-/* The number of packets that are wanted. */
-uint64_t l2k_window_packets(const l2k_decoding *d, const l2k_tile *tile);
+/* The number of precincts that are wanted. */
+uint64_t l2k_window_precincts(const l2k_tile *tile);
 
 /* ---- Samples (decode_samples.c) --------------------------------------------------------------------------------- */
 
@@ -293,9 +316,9 @@ static inline const l2k_block_coder_table *l2k_decode_coders(const l2k_codestrea
     return l2k_block_coder_for(codestream->coding.capabilities.parts & L2K_PART_15 ? L2K_STYLE_HT : 0);
 }
 
-/* What fits below the memory limit: threads, at least 1, and plans kept from tile to tile. */
+/* What fits below the memory limit: threads, or, on devices, tiles, at least 1; and plans kept from tile to tile. */
 typedef struct l2k_thread_room {
-    unsigned threads;
+    unsigned threads, tiles;
     bool keep_plans;
 } l2k_thread_room;
 

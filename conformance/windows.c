@@ -15,12 +15,13 @@ static l2k_backend backend = L2K_BACKEND_CPU;
 
 /* ---- lift2k -------------------------------------------------------------------------------------------------- */
 
-static l2k_decoder *open_file(const bytes *file)
+static l2k_decoder *open_file(const bytes *file, int64_t cache_bytes)
 {
     l2k_decoder *decoder = l2k_decoder_new(NULL);
     l2k_decoder_set(decoder, L2K_DECODER_THREADS, 1);
     l2k_decoder_set(decoder, L2K_DECODER_BACKEND, backend);
     l2k_decoder_set(decoder, L2K_DECODER_GPU_MIN_SAMPLES, 0);
+    l2k_decoder_set(decoder, L2K_DECODER_CACHE_BYTES, cache_bytes);
     if (l2k_decoder_open_memory(decoder, file->data, file->size) == L2K_OK)
         return decoder;
     l2k_decoder_free(decoder);
@@ -178,7 +179,9 @@ static void try_windows(rng *r, uint64_t seed, const picture *p, const coding *o
         .x0 = p->image.x0, .y0 = p->image.y0, .x1 = p->image.x1, .y1 = p->image.y1, .reduce = d.reduce};
     if (!has_samples(&p->image, &all))
         return;
-    l2k_decoder *decoder = open_file(file);
+    static const int64_t cache_bytes[] = {0, 20000, 1 << 24};
+    const int64_t cache = cache_bytes[rng_below(r, 3)];
+    l2k_decoder *decoder = open_file(file, cache);
     picture *whole = decoder ? decode(decoder, &d, &status) : NULL;
     const bool opj_can =
         !(o->style & L2K_STYLE_HT) && !has_empty_tile_component(p, o, d.reduce) && !opj_misses_precincts(p, o);
@@ -187,7 +190,7 @@ static void try_windows(rng *r, uint64_t seed, const picture *p, const coding *o
     t->failures += !whole;
     if (whole && rng_below(r, 2)) { /* the first window of a fresh decoder */
         l2k_decoder_free(decoder);
-        decoder = open_file(file);
+        decoder = open_file(file, cache);
     }
     for (int i = 0; whole && i < WINDOWS_OF_FILE; i++) {
         random_window(r, &p->image, &d);

@@ -6,6 +6,9 @@
 #include "pictures/reader.h"
 #include "pictures/writer.h"
 
+/* Ordinals of devices are below this. */
+#define CLI_MOST_DEVICES 63u
+
 typedef enum cli_command {
     CLI_ENCODE,
     CLI_DECODE,
@@ -13,6 +16,7 @@ typedef enum cli_command {
     CLI_COMPARE,
     CLI_VIEW,
     CLI_DUMP,
+    CLI_VOLUME,
     CLI_NUM_COMMANDS
 } cli_command;
 
@@ -40,6 +44,8 @@ typedef struct cli_options {
     bool help, quiet, timings;
     cli_setting progress; /* shown if not 0; by default on a terminal */
     cli_setting threads, backend, cpu, gpu_min_samples, in_flight;
+    uint64_t device_set; /* of --devices: bit n for device n */
+    bool all_devices;
     const char *out_dir, *extension; /* NULL if not given */
 
     /* How a picture is encoded: encode, and view and dump of a picture. */
@@ -74,6 +80,9 @@ typedef struct cli_options {
     cli_setting zoom;
 
     cli_setting dump_format; /* cli_dump_format */
+
+    cli_setting z_levels; /* volume */
+    bool isotropic, measure;
 
     /* view and dump: the last option given that is for pictures only, or for JPEG 2000 files only; NULL for none. */
     const char *picture_option, *coded_option;

@@ -56,6 +56,7 @@ static l2k_status outline_resolution(const l2k_context *context, l2k_tile *tile,
     unsigned width = coding->log2_precinct_width[r], height = coding->log2_precinct_height[r];
     resolution->precincts = l2k_partition_make(resolution->rect, width, height);
     uint64_t count = (uint64_t)resolution->precincts.across * resolution->precincts.down;
+    resolution->first_precinct = tile->num_precincts;
     tile->num_precincts += count;
     L2K_TRY(check_precincts(context, tile->num_precincts, most_precincts));
     if (count > UINT32_MAX)
