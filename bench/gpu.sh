@@ -151,6 +151,7 @@ rivals() {
 
 benchmarks() {
     rivals photograph --size uhd --interleaved
+    rivals memory --size uhd --memory --codec lift2k
     if [ $quick = 1 ]; then
         part transform-1024 60 0 "$build/gpu_transform" 1024
         part transform-4096 60 0 "$build/gpu_transform" 4096
