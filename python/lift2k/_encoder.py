@@ -30,7 +30,7 @@ class Encoder(_call.Native):
                  **coding: Unpack[options.EncoderOptions]) -> None:
         super().__init__(bool(progress))
         self.progress = progress
-        self.has_memory = "memory" in coding
+        self.has_memory, self.has_device = "memory" in coding, "device" in coding or "devices" in coding
         plain: dict[str, Any] = {**coding, "timings": timings}
         precincts, step = plain.pop("precincts", None), plain.pop("step", None)
         targets = {kind: plain.pop(kind, None) for kind in ("ratio", "psnr")}
@@ -49,9 +49,11 @@ class Encoder(_call.Native):
             values = list(value) if isinstance(value, Iterable) else [value]
             self.call(lib.l2k_encoder_set_layers, options.value_of("l2k_target", kind), values, len(values))
 
-    def _use_memory(self, device: bool, stream: Any) -> None:
+    def _use_memory(self, device: int, stream: Any) -> None:
         if not self.has_memory:
-            self.call(lib.l2k_encoder_set, lib.L2K_ENCODER_MEMORY, device)
+            self.call(lib.l2k_encoder_set, lib.L2K_ENCODER_MEMORY, device >= 0)
+        if not self.has_device:
+            self.call(lib.l2k_encoder_set, lib.L2K_ENCODER_DEVICE, device)
         lib.l2k_encoder_set_stream(self.pointer, _arrays.stream_pointer(stream))
 
     def encode(self, array: Any, *, stream: Any = None, **description: Unpack[options.ImageOptions]) -> bytes:

@@ -86,7 +86,7 @@ class Transform(_call.Native):
     def _planes(self, array: Any, shape: tuple[int, ...], write: bool) -> Any:
         planes = _arrays.planes_of(array, write=write)
         sizes = [(p.height, p.width) for p in planes.planes]
-        if sizes != [shape[:2]] * len(self.subbands) or planes.device:
+        if sizes != [shape[:2]] * len(self.subbands) or planes.device >= 0:
             raise ValueError(f"samples on the host of shape {shape} are needed")
         return planes
 

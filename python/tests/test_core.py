@@ -165,6 +165,8 @@ def test_every_option_has_a_hint():
     for kind, hints in (("encoder", options.EncoderOptions), ("decoder", options.DecoderOptions),
                         ("transform", options.TransformOptions)):
         assert set(hints.__annotations__) - besides == set(options.NUMBERS[kind]) - {"timings"}
+    assert options.number("devices", [0, 3]) == options.number("devices", 9) == 9
+    assert options.number("style", ["bypass", "vsc"]) == options.number("style", 9) == 9
     assert set(options.ENUMS) <= {name for kind in options.NUMBERS.values() for name in kind}
 
 
