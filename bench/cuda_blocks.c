@@ -2,10 +2,11 @@
  * host memory, and back. Milliseconds an image, medians.
  *
  *     cuda_blocks [PICTURE.ppm [SIDE [ht|mq]]]
+ *     cuda_blocks worst
  *
  * Without a picture, the 3840 x 2160 gradient with noise of gpu_stream. 5 levels, RCT and 5/3, or ICT and 9/7 with
  * steps 16 times as large as the encoder's; code-blocks of 64 x 64 and 32 x 32, or of one SIDE; HT and MQ, or one of
- * them. MQ is encoded alone, and 9/7 coefficients of MQ are quantised already.
+ * them. 9/7 coefficients of MQ are quantised already; all passes are kept.
  *
  * "device": what begin enqueues, between two events in its stream, which is held up until all is there: the list of
  * blocks up (decoding: their bytes, too), the kernels, results down. "call": begin and finish on the host's clock,
@@ -14,6 +15,9 @@
  * One image at a time; eight images in a batch; eight coders in rotation, each with an image of its own. Each image has
  * coefficients of its own in device memory. The first image's bytes are compared with the CPU's coder, and what all
  * images are decoded to.
+ *
+ * "worst": how long made-up bytes can keep the MQ decoder busy, for one code-block and for as many as a large picture
+ * has.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <cuda_runtime_api.h>
@@ -259,8 +263,9 @@ static void deliver(image *m, uint8_t *to)
         if (some)
             memcpy(to, b->coded.bytes, m->parts[i].bytes);
         m->parts[i].data = to;
-        m->parts[i].passes = 1;
-        b->kind = L2K_BLOCK_HT;
+        m->parts[i].passes = b->num_passes;
+        m->parts[i].starts_segment = true;
+        b->kind = is_ht() ? L2K_BLOCK_HT : L2K_BLOCK_MQ;
         b->received = (l2k_received_block){.bytes = m->parts[i].bytes};
         if (some)
             b->received.first = b->received.last = &m->parts[i];
@@ -452,11 +457,9 @@ static void measure(const picture *p, const char *name, l2k_wavelet wavelet, uns
     check_code(&s);
     deliver_all(&s);
     printf(" %.2f |\n", (double)s.images[0].num_bytes / 1e6);
-    if (is_ht()) {
-        print_row(&s, name, 1u << log2_side, true);
-        check_samples(&s, wavelet);
-        printf(" %.2f |\n", (double)s.images[0].num_bytes / 1e6);
-    }
+    print_row(&s, name, 1u << log2_side, true);
+    check_samples(&s, wavelet);
+    printf(" %.2f |\n", (double)s.images[0].num_bytes / 1e6);
     fflush(stdout);
     free_subject(&s);
 }
@@ -476,25 +479,113 @@ static void measure_kind(const picture *p, const kind *k, int side)
         l2k_block_coder_free(lanes[i].coder);
 }
 
+/* ---- Made-up bytes --------------------------------------------------------------------------------------------- */
+
+enum { WORST_BLOCKS = 6144, WORST_PLANES = 30, WORST_PASSES = 3 * WORST_PLANES - 2, WORST_BYTES = 1 << 17 };
+
+/* A column of blocks with all passes, which share their bytes. */
+typedef struct worst_case {
+    l2k_component_coding coding;
+    l2k_tile_component component;
+    l2k_subband band;
+    l2k_coefficients view;
+    l2k_contribution part;
+    l2k_block blocks[WORST_BLOCKS];
+    l2k_block_place places[WORST_BLOCKS];
+    uint8_t *bytes;
+} worst_case;
+
+static void make_worst(worst_case *w, uint32_t width, uint32_t height, unsigned style)
+{
+    *w = (worst_case){.coding = {.style = (uint8_t)style}, .bytes = w->bytes};
+    w->component = (l2k_tile_component){.num_resolutions = 1, .coding = &w->coding, .view = &w->view};
+    w->band = (l2k_subband){.rect = {0, 0, width, height * WORST_BLOCKS}, .component = &w->component};
+    w->view = (l2k_coefficients){.type = L2K_COEFFICIENT_INT32,
+                                 .num_bands = 1,
+                                 .width = width,
+                                 .height = height * WORST_BLOCKS,
+                                 .stride = width,
+                                 .on_device = true};
+    w->view.bands[0] = (l2k_band_view){0, 0, width, height * WORST_BLOCKS};
+    cuda(cudaMalloc(&w->view.base, view_bytes(&w->view)));
+    w->part =
+        (l2k_contribution){.data = w->bytes, .bytes = WORST_BYTES, .passes = WORST_PASSES, .starts_segment = true};
+    for (uint32_t i = 0; i < WORST_BLOCKS; i++) {
+        w->blocks[i] = (l2k_block){.rect = {0, i * height, width, (i + 1) * height}, .num_planes = WORST_PLANES};
+        w->blocks[i].received = (l2k_received_block){&w->part, &w->part, WORST_BYTES};
+        w->places[i] = (l2k_block_place){&w->blocks[i], &w->band};
+    }
+}
+
+static double time_worst(const worst_case *w, size_t count)
+{
+    lane *l = &lanes[0];
+    double best = 1e9;
+    for (int i = 0; i < 3; i++) {
+        const l2k_block_batch batch = {
+            .places = w->places, .num_places = count, .stream = l->stream, .bytes = w->bytes, .num_bytes = WORST_BYTES};
+        const double start = now_ms();
+        require(l->coder->table->begin_decode(l->coder, &batch) == L2K_OK, "begin");
+        finish(l, true);
+        best = now_ms() - start < best ? now_ms() - start : best;
+    }
+    return best;
+}
+
+static void measure_worst(void)
+{
+    static const uint32_t shapes[][2] = {{64, 64}, {32, 32}, {4, 1024}, {1024, 4}};
+    static const char *const bytes[] = {"zeros", "ones", "0xFF 0x7F", "random"};
+    worst_case *w = calloc(1, sizeof *w);
+    uint32_t state = 1;
+    chosen = &kinds[1];
+    require(w && l2k_block_coder_create(&context, chosen->device, &lanes[0].coder) == L2K_OK, "making a coder");
+    cuda(cudaMallocHost((void **)&w->bytes, WORST_BYTES));
+    printf("\n| made-up bytes, %d passes | one block, ms | %d blocks, ms |\n|---|---|---|\n", WORST_PASSES,
+           WORST_BLOCKS);
+    for (size_t k = 0; k < 16; k++) {
+        for (size_t i = 0; i < WORST_BYTES; i++) {
+            state = state * 1664525u + 1013904223u;
+            w->bytes[i] = (uint8_t)(k % 4 == 0 ? 0 : k % 4 == 1 ? 0xFF : k % 4 == 2 ? 0xFFu >> i % 2 : state >> 24);
+        }
+        make_worst(w, shapes[k / 4][0], shapes[k / 4][1], 0);
+        printf("| %u x %u, %s | %.1f |", shapes[k / 4][0], shapes[k / 4][1], bytes[k % 4], time_worst(w, 1));
+        printf(" %.1f |\n", time_worst(w, WORST_BLOCKS));
+        cuda(cudaFree(w->view.base));
+    }
+    l2k_block_coder_free(lanes[0].coder);
+    cuda(cudaFreeHost(w->bytes));
+    free(w);
+}
+
+static void measure_all(const picture *p, int side, const char *only)
+{
+    printf("| work | code-blocks | one: device / call | batch of %d: device / call | %d coders | MB |\n"
+           "|---|---|---|---|---|---|\n",
+           (int)IMAGES, (int)IMAGES);
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        if (!only || (only[0] == 'm') == (kinds[k].style == 0))
+            measure_kind(p, &kinds[k], side);
+}
+
 int main(int argc, char **argv)
 {
+    const bool worst = argc > 1 && strcmp(argv[1], "worst") == 0;
     char text[200];
-    picture p = argc > 1 ? read_picture(argv[1]) : draw_picture();
+    picture p = argc > 1 && !worst ? read_picture(argv[1]) : draw_picture();
     context.threads = l2k_thread_count(0);
     l2k_backend_usable(L2K_BACKEND_CUDA, text, sizeof text);
     printf("%s, %u threads on the host; %u x %u RGB, 8 bits; milliseconds an image\n\n", text, context.threads, p.width,
            p.height);
-    printf("| work | code-blocks | one: device / call | batch of %d: device / call | %d coders | MB |\n"
-           "|---|---|---|---|---|---|\n",
-           (int)IMAGES, (int)IMAGES);
     for (unsigned i = 0; i < IMAGES; i++) {
         cuda(cudaStreamCreateWithFlags(&lanes[i].stream, cudaStreamNonBlocking));
         cuda(cudaEventCreate(&lanes[i].from));
         cuda(cudaEventCreate(&lanes[i].to));
     }
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
-        if (argc <= 3 || (argv[3][0] == 'm') == (kinds[k].style == 0))
-            measure_kind(&p, &kinds[k], argc > 2 ? atoi(argv[2]) : 0);
+    if (worst)
+        measure_worst();
+    else
+        measure_all(&p, argc > 2 ? atoi(argv[2]) : 0, argc > 3 ? argv[3] : NULL);
     for (unsigned i = 0; i < IMAGES; i++)
         cuda(cudaStreamDestroy(lanes[i].stream));
     free(p.samples);

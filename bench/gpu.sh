@@ -8,11 +8,12 @@
 #   --output   where report.md (what all parts printed) and summary.txt (a line per part) go; gpu-results if not given
 #   --picture  a photograph of 3840 x 2160 for cuda_rivals, --gray one of 16 bits; a small photograph if not given
 # L2K_CONFORMANCE_SET names a test set (docs/conformance.md), which is decoded as well.
+# Nothing else may use the GPU meanwhile: gpu_api, gpu_errors and gpu_tiles fill its memory or measure what is free.
 # A part whose program or tool is missing is skipped. Exits with 1 if a part failed or exceeded its time.
 set -u
 quick=0 total=0 output=gpu-results build='' picture='' gray=''
 usage() {
-    sed -n '2,12s/^# \{0,1\}//p' "$0"
+    sed -n '2,13s/^# \{0,1\}//p' "$0"
     exit 2
 }
 while [ $# -gt 0 ]; do
@@ -87,6 +88,7 @@ sanitized() {
     have compute-sanitizer || { line "$1" skipped 0; return; }
     part "$1-parity" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_parity" 12 5 80
     part "$1-blocks" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_blocks" 40 5
+    part "$1-mq-decode" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_mq_decode" 40 5
     part "$1-packets" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_packets" 2 7
     part "$1-decode" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_decode" 4 50
     part "$1-images" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_images" 16
@@ -167,7 +169,8 @@ benchmarks() {
     rivals pageable --size uhd --interleaved --coding 0 --pageable
     part sizes 400 0 "$build/batches" "${picture:-$scratch/coffee.ppm}"
     part folder 400 0 "$root/bench/gpu_folder.sh" "$build/lift2k" "${picture:-$scratch/coffee.ppm}"
-    part block-coders 120 0 "$build/cuda_blocks"
+    part block-coders 240 0 "$build/cuda_blocks"
+    part made-up-bytes 120 0 "$build/cuda_blocks" worst
     part ladder 180 0 "$build/gpu_ladder"
     if have ncu; then part kernels 240 0 "$root/bench/gpu_kernels.sh" "$build"; else line kernels skipped 0; fi
 }

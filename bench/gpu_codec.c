@@ -2,9 +2,10 @@
  * on the CPU and on the GPU: milliseconds an image, one at a time (on the CPU with all processors, with the GPU on one
  * thread), and with several threads that have an encoder or decoder each.
  *
- *     gpu_codec [--threads N] [--turns N] PICTURE
+ *     gpu_codec [--threads N] [--turns N] [--tile SIDE] [--coding NUMBER] [--cpu 0] PICTURE
  *
- * A picture is a binary PGM or PPM file. Every result is compared with the CPU's. */
+ * A picture is a binary PGM or PPM file. Its components are planes from malloc. --tile cuts it into squares; --coding
+ * measures one of `ways` alone; --cpu 0 leaves out the CPU's times. Every result is compared with the CPU's. */
 #define _POSIX_C_SOURCE 200112L
 #include <pthread.h>
 #include <stdatomic.h>
@@ -27,6 +28,12 @@ static const way ways[] = {
     {"HT, 9/7, step 1/64", L2K_STYLE_HT, L2K_WAVELET_9_7, 1.0 / 64, 64},
     {"MQ, 5/3, 32 x 32", 0, L2K_WAVELET_5_3, 0, 32},
 };
+
+static struct {
+    unsigned threads, turns, tile;
+    int coding;
+    bool cpu;
+} options = {.threads = 8, .turns = 10, .coding = -1, .cpu = true};
 
 static void check(bool right, const char *what)
 {
@@ -92,15 +99,17 @@ static void make_coder(coder *k, const pnm *p, const way *w, l2k_backend backend
     const struct {
         l2k_encoder_option option;
         int64_t value;
-    } options[] = {{L2K_ENCODER_FORMAT, L2K_FORMAT_CODESTREAM},
-                   {L2K_ENCODER_STYLE, w->style},
-                   {L2K_ENCODER_WAVELET, w->wavelet},
-                   {L2K_ENCODER_BLOCK_WIDTH, w->block},
-                   {L2K_ENCODER_BLOCK_HEIGHT, w->block},
-                   {L2K_ENCODER_BACKEND, backend},
-                   {L2K_ENCODER_THREADS, threads}};
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-        check(l2k_encoder_set(k->encoder, options[i].option, options[i].value) == L2K_OK, "an option");
+    } settings[] = {{L2K_ENCODER_FORMAT, L2K_FORMAT_CODESTREAM},
+                    {L2K_ENCODER_TILE_WIDTH, options.tile},
+                    {L2K_ENCODER_TILE_HEIGHT, options.tile},
+                    {L2K_ENCODER_STYLE, w->style},
+                    {L2K_ENCODER_WAVELET, w->wavelet},
+                    {L2K_ENCODER_BLOCK_WIDTH, w->block},
+                    {L2K_ENCODER_BLOCK_HEIGHT, w->block},
+                    {L2K_ENCODER_BACKEND, backend},
+                    {L2K_ENCODER_THREADS, threads}};
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        check(l2k_encoder_set(k->encoder, settings[i].option, settings[i].value) == L2K_OK, "an option");
     check(w->step == 0 || l2k_encoder_set_step(k->encoder, w->step) == L2K_OK, "the step");
     check(l2k_decoder_set(k->decoder, L2K_DECODER_BACKEND, backend) == L2K_OK &&
               l2k_decoder_set(k->decoder, L2K_DECODER_THREADS, threads) == L2K_OK,
@@ -165,6 +174,13 @@ static double best(coder *coders, unsigned count, unsigned turns, bool decodes)
     return least;
 }
 
+/* What the CPU makes of the picture, not timed. */
+static void make_reference(const pnm *p, const way *w, coder *reference)
+{
+    make_coder(reference, p, w, L2K_BACKEND_CPU, 0);
+    encode(reference);
+}
+
 static void measure(const pnm *p, const way *w, l2k_backend backend, unsigned count, unsigned turns, coder *reference)
 {
     const unsigned threads = backend == L2K_BACKEND_CUDA ? 1 : 0; /* the CPU alone: all of it */
@@ -192,34 +208,53 @@ static void measure(const pnm *p, const way *w, l2k_backend backend, unsigned co
         *reference = one;
 }
 
-int main(int argc, char **argv)
+/* The argument that is the picture; 0: there is none. */
+static int read_options(int argc, char **argv)
 {
-    unsigned threads = 8, turns = 10;
     int i = 1;
     for (; i + 1 < argc && argv[i][0] == '-'; i += 2) {
+        const unsigned value = (unsigned)strtoul(argv[i + 1], NULL, 10);
         if (strcmp(argv[i], "--threads") == 0)
-            threads = (unsigned)atoi(argv[i + 1]);
+            options.threads = value;
         else if (strcmp(argv[i], "--turns") == 0)
-            turns = (unsigned)atoi(argv[i + 1]);
+            options.turns = value;
+        else if (strcmp(argv[i], "--tile") == 0)
+            options.tile = value;
+        else if (strcmp(argv[i], "--cpu") == 0)
+            options.cpu = value != 0;
+        else if (strcmp(argv[i], "--coding") == 0)
+            options.coding = (int)value;
         else
-            break;
+            return 0;
     }
-    if (i + 1 != argc || threads < 1 || threads > 64 || turns < 1) {
-        fprintf(stderr, "usage: gpu_codec [--threads N] [--turns N] PICTURE\n");
+    return i + 1 == argc && options.threads >= 1 && options.threads <= 64 && options.turns >= 1 ? i : 0;
+}
+
+int main(int argc, char **argv)
+{
+    const int name = read_options(argc, argv);
+    if (!name) {
+        fprintf(stderr,
+                "usage: gpu_codec [--threads N] [--turns N] [--tile SIDE] [--coding NUMBER] [--cpu 0] PICTURE\n");
         return 2;
     }
-    pnm p = pnm_read(argv[i], 1, 1);
+    pnm p = pnm_read(argv[name], 1, 1);
     char device[160];
     const bool gpu = l2k_backend_usable(L2K_BACKEND_CUDA, device, sizeof device);
     printf("%u x %u x %u, %u bits; %s; ms an image\n\n", p.width, p.height, p.components, p.precision, device);
     printf("| coding | one, encode | decode | %u threads, encode | decode | bytes |\n|---|---|---|---|---|---|\n",
-           threads);
+           options.threads);
     for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
         coder reference;
+        if (options.coding >= 0 && options.coding != (int)k)
+            continue;
         memset(&reference, 0, sizeof reference);
-        measure(&p, &ways[k], L2K_BACKEND_CPU, threads, turns, &reference);
+        if (options.cpu)
+            measure(&p, &ways[k], L2K_BACKEND_CPU, options.threads, options.turns, &reference);
+        else
+            make_reference(&p, &ways[k], &reference);
         if (gpu)
-            measure(&p, &ways[k], L2K_BACKEND_CUDA, threads, turns, &reference);
+            measure(&p, &ways[k], L2K_BACKEND_CUDA, options.threads, options.turns, &reference);
         free_coder(&reference);
     }
     free(p.samples);

@@ -90,15 +90,18 @@ static uint64_t area_of(l2k_rect r)
     return (uint64_t)l2k_rect_width(r) * l2k_rect_height(r);
 }
 
-/* The largest tile of those to decode, and the most bytes that packets of one have. */
+/* Of the tiles to decode the one of which most is wanted, and the most bytes that packets of one have. */
 static l2k_rect largest_tile(const l2k_decoding *d, uint64_t *packet_bytes)
 {
     l2k_rect largest = {0};
+    uint64_t most = 0;
     *packet_bytes = 0;
     for (uint32_t i = 0; i < d->num_tiles; i++) {
         l2k_rect tile = l2k_tile_rect(&d->codestream->siz.grid, d->tiles[i]);
         uint64_t bytes = l2k_tile_bytes(d->codestream, d->tiles[i]);
-        largest = area_of(tile) > area_of(largest) ? tile : largest;
+        const uint64_t area = area_of(l2k_rect_intersect(tile, d->area));
+        largest = area > most ? tile : largest;
+        most = area > most ? area : most;
         *packet_bytes = bytes > *packet_bytes ? bytes : *packet_bytes;
     }
     return largest;
@@ -114,6 +117,8 @@ static bool bound_tile(const l2k_decoding *d, l2k_rect tile, uint64_t packet_byt
         return false;
     l2k_plan_spec spec = {.direction = L2K_INVERSE, .type = L2K_COEFFICIENT_INT32};
     l2k_coding_plan_spec(siz, coding, tile, d->discard, components, &spec);
+    for (uint32_t c = 0; c < siz->num_components; c++)
+        l2k_window_enter(d, c, &coding->components[c], &components[c]);
     if (d->only != UINT32_MAX) {
         spec.component_transform = false;
         spec.num_components = 1;
@@ -134,9 +139,9 @@ l2k_thread_room l2k_decode_threads(l2k_decoder *decoder, const l2k_decoding *d, 
     const unsigned threads = d->context->threads;
     const l2k_rect tile = largest_tile(d, &packet_bytes);
     if (packet_bytes == 0) /* nothing to decode, however much headers promise */
-        return (l2k_thread_room){threads, true};
+        return (l2k_thread_room){threads, threads, true};
     if (!bound_tile(d, tile, packet_bytes, &bound))
-        return (l2k_thread_room){1, false};
+        return (l2k_thread_room){1, 1, false};
     if (decoder->options[L2K_DECODER_BACKEND] != L2K_BACKEND_CPU)
         bound.tile *= L2K_SLOTS_OF_TEAM;
     const double limit = (double)decoder->pool.limit, each = by_tile ? bound.tile : bound.thread;
@@ -144,6 +149,7 @@ l2k_thread_room l2k_decode_threads(l2k_decoder *decoder, const l2k_decoding *d, 
         l2k_decoder_drop(decoder);
     double left = limit - (double)decoder->pool.in_use - bound.tile;
     if (left < 0)
-        return (l2k_thread_room){1, false};
-    return (l2k_thread_room){1 + (unsigned)fmin(left / each, threads - 1), true};
+        return (l2k_thread_room){1, 1, false};
+    const unsigned tiles = 1 + (unsigned)fmin(left / bound.tile, L2K_MOST_DEVICES);
+    return (l2k_thread_room){1 + (unsigned)fmin(left / each, threads - 1), tiles, true};
 }

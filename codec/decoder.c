@@ -45,9 +45,10 @@ l2k_status l2k_begin_blocks(const l2k_decoding *d, l2k_tile_state *s, l2k_team *
 {
     /* Code-blocks, arithmetic decoder and bit-planes: Annexes C, D, codec/blocks/. */
     L2K_TRY(l2k_make_decode_plan(d, s, team, slot));
+    L2K_TRY(l2k_fetch_blocks(d, s));
     const double start = l2k_stage_start(d->context);
-    const l2k_block_batch batch = {.places = s->places,
-                                   .num_places = s->num_places,
+    const l2k_block_batch batch = {.places = s->to_decode,
+                                   .num_places = s->num_to_decode,
                                    .damaged = &s->damaged,
                                    .units = L2K_UNITS_TILE_BLOCKS,
                                    .stream = l2k_plan_stream(slot->plan),
@@ -67,6 +68,7 @@ l2k_status l2k_finish_blocks(const l2k_decoding *d, l2k_tile_state *s)
 {
     const double start = l2k_stage_start(d->context);
     L2K_TRY(s->coder->table->finish(s->coder));
+    l2k_keep_blocks(d, s);
     l2k_stage_end(d->context, L2K_STAGE_TIER1, start);
     return L2K_OK;
 }
@@ -95,14 +97,22 @@ static l2k_status begin_tile(const l2k_decoding *d, l2k_tile_state *s, l2k_team 
     return status == L2K_OK ? l2k_report_damage(d, s) : status;
 }
 
-static l2k_status end_tile(const l2k_decoding *d, l2k_tile_state *s, const l2k_turn *turn)
+static l2k_status finish_samples(const l2k_decoding *d, l2k_tile_state *s, l2k_team *team, l2k_tile_slot *slot)
 {
-    if (s->is_blank) {
-        L2K_TRY(l2k_fill_tile(d, d->tiles[turn->tile]));
-    } else if (!s->is_absent) {
-        L2K_TRY(l2k_plan_finish(turn->slot->plan));
-        L2K_TRY(l2k_collect_planes(d, s));
+    l2k_status status = l2k_plan_finish(slot->plan);
+    if (l2k_team_falls_back(team, slot, status)) {
+        L2K_TRY(begin_samples(d, s, team, slot));
+        status = l2k_plan_finish(slot->plan);
     }
+    return status == L2K_OK ? l2k_collect_planes(d, s) : status;
+}
+
+static l2k_status end_tile(const l2k_decoding *d, l2k_tile_state *s, l2k_team *team, const l2k_turn *turn)
+{
+    if (s->is_blank)
+        L2K_TRY(l2k_fill_tile(d, d->tiles[turn->tile]));
+    else if (!s->is_absent)
+        L2K_TRY(finish_samples(d, s, team, turn->slot));
     l2k_run_advance(d->context, L2K_UNITS_TILE - (s->is_begun ? L2K_UNITS_TILE_BLOCKS : 0));
     l2k_tile_state_leave(d, s);
     return L2K_OK;
@@ -116,7 +126,7 @@ static void decode_share(void *opaque, l2k_teams *teams, l2k_team *team)
     while (l2k_next_turn(teams, team, &turn)) {
         l2k_tile_state *s = &job->states[turn.slot->number];
         l2k_end_turn(teams, team, &turn,
-                     turn.begins ? begin_tile(job->decoding, s, team, &turn) : end_tile(job->decoding, s, &turn));
+                     turn.begins ? begin_tile(job->decoding, s, team, &turn) : end_tile(job->decoding, s, team, &turn));
     }
 }
 
@@ -143,9 +153,12 @@ l2k_status l2k_decoder_decode(l2k_decoder *decoder, const l2k_plane *planes)
     if (!planes)
         return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "no planes to decode into");
     l2k_rect area = {image.x0, image.y0, image.x1, image.y1};
+    const int before = l2k_decoder_enter(decoder);
     l2k_status status = decode_image(decoder, area, planes, &sources);
     l2k_sources_release(decoder, &sources);
-    return l2k_decode_end(decoder, status);
+    status = l2k_decode_end(decoder, status);
+    l2k_device_leave(before);
+    return status;
 }
 
 static l2k_status decode_opened(l2k_decoder *decoder, l2k_image *image)

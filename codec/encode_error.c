@@ -138,7 +138,7 @@ l2k_status l2k_encode_tile_error(const l2k_encode_job *job, const l2k_team *team
     if (!components)
         return l2k_fail(e->context, L2K_ERROR_MEMORY, "out of memory for a tile");
     l2k_coding_plan_spec(&e->siz, &e->coding, tile->rect, 0, components, &spec);
-    l2k_status status = l2k_plan_create(&team->context, team->backend, &spec, &plan);
+    l2k_status status = l2k_team_new_plan(team, &spec, &plan);
     l2k_release(e->context, components);
     if (status == L2K_OK)
         status = decode(&team->context, plan, tile, original, errors);

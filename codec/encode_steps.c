@@ -22,7 +22,7 @@ typedef struct step_search {
     uint64_t *samples, raw_bytes;  /* of each component, and of all */
     double finest, coarsest;       /* limits of the base step */
     l2k_coefficients *fetched;     /* where errors are measured: of tiles whose views are on a device, by component */
-    atomic_bool on_device;         /* some are */
+    atomic_bool on_device;         /* some plan is there */
     double base;                   /* of the last coding */
     uint64_t bytes;                /* what it takes with everything around it */
     atomic_uint_least64_t *errors; /* of each component, squared, summed over the samples that would be decoded */
@@ -146,7 +146,6 @@ static l2k_status keep_tile(step_search *s, l2k_team *team, uint32_t t)
     l2k_tile *tile = &s->job.tiles[t];
     l2k_block_coder *coder = NULL;
     if (tile->components[0].view->on_device) {
-        atomic_store(&s->on_device, true);
         L2K_TRY(l2k_team_device_coder(team, e->device_coders, &coder));
         if (e->by_step.kind == L2K_TARGET_PSNR)
             L2K_TRY(fetch_tile(s, t, coder));
@@ -166,8 +165,10 @@ static void transform_share(void *opaque, l2k_teams *teams, l2k_team *team)
         l2k_plane *planes;
         if (turn.begins) {
             status = l2k_encode_prepare_tile(&s->job, team, &turn, &planes);
+            if (status == L2K_OK && l2k_plan_stream(turn.slot->plan))
+                atomic_store(&s->on_device, true);
             if (status == L2K_OK)
-                status = l2k_plan_begin(turn.slot->plan, planes);
+                status = l2k_encode_begin_plan(&s->job, &turn, planes);
         } else {
             status = l2k_plan_finish(turn.slot->plan);
             if (status == L2K_OK)
@@ -536,29 +537,19 @@ static l2k_status search(step_search *s)
                                            : fit_size(s, floor((double)s->raw_bytes / target->value));
 }
 
-/* Others may have been begun and not ended. */
-static void drop_plans(l2k_teams *teams)
-{
-    for (unsigned i = 0; i < teams->num_teams; i++)
-        for (unsigned k = 0; k < teams->teams[i].num_slots; k++) {
-            l2k_plan_free(teams->teams[i].slots[k].plan);
-            teams->teams[i].slots[k].plan = NULL;
-        }
-}
-
-/* Where some coefficients were on a device that AUTO has chosen: whether all is to be done again on the CPU. */
+/* Where a device that AUTO has chosen failed: whether all tiles are to be done again on the CPU. */
 static bool falls_back(const step_search *s, l2k_status status)
 {
-    bool again = false;
+    const l2k_context *context = s->job.encoding->context;
     l2k_teams *teams = &s->encoder->teams;
-    for (unsigned i = 0; i < teams->num_teams && atomic_load(&s->on_device); i++)
-        for (unsigned k = 0; k < teams->teams[i].num_slots; k++)
-            again |= l2k_team_falls_back(&teams->teams[i], &teams->teams[i].slots[k], status);
-    if (again)
-        drop_plans(teams);
-    for (uint32_t t = 0; t < s->encoder->num_tiles && again; t++)
-        l2k_encode_release_tile(s->job.encoding->context, &s->job.tiles[t]);
-    return again;
+    if (status == L2K_OK || status == L2K_ERROR_CANCELLED || teams->backend != L2K_BACKEND_AUTO ||
+        !atomic_load(&s->on_device))
+        return false;
+    l2k_choice_fall_back(context, status);
+    l2k_teams_drop_plans(teams); /* some may have been begun and not ended */
+    for (uint32_t t = 0; t < s->encoder->num_tiles; t++)
+        l2k_encode_release_tile(context, &s->job.tiles[t]);
+    return true;
 }
 
 l2k_status l2k_encode_by_steps(l2k_encoder *encoder, const l2k_encode_job *job, l2k_allocation *allocation)

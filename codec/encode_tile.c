@@ -2,6 +2,7 @@
 #include "base/integer.h"
 #include "base/sample.h"
 #include "codec/encoder.h"
+#include "transform/device_planes.h"
 #include "transform/plane_fetch.h"
 
 static l2k_status prepare_blocks(const l2k_context *context, l2k_tile *tile)
@@ -45,7 +46,7 @@ static void choose_quantiser(const l2k_encoding *e, const l2k_team *team, const 
     const l2k_component_coding *first = tile->components[0].coding;
     if (!(first->style & L2K_STYLE_HT) || !l2k_coding_wavelet(first)->quantised)
         return;
-    spec->truncates = !e->by_step.given && !l2k_backend_overlaps(e->context, team->backend, l2k_tile_samples(tile));
+    spec->truncates = !e->by_step.given && !l2k_backend_overlaps(&team->context, team->backend, l2k_tile_samples(tile));
     if (!spec->truncates)
         spec->type = L2K_COEFFICIENT_FLOAT32;
 }
@@ -131,9 +132,33 @@ l2k_status l2k_encode_prepare_tile(const l2k_encode_job *job, const l2k_team *te
     L2K_TRY(build_tree(job, turn->tile));
     L2K_TRY(choose_plan(job, team, turn->slot, tile));
     l2k_run_advance(e->context, L2K_UNITS_TRANSFORM * l2k_tile_samples(tile));
-    if (e->device_planes && tile->components[0].view->on_device)
-        L2K_TRY(l2k_plan_follow(turn->slot->plan, e->planes_stream));
     return l2k_encode_tile_planes(job, tile, planes);
+}
+
+l2k_status l2k_encode_begin_plan(const l2k_encode_job *job, const l2k_turn *turn, const l2k_plane *planes)
+{
+    const l2k_encoding *e = job->encoding;
+    if (e->device_planes && job->tiles[turn->tile].components[0].view->on_device)
+        L2K_TRY(l2k_plan_follow(turn->slot->plan, e->planes_stream));
+    return l2k_plan_begin(turn->slot->plan, planes);
+}
+
+/* On the CPU, where the device has failed. */
+static l2k_status transform_again(const l2k_encode_job *job, const l2k_team *team, const l2k_turn *turn)
+{
+    l2k_tile *tile = &job->tiles[turn->tile];
+    l2k_plane *planes;
+    job->encoder->output.packets = (l2k_made_packets){0}; /* of a device that failed after it had made them */
+    L2K_TRY(choose_plan(job, team, turn->slot, tile));
+    L2K_TRY(l2k_encode_tile_planes(job, tile, &planes));
+    return l2k_plan_begin(turn->slot->plan, planes);
+}
+
+l2k_status l2k_encode_transform(const l2k_encode_job *job, l2k_team *team, const l2k_turn *turn,
+                                const l2k_plane *planes)
+{
+    const l2k_status status = l2k_encode_begin_plan(job, turn, planes);
+    return l2k_team_falls_back(team, turn->slot, status) ? transform_again(job, team, turn) : status;
 }
 
 /* Bit-planes that the subband must provide for. An HT block's num_planes only reach to its cleanup pass. */
@@ -180,8 +205,9 @@ static l2k_status check_planes_coded(const l2k_context *context, const l2k_block
 const l2k_packet_maker_table *l2k_encode_packet_makers(const l2k_encoder *encoder)
 {
     const l2k_encoding *e = &encoder->encoding;
-    if (encoder->stream || e->num_tiles > 1 || e->coding.num_layers > 1 || e->by_step.given ||
-        l2k_layers_need_distortions(&e->targets) || e->tile_parts != L2K_TILE_PARTS_ONE)
+    const bool psnr = e->targets.kind != L2K_TARGET_RATIO && l2k_layers_need_distortions(&e->targets);
+    if (encoder->stream || e->num_tiles > 1 || e->coding.num_layers > 1 || e->by_step.given || psnr ||
+        e->tile_parts != L2K_TILE_PARTS_ONE)
         return NULL;
     return l2k_packet_maker_for(e->device_coders);
 }
@@ -195,14 +221,17 @@ static l2k_status make_packets(const l2k_encode_job *job, l2k_block_coder *coder
     l2k_packet_source from = {.coder = coder, .batch = &staying, .tile = tile, .lengths = job->encoding->plt};
     from.coefficients = l2k_plan_coefficient_memory(plan, &from.coefficient_bytes);
     staying.stays = true;
+    if (batch->distortions) {
+        from.ratio = job->encoding->targets.targets[0];
+        L2K_TRY(l2k_output_fixed_bytes(job->encoding, tile, 1, true, &encoder->output, &from.fixed_bytes));
+    }
     encoder->packet_makers = job->makers;
     if (!encoder->packet_maker)
         L2K_TRY(job->makers->create(&encoder->context, &encoder->packet_maker));
     return job->makers->make(encoder->packet_maker, &from, &encoder->output.packets);
 }
 
-static l2k_status code_blocks(const l2k_encode_job *job, l2k_block_coder *coder, const l2k_block_batch *batch,
-                              l2k_tile *tile)
+static l2k_status code_blocks(const l2k_encode_job *job, l2k_block_coder *coder, const l2k_block_batch *batch)
 {
     const l2k_context *context = job->encoding->context;
     double start = l2k_stage_start(context);
@@ -210,7 +239,7 @@ static l2k_status code_blocks(const l2k_encode_job *job, l2k_block_coder *coder,
     if (status == L2K_OK)
         status = coder->table->finish(coder);
     l2k_stage_end(context, L2K_STAGE_TIER1, start);
-    return status == L2K_OK ? check_planes_coded(context, batch, tile) : status;
+    return status;
 }
 
 /* The number of the list of blocks: tiles of one encoder may share a coder. */
@@ -241,20 +270,25 @@ l2k_status l2k_encode_blocks(const l2k_encode_job *job, l2k_team *team, l2k_plan
                             : l2k_team_coder(team, plan, e->device_coders, &coder);
     if (!on_device) /* there, the coder works behind the plan, in its stream */
         status = finish_plan(plan, status);
+    else if (status == L2K_OK && l2k_is_timed(e->context)) /* but the transform is not to count as tier-1 */
+        status = l2k_device_wait(e->context, l2k_plan_stream(plan));
     if (status == L2K_OK && on_device && job->makers)
         status = make_packets(job, coder, &batch, plan, tile);
-    if (status == L2K_OK && !job->encoder->output.packets.bytes)
-        status = code_blocks(job, coder, &batch, tile);
+    const l2k_made_packets *made = &job->encoder->output.packets;
+    if (status == L2K_OK && !made->bytes && !made->blocks_are_here)
+        status = code_blocks(job, coder, &batch);
+    if (status == L2K_OK && !made->bytes)
+        status = check_planes_coded(e->context, &batch, tile);
     return on_device ? finish_plan(plan, status) : status;
 }
 
-l2k_status l2k_encode_tile_again(const l2k_encode_job *job, l2k_team *team, const l2k_turn *turn)
+l2k_status l2k_encode_tile_blocks(const l2k_encode_job *job, l2k_team *team, const l2k_turn *turn)
 {
     l2k_tile *tile = &job->tiles[turn->tile];
-    l2k_plane *planes;
-    L2K_TRY(choose_plan(job, team, turn->slot, tile));
-    L2K_TRY(l2k_encode_tile_planes(job, tile, &planes));
-    L2K_TRY(l2k_plan_begin(turn->slot->plan, planes));
+    const l2k_status status = l2k_encode_blocks(job, team, turn->slot->plan, tile);
+    if (!l2k_team_falls_back(team, turn->slot, status))
+        return status;
+    L2K_TRY(transform_again(job, team, turn));
     return l2k_encode_blocks(job, team, turn->slot->plan, tile);
 }
 

@@ -16,12 +16,10 @@ static void encode_share(void *opaque, l2k_teams *teams, l2k_team *team)
             /* Level shift and component transform, wavelet, quantiser: Annexes G, F, E, transform/. */
             status = l2k_encode_prepare_tile(job, team, &turn, &planes);
             if (status == L2K_OK)
-                status = l2k_plan_begin(turn.slot->plan, planes);
+                status = l2k_encode_transform(job, team, &turn, planes);
         } else {
             /* Code-blocks, bit-planes and arithmetic coder: Annexes D, C, codec/blocks/. */
-            status = l2k_encode_blocks(job, team, turn.slot->plan, &job->tiles[turn.tile]);
-            if (l2k_team_falls_back(team, turn.slot, status))
-                status = l2k_encode_tile_again(job, team, &turn);
+            status = l2k_encode_tile_blocks(job, team, &turn);
         }
         l2k_end_turn(teams, team, &turn, status);
     }
@@ -101,10 +99,13 @@ l2k_status l2k_encoder_encode(l2k_encoder *encoder, const l2k_image *image, cons
 {
     if (!image || !planes || !stream || !stream->write)
         return l2k_fail(&encoder->context, L2K_ERROR_ARGUMENT, "no image, no planes or no stream to write to");
+    const int before = l2k_encode_enter(encoder);
     l2k_status status = encode_image(encoder, image, planes);
     if (status == L2K_OK)
         status = write_output(encoder, stream);
-    return l2k_encode_end(encoder, status);
+    status = l2k_encode_end(encoder, status);
+    l2k_device_leave(before);
+    return status;
 }
 
 l2k_status l2k_encoder_encode_memory(l2k_encoder *encoder, const l2k_image *image, const l2k_plane *planes,
@@ -116,8 +117,11 @@ l2k_status l2k_encoder_encode_memory(l2k_encoder *encoder, const l2k_image *imag
         *count = 0;
     if (!bytes || !count || !image || !planes)
         return l2k_fail(&encoder->context, L2K_ERROR_ARGUMENT, "no image, no planes or nowhere to return the file to");
+    const int before = l2k_encode_enter(encoder);
     l2k_status status = encode_image(encoder, image, planes);
     if (status == L2K_OK)
         status = l2k_output_join(encoder, bytes, count);
-    return l2k_encode_end(encoder, status);
+    status = l2k_encode_end(encoder, status);
+    l2k_device_leave(before);
+    return status;
 }

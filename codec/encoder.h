@@ -93,6 +93,9 @@ struct l2k_encoder {
 /* Checks image and options, and prepares for all tiles together, or for a row of tiles at a time. */
 l2k_status l2k_encode_start(l2k_encoder *encoder, const l2k_image *image, bool by_rows);
 
+/* l2k_device_enter for the device of the options; what is kept on another is given back before. */
+int l2k_encode_enter(l2k_encoder *encoder);
+
 /* Samples of all components as if none were sub-sampled; also of an image that was not checked. */
 uint64_t l2k_image_samples(const l2k_image *image);
 
@@ -150,12 +153,19 @@ l2k_status l2k_encode_prepare_tile(const l2k_encode_job *job, const l2k_team *te
 /* The makers of packets on a device, if they can make those of the image: one tile, one layer, one tile-part. */
 const l2k_packet_maker_table *l2k_encode_packet_makers(const l2k_encoder *encoder);
 
+/* Begins the plan of a tile that has been prepared, behind what is in the caller's stream. */
+l2k_status l2k_encode_begin_plan(const l2k_encode_job *job, const l2k_turn *turn, const l2k_plane *planes);
+
+/* The same; on the CPU where a device that AUTO has chosen fails. */
+l2k_status l2k_encode_transform(const l2k_encode_job *job, l2k_team *team, const l2k_turn *turn,
+                                const l2k_plane *planes);
+
 /* Codes all blocks of a tile from their views, which are the plan's, or, without one, ready. Finishes the plan,
  * which has been begun. On a device, packets are made as well, where job->makers says so. */
 l2k_status l2k_encode_blocks(const l2k_encode_job *job, l2k_team *team, l2k_plan *plan, l2k_tile *tile);
 
-/* The transform and code-blocks of a tile that was prepared before, with another plan. */
-l2k_status l2k_encode_tile_again(const l2k_encode_job *job, l2k_team *team, const l2k_turn *turn);
+/* The same for a tile under way; on the CPU, from the transform on, where a device that AUTO has chosen fails. */
+l2k_status l2k_encode_tile_blocks(const l2k_encode_job *job, l2k_team *team, const l2k_turn *turn);
 
 /* Adds a guard bit to all tiles where one of them needs it. `whole`: the tiles are the image's, and the main header is
  * still to be written. Returns how many guard bits their tile-part headers have more than the main header. */

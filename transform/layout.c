@@ -11,8 +11,8 @@
 
 l2k_level l2k_level_of(const l2k_plan_component *component, unsigned level)
 {
-    l2k_rect in = l2k_level_rect(component, level), low = l2k_subband_rect(in, 1, L2K_LL);
-    l2k_rect passed = l2k_passed_rect(component, level);
+    const l2k_rect in = l2k_level_rect(component, level), low = l2k_subband_rect(in, 1, L2K_LL);
+    const l2k_rect passed = l2k_has_window(component) ? l2k_passed_rect(component, level) : in;
     return (l2k_level){l2k_rect_width(in),
                        l2k_rect_height(in),
                        l2k_rect_width(low),
@@ -94,7 +94,7 @@ l2k_subband_info l2k_describe_band(const l2k_plan_component *component, unsigned
 {
     unsigned resolution = l2k_band_resolution(band), orientation = l2k_band_orientation(band);
     unsigned level = l2k_band_level(component->levels, resolution);
-    l2k_rect rect = l2k_subband_rect(component->rect, level, orientation);
+    l2k_rect rect = l2k_held_part(component, band);
     return (l2k_subband_info){.resolution = resolution,
                               .orientation = (l2k_orientation)orientation,
                               .level = level,

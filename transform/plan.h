@@ -66,6 +66,9 @@ l2k_status l2k_plan_create(const l2k_context *context, l2k_backend backend, cons
 /* Waits for work under way. NULL is allowed. */
 void l2k_plan_free(l2k_plan *plan);
 
+/* The plan works with another context from now on: the same pool, perhaps other hooks for messages. */
+void l2k_plan_use(l2k_plan *plan, const l2k_context *context);
+
 /* Whether the plan can run `spec`: the same but for its position on the grid, with the same parities there. A window
  * may move, too, if all that is passed on and held keeps its sizes, parities and offsets. */
 bool l2k_plan_fits(const l2k_plan *plan, const l2k_plan_spec *spec);
@@ -79,8 +82,9 @@ void *l2k_plan_stream(const l2k_plan *plan);
 l2k_status l2k_plan_follow(l2k_plan *plan, void *stream);
 
 /* The view of component c, valid as long as the plan. Forward plans fill it, inverse plans read it and do not change
- * it. base is aligned to 64 bytes and the stride is a multiple of 32; nothing beyond the width is ever read. 16-bit
- * views keep the low 16 bits of a coefficient: the caller must know that the range suffices. */
+ * it, but for keeps_coefficients: samples on their way to planes may take its place. base is aligned to 64 bytes and
+ * the stride is a multiple of 32; nothing beyond the width is ever read. 16-bit views keep the low 16 bits of a
+ * coefficient: the caller must know that the range suffices. */
 const l2k_coefficients *l2k_plan_coefficients(const l2k_plan *plan, uint32_t c);
 
 /* On CUDA, the memory of all components' coefficients, in one piece: for somebody else, once they have been used. */
@@ -97,9 +101,9 @@ void *l2k_plan_coefficient_memory(const l2k_plan *plan, size_t *bytes);
  *
  * On CUDA, samples cross the bus through pinned memory of the plan, which is allocated with the plan even if it turns
  * out not to be needed, so that a run cannot fail for lack of it. Planes that are themselves pinned and laid out as
- * they cross the bus are copied to or from the device directly: one plane, or the three of a component transform
- * interleaved, samples of the smallest type that holds the precision (signed if any of the three is), rows in ascending
- * order.
+ * they cross the bus are copied to or from the device directly: one plane, or the three of a component transform,
+ * interleaved or each with its samples side by side, of the smallest type that holds the precision (signed if any of
+ * the three is), rows in ascending order.
  *
  * After a failed run (any error but L2K_ERROR_STATE) nothing is under way and the plan can be begun again. An inverse
  * on CUDA may then have changed planes that are pinned; others are written only once all samples have arrived.
@@ -118,10 +122,14 @@ l2k_status l2k_plan_inverse(l2k_plan *plan, const l2k_plane *planes);
  * possible for a plan of up to `samples` samples, all components together. */
 bool l2k_backend_overlaps(const l2k_context *context, l2k_backend backend, uint64_t samples);
 
-/* The device that is current for this thread, -1 where there is none; and to make one current, for a thread that works
- * for another. */
+/* The device that is current for the calling thread, -1 where there is none. */
 int l2k_current_device(void);
-void l2k_use_device(int device);
+
+/* Makes the context's device, the first if it has several, current for the calling thread, if it has one and that
+ * exists, and returns what is to be current again when the work for the object is done. A pair around each call of the
+ * library that may reach a device, and around what other threads do for the object. */
+int l2k_device_enter(const l2k_context *context);
+void l2k_device_leave(int before);
 
 /* For plans made on_device: enqueues the transform of the plan's direction on a stream (a cudaStream_t) and returns at
  * once; planes[c].data are device pointers. The results are there when the stream has done this work. */

@@ -1,7 +1,7 @@
-/* Tag trees (B.10.2): building one over a grid of leaves, coding and decoding thresholds. */
+/* Tag trees (B.10.2): building one over a grid of leaves, and what a decoded threshold says about others. */
 #include "codec/tile/tag_tree.h"
 
-enum { MAX_TREE_LEVELS = L2K_TAG_TREE_LEVELS, MAX_PATH = MAX_TREE_LEVELS };
+enum { MAX_TREE_LEVELS = L2K_TAG_TREE_LEVELS };
 
 typedef struct tree_shape {
     unsigned num_levels;
@@ -61,45 +61,6 @@ void l2k_tag_tree_restart(l2k_tag_tree *tree)
     for (uint32_t i = 0; i < tree->num_nodes; i++) {
         tree->nodes[i].low = 0;
         tree->nodes[i].known = false;
-    }
-}
-
-void l2k_tag_tree_set(l2k_tag_tree *tree, uint32_t leaf, uint32_t value)
-{
-    for (uint32_t i = leaf; tree->nodes[i].value > value; i = tree->nodes[i].parent)
-        tree->nodes[i].value = value;
-}
-
-/* The path from the root down to a leaf; returns its length. */
-static unsigned path_to(const l2k_tag_tree *tree, uint32_t leaf, uint32_t path[MAX_PATH])
-{
-    uint32_t upward[MAX_PATH];
-    unsigned length = 0;
-    for (uint32_t i = leaf;; i = tree->nodes[i].parent) {
-        upward[length++] = i;
-        if (tree->nodes[i].parent == i)
-            break;
-    }
-    for (unsigned i = 0; i < length; i++)
-        path[i] = upward[length - 1 - i];
-    return length;
-}
-
-void l2k_tag_tree_encode(l2k_tag_tree *tree, uint32_t leaf, uint32_t threshold, l2k_bit_writer *bits)
-{
-    uint32_t path[MAX_PATH], low = 0;
-    unsigned length = path_to(tree, leaf, path);
-    for (unsigned i = 0; i < length; i++) {
-        l2k_tag_node *node = &tree->nodes[path[i]];
-        if (node->low < low)
-            node->low = low; /* a child is at least its parent */
-        while (node->low < threshold && !node->known) {
-            node->known = node->low >= node->value;
-            l2k_bits_put(bits, node->known, 1);
-            if (!node->known)
-                node->low++;
-        }
-        low = node->low;
     }
 }
 

@@ -24,12 +24,6 @@ l2k_status l2k_tag_tree_create(const l2k_context *context, l2k_arena *arena, uin
 /* Forgets what has been coded; keeps the values. */
 void l2k_tag_tree_restart(l2k_tag_tree *tree);
 
-/* Encoder: lowers leaf `leaf` and its ancestors to `value`. */
-void l2k_tag_tree_set(l2k_tag_tree *tree, uint32_t leaf, uint32_t value);
-
-/* Codes whether the leaf's value is below `threshold`. */
-void l2k_tag_tree_encode(l2k_tag_tree *tree, uint32_t leaf, uint32_t threshold, l2k_bit_writer *bits);
-
 /* Sides of up to 2^32 - 1 leaves give at most 33 levels. */
 enum { L2K_TAG_TREE_LEVELS = 33 };
 

@@ -71,11 +71,14 @@ class Native:
         new = getattr(lib, f"l2k_{self.kind}_new")(ffi.new("l2k_hooks *", hooks))
         if new == ffi.NULL:
             raise errors.OutOfMemoryError("out of memory")
+        self.process = os.getpid()
         # The handle must outlive the object, which the last reference to either of them frees.
         self.pointer = ffi.gc(new, _Free(getattr(lib, f"l2k_{self.kind}_free"), self._handle))
 
     def call(self, function: Any, *arguments: Any) -> None:
         """Calls a function of the library with the object first; what it returns becomes warnings or an exception."""
+        if self.process != os.getpid():
+            raise errors.StateError("this object was made before a fork, which its threads have not survived")
         self.listener.messages.clear()
         self.listener.failure = None
         check(function(self.pointer, *arguments), self.listener)
@@ -83,10 +86,11 @@ class Native:
 
 class _Free:
     def __init__(self, free: Any, handle: Any) -> None:
-        self.free, self.handle = free, handle
+        self.free, self.handle, self.process = free, handle, os.getpid()
 
     def __call__(self, pointer: Any) -> None:
-        self.free(pointer)
+        if self.process == os.getpid():  # else it would wait for threads that are gone
+            self.free(pointer)
 
 
 def exception_of(status: int, messages: list[tuple[int, str]]) -> errors.Error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -162,7 +163,7 @@ class Image:
         """The thread's own, on the same bytes."""
         if self._data is None:
             raise errors.StateError("the file is closed")
-        if not hasattr(self._threads, "decoder"):
+        if not hasattr(self._threads, "decoder") or self._threads.decoder.process != os.getpid():
             decoder = _decoder.Decoder(incomplete=self._incomplete, **self._coding)
             decoder.open(self._data)
             self._threads.decoder = decoder

@@ -1,6 +1,6 @@
 /* gpu_errors: how much memory a CUDA plan allocates, and what happens if that fails or the device is lost: the program
- * survives, every failure has a status and a message, and host output is complete or unchanged.
- * Exits with 77 without a GPU, unless L2K_REQUIRE_GPU=1. */
+ * survives, every failure has a status and a message, and host output is complete or unchanged. Fills the device's
+ * memory, so that nothing else may use it meanwhile. Exits with 77 without a GPU, unless L2K_REQUIRE_GPU=1. */
 #include <sys/wait.h>
 #include <unistd.h>
 

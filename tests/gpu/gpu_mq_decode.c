@@ -8,99 +8,17 @@
 #define L2K_OWN_ASSERTS
 #include "support.h"
 
-#include "codec/blocks/block_coder.h"
-#include "gpu_device.h"
+#include "gpu_block_images.h"
 #include "gpu_require.h"
 
-enum { MOST_IMAGES = 4, MOST_BLOCKS = 300, GUARD = 256, POISON = 0x5A, MOST_PARTS = L2K_MAX_RECEIVED_PASSES };
+enum { MOST_PARTS = L2K_MAX_RECEIVED_PASSES };
 enum {
     STYLES = L2K_STYLE_BYPASS | L2K_STYLE_RESET | L2K_STYLE_TERMALL | L2K_STYLE_VSC | L2K_STYLE_PTERM | L2K_STYLE_SEGSYM
 };
 
 /* ---- Images --------------------------------------------------------------------------------------------------- */
 
-/* One subband, in a view that is wider, in memory with guards on both sides. */
-typedef struct image {
-    l2k_component_coding coding;
-    l2k_tile_component component;
-    l2k_subband band;
-    l2k_coefficients host, device;
-    uint8_t *memory, *original, *result; /* the host's, before a batch, and the device's after it */
-    void *device_memory;
-    size_t bytes;
-    unsigned log2_width, log2_height; /* of a code-block */
-} image;
-
-static image images[MOST_IMAGES];
-static l2k_block blocks[2][MOST_BLOCKS]; /* for the CPU, and for the device */
 static l2k_contribution parts[MOST_BLOCKS][MOST_PARTS];
-static const image *owners[MOST_BLOCKS];
-static l2k_block_place places[2][MOST_BLOCKS];
-static size_t num_images, num_blocks;
-static uint32_t most_side = 200;
-
-static uint32_t random_side(unsigned log2)
-{
-    const uint32_t side = 1u << log2;
-    uint32_t length = random_below(3) ? 1 + random_below(3 * side) : side * (1 + random_below(2));
-    return length > most_side && most_side < side ? side : length;
-}
-
-static void choose_size(image *m)
-{
-    m->log2_width = random_below(3) ? 2 + random_below(5) : 2 + random_below(9);
-    m->log2_height = random_below(3) ? 2 + random_below(5) : 2 + random_below(9);
-    while (m->log2_width + m->log2_height > 12)
-        *(random_below(2) && m->log2_width > 2 ? &m->log2_width : &m->log2_height) -= 1;
-    if (m->log2_height < 2)
-        m->log2_height = 2;
-    while (m->log2_width + m->log2_height > 12)
-        m->log2_width--;
-}
-
-static void make_view(image *m, l2k_coefficient_type type)
-{
-    const uint32_t width = l2k_rect_width(m->band.rect), height = l2k_rect_height(m->band.rect);
-    const unsigned number = l2k_band_number(m->band.resolution, m->band.orientation);
-    m->host = (l2k_coefficients){.type = type, .num_bands = number + 1};
-    m->host.bands[number] = (l2k_band_view){random_below(4), random_below(4), width, height};
-    m->host.width = m->host.bands[number].x + width;
-    m->host.height = m->host.bands[number].y + height;
-    m->host.stride = m->host.width + random_below(9);
-    m->bytes = 2 * GUARD + m->host.stride * m->host.height * l2k_coefficient_bytes(type);
-    m->memory = malloc(m->bytes);
-    m->original = malloc(m->bytes);
-    m->result = malloc(m->bytes);
-    assert_true(m->memory && m->original && m->result);
-    memset(m->memory, POISON, m->bytes);
-    m->device = m->host;
-    m->device_memory = gpu_take(m->bytes);
-    m->host.base = m->memory + GUARD;
-    m->device.base = (uint8_t *)m->device_memory + GUARD;
-    m->device.on_device = true;
-}
-
-static void list_block(const image *m, l2k_rect rect)
-{
-    if (num_blocks == MOST_BLOCKS)
-        return;
-    for (unsigned k = 0; k < 2; k++) {
-        memset(&blocks[k][num_blocks], 0, sizeof blocks[k][num_blocks]);
-        blocks[k][num_blocks].rect = rect;
-        places[k][num_blocks] = (l2k_block_place){&blocks[k][num_blocks], &m->band};
-    }
-    owners[num_blocks++] = m;
-}
-
-/* Code-blocks lie on a grid that begins at 0, so those at the subband's edges are smaller. */
-static void list_image(const image *m)
-{
-    const l2k_rect band = m->band.rect;
-    const uint32_t width = 1u << m->log2_width, height = 1u << m->log2_height;
-    for (uint32_t y = band.y0 / height * height; y < band.y1; y += height)
-        for (uint32_t x = band.x0 / width * width; x < band.x1; x += width)
-            list_block(m, l2k_rect_intersect((l2k_rect){x, y, x + width, y + height}, band));
-}
 
 static bool mixed; /* some blocks of the batch may be HT blocks */
 
@@ -125,14 +43,6 @@ static void make_image(image *m)
     m->band.max_planes = (m->host.type == L2K_COEFFICIENT_INT16 ? 15 : 30) - (m->coding.wavelet == L2K_WAVELET_9_7);
 }
 
-static void free_image(image *m)
-{
-    gpu_give_back(m->device_memory);
-    free(m->memory);
-    free(m->original);
-    free(m->result);
-}
-
 static void make_images(void)
 {
     num_images = 1 + random_below(MOST_IMAGES);
@@ -143,60 +53,19 @@ static void make_images(void)
     }
 }
 
-static void use_views(bool device)
+/* What was coded is made unrecognisable, and the device's memory begins as a copy of the host's. */
+static void clear_memory(void)
 {
     for (size_t i = 0; i < num_images; i++)
-        images[i].component.view = device ? &images[i].device : &images[i].host;
-}
-
-/* What was coded is made unrecognisable, and the device's memory begins as a copy of the host's. */
-static void copy_in(void)
-{
-    for (size_t i = 0; i < num_images; i++) {
         memset(images[i].memory, POISON, images[i].bytes);
-        gpu_copy_in(images[i].device_memory, images[i].memory, images[i].bytes);
-    }
-}
-
-/* Guards and the elements between rows included. */
-static void compare_memory(void)
-{
-    for (size_t i = 0; i < num_images; i++) {
-        const image *m = &images[i];
-        gpu_copy_out(m->result, m->device_memory, m->bytes);
-        for (size_t k = 0; k < m->bytes; k++)
-            if (m->result[k] != m->memory[k]) {
-                const size_t at = (k - GUARD) / l2k_coefficient_bytes(m->host.type);
-                fprintf(stderr,
-                        "image %zu (%u x %u in blocks of %u x %u, %s, style %u): differs at column %zu, row %zu\n", i,
-                        m->host.width, m->host.height, 1u << m->log2_width, 1u << m->log2_height,
-                        m->host.type == L2K_COEFFICIENT_INT16 ? "int16" : "int32", m->coding.style, at % m->host.stride,
-                        at / m->host.stride);
-                exit(1);
-            }
-    }
+    copy_in();
 }
 
 /* ---- Coders --------------------------------------------------------------------------------------------------- */
 
-static bool expects_errors;
-
-static void print_error(void *user, l2k_severity severity, const char *text)
-{
-    (void)user, (void)severity;
-    if (!expects_errors)
-        fprintf(stderr, "lift2k: %s\n", text);
-}
-
-static l2k_context context = {.threads = 2, .hooks = {.message = print_error}};
 /* Of the CPU, the HT coder decodes both kinds. */
 enum { CODER_MQ, CODER_HT, CODER_DEVICE, CODER_DEVICE_MIXED, CODERS };
 static l2k_block_coder *coders[CODERS];
-
-/* What blocks to decode are made of; how much of it the device's coder may copy as a whole, which need not be enough.
- */
-static uint8_t stream[1 << 24];
-static size_t stream_used, stream_offered;
 
 static l2k_status run(unsigned coder, const l2k_block_place *list, size_t count, bool decode, atomic_bool *damaged)
 {
@@ -385,11 +254,11 @@ static void check_batch(void)
         deliver_code(i, damage && random_below(3) ? 1 + random_below(damage == 1 ? 8 : 60) : 0);
     coders[CODER_MQ]->table->forget(coders[CODER_MQ]);
     coders[CODER_HT]->table->forget(coders[CODER_HT]);
-    copy_in();
+    clear_memory();
     stream_offered = random_below(3) ? stream_used : random_below(4) ? 0 : random_below((uint32_t)stream_used + 1);
     const bool damaged = decode_both();
     assert_true(damage || !damaged);
-    compare_memory();
+    compare_memory(false);
 }
 
 /* ---- Errors ---------------------------------------------------------------------------------------------------- */
@@ -422,7 +291,7 @@ int main(int argc, char **argv)
     if (missing)
         return missing;
     random_state = argc > 2 ? (uint64_t)atoi(argv[2]) : 1;
-    most_side = argc > 3 ? (uint32_t)atoi(argv[3]) : most_side;
+    most_side = argc > 3 ? (uint32_t)atoi(argv[3]) : 200;
     size_t decoded = 0;
     for (unsigned k = 0; k < CODERS; k++)
         assert_int_equal(l2k_block_coder_create(&context, tables[k], &coders[k]), L2K_OK);

@@ -1,13 +1,15 @@
 /* gpu_packets: whole images encoded on the device, compared with the CPU's bytes: shapes, origins, sub-sampling,
- * precincts, progressions, markers, wavelets, steps, blank and extreme samples; planes in host and in device memory, of
- * any strides; several images on one encoder, which keeps what it can. After the first image of a shape nothing is
- * allocated, neither by the hook nor by CUDA, whose calls are counted by --wrap.
+ * precincts, progressions, markers, wavelets, steps, ratios, blank and extreme samples; planes in host and in device
+ * memory, of any strides; several images on one encoder, which keeps what it can; colours that need another guard bit.
+ * After the first image of a shape nothing is allocated, neither by the hook nor by CUDA, whose calls are counted by
+ * --wrap.
  *
  *     gpu_packets [CASES [SEED]]
  *
  * Exits with 1 at the first difference, with 77 without a GPU, unless L2K_REQUIRE_GPU=1. */
 #include "gpu_device.h"
 #include "gpu_require.h"
+#include "strong_colours.h"
 
 enum { MOST_COMPONENTS = 5, IMAGES = 3, HT = L2K_STYLE_HT };
 
@@ -81,6 +83,7 @@ typedef struct test_case {
     l2k_size precincts[4];
     size_t num_precincts;
     double step;
+    double ratios[3]; /* of layers, in so far as they are not 0 */
     l2k_plane host[MOST_COMPONENTS], device[MOST_COMPONENTS];
     uint8_t *memory[MOST_COMPONENTS], *device_memory[MOST_COMPONENTS];
     size_t bytes[MOST_COMPONENTS];
@@ -158,6 +161,17 @@ static void choose_options(test_case *t)
     t->step = wavelet == L2K_WAVELET_9_7 && random_below(2) ? 1.0 / (double)(1u << random_below(12)) : 0;
 }
 
+/* Of MQ code-blocks, mostly of one layer. From 1 on the ratio asks for everything. */
+static void choose_ratios(test_case *t)
+{
+    const unsigned layers = random_below(3) ? 1 : 1 + random_below(3);
+    double ratio = 1 + random_below(random_below(2) ? 20 : 150) / 2.0;
+    for (unsigned i = 0; t->settings[0].value != HT && random_below(8) && i < layers; i++) {
+        t->ratios[i] = ratio;
+        ratio = 1 + (ratio - 1) / 2;
+    }
+}
+
 /* ---- Samples -------------------------------------------------------------------------------------------------- */
 
 /* Rows apart by more than they have, samples apart, backwards at times. */
@@ -190,7 +204,7 @@ static int32_t sample(unsigned kind, uint32_t x, uint32_t y, uint32_t c, int32_t
         return 0;
     case 1:
         return (int32_t)(random_bits() % ((uint32_t)most + 1));
-    case 2: /* strong colours, which need another guard bit */
+    case 2: /* strong colours */
         return ((x / 7 + y / 5) & 1) == (c & 1) ? most : 0;
     case 3:
         return random_below(400) ? 0 : most;
@@ -246,6 +260,9 @@ static l2k_encoder *make_encoder(const test_case *t, l2k_backend backend, l2k_me
 {
     static const l2k_hooks hooks = {.allocate = allocate, .release = release, .message = print_message};
     l2k_encoder *encoder = l2k_encoder_new(&hooks);
+    size_t layers = 0;
+    while (layers < 3 && t->ratios[layers])
+        layers++;
     for (size_t i = 0; i < t->num_settings; i++)
         if (l2k_encoder_set(encoder, t->settings[i].option, t->settings[i].value) != L2K_OK)
             fail(t, "an option");
@@ -254,7 +271,8 @@ static l2k_encoder *make_encoder(const test_case *t, l2k_backend backend, l2k_me
         l2k_encoder_set(encoder, L2K_ENCODER_GPU_MIN_SAMPLES, 0) != L2K_OK ||
         l2k_encoder_set(encoder, L2K_ENCODER_THREADS, 1) != L2K_OK ||
         l2k_encoder_set_precincts(encoder, t->precincts, t->num_precincts) != L2K_OK ||
-        l2k_encoder_set_step(encoder, t->step) != L2K_OK)
+        l2k_encoder_set_step(encoder, t->step) != L2K_OK ||
+        l2k_encoder_set_layers(encoder, L2K_TARGET_RATIO, t->ratios, layers) != L2K_OK)
         fail(t, "settings");
     return encoder;
 }
@@ -309,12 +327,21 @@ static bool makes_packets(const test_case *t)
     return true;
 }
 
+static void free_planes(test_case *t)
+{
+    for (uint32_t c = 0; c < t->image.num_components; c++) {
+        free(t->memory[c]);
+        gpu_give_back(t->device_memory[c]);
+    }
+}
+
 static void run_case(unsigned number)
 {
     test_case t = {.number = number};
     file right = {0};
     choose_image(&t);
     choose_options(&t);
+    choose_ratios(&t);
     for (uint32_t c = 0; c < t.image.num_components; c++)
         make_plane(&t, c);
     l2k_encoder *cpu = make_encoder(&t, L2K_BACKEND_CPU, L2K_MEMORY_HOST);
@@ -336,10 +363,72 @@ static void run_case(unsigned number)
     l2k_encoder_free(from_host);
     l2k_encoder_free(from_device);
     free(right.data);
-    for (uint32_t c = 0; c < t.image.num_components; c++) {
-        free(t.memory[c]);
-        gpu_give_back(t.device_memory[c]);
+    free_planes(&t);
+}
+
+/* ---- Colours that need another guard bit ----------------------------------------------------------------------- */
+
+static void make_strong_case(test_case *t, int64_t style)
+{
+    *t = (test_case){.image = {.x1 = STRONG_SIDE, .y1 = STRONG_SIDE, .num_components = 3}};
+    t->image.components = t->components;
+    t->bytes[0] = (size_t)3 * STRONG_SIDE * STRONG_SIDE;
+    t->memory[0] = malloc(t->bytes[0]);
+    t->device_memory[0] = gpu_take(t->bytes[0]);
+    strong_colours_draw(t->memory[0]);
+    gpu_copy_in(t->device_memory[0], t->memory[0], t->bytes[0]);
+    for (int c = 0; c < 3; c++) {
+        t->components[c] = (l2k_component){.dx = 1, .dy = 1, .precision = 8};
+        t->host[c] = (l2k_plane){t->memory[0] + c, (ptrdiff_t)3 * STRONG_SIDE, 3, L2K_SAMPLE_U8};
+        t->device[c] = t->host[c];
+        t->device[c].data = t->device_memory[0] + c;
     }
+    set(t, L2K_ENCODER_STYLE, style);
+    set(t, L2K_ENCODER_LEVELS, STRONG_LEVELS);
+    set(t, L2K_ENCODER_TIMINGS, 1);
+}
+
+static unsigned guard_bits(const test_case *t, const file *f)
+{
+    l2k_info info;
+    l2k_decoder *decoder = l2k_decoder_new(NULL);
+    if (!decoder || l2k_decoder_open_memory(decoder, f->data, f->size) != L2K_OK ||
+        l2k_decoder_info(decoder, &info) != L2K_OK)
+        fail(t, "opening");
+    l2k_decoder_free(decoder);
+    return info.guard_bits;
+}
+
+/* The stages that are the device's are timed apart. */
+static void check_times(const test_case *t, const l2k_encoder *encoder)
+{
+    double seconds[L2K_NUM_STAGES];
+    l2k_encoder_timings(encoder, seconds);
+    if (seconds[L2K_STAGE_TRANSFORM] <= 0 || seconds[L2K_STAGE_TIER1] <= 0 || seconds[L2K_STAGE_TIER2] <= 0)
+        fail(t, "a stage without time");
+}
+
+static void run_strong_case(int64_t style)
+{
+    test_case t;
+    file right = {0};
+    make_strong_case(&t, style);
+    l2k_encoder *cpu = make_encoder(&t, L2K_BACKEND_CPU, L2K_MEMORY_HOST);
+    l2k_encoder *from_host = make_encoder(&t, L2K_BACKEND_CUDA, L2K_MEMORY_HOST);
+    l2k_encoder *from_device = make_encoder(&t, L2K_BACKEND_CUDA, L2K_MEMORY_DEVICE);
+    if (l2k_encoder_encode(cpu, &t.image, t.host, &(l2k_stream){.write = append, .user = &right}) != L2K_OK ||
+        guard_bits(&t, &right) != 3)
+        fail(&t, "three guard bits");
+    for (int i = 0; i < IMAGES; i++) {
+        encode(&t, from_host, t.host, &right, i & 1, "strong colours from host memory");
+        encode(&t, from_device, t.device, &right, i & 1, "strong colours from device memory");
+        check_times(&t, from_device);
+    }
+    l2k_encoder_free(cpu);
+    l2k_encoder_free(from_host);
+    l2k_encoder_free(from_device);
+    free(right.data);
+    free_planes(&t);
 }
 
 int main(int argc, char **argv)
@@ -355,6 +444,8 @@ int main(int argc, char **argv)
         random_bits();
         run_case(i);
     }
+    run_strong_case(HT);
+    run_strong_case(0);
     printf("%u cases of %d images: 0 bytes differ\n", cases, IMAGES);
     return 0;
 }

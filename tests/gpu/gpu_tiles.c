@@ -1,5 +1,6 @@
 /* gpu_tiles: an image that does not fit into the device's memory is encoded and decoded tile by tile, with the CPU's
- * result; as one tile it is refused. Exits with 77 without a GPU, unless L2K_REQUIRE_GPU=1. */
+ * result; as one tile it is refused. Fills the rest of that memory, so that nothing else may use the device meanwhile.
+ * Exits with 77 without a GPU, unless L2K_REQUIRE_GPU=1. */
 #include "gpu_device.h"
 #include "gpu_require.h"
 

@@ -69,7 +69,7 @@ static inline l2k_status scenario_encode_tiles(const scenario_files *files, cons
     memory_file second = memory_of(NULL, 0);
     if (status == L2K_ERROR_MEMORY)
         again = run_encoder(e, &files->p, &second);
-    assert_true(again == L2K_OK || (again == L2K_ERROR_MEMORY && second.size == 0));
+    assert_true(again == L2K_OK || ((again == L2K_ERROR_MEMORY || again == status) && second.size == 0));
     if (status == L2K_ERROR_MEMORY && again == L2K_OK)
         assert_int_equal(second.size, files->tiled.size);
     free(second.data);
@@ -393,7 +393,8 @@ static inline void scenario_fail_each(const scenario *s, const scenario_files *f
         l2k_status status = scenario_live(s, files, &w);
         bool failed = w.allocations > n;
         assert_true(status == L2K_OK || failed);
-        assert_true(once || status == L2K_ERROR_MEMORY || !failed);
+        /* with a device, what a spare plan took may serve in its place */
+        assert_true(once || status == L2K_ERROR_MEMORY || !failed || files->backend != L2K_BACKEND_CPU);
         assert_true(status == L2K_OK || n == 0 || w.errors > 0);
         if (!failed)
             break;

@@ -1,4 +1,5 @@
-/* Tag trees: the example of B.10.2, and random trees compared with a coder written from the definition alone. */
+/* Tag trees: the example of B.10.2, and random trees, coded by a coder written from the definition alone and decoded.
+ */
 #include "support.h"
 
 #include "codec/tile/tag_tree.h"
@@ -73,12 +74,14 @@ static unsigned levels_of(uint32_t width, uint32_t height)
 
 /* ---- Comparing ----------------------------------------------------------------------------------------------- */
 
-static void check_bits(void)
+/* The bits as they are in a packet header. */
+static l2k_bit_reader written(void)
 {
-    l2k_bit_reader reader = l2k_bits_from(buffer.data, buffer.data + buffer.size);
+    l2k_bit_writer writer = l2k_bits_to(&buffer);
     for (unsigned i = 0; i < expected.count; i++)
-        assert_int_equal(l2k_bits_get(&reader, 1), expected.bit[i]);
-    assert_false(reader.exhausted);
+        l2k_bits_put(&writer, expected.bit[i], 1);
+    l2k_bits_flush(&writer);
+    return l2k_bits_from(buffer.data, buffer.data + buffer.size);
 }
 
 static void start(void)
@@ -88,27 +91,38 @@ static void start(void)
     expected.count = 0;
 }
 
+static void start_plain(plain_tree *plain, uint32_t width, uint32_t height)
+{
+    memset(plain, 0, sizeof *plain);
+    plain->width = width;
+    plain->height = height;
+    plain->levels = levels_of(width, height);
+}
+
 static void test_example(void **unused)
 {
     (void)unused;
     /* Figure B.12, q3(m, n), and the bits that B.10.2 lists for the first three leaves: 01111, 001, 101. */
-    static const uint32_t leaves[3][6] = {{1, 3, 2, 3, 2, 3}, {2, 2, 1, 4, 3, 2}, {2, 2, 2, 2, 1, 2}};
+    static const uint32_t leaves[18] = {1, 3, 2, 3, 2, 3, 2, 2, 1, 4, 3, 2, 2, 2, 2, 2, 1, 2};
     static const char bits[] = "01111001101";
+    static plain_tree plain;
     l2k_arena arena = {0};
     l2k_tag_tree tree;
     start();
     assert_int_equal(l2k_tag_tree_create(&context, &arena, 6, 3, &tree), L2K_OK);
     assert_int_equal(tree.num_nodes, 18 + 6 + 2 + 1);
-    for (uint32_t i = 0; i < 18; i++)
-        l2k_tag_tree_set(&tree, i, leaves[i / 6][i % 6]);
-    for (const char *bit = bits; *bit; bit++)
-        put_expected(*bit == '1');
-    l2k_bit_writer writer = l2k_bits_to(&buffer);
+    start_plain(&plain, 6, 3);
+    memcpy(plain.leaf, leaves, sizeof leaves);
     for (uint32_t i = 0; i < 3; i++)
-        l2k_tag_tree_encode(&tree, i, UINT32_MAX, &writer);
-    assert_int_equal(8 * writer.bytes + writer.held, sizeof bits - 1);
-    l2k_bits_flush(&writer);
-    check_bits();
+        plain_encode(&plain, i, 0, UINT32_MAX);
+    assert_int_equal(expected.count, sizeof bits - 1);
+    for (unsigned i = 0; i < expected.count; i++)
+        assert_int_equal(expected.bit[i], bits[i] == '1');
+    l2k_bit_reader reader = written();
+    for (uint32_t i = 0; i < 3; i++)
+        for (uint32_t threshold = 1; threshold <= leaves[i] + 1; threshold++)
+            assert_int_equal(l2k_tag_tree_decode(&tree, i, threshold, &reader), leaves[i] < threshold);
+    assert_false(reader.exhausted);
     l2k_arena_release(&context, &arena);
 }
 
@@ -127,35 +141,25 @@ static void test_empty(void **unused)
 static void check_random(uint32_t width, uint32_t height, uint32_t most)
 {
     static plain_tree plain;
-    l2k_arena arena = {0};
-    l2k_tag_tree tree, decoder;
-    memset(&plain, 0, sizeof plain);
-    plain.width = width;
-    plain.height = height;
-    plain.levels = levels_of(width, height);
-    start();
-    assert_int_equal(l2k_tag_tree_create(&context, &arena, width, height, &tree), L2K_OK);
-    assert_int_equal(l2k_tag_tree_create(&context, &arena, width, height, &decoder), L2K_OK);
-    for (uint32_t i = 0; i < width * height; i++) {
-        plain.leaf[i] = random_below(5) ? random_below(most) : most + 5; /* some are never reached */
-        l2k_tag_tree_set(&tree, i, plain.leaf[i]);
-    }
     static uint32_t asked[4096][2];
+    l2k_arena arena = {0};
+    l2k_tag_tree tree;
     unsigned count = 0;
-    l2k_bit_writer writer = l2k_bits_to(&buffer);
+    start();
+    start_plain(&plain, width, height);
+    assert_int_equal(l2k_tag_tree_create(&context, &arena, width, height, &tree), L2K_OK);
+    for (uint32_t i = 0; i < width * height; i++)
+        plain.leaf[i] = random_below(5) ? random_below(most) : most + 5; /* some are never reached */
     for (uint32_t threshold = 1; threshold <= most; threshold += random_between(1, 3))
         for (uint32_t n = 0; n < width * height && count < 4096; n++) {
             uint32_t i = random_below(3) ? n : random_below(width * height);
             plain_encode(&plain, i % width, i / width, threshold);
-            l2k_tag_tree_encode(&tree, i, threshold, &writer);
             asked[count][0] = i;
             asked[count++][1] = threshold;
         }
-    l2k_bits_flush(&writer);
-    check_bits();
-    l2k_bit_reader reader = l2k_bits_from(buffer.data, buffer.data + buffer.size);
+    l2k_bit_reader reader = written();
     for (unsigned k = 0; k < count; k++)
-        assert_int_equal(l2k_tag_tree_decode(&decoder, asked[k][0], asked[k][1], &reader),
+        assert_int_equal(l2k_tag_tree_decode(&tree, asked[k][0], asked[k][1], &reader),
                          plain.leaf[asked[k][0]] < asked[k][1]);
     assert_false(reader.exhausted);
     l2k_arena_release(&context, &arena);

@@ -6,6 +6,7 @@
 #include "dwt/wavelet.h"
 #include "transform/cuda/cuda_sweep.h"
 #include "transform/layout.h"
+#include "transform/window.h"
 
 /* ---- Which levels go together -------------------------------------------------------------------------------- */
 
@@ -28,51 +29,68 @@ static const group_limits limits[][2] = {
         {[L2K_FORWARD] = {TWO_TO(24), TWO_TO(26), TWO_TO(22)}, [L2K_INVERSE] = {TWO_TO(24), UINT64_MAX, TWO_TO(20)}},
 };
 
+/* How many of the levels from `first` on a sweep can take, of at most `most`: where a window cuts levels, they have to
+ * be cut alike. */
+static unsigned count_together(const l2k_plan_component *component, unsigned first, l2k_rect low, unsigned most)
+{
+    if (most < 2 || !l2k_has_window(component))
+        return most;
+    const l2k_rect next = l2k_level_rect(component, first + 1);
+    return memcmp(&low, &next, sizeof low) == 0 ? most : 1;
+}
+
+static l2k_rect low_of(l2k_rect samples)
+{
+    return l2k_subband_rect(samples, 1, L2K_LL);
+}
+
 /* The group whose first level is `first`. */
 static l2k_level_group group_from(const l2k_plan_spec *spec, uint32_t c, unsigned first)
 {
     const l2k_plan_component *component = &spec->components[c];
-    l2k_rect rect = l2k_resolution_rect(component->rect, first - 1);
-    uint64_t samples = (uint64_t)l2k_rect_width(rect) * l2k_rect_height(rect);
     unsigned left = component->levels + 1 - first, most = spec->levels_at_once;
+    l2k_rect rect = left > 0 ? l2k_level_rect(component, first) : l2k_plan_output(spec->direction, component);
+    uint64_t samples = (uint64_t)l2k_rect_width(rect) * l2k_rect_height(rect);
     bool joined = spec->component_transform && c == 0 && first == l2k_discarded(spec->direction, component) + 1;
     const group_limits *limit = &limits[component->wavelet][spec->direction];
     uint64_t two_from = joined ? limit->two_joined_levels_from : limit->two_levels_from;
     bool deep = most == 0 ? samples <= limit->deep_to : most > 2;
+    l2k_level_group group = {first, 1, left > 0 && deep, rect, low_of(rect)};
     if (most == 0)
         most = samples >= two_from ? 2 : 1;
     if (two_from == UINT64_MAX)
         most = 1;
-    if (left > 0 && deep)
-        return (l2k_level_group){first, 1, true};
-    return (l2k_level_group){first, left < most ? left : most, false};
-}
-
-l2k_level_group l2k_group_at(const l2k_plan_spec *spec, uint32_t c, unsigned g)
-{
-    l2k_level_group group = group_from(spec, c, l2k_discarded(spec->direction, &spec->components[c]) + 1);
-    while (g-- > 0)
-        group = group_from(spec, c, group.first + group.count);
+    if (!group.deep)
+        group.count = count_together(component, first, group.low, left < most ? left : most);
+    if (group.count == 2)
+        group.low = low_of(group.low);
     return group;
 }
 
-unsigned l2k_count_groups(const l2k_plan_spec *spec, uint32_t c)
+l2k_level_groups l2k_list_groups(const l2k_plan_spec *spec, uint32_t c)
 {
     const l2k_plan_component *component = &spec->components[c];
-    unsigned first = l2k_discarded(spec->direction, component) + 1, count = 0;
-    while (first <= component->levels) {
-        first += group_from(spec, c, first).count;
-        count++;
-    }
-    return count ? count : 1;
+    l2k_level_groups groups = {.count = 0};
+    unsigned first = l2k_discarded(spec->direction, component) + 1;
+    do {
+        const l2k_level_group group = group_from(spec, c, first);
+        const size_t bytes = l2k_low_row_bytes(spec, component, group.samples) * l2k_rect_height(group.samples);
+        size_t *low = &groups.low_bytes[(groups.count + 1) % 2];
+        if (groups.count > 0)
+            *low = bytes > *low ? bytes : *low;
+        groups.of[groups.count++] = group;
+        first += group.count;
+    } while (first <= component->levels);
+    return groups;
 }
 
 /* Including quantiser steps, since kernels take one set. */
 static bool are_alike(l2k_direction direction, const l2k_plan_component *a, const l2k_plan_component *b)
 {
-    if (memcmp(&a->rect, &b->rect, sizeof a->rect) != 0 || a->levels != b->levels ||
-        l2k_discarded(direction, a) != l2k_discarded(direction, b) || a->wavelet != b->wavelet ||
-        a->narrow_low != b->narrow_low)
+    if (memcmp(&a->rect, &b->rect, sizeof a->rect) != 0 || memcmp(&a->window, &b->window, sizeof a->window) != 0 ||
+        a->cell_log2_width != b->cell_log2_width || a->cell_log2_height != b->cell_log2_height ||
+        a->levels != b->levels || l2k_discarded(direction, a) != l2k_discarded(direction, b) ||
+        a->wavelet != b->wavelet || a->narrow_low != b->narrow_low)
         return false;
     return !l2k_wavelet_get(a->wavelet)->quantised ||
            memcmp(a->steps, b->steps, (3 * (a->levels - l2k_discarded(direction, a)) + 1) * sizeof *a->steps) == 0;
@@ -117,21 +135,14 @@ size_t l2k_low_row_bytes(const l2k_plan_spec *spec, const l2k_plan_component *co
     return ((rect.x0 % 8 + (size_t)l2k_rect_width(rect)) * bytes + 127) / 128 * 128;
 }
 
-size_t l2k_low_bytes(const l2k_plan_spec *spec, uint32_t c, unsigned g)
-{
-    if (g + 1 >= l2k_count_groups(spec, c))
-        return 0;
-    l2k_level_group group = l2k_group_at(spec, c, g);
-    l2k_rect rect = l2k_resolution_rect(spec->components[c].rect, group.first + group.count - 1);
-    return l2k_low_row_bytes(spec, &spec->components[c], rect) * l2k_rect_height(rect);
-}
-
 void l2k_measure_low(const l2k_plan_spec *spec, size_t bytes[2])
 {
     bytes[0] = bytes[1] = 0;
-    for (uint32_t c = 0; c < spec->num_components; c += l2k_components_together(spec, c))
-        for (unsigned g = 0; g < 2; g++) {
-            size_t most = l2k_low_bytes(spec, c, g) * l2k_components_together(spec, c);
-            bytes[g] = most > bytes[g] ? most : bytes[g];
+    for (uint32_t c = 0; c < spec->num_components; c += l2k_components_together(spec, c)) {
+        const l2k_level_groups groups = l2k_list_groups(spec, c);
+        for (unsigned parity = 0; parity < 2; parity++) {
+            size_t most = groups.low_bytes[parity] * l2k_components_together(spec, c);
+            bytes[parity] = most > bytes[parity] ? most : bytes[parity];
         }
+    }
 }

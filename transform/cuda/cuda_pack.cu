@@ -1,5 +1,6 @@
-/* Three planes of a component transform, in device memory and of any layout, become interleaved triples: the transform
- * loads these in words, others byte by byte (tiling/pixel/pixel_cuda.cuh), which takes longer than this sweep. */
+/* Three planes of a component transform, in device memory and of any layout, become interleaved triples, or triples
+ * become planes: the transform loads and stores triples in words, others byte by byte (tiling/pixel/pixel_cuda.cuh),
+ * which takes longer than this sweep. */
 #include <cuda_runtime.h>
 
 extern "C" {
@@ -70,6 +71,55 @@ template <class Bits> __global__ void __launch_bounds__(THREADS) pack(const lane
     }
 }
 
+/* The other way round: from pixels to planes of rows of whole words, samples side by side. */
+struct planes_of {
+    uint8_t *data[3];
+    size_t row_bytes;
+};
+
+template <class Bits>
+__device__ __forceinline__ void separate_sample(const target &from, const planes_of &to, uint32_t x, uint32_t y)
+{
+    const Bits *at = reinterpret_cast<const Bits *>(from.data + y * from.row_bytes) + 3 * x;
+    for (int lane = 0; lane < 3; lane++)
+        reinterpret_cast<Bits *>(to.data[lane] + y * to.row_bytes)[x] = at[lane];
+}
+
+/* Four triples of bytes. */
+__device__ __forceinline__ void separate_words(const target &from, const planes_of &to, uint32_t x, uint32_t y)
+{
+    const uint32_t *at = reinterpret_cast<const uint32_t *>(from.data + y * from.row_bytes + 3 * x);
+    const uint32_t a = at[0], b = at[1], c = at[2];
+    const uint32_t v[3] = {__byte_perm(__byte_perm(a, b, 0x0630), c, 0x5210),
+                           __byte_perm(__byte_perm(a, b, 0x0741), c, 0x6210),
+                           __byte_perm(__byte_perm(a, b, 0x0052), c, 0x7410)};
+    for (int lane = 0; lane < 3; lane++)
+        *reinterpret_cast<uint32_t *>(to.data[lane] + y * to.row_bytes + x) = v[lane];
+}
+
+template <class Bits> __global__ void __launch_bounds__(THREADS) separate(const target from, const planes_of to)
+{
+    const uint32_t step = sizeof(Bits) == 1 ? 4 : 1, x = (blockIdx.x * THREADS + threadIdx.x) * step;
+    for (uint32_t y = blockIdx.y; y < from.height && x < from.width; y += gridDim.y) {
+        if (step == 4 && x + 4 <= from.width)
+            separate_words(from, to, x, y);
+        else
+            for (uint32_t k = x; k < x + step && k < from.width; k++)
+                separate_sample<Bits>(from, to, k, y);
+    }
+}
+
+/* Threads for all samples, `step` of a row each. */
+cudaLaunchConfig_t launch_for(const target &pixels, uint32_t step, void *stream)
+{
+    const uint32_t per_cta = THREADS * step;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3((pixels.width + per_cta - 1) / per_cta, pixels.height < 65535 ? pixels.height : 65535);
+    config.blockDim = dim3(THREADS);
+    config.stream = (cudaStream_t)stream;
+    return config;
+}
+
 bool is_word_aligned(const l2k_plane *plane)
 {
     return plane->sample_stride == 1 && (((uintptr_t)plane->data | (uintptr_t)plane->row_stride) & 3) == 0;
@@ -93,13 +143,24 @@ extern "C" int l2k_cuda_pack(const l2k_cuda_pixels *pixels, const l2k_plane *pla
     }
     if (to.width == 0 || to.height == 0)
         return cudaSuccess;
-    const uint32_t per_cta = THREADS * (from.in_words ? 4 : 1);
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3((to.width + per_cta - 1) / per_cta, to.height < 65535 ? to.height : 65535);
-    config.blockDim = dim3(THREADS);
-    config.stream = (cudaStream_t)stream;
+    const cudaLaunchConfig_t config = launch_for(to, from.in_words ? 4 : 1, stream);
     if (bytes == 1)
         return cudaLaunchKernelEx(&config, pack<uint8_t>, from, to);
     return bytes == 2 ? cudaLaunchKernelEx(&config, pack<uint16_t>, from, to)
                       : cudaLaunchKernelEx(&config, pack<uint32_t>, from, to);
+}
+
+extern "C" int l2k_cuda_separate(const l2k_cuda_pixels *pixels, size_t row_bytes, void *stream)
+{
+    const target from = {(uint8_t *)pixels->device, pixels->row_bytes, pixels->width, pixels->height};
+    planes_of to = {};
+    to.row_bytes = row_bytes;
+    for (int lane = 0; lane < 3; lane++)
+        to.data[lane] = (uint8_t *)pixels->planar[lane];
+    const size_t bytes = l2k_sample_bytes(pixels->type);
+    const cudaLaunchConfig_t config = launch_for(from, bytes == 1 ? 4 : 1, stream);
+    if (bytes == 1)
+        return cudaLaunchKernelEx(&config, separate<uint8_t>, from, to);
+    return bytes == 2 ? cudaLaunchKernelEx(&config, separate<uint16_t>, from, to)
+                      : cudaLaunchKernelEx(&config, separate<uint32_t>, from, to);
 }

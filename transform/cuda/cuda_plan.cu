@@ -143,7 +143,7 @@ void share_out_pixels(l2k_plan *plan, size_t offset)
         }
         pixels->device = s->device + offset;
         pixels->staging = s->pinned ? s->pinned + offset - before : NULL;
-        if (plan->spec.direction == L2K_FORWARD && pixels->lanes == 3) { /* pixels are read before these are written */
+        if (pixels->lanes == 3) { /* used before coefficients are written, or after they have been read */
             const l2k_coefficients *view = &plan->views[c];
             for (unsigned lane = 0; lane < 3; lane++)
                 pixels->planar[lane] = (char *)s->coefficients[c + lane];
@@ -208,7 +208,7 @@ l2k_status take_state(l2k_plan *plan)
 l2k_status create(l2k_plan *plan)
 {
     char reason[160];
-    if (!l2k_cuda_usable(reason, sizeof reason))
+    if (!l2k_cuda_usable(l2k_device_of_share(plan->context, 0), reason, sizeof reason))
         return l2k_fail(plan->context, L2K_ERROR_BACKEND, "CUDA: no usable GPU: %s", reason);
     L2K_TRY(check_widths(plan));
     L2K_TRY(take_state(plan));

@@ -56,36 +56,6 @@ bool goes_directly(const l2k_cuda_pixels *pixels, const l2k_plane *planes)
 
 /* ---- Packing ------------------------------------------------------------------------------------------------- */
 
-int32_t load_sample(const char *at, l2k_sample_type type)
-{
-    union {
-        uint8_t u8;
-        int8_t s8;
-        uint16_t u16;
-        int16_t s16;
-        int32_t s32;
-    } v;
-    memcpy(&v, at, l2k_sample_bytes(type));
-    switch (type) {
-    case L2K_SAMPLE_U8:
-        return v.u8;
-    case L2K_SAMPLE_S8:
-        return v.s8;
-    case L2K_SAMPLE_U16:
-        return v.u16;
-    case L2K_SAMPLE_S16:
-        return v.s16;
-    default:
-        return v.s32;
-    }
-}
-
-/* The low bytes are right for every type: two's complement, and all hosts of CUDA are little-endian. */
-void store_sample(char *at, size_t bytes, int32_t value)
-{
-    memcpy(at, &value, bytes);
-}
-
 /* A row of samples and their stride in bytes. */
 struct strided {
     char *data;
@@ -93,26 +63,54 @@ struct strided {
     l2k_sample_type type;
 };
 
-/* Between types of one size, of any signedness. */
-template <class Bits> void copy_bits(strided from, strided to, uint32_t count)
+template <class From, class To>
+inline void convert_apart(const char *from, ptrdiff_t in, char *to, ptrdiff_t out, uint32_t count)
 {
-    for (uint32_t x = 0; x < count; x++)
-        memcpy(to.data + (ptrdiff_t)x * to.stride, from.data + (ptrdiff_t)x * from.stride, sizeof(Bits));
+    for (uint32_t x = 0; x < count; x++) {
+        From v;
+        memcpy(&v, from + (ptrdiff_t)x * in, sizeof v);
+        const To w = (To)v;
+        memcpy(to + (ptrdiff_t)x * out, &w, sizeof w);
+    }
+}
+
+/* Samples need not be aligned. Numbers are in two's complement, so that signs only matter where a sample gets larger.
+ * Side by side the compiler makes vectors of them. */
+template <class From, class To> void convert(strided from, strided to, uint32_t count)
+{
+    const ptrdiff_t in = sizeof(From), out = sizeof(To);
+    if (from.stride == in && to.stride == out)
+        convert_apart<From, To>(from.data, in, to.data, out, count);
+    else
+        convert_apart<From, To>(from.data, from.stride, to.data, to.stride, count);
+}
+
+template <class From> void convert_from(strided from, strided to, uint32_t count)
+{
+    switch (l2k_sample_bytes(to.type)) {
+    case 1:
+        return convert<From, uint8_t>(from, to, count);
+    case 2:
+        return convert<From, uint16_t>(from, to, count);
+    default:
+        return convert<From, uint32_t>(from, to, count);
+    }
 }
 
 void copy_samples(strided from, strided to, uint32_t count)
 {
-    size_t bytes = l2k_sample_bytes(to.type);
-    if (l2k_sample_bytes(from.type) != bytes)
-        for (uint32_t x = 0; x < count; x++)
-            store_sample(to.data + (ptrdiff_t)x * to.stride, bytes,
-                         load_sample(from.data + (ptrdiff_t)x * from.stride, from.type));
-    else if (bytes == 1)
-        copy_bits<uint8_t>(from, to, count);
-    else if (bytes == 2)
-        copy_bits<uint16_t>(from, to, count);
-    else
-        copy_bits<uint32_t>(from, to, count);
+    switch (from.type) {
+    case L2K_SAMPLE_U8:
+        return convert_from<uint8_t>(from, to, count);
+    case L2K_SAMPLE_S8:
+        return convert_from<int8_t>(from, to, count);
+    case L2K_SAMPLE_U16:
+        return convert_from<uint16_t>(from, to, count);
+    case L2K_SAMPLE_S16:
+        return convert_from<int16_t>(from, to, count);
+    default:
+        return convert_from<int32_t>(from, to, count);
+    }
 }
 
 /* Copies row y of one lane into the packed row, or out of it. */
@@ -144,7 +142,7 @@ uint32_t rows_in_chunk(const l2k_cuda_pixels *pixels)
     return rows < 1 ? 1 : rows > UINT32_MAX ? UINT32_MAX : (uint32_t)rows;
 }
 
-/* ---- Three planes that are interleaved on the device --------------------------------------------------------- */
+/* ---- Three planes that are interleaved, or separated, on the device ------------------------------------------ */
 
 /* Bytes of a row there: whole words, so that they are loaded as such. */
 size_t planar_row_bytes(const l2k_cuda_pixels *pixels)
@@ -152,50 +150,68 @@ size_t planar_row_bytes(const l2k_cuda_pixels *pixels)
     return ((size_t)pixels->width * l2k_sample_bytes(pixels->type) + 3) / 4 * 4;
 }
 
-/* Samples side by side, of the size that they have when they are packed. */
+/* Where a row of a lane is in pinned memory. */
+char *planar_row(const l2k_cuda_pixels *pixels, unsigned lane, uint32_t y)
+{
+    return pixels->staging + ((size_t)lane * pixels->height + y) * planar_row_bytes(pixels);
+}
+
+/* Samples side by side, and room for the planes. */
 bool goes_planar(const l2k_cuda_pixels *pixels, const l2k_plane *planes)
 {
-    const size_t bytes = l2k_sample_bytes(pixels->type), plane = planar_row_bytes(pixels) * pixels->height;
+    const size_t plane = planar_row_bytes(pixels) * pixels->height;
     if (pixels->lanes != 3 || plane == 0 || plane > pixels->planar_bytes ||
         3 * plane > pixels->row_bytes * pixels->height)
         return false;
     for (unsigned lane = 0; lane < 3; lane++)
-        if (l2k_sample_bytes(planes[lane].type) != bytes || planes[lane].sample_stride != (ptrdiff_t)bytes)
+        if (planes[lane].sample_stride != (ptrdiff_t)l2k_sample_bytes(planes[lane].type))
             return false;
     return true;
 }
 
-/* Whether a copy of the device can read the plane. */
-bool is_pinned_plane(const l2k_cuda_pixels *pixels, const l2k_plane *plane, size_t row)
+/* Whether a copy of the device can read or write the plane: its samples need no conversion. */
+bool is_pinned_plane(const l2k_cuda_pixels *pixels, const l2k_plane *plane)
 {
+    const size_t bytes = l2k_sample_bytes(pixels->type), row = pixels->width * bytes;
     const char *first = (const char *)plane->data;
-    return plane->row_stride >= (ptrdiff_t)row && plane->row_stride <= INT32_MAX && is_pinned(first) &&
+    return l2k_sample_bytes(plane->type) == bytes && plane->row_stride >= (ptrdiff_t)row &&
+           plane->row_stride <= INT32_MAX && is_pinned(first) &&
            is_pinned(first + (ptrdiff_t)(pixels->height - 1) * plane->row_stride + row - 1);
 }
 
-l2k_status upload_pinned_plane(const l2k_context *context, const l2k_cuda_pixels *pixels, const l2k_plane *plane,
-                               char *to, size_t row, cudaStream_t stream)
+/* Copies a row between the caller's plane and pinned memory. */
+void copy_planar_row(const l2k_cuda_pixels *pixels, const l2k_plane *plane, unsigned lane, uint32_t y, bool in)
 {
+    const strided staged = {planar_row(pixels, lane, y), (ptrdiff_t)l2k_sample_bytes(pixels->type), pixels->type};
+    const strided caller = {(char *)l2k_sample_at(plane, 0, y), plane->sample_stride, plane->type};
+    copy_samples(in ? caller : staged, in ? staged : caller, pixels->width);
+}
+
+l2k_status upload_pinned_plane(const l2k_context *context, const l2k_cuda_pixels *pixels, const l2k_plane *plane,
+                               unsigned lane, cudaStream_t stream)
+{
+    const size_t row = pixels->width * l2k_sample_bytes(pixels->type);
     return l2k_cuda_check(context,
-                          cudaMemcpy2DAsync(to, planar_row_bytes(pixels), plane->data, (size_t)plane->row_stride, row,
-                                            pixels->height, cudaMemcpyHostToDevice, stream),
+                          cudaMemcpy2DAsync(pixels->planar[lane], planar_row_bytes(pixels), plane->data,
+                                            (size_t)plane->row_stride, row, pixels->height, cudaMemcpyHostToDevice,
+                                            stream),
                           "uploading samples");
 }
 
 /* Through pinned memory, a chunk at a time. */
 l2k_status upload_plane(const l2k_context *context, const l2k_cuda_pixels *pixels, const l2k_plane *plane,
-                        char *staging, char *to, size_t row, cudaStream_t stream)
+                        unsigned lane, cudaStream_t stream)
 {
     const size_t pitch = planar_row_bytes(pixels);
     const uint32_t rows = (uint32_t)(CHUNK_BYTES / pitch + 1);
     for (uint32_t y = 0; y < pixels->height;) {
         const uint32_t end = pixels->height - y < rows ? pixels->height : y + rows;
         for (uint32_t k = y; k < end; k++)
-            memcpy(staging + k * pitch, l2k_sample_at(plane, 0, k), row);
-        L2K_TRY(l2k_cuda_check(
-            context,
-            cudaMemcpyAsync(to + y * pitch, staging + y * pitch, (end - y) * pitch, cudaMemcpyHostToDevice, stream),
-            "uploading samples"));
+            copy_planar_row(pixels, plane, lane, k, true);
+        L2K_TRY(l2k_cuda_check(context,
+                               cudaMemcpyAsync(pixels->planar[lane] + y * pitch, planar_row(pixels, lane, y),
+                                               (end - y) * pitch, cudaMemcpyHostToDevice, stream),
+                               "uploading samples"));
         y = end;
     }
     return L2K_OK;
@@ -204,16 +220,44 @@ l2k_status upload_plane(const l2k_context *context, const l2k_cuda_pixels *pixel
 l2k_status upload_planar(const l2k_context *context, const l2k_cuda_pixels *pixels, const l2k_plane *planes,
                          cudaStream_t stream)
 {
-    const size_t pitch = planar_row_bytes(pixels), row = pixels->width * l2k_sample_bytes(pixels->type);
+    const ptrdiff_t bytes = (ptrdiff_t)l2k_sample_bytes(pixels->type);
     l2k_plane on_device[3];
     for (unsigned lane = 0; lane < 3; lane++) {
-        char *to = pixels->planar[lane], *staging = pixels->staging + lane * pitch * pixels->height;
-        on_device[lane] = l2k_plane{to, (ptrdiff_t)pitch, planes[lane].sample_stride, planes[lane].type};
-        L2K_TRY(is_pinned_plane(pixels, &planes[lane], row)
-                    ? upload_pinned_plane(context, pixels, &planes[lane], to, row, stream)
-                    : upload_plane(context, pixels, &planes[lane], staging, to, row, stream));
+        on_device[lane] = l2k_plane{pixels->planar[lane], (ptrdiff_t)planar_row_bytes(pixels), bytes, pixels->type};
+        L2K_TRY(is_pinned_plane(pixels, &planes[lane])
+                    ? upload_pinned_plane(context, pixels, &planes[lane], lane, stream)
+                    : upload_plane(context, pixels, &planes[lane], lane, stream));
     }
     return l2k_cuda_check(context, l2k_cuda_pack(pixels, on_device, stream), "interleaving samples");
+}
+
+cudaError_t download_plane(const l2k_cuda_pixels *pixels, const l2k_plane *plane, unsigned lane, cudaStream_t stream)
+{
+    const size_t pitch = planar_row_bytes(pixels), row = pixels->width * l2k_sample_bytes(pixels->type);
+    const char *from = pixels->planar[lane];
+    if (pixels->direct_lanes[lane])
+        return cudaMemcpy2DAsync(plane->data, (size_t)plane->row_stride, from, pitch, row, pixels->height,
+                                 cudaMemcpyDeviceToHost, stream);
+    return cudaMemcpyAsync(planar_row(pixels, lane, 0), from, pitch * pixels->height, cudaMemcpyDeviceToHost, stream);
+}
+
+/* Into the memory of the coefficients, which the transform has read. */
+l2k_status download_planar(const l2k_context *context, l2k_cuda_pixels *pixels, const l2k_plane *planes,
+                           cudaStream_t stream)
+{
+    L2K_TRY(l2k_cuda_check(context, l2k_cuda_separate(pixels, planar_row_bytes(pixels), stream), "separating samples"));
+    for (unsigned lane = 0; lane < 3; lane++) {
+        pixels->direct_lanes[lane] = is_pinned_plane(pixels, &planes[lane]);
+        L2K_TRY(l2k_cuda_check(context, download_plane(pixels, &planes[lane], lane, stream), "downloading samples"));
+    }
+    return L2K_OK;
+}
+
+void unpack_planar(const l2k_cuda_pixels *pixels, const l2k_plane *planes)
+{
+    for (unsigned lane = 0; lane < 3; lane++)
+        for (uint32_t y = 0; y < pixels->height && !pixels->direct_lanes[lane]; y++)
+            copy_planar_row(pixels, &planes[lane], lane, y, false);
 }
 
 } // namespace
@@ -236,14 +280,16 @@ extern "C" l2k_cuda_pixels l2k_cuda_pixels_of(const l2k_plan_spec *spec, uint32_
     unsigned precision = 0;
     bool any_signed = false;
     pixels.lanes = l2k_cuda_lanes(spec, first);
-    for (unsigned lane = 0; lane < pixels.lanes; lane++) {
-        precision = components[lane].precision > precision ? components[lane].precision : precision;
+    for (unsigned lane = 0; lane < pixels.lanes; lane++)
         any_signed = any_signed || components[lane].is_signed;
+    for (unsigned lane = 0; lane < pixels.lanes; lane++) {
+        const unsigned bits = components[lane].precision + (any_signed && !components[lane].is_signed);
+        precision = bits > precision ? bits : precision;
     }
     pixels.type = smallest_type(precision, any_signed);
-    l2k_rect whole = l2k_resolution_rect(components->rect, l2k_discarded(spec->direction, components));
-    pixels.width = l2k_rect_width(whole);
-    pixels.height = l2k_rect_height(whole);
+    l2k_rect output = l2k_plan_output(spec->direction, components);
+    pixels.width = l2k_rect_width(output);
+    pixels.height = l2k_rect_height(output);
     pixels.row_bytes = (used_row_bytes(&pixels) + 31) / 32 * 32;
     return pixels;
 }
@@ -283,7 +329,10 @@ extern "C" l2k_status l2k_cuda_download_pixels(const l2k_context *context, l2k_c
                                                const l2k_plane *planes, void *stream)
 {
     pixels->direct = goes_directly(pixels, planes);
+    pixels->separated = !pixels->direct && !l2k_cuda_is_packed(pixels, planes) && goes_planar(pixels, planes);
     cudaError_t error;
+    if (pixels->separated)
+        return download_planar(context, pixels, planes, (cudaStream_t)stream);
     if (pixels->direct)
         error = cudaMemcpy2DAsync(planes[0].data, (size_t)planes[0].row_stride, pixels->device, pixels->row_bytes,
                                   used_row_bytes(pixels), pixels->height, cudaMemcpyDeviceToHost, (cudaStream_t)stream);
@@ -295,7 +344,9 @@ extern "C" l2k_status l2k_cuda_download_pixels(const l2k_context *context, l2k_c
 
 extern "C" void l2k_cuda_unpack_pixels(const l2k_cuda_pixels *pixels, const l2k_plane *planes)
 {
-    if (!pixels->direct)
+    if (pixels->separated)
+        unpack_planar(pixels, planes);
+    else if (!pixels->direct)
         copy_rows(pixels, planes, 0, pixels->height, false);
 }
 

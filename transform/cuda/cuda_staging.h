@@ -13,9 +13,12 @@ typedef struct l2k_cuda_pixels {
     size_t row_bytes;    /* row stride, a multiple of 32: the sectors of device memory */
     char *device;        /* height * row_bytes each */
     char *staging;       /* pinned */
-    char *planar[3];     /* device memory for three planes before they are interleaved */
+    char *planar[3];     /* device memory for the three as planes: that of their coefficients, before or after these */
     size_t planar_bytes; /* of each; 0: there is none */
-    bool direct;         /* the current download goes directly to the caller's planes */
+    /* The current download: */
+    bool direct;    /* goes to the caller's planes at once */
+    bool separated; /* is of three planes, those with direct_lanes to the caller's at once */
+    bool direct_lanes[3];
 } l2k_cuda_pixels;
 
 /* Everything but the memory, for the interleaved components from `first` on. */
@@ -28,6 +31,9 @@ bool l2k_cuda_is_packed(const l2k_cuda_pixels *pixels, const l2k_plane *planes);
 
 /* Interleaves three planes in device memory into pixels->device; the result is a cudaError_t (cuda_pack.cu). */
 int l2k_cuda_pack(const l2k_cuda_pixels *pixels, const l2k_plane *planes, void *stream);
+
+/* The reverse, from pixels->device to pixels->planar, in rows of `row_bytes`, a multiple of 4. */
+int l2k_cuda_separate(const l2k_cuda_pixels *pixels, size_t row_bytes, void *stream);
 
 /* `planes` are the caller's, one per lane; `stream` is a cudaStream_t. Upload and download enqueue and return; the
  * planes must not change until the stream has completed them. Call unpack after that: it completes the download into
