@@ -233,8 +233,8 @@ typedef enum l2k_format { L2K_FORMAT_JP2 = 0, L2K_FORMAT_CODESTREAM } l2k_format
  * a tenth of a second or more: for HT after 2^29 samples, for MQ after 2^26. CUDA is the GPU or L2K_ERROR_BACKEND.
  *
  * Memory of the GPU, and pinned memory for what crosses the bus, do not come from the allocation hook, and LIMIT_MEMORY
- * does not count them: they are in proportion to the samples and the coded bytes of the image, or mostly of two tiles of
- * a tiled one, which LIMIT_SAMPLES and the size of the file bound. */
+ * does not count them: they are in proportion to the samples and the coded bytes of the image, or mostly of two tiles
+ * of a tiled one, which LIMIT_SAMPLES and the size of the file bound. */
 typedef enum l2k_backend { L2K_BACKEND_AUTO = 0, L2K_BACKEND_CPU, L2K_BACKEND_CUDA } l2k_backend;
 
 /* Where planes, and a transform's coefficients, are: in host memory, or in memory of the object's CUDA device. */
@@ -467,7 +467,7 @@ typedef enum l2k_decoder_option {
      * CUDA. Tiles that the device cannot decode are decoded by the CPU, with a note, and copied there. Palettes, and
      * components that are shown several times or not at all, are L2K_ERROR_UNSUPPORTED. */
     L2K_DECODER_MEMORY,
-    L2K_DECODER_IN_FLIGHT,  /* as for the encoder; 0 */
+    L2K_DECODER_IN_FLIGHT, /* as for the encoder; 0 */
     /* Most bytes of decoded code-blocks, with what belongs to them, that stay for the next window of an opened file: a
      * region that has moved by a little then decodes only what is new. On the CPU; the memory counts for LIMIT_MEMORY;
      * 0 */
@@ -882,8 +882,9 @@ L2K_API l2k_status l2k_volume_set(l2k_volume *volume, l2k_volume_option option, 
  * l2k_transform_prepare; and again, for the next volume, with or without other options. What another volume had under
  * way is dropped. Memory for slices is taken as the first ones come.
  *
- * With CUDA and host memory, slices go up and come down by groups of up to 32 while others are worked on. Planes in
- * pinned memory are read and written directly; those of a slice must not change until the next one has been put.
+ * CUDA is the device that is current, which must then be current in all calls. With CUDA and host memory, slices go up
+ * and come down by groups of up to 32 while others are worked on. Planes in pinned memory are read and written
+ * directly; those of a slice must not change until the next one has been put.
  *
  * Errors: those of l2k_transform_prepare. */
 L2K_API l2k_status l2k_volume_prepare(l2k_volume *volume, const l2k_image *slice, uint32_t z0, uint32_t z1);

@@ -422,7 +422,7 @@ l2k_status begin_group(l2k_volume *v)
     const l2k_plane *planes = planes_of(v, s, s->slices[0]);
     L2K_TRY(l2k_plan_run_on_device(s->plan, planes, d->stream));
     for (unsigned i = 0; i < s->count; i++)
-        l2k_z_append(&stage->free, s->slices[i]); /* what fills them next is in the same stream */
+        l2k_z_push(&stage->free, s->slices[i]); /* what fills them next is in the same stream */
     d->begun++;
     if (d->on_device)
         return L2K_OK;
@@ -469,7 +469,7 @@ l2k_status begin_inverse(l2k_volume *v)
     }
     L2K_TRY(l2k_plan_run_on_device(s->plan, planes_of(v, s, rest), d->stream));
     if (rest != s->slices[0])
-        l2k_z_append(&stage->free, rest);
+        l2k_z_push(&stage->free, rest);
     L2K_TRY(run_program(v));
     join_queues(&stage->finished, &d->held);
     join_queues(d->on_device || all_put(v) ? &stage->finished : &d->held, &stage->z.out);
@@ -635,7 +635,7 @@ l2k_status get_slice(l2k_volume *volume, const l2k_plane *planes, bool *got)
         L2K_TRY(store(volume, slice, d->raw_planes, d->down));
         L2K_TRY(download(volume, raw, planes));
     }
-    l2k_z_append(&stage->free, slice);
+    l2k_z_push(&stage->free, slice);
     *got = true;
     return L2K_OK;
 }

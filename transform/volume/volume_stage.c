@@ -158,7 +158,7 @@ l2k_z_slice *l2k_stage_new_slice(const l2k_volume *volume, l2k_volume_stage *sta
 
 void l2k_stage_free(l2k_volume_stage *stage, l2k_z_slice *slice)
 {
-    l2k_z_append(&stage->free, slice);
+    l2k_z_push(&stage->free, slice);
 }
 
 /* ---- Programs ------------------------------------------------------------------------------------------------ */
