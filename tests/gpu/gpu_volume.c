@@ -296,6 +296,7 @@ int main(int argc, char **argv)
     if (missing)
         return missing;
     const long cases = argc > 1 ? atol(argv[1]) : 60;
+    setvbuf(stdout, NULL, _IOLBF, 0);
     const uint32_t side = argc > 3 ? (uint32_t)atol(argv[3]) : 70;
     unsigned failures = 0;
     state = argc > 2 ? (uint64_t)atoll(argv[2]) * 2 + 1 : 88172645463325252u;

@@ -1,4 +1,4 @@
-/* gpu_volumes [ROUNDS]: volumes on the GPU. From device to device, 512 slices of 512 x 512 samples of 16 bits by the
+/* cuda_volumes [ROUNDS]: volumes on the GPU. From device to device, 512 slices of 512 x 512 samples of 16 bits by the
  * 5/3, three levels each way (the case of van der Laan, Jalba, Roerdink, table VI), as a multiple of a copy of the same
  * bytes; from and to pinned memory, as a multiple of what the bus needs for the larger direction alone; and the rows of
  * Franco, Bernabe, Fernandez, Ujaldon, table 4: 64 frames of 512, 1024 and 2048, one level, 9/7. Medians. */
@@ -274,6 +274,7 @@ static void measure_frames(uint32_t side)
 
 int main(int argc, char **argv)
 {
+    setvbuf(stdout, NULL, _IOLBF, 0);
     rounds = argc > 1 ? atoi(argv[1]) : rounds;
     rounds = rounds < 1 ? 1 : rounds > MOST_ROUNDS ? MOST_ROUNDS : rounds;
     measure_cube(512);
