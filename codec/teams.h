@@ -6,6 +6,7 @@
 
 #include "base/failure.h"
 #include "codec/blocks/block_coder.h"
+#include "transform/choice.h"
 #include "transform/plan.h"
 
 /* A plan on a device for tiles of another shape: the last ones of rows and columns differ from the rest, and making a
@@ -26,7 +27,8 @@ typedef struct l2k_tile_slot {
 } l2k_tile_slot;
 
 typedef struct l2k_team {
-    l2k_context context; /* with the number of its threads */
+    l2k_context context; /* with the number of its threads, and its device */
+    l2k_choice choice;   /* the context's, where teams are on several devices, which do not all fail together */
     l2k_context quiet;   /* the same, for what may fail and is then done again: reports nothing */
     l2k_backend backend;
     l2k_block_coder *coder;
@@ -41,6 +43,8 @@ typedef struct l2k_team {
 typedef struct l2k_teams {
     const l2k_context *context;
     unsigned threads;
+    uint64_t devices;
+    bool spread; /* over the devices, if there are several */
     l2k_cpu cpu;
     l2k_backend backend;
     const l2k_block_coder_table *coders;
@@ -58,11 +62,11 @@ typedef struct l2k_teams {
 /* Whether tiles of `siz`, `num_tiles` at a time, are worth a team each. */
 bool l2k_teams_by_tile(const l2k_context *context, const l2k_siz *siz, uint32_t num_tiles);
 
-/* Prepares teams for `num_tiles` tiles at a time of those that `siz` describes: one for each thread, or a single one.
- * Present teams, with their plans, stay where they would be the same; zero-initialise before the first call. Errors:
- * L2K_ERROR_MEMORY. */
+/* Prepares teams for `num_tiles` tiles at a time of those that `siz` describes: one for each thread, or a single one,
+ * or with `spread`, where a GPU may take part, at least one for each of the context's devices. Present teams, with
+ * their plans, stay where they would be the same; zero-initialise before the first call. Errors: L2K_ERROR_MEMORY. */
 l2k_status l2k_teams_prepare(const l2k_context *context, l2k_backend backend, const l2k_block_coder_table *coders,
-                             const l2k_siz *siz, uint32_t num_tiles, bool by_tile, l2k_teams *teams);
+                             const l2k_siz *siz, uint32_t num_tiles, bool by_tile, bool spread, l2k_teams *teams);
 
 /* Waits for plans that are under way. Takes zero-initialised teams, too. */
 void l2k_teams_release(l2k_teams *teams);
