@@ -13,6 +13,7 @@ int cli_info(const cli_options *options);
 int cli_compare(const cli_options *options);
 int cli_view_command(const cli_options *options);
 int cli_dump_command(const cli_options *options);
+int cli_volume_command(const cli_options *options);
 
 /* For a call of lift2k without arguments. */
 extern const char cli_guide[];

@@ -90,15 +90,18 @@ static uint64_t area_of(l2k_rect r)
     return (uint64_t)l2k_rect_width(r) * l2k_rect_height(r);
 }
 
-/* The largest tile of those to decode, and the most bytes that packets of one have. */
+/* Of the tiles to decode the one of which most is wanted, and the most bytes that packets of one have. */
 static l2k_rect largest_tile(const l2k_decoding *d, uint64_t *packet_bytes)
 {
     l2k_rect largest = {0};
+    uint64_t most = 0;
     *packet_bytes = 0;
     for (uint32_t i = 0; i < d->num_tiles; i++) {
         l2k_rect tile = l2k_tile_rect(&d->codestream->siz.grid, d->tiles[i]);
         uint64_t bytes = l2k_tile_bytes(d->codestream, d->tiles[i]);
-        largest = area_of(tile) > area_of(largest) ? tile : largest;
+        const uint64_t area = area_of(l2k_rect_intersect(tile, d->area));
+        largest = area > most ? tile : largest;
+        most = area > most ? area : most;
         *packet_bytes = bytes > *packet_bytes ? bytes : *packet_bytes;
     }
     return largest;
@@ -114,6 +117,8 @@ static bool bound_tile(const l2k_decoding *d, l2k_rect tile, uint64_t packet_byt
         return false;
     l2k_plan_spec spec = {.direction = L2K_INVERSE, .type = L2K_COEFFICIENT_INT32};
     l2k_coding_plan_spec(siz, coding, tile, d->discard, components, &spec);
+    for (uint32_t c = 0; c < siz->num_components; c++)
+        l2k_window_enter(d, c, &coding->components[c], &components[c]);
     if (d->only != UINT32_MAX) {
         spec.component_transform = false;
         spec.num_components = 1;

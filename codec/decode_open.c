@@ -65,6 +65,7 @@ static l2k_status open_bytes(l2k_decoder *decoder, const uint8_t *data, size_t b
 static void start_opening(l2k_decoder *decoder)
 {
     l2k_decoder_close(decoder);
+    decoder->opened++;
     l2k_run_start(&decoder->run, 0, decoder->options[L2K_DECODER_TIMINGS]);
     int64_t limit = decoder->options[L2K_DECODER_LIMIT_MEMORY];
     l2k_pool_start_job(&decoder->pool, &decoder->context.hooks, limit ? (uint64_t)limit : UINT64_MAX);

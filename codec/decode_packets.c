@@ -7,7 +7,9 @@ typedef struct tile_reader {
     l2k_tile *tile;
     uint32_t index;
     size_t next_part;
-    uint64_t bytes; /* of packets and packed headers */
+    uint64_t bytes;  /* of packets and packed headers */
+    uint32_t layers; /* that are wanted */
+    uint64_t wanted; /* packets */
     l2k_packet_input input;
 } tile_reader;
 
@@ -34,24 +36,10 @@ uint64_t l2k_tile_bytes(const l2k_codestream *cs, uint32_t tile)
     return bytes;
 }
 
-/* Whether a packet's precinct has a part in the area. Subbands of r > 0 have half the resolution's samples. */
-static bool precinct_reaches(const l2k_decoding *d, const l2k_tile_component *component, const l2k_packet_id *id)
-{
-    const l2k_partition *p = &component->resolutions[id->resolution].precincts;
-    l2k_rect area = l2k_component_rect(d->area, component->dx, component->dy);
-    unsigned level = component->num_resolutions - 1 - id->resolution;
-    unsigned support = l2k_coding_wavelet(component->coding)->support << (id->resolution ? 1 : 0);
-    uint64_t x = (uint64_t)p->first_x + id->precinct % p->across, y = (uint64_t)p->first_y + id->precinct / p->across;
-    return l2k_reaches(x << p->log2_width, (x + 1) << p->log2_width, area.x0, area.x1, level, support) &&
-           l2k_reaches(y << p->log2_height, (y + 1) << p->log2_height, area.y0, area.y1, level, support);
-}
-
 static bool wanted(const tile_reader *reader, const l2k_packet_id *id)
 {
-    const l2k_decoding *d = reader->decoding;
-    const l2k_tile_component *component = &reader->tile->components[id->component];
-    return l2k_wants_component(d, id->component) && (d->layers == 0 || id->layer < d->layers) &&
-           id->resolution + d->discard < component->num_resolutions && precinct_reaches(d, component, id);
+    const l2k_resolution *resolution = &reader->tile->components[id->component].resolutions[id->resolution];
+    return id->layer < reader->layers && l2k_precinct_is_wanted(resolution, id->precinct);
 }
 
 static const char fewer_packets[] = "has fewer packets than its header promises";
@@ -59,26 +47,25 @@ static const char fewer_packets[] = "has fewer packets than its header promises"
 /* What can be wrong with the packets of a tile: damage, truncation, or an encoder that left some packets out.
  * The latter is common, and not counted as truncation if EOC follows. What there is gets decoded; one warning of each
  * kind for all tiles. */
-static l2k_status stop(const tile_reader *reader, l2k_status error, const char *what, const char *detail)
+static l2k_status report(const l2k_decoding *d, uint32_t index, const l2k_packet_stop *stop)
 {
-    const l2k_decoding *d = reader->decoding;
     if (d->codestream->strict)
-        return l2k_fail(d->context, error, "tile %u %s%s", reader->index, what, detail);
-    bool complete = d->codestream->has_end && what == fewer_packets;
+        return l2k_fail(d->context, stop->error, "tile %u %s%s", index, stop->what, stop->detail);
+    bool complete = d->codestream->has_end && stop->what == fewer_packets;
     if (!atomic_exchange(complete ? &d->findings->warned_fewer : &d->findings->incomplete, true))
-        l2k_warn(d->context, "tile %u %s%s", reader->index, what, detail);
+        l2k_warn(d->context, "tile %u %s%s", index, stop->what, stop->detail);
     return L2K_OK;
 }
 
 l2k_status l2k_missing_tile(const l2k_decoding *d, uint32_t index)
 {
-    return stop(&(tile_reader){.decoding = d, .index = index}, L2K_ERROR_TRUNCATED, fewer_packets, "");
+    return report(d, index, &(l2k_packet_stop){L2K_ERROR_TRUNCATED, fewer_packets, ""});
 }
 
 l2k_status l2k_report_damage(const l2k_decoding *d, l2k_tile_state *s)
 {
-    const tile_reader reader = {.decoding = d, .index = s->tile.index};
-    return atomic_load(&s->damaged) ? stop(&reader, L2K_ERROR_CORRUPT, "has damaged code-blocks", "") : L2K_OK;
+    const l2k_packet_stop stop = {L2K_ERROR_CORRUPT, "has damaged code-blocks", ""};
+    return atomic_load(&s->damaged) ? report(d, s->tile.index, &stop) : L2K_OK;
 }
 
 /* Packed headers say that there is a packet; else bytes do. */
@@ -92,34 +79,149 @@ static bool has_packet(tile_reader *reader)
  * are free, and some per byte of the tile, far more than a well-meaning encoder needs. */
 enum { FREE_LOOKS = 1 << 22, LOOKS_PER_BYTE = 64 };
 
-static bool looks_too_often(const tile_reader *reader, const l2k_packet_order *order)
+static bool looks_too_often(const tile_reader *reader, uint64_t skipped)
 {
-    return reader->input.looks + order->skipped > FREE_LOOKS + LOOKS_PER_BYTE * reader->bytes;
+    return reader->input.looks + skipped > FREE_LOOKS + LOOKS_PER_BYTE * reader->bytes;
 }
 
-static l2k_status read_all(tile_reader *reader, l2k_packet_order *order)
+/* Reads the packet that the input is at. Where packets cannot go on behind it, *stop says why. `skipped` are packets
+ * that the order has passed over so far. */
+static l2k_status read_packet(tile_reader *reader, const l2k_packet_id *id, bool keep, uint64_t skipped,
+                              l2k_packet_stop *stop)
+{
+    l2k_status status = l2k_packet_read(reader->decoding->context, reader->tile, id, keep, &reader->input);
+    if (status == L2K_ERROR_TRUNCATED)
+        *stop = (l2k_packet_stop){status, "ends in the middle of a packet", ""};
+    else if (status == L2K_ERROR_CORRUPT)
+        *stop = (l2k_packet_stop){status, "has a damaged packet header: ", reader->input.fault};
+    else if (status == L2K_OK && looks_too_often(reader, skipped))
+        *stop = (l2k_packet_stop){L2K_ERROR_CORRUPT, "has packets that say next to nothing of many code-blocks", ""};
+    else
+        return status;
+    return L2K_OK;
+}
+
+/* ---- One after the other -------------------------------------------------------------------------------------- */
+
+static bool has_all(const tile_reader *reader)
+{
+    return reader->wanted == reader->tile->num_precincts * reader->tile->coding->num_layers;
+}
+
+/* Reads packets in their order up to the last one that is wanted, or, where that was done before, up to the end, and
+ * enters them into the index, if there is one. */
+static l2k_status walk(tile_reader *reader, l2k_packet_order *order, l2k_packet_index *index, l2k_packet_stop *stop)
 {
     const l2k_decoding *d = reader->decoding;
     l2k_packet_id id;
-    while (l2k_packet_order_next(order, &id)) {
-        if (!has_packet(reader))
-            return stop(reader, L2K_ERROR_TRUNCATED, fewer_packets, "");
-        bool keep = wanted(reader, &id);
-        l2k_status status = l2k_packet_read(d->context, reader->tile, &id, keep, &reader->input);
-        if (status == L2K_ERROR_TRUNCATED)
-            return stop(reader, status, "ends in the middle of a packet", "");
-        if (status == L2K_ERROR_CORRUPT)
-            return stop(reader, status, "has a damaged packet header: ", reader->input.fault);
-        L2K_TRY(status);
-        if (looks_too_often(reader, order))
-            return stop(reader, L2K_ERROR_CORRUPT, "has packets that say next to nothing of many code-blocks", "");
+    uint64_t left = reader->wanted;
+    const bool to_end = has_all(reader) || (index && index->is_walked);
+    while (!stop->error && (to_end || left > 0) && l2k_packet_order_next(order, &id)) {
+        const bool keep = wanted(reader, &id);
+        if (!has_packet(reader)) {
+            *stop = (l2k_packet_stop){L2K_ERROR_TRUNCATED, fewer_packets, ""};
+            break;
+        }
+        if (index)
+            index->offsets[l2k_packet_index_place(index, reader->tile, &id)] =
+                (uint64_t)(reader->input.data - d->codestream->data);
+        L2K_TRY(read_packet(reader, &id, keep, order->skipped, stop));
+        left -= keep;
     }
     L2K_TRY(order->status);
+    if (index) {
+        index->is_walked = true;
+        index->is_whole = to_end || stop->error;
+        index->stop = *stop;
+    }
     bool more = reader->input.data != reader->input.end || reader->next_part != L2K_NO_PART;
-    if (more && !atomic_exchange(&d->findings->warned_beyond, true))
+    if (to_end && more && !stop->error && !atomic_exchange(&d->findings->warned_beyond, true))
         l2k_warn(d->context, "tile %u has bytes beyond its last packet", reader->index);
     return L2K_OK;
 }
+
+/* ---- By the index ---------------------------------------------------------------------------------------------- */
+
+/* Goes to a packet. */
+static bool seek(tile_reader *reader, uint64_t offset)
+{
+    const l2k_codestream *cs = reader->decoding->codestream;
+    const uint8_t *at = cs->data + offset;
+    for (size_t i = cs->first_part[reader->index]; i != L2K_NO_PART; i = cs->parts[i].next)
+        if (at >= cs->parts[i].packets && at < cs->parts[i].end) {
+            reader->input.data = at;
+            reader->input.end = cs->parts[i].end;
+            return true;
+        }
+    return false;
+}
+
+/* The layers of a precinct. False where PLT turns out to be wrong. */
+static l2k_status read_precinct(tile_reader *reader, const l2k_packet_index *index, l2k_packet_id id, bool *is_right,
+                                l2k_packet_stop *stop)
+{
+    l2k_packet_stop own = {0};
+    for (id.layer = 0; id.layer < reader->layers && *is_right && !own.error; id.layer++) {
+        const size_t place = l2k_packet_index_place(index, reader->tile, &id);
+        if (index->offsets[place] == L2K_NO_PACKET || !seek(reader, index->offsets[place])) {
+            own = index->stop;
+            break;
+        }
+        const uint8_t *start = reader->input.data;
+        L2K_TRY(read_packet(reader, &id, true, 0, &own));
+        if (index->lengths)
+            *is_right = !own.error && reader->input.data == start + index->lengths[place];
+    }
+    if (own.error)
+        *stop = own;
+    return L2K_OK;
+}
+
+static l2k_status read_resolution(tile_reader *reader, const l2k_packet_index *index, uint32_t c, uint32_t r,
+                                  bool *is_right, l2k_packet_stop *stop)
+{
+    const l2k_resolution *resolution = &reader->tile->components[c].resolutions[r];
+    const l2k_rect w = resolution->wanted;
+    for (uint32_t y = w.y0; y < w.y1; y++)
+        for (uint32_t x = w.x0; x < w.x1 && *is_right; x++) {
+            const l2k_packet_id id = {
+                .component = c, .resolution = r, .precinct = y * resolution->precincts.across + x};
+            L2K_TRY(read_precinct(reader, index, id, is_right, stop));
+        }
+    return L2K_OK;
+}
+
+static l2k_status read_indexed(tile_reader *reader, const l2k_packet_index *index, bool *is_right,
+                               l2k_packet_stop *stop)
+{
+    *is_right = true;
+    for (uint32_t c = 0; c < reader->tile->num_components; c++)
+        for (uint32_t r = 0; r < reader->tile->components[c].num_resolutions; r++)
+            L2K_TRY(read_resolution(reader, index, c, r, is_right, stop));
+    return L2K_OK;
+}
+
+/* Whether every packet that is wanted is there, or known not to be. */
+static bool has_wanted(const tile_reader *reader, const l2k_packet_index *index)
+{
+    for (uint32_t c = 0; !index->is_whole && c < reader->tile->num_components; c++)
+        for (uint32_t r = 0; r < reader->tile->components[c].num_resolutions; r++) {
+            const l2k_resolution *resolution = &reader->tile->components[c].resolutions[r];
+            const l2k_rect w = resolution->wanted;
+            for (uint32_t y = w.y0; y < w.y1; y++)
+                for (uint32_t x = w.x0; x < w.x1; x++) {
+                    const l2k_packet_id id = {.component = c,
+                                              .resolution = r,
+                                              .precinct = y * resolution->precincts.across + x,
+                                              .layer = reader->layers - 1};
+                    if (index->offsets[l2k_packet_index_place(index, reader->tile, &id)] == L2K_NO_PACKET)
+                        return false;
+                }
+        }
+    return true;
+}
+
+/* ---- All of it ------------------------------------------------------------------------------------------------- */
 
 static l2k_status start_order(const l2k_decoding *d, l2k_tile_state *s)
 {
@@ -129,19 +231,81 @@ static l2k_status start_order(const l2k_decoding *d, l2k_tile_state *s)
     return s->order.status;
 }
 
+/* From PLT, if that says where all packets are. */
+static l2k_status list_lengths(const l2k_decoding *d, l2k_tile_state *s, l2k_packet_index *index)
+{
+    enum { MOST_PARTS = 256 };
+    l2k_packet_span parts[MOST_PARTS];
+    const l2k_codestream *cs = d->codestream;
+    size_t count = 0;
+    for (size_t i = cs->first_part[s->tile.index]; i != L2K_NO_PART && count < MOST_PARTS; i = cs->parts[i].next)
+        parts[count++] = (l2k_packet_span){cs->parts[i].header, cs->parts[i].packets, cs->parts[i].end};
+    L2K_TRY(start_order(d, s));
+    l2k_packet_index_from_plt(d->context, &s->tile, cs->data, parts, count, &s->order, index);
+    return s->order.status;
+}
+
+/* The index of a tile of which a part is wanted; NULL where it has none. */
+static l2k_status find_index(const l2k_decoding *d, l2k_tile_state *s, const tile_reader *reader,
+                             l2k_packet_index **index)
+{
+    *index = NULL;
+    if (!d->indices || reader->input.packed || has_all(reader))
+        return L2K_OK;
+    *index = d->indices[s->tile.index];
+    if (*index)
+        return L2K_OK;
+    *index = d->indices[s->tile.index] = l2k_packet_index_create(d->context, &s->tile, reader->bytes);
+    return *index ? list_lengths(d, s, *index) : L2K_OK;
+}
+
+static l2k_status distrust(const l2k_decoding *d, l2k_tile_state *s, l2k_packet_index *index)
+{
+    if (d->codestream->strict)
+        return l2k_fail(d->context, L2K_ERROR_CORRUPT, "PLT of tile %u does not list the packets that there are",
+                        s->tile.index);
+    l2k_note(d->context, "PLT of tile %u does not list the packets that there are, which are looked for one by one",
+             s->tile.index);
+    index->is_whole = false;
+    l2k_release(d->context, index->lengths);
+    index->lengths = NULL;
+    return l2k_tile_restart(d->context, UINT64_MAX, &s->tile);
+}
+
+static l2k_status start_walk(const l2k_decoding *d, l2k_tile_state *s, tile_reader *reader)
+{
+    reader->next_part = d->codestream->first_part[reader->index];
+    reader->input.data = reader->input.end = d->codestream->end; /* nothing, but at an address */
+    return start_order(d, s);
+}
+
 l2k_status l2k_read_packets(const l2k_decoding *d, l2k_tile_state *s)
 {
-    const uint32_t index = s->tile.index;
     const l2k_buffer *packed = &s->packed.bytes;
-    tile_reader reader = {
-        .decoding = d, .tile = &s->tile, .index = index, .next_part = d->codestream->first_part[index]};
-    reader.bytes = l2k_tile_bytes(d->codestream, index) + packed->size;
-    reader.input.data = reader.input.end = d->codestream->end; /* nothing, but at an address */
+    const uint32_t all = s->coding.num_layers;
+    l2k_packet_stop stop = {0};
+    l2k_packet_index *index;
+    bool is_right = false;
+    tile_reader reader = {.decoding = d, .tile = &s->tile, .index = s->tile.index};
+    reader.layers = d->layers ? l2k_min_u32(d->layers, all) : all;
+    reader.wanted = l2k_window_precincts(&s->tile) * reader.layers;
+    reader.bytes = l2k_tile_bytes(d->codestream, s->tile.index) + packed->size;
     if (s->packed.used) {
         reader.input.packed = true;
         reader.input.header = packed->data;
         reader.input.header_end = l2k_buffer_end(packed);
     }
-    L2K_TRY(start_order(d, s));
-    return read_all(&reader, &s->order);
+    L2K_TRY(find_index(d, s, &reader, &index));
+    if (index && has_wanted(&reader, index)) {
+        L2K_TRY(read_indexed(&reader, index, &is_right, &stop));
+        if (!is_right)
+            L2K_TRY(distrust(d, s, index));
+    }
+    if (!is_right) {
+        stop = (l2k_packet_stop){0};
+        L2K_TRY(start_walk(d, s, &reader));
+        L2K_TRY(walk(&reader, &s->order, index, &stop));
+    }
+    s->is_whole = !stop.error;
+    return stop.error ? report(d, s->tile.index, &stop) : L2K_OK;
 }

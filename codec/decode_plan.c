@@ -13,7 +13,7 @@ static void *take_zeroed(const l2k_context *context, l2k_tile_state *s, size_t s
 /* Once for all images with the tile. */
 static l2k_status allocate_state(const l2k_context *context, l2k_tile_state *s)
 {
-    if (s->cropped)
+    if (s->joined)
         return L2K_OK;
     s->components = take_zeroed(context, s, sizeof *s->components);
     s->planes = take_zeroed(context, s, sizeof *s->planes);
@@ -21,60 +21,61 @@ static l2k_status allocate_state(const l2k_context *context, l2k_tile_state *s)
     s->host_planes = take_zeroed(context, s, sizeof *s->host_planes);
     s->device = take_zeroed(context, s, sizeof *s->device);
     if (s->components && s->planes && s->plan_component && s->host_planes && s->device)
-        s->cropped = take_zeroed(context, s, sizeof *s->cropped);
-    if (!s->cropped)
+        s->joined = take_zeroed(context, s, sizeof *s->joined);
+    if (!s->joined)
         s->device = NULL;
-    return s->cropped ? L2K_OK : l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for a tile");
+    return s->joined ? L2K_OK : l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for a tile");
 }
 
 /* ---- Code-blocks --------------------------------------------------------------------------------------------- */
 
-/* Whether a block has a part in the area. */
-static bool is_needed(const l2k_decoding *d, const l2k_block_place *place)
+/* Every code-block of the windows must exist, so that its coefficients are decoded or cleared. */
+static l2k_status prepare_resolution(const l2k_decoding *d, l2k_tile_state *s, const l2k_tile_component *component,
+                                     uint32_t r)
 {
-    const l2k_tile_component *component = place->band->component;
-    l2k_rect area = l2k_component_rect(d->area, component->dx, component->dy), r = place->block->rect;
-    unsigned level = l2k_band_level(component->coding->levels, place->band->resolution);
-    unsigned support = l2k_coding_wavelet(component->coding)->support;
-    return l2k_reaches(r.x0, r.x1, area.x0, area.x1, level, support) &&
-           l2k_reaches(r.y0, r.y1, area.y0, area.y1, level, support);
-}
-
-static void forget_unneeded(const l2k_decoding *d, l2k_tile_state *s)
-{
-    const l2k_rect area = d->area, tile = s->tile.rect;
-    if (area.x0 <= tile.x0 && area.y0 <= tile.y0 && area.x1 >= tile.x1 && area.y1 >= tile.y1)
-        return;
-    for (size_t i = 0; i < s->num_places; i++)
-        if (s->places[i].block->received.first && !is_needed(d, &s->places[i]))
-            s->places[i].block->received = (l2k_received_block){0};
-}
-
-/* Every code-block of the wanted resolutions must exist, so that its coefficients are decoded or cleared. */
-static l2k_status prepare_blocks(const l2k_decoding *d, l2k_tile_state *s)
-{
-    for (uint32_t c = 0; c < s->tile.num_components; c++) {
-        const l2k_tile_component *component = &s->tile.components[c];
-        for (uint32_t r = 0; l2k_wants_component(d, c) && r + d->discard < component->num_resolutions; r++)
-            for (uint32_t p = 0; p < component->resolutions[r].num_precincts; p++)
-                L2K_TRY(l2k_precinct_prepare(d->context, &s->tile, component, r, p));
-    }
+    const l2k_resolution *resolution = &component->resolutions[r];
+    const l2k_rect wanted = resolution->wanted;
+    for (uint32_t y = wanted.y0; y < wanted.y1; y++)
+        for (uint32_t x = wanted.x0; x < wanted.x1; x++)
+            L2K_TRY(l2k_precinct_prepare(d->context, &s->tile, component, r, y * resolution->precincts.across + x));
     return L2K_OK;
 }
 
 l2k_status l2k_list_blocks(const l2k_decoding *d, l2k_tile_state *s)
 {
     L2K_TRY(allocate_state(d->context, s));
-    L2K_TRY(prepare_blocks(d, s));
-    if (!s->places || s->only != d->only || s->discard != d->discard) {
-        l2k_release(d->context, s->places);
-        s->places = NULL;
-        L2K_TRY(l2k_tile_list_blocks(d->context, &s->tile, d->only, d->discard, &s->places, &s->num_places));
-        s->only = d->only;
-        s->discard = d->discard;
-    }
-    forget_unneeded(d, s);
+    for (uint32_t c = 0; c < s->tile.num_components; c++)
+        for (uint32_t r = 0; r < s->tile.components[c].num_resolutions; r++)
+            L2K_TRY(prepare_resolution(d, s, &s->tile.components[c], r));
+    if (s->places)
+        return L2K_OK;
+    return l2k_tile_list_blocks(d->context, &s->tile, UINT32_MAX, 0, &s->places, &s->num_places);
+}
+
+static bool is_on_device(const l2k_decoding *d, const l2k_tile_state *s)
+{
+    return s->tile.components[d->only == UINT32_MAX ? 0 : d->only].view->on_device;
+}
+
+l2k_status l2k_fetch_blocks(const l2k_decoding *d, l2k_tile_state *s)
+{
+    s->to_decode = s->places;
+    s->num_to_decode = s->num_places;
+    l2k_release(d->context, s->rest);
+    s->rest = NULL;
+    if (!d->cache || is_on_device(d, s))
+        return L2K_OK;
+    s->to_decode = s->rest = l2k_allocate(d->context, s->num_places, sizeof *s->rest);
+    if (!s->rest)
+        return l2k_fail(d->context, L2K_ERROR_MEMORY, "out of memory for code-blocks");
+    s->num_to_decode = l2k_block_cache_fetch(d->cache, s->tile.index, s->places, s->num_places, s->rest);
     return L2K_OK;
+}
+
+void l2k_keep_blocks(const l2k_decoding *d, l2k_tile_state *s)
+{
+    if (s->rest && !atomic_load(&s->damaged))
+        l2k_block_cache_store(d->cache, s->tile.index, s->rest, s->num_to_decode);
 }
 
 /* Bit-planes of magnitudes of up to `planes` bit-planes once a region of interest has come down to the background
@@ -185,6 +186,8 @@ l2k_status l2k_make_decode_plan(const l2k_decoding *d, l2k_tile_state *s, const 
 {
     l2k_plan_spec spec = {.direction = L2K_INVERSE};
     l2k_coding_plan_spec(&d->codestream->siz, &s->coding, s->tile.rect, d->discard, s->components, &spec);
+    for (uint32_t c = 0; c < s->tile.num_components; c++)
+        l2k_window_enter(d, c, s->tile.components[c].coding, &s->components[c]);
     spec.type = measure_components(s);
     if (!d->planes)
         spec.type = L2K_COEFFICIENT_INT32;

@@ -4,11 +4,13 @@
 /* What is of this image alone. */
 static void release_image(const l2k_context *context, l2k_tile_state *s)
 {
-    for (uint32_t c = 0; s->cropped && c < s->tile.num_components; c++) {
-        l2k_release(context, s->cropped[c]);
+    for (uint32_t c = 0; s->joined && c < s->tile.num_components; c++) {
+        l2k_release(context, s->joined[c]);
         l2k_release(context, s->host_planes[c].data);
-        s->cropped[c] = s->host_planes[c].data = NULL;
+        s->joined[c] = s->host_planes[c].data = NULL;
     }
+    l2k_release(context, s->rest);
+    s->rest = NULL;
     if (s->packed.bytes.context)
         l2k_buffer_release(&s->packed.bytes);
     s->packed = (l2k_packed_headers){0};
@@ -16,18 +18,23 @@ static void release_image(const l2k_context *context, l2k_tile_state *s)
     s->is_absent = s->is_blank = s->joined_later = s->on_host = s->is_begun = false;
 }
 
-void l2k_tile_state_forget(const l2k_context *context, l2k_tile_state *s)
+void l2k_tile_state_forget_tree(const l2k_context *context, l2k_tile_state *s)
 {
     for (uint32_t c = 0; s->device && c < s->tile.num_components; c++)
         l2k_device_release(&s->device[c]);
-    l2k_tile_coding_release(context, &s->coding);
-    l2k_packet_order_release(context, &s->order);
     l2k_release(context, s->places);
     l2k_tile_release(context, &s->tile);
     s->places = NULL;
     s->num_places = 0;
     s->device = NULL;
-    s->cropped = NULL;
+    s->joined = NULL;
+}
+
+void l2k_tile_state_forget(const l2k_context *context, l2k_tile_state *s)
+{
+    l2k_tile_state_forget_tree(context, s);
+    l2k_tile_coding_release(context, &s->coding);
+    l2k_packet_order_release(context, &s->order);
 }
 
 void l2k_tile_state_leave(const l2k_decoding *d, l2k_tile_state *s)
@@ -119,9 +126,23 @@ static l2k_status decode_selected(l2k_decoder *decoder, l2k_decoding *d, l2k_bac
     return run_teams(decoder, d, share, user);
 }
 
+/* What windows leave to each other: room for the indices of tiles, if a part of the picture is wanted: without it,
+ * windows take longer. */
+static void take_indices(l2k_decoder *decoder, l2k_decoding *d)
+{
+    const l2k_rect image = d->codestream->siz.grid.image;
+    const bool all = d->area.x0 <= image.x0 && d->area.y0 <= image.y0 && d->area.x1 >= image.x1 &&
+                     d->area.y1 >= image.y1 && d->discard == 0 && d->layers == 0 && d->only == UINT32_MAX;
+    if (!decoder->indices && !all)
+        decoder->indices = l2k_allocate_zeroed(d->context, d->codestream->num_tiles, sizeof *decoder->indices);
+    d->indices = decoder->indices;
+    d->cache = d->planes && decoder->cache.limit > 0 ? &decoder->cache : NULL;
+}
+
 l2k_status l2k_decode_tiles(l2k_decoder *decoder, l2k_decoding *d, l2k_backend backend, l2k_team_share *share,
                             void *user)
 {
+    take_indices(decoder, d);
     L2K_TRY(select_tiles(d));
     l2k_status status = decode_selected(decoder, d, backend, share, user);
     l2k_release(d->context, d->tiles);
@@ -149,6 +170,8 @@ l2k_decoding l2k_decode_start(l2k_decoder *decoder, l2k_rect area, const l2k_pla
     l2k_pool_start_job(&decoder->pool, &decoder->context.hooks, l2k_decoder_memory_limit(decoder));
     if (l2k_pool_exceeds(&decoder->pool))
         l2k_decoder_drop(decoder);
+    l2k_block_cache_start(&decoder->cache, (uint64_t)options[L2K_DECODER_CACHE_BYTES], decoder->opened,
+                          (uint32_t)options[L2K_DECODER_LAYERS]);
     atomic_store(&decoder->findings.incomplete, false);
     atomic_store(&decoder->findings.warned_fewer, false);
     atomic_store(&decoder->findings.warned_beyond, false);
@@ -158,6 +181,7 @@ l2k_decoding l2k_decode_start(l2k_decoder *decoder, l2k_rect area, const l2k_pla
                           .area = area,
                           .planes = planes,
                           .only = l2k_decoder_only_component(decoder),
+                          .opened = decoder->opened,
                           .discard = (uint32_t)options[L2K_DECODER_REDUCE],
                           .layers = (uint32_t)options[L2K_DECODER_LAYERS]};
 }

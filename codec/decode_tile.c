@@ -73,12 +73,28 @@ static uint64_t packets_of_header(const l2k_decoding *d, const l2k_tile_coding *
     return resolutions / RESOLUTIONS_OF_PACKET;
 }
 
-/* The tree of an earlier image, or a new one. */
+/* The tree of an earlier image, unless the window needs other precincts, or a new one. After an earlier window of the
+ * same file it has all its packets. */
 static l2k_status make_tree(const l2k_decoding *d, l2k_tile_state *s, uint32_t index, uint64_t most_precincts)
 {
-    if (s->tile.components)
+    const l2k_window_change change = s->tile.components ? l2k_window_set(d, &s->tile) : L2K_WINDOW_OTHER_PRECINCTS;
+    if (change == L2K_WINDOW_OTHER_BLOCKS) {
+        l2k_release(d->context, s->places);
+        s->places = NULL;
+    }
+    s->has_packets = change != L2K_WINDOW_OTHER_PRECINCTS && s->is_whole && s->opened == d->opened &&
+                     s->layers == d->layers && s->is_kept;
+    if (s->has_packets)
+        return L2K_OK;
+    s->opened = d->opened;
+    s->layers = d->layers;
+    s->is_whole = false;
+    if (change != L2K_WINDOW_OTHER_PRECINCTS)
         return l2k_tile_restart(d->context, most_precincts, &s->tile);
-    return l2k_tile_create(d->context, &d->codestream->siz, &s->coding, index, most_precincts, &s->tile);
+    l2k_tile_state_forget_tree(d->context, s);
+    L2K_TRY(l2k_tile_outline(d->context, &d->codestream->siz, &s->coding, index, most_precincts, &s->tile));
+    l2k_window_set(d, &s->tile);
+    return l2k_tile_take_precincts(d->context, &s->tile);
 }
 
 static l2k_status create_tile(const l2k_decoding *d, l2k_tile_state *s, uint32_t index, uint64_t bytes)
@@ -150,6 +166,7 @@ l2k_status l2k_read_tile(const l2k_decoding *d, l2k_tile_state *s, uint32_t inde
     if (s->is_absent)
         return l2k_missing_tile(d, index);
     L2K_TRY(create_tile(d, s, index, bytes));
-    L2K_TRY(l2k_read_packets(d, s));
+    if (!s->has_packets)
+        L2K_TRY(l2k_read_packets(d, s));
     return check_reduction(d, s);
 }

@@ -45,9 +45,10 @@ l2k_status l2k_begin_blocks(const l2k_decoding *d, l2k_tile_state *s, l2k_team *
 {
     /* Code-blocks, arithmetic decoder and bit-planes: Annexes C, D, codec/blocks/. */
     L2K_TRY(l2k_make_decode_plan(d, s, team, slot));
+    L2K_TRY(l2k_fetch_blocks(d, s));
     const double start = l2k_stage_start(d->context);
-    const l2k_block_batch batch = {.places = s->places,
-                                   .num_places = s->num_places,
+    const l2k_block_batch batch = {.places = s->to_decode,
+                                   .num_places = s->num_to_decode,
                                    .damaged = &s->damaged,
                                    .units = L2K_UNITS_TILE_BLOCKS,
                                    .stream = l2k_plan_stream(slot->plan),
@@ -67,6 +68,7 @@ l2k_status l2k_finish_blocks(const l2k_decoding *d, l2k_tile_state *s)
 {
     const double start = l2k_stage_start(d->context);
     L2K_TRY(s->coder->table->finish(s->coder));
+    l2k_keep_blocks(d, s);
     l2k_stage_end(d->context, L2K_STAGE_TIER1, start);
     return L2K_OK;
 }

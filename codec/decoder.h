@@ -7,8 +7,9 @@
 #include "base/run.h"
 #include "codec/batch.h"
 #include "codec/codestream/codestream_read.h"
+#include "codec/decode_cache.h"
 #include "codec/jp2/jp2.h"
-#include "codec/packets/packet_order.h"
+#include "codec/packets/packet_index.h"
 #include "codec/teams.h"
 #include "transform/choice.h"
 #include "transform/device_planes.h"
@@ -49,7 +50,10 @@ struct l2k_decoder {
     l2k_component *shown;      /* by l2k_decoder_image last: one of these two */
     uint32_t next_tile;        /* after those decoded last, 0 = none */
     l2k_findings findings;
-    void *stream;                  /* the caller's, for planes in device memory */
+    void *stream;               /* the caller's, for planes in device memory */
+    uint64_t opened;            /* files so far */
+    l2k_packet_index **indices; /* of each tile, NULL where there is none; or no array, before the first window */
+    l2k_block_cache cache;
     struct l2k_tile_state *states; /* one for each slot of the teams, kept with them */
     unsigned num_states;
     void *memory; /* samples that l2k_decoder_decode_memory gave last */
@@ -133,7 +137,10 @@ typedef struct l2k_decoding {
     uint32_t layers;         /* to decode, 0 = all */
     uint32_t *tiles;         /* numbers of those that meet the area */
     uint32_t num_tiles;
-    bool keeps_tiles; /* each slot has one tile at most, which may come again in the next image */
+    bool keeps_tiles;           /* each slot has one tile at most, which may come again in the next image */
+    uint64_t opened;            /* the number of the file */
+    l2k_packet_index **indices; /* of the decoder, for windows */
+    l2k_block_cache *cache;     /* likewise; NULL: none is wanted */
 } l2k_decoding;
 
 static inline bool l2k_wants_component(const l2k_decoding *d, uint32_t c)
@@ -157,18 +164,24 @@ typedef struct l2k_tile_state {
     bool on_host;      /* planes are in device memory, but samples come from the CPU */
     bool is_begun;     /* the code-blocks are with their coder, or have been */
     bool is_kept;      /* there was an image with this tile before */
+    bool is_whole;     /* the packets that were wanted are all there */
+    bool has_packets;  /* since an earlier window */
+    uint64_t opened;   /* the file that they were read from */
+    uint32_t layers;   /* as many of them as d->layers said */
     l2k_block_place *places;
     size_t num_places;
-    uint32_t only, discard;         /* for which the places were listed */
+    l2k_block_place *rest;            /* of those, if others were kept from an earlier window */
+    const l2k_block_place *to_decode; /* either of the two */
+    size_t num_to_decode;
     l2k_block_coder *coder;         /* that has the code-blocks */
     atomic_bool damaged;            /* what it found */
     l2k_plan_component *components; /* of the plan */
     uint32_t *plan_component;       /* the plan's number of each component */
     l2k_plane *planes;              /* per component of the plan */
-    void **cropped; /* per component: samples of the whole tile-component where they do not go straight to the output */
-    l2k_device_memory *device; /* per component: the same in device memory, or what is on its way there */
-    l2k_plane *host_planes;    /* if on_host: per component, of what the area has of the tile */
-    l2k_decoding host;         /* likewise: the decoding of this tile alone, into these */
+    void **joined;                  /* per component: its part before it is joined with others, if joined_later */
+    l2k_device_memory *device;      /* if on_host, per component: what is on its way there */
+    l2k_plane *host_planes;         /* if on_host: per component, of what the area has of the tile */
+    l2k_decoding host;              /* likewise: the decoding of this tile alone, into these */
 } l2k_tile_state;
 
 /* What a tile counts in progress, and its code-blocks together out of that. */
@@ -197,8 +210,9 @@ l2k_status l2k_decode_packets(const l2k_decoding *d, l2k_tile_state *state, l2k_
 l2k_status l2k_begin_blocks(const l2k_decoding *d, l2k_tile_state *state, l2k_team *team, l2k_tile_slot *slot);
 l2k_status l2k_finish_blocks(const l2k_decoding *d, l2k_tile_state *state);
 
-/* Releases what is kept from image to image. */
+/* Releases what is kept from image to image: all of it, or the tree with all that belongs to it. */
 void l2k_tile_state_forget(const l2k_context *context, l2k_tile_state *state);
+void l2k_tile_state_forget_tree(const l2k_context *context, l2k_tile_state *state);
 
 void l2k_decoder_release_tiles(l2k_decoder *decoder);
 
@@ -241,20 +255,47 @@ l2k_status l2k_missing_tile(const l2k_decoding *d, uint32_t index);
  * findings->incomplete. */
 l2k_status l2k_report_damage(const l2k_decoding *d, l2k_tile_state *state);
 
-/* Lists the code-blocks of what is wanted, those outside the area as if nothing had been received. */
+/* Lists the code-blocks of what is wanted. */
 l2k_status l2k_list_blocks(const l2k_decoding *d, l2k_tile_state *state);
 
 /* The table for all code-blocks of the tile on a device; NULL where there is none. */
 const l2k_block_coder_table *l2k_device_coder_of(const l2k_tile_state *state);
 
+/* Chooses those that are to be decoded: not those that an earlier window left, whose coefficients go into the views. */
+l2k_status l2k_fetch_blocks(const l2k_decoding *d, l2k_tile_state *state);
+
+/* Leaves those that have been decoded to later windows, where the caller allows for it. */
+void l2k_keep_blocks(const l2k_decoding *d, l2k_tile_state *state);
+
 /* Makes the slot's plan, and the views, for the blocks that were listed. */
 l2k_status l2k_make_decode_plan(const l2k_decoding *d, l2k_tile_state *state, const l2k_team *team,
                                 l2k_tile_slot *slot);
 
+/* ---- What a window needs (decode_window.c) ---------------------------------------------------------------------- */
+
+/* What is wanted of component c, in the domain of the resolution that is decoded. */
+l2k_rect l2k_window_output(const l2k_decoding *d, uint32_t c);
+
+/* Enters the window into a plan's component. */
+void l2k_window_enter(const l2k_decoding *d, uint32_t c, const l2k_component_coding *coding,
+                      l2k_plan_component *component);
+
+/* Enters into the tree what the decoding needs of each resolution and subband. Where the precincts that are wanted have
+ * changed, the tree needs memory for others. */
+typedef enum l2k_window_change {
+    L2K_WINDOW_SAME = 0,
+    L2K_WINDOW_OTHER_BLOCKS,
+    L2K_WINDOW_OTHER_PRECINCTS
+} l2k_window_change;
+l2k_window_change l2k_window_set(const l2k_decoding *d, l2k_tile *tile);
+
+/* The number of precincts that are wanted. */
+uint64_t l2k_window_precincts(const l2k_tile *tile);
+
 /* ---- Samples (decode_samples.c) --------------------------------------------------------------------------------- */
 
-/* Chooses where the inverse transform puts the samples of each component that is wanted: the output itself where it has
- * room for the whole tile-component, else memory of the state's own. */
+/* Chooses where the inverse transform puts the samples of each component that is wanted: the output itself, unless they
+ * are joined with others first, or go to a device. */
 l2k_status l2k_place_planes(const l2k_decoding *d, l2k_tile_state *state);
 
 /* Brings samples that are not in the output yet there; in device memory, in the caller's stream, like the next two. */
@@ -284,14 +325,5 @@ typedef struct l2k_thread_room {
 /* How many of the context's threads there is room for, each with tiles of its own where `by_tile`. Drops what is kept
  * of earlier images if it takes room that these threads need. */
 l2k_thread_room l2k_decode_threads(l2k_decoder *decoder, const l2k_decoding *d, bool by_tile);
-
-/* Whether [low, high) of a subband or resolution `level` levels below its component is needed for [area_low, area_high)
- * of that component, when a sample depends on others up to `support` away. */
-static inline bool l2k_reaches(uint64_t low, uint64_t high, uint32_t area_low, uint32_t area_high, unsigned level,
-                               unsigned support)
-{
-    uint64_t from = (uint64_t)area_low >> level, to = l2k_ceil_shift(area_high, level);
-    return high + support > from && low < to + support;
-}
 
 #endif

@@ -20,6 +20,7 @@ static const l2k_option_rule rules[] = {
     [L2K_DECODER_LIMIT_TILES] = {"limit of tiles", 1, 65535, 65535},
     [L2K_DECODER_CPU] = {"instruction set", 0, L2K_CPU_NEON, L2K_CPU_AUTO},
     [L2K_DECODER_MEMORY] = {"memory", 0, L2K_MEMORY_DEVICE, L2K_MEMORY_HOST},
+    [L2K_DECODER_CACHE_BYTES] = {"bytes of decoded code-blocks", 0, INT64_MAX, 0},
     [L2K_DECODER_IN_FLIGHT] = {"number of images in flight", 0, L2K_MOST_LANES, 0},
     [L2K_DECODER_DEVICE] = {"device", -1, L2K_MOST_DEVICES - 1, -1},
     [L2K_DECODER_DEVICES] = {"set of devices", 0, INT64_MAX, 0},
@@ -35,11 +36,18 @@ static const l2k_object_kind object_kind = {.bytes = sizeof(l2k_decoder),
 
 l2k_decoder *l2k_decoder_new(const l2k_hooks *hooks)
 {
-    return l2k_object_create(&object_kind, hooks);
+    l2k_decoder *decoder = l2k_object_create(&object_kind, hooks);
+    if (decoder)
+        l2k_block_cache_init(&decoder->cache, &decoder->context);
+    return decoder;
 }
 
 void l2k_decoder_close(l2k_decoder *decoder)
 {
+    for (uint32_t t = 0; decoder->indices && t < decoder->codestream.num_tiles; t++)
+        l2k_packet_index_free(&decoder->context, decoder->indices[t]);
+    l2k_release(&decoder->context, decoder->indices);
+    decoder->indices = NULL;
     decoder->is_open = false;
     l2k_codestream_close(&decoder->codestream);
     l2k_jp2_close(&decoder->jp2);
@@ -67,6 +75,7 @@ static void release_kept(l2k_decoder *decoder)
 void l2k_decoder_drop(l2k_decoder *decoder)
 {
     release_kept(decoder);
+    l2k_block_cache_clear(&decoder->cache);
     l2k_pool_drain(&decoder->pool, &decoder->context.hooks);
 }
 
@@ -88,6 +97,7 @@ void l2k_decoder_free(l2k_decoder *decoder)
     l2k_lanes_release(&decoder->lanes);
     l2k_decoder_close(decoder);
     release_kept(decoder);
+    l2k_block_cache_end(&decoder->cache);
     l2k_object_free(&object_kind, decoder);
 }
 

@@ -205,8 +205,9 @@ static l2k_status check_planes_coded(const l2k_context *context, const l2k_block
 const l2k_packet_maker_table *l2k_encode_packet_makers(const l2k_encoder *encoder)
 {
     const l2k_encoding *e = &encoder->encoding;
-    if (encoder->stream || e->num_tiles > 1 || e->coding.num_layers > 1 || e->by_step.given ||
-        l2k_layers_need_distortions(&e->targets) || e->tile_parts != L2K_TILE_PARTS_ONE)
+    const bool psnr = e->targets.kind != L2K_TARGET_RATIO && l2k_layers_need_distortions(&e->targets);
+    if (encoder->stream || e->num_tiles > 1 || e->coding.num_layers > 1 || e->by_step.given || psnr ||
+        e->tile_parts != L2K_TILE_PARTS_ONE)
         return NULL;
     return l2k_packet_maker_for(e->device_coders);
 }
@@ -220,14 +221,17 @@ static l2k_status make_packets(const l2k_encode_job *job, l2k_block_coder *coder
     l2k_packet_source from = {.coder = coder, .batch = &staying, .tile = tile, .lengths = job->encoding->plt};
     from.coefficients = l2k_plan_coefficient_memory(plan, &from.coefficient_bytes);
     staying.stays = true;
+    if (batch->distortions) {
+        from.ratio = job->encoding->targets.targets[0];
+        L2K_TRY(l2k_output_fixed_bytes(job->encoding, tile, 1, true, &encoder->output, &from.fixed_bytes));
+    }
     encoder->packet_makers = job->makers;
     if (!encoder->packet_maker)
         L2K_TRY(job->makers->create(&encoder->context, &encoder->packet_maker));
     return job->makers->make(encoder->packet_maker, &from, &encoder->output.packets);
 }
 
-static l2k_status code_blocks(const l2k_encode_job *job, l2k_block_coder *coder, const l2k_block_batch *batch,
-                              l2k_tile *tile)
+static l2k_status code_blocks(const l2k_encode_job *job, l2k_block_coder *coder, const l2k_block_batch *batch)
 {
     const l2k_context *context = job->encoding->context;
     double start = l2k_stage_start(context);
@@ -235,7 +239,7 @@ static l2k_status code_blocks(const l2k_encode_job *job, l2k_block_coder *coder,
     if (status == L2K_OK)
         status = coder->table->finish(coder);
     l2k_stage_end(context, L2K_STAGE_TIER1, start);
-    return status == L2K_OK ? check_planes_coded(context, batch, tile) : status;
+    return status;
 }
 
 /* The number of the list of blocks: tiles of one encoder may share a coder. */
@@ -270,8 +274,11 @@ l2k_status l2k_encode_blocks(const l2k_encode_job *job, l2k_team *team, l2k_plan
         status = l2k_device_wait(e->context, l2k_plan_stream(plan));
     if (status == L2K_OK && on_device && job->makers)
         status = make_packets(job, coder, &batch, plan, tile);
-    if (status == L2K_OK && !job->encoder->output.packets.bytes)
-        status = code_blocks(job, coder, &batch, tile);
+    const l2k_made_packets *made = &job->encoder->output.packets;
+    if (status == L2K_OK && !made->bytes && !made->blocks_are_here)
+        status = code_blocks(job, coder, &batch);
+    if (status == L2K_OK && !made->bytes)
+        status = check_planes_coded(e->context, &batch, tile);
     return on_device ? finish_plan(plan, status) : status;
 }
 

@@ -70,18 +70,31 @@ static bool open_kind(cli_reader *reader, const cli_reader_kind *kind)
     return false;
 }
 
-bool cli_reader_open_input(cli_reader *reader, const cli_input *input, const cli_raw *raw, bool quiet)
+static bool open_input(cli_reader *reader, const cli_input *input, const cli_raw *raw, bool quiet, unsigned page)
 {
     memset(reader, 0, sizeof *reader);
     reader->input = *input;
     reader->path = reader->name = input->name;
     reader->raw = raw;
     reader->quiet = quiet;
+    reader->page = page;
     const cli_reader_kind *kind = raw ? &cli_raw_reader : kind_by_content(input);
     if (kind)
         return open_kind(reader, kind);
     cli_reader_close(reader);
     return unknown(input->name);
+}
+
+bool cli_reader_open_input(cli_reader *reader, const cli_input *input, const cli_raw *raw, bool quiet)
+{
+    return open_input(reader, input, raw, quiet, 0);
+}
+
+bool cli_reader_open_page(cli_reader *reader, const char *path, unsigned page)
+{
+    cli_input input;
+    memset(reader, 0, sizeof *reader);
+    return cli_input_open(&input, path) && open_input(reader, &input, NULL, true, page);
 }
 
 bool cli_reader_open(cli_reader *reader, const char *path, const cli_raw *raw, bool quiet)

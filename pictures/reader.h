@@ -31,6 +31,8 @@ struct cli_reader {
     const char *path;
     const cli_raw *raw; /* the description for a file without a header, or NULL */
     bool quiet;
+    unsigned page;   /* of a TIFF file, from 1 on; 0: the first, with a warning if there are others */
+    bool more_pages; /* there is another page after this one */
     const cli_reader_kind *kind;
     cli_picture picture;
     cli_layout layout;
@@ -43,6 +45,9 @@ bool cli_reader_open(cli_reader *reader, const char *path, const cli_raw *raw, b
 
 /* The same from an open input, whose ownership passes to the reader. */
 bool cli_reader_open_input(cli_reader *reader, const cli_input *input, const cli_raw *raw, bool quiet);
+
+/* The same for a page of a TIFF file, from 1 on; of another file, for page 1 alone. */
+bool cli_reader_open_page(cli_reader *reader, const char *path, unsigned page);
 
 /* Does the content of an input identify a known format? */
 bool cli_reader_knows(const cli_input *input);

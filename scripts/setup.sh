@@ -4,6 +4,7 @@
 set -eu
 
 need="gcc libc6-dev make cmake pkg-config libpng-dev libtiff-dev liblcms2-dev"
+need="$need python3-dev python3-venv" # for the Python package
 if [ "${1:-}" = --tests ]; then
     need="$need g++ libcmocka-dev libopenjp2-tools libopenjp2-7-dev libavcodec-dev openjph-tools"
     # for scripts/neon.sh

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs missing packages, builds, and runs all tests: once as shipped, then those of the library for 64-bit ARM
-# (scripts/neon.sh), then all under AddressSanitizer and UndefinedBehaviorSanitizer. --quick skips the last round.
+# (scripts/neon.sh) and of the Python package (scripts/python.sh), then all under AddressSanitizer and
+# UndefinedBehaviorSanitizer. --quick skips the last round.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"
@@ -20,6 +21,7 @@ nvidia-smi -L >/dev/null 2>&1 || kernels=-DL2K_CUDA_ARCHITECTURES=90-real
 echo "== Release build"
 run_tests build -DL2K_CUDA=AUTO $kernels
 scripts/neon.sh
+scripts/python.sh
 [ "${1:-}" = --quick ] || {
     echo "== Sanitizer build"
     run_tests build-sanitize -DL2K_SANITIZE=ON -DL2K_CUDA=OFF

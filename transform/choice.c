@@ -48,7 +48,7 @@ uint64_t l2k_plan_samples(const l2k_plan_spec *spec)
     uint64_t samples = 0;
     for (uint32_t c = 0; c < spec->num_components; c++) {
         const l2k_plan_component *component = &spec->components[c];
-        l2k_rect r = l2k_resolution_rect(component->rect, l2k_discarded(spec->direction, component));
+        l2k_rect r = l2k_plan_output(spec->direction, component);
         samples += (uint64_t)l2k_rect_width(r) * l2k_rect_height(r);
     }
     return samples;

@@ -114,6 +114,14 @@ l2k_status l2k_transform_set_steps(l2k_transform *transform, uint32_t component,
     return L2K_OK;
 }
 
+l2k_status l2k_transform_set_region(l2k_transform *transform, uint32_t x0, uint32_t y0, uint32_t x1, uint32_t y1)
+{
+    if (x0 >= x1 || y0 >= y1)
+        return l2k_fail(&transform->context, L2K_ERROR_ARGUMENT, "an empty region");
+    transform->region = (l2k_rect){x0, y0, x1, y1};
+    return L2K_OK;
+}
+
 /* ---- Preparing ----------------------------------------------------------------------------------------------- */
 
 static l2k_status device_bytes(const l2k_context *context, const l2k_plan_spec *spec, uint64_t *bytes)
@@ -243,21 +251,26 @@ static bool is_aligned(const l2k_plane *plane)
     return all % l2k_sample_bytes(plane->type) == 0;
 }
 
-static l2k_status check_plane(const l2k_transform *t, const l2k_plane *plane, uint32_t c)
+l2k_status l2k_plane_check(const l2k_context *context, const l2k_plane *plane, const l2k_plan_component *component,
+                           bool has_samples, uint32_t c)
 {
-    const l2k_plan_component *component = &t->tile.components[c];
-    const l2k_coefficients *view = l2k_plan_coefficients(t->plan, c);
-    if (!plane->data && view->width && view->height)
-        return l2k_fail(&t->context, L2K_ERROR_ARGUMENT, "component %u: no samples", (unsigned)c);
+    if (!plane->data && has_samples)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "component %u: no samples", (unsigned)c);
     /* Whether float samples are possible is checked by the plan. */
     if (plane->type != L2K_SAMPLE_F32 &&
         !l2k_sample_type_holds(plane->type, component->precision, component->is_signed))
-        return l2k_fail(&t->context, L2K_ERROR_ARGUMENT, "component %u: its sample type cannot hold a precision of %u",
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "component %u: its sample type cannot hold a precision of %u",
                         (unsigned)c, component->precision);
     if (!is_aligned(plane))
-        return l2k_fail(&t->context, L2K_ERROR_ARGUMENT,
+        return l2k_fail(context, L2K_ERROR_ARGUMENT,
                         "component %u: data and strides must be multiples of the sample's size", (unsigned)c);
     return L2K_OK;
+}
+
+static l2k_status check_plane(const l2k_transform *t, const l2k_plane *plane, uint32_t c)
+{
+    const l2k_coefficients *view = l2k_plan_coefficients(t->plan, c);
+    return l2k_plane_check(&t->context, plane, &t->tile.components[c], view->width && view->height, c);
 }
 
 static l2k_status check_planes(const l2k_transform *t, const l2k_plane *planes)

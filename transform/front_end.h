@@ -25,6 +25,7 @@ struct l2k_transform {
     l2k_choice choice;
     int64_t options[L2K_TRANSFORM_NUM_OPTIONS];
     l2k_own_steps *own_steps;
+    l2k_rect region;    /* on the reference grid; empty: everything */
     bool changed;       /* options or steps, since the plan was made */
     l2k_plan *plan;     /* NULL: not prepared */
     l2k_tile_spec tile; /* of the plan */
@@ -34,5 +35,9 @@ struct l2k_transform {
  * nothing is left in `out`. */
 l2k_status l2k_tile_spec_make(const l2k_transform *transform, const l2k_image *tile, l2k_tile_spec *out);
 void l2k_tile_spec_release(const l2k_context *context, l2k_tile_spec *spec);
+
+/* Whether a caller's plane can be component c: memory where there are samples, a type that holds them, alignment. */
+l2k_status l2k_plane_check(const l2k_context *context, const l2k_plane *plane, const l2k_plan_component *component,
+                           bool has_samples, uint32_t c);
 
 #endif

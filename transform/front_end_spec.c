@@ -146,6 +146,35 @@ static void choose_steps(const l2k_transform *t, uint32_t c, unsigned precision,
                          (unsigned)t->options[L2K_TRANSFORM_LEVELS], steps);
 }
 
+/* The part of the tile that the region leaves. */
+static l2k_rect wanted_of(const l2k_transform *t, const l2k_image *tile)
+{
+    const l2k_rect area = {tile->x0, tile->y0, tile->x1, tile->y1};
+    return l2k_rect_empty(t->region) ? area : l2k_rect_intersect(area, t->region);
+}
+
+static l2k_status check_region(const l2k_transform *t, const l2k_image *tile)
+{
+    const l2k_rect area = {tile->x0, tile->y0, tile->x1, tile->y1}, wanted = wanted_of(t, tile);
+    if (t->options[L2K_TRANSFORM_DIRECTION] == L2K_FORWARD && memcmp(&wanted, &area, sizeof area) != 0)
+        return l2k_fail(&t->context, L2K_ERROR_ARGUMENT, "only an inverse transform can have a region");
+    if (l2k_rect_empty(wanted))
+        return l2k_fail(&t->context, L2K_ERROR_ARGUMENT, "the region is outside the tile");
+    return L2K_OK;
+}
+
+/* {0} where the region leaves all of the component. */
+static l2k_rect window_of(const l2k_transform *t, const l2k_image *tile, const l2k_component *component)
+{
+    const unsigned discard = (unsigned)t->options[L2K_TRANSFORM_REDUCE];
+    const l2k_rect area = {tile->x0, tile->y0, tile->x1, tile->y1};
+    const l2k_rect all = l2k_component_rect(area, component->dx, component->dy);
+    const l2k_rect wanted = l2k_component_rect(wanted_of(t, tile), component->dx, component->dy);
+    if (memcmp(&wanted, &all, sizeof all) == 0)
+        return (l2k_rect){0};
+    return l2k_resolution_rect(wanted, discard);
+}
+
 static void fill_component(const l2k_transform *t, const l2k_image *tile, uint32_t c, l2k_tile_spec *s)
 {
     const l2k_component *component = &tile->components[c];
@@ -155,6 +184,7 @@ static void fill_component(const l2k_transform *t, const l2k_image *tile, uint32
         .rect = l2k_component_rect((l2k_rect){tile->x0, tile->y0, tile->x1, tile->y1}, component->dx, component->dy),
         .levels = (unsigned)t->options[L2K_TRANSFORM_LEVELS],
         .discard = (unsigned)t->options[L2K_TRANSFORM_REDUCE],
+        .window = window_of(t, tile, component),
         .wavelet = (l2k_wavelet)t->options[L2K_TRANSFORM_WAVELET],
         .precision = component->precision,
         .is_signed = component->is_signed};
@@ -196,6 +226,7 @@ l2k_status l2k_tile_spec_make(const l2k_transform *transform, const l2k_image *t
     *out = (l2k_tile_spec){0};
     L2K_TRY(check_options(transform));
     L2K_TRY(check_tile(transform, tile));
+    L2K_TRY(check_region(transform, tile));
     L2K_TRY(check_own_steps(transform, tile));
     l2k_status status = fill_spec(transform, tile, out);
     if (status != L2K_OK)

@@ -5,17 +5,31 @@
 
 #include "dwt/wavelet.h"
 #include "quant/steps.h"
+#include "transform/window.h"
+
+#define ALIGNED 16u
 
 l2k_level l2k_level_of(const l2k_plan_component *component, unsigned level)
 {
-    l2k_rect in = l2k_resolution_rect(component->rect, level - 1), low = l2k_resolution_rect(component->rect, level);
-    return (l2k_level){l2k_rect_width(in),   l2k_rect_height(in), l2k_rect_width(low),
-                       l2k_rect_height(low), in.x0 & 1,           in.y0 & 1};
+    l2k_rect in = l2k_level_rect(component, level), low = l2k_subband_rect(in, 1, L2K_LL);
+    l2k_rect passed = l2k_passed_rect(component, level);
+    return (l2k_level){l2k_rect_width(in),
+                       l2k_rect_height(in),
+                       l2k_rect_width(low),
+                       l2k_rect_height(low),
+                       in.x0 & 1,
+                       in.y0 & 1,
+                       {passed.x0 - in.x0, passed.y0 - in.y0, passed.x1 - in.x0, passed.y1 - in.y0}};
 }
 
 unsigned l2k_discarded(l2k_direction direction, const l2k_plan_component *component)
 {
     return direction == L2K_INVERSE ? component->discard : 0;
+}
+
+l2k_rect l2k_plan_output(l2k_direction direction, const l2k_plan_component *component)
+{
+    return direction == L2K_INVERSE ? l2k_output_rect(component) : component->rect;
 }
 
 /* Rows start on a cache line: 32 samples are a multiple of it for int16 and int32. Rows a multiple of 1 KiB apart would
@@ -26,24 +40,41 @@ static size_t choose_stride(uint32_t width, size_t size)
     return stride * size % 1024 == 0 ? stride + 32 : stride;
 }
 
+/* Where a subband may begin, from `from` on: columns of a window's parts are aligned as in the subband's own domain. */
+static uint32_t choose_column(const l2k_plan_component *component, uint32_t from, l2k_rect part)
+{
+    return l2k_has_window(component) ? l2k_ceil_div(from, ALIGNED) * ALIGNED + part.x0 % ALIGNED : from;
+}
+
+/* Puts a subband to the right of `x`, if it is high horizontally, and below `y`, if vertically. */
+static void place_band(const l2k_plan_component *component, l2k_coefficients *view, unsigned band, uint32_t x,
+                       uint32_t y)
+{
+    const l2k_rect part = l2k_held_part(component, band);
+    const unsigned orientation = l2k_band_orientation(band);
+    const l2k_band_view place = {choose_column(component, orientation & L2K_HL ? x : 0, part),
+                                 orientation & L2K_LH ? y : 0, l2k_rect_width(part), l2k_rect_height(part)};
+    view->bands[band] = place;
+    view->width = l2k_max_u32(view->width, place.x + place.width);
+    view->height = l2k_max_u32(view->height, place.y + place.height);
+}
+
+/* Without a window each level fills the rectangle of its samples; with one, subbands are larger than the level below
+ * them needs, and the next level begins where all of them end. */
 void l2k_layout(l2k_direction direction, l2k_coefficient_type type, const l2k_plan_component *component,
                 l2k_coefficients *view)
 {
-    unsigned levels = component->levels, discard = l2k_discarded(direction, component);
-    l2k_rect whole = l2k_resolution_rect(component->rect, discard);
-    l2k_rect lowest = l2k_resolution_rect(component->rect, levels);
-    *view = (l2k_coefficients){.type = type, .width = l2k_rect_width(whole), .height = l2k_rect_height(whole)};
-    view->stride = choose_stride(view->width, l2k_coefficient_bytes(type));
-    view->num_bands = 3 * (levels - discard) + 1;
-    view->bands[0] = (l2k_band_view){0, 0, l2k_rect_width(lowest), l2k_rect_height(lowest)};
-    for (unsigned level = levels; level > discard; level--) {
-        l2k_level l = l2k_level_of(component, level);
-        uint32_t high_width = l.width - l.low_width, high_height = l.height - l.low_height;
-        l2k_band_view *bands = &view->bands[l2k_band_number(levels - level + 1, 0)];
-        bands[L2K_HL] = (l2k_band_view){l.low_width, 0, high_width, l.low_height};
-        bands[L2K_LH] = (l2k_band_view){0, l.low_height, l.low_width, high_height};
-        bands[L2K_HH] = (l2k_band_view){l.low_width, l.low_height, high_width, high_height};
+    const unsigned bands = 3 * (component->levels - l2k_discarded(direction, component)) + 1;
+    *view = (l2k_coefficients){.type = type, .num_bands = bands};
+    place_band(component, view, 0, 0, 0);
+    for (unsigned band = 1; band < bands; band += 3) {
+        const l2k_rect hl = l2k_held_part(component, band), lh = l2k_held_part(component, band + 1);
+        const l2k_band_view low = {.x = l2k_max_u32(view->width, choose_column(component, 0, lh) + l2k_rect_width(lh)),
+                                   .y = l2k_max_u32(view->height, l2k_rect_height(hl))};
+        for (unsigned i = 0; i < 3; i++)
+            place_band(component, view, band + i, low.x, low.y);
     }
+    view->stride = choose_stride(view->width, l2k_coefficient_bytes(type));
 }
 
 bool l2k_low_fits_int16(unsigned levels, unsigned discard, const uint8_t bits[L2K_MAX_SUBBANDS])
@@ -63,7 +94,7 @@ l2k_subband_info l2k_describe_band(const l2k_plan_component *component, unsigned
 {
     unsigned resolution = l2k_band_resolution(band), orientation = l2k_band_orientation(band);
     unsigned level = l2k_band_level(component->levels, resolution);
-    l2k_rect rect = l2k_subband_rect(component->rect, level, orientation);
+    l2k_rect rect = l2k_held_part(component, band);
     return (l2k_subband_info){.resolution = resolution,
                               .orientation = (l2k_orientation)orientation,
                               .level = level,

@@ -10,13 +10,18 @@ typedef struct l2k_level {
     uint32_t width, height;         /* of the samples, which are the LL of level - 1 */
     uint32_t low_width, low_height; /* of the LL band; either side may be 0, and so may the other bands' sides */
     unsigned parity_x, parity_y;    /* of the samples' origin: 1 = the first sample is high */
+    l2k_rect passed;                /* inverse: the samples that are passed on, counted from the first; all but for a
+                                       window */
 } l2k_level;
 
-/* Decomposition `level`, 1 to component->levels. */
+/* Decomposition `level`, 1 to component->levels; of a window, the samples that l2k_level_rect gives. */
 l2k_level l2k_level_of(const l2k_plan_component *component, unsigned level);
 
 /* The number of resolutions that a plan leaves out: the component's `discard`, if the direction is inverse. */
 unsigned l2k_discarded(l2k_direction direction, const l2k_plan_component *component);
+
+/* The samples of a plane. */
+l2k_rect l2k_plan_output(l2k_direction direction, const l2k_plan_component *component);
 
 /* Fills in everything but the memory: type, size, bands, and a stride for a `base` aligned to 64 bytes. */
 void l2k_layout(l2k_direction direction, l2k_coefficient_type type, const l2k_plan_component *component,

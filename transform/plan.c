@@ -10,6 +10,7 @@
 #include "transform/backend.h"
 #include "transform/choice.h"
 #include "transform/layout.h"
+#include "transform/window.h"
 
 /* The CUDA backend, if this build has it. */
 static l2k_status choose_cuda(const l2k_context *context, const l2k_backend_functions **functions)
@@ -113,8 +114,9 @@ bool l2k_backend_overlaps(const l2k_context *context, l2k_backend backend, uint6
 
 static bool share_shape(const l2k_plan_component *a, const l2k_plan_component *b)
 {
-    return memcmp(&a->rect, &b->rect, sizeof a->rect) == 0 && a->levels == b->levels && a->discard == b->discard &&
-           a->wavelet == b->wavelet;
+    return memcmp(&a->rect, &b->rect, sizeof a->rect) == 0 && memcmp(&a->window, &b->window, sizeof a->window) == 0 &&
+           a->cell_log2_width == b->cell_log2_width && a->cell_log2_height == b->cell_log2_height &&
+           a->levels == b->levels && a->discard == b->discard && a->wavelet == b->wavelet;
 }
 
 /* Requests that only some backends or wavelets can fulfil. */
@@ -129,6 +131,22 @@ static l2k_status check_kind(const l2k_context *context, const l2k_backend_funct
         if (!l2k_wavelet_get(spec->components[c].wavelet)->is_float)
             return l2k_fail(context, L2K_ERROR_ARGUMENT, "the %s wavelet has no float32 coefficients",
                             l2k_wavelet_get(spec->components[c].wavelet)->name);
+    return L2K_OK;
+}
+
+static l2k_status check_windows(const l2k_context *context, const l2k_plan_spec *spec)
+{
+    for (uint32_t c = 0; c < spec->num_components; c++) {
+        const l2k_plan_component *component = &spec->components[c];
+        const l2k_rect w = component->window, r = l2k_resolution_rect(component->rect, component->discard);
+        if (!l2k_has_window(component))
+            continue;
+        if (spec->direction == L2K_FORWARD)
+            return l2k_fail(context, L2K_ERROR_ARGUMENT, "only an inverse transform can have a window");
+        if (!l2k_rect_empty(w) && (w.x0 < r.x0 || w.y0 < r.y0 || w.x1 > r.x1 || w.y1 > r.y1))
+            return l2k_fail(context, L2K_ERROR_ARGUMENT, "component %u: a window outside its tile-component",
+                            (unsigned)c);
+    }
     return L2K_OK;
 }
 
@@ -167,6 +185,7 @@ static l2k_status create_on(const l2k_context *context, const l2k_backend_functi
                             const l2k_plan_spec *spec, l2k_plan **plan)
 {
     L2K_TRY(check_kind(context, functions, spec));
+    L2K_TRY(check_windows(context, spec));
     L2K_TRY(check_component_transform(context, spec));
     l2k_plan *made = l2k_allocate_zeroed(context, 1, sizeof *made);
     if (!made)
@@ -272,6 +291,37 @@ static bool same_side(uint32_t a0, uint32_t a1, uint32_t b0, uint32_t b1, unsign
     return a1 - a0 == b1 - b0 && ((a0 ^ b0) & mask) == 0;
 }
 
+/* Whether two parts of subbands have one size, and hold what is needed at one place. */
+static bool same_part(const l2k_plan_component *a, const l2k_plan_component *b, unsigned band)
+{
+    const l2k_rect in_a = l2k_needed_part(a, band), in_b = l2k_needed_part(b, band);
+    const l2k_rect of_a = l2k_held_part(a, band), of_b = l2k_held_part(b, band);
+    return l2k_rect_width(of_a) == l2k_rect_width(of_b) && l2k_rect_height(of_a) == l2k_rect_height(of_b) &&
+           in_a.x0 - of_a.x0 == in_b.x0 - of_b.x0 && in_a.y0 - of_a.y0 == in_b.y0 - of_b.y0 &&
+           l2k_rect_width(in_a) == l2k_rect_width(in_b) && l2k_rect_height(in_a) == l2k_rect_height(in_b);
+}
+
+static bool same_windows(const l2k_plan_component *a, const l2k_plan_component *b, unsigned discard)
+{
+    for (unsigned level = discard + 1; level <= a->levels; level++) {
+        const l2k_level of_a = l2k_level_of(a, level), of_b = l2k_level_of(b, level);
+        if (memcmp(&of_a, &of_b, sizeof of_a) != 0)
+            return false;
+    }
+    for (unsigned band = 0; band <= 3 * (a->levels - discard); band++)
+        if (!same_part(a, b, band))
+            return false;
+    return true;
+}
+
+static bool same_geometry(const l2k_plan_component *a, const l2k_plan_component *b, unsigned discard)
+{
+    if (l2k_has_window(a) || l2k_has_window(b))
+        return l2k_has_window(a) == l2k_has_window(b) && same_windows(a, b, discard);
+    return same_side(a->rect.x0, a->rect.x1, b->rect.x0, b->rect.x1, a->levels) &&
+           same_side(a->rect.y0, a->rect.y1, b->rect.y0, b->rect.y1, a->levels);
+}
+
 static bool component_fits(l2k_direction direction, const l2k_plan_component *a, const l2k_plan_component *b)
 {
     if (a->levels != b->levels || a->wavelet != b->wavelet || a->precision != b->precision ||
@@ -280,8 +330,7 @@ static bool component_fits(l2k_direction direction, const l2k_plan_component *a,
     unsigned discard = l2k_discarded(direction, a);
     if (discard != l2k_discarded(direction, b))
         return false;
-    if (!same_side(a->rect.x0, a->rect.x1, b->rect.x0, b->rect.x1, a->levels) ||
-        !same_side(a->rect.y0, a->rect.y1, b->rect.y0, b->rect.y1, a->levels))
+    if (!same_geometry(a, b, discard))
         return false;
     if (!l2k_wavelet_get(a->wavelet)->quantised)
         return true;

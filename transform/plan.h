@@ -10,6 +10,13 @@ typedef struct l2k_plan_component {
     l2k_rect rect;    /* the tile-component in its own domain; the parity of x0, y0 at each level matters */
     unsigned levels;  /* NL, 0 to 32 */
     unsigned discard; /* inverse only: resolutions left out, 0 to levels; planes then have the reduced size */
+    /* Inverse only: the samples wanted, inside the tile-component at its reduced size, in the domain of that; {0}: all
+     * of them. Views then hold the coefficients that these need (transform/window.h), and planes[c] points at the
+     * window's first sample. A window without area is possible. */
+    l2k_rect window;
+    /* With a window: views hold whole cells of 2^width x 2^height coefficients, anchored at 0 of the domain of each
+     * subband, so that a block coder which fills them cuts no code-block. 0 to 31. */
+    uint8_t cell_log2_width, cell_log2_height;
     l2k_wavelet wavelet;
     unsigned precision; /* 1 to 31 */
     bool is_signed;
@@ -51,9 +58,9 @@ typedef struct l2k_plan l2k_plan;
 /* Allocates all memory for `spec` on a backend, for up to context->threads threads and with the row kernels of
  * context->cpu; `context` must outlive the plan. L2K_BACKEND_AUTO is the GPU or the CPU, see transform/choice.h.
  * Errors: L2K_ERROR_MEMORY; L2K_ERROR_BACKEND, also for an instruction set that is not usable; L2K_ERROR_ARGUMENT for a
- * component transform of components that differ in shape. AUTO fails without a message, but for the note, where the GPU
- * fails for planes in device memory. A plan for one thread starts no parallel region, so many of
- * them can run side by side inside one. */
+ * component transform of components that differ in shape, a window outside its tile-component or forward. AUTO fails
+ * without a message, but for the note, where the GPU fails for planes in device memory. A plan for one thread starts no
+ * parallel region, so many of them can run side by side inside one. */
 l2k_status l2k_plan_create(const l2k_context *context, l2k_backend backend, const l2k_plan_spec *spec, l2k_plan **plan);
 
 /* Waits for work under way. NULL is allowed. */
@@ -62,7 +69,8 @@ void l2k_plan_free(l2k_plan *plan);
 /* The plan works with another context from now on: the same pool, perhaps other hooks for messages. */
 void l2k_plan_use(l2k_plan *plan, const l2k_context *context);
 
-/* Whether the plan can run `spec`: the same but for its position on the grid, with the same parities there. */
+/* Whether the plan can run `spec`: the same but for its position on the grid, with the same parities there. A window
+ * may move, too, if all that is passed on and held keeps its sizes, parities and offsets. */
 bool l2k_plan_fits(const l2k_plan *plan, const l2k_plan_spec *spec);
 
 /* The stream (cudaStream_t) in which begin works; NULL on the CPU. Work that is enqueued there between begin and finish
@@ -83,7 +91,8 @@ const l2k_coefficients *l2k_plan_coefficients(const l2k_plan *plan, uint32_t c);
 void *l2k_plan_coefficient_memory(const l2k_plan *plan, size_t *bytes);
 
 /* Runs the plan on the caller's planes: forward fills the coefficient views, inverse the planes. planes[c] points at
- * the top left sample of the tile-component (inverse: of its highest resolution that is kept). Nothing allocates.
+ * the top left sample of the tile-component (inverse: of its highest resolution that is kept, or of the window).
+ * Nothing allocates.
  *
  * begin starts the work and may return before it is done; finish waits for it. Between the two, planes and views belong
  * to the plan: nobody else may write them, or read what is being made. Two or three plans in rotation keep the bus busy

@@ -16,6 +16,7 @@ typedef enum cli_command {
     CLI_COMPARE,
     CLI_VIEW,
     CLI_DUMP,
+    CLI_VOLUME,
     CLI_NUM_COMMANDS
 } cli_command;
 
@@ -79,6 +80,9 @@ typedef struct cli_options {
     cli_setting zoom;
 
     cli_setting dump_format; /* cli_dump_format */
+
+    cli_setting z_levels; /* volume */
+    bool isotropic, measure;
 
     /* view and dump: the last option given that is for pictures only, or for JPEG 2000 files only; NULL for none. */
     const char *picture_option, *coded_option;

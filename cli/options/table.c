@@ -8,7 +8,8 @@
 #define COMPARE (1u << CLI_COMPARE)
 #define VIEW    (1u << CLI_VIEW)
 #define DUMP    (1u << CLI_DUMP)
-#define ALL     (ENCODE | DECODE | INFO | COMPARE | VIEW | DUMP)
+#define VOLUME  (1u << CLI_VOLUME)
+#define ALL     (ENCODE | DECODE | INFO | COMPARE | VIEW | DUMP | VOLUME)
 
 #define MEMBER(member)  .target = offsetof(cli_options, member)
 #define ENCODER(option) .target = offsetof(cli_options, encoder[L2K_ENCODER_##option])
@@ -130,6 +131,33 @@ const cli_option cli_option_table[] = {
      MEMBER(tile_index),
      .most = UINT32_MAX - 1},
 
+    /* volume */
+    {.commands = VOLUME,
+     .name = "raw",
+     .argument = "W,H,D,BITS,u|s[,be|le]",
+     .help = "IN has no header: it is D slices of W x H samples of BITS bits (1 to 24), unsigned or signed",
+     .fallback = "le",
+     .detail = "A sample takes one byte up to 8 bits, two up to 16, else four.",
+     .parse = cli_take_raw},
+    {.commands = VOLUME,
+     .name = "z-levels",
+     .argument = "N",
+     .help = "decomposition levels across slices, 0 to 32",
+     .fallback = "3, with --isotropic those of --levels",
+     .parse = cli_take_number,
+     MEMBER(z_levels),
+     .most = L2K_MAX_LEVELS},
+    {.commands = VOLUME,
+     .name = "isotropic",
+     .help = "one level in each of the three directions, then the next, in place of all levels across slices first",
+     .parse = cli_take_flag,
+     MEMBER(isotropic)},
+    {.commands = VOLUME,
+     .name = "measure",
+     .help = "print how many coefficients are small, beside those of the slices transformed one by one",
+     .parse = cli_take_flag,
+     MEMBER(measure)},
+
     /* encode */
     {.commands = ENCODE,
      .name = "raw",
@@ -160,7 +188,7 @@ const cli_option cli_option_table[] = {
      .argument = "DB[,DB...]",
      .help = "quality layers by PSNR in dB, rising; 0 = everything",
      .parse = cli_take_psnr},
-    {.commands = ENCODE | VIEW | DUMP,
+    {.commands = ENCODE | VIEW | DUMP | VOLUME,
      .letter = 'I',
      .name = "irreversible",
      .help = "use the 9/7 wavelet, which is lossy, instead of the 5/3",
@@ -197,7 +225,7 @@ const cli_option cli_option_table[] = {
      ENCODER(HT_PASSES),
      .least = 1,
      .most = 3},
-    {.commands = ENCODE | VIEW | DUMP,
+    {.commands = ENCODE | VIEW | DUMP | VOLUME,
      .name = "levels",
      .argument = "N",
      .help = "decomposition levels, 0 to 32",
@@ -259,7 +287,7 @@ const cli_option cli_option_table[] = {
      .parse = cli_take_names,
      ENCODER(STYLE),
      .names = styles},
-    {.commands = ENCODE | VIEW | DUMP,
+    {.commands = ENCODE | VIEW | DUMP | VOLUME,
      .name = "no-mct",
      .help = "no component transform",
      .parse = cli_take_constant,
@@ -408,28 +436,28 @@ const cli_option cli_option_table[] = {
      .names = picture_extensions},
 
     /* Limits and machine */
-    {.commands = ALL,
+    {.commands = ALL & ~VOLUME,
      .name = "max-pixels",
      .argument = "N",
      .help = "refuse pictures of more than N pixels; N may end in K, M or G for 10^3, 10^6 or 10^9",
      .detail = "By default there is no limit for pictures, and one that depends on the length of the file for JPEG "
                "2000 files.",
      .parse = cli_take_max_pixels},
-    {.commands = ALL,
+    {.commands = ALL & ~VOLUME,
      .name = "max-memory",
      .argument = "BYTES",
      .help = "refuse a file that needs more memory, samples included; K, M and G as above",
      .detail = "By default there is no limit for pictures, and one that depends on the length of the file for JPEG "
                "2000 files. For compare, this is the memory for both files together.",
      .parse = cli_take_max_memory},
-    {.commands = ALL,
+    {.commands = ALL & ~VOLUME,
      .name = "timeout",
      .argument = "SECONDS",
      .help = "stop reading, coding or writing a file that takes longer",
      .detail = "Each stage has this time: waiting for the other end of a pipe, reading a picture, coding, comparing, "
                "drawing, or coding and writing of a dump. By default there is no limit.",
      .parse = cli_take_timeout},
-    {.commands = ENCODE | DECODE | VIEW | DUMP,
+    {.commands = ENCODE | DECODE | VIEW | DUMP | VOLUME,
      .letter = 'j',
      .name = "threads",
      .argument = "N",
@@ -463,7 +491,7 @@ const cli_option cli_option_table[] = {
      .parse = cli_take_number,
      MEMBER(gpu_min_samples),
      .most = UINT32_MAX},
-    {.commands = ENCODE | DECODE | VIEW | DUMP,
+    {.commands = ENCODE | DECODE | VIEW | DUMP | VOLUME,
      .name = "cpu",
      .argument = "NAME",
      .help = "instruction set on the CPU: auto, c, avx2, avx512 or neon",
@@ -497,7 +525,7 @@ const cli_option cli_option_table[] = {
      .help = "print no figures; the exit status is the result",
      .parse = cli_take_flag,
      MEMBER(quiet)},
-    {.commands = ENCODE | DECODE | VIEW | DUMP,
+    {.commands = ENCODE | DECODE | VIEW | DUMP | VOLUME,
      .name = "quiet",
      .help = "print errors only",
      .parse = cli_take_flag,
@@ -508,5 +536,5 @@ const cli_option cli_option_table[] = {
 const size_t cli_num_options = sizeof cli_option_table / sizeof cli_option_table[0];
 
 const char *const cli_command_names[CLI_NUM_COMMANDS] = {
-    [CLI_ENCODE] = "encode",   [CLI_DECODE] = "decode", [CLI_INFO] = "info",
-    [CLI_COMPARE] = "compare", [CLI_VIEW] = "view",     [CLI_DUMP] = "dump"};
+    [CLI_ENCODE] = "encode", [CLI_DECODE] = "decode", [CLI_INFO] = "info",    [CLI_COMPARE] = "compare",
+    [CLI_VIEW] = "view",     [CLI_DUMP] = "dump",     [CLI_VOLUME] = "volume"};

@@ -65,8 +65,12 @@ typedef struct l2k_block_coder_table {
      * `begin_encode`, for work that is enqueued in the batch's stream; after `finish`, whether all code was there. What
      * is there remains until the next batch. NULL: no batch can stay. */
     void (*coded)(const l2k_block_coder *coder, struct l2k_cuda_coded *coded);
-    /* For a coder on a device: what will be `bytes` of the next batch to decode goes up already, if it can. It must stay
-     * until that batch has ended, or until this is called with NULL, which waits. NULL: the coder has no use for it. */
+    /* Brings to the host what a batch has left on the device, after `finish` and with all code there: blocks are then
+     * as if it had not stayed. Errors: L2K_ERROR_MEMORY, L2K_ERROR_BACKEND. NULL: such a batch must be coded again. */
+    l2k_status (*bring)(l2k_block_coder *coder, const l2k_block_batch *batch);
+    /* For a coder on a device: what will be `bytes` of the next batch to decode goes up already, if it can. It must
+     * stay until that batch has ended, or until this is called with NULL, which waits. NULL: the coder has no use for
+     * it. */
     void (*send)(l2k_block_coder *coder, const uint8_t *bytes, size_t num_bytes);
     /* For coefficients in device memory that are coded more than once; NULL: nobody asks. `fetch` copies every
      * `distance`-th row of a part of a view to host memory, packed; `keep` makes a copy in memory that is the coder's

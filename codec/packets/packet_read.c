@@ -128,7 +128,7 @@ static l2k_status get_header(l2k_packet_reader *reader, const l2k_resolution *re
         const l2k_subband *band = &resolution->bands[b];
         if (l2k_rect_empty(band->rect))
             continue;
-        L2K_TRY(get_precinct(reader, band, &band->precincts[id->precinct], id->layer));
+        L2K_TRY(get_precinct(reader, band, l2k_precinct_of(resolution, b, id->precinct), id->layer));
     }
     return L2K_OK;
 }
@@ -221,5 +221,7 @@ l2k_status l2k_packet_read(const l2k_context *context, l2k_tile *tile, const l2k
     input->looks += reader.looks;
     L2K_TRY(status);
     L2K_TRY(take_body(&reader, input));
+    if (id->layer + 1 == tile->coding->num_layers)
+        l2k_precinct_leave(tile, &tile->components[id->component].resolutions[id->resolution], id->precinct);
     return l2k_poll(context, WEIGHT_OF_PACKET + WEIGHT_OF_BLOCK * reader.looks);
 }

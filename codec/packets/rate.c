@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 #include "codec/packets/packet.h"
-#include "codec/packets/slopes.h"
+#include "codec/packets/rate_search.h"
 
 typedef struct rate_control {
     const l2k_context *context;
@@ -18,8 +18,9 @@ typedef struct rate_control {
     bool plt;
     l2k_slope_list slopes;
     double rounding; /* of finished samples to integers: 1/12 each, relative to a squared peak */
-    uint64_t samples, raw_bytes;
+    uint64_t samples;
     uint32_t layer; /* being filled */
+    size_t at;      /* the prefix of the list that it and those above have */
 } rate_control;
 
 /* ---- Layers as prefixes -------------------------------------------------------------------------------------- */
@@ -32,15 +33,17 @@ static void end_block_at(const rate_control *control, const l2k_hull_segment *se
     ends[layer] = layer > 0 && ends[layer - 1] > passes ? ends[layer - 1] : passes;
 }
 
-/* Moves the end of the layer from prefix `from` to prefix `to`. A block's segments are in the order of its passes. */
-static void move_layer_end(rate_control *control, size_t from, size_t to)
+/* Moves the end of the layer to a prefix. A block's segments are in the order of its passes. */
+static l2k_status move_layer_end(rate_control *control, size_t to)
 {
     const l2k_hull_segment *segments = control->slopes.segments;
-    l2k_slopes_sort(&control->slopes, to); /* `from` was sorted when it was `to` */
-    for (size_t i = from; i < to; i++)
+    L2K_TRY(l2k_slopes_sort(&control->slopes, to)); /* the end so far has been sorted before */
+    for (size_t i = control->at; i < to; i++)
         end_block_at(control, &segments[i], segments[i].passes);
-    for (size_t i = from; i > to; i--)
+    for (size_t i = control->at; i > to; i--)
         end_block_at(control, &segments[i - 1], segments[i - 1].before);
+    control->at = to;
+    return L2K_OK;
 }
 
 /* What a packet of the layer takes under the present assignment, PLT included. */
@@ -111,18 +114,17 @@ static l2k_status try_segment(rate_control *control, const l2k_hull_segment *seg
     return L2K_OK;
 }
 
-/* Adds single segments after `prefix` that still fit; the first one there did not. Only worthwhile where more than 0.2
- * % of the room is left, as in small images. */
-static l2k_status fill_up(rate_control *control, size_t prefix, uint64_t room, uint64_t *bytes)
+/* Adds single segments after the prefix that still fit; the first one there did not. */
+static l2k_status fill_up(rate_control *control, uint64_t room, uint64_t *bytes)
 {
     l2k_slope_list *list = &control->slopes;
     unsigned tries = 256;
-    for (size_t i = prefix; i < list->count && tries > 0 && (room - *bytes) * 500 > room; i++) {
-        l2k_slopes_sort(list, i + 1 < list->count ? i + 1 : i);
-        l2k_slopes_sort(list, i);
+    for (size_t i = control->at; i < list->count && tries > 0 && l2k_leaves_room(room, *bytes); i++) {
+        L2K_TRY(l2k_slopes_sort(list, i + 1 < list->count ? i + 1 : i));
+        L2K_TRY(l2k_slopes_sort(list, i));
         const l2k_hull_segment *segment = &list->segments[i];
         const uint8_t passes = l2k_segment_block(list, segment)->coded.layer_passes[control->layer];
-        if (l2k_segment_bytes(list, segment) > room - *bytes || passes != segment->before)
+        if (segment->bytes > room - *bytes || passes != segment->before)
             continue;
         tries--;
         L2K_TRY(try_segment(control, segment, room, bytes));
@@ -130,186 +132,32 @@ static l2k_status fill_up(rate_control *control, size_t prefix, uint64_t room, u
     return L2K_OK;
 }
 
-/* ---- Foresight ----------------------------------------------------------------------------------------------- */
+/* ---- Targets ------------------------------------------------------------------------------------------------- */
 
-/* What prefixes take, as far as it is clear without measuring: the bytes of their segments, and about as much around
- * them as was measured at another prefix. */
-typedef struct forecast {
-    bool usable;
-    uint64_t bodies;  /* of the prefix measured */
-    uint64_t headers; /* and what was around them */
-} forecast;
-
-static double difference(uint64_t a, uint64_t b)
+/* For the search. */
+static l2k_status measure_prefix(void *control, size_t prefix, uint64_t *bytes)
 {
-    return a > b ? (double)(a - b) : (double)(b - a);
+    L2K_TRY(move_layer_end(control, prefix));
+    return layer_bytes(control, bytes);
 }
 
-static void learn(forecast *f, uint64_t bodies, uint64_t bytes)
+/* Ends a layer at a prefix that takes at most `room` bytes, not shorter than that of the layer above. */
+static l2k_status fit_bytes(rate_control *control, uint64_t room, uint64_t *bytes)
 {
-    f->bodies = bodies;
-    f->headers = bytes > bodies ? bytes - bodies : 0;
-}
-
-/* Headers around so many bytes of bodies, and how wrong that may be. */
-static double expect(const forecast *f, uint64_t bodies, double *wrong)
-{
-    const double share = (double)f->headers / (double)(f->bodies + 1), far = difference(bodies, f->bodies);
-    *wrong = far * (share + 0.02) + 16;
-    return (double)f->headers + (bodies > f->bodies ? share * far : -share * far);
-}
-
-/* A search in progress: what is known of prefixes, in the list's order. */
-typedef struct search {
-    uint64_t room, start; /* the layer's; bytes of the segments that layers above have */
-    size_t at;            /* the layer ends there now */
-    size_t low, high;     /* the longest prefix that is known to fit, the shortest that is not */
-    uint64_t low_bytes;
-    bool low_measured, high_measured;
-    forecast forecast;
-} search;
-
-static uint64_t bodies_of(rate_control *control, const search *s, size_t prefix)
-{
-    const uint64_t bytes = l2k_slopes_bytes(&control->slopes, prefix);
-    return bytes > s->start ? bytes - s->start : 0;
-}
-
-/* The end of the bin where `room` is about reached; beyond `low`. */
-static size_t guess_end(rate_control *control, const search *s)
-{
-    const l2k_slope_list *list = &control->slopes;
-    size_t bin = l2k_slopes_bin(list, s->low) + 1;
-    double wrong;
-    for (; list->bins[bin].start < list->count; bin++) {
-        const uint64_t bodies = list->bins[bin].bytes - s->start;
-        if ((double)bodies + expect(&s->forecast, bodies, &wrong) > (double)s->room)
-            break;
-    }
-    return list->bins[bin].start;
-}
-
-static l2k_status measure_at(rate_control *control, search *s, size_t prefix, uint64_t *bytes)
-{
-    move_layer_end(control, s->at, prefix);
-    s->at = prefix;
-    L2K_TRY(layer_bytes(control, bytes));
-    if (s->forecast.usable)
-        learn(&s->forecast, bodies_of(control, s, prefix), *bytes);
-    return L2K_OK;
-}
-
-/* Measures twice near the end that the search will find. */
-static l2k_status look_ahead(rate_control *control, search *s)
-{
-    uint64_t bytes;
-    const uint64_t all = bodies_of(control, s, control->slopes.count);
-    s->forecast.usable = control->slopes.count - s->low > 4096 && all > s->room;
-    s->forecast.headers = s->room / 20;
-    s->forecast.bodies = s->room - s->room / 20;
-    for (int round = 0; s->forecast.usable && round < 2; round++)
-        L2K_TRY(measure_at(control, s, guess_end(control, s), &bytes));
-    return L2K_OK;
-}
-
-/* Whether it is clear that a prefix does not fit, or that it does and leaves more room than the search accepts. */
-static bool foresee(rate_control *control, const search *s, size_t prefix, bool *fits)
-{
-    double wrong;
-    if (!s->forecast.usable)
-        return false;
-    const l2k_slope_bin *bins = control->slopes.bins;
-    const size_t bin = l2k_slopes_bin(&control->slopes, prefix);
-    uint64_t least = bins[bin].bytes, most = prefix < control->slopes.count ? bins[bin + 1].bytes : least;
-    least = least > s->start ? least - s->start : 0;
-    most = most > s->start ? most - s->start : 0;
-    const double lower = (double)least + expect(&s->forecast, least, &wrong) - wrong;
-    const double upper = (double)most + expect(&s->forecast, most, &wrong) + wrong;
-    *fits = upper < (double)(s->room - s->room / 5000);
-    if (*fits || lower > (double)s->room)
-        return true;
-    const uint64_t bodies = bodies_of(control, s, prefix);
-    const double bytes = (double)bodies + expect(&s->forecast, bodies, &wrong);
-    *fits = bytes + wrong < (double)(s->room - s->room / 5000);
-    return *fits || bytes - wrong > (double)s->room;
-}
-
-/* ---- Layers of a size ---------------------------------------------------------------------------------------- */
-
-/* Halves the interval until a prefix leaves little room, or nothing is between. */
-static l2k_status halve(rate_control *control, search *s)
-{
-    const size_t count = control->slopes.count;
-    while (s->high - s->low > 1) {
-        /* Everything first: it often fits, and then nothing has to be searched. */
-        const size_t middle = s->high > count ? count : s->low + (s->high - s->low) / 2;
-        uint64_t bytes = 0;
-        bool fits;
-        const bool measured = !foresee(control, s, middle, &fits);
-        if (measured) {
-            L2K_TRY(measure_at(control, s, middle, &bytes));
-            fits = bytes <= s->room;
-        }
-        if (!fits) {
-            s->high = middle;
-            s->high_measured = measured;
-            continue;
-        }
-        s->low = middle;
-        s->low_measured = measured;
-        s->low_bytes = bytes;
-        if (measured && s->room - bytes <= s->room / 5000)
-            return L2K_OK;
-    }
-    return L2K_OK;
-}
-
-/* Whether what the search took for clear was so. */
-static l2k_status confirm(rate_control *control, search *s, size_t first, bool *right)
-{
-    uint64_t bytes = 0;
-    *right = true;
-    if (!s->high_measured && s->high <= control->slopes.count && s->high - s->low == 1) {
-        L2K_TRY(measure_at(control, s, s->high, &bytes));
-        *right = bytes > s->room;
-    }
-    if (!s->low_measured && s->low > first && *right) {
-        L2K_TRY(measure_at(control, s, s->low, &s->low_bytes));
-        *right = s->low_bytes <= s->room;
-    }
-    return L2K_OK;
-}
-
-/* Ends a layer at the longest prefix, not shorter than *prefix, whose packets take at most `room` bytes, or a shorter
- * one that leaves next to nothing. */
-static l2k_status fit_bytes(rate_control *control, uint64_t room, size_t *prefix, uint64_t *bytes)
-{
-    const size_t first = *prefix, count = control->slopes.count;
-    search s = {.room = room, .at = first, .low = first, .high = count + 1};
-    bool right;
-    s.start = l2k_slopes_bytes(&control->slopes, first);
-    L2K_TRY(look_ahead(control, &s));
-    L2K_TRY(halve(control, &s));
-    L2K_TRY(confirm(control, &s, first, &right));
-    if (!right) { /* measure all that is asked */
-        s = (search){.room = room, .at = s.at, .low = first, .high = count + 1};
-        L2K_TRY(halve(control, &s));
-    }
-    move_layer_end(control, s.at, s.low);
-    *prefix = s.low;
-    *bytes = s.low_bytes;
-    return s.low_bytes ? fill_up(control, s.low, room, bytes) : layer_bytes(control, bytes);
+    const l2k_prefix_measure measure = {measure_prefix, control};
+    l2k_fitted_prefix fitted;
+    L2K_TRY(l2k_fit_prefix(&control->slopes, &measure, room, control->at, &fitted));
+    L2K_TRY(move_layer_end(control, fitted.prefix));
+    *bytes = fitted.bytes;
+    return fitted.leaves_room ? fill_up(control, room, bytes) : L2K_OK;
 }
 
 /* Ends a layer at the shortest prefix that leaves no more error than the PSNR allows. */
-static void fit_psnr(rate_control *control, double psnr, size_t *prefix)
+static l2k_status fit_psnr(rate_control *control, double psnr)
 {
     const double allowed = (double)control->samples * pow(10, -psnr / 10);
-    size_t end = l2k_slopes_removing(&control->slopes, control->slopes.distortion + control->rounding - allowed);
-    if (end < *prefix)
-        end = *prefix;
-    move_layer_end(control, *prefix, end);
-    *prefix = end;
+    const size_t end = l2k_slopes_removing(&control->slopes, control->slopes.distortion + control->rounding - allowed);
+    return move_layer_end(control, end < control->at ? control->at : end);
 }
 
 /* ---- All layers ---------------------------------------------------------------------------------------------- */
@@ -326,40 +174,55 @@ static void start_layer(rate_control *control, bool everything)
     }
 }
 
-/* All components have the same size in every tile, so their sums over the tiles are those of the image. */
-static void count_samples(rate_control *control)
+/* Of a component in all tiles, whose sum is that of the image. */
+static uint64_t samples_of(const l2k_tile *tiles, uint32_t num_tiles, uint32_t component)
 {
-    uint64_t bits = 0;
-    for (uint32_t c = 0; c < control->tiles[0].num_components; c++) {
-        uint64_t samples = 0;
-        unsigned precision = control->tiles[0].components[c].precision;
-        for (uint32_t t = 0; t < control->num_tiles; t++) {
-            l2k_rect rect = control->tiles[t].components[c].rect;
-            samples += (uint64_t)l2k_rect_width(rect) * l2k_rect_height(rect);
-        }
-        control->samples += samples;
-        control->rounding += (double)samples / 12 / pow(ldexp(1, (int)precision) - 1, 2);
-        bits += samples * precision;
+    uint64_t samples = 0;
+    for (uint32_t t = 0; t < num_tiles; t++) {
+        const l2k_rect rect = tiles[t].components[component].rect;
+        samples += (uint64_t)l2k_rect_width(rect) * l2k_rect_height(rect);
     }
-    control->raw_bytes = bits / 8;
+    return samples;
 }
 
-static l2k_status fill_layer(rate_control *control, uint64_t *used, size_t *prefix)
+static void count_samples(rate_control *control)
+{
+    for (uint32_t c = 0; c < control->tiles[0].num_components; c++) {
+        const uint64_t samples = samples_of(control->tiles, control->num_tiles, c);
+        const unsigned precision = control->tiles[0].components[c].precision;
+        control->samples += samples;
+        control->rounding += (double)samples / 12 / pow(ldexp(1, (int)precision) - 1, 2);
+    }
+}
+
+uint64_t l2k_ratio_goal(const l2k_tile *tiles, uint32_t num_tiles, double ratio)
+{
+    uint64_t bits = 0;
+    for (uint32_t c = 0; c < tiles[0].num_components; c++)
+        bits += samples_of(tiles, num_tiles, c) * tiles[0].components[c].precision;
+    return (uint64_t)((double)(bits / 8) / ratio);
+}
+
+void l2k_ratio_check(const l2k_context *context, uint64_t used, uint64_t goal, double ratio)
+{
+    if (used > goal)
+        l2k_warn(context, "the headers alone take more than a ratio of %g allows", ratio);
+}
+
+static l2k_status fill_layer(rate_control *control, uint64_t *used)
 {
     const double target = control->targets->targets[control->layer];
     const bool everything = l2k_target_is_everything(control->targets->kind, target);
     start_layer(control, everything);
     if (everything)
         return L2K_OK;
-    if (control->targets->kind == L2K_TARGET_PSNR) {
-        fit_psnr(control, target, prefix);
-        return L2K_OK;
-    }
-    uint64_t goal = (uint64_t)((double)control->raw_bytes / target), bytes;
-    L2K_TRY(fit_bytes(control, goal > *used ? goal - *used : 0, prefix, &bytes));
+    if (control->targets->kind == L2K_TARGET_PSNR)
+        return fit_psnr(control, target);
+    const uint64_t goal = l2k_ratio_goal(control->tiles, control->num_tiles, target);
+    uint64_t bytes;
+    L2K_TRY(fit_bytes(control, goal > *used ? goal - *used : 0, &bytes));
     *used += bytes;
-    if (*used > goal)
-        l2k_warn(control->context, "the headers alone take more than a ratio of %g allows", target);
+    l2k_ratio_check(control->context, *used, goal, target);
     return control->layer + 1 < control->num_layers ? visit_layer(control, NULL) : L2K_OK;
 }
 
@@ -373,13 +236,12 @@ static l2k_status restart(rate_control *control)
 static l2k_status fill_layers(rate_control *control, size_t fixed_bytes)
 {
     uint64_t used = fixed_bytes;
-    size_t prefix = 0;
     count_samples(control);
     L2K_TRY(l2k_slopes_create(control->context, control->tiles, control->num_tiles, &control->slopes));
     if (control->targets->kind == L2K_TARGET_RATIO)
         L2K_TRY(restart(control));
     for (control->layer = 0; control->layer < control->num_layers; control->layer++)
-        L2K_TRY(fill_layer(control, &used, &prefix));
+        L2K_TRY(fill_layer(control, &used));
     return L2K_OK;
 }
 

@@ -26,6 +26,10 @@ bool l2k_layers_need_distortions(const l2k_layer_targets *targets);
 l2k_status l2k_layers_allocate(const l2k_context *context, l2k_tile *tiles, uint32_t num_tiles,
                                const l2k_layer_targets *targets, bool plt, size_t fixed_bytes);
 
+/* The bytes that a ratio allows the output of the tiles, and a warning if it needs more. */
+uint64_t l2k_ratio_goal(const l2k_tile *tiles, uint32_t num_tiles, double ratio);
+void l2k_ratio_check(const l2k_context *context, uint64_t used, uint64_t goal, double ratio);
+
 /* The bytes that all packets of the tiles take with the layers allocated, and their lengths where `plt`. */
 l2k_status l2k_layers_measure(const l2k_context *context, l2k_tile *tiles, uint32_t num_tiles, bool plt,
                               uint64_t *bytes);

@@ -4,21 +4,15 @@
 #ifndef L2K_CODEC_PACKETS_SLOPES_H
 #define L2K_CODEC_PACKETS_SLOPES_H
 
+#include "codec/packets/hull.h"
 #include "codec/tile/tile.h"
-
-/* A segment of the convex hull of a block's rate-distortion curve. */
-typedef struct l2k_hull_segment {
-    double slope;           /* distortion removed per byte; infinite where bytes are free */
-    uint32_t block;         /* among the tile's places */
-    uint16_t tile;          /* among those of the list */
-    uint8_t before, passes; /* of the block, up to the segment and up to its end */
-} l2k_hull_segment;
 
 /* Bins are for segments between `start` and the next bin's start. */
 typedef struct l2k_slope_bin {
     size_t start;
-    uint64_t bytes; /* up to its start */
-    double gain;    /* distortion removed by the bin itself, in image units */
+    uint64_t bytes;             /* up to its start */
+    double gain;                /* distortion removed by the bin itself, in image units */
+    l2k_hull_segment *segments; /* NULL: not loaded */
     bool sorted;
 } l2k_slope_bin;
 
@@ -30,7 +24,19 @@ typedef struct l2k_slope_list {
     size_t count;
     l2k_slope_bin *bins; /* and one at the end */
     double distortion;   /* of an image without any pass, relative to a squared peak, summed over samples */
+    /* A list that is elsewhere, for one tile: sets the segments of a bin, in any order. Neither gain nor distortion of
+     * such a list is known. NULL: all segments are here. */
+    l2k_status (*load)(void *from, l2k_slope_bin *bin);
+    void *from;
 } l2k_slope_list;
+
+/* What a squared error of one quantiser step in a subband is worth in squared samples of the image, in units of each
+ * component's squared peak: the L2 norm of the subband's basis, and that of the inverse component transform's column.
+ */
+double l2k_distortion_weight(const l2k_tile *tile, const l2k_subband *band);
+
+/* Counts and bytes of bins become what is before each; there is one more at the end. */
+void l2k_slopes_sum(l2k_slope_bin *bins);
 
 /* The tiles' places must be listed and outlive the list. Errors: L2K_ERROR_MEMORY, L2K_ERROR_CANCELLED, after which the
  * list is to be released all the same. */
@@ -41,21 +47,22 @@ void l2k_slopes_release(l2k_slope_list *list);
 /* The bin of a position, up to `count`. */
 size_t l2k_slopes_bin(const l2k_slope_list *list, size_t at);
 
-/* Sorts the bin of a position; all segments before it and behind it are in theirs. */
-void l2k_slopes_sort(l2k_slope_list *list, size_t at);
+/* Sorts the bin of a position; all segments before it and behind it are in theirs. Errors: those of `load`, here and in
+ * the next two. */
+l2k_status l2k_slopes_sort(l2k_slope_list *list, size_t at);
 
 /* The bytes of all segments before a position. */
-uint64_t l2k_slopes_bytes(l2k_slope_list *list, size_t at);
+l2k_status l2k_slopes_bytes(l2k_slope_list *list, size_t at, uint64_t *bytes);
+
+/* A position as what a segment can be compared with. */
+l2k_status l2k_slopes_end(l2k_slope_list *list, size_t at, l2k_slope_end *end);
 
 static inline l2k_block *l2k_segment_block(const l2k_slope_list *list, const l2k_hull_segment *segment)
 {
     return list->tiles[segment->tile].places[segment->block].block;
 }
 
-/* The bytes that a segment adds. */
-uint32_t l2k_segment_bytes(const l2k_slope_list *list, const l2k_hull_segment *segment);
-
-/* The shortest prefix of the list that removes so much of the distortion. */
+/* The shortest prefix of a list that is here that removes so much of the distortion. */
 size_t l2k_slopes_removing(l2k_slope_list *list, double gain);
 
 #endif

@@ -47,8 +47,8 @@ static l2k_status check_precincts(const l2k_context *context, uint64_t count, ui
     return L2K_OK;
 }
 
-static l2k_status create_resolution(const l2k_context *context, l2k_tile *tile, const l2k_tile_component *component,
-                                    uint32_t r, uint64_t most_precincts)
+static l2k_status outline_resolution(const l2k_context *context, l2k_tile *tile, const l2k_tile_component *component,
+                                     uint32_t r, uint64_t most_precincts)
 {
     const l2k_component_coding *coding = component->coding;
     l2k_resolution *resolution = &component->resolutions[r];
@@ -56,22 +56,22 @@ static l2k_status create_resolution(const l2k_context *context, l2k_tile *tile, 
     unsigned width = coding->log2_precinct_width[r], height = coding->log2_precinct_height[r];
     resolution->precincts = l2k_partition_make(resolution->rect, width, height);
     uint64_t count = (uint64_t)resolution->precincts.across * resolution->precincts.down;
+    resolution->first_precinct = tile->num_precincts;
     tile->num_precincts += count;
     L2K_TRY(check_precincts(context, tile->num_precincts, most_precincts));
     if (count > UINT32_MAX)
         return l2k_fail(context, L2K_ERROR_UNSUPPORTED, "more than 2^32 precincts in a resolution");
     resolution->num_precincts = (uint32_t)count;
     resolution->num_bands = r == 0 ? 1 : 3;
+    resolution->wanted = (l2k_rect){0, 0, resolution->precincts.across, resolution->precincts.down};
     for (uint32_t b = 0; b < resolution->num_bands; b++) {
         l2k_subband *band = &resolution->bands[b];
         band->component = component;
         band->resolution = (uint8_t)r;
         band->orientation = (uint8_t)(r == 0 ? L2K_LL : b + 1);
         band->rect = l2k_subband_rect(component->rect, l2k_band_level(coding->levels, r), band->orientation);
+        band->window = band->rect;
         band->max_planes = planes_of(coding, r, band->orientation);
-        band->precincts = take_zeroed(context, &tile->arena, count, sizeof *band->precincts);
-        if (!band->precincts)
-            return out_of_memory(context);
     }
     return L2K_OK;
 }
@@ -79,9 +79,9 @@ static l2k_status create_resolution(const l2k_context *context, l2k_tile *tile, 
 /* In l2k_poll; clearing its precincts comes on top. */
 enum { WEIGHT_OF_RESOLUTION = 100 };
 
-static l2k_status create_component(const l2k_context *context, l2k_tile *tile, const l2k_component *size,
-                                   const l2k_component_coding *coding, l2k_tile_component *component,
-                                   uint64_t most_precincts)
+static l2k_status outline_component(const l2k_context *context, l2k_tile *tile, const l2k_component *size,
+                                    const l2k_component_coding *coding, l2k_tile_component *component,
+                                    uint64_t most_precincts)
 {
     component->rect = l2k_component_rect(tile->rect, size->dx, size->dy);
     component->dx = size->dx;
@@ -94,12 +94,12 @@ static l2k_status create_component(const l2k_context *context, l2k_tile *tile, c
     if (!component->resolutions)
         return out_of_memory(context);
     for (uint32_t r = 0; r < component->num_resolutions; r++)
-        L2K_TRY(create_resolution(context, tile, component, r, most_precincts));
+        L2K_TRY(outline_resolution(context, tile, component, r, most_precincts));
     return l2k_poll(context, component->num_resolutions * WEIGHT_OF_RESOLUTION);
 }
 
-l2k_status l2k_tile_create(const l2k_context *context, const l2k_siz *siz, const l2k_tile_coding *coding,
-                           uint32_t index, uint64_t most_precincts, l2k_tile *tile)
+l2k_status l2k_tile_outline(const l2k_context *context, const l2k_siz *siz, const l2k_tile_coding *coding,
+                            uint32_t index, uint64_t most_precincts, l2k_tile *tile)
 {
     *tile = (l2k_tile){.index = index,
                        .rect = l2k_tile_rect(&siz->grid, index),
@@ -109,16 +109,47 @@ l2k_status l2k_tile_create(const l2k_context *context, const l2k_siz *siz, const
     l2k_status status = tile->components ? L2K_OK : out_of_memory(context);
     for (uint32_t c = 0; c < siz->num_components && status == L2K_OK; c++) {
         tile->components[c].index = c;
-        status = create_component(context, tile, &siz->components[c], &coding->components[c], &tile->components[c],
-                                  most_precincts);
+        status = outline_component(context, tile, &siz->components[c], &coding->components[c], &tile->components[c],
+                                   most_precincts);
     }
     if (status != L2K_OK)
         l2k_tile_release(context, tile);
     return status;
 }
 
+static l2k_status take_precincts(const l2k_context *context, l2k_tile *tile, l2k_resolution *resolution)
+{
+    const uint64_t count = (uint64_t)l2k_rect_width(resolution->wanted) * l2k_rect_height(resolution->wanted);
+    for (uint32_t b = 0; b < resolution->num_bands; b++) {
+        resolution->bands[b].precincts = take_zeroed(context, &tile->arena, count, sizeof(l2k_precinct));
+        if (!resolution->bands[b].precincts)
+            return out_of_memory(context);
+    }
+    return l2k_poll(context, count);
+}
+
+l2k_status l2k_tile_take_precincts(const l2k_context *context, l2k_tile *tile)
+{
+    l2k_status status = L2K_OK;
+    for (uint32_t c = 0; c < tile->num_components; c++)
+        for (uint32_t r = 0; r < tile->components[c].num_resolutions && status == L2K_OK; r++)
+            status = take_precincts(context, tile, &tile->components[c].resolutions[r]);
+    if (status != L2K_OK)
+        l2k_tile_release(context, tile);
+    return status;
+}
+
+l2k_status l2k_tile_create(const l2k_context *context, const l2k_siz *siz, const l2k_tile_coding *coding,
+                           uint32_t index, uint64_t most_precincts, l2k_tile *tile)
+{
+    L2K_TRY(l2k_tile_outline(context, siz, coding, index, most_precincts, tile));
+    return l2k_tile_take_precincts(context, tile);
+}
+
 void l2k_tile_release(const l2k_context *context, l2k_tile *tile)
 {
+    l2k_arena_release(context, &tile->passed);
+    tile->num_passed = 0;
     l2k_arena_release(context, &tile->arena);
     l2k_arena_release(context, &tile->contributions);
     l2k_release(context, tile->pending);
@@ -148,9 +179,24 @@ bool l2k_tile_fits(const l2k_tile *tile, const l2k_siz *siz, uint32_t index)
     return true;
 }
 
+/* Those whose last packet was not reached. */
+static void forget_passed(l2k_tile *tile)
+{
+    for (uint32_t c = 0; c < tile->num_components; c++)
+        for (uint32_t r = 0; r < tile->components[c].num_resolutions; r++) {
+            l2k_resolution *resolution = &tile->components[c].resolutions[r];
+            if (resolution->passed)
+                memset(resolution->passed, 0, resolution->num_precincts * sizeof(l2k_precinct *));
+        }
+    tile->num_passed = 0;
+    l2k_arena_rewind(&tile->passed);
+}
+
 l2k_status l2k_tile_restart(const l2k_context *context, uint64_t most_precincts, l2k_tile *tile)
 {
     L2K_TRY(check_precincts(context, tile->num_precincts, most_precincts));
+    if (tile->num_passed)
+        forget_passed(tile);
     tile->image++;
     tile->has_contributions = false;
     l2k_arena_rewind(&tile->contributions);
@@ -185,16 +231,18 @@ void l2k_tile_add_guard_bit(l2k_tile *tile)
                 tile->components[c].resolutions[r].bands[b].max_planes++;
 }
 
-static l2k_status make_blocks(const l2k_context *context, l2k_tile *tile, const l2k_partition *grid, l2k_block **blocks)
+static l2k_status make_blocks(const l2k_context *context, l2k_arena *arena, const l2k_partition *grid, bool wanted,
+                              l2k_block **blocks)
 {
     uint64_t count = (uint64_t)grid->across * grid->down;
-    *blocks = count <= SIZE_MAX / sizeof **blocks
-                  ? l2k_arena_take(context, &tile->arena, (size_t)count * sizeof **blocks)
-                  : NULL;
+    *blocks =
+        count <= SIZE_MAX / sizeof **blocks ? l2k_arena_take(context, arena, (size_t)count * sizeof **blocks) : NULL;
     if (!*blocks)
         return out_of_memory(context);
     for (uint32_t i = 0; i < count; i++)
-        (*blocks)[i] = (l2k_block){.rect = l2k_partition_cell(grid, i), .lblock = 3};
+        (*blocks)[i] = (l2k_block){.lblock = 3};
+    for (uint32_t i = 0; wanted && i < count; i++)
+        (*blocks)[i].rect = l2k_partition_cell(grid, i);
     return L2K_OK;
 }
 
@@ -207,27 +255,81 @@ static void renew_precinct(l2k_precinct *precinct)
         precinct->blocks[i] = (l2k_block){.rect = precinct->blocks[i].rect, .lblock = 3};
 }
 
-static l2k_status prepare_in_band(const l2k_context *context, l2k_tile *tile, const l2k_component_coding *coding,
-                                  const l2k_resolution *resolution, const l2k_subband *band, uint32_t index)
+static l2k_status make_precinct(const l2k_context *context, l2k_arena *arena, const l2k_resolution *resolution,
+                                const l2k_subband *band, uint32_t index, bool wanted, l2k_precinct *precinct)
 {
-    l2k_precinct *precinct = &band->precincts[index];
-    if (precinct->blocks) {
-        if (precinct->image != tile->image)
-            renew_precinct(precinct);
-        precinct->image = tile->image;
-        return L2K_OK;
-    }
-    precinct->image = tile->image;
-    unsigned halve = band->orientation == L2K_LL ? 0 : 1;
+    const l2k_component_coding *coding = band->component->coding;
+    const unsigned halve = band->orientation == L2K_LL ? 0 : 1;
     precinct->grid =
         l2k_partition_make(precinct_in_band(resolution, band, index),
                            l2k_min_u32(coding->log2_block_width, resolution->precincts.log2_width - halve),
                            l2k_min_u32(coding->log2_block_height, resolution->precincts.log2_height - halve));
-    L2K_TRY(
-        l2k_tag_tree_create(context, &tile->arena, precinct->grid.across, precinct->grid.down, &precinct->inclusion));
-    L2K_TRY(
-        l2k_tag_tree_create(context, &tile->arena, precinct->grid.across, precinct->grid.down, &precinct->zero_planes));
-    return make_blocks(context, tile, &precinct->grid, &precinct->blocks);
+    L2K_TRY(l2k_tag_tree_create(context, arena, precinct->grid.across, precinct->grid.down, &precinct->inclusion));
+    L2K_TRY(l2k_tag_tree_create(context, arena, precinct->grid.across, precinct->grid.down, &precinct->zero_planes));
+    return make_blocks(context, arena, &precinct->grid, wanted, &precinct->blocks);
+}
+
+/* Also gives the precinct's place among those. */
+static bool is_wanted(const l2k_resolution *resolution, uint32_t precinct, size_t *index)
+{
+    const l2k_rect wanted = resolution->wanted;
+    const uint32_t x = precinct % resolution->precincts.across, y = precinct / resolution->precincts.across;
+    *index = (size_t)(y - wanted.y0) * (wanted.x1 - wanted.x0) + (x - wanted.x0);
+    return x >= wanted.x0 && x < wanted.x1 && y >= wanted.y0 && y < wanted.y1;
+}
+
+bool l2k_precinct_is_wanted(const l2k_resolution *resolution, uint32_t precinct)
+{
+    size_t index;
+    return is_wanted(resolution, precinct, &index);
+}
+
+l2k_precinct *l2k_precinct_of(const l2k_resolution *resolution, uint32_t band, uint32_t precinct)
+{
+    size_t index;
+    if (is_wanted(resolution, precinct, &index))
+        return &resolution->bands[band].precincts[index];
+    return resolution->passed && resolution->passed[precinct] ? &resolution->passed[precinct][band] : NULL;
+}
+
+static l2k_status prepare_in_band(const l2k_context *context, l2k_tile *tile, const l2k_resolution *resolution,
+                                  const l2k_subband *band, uint32_t index, l2k_precinct *precinct)
+{
+    const bool is_new = !precinct->blocks;
+    if (!is_new && precinct->image != tile->image)
+        renew_precinct(precinct);
+    precinct->image = tile->image;
+    return is_new ? make_precinct(context, &tile->arena, resolution, band, index, true, precinct) : L2K_OK;
+}
+
+/* What its packets' headers must remember, until the last of them. */
+static l2k_status prepare_passed(const l2k_context *context, l2k_tile *tile, l2k_resolution *resolution,
+                                 uint32_t precinct)
+{
+    l2k_precinct *parts;
+    if (!resolution->passed)
+        resolution->passed = take_zeroed(context, &tile->arena, resolution->num_precincts, sizeof(l2k_precinct *));
+    if (!resolution->passed)
+        return out_of_memory(context);
+    if (resolution->passed[precinct])
+        return L2K_OK;
+    resolution->passed[precinct] = parts =
+        take_zeroed(context, &tile->passed, resolution->num_bands, sizeof(l2k_precinct));
+    if (!parts)
+        return out_of_memory(context);
+    tile->num_passed++;
+    for (uint32_t b = 0; b < resolution->num_bands; b++)
+        L2K_TRY(make_precinct(context, &tile->passed, resolution, &resolution->bands[b], precinct, false, &parts[b]));
+    return L2K_OK;
+}
+
+void l2k_precinct_leave(l2k_tile *tile, l2k_resolution *resolution, uint32_t precinct)
+{
+    if (!resolution->passed || !resolution->passed[precinct])
+        return;
+    resolution->passed[precinct] = NULL;
+    if (--tile->num_passed == 0)
+        l2k_arena_rewind(&tile->passed);
 }
 
 /* In l2k_poll, of a code-block with its nodes of tag trees. */
@@ -236,11 +338,17 @@ enum { WEIGHT_OF_BLOCK = 20 };
 l2k_status l2k_precinct_prepare(const l2k_context *context, l2k_tile *tile, const l2k_tile_component *component,
                                 uint32_t r, uint32_t precinct)
 {
-    const l2k_resolution *resolution = &component->resolutions[r];
+    l2k_resolution *resolution = &component->resolutions[r];
+    size_t index;
     uint64_t blocks = 1;
+    const bool wanted = is_wanted(resolution, precinct, &index);
+    if (!wanted)
+        L2K_TRY(prepare_passed(context, tile, resolution, precinct));
     for (uint32_t b = 0; b < resolution->num_bands; b++) {
-        L2K_TRY(prepare_in_band(context, tile, component->coding, resolution, &resolution->bands[b], precinct));
-        blocks += l2k_precinct_blocks(&resolution->bands[b].precincts[precinct]);
+        l2k_precinct *part = wanted ? &resolution->bands[b].precincts[index] : &resolution->passed[precinct][b];
+        if (wanted)
+            L2K_TRY(prepare_in_band(context, tile, resolution, &resolution->bands[b], precinct, part));
+        blocks += l2k_precinct_blocks(part);
     }
     return l2k_poll(context, WEIGHT_OF_BLOCK * blocks);
 }
@@ -258,16 +366,35 @@ l2k_status l2k_tile_grow_pending(const l2k_context *context, l2k_tile *tile)
     return L2K_OK;
 }
 
-/* Appends the blocks of a subband to a list, or only counts them where `places` is NULL. */
-static size_t list_band(const l2k_subband *band, uint32_t num_precincts, l2k_block_place *places, size_t count)
+/* The columns and rows of a precinct's code-blocks that meet the subband's window. */
+static l2k_rect blocks_in_window(const l2k_partition *grid, l2k_rect window)
 {
-    for (uint32_t p = 0; p < num_precincts; p++) {
-        const l2k_precinct *precinct = &band->precincts[p];
-        uint32_t blocks = precinct->blocks ? l2k_precinct_blocks(precinct) : 0;
-        for (uint32_t i = 0; places && i < blocks; i++)
-            places[count + i] = (l2k_block_place){&precinct->blocks[i], band};
-        count += blocks;
-    }
+    const l2k_rect r = l2k_rect_intersect(grid->rect, window);
+    if (l2k_rect_empty(r))
+        return (l2k_rect){0};
+    return (l2k_rect){(r.x0 >> grid->log2_width) - grid->first_x, (r.y0 >> grid->log2_height) - grid->first_y,
+                      ((r.x1 - 1) >> grid->log2_width) - grid->first_x + 1,
+                      ((r.y1 - 1) >> grid->log2_height) - grid->first_y + 1};
+}
+
+static size_t list_precinct(const l2k_subband *band, const l2k_precinct *precinct, l2k_block_place *places,
+                            size_t count)
+{
+    const l2k_rect r = blocks_in_window(&precinct->grid, band->window);
+    for (uint32_t y = r.y0; places && y < r.y1; y++)
+        for (uint32_t x = r.x0; x < r.x1; x++)
+            places[count++] = (l2k_block_place){&precinct->blocks[y * precinct->grid.across + x], band};
+    return places ? count : count + (size_t)(r.x1 - r.x0) * (r.y1 - r.y0);
+}
+
+/* Appends the blocks of a subband to a list, or only counts them where `places` is NULL. */
+static size_t list_band(const l2k_resolution *resolution, const l2k_subband *band, l2k_block_place *places,
+                        size_t count)
+{
+    const size_t num_precincts = (size_t)l2k_rect_width(resolution->wanted) * l2k_rect_height(resolution->wanted);
+    for (size_t p = 0; p < num_precincts; p++)
+        if (band->precincts[p].blocks)
+            count = list_precinct(band, &band->precincts[p], places, count);
     return count;
 }
 
@@ -279,8 +406,7 @@ static size_t list_tile(const l2k_tile *tile, uint32_t only, uint32_t discard, l
         uint32_t left_out = l2k_min_u32(discard, component->num_resolutions - 1);
         for (uint32_t r = 0; (only == UINT32_MAX || only == c) && r + left_out < component->num_resolutions; r++)
             for (uint32_t b = 0; b < component->resolutions[r].num_bands; b++)
-                count = list_band(&component->resolutions[r].bands[b], component->resolutions[r].num_precincts, places,
-                                  count);
+                count = list_band(&component->resolutions[r], &component->resolutions[r].bands[b], places, count);
     }
     return count;
 }

@@ -73,15 +73,21 @@ typedef struct l2k_subband {
     l2k_rect rect;
     const struct l2k_tile_component *component;
     uint8_t resolution, orientation;
-    uint16_t max_planes; /* Mb (E-2), and the shift of a region of interest on top */
-    l2k_precinct *precincts;
+    uint16_t max_planes;     /* Mb (E-2), and the shift of a region of interest on top */
+    l2k_rect window;         /* what is decoded of it */
+    uint32_t view_x, view_y; /* where in it what its view holds begins */
+    l2k_precinct *precincts; /* those of resolution->wanted, row by row: all when encoding */
 } l2k_subband;
 
 typedef struct l2k_resolution {
     l2k_rect rect;
     l2k_partition precincts;
     uint32_t num_precincts;
-    uint32_t num_bands; /* 1 for the lowest resolution, else 3 */
+    uint64_t first_precinct; /* its number among those of the tile */
+    l2k_rect wanted;         /* columns and rows of precincts that have memory as long as the tile: all when encoding */
+    l2k_precinct **passed;   /* decoder: of the others, those whose packets are being passed over, for each the parts in
+                                the subbands; NULL: none so far */
+    uint32_t num_bands;      /* 1 for the lowest resolution, else 3 */
     l2k_subband bands[3];
 } l2k_resolution;
 
@@ -117,13 +123,22 @@ typedef struct l2k_tile {
     uint8_t *layers; /* encoder: the layer_passes of all places, one after the other */
     l2k_arena arena;
     l2k_arena contributions; /* of this image; encoder: planes, layers */
+    l2k_arena passed;        /* decoder: precincts that are not wanted, from their first packet to their last */
+    size_t num_passed;       /* of those precincts */
     l2k_pending *pending;    /* decoder: of the packet that is being read, in the order of their bytes */
     size_t pending_capacity;
 } l2k_tile;
 
-/* Builds the tree down to (unprepared) precincts. `siz` and `coding` must outlive the tile. On failure the tile is
- * released. `most_precincts` bounds what is allocated: more of them are L2K_ERROR_TRUNCATED, since each packet takes at
- * least a byte (UINT64_MAX when encoding). */
+/* Builds the tree down to resolutions and subbands, of which everything is wanted. `siz` and `coding` must outlive the
+ * tile. On failure the tile is released. `most_precincts` bounds the number of precincts: more of them are
+ * L2K_ERROR_TRUNCATED, since each packet takes at least a byte (UINT64_MAX when encoding). */
+l2k_status l2k_tile_outline(const l2k_context *context, const l2k_siz *siz, const l2k_tile_coding *coding,
+                            uint32_t index, uint64_t most_precincts, l2k_tile *tile);
+
+/* Then takes memory for the (unprepared) precincts that are wanted. On failure the tile is released. */
+l2k_status l2k_tile_take_precincts(const l2k_context *context, l2k_tile *tile);
+
+/* Both, for all precincts. */
 l2k_status l2k_tile_create(const l2k_context *context, const l2k_siz *siz, const l2k_tile_coding *coding,
                            uint32_t index, uint64_t most_precincts, l2k_tile *tile);
 void l2k_tile_release(const l2k_context *context, l2k_tile *tile);
@@ -146,9 +161,17 @@ void l2k_tile_take_steps(l2k_tile *tile);
 void l2k_tile_add_guard_bit(l2k_tile *tile);
 
 /* Makes the code-blocks and tag trees of one precinct in all subbands of a resolution, if that was not done yet for
- * this image. */
+ * this image. Code-blocks of a precinct that is not wanted have no rectangles. */
 l2k_status l2k_precinct_prepare(const l2k_context *context, l2k_tile *tile, const l2k_tile_component *component,
                                 uint32_t resolution, uint32_t precinct);
+
+bool l2k_precinct_is_wanted(const l2k_resolution *resolution, uint32_t precinct);
+
+/* The part of a precinct in subband `band` of a resolution; NULL where it is not wanted and not prepared. */
+l2k_precinct *l2k_precinct_of(const l2k_resolution *resolution, uint32_t band, uint32_t precinct);
+
+/* After a precinct's last packet, gives its memory back if it is not wanted. */
+void l2k_precinct_leave(l2k_tile *tile, l2k_resolution *resolution, uint32_t precinct);
 
 /* Makes room for more pending contributions. */
 l2k_status l2k_tile_grow_pending(const l2k_context *context, l2k_tile *tile);
@@ -159,8 +182,9 @@ static inline uint32_t l2k_precinct_blocks(const l2k_precinct *precinct)
     return precinct->grid.across * precinct->grid.down;
 }
 
-/* Lists all prepared blocks of component c (of all components for c == UINT32_MAX) but those of the `discard` highest
- * resolutions, component by component, from the lowest resolution up; the array is the caller's to release. */
+/* Lists all prepared blocks in the windows of component c (of all components for c == UINT32_MAX) but those of the
+ * `discard` highest resolutions, component by component, from the lowest resolution up; the array is the caller's to
+ * release. */
 l2k_status l2k_tile_list_blocks(const l2k_context *context, const l2k_tile *tile, uint32_t c, uint32_t discard,
                                 l2k_block_place **places, size_t *count);
 

@@ -455,6 +455,10 @@ typedef enum l2k_decoder_option {
      * components that are shown several times or not at all, are L2K_ERROR_UNSUPPORTED. */
     L2K_DECODER_MEMORY,
     L2K_DECODER_IN_FLIGHT,  /* as for the encoder; 0 */
+    /* Most bytes of decoded code-blocks, with what belongs to them, that stay for the next window of an opened file: a
+     * region that has moved by a little then decodes only what is new. On the CPU; the memory counts for LIMIT_MEMORY;
+     * 0 */
+    L2K_DECODER_CACHE_BYTES,
     L2K_DECODER_DEVICE,     /* as for the encoder; -1 */
     L2K_DECODER_DEVICES,    /* likewise; 0 */
     L2K_DECODER_NUM_OPTIONS /* internal: grows with the library */
@@ -661,7 +665,8 @@ typedef struct l2k_band_view {
 } l2k_band_view;
 
 /* The coefficients of one tile-component in Mallat layout: the subbands of the lowest resolution top left. Coefficient
- * (x, y) of band b is element (bands[b].y + y) * stride + bands[b].x + x from `base` on.
+ * (x, y) of band b is element (bands[b].y + y) * stride + bands[b].x + x from `base` on. Of a transform with a region,
+ * there may be gaps between the subbands.
  *
  * Values, int16 or int32. Forward 5/3: the coefficient. Forward 9/7: the quantiser index with its sign (E.2).
  * Inverse 5/3: the coefficient. Inverse 9/7: twice the index at which to reconstruct, so that the middle of an interval
@@ -688,7 +693,8 @@ typedef struct l2k_subband_info {
     uint32_t resolution; /* 0 = the lowest */
     l2k_orientation orientation;
     uint32_t level;          /* nb (F.1) */
-    uint32_t x0, y0, x1, y1; /* in the subband's own domain (B-15), where precincts and code-blocks have their grids */
+    uint32_t x0, y0, x1, y1; /* in the subband's own domain (B-15), where precincts and code-blocks have their grids; of
+                                a transform with a region, the part of the subband that the view holds */
     l2k_step step;           /* as in QCD or QCC; 5/3: only the exponent */
     float step_size;         /* Delta_b (E-3) in units of samples; 5/3: 1 */
     uint32_t magnitude_bits; /* Mb (E-2) with the codestream's guard bits, or with two from l2k_transform_subband; after
@@ -711,6 +717,15 @@ L2K_API l2k_status l2k_transform_set(l2k_transform *transform, l2k_transform_opt
  * choice again. The array is copied. Errors: L2K_ERROR_ARGUMENT, L2K_ERROR_MEMORY. */
 L2K_API l2k_status l2k_transform_set_steps(l2k_transform *transform, uint32_t component, const l2k_step *steps,
                                            size_t count);
+
+/* Restricts an inverse transform to a part of the reference grid, from the next l2k_transform_prepare on, which clips
+ * it to the tile; so 0, 0, UINT32_MAX, UINT32_MAX is all of it. Planes then have the samples of that part (B-12, then
+ * B-14 with REDUCE), and may be empty where components are sub-sampled. Views hold only coefficients that these samples
+ * depend on, and l2k_transform_subband tells which; memory and time follow from the region, not from the tile. Samples
+ * are equal to those of the whole tile. L2K_ERROR_ARGUMENT if the region is empty, here or, once clipped, in
+ * l2k_transform_prepare, and there for a forward transform. */
+L2K_API l2k_status l2k_transform_set_region(l2k_transform *transform, uint32_t x0, uint32_t y0, uint32_t x1,
+                                            uint32_t y1);
 
 /* Device memory in bytes that l2k_transform_prepare would allocate for `tile` under the present options on the CUDA
  * backend. Allocates nothing and needs no device. L2K_ERROR_BACKEND in a build without CUDA; otherwise the errors of
@@ -745,9 +760,9 @@ L2K_API l2k_status l2k_transform_subband(const l2k_transform *transform, uint32_
 
 /* Run on host memory, forward from planes to coefficients, inverse from coefficients to planes, and return when
  * finished. There is one plane per component; its first sample is the top left one of the tile-component (B-12), or of
- * the reduced resolution. Sizes follow from l2k_component_size and B-14. Data and strides must be multiples of the
- * sample size. Planes of L2K_SAMPLE_F32 cannot be combined with a component transform, and in host memory they need
- * L2K_BACKEND_CPU, not AUTO.
+ * the reduced resolution, or of the region there. Sizes follow from l2k_component_size and B-14. Data and strides must
+ * be multiples of the sample size. Planes of L2K_SAMPLE_F32 cannot be combined with a component transform, and in host
+ * memory they need L2K_BACKEND_CPU, not AUTO.
  *
  * L2K_ERROR_STATE if the transform is not prepared, or for the other direction or memory; L2K_ERROR_ARGUMENT for planes
  * that are missing or whose type cannot hold the component's samples; L2K_ERROR_BACKEND if the GPU fails. After an
@@ -761,6 +776,105 @@ L2K_API l2k_status l2k_transform_inverse(l2k_transform *transform, const l2k_pla
  * CUDA reports failures during a run when the stream is synchronised. */
 L2K_API l2k_status l2k_transform_forward_on_device(l2k_transform *transform, const l2k_plane *planes, void *stream);
 L2K_API l2k_status l2k_transform_inverse_on_device(l2k_transform *transform, const l2k_plane *planes, void *stream);
+
+/* ---- Volumes --------------------------------------------------------------------------------------------------------
+ *
+ * The transform in three directions, for slices of computed tomography, bands of a spectrum or frames of video, one
+ * slice at a time: some ten to thirty slices are in memory, whatever their number, with six levels in Z up to about
+ * seventy.
+ *
+ *     l2k_volume_new, _set                      settings
+ *     l2k_volume_prepare                        checks them, for slices of one shape
+ *     forward, for each slice of samples:       l2k_volume_put_slice, then l2k_volume_get_coefficients until there are
+ * none inverse, until there is nothing wanted:   l2k_volume_next_coefficients, store them, l2k_volume_put_coefficients,
+ *                                               then l2k_volume_get_slice until there are none
+ *     l2k_volume_free
+ *
+ * A slice is what l2k_transform calls a tile, with the same level shift and component transform. Z is a third direction
+ * of the same kind as the other two: its coordinates are z0 .. z1 - 1, its low-pass and high-pass are sub-sampled as in
+ * B-15, and lines are extended at both ends (Annex F). Two orders of the levels:
+ *
+ * - Z first: all levels of Z, then all levels of each resulting slice, by l2k_transform's rules. Good where slices
+ * resemble each other more, or less, than neighbours within a slice do, because the numbers of levels are independent.
+ * This is the transform of Franco, Bernabe, Fernandez, Ujaldon: Parallel 3D fast wavelet transform on manycore GPUs and
+ *   multicore CPUs (2010).
+ * - Isotropic: one level of Z, of columns and of rows; then the same of what is low-pass in all three, and so on, as in
+ * van der Laan, Jalba, Roerdink: Accelerating Wavelet Lifting on Graphics Hardware using CUDA (2011). Smaller and
+ * smaller cubes, as for pictures that are looked at in three directions.
+ *
+ * With the 5/3 and the same samples, both are lossless. There is no quantiser: coefficients of the 9/7 are float32. The
+ * codestream of Part 1 has no place for a third direction. */
+
+typedef struct l2k_volume l2k_volume;
+
+typedef enum l2k_volume_order { L2K_VOLUME_Z_FIRST = 0, L2K_VOLUME_ISOTROPIC } l2k_volume_order;
+
+typedef enum l2k_volume_option {
+    L2K_VOLUME_DIRECTION = 0, /* l2k_direction; forward */
+    L2K_VOLUME_WAVELET,       /* l2k_wavelet; 5/3 */
+    L2K_VOLUME_LEVELS,        /* decomposition levels of a slice, 0 to 32; 5 */
+    L2K_VOLUME_Z_WAVELET, /* l2k_wavelet of Z, -1 = that of the slices. The 5/3 goes with the 9/7 in Z-first order, the
+                             9/7 with the 9/7 alone; -1 */
+    L2K_VOLUME_Z_LEVELS,  /* 0 to 32, isotropic: as many as L2K_VOLUME_LEVELS; 3 */
+    L2K_VOLUME_ORDER,     /* l2k_volume_order; Z first */
+    L2K_VOLUME_COMPONENT_TRANSFORM, /* 1: RCT (Z by the 5/3) or ICT on the first three components; 0 */
+    L2K_VOLUME_COEFFICIENTS,  /* l2k_coefficient_type: int16 or int32 with the 5/3, float32 with the 9/7; -1 = int32 or
+                                 float32. int16: forward only if no coefficient can need more, inverse for such
+                                 coefficients; of others, the samples are unspecified; -1 */
+    L2K_VOLUME_THREADS,       /* 0 = all processors; 0 */
+    L2K_VOLUME_LIMIT_SAMPLES, /* most samples of a slice (all components) accepted; 2^36 */
+    L2K_VOLUME_CPU,           /* l2k_cpu; auto */
+    L2K_VOLUME_NUM_OPTIONS    /* internal: grows with the library */
+} l2k_volume_option;
+
+/* A slice of coefficients: number `index`, from 0 on, of the low-pass or the high-pass that level `level` of Z leaves
+ * (1 the finest; 0 where there are no levels in Z). Z first, the low-pass of the last level alone leaves; isotropic,
+ * that of each level, but without its LL, which is what the next level is made from: there bands[0] is empty. */
+typedef struct l2k_volume_slice {
+    uint32_t level;
+    bool high;
+    uint32_t index;
+    uint32_t num_components;
+    const l2k_coefficients *views; /* one per component, as l2k_transform_coefficients gives them; NULL: no slice */
+} l2k_volume_slice;
+
+/* `hooks` may be NULL; progress is not reported. Returns NULL only when out of memory. */
+L2K_API l2k_volume *l2k_volume_new(const l2k_hooks *hooks);
+L2K_API void l2k_volume_free(l2k_volume *volume);
+
+/* Sets one option for the next l2k_volume_prepare. L2K_ERROR_ARGUMENT if the value is outside the option's range. */
+L2K_API l2k_status l2k_volume_set(l2k_volume *volume, l2k_volume_option option, int64_t value);
+
+/* Prepares for a volume of slices z0 .. z1 - 1, at least one, each like `slice`, which is given as to
+ * l2k_transform_prepare; and again, for the next volume, with or without other options. What another volume had under
+ * way is dropped. Memory for slices is taken as the first ones come.
+ *
+ * Errors: those of l2k_transform_prepare. */
+L2K_API l2k_status l2k_volume_prepare(l2k_volume *volume, const l2k_image *slice, uint32_t z0, uint32_t z1);
+
+/* How many slices of coefficients a level of Z has, of its low-pass or its high-pass; of level 0, the slices of the
+ * volume. 0 without preparation. */
+L2K_API uint32_t l2k_volume_depth(const l2k_volume *volume, uint32_t level, bool high);
+
+/* Forward: puts the next slice of samples, planes as for l2k_transform_forward, which are no longer needed afterwards.
+ * Then gets slices of coefficients, in an order that suits the transform; of each subband ascending. Several may be
+ * there after one slice, or, for some time, none: slice->views is then NULL. The coefficients are valid until the next
+ * call, and belong to the volume.
+ *
+ * L2K_ERROR_STATE without preparation or for the other direction, when slices wait to be got, and when all have been
+ * put; L2K_ERROR_ARGUMENT for planes that do not fit; L2K_ERROR_MEMORY. After L2K_ERROR_MEMORY, prepare again. */
+L2K_API l2k_status l2k_volume_put_slice(l2k_volume *volume, const l2k_plane *planes);
+L2K_API l2k_status l2k_volume_get_coefficients(l2k_volume *volume, l2k_volume_slice *slice);
+
+/* Inverse: says which slice of coefficients is wanted next, and where the caller is to store it; slice->views is NULL
+ * when slices of samples wait to be got, or nothing more is wanted. An empty bands[0] is left alone. The order follows
+ * from the shape alone: slices of samples leave as early as possible. Then puts it, and gets slices of samples, in
+ * ascending order: *got is false where there are none yet.
+ *
+ * Errors as above; L2K_ERROR_STATE also for putting what was not asked for. */
+L2K_API l2k_status l2k_volume_next_coefficients(l2k_volume *volume, l2k_volume_slice *slice);
+L2K_API l2k_status l2k_volume_put_coefficients(l2k_volume *volume);
+L2K_API l2k_status l2k_volume_get_slice(l2k_volume *volume, const l2k_plane *planes, bool *got);
 
 /* ---- Coefficients of a codestream -----------------------------------------------------------------------------------
  *

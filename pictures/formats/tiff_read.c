@@ -93,6 +93,8 @@ static bool open_tiff(cli_reader *reader)
     if (job->io.ended) /* libtiff ignores a tag that is cut off */
         return cli_tiff_fail(&job->io, reader->name, "");
     job->io.message[0] = 0;
+    if (reader->page > 1 && !TIFFSetDirectory(job->io.tiff, (tdir_t)(reader->page - 1)))
+        return cli_tiff_fail(&job->io, reader->name, "there is no such page");
     if (!cli_tiff_describe(reader, job->io.tiff, &job->layout))
         return false;
     reader->layout = job->layout.separate || in_units(&job->layout) ? CLI_PLANAR : CLI_INTERLEAVED;

@@ -14,6 +14,7 @@ typedef struct stage {
     l2k_coefficient_type type;
     uint32_t levels;
     bool joined, own_steps, float_planes;
+    l2k_image region; /* of inverse transforms, if its x1 is not 0 */
 } stage;
 
 /* ---- Shapes -------------------------------------------------------------------------------------------------- */
@@ -61,6 +62,17 @@ static void set_steps(fuzz_bytes *b, const stage *s, l2k_transform *t)
     (void)l2k_transform_set_steps(t, first & 64 ? 0 : L2K_ALL_COMPONENTS, steps, 3 * s->levels + 1);
 }
 
+/* A part of the tile, often a small one far from the origin, or beyond it. */
+static void choose_region(fuzz_bytes *b, stage *s)
+{
+    const l2k_image *tile = &s->tile;
+    l2k_image *r = &s->region;
+    r->x0 = tile->x0 + fuzz_word(b) % (tile->x1 - tile->x0);
+    r->y0 = tile->y0 + fuzz_word(b) % (tile->y1 - tile->y0);
+    r->x1 = r->x0 + 1 + fuzz_byte(b);
+    r->y1 = r->y0 + 1 + fuzz_word(b);
+}
+
 static l2k_transform *prepare(const l2k_hooks *hooks, fuzz_watch *w, const stage *s, l2k_direction direction,
                               l2k_coefficient_type type, uint32_t reduce, fuzz_bytes steps)
 {
@@ -79,6 +91,8 @@ static l2k_transform *prepare(const l2k_hooks *hooks, fuzz_watch *w, const stage
         FUZZ_EXPECT(l2k_transform_set(t, (l2k_transform_option)settings[i][0], settings[i][1]) == L2K_OK);
     if (s->own_steps)
         set_steps(&steps, s, t);
+    if (direction == L2K_INVERSE && s->region.x1)
+        (void)l2k_transform_set_region(t, s->region.x0, s->region.y0, s->region.x1, s->region.y1);
     w->errors = 0;
     if (fuzz_reported(w, l2k_transform_prepare(t, &s->tile)) == L2K_OK)
         return t;
@@ -230,7 +244,7 @@ static void back_only(const stage *s, const l2k_hooks *hooks, fuzz_watch *w, fuz
         fill_coefficients(l2k_transform_coefficients(inverse, c), data, bytes, &at);
     make_planes(s, reduce, &planes);
     l2k_status status = fuzz_reported(w, l2k_transform_inverse(inverse, planes.planes));
-    if (status == L2K_OK && !s->float_planes)
+    if (status == L2K_OK && !s->float_planes && !s->region.x1)
         fuzz_check_samples(&planes);
     fuzz_planes_free(&planes);
     l2k_transform_free(inverse);
@@ -247,6 +261,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     choose_stage(&choices, &s);
     uint32_t reduce = fuzz_byte(&choices) % (L2K_MAX_LEVELS + 1);
     there_and_back(&s, &hooks, &w, choices, data + head, bytes - head);
+    back_only(&s, &hooks, &w, choices, reduce, data + head, bytes - head);
+    fuzz_bytes more = {data, head, head / 2};
+    choose_region(&more, &s);
     back_only(&s, &hooks, &w, choices, reduce, data + head, bytes - head);
     FUZZ_EXPECT(w.live == 0);
     return 0;

@@ -121,6 +121,55 @@ static l2k_status encode_device_planes(const scenario_files *files, const l2k_ho
 
 static const scenario from_device = {"encode HT, one tile, device planes", encode_device_planes, true};
 
+static memory_file with_ratio; /* as the CPU makes it */
+
+/* Two images on one encoder, of small code-blocks: there, a ratio is met on the device. */
+static l2k_status encode_ratio(const scenario_files *files, const l2k_hooks *hooks, memory_file *out, l2k_memory memory,
+                               const l2k_plane *planes)
+{
+    static const double ratio = 3;
+    const l2k_stream stream = stream_of(out);
+    l2k_encoder *e = l2k_encoder_new(hooks);
+    if (!e)
+        return L2K_ERROR_MEMORY;
+    l2k_status status = scenario_set(e, files, false);
+    if (status == L2K_OK)
+        status = l2k_encoder_set(e, L2K_ENCODER_BLOCK_WIDTH, 4);
+    if (status == L2K_OK)
+        status = l2k_encoder_set(e, L2K_ENCODER_BLOCK_HEIGHT, 4);
+    if (status == L2K_OK)
+        status = l2k_encoder_set_layers(e, L2K_TARGET_RATIO, &ratio, 1);
+    if (status == L2K_OK)
+        status = l2k_encoder_set(e, L2K_ENCODER_MEMORY, memory);
+    for (int i = 0; i < 2 && status == L2K_OK; i++) {
+        out->size = 0;
+        status = l2k_encoder_encode(e, &files->p.image, planes, &stream);
+    }
+    if (status != L2K_OK)
+        out->size = 0;
+    l2k_encoder_free(e);
+    return status;
+}
+
+static l2k_status encode_device_ratio(const scenario_files *files, const l2k_hooks *hooks, memory_file *out)
+{
+    const l2k_status status = encode_ratio(files, hooks, out, L2K_MEMORY_DEVICE, device_planes);
+    if (status == L2K_OK)
+        assert_true(out->size == with_ratio.size && memcmp(out->data, with_ratio.data, out->size) == 0);
+    return status;
+}
+
+/* Before anything fails. */
+static void make_with_ratio(const scenario_files *files)
+{
+    scenario_files on_cpu = *files;
+    on_cpu.backend = L2K_BACKEND_CPU;
+    with_ratio = memory_of(NULL, 0);
+    assert_int_equal(encode_ratio(&on_cpu, NULL, &with_ratio, L2K_MEMORY_HOST, files->p.planes), L2K_OK);
+}
+
+static const scenario with_a_ratio = {"encode MQ, one tile, a ratio, device planes", encode_device_ratio, true};
+
 static void fail_each_call(const scenario *s, const scenario_files *files);
 
 static void fail_each_way(const scenario *s, const scenario_files *files)
@@ -162,7 +211,10 @@ static void test_each(void **unused)
     make_device_planes(&files.p);
     for (int i = 0; i < NUM_SCENARIOS; i++)
         fail_each_way(&scenarios[i], &files);
+    make_with_ratio(&files);
     fail_each_way(&from_device, &files);
+    fail_each_way(&with_a_ratio, &files);
+    free(with_ratio.data);
     free_device_planes(&files.p);
     scenario_files_free(&files);
 }
@@ -171,12 +223,13 @@ static void test_each(void **unused)
 static void test_fall_back(void **unused)
 {
     (void)unused;
-    static scenario_run *const runs[] = {scenario_encode_ht,  scenario_encode_ratio, scenario_encode_psnr,
-                                         scenario_decode_ht,  scenario_encode_tiles, scenario_encode_ht_whole,
-                                         encode_device_planes};
+    static scenario_run *const runs[] = {scenario_encode_ht,   scenario_encode_ratio, scenario_encode_psnr,
+                                         scenario_decode_ht,   scenario_encode_tiles, scenario_encode_ht_whole,
+                                         encode_device_planes, encode_device_ratio};
     scenario_files files;
     scenario_files_make(&files, L2K_BACKEND_AUTO);
     make_device_planes(&files.p);
+    make_with_ratio(&files);
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
         for (int mode = 0; mode < 2; mode++) {
             size_t failed = 0;
@@ -195,6 +248,7 @@ static void test_fall_back(void **unused)
             assert_true(failed > 4);
         }
     free_device_planes(&files.p);
+    free(with_ratio.data);
     scenario_files_free(&files);
 }
 

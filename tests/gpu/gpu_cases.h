@@ -8,7 +8,7 @@
 
 #include "base/sample.h"
 #include "gpu_device.h"
-#include "transform/plan.h"
+#include "transform/window.h"
 
 enum { MAX_COMPONENTS = 4, GUARD = 64 };
 
@@ -112,7 +112,8 @@ typedef struct picture {
 static picture make_picture(const test_case *t, unsigned discard)
 {
     picture p = {.pinned = t->pinned};
-    l2k_rect r = l2k_resolution_rect(t->components[0].rect, discard);
+    l2k_rect r = l2k_has_window(&t->components[0]) ? l2k_output_rect(&t->components[0])
+                                                   : l2k_resolution_rect(t->components[0].rect, discard);
     size_t size = l2k_sample_bytes(t->type), count = t->spec.num_components;
     p.width = l2k_rect_width(r);
     p.height = l2k_rect_height(r);
@@ -168,12 +169,14 @@ static void describe(const test_case *t, const char *what)
     const l2k_plan_component *p = &t->components[0];
     fprintf(
         stderr,
-        "%s: %s x %u%s%s, %u x %u at %u,%u, %u levels (%u left out), %u bit %s, samples %s %s%s%s, coefficients %d\n",
+        "%s: %s x %u%s%s, %u x %u at %u,%u, window %u,%u,%u,%u, %u levels (%u left out), %u bit %s, samples %s %s%s%s, "
+        "coefficients %d\n",
         what, p->wavelet == L2K_WAVELET_9_7 ? "9/7" : "5/3", t->spec.num_components,
         t->spec.component_transform ? " joined" : "", t->spec.direction == L2K_INVERSE ? " inverse" : " forward",
-        l2k_rect_width(p->rect), l2k_rect_height(p->rect), p->rect.x0, p->rect.y0, p->levels, p->discard, p->precision,
-        p->is_signed ? "signed" : "unsigned", types[t->type], t->interleaved ? "interleaved" : "planar",
-        t->pinned ? " pinned" : "", t->spec.on_device ? " on the device" : "", (int)t->spec.type);
+        l2k_rect_width(p->rect), l2k_rect_height(p->rect), p->rect.x0, p->rect.y0, p->window.x0, p->window.y0,
+        p->window.x1, p->window.y1, p->levels, p->discard, p->precision, p->is_signed ? "signed" : "unsigned",
+        types[t->type], t->interleaved ? "interleaved" : "planar", t->pinned ? " pinned" : "",
+        t->spec.on_device ? " on the device" : "", (int)t->spec.type);
 }
 
 static double value_at(const l2k_coefficients *view, size_t i)

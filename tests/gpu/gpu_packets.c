@@ -1,7 +1,8 @@
 /* gpu_packets: whole images encoded on the device, compared with the CPU's bytes: shapes, origins, sub-sampling,
- * precincts, progressions, markers, wavelets, steps, blank and extreme samples; planes in host and in device memory, of
- * any strides; several images on one encoder, which keeps what it can; colours that need another guard bit. After the
- * first image of a shape nothing is allocated, neither by the hook nor by CUDA, whose calls are counted by --wrap.
+ * precincts, progressions, markers, wavelets, steps, ratios, blank and extreme samples; planes in host and in device
+ * memory, of any strides; several images on one encoder, which keeps what it can; colours that need another guard bit.
+ * After the first image of a shape nothing is allocated, neither by the hook nor by CUDA, whose calls are counted by
+ * --wrap.
  *
  *     gpu_packets [CASES [SEED]]
  *
@@ -82,6 +83,7 @@ typedef struct test_case {
     l2k_size precincts[4];
     size_t num_precincts;
     double step;
+    double ratios[3]; /* of layers, in so far as they are not 0 */
     l2k_plane host[MOST_COMPONENTS], device[MOST_COMPONENTS];
     uint8_t *memory[MOST_COMPONENTS], *device_memory[MOST_COMPONENTS];
     size_t bytes[MOST_COMPONENTS];
@@ -157,6 +159,17 @@ static void choose_options(test_case *t)
     for (size_t i = 0; i < t->num_precincts; i++)
         t->precincts[i] = (l2k_size){1u << (3 + random_below(7)), 1u << (3 + random_below(7))};
     t->step = wavelet == L2K_WAVELET_9_7 && random_below(2) ? 1.0 / (double)(1u << random_below(12)) : 0;
+}
+
+/* Of MQ code-blocks, mostly of one layer. From 1 on the ratio asks for everything. */
+static void choose_ratios(test_case *t)
+{
+    const unsigned layers = random_below(3) ? 1 : 1 + random_below(3);
+    double ratio = 1 + random_below(random_below(2) ? 20 : 150) / 2.0;
+    for (unsigned i = 0; t->settings[0].value != HT && random_below(8) && i < layers; i++) {
+        t->ratios[i] = ratio;
+        ratio = 1 + (ratio - 1) / 2;
+    }
 }
 
 /* ---- Samples -------------------------------------------------------------------------------------------------- */
@@ -247,6 +260,9 @@ static l2k_encoder *make_encoder(const test_case *t, l2k_backend backend, l2k_me
 {
     static const l2k_hooks hooks = {.allocate = allocate, .release = release, .message = print_message};
     l2k_encoder *encoder = l2k_encoder_new(&hooks);
+    size_t layers = 0;
+    while (layers < 3 && t->ratios[layers])
+        layers++;
     for (size_t i = 0; i < t->num_settings; i++)
         if (l2k_encoder_set(encoder, t->settings[i].option, t->settings[i].value) != L2K_OK)
             fail(t, "an option");
@@ -255,7 +271,8 @@ static l2k_encoder *make_encoder(const test_case *t, l2k_backend backend, l2k_me
         l2k_encoder_set(encoder, L2K_ENCODER_GPU_MIN_SAMPLES, 0) != L2K_OK ||
         l2k_encoder_set(encoder, L2K_ENCODER_THREADS, 1) != L2K_OK ||
         l2k_encoder_set_precincts(encoder, t->precincts, t->num_precincts) != L2K_OK ||
-        l2k_encoder_set_step(encoder, t->step) != L2K_OK)
+        l2k_encoder_set_step(encoder, t->step) != L2K_OK ||
+        l2k_encoder_set_layers(encoder, L2K_TARGET_RATIO, t->ratios, layers) != L2K_OK)
         fail(t, "settings");
     return encoder;
 }
@@ -324,6 +341,7 @@ static void run_case(unsigned number)
     file right = {0};
     choose_image(&t);
     choose_options(&t);
+    choose_ratios(&t);
     for (uint32_t c = 0; c < t.image.num_components; c++)
         make_plane(&t, c);
     l2k_encoder *cpu = make_encoder(&t, L2K_BACKEND_CPU, L2K_MEMORY_HOST);

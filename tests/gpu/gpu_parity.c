@@ -1,6 +1,6 @@
 /* gpu_parity [CASES [SEED [SIDE]]]: compares the CUDA backend with the CPU's on random shapes: coefficients and samples
- * must be equal bit for bit. Two concurrent host plans, with pageable and with pinned planes, and the device path; all
- * formats. Exits with 77 without a GPU, unless L2K_REQUIRE_GPU=1. */
+ * must be equal bit for bit, of the whole and of windows. Two concurrent host plans, with pageable and with pinned
+ * planes, and the device path; all formats. Exits with 77 without a GPU, unless L2K_REQUIRE_GPU=1. */
 #include "gpu_cases.h"
 #include "gpu_require.h"
 
@@ -16,6 +16,33 @@ static l2k_plan *make_plan(const l2k_context *context, const test_case *t, l2k_b
     exit(1);
 }
 
+static void choose_side(uint32_t first, uint32_t end, uint32_t *low, uint32_t *high)
+{
+    const uint32_t all = end - first;
+    *low = below(4) ? first + below(below(2) ? all : all < 12 ? all : 12) : first;
+    *high = below(4) ? *low + 1 + below(end - *low) : end;
+}
+
+/* Half of the inverse plans have a window. */
+static void choose_window(test_case *t)
+{
+    l2k_plan_component *c = t->components;
+    const l2k_rect r = l2k_resolution_rect(c->rect, c->discard);
+    c->window = (l2k_rect){0};
+    c->cell_log2_width = c->cell_log2_height = 0;
+    if (t->spec.direction == L2K_INVERSE && !l2k_rect_empty(r) && below(2)) {
+        choose_side(r.x0, r.x1, &c->window.x0, &c->window.x1);
+        choose_side(r.y0, r.y1, &c->window.y0, &c->window.y1);
+        c->cell_log2_width = (uint8_t)(below(2) ? 6 : below(4));
+        c->cell_log2_height = (uint8_t)(below(2) ? 6 : below(4));
+    }
+    for (uint32_t i = 1; i < t->spec.num_components; i++) {
+        t->components[i].window = c->window;
+        t->components[i].cell_log2_width = c->cell_log2_width;
+        t->components[i].cell_log2_height = c->cell_log2_height;
+    }
+}
+
 static void set_direction(test_case *t, l2k_direction direction)
 {
     unsigned discard = direction == L2K_INVERSE ? below(t->components[0].levels + 1) / 2 : 0;
@@ -28,6 +55,7 @@ static void set_direction(test_case *t, l2k_direction direction)
         t->components[c].discard = discard;
         t->components[c].narrow_low = narrow && (c == 0 || below(3)); /* values are as small in any case */
     }
+    choose_window(t);
 }
 
 /* ---- Host plans, two concurrent --------------------------------------------------------------------- */
@@ -188,6 +216,16 @@ static bool test_device(const l2k_context *context, test_case *t)
     return same;
 }
 
+/* So large that two levels of a window may be cut alike. */
+static void enlarge(test_case *t)
+{
+    const uint32_t width = 2100 + below(400), height = 2100 + below(400);
+    for (uint32_t c = 0; c < t->spec.num_components; c++) {
+        l2k_rect *r = &t->components[c].rect;
+        *r = (l2k_rect){r->x0, r->y0, r->x0 + width, r->y0 + height};
+    }
+}
+
 static void print_message(void *user, l2k_severity severity, const char *text)
 {
     (void)user;
@@ -208,6 +246,8 @@ int main(int argc, char **argv)
         test_case t;
         state = (seed << 32) + i;
         make_case(&t, i % 16 == 0 ? 2000 : most);
+        if (i % 64 == 63)
+            enlarge(&t);
         failed += !test_forward(&context, &t);
         failed += !test_inverse(&context, &t);
         failed += !test_device(&context, &t);

@@ -204,6 +204,12 @@ static void print_subband_info(void)
 
 static void print_tile_coefficients(void)
 {
+    STRUCT(l2k_volume_slice);
+    MEMBER(l2k_volume_slice, level);
+    MEMBER(l2k_volume_slice, high);
+    MEMBER(l2k_volume_slice, index);
+    MEMBER(l2k_volume_slice, num_components);
+    MEMBER(l2k_volume_slice, views);
     STRUCT(l2k_tile_coefficients);
     MEMBER(l2k_tile_coefficients, tile);
     MEMBER(l2k_tile_coefficients, component);
@@ -343,6 +349,7 @@ static void print_values(void)
     VALUE(L2K_DECODER_CPU);
     VALUE(L2K_DECODER_MEMORY);
     VALUE(L2K_DECODER_IN_FLIGHT);
+    VALUE(L2K_DECODER_CACHE_BYTES);
     VALUE(L2K_DECODER_DEVICE);
     VALUE(L2K_DECODER_DEVICES);
     VALUE(L2K_DECODER_NUM_OPTIONS);
@@ -364,6 +371,20 @@ static void print_values(void)
     VALUE(L2K_TRANSFORM_CPU);
     VALUE(L2K_TRANSFORM_DEVICE);
     VALUE(L2K_TRANSFORM_NUM_OPTIONS);
+    VALUE(L2K_VOLUME_Z_FIRST);
+    VALUE(L2K_VOLUME_ISOTROPIC);
+    VALUE(L2K_VOLUME_DIRECTION);
+    VALUE(L2K_VOLUME_WAVELET);
+    VALUE(L2K_VOLUME_LEVELS);
+    VALUE(L2K_VOLUME_Z_WAVELET);
+    VALUE(L2K_VOLUME_Z_LEVELS);
+    VALUE(L2K_VOLUME_ORDER);
+    VALUE(L2K_VOLUME_COMPONENT_TRANSFORM);
+    VALUE(L2K_VOLUME_COEFFICIENTS);
+    VALUE(L2K_VOLUME_THREADS);
+    VALUE(L2K_VOLUME_LIMIT_SAMPLES);
+    VALUE(L2K_VOLUME_CPU);
+    VALUE(L2K_VOLUME_NUM_OPTIONS);
     VALUE(L2K_COEFFICIENT_INT16);
     VALUE(L2K_COEFFICIENT_INT32);
     VALUE(L2K_COEFFICIENT_FLOAT32);

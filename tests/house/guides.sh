@@ -7,6 +7,7 @@
 #   ```console not-run    commands that need a GPU or files of the reader's: only the options of lift2k are checked
 #   ```c examples/NAME.c  consecutive lines of that program, which compiles as C11 and as C++ (without CUDA)
 #   ```cmake              nothing to check
+#   ```python [MODULE]    run by python/tests/test_guides.py
 lift2k=$(realpath "$1")
 examples=$(realpath "$2")
 root=$(realpath "$3")
@@ -82,7 +83,7 @@ close_fence() {
     case $kind in
     console | 'console with '* | 'console not-run') flush ;;
     'c '*) is_part "$place" "${kind#c }" "$body" ;;
-    cmake) ;;
+    cmake | python | 'python '*) checks=$((checks + 1)) ;;
     *) fault "$place: nothing checks what is in a fence \"$kind\"" ;;
     esac
     kind=

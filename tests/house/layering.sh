@@ -24,6 +24,7 @@ BEGIN {
     # One file per compiled form of the kernels, next to a header that declares them.
     row["transform/cuda"] = row["transform/cpu"] " transform/cuda/forms"
     row["transform/cuda/forms"] = row["transform/cpu"] " transform/cuda"
+    row["transform/volume"] = row["transform/cpu"]
     # Only the files at the top of codec/ see all rooms, and no room includes a header from the top.
     stages = "lift2k base tiling quant transform"
     row["codec/tile"] = stages " dwt"
@@ -46,6 +47,7 @@ BEGIN {
     row["cli"] = row["cli/input"] = command " cli/run"
     row["cli/coefficients"] = row["cli/info"] = row["cli/compare"] = row["cli/decode"] = command " cli/run cli/input"
     row["cli/view"] = row["cli/dump"] = command " cli/run cli/input cli/coefficients"
+    row["cli/volume"] = command " cli/run cli/input cli/dump"
     row["cli/encode"] = command " cli/run cli/input cli/compare"
     row["examples"] = row["compat"] = row["python"] = "lift2k"
     row["conformance"] = row["tests"] = row["bench"] = "*"

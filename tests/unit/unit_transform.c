@@ -414,6 +414,148 @@ static void test_reduced(void **unused)
     picture_free(&p);
 }
 
+/* ---- Regions ------------------------------------------------------------------------------------------------- */
+
+/* ceil(ceil(a / d) / 2^reduce). */
+static uint32_t place_of(uint32_t a, uint32_t d, unsigned reduce)
+{
+    return (uint32_t)((((uint64_t)a + d - 1) / d + ((1u << reduce) - 1)) >> reduce);
+}
+
+/* Copies what a transform's view holds of its subbands from that of the whole tile. */
+static void give_part(const l2k_transform *whole, const l2k_transform *part, uint32_t c)
+{
+    const l2k_coefficients *from = l2k_transform_coefficients(whole, c), *to = l2k_transform_coefficients(part, c);
+    assert_int_equal(from->num_bands, to->num_bands);
+    for (unsigned band = 0; band < to->num_bands; band++) {
+        l2k_subband_info all, held;
+        assert_int_equal(l2k_transform_subband(whole, c, band, &all), L2K_OK);
+        assert_int_equal(l2k_transform_subband(part, c, band, &held), L2K_OK);
+        assert_int_equal(held.x1 - held.x0, to->bands[band].width);
+        assert_int_equal(held.y1 - held.y0, to->bands[band].height);
+        for (uint32_t y = held.y0; y < held.y1; y++)
+            memcpy((void *)(uintptr_t)element(to, band, 0, y - held.y0),
+                   element(from, band, held.x0 - all.x0, y - all.y0),
+                   (held.x1 - held.x0) * l2k_coefficient_bytes(to->type));
+    }
+}
+
+static void fill_view(const l2k_coefficients *view)
+{
+    for (size_t i = 0; i < view->stride * view->height; i++)
+        ((int32_t *)view->base)[i] = (int32_t)random_below(200) - 100;
+}
+
+/* Compares the region's samples of a component with those of the tile. */
+static void check_part(const picture *p, uint32_t c, unsigned reduce, const uint32_t region[4], const int32_t *whole,
+                       const int32_t *part)
+{
+    const uint32_t dx = p->components[c].dx, dy = p->components[c].dy;
+    const uint32_t x0 = place_of(p->image.x0, dx, reduce), x1 = place_of(p->image.x1, dx, reduce);
+    const uint32_t y0 = place_of(p->image.y0, dy, reduce);
+    const uint32_t left = place_of(region[0], dx, reduce), right = place_of(region[2], dx, reduce);
+    const uint32_t top = place_of(region[1], dy, reduce), bottom = place_of(region[3], dy, reduce);
+    for (uint32_t y = top; y < bottom; y++)
+        assert_memory_equal(part + (size_t)(y - top) * 128, whole + (size_t)(y - y0) * (x1 - x0) + (left - x0),
+                            (right - left) * sizeof(int32_t));
+}
+
+static void run_region(const picture *p, const uint32_t region[4], const setting *settings, unsigned reduce)
+{
+    enum { ROW = 128 };
+    l2k_transform *t[2];
+    int32_t *samples[2][MOST_CHANNELS];
+    l2k_plane planes[2][MOST_CHANNELS];
+    for (int i = 0; i < 2; i++) {
+        t[i] = make(NULL, settings, 5);
+        if (i == 1)
+            assert_int_equal(l2k_transform_set_region(t[1], region[0], region[1], region[2], region[3]), L2K_OK);
+        assert_int_equal(l2k_transform_prepare(t[i], &p->image), L2K_OK);
+    }
+    for (uint32_t c = 0; c < p->image.num_components; c++) {
+        const uint32_t dx = p->components[c].dx;
+        const uint32_t width = place_of(p->image.x1, dx, reduce) - place_of(p->image.x0, dx, reduce);
+        fill_view(l2k_transform_coefficients(t[0], c));
+        give_part(t[0], t[1], c);
+        for (int i = 0; i < 2; i++) {
+            samples[i][c] = calloc((size_t)ROW * ROW, sizeof(int32_t));
+            planes[i][c] = (l2k_plane){samples[i][c], (ptrdiff_t)((i ? ROW : width) * sizeof(int32_t)), sizeof(int32_t),
+                                       L2K_SAMPLE_S32};
+        }
+    }
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(l2k_transform_inverse(t[i], planes[i]), L2K_OK);
+    for (uint32_t c = 0; c < p->image.num_components; c++) {
+        check_part(p, c, reduce, region, samples[0][c], samples[1][c]);
+        free(samples[0][c]);
+        free(samples[1][c]);
+    }
+    l2k_transform_free(t[0]);
+    l2k_transform_free(t[1]);
+}
+
+/* A region gives the same samples as the tile, of every component, sub-sampled or not. */
+static void test_regions(void **unused)
+{
+    (void)unused;
+    for (int i = 0; i < 200; i++) {
+        picture p;
+        picture_random(&p);
+        const l2k_image *tile = &p.image;
+        const unsigned levels = random_below(6), reduce = random_below(levels + 1);
+        const bool joined = tile->num_components >= 3 && random_below(2);
+        if (!joined && tile->num_components > 1) {
+            p.components[1].dx = random_between(1, 4);
+            p.components[1].dy = random_between(1, 4);
+        }
+        const uint32_t x0 = random_between(tile->x0, tile->x1 - 1), y0 = random_between(tile->y0, tile->y1 - 1);
+        const uint32_t region[4] = {x0, y0, random_between(x0 + 1, tile->x1), random_between(y0 + 1, tile->y1)};
+        const setting settings[] = {{L2K_TRANSFORM_DIRECTION, L2K_INVERSE},
+                                    {L2K_TRANSFORM_WAVELET, random_below(2)},
+                                    {L2K_TRANSFORM_LEVELS, levels},
+                                    {L2K_TRANSFORM_REDUCE, reduce},
+                                    {L2K_TRANSFORM_COMPONENT_TRANSFORM, joined}};
+        run_region(&p, region, settings, reduce);
+        picture_free(&p);
+    }
+}
+
+/* Clipped to the tile; what cannot be is refused; memory does not follow the tile's size. */
+static void test_region_settings(void **unused)
+{
+    (void)unused;
+    picture p;
+    watch w;
+    l2k_hooks hooks = watch_hooks(&w);
+    picture_shape(&p, 1u << 15, 1u << 15, 1);
+    l2k_transform *t = MAKE(&hooks, {L2K_TRANSFORM_DIRECTION, L2K_INVERSE});
+    assert_int_equal(l2k_transform_set_region(t, 5, 5, 5, 9), L2K_ERROR_ARGUMENT);
+    assert_int_equal(l2k_transform_set_region(t, 5, 9, 7, 9), L2K_ERROR_ARGUMENT);
+    assert_int_equal(l2k_transform_set_region(t, 1u << 15, 0, 1u << 16, 9), L2K_OK);
+    assert_int_equal(l2k_transform_prepare(t, &p.image), L2K_ERROR_ARGUMENT);
+    assert_int_equal(l2k_transform_set_region(t, 32000, 32000, UINT32_MAX, UINT32_MAX), L2K_OK);
+    assert_int_equal(l2k_transform_prepare(t, &p.image), L2K_OK);
+    assert_in_range(l2k_transform_coefficients(t, 0)->width, 768, 900);
+    l2k_subband_info info;
+    assert_int_equal(l2k_transform_subband(t, 0, 15, &info), L2K_OK);
+    assert_int_equal(info.x1, 1 << 14);
+    assert_in_range(info.x0, 15990, 16000);
+    /* The same memory serves a region elsewhere that is cut alike. */
+    assert_int_equal(l2k_transform_set_region(t, 1024, 1024, 1280, 1280), L2K_OK);
+    assert_int_equal(l2k_transform_prepare(t, &p.image), L2K_OK);
+    const void *base = l2k_transform_coefficients(t, 0)->base;
+    assert_int_equal(l2k_transform_set_region(t, 2048, 512, 2304, 768), L2K_OK);
+    assert_int_equal(l2k_transform_prepare(t, &p.image), L2K_OK);
+    assert_ptr_equal(l2k_transform_coefficients(t, 0)->base, base);
+    assert_int_equal(w.errors, 3);
+    assert_int_equal(l2k_transform_set(t, L2K_TRANSFORM_DIRECTION, L2K_FORWARD), L2K_OK);
+    assert_int_equal(l2k_transform_prepare(t, &p.image), L2K_ERROR_ARGUMENT);
+    assert_int_equal(w.errors, 4);
+    assert_false(w.bad_line);
+    l2k_transform_free(t);
+    assert_int_equal(w.live, 0);
+}
+
 /* ---- Errors -------------------------------------------------------------------------------------------------- */
 
 static void test_ranges(void **unused)
@@ -748,6 +890,10 @@ static void test_failing_allocations(void **unused)
             status = l2k_transform_prepare(t, &p.image);
         if (status == L2K_OK)
             status = l2k_transform_forward(t, p.planes);
+        l2k_transform_set(t, L2K_TRANSFORM_DIRECTION, L2K_INVERSE);
+        l2k_transform_set_region(t, 5, 6, 20, 21);
+        if (status == L2K_OK)
+            status = l2k_transform_prepare(t, &p.image);
         assert_true(status == L2K_OK || status == L2K_ERROR_MEMORY);
         assert_int_equal(w.errors, status != L2K_OK);
         l2k_transform_free(t);
@@ -768,6 +914,8 @@ int main(void)
         cmocka_unit_test(test_round_trips),
         cmocka_unit_test(test_float_planes),
         cmocka_unit_test(test_reduced),
+        cmocka_unit_test(test_regions),
+        cmocka_unit_test(test_region_settings),
         cmocka_unit_test(test_ranges),
         cmocka_unit_test(test_faults),
         cmocka_unit_test(test_step_faults),

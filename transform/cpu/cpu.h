@@ -17,7 +17,7 @@
 
 /* Everything that a plan takes, as far as the specification and the number of threads decide it. */
 typedef struct l2k_cpu_sizes {
-    size_t low_odd, low_even; /* samples of the largest LL of odd and of even depth */
+    size_t low_odd, low_even; /* samples of the largest LL of odd and of even depth, as the next level yields them */
     unsigned lanes;           /* most components that go together */
     size_t row_stride;        /* samples between rows of the scratch memory */
     size_t scratch_samples;   /* per thread */
@@ -41,11 +41,14 @@ typedef struct l2k_cpu_sweep {
     unsigned low_first; /* the LL buffer of lane 0 */
     unsigned levels, discard, level;
     l2k_level shape;
+    l2k_level next;         /* the next level, if there is one: its samples contain this one's LL */
+    l2k_band_view bands[4]; /* the coefficients that this level takes, by orientation; LL of the last level only */
     const l2k_wavelet_descriptor *wavelet;
     const l2k_wavelet_rows *rows;
 } l2k_cpu_sweep;
 
-/* Runs rows begin .. end - 1 of a sweep; `scratch` is the thread's. L2K_ERROR_CANCELLED, or L2K_OK. */
+/* Runs rows begin .. end - 1 of a sweep, of those that shape.passed has; `scratch` is the thread's.
+ * L2K_ERROR_CANCELLED, or L2K_OK. */
 typedef l2k_status l2k_cpu_stripe(const l2k_plan *plan, const l2k_plane *planes, const l2k_cpu_sweep *sweep,
                                   uint32_t *scratch, int64_t begin, int64_t end);
 

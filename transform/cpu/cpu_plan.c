@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/run.h"
+#include "transform/window.h"
 
 /* Below this many samples, starting threads costs more than they save. */
 #define MIN_PARALLEL_SAMPLES ((uint64_t)1 << 16)
@@ -23,12 +24,24 @@ static size_t min_size(size_t a, size_t b)
 
 /* ---- Memory -------------------------------------------------------------------------------------------------- */
 
-static size_t low_samples(const l2k_plan_component *component, unsigned level)
+/* Adds a component to the sizes: levels of a window of few samples grow with their depth. */
+static void measure_component(const l2k_plan_spec *spec, const l2k_plan_component *component, l2k_cpu_sizes *s,
+                              size_t *width, size_t *height)
 {
-    if (level >= component->levels)
-        return 0;
-    l2k_level l = l2k_level_of(component, level);
-    return l2k_cpu_low_stride(l.low_width) * l.low_height;
+    const unsigned discard = l2k_discarded(spec->direction, component);
+    const unsigned most = l2k_has_window(component) ? component->levels : min_size(component->levels, discard + 3);
+    const l2k_rect out = l2k_plan_output(spec->direction, component);
+    *width = max_size(*width, l2k_rect_width(out));
+    *height = max_size(*height, l2k_rect_height(out));
+    for (unsigned level = discard + 1; level <= most; level++) {
+        const l2k_rect r = l2k_level_rect(component, level);
+        const size_t samples = l2k_cpu_low_stride(l2k_rect_width(r)) * l2k_rect_height(r);
+        size_t *low = (level - discard) % 2 ? &s->low_even : &s->low_odd;
+        *width = max_size(*width, l2k_rect_width(r));
+        *height = max_size(*height, l2k_rect_height(r));
+        if (level > discard + 1)
+            *low = max_size(*low, samples);
+    }
 }
 
 /* The most stripes that a sweep over `width` and `height` is cut into; smaller ones give no more. */
@@ -42,15 +55,8 @@ static l2k_cpu_sizes measure(const l2k_plan_spec *spec, unsigned threads)
 {
     l2k_cpu_sizes s = {.lanes = spec->component_transform ? L2K_MAX_LANES : 1};
     size_t width = 0, height = 0; /* of the widest row and the highest column */
-    for (uint32_t c = 0; c < spec->num_components; c++) {
-        const l2k_plan_component *component = &spec->components[c];
-        unsigned discard = l2k_discarded(spec->direction, component);
-        l2k_rect whole = l2k_resolution_rect(component->rect, discard);
-        width = max_size(width, l2k_rect_width(whole));
-        height = max_size(height, l2k_rect_height(whole));
-        s.low_odd = max_size(s.low_odd, low_samples(component, discard + 1));
-        s.low_even = max_size(s.low_even, low_samples(component, discard + 2));
-    }
+    for (uint32_t c = 0; c < spec->num_components; c++)
+        measure_component(spec, &spec->components[c], &s, &width, &height);
     /* With rows a multiple of 4 KiB apart, the processor would take stores to one for stores to the next. */
     s.row_stride = l2k_cpu_low_stride(width);
     if (s.row_stride % 1024 < 48)
@@ -147,6 +153,32 @@ static unsigned deep_levels(const l2k_plan *plan, uint32_t first)
     return levels ? levels - 1 : 0;
 }
 
+/* Where the coefficients of a subband begin that a component's plan needs, in its view. */
+static l2k_band_view place_part(const l2k_plan *plan, const l2k_plan_component *component, unsigned band)
+{
+    const l2k_band_view *view = &plan->views[component - plan->components].bands[band];
+    const l2k_rect needed = l2k_needed_part(component, band), held = l2k_held_part(component, band);
+    return (l2k_band_view){view->x + needed.x0 - held.x0, view->y + needed.y0 - held.y0, l2k_rect_width(needed),
+                           l2k_rect_height(needed)};
+}
+
+static void shape_sweep(const l2k_plan *plan, const l2k_plan_component *component, l2k_cpu_sweep *s)
+{
+    const bool is_last = s->level == s->levels, decomposes = s->level > s->discard;
+    if (is_last)
+        s->bands[L2K_LL] = place_part(plan, component, 0);
+    if (!decomposes) {
+        const uint32_t width = s->bands[L2K_LL].width, height = s->bands[L2K_LL].height;
+        s->shape = (l2k_level){.width = width, .height = height, .passed = {0, 0, width, height}};
+        return;
+    }
+    s->shape = l2k_level_of(component, s->level);
+    if (!is_last)
+        s->next = l2k_level_of(component, s->level + 1);
+    for (unsigned o = L2K_HL; o <= L2K_HH; o++)
+        s->bands[o] = place_part(plan, component, l2k_band_number(s->levels - s->level + 1, o));
+}
+
 /* Sweep `number` of lanes first .. first + lanes - 1. All deep levels of a lane come one after the other, since lanes
  * share a buffer: forward after the level next to the pixels, inverse before it. */
 static l2k_cpu_sweep make_sweep(const l2k_plan *plan, uint32_t first, unsigned lanes, unsigned number)
@@ -169,18 +201,16 @@ static l2k_cpu_sweep make_sweep(const l2k_plan *plan, uint32_t first, unsigned l
         s.level = forward ? 2 + number % deep : s.levels - number % deep;
     }
     s.low_first = plan->spec.component_transform && s.first < L2K_MAX_LANES ? s.first : 0;
-    if (s.level > discard)
-        s.shape = l2k_level_of(component, s.level);
-    else
-        s.shape = (l2k_level){.width = plan->views[first].width, .height = plan->views[first].height};
+    shape_sweep(plan, component, &s);
     return s;
 }
 
 static int64_t count_stripes(const l2k_cpu_sweep *sweep, unsigned threads)
 {
-    if (sweep->shape.width == 0 || sweep->shape.height == 0)
+    const uint32_t height = l2k_rect_height(sweep->shape.passed);
+    if (sweep->shape.width == 0 || height == 0)
         return 0;
-    size_t most = most_stripes(sweep->shape.width, sweep->shape.height, sweep->lanes);
+    size_t most = most_stripes(sweep->shape.width, height, sweep->lanes);
     return threads <= 1 ? 1 : (int64_t)min_size(most, (size_t)threads * 3);
 }
 
@@ -219,9 +249,10 @@ static l2k_status begin(l2k_plan *plan, const l2k_plane *planes)
     atomic_int status = L2K_OK;
     while (status == L2K_OK && next_sweep(plan, &at, &sweep)) {
         l2k_cpu_stripe *run = stripe_functions[plan->spec.direction][sweep.level > sweep.discard];
-        const int64_t height = sweep.shape.height, stripes = count_stripes(&sweep, plan->context->threads);
+        const int64_t stripes = count_stripes(&sweep, plan->context->threads);
+        const int64_t first = sweep.shape.passed.y0, height = sweep.shape.passed.y1 - first;
         if (stripes == 1)
-            status = run(plan, planes, &sweep, state->scratch, 0, height);
+            status = run(plan, planes, &sweep, state->scratch, first, first + height);
         if (stripes <= 1)
             continue;
         atomic_uint taken = 0;
@@ -235,7 +266,8 @@ static l2k_status begin(l2k_plan *plan, const l2k_plane *planes)
                     scratch = state->scratch + atomic_fetch_add(&taken, 1) * state->sizes.scratch_samples;
                 l2k_status ended = L2K_OK;
                 if (status == L2K_OK)
-                    ended = run(plan, planes, &sweep, scratch, height * i / stripes, height * (i + 1) / stripes);
+                    ended = run(plan, planes, &sweep, scratch, first + height * i / stripes,
+                                first + height * (i + 1) / stripes);
                 if (ended != L2K_OK)
                     status = ended;
             }

@@ -10,15 +10,16 @@ enum { CACHE_LINE = 64 };
 
 /* ---- Where rows are ------------------------------------------------------------------------------------------ */
 
-/* Row y of the caller's planes of all lanes. */
+/* Row y of the caller's planes of all lanes, whose first row is the first one that is passed on. */
 static void locate_pixels(const l2k_plan *plan, const l2k_plane *planes, const l2k_cpu_sweep *s, int64_t y,
                           l2k_pixel_row pixels[L2K_MAX_LANES])
 {
     for (unsigned lane = 0; lane < s->lanes; lane++) {
         const l2k_plane *plane = &planes[s->first + lane];
         const l2k_plan_component *component = &plan->components[s->first + lane];
-        pixels[lane] = (l2k_pixel_row){(char *)plane->data + (ptrdiff_t)y * plane->row_stride, plane->sample_stride,
-                                       plane->type, l2k_level_shift_make(component->precision, component->is_signed)};
+        pixels[lane] = (l2k_pixel_row){(char *)plane->data + (ptrdiff_t)(y - s->shape.passed.y0) * plane->row_stride,
+                                       plane->sample_stride, plane->type,
+                                       l2k_level_shift_make(component->precision, component->is_signed)};
     }
 }
 
@@ -45,29 +46,38 @@ static l2k_coefficient_type type_of_values(const l2k_cpu_sweep *s)
     return s->wavelet->is_float ? L2K_COEFFICIENT_FLOAT32 : L2K_COEFFICIENT_INT32;
 }
 
-/* Part of row y of subband `band` of a lane. */
-static half band_row(const l2k_plan *plan, const l2k_cpu_sweep *s, unsigned lane, unsigned band, size_t n, int64_t y)
+/* Row y of the subband of that orientation of a lane. */
+static half band_row(const l2k_plan *plan, const l2k_cpu_sweep *s, unsigned lane, unsigned orientation, size_t n,
+                     int64_t y)
 {
     const l2k_coefficients *view = &plan->views[s->first + lane];
-    const l2k_band_view *b = &view->bands[band];
+    const l2k_band_view *b = &s->bands[orientation];
+    const unsigned band = orientation == L2K_LL ? 0 : l2k_band_number(s->levels - s->level + 1, orientation);
     const size_t bytes = l2k_coefficient_bytes(view->type);
     size_t first = ((size_t)b->y + (size_t)y) * view->stride + b->x;
     return (half){(char *)view->base + first * bytes, n, view->type, plan->components[s->first + lane].steps[band],
                   view->stride * bytes};
 }
 
+/* Row y of a level's LL, inside what the next level yields. */
+static half next_row(const l2k_plan *plan, const l2k_cpu_sweep *s, unsigned lane, int64_t y)
+{
+    const l2k_level *next = &s->next;
+    uint32_t *row = low_row(plan, s, lane, s->level, next->width, next->passed.y0 + y);
+    return (half){row + next->passed.x0, s->shape.low_width, type_of_values(s), 1,
+                  l2k_cpu_low_stride(next->width) * sizeof(uint32_t)};
+}
+
 /* The low ([0]) and high ([1]) half of row y of a level. */
 static void locate_halves(const l2k_plan *plan, const l2k_cpu_sweep *s, unsigned lane, int64_t y, half halves[2])
 {
-    const unsigned high_row = ((unsigned)y + s->shape.parity_y) & 1, resolution = s->levels - s->level + 1;
+    const unsigned high_row = ((unsigned)y + s->shape.parity_y) & 1;
     const uint32_t low_width = s->shape.low_width;
     if (!high_row && s->level < s->levels)
-        halves[0] = (half){low_row(plan, s, lane, s->level, low_width, y / 2), low_width, type_of_values(s), 1,
-                           l2k_cpu_low_stride(low_width) * sizeof(uint32_t)};
+        halves[0] = next_row(plan, s, lane, y / 2);
     else
-        halves[0] = band_row(plan, s, lane, l2k_band_number(resolution, high_row ? L2K_LH : L2K_LL), low_width, y / 2);
-    halves[1] = band_row(plan, s, lane, l2k_band_number(resolution, high_row ? L2K_HH : L2K_HL),
-                         s->shape.width - low_width, y / 2);
+        halves[0] = band_row(plan, s, lane, high_row ? L2K_LH : L2K_LL, low_width, y / 2);
+    halves[1] = band_row(plan, s, lane, high_row ? L2K_HH : L2K_HL, s->shape.width - low_width, y / 2);
 }
 
 /* Vertical scaling of row y, which horizontal lifting does as well. A column of one sample is not scaled. */
@@ -80,7 +90,7 @@ static float row_scale(const l2k_cpu_sweep *s, const float scales[2], int64_t y)
  * other stripes, since near a cut each changes rows that belong to the other. */
 static bool is_in_place(const l2k_cpu_sweep *s, int64_t begin, int64_t end)
 {
-    return s->level > s->discard + 1 && begin == 0 && end == s->shape.height;
+    return s->level > s->discard + 1 && begin == s->shape.passed.y0 && end == s->shape.passed.y1;
 }
 
 static l2k_ring start_ring(const l2k_plan *plan, const l2k_cpu_sweep *s, const l2k_lifting *lifting, uint32_t *scratch,
@@ -104,10 +114,11 @@ static l2k_ring start_ring(const l2k_plan *plan, const l2k_cpu_sweep *s, const l
     return ring;
 }
 
-static void ring_rows(const l2k_ring *ring, int64_t y, void *rows[L2K_MAX_LANES])
+/* Row y of all lanes, from sample x on. */
+static void ring_rows(const l2k_ring *ring, int64_t y, size_t x, void *rows[L2K_MAX_LANES])
 {
     for (unsigned lane = 0; lane < ring->lanes; lane++)
-        rows[lane] = l2k_ring_row(ring, lane, y);
+        rows[lane] = (uint32_t *)l2k_ring_row(ring, lane, y) + x;
 }
 
 static uint64_t samples_of_rows(const l2k_cpu_sweep *s, unsigned rows)
@@ -153,7 +164,7 @@ l2k_status l2k_cpu_analyse(const l2k_plan *plan, const l2k_plane *planes, const 
     l2k_ring ring = start_ring(plan, s, &s->rows->forward, scratch, begin, end);
     while (l2k_ring_next(&ring)) {
         for (int64_t y = ring.load.first; y < ring.load.end; y++) {
-            ring_rows(&ring, y, rows);
+            ring_rows(&ring, y, 0, rows);
             if (s->level == 1) {
                 locate_pixels(plan, planes, s, y, pixels);
                 l2k_pixels_load(state->pixel, s->wavelet->is_float, s->lanes, pixels, width, rows);
@@ -233,12 +244,14 @@ l2k_status l2k_cpu_synthesise(const l2k_plan *plan, const l2k_plane *planes, con
                 synthesise_row(plan, s, lane, y, l2k_ring_row(&ring, lane, y), scratch);
         l2k_ring_lift(&ring);
         for (int64_t y = ring.finished.first; y < ring.finished.end; y++) {
-            ring_rows(&ring, y, rows);
             if (s->level == s->discard + 1) {
+                ring_rows(&ring, y, s->shape.passed.x0, rows);
                 locate_pixels(plan, planes, s, y, pixels);
-                l2k_pixels_store(state->pixel, s->wavelet->is_float, s->lanes, pixels, width, rows);
+                l2k_pixels_store(state->pixel, s->wavelet->is_float, s->lanes, pixels, l2k_rect_width(s->shape.passed),
+                                 rows);
             } else if (!is_in_place(s, begin, end)) {
-                memcpy(low_row(plan, s, 0, s->level - 1, s->shape.width, y), rows[0], width * sizeof(uint32_t));
+                memcpy(low_row(plan, s, 0, s->level - 1, width, y), l2k_ring_row(&ring, 0, y),
+                       width * sizeof(uint32_t));
             }
         }
         L2K_TRY(l2k_poll(plan->context, samples_of_rows(s, 2)));

@@ -111,8 +111,9 @@ template <class W, class Reader, class D, int LEVELS> struct forward_walk {
     }
 
     /* Rounds that neither use nor load a row outside the plane, at either level. */
-    static __device__ __forceinline__ l2k_span inside(l2k_span y)
+    static __device__ __forceinline__ l2k_span inside(const l2k_cuda_sweep &p)
     {
+        const l2k_span y = p.y;
         return l2k_span{(y.first + 16 - 2 * W::DELAY) >> 2, ((y.end - 3 - 2 * W::DELAY) >> 2) - AHEAD + 1};
     }
 

@@ -6,6 +6,7 @@
 #include "dwt/wavelet.h"
 #include "transform/cuda/cuda_sweep.h"
 #include "transform/layout.h"
+#include "transform/window.h"
 
 /* ---- Which levels go together -------------------------------------------------------------------------------- */
 
@@ -28,11 +29,26 @@ static const group_limits limits[][2] = {
         {[L2K_FORWARD] = {TWO_TO(24), TWO_TO(26), TWO_TO(22)}, [L2K_INVERSE] = {TWO_TO(24), UINT64_MAX, TWO_TO(20)}},
 };
 
+/* Whether a sweep can take a level and the next one: where a window cuts them, they have to be cut alike. */
+static bool go_together(const l2k_plan_component *component, unsigned level)
+{
+    if (!l2k_has_window(component))
+        return true;
+    const l2k_rect low = l2k_subband_rect(l2k_level_rect(component, level), 1, L2K_LL);
+    const l2k_rect next = l2k_level_rect(component, level + 1);
+    return memcmp(&low, &next, sizeof low) == 0;
+}
+
+static l2k_rect rect_from(const l2k_plan_spec *spec, const l2k_plan_component *component, unsigned first)
+{
+    return first <= component->levels ? l2k_level_rect(component, first) : l2k_plan_output(spec->direction, component);
+}
+
 /* The group whose first level is `first`. */
 static l2k_level_group group_from(const l2k_plan_spec *spec, uint32_t c, unsigned first)
 {
     const l2k_plan_component *component = &spec->components[c];
-    l2k_rect rect = l2k_resolution_rect(component->rect, first - 1);
+    l2k_rect rect = rect_from(spec, component, first);
     uint64_t samples = (uint64_t)l2k_rect_width(rect) * l2k_rect_height(rect);
     unsigned left = component->levels + 1 - first, most = spec->levels_at_once;
     bool joined = spec->component_transform && c == 0 && first == l2k_discarded(spec->direction, component) + 1;
@@ -45,6 +61,8 @@ static l2k_level_group group_from(const l2k_plan_spec *spec, uint32_t c, unsigne
         most = 1;
     if (left > 0 && deep)
         return (l2k_level_group){first, 1, true};
+    if (left > 1 && most > 1 && !go_together(component, first))
+        most = 1;
     return (l2k_level_group){first, left < most ? left : most, false};
 }
 
@@ -54,6 +72,11 @@ l2k_level_group l2k_group_at(const l2k_plan_spec *spec, uint32_t c, unsigned g)
     while (g-- > 0)
         group = group_from(spec, c, group.first + group.count);
     return group;
+}
+
+l2k_rect l2k_group_rect(const l2k_plan_spec *spec, uint32_t c, l2k_level_group group)
+{
+    return rect_from(spec, &spec->components[c], group.first);
 }
 
 unsigned l2k_count_groups(const l2k_plan_spec *spec, uint32_t c)
@@ -70,9 +93,10 @@ unsigned l2k_count_groups(const l2k_plan_spec *spec, uint32_t c)
 /* Including quantiser steps, since kernels take one set. */
 static bool are_alike(l2k_direction direction, const l2k_plan_component *a, const l2k_plan_component *b)
 {
-    if (memcmp(&a->rect, &b->rect, sizeof a->rect) != 0 || a->levels != b->levels ||
-        l2k_discarded(direction, a) != l2k_discarded(direction, b) || a->wavelet != b->wavelet ||
-        a->narrow_low != b->narrow_low)
+    if (memcmp(&a->rect, &b->rect, sizeof a->rect) != 0 || memcmp(&a->window, &b->window, sizeof a->window) != 0 ||
+        a->cell_log2_width != b->cell_log2_width || a->cell_log2_height != b->cell_log2_height ||
+        a->levels != b->levels || l2k_discarded(direction, a) != l2k_discarded(direction, b) ||
+        a->wavelet != b->wavelet || a->narrow_low != b->narrow_low)
         return false;
     return !l2k_wavelet_get(a->wavelet)->quantised ||
            memcmp(a->steps, b->steps, (3 * (a->levels - l2k_discarded(direction, a)) + 1) * sizeof *a->steps) == 0;
@@ -117,13 +141,18 @@ size_t l2k_low_row_bytes(const l2k_plan_spec *spec, const l2k_plan_component *co
     return ((rect.x0 % 8 + (size_t)l2k_rect_width(rect)) * bytes + 127) / 128 * 128;
 }
 
-size_t l2k_low_bytes(const l2k_plan_spec *spec, uint32_t c, unsigned g)
+size_t l2k_low_bytes(const l2k_plan_spec *spec, uint32_t c, unsigned parity)
 {
-    if (g + 1 >= l2k_count_groups(spec, c))
-        return 0;
-    l2k_level_group group = l2k_group_at(spec, c, g);
-    l2k_rect rect = l2k_resolution_rect(spec->components[c].rect, group.first + group.count - 1);
-    return l2k_low_row_bytes(spec, &spec->components[c], rect) * l2k_rect_height(rect);
+    const l2k_plan_component *component = &spec->components[c];
+    const unsigned groups = l2k_count_groups(spec, c);
+    size_t most = 0;
+    /* Without a window the first one is the largest. */
+    for (unsigned g = parity; g + 1 < groups && (g == parity || l2k_has_window(component)); g += 2) {
+        const l2k_rect rect = l2k_group_rect(spec, c, l2k_group_at(spec, c, g + 1));
+        const size_t bytes = l2k_low_row_bytes(spec, component, rect) * l2k_rect_height(rect);
+        most = bytes > most ? bytes : most;
+    }
+    return most;
 }
 
 void l2k_measure_low(const l2k_plan_spec *spec, size_t bytes[2])

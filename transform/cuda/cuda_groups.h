@@ -15,6 +15,9 @@ typedef struct l2k_level_group {
 l2k_level_group l2k_group_at(const l2k_plan_spec *spec, uint32_t c, unsigned g);
 unsigned l2k_count_groups(const l2k_plan_spec *spec, uint32_t c);
 
+/* The samples on the pixels' side of a group of component c, which are the LL that it passes on, or the output. */
+l2k_rect l2k_group_rect(const l2k_plan_spec *spec, uint32_t c, l2k_level_group group);
+
 /* How many components from c on, at most `most`, are alike: of one shape, with the same quantiser steps. */
 unsigned l2k_count_alike(const l2k_plan_spec *spec, uint32_t c, unsigned most);
 
@@ -29,8 +32,8 @@ l2k_sample_type l2k_low_type(const l2k_plan_spec *spec, const l2k_plan_component
  * take eight columns from a multiple of 8 on, are aligned. */
 size_t l2k_low_row_bytes(const l2k_plan_spec *spec, const l2k_plan_component *component, l2k_rect rect);
 
-/* Bytes of the LL that group g of component c passes to the next group. */
-size_t l2k_low_bytes(const l2k_plan_spec *spec, uint32_t c, unsigned g);
+/* Bytes of the largest LL between two groups of component c, of those behind an even or an odd group. */
+size_t l2k_low_bytes(const l2k_plan_spec *spec, uint32_t c, unsigned parity);
 
 /* Memory for the LL of even and of odd groups, which are used alternately; all components use the same memory. */
 void l2k_measure_low(const l2k_plan_spec *spec, size_t bytes[2]);

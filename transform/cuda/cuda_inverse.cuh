@@ -143,8 +143,8 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
                  y2),
           lows(sweep.low[component], strip.first_column >> (LEVELS - 1), strip.column >> (LEVELS - 1),
                LEVELS == 2 ? l2k_low_span(sweep.x) : sweep.x, LEVELS == 2 ? y2 : sweep.y),
-          writer(&sweep.samples[component], strip.first_column - sweep.x.first, strip.column - sweep.x.first,
-                 l2k_length(sweep.x), strip.keeps),
+          writer(&sweep.samples[component], strip.first_column - sweep.kept_x.first, strip.column - sweep.kept_x.first,
+                 l2k_length(sweep.kept_x), strip.keeps),
           rows(unfinished)
     {
     }
@@ -152,8 +152,8 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
     /* The rounds that yield the rows of the samples: round s yields row 4 s - 3 - 6 DELAY and the three after. */
     static void set_rounds(l2k_cuda_sweep *p)
     {
-        p->first_round = (p->y.first + 3 + 6 * W::DELAY) >> 2;
-        p->end_round = ((p->y.end + 2 + 6 * W::DELAY) >> 2) + 1;
+        p->first_round = (p->kept_y.first + 3 + 6 * W::DELAY) >> 2;
+        p->end_round = ((p->kept_y.end + 2 + 6 * W::DELAY) >> 2) + 1;
         p->warm_up = LEVELS == 2 ? (W::DELAY ? 5 : 2) : (W::DELAY ? 2 : 1);
     }
 
@@ -167,10 +167,12 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
         return 2 * first_row(round) - 1 - 2 * W::DELAY;
     }
 
-    /* Rounds that neither use nor load a row outside the plane, at either level. */
-    static __device__ __forceinline__ l2k_span inside(l2k_span y)
+    /* Rounds that neither use nor load a row outside the plane, at either level, and store none that is not kept. */
+    static __device__ __forceinline__ l2k_span inside(const l2k_cuda_sweep &p)
     {
-        return l2k_span{(y.first + 15 + 4 * W::DELAY) >> 2, ((y.end - 4) >> 2) - AHEAD + 1};
+        const int first = (p.y.first + 15 + 4 * W::DELAY) >> 2, end = ((p.y.end - 4) >> 2) - AHEAD + 1;
+        return l2k_span{max(first, (p.kept_y.first + 6 + 6 * W::DELAY) >> 2),
+                        min(end, ((p.kept_y.end - 1 + 6 * W::DELAY) >> 2) + 1)};
     }
 
     /* Whether all rows are aligned for vector accesses. */
@@ -222,8 +224,8 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
         __device__ __forceinline__ void store(int round, int r, T (&v)[K][N]) const
         {
             int q = row_of(round) + r;
-            if (round >= walk.begin && q >= walk.p.y.first && q < walk.p.y.end)
-                walk.writer.store(q - walk.p.y.first, v);
+            if (round >= walk.begin && q >= walk.p.kept_y.first && q < walk.p.kept_y.end)
+                walk.writer.store(q - walk.p.kept_y.first, v);
         }
         __device__ __forceinline__ void end()
         {
@@ -240,7 +242,7 @@ template <class W, class Writer, class D, int LEVELS> struct inverse_walk {
 
         __device__ __forceinline__ quick(const inverse_walk &w, int round, int ahead)
             : walk(w), low(w.lows.from(w.p.low[w.c0], LEVELS == 2 ? ahead : first_row(ahead))),
-              out(w.writer.from(row_of(round) - w.p.y.first))
+              out(w.writer.from(row_of(round) - w.p.kept_y.first))
         {
             const l2k_cuda_bands &bands = w.p.bands[w.c0];
 #pragma unroll

@@ -12,6 +12,7 @@ extern "C" {
 #include "transform/cuda/cuda_levels.h"
 #include "transform/cuda/cuda_sweep.h"
 #include "transform/layout.h"
+#include "transform/window.h"
 }
 
 namespace
@@ -32,22 +33,36 @@ struct level_run {
     cudaStream_t stream;
 };
 
-/* The LL of component c + lane after group g. A component's part of the memory is sized for the first group of the same
- * parity, so deeper groups fit into it. */
-l2k_cuda_plane low_plane(const level_run *run, uint32_t c, unsigned lane, unsigned g)
+/* The LL of component c + lane between groups g - 1 and g, at its sample (x, y); it contains what group g - 1 needs. */
+l2k_cuda_plane low_plane(const level_run *run, uint32_t c, unsigned lane, unsigned g, uint32_t x, uint32_t y)
 {
     const l2k_plan_spec *spec = &run->plan->spec;
     const l2k_plan_component *component = &run->plan->components[c + lane];
-    l2k_level_group group = l2k_group_at(spec, c, g);
-    l2k_rect rect = l2k_resolution_rect(component->rect, group.first + group.count - 1);
+    const l2k_rect rect = l2k_group_rect(spec, c, l2k_group_at(spec, c, g));
+    const unsigned parity = (g - 1) & 1;
     l2k_cuda_plane plane;
     memset(&plane, 0, sizeof plane);
     plane.type = l2k_low_type(spec, component);
     plane.sample_stride = plane.type == L2K_SAMPLE_S16 ? 2 : 4;
     plane.row_stride = (int32_t)l2k_low_row_bytes(spec, component, rect);
-    plane.data = run->low[g & 1] + lane * l2k_low_bytes(spec, c, g & 1) + rect.x0 % 8 * plane.sample_stride;
+    plane.data = run->low[parity] + lane * l2k_low_bytes(spec, c, parity) +
+                 (rect.x0 % 8 + x - rect.x0) * plane.sample_stride + (size_t)(y - rect.y0) * plane.row_stride;
     plane.shift = l2k_level_shift{0, INT32_MIN, INT32_MAX};
     return plane;
+}
+
+/* The first coefficient that the plan needs of a subband. */
+char *first_of_band(const level_run *run, uint32_t c, unsigned band)
+{
+    const l2k_plan_component *component = &run->plan->components[c];
+    const l2k_coefficients *view = &run->plan->views[c];
+    size_t x = view->bands[band].x, y = view->bands[band].y;
+    if (l2k_has_window(component)) {
+        const l2k_rect needed = l2k_needed_part(component, band), held = l2k_held_part(component, band);
+        x += needed.x0 - held.x0;
+        y += needed.y0 - held.y0;
+    }
+    return (char *)run->coefficients[c] + (y * view->stride + x) * l2k_coefficient_bytes(view->type);
 }
 
 /* Subband 0 as a plane, for kernels that read the deepest LL. */
@@ -59,7 +74,7 @@ l2k_cuda_plane deepest_plane(const level_run *run, uint32_t c)
     plane.type = view->type == L2K_COEFFICIENT_INT16 ? L2K_SAMPLE_S16 : L2K_SAMPLE_S32;
     plane.sample_stride = (int32_t)l2k_coefficient_bytes(view->type);
     plane.row_stride = (int32_t)view->stride * plane.sample_stride;
-    plane.data = (char *)run->coefficients[c];
+    plane.data = first_of_band(run, c, 0);
     return plane;
 }
 
@@ -75,8 +90,7 @@ l2k_cuda_bands bands_of(const level_run *run, uint32_t c, l2k_level_group group)
             unsigned number = o == L2K_LL ? 0 : l2k_band_number(component->levels - (group.first + i) + 1, o);
             if (o != L2K_LL && group.count == 0)
                 continue;
-            size_t at = view->bands[number].y * view->stride + view->bands[number].x;
-            bands.at[i][o] = (char *)run->coefficients[c] + at * l2k_coefficient_bytes(view->type);
+            bands.at[i][o] = first_of_band(run, c, number);
         }
     return bands;
 }
@@ -109,11 +123,19 @@ l2k_cuda_plane device_plane(const l2k_plan *plan, uint32_t c, const l2k_plane *f
     return plane;
 }
 
-/* Coordinates minus a multiple of 8. */
-l2k_span span_of(uint32_t first, uint32_t end)
+/* Coordinates minus the multiple of 8 before `origin`. */
+l2k_span span_of(uint32_t origin, uint32_t first, uint32_t end)
 {
-    uint32_t base = first & ~(uint32_t)7;
+    uint32_t base = origin & ~(uint32_t)7;
     return l2k_span{(int32_t)(first - base), (int32_t)(end - base)};
+}
+
+/* The LL that the last level of a group takes. */
+l2k_rect low_of_group(l2k_rect samples, l2k_level_group group)
+{
+    for (unsigned i = 0; i < group.count; i++)
+        samples = l2k_subband_rect(samples, 1, L2K_LL);
+    return samples;
 }
 
 /* The sweep of group g of `count` components from c + lane0 on. The samples of group 0 are the caller's planes, those
@@ -123,11 +145,14 @@ l2k_cuda_sweep sweep_of(const level_run *run, uint32_t c, unsigned lane0, unsign
 {
     const l2k_plan_spec *spec = &run->plan->spec;
     l2k_level_group group = l2k_group_at(spec, c, g);
-    l2k_rect rect = l2k_resolution_rect(run->plan->components[c].rect, group.first - 1);
+    const l2k_rect rect = l2k_group_rect(spec, c, group), low = low_of_group(rect, group);
+    const l2k_rect kept = g == 0 ? l2k_plan_output(spec->direction, &run->plan->components[c]) : rect;
     l2k_cuda_sweep sweep;
     memset(&sweep, 0, sizeof sweep);
-    sweep.x = span_of(rect.x0, rect.x1);
-    sweep.y = span_of(rect.y0, rect.y1);
+    sweep.x = span_of(rect.x0, rect.x0, rect.x1);
+    sweep.y = span_of(rect.y0, rect.y0, rect.y1);
+    sweep.kept_x = span_of(rect.x0, kept.x0, kept.x1);
+    sweep.kept_y = span_of(rect.y0, kept.y0, kept.y1);
     sweep.levels = (int32_t)group.count;
     sweep.components = (int32_t)count;
     sweep.joined = spec->component_transform && c == 0 && g == 0;
@@ -136,9 +161,10 @@ l2k_cuda_sweep sweep_of(const level_run *run, uint32_t c, unsigned lane0, unsign
     sweep.wavelet = run->plan->components[c].wavelet;
     for (unsigned i = 0; i < count; i++) {
         unsigned lane = lane0 + i;
-        sweep.samples[i] =
-            g == 0 ? device_plane(run->plan, c + lane, &planes[c + lane]) : low_plane(run, c, lane, g - 1);
-        sweep.low[i] = sweep.low_in_bands ? deepest_plane(run, c + lane) : low_plane(run, c, lane, g);
+        sweep.samples[i] = g == 0 ? device_plane(run->plan, c + lane, &planes[c + lane])
+                                  : low_plane(run, c, lane, g, rect.x0, rect.y0);
+        sweep.low[i] =
+            sweep.low_in_bands ? deepest_plane(run, c + lane) : low_plane(run, c, lane, g + 1, low.x0, low.y0);
         sweep.bands[i] = bands_of(run, c + lane, group);
         sweep.steps[i] = steps_of(run->plan, c + lane, group);
     }
@@ -204,12 +230,14 @@ int launch_deep(const level_run *run, lane_range lanes, unsigned first, unsigned
 }
 
 /* Whether the kernels of deep levels can read or write the pixels directly: their planes are like those of LL, with one
- * row stride and one level shift for all components. */
+ * row stride and one level shift for all components, and have all samples of the level. */
 bool are_like_low(const level_run *run, lane_range lanes, const l2k_plane *planes)
 {
     const l2k_plan_spec *spec = &run->plan->spec;
     const uint32_t first = lanes.c + lanes.lane0;
     const l2k_plan_component *components = run->plan->components;
+    if (l2k_has_window(&components[first]))
+        return false;
     for (uint32_t c = first; c < first + lanes.count; c++) {
         l2k_sample_type type = l2k_low_type(spec, &components[c]);
         ptrdiff_t bytes = (ptrdiff_t)l2k_sample_bytes(type);

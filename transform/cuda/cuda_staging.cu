@@ -287,9 +287,9 @@ extern "C" l2k_cuda_pixels l2k_cuda_pixels_of(const l2k_plan_spec *spec, uint32_
         precision = bits > precision ? bits : precision;
     }
     pixels.type = smallest_type(precision, any_signed);
-    l2k_rect whole = l2k_resolution_rect(components->rect, l2k_discarded(spec->direction, components));
-    pixels.width = l2k_rect_width(whole);
-    pixels.height = l2k_rect_height(whole);
+    l2k_rect output = l2k_plan_output(spec->direction, components);
+    pixels.width = l2k_rect_width(output);
+    pixels.height = l2k_rect_height(output);
     pixels.row_bytes = (used_row_bytes(&pixels) + 31) / 32 * 32;
     return pixels;
 }

@@ -39,7 +39,7 @@ __device__ __forceinline__ int l2k_length(l2k_span s)
  * sees that what depends on the block alone is uniform. */
 template <int HALO, int N> struct l2k_strip {
     int lane, first_column, column; /* coordinates of the warp's and the lane's first column */
-    bool keeps;                     /* whether the lane has columns and is not halo */
+    bool keeps;                     /* whether the lane has columns that are kept and is not halo */
 
     __device__ __forceinline__ explicit l2k_strip(const l2k_cuda_sweep &p)
     {
@@ -47,7 +47,7 @@ template <int HALO, int N> struct l2k_strip {
         lane = l2k_pinned((int)threadIdx.x);
         first_column = (strip * (32 - 2 * HALO) - HALO) * N;
         column = first_column + lane * N;
-        keeps = lane >= HALO && lane < 32 - HALO && column < p.x.end && column + N > p.x.first;
+        keeps = lane >= HALO && lane < 32 - HALO && column < p.kept_x.end && column + N > p.kept_x.first;
     }
 
     /* The rounds whose results this warp keeps. */
@@ -57,7 +57,12 @@ template <int HALO, int N> struct l2k_strip {
         return l2k_span{first, min(first + p.rounds_each, p.end_round)};
     }
 
-    /* Whether every lane has all of its columns or none, and the neighbours of those it keeps. */
+    /* Whether every lane has all of its columns or none, and the neighbours of those it keeps; of the columns that are
+     * kept, too. */
+    __device__ __forceinline__ bool is_inside(const l2k_cuda_sweep &p) const
+    {
+        return is_inside(p.x) && is_inside(p.kept_x);
+    }
     __device__ __forceinline__ bool is_inside(l2k_span x) const
     {
         return (x.first % N == 0 && x.end % N == 0) ||
@@ -166,7 +171,7 @@ __device__ __forceinline__ void l2k_walk_down_in_stretches(const l2k_cuda_sweep 
     typedef l2k_strip<Walk::HALO, Walk::N> strip_type;
     l2k_ring<Walk> ring = {memory, 0};
     typename Walk::state state;
-    const l2k_span plain = Walk::inside(p.y), rounds = strip_type::rounds(p);
+    const l2k_span plain = Walk::inside(p), rounds = strip_type::rounds(p);
     int start = rounds.first - p.warm_up, round = start - Walk::AHEAD;
 #pragma unroll 1
     for (int stop = max(min(plain.first, rounds.end), start); round < rounds.end; stop = rounds.end) {
@@ -178,7 +183,7 @@ __device__ __forceinline__ void l2k_walk_down_in_stretches(const l2k_cuda_sweep 
         for (; round < stop; round++)
             ring.turn(walk, careful, round, start, rounds.end);
         int end = min(plain.end, rounds.end);
-        if (round < end && strip.is_inside(p.x) && walk.is_aligned()) {
+        if (round < end && strip.is_inside(p) && walk.is_aligned()) {
             typename Walk::quick quick(walk, round, round + Walk::AHEAD);
             for (; round < end; round++)
                 ring.turn(walk, quick, round, start, rounds.end);
@@ -199,7 +204,7 @@ __device__ __forceinline__ void l2k_walk_down_at_once(const l2k_cuda_sweep &p, i
     const bool inside = strip.is_inside(p.x) && walk.is_aligned();
     l2k_ring<Walk> ring = {l2k_shared_address(memory), 0};
     typename Walk::careful careful(walk);
-    const l2k_span plain = Walk::inside(p.y);
+    const l2k_span plain = Walk::inside(p);
     const int start = rounds.first - p.warm_up, plain_end = min(inside ? plain.end : plain.first, rounds.end);
     int round = start;
 #pragma unroll 1

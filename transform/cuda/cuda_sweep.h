@@ -17,8 +17,10 @@ enum { L2K_CUDA_TOGETHER = 3 };
 /* Coordinates are those of the samples minus a multiple of 8: this keeps the parities of two levels, and lanes are
  * aligned where planes are. */
 typedef struct l2k_cuda_sweep {
-    l2k_span x, y;  /* of the samples */
-    int32_t levels; /* 0: no decomposition, samples to subband 0 or back */
+    l2k_span x, y;           /* of the samples */
+    l2k_span kept_x, kept_y; /* those that are stored, inverse, from the first one of `samples` on; all but for the
+                                pixels of a window */
+    int32_t levels;          /* 0: no decomposition, samples to subband 0 or back */
     int32_t components;
     bool joined;       /* component transform at the pixel side */
     bool follows;      /* another launch of the same run precedes */

@@ -179,7 +179,8 @@ l2k_status l2k_cuda_look_at_band(const l2k_context *context, const l2k_subband *
                           .reversible = !l2k_coding_wavelet(band->component->coding)->quantised,
                           .is_float = is_float};
     /* unsigned, so that places left of the view come out right */
-    const uintptr_t y = (uintptr_t)at->y - band->rect.y0, x = (uintptr_t)at->x - band->rect.x0;
+    const uintptr_t y = (uintptr_t)at->y - band->rect.y0 - band->view_y,
+                    x = (uintptr_t)at->x - band->rect.x0 - band->view_x;
     to->origin = (uintptr_t)view->base + (y * view->stride + x) * to->bytes;
     return L2K_OK;
 }

@@ -26,6 +26,8 @@ typedef struct l2k_cuda_coded_block {
 typedef struct l2k_cuda_coded {
     const l2k_cuda_coded_block *blocks; /* in the order of the batch's places */
     const uint32_t *pass_ends;          /* per pass: as l2k_coded_block.pass_bytes; NULL if no block has several */
+    const double *distortions;          /* per pass, as l2k_coded_block.pass_distortion; NULL: not wanted */
+    uint32_t num_passes;                /* that there is room for */
     const uint8_t *code;                /* aligned to 4 bytes */
     uint32_t capacity;                  /* of the code, in units of 4 bytes; what lies beyond must not be read */
     bool complete;                      /* after `finish`: all code had room */

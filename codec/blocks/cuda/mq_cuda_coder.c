@@ -81,6 +81,17 @@ static void coded(const l2k_block_coder *coder, l2k_cuda_coded *to)
     l2k_mq_cuda_coded(&((const mq_coder *)coder->state)->encoding, to);
 }
 
+static l2k_status bring(l2k_block_coder *coder, const l2k_block_batch *batch)
+{
+    mq_coder *c = coder->state;
+    c->blocks.batch = *batch;
+    const l2k_status status = l2k_mq_cuda_bring(&c->blocks, &c->encoding);
+    if (status != L2K_OK)
+        l2k_cuda_settle(c->blocks.running);
+    c->blocks.batch.num_places = 0;
+    return status;
+}
+
 static void send(l2k_block_coder *coder, const uint8_t *bytes, size_t num_bytes)
 {
     l2k_cuda_bytes_send(&((mq_coder *)coder->state)->blocks, bytes, num_bytes);
@@ -99,4 +110,5 @@ const l2k_block_coder_table l2k_mq_on_cuda = {
     .ends_segment = l2k_pass_terminates,
     .send = send,
     .coded = coded,
+    .bring = bring,
 };

@@ -253,10 +253,20 @@ l2k_status l2k_mq_cuda_finish_encoding(l2k_cuda_blocks *b, l2k_mq_cuda_encoding 
     }
 }
 
+l2k_status l2k_mq_cuda_bring(l2k_cuda_blocks *b, const l2k_mq_cuda_encoding *e)
+{
+    L2K_TRY(l2k_cuda_download(b->context, b->running, b->pinned.at + e->coded, b->device.at + e->coded,
+                              e->results_end - e->coded));
+    L2K_TRY(l2k_cuda_blocks_wait(b));
+    return fetch(b, e, (const l2k_mq_cuda_counters *)(b->pinned.at + e->counters));
+}
+
 void l2k_mq_cuda_coded(const l2k_mq_cuda_encoding *e, l2k_cuda_coded *coded)
 {
     *coded = (l2k_cuda_coded){.blocks = e->run.coded,
                               .pass_ends = e->run.pass_ends,
+                              .distortions = e->run.distortions,
+                              .num_passes = e->run.pass_capacity,
                               .code = e->run.code,
                               .capacity = e->run.code_capacity,
                               .complete = e->complete};

@@ -20,6 +20,9 @@ void l2k_mq_cuda_free_encoding(l2k_mq_cuda_encoding *encoding);
 l2k_status l2k_mq_cuda_start_encoding(l2k_cuda_blocks *blocks, l2k_mq_cuda_encoding *encoding);
 l2k_status l2k_mq_cuda_finish_encoding(l2k_cuda_blocks *blocks, l2k_mq_cuda_encoding *encoding);
 
+/* For the table's `bring`, likewise. */
+l2k_status l2k_mq_cuda_bring(l2k_cuda_blocks *blocks, const l2k_mq_cuda_encoding *encoding);
+
 /* For the table's `coded`. */
 void l2k_mq_cuda_coded(const l2k_mq_cuda_encoding *encoding, l2k_cuda_coded *coded);
 

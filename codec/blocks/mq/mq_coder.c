@@ -10,7 +10,8 @@ l2k_t1_block l2k_mq_block_in_view(const l2k_block_place *place)
     const l2k_component_coding *coding = band->component->coding;
     const l2k_band_view *at = &view->bands[l2k_band_number(band->resolution, band->orientation)];
     l2k_rect r = place->block->rect;
-    size_t offset = (size_t)(at->y + r.y0 - band->rect.y0) * view->stride + at->x + r.x0 - band->rect.x0;
+    const uint32_t x = r.x0 - band->rect.x0 - band->view_x, y = r.y0 - band->rect.y0 - band->view_y;
+    size_t offset = (size_t)(at->y + y) * view->stride + at->x + x;
     return (l2k_t1_block){.coefficients = (uint8_t *)view->base + offset * l2k_coefficient_bytes(view->type),
                           .type = view->type,
                           .stride = view->stride,

@@ -4,9 +4,10 @@
 
 #include "base/integer.h"
 #include "base/run.h"
-#include "codec/packets/cuda/cuda_packets.h"
+#include "codec/packets/cuda/cuda_rate.h"
 #include "codec/packets/device_packets.h"
 #include "codec/packets/packet_order.h"
+#include "codec/packets/rate.h"
 #include "transform/cuda/cuda_device.h"
 
 struct l2k_packet_maker {
@@ -19,6 +20,9 @@ struct l2k_packet_maker {
     l2k_cuda_packet_run run;
     size_t counters, sizes, end; /* where they are in pinned memory, and in device memory */
     size_t expected;             /* bytes that are copied before it is known how many there are */
+    uint32_t num_parts;
+    l2k_cuda_rate rate;
+    size_t at; /* prefix of its list that the headers are for */
 };
 
 /* Parts of memory begin at multiples of it. */
@@ -69,7 +73,8 @@ static uint64_t most_bits(const l2k_subband *band, uint32_t across, uint32_t dow
            blocks * (PASSES_BITS + LBLOCK_BITS + LENGTH_BITS * most_segments(band));
 }
 
-static l2k_cuda_packet_part describe_part(const l2k_subband *band, const l2k_precinct *precinct, const part_sums *sums)
+static l2k_cuda_packet_part describe_part(const l2k_subband *band, const l2k_precinct *precinct, double weight,
+                                          const part_sums *sums)
 {
     const l2k_component_coding *coding = band->component->coding;
     const bool some = l2k_precinct_blocks(precinct) > 0;
@@ -82,16 +87,19 @@ static l2k_cuda_packet_part describe_part(const l2k_subband *band, const l2k_pre
                                   .level = (uint8_t)(l2k_coding_wavelet(coding)->reversible
                                                          ? L2K_REVERSIBLE
                                                          : l2k_band_level(coding->levels, band->resolution)),
-                                  .is_ht = (coding->style & L2K_STYLE_HT) != 0};
+                                  .is_ht = (coding->style & L2K_STYLE_HT) != 0,
+                                  .weight = weight};
 }
 
 /* Lists the parts of a resolution, or, where `parts` is NULL, only counts. In the order of l2k_tile_list_blocks. */
-static void list_resolution(const l2k_resolution *resolution, l2k_cuda_packet_part *parts, part_sums *sums)
+static void list_resolution(const l2k_tile *tile, const l2k_resolution *resolution, l2k_cuda_packet_part *parts,
+                            part_sums *sums)
 {
     for (uint32_t b = 0; b < resolution->num_bands; b++) {
         const l2k_subband *band = &resolution->bands[b];
+        const double weight = l2k_distortion_weight(tile, band);
         for (uint32_t p = 0; p < resolution->num_precincts; p++) {
-            const l2k_cuda_packet_part part = describe_part(band, &band->precincts[p], sums);
+            const l2k_cuda_packet_part part = describe_part(band, &band->precincts[p], weight, sums);
             if (parts)
                 parts[sums->parts] = part;
             sums->parts++;
@@ -128,7 +136,7 @@ static uint32_t *list_parts(const l2k_context *context, const l2k_tile *tile, l2
         const l2k_tile_component *component = &tile->components[c];
         for (uint32_t r = 0; r < component->num_resolutions; r++) {
             first[c * RESOLUTIONS + r] = (uint32_t)sums->parts;
-            list_resolution(&component->resolutions[r], parts, sums);
+            list_resolution(tile, &component->resolutions[r], parts, sums);
         }
         const uint64_t area = (uint64_t)l2k_rect_width(component->rect) * l2k_rect_height(component->rect);
         sums->samples_bytes += area * component->precision / 8;
@@ -230,6 +238,7 @@ static l2k_status make_lists(l2k_packet_maker *m, const l2k_tile *tile, void *st
         return L2K_OK;
     m->run.num_packets = (uint32_t)tile->num_precincts;
     m->run.num_blocks = (uint32_t)sums.blocks;
+    m->num_parts = (uint32_t)sums.parts;
     const size_t parts = aligned((size_t)sums.parts * sizeof(l2k_cuda_packet_part));
     const size_t back = aligned(sizeof(l2k_cuda_packet_counters)) +
                         2 * aligned((size_t)tile->num_precincts * sizeof(l2k_cuda_packet_size));
@@ -272,15 +281,26 @@ static l2k_status check_launch(const l2k_packet_maker *m, int error)
     return l2k_cuda_check(m->context, error, "launching the packets");
 }
 
+/* Headers of the blocks in m->run.coded. */
+static l2k_status enqueue_headers(const l2k_packet_maker *m, void *stream)
+{
+    L2K_TRY(l2k_cuda_clear(m->context, stream, m->device.at + m->counters, sizeof(l2k_cuda_packet_counters)));
+    return check_launch(m, l2k_cuda_launch_headers(&m->run, stream));
+}
+
+static l2k_status enqueue_counters(const l2k_packet_maker *m, void *stream, bool lengths)
+{
+    const size_t back = lengths ? m->end - m->counters : sizeof(l2k_cuda_packet_counters);
+    return l2k_cuda_download(m->context, stream, m->pinned.at + m->counters, m->device.at + m->counters, back);
+}
+
 /* Packets of what the coder leaves in the stream. Counters come down, sizes with them if they are wanted, and as many
  * bytes as there probably are. */
 static l2k_status enqueue(const l2k_packet_maker *m, void *stream, bool lengths)
 {
-    const size_t back = lengths ? m->end - m->counters : sizeof(l2k_cuda_packet_counters);
-    L2K_TRY(l2k_cuda_clear(m->context, stream, m->device.at + m->counters, sizeof(l2k_cuda_packet_counters)));
-    L2K_TRY(check_launch(m, l2k_cuda_launch_headers(&m->run, stream)));
+    L2K_TRY(enqueue_headers(m, stream));
     L2K_TRY(check_launch(m, l2k_cuda_launch_gather(&m->run, stream)));
-    L2K_TRY(l2k_cuda_download(m->context, stream, m->pinned.at + m->counters, m->device.at + m->counters, back));
+    L2K_TRY(enqueue_counters(m, stream, lengths));
     if (m->expected == 0)
         return L2K_OK;
     return l2k_cuda_download(m->context, stream, m->out.at + L2K_PACKETS_FRONT, m->run.bytes, m->expected);
@@ -341,28 +361,126 @@ static void make_lengths(const l2k_packet_maker *m, l2k_made_packets *made)
     made->lengths = lengths;
 }
 
-/* From what the first attempt has counted to all packets in host memory. */
-static l2k_status complete(l2k_packet_maker *m, const l2k_packet_source *from, l2k_made_packets *made)
+/* What has been counted becomes packets in host memory. */
+static l2k_status deliver(l2k_packet_maker *m, const l2k_packet_source *from, bool excess, l2k_made_packets *made)
 {
     const l2k_cuda_packet_counters counters = counters_of(m);
-    void *stream = from->batch->stream;
-    if (counters.failed)
-        return refuse_sample(m, from->batch, UINT32_MAX - counters.failed);
-    if (counters.excess)
-        L2K_TRY(add_guard_bit(m, stream, from->lengths));
-    const l2k_cuda_packet_counters last = counters_of(m);
-    if (last.no_room || last.bytes > m->run.capacity)
-        return L2K_OK;
-    L2K_TRY(fetch_rest(m, last.bytes, stream));
-    expect(m, last.bytes);
-    from->tile->needs_guard_bit = counters.excess != 0;
+    L2K_TRY(fetch_rest(m, counters.bytes, from->batch->stream));
+    from->tile->needs_guard_bit = excess;
     from->tile->magnitude_bound = (uint8_t)l2k_max_u32(from->tile->magnitude_bound, counters.bound);
     *made = (l2k_made_packets){
-        .bytes = m->out.at + L2K_PACKETS_FRONT, .count = (size_t)last.bytes, .num_packets = m->run.num_packets};
+        .bytes = m->out.at + L2K_PACKETS_FRONT, .count = (size_t)counters.bytes, .num_packets = m->run.num_packets};
     if (from->lengths)
         make_lengths(m, made);
     return L2K_OK;
 }
+
+/* Whether what has been counted has room. */
+static bool has_room(const l2k_packet_maker *m)
+{
+    const l2k_cuda_packet_counters counters = counters_of(m);
+    return !counters.no_room && counters.bytes <= m->run.capacity;
+}
+
+/* From what the first attempt has counted to all packets in host memory. */
+static l2k_status complete(l2k_packet_maker *m, const l2k_packet_source *from, l2k_made_packets *made)
+{
+    const l2k_cuda_packet_counters counters = counters_of(m);
+    if (counters.failed)
+        return refuse_sample(m, from->batch, UINT32_MAX - counters.failed);
+    if (counters.excess)
+        L2K_TRY(add_guard_bit(m, from->batch->stream, from->lengths));
+    if (!has_room(m))
+        return L2K_OK;
+    L2K_TRY(deliver(m, from, counters.excess != 0, made));
+    expect(m, counters_of(m).bytes);
+    return L2K_OK;
+}
+
+/* ---- A ratio ------------------------------------------------------------------------------------------------- */
+
+/* The bytes of the packets' lengths in PLT (A.7.3). */
+static uint64_t bytes_of_lengths(const l2k_packet_maker *m)
+{
+    const l2k_cuda_packet_size *sizes = (const l2k_cuda_packet_size *)(m->pinned.at + m->sizes);
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < m->run.num_packets; i++)
+        for (uint32_t rest = sizes[i].header + sizes[i].body; rest; rest >>= 7)
+            bytes++;
+    return bytes;
+}
+
+/* In l2k_poll, of a code-block. */
+enum { WEIGHT_OF_BLOCK = 8 };
+
+typedef struct measured_packets {
+    l2k_packet_maker *maker;
+    bool lengths;
+} measured_packets;
+
+static l2k_status measure_prefix(void *opaque, size_t prefix, uint64_t *bytes)
+{
+    const measured_packets *packets = opaque;
+    l2k_packet_maker *m = packets->maker;
+    void *stream = m->rate.stream;
+    L2K_TRY(l2k_poll(m->context, (uint64_t)WEIGHT_OF_BLOCK * m->run.num_blocks));
+    L2K_TRY(l2k_cuda_rate_cut(&m->rate, prefix));
+    L2K_TRY(enqueue_headers(m, stream));
+    L2K_TRY(enqueue_counters(m, stream, packets->lengths));
+    L2K_TRY(l2k_cuda_wait(m->context, stream));
+    m->at = prefix;
+    m->rate.gave_up = !has_room(m);
+    if (m->rate.gave_up)
+        return L2K_ERROR_UNSUPPORTED;
+    *bytes = counters_of(m).bytes + (packets->lengths ? bytes_of_lengths(m) : 0);
+    return L2K_OK;
+}
+
+/* Headers for the prefix that takes what the ratio allows; `done` is false where only the host can settle that. */
+static l2k_status fit_ratio(l2k_packet_maker *m, const l2k_packet_source *from, bool *done)
+{
+    measured_packets packets = {m, from->lengths};
+    const l2k_prefix_measure measure = {measure_prefix, &packets};
+    const uint64_t goal = l2k_ratio_goal(from->tile, 1, from->ratio), used = from->fixed_bytes;
+    l2k_fitted_prefix fitted = {0};
+    L2K_TRY(l2k_cuda_rate_list(&m->rate));
+    L2K_TRY(l2k_fit_prefix(&m->rate.list, &measure, goal > used ? goal - used : 0, 0, &fitted));
+    *done = !fitted.leaves_room;
+    if (fitted.leaves_room)
+        return L2K_OK;
+    if (m->at != fitted.prefix)
+        L2K_TRY(measure_prefix(&packets, fitted.prefix, &fitted.bytes));
+    l2k_ratio_check(m->context, used + fitted.bytes, goal, from->ratio);
+    return L2K_OK;
+}
+
+static l2k_status bring_blocks(const l2k_packet_source *from, l2k_made_packets *made)
+{
+    L2K_TRY(from->coder->table->bring(from->coder, from->batch));
+    made->blocks_are_here = true;
+    return L2K_OK;
+}
+
+static l2k_status complete_ratio(l2k_packet_maker *m, const l2k_packet_source *from, l2k_made_packets *made)
+{
+    const l2k_cuda_rate_sums *sums = l2k_cuda_rate_sums_of(&m->rate);
+    const bool excess = sums->excess != 0;
+    bool done = false;
+    if (sums->failed)
+        return refuse_sample(m, from->batch, UINT32_MAX - sums->failed);
+    m->run.more_guard_bits = excess;
+    m->run.coded.blocks = m->rate.run.cut;
+    const l2k_status status = fit_ratio(m, from, &done);
+    if (status != L2K_OK && !m->rate.gave_up)
+        return status;
+    if (status != L2K_OK || !done)
+        return bring_blocks(from, made);
+    m->expected = 0;
+    L2K_TRY(check_launch(m, l2k_cuda_launch_gather(&m->run, m->rate.stream)));
+    return deliver(m, from, excess, made);
+}
+
+/* ---- All of it ----------------------------------------------------------------------------------------------- */
 
 static void start_run(l2k_packet_maker *m, const l2k_packet_source *from)
 {
@@ -381,19 +499,24 @@ static l2k_status make_behind_coder(l2k_packet_maker *m, const l2k_packet_source
 {
     l2k_block_coder *coder = from->coder;
     start_run(m, from);
-    const l2k_status enqueued = enqueue(m, from->batch->stream, from->lengths);
+    const l2k_status enqueued =
+        from->ratio ? l2k_cuda_rate_start(m->context, &m->rate, m->run.parts, m->num_parts, m->run.num_blocks,
+                                          &m->run.coded, from->batch->stream)
+                    : enqueue(m, from->batch->stream, from->lengths);
     const l2k_status finished = coder->table->finish(coder);
     coder->table->coded(coder, &m->run.coded);
     L2K_TRY(enqueued);
     L2K_TRY(finished);
-    return m->run.coded.complete ? complete(m, from, made) : L2K_OK;
+    if (!m->run.coded.complete)
+        return L2K_OK;
+    return from->ratio ? complete_ratio(m, from, made) : complete(m, from, made);
 }
 
 static l2k_status make(l2k_packet_maker *m, const l2k_packet_source *from, l2k_made_packets *made)
 {
     l2k_block_coder *coder = from->coder;
     const l2k_block_batch *batch = from->batch;
-    bool possible = batch->num_places > 0;
+    bool possible = batch->num_places > 0 && (!from->ratio || coder->table->bring);
     *made = (l2k_made_packets){0};
     m->context = coder->context;
     if (possible)
@@ -407,7 +530,7 @@ static l2k_status make(l2k_packet_maker *m, const l2k_packet_source *from, l2k_m
     l2k_stage_end(m->context, L2K_STAGE_TIER1, start);
     start = l2k_stage_start(m->context);
     const l2k_status status = make_behind_coder(m, from, made);
-    l2k_stage_end(m->context, L2K_STAGE_TIER2, start);
+    l2k_stage_end(m->context, from->ratio ? L2K_STAGE_RATE : L2K_STAGE_TIER2, start);
     return status;
 }
 
@@ -420,6 +543,7 @@ static l2k_status create(const l2k_context *context, l2k_packet_maker **maker)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for packets on a device");
     m->owner = m->context = context;
     m->pinned.pinned = m->out.pinned = true;
+    l2k_cuda_rate_create(context, &m->rate);
     return L2K_OK;
 }
 
@@ -430,6 +554,7 @@ static void free_maker(l2k_packet_maker *m)
     l2k_cuda_release(&m->device);
     l2k_cuda_release(&m->pinned);
     l2k_cuda_release(&m->out);
+    l2k_cuda_rate_free(&m->rate);
     l2k_release(m->owner, m);
 }
 

@@ -1,4 +1,4 @@
-/* Packets made on a CUDA device, from code-blocks that are there: for a tile of one layer that has all coding passes.
+/* Packets made on a CUDA device, from code-blocks that are there: for a tile of one layer.
  * What the host tells the kernels, and what it gets. */
 #ifndef L2K_CODEC_PACKETS_CUDA_CUDA_PACKETS_H
 #define L2K_CODEC_PACKETS_CUDA_CUDA_PACKETS_H
@@ -18,6 +18,7 @@ typedef struct l2k_cuda_packet_part {
     uint8_t level;         /* of the irreversible transform, for B; else L2K_REVERSIBLE */
     uint8_t is_ht;
     uint8_t unused;
+    double weight; /* of its blocks' squared errors, for rate control */
 } l2k_cuda_packet_part;
 
 /* A packet. Its parts, at most 3, are as far apart as there are precincts. */

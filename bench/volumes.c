@@ -1,0 +1,159 @@
+/* volumes: the levels of the third direction on the CPU, alone, as a multiple of the time of memcpy of the same slices
+ * with the same threads; and a whole volume, put and got slice by slice. Also builds without CUDA:
+ *
+ *     cc -O2 -std=c11 -I. -Iinclude -fopenmp -o volumes bench/volumes.c build/liblift2k.a -lm -lpthread
+ *     volumes [THREADS [SIDE [SLICES]]]
+ *
+ * Both are taken in turn; the figures are medians of several rounds. */
+#define _POSIX_C_SOURCE 199309L
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "transform/volume/volume.h"
+
+enum { ROUNDS = 7, COPIES = 8 };
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *times)
+{
+    qsort(times, ROUNDS, sizeof *times, ascending);
+    return times[ROUNDS / 2];
+}
+
+static void must(l2k_status status)
+{
+    if (status == L2K_OK)
+        return;
+    fprintf(stderr, "volumes: %s\n", l2k_strerror(status));
+    exit(1);
+}
+
+static l2k_volume *prepare(l2k_wavelet wavelet, l2k_direction direction, unsigned z_levels, int threads, uint32_t side,
+                           uint32_t slices)
+{
+    l2k_component component = {.dx = 1, .dy = 1, .precision = 8};
+    l2k_image image = {.x1 = side, .y1 = side, .num_components = 1, .components = &component};
+    l2k_volume *volume = l2k_volume_new(NULL);
+    must(l2k_volume_set(volume, L2K_VOLUME_DIRECTION, direction));
+    must(l2k_volume_set(volume, L2K_VOLUME_WAVELET, wavelet));
+    must(l2k_volume_set(volume, L2K_VOLUME_Z_LEVELS, z_levels));
+    must(l2k_volume_set(volume, L2K_VOLUME_THREADS, threads));
+    must(l2k_volume_prepare(volume, &image, 0, slices));
+    return volume;
+}
+
+/* Slices go through the levels of Z and out again. */
+static double sweep(l2k_volume *volume, uint32_t slices)
+{
+    l2k_volume_stage *stage = volume->stages;
+    const double start = now();
+    l2k_stages_rewind(volume);
+    for (uint32_t z = 0; z < slices; z++) {
+        must(l2k_stage_put(volume, stage, l2k_stage_new_slice(volume, stage)));
+        for (l2k_z_slice *slice = l2k_stage_get(volume, stage, false); slice;
+             slice = l2k_stage_get(volume, stage, false))
+            l2k_stage_free(stage, slice);
+    }
+    return now() - start;
+}
+
+/* The same number of slices, from eight places to eight others. */
+static double copy(uint32_t *memory, size_t samples, uint32_t slices, int threads)
+{
+    const double start = now();
+    for (uint32_t z = 0; z < slices; z++) {
+        uint32_t *from = memory + 2 * (z % COPIES) * samples, *to = from + samples;
+#pragma omp parallel for schedule(static) num_threads(threads)
+        for (int part = 0; part < threads; part++) {
+            const size_t first = samples * (size_t)part / (size_t)threads,
+                         end = samples * ((size_t)part + 1) / (size_t)threads;
+            memcpy(to + first, from + first, (end - first) * sizeof *to);
+        }
+    }
+    return now() - start;
+}
+
+/* Warm slices with values: those of a volume of noise. */
+static void measure_sweeps(int threads, uint32_t side, uint32_t slices)
+{
+    const size_t samples = (size_t)side * side;
+    uint32_t *memory = calloc(2 * COPIES * samples, sizeof *memory);
+    printf("Z alone, %u slices of %u x %u in 32 bits, %d threads: speed over memcpy's\n\n", slices, side, side,
+           threads);
+    printf("| wavelet | Z levels | forward | inverse | memcpy GB/s |\n|---|---|---|---|---|\n");
+    for (int wavelet = 0; memory && wavelet < 2; wavelet++)
+        for (unsigned levels = 1; levels <= 6; levels++) {
+            l2k_volume *forward = prepare((l2k_wavelet)wavelet, L2K_FORWARD, levels, threads, side, slices);
+            l2k_volume *inverse = prepare((l2k_wavelet)wavelet, L2K_INVERSE, levels, threads, side, slices);
+            double times[3][ROUNDS];
+            sweep(forward, slices);
+            sweep(inverse, slices);
+            for (int i = 0; i < ROUNDS; i++) {
+                times[0][i] = sweep(forward, slices);
+                times[1][i] = copy(memory, samples, slices, threads);
+                times[2][i] = sweep(inverse, slices);
+            }
+            const double reference = median(times[1]);
+            printf("| %s | %u | %.2f | %.2f | %.1f |\n", wavelet ? "9/7" : "5/3", levels, reference / median(times[0]),
+                   reference / median(times[2]), 1e-9 * (double)samples * 4 * slices / reference);
+            l2k_volume_free(forward);
+            l2k_volume_free(inverse);
+        }
+    free(memory);
+}
+
+static double whole(l2k_volume *volume, const l2k_plane *plane, uint32_t slices)
+{
+    const double start = now();
+    for (uint32_t z = 0; z < slices; z++) {
+        l2k_volume_slice slice;
+        must(l2k_volume_put_slice(volume, plane));
+        do
+            must(l2k_volume_get_coefficients(volume, &slice));
+        while (slice.views);
+    }
+    return now() - start;
+}
+
+static void measure_whole(int threads, uint32_t side, uint32_t slices)
+{
+    uint8_t *samples = malloc((size_t)side * side);
+    if (!samples)
+        return;
+    for (size_t i = 0; i < (size_t)side * side; i++)
+        samples[i] = (uint8_t)(i * i >> 7);
+    const l2k_plane plane = {samples, side, 1, L2K_SAMPLE_U8};
+    printf("\nWhole volume, 8 bits, five levels a slice: milliseconds a slice\n\n| wavelet | Z levels | forward "
+           "|\n|---|---|---|\n");
+    for (int wavelet = 0; wavelet < 2; wavelet++)
+        for (unsigned levels = 0; levels <= 4; levels += 2) {
+            l2k_volume *volume = prepare((l2k_wavelet)wavelet, L2K_FORWARD, levels, threads, side, slices);
+            printf("| %s | %u | %.2f |\n", wavelet ? "9/7" : "5/3", levels,
+                   1e3 * whole(volume, &plane, slices) / slices);
+            l2k_volume_free(volume);
+        }
+    free(samples);
+}
+
+int main(int argc, char **argv)
+{
+    const int threads = argc > 1 ? atoi(argv[1]) : 2;
+    const uint32_t side = argc > 2 ? (uint32_t)atoi(argv[2]) : 1024, slices = argc > 3 ? (uint32_t)atoi(argv[3]) : 64;
+    measure_sweeps(threads, side, slices);
+    measure_whole(threads, side, slices);
+    return 0;
+}

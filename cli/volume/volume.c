@@ -1,0 +1,212 @@
+/* `lift2k volume`: slices of samples to the subbands of three directions, in a folder. */
+#include "cli/volume/volume.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/commands.h"
+#include "pictures/user/report.h"
+
+enum { DEFAULT_LEVELS = 5, DEFAULT_Z_LEVELS = 3 };
+
+/* ---- The library --------------------------------------------------------------------------------------------- */
+
+static l2k_status configure(l2k_volume *volume, const cli_options *options, const cli_volume_facts *facts,
+                            l2k_direction direction)
+{
+    const int64_t settings[][2] = {{L2K_VOLUME_DIRECTION, direction},
+                                   {L2K_VOLUME_WAVELET, facts->is_float ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3},
+                                   {L2K_VOLUME_LEVELS, facts->levels},
+                                   {L2K_VOLUME_Z_LEVELS, facts->z_levels},
+                                   {L2K_VOLUME_ORDER, facts->isotropic ? L2K_VOLUME_ISOTROPIC : L2K_VOLUME_Z_FIRST},
+                                   {L2K_VOLUME_COMPONENT_TRANSFORM, facts->component_transform},
+                                   {L2K_VOLUME_THREADS, options->threads.value},
+                                   {L2K_VOLUME_CPU, options->cpu.value}};
+    l2k_status status = L2K_OK;
+    for (size_t i = 0; status == L2K_OK && i < sizeof settings / sizeof *settings; i++)
+        status = l2k_volume_set(volume, (l2k_volume_option)settings[i][0], settings[i][1]);
+    const l2k_image slice = {.x1 = facts->width,
+                             .y1 = facts->height,
+                             .num_components = facts->num_components,
+                             .components = facts->components};
+    return status == L2K_OK ? l2k_volume_prepare(volume, &slice, 0, facts->slices) : status;
+}
+
+l2k_volume *cli_volume_make(cli_messages *messages, const cli_options *options, const cli_volume_facts *facts,
+                            l2k_direction direction)
+{
+    cli_messages_init(messages, options->names[0], options->quiet);
+    l2k_hooks hooks = cli_messages_hooks(messages);
+    hooks.progress = NULL;
+    l2k_volume *volume = l2k_volume_new(&hooks);
+    if (!volume) {
+        cli_error(options->names[0], "out of memory");
+        return NULL;
+    }
+    l2k_status status = configure(volume, options, facts, direction);
+    if (status == L2K_OK)
+        return volume;
+    cli_messages_fail(messages, status);
+    l2k_volume_free(volume);
+    return NULL;
+}
+
+/* ---- Forward ------------------------------------------------------------------------------------------------- */
+
+typedef struct forward {
+    const cli_options *options;
+    cli_volume_facts facts;
+    cli_slices slices;
+    cli_messages messages, messages_alone;
+    l2k_volume *volume;
+    l2k_volume *alone; /* with --measure: without levels in Z */
+    cli_volume_files files;
+    cli_dump folder;
+    cli_volume_measure measure, measure_alone;
+} forward;
+
+static bool are_joined(const cli_volume_facts *facts)
+{
+    const l2k_component *c = facts->components;
+    bool alike = facts->num_components >= 3;
+    for (int i = 1; alike && i < 3; i++)
+        alike = c[i].width == c[0].width && c[i].height == c[0].height && c[i].precision == c[0].precision &&
+                c[i].is_signed == c[0].is_signed;
+    return alike;
+}
+
+static void choose(forward *f)
+{
+    const cli_options *o = f->options;
+    cli_volume_facts *facts = &f->facts;
+    facts->levels = (unsigned)cli_setting_or(o->encoder[L2K_ENCODER_LEVELS], DEFAULT_LEVELS);
+    facts->isotropic = o->isotropic;
+    facts->z_levels = (unsigned)cli_setting_or(o->z_levels, o->isotropic ? facts->levels : DEFAULT_Z_LEVELS);
+    facts->is_float = cli_setting_or(o->encoder[L2K_ENCODER_WAVELET], L2K_WAVELET_5_3) == L2K_WAVELET_9_7;
+    facts->component_transform = cli_setting_or(o->encoder[L2K_ENCODER_COMPONENT_TRANSFORM], 1) && are_joined(facts);
+}
+
+static bool make_alone(forward *f)
+{
+    cli_volume_facts facts = f->facts;
+    facts.z_levels = 0;
+    facts.isotropic = false;
+    f->alone = cli_volume_make(&f->messages_alone, f->options, &facts, L2K_FORWARD);
+    return f->alone;
+}
+
+static bool open_files(forward *f)
+{
+    cli_dump *d = &f->folder;
+    if (!cli_volume_list(&f->files, &f->facts, f->volume) || !cli_dump_make_folder(d) ||
+        !cli_dump_path(d, CLI_VOLUME_DESCRIPTION, d->description_path, sizeof d->description_path) ||
+        !cli_output_open(&d->description, d->description_path))
+        return false;
+    for (size_t i = 0; i < f->files.count; i++) {
+        f->files.bands[i].output = cli_dump_open_file(d, f->files.bands[i].name);
+        if (!f->files.bands[i].output)
+            return false;
+    }
+    return true;
+}
+
+/* All slices of coefficients that a slice of samples gives. */
+static bool drain(forward *f, l2k_volume *volume, cli_messages *messages, cli_volume_measure *measure, bool writes)
+{
+    l2k_volume_slice slice;
+    for (;;) {
+        l2k_status status = l2k_volume_get_coefficients(volume, &slice);
+        if (status != L2K_OK)
+            return cli_messages_fail(messages, status);
+        if (!slice.views)
+            return true;
+        if (f->options->measure)
+            cli_volume_count(measure, &slice);
+        if (writes && !cli_volume_write(&f->files, &slice))
+            return false;
+    }
+}
+
+static bool transform_slice(forward *f)
+{
+    const l2k_plane *planes = f->slices.picture.planes;
+    if (!cli_slices_read(&f->slices))
+        return false;
+    planes = f->slices.picture.planes;
+    l2k_status status = l2k_volume_put_slice(f->volume, planes);
+    if (status != L2K_OK)
+        return cli_messages_fail(&f->messages, status);
+    if (!drain(f, f->volume, &f->messages, &f->measure, true))
+        return false;
+    if (!f->alone)
+        return true;
+    status = l2k_volume_put_slice(f->alone, planes);
+    return status == L2K_OK ? drain(f, f->alone, &f->messages_alone, &f->measure_alone, false)
+                            : cli_messages_fail(&f->messages_alone, status);
+}
+
+static bool finish(forward *f)
+{
+    for (size_t i = 0; i < f->files.count; i++)
+        if (!cli_dump_end_file(f->files.bands[i].output))
+            return false;
+    f->folder.json.file = f->folder.description.stream;
+    cli_volume_describe(&f->folder.json, &f->facts, &f->files);
+    return true;
+}
+
+static bool transform_all(forward *f)
+{
+    if (!cli_slices_open(&f->slices, f->options, &f->facts))
+        return false;
+    choose(f);
+    f->volume = cli_volume_make(&f->messages, f->options, &f->facts, L2K_FORWARD);
+    if (!f->volume || (f->options->measure && !make_alone(f)) || !open_files(f))
+        return false;
+    for (uint32_t z = 0; z < f->facts.slices; z++)
+        if (!transform_slice(f))
+            return false;
+    return finish(f);
+}
+
+static int run_forward(const cli_options *options)
+{
+    forward f = {.options = options, .folder = {.folder = options->names[options->num_names - 1]}};
+    bool done = transform_all(&f);
+    done = cli_dump_end(&f.folder, done);
+    if (done && !options->quiet)
+        cli_note("%u slices of %u x %u -> %s: %zu subbands, described in %s", f.facts.slices, f.facts.width,
+                 f.facts.height, f.folder.folder, f.files.count, CLI_VOLUME_DESCRIPTION);
+    if (done && options->measure)
+        cli_volume_print(&f.measure_alone, &f.measure);
+    l2k_volume_free(f.volume);
+    l2k_volume_free(f.alone);
+    cli_volume_files_free(&f.files);
+    cli_slices_close(&f.slices);
+    free(f.facts.components);
+    return !done ? CLI_EXIT_FAILURE : options->measure ? cli_finish_output() : CLI_EXIT_OK;
+}
+
+/* ---- The command --------------------------------------------------------------------------------------------- */
+
+static bool is_folder(const char *path)
+{
+    struct stat facts;
+    return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
+}
+
+int cli_volume_command(const cli_options *options)
+{
+    if (options->num_names < 2) {
+        cli_error("volume", "slices and a folder are needed, or a folder and an output; see lift2k volume --help");
+        return CLI_EXIT_USAGE;
+    }
+    if (!is_folder(options->names[0]))
+        return run_forward(options);
+    if (options->num_names > 2) {
+        cli_error("volume", "a folder of subbands becomes one output, not %d", options->num_names - 1);
+        return CLI_EXIT_USAGE;
+    }
+    return cli_volume_back(options, options->names[0], options->names[1]);
+}

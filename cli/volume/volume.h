@@ -1,0 +1,106 @@
+/* The parts of `lift2k volume`. */
+#ifndef L2K_CLI_VOLUME_VOLUME_H
+#define L2K_CLI_VOLUME_VOLUME_H
+
+#include "cli/dump/dump.h"
+#include "cli/options/options.h"
+#include "cli/run/messages.h"
+#include "pictures/picture.h"
+
+#define CLI_VOLUME_DESCRIPTION "volume.json"
+
+/* What the description says, and the files' names follow from. */
+typedef struct cli_volume_facts {
+    uint32_t width, height, slices; /* on the reference grid */
+    uint32_t num_components;
+    l2k_component *components; /* of every slice; owned */
+    unsigned levels, z_levels;
+    bool isotropic, component_transform, is_float;
+} cli_volume_facts;
+
+/* ---- Slices of samples (volume_slices.c) --------------------------------------------------------------------- */
+
+/* Slices that are read one after the other. */
+typedef struct cli_slices {
+    const cli_options *options;
+    int num_files;
+    uint32_t count, next;
+    bool by_pages;
+    cli_input raw;       /* with --raw */
+    cli_picture picture; /* the slice that was read last */
+    cli_volume_facts *facts;
+} cli_slices;
+
+/* Opens the inputs and fills in width, height, slices and components. To be closed also after a failure. */
+bool cli_slices_open(cli_slices *slices, const cli_options *options, cli_volume_facts *facts);
+bool cli_slices_read(cli_slices *slices);
+void cli_slices_close(cli_slices *slices);
+
+/* Slices that are written one after the other: to one file of samples, or to a file each. */
+typedef struct cli_slices_out {
+    const char *path;
+    bool is_raw, quiet;
+    cli_output raw;
+    cli_picture picture; /* to be filled before each call of cli_slices_write */
+    uint32_t count, next;
+} cli_slices_out;
+
+bool cli_slices_create(cli_slices_out *out, const char *path, const cli_volume_facts *facts, bool quiet);
+bool cli_slices_write(cli_slices_out *out);
+bool cli_slices_end(cli_slices_out *out, bool done);
+
+/* ---- Subbands as files (volume_files.c) ---------------------------------------------------------------------- */
+
+/* A subband of a component, in all three directions, and its file. */
+typedef struct cli_volume_band {
+    uint32_t component, z_level;
+    bool z_high;
+    uint32_t number; /* in views */
+    uint32_t width, height, depth;
+    char name[CLI_DUMP_NAME];
+    cli_output *output; /* to be written, or */
+    FILE *input;        /* to be read */
+} cli_volume_band;
+
+typedef struct cli_volume_files {
+    const cli_volume_facts *facts;
+    size_t count;
+    cli_volume_band *bands;
+    uint8_t *row; /* room for the longest */
+} cli_volume_files;
+
+/* Lists all subbands that are not empty; `volume` is prepared. */
+bool cli_volume_list(cli_volume_files *files, const cli_volume_facts *facts, const l2k_volume *volume);
+void cli_volume_files_free(cli_volume_files *files);
+
+/* A slice of coefficients to or from its files. */
+bool cli_volume_write(const cli_volume_files *files, const l2k_volume_slice *slice);
+bool cli_volume_read(const cli_volume_files *files, const l2k_volume_slice *slice, const char *folder);
+
+/* ---- The description (volume_description.c) ------------------------------------------------------------------ */
+
+void cli_volume_describe(cli_json *json, const cli_volume_facts *facts, const cli_volume_files *files);
+
+/* Reads what cli_volume_describe has written. */
+bool cli_volume_facts_read(cli_volume_facts *facts, const char *path);
+
+/* ---- The measure (volume_measure.c) -------------------------------------------------------------------------- */
+
+/* Coefficients by the bits of their magnitude. */
+typedef struct cli_volume_measure {
+    uint64_t counts[33];
+} cli_volume_measure;
+
+void cli_volume_count(cli_volume_measure *measure, const l2k_volume_slice *slice);
+void cli_volume_print(const cli_volume_measure *alone, const cli_volume_measure *together);
+
+/* ---- The library (volume.c) ---------------------------------------------------------------------------------- */
+
+/* A volume that is set up for the facts; NULL after a report. */
+l2k_volume *cli_volume_make(cli_messages *messages, const cli_options *options, const cli_volume_facts *facts,
+                            l2k_direction direction);
+
+/* The way back (volume_back.c): the exit status. */
+int cli_volume_back(const cli_options *options, const char *folder, const char *output);
+
+#endif

@@ -1,0 +1,157 @@
+/* The description of a volume's subbands, volume.json. Keys may be added; existing ones keep their names and meaning
+ * (the help lists them). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/volume/volume.h"
+#include "pictures/user/report.h"
+
+/* ---- Writing ------------------------------------------------------------------------------------------------- */
+
+static void describe_components(cli_json *json, const cli_volume_facts *facts)
+{
+    cli_json_open(json, "components", '[');
+    for (uint32_t c = 0; c < facts->num_components; c++) {
+        cli_json_open(json, NULL, '{');
+        cli_json_number(json, "precision", facts->components[c].precision);
+        cli_json_bool(json, "signed", facts->components[c].is_signed);
+        cli_json_number(json, "dx", facts->components[c].dx);
+        cli_json_number(json, "dy", facts->components[c].dy);
+        cli_json_close(json, '}');
+    }
+    cli_json_close(json, ']');
+}
+
+static void describe_band(cli_json *json, const cli_volume_facts *facts, const cli_volume_band *band)
+{
+    const unsigned resolution = l2k_band_resolution(band->number);
+    cli_json_open(json, NULL, '{');
+    cli_json_text(json, "file", band->name);
+    cli_json_number(json, "component", band->component);
+    cli_json_number(json, "z_level", band->z_level);
+    cli_json_bool(json, "z_high", band->z_high);
+    cli_json_text(json, "orientation", cli_orientation_names[l2k_band_orientation(band->number)]);
+    cli_json_number(json, "level", facts->isotropic ? band->z_level : l2k_band_level(facts->levels, resolution));
+    cli_json_number(json, "width", band->width);
+    cli_json_number(json, "height", band->height);
+    cli_json_number(json, "depth", band->depth);
+    cli_json_close(json, '}');
+}
+
+void cli_volume_describe(cli_json *json, const cli_volume_facts *facts, const cli_volume_files *files)
+{
+    cli_json_open(json, NULL, '{');
+    cli_json_number(json, "width", facts->width);
+    cli_json_number(json, "height", facts->height);
+    cli_json_number(json, "slices", facts->slices);
+    cli_json_text(json, "wavelet", facts->is_float ? "9/7" : "5/3");
+    cli_json_number(json, "levels", facts->levels);
+    cli_json_number(json, "z_levels", facts->z_levels);
+    cli_json_bool(json, "isotropic", facts->isotropic);
+    cli_json_bool(json, "component_transform", facts->component_transform);
+    cli_json_text(json, "value", facts->is_float ? "float32" : "int32");
+    describe_components(json, facts);
+    cli_json_open(json, "subbands", '[');
+    for (size_t i = 0; i < files->count; i++)
+        describe_band(json, facts, &files->bands[i]);
+    cli_json_close(json, ']');
+    cli_json_close(json, '}');
+}
+
+/* ---- Reading ------------------------------------------------------------------------------------------------- */
+
+/* What precedes the subbands has keys that occur once, and the components', which follow each other in order. */
+enum { MOST_BYTES = 1 << 22 };
+
+/* What follows the next `"key":` after *at, which moves there; NULL where there is none. */
+static const char *find(const char **at, const char *key)
+{
+    char quoted[40];
+    snprintf(quoted, sizeof quoted, "\"%s\":", key);
+    const char *found = strstr(*at, quoted);
+    if (!found)
+        return NULL;
+    *at = found + strlen(quoted);
+    return *at + strspn(*at, " \t\r\n");
+}
+
+static bool number(const char **at, const char *key, uint32_t most, uint32_t *value)
+{
+    const char *text = find(at, key);
+    char *end;
+    if (!text || *text < '0' || *text > '9')
+        return false;
+    const unsigned long long read = strtoull(text, &end, 10);
+    *value = (uint32_t)read;
+    return read <= most;
+}
+
+static bool truth(const char **at, const char *key, bool *value)
+{
+    const char *text = find(at, key);
+    *value = text && strncmp(text, "true", 4) == 0;
+    return *value || (text && strncmp(text, "false", 5) == 0);
+}
+
+static bool word(const char **at, const char *key, const char *yes, const char *no, bool *is_yes)
+{
+    const char *text = find(at, key);
+    *is_yes = text && strncmp(text, yes, strlen(yes)) == 0;
+    return *is_yes || (text && strncmp(text, no, strlen(no)) == 0);
+}
+
+static uint32_t count_components(const char *at)
+{
+    const char *end = strstr(at, "\"subbands\":");
+    uint32_t count = 0;
+    for (const char *text = at; end && find(&text, "precision") && text < end;)
+        count++;
+    return count;
+}
+
+static bool read_components(const char **at, cli_volume_facts *facts)
+{
+    const uint32_t count = count_components(*at);
+    if (count < 1 || count > L2K_MAX_COMPONENTS)
+        return false;
+    facts->components = calloc(count, sizeof *facts->components);
+    facts->num_components = facts->components ? count : 0;
+    for (uint32_t c = 0; c < facts->num_components; c++) {
+        l2k_component *k = &facts->components[c];
+        if (!number(at, "precision", 31, &k->precision) || !truth(at, "signed", &k->is_signed) ||
+            !number(at, "dx", 255, &k->dx) || !number(at, "dy", 255, &k->dy) || !k->precision || !k->dx || !k->dy)
+            return false;
+    }
+    return facts->num_components > 0;
+}
+
+static bool understand(cli_volume_facts *facts, const char *at)
+{
+    uint32_t levels, z_levels;
+    if (!number(&at, "width", UINT32_MAX, &facts->width) || !number(&at, "height", UINT32_MAX, &facts->height) ||
+        !number(&at, "slices", UINT32_MAX, &facts->slices) ||
+        !word(&at, "wavelet", "\"9/7\"", "\"5/3\"", &facts->is_float) || !number(&at, "levels", 32, &levels) ||
+        !number(&at, "z_levels", 32, &z_levels) || !truth(&at, "isotropic", &facts->isotropic) ||
+        !truth(&at, "component_transform", &facts->component_transform))
+        return false;
+    facts->levels = levels;
+    facts->z_levels = z_levels;
+    return read_components(&at, facts);
+}
+
+bool cli_volume_facts_read(cli_volume_facts *facts, const char *path)
+{
+    cli_input input;
+    uint64_t bytes = 0;
+    memset(facts, 0, sizeof *facts);
+    if (!cli_input_open(&input, path))
+        return false;
+    char *text = cli_input_size(&input, &bytes) && bytes < MOST_BYTES ? calloc(1, (size_t)bytes + 1) : NULL;
+    bool done = text ? cli_input_exact(&input, text, (size_t)bytes)
+                     : cli_error(path, "not a description of a volume: too long, or no file");
+    if (done && !understand(facts, text))
+        done = cli_error(path, "not a description of a volume as lift2k volume writes it");
+    free(text);
+    cli_input_close(&input);
+    return done;
+}

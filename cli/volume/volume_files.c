@@ -1,0 +1,153 @@
+/* A volume's subbands as files: one for each subband of each component in three directions, slice by slice. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/volume/volume.h"
+#include "pictures/user/report.h"
+
+/* ---- The list ------------------------------------------------------------------------------------------------ */
+
+static void name_band(const cli_volume_facts *facts, cli_volume_band *band)
+{
+    const unsigned level =
+        facts->isotropic ? band->z_level : l2k_band_level(facts->levels, l2k_band_resolution(band->number));
+    const int digits = snprintf(NULL, 0, "%u", facts->num_components - 1);
+    snprintf(band->name, sizeof band->name, "c%0*u_z%c%u_%s%u.raw", digits, band->component, band->z_high ? 'H' : 'L',
+             band->z_level, cli_orientation_names[l2k_band_orientation(band->number)], level);
+}
+
+/* Whether slices of a low-pass or high-pass of a level leave the transform. */
+static bool leaves(const cli_volume_facts *facts, unsigned z_level, bool z_high)
+{
+    if (z_level == 0)
+        return !z_high && facts->z_levels == 0;
+    return z_high || facts->isotropic || z_level == facts->z_levels;
+}
+
+/* One side of a subband (B-15) of `size` samples from 0 on. */
+static uint32_t side(uint32_t size, unsigned level, bool high)
+{
+    const uint64_t scale = (uint64_t)1 << level, offset = high ? scale / 2 : 0;
+    return size > offset ? (uint32_t)((size - offset + scale - 1) / scale) : 0;
+}
+
+static void measure_band(const cli_volume_facts *facts, const l2k_volume *volume, cli_volume_band *band)
+{
+    const l2k_component *k = &facts->components[band->component];
+    const unsigned orientation = l2k_band_orientation(band->number);
+    const unsigned level =
+        facts->isotropic ? band->z_level : l2k_band_level(facts->levels, l2k_band_resolution(band->number));
+    const bool goes_on = facts->isotropic && !band->z_high && orientation == L2K_LL && band->z_level < facts->z_levels;
+    band->width = side(k->width, level, orientation & L2K_HL);
+    band->height = side(k->height, level, orientation & L2K_LH);
+    band->depth = goes_on ? 0 : l2k_volume_depth(volume, band->z_level, band->z_high);
+}
+
+static bool add_bands(cli_volume_files *files, const l2k_volume *volume, uint32_t component, unsigned z_level,
+                      bool high)
+{
+    const cli_volume_facts *facts = files->facts;
+    const unsigned levels = facts->isotropic && facts->levels ? 1 : facts->levels;
+    for (unsigned number = 0; leaves(facts, z_level, high) && number < 3 * levels + 1; number++) {
+        cli_volume_band band = {.component = component, .z_level = z_level, .z_high = high, .number = number};
+        measure_band(facts, volume, &band);
+        if (!band.width || !band.height || !band.depth)
+            continue;
+        cli_volume_band *more = realloc(files->bands, (files->count + 1) * sizeof *more);
+        if (!more)
+            return cli_error("volume", "out of memory");
+        name_band(facts, &band);
+        files->bands = more;
+        files->bands[files->count++] = band;
+    }
+    return true;
+}
+
+bool cli_volume_list(cli_volume_files *files, const cli_volume_facts *facts, const l2k_volume *volume)
+{
+    bool done = true;
+    *files = (cli_volume_files){.facts = facts};
+    for (uint32_t c = 0; c < facts->num_components; c++)
+        for (unsigned z_level = facts->z_levels + 1; done && z_level-- > 0;)
+            done = add_bands(files, volume, c, z_level, false) && add_bands(files, volume, c, z_level, true);
+    files->row = malloc((size_t)facts->width * 4 + 4);
+    return done && (files->row || cli_error("volume", "out of memory"));
+}
+
+void cli_volume_files_free(cli_volume_files *files)
+{
+    for (size_t i = 0; i < files->count; i++)
+        if (files->bands[i].input)
+            fclose(files->bands[i].input);
+    free(files->bands);
+    free(files->row);
+}
+
+/* ---- Slices -------------------------------------------------------------------------------------------------- */
+
+static uint32_t *row_of(const l2k_coefficients *view, uint32_t band, uint32_t y)
+{
+    const l2k_band_view *b = &view->bands[band];
+    return (uint32_t *)view->base + (size_t)(b->y + y) * view->stride + b->x;
+}
+
+static bool belongs(const cli_volume_band *band, const l2k_volume_slice *slice)
+{
+    return band->z_level == slice->level && band->z_high == slice->high;
+}
+
+static bool write_row(const cli_volume_files *files, const cli_volume_band *band, const uint32_t *values)
+{
+    uint8_t *bytes = files->row;
+    for (uint32_t x = 0; x < band->width; x++)
+        for (int i = 0; i < 4; i++)
+            *bytes++ = (uint8_t)(values[x] >> (8 * i));
+    return cli_output_write(band->output, files->row, (size_t)band->width * 4) || cli_output_fail(band->output);
+}
+
+bool cli_volume_write(const cli_volume_files *files, const l2k_volume_slice *slice)
+{
+    for (size_t i = 0; i < files->count; i++) {
+        const cli_volume_band *band = &files->bands[i];
+        for (uint32_t y = 0; belongs(band, slice) && y < band->height; y++)
+            if (!write_row(files, band, row_of(&slice->views[band->component], band->number, y)))
+                return false;
+    }
+    return true;
+}
+
+static bool read_row(const cli_volume_files *files, const cli_volume_band *band, uint32_t *values)
+{
+    const uint8_t *bytes = files->row;
+    if (fread(files->row, 4, band->width, band->input) != band->width)
+        return cli_error(band->name, "%s", ferror(band->input) ? strerror(errno) : "the file is truncated");
+    for (uint32_t x = 0; x < band->width; x++, bytes += 4)
+        values[x] = bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+    return true;
+}
+
+static bool open_band(cli_volume_band *band, const char *folder)
+{
+    char path[CLI_DUMP_PATH];
+    const cli_dump place = {.folder = folder};
+    if (!cli_dump_path(&place, band->name, path, sizeof path))
+        return false;
+    band->input = fopen(path, "rb");
+    return band->input || cli_error(path, "%s", strerror(errno));
+}
+
+bool cli_volume_read(const cli_volume_files *files, const l2k_volume_slice *slice, const char *folder)
+{
+    for (size_t i = 0; i < files->count; i++) {
+        cli_volume_band *band = &files->bands[i];
+        if (!belongs(band, slice))
+            continue;
+        if (!band->input && !open_band(band, folder))
+            return false;
+        for (uint32_t y = 0; y < band->height; y++)
+            if (!read_row(files, band, row_of(&slice->views[band->component], band->number, y)))
+                return false;
+    }
+    return true;
+}

@@ -1,0 +1,251 @@
+/* A volume's slices of samples as files: pictures one by one, pages of a TIFF file, or all in one file without a
+ * header. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/input/any_file.h"
+#include "cli/volume/volume.h"
+#include "pictures/user/report.h"
+#include "pictures/writer.h"
+
+/* ---- Reading ------------------------------------------------------------------------------------------------- */
+
+static bool is_tiff(const char *path)
+{
+    return cli_same_text(cli_extension(path), ".tif") || cli_same_text(cli_extension(path), ".tiff");
+}
+
+static bool read_page(cli_slices *s, const char *path, bool *more)
+{
+    cli_reader reader;
+    bool done = cli_reader_open_page(&reader, path, s->next + 1) && cli_reader_all(&reader);
+    *more = done && reader.more_pages;
+    return cli_reader_finish(&reader, done, &s->picture);
+}
+
+/* Headers alone. */
+static bool count_pages(cli_slices *s, const char *path)
+{
+    cli_reader reader;
+    bool more = true;
+    while (more) {
+        if (!cli_reader_open_page(&reader, path, s->count + 1))
+            return false;
+        more = reader.more_pages;
+        cli_reader_close(&reader);
+        s->count++;
+    }
+    return true;
+}
+
+/* The next sample of a raw file as the picture's types have it. */
+static void store_raw(const cli_raw *raw, const l2k_plane *plane, const uint8_t *bytes)
+{
+    const unsigned size = cli_sample_bytes(raw->precision);
+    for (uint32_t y = 0; y < raw->height; y++)
+        for (uint32_t x = 0; x < raw->width; x++, bytes += size) {
+            uint32_t value = 0;
+            for (unsigned i = 0; i < size; i++)
+                value |= (uint32_t)bytes[i] << 8 * (raw->big_endian ? size - 1 - i : i);
+            const uint8_t small = (uint8_t)value;
+            const uint16_t medium = (uint16_t)value;
+            char *at = (char *)plane->data + (ptrdiff_t)y * plane->row_stride + (ptrdiff_t)x * plane->sample_stride;
+            memcpy(at,
+                   size == 1   ? (const void *)&small
+                   : size == 2 ? (const void *)&medium
+                               : (const void *)&value,
+                   size);
+        }
+}
+
+static bool read_raw(cli_slices *s)
+{
+    const cli_raw *raw = &s->options->raw;
+    const size_t bytes = (size_t)raw->width * raw->height * cli_sample_bytes(raw->precision);
+    uint8_t *buffer = malloc(bytes);
+    if (!buffer)
+        return cli_error(s->raw.name, "out of memory");
+    bool done = s->picture.planes || (cli_picture_create(&s->picture, 1, s->raw.name) &&
+                                      (cli_picture_uniform(&s->picture, raw->width, raw->height, raw->precision, false),
+                                       s->picture.components[0].is_signed = raw->is_signed, true) &&
+                                      cli_picture_allocate(&s->picture, CLI_PLANAR, s->raw.name));
+    done = done && cli_input_exact(&s->raw, buffer, bytes);
+    if (done)
+        store_raw(raw, &s->picture.planes[0], buffer);
+    free(buffer);
+    return done;
+}
+
+static bool read_next(cli_slices *s)
+{
+    bool more;
+    if (s->options->has_raw)
+        return read_raw(s);
+    cli_picture_free(&s->picture);
+    memset(&s->picture, 0, sizeof s->picture);
+    return s->by_pages ? read_page(s, s->options->names[0], &more)
+                       : cli_any_picture_read(&s->picture, s->options->names[s->next]);
+}
+
+static const char *name_of_next(const cli_slices *s)
+{
+    return s->options->names[s->by_pages || s->options->has_raw ? 0 : s->next];
+}
+
+/* Whether the slice is like the first one. */
+static bool is_alike(const cli_slices *s)
+{
+    const cli_volume_facts *f = s->facts;
+    bool alike = s->picture.image.num_components == f->num_components;
+    for (uint32_t c = 0; alike && c < f->num_components; c++) {
+        const l2k_component *a = &s->picture.components[c], *b = &f->components[c];
+        alike = a->width == b->width && a->height == b->height && a->precision == b->precision &&
+                a->is_signed == b->is_signed;
+    }
+    return alike ||
+           cli_error(name_of_next(s), "slice %u differs from the first one in size, precision or components", s->next);
+}
+
+/* The shape of the first slice is that of all. */
+static bool take_shape(cli_slices *s)
+{
+    cli_volume_facts *f = s->facts;
+    const size_t bytes = s->picture.image.num_components * sizeof *f->components;
+    if (!cli_picture_place(&s->picture, 0, 0, name_of_next(s)))
+        return false;
+    f->components = malloc(bytes);
+    if (!f->components)
+        return cli_error(name_of_next(s), "out of memory");
+    memcpy(f->components, s->picture.components, bytes);
+    f->num_components = s->picture.image.num_components;
+    f->width = s->picture.image.x1;
+    f->height = s->picture.image.y1;
+    f->slices = s->count;
+    return true;
+}
+
+static bool check_raw(const cli_slices *s)
+{
+    const cli_raw *raw = &s->options->raw;
+    const uint64_t bytes = (uint64_t)raw->width * raw->height * cli_sample_bytes(raw->precision);
+    if (raw->interleaved)
+        return cli_error("--raw", "the slices of a volume are not interleaved");
+    return cli_input_holds(&s->raw, bytes * raw->count);
+}
+
+/* The first slice is read, so that its shape is known. */
+bool cli_slices_open(cli_slices *slices, const cli_options *options, cli_volume_facts *facts)
+{
+    *slices = (cli_slices){.options = options, .num_files = options->num_names - 1, .facts = facts};
+    slices->raw.descriptor = -1;
+    const char *first = options->names[0];
+    slices->count = (uint32_t)slices->num_files;
+    if (options->has_raw) {
+        if (slices->num_files > 1)
+            return cli_error(options->names[1], "with --raw all slices are in one file");
+        slices->count = options->raw.count;
+        if (!cli_input_open(&slices->raw, first) || !check_raw(slices))
+            return false;
+    } else if (slices->num_files == 1 && is_tiff(first)) {
+        slices->by_pages = true;
+        slices->count = 0;
+        if (!count_pages(slices, first))
+            return false;
+    }
+    return read_next(slices) && take_shape(slices);
+}
+
+bool cli_slices_read(cli_slices *slices)
+{
+    if (slices->next > 0 && !(read_next(slices) && is_alike(slices)))
+        return false;
+    slices->next++;
+    return true;
+}
+
+void cli_slices_close(cli_slices *slices)
+{
+    if (slices->raw.descriptor >= 0)
+        cli_input_close(&slices->raw);
+    cli_picture_free(&slices->picture);
+}
+
+/* ---- Writing ------------------------------------------------------------------------------------------------- */
+
+/* "NAME_07.ext" for the slice. */
+static bool slice_name(const cli_slices_out *out, char name[CLI_DUMP_PATH])
+{
+    const char *extension = cli_extension(out->path);
+    const int digits = snprintf(NULL, 0, "%u", out->count - 1), stem = (int)(strlen(out->path) - strlen(extension));
+    const int length = snprintf(name, CLI_DUMP_PATH, "%.*s_%0*u%s", stem, out->path, digits, out->next, extension);
+    return length < CLI_DUMP_PATH || cli_error(out->path, "the name is too long");
+}
+
+bool cli_slices_create(cli_slices_out *out, const char *path, const cli_volume_facts *facts, bool quiet)
+{
+    *out = (cli_slices_out){.path = path, .quiet = quiet, .count = facts->slices};
+    out->is_raw = cli_same_text(cli_extension(path), ".raw");
+    const l2k_image image = {.x1 = facts->width,
+                             .y1 = facts->height,
+                             .num_components = facts->num_components,
+                             .components = facts->components,
+                             .colour = facts->num_components < 3 ? L2K_COLOUR_GRAY : L2K_COLOUR_SRGB};
+    return cli_picture_adopt(&out->picture, &image, path) && cli_picture_allocate(&out->picture, CLI_PLANAR, path) &&
+           (!out->is_raw || cli_output_open(&out->raw, path));
+}
+
+static bool write_raw(cli_slices_out *out)
+{
+    uint8_t bytes[4];
+    for (uint32_t c = 0; c < out->picture.image.num_components; c++) {
+        const l2k_component *k = &out->picture.components[c];
+        const l2k_plane *plane = &out->picture.planes[c];
+        const unsigned size = cli_sample_bytes(k->precision);
+        for (uint32_t y = 0; y < k->height; y++)
+            for (uint32_t x = 0; x < k->width; x++) {
+                const char *at =
+                    (const char *)plane->data + (ptrdiff_t)y * plane->row_stride + (ptrdiff_t)x * plane->sample_stride;
+                const uint32_t value = (uint32_t)cli_load_sample(at, plane->type);
+                for (unsigned i = 0; i < size; i++)
+                    bytes[i] = (uint8_t)(value >> 8 * i);
+                if (!cli_output_write(&out->raw, bytes, size))
+                    return cli_output_fail(&out->raw);
+            }
+    }
+    return true;
+}
+
+static bool write_picture(cli_slices_out *out)
+{
+    char name[CLI_DUMP_PATH];
+    cli_format format;
+    if (!slice_name(out, name) || !cli_format_of_name(name, &format))
+        return false;
+    const bool planes = format >= CLI_FORMAT_PGX;
+    const cli_write_options how = {.quiet = out->quiet};
+    cli_view view = {0};
+    cli_writer writer;
+    bool done =
+        (planes || (cli_view_create(&view, &out->picture, 0, name) && cli_format_check(&format, &view, name))) &&
+        cli_writer_open(&writer, name, format, &out->picture, planes ? NULL : &view, &how);
+    done = done && cli_writer_close(&writer, cli_writer_rows(&writer, view.height));
+    cli_view_free(&view);
+    return done;
+}
+
+bool cli_slices_write(cli_slices_out *out)
+{
+    bool done = out->is_raw ? write_raw(out) : write_picture(out);
+    out->next += done;
+    return done;
+}
+
+bool cli_slices_end(cli_slices_out *out, bool done)
+{
+    if (out->is_raw && done)
+        done = cli_output_commit(&out->raw);
+    else if (out->is_raw)
+        cli_output_discard(&out->raw);
+    cli_picture_free(&out->picture);
+    return done;
+}

@@ -1,0 +1,102 @@
+/* The upper convex hull of a code-block's rate-distortion curve (J.14), and where its segments stand in the list of all
+ * segments, the steepest first: for the C compiler and for nvcc. */
+#ifndef L2K_CODEC_PACKETS_HULL_H
+#define L2K_CODEC_PACKETS_HULL_H
+
+#include <string.h>
+
+#include "base/device.h"
+
+/* A segment of the hull. */
+typedef struct l2k_hull_segment {
+    double slope;           /* distortion removed per byte; infinite where bytes are free */
+    uint32_t bytes;         /* that it adds */
+    uint32_t block;         /* among the tile's places */
+    uint16_t tile;          /* among those of the list */
+    uint8_t before, passes; /* of the block, up to the segment and up to its end */
+} l2k_hull_segment;
+
+/* Of l2k_coded_block.pass_bytes, without L2K_PASS_TERMINATED. */
+L2K_HD uint32_t l2k_hull_bytes(const uint32_t *pass_bytes, unsigned passes)
+{
+    return passes ? pass_bytes[passes - 1] & 0x7FFFFFFFu : 0;
+}
+
+L2K_HD double l2k_hull_distortion(const double *pass_distortion, unsigned passes, double weight)
+{
+    return passes ? weight * pass_distortion[passes - 1] : 0;
+}
+
+/* Gain per byte from a hull point to another one. */
+L2K_HD double l2k_hull_slope(double gain, uint32_t bytes)
+{
+    return bytes ? gain / bytes : (double)INFINITY;
+}
+
+/* Finds the segments of a block's upper hull of (bytes, distortion removed), of which there are at most as many as
+ * passes: their slopes, which fall, and how many passes there are up to the end of each. Returns their number. The
+ * squared errors of the block are worth `weight` each. */
+L2K_HD unsigned l2k_find_hull(const uint32_t *pass_bytes, const double *pass_distortion, unsigned num_passes,
+                              double weight, double *slopes, uint8_t *passes)
+{
+    double top_distortion = 0, top_slope = 0; /* of the last point so far, and of the segment that leads to it */
+    uint32_t top_bytes = 0;
+    unsigned count = 0;
+    for (unsigned p = 1; p <= num_passes; p++) {
+        const uint32_t bytes = l2k_hull_bytes(pass_bytes, p);
+        const double distortion = l2k_hull_distortion(pass_distortion, p, weight);
+        if (distortion <= top_distortion)
+            continue;
+        double slope = l2k_hull_slope(distortion - top_distortion, bytes - top_bytes);
+        while (count > 0 && slope >= top_slope) {
+            const unsigned below = --count ? passes[count - 1] : 0;
+            top_slope = count ? slopes[count - 1] : 0;
+            slope = l2k_hull_slope(distortion - l2k_hull_distortion(pass_distortion, below, weight),
+                                   bytes - l2k_hull_bytes(pass_bytes, below));
+        }
+        slopes[count] = top_slope = slope;
+        passes[count++] = (uint8_t)p;
+        top_distortion = distortion;
+        top_bytes = bytes;
+    }
+    return count;
+}
+
+/* ---- The list ------------------------------------------------------------------------------------------------ */
+
+/* Bins for 128 octaves of slope, of 64 bins each, the steepest first; what is beyond is in the first and the last. */
+enum {
+    L2K_LOG2_OCTAVE_BINS = 6,
+    L2K_SLOPE_OCTAVES = 128,
+    L2K_LOWEST_SLOPE = -80,
+    L2K_SLOPE_BINS = L2K_SLOPE_OCTAVES << L2K_LOG2_OCTAVE_BINS
+};
+
+L2K_HD uint32_t l2k_slope_bin_of(double slope)
+{
+    uint64_t bits;
+    memcpy(&bits, &slope, sizeof bits);
+    const int64_t place =
+        (int64_t)(bits >> (52 - L2K_LOG2_OCTAVE_BINS)) - ((int64_t)(1023 + L2K_LOWEST_SLOPE) << L2K_LOG2_OCTAVE_BINS);
+    return place < 0 ? L2K_SLOPE_BINS - 1 : place >= L2K_SLOPE_BINS ? 0 : (uint32_t)(L2K_SLOPE_BINS - 1 - place);
+}
+
+/* The end of a prefix of the list of a tile: the bins before `bin`, and of that bin what does not come after the
+ * segment of a slope, a block and an end. */
+typedef struct l2k_slope_end {
+    double slope; /* infinite with passes 0: nothing of the bin */
+    uint32_t bin, block, passes;
+} l2k_slope_end;
+
+/* Whether a segment is in the prefix. Segments of one slope are in the order of blocks. */
+L2K_HD int l2k_is_before_end(double slope, uint32_t block, unsigned passes, const l2k_slope_end *end)
+{
+    const uint32_t bin = l2k_slope_bin_of(slope);
+    if (bin != end->bin)
+        return bin < end->bin;
+    if (slope != end->slope)
+        return slope > end->slope;
+    return block < end->block || (block == end->block && passes <= end->passes);
+}
+
+#endif

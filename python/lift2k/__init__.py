@@ -1,0 +1,33 @@
+"""lift2k: JPEG 2000 and HTJ2K. Arrays to codestreams and back, exactly and fast.
+
+    data = lift2k.encode(array)                     # lossless JP2; wavelet="9/7", ratio=20: smaller; style="ht": HTJ2K
+    array = lift2k.decode(data, reduce=1)           # bytes or the name of a file
+    with lift2k.open("map.jp2") as img:             # reads what it needs
+        part = img.level(2)[100:200, 300:400]
+
+docs/guides/python.md in the repository shows the rest.
+"""
+
+from . import errors, options
+from ._decoder import Decoder, decode, decode_many
+from ._encoder import Encoder, encode, encode_many, write
+from ._file import Box, Component, Header, Image, Tile, open
+from ._native import ffi as _ffi
+from ._native import lib as _lib
+from ._transform import Subband, Transform
+from .errors import Error, Lift2kWarning
+
+__version__ = _ffi.string(_lib.l2k_version()).decode()
+
+
+def backend_usable(backend: str) -> tuple[bool, str]:
+    """Whether a backend can be used on this machine, and its name or why not."""
+    text = _ffi.new("char[256]")
+    usable = _lib.l2k_backend_usable(options.value_of("l2k_backend", backend), text, 256)
+    return usable, _ffi.string(text).decode()
+
+
+__all__ = [
+    "Box", "Component", "Decoder", "Encoder", "Error", "Header", "Image", "Lift2kWarning", "Subband", "Tile", "Transform",
+    "backend_usable", "decode", "decode_many", "encode", "encode_many", "errors", "open", "options", "write",
+]

@@ -1,0 +1,259 @@
+"""Arrays as the library's planes, without copies: NumPy's, and whatever speaks DLPack, on the host or a CUDA device."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import options
+from ._native import ffi, lib
+
+TYPES = {
+    "b1": lib.L2K_SAMPLE_U8,
+    "u1": lib.L2K_SAMPLE_U8,
+    "i1": lib.L2K_SAMPLE_S8,
+    "u2": lib.L2K_SAMPLE_U16,
+    "i2": lib.L2K_SAMPLE_S16,
+    "u4": lib.L2K_SAMPLE_S32,  # samples have at most 31 bits
+    "i4": lib.L2K_SAMPLE_S32,
+    "f4": lib.L2K_SAMPLE_F32,
+}
+
+# Device types and type codes of DLPack.
+CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13
+CODES = {0: "i", 1: "u", 2: "f", 6: "b"}
+
+
+class Buffer(NamedTuple):
+    """An array's memory; `owner` keeps it."""
+
+    pointer: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]  # bytes
+    dtype: np.dtype[Any]
+    device: bool
+    owner: Any
+
+
+def _stream_number(stream: Any) -> int:
+    """A CUDA stream as a number: one itself, CuPy's, PyTorch's; None is the default stream."""
+    if stream is None:
+        return 0
+    return int(getattr(stream, "ptr", getattr(stream, "cuda_stream", stream)))
+
+
+def stream_pointer(stream: Any) -> Any:
+    return ffi.cast("void *", _stream_number(stream))
+
+
+def _from_dlpack(array: Any, stream: Any) -> Buffer:
+    device = array.__dlpack_device__()[0]
+    if device in (CUDA, CUDA_MANAGED):
+        capsule = array.__dlpack__(stream=_stream_number(stream) or 1)  # 1: the default stream
+    elif device in (CPU, CUDA_HOST):
+        capsule = array.__dlpack__()
+    else:
+        raise TypeError(f"arrays in memory of DLPack's device type {device} are not known here")
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    # The capsule is not consumed: as long as it lives, so does the memory, and its end releases that.
+    tensor = ffi.cast("l2k_py_tensor *", get(capsule, b"dltensor"))
+    if tensor.code not in CODES or tensor.lanes != 1 or tensor.bits % 8:
+        raise TypeError(f"samples of DLPack's type {tensor.code} with {tensor.bits} bits are not known here")
+    dtype = np.dtype(f"{CODES[tensor.code]}{tensor.bits // 8}")
+    shape = tuple(tensor.shape[i] for i in range(tensor.ndim))
+    if tensor.strides == ffi.NULL:
+        strides = tuple(int(np.prod(shape[i + 1:])) for i in range(tensor.ndim))
+    else:
+        strides = tuple(tensor.strides[i] for i in range(tensor.ndim))
+    pointer = int(ffi.cast("uintptr_t", tensor.data)) + tensor.byte_offset
+    return Buffer(pointer, shape, tuple(s * dtype.itemsize for s in strides), dtype, device == CUDA, (array, capsule))
+
+
+def buffer_of(array: Any, stream: Any = None, write: bool = False) -> Buffer:
+    if hasattr(array, "__dlpack_device__") and not isinstance(array, np.ndarray):
+        return _from_dlpack(array, stream)
+    if not isinstance(array, np.ndarray):
+        if write:
+            raise TypeError(f"samples cannot be written to a {type(array).__name__}")
+        array = np.asarray(array)
+    if write and not array.flags.writeable:
+        raise ValueError("the output array is read-only")
+    if not array.dtype.isnative or not array.flags.aligned:
+        if write:
+            raise TypeError("the output array must be aligned and of native byte order")
+        array = array.astype(array.dtype.newbyteorder("="))
+    return Buffer(array.__array_interface__["data"][0], array.shape, array.strides, array.dtype, False, array)
+
+
+class Plane(NamedTuple):
+    """A component's samples."""
+
+    pointer: int
+    height: int
+    width: int
+    row_stride: int
+    sample_stride: int
+    dtype: np.dtype[Any]
+
+
+class Planes(NamedTuple):
+    planes: list[Plane]
+    device: bool
+    owner: Any
+
+    def native(self) -> Any:
+        """An array of l2k_plane."""
+        result = ffi.new("l2k_plane[]", len(self.planes))
+        for plane, p in zip(result, self.planes):
+            plane.data = ffi.cast("void *", p.pointer)
+            plane.row_stride, plane.sample_stride = p.row_stride, p.sample_stride
+            plane.type = TYPES[p.dtype.str[1:]]
+        return result
+
+
+def planes_of(array: Any, stream: Any = None, write: bool = False) -> Planes:
+    """(height, width), (height, width, components), or a list of the former. Any strides."""
+    parts = list(array) if isinstance(array, (list, tuple)) else [array]
+    buffers = [buffer_of(part, stream, write) for part in parts]
+    planes = []
+    for buffer in buffers:
+        if buffer.dtype.str[1:] not in TYPES:
+            raise TypeError(f"samples of {buffer.dtype} are not possible: integers of 8, 16 or 32 bits are")
+        if len(buffer.shape) == 2:
+            shape, strides = (*buffer.shape, 1), (*buffer.strides, 0)
+        elif len(buffer.shape) == 3 and len(buffers) == 1:
+            shape, strides = buffer.shape, buffer.strides
+        else:
+            raise ValueError(f"an array of shape {buffer.shape} is neither (height, width) nor (height, width, components)")
+        for c in range(shape[2]):
+            planes.append(Plane(buffer.pointer + c * strides[2], shape[0], shape[1], strides[0], strides[1], buffer.dtype))
+    if not planes or len({buffer.device for buffer in buffers}) > 1:
+        raise ValueError("components are missing, or not all in the same memory")
+    return Planes(planes, buffers[0].device, buffers)
+
+
+def _each(value: Any, count: int, what: str) -> list[Any]:
+    values = list(value) if isinstance(value, Sequence) and not isinstance(value, str) else [value] * count
+    if len(values) != count:
+        raise ValueError(f"{what}: {len(values)} values for {count} components")
+    return values
+
+
+def precision_of(dtype: np.dtype[Any]) -> int:
+    if dtype.itemsize > 2:
+        raise ValueError(f"precision= is needed for {dtype}: the bits that samples use, at most 24")
+    return 1 if dtype.kind == "b" else 8 * dtype.itemsize
+
+
+def _extent(start: int, sizes: list[int], steps: list[int]) -> int:
+    """The end of the image area: exact where a component is not sub-sampled, else the largest possible."""
+    for size, step in zip(sizes, steps):
+        if step == 1:
+            return start + size
+    return min((-(-start // step) + size) * step for size, step in zip(sizes, steps))
+
+
+def _guess_colour(count: int, subsampling: list[tuple[int, int]]) -> str:
+    if count == 3 and subsampling[0] != subsampling[1] == subsampling[2]:
+        return "sycc"
+    return "gray" if count < 3 else "srgb" if count < 5 else "unknown"
+
+
+class Description:
+    """An l2k_image, and what it points to."""
+
+    def __init__(self, planes: Sequence[Plane], *, precision: Any = None, colour: str | None = None, channels: Any = None,
+                 icc: bytes | None = None, density: tuple[float, float] = (0, 0), origin: tuple[int, int] = (0, 0),
+                 subsampling: Any = (1, 1)) -> None:
+        count = len(planes)
+        steps = [subsampling] * count if isinstance(subsampling[0], int) else _each(subsampling, count, "subsampling")
+        bits = _each(precision, count, "precision")
+        self.components = ffi.new("l2k_component[]", count)
+        for c, (part, p) in enumerate(zip(self.components, planes)):
+            part.dx, part.dy = steps[c]
+            part.precision = precision_of(p.dtype) if bits[c] is None else bits[c]
+            part.is_signed = p.dtype.kind == "i"
+        self._set_channels(count, channels)
+        image = self.image = ffi.new("l2k_image *")
+        image.x0, image.y0 = origin
+        image.x1 = _extent(origin[0], [p.width for p in planes], [s[0] for s in steps])
+        image.y1 = _extent(origin[1], [p.height for p in planes], [s[1] for s in steps])
+        image.num_components, image.components = count, self.components
+        image.colour = options.value_of("l2k_colour", colour or ("icc" if icc else _guess_colour(count, steps)))
+        image.density_x, image.density_y = density
+        if icc:
+            self.icc = ffi.from_buffer("uint8_t[]", icc)
+            image.icc, image.icc_bytes = self.icc, len(icc)
+        self._check_sizes(planes)
+
+    def _set_channels(self, count: int, channels: Any) -> None:
+        if channels is None:
+            channels = ["colour"] * count
+            if count in (2, 4):
+                channels[-1] = "opacity"
+        colours = 0
+        for part, channel in zip(self.components, _each(channels, count, "channels")):
+            part.channel = options.value_of("l2k_channel", channel)
+            if part.channel == lib.L2K_CHANNEL_COLOUR:
+                colours += 1
+                part.association = colours
+            else:
+                part.association = 65535 if part.channel == lib.L2K_CHANNEL_UNSPECIFIED else 0
+
+    def _check_sizes(self, planes: Sequence[Plane]) -> None:
+        size = ffi.new("uint32_t[2]")
+        for c, p in enumerate(planes):
+            lib.l2k_component_size(self.image, c, size, size + 1)
+            if (p.width, p.height) != (size[0], size[1]):
+                raise ValueError(f"component {c} has {p.width} x {p.height} samples, not {size[0]} x {size[1]}")
+
+
+class Wanted(NamedTuple):
+    """A component that the decoder gives."""
+
+    height: int
+    width: int
+    precision: int
+    signed: bool
+
+
+def wanted_of(image: Any) -> list[Wanted]:
+    parts = (image.components[c] for c in range(image.num_components))
+    return [Wanted(p.height, p.width, p.precision, p.is_signed) for p in parts]
+
+
+def dtype_of(parts: Sequence[Wanted]) -> np.dtype[Any]:
+    """The smallest type that holds all components; unsigned ones of 17 bits and more are uint32."""
+    signed = any(part.signed for part in parts)
+    bits = max(part.precision + (signed and not part.signed) for part in parts)
+    size = 1 if bits <= 8 else 2 if bits <= 16 else 4
+    return np.dtype(f"{'i' if signed else 'u'}{size}")
+
+
+Allocate = Callable[[tuple[int, ...], np.dtype[Any]], Any]
+
+
+def output(parts: Sequence[Wanted], out: Any = None) -> Any:
+    """`out`, checked, or a new array; a list of arrays where components differ in size."""
+    allocate: Allocate = out if callable(out) else np.empty
+    if len({(part.height, part.width) for part in parts}) > 1:
+        if out is None or callable(out):
+            return [allocate((part.height, part.width), dtype_of([part])) for part in parts]
+        shapes = [tuple(a.shape) for a in out] if isinstance(out, (list, tuple)) else None
+        if shapes != [(part.height, part.width) for part in parts]:
+            raise ValueError("components differ in size: the output must be a list of arrays, one for each, of these shapes: "
+                             + ", ".join(str((part.height, part.width)) for part in parts))
+        return out
+    first = parts[0]
+    shape = (first.height, first.width) if len(parts) == 1 else (first.height, first.width, len(parts))
+    if out is None or callable(out):
+        return allocate(shape, dtype_of(parts))
+    if not isinstance(out, (list, tuple)) and tuple(out.shape) not in (shape, (first.height, first.width, len(parts))):
+        raise ValueError(f"the output has shape {tuple(out.shape)}, not {shape}")
+    if isinstance(out, (list, tuple)) and [tuple(a.shape) for a in out] != [shape[:2]] * len(parts):
+        raise ValueError(f"the output must be {len(parts)} arrays of shape {shape[:2]}")
+    return out

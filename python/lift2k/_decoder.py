@@ -1,0 +1,216 @@
+"""Decoding: of bytes and files, of many at once."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import Any, Unpack
+
+
+from . import _arrays, _call, _encoder, errors, options
+from ._native import ffi, lib
+
+Source = bytes | bytearray | memoryview | mmap.mmap | str | os.PathLike[str]
+Region = tuple[int, int, int, int]
+Components = int | Sequence[int] | None
+
+EVERYTHING = (0, 0, 2**32 - 1, 2**32 - 1)
+
+
+def contents(source: Any) -> Any:
+    """The bytes of a file in memory, or of one that is named, which is mapped."""
+    if not isinstance(source, (str, os.PathLike)):
+        return source
+    with open(source, "rb") as file:
+        if os.fstat(file.fileno()).st_size == 0:
+            return b""
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+class Decoder(_call.Native):
+    """A decoder with its options, which keeps memory and threads for the next file. For one thread at a time."""
+
+    kind = "decoder"
+
+    def __init__(self, *, progress: _call.Progress = None, incomplete: bool = False, timings: bool = False,
+                 **coding: Unpack[options.DecoderOptions]) -> None:
+        super().__init__(bool(progress))
+        self.progress, self.incomplete = progress, incomplete
+        self.has_memory, self.has_component = "memory" in coding, "component" in coding
+        options.set_all(self, {**coding, "timings": timings})
+        self._bytes: Any = None
+
+    def open(self, source: Source) -> None:
+        """Reads the headers of a file."""
+        data = ffi.from_buffer(contents(source))
+        # Until then the decoder may look at the bytes of the file before.
+        with _call.reporting(self.listener, None, ""):
+            self.call(lib.l2k_decoder_open_memory, data, len(data))
+        self._bytes = data
+
+    def info(self) -> Any:
+        """l2k_info of the open file."""
+        info = ffi.new("l2k_info *")
+        self.call(lib.l2k_decoder_info, info)
+        return info
+
+    def wanted(self) -> list[_arrays.Wanted]:
+        image = ffi.new("l2k_image *")
+        self.call(lib.l2k_decoder_image, image)
+        return _arrays.wanted_of(image)
+
+    def _decode(self, out: Any, stream: Any) -> Any:
+        parts = self.wanted()
+        result = _arrays.output(parts, out)
+        planes = _arrays.planes_of(result, stream, write=True)
+        if not self.has_memory:
+            self.call(lib.l2k_decoder_set, lib.L2K_DECODER_MEMORY, planes.device)
+        lib.l2k_decoder_set_stream(self.pointer, _arrays.stream_pointer(stream))
+        try:
+            with _call.reporting(self.listener, self.progress, "decode"):
+                self.call(lib.l2k_decoder_decode, planes.native())
+        except errors.IncompleteError as failure:
+            self._incomplete(failure, result)
+        return result
+
+    def _incomplete(self, failure: errors.IncompleteError, result: Any) -> None:
+        if not self.incomplete:
+            failure.array = result
+            raise failure
+        warnings.warn(str(failure), errors.Lift2kWarning, stacklevel=_call.outside())
+
+    def _chosen(self, components: list[int], out: Any, stream: Any) -> Any:
+        """Some components: one after another where each can be decoded by itself, else of all of them."""
+        info = self.info()
+        parts = self.wanted()
+        if any(not 0 <= c < len(parts) for c in components):
+            raise IndexError(f"components {components} of {len(parts)}")
+        chosen = [parts[c] for c in components]
+        # Only the first three can have a component transform, whatever the headers of tiles say.
+        alone = len(parts) < 3 or min(components) >= 3
+        if not (alone and _in_order(info, len(parts))):
+            whole = self._decode(None, stream)
+            picked = [whole[c] if isinstance(whole, list) else whole[..., c] for c in components] if len(parts) > 1 else [whole]
+            result = _arrays.output(chosen, out)
+            targets = _targets(result, len(components))
+            for target, source in zip(targets, picked):
+                target[...] = source
+            return result
+        result = _arrays.output(chosen, out)
+        for c, target in zip(components, _targets(result, len(components))):
+            self.call(lib.l2k_decoder_set, lib.L2K_DECODER_COMPONENT, c)
+            try:
+                self._decode(target, stream)
+            finally:
+                self.call(lib.l2k_decoder_set, lib.L2K_DECODER_COMPONENT, -1)
+        return result
+
+    def decode(self, *, region: Region | None = None, components: Components = None, out: Any = None,
+               stream: Any = None) -> Any:
+        """Decodes the open file."""
+        self.call(lib.l2k_decoder_set_region, *(EVERYTHING if region is None else region))
+        if components is None:
+            return self._decode(out, stream)
+        if self.has_component:
+            raise ValueError("component and components exclude each other")
+        return self._chosen([components] if isinstance(components, int) else list(components), out, stream)
+
+    def decode_many(self, sources: Iterable[Source], *, region: Region | None = None, out: Any = None, stream: Any = None,
+                    return_exceptions: bool = False) -> list[Any]:
+        """Decodes several files, several at once. `out`: a list of arrays, or a function as for decode()."""
+        data = [ffi.from_buffer(contents(source)) for source in sources]
+        self.call(lib.l2k_decoder_set_region, *(EVERYTHING if region is None else region))
+        results: list[Any] = []
+        for i, one in enumerate(data):
+            try:
+                results.append(self._room(one, out if out is None or callable(out) else out[i]))
+            except errors.Error as failure:
+                if not return_exceptions:
+                    raise
+                results.append(failure)
+        places = [i for i, result in enumerate(results) if not isinstance(result, errors.Error)]
+        if places:
+            self._run_many([data[i] for i in places], places, results, stream, return_exceptions)
+        return results
+
+    def _room(self, data: Any, out: Any) -> Any:
+        self._bytes = None
+        self.call(lib.l2k_decoder_open_memory, data, len(data))
+        self._bytes = data
+        return _arrays.output(self.wanted(), out)
+
+    def _run_many(self, data: list[Any], places: list[int], results: list[Any], stream: Any, keep: bool) -> None:
+        planes = [_arrays.planes_of(results[i], stream, write=True) for i in places]
+        if len({p.device for p in planes}) > 1:
+            raise ValueError("all outputs must be in the same memory")
+        if not self.has_memory:
+            self.call(lib.l2k_decoder_set, lib.L2K_DECODER_MEMORY, planes[0].device)
+        lib.l2k_decoder_set_stream(self.pointer, _arrays.stream_pointer(stream))
+        native = [p.native() for p in planes]
+        items = ffi.new("l2k_decode_item[]", len(data))
+        for i, item in enumerate(items):
+            item.data, item.bytes, item.planes = data[i], len(data[i]), native[i]
+        arrays = [results[i] for i in places]
+        try:
+            _encoder.run_batch(self, lib.l2k_decoder_decode_batch, items, "decode", keep)
+        except errors.IncompleteError as failure:
+            self._incomplete(failure, arrays)
+        for i, result in zip(places, _encoder.with_exceptions(self, items, list(arrays))):
+            if isinstance(result, errors.IncompleteError):
+                result.array = results[i]
+                if self.incomplete:
+                    result = result.array
+            results[i] = result
+
+    @property
+    def times(self) -> dict[str, float]:
+        """Seconds of each stage since the file was opened, or of the last batch, if the option `timings` is set."""
+        return _call.timings(lib.l2k_decoder_timings, self.pointer)
+
+
+def _in_order(info: Any, count: int) -> bool:
+    """Whether the image's channels are the codestream's components."""
+    if info.palette_entries or info.image.num_components != count:
+        return False
+    return all(info.image.components[c].association in (0, c + 1, 65535) for c in range(count))
+
+
+def _targets(result: Any, count: int) -> list[Any]:
+    if isinstance(result, (list, tuple)):
+        return list(result)
+    return [result] if result.ndim == 2 else [result[:, :, c] for c in range(count)]
+
+
+def decode(source: Source, *, region: Region | None = None, components: Components = None, out: Any = None,
+           incomplete: bool = False, stream: Any = None, progress: _call.Progress = None,
+           timings: dict[str, float] | None = None, **coding: Unpack[options.DecoderOptions]) -> Any:
+    """Decodes a file, in memory or by name, to an array (height, width) or (height, width, components) of the smallest
+    integers that hold the samples; where components differ in size, to a list of two-dimensional ones.
+
+    region: (x0, y0, x1, y1) on the reference grid, clipped to the image area. reduce=1 halves width and height, and so on.
+    components: a number or several: those channels of the image. (The option `component` is one of the codestream, before
+    the inverse component transform.)
+    out: an array of the right shape, of any strides, or a list of planes; or a function of shape and dtype that makes it,
+    such as cupy.empty. An array on a CUDA device is written there, after what is in `stream`.
+    incomplete: what can be decoded of a truncated or damaged file is returned, with a warning, in place of IncompleteError.
+    """
+    decoder = Decoder(progress=progress, incomplete=incomplete, timings=timings is not None, **coding)
+    decoder.open(source)
+    result = decoder.decode(region=region, components=components, out=out, stream=stream)
+    if timings is not None:
+        timings.update(decoder.times)
+    return result
+
+
+def decode_many(sources: Iterable[Source], *, region: Region | None = None, out: Any = None, incomplete: bool = False,
+                stream: Any = None, progress: _call.Progress = None, timings: dict[str, float] | None = None,
+                return_exceptions: bool = False, **coding: Unpack[options.DecoderOptions]) -> list[Any]:
+    """Decodes several files, several at once, each as decode() does. With return_exceptions, what fails has its exception
+    in the list; else the first one is raised."""
+    decoder = Decoder(progress=progress, incomplete=incomplete, timings=timings is not None, **coding)
+    result = decoder.decode_many(sources, region=region, out=out, stream=stream, return_exceptions=return_exceptions)
+    if timings is not None:
+        timings.update(decoder.times)
+    return result

@@ -1,0 +1,309 @@
+"""Encoding: to bytes, many at once, to a file by rows."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Sequence
+from typing import IO, Any, Unpack
+
+import numpy as np
+
+from . import _arrays, _call, options
+from ._native import ffi, lib
+
+DESCRIPTION = frozenset(options.ImageOptions.__annotations__)
+
+
+def _split(arguments: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Options of the encoder, and what describes the image."""
+    coding = {name: value for name, value in arguments.items() if name not in DESCRIPTION}
+    return coding, {name: value for name, value in arguments.items() if name in DESCRIPTION}
+
+
+class Encoder(_call.Native):
+    """An encoder with its options, which keeps memory and threads for the next image. For one thread at a time."""
+
+    kind = "encoder"
+
+    def __init__(self, *, progress: _call.Progress = None, timings: bool = False,
+                 **coding: Unpack[options.EncoderOptions]) -> None:
+        super().__init__(bool(progress))
+        self.progress = progress
+        self.has_memory = "memory" in coding
+        plain: dict[str, Any] = {**coding, "timings": timings}
+        precincts, step = plain.pop("precincts", None), plain.pop("step", None)
+        targets = {kind: plain.pop(kind, None) for kind in ("ratio", "psnr")}
+        options.set_all(self, plain)
+        if precincts is not None:
+            self.call(lib.l2k_encoder_set_precincts, ffi.new("l2k_size[]", [tuple(p) for p in precincts]), len(precincts))
+        if step is not None:
+            self.call(lib.l2k_encoder_set_step, step)
+        self._set_targets(targets)
+
+    def _set_targets(self, targets: dict[str, Any]) -> None:
+        given = {kind: value for kind, value in targets.items() if value is not None}
+        if len(given) > 1:
+            raise ValueError("ratio and psnr exclude each other")
+        for kind, value in given.items():
+            values = list(value) if isinstance(value, Iterable) else [value]
+            self.call(lib.l2k_encoder_set_layers, options.value_of("l2k_target", kind), values, len(values))
+
+    def _use_memory(self, device: bool, stream: Any) -> None:
+        if not self.has_memory:
+            self.call(lib.l2k_encoder_set, lib.L2K_ENCODER_MEMORY, device)
+        lib.l2k_encoder_set_stream(self.pointer, _arrays.stream_pointer(stream))
+
+    def encode(self, array: Any, *, stream: Any = None, **description: Unpack[options.ImageOptions]) -> bytes:
+        """The file as bytes. `stream`: of a CUDA array, the stream that fills it."""
+        planes = _arrays.planes_of(array, stream)
+        image = _arrays.Description(planes.planes, **description)
+        self._use_memory(planes.device, stream)
+        data, count = ffi.new("uint8_t **"), ffi.new("size_t *")
+        with _call.reporting(self.listener, self.progress, "encode"):
+            self.call(lib.l2k_encoder_encode_memory, image.image, planes.native(), data, count)
+        return bytes(ffi.buffer(data[0], count[0]))
+
+    def encode_many(self, arrays: Iterable[Any], *, stream: Any = None, return_exceptions: bool = False,
+                    **description: Unpack[options.ImageOptions]) -> list[Any]:
+        """The files of several images, several of them at once, for which `threads` are divided.
+
+        With return_exceptions, what fails has its exception in the list; else the first one is raised.
+        """
+        planes = [_arrays.planes_of(array, stream) for array in arrays]
+        if not planes:
+            return []
+        if len({p.device for p in planes}) > 1:
+            raise ValueError("all images must be in the same memory")
+        images = [_arrays.Description(p.planes, **description) for p in planes]
+        self._use_memory(planes[0].device, stream)
+        native = [p.native() for p in planes]
+        memory = ffi.new("l2k_py_memory[]", len(planes))
+        streams = ffi.new("l2k_stream[]", len(planes))
+        items = ffi.new("l2k_encode_item[]", len(planes))
+        for i, item in enumerate(items):
+            streams[i].write, streams[i].user = ffi.addressof(lib, "l2k_py_append"), memory + i
+            item.image, item.planes, item.stream = images[i].image, native[i], streams + i
+        try:
+            run_batch(self, lib.l2k_encoder_encode_batch, items, "encode", return_exceptions)
+            results = [bytes(ffi.buffer(memory[i].data, memory[i].bytes)) for i in range(len(planes))]
+        finally:
+            for i in range(len(planes)):
+                lib.l2k_py_release(memory + i)
+        return with_exceptions(self, items, results)
+
+    @property
+    def times(self) -> dict[str, float]:
+        """Seconds of each stage of the last image or batch, if the option `timings` is set."""
+        return _call.timings(lib.l2k_encoder_timings, self.pointer)
+
+
+def run_batch(native: _call.Native, function: Any, items: Any, what: str, keep: bool) -> None:
+    """A call for a batch; keep: failures of items are left in them."""
+    with _call.reporting(native.listener, native.progress, what):  # type: ignore[attr-defined]
+        try:
+            native.call(function, items, len(items))
+        except Exception:
+            if not keep or native.listener.failure or all(item.status == lib.L2K_OK for item in items):
+                raise
+
+
+def with_exceptions(native: _call.Native, items: Any, results: list[Any]) -> list[Any]:
+    """The results, exceptions in the place of those that failed. The library's lines begin with "image 3: "."""
+    for i, item in enumerate(items):
+        if item.status != lib.L2K_OK:
+            mine = [m for m in native.listener.messages if m[1].startswith(f"image {i}: ")]
+            results[i] = _call.exception_of(item.status, mine)
+    return results
+
+
+def encode(array: Any, *, stream: Any = None, progress: _call.Progress = None, timings: dict[str, float] | None = None,
+           **arguments: Unpack[options.EncodeOptions]) -> bytes:
+    """Encodes an image: an array (height, width) or (height, width, components) of integers, or, where components differ
+    in size, a list of two-dimensional ones. Nothing is copied, whatever the strides; arrays on a CUDA device are taken by
+    DLPack, from the CUDA stream `stream`.
+
+    Without options: a JP2 file, lossless. `options.EncodeOptions` lists all of them.
+
+    progress: a function of the fraction done, which may return False to stop; True shows a bar.
+    timings: a dictionary that receives the seconds of each stage.
+    """
+    coding, description = _split(arguments)
+    encoder = Encoder(progress=progress, timings=timings is not None, **coding)
+    result = encoder.encode(array, stream=stream, **description)
+    if timings is not None:
+        timings.update(encoder.times)
+    return result
+
+
+def encode_many(arrays: Iterable[Any], *, stream: Any = None, progress: _call.Progress = None,
+                timings: dict[str, float] | None = None, return_exceptions: bool = False,
+                **arguments: Unpack[options.EncodeOptions]) -> list[Any]:
+    """Encodes several images, of any sizes, several at once; each becomes what encode() makes of it."""
+    coding, description = _split(arguments)
+    encoder = Encoder(progress=progress, timings=timings is not None, **coding)
+    result = encoder.encode_many(arrays, stream=stream, return_exceptions=return_exceptions, **description)
+    if timings is not None:
+        timings.update(encoder.times)
+    return result
+
+
+# ---- To a file -----------------------------------------------------------------------------------------------------
+
+
+class _File:
+    """The other end of a native stream."""
+
+    def __init__(self, file: IO[bytes], listener: _call.Listener) -> None:
+        self.file, self.listener = file, listener
+        self.handle = ffi.new_handle((file, listener))
+        self.stream = ffi.new("l2k_stream *", {"write": lib.l2k_py_write, "user": self.handle})
+        if file.seekable():
+            self.stream.rewrite = lib.l2k_py_rewrite
+
+
+def _remember(kind: Any, failure: BaseException, traceback: Any) -> None:
+    if traceback is not None:
+        ffi.from_handle(traceback.tb_frame.f_locals["user"])[1].failure = failure
+
+
+@ffi.def_extern(error=-1, onerror=_remember)
+def l2k_py_write(user: Any, data: Any, count: int) -> int:
+    ffi.from_handle(user)[0].write(ffi.buffer(data, count))
+    return 0
+
+
+@ffi.def_extern(error=-1, onerror=_remember)
+def l2k_py_rewrite(user: Any, offset: int, data: Any, count: int) -> int:
+    file = ffi.from_handle(user)[0]
+    file.seek(offset)
+    file.write(ffi.buffer(data, count))
+    file.seek(0, os.SEEK_END)
+    return 0
+
+
+class completed:
+    """A file that gets its name when it is complete, and that is gone if it never is."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = os.fspath(path)
+
+    def __enter__(self) -> IO[bytes]:
+        number, self.name = tempfile.mkstemp(prefix=".lift2k-", dir=os.path.dirname(self.path) or ".")
+        self.file = os.fdopen(number, "w+b")
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(self.name, 0o666 & ~mask)
+        return self.file
+
+    def __exit__(self, kind: Any, failure: Any, traceback: Any) -> None:
+        try:
+            self.file.close()
+            if kind is None:
+                os.replace(self.name, self.path)
+        finally:
+            if os.path.exists(self.name):
+                os.unlink(self.name)
+
+
+class _Rows:
+    """Rows from something that is sliced, or from an iterator of pieces of any height."""
+
+    def __init__(self, data: Any) -> None:
+        self.sliced = data if hasattr(data, "shape") else None
+        self.pieces = iter(()) if self.sliced is not None else iter(data)
+        self.left: list[Any] = []
+
+    def first(self) -> Any:
+        """Any part: it tells the dtype and the shape of a row."""
+        if self.sliced is not None:
+            return np.asarray(self.sliced[0:1])
+        self.left = [np.asarray(next(self.pieces))]
+        return self.left[0]
+
+    def rows(self, start: int, stop: int) -> Any:
+        if self.sliced is not None:
+            return np.asarray(self.sliced[start:stop])
+        count = sum(len(piece) for piece in self.left)
+        while count < stop - start:
+            try:
+                self.left.append(np.asarray(next(self.pieces)))
+            except StopIteration:
+                raise ValueError(f"there are {start + count} rows, fewer than the shape says") from None
+            count += len(self.left[-1])
+        joined = self.left[0] if len(self.left) == 1 else np.concatenate(self.left)
+        self.left = [joined[stop - start:]]
+        return joined[:stop - start]
+
+    def end(self) -> None:
+        if any(len(piece) for piece in self.left) or next(self.pieces, None) is not None:
+            raise ValueError("there are more rows than the shape says")
+
+
+def _write_rows(encoder: Encoder, stream: Any, data: Any, shape: Sequence[int] | None, description: dict[str, Any]) -> None:
+    source = _Rows(data)
+    if source.sliced is not None:
+        shape = source.sliced.shape
+    if shape is None:
+        raise TypeError("shape= is needed where rows come one after another")
+    if description.get("subsampling", (1, 1)) != (1, 1):
+        raise ValueError("by rows, components cannot be sub-sampled")
+    sample = source.first()
+    if tuple(sample.shape[1:]) != tuple(shape[1:]):
+        raise ValueError(f"rows of shape {sample.shape[1:]} do not make an image of shape {tuple(shape)}")
+    whole = [p._replace(height=shape[0]) for p in _arrays.planes_of(sample).planes]
+    image = _arrays.Description(whole, **description)
+    encoder.call(lib.l2k_encoder_begin, image.image, stream)
+    y, top = ffi.new("uint32_t[2]"), image.image.y0
+    while True:
+        encoder.call(lib.l2k_encoder_next_rows, y, y + 1)
+        if y[0] == y[1]:
+            break
+        rows = source.rows(y[0] - top, y[1] - top)
+        if rows.dtype != sample.dtype or tuple(rows.shape[1:]) != tuple(shape[1:]):
+            raise ValueError(f"rows of {rows.dtype} and shape {rows.shape[1:]} among others of {sample.dtype}, {shape[1:]}")
+        planes = _arrays.planes_of(rows)
+        encoder.call(lib.l2k_encoder_put_rows, planes.native())
+    source.end()
+    encoder.call(lib.l2k_encoder_end)
+
+
+def _write(file: IO[bytes], data: Any, shape: Sequence[int] | None, by_rows: bool, progress: _call.Progress,
+           timings: bool, coding: dict[str, Any], description: dict[str, Any]) -> Encoder:
+    if by_rows:
+        coding = {"tile_width": 1024, "tile_height": 1024} | coding
+    encoder = Encoder(progress=progress, timings=timings, **coding)
+    target = _File(file, encoder.listener)
+    with _call.reporting(encoder.listener, progress, "encode"):
+        if by_rows:
+            _write_rows(encoder, target.stream, data, shape, description)
+        else:
+            planes = _arrays.planes_of(data)
+            image = _arrays.Description(planes.planes, **description)
+            encoder._use_memory(planes.device, None)
+            encoder.call(lib.l2k_encoder_encode, image.image, planes.native(), target.stream)
+    return encoder
+
+
+def write(file: str | os.PathLike[str] | IO[bytes], data: Any, *, shape: Sequence[int] | None = None,
+          by_rows: bool | None = None, progress: _call.Progress = None, timings: dict[str, float] | None = None,
+          **arguments: Unpack[options.EncodeOptions]) -> None:
+    """Encodes to a file, which appears when it is complete, or to an open binary one.
+
+    data: an array as for encode(), or, for images larger than memory: anything with a shape that gives rows when it is
+    sliced (numpy.memmap, HDF5, Zarr), or an iterator of arrays of any number of rows, with the image's `shape`. Those are
+    coded row of tiles by row of tiles, of 1024 x 1024 unless options say otherwise, and targets (ratio, psnr) hold for each
+    row of tiles; by_rows=True does the same to an array.
+    """
+    coding, description = _split(arguments)
+    if by_rows is None:
+        in_memory = isinstance(data, (np.ndarray, list, tuple)) or hasattr(data, "__dlpack_device__")
+        by_rows = not in_memory or (isinstance(data, np.memmap) and "tile_height" in coding)
+    how = (shape, by_rows, progress, timings is not None, coding, description)
+    if not isinstance(file, (str, os.PathLike)):
+        encoder = _write(file, data, *how)
+    else:
+        with completed(file) as target:
+            encoder = _write(target, data, *how)
+    if timings is not None:
+        timings.update(encoder.times)

@@ -1,0 +1,345 @@
+"""An open file: header, boxes, tiles, and its samples as a lazy array."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Unpack
+
+import numpy as np
+
+from . import _arrays, _decoder, errors, options
+from ._native import ffi, lib
+
+
+@dataclass(frozen=True)
+class Component:
+    """A component of the codestream."""
+
+    width: int
+    height: int
+    dx: int
+    dy: int
+    precision: int
+    is_signed: bool
+    channel: str
+    association: int
+
+
+@dataclass(frozen=True)
+class Box:
+    """A box at the top level (depth 0), inside jp2h (1) or inside its resolution box (2)."""
+
+    type: str
+    depth: int
+    offset: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A tile: number, its part of the image area on the reference grid, and the samples of that as slices."""
+
+    index: int
+    x0: int
+    y0: int
+    x1: int
+    y1: int
+    slices: tuple[slice, slice] | None  # None where components are not all sampled alike
+
+
+@dataclass(frozen=True)
+class Header:
+    """What the main header and the boxes say; names are those of the library's l2k_info and l2k_image."""
+
+    x0: int
+    y0: int
+    x1: int
+    y1: int
+    components: tuple[Component, ...]
+    colour: str
+    icc: bytes | None
+    density_x: float
+    density_y: float
+    format: str
+    profile: int
+    tile_x0: int
+    tile_y0: int
+    tile_width: int
+    tile_height: int
+    tiles_across: int
+    tiles_down: int
+    num_tile_parts: int
+    wavelet: str
+    levels: int
+    block_width: int
+    block_height: int
+    style: int
+    guard_bits: int
+    default_precincts: bool
+    precincts: tuple[tuple[int, int], ...]
+    progression: str
+    num_layers: int
+    component_transform: bool
+    sop: bool
+    eph: bool
+    palette_entries: int
+    codestream_bytes: int
+    comment: str | None
+    capabilities: int
+    ht: bool
+    ht_blocks: int
+    ht_multiple_sets: bool
+    ht_regions: bool
+    ht_mixed_tiles: bool
+    ht_irreversible: bool
+    ht_magnitude_bits: int
+    profile_number: int
+    corresponding_profile: int
+
+
+def _header(info: Any) -> Header:
+    image = info.image
+    plain = {field.name: getattr(info, field.name) for field in fields(Header) if hasattr(info, field.name)}
+    plain |= {name: getattr(image, name) for name in ("x0", "y0", "x1", "y1", "density_x", "density_y")}
+    for name in ("format", "wavelet", "progression"):
+        plain[name] = options.name_of(f"l2k_{name}", getattr(info, name))
+    plain["components"] = tuple(
+        Component(c.width, c.height, c.dx, c.dy, c.precision, c.is_signed, options.name_of("l2k_channel", c.channel),
+                  c.association) for c in image.components[0:image.num_components])
+    plain["colour"] = options.name_of("l2k_colour", image.colour)
+    plain["icc"] = bytes(ffi.buffer(image.icc, image.icc_bytes)) if image.icc != ffi.NULL else None
+    plain["precincts"] = tuple((p.width, p.height) for p in info.precincts[0:info.levels + 1])
+    plain["comment"] = ffi.string(info.comment).decode("latin-1") if info.comment != ffi.NULL else None
+    return Header(**plain)
+
+
+class Image:
+    """An open file as an array: shape, dtype, and slices that decode what they name, img[y0:y1, x0:x1]. `level(n)` is the
+    same picture of 1 / 2^n of its width and height. May be used from several threads, and pickled if it has a name."""
+
+    def __init__(self, source: _decoder.Source, *, incomplete: bool = False,
+                 **coding: Unpack[options.DecoderOptions]) -> None:
+        self._setup(source, dict(coding), incomplete)
+
+    def _setup(self, source: Any, coding: dict[str, Any], incomplete: bool) -> None:
+        self._source, self._coding, self._incomplete = source, coding, incomplete
+        self._data = _decoder.contents(source)
+        self._threads = threading.local()
+        decoder = self._mine()
+        self.header = _header(decoder.info())
+        self.boxes = tuple(_boxes(decoder))
+        self._set_shape(decoder)
+
+    def _set_shape(self, decoder: _decoder.Decoder) -> None:
+        decoder.call(lib.l2k_decoder_set_region, *_decoder.EVERYTHING)
+        self._parts = decoder.wanted()
+        self._scale: tuple[int, int] | None = None
+        self.dtype = _arrays.dtype_of(self._parts)
+        steps = {(c.dx, c.dy) for c in self.header.components}
+        self.shape: tuple[int, ...] = ()  # of a file whose components differ in size
+        if len({(p.height, p.width) for p in self._parts}) == 1:
+            self.shape = (self._parts[0].height, self._parts[0].width) + ((len(self._parts),) if len(self._parts) > 1 else ())
+            if len(steps) == 1:
+                dx, dy = steps.pop()
+                self._scale = dx << self.reduce, dy << self.reduce
+
+    @property
+    def reduce(self) -> int:
+        return int(self._coding.get("reduce", 0))
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def levels(self) -> int:
+        """How many times width and height can be halved."""
+        return self.header.levels
+
+    def _mine(self) -> _decoder.Decoder:
+        """The thread's own, on the same bytes."""
+        if self._data is None:
+            raise errors.StateError("the file is closed")
+        if not hasattr(self._threads, "decoder") or self._threads.decoder.process != os.getpid():
+            decoder = _decoder.Decoder(incomplete=self._incomplete, **self._coding)
+            decoder.open(self._data)
+            self._threads.decoder = decoder
+        return self._threads.decoder  # type: ignore[no-any-return]
+
+    def level(self, reduce: int) -> Image:
+        """The picture of fewer resolutions; 0 is all of it."""
+        if not 0 <= reduce <= self.levels:
+            raise ValueError(f"level {reduce} of a file with levels 0 to {self.levels}")
+        other = Image.__new__(Image)
+        other._source, other._incomplete, other._data = self._source, self._incomplete, self._data
+        other._coding = self._coding | {"reduce": reduce}
+        other._threads, other.header, other.boxes = threading.local(), self.header, self.boxes
+        other._set_shape(other._mine())
+        return other
+
+    @property
+    def tiles(self) -> list[Tile]:
+        """The tiles in their order, which is that of rows."""
+        h, result = self.header, []
+        for index in range(h.tiles_across * h.tiles_down):
+            p, q = index % h.tiles_across, index // h.tiles_across
+            x0, y0 = max(h.tile_x0 + p * h.tile_width, h.x0), max(h.tile_y0 + q * h.tile_height, h.y0)
+            x1, y1 = min(h.tile_x0 + (p + 1) * h.tile_width, h.x1), min(h.tile_y0 + (q + 1) * h.tile_height, h.y1)
+            result.append(Tile(index, x0, y0, x1, y1, self._slices(x0, y0, x1, y1)))
+        return result
+
+    def _slices(self, x0: int, y0: int, x1: int, y1: int) -> tuple[slice, slice] | None:
+        if self._scale is None:
+            return None
+        (sx, sy), h = self._scale, self.header
+        left, top = -(-h.x0 // sx), -(-h.y0 // sy)
+        return slice(-(-y0 // sy) - top, -(-y1 // sy) - top), slice(-(-x0 // sx) - left, -(-x1 // sx) - left)
+
+    def read(self, *, region: _decoder.Region | None = None, components: _decoder.Components = None, out: Any = None,
+             stream: Any = None) -> Any:
+        """Decodes as decode() does."""
+        return self._mine().decode(region=region, components=components, out=out, stream=stream)
+
+    def __getitem__(self, key: Any) -> Any:
+        if self._scale is None:
+            raise TypeError("components are not all sampled alike: use read(region=...)")
+        keys = _complete(key, self.ndim)
+        ranges = [range(n)[k] if isinstance(k, slice) else range(n)[k:][:1] for k, n in zip(keys, self.shape)]
+        ranges = [r if r else range(0) for r in ranges]
+        shape = tuple(len(r) for r, k in zip(ranges, keys) if isinstance(k, slice))
+        if 0 in shape:
+            return np.empty(shape, self.dtype)
+        return self._samples(ranges)[tuple(_within(r, k) for r, k in zip(ranges, keys))]
+
+    def _samples(self, ranges: Sequence[range]) -> Any:
+        """Whatever lies between the first and the last of each range."""
+        assert self._scale is not None
+        (sx, sy), h = self._scale, self.header
+        rows, columns = _span(ranges[0]), _span(ranges[1])
+        left, top = -(-h.x0 // sx), -(-h.y0 // sy)
+        region = (max((left + columns.start) * sx, h.x0), max((top + rows.start) * sy, h.y0),
+                  min((left + columns.stop) * sx, h.x1), min((top + rows.stop) * sy, h.y1))
+        components = None if len(ranges) < 3 else list(_span(ranges[2]))
+        if components is None or len(components) == self.shape[2]:
+            return self.read(region=region)
+        result = self.read(region=region, components=components)
+        return result[:, :, None] if len(components) == 1 else result
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        result = self[...]
+        return result if dtype is None else result.astype(dtype, copy=False)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def tile(self, index: int) -> Any:
+        """The samples of a tile."""
+        tile = self.tiles[index]
+        return self.read(region=(tile.x0, tile.y0, tile.x1, tile.y1))
+
+    def coefficients(self, tile: int = 0) -> list[dict[str, Any]]:
+        """For each component of a tile, its subbands by name ("LL5", "HL5", ... "HH1") as arrays of int32: 5/3 the
+        coefficients, 9/7 the quantiser's indices with their signs. Copies: the library keeps them only for a moment."""
+        decoder = self._mine()
+        found: list[dict[str, Any]] = []
+        handle = ffi.new_handle((found, decoder.listener))
+        try:
+            decoder.call(lib.l2k_decoder_coefficients, tile, lib.l2k_py_coefficients, handle)
+        except errors.IncompleteError as failure:
+            if not self._incomplete:
+                failure.array = found
+                raise
+        return found
+
+    def close(self) -> None:
+        """Gives the file's memory back, also that of views made by level() once they are gone."""
+        self._threads, self._data = threading.local(), None
+
+    def __enter__(self) -> Image:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def __reduce__(self) -> Any:
+        return _reopen, (self._source, self._coding, self._incomplete)
+
+    def __repr__(self) -> str:
+        return f"<lift2k.Image {self.shape} {self.dtype}, {self.header.tiles_across} x {self.header.tiles_down} tiles>"
+
+
+def _reopen(source: Any, coding: dict[str, Any], incomplete: bool) -> Image:
+    return Image(source, incomplete=incomplete, **coding)
+
+
+def _boxes(decoder: _decoder.Decoder) -> Any:
+    box, index = ffi.new("l2k_box *"), 0
+    while lib.l2k_decoder_box(decoder.pointer, index, box) == lib.L2K_OK:
+        yield Box(ffi.string(box.type).decode("latin-1"), box.depth, box.offset, box.bytes)
+        index += 1
+
+
+def _complete(key: Any, ndim: int) -> list[Any]:
+    """One index or slice for each dimension."""
+    keys = list(key) if isinstance(key, tuple) else [key]
+    places = [i for i, k in enumerate(keys) if k is Ellipsis]
+    if len(keys) - len(places) > ndim or len(places) > 1:
+        raise IndexError(f"too many indices for {ndim} dimensions")
+    at = places[0] if places else len(keys)
+    keys[at:at + len(places)] = [slice(None)] * (ndim - len(keys) + len(places))
+    return [k if isinstance(k, slice) else k.__index__() for k in keys]
+
+
+def _span(steps: range) -> range:
+    return range(min(steps[0], steps[-1]), max(steps[0], steps[-1]) + 1)
+
+
+def _within(steps: range, key: Any) -> Any:
+    """The same samples in what _samples gives."""
+    if not isinstance(key, slice):
+        return 0
+    return slice(None, None, steps.step)
+
+
+@ffi.def_extern(error=lib.L2K_ERROR_MEMORY)
+def l2k_py_coefficients(user: Any, part: Any) -> int:
+    found, _ = ffi.from_handle(user)
+    found.append(subbands(part.view, part.levels, copy=True))
+    return int(lib.L2K_OK)
+
+
+def band_name(band: int, levels: int) -> str:
+    resolution = (band + 2) // 3
+    level = levels if resolution == 0 else levels - resolution + 1
+    return ("LL", "HL", "LH", "HH")[0 if band == 0 else (band - 1) % 3 + 1] + str(level)
+
+
+def subbands(view: Any, levels: int, *, copy: bool, owner: Any = None) -> dict[str, Any]:
+    """The subbands of a tile-component by name, as views that keep `owner`, or as copies."""
+    dtype = np.dtype(("int16", "int32", "float32")[view.type])
+    result = {}
+    for b in range(view.num_bands):
+        band = view.bands[b]
+        offset = (band.y * view.stride + band.x) * dtype.itemsize
+        array = np.asarray(_Memory(int(ffi.cast("uintptr_t", view.base)) + offset, (band.height, band.width),
+                                   (view.stride * dtype.itemsize, dtype.itemsize), dtype, owner))
+        result[band_name(b, levels)] = array.copy() if copy else array
+    return result
+
+
+class _Memory:
+    """The library's memory as an array, whose base is this, so that it keeps the owner."""
+
+    def __init__(self, pointer: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any],
+                 owner: Any) -> None:
+        self.owner = owner
+        self.__array_interface__ = {"version": 3, "data": (pointer, False), "shape": shape, "strides": strides,
+                                    "typestr": dtype.str}
+
+
+def open(source: _decoder.Source, *, incomplete: bool = False, **coding: Unpack[options.DecoderOptions]) -> Image:
+    """Opens a file, by name (it is mapped: only what is needed is read) or in memory, and reads its headers."""
+    return Image(source, incomplete=incomplete, **coding)

@@ -1,0 +1,167 @@
+"""Options by name. Each name is that of the library's enum in small letters without its prefix, so that the header decides
+which there are; a value is a number, or, where it comes from an enum of its own, a name of that ("9/7", "RPCL", "ht").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, TypedDict
+
+from . import _call
+from ._native import ffi, lib
+
+Backend = Literal["auto", "cpu", "cuda"] | int
+Cpu = Literal["auto", "c", "avx2", "avx512", "neon"] | int
+Style = Literal["bypass", "reset", "termall", "vsc", "pterm", "segsym", "ht"]
+Colour = Literal["unknown", "gray", "srgb", "sycc", "cmyk", "icc", "esycc", "cielab"]
+Channel = Literal["colour", "opacity", "premultiplied_opacity", "unspecified"]
+Targets = float | Sequence[float] | None
+
+
+class EncoderOptions(TypedDict, total=False):
+    """Options of the library's encoder but for `timings`, and what its functions set."""
+
+    format: Literal["jp2", "codestream"] | int
+    wavelet: Literal["5/3", "9/7"] | int
+    levels: int
+    tile_width: int
+    tile_height: int
+    tile_x0: int
+    tile_y0: int
+    block_width: int
+    block_height: int
+    progression: Literal["LRCP", "RLCP", "RPCL", "PCRL", "CPRL"] | int
+    style: Style | Iterable[Style] | int
+    component_transform: bool
+    sop: bool
+    eph: bool
+    plt: bool
+    tlm: bool
+    tile_parts: Literal["one", "resolution", "layer", "component"] | int
+    threads: int
+    backend: Backend
+    limit_samples: int
+    gpu_min_samples: int
+    limit_memory: int
+    cpu: Cpu
+    ht_passes: int
+    memory: Literal["host", "device"] | int
+    in_flight: int
+    precincts: Sequence[tuple[int, int]]  # (width, height) from the highest resolution down
+    ratio: Targets  # raw size over size of the output, one per layer, from the coarsest on
+    psnr: Targets  # dB, likewise
+    step: float  # base step of the 9/7's quantiser
+
+
+class ImageOptions(TypedDict, total=False):
+    """What an array's samples are."""
+
+    precision: int | Sequence[int]  # bits that samples use, of all components or of each; those of the dtype
+    colour: Colour  # gray for 1 or 2 components, srgb for 3 or 4
+    channels: Sequence[Channel]  # of each component; the last of 2 or 4 is opacity
+    icc: bytes
+    density: tuple[float, float]  # pixels per metre, across and down
+    origin: tuple[int, int]  # x and y of the image area on the reference grid
+    subsampling: Sequence[tuple[int, int]]  # of each component, across and down
+
+
+class EncodeOptions(EncoderOptions, ImageOptions, total=False):
+    """Everything that encode() takes."""
+
+
+class DecoderOptions(TypedDict, total=False):
+    """Options of the library's decoder but for `timings`."""
+
+    reduce: int
+    layers: int
+    component: int
+    threads: int
+    backend: Backend
+    limit_samples: int
+    limit_bytes: int
+    gpu_min_samples: int
+    strict: bool
+    limit_memory: int
+    limit_components: int
+    limit_tiles: int
+    cpu: Cpu
+    memory: Literal["host", "device"] | int
+    in_flight: int
+
+
+class TransformOptions(TypedDict, total=False):
+    """Options of the library's transform."""
+
+    direction: Literal["forward", "inverse"] | int
+    wavelet: Literal["5/3", "9/7"] | int
+    levels: int
+    reduce: int
+    component_transform: bool
+    coefficients: Literal["int16", "int32", "float32"] | int
+    memory: Literal["host", "device"] | int
+    backend: Backend
+    threads: int
+    limit_samples: int
+    gpu_min_samples: int
+    cpu: Cpu
+
+
+# Options whose values have names, and the enums of these.
+ENUMS = {name: f"l2k_{name}" for name in
+         ("format", "wavelet", "progression", "style", "tile_parts", "backend", "cpu", "memory", "direction")}
+ENUMS["coefficients"] = "l2k_coefficient_type"
+
+
+def names(enum: str) -> dict[str, int]:
+    """The values of an enum by short names: {"auto": 0, ...}."""
+    prefix = "L2K_" if enum in ("l2k_progression", "l2k_direction") else enum.removesuffix("_type").upper() + "_"
+    return {name.removeprefix(prefix).lower(): value for name, value in ffi.typeof(enum).relements.items()}
+
+
+def name_of(enum: str, value: int) -> str:
+    for name, number in names(enum).items():
+        if number == value:
+            return name.upper() if enum == "l2k_progression" else name.replace("5_3", "5/3").replace("9_7", "9/7")
+    return str(value)
+
+
+def value_of(enum: str, name: str) -> int:
+    known = names(enum)
+    try:
+        return known[name.lower().replace("/", "_")]
+    except KeyError:
+        there_are = ", ".join(name_of(enum, value) for value in known.values())
+        raise ValueError(f"{name!r} is not one of: {there_are}") from None
+
+
+def numbers(kind: str) -> dict[str, int]:
+    """The options of an object by name."""
+    prefix = f"L2K_{kind.upper()}_"
+    all_names = ffi.typeof(f"l2k_{kind}_option").relements
+    return {name.removeprefix(prefix).lower(): value for name, value in all_names.items() if "_NUM_" not in name}
+
+
+NUMBERS = {kind: numbers(kind) for kind in ("encoder", "decoder", "transform")}
+
+
+def number(option: str, value: Any) -> int:
+    if isinstance(value, str):
+        if option not in ENUMS:
+            raise TypeError(f"{option} is a number, not {value!r}")
+        return value_of(ENUMS[option], value)
+    if option == "style" and not isinstance(value, int):
+        result = 0
+        for style in value:
+            result |= number(option, style)
+        return result
+    return int(value)
+
+
+def set_all(native: _call.Native, options: Mapping[str, Any]) -> None:
+    known, function = NUMBERS[native.kind], getattr(lib, f"l2k_{native.kind}_set")
+    for option, value in options.items():
+        if option not in known:
+            raise TypeError(f"there is no option {option!r}; there are: {', '.join(sorted(known))}")
+        native.call(function, known[option], number(option, value))
+    if _call.forked:
+        native.call(function, known["threads"], 1)

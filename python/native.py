@@ -1,0 +1,51 @@
+"""Writes the C source of the extension module lift2k._native: python native.py HEADER OUTPUT.
+
+cffi gets the declarations from the library's public header itself, so that nothing is declared twice: the C compiler checks
+every structure, and each option exists in Python because it is in the header. native.c becomes part of the module.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+import cffi
+
+CALLBACKS = """
+extern "Python" void l2k_py_message(void *user, l2k_severity severity, const char *text);
+extern "Python" bool l2k_py_progress(void *user, double done);
+extern "Python" int l2k_py_write(void *user, const void *buffer, size_t bytes);
+extern "Python" int l2k_py_rewrite(void *user, uint64_t offset, const void *buffer, size_t bytes);
+extern "Python" l2k_status l2k_py_coefficients(void *user, const l2k_tile_coefficients *coefficients);
+"""
+
+FUNCTIONS = """
+int l2k_py_append(void *user, const void *buffer, size_t bytes);
+void l2k_py_release(l2k_py_memory *memory);
+"""
+
+
+def declarations(header: str) -> str:
+    """The header as cffi's parser takes it: no comments, no preprocessor, no function bodies, array sizes as numbers."""
+    header = re.sub(r"/\*.*?\*/", " ", header, flags=re.S)
+    macros = dict(re.findall(r"^#define (L2K_MAX_\w+)\s+(.*)$", header, flags=re.M))
+    header = re.sub(r"^#(?:.*\\\n)*.*$", "", header, flags=re.M)
+    header = re.sub(r"static inline [^{;]*\{.*?\n\}", "", header, flags=re.S)
+    header = re.sub(r'extern "C" \{|^\}\s*$', "", header, flags=re.M)
+    for _ in macros:  # a macro may name another one
+        for name, value in macros.items():
+            header = re.sub(rf"\b{name}\b", re.sub(r"(\d)u\b", r"\1", f"({value})"), header)
+    return re.sub(r"\bL2K_API\b", "", header)
+
+
+def main(header: str, output: str) -> None:
+    own = Path(__file__).with_name("native.c").read_text()
+    structures = "\n".join(re.findall(r"^typedef struct .*?^\} \w+;", own, flags=re.S | re.M))
+    ffi = cffi.FFI()
+    ffi.cdef(declarations(Path(header).read_text()))
+    ffi.cdef(structures + FUNCTIONS + CALLBACKS)
+    ffi.set_source("lift2k._native", own)
+    ffi.emit_c_code(output)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

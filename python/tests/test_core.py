@@ -1,0 +1,626 @@
+"""The package by itself: arrays, options, files, batches, the transform, and what happens when something is wrong."""
+
+import gc
+import io
+import mmap
+import os
+import pickle
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import coding_of, mq_styles_of, picture, shape_of
+
+import lift2k
+from lift2k import errors, options
+
+DATA = Path(__file__).parents[2] / "tests/data"
+
+
+def same(a, b):
+    assert a.shape == b.shape and a.dtype == b.dtype and np.array_equal(a, b)
+
+
+# ---- Arrays --------------------------------------------------------------------------------------------------------
+
+
+def test_round_trips(random, rounds):
+    for _ in range(rounds):
+        dtype = np.dtype(random.choice(["u1", "i1", "u2", "i2", "u4", "i4"]))
+        precision = int(random.integers(17, 25)) if dtype.itemsize == 4 else int(random.integers(2, 8 * dtype.itemsize + 1))
+        a = picture(random, shape_of(random, (0, 2, 3, 4, 5)), dtype, precision)
+        coding = coding_of(random) | {"style": mq_styles_of(random)}
+        if random.integers(3) == 0:
+            coding["style"] = "ht"
+        b = lift2k.decode(lift2k.encode(a, precision=precision, **coding))
+        if dtype.itemsize == 2 and precision <= 8:
+            a = a.astype(f"{dtype.kind}1")
+        same(a, b)
+
+
+def test_strides_are_followed(random):
+    a = picture(random, (61, 83, 3), np.uint16)
+    data = lift2k.encode(a)
+    planar = np.ascontiguousarray(np.moveaxis(a, 2, 0))
+    assert lift2k.encode(np.moveaxis(planar, 0, 2)) == data
+    assert lift2k.encode(np.asfortranarray(a)) == data
+    assert lift2k.encode(a[::-1, ::-1][::-1, ::-1]) == data
+    assert lift2k.encode(a[::-2, 1::3, ::-1]) == lift2k.encode(a[::-2, 1::3, ::-1].copy())
+    assert lift2k.encode(a.astype(">u2")) == data
+    assert lift2k.encode([a[..., 0], a[..., 1], a[..., 2]]) == data
+    one = lift2k.decode(lift2k.encode(a[..., :1]))
+    same(one, np.ascontiguousarray(a[..., 0]))
+
+
+def test_out(random):
+    a = picture(random, (40, 50, 3))
+    data = lift2k.encode(a)
+    out = np.zeros((40, 50, 3), np.uint8)
+    assert lift2k.decode(data, out=out) is out
+    same(out, a)
+    wide = np.zeros((50, 40, 3), np.int32).transpose(1, 0, 2)[::-1]
+    lift2k.decode(data, out=wide)
+    assert np.array_equal(wide, a)
+    planes = [np.zeros((40, 50), np.uint16) for _ in range(3)]
+    lift2k.decode(data, out=planes)
+    assert all(np.array_equal(p, a[..., c]) for c, p in enumerate(planes))
+    made = lift2k.decode(data, out=lambda shape, dtype: np.full(shape, 7, dtype, order="F"))
+    assert made.flags.f_contiguous and np.array_equal(made, a)
+    for wrong in (np.zeros((50, 40, 3), np.uint8), np.zeros((40, 50), np.uint8)):
+        with pytest.raises(ValueError, match="shape"):
+            lift2k.decode(data, out=wrong)
+    with pytest.raises(errors.ArgumentError):
+        lift2k.decode(data, out=np.zeros((40, 50, 3), np.int8))
+    out.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        lift2k.decode(data, out=out)
+    with pytest.raises(TypeError):
+        lift2k.decode(data, out=np.zeros((40, 50, 3), ">u2"))
+
+
+class Speaker:
+    """An array that only speaks DLPack, as those of other libraries do."""
+
+    def __init__(self, array):
+        self.array, self.shape = array, array.shape
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+    def __dlpack__(self, **arguments):
+        return self.array.__dlpack__(**arguments)
+
+
+def test_dlpack(random):
+    for dtype in ("u1", "i1", "u2", "i2"):
+        a = picture(random, (30, 41, 3), dtype)
+        assert lift2k.encode(Speaker(a)) == lift2k.encode(a)
+        assert lift2k.encode(Speaker(a[3:, ::-2])) == lift2k.encode(a[3:, ::-2])
+        out = np.zeros((41, 30, 3), dtype).transpose(1, 0, 2)
+        lift2k.decode(lift2k.encode(a), out=Speaker(out))
+        assert np.array_equal(out, a)
+    before = sys.getrefcount(a)
+    lift2k.encode(Speaker(a))
+    gc.collect()
+    assert sys.getrefcount(a) == before
+    with pytest.raises(TypeError, match="not known"):
+        lift2k.encode(Speaker(np.zeros((4, 4), complex)))
+
+    class Elsewhere(Speaker):
+        def __dlpack_device__(self):
+            return (10, 0)
+
+    with pytest.raises(TypeError, match="device type 10"):
+        lift2k.encode(Elsewhere(a))
+
+
+def test_images(random):
+    luma, chroma = picture(random, (41, 61)), picture(random, (21, 31))
+    steps = [(1, 1), (2, 2), (2, 2)]
+    data = lift2k.encode([luma, chroma, chroma[::-1]], subsampling=steps)
+    parts = lift2k.decode(data)
+    assert all(np.array_equal(p, q) for p, q in zip(parts, (luma, chroma, chroma[::-1]), strict=True))
+    img = lift2k.open(data)
+    assert img.shape == () and img.header.colour == "sycc" and [c.dx for c in img.header.components] == [1, 2, 2]
+    with pytest.raises(TypeError, match="sampled"):
+        img[0]
+    with pytest.raises(ValueError, match="component 1"):
+        lift2k.encode([luma, chroma[1:], chroma], subsampling=steps)
+    alpha = lift2k.open(lift2k.encode(picture(random, (9, 9, 4)), density=(300, 200), origin=(5, 6)))
+    assert [c.channel for c in alpha.header.components] == ["colour"] * 3 + ["opacity"]
+    assert (alpha.header.x0, alpha.header.y0, alpha.header.density_x) == (5, 6, 300) and alpha.shape == (9, 9, 4)
+    assert lift2k.open(lift2k.encode(luma, icc=b"profile" * 99, colour="icc")).header.icc[:7] == b"prof" b"ile"
+    assert lift2k.open(lift2k.encode(luma > 99)).header.components[0].precision == 1
+    assert lift2k.open(lift2k.encode(picture(random, (9, 9, 7)))).shape == (9, 9, 7)
+
+
+def test_wrong_arguments(random):
+    a = picture(random, (20, 20))
+    cases = [
+        (dict(precisoin=3), TypeError), (dict(wavelet="9-7"), ValueError), (dict(levels="five"), TypeError),
+        (dict(levels=99), errors.ArgumentError), (dict(ratio=2, psnr=3), ValueError), (dict(precision=[8, 8]), ValueError),
+        (dict(block_width=5), errors.ArgumentError), (dict(step=7.0), errors.ArgumentError), (dict(origin=(-1, 0)), OverflowError),
+        (dict(precincts=[(3, 3)]), errors.ArgumentError), (dict(colour="blue"), ValueError), (dict(backend="cuda"), errors.BackendError),
+    ]
+    if lift2k.backend_usable("cuda")[0]:
+        cases.pop()
+    for arguments, kind in cases:
+        with pytest.raises(kind):
+            lift2k.encode(a, **arguments)
+    for array, kind in ((a.astype(float), TypeError), (a.astype(int), TypeError), (a[0], ValueError), ("text", TypeError),
+                        (a.astype(np.int32), ValueError), (a[:0], errors.ArgumentError), ([], ValueError), (None, TypeError)):
+        with pytest.raises(kind):
+            lift2k.encode(array)
+
+
+# ---- Options -------------------------------------------------------------------------------------------------------
+
+
+def test_every_option_has_a_hint():
+    """Those of the library, which come from its header, are those that type checkers are told of."""
+    besides = {"precincts", "ratio", "psnr", "step"}
+    for kind, hints in (("encoder", options.EncoderOptions), ("decoder", options.DecoderOptions),
+                        ("transform", options.TransformOptions)):
+        assert set(hints.__annotations__) - besides == set(options.NUMBERS[kind]) - {"timings"}
+    assert set(options.ENUMS) <= {name for kind in options.NUMBERS.values() for name in kind}
+
+
+def test_options_reach_the_file(random):
+    a = picture(random, (200, 300, 3))
+    coding = dict(wavelet="9/7", levels=3, tile_width=128, tile_height=64, tile_x0=1, tile_y0=2, block_width=32, block_height=16,
+                  progression="RPCL", style=["bypass", "vsc"], component_transform=True, sop=True, eph=True, plt=True, tlm=True,
+                  tile_parts="resolution", format="codestream", precincts=[(256, 128), (64, 64)], ratio=[40, 20, 10])
+    data = lift2k.encode(a, origin=(3, 4), **coding)
+    h = lift2k.open(data).header
+    assert (h.wavelet, h.levels, h.tile_width, h.tile_height, h.tile_x0, h.tile_y0) == ("9/7", 3, 128, 64, 1, 2)
+    assert (h.block_width, h.block_height, h.progression, h.style, h.format) == (32, 16, "RPCL", 9, "codestream")
+    assert h.sop and h.eph and h.component_transform and h.num_layers == 3
+    assert h.precincts == ((32, 32), (64, 64), (64, 64), (256, 128)) or h.precincts[3] == (256, 128)
+    assert h.num_tile_parts > h.tiles_across * h.tiles_down
+    assert 0.9 < len(data) / (a.nbytes / 10) <= 1
+    assert lift2k.open(lift2k.encode(a, style="ht", ht_passes=3)).header.ht
+    coarse, fine = (lift2k.encode(a, wavelet="9/7", step=step, style="ht") for step in (1 / 16, 1 / 256))
+    assert len(coarse) < len(fine)
+    error = np.mean((lift2k.decode(lift2k.encode(a, wavelet="9/7", psnr=38)).astype(float) - a) ** 2)
+    assert abs(10 * np.log10(255**2 / error) - 38) < 1
+    for cpu in ("auto", "c"):
+        assert lift2k.encode(a, cpu=cpu, threads=1, **coding, origin=(3, 4)) == data
+
+
+# ---- Decoding ------------------------------------------------------------------------------------------------------
+
+
+def test_parts(random):
+    a = picture(random, (150, 211, 3))
+    data = lift2k.encode(a, levels=3, tile_width=64, tile_height=64, ratio=[8, 4, 1])
+    same(lift2k.decode(data, region=(10, 20, 100, 90)), a[20:90, 10:100])
+    same(lift2k.decode(data, region=(200, 0, 9999, 9999)), a[:, 200:])
+    assert lift2k.decode(data, reduce=2).shape == (38, 53, 3)
+    assert not np.array_equal(lift2k.decode(data, layers=1), a)
+    same(lift2k.decode(data, components=1), np.ascontiguousarray(a[..., 1]))
+    same(lift2k.decode(data, components=[2, 0]), np.ascontiguousarray(a[..., [2, 0]]))
+    assert not np.array_equal(lift2k.decode(data, component=0), a[..., 0])  # of the codestream: luminance
+    many = picture(random, (50, 60, 7))
+    data = lift2k.encode(many)
+    same(lift2k.decode(data, components=[6, 3], region=(5, 6, 40, 41)), np.ascontiguousarray(many[6:41, 5:40][..., [6, 3]]))
+    out = np.zeros((50, 60, 2), np.int16)
+    lift2k.decode(data, components=[4, 5], out=out)
+    assert np.array_equal(out, many[..., 4:6])
+    with pytest.raises(errors.ArgumentError):
+        lift2k.decode(data, region=(5, 5, 5, 9))
+    with pytest.raises(IndexError):
+        lift2k.decode(data, components=[7])
+
+
+def test_sources(random, tmp_path):
+    a = picture(random, (30, 40))
+    data = lift2k.encode(a)
+    path = tmp_path / "a.jp2"
+    path.write_bytes(data)
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+        for source in (data, bytearray(data), memoryview(data), np.frombuffer(data, np.uint8), path, str(path), mapped):
+            same(lift2k.decode(source), a)
+    with pytest.raises(FileNotFoundError):
+        lift2k.decode(tmp_path / "none.jp2")
+
+
+def test_open(random, tmp_path):
+    for _ in range(10):
+        a = picture(random, shape_of(random, (0, 3, 5), 200), np.uint16)
+        origin, dy = tuple(int(n) for n in random.integers(0, 20, 2)), int(random.integers(1, 3))
+        path = tmp_path / "a.jp2"
+        lift2k.write(path, a, tile_width=int(random.integers(20, 90)), tile_height=50, levels=3, origin=origin, subsampling=(1, dy))
+        with lift2k.open(path) as img:
+            same(np.asarray(img), a)
+            assert (img.shape, img.dtype, img.ndim, len(img)) == (a.shape, a.dtype, a.ndim, len(a))
+            same(pickle.loads(pickle.dumps(img))[...], a)
+            for tile in img.tiles:
+                same(img.tile(tile.index), a[tile.slices])
+            small = img.level(2)
+            whole = small[...]
+            same(whole, lift2k.decode(path, reduce=2))
+            for array, view in ((a, img), (whole, small)):
+                for _ in range(10):
+                    key = tuple(slice(*(int(n) if random.integers(3) else None for n in random.integers(-9, n + 9, 2)),
+                                      int(random.choice([1, 1, 1, 2, -1, -3]))) for n in array.shape[:2])
+                    assert np.array_equal(view[key], array[key])
+                y, x = (int(random.integers(-n, n)) for n in array.shape[:2])
+                assert np.array_equal(view[y, x], array[y, x]) and np.array_equal(view[..., -1], array[..., -1])
+                assert np.array_equal(view[y], array[y]) and view[3:3].shape == array[3:3].shape
+                if array.ndim == 3:
+                    assert np.array_equal(view[y:, :, 1], array[y:, :, 1])
+                    assert np.array_equal(view[:, x, -1:0:-1], array[:, x, -1:0:-1])
+            for wrong in ((0, 0, 0, 0), (a.shape[0],)):
+                with pytest.raises(IndexError):
+                    img[wrong]
+        with pytest.raises(errors.StateError):
+            img[0]
+
+
+def test_header_and_boxes():
+    img = lift2k.open(lift2k.encode(np.zeros((5, 6, 3), np.uint8)))
+    assert [b.type for b in img.boxes] == ["jP  ", "ftyp", "jp2h", "ihdr", "colr", "jp2c"]
+    assert img.header.comment.startswith("Created by lift2k") and img.header.colour == "srgb"
+    assert lift2k.__version__ == "0.1.0"
+
+
+def test_coefficients(random):
+    a = picture(random, (60, 70))
+    transform = lift2k.Transform(a.shape, levels=2)
+    expected = transform.forward(a)[0]
+    found = lift2k.open(lift2k.encode(a, levels=2)).coefficients()[0]
+    assert list(found) == ["LL2", "HL2", "LH2", "HH2", "HL1", "LH1", "HH1"]
+    for name, band in found.items():
+        assert np.array_equal(band, expected[name])
+
+
+# ---- Writing -------------------------------------------------------------------------------------------------------
+
+
+def test_write(random, tmp_path):
+    a = picture(random, (150, 90, 3))
+    coding = dict(tile_width=64, tile_height=32, tlm=True)
+    data = lift2k.encode(a, **coding)
+    path = tmp_path / "a.jp2"
+
+    def pieces():
+        y = 0
+        while y < 150:
+            n = int(random.integers(1, 60))
+            yield a[y:y + n]
+            y += n
+
+    raw = tmp_path / "raw"
+    a.tofile(raw)
+
+    class Sliced:
+        shape = a.shape
+
+        def __getitem__(self, key):
+            return a[key]
+
+    for rows in (a, pieces(), Sliced(), np.memmap(raw, np.uint8, "r", 0, a.shape), iter(a[:, None])):
+        lift2k.write(path, rows, shape=a.shape, **coding)
+        assert path.read_bytes() == data
+    lift2k.write(path, a, by_rows=True, **coding)
+    assert path.read_bytes() == data
+    memory = io.BytesIO()
+    lift2k.write(memory, a, **coding)
+    assert memory.getvalue() == data
+    lift2k.write(path, pieces(), shape=a.shape)
+    assert lift2k.open(path).header.tile_height == 1024
+    assert path.stat().st_mode & 0o777 == 0o666 & ~_umask()
+
+
+def _umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def test_nothing_is_left_of_a_failed_write(random, tmp_path):
+    a = picture(random, (150, 90))
+    path = tmp_path / "a.jp2"
+    path.write_bytes(b"before")
+
+    def stops():
+        yield a[:70]
+        raise KeyError("my own")
+
+    for rows, kind in ((stops(), KeyError), (iter([a[:100]]), ValueError), (iter([a, a]), ValueError),
+                       (iter([a[:70], a[70:].astype(np.uint16)]), ValueError), (iter([a[:, 1:]]), ValueError)):
+        with pytest.raises(kind):
+            lift2k.write(path, rows, shape=a.shape, tile_height=32)
+    with pytest.raises(errors.ArgumentError):
+        lift2k.write(path, a, levels=77)
+    with pytest.raises(TypeError, match="shape"):
+        lift2k.write(path, iter(a))
+    assert path.read_bytes() == b"before" and os.listdir(tmp_path) == ["a.jp2"]
+
+    class Full(io.BytesIO):
+        def write(self, data):
+            raise OSError(28, "no space")
+
+    with pytest.raises(OSError, match="no space"):
+        lift2k.write(Full(), a)
+
+
+# ---- Batches -------------------------------------------------------------------------------------------------------
+
+
+def test_many(random):
+    arrays = [picture(random, shape_of(random, (0, 3, 4))) for _ in range(30)]
+    files = lift2k.encode_many(arrays, levels=3)
+    assert files == [lift2k.encode(a, levels=3) for a in arrays]
+    assert lift2k.encode_many([]) == [] and lift2k.decode_many([]) == []
+    for a, b in zip(arrays, lift2k.decode_many(files), strict=True):
+        assert np.array_equal(a.squeeze(), b.squeeze())
+    out = [np.zeros((*a.shape[:2], a.shape[2]) if a.ndim == 3 else a.shape, np.uint16) for a in arrays]
+    assert lift2k.decode_many(files, out=out, threads=2, in_flight=2)[7] is out[7]
+    assert all(np.array_equal(a, b) for a, b in zip(arrays, out))
+    regions = lift2k.decode_many(files, reduce=1)
+    assert all(r.shape[0] == -(-a.shape[0] // 2) for a, r in zip(arrays, regions))
+    files[3], files[9] = b"not a picture", files[9][:-30]
+    with pytest.raises(errors.FormatError):
+        lift2k.decode_many(files)
+    with pytest.warns(lift2k.Lift2kWarning):
+        results = lift2k.decode_many(files, return_exceptions=True)
+    assert isinstance(results[3], errors.FormatError) and isinstance(results[9], errors.IncompleteError)
+    assert results[9].array.shape[:2] == arrays[9].shape[:2] and str(results[9]).startswith("image ")
+    assert all(np.array_equal(arrays[i].squeeze(), results[i].squeeze()) for i in range(30) if i not in (3, 9))
+    with pytest.raises(errors.ArgumentError):
+        lift2k.encode_many(arrays, ratio=[3, 2], style="ht")
+    results = lift2k.encode_many(arrays, limit_samples=3000, return_exceptions=True)
+    assert {type(r) for r in results} == {bytes, errors.LimitError}
+
+
+# ---- The transform -------------------------------------------------------------------------------------------------
+
+
+def test_transform(random):
+    a = picture(random, (67, 93, 3))
+    for coding in (dict(), dict(component_transform=True, levels=3), dict(coefficients="int16", threads=1)):
+        forward = lift2k.Transform(a.shape, **coding)
+        inverse = lift2k.Transform(a.shape, direction="inverse", **coding)
+        for source, target in zip(forward.forward(a), inverse.subbands, strict=True):
+            for name in source:
+                target[name][...] = source[name]
+        assert np.array_equal(inverse.inverse(), a)
+    info = forward.info(0, "HL1")
+    assert (info.orientation, info.level, info.x1, info.y1) == ("HL", 1, 46, 67 - 33)
+    view = forward.subbands[1]["HH2"]
+    assert view.base is not None and np.shares_memory(view, forward.subbands[1]["HH2"])
+    kept = view.copy()
+    del forward
+    gc.collect()
+    assert np.array_equal(view, kept)  # a view keeps the memory
+    with pytest.raises(ValueError, match="shape"):
+        inverse.inverse(np.zeros((3, 3, 3), np.uint8))
+    with pytest.raises(errors.StateError):
+        inverse.forward(a)
+
+
+def test_float_transform(random):
+    a = random.normal(0, 1, (64, 48)).astype(np.float32)
+    coding = dict(wavelet="9/7", levels=2, coefficients="float32", backend="cpu")
+    forward = lift2k.Transform(a.shape, np.float32, precision=8, **coding)
+    inverse = lift2k.Transform(a.shape, np.float32, precision=8, direction="inverse", **coding)
+    for name, band in forward.forward(a)[0].items():
+        assert band.dtype == np.float32
+        inverse.subbands[0][name][...] = band
+    assert np.abs(inverse.inverse() - a).max() < 1e-3  # the standard's factors are not inverse to the last digit
+    steps = [(8, 100)] * 7
+    quantised = lift2k.Transform((64, 48), wavelet="9/7", levels=2, steps=steps)
+    assert (quantised.info(0, "HH1").exponent, quantised.info(0, "HH1").mantissa) == steps[0]
+    reduced = lift2k.Transform((64, 48), levels=3, reduce=2, direction="inverse")
+    assert reduced.inverse().shape == (16, 12)
+
+
+# ---- Progress, times, cancelling -----------------------------------------------------------------------------------
+
+
+def big(random):
+    return picture(random, (1500, 1500, 3))
+
+
+def test_progress_and_times(random, capsys):
+    a, seen, times = big(random), [], {}
+    data = lift2k.encode(a, progress=seen.append, timings=times, threads=1)
+    assert seen == sorted(seen) and len(seen) > 3 and seen[-1] == 1.0 and 0 <= seen[0] < 1
+    assert times["tier1"] > 0 and times["transform"] > 0 and set(times) == {"read", "upload", "transform", "download", "tier1",
+                                                                             "rate", "tier2", "write"}
+    times = {}
+    lift2k.decode(data, progress=True, timings=times)
+    assert times["tier1"] > 0 and "decode" in capsys.readouterr().err
+    times = {}
+    lift2k.encode_many([a[:50]], timings=times)
+    assert times["tier1"] > 0
+
+
+def test_cancelling(random):
+    a = big(random)
+    data = lift2k.encode(a)
+    for call in (lambda f: lift2k.encode(a, progress=f), lambda f: lift2k.decode(data, progress=f),
+                 lambda f: lift2k.encode_many([a, a], progress=f), lambda f: lift2k.decode_many([data, data], progress=f)):
+        with pytest.raises(errors.CancelledError):
+            call(lambda done: False)
+
+        def fails(done):
+            raise KeyError("my own")
+
+        with pytest.raises(KeyError, match="my own"):
+            call(fails)
+
+
+def test_interrupt(random):
+    """Ctrl-C ends a call in the main thread."""
+    script = """if True:
+        import os, signal, threading, time, numpy, lift2k
+        a = numpy.random.default_rng(1).integers(0, 256, (3000, 3000, 3), dtype=numpy.uint8)
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+        start = time.monotonic()
+        try:
+            while True:
+                lift2k.encode(a, threads=1)
+        except KeyboardInterrupt:
+            assert time.monotonic() - start < 1.5
+            print("interrupted")
+        """
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "interrupted\n", done.stderr
+
+
+# ---- Faults --------------------------------------------------------------------------------------------------------
+
+
+def test_bad_files_raise(random):
+    data = bytearray(lift2k.encode(picture(random, (40, 50, 3)), tile_width=32, tile_height=32))
+    for kind, bad in ((errors.TruncatedError, b""), (errors.FormatError, b"junk" * 50), (errors.DataError, data[:30]),
+                      (errors.DataError, data[:200])):
+        with pytest.raises(kind) as caught:
+            lift2k.decode(bad)
+        assert str(caught.value) and caught.value.messages[0] == str(caught.value)
+    with pytest.warns(lift2k.Lift2kWarning), pytest.raises(errors.IncompleteError) as caught:
+        lift2k.decode(data[:-500])
+    assert caught.value.array.shape == (40, 50, 3)
+    with pytest.warns(lift2k.Lift2kWarning):
+        assert lift2k.decode(data[:-500], incomplete=True).shape == (40, 50, 3)
+    with pytest.raises(errors.TruncatedError):
+        lift2k.decode(data[:-500], strict=True)
+    for path in sorted(DATA.glob("*.j[p2]*")):
+        try:
+            lift2k.decode(path, limit_samples=1 << 24, incomplete=True)
+        except errors.Error as failure:
+            assert str(failure)
+
+
+@pytest.mark.filterwarnings("ignore::lift2k.Lift2kWarning")
+def test_damage_raises_or_decodes(random, rounds):
+    original = [lift2k.encode(picture(random, (40, 50, 3)), tile_width=32, tile_height=32, style=s) for s in ("ht", 0)]
+    for i in range(rounds):
+        data = bytearray(original[i % 2])
+        for _ in range(int(random.integers(1, 4))):
+            data[int(random.integers(0, len(data)) ** random.choice([0.5, 1]))] = int(random.integers(256))
+        try:
+            lift2k.decode(data, limit_samples=1 << 22, limit_memory=1 << 26)
+        except errors.Error as failure:
+            assert str(failure)
+
+
+def test_the_tree_of_exceptions():
+    assert issubclass(errors.ArgumentError, ValueError) and issubclass(errors.StreamError, OSError)
+    assert issubclass(errors.OutOfMemoryError, MemoryError) and issubclass(errors.CorruptError, errors.DataError)
+    with pytest.raises(errors.LimitError) as caught:
+        lift2k.encode(np.zeros((9, 9), np.uint8), limit_samples=80)
+    assert "9 x 9" in str(caught.value) and caught.value.messages == [str(caught.value)]
+
+
+# ---- Threads, processes, memory ------------------------------------------------------------------------------------
+
+
+def test_threads(random):
+    arrays = [picture(random, (60, 70, 3)) for _ in range(8)]
+    expected = [lift2k.encode(a, threads=1) for a in arrays]
+    img, failures = lift2k.open(lift2k.encode(arrays[0], tile_width=16, tile_height=16)), []
+
+    def work(i):
+        try:
+            for _ in range(10):
+                assert lift2k.encode(arrays[i], threads=2) == expected[i]
+                assert np.array_equal(lift2k.decode(expected[i]), arrays[i])
+                assert np.array_equal(img[i:20 + i, 3:60], arrays[0][i:20 + i, 3:60])
+                with pytest.raises(errors.FormatError):
+                    lift2k.decode(b"junk")
+        except BaseException as failure:
+            failures.append(failure)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not failures
+
+
+def test_the_lock_is_released(random):
+    """Another thread counts while the library works."""
+    a, count, stop = big(random), [0], threading.Event()
+
+    def counting():
+        while not stop.is_set():
+            count[0] += 1
+
+    thread = threading.Thread(target=counting)
+    thread.start()
+    before = count[0]
+    lift2k.encode(a, threads=1, wavelet="9/7")
+    during = count[0] - before
+    stop.set()
+    thread.join()
+    assert during > 1000
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_after_a_fork(random):
+    """OpenMP's threads are gone in the child, which therefore works with one."""
+    a = picture(random, (300, 300, 3))
+    data = lift2k.encode(a)
+    child = os.fork()
+    if child == 0:
+        try:
+            os._exit(0 if lift2k.encode(a) == data and np.array_equal(lift2k.decode(data), a) else 1)
+        finally:
+            os._exit(2)
+    timer = threading.Timer(60, os.kill, (child, 9))
+    timer.start()
+    status = os.waitpid(child, 0)[1]
+    timer.cancel()
+    assert status == 0
+
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * mmap.PAGESIZE
+
+
+@pytest.mark.filterwarnings("ignore::lift2k.Lift2kWarning")
+def test_nothing_leaks(random):
+    """10000 calls, a tenth of them failing."""
+    a = picture(random, (24, 24, 3))
+    data = lift2k.encode(a)
+
+    def calls(n):
+        for i in range(n):
+            lift2k.encode(a, threads=1, progress=lambda done: True)
+            lift2k.decode(data, threads=1)
+            img = lift2k.open(data, threads=1)
+            img[3:9, 3:9]
+            lift2k.Transform((24, 24), threads=1, levels=1).forward(a[..., 0])[0]["HL1"]
+            if i % 2:
+                lift2k.decode_many(lift2k.encode_many([a, a], in_flight=2, threads=2), threads=1)
+            else:
+                for bad in (data[:100], data[:-40], b"junk"):
+                    with pytest.raises(errors.Error):
+                        lift2k.decode(bad, threads=1)
+
+    calls(400)
+    gc.collect()
+    before = resident()
+    calls(1800)
+    gc.collect()
+    assert resident() - before < 4 << 20
+
+
+# ---- The command ---------------------------------------------------------------------------------------------------
+
+
+def test_command(tmp_path):
+    """The wheel brings the command."""
+    command = Path(sys.executable).with_name("lift2k")
+    if not command.exists():
+        pytest.skip("not installed as a wheel")
+    subprocess.run([command, "encode", DATA / "camera.png", tmp_path / "a.jp2", "--quiet"], check=True)
+    assert lift2k.decode(tmp_path / "a.jp2").shape == (512, 512)

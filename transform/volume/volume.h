@@ -1,0 +1,88 @@
+/* l2k_volume, the transform of a volume in the public header: options, and stages that slices go through. Internal to
+ * transform/volume/.
+ *
+ * A stage is a number of levels in the third direction (z_levels.h) and a plan for the levels of each resulting slice.
+ * The order "z first" is one stage with all levels; the isotropic order has a stage for each level, whose LL of
+ * low-pass slices are the slices of the next one. */
+#ifndef L2K_TRANSFORM_VOLUME_VOLUME_H
+#define L2K_TRANSFORM_VOLUME_VOLUME_H
+
+#include "tiling/pixel/pixel_rows.h"
+#include "transform/front_end.h"
+#include "transform/volume/z_levels.h"
+
+/* What a volume is, after all checks. */
+typedef struct l2k_volume_spec {
+    l2k_tile_spec tile; /* a slice as l2k_transform has it; its components are those of the samples */
+    l2k_wavelet wavelet, z_wavelet;
+    unsigned levels, z_levels;
+    bool isotropic;
+    uint32_t z0, z1;
+} l2k_volume_spec;
+
+typedef struct l2k_volume_stage {
+    l2k_plan *plan;    /* of one slice */
+    l2k_plane *planes; /* of a slice's values, per component, but for the memory */
+    size_t *offsets;   /* of a component in a slice, in values */
+    size_t samples;    /* of a slice, all components */
+    l2k_z_levels z;
+    l2k_z_slice *all;     /* that were made */
+    unsigned made;        /* how many */
+    l2k_z_queue free;     /* those without content */
+    l2k_z_queue finished; /* whose program has run */
+} l2k_volume_stage;
+
+struct l2k_volume {
+    l2k_context context;
+    int64_t options[L2K_VOLUME_NUM_OPTIONS];
+    bool prepared;
+    l2k_volume_spec spec;
+    l2k_cpu cpu; /* whose rows are used */
+    unsigned num_stages;
+    l2k_volume_stage *stages;
+    l2k_coefficients *views; /* for the caller, per component */
+    bool asked;              /* inverse: the caller knows which coefficients are wanted */
+};
+
+/* Checks options and shape and fills in `out`, whose tile is to be released; nothing is left in it after an error. */
+l2k_status l2k_volume_spec_make(const l2k_volume *volume, const l2k_image *slice, uint32_t z0, uint32_t z1,
+                                l2k_volume_spec *out);
+
+/* ---- Stages (volume_stage.c) --------------------------------------------------------------------------------- */
+
+/* Makes all stages of volume->spec. What was made is released by l2k_stages_release, after an error as well. */
+l2k_status l2k_stages_make(l2k_volume *volume);
+void l2k_stages_release(l2k_volume *volume);
+
+/* Back to the first slice. */
+void l2k_stages_rewind(l2k_volume *volume);
+
+/* A slice of a stage to be filled; NULL, with a message, where there is no memory. l2k_stage_free takes it back. */
+l2k_z_slice *l2k_stage_new_slice(const l2k_volume *volume, l2k_volume_stage *stage);
+void l2k_stage_free(l2k_volume_stage *stage, l2k_z_slice *slice);
+
+/* Puts a filled slice, the one that is wanted. */
+l2k_status l2k_stage_put(const l2k_volume *volume, l2k_volume_stage *stage, l2k_z_slice *slice);
+
+/* Whether enough slices wait for their program, or some, and no more will come. */
+bool l2k_stage_is_ready(const l2k_volume_stage *stage);
+
+/* The next finished slice, NULL where there is none. Runs the program if the stage is ready; with `at_once`, if any
+ * slice waits for it. */
+l2k_z_slice *l2k_stage_get(const l2k_volume *volume, l2k_volume_stage *stage, bool at_once);
+
+/* A slice's values between the caller's planes (level shift and component transform at the first stage). */
+void l2k_stage_load(const l2k_volume *volume, const l2k_volume_stage *stage, const l2k_plane *planes,
+                    const l2k_z_slice *slice);
+void l2k_stage_store(const l2k_volume *volume, const l2k_volume_stage *stage, const l2k_plane *planes,
+                     const l2k_z_slice *slice);
+
+/* The two-dimensional levels of a slice, to and from the views of the stage's plan. */
+l2k_status l2k_stage_analyse(const l2k_volume *volume, l2k_volume_stage *stage, const l2k_z_slice *slice);
+l2k_status l2k_stage_synthesise(const l2k_volume *volume, l2k_volume_stage *stage, const l2k_z_slice *slice);
+
+/* Subband LL of the plan's views, to and from the values of a slice of the next stage. */
+void l2k_stage_take_low(const l2k_volume *volume, const l2k_volume_stage *stage, const l2k_z_slice *next);
+void l2k_stage_give_low(const l2k_volume *volume, const l2k_volume_stage *stage, const l2k_z_slice *next);
+
+#endif

@@ -1,0 +1,268 @@
+/* The order of slices and lifting steps in the third direction (1D_SD of F.4.6 and 1D_SR of F.3.6, with a slice in
+ * place of a sample). */
+#include "transform/volume/z_levels.h"
+
+#include "base/memory.h"
+
+/* The most operations that one slice can cause at a level: each of the last slices' steps one by one, and scaling. */
+enum { MOST_OPS = L2K_Z_ROWS * L2K_MAX_LIFTING_STEPS + 2 * L2K_Z_ROWS };
+
+void l2k_z_append(l2k_z_queue *queue, l2k_z_slice *slice)
+{
+    slice->next = NULL;
+    if (queue->last)
+        queue->last->next = slice;
+    else
+        queue->first = slice;
+    queue->last = slice;
+    queue->count++;
+}
+
+l2k_z_slice *l2k_z_take(l2k_z_queue *queue)
+{
+    l2k_z_slice *slice = queue->first;
+    if (!slice)
+        return NULL;
+    queue->first = slice->next;
+    if (!queue->first)
+        queue->last = NULL;
+    queue->count--;
+    return slice;
+}
+
+/* ---- Coordinates --------------------------------------------------------------------------------------------- */
+
+uint32_t l2k_z_edge(uint32_t z, unsigned level)
+{
+    return (uint32_t)(((uint64_t)z + (((uint64_t)1 << level) - 1)) >> level);
+}
+
+uint32_t l2k_z_depth(uint32_t z0, uint32_t z1, unsigned level, bool high)
+{
+    if (high) /* B-15 */
+        return l2k_z_edge(z1, level - 1) / 2 - l2k_z_edge(z0, level - 1) / 2;
+    return l2k_z_edge(z1, level) - l2k_z_edge(z0, level);
+}
+
+static bool is_high(int64_t y)
+{
+    return y & 1;
+}
+
+/* The place in its subband of the slice at coordinate y of the samples of a level, which is counted from 0. */
+static l2k_z_place place_of(const l2k_z_levels *z, unsigned level, int64_t y)
+{
+    const int64_t first = z->level[level].first;
+    if (z->levels == 0)
+        return (l2k_z_place){0, false, (uint32_t)(y - first)};
+    const int64_t index = is_high(y) ? (y >> 1) - (first >> 1) : (y >> 1) - ((first + 1) >> 1);
+    return (l2k_z_place){level + 1, is_high(y), (uint32_t)index};
+}
+
+/* ---- Recording ----------------------------------------------------------------------------------------------- */
+
+static l2k_z_slice *at(const l2k_z_level *level, int64_t y)
+{
+    return level->window[(uint64_t)y % L2K_Z_WINDOW];
+}
+
+static bool within(const l2k_z_level *level, int64_t y)
+{
+    return y >= level->first && y < level->end;
+}
+
+static bool is_lone(const l2k_z_level *level)
+{
+    return level->end - level->first == 1;
+}
+
+static l2k_z_op *record(l2k_z_levels *z, l2k_z_kind kind)
+{
+    l2k_z_op *op = &z->program[z->count++];
+    *op = (l2k_z_op){.kind = kind};
+    return op;
+}
+
+static void record_step(l2k_z_levels *z, const l2k_z_level *level, unsigned number, int64_t y)
+{
+    l2k_z_op *op = record(z, L2K_Z_STEP);
+    op->step = number;
+    op->rows[0] = at(level, y);
+    op->rows[1] = at(level, y > level->first ? y - 1 : y + 1);
+    op->rows[2] = at(level, y + 1 < level->end ? y + 1 : y - 1);
+}
+
+static void record_all(l2k_z_levels *z, const l2k_z_level *level, int64_t y)
+{
+    l2k_z_op *op = record(z, L2K_Z_ALL);
+    for (int64_t i = 0; i < z->lifting->steps + 2; i++)
+        op->rows[i] = at(level, y - z->lifting->steps - 1 + i);
+}
+
+/* The steps that slice y, the last one present, or those after the end, allow: steps 0, 1, .. on y - 1, y - 2, .. */
+static void lift(l2k_z_levels *z, l2k_z_level *level, int64_t y)
+{
+    const int64_t steps = z->lifting->steps;
+    if (is_high(y - 1) != (z->lifting->first == 1))
+        return;
+    if (within(level, y) && within(level, y - steps - 1))
+        record_all(z, level, y);
+    else
+        for (unsigned number = 0; number < steps; number++)
+            if (within(level, y - 1 - number))
+                record_step(z, level, number, y - 1 - number);
+    if (y - steps + 1 > level->finished)
+        level->finished = y - steps + 1 < level->end ? y - steps + 1 : level->end;
+}
+
+static void scale(l2k_z_levels *z, const l2k_z_level *level, int64_t y)
+{
+    const float factor = z->scales[is_high(y)];
+    if (factor == 1 || is_lone(level))
+        return;
+    l2k_z_op *op = record(z, L2K_Z_SCALE);
+    op->factor = factor;
+    op->rows[0] = at(level, y);
+}
+
+static void lift_lone(l2k_z_levels *z, l2k_z_level *level)
+{
+    if (is_high(level->first))
+        record(z, L2K_Z_LONE)->rows[0] = at(level, level->first);
+    level->finished = level->end;
+}
+
+/* The next slice of a level. */
+static void arrive(l2k_z_levels *z, l2k_z_level *level, l2k_z_slice *slice)
+{
+    const int64_t y = level->come++;
+    level->window[(uint64_t)y % L2K_Z_WINDOW] = slice;
+    if (z->levels == 0) {
+        level->finished = level->come;
+        return;
+    }
+    if (z->inverse)
+        scale(z, level, y);
+    if (is_lone(level)) {
+        lift_lone(z, level);
+        return;
+    }
+    lift(z, level, y);
+    for (int64_t after = level->end; y + 1 == level->end && after <= level->end + z->lifting->steps; after++)
+        lift(z, level, after);
+}
+
+/* ---- From level to level ------------------------------------------------------------------------------------- */
+
+static void leave(l2k_z_levels *z, l2k_z_slice *slice, l2k_z_place place)
+{
+    slice->place = place;
+    l2k_z_append(&z->out, slice);
+}
+
+/* Low slices go on to the next level, others leave. */
+static void put_forward(l2k_z_levels *z, l2k_z_slice *slice)
+{
+    unsigned deepest = z->levels ? z->levels - 1 : 0;
+    arrive(z, &z->level[0], slice);
+    for (unsigned i = 0; i <= deepest; i++)
+        for (l2k_z_level *level = &z->level[i]; level->left < level->finished; level->left++) {
+            const int64_t y = level->left;
+            if (z->levels)
+                scale(z, level, y);
+            if (is_high(y) || i == deepest)
+                leave(z, at(level, y), place_of(z, i, y));
+            else
+                arrive(z, &z->level[i + 1], at(level, y));
+        }
+}
+
+/* Finished slices of samples leave; those of deeper levels stay until the level above wants them. */
+static void leave_samples(l2k_z_levels *z)
+{
+    for (l2k_z_level *level = &z->level[0]; level->left < level->finished; level->left++)
+        leave(z, at(level, level->left), (l2k_z_place){0, false, (uint32_t)(level->left - level->first)});
+}
+
+/* Gives the finest level that wants a low slice one that is finished; false if there is none. */
+static bool move_up(l2k_z_levels *z)
+{
+    for (unsigned i = 0; i + 1 < z->levels; i++) {
+        l2k_z_level *level = &z->level[i], *deeper = &z->level[i + 1];
+        if (level->come == level->end || is_high(level->come))
+            return false;
+        if (deeper->left < deeper->finished) {
+            arrive(z, level, at(deeper, deeper->left++));
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The slice is for the finest level whose next one no other level makes. */
+static void put_inverse(l2k_z_levels *z, l2k_z_slice *slice)
+{
+    l2k_z_level *level = z->level;
+    while (level + 1 < z->level + z->levels && !is_high(level->come))
+        level++;
+    arrive(z, level, slice);
+    do
+        leave_samples(z);
+    while (move_up(z));
+}
+
+static l2k_status make_room(const l2k_context *context, l2k_z_levels *z)
+{
+    const size_t room = z->count + (z->levels + 1) * (size_t)MOST_OPS;
+    if (room <= z->room)
+        return L2K_OK;
+    l2k_z_op *more = l2k_enlarge(context, z->program, z->count, 2 * room, sizeof *more);
+    if (!more)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the third direction of a volume");
+    z->program = more;
+    z->room = 2 * room;
+    return L2K_OK;
+}
+
+bool l2k_z_wanted(const l2k_z_levels *z, l2k_z_place *place)
+{
+    unsigned i = 0;
+    while (z->inverse && i + 1 < z->levels && z->level[i].come < z->level[i].end && !is_high(z->level[i].come))
+        i++;
+    const l2k_z_level *level = &z->level[i];
+    *place = z->inverse ? place_of(z, i, level->come) : (l2k_z_place){0, false, (uint32_t)(level->come - level->first)};
+    return level->come < level->end;
+}
+
+l2k_status l2k_z_put(const l2k_context *context, l2k_z_levels *z, l2k_z_slice *slice)
+{
+    L2K_TRY(make_room(context, z));
+    if (z->inverse)
+        put_inverse(z, slice);
+    else
+        put_forward(z, slice);
+    return L2K_OK;
+}
+
+/* ---- Start --------------------------------------------------------------------------------------------------- */
+
+void l2k_z_start(l2k_z_levels *z, const l2k_wavelet_descriptor *wavelet, const l2k_wavelet_rows *rows, bool inverse,
+                 unsigned levels, uint32_t z0, uint32_t z1)
+{
+    z->lifting = inverse ? &rows->inverse : &rows->forward;
+    z->scales = inverse ? wavelet->inverse_scale : wavelet->forward_scale;
+    z->inverse = inverse;
+    z->levels = levels;
+    z->count = 0;
+    z->out = (l2k_z_queue){0};
+    for (unsigned i = 0; i <= levels; i++) {
+        const int64_t first = l2k_z_edge(z0, i), end = l2k_z_edge(z1, i);
+        z->level[i] = (l2k_z_level){.first = first, .end = end, .come = first, .finished = first, .left = first};
+    }
+}
+
+void l2k_z_release(const l2k_context *context, l2k_z_levels *z)
+{
+    l2k_release(context, z->program);
+    *z = (l2k_z_levels){0};
+}

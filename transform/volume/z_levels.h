@@ -1,0 +1,95 @@
+/* Lifting of slices that arrive one after the other, over all levels of the third direction: which slice is wanted,
+ * which lifting steps the slices present allow, and which ones are finished. Slices are lifted in place; none is copied
+ * from level to level.
+ *
+ * What is to be done is recorded as a program of operations on whole slices. Since every operation works sample by
+ * sample, a program may run over any part of the slices from its first operation to its last before the next part is
+ * begun: so a group of slices goes through all levels while a part of each is in the cache. */
+#ifndef L2K_TRANSFORM_VOLUME_Z_LEVELS_H
+#define L2K_TRANSFORM_VOLUME_Z_LEVELS_H
+
+#include "base/context.h"
+#include "dwt/wavelet_rows.h"
+
+#define L2K_Z_ROWS (L2K_MAX_LIFTING_STEPS + 2)
+
+/* Slices that a level may hold: five in work and, when those of the level before it come all at once at their end, half
+ * of as many; or two that are finished and wait. */
+#define L2K_Z_WINDOW 16
+
+/* A slice of samples (level 0), or of the low-pass or high-pass of a level of the third direction, and its place there,
+ * from 0 on. */
+typedef struct l2k_z_place {
+    uint32_t level;
+    bool high;
+    uint32_t index;
+} l2k_z_place;
+
+typedef struct l2k_z_slice {
+    struct l2k_z_slice *next;  /* in a queue or list */
+    uint32_t *values;          /* samples of four bytes, of all components */
+    void *memory;              /* that holds them */
+    struct l2k_z_slice *older; /* made before, in the list of all */
+    l2k_z_place place;         /* once finished */
+} l2k_z_slice;
+
+/* Slices in the order in which they were appended. */
+typedef struct l2k_z_queue {
+    l2k_z_slice *first, *last;
+    unsigned count;
+} l2k_z_queue;
+
+void l2k_z_append(l2k_z_queue *queue, l2k_z_slice *slice);
+l2k_z_slice *l2k_z_take(l2k_z_queue *queue); /* NULL where it is empty */
+
+typedef enum l2k_z_kind {
+    L2K_Z_ALL,  /* all lifting steps on steps + 2 consecutive slices, as l2k_lifting.all has it */
+    L2K_Z_STEP, /* one step on rows[0], with rows[1] and rows[2] before and after it */
+    L2K_Z_LONE, /* the only slice of a level, at an odd coordinate: rows[0] */
+    L2K_Z_SCALE /* rows[0] times `factor` */
+} l2k_z_kind;
+
+typedef struct l2k_z_op {
+    l2k_z_kind kind;
+    unsigned step;
+    float factor;
+    l2k_z_slice *rows[L2K_Z_ROWS];
+} l2k_z_op;
+
+/* One level. Slices of coordinates left .. come - 1 are present, those before `finished` done. */
+typedef struct l2k_z_level {
+    int64_t first, end, come, finished, left;
+    l2k_z_slice *window[L2K_Z_WINDOW]; /* by coordinate */
+} l2k_z_level;
+
+typedef struct l2k_z_levels {
+    const l2k_lifting *lifting;
+    const float *scales; /* of low and high slices: after forward lifting, before inverse lifting */
+    bool inverse;
+    unsigned levels;
+    l2k_z_level level[L2K_MAX_LEVELS + 1];
+    l2k_z_op *program;
+    size_t count, room; /* operations */
+    l2k_z_queue out;    /* finished slices, valid once the program has run */
+} l2k_z_levels;
+
+/* Before the first slice of a volume of coordinates z0 .. z1 - 1, z0 < z1. `rows` and `wavelet` are those of the third
+ * direction. Memory that a program took before is kept. */
+void l2k_z_start(l2k_z_levels *z, const l2k_wavelet_descriptor *wavelet, const l2k_wavelet_rows *rows, bool inverse,
+                 unsigned levels, uint32_t z0, uint32_t z1);
+void l2k_z_release(const l2k_context *context, l2k_z_levels *z);
+
+/* The coordinate z at the samples of a level, counted from 0: ceil(z / 2^level) (B-14). */
+uint32_t l2k_z_edge(uint32_t z, unsigned level);
+
+/* The number of slices of a low-pass or high-pass; level 0: of samples. */
+uint32_t l2k_z_depth(uint32_t z0, uint32_t z1, unsigned level, bool high);
+
+/* Which slice is to be put next; false if none is left. Forward: the samples in order. Inverse: what the next slice of
+ * samples needs. */
+bool l2k_z_wanted(const l2k_z_levels *z, l2k_z_place *place);
+
+/* Puts the slice that is wanted. Records operations and appends finished slices to `out`. L2K_ERROR_MEMORY. */
+l2k_status l2k_z_put(const l2k_context *context, l2k_z_levels *z, l2k_z_slice *slice);
+
+#endif

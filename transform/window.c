@@ -1,0 +1,123 @@
+/* The samples and coefficients that a window of a tile-component needs, level by level from the pixels on (F.3). */
+#include "transform/window.h"
+
+#include <string.h>
+
+#include "dwt/wavelet.h"
+
+/* From how many samples on a level and the next one are cut alike, so that one sweep of a device can take both
+ * (transform/cuda/cuda_groups.c). That costs a few more columns and rows. */
+#define PAIR_FROM ((uint64_t)1 << 22)
+
+bool l2k_has_window(const l2k_plan_component *component)
+{
+    static const l2k_rect none = {0};
+    return memcmp(&component->window, &none, sizeof none) != 0;
+}
+
+l2k_rect l2k_output_rect(const l2k_plan_component *component)
+{
+    const l2k_rect w = component->window;
+    if (!l2k_has_window(component))
+        return l2k_resolution_rect(component->rect, component->discard);
+    return l2k_rect_empty(w) ? (l2k_rect){w.x0, w.y0, w.x0, w.y0} : w;
+}
+
+static l2k_rect low_of(l2k_rect samples)
+{
+    return l2k_subband_rect(samples, 1, L2K_LL);
+}
+
+static uint32_t up_to(uint32_t a, uint32_t more, uint32_t most)
+{
+    return more < most - a ? a + more : most;
+}
+
+static l2k_rect widen(l2k_rect r, unsigned by, l2k_rect limits)
+{
+    if (l2k_rect_empty(r))
+        return r;
+    return (l2k_rect){r.x0 - l2k_min_u32(by, r.x0 - limits.x0), r.y0 - l2k_min_u32(by, r.y0 - limits.y0),
+                      up_to(r.x1, by, limits.x1), up_to(r.y1, by, limits.y1)};
+}
+
+/* The samples whose LL is `low`, of those in `limits`. */
+static l2k_rect samples_over(l2k_rect low, l2k_rect limits)
+{
+    const l2k_rect all = low_of(limits);
+    return (l2k_rect){low.x0 == all.x0 ? limits.x0 : 2 * low.x0, low.y0 == all.y0 ? limits.y0 : 2 * low.y0,
+                      low.x1 == all.x1 ? limits.x1 : 2 * low.x1, low.y1 == all.y1 ? limits.y1 : 2 * low.y1};
+}
+
+/* A way through the levels, from the pixels on. */
+typedef struct level_walk {
+    const l2k_plan_component *component;
+    unsigned margin;
+    l2k_rect passed, samples; /* of the present level */
+    bool is_wide;             /* the level's LL is wide enough for the next level as it is */
+} level_walk;
+
+/* Level `level`, whose samples must contain `passed`. */
+static void enter(level_walk *walk, unsigned level, l2k_rect passed, bool is_wide)
+{
+    const l2k_plan_component *component = walk->component;
+    const l2k_rect limits = l2k_resolution_rect(component->rect, level - 1);
+    const uint64_t area = (uint64_t)l2k_rect_width(passed) * l2k_rect_height(passed);
+    walk->passed = passed;
+    walk->samples = is_wide ? passed : widen(passed, walk->margin, limits);
+    walk->is_wide = !is_wide && level < component->levels && area >= PAIR_FROM;
+    if (walk->is_wide)
+        walk->samples = samples_over(widen(low_of(walk->samples), walk->margin, low_of(limits)), limits);
+}
+
+static level_walk walk_to(const l2k_plan_component *component, unsigned level)
+{
+    level_walk walk = {component, l2k_wavelet_get(component->wavelet)->num_steps, {0}, {0}, false};
+    enter(&walk, component->discard + 1, l2k_output_rect(component), false);
+    for (unsigned next = component->discard + 2; next <= level; next++)
+        enter(&walk, next, low_of(walk.samples), walk.is_wide);
+    return walk;
+}
+
+l2k_rect l2k_level_rect(const l2k_plan_component *component, unsigned level)
+{
+    if (!l2k_has_window(component))
+        return l2k_resolution_rect(component->rect, level - 1);
+    return walk_to(component, level).samples;
+}
+
+l2k_rect l2k_passed_rect(const l2k_plan_component *component, unsigned level)
+{
+    if (!l2k_has_window(component))
+        return l2k_resolution_rect(component->rect, level - 1);
+    return walk_to(component, level).passed;
+}
+
+l2k_rect l2k_needed_part(const l2k_plan_component *component, unsigned band)
+{
+    unsigned level = l2k_band_level(component->levels, l2k_band_resolution(band));
+    unsigned orientation = l2k_band_orientation(band);
+    if (!l2k_has_window(component))
+        return l2k_subband_rect(component->rect, level, orientation);
+    if (level <= component->discard)
+        return band == 0 ? l2k_output_rect(component) : (l2k_rect){0};
+    return l2k_subband_rect(l2k_level_rect(component, level), 1, orientation);
+}
+
+static uint32_t round_up(uint32_t a, unsigned log2, uint32_t most)
+{
+    const uint64_t end = (uint64_t)l2k_ceil_shift(a, log2) << log2;
+    return end < most ? (uint32_t)end : most;
+}
+
+l2k_rect l2k_held_part(const l2k_plan_component *component, unsigned band)
+{
+    const l2k_rect r = l2k_needed_part(component, band);
+    const unsigned across = component->cell_log2_width, down = component->cell_log2_height;
+    if (!l2k_has_window(component) || l2k_rect_empty(r))
+        return r;
+    const unsigned level = l2k_band_level(component->levels, l2k_band_resolution(band));
+    const l2k_rect all = l2k_subband_rect(component->rect, level, l2k_band_orientation(band));
+    return (l2k_rect){l2k_max_u32(r.x0 >> across << across, all.x0), l2k_max_u32(r.y0 >> down << down, all.y0),
+                      round_up(r.x1, across, all.x1), round_up(r.y1, down, all.y1)};
+}

@@ -1,0 +1,32 @@
+/* A window of a tile-component: which samples and coefficients of each decomposition level it needs (F.3). Pure
+ * functions of a plan's component, for the transform and for those who fill its views. Without a window all of them
+ * give whole resolutions and subbands.
+ *
+ * A level of a window is the level of a smaller picture. Where that ends inside the tile-component, symmetric extension
+ * gives wrong values, which a lifting step carries one sample further; so a level has as many samples more than it
+ * passes on, on each such side, as the wavelet has steps. */
+#ifndef L2K_TRANSFORM_WINDOW_H
+#define L2K_TRANSFORM_WINDOW_H
+
+#include "transform/plan.h"
+
+bool l2k_has_window(const l2k_plan_component *component);
+
+/* The samples that an inverse plan gives, in the domain of the reduced tile-component. */
+l2k_rect l2k_output_rect(const l2k_plan_component *component);
+
+/* The samples that decomposition `level`, 1 to component->levels and above `discard`, yields in the domain of its
+ * resolution; those of the next level are inside the LL of these, or equal to it without a window. */
+l2k_rect l2k_level_rect(const l2k_plan_component *component, unsigned level);
+
+/* Which of them are passed on, to the level above or as output. */
+l2k_rect l2k_passed_rect(const l2k_plan_component *component, unsigned level);
+
+/* The coefficients of subband `band`, of a resolution that is not left out, that the output depends on, in the
+ * subband's domain (B-15), and at most a few around them. The plan reads no others. */
+l2k_rect l2k_needed_part(const l2k_plan_component *component, unsigned band);
+
+/* The same rounded outwards to the component's cells: what a view holds of the subband. */
+l2k_rect l2k_held_part(const l2k_plan_component *component, unsigned band);
+
+#endif
