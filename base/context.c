@@ -61,6 +61,24 @@ void l2k_note(const l2k_context *context, const char *format, ...)
     va_end(arguments);
 }
 
+unsigned l2k_device_count(const l2k_context *context)
+{
+    unsigned count = 0;
+    for (uint64_t left = context->devices; left; left &= left - 1)
+        count++;
+    return count ? count : 1;
+}
+
+int l2k_device_of_share(const l2k_context *context, unsigned number)
+{
+    if (!context->devices)
+        return -1;
+    int device = 0;
+    for (unsigned skip = number % l2k_device_count(context);; device++)
+        if (context->devices >> device & 1 && skip-- == 0)
+            return device;
+}
+
 unsigned l2k_thread_count(unsigned requested)
 {
 #ifdef _OPENMP

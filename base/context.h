@@ -4,10 +4,14 @@
 
 #include "lift2k/lift2k.h"
 
+/* Ordinals of CUDA devices are below this. */
+#define L2K_MOST_DEVICES 63
+
 typedef struct l2k_context {
     l2k_hooks hooks;
     unsigned threads;            /* at least 1 */
     unsigned in_flight;          /* images that a device is to work on at the same time, of several objects; 0 is 1 */
+    uint64_t devices;            /* CUDA devices that work is divided among, bit n for ordinal n; 0: the current one */
     l2k_cpu cpu;                 /* instruction set of the row kernels (base/cpu.h) */
     struct l2k_choice *choice;   /* how AUTO chooses a backend (transform/choice.h); NULL: the default */
     struct l2k_pool *pool;       /* where memory comes from (base/pool.h); NULL: from the hooks */
@@ -31,6 +35,11 @@ void l2k_warn(const l2k_context *context, const char *format, ...) L2K_PRINTF(2,
 
 /* The same as a note: nothing is wrong, but the user may want to know. */
 void l2k_note(const l2k_context *context, const char *format, ...) L2K_PRINTF(2, 3);
+
+/* How many devices work is divided among, at least 1, and the one of share `number`, in turn from the first on, -1
+ * where the context names none. */
+unsigned l2k_device_count(const l2k_context *context);
+int l2k_device_of_share(const l2k_context *context, unsigned number);
 
 /* Resolves a thread option: 0 = all processors. At least 1, and 1 in a build without OpenMP. */
 unsigned l2k_thread_count(unsigned requested);

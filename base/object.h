@@ -29,6 +29,14 @@ void *l2k_object_create(const l2k_object_kind *kind, const l2k_hooks *hooks);
 /* Ends the pool, from which nothing may be in use, and releases the object. */
 void l2k_object_free(const l2k_object_kind *kind, void *object);
 
+/* The set of devices that the options DEVICE, BACKEND and DEVICES come to: none for the CPU alone. */
+static inline uint64_t l2k_object_devices(int64_t backend, int64_t device, int64_t devices)
+{
+    if (backend == L2K_BACKEND_CPU)
+        return 0;
+    return devices ? (uint64_t)devices : device < 0 ? 0 : (uint64_t)1 << device;
+}
+
 /* Sets an option that exists to a value within its range, else L2K_ERROR_ARGUMENT, reported. */
 l2k_status l2k_object_set(const l2k_object_kind *kind, void *object, unsigned option, int64_t value);
 

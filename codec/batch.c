@@ -5,6 +5,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/memory.h"
@@ -35,13 +36,26 @@ static void give_memory(void *user, void *block)
 /* Lines of several images arrive mixed, so each says which image it is about. */
 static void pass_message(void *user, l2k_severity severity, const char *text)
 {
-    const l2k_lane *lane = user;
+    l2k_lane *lane = user;
     const l2k_hooks *hooks = &lane->lanes->context->hooks;
     char line[256];
     if (lane->silent)
         return;
     snprintf(line, sizeof line, "image %zu: %s", lane->item, text);
-    hooks->message(hooks->user, severity, line);
+    if (severity != L2K_SEVERITY_ERROR || l2k_device_count(lane->lanes->context) < 2)
+        hooks->message(hooks->user, severity, line);
+    else if (!atomic_exchange(&lane->has_error, true))
+        memcpy(lane->error, line, sizeof line);
+}
+
+/* What an image on one of several devices has said, once it is known whether another one takes it. */
+static void pass_error(l2k_lane *lane, bool again)
+{
+    const l2k_hooks *hooks = &lane->lanes->context->hooks;
+    if (atomic_exchange(&lane->has_error, false) && hooks->message)
+        hooks->message(hooks->user, again ? L2K_SEVERITY_NOTE : L2K_SEVERITY_ERROR, lane->error);
+    if (again)
+        l2k_note(lane->lanes->context, "image %zu: device %d takes it", lane->item, lane->device);
 }
 
 /* Only on the caller's thread does this call the caller's hook. */
@@ -86,6 +100,25 @@ static void add_timings(const l2k_lanes *lanes, const void *coder)
         l2k_stage_add(lanes->context, (l2k_stage)stage, seconds[stage]);
 }
 
+/* A lane whose device failed goes to one that has not, if the batch is on several. Whether the image, which failed with
+ * it, is to be done again there. */
+static bool moves_on(l2k_lane *lane)
+{
+    l2k_lanes *lanes = lane->lanes;
+    bool failed = false;
+    if (l2k_device_count(lanes->context) < 2 ||
+        !lanes->kind->lost_device(lane->coder, lanes->items, lane->item, &failed))
+        return false;
+    l2k_context left = *lanes->context;
+    const uint64_t bit = (uint64_t)1 << lane->device;
+    left.devices &= ~(atomic_fetch_or(&lanes->failed, bit) | bit);
+    if (!left.devices)
+        return false;
+    lane->device = l2k_device_of_share(&left, lane->number);
+    return lanes->kind->settle(lane->coder, lanes->owner, lane->threads, lanes->active, lane->device) == L2K_OK &&
+           failed;
+}
+
 /* Every lane begins with the image of its own number, so that in the first batch already each has what an image of that
  * shape takes; the rest go to whoever is free. */
 static void work(l2k_lane *lane)
@@ -95,8 +128,13 @@ static void work(l2k_lane *lane)
     for (size_t i = lane->number; i < lanes->count && may_go_on(lanes); i = atomic_fetch_add(&lanes->next, 1)) {
         lane->item = i;
         lane->units = 0;
-        lanes->kind->code(lane->coder, lanes->items, i);
-        add_timings(lanes, lane->coder);
+        bool again = true;
+        while (again) {
+            lanes->kind->code(lane->coder, lanes->items, i);
+            add_timings(lanes, lane->coder);
+            again = moves_on(lane) && may_go_on(lanes);
+            pass_error(lane, again);
+        }
         advance(lane, UNITS);
     }
 }
@@ -117,8 +155,9 @@ static void *serve(void *opaque)
     while (await_batch(lane)) {
         lane->wanted = false;
         pthread_mutex_unlock(&lanes->lock);
-        l2k_use_device(lanes->device);
+        const int before = l2k_device_enter(&lanes->asking);
         work(lane);
+        l2k_device_leave(before);
         pthread_mutex_lock(&lanes->lock);
         if (--lanes->at_work == 0)
             pthread_cond_signal(&lanes->ended);
@@ -153,7 +192,7 @@ static l2k_lane *add_lane(l2k_lanes *lanes)
 }
 
 /* Whether the lane of that number can take part: the first needs no thread. */
-static bool equip(l2k_lanes *lanes, unsigned number, const void *owner, unsigned threads, unsigned in_flight)
+static bool equip(l2k_lanes *lanes, unsigned number, unsigned threads, unsigned in_flight)
 {
     l2k_lane *lane = number < lanes->num_lanes ? lanes->lanes[number] : add_lane(lanes);
     if (!lane || (number && !start_thread(lane)))
@@ -163,7 +202,9 @@ static bool equip(l2k_lanes *lanes, unsigned number, const void *owner, unsigned
         lane->coder = lanes->kind->create(&hooks);
     lane->idle = 0;
     lane->silent = true;
-    return lane->coder && lanes->kind->settle(lane->coder, owner, threads, in_flight) == L2K_OK;
+    lane->threads = threads;
+    lane->device = l2k_device_of_share(lanes->context, number);
+    return lane->coder && lanes->kind->settle(lane->coder, lanes->owner, threads, in_flight, lane->device) == L2K_OK;
 }
 
 /* What lanes hold that two batches in a row did not need is returned. */
@@ -178,8 +219,10 @@ static void rest(l2k_lanes *lanes)
     }
 }
 
-static void prepare(l2k_lanes *lanes, const l2k_lane_kind *kind, const l2k_context *context)
+static void prepare(l2k_lanes *lanes, const l2k_lane_kind *kind, const void *owner, const l2k_context *context)
 {
+    lanes->owner = owner;
+    atomic_store(&lanes->failed, 0);
     lanes->context = context;
     lanes->kind = kind;
     lanes->asking = *context;
@@ -215,31 +258,31 @@ void l2k_lanes_release(l2k_lanes *lanes)
 
 /* ---- A batch ----------------------------------------------------------------------------------------------------- */
 
-/* Samples in flight together, about a gigabyte with all that is allocated for them, and lanes on a device: with more,
- * its memory and the bus are shared by so many that none of them gains. */
+/* Samples in flight together, about a gigabyte with all that is allocated for them, and lanes, both on a device: with
+ * more, its memory and the bus are shared by so many that none of them gains. */
 #define MOST_SAMPLES   ((uint64_t)1 << 27)
 #define MOST_ON_DEVICE 8u
 
-static unsigned number_of_lanes(const l2k_batch_shape *shape)
+static unsigned number_of_lanes(const l2k_batch_shape *shape, unsigned devices)
 {
-    const uint64_t room = MOST_SAMPLES / (shape->samples ? shape->samples : 1);
+    const uint64_t room = devices * MOST_SAMPLES / (shape->samples ? shape->samples : 1);
     uint64_t lanes = shape->wanted;
     if (!lanes) {
         lanes = shape->threads < room ? shape->threads : room;
-        lanes = shape->on_device && lanes > MOST_ON_DEVICE ? MOST_ON_DEVICE : lanes;
-        lanes = lanes ? lanes : 1;
+        lanes = shape->on_device && lanes > devices * MOST_ON_DEVICE ? devices * MOST_ON_DEVICE : lanes;
+        lanes = lanes > devices ? lanes : devices;
     }
     lanes = lanes < shape->count ? lanes : shape->count;
     return lanes < L2K_MOST_LANES ? (unsigned)lanes : L2K_MOST_LANES;
 }
 
 /* Where a lane cannot be had, the batch has those before it. */
-static void take_lanes(l2k_lanes *lanes, const l2k_batch_shape *shape, const void *owner)
+static void take_lanes(l2k_lanes *lanes, const l2k_batch_shape *shape)
 {
-    const unsigned wanted = number_of_lanes(shape);
+    const unsigned wanted = number_of_lanes(shape, l2k_device_count(lanes->context));
     for (lanes->active = 0; lanes->active < wanted; lanes->active++) {
         const unsigned share = (shape->threads + wanted - 1 - lanes->active) / wanted;
-        if (!equip(lanes, lanes->active, owner, share ? share : 1, wanted))
+        if (!equip(lanes, lanes->active, share ? share : 1, wanted))
             break;
     }
 }
@@ -279,13 +322,15 @@ static void await_others(l2k_lanes *lanes)
 l2k_status l2k_lanes_run(l2k_lanes *lanes, const l2k_lane_kind *kind, const void *owner, const l2k_context *context,
                          const l2k_batch_shape *shape, void *items)
 {
-    prepare(lanes, kind, context);
-    take_lanes(lanes, shape, owner);
+    prepare(lanes, kind, owner, context);
+    take_lanes(lanes, shape);
     if (!lanes->active)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for a batch of %zu images", shape->count);
     lanes->items = items;
     lanes->count = shape->count;
-    lanes->device = shape->on_device && lanes->active > 1 ? l2k_current_device() : -1;
+    if (shape->on_device && lanes->active > 1 && !lanes->asking.devices &&
+        l2k_current_device() >= 0) /* that of the caller */
+        lanes->asking.devices = (uint64_t)1 << l2k_current_device();
     atomic_store(&lanes->next, lanes->active);
     context->run->teams = lanes->active;
     begin_others(lanes);

@@ -14,11 +14,13 @@ enum { L2K_MOST_LANES = 64 };
 typedef struct l2k_lane_kind {
     void *(*create)(const l2k_hooks *hooks);
     void (*free)(void *coder);
-    /* Gives a coder the options of `owner`, the object that has the lanes, but as many threads, and the number of lanes
-     * in place of what the owner's option says. */
-    l2k_status (*settle)(void *coder, const void *owner, unsigned threads, unsigned in_flight);
+    /* Gives a coder the options of `owner`, the object that has the lanes, but as many threads, the number of lanes
+     * in place of what the owner's option says, and that device. */
+    l2k_status (*settle)(void *coder, const void *owner, unsigned threads, unsigned in_flight, int device);
     /* Codes items[number], and says there what became of it. */
     void (*code)(void *coder, void *items, size_t number);
+    /* Whether the coder's device failed when it coded items[number], and whether the item has failed with it. */
+    bool (*lost_device)(const void *coder, const void *items, size_t number, bool *failed);
     void (*timings)(const void *coder, double seconds[L2K_NUM_STAGES]);
 } l2k_lane_kind;
 
@@ -28,8 +30,12 @@ typedef struct l2k_lane {
     unsigned number;
     bool has_thread;
     pthread_t thread;
-    bool wanted;    /* its thread has a batch to begin; guarded by the lock */
-    bool silent;    /* nothing it says is passed on */
+    bool wanted; /* its thread has a batch to begin; guarded by the lock */
+    bool silent; /* nothing it says is passed on */
+    unsigned threads;
+    int device;
+    atomic_bool has_error; /* of several devices: the image at work has caused one, and the first is kept */
+    char error[256];
     unsigned idle;  /* batches in a row that did not need it */
     size_t item;    /* the one at work */
     uint64_t units; /* of it that are done */
@@ -46,12 +52,13 @@ typedef struct l2k_lanes {
     pthread_cond_t begins, ended;
     bool closing;       /* guarded by the lock, like the next */
     unsigned at_work;   /* threads of lanes */
-    l2k_context asking; /* the owner's, without its messages */
+    l2k_context asking; /* the owner's, without its messages; of a batch on a device, that device */
     /* During a batch: */
     void *items;
     size_t count;
-    unsigned active; /* lanes */
-    int device;      /* of the caller, -1 = no matter */
+    const void *owner;
+    atomic_uint_least64_t failed; /* devices of the batch, as far as any lane knows */
+    unsigned active;              /* lanes */
     atomic_size_t next;
 } l2k_lanes;
 

@@ -13,13 +13,15 @@ static void release(void *coder)
     l2k_decoder_free(coder);
 }
 
-static l2k_status settle(void *coder, const void *opaque, unsigned threads, unsigned in_flight)
+static l2k_status settle(void *coder, const void *opaque, unsigned threads, unsigned in_flight, int device)
 {
     l2k_decoder *lane = coder;
     const l2k_decoder *owner = opaque;
     memcpy(lane->options, owner->options, sizeof lane->options);
     lane->options[L2K_DECODER_THREADS] = threads;
     lane->options[L2K_DECODER_IN_FLIGHT] = in_flight;
+    lane->options[L2K_DECODER_DEVICE] = device;
+    lane->options[L2K_DECODER_DEVICES] = 0;
     lane->has_region = owner->has_region;
     lane->region = owner->region;
     lane->stream = owner->stream;
@@ -42,7 +44,15 @@ static void timings(const void *coder, double seconds[L2K_NUM_STAGES])
     l2k_decoder_timings(coder, seconds);
 }
 
-static const l2k_lane_kind kind = {create, release, settle, code, timings};
+/* With AUTO the image may have been done on the CPU. */
+static bool lost_device(const void *coder, const void *items, size_t number, bool *failed)
+{
+    const l2k_decode_item *item = (const l2k_decode_item *)items + number;
+    *failed = item->status == L2K_ERROR_BACKEND || item->status == L2K_ERROR_MEMORY;
+    return *failed || l2k_choice_has_failed(&((const l2k_decoder *)coder)->choice);
+}
+
+static const l2k_lane_kind kind = {create, release, settle, code, lost_device, timings};
 
 /* ---- How large the images are ------------------------------------------------------------------------------------ */
 
@@ -137,7 +147,10 @@ l2k_status l2k_decoder_decode_batch(l2k_decoder *decoder, l2k_decode_item *items
         items[i].status = L2K_ERROR_CANCELLED;
     if (!count)
         return L2K_OK;
+    const int before = l2k_decoder_enter(decoder);
     const l2k_batch_shape shape = shape_of(decoder, items, count);
-    L2K_TRY(l2k_lanes_run(&decoder->lanes, &kind, decoder, &decoder->context, &shape, items));
+    const l2k_status status = l2k_lanes_run(&decoder->lanes, &kind, decoder, &decoder->context, &shape, items);
+    l2k_device_leave(before);
+    L2K_TRY(status);
     return outcome(items, count);
 }

@@ -139,9 +139,9 @@ l2k_thread_room l2k_decode_threads(l2k_decoder *decoder, const l2k_decoding *d, 
     const unsigned threads = d->context->threads;
     const l2k_rect tile = largest_tile(d, &packet_bytes);
     if (packet_bytes == 0) /* nothing to decode, however much headers promise */
-        return (l2k_thread_room){threads, true};
+        return (l2k_thread_room){threads, threads, true};
     if (!bound_tile(d, tile, packet_bytes, &bound))
-        return (l2k_thread_room){1, false};
+        return (l2k_thread_room){1, 1, false};
     if (decoder->options[L2K_DECODER_BACKEND] != L2K_BACKEND_CPU)
         bound.tile *= L2K_SLOTS_OF_TEAM;
     const double limit = (double)decoder->pool.limit, each = by_tile ? bound.tile : bound.thread;
@@ -149,6 +149,7 @@ l2k_thread_room l2k_decode_threads(l2k_decoder *decoder, const l2k_decoding *d, 
         l2k_decoder_drop(decoder);
     double left = limit - (double)decoder->pool.in_use - bound.tile;
     if (left < 0)
-        return (l2k_thread_room){1, false};
-    return (l2k_thread_room){1 + (unsigned)fmin(left / each, threads - 1), true};
+        return (l2k_thread_room){1, 1, false};
+    const unsigned tiles = 1 + (unsigned)fmin(left / bound.tile, L2K_MOST_DEVICES);
+    return (l2k_thread_room){1 + (unsigned)fmin(left / each, threads - 1), tiles, true};
 }

@@ -120,7 +120,7 @@ static l2k_status decode_selected(l2k_decoder *decoder, l2k_decoding *d, l2k_bac
     const l2k_thread_room room = l2k_decode_threads(decoder, d, by_tile);
     decoder->context.threads = room.threads;
     L2K_TRY(l2k_teams_prepare(d->context, backend, l2k_decode_coders(d->codestream), &d->codestream->siz, d->num_tiles,
-                              by_tile, &decoder->teams));
+                              by_tile, room.tiles >= l2k_device_count(d->context), &decoder->teams));
     decoder->teams.keep_plans = room.keep_plans;
     d->keeps_tiles = room.keep_plans && d->num_tiles <= decoder->teams.num_slots && decoder->teams.num_teams == 1;
     return run_teams(decoder, d, share, user);
@@ -193,6 +193,8 @@ l2k_status l2k_decoder_memory_kind(l2k_decoder *decoder, l2k_decoding *d, l2k_ba
     d->stream = decoder->stream;
     if (!d->on_device)
         return L2K_OK;
+    if (l2k_device_count(d->context) > 1)
+        return l2k_fail(d->context, L2K_ERROR_ARGUMENT, "planes in device memory are on one device");
     if (*backend == L2K_BACKEND_CPU)
         return l2k_fail(d->context, L2K_ERROR_ARGUMENT, "planes in device memory need the CUDA backend");
     *backend = L2K_BACKEND_CUDA;

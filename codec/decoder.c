@@ -156,9 +156,12 @@ l2k_status l2k_decoder_decode(l2k_decoder *decoder, const l2k_plane *planes)
     if (!planes)
         return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "no planes to decode into");
     l2k_rect area = {image.x0, image.y0, image.x1, image.y1};
+    const int before = l2k_decoder_enter(decoder);
     l2k_status status = decode_image(decoder, area, planes, &sources);
     l2k_sources_release(decoder, &sources);
-    return l2k_decode_end(decoder, status);
+    status = l2k_decode_end(decoder, status);
+    l2k_device_leave(before);
+    return status;
 }
 
 static l2k_status decode_opened(l2k_decoder *decoder, l2k_image *image)

@@ -79,6 +79,9 @@ uint64_t l2k_decoder_memory_limit(const l2k_decoder *decoder);
 /* Gives back what is kept for the next image. */
 void l2k_decoder_drop(l2k_decoder *decoder);
 
+/* l2k_device_enter for the device of the options; what is kept on another is given back before. */
+int l2k_decoder_enter(l2k_decoder *decoder);
+
 /* Closes the file, if one is open. */
 void l2k_decoder_close(l2k_decoder *decoder);
 
@@ -319,9 +322,9 @@ static inline const l2k_block_coder_table *l2k_decode_coders(const l2k_codestrea
     return l2k_block_coder_for(codestream->coding.capabilities.parts & L2K_PART_15 ? L2K_STYLE_HT : 0);
 }
 
-/* What fits below the memory limit: threads, at least 1, and plans kept from tile to tile. */
+/* What fits below the memory limit: threads, or, on devices, tiles, at least 1; and plans kept from tile to tile. */
 typedef struct l2k_thread_room {
-    unsigned threads;
+    unsigned threads, tiles;
     bool keep_plans;
 } l2k_thread_room;
 

@@ -22,6 +22,8 @@ static const l2k_option_rule rules[] = {
     [L2K_DECODER_MEMORY] = {"memory", 0, L2K_MEMORY_DEVICE, L2K_MEMORY_HOST},
     [L2K_DECODER_CACHE_BYTES] = {"bytes of decoded code-blocks", 0, INT64_MAX, 0},
     [L2K_DECODER_IN_FLIGHT] = {"number of images in flight", 0, L2K_MOST_LANES, 0},
+    [L2K_DECODER_DEVICE] = {"device", -1, L2K_MOST_DEVICES - 1, -1},
+    [L2K_DECODER_DEVICES] = {"set of devices", 0, INT64_MAX, 0},
 };
 
 static const l2k_object_kind object_kind = {.bytes = sizeof(l2k_decoder),
@@ -65,12 +67,30 @@ void l2k_decoder_close(l2k_decoder *decoder)
     decoder->context.partial = NULL;
 }
 
-void l2k_decoder_drop(l2k_decoder *decoder)
+static void release_kept(l2k_decoder *decoder)
 {
+    const int before = l2k_device_enter(&decoder->context);
     l2k_teams_release(&decoder->teams);
     l2k_decoder_release_tiles(decoder);
+    l2k_device_leave(before);
+}
+
+void l2k_decoder_drop(l2k_decoder *decoder)
+{
+    release_kept(decoder);
     l2k_block_cache_clear(&decoder->cache);
     l2k_pool_drain(&decoder->pool, &decoder->context.hooks);
+}
+
+int l2k_decoder_enter(l2k_decoder *decoder)
+{
+    const int64_t *options = decoder->options;
+    const uint64_t devices =
+        l2k_object_devices(options[L2K_DECODER_BACKEND], options[L2K_DECODER_DEVICE], options[L2K_DECODER_DEVICES]);
+    if (devices != decoder->context.devices)
+        l2k_decoder_drop(decoder);
+    decoder->context.devices = devices;
+    return l2k_device_enter(&decoder->context);
 }
 
 void l2k_decoder_free(l2k_decoder *decoder)
@@ -79,8 +99,7 @@ void l2k_decoder_free(l2k_decoder *decoder)
         return;
     l2k_lanes_release(&decoder->lanes);
     l2k_decoder_close(decoder);
-    l2k_teams_release(&decoder->teams);
-    l2k_decoder_release_tiles(decoder);
+    release_kept(decoder);
     l2k_block_cache_end(&decoder->cache);
     l2k_object_free(&object_kind, decoder);
 }

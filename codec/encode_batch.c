@@ -19,13 +19,15 @@ static bool same_layers(const l2k_encoder *a, const l2k_encoder *b)
            (!a->num_targets || memcmp(a->targets, b->targets, a->num_targets * sizeof *a->targets) == 0);
 }
 
-static l2k_status settle(void *coder, const void *opaque, unsigned threads, unsigned in_flight)
+static l2k_status settle(void *coder, const void *opaque, unsigned threads, unsigned in_flight, int device)
 {
     l2k_encoder *lane = coder;
     const l2k_encoder *owner = opaque;
     memcpy(lane->options, owner->options, sizeof lane->options);
     lane->options[L2K_ENCODER_THREADS] = threads;
     lane->options[L2K_ENCODER_IN_FLIGHT] = in_flight;
+    lane->options[L2K_ENCODER_DEVICE] = device;
+    lane->options[L2K_ENCODER_DEVICES] = 0;
     lane->pool.limit = owner->pool.limit;
     memcpy(lane->precincts, owner->precincts, sizeof lane->precincts);
     lane->num_precincts = owner->num_precincts;
@@ -48,7 +50,15 @@ static void timings(const void *coder, double seconds[L2K_NUM_STAGES])
     l2k_encoder_timings(coder, seconds);
 }
 
-static const l2k_lane_kind kind = {create, release, settle, code, timings};
+/* With AUTO the image may have been done on the CPU. */
+static bool lost_device(const void *coder, const void *items, size_t number, bool *failed)
+{
+    const l2k_encode_item *item = (const l2k_encode_item *)items + number;
+    *failed = item->status == L2K_ERROR_BACKEND || item->status == L2K_ERROR_MEMORY;
+    return *failed || l2k_choice_has_failed(&((const l2k_encoder *)coder)->choice);
+}
+
+static const l2k_lane_kind kind = {create, release, settle, code, lost_device, timings};
 
 /* Images are checked when they are encoded. */
 static l2k_batch_shape shape_of(l2k_encoder *encoder, const l2k_encode_item *items, size_t count)
@@ -69,7 +79,7 @@ static l2k_batch_shape shape_of(l2k_encoder *encoder, const l2k_encode_item *ite
     return shape;
 }
 
-l2k_status l2k_encoder_encode_batch(l2k_encoder *encoder, l2k_encode_item *items, size_t count)
+static l2k_status encode_batch(l2k_encoder *encoder, l2k_encode_item *items, size_t count)
 {
     const int64_t *options = encoder->options;
     l2k_encode_end(encoder, L2K_OK);
@@ -86,4 +96,12 @@ l2k_status l2k_encoder_encode_batch(l2k_encoder *encoder, l2k_encode_item *items
     for (size_t i = 0; i < count; i++)
         L2K_TRY(items[i].status);
     return L2K_OK;
+}
+
+l2k_status l2k_encoder_encode_batch(l2k_encoder *encoder, l2k_encode_item *items, size_t count)
+{
+    const int before = l2k_encode_enter(encoder);
+    const l2k_status status = encode_batch(encoder, items, count);
+    l2k_device_leave(before);
+    return status;
 }

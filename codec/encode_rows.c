@@ -44,12 +44,21 @@ static l2k_status begin_rows(l2k_encoder *encoder, const l2k_image *image, const
     return L2K_OK;
 }
 
+/* The end of a call, and after a failure that of the image. */
+static l2k_status leave_rows(l2k_encoder *encoder, int before, l2k_status status)
+{
+    if (status != L2K_OK)
+        l2k_encode_end(encoder, status);
+    l2k_device_leave(before);
+    return status;
+}
+
 l2k_status l2k_encoder_begin(l2k_encoder *encoder, const l2k_image *image, const l2k_stream *stream)
 {
     if (!image || !stream || !stream->write)
         return l2k_fail(&encoder->context, L2K_ERROR_ARGUMENT, "no image or no stream to write to");
-    l2k_status status = begin_rows(encoder, image, stream);
-    return status == L2K_OK ? status : l2k_encode_end(encoder, status);
+    const int before = l2k_encode_enter(encoder);
+    return leave_rows(encoder, before, begin_rows(encoder, image, stream));
 }
 
 static l2k_status check_begun(const l2k_encoder *encoder)
@@ -102,8 +111,8 @@ l2k_status l2k_encoder_put_rows(l2k_encoder *encoder, const l2k_plane *planes)
                         planes ? "all rows of the image have been put" : "no planes");
     l2k_run_enter(&encoder->run);
     encoder->encoding.planes_stream = encoder->planes_stream; /* that of now, not of begin */
-    l2k_status status = put_rows(encoder, planes);
-    return status == L2K_OK ? status : l2k_encode_end(encoder, status);
+    const int before = l2k_encode_enter(encoder);
+    return leave_rows(encoder, before, put_rows(encoder, planes));
 }
 
 static l2k_status rewrite(const l2k_encoder *encoder, uint64_t offset, const l2k_buffer *bytes)
@@ -158,5 +167,8 @@ l2k_status l2k_encoder_end(l2k_encoder *encoder)
 {
     L2K_TRY(check_begun(encoder));
     l2k_run_enter(&encoder->run);
-    return l2k_encode_end(encoder, end_rows(encoder));
+    const int before = l2k_encode_enter(encoder);
+    const l2k_status status = l2k_encode_end(encoder, end_rows(encoder));
+    l2k_device_leave(before);
+    return status;
 }

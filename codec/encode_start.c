@@ -1,4 +1,5 @@
 /* An image in the encoder, from its start to its end: memory, threads, and what is kept for the next one. */
+#include "base/object.h"
 #include "codec/encoder.h"
 
 /* Gives back what is kept for the next image. */
@@ -84,7 +85,22 @@ l2k_status l2k_encode_start(l2k_encoder *encoder, const l2k_image *image, bool b
     const l2k_siz *siz = &encoder->encoding.siz;
     return l2k_teams_prepare(context, (l2k_backend)options[L2K_ENCODER_BACKEND],
                              l2k_block_coder_for((unsigned)options[L2K_ENCODER_STYLE]), siz, encoder->num_tiles,
-                             l2k_teams_by_tile(context, siz, encoder->num_tiles), &encoder->teams);
+                             l2k_teams_by_tile(context, siz, encoder->num_tiles), !encoder->encoding.by_step.given,
+                             &encoder->teams);
+}
+
+int l2k_encode_enter(l2k_encoder *encoder)
+{
+    const int64_t *options = encoder->options;
+    const uint64_t devices =
+        l2k_object_devices(options[L2K_ENCODER_BACKEND], options[L2K_ENCODER_DEVICE], options[L2K_ENCODER_DEVICES]);
+    if (devices != encoder->context.devices) {
+        const int before = l2k_device_enter(&encoder->context);
+        l2k_encode_end(encoder, L2K_ERROR_CANCELLED);
+        l2k_device_leave(before);
+        encoder->context.devices = devices;
+    }
+    return l2k_device_enter(&encoder->context);
 }
 
 l2k_status l2k_encode_end(l2k_encoder *encoder, l2k_status status)

@@ -46,7 +46,7 @@ static void choose_quantiser(const l2k_encoding *e, const l2k_team *team, const 
     const l2k_component_coding *first = tile->components[0].coding;
     if (!(first->style & L2K_STYLE_HT) || !l2k_coding_wavelet(first)->quantised)
         return;
-    spec->truncates = !e->by_step.given && !l2k_backend_overlaps(e->context, team->backend, l2k_tile_samples(tile));
+    spec->truncates = !e->by_step.given && !l2k_backend_overlaps(&team->context, team->backend, l2k_tile_samples(tile));
     if (!spec->truncates)
         spec->type = L2K_COEFFICIENT_FLOAT32;
 }

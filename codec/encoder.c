@@ -99,10 +99,13 @@ l2k_status l2k_encoder_encode(l2k_encoder *encoder, const l2k_image *image, cons
 {
     if (!image || !planes || !stream || !stream->write)
         return l2k_fail(&encoder->context, L2K_ERROR_ARGUMENT, "no image, no planes or no stream to write to");
+    const int before = l2k_encode_enter(encoder);
     l2k_status status = encode_image(encoder, image, planes);
     if (status == L2K_OK)
         status = write_output(encoder, stream);
-    return l2k_encode_end(encoder, status);
+    status = l2k_encode_end(encoder, status);
+    l2k_device_leave(before);
+    return status;
 }
 
 l2k_status l2k_encoder_encode_memory(l2k_encoder *encoder, const l2k_image *image, const l2k_plane *planes,
@@ -114,8 +117,11 @@ l2k_status l2k_encoder_encode_memory(l2k_encoder *encoder, const l2k_image *imag
         *count = 0;
     if (!bytes || !count || !image || !planes)
         return l2k_fail(&encoder->context, L2K_ERROR_ARGUMENT, "no image, no planes or nowhere to return the file to");
+    const int before = l2k_encode_enter(encoder);
     l2k_status status = encode_image(encoder, image, planes);
     if (status == L2K_OK)
         status = l2k_output_join(encoder, bytes, count);
-    return l2k_encode_end(encoder, status);
+    status = l2k_encode_end(encoder, status);
+    l2k_device_leave(before);
+    return status;
 }

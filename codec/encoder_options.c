@@ -34,6 +34,8 @@ static const l2k_option_rule rules[] = {
     [L2K_ENCODER_HT_PASSES] = {"number of HT coding passes", 1, 3, 1},
     [L2K_ENCODER_MEMORY] = {"memory", 0, L2K_MEMORY_DEVICE, L2K_MEMORY_HOST},
     [L2K_ENCODER_IN_FLIGHT] = {"number of images in flight", 0, L2K_MOST_LANES, 0},
+    [L2K_ENCODER_DEVICE] = {"device", -1, L2K_MOST_DEVICES - 1, -1},
+    [L2K_ENCODER_DEVICES] = {"set of devices", 0, INT64_MAX, 0},
 };
 
 static const l2k_object_kind object_kind = {.bytes = sizeof(l2k_encoder),
@@ -54,7 +56,9 @@ void l2k_encoder_free(l2k_encoder *encoder)
     if (!encoder)
         return;
     l2k_lanes_release(&encoder->lanes);
+    const int before = l2k_device_enter(&encoder->context);
     l2k_encode_end(encoder, L2K_ERROR_CANCELLED);
+    l2k_device_leave(before);
     l2k_release(&encoder->context, encoder->memory.data);
     l2k_release(&encoder->context, encoder->targets);
     l2k_object_free(&object_kind, encoder);

@@ -2,12 +2,12 @@
 #define _POSIX_C_SOURCE 199309L /* nanosleep */
 #include "codec/teams.h"
 
+#include <string.h>
 #include <time.h>
 
+#include "base/integer.h"
 #include "base/memory.h"
-
 #include "base/run.h"
-#include "transform/choice.h"
 
 /* A tile up to this is done by one thread: splitting its rows costs more than it gains. The samples are those of three
  * components: with more, one tile could keep one thread busy when the others have long run out of tiles. */
@@ -35,6 +35,11 @@ static unsigned slots_of_team(const l2k_context *context, l2k_backend backend, c
     return overlaps ? L2K_SLOTS_OF_TEAM : 1;
 }
 
+static bool has_several_devices(const l2k_teams *teams)
+{
+    return teams->num_teams > 1 && teams->spread && (teams->devices & (teams->devices - 1));
+}
+
 static l2k_status create_teams(const l2k_context *context, l2k_teams *teams)
 {
     unsigned slots = teams->num_slots / teams->num_teams;
@@ -45,6 +50,10 @@ static l2k_status create_teams(const l2k_context *context, l2k_teams *teams)
         l2k_team *team = &teams->teams[i];
         *team = (l2k_team){.context = *context, .backend = teams->backend, .num_slots = slots};
         team->context.threads = teams->num_teams > 1 ? 1 : context->threads;
+        if (has_several_devices(teams)) {
+            team->context.devices = (uint64_t)1 << l2k_device_of_share(context, i);
+            team->context.choice = &team->choice;
+        }
         team->quiet = team->context;
         team->quiet.hooks.message = NULL;
         for (unsigned k = 0; k < slots; k++)
@@ -56,30 +65,113 @@ static l2k_status create_teams(const l2k_context *context, l2k_teams *teams)
 
 static bool same_teams(const l2k_teams *a, const l2k_teams *b)
 {
-    return a->teams && a->threads == b->threads && a->cpu == b->cpu && a->backend == b->backend &&
-           a->coders == b->coders && a->gpu_min_samples == b->gpu_min_samples && a->num_teams == b->num_teams &&
-           a->num_slots == b->num_slots;
+    return a->teams && a->threads == b->threads && a->devices == b->devices && a->spread == b->spread &&
+           a->cpu == b->cpu && a->backend == b->backend && a->coders == b->coders &&
+           a->gpu_min_samples == b->gpu_min_samples && a->num_teams == b->num_teams && a->num_slots == b->num_slots;
 }
+
+/* ---- Plans of a slot ----------------------------------------------------------------------------------------- */
+
+static void drop_plan(l2k_tile_slot *slot)
+{
+    l2k_plan_free(slot->plan);
+    slot->plan = NULL;
+}
+
+static void drop_spare(l2k_spare_plan *spare)
+{
+    l2k_plan_free(spare->plan);
+    *spare = (l2k_spare_plan){0};
+}
+
+static void drop_spares(l2k_tile_slot *slot)
+{
+    for (unsigned i = 0; i < L2K_SPARE_PLANS; i++)
+        drop_spare(&slot->spares[i]);
+}
+
+/* The plan becomes a spare one if it is on a device, in place of the one that has been there longest. */
+static void set_aside(l2k_tile_slot *slot)
+{
+    l2k_spare_plan *spares = slot->spares;
+    if (!slot->plan || !l2k_plan_stream(slot->plan)) {
+        drop_plan(slot);
+        return;
+    }
+    drop_spare(&spares[L2K_SPARE_PLANS - 1]);
+    memmove(spares + 1, spares, (L2K_SPARE_PLANS - 1) * sizeof *spares);
+    spares[0] = (l2k_spare_plan){slot->plan, true};
+    slot->plan = NULL;
+}
+
+static bool take_spare(l2k_tile_slot *slot, const l2k_plan_spec *spec)
+{
+    for (unsigned i = 0; i < L2K_SPARE_PLANS; i++) {
+        l2k_plan *plan = slot->spares[i].plan;
+        if (!plan || !l2k_plan_fits(plan, spec))
+            continue;
+        memmove(slot->spares + i, slot->spares + i + 1, (L2K_SPARE_PLANS - 1 - i) * sizeof *slot->spares);
+        slot->spares[L2K_SPARE_PLANS - 1] = (l2k_spare_plan){0};
+        set_aside(slot);
+        slot->plan = plan;
+        return true;
+    }
+    return false;
+}
+
+/* Those that no tile of the last image needed go: they are the last ones. */
+static void age_spares(l2k_tile_slot *slot)
+{
+    for (unsigned i = 0; i < L2K_SPARE_PLANS; i++) {
+        if (!slot->spares[i].is_used)
+            drop_spare(&slot->spares[i]);
+        slot->spares[i].is_used = false;
+    }
+}
+
+void l2k_teams_drop_plans(l2k_teams *teams)
+{
+    for (unsigned i = 0; teams->teams && i < teams->num_teams; i++) {
+        l2k_team *team = &teams->teams[i];
+        const int before = l2k_device_enter(&team->context);
+        for (unsigned k = 0; k < team->num_slots; k++) {
+            drop_plan(&team->slots[k]);
+            drop_spares(&team->slots[k]);
+        }
+        l2k_device_leave(before);
+    }
+}
+
+/* ---- Preparation --------------------------------------------------------------------------------------------- */
 
 /* Teams of the last run; how many images are in flight now only matters for the way devices are used. */
 static void take_again(const l2k_context *context, l2k_teams *teams)
 {
     teams->keep_plans = true;
-    for (unsigned i = 0; i < teams->num_teams; i++)
-        teams->teams[i].context.in_flight = teams->teams[i].quiet.in_flight = context->in_flight;
+    for (unsigned i = 0; i < teams->num_teams; i++) {
+        l2k_team *team = &teams->teams[i];
+        team->context.in_flight = team->quiet.in_flight = context->in_flight;
+        for (unsigned k = 0; k < team->num_slots; k++)
+            age_spares(&team->slots[k]);
+    }
 }
 
 l2k_status l2k_teams_prepare(const l2k_context *context, l2k_backend backend, const l2k_block_coder_table *coders,
-                             const l2k_siz *siz, uint32_t num_tiles, bool by_tile, l2k_teams *teams)
+                             const l2k_siz *siz, uint32_t num_tiles, bool by_tile, bool spread, l2k_teams *teams)
 {
+    const unsigned devices = spread ? l2k_device_count(context) : 1;
     l2k_teams wanted = {.context = context,
                         .threads = context->threads,
                         .cpu = context->cpu,
+                        .devices = context->devices,
+                        .spread = spread,
                         .backend = backend,
                         .coders = coders,
                         .gpu_min_samples = context->choice ? context->choice->gpu_min_samples : L2K_GPU_MIN_SAMPLES,
                         .num_teams = by_tile ? context->threads : 1,
                         .keep_plans = true};
+    if (devices > wanted.num_teams && l2k_backend_overlaps(context, backend, samples_of_tile(siz)))
+        wanted.num_teams = l2k_min_u32(devices, num_tiles);
     wanted.num_slots = wanted.num_teams * slots_of_team(context, backend, siz, num_tiles);
     if (same_teams(teams, &wanted)) {
         take_again(context, teams);
@@ -97,11 +189,12 @@ void l2k_teams_release(l2k_teams *teams)
 {
     for (unsigned i = 0; teams->teams && i < teams->num_teams; i++) {
         l2k_team *team = &teams->teams[i];
+        const int before = l2k_device_enter(&team->context);
         l2k_block_coder_free(team->coder);
         l2k_block_coder_free(team->device_coder);
-        for (unsigned k = 0; k < team->num_slots; k++)
-            l2k_plan_free(team->slots[k].plan);
+        l2k_device_leave(before);
     }
+    l2k_teams_drop_plans(teams);
     if (teams->teams)
         l2k_release(teams->context, teams->teams);
     *teams = (l2k_teams){0};
@@ -120,9 +213,21 @@ void l2k_teams_forget(l2k_teams *teams)
 
 /* ---- A run --------------------------------------------------------------------------------------------------- */
 
+/* What is left to a team whose device has failed, the teams of other devices do faster than the CPU. */
+static bool others_have_devices(const l2k_teams *teams, const l2k_team *team)
+{
+    bool others = false;
+    if (team->context.choice != &team->choice || !l2k_choice_has_failed(&team->choice))
+        return false;
+    for (unsigned i = 0; i < teams->num_teams && !others; i++)
+        others = !l2k_choice_has_failed(&teams->teams[i].choice);
+    return others;
+}
+
 /* Tiles are taken in rising order: none that is taken after a failure could fail before it. */
 static bool begin_another(l2k_teams *teams, l2k_team *team, l2k_turn *turn)
 {
+    team->exhausted |= others_have_devices(teams, team);
     if (team->exhausted || team->begun - team->ended == team->num_slots)
         return false;
     team->exhausted = l2k_first_status(&teams->first) != L2K_OK;
@@ -146,12 +251,6 @@ bool l2k_next_turn(l2k_teams *teams, l2k_team *team, l2k_turn *turn)
         return false;
     *turn = (l2k_turn){false, team->tiles[k], &team->slots[k]};
     return true;
-}
-
-static void drop_plan(l2k_tile_slot *slot)
-{
-    l2k_plan_free(slot->plan);
-    slot->plan = NULL;
 }
 
 void l2k_end_turn(l2k_teams *teams, l2k_team *team, const l2k_turn *turn, l2k_status status)
@@ -203,28 +302,49 @@ static void leave(l2k_teams *teams, unsigned thread)
         await_others(teams);
 }
 
+/* Each of several devices can fail by itself; that any has failed in this call is what the object is to know. */
+static void share_choices(l2k_teams *teams)
+{
+    const l2k_choice *choice = teams->context->choice;
+    for (unsigned i = 0; has_several_devices(teams) && i < teams->num_teams; i++)
+        if (!l2k_choice_has_failed(choice))
+            l2k_choice_start(&teams->teams[i].choice, choice->gpu_min_samples);
+}
+
+static void gather_choices(l2k_teams *teams)
+{
+    for (unsigned i = 0; has_several_devices(teams) && i < teams->num_teams; i++)
+        l2k_choice_join(teams->context->choice, &teams->teams[i].choice);
+}
+
+static void run_team(l2k_teams *teams, unsigned thread, l2k_team_share *share, void *job)
+{
+    l2k_team *team = enter(teams, thread);
+    const int before = l2k_device_enter(&team->context);
+    share(job, teams, team);
+    l2k_device_leave(before);
+    leave(teams, thread);
+}
+
 /* One team alone must not have a parallel region around it, even one of a single thread: its own regions would be
  * nested, and OpenMP starts new threads for each nested region. */
 l2k_status l2k_teams_run(l2k_teams *teams, uint32_t count, l2k_team_share *share, void *job)
 {
     teams->count = count;
+    share_choices(teams);
     atomic_store(&teams->next, 0);
     atomic_store(&teams->first, L2K_NO_FAILURE);
     if (teams->context->run)
         teams->context->run->teams = teams->num_teams;
     if (teams->num_teams == 1) {
-        share(job, teams, enter(teams, 0));
-        leave(teams, 0);
+        run_team(teams, 0, share, job);
     } else {
 #pragma omp parallel num_threads(teams->num_teams)
-        {
-            unsigned thread = l2k_thread_index();
-            share(job, teams, enter(teams, thread));
-            leave(teams, thread);
-        }
+        run_team(teams, l2k_thread_index(), share, job);
     }
     if (teams->context->run)
         teams->context->run->teams = 1;
+    gather_choices(teams);
     return l2k_first_status(&teams->first);
 }
 
@@ -236,11 +356,31 @@ l2k_status l2k_team_new_plan(const l2k_team *team, const l2k_plan_spec *spec, l2
     return L2K_OK;
 }
 
+/* Makes a plan on a device if there is room for it beside the spare ones. Otherwise these go, since for want of room
+ * AUTO would turn to the CPU for all tiles to come. */
+static bool has_room(const l2k_team *team, const l2k_plan_spec *spec, l2k_tile_slot *slot)
+{
+    if (!slot->spares[0].plan || spec->cpu_reason ||
+        !l2k_backend_overlaps(&team->context, team->backend, l2k_plan_samples(spec)))
+        return false;
+    if (l2k_plan_create(&team->quiet, L2K_BACKEND_CUDA, spec, &slot->plan) != L2K_OK) {
+        drop_spares(slot);
+        return false;
+    }
+    l2k_plan_use(slot->plan, team->backend == L2K_BACKEND_AUTO ? &team->quiet : &team->context);
+    return true;
+}
+
 l2k_status l2k_team_plan(const l2k_team *team, l2k_tile_slot *slot, const l2k_plan_spec *spec)
 {
-    if (slot->plan && l2k_plan_fits(slot->plan, spec))
+    if ((slot->plan && l2k_plan_fits(slot->plan, spec)) || take_spare(slot, spec))
         return L2K_OK;
-    drop_plan(slot);
+    if (team->num_slots > 1)
+        set_aside(slot);
+    else
+        drop_plan(slot); /* of another image */
+    if (has_room(team, spec, slot))
+        return L2K_OK;
     return l2k_team_new_plan(team, spec, &slot->plan);
 }
 
@@ -279,5 +419,6 @@ bool l2k_team_falls_back(l2k_team *team, l2k_tile_slot *slot, l2k_status status)
         return false;
     l2k_choice_fall_back(&team->context, status);
     drop_plan(slot);
+    drop_spares(slot);
     return true;
 }

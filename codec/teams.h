@@ -6,19 +6,29 @@
 
 #include "base/failure.h"
 #include "codec/blocks/block_coder.h"
+#include "transform/choice.h"
 #include "transform/plan.h"
+
+/* A plan on a device for tiles of another shape: the last ones of rows and columns differ from the rest, and making a
+ * plan there takes longer than a tile. */
+typedef struct l2k_spare_plan {
+    l2k_plan *plan; /* NULL: none */
+    bool is_used;   /* since the present image began */
+} l2k_spare_plan;
+
+enum { L2K_SLOTS_OF_TEAM = 2, L2K_SPARE_PLANS = 3 };
 
 /* Room for a tile under way, and its plan. Where the transform may run on a device, a team has two: one tile is with
  * the device while the threads work on the other. */
 typedef struct l2k_tile_slot {
     l2k_plan *plan;
     unsigned number; /* among all slots of all teams */
+    l2k_spare_plan spares[L2K_SPARE_PLANS]; /* those used last come first */
 } l2k_tile_slot;
 
-enum { L2K_SLOTS_OF_TEAM = 2 };
-
 typedef struct l2k_team {
-    l2k_context context; /* with the number of its threads */
+    l2k_context context; /* with the number of its threads, and its device */
+    l2k_choice choice;   /* the context's, where teams are on several devices, which do not all fail together */
     l2k_context quiet;   /* the same, for what may fail and is then done again: reports nothing */
     l2k_backend backend;
     l2k_block_coder *coder;
@@ -33,6 +43,8 @@ typedef struct l2k_team {
 typedef struct l2k_teams {
     const l2k_context *context;
     unsigned threads;
+    uint64_t devices;
+    bool spread; /* over the devices, if there are several */
     l2k_cpu cpu;
     l2k_backend backend;
     const l2k_block_coder_table *coders;
@@ -50,14 +62,17 @@ typedef struct l2k_teams {
 /* Whether tiles of `siz`, `num_tiles` at a time, are worth a team each. */
 bool l2k_teams_by_tile(const l2k_context *context, const l2k_siz *siz, uint32_t num_tiles);
 
-/* Prepares teams for `num_tiles` tiles at a time of those that `siz` describes: one for each thread, or a single one.
- * Present teams, with their plans, stay where they would be the same; zero-initialise before the first call. Errors:
- * L2K_ERROR_MEMORY. */
+/* Prepares teams for `num_tiles` tiles at a time of those that `siz` describes: one for each thread, or a single one,
+ * or with `spread`, where a GPU may take part, at least one for each of the context's devices. Present teams, with
+ * their plans, stay where they would be the same; zero-initialise before the first call. Errors: L2K_ERROR_MEMORY. */
 l2k_status l2k_teams_prepare(const l2k_context *context, l2k_backend backend, const l2k_block_coder_table *coders,
-                             const l2k_siz *siz, uint32_t num_tiles, bool by_tile, l2k_teams *teams);
+                             const l2k_siz *siz, uint32_t num_tiles, bool by_tile, bool spread, l2k_teams *teams);
 
 /* Waits for plans that are under way. Takes zero-initialised teams, too. */
 void l2k_teams_release(l2k_teams *teams);
+
+/* Frees the plans of all slots, of which none is needed any more. */
+void l2k_teams_drop_plans(l2k_teams *teams);
 
 /* Releases the code that the teams' block coders hold. */
 void l2k_teams_forget(l2k_teams *teams);
@@ -83,7 +98,7 @@ void l2k_end_turn(l2k_teams *teams, l2k_team *team, const l2k_turn *turn, l2k_st
 /* A plan for `spec`. One on a device that AUTO has chosen fails without a message: the CPU then does its work. */
 l2k_status l2k_team_new_plan(const l2k_team *team, const l2k_plan_spec *spec, l2k_plan **plan);
 
-/* The slot's plan for `spec`, made anew where the present one does not fit. */
+/* The slot's plan for `spec`: the present one, a spare one, or a new one. */
 l2k_status l2k_team_plan(const l2k_team *team, l2k_tile_slot *slot, const l2k_plan_spec *spec);
 
 /* The coder for coefficients where a plan has them: the team's own, also for NULL, or, on a device, one of that table.

@@ -38,8 +38,11 @@ uint64_t l2k_cpu_bytes(const l2k_plan_spec *spec, unsigned threads);
 #ifdef L2K_WITH_CUDA
 extern const l2k_backend_functions l2k_backend_cuda;
 
-/* Whether a device can be used; `text` names it, or says why not. */
-bool l2k_cuda_usable(char *text, size_t bytes);
+/* Whether a device, -1 for the current one, can be used; `text` names it, or says why not. */
+bool l2k_cuda_usable(int device, char *text, size_t bytes);
+
+/* As l2k_device of the public header. */
+bool l2k_cuda_describe(uint32_t device, l2k_device_info *info);
 
 /* Copies device memory to any host memory, behind what is in `stream` (a cudaStream_t), and waits for it. */
 l2k_status l2k_cuda_fetch(const l2k_context *context, void *host, const void *device, size_t bytes, void *stream);

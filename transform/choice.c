@@ -10,6 +10,14 @@ void l2k_choice_start(l2k_choice *choice, int64_t gpu_min_samples)
     atomic_init(&choice->cpu_noted, false);
 }
 
+void l2k_choice_join(l2k_choice *choice, const l2k_choice *part)
+{
+    if (atomic_load(&part->gpu_failed))
+        atomic_store(&choice->gpu_failed, true);
+    if (atomic_load(&part->cpu_noted))
+        atomic_store(&choice->cpu_noted, true);
+}
+
 bool l2k_choice_has_failed(const l2k_choice *choice)
 {
     return atomic_load(&choice->gpu_failed);
@@ -60,6 +68,12 @@ void l2k_choice_fall_back(const l2k_context *context, l2k_status status)
     l2k_note(context, "%s; it runs on the CPU",
              status == L2K_ERROR_MEMORY ? "the GPU has too little memory for the transform"
                                         : "the transform could not be prepared on the GPU");
+}
+
+void l2k_choice_miss(const l2k_context *context, const char *reason)
+{
+    if (!context->choice || !atomic_exchange(&context->choice->gpu_failed, true))
+        l2k_note(context, "CUDA: no usable GPU: %s; the CPU does the work", reason);
 }
 
 void l2k_choice_note_cpu(const l2k_context *context, const char *reason)

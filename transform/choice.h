@@ -52,6 +52,9 @@ bool l2k_choice_is_settled(const l2k_choice *choice);
 /* Whether the GPU has failed in this run. */
 bool l2k_choice_has_failed(const l2k_choice *choice);
 
+/* What happened to a part of the run counts for all of it. */
+void l2k_choice_join(l2k_choice *choice, const l2k_choice *part);
+
 /* At the beginning of a run. */
 void l2k_choice_start(l2k_choice *choice, int64_t gpu_min_samples);
 
@@ -73,6 +76,9 @@ bool l2k_choice_is_gpu(const l2k_choice *choice, uint64_t samples);
 
 /* Records in the context's choice that the GPU was tried and failed with `status`; a note says so the first time. */
 void l2k_choice_fall_back(const l2k_context *context, l2k_status status);
+
+/* The device that the caller named cannot be used, and `reason` names it: recorded, and noted, like a failure. */
+void l2k_choice_miss(const l2k_context *context, const char *reason);
 
 /* For something that cannot be done on the GPU where the GPU would be used otherwise: a note says so the first time.
  * The GPU remains in use for everything else. */

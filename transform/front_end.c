@@ -23,6 +23,7 @@ static const l2k_option_rule rules[] = {
     [L2K_TRANSFORM_LIMIT_SAMPLES] = {"limit of samples", 0, INT64_MAX, (int64_t)1 << 36},
     [L2K_TRANSFORM_GPU_MIN_SAMPLES] = {"number of samples for the GPU", 0, INT64_MAX, L2K_GPU_MIN_SAMPLES},
     [L2K_TRANSFORM_CPU] = {"instruction set", 0, L2K_CPU_NEON, L2K_CPU_AUTO},
+    [L2K_TRANSFORM_DEVICE] = {"device", -1, L2K_MOST_DEVICES - 1, -1},
 };
 
 static const l2k_object_kind kind = {.bytes = sizeof(l2k_transform),
@@ -38,9 +39,12 @@ l2k_transform *l2k_transform_new(const l2k_hooks *hooks)
     return l2k_object_create(&kind, hooks);
 }
 
+/* The context's device is that of the plan. */
 static void forget_tile(l2k_transform *t)
 {
+    const int before = l2k_device_enter(&t->context);
     l2k_plan_free(t->plan);
+    l2k_device_leave(before);
     t->plan = NULL;
     l2k_tile_spec_release(&t->context, &t->tile);
 }
@@ -149,8 +153,12 @@ static l2k_status make_plan(l2k_transform *t, const l2k_plan_spec *spec)
         backend = L2K_BACKEND_CUDA;
     t->context.threads = l2k_thread_count((unsigned)t->options[L2K_TRANSFORM_THREADS]);
     t->context.cpu = (l2k_cpu)t->options[L2K_TRANSFORM_CPU];
+    t->context.devices = l2k_object_devices(backend, t->options[L2K_TRANSFORM_DEVICE], 0);
     l2k_choice_start(&t->choice, t->options[L2K_TRANSFORM_GPU_MIN_SAMPLES]);
-    return l2k_plan_create(&t->context, backend, spec, &t->plan);
+    const int before = l2k_device_enter(&t->context);
+    const l2k_status status = l2k_plan_create(&t->context, backend, spec, &t->plan);
+    l2k_device_leave(before);
+    return status;
 }
 
 l2k_status l2k_transform_prepare(l2k_transform *transform, const l2k_image *tile)
@@ -274,25 +282,35 @@ static l2k_status check_planes(const l2k_transform *t, const l2k_plane *planes)
     return L2K_OK;
 }
 
+static l2k_status run(l2k_transform *t, l2k_direction direction, const l2k_plane *planes)
+{
+    L2K_TRY(check_prepared(t, direction, false));
+    L2K_TRY(check_planes(t, planes));
+    const int before = l2k_device_enter(&t->context);
+    const l2k_status status =
+        direction == L2K_FORWARD ? l2k_plan_forward(t->plan, planes) : l2k_plan_inverse(t->plan, planes);
+    l2k_device_leave(before);
+    return status;
+}
+
 l2k_status l2k_transform_forward(l2k_transform *transform, const l2k_plane *planes)
 {
-    L2K_TRY(check_prepared(transform, L2K_FORWARD, false));
-    L2K_TRY(check_planes(transform, planes));
-    return l2k_plan_forward(transform->plan, planes);
+    return run(transform, L2K_FORWARD, planes);
 }
 
 l2k_status l2k_transform_inverse(l2k_transform *transform, const l2k_plane *planes)
 {
-    L2K_TRY(check_prepared(transform, L2K_INVERSE, false));
-    L2K_TRY(check_planes(transform, planes));
-    return l2k_plan_inverse(transform->plan, planes);
+    return run(transform, L2K_INVERSE, planes);
 }
 
 static l2k_status run_on_device(l2k_transform *t, l2k_direction direction, const l2k_plane *planes, void *stream)
 {
     L2K_TRY(check_prepared(t, direction, true));
     L2K_TRY(check_planes(t, planes));
-    return l2k_plan_run_on_device(t->plan, planes, stream);
+    const int before = l2k_device_enter(&t->context);
+    const l2k_status status = l2k_plan_run_on_device(t->plan, planes, stream);
+    l2k_device_leave(before);
+    return status;
 }
 
 l2k_status l2k_transform_forward_on_device(l2k_transform *transform, const l2k_plane *planes, void *stream)

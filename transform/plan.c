@@ -32,7 +32,7 @@ bool l2k_backend_usable(l2k_backend backend, char *text, size_t bytes)
         return true;
     }
 #ifdef L2K_WITH_CUDA
-    return l2k_cuda_usable(text, bytes);
+    return l2k_cuda_usable(-1, text, bytes);
 #else
     snprintf(text, bytes, "not in this build");
     return false;
@@ -48,20 +48,63 @@ int l2k_current_device(void)
 #endif
 }
 
-void l2k_use_device(int device)
+static void use_device(int device)
 {
 #ifdef L2K_WITH_CUDA
-    if (device >= 0)
-        l2k_cuda_set_device(device);
+    l2k_cuda_set_device(device);
 #else
     (void)device;
 #endif
 }
 
-/* Whether AUTO tries the GPU for that many samples. */
+int l2k_device_enter(const l2k_context *context)
+{
+    const int device = l2k_device_of_share(context, 0);
+    const int before = device < 0 ? -1 : l2k_current_device();
+    if (before < 0 || before == device)
+        return -1;
+    use_device(device);
+    return before;
+}
+
+void l2k_device_leave(int before)
+{
+    if (before >= 0)
+        use_device(before);
+}
+
+bool l2k_device(uint32_t device, l2k_device_info *info)
+{
+#ifdef L2K_WITH_CUDA
+    return l2k_cuda_describe(device, info);
+#else
+    (void)device, (void)info;
+    return false;
+#endif
+}
+
+/* Whether the context's device, or else the current one, can be used. */
+static bool is_usable(const l2k_context *context, char *text, size_t bytes)
+{
+#ifdef L2K_WITH_CUDA
+    return l2k_cuda_usable(l2k_device_of_share(context, 0), text, bytes);
+#else
+    (void)context;
+    return l2k_backend_usable(L2K_BACKEND_CUDA, text, bytes);
+#endif
+}
+
+/* Whether AUTO tries the GPU for that many samples. That there is none needs no mention, unless the caller named it. */
 static bool tries_cuda(const l2k_context *context, uint64_t samples)
 {
-    return l2k_choice_is_gpu(context->choice, samples) && l2k_backend_usable(L2K_BACKEND_CUDA, NULL, 0);
+    char text[160];
+    if (!l2k_choice_is_gpu(context->choice, samples))
+        return false;
+    if (is_usable(context, text, sizeof text))
+        return true;
+    if (context->devices)
+        l2k_choice_miss(context, text);
+    return false;
 }
 
 bool l2k_backend_overlaps(const l2k_context *context, l2k_backend backend, uint64_t samples)
@@ -191,7 +234,7 @@ static l2k_status require_cuda(const l2k_context *context)
     char text[160];
     const l2k_backend_functions *functions = NULL;
     L2K_TRY(choose_cuda(context, &functions));
-    if (!l2k_backend_usable(L2K_BACKEND_CUDA, text, sizeof text))
+    if (!is_usable(context, text, sizeof text))
         return l2k_fail(context, L2K_ERROR_BACKEND, "CUDA: no usable GPU: %s", text);
     return L2K_OK;
 }

@@ -122,10 +122,14 @@ l2k_status l2k_plan_inverse(l2k_plan *plan, const l2k_plane *planes);
  * possible for a plan of up to `samples` samples, all components together. */
 bool l2k_backend_overlaps(const l2k_context *context, l2k_backend backend, uint64_t samples);
 
-/* The device that is current for this thread, -1 where there is none; and to make one current, for a thread that works
- * for another. */
+/* The device that is current for the calling thread, -1 where there is none. */
 int l2k_current_device(void);
-void l2k_use_device(int device);
+
+/* Makes the context's device, the first if it has several, current for the calling thread, if it has one and that
+ * exists, and returns what is to be current again when the work for the object is done. A pair around each call of the
+ * library that may reach a device, and around what other threads do for the object. */
+int l2k_device_enter(const l2k_context *context);
+void l2k_device_leave(int before);
 
 /* For plans made on_device: enqueues the transform of the plan's direction on a stream (a cudaStream_t) and returns at
  * once; planes[c].data are device pointers. The results are there when the stream has done this work. */

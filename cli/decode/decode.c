@@ -10,23 +10,31 @@
 #include "pictures/user/limits.h"
 #include "pictures/user/report.h"
 
+/* What decodes one file after another. */
+typedef struct coder {
+    int device;           /* of --devices, where each coder has one */
+    cli_coded_file coded; /* NULL decoder: not made yet */
+} coder;
+
 typedef struct decoding {
     cli_decode_job job;
     cli_share share;
-    cli_coded_file *coded; /* share.coders of them; NULL decoder: not made yet */
+    coder *coders; /* share.coders of them */
     cli_tally tally;
     cli_timings timings;
 } decoding;
 
-static l2k_status configure(l2k_decoder *decoder, const cli_options *options, const cli_share *share)
+static l2k_status configure(l2k_decoder *decoder, const cli_options *options, const cli_share *share, int device)
 {
+    const cli_place place = cli_place_of(share, device);
     const struct {
         l2k_decoder_option option;
         cli_setting setting;
     } settings[] = {
         {L2K_DECODER_REDUCE, options->reduce},          {L2K_DECODER_LAYERS, options->layers},
         {L2K_DECODER_COMPONENT, options->component},    {L2K_DECODER_THREADS, share->threads},
-        {L2K_DECODER_BACKEND, share->backend},          {L2K_DECODER_CPU, options->cpu},
+        {L2K_DECODER_BACKEND, place.backend},           {L2K_DECODER_DEVICE, place.device},
+        {L2K_DECODER_DEVICES, place.devices},           {L2K_DECODER_CPU, options->cpu},
         {L2K_DECODER_IN_FLIGHT, {share->coders, true}}, {L2K_DECODER_GPU_MIN_SAMPLES, share->gpu_min_samples}};
     const uint32_t *r = options->region;
     l2k_status status = L2K_OK;
@@ -63,10 +71,11 @@ static bool keep_profile(cli_picture *picture, const char *name)
     return true;
 }
 
-static bool describe(cli_decode_file *file, cli_coded_file *coded, const decoding *d, l2k_info *info)
+static bool describe(cli_decode_file *file, coder *k, const decoding *d, l2k_info *info)
 {
+    cli_coded_file *coded = &k->coded;
     l2k_image image;
-    l2k_status status = configure(coded->decoder, d->job.options, &d->share);
+    l2k_status status = configure(coded->decoder, d->job.options, &d->share, k->device);
     if (status == L2K_OK)
         status = l2k_decoder_info(coded->decoder, info);
     if (status == L2K_OK)
@@ -84,24 +93,59 @@ static bool make_coder(const decoding *d, cli_coded_file *coded)
     const cli_options *options = d->job.options;
     if (!cli_coded_create(coded, "decode", options->quiet, options->strict))
         return false;
+    coded->messages.on_device = d->share.devices.divided;
     l2k_status status = l2k_decoder_set(coded->decoder, L2K_DECODER_TIMINGS, options->timings);
     return status == L2K_OK || cli_messages_fail(&coded->messages, status);
 }
 
-static bool code_file(void *state, const cli_task *task, void *context, unsigned number)
+static bool code_once(cli_decode_file *file, const decoding *d, coder *k, const cli_task *task)
 {
-    cli_decode_file *file = state;
-    const decoding *d = context;
-    cli_coded_file *coded = &d->coded[number];
+    cli_coded_file *coded = &k->coded;
     l2k_info info;
     if ((!coded->decoder && !make_coder(d, coded)) || !cli_coded_next(coded, &file->input) ||
-        !describe(file, coded, d, &info) || !cli_decode_prepare(file, &d->job, task))
+        !describe(file, k, d, &info) || !cli_decode_prepare(file, &d->job, task))
         return false;
     bool done = cli_decode_strips(file, coded, &d->job, &info, task);
     file->incomplete = coded->incomplete;
     l2k_decoder_timings(coded->decoder, file->timings.seconds);
     file->timings.samples = (double)cli_picture_samples(&file->picture);
     return done;
+}
+
+/* To another device, if that of the coder has failed. */
+static bool move(decoding *d, coder *k, unsigned number)
+{
+    cli_messages *messages = &k->coded.messages;
+    const bool failed = messages->device_failed;
+    messages->device_failed = false;
+    if (!failed || !cli_device_failed(&d->share.devices, number, &k->device, messages))
+        return false;
+    cli_coded_close(&k->coded);
+    return true;
+}
+
+/* Nothing is left of the picture, written or not. */
+static void drop_picture(cli_decode_file *file)
+{
+    if (file->has_writer)
+        cli_writer_close(&file->writer, false);
+    cli_view_free(&file->view);
+    cli_rgb8_free(&file->conversion);
+    cli_picture_free(&file->picture);
+}
+
+static bool code_file(void *state, const cli_task *task, void *context, unsigned number)
+{
+    cli_decode_file *file = state;
+    decoding *d = context;
+    coder *k = &d->coders[number];
+    while (!code_once(file, d, k, task)) {
+        if (!move(d, k, number))
+            return false;
+        drop_picture(file);
+        *file = (cli_decode_file){.input = file->input};
+    }
+    return true;
 }
 
 static bool write_file(void *state, const cli_task *task, void *context)
@@ -120,12 +164,8 @@ static void release_file(void *state, void *context)
 {
     cli_decode_file *file = state;
     (void)context;
-    if (file->has_writer)
-        cli_writer_close(&file->writer, false);
+    drop_picture(file);
     cli_input_close(&file->input);
-    cli_view_free(&file->view);
-    cli_rgb8_free(&file->conversion);
-    cli_picture_free(&file->picture);
 }
 
 static void count_file(void *context, const cli_task *task, const void *state, bool done)
@@ -182,14 +222,17 @@ static int run_all(decoding *d, const cli_tasks *tasks)
 
 static int run(decoding *d, const cli_tasks *tasks)
 {
-    d->share = cli_share_work(tasks, d->job.options);
-    d->coded = calloc(d->share.coders, sizeof *d->coded);
-    if (!d->coded)
+    if (!cli_share_work(tasks, d->job.options, &d->share))
+        return CLI_EXIT_USAGE;
+    d->coders = calloc(d->share.coders, sizeof *d->coders);
+    if (!d->coders)
         return cli_error("decode", "out of memory"), CLI_EXIT_FAILURE;
-    int status = make_coder(d, &d->coded[0]) ? run_all(d, tasks) : CLI_EXIT_FAILURE;
     for (unsigned i = 0; i < d->share.coders; i++)
-        cli_coded_close(&d->coded[i]);
-    free(d->coded);
+        d->coders[i].device = cli_device_of_coder(&d->share.devices, i);
+    int status = make_coder(d, &d->coders[0].coded) ? run_all(d, tasks) : CLI_EXIT_FAILURE;
+    for (unsigned i = 0; i < d->share.coders; i++)
+        cli_coded_close(&d->coders[i].coded);
+    free(d->coders);
     return status;
 }
 

@@ -14,6 +14,7 @@
 
 /* What codes one file after another. */
 typedef struct coder {
+    int device; /* of --devices, where each coder has one */
     l2k_encoder *encoder;
     cli_messages messages;
     cli_coded_file check; /* --verify */
@@ -43,19 +44,27 @@ typedef struct encode_file {
 static bool make_encoder(const encoding *e, coder *k)
 {
     cli_messages_init(&k->messages, "encode", e->options->quiet);
+    k->messages.on_device = e->share.devices.divided;
     l2k_hooks hooks = cli_messages_hooks(&k->messages);
     k->encoder = l2k_encoder_new(&hooks);
     if (!k->encoder)
         return cli_error("encode", "out of memory");
-    l2k_status status = cli_encode_configure(k->encoder, e->options, &e->share, e->format);
+    l2k_status status = cli_encode_configure(k->encoder, e->options, &e->share, k->device, e->format);
     return status == L2K_OK || cli_messages_fail(&k->messages, status);
+}
+
+static bool make_check(const encoding *e, coder *k)
+{
+    if (!cli_verify_create(&k->check, e->options, &e->share, k->device))
+        return false;
+    k->check.messages.on_device = e->share.devices.divided;
+    return true;
 }
 
 /* Makes those that do not exist. */
 static bool make_coder(const encoding *e, coder *k)
 {
-    return (k->encoder || make_encoder(e, k)) &&
-           (!e->options->verify || k->check.decoder || cli_verify_create(&k->check, e->options, &e->share));
+    return (k->encoder || make_encoder(e, k)) && (!e->options->verify || k->check.decoder || make_check(e, k));
 }
 
 static void free_encoder(coder *k)
@@ -145,15 +154,46 @@ static bool verify_file(const encoding *e, coder *k, encode_file *file, const cl
     return done;
 }
 
-static bool code_file(void *state, const cli_task *task, void *context, unsigned number)
+static bool code_once(const encoding *e, coder *k, encode_file *file, const cli_task *task)
 {
-    const encoding *e = context;
-    coder *k = &e->coders[number];
-    encode_file *file = state;
     if (!make_coder(e, k) || !cli_output_open(&file->output, task->output) || !encode_picture(e, k, file))
         return false;
     take_timings(k->encoder, file);
     return !e->options->verify || verify_file(e, k, file, task);
+}
+
+/* To another device, if that of the coder has failed. */
+static bool move(encoding *e, coder *k, unsigned number)
+{
+    const bool failed = k->messages.device_failed, unverified = k->check.messages.device_failed;
+    k->messages.device_failed = k->check.messages.device_failed = false;
+    if ((!failed && !unverified) ||
+        !cli_device_failed(&e->share.devices, number, &k->device, failed ? &k->messages : &k->check.messages))
+        return false;
+    cli_coded_close(&k->check);
+    free_encoder(k);
+    return true;
+}
+
+/* Nothing is left of the output; rows that were read by and by are read again. */
+static bool rewind_file(const encoding *e, encode_file *file, const cli_task *task)
+{
+    cli_output_discard(&file->output);
+    if (!file->by_rows)
+        return true;
+    cli_reader_close(&file->reader);
+    return open_reader(&file->reader, task, e->options, true);
+}
+
+static bool code_file(void *state, const cli_task *task, void *context, unsigned number)
+{
+    encoding *e = context;
+    coder *k = &e->coders[number];
+    encode_file *file = state;
+    while (!code_once(e, k, file, task))
+        if (!move(e, k, number) || !rewind_file(e, file, task))
+            return false;
+    return true;
 }
 
 /* ---- Writing ------------------------------------------------------------------------------------------------- */
@@ -231,10 +271,13 @@ static int run_all(encoding *e, const cli_tasks *tasks)
 /* The first coder is made before any file, so that impossible options are found at once. */
 static int run(encoding *e, const cli_tasks *tasks)
 {
-    e->share = cli_share_work(tasks, e->options);
+    if (!cli_share_work(tasks, e->options, &e->share))
+        return CLI_EXIT_USAGE;
     e->coders = calloc(e->share.coders, sizeof *e->coders);
     if (!e->coders)
         return cli_error("encode", "out of memory"), CLI_EXIT_FAILURE;
+    for (unsigned i = 0; i < e->share.coders; i++)
+        e->coders[i].device = cli_device_of_coder(&e->share.devices, i);
     int status = make_coder(e, &e->coders[0]) ? run_all(e, tasks) : CLI_EXIT_FAILURE;
     for (unsigned i = 0; i < e->share.coders; i++) {
         cli_coded_close(&e->coders[i].check);

@@ -13,7 +13,8 @@
  * picture is left to the library. `format` is that of all outputs. */
 bool cli_encode_check(const cli_options *options, const cli_tasks *tasks, l2k_format *format);
 
-l2k_status cli_encode_configure(l2k_encoder *encoder, const cli_options *options, const cli_share *share,
+/* For a coder on `device`, if files are divided among several. */
+l2k_status cli_encode_configure(l2k_encoder *encoder, const cli_options *options, const cli_share *share, int device,
                                 l2k_format format);
 
 /* True if no sample may change: 5/3, and everything in the last layer. */
@@ -27,8 +28,8 @@ bool cli_encode_by_rows(const cli_options *options, const cli_picture *picture, 
 
 /* Encodes the picture of the reader into the output, all of it or by rows; false after a report. Reading by rows adds
  * to `read_seconds`. */
-bool cli_encode_picture(l2k_encoder *encoder, const cli_messages *messages, const cli_options *options,
-                        cli_reader *reader, bool by_rows, cli_output *output, double *read_seconds);
+bool cli_encode_picture(l2k_encoder *encoder, cli_messages *messages, const cli_options *options, cli_reader *reader,
+                        bool by_rows, cli_output *output, double *read_seconds);
 
 /* ---- --verify (verify.c) ---- */
 
@@ -36,7 +37,7 @@ bool cli_encode_picture(l2k_encoder *encoder, const cli_messages *messages, cons
 #define CLI_VERIFY_FROM 0.5
 
 /* Creates the decoder that checks one file after another. */
-bool cli_verify_create(cli_coded_file *check, const cli_options *options, const cli_share *share);
+bool cli_verify_create(cli_coded_file *check, const cli_options *options, const cli_share *share, int device);
 
 /* Decodes `output`, which is written but not committed, and compares it with `original`: all of it in memory, or,
  * `by_rows`, at its beginning again and read strip by strip. Reports differences; false if there should be none. The

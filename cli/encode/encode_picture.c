@@ -82,8 +82,8 @@ static uint64_t sample_bytes(const cli_options *options, const cli_picture *pict
                    : cli_picture_bytes(picture);
 }
 
-bool cli_encode_picture(l2k_encoder *encoder, const cli_messages *messages, const cli_options *options,
-                        cli_reader *reader, bool by_rows, cli_output *output, double *read_seconds)
+bool cli_encode_picture(l2k_encoder *encoder, cli_messages *messages, const cli_options *options, cli_reader *reader,
+                        bool by_rows, cli_output *output, double *read_seconds)
 {
     const l2k_stream stream = {
         .write = on_write, .rewrite = cli_output_can_seek(output) ? on_rewrite : NULL, .user = output};

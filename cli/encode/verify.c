@@ -28,10 +28,12 @@ static bool set(cli_coded_file *check, l2k_decoder_option option, cli_setting se
     return status == L2K_OK || cli_messages_fail(&check->messages, status);
 }
 
-bool cli_verify_create(cli_coded_file *check, const cli_options *options, const cli_share *share)
+bool cli_verify_create(cli_coded_file *check, const cli_options *options, const cli_share *share, int device)
 {
+    const cli_place place = cli_place_of(share, device);
     return cli_coded_create(check, "--verify", options->quiet, true) &&
-           set(check, L2K_DECODER_THREADS, share->threads) && set(check, L2K_DECODER_BACKEND, share->backend) &&
+           set(check, L2K_DECODER_THREADS, share->threads) && set(check, L2K_DECODER_BACKEND, place.backend) &&
+           set(check, L2K_DECODER_DEVICE, place.device) && set(check, L2K_DECODER_DEVICES, place.devices) &&
            set(check, L2K_DECODER_CPU, options->cpu) && set(check, L2K_DECODER_GPU_MIN_SAMPLES, share->gpu_min_samples);
 }
 

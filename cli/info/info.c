@@ -250,6 +250,11 @@ static void print_devices(void)
         bool usable = l2k_backend_usable(cli_devices[i].backend, text, sizeof text);
         printf("%-5s %s: %s\n", cli_devices[i].name, usable ? "usable" : "not usable", text);
     }
+    l2k_device_info device;
+    for (uint32_t i = 0; l2k_device(i, &device); i++)
+        printf("  %-3u %s: %s, compute capability %u.%u, %llu MiB%s%s\n", i, device.usable ? "usable" : "not usable",
+               device.name, device.compute_major, device.compute_minor, (unsigned long long)(device.memory_bytes >> 20),
+               device.usable ? "" : ": ", device.reason);
 }
 
 static bool check_names(const cli_options *options)

@@ -1,5 +1,6 @@
 /* `lift2k info --json`. Keys may be added; existing ones keep their names and meaning (cli/options/help.c lists them).
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/info/info.h"
@@ -180,6 +181,25 @@ void cli_info_json(const char *name, const l2k_info *info, const l2k_decoder *de
     cli_json_close(&json, '}');
 }
 
+static void put_devices(cli_json *json)
+{
+    l2k_device_info device;
+    cli_json_open(json, "devices", '[');
+    for (uint32_t i = 0; l2k_device(i, &device); i++) {
+        char capability[24];
+        snprintf(capability, sizeof capability, "%u.%u", device.compute_major, device.compute_minor);
+        cli_json_open(json, NULL, '{');
+        cli_json_number(json, "number", i);
+        cli_json_text(json, "name", device.name);
+        cli_json_number(json, "memory", device.memory_bytes);
+        cli_json_text(json, "compute_capability", capability);
+        cli_json_bool(json, "usable", device.usable);
+        cli_json_text(json, "text", device.reason);
+        cli_json_close(json, '}');
+    }
+    cli_json_close(json, ']');
+}
+
 void cli_devices_json(void)
 {
     cli_json json = {0};
@@ -195,5 +215,6 @@ void cli_devices_json(void)
         cli_json_close(&json, '}');
     }
     cli_json_close(&json, ']');
+    put_devices(&json);
     cli_json_close(&json, '}');
 }

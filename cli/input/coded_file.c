@@ -53,7 +53,7 @@ static l2k_status limit_samples(cli_coded_file *file)
     return l2k_decoder_set(file->decoder, L2K_DECODER_LIMIT_SAMPLES, given ? (int64_t)CLI_MAX_SAMPLES : 0);
 }
 
-static bool pixels_allowed(const cli_coded_file *file)
+static bool pixels_allowed(cli_coded_file *file)
 {
     l2k_info info;
     l2k_status status = l2k_decoder_info(file->decoder, &info);

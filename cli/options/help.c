@@ -102,7 +102,9 @@ static const page pages[CLI_NUM_COMMANDS] = {
          "capabilities\tPcap, 0 without CAP\n"
          "profile_number, corresponding_profile\tof PRF and CPF, or null\n"
          "boxes\tfor each: type, depth (0 = top level), offset and bytes\n"
-         "With --devices: backends, and for each name, usable, and text (what it runs on, or why it cannot).\n"},
+         "With --devices: backends, and for each name, usable, and text (what it runs on, or why it cannot); devices "
+         "(of "
+         "CUDA), and for each number, name, memory in bytes, compute_capability, usable, and text (why it cannot).\n"},
     [CLI_COMPARE] =
         {"lift2k compare A B\n"
          "\n"

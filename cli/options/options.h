@@ -6,6 +6,9 @@
 #include "pictures/reader.h"
 #include "pictures/writer.h"
 
+/* Ordinals of devices are below this. */
+#define CLI_MOST_DEVICES 63u
+
 typedef enum cli_command {
     CLI_ENCODE,
     CLI_DECODE,
@@ -41,6 +44,8 @@ typedef struct cli_options {
     bool help, quiet, timings;
     cli_setting progress; /* shown if not 0; by default on a terminal */
     cli_setting threads, backend, cpu, gpu_min_samples, in_flight;
+    uint64_t device_set; /* of --devices: bit n for device n */
+    bool all_devices;
     const char *out_dir, *extension; /* NULL if not given */
 
     /* How a picture is encoded: encode, and view and dump of a picture. */

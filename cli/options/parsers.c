@@ -283,6 +283,28 @@ bool cli_take_timeout(const cli_option *row, const char *text, cli_options *opti
     return cli_parse_real(row->name, text, &cli_allowed.seconds);
 }
 
+/* "all", or ordinals. */
+bool cli_take_devices(const cli_option *row, const char *text, cli_options *options)
+{
+    static const char form[] = "not all, and no list of different device numbers from 0 to 62";
+    const char *at = text;
+    options->all_devices = cli_same_text(text, "all");
+    options->device_set = 0;
+    if (options->all_devices)
+        return true;
+    while (true) {
+        char *end;
+        const unsigned long device = *at >= '0' && *at <= '9' ? strtoul(at, &end, 10) : CLI_MOST_DEVICES;
+        const uint64_t bit = device < CLI_MOST_DEVICES ? (uint64_t)1 << device : 0;
+        if (!bit || (options->device_set & bit) || (*end && *end != ','))
+            return cli_bad_value(row->name, text, form);
+        options->device_set |= bit;
+        if (!*end)
+            return true;
+        at = end + 1;
+    }
+}
+
 bool cli_take_out_dir(const cli_option *row, const char *text, cli_options *options)
 {
     options->out_dir = text;

@@ -476,6 +476,15 @@ const cli_option cli_option_table[] = {
      MEMBER(backend),
      .names = backends},
     {.commands = ENCODE | DECODE,
+     .name = "devices",
+     .argument = "N[,N...]|all",
+     .help = "the GPUs to use, as info --devices numbers them: files are divided among them, or the tiles of one",
+     .detail =
+         "Each GPU codes several files at once, and a faster one takes more of them. Of one file, or with --by-rows "
+         "or --max-memory of one after another, the tiles are divided. A GPU that fails leaves its files to the "
+         "others, and if none is left to the CPU, with a warning; with --backend cuda they then fail.",
+     .parse = cli_take_devices},
+    {.commands = ENCODE | DECODE,
      .name = "gpu-min-samples",
      .argument = "N",
      .help = "backend auto uses the GPU for tiles of at least N samples; 0 = always",

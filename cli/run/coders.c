@@ -69,18 +69,23 @@ static bool has_ht(const cli_tasks *tasks, const cli_options *options)
                                           : cli_same_text(extension, ".jph") || cli_same_text(extension, ".jhc");
 }
 
-/* `auto` becomes the CPU, or the GPU wherever it is faster. Where the sizes are not known, the library sees by and by.
- */
+/* `auto` becomes the CPU, or the GPU wherever it is faster: that, too, if --devices names some. Where the sizes are not
+ * known, the library sees by and by. */
 static void choose_backend(const cli_tasks *tasks, const cli_options *options, const sizes *all, cli_share *share)
 {
     const bool decodes = options->command != CLI_ENCODE;
     const uint64_t least = has_ht(tasks, options) ? worth_opening[decodes].ht : worth_opening[decodes].mq;
     share->backend = options->backend;
     share->gpu_min_samples = options->gpu_min_samples;
-    if (cli_setting_or(options->backend, L2K_BACKEND_AUTO) != L2K_BACKEND_AUTO || options->gpu_min_samples.given ||
-        all->unknown)
+    if (cli_setting_or(options->backend, L2K_BACKEND_AUTO) != L2K_BACKEND_AUTO || options->gpu_min_samples.given)
         return;
-    if (all->total < least)
+    if (share->devices.set)
+        share->gpu_min_samples = (cli_setting){WHERE_FASTER, true};
+    else if (options->all_devices)
+        share->backend = (cli_setting){L2K_BACKEND_CPU, true};
+    else if (all->unknown)
+        return;
+    else if (all->total < least)
         share->backend = (cli_setting){L2K_BACKEND_CPU, true};
     else
         share->gpu_min_samples = (cli_setting){WHERE_FASTER, true};
@@ -92,33 +97,56 @@ static unsigned coders_on_device(const sizes *all, bool decodes)
     return room < MOST_ON_DEVICE ? (unsigned)room : MOST_ON_DEVICE;
 }
 
-static unsigned choose_coders(const cli_options *options, const sizes *all, int64_t backend, unsigned threads)
+static unsigned choose_coders(const cli_options *options, const sizes *all, const cli_share *share, unsigned threads)
 {
     const bool decodes = options->command != CLI_ENCODE;
     if (options->in_flight.given)
         return (unsigned)options->in_flight.value;
     if (all->unknown || options->by_rows || cli_allowed.memory != CLI_NO_LIMIT)
         return 1;
-    if (backend != L2K_BACKEND_CPU && l2k_backend_usable(L2K_BACKEND_CUDA, NULL, 0))
-        return coders_on_device(all, decodes);
+    const unsigned devices = cli_devices_count(&share->devices), each = coders_on_device(all, decodes);
+    if (devices)
+        return devices * (each ? each : 1);
+    if (cli_setting_or(share->backend, L2K_BACKEND_AUTO) != L2K_BACKEND_CPU &&
+        l2k_backend_usable(L2K_BACKEND_CUDA, NULL, 0))
+        return each;
     return all->largest <= (decodes ? SMALL_CODED : SMALL_PICTURE) ? threads : 1;
 }
 
-cli_share cli_share_work(const cli_tasks *tasks, const cli_options *options)
+bool cli_share_work(const cli_tasks *tasks, const cli_options *options, cli_share *share)
 {
     const sizes all = look_at(tasks);
     const int64_t asked = cli_setting_or(options->threads, 0);
     const unsigned threads = asked ? (unsigned)asked : processors();
-    cli_share share = {.coders = 1, .threads = options->threads};
-    choose_backend(tasks, options, &all, &share);
+    *share = (cli_share){.coders = 1, .threads = options->threads};
+    if (!cli_devices_find(&share->devices, options))
+        return false;
+    choose_backend(tasks, options, &all, share);
     if (tasks->count == 1)
-        return share;
-    unsigned coders = choose_coders(options, &all, cli_setting_or(share.backend, L2K_BACKEND_AUTO), threads);
+        return true;
+    unsigned coders = choose_coders(options, &all, share, threads);
     coders = coders < tasks->count ? coders : (unsigned)tasks->count;
     coders = coders < CLI_MOST_CODERS ? coders : CLI_MOST_CODERS;
     if (coders > 1) {
-        share.coders = coders;
-        share.threads = (cli_setting){threads > coders ? threads / coders : 1, true};
+        share->coders = coders;
+        share->threads = (cli_setting){threads > coders ? threads / coders : 1, true};
+        share->devices.divided = share->devices.set != 0;
     }
-    return share;
+    return true;
+}
+
+/* Where files are divided, a device that fails is to be noticed, so that another takes the file: `auto` would go to the
+ * CPU by itself. */
+cli_place cli_place_of(const cli_share *share, int device)
+{
+    const cli_devices *devices = &share->devices;
+    cli_place place = {.backend = share->backend};
+    if (!devices->divided) {
+        place.devices = (cli_setting){(int64_t)devices->set, devices->set != 0};
+        return place;
+    }
+    place.device = (cli_setting){device, true};
+    if (share->gpu_min_samples.value == WHERE_FASTER)
+        place.backend = (cli_setting){device == CLI_NO_DEVICE ? L2K_BACKEND_CPU : L2K_BACKEND_CUDA, true};
+    return place;
 }

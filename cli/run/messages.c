@@ -17,6 +17,7 @@ void cli_messages_init(cli_messages *messages, const char *subject, bool quiet)
     messages->subject = subject;
     messages->quiet = quiet;
     messages->first_error[0] = 0;
+    messages->device_failed = false;
     for (int i = 0; i < 16; i++)
         messages->said[i] = 0;
     messages->deadline = cli_deadline();
@@ -87,9 +88,14 @@ static bool fail_limit(const cli_messages *messages, const char *text)
                      cli_bytes_text(cli_allowed.memory, most));
 }
 
-bool cli_messages_fail(const cli_messages *messages, l2k_status status)
+bool cli_messages_fail(cli_messages *messages, l2k_status status)
 {
-    const char *text = messages->first_error[0] ? messages->first_error : l2k_strerror(status);
+    if (!messages->first_error[0])
+        snprintf(messages->first_error, sizeof messages->first_error, "%s", l2k_strerror(status));
+    const char *text = messages->first_error;
+    messages->device_failed = messages->on_device && (status == L2K_ERROR_BACKEND || status == L2K_ERROR_MEMORY);
+    if (messages->device_failed)
+        return false;
     if (status == L2K_ERROR_CANCELLED) {
         cli_interrupt_end();
         return cli_time_is_up(messages->subject);

@@ -17,9 +17,11 @@ typedef struct cli_messages {
     _Atomic uint64_t said[16]; /* hashes of warnings, which decoding in parts would repeat */
     atomic_uint lines;         /* warnings and notes so far */
     double deadline;           /* of --timeout, by cli_now; 0 = none */
+    bool on_device;            /* of --devices: its failure is not reported, */
+    bool device_failed;        /* but noted here, with the first error */
 } cli_messages;
 
-/* Also starts the time of --timeout. */
+/* Also starts the time of --timeout. `on_device` stays. */
 void cli_messages_init(cli_messages *messages, const char *subject, bool quiet);
 
 /* True when the time of --timeout has passed. */
@@ -31,6 +33,6 @@ l2k_hooks cli_messages_hooks(cli_messages *messages);
 
 /* Prints the library's first error, or the text of the status if there was none; for a limit also the option that
  * allows more. Returns false. */
-bool cli_messages_fail(const cli_messages *messages, l2k_status status);
+bool cli_messages_fail(cli_messages *messages, l2k_status status);
 
 #endif

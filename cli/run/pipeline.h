@@ -2,6 +2,7 @@
 #ifndef L2K_CLI_RUN_PIPELINE_H
 #define L2K_CLI_RUN_PIPELINE_H
 
+#include "cli/run/devices.h"
 #include "cli/run/tasks.h"
 
 typedef struct cli_stages {
@@ -34,9 +35,18 @@ enum { CLI_MOST_CODERS = 64 };
 typedef struct cli_share {
     unsigned coders;
     cli_setting threads, backend, gpu_min_samples;
+    cli_devices devices;
 } cli_share;
 
-/* Decided before any file is opened, by the options and the sizes of the files. */
-cli_share cli_share_work(const cli_tasks *tasks, const cli_options *options);
+/* Decided before any file is opened, by the options and the sizes of the files. False for devices that are not there.
+ */
+bool cli_share_work(const cli_tasks *tasks, const cli_options *options, cli_share *share);
+
+/* Where a coder on that device works, for the library's options BACKEND, DEVICE and DEVICES. */
+typedef struct cli_place {
+    cli_setting backend, device, devices;
+} cli_place;
+
+cli_place cli_place_of(const cli_share *share, int device);
 
 #endif

@@ -230,11 +230,14 @@ typedef enum l2k_format { L2K_FORMAT_JP2 = 0, L2K_FORMAT_CODESTREAM } l2k_format
  * if the GPU runs out of memory or fails. -2 stands for the numbers from which on the GPU was measured to be faster
  * than 16 processors, from and to host memory; MQ and HT, encoding and decoding have numbers of their own
  * (transform/choice.h). The default, -1, is the same once the object's images are worth opening the device, which takes
- * a tenth of a second or more: for HT after 2^29 samples, for MQ after 2^26. CUDA is the GPU or L2K_ERROR_BACKEND. */
+ * a tenth of a second or more: for HT after 2^29 samples, for MQ after 2^26. CUDA is the GPU or L2K_ERROR_BACKEND.
+ *
+ * Memory of the GPU, and pinned memory for what crosses the bus, do not come from the allocation hook, and LIMIT_MEMORY
+ * does not count them: they are in proportion to the samples and the coded bytes of the image, or mostly of two tiles of
+ * a tiled one, which LIMIT_SAMPLES and the size of the file bound. */
 typedef enum l2k_backend { L2K_BACKEND_AUTO = 0, L2K_BACKEND_CPU, L2K_BACKEND_CUDA } l2k_backend;
 
-/* Where planes, and a transform's coefficients, are: in host memory, or in memory of the CUDA device that is current
- * when the object is first used with them. That device must then be current in all calls with the object. */
+/* Where planes, and a transform's coefficients, are: in host memory, or in memory of the object's CUDA device. */
 typedef enum l2k_memory { L2K_MEMORY_HOST = 0, L2K_MEMORY_DEVICE } l2k_memory;
 
 /* Instruction sets of the CPU's row functions; the result is the same to the bit. AUTO is the fastest that processor
@@ -245,6 +248,34 @@ typedef enum l2k_cpu { L2K_CPU_AUTO = 0, L2K_CPU_C, L2K_CPU_AVX2, L2K_CPU_AVX512
 /* Whether the transform stage can run on a backend on this machine. What it runs on (the GPU's name), or why it cannot
  * be used, is written to `text`, cut to `bytes` including the final 0; `bytes` may be 0. */
 L2K_API bool l2k_backend_usable(l2k_backend backend, char *text, size_t bytes);
+
+/* CUDA devices are known by their ordinals, 0 to 62, as CUDA_VISIBLE_DEVICES leaves them. With the option DEVICE
+ * everything of an object is on that device, whatever the calling thread's current one is, which is the same again
+ * after the call; streams and device memory that the caller gives must be that device's. A device that cannot be used
+ * is L2K_ERROR_BACKEND, or, with backend auto, a note, and the CPU does the work. Where another device is set, what the
+ * object kept on the one before is given back at the next call.
+ *
+ * DEVICES takes the place of DEVICE: a set of devices, bit n for device n, among which encoder and decoder divide the
+ * tiles of an image, or of a row of tiles, and the images of a batch; 0 is none. What can only be in one place is on
+ * the first of them: an image of one tile, and one whose quantiser steps are to reach a size or PSNR. If one of several
+ * fails, the others take over: its images of a batch, and with backend auto its tiles, of which the CPU finishes those
+ * that were under way (a note says so). With CUDA an image fails with a device that has some of its tiles. Planes
+ * cannot be in device memory (L2K_ERROR_ARGUMENT).
+ *
+ * Without the options (-1, 0) an object is on the device that is current when it is first used, which must then be
+ * current in all calls with it that may use a GPU, the last one included. */
+typedef struct l2k_device_info {
+    char name[128];
+    uint64_t memory_bytes;
+    uint32_t compute_major, compute_minor; /* compute capability */
+    uint32_t processors;                   /* multiprocessors */
+    bool usable;
+    char reason[128]; /* why it cannot be used, else "" */
+} l2k_device_info;
+
+/* Describes a CUDA device by its ordinal, 0 for the first. False past the last one, also without a driver or in a build
+ * without CUDA, which l2k_backend_usable tells. Opens no device. */
+L2K_API bool l2k_device(uint32_t device, l2k_device_info *info);
 
 /* ---- Encoder ------------------------------------------------------------------------------------------------- */
 
@@ -281,6 +312,8 @@ typedef enum l2k_encoder_option {
                                  GPU for any size, or CUDA. What only the CPU does is done with copies; host */
     L2K_ENCODER_IN_FLIGHT,  /* images that l2k_encoder_encode_batch codes at once, 1 to 64; 0 = as many as are good. For
                                other calls: images in flight at the same time, on objects beside this one as well; 0 */
+    L2K_ENCODER_DEVICE,     /* the CUDA device that all of the object is on; -1 = the current one; -1 */
+    L2K_ENCODER_DEVICES,    /* in its place a set of devices, bit n for device n; 0 = none; 0 */
     L2K_ENCODER_NUM_OPTIONS /* internal: grows with the library */
 } l2k_encoder_option;
 
@@ -362,8 +395,8 @@ typedef struct l2k_encode_item {
  *
  * Each image in flight has memory of its own, and the limits of samples and memory apply to each by itself; THREADS are
  * divided among them. IN_FLIGHT 0 takes no more images at once than there are THREADS, fewer if they are large (2^27
- * samples together) or a GPU may take part (8). The threads, and what they keep for the next image, belong to the
- * encoder: a batch of as many images of the same shape allocates nothing.
+ * samples together) or a GPU may take part (8); with several DEVICES as many on each. The threads, and what they keep
+ * for the next image, belong to the encoder: a batch of as many images of the same shape allocates nothing.
  *
  * Messages say which item they are about ("image 3: ..."), and come from several threads at once. Progress is that of
  * the batch; after a "no" images that were not done have L2K_ERROR_CANCELLED. Times are those of all images together,
@@ -439,6 +472,8 @@ typedef enum l2k_decoder_option {
      * region that has moved by a little then decodes only what is new. On the CPU; the memory counts for LIMIT_MEMORY;
      * 0 */
     L2K_DECODER_CACHE_BYTES,
+    L2K_DECODER_DEVICE,     /* as for the encoder; -1 */
+    L2K_DECODER_DEVICES,    /* likewise; 0 */
     L2K_DECODER_NUM_OPTIONS /* internal: grows with the library */
 } l2k_decoder_option;
 
@@ -611,6 +646,7 @@ typedef enum l2k_transform_option {
     L2K_TRANSFORM_LIMIT_SAMPLES,       /* most samples (all components together) accepted; 2^36 */
     L2K_TRANSFORM_GPU_MIN_SAMPLES,     /* AUTO: samples from which the GPU is used, 0 = always; 2^62 */
     L2K_TRANSFORM_CPU,                 /* l2k_cpu; auto */
+    L2K_TRANSFORM_DEVICE,              /* as for the encoder; -1 */
     L2K_TRANSFORM_NUM_OPTIONS          /* internal: grows with the library */
 } l2k_transform_option;
 

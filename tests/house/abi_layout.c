@@ -141,6 +141,18 @@ static void print_info(void)
     MEMBER(l2k_info, corresponding_profile);
 }
 
+static void print_device_info(void)
+{
+    STRUCT(l2k_device_info);
+    MEMBER(l2k_device_info, name);
+    MEMBER(l2k_device_info, memory_bytes);
+    MEMBER(l2k_device_info, compute_major);
+    MEMBER(l2k_device_info, compute_minor);
+    MEMBER(l2k_device_info, processors);
+    MEMBER(l2k_device_info, usable);
+    MEMBER(l2k_device_info, reason);
+}
+
 static void print_box(void)
 {
     STRUCT(l2k_box);
@@ -320,6 +332,8 @@ static void print_values(void)
     VALUE(L2K_ENCODER_HT_PASSES);
     VALUE(L2K_ENCODER_MEMORY);
     VALUE(L2K_ENCODER_IN_FLIGHT);
+    VALUE(L2K_ENCODER_DEVICE);
+    VALUE(L2K_ENCODER_DEVICES);
     VALUE(L2K_ENCODER_NUM_OPTIONS);
     VALUE(L2K_TARGET_RATIO);
     VALUE(L2K_TARGET_PSNR);
@@ -340,6 +354,8 @@ static void print_values(void)
     VALUE(L2K_DECODER_MEMORY);
     VALUE(L2K_DECODER_IN_FLIGHT);
     VALUE(L2K_DECODER_CACHE_BYTES);
+    VALUE(L2K_DECODER_DEVICE);
+    VALUE(L2K_DECODER_DEVICES);
     VALUE(L2K_DECODER_NUM_OPTIONS);
     VALUE(L2K_FORWARD);
     VALUE(L2K_INVERSE);
@@ -357,6 +373,7 @@ static void print_values(void)
     VALUE(L2K_TRANSFORM_LIMIT_SAMPLES);
     VALUE(L2K_TRANSFORM_GPU_MIN_SAMPLES);
     VALUE(L2K_TRANSFORM_CPU);
+    VALUE(L2K_TRANSFORM_DEVICE);
     VALUE(L2K_TRANSFORM_NUM_OPTIONS);
     VALUE(L2K_VOLUME_Z_FIRST);
     VALUE(L2K_VOLUME_ISOTROPIC);
@@ -397,6 +414,7 @@ int main(void)
     print_size();
     print_info();
     print_box();
+    print_device_info();
     print_band_view();
     print_coefficients();
     print_step();

@@ -60,6 +60,7 @@ static void test_encoder_ranges(void **unused)
                   {L2K_ENCODER_TILE_PARTS, 0, 3},
                   {L2K_ENCODER_HT_PASSES, 1, 3},
                   {L2K_ENCODER_BACKEND, 0, 2},
+                  {L2K_ENCODER_DEVICE, -1, 62},
                   {L2K_ENCODER_TILE_WIDTH, 0, UINT32_MAX},
                   {L2K_ENCODER_TILE_HEIGHT, 0, UINT32_MAX}};
     watch w;

@@ -200,12 +200,52 @@ static void test_no_gpu(void **unused)
     picture_free(&got);
 }
 
+/* A device that is asked for by its ordinal and is not there: with AUTO the CPU does the work, which one note says, for
+ * sizes at which the GPU would; with CUDA it is an error; the CPU alone needs none. */
+static void check_missing(const int64_t device, const int64_t devices)
+{
+    unsigned counts[3];
+    picture p;
+    l2k_hooks hooks = context_of(counts, NULL).hooks;
+    l2k_encoder *encoder = l2k_encoder_new(&hooks);
+    picture_make(&p, 90, 70, 3);
+    l2k_encoder_set(encoder, L2K_ENCODER_TILE_WIDTH, 40);
+    assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_DEVICE, device), L2K_OK);
+    assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_DEVICES, devices), L2K_OK);
+    for (unsigned run = 0; run < 4; run++) {
+        memory_file file = memory_of(NULL, 0);
+        l2k_encoder_set(encoder, L2K_ENCODER_BACKEND, run == 3 ? L2K_BACKEND_CPU : L2K_BACKEND_AUTO);
+        l2k_encoder_set(encoder, L2K_ENCODER_GPU_MIN_SAMPLES, run ? 0 : L2K_GPU_WHERE_WORTH);
+        assert_int_equal(run_encoder(encoder, &p, &file), L2K_OK);
+        assert_int_equal(counts[L2K_SEVERITY_NOTE], run < 3 ? run : 2);
+        free(file.data);
+    }
+    memory_file file = memory_of(NULL, 0);
+    assert_int_equal(counts[L2K_SEVERITY_ERROR] + counts[L2K_SEVERITY_WARNING], 0);
+    l2k_encoder_set(encoder, L2K_ENCODER_BACKEND, L2K_BACKEND_CUDA);
+    assert_int_equal(run_encoder(encoder, &p, &file), L2K_ERROR_BACKEND);
+    assert_true(counts[L2K_SEVERITY_ERROR] > 0);
+    l2k_encoder_free(encoder);
+    free(file.data);
+    picture_free(&p);
+}
+
+static void test_missing_device(void **unused)
+{
+    (void)unused;
+    l2k_device_info info;
+    assert_false(l2k_device(60, &info));
+    assert_false(l2k_device(UINT32_MAX, &info));
+    check_missing(60, 0);
+    check_missing(-1, (int64_t)1 << 61);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_samples),         cmocka_unit_test(test_threshold), cmocka_unit_test(test_measured),
         cmocka_unit_test(test_fall_back),       cmocka_unit_test(test_cpu_alone), cmocka_unit_test(test_note),
-        cmocka_unit_test(test_impossible_plan), cmocka_unit_test(test_no_gpu),
+        cmocka_unit_test(test_impossible_plan), cmocka_unit_test(test_no_gpu),    cmocka_unit_test(test_missing_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,7 +48,7 @@ static void play(void *job, l2k_teams *teams, l2k_team *team)
 static l2k_status prepare(const l2k_context *context, l2k_backend backend, const l2k_siz *siz, uint32_t tiles,
                           l2k_teams *teams)
 {
-    return l2k_teams_prepare(context, backend, &l2k_mq_on_cpu, siz, tiles, l2k_teams_by_tile(context, siz, tiles),
+    return l2k_teams_prepare(context, backend, &l2k_mq_on_cpu, siz, tiles, l2k_teams_by_tile(context, siz, tiles), true,
                              teams);
 }
 

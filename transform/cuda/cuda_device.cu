@@ -23,31 +23,82 @@ namespace
 /* The kernels need compute capability 7.5. */
 const int OLDEST = 75;
 
-/* All of a device's properties take long to fetch, so they are asked for only where its name is. */
-cudaError_t look(int *count, int *device, int *major, int *minor)
+/* What decides whether a device can be used. All of its properties take long to fetch, so they are asked for only where
+ * its name is. */
+struct abilities {
+    int major, minor, mode;
+};
+
+cudaError_t look(int *count, int *device, abilities *a)
 {
     cudaError_t error = cudaGetDeviceCount(count);
-    if (error == cudaSuccess && *count > 0)
+    if (error == cudaSuccess && *count > 0 && *device < 0)
         error = cudaGetDevice(device);
-    if (error == cudaSuccess && *count > 0)
-        error = cudaDeviceGetAttribute(major, cudaDevAttrComputeCapabilityMajor, *device);
-    if (error == cudaSuccess && *count > 0)
-        error = cudaDeviceGetAttribute(minor, cudaDevAttrComputeCapabilityMinor, *device);
+    if (error != cudaSuccess || *device < 0 || *device >= *count)
+        return error;
+    error = cudaDeviceGetAttribute(&a->major, cudaDevAttrComputeCapabilityMajor, *device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&a->minor, cudaDevAttrComputeCapabilityMinor, *device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&a->mode, cudaDevAttrComputeMode, *device);
     return error;
 }
 
-void describe(int device, bool usable, char *text, size_t bytes)
+bool is_enough(const abilities *a)
+{
+    return 10 * a->major + a->minor >= OLDEST && a->mode != cudaComputeModeProhibited;
+}
+
+void say_why_not(const abilities *a, char *text, size_t bytes)
+{
+    if (a->mode == cudaComputeModeProhibited)
+        snprintf(text, bytes, "its compute mode prohibits use");
+    else
+        snprintf(text, bytes, "its compute capability is %d.%d, %d.%d is needed", a->major, a->minor, OLDEST / 10,
+                 OLDEST % 10);
+}
+
+cudaDeviceProp properties(int device)
 {
     cudaDeviceProp p = {};
-    if (bytes == 0)
-        return;
     if (cudaGetDeviceProperties(&p, device) != cudaSuccess)
         cudaGetLastError();
-    snprintf(text, bytes, "device %d, %s, compute capability %d.%d, %zu MiB", device, p.name, p.major, p.minor,
-             p.totalGlobalMem >> 20);
-    if (!usable)
-        snprintf(text, bytes, "device %d, %s: its compute capability is %d.%d, %d.%d is needed", device, p.name,
-                 p.major, p.minor, OLDEST / 10, OLDEST % 10);
+    return p;
+}
+
+bool describe(int device, const abilities *a, char *text, size_t bytes)
+{
+    char why[80];
+    const bool enough = is_enough(a);
+    if (bytes == 0)
+        return enough;
+    const cudaDeviceProp p = properties(device);
+    say_why_not(a, why, sizeof why);
+    if (enough)
+        snprintf(text, bytes, "device %d, %s, compute capability %d.%d, %zu MiB", device, p.name, p.major, p.minor,
+                 p.totalGlobalMem >> 20);
+    else
+        snprintf(text, bytes, "device %d, %s: %s", device, p.name, why);
+    return enough;
+}
+
+/* With a device that was asked for, the caller is about to work there; as it is current already, this costs nothing
+ * where it can be. */
+bool makes_current(int device, char *text, size_t bytes)
+{
+    const cudaError_t error = device < 0 ? cudaSuccess : cudaSetDevice(device);
+    if (error == cudaSuccess)
+        return true;
+    cudaGetLastError();
+    snprintf(text, bytes, "device %d: %s", device, cudaGetErrorString(error));
+    return false;
+}
+
+bool refuse(char *text, size_t bytes, const char *reason)
+{
+    cudaGetLastError();
+    snprintf(text, bytes, "%s", reason);
+    return false;
 }
 
 } // namespace
@@ -67,20 +118,38 @@ extern "C" void l2k_cuda_set_device(int device)
         cudaGetLastError();
 }
 
-extern "C" bool l2k_cuda_usable(char *text, size_t bytes)
+extern "C" bool l2k_cuda_usable(int device, char *text, size_t bytes)
 {
-    int count = 0, device = 0, major = 0, minor = 0;
-    cudaError_t error = look(&count, &device, &major, &minor);
-    if (error != cudaSuccess) {
-        cudaGetLastError();
-        snprintf(text, bytes, "%s", cudaGetErrorString(error));
-        return false;
-    }
-    if (count == 0) {
-        snprintf(text, bytes, "no device found");
-        return false;
-    }
-    const bool usable = 10 * major + minor >= OLDEST;
-    describe(device, usable, text, bytes);
-    return usable;
+    const int wanted = device;
+    int count = 0;
+    abilities a = {};
+    const cudaError_t error = look(&count, &device, &a);
+    if (error != cudaSuccess)
+        return refuse(text, bytes, cudaGetErrorString(error));
+    if (count == 0)
+        return refuse(text, bytes, "no device found");
+    if (device < count)
+        return makes_current(wanted, text, bytes) && describe(device, &a, text, bytes);
+    snprintf(text, bytes, "there is no device %d, only %s%d", device, count > 1 ? "0 to " : "", count - 1);
+    return false;
+}
+
+extern "C" bool l2k_cuda_describe(uint32_t number, l2k_device_info *info)
+{
+    int count = 0, device = number < INT32_MAX ? (int)number : INT32_MAX;
+    abilities a = {};
+    const cudaError_t error = look(&count, &device, &a);
+    *info = l2k_device_info{};
+    if (error != cudaSuccess || device >= count)
+        return refuse(info->reason, sizeof info->reason, "no such device");
+    const cudaDeviceProp p = properties(device);
+    snprintf(info->name, sizeof info->name, "%s", p.name);
+    info->memory_bytes = p.totalGlobalMem;
+    info->compute_major = (uint32_t)a.major;
+    info->compute_minor = (uint32_t)a.minor;
+    info->processors = (uint32_t)p.multiProcessorCount;
+    info->usable = is_enough(&a);
+    if (!info->usable)
+        say_why_not(&a, info->reason, sizeof info->reason);
+    return true;
 }

@@ -208,7 +208,7 @@ l2k_status take_state(l2k_plan *plan)
 l2k_status create(l2k_plan *plan)
 {
     char reason[160];
-    if (!l2k_cuda_usable(reason, sizeof reason))
+    if (!l2k_cuda_usable(l2k_device_of_share(plan->context, 0), reason, sizeof reason))
         return l2k_fail(plan->context, L2K_ERROR_BACKEND, "CUDA: no usable GPU: %s", reason);
     L2K_TRY(check_widths(plan));
     L2K_TRY(take_state(plan));

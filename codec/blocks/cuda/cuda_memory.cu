@@ -52,7 +52,7 @@ extern "C" l2k_status l2k_cuda_open(const l2k_context *context, void **stream, u
 {
     char reason[160];
     int device = 0, count = 0;
-    if (!l2k_cuda_usable(reason, sizeof reason))
+    if (!l2k_cuda_usable(l2k_device_of_share(context, 0), reason, sizeof reason))
         return l2k_fail(context, L2K_ERROR_BACKEND, "CUDA: no usable GPU: %s", reason);
     int error = cudaGetDevice(&device);
     if (error == cudaSuccess)

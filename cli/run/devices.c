@@ -1,0 +1,103 @@
+/* Which GPU codes which file. */
+#include "cli/run/devices.h"
+
+#include <stdio.h>
+
+#include "pictures/user/report.h"
+
+static uint64_t bit_of(uint32_t device)
+{
+    return (uint64_t)1 << device;
+}
+
+/* ---- --devices --------------------------------------------------------------------------------------------------- */
+
+static bool check_device(uint32_t device)
+{
+    char text[160];
+    l2k_device_info info;
+    if (!l2k_backend_usable(L2K_BACKEND_CUDA, text, sizeof text) && !l2k_device(0, &info))
+        return cli_error("--devices", "no GPU can be used: %s", text);
+    if (!l2k_device(device, &info))
+        return cli_error("--devices", "there is no device %u; lift2k info --devices lists them", device);
+    return info.usable || cli_error("--devices", "device %u, %s: %s", device, info.name, info.reason);
+}
+
+static bool find_all(cli_devices *devices, const cli_options *options)
+{
+    char text[160];
+    l2k_device_info info;
+    for (uint32_t i = 0; i < CLI_MOST_DEVICES && l2k_device(i, &info); i++)
+        devices->set |= info.usable ? bit_of(i) : 0;
+    if (devices->set)
+        return true;
+    l2k_backend_usable(L2K_BACKEND_CUDA, text, sizeof text);
+    if (options->backend.value == L2K_BACKEND_CUDA)
+        return cli_error("--devices", "no GPU can be used: %s", text);
+    if (!options->quiet)
+        cli_note("lift2k: no GPU can be used: %s; the CPU does the work", text);
+    return true;
+}
+
+bool cli_devices_find(cli_devices *devices, const cli_options *options)
+{
+    *devices = (cli_devices){.cpu_last = cli_setting_or(options->backend, L2K_BACKEND_AUTO) == L2K_BACKEND_AUTO};
+    if ((options->all_devices || options->device_set) && options->backend.value == L2K_BACKEND_CPU &&
+        options->backend.given)
+        return cli_error("--devices", "--backend cpu uses none");
+    if (options->all_devices)
+        return find_all(devices, options);
+    devices->set = options->device_set;
+    for (uint32_t i = 0; i < CLI_MOST_DEVICES; i++)
+        if ((devices->set & bit_of(i)) && !check_device(i))
+            return false;
+    return true;
+}
+
+/* ---- Coders ------------------------------------------------------------------------------------------------------ */
+
+static unsigned count_bits(uint64_t set)
+{
+    unsigned count = 0;
+    for (; set; set &= set - 1)
+        count++;
+    return count;
+}
+
+unsigned cli_devices_count(const cli_devices *devices)
+{
+    return count_bits(devices->set);
+}
+
+static int pick(uint64_t set, unsigned number)
+{
+    int device = 0;
+    if (!set)
+        return CLI_NO_DEVICE;
+    for (unsigned skip = number % count_bits(set);; device++)
+        if ((set & bit_of((uint32_t)device)) && skip-- == 0)
+            return device;
+}
+
+int cli_device_of_coder(const cli_devices *devices, unsigned coder)
+{
+    return pick(devices->set & ~atomic_load(&devices->failed), coder);
+}
+
+bool cli_device_failed(cli_devices *devices, unsigned coder, int *device, const cli_messages *messages)
+{
+    const int before = *device;
+    if (before != CLI_NO_DEVICE)
+        atomic_fetch_or(&devices->failed, bit_of((uint32_t)before));
+    *device = cli_device_of_coder(devices, coder);
+    if (before == CLI_NO_DEVICE || (*device == CLI_NO_DEVICE && !devices->cpu_last))
+        return cli_error(messages->subject, "%s", messages->first_error);
+    if (messages->quiet)
+        return true;
+    if (*device == CLI_NO_DEVICE)
+        cli_warning(messages->subject, "device %d: %s; the CPU takes the file", before, messages->first_error);
+    else
+        cli_warning(messages->subject, "device %d: %s; device %d takes the file", before, messages->first_error,
+                    *device);
+    return true;
+}
