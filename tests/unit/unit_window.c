@@ -173,6 +173,7 @@ static void fill_band(const l2k_plan_component *c, unsigned band, const l2k_coef
                       const l2k_coefficients *to)
 {
     const l2k_rect needed = l2k_needed_part(c, band), held = l2k_held_part(c, band);
+    assert_true(contains(l2k_read_part(c, band), needed) && contains(held, l2k_read_part(c, band)));
     const l2k_rect all =
         l2k_subband_rect(c->rect, l2k_band_level(c->levels, l2k_band_resolution(band)), l2k_band_orientation(band));
     assert_true(contains(held, needed) && contains(all, held));
@@ -380,7 +381,7 @@ static void test_fits(void **unused)
     l2k_plan *plan;
     assert_int_equal(l2k_plan_create(&context, L2K_BACKEND_CPU, &spec, &plan), L2K_OK);
     assert_true(l2k_plan_fits(plan, &spec));
-    c.window = (l2k_rect){640, 1280, 896, 1536}; /* by multiples of 2^5 */
+    c.window = (l2k_rect){320 + 1024, 640 + 256, 576 + 1024, 896 + 256}; /* by multiples of 8 * 2^5 */
     assert_true(l2k_plan_fits(plan, &spec));
     c.window.x0 += 2;
     c.window.x1 += 2;
