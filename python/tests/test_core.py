@@ -117,6 +117,33 @@ def test_dlpack(random):
         lift2k.encode(Elsewhere(a))
 
 
+@pytest.mark.skipif(lift2k.backend_usable("cuda")[0], reason="there is a GPU, which test_gpu.py uses")
+def test_device_arrays_need_a_device(random):
+    """They reach the library as device memory, for the caller's stream; where there is no GPU, that is an error."""
+    a, streams = picture(random, (30, 40)), []
+
+    class OnDevice(Speaker):
+        def __dlpack_device__(self):
+            return (2, 1)
+
+        def __dlpack__(self, stream):
+            streams.append(stream)
+            return self.array.__dlpack__()
+
+    class Stream:
+        cuda_stream = 77
+
+    data = lift2k.encode(a)
+    for call in (lambda: lift2k.encode(OnDevice(a)), lambda: lift2k.encode(OnDevice(a), stream=5),
+                 lambda: lift2k.encode_many([OnDevice(a)], stream=Stream()), lambda: lift2k.decode(data, out=OnDevice(a)),
+                 lambda: lift2k.decode_many([data], out=[OnDevice(a)], stream=Stream())):
+        with pytest.raises(errors.BackendError):
+            call()
+    assert streams == [1, 5, 77, 1, 77]
+    with pytest.raises(ValueError, match="same memory"):
+        lift2k.encode_many([a, OnDevice(a)])
+
+
 def test_images(random):
     luma, chroma = picture(random, (41, 61)), picture(random, (21, 31))
     steps = [(1, 1), (2, 2), (2, 2)]
