@@ -342,6 +342,23 @@ def test_write(random, tmp_path):
     memory = io.BytesIO()
     lift2k.write(memory, a, **coding)
     assert memory.getvalue() == data
+    with open(path, "wb", buffering=0) as file:  # in the middle of a file, and not buffered
+        file.write(b"before")
+        lift2k.write(file, a, by_rows=True, **coding)
+        file.write(b"after")
+    assert path.read_bytes() == b"before" + data + b"after"
+    link = tmp_path / "link"
+    link.symlink_to(path)
+    lift2k.write(link, a, **coding)
+    assert link.is_symlink() and path.read_bytes() == data
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    found = []
+    reader = threading.Thread(target=lambda: found.append(lift2k.decode(pipe)))
+    reader.start()
+    lift2k.write(pipe, a)
+    reader.join()
+    assert np.array_equal(found[0], a) and pipe.is_fifo()
     lift2k.write(path, pieces(), shape=a.shape)
     assert lift2k.open(path).header.tile_height == 1024
     assert path.stat().st_mode & 0o777 == 0o666 & ~_umask()
@@ -515,6 +532,8 @@ def test_cancelling(random):
 
         with pytest.raises(KeyError, match="my own"):
             call(fails)
+    with pytest.raises(KeyError, match="my own"):
+        lift2k.encode_many([a, a], progress=fails, return_exceptions=True)
 
 
 def test_interrupt(random):
