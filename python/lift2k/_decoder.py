@@ -24,8 +24,8 @@ def contents(source: Any) -> Any:
     if not isinstance(source, (str, os.PathLike)):
         return source
     with open(source, "rb") as file:
-        if os.fstat(file.fileno()).st_size == 0:
-            return b""
+        if os.fstat(file.fileno()).st_size == 0:  # or it is a pipe
+            return file.read()
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 

@@ -117,6 +117,33 @@ def test_dlpack(random):
         lift2k.encode(Elsewhere(a))
 
 
+@pytest.mark.skipif(lift2k.backend_usable("cuda")[0], reason="there is a GPU, which test_gpu.py uses")
+def test_device_arrays_need_a_device(random):
+    """They reach the library as device memory, for the caller's stream; where there is no GPU, that is an error."""
+    a, streams = picture(random, (30, 40)), []
+
+    class OnDevice(Speaker):
+        def __dlpack_device__(self):
+            return (2, 1)
+
+        def __dlpack__(self, stream):
+            streams.append(stream)
+            return self.array.__dlpack__()
+
+    class Stream:
+        cuda_stream = 77
+
+    data = lift2k.encode(a)
+    for call in (lambda: lift2k.encode(OnDevice(a)), lambda: lift2k.encode(OnDevice(a), stream=5),
+                 lambda: lift2k.encode_many([OnDevice(a)], stream=Stream()), lambda: lift2k.decode(data, out=OnDevice(a)),
+                 lambda: lift2k.decode_many([data], out=[OnDevice(a)], stream=Stream())):
+        with pytest.raises(errors.BackendError):
+            call()
+    assert streams == [1, 5, 77, 1, 77]
+    with pytest.raises(ValueError, match="same memory"):
+        lift2k.encode_many([a, OnDevice(a)])
+
+
 def test_images(random):
     luma, chroma = picture(random, (41, 61)), picture(random, (21, 31))
     steps = [(1, 1), (2, 2), (2, 2)]
@@ -315,6 +342,23 @@ def test_write(random, tmp_path):
     memory = io.BytesIO()
     lift2k.write(memory, a, **coding)
     assert memory.getvalue() == data
+    with open(path, "wb", buffering=0) as file:  # in the middle of a file, and not buffered
+        file.write(b"before")
+        lift2k.write(file, a, by_rows=True, **coding)
+        file.write(b"after")
+    assert path.read_bytes() == b"before" + data + b"after"
+    link = tmp_path / "link"
+    link.symlink_to(path)
+    lift2k.write(link, a, **coding)
+    assert link.is_symlink() and path.read_bytes() == data
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    found = []
+    reader = threading.Thread(target=lambda: found.append(lift2k.decode(pipe)))
+    reader.start()
+    lift2k.write(pipe, a)
+    reader.join()
+    assert np.array_equal(found[0], a) and pipe.is_fifo()
     lift2k.write(path, pieces(), shape=a.shape)
     assert lift2k.open(path).header.tile_height == 1024
     assert path.stat().st_mode & 0o777 == 0o666 & ~_umask()
@@ -488,6 +532,8 @@ def test_cancelling(random):
 
         with pytest.raises(KeyError, match="my own"):
             call(fails)
+    with pytest.raises(KeyError, match="my own"):
+        lift2k.encode_many([a, a], progress=fails, return_exceptions=True)
 
 
 def test_interrupt(random):
