@@ -47,6 +47,8 @@ class EncoderOptions(TypedDict, total=False):
     ht_passes: int
     memory: Literal["host", "device"] | int
     in_flight: int
+    device: int
+    devices: int
     precincts: Sequence[tuple[int, int]]  # (width, height) from the highest resolution down
     ratio: Targets  # raw size over size of the output, one per layer, from the coarsest on
     psnr: Targets  # dB, likewise
@@ -87,6 +89,8 @@ class DecoderOptions(TypedDict, total=False):
     cpu: Cpu
     memory: Literal["host", "device"] | int
     in_flight: int
+    device: int
+    devices: int
 
 
 class TransformOptions(TypedDict, total=False):
@@ -104,6 +108,7 @@ class TransformOptions(TypedDict, total=False):
     limit_samples: int
     gpu_min_samples: int
     cpu: Cpu
+    device: int
 
 
 # Options whose values have names, and the enums of these.
