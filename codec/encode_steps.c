@@ -537,16 +537,6 @@ static l2k_status search(step_search *s)
                                            : fit_size(s, floor((double)s->raw_bytes / target->value));
 }
 
-/* Others may have been begun and not ended. */
-static void drop_plans(l2k_teams *teams)
-{
-    for (unsigned i = 0; i < teams->num_teams; i++)
-        for (unsigned k = 0; k < teams->teams[i].num_slots; k++) {
-            l2k_plan_free(teams->teams[i].slots[k].plan);
-            teams->teams[i].slots[k].plan = NULL;
-        }
-}
-
 /* Where a device that AUTO has chosen failed: whether all tiles are to be done again on the CPU. */
 static bool falls_back(const step_search *s, l2k_status status)
 {
@@ -556,7 +546,7 @@ static bool falls_back(const step_search *s, l2k_status status)
         !atomic_load(&s->on_device))
         return false;
     l2k_choice_fall_back(context, status);
-    drop_plans(teams);
+    l2k_teams_drop_plans(teams); /* some may have been begun and not ended */
     for (uint32_t t = 0; t < s->encoder->num_tiles; t++)
         l2k_encode_release_tile(context, &s->job.tiles[t]);
     return true;

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 199309L /* nanosleep */
 #include "codec/teams.h"
 
+#include <string.h>
 #include <time.h>
 
 #include "base/integer.h"
@@ -69,12 +70,90 @@ static bool same_teams(const l2k_teams *a, const l2k_teams *b)
            a->gpu_min_samples == b->gpu_min_samples && a->num_teams == b->num_teams && a->num_slots == b->num_slots;
 }
 
+/* ---- Plans of a slot ----------------------------------------------------------------------------------------- */
+
+static void drop_plan(l2k_tile_slot *slot)
+{
+    l2k_plan_free(slot->plan);
+    slot->plan = NULL;
+}
+
+static void drop_spare(l2k_spare_plan *spare)
+{
+    l2k_plan_free(spare->plan);
+    *spare = (l2k_spare_plan){0};
+}
+
+static void drop_spares(l2k_tile_slot *slot)
+{
+    for (unsigned i = 0; i < L2K_SPARE_PLANS; i++)
+        drop_spare(&slot->spares[i]);
+}
+
+/* The plan becomes a spare one if it is on a device, in place of the one that has been there longest. */
+static void set_aside(l2k_tile_slot *slot)
+{
+    l2k_spare_plan *spares = slot->spares;
+    if (!slot->plan || !l2k_plan_stream(slot->plan)) {
+        drop_plan(slot);
+        return;
+    }
+    drop_spare(&spares[L2K_SPARE_PLANS - 1]);
+    memmove(spares + 1, spares, (L2K_SPARE_PLANS - 1) * sizeof *spares);
+    spares[0] = (l2k_spare_plan){slot->plan, true};
+    slot->plan = NULL;
+}
+
+static bool take_spare(l2k_tile_slot *slot, const l2k_plan_spec *spec)
+{
+    for (unsigned i = 0; i < L2K_SPARE_PLANS; i++) {
+        l2k_plan *plan = slot->spares[i].plan;
+        if (!plan || !l2k_plan_fits(plan, spec))
+            continue;
+        memmove(slot->spares + i, slot->spares + i + 1, (L2K_SPARE_PLANS - 1 - i) * sizeof *slot->spares);
+        slot->spares[L2K_SPARE_PLANS - 1] = (l2k_spare_plan){0};
+        set_aside(slot);
+        slot->plan = plan;
+        return true;
+    }
+    return false;
+}
+
+/* Those that no tile of the last image needed go: they are the last ones. */
+static void age_spares(l2k_tile_slot *slot)
+{
+    for (unsigned i = 0; i < L2K_SPARE_PLANS; i++) {
+        if (!slot->spares[i].is_used)
+            drop_spare(&slot->spares[i]);
+        slot->spares[i].is_used = false;
+    }
+}
+
+void l2k_teams_drop_plans(l2k_teams *teams)
+{
+    for (unsigned i = 0; teams->teams && i < teams->num_teams; i++) {
+        l2k_team *team = &teams->teams[i];
+        const int before = l2k_device_enter(&team->context);
+        for (unsigned k = 0; k < team->num_slots; k++) {
+            drop_plan(&team->slots[k]);
+            drop_spares(&team->slots[k]);
+        }
+        l2k_device_leave(before);
+    }
+}
+
+/* ---- Preparation --------------------------------------------------------------------------------------------- */
+
 /* Teams of the last run; how many images are in flight now only matters for the way devices are used. */
 static void take_again(const l2k_context *context, l2k_teams *teams)
 {
     teams->keep_plans = true;
-    for (unsigned i = 0; i < teams->num_teams; i++)
-        teams->teams[i].context.in_flight = teams->teams[i].quiet.in_flight = context->in_flight;
+    for (unsigned i = 0; i < teams->num_teams; i++) {
+        l2k_team *team = &teams->teams[i];
+        team->context.in_flight = team->quiet.in_flight = context->in_flight;
+        for (unsigned k = 0; k < team->num_slots; k++)
+            age_spares(&team->slots[k]);
+    }
 }
 
 l2k_status l2k_teams_prepare(const l2k_context *context, l2k_backend backend, const l2k_block_coder_table *coders,
@@ -113,10 +192,9 @@ void l2k_teams_release(l2k_teams *teams)
         const int before = l2k_device_enter(&team->context);
         l2k_block_coder_free(team->coder);
         l2k_block_coder_free(team->device_coder);
-        for (unsigned k = 0; k < team->num_slots; k++)
-            l2k_plan_free(team->slots[k].plan);
         l2k_device_leave(before);
     }
+    l2k_teams_drop_plans(teams);
     if (teams->teams)
         l2k_release(teams->context, teams->teams);
     *teams = (l2k_teams){0};
@@ -173,12 +251,6 @@ bool l2k_next_turn(l2k_teams *teams, l2k_team *team, l2k_turn *turn)
         return false;
     *turn = (l2k_turn){false, team->tiles[k], &team->slots[k]};
     return true;
-}
-
-static void drop_plan(l2k_tile_slot *slot)
-{
-    l2k_plan_free(slot->plan);
-    slot->plan = NULL;
 }
 
 void l2k_end_turn(l2k_teams *teams, l2k_team *team, const l2k_turn *turn, l2k_status status)
@@ -284,11 +356,31 @@ l2k_status l2k_team_new_plan(const l2k_team *team, const l2k_plan_spec *spec, l2
     return L2K_OK;
 }
 
+/* Makes a plan on a device if there is room for it beside the spare ones. Otherwise these go, since for want of room
+ * AUTO would turn to the CPU for all tiles to come. */
+static bool has_room(const l2k_team *team, const l2k_plan_spec *spec, l2k_tile_slot *slot)
+{
+    if (!slot->spares[0].plan || spec->cpu_reason ||
+        !l2k_backend_overlaps(&team->context, team->backend, l2k_plan_samples(spec)))
+        return false;
+    if (l2k_plan_create(&team->quiet, L2K_BACKEND_CUDA, spec, &slot->plan) != L2K_OK) {
+        drop_spares(slot);
+        return false;
+    }
+    l2k_plan_use(slot->plan, team->backend == L2K_BACKEND_AUTO ? &team->quiet : &team->context);
+    return true;
+}
+
 l2k_status l2k_team_plan(const l2k_team *team, l2k_tile_slot *slot, const l2k_plan_spec *spec)
 {
-    if (slot->plan && l2k_plan_fits(slot->plan, spec))
+    if ((slot->plan && l2k_plan_fits(slot->plan, spec)) || take_spare(slot, spec))
         return L2K_OK;
-    drop_plan(slot);
+    if (team->num_slots > 1)
+        set_aside(slot);
+    else
+        drop_plan(slot); /* of another image */
+    if (has_room(team, spec, slot))
+        return L2K_OK;
     return l2k_team_new_plan(team, spec, &slot->plan);
 }
 
@@ -327,5 +419,6 @@ bool l2k_team_falls_back(l2k_team *team, l2k_tile_slot *slot, l2k_status status)
         return false;
     l2k_choice_fall_back(&team->context, status);
     drop_plan(slot);
+    drop_spares(slot);
     return true;
 }

@@ -9,14 +9,22 @@
 #include "transform/choice.h"
 #include "transform/plan.h"
 
+/* A plan on a device for tiles of another shape: the last ones of rows and columns differ from the rest, and making a
+ * plan there takes longer than a tile. */
+typedef struct l2k_spare_plan {
+    l2k_plan *plan; /* NULL: none */
+    bool is_used;   /* since the present image began */
+} l2k_spare_plan;
+
+enum { L2K_SLOTS_OF_TEAM = 2, L2K_SPARE_PLANS = 3 };
+
 /* Room for a tile under way, and its plan. Where the transform may run on a device, a team has two: one tile is with
  * the device while the threads work on the other. */
 typedef struct l2k_tile_slot {
     l2k_plan *plan;
     unsigned number; /* among all slots of all teams */
+    l2k_spare_plan spares[L2K_SPARE_PLANS]; /* those used last come first */
 } l2k_tile_slot;
-
-enum { L2K_SLOTS_OF_TEAM = 2 };
 
 typedef struct l2k_team {
     l2k_context context; /* with the number of its threads, and its device */
@@ -63,6 +71,9 @@ l2k_status l2k_teams_prepare(const l2k_context *context, l2k_backend backend, co
 /* Waits for plans that are under way. Takes zero-initialised teams, too. */
 void l2k_teams_release(l2k_teams *teams);
 
+/* Frees the plans of all slots, of which none is needed any more. */
+void l2k_teams_drop_plans(l2k_teams *teams);
+
 /* Releases the code that the teams' block coders hold. */
 void l2k_teams_forget(l2k_teams *teams);
 
@@ -87,7 +98,7 @@ void l2k_end_turn(l2k_teams *teams, l2k_team *team, const l2k_turn *turn, l2k_st
 /* A plan for `spec`. One on a device that AUTO has chosen fails without a message: the CPU then does its work. */
 l2k_status l2k_team_new_plan(const l2k_team *team, const l2k_plan_spec *spec, l2k_plan **plan);
 
-/* The slot's plan for `spec`, made anew where the present one does not fit. */
+/* The slot's plan for `spec`: the present one, a spare one, or a new one. */
 l2k_status l2k_team_plan(const l2k_team *team, l2k_tile_slot *slot, const l2k_plan_spec *spec);
 
 /* The coder for coefficients where a plan has them: the team's own, also for NULL, or, on a device, one of that table.

@@ -11,8 +11,8 @@
 
 l2k_level l2k_level_of(const l2k_plan_component *component, unsigned level)
 {
-    l2k_rect in = l2k_level_rect(component, level), low = l2k_subband_rect(in, 1, L2K_LL);
-    l2k_rect passed = l2k_passed_rect(component, level);
+    const l2k_rect in = l2k_level_rect(component, level), low = l2k_subband_rect(in, 1, L2K_LL);
+    const l2k_rect passed = l2k_has_window(component) ? l2k_passed_rect(component, level) : in;
     return (l2k_level){l2k_rect_width(in),
                        l2k_rect_height(in),
                        l2k_rect_width(low),

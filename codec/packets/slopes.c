@@ -76,7 +76,8 @@ static l2k_status add_tile(listing *l, uint32_t t)
     return l2k_poll(l->list->context, tile->num_places * WEIGHT_OF_BLOCK);
 }
 
-void l2k_slopes_sum(l2k_slope_bin *bins)
+/* Counts and bytes of bins become what is before each. */
+static void sum_bins(l2k_slope_bin *bins)
 {
     size_t start = 0;
     uint64_t bytes = 0;
@@ -97,7 +98,7 @@ static l2k_status distribute(listing *l)
     list->segments = l2k_allocate(list->context, list->count, sizeof *list->segments);
     if (!list->segments)
         return l2k_fail(list->context, L2K_ERROR_MEMORY, "out of memory for rate control");
-    l2k_slopes_sum(list->bins);
+    sum_bins(list->bins);
     for (size_t i = 0; i < list->count; i++)
         list->segments[list->bins[l2k_slope_bin_of(l->segments[i].slope)].start++] = l->segments[i];
     for (size_t i = L2K_SLOPE_BINS; i > 0; i--)

@@ -35,9 +35,6 @@ typedef struct l2k_slope_list {
  */
 double l2k_distortion_weight(const l2k_tile *tile, const l2k_subband *band);
 
-/* Counts and bytes of bins become what is before each; there is one more at the end. */
-void l2k_slopes_sum(l2k_slope_bin *bins);
-
 /* The tiles' places must be listed and outlive the list. Errors: L2K_ERROR_MEMORY, L2K_ERROR_CANCELLED, after which the
  * list is to be released all the same. */
 l2k_status l2k_slopes_create(const l2k_context *context, const l2k_tile *tiles, uint32_t num_tiles,

@@ -221,7 +221,11 @@ typedef enum l2k_format { L2K_FORMAT_JP2 = 0, L2K_FORMAT_CODESTREAM } l2k_format
  * if the GPU runs out of memory or fails. -2 stands for the numbers from which on the GPU was measured to be faster
  * than 16 processors, from and to host memory; MQ and HT, encoding and decoding have numbers of their own
  * (transform/choice.h). The default, -1, is the same once the object's images are worth opening the device, which takes
- * a tenth of a second or more: for HT after 2^29 samples, for MQ after 2^26. CUDA is the GPU or L2K_ERROR_BACKEND. */
+ * a tenth of a second or more: for HT after 2^29 samples, for MQ after 2^26. CUDA is the GPU or L2K_ERROR_BACKEND.
+ *
+ * Memory of the GPU, and pinned memory for what crosses the bus, do not come from the allocation hook, and LIMIT_MEMORY
+ * does not count them: they are in proportion to the samples and the coded bytes of the image, or mostly of two tiles of
+ * a tiled one, which LIMIT_SAMPLES and the size of the file bound. */
 typedef enum l2k_backend { L2K_BACKEND_AUTO = 0, L2K_BACKEND_CPU, L2K_BACKEND_CUDA } l2k_backend;
 
 /* Where planes, and a transform's coefficients, are: in host memory, or in memory of the object's CUDA device. */

@@ -66,21 +66,21 @@ class ChunkCodec:
         self.samples, self.threads = samples, threads
         self.coding = {name: tuple(v) if isinstance(v, list) else v for name, v in coding.items()}
         self._plain, self._description = _encoder._split(self.coding)
-        self._encoder()  # raises for options that do not exist
+        self._own_encoder()  # raises for options that do not exist
 
     def config(self) -> dict[str, Any]:
         """What ChunkCodec(**config) takes, and goes into metadata."""
         plain = {name: _plain(v) for name, v in self.coding.items()}
         return {"version": VERSION} | ({} if self.samples is None else {"samples": self.samples}) | plain
 
-    def _encoder(self) -> _encoder.Encoder:
-        return _keep(("encoder", self.threads, repr(sorted(self._plain.items()))), self._new_encoder)
+    def _own_encoder(self) -> _encoder.Encoder:
+        return _keep(("encoder", self.threads, repr(sorted(self._plain.items()))), self._new_encoder)  # type: ignore[no-any-return]
 
     def _new_encoder(self) -> _encoder.Encoder:
         return _encoder.Encoder(threads=self.threads, format="codestream", **self._plain)
 
-    def _decoder(self) -> _decoder.Decoder:
-        return _keep(("decoder", self.threads), lambda: _decoder.Decoder(threads=self.threads, strict=True))
+    def _own_decoder(self) -> _decoder.Decoder:
+        return _keep(("decoder", self.threads), lambda: _decoder.Decoder(threads=self.threads, strict=True))  # type: ignore[no-any-return]
 
     def encode(self, array: np.ndarray[Any, Any]) -> bytes:
         """A chunk as bytes."""
@@ -89,9 +89,9 @@ class ChunkCodec:
         dtype = array.dtype.newbyteorder("=")
         ndim = _image_ndim(array.shape, self.samples)
         if array.ndim == ndim and array.shape[2:] != (1,) and self._alone(dtype) and ndim > 1:
-            return self._encoder().encode(array, **self._description)
+            return self._own_encoder().encode(array, **self._description)
         images = array.reshape(-1, *(array.shape[-ndim:] if ndim > 1 else (1, array.shape[0])))
-        files = self._encoder().encode_many(list(images), **self._description)
+        files = self._own_encoder().encode_many(list(images), **self._description)
         head = _HEAD.pack(MAGIC, VERSION, array.ndim, max(ndim, 2), dtype.str[1:].encode())
         lengths = [len(file) for file in files]
         return b"".join([head, struct.pack(f"<{array.ndim}Q{len(lengths)}Q", *array.shape, *lengths), *files])
@@ -115,7 +115,7 @@ class ChunkCodec:
         return result
 
     def _one(self, data: Any, out: Any) -> Any:
-        decoder = self._decoder()
+        decoder = self._own_decoder()
         decoder.open(data)
         return decoder.decode(out=out)
 
@@ -143,7 +143,7 @@ class ChunkCodec:
         for length in lengths:
             files.append(view[start:start + length])
             start += length
-        decoder = self._decoder()
+        decoder = self._own_decoder()
         for file in files[:1]:  # before memory is taken: all images must be like the first
             decoder.open(file)
             first = decoder.wanted()

@@ -66,12 +66,12 @@ static void random_targets(rng *r, coding *o, unsigned most)
     const bool psnr = rng_below(r, 2);
     double value = psnr ? rng_between(r, 15, 30) : rng_between(r, 10, 100);
     o->target_kind = psnr ? L2K_TARGET_PSNR : L2K_TARGET_RATIO;
-    o->num_targets = rng_between(r, 1, most);
+    o->num_targets = rng_below(r, 2) ? 1 : rng_between(r, 1, most); /* a ratio alone is met on the device */
     for (unsigned i = 0; i < o->num_targets; i++) {
         o->targets[i] = value;
         value = psnr ? value + rng_between(r, 1, 6) : 1 + (value - 1) * 0.6;
     }
-    if (rng_below(r, 2))
+    if (rng_below(r, 4) == 0)
         o->targets[o->num_targets - 1] = psnr ? 0 : 1; /* everything */
 }
 

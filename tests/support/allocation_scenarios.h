@@ -393,7 +393,8 @@ static inline void scenario_fail_each(const scenario *s, const scenario_files *f
         l2k_status status = scenario_live(s, files, &w);
         bool failed = w.allocations > n;
         assert_true(status == L2K_OK || failed);
-        assert_true(once || status == L2K_ERROR_MEMORY || !failed);
+        /* with a device, what a spare plan took may serve in its place */
+        assert_true(once || status == L2K_ERROR_MEMORY || !failed || files->backend != L2K_BACKEND_CPU);
         assert_true(status == L2K_OK || n == 0 || w.errors > 0);
         if (!failed)
             break;

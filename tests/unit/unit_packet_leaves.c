@@ -109,6 +109,15 @@ static l2k_cuda_coded_block coded_of(const l2k_block *block)
     return coded;
 }
 
+/* As for styles that do not divide passes into segments, where none is divided. */
+static const uint32_t *ends_of(const l2k_block *block)
+{
+    for (unsigned i = 0; i + 1 < block->num_passes; i++)
+        if (block->coded.pass_bytes[i] & L2K_PASS_TERMINATED)
+            return block->coded.pass_bytes;
+    return NULL;
+}
+
 static void make_tree(const l2k_subband *band, const l2k_precinct *precinct)
 {
     uint32_t across = precinct->grid.across, down = precinct->grid.down;
@@ -142,7 +151,7 @@ static uint32_t put_part(const l2k_precinct *precinct, uint32_t at)
         at += l2k_inclusion_bits(&part, nodes, i, &ones);
         if (block.num_passes)
             at += l2k_zero_plane_bits(&part, nodes, i, NULL, 0) +
-                  l2k_length_bits(&block, precinct->blocks[i].coded.pass_bytes, NULL, 0);
+                  l2k_length_bits(&block, ends_of(&precinct->blocks[i]), NULL, 0);
     }
     assert_true(at / 32 + 2 < WORDS);
     for (uint32_t i = count; i-- > 0;) {
@@ -152,7 +161,7 @@ static uint32_t put_part(const l2k_precinct *precinct, uint32_t at)
         if (block.num_passes) {
             end += l2k_zero_plane_bits(&part, nodes, i, NULL, 0);
             l2k_zero_plane_bits(&part, nodes, i, words, end);
-            l2k_length_bits(&block, precinct->blocks[i].coded.pass_bytes, words, end);
+            l2k_length_bits(&block, ends_of(&precinct->blocks[i]), words, end);
         }
     }
     free(starts);

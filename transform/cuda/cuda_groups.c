@@ -29,65 +29,59 @@ static const group_limits limits[][2] = {
         {[L2K_FORWARD] = {TWO_TO(24), TWO_TO(26), TWO_TO(22)}, [L2K_INVERSE] = {TWO_TO(24), UINT64_MAX, TWO_TO(20)}},
 };
 
-/* Whether a sweep can take a level and the next one: where a window cuts them, they have to be cut alike. */
-static bool go_together(const l2k_plan_component *component, unsigned level)
+/* How many of the levels from `first` on a sweep can take, of at most `most`: where a window cuts levels, they have to
+ * be cut alike. */
+static unsigned count_together(const l2k_plan_component *component, unsigned first, l2k_rect low, unsigned most)
 {
-    if (!l2k_has_window(component))
-        return true;
-    const l2k_rect low = l2k_subband_rect(l2k_level_rect(component, level), 1, L2K_LL);
-    const l2k_rect next = l2k_level_rect(component, level + 1);
-    return memcmp(&low, &next, sizeof low) == 0;
+    if (most < 2 || !l2k_has_window(component))
+        return most;
+    const l2k_rect next = l2k_level_rect(component, first + 1);
+    return memcmp(&low, &next, sizeof low) == 0 ? most : 1;
 }
 
-static l2k_rect rect_from(const l2k_plan_spec *spec, const l2k_plan_component *component, unsigned first)
+static l2k_rect low_of(l2k_rect samples)
 {
-    return first <= component->levels ? l2k_level_rect(component, first) : l2k_plan_output(spec->direction, component);
+    return l2k_subband_rect(samples, 1, L2K_LL);
 }
 
 /* The group whose first level is `first`. */
 static l2k_level_group group_from(const l2k_plan_spec *spec, uint32_t c, unsigned first)
 {
     const l2k_plan_component *component = &spec->components[c];
-    l2k_rect rect = rect_from(spec, component, first);
-    uint64_t samples = (uint64_t)l2k_rect_width(rect) * l2k_rect_height(rect);
     unsigned left = component->levels + 1 - first, most = spec->levels_at_once;
+    l2k_rect rect = left > 0 ? l2k_level_rect(component, first) : l2k_plan_output(spec->direction, component);
+    uint64_t samples = (uint64_t)l2k_rect_width(rect) * l2k_rect_height(rect);
     bool joined = spec->component_transform && c == 0 && first == l2k_discarded(spec->direction, component) + 1;
     const group_limits *limit = &limits[component->wavelet][spec->direction];
     uint64_t two_from = joined ? limit->two_joined_levels_from : limit->two_levels_from;
     bool deep = most == 0 ? samples <= limit->deep_to : most > 2;
+    l2k_level_group group = {first, 1, left > 0 && deep, rect, low_of(rect)};
     if (most == 0)
         most = samples >= two_from ? 2 : 1;
     if (two_from == UINT64_MAX)
         most = 1;
-    if (left > 0 && deep)
-        return (l2k_level_group){first, 1, true};
-    if (left > 1 && most > 1 && !go_together(component, first))
-        most = 1;
-    return (l2k_level_group){first, left < most ? left : most, false};
-}
-
-l2k_level_group l2k_group_at(const l2k_plan_spec *spec, uint32_t c, unsigned g)
-{
-    l2k_level_group group = group_from(spec, c, l2k_discarded(spec->direction, &spec->components[c]) + 1);
-    while (g-- > 0)
-        group = group_from(spec, c, group.first + group.count);
+    if (!group.deep)
+        group.count = count_together(component, first, group.low, left < most ? left : most);
+    if (group.count == 2)
+        group.low = low_of(group.low);
     return group;
 }
 
-l2k_rect l2k_group_rect(const l2k_plan_spec *spec, uint32_t c, l2k_level_group group)
-{
-    return rect_from(spec, &spec->components[c], group.first);
-}
-
-unsigned l2k_count_groups(const l2k_plan_spec *spec, uint32_t c)
+l2k_level_groups l2k_list_groups(const l2k_plan_spec *spec, uint32_t c)
 {
     const l2k_plan_component *component = &spec->components[c];
-    unsigned first = l2k_discarded(spec->direction, component) + 1, count = 0;
-    while (first <= component->levels) {
-        first += group_from(spec, c, first).count;
-        count++;
-    }
-    return count ? count : 1;
+    l2k_level_groups groups = {.count = 0};
+    unsigned first = l2k_discarded(spec->direction, component) + 1;
+    do {
+        const l2k_level_group group = group_from(spec, c, first);
+        const size_t bytes = l2k_low_row_bytes(spec, component, group.samples) * l2k_rect_height(group.samples);
+        size_t *low = &groups.low_bytes[(groups.count + 1) % 2];
+        if (groups.count > 0)
+            *low = bytes > *low ? bytes : *low;
+        groups.of[groups.count++] = group;
+        first += group.count;
+    } while (first <= component->levels);
+    return groups;
 }
 
 /* Including quantiser steps, since kernels take one set. */
@@ -141,26 +135,14 @@ size_t l2k_low_row_bytes(const l2k_plan_spec *spec, const l2k_plan_component *co
     return ((rect.x0 % 8 + (size_t)l2k_rect_width(rect)) * bytes + 127) / 128 * 128;
 }
 
-size_t l2k_low_bytes(const l2k_plan_spec *spec, uint32_t c, unsigned parity)
-{
-    const l2k_plan_component *component = &spec->components[c];
-    const unsigned groups = l2k_count_groups(spec, c);
-    size_t most = 0;
-    /* Without a window the first one is the largest. */
-    for (unsigned g = parity; g + 1 < groups && (g == parity || l2k_has_window(component)); g += 2) {
-        const l2k_rect rect = l2k_group_rect(spec, c, l2k_group_at(spec, c, g + 1));
-        const size_t bytes = l2k_low_row_bytes(spec, component, rect) * l2k_rect_height(rect);
-        most = bytes > most ? bytes : most;
-    }
-    return most;
-}
-
 void l2k_measure_low(const l2k_plan_spec *spec, size_t bytes[2])
 {
     bytes[0] = bytes[1] = 0;
-    for (uint32_t c = 0; c < spec->num_components; c += l2k_components_together(spec, c))
-        for (unsigned g = 0; g < 2; g++) {
-            size_t most = l2k_low_bytes(spec, c, g) * l2k_components_together(spec, c);
-            bytes[g] = most > bytes[g] ? most : bytes[g];
+    for (uint32_t c = 0; c < spec->num_components; c += l2k_components_together(spec, c)) {
+        const l2k_level_groups groups = l2k_list_groups(spec, c);
+        for (unsigned parity = 0; parity < 2; parity++) {
+            size_t most = groups.low_bytes[parity] * l2k_components_together(spec, c);
+            bytes[parity] = most > bytes[parity] ? most : bytes[parity];
         }
+    }
 }

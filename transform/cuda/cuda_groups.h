@@ -9,14 +9,17 @@
 typedef struct l2k_level_group {
     unsigned first, count;
     bool deep;
+    l2k_rect samples, low; /* on the side of the pixels; the LL that the last level takes or leaves */
 } l2k_level_group;
 
-/* Group g of component c from the pixels on, and how many there are: at least one. */
-l2k_level_group l2k_group_at(const l2k_plan_spec *spec, uint32_t c, unsigned g);
-unsigned l2k_count_groups(const l2k_plan_spec *spec, uint32_t c);
+/* The groups of a component from the pixels on; at least one. Memory for LL samples is used in turn. */
+typedef struct l2k_level_groups {
+    unsigned count;
+    size_t low_bytes[2]; /* of a component, for the largest LL behind even and behind odd groups */
+    l2k_level_group of[L2K_MAX_LEVELS + 1];
+} l2k_level_groups;
 
-/* The samples on the pixels' side of a group of component c, which are the LL that it passes on, or the output. */
-l2k_rect l2k_group_rect(const l2k_plan_spec *spec, uint32_t c, l2k_level_group group);
+l2k_level_groups l2k_list_groups(const l2k_plan_spec *spec, uint32_t c);
 
 /* How many components from c on, at most `most`, are alike: of one shape, with the same quantiser steps. */
 unsigned l2k_count_alike(const l2k_plan_spec *spec, uint32_t c, unsigned most);
@@ -31,9 +34,6 @@ l2k_sample_type l2k_low_type(const l2k_plan_spec *spec, const l2k_plan_component
 /* Bytes of a row of the LL of rectangle `rect`. Columns are placed by their coordinates modulo 8, so that lanes, which
  * take eight columns from a multiple of 8 on, are aligned. */
 size_t l2k_low_row_bytes(const l2k_plan_spec *spec, const l2k_plan_component *component, l2k_rect rect);
-
-/* Bytes of the largest LL between two groups of component c, of those behind an even or an odd group. */
-size_t l2k_low_bytes(const l2k_plan_spec *spec, uint32_t c, unsigned parity);
 
 /* Memory for the LL of even and of odd groups, which are used alternately; all components use the same memory. */
 void l2k_measure_low(const l2k_plan_spec *spec, size_t bytes[2]);

@@ -31,28 +31,31 @@ struct level_run {
     uint32_t *arrived;
     char *low[2];
     cudaStream_t stream;
+    l2k_level_groups groups; /* of the components that are being launched */
 };
 
-/* The LL of component c + lane between groups g - 1 and g, at its sample (x, y); it contains what group g - 1 needs. */
-l2k_cuda_plane low_plane(const level_run *run, uint32_t c, unsigned lane, unsigned g, uint32_t x, uint32_t y)
+/* The LL of component c + lane between groups g - 1 and g, from a sample of it on: what group g - 1 takes may begin
+ * inside what group g gives. */
+l2k_cuda_plane low_plane(const level_run *run, uint32_t c, unsigned lane, unsigned g, l2k_rect from)
 {
     const l2k_plan_spec *spec = &run->plan->spec;
     const l2k_plan_component *component = &run->plan->components[c + lane];
-    const l2k_rect rect = l2k_group_rect(spec, c, l2k_group_at(spec, c, g));
+    const l2k_rect rect = run->groups.of[g].samples;
     const unsigned parity = (g - 1) & 1;
     l2k_cuda_plane plane;
     memset(&plane, 0, sizeof plane);
     plane.type = l2k_low_type(spec, component);
     plane.sample_stride = plane.type == L2K_SAMPLE_S16 ? 2 : 4;
     plane.row_stride = (int32_t)l2k_low_row_bytes(spec, component, rect);
-    plane.data = run->low[parity] + lane * l2k_low_bytes(spec, c, parity) +
-                 (rect.x0 % 8 + x - rect.x0) * plane.sample_stride + (size_t)(y - rect.y0) * plane.row_stride;
+    plane.data = run->low[parity] + lane * run->groups.low_bytes[parity] +
+                 (rect.x0 % 8 + from.x0 - rect.x0) * plane.sample_stride +
+                 (size_t)(from.y0 - rect.y0) * plane.row_stride;
     plane.shift = l2k_level_shift{0, INT32_MIN, INT32_MAX};
     return plane;
 }
 
-/* The first coefficient that the plan needs of a subband. */
-char *first_of_band(const level_run *run, uint32_t c, unsigned band)
+/* Where the coefficients begin that the plan needs of a subband, in its view. */
+size_t first_of_band(const level_run *run, uint32_t c, unsigned band)
 {
     const l2k_plan_component *component = &run->plan->components[c];
     const l2k_coefficients *view = &run->plan->views[c];
@@ -62,7 +65,7 @@ char *first_of_band(const level_run *run, uint32_t c, unsigned band)
         x += needed.x0 - held.x0;
         y += needed.y0 - held.y0;
     }
-    return (char *)run->coefficients[c] + (y * view->stride + x) * l2k_coefficient_bytes(view->type);
+    return y * view->stride + x;
 }
 
 /* Subband 0 as a plane, for kernels that read the deepest LL. */
@@ -74,10 +77,11 @@ l2k_cuda_plane deepest_plane(const level_run *run, uint32_t c)
     plane.type = view->type == L2K_COEFFICIENT_INT16 ? L2K_SAMPLE_S16 : L2K_SAMPLE_S32;
     plane.sample_stride = (int32_t)l2k_coefficient_bytes(view->type);
     plane.row_stride = (int32_t)view->stride * plane.sample_stride;
-    plane.data = first_of_band(run, c, 0);
+    plane.data = (char *)run->coefficients[c] + first_of_band(run, c, 0) * plane.sample_stride;
     return plane;
 }
 
+/* Of component c; those that share launches with it have views of the same layout. */
 l2k_cuda_bands bands_of(const level_run *run, uint32_t c, l2k_level_group group)
 {
     const l2k_plan_component *component = &run->plan->components[c];
@@ -90,8 +94,19 @@ l2k_cuda_bands bands_of(const level_run *run, uint32_t c, l2k_level_group group)
             unsigned number = o == L2K_LL ? 0 : l2k_band_number(component->levels - (group.first + i) + 1, o);
             if (o != L2K_LL && group.count == 0)
                 continue;
-            bands.at[i][o] = first_of_band(run, c, number);
+            bands.at[i][o] =
+                (char *)run->coefficients[c] + first_of_band(run, c, number) * l2k_coefficient_bytes(view->type);
         }
+    return bands;
+}
+
+/* The same in the memory of another component. */
+l2k_cuda_bands move_bands(l2k_cuda_bands bands, const void *from, void *to)
+{
+    for (auto &level : bands.at)
+        for (void *&at : level)
+            if (at)
+                at = (char *)to + ((char *)at - (const char *)from);
     return bands;
 }
 
@@ -130,23 +145,16 @@ l2k_span span_of(uint32_t origin, uint32_t first, uint32_t end)
     return l2k_span{(int32_t)(first - base), (int32_t)(end - base)};
 }
 
-/* The LL that the last level of a group takes. */
-l2k_rect low_of_group(l2k_rect samples, l2k_level_group group)
-{
-    for (unsigned i = 0; i < group.count; i++)
-        samples = l2k_subband_rect(samples, 1, L2K_LL);
-    return samples;
-}
-
 /* The sweep of group g of `count` components from c + lane0 on. The samples of group 0 are the caller's planes, those
  * of other groups the LL of the previous group. */
 l2k_cuda_sweep sweep_of(const level_run *run, uint32_t c, unsigned lane0, unsigned count, unsigned g,
                         const l2k_plane *planes)
 {
     const l2k_plan_spec *spec = &run->plan->spec;
-    l2k_level_group group = l2k_group_at(spec, c, g);
-    const l2k_rect rect = l2k_group_rect(spec, c, group), low = low_of_group(rect, group);
+    const l2k_level_group &group = run->groups.of[g];
+    const l2k_rect rect = group.samples;
     const l2k_rect kept = g == 0 ? l2k_plan_output(spec->direction, &run->plan->components[c]) : rect;
+    const l2k_cuda_bands bands = bands_of(run, c, group);
     l2k_cuda_sweep sweep;
     memset(&sweep, 0, sizeof sweep);
     sweep.x = span_of(rect.x0, rect.x0, rect.x1);
@@ -156,16 +164,15 @@ l2k_cuda_sweep sweep_of(const level_run *run, uint32_t c, unsigned lane0, unsign
     sweep.levels = (int32_t)group.count;
     sweep.components = (int32_t)count;
     sweep.joined = spec->component_transform && c == 0 && g == 0;
-    sweep.low_in_bands = g + 1 == l2k_count_groups(spec, c);
+    sweep.low_in_bands = g + 1 == run->groups.count;
     sweep.type = spec->type;
     sweep.wavelet = run->plan->components[c].wavelet;
     for (unsigned i = 0; i < count; i++) {
         unsigned lane = lane0 + i;
-        sweep.samples[i] = g == 0 ? device_plane(run->plan, c + lane, &planes[c + lane])
-                                  : low_plane(run, c, lane, g, rect.x0, rect.y0);
-        sweep.low[i] =
-            sweep.low_in_bands ? deepest_plane(run, c + lane) : low_plane(run, c, lane, g + 1, low.x0, low.y0);
-        sweep.bands[i] = bands_of(run, c + lane, group);
+        sweep.samples[i] =
+            g == 0 ? device_plane(run->plan, c + lane, &planes[c + lane]) : low_plane(run, c, lane, g, rect);
+        sweep.low[i] = sweep.low_in_bands ? deepest_plane(run, c + lane) : low_plane(run, c, lane, g + 1, group.low);
+        sweep.bands[i] = move_bands(bands, run->coefficients[c], run->coefficients[c + lane]);
         sweep.steps[i] = steps_of(run->plan, c + lane, group);
     }
     return sweep;
@@ -255,8 +262,8 @@ bool are_like_low(const level_run *run, lane_range lanes, const l2k_plane *plane
 /* The first group from which all are deep. */
 unsigned first_deep(const level_run *run, lane_range lanes, const l2k_plane *planes)
 {
-    unsigned g = l2k_count_groups(&run->plan->spec, lanes.c);
-    while (g > 0 && l2k_group_at(&run->plan->spec, lanes.c, g - 1).deep)
+    unsigned g = run->groups.count;
+    while (g > 0 && run->groups.of[g - 1].deep)
         g--;
     return g > 0 || are_like_low(run, lanes, planes) ? g : 1;
 }
@@ -308,7 +315,7 @@ int launch_one_by_one(const level_run *run, uint32_t c, unsigned lanes, unsigned
 int launch_components(const level_run *run, uint32_t c, unsigned together, const l2k_plane *planes)
 {
     const l2k_plan_spec *spec = &run->plan->spec;
-    unsigned groups = l2k_count_groups(spec, c);
+    const unsigned groups = run->groups.count;
     lane_range all = {c, 0, together};
     if (l2k_count_alike(spec, c, together) == together)
         return launch_groups(run, all, 0, groups, planes);
@@ -341,6 +348,7 @@ extern "C" int l2k_cuda_run_levels(const l2k_plan *plan, const l2k_plane *planes
     int error = cudaSuccess;
     for (uint32_t c = 0; c < plan->spec.num_components && error == cudaSuccess;) {
         unsigned together = l2k_components_together(&plan->spec, c);
+        run.groups = l2k_list_groups(&plan->spec, c);
         error = launch_components(&run, c, together, planes);
         c += together;
     }

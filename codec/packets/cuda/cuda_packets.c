@@ -88,6 +88,7 @@ static l2k_cuda_packet_part describe_part(const l2k_subband *band, const l2k_pre
                                                          ? L2K_REVERSIBLE
                                                          : l2k_band_level(coding->levels, band->resolution)),
                                   .is_ht = (coding->style & L2K_STYLE_HT) != 0,
+                                  .has_segments = most_segments(band) > 1,
                                   .weight = weight};
 }
 
@@ -413,6 +414,9 @@ static uint64_t bytes_of_lengths(const l2k_packet_maker *m)
 /* In l2k_poll, of a code-block. */
 enum { WEIGHT_OF_BLOCK = 8 };
 
+/* In units of 4 bytes: sums of bins have 32 bits for bytes. */
+enum { MOST_CODE = 1 << 30 };
+
 typedef struct measured_packets {
     l2k_packet_maker *maker;
     bool lengths;
@@ -429,7 +433,7 @@ static l2k_status measure_prefix(void *opaque, size_t prefix, uint64_t *bytes)
     L2K_TRY(enqueue_counters(m, stream, packets->lengths));
     L2K_TRY(l2k_cuda_wait(m->context, stream));
     m->at = prefix;
-    m->rate.gave_up = !has_room(m);
+    m->rate.gave_up = counters_of(m).no_room != 0;
     if (m->rate.gave_up)
         return L2K_ERROR_UNSUPPORTED;
     *bytes = counters_of(m).bytes + (packets->lengths ? bytes_of_lengths(m) : 0);
@@ -445,12 +449,13 @@ static l2k_status fit_ratio(l2k_packet_maker *m, const l2k_packet_source *from, 
     l2k_fitted_prefix fitted = {0};
     L2K_TRY(l2k_cuda_rate_list(&m->rate));
     L2K_TRY(l2k_fit_prefix(&m->rate.list, &measure, goal > used ? goal - used : 0, 0, &fitted));
-    *done = !fitted.leaves_room;
     if (fitted.leaves_room)
         return L2K_OK;
     if (m->at != fitted.prefix)
         L2K_TRY(measure_prefix(&packets, fitted.prefix, &fitted.bytes));
-    l2k_ratio_check(m->context, used + fitted.bytes, goal, from->ratio);
+    *done = has_room(m);
+    if (*done)
+        l2k_ratio_check(m->context, used + fitted.bytes, goal, from->ratio);
     return L2K_OK;
 }
 
@@ -468,6 +473,8 @@ static l2k_status complete_ratio(l2k_packet_maker *m, const l2k_packet_source *f
     bool done = false;
     if (sums->failed)
         return refuse_sample(m, from->batch, UINT32_MAX - sums->failed);
+    if (m->run.coded.capacity > MOST_CODE)
+        return bring_blocks(from, made);
     m->run.more_guard_bits = excess;
     m->run.coded.blocks = m->rate.run.cut;
     const l2k_status status = fit_ratio(m, from, &done);

@@ -17,8 +17,8 @@ typedef struct l2k_cuda_packet_part {
     uint8_t max_planes;    /* Mb */
     uint8_t level;         /* of the irreversible transform, for B; else L2K_REVERSIBLE */
     uint8_t is_ht;
-    uint8_t unused;
-    double weight; /* of its blocks' squared errors, for rate control */
+    uint8_t has_segments; /* 0: all passes of a block are in one codeword segment */
+    double weight;        /* of its blocks' squared errors, for rate control */
 } l2k_cuda_packet_part;
 
 /* A packet. Its parts, at most 3, are as far apart as there are precincts. */

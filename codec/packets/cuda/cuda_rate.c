@@ -84,13 +84,15 @@ l2k_status l2k_cuda_rate_list(l2k_cuda_rate *r)
         bins = l2k_allocate(r->owner, L2K_SLOPE_BINS + 1, sizeof *bins);
     if (!bins)
         return l2k_fail(r->context, L2K_ERROR_MEMORY, "out of memory for rate control");
-    for (size_t i = 0; i < L2K_SLOPE_BINS; i++)
-        bins[i] = (l2k_slope_bin){.start = (size_t)(sums[i] >> L2K_BIN_COUNT_AT),
-                                  .bytes = sums[i] & (((uint64_t)1 << L2K_BIN_COUNT_AT) - 1)};
-    bins[L2K_SLOPE_BINS] = (l2k_slope_bin){0};
-    l2k_slopes_sum(bins);
-    r->list = (l2k_slope_list){
-        .context = r->context, .count = bins[L2K_SLOPE_BINS].start, .bins = bins, .load = load, .from = r};
+    size_t start = 0;
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < L2K_SLOPE_BINS; i++) {
+        bins[i] = (l2k_slope_bin){.start = start, .bytes = bytes};
+        start += (size_t)(sums[i] >> L2K_BIN_COUNT_AT);
+        bytes += (uint32_t)sums[i];
+    }
+    bins[L2K_SLOPE_BINS] = (l2k_slope_bin){.start = start, .bytes = bytes};
+    r->list = (l2k_slope_list){.context = r->context, .count = start, .bins = bins, .load = load, .from = r};
     return L2K_OK;
 }
 

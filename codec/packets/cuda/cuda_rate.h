@@ -8,7 +8,7 @@
 
 /* What all blocks count together; all 0 at first. */
 typedef struct l2k_cuda_rate_sums {
-    uint64_t bins[L2K_SLOPE_BINS]; /* of each: its segments, times 2^40, and their bytes */
+    uint64_t bins[L2K_SLOPE_BINS]; /* of each: its segments, times 2^32, and their bytes */
     uint32_t loaded;               /* segments that have been listed */
     uint32_t excess, failed;       /* as l2k_cuda_packet_counters */
     uint32_t unused;
@@ -27,7 +27,7 @@ typedef struct l2k_cuda_rate_run {
 } l2k_cuda_rate_run;
 
 /* Of a bin's sum. */
-enum { L2K_BIN_COUNT_AT = 40 };
+enum { L2K_BIN_COUNT_AT = 32 };
 
 /* The host's side of it. */
 typedef struct l2k_cuda_rate {
@@ -38,7 +38,7 @@ typedef struct l2k_cuda_rate {
     l2k_cuda_rate_run run;
     l2k_slope_list list;
     uint32_t loaded; /* segments of bins so far */
-    bool gave_up;    /* after an error: it is no error, but the search must be the host's */
+    bool gave_up;    /* after an error: it is none, but the search must be the host's */
 } l2k_cuda_rate;
 
 void l2k_cuda_rate_create(const l2k_context *context, l2k_cuda_rate *rate);

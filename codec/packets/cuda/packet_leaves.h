@@ -128,20 +128,33 @@ L2K_HD uint32_t l2k_zero_plane_bits(const l2k_cuda_packet_part *part, const l2k_
     return count;
 }
 
-/* Number of passes and lengths of segments. `ends` are the block's pass ends. Returns the number of bits; adds them
- * from bit `at` on unless `words` is NULL. */
+/* The end of the codeword segment that begins with pass `first`. */
+L2K_HD unsigned l2k_segment_end(const uint32_t *ends, unsigned first, unsigned passes)
+{
+    unsigned end = ends ? first + 1 : passes;
+    while (end < passes && !(ends[end - 1] & L2K_ENDS_SEGMENT))
+        end++;
+    return end;
+}
+
+/* The bytes of the block up to the end of a segment. */
+L2K_HD uint32_t l2k_bytes_to_end(const l2k_cuda_coded_block *block, const uint32_t *ends, unsigned end)
+{
+    return end == block->num_passes ? block->bytes : ends[end - 1] & ~L2K_ENDS_SEGMENT;
+}
+
+/* Number of passes and lengths of segments. `ends` are the block's pass ends; NULL: all passes are in one segment.
+ * Returns the number of bits; adds them from bit `at` on unless `words` is NULL. */
 L2K_HD uint32_t l2k_length_bits(const l2k_cuda_coded_block *block, const uint32_t *ends, uint32_t *words, uint32_t at)
 {
     unsigned width, lblock = L2K_FIRST_LBLOCK, passes = block->num_passes;
     const uint32_t code = l2k_pass_count_code(passes, &width), from = at;
     uint32_t before = 0;
-    for (unsigned i = 0, first = 0; i < passes; i++) {
-        const uint32_t end = passes == 1 ? block->bytes : ends[i];
-        if (i + 1 < passes && !(end & L2K_ENDS_SEGMENT))
-            continue;
-        lblock = l2k_lblock_for(lblock, i + 1 - first, (end & ~L2K_ENDS_SEGMENT) - before);
-        before = end & ~L2K_ENDS_SEGMENT;
-        first = i + 1;
+    for (unsigned first = 0, next; first < passes; first = next) {
+        next = l2k_segment_end(ends, first, passes);
+        const uint32_t bytes = l2k_bytes_to_end(block, ends, next);
+        lblock = l2k_lblock_for(lblock, next - first, bytes - before);
+        before = bytes;
     }
     if (words) {
         l2k_put_header_bits(words, at, code, width);
@@ -149,16 +162,14 @@ L2K_HD uint32_t l2k_length_bits(const l2k_cuda_coded_block *block, const uint32_
     }
     at += width + lblock - L2K_FIRST_LBLOCK + 1;
     before = 0;
-    for (unsigned i = 0, first = 0; i < passes; i++) {
-        const uint32_t end = passes == 1 ? block->bytes : ends[i];
-        if (i + 1 < passes && !(end & L2K_ENDS_SEGMENT))
-            continue;
-        const unsigned bits = lblock + l2k_spare_bits(i + 1 - first);
+    for (unsigned first = 0, next; first < passes; first = next) {
+        next = l2k_segment_end(ends, first, passes);
+        const uint32_t bytes = l2k_bytes_to_end(block, ends, next);
+        const unsigned bits = lblock + l2k_spare_bits(next - first);
         if (words)
-            l2k_put_header_bits(words, at, (end & ~L2K_ENDS_SEGMENT) - before, bits);
+            l2k_put_header_bits(words, at, bytes - before, bits);
         at += bits;
-        before = end & ~L2K_ENDS_SEGMENT;
-        first = i + 1;
+        before = bytes;
     }
     return at - from;
 }

@@ -161,7 +161,7 @@ __device__ __forceinline__ header_leaf measure_leaf(const l2k_cuda_packet_run &p
     leaf.nodes = memory.nodes[k];
     leaf.number = number - (k ? memory.end[k - 1] : 0);
     leaf.block = p.coded.blocks[leaf.part->first_block + leaf.number];
-    leaf.ends = p.coded.pass_ends ? p.coded.pass_ends + leaf.block.ends : NULL;
+    leaf.ends = p.coded.pass_ends && leaf.part->has_segments ? p.coded.pass_ends + leaf.block.ends : NULL;
     leaf.inclusion = l2k_inclusion_bits(leaf.part, leaf.nodes, leaf.number, &leaf.ones);
     if (leaf.block.num_passes) {
         leaf.zero_planes = l2k_zero_plane_bits(leaf.part, leaf.nodes, leaf.number, NULL, 0);

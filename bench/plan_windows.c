@@ -1,0 +1,145 @@
+/* plan_windows: how long the inverse transform of a window of an RGB tile takes beside its whole tile: on the CPU with one
+ * thread, and on the GPU with planes in host memory and in device memory. Milliseconds, the best of several runs in
+ * turn; "made" includes making the plan. Also builds without CUDA:
+ *
+ *     cc -O2 -std=c11 -I. -Iinclude -o plan_windows bench/plan_windows.c build/liblift2k.a -fopenmp -lm -lpthread
+ *
+ * plan_windows [SIDE]: of the tile, 4096. */
+#define _POSIX_C_SOURCE 199309L
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "transform/device_planes.h"
+#include "transform/plan.h"
+
+enum { REPEATS = 9 };
+
+static double now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+}
+
+static void print_message(void *user, l2k_severity severity, const char *text)
+{
+    (void)user;
+    (void)severity;
+    fprintf(stderr, "lift2k: %s\n", text);
+}
+
+static void require(l2k_status status)
+{
+    if (status != L2K_OK)
+        exit(1);
+}
+
+/* Where a transform runs. */
+typedef struct way {
+    const char *name;
+    l2k_backend backend;
+    bool on_device;
+} way;
+
+typedef struct timing {
+    double run, made;
+} timing;
+
+static l2k_plan *make_plan(const l2k_context *context, const way *w, l2k_plan_component components[3], l2k_rect window)
+{
+    for (int c = 0; c < 3; c++)
+        components[c].window = window;
+    const l2k_plan_spec spec = {.direction = L2K_INVERSE,
+                                .type = L2K_COEFFICIENT_INT16,
+                                .component_transform = true,
+                                .num_components = 3,
+                                .components = components,
+                                .on_device = w->on_device,
+                                .keeps_coefficients = w->backend == L2K_BACKEND_CUDA && !w->on_device};
+    l2k_plan *plan;
+    require(l2k_plan_create(context, w->backend, &spec, &plan));
+    for (uint32_t c = 0; c < 3; c++) {
+        const l2k_coefficients *view = l2k_plan_coefficients(plan, c);
+        if (!view->on_device) /* a device's are 0 */
+            memset(view->base, 0, view->stride * view->height * l2k_coefficient_bytes(view->type));
+    }
+    return plan;
+}
+
+static void measure(const l2k_context *context, const way *w, l2k_plan_component components[3], l2k_rect window,
+                    uint8_t *samples, timing *best)
+{
+    const size_t row = window.x1 ? window.x1 - window.x0 : components[0].rect.x1;
+    l2k_plane planes[3];
+    for (int c = 0; c < 3; c++)
+        planes[c] = (l2k_plane){samples + c, (ptrdiff_t)(3 * row), 3, L2K_SAMPLE_U8};
+    double from = now_ms();
+    l2k_plan *plan = make_plan(context, w, components, window);
+    require(l2k_plan_inverse(plan, planes));
+    double first = now_ms();
+    require(l2k_plan_inverse(plan, planes));
+    double second = now_ms();
+    l2k_plan_free(plan);
+    best->run = second - first < best->run ? second - first : best->run;
+    best->made = first - from < best->made ? first - from : best->made;
+}
+
+static void measure_way(const l2k_context *context, const way *w, l2k_wavelet wavelet, uint32_t side)
+{
+    const uint32_t most = side - 10;
+    const uint32_t sizes[] = {64, 256, 512, 1024, side / 2, side * 3 / 4, side * 15 / 16, most};
+    const size_t count = sizeof sizes / sizeof *sizes, bytes = (size_t)3 * side * side;
+    l2k_device_memory memory = {0};
+    l2k_plan_component components[3];
+    timing whole = {1e30, 1e30}, part[sizeof sizes / sizeof *sizes];
+    memset(components, 0, sizeof components);
+    for (int c = 0; c < 3; c++) {
+        components[c].rect = (l2k_rect){0, 0, side, side};
+        components[c].levels = 5;
+        components[c].wavelet = wavelet;
+        components[c].precision = 8;
+        for (unsigned b = 0; b < L2K_MAX_SUBBANDS; b++)
+            components[c].steps[b] = 0.5f;
+    }
+    uint8_t *samples = w->on_device ? NULL : malloc(bytes);
+    if (w->on_device)
+        require(l2k_device_reserve(context, &memory, bytes));
+    if (!samples && !memory.at)
+        exit(1);
+    for (size_t i = 0; i < count; i++)
+        part[i] = whole;
+    for (int repeat = 0; repeat < REPEATS; repeat++) {
+        uint8_t *at = samples ? samples : memory.at;
+        measure(context, w, components, (l2k_rect){0}, at, &whole);
+        for (size_t i = 0; i < count; i++) {
+            const uint32_t n = sizes[i], x = (side - n) / 2 | 1, y = (side - n) / 2; /* odd: not aligned */
+            measure(context, w, components, (l2k_rect){x, y, x + n, y + n}, at, &part[i]);
+        }
+    }
+    printf("| %s, %s | whole | %.3f | 1 | %.3f | 1 |\n", w->name, wavelet == L2K_WAVELET_5_3 ? "5/3" : "9/7", whole.run,
+           whole.made);
+    for (size_t i = 0; i < count; i++)
+        printf("| | %u | %.3f | %.3f | %.3f | %.3f |\n", sizes[i], part[i].run, part[i].run / whole.run, part[i].made,
+               part[i].made / whole.made);
+    fflush(stdout);
+    free(samples);
+    if (memory.at)
+        l2k_device_release(&memory);
+}
+
+int main(int argc, char **argv)
+{
+    const l2k_context context = {.hooks = {.message = print_message}, .threads = 1};
+    const uint32_t side = argc > 1 ? (uint32_t)atoi(argv[1]) : 4096;
+    const way ways[] = {{"GPU, device memory", L2K_BACKEND_CUDA, true},
+                        {"GPU, host memory", L2K_BACKEND_CUDA, false},
+                        {"CPU, one thread", L2K_BACKEND_CPU, false}};
+    const bool has_gpu = l2k_backend_usable(L2K_BACKEND_CUDA, NULL, 0);
+    printf("%u x %u RGB\n\n| | window | run | | made and run | |\n|---|---|---|---|---|---|\n", side, side);
+    for (size_t i = has_gpu ? 0 : 2; i < sizeof ways / sizeof *ways; i++)
+        for (int wavelet = 0; wavelet < 2; wavelet++)
+            measure_way(&context, &ways[i], (l2k_wavelet)wavelet, side);
+    return 0;
+}
