@@ -222,8 +222,7 @@ static int run_all(decoding *d, const cli_tasks *tasks)
 
 static int run(decoding *d, const cli_tasks *tasks)
 {
-    if (!cli_share_work(tasks, d->job.options, &d->share))
-        return CLI_EXIT_USAGE;
+    cli_share_work(tasks, d->job.options, &d->share);
     d->coders = calloc(d->share.coders, sizeof *d->coders);
     if (!d->coders)
         return cli_error("decode", "out of memory"), CLI_EXIT_FAILURE;
@@ -242,6 +241,8 @@ int cli_decode(const cli_options *options)
     decoding d = {.job = {.options = options}};
     cli_tasks tasks;
     int status = CLI_EXIT_USAGE;
+    if (!cli_devices_find(&d.share.devices, options))
+        return status;
     if (cli_tasks_make(&tasks, options, codestreams, "png") && choose_format(&d.job, tasks.items[0].output))
         status = run(&d, &tasks);
     cli_tasks_free(&tasks);

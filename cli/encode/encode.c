@@ -271,8 +271,7 @@ static int run_all(encoding *e, const cli_tasks *tasks)
 /* The first coder is made before any file, so that impossible options are found at once. */
 static int run(encoding *e, const cli_tasks *tasks)
 {
-    if (!cli_share_work(tasks, e->options, &e->share))
-        return CLI_EXIT_USAGE;
+    cli_share_work(tasks, e->options, &e->share);
     e->coders = calloc(e->share.coders, sizeof *e->coders);
     if (!e->coders)
         return cli_error("encode", "out of memory"), CLI_EXIT_FAILURE;
@@ -295,6 +294,8 @@ int cli_encode(const cli_options *options)
     encoding e = {.options = options};
     cli_tasks tasks;
     int status = CLI_EXIT_USAGE;
+    if (!cli_devices_find(&e.share.devices, options))
+        return status;
     if (cli_tasks_make(&tasks, options, options->has_raw ? raw : pictures, options->ht ? "jph" : "jp2") &&
         cli_encode_check(options, &tasks, &e.format))
         status = run(&e, &tasks);

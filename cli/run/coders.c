@@ -113,17 +113,16 @@ static unsigned choose_coders(const cli_options *options, const sizes *all, cons
     return all->largest <= (decodes ? SMALL_CODED : SMALL_PICTURE) ? threads : 1;
 }
 
-bool cli_share_work(const cli_tasks *tasks, const cli_options *options, cli_share *share)
+void cli_share_work(const cli_tasks *tasks, const cli_options *options, cli_share *share)
 {
     const sizes all = look_at(tasks);
     const int64_t asked = cli_setting_or(options->threads, 0);
     const unsigned threads = asked ? (unsigned)asked : processors();
-    *share = (cli_share){.coders = 1, .threads = options->threads};
-    if (!cli_devices_find(&share->devices, options))
-        return false;
+    share->coders = 1;
+    share->threads = options->threads;
     choose_backend(tasks, options, &all, share);
     if (tasks->count == 1)
-        return true;
+        return;
     unsigned coders = choose_coders(options, &all, share, threads);
     coders = coders < tasks->count ? coders : (unsigned)tasks->count;
     coders = coders < CLI_MOST_CODERS ? coders : CLI_MOST_CODERS;
@@ -132,7 +131,6 @@ bool cli_share_work(const cli_tasks *tasks, const cli_options *options, cli_shar
         share->threads = (cli_setting){threads > coders ? threads / coders : 1, true};
         share->devices.divided = share->devices.set != 0;
     }
-    return true;
 }
 
 /* Where files are divided, a device that fails is to be noticed, so that another takes the file: `auto` would go to the

@@ -38,9 +38,8 @@ typedef struct cli_share {
     cli_devices devices;
 } cli_share;
 
-/* Decided before any file is opened, by the options and the sizes of the files. False for devices that are not there.
- */
-bool cli_share_work(const cli_tasks *tasks, const cli_options *options, cli_share *share);
+/* Decided before any file is opened, by the options and the sizes of the files; share->devices have been found. */
+void cli_share_work(const cli_tasks *tasks, const cli_options *options, cli_share *share);
 
 /* Where a coder on that device works, for the library's options BACKEND, DEVICE and DEVICES. */
 typedef struct cli_place {

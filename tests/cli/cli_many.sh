@@ -181,6 +181,17 @@ says "one of several truncated, one broken: sum" '^10 files: 9 done \(1 incomple
 for command in "encode alpha.pam x.jp2" "decode alone_part.jp2 x.ppm"; do
     refuses "--in-flight alone, $command" x.jp2 "--in-flight: needs --out-dir" $command --in-flight 2
 done
+# GPUs by number: what is no list, and what is not there; `all` may be none.
+for list in "" none 0,0 1, ,1 63 0x1 -1; do
+    refuses "--devices '$list'" clash "--devices" encode crowd --out-dir clash --devices "$list"
+done
+refuses "a GPU that is not there" clash "--devices: (no GPU can be used|there is no device 62)" \
+    encode crowd --out-dir clash --devices 62
+refuses "GPUs, and the CPU alone" clash "--devices: --backend cpu uses none" \
+    encode crowd --out-dir clash --devices all --backend cpu
+runs "all GPUs" encode photos/part.ppm any.j2k --devices all --quiet
+runs "the CPU" encode photos/part.ppm cpu.j2k --backend cpu --quiet
+check "all GPUs: the same file" cmp any.j2k cpu.j2k
 refuses "--in-flight 0" clash "--in-flight" encode crowd --out-dir clash --in-flight 0
 mkdir ended
 for i in $(seq 100 180); do cp photos/coffee.png ended/$i.png; done
