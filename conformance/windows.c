@@ -85,21 +85,24 @@ static uint32_t reduced(uint32_t at, uint32_t step, uint32_t reduce)
     return (uint32_t)((on_grid + (1ull << reduce) - 1) >> reduce);
 }
 
-static bool equals_part(const picture *whole, const picture *part, const decoding *d)
+/* The largest difference between a window and the part of a whole; -1 if they do not have the same components. */
+static int64_t part_difference(const picture *whole, const picture *part, const decoding *d)
 {
+    int64_t peak = 0;
     if (part->image.num_components != whole->image.num_components)
-        return false;
+        return -1;
     for (uint32_t c = 0; c < part->image.num_components; c++) {
         const l2k_component *k = &part->components[c];
-        const uint32_t x = reduced(d->x0, k->dx, d->reduce) - reduced(whole->image.x0, k->dx, d->reduce);
-        const uint32_t y = reduced(d->y0, k->dy, d->reduce) - reduced(whole->image.y0, k->dy, d->reduce);
-        const size_t width = whole->components[c].width;
-        for (uint32_t row = 0; row < k->height; row++)
-            if (memcmp(part->samples[c] + (size_t)row * k->width, whole->samples[c] + (y + row) * width + x,
-                       k->width * sizeof(int32_t)) != 0)
-                return false;
+        const uint32_t x0 = reduced(d->x0, k->dx, d->reduce) - reduced(whole->image.x0, k->dx, d->reduce);
+        const uint32_t y0 = reduced(d->y0, k->dy, d->reduce) - reduced(whole->image.y0, k->dy, d->reduce);
+        for (uint32_t y = 0; y < k->height; y++)
+            for (uint32_t x = 0; x < k->width; x++) {
+                const int64_t a = part->samples[c][(size_t)y * k->width + x];
+                const int64_t b = whole->samples[c][(size_t)(y0 + y) * whole->components[c].width + x0 + x];
+                peak = llabs(a - b) > peak ? llabs(a - b) : peak;
+            }
     }
-    return true;
+    return peak;
 }
 
 /* ---- Random windows ------------------------------------------------------------------------------------------ */
@@ -192,12 +195,22 @@ static void report(uint64_t seed, const picture *p, const coding *o, const decod
     }
 }
 
+/* Of the 9/7, libopenjp2's windows differ from its whole pictures by 3 at times; then the whole is asked. */
 static bool opj_agrees(const bytes *file, const coding *o, const decoding *d, const picture *ours)
 {
-    picture *theirs = opj_library_decode(file, d);
-    const int64_t peak = theirs ? picture_compare(theirs, ours).peak : -1;
-    picture_free(theirs);
-    return peak >= 0 && peak <= (o->irreversible ? 1 : 0);
+    const int64_t most = o->irreversible ? 1 : 0;
+    picture *window = opj_library_decode(file, d), *whole = NULL;
+    int64_t peak = window ? picture_compare(window, ours).peak : -1;
+    if (window && peak > most && o->irreversible) {
+        decoding all = *d;
+        all.region = false;
+        all.x0 = all.y0 = all.x1 = all.y1 = 0;
+        whole = opj_library_decode(file, &all);
+        peak = whole ? part_difference(whole, ours, d) : -1;
+    }
+    picture_free(window);
+    picture_free(whole);
+    return peak >= 0 && peak <= most;
 }
 
 static void try_windows(rng *r, uint64_t seed, const picture *p, const coding *o, bytes *file, tally *t)
@@ -229,9 +242,9 @@ static void try_windows(rng *r, uint64_t seed, const picture *p, const coding *o
         if (!has_samples(&p->image, &d))
             continue;
         picture *part = decoder ? decode(decoder, &d, &status) : NULL;
-        const char *wrong = !part                           ? "a window is not decoded"
-                            : !equals_part(whole, part, &d) ? "a window is not the part of the whole"
-                                                            : NULL;
+        const char *wrong = !part                                   ? "a window is not decoded"
+                            : part_difference(whole, part, &d) != 0 ? "a window is not the part of the whole"
+                                                                    : NULL;
         t->windows++;
         if (!wrong && opj_can && rng_below(r, 4) == 0) {
             t->witnessed++;
