@@ -79,7 +79,7 @@ static double sweep(l2k_volume *volume, const uint32_t *fresh, uint32_t slices, 
         if (lifts)
             must(l2k_stage_put(volume, stage, slice));
         else
-            l2k_stage_free(stage, slice);
+            l2k_z_append(&stage->free, slice); /* the one that has not been written for longest comes next */
         for (slice = lifts ? l2k_stage_get(volume, stage, false) : NULL; slice;
              slice = l2k_stage_get(volume, stage, false))
             l2k_stage_free(stage, slice);

@@ -163,30 +163,24 @@ void l2k_stage_free(l2k_volume_stage *stage, l2k_z_slice *slice)
 
 /* ---- Programs ------------------------------------------------------------------------------------------------ */
 
-static void scale_values(float *restrict x, size_t n, float factor)
-{
-    for (size_t i = 0; i < n; i++)
-        x[i] *= factor;
-}
-
 /* Samples first .. first + n - 1 of an operation's slices. */
-static void run_op(const l2k_lifting *lifting, const l2k_z_op *op, size_t first, size_t n)
+static void run_op(const l2k_z_levels *z, const l2k_z_op *op, size_t first, size_t n)
 {
     void *rows[L2K_Z_ROWS] = {0};
     for (unsigned i = 0; i < L2K_Z_ROWS && op->rows[i]; i++)
         rows[i] = op->rows[i]->values + first;
     switch (op->kind) {
     case L2K_Z_ALL:
-        lifting->all(rows, n);
+        z->lifting->all(rows, n);
         break;
     case L2K_Z_STEP:
-        lifting->step[op->step](rows[0], rows[1], rows[2], n);
+        z->lifting->step[op->step](rows[0], rows[1], rows[2], n);
         break;
     case L2K_Z_LONE:
-        lifting->lone(rows[0], n);
+        z->lifting->lone(rows[0], n);
         break;
     case L2K_Z_SCALE:
-        scale_values(rows[0], n, op->factor);
+        z->functions->scale(rows[0], n, op->factor);
         break;
     }
 }
@@ -206,7 +200,7 @@ static void run_program(const l2k_volume *volume, l2k_volume_stage *stage)
     for (int64_t part = 0; part < parts; part++) {
         const size_t first = (size_t)part * PART, left = stage->samples - first;
         for (size_t i = 0; i < z->count; i++)
-            run_op(z->lifting, &z->program[i], first, left < PART ? left : PART);
+            run_op(z, &z->program[i], first, left < PART ? left : PART);
     }
     stage->z.count = 0;
     while (stage->z.out.first)

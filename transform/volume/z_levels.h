@@ -65,8 +65,9 @@ typedef struct l2k_z_level {
 } l2k_z_level;
 
 typedef struct l2k_z_levels {
-    const l2k_lifting *lifting;
-    const float *scales; /* of low and high slices: after forward lifting, before inverse lifting */
+    const l2k_wavelet_rows *functions;
+    const l2k_lifting *lifting; /* of the direction */
+    const float *scales;        /* of low and high slices: after forward lifting, before inverse lifting */
     bool inverse;
     unsigned levels;
     l2k_z_level level[L2K_MAX_LEVELS + 1];
