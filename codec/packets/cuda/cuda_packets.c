@@ -506,10 +506,9 @@ static l2k_status make_behind_coder(l2k_packet_maker *m, const l2k_packet_source
 {
     l2k_block_coder *coder = from->coder;
     start_run(m, from);
-    const l2k_status enqueued =
-        from->ratio ? l2k_cuda_rate_start(m->context, &m->rate, m->run.parts, m->num_parts, m->run.num_blocks,
-                                          &m->run.coded, from->batch->stream)
-                    : enqueue(m, from->batch->stream, from->lengths);
+    const l2k_status enqueued = from->ratio ? l2k_cuda_rate_start(m->context, &m->rate, m->run.parts, m->num_parts,
+                                                                  m->run.num_blocks, &m->run.coded, from->batch->stream)
+                                            : enqueue(m, from->batch->stream, from->lengths);
     const l2k_status finished = coder->table->finish(coder);
     coder->table->coded(coder, &m->run.coded);
     L2K_TRY(enqueued);
