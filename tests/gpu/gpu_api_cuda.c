@@ -1,7 +1,7 @@
 /* gpu_api: the public interface on a GPU. The transform on device memory, also captured in a graph, equals the CPU's; a
- * plan allocates the memory it announced; AUTO selects the GPU, or the CPU where the GPU's memory is too small. Measures
- * what is free of the device's memory, and fills it, so that nothing else may use the device meanwhile.
- * Exits with 77 without a GPU, unless L2K_REQUIRE_GPU=1. */
+ * plan allocates the memory it announced; AUTO selects the GPU, or the CPU where the GPU's memory is too small.
+ * Measures what is free of the device's memory, and fills it, so that nothing else may use the device meanwhile. Exits
+ * with 77 without a GPU, unless L2K_REQUIRE_GPU=1. */
 #include "api_support.h"
 
 #include <cuda_runtime.h>
