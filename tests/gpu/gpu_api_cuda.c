@@ -1,7 +1,7 @@
 /* gpu_api: the public interface on a GPU. The transform on device memory, also captured in a graph, equals the CPU's; a
- * plan allocates the memory it announced; AUTO selects the GPU, or the CPU where the GPU's memory is too small; a
- * component without samples needs no plane. Measures what is free of the device's memory, and fills it, so that nothing
- * else may use the device meanwhile. Exits with 77 without a GPU, unless L2K_REQUIRE_GPU=1. */
+ * plan allocates the memory it announced; AUTO selects the GPU, or the CPU where the GPU's memory is too small.
+ * Measures what is free of the device's memory, and fills it, so that nothing else may use the device meanwhile. Exits
+ * with 77 without a GPU, unless L2K_REQUIRE_GPU=1. */
 #include "api_support.h"
 
 #include <cuda_runtime.h>
@@ -410,50 +410,10 @@ static void test_auto(void **unused)
     picture_free(&p);
 }
 
-/* ---- Planes in device memory ----------------------------------------------------------------------------------- */
-
-enum { ROWS = 5 };
-
-/* A component whose only column lies outside the region. */
-static void decode_column(l2k_memory memory, const memory_file *file, void *samples)
-{
-    const l2k_plane planes[2] = {{samples, 1, 1, L2K_SAMPLE_U8}, {NULL, 0, 1, L2K_SAMPLE_U8}};
-    l2k_decoder *decoder = l2k_decoder_new(NULL);
-    assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_MEMORY, memory), L2K_OK);
-    assert_int_equal(l2k_decoder_set_region(decoder, 1, 0, 2, ROWS), L2K_OK);
-    assert_int_equal(l2k_decoder_open_memory(decoder, file->data, file->size), L2K_OK);
-    assert_int_equal(l2k_decoder_decode(decoder, planes), L2K_OK);
-    l2k_decoder_free(decoder);
-}
-
-/* In device memory as in the host's, a component without samples needs no plane. */
-static void test_empty_component(void **unused)
-{
-    (void)unused;
-    uint8_t samples[2][2 * ROWS] = {{9, 200, 3, 4, 77, 0, 255, 31, 8, 128}, {1, 2, 3, 4, 5}};
-    uint8_t got[2][ROWS] = {{0}, {0}}, *device = gpu_take(ROWS);
-    l2k_component components[2] = {{.dx = 1, .dy = 1, .precision = 8}, {.dx = 2, .dy = 1, .precision = 8}};
-    const l2k_image image = {.x1 = 2, .y1 = ROWS, .num_components = 2, .components = components};
-    const l2k_plane planes[2] = {{samples[0], 2, 1, L2K_SAMPLE_U8}, {samples[1], 1, 1, L2K_SAMPLE_U8}};
-    memory_file file = memory_of(NULL, 0);
-    const l2k_stream out = stream_of(&file);
-    l2k_encoder *encoder = l2k_encoder_new(NULL);
-    assert_int_equal(l2k_encoder_encode(encoder, &image, planes, &out), L2K_OK);
-    l2k_encoder_free(encoder);
-    gpu_copy_in(device, got[1], ROWS);
-    decode_column(L2K_MEMORY_HOST, &file, got[0]);
-    decode_column(L2K_MEMORY_DEVICE, &file, device);
-    gpu_copy_out(got[1], device, ROWS);
-    for (int y = 0; y < ROWS; y++)
-        assert_true(got[0][y] == samples[0][2 * y + 1] && got[1][y] == samples[0][2 * y + 1]);
-    gpu_give_back(device);
-    free(file.data);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_device), cmocka_unit_test(test_memory),
-                                       cmocka_unit_test(test_auto), cmocka_unit_test(test_empty_component)};
+                                       cmocka_unit_test(test_auto)};
     int missing = gpu_missing();
     if (missing)
         return missing;
