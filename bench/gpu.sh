@@ -133,6 +133,7 @@ tests() {
     part allocations 120 0 "$build/tests/gpu_allocations"
     part concurrency 120 0 "$build/tests/unit_concurrency" cuda
     part batches 300 1 "$build/tests/gpu_batch" $((cases / 20))
+    part volumes 300 1 "$build/tests/gpu_volume" $((cases / 20)) 1
     part unit-batch 120 0 "$build/tests/unit_batch" cuda
     part example-encode 60 0 "$build/examples/cuda_encode"
     part example-decode 60 0 "$build/examples/cuda_decode"
