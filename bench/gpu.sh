@@ -135,6 +135,7 @@ tests() {
     part devices 120 0 "$build/tests/gpu_devices"
     part devices-command 120 1 bash "$root/tests/gpu/gpu_devices_cli.sh" "$build/tests/lift2k_virtual" "$root/tests/data"
     part batches 300 1 "$build/tests/gpu_batch" $((cases / 20))
+    part volumes 300 1 "$build/tests/gpu_volume" $((cases / 20)) 1
     part unit-batch 120 0 "$build/tests/unit_batch" cuda
     part example-encode 60 0 "$build/examples/cuda_encode"
     part example-decode 60 0 "$build/examples/cuda_decode"
