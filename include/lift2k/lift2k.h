@@ -233,8 +233,8 @@ typedef enum l2k_format { L2K_FORMAT_JP2 = 0, L2K_FORMAT_CODESTREAM } l2k_format
  * a tenth of a second or more: for HT after 2^29 samples, for MQ after 2^26. CUDA is the GPU or L2K_ERROR_BACKEND.
  *
  * Memory of the GPU, and pinned memory for what crosses the bus, do not come from the allocation hook, and LIMIT_MEMORY
- * does not count them: they are in proportion to the samples and the coded bytes of the image, or mostly of two tiles of
- * a tiled one, which LIMIT_SAMPLES and the size of the file bound. */
+ * does not count them: they are in proportion to the samples and the coded bytes of the image, or mostly of two tiles
+ * of a tiled one, which LIMIT_SAMPLES and the size of the file bound. */
 typedef enum l2k_backend { L2K_BACKEND_AUTO = 0, L2K_BACKEND_CPU, L2K_BACKEND_CUDA } l2k_backend;
 
 /* Where planes, and a transform's coefficients, are: in host memory, or in memory of the object's CUDA device. */
@@ -467,7 +467,7 @@ typedef enum l2k_decoder_option {
      * CUDA. Tiles that the device cannot decode are decoded by the CPU, with a note, and copied there. Palettes, and
      * components that are shown several times or not at all, are L2K_ERROR_UNSUPPORTED. */
     L2K_DECODER_MEMORY,
-    L2K_DECODER_IN_FLIGHT,  /* as for the encoder; 0 */
+    L2K_DECODER_IN_FLIGHT, /* as for the encoder; 0 */
     /* Most bytes of decoded code-blocks, with what belongs to them, that stay for the next window of an opened file: a
      * region that has moved by a little then decodes only what is new. On the CPU; the memory counts for LIMIT_MEMORY;
      * 0 */
@@ -849,10 +849,12 @@ typedef enum l2k_volume_option {
     L2K_VOLUME_Z_LEVELS,  /* 0 to 32, isotropic: as many as L2K_VOLUME_LEVELS; 3 */
     L2K_VOLUME_ORDER,     /* l2k_volume_order; Z first */
     L2K_VOLUME_COMPONENT_TRANSFORM, /* 1: RCT (Z by the 5/3) or ICT on the first three components; 0 */
-    L2K_VOLUME_COEFFICIENTS,  /* l2k_coefficient_type: int16 or int32 with the 5/3, float32 with the 9/7; -1 = int32 or
-                                 float32. int16: forward only if no coefficient can need more, inverse for such
-                                 coefficients; of others, the samples are unspecified; -1 */
-    L2K_VOLUME_THREADS,       /* 0 = all processors; 0 */
+    L2K_VOLUME_COEFFICIENTS, /* l2k_coefficient_type: int16 or int32 with the 5/3, float32 with the 9/7; -1 = int32 or
+                                float32. int16: forward only if no coefficient can need more, inverse for such
+                                coefficients; of others, the samples are unspecified; -1 */
+    L2K_VOLUME_MEMORY,       /* l2k_memory of planes and coefficients; device needs backend auto or CUDA; host */
+    L2K_VOLUME_BACKEND, /* l2k_backend; auto is the CPU, and CUDA for device memory. CUDA has the Z-first order; auto */
+    L2K_VOLUME_THREADS, /* 0 = all processors; 0 */
     L2K_VOLUME_LIMIT_SAMPLES, /* most samples of a slice (all components) accepted; 2^36 */
     L2K_VOLUME_CPU,           /* l2k_cpu; auto */
     L2K_VOLUME_NUM_OPTIONS    /* internal: grows with the library */
@@ -880,8 +882,17 @@ L2K_API l2k_status l2k_volume_set(l2k_volume *volume, l2k_volume_option option, 
  * l2k_transform_prepare; and again, for the next volume, with or without other options. What another volume had under
  * way is dropped. Memory for slices is taken as the first ones come.
  *
+ * CUDA is the device that is current, which must then be current in all calls. With CUDA and host memory, slices go up
+ * and come down by groups of up to 32 while others are worked on. Planes in pinned memory are read and written
+ * directly; those of a slice must not change until the next one has been put.
+ *
  * Errors: those of l2k_transform_prepare. */
 L2K_API l2k_status l2k_volume_prepare(l2k_volume *volume, const l2k_image *slice, uint32_t z0, uint32_t z1);
+
+/* For slices in device memory: a cudaStream_t, before l2k_volume_prepare. All work is enqueued there, without waiting:
+ * planes are taken, and coefficients and samples are there, when the stream has come to it. NULL, as at first, is
+ * CUDA's default stream. */
+L2K_API void l2k_volume_set_stream(l2k_volume *volume, void *stream);
 
 /* How many slices of coefficients a level of Z has, of its low-pass or its high-pass; of level 0, the slices of the
  * volume. 0 without preparation. */

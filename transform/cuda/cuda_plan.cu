@@ -168,6 +168,10 @@ l2k_status take_memory(l2k_plan *plan)
     s->coefficient_bytes = layout.pixels;
     share_out_coefficients(plan);
     share_out_pixels(plan, layout.pixels);
+    if (plan->spec.on_device && plan->spec.direction == L2K_FORWARD) {
+        plan->spare = s->device + layout.pixels;
+        plan->spare_bytes = layout.low + l2k_cuda_low_sample_bytes(&plan->spec) - layout.pixels;
+    }
     return L2K_OK;
 }
 
@@ -356,13 +360,13 @@ bool goes_through(const l2k_plan *plan, const l2k_plane *planes)
     return !aligned;
 }
 
-/* The window's columns, as rows of bytes. */
+/* The window's columns of the components from c on, as rows of bytes; `planes` are theirs. */
 l2k_status copy_window(const l2k_plan *plan, uint32_t c, const l2k_plane *planes, void *stream)
 {
     const l2k_cuda_pixels *pixels = &state_of(plan)->pixels[c];
     const size_t bytes = pixels->lanes * l2k_sample_bytes(pixels->type);
     const uint32_t width = l2k_rect_width(l2k_output_rect(&plan->components[c]));
-    const l2k_plane to = {planes[c].data, planes[c].row_stride, 1, L2K_SAMPLE_U8};
+    const l2k_plane to = {planes[0].data, planes[0].row_stride, 1, L2K_SAMPLE_U8};
     const l2k_plane from = {pixels->device + pixels->left * bytes, (ptrdiff_t)pixels->row_bytes, 1, L2K_SAMPLE_U8};
     return l2k_device_copy(plan->context, &to, &from, (uint32_t)(width * bytes), pixels->height, stream);
 }
