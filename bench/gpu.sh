@@ -136,6 +136,7 @@ tests() {
     part devices-command 120 1 bash "$root/tests/gpu/gpu_devices_cli.sh" "$build/tests/lift2k_virtual" "$root/tests/data"
     part batches 300 1 "$build/tests/gpu_batch" $((cases / 20))
     part volumes 300 1 "$build/tests/gpu_volume" $((cases / 20)) 1
+    part windows 300 1 "$build/conformance/conformance_windows" $((cases * 5 / 3)) 1 cuda
     part unit-batch 120 0 "$build/tests/unit_batch" cuda
     part example-encode 60 0 "$build/examples/cuda_encode"
     part example-decode 60 0 "$build/examples/cuda_decode"
@@ -173,6 +174,9 @@ benchmarks() {
     rivals pageable --size uhd --interleaved --coding 0 --pageable
     part sizes 400 0 "$build/batches" "${picture:-$scratch/coffee.ppm}"
     part folder 400 0 "$root/bench/gpu_folder.sh" "$build/lift2k" "${picture:-$scratch/coffee.ppm}"
+    part windows-times 120 0 "$build/plan_windows"
+    part volumes-times 120 0 "$build/cuda_volumes"
+    part devices-times 240 0 "$build/cuda_devices" "${picture:-$scratch/coffee.ppm}"
     part block-coders 240 0 "$build/cuda_blocks"
     part made-up-bytes 120 0 "$build/cuda_blocks" worst
     part ladder 180 0 "$build/gpu_ladder"

@@ -551,13 +551,14 @@ L2K_API l2k_status l2k_decoder_open(l2k_decoder *decoder, const l2k_stream *stre
  * headers and what it needs. */
 L2K_API l2k_status l2k_decoder_open_memory(l2k_decoder *decoder, const void *data, size_t bytes);
 
-/* The same for a file of which only parts are read: headers when it is opened, and then what each decoding needs and was
- * not read before. With PLT, a window takes little more than the packets of the precincts that it meets; without, the
- * headers of all packets before them as well, unless an earlier window has shown where packets are. `file` is copied;
- * what its `user` points to must stay valid until the decoder is freed or opens another file.
+/* The same for a file of which only parts are read: headers when it is opened, and then what each decoding needs and
+ * was not read before. With PLT, a window takes little more than the packets of the precincts that it meets; without,
+ * the headers of all packets before them as well, unless an earlier window has shown where packets are. `file` is
+ * copied; what its `user` points to must stay valid until the decoder is freed or opens another file.
  *
  * Address space for the whole file is reserved from the system, not from the hooks; memory is taken for what has been
- * read, of which everything but headers is given back after a decoding where it is more than 16 MiB. Errors as above. */
+ * read, of which everything but headers is given back after a decoding where it is more than 16 MiB. Errors as above.
+ */
 L2K_API l2k_status l2k_decoder_open_file(l2k_decoder *decoder, const l2k_file *file);
 
 /* How many bytes and calls of `read_at` the opened file has taken so far; 0 for others. */
@@ -814,22 +815,25 @@ L2K_API l2k_status l2k_transform_inverse_on_device(l2k_transform *transform, con
  * slice at a time: some ten to thirty slices are in memory, whatever their number, with six levels in Z up to about
  * seventy.
  *
- *     l2k_volume_new, _set                      settings
- *     l2k_volume_prepare                        checks them, for slices of one shape
- *     forward, for each slice of samples:       l2k_volume_put_slice, then l2k_volume_get_coefficients until there are
- * none inverse, until there is nothing wanted:   l2k_volume_next_coefficients, store them, l2k_volume_put_coefficients,
- *                                               then l2k_volume_get_slice until there are none
+ *     l2k_volume_new, _set              settings
+ *     l2k_volume_prepare                checks them, for slices of one shape
+ *     l2k_volume_put_slice              forward: a slice of samples, and then
+ *     l2k_volume_get_coefficients       slices of coefficients until none is there; the next slice of samples
+ *     l2k_volume_next_coefficients      inverse: where to store which slice of coefficients, until none is wanted
+ *     l2k_volume_put_coefficients       it is stored; and then
+ *     l2k_volume_get_slice              slices of samples until none is there
  *     l2k_volume_free
  *
  * A slice is what l2k_transform calls a tile, with the same level shift and component transform. Z is a third direction
  * of the same kind as the other two: its coordinates are z0 .. z1 - 1, its low-pass and high-pass are sub-sampled as in
- * B-15, and lines are extended at both ends (Annex F). Two orders of the levels:
+ * B-15, and lines are extended at both ends (Annex F). There are two orders of the levels.
  *
- * - Z first: all levels of Z, then all levels of each resulting slice, by l2k_transform's rules. Good where slices
+ * Z first: all levels of Z, then all levels of each resulting slice, by l2k_transform's rules. Good where slices
  * resemble each other more, or less, than neighbours within a slice do, because the numbers of levels are independent.
  * This is the transform of Franco, Bernabe, Fernandez, Ujaldon: Parallel 3D fast wavelet transform on manycore GPUs and
- *   multicore CPUs (2010).
- * - Isotropic: one level of Z, of columns and of rows; then the same of what is low-pass in all three, and so on, as in
+ * multicore CPUs (2010).
+ *
+ * Isotropic: one level of Z, of columns and of rows; then the same of what is low-pass in all three, and so on, as in
  * van der Laan, Jalba, Roerdink: Accelerating Wavelet Lifting on Graphics Hardware using CUDA (2011). Smaller and
  * smaller cubes, as for pictures that are looked at in three directions.
  *
