@@ -7,16 +7,15 @@
 
 enum { TABLE_SIZE = 1 << 14 };
 
-/* In the subband's domain, where no two blocks begin at the same place. */
+/* In the subband's domain, where no two blocks begin at one place. Sizes differ only where the file has changed. */
 typedef struct block_key {
-    uint32_t tile, component, band, x, y;
+    uint32_t tile, component, band, x, y, width, height;
 } block_key;
 
 typedef struct l2k_kept_block {
     block_key key;
     struct l2k_kept_block *next;          /* of the same row of the table */
     struct l2k_kept_block *newer, *older; /* used */
-    uint32_t width, height;
     l2k_coefficient_type type;
     size_t bytes;
     uint8_t data[]; /* rows without gaps */
@@ -32,8 +31,14 @@ static size_t row_of(const block_key *key)
 static block_key key_of(uint32_t tile, const l2k_block_place *place)
 {
     const l2k_subband *band = place->band;
-    return (block_key){tile, band->component->index, l2k_band_number(band->resolution, band->orientation),
-                       place->block->rect.x0, place->block->rect.y0};
+    const l2k_rect rect = place->block->rect;
+    return (block_key){tile,
+                       band->component->index,
+                       l2k_band_number(band->resolution, band->orientation),
+                       rect.x0,
+                       rect.y0,
+                       l2k_rect_width(rect),
+                       l2k_rect_height(rect)};
 }
 
 /* ---- The list ------------------------------------------------------------------------------------------------ */
@@ -125,16 +130,16 @@ static uint8_t *place_in_view(const l2k_block_place *place)
 /* The narrow type was enough for all blocks of one window, and the wide one may be needed in another. */
 static void copy_row(const l2k_kept_block *block, uint32_t y, void *to, l2k_coefficient_type type)
 {
-    const int16_t *narrow = (const int16_t *)block->data + (size_t)y * block->width;
-    const int32_t *wide = (const int32_t *)(const void *)block->data + (size_t)y * block->width;
+    const int16_t *narrow = (const int16_t *)block->data + (size_t)y * block->key.width;
+    const int32_t *wide = (const int32_t *)(const void *)block->data + (size_t)y * block->key.width;
     if (type == block->type)
-        memcpy(to, block->data + y * block->width * l2k_coefficient_bytes(type),
-               block->width * l2k_coefficient_bytes(type));
+        memcpy(to, block->data + y * block->key.width * l2k_coefficient_bytes(type),
+               block->key.width * l2k_coefficient_bytes(type));
     else if (type == L2K_COEFFICIENT_INT32)
-        for (uint32_t x = 0; x < block->width; x++)
+        for (uint32_t x = 0; x < block->key.width; x++)
             ((int32_t *)to)[x] = narrow[x];
     else
-        for (uint32_t x = 0; x < block->width; x++)
+        for (uint32_t x = 0; x < block->key.width; x++)
             ((int16_t *)to)[x] = (int16_t)wide[x];
 }
 
@@ -146,7 +151,7 @@ static bool fetch(l2k_block_cache *cache, uint32_t tile, const l2k_block_place *
     uint8_t *to = place_in_view(place);
     if (!block)
         return false;
-    for (uint32_t y = 0; y < block->height; y++)
+    for (uint32_t y = 0; y < block->key.height; y++)
         copy_row(block, y, to + y * view->stride * l2k_coefficient_bytes(view->type), view->type);
     leave_list(cache, block);
     enter_list(cache, block);
@@ -169,8 +174,8 @@ size_t l2k_block_cache_fetch(l2k_block_cache *cache, uint32_t tile, const l2k_bl
 static bool store(l2k_block_cache *cache, uint32_t tile, const l2k_block_place *place)
 {
     const l2k_coefficients *view = place->band->component->view;
-    const uint32_t width = l2k_rect_width(place->block->rect), height = l2k_rect_height(place->block->rect);
-    const size_t row = width * l2k_coefficient_bytes(view->type), bytes = sizeof(l2k_kept_block) + height * row;
+    const block_key key = key_of(tile, place);
+    const size_t row = key.width * l2k_coefficient_bytes(view->type), bytes = sizeof(l2k_kept_block) + key.height * row;
     const uint8_t *from = place_in_view(place);
     if (bytes > cache->limit || !cache->table)
         return false;
@@ -178,9 +183,8 @@ static bool store(l2k_block_cache *cache, uint32_t tile, const l2k_block_place *
     l2k_kept_block *block = l2k_allocate(cache->context, 1, bytes);
     if (!block)
         return false;
-    *block = (l2k_kept_block){
-        .key = key_of(tile, place), .width = width, .height = height, .type = view->type, .bytes = bytes};
-    for (uint32_t y = 0; y < height; y++)
+    *block = (l2k_kept_block){.key = key, .type = view->type, .bytes = bytes};
+    for (uint32_t y = 0; y < key.height; y++)
         memcpy(block->data + y * row, from + y * view->stride * l2k_coefficient_bytes(view->type), row);
     l2k_kept_block **link = &cache->table[row_of(&block->key)];
     block->next = *link;

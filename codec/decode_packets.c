@@ -305,10 +305,16 @@ static l2k_status find_index(const l2k_decoding *d, l2k_tile_state *s, const til
     if (!d->indices || reader->input.packed || has_all(reader))
         return L2K_OK;
     *index = d->indices[s->tile.index];
-    if (*index)
+    if (*index && l2k_packet_index_fits(*index, &s->tile))
         return L2K_OK;
+    l2k_packet_index_free(d->context, *index);
     *index = d->indices[s->tile.index] = l2k_packet_index_create(d->context, &s->tile, reader->bytes);
-    return *index ? list_lengths(d, s, *index) : L2K_OK;
+    const l2k_status status = *index ? list_lengths(d, s, *index) : L2K_OK;
+    if (status != L2K_OK) { /* the next window tries again */
+        l2k_packet_index_free(d->context, *index);
+        *index = d->indices[s->tile.index] = NULL;
+    }
+    return status;
 }
 
 static l2k_status distrust(const l2k_decoding *d, l2k_tile_state *s, l2k_packet_index *index)

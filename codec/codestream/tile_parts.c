@@ -105,6 +105,8 @@ static l2k_status read_part(l2k_codestream *cs, const uint8_t **at)
     l2k_status header = try_packets(cs, &span);
     if (header == L2K_ERROR_IO)
         return l2k_fail(context, header, "reading failed");
+    if (header == L2K_ERROR_MEMORY)
+        return l2k_fail(context, header, "out of memory for the parts of a file");
     if (header == L2K_ERROR_CANCELLED)
         return l2k_poll(context, 0); /* which reports it */
     if (header == L2K_ERROR_TRUNCATED && span.end == cs->end)

@@ -16,6 +16,12 @@ void l2k_packet_index_empty(const l2k_context *context, l2k_packet_index *index)
         index->offsets[i] = L2K_NO_PACKET;
 }
 
+bool l2k_packet_index_fits(const l2k_packet_index *index, const l2k_tile *tile)
+{
+    return index->num_layers == tile->coding->num_layers &&
+           index->num_packets == tile->num_precincts * tile->coding->num_layers;
+}
+
 l2k_packet_index *l2k_packet_index_create(const l2k_context *context, const l2k_tile *tile, uint64_t bytes)
 {
     const uint64_t layers = tile->coding->num_layers;

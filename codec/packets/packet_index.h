@@ -28,6 +28,9 @@ typedef struct l2k_packet_index {
 l2k_packet_index *l2k_packet_index_create(const l2k_context *context, const l2k_tile *tile, uint64_t bytes);
 void l2k_packet_index_free(const l2k_context *context, l2k_packet_index *index);
 
+/* Whether it is of a tile with those precincts and layers: a file may have changed since. */
+bool l2k_packet_index_fits(const l2k_packet_index *index, const l2k_tile *tile);
+
 /* Forgets all packets, and PLT. */
 void l2k_packet_index_empty(const l2k_context *context, l2k_packet_index *index);
 
@@ -43,9 +46,9 @@ typedef struct l2k_packet_span {
 } l2k_packet_span;
 
 /* Makes the index out of the PLT marker segments of tile-part headers, `count` in order, if these list all packets of
- * the tile and exactly the bytes of each tile-part; it stays empty where they do not. `order` is at its
- * first packet, and at its end afterwards. `codestream` is the first byte of the codestream. Errors: those of
- * l2k_need; order->status. */
+ * the tile and exactly the bytes of each tile-part; it stays empty where they do not, and is of no use after an error.
+ * `order` is at its first packet, and at its end afterwards. `codestream` is the first byte of the codestream. Errors:
+ * those of l2k_need; order->status. */
 l2k_status l2k_packet_index_from_plt(const l2k_context *context, const l2k_tile *tile, const uint8_t *codestream,
                                      const l2k_packet_span *parts, size_t count, l2k_packet_order *order,
                                      l2k_packet_index *index);

@@ -97,8 +97,8 @@ typedef struct l2k_stream {
 } l2k_stream;
 
 /* A file that is read in parts, where they are needed: on a disk, behind HTTP range requests, inside another file.
- * `read_at` stores the `bytes` bytes at `offset`, all of which exist, and returns 0, or -1 on failure; it is called by
- * one thread at a time. */
+ * `read_at` stores the `bytes` bytes at `offset`, all of which exist, and returns 0, or -1 on failure. A decoder calls
+ * it from one thread at a time; decoders that share a file (l2k_decoder_open_again) may do so at once. */
 typedef struct l2k_file {
     uint64_t bytes;
     int (*read_at)(void *user, uint64_t offset, void *buffer, size_t bytes);
@@ -566,8 +566,8 @@ L2K_API void l2k_decoder_read_count(const l2k_decoder *decoder, uint64_t *bytes,
 
 /* Opens what another decoder has opened in memory or in parts, with the places of packets that it has found so far, so
  * that several threads can look at one file, each with a decoder. `opened` must not be at work during the call; after
- * it neither decoder depends on the other. L2K_ERROR_STATE if nothing is open there, or it was read from a stream;
- * otherwise errors as above. */
+ * it neither decoder depends on the other, but both on the same memory or `read_at`. L2K_ERROR_STATE if nothing is open
+ * there, or it was read from a stream; otherwise errors as above. */
 L2K_API l2k_status l2k_decoder_open_again(l2k_decoder *decoder, const l2k_decoder *opened);
 
 /* Describes the opened file (A.5, A.6; Annex I). L2K_ERROR_STATE if none is open, also from the next functions. */

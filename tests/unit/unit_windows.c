@@ -311,11 +311,93 @@ static void test_failures(void **unused)
     picture_free(&p);
 }
 
+/* PLT that cannot be read at first does not count as PLT that lies. */
+static void test_plt_later(void **unused)
+{
+    (void)unused;
+    static const l2k_size sizes[] = {{16, 16}, {16, 16}, {16, 16}, {16, 16}};
+    picture p, got;
+    size_t count = 0;
+    picture_make(&p, SIDE, SIDE, 1);
+    l2k_encoder *encoder = new_encoder(3);
+    l2k_encoder_set(encoder, L2K_ENCODER_PLT, 1);
+    assert_int_equal(l2k_encoder_set_precincts(encoder, sizes, 4), L2K_OK);
+    memory_file file = finish_encoder(encoder, &p);
+    const uint8_t *lengths = find_lengths(&file, &count);
+    l2k_decoder *decoder = new_decoder(NULL, 1);
+    l2k_decoder_set(decoder, L2K_DECODER_STRICT, 1);
+    assert_int_equal(l2k_decoder_open_file(decoder, &(l2k_file){file.size, read_part, &file}), L2K_OK);
+    file.fail_at = (size_t)(lengths - file.data) + count - 1;
+    assert_int_equal(decode_window(decoder, (area){100, 100, 120, 120}, &got), L2K_ERROR_IO);
+    picture_free(&got);
+    file.fail_at = SIZE_MAX;
+    expect_window(decoder, &p, (area){100, 100, 120, 120});
+    expect_window(decoder, &p, (area){200, 200, 220, 220});
+    expect_window(decoder, &p, (area){10, 10, 20, 20});
+    l2k_decoder_free(decoder);
+    free(file.data);
+    picture_free(&p);
+}
+
+/* The main header's COD once more in the first tile-part header. Returns where it is. */
+static uint8_t *repeat_cod(memory_file *file)
+{
+    size_t cod = 0, sot = 0;
+    for (size_t at = 0; sot == 0; at++) {
+        assert_true(at + 14 < file->size);
+        if (file->data[at] == 0xFF && file->data[at + 1] == 0x52)
+            cod = at;
+        else if (cod && file->data[at] == 0xFF && file->data[at + 1] == 0x90)
+            sot = at;
+    }
+    const size_t bytes = 2 + (size_t)l2k_get_be(file->data + cod + 2, 2), to = sot + 12;
+    uint8_t *data = malloc(file->size + bytes);
+    assert_non_null(data);
+    memcpy(data, file->data, to);
+    memcpy(data + to, data + cod, bytes);
+    memcpy(data + to + bytes, file->data + to, file->size - to);
+    const uint32_t psot = l2k_get_be(data + sot + 6, 4) + (uint32_t)bytes;
+    for (unsigned i = 0; i < 4; i++)
+        data[sot + 6 + i] = (uint8_t)(psot >> (24 - 8 * i));
+    free(file->data);
+    file->data = data;
+    file->size += bytes;
+    return data + to;
+}
+
+/* A file that is another one when it is read again gives other samples, or none, but harms nobody. */
+static void test_changed(void **unused)
+{
+    (void)unused;
+    enum { LAYERS = 7, BLOCK = 10 }; /* in COD: the low byte of the number of layers, xcb */
+    for (uint8_t change = 0; change < 3; change++) {
+        picture p, got;
+        memory_file file = make_file(&p, false, L2K_LRCP, !change);
+        uint8_t *changed = repeat_cod(&file) + (change ? BLOCK : LAYERS);
+        const area corner = change ? (area){0, 0, 40, 40} : (area){500, 500, SIDE, SIDE};
+        l2k_decoder *decoder = new_decoder(NULL, 1), *other = new_decoder(NULL, 1);
+        l2k_decoder_set(decoder, L2K_DECODER_CACHE_BYTES, 1 << 20);
+        assert_int_equal(l2k_decoder_open_memory(decoder, file.data, file.size), L2K_OK);
+        expect_window(decoder, &p, corner);
+        *changed = change ? change : 3;
+        assert_int_equal(l2k_decoder_open_again(other, decoder), L2K_OK);
+        decode_window(decoder, change ? (area){0, 0, 5, 5} : corner, &got);
+        picture_free(&got);
+        decode_window(other, corner, &got);
+        picture_free(&got);
+        l2k_decoder_free(decoder);
+        l2k_decoder_free(other);
+        free(file.data);
+        picture_free(&p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bytes), cmocka_unit_test(test_index),  cmocka_unit_test(test_kept),
-        cmocka_unit_test(test_lies),  cmocka_unit_test(test_damage), cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_bytes),     cmocka_unit_test(test_index),   cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_lies),      cmocka_unit_test(test_damage),  cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_plt_later), cmocka_unit_test(test_changed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
