@@ -114,6 +114,12 @@ void l2k_block_cache_start(l2k_block_cache *cache, uint64_t limit, uint64_t open
         cache->limit = 0;
 }
 
+void l2k_block_cache_bound(l2k_block_cache *cache, uint64_t bytes)
+{
+    if (bytes < cache->limit && cache->bytes + bytes < cache->limit)
+        cache->limit = cache->bytes + bytes;
+}
+
 /* ---- Blocks -------------------------------------------------------------------------------------------------- */
 
 /* Where a view has a block. */

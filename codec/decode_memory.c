@@ -148,8 +148,10 @@ l2k_thread_room l2k_decode_threads(l2k_decoder *decoder, const l2k_decoding *d, 
     if ((double)decoder->pool.in_use + bound.tile + (threads - 1) * each > limit)
         l2k_decoder_drop(decoder);
     double left = limit - (double)decoder->pool.in_use - bound.tile;
-    if (left < 0)
+    if (left < 0) /* then nothing is kept any more */
         return (l2k_thread_room){1, 1, false};
     const unsigned tiles = 1 + (unsigned)fmin(left / bound.tile, L2K_MOST_DEVICES);
-    return (l2k_thread_room){1 + (unsigned)fmin(left / each, threads - 1), tiles, true};
+    const unsigned more = (unsigned)fmin(left / each, threads - 1);
+    l2k_block_cache_bound(&decoder->cache, (uint64_t)fmin(left - more * each, 0x1p62));
+    return (l2k_thread_room){1 + more, tiles, true};
 }

@@ -392,12 +392,37 @@ static void test_changed(void **unused)
     }
 }
 
+/* What is kept never takes the memory that a tile needs. */
+static void test_kept_limit(void **unused)
+{
+    (void)unused;
+    picture p;
+    picture_make(&p, SIDE, SIDE, 1);
+    for (uint32_t i = 0; i < SIDE * SIDE; i++)
+        p.samples[0][i] = (int32_t)random_below(256);
+    l2k_encoder *encoder = new_encoder(3);
+    l2k_encoder_set(encoder, L2K_ENCODER_TILE_WIDTH, 64);
+    l2k_encoder_set(encoder, L2K_ENCODER_TILE_HEIGHT, 64);
+    memory_file file = finish_encoder(encoder, &p);
+    for (int64_t limit = 400000; limit < 2000000; limit += 100000) {
+        l2k_decoder *decoder = new_decoder(NULL, 1);
+        l2k_decoder_set(decoder, L2K_DECODER_LIMIT_MEMORY, limit);
+        l2k_decoder_set(decoder, L2K_DECODER_CACHE_BYTES, INT64_MAX);
+        assert_int_equal(l2k_decoder_open_memory(decoder, file.data, file.size), L2K_OK);
+        for (uint32_t x = 0; x < 3; x++)
+            expect_window(decoder, &p, (area){x, 0, SIDE, SIDE});
+        l2k_decoder_free(decoder);
+    }
+    free(file.data);
+    picture_free(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bytes),     cmocka_unit_test(test_index),   cmocka_unit_test(test_kept),
         cmocka_unit_test(test_lies),      cmocka_unit_test(test_damage),  cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_plt_later), cmocka_unit_test(test_changed),
+        cmocka_unit_test(test_plt_later), cmocka_unit_test(test_changed), cmocka_unit_test(test_kept_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
