@@ -1,6 +1,8 @@
 /* The encoder's output: packets into tile-parts with their headers (A.4.2, B.3), the main header and the boxes. */
 #include <string.h>
 
+#include "base/failure.h"
+#include "base/integer.h"
 #include "codec/codestream/codestream_write.h"
 #include "codec/codestream/markers.h"
 #include "codec/encoder.h"
@@ -131,15 +133,83 @@ static l2k_status make_tile_parts(part_writer *w, l2k_tile *tile)
     return status;
 }
 
+static l2k_status put_tile(const l2k_encoding *e, l2k_tile *tile, unsigned more_guard_bits, l2k_output *out)
+{
+    part_writer w = {.encoding = e, .out = out, .tile = tile->index, .more_guard_bits = more_guard_bits};
+    l2k_run_advance(e->context, L2K_UNITS_PACKETS * l2k_tile_samples(tile));
+    L2K_TRY(out->packets.bytes ? put_made_packets(&w) : make_tile_parts(&w, tile));
+    if (!e->keeps_tiles)
+        l2k_encode_release_tile(e->context, tile);
+    return l2k_buffer_status(&out->parts);
+}
+
+/* ---- Tiles side by side ---------------------------------------------------------------------------------------- */
+
+/* Tiles of so many samples together are written at once, each to memory of its own until all go to the body in their
+ * order. Fewer are done by one thread: they take some milliseconds. */
+enum { MOST_AT_ONCE = 64 };
+#define SAMPLES_AT_ONCE ((uint64_t)1 << 26)
+
+static unsigned tiles_at_once(const l2k_encoding *e, const l2k_tile *tile, uint32_t count)
+{
+    const l2k_pool *pool = e->context->pool;
+    const uint64_t samples = l2k_tile_samples(tile) + 1, all = samples * count;
+    const uint64_t room = pool->limit > pool->in_use ? (pool->limit - pool->in_use) / 8 : 0;
+    const uint64_t most = (room < SAMPLES_AT_ONCE ? room : SAMPLES_AT_ONCE) / samples;
+    if (e->context->threads < 2 || all < SAMPLES_AT_ONCE / 2 || most < 2)
+        return 1;
+    return most < MOST_AT_ONCE ? (unsigned)most : MOST_AT_ONCE;
+}
+
+/* Where each output's bytes go in the body. */
+static l2k_status make_room(const l2k_output *each, unsigned count, l2k_output *out, size_t *places)
+{
+    size_t bytes = 0;
+    for (unsigned i = 0; i < count; i++) {
+        places[i] = out->body.size + bytes;
+        bytes += each[i].body.size;
+        l2k_buffer_append(&out->parts, each[i].parts.data, each[i].parts.size);
+    }
+    if (l2k_buffer_grow(&out->body, bytes))
+        out->body.size += bytes;
+    L2K_TRY(l2k_buffer_status(&out->parts));
+    return l2k_buffer_status(&out->body);
+}
+
+static l2k_status put_tiles(const l2k_encoding *e, l2k_tile *tiles, unsigned count, unsigned more_guard_bits,
+                            l2k_output *out)
+{
+    l2k_output each[MOST_AT_ONCE];
+    size_t places[MOST_AT_ONCE];
+    l2k_first_failure first;
+    atomic_init(&first, L2K_NO_FAILURE);
+    const unsigned threads = l2k_min_u32(e->context->threads, count);
+    (void)threads; /* without OpenMP */
+    for (unsigned i = 0; i < count; i++)
+        l2k_output_start(&each[i], e->context, 0, 0);
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+    for (unsigned i = 0; i < count; i++)
+        l2k_record_status(&first, i, put_tile(e, &tiles[i], more_guard_bits, &each[i]));
+    l2k_status status = l2k_first_status(&first);
+    if (status == L2K_OK)
+        status = make_room(each, count, out, places);
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+    for (unsigned i = 0; i < count; i++) {
+        if (status == L2K_OK && each[i].body.size)
+            memcpy(out->body.data + places[i], each[i].body.data, each[i].body.size);
+        l2k_output_release(&each[i]);
+    }
+    return status;
+}
+
 l2k_status l2k_output_tile_parts(const l2k_encoding *e, l2k_tile *tiles, uint32_t count, unsigned more_guard_bits,
                                  l2k_output *out)
 {
-    for (uint32_t t = 0; t < count; t++) {
-        part_writer w = {.encoding = e, .out = out, .tile = tiles[t].index, .more_guard_bits = more_guard_bits};
-        l2k_run_advance(e->context, L2K_UNITS_PACKETS * l2k_tile_samples(&tiles[t]));
-        L2K_TRY(out->packets.bytes ? put_made_packets(&w) : make_tile_parts(&w, &tiles[t]));
-        if (!e->keeps_tiles)
-            l2k_encode_release_tile(e->context, &tiles[t]);
+    const unsigned most = tiles_at_once(e, &tiles[0], count);
+    for (uint32_t t = 0, n; t < count; t += n) {
+        n = l2k_min_u32(most, count - t);
+        L2K_TRY(n == 1 ? put_tile(e, &tiles[t], more_guard_bits, out)
+                       : put_tiles(e, &tiles[t], n, more_guard_bits, out));
     }
     L2K_TRY(l2k_buffer_status(&out->body));
     return l2k_buffer_status(&out->parts);

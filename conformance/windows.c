@@ -15,14 +15,43 @@ static l2k_backend backend = L2K_BACKEND_CPU;
 
 /* ---- lift2k -------------------------------------------------------------------------------------------------- */
 
-static l2k_decoder *open_file(const bytes *file, int64_t cache_bytes)
+static int read_at(void *user, uint64_t offset, void *buffer, size_t count)
+{
+    const bytes *file = user;
+    if (offset > file->size || count > file->size - offset)
+        return -1;
+    memcpy(buffer, file->data + offset, count);
+    return 0;
+}
+
+static l2k_decoder *new_decoder(int64_t cache_bytes)
 {
     l2k_decoder *decoder = l2k_decoder_new(NULL);
     l2k_decoder_set(decoder, L2K_DECODER_THREADS, 1);
     l2k_decoder_set(decoder, L2K_DECODER_BACKEND, backend);
     l2k_decoder_set(decoder, L2K_DECODER_GPU_MIN_SAMPLES, 0);
     l2k_decoder_set(decoder, L2K_DECODER_CACHE_BYTES, cache_bytes);
-    if (l2k_decoder_open_memory(decoder, file->data, file->size) == L2K_OK)
+    return decoder;
+}
+
+static l2k_decoder *open_file(bytes *file, int64_t cache_bytes, bool in_parts)
+{
+    l2k_decoder *decoder = new_decoder(cache_bytes);
+    const l2k_file parts = {file->size, read_at, file};
+    if ((in_parts ? l2k_decoder_open_file(decoder, &parts)
+                  : l2k_decoder_open_memory(decoder, file->data, file->size)) == L2K_OK)
+        return decoder;
+    l2k_decoder_free(decoder);
+    return NULL;
+}
+
+/* Another decoder for the same file. */
+static l2k_decoder *open_again(l2k_decoder *opened, int64_t cache_bytes)
+{
+    l2k_decoder *decoder = new_decoder(cache_bytes);
+    const l2k_status status = l2k_decoder_open_again(decoder, opened);
+    l2k_decoder_free(opened);
+    if (status == L2K_OK)
         return decoder;
     l2k_decoder_free(decoder);
     return NULL;
@@ -171,7 +200,7 @@ static bool opj_agrees(const bytes *file, const coding *o, const decoding *d, co
     return peak >= 0 && peak <= (o->irreversible ? 1 : 0);
 }
 
-static void try_windows(rng *r, uint64_t seed, const picture *p, const coding *o, const bytes *file, tally *t)
+static void try_windows(rng *r, uint64_t seed, const picture *p, const coding *o, bytes *file, tally *t)
 {
     l2k_status status;
     decoding d = random_kind(r, p, o);
@@ -181,7 +210,8 @@ static void try_windows(rng *r, uint64_t seed, const picture *p, const coding *o
         return;
     static const int64_t cache_bytes[] = {0, 20000, 1 << 24};
     const int64_t cache = cache_bytes[rng_below(r, 3)];
-    l2k_decoder *decoder = open_file(file, cache);
+    const bool in_parts = rng_below(r, 2);
+    l2k_decoder *decoder = open_file(file, cache, in_parts);
     picture *whole = decoder ? decode(decoder, &d, &status) : NULL;
     const bool opj_can =
         !(o->style & L2K_STYLE_HT) && !has_empty_tile_component(p, o, d.reduce) && !opj_misses_precincts(p, o);
@@ -190,13 +220,15 @@ static void try_windows(rng *r, uint64_t seed, const picture *p, const coding *o
     t->failures += !whole;
     if (whole && rng_below(r, 2)) { /* the first window of a fresh decoder */
         l2k_decoder_free(decoder);
-        decoder = open_file(file, cache);
+        decoder = open_file(file, cache, in_parts);
     }
     for (int i = 0; whole && i < WINDOWS_OF_FILE; i++) {
         random_window(r, &p->image, &d);
+        if (rng_below(r, 8) == 0)
+            decoder = open_again(decoder, cache);
         if (!has_samples(&p->image, &d))
             continue;
-        picture *part = decode(decoder, &d, &status);
+        picture *part = decoder ? decode(decoder, &d, &status) : NULL;
         const char *wrong = !part                           ? "a window is not decoded"
                             : !equals_part(whole, part, &d) ? "a window is not the part of the whole"
                                                             : NULL;

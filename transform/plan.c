@@ -386,6 +386,12 @@ void *l2k_plan_coefficient_memory(const l2k_plan *plan, size_t *bytes)
     return start;
 }
 
+void *l2k_plan_spare_memory(const l2k_plan *plan, size_t *bytes)
+{
+    *bytes = plan->spare_bytes;
+    return plan->spare;
+}
+
 /* Float samples are only possible where values are floats, and without a component transform. */
 static l2k_status check_planes(const l2k_plan *plan, const l2k_plane *planes)
 {

@@ -93,6 +93,9 @@ class _Catch:
     def seekable(self) -> bool:
         return self.rewritable
 
+    def tell(self) -> int:
+        return 0
+
     def write(self, data: Any) -> None:
         raise _Head(bytes(data))
 

@@ -47,6 +47,8 @@ class EncoderOptions(TypedDict, total=False):
     ht_passes: int
     memory: Literal["host", "device"] | int
     in_flight: int
+    device: int
+    devices: Iterable[int] | int  # ordinals, or a number with their bits
     precincts: Sequence[tuple[int, int]]  # (width, height) from the highest resolution down
     ratio: Targets  # raw size over size of the output, one per layer, from the coarsest on
     psnr: Targets  # dB, likewise
@@ -87,6 +89,9 @@ class DecoderOptions(TypedDict, total=False):
     cpu: Cpu
     memory: Literal["host", "device"] | int
     in_flight: int
+    cache_bytes: int
+    device: int
+    devices: Iterable[int] | int
 
 
 class TransformOptions(TypedDict, total=False):
@@ -104,6 +109,7 @@ class TransformOptions(TypedDict, total=False):
     limit_samples: int
     gpu_min_samples: int
     cpu: Cpu
+    device: int
 
 
 # Options whose values have names, and the enums of these.
@@ -149,10 +155,10 @@ def number(option: str, value: Any) -> int:
         if option not in ENUMS:
             raise TypeError(f"{option} is a number, not {value!r}")
         return value_of(ENUMS[option], value)
-    if option == "style" and not isinstance(value, int):
+    if option in ("style", "devices") and not isinstance(value, int):
         result = 0
-        for style in value:
-            result |= number(option, style)
+        for part in value:
+            result |= number(option, part) if option == "style" else 1 << part
         return result
     return int(value)
 

@@ -413,12 +413,214 @@ static void test_lost_device(void **unused)
     assert_int_equal(virtual_mismatches(), 0);
 }
 
+/* ---- Sets of devices -------------------------------------------------------------------------------------------- */
+
+enum { BOTH = 3 };
+
+static l2k_encoder *encoder_on_both(const l2k_hooks *hooks, unsigned w, l2k_backend backend)
+{
+    l2k_encoder *e = l2k_encoder_new(hooks);
+    assert_non_null(e);
+    assert_true(put_encoder(e, &ways[w], backend, -1));
+    assert_int_equal(l2k_encoder_set(e, L2K_ENCODER_DEVICES, BOTH), L2K_OK);
+    return e;
+}
+
+static l2k_decoder *decoder_on_both(const l2k_hooks *hooks, l2k_backend backend)
+{
+    l2k_decoder *d = l2k_decoder_new(hooks);
+    assert_non_null(d);
+    assert_true(put_decoder(d, backend, -1));
+    assert_int_equal(l2k_decoder_set(d, L2K_DECODER_DEVICES, BOTH), L2K_OK);
+    return d;
+}
+
+/* Tiles go to both, a single one, and those of one quantiser, to the first. A team may be too late for any tile, but
+ * not always. */
+static void test_tiles_on_both(void **unused)
+{
+    (void)unused;
+    unsigned divided[2] = {0, 0};
+    for (unsigned w = 0; w < WAYS; w++) {
+        const bool divides = ways[w].tile && !(ways[w].style && ways[w].ratio > 0);
+        start_watching(0);
+        l2k_encoder *e = encoder_on_both(NULL, w, L2K_BACKEND_CUDA);
+        for (unsigned p = 0; p < PICTURES; p++)
+            assert_true(encodes(e, w, p) && encodes(e, w, p));
+        assert_true(divides || virtual_calls(1) == before_on[1]);
+        divided[0] += virtual_calls(1) > before_on[1];
+        l2k_encoder_free(e);
+        before_on[1] = virtual_calls(1);
+        l2k_decoder *d = decoder_on_both(NULL, L2K_BACKEND_CUDA);
+        for (unsigned p = 0; p < PICTURES; p++)
+            assert_true(decodes(d, w, p) && decodes(d, w, p));
+        assert_true(ways[w].tile || virtual_calls(1) == before_on[1]);
+        divided[1] += virtual_calls(1) > before_on[1];
+        l2k_decoder_free(d);
+        assert_int_equal(current(), 1);
+    }
+    assert_true(divided[0] > 0 && divided[1] > 0);
+    assert_int_equal(virtual_mismatches(), 0);
+}
+
+/* With AUTO the tiles of a device that fails are done by the other one, or on the CPU. */
+static void test_tiles_of_lost_device(void **unused)
+{
+    (void)unused;
+    for (unsigned w = 0; w < WAYS; w++)
+        for (long calls = 0; calls < 700; calls += 1 + calls / 2)
+            for (int both = 0; both < 2; both++) {
+                notes said = {"", 0, 0};
+                const l2k_hooks hooks = {.message = take_note, .user = &said};
+                l2k_encoder *e = encoder_on_both(&hooks, w, L2K_BACKEND_AUTO);
+                l2k_decoder *d = decoder_on_both(&hooks, L2K_BACKEND_AUTO);
+                virtual_lose(1, calls);
+                if (both)
+                    virtual_lose(0, calls);
+                assert_true(encodes(e, w, 0));
+                assert_true(decodes(d, w, 0));
+                assert_int_equal(said.errors, 0);
+                for (int device = 0; device < DEVICES; device++)
+                    virtual_lose(device, -1);
+                assert_true(encodes(e, w, 1) && decodes(d, w, 1)); /* with both again */
+                l2k_encoder_free(e);
+                l2k_decoder_free(d);
+            }
+    assert_int_equal(virtual_mismatches(), 0);
+}
+
+enum { IMAGES = 9 };
+
+typedef struct batch {
+    memory_file out[IMAGES];
+    l2k_stream streams[IMAGES];
+    l2k_encode_item items[IMAGES];
+} batch;
+
+static l2k_status encode_batch(l2k_encoder *e, batch *b)
+{
+    for (unsigned i = 0; i < IMAGES; i++) {
+        const picture *p = &pictures[i % PICTURES];
+        b->out[i] = memory_of(NULL, 0);
+        b->streams[i] = stream_of(&b->out[i]);
+        b->items[i] = (l2k_encode_item){&p->image, p->planes, &b->streams[i], L2K_OK};
+    }
+    return l2k_encoder_encode_batch(e, b->items, IMAGES);
+}
+
+/* Every image is right or has failed as stated, without a byte. Returns how many have failed. */
+static unsigned end_batch(batch *b, unsigned w, l2k_status failure)
+{
+    unsigned failed = 0;
+    for (unsigned i = 0; i < IMAGES; i++) {
+        assert_true(b->items[i].status == L2K_OK ? same_bytes(&b->out[i], &files[w][i % PICTURES])
+                                                 : b->items[i].status == failure && b->out[i].size == 0);
+        failed += b->items[i].status != L2K_OK;
+        free(b->out[i].data);
+    }
+    return failed;
+}
+
+/* One device lost, then both: with AUTO everything is done, with CUDA whatever a device is left for. */
+static void lose_in_batch(unsigned w, long calls, l2k_backend backend, bool both)
+{
+    notes said = {"", 0, 0};
+    batch b;
+    const l2k_hooks hooks = {.message = take_note, .user = &said};
+    l2k_encoder *e = encoder_on_both(&hooks, w, backend);
+    assert_int_equal(l2k_encoder_set(e, L2K_ENCODER_THREADS, 4), L2K_OK);
+    virtual_lose(1, calls);
+    if (both)
+        virtual_lose(0, calls);
+    encode_batch(e, &b);
+    const unsigned failed = end_batch(&b, w, L2K_ERROR_BACKEND);
+    assert_true(failed == 0 || (both && backend == L2K_BACKEND_CUDA));
+    assert_int_equal(said.errors > 0, failed > 0);
+    assert_true(calls > 0 || !both || backend == L2K_BACKEND_AUTO || failed == IMAGES);
+    for (int device = 0; device < DEVICES; device++)
+        virtual_lose(device, -1);
+    assert_int_equal(encode_batch(e, &b), L2K_OK);
+    assert_int_equal(end_batch(&b, w, L2K_OK), 0);
+    l2k_encoder_free(e);
+}
+
+static void test_batches_on_both(void **unused)
+{
+    (void)unused;
+    unsigned divided = 0;
+    for (unsigned w = 0; w < WAYS; w++) {
+        batch b;
+        if (ways[w].by_rows)
+            continue;
+        start_watching(0);
+        l2k_encoder *e = encoder_on_both(NULL, w, L2K_BACKEND_CUDA);
+        assert_int_equal(l2k_encoder_set(e, L2K_ENCODER_THREADS, 4), L2K_OK);
+        assert_int_equal(encode_batch(e, &b), L2K_OK);
+        assert_int_equal(end_batch(&b, w, L2K_OK), 0);
+        l2k_encoder_free(e);
+        divided += virtual_calls(0) > before_on[0] && virtual_calls(1) > before_on[1];
+        assert_int_equal(current(), 1);
+        for (long calls = 0; calls < 400; calls += 1 + calls)
+            for (int n = 0; n < 4; n++)
+                lose_in_batch(w, calls, n & 1 ? L2K_BACKEND_CUDA : L2K_BACKEND_AUTO, n & 2);
+    }
+    assert_true(divided > 0);
+    assert_int_equal(virtual_mismatches(), 0);
+}
+
+/* The same for a decoder: what it makes of the CPU's files are the CPU's samples. */
+static void test_decoding_batches(void **unused)
+{
+    (void)unused;
+    static const unsigned all[] = {0, 1, 3};
+    for (unsigned k = 0; k < 3; k++)
+        for (long calls = -1; calls < 400; calls += 1 + calls + (calls < 0)) {
+            l2k_decode_item items[IMAGES];
+            picture got[IMAGES];
+            l2k_decoder *d = decoder_on_both(NULL, L2K_BACKEND_CUDA);
+            assert_int_equal(l2k_decoder_set(d, L2K_DECODER_THREADS, 4), L2K_OK);
+            for (unsigned i = 0; i < IMAGES; i++) {
+                const memory_file *file = &files[all[k]][i % PICTURES];
+                picture_make(&got[i], pictures[i % PICTURES].image.x1, pictures[i % PICTURES].image.y1, 3);
+                memset(got[i].samples[0], 0, sizeof(int32_t));
+                items[i] = (l2k_decode_item){file->data, file->size, got[i].planes, L2K_OK};
+            }
+            virtual_lose(1, calls);
+            assert_int_equal(l2k_decoder_decode_batch(d, items, IMAGES), L2K_OK);
+            virtual_lose(1, -1);
+            for (unsigned i = 0; i < IMAGES; i++) {
+                assert_true(picture_equal(&got[i], &pictures[i % PICTURES]));
+                picture_free(&got[i]);
+            }
+            l2k_decoder_free(d);
+        }
+    assert_int_equal(virtual_mismatches(), 0);
+}
+
+static void test_device_planes(void **unused)
+{
+    (void)unused;
+    memory_file file;
+    l2k_encoder *e = encoder_on_both(NULL, 0, L2K_BACKEND_CUDA);
+    assert_int_equal(l2k_encoder_set(e, L2K_ENCODER_MEMORY, L2K_MEMORY_DEVICE), L2K_OK);
+    assert_int_equal(encode(e, &ways[0], &pictures[0], &file), L2K_ERROR_ARGUMENT);
+    l2k_encoder_free(e);
+}
+
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_device),  cmocka_unit_test(test_batches),
-                                       cmocka_unit_test(test_transform),    cmocka_unit_test(test_moves),
-                                       cmocka_unit_test(test_side_by_side), cmocka_unit_test(test_no_such_device),
-                                       cmocka_unit_test(test_lost_device)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_device),
+                                       cmocka_unit_test(test_batches),
+                                       cmocka_unit_test(test_transform),
+                                       cmocka_unit_test(test_moves),
+                                       cmocka_unit_test(test_side_by_side),
+                                       cmocka_unit_test(test_no_such_device),
+                                       cmocka_unit_test(test_lost_device),
+                                       cmocka_unit_test(test_tiles_on_both),
+                                       cmocka_unit_test(test_tiles_of_lost_device),
+                                       cmocka_unit_test(test_batches_on_both),
+                                       cmocka_unit_test(test_decoding_batches),
+                                       cmocka_unit_test(test_device_planes)};
     int missing = gpu_missing();
     if (missing)
         return missing;

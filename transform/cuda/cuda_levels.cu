@@ -332,11 +332,16 @@ int launch_components(const level_run *run, uint32_t c, unsigned together, const
 
 } // namespace
 
-extern "C" size_t l2k_cuda_low_bytes(const l2k_plan_spec *spec)
+extern "C" size_t l2k_cuda_low_sample_bytes(const l2k_plan_spec *spec)
 {
     size_t bytes[2];
     l2k_measure_low(spec, bytes);
-    return ARRIVED_BYTES + bytes[0] + bytes[1];
+    return bytes[0] + bytes[1];
+}
+
+extern "C" size_t l2k_cuda_low_bytes(const l2k_plan_spec *spec)
+{
+    return l2k_cuda_low_sample_bytes(spec) + ARRIVED_BYTES;
 }
 
 extern "C" int l2k_cuda_run_levels(const l2k_plan *plan, const l2k_plane *planes, void *const *coefficients, char *low,
@@ -344,8 +349,9 @@ extern "C" int l2k_cuda_run_levels(const l2k_plan *plan, const l2k_plane *planes
 {
     size_t bytes[2];
     l2k_measure_low(&plan->spec, bytes);
-    char *first = low + ARRIVED_BYTES;
-    level_run run = {plan, coefficients, (uint32_t *)low, {first, first + bytes[0]}, all_columns, (cudaStream_t)stream};
+    char *second = low + bytes[0];
+    level_run run = {plan,          coefficients, (uint32_t *)(second + bytes[1]),
+                     {low, second}, all_columns,  (cudaStream_t)stream};
     int error = cudaSuccess;
     for (uint32_t c = 0; c < plan->spec.num_components && error == cudaSuccess;) {
         unsigned together = l2k_components_together(&plan->spec, c);

@@ -168,6 +168,10 @@ l2k_status take_memory(l2k_plan *plan)
     s->coefficient_bytes = layout.pixels;
     share_out_coefficients(plan);
     share_out_pixels(plan, layout.pixels);
+    if (plan->spec.on_device && plan->spec.direction == L2K_FORWARD) {
+        plan->spare = s->device + layout.pixels;
+        plan->spare_bytes = layout.low + l2k_cuda_low_sample_bytes(&plan->spec) - layout.pixels;
+    }
     return L2K_OK;
 }
 

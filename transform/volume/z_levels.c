@@ -18,6 +18,15 @@ void l2k_z_append(l2k_z_queue *queue, l2k_z_slice *slice)
     queue->count++;
 }
 
+void l2k_z_push(l2k_z_queue *queue, l2k_z_slice *slice)
+{
+    slice->next = queue->first;
+    queue->first = slice;
+    if (!queue->last)
+        queue->last = slice;
+    queue->count++;
+}
+
 l2k_z_slice *l2k_z_take(l2k_z_queue *queue)
 {
     l2k_z_slice *slice = queue->first;
