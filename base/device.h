@@ -36,6 +36,18 @@ L2K_HD int32_t l2k_clamp_i32(int32_t x, int32_t low, int32_t high)
     return x < low ? low : x > high ? high : x;
 }
 
+/* Zeros above the highest one; v is not 0. */
+L2K_HD uint32_t l2k_leading_zeros(uint32_t v)
+{
+#ifdef __CUDA_ARCH__
+    uint32_t count;
+    asm("bfind.shiftamt.u32 %0, %1;" : "=r"(count) : "r"(v));
+    return count;
+#else
+    return (uint32_t)__builtin_clz(v);
+#endif
+}
+
 /* To the nearest integer, ties to even (lrintf in the default rounding mode); saturates at the int32 range, and NaN
  * becomes the smallest integer. 2147483520 is the largest float below 2^31. */
 L2K_HD int32_t l2k_round_f32(float x)

@@ -11,6 +11,7 @@
  *         --seconds S                of each of the three measurements whose median is printed; 0.3
  *         --host                     pixels in pinned host memory instead, with the time of the mere copies
  *         --interleaved              pixels as RGB RGB ...; otherwise a component after the other
+ *         --memory                   instead of times, the device memory that an image in flight takes, in megabytes
  *         --pageable                 codestreams to decode in memory from malloc; pinned otherwise
  *
  * One at a time: one lane, a call after the other. In flight: as many threads as lanes, each lane with handles,
@@ -28,7 +29,7 @@ static struct {
     unsigned flight, block;
     int coding;
     double seconds;
-    bool host, pageable, interleaved;
+    bool host, pageable, interleaved, memory;
     const char *size, *codec;
 } options = {.flight = 8, .coding = -1, .seconds = 0.3};
 
@@ -86,6 +87,37 @@ static bool measure_coding(scene *e, const codec *c, const coding *k, result *r)
     }
     lanes_free(&a);
     return right;
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------------------------- */
+
+static size_t device_memory_used(void)
+{
+    size_t left, all;
+    check(cudaMemGetInfo(&left, &all) == cudaSuccess, "the GPU's memory");
+    return all - left;
+}
+
+/* Of a second lane: the first one's memory includes what all have together, such as kernels. */
+static void measure_memory(scene *e, const char *name, const codec *c, const coding *k)
+{
+    result r;
+    size_t used[3];
+    const uint8_t *bytes;
+    size_t count;
+    sample_image *image = &e->images[0];
+    lane *first = c->make(&e->shape, k, e->on_device), *second = c->make(&e->shape, k, e->on_device);
+    check(first && second && code_all(e, c, first, &r), c->name);
+    used[0] = device_memory_used();
+    check(c->encode(second, image->samples, &bytes, &count), "encoding");
+    used[1] = device_memory_used();
+    check(c->decode(second, image->bytes, image->count, image->decoded), "decoding");
+    used[2] = device_memory_used();
+    printf("| %s | %s | %u | %.1f | %.1f |\n", name, c->name, k->block, 1e-6 * (double)(used[1] - used[0]),
+           1e-6 * (double)(used[2] - used[1]));
+    fflush(stdout);
+    c->free(first);
+    c->free(second);
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------------------------- */
@@ -250,13 +282,20 @@ static void measure_line(scene *e, const line *n, result results[CODECS][BLOCKS]
     double psnr = 0;
     coding k = n->coding;
     for (int c = 0; c < CODECS; c++) {
-        if (!wanted_codec(codecs[c]) || !prepare_coding(e, n, codecs[c], &psnr, &k))
+        if (!wanted_codec(codecs[c]) || (options.memory && codecs[c]->encode_batch) ||
+            !prepare_coding(e, n, codecs[c], &psnr, &k))
             continue;
         for (int b = 0; b < BLOCKS; b++) {
             result *r = &results[c][b];
             k.block = blocks[b];
             k.flight = codecs[c]->encode_batch ? options.flight : 0;
-            if ((options.block && options.block != k.block) || !measure_coding(e, codecs[c], &k, r))
+            if (options.block && options.block != k.block)
+                continue;
+            if (options.memory) {
+                measure_memory(e, n->name, codecs[c], &k);
+                continue;
+            }
+            if (!measure_coding(e, codecs[c], &k, r))
                 continue;
             print_result(n, codecs[c], &k, r);
             if (!is_nvjpeg2k(codecs[c]))
@@ -277,13 +316,18 @@ static void measure_scene(scene *e)
     memset(results, 0, sizeof results);
     printf("\n### %s: %u x %u x %u, %u bits\n\n", e->name, e->shape.width, e->shape.height, e->shape.components,
            e->shape.precision);
-    printf("| coding | codec | blocks | encode, one | %u in flight | decode, one | %u in flight | bytes | bits a pixel "
-           "| PSNR |\n|---|---|---|---|---|---|---|---|---|---|\n",
-           options.flight, options.flight);
+    if (options.memory)
+        printf("| coding | codec | blocks | MB to encode | MB to decode |\n|---|---|---|---|---|\n");
+    else
+        printf("| coding | codec | blocks | encode, one | %u in flight | decode, one | %u in flight | bytes | bits a "
+               "pixel "
+               "| PSNR |\n|---|---|---|---|---|---|---|---|---|---|\n",
+               options.flight, options.flight);
     for (int i = 0; i < CODINGS; i++)
         if (options.coding < 0 || options.coding == i)
             measure_line(e, &codings[i], results[i]);
-    print_best(results);
+    if (!options.memory)
+        print_best(results);
 }
 
 /* ---- The program ----------------------------------------------------------------------------------------------- */
@@ -356,6 +400,8 @@ int main(int count, char **arguments)
             options.host = true;
         else if (strcmp(arguments[i], "--interleaved") == 0)
             options.interleaved = true;
+        else if (strcmp(arguments[i], "--memory") == 0)
+            options.memory = true;
         else if (strcmp(arguments[i], "--pageable") == 0)
             options.pageable = true;
         else if (i + 1 >= count || !parse_option(arguments[i], arguments[i + 1]))

@@ -116,8 +116,8 @@ timings() {
 }
 
 tests() {
-    cases=3000 images=3000 damaged=10000 pictures=5
-    [ $quick = 0 ] || cases=600 images=300 damaged=1000 pictures=1
+    cases=3000 images=3000 damaged=10000 pictures=5 breaks=all
+    [ $quick = 0 ] || cases=600 images=300 damaged=1000 pictures=1 breaks=some
     part parity 300 1 "$build/tests/gpu_parity" $cases 1
     part blocks 300 1 "$build/tests/gpu_blocks" $((cases * 2))
     part mq-decode 300 1 "$build/tests/gpu_mq_decode" $((cases / 2)) 1
@@ -130,9 +130,13 @@ tests() {
     part example-graph 60 0 "$build/examples/cuda_graph"
     part errors 120 2 "$build/tests/gpu_errors"
     part tiles 120 2 "$build/tests/gpu_tiles"
-    part allocations 120 0 "$build/tests/gpu_allocations"
+    part allocations 400 0 "$build/tests/gpu_allocations" $breaks
     part concurrency 120 0 "$build/tests/unit_concurrency" cuda
+    part devices 120 0 "$build/tests/gpu_devices"
+    part devices-command 120 1 bash "$root/tests/gpu/gpu_devices_cli.sh" "$build/tests/lift2k_virtual" "$root/tests/data"
     part batches 300 1 "$build/tests/gpu_batch" $((cases / 20))
+    part volumes 300 1 "$build/tests/gpu_volume" $((cases / 20)) 1
+    part windows 300 1 "$build/conformance/conformance_windows" $((cases * 5 / 3)) 1 cuda
     part unit-batch 120 0 "$build/tests/unit_batch" cuda
     part example-encode 60 0 "$build/examples/cuda_encode"
     part example-decode 60 0 "$build/examples/cuda_decode"
@@ -151,6 +155,7 @@ rivals() {
 
 benchmarks() {
     rivals photograph --size uhd --interleaved
+    rivals memory --size uhd --memory --codec lift2k
     if [ $quick = 1 ]; then
         part transform-1024 60 0 "$build/gpu_transform" 1024
         part transform-4096 60 0 "$build/gpu_transform" 4096
@@ -169,6 +174,9 @@ benchmarks() {
     rivals pageable --size uhd --interleaved --coding 0 --pageable
     part sizes 400 0 "$build/batches" "${picture:-$scratch/coffee.ppm}"
     part folder 400 0 "$root/bench/gpu_folder.sh" "$build/lift2k" "${picture:-$scratch/coffee.ppm}"
+    part windows-times 120 0 "$build/plan_windows"
+    part volumes-times 120 0 "$build/cuda_volumes"
+    part devices-times 240 0 "$build/cuda_devices" "${picture:-$scratch/coffee.ppm}"
     part block-coders 240 0 "$build/cuda_blocks"
     part made-up-bytes 120 0 "$build/cuda_blocks" worst
     part ladder 180 0 "$build/gpu_ladder"

@@ -11,7 +11,9 @@ build=${1:?the build folder} folder=${2:?the folder to make}
 programs="lift2k gpu_transform gpu_stream gpu_ladder backends gpu_codec cuda_blocks cuda_rivals batches examples/cuda_subband examples/cuda_graph
     examples/cuda_encode examples/cuda_decode examples/batch tests/gpu_batch tests/unit_batch
     tests/gpu_parity tests/gpu_blocks tests/gpu_api tests/gpu_errors tests/gpu_tiles tests/gpu_allocations tests/gpu_images
-    tests/gpu_hostile tests/gpu_files tests/gpu_decode tests/gpu_mq_decode tests/gpu_packets tests/unit_concurrency conformance/conformance_t803"
+    tests/gpu_hostile tests/gpu_files tests/gpu_decode tests/gpu_mq_decode tests/gpu_packets tests/gpu_volume tests/gpu_devices cuda_volumes
+    tests/lift2k_virtual tests/unit_concurrency conformance/conformance_t803
+    conformance/conformance_windows plan_windows cuda_devices"
 mkdir -p "$folder/tests" "$folder/examples" "$folder/conformance" "$folder/lib"
 for program in $programs; do
     if [ ! -x "$build/$program" ]; then

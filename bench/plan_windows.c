@@ -1,5 +1,5 @@
-/* plan_windows: how long the inverse transform of a window of an RGB tile takes beside its whole tile: on the CPU with one
- * thread, and on the GPU with planes in host memory and in device memory. Milliseconds, the best of several runs in
+/* plan_windows: how long the inverse transform of a window of an RGB tile takes beside its whole tile: on the CPU with
+ * one thread, and on the GPU with planes in host memory and in device memory. Milliseconds, the best of several runs in
  * turn; "made" includes making the plan. Also builds without CUDA:
  *
  *     cc -O2 -std=c11 -I. -Iinclude -o plan_windows bench/plan_windows.c build/liblift2k.a -fopenmp -lm -lpthread

@@ -4,7 +4,8 @@
  *     cc -O2 -std=c11 -I. -Iinclude -fopenmp -o volumes bench/volumes.c build/liblift2k.a -lm -lpthread
  *     volumes [THREADS [SIDE [SLICES]]]
  *
- * Both are taken in turn; the figures are medians of several rounds. */
+ * Slices are copied into the volume and lifted there, in turn with copies alone; the levels take the difference of the
+ * two, medians of several rounds. */
 #define _POSIX_C_SOURCE 199309L
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,64 +57,79 @@ static l2k_volume *prepare(l2k_wavelet wavelet, l2k_direction direction, unsigne
     return volume;
 }
 
-/* Slices go through the levels of Z and out again. */
-static double sweep(l2k_volume *volume, uint32_t slices)
+static void copy(uint32_t *to, const uint32_t *from, size_t samples, int threads)
+{
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (int part = 0; part < threads; part++) {
+        const size_t first = samples * (size_t)part / (size_t)threads,
+                     end = samples * ((size_t)part + 1) / (size_t)threads;
+        memcpy(to + first, from + first, (end - first) * sizeof *to);
+    }
+}
+
+/* Fresh slices, copied from eight places; with `lifts`, they go through the levels of Z and out again. */
+static double sweep(l2k_volume *volume, const uint32_t *fresh, uint32_t slices, int threads, bool lifts)
 {
     l2k_volume_stage *stage = volume->stages;
     const double start = now();
     l2k_stages_rewind(volume);
     for (uint32_t z = 0; z < slices; z++) {
-        must(l2k_stage_put(volume, stage, l2k_stage_new_slice(volume, stage)));
-        for (l2k_z_slice *slice = l2k_stage_get(volume, stage, false); slice;
+        l2k_z_slice *slice = l2k_stage_new_slice(volume, stage);
+        copy(slice->values, fresh + z % COPIES * stage->samples, stage->samples, threads);
+        if (lifts)
+            must(l2k_stage_put(volume, stage, slice));
+        else
+            l2k_z_append(&stage->free, slice); /* the one that has not been written for longest comes next */
+        for (slice = lifts ? l2k_stage_get(volume, stage, false) : NULL; slice;
              slice = l2k_stage_get(volume, stage, false))
             l2k_stage_free(stage, slice);
     }
     return now() - start;
 }
 
-/* The same number of slices, from eight places to eight others. */
-static double copy(uint32_t *memory, size_t samples, uint32_t slices, int threads)
+static uint32_t *make_fresh(l2k_wavelet wavelet, size_t samples)
 {
-    const double start = now();
-    for (uint32_t z = 0; z < slices; z++) {
-        uint32_t *from = memory + 2 * (z % COPIES) * samples, *to = from + samples;
-#pragma omp parallel for schedule(static) num_threads(threads)
-        for (int part = 0; part < threads; part++) {
-            const size_t first = samples * (size_t)part / (size_t)threads,
-                         end = samples * ((size_t)part + 1) / (size_t)threads;
-            memcpy(to + first, from + first, (end - first) * sizeof *to);
-        }
+    uint32_t *fresh = malloc(COPIES * samples * sizeof *fresh);
+    for (size_t i = 0; fresh && i < COPIES * samples; i++) {
+        const int32_t value = (int32_t)(i * 2654435761u >> 24) - 128;
+        const float real = (float)value;
+        memcpy(&fresh[i], wavelet == L2K_WAVELET_9_7 ? (const void *)&real : (const void *)&value, sizeof value);
     }
-    return now() - start;
+    return fresh;
 }
 
-/* Warm slices with values: those of a volume of noise. */
+static void measure_levels(l2k_wavelet wavelet, unsigned levels, int threads, uint32_t side, uint32_t slices,
+                           const uint32_t *fresh)
+{
+    l2k_volume *volumes[2];
+    double times[3][ROUNDS];
+    for (int d = 0; d < 2; d++) {
+        volumes[d] = prepare(wavelet, (l2k_direction)d, levels, threads, side, slices);
+        sweep(volumes[d], fresh, slices, threads, true);
+    }
+    for (int i = 0; i < ROUNDS; i++) {
+        times[0][i] = sweep(volumes[0], fresh, slices, threads, true);
+        times[1][i] = sweep(volumes[0], fresh, slices, threads, false);
+        times[2][i] = sweep(volumes[1], fresh, slices, threads, true);
+    }
+    const double copies = median(times[1]);
+    printf("| %s | %u | %.2f | %.2f | %.1f |\n", wavelet ? "9/7" : "5/3", levels, copies / (median(times[0]) - copies),
+           copies / (median(times[2]) - copies), 4e-9 * (double)side * side * slices / copies);
+    l2k_volume_free(volumes[0]);
+    l2k_volume_free(volumes[1]);
+}
+
 static void measure_sweeps(int threads, uint32_t side, uint32_t slices)
 {
-    const size_t samples = (size_t)side * side;
-    uint32_t *memory = calloc(2 * COPIES * samples, sizeof *memory);
     printf("Z alone, %u slices of %u x %u in 32 bits, %d threads: speed over memcpy's\n\n", slices, side, side,
            threads);
     printf("| wavelet | Z levels | forward | inverse | memcpy GB/s |\n|---|---|---|---|---|\n");
-    for (int wavelet = 0; memory && wavelet < 2; wavelet++)
-        for (unsigned levels = 1; levels <= 6; levels++) {
-            l2k_volume *forward = prepare((l2k_wavelet)wavelet, L2K_FORWARD, levels, threads, side, slices);
-            l2k_volume *inverse = prepare((l2k_wavelet)wavelet, L2K_INVERSE, levels, threads, side, slices);
-            double times[3][ROUNDS];
-            sweep(forward, slices);
-            sweep(inverse, slices);
-            for (int i = 0; i < ROUNDS; i++) {
-                times[0][i] = sweep(forward, slices);
-                times[1][i] = copy(memory, samples, slices, threads);
-                times[2][i] = sweep(inverse, slices);
-            }
-            const double reference = median(times[1]);
-            printf("| %s | %u | %.2f | %.2f | %.1f |\n", wavelet ? "9/7" : "5/3", levels, reference / median(times[0]),
-                   reference / median(times[2]), 1e-9 * (double)samples * 4 * slices / reference);
-            l2k_volume_free(forward);
-            l2k_volume_free(inverse);
-        }
-    free(memory);
+    for (int wavelet = 0; wavelet < 2; wavelet++) {
+        uint32_t *fresh = make_fresh((l2k_wavelet)wavelet, (size_t)side * side);
+        for (unsigned levels = 1; fresh && levels <= 6; levels++)
+            measure_levels((l2k_wavelet)wavelet, levels, threads, side, slices, fresh);
+        free(fresh);
+    }
 }
 
 static double whole(l2k_volume *volume, const l2k_plane *plane, uint32_t slices)

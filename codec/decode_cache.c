@@ -142,7 +142,7 @@ static bool fetch(l2k_block_cache *cache, uint32_t tile, const l2k_block_place *
 {
     const block_key key = key_of(tile, place);
     const l2k_coefficients *view = place->band->component->view;
-    l2k_kept_block *block = place->block->received.first ? *find(cache, &key) : NULL;
+    l2k_kept_block *block = cache->table && place->block->received.first ? *find(cache, &key) : NULL;
     uint8_t *to = place_in_view(place);
     if (!block)
         return false;
@@ -172,7 +172,7 @@ static bool store(l2k_block_cache *cache, uint32_t tile, const l2k_block_place *
     const uint32_t width = l2k_rect_width(place->block->rect), height = l2k_rect_height(place->block->rect);
     const size_t row = width * l2k_coefficient_bytes(view->type), bytes = sizeof(l2k_kept_block) + height * row;
     const uint8_t *from = place_in_view(place);
-    if (bytes > cache->limit)
+    if (bytes > cache->limit || !cache->table)
         return false;
     shrink(cache, cache->limit - bytes);
     l2k_kept_block *block = l2k_allocate(cache->context, 1, bytes);

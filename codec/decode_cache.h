@@ -21,7 +21,7 @@ void l2k_block_cache_init(l2k_block_cache *cache, const l2k_context *context);
 /* Before a decoding: blocks of another file, or of other layers of this one, go, and those beyond the limit. */
 void l2k_block_cache_start(l2k_block_cache *cache, uint64_t limit, uint64_t opened, uint32_t layers);
 
-/* Everything goes. */
+/* Everything goes, and nothing is kept before the next decoding. */
 void l2k_block_cache_clear(l2k_block_cache *cache);
 void l2k_block_cache_end(l2k_block_cache *cache);
 

@@ -1,4 +1,5 @@
-/* Opening a file: from a stream, which is read to its end, or in memory. */
+/* Opening a file: from a stream, which is read to its end, in memory, or in parts. */
+#include "base/memory.h"
 #include "codec/decoder.h"
 
 /* The signature box, or SOC. */
@@ -56,7 +57,9 @@ static l2k_status open_bytes(l2k_decoder *decoder, const uint8_t *data, size_t b
     const l2k_context *context = &decoder->context;
     if (bytes == 0)
         return l2k_fail(context, L2K_ERROR_TRUNCATED, "the file is empty");
+    decoder->data = data;
     decoder->file_bytes = bytes;
+    L2K_TRY(l2k_need_header(context, data, ENOUGH_TO_DETECT, data + bytes));
     set_limit(decoder, l2k_decoder_memory_limit(decoder));
     L2K_TRY(check_kind(context, data, bytes));
     return l2k_decode_headers(decoder, data, bytes);
@@ -108,4 +111,59 @@ l2k_status l2k_decoder_open_memory(l2k_decoder *decoder, const void *data, size_
     l2k_status status = open_bytes(decoder, data, bytes);
     l2k_stage_end(context, L2K_STAGE_READ, start);
     return finish_opening(decoder, status);
+}
+
+static l2k_status check_file(const l2k_decoder *decoder, const l2k_file *file)
+{
+    if (!file || !file->read_at)
+        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "no file to read from");
+    if (file->bytes == 0)
+        return l2k_fail(&decoder->context, L2K_ERROR_TRUNCATED, "the file is empty");
+    if (file->bytes > (uint64_t)decoder->options[L2K_DECODER_LIMIT_BYTES])
+        return l2k_fail(&decoder->context, L2K_ERROR_LIMIT, "a file of %llu bytes is more than the limit allows",
+                        (unsigned long long)file->bytes);
+    return L2K_OK;
+}
+
+l2k_status l2k_decoder_open_file(l2k_decoder *decoder, const l2k_file *file)
+{
+    start_opening(decoder);
+    double start = l2k_stage_start(&decoder->context);
+    l2k_status status = check_file(decoder, file);
+    if (status == L2K_OK)
+        status = l2k_partial_open(&decoder->context, file, &decoder->parts);
+    if (status == L2K_OK) {
+        decoder->context.partial = &decoder->parts;
+        status = open_bytes(decoder, decoder->parts.data, (size_t)file->bytes);
+    }
+    l2k_stage_end(&decoder->context, L2K_STAGE_READ, start);
+    return finish_opening(decoder, status);
+}
+
+void l2k_decoder_read_count(const l2k_decoder *decoder, uint64_t *bytes, uint64_t *calls)
+{
+    *bytes = decoder->context.partial ? decoder->parts.bytes : 0;
+    *calls = decoder->context.partial ? decoder->parts.calls : 0;
+}
+
+/* The indices of packets that another decoder has; without memory for them, each decoder finds out itself. */
+static void copy_indices(l2k_decoder *decoder, const l2k_decoder *opened)
+{
+    const uint32_t count = opened->codestream.num_tiles;
+    if (!opened->indices || count != decoder->codestream.num_tiles)
+        return;
+    decoder->indices = l2k_allocate_zeroed(&decoder->context, count, sizeof *decoder->indices);
+    for (uint32_t t = 0; decoder->indices && t < count; t++)
+        if (opened->indices[t])
+            decoder->indices[t] = l2k_packet_index_copy(&decoder->context, opened->indices[t]);
+}
+
+l2k_status l2k_decoder_open_again(l2k_decoder *decoder, const l2k_decoder *opened)
+{
+    if (!opened || !opened->is_open || opened->file.data || opened == decoder)
+        return l2k_fail(&decoder->context, L2K_ERROR_STATE, "no file in memory or in parts has been opened");
+    L2K_TRY(opened->context.partial ? l2k_decoder_open_file(decoder, &opened->parts.file)
+                                    : l2k_decoder_open_memory(decoder, opened->data, (size_t)opened->file_bytes));
+    copy_indices(decoder, opened);
+    return L2K_OK;
 }

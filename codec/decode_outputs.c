@@ -160,14 +160,14 @@ static l2k_status check_plane(const l2k_decoder *decoder, const l2k_plane *plane
     return L2K_OK;
 }
 
-/* Memory of its own for a component that no single output takes as it is, or that has no samples, and no plane. */
+/* Memory of its own for a component that no single output takes as it is. */
 static l2k_status own_source(const l2k_decoder *decoder, l2k_rect area, uint32_t c, l2k_sources *sources)
 {
-    l2k_rect rect = l2k_decoder_component_area(decoder, area, c);
-    if (decoder->options[L2K_DECODER_MEMORY] == L2K_MEMORY_DEVICE && !l2k_rect_empty(rect))
+    if (decoder->options[L2K_DECODER_MEMORY] == L2K_MEMORY_DEVICE)
         return l2k_fail(
             &decoder->context, L2K_ERROR_UNSUPPORTED,
             "palettes, and components that are shown several times or not at all, need planes in host memory");
+    l2k_rect rect = l2k_decoder_component_area(decoder, area, c);
     size_t row = l2k_rect_width(rect) * sizeof(int32_t);
     void *data = l2k_allocate(&decoder->context, l2k_rect_height(rect), row);
     sources->planes[c] = (l2k_plane){data, (ptrdiff_t)row, sizeof(int32_t), L2K_SAMPLE_S32};

@@ -7,9 +7,10 @@ typedef struct tile_reader {
     l2k_tile *tile;
     uint32_t index;
     size_t next_part;
-    uint64_t bytes;  /* of packets and packed headers */
-    uint32_t layers; /* that are wanted */
-    uint64_t wanted; /* packets */
+    uint64_t bytes;        /* of packets and packed headers */
+    uint32_t layers;       /* that are wanted */
+    uint64_t wanted;       /* packets */
+    uint64_t header_bytes; /* of a file that is read in parts: as long as headers seem to be */
     l2k_packet_input input;
 } tile_reader;
 
@@ -84,12 +85,39 @@ static bool looks_too_often(const tile_reader *reader, uint64_t skipped)
     return reader->input.looks + skipped > FREE_LOOKS + LOOKS_PER_BYTE * reader->bytes;
 }
 
+/* The most of a packet that is read at once because it will be needed: bodies of larger ones come by code-block. */
+enum { MOST_AT_ONCE = 1 << 16 };
+
+/* Of a file that is read in parts: bytes of a packet to begin with, of `length` bytes, 0 if that is not known. EPH
+ * might stand behind it. */
+static uint64_t bytes_at_once(const tile_reader *reader, uint32_t length)
+{
+    enum { EPH_BYTES = 2 };
+    const uint64_t known = length < MOST_AT_ONCE ? length + EPH_BYTES : MOST_AT_ONCE;
+    return length == 0 || known < reader->header_bytes ? reader->header_bytes : known;
+}
+
+static l2k_status fetch_header(tile_reader *reader, uint32_t length)
+{
+    l2k_packet_input *input = &reader->input;
+    const l2k_context *context = reader->decoding->context;
+    if (!context->partial)
+        return L2K_OK;
+    const uint64_t bytes = bytes_at_once(reader, length);
+    input->sure = bytes < (uint64_t)(input->end - input->data) ? input->data + bytes : NULL;
+    return l2k_need(context, input->data, input->sure ? input->sure : input->end);
+}
+
 /* Reads the packet that the input is at. Where packets cannot go on behind it, *stop says why. `skipped` are packets
  * that the order has passed over so far. */
 static l2k_status read_packet(tile_reader *reader, const l2k_packet_id *id, bool keep, uint64_t skipped,
                               l2k_packet_stop *stop)
 {
     l2k_status status = l2k_packet_read(reader->decoding->context, reader->tile, id, keep, &reader->input);
+    if (reader->input.beyond) {
+        *stop = (l2k_packet_stop){L2K_ERROR_TRUNCATED, "", ""};
+        return L2K_OK;
+    }
     if (status == L2K_ERROR_TRUNCATED)
         *stop = (l2k_packet_stop){status, "ends in the middle of a packet", ""};
     else if (status == L2K_ERROR_CORRUPT)
@@ -125,11 +153,12 @@ static l2k_status walk(tile_reader *reader, l2k_packet_order *order, l2k_packet_
         if (index)
             index->offsets[l2k_packet_index_place(index, reader->tile, &id)] =
                 (uint64_t)(reader->input.data - d->codestream->data);
+        L2K_TRY(fetch_header(reader, 0));
         L2K_TRY(read_packet(reader, &id, keep, order->skipped, stop));
         left -= keep;
     }
     L2K_TRY(order->status);
-    if (index) {
+    if (index && !reader->input.beyond) {
         index->is_walked = true;
         index->is_whole = to_end || stop->error;
         index->stop = *stop;
@@ -141,6 +170,60 @@ static l2k_status walk(tile_reader *reader, l2k_packet_order *order, l2k_packet_
 }
 
 /* ---- By the index ---------------------------------------------------------------------------------------------- */
+
+/* Over the precincts that are wanted, resolution by resolution. */
+typedef struct precinct_walk {
+    uint32_t component, resolution;
+    uint64_t at;
+} precinct_walk;
+
+static bool next_precinct(const l2k_tile *tile, precinct_walk *walk, l2k_packet_id *id)
+{
+    for (; walk->component < tile->num_components; walk->component++, walk->resolution = 0)
+        for (; walk->resolution < tile->components[walk->component].num_resolutions; walk->resolution++, walk->at = 0) {
+            const l2k_resolution *r = &tile->components[walk->component].resolutions[walk->resolution];
+            const uint32_t width = l2k_rect_width(r->wanted);
+            if (walk->at == (uint64_t)width * l2k_rect_height(r->wanted))
+                continue;
+            const uint32_t x = r->wanted.x0 + (uint32_t)(walk->at % width),
+                           y = r->wanted.y0 + (uint32_t)(walk->at / width);
+            *id = (l2k_packet_id){
+                .component = walk->component, .resolution = walk->resolution, .precinct = y * r->precincts.across + x};
+            walk->at++;
+            return true;
+        }
+    return false;
+}
+
+/* Whether every packet that is wanted is there, or known not to be. */
+static bool has_wanted(const tile_reader *reader, const l2k_packet_index *index)
+{
+    precinct_walk walk = {0};
+    l2k_packet_id id;
+    while (!index->is_whole && next_precinct(reader->tile, &walk, &id)) {
+        id.layer = reader->layers - 1;
+        if (index->offsets[l2k_packet_index_place(index, reader->tile, &id)] == L2K_NO_PACKET)
+            return false;
+    }
+    return true;
+}
+
+/* What is needed of the wanted packets to begin with, if the file is read in parts. */
+static l2k_status prefetch(const tile_reader *reader, const l2k_packet_index *index)
+{
+    const l2k_decoding *d = reader->decoding;
+    l2k_need_list list = {.context = d->context};
+    precinct_walk walk = {0};
+    l2k_packet_id id;
+    while (d->context->partial && next_precinct(reader->tile, &walk, &id))
+        for (id.layer = 0; id.layer < reader->layers; id.layer++) {
+            const size_t place = l2k_packet_index_place(index, reader->tile, &id);
+            if (index->lengths && index->offsets[place] != L2K_NO_PACKET)
+                l2k_need_add(&list, d->codestream->data + index->offsets[place],
+                             l2k_min_u32(index->lengths[place], MOST_AT_ONCE));
+        }
+    return l2k_need_listed(&list);
+}
 
 /* Goes to a packet. */
 static bool seek(tile_reader *reader, uint64_t offset)
@@ -156,7 +239,7 @@ static bool seek(tile_reader *reader, uint64_t offset)
     return false;
 }
 
-/* The layers of a precinct. False where PLT turns out to be wrong. */
+/* The layers of a precinct. */
 static l2k_status read_precinct(tile_reader *reader, const l2k_packet_index *index, l2k_packet_id id, bool *is_right,
                                 l2k_packet_stop *stop)
 {
@@ -167,58 +250,28 @@ static l2k_status read_precinct(tile_reader *reader, const l2k_packet_index *ind
             own = index->stop;
             break;
         }
+        const uint32_t length = index->lengths ? index->lengths[place] : 0;
         const uint8_t *start = reader->input.data;
+        L2K_TRY(fetch_header(reader, length));
         L2K_TRY(read_packet(reader, &id, true, 0, &own));
-        if (index->lengths)
-            *is_right = !own.error && reader->input.data == start + index->lengths[place];
+        if (index->lengths && !reader->input.beyond)
+            *is_right = !own.error && reader->input.data == start + length;
     }
     if (own.error)
         *stop = own;
     return L2K_OK;
 }
 
-static l2k_status read_resolution(tile_reader *reader, const l2k_packet_index *index, uint32_t c, uint32_t r,
-                                  bool *is_right, l2k_packet_stop *stop)
-{
-    const l2k_resolution *resolution = &reader->tile->components[c].resolutions[r];
-    const l2k_rect w = resolution->wanted;
-    for (uint32_t y = w.y0; y < w.y1; y++)
-        for (uint32_t x = w.x0; x < w.x1 && *is_right; x++) {
-            const l2k_packet_id id = {
-                .component = c, .resolution = r, .precinct = y * resolution->precincts.across + x};
-            L2K_TRY(read_precinct(reader, index, id, is_right, stop));
-        }
-    return L2K_OK;
-}
-
+/* *is_right: not so where PLT turns out to be wrong. */
 static l2k_status read_indexed(tile_reader *reader, const l2k_packet_index *index, bool *is_right,
                                l2k_packet_stop *stop)
 {
+    precinct_walk walk = {0};
+    l2k_packet_id id;
     *is_right = true;
-    for (uint32_t c = 0; c < reader->tile->num_components; c++)
-        for (uint32_t r = 0; r < reader->tile->components[c].num_resolutions; r++)
-            L2K_TRY(read_resolution(reader, index, c, r, is_right, stop));
+    while (*is_right && !reader->input.beyond && next_precinct(reader->tile, &walk, &id))
+        L2K_TRY(read_precinct(reader, index, id, is_right, stop));
     return L2K_OK;
-}
-
-/* Whether every packet that is wanted is there, or known not to be. */
-static bool has_wanted(const tile_reader *reader, const l2k_packet_index *index)
-{
-    for (uint32_t c = 0; !index->is_whole && c < reader->tile->num_components; c++)
-        for (uint32_t r = 0; r < reader->tile->components[c].num_resolutions; r++) {
-            const l2k_resolution *resolution = &reader->tile->components[c].resolutions[r];
-            const l2k_rect w = resolution->wanted;
-            for (uint32_t y = w.y0; y < w.y1; y++)
-                for (uint32_t x = w.x0; x < w.x1; x++) {
-                    const l2k_packet_id id = {.component = c,
-                                              .resolution = r,
-                                              .precinct = y * resolution->precincts.across + x,
-                                              .layer = reader->layers - 1};
-                    if (index->offsets[l2k_packet_index_place(index, reader->tile, &id)] == L2K_NO_PACKET)
-                        return false;
-                }
-        }
-    return true;
 }
 
 /* ---- All of it ------------------------------------------------------------------------------------------------- */
@@ -241,8 +294,7 @@ static l2k_status list_lengths(const l2k_decoding *d, l2k_tile_state *s, l2k_pac
     for (size_t i = cs->first_part[s->tile.index]; i != L2K_NO_PART && count < MOST_PARTS; i = cs->parts[i].next)
         parts[count++] = (l2k_packet_span){cs->parts[i].header, cs->parts[i].packets, cs->parts[i].end};
     L2K_TRY(start_order(d, s));
-    l2k_packet_index_from_plt(d->context, &s->tile, cs->data, parts, count, &s->order, index);
-    return s->order.status;
+    return l2k_packet_index_from_plt(d->context, &s->tile, cs->data, parts, count, &s->order, index);
 }
 
 /* The index of a tile of which a part is wanted; NULL where it has none. */
@@ -266,9 +318,7 @@ static l2k_status distrust(const l2k_decoding *d, l2k_tile_state *s, l2k_packet_
                         s->tile.index);
     l2k_note(d->context, "PLT of tile %u does not list the packets that there are, which are looked for one by one",
              s->tile.index);
-    index->is_whole = false;
-    l2k_release(d->context, index->lengths);
-    index->lengths = NULL;
+    l2k_packet_index_empty(d->context, index);
     return l2k_tile_restart(d->context, UINT64_MAX, &s->tile);
 }
 
@@ -279,13 +329,48 @@ static l2k_status start_walk(const l2k_decoding *d, l2k_tile_state *s, tile_read
     return start_order(d, s);
 }
 
+/* By the index where that has what is wanted, and is right; else one after the other. */
+static l2k_status read_wanted(const l2k_decoding *d, l2k_tile_state *s, tile_reader *reader, l2k_packet_index *index,
+                              l2k_packet_stop *stop)
+{
+    bool is_right;
+    reader->input.beyond = false;
+    if (index && has_wanted(reader, index)) {
+        L2K_TRY(prefetch(reader, index));
+        L2K_TRY(read_indexed(reader, index, &is_right, stop));
+        if (is_right)
+            return L2K_OK;
+        L2K_TRY(distrust(d, s, index));
+        *stop = (l2k_packet_stop){0};
+    }
+    L2K_TRY(start_walk(d, s, reader));
+    return walk(reader, &s->order, index, stop);
+}
+
+/* Where a header is longer than expected, all are read again; what has been read of the file stays. */
+static l2k_status read_with_headers(const l2k_decoding *d, l2k_tile_state *s, tile_reader *reader,
+                                    l2k_packet_index *index, l2k_packet_stop *stop)
+{
+    enum { FIRST_BYTES = 256, GROWTH = 8 };
+    const l2k_packet_input input = reader->input;
+    reader->header_bytes = FIRST_BYTES;
+    L2K_TRY(read_wanted(d, s, reader, index, stop));
+    while (reader->input.beyond) {
+        reader->header_bytes *= GROWTH;
+        reader->input = input;
+        *stop = (l2k_packet_stop){0};
+        L2K_TRY(l2k_tile_restart(d->context, UINT64_MAX, &s->tile));
+        L2K_TRY(read_wanted(d, s, reader, index, stop));
+    }
+    return L2K_OK;
+}
+
 l2k_status l2k_read_packets(const l2k_decoding *d, l2k_tile_state *s)
 {
     const l2k_buffer *packed = &s->packed.bytes;
     const uint32_t all = s->coding.num_layers;
     l2k_packet_stop stop = {0};
     l2k_packet_index *index;
-    bool is_right = false;
     tile_reader reader = {.decoding = d, .tile = &s->tile, .index = s->tile.index};
     reader.layers = d->layers ? l2k_min_u32(d->layers, all) : all;
     reader.wanted = l2k_window_precincts(&s->tile) * reader.layers;
@@ -296,16 +381,7 @@ l2k_status l2k_read_packets(const l2k_decoding *d, l2k_tile_state *s)
         reader.input.header_end = l2k_buffer_end(packed);
     }
     L2K_TRY(find_index(d, s, &reader, &index));
-    if (index && has_wanted(&reader, index)) {
-        L2K_TRY(read_indexed(&reader, index, &is_right, &stop));
-        if (!is_right)
-            L2K_TRY(distrust(d, s, index));
-    }
-    if (!is_right) {
-        stop = (l2k_packet_stop){0};
-        L2K_TRY(start_walk(d, s, &reader));
-        L2K_TRY(walk(&reader, &s->order, index, &stop));
-    }
+    L2K_TRY(read_with_headers(d, s, &reader, index, &stop));
     s->is_whole = !stop.error;
     return stop.error ? report(d, s->tile.index, &stop) : L2K_OK;
 }

@@ -78,6 +78,15 @@ void l2k_keep_blocks(const l2k_decoding *d, l2k_tile_state *s)
         l2k_block_cache_store(d->cache, s->tile.index, s->rest, s->num_to_decode);
 }
 
+l2k_status l2k_need_blocks(const l2k_decoding *d, const l2k_tile_state *s)
+{
+    l2k_need_list list = {.context = d->context};
+    for (size_t i = 0; d->context->partial && i < s->num_to_decode; i++)
+        for (const l2k_contribution *k = s->to_decode[i].block->received.first; k; k = k->next)
+            l2k_need_add(&list, k->data, k->bytes);
+    return l2k_need_listed(&list);
+}
+
 /* Bit-planes of magnitudes of up to `planes` bit-planes once a region of interest has come down to the background
  * (H.1). */
 static unsigned planes_below(unsigned planes, unsigned shift)

@@ -201,8 +201,19 @@ l2k_status l2k_decoder_memory_kind(l2k_decoder *decoder, l2k_decoding *d, l2k_ba
     return L2K_OK;
 }
 
+/* Of a file that is read in parts, what is more than this does not stay; a colour profile may be behind it. */
+#define MOST_PRESENT ((uint64_t)16 << 20)
+
+static void forget_parts(l2k_decoder *decoder)
+{
+    const l2k_codestream *cs = &decoder->codestream;
+    if (decoder->context.partial && decoder->jp2.icc < cs->end && l2k_partial_present(&decoder->parts) > MOST_PRESENT)
+        l2k_partial_forget(&decoder->parts, cs->parts[0].header);
+}
+
 l2k_status l2k_decode_end(l2k_decoder *decoder, l2k_status status)
 {
+    forget_parts(decoder);
     if (status != L2K_OK || !l2k_choice_is_settled(&decoder->choice))
         l2k_decoder_drop(decoder);
     return status == L2K_OK && atomic_load(&decoder->findings.incomplete) ? L2K_INCOMPLETE : status;

@@ -29,6 +29,8 @@ l2k_status l2k_decode_packets(const l2k_decoding *d, l2k_tile_state *s, l2k_team
     /* Packets, out of tile-parts: Annex B, codec/packets/. */
     const double start = l2k_stage_start(d->context);
     s->bytes = l2k_tile_span(d, index, &s->num_bytes);
+    if (s->bytes)
+        L2K_TRY(l2k_need(d->context, s->bytes, s->bytes + s->num_bytes));
     if (s->is_kept)
         l2k_team_send(team, s->bytes, s->num_bytes);
     L2K_TRY(l2k_read_tile(d, s, index));
@@ -46,6 +48,7 @@ l2k_status l2k_begin_blocks(const l2k_decoding *d, l2k_tile_state *s, l2k_team *
     /* Code-blocks, arithmetic decoder and bit-planes: Annexes C, D, codec/blocks/. */
     L2K_TRY(l2k_make_decode_plan(d, s, team, slot));
     L2K_TRY(l2k_fetch_blocks(d, s));
+    L2K_TRY(l2k_need_blocks(d, s));
     const double start = l2k_stage_start(d->context);
     const l2k_block_batch batch = {.places = s->to_decode,
                                    .num_places = s->num_to_decode,
@@ -73,17 +76,24 @@ l2k_status l2k_finish_blocks(const l2k_decoding *d, l2k_tile_state *s)
     return L2K_OK;
 }
 
-/* On a device the transform is enqueued behind the code-blocks, before these are done. */
+static l2k_status begin_plan(const l2k_decoding *d, l2k_tile_state *s, l2k_plan *plan)
+{
+    L2K_TRY(l2k_place_planes(d, s));
+    if (d->on_device)
+        L2K_TRY(l2k_plan_follow(plan, d->stream));
+    return l2k_plan_begin(plan, s->planes);
+}
+
+/* On a device the transform is enqueued behind the code-blocks, before these are done; their coder works in the plan's
+ * stream, and so is done with it in any case. */
 static l2k_status begin_samples(const l2k_decoding *d, l2k_tile_state *s, l2k_team *team, l2k_tile_slot *slot)
 {
     L2K_TRY(l2k_begin_blocks(d, s, team, slot));
 
     /* Inverse quantiser; wavelet; component transform, level shift: Annexes E, F, G, transform/. */
-    L2K_TRY(l2k_place_planes(d, s));
-    if (d->on_device)
-        L2K_TRY(l2k_plan_follow(slot->plan, d->stream));
-    L2K_TRY(l2k_plan_begin(slot->plan, s->planes));
-    return l2k_finish_blocks(d, s);
+    const l2k_status begun = begin_plan(d, s, slot->plan);
+    const l2k_status finished = l2k_finish_blocks(d, s);
+    return begun == L2K_OK ? finished : begun;
 }
 
 static l2k_status begin_tile(const l2k_decoding *d, l2k_tile_state *s, l2k_team *team, const l2k_turn *turn)

@@ -3,6 +3,7 @@
 #define L2K_CODEC_DECODER_H
 
 #include "base/buffer.h"
+#include "base/partial.h"
 #include "base/pool.h"
 #include "base/run.h"
 #include "codec/batch.h"
@@ -40,7 +41,9 @@ struct l2k_decoder {
     bool is_open;
     uint64_t file_bytes;
     bool is_jp2;
-    l2k_buffer file; /* as far as it was read from a stream */
+    l2k_buffer file;     /* as far as it was read from a stream */
+    l2k_partial parts;   /* or in parts; context.partial points here then */
+    const uint8_t *data; /* all of it, file_bytes */
     l2k_jp2 jp2;
     l2k_codestream codestream;
     uint32_t num_outputs; /* as the file has them, with all components */
@@ -263,6 +266,9 @@ const l2k_block_coder_table *l2k_device_coder_of(const l2k_tile_state *state);
 
 /* Chooses those that are to be decoded: not those that an earlier window left, whose coefficients go into the views. */
 l2k_status l2k_fetch_blocks(const l2k_decoding *d, l2k_tile_state *state);
+
+/* Reads their bytes, of a file that is read in parts. */
+l2k_status l2k_need_blocks(const l2k_decoding *d, const l2k_tile_state *state);
 
 /* Leaves those that have been decoded to later windows, where the caller allows for it. */
 void l2k_keep_blocks(const l2k_decoding *d, l2k_tile_state *state);

@@ -62,6 +62,9 @@ void l2k_decoder_close(l2k_decoder *decoder)
     decoder->next_tile = 0;
     decoder->file.context = &decoder->context;
     l2k_buffer_release(&decoder->file);
+    if (decoder->context.partial)
+        l2k_partial_close(&decoder->parts);
+    decoder->context.partial = NULL;
 }
 
 static void release_kept(l2k_decoder *decoder)

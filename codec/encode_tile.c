@@ -258,12 +258,14 @@ l2k_status l2k_encode_blocks(const l2k_encode_job *job, l2k_team *team, l2k_plan
 {
     const l2k_encoding *e = job->encoding;
     const bool on_device = plan && l2k_plan_coefficients(plan, 0)->on_device;
-    const l2k_block_batch batch = {.places = tile->places,
-                                   .num_places = tile->num_places,
-                                   .distortions = l2k_layers_need_distortions(&e->targets),
-                                   .units = L2K_UNITS_BLOCKS * l2k_tile_samples(tile),
-                                   .stream = plan ? l2k_plan_stream(plan) : NULL,
-                                   .same = list_number(job, tile)};
+    l2k_block_batch batch = {.places = tile->places,
+                             .num_places = tile->num_places,
+                             .distortions = l2k_layers_need_distortions(&e->targets),
+                             .units = L2K_UNITS_BLOCKS * l2k_tile_samples(tile),
+                             .stream = plan ? l2k_plan_stream(plan) : NULL,
+                             .same = list_number(job, tile)};
+    if (plan)
+        batch.spare = l2k_plan_spare_memory(plan, &batch.spare_bytes);
     l2k_block_coder *coder;
     l2k_status status = !plan && tile->components[0].view->on_device
                             ? l2k_team_device_coder(team, e->device_coders, &coder)

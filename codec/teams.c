@@ -151,8 +151,10 @@ static void take_again(const l2k_context *context, l2k_teams *teams)
     for (unsigned i = 0; i < teams->num_teams; i++) {
         l2k_team *team = &teams->teams[i];
         team->context.in_flight = team->quiet.in_flight = context->in_flight;
+        const int before = l2k_device_enter(&team->context);
         for (unsigned k = 0; k < team->num_slots; k++)
             age_spares(&team->slots[k]);
+        l2k_device_leave(before);
     }
 }
 

@@ -22,7 +22,7 @@ enum { L2K_SLOTS_OF_TEAM = 2, L2K_SPARE_PLANS = 3 };
  * the device while the threads work on the other. */
 typedef struct l2k_tile_slot {
     l2k_plan *plan;
-    unsigned number; /* among all slots of all teams */
+    unsigned number;                        /* among all slots of all teams */
     l2k_spare_plan spares[L2K_SPARE_PLANS]; /* those used last come first */
 } l2k_tile_slot;
 

@@ -20,6 +20,8 @@
 
 #define SKIPPED 77
 
+enum { LONGEST_LINE = 70 };
+
 typedef struct settings {
     bool on[TABLE_BACKENDS];
     unsigned random;
@@ -47,6 +49,8 @@ static void compare_encoding(stage_table *table, const trial *t, const settings 
             compare_forward(table, t, backend, &log, stream);
     if (s->on[L2K_BACKEND_CPU])
         compare_coded_blocks(table, t, &log);
+    if (s->on[L2K_BACKEND_CPU])
+        compare_volume(table, t, &log);
     watch_free(&log);
 }
 
@@ -107,6 +111,11 @@ static int run(const settings *s)
         good = run_picture(&table, *path, s) && good;
     for (unsigned i = 0; i < s->random; i++) {
         trial t = random_trial(s->seed + i);
+        run_trial(&table, &t, s);
+        picture_free(t.p);
+    }
+    for (uint32_t i = 0; i < 2 * LONGEST_LINE && s->random; i++) {
+        trial t = line_trial(1 + i / 2, i % 2);
         run_trial(&table, &t, s);
         picture_free(t.p);
     }

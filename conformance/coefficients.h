@@ -23,6 +23,9 @@ trial picture_trial(const char *name, picture *p, unsigned i);
 /* A random picture and options that OpenJPEG can write and read. */
 trial random_trial(uint64_t seed);
 
+/* A picture of one column with `length` samples. */
+trial line_trial(uint32_t length, bool irreversible);
+
 void describe_trial(const trial *t, char *text, size_t size);
 
 /* ---- lift2k's transform (coefficients_lift.c) ------------------------------------------------------------------ */
@@ -67,6 +70,10 @@ void view_set(const l2k_coefficients *view, uint32_t x, uint32_t y, double value
 /* Compares a backend's forward transform of the picture with OpenJPEG's (coefficients_forward.c). */
 void compare_forward(stage_table *table, const trial *t, l2k_backend backend, const watch_log *log,
                      const bytes *stream);
+
+/* Compares a volume of slices of one sample with a picture of one column (coefficients_volume.c); nothing for others.
+ */
+void compare_volume(stage_table *table, const trial *t, const watch_log *log);
 
 /* Compares lift2k's tier-1 on OpenJPEG's coefficients (coefficients_code.c). */
 void compare_coded_blocks(stage_table *table, const trial *t, const watch_log *log);

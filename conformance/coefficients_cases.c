@@ -143,3 +143,22 @@ trial random_trial(uint64_t seed)
     snprintf(t.name, sizeof t.name, "seed %llu", (unsigned long long)seed);
     return t;
 }
+
+trial line_trial(uint32_t length, bool irreversible)
+{
+    rng r = {length};
+    trial t = {.d = {.threads = 1}};
+    const shape s = {.width = 1,
+                     .height = length,
+                     .y0 = rng_below(&r, 3) ? rng_below(&r, 65) : 0,
+                     .num_components = 1,
+                     .precision = rng_between(&r, 8, 16),
+                     .is_signed = rng_below(&r, 2),
+                     .sampling = {{1, 1}},
+                     .seed = length};
+    t.p = picture_make(&s);
+    t.o = (coding){.irreversible = irreversible, .resolutions = 1 + rng_between(&r, 0, 6)};
+    settle(&t);
+    snprintf(t.name, sizeof t.name, "line of %u", length);
+    return t;
+}

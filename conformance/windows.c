@@ -15,14 +15,43 @@ static l2k_backend backend = L2K_BACKEND_CPU;
 
 /* ---- lift2k -------------------------------------------------------------------------------------------------- */
 
-static l2k_decoder *open_file(const bytes *file, int64_t cache_bytes)
+static int read_at(void *user, uint64_t offset, void *buffer, size_t count)
+{
+    const bytes *file = user;
+    if (offset > file->size || count > file->size - offset)
+        return -1;
+    memcpy(buffer, file->data + offset, count);
+    return 0;
+}
+
+static l2k_decoder *new_decoder(int64_t cache_bytes)
 {
     l2k_decoder *decoder = l2k_decoder_new(NULL);
     l2k_decoder_set(decoder, L2K_DECODER_THREADS, 1);
     l2k_decoder_set(decoder, L2K_DECODER_BACKEND, backend);
     l2k_decoder_set(decoder, L2K_DECODER_GPU_MIN_SAMPLES, 0);
     l2k_decoder_set(decoder, L2K_DECODER_CACHE_BYTES, cache_bytes);
-    if (l2k_decoder_open_memory(decoder, file->data, file->size) == L2K_OK)
+    return decoder;
+}
+
+static l2k_decoder *open_file(bytes *file, int64_t cache_bytes, bool in_parts)
+{
+    l2k_decoder *decoder = new_decoder(cache_bytes);
+    const l2k_file parts = {file->size, read_at, file};
+    if ((in_parts ? l2k_decoder_open_file(decoder, &parts)
+                  : l2k_decoder_open_memory(decoder, file->data, file->size)) == L2K_OK)
+        return decoder;
+    l2k_decoder_free(decoder);
+    return NULL;
+}
+
+/* Another decoder for the same file. */
+static l2k_decoder *open_again(l2k_decoder *opened, int64_t cache_bytes)
+{
+    l2k_decoder *decoder = new_decoder(cache_bytes);
+    const l2k_status status = l2k_decoder_open_again(decoder, opened);
+    l2k_decoder_free(opened);
+    if (status == L2K_OK)
         return decoder;
     l2k_decoder_free(decoder);
     return NULL;
@@ -56,21 +85,24 @@ static uint32_t reduced(uint32_t at, uint32_t step, uint32_t reduce)
     return (uint32_t)((on_grid + (1ull << reduce) - 1) >> reduce);
 }
 
-static bool equals_part(const picture *whole, const picture *part, const decoding *d)
+/* The largest difference between a window and the part of a whole; -1 if they do not have the same components. */
+static int64_t part_difference(const picture *whole, const picture *part, const decoding *d)
 {
+    int64_t peak = 0;
     if (part->image.num_components != whole->image.num_components)
-        return false;
+        return -1;
     for (uint32_t c = 0; c < part->image.num_components; c++) {
         const l2k_component *k = &part->components[c];
-        const uint32_t x = reduced(d->x0, k->dx, d->reduce) - reduced(whole->image.x0, k->dx, d->reduce);
-        const uint32_t y = reduced(d->y0, k->dy, d->reduce) - reduced(whole->image.y0, k->dy, d->reduce);
-        const size_t width = whole->components[c].width;
-        for (uint32_t row = 0; row < k->height; row++)
-            if (memcmp(part->samples[c] + (size_t)row * k->width, whole->samples[c] + (y + row) * width + x,
-                       k->width * sizeof(int32_t)) != 0)
-                return false;
+        const uint32_t x0 = reduced(d->x0, k->dx, d->reduce) - reduced(whole->image.x0, k->dx, d->reduce);
+        const uint32_t y0 = reduced(d->y0, k->dy, d->reduce) - reduced(whole->image.y0, k->dy, d->reduce);
+        for (uint32_t y = 0; y < k->height; y++)
+            for (uint32_t x = 0; x < k->width; x++) {
+                const int64_t a = part->samples[c][(size_t)y * k->width + x];
+                const int64_t b = whole->samples[c][(size_t)(y0 + y) * whole->components[c].width + x0 + x];
+                peak = llabs(a - b) > peak ? llabs(a - b) : peak;
+            }
     }
-    return true;
+    return peak;
 }
 
 /* ---- Random windows ------------------------------------------------------------------------------------------ */
@@ -163,15 +195,25 @@ static void report(uint64_t seed, const picture *p, const coding *o, const decod
     }
 }
 
+/* Of the 9/7, libopenjp2's windows differ from its whole pictures by 3 at times; then the whole is asked. */
 static bool opj_agrees(const bytes *file, const coding *o, const decoding *d, const picture *ours)
 {
-    picture *theirs = opj_library_decode(file, d);
-    const int64_t peak = theirs ? picture_compare(theirs, ours).peak : -1;
-    picture_free(theirs);
-    return peak >= 0 && peak <= (o->irreversible ? 1 : 0);
+    const int64_t most = o->irreversible ? 1 : 0;
+    picture *window = opj_library_decode(file, d), *whole = NULL;
+    int64_t peak = window ? picture_compare(window, ours).peak : -1;
+    if (window && peak > most && o->irreversible) {
+        decoding all = *d;
+        all.region = false;
+        all.x0 = all.y0 = all.x1 = all.y1 = 0;
+        whole = opj_library_decode(file, &all);
+        peak = whole ? part_difference(whole, ours, d) : -1;
+    }
+    picture_free(window);
+    picture_free(whole);
+    return peak >= 0 && peak <= most;
 }
 
-static void try_windows(rng *r, uint64_t seed, const picture *p, const coding *o, const bytes *file, tally *t)
+static void try_windows(rng *r, uint64_t seed, const picture *p, const coding *o, bytes *file, tally *t)
 {
     l2k_status status;
     decoding d = random_kind(r, p, o);
@@ -181,7 +223,8 @@ static void try_windows(rng *r, uint64_t seed, const picture *p, const coding *o
         return;
     static const int64_t cache_bytes[] = {0, 20000, 1 << 24};
     const int64_t cache = cache_bytes[rng_below(r, 3)];
-    l2k_decoder *decoder = open_file(file, cache);
+    const bool in_parts = rng_below(r, 2);
+    l2k_decoder *decoder = open_file(file, cache, in_parts);
     picture *whole = decoder ? decode(decoder, &d, &status) : NULL;
     const bool opj_can =
         !(o->style & L2K_STYLE_HT) && !has_empty_tile_component(p, o, d.reduce) && !opj_misses_precincts(p, o);
@@ -190,16 +233,18 @@ static void try_windows(rng *r, uint64_t seed, const picture *p, const coding *o
     t->failures += !whole;
     if (whole && rng_below(r, 2)) { /* the first window of a fresh decoder */
         l2k_decoder_free(decoder);
-        decoder = open_file(file, cache);
+        decoder = open_file(file, cache, in_parts);
     }
     for (int i = 0; whole && i < WINDOWS_OF_FILE; i++) {
         random_window(r, &p->image, &d);
+        if (rng_below(r, 8) == 0)
+            decoder = open_again(decoder, cache);
         if (!has_samples(&p->image, &d))
             continue;
-        picture *part = decode(decoder, &d, &status);
-        const char *wrong = !part                           ? "a window is not decoded"
-                            : !equals_part(whole, part, &d) ? "a window is not the part of the whole"
-                                                            : NULL;
+        picture *part = decoder ? decode(decoder, &d, &status) : NULL;
+        const char *wrong = !part                                   ? "a window is not decoded"
+                            : part_difference(whole, part, &d) != 0 ? "a window is not the part of the whole"
+                                                                    : NULL;
         t->windows++;
         if (!wrong && opj_can && rng_below(r, 4) == 0) {
             t->witnessed++;

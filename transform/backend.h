@@ -27,6 +27,8 @@ struct l2k_plan {
     l2k_coefficients *views; /* one per component */
     l2k_plane *planes;       /* of the run under way, one per component, for finish */
     bool under_way;
+    void *spare; /* l2k_plan_spare_memory; NULL: none */
+    size_t spare_bytes;
     void *state; /* the backend's own */
 };
 

@@ -65,9 +65,8 @@ void l2k_choice_fall_back(const l2k_context *context, l2k_status status)
 {
     if (context->choice && atomic_exchange(&context->choice->gpu_failed, true))
         return;
-    l2k_note(context, "%s; it runs on the CPU",
-             status == L2K_ERROR_MEMORY ? "the GPU has too little memory for the transform"
-                                        : "the transform could not be prepared on the GPU");
+    l2k_note(context, "%s; the CPU does its work",
+             status == L2K_ERROR_MEMORY ? "the GPU has too little memory" : "the GPU failed");
 }
 
 void l2k_choice_miss(const l2k_context *context, const char *reason)

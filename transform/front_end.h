@@ -2,7 +2,11 @@
 #ifndef L2K_TRANSFORM_FRONT_END_H
 #define L2K_TRANSFORM_FRONT_END_H
 
+#include "transform/plan.h"
+
+#ifndef __cplusplus /* which has other atomics */
 #include "transform/choice.h"
+#endif
 
 /* Steps that the caller has set: a list entry for one component or for all of them. */
 typedef struct l2k_own_steps {
@@ -20,6 +24,7 @@ typedef struct l2k_tile_spec {
     l2k_step *steps; /* `bands` per component */
 } l2k_tile_spec;
 
+#ifndef __cplusplus
 struct l2k_transform {
     l2k_context context;
     l2k_choice choice;
@@ -30,6 +35,7 @@ struct l2k_transform {
     l2k_plan *plan;     /* NULL: not prepared */
     l2k_tile_spec tile; /* of the plan */
 };
+#endif
 
 /* The specification for a tile with the options, after every check that needs more than one of them. After an error
  * nothing is left in `out`. */

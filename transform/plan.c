@@ -291,10 +291,10 @@ static bool same_side(uint32_t a0, uint32_t a1, uint32_t b0, uint32_t b1, unsign
     return a1 - a0 == b1 - b0 && ((a0 ^ b0) & mask) == 0;
 }
 
-/* Whether two parts of subbands have one size, and hold what is needed at one place. */
+/* Whether two parts of subbands have one size, and hold what is read at one place. */
 static bool same_part(const l2k_plan_component *a, const l2k_plan_component *b, unsigned band)
 {
-    const l2k_rect in_a = l2k_needed_part(a, band), in_b = l2k_needed_part(b, band);
+    const l2k_rect in_a = l2k_read_part(a, band), in_b = l2k_read_part(b, band);
     const l2k_rect of_a = l2k_held_part(a, band), of_b = l2k_held_part(b, band);
     return l2k_rect_width(of_a) == l2k_rect_width(of_b) && l2k_rect_height(of_a) == l2k_rect_height(of_b) &&
            in_a.x0 - of_a.x0 == in_b.x0 - of_b.x0 && in_a.y0 - of_a.y0 == in_b.y0 - of_b.y0 &&
@@ -384,6 +384,12 @@ void *l2k_plan_coefficient_memory(const l2k_plan *plan, size_t *bytes)
     char *start = plan->views[0].base;
     *bytes = (size_t)((char *)last->base - start) + last->stride * last->height * l2k_coefficient_bytes(last->type);
     return start;
+}
+
+void *l2k_plan_spare_memory(const l2k_plan *plan, size_t *bytes)
+{
+    *bytes = plan->spare_bytes;
+    return plan->spare;
 }
 
 /* Float samples are only possible where values are floats, and without a component transform. */

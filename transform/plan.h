@@ -90,6 +90,10 @@ const l2k_coefficients *l2k_plan_coefficients(const l2k_plan *plan, uint32_t c);
 /* On CUDA, the memory of all components' coefficients, in one piece: for somebody else, once they have been used. */
 void *l2k_plan_coefficient_memory(const l2k_plan *plan, size_t *bytes);
 
+/* What a forward plan with on_device needs beside coefficients: for somebody else, behind a run in its stream and
+ * before the next. NULL elsewhere. Aligned to 256 bytes. */
+void *l2k_plan_spare_memory(const l2k_plan *plan, size_t *bytes);
+
 /* Runs the plan on the caller's planes: forward fills the coefficient views, inverse the planes. planes[c] points at
  * the top left sample of the tile-component (inverse: of its highest resolution that is kept, or of the window).
  * Nothing allocates.

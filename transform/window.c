@@ -9,6 +9,9 @@
  * (transform/cuda/cuda_groups.c). That costs a few more columns and rows. */
 #define PAIR_FROM ((uint64_t)1 << 22)
 
+/* Levels are cut at multiples of so many columns: a lane of a device then has all of its columns or none. */
+#define COLUMNS 8u
+
 bool l2k_has_window(const l2k_plan_component *component)
 {
     static const l2k_rect none = {0};
@@ -41,6 +44,16 @@ static l2k_rect widen(l2k_rect r, unsigned by, l2k_rect limits)
                       up_to(r.x1, by, limits.x1), up_to(r.y1, by, limits.y1)};
 }
 
+/* Rounds columns outwards to multiples of `columns`. */
+static l2k_rect round_columns(l2k_rect r, uint32_t columns, l2k_rect limits)
+{
+    if (l2k_rect_empty(r))
+        return r;
+    r.x0 = l2k_max_u32(r.x0 / columns * columns, limits.x0);
+    r.x1 = up_to(r.x1, (columns - r.x1 % columns) % columns, limits.x1);
+    return r;
+}
+
 /* The samples whose LL is `low`, of those in `limits`. */
 static l2k_rect samples_over(l2k_rect low, l2k_rect limits)
 {
@@ -52,10 +65,18 @@ static l2k_rect samples_over(l2k_rect low, l2k_rect limits)
 /* A way through the levels, from the pixels on. */
 typedef struct level_walk {
     const l2k_plan_component *component;
+    bool is_exact; /* only what is needed, as if nothing were cut at multiples or alike */
     unsigned margin;
     l2k_rect passed, samples; /* of the present level */
     bool is_wide;             /* the level's LL is wide enough for the next level as it is */
 } level_walk;
+
+static void enter_wide(level_walk *walk, l2k_rect limits)
+{
+    const l2k_rect low = low_of(limits);
+    const l2k_rect next = widen(low_of(walk->samples), walk->margin, low);
+    walk->samples = samples_over(round_columns(next, COLUMNS, low), limits);
+}
 
 /* Level `level`, whose samples must contain `passed`. */
 static void enter(level_walk *walk, unsigned level, l2k_rect passed, bool is_wide)
@@ -65,14 +86,16 @@ static void enter(level_walk *walk, unsigned level, l2k_rect passed, bool is_wid
     const uint64_t area = (uint64_t)l2k_rect_width(passed) * l2k_rect_height(passed);
     walk->passed = passed;
     walk->samples = is_wide ? passed : widen(passed, walk->margin, limits);
-    walk->is_wide = !is_wide && level < component->levels && area >= PAIR_FROM;
+    walk->is_wide = !walk->is_exact && !is_wide && level < component->levels && area >= PAIR_FROM;
     if (walk->is_wide)
-        walk->samples = samples_over(widen(low_of(walk->samples), walk->margin, low_of(limits)), limits);
+        enter_wide(walk, limits);
+    else if (!walk->is_exact && !is_wide)
+        walk->samples = round_columns(walk->samples, COLUMNS, limits);
 }
 
-static level_walk walk_to(const l2k_plan_component *component, unsigned level)
+static level_walk walk_to(const l2k_plan_component *component, unsigned level, bool is_exact)
 {
-    level_walk walk = {component, l2k_wavelet_get(component->wavelet)->num_steps, {0}, {0}, false};
+    level_walk walk = {component, is_exact, l2k_wavelet_get(component->wavelet)->num_steps, {0}, {0}, false};
     enter(&walk, component->discard + 1, l2k_output_rect(component), false);
     for (unsigned next = component->discard + 2; next <= level; next++)
         enter(&walk, next, low_of(walk.samples), walk.is_wide);
@@ -83,17 +106,18 @@ l2k_rect l2k_level_rect(const l2k_plan_component *component, unsigned level)
 {
     if (!l2k_has_window(component))
         return l2k_resolution_rect(component->rect, level - 1);
-    return walk_to(component, level).samples;
+    return walk_to(component, level, false).samples;
 }
 
 l2k_rect l2k_passed_rect(const l2k_plan_component *component, unsigned level)
 {
     if (!l2k_has_window(component))
         return l2k_resolution_rect(component->rect, level - 1);
-    return walk_to(component, level).passed;
+    return walk_to(component, level, false).passed;
 }
 
-l2k_rect l2k_needed_part(const l2k_plan_component *component, unsigned band)
+/* The part of a subband below a level's samples. */
+static l2k_rect part_of(const l2k_plan_component *component, unsigned band, bool is_exact)
 {
     unsigned level = l2k_band_level(component->levels, l2k_band_resolution(band));
     unsigned orientation = l2k_band_orientation(band);
@@ -101,7 +125,17 @@ l2k_rect l2k_needed_part(const l2k_plan_component *component, unsigned band)
         return l2k_subband_rect(component->rect, level, orientation);
     if (level <= component->discard)
         return band == 0 ? l2k_output_rect(component) : (l2k_rect){0};
-    return l2k_subband_rect(l2k_level_rect(component, level), 1, orientation);
+    return l2k_subband_rect(walk_to(component, level, is_exact).samples, 1, orientation);
+}
+
+l2k_rect l2k_needed_part(const l2k_plan_component *component, unsigned band)
+{
+    return part_of(component, band, true);
+}
+
+l2k_rect l2k_read_part(const l2k_plan_component *component, unsigned band)
+{
+    return part_of(component, band, false);
 }
 
 static uint32_t round_up(uint32_t a, unsigned log2, uint32_t most)
@@ -110,14 +144,18 @@ static uint32_t round_up(uint32_t a, unsigned log2, uint32_t most)
     return end < most ? (uint32_t)end : most;
 }
 
+/* All whole cells that have something needed, and what the plan reads around it. */
 l2k_rect l2k_held_part(const l2k_plan_component *component, unsigned band)
 {
-    const l2k_rect r = l2k_needed_part(component, band);
+    const l2k_rect needed = l2k_needed_part(component, band), read = l2k_read_part(component, band);
     const unsigned across = component->cell_log2_width, down = component->cell_log2_height;
-    if (!l2k_has_window(component) || l2k_rect_empty(r))
-        return r;
+    if (!l2k_has_window(component) || l2k_rect_empty(needed))
+        return read;
     const unsigned level = l2k_band_level(component->levels, l2k_band_resolution(band));
     const l2k_rect all = l2k_subband_rect(component->rect, level, l2k_band_orientation(band));
-    return (l2k_rect){l2k_max_u32(r.x0 >> across << across, all.x0), l2k_max_u32(r.y0 >> down << down, all.y0),
-                      round_up(r.x1, across, all.x1), round_up(r.y1, down, all.y1)};
+    const l2k_rect cells = {l2k_max_u32(needed.x0 >> across << across, all.x0),
+                            l2k_max_u32(needed.y0 >> down << down, all.y0), round_up(needed.x1, across, all.x1),
+                            round_up(needed.y1, down, all.y1)};
+    return (l2k_rect){l2k_min_u32(cells.x0, read.x0), l2k_min_u32(cells.y0, read.y0), l2k_max_u32(cells.x1, read.x1),
+                      l2k_max_u32(cells.y1, read.y1)};
 }

@@ -4,7 +4,7 @@
  *
  * A level of a window is the level of a smaller picture. Where that ends inside the tile-component, symmetric extension
  * gives wrong values, which a lifting step carries one sample further; so a level has as many samples more than it
- * passes on, on each such side, as the wavelet has steps. */
+ * passes on, on each such side, as the wavelet has steps, and columns up to a multiple of 8. */
 #ifndef L2K_TRANSFORM_WINDOW_H
 #define L2K_TRANSFORM_WINDOW_H
 
@@ -23,10 +23,14 @@ l2k_rect l2k_level_rect(const l2k_plan_component *component, unsigned level);
 l2k_rect l2k_passed_rect(const l2k_plan_component *component, unsigned level);
 
 /* The coefficients of subband `band`, of a resolution that is not left out, that the output depends on, in the
- * subband's domain (B-15), and at most a few around them. The plan reads no others. */
+ * subband's domain (B-15), and one or two around them. */
 l2k_rect l2k_needed_part(const l2k_plan_component *component, unsigned band);
 
-/* The same rounded outwards to the component's cells: what a view holds of the subband. */
+/* These and some more columns: what the plan reads, whatever the others are. */
+l2k_rect l2k_read_part(const l2k_plan_component *component, unsigned band);
+
+/* What a view holds of the subband: what the plan reads, and all of each of the component's cells that has a needed
+ * coefficient. */
 l2k_rect l2k_held_part(const l2k_plan_component *component, unsigned band);
 
 #endif

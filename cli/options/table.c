@@ -466,7 +466,7 @@ const cli_option cli_option_table[] = {
      .parse = cli_take_number,
      MEMBER(threads),
      .most = MOST_THREADS},
-    {.commands = ENCODE | DECODE,
+    {.commands = ENCODE | DECODE | VOLUME,
      .name = "backend",
      .argument = "NAME",
      .help = "where the transform runs: auto, cpu or cuda",

@@ -21,6 +21,7 @@ static l2k_status configure(l2k_volume *volume, const cli_options *options, cons
                                    {L2K_VOLUME_Z_LEVELS, facts->z_levels},
                                    {L2K_VOLUME_ORDER, facts->isotropic ? L2K_VOLUME_ISOTROPIC : L2K_VOLUME_Z_FIRST},
                                    {L2K_VOLUME_COMPONENT_TRANSFORM, facts->component_transform},
+                                   {L2K_VOLUME_BACKEND, options->backend.value},
                                    {L2K_VOLUME_THREADS, options->threads.value},
                                    {L2K_VOLUME_CPU, options->cpu.value}};
     l2k_status status = L2K_OK;

@@ -19,10 +19,12 @@ typedef struct l2k_block_batch {
     atomic_bool *damaged; /* decoding: set where a block's bytes cannot be right; the block is then zeros */
     uint64_t units;       /* of progress (l2k_run_advance) that the whole batch is worth */
     /* For coders on a device. */
-    void *stream;         /* a cudaStream_t to work in, after what is there already; NULL: one of the coder's own */
-    uint64_t same;        /* not 0: batches of this coder with the same number have the same places, views and steps, so
-                             that its list of them can stay on the device */
-    bool stays;           /* encoding: what is coded stays on the device, for `coded`, and no block is touched */
+    void *stream;  /* a cudaStream_t to work in, after what is there already; NULL: one of the coder's own */
+    uint64_t same; /* not 0: batches of this coder with the same number have the same places, views and steps, so
+                      that its list of them can stay on the device */
+    bool stays;    /* encoding: what is coded stays on the device, for `coded`, and no block is touched */
+    void *spare;   /* encoding: device memory that is free until the batch is done, aligned to 256 bytes; or NULL */
+    size_t spare_bytes;
     const uint8_t *bytes; /* decoding: memory with all contributions, which then goes up in one copy; NULL: they are
                              gathered first */
     size_t num_bytes;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/partial.h"
 #include "base/run.h"
 #include "codec/codestream/header_parser.h"
 
@@ -41,12 +42,14 @@ static l2k_status read_main_header(l2k_codestream *cs, const l2k_codestream_limi
     l2k_segment segment;
     if (cs->end - *at < 2)
         return l2k_fail(context, L2K_ERROR_TRUNCATED, "the codestream is empty");
+    L2K_TRY(l2k_need_header(context, *at, 2, cs->end));
     if (l2k_get_be(*at, 2) != L2K_SOC)
         return l2k_fail(context, L2K_ERROR_FORMAT, "not a JPEG 2000 codestream");
     *at += 2;
     L2K_TRY(l2k_segment_next(context, at, cs->end, &segment));
     if (segment.marker != L2K_SIZ)
         return l2k_fail(context, L2K_ERROR_CORRUPT, "%s where SIZ should be", l2k_marker_name(segment.marker));
+    L2K_TRY(l2k_need(context, segment.data, segment.end));
     L2K_TRY(l2k_parse_siz(context, &segment, &cs->siz));
     L2K_TRY(check_siz(cs, limits));
     L2K_TRY(allocate_coding(context, cs->siz.num_components, &cs->coding));

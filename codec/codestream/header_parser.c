@@ -6,6 +6,7 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "base/partial.h"
 #include "base/run.h"
 
 l2k_status l2k_segment_wrong(const l2k_header_state *state, const l2k_segment *segment, const char *what)
@@ -94,6 +95,7 @@ enum { WEIGHT_OF_SEGMENT = 64 };
 
 l2k_status l2k_segment_next(const l2k_context *context, const uint8_t **at, const uint8_t *end, l2k_segment *segment)
 {
+    L2K_TRY(l2k_need_header(context, *at, 4, end));
     if (end - *at < 2)
         return l2k_fail(context, L2K_ERROR_TRUNCATED, "the data ends in a header");
     segment->marker = l2k_get_be(*at, 2);
@@ -145,6 +147,8 @@ static l2k_status handle_segment(l2k_header_state *state, l2k_header_kind kind, 
     }
     if (!(rule->where & (unsigned)kind))
         return l2k_segment_wrong(state, segment, "not allowed in this place");
+    if (rule->handle != skip)
+        L2K_TRY(l2k_need(state->context, segment->data, segment->end));
     return rule->handle(state, segment);
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "base/partial.h"
 #include "base/run.h"
 #include "codec/codestream/markers.h"
 
@@ -89,6 +90,7 @@ static l2k_status read_part(l2k_codestream *cs, const uint8_t **at)
     const uint8_t *sot = *at;
     if (cs->end - sot < SOT_BYTES)
         return ends_early(cs, at, "an SOT marker segment");
+    L2K_TRY(l2k_need_header(context, sot, SOT_BYTES, cs->end));
     if (l2k_get_be(sot + 2, 2) != 10)
         return is_damaged(cs, at, "SOT: length %u instead of 10", l2k_get_be(sot + 2, 2));
     uint32_t bytes = l2k_get_be(sot + 6, 4);
@@ -97,9 +99,12 @@ static l2k_status read_part(l2k_codestream *cs, const uint8_t **at)
         return is_damaged(cs, at, "SOT: tile %u of only %u", span.tile, cs->num_tiles);
     if (bytes > 0 && bytes < SOT_BYTES + 2)
         return is_damaged(cs, at, "SOT: a tile-part of %u bytes", bytes);
+    L2K_TRY(l2k_need(context, cs->end - (bytes == 0 ? 2 : 0), cs->end));
     bool cut = bytes > (size_t)(cs->end - sot);
     span.end = bytes == 0 ? end_of_last_part(cs, span.header) : cut ? cs->end : sot + bytes;
     l2k_status header = try_packets(cs, &span);
+    if (header == L2K_ERROR_IO)
+        return l2k_fail(context, header, "reading failed");
     if (header == L2K_ERROR_CANCELLED)
         return l2k_poll(context, 0); /* which reports it */
     if (header == L2K_ERROR_TRUNCATED && span.end == cs->end)
@@ -118,6 +123,7 @@ l2k_status l2k_tile_parts_walk(l2k_codestream *cs, const uint8_t *at)
 {
     while (cs->end - at >= 2) {
         const uint8_t *before = at;
+        L2K_TRY(l2k_need_header(cs->context, at, 2, cs->end));
         uint32_t marker = l2k_get_be(at, 2);
         if (marker == L2K_EOC) {
             cs->has_end = true;

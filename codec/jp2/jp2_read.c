@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/partial.h"
 #include "base/run.h"
 
 /* ---- Messages ------------------------------------------------------------------------------------------------ */
@@ -83,6 +84,7 @@ static l2k_status next_box(const l2k_jp2 *jp2, const uint8_t **at, const uint8_t
 {
     size_t left = (size_t)(end - *at);
     uint64_t length;
+    L2K_TRY(l2k_need_header(jp2->context, *at, 16, end));
     b->start = b->content.data = *at;
     if (!read_length(&b->content.data, left, &length))
         return l2k_fail(jp2->context, L2K_ERROR_TRUNCATED, "the file ends in the head of a box");
@@ -196,6 +198,7 @@ static l2k_status read_outer_box(l2k_jp2 *jp2, const uint8_t *file, const box *b
     const char *missing = missing_in_header(jp2, b->type);
     if (!missing)
         return L2K_OK;
+    L2K_TRY(l2k_need(jp2->context, b->content.data, b->content.end));
     L2K_TRY(l2k_jp2_tolerate(jp2, missing, "it follows the header box instead of being inside"));
     return read_inner_box(jp2, file, b, 1);
 }
@@ -204,6 +207,7 @@ static l2k_status take_box(l2k_jp2 *jp2, const uint8_t *file, const box *b, bool
 {
     if (b->type == L2K_BOX('j', 'p', '2', 'h') && !*header) {
         *header = true;
+        L2K_TRY(l2k_need(jp2->context, b->content.data, b->content.end));
         return read_superbox(jp2, file, b->content, 1);
     }
     if (b->type == L2K_BOX('j', 'p', '2', 'c') && jp2->codestream_bytes == 0) {
@@ -220,6 +224,7 @@ static l2k_status read_boxes(l2k_jp2 *jp2, const uint8_t *data, size_t bytes)
     bool header = false;
     while (at < end) {
         box b;
+        L2K_TRY(l2k_need_header(jp2->context, at, 16, end));
         if (jp2->codestream_bytes && box_is_cut(at, end)) {
             l2k_warn(jp2->context, "the file ends in a box after the codestream");
             break;

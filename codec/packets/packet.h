@@ -26,6 +26,10 @@ typedef struct l2k_packet_input {
     const uint8_t *data, *end;
     bool packed; /* headers are in [header, header_end) (PPM, PPT) */
     const uint8_t *header, *header_end;
+    /* Of a file that is read in parts: headers in the data may be read up to here; NULL: up to the end. Where one goes
+     * on, `beyond` is set, and the tile has to be restarted. */
+    const uint8_t *sure;
+    bool beyond;
     uint64_t looks;    /* code-blocks visited so far: those that are not included may take no bits */
     const char *fault; /* after L2K_ERROR_CORRUPT: what is wrong with the header, for the caller to report */
 } l2k_packet_input;

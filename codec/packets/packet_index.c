@@ -1,8 +1,20 @@
 /* Where the packets of a tile begin, entered as they are read, or out of PLT marker segments (A.7.3). */
 #include "codec/packets/packet_index.h"
 
+#include <string.h>
+
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "base/partial.h"
+
+void l2k_packet_index_empty(const l2k_context *context, l2k_packet_index *index)
+{
+    index->is_whole = false;
+    l2k_release(context, index->lengths);
+    index->lengths = NULL;
+    for (size_t i = 0; i < index->num_packets; i++)
+        index->offsets[i] = L2K_NO_PACKET;
+}
 
 l2k_packet_index *l2k_packet_index_create(const l2k_context *context, const l2k_tile *tile, uint64_t bytes)
 {
@@ -14,13 +26,13 @@ l2k_packet_index *l2k_packet_index_create(const l2k_context *context, const l2k_
     if (!index)
         return NULL;
     index->num_layers = tile->coding->num_layers;
+    index->num_packets = count;
     index->offsets = l2k_allocate(context, count, sizeof *index->offsets);
     if (!index->offsets) {
         l2k_release(context, index);
         return NULL;
     }
-    for (size_t i = 0; i < count; i++)
-        index->offsets[i] = L2K_NO_PACKET;
+    l2k_packet_index_empty(context, index);
     return index;
 }
 
@@ -31,6 +43,24 @@ void l2k_packet_index_free(const l2k_context *context, l2k_packet_index *index)
     l2k_release(context, index->offsets);
     l2k_release(context, index->lengths);
     l2k_release(context, index);
+}
+
+l2k_packet_index *l2k_packet_index_copy(const l2k_context *context, const l2k_packet_index *index)
+{
+    l2k_packet_index *copy = l2k_allocate(context, 1, sizeof *copy);
+    if (!copy)
+        return NULL;
+    *copy = *index;
+    copy->offsets = l2k_allocate(context, index->num_packets, sizeof *copy->offsets);
+    copy->lengths = index->lengths ? l2k_allocate(context, index->num_packets, sizeof *copy->lengths) : NULL;
+    if (!copy->offsets || (index->lengths && !copy->lengths)) {
+        l2k_packet_index_free(context, copy);
+        return NULL;
+    }
+    memcpy(copy->offsets, index->offsets, index->num_packets * sizeof *copy->offsets);
+    if (copy->lengths)
+        memcpy(copy->lengths, index->lengths, index->num_packets * sizeof *copy->lengths);
+    return copy;
 }
 
 size_t l2k_packet_index_place(const l2k_packet_index *index, const l2k_tile *tile, const l2k_packet_id *id)
@@ -98,7 +128,7 @@ static bool next_length(length_list *list, uint32_t *length)
     return true;
 }
 
-/* The packets of one tile-part. */
+/* The packets of one tile-part; false where PLT says something else. */
 static bool enter_part(const l2k_tile *tile, const uint8_t *codestream, const l2k_packet_span *part,
                        l2k_packet_order *order, l2k_packet_index *index)
 {
@@ -121,22 +151,19 @@ static bool enter_part(const l2k_tile *tile, const uint8_t *codestream, const l2
     return at == part->end;
 }
 
-bool l2k_packet_index_from_plt(const l2k_context *context, const l2k_tile *tile, const uint8_t *codestream,
-                               const l2k_packet_span *parts, size_t count, l2k_packet_order *order,
-                               l2k_packet_index *index)
+l2k_status l2k_packet_index_from_plt(const l2k_context *context, const l2k_tile *tile, const uint8_t *codestream,
+                                     const l2k_packet_span *parts, size_t count, l2k_packet_order *order,
+                                     l2k_packet_index *index)
 {
     l2k_packet_id id;
-    const size_t packets = (size_t)tile->num_precincts * index->num_layers;
-    bool good = count > 0;
-    index->lengths = l2k_allocate_zeroed(context, packets, sizeof *index->lengths);
-    for (size_t i = 0; good && index->lengths && i < count; i++)
+    index->lengths = l2k_allocate_zeroed(context, index->num_packets, sizeof *index->lengths);
+    bool good = count > 0 && index->lengths;
+    for (size_t i = 0; good && i < count; i++) {
+        L2K_TRY(l2k_need(context, parts[i].header, parts[i].packets));
         good = enter_part(tile, codestream, &parts[i], order, index);
-    index->is_whole = index->lengths && good && !l2k_packet_order_next(order, &id);
-    if (index->is_whole)
-        return true;
-    l2k_release(context, index->lengths);
-    index->lengths = NULL;
-    for (size_t i = 0; i < packets; i++)
-        index->offsets[i] = L2K_NO_PACKET;
-    return false;
+    }
+    index->is_whole = good && !l2k_packet_order_next(order, &id);
+    if (!index->is_whole)
+        l2k_packet_index_empty(context, index);
+    return order->status;
 }

@@ -13,6 +13,7 @@ typedef struct l2k_packet_stop {
 
 typedef struct l2k_packet_index {
     uint32_t num_layers;
+    size_t num_packets;
     bool is_walked;       /* packets were read one by one, as far as a window needed it */
     bool is_whole;        /* all packets that there are have been entered */
     l2k_packet_stop stop; /* of the walk */
@@ -27,6 +28,12 @@ typedef struct l2k_packet_index {
 l2k_packet_index *l2k_packet_index_create(const l2k_context *context, const l2k_tile *tile, uint64_t bytes);
 void l2k_packet_index_free(const l2k_context *context, l2k_packet_index *index);
 
+/* Forgets all packets, and PLT. */
+void l2k_packet_index_empty(const l2k_context *context, l2k_packet_index *index);
+
+/* NULL where there is no memory for it. */
+l2k_packet_index *l2k_packet_index_copy(const l2k_context *context, const l2k_packet_index *index);
+
 /* Where the index has a packet. */
 size_t l2k_packet_index_place(const l2k_packet_index *index, const l2k_tile *tile, const l2k_packet_id *id);
 
@@ -36,10 +43,11 @@ typedef struct l2k_packet_span {
 } l2k_packet_span;
 
 /* Makes the index out of the PLT marker segments of tile-part headers, `count` in order, if these list all packets of
- * the tile and exactly the bytes of each tile-part; false where they do not, or there are none. `order` is at its
- * first packet, and at its end afterwards. `codestream` is the first byte of the codestream. */
-bool l2k_packet_index_from_plt(const l2k_context *context, const l2k_tile *tile, const uint8_t *codestream,
-                               const l2k_packet_span *parts, size_t count, l2k_packet_order *order,
-                               l2k_packet_index *index);
+ * the tile and exactly the bytes of each tile-part; it stays empty where they do not. `order` is at its
+ * first packet, and at its end afterwards. `codestream` is the first byte of the codestream. Errors: those of
+ * l2k_need; order->status. */
+l2k_status l2k_packet_index_from_plt(const l2k_context *context, const l2k_tile *tile, const uint8_t *codestream,
+                                     const l2k_packet_span *parts, size_t count, l2k_packet_order *order,
+                                     l2k_packet_index *index);
 
 #endif

@@ -189,8 +189,14 @@ static void skip_eph(const uint8_t **at, const uint8_t *end)
         *at += 2;
 }
 
+/* Whether a header, or EPH behind it, goes on where the file has not been read. */
+static bool goes_beyond(const l2k_packet_reader *reader, const uint8_t *sure)
+{
+    return sure && sure - reader->bits.next < 2;
+}
+
 static l2k_status read_header(l2k_packet_reader *reader, const l2k_packet_id *id, const uint8_t **at,
-                              const uint8_t *end)
+                              const uint8_t *end, const uint8_t *sure, bool *beyond)
 {
     const l2k_tile_component *component = &reader->tile->components[id->component];
     if (*at == end)
@@ -198,8 +204,12 @@ static l2k_status read_header(l2k_packet_reader *reader, const l2k_packet_id *id
     reader->bits = l2k_bits_from(*at, end);
     if (**at & 0x80) /* an empty packet needs no code-blocks */
         L2K_TRY(l2k_precinct_prepare(reader->context, reader->tile, component, id->resolution, id->precinct));
-    L2K_TRY(get_header(reader, &component->resolutions[id->resolution], id));
-    l2k_bits_align(&reader->bits);
+    l2k_status status = get_header(reader, &component->resolutions[id->resolution], id);
+    if (status == L2K_OK)
+        l2k_bits_align(&reader->bits);
+    *beyond = goes_beyond(reader, sure);
+    if (status != L2K_OK)
+        return status;
     if (reader->bits.exhausted)
         return L2K_ERROR_TRUNCATED;
     *at = reader->bits.next;
@@ -216,7 +226,8 @@ l2k_status l2k_packet_read(const l2k_context *context, l2k_tile *tile, const l2k
     reader.one_segment = !(style & (L2K_STYLE_BYPASS | L2K_STYLE_TERMALL));
     L2K_TRY(skip_sop(input));
     const uint8_t **header = input->packed ? &input->header : &input->data;
-    l2k_status status = read_header(&reader, id, header, input->packed ? input->header_end : input->end);
+    l2k_status status = read_header(&reader, id, header, input->packed ? input->header_end : input->end,
+                                    input->packed ? NULL : input->sure, &input->beyond);
     input->fault = reader.fault;
     input->looks += reader.looks;
     L2K_TRY(status);

@@ -84,7 +84,7 @@ static l2k_status look_ahead(search *s)
 {
     uint64_t bytes, all;
     L2K_TRY(bodies_of(s, s->list->count, &all));
-    s->forecast.usable = s->list->count - s->low > 4096 && all > s->room;
+    s->forecast.usable = s->list->count - s->low > L2K_FEW_SEGMENTS && all > s->room;
     s->forecast.headers = s->room / 20;
     s->forecast.bodies = s->room - s->room / 20;
     for (int round = 0; s->forecast.usable && round < 2; round++)

@@ -5,6 +5,9 @@
 
 #include "codec/packets/slopes.h"
 
+/* Of a list of no more segments every step of the search is measured: there, headers vary too much. */
+enum { L2K_FEW_SEGMENTS = 4096 };
+
 /* Ends the layer at a prefix and says what its packets then take. */
 typedef struct l2k_prefix_measure {
     l2k_status (*measure)(void *packets, size_t prefix, uint64_t *bytes);

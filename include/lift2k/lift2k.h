@@ -96,6 +96,15 @@ typedef struct l2k_stream {
     void *user;
 } l2k_stream;
 
+/* A file that is read in parts, where they are needed: on a disk, behind HTTP range requests, inside another file.
+ * `read_at` stores the `bytes` bytes at `offset`, all of which exist, and returns 0, or -1 on failure; it is called by
+ * one thread at a time. */
+typedef struct l2k_file {
+    uint64_t bytes;
+    int (*read_at)(void *user, uint64_t offset, void *buffer, size_t bytes);
+    void *user;
+} l2k_file;
+
 /* ---- Time ---------------------------------------------------------------------------------------------------- */
 
 /* Stages of encoding and decoding, for timings. Upload, transform and download on a GPU overlap each other and the
@@ -224,8 +233,8 @@ typedef enum l2k_format { L2K_FORMAT_JP2 = 0, L2K_FORMAT_CODESTREAM } l2k_format
  * a tenth of a second or more: for HT after 2^29 samples, for MQ after 2^26. CUDA is the GPU or L2K_ERROR_BACKEND.
  *
  * Memory of the GPU, and pinned memory for what crosses the bus, do not come from the allocation hook, and LIMIT_MEMORY
- * does not count them: they are in proportion to the samples and the coded bytes of the image, or mostly of two tiles of
- * a tiled one, which LIMIT_SAMPLES and the size of the file bound. */
+ * does not count them: they are in proportion to the samples and the coded bytes of the image, or mostly of two tiles
+ * of a tiled one, which LIMIT_SAMPLES and the size of the file bound. */
 typedef enum l2k_backend { L2K_BACKEND_AUTO = 0, L2K_BACKEND_CPU, L2K_BACKEND_CUDA } l2k_backend;
 
 /* Where planes, and a transform's coefficients, are: in host memory, or in memory of the object's CUDA device. */
@@ -458,7 +467,7 @@ typedef enum l2k_decoder_option {
      * CUDA. Tiles that the device cannot decode are decoded by the CPU, with a note, and copied there. Palettes, and
      * components that are shown several times or not at all, are L2K_ERROR_UNSUPPORTED. */
     L2K_DECODER_MEMORY,
-    L2K_DECODER_IN_FLIGHT,  /* as for the encoder; 0 */
+    L2K_DECODER_IN_FLIGHT, /* as for the encoder; 0 */
     /* Most bytes of decoded code-blocks, with what belongs to them, that stay for the next window of an opened file: a
      * region that has moved by a little then decodes only what is new. On the CPU; the memory counts for LIMIT_MEMORY;
      * 0 */
@@ -541,6 +550,25 @@ L2K_API l2k_status l2k_decoder_open(l2k_decoder *decoder, const l2k_stream *stre
  * decoder is freed or opens another file. Decoding a region, fewer resolutions or one component then reads only the
  * headers and what it needs. */
 L2K_API l2k_status l2k_decoder_open_memory(l2k_decoder *decoder, const void *data, size_t bytes);
+
+/* The same for a file of which only parts are read: headers when it is opened, and then what each decoding needs and
+ * was not read before. With PLT, a window takes little more than the packets of the precincts that it meets; without,
+ * the headers of all packets before them as well, unless an earlier window has shown where packets are. `file` is
+ * copied; what its `user` points to must stay valid until the decoder is freed or opens another file.
+ *
+ * Address space for the whole file is reserved from the system, not from the hooks; memory is taken for what has been
+ * read, of which everything but headers is given back after a decoding where it is more than 16 MiB. Errors as above.
+ */
+L2K_API l2k_status l2k_decoder_open_file(l2k_decoder *decoder, const l2k_file *file);
+
+/* How many bytes and calls of `read_at` the opened file has taken so far; 0 for others. */
+L2K_API void l2k_decoder_read_count(const l2k_decoder *decoder, uint64_t *bytes, uint64_t *calls);
+
+/* Opens what another decoder has opened in memory or in parts, with the places of packets that it has found so far, so
+ * that several threads can look at one file, each with a decoder. `opened` must not be at work during the call; after
+ * it neither decoder depends on the other. L2K_ERROR_STATE if nothing is open there, or it was read from a stream;
+ * otherwise errors as above. */
+L2K_API l2k_status l2k_decoder_open_again(l2k_decoder *decoder, const l2k_decoder *opened);
 
 /* Describes the opened file (A.5, A.6; Annex I). L2K_ERROR_STATE if none is open, also from the next functions. */
 L2K_API l2k_status l2k_decoder_info(l2k_decoder *decoder, l2k_info *info);
@@ -787,22 +815,25 @@ L2K_API l2k_status l2k_transform_inverse_on_device(l2k_transform *transform, con
  * slice at a time: some ten to thirty slices are in memory, whatever their number, with six levels in Z up to about
  * seventy.
  *
- *     l2k_volume_new, _set                      settings
- *     l2k_volume_prepare                        checks them, for slices of one shape
- *     forward, for each slice of samples:       l2k_volume_put_slice, then l2k_volume_get_coefficients until there are
- * none inverse, until there is nothing wanted:   l2k_volume_next_coefficients, store them, l2k_volume_put_coefficients,
- *                                               then l2k_volume_get_slice until there are none
+ *     l2k_volume_new, _set              settings
+ *     l2k_volume_prepare                checks them, for slices of one shape
+ *     l2k_volume_put_slice              forward: a slice of samples, and then
+ *     l2k_volume_get_coefficients       slices of coefficients until none is there; the next slice of samples
+ *     l2k_volume_next_coefficients      inverse: where to store which slice of coefficients, until none is wanted
+ *     l2k_volume_put_coefficients       it is stored; and then
+ *     l2k_volume_get_slice              slices of samples until none is there
  *     l2k_volume_free
  *
  * A slice is what l2k_transform calls a tile, with the same level shift and component transform. Z is a third direction
  * of the same kind as the other two: its coordinates are z0 .. z1 - 1, its low-pass and high-pass are sub-sampled as in
- * B-15, and lines are extended at both ends (Annex F). Two orders of the levels:
+ * B-15, and lines are extended at both ends (Annex F). There are two orders of the levels.
  *
- * - Z first: all levels of Z, then all levels of each resulting slice, by l2k_transform's rules. Good where slices
+ * Z first: all levels of Z, then all levels of each resulting slice, by l2k_transform's rules. Good where slices
  * resemble each other more, or less, than neighbours within a slice do, because the numbers of levels are independent.
  * This is the transform of Franco, Bernabe, Fernandez, Ujaldon: Parallel 3D fast wavelet transform on manycore GPUs and
- *   multicore CPUs (2010).
- * - Isotropic: one level of Z, of columns and of rows; then the same of what is low-pass in all three, and so on, as in
+ * multicore CPUs (2010).
+ *
+ * Isotropic: one level of Z, of columns and of rows; then the same of what is low-pass in all three, and so on, as in
  * van der Laan, Jalba, Roerdink: Accelerating Wavelet Lifting on Graphics Hardware using CUDA (2011). Smaller and
  * smaller cubes, as for pictures that are looked at in three directions.
  *
@@ -822,10 +853,12 @@ typedef enum l2k_volume_option {
     L2K_VOLUME_Z_LEVELS,  /* 0 to 32, isotropic: as many as L2K_VOLUME_LEVELS; 3 */
     L2K_VOLUME_ORDER,     /* l2k_volume_order; Z first */
     L2K_VOLUME_COMPONENT_TRANSFORM, /* 1: RCT (Z by the 5/3) or ICT on the first three components; 0 */
-    L2K_VOLUME_COEFFICIENTS,  /* l2k_coefficient_type: int16 or int32 with the 5/3, float32 with the 9/7; -1 = int32 or
-                                 float32. int16: forward only if no coefficient can need more, inverse for such
-                                 coefficients; of others, the samples are unspecified; -1 */
-    L2K_VOLUME_THREADS,       /* 0 = all processors; 0 */
+    L2K_VOLUME_COEFFICIENTS, /* l2k_coefficient_type: int16 or int32 with the 5/3, float32 with the 9/7; -1 = int32 or
+                                float32. int16: forward only if no coefficient can need more, inverse for such
+                                coefficients; of others, the samples are unspecified; -1 */
+    L2K_VOLUME_MEMORY,       /* l2k_memory of planes and coefficients; device needs backend auto or CUDA; host */
+    L2K_VOLUME_BACKEND, /* l2k_backend; auto is the CPU, and CUDA for device memory. CUDA has the Z-first order; auto */
+    L2K_VOLUME_THREADS, /* 0 = all processors; 0 */
     L2K_VOLUME_LIMIT_SAMPLES, /* most samples of a slice (all components) accepted; 2^36 */
     L2K_VOLUME_CPU,           /* l2k_cpu; auto */
     L2K_VOLUME_NUM_OPTIONS    /* internal: grows with the library */
@@ -853,8 +886,17 @@ L2K_API l2k_status l2k_volume_set(l2k_volume *volume, l2k_volume_option option, 
  * l2k_transform_prepare; and again, for the next volume, with or without other options. What another volume had under
  * way is dropped. Memory for slices is taken as the first ones come.
  *
+ * CUDA is the device that is current, which must then be current in all calls. With CUDA and host memory, slices go up
+ * and come down by groups of up to 32 while others are worked on. Planes in pinned memory are read and written
+ * directly; those of a slice must not change until the next one has been put.
+ *
  * Errors: those of l2k_transform_prepare. */
 L2K_API l2k_status l2k_volume_prepare(l2k_volume *volume, const l2k_image *slice, uint32_t z0, uint32_t z1);
+
+/* For slices in device memory: a cudaStream_t, before l2k_volume_prepare. All work is enqueued there, without waiting:
+ * planes are taken, and coefficients and samples are there, when the stream has come to it. NULL, as at first, is
+ * CUDA's default stream. */
+L2K_API void l2k_volume_set_stream(l2k_volume *volume, void *stream);
 
 /* How many slices of coefficients a level of Z has, of its low-pass or its high-pass; of level 0, the slices of the
  * volume. 0 without preparation. */

@@ -23,7 +23,7 @@ TYPES = {
 }
 
 # Device types and type codes of DLPack.
-CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13
+CPU, CUDA, CUDA_HOST = 1, 2, 3
 CODES = {0: "i", 1: "u", 2: "f", 6: "b"}
 
 
@@ -34,7 +34,7 @@ class Buffer(NamedTuple):
     shape: tuple[int, ...]
     strides: tuple[int, ...]  # bytes
     dtype: np.dtype[Any]
-    device: bool
+    device: int  # the CUDA device's number, -1 on the host
     owner: Any
 
 
@@ -50,8 +50,9 @@ def stream_pointer(stream: Any) -> Any:
 
 
 def _from_dlpack(array: Any, stream: Any) -> Buffer:
-    device = array.__dlpack_device__()[0]
-    if device in (CUDA, CUDA_MANAGED):
+    device, number = (int(n) for n in array.__dlpack_device__())
+    number = number if device == CUDA else -1
+    if device == CUDA:
         capsule = array.__dlpack__(stream=_stream_number(stream) or 1)  # 1: the default stream
     elif device in (CPU, CUDA_HOST):
         capsule = array.__dlpack__()
@@ -70,7 +71,7 @@ def _from_dlpack(array: Any, stream: Any) -> Buffer:
     else:
         strides = tuple(tensor.strides[i] for i in range(tensor.ndim))
     pointer = int(ffi.cast("uintptr_t", tensor.data)) + tensor.byte_offset
-    return Buffer(pointer, shape, tuple(s * dtype.itemsize for s in strides), dtype, device == CUDA, (array, capsule))
+    return Buffer(pointer, shape, tuple(s * dtype.itemsize for s in strides), dtype, number, (array, capsule))
 
 
 def buffer_of(array: Any, stream: Any = None, write: bool = False) -> Buffer:
@@ -86,7 +87,7 @@ def buffer_of(array: Any, stream: Any = None, write: bool = False) -> Buffer:
         if write:
             raise TypeError("the output array must be aligned and of native byte order")
         array = array.astype(array.dtype.newbyteorder("="))
-    return Buffer(array.__array_interface__["data"][0], array.shape, array.strides, array.dtype, False, array)
+    return Buffer(array.__array_interface__["data"][0], array.shape, array.strides, array.dtype, -1, array)
 
 
 class Plane(NamedTuple):
@@ -102,7 +103,7 @@ class Plane(NamedTuple):
 
 class Planes(NamedTuple):
     planes: list[Plane]
-    device: bool
+    device: int
     owner: Any
 
     def native(self) -> Any:

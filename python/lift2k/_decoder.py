@@ -24,8 +24,8 @@ def contents(source: Any) -> Any:
     if not isinstance(source, (str, os.PathLike)):
         return source
     with open(source, "rb") as file:
-        if os.fstat(file.fileno()).st_size == 0:
-            return b""
+        if os.fstat(file.fileno()).st_size == 0:  # or it is a pipe
+            return file.read()
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
@@ -39,6 +39,7 @@ class Decoder(_call.Native):
         super().__init__(bool(progress))
         self.progress, self.incomplete = progress, incomplete
         self.has_memory, self.has_component = "memory" in coding, "component" in coding
+        self.has_device = "device" in coding or "devices" in coding
         options.set_all(self, {**coding, "timings": timings})
         self._bytes: Any = None
 
@@ -61,13 +62,18 @@ class Decoder(_call.Native):
         self.call(lib.l2k_decoder_image, image)
         return _arrays.wanted_of(image)
 
+    def _use_memory(self, device: int, stream: Any) -> None:
+        if not self.has_memory:
+            self.call(lib.l2k_decoder_set, lib.L2K_DECODER_MEMORY, device >= 0)
+        if not self.has_device:
+            self.call(lib.l2k_decoder_set, lib.L2K_DECODER_DEVICE, device)
+        lib.l2k_decoder_set_stream(self.pointer, _arrays.stream_pointer(stream))
+
     def _decode(self, out: Any, stream: Any) -> Any:
         parts = self.wanted()
         result = _arrays.output(parts, out)
         planes = _arrays.planes_of(result, stream, write=True)
-        if not self.has_memory:
-            self.call(lib.l2k_decoder_set, lib.L2K_DECODER_MEMORY, planes.device)
-        lib.l2k_decoder_set_stream(self.pointer, _arrays.stream_pointer(stream))
+        self._use_memory(planes.device, stream)
         try:
             with _call.reporting(self.listener, self.progress, "decode"):
                 self.call(lib.l2k_decoder_decode, planes.native())
@@ -145,9 +151,7 @@ class Decoder(_call.Native):
         planes = [_arrays.planes_of(results[i], stream, write=True) for i in places]
         if len({p.device for p in planes}) > 1:
             raise ValueError("all outputs must be in the same memory")
-        if not self.has_memory:
-            self.call(lib.l2k_decoder_set, lib.L2K_DECODER_MEMORY, planes[0].device)
-        lib.l2k_decoder_set_stream(self.pointer, _arrays.stream_pointer(stream))
+        self._use_memory(planes[0].device, stream)
         native = [p.native() for p in planes]
         items = ffi.new("l2k_decode_item[]", len(data))
         for i, item in enumerate(items):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 from collections.abc import Iterable, Sequence
 from typing import IO, Any, Unpack
 
 import numpy as np
 
-from . import _arrays, _call, options
+from . import _arrays, _call, errors, options
 from ._native import ffi, lib
 
 DESCRIPTION = frozenset(options.ImageOptions.__annotations__)
@@ -30,7 +30,7 @@ class Encoder(_call.Native):
                  **coding: Unpack[options.EncoderOptions]) -> None:
         super().__init__(bool(progress))
         self.progress = progress
-        self.has_memory = "memory" in coding
+        self.has_memory, self.has_device = "memory" in coding, "device" in coding or "devices" in coding
         plain: dict[str, Any] = {**coding, "timings": timings}
         precincts, step = plain.pop("precincts", None), plain.pop("step", None)
         targets = {kind: plain.pop(kind, None) for kind in ("ratio", "psnr")}
@@ -49,9 +49,11 @@ class Encoder(_call.Native):
             values = list(value) if isinstance(value, Iterable) else [value]
             self.call(lib.l2k_encoder_set_layers, options.value_of("l2k_target", kind), values, len(values))
 
-    def _use_memory(self, device: bool, stream: Any) -> None:
+    def _use_memory(self, device: int, stream: Any) -> None:
         if not self.has_memory:
-            self.call(lib.l2k_encoder_set, lib.L2K_ENCODER_MEMORY, device)
+            self.call(lib.l2k_encoder_set, lib.L2K_ENCODER_MEMORY, device >= 0)
+        if not self.has_device:
+            self.call(lib.l2k_encoder_set, lib.L2K_ENCODER_DEVICE, device)
         lib.l2k_encoder_set_stream(self.pointer, _arrays.stream_pointer(stream))
 
     def encode(self, array: Any, *, stream: Any = None, **description: Unpack[options.ImageOptions]) -> bytes:
@@ -103,8 +105,8 @@ def run_batch(native: _call.Native, function: Any, items: Any, what: str, keep: 
     with _call.reporting(native.listener, native.progress, what):  # type: ignore[attr-defined]
         try:
             native.call(function, items, len(items))
-        except Exception:
-            if not keep or native.listener.failure or all(item.status == lib.L2K_OK for item in items):
+        except errors.Error:
+            if not keep or all(item.status == lib.L2K_OK for item in items):
                 raise
 
 
@@ -155,10 +157,10 @@ class _File:
     """The other end of a native stream."""
 
     def __init__(self, file: IO[bytes], listener: _call.Listener) -> None:
-        self.file, self.listener = file, listener
-        self.handle = ffi.new_handle((file, listener))
+        self.listener, seekable = listener, file.seekable()
+        self.handle = ffi.new_handle((file, listener, file.tell() if seekable else 0))
         self.stream = ffi.new("l2k_stream *", {"write": lib.l2k_py_write, "user": self.handle})
-        if file.seekable():
+        if seekable:
             self.stream.rewrite = lib.l2k_py_rewrite
 
 
@@ -169,40 +171,49 @@ def _remember(kind: Any, failure: BaseException, traceback: Any) -> None:
 
 @ffi.def_extern(error=-1, onerror=_remember)
 def l2k_py_write(user: Any, data: Any, count: int) -> int:
-    ffi.from_handle(user)[0].write(ffi.buffer(data, count))
+    _write_all(ffi.from_handle(user)[0], memoryview(ffi.buffer(data, count)))
     return 0
 
 
 @ffi.def_extern(error=-1, onerror=_remember)
 def l2k_py_rewrite(user: Any, offset: int, data: Any, count: int) -> int:
-    file = ffi.from_handle(user)[0]
-    file.seek(offset)
-    file.write(ffi.buffer(data, count))
-    file.seek(0, os.SEEK_END)
+    file, _, start = ffi.from_handle(user)
+    end = file.tell()
+    file.seek(start + offset)
+    _write_all(file, memoryview(ffi.buffer(data, count)))
+    file.seek(end)
     return 0
 
 
+def _write_all(file: Any, left: memoryview) -> None:
+    """Unbuffered files may take a part."""
+    while left:
+        written = file.write(left)
+        left = left[len(left) if written is None else written:]
+
+
 class completed:
-    """A file that gets its name when it is complete, and that is gone if it never is."""
+    """A file that gets its name when it is complete, and that is gone if it never is. Pipes and devices are written to."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = os.fspath(path)
+        self.path = os.path.realpath(path)
+        self.direct = os.path.exists(self.path) and not os.path.isfile(self.path)
 
     def __enter__(self) -> IO[bytes]:
-        number, self.name = tempfile.mkstemp(prefix=".lift2k-", dir=os.path.dirname(self.path) or ".")
-        self.file = os.fdopen(number, "w+b")
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(self.name, 0o666 & ~mask)
+        if self.direct:
+            self.file: IO[bytes] = open(self.path, "wb")
+            return self.file
+        self.name = os.path.join(os.path.dirname(self.path), f".lift2k-{secrets.token_hex(8)}")
+        self.file = os.fdopen(os.open(self.name, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666), "w+b")
         return self.file
 
     def __exit__(self, kind: Any, failure: Any, traceback: Any) -> None:
         try:
             self.file.close()
-            if kind is None:
+            if kind is None and not self.direct:
                 os.replace(self.name, self.path)
         finally:
-            if os.path.exists(self.name):
+            if not self.direct and os.path.exists(self.name):
                 os.unlink(self.name)
 
 

@@ -33,14 +33,15 @@ class Transform(_call.Native):
     """Level shift, component transform, wavelet and quantiser of one tile, in host memory; all memory is allocated here.
 
     `subbands[c]["HL1"]` is a view of the coefficients of component c, which forward() fills and inverse() reads.
-    shape and dtype are those of the samples. steps: (exponent, mantissa) of the 9/7's subbands, of all components, or a
+    shape and dtype are those of the samples. region: (x0, y0, x1, y1), the part that inverse() gives; its subbands have only
+    what that depends on. steps: (exponent, mantissa) of the 9/7's subbands, of all components, or a
     mapping from components to such lists.
     """
 
     kind = "transform"
 
     def __init__(self, shape: tuple[int, ...], dtype: Any = np.uint8, *, precision: Any = None,
-                 origin: tuple[int, int] = (0, 0), steps: Any = None,
+                 origin: tuple[int, int] = (0, 0), region: tuple[int, int, int, int] | None = None, steps: Any = None,
                  **coding: Unpack[options.TransformOptions]) -> None:
         super().__init__(False)
         options.set_all(self, coding)
@@ -55,7 +56,12 @@ class Transform(_call.Native):
         if self.dtype.kind == "f":
             for part in self._tile.components:
                 part.is_signed = True
-        self.call(lib.l2k_transform_prepare, self._tile.image)
+        image = self._tile.image
+        self._area = (image.x0, image.y0, image.x1, image.y1)
+        if region is not None:
+            self.call(lib.l2k_transform_set_region, *region)
+            self._area = (*map(max, self._area[:2], region[:2]), *map(min, self._area[2:], region[2:]))
+        self.call(lib.l2k_transform_prepare, image)
         self.levels = int(coding.get("levels", 5))
         self.reduce = int(coding.get("reduce", 0))
         self.subbands = [self._views(c) for c in range(count)]
@@ -80,7 +86,7 @@ class Transform(_call.Native):
     def _planes(self, array: Any, shape: tuple[int, ...], write: bool) -> Any:
         planes = _arrays.planes_of(array, write=write)
         sizes = [(p.height, p.width) for p in planes.planes]
-        if sizes != [shape[:2]] * len(self.subbands) or planes.device:
+        if sizes != [shape[:2]] * len(self.subbands) or planes.device >= 0:
             raise ValueError(f"samples on the host of shape {shape} are needed")
         return planes
 
@@ -92,17 +98,15 @@ class Transform(_call.Native):
 
     def inverse(self, out: Any = None) -> Any:
         """The samples of the subbands."""
-        shape = self._reduced(self._tile.image) + self.shape[2:]
+        shape = self._reduced() + self.shape[2:]
         result = np.empty(shape, self.dtype) if out is None else out
         planes = self._planes(result, shape, True)
         self.call(lib.l2k_transform_inverse, planes.native())
         return result
 
-    def _reduced(self, image: Any) -> tuple[int, int]:
-        def up(value: int) -> int:
-            return -(-value // (1 << self.reduce))
-
-        return up(image.y1) - up(image.y0), up(image.x1) - up(image.x0)
+    def _reduced(self) -> tuple[int, int]:
+        x0, y0, x1, y1 = (-(-value // (1 << self.reduce)) for value in self._area)
+        return y1 - y0, x1 - x0
 
     @property
     def backend(self) -> str:

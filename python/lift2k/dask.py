@@ -12,7 +12,7 @@ import dask
 import dask.array as da
 import numpy as np
 
-from . import _arrays, _call, _encoder, _file, errors, options
+from . import _call, _encoder, _file, errors, options
 from ._native import ffi, lib
 
 # ---- Reading -------------------------------------------------------------------------------------------------------
@@ -92,6 +92,9 @@ class _Catch:
 
     def seekable(self) -> bool:
         return self.rewritable
+
+    def tell(self) -> int:
+        return 0
 
     def write(self, data: Any) -> None:
         raise _Head(bytes(data))

@@ -48,7 +48,7 @@ class EncoderOptions(TypedDict, total=False):
     memory: Literal["host", "device"] | int
     in_flight: int
     device: int
-    devices: int
+    devices: Iterable[int] | int  # ordinals, or a number with their bits
     precincts: Sequence[tuple[int, int]]  # (width, height) from the highest resolution down
     ratio: Targets  # raw size over size of the output, one per layer, from the coarsest on
     psnr: Targets  # dB, likewise
@@ -89,8 +89,9 @@ class DecoderOptions(TypedDict, total=False):
     cpu: Cpu
     memory: Literal["host", "device"] | int
     in_flight: int
+    cache_bytes: int
     device: int
-    devices: int
+    devices: Iterable[int] | int
 
 
 class TransformOptions(TypedDict, total=False):
@@ -154,10 +155,10 @@ def number(option: str, value: Any) -> int:
         if option not in ENUMS:
             raise TypeError(f"{option} is a number, not {value!r}")
         return value_of(ENUMS[option], value)
-    if option == "style" and not isinstance(value, int):
+    if option in ("style", "devices") and not isinstance(value, int):
         result = 0
-        for style in value:
-            result |= number(option, style)
+        for part in value:
+            result |= number(option, part) if option == "style" else 1 << part
         return result
     return int(value)
 

@@ -117,6 +117,33 @@ def test_dlpack(random):
         lift2k.encode(Elsewhere(a))
 
 
+@pytest.mark.skipif(lift2k.backend_usable("cuda")[0], reason="there is a GPU, which test_gpu.py uses")
+def test_device_arrays_need_a_device(random):
+    """They reach the library as device memory, for the caller's stream; where there is no GPU, that is an error."""
+    a, streams = picture(random, (30, 40)), []
+
+    class OnDevice(Speaker):
+        def __dlpack_device__(self):
+            return (2, 1)
+
+        def __dlpack__(self, stream):
+            streams.append(stream)
+            return self.array.__dlpack__()
+
+    class Stream:
+        cuda_stream = 77
+
+    data = lift2k.encode(a)
+    for call in (lambda: lift2k.encode(OnDevice(a)), lambda: lift2k.encode(OnDevice(a), stream=5),
+                 lambda: lift2k.encode_many([OnDevice(a)], stream=Stream()), lambda: lift2k.decode(data, out=OnDevice(a)),
+                 lambda: lift2k.decode_many([data], out=[OnDevice(a)], stream=Stream())):
+        with pytest.raises(errors.BackendError):
+            call()
+    assert streams == [1, 5, 77, 1, 77]
+    with pytest.raises(ValueError, match="same memory"):
+        lift2k.encode_many([a, OnDevice(a)])
+
+
 def test_images(random):
     luma, chroma = picture(random, (41, 61)), picture(random, (21, 31))
     steps = [(1, 1), (2, 2), (2, 2)]
@@ -165,6 +192,8 @@ def test_every_option_has_a_hint():
     for kind, hints in (("encoder", options.EncoderOptions), ("decoder", options.DecoderOptions),
                         ("transform", options.TransformOptions)):
         assert set(hints.__annotations__) - besides == set(options.NUMBERS[kind]) - {"timings"}
+    assert options.number("devices", [0, 3]) == options.number("devices", 9) == 9
+    assert options.number("style", ["bypass", "vsc"]) == options.number("style", 9) == 9
     assert set(options.ENUMS) <= {name for kind in options.NUMBERS.values() for name in kind}
 
 
@@ -239,6 +268,9 @@ def test_open(random, tmp_path):
             same(pickle.loads(pickle.dumps(img))[...], a)
             for tile in img.tiles:
                 same(img.tile(tile.index), a[tile.slices])
+            with lift2k.open(path, cache_bytes=1 << 24) as keeps:
+                for x in range(0, a.shape[1], 9):
+                    same(np.ascontiguousarray(keeps[10:40, x:x + 30]), np.ascontiguousarray(a[10:40, x:x + 30]))
             small = img.level(2)
             whole = small[...]
             same(whole, lift2k.decode(path, reduce=2))
@@ -310,9 +342,44 @@ def test_write(random, tmp_path):
     memory = io.BytesIO()
     lift2k.write(memory, a, **coding)
     assert memory.getvalue() == data
+    with open(path, "wb", buffering=0) as file:  # in the middle of a file, and not buffered
+        file.write(b"before")
+        lift2k.write(file, a, by_rows=True, **coding)
+        file.write(b"after")
+    assert path.read_bytes() == b"before" + data + b"after"
+    link = tmp_path / "link"
+    link.symlink_to(path)
+    lift2k.write(link, a, **coding)
+    assert link.is_symlink() and path.read_bytes() == data
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    found = []
+    reader = threading.Thread(target=lambda: found.append(lift2k.decode(pipe)))
+    reader.start()
+    lift2k.write(pipe, a)
+    reader.join()
+    assert np.array_equal(found[0], a) and pipe.is_fifo()
     lift2k.write(path, pieces(), shape=a.shape)
     assert lift2k.open(path).header.tile_height == 1024
     assert path.stat().st_mode & 0o777 == 0o666 & ~_umask()
+
+
+def test_larger_than_memory(tmp_path):
+    """Of 256 million samples that come and go by rows, some tens of MiB are in memory."""
+    script = """if True:
+        import resource, sys, numpy, lift2k
+        row = (numpy.arange(16000) % 256).astype(numpy.uint8)
+        rows = (numpy.broadcast_to(row, (250, 16000)) for _ in range(64))
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        lift2k.write(sys.argv[1], rows, shape=(16000, 16000), tile_width=1000, tile_height=250, levels=2, threads=2)
+        with lift2k.open(sys.argv[1], limit_samples=1 << 30, threads=2) as img:
+            assert img.shape == (16000, 16000) and (img[15000:15100, 5:9] == numpy.arange(5, 9)).all()
+            assert img.level(2)[3900:].shape == (100, 4000)
+        print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
+        """
+    done = subprocess.run([sys.executable, "-c", script, tmp_path / "a.jp2"], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) < 100
 
 
 def _umask():
@@ -403,6 +470,18 @@ def test_transform(random):
         inverse.forward(a)
 
 
+def test_transform_of_a_region(random):
+    a = picture(random, (100, 120))
+    forward = lift2k.Transform(a.shape, levels=3, origin=(5, 6)).forward(a)[0]
+    full = lift2k.Transform(a.shape, levels=3, origin=(5, 6), direction="inverse")
+    part = lift2k.Transform(a.shape, levels=3, origin=(5, 6), direction="inverse", region=(50, 40, 81, 999))
+    for name, band in part.subbands[0].items():
+        whole, info = full.info(0, name), part.info(0, name)
+        band[...] = forward[name][info.y0 - whole.y0:info.y1 - whole.y0, info.x0 - whole.x0:info.x1 - whole.x0]
+    assert part.subbands[0]["HL1"].size < forward["HL1"].size / 2
+    same(part.inverse(), np.ascontiguousarray(a[34:, 45:76]))
+
+
 def test_float_transform(random):
     a = random.normal(0, 1, (64, 48)).astype(np.float32)
     coding = dict(wavelet="9/7", levels=2, coefficients="float32", backend="cpu")
@@ -453,6 +532,8 @@ def test_cancelling(random):
 
         with pytest.raises(KeyError, match="my own"):
             call(fails)
+    with pytest.raises(KeyError, match="my own"):
+        lift2k.encode_many([a, a], progress=fails, return_exceptions=True)
 
 
 def test_interrupt(random):

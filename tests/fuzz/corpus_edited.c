@@ -31,6 +31,33 @@ static void make_arrangements(void)
     picture_free(&p);
 }
 
+/* ---- Packet lengths ------------------------------------------------------------------------------------------- */
+
+/* PLT that is right, and that lies. */
+static void make_lengths(void)
+{
+    static const l2k_size precincts[] = {{32, 32}, {16, 16}};
+    for (unsigned i = 0; i < 36; i++) {
+        char name[64];
+        picture p;
+        picture_make(&p, 100, 90, 1 + i % 3);
+        l2k_encoder *encoder = new_encoder(2);
+        l2k_encoder_set(encoder, L2K_ENCODER_PLT, 1);
+        l2k_encoder_set(encoder, L2K_ENCODER_TLM, 1);
+        l2k_encoder_set(encoder, L2K_ENCODER_PROGRESSION, i % 5);
+        if (i % 4)
+            l2k_encoder_set_precincts(encoder, precincts, 2);
+        set_layers(encoder, 1 + i % 2);
+        memory_file file = finish_encoder(encoder, &p);
+        for (size_t at = 0; i >= 12 && at + 20 < file.size; at++)
+            if (file.data[at] == 0xFF && (file.data[at + 1] == 0x58 || (i >= 24 && file.data[at + 1] == 0x55)))
+                file.data[at + 5 + i % 14] ^= (uint8_t)(1u << i % 8);
+        snprintf(name, sizeof name, "lengths-%02u", i);
+        corpus_save_stream(name, file);
+        picture_free(&p);
+    }
+}
+
 /* ---- Progression changes ------------------------------------------------------------------------------------- */
 
 static void make_changes(void)
@@ -162,6 +189,7 @@ static void make_deep(void)
 void corpus_edited(void)
 {
     make_arrangements();
+    make_lengths();
     make_changes();
     make_components();
     make_derived();

@@ -59,6 +59,7 @@ static void set_opening(l2k_decoder *decoder, size_t bytes, uint32_t kind, fuzz_
     (void)l2k_decoder_set(decoder, L2K_DECODER_BACKEND, L2K_BACKEND_CPU);
     (void)l2k_decoder_set(decoder, L2K_DECODER_STRICT, kind & 1);
     (void)l2k_decoder_set(decoder, L2K_DECODER_TIMINGS, kind >> 1 & 1);
+    (void)l2k_decoder_set(decoder, L2K_DECODER_CACHE_BYTES, kind & 64 ? 1 << 14 : 0);
     (void)l2k_decoder_set(decoder, L2K_DECODER_LIMIT_SAMPLES, samples ? samples * 64 : MOST_SAMPLES);
     *most = default_memory(bytes);
     if (memory) {
@@ -69,9 +70,19 @@ static void set_opening(l2k_decoder *decoder, size_t bytes, uint32_t kind, fuzz_
         (void)l2k_decoder_set(decoder, L2K_DECODER_LIMIT_BYTES, read);
 }
 
-static l2k_status open_decoder(l2k_decoder *decoder, fuzz_file *file, bool memory)
+static int read_part(void *user, uint64_t offset, void *buffer, size_t bytes)
+{
+    const fuzz_file *file = user;
+    FUZZ_EXPECT(offset <= file->size && bytes <= file->size - offset);
+    memcpy(buffer, file->data + offset, bytes);
+    return 0;
+}
+
+static l2k_status open_decoder(l2k_decoder *decoder, fuzz_file *file, bool memory, bool parts)
 {
     l2k_stream stream = fuzz_stream(file);
+    if (parts)
+        return l2k_decoder_open_file(decoder, &(l2k_file){file->size, read_part, file});
     if (memory)
         return l2k_decoder_open_memory(decoder, file->data, file->size);
     file->at = 0;
@@ -98,7 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     w.errors = 0;
     const bool anew = kind & 8, second = kind & 16;
     for (int round = 0; round <= (anew || second); round++) {
-        if ((round == 0 || anew) && fuzz_reported(&w, open_decoder(decoder, &file, !(kind & 4))) != L2K_OK)
+        if ((round == 0 || anew) && fuzz_reported(&w, open_decoder(decoder, &file, !(kind & 4), kind & 32)) != L2K_OK)
             break;
         decode_round(decoder, &w, &tail);
     }

@@ -18,6 +18,10 @@ static const uint8_t tails[][24] = {
     {2 + 4, 0, 0, 0, 0, 0, 0, 0,            0, 0, 0, 3, 200, 200, 200, 200},
     {0, 0, 40, 30},                                                     /* little memory, few samples */
     {4, 0, 0, 0, 2, 0},                                                 /* no more than 512 bytes */
+    {16 + 32, 0, 0, 0, 0, 0, 0, 0,          0, 0, 0, 2, 60, 90, 80, 70, /* read in parts: one window, then another */
+     0, 0, 0, 2, 20, 30, 100, 120},
+    {16 + 32 + 64, 0, 0, 0, 0, 0, 0, 0,     0, 0, 0, 2, 60, 90, 80, 70, /* the same with code-blocks that are kept */
+     0, 0, 0, 2, 70, 90, 80, 70},
     {24, 0, 0, 0, 0, 0, 0, 7},                                          /* an allocation fails early; then everything again */
 };
 /* clang-format on */

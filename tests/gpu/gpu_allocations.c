@@ -123,7 +123,7 @@ static const scenario from_device = {"encode HT, one tile, device planes", encod
 
 static memory_file with_ratio; /* as the CPU makes it */
 
-/* Two images on one encoder, of small code-blocks: there, a ratio is met on the device. */
+/* Two images on one encoder, of small code-blocks: their list of truncation points is long enough for the device. */
 static l2k_status encode_ratio(const scenario_files *files, const l2k_hooks *hooks, memory_file *out, l2k_memory memory,
                                const l2k_plane *planes)
 {
@@ -212,45 +212,61 @@ static void test_each(void **unused)
     make_device_planes(&files.p);
     for (int i = 0; i < NUM_SCENARIOS; i++)
         fail_each_way(&scenarios[i], &files);
-    make_with_ratio(&files);
     fail_each_way(&from_device, &files);
-    fail_each_way(&with_a_ratio, &files);
-    free(with_ratio.data);
     free_device_planes(&files.p);
     scenario_files_free(&files);
 }
 
 /* AUTO does on the CPU what fails on the GPU, and gives the same. */
+static void fall_back_each_way(scenario_run *run, const scenario_files *files)
+{
+    for (int mode = 0; mode < 2; mode++) {
+        size_t failed = 0;
+        for (bool again = true; again; failed++) {
+            const scenario s = {"", run, true};
+            watch w = {.fail_at = SIZE_MAX};
+            once = mode;
+            calls = live = 0;
+            fail_at = failed;
+            assert_int_equal(scenario_live(&s, files, &w), L2K_OK);
+            again = calls > failed;
+            fail_at = SIZE_MAX;
+            assert_int_equal(live, 0);
+            assert_int_equal(w.errors, 0);
+        }
+        assert_true(failed > 4);
+    }
+}
+
 static void test_fall_back(void **unused)
 {
     (void)unused;
-    static scenario_run *const runs[] = {scenario_encode_ht,   scenario_encode_ratio, scenario_encode_psnr,
-                                         scenario_decode_ht,   scenario_encode_tiles, scenario_encode_ht_whole,
-                                         encode_device_planes, encode_device_ratio};
+    static scenario_run *const runs[] = {scenario_encode_ht,  scenario_encode_ratio, scenario_encode_psnr,
+                                         scenario_decode_ht,  scenario_encode_tiles, scenario_encode_ht_whole,
+                                         encode_device_planes};
     scenario_files files;
     scenario_files_make(&files, L2K_BACKEND_AUTO);
     make_device_planes(&files.p);
-    make_with_ratio(&files);
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
-        for (int mode = 0; mode < 2; mode++) {
-            size_t failed = 0;
-            for (bool again = true; again; failed++) {
-                const scenario s = {"", runs[i], true};
-                watch w = {.fail_at = SIZE_MAX};
-                once = mode;
-                calls = live = 0;
-                fail_at = failed;
-                assert_int_equal(scenario_live(&s, &files, &w), L2K_OK);
-                again = calls > failed;
-                fail_at = SIZE_MAX;
-                assert_int_equal(live, 0);
-                assert_int_equal(w.errors, 0);
-            }
-            assert_true(failed > 4);
-        }
+        fall_back_each_way(runs[i], &files);
+    free_device_planes(&files.p);
+    scenario_files_free(&files);
+}
+
+/* A picture that is large enough for the ratio to be met on the device. */
+static void test_ratio(void **unused)
+{
+    (void)unused;
+    scenario_files files = {.backend = L2K_BACKEND_CUDA};
+    picture_make(&files.p, 150, 110, 3);
+    make_device_planes(&files.p);
+    make_with_ratio(&files);
+    fail_each_way(&with_a_ratio, &files);
+    files.backend = L2K_BACKEND_AUTO;
+    fall_back_each_way(encode_device_ratio, &files);
     free_device_planes(&files.p);
     free(with_ratio.data);
-    scenario_files_free(&files);
+    picture_free(&files.p);
 }
 
 /* ---- Work that fails ------------------------------------------------------------------------------------------- */
@@ -452,9 +468,12 @@ int main(int argc, char **argv)
     int missing = gpu_missing();
     if (missing)
         return missing;
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each),          cmocka_unit_test(test_fall_back),
-        cmocka_unit_test(test_device_breaks), cmocka_unit_test(test_fall_back_when_broken),
-        cmocka_unit_test(test_nothing_new),   cmocka_unit_test(test_device_planes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each),
+                                       cmocka_unit_test(test_fall_back),
+                                       cmocka_unit_test(test_ratio),
+                                       cmocka_unit_test(test_device_breaks),
+                                       cmocka_unit_test(test_fall_back_when_broken),
+                                       cmocka_unit_test(test_nothing_new),
+                                       cmocka_unit_test(test_device_planes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* gpu_api: the public interface on a GPU. The transform on device memory, also captured in a graph, equals the CPU's; a
- * plan allocates the memory it announced; AUTO selects the GPU, or the CPU where the GPU's memory is too small; a
- * component without samples needs no plane. Measures what is free of the device's memory, and fills it, so that nothing
- * else may use the device meanwhile. Exits with 77 without a GPU, unless L2K_REQUIRE_GPU=1. */
+ * plan allocates the memory it announced; AUTO selects the GPU, or the CPU where the GPU's memory is too small.
+ * Measures what is free of the device's memory, and fills it, so that nothing else may use the device meanwhile. Exits
+ * with 77 without a GPU, unless L2K_REQUIRE_GPU=1. */
 #include "api_support.h"
 
 #include <cuda_runtime.h>
@@ -410,55 +410,10 @@ static void test_auto(void **unused)
     picture_free(&p);
 }
 
-/* ---- Planes in device memory ----------------------------------------------------------------------------------- */
-
-enum { ROWS = 5 };
-
-static void encode_column(const l2k_image *image, void *samples, l2k_memory memory, memory_file *file)
-{
-    const l2k_plane planes[2] = {{samples, 1, 1, L2K_SAMPLE_U8}, {NULL, 0, 1, L2K_SAMPLE_U8}};
-    l2k_encoder *encoder = l2k_encoder_new(NULL);
-    const l2k_stream out = stream_of(file);
-    assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_MEMORY, memory), L2K_OK);
-    assert_int_equal(
-        l2k_encoder_set(encoder, L2K_ENCODER_BACKEND, memory == L2K_MEMORY_DEVICE ? L2K_BACKEND_CUDA : L2K_BACKEND_CPU),
-        L2K_OK);
-    assert_int_equal(l2k_encoder_encode(encoder, image, planes, &out), L2K_OK);
-    l2k_encoder_free(encoder);
-}
-
-/* A component without samples needs no plane: one column, which sub-sampling by 2 leaves out. */
-static void test_empty_component(void **unused)
-{
-    (void)unused;
-    static const uint8_t samples[ROWS] = {9, 200, 3, 4, 77}, zeros[ROWS];
-    uint8_t got[ROWS], *device = gpu_take(ROWS);
-    l2k_component components[2] = {{.dx = 1, .dy = 1, .precision = 8}, {.dx = 2, .dy = 1, .precision = 8}};
-    const l2k_image image = {.x0 = 1, .x1 = 2, .y1 = ROWS, .num_components = 2, .components = components};
-    const l2k_plane planes[2] = {{device, 1, 1, L2K_SAMPLE_U8}, {NULL, 0, 1, L2K_SAMPLE_U8}};
-    memory_file right = memory_of(NULL, 0), file = memory_of(NULL, 0);
-    gpu_copy_in(device, samples, ROWS);
-    encode_column(&image, (void *)(uintptr_t)samples, L2K_MEMORY_HOST, &right);
-    encode_column(&image, device, L2K_MEMORY_DEVICE, &file);
-    assert_int_equal(file.size, right.size);
-    assert_memory_equal(file.data, right.data, right.size);
-    gpu_copy_in(device, zeros, ROWS);
-    l2k_decoder *decoder = l2k_decoder_new(NULL);
-    assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_MEMORY, L2K_MEMORY_DEVICE), L2K_OK);
-    assert_int_equal(l2k_decoder_open_memory(decoder, file.data, file.size), L2K_OK);
-    assert_int_equal(l2k_decoder_decode(decoder, planes), L2K_OK);
-    gpu_copy_out(got, device, ROWS);
-    assert_memory_equal(got, samples, ROWS);
-    l2k_decoder_free(decoder);
-    gpu_give_back(device);
-    free(right.data);
-    free(file.data);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_device), cmocka_unit_test(test_memory),
-                                       cmocka_unit_test(test_auto), cmocka_unit_test(test_empty_component)};
+                                       cmocka_unit_test(test_auto)};
     int missing = gpu_missing();
     if (missing)
         return missing;

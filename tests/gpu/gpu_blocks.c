@@ -93,12 +93,18 @@ static void free_coders(void)
 
 static bool wants_distortions;
 
+/* Device memory that is lent to a batch, all of it, less or nothing. */
+enum { SPARE_BYTES = 1 << 20 };
+static void *spare;
+
 static l2k_status run(unsigned k, size_t first, size_t count, bool decode, atomic_bool *damaged)
 {
     const l2k_block_batch batch = {.places = places[k] + first,
                                    .num_places = count,
                                    .distortions = wants_distortions,
                                    .damaged = damaged,
+                                   .spare = spare,
+                                   .spare_bytes = random_below(2) ? random_below(SPARE_BYTES + 1) : 0,
                                    .bytes = stream_offered ? stream : NULL,
                                    .num_bytes = stream_offered};
     const l2k_block_coder_table *table = coders[k]->table;
@@ -541,10 +547,12 @@ int main(int argc, char **argv)
     unsigned damaged = 0;
     ht_prepare();
     make_coders();
+    spare = gpu_take(SPARE_BYTES);
     check_errors();
     check_mq_errors();
     for (unsigned i = 0; i < batches; i++) {
         use_coders(i % 4 == 2);
+        context.in_flight = i / 4 % 3 == 1 ? 8 : 0; /* an image by itself is coded in another way */
         if (i % 2)
             damaged += check_decoding();
         else
@@ -555,6 +563,7 @@ int main(int argc, char **argv)
     }
     measure_dearest();
     free_coders();
+    gpu_give_back(spare);
     printf("%u batches: %zu code-blocks encoded and %zu decoded as the CPU does, in %u batches damaged ones\n", batches,
            encoded, decoded, damaged);
     return 0;

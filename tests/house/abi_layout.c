@@ -26,6 +26,10 @@ static void print_stream(void)
     MEMBER(l2k_stream, write);
     MEMBER(l2k_stream, rewrite);
     MEMBER(l2k_stream, user);
+    STRUCT(l2k_file);
+    MEMBER(l2k_file, bytes);
+    MEMBER(l2k_file, read_at);
+    MEMBER(l2k_file, user);
 }
 
 static void print_items(void)
@@ -381,6 +385,8 @@ static void print_values(void)
     VALUE(L2K_VOLUME_ORDER);
     VALUE(L2K_VOLUME_COMPONENT_TRANSFORM);
     VALUE(L2K_VOLUME_COEFFICIENTS);
+    VALUE(L2K_VOLUME_MEMORY);
+    VALUE(L2K_VOLUME_BACKEND);
     VALUE(L2K_VOLUME_THREADS);
     VALUE(L2K_VOLUME_LIMIT_SAMPLES);
     VALUE(L2K_VOLUME_CPU);

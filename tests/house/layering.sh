@@ -24,7 +24,7 @@ BEGIN {
     # One file per compiled form of the kernels, next to a header that declares them.
     row["transform/cuda"] = row["transform/cpu"] " transform/cuda/forms"
     row["transform/cuda/forms"] = row["transform/cpu"] " transform/cuda"
-    row["transform/volume"] = row["transform/cpu"]
+    row["transform/volume"] = row["transform/cpu"] " transform/cuda"
     # Only the files at the top of codec/ see all rooms, and no room includes a header from the top.
     stages = "lift2k base tiling quant transform"
     row["codec/tile"] = stages " dwt"

@@ -114,6 +114,12 @@ static void call_lifting(const kernel *k, l2k_cpu cpu, const workspace *w, size_
         lifting->lone(all[0], n);
 }
 
+static void call_scale(const kernel *k, l2k_cpu cpu, const workspace *w, size_t n, unsigned variant)
+{
+    (void)variant;
+    l2k_wavelet_rows_get(cpu, (l2k_wavelet)k->a)->scale(at(w, 0), n, 1.2301741f);
+}
+
 static void call_split(const kernel *k, l2k_cpu cpu, const workspace *w, size_t n, unsigned variant)
 {
     const l2k_wavelet_rows *rows = l2k_wavelet_rows_get(cpu, (l2k_wavelet)k->a);
@@ -220,6 +226,11 @@ static void list_wavelets(void)
                 add(k);
             }
         }
+}
+
+static void list_scaling(void)
+{
+    add((kernel){"9/7 scaling", call_scale, true, true, 1, L2K_WAVELET_9_7, 0, 0});
 }
 
 static void list_quantisers(void)
@@ -392,6 +403,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_choice),
     };
     list_wavelets();
+    list_scaling();
     list_quantisers();
     list_index();
     list_pixels();

@@ -540,6 +540,12 @@ static void test_region_settings(void **unused)
     assert_int_equal(l2k_transform_subband(t, 0, 15, &info), L2K_OK);
     assert_int_equal(info.x1, 1 << 14);
     assert_in_range(info.x0, 15990, 16000);
+    /* A device's memory, in a build that knows it. */
+    uint64_t bytes;
+    const size_t errors = w.errors;
+    if (l2k_transform_device_bytes(t, &p.image, &bytes) == L2K_OK)
+        assert_in_range(bytes, 768 * 768 * 4, 3 * 768 * 768 * 4);
+    w.errors = errors;
     /* The same memory serves a region elsewhere that is cut alike. */
     assert_int_equal(l2k_transform_set_region(t, 1024, 1024, 1280, 1280), L2K_OK);
     assert_int_equal(l2k_transform_prepare(t, &p.image), L2K_OK);

@@ -173,6 +173,7 @@ static void fill_band(const l2k_plan_component *c, unsigned band, const l2k_coef
                       const l2k_coefficients *to)
 {
     const l2k_rect needed = l2k_needed_part(c, band), held = l2k_held_part(c, band);
+    assert_true(contains(l2k_read_part(c, band), needed) && contains(held, l2k_read_part(c, band)));
     const l2k_rect all =
         l2k_subband_rect(c->rect, l2k_band_level(c->levels, l2k_band_resolution(band)), l2k_band_orientation(band));
     assert_true(contains(held, needed) && contains(all, held));
@@ -350,7 +351,7 @@ static void test_needed(void **unused)
 static void test_memory(void **unused)
 {
     (void)unused;
-    uint64_t before = 0, on_device = 0;
+    uint64_t before = 0;
     for (unsigned log2 = 12; log2 <= 24; log2++) {
         l2k_plan_component c = square((uint32_t)1 << log2, L2K_WAVELET_9_7, (l2k_rect){101, 301, 613, 813});
         const l2k_plan_spec spec = {
@@ -360,14 +361,7 @@ static void test_memory(void **unused)
         assert_true(bytes < 4u * 512 * 512 * sizeof(int32_t));
         assert_true(log2 == 12 || bytes == before);
         before = bytes;
-#ifdef L2K_WITH_CUDA
-        const uint64_t there = l2k_plan_device_bytes(&spec);
-        assert_true(there < 4u * 512 * 512 * sizeof(int32_t));
-        assert_true(log2 == 12 || there == on_device);
-        on_device = there;
-#endif
     }
-    (void)on_device;
 }
 
 static void test_fits(void **unused)
@@ -380,7 +374,7 @@ static void test_fits(void **unused)
     l2k_plan *plan;
     assert_int_equal(l2k_plan_create(&context, L2K_BACKEND_CPU, &spec, &plan), L2K_OK);
     assert_true(l2k_plan_fits(plan, &spec));
-    c.window = (l2k_rect){640, 1280, 896, 1536}; /* by multiples of 2^5 */
+    c.window = (l2k_rect){320 + 1024, 640 + 256, 576 + 1024, 896 + 256}; /* by multiples of 8 * 2^5 */
     assert_true(l2k_plan_fits(plan, &spec));
     c.window.x0 += 2;
     c.window.x1 += 2;

@@ -153,15 +153,15 @@ static unsigned deep_levels(const l2k_plan *plan, uint32_t first)
     return levels ? levels - 1 : 0;
 }
 
-/* Where the coefficients of a subband begin that a component's plan needs, in its view. */
+/* Where the coefficients of a subband begin that a component's plan reads, in its view. */
 static l2k_band_view place_part(const l2k_plan *plan, const l2k_plan_component *component, unsigned band)
 {
     const l2k_band_view *view = &plan->views[component - plan->components].bands[band];
     if (!l2k_has_window(component))
         return *view;
-    const l2k_rect needed = l2k_needed_part(component, band), held = l2k_held_part(component, band);
-    return (l2k_band_view){view->x + needed.x0 - held.x0, view->y + needed.y0 - held.y0, l2k_rect_width(needed),
-                           l2k_rect_height(needed)};
+    const l2k_rect read = l2k_read_part(component, band), held = l2k_held_part(component, band);
+    return (l2k_band_view){view->x + read.x0 - held.x0, view->y + read.y0 - held.y0, l2k_rect_width(read),
+                           l2k_rect_height(read)};
 }
 
 static void shape_sweep(const l2k_plan *plan, const l2k_plan_component *component, l2k_cpu_sweep *s)

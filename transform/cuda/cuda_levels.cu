@@ -30,6 +30,7 @@ struct level_run {
     void *const *coefficients;
     uint32_t *arrived;
     char *low[2];
+    bool all_columns;
     cudaStream_t stream;
     l2k_level_groups groups; /* of the components that are being launched */
 };
@@ -54,16 +55,16 @@ l2k_cuda_plane low_plane(const level_run *run, uint32_t c, unsigned lane, unsign
     return plane;
 }
 
-/* Where the coefficients begin that the plan needs of a subband, in its view. */
+/* Where the coefficients begin that the plan reads of a subband, in its view. */
 size_t first_of_band(const level_run *run, uint32_t c, unsigned band)
 {
     const l2k_plan_component *component = &run->plan->components[c];
     const l2k_coefficients *view = &run->plan->views[c];
     size_t x = view->bands[band].x, y = view->bands[band].y;
     if (l2k_has_window(component)) {
-        const l2k_rect needed = l2k_needed_part(component, band), held = l2k_held_part(component, band);
-        x += needed.x0 - held.x0;
-        y += needed.y0 - held.y0;
+        const l2k_rect read = l2k_read_part(component, band), held = l2k_held_part(component, band);
+        x += read.x0 - held.x0;
+        y += read.y0 - held.y0;
     }
     return y * view->stride + x;
 }
@@ -159,7 +160,7 @@ l2k_cuda_sweep sweep_of(const level_run *run, uint32_t c, unsigned lane0, unsign
     memset(&sweep, 0, sizeof sweep);
     sweep.x = span_of(rect.x0, rect.x0, rect.x1);
     sweep.y = span_of(rect.y0, rect.y0, rect.y1);
-    sweep.kept_x = span_of(rect.x0, kept.x0, kept.x1);
+    sweep.kept_x = g == 0 && run->all_columns ? sweep.x : span_of(rect.x0, kept.x0, kept.x1);
     sweep.kept_y = span_of(rect.y0, kept.y0, kept.y1);
     sweep.levels = (int32_t)group.count;
     sweep.components = (int32_t)count;
@@ -331,20 +332,26 @@ int launch_components(const level_run *run, uint32_t c, unsigned together, const
 
 } // namespace
 
-extern "C" size_t l2k_cuda_low_bytes(const l2k_plan_spec *spec)
+extern "C" size_t l2k_cuda_low_sample_bytes(const l2k_plan_spec *spec)
 {
     size_t bytes[2];
     l2k_measure_low(spec, bytes);
-    return ARRIVED_BYTES + bytes[0] + bytes[1];
+    return bytes[0] + bytes[1];
+}
+
+extern "C" size_t l2k_cuda_low_bytes(const l2k_plan_spec *spec)
+{
+    return l2k_cuda_low_sample_bytes(spec) + ARRIVED_BYTES;
 }
 
 extern "C" int l2k_cuda_run_levels(const l2k_plan *plan, const l2k_plane *planes, void *const *coefficients, char *low,
-                                   void *stream)
+                                   bool all_columns, void *stream)
 {
     size_t bytes[2];
     l2k_measure_low(&plan->spec, bytes);
-    char *first = low + ARRIVED_BYTES;
-    level_run run = {plan, coefficients, (uint32_t *)low, {first, first + bytes[0]}, (cudaStream_t)stream};
+    char *second = low + bytes[0];
+    level_run run = {plan,          coefficients, (uint32_t *)(second + bytes[1]),
+                     {low, second}, all_columns,  (cudaStream_t)stream};
     int error = cudaSuccess;
     for (uint32_t c = 0; c < plan->spec.num_components && error == cudaSuccess;) {
         unsigned together = l2k_components_together(&plan->spec, c);

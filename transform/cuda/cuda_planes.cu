@@ -39,6 +39,25 @@ template <class Sample> __global__ void copy_samples(samples to, samples from, u
                 *(const Sample *)(from.data + y * from.row_stride + x * from.sample_stride);
 }
 
+/* Rows of bytes, a word at a time of what is written, from any address. A word that is read has a byte that is wanted,
+ * so it is inside the same memory. */
+__global__ void copy_rows(samples to, samples from, uint32_t bytes, uint32_t height)
+{
+    for (uint32_t y = blockIdx.x; y < height; y += gridDim.x) {
+        char *out = to.data + y * to.row_stride;
+        const char *in = from.data + y * from.row_stride;
+        const uint32_t head = min((uint32_t)(-(uintptr_t)out & 3), bytes), words = (bytes - head) / 4;
+        const uint32_t single = bytes - 4 * words, shift = 8 * (uint32_t)((uintptr_t)(in + head) & 3);
+        const uint32_t *word = (const uint32_t *)((uintptr_t)(in + head) & ~(uintptr_t)3);
+        for (uint32_t x = threadIdx.x; x < words; x += blockDim.x)
+            ((uint32_t *)(out + head))[x] = __funnelshift_r(word[x], shift ? word[x + 1] : 0, shift);
+        if (threadIdx.x < single) {
+            const uint32_t at = threadIdx.x < head ? threadIdx.x : 4 * words + threadIdx.x;
+            out[at] = in[at];
+        }
+    }
+}
+
 const unsigned THREADS = 256, MOST_BLOCKS = 2048;
 
 unsigned blocks_for(uint32_t height)
@@ -91,9 +110,14 @@ extern "C" l2k_status l2k_device_copy(const l2k_context *context, const l2k_plan
 {
     const samples out = samples_of(to), in = samples_of(from);
     const cudaStream_t s = (cudaStream_t)stream;
+    const long long bytes = (long long)l2k_sample_bytes(to->type);
     if (width == 0 || height == 0)
         return L2K_OK;
-    switch (l2k_sample_bytes(to->type)) {
+    if (out.sample_stride == bytes && in.sample_stride == bytes && width <= UINT32_MAX / bytes) {
+        copy_rows<<<blocks_for(height), THREADS, 0, s>>>(out, in, (uint32_t)(width * bytes), height);
+        return l2k_cuda_check(context, cudaGetLastError(), "copying samples");
+    }
+    switch (bytes) {
     case 1:
         copy_samples<int8_t><<<blocks_for(height), THREADS, 0, s>>>(out, in, width, height);
         break;

@@ -1,6 +1,8 @@
 /* l2k_volume, the transform of volumes of the public header: an object with options around stages. */
 #include "transform/volume/volume.h"
 
+#include <string.h>
+
 #include "base/memory.h"
 #include "base/object.h"
 
@@ -13,6 +15,8 @@ static const l2k_option_rule rules[] = {
     [L2K_VOLUME_ORDER] = {"order of levels", 0, L2K_VOLUME_ISOTROPIC, L2K_VOLUME_Z_FIRST},
     [L2K_VOLUME_COMPONENT_TRANSFORM] = {"component transform", 0, 1, 0},
     [L2K_VOLUME_COEFFICIENTS] = {"coefficient type", -1, L2K_COEFFICIENT_FLOAT32, -1},
+    [L2K_VOLUME_MEMORY] = {"memory", 0, L2K_MEMORY_DEVICE, L2K_MEMORY_HOST},
+    [L2K_VOLUME_BACKEND] = {"backend", 0, L2K_BACKEND_CUDA, L2K_BACKEND_AUTO},
     [L2K_VOLUME_THREADS] = {"number of threads", 0, 1024, 0},
     [L2K_VOLUME_LIMIT_SAMPLES] = {"limit of samples", 0, INT64_MAX, (int64_t)1 << 36},
     [L2K_VOLUME_CPU] = {"instruction set", 0, L2K_CPU_NEON, L2K_CPU_AUTO},
@@ -32,6 +36,8 @@ l2k_volume *l2k_volume_new(const l2k_hooks *hooks)
 
 static void forget(l2k_volume *v)
 {
+    if (v->functions && v->stages)
+        v->functions->free(v);
     l2k_stages_release(v);
     l2k_tile_spec_release(&v->context, &v->spec.tile);
     v->prepared = false;
@@ -47,20 +53,78 @@ void l2k_volume_free(l2k_volume *volume)
 
 l2k_status l2k_volume_set(l2k_volume *volume, l2k_volume_option option, int64_t value)
 {
+    volume->changed = true;
     return l2k_object_set(&kind, volume, option, value);
+}
+
+void l2k_volume_set_stream(l2k_volume *volume, void *stream)
+{
+    volume->changed = volume->changed || stream != volume->stream;
+    volume->stream = stream;
+}
+
+/* AUTO is the CPU, unless slices are in device memory. */
+static l2k_status choose_backend(l2k_volume *v)
+{
+    const int64_t *o = v->options;
+    const bool on_device = o[L2K_VOLUME_MEMORY] == L2K_MEMORY_DEVICE;
+    v->functions = &l2k_volume_cpu;
+    if (o[L2K_VOLUME_BACKEND] != L2K_BACKEND_CUDA && !on_device)
+        return L2K_OK;
+    if (o[L2K_VOLUME_BACKEND] == L2K_BACKEND_CPU)
+        return l2k_fail(&v->context, L2K_ERROR_ARGUMENT, "the CPU does not work on device memory");
+    if (v->spec.isotropic)
+        return l2k_fail(&v->context, L2K_ERROR_BACKEND, "CUDA: only the CPU has the isotropic order of volumes");
+#ifdef L2K_WITH_CUDA
+    v->functions = &l2k_volume_cuda;
+    return L2K_OK;
+#else
+    return l2k_fail(&v->context, L2K_ERROR_BACKEND, "this build has no CUDA backend");
+#endif
+}
+
+/* Whether what is prepared can serve a volume with the same options. */
+static bool is_same(const l2k_volume_spec *a, const l2k_volume_spec *b)
+{
+    bool same = a->z0 == b->z0 && a->z1 == b->z1 && a->tile.plan.num_components == b->tile.plan.num_components;
+    for (uint32_t c = 0; same && c < a->tile.plan.num_components; c++) {
+        const l2k_plan_component *x = &a->tile.components[c], *y = &b->tile.components[c];
+        same = memcmp(&x->rect, &y->rect, sizeof x->rect) == 0 && x->precision == y->precision &&
+               x->is_signed == y->is_signed;
+    }
+    return same;
+}
+
+static l2k_status make(l2k_volume *v)
+{
+    L2K_TRY(choose_backend(v));
+    L2K_TRY(l2k_stages_make(v));
+    return v->functions->make(v);
 }
 
 l2k_status l2k_volume_prepare(l2k_volume *volume, const l2k_image *slice, uint32_t z0, uint32_t z1)
 {
-    forget(volume);
+    l2k_volume_spec spec = {.z0 = z0};
     volume->context.threads = l2k_thread_count((unsigned)volume->options[L2K_VOLUME_THREADS]);
     volume->context.cpu = (l2k_cpu)volume->options[L2K_VOLUME_CPU];
-    L2K_TRY(l2k_cpu_check(&volume->context));
-    L2K_TRY(l2k_volume_spec_make(volume, slice, z0, z1, &volume->spec));
-    l2k_status status = l2k_stages_make(volume);
+    volume->asked = false;
+    l2k_status status = l2k_cpu_check(&volume->context);
+    if (status == L2K_OK)
+        status = l2k_volume_spec_make(volume, slice, z0, z1, &spec);
+    if (status == L2K_OK && volume->prepared && !volume->changed && is_same(&volume->spec, &spec)) {
+        l2k_tile_spec_release(&volume->context, &spec.tile);
+        l2k_stages_rewind(volume);
+        return volume->functions->rewind(volume);
+    }
+    forget(volume);
+    if (status != L2K_OK)
+        return status;
+    volume->spec = spec;
+    status = make(volume);
     if (status != L2K_OK)
         forget(volume);
     volume->prepared = status == L2K_OK;
+    volume->changed = false;
     return status;
 }
 
@@ -100,132 +164,45 @@ static l2k_status check_planes(const l2k_volume *v, const l2k_plane *planes)
     return L2K_OK;
 }
 
-/* Whether slices wait to be got. */
-static bool has_finished(const l2k_volume_stage *stage)
-{
-    return stage->finished.first || l2k_stage_is_ready(stage);
-}
-
-/* Whether the stage is not the last one, so that its low-pass slices leave without LL. */
-static bool has_next(const l2k_volume *v, unsigned stage)
-{
-    return stage + 1 < v->num_stages;
-}
-
-/* The views of a stage, and where the slice belongs. */
-static void show(l2k_volume *v, unsigned number, l2k_z_place place, l2k_volume_slice *slice)
-{
-    const uint32_t count = v->spec.tile.plan.num_components;
-    for (uint32_t c = 0; c < count; c++) {
-        v->views[c] = *l2k_plan_coefficients(v->stages[number].plan, c);
-        if (!place.high && has_next(v, number))
-            v->views[c].bands[0] = (l2k_band_view){0, 0, 0, 0};
-    }
-    *slice = (l2k_volume_slice){place.level ? number + place.level : 0, place.high, place.index, count, v->views};
-}
-
 /* ---- Forward ------------------------------------------------------------------------------------------------- */
 
 l2k_status l2k_volume_put_slice(l2k_volume *volume, const l2k_plane *planes)
 {
-    l2k_volume_stage *stage = volume->stages;
     l2k_z_place place;
     L2K_TRY(check_prepared(volume, L2K_FORWARD));
     L2K_TRY(check_planes(volume, planes));
-    for (unsigned i = 0; i < volume->num_stages; i++)
-        if (has_finished(&volume->stages[i]))
-            return l2k_fail(&volume->context, L2K_ERROR_STATE, "slices of coefficients wait to be got");
-    if (!l2k_z_wanted(&stage->z, &place))
+    if (volume->functions->is_full(volume))
+        return l2k_fail(&volume->context, L2K_ERROR_STATE, "slices of coefficients wait to be got");
+    if (!l2k_z_wanted(&volume->stages->z, &place))
         return l2k_fail(&volume->context, L2K_ERROR_STATE, "all slices of the volume have been put");
-    l2k_z_slice *slice = l2k_stage_new_slice(volume, stage);
-    if (!slice)
-        return L2K_ERROR_MEMORY;
-    l2k_stage_load(volume, stage, planes, slice);
-    return l2k_stage_put(volume, stage, slice);
-}
-
-/* LL of a low-pass slice, to the next stage. */
-static l2k_status pass_low_on(l2k_volume *v, unsigned number)
-{
-    l2k_volume_stage *next = &v->stages[number + 1];
-    l2k_z_slice *slice = l2k_stage_new_slice(v, next);
-    if (!slice)
-        return L2K_ERROR_MEMORY;
-    l2k_stage_take_low(v, &v->stages[number], slice);
-    return l2k_stage_put(v, next, slice);
+    return volume->functions->put(volume, planes);
 }
 
 l2k_status l2k_volume_get_coefficients(l2k_volume *volume, l2k_volume_slice *slice)
 {
     *slice = (l2k_volume_slice){.views = NULL};
     L2K_TRY(check_prepared(volume, L2K_FORWARD));
-    for (unsigned i = volume->num_stages; i-- > 0;) {
-        l2k_volume_stage *stage = &volume->stages[i];
-        l2k_z_slice *finished = l2k_stage_get(volume, stage, false);
-        if (!finished)
-            continue;
-        const l2k_z_place place = finished->place;
-        l2k_status status = l2k_stage_analyse(volume, stage, finished);
-        l2k_stage_free(stage, finished);
-        if (status == L2K_OK && !place.high && has_next(volume, i))
-            status = pass_low_on(volume, i);
-        if (status == L2K_OK)
-            show(volume, i, place, slice);
-        return status;
-    }
-    return L2K_OK;
+    return volume->functions->get_coefficients(volume, slice);
 }
 
 /* ---- Inverse ------------------------------------------------------------------------------------------------- */
 
-/* The stage whose coefficients are wanted, and which. A low-pass slice needs a slice of the next stage for its LL. */
-static bool find_wanted(const l2k_volume *v, unsigned *number, l2k_z_place *place)
-{
-    for (*number = 0; l2k_z_wanted(&v->stages[*number].z, place); ++*number) {
-        const l2k_volume_stage *next = &v->stages[*number + 1];
-        if (place->high || !has_next(v, *number) || next->finished.first || next->z.out.first)
-            return true;
-    }
-    return false;
-}
-
 l2k_status l2k_volume_next_coefficients(l2k_volume *volume, l2k_volume_slice *slice)
 {
-    unsigned number;
-    l2k_z_place place;
     *slice = (l2k_volume_slice){.views = NULL};
     L2K_TRY(check_prepared(volume, L2K_INVERSE));
-    volume->asked = !has_finished(&volume->stages[0]) && find_wanted(volume, &number, &place);
-    if (volume->asked)
-        show(volume, number, place, slice);
+    L2K_TRY(volume->functions->next_coefficients(volume, slice));
+    volume->asked = slice->views;
     return L2K_OK;
-}
-
-/* LL of a low-pass slice, from the next stage. */
-static void fetch_low(l2k_volume *v, unsigned number)
-{
-    l2k_volume_stage *next = &v->stages[number + 1];
-    l2k_z_slice *slice = l2k_stage_get(v, next, true);
-    l2k_stage_give_low(v, &v->stages[number], slice);
-    l2k_stage_free(next, slice);
 }
 
 l2k_status l2k_volume_put_coefficients(l2k_volume *volume)
 {
-    unsigned number;
-    l2k_z_place place;
     L2K_TRY(check_prepared(volume, L2K_INVERSE));
-    if (!volume->asked || !find_wanted(volume, &number, &place))
+    if (!volume->asked)
         return l2k_fail(&volume->context, L2K_ERROR_STATE, "no coefficients are wanted, or they were not asked for");
-    l2k_volume_stage *stage = &volume->stages[number];
-    l2k_z_slice *slice = l2k_stage_new_slice(volume, stage);
-    if (!slice)
-        return L2K_ERROR_MEMORY;
     volume->asked = false;
-    if (!place.high && has_next(volume, number))
-        fetch_low(volume, number);
-    l2k_status status = l2k_stage_synthesise(volume, stage, slice);
-    return status == L2K_OK ? l2k_stage_put(volume, stage, slice) : status;
+    return volume->functions->put_coefficients(volume);
 }
 
 l2k_status l2k_volume_get_slice(l2k_volume *volume, const l2k_plane *planes, bool *got)
@@ -233,11 +210,5 @@ l2k_status l2k_volume_get_slice(l2k_volume *volume, const l2k_plane *planes, boo
     *got = false;
     L2K_TRY(check_prepared(volume, L2K_INVERSE));
     L2K_TRY(check_planes(volume, planes));
-    l2k_z_slice *slice = l2k_stage_get(volume, volume->stages, false);
-    if (!slice)
-        return L2K_OK;
-    l2k_stage_store(volume, volume->stages, planes, slice);
-    l2k_stage_free(volume->stages, slice);
-    *got = true;
-    return L2K_OK;
+    return volume->functions->get_slice(volume, planes, got);
 }

@@ -32,10 +32,31 @@ typedef struct l2k_volume_stage {
     l2k_z_queue finished; /* whose program has run */
 } l2k_volume_stage;
 
+/* A backend, as l2k_volume_... see it after their checks. */
+typedef struct l2k_volume_functions {
+    l2k_status (*make)(l2k_volume *volume);   /* the stages are laid out */
+    void (*free)(l2k_volume *volume);         /* also what an incomplete make has left; the stages follow */
+    l2k_status (*rewind)(l2k_volume *volume); /* for another volume; the stages have been rewound */
+    bool (*is_full)(const l2k_volume *volume);
+    l2k_status (*put)(l2k_volume *volume, const l2k_plane *planes);
+    l2k_status (*get_coefficients)(l2k_volume *volume, l2k_volume_slice *slice);
+    l2k_status (*next_coefficients)(l2k_volume *volume, l2k_volume_slice *slice);
+    l2k_status (*put_coefficients)(l2k_volume *volume); /* those that were asked for */
+    l2k_status (*get_slice)(l2k_volume *volume, const l2k_plane *planes, bool *got);
+} l2k_volume_functions;
+
+extern const l2k_volume_functions l2k_volume_cpu;
+#ifdef L2K_WITH_CUDA
+extern const l2k_volume_functions l2k_volume_cuda;
+#endif
+
 struct l2k_volume {
     l2k_context context;
     int64_t options[L2K_VOLUME_NUM_OPTIONS];
-    bool prepared;
+    bool prepared, changed; /* changed: options, since it was prepared */
+    const l2k_volume_functions *functions;
+    struct l2k_cuda_volume *cuda; /* the CUDA backend's own */
+    void *stream;                 /* the caller's, for device memory: a cudaStream_t */
     l2k_volume_spec spec;
     l2k_cpu cpu; /* whose rows are used */
     unsigned num_stages;
@@ -50,7 +71,11 @@ l2k_status l2k_volume_spec_make(const l2k_volume *volume, const l2k_image *slice
 
 /* ---- Stages (volume_stage.c) --------------------------------------------------------------------------------- */
 
-/* Makes all stages of volume->spec. What was made is released by l2k_stages_release, after an error as well. */
+/* A plan for the levels of `slices` slices of stage `number`, one after the other as its components. */
+l2k_status l2k_stage_make_plan(const l2k_volume *volume, unsigned number, unsigned slices, l2k_plan **plan);
+
+/* Lays out all stages of volume->spec, without plans. What was made is released by l2k_stages_release, after an error
+ * as well. */
 l2k_status l2k_stages_make(l2k_volume *volume);
 void l2k_stages_release(l2k_volume *volume);
 

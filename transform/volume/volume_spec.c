@@ -66,6 +66,7 @@ static l2k_status make_tile(const l2k_volume *v, const l2k_image *slice, l2k_vol
     transform.options[L2K_TRANSFORM_COEFFICIENTS] = L2K_COEFFICIENT_INT32;
     transform.options[L2K_TRANSFORM_LIMIT_SAMPLES] = o[L2K_VOLUME_LIMIT_SAMPLES];
     L2K_TRY(l2k_tile_spec_make(&transform, slice, &s->tile));
+    s->tile.plan.on_device = o[L2K_VOLUME_MEMORY] == L2K_MEMORY_DEVICE;
     const int64_t type = o[L2K_VOLUME_COEFFICIENTS];
     const bool floats = l2k_wavelet_get(s->wavelet)->is_float;
     s->tile.plan.type = type >= 0 ? (l2k_coefficient_type)type

@@ -43,19 +43,22 @@ static l2k_plan_component component_of(const l2k_volume_spec *spec, unsigned num
     return component;
 }
 
-static l2k_status make_plan(l2k_volume *volume, l2k_volume_stage *stage, unsigned number)
+l2k_status l2k_stage_make_plan(const l2k_volume *volume, unsigned number, unsigned slices, l2k_plan **plan)
 {
     const l2k_volume_spec *spec = &volume->spec;
-    l2k_plan_component *components = l2k_allocate(&volume->context, spec->tile.plan.num_components, sizeof *components);
+    const uint32_t count = spec->tile.plan.num_components;
+    l2k_plan_component *components = l2k_allocate(&volume->context, (size_t)count * slices, sizeof *components);
     if (!components)
         return l2k_fail(&volume->context, L2K_ERROR_MEMORY, "out of memory for a volume");
-    for (uint32_t c = 0; c < spec->tile.plan.num_components; c++)
-        components[c] = component_of(spec, number, c);
-    l2k_plan_spec plan = {.direction = spec->tile.plan.direction,
-                          .type = spec->tile.plan.type,
-                          .num_components = spec->tile.plan.num_components,
-                          .components = components};
-    l2k_status status = l2k_plan_create(&volume->context, L2K_BACKEND_CPU, &plan, &stage->plan);
+    for (uint32_t c = 0; c < count * slices; c++)
+        components[c] = component_of(spec, number, c % count);
+    l2k_plan_spec wanted = {.direction = spec->tile.plan.direction,
+                            .type = spec->tile.plan.type,
+                            .num_components = count * slices,
+                            .components = components,
+                            .on_device = volume->functions != &l2k_volume_cpu};
+    l2k_status status =
+        l2k_plan_create(&volume->context, wanted.on_device ? L2K_BACKEND_CUDA : L2K_BACKEND_CPU, &wanted, plan);
     l2k_release(&volume->context, components);
     return status;
 }
@@ -86,10 +89,8 @@ l2k_status l2k_stages_make(l2k_volume *volume)
     volume->views = l2k_allocate_zeroed(&volume->context, spec->tile.plan.num_components, sizeof *volume->views);
     if (!volume->stages || !volume->views)
         return l2k_fail(&volume->context, L2K_ERROR_MEMORY, "out of memory for a volume");
-    for (unsigned i = 0; i < volume->num_stages; i++) {
+    for (unsigned i = 0; i < volume->num_stages; i++)
         L2K_TRY(lay_out(volume, &volume->stages[i], i));
-        L2K_TRY(make_plan(volume, &volume->stages[i], i));
-    }
     volume->cpu = l2k_cpu_resolve(volume->context.cpu);
     l2k_stages_rewind(volume);
     return L2K_OK;
@@ -118,7 +119,6 @@ static void release_stage(const l2k_context *context, l2k_volume_stage *stage)
         l2k_release(context, slice->memory);
         l2k_release(context, slice);
     }
-    l2k_plan_free(stage->plan);
     l2k_z_release(context, &stage->z);
     l2k_release(context, stage->planes);
     l2k_release(context, stage->offsets);
@@ -158,35 +158,29 @@ l2k_z_slice *l2k_stage_new_slice(const l2k_volume *volume, l2k_volume_stage *sta
 
 void l2k_stage_free(l2k_volume_stage *stage, l2k_z_slice *slice)
 {
-    l2k_z_append(&stage->free, slice);
+    l2k_z_push(&stage->free, slice);
 }
 
 /* ---- Programs ------------------------------------------------------------------------------------------------ */
 
-static void scale_values(float *restrict x, size_t n, float factor)
-{
-    for (size_t i = 0; i < n; i++)
-        x[i] *= factor;
-}
-
 /* Samples first .. first + n - 1 of an operation's slices. */
-static void run_op(const l2k_lifting *lifting, const l2k_z_op *op, size_t first, size_t n)
+static void run_op(const l2k_z_levels *z, const l2k_z_op *op, size_t first, size_t n)
 {
     void *rows[L2K_Z_ROWS] = {0};
     for (unsigned i = 0; i < L2K_Z_ROWS && op->rows[i]; i++)
         rows[i] = op->rows[i]->values + first;
     switch (op->kind) {
     case L2K_Z_ALL:
-        lifting->all(rows, n);
+        z->lifting->all(rows, n);
         break;
     case L2K_Z_STEP:
-        lifting->step[op->step](rows[0], rows[1], rows[2], n);
+        z->lifting->step[op->step](rows[0], rows[1], rows[2], n);
         break;
     case L2K_Z_LONE:
-        lifting->lone(rows[0], n);
+        z->lifting->lone(rows[0], n);
         break;
     case L2K_Z_SCALE:
-        scale_values(rows[0], n, op->factor);
+        z->functions->scale(rows[0], n, op->factor);
         break;
     }
 }
@@ -206,7 +200,7 @@ static void run_program(const l2k_volume *volume, l2k_volume_stage *stage)
     for (int64_t part = 0; part < parts; part++) {
         const size_t first = (size_t)part * PART, left = stage->samples - first;
         for (size_t i = 0; i < z->count; i++)
-            run_op(z->lifting, &z->program[i], first, left < PART ? left : PART);
+            run_op(z, &z->program[i], first, left < PART ? left : PART);
     }
     stage->z.count = 0;
     while (stage->z.out.first)

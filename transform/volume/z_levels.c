@@ -18,6 +18,15 @@ void l2k_z_append(l2k_z_queue *queue, l2k_z_slice *slice)
     queue->count++;
 }
 
+void l2k_z_push(l2k_z_queue *queue, l2k_z_slice *slice)
+{
+    slice->next = queue->first;
+    queue->first = slice;
+    if (!queue->last)
+        queue->last = slice;
+    queue->count++;
+}
+
 l2k_z_slice *l2k_z_take(l2k_z_queue *queue)
 {
     l2k_z_slice *slice = queue->first;
@@ -249,6 +258,7 @@ l2k_status l2k_z_put(const l2k_context *context, l2k_z_levels *z, l2k_z_slice *s
 void l2k_z_start(l2k_z_levels *z, const l2k_wavelet_descriptor *wavelet, const l2k_wavelet_rows *rows, bool inverse,
                  unsigned levels, uint32_t z0, uint32_t z1)
 {
+    z->functions = rows;
     z->lifting = inverse ? &rows->inverse : &rows->forward;
     z->scales = inverse ? wavelet->inverse_scale : wavelet->forward_scale;
     z->inverse = inverse;

@@ -40,6 +40,8 @@ typedef struct l2k_z_queue {
 } l2k_z_queue;
 
 void l2k_z_append(l2k_z_queue *queue, l2k_z_slice *slice);
+void l2k_z_push(l2k_z_queue *queue,
+                l2k_z_slice *slice); /* as the first: for lists of free slices, whose last one is in the cache */
 l2k_z_slice *l2k_z_take(l2k_z_queue *queue); /* NULL where it is empty */
 
 typedef enum l2k_z_kind {
@@ -63,8 +65,9 @@ typedef struct l2k_z_level {
 } l2k_z_level;
 
 typedef struct l2k_z_levels {
-    const l2k_lifting *lifting;
-    const float *scales; /* of low and high slices: after forward lifting, before inverse lifting */
+    const l2k_wavelet_rows *functions;
+    const l2k_lifting *lifting; /* of the direction */
+    const float *scales;        /* of low and high slices: after forward lifting, before inverse lifting */
     bool inverse;
     unsigned levels;
     l2k_z_level level[L2K_MAX_LEVELS + 1];

@@ -177,9 +177,19 @@ static l2k_status enqueue(l2k_cuda_blocks *b, l2k_mq_cuda_encoding *e)
                              (b->batch.stays ? e->coded : e->results_end) - e->counters);
 }
 
+/* An image that has the device for itself waits for its longest blocks: these have two warps each, so many of them for
+ * each multiprocessor. */
+enum { ALONE = 4 };
+
+static uint32_t blocks_alone(const l2k_cuda_blocks *b, const l2k_mq_cuda_encode *run)
+{
+    return b->context->in_flight < 2 && !run->styled ? ALONE * b->processors : 0;
+}
+
 l2k_status l2k_mq_cuda_start_encoding(l2k_cuda_blocks *b, l2k_mq_cuda_encoding *e)
 {
     L2K_TRY(prepare(b, e));
+    e->run.alone = blocks_alone(b, &e->run);
     return enqueue(b, e);
 }
 

@@ -53,13 +53,13 @@ struct l2k_mq_alone {
         const bool raw = lane->second_table == lane->lookups + L2K_MQ_DECODE_RAW_BITS;
         const uint32_t near = l2k_mq_compress(lane->significant << 1), again = l2k_mq_compress(lane->negative << 1);
         uint32_t left = l2k_mq_compress(lane->candidates), ones = 0;
-        uint32_t first = l2k_mq_leading_zeros(left);
+        uint32_t first = l2k_leading_zeros(left | 1);
         l2k_shared context = refinement_context(near << first, again << first, raw);
         uint32_t state = l2k_load(context);
         while (left) {
             const uint32_t mask = 0x80000000u >> first;
             left &= ~mask;
-            first = l2k_mq_leading_zeros(left | 1);
+            first = l2k_leading_zeros(left | 1);
             const l2k_shared next = refinement_context(near << first, again << first, raw);
             const uint32_t loaded = l2k_load(next);
             bool one;

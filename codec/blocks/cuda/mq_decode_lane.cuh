@@ -118,7 +118,7 @@ struct l2k_mq_lane {
         *lps = lower != exchange;
         a = lower ? qe : a;
         c = c < above ? c : above; /* the lesser is the one wanted */
-        const uint32_t shift = l2k_mq_leading_zeros(a) - 16;
+        const uint32_t shift = l2k_leading_zeros(a) - 16;
         const uint32_t more = l2k_mq_from(now.bits, next.bits, used);
         const uint32_t carries = l2k_mq_from(now.carries, next.carries, used);
         a <<= shift;

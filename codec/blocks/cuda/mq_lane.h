@@ -47,17 +47,6 @@ L2K_HD uint32_t *l2k_mq_context(const l2k_mq_lane *lane, uint32_t distance)
     return (uint32_t *)(lane->contexts + distance);
 }
 
-L2K_HD int l2k_mq_leading_zeros(uint32_t v)
-{
-#ifdef __CUDA_ARCH__
-    uint32_t count;
-    asm("bfind.shiftamt.u32 %0, %1;" : "=r"(count) : "r"(v));
-    return (int)count;
-#else
-    return __builtin_clz(v);
-#endif
-}
-
 L2K_HD void l2k_mq_lane_reset_contexts(l2k_mq_lane *lane)
 {
     for (uint32_t i = 0; i < L2K_MQ_CUDA_CONTEXTS; i++)
@@ -125,7 +114,7 @@ L2K_HD void l2k_mq_lane_decision(l2k_mq_lane *lane, uint32_t decision, uint32_t 
     const uint32_t entry = s.entry & 127u << L2K_MQ_STATES_APART;
     const uint32_t moved = *(const uint32_t *)(lane->states + (entry | lane->own_state));
     const uint32_t same = (uint32_t)((int32_t)s.part >> 31), now = (state & same) | (moved & ~same);
-    const int shift = l2k_mq_leading_zeros(s.part);
+    const int shift = (int)l2k_leading_zeros(s.part);
     lane->c += (uint64_t)s.add << lane->place;
     lane->a = s.part << shift;
     lane->place -= shift;
@@ -248,6 +237,26 @@ L2K_HD void l2k_mq_lane_word(l2k_mq_lane *lane, uint32_t word, uint32_t next)
     l2k_mq_lane_two(lane, c, d, e);
 }
 
+/* At the beginning of a block of `planes` bit-planes, whose lists are in `memory`: all but contexts. */
+L2K_HD void l2k_mq_lane_start(l2k_mq_lane *lane, l2k_mq_lane_block *b, uint8_t *memory, uint32_t planes, unsigned style,
+                              l2k_pass_mark *marks)
+{
+    l2k_mq_encoder mq;
+    b->style = style;
+    b->pass = 0;
+    b->num_passes = l2k_mq_cuda_passes(planes);
+    b->mark = marks;
+    b->is_raw = false;
+    b->raw.c = b->raw.a = 0;
+    b->raw.ct = 0;
+    b->raw.out = memory;
+    lane->start = memory + L2K_MQ_CODE_AT - L2K_MQ_BEFORE;
+    for (int i = 0; i < L2K_MQ_BEFORE; i++)
+        lane->start[i] = 0;
+    l2k_mq_encode_start(&mq, lane->start + L2K_MQ_BEFORE - 1);
+    l2k_mq_lane_take(lane, &mq);
+}
+
 /* Codes a block of `planes` bit-planes, whose lists are in `memory`, into L2K_MQ_CODE_AT there. The lane has its shared
  * memory. */
 L2K_HD void l2k_mq_lane_code(l2k_mq_lane *lane, uint8_t *memory, uint32_t planes, unsigned style, bool styled,
@@ -255,20 +264,7 @@ L2K_HD void l2k_mq_lane_code(l2k_mq_lane *lane, uint8_t *memory, uint32_t planes
 {
     const l2k_mq_words *list = (const l2k_mq_words *)(memory + l2k_mq_cuda_lead(planes));
     l2k_mq_lane_block b;
-    l2k_mq_encoder mq;
-    b.style = style;
-    b.pass = 0;
-    b.num_passes = l2k_mq_cuda_passes(planes);
-    b.mark = marks;
-    b.is_raw = false;
-    b.raw.c = b.raw.a = 0;
-    b.raw.ct = 0;
-    b.raw.out = memory;
-    lane->start = memory + L2K_MQ_CODE_AT - L2K_MQ_BEFORE;
-    for (int i = 0; i < L2K_MQ_BEFORE; i++)
-        lane->start[i] = 0;
-    l2k_mq_encode_start(&mq, lane->start + L2K_MQ_BEFORE - 1);
-    l2k_mq_lane_take(lane, &mq);
+    l2k_mq_lane_start(lane, &b, memory, planes, style, marks);
     l2k_mq_lane_reset_contexts(lane);
     l2k_mq_words now = list[0], ahead = list[1];
     list += 2;

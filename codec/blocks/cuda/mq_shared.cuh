@@ -110,16 +110,6 @@ L2K_MEMBER uint32_t l2k_mq_turn_bytes(uint32_t v)
 #endif
 }
 
-/* v is not 0. */
-L2K_MEMBER uint32_t l2k_mq_leading_zeros(uint32_t v)
-{
-#ifdef __CUDA_ARCH__
-    return (uint32_t)__clz((int)v);
-#else
-    return (uint32_t)__builtin_clz(v);
-#endif
-}
-
 /* The place of the highest bit. */
 L2K_MEMBER uint32_t l2k_mq_highest_bit(uint64_t v)
 {

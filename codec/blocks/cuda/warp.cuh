@@ -54,17 +54,45 @@ __device__ __forceinline__ uint32_t l2k_join(uint32_t v)
 #endif
 }
 
+/* The sum over all lanes. */
+__device__ __forceinline__ uint32_t l2k_add_up(uint32_t v)
+{
+#if __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(L2K_ALL_LANES, v);
+#else
+    for (int d = 1; d < 32; d *= 2)
+        v += __shfl_xor_sync(L2K_ALL_LANES, v, d);
+    return v;
+#endif
+}
+
 /* Sum over a group of WIDTH lanes up to and with this one; `mask` has all of the group's lanes, `lane` is the number in
  * the group. */
-template <int WIDTH> __device__ __forceinline__ uint32_t l2k_sum_up_to(uint32_t mask, unsigned lane, uint32_t v)
+template <int WIDTH, class Sum> __device__ __forceinline__ Sum l2k_sum_up_to(uint32_t mask, unsigned lane, Sum v)
 {
 #pragma unroll
     for (int d = 1; d < WIDTH; d *= 2) {
-        uint32_t before = __shfl_up_sync(mask, v, d, WIDTH);
-        if (lane >= (unsigned)d)
-            v += before;
+        const Sum before = __shfl_up_sync(mask, v, d, WIDTH);
+        v += lane >= (unsigned)d ? before : 0;
     }
     return v;
+}
+
+/* Sum over the threads of a CTA before this one; `all` is that over all, and `sums` shared memory for 32. The CTA has
+ * whole warps, and meets in here. */
+template <class Sum> __device__ __forceinline__ Sum l2k_cta_sum_before(Sum *sums, Sum own, Sum *all)
+{
+    const unsigned lane = l2k_lane(), warp = threadIdx.x / 32, warps = blockDim.x / 32;
+    const Sum here = l2k_sum_up_to<32>(L2K_ALL_LANES, lane, own);
+    __syncthreads();
+    if (lane == 31)
+        sums[warp] = here;
+    __syncthreads();
+    if (warp == 0)
+        sums[lane] = l2k_sum_up_to<32>(L2K_ALL_LANES, lane, lane < warps ? sums[lane] : (Sum)0);
+    __syncthreads();
+    *all = sums[warps - 1];
+    return here - own + (warp ? sums[warp - 1] : 0);
 }
 
 /* ---- Bytes of fewer bits (7.1 of T.814) ----------------------------------------------------------------------------

@@ -440,7 +440,8 @@ static l2k_status measure_prefix(void *opaque, size_t prefix, uint64_t *bytes)
     return L2K_OK;
 }
 
-/* Headers for the prefix that takes what the ratio allows; `done` is false where only the host can settle that. */
+/* Headers for the prefix that takes what the ratio allows. `done` is false where only the host can settle that, or does
+ * so sooner: a short list is measured some twelve times, and each time costs a wait. */
 static l2k_status fit_ratio(l2k_packet_maker *m, const l2k_packet_source *from, bool *done)
 {
     measured_packets packets = {m, from->lengths};
@@ -448,6 +449,8 @@ static l2k_status fit_ratio(l2k_packet_maker *m, const l2k_packet_source *from, 
     const uint64_t goal = l2k_ratio_goal(from->tile, 1, from->ratio), used = from->fixed_bytes;
     l2k_fitted_prefix fitted = {0};
     L2K_TRY(l2k_cuda_rate_list(&m->rate));
+    if (m->rate.list.count <= L2K_FEW_SEGMENTS)
+        return L2K_OK;
     L2K_TRY(l2k_fit_prefix(&m->rate.list, &measure, goal > used ? goal - used : 0, 0, &fitted));
     if (fitted.leaves_room)
         return L2K_OK;
@@ -506,10 +509,9 @@ static l2k_status make_behind_coder(l2k_packet_maker *m, const l2k_packet_source
 {
     l2k_block_coder *coder = from->coder;
     start_run(m, from);
-    const l2k_status enqueued =
-        from->ratio ? l2k_cuda_rate_start(m->context, &m->rate, m->run.parts, m->num_parts, m->run.num_blocks,
-                                          &m->run.coded, from->batch->stream)
-                    : enqueue(m, from->batch->stream, from->lengths);
+    const l2k_status enqueued = from->ratio ? l2k_cuda_rate_start(m->context, &m->rate, m->run.parts, m->num_parts,
+                                                                  m->run.num_blocks, &m->run.coded, from->batch->stream)
+                                            : enqueue(m, from->batch->stream, from->lengths);
     const l2k_status finished = coder->table->finish(coder);
     coder->table->coded(coder, &m->run.coded);
     L2K_TRY(enqueued);

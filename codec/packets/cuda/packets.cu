@@ -2,7 +2,7 @@
  * then its threads take a code-block each, add up bits, and put those where the sum says (packet_leaves.h); in the end
  * a warp stuffs a 0 after each 0xFF, 128 bytes at a time (B.10.1). The CTA that is last adds up sizes. A second kernel
  * copies headers and code-blocks to their places. The bytes are those of codec/packets/packet_write.c. */
-#include <cuda_runtime.h>
+#include "codec/blocks/cuda/warp.cuh"
 
 extern "C" {
 #include "codec/packets/cuda/cuda_packets.h"
@@ -13,7 +13,6 @@ extern "C" {
 namespace
 {
 
-const uint32_t ALL = 0xFFFFFFFFu;
 const unsigned MOST_THREADS = 1024, FEW_THREADS = 128;
 
 struct cta_memory {
@@ -24,36 +23,6 @@ struct cta_memory {
     bool last;
     alignas(16) l2k_cuda_packet_node shared[L2K_SHARED_NODES]; /* then ends of pieces */
 };
-
-/* ---- Sums ---------------------------------------------------------------------------------------------------- */
-
-__device__ __forceinline__ uint64_t sum_of_warp_up_to(uint64_t v)
-{
-    const unsigned lane = threadIdx.x & 31;
-    for (unsigned d = 1; d < 32; d *= 2) {
-        const uint64_t other = __shfl_up_sync(ALL, v, d);
-        v += lane >= d ? other : 0;
-    }
-    return v;
-}
-
-/* The sum over the threads before this one; `all` is that over all. */
-__device__ __forceinline__ uint64_t sum_before(uint64_t *sums, uint64_t own, uint64_t *all)
-{
-    const unsigned lane = threadIdx.x & 31, warp = threadIdx.x / 32, warps = blockDim.x / 32;
-    const uint64_t here = sum_of_warp_up_to(own);
-    __syncthreads();
-    if (lane == 31)
-        sums[warp] = here;
-    __syncthreads();
-    if (warp == 0) {
-        const uint64_t of_warp = sum_of_warp_up_to(lane < warps ? sums[lane] : 0);
-        sums[lane] = of_warp;
-    }
-    __syncthreads();
-    *all = sums[warps - 1];
-    return here - own + (warp ? sums[warp - 1] : 0);
-}
 
 /* ---- Tag trees ----------------------------------------------------------------------------------------------- */
 
@@ -123,7 +92,7 @@ __device__ __forceinline__ void make_trees(const l2k_cuda_packet_run &p, cta_mem
     for (uint32_t k = 0; k < num_parts; k++)
         make_leaves(p, memory.parts[k], memory.nodes[k], seen);
     for (unsigned d = 16; d > 0; d /= 2)
-        seen.bound = max(seen.bound, __shfl_xor_sync(ALL, seen.bound, d));
+        seen.bound = max(seen.bound, __shfl_xor_sync(L2K_ALL_LANES, seen.bound, d));
     if ((threadIdx.x & 31) == 0 && seen.bound)
         atomicMax(&p.counters->bound, seen.bound);
     if (seen.beyond) /* rare, as the next two */
@@ -203,7 +172,7 @@ __device__ __forceinline__ uint32_t put_header(const l2k_cuda_packet_run &p, cta
         const header_leaf leaf = measure_leaf(p, memory, i + threadIdx.x);
         const uint32_t own = leaf.inclusion + leaf.zero_planes + leaf.lengths;
         uint64_t all;
-        const uint64_t before = sum_before(memory.sums, (uint64_t)leaf.block.bytes << 32 | own, &all);
+        const uint64_t before = l2k_cta_sum_before(memory.sums, (uint64_t)leaf.block.bytes << 32 | own, &all);
         const uint64_t end = (uint64_t)bits + (uint32_t)all;
         if (end + 32 > (uint64_t)packet.num_words * 32)
             return 0;
@@ -314,7 +283,7 @@ __device__ __forceinline__ void add_up_sizes(const l2k_cuda_packet_run &p, cta_m
             const uint2 size = __ldcg(reinterpret_cast<const uint2 *>(p.sizes + number));
             own = (uint64_t)size.x + size.y;
         }
-        const uint64_t before = sum_before(memory.sums, own, &all);
+        const uint64_t before = l2k_cta_sum_before(memory.sums, own, &all);
         if (number < p.num_packets)
             p.starts[number] = (uint32_t)(start + before);
         start += all;

@@ -1,0 +1,180 @@
+/* Parts of a file in address space that is reserved for all of it. */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE, madvise */
+#include "base/partial.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+typedef struct l2k_partial_range {
+    uint64_t from, to;
+} range;
+
+l2k_status l2k_partial_open(const l2k_context *context, const l2k_file *file, l2k_partial *partial)
+{
+    void *data = MAP_FAILED;
+    if (file->bytes > 0 && file->bytes <= SIZE_MAX)
+        data =
+            mmap(NULL, (size_t)file->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (data == MAP_FAILED)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "no address space for a file of %llu bytes",
+                        (unsigned long long)file->bytes);
+    *partial = (l2k_partial){.context = context, .file = *file, .data = data};
+    pthread_mutex_init(&partial->lock, NULL);
+    return L2K_OK;
+}
+
+void l2k_partial_close(l2k_partial *partial)
+{
+    munmap(partial->data, (size_t)partial->file.bytes);
+    pthread_mutex_destroy(&partial->lock);
+    l2k_release(partial->context, partial->read);
+    *partial = (l2k_partial){0};
+}
+
+/* The first part that ends at or behind `from`. */
+static size_t find(const l2k_partial *partial, uint64_t from)
+{
+    size_t low = 0, high = partial->num_read;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (partial->read[middle].to < from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Room for one part more. */
+static l2k_status grow(l2k_partial *partial)
+{
+    if (partial->num_read < partial->capacity)
+        return L2K_OK;
+    const size_t capacity = 2 * partial->capacity + 16;
+    range *read = l2k_enlarge(partial->context, partial->read, partial->num_read, capacity, sizeof *read);
+    if (!read)
+        return l2k_fail(partial->context, L2K_ERROR_MEMORY, "out of memory for the parts of a file");
+    partial->read = read;
+    partial->capacity = capacity;
+    return L2K_OK;
+}
+
+static l2k_status read_part(l2k_partial *partial, uint64_t from, uint64_t to)
+{
+    partial->calls++;
+    if (partial->file.read_at(partial->file.user, from, partial->data + from, (size_t)(to - from)) != 0)
+        return l2k_fail(partial->context, L2K_ERROR_IO, "reading failed");
+    partial->bytes += to - from;
+    return L2K_OK;
+}
+
+/* Reads what is missing of [from, to), then makes one part of it and of those that it meets. */
+static l2k_status fill(l2k_partial *partial, uint64_t from, uint64_t to)
+{
+    const size_t first = find(partial, from);
+    range whole = {from, to};
+    size_t last = first;
+    uint64_t at = from;
+    for (; last < partial->num_read && partial->read[last].from <= to; last++) {
+        const range *next = &partial->read[last];
+        if (next->from > at)
+            L2K_TRY(read_part(partial, at, next->from));
+        at = next->to > at ? next->to : at;
+        whole.from = next->from < whole.from ? next->from : whole.from;
+        whole.to = next->to > whole.to ? next->to : whole.to;
+    }
+    if (at < to)
+        L2K_TRY(read_part(partial, at, to));
+    L2K_TRY(grow(partial));
+    memmove(&partial->read[first + 1], &partial->read[last], (partial->num_read - last) * sizeof *partial->read);
+    partial->read[first] = whole;
+    partial->num_read = partial->num_read + 1 - (last - first);
+    return L2K_OK;
+}
+
+l2k_status l2k_partial_need(l2k_partial *partial, const uint8_t *from, const uint8_t *to, const uint8_t *ahead)
+{
+    l2k_status status = L2K_OK;
+    if (from < partial->data || ahead > partial->data + partial->file.bytes || from >= to)
+        return L2K_OK; /* of other memory, such as packed headers */
+    pthread_mutex_lock(&partial->lock);
+    const uint64_t low = (uint64_t)(from - partial->data), high = (uint64_t)(to - partial->data);
+    const size_t at = find(partial, low);
+    if (at == partial->num_read || partial->read[at].from > low || partial->read[at].to < high)
+        status = fill(partial, low, (uint64_t)(ahead - partial->data));
+    pthread_mutex_unlock(&partial->lock);
+    return status;
+}
+
+void l2k_partial_forget(l2k_partial *partial, const uint8_t *from)
+{
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    const uint64_t start = ((uint64_t)(from - partial->data) + page - 1) / page * page;
+    if (start >= partial->file.bytes)
+        return;
+    size_t count = find(partial, start);
+    if (count < partial->num_read && partial->read[count].from < start)
+        partial->read[count++].to = start;
+    partial->num_read = count;
+    madvise(partial->data + start, (size_t)(partial->file.bytes - start), MADV_DONTNEED);
+}
+
+uint64_t l2k_partial_present(const l2k_partial *partial)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < partial->num_read; i++)
+        bytes += partial->read[i].to - partial->read[i].from;
+    return bytes;
+}
+
+/* ---- Lists --------------------------------------------------------------------------------------------------- */
+
+typedef struct l2k_needed {
+    const uint8_t *from, *to;
+} needed;
+
+void l2k_need_add(l2k_need_list *list, const uint8_t *from, uint64_t bytes)
+{
+    if (!list->context->partial || bytes == 0)
+        return;
+    if (list->count == list->capacity) {
+        const size_t capacity = 2 * list->capacity + 64;
+        needed *parts = l2k_enlarge(list->context, list->parts, list->count, capacity, sizeof *parts);
+        list->failed = list->failed || !parts;
+        if (!parts)
+            return;
+        list->parts = parts;
+        list->capacity = capacity;
+    }
+    list->parts[list->count++] = (needed){from, from + bytes};
+}
+
+static int by_place(const void *one, const void *other)
+{
+    const needed *a = one, *b = other;
+    return (a->from > b->from) - (a->from < b->from);
+}
+
+/* A call costs more than a few bytes that are not needed. */
+enum { GAP = 128 };
+
+l2k_status l2k_need_listed(l2k_need_list *list)
+{
+    l2k_status status =
+        list->failed ? l2k_fail(list->context, L2K_ERROR_MEMORY, "out of memory for parts of the file") : L2K_OK;
+    if (list->count)
+        qsort(list->parts, list->count, sizeof *list->parts, by_place);
+    for (size_t i = 0, next; i < list->count && status == L2K_OK; i = next) {
+        const uint8_t *to = list->parts[i].to;
+        for (next = i + 1; next < list->count && list->parts[next].from <= to + GAP; next++)
+            to = list->parts[next].to > to ? list->parts[next].to : to;
+        status = l2k_need(list->context, list->parts[i].from, to);
+    }
+    l2k_release(list->context, list->parts);
+    list->parts = NULL;
+    return status;
+}

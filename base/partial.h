@@ -1,0 +1,65 @@
+/* A file of which parts are read where they are needed. It has addresses for all of its bytes, as a file in memory has,
+ * but memory only for what has been read: the rest is zeros, which nobody may take for bytes of the file before
+ * l2k_need. */
+#ifndef L2K_BASE_PARTIAL_H
+#define L2K_BASE_PARTIAL_H
+
+#include <pthread.h>
+
+#include "base/context.h"
+
+typedef struct l2k_partial {
+    const l2k_context *context;
+    l2k_file file;
+    uint8_t *data;                  /* file.bytes of address space */
+    pthread_mutex_t lock;           /* of what follows, and of the file */
+    struct l2k_partial_range *read; /* parts that are there, in order, with gaps between them */
+    size_t num_read, capacity;
+    uint64_t bytes, calls; /* of the file's read_at so far */
+} l2k_partial;
+
+/* Errors: L2K_ERROR_MEMORY. Only after success is there something to close. */
+l2k_status l2k_partial_open(const l2k_context *context, const l2k_file *file, l2k_partial *partial);
+void l2k_partial_close(l2k_partial *partial);
+
+/* Sees to it that [from, to) is there; if not all of it is, reads what is missing up to `ahead`. Errors: L2K_ERROR_IO,
+ * L2K_ERROR_MEMORY. */
+l2k_status l2k_partial_need(l2k_partial *partial, const uint8_t *from, const uint8_t *to, const uint8_t *ahead);
+
+/* Gives back the memory of whole pages from `from` on, which would be read again. */
+void l2k_partial_forget(l2k_partial *partial, const uint8_t *from);
+
+/* Bytes that are there. */
+uint64_t l2k_partial_present(const l2k_partial *partial);
+
+/* A part of the opened file; of other files everything is there. */
+static inline l2k_status l2k_need(const l2k_context *context, const uint8_t *from, const uint8_t *to)
+{
+    return context->partial ? l2k_partial_need(context->partial, from, to, to) : L2K_OK;
+}
+
+/* The same for a part of a header, which ends by `end`: reads a little more, since more of it will follow. */
+static inline l2k_status l2k_need_header(const l2k_context *context, const uint8_t *from, size_t bytes,
+                                         const uint8_t *end)
+{
+    enum { AHEAD = 512 };
+    const size_t left = (size_t)(end - from), now = bytes < left ? bytes : left;
+    const size_t more = left - now < AHEAD ? left : now + AHEAD;
+    return context->partial ? l2k_partial_need(context->partial, from, from + now, from + more) : L2K_OK;
+}
+
+/* Parts that are read together. Zero-initialise but for the context. */
+typedef struct l2k_need_list {
+    const l2k_context *context;
+    struct l2k_needed *parts;
+    size_t count, capacity;
+    bool failed;
+} l2k_need_list;
+
+/* Does nothing for files of which everything is there. */
+void l2k_need_add(l2k_need_list *list, const uint8_t *from, uint64_t bytes);
+
+/* Needs all parts that were added, reading those that lie close to each other in one call, and ends the list. */
+l2k_status l2k_need_listed(l2k_need_list *list);
+
+#endif

@@ -1,0 +1,310 @@
+/* gpu_volume [CASES [SEED [SIDE]]]: volumes on the CUDA backend compared with the CPU's: coefficients and samples must
+ * be equal bit for bit, from and to host memory (pageable and pinned) and in device memory. Exits with 77 without a
+ * GPU, unless L2K_REQUIRE_GPU=1. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu_device.h"
+#include "gpu_require.h"
+#include "lift2k/lift2k.h"
+
+enum { MOST = 3, LEVELS = 8 };
+
+typedef struct shape {
+    l2k_image image;
+    l2k_component components[MOST];
+    uint32_t width[MOST], height[MOST], z0, z1;
+    l2k_sample_type type;
+    bool interleaved;
+    int64_t options[L2K_VOLUME_NUM_OPTIONS];
+} shape;
+
+/* The coefficients of a volume: a slice of all components at (level, high, index), four bytes a value. */
+typedef struct store {
+    uint32_t *slices[LEVELS][2][128];
+} store;
+
+typedef enum place { HOST, PINNED, DEVICE } place;
+
+static uint64_t state = 1;
+
+static uint32_t below(uint32_t bound)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (uint32_t)((state >> 20) % bound);
+}
+
+static void must(l2k_status status, const char *what)
+{
+    if (status == L2K_OK)
+        return;
+    printf("FAIL: %s: %s\n", what, l2k_strerror(status));
+    exit(1);
+}
+
+static void print_message(void *user, l2k_severity severity, const char *text)
+{
+    (void)user;
+    (void)severity;
+    printf("lift2k: %s\n", text);
+}
+
+static size_t values_of(const shape *s)
+{
+    size_t sum = 0;
+    for (uint32_t c = 0; c < s->image.num_components; c++)
+        sum += (size_t)s->width[c] * s->height[c];
+    return sum;
+}
+
+static size_t sample_bytes(const shape *s)
+{
+    return s->type == L2K_SAMPLE_U8 || s->type == L2K_SAMPLE_S8 ? 1 : 2;
+}
+
+static void random_shape(shape *s, uint32_t side)
+{
+    memset(s, 0, sizeof *s);
+    const bool real = below(2), is_signed = below(2);
+    const uint32_t count = below(3) ? 1 : 3, precision = below(3) ? 9 + below(8) : 8;
+    s->options[L2K_VOLUME_WAVELET] = real;
+    s->options[L2K_VOLUME_Z_WAVELET] = real && below(3) == 0 ? L2K_WAVELET_5_3 : -1;
+    s->options[L2K_VOLUME_LEVELS] = below(6);
+    s->options[L2K_VOLUME_Z_LEVELS] = below(7);
+    s->options[L2K_VOLUME_COMPONENT_TRANSFORM] = count == 3 && below(2);
+    s->options[L2K_VOLUME_COEFFICIENTS] = !real && precision <= 10 && below(2) ? L2K_COEFFICIENT_INT16 : -1;
+    s->options[L2K_VOLUME_THREADS] = 1;
+    s->options[L2K_VOLUME_LIMIT_SAMPLES] = (int64_t)1 << 36;
+    s->image = (l2k_image){.x0 = below(20), .y0 = below(20), .num_components = count, .components = s->components};
+    s->image.x1 = s->image.x0 + 1 + below(below(8) ? side : 2);
+    s->image.y1 = s->image.y0 + 1 + below(below(8) ? side : 2);
+    s->z0 = below(100);
+    s->z1 = s->z0 + 1 + below(70);
+    s->type = precision <= 8 ? is_signed ? L2K_SAMPLE_S8 : L2K_SAMPLE_U8 : is_signed ? L2K_SAMPLE_S16 : L2K_SAMPLE_U16;
+    s->interleaved = count == 3 && below(2);
+    for (uint32_t c = 0; c < count; c++) {
+        s->components[c] = (l2k_component){.dx = 1, .dy = 1, .precision = precision, .is_signed = is_signed};
+        l2k_component_size(&s->image, c, &s->width[c], &s->height[c]);
+    }
+}
+
+static void planes_of(const shape *s, char *data, l2k_plane planes[MOST])
+{
+    const size_t bytes = sample_bytes(s), step = s->interleaved ? s->image.num_components : 1;
+    for (uint32_t c = 0; c < s->image.num_components; c++) {
+        const size_t first = s->interleaved ? c : (size_t)c * s->width[0] * s->height[0];
+        planes[c] = (l2k_plane){data + first * bytes, (ptrdiff_t)(s->width[c] * step * bytes),
+                                (ptrdiff_t)(step * bytes), s->type};
+    }
+}
+
+static l2k_volume *make(const shape *s, l2k_direction direction, l2k_backend backend, place at)
+{
+    const l2k_hooks hooks = {.message = print_message};
+    l2k_volume *volume = l2k_volume_new(&hooks);
+    for (int i = 0; i < L2K_VOLUME_NUM_OPTIONS; i++)
+        must(l2k_volume_set(volume, (l2k_volume_option)i, s->options[i]), "an option");
+    must(l2k_volume_set(volume, L2K_VOLUME_DIRECTION, direction), "the direction");
+    must(l2k_volume_set(volume, L2K_VOLUME_BACKEND, backend), "the backend");
+    must(l2k_volume_set(volume, L2K_VOLUME_MEMORY, at == DEVICE ? L2K_MEMORY_DEVICE : L2K_MEMORY_HOST), "the memory");
+    must(l2k_volume_prepare(volume, &s->image, s->z0, s->z1), "preparing");
+    return volume;
+}
+
+/* Rows of a subband between a view and memory. */
+static void move(const shape *s, const l2k_volume_slice *slice, uint32_t *values, bool back)
+{
+    for (uint32_t c = 0; c < s->image.num_components; values += (size_t)s->width[c] * s->height[c], c++) {
+        const l2k_coefficients *view = &slice->views[c];
+        const size_t bytes = l2k_coefficient_bytes(view->type), all = view->stride * view->height * bytes;
+        char *host = view->on_device ? malloc(all + 1) : view->base;
+        if (view->on_device) {
+            gpu_wait();
+            gpu_copy_out(host, view->base, all);
+        }
+        for (uint32_t y = 0; y < view->height; y++)
+            for (uint32_t x = 0; x < view->width; x++) {
+                char *at = host + (y * view->stride + x) * bytes;
+                uint32_t *value = values + (size_t)y * view->width + x;
+                if (back)
+                    memcpy(at, value, bytes);
+                else
+                    *value = 0, memcpy(value, at, bytes);
+            }
+        if (view->on_device && back)
+            gpu_copy_in(view->base, host, all);
+        if (view->on_device)
+            free(host);
+    }
+}
+
+static void forward(const shape *s, l2k_backend backend, place at, const char *samples, store *out)
+{
+    const size_t bytes = values_of(s) * sample_bytes(s);
+    l2k_volume *volume = make(s, L2K_FORWARD, backend, at);
+    char *memory = at == HOST ? malloc(bytes + 1) : at == PINNED ? gpu_take_pinned(2 * bytes + 2) : gpu_take(bytes + 1);
+    l2k_plane planes[MOST];
+    for (uint32_t z = 0; z < s->z1 - s->z0; z++) {
+        char *put = at == PINNED ? memory + z % 2 * bytes : memory; /* pinned samples may be read until the next call */
+        l2k_volume_slice slice;
+        planes_of(s, put, planes);
+        if (at == DEVICE) {
+            gpu_wait();
+            gpu_copy_in(put, samples + z * bytes, bytes);
+        } else {
+            memcpy(put, samples + z * bytes, bytes);
+        }
+        must(l2k_volume_put_slice(volume, planes), "putting a slice");
+        if (at == HOST)
+            memset(put, 0x55, bytes);
+        for (;;) {
+            must(l2k_volume_get_coefficients(volume, &slice), "getting coefficients");
+            if (!slice.views)
+                break;
+            uint32_t **kept = &out->slices[slice.level][slice.high][slice.index];
+            *kept = malloc(values_of(s) * 4 + 4);
+            move(s, &slice, *kept, false);
+        }
+    }
+    if (at == HOST)
+        free(memory);
+    else if (at == PINNED)
+        gpu_give_back_pinned(memory);
+    else
+        gpu_give_back(memory);
+    l2k_volume_free(volume);
+}
+
+static void inverse(const shape *s, l2k_backend backend, place at, const store *from, char *samples)
+{
+    const size_t bytes = values_of(s) * sample_bytes(s);
+    l2k_volume *volume = make(s, L2K_INVERSE, backend, at);
+    char *memory = at == HOST ? malloc(bytes + 1) : at == PINNED ? gpu_take_pinned(bytes + 1) : gpu_take(bytes + 1);
+    l2k_plane planes[MOST];
+    uint32_t z = 0;
+    planes_of(s, memory, planes);
+    while (z < s->z1 - s->z0) {
+        l2k_volume_slice slice;
+        bool got = true;
+        must(l2k_volume_next_coefficients(volume, &slice), "asking for coefficients");
+        if (slice.views) {
+            move(s, &slice, from->slices[slice.level][slice.high][slice.index], true);
+            must(l2k_volume_put_coefficients(volume), "putting coefficients");
+        }
+        while (got && z < s->z1 - s->z0) {
+            must(l2k_volume_get_slice(volume, planes, &got), "getting a slice");
+            if (!got)
+                break;
+            if (at == DEVICE) {
+                gpu_wait();
+                gpu_copy_out(samples + z * bytes, memory, bytes);
+            } else {
+                memcpy(samples + z * bytes, memory, bytes);
+            }
+            z++;
+        }
+    }
+    if (at == HOST)
+        free(memory);
+    else if (at == PINNED)
+        gpu_give_back_pinned(memory);
+    else
+        gpu_give_back(memory);
+    l2k_volume_free(volume);
+}
+
+static void each(store *a, void (*visit)(uint32_t **a, uint32_t **b, void *user), store *b, void *user)
+{
+    for (int level = 0; level < LEVELS; level++)
+        for (int high = 0; high < 2; high++)
+            for (int i = 0; i < 128; i++)
+                visit(&a->slices[level][high][i], b ? &b->slices[level][high][i] : NULL, user);
+}
+
+static void release(uint32_t **a, uint32_t **b, void *user)
+{
+    (void)b;
+    (void)user;
+    free(*a);
+    *a = NULL;
+}
+
+typedef struct comparison {
+    size_t bytes;
+    bool same;
+} comparison;
+
+static void compare(uint32_t **a, uint32_t **b, void *user)
+{
+    comparison *c = user;
+    c->same = c->same && !*a == !*b && (!*a || memcmp(*a, *b, c->bytes) == 0);
+}
+
+static void describe(const shape *s, const char *what, place at)
+{
+    static const char *const places[] = {"host", "pinned", "device"};
+    printf(
+        "DIFFERENT: %s, %s memory: %u x %u at %u,%u, slices %u to %u, %u components of %u bits%s%s, wavelet %d, z %d, "
+        "levels %d, z levels %d, joined %d, type %d\n",
+        what, places[at], s->image.x1 - s->image.x0, s->image.y1 - s->image.y0, s->image.x0, s->image.y0, s->z0, s->z1,
+        s->image.num_components, s->components[0].precision, s->components[0].is_signed ? " signed" : "",
+        s->interleaved ? " interleaved" : "", (int)s->options[L2K_VOLUME_WAVELET],
+        (int)s->options[L2K_VOLUME_Z_WAVELET], (int)s->options[L2K_VOLUME_LEVELS], (int)s->options[L2K_VOLUME_Z_LEVELS],
+        (int)s->options[L2K_VOLUME_COMPONENT_TRANSFORM], (int)s->options[L2K_VOLUME_COEFFICIENTS]);
+}
+
+static unsigned test_shape(const shape *s)
+{
+    static store kept, found;
+    const size_t bytes = values_of(s) * sample_bytes(s), depth = s->z1 - s->z0;
+    const uint32_t range = (uint32_t)1 << s->components[0].precision, low = s->components[0].is_signed ? range / 2 : 0;
+    char *samples = malloc(bytes * depth + 1), *expected = malloc(bytes * depth + 1), *back = malloc(bytes * depth + 1);
+    unsigned failures = 0;
+    for (size_t i = 0; i < bytes * depth / sample_bytes(s); i++) {
+        const int32_t value = (int32_t)below(range) - (int32_t)low;
+        memcpy(samples + i * sample_bytes(s), &value, sample_bytes(s));
+    }
+    forward(s, L2K_BACKEND_CPU, HOST, samples, &kept);
+    inverse(s, L2K_BACKEND_CPU, HOST, &kept, expected);
+    for (int at = HOST; at <= DEVICE; at++) {
+        comparison c = {values_of(s) * 4, true};
+        forward(s, L2K_BACKEND_CUDA, (place)at, samples, &found);
+        each(&kept, compare, &found, &c);
+        each(&found, release, NULL, NULL);
+        if (!c.same)
+            describe(s, "forward", (place)at);
+        memset(back, 0x33, bytes * depth);
+        inverse(s, L2K_BACKEND_CUDA, (place)at, &kept, back);
+        const bool same = memcmp(back, expected, bytes * depth) == 0;
+        if (!same)
+            describe(s, "inverse", (place)at);
+        failures += !c.same + !same;
+    }
+    each(&kept, release, NULL, NULL);
+    free(samples);
+    free(expected);
+    free(back);
+    return failures;
+}
+
+int main(int argc, char **argv)
+{
+    const int missing = gpu_missing();
+    if (missing)
+        return missing;
+    const long cases = argc > 1 ? atol(argv[1]) : 60;
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    const uint32_t side = argc > 3 ? (uint32_t)atol(argv[3]) : 70;
+    unsigned failures = 0;
+    state = argc > 2 ? (uint64_t)atoll(argv[2]) * 2 + 1 : 88172645463325252u;
+    for (long i = 0; i < cases; i++) {
+        shape s;
+        random_shape(&s, side);
+        failures += test_shape(&s);
+    }
+    printf("%ld volumes, %u differences\n", cases, failures);
+    return failures != 0;
+}

@@ -1,0 +1,321 @@
+/* Windows of an opened file, one after the other: what is read of the file and decoded for each, PLT that is right or
+ * lies, several decoders of one file, failures and damage. Samples are those of conformance/windows.c. */
+#include "stream_support.h"
+
+#include "codec/blocks/mq/t1.h"
+#include "codec/packets/packet.h"
+
+/* The library's internal calls, counted (the linker's --wrap). */
+typedef struct effort {
+    size_t packets, blocks; /* packets read, code-blocks decoded */
+    uint64_t kept_bytes;    /* of packets whose code-blocks are kept */
+} effort;
+
+static effort counted;
+
+l2k_status __real_l2k_packet_read(const l2k_context *context, l2k_tile *tile, const l2k_packet_id *id, bool keep,
+                                  l2k_packet_input *input);
+l2k_status __wrap_l2k_packet_read(const l2k_context *context, l2k_tile *tile, const l2k_packet_id *id, bool keep,
+                                  l2k_packet_input *input);
+l2k_status __wrap_l2k_packet_read(const l2k_context *context, l2k_tile *tile, const l2k_packet_id *id, bool keep,
+                                  l2k_packet_input *input)
+{
+    const uint8_t *start = input->data;
+    counted.packets++;
+    l2k_status status = __real_l2k_packet_read(context, tile, id, keep, input);
+    counted.kept_bytes += keep ? (uint64_t)(input->data - start) : 0;
+    return status;
+}
+
+void __real_l2k_t1_decode(l2k_t1 *t1, const l2k_t1_block *block, unsigned num_planes, const l2k_t1_segment *segments,
+                          size_t num_segments);
+void __wrap_l2k_t1_decode(l2k_t1 *t1, const l2k_t1_block *block, unsigned num_planes, const l2k_t1_segment *segments,
+                          size_t num_segments);
+void __wrap_l2k_t1_decode(l2k_t1 *t1, const l2k_t1_block *block, unsigned num_planes, const l2k_t1_segment *segments,
+                          size_t num_segments)
+{
+    counted.blocks++;
+    __real_l2k_t1_decode(t1, block, num_planes, segments, num_segments);
+}
+
+/* ---- Files and windows ---------------------------------------------------------------------------------------- */
+
+enum { SIDE = 512 };
+
+typedef struct area {
+    uint32_t x0, y0, x1, y1;
+} area;
+
+/* Noise, so that all packets have bytes. */
+static memory_file make_file(picture *p, bool plt, l2k_progression order, bool precincts)
+{
+    static const l2k_size sizes[] = {{128, 128}, {64, 64}, {64, 64}, {64, 64}};
+    picture_make(p, SIDE, SIDE, 1);
+    for (uint32_t i = 0; i < SIDE * SIDE; i++)
+        p->samples[0][i] = (int32_t)random_below(256);
+    l2k_encoder *encoder = new_encoder(3);
+    l2k_encoder_set(encoder, L2K_ENCODER_PLT, plt);
+    l2k_encoder_set(encoder, L2K_ENCODER_PROGRESSION, order);
+    if (precincts)
+        assert_int_equal(l2k_encoder_set_precincts(encoder, sizes, 4), L2K_OK);
+    return finish_encoder(encoder, p);
+}
+
+static int read_part(void *user, uint64_t offset, void *buffer, size_t bytes)
+{
+    const memory_file *file = user;
+    assert_true(offset <= file->size && bytes <= file->size - offset);
+    if (offset + bytes > file->fail_at)
+        return -1;
+    memcpy(buffer, file->data + offset, bytes);
+    return 0;
+}
+
+static l2k_decoder *open_parts(memory_file *file, const l2k_hooks *hooks)
+{
+    l2k_decoder *decoder = new_decoder(hooks, 1);
+    assert_int_equal(l2k_decoder_open_file(decoder, &(l2k_file){file->size, read_part, file}), L2K_OK);
+    return decoder;
+}
+
+static l2k_status decode_window(l2k_decoder *decoder, area a, picture *got)
+{
+    l2k_image image;
+    counted = (effort){0};
+    assert_int_equal(l2k_decoder_set_region(decoder, a.x0, a.y0, a.x1, a.y1), L2K_OK);
+    assert_int_equal(l2k_decoder_image(decoder, &image), L2K_OK);
+    picture_adopt(got, &image);
+    return l2k_decoder_decode(decoder, got->planes);
+}
+
+static void expect_window(l2k_decoder *decoder, const picture *p, area a)
+{
+    picture got;
+    assert_int_equal(decode_window(decoder, a, &got), L2K_OK);
+    for (uint32_t y = a.y0; y < a.y1; y++)
+        assert_memory_equal(got.samples[0] + (size_t)(y - a.y0) * (a.x1 - a.x0),
+                            p->samples[0] + (size_t)y * SIDE + a.x0, (a.x1 - a.x0) * sizeof(int32_t));
+    picture_free(&got);
+}
+
+/* ---- What is read and decoded --------------------------------------------------------------------------------- */
+
+/* With PLT the first window reads its own packets alone, and of the file little more. */
+static void test_bytes(void **unused)
+{
+    (void)unused;
+    picture p;
+    memory_file file = make_file(&p, true, L2K_RPCL, true);
+    l2k_decoder *decoder = open_parts(&file, NULL);
+    uint64_t bytes, calls, before;
+    l2k_decoder_read_count(decoder, &before, &calls);
+    assert_true(before < 2000 && calls < 10);
+    expect_window(decoder, &p, (area){200, 200, 300, 300});
+    l2k_decoder_read_count(decoder, &bytes, &calls);
+    assert_true(counted.packets < 4 * 4 * 2);
+    assert_true(bytes <= 2 * counted.kept_bytes && calls < 60 && bytes < file.size / 2);
+    expect_window(decoder, &p, (area){200, 200, 300, 300}); /* once more */
+    l2k_decoder_read_count(decoder, &before, &calls);
+    assert_int_equal(before, bytes);
+    expect_window(decoder, &p, (area){0, 0, SIDE, SIDE});
+    l2k_decoder_read_count(decoder, &bytes, &calls);
+    assert_true(bytes <= file.size);
+    l2k_decoder_free(decoder);
+    free(file.data);
+    picture_free(&p);
+}
+
+/* Without PLT the first window reads headers on its way, later ones go to their packets. */
+static void test_index(void **unused)
+{
+    (void)unused;
+    for (int order = L2K_LRCP; order <= L2K_CPRL; order++) {
+        picture p;
+        memory_file file = make_file(&p, false, (l2k_progression)order, true);
+        l2k_decoder *decoder = open_parts(&file, NULL), *other = new_decoder(NULL, 1);
+        expect_window(decoder, &p, (area){430, 430, 500, 500});
+        const size_t first = counted.packets;
+        expect_window(decoder, &p, (area){10, 10, 20, 20});
+        expect_window(decoder, &p, (area){400, 100, 420, 120});
+        assert_true(counted.packets * 4 < first);
+        assert_int_equal(l2k_decoder_open_again(other, decoder), L2K_OK);
+        l2k_decoder_free(decoder);
+        expect_window(other, &p, (area){100, 400, 120, 420});
+        assert_true(counted.packets * 4 < first);
+        l2k_decoder_free(other);
+        free(file.data);
+        picture_free(&p);
+    }
+}
+
+/* A window that moves by a little decodes what is new; without precincts the packet headers are not read again. */
+static void test_kept(void **unused)
+{
+    (void)unused;
+    for (int precincts = 0; precincts < 2; precincts++) {
+        picture p;
+        memory_file file = make_file(&p, false, L2K_RPCL, precincts);
+        l2k_decoder *decoder = new_decoder(NULL, 1);
+        l2k_decoder_set(decoder, L2K_DECODER_CACHE_BYTES, 1 << 20);
+        assert_int_equal(l2k_decoder_open_memory(decoder, file.data, file.size), L2K_OK);
+        expect_window(decoder, &p, (area){100, 100, 300, 300});
+        const size_t first = counted.blocks;
+        expect_window(decoder, &p, (area){105, 103, 305, 303});
+        assert_true(counted.blocks * 4 < first);
+        assert_true(precincts || counted.packets == 0);
+        expect_window(decoder, &p, (area){100, 100, 300, 300});
+        assert_int_equal(counted.blocks, 0);
+        l2k_decoder_set(decoder, L2K_DECODER_CACHE_BYTES, 10000); /* room for a few of them */
+        expect_window(decoder, &p, (area){100, 100, 300, 300});
+        assert_true(counted.blocks > first / 2 && counted.blocks <= first);
+        l2k_decoder_set(decoder, L2K_DECODER_CACHE_BYTES, 0);
+        expect_window(decoder, &p, (area){100, 100, 300, 300});
+        assert_int_equal(counted.blocks, first);
+        l2k_decoder_free(decoder);
+        free(file.data);
+        picture_free(&p);
+    }
+}
+
+/* ---- PLT that lies -------------------------------------------------------------------------------------------- */
+
+/* The content of PLT behind Zplt. */
+static uint8_t *find_lengths(const memory_file *file, size_t *count)
+{
+    for (size_t at = 0; at + 5 < file->size; at++)
+        if (file->data[at] == 0xFF && file->data[at + 1] == 0x58) {
+            *count = (size_t)l2k_get_be(file->data + at + 2, 2) - 3;
+            return file->data + at + 5;
+        }
+    fail();
+    return NULL;
+}
+
+/* Lengths that are wrong, but have the right sum; that have another; PLT without an end. */
+static void lie(uint8_t *lengths, size_t count, int kind)
+{
+    const size_t at = count / 2;
+    switch (kind) {
+    case 0: /* the last byte of a length one up, of the next one down */
+        for (size_t i = 0, changed = 0; i < count || changed % 2; i++)
+            if (!(lengths[i % count] & 0x80) && lengths[i % count] > 2 && lengths[i % count] < 0x7E)
+                lengths[i % count] = (uint8_t)(lengths[i % count] + (changed++ % 2 ? -1 : 1));
+        break;
+    case 1:
+        lengths[at] ^= 0x01;
+        break;
+    case 2:
+        lengths[count - 1] |= 0x80;
+        break;
+    default:
+        memset(lengths, 0, count);
+    }
+}
+
+static void test_lies(void **unused)
+{
+    (void)unused;
+    for (int kind = 0; kind < 4; kind++) {
+        picture p;
+        watch w;
+        size_t count = 0;
+        l2k_hooks hooks = watch_hooks(&w);
+        memory_file file = make_file(&p, true, L2K_RPCL, true);
+        uint8_t *lengths = find_lengths(&file, &count);
+        lie(lengths, count, kind);
+        l2k_decoder *decoder = open_parts(&file, &hooks);
+        for (uint32_t i = 0; i < 8; i++) {
+            const uint32_t x = i < 2 ? 300 * i : random_below(400), y = i < 2 ? 250 * i : random_below(400);
+            expect_window(decoder, &p, (area){x, y, x + 70, y + 80});
+        }
+        assert_int_equal(w.warnings, 0);
+        l2k_decoder_free(decoder);
+        assert_int_equal(w.live, 0);
+        free(file.data);
+        picture_free(&p);
+    }
+}
+
+/* ---- Damage and failures -------------------------------------------------------------------------------------- */
+
+/* The samples of a file in parts are those of the file in memory, whatever is in it. */
+static void test_damage(void **unused)
+{
+    (void)unused;
+    picture p;
+    memory_file file = make_file(&p, true, L2K_PCRL, true);
+    uint8_t *good = malloc(file.size);
+    assert_non_null(good);
+    memcpy(good, file.data, file.size);
+    for (unsigned n = 0; n < 150; n++) {
+        picture a, b;
+        memcpy(file.data, good, file.size);
+        for (unsigned i = random_below(4); i < 4; i++)
+            file.data[random_below(random_below(2) ? 600 : file.size)] ^= (uint8_t)(1u << random_below(8));
+        l2k_decoder *memory = new_decoder(NULL, 1), *parts = new_decoder(NULL, 1);
+        const l2k_status opened = l2k_decoder_open_memory(memory, file.data, file.size);
+        assert_int_equal(l2k_decoder_open_file(parts, &(l2k_file){file.size, read_part, &file}), opened);
+        for (unsigned i = 0; i < 3 && opened == L2K_OK; i++) {
+            l2k_info info;
+            assert_int_equal(l2k_decoder_info(memory, &info), L2K_OK);
+            if (info.image.x1 != SIDE || info.image.y1 != SIDE || info.image.x0 || info.image.y0)
+                break;
+            const uint32_t x = random_below(SIDE - 50), y = random_below(SIDE - 50);
+            const area window = {x, y, x + 1 + random_below(50), y + 1 + random_below(50)};
+            const l2k_status status = decode_window(memory, window, &a);
+            assert_int_equal(decode_window(parts, window, &b), status);
+            if (status == L2K_OK || status == L2K_INCOMPLETE)
+                assert_true(picture_equal(&a, &b));
+            picture_free(&a);
+            picture_free(&b);
+        }
+        l2k_decoder_free(memory);
+        l2k_decoder_free(parts);
+    }
+    free(good);
+    free(file.data);
+    picture_free(&p);
+}
+
+static void test_failures(void **unused)
+{
+    (void)unused;
+    picture p, got;
+    uint64_t bytes, calls;
+    memory_file file = make_file(&p, false, L2K_RPCL, false);
+    l2k_decoder *decoder = new_decoder(NULL, 1), *other = new_decoder(NULL, 1);
+    assert_int_equal(l2k_decoder_open_file(decoder, NULL), L2K_ERROR_ARGUMENT);
+    assert_int_equal(l2k_decoder_open_file(decoder, &(l2k_file){10, NULL, NULL}), L2K_ERROR_ARGUMENT);
+    assert_int_equal(l2k_decoder_open_file(decoder, &(l2k_file){0, read_part, &file}), L2K_ERROR_TRUNCATED);
+    assert_int_equal(l2k_decoder_open_again(other, decoder), L2K_ERROR_STATE);
+    assert_int_equal(l2k_decoder_open_again(other, NULL), L2K_ERROR_STATE);
+    file.fail_at = 40;
+    assert_int_equal(l2k_decoder_open_file(decoder, &(l2k_file){file.size, read_part, &file}), L2K_ERROR_IO);
+    l2k_decoder_set(decoder, L2K_DECODER_LIMIT_BYTES, 10);
+    assert_int_equal(l2k_decoder_open_file(decoder, &(l2k_file){file.size, read_part, &file}), L2K_ERROR_LIMIT);
+    l2k_decoder_read_count(decoder, &bytes, &calls);
+    assert_true(bytes == 0 && calls == 0);
+    l2k_decoder_set(decoder, L2K_DECODER_LIMIT_BYTES, INT64_MAX);
+    file.fail_at = SIZE_MAX;
+    assert_int_equal(l2k_decoder_open_file(decoder, &(l2k_file){file.size, read_part, &file}), L2K_OK);
+    for (size_t at = 500; at < file.size; at += file.size / 7) {
+        file.fail_at = at;
+        assert_int_equal(decode_window(decoder, (area){0, 0, SIDE, SIDE}, &got), L2K_ERROR_IO);
+        picture_free(&got);
+    }
+    file.fail_at = SIZE_MAX;
+    expect_window(decoder, &p, (area){0, 0, SIDE, SIDE});
+    l2k_decoder_free(decoder);
+    l2k_decoder_free(other);
+    free(file.data);
+    picture_free(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bytes), cmocka_unit_test(test_index),  cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_lies),  cmocka_unit_test(test_damage), cmocka_unit_test(test_failures),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,46 @@
+/* The kernels of a volume on a CUDA device: programs of lifting steps across slices, and a slice's values from and to
+ * planes. Filled in on the host, passed by value. */
+#ifndef L2K_TRANSFORM_VOLUME_CUDA_SLICES_H
+#define L2K_TRANSFORM_VOLUME_CUDA_SLICES_H
+
+#include "tiling/pixel/cuda_plane.h"
+#include "transform/volume/z_levels.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The type of a value between the directions: int16 where all values of the volume fit. */
+typedef enum l2k_cuda_value { L2K_CUDA_INT16, L2K_CUDA_INT32, L2K_CUDA_FLOAT32 } l2k_cuda_value;
+
+enum { L2K_CUDA_Z_OPS = 48, L2K_CUDA_Z_BYTES = 16 }; /* of a launch; bytes of each slice that a thread takes */
+
+typedef struct l2k_cuda_z_op {
+    int32_t kind, step; /* l2k_z_kind */
+    float factor;
+    char *rows[L2K_Z_ROWS]; /* first bytes of slices, aligned to 256 */
+} l2k_cuda_z_op;
+
+typedef struct l2k_cuda_z_program {
+    int64_t threads;
+    int32_t count;
+    l2k_cuda_z_op ops[L2K_CUDA_Z_OPS];
+} l2k_cuda_z_program;
+
+/* Rows of samples of one component, or of three that a component transform joins, and their values in a slice. */
+typedef struct l2k_cuda_slice_rows {
+    l2k_cuda_plane planes[3];
+    char *values[3]; /* packed */
+    int32_t width, height, lanes;
+} l2k_cuda_slice_rows;
+
+/* Enqueue on a stream (a cudaStream_t); the result is a cudaError_t. */
+int l2k_cuda_z_run(const l2k_cuda_z_program *program, l2k_cuda_value value, bool inverse, void *stream);
+int l2k_cuda_slice_load(const l2k_cuda_slice_rows *rows, l2k_cuda_value value, void *stream);
+int l2k_cuda_slice_store(const l2k_cuda_slice_rows *rows, l2k_cuda_value value, void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,646 @@
+/* A volume on a CUDA device. Slices are lifted by groups, each group by one program across all levels of Z, and then
+ * transformed by one plan that has the slices of the group as components. From and to host memory there are two plans,
+ * and a stream for each direction of the bus: while a group is worked on, the samples of the next one go up and the
+ * coefficients of the last one come down (Franco, Bernabe, Fernandez, Ujaldon, 2010, had two frames a step, and no
+ * overlap).
+ */
+#include <cuda_runtime.h>
+
+#include <string.h>
+
+extern "C" {
+#include "base/memory.h"
+#include "base/sample.h"
+#include "transform/cuda/cuda_device.h"
+#include "transform/volume/cuda_slices.h"
+#include "transform/volume/volume.h"
+}
+
+namespace
+{
+
+enum { MOST_SLICES = 32, RING = 4, SLOTS = 2 };
+
+/* Samples of all components in a group, at most, unless one slice has more: a group then stays in the cache of a large
+ * device from the program to the plan. */
+const size_t GROUP_SAMPLES = (size_t)1 << 22;
+
+/* A group on its way through a plan. */
+struct slot {
+    l2k_plan *plan;
+    char *pinned; /* host memory: the coefficients of the plan */
+    size_t pinned_bytes;
+    l2k_z_slice *slices[MOST_SLICES];
+    l2k_z_place places[MOST_SLICES];
+    unsigned count, given;
+    cudaEvent_t moved, used; /* the coefficients crossed the bus; the plan has run */
+};
+
+/* A slice's samples as the caller has them, on the device, packed. */
+struct raw_slice {
+    char *device;
+    char *gathered; /* host, for planes that are not packed by rows */
+    cudaEvent_t moved, used;
+};
+
+} // namespace
+
+struct l2k_cuda_volume {
+    cudaStream_t stream, up, down; /* `stream` is the caller's in device memory */
+    bool on_device;
+    unsigned group, slots;
+    l2k_cuda_value value;
+    size_t value_bytes, slice_bytes, raw_bytes;
+    l2k_plane *planes;     /* of a group's values, for plans */
+    l2k_plane *raw_planes; /* of a slice's samples on the device */
+    slot slot_of[SLOTS];
+    unsigned begun, served; /* groups */
+    raw_slice raw[RING];
+    unsigned next_raw;
+    l2k_z_queue held; /* inverse, host memory: samples of the last group, to be got when the next one is under way */
+};
+
+namespace
+{
+
+l2k_status check(const l2k_volume *v, int error, const char *what)
+{
+    return l2k_cuda_check(&v->context, error, what);
+}
+
+bool is_inverse(const l2k_volume *v)
+{
+    return v->spec.tile.plan.direction == L2K_INVERSE;
+}
+
+uint32_t components_of(const l2k_volume *v)
+{
+    return v->spec.tile.plan.num_components;
+}
+
+l2k_volume_stage *stage_of(const l2k_volume *v)
+{
+    return v->stages;
+}
+
+bool all_put(const l2k_volume *v)
+{
+    l2k_z_place place;
+    return !l2k_z_wanted(&stage_of(v)->z, &place);
+}
+
+/* ---- Life ---------------------------------------------------------------------------------------------------- */
+
+void choose_sizes(l2k_volume *v)
+{
+    l2k_cuda_volume *d = v->cuda;
+    const size_t samples = stage_of(v)->samples ? stage_of(v)->samples : 1;
+    const bool floats = v->spec.z_wavelet == L2K_WAVELET_9_7;
+    size_t group = GROUP_SAMPLES / samples;
+    d->group = (unsigned)(group < 1 ? 1 : group > MOST_SLICES ? MOST_SLICES : group);
+    d->value = floats                                            ? L2K_CUDA_FLOAT32
+               : v->spec.tile.plan.type == L2K_COEFFICIENT_INT16 ? L2K_CUDA_INT16
+                                                                 : L2K_CUDA_INT32;
+    d->value_bytes = d->value == L2K_CUDA_INT16 ? 2 : 4;
+    d->slice_bytes = (samples * d->value_bytes + 255) / 256 * 256;
+    d->raw_bytes = samples * 4;
+    d->slots = d->on_device ? 1 : SLOTS;
+}
+
+l2k_status make_slot(l2k_volume *v, slot *s)
+{
+    L2K_TRY(l2k_stage_make_plan(v, 0, v->cuda->group, &s->plan));
+    L2K_TRY(check(v, cudaEventCreateWithFlags(&s->moved, cudaEventDisableTiming), "making an event"));
+    L2K_TRY(check(v, cudaEventCreateWithFlags(&s->used, cudaEventDisableTiming), "making an event"));
+    if (v->cuda->on_device)
+        return L2K_OK;
+    l2k_plan_coefficient_memory(s->plan, &s->pinned_bytes);
+    return check(v, cudaMallocHost((void **)&s->pinned, s->pinned_bytes), "allocating pinned memory for coefficients");
+}
+
+l2k_status make_raw(l2k_volume *v, raw_slice *raw)
+{
+    L2K_TRY(check(v, cudaMalloc((void **)&raw->device, v->cuda->raw_bytes), "allocating memory for samples"));
+    L2K_TRY(check(v, cudaEventCreateWithFlags(&raw->moved, cudaEventDisableTiming), "making an event"));
+    return check(v, cudaEventCreateWithFlags(&raw->used, cudaEventDisableTiming), "making an event");
+}
+
+l2k_status make_streams(l2k_volume *v)
+{
+    l2k_cuda_volume *d = v->cuda;
+    d->stream = (cudaStream_t)v->stream;
+    if (d->on_device)
+        return L2K_OK;
+    L2K_TRY(check(v, cudaStreamCreateWithFlags(&d->stream, cudaStreamNonBlocking), "making a stream"));
+    L2K_TRY(check(v, cudaStreamCreateWithFlags(&d->up, cudaStreamNonBlocking), "making a stream"));
+    return check(v, cudaStreamCreateWithFlags(&d->down, cudaStreamNonBlocking), "making a stream");
+}
+
+void free_slot(slot *s)
+{
+    l2k_plan_free(s->plan);
+    if (s->pinned)
+        cudaFreeHost(s->pinned);
+    if (s->moved)
+        cudaEventDestroy(s->moved);
+    if (s->used)
+        cudaEventDestroy(s->used);
+}
+
+void free_raw(const l2k_volume *v, raw_slice *raw)
+{
+    if (raw->device)
+        cudaFree(raw->device);
+    if (raw->moved)
+        cudaEventDestroy(raw->moved);
+    if (raw->used)
+        cudaEventDestroy(raw->used);
+    l2k_release(&v->context, raw->gathered);
+}
+
+/* ---- Slices -------------------------------------------------------------------------------------------------- */
+
+/* Values start as 0, also behind the last sample, where programs go as well. */
+l2k_z_slice *new_slice(const l2k_volume *v)
+{
+    l2k_volume_stage *stage = stage_of(v);
+    l2k_z_slice *slice = l2k_z_take(&stage->free);
+    if (slice)
+        return slice;
+    slice = (l2k_z_slice *)l2k_allocate_zeroed(&v->context, 1, sizeof *slice);
+    if (!slice) {
+        l2k_fail(&v->context, L2K_ERROR_MEMORY, "out of memory for a slice");
+        return NULL;
+    }
+    cudaError_t error = cudaMalloc((void **)&slice->values, v->cuda->slice_bytes);
+    if (check(v, error, "allocating memory for a slice") != L2K_OK) {
+        l2k_release(&v->context, slice);
+        return NULL;
+    }
+    slice->older = stage->all;
+    stage->all = slice;
+    error = cudaMemsetAsync(slice->values, 0, v->cuda->slice_bytes, v->cuda->stream);
+    return check(v, error, "clearing memory for a slice") == L2K_OK ? slice : NULL;
+}
+
+/* Runs what has been recorded. */
+l2k_status run_program(l2k_volume *v)
+{
+    l2k_cuda_volume *d = v->cuda;
+    l2k_z_levels *z = &stage_of(v)->z;
+    l2k_cuda_z_program p;
+    int error = cudaSuccess;
+    memset(&p, 0, sizeof p);
+    p.threads = (int64_t)(d->slice_bytes / L2K_CUDA_Z_BYTES);
+    for (size_t i = 0; i < z->count && error == cudaSuccess; i++) {
+        l2k_cuda_z_op *op = &p.ops[p.count++];
+        op->kind = z->program[i].kind;
+        op->step = (int32_t)z->program[i].step;
+        op->factor = z->program[i].factor;
+        for (int row = 0; row < L2K_Z_ROWS; row++)
+            op->rows[row] = z->program[i].rows[row] ? (char *)z->program[i].rows[row]->values : NULL;
+        if (p.count == L2K_CUDA_Z_OPS || i + 1 == z->count) {
+            error = l2k_cuda_z_run(&p, d->value, is_inverse(v), d->stream);
+            p.count = 0;
+        }
+    }
+    z->count = 0;
+    return check(v, error, "launching the transform across slices");
+}
+
+/* The values of component c of a slice. */
+char *values_of(const l2k_volume *v, const l2k_z_slice *slice, uint32_t c)
+{
+    return (char *)slice->values + stage_of(v)->offsets[c] * v->cuda->value_bytes;
+}
+
+/* The values of a group as planes. Places without a slice get those of `rest`. */
+const l2k_plane *planes_of(const l2k_volume *v, const slot *s, const l2k_z_slice *rest)
+{
+    const uint32_t count = components_of(v);
+    l2k_cuda_volume *d = v->cuda;
+    for (unsigned i = 0; i < d->group; i++)
+        for (uint32_t c = 0; c < count; c++) {
+            const l2k_rect rect = v->spec.tile.components[c].rect;
+            l2k_plane *plane = &d->planes[i * count + c];
+            plane->data = values_of(v, i < s->count ? s->slices[i] : rest, c);
+            plane->sample_stride = (ptrdiff_t)d->value_bytes;
+            plane->row_stride = (ptrdiff_t)(l2k_rect_width(rect) * d->value_bytes);
+            plane->type = d->value == L2K_CUDA_INT16   ? L2K_SAMPLE_S16
+                          : d->value == L2K_CUDA_INT32 ? L2K_SAMPLE_S32
+                                                       : L2K_SAMPLE_F32;
+        }
+    return d->planes;
+}
+
+/* ---- Samples ------------------------------------------------------------------------------------------------- */
+
+/* The planes of a slice's components from c on, and their values. */
+l2k_cuda_slice_rows rows_of(const l2k_volume *v, const l2k_z_slice *slice, const l2k_plane *planes, uint32_t c)
+{
+    const l2k_tile_spec *tile = &v->spec.tile;
+    l2k_cuda_slice_rows rows;
+    memset(&rows, 0, sizeof rows);
+    rows.lanes = tile->plan.component_transform && c == 0 ? 3 : 1;
+    rows.width = (int32_t)l2k_rect_width(tile->components[c].rect);
+    rows.height = (int32_t)l2k_rect_height(tile->components[c].rect);
+    for (int lane = 0; lane < rows.lanes; lane++) {
+        const l2k_plan_component *component = &tile->components[c + lane];
+        rows.values[lane] = values_of(v, slice, c + lane);
+        rows.planes[lane].data = (char *)planes[c + lane].data;
+        rows.planes[lane].row_stride = (int32_t)planes[c + lane].row_stride;
+        rows.planes[lane].sample_stride = (int32_t)planes[c + lane].sample_stride;
+        rows.planes[lane].type = planes[c + lane].type;
+        rows.planes[lane].shift = l2k_level_shift_make(component->precision, component->is_signed);
+    }
+    return rows;
+}
+
+l2k_status load(const l2k_volume *v, const l2k_z_slice *slice, const l2k_plane *planes)
+{
+    for (uint32_t c = 0; c < components_of(v);) {
+        const l2k_cuda_slice_rows rows = rows_of(v, slice, planes, c);
+        L2K_TRY(check(v, l2k_cuda_slice_load(&rows, v->cuda->value, v->cuda->stream), "loading a slice"));
+        c += (uint32_t)rows.lanes;
+    }
+    return L2K_OK;
+}
+
+l2k_status store(const l2k_volume *v, const l2k_z_slice *slice, const l2k_plane *planes, cudaStream_t stream)
+{
+    for (uint32_t c = 0; c < components_of(v);) {
+        const l2k_cuda_slice_rows rows = rows_of(v, slice, planes, c);
+        L2K_TRY(check(v, l2k_cuda_slice_store(&rows, v->cuda->value, stream), "storing a slice"));
+        c += (uint32_t)rows.lanes;
+    }
+    return L2K_OK;
+}
+
+/* The rows of a component in host memory, and packed on the device. */
+struct crossing {
+    size_t bytes, width, height; /* of a sample; a row in bytes; rows */
+    char *device, *gathered;
+};
+
+/* Packed planes for the caller's samples in a buffer; gives the place of component c. */
+crossing cross(const l2k_volume *v, raw_slice *raw, const l2k_plane *planes, uint32_t c)
+{
+    const l2k_rect rect = v->spec.tile.components[c].rect;
+    crossing x;
+    x.bytes = l2k_sample_bytes(planes[c].type);
+    x.width = l2k_rect_width(rect) * x.bytes;
+    x.height = l2k_rect_height(rect);
+    x.device = raw->device + stage_of(v)->offsets[c] * 4;
+    x.gathered = raw->gathered ? raw->gathered + stage_of(v)->offsets[c] * 4 : NULL;
+    v->cuda->raw_planes[c] = l2k_plane{x.device, (ptrdiff_t)x.width, (ptrdiff_t)x.bytes, planes[c].type};
+    return x;
+}
+
+bool is_by_rows(const l2k_plane *plane, const crossing *x)
+{
+    return plane->sample_stride == (ptrdiff_t)x->bytes && plane->row_stride >= (ptrdiff_t)x->width;
+}
+
+void gather(const l2k_plane *plane, const crossing *x, bool back)
+{
+    for (size_t y = 0; y < x->height; y++)
+        for (size_t i = 0; i < x->width / x->bytes; i++) {
+            char *at = (char *)plane->data + (ptrdiff_t)y * plane->row_stride + (ptrdiff_t)i * plane->sample_stride;
+            char *packed = x->gathered + y * x->width + i * x->bytes;
+            memcpy(back ? at : packed, back ? packed : at, x->bytes);
+        }
+}
+
+/* Memory for planes that are not packed by rows. */
+l2k_status need_gathered(const l2k_volume *v, raw_slice *raw)
+{
+    if (!raw->gathered)
+        raw->gathered = (char *)l2k_allocate(&v->context, v->cuda->raw_bytes, 1);
+    return raw->gathered ? L2K_OK : l2k_fail(&v->context, L2K_ERROR_MEMORY, "out of memory for a slice of samples");
+}
+
+l2k_status upload(const l2k_volume *v, raw_slice *raw, const l2k_plane *planes)
+{
+    for (uint32_t c = 0; c < components_of(v); c++) {
+        crossing x = cross(v, raw, planes, c);
+        const void *from = planes[c].data;
+        size_t stride = (size_t)planes[c].row_stride;
+        if (x.width == 0 || x.height == 0)
+            continue;
+        if (!is_by_rows(&planes[c], &x)) {
+            L2K_TRY(need_gathered(v, raw));
+            x = cross(v, raw, planes, c);
+            gather(&planes[c], &x, false);
+            from = x.gathered;
+            stride = x.width;
+        }
+        L2K_TRY(check(
+            v,
+            cudaMemcpy2DAsync(x.device, x.width, from, stride, x.width, x.height, cudaMemcpyHostToDevice, v->cuda->up),
+            "uploading a slice"));
+    }
+    return L2K_OK;
+}
+
+/* Waits for the samples. */
+l2k_status download(const l2k_volume *v, raw_slice *raw, const l2k_plane *planes)
+{
+    for (uint32_t c = 0; c < components_of(v); c++) {
+        crossing x = cross(v, raw, planes, c);
+        const bool by_rows = is_by_rows(&planes[c], &x);
+        if (x.width == 0 || x.height == 0)
+            continue;
+        if (!by_rows) {
+            L2K_TRY(need_gathered(v, raw));
+            x = cross(v, raw, planes, c);
+        }
+        L2K_TRY(check(v,
+                      cudaMemcpy2DAsync(by_rows ? planes[c].data : x.gathered,
+                                        by_rows ? (size_t)planes[c].row_stride : x.width, x.device, x.width, x.width,
+                                        x.height, cudaMemcpyDeviceToHost, v->cuda->down),
+                      "downloading a slice"));
+        if (!by_rows) {
+            L2K_TRY(check(v, cudaStreamSynchronize(v->cuda->down), "downloading a slice"));
+            gather(&planes[c], &x, true);
+        }
+    }
+    return check(v, cudaStreamSynchronize(v->cuda->down), "downloading a slice");
+}
+
+/* ---- Coefficients -------------------------------------------------------------------------------------------- */
+
+/* Slice `i` of a slot for the caller. */
+void show(l2k_volume *v, const slot *s, unsigned i, l2k_z_place place, l2k_volume_slice *slice)
+{
+    const uint32_t count = components_of(v);
+    size_t bytes;
+    const char *start = (const char *)l2k_plan_coefficient_memory(s->plan, &bytes);
+    for (uint32_t c = 0; c < count; c++) {
+        l2k_coefficients *view = &v->views[c];
+        *view = *l2k_plan_coefficients(s->plan, i * count + c);
+        if (s->pinned) {
+            view->base = s->pinned + ((const char *)view->base - start);
+            view->on_device = false;
+        }
+    }
+    *slice = l2k_volume_slice{place.level, place.high, place.index, count, v->views};
+}
+
+slot *slot_number(l2k_cuda_volume *d, unsigned number)
+{
+    return &d->slot_of[number % d->slots];
+}
+
+/* From one stream to another. */
+l2k_status hand_over(const l2k_volume *v, cudaEvent_t event, cudaStream_t from, cudaStream_t to)
+{
+    cudaError_t error = cudaEventRecord(event, from);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(to, event, 0);
+    return check(v, error, "ordering streams");
+}
+
+/* ---- Forward ------------------------------------------------------------------------------------------------- */
+
+bool is_ready(const l2k_volume *v)
+{
+    const l2k_z_queue *out = &stage_of(v)->z.out;
+    return out->first && (out->count >= v->cuda->group || all_put(v));
+}
+
+/* The next group: across slices, within them, and down. */
+l2k_status begin_group(l2k_volume *v)
+{
+    l2k_cuda_volume *d = v->cuda;
+    l2k_volume_stage *stage = stage_of(v);
+    slot *s = slot_number(d, d->begun);
+    L2K_TRY(run_program(v));
+    for (s->count = 0, s->given = 0; s->count < d->group && stage->z.out.first; s->count++) {
+        s->slices[s->count] = l2k_z_take(&stage->z.out);
+        s->places[s->count] = s->slices[s->count]->place;
+    }
+    const l2k_plane *planes = planes_of(v, s, s->slices[0]);
+    L2K_TRY(l2k_plan_run_on_device(s->plan, planes, d->stream));
+    for (unsigned i = 0; i < s->count; i++)
+        l2k_z_push(&stage->free, s->slices[i]); /* what fills them next is in the same stream */
+    d->begun++;
+    if (d->on_device)
+        return L2K_OK;
+    size_t bytes;
+    const void *coefficients = l2k_plan_coefficient_memory(s->plan, &bytes);
+    L2K_TRY(hand_over(v, s->used, d->stream, d->down));
+    L2K_TRY(check(v, cudaMemcpyAsync(s->pinned, coefficients, bytes, cudaMemcpyDeviceToHost, d->down),
+                  "downloading coefficients"));
+    return check(v, cudaEventRecord(s->moved, d->down), "downloading coefficients");
+}
+
+/* Whether the oldest group may be given: the next one is under way, or there is none. */
+bool may_give(const l2k_volume *v)
+{
+    const l2k_cuda_volume *d = v->cuda;
+    const unsigned under_way = d->begun - d->served;
+    return under_way > 0 && (under_way == d->slots || (all_put(v) && !stage_of(v)->z.out.first) ||
+                             d->slot_of[d->served % d->slots].given > 0);
+}
+
+/* ---- Inverse ------------------------------------------------------------------------------------------------- */
+
+void join_queues(l2k_z_queue *to, l2k_z_queue *from)
+{
+    while (from->first)
+        l2k_z_append(to, l2k_z_take(from));
+}
+
+/* A group whose coefficients the caller has stored: up, within slices, and across them. */
+l2k_status begin_inverse(l2k_volume *v)
+{
+    l2k_cuda_volume *d = v->cuda;
+    l2k_volume_stage *stage = stage_of(v);
+    slot *s = slot_number(d, d->begun);
+    l2k_z_slice *rest = s->count < d->group ? new_slice(v) : s->slices[0];
+    if (!rest)
+        return L2K_ERROR_MEMORY;
+    if (!d->on_device) {
+        size_t bytes;
+        void *coefficients = l2k_plan_coefficient_memory(s->plan, &bytes);
+        L2K_TRY(check(v, cudaMemcpyAsync(coefficients, s->pinned, bytes, cudaMemcpyHostToDevice, d->up),
+                      "uploading coefficients"));
+        L2K_TRY(hand_over(v, s->moved, d->up, d->stream));
+    }
+    L2K_TRY(l2k_plan_run_on_device(s->plan, planes_of(v, s, rest), d->stream));
+    if (rest != s->slices[0])
+        l2k_z_push(&stage->free, rest);
+    L2K_TRY(run_program(v));
+    join_queues(&stage->finished, &d->held);
+    join_queues(d->on_device || all_put(v) ? &stage->finished : &d->held, &stage->z.out);
+    d->begun++;
+    if (d->on_device)
+        return L2K_OK;
+    L2K_TRY(check(v, cudaEventRecord(s->used, d->stream), "ordering streams"));
+    return check(v, cudaStreamWaitEvent(d->up, s->used, 0), "ordering streams");
+}
+
+/* ---- Interface ----------------------------------------------------------------------------------------------- */
+
+l2k_status make(l2k_volume *volume)
+{
+    l2k_cuda_volume *d = (l2k_cuda_volume *)l2k_allocate_zeroed(&volume->context, 1, sizeof *d);
+    volume->cuda = d;
+    if (!d)
+        return l2k_fail(&volume->context, L2K_ERROR_MEMORY, "out of memory for a volume");
+    d->on_device = volume->spec.tile.plan.on_device;
+    choose_sizes(volume);
+    const size_t count = components_of(volume);
+    d->planes = (l2k_plane *)l2k_allocate_zeroed(&volume->context, count * d->group, sizeof *d->planes);
+    d->raw_planes = (l2k_plane *)l2k_allocate_zeroed(&volume->context, count, sizeof *d->raw_planes);
+    if (!d->planes || !d->raw_planes)
+        return l2k_fail(&volume->context, L2K_ERROR_MEMORY, "out of memory for a volume");
+    L2K_TRY(make_streams(volume));
+    for (unsigned i = 0; i < d->slots; i++)
+        L2K_TRY(make_slot(volume, &d->slot_of[i]));
+    for (int i = 0; i < RING && !d->on_device; i++)
+        L2K_TRY(make_raw(volume, &d->raw[i]));
+    return L2K_OK;
+}
+
+void destroy(l2k_volume *volume)
+{
+    l2k_cuda_volume *d = volume->cuda;
+    if (!d)
+        return;
+    cudaStream_t streams[] = {d->up, d->down, d->stream};
+    for (cudaStream_t stream : streams)
+        if (stream || d->on_device)
+            cudaStreamSynchronize(stream);
+    for (slot &s : d->slot_of)
+        free_slot(&s);
+    for (raw_slice &raw : d->raw)
+        free_raw(volume, &raw);
+    for (l2k_z_slice *slice = volume->stages ? stage_of(volume)->all : NULL; slice; slice = slice->older)
+        if (slice->values)
+            cudaFree(slice->values);
+    for (int i = 0; i < 3 && !d->on_device; i++)
+        if (streams[i])
+            cudaStreamDestroy(streams[i]);
+    l2k_release(&volume->context, d->planes);
+    l2k_release(&volume->context, d->raw_planes);
+    l2k_release(&volume->context, d);
+    volume->cuda = NULL;
+}
+
+/* What the last volume has under way ends first; in device memory the stream sees to that. */
+l2k_status rewind_all(l2k_volume *volume)
+{
+    l2k_cuda_volume *d = volume->cuda;
+    cudaStream_t streams[] = {d->up, d->stream, d->down};
+    for (int i = 0; i < 3 && !d->on_device; i++)
+        L2K_TRY(check(volume, cudaStreamSynchronize(streams[i]), "ending a volume"));
+    for (slot &s : d->slot_of)
+        s.count = s.given = 0;
+    d->begun = d->served = d->next_raw = 0;
+    d->held = l2k_z_queue{};
+    return L2K_OK;
+}
+
+l2k_status put(l2k_volume *volume, const l2k_plane *planes)
+{
+    l2k_cuda_volume *d = volume->cuda;
+    l2k_z_slice *slice = new_slice(volume);
+    if (!slice)
+        return L2K_ERROR_MEMORY;
+    if (d->on_device) {
+        L2K_TRY(load(volume, slice, planes));
+        return l2k_z_put(&volume->context, &stage_of(volume)->z, slice);
+    }
+    raw_slice *raw = &d->raw[d->next_raw % RING], *last = &d->raw[(d->next_raw + RING - 1) % RING];
+    L2K_TRY(check(volume, cudaStreamWaitEvent(d->up, raw->used, 0), "ordering streams"));
+    if (raw->gathered) /* the host is about to write there */
+        L2K_TRY(check(volume, cudaEventSynchronize(raw->moved), "uploading a slice"));
+    L2K_TRY(upload(volume, raw, planes));
+    L2K_TRY(hand_over(volume, raw->moved, d->up, d->stream));
+    L2K_TRY(load(volume, slice, d->raw_planes));
+    L2K_TRY(check(volume, cudaEventRecord(raw->used, d->stream), "ordering streams"));
+    L2K_TRY(l2k_z_put(&volume->context, &stage_of(volume)->z, slice));
+    if (d->next_raw++ > 0) /* its planes are the caller's again, even if they are pinned */
+        L2K_TRY(check(volume, cudaEventSynchronize(last->moved), "uploading a slice"));
+    return all_put(volume) ? check(volume, cudaEventSynchronize(raw->moved), "uploading a slice") : L2K_OK;
+}
+
+bool is_full(const l2k_volume *volume)
+{
+    return is_ready(volume) || may_give(volume);
+}
+
+l2k_status get_coefficients(l2k_volume *volume, l2k_volume_slice *slice)
+{
+    l2k_cuda_volume *d = volume->cuda;
+    while (is_ready(volume) && d->begun - d->served < d->slots)
+        L2K_TRY(begin_group(volume));
+    if (!may_give(volume))
+        return L2K_OK;
+    slot *s = slot_number(d, d->served);
+    if (s->given == 0 && !d->on_device)
+        L2K_TRY(check(volume, cudaEventSynchronize(s->moved), "downloading coefficients"));
+    show(volume, s, s->given, s->places[s->given], slice);
+    if (++s->given == s->count) {
+        s->given = 0;
+        d->served++;
+    }
+    return L2K_OK;
+}
+
+l2k_status next_coefficients(l2k_volume *volume, l2k_volume_slice *slice)
+{
+    l2k_cuda_volume *d = volume->cuda;
+    slot *s = slot_number(d, d->begun);
+    l2k_z_place place;
+    if (stage_of(volume)->finished.first || !l2k_z_wanted(&stage_of(volume)->z, &place))
+        return L2K_OK;
+    if (s->count == d->group)
+        s->count = 0;
+    if (s->count == 0 && !d->on_device)
+        L2K_TRY(check(volume, cudaEventSynchronize(s->moved), "uploading coefficients"));
+    show(volume, s, s->count, place, slice);
+    return L2K_OK;
+}
+
+l2k_status put_coefficients(l2k_volume *volume)
+{
+    l2k_cuda_volume *d = volume->cuda;
+    slot *s = slot_number(d, d->begun);
+    l2k_z_slice *slice = new_slice(volume);
+    if (!slice)
+        return L2K_ERROR_MEMORY;
+    s->slices[s->count++] = slice;
+    L2K_TRY(l2k_z_put(&volume->context, &stage_of(volume)->z, slice));
+    return s->count == d->group || all_put(volume) ? begin_inverse(volume) : L2K_OK;
+}
+
+l2k_status get_slice(l2k_volume *volume, const l2k_plane *planes, bool *got)
+{
+    l2k_cuda_volume *d = volume->cuda;
+    l2k_volume_stage *stage = stage_of(volume);
+    l2k_z_slice *slice = l2k_z_take(&stage->finished);
+    if (!slice)
+        return L2K_OK;
+    if (d->on_device) {
+        L2K_TRY(store(volume, slice, planes, d->stream));
+    } else {
+        raw_slice *raw = &d->raw[d->next_raw++ % RING];
+        for (uint32_t c = 0; c < components_of(volume); c++)
+            cross(volume, raw, planes, c);
+        /* What is not held any more was made by the group before the last, except at the end. */
+        const slot *maker = slot_number(d, d->begun + (all_put(volume) ? 1 : 0));
+        L2K_TRY(check(volume, cudaStreamWaitEvent(d->down, maker->used, 0), "ordering streams"));
+        L2K_TRY(store(volume, slice, d->raw_planes, d->down));
+        L2K_TRY(download(volume, raw, planes));
+    }
+    l2k_z_push(&stage->free, slice);
+    *got = true;
+    return L2K_OK;
+}
+
+} // namespace
+
+extern "C" const l2k_volume_functions l2k_volume_cuda = {
+    make, destroy, rewind_all, is_full, put, get_coefficients, next_coefficients, put_coefficients, get_slice};
