@@ -40,6 +40,13 @@ void l2k_object_free(const l2k_object_kind *kind, void *object)
     l2k_release(&context, object);
 }
 
+l2k_status l2k_object_check_memory(const l2k_context *context, int64_t memory)
+{
+    if (memory != L2K_MEMORY_DEVICE || l2k_device_count(context) == 1)
+        return L2K_OK;
+    return l2k_fail(context, L2K_ERROR_ARGUMENT, "planes in device memory are on one device");
+}
+
 l2k_status l2k_object_set(const l2k_object_kind *kind, void *object, unsigned option, int64_t value)
 {
     const l2k_context *context = object;

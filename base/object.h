@@ -37,6 +37,9 @@ static inline uint64_t l2k_object_devices(int64_t backend, int64_t device, int64
     return devices ? (uint64_t)devices : device < 0 ? 0 : (uint64_t)1 << device;
 }
 
+/* Planes in device memory, which the option MEMORY says, are on one device: else L2K_ERROR_ARGUMENT, reported. */
+l2k_status l2k_object_check_memory(const l2k_context *context, int64_t memory);
+
 /* Sets an option that exists to a value within its range, else L2K_ERROR_ARGUMENT, reported. */
 l2k_status l2k_object_set(const l2k_object_kind *kind, void *object, unsigned option, int64_t value);
 

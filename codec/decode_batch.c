@@ -1,6 +1,7 @@
 /* Several images decoded at once, each by a decoder of its own. */
 #include <string.h>
 
+#include "base/object.h"
 #include "codec/decoder.h"
 
 static void *create(const l2k_hooks *hooks)
@@ -148,8 +149,11 @@ l2k_status l2k_decoder_decode_batch(l2k_decoder *decoder, l2k_decode_item *items
     if (!count)
         return L2K_OK;
     const int before = l2k_decoder_enter(decoder);
-    const l2k_batch_shape shape = shape_of(decoder, items, count);
-    const l2k_status status = l2k_lanes_run(&decoder->lanes, &kind, decoder, &decoder->context, &shape, items);
+    l2k_status status = l2k_object_check_memory(&decoder->context, options[L2K_DECODER_MEMORY]);
+    if (status == L2K_OK) { /* for all lanes: each has one device */
+        const l2k_batch_shape shape = shape_of(decoder, items, count);
+        status = l2k_lanes_run(&decoder->lanes, &kind, decoder, &decoder->context, &shape, items);
+    }
     l2k_device_leave(before);
     L2K_TRY(status);
     return outcome(items, count);

@@ -118,7 +118,7 @@ static bool bound_tile(const l2k_decoding *d, l2k_rect tile, uint64_t packet_byt
     l2k_plan_spec spec = {.direction = L2K_INVERSE, .type = L2K_COEFFICIENT_INT32};
     l2k_coding_plan_spec(siz, coding, tile, d->discard, components, &spec);
     for (uint32_t c = 0; c < siz->num_components; c++)
-        l2k_window_enter(d, c, &coding->components[c], &components[c]);
+        l2k_window_enter(d, c, coding, &components[c]);
     if (d->only != UINT32_MAX) {
         spec.component_transform = false;
         spec.num_components = 1;

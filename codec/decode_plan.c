@@ -196,7 +196,7 @@ l2k_status l2k_make_decode_plan(const l2k_decoding *d, l2k_tile_state *s, const 
     l2k_plan_spec spec = {.direction = L2K_INVERSE};
     l2k_coding_plan_spec(&d->codestream->siz, &s->coding, s->tile.rect, d->discard, s->components, &spec);
     for (uint32_t c = 0; c < s->tile.num_components; c++)
-        l2k_window_enter(d, c, s->tile.components[c].coding, &s->components[c]);
+        l2k_window_enter(d, c, &s->coding, &s->components[c]);
     spec.type = measure_components(s);
     if (!d->planes)
         spec.type = L2K_COEFFICIENT_INT32;

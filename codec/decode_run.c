@@ -1,4 +1,5 @@
 /* A decoding from its start to its end: which tiles, memory, threads, and what is kept for the next one. */
+#include "base/object.h"
 #include "codec/decoder.h"
 
 /* What is of this image alone. */
@@ -193,8 +194,7 @@ l2k_status l2k_decoder_memory_kind(l2k_decoder *decoder, l2k_decoding *d, l2k_ba
     d->stream = decoder->stream;
     if (!d->on_device)
         return L2K_OK;
-    if (l2k_device_count(d->context) > 1)
-        return l2k_fail(d->context, L2K_ERROR_ARGUMENT, "planes in device memory are on one device");
+    L2K_TRY(l2k_object_check_memory(d->context, decoder->options[L2K_DECODER_MEMORY]));
     if (*backend == L2K_BACKEND_CPU)
         return l2k_fail(d->context, L2K_ERROR_ARGUMENT, "planes in device memory need the CUDA backend");
     *backend = L2K_BACKEND_CUDA;

@@ -20,27 +20,37 @@ l2k_rect l2k_window_output(const l2k_decoding *d, uint32_t c)
     return l2k_resolution_rect(l2k_component_rect(d->area, component->dx, component->dy), d->discard);
 }
 
-void l2k_window_enter(const l2k_decoding *d, uint32_t c, const l2k_component_coding *coding,
-                      l2k_plan_component *component)
+/* Those of a component transform must have the same cells, and their code-blocks may differ in size (COC). */
+static void set_cells(const l2k_decoding *d, uint32_t c, const l2k_tile_coding *coding, l2k_plan_component *component)
+{
+    const bool joined = coding->component_transform && c < 3 && d->codestream->siz.num_components >= 3;
+    for (uint32_t i = joined ? 0 : c; i <= (joined ? 2 : c); i++) {
+        const l2k_component_coding *k = &coding->components[i];
+        component->cell_log2_width = (uint8_t)l2k_max_u32(component->cell_log2_width, k->log2_block_width);
+        component->cell_log2_height = (uint8_t)l2k_max_u32(component->cell_log2_height, k->log2_block_height);
+    }
+}
+
+void l2k_window_enter(const l2k_decoding *d, uint32_t c, const l2k_tile_coding *coding, l2k_plan_component *component)
 {
     const l2k_rect whole = l2k_resolution_rect(component->rect, component->discard);
     const l2k_rect part = l2k_rect_intersect(l2k_window_output(d, c), whole);
-    component->cell_log2_width = coding->log2_block_width;
-    component->cell_log2_height = coding->log2_block_height;
     if (l2k_rect_empty(whole) || same_rect(part, whole))
         return;
     component->window = l2k_rect_empty(part) ? (l2k_rect){whole.x1, whole.y1, whole.x1, whole.y1} : part;
+    set_cells(d, c, coding, component);
 }
 
 /* As the plan will have it, but for steps and samples. */
-static l2k_plan_component plan_component(const l2k_decoding *d, const l2k_tile_component *component)
+static l2k_plan_component plan_component(const l2k_decoding *d, const l2k_tile *tile, uint32_t c)
 {
+    const l2k_tile_component *component = &tile->components[c];
     const l2k_component_coding *coding = component->coding;
     l2k_plan_component k = {.rect = component->rect,
                             .levels = coding->levels,
                             .discard = l2k_min_u32(d->discard, coding->levels),
                             .wavelet = (l2k_wavelet)coding->wavelet};
-    l2k_window_enter(d, component->index, coding, &k);
+    l2k_window_enter(d, c, tile->coding, &k);
     return k;
 }
 
@@ -95,7 +105,7 @@ l2k_window_change l2k_window_set(const l2k_decoding *d, l2k_tile *tile)
 {
     l2k_window_change all = L2K_WINDOW_SAME;
     for (uint32_t c = 0; c < tile->num_components; c++) {
-        const l2k_plan_component k = plan_component(d, &tile->components[c]);
+        const l2k_plan_component k = plan_component(d, tile, c);
         for (uint32_t r = 0; r < tile->components[c].num_resolutions; r++) {
             const resolution_window found = find_window(d, &k, &tile->components[c], r);
             const l2k_window_change change = set_resolution(&found, &tile->components[c].resolutions[r]);

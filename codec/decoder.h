@@ -283,8 +283,7 @@ l2k_status l2k_make_decode_plan(const l2k_decoding *d, l2k_tile_state *state, co
 l2k_rect l2k_window_output(const l2k_decoding *d, uint32_t c);
 
 /* Enters the window into a plan's component. */
-void l2k_window_enter(const l2k_decoding *d, uint32_t c, const l2k_component_coding *coding,
-                      l2k_plan_component *component);
+void l2k_window_enter(const l2k_decoding *d, uint32_t c, const l2k_tile_coding *coding, l2k_plan_component *component);
 
 /* Enters into the tree what the decoding needs of each resolution and subband. Where the precincts that are wanted have
  * changed, the tree needs memory for others. */

@@ -1,6 +1,7 @@
 /* Several images encoded at once, each by an encoder of its own. */
 #include <string.h>
 
+#include "base/object.h"
 #include "codec/encoder.h"
 
 static void *create(const l2k_hooks *hooks)
@@ -91,6 +92,7 @@ static l2k_status encode_batch(l2k_encoder *encoder, l2k_encode_item *items, siz
         items[i].status = L2K_ERROR_CANCELLED;
     if (!count)
         return L2K_OK;
+    L2K_TRY(l2k_object_check_memory(&encoder->context, options[L2K_ENCODER_MEMORY])); /* each lane has one device */
     const l2k_batch_shape shape = shape_of(encoder, items, count);
     L2K_TRY(l2k_lanes_run(&encoder->lanes, &kind, encoder, &encoder->context, &shape, items));
     for (size_t i = 0; i < count; i++)

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/integer.h"
+#include "base/object.h"
 #include "base/sample.h"
 #include "codec/encoder.h"
 #include "quant/steps.h"
@@ -256,8 +257,7 @@ l2k_status l2k_encode_setup(const l2k_encoder *encoder, const l2k_image *image, 
                         .tlm = o[L2K_ENCODER_TLM],
                         .device_planes = o[L2K_ENCODER_MEMORY] == L2K_MEMORY_DEVICE,
                         .planes_stream = encoder->planes_stream};
-    if (e->device_planes && l2k_device_count(&encoder->context) > 1)
-        return l2k_fail(&encoder->context, L2K_ERROR_ARGUMENT, "planes in device memory are on one device");
+    L2K_TRY(l2k_object_check_memory(context, o[L2K_ENCODER_MEMORY]));
     if (e->device_planes && o[L2K_ENCODER_BACKEND] == L2K_BACKEND_CPU)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "planes in device memory, but the CPU as backend");
     L2K_TRY(check_image(encoder, image));

@@ -148,7 +148,8 @@ static l2k_status transform_again(const l2k_encode_job *job, const l2k_team *tea
 {
     l2k_tile *tile = &job->tiles[turn->tile];
     l2k_plane *planes;
-    job->encoder->output.packets = (l2k_made_packets){0}; /* of a device that failed after it had made them */
+    if (job->makers)                                          /* then no other team is at work */
+        job->encoder->output.packets = (l2k_made_packets){0}; /* of a device that failed after it had made them */
     L2K_TRY(choose_plan(job, team, turn->slot, tile));
     L2K_TRY(l2k_encode_tile_planes(job, tile, &planes));
     return l2k_plan_begin(turn->slot->plan, planes);

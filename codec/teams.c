@@ -53,6 +53,7 @@ static l2k_status create_teams(const l2k_context *context, l2k_teams *teams)
         if (has_several_devices(teams)) {
             team->context.devices = (uint64_t)1 << l2k_device_of_share(context, i);
             team->context.choice = &team->choice;
+            l2k_choice_start(&team->choice, teams->gpu_min_samples);
         }
         team->quiet = team->context;
         team->quiet.hooks.message = NULL;

@@ -230,6 +230,31 @@ static void check_missing(const int64_t device, const int64_t devices)
     picture_free(&p);
 }
 
+/* Planes in device memory cannot be divided among devices, nor can those of a batch, of which each image is on one. */
+static void test_planes_on_several_devices(void **unused)
+{
+    (void)unused;
+    picture p;
+    l2k_encoder *encoder = l2k_encoder_new(NULL);
+    l2k_decoder *decoder = l2k_decoder_new(NULL);
+    memory_file file = memory_of(NULL, 0);
+    const l2k_stream stream = stream_of(&file);
+    picture_make(&p, 90, 70, 3);
+    l2k_encode_item to_encode = {&p.image, p.planes, &stream, L2K_OK};
+    l2k_decode_item to_decode = {"", 0, p.planes, L2K_OK};
+    assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_DEVICES, 3), L2K_OK);
+    assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_MEMORY, L2K_MEMORY_DEVICE), L2K_OK);
+    assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_DEVICES, 3), L2K_OK);
+    assert_int_equal(l2k_decoder_set(decoder, L2K_DECODER_MEMORY, L2K_MEMORY_DEVICE), L2K_OK);
+    assert_int_equal(l2k_encoder_encode(encoder, &p.image, p.planes, &stream), L2K_ERROR_ARGUMENT);
+    assert_int_equal(l2k_encoder_encode_batch(encoder, &to_encode, 1), L2K_ERROR_ARGUMENT);
+    assert_int_equal(l2k_decoder_decode_batch(decoder, &to_decode, 1), L2K_ERROR_ARGUMENT);
+    l2k_encoder_free(encoder);
+    l2k_decoder_free(decoder);
+    free(file.data);
+    picture_free(&p);
+}
+
 static void test_missing_device(void **unused)
 {
     (void)unused;
@@ -243,9 +268,11 @@ static void test_missing_device(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_samples),         cmocka_unit_test(test_threshold), cmocka_unit_test(test_measured),
-        cmocka_unit_test(test_fall_back),       cmocka_unit_test(test_cpu_alone), cmocka_unit_test(test_note),
-        cmocka_unit_test(test_impossible_plan), cmocka_unit_test(test_no_gpu),    cmocka_unit_test(test_missing_device),
+        cmocka_unit_test(test_samples),         cmocka_unit_test(test_threshold),
+        cmocka_unit_test(test_measured),        cmocka_unit_test(test_fall_back),
+        cmocka_unit_test(test_cpu_alone),       cmocka_unit_test(test_note),
+        cmocka_unit_test(test_impossible_plan), cmocka_unit_test(test_no_gpu),
+        cmocka_unit_test(test_missing_device),  cmocka_unit_test(test_planes_on_several_devices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -417,12 +417,48 @@ static void test_kept_limit(void **unused)
     picture_free(&p);
 }
 
+/* ---- Components with code-blocks of their own ------------------------------------------------------------------ */
+
+/* A gray picture: the packets of the second and third component are empty after the RCT, so that any size of
+ * code-blocks is right for these. */
+static memory_file make_gray(picture *p)
+{
+    static const uint8_t larger_blocks[] = {0xFF, 0x53, 0, 9, 1, 0, 3, 4, 3, 0, 1}; /* COC of component 1: 64 x 32 */
+    picture_make(p, SIDE, SIDE, 3);
+    for (uint32_t i = 0; i < SIDE * SIDE; i++)
+        p->samples[0][i] = p->samples[1][i] = p->samples[2][i] = (int32_t)random_below(256);
+    memory_file file = finish_encoder(new_encoder(3), p);
+    size_t at = 2;
+    while (file.data[at + 1] != 0x90) /* SOT */
+        at += 2 + (size_t)(file.data[at + 2] << 8 | file.data[at + 3]);
+    file.data = realloc(file.data, file.size + sizeof larger_blocks);
+    assert_non_null(file.data);
+    memmove(file.data + at + sizeof larger_blocks, file.data + at, file.size - at);
+    memcpy(file.data + at, larger_blocks, sizeof larger_blocks);
+    file.size += sizeof larger_blocks;
+    return file;
+}
+
+static void test_block_sizes(void **unused)
+{
+    (void)unused;
+    picture p;
+    memory_file file = make_gray(&p);
+    l2k_decoder *decoder = open_parts(&file, NULL);
+    expect_window(decoder, &p, (area){0, 0, SIDE, SIDE});
+    expect_window(decoder, &p, (area){33, 41, 97, 90});
+    l2k_decoder_free(decoder);
+    free(file.data);
+    picture_free(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bytes),     cmocka_unit_test(test_index),   cmocka_unit_test(test_kept),
-        cmocka_unit_test(test_lies),      cmocka_unit_test(test_damage),  cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_plt_later), cmocka_unit_test(test_changed), cmocka_unit_test(test_kept_limit),
+        cmocka_unit_test(test_bytes),       cmocka_unit_test(test_index),   cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_lies),        cmocka_unit_test(test_damage),  cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_plt_later),   cmocka_unit_test(test_changed), cmocka_unit_test(test_kept_limit),
+        cmocka_unit_test(test_block_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

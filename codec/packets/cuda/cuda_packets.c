@@ -15,7 +15,6 @@ struct l2k_packet_maker {
     uint64_t same;                      /* of the batch that the lists are for; 0: there are none */
     l2k_cuda_memory device;             /* lists, then what is made on the way to the packets */
     l2k_cuda_memory pinned;             /* of it: the lists while they go up, and what comes back */
-    l2k_cuda_memory bytes;              /* all packets, on the device */
     l2k_cuda_memory out;                /* in pinned memory */
     l2k_cuda_packet_run run;
     size_t counters, sizes, end; /* where they are in pinned memory, and in device memory */
