@@ -161,12 +161,12 @@ static void choose_options(test_case *t)
     t->step = wavelet == L2K_WAVELET_9_7 && random_below(2) ? 1.0 / (double)(1u << random_below(12)) : 0;
 }
 
-/* Of MQ code-blocks, mostly of one layer. From 1 on the ratio asks for everything. */
+/* Of MQ code-blocks, mostly of one layer. A ratio of 1 asks for everything, which only the last layer can. */
 static void choose_ratios(test_case *t)
 {
     const unsigned layers = random_below(3) ? 1 : 1 + random_below(3);
     double ratio = 1 + random_below(random_below(2) ? 20 : 150) / 2.0;
-    for (unsigned i = 0; t->settings[0].value != HT && random_below(8) && i < layers; i++) {
+    for (unsigned i = 0; t->settings[0].value != HT && random_below(8) && i < layers && (i == 0 || ratio > 1); i++) {
         t->ratios[i] = ratio;
         ratio = 1 + (ratio - 1) / 2;
     }
