@@ -38,8 +38,15 @@ static bool count_pages(cli_slices *s, const char *path)
     return true;
 }
 
-/* The next sample of a raw file as the picture's types have it. */
-static void store_raw(const cli_raw *raw, const l2k_plane *plane, const uint8_t *bytes)
+/* Whether a sample of so many bytes, in two's complement where signed, is one of the precision. */
+static bool fits_precision(const cli_raw *raw, unsigned size, uint32_t value)
+{
+    const uint32_t half = raw->is_signed ? 1u << (raw->precision - 1) : 0, all = UINT32_MAX >> (32 - 8 * size);
+    return ((value + half) & all) >> (raw->precision - 1) <= 1;
+}
+
+/* The samples of a slice of a raw file as the picture's types have them. */
+static bool store_raw(const cli_raw *raw, const l2k_plane *plane, const uint8_t *bytes, const char *name)
 {
     const unsigned size = cli_sample_bytes(raw->precision);
     for (uint32_t y = 0; y < raw->height; y++)
@@ -47,6 +54,8 @@ static void store_raw(const cli_raw *raw, const l2k_plane *plane, const uint8_t 
             uint32_t value = 0;
             for (unsigned i = 0; i < size; i++)
                 value |= (uint32_t)bytes[i] << 8 * (raw->big_endian ? size - 1 - i : i);
+            if (!fits_precision(raw, size, value))
+                return cli_error(name, "the sample at %u, %u of a slice does not fit %u bits", x, y, raw->precision);
             const uint8_t small = (uint8_t)value;
             const uint16_t medium = (uint16_t)value;
             char *at = (char *)plane->data + (ptrdiff_t)y * plane->row_stride + (ptrdiff_t)x * plane->sample_stride;
@@ -56,6 +65,15 @@ static void store_raw(const cli_raw *raw, const l2k_plane *plane, const uint8_t 
                                : (const void *)&value,
                    size);
         }
+    return true;
+}
+
+/* Only the length can reveal a wrong description, and that of a pipe is known at its end. */
+static bool check_end(cli_slices *s)
+{
+    if (s->next + 1 < s->count || cli_input_byte(&s->raw) == EOF)
+        return true;
+    return cli_error(s->raw.name, "the input has more than the %u slices that --raw describes", s->count);
 }
 
 static bool read_raw(cli_slices *s)
@@ -69,9 +87,8 @@ static bool read_raw(cli_slices *s)
                                       (cli_picture_uniform(&s->picture, raw->width, raw->height, raw->precision, false),
                                        s->picture.components[0].is_signed = raw->is_signed, true) &&
                                       cli_picture_allocate(&s->picture, CLI_PLANAR, s->raw.name));
-    done = done && cli_input_exact(&s->raw, buffer, bytes);
-    if (done)
-        store_raw(raw, &s->picture.planes[0], buffer);
+    done = done && cli_input_exact(&s->raw, buffer, bytes) &&
+           store_raw(raw, &s->picture.planes[0], buffer, s->raw.name) && check_end(s);
     free(buffer);
     return done;
 }

@@ -83,6 +83,15 @@ cannot "several outputs" 2 "becomes one output" p a b
 cannot "several raw files" 1 "all slices are in one file" slices.raw slices.raw q --raw 20,20,20,8,u
 cannot "interleaved" 1 "not interleaved" slices.raw q --raw 20,20,20,8,u,le,interleaved
 cannot "too short" 1 "truncated" slices.raw q --raw 20,20,21,8,u
+cannot "too long" 1 "more than the 19 slices" slices.raw q --raw 20,20,19,8,u
+printf '\0\0\377\17' >twelve.raw # 0, 4095
+runs "12 bits" volume twelve.raw e --raw 1,1,2,12,u --quiet
+printf '\0\0\0\20' >twelve.raw # 4096
+cannot "13 bits" 1 "does not fit 12 bits" twelve.raw q --raw 1,1,2,12,u
+printf '\0\370\377\7' >twelve.raw # -2048, 2047
+runs "12 bits, signed" volume twelve.raw e --raw 1,1,2,12,s --quiet
+printf '\377\367\0\0' >twelve.raw # -2049
+cannot "13 bits, signed" 1 "does not fit 12 bits" twelve.raw q --raw 1,1,2,12,s
 cannot "9/7 of many bits" 1 "precision of 17" slices.raw q --raw 10,10,20,17,u -I
 cannot "isotropic with other levels" 1 "as many levels" slices.raw q --raw 20,20,20,8,u --isotropic --z-levels 2
 check "nothing is left" test ! -e q
