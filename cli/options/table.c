@@ -216,7 +216,7 @@ const cli_option cli_option_table[] = {
     {.commands = ENCODE,
      .name = "ht-passes",
      .argument = "N",
-     .help = "with --ht: coding passes of a code-block: 1 cleanup, 2 and SigProp, 3 and MagRef",
+     .help = "with --ht: coding passes of a code-block: 1 cleanup, 2 and SigProp, 3 and MagRef; 2 and 3 are lossy",
      .fallback = "1",
      .detail =
          "Several layers need 2 or 3: they end between the passes of a code-block. With 2 or 3 the result is lossy "
@@ -469,7 +469,7 @@ const cli_option cli_option_table[] = {
     {.commands = ENCODE | DECODE | VOLUME,
      .name = "backend",
      .argument = "NAME",
-     .help = "where the transform runs: auto, cpu or cuda",
+     .help = "where to compute: auto, cpu or cuda",
      .fallback = "auto",
      .detail = "The result is the same to the bit.",
      .parse = cli_take_name,

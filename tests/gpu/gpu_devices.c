@@ -560,7 +560,7 @@ static void test_batches_on_both(void **unused)
         l2k_encoder_free(e);
         divided += virtual_calls(0) > before_on[0] && virtual_calls(1) > before_on[1];
         assert_int_equal(current(), 1);
-        for (long calls = 0; calls < 400; calls += 1 + calls)
+        for (long calls = 0; calls < 400; calls += 1 + 4 * calls)
             for (int n = 0; n < 4; n++)
                 lose_in_batch(w, calls, n & 1 ? L2K_BACKEND_CUDA : L2K_BACKEND_AUTO, n & 2);
     }
@@ -574,7 +574,7 @@ static void test_decoding_batches(void **unused)
     (void)unused;
     static const unsigned all[] = {0, 1, 3};
     for (unsigned k = 0; k < 3; k++)
-        for (long calls = -1; calls < 400; calls += 1 + calls + (calls < 0)) {
+        for (long calls = -1; calls < 400; calls += calls < 0 ? 1 : 1 + 4 * calls) {
             l2k_decode_item items[IMAGES];
             picture got[IMAGES];
             l2k_decoder *d = decoder_on_both(NULL, L2K_BACKEND_CUDA);

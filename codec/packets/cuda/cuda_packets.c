@@ -475,7 +475,7 @@ static l2k_status complete_ratio(l2k_packet_maker *m, const l2k_packet_source *f
     bool done = false;
     if (sums->failed)
         return refuse_sample(m, from->batch, UINT32_MAX - sums->failed);
-    if (m->run.coded.capacity > MOST_CODE)
+    if (m->run.coded.capacity >= MOST_CODE)
         return bring_blocks(from, made);
     m->run.more_guard_bits = excess;
     m->run.coded.blocks = m->rate.run.cut;
