@@ -144,7 +144,10 @@ cli_place cli_place_of(const cli_share *share, int device)
         return place;
     }
     place.device = (cli_setting){device, true};
-    if (share->gpu_min_samples.value == WHERE_FASTER)
-        place.backend = (cli_setting){device == CLI_NO_DEVICE ? L2K_BACKEND_CPU : L2K_BACKEND_CUDA, true};
+    const bool faster = share->gpu_min_samples.value == WHERE_FASTER;
+    if (device == CLI_NO_DEVICE && (faster || devices->cpu_last))
+        place.backend = (cli_setting){L2K_BACKEND_CPU, true};
+    else if (faster)
+        place.backend = (cli_setting){L2K_BACKEND_CUDA, true};
     return place;
 }
