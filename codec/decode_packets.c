@@ -324,6 +324,7 @@ static l2k_status distrust(const l2k_decoding *d, l2k_tile_state *s, l2k_packet_
                         s->tile.index);
     l2k_note(d->context, "PLT of tile %u does not list the packets that there are, which are looked for one by one",
              s->tile.index);
+    atomic_store(&d->findings->plt_is_wrong, true);
     l2k_packet_index_empty(d->context, index);
     return l2k_tile_restart(d->context, UINT64_MAX, &s->tile);
 }

@@ -176,6 +176,7 @@ l2k_decoding l2k_decode_start(l2k_decoder *decoder, l2k_rect area, const l2k_pla
     atomic_store(&decoder->findings.incomplete, false);
     atomic_store(&decoder->findings.warned_fewer, false);
     atomic_store(&decoder->findings.warned_beyond, false);
+    atomic_store(&decoder->findings.plt_is_wrong, false);
     return (l2k_decoding){.context = &decoder->context,
                           .codestream = &decoder->codestream,
                           .findings = &decoder->findings,
@@ -216,5 +217,7 @@ l2k_status l2k_decode_end(l2k_decoder *decoder, l2k_status status)
     forget_parts(decoder);
     if (status != L2K_OK || !l2k_choice_is_settled(&decoder->choice))
         l2k_decoder_drop(decoder);
+    if (atomic_load(&decoder->findings.plt_is_wrong))
+        l2k_block_cache_clear(&decoder->cache);
     return status == L2K_OK && atomic_load(&decoder->findings.incomplete) ? L2K_INCOMPLETE : status;
 }

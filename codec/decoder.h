@@ -26,6 +26,7 @@ typedef struct l2k_output_source {
 typedef struct l2k_findings {
     atomic_bool incomplete; /* the stream ends early or is damaged */
     atomic_bool warned_fewer, warned_beyond;
+    atomic_bool plt_is_wrong;           /* so that what earlier windows read by it may be, too */
     atomic_int_least64_t spare_packets; /* that headers may still promise beyond the bytes there are (decode_tile.c) */
 } l2k_findings;
 

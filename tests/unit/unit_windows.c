@@ -215,15 +215,16 @@ static void lie(uint8_t *lengths, size_t count, int kind)
 static void test_lies(void **unused)
 {
     (void)unused;
-    for (int kind = 0; kind < 4; kind++) {
+    for (int kind = 0; kind < 8; kind++) { /* from 4 on with code-blocks kept */
         picture p;
         watch w;
         size_t count = 0;
         l2k_hooks hooks = watch_hooks(&w);
         memory_file file = make_file(&p, true, L2K_RPCL, true);
         uint8_t *lengths = find_lengths(&file, &count);
-        lie(lengths, count, kind);
+        lie(lengths, count, kind % 4);
         l2k_decoder *decoder = open_parts(&file, &hooks);
+        l2k_decoder_set(decoder, L2K_DECODER_CACHE_BYTES, kind < 4 ? 0 : 1 << 20);
         for (uint32_t i = 0; i < 8; i++) {
             const uint32_t x = i < 2 ? 300 * i : random_below(400), y = i < 2 ? 250 * i : random_below(400);
             expect_window(decoder, &p, (area){x, y, x + 70, y + 80});
@@ -258,7 +259,8 @@ static void test_damage(void **unused)
         for (unsigned i = 0; i < 3 && opened == L2K_OK; i++) {
             l2k_info info;
             assert_int_equal(l2k_decoder_info(memory, &info), L2K_OK);
-            if (info.image.x1 != SIDE || info.image.y1 != SIDE || info.image.x0 || info.image.y0)
+            if (info.image.x1 != SIDE || info.image.y1 != SIDE || info.image.x0 || info.image.y0 ||
+                info.image.components->dx != 1 || info.image.components->dy != 1) /* a window may have no sample */
                 break;
             const uint32_t x = random_below(SIDE - 50), y = random_below(SIDE - 50);
             const area window = {x, y, x + 1 + random_below(50), y + 1 + random_below(50)};
