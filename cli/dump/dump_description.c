@@ -15,6 +15,20 @@ static void put_area(cli_json *json, const char *key, cli_area area)
     cli_json_close(json, '}');
 }
 
+void cli_dump_put_components(cli_json *json, const l2k_component *components, uint32_t count)
+{
+    cli_json_open(json, "components", '[');
+    for (uint32_t c = 0; c < count; c++) {
+        cli_json_open(json, NULL, '{');
+        cli_json_number(json, "precision", components[c].precision);
+        cli_json_bool(json, "signed", components[c].is_signed);
+        cli_json_number(json, "dx", components[c].dx);
+        cli_json_number(json, "dy", components[c].dy);
+        cli_json_close(json, '}');
+    }
+    cli_json_close(json, ']');
+}
+
 static void put_input(cli_json *json, const cli_dump *dump)
 {
     const l2k_image *image = &dump->input.image;
@@ -24,16 +38,7 @@ static void put_input(cli_json *json, const cli_dump *dump)
     put_area(json, "image", (cli_area){image->x0, image->y0, image->x1, image->y1});
     cli_json_number(json, "tiles_across", dump->input.tiles_across);
     cli_json_number(json, "tiles_down", dump->input.tiles_down);
-    cli_json_open(json, "components", '[');
-    for (uint32_t c = 0; c < image->num_components; c++) {
-        cli_json_open(json, NULL, '{');
-        cli_json_number(json, "precision", image->components[c].precision);
-        cli_json_bool(json, "signed", image->components[c].is_signed);
-        cli_json_number(json, "dx", image->components[c].dx);
-        cli_json_number(json, "dy", image->components[c].dy);
-        cli_json_close(json, '}');
-    }
-    cli_json_close(json, ']');
+    cli_dump_put_components(json, image->components, image->num_components);
 }
 
 bool cli_dump_begin_description(cli_dump *dump)

@@ -8,20 +8,6 @@
 
 /* ---- Writing ------------------------------------------------------------------------------------------------- */
 
-static void describe_components(cli_json *json, const cli_volume_facts *facts)
-{
-    cli_json_open(json, "components", '[');
-    for (uint32_t c = 0; c < facts->num_components; c++) {
-        cli_json_open(json, NULL, '{');
-        cli_json_number(json, "precision", facts->components[c].precision);
-        cli_json_bool(json, "signed", facts->components[c].is_signed);
-        cli_json_number(json, "dx", facts->components[c].dx);
-        cli_json_number(json, "dy", facts->components[c].dy);
-        cli_json_close(json, '}');
-    }
-    cli_json_close(json, ']');
-}
-
 static void describe_band(cli_json *json, const cli_volume_facts *facts, const cli_volume_band *band)
 {
     const unsigned resolution = l2k_band_resolution(band->number);
@@ -50,7 +36,7 @@ void cli_volume_describe(cli_json *json, const cli_volume_facts *facts, const cl
     cli_json_bool(json, "isotropic", facts->isotropic);
     cli_json_bool(json, "component_transform", facts->component_transform);
     cli_json_text(json, "value", facts->is_float ? "float32" : "int32");
-    describe_components(json, facts);
+    cli_dump_put_components(json, facts->components, facts->num_components);
     cli_json_open(json, "subbands", '[');
     for (size_t i = 0; i < files->count; i++)
         describe_band(json, facts, &files->bands[i]);

@@ -141,6 +141,16 @@ static void move(const shape *s, const l2k_volume_slice *slice, uint32_t *values
     }
 }
 
+static void release_at(place at, void *memory)
+{
+    if (at == HOST)
+        free(memory);
+    else if (at == PINNED)
+        gpu_give_back_pinned(memory);
+    else
+        gpu_give_back(memory);
+}
+
 static void forward(const shape *s, l2k_backend backend, place at, const char *samples, store *out)
 {
     const size_t bytes = values_of(s) * sample_bytes(s);
@@ -169,12 +179,7 @@ static void forward(const shape *s, l2k_backend backend, place at, const char *s
             move(s, &slice, *kept, false);
         }
     }
-    if (at == HOST)
-        free(memory);
-    else if (at == PINNED)
-        gpu_give_back_pinned(memory);
-    else
-        gpu_give_back(memory);
+    release_at(at, memory);
     l2k_volume_free(volume);
 }
 
@@ -207,12 +212,7 @@ static void inverse(const shape *s, l2k_backend backend, place at, const store *
             z++;
         }
     }
-    if (at == HOST)
-        free(memory);
-    else if (at == PINNED)
-        gpu_give_back_pinned(memory);
-    else
-        gpu_give_back(memory);
+    release_at(at, memory);
     l2k_volume_free(volume);
 }
 
