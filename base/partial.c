@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/pool.h"
 
 typedef struct l2k_partial_range {
     uint64_t from, to;
@@ -25,14 +26,6 @@ l2k_status l2k_partial_open(const l2k_context *context, const l2k_file *file, l2
     *partial = (l2k_partial){.context = context, .file = *file, .data = data};
     pthread_mutex_init(&partial->lock, NULL);
     return L2K_OK;
-}
-
-void l2k_partial_close(l2k_partial *partial)
-{
-    munmap(partial->data, (size_t)partial->file.bytes);
-    pthread_mutex_destroy(&partial->lock);
-    l2k_release(partial->context, partial->read);
-    *partial = (l2k_partial){0};
 }
 
 /* The first part that ends at or behind `from`. */
@@ -63,6 +56,29 @@ static l2k_status grow(l2k_partial *partial)
     return L2K_OK;
 }
 
+static void uncount(const l2k_partial *partial, uint64_t bytes)
+{
+    if (partial->context->pool)
+        l2k_pool_uncount(partial->context->pool, bytes);
+}
+
+static l2k_status count(const l2k_partial *partial, uint64_t bytes)
+{
+    const l2k_context *context = partial->context;
+    if (context->pool && !l2k_pool_count(context->pool, &context->hooks, bytes))
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the parts of a file");
+    return L2K_OK;
+}
+
+void l2k_partial_close(l2k_partial *partial)
+{
+    uncount(partial, l2k_partial_present(partial));
+    munmap(partial->data, (size_t)partial->file.bytes);
+    pthread_mutex_destroy(&partial->lock);
+    l2k_release(partial->context, partial->read);
+    *partial = (l2k_partial){0};
+}
+
 static l2k_status read_part(l2k_partial *partial, uint64_t from, uint64_t to)
 {
     partial->calls++;
@@ -72,10 +88,20 @@ static l2k_status read_part(l2k_partial *partial, uint64_t from, uint64_t to)
     return L2K_OK;
 }
 
-/* Reads what is missing of [from, to), then makes one part of it and of those that it meets. */
-static l2k_status fill(l2k_partial *partial, uint64_t from, uint64_t to)
+/* Bytes of [from, to) that are not there; `first` is the first part that ends at or behind `from`. */
+static uint64_t missing(const l2k_partial *partial, size_t first, uint64_t from, uint64_t to)
 {
-    const size_t first = find(partial, from);
+    uint64_t bytes = to - from;
+    for (size_t i = first; i < partial->num_read && partial->read[i].from < to; i++) {
+        const range part = partial->read[i];
+        bytes -= (part.to < to ? part.to : to) - (part.from > from ? part.from : from);
+    }
+    return bytes;
+}
+
+/* Reads what is missing of [from, to), then makes one part of it and of those that it meets. */
+static l2k_status fill(l2k_partial *partial, size_t first, uint64_t from, uint64_t to)
+{
     range whole = {from, to};
     size_t last = first;
     uint64_t at = from;
@@ -96,6 +122,16 @@ static l2k_status fill(l2k_partial *partial, uint64_t from, uint64_t to)
     return L2K_OK;
 }
 
+static l2k_status count_and_fill(l2k_partial *partial, size_t first, uint64_t from, uint64_t to)
+{
+    const uint64_t more = missing(partial, first, from, to);
+    L2K_TRY(count(partial, more));
+    const l2k_status status = fill(partial, first, from, to);
+    if (status != L2K_OK)
+        uncount(partial, more);
+    return status;
+}
+
 l2k_status l2k_partial_need(l2k_partial *partial, const uint8_t *from, const uint8_t *to, const uint8_t *ahead)
 {
     l2k_status status = L2K_OK;
@@ -105,22 +141,41 @@ l2k_status l2k_partial_need(l2k_partial *partial, const uint8_t *from, const uin
     const uint64_t low = (uint64_t)(from - partial->data), high = (uint64_t)(to - partial->data);
     const size_t at = find(partial, low);
     if (at == partial->num_read || partial->read[at].from > low || partial->read[at].to < high)
-        status = fill(partial, low, (uint64_t)(ahead - partial->data));
+        status = count_and_fill(partial, at, low, (uint64_t)(ahead - partial->data));
     pthread_mutex_unlock(&partial->lock);
     return status;
 }
 
-void l2k_partial_forget(l2k_partial *partial, const uint8_t *from)
+/* Takes [from, to) out of the parts, one of which may be split. */
+static l2k_status take_out(l2k_partial *partial, uint64_t from, uint64_t to)
 {
-    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    size_t first = find(partial, from + 1), last = first;
+    L2K_TRY(grow(partial));
+    if (first < partial->num_read && partial->read[first].from < from) {
+        memmove(&partial->read[first + 1], &partial->read[first], (partial->num_read - first) * sizeof(range));
+        partial->num_read++;
+        partial->read[first].to = from;
+        partial->read[++first].from = from;
+        last = first;
+    }
+    while (last < partial->num_read && partial->read[last].to <= to)
+        last++;
+    if (last < partial->num_read && partial->read[last].from < to)
+        partial->read[last].from = to;
+    memmove(&partial->read[first], &partial->read[last], (partial->num_read - last) * sizeof(range));
+    partial->num_read -= last - first;
+    return L2K_OK;
+}
+
+void l2k_partial_forget(l2k_partial *partial, const uint8_t *from, const uint8_t *to)
+{
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), before = l2k_partial_present(partial);
     const uint64_t start = ((uint64_t)(from - partial->data) + page - 1) / page * page;
-    if (start >= partial->file.bytes)
+    const uint64_t end = (uint64_t)(to - partial->data) / page * page;
+    if (start >= end || take_out(partial, start, end) != L2K_OK)
         return;
-    size_t count = find(partial, start);
-    if (count < partial->num_read && partial->read[count].from < start)
-        partial->read[count++].to = start;
-    partial->num_read = count;
-    madvise(partial->data + start, (size_t)(partial->file.bytes - start), MADV_DONTNEED);
+    madvise(partial->data + start, (size_t)(end - start), MADV_DONTNEED);
+    uncount(partial, before - l2k_partial_present(partial));
 }
 
 uint64_t l2k_partial_present(const l2k_partial *partial)

@@ -19,18 +19,37 @@ l2k_status l2k_segment_wrong(const l2k_header_state *state, const l2k_segment *s
 static l2k_status parse_com(l2k_header_state *state, const l2k_segment *segment)
 {
     size_t length = l2k_segment_length(segment);
-    if (!state->comment || *state->comment || length < 2 || l2k_get_be(segment->data, 2) != 1)
+    char **comment = state->rest->comment;
+    if (!comment || *comment || length < 2 || l2k_get_be(segment->data, 2) != 1)
         return L2K_OK;
     char *text = l2k_allocate(state->context, length - 1, 1);
     if (!text)
         return l2k_fail(state->context, L2K_ERROR_MEMORY, "out of memory for a comment");
     memcpy(text, segment->data + 2, length - 2);
     text[length - 2] = 0;
-    *state->comment = text;
+    *comment = text;
     return L2K_OK;
 }
 
-/* Pointers and hints, which decoding in order does not need. */
+/* Lengths can be done without: where they are wrong, that is not an error. */
+static l2k_status list_lengths(l2k_segment_list *list, const l2k_segment *segment)
+{
+    if (list && !l2k_segment_list_add(list, segment))
+        list->is_wrong = true;
+    return L2K_OK;
+}
+
+static l2k_status parse_tlm(l2k_header_state *state, const l2k_segment *segment)
+{
+    return list_lengths(state->rest->part_lengths, segment);
+}
+
+static l2k_status parse_plm(l2k_header_state *state, const l2k_segment *segment)
+{
+    return list_lengths(state->rest->packet_lengths, segment);
+}
+
+/* What decoding does not need. PLT is read when a window asks for it (lengths.c). */
 static l2k_status skip(l2k_header_state *state, const l2k_segment *segment)
 {
     (void)state;
@@ -52,8 +71,8 @@ static const struct marker_rule {
     {L2K_QCD, "QCD", L2K_MAIN_HEADER | ANY_PART, l2k_parse_qcd},
     {L2K_QCC, "QCC", L2K_MAIN_HEADER | ANY_PART, l2k_parse_qcc},
     {L2K_COM, "COM", L2K_MAIN_HEADER | ANY_PART, parse_com},
-    {L2K_TLM, "TLM", L2K_MAIN_HEADER, skip},
-    {L2K_PLM, "PLM", L2K_MAIN_HEADER, skip},
+    {L2K_TLM, "TLM", L2K_MAIN_HEADER, parse_tlm},
+    {L2K_PLM, "PLM", L2K_MAIN_HEADER, parse_plm},
     {L2K_CRG, "CRG", L2K_MAIN_HEADER, skip},
     {L2K_PLT, "PLT", ANY_PART, skip},
     {L2K_CAP, "CAP", L2K_MAIN_HEADER, l2k_parse_cap},
@@ -224,10 +243,9 @@ static l2k_status parse_segments(l2k_header_state *state, l2k_header_kind kind, 
 }
 
 l2k_status l2k_parse_header(const l2k_context *context, const l2k_siz *siz, l2k_header_kind kind, const uint8_t **at,
-                            const uint8_t *end, l2k_tile_coding *coding, char **comment, l2k_packed_segments *packed)
+                            const uint8_t *end, l2k_tile_coding *coding, const l2k_header_rest *rest)
 {
-    l2k_header_state state = {
-        .context = context, .siz = siz, .coding = coding, .comment = comment, .packed = packed, .kind = kind};
+    l2k_header_state state = {.context = context, .siz = siz, .coding = coding, .rest = rest, .kind = kind};
     state.specific = l2k_allocate_zeroed(context, siz->num_components, 1);
     if (!state.specific)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for a header");

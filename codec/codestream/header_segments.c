@@ -306,18 +306,32 @@ l2k_status l2k_parse_poc(l2k_header_state *state, const l2k_segment *segment)
     return L2K_OK;
 }
 
-/* ---- PPM, PPT (A.7.4, A.7.5) --------------------------------------------------------------------------------- */
+/* ---- Segments with an index (A.7) ---------------------------------------------------------------------------- */
 
+bool l2k_segment_list_add(l2k_segment_list *list, const l2k_segment *segment)
+{
+    const size_t length = l2k_segment_length(segment);
+    if (length == 0 || list->segments[segment->data[0]].data)
+        return false;
+    list->segments[segment->data[0]].data = segment->data + 1;
+    list->segments[segment->data[0]].bytes = (uint32_t)length - 1;
+    list->count++;
+    return true;
+}
+
+void l2k_segment_list_join(const l2k_segment_list *list, l2k_buffer *out)
+{
+    for (unsigned i = 0; i < 256; i++)
+        if (list->segments[i].data)
+            l2k_buffer_append(out, list->segments[i].data, list->segments[i].bytes);
+}
+
+/* PPM, PPT. */
 l2k_status l2k_parse_packed(l2k_header_state *state, const l2k_segment *segment)
 {
-    l2k_packed_segments *packed = state->packed;
     if (l2k_segment_length(segment) == 0)
         return l2k_segment_wrong(state, segment, "too short");
-    unsigned index = segment->data[0];
-    if (packed->segments[index].data)
+    if (!l2k_segment_list_add(state->rest->packed, segment))
         return l2k_segment_wrong(state, segment, "two of the same index");
-    packed->segments[index].data = segment->data + 1;
-    packed->segments[index].bytes = (uint32_t)l2k_segment_length(segment) - 1;
-    packed->count++;
     return L2K_OK;
 }
