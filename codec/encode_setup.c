@@ -125,15 +125,15 @@ static l2k_status setup_steps(const l2k_encoder *encoder, unsigned precision, l2
     const l2k_context *context = &encoder->context;
     const l2k_wavelet_descriptor *wavelet = l2k_coding_wavelet(coding);
     coding->quantisation = wavelet->quantised ? L2K_QUANT_EXPOUNDED : L2K_QUANT_NONE;
-    coding->guard_bits = L2K_GUARD_BITS;
+    coding->guard_bits = (uint8_t)l2k_guard_bits_of(wavelet, coding->levels);
     coding->num_steps = (uint8_t)(3 * coding->levels + 1);
-    l2k_steps_choose((l2k_wavelet)coding->wavelet, precision, coding->levels, coding->steps);
+    l2k_steps_choose(wavelet, precision, coding->levels, coding->steps);
     if (encoder->base_step == 0)
         return L2K_OK;
     if (!wavelet->quantised)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "the %s wavelet has no quantiser steps: a base step needs the 9/7",
                         wavelet->name);
-    l2k_steps_of_base((l2k_wavelet)coding->wavelet, (float)encoder->base_step, coding->levels, coding->steps);
+    l2k_steps_of_base(wavelet, (float)encoder->base_step, coding->levels, coding->steps);
     for (unsigned band = 0; band < coding->num_steps; band++)
         if (coding->steps[band].exponent > L2K_MOST_EXPONENT)
             return l2k_fail(context, L2K_ERROR_ARGUMENT, "a base step of %g is too small for %u decomposition levels",

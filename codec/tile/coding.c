@@ -37,11 +37,16 @@ static bool same_steps(const l2k_component_coding *a, const l2k_component_coding
     return true;
 }
 
+static bool same_wavelet(const l2k_component_coding *a, const l2k_component_coding *b)
+{
+    return a->wavelet == b->wavelet && (!a->own || l2k_kernel_equals(&a->own->kernel, &b->own->kernel));
+}
+
 static bool same_component(const l2k_component_coding *a, const l2k_component_coding *b)
 {
     return a->levels == b->levels && a->log2_block_width == b->log2_block_width &&
            a->log2_block_height == b->log2_block_height && a->style == b->style && a->ht_passes == b->ht_passes &&
-           a->wavelet == b->wavelet && a->quantisation == b->quantisation && a->guard_bits == b->guard_bits &&
+           same_wavelet(a, b) && a->quantisation == b->quantisation && a->guard_bits == b->guard_bits &&
            a->roi_shift == b->roi_shift &&
            memcmp(a->log2_precinct_width, b->log2_precinct_width, a->levels + 1u) == 0 &&
            memcmp(a->log2_precinct_height, b->log2_precinct_height, a->levels + 1u) == 0 && same_steps(a, b);
@@ -99,6 +104,7 @@ static void plan_component(const l2k_component *component, const l2k_component_c
                                 .levels = coding->levels,
                                 .discard = l2k_min_u32(discard, coding->levels),
                                 .wavelet = (l2k_wavelet)coding->wavelet,
+                                .own = coding->own,
                                 .precision = component->precision,
                                 .is_signed = component->is_signed};
     if (!l2k_coding_wavelet(coding)->quantised)
@@ -113,6 +119,9 @@ void l2k_coding_plan_spec(const l2k_siz *siz, const l2k_tile_coding *coding, l2k
 {
     for (uint32_t c = 0; c < siz->num_components; c++)
         plan_component(&siz->components[c], &coding->components[c], tile, discard, &components[c]);
+    for (uint32_t c = 0; c < siz->num_components; c++)
+        if (coding->components[c].own)
+            spec->cpu_reason = L2K_KERNEL_REASON;
     spec->component_transform = coding->component_transform;
     spec->num_components = siz->num_components;
     spec->components = components;

@@ -22,10 +22,11 @@ typedef struct l2k_component_coding {
     uint8_t levels;
     uint8_t log2_block_width, log2_block_height;
     uint8_t style;
-    uint8_t ht_passes;    /* encoder: of an HT code-block, 0 or 1 cleanup alone, 2 and SigProp, 3 and MagRef */
-    uint8_t wavelet;      /* l2k_wavelet */
-    bool user_precincts;  /* else all exponents are 15 */
-    uint8_t quantisation; /* l2k_quantisation */
+    uint8_t ht_passes; /* encoder: of an HT code-block, 0 or 1 cleanup alone, 2 and SigProp, 3 and MagRef */
+    uint8_t wavelet;   /* l2k_wavelet */
+    const l2k_wavelet_descriptor *own; /* its kernel, NULL for Part 1's; of the encoder, or of the main header */
+    bool user_precincts;               /* else all exponents are 15 */
+    uint8_t quantisation;              /* l2k_quantisation */
     uint8_t guard_bits;
     uint8_t num_steps; /* read from the marker segment; derived has one */
     uint8_t roi_shift; /* RGN's max-shift (A.6.3), 0 = no region of interest */
@@ -75,7 +76,7 @@ typedef struct l2k_tile_coding {
 
 static inline const l2k_wavelet_descriptor *l2k_coding_wavelet(const l2k_component_coding *coding)
 {
-    return l2k_wavelet_get((l2k_wavelet)coding->wavelet);
+    return coding->own ? coding->own : l2k_wavelet_get((l2k_wavelet)coding->wavelet);
 }
 
 /* Frees what a tile's coding owns. */

@@ -197,7 +197,24 @@ typedef struct l2k_plane {
 
 /* ---- Shared option values ------------------------------------------------------------------------------------ */
 
-typedef enum l2k_wavelet { L2K_WAVELET_5_3 = 0, L2K_WAVELET_9_7 } l2k_wavelet; /* reversible, irreversible (Annex F) */
+/* Part 1 has two wavelets (Annex F). The others are lifting kernels of Part 2 (T.801, Annex H): from haar to fidelity
+ * those of VC-2 (SMPTE ST 2042-1) but for its 5/3, without the extra bits that it gives some of them; 1-3 is the 5/3
+ * without its update, so that reduced pictures hold exactly every second sample; w4 is the orthonormal wavelet of
+ * Daubechies with four coefficients. The last two stand for kernels that callers describe, or that a codestream does.
+ */
+typedef enum l2k_wavelet {
+    L2K_WAVELET_5_3 = 0, /* reversible */
+    L2K_WAVELET_9_7,     /* irreversible */
+    L2K_WAVELET_HAAR,    /* reversible, like the next five */
+    L2K_WAVELET_1_3,
+    L2K_WAVELET_DD_9_7, /* Deslauriers-Dubuc */
+    L2K_WAVELET_DD_13_7,
+    L2K_WAVELET_DAUBECHIES_INT, /* the 9/7 in integers, without scaling */
+    L2K_WAVELET_FIDELITY,
+    L2K_WAVELET_W4, /* irreversible */
+    L2K_WAVELET_REVERSIBLE_KERNEL,
+    L2K_WAVELET_IRREVERSIBLE_KERNEL
+} l2k_wavelet;
 
 /* Progression orders, valued as in Table A.16. */
 typedef enum l2k_progression { L2K_LRCP = 0, L2K_RLCP, L2K_RPCL, L2K_PCRL, L2K_CPRL } l2k_progression;
@@ -636,7 +653,7 @@ typedef enum l2k_direction { L2K_FORWARD = 0, L2K_INVERSE } l2k_direction;
 
 typedef enum l2k_transform_option {
     L2K_TRANSFORM_DIRECTION = 0,       /* l2k_direction; forward */
-    L2K_TRANSFORM_WAVELET,             /* l2k_wavelet; 5/3 */
+    L2K_TRANSFORM_WAVELET,             /* l2k_wavelet, the last two by l2k_transform_set_kernel; 5/3 */
     L2K_TRANSFORM_LEVELS,              /* decomposition levels of every component, 0 to 32; 5 */
     L2K_TRANSFORM_REDUCE,              /* inverse: highest resolutions to discard, at most the levels; 0 */
     L2K_TRANSFORM_COMPONENT_TRANSFORM, /* 1: RCT or ICT on the first three components, which must be alike; 0 */
@@ -655,7 +672,7 @@ typedef enum l2k_transform_option {
 typedef enum l2k_coefficient_type {
     L2K_COEFFICIENT_INT16 = 0, /* keeps the low 16 bits; forward only if no coefficient can need more */
     L2K_COEFFICIENT_INT32,
-    L2K_COEFFICIENT_FLOAT32 /* 9/7 only: not quantised, and not rounded either way */
+    L2K_COEFFICIENT_FLOAT32 /* irreversible wavelets only: not quantised, and not rounded either way */
 } l2k_coefficient_type;
 
 static inline size_t l2k_coefficient_bytes(l2k_coefficient_type type)
@@ -700,10 +717,10 @@ typedef struct l2k_band_view {
  * (x, y) of band b is element (bands[b].y + y) * stride + bands[b].x + x from `base` on. Of a transform with a region,
  * there may be gaps between the subbands.
  *
- * Values, int16 or int32. Forward 5/3: the coefficient. Forward 9/7: the quantiser index with its sign (E.2).
- * Inverse 5/3: the coefficient. Inverse 9/7: twice the index at which to reconstruct, so that the middle of an interval
- * is an integer: +-(2q + 1) for an index of magnitude q > 0 that is known to its last bit, 0 for 0.
- * Values, float32 (9/7). Both ways: the coefficient in units of samples, before quantisation. */
+ * Values, int16 or int32. Reversible wavelets, both ways: the coefficient. Irreversible ones, forward: the quantiser
+ * index with its sign (E.2); inverse: twice the index at which to reconstruct, so that the middle of an interval is an
+ * integer: +-(2q + 1) for an index of magnitude q > 0 that is known to its last bit, 0 for 0.
+ * Values, float32. Both ways: the coefficient in units of samples, before quantisation. */
 typedef struct l2k_coefficients {
     void *base;                /* in host or device memory */
     l2k_coefficient_type type; /* of an element */
@@ -727,7 +744,7 @@ typedef struct l2k_subband_info {
     uint32_t level;          /* nb (F.1) */
     uint32_t x0, y0, x1, y1; /* in the subband's own domain (B-15), where precincts and code-blocks have their grids; of
                                 a transform with a region, the part of the subband that the view holds */
-    l2k_step step;           /* as in QCD or QCC; 5/3: only the exponent */
+    l2k_step step;           /* as in QCD or QCC; reversible: only the exponent */
     float step_size;         /* Delta_b (E-3) in units of samples; 5/3: 1 */
     uint32_t magnitude_bits; /* Mb (E-2) with the codestream's guard bits, or with two from l2k_transform_subband; after
                                 RCT a coefficient may need one bit more */
@@ -739,8 +756,27 @@ L2K_API l2k_transform *l2k_transform_new(const l2k_hooks *hooks);
 /* Takes NULL. Runs on device memory must have finished. Frees the coefficients, too. */
 L2K_API void l2k_transform_free(l2k_transform *transform);
 
-/* Sets one option for the next l2k_transform_prepare. L2K_ERROR_ARGUMENT if the value is outside the option's range. */
+/* Sets one option for the next l2k_transform_prepare. L2K_ERROR_ARGUMENT if the value is outside the option's range;
+ * L2K_ERROR_MEMORY, of the wavelet alone. */
 L2K_API l2k_status l2k_transform_set(l2k_transform *transform, l2k_transform_option option, int64_t value);
+
+/* Sets the wavelet option to a lifting kernel (T.801, Annex H) that a text describes, in lines of words; what follows a
+ * '#' is ignored:
+ *
+ *     reversible                            or: irreversible K
+ *     border clamp                          or: border mirror
+ *     high -1 round 7 shift 4 : 1 -9 -9 1   and so on, a line for each step
+ *
+ * A step changes all samples of odd coordinate (high) or even coordinate (low); steps alternate. Its taps, numbered
+ * from k = 0, belong to the samples 2(n + k + offset), for a low step plus 1, where 2n + 1 or 2n is the sample that
+ * changes; the offset is the first number. The sum of tap times sample is added; in a reversible kernel, whose taps are
+ * integers, together with the rounding, and shifted right, before it is added. The inverse subtracts. After the steps
+ * of an irreversible kernel low samples are divided by K, high ones multiplied. Where a tap's sample is outside the
+ * line, clamp takes the nearest one of its parity, mirror reflects the line at its first and last sample.
+ *
+ * At most 8 steps of 32 taps, offsets -31 to 31, shifts to 15, integers of 16 bits, and 64 samples to a side for all
+ * steps together. A description of a named wavelet is that wavelet. Errors: L2K_ERROR_ARGUMENT, L2K_ERROR_MEMORY. */
+L2K_API l2k_status l2k_transform_set_kernel(l2k_transform *transform, const char *text);
 
 #define L2K_ALL_COMPONENTS UINT32_MAX
 
@@ -765,7 +801,7 @@ L2K_API l2k_status l2k_transform_set_region(l2k_transform *transform, uint32_t x
 L2K_API l2k_status l2k_transform_device_bytes(const l2k_transform *transform, const l2k_image *tile, uint64_t *bytes);
 
 /* Prepares for a tile and allocates all memory. `tile` gives its area on the reference grid (x0, y0, x1, y1) and the
- * components' dx, dy, precision (forward: 1 to 24, 9/7 to 16; inverse: 1 to 31) and is_signed; other members are
+ * components' dx, dy, precision (forward: 1 to 24, irreversible to 16; inverse: 1 to 31) and is_signed; other members are
  * ignored. An untiled image is its own tile. Tile-components may be empty.
  *
  * May be called again, for another tile or other options. Views and subbands obtained before are then invalid, also if

@@ -12,6 +12,7 @@ from ._native import ffi, lib
 
 Backend = Literal["auto", "cpu", "cuda"] | int
 Cpu = Literal["auto", "c", "avx2", "avx512", "neon"] | int
+Wavelet = Literal["5/3", "9/7", "haar", "1-3", "dd-9-7", "dd-13-7", "daubechies-int", "fidelity", "w4"] | int
 Style = Literal["bypass", "reset", "termall", "vsc", "pterm", "segsym", "ht"]
 Colour = Literal["unknown", "gray", "srgb", "sycc", "cmyk", "icc", "esycc", "cielab"]
 Channel = Literal["colour", "opacity", "premultiplied_opacity", "unspecified"]
@@ -98,7 +99,7 @@ class TransformOptions(TypedDict, total=False):
     """Options of the library's transform."""
 
     direction: Literal["forward", "inverse"] | int
-    wavelet: Literal["5/3", "9/7"] | int
+    wavelet: Wavelet
     levels: int
     reduce: int
     component_transform: bool
@@ -127,14 +128,16 @@ def names(enum: str) -> dict[str, int]:
 def name_of(enum: str, value: int) -> str:
     for name, number in names(enum).items():
         if number == value:
-            return name.upper() if enum == "l2k_progression" else name.replace("5_3", "5/3").replace("9_7", "9/7")
+            if enum == "l2k_wavelet":
+                return {"5_3": "5/3", "9_7": "9/7"}.get(name, name.replace("_", "-"))
+            return name.upper() if enum == "l2k_progression" else name
     return str(value)
 
 
 def value_of(enum: str, name: str) -> int:
     known = names(enum)
     try:
-        return known[name.lower().replace("/", "_")]
+        return known[name.lower().replace("/", "_").replace("-", "_")]
     except KeyError:
         there_are = ", ".join(name_of(enum, value) for value in known.values())
         raise ValueError(f"{name!r} is not one of: {there_are}") from None
