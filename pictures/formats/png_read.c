@@ -283,7 +283,7 @@ static bool read_png(cli_reader *reader)
     else if (!read_held(job, reader->picture.planes->data, rows))
         return false;
     if (cli_reader_at_end(reader))
-        png_read_end(job->png, NULL);
+        png_read_end(job->png, job->info); /* with the info: else libpng skips what follows the samples */
     return true;
 }
 
