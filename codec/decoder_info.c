@@ -115,6 +115,26 @@ l2k_status l2k_decoder_box(const l2k_decoder *decoder, size_t index, l2k_box *bo
     return L2K_OK;
 }
 
+static l2k_status fetch_box(const l2k_decoder *decoder, const l2k_box *box)
+{
+    const uint8_t *at = decoder->data + box->offset;
+    if (!decoder->context.partial)
+        return L2K_OK;
+    if (box->bytes > l2k_decoder_memory_limit(decoder))
+        return l2k_fail(&decoder->context, L2K_ERROR_LIMIT, "box '%s': %llu bytes are more than the limit allows",
+                        box->type, (unsigned long long)box->bytes);
+    return l2k_need(&decoder->context, at, at + box->bytes);
+}
+
+l2k_status l2k_decoder_box_data(l2k_decoder *decoder, size_t index, l2k_box_data *data)
+{
+    l2k_box box;
+    L2K_TRY(l2k_decoder_box(decoder, index, &box));
+    L2K_TRY(fetch_box(decoder, &box));
+    l2k_jp2_describe_box(decoder->data, &box, data);
+    return L2K_OK;
+}
+
 l2k_status l2k_decoder_check_options(const l2k_decoder *decoder)
 {
     if (!decoder->is_open)

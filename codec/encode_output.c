@@ -305,6 +305,8 @@ l2k_status l2k_output_fixed_bytes(const l2k_encoding *e, const l2k_tile *tiles, 
     if (whole) /* by rows the head is there, until the first row is written */
         L2K_TRY(l2k_output_head(e, 0, out));
     *bytes += out->head.size;
+    if (out->head.size && e->format == L2K_FORMAT_JP2)
+        *bytes -= l2k_jp2_extra_bytes(e->image); /* metadata leaves the picture its bytes */
     out->parts.size = before;
     return L2K_OK;
 }

@@ -5,6 +5,7 @@
 #include "base/object.h"
 #include "base/sample.h"
 #include "codec/encoder.h"
+#include "codec/jp2/jp2.h"
 #include "quant/steps.h"
 
 static l2k_status refuse_component(const l2k_context *context, uint32_t c, const char *what, uint32_t value)
@@ -56,6 +57,7 @@ static l2k_status check_image(const l2k_encoder *encoder, const l2k_image *image
     if (image->icc_bytes > MAX_ICC_BYTES)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "an ICC profile of %zu bytes, more than a box holds",
                         image->icc_bytes);
+    L2K_TRY(l2k_jp2_check_boxes(context, image));
     if (image->num_components < 1 || image->num_components > L2K_MAX_COMPONENTS)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "%u components, 1 to %u are possible", image->num_components,
                         L2K_MAX_COMPONENTS);

@@ -203,19 +203,23 @@ static void print_comment(const char *comment)
     putchar('\n');
 }
 
-static void print_boxes(const l2k_decoder *decoder)
+static void print_boxes(l2k_decoder *decoder)
 {
     l2k_box box;
+    l2k_box_data data;
     for (size_t i = 0; l2k_decoder_box(decoder, i, &box) == L2K_OK; i++) {
         char type[5];
         for (int k = 0; k < 5; k++)
             type[k] = box.type[k] && (box.type[k] < 0x20 || box.type[k] > 0x7e) ? '?' : box.type[k];
-        printf(LABEL "%*s%s, %llu bytes at %llu\n", i ? "" : "boxes", (int)(2 * (box.depth & 7)), "", type,
+        printf(LABEL "%*s%s, %llu bytes at %llu", i ? "" : "boxes", (int)(2 * (box.depth & 31)), "", type,
                (unsigned long long)box.bytes, (unsigned long long)box.offset);
+        if (l2k_decoder_box_data(decoder, i, &data) == L2K_OK)
+            cli_print_content(&data);
+        putchar('\n');
     }
 }
 
-static void print_text(const char *name, const l2k_info *info, const l2k_decoder *decoder)
+static void print_text(const char *name, const l2k_info *info, l2k_decoder *decoder)
 {
     char printable[4096];
     snprintf(printable, sizeof printable, "%s", name);

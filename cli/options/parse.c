@@ -10,7 +10,7 @@
 
 #include "pictures/user/report.h"
 
-enum { MAX_OPTIONS = 64 };
+enum { MAX_OPTIONS = 96 };
 
 /* What getopt_long returns for row i: above all letters. */
 enum { FIRST_ROW = 256 };
@@ -237,6 +237,8 @@ void cli_options_free(cli_options *options)
 {
     free(options->layer_targets);
     options->layer_targets = NULL;
+    free(options->boxes);
+    options->boxes = NULL;
 }
 
 bool cli_two_names(const cli_options *options, const char **first, const char **second)

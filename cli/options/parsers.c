@@ -172,6 +172,58 @@ bool cli_take_step(const cli_option *row, const char *text, cli_options *options
            cli_bad_value(row->name, text, "a base step must be from 2^-24 to 1");
 }
 
+/* ---- Boxes --------------------------------------------------------------------------------------------------- */
+
+static bool add_box(const cli_option *row, const cli_box_option *box, cli_options *options)
+{
+    cli_box_option *boxes = realloc(options->boxes, (options->num_boxes + 1) * sizeof *boxes);
+    if (!boxes)
+        return cli_error(row->name, "out of memory");
+    options->boxes = boxes;
+    boxes[options->num_boxes++] = *box;
+    return *box->path || cli_bad_value(row->name, box->path, "not the name of a file");
+}
+
+/* A file has one XMP packet, and one Exif. */
+bool cli_take_box(const cli_option *row, const char *text, cli_options *options)
+{
+    const cli_box_option box = {.content = (l2k_content)row->most, .name = row->name, .path = text};
+    for (size_t i = 0; box.content != L2K_CONTENT_XML && i < options->num_boxes; i++)
+        if (options->boxes[i].content == box.content)
+            return cli_bad_value(row->name, text, "given twice");
+    return add_box(row, &box, options);
+}
+
+static int digit_of(char letter)
+{
+    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+    const char *at = letter ? strchr(digits, letter) : NULL;
+    return at ? (int)((at - digits) % 16) : -1;
+}
+
+/* 16 bytes in hexadecimal digits, with hyphens at will, and the comma after them; NULL if it is something else. */
+static const char *parse_uuid(const char *at, uint8_t *uuid)
+{
+    for (int i = 0; i < 32; at++) {
+        if (*at == '-')
+            continue;
+        const int digit = digit_of(*at);
+        if (digit < 0)
+            return NULL;
+        uuid[i / 2] = (uint8_t)(uuid[i / 2] << 4 | digit);
+        i++;
+    }
+    return *at == ',' ? at + 1 : NULL;
+}
+
+bool cli_take_uuid(const cli_option *row, const char *text, cli_options *options)
+{
+    cli_box_option box = {.content = L2K_CONTENT_UUID, .name = row->name};
+    box.path = parse_uuid(text, box.uuid);
+    return box.path ? add_box(row, &box, options)
+                    : cli_bad_value(row->name, text, "not of the form ID,FILE with an ID of 32 hexadecimal digits");
+}
+
 /* ---- Samples without a header -------------------------------------------------------------------------------- */
 
 #define MOST_BITS 24u /* of the encoder */

@@ -162,6 +162,28 @@ typedef struct l2k_component {
     uint32_t width, height; /* samples; the decoder fills them in, the encoder ignores them (see l2k_component_size) */
 } l2k_component;
 
+/* What a box holds that is no part of the picture itself: metadata. */
+typedef enum l2k_content {
+    L2K_CONTENT_OTHER = 0, /* whatever its type says */
+    L2K_CONTENT_XMP,       /* an XMP packet in UTF-8 (UUID box be7acfcb-97a9-42e8-9c71-999491e3afac) */
+    L2K_CONTENT_EXIF,      /* a TIFF stream, from its "II" or "MM" on (4a706754-6966-6645-7869-662d3e4a5032) */
+    L2K_CONTENT_IPTC,      /* IIM records (33c7a4d2-b81d-4723-a0ba-f1a3e097ad38) */
+    L2K_CONTENT_GEOTIFF,   /* GeoJP2: a small GeoTIFF file (b14bf8bd-083d-4b43-a5ae-8cd7d5a6ce03) */
+    L2K_CONTENT_UUID,      /* a UUID box (I.7.2) with any other ID */
+    L2K_CONTENT_XML,       /* an XML document (I.7.1) */
+    L2K_CONTENT_LABEL      /* the text of a label box, UTF-8 without a final 0 (ISO/IEC 15444-2, M.11.13) */
+} l2k_content;
+
+/* A box, or what is to become one. `data` has neither the box's header nor the ID of a UUID box, and of Exif not the
+ * "Exif\0\0" that some writers put first. */
+typedef struct l2k_box_data {
+    l2k_content content;
+    char type[5];        /* four characters and a 0; the encoder needs it for L2K_CONTENT_OTHER alone */
+    uint8_t uuid[16];    /* of a UUID box; the encoder needs it for L2K_CONTENT_UUID alone */
+    const uint8_t *data; /* of an association box (asoc): the boxes in it, one after the other */
+    size_t bytes;
+} l2k_box_data;
+
 typedef struct l2k_image {
     uint32_t x0, y0, x1, y1; /* the image area on the reference grid: XOsiz, YOsiz, Xsiz, Ysiz */
     uint32_t num_components; /* 1 to L2K_MAX_COMPONENTS */
@@ -171,6 +193,11 @@ typedef struct l2k_image {
     size_t icc_bytes;
     double density_x, density_y; /* pixels per metre, 0 where unknown */
     l2k_lab lab;                 /* L2K_COLOUR_CIELAB only */
+    /* Encoder, JP2 only: boxes between the header box and the codestream, in this order, their content as it is. They
+     * do not count for layer targets. Types that the library itself writes or reads are L2K_ERROR_ARGUMENT. From the
+     * decoder NULL and 0: see l2k_decoder_box_data. */
+    const l2k_box_data *boxes;
+    size_t num_boxes;
 } l2k_image;
 
 /* Size in samples of component c: ceil(x1 / dx) - ceil(x0 / dx), and the same for y (B-2). */
@@ -532,10 +559,11 @@ typedef struct l2k_info {
     int64_t corresponding_profile;   /* CPF; -1 = none */
 } l2k_info;
 
-/* A box at the top level or inside the JP2 header box (Annex I). */
+/* A box at the top level, or inside the JP2 header box (Annex I), a UUID info box (I.7.3) or an association box
+ * (ISO/IEC 15444-2, M.11.12), which may hold others of its kind; those are entered down to depth 16. */
 typedef struct l2k_box {
     char type[5];    /* four characters and a 0 */
-    uint32_t depth;  /* 0 top level, 1 inside jp2h, 2 inside its resolution box */
+    uint32_t depth;  /* 0 top level, 1 inside a box there, such as jp2h, and so on */
     uint64_t offset; /* of the box header in the file */
     uint64_t bytes;  /* header included */
 } l2k_box;
@@ -592,6 +620,13 @@ L2K_API l2k_status l2k_decoder_info(l2k_decoder *decoder, l2k_info *info);
 
 /* The box number `index` in file order; L2K_ERROR_ARGUMENT past the last one, without a message. */
 L2K_API l2k_status l2k_decoder_box(const l2k_decoder *decoder, size_t index, l2k_box *box);
+
+/* What that box holds. data->data points to bytes of the file, which are valid until the decoder's next call, or, of a
+ * file in memory, as long as the file's. Of a file that is read in parts it is read now.
+ *
+ * L2K_ERROR_ARGUMENT past the last box, without a message; of a file that is read in parts also L2K_ERROR_IO,
+ * L2K_ERROR_MEMORY, and L2K_ERROR_LIMIT for more bytes than L2K_DECODER_LIMIT_MEMORY. */
+L2K_API l2k_status l2k_decoder_box_data(l2k_decoder *decoder, size_t index, l2k_box_data *data);
 
 /* The image that l2k_decoder_decode will return under the present options: palette applied, channels in colour order
  * according to the channel definition. Pointers are valid until the decoder is freed, reopened or called again.

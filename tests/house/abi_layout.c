@@ -82,6 +82,8 @@ static void print_image(void)
     MEMBER(l2k_image, density_x);
     MEMBER(l2k_image, density_y);
     MEMBER(l2k_image, lab);
+    MEMBER(l2k_image, boxes);
+    MEMBER(l2k_image, num_boxes);
 }
 
 static void print_plane(void)
@@ -155,6 +157,20 @@ static void print_device_info(void)
 
 static void print_box(void)
 {
+    STRUCT(l2k_box_data);
+    MEMBER(l2k_box_data, content);
+    MEMBER(l2k_box_data, type);
+    MEMBER(l2k_box_data, uuid);
+    MEMBER(l2k_box_data, data);
+    MEMBER(l2k_box_data, bytes);
+    VALUE(L2K_CONTENT_OTHER);
+    VALUE(L2K_CONTENT_XMP);
+    VALUE(L2K_CONTENT_EXIF);
+    VALUE(L2K_CONTENT_IPTC);
+    VALUE(L2K_CONTENT_GEOTIFF);
+    VALUE(L2K_CONTENT_UUID);
+    VALUE(L2K_CONTENT_XML);
+    VALUE(L2K_CONTENT_LABEL);
     STRUCT(l2k_box);
     MEMBER(l2k_box, type);
     MEMBER(l2k_box, depth);
