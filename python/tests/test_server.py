@@ -1,6 +1,7 @@
 """The image server: what URIs mean, images, errors, names, caches, limits, many requests at once."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sysconfig
@@ -249,70 +250,77 @@ def test_qualities_and_formats(client, coffee):
     assert client.image("gray16.jp2", "full/max/0/color.jpg").image.mode == "L"
 
 
-def shown(tmp_path, image, parameters="full/max/0/default.png", settings=None, data=None, **coding):
-    (tmp_path / "a.jp2").write_bytes(data or lift2k.encode(image, **coding))
-    with serve(create_app(str(tmp_path), settings)) as client:
-        return client.image("a.jp2", parameters)
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory):
+    """A function that gives a server's answer for a picture, or a file's bytes."""
+    folder = tmp_path_factory.mktemp("shown")
+    with serve(create_app(str(folder))) as client:
+        def show(image, parameters="full/max/0/default.png", data=None, **coding):
+            name = f"{len(os.listdir(folder))}.jp2"
+            (folder / name).write_bytes(data or lift2k.encode(image, **coding))
+            return client.image(name, parameters)
+
+        yield show
 
 
-def test_depths_and_signs(tmp_path):
+def test_depths_and_signs(shown):
     ramp = np.arange(4096, dtype=np.uint16).reshape(64, 64)
     for precision, dtype in ((1, np.uint8), (4, np.uint8), (7, np.uint8), (12, np.uint16), (16, np.uint16), (20, np.uint32)):
         samples = (ramp.astype(np.uint64) * ((1 << precision) - 1) // 4095).astype(dtype)
-        got = shown(tmp_path, samples, precision=precision).pixels.astype(int)
+        got = shown(samples, precision=precision).pixels.astype(int)
         assert np.abs(got - samples.astype(float) * 255 / ((1 << precision) - 1)).max() < 1
         assert got.min() == 0 and got.max() == 255
     signed = (ramp.astype(np.int32) * 16 - 32768).astype(np.int16)
-    got = shown(tmp_path, signed).pixels.astype(int)
+    got = shown(signed).pixels.astype(int)
     assert got.min() == 0 and np.abs(got - (signed.astype(float) + 32768) * 255 / 65535).max() < 1
-    assert np.array_equal(shown(tmp_path, (ramp // 16).astype(np.int32).astype(np.int8)).pixels,
+    assert np.array_equal(shown((ramp // 16).astype(np.int32).astype(np.int8)).pixels,
                           (ramp // 16).astype(np.int8).astype(int) + 128)
 
 
-def test_opacity(tmp_path, coffee):
+def test_opacity(shown, coffee):
     rgba = np.dstack([coffee[:90, :120], np.arange(90 * 120).reshape(90, 120) % 256]).astype(np.uint8)
-    got = shown(tmp_path, rgba)
+    got = shown(rgba)
     assert got.image.mode == "RGBA" and np.array_equal(got.pixels, rgba)
-    flat = shown(tmp_path, rgba, "full/max/0/default.jpg").pixels.astype(int)
+    flat = shown(rgba, "full/max/0/default.jpg").pixels.astype(int)
     alpha = rgba[..., 3:] / 255
     assert np.abs(flat - (rgba[..., :3] * alpha + 255 * (1 - alpha))).mean() < 12
-    got = shown(tmp_path, rgba[..., 2:])
+    got = shown(rgba[..., 2:])
     assert got.image.mode == "LA" and np.array_equal(got.pixels, rgba[..., 2:])
-    assert shown(tmp_path, rgba[..., 2:], "full/max/45/gray.webp").status == 200
+    assert shown(rgba[..., 2:], "full/max/45/gray.webp").status == 200
     clear = np.dstack([np.zeros((40, 40, 3)), np.zeros((40, 40))]).astype(np.uint8)
-    assert (shown(tmp_path, clear, "full/max/0/default.jpg").pixels == 255).all()
+    assert (shown(clear, "full/max/0/default.jpg").pixels == 255).all()
     half = np.dstack([np.full((40, 40, 3), 64), np.full((40, 40), 128)]).astype(np.uint8)
-    got = shown(tmp_path, half, channels=["colour"] * 3 + ["premultiplied_opacity"]).pixels
+    got = shown(half, channels=["colour"] * 3 + ["premultiplied_opacity"]).pixels
     assert np.abs(got.astype(int) - [128, 128, 128, 128]).max() <= 1
 
 
-def test_colour_spaces(tmp_path, coffee):
+def test_colour_spaces(shown, coffee):
     ycc = np.asarray(Image.fromarray(coffee).convert("YCbCr"))
     rgb = np.asarray(Image.fromarray(ycc, "YCbCr").convert("RGB"))
-    assert np.array_equal(shown(tmp_path, ycc, colour="sycc").pixels, rgb)
+    assert np.array_equal(shown(ycc, colour="sycc").pixels, rgb)
     planes = [np.ascontiguousarray(p) for p in (ycc[..., 0], ycc[::2, ::2, 1], ycc[::2, ::2, 2])]
     data = lift2k.encode(planes, subsampling=[(1, 1), (2, 2), (2, 2)])
-    got = shown(tmp_path, None, data=data).pixels.astype(int)
+    got = shown(None, data=data).pixels.astype(int)
     assert got.shape == coffee.shape and np.abs(got - rgb).mean() < 4
     for x, y, w, h in ((1, 1, 1, 1), (599, 399, 1, 1), (7, 3, 100, 50), (33, 77, 2, 1)):
-        part = shown(tmp_path, None, f"{x},{y},{w},{h}/max/0/default.png", data=data).pixels.astype(int)
+        part = shown(None, f"{x},{y},{w},{h}/max/0/default.png", data=data).pixels.astype(int)
         assert part.shape == (h, w, 3) and np.abs(part - got[y:y + h, x:x + w]).max() <= 2
     cmyk = np.dstack([coffee[:50, :60], np.zeros((50, 60), np.uint8)])
-    got = shown(tmp_path, cmyk, colour="cmyk", channels=["colour"] * 4).pixels
+    got = shown(cmyk, colour="cmyk", channels=["colour"] * 4).pixels
     assert np.array_equal(got, 255 - cmyk[..., :3])
-    assert shown(tmp_path, coffee[:20, :20], colour="cielab").status == 501
+    assert shown(coffee[:20, :20], colour="cielab").status == 501
 
 
-def test_profiles(tmp_path, coffee):
+def test_profiles(shown, coffee):
     from PIL import ImageCms
     profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
     for name in ("png", "jpg", "webp"):
-        got = shown(tmp_path, coffee[:30, :40], f"full/max/0/default.{name}", icc=profile)
+        got = shown(coffee[:30, :40], f"full/max/0/default.{name}", icc=profile)
         assert got.image.info["icc_profile"] == profile
-    assert "icc_profile" not in shown(tmp_path, coffee[:30, :40], "full/max/0/gray.png", icc=profile).image.info
+    assert "icc_profile" not in shown(coffee[:30, :40], "full/max/0/gray.png", icc=profile).image.info
 
 
-def test_palettes(tmp_path):
+def test_palettes(tmp_path, shown):
     glymur = pytest.importorskip("glymur")
     entries = np.array([[0, 10, 250], [255, 128, 0], [3, 200, 60], [90, 90, 90]], np.uint8)
     indices = (np.arange(32 * 48).reshape(32, 48) % 4).astype(np.uint8)
@@ -325,29 +333,70 @@ def test_palettes(tmp_path):
     colour = glymur.jp2box.ColourSpecificationBox(colorspace=glymur.core.SRGB)
     header.box = [header.box[0], palette, mapping, colour]
     plain.wrap(tmp_path / "palette.jp2", boxes=boxes)
-    got = shown(tmp_path, None, data=(tmp_path / "palette.jp2").read_bytes())
+    got = shown(None, data=(tmp_path / "palette.jp2").read_bytes())
     assert np.array_equal(got.pixels, entries[indices])
 
 
-def test_origins(tmp_path, coffee):
+def test_origins(shown, coffee):
     data = encoded(coffee, origin=(37, 5), levels=3)
     for parameters, same in (("full/max/0/default.png", coffee), ("10,20,101,77/max/0/default.png", coffee[20:97, 10:111])):
-        assert np.array_equal(shown(tmp_path, None, parameters, data=data).pixels, same)
+        assert np.array_equal(shown(None, parameters, data=data).pixels, same)
     whole = lift2k.decode(data, reduce=1)
-    got = shown(tmp_path, None, f"full/{whole.shape[1]},{whole.shape[0]}/0/default.png", data=data).pixels
+    got = shown(None, f"full/{whole.shape[1]},{whole.shape[0]}/0/default.png", data=data).pixels
     assert np.array_equal(got, whole)
 
 
-def test_tiles_with_fewer_resolutions(tmp_path, coffee):
-    """The main header promises five levels, the header of the last tile has one."""
-    data = bytearray(lift2k.encode(coffee, format="codestream", tile_width=300, tile_height=400, levels=1, threads=1))
-    place = data.index(b"\xff\x52")
-    assert data[place + 9] == 1
-    got = shown(tmp_path, None, "full/40,27/0/default.png", data=bytes(data))
-    assert got.pixels.shape == (27, 40, 3)
+def segment(data, marker):
+    place = data.index(marker)
+    return data[place:place + 2 + int.from_bytes(data[place + 2:place + 4])]
+
+
+def tile_parts(data):
+    """Of a codestream with a tile-part for each tile."""
+    place, parts = data.index(b"\xff\x90"), []
+    while data[place:place + 2] == b"\xff\x90":
+        length = int.from_bytes(data[place + 6:place + 10])
+        parts.append(data[place:place + length])
+        place += length
+    return parts
+
+
+def test_tiles_with_fewer_resolutions(shown, coffee):
+    """The main header says five levels, that of the second tile one."""
+    same = {"format": "codestream", "tile_width": 300, "tile_height": 400}
+    many, few = lift2k.encode(coffee, levels=5, **same), lift2k.encode(coffee, levels=1, **same)
+    own, (first, _), (_, last) = segment(few, b"\xff\x52") + segment(few, b"\xff\x5c"), tile_parts(many), tile_parts(few)
+    last = last[:6] + (len(last) + len(own)).to_bytes(4) + last[10:12] + own + last[12:]
+    data = many[:many.index(b"\xff\x90")] + first + last + b"\xff\xd9"
+    assert np.array_equal(lift2k.decode(data), coffee)
+    with pytest.raises(lift2k.errors.ArgumentError):
+        lift2k.decode(data, reduce=2)
+    same = shown(None, "full/40,27/0/default.png", data=lift2k.encode(coffee, levels=1))
+    got = shown(None, "full/40,27/0/default.png", data=data)
+    assert np.abs(got.pixels.astype(int) - same.pixels).max() <= 1
 
 
 # ---- Names
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory, folder):
+    """A server of a folder with things in it that it must not show, and with secrets beside it."""
+    top = tmp_path_factory.mktemp("guarded")
+    inside = top / "inside"
+    shutil.copytree(folder, inside)
+    (top / "outside.jp2").write_bytes((inside / "coffee.jp2").read_bytes())
+    (inside / ".hidden").mkdir()
+    for hidden in (".hidden.jp2", ".hidden/coffee.jp2"):
+        (inside / hidden).write_bytes((inside / "coffee.jp2").read_bytes())
+    (inside / "folder.jp2").mkdir()
+    os.mkfifo(inside / "pipe.jp2")
+    for link, target in (("linkout.jp2", top / "outside.jp2"), ("linkfolder", top), ("dangling.jp2", "none.jp2"),
+                         ("loop.jp2", "loop.jp2"), ("linkin.jp2", "maps/tiles.jph"), ("linkhidden.jp2", ".hidden/coffee.jp2"),
+                         ("linkname.jp2", "notes.txt")):
+        (inside / link).symlink_to(target)
+    with serve(create_app(str(inside))) as client:
+        yield client
 
 
 @pytest.mark.parametrize("name, status", [
@@ -360,29 +409,19 @@ def test_tiles_with_fewer_resolutions(tmp_path, coffee):
     ("folder.jp2", 404), ("pipe.jp2", 404), ("linkout.jp2", 404), ("linkfolder%2Foutside.jp2", 404), ("dangling.jp2", 404),
     ("loop.jp2", 404), ("linkin.jp2", 200), ("linkhidden.jp2", 404), ("linkname.jp2", 404),
 ])
-def test_names(tmp_path, folder, name, status):
-    inside = tmp_path / "inside"
-    subprocess.run(["cp", "-r", folder, inside], check=True)
-    (tmp_path / "outside.jp2").write_bytes((inside / "coffee.jp2").read_bytes())
-    (inside / ".hidden").mkdir()
-    for hidden in (".hidden.jp2", ".hidden/coffee.jp2"):
-        (inside / hidden).write_bytes((inside / "coffee.jp2").read_bytes())
-    (inside / "folder.jp2").mkdir()
-    os.mkfifo(inside / "pipe.jp2")
-    for link, target in (("linkout.jp2", tmp_path / "outside.jp2"), ("linkfolder", tmp_path), ("dangling.jp2", "none.jp2"),
-                         ("loop.jp2", "loop.jp2"), ("linkin.jp2", "maps/tiles.jph"), ("linkhidden.jp2", ".hidden/coffee.jp2"),
-                         ("linkname.jp2", "notes.txt")):
-        (inside / link).symlink_to(target)
-    with serve(create_app(str(inside))) as client:
-        for end in ("info.json", "full/max/0/default.jpg"):
-            answer = client.ask(f"/iiif/3/{name}/{end}")
-            assert answer.status == status, answer
-            assert b"secret" not in answer.body
-        listed = client.ask("/pictures.json").json
-        assert listed["folders"] == ["folder.jp2", "maps"]
-        assert listed["pictures"] == ["coffee.jp2", "damaged.jp2", "gray16.jp2", "linkin.jp2", "nothing.jp2"]
-        for hostile in ("..", ".hidden", "linkfolder", "/", "maps/..", "coffee.jp2"):
-            assert client.ask(f"/pictures.json?folder={hostile}").status == 404
+def test_names(guarded, name, status):
+    for end in ("info.json", "full/max/0/default.jpg"):
+        answer = guarded.ask(f"/iiif/3/{name}/{end}")
+        assert answer.status == status, answer
+        assert b"secret" not in answer.body
+
+
+def test_listing_shows_what_can_be_asked_for(guarded):
+    listed = guarded.ask("/pictures.json").json
+    assert listed["folders"] == ["folder.jp2", "maps"]
+    assert listed["pictures"] == ["coffee.jp2", "damaged.jp2", "gray16.jp2", "linkin.jp2", "nothing.jp2"]
+    for hostile in ("..", ".hidden", "linkfolder", "/", "maps/..", "coffee.jp2"):
+        assert guarded.ask(f"/pictures.json?folder={hostile}").status == 404
 
 
 def test_a_link_to_the_folder_itself(tmp_path, folder):

@@ -179,6 +179,7 @@ export class Viewer {
   }
 
   draw() {
+    this.canvas.dataset.state = "loading"; // until paint() finds that nothing is missing
     this.frame ??= requestAnimationFrame(() => {
       this.frame = null;
       if (this.ended.signal.aborted || !this.zoom) return;
