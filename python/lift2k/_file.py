@@ -10,7 +10,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from . import _arrays, _decoder, errors, options
+from . import _arrays, _decoder, _ranges, errors, options
 from ._native import ffi, lib
 
 
@@ -118,7 +118,7 @@ def _header(info: Any) -> Header:
 
 class Image:
     """An open file as an array: shape, dtype, and slices that decode what they name, img[y0:y1, x0:x1]. `level(n)` is the
-    same picture of 1 / 2^n of its width and height. May be used from several threads, and pickled if it has a name."""
+    same picture of 1 / 2^n of its width and height. May be used from several threads, and pickled if its source can be."""
 
     def __init__(self, source: _decoder.Source, *, incomplete: bool = False,
                  **coding: Unpack[options.DecoderOptions]) -> None:
@@ -126,7 +126,7 @@ class Image:
 
     def _setup(self, source: Any, coding: dict[str, Any], incomplete: bool) -> None:
         self._source, self._coding, self._incomplete = source, coding, incomplete
-        self._data = _decoder.contents(source)
+        self._data = _decoder.opened(source)
         self._threads = threading.local()
         decoder = self._mine()
         self.header = _header(decoder.info())
@@ -254,6 +254,12 @@ class Image:
                 raise
         return found
 
+    @property
+    def read_count(self) -> tuple[int, int]:
+        """How many bytes have been read, in how many calls, of a file object or lift2k.Ranges: by this and all its levels,
+        on all threads. 0 of others."""
+        return (self._data.bytes_read, self._data.calls) if isinstance(self._data, _ranges.Ranges) else (0, 0)
+
     def close(self) -> None:
         """Gives the file's memory back, also that of views made by level() once they are gone."""
         self._threads, self._data = threading.local(), None
@@ -341,5 +347,6 @@ class _Memory:
 
 
 def open(source: _decoder.Source, *, incomplete: bool = False, **coding: Unpack[options.DecoderOptions]) -> Image:
-    """Opens a file, by name (it is mapped: only what is needed is read) or in memory, and reads its headers."""
+    """Opens a file and reads its headers. Of one that is named (it is mapped), a file object or lift2k.Ranges, only what is
+    needed is read."""
     return Image(source, incomplete=incomplete, **coding)
