@@ -410,6 +410,7 @@ static l2k_status copy_output(l2k_encoder *encoder, const uint8_t **bytes, size_
 {
     const l2k_output *out = &encoder->output;
     l2k_buffer *to = &encoder->memory;
+    l2k_teams_forget(&encoder->teams); /* the code of blocks, which has become packets */
     if (l2k_buffer_reserve(to, out->head.size + l2k_output_body_bytes(out))) {
         l2k_buffer_append(to, out->head.data, out->head.size);
         for (uint32_t t = 0; t < out->num_tiles; t++) {
