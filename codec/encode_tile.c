@@ -305,6 +305,8 @@ unsigned l2k_encode_add_guard_bit(l2k_encoder *encoder, bool whole)
         needed |= encoder->tiles[t].needs_guard_bit;
     for (uint32_t t = 0; needed && t < encoder->num_tiles; t++)
         l2k_tile_add_guard_bit(&encoder->tiles[t]);
+    if (needed && !encoder->output.packets.bytes)
+        l2k_output_restart(&encoder->output); /* packets count bit-planes from there */
     for (uint32_t c = 0; needed && whole && c < e->siz.num_components; c++)
         e->coding.components[c].guard_bits++;
     return needed && !whole;
