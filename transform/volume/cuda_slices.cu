@@ -20,7 +20,7 @@ template <> struct arithmetic<float> {
     typedef float type;
 };
 
-template <class S> struct __align__(16) vector
+template <class S> struct __align__(L2K_CUDA_Z_BYTES) vector
 {
     enum { N = L2K_CUDA_Z_BYTES / sizeof(S) };
     S v[N];
@@ -302,7 +302,7 @@ template <bool INVERSE> __device__ __forceinline__ void transform_components(flo
 template <class S, int LANES, bool STORE> __global__ void move_slices(const __grid_constant__ l2k_cuda_slice_parts p)
 {
     typedef typename arithmetic<S>::type T;
-    enum { N = L2K_CUDA_Z_BYTES / sizeof(S) };
+    enum { N = L2K_CUDA_ROW_BYTES / sizeof(S) };
     const l2k_cuda_slice_part &part = p.of[blockIdx.z];
     const int x = (int)(blockIdx.x * blockDim.x + threadIdx.x) * N, count = min((int)N, p.width - x);
     for (int y = (int)(blockIdx.y * blockDim.y + threadIdx.y); y < p.height && count > 0; y += gridDim.y * blockDim.y) {
@@ -351,7 +351,7 @@ template <class S> int run_typed(const l2k_cuda_z_program &p, bool inverse, void
 
 template <class S, bool STORE> int move_typed(const l2k_cuda_slice_parts &p, void *stream)
 {
-    const int across = THREADS / ROWS * L2K_CUDA_Z_BYTES / (int)sizeof(S);
+    const int across = THREADS / ROWS * L2K_CUDA_ROW_BYTES / (int)sizeof(S);
     const unsigned down = divide_up(p.height, ROWS);
     const dim3 grid(divide_up(p.width, across), down < 65535 ? down : 65535, (unsigned)p.count);
     return launch(p.lanes == 3 ? move_slices<S, 3, STORE> : move_slices<S, 1, STORE>, grid, dim3(THREADS / ROWS, ROWS),
