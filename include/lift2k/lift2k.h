@@ -964,9 +964,10 @@ L2K_API l2k_status l2k_volume_set(l2k_volume *volume, l2k_volume_option option, 
  * Errors: those of l2k_transform_prepare. */
 L2K_API l2k_status l2k_volume_prepare(l2k_volume *volume, const l2k_image *slice, uint32_t z0, uint32_t z1);
 
-/* For slices in device memory: a cudaStream_t, before l2k_volume_prepare. All work is enqueued there, without waiting:
- * planes are taken, and coefficients and samples are there, when the stream has come to it. NULL, as at first, is
- * CUDA's default stream. */
+/* For slices in device memory: a cudaStream_t, before l2k_volume_prepare. All work is enqueued there, without waiting,
+ * and for several slices at a time: planes that were put must keep their samples until l2k_volume_get_coefficients gives
+ * a slice, and planes that were got have them when there is nothing more to get for now; both in the stream's order.
+ * NULL, as at first, is CUDA's default stream. */
 L2K_API void l2k_volume_set_stream(l2k_volume *volume, void *stream);
 
 /* How many slices of coefficients a level of Z has, of its low-pass or its high-pass; of level 0, the slices of the
