@@ -237,6 +237,8 @@ void cli_options_free(cli_options *options)
 {
     free(options->layer_targets);
     options->layer_targets = NULL;
+    free(options->poc);
+    options->poc = NULL;
 }
 
 bool cli_two_names(const cli_options *options, const char **first, const char **second)
