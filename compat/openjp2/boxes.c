@@ -175,18 +175,17 @@ static bool parse_inner(jp2_boxes *b, uint32_t type, content *g, const events *h
     }
 }
 
-static bool parse_header(jp2_boxes *b, content *g, const events *handlers)
+static bool parse_header(jp2_boxes *b, uint32_t type, content *g, const events *handlers)
 {
+    (void)type;
     while (g->at < g->bytes) {
         if (g->bytes - g->at < 8)
             return event_fail(handlers, "Stream error while reading JP2 Header box\n");
-        uint32_t bytes = take(g, 4), type = take(g, 4);
+        uint32_t bytes = take(g, 4), inner_type = take(g, 4);
         if (bytes < 8 || bytes - 8 > g->bytes - g->at)
             return event_fail(handlers, "Stream error while reading JP2 Header box: box length is inconsistent.\n");
         content inner = {.data = g->data + g->at, .bytes = bytes - 8};
-        if (!b->has_ihdr && type != BOX('i', 'h', 'd', 'r') && b->has_header)
-            return event_fail(handlers, "Stream error while reading JP2 Header box: no 'ihdr' box.\n");
-        if (!parse_inner(b, type, &inner, handlers))
+        if (!parse_inner(b, inner_type, &inner, handlers))
             return false;
         g->at += bytes - 8;
     }
@@ -224,7 +223,9 @@ static bool next_box(stream *s, uint64_t at, box *found)
     return !bytes || found->end >= found->content;
 }
 
-static bool read_header_box(jp2_boxes *b, stream *s, const box *found, const events *handlers)
+typedef bool (*box_parser)(jp2_boxes *b, uint32_t type, content *g, const events *handlers);
+
+static bool with_content(jp2_boxes *b, stream *s, const box *found, box_parser parse, const events *handlers)
 {
     uint64_t end = found->end ? found->end : s->bytes;
     if (end > s->bytes || end - found->content > MOST_HEADER_BYTES)
@@ -232,9 +233,23 @@ static bool read_header_box(jp2_boxes *b, stream *s, const box *found, const eve
     size_t bytes = (size_t)(end - found->content);
     uint8_t *data = malloc(bytes + 1);
     bool good = data && stream_read_at(s, found->content, data, bytes) &&
-                parse_header(b, &(content){.data = data, .bytes = bytes}, handlers);
+                parse(b, found->type, &(content){.data = data, .bytes = bytes}, handlers);
     free(data);
     return good;
+}
+
+/* Boxes of the header that stand after it are used all the same. */
+static bool read_misplaced(jp2_boxes *b, stream *s, const box *found, const events *handlers)
+{
+    static const uint32_t inner[] = {BOX('i', 'h', 'd', 'r'), BOX('c', 'o', 'l', 'r'), BOX('b', 'p', 'c', 'c'),
+                                     BOX('p', 'c', 'l', 'r'), BOX('c', 'm', 'a', 'p'), BOX('c', 'd', 'e', 'f')};
+    bool is_inner = false;
+    for (size_t i = 0; i < sizeof inner / sizeof *inner; i++)
+        is_inner = is_inner || inner[i] == found->type;
+    if (!is_inner)
+        return true;
+    event_send(handlers, EVENT_WARNING, "Found a box of the jp2h box outside of it\n");
+    return !b->has_header || with_content(b, s, found, parse_inner, handlers);
 }
 
 static bool is_signature(stream *s, const box *found)
@@ -258,10 +273,12 @@ bool boxes_read(jp2_boxes *b, stream *s, const events *handlers)
             return event_fail(handlers, "The ftyp box must be the second box in the file.\n");
         if (found.type == BOX('j', 'p', '2', 'c'))
             break;
-        if (found.type == BOX('j', 'p', '2', 'h') && !read_header_box(b, s, &found, handlers))
+        if (found.type == BOX('j', 'p', '2', 'h') && !with_content(b, s, &found, parse_header, handlers))
             return false;
         if (!found.end)
             return event_fail(handlers, "Cannot handle box of undefined sizes\n");
+        if (!read_misplaced(b, s, &found, handlers))
+            return false;
         at = found.end;
     }
     if (!b->has_header)

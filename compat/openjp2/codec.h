@@ -17,6 +17,7 @@ typedef enum decode_state { DECODE_NEW = 0, DECODE_HEADER, DECODE_DONE } decode_
 typedef struct decode_codec {
     decode_state state;
     bool ignore_channels; /* OPJ_DPARAMETERS_IGNORE_PCLR_CMAP_CDEF_FLAG */
+    bool dumps; /* OPJ_DPARAMETERS_DUMP_FLAG */
     bool strict;
     uint32_t reduce, layers;
     stream *input;
@@ -28,7 +29,6 @@ typedef struct decode_codec {
     uint32_t next_tile; /* opj_read_tile_header */
     l2k_decoder *lift;
     bool opened; /* lift has the codestream */
-    bool end_read; /* tile-parts have been read, for the index */
 } decode_codec;
 
 struct encode_codec;

@@ -3,8 +3,6 @@
 
 #include "compat/openjp2/decoder.h"
 
-static const int64_t no_limit = (int64_t)1 << 36, no_memory_limit = (int64_t)1 << 62;
-
 /* ---- Sizes --------------------------------------------------------------------------------------------------- */
 
 static uint32_t ceil_divide(uint32_t value, uint32_t by)
@@ -44,11 +42,48 @@ static void set_options(codec *c)
 {
     l2k_decoder *lift = c->d.lift;
     l2k_decoder_set(lift, L2K_DECODER_BACKEND, L2K_BACKEND_CPU);
-    l2k_decoder_set(lift, L2K_DECODER_LIMIT_SAMPLES, no_limit);
-    l2k_decoder_set(lift, L2K_DECODER_LIMIT_MEMORY, no_memory_limit);
+    l2k_decoder_set(lift, L2K_DECODER_LIMIT_SAMPLES, INT64_MAX);
+    l2k_decoder_set(lift, L2K_DECODER_LIMIT_MEMORY, INT64_MAX);
     l2k_decoder_set(lift, L2K_DECODER_THREADS, c->threads);
     l2k_decoder_set(lift, L2K_DECODER_REDUCE, c->d.reduce);
     l2k_decoder_set(lift, L2K_DECODER_LAYERS, c->d.layers);
+}
+
+static l2k_status open_with(codec *c, l2k_decoder *lift)
+{
+    const stream *s = c->d.input;
+    uint64_t start = c->d.header.start, bytes = s->bytes - start;
+    if (s->held)
+        return l2k_decoder_open_memory(lift, s->held + start, (size_t)bytes);
+    return l2k_decoder_open_file(lift, &(l2k_file){.bytes = bytes, .read_at = read_codestream, .user = c});
+}
+
+/* Whether the stream ends before the codestream does, EOC included. A strict decoder of lift2k tells that from damage. */
+static bool ends_early(codec *c)
+{
+    l2k_decoder *judge = l2k_decoder_new(NULL);
+    l2k_status status = L2K_ERROR_MEMORY;
+    if (judge && l2k_decoder_set(judge, L2K_DECODER_STRICT, 1) == L2K_OK &&
+        l2k_decoder_set(judge, L2K_DECODER_LIMIT_SAMPLES, INT64_MAX) == L2K_OK)
+        status = open_with(c, judge);
+    l2k_decoder_free(judge);
+    return status == L2K_ERROR_TRUNCATED;
+}
+
+/* A strict decoder of OpenJPEG wants EOC, unless the length of the last tile-part is unknown. Mostly EOC is at the end of
+ * the stream, where it is found without a search. */
+static bool has_end(codec *c)
+{
+    uint8_t last[2] = {0};
+    stream *s = c->d.input;
+    header_part part = {.end = c->d.header.end};
+    if (s->bytes >= 2 && stream_read_at(s, s->bytes - 2, last, 2) && last[0] == 0xff && last[1] == 0xd9)
+        return true;
+    while (header_part_at(s, part.end, &part))
+        if (part.open)
+            return true;
+    return (stream_read_at(s, part.end, last, 2) && last[0] == 0xff) ||
+           event_fail(&c->handlers, "Stream too short\n");
 }
 
 /* Only the codestream goes to lift2k: boxes are applied by this room, as strictly as OpenJPEG does. */
@@ -64,12 +99,7 @@ static bool open_codestream(codec *c)
     set_options(c);
     if (d->opened)
         return true;
-    uint64_t bytes = d->input->bytes - d->header.start;
-    l2k_file parts = {.bytes = bytes, .read_at = read_codestream, .user = c};
-    l2k_status status = d->input->held
-                            ? l2k_decoder_open_memory(d->lift, d->input->held + d->header.start, (size_t)bytes)
-                            : l2k_decoder_open_file(d->lift, &parts);
-    d->opened = status == L2K_OK;
+    d->opened = open_with(c, d->lift) == L2K_OK && (!d->strict || has_end(c));
     return d->opened;
 }
 
@@ -110,7 +140,8 @@ static bool run(codec *c, opj_image_t *image, uint32_t first, uint32_t count)
     }
     l2k_status status = good ? l2k_decoder_decode(c->d.lift, planes) : L2K_ERROR_MEMORY;
     free(planes);
-    return status == L2K_OK || (status == L2K_INCOMPLETE && !c->d.strict);
+    /* Without strictness OpenJPEG decodes what there is of a file that ends early, but refuses other damage. */
+    return status == L2K_OK || (status == L2K_INCOMPLETE && !c->d.strict && ends_early(c));
 }
 
 static bool run_selected(codec *c, opj_image_t *image)

@@ -20,6 +20,7 @@ OPJ_BOOL OPJ_CALLCONV opj_setup_decoder(opj_codec_t *p_codec, opj_dparameters_t 
         return OPJ_FALSE;
     c->d.reduce = parameters->cp_reduce;
     c->d.layers = parameters->cp_layer;
+    c->d.dumps = parameters->flags & OPJ_DPARAMETERS_DUMP_FLAG;
     c->d.ignore_channels = parameters->flags & OPJ_DPARAMETERS_IGNORE_PCLR_CMAP_CDEF_FLAG;
     return OPJ_TRUE;
 }
@@ -82,7 +83,7 @@ static bool check_boxes(const codec *c)
 {
     const jp2_boxes *b = &c->d.boxes;
     const main_header *h = &c->d.header;
-    if (c->format != OPJ_CODEC_JP2 || (b->width == h->x1 - h->x0 && b->height == h->y1 - h->y0))
+    if (c->format != OPJ_CODEC_JP2 || c->d.dumps || (b->width == h->x1 - h->x0 && b->height == h->y1 - h->y0))
         return true;
     return event_fail(&c->handlers, "Error with SIZ marker: IHDR w(%u) h(%u) vs. SIZ w(%u) h(%u)\n", b->width,
                       b->height, h->x1 - h->x0, h->y1 - h->y0);

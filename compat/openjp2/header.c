@@ -14,7 +14,8 @@ enum {
     QCD = 0xff5c,
     QCC = 0xff5d,
     RGN = 0xff5e,
-    SOT = 0xff90
+    SOT = 0xff90,
+    SOD = 0xff93
 };
 
 /* The content of a marker segment, and how far it has been read. */
@@ -50,8 +51,8 @@ static bool check_siz(main_header *h, const events *handlers)
         return event_fail(handlers, "SIZ: the image is empty (%u, %u to %u, %u)\n", h->x0, h->y0, h->x1, h->y1);
     if (h->x1 > INT32_MAX || h->y1 > INT32_MAX)
         return event_fail(handlers, "SIZ: coordinates above INT_MAX are not supported\n");
-    if (!h->tile_width || !h->tile_height)
-        return event_fail(handlers, "SIZ: the tile size is zero\n");
+    if (!h->tile_width || !h->tile_height || h->tile_width > INT32_MAX || h->tile_height > INT32_MAX)
+        return event_fail(handlers, "SIZ: the tile size is zero, or above INT_MAX\n");
     if (h->tile_x0 > h->x0 || h->tile_y0 > h->y0 || (uint64_t)h->tile_x0 + h->tile_width <= h->x0 ||
         (uint64_t)h->tile_y0 + h->tile_height <= h->y0)
         return event_fail(handlers, "SIZ: the first tile has nothing of the image\n");
@@ -354,6 +355,35 @@ void header_clear(main_header *h)
     free(h->components);
     free(h->markers);
     *h = (main_header){0};
+}
+
+/* ---- Tile-parts ---------------------------------------------------------------------------------------------- */
+
+bool header_part_at(stream *s, uint64_t at, header_part *part)
+{
+    uint8_t sot[12], bytes[4];
+    if (!stream_read_at(s, at, sot, sizeof sot))
+        return false;
+    segment g = {.data = sot, .bytes = sizeof sot};
+    if (take(&g, 2) != SOT || take(&g, 2) != 10)
+        return false;
+    part->tile = take(&g, 2);
+    uint32_t length = take(&g, 4);
+    part->start = at;
+    part->open = length == 0;
+    part->end = length ? at + length : s->bytes;
+    for (at += sizeof sot; stream_read_at(s, at, bytes, 2);) {
+        segment marker = {.data = bytes, .bytes = 4};
+        if (take(&marker, 2) == SOD) {
+            part->header_end = at + 2;
+            return part->end >= part->header_end;
+        }
+        uint32_t skipped = stream_read_at(s, at, bytes, 4) ? take(&marker, 2) : 0;
+        if (bytes[0] != 0xff || skipped < 2)
+            break;
+        at += 2 + skipped;
+    }
+    return false;
 }
 
 static uint32_t clip(uint64_t value, uint32_t low, uint32_t high)

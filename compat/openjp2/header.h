@@ -36,6 +36,15 @@ typedef struct main_header {
 bool header_read(main_header *h, stream *s, uint64_t start, const events *handlers);
 void header_clear(main_header *h);
 
+typedef struct header_part {
+    uint32_t tile;
+    uint64_t start, header_end, end; /* header_end is behind SOD */
+    bool open;                       /* Psot 0: it goes on to the end of the codestream */
+} header_part;
+
+/* The tile-part (A.4.2) that starts at `at`; false where there is none, or its header is not whole. */
+bool header_part_at(stream *s, uint64_t at, header_part *part);
+
 /* One tile on the reference grid, clipped to the image: x0, y0, x1, y1. */
 void header_tile(const main_header *h, uint32_t tile, uint32_t area[4]);
 

@@ -46,53 +46,26 @@ void OPJ_CALLCONV opj_destroy_cstr_info(opj_codestream_info_v2_t **cstr_info)
 
 /* ---- Positions ----------------------------------------------------------------------------------------------- */
 
-static uint32_t big_endian(const uint8_t *bytes, size_t count)
-{
-    uint32_t value = 0;
-    for (size_t i = 0; i < count; i++)
-        value = value << 8 | bytes[i];
-    return value;
-}
-
-static bool add_tile_part(opj_tile_index_t *tile, uint64_t start, uint64_t header_end, uint64_t end)
+static bool add_tile_part(opj_tile_index_t *tile, const header_part *part)
 {
     opj_tp_index_t *larger = realloc(tile->tp_index, (tile->nb_tps + 1) * sizeof *larger);
     if (!larger)
         return false;
     tile->tp_index = larger;
-    tile->tp_index[tile->nb_tps++] = (opj_tp_index_t){(OPJ_OFF_T)start, (OPJ_OFF_T)header_end, (OPJ_OFF_T)end};
+    tile->tp_index[tile->nb_tps++] =
+        (opj_tp_index_t){(OPJ_OFF_T)part->start, (OPJ_OFF_T)part->header_end, (OPJ_OFF_T)part->end};
     tile->current_nb_tps = tile->nb_tps;
     tile->current_tpsno = tile->nb_tps - 1;
     return true;
 }
 
-/* The end of a tile-part's header, behind SOD, or 0. */
-static uint64_t end_of_header(stream *s, uint64_t at)
-{
-    uint8_t bytes[4];
-    while (stream_read_at(s, at, bytes, 2)) {
-        if (big_endian(bytes, 2) == 0xff93)
-            return at + 2;
-        if (!stream_read_at(s, at, bytes, 4) || big_endian(bytes, 2) < 0xff00 || big_endian(bytes + 2, 2) < 2)
-            break;
-        at += 2 + big_endian(bytes + 2, 2);
-    }
-    return 0;
-}
-
-/* Walks along the tile-parts (A.4.2), as far as they are whole. */
+/* The tile-parts, as far as they are whole. */
 static void add_tile_parts(const codec *c, opj_codestream_index_t *index)
 {
-    stream *s = c->d.input;
-    uint8_t sot[12];
-    for (uint64_t at = c->d.header.end; stream_read_at(s, at, sot, 12) && big_endian(sot, 2) == 0xff90;) {
-        uint32_t tile = big_endian(sot + 4, 2), bytes = big_endian(sot + 6, 4);
-        uint64_t end = bytes ? at + bytes : s->bytes, header_end = end_of_header(s, at + 12);
-        if (tile >= index->nb_of_tiles || end <= at || !header_end ||
-            !add_tile_part(&index->tile_index[tile], at, header_end, end))
+    header_part part;
+    for (uint64_t at = c->d.header.end; header_part_at(c->d.input, at, &part); at = part.end)
+        if (part.tile >= index->nb_of_tiles || !add_tile_part(&index->tile_index[part.tile], &part))
             break;
-        at = end;
-    }
 }
 
 opj_codestream_index_t *OPJ_CALLCONV opj_get_cstr_index(opj_codec_t *p_codec)
