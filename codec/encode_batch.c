@@ -20,6 +20,16 @@ static bool same_layers(const l2k_encoder *a, const l2k_encoder *b)
            (!a->num_targets || memcmp(a->targets, b->targets, a->num_targets * sizeof *a->targets) == 0);
 }
 
+static bool same_changes(const l2k_encoder *a, const l2k_encoder *b)
+{
+    return a->num_poc == b->num_poc && (!a->num_poc || memcmp(a->poc, b->poc, a->num_poc * sizeof *a->poc) == 0);
+}
+
+static bool same_comment(const l2k_encoder *a, const l2k_encoder *b)
+{
+    return a->comment && b->comment ? strcmp(a->comment, b->comment) == 0 : a->comment == b->comment;
+}
+
 static l2k_status settle(void *coder, const void *opaque, unsigned threads, unsigned in_flight, int device)
 {
     l2k_encoder *lane = coder;
@@ -35,6 +45,10 @@ static l2k_status settle(void *coder, const void *opaque, unsigned threads, unsi
     lane->base_step = owner->base_step;
     lane->planes_stream = owner->planes_stream;
     lane->choice.seen = owner->choice.seen;
+    if (!same_changes(lane, owner))
+        L2K_TRY(l2k_encoder_set_poc(lane, owner->poc, owner->num_poc));
+    if (!same_comment(lane, owner))
+        L2K_TRY(l2k_encoder_set_comment(lane, owner->comment));
     return same_layers(lane, owner)
                ? L2K_OK
                : l2k_encoder_set_layers(lane, owner->target_kind, owner->targets, owner->num_targets);

@@ -37,6 +37,7 @@ static void take_encoding(l2k_encoder *encoder)
     encoder->encoding = *encoding;
     encoder->encoding.siz.components = sizes;
     encoder->encoding.coding.components = components;
+    l2k_poc_share_components(&encoder->encoding);
 }
 
 static l2k_status take_new_tiles(l2k_encoder *encoder, uint32_t num_tiles)
@@ -95,6 +96,7 @@ void l2k_encode_release_tiles(l2k_encoder *encoder)
     l2k_release(context, encoder->tiles);
     l2k_release(context, encoder->as_set_up);
     encoder->encoding.own_targets = NULL; /* those of the settings */
+    l2k_poc_forget(&encoder->encoding);   /* likewise */
     l2k_encoding_release(&encoder->encoding);
     encoder->tiles = NULL;
     encoder->as_set_up = NULL;

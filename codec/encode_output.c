@@ -9,17 +9,25 @@
 #include "codec/jp2/jp2.h"
 #include "codec/packets/packet.h"
 
-static const char comment[] = "Created by lift2k";
+/* Parts of a tile's packets between which a new tile-part starts: also where the progression order changes, as in
+ * OpenJPEG.
+ */
+static bool starts_part(const l2k_encoding *e, const l2k_packet_order *order, size_t change,
+                        const l2k_packet_id *before, const l2k_packet_id *id)
+{
+    return order->change != change || l2k_packet_starts_part(order->progression, e->tile_parts, before, id);
+}
 
-/* Parts of a tile's packets between which a new tile-part starts. */
-static l2k_status count_parts(l2k_tile_parts parts, l2k_packet_order *order, uint32_t *count)
+static l2k_status count_parts(const l2k_encoding *e, l2k_packet_order *order, uint32_t *count)
 {
     l2k_packet_id before, id;
+    size_t change = 0;
     *count = 1;
     l2k_packet_order_restart(order);
-    for (bool first = true; l2k_packet_order_next(order, &id); first = false, before = id)
-        if (!first && l2k_packet_starts_part(order->progression, parts, &before, &id))
-            ++*count;
+    for (bool first = true; l2k_packet_order_next(order, &id); first = false, before = id) {
+        *count += !first && starts_part(e, order, change, &before, &id);
+        change = order->change;
+    }
     l2k_packet_order_restart(order);
     return order->status;
 }
@@ -47,6 +55,9 @@ static void begin_part(part_writer *w, uint32_t part)
     l2k_buffer_patch(to, w->psot_at + 5, w->num_parts, 1);
     if (part == 0 && (w->more_guard_bits || e->tile_steps))
         l2k_write_quantisation(to, &e->siz, &e->coding, w->more_guard_bits);
+    const l2k_tile_coding *own = part == 0 ? l2k_poc_of_tile(e, w->tile) : NULL;
+    if (own)
+        l2k_write_poc(to, &e->siz, own);
     if (!e->plt)
         l2k_buffer_put(to, L2K_SOD, 2);
 }
@@ -96,12 +107,14 @@ static l2k_status write_packets(part_writer *w, l2k_tile *tile, l2k_packet_order
 {
     l2k_packet_id before = {0}, id;
     uint32_t number = 0, part = 0;
+    size_t change = 0;
     begin_part(w, part);
     for (; l2k_packet_order_next(order, &id); before = id) {
-        if (number > 0 && l2k_packet_starts_part(order->progression, w->encoding->tile_parts, &before, &id)) {
+        if (number > 0 && starts_part(w->encoding, order, change, &before, &id)) {
             L2K_TRY(end_part(w));
             begin_part(w, ++part);
         }
+        change = order->change;
         L2K_TRY(write_packet(w, tile, &id, number++));
     }
     L2K_TRY(order->status);
@@ -124,7 +137,7 @@ static l2k_status make_tile_parts(part_writer *w, l2k_tile *tile)
     l2k_packet_order order;
     L2K_TRY(l2k_packets_restart(context, tile));
     L2K_TRY(l2k_packet_order_create(context, tile, &order));
-    l2k_status status = count_parts(w->encoding->tile_parts, &order, &w->num_parts);
+    l2k_status status = count_parts(w->encoding, &order, &w->num_parts);
     if (status == L2K_OK && w->num_parts > 255)
         status = l2k_fail(context, L2K_ERROR_ARGUMENT, "tile %u would have %u tile-parts, at most 255 are possible",
                           w->tile, w->num_parts);
@@ -234,7 +247,12 @@ l2k_status l2k_output_head(const l2k_encoding *e, uint64_t body_bytes, l2k_outpu
     out->tlm_at = codestream.size;
     bool listed = !e->tlm || l2k_write_tlm(&codestream, (const l2k_tile_part *)(const void *)out->parts.data,
                                            out->parts.size / sizeof(l2k_tile_part), e->num_tiles);
-    l2k_write_comment(&codestream, comment);
+    if (e->coding.num_changes)
+        l2k_write_poc(&codestream, &e->siz, &e->coding);
+    if (e->roi_shift)
+        l2k_write_rgn(&codestream, &e->siz, e->roi_component, e->roi_shift);
+    if (*e->comment)
+        l2k_write_comment(&codestream, e->comment);
     if (e->format == L2K_FORMAT_JP2)
         out->box_at = l2k_jp2_write_head(&out->head, e->image, e->coding.capabilities.parts & L2K_PART_15,
                                          body_bytes ? codestream.size + body_bytes : 0);
@@ -255,7 +273,7 @@ static l2k_status plan_parts(const l2k_encoding *e, const l2k_tile *tile, l2k_ou
 {
     l2k_packet_order order;
     L2K_TRY(l2k_packet_order_create(e->context, tile, &order));
-    l2k_status status = count_parts(e->tile_parts, &order, parts);
+    l2k_status status = count_parts(e, &order, parts);
     l2k_packet_order_release(e->context, &order);
     for (uint32_t i = 0; status == L2K_OK && i < *parts; i++)
         l2k_buffer_append(&out->parts, &(l2k_tile_part){tile->index, 0}, sizeof(l2k_tile_part));
@@ -266,7 +284,7 @@ static l2k_status plan_unseen_parts(const l2k_encoding *e, uint32_t index, l2k_o
 {
     l2k_tile tile;
     uint32_t parts;
-    L2K_TRY(l2k_tile_create(e->context, &e->siz, &e->coding, index, UINT64_MAX, &tile));
+    L2K_TRY(l2k_tile_create(e->context, &e->siz, l2k_coding_of_tile(e, index), index, UINT64_MAX, &tile));
     l2k_status status = plan_parts(e, &tile, out, &parts);
     l2k_tile_release(e->context, &tile);
     return status;
@@ -294,6 +312,12 @@ static size_t quantisation_bytes(const l2k_encoding *e)
     return bytes;
 }
 
+static size_t poc_bytes(const l2k_encoding *e, uint32_t tile)
+{
+    const l2k_tile_coding *own = l2k_poc_of_tile(e, tile);
+    return own ? l2k_poc_bytes(&e->siz, own) : 0;
+}
+
 l2k_status l2k_output_fixed_bytes(const l2k_encoding *e, const l2k_tile *tiles, uint32_t count, bool whole,
                                   l2k_output *out, size_t *bytes)
 {
@@ -307,6 +331,7 @@ l2k_status l2k_output_fixed_bytes(const l2k_encoding *e, const l2k_tile *tiles, 
         uint32_t parts;
         L2K_TRY(plan_parts(e, &tiles[t], out, &parts));
         *bytes += parts * (size_t)PART_BYTES + (e->plt ? most_plt_bytes(&tiles[t], parts) : 0);
+        *bytes += poc_bytes(e, tiles[t].index);
     }
     if (whole) /* by rows the head is there, until the first row is written */
         L2K_TRY(l2k_output_head(e, 0, out));

@@ -1,4 +1,5 @@
-/* Encoding an image that is larger than memory: row of tiles by row of tiles, each written when it is done. */
+/* Encoding an image that is larger than memory: row of tiles by row of tiles, or tile by tile, each written when it is
+ * done. */
 #include "base/integer.h"
 #include "codec/codestream/codestream_write.h"
 #include "codec/codestream/markers.h"
@@ -15,7 +16,7 @@ static void promise_magnitudes(l2k_encoding *e)
         const l2k_component_coding *coding = &e->coding.components[c];
         for (unsigned band = 0; band < coding->num_steps; band++) {
             const l2k_step finest = {L2K_MOST_EXPONENT, 0}, step = e->tile_steps ? finest : coding->steps[band];
-            unsigned planes = l2k_magnitude_bits(step, coding->guard_bits + 1u);
+            unsigned planes = l2k_magnitude_bits(step, l2k_max_u32(coding->guard_bits, L2K_GUARD_BITS) + 1u);
             unsigned resolution = l2k_band_resolution(band);
             bound = l2k_max_u32(bound, l2k_encode_magnitude_bound(coding, resolution, planes));
         }
@@ -68,7 +69,7 @@ static l2k_status check_begun(const l2k_encoder *encoder)
     return l2k_fail(&encoder->context, L2K_ERROR_STATE, "no image has been begun");
 }
 
-/* The image's part of the next row of tiles; empty after the last one. */
+/* The image's part of the next row of tiles, or of the next tile; empty after the last one. */
 static l2k_rect next_area(const l2k_encoder *encoder)
 {
     const l2k_tile_grid *grid = &encoder->encoding.siz.grid;
@@ -80,16 +81,24 @@ static l2k_rect next_area(const l2k_encoder *encoder)
     l2k_rect tile = l2k_tile_rect(grid, encoder->next_tile);
     area.y0 = tile.y0;
     area.y1 = tile.y1;
-    return area;
+    return encoder->options[L2K_ENCODER_BY_TILE] ? tile : area;
+}
+
+l2k_status l2k_encoder_next_tile(const l2k_encoder *encoder, uint32_t *x0, uint32_t *y0, uint32_t *x1, uint32_t *y1)
+{
+    L2K_TRY(check_begun(encoder));
+    l2k_rect area = next_area(encoder);
+    *x0 = area.x0;
+    *y0 = area.y0;
+    *x1 = area.x1;
+    *y1 = area.y1;
+    return L2K_OK;
 }
 
 l2k_status l2k_encoder_next_rows(const l2k_encoder *encoder, uint32_t *y0, uint32_t *y1)
 {
-    L2K_TRY(check_begun(encoder));
-    l2k_rect area = next_area(encoder);
-    *y0 = area.y0;
-    *y1 = area.y1;
-    return L2K_OK;
+    uint32_t x0, x1;
+    return l2k_encoder_next_tile(encoder, &x0, y0, &x1, y1);
 }
 
 /* The head is written with the first row: until then, an error leaves the stream untouched. */

@@ -127,7 +127,9 @@ static l2k_status setup_steps(const l2k_encoder *encoder, unsigned precision, l2
     const l2k_context *context = &encoder->context;
     const l2k_wavelet_descriptor *wavelet = l2k_coding_wavelet(coding);
     coding->quantisation = wavelet->quantised ? L2K_QUANT_EXPOUNDED : L2K_QUANT_NONE;
-    coding->guard_bits = (uint8_t)l2k_guard_bits_of(wavelet, coding->levels);
+    const unsigned bits = (unsigned)encoder->options[L2K_ENCODER_GUARD_BITS];
+    const unsigned needed = l2k_guard_bits_of(wavelet, coding->levels); /* more than usual by some kernels */
+    coding->guard_bits = (uint8_t)(needed > L2K_GUARD_BITS ? l2k_max_u32(needed, bits) : bits);
     coding->num_steps = (uint8_t)(3 * coding->levels + 1);
     l2k_steps_choose(wavelet, precision, coding->levels, coding->steps);
     if (encoder->base_step == 0)
@@ -225,6 +227,23 @@ static void setup_capabilities(const int64_t *o, l2k_encoding *e)
         e->coding.capabilities.ht = L2K_HT_IRREVERSIBLE;
 }
 
+/* A component whose samples are all a region of interest (A.6.3, H.1): its bit-planes are the same, but count as higher
+ * ones by the shift, so that only RGN shows it. */
+static l2k_status setup_region(const int64_t *o, l2k_encoding *e)
+{
+    const int64_t component = o[L2K_ENCODER_ROI_COMPONENT];
+    if (component < 0 || o[L2K_ENCODER_ROI_SHIFT] == 0)
+        return L2K_OK;
+    if (component >= e->siz.num_components)
+        return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "component %lld is to be of interest, but there are %u",
+                        (long long)component, e->siz.num_components);
+    if (o[L2K_ENCODER_STYLE] & L2K_STYLE_HT)
+        return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "HT code-blocks are written without regions of interest");
+    e->roi_component = (uint32_t)component;
+    e->roi_shift = (uint8_t)o[L2K_ENCODER_ROI_SHIFT];
+    return L2K_OK;
+}
+
 static l2k_status setup_coding(const l2k_encoder *encoder, l2k_encoding *e)
 {
     const int64_t *o = encoder->options;
@@ -234,7 +253,8 @@ static l2k_status setup_coding(const l2k_encoder *encoder, l2k_encoding *e)
     L2K_TRY(check_style(e->context, o));
     L2K_TRY(setup_ht_targets(encoder, e));
     setup_capabilities(o, e);
-    e->device_coders = l2k_device_coder_for((unsigned)o[L2K_ENCODER_STYLE]);
+    if (o[L2K_ENCODER_GUARD_BITS] >= L2K_GUARD_BITS) /* devices add one bit at most */
+        e->device_coders = l2k_device_coder_for((unsigned)o[L2K_ENCODER_STYLE]);
     e->coding.sop = o[L2K_ENCODER_SOP];
     e->coding.eph = o[L2K_ENCODER_EPH];
     e->coding.progression = (uint8_t)o[L2K_ENCODER_PROGRESSION];
@@ -242,7 +262,8 @@ static l2k_status setup_coding(const l2k_encoder *encoder, l2k_encoding *e)
     e->coding.component_transform = o[L2K_ENCODER_COMPONENT_TRANSFORM] && can_transform_components(e->image);
     for (uint32_t c = 0; c < e->siz.num_components; c++)
         L2K_TRY(setup_component(encoder, e->siz.components[c].precision, &e->coding.components[c]));
-    return L2K_OK;
+    L2K_TRY(setup_region(o, e));
+    return l2k_poc_setup(encoder, e);
 }
 
 l2k_status l2k_encode_setup(const l2k_encoder *encoder, const l2k_image *image, l2k_encoding *e)
@@ -258,7 +279,8 @@ l2k_status l2k_encode_setup(const l2k_encoder *encoder, const l2k_image *image, 
                         .plt = o[L2K_ENCODER_PLT],
                         .tlm = o[L2K_ENCODER_TLM],
                         .device_planes = o[L2K_ENCODER_MEMORY] == L2K_MEMORY_DEVICE,
-                        .planes_stream = encoder->planes_stream};
+                        .planes_stream = encoder->planes_stream,
+                        .comment = encoder->comment ? encoder->comment : "Created by lift2k"};
     L2K_TRY(l2k_object_check_memory(context, o[L2K_ENCODER_MEMORY]));
     if (e->device_planes && o[L2K_ENCODER_BACKEND] == L2K_BACKEND_CPU)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "planes in device memory, but the CPU as backend");
@@ -278,6 +300,7 @@ void l2k_encoding_release(l2k_encoding *e)
     l2k_release(e->context, e->siz.components);
     l2k_release(e->context, e->coding.components);
     l2k_release(e->context, e->own_targets);
+    l2k_poc_release(e);
     e->own_targets = NULL;
     e->siz.components = NULL;
     e->coding.components = NULL;

@@ -36,9 +36,10 @@ static l2k_status set_up(l2k_encoder *encoder, const l2k_image *image, bool by_r
     l2k_encoding *e = &encoder->set_up;
     L2K_TRY(l2k_encode_setup(encoder, image, e));
     e->tile_steps = by_rows && e->by_step.given;
-    e->keeps_tiles = !by_rows && !e->by_step.given;
+    e->keeps_tiles = !by_rows && !e->by_step.given && !e->changes;
     encoder->run.total = count_units(image, &e->by_step);
-    return l2k_encode_take_tiles(encoder, by_rows ? l2k_tiles_across(&e->siz.grid) : e->num_tiles);
+    const uint32_t in_part = encoder->options[L2K_ENCODER_BY_TILE] ? 1 : l2k_tiles_across(&e->siz.grid);
+    return l2k_encode_take_tiles(encoder, by_rows ? in_part : e->num_tiles);
 }
 
 /* Room for a head before the only tile. */

@@ -21,8 +21,16 @@ static l2k_status build_tree(const l2k_encode_job *job, uint32_t number)
     l2k_tile *tile = &job->tiles[number];
     if (tile->places)
         return L2K_OK;
-    L2K_TRY(l2k_tile_create(e->context, &e->siz, &e->coding, job->first + number, UINT64_MAX, tile));
+    const l2k_tile_coding *coding = l2k_coding_of_tile(e, job->first + number);
+    L2K_TRY(l2k_tile_create(e->context, &e->siz, coding, job->first + number, UINT64_MAX, tile));
     return prepare_blocks(e->context, tile);
+}
+
+/* Guard bits that samples within their precision may need above those that are there; without RCT, two suffice. */
+static unsigned bits_beyond(const l2k_tile_component *component, bool rct)
+{
+    const unsigned guard_bits = component->coding->guard_bits, most = L2K_GUARD_BITS + rct;
+    return most > guard_bits ? most - guard_bits : 0;
 }
 
 /* int16 where no subband's magnitudes need more than 15 bits; RCT may need one more than Mb says (docs/numerics.md). */
@@ -33,7 +41,7 @@ static l2k_coefficient_type coefficient_type(const l2k_tile *tile)
         bool rct = tile->coding->component_transform && c < 3 && l2k_coding_wavelet(component->coding)->reversible;
         for (uint32_t r = 0; r < component->num_resolutions; r++)
             for (uint32_t b = 0; b < component->resolutions[r].num_bands; b++)
-                if (component->resolutions[r].bands[b].max_planes + rct > 15)
+                if (component->resolutions[r].bands[b].max_planes + bits_beyond(component, rct) > 15)
                     return L2K_COEFFICIENT_INT32;
     }
     return L2K_COEFFICIENT_INT16;
@@ -194,10 +202,11 @@ static l2k_status check_planes_coded(const l2k_context *context, const l2k_block
     for (size_t i = 0; i < batch->num_places; i++) {
         const l2k_subband *band = batch->places[i].band;
         unsigned planes = magnitude_planes(&batch->places[i]);
-        if (planes > band->max_planes + 1u)
+        if (planes > band->max_planes + bits_beyond(band->component, true))
             return l2k_fail(context, L2K_ERROR_ARGUMENT, "a sample of component %u lies outside its precision",
                             band->component->index);
-        tile->needs_guard_bit |= planes > band->max_planes;
+        if (planes > band->max_planes + tile->missing_guard_bits)
+            tile->missing_guard_bits = (uint8_t)(planes - band->max_planes);
         bound_magnitudes(&batch->places[i], tile);
     }
     return L2K_OK;
@@ -208,7 +217,7 @@ const l2k_packet_maker_table *l2k_encode_packet_makers(const l2k_encoder *encode
     const l2k_encoding *e = &encoder->encoding;
     const bool psnr = e->targets.kind != L2K_TARGET_RATIO && l2k_layers_need_distortions(&e->targets);
     if (encoder->stream || e->num_tiles > 1 || e->coding.num_layers > 1 || e->by_step.given || psnr ||
-        e->tile_parts != L2K_TILE_PARTS_ONE)
+        e->tile_parts != L2K_TILE_PARTS_ONE || e->changes)
         return NULL;
     return l2k_packet_maker_for(e->device_coders);
 }
@@ -295,21 +304,21 @@ l2k_status l2k_encode_tile_blocks(const l2k_encode_job *job, l2k_team *team, con
     return l2k_encode_blocks(job, team, turn->slot->plan, tile);
 }
 
-/* A third guard bit only where it is needed, so that all other files stay what OpenJPEG writes. By rows, the main
+/* More guard bits only where they are needed, so that all other files stay what OpenJPEG writes. By rows, the main
  * header has been written by then, and the tile-parts' own headers say it. Returns the bits that these are to add. */
-unsigned l2k_encode_add_guard_bit(l2k_encoder *encoder, bool whole)
+unsigned l2k_encode_add_guard_bits(l2k_encoder *encoder, bool whole)
 {
-    bool needed = false;
+    unsigned needed = 0;
     l2k_encoding *e = &encoder->encoding;
     for (uint32_t t = 0; t < encoder->num_tiles; t++)
-        needed |= encoder->tiles[t].needs_guard_bit;
+        needed = l2k_max_u32(needed, encoder->tiles[t].missing_guard_bits);
     for (uint32_t t = 0; needed && t < encoder->num_tiles; t++)
-        l2k_tile_add_guard_bit(&encoder->tiles[t]);
+        l2k_tile_add_guard_bits(&encoder->tiles[t], needed);
     if (needed && !encoder->output.packets.bytes)
         l2k_output_restart(&encoder->output); /* packets count bit-planes from there */
-    for (uint32_t c = 0; needed && whole && c < e->siz.num_components; c++)
-        e->coding.components[c].guard_bits++;
-    return needed && !whole;
+    for (uint32_t c = 0; whole && c < e->siz.num_components; c++)
+        e->coding.components[c].guard_bits += (uint8_t)needed;
+    return whole ? 0 : needed;
 }
 
 void l2k_encode_state_magnitudes(l2k_encoder *encoder, unsigned more_guard_bits)

@@ -33,7 +33,7 @@ l2k_status l2k_encode_layers(l2k_encoder *encoder, l2k_allocation *allocation)
     const l2k_encoding *e = &encoder->encoding;
     const bool whole = !encoder->stream;
     size_t *fixed_bytes = &allocation->fixed_bytes;
-    allocation->more_guard_bits = l2k_encode_add_guard_bit(encoder, whole);
+    allocation->more_guard_bits = l2k_encode_add_guard_bits(encoder, whole);
     if (encoder->output.packets.bytes || l2k_output_by_tile(encoder))
         return L2K_OK; /* everything is in the layers */
     double start = l2k_stage_start(e->context);

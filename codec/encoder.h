@@ -21,6 +21,12 @@ typedef struct l2k_step_target {
     double value;
 } l2k_step_target;
 
+/* Coding parameters of a tile with progression order changes of its own; the components are the image's. */
+typedef struct l2k_own_coding {
+    uint32_t tile;
+    l2k_tile_coding coding;
+} l2k_own_coding;
+
 /* What an image is encoded with: settled by l2k_encode_setup before the first tile, and only read after that. */
 typedef struct l2k_encoding {
     const l2k_context *context;
@@ -29,6 +35,12 @@ typedef struct l2k_encoding {
     uint32_t num_tiles;
     l2k_tile_coding coding;
     l2k_layer_targets targets;
+    l2k_progression_change *changes; /* of POC: all entries, by tile; `coding` and `own_codings` point into them */
+    l2k_own_coding *own_codings;     /* by tile */
+    size_t num_own_codings;
+    uint32_t roi_component; /* whose samples are a region of interest, if there is a shift */
+    uint8_t roi_shift;
+    const char *comment; /* of COM; "" = none */
     double *own_targets; /* HT: what targets.targets points to, the last one without end: all passes are in it */
     const l2k_block_coder_table *device_coders; /* NULL: no device has one for these code-blocks */
     bool device_planes;                         /* the caller's planes are in device memory */
@@ -74,8 +86,11 @@ struct l2k_encoder {
     size_t num_precincts;
     l2k_target target_kind;
     double *targets;
-    size_t num_targets;  /* 0 = one layer with everything */
-    double base_step;    /* of l2k_encoder_set_step */
+    size_t num_targets; /* 0 = one layer with everything */
+    double base_step;   /* of l2k_encoder_set_step */
+    l2k_poc *poc;       /* of l2k_encoder_set_poc, by tile */
+    size_t num_poc;
+    char *comment;       /* of l2k_encoder_set_comment; NULL = the library's own */
     void *planes_stream; /* of l2k_encoder_set_stream */
     l2k_teams teams;
     const l2k_packet_maker_table *packet_makers;
@@ -126,7 +141,7 @@ l2k_status l2k_encode_tiles(l2k_encoder *encoder, uint32_t first, l2k_rect area,
 
 /* What allocating layers leaves for the output. */
 typedef struct l2k_allocation {
-    unsigned more_guard_bits; /* as from l2k_encode_add_guard_bit */
+    unsigned more_guard_bits; /* as from l2k_encode_add_guard_bits */
     size_t fixed_bytes;       /* that do not depend on packets, if any target asks for them */
 } l2k_allocation;
 
@@ -174,9 +189,9 @@ l2k_status l2k_encode_blocks(const l2k_encode_job *job, l2k_team *team, l2k_plan
 /* The same for a tile under way; on the CPU, from the transform on, where a device that AUTO has chosen fails. */
 l2k_status l2k_encode_tile_blocks(const l2k_encode_job *job, l2k_team *team, const l2k_turn *turn);
 
-/* Adds a guard bit to all tiles where one of them needs it. `whole`: the tiles are the image's, and the main header is
+/* Adds to all tiles the guard bits that one of them needs. `whole`: the tiles are the image's, and the main header is
  * still to be written. Returns how many guard bits their tile-part headers have more than the main header. */
-unsigned l2k_encode_add_guard_bit(l2k_encoder *encoder, bool whole);
+unsigned l2k_encode_add_guard_bits(l2k_encoder *encoder, bool whole);
 
 /* The bound B of HT magnitudes of `bits` bits at the cleanup pass (8.7.3 of T.814). */
 unsigned l2k_encode_magnitude_bound(const l2k_component_coding *coding, unsigned resolution, unsigned bits);
@@ -200,6 +215,25 @@ l2k_status l2k_encode_by_steps(l2k_encoder *encoder, const l2k_encode_job *job, 
  * error. */
 l2k_status l2k_encode_setup(const l2k_encoder *encoder, const l2k_image *image, l2k_encoding *encoding);
 void l2k_encoding_release(l2k_encoding *encoding);
+
+/* ---- Progression order changes (encode_poc.c) ------------------------------------------------------------------- */
+
+/* Checks entries one by one, and copies them, by tile. */
+l2k_status l2k_poc_copy(const l2k_context *context, const l2k_poc *poc, size_t count, l2k_poc **copy);
+
+/* Divides those of the options among `encoding`.coding and own_codings, after everything else there. */
+l2k_status l2k_poc_setup(const l2k_encoder *encoder, l2k_encoding *encoding);
+
+/* The components of `encoding` are those of its own codings, too. */
+void l2k_poc_share_components(l2k_encoding *encoding);
+
+/* Releases the entries, or leaves them to the one who has them, too. */
+void l2k_poc_release(l2k_encoding *encoding);
+void l2k_poc_forget(l2k_encoding *encoding);
+
+/* The coding parameters of a tile with changes of its own, or NULL; and those of any tile. */
+const l2k_tile_coding *l2k_poc_of_tile(const l2k_encoding *encoding, uint32_t tile);
+const l2k_tile_coding *l2k_coding_of_tile(const l2k_encoding *encoding, uint32_t tile);
 
 /* Whether the planes are there and their types hold the components' samples. */
 l2k_status l2k_encode_check_planes(const l2k_encoding *encoding, l2k_rect area, const l2k_plane *planes);

@@ -36,6 +36,10 @@ static const l2k_option_rule rules[] = {
     [L2K_ENCODER_IN_FLIGHT] = {"number of images in flight", 0, L2K_MOST_LANES, 0},
     [L2K_ENCODER_DEVICE] = {"device", -1, L2K_MOST_DEVICES - 1, -1},
     [L2K_ENCODER_DEVICES] = {"set of devices", 0, INT64_MAX, 0},
+    [L2K_ENCODER_GUARD_BITS] = {"number of guard bits", 1, 7, L2K_GUARD_BITS},
+    [L2K_ENCODER_ROI_COMPONENT] = {"component of interest", -1, L2K_MAX_COMPONENTS - 1, -1},
+    [L2K_ENCODER_ROI_SHIFT] = {"shift of a region of interest", 0, 37, 0},
+    [L2K_ENCODER_BY_TILE] = {"tile by tile", 0, 1, 0},
 };
 
 static const l2k_object_kind object_kind = {.bytes = sizeof(l2k_encoder),
@@ -61,6 +65,8 @@ void l2k_encoder_free(l2k_encoder *encoder)
     l2k_device_leave(before);
     l2k_release(&encoder->context, encoder->memory.data);
     l2k_release(&encoder->context, encoder->targets);
+    l2k_release(&encoder->context, encoder->poc);
+    l2k_release(&encoder->context, encoder->comment);
     l2k_object_free(&object_kind, encoder);
 }
 
@@ -151,6 +157,40 @@ l2k_status l2k_encoder_set_step(l2k_encoder *encoder, double base)
     if (base != 0 && !(base >= 0x1p-24 && base <= 1))
         return l2k_fail(&encoder->context, L2K_ERROR_ARGUMENT, "a base step of %g, 2^-24 to 1 are possible", base);
     encoder->base_step = base;
+    return L2K_OK;
+}
+
+l2k_status l2k_encoder_set_poc(l2k_encoder *encoder, const l2k_poc *entries, size_t count)
+{
+    l2k_poc *copy;
+    L2K_TRY(check_idle(encoder));
+    L2K_TRY(l2k_poc_copy(&encoder->context, entries, count, &copy));
+    l2k_release(&encoder->context, encoder->poc);
+    encoder->poc = copy;
+    encoder->num_poc = count;
+    return L2K_OK;
+}
+
+/* Lcom counts itself and Rcom. */
+enum { MOST_COMMENT_BYTES = 65535 - 4 };
+
+l2k_status l2k_encoder_set_comment(l2k_encoder *encoder, const char *text)
+{
+    const l2k_context *context = &encoder->context;
+    const size_t bytes = text ? strlen(text) : 0;
+    char *copy = NULL;
+    L2K_TRY(check_idle(encoder));
+    if (bytes > MOST_COMMENT_BYTES)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "a comment of %zu bytes, at most %u are possible", bytes,
+                        (unsigned)MOST_COMMENT_BYTES);
+    if (text) {
+        copy = l2k_allocate(context, bytes + 1, 1);
+        if (!copy)
+            return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for a comment");
+        memcpy(copy, text, bytes + 1);
+    }
+    l2k_release(context, encoder->comment);
+    encoder->comment = copy;
     return L2K_OK;
 }
 

@@ -139,13 +139,16 @@ bool coding_set_encoder(l2k_encoder *e, const coding *o, l2k_format format)
         {L2K_ENCODER_PLT, o->plt},
         {L2K_ENCODER_TLM, o->tlm},
         {L2K_ENCODER_TILE_PARTS, o->tile_parts},
+        {L2K_ENCODER_ROI_COMPONENT, o->roi_component},
+        {L2K_ENCODER_ROI_SHIFT, o->roi_shift},
+        {L2K_ENCODER_GUARD_BITS, o->guard_bits ? o->guard_bits : 2},
         {L2K_ENCODER_THREADS, o->threads},
     };
     bool good = true;
     for (size_t i = 0; good && i < sizeof settings / sizeof *settings; i++)
         good = l2k_encoder_set(e, settings[i].option, settings[i].value) == L2K_OK;
     return good && l2k_encoder_set_precincts(e, o->precincts, o->num_precincts) == L2K_OK &&
-           l2k_encoder_set_step(e, o->step) == L2K_OK &&
+           l2k_encoder_set_step(e, o->step) == L2K_OK && l2k_encoder_set_poc(e, o->changes, o->num_changes) == L2K_OK &&
            l2k_encoder_set_layers(e, o->target_kind, o->targets, o->num_targets) == L2K_OK;
 }
 
@@ -338,6 +341,15 @@ void print_case(const picture *p, const coding *o)
            o->plt ? " --plt" : "", o->tlm ? " --tlm" : "");
     if (o->tile_parts)
         printf(" --tile-parts %c", "-RLC"[o->tile_parts]);
+    for (unsigned i = 0; i < o->num_changes; i++) {
+        const l2k_poc *c = &o->changes[i];
+        printf("%s%u:%u,%u,%u,%u,%u,%s", i ? "/" : " --poc ", c->tile, c->resolution_start, c->component_start,
+               c->layer_end, c->resolution_end, c->component_end, orders[c->progression]);
+    }
+    if (o->roi_shift)
+        printf(" --roi %u,%u", o->roi_component, o->roi_shift);
+    if (o->guard_bits)
+        printf(" --guard-bits %u", o->guard_bits);
     for (unsigned i = 0; i < o->num_targets; i++)
         printf("%s%g", i ? "," : o->target_kind == L2K_TARGET_PSNR ? " --psnr " : " --rate ", o->targets[i]);
     printf("\n");

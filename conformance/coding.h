@@ -6,6 +6,7 @@
 
 #define CODING_MAX_PRECINCTS 4
 #define CODING_MAX_TARGETS   8
+#define CODING_MAX_CHANGES   4
 
 /* Zeros are the defaults of both: 5/3, six resolution levels, one tile, 64x64 code-blocks, LRCP, one layer with
  * everything. */
@@ -23,6 +24,11 @@ typedef struct coding {
     double step;        /* base step of the 9/7; 0 = the default */
     bool no_mct, sop, eph, plt, tlm;
     l2k_tile_parts tile_parts;
+    unsigned num_changes; /* progression order changes, each of tile 0 */
+    l2k_poc changes[CODING_MAX_CHANGES];
+    unsigned roi_shift; /* of component roi_component */
+    unsigned roi_component;
+    unsigned guard_bits; /* 0 = 2 */
     l2k_target target_kind;
     unsigned num_targets;
     double targets[CODING_MAX_TARGETS];

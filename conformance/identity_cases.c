@@ -199,6 +199,51 @@ static void add_containers(identity_list *list, bool irreversible)
         add(list, 67, 54, 1, precision, irreversible)->h.container = CONTAINER_PGX;
 }
 
+/* Progressions of which no two have a packet in common: OpenJPEG 2.5.0 writes those twice that have. Of several tiles
+ * the first alone gets them. */
+static void add_changes(identity_list *list, bool irreversible)
+{
+    static const l2k_poc sets[][CODING_MAX_CHANGES] = {
+        {{0, L2K_CPRL, 0, 4, 0, 3, 1}, {0, L2K_LRCP, 4, 6, 0, 3, 1}},
+        {{0, L2K_RPCL, 0, 6, 0, 1, 1}, {0, L2K_PCRL, 0, 6, 1, 3, 1}},
+        {{0, L2K_RLCP, 0, 2, 0, 1, 1}, {0, L2K_CPRL, 0, 2, 1, 3, 1}, {0, L2K_PCRL, 2, 6, 0, 3, 1}},
+        {{0, L2K_LRCP, 3, 6, 0, 3, 1},
+         {0, L2K_RPCL, 1, 3, 0, 3, 1},
+         {0, L2K_CPRL, 0, 1, 0, 2, 1},
+         {0, L2K_LRCP, 0, 1, 2, 3, 1}}};
+    for (size_t i = 0; i < COUNT(sets); i++)
+        for (int variant = 0; variant < 4; variant++) {
+            identity_case *k = add(list, 210, 170, 3, 8, irreversible);
+            while (k->o.num_changes < CODING_MAX_CHANGES && sets[i][k->o.num_changes].layer_end)
+                k->o.num_changes++;
+            memcpy(k->o.changes, sets[i], sizeof sets[i]);
+            k->o.tile = variant % 2 ? (l2k_size){110, 90} : (l2k_size){0, 0};
+            k->o.block = (l2k_size){32, 32};
+            k->o.num_precincts = variant > 1 ? 2 : 0;
+            k->o.precincts[0] = k->o.precincts[1] = (l2k_size){64, 64};
+            k->o.sop = variant == 1;
+            k->o.tlm = variant == 2;
+            k->o.plt = variant == 3;
+        }
+}
+
+static void add_regions(identity_list *list, bool irreversible)
+{
+    static const uint8_t shifts[] = {1, 7, 12, 25, 37};
+    for (size_t i = 0; i < COUNT(shifts); i++) {
+        identity_case *k = add(list, 90, 77, i % 2 ? 1 : 3, 8, irreversible);
+        k->o.roi_shift = shifts[i];
+        k->o.roi_component = i % 2 ? 0 : (unsigned)i % 3;
+    }
+}
+
+/* One guard bit is too few for some pictures, and OpenJPEG then writes a file that decodes to something else. */
+static void add_guard_bits(identity_list *list, bool irreversible)
+{
+    for (unsigned bits = 1; bits < 8; bits++)
+        add(list, 93, 71, bits % 2 ? 3 : 1, 8, irreversible)->o.guard_bits = bits;
+}
+
 /* ---- Random mixes -------------------------------------------------------------------------------------------- */
 
 /* opj_compress reads w * h / (dx * dy) samples of a raw component, so sizes must divide; and it places a commonly
@@ -291,6 +336,9 @@ void identity_cases(identity_list *list)
         add_common_sampling(list, irreversible);
         add_origins(list, irreversible);
         add_containers(list, irreversible);
+        add_changes(list, irreversible);
+        add_regions(list, irreversible);
+        add_guard_bits(list, irreversible);
     }
     for (int i = 0; i < 250; i++)
         add_random(&r, list);

@@ -157,6 +157,21 @@ static void add_targets(arguments *a, const coding *o)
         n += (unsigned)snprintf(text + n, ARGUMENT_BYTES - n, "%s%g", i ? "," : "", o->targets[i]);
 }
 
+/* It counts tiles from 1. */
+static void add_changes(arguments *a, const coding *o, const char *const orders[5])
+{
+    if (!o->num_changes)
+        return;
+    ADD(a, "-POC");
+    char *text = next_argument(a);
+    for (unsigned i = 0, n = 0; i < o->num_changes; i++) {
+        const l2k_poc *c = &o->changes[i];
+        n += (unsigned)snprintf(text + n, ARGUMENT_BYTES - n, "%sT%u=%u,%u,%u,%u,%u,%s", i ? "/" : "", c->tile + 1,
+                                c->resolution_start, c->component_start, c->layer_end, c->resolution_end,
+                                c->component_end, orders[c->progression]);
+    }
+}
+
 static void add_coding(arguments *a, const coding *o)
 {
     static const char *const orders[] = {"LRCP", "RLCP", "RPCL", "PCRL", "CPRL"};
@@ -180,6 +195,15 @@ static void add_coding(arguments *a, const coding *o)
     if (o->tile_parts) {
         ADD(a, "-TP");
         ADD(a, "%c", "-RLC"[o->tile_parts]);
+    }
+    add_changes(a, o, orders);
+    if (o->roi_shift) {
+        ADD(a, "-ROI");
+        ADD(a, "c=%u,U=%u", o->roi_component, o->roi_shift);
+    }
+    if (o->guard_bits) {
+        ADD(a, "-GuardBits");
+        ADD(a, "%u", o->guard_bits);
     }
     add_targets(a, o);
 }

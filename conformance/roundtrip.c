@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 #define MAX_PICTURES 32
 
 static natural_picture pictures[MAX_PICTURES];

@@ -96,6 +96,10 @@ l2k_status cli_encode_configure(l2k_encoder *encoder, const cli_options *options
         status = l2k_encoder_set_step(encoder, options->base_step);
     if (status == L2K_OK && options->num_precincts)
         status = l2k_encoder_set_precincts(encoder, options->precincts, options->num_precincts);
+    if (status == L2K_OK)
+        status = l2k_encoder_set_poc(encoder, options->poc, options->num_poc);
+    if (status == L2K_OK)
+        status = l2k_encoder_set_comment(encoder, options->comment);
     if (status == L2K_OK && options->num_layer_targets)
         status = l2k_encoder_set_layers(encoder, options->target, options->layer_targets, options->num_layer_targets);
     return status;

@@ -64,6 +64,9 @@ typedef struct cli_options {
     double *layer_targets;
     size_t num_layer_targets;
     double base_step; /* 0 = the library's */
+    l2k_poc *poc;
+    size_t num_poc;
+    const char *comment; /* NULL = the library's */
     cli_raw raw;
     bool has_raw, by_rows, verify, ht;
     cli_box_option *boxes;

@@ -239,6 +239,8 @@ void cli_options_free(cli_options *options)
     options->layer_targets = NULL;
     free(options->boxes);
     options->boxes = NULL;
+    free(options->poc);
+    options->poc = NULL;
 }
 
 bool cli_two_names(const cli_options *options, const char **first, const char **second)

@@ -52,6 +52,18 @@ bool cli_take_names(const cli_option *row, const char *text, cli_options *option
     return cli_parse_names(row->name, text, row->names, &value) && set(target_of(row, options), value);
 }
 
+/* A number of at most 32 bits and the character after it; NULL if there is none. */
+static const char *parse_field(const char *at, char end, uint32_t *value)
+{
+    uint64_t number = 0;
+    if (!at || *at < '0' || *at > '9')
+        return NULL;
+    for (; *at >= '0' && *at <= '9' && number <= UINT32_MAX; at++)
+        number = number * 10 + (uint64_t)(*at - '0');
+    *value = (uint32_t)number;
+    return number <= UINT32_MAX && *at == end ? at + 1 : NULL;
+}
+
 /* ---- The reference grid -------------------------------------------------------------------------------------- */
 
 bool cli_take_tile(const cli_option *row, const char *text, cli_options *options)
@@ -130,6 +142,70 @@ bool cli_take_precincts(const cli_option *row, const char *text, cli_options *op
     for (size_t i = 0; i < count / 2; i++)
         options->precincts[i] = (l2k_size){sides[2 * i], sides[2 * i + 1]};
     return true;
+}
+
+/* "RS,CS,LE,RE,CE,": five numbers and their commas; NULL if they are not there. */
+static const char *parse_change(const char *at, l2k_poc *change)
+{
+    uint32_t *fields[] = {&change->resolution_start, &change->component_start, &change->layer_end,
+                          &change->resolution_end, &change->component_end};
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
+        at = parse_field(at, ',', fields[i]);
+    return at;
+}
+
+/* The order's name, in either case; what follows it, NULL if there is no such order. */
+static const char *parse_progression(const char *at, l2k_poc *change)
+{
+    char name[5] = {0};
+    for (size_t i = 0; at && i < 4 && at[i]; i++)
+        name[i] = at[i];
+    for (const cli_name *order = cli_progressions; at && order->name; order++)
+        if (cli_same_text(name, order->name)) {
+            change->progression = (l2k_progression)order->value;
+            return at + 4;
+        }
+    return NULL;
+}
+
+bool cli_take_poc(const cli_option *row, const char *text, cli_options *options)
+{
+    size_t most = 1;
+    for (const char *at = text; *at; at++)
+        most += *at == '/';
+    free(options->poc);
+    options->num_poc = 0;
+    options->poc = calloc(most, sizeof *options->poc);
+    if (!options->poc)
+        return cli_bad_value(row->name, text, "out of memory");
+    for (const char *at = text;; at++) {
+        l2k_poc *change = &options->poc[options->num_poc++];
+        const char *first = parse_field(at, ':', &change->tile);
+        if (!first)
+            change->tile = L2K_ALL_TILES;
+        at = parse_progression(parse_change(first ? first : at, change), change);
+        if (!at || (*at && *at != '/'))
+            return cli_bad_value(row->name, text, "not of the form [T:]RS,CS,LE,RE,CE,ORDER[/...]");
+        if (!*at)
+            return true;
+    }
+}
+
+bool cli_take_roi(const cli_option *row, const char *text, cli_options *options)
+{
+    uint32_t numbers[2];
+    if (!cli_parse_numbers(row->name, text, "C,SHIFT", numbers, 2))
+        return false;
+    if (numbers[0] >= L2K_MAX_COMPONENTS || numbers[1] > 37)
+        return cli_bad_value(row->name, text, "components are 0 to 16383, shifts 0 to 37");
+    return set(&options->encoder[L2K_ENCODER_ROI_COMPONENT], numbers[0]) &&
+           set(&options->encoder[L2K_ENCODER_ROI_SHIFT], numbers[1]);
+}
+
+bool cli_take_comment(const cli_option *row, const char *text, cli_options *options)
+{
+    options->comment = text;
+    return strlen(text) <= 65531 || cli_bad_value(row->name, text, "a comment has at most 65531 bytes");
 }
 
 /* From the coarsest layer to the finest: ratios fall, PSNRs rise, and 0 dB, which stands for everything, comes last. */
@@ -257,27 +333,15 @@ bool cli_take_raw_order(const cli_option *row, const char *text, cli_options *op
     return options->has_raw = true;
 }
 
-/* A number of at most 32 bits and the comma after it; NULL if there is none. */
-static const char *parse_field(const char *at, uint32_t *value)
-{
-    uint64_t number = 0;
-    if (!at || *at < '0' || *at > '9')
-        return NULL;
-    for (; *at >= '0' && *at <= '9' && number <= UINT32_MAX; at++)
-        number = number * 10 + (uint64_t)(*at - '0');
-    *value = (uint32_t)number;
-    return number <= UINT32_MAX && *at == ',' ? at + 1 : NULL;
-}
-
 bool cli_take_raw(const cli_option *row, const char *text, cli_options *options)
 {
     cli_raw *raw = &options->raw;
     const char *at = text;
     memset(raw, 0, sizeof *raw);
-    at = parse_field(at, &raw->width);
-    at = parse_field(at, &raw->height);
-    at = parse_field(at, &raw->count);
-    at = parse_field(at, &raw->precision);
+    at = parse_field(at, ',', &raw->width);
+    at = parse_field(at, ',', &raw->height);
+    at = parse_field(at, ',', &raw->count);
+    at = parse_field(at, ',', &raw->precision);
     if (!at || (*at != 'u' && *at != 's') || (at[1] && at[1] != ',') ||
         (at[1] && !parse_order(at + 2, &raw->big_endian, &raw->interleaved)))
         return cli_bad_value(row->name, text, "not of the form W,H,C,BITS,u|s[,be|le][,planar|interleaved]");

@@ -16,8 +16,8 @@
 
 #define MOST_THREADS 1024
 
-static const cli_name progressions[] = {{"LRCP", L2K_LRCP}, {"RLCP", L2K_RLCP}, {"RPCL", L2K_RPCL},
-                                        {"PCRL", L2K_PCRL}, {"CPRL", L2K_CPRL}, {NULL, 0}};
+const cli_name cli_progressions[] = {{"LRCP", L2K_LRCP}, {"RLCP", L2K_RLCP}, {"RPCL", L2K_RPCL},
+                                     {"PCRL", L2K_PCRL}, {"CPRL", L2K_CPRL}, {NULL, 0}};
 static const cli_name styles[] = {{"bypass", L2K_STYLE_BYPASS},
                                   {"reset", L2K_STYLE_RESET},
                                   {"termall", L2K_STYLE_TERMALL},
@@ -278,7 +278,39 @@ const cli_option cli_option_table[] = {
      .fallback = "LRCP",
      .parse = cli_take_name,
      ENCODER(PROGRESSION),
-     .names = progressions},
+     .names = cli_progressions},
+    {.commands = ENCODE,
+     .name = "poc",
+     .argument = "[T:]RS,CS,LE,RE,CE,ORDER[/...]",
+     .help = "progression order changes: of resolutions RS to RE - 1, components CS to CE - 1, layers below LE",
+     .detail = "Each takes those of its packets that have not come before, in its ORDER, and starts a tile-part; "
+               "together they must take all. With T: only of tile T, counted from 0, in place of those without T. "
+               "Resolution 0 is the lowest. --poc 0,0,1,3,3,RPCL/3,0,1,6,3,LRCP orders six resolutions of three "
+               "components in two ways.",
+     .parse = cli_take_poc},
+    {.commands = ENCODE,
+     .name = "roi",
+     .argument = "C,SHIFT",
+     .help = "component C, counted from 0, is a region of interest: its bit-planes count as higher by SHIFT, 0 to 37",
+     .detail =
+         "This is all that OpenJPEG's -ROI does, too. It changes no sample; where layers cut bit-planes, the shift "
+         "has no effect on which. Most decoders take up to 31 bit-planes, SHIFT included. Not with --ht.",
+     .parse = cli_take_roi},
+    {.commands = ENCODE,
+     .name = "guard-bits",
+     .argument = "N",
+     .help = "guard bits of the quantiser, 1 to 7; samples that need more get more",
+     .fallback = "2",
+     .parse = cli_take_number,
+     ENCODER(GUARD_BITS),
+     .least = 1,
+     .most = 7},
+    {.commands = ENCODE,
+     .name = "comment",
+     .argument = "TEXT",
+     .help = "text of the comment in the codestream (COM), at most 65531 bytes; \"\" for none",
+     .fallback = "Created by lift2k",
+     .parse = cli_take_comment},
     {.commands = ENCODE,
      .name = "style",
      .argument = "S[,S...]",

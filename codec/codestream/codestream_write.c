@@ -162,6 +162,39 @@ size_t l2k_write_main_header(l2k_buffer *out, const l2k_siz *siz, const l2k_tile
     return ht_at;
 }
 
+/* REpoc is a byte, CEpoc one or two: 256 components are 0 in one (Table A.32). */
+static void write_change(l2k_buffer *out, const l2k_progression_change *change, unsigned index_bytes)
+{
+    l2k_buffer_put(out, change->resolution_start, 1);
+    l2k_buffer_put(out, change->component_start, index_bytes);
+    l2k_buffer_put(out, change->layer_end, 2);
+    l2k_buffer_put(out, change->resolution_end, 1);
+    l2k_buffer_put(out, change->component_end, index_bytes);
+    l2k_buffer_put(out, change->progression, 1);
+}
+
+void l2k_write_poc(l2k_buffer *out, const l2k_siz *siz, const l2k_tile_coding *coding)
+{
+    size_t start = start_segment(out, L2K_POC);
+    for (size_t i = 0; i < coding->num_changes; i++)
+        write_change(out, &coding->changes[i], l2k_component_index_bytes(siz->num_components));
+    end_segment(out, start);
+}
+
+size_t l2k_poc_bytes(const l2k_siz *siz, const l2k_tile_coding *coding)
+{
+    return 4 + coding->num_changes * (5 + 2 * (size_t)l2k_component_index_bytes(siz->num_components));
+}
+
+void l2k_write_rgn(l2k_buffer *out, const l2k_siz *siz, uint32_t component, unsigned shift)
+{
+    size_t start = start_segment(out, L2K_RGN);
+    l2k_buffer_put(out, component, l2k_component_index_bytes(siz->num_components));
+    l2k_buffer_put(out, 0, 1); /* implicit, the only kind */
+    l2k_buffer_put(out, shift, 1);
+    end_segment(out, start);
+}
+
 void l2k_write_comment(l2k_buffer *out, const char *text)
 {
     size_t start = start_segment(out, L2K_COM);

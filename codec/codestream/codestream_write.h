@@ -14,6 +14,13 @@ size_t l2k_write_main_header(l2k_buffer *out, const l2k_siz *siz, const l2k_tile
 void l2k_write_quantisation(l2k_buffer *out, const l2k_siz *siz, const l2k_tile_coding *coding,
                             unsigned more_guard_bits);
 
+/* Writes the progression order changes of `coding`, and says how many bytes that takes. */
+void l2k_write_poc(l2k_buffer *out, const l2k_siz *siz, const l2k_tile_coding *coding);
+size_t l2k_poc_bytes(const l2k_siz *siz, const l2k_tile_coding *coding);
+
+/* Writes RGN: the max-shift of a component. */
+void l2k_write_rgn(l2k_buffer *out, const l2k_siz *siz, uint32_t component, unsigned shift);
+
 /* Writes a COM marker segment with Latin-1 text. */
 void l2k_write_comment(l2k_buffer *out, const char *text);
 

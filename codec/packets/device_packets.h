@@ -38,7 +38,7 @@ typedef struct l2k_packet_maker_table {
     /* NULL is allowed. */
     void (*free)(l2k_packet_maker *maker);
     /* `made->bytes` is NULL if that cannot be done there; the coefficients are then as they were. Else it sets the
-     * tile's needs_guard_bit, for which the packets have that bit already, and magnitude_bound. What is made remains
+     * tile's missing_guard_bits, for which the packets have that bit already, and magnitude_bound. What is made remains
      * until the next time. Errors: as from the coder; L2K_ERROR_MEMORY, L2K_ERROR_BACKEND. */
     l2k_status (*make)(l2k_packet_maker *maker, const l2k_packet_source *from, l2k_made_packets *made);
 } l2k_packet_maker_table;

@@ -213,7 +213,7 @@ uint64_t l2k_tile_samples(const l2k_tile *tile)
 
 void l2k_tile_take_steps(l2k_tile *tile)
 {
-    tile->needs_guard_bit = false;
+    tile->missing_guard_bits = 0;
     tile->magnitude_bound = 0;
     for (uint32_t c = 0; c < tile->num_components; c++)
         for (uint32_t r = 0; r < tile->components[c].num_resolutions; r++)
@@ -223,12 +223,12 @@ void l2k_tile_take_steps(l2k_tile *tile)
             }
 }
 
-void l2k_tile_add_guard_bit(l2k_tile *tile)
+void l2k_tile_add_guard_bits(l2k_tile *tile, unsigned bits)
 {
     for (uint32_t c = 0; c < tile->num_components; c++)
         for (uint32_t r = 0; r < tile->components[c].num_resolutions; r++)
             for (uint32_t b = 0; b < tile->components[c].resolutions[r].num_bands; b++)
-                tile->components[c].resolutions[r].bands[b].max_planes++;
+                tile->components[c].resolutions[r].bands[b].max_planes += (uint16_t)bits;
 }
 
 static l2k_status make_blocks(const l2k_context *context, l2k_arena *arena, const l2k_partition *grid, bool wanted,

@@ -113,12 +113,12 @@ typedef struct l2k_tile {
     uint32_t num_components;
     l2k_tile_component *components;
     const l2k_tile_coding *coding;
-    uint64_t num_precincts;  /* packets of one layer */
-    uint32_t image;          /* images before this one with the same tree */
-    bool has_contributions;  /* decoder: some code-block has */
-    bool needs_guard_bit;    /* encoder: a block has one bit-plane more than its subband provides for */
-    uint8_t magnitude_bound; /* encoder: B that the HT blocks need (8.7.3 of T.814) */
-    l2k_block_place *places; /* encoder: of all code-blocks, as l2k_tile_list_blocks has them */
+    uint64_t num_precincts;     /* packets of one layer */
+    uint32_t image;             /* images before this one with the same tree */
+    bool has_contributions;     /* decoder: some code-block has */
+    uint8_t missing_guard_bits; /* encoder: bit-planes that a block has more than its subband provides for */
+    uint8_t magnitude_bound;    /* encoder: B that the HT blocks need (8.7.3 of T.814) */
+    l2k_block_place *places;    /* encoder: of all code-blocks, as l2k_tile_list_blocks has them */
     size_t num_places;
     uint8_t *layers; /* encoder: the layer_passes of all places, one after the other */
     l2k_arena arena;
@@ -158,7 +158,7 @@ uint64_t l2k_tile_samples(const l2k_tile *tile);
 void l2k_tile_take_steps(l2k_tile *tile);
 
 /* Provides for another guard bit in all subbands (E-2). */
-void l2k_tile_add_guard_bit(l2k_tile *tile);
+void l2k_tile_add_guard_bits(l2k_tile *tile, unsigned bits);
 
 /* Makes the code-blocks and tag trees of one precinct in all subbands of a resolution, if that was not done yet for
  * this image. Code-blocks of a precinct that is not wanted have no rectangles. */

@@ -358,7 +358,12 @@ typedef enum l2k_encoder_option {
                                other calls: images in flight at the same time, on objects beside this one as well; 0 */
     L2K_ENCODER_DEVICE,     /* the CUDA device that all of the object is on; -1 = the current one; -1 */
     L2K_ENCODER_DEVICES,    /* in its place a set of devices, bit n for device n; 0 = none; 0 */
-    L2K_ENCODER_NUM_OPTIONS /* internal: grows with the library */
+    L2K_ENCODER_GUARD_BITS, /* 1 to 7 (E-2); one more where the samples of an image need it; 2 */
+    L2K_ENCODER_ROI_COMPONENT, /* the component all of whose samples are a region of interest, -1 = none; -1 */
+    L2K_ENCODER_ROI_SHIFT,     /* by how many bit-planes its coefficients are shifted up (RGN, Annex H), 0 to 37. Most
+                                  decoders, this one too, take up to 31 bit-planes, shift included. Not for HT; 0 */
+    L2K_ENCODER_BY_TILE,       /* 1: between l2k_encoder_begin and _end, tile by tile in place of rows of tiles; 0 */
+    L2K_ENCODER_NUM_OPTIONS    /* internal: grows with the library */
 } l2k_encoder_option;
 
 typedef enum l2k_target {
@@ -396,6 +401,27 @@ L2K_API l2k_status l2k_encoder_set_layers(l2k_encoder *encoder, l2k_target kind,
  * / (L2 norm of its synthesis basis), rounded to what QCD can say. So it is also the error that one step is worth in
  * any subband. 0 = the default, about 2^-precision. L2K_ERROR_ARGUMENT for other values beyond 2^-24 to 1. */
 L2K_API l2k_status l2k_encoder_set_step(l2k_encoder *encoder, double base);
+
+/* A progression order change (POC, A.6.6): the packets of resolutions and components [start, end) and of layers below
+ * layer_end that have not come before, in an order of their own. */
+#define L2K_ALL_TILES UINT32_MAX
+typedef struct l2k_poc {
+    uint32_t tile; /* numbered from 0 in raster order; or L2K_ALL_TILES: of those that have no changes of their own */
+    l2k_progression progression;
+    uint32_t resolution_start,
+        resolution_end;                      /* 0 is the lowest; end at most 33, those that do not exist are ignored */
+    uint32_t component_start, component_end; /* likewise, at most 16384 */
+    uint32_t layer_end;                      /* likewise, 1 to 65535 */
+} l2k_poc;
+
+/* Progression order changes in place of the option PROGRESSION, in the order of the array for each tile; count 0 =
+ * none. Each starts a tile-part, besides those of TILE_PARTS. Copied. At most 7281. L2K_ERROR_ARGUMENT for ranges that
+ * are empty or too large; when encoding, if those of a tile leave packets out, or there is no such tile. */
+L2K_API l2k_status l2k_encoder_set_poc(l2k_encoder *encoder, const l2k_poc *changes, size_t count);
+
+/* The text of the COM marker segment, Latin-1, at most 65531 bytes: NULL, as at first, for the library's own, "" for no
+ * such segment. Copied. */
+L2K_API l2k_status l2k_encoder_set_comment(l2k_encoder *encoder, const char *text);
 
 /* For planes in device memory: a cudaStream_t. They are ready once it has done what is in it when the call begins that
  * takes them. NULL, as at first, is CUDA's default stream. Encoding itself works in streams of its own, and has done
@@ -457,6 +483,9 @@ L2K_API l2k_status l2k_encoder_encode_batch(l2k_encoder *encoder, l2k_encode_ite
  *     l2k_encoder_put_rows        that part
  *     l2k_encoder_end             finishes the file
  *
+ * With the option BY_TILE all of this is tile by tile instead, in their order, and l2k_encoder_next_tile says where the
+ * next one is.
+ *
  * Any failure ends the image, and so do l2k_encoder_begin and _encode. A call with missing arguments, or one that puts
  * rows when none are left, fails without any effect. To abandon an image, end it before all rows were put, which
  * returns L2K_ERROR_STATE.
@@ -472,8 +501,13 @@ L2K_API l2k_status l2k_encoder_begin(l2k_encoder *encoder, const l2k_image *imag
  * have been put. L2K_ERROR_STATE outside of begin and end, also from the next two functions. */
 L2K_API l2k_status l2k_encoder_next_rows(const l2k_encoder *encoder, uint32_t *y0, uint32_t *y1);
 
+/* The same area, [x0, x1) x [y0, y1): that of the next tile with the option BY_TILE, else from edge to edge. */
+L2K_API l2k_status l2k_encoder_next_tile(const l2k_encoder *encoder, uint32_t *x0, uint32_t *y0, uint32_t *x1,
+                                         uint32_t *y1);
+
 /* `planes` as for l2k_encoder_encode, but the first row of component c is row ceil(y0 / dy) of its domain (B-12), and
- * there are ceil(y1 / dy) - ceil(y0 / dy) of them. The planes are no longer needed when it returns. */
+ * there are ceil(y1 / dy) - ceil(y0 / dy) of them; by tiles the same holds for columns. The planes are no longer needed
+ * when it returns. */
 L2K_API l2k_status l2k_encoder_put_rows(l2k_encoder *encoder, const l2k_plane *planes);
 L2K_API l2k_status l2k_encoder_end(l2k_encoder *encoder);
 

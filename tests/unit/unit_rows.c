@@ -14,18 +14,25 @@ static uint32_t ceil_div(uint32_t a, uint32_t b)
     return (a + b - 1) / b;
 }
 
-/* Copies of the rows, so that sanitizers see reads past them. */
-static l2k_status put(l2k_encoder *encoder, const picture *p, uint32_t y0, uint32_t y1)
+/* Copies of the area, so that sanitizers see reads past it. */
+static l2k_status put(l2k_encoder *encoder, const picture *p)
 {
+    uint32_t x0, y0, x1, y1;
     l2k_plane planes[MOST_CHANNELS];
     void *copies[MOST_CHANNELS];
+    assert_int_equal(l2k_encoder_next_tile(encoder, &x0, &y0, &x1, &y1), L2K_OK);
     for (uint32_t c = 0; c < p->image.num_components; c++) {
-        uint32_t dy = p->components[c].dy, first = ceil_div(y0, dy) - ceil_div(p->image.y0, dy);
-        size_t rows = ceil_div(y1, dy) - ceil_div(y0, dy), row = p->width[c] * sizeof(int32_t);
+        const uint32_t dx = p->components[c].dx, dy = p->components[c].dy;
+        const uint32_t left = ceil_div(x0, dx) - ceil_div(p->image.x0, dx);
+        const uint32_t top = ceil_div(y0, dy) - ceil_div(p->image.y0, dy);
+        const size_t rows = ceil_div(y1, dy) - ceil_div(y0, dy), columns = ceil_div(x1, dx) - ceil_div(x0, dx);
         planes[c] = p->planes[c];
-        planes[c].data = copies[c] = malloc(rows * row);
+        planes[c].row_stride = (ptrdiff_t)(columns * sizeof(int32_t));
+        planes[c].data = copies[c] = malloc(rows * columns * sizeof(int32_t));
         assert_non_null(copies[c]);
-        memcpy(copies[c], p->samples[c] + (size_t)first * p->width[c], rows * row);
+        for (size_t y = 0; y < rows; y++)
+            memcpy((int32_t *)copies[c] + y * columns, p->samples[c] + (top + y) * p->width[c] + left,
+                   columns * sizeof(int32_t));
     }
     l2k_status status = l2k_encoder_put_rows(encoder, planes);
     for (uint32_t c = 0; c < p->image.num_components; c++)
@@ -42,7 +49,7 @@ static l2k_status encode_by_rows(l2k_encoder *encoder, const picture *p, memory_
         assert_int_equal(l2k_encoder_next_rows(encoder, &y0, &y1), L2K_OK);
         if (y0 == y1)
             return l2k_encoder_end(encoder);
-        status = put(encoder, p, y0, y1);
+        status = put(encoder, p);
     }
     return status;
 }
@@ -103,6 +110,31 @@ static void test_same_file(void **unused)
             free(whole.data);
             free(rows.data);
         }
+    picture_free(&p);
+}
+
+/* Tile by tile, also with progression order changes of single tiles, and lengths listed. */
+static void test_by_tile(void **unused)
+{
+    (void)unused;
+    picture p;
+    make_odd_picture(&p);
+    const l2k_poc changes[2] = {{7, L2K_CPRL, 0, 2, 0, 4, 1}, {7, L2K_RLCP, 2, 4, 0, 4, 1}};
+    for (int variant = 0; variant < 4; variant++) {
+        memory_file whole = memory_of(NULL, 0), tiles = memory_of(NULL, 0), rows = memory_of(NULL, 0);
+        l2k_encoder *encoder = tiled_encoder(L2K_FORMAT_JP2, variant);
+        assert_int_equal(l2k_encoder_set_poc(encoder, changes, variant % 2 ? 2 : 0), L2K_OK);
+        assert_int_equal(run_encoder(encoder, &p, &whole), L2K_OK);
+        assert_int_equal(encode_by_rows(encoder, &p, &rows, true), L2K_OK);
+        assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_BY_TILE, 1), L2K_OK);
+        assert_int_equal(encode_by_rows(encoder, &p, &tiles, true), L2K_OK);
+        assert_same(&tiles, &whole);
+        assert_same(&rows, &whole);
+        l2k_encoder_free(encoder);
+        free(whole.data);
+        free(rows.data);
+        free(tiles.data);
+    }
     picture_free(&p);
 }
 
@@ -167,15 +199,15 @@ static void test_order_of_calls(void **unused)
     assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_TLM, 1), L2K_ERROR_STATE);
     assert_int_equal(l2k_encoder_set_layers(encoder, L2K_TARGET_RATIO, NULL, 0), L2K_ERROR_STATE);
     assert_int_equal(l2k_encoder_set_precincts(encoder, NULL, 0), L2K_ERROR_STATE);
-    assert_int_equal(put(encoder, &p, 0, 20), L2K_OK);
+    assert_int_equal(put(encoder, &p), L2K_OK);
     assert_int_equal(l2k_encoder_next_rows(encoder, &y0, &y1), L2K_OK);
     assert_true(y0 == 20 && y1 == 40);
     assert_int_equal(l2k_encoder_end(encoder), L2K_ERROR_STATE); /* rows are missing, which ends the image */
     assert_int_equal(l2k_encoder_end(encoder), L2K_ERROR_STATE);
     assert_int_equal(encode_by_rows(encoder, &p, &rows, true), L2K_OK);
     assert_int_equal(l2k_encoder_begin(encoder, &p.image, &stream), L2K_OK);
-    assert_int_equal(put(encoder, &p, 0, 20), L2K_OK);
-    assert_int_equal(put(encoder, &p, 20, 40), L2K_OK);
+    assert_int_equal(put(encoder, &p), L2K_OK);
+    assert_int_equal(put(encoder, &p), L2K_OK);
     assert_int_equal(l2k_encoder_put_rows(encoder, p.planes), L2K_ERROR_STATE);
     l2k_encoder_free(encoder); /* in the middle of an image */
     free(rows.data);
@@ -236,9 +268,10 @@ static void test_failing_stream(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_file),   cmocka_unit_test(test_without_rewrite),
-        cmocka_unit_test(test_targets),     cmocka_unit_test(test_order_of_calls),
-        cmocka_unit_test(test_absent_rows), cmocka_unit_test(test_failing_stream),
+        cmocka_unit_test(test_same_file),       cmocka_unit_test(test_by_tile),
+        cmocka_unit_test(test_without_rewrite), cmocka_unit_test(test_targets),
+        cmocka_unit_test(test_order_of_calls),  cmocka_unit_test(test_absent_rows),
+        cmocka_unit_test(test_failing_stream),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -366,7 +366,7 @@ static l2k_status deliver(l2k_packet_maker *m, const l2k_packet_source *from, bo
 {
     const l2k_cuda_packet_counters counters = counters_of(m);
     L2K_TRY(fetch_rest(m, counters.bytes, from->batch->stream));
-    from->tile->needs_guard_bit = excess;
+    from->tile->missing_guard_bits = excess;
     from->tile->magnitude_bound = (uint8_t)l2k_max_u32(from->tile->magnitude_bound, counters.bound);
     *made = (l2k_made_packets){
         .bytes = m->out.at + L2K_PACKETS_FRONT, .count = (size_t)counters.bytes, .num_packets = m->run.num_packets};
