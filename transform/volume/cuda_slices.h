@@ -17,7 +17,7 @@ typedef enum l2k_cuda_value { L2K_CUDA_INT16, L2K_CUDA_INT32, L2K_CUDA_FLOAT32 }
 enum { L2K_CUDA_Z_OPS = 48, L2K_CUDA_SLICES = 16 };
 
 /* Bytes of values that a thread takes: of each slice of a program; of a row between values and samples. */
-enum { L2K_CUDA_Z_BYTES = 16, L2K_CUDA_ROW_BYTES = 16 };
+enum { L2K_CUDA_Z_BYTES = 8, L2K_CUDA_ROW_BYTES = 16 };
 
 typedef struct l2k_cuda_z_op {
     int32_t kind, step; /* l2k_z_kind */
