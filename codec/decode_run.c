@@ -120,6 +120,7 @@ static l2k_status decode_selected(l2k_decoder *decoder, l2k_decoding *d, l2k_bac
     const bool by_tile = l2k_teams_by_tile(d->context, &d->codestream->siz, d->num_tiles);
     const l2k_thread_room room = l2k_decode_threads(decoder, d, by_tile);
     decoder->context.threads = room.threads;
+    d->indices = room.indices ? decoder->indices : NULL;
     L2K_TRY(l2k_teams_prepare(d->context, backend, l2k_decode_coders(d->codestream), &d->codestream->siz, d->num_tiles,
                               by_tile, room.tiles >= l2k_device_count(d->context), &decoder->teams));
     decoder->teams.keep_plans = room.keep_plans;

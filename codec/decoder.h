@@ -341,6 +341,7 @@ static inline const l2k_block_coder_table *l2k_decode_coders(const l2k_codestrea
 typedef struct l2k_thread_room {
     unsigned threads, tiles;
     bool keep_plans;
+    bool indices; /* of packets */
 } l2k_thread_room;
 
 /* How many of the context's threads there is room for, each with tiles of its own where `by_tile`. Drops what is kept

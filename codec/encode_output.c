@@ -200,7 +200,7 @@ l2k_status l2k_output_tile(l2k_encoder *encoder, uint32_t number)
     l2k_tile *tile = &encoder->tiles[number];
     const double start = l2k_stage_start(e->context);
     L2K_TRY(l2k_layers_allocate(e->context, tile, 1, &e->targets, e->plt, 0));
-    if (!tile->needs_guard_bit) /* else all tiles are made later, with that bit */
+    if (!tile->missing_guard_bits) /* else all tiles are made later, with these */
         L2K_TRY(put_tile(e, tile, 0, &encoder->output.packets, &encoder->output.tiles[number]));
     l2k_stage_end(e->context, L2K_STAGE_TIER2, start);
     return L2K_OK;

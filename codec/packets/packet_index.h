@@ -24,6 +24,9 @@ typedef struct l2k_packet_index {
 
 #define L2K_NO_PACKET UINT64_MAX
 
+/* At most. */
+enum { L2K_INDEX_BYTES_OF_PACKET = 14 };
+
 /* An index without any packet, of a tile with that many bytes of packets. NULL, without a message, where there is no
  * memory for it, or more packets are promised than there are bytes: windows can do without. */
 l2k_packet_index *l2k_packet_index_create(const l2k_context *context, const l2k_tile *tile, uint64_t bytes);

@@ -631,13 +631,14 @@ L2K_API l2k_status l2k_decoder_open(l2k_decoder *decoder, const l2k_stream *stre
 L2K_API l2k_status l2k_decoder_open_memory(l2k_decoder *decoder, const void *data, size_t bytes);
 
 /* The same for a file of which only parts are read: headers when it is opened, and then what each decoding needs and
- * was not read before. With PLT, a window takes little more than the packets of the precincts that it meets; without,
- * the headers of all packets before them as well, unless an earlier window has shown where packets are. `file` is
- * copied; what its `user` points to must stay valid until the decoder is freed or opens another file.
+ * was not read before. With PLT or PLM, a window takes little more than the packets of the precincts that it meets;
+ * without, the headers of all packets before them as well, unless an earlier window has shown where packets are. With
+ * TLM, headers of tile-parts are read when their tile is wanted. `file` is copied; what its `user` points to must stay
+ * valid until the decoder is freed or opens another file.
  *
  * Address space for the whole file is reserved from the system, not from the hooks; memory is taken for what has been
- * read, of which everything but headers is given back after a decoding where it is more than 16 MiB. Errors as above.
- */
+ * read, which counts for LIMIT_MEMORY, and of which the codestream's is given back after a decoding where it is more
+ * than 16 MiB. Errors as above. */
 L2K_API l2k_status l2k_decoder_open_file(l2k_decoder *decoder, const l2k_file *file);
 
 /* How many bytes and calls of `read_at` the opened file has taken so far; 0 for others. */

@@ -338,6 +338,66 @@ static void test_kept_limit(void **unused)
     picture_free(&p);
 }
 
+/* Under any limit under which a window can be decoded, indices of packets do not take what its tiles need. */
+static void test_index_limit(void **unused)
+{
+    (void)unused;
+    picture p;
+    unsigned done = 0;
+    memory_file file = make_file(&p, true, L2K_RPCL, true);
+    for (int64_t limit = 20000; limit < 700000; limit += 10000) {
+        l2k_status status[2];
+        l2k_decoder *decoder = new_decoder(NULL, 1);
+        l2k_decoder_set(decoder, L2K_DECODER_LIMIT_MEMORY, limit);
+        if (l2k_decoder_open_file(decoder, &(l2k_file){file.size, read_part, &file}) == L2K_OK)
+            for (int i = 0; i < 2; i++) {
+                picture got;
+                status[i] = decode_window(decoder, (area){200, 200, 280, 270}, &got);
+                picture_free(&got);
+                assert_true(status[i] == L2K_OK || (status[i] == L2K_ERROR_LIMIT && !done));
+                done += status[i] == L2K_OK;
+            }
+        l2k_decoder_free(decoder);
+    }
+    assert_true(done > 50);
+    free(file.data);
+    picture_free(&p);
+}
+
+/* Without precincts all code-blocks of a resolution are in the same packet, and those that a window does not need take
+ * some bytes each. Blocks of 4 x 4 make many of them. */
+static void test_many_blocks(void **unused)
+{
+    (void)unused;
+    enum { WIDTH = 2048, HEIGHT = 1100, WINDOW = 64 };
+    picture p, got;
+    picture_make(&p, WIDTH, HEIGHT, 1);
+    l2k_encoder *encoder = new_encoder(2);
+    l2k_encoder_set(encoder, L2K_ENCODER_BLOCK_WIDTH, 4);
+    l2k_encoder_set(encoder, L2K_ENCODER_BLOCK_HEIGHT, 4);
+    memory_file file = finish_encoder(encoder, &p);
+    for (int cache = 0; cache < 2; cache++) {
+        meter m;
+        const l2k_hooks hooks = metered_hooks(&m);
+        l2k_decoder *decoder = new_decoder(&hooks, 1);
+        l2k_decoder_set(decoder, L2K_DECODER_CACHE_BYTES, cache ? 1 << 20 : 0);
+        assert_int_equal(l2k_decoder_open_memory(decoder, file.data, file.size), L2K_OK);
+        for (uint32_t i = 0; i < 4; i++) {
+            const uint32_t x0 = 900 + 40 * i + i % 2, y0 = 500 * (i % 3);
+            assert_int_equal(decode_window(decoder, (area){x0, y0, x0 + WINDOW, y0 + WINDOW}, &got), L2K_OK);
+            for (uint32_t y = 0; y < WINDOW; y++)
+                assert_memory_equal(got.samples[0] + (size_t)y * WINDOW, p.samples[0] + (size_t)(y0 + y) * WIDTH + x0,
+                                    WINDOW * sizeof(int32_t));
+            picture_free(&got);
+        }
+        print_message("%zu bytes for %d code-blocks\n", m.peak, WIDTH * HEIGHT / 16);
+        assert_true(m.peak < (size_t)WIDTH * HEIGHT / 16 * 16 + ((size_t)2 << 20));
+        l2k_decoder_free(decoder);
+    }
+    free(file.data);
+    picture_free(&p);
+}
+
 /* ---- Components with code-blocks of their own ------------------------------------------------------------------ */
 
 /* A gray picture: the packets of the second and third component are empty after the RCT, so that any size of
@@ -376,10 +436,10 @@ static void test_block_sizes(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bytes),       cmocka_unit_test(test_index),   cmocka_unit_test(test_kept),
-        cmocka_unit_test(test_lies),        cmocka_unit_test(test_damage),  cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_plt_later),   cmocka_unit_test(test_changed), cmocka_unit_test(test_kept_limit),
-        cmocka_unit_test(test_block_sizes),
+        cmocka_unit_test(test_bytes),       cmocka_unit_test(test_index),       cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_lies),        cmocka_unit_test(test_damage),      cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_plt_later),   cmocka_unit_test(test_changed),     cmocka_unit_test(test_kept_limit),
+        cmocka_unit_test(test_block_sizes), cmocka_unit_test(test_index_limit), cmocka_unit_test(test_many_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

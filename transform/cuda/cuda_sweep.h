@@ -3,14 +3,14 @@
 #ifndef L2K_TRANSFORM_CUDA_CUDA_SWEEP_H
 #define L2K_TRANSFORM_CUDA_CUDA_SWEEP_H
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #include "dwt/lifting.h"
 #include "quant/cuda_bands.h"
 #include "tiling/pixel/cuda_plane.h"
 #include "transform/plan.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Components of a launch: few, whose deep levels may share one as well; or many small ones. Kernel parameters are
  * limited to 4 KiB. */
