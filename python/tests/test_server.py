@@ -24,6 +24,7 @@ from lift2k.server.parameters import Refused, parse  # noqa: E402
 from PIL import Image  # noqa: E402
 from serving import photograph, serve  # noqa: E402
 
+pytestmark = pytest.mark.filterwarnings("ignore::lift2k.Lift2kWarning")
 NO_LIMITS = Limits(max_area=0)
 
 
