@@ -8,6 +8,7 @@ need="$need python3-dev python3-venv" # for the Python package
 if [ "${1:-}" = --tests ]; then
     need="$need g++ libcmocka-dev libopenjp2-tools libopenjp2-7-dev libavcodec-dev openjph-tools"
     need="$need libimage-exiftool-perl"
+    need="$need libmagic1" # for the validator of the image server, among the tests of the Python package
     # for scripts/neon.sh
     [ "$(uname -m)" = aarch64 ] || need="$need gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
 fi

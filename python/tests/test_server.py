@@ -1,13 +1,13 @@
-"""The image server: what URIs mean, images, errors, names, caches, limits, many requests at once."""
+"""The image server: images, names, errors, caches, limits, many requests at once, the command."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sysconfig
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from fractions import Fraction
 from pathlib import Path
 
 import lift2k
@@ -20,11 +20,10 @@ pytest.importorskip("PIL")
 
 from lift2k.server import Folder, Limits, Resources, Settings, create_app  # noqa: E402
 from lift2k.server.command import ForwardedHost  # noqa: E402
-from lift2k.server.parameters import Refused, parse  # noqa: E402
 from PIL import Image  # noqa: E402
 from serving import photograph, serve  # noqa: E402
 
-NO_LIMITS = Limits(max_area=0)
+pytestmark = pytest.mark.filterwarnings("ignore::lift2k.Lift2kWarning")
 
 
 def encoded(image, **coding):
@@ -54,118 +53,6 @@ def folder(tmp_path_factory, coffee):
 def client(folder):
     with serve(create_app(str(folder))) as client:
         yield client
-
-
-# ---- What a URI asks for
-
-
-def wanted(text, size=(600, 400), version=3, limits=NO_LIMITS, colour=True):
-    return parse(text.split("/"), *size, colour, limits, version)
-
-
-@pytest.mark.parametrize("text, region", [
-    ("full", (0, 0, 600, 400)), ("square", (100, 0, 400, 400)), ("10,20,30,40", (10, 20, 30, 40)),
-    ("590,390,100,100", (590, 390, 10, 10)), ("0,0,999999999,999999999", (0, 0, 600, 400)), ("pct:0,0,100,100", (0, 0, 600, 400)),
-    ("pct:10,10,10,10", (60, 40, 60, 40)), ("pct:41.6,7.5,40,70", (250, 30, 240, 280)), ("pct:99,99,50,50", (594, 396, 6, 4)),
-    ("pct:0,0,0.0001,.0001", (0, 0, 1, 1)), ("pct:33.3,33.3,33.4,33.4", (200, 133, 200, 134)),
-])
-def test_regions(text, region):
-    r = wanted(f"{text}/max/0/default.jpg")
-    assert (r.x, r.y, r.width, r.height) == region
-
-
-@pytest.mark.parametrize("text", [
-    "", "fuller", "1,2,3", "1,2,3,4,5", "-1,0,10,10", "0,0,0,10", "0,0,10,0", "600,0,1,1", "0,400,1,1", "1.5,0,2,2", "1e1,0,2,2",
-    "pct:0,0,0,1", "pct:100,0,1,1", "pct:1,1,1", "pct:-1,0,1,1", "pct:1e1,0,1,1", "pct:nan,0,1,1", "squares", "FULL",
-    "\u0661,0,10,10", "9999999999,0,1,1", "full\n",
-])
-def test_regions_that_are_not(text):
-    with pytest.raises(Refused) as refused:
-        wanted(f"{text}/max/0/default.jpg")
-    assert refused.value.status == 400
-
-
-@pytest.mark.parametrize("text, size", [
-    ("max", (600, 400)), ("^max", (600, 400)), ("300,", (300, 200)), (",300", (450, 300)), ("pct:50", (300, 200)),
-    ("pct:0.01", (1, 1)), ("100,300", (100, 300)), ("!300,300", (300, 200)), ("!600,100", (150, 100)), ("!600,400", (600, 400)),
-    ("!900,100", (150, 100)), ("^1200,", (1200, 800)), ("^,800", (1200, 800)), ("^pct:150", (900, 600)), ("^700,100", (700, 100)),
-    ("^!1200,1200", (1200, 800)), ("^300,", (300, 200)), ("1,", (1, 1)),
-])
-def test_sizes(text, size):
-    r = wanted(f"full/{text}/0/default.png")
-    assert (r.out_width, r.out_height) == size
-
-
-@pytest.mark.parametrize("text", [
-    "", "full", "601,", ",401", "pct:100.1", "601,10", "10,401", "!700,500", "0,", ",0", "0,5", "pct:0", "^pct:0", "!5,", "!,5", ",",
-    "!", "^", "^^5,", "!^5,5", "-5,", "5", "5,5,5", "pct:", "pct:1e2", "max ", "1.5,", "9999999999,",
-])
-def test_sizes_that_are_not(text):
-    with pytest.raises(Refused) as refused:
-        wanted(f"full/{text}/0/default.png")
-    assert refused.value.status == 400
-
-
-def test_sizes_of_version_2():
-    for text, size in (("full", (600, 400)), ("max", (600, 400)), ("1200,", (1200, 800)), ("pct:200", (1200, 800)),
-                       ("!1200,1200", (1200, 800)), ("100,300", (100, 300))):
-        r = wanted(f"full/{text}/0/default.png", version=2)
-        assert (r.out_width, r.out_height) == size
-    for text in ("^300,", "^max", "^!5,5"):
-        with pytest.raises(Refused):
-            wanted(f"full/{text}/0/default.png", version=2)
-
-
-def test_rotations_qualities_formats():
-    for text, mirror, degrees in (("0", False, 0), ("!0", True, 0), ("90", False, 90), ("!180", True, 180), ("22.5", False, 22.5),
-                                  ("360", False, 0), ("0.0", False, 0), (".5", False, 0.5)):
-        r = wanted(f"full/max/{text}/gray.webp")
-        assert (r.mirror, r.degrees) == (mirror, Fraction(degrees))
-    for text in ("", "!", "-90", "361", "360.5", "90!", "1e1", "ninety", "!!0", "+90"):
-        with pytest.raises(Refused) as refused:
-            wanted(f"full/max/{text}/default.jpg")
-        assert refused.value.status == 400
-    for text, status in (("default.bmp", 400), ("default.", 400), ("default", 400), ("native.jpg", 400), (".jpg", 400),
-                         ("grey.jpg", 400), ("default.JPG", 400), ("default.tif", 501), ("default.gif", 501),
-                         ("default.jp2", 501), ("default.pdf", 501), ("default.jpg.png", 400)):
-        with pytest.raises(Refused) as refused:
-            wanted(f"full/max/0/{text}")
-        assert refused.value.status == status, text
-
-
-@pytest.mark.parametrize("version, text, canonical", [
-    (3, "full/max/0/default.jpg", "full/max/0/default.jpg"), (3, "0,0,600,400/600,/0.0/color.jpg", "full/max/0/default.jpg"),
-    (3, "square/pct:50/!90.0/gray.png", "100,0,400,400/200,200/!90/gray.png"), (3, "full/^1200,/022.50/bitonal.webp",
-                                                                                "full/^1200,800/22.5/bitonal.webp"),
-    (3, "pct:0,0,50,50/!100,100/360/default.jpg", "0,0,300,200/100,67/0/default.jpg"), (3, "full/^600,/0/color.png",
-                                                                                       "full/max/0/default.png"),
-    (2, "full/max/0/color.jpg", "full/full/0/default.jpg"), (2, "full/,200/0/default.jpg", "full/300,/0/default.jpg"),
-    (2, "full/300,300/0/default.jpg", "full/300,300/0/default.jpg"), (2, "pct:0,0,50,100/!150,150/0/default.jpg",
-                                                                     "0,0,300,400/113,150/0/default.jpg"),
-])
-def test_canonical_uris(version, text, canonical):
-    assert wanted(text, version=version).canonical == canonical
-    assert wanted(canonical, version=version).canonical == canonical
-
-
-def test_limits_of_sizes():
-    for limits, size in ((Limits(300, 0, 0), (300, 200)), (Limits(0, 100, 0), (150, 100)), (Limits(0, 0, 60000), (300, 200)),
-                         (Limits(500, 150, 0), (225, 150)), (Limits(150, 0, 0), (150, 100)), (Limits(0, 0, 7), (3, 2))):
-        r = wanted("full/max/0/default.jpg", limits=limits)
-        assert (r.out_width, r.out_height) == size and limits.allow(*size) and r.canonical.startswith("full/max/")
-        with pytest.raises(Refused) as refused:
-            wanted("full/599,/0/default.jpg", limits=limits)
-        assert refused.value.status == 400
-    r = wanted("0,0,100,100/^max/0/default.jpg", limits=Limits(0, 0, 40000))
-    assert (r.out_width, r.out_height) == (200, 200)
-    for seed in range(200):
-        random = np.random.default_rng(seed)
-        w, h, area, side = (int(n) for n in random.integers(1, 100000, 4))
-        limits = Limits(side, 0, area)
-        fitting = limits.fit(w, h, False)
-        assert limits.allow(*fitting) and fitting[0] <= w and fitting[1] <= h
-    with pytest.raises(Refused):
-        wanted("full/^20000,/0/default.webp", size=(10000, 10))
 
 
 # ---- Images
@@ -289,9 +176,17 @@ def test_opacity(shown, coffee):
     assert shown(rgba[..., 2:], "full/max/45/gray.webp").status == 200
     clear = np.dstack([np.zeros((40, 40, 3)), np.zeros((40, 40))]).astype(np.uint8)
     assert (shown(clear, "full/max/0/default.jpg").pixels == 255).all()
+    edge = np.zeros((60, 90, 4), np.uint8)
+    edge[:, 45:] = 255
+    for image in (edge, edge[..., 2:]):  # what is transparent lends no colour to its neighbours
+        got = shown(image, "full/61,41/0/default.png", levels=0).pixels
+        assert got[20, 0, -1] == 0 and got[20, -1, -1] == 255 and (got[got[..., -1] > 0][:, :-1] >= 254).all()
     half = np.dstack([np.full((40, 40, 3), 64), np.full((40, 40), 128)]).astype(np.uint8)
-    got = shown(half, channels=["colour"] * 3 + ["premultiplied_opacity"]).pixels
-    assert np.abs(got.astype(int) - [128, 128, 128, 128]).max() <= 1
+    for size in ("max", "31,29"):
+        for image in (half, half[..., 2:]):
+            kinds = ["colour"] * (image.shape[2] - 1) + ["premultiplied_opacity"]
+            got = shown(image, f"full/{size}/0/default.png", channels=kinds).pixels
+            assert np.abs(got.astype(int) - 128).max() <= 1
 
 
 def test_colour_spaces(shown, coffee):
@@ -588,6 +483,10 @@ def test_limits(folder, tmp_path, coffee):
         assert client.image("coffee.jp2", "full/max/0/default.png", version=2).pixels.shape == (200, 300, 3)
         info = client.ask("/iiif/3/coffee.jp2/info.json").json
         assert info["maxArea"] == 60000 and info["sizes"][-1] == {"width": 300, "height": 200}
+    with serve(create_app(str(folder), Settings(limits=Limits(max_width=100)))) as client:
+        tile = client.ask("/iiif/3/maps%2Ftiles.jph/info.json").json["tiles"][0]
+        assert tile == {"width": 64, "height": 64, "scaleFactors": [1, 2, 4, 8, 16]}
+        assert client.image("maps%2Ftiles.jph", "512,256,88,128/44,64/0/default.png").pixels.shape == (64, 44, 3)
     few = Settings(limits=Limits(max_samples=300000), tile=100)
     (tmp_path / "one.jp2").write_bytes(lift2k.encode(coffee, levels=0))
     (tmp_path / "five.jp2").write_bytes(lift2k.encode(coffee, levels=5))
@@ -716,10 +615,23 @@ def test_command(folder):
         assert Client(port).image("coffee.jp2", "0,0,10,10/max/0/default.jpg").status == 200
         asked = Client(port).ask("/iiif/3/coffee.jp2/info.json", Host="x", X_Forwarded_Proto="https", X_Forwarded_Host="y").json
         assert asked["id"] == "https://y/iiif/3/coffee.jp2"
-        server.send_signal(signal.SIGTERM)
+        with ThreadPoolExecutor(1) as pool:  # what is at work is finished
+            last = pool.submit(Client(port).image, "coffee.jp2", "full/^5000,/0/default.jpg")
+            threading.Event().wait(0.2)
+            server.send_signal(signal.SIGTERM)
+            assert last.result().image.size == (5000, 3333)
         out, err = server.communicate(timeout=20)
         assert server.returncode in (0, -signal.SIGTERM) and "Traceback" not in out + err
         assert "GET /iiif/3/coffee.jp2/info.json" in out
+
+
+def test_the_guide_names_each_option():
+    from lift2k.server.command import parser
+    guide = (Path(__file__).parents[2] / "docs/guides/image-server.md").read_text()
+    options = {option for action in parser()._actions for option in action.option_strings if option.startswith("--")}
+    named = set(re.findall(r"--[a-z][a-z-]*", guide))
+    assert options - named == {"--help", "--version"}
+    assert named - options == {"--plt", "--ht"}  # of the command lift2k
 
 
 def test_command_refuses(tmp_path, capsys):

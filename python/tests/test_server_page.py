@@ -12,7 +12,7 @@ from chromium import PROGRAM, Chromium  # noqa: E402
 from lift2k.server import create_app  # noqa: E402
 from serving import photograph, serve  # noqa: E402
 
-pytestmark = pytest.mark.skipif(PROGRAM is None, reason="SKIPPED: the page of the image server: there is no Chromium")
+pytestmark = pytest.mark.skipif(PROGRAM is None, reason="there is no Chromium to try the image server's page in")
 
 WIDTH, HEIGHT = 900, 700
 COMPLETE = "document.getElementById('view')?.dataset.state === 'complete'"

@@ -8,8 +8,11 @@
 docs/guides/image-server.md in the repository shows the rest.
 """
 
-from .app import Settings, create_app
-from .parameters import Limits
-from .pictures import Folder, Resources
+try:
+    from .app import Settings, create_app
+    from .parameters import Limits
+    from .pictures import Folder, Resources
+except ModuleNotFoundError as failure:
+    raise ImportError(f"{failure}: the image server needs what pip install 'lift2k[server]' installs") from failure
 
 __all__ = ["Folder", "Limits", "Resources", "Settings", "create_app"]

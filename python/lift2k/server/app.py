@@ -100,8 +100,13 @@ class Server:
         except Refused as refused:
             answer = _text(refused.status, refused.text)
         except errors.Error as failure:
-            log.error("%s: %s", http.scope["path"], failure)
+            log.error("%r: %s", http.scope["path"], failure)
             answer = _text(*_status_of(failure))
+        except MemoryError:
+            answer = _text(503, "there is not enough memory now")
+        except OSError as failure:
+            log.error("%r: %s", http.scope["path"], failure)
+            answer = _text(500, "the picture cannot be read")
         answer.headers.update(OPEN_TO_ALL | {"X-Content-Type-Options": "nosniff"})
         return answer
 
@@ -159,9 +164,12 @@ class Server:
         limits, settings = self.settings.limits, self.settings
         sides = [n if 128 <= n <= 2048 and n < whole else settings.tile
                  for n, whole in zip(picture.tile, (picture.width, picture.height))]
+        while not limits.allow(*sides):
+            sides = [max(n // 2, 1) for n in sides]
         greatest = largest_scale(picture, (sides[0], sides[1]), limits)
         tile = {"width": sides[0], "height": sides[1], "scaleFactors": [1 << n for n in range(greatest.bit_length())]}
-        sizes = [(-(-picture.width // (1 << n)), -(-picture.height // (1 << n))) for n in range(picture.levels, -1, -1)]
+        sizes = dict.fromkeys((-(-picture.width // (1 << n)), -(-picture.height // (1 << n)))
+                              for n in range(picture.levels, -1, -1))
         common = {
             "protocol": "http://iiif.io/api/image", "width": picture.width, "height": picture.height,
             "sizes": [{"width": w, "height": h} for w, h in sizes if limits.allow(w, h)], "tiles": [tile],

@@ -24,6 +24,7 @@ from .. import _decoder, _file, _ranges, errors, options
 from .._native import ffi, lib
 from .parameters import Refused
 
+RECENT = 4  # files that may keep several decoders
 SUFFIXES = (".jp2", ".jph", ".jpx", ".jpf", ".j2k", ".j2c", ".jpc", ".jhc")
 KEPT_SAMPLES = 2**23  # a decoder that has decoded more at once has memory that the next window does not need
 COLOURS = ("unknown", "gray", "srgb", "sycc", "cmyk", "icc")
@@ -33,7 +34,7 @@ COLOURS = ("unknown", "gray", "srgb", "sycc", "cmyk", "icc")
 class Resources:
     """What decoding may take."""
 
-    workers: int = os.cpu_count() or 1
+    workers: int = len(os.sched_getaffinity(0))
     files: int = 32  # open at once
     cache_bytes: int = 16 << 20  # decoded code-blocks, of each decoder
     memory_bytes: int = 1 << 30  # of each decoder at work
@@ -75,6 +76,11 @@ class Picture:
         self._describe(first)
         self._idle = [first]
         self._lock = threading.Lock()
+
+    def trim(self) -> None:
+        """Gives up all decoders that are idle but one."""
+        with self._lock:
+            del self._idle[:-1]
 
     def _new_decoder(self) -> _decoder.Decoder:
         r = self.resources
@@ -199,15 +205,16 @@ class Folder:
         path, facts = found
         with self._lock:
             picture = self._open.get(path)
-            if picture is not None and picture.identity == identity_of(facts):
-                self._open.move_to_end(path)
-                return picture
-        picture = self._open_picture(path, facts, self.resources)
+        if picture is None or picture.identity != identity_of(facts):
+            picture = self._open_picture(path, facts, self.resources)
         with self._lock:
             self._open[path] = picture
             self._open.move_to_end(path)
             while len(self._open) > self.resources.files:
                 self._open.popitem(last=False)
+            others = list(self._open.values())[:-RECENT]
+        for other in others:
+            other.trim()
         return picture
 
     def close(self) -> None:

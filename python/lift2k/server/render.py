@@ -133,7 +133,7 @@ def _scaled(picture: Picture, request: Request, limits: Limits) -> tuple[Image.I
     samples = window.samples
     planes = samples if isinstance(samples, list) else [samples] if samples.ndim == 2 else np.moveaxis(samples, 2, 0)
 
-    def alike(channels: list[int]) -> Image.Image:
+    def alike(channels: list[int], mode: str = "L") -> Image.Image:
         """One image of channels that are sampled alike."""
         chosen = [picture.channels[i] for i in channels]
         ready = all(c.precision == 8 and not c.signed for c in chosen)
@@ -142,11 +142,17 @@ def _scaled(picture: Picture, request: Request, limits: Limits) -> tuple[Image.I
         else:
             array = np.stack([eight_bits(planes[i], picture.channels[i]) for i in channels], axis=-1)
         array = np.ascontiguousarray(array[..., 0] if array.ndim == 3 and array.shape[2] == 1 else array)
-        mode = picture.model if len(channels) > 1 else "L"
         return _Geometry(picture, request, window, chosen[0], reduce).fit(_image(array, mode), size)
 
-    if len({(picture.channels[i].dx, picture.channels[i].dy) for i in colours}) == 1:
-        image = alike(colours)
+    def sampled_alike(channels: list[int]) -> bool:
+        return len({(picture.channels[i].dx, picture.channels[i].dy) for i in channels}) == 1
+
+    if opacity and picture.model in ("L", "RGB") and sampled_alike(colours + opacity):
+        # Pillow weighs colours by their opacity where it scales.
+        image = alike(colours + opacity, picture.model + ("A" if picture.channels[opacity[0]].kind == "opacity" else "a"))
+        return Image.merge(picture.model, image.split()[:-1]), image.getchannel(image.getbands()[-1])
+    if sampled_alike(colours):
+        image = alike(colours, picture.model)
     else:
         image = Image.merge(picture.model, [alike([i]) for i in colours])
     return image, alike(opacity) if opacity else None
