@@ -113,8 +113,6 @@ OPJ_BOOL OPJ_CALLCONV opj_read_header(opj_stream_t *p_stream, opj_codec_t *p_cod
         return OPJ_FALSE;
     memcpy(c->d.area, (uint32_t[]){(*p_image)->x0, (*p_image)->y0, (*p_image)->x1, (*p_image)->y1},
            sizeof c->d.area);
-    if (c->format == OPJ_CODEC_JP2)
-        boxes_colour(&c->d.boxes, *p_image);
     c->d.state = DECODE_HEADER;
     return OPJ_TRUE;
 }

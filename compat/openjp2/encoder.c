@@ -240,6 +240,8 @@ static bool write_head(codec *c)
 
 /* ---- The whole image ----------------------------------------------------------------------------------------- */
 
+/* Rows follow one another at the width that the image's area has in the component's domain, whatever its `w` says:
+ * opj_compress gives that of the image for sub-sampled components, too. */
 static bool fill_planes(const codec *c, l2k_plane *planes)
 {
     const opj_image_t *image = c->e->image;
@@ -247,11 +249,12 @@ static bool fill_planes(const codec *c, l2k_plane *planes)
         uint32_t width, height;
         const opj_image_comp_t *from = &image->comps[i];
         l2k_component_size(&c->e->shape, i, &width, &height);
-        if (!from->data || from->w < width || from->h < height)
+        uint64_t stride = ((uint64_t)image->x1 - image->x0 + from->dx - 1) / from->dx;
+        if (!from->data || (width && height && (height - 1) * stride + width > (uint64_t)from->w * from->h))
             return event_fail(&c->handlers, "component %u is %u x %u, not %u x %u, or has no samples\n", i, from->w,
                               from->h, width, height);
         planes[i] = (l2k_plane){.data = from->data,
-                                .row_stride = (ptrdiff_t)from->w * (ptrdiff_t)sizeof *from->data,
+                                .row_stride = (ptrdiff_t)(stride * sizeof *from->data),
                                 .sample_stride = sizeof *from->data,
                                 .type = L2K_SAMPLE_S32};
     }

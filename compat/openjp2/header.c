@@ -91,7 +91,6 @@ static bool parse_siz(main_header *h, segment *g, const events *handlers)
         to->is_signed = depth >> 7;
         to->dx = take(g, 1);
         to->dy = take(g, 1);
-        to->style.compno = c;
         if (!to->dx || !to->dy)
             return event_fail(handlers, "SIZ: component %u has sub-sampling 0\n", c);
         if (to->precision > 31)
