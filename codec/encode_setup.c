@@ -240,6 +240,15 @@ static l2k_status setup_region(const int64_t *o, l2k_encoding *e)
     return L2K_OK;
 }
 
+/* HT code-blocks have too few coding passes for limits, too. */
+static l2k_status check_limits(const l2k_encoding *e, const int64_t *o)
+{
+    if (o[L2K_ENCODER_STYLE] & L2K_STYLE_HT && l2k_targets_have_limits(&e->targets))
+        return l2k_fail(e->context, L2K_ERROR_ARGUMENT,
+                        "HT code-blocks have no limit of bytes: a ratio by steps instead");
+    return L2K_OK;
+}
+
 static l2k_status setup_coding(const l2k_encoder *encoder, l2k_encoding *e)
 {
     const int64_t *o = encoder->options;
@@ -248,6 +257,7 @@ static l2k_status setup_coding(const l2k_encoder *encoder, l2k_encoding *e)
                         (long long)o[L2K_ENCODER_BLOCK_WIDTH], (long long)o[L2K_ENCODER_BLOCK_HEIGHT]);
     L2K_TRY(check_style(e->context, o));
     L2K_TRY(setup_ht_targets(encoder, e));
+    L2K_TRY(check_limits(e, o));
     setup_capabilities(o, e);
     if (o[L2K_ENCODER_GUARD_BITS] >= L2K_GUARD_BITS) /* devices add one bit at most */
         e->device_coders = l2k_device_coder_for((unsigned)o[L2K_ENCODER_STYLE]);
@@ -259,6 +269,7 @@ static l2k_status setup_coding(const l2k_encoder *encoder, l2k_encoding *e)
     for (uint32_t c = 0; c < e->siz.num_components; c++)
         L2K_TRY(setup_component(encoder, e->siz.components[c].precision, &e->coding.components[c]));
     L2K_TRY(setup_region(o, e));
+    L2K_TRY(l2k_profile_setup(encoder, e));
     return l2k_poc_setup(encoder, e);
 }
 
@@ -269,7 +280,8 @@ l2k_status l2k_encode_setup(const l2k_encoder *encoder, const l2k_image *image, 
     uint32_t count = image->num_components;
     *e = (l2k_encoding){.context = context,
                         .image = image,
-                        .targets = {encoder->target_kind, encoder->targets, encoder->num_targets},
+                        .targets = {encoder->target_kind, encoder->targets, encoder->num_targets,
+                                    (uint64_t)o[L2K_ENCODER_MAX_BYTES], (uint64_t)o[L2K_ENCODER_COMPONENT_BYTES]},
                         .format = (l2k_format)o[L2K_ENCODER_FORMAT],
                         .tile_parts = (l2k_tile_parts)o[L2K_ENCODER_TILE_PARTS],
                         .plt = o[L2K_ENCODER_PLT],

@@ -39,7 +39,10 @@ static l2k_status set_up(l2k_encoder *encoder, const l2k_image *image, bool by_r
     e->keeps_tiles = !by_rows && !e->by_step.given && !e->changes;
     encoder->run.total = count_units(image, &e->by_step);
     const uint32_t in_part = encoder->options[L2K_ENCODER_BY_TILE] ? 1 : l2k_tiles_across(&e->siz.grid);
-    return l2k_encode_take_tiles(encoder, by_rows ? in_part : e->num_tiles);
+    const uint32_t num_tiles = by_rows ? in_part : e->num_tiles;
+    if (num_tiles < e->num_tiles && l2k_targets_have_limits(&e->targets))
+        return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "a limit of bytes needs all tiles at once");
+    return l2k_encode_take_tiles(encoder, num_tiles);
 }
 
 /* Room for a head before the tile-parts. */

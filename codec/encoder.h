@@ -228,6 +228,11 @@ void l2k_poc_forget(l2k_encoding *encoding);
 const l2k_tile_coding *l2k_poc_of_tile(const l2k_encoding *encoding, uint32_t tile);
 const l2k_tile_coding *l2k_coding_of_tile(const l2k_encoding *encoding, uint32_t tile);
 
+/* ---- Profiles (encode_profile.c) -------------------------------------------------------------------------------- */
+
+/* Rsiz, and whether what has been set up is what it says. */
+l2k_status l2k_profile_setup(const l2k_encoder *encoder, l2k_encoding *encoding);
+
 /* Whether the planes are there and their types hold the components' samples. */
 l2k_status l2k_encode_check_planes(const l2k_encoding *encoding, l2k_rect area, const l2k_plane *planes);
 

@@ -40,6 +40,9 @@ static const l2k_option_rule rules[] = {
     [L2K_ENCODER_ROI_COMPONENT] = {"component of interest", -1, L2K_MAX_COMPONENTS - 1, -1},
     [L2K_ENCODER_ROI_SHIFT] = {"shift of a region of interest", 0, 37, 0},
     [L2K_ENCODER_BY_TILE] = {"tile by tile", 0, 1, 0},
+    [L2K_ENCODER_PROFILE] = {"profile", 0, 65535, 0},
+    [L2K_ENCODER_MAX_BYTES] = {"limit of bytes", 0, INT64_MAX, 0},
+    [L2K_ENCODER_COMPONENT_BYTES] = {"limit of bytes of a component", 0, INT64_MAX, 0},
 };
 
 static const l2k_object_kind object_kind = {.bytes = sizeof(l2k_encoder),

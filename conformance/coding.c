@@ -149,7 +149,8 @@ bool coding_set_encoder(l2k_encoder *e, const coding *o, l2k_format format)
         good = l2k_encoder_set(e, settings[i].option, settings[i].value) == L2K_OK;
     return good && l2k_encoder_set_precincts(e, o->precincts, o->num_precincts) == L2K_OK &&
            l2k_encoder_set_step(e, o->step) == L2K_OK && l2k_encoder_set_poc(e, o->changes, o->num_changes) == L2K_OK &&
-           l2k_encoder_set_layers(e, o->target_kind, o->targets, o->num_targets) == L2K_OK;
+           l2k_encoder_set_layers(e, o->target_kind, o->targets, o->num_targets) == L2K_OK &&
+           (!o->profile || l2k_encoder_set_profile(e, o->profile, o->frames) == L2K_OK);
 }
 
 l2k_status lift_encode(const picture *p, const coding *o, l2k_format format, bytes *out, char *message)
@@ -350,6 +351,8 @@ void print_case(const picture *p, const coding *o)
         printf(" --roi %u,%u", o->roi_component, o->roi_shift);
     if (o->guard_bits)
         printf(" --guard-bits %u", o->guard_bits);
+    if (o->profile)
+        printf(" --profile %#x,fps=%u", o->profile, o->frames);
     for (unsigned i = 0; i < o->num_targets; i++)
         printf("%s%g", i ? "," : o->target_kind == L2K_TARGET_PSNR ? " --psnr " : " --rate ", o->targets[i]);
     printf("\n");

@@ -29,6 +29,8 @@ typedef struct coding {
     unsigned roi_shift; /* of component roi_component */
     unsigned roi_component;
     unsigned guard_bits; /* 0 = 2 */
+    uint32_t profile;    /* Rsiz, with all that it fixes */
+    unsigned frames;     /* per second */
     l2k_target target_kind;
     unsigned num_targets;
     double targets[CODING_MAX_TARGETS];

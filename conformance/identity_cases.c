@@ -244,6 +244,36 @@ static void add_guard_bits(identity_list *list, bool irreversible)
         add(list, 93, 71, bits % 2 ? 3 : 1, 8, irreversible)->o.guard_bits = bits;
 }
 
+/* Pictures that are too small for the limits of bytes, which both codecs reach otherwise. Not tiles of 2048, which
+ * OpenJPEG 2.5.0 takes for an offence. */
+static void add_profiles(identity_list *list)
+{
+    static const struct {
+        uint32_t profile;
+        uint16_t width, height, frames, side;
+        uint8_t resolutions;
+    } profiles[] = {{L2K_PROFILE_CINEMA_2K, 300, 211, 24, 0, 6},
+                    {L2K_PROFILE_CINEMA_2K, 257, 130, 48, 0, 4},
+                    {L2K_PROFILE_CINEMA_4K, 301, 280, 24, 0, 6},
+                    {L2K_PROFILE_CINEMA_4K, 2100, 40, 24, 0, 3},
+                    {L2K_PROFILE_IMF_2K, 300, 211, 24, 0, 6},
+                    {L2K_PROFILE_IMF_2K | 0x15, 131, 211, 25, 0, 5},
+                    {L2K_PROFILE_IMF_4K, 2100, 40, 24, 0, 6},
+                    {L2K_PROFILE_IMF_8K, 300, 200, 60, 0, 6},
+                    {L2K_PROFILE_IMF_2K_R, 300, 211, 24, 0, 6},
+                    {L2K_PROFILE_IMF_2K_R, 1100, 40, 24, 1024, 5},
+                    {L2K_PROFILE_IMF_4K_R | 0x47, 2100, 40, 24, 1024, 5},
+                    {L2K_PROFILE_IMF_8K_R | 6, 200, 200, 30, 0, 6}};
+    for (size_t i = 0; i < COUNT(profiles); i++) {
+        identity_case *k = add(list, profiles[i].width, profiles[i].height, 3, 12, false);
+        k->h.container = CONTAINER_PNM;
+        k->o.profile = profiles[i].profile;
+        k->o.frames = profiles[i].frames;
+        k->o.resolutions = profiles[i].resolutions;
+        k->o.tile = (l2k_size){profiles[i].side, profiles[i].side};
+    }
+}
+
 /* ---- Random mixes -------------------------------------------------------------------------------------------- */
 
 /* opj_compress reads w * h / (dx * dy) samples of a raw component, so sizes must divide; and it places a commonly
@@ -340,6 +370,7 @@ void identity_cases(identity_list *list)
         add_regions(list, irreversible);
         add_guard_bits(list, irreversible);
     }
+    add_profiles(list);
     for (int i = 0; i < 250; i++)
         add_random(&r, list);
     for (size_t i = 0; i < list->count; i++)

@@ -172,6 +172,22 @@ static void add_changes(arguments *a, const coding *o, const char *const orders[
     }
 }
 
+static void add_profile(arguments *a, const coding *o)
+{
+    static const char *const imf[] = {"2K", "4K", "8K", "2K_R", "4K_R", "8K_R"};
+    if (o->profile == L2K_PROFILE_CINEMA_4K)
+        ADD(a, "-cinema4K");
+    if (o->profile == L2K_PROFILE_CINEMA_2K) {
+        ADD(a, "-cinema2K");
+        ADD(a, "%u", o->frames);
+    }
+    if (o->profile < L2K_PROFILE_IMF_2K)
+        return;
+    ADD(a, "-IMF");
+    ADD(a, "%s,mainlevel=%u,sublevel=%u,framerate=%u", imf[(o->profile >> 8) - 4], o->profile & 15,
+        o->profile >> 4 & 15, o->frames);
+}
+
 static void add_coding(arguments *a, const coding *o)
 {
     static const char *const orders[] = {"LRCP", "RLCP", "RPCL", "PCRL", "CPRL"};
@@ -201,6 +217,7 @@ static void add_coding(arguments *a, const coding *o)
         ADD(a, "-ROI");
         ADD(a, "c=%u,U=%u", o->roi_component, o->roi_shift);
     }
+    add_profile(a, o);
     if (o->guard_bits) {
         ADD(a, "-GuardBits");
         ADD(a, "%u", o->guard_bits);

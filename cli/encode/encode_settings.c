@@ -99,6 +99,8 @@ l2k_status cli_encode_configure(l2k_encoder *encoder, const cli_options *options
         status = l2k_encoder_set_comment(encoder, options->comment);
     if (status == L2K_OK && options->num_layer_targets)
         status = l2k_encoder_set_layers(encoder, options->target, options->layer_targets, options->num_layer_targets);
+    if (status == L2K_OK && options->profile.given) /* last: it changes others */
+        status = l2k_encoder_set_profile(encoder, (uint32_t)options->profile.value, options->frames_per_second);
     return status;
 }
 

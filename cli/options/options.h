@@ -60,6 +60,8 @@ typedef struct cli_options {
     l2k_poc *poc;
     size_t num_poc;
     const char *comment; /* NULL = the library's */
+    cli_setting profile; /* Rsiz */
+    double frames_per_second;
     cli_raw raw;
     bool has_raw, by_rows, verify, ht;
 

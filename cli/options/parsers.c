@@ -208,6 +208,51 @@ bool cli_take_comment(const cli_option *row, const char *text, cli_options *opti
     return strlen(text) <= 65531 || cli_bad_value(row->name, text, "a comment has at most 65531 bytes");
 }
 
+/* ",main=N", ",sub=N" and ",fps=F" after the name of a profile; false for anything else. */
+static bool parse_profile_fields(const char *at, cli_options *options)
+{
+    while (*at == ',') {
+        char *end = NULL;
+        const bool fps = strncmp(at, ",fps=", 5) == 0, main = strncmp(at, ",main=", 6) == 0;
+        if (!fps && !main && strncmp(at, ",sub=", 5) != 0)
+            return false;
+        const char *number = strchr(at, '=') + 1;
+        if (*number < '0' || *number > '9')
+            return false;
+        const double value = strtod(number, &end);
+        at = end;
+        if (fps)
+            options->frames_per_second = value;
+        else if (options->profile.value >= L2K_PROFILE_IMF_2K && value < 16 && value == (double)(int)value)
+            options->profile.value |= (int64_t)value << (main ? 0 : 4);
+        else
+            return false;
+    }
+    return *at == 0;
+}
+
+bool cli_take_profile(const cli_option *row, const char *text, cli_options *options)
+{
+    const size_t length = strcspn(text, ",");
+    char name[16] = {0};
+    if (length < sizeof name)
+        memcpy(name, text, length);
+    options->frames_per_second = 0;
+    for (const cli_name *known = row->names; known->name; known++)
+        if (cli_same_text(name, known->name)) {
+            set(&options->profile, known->value);
+            if (parse_profile_fields(text + length, options))
+                return true;
+        }
+    return cli_bad_value(row->name, text, "not a profile as in the help, with ,fps= and for IMF ,main= and ,sub=");
+}
+
+bool cli_take_bytes(const cli_option *row, const char *text, cli_options *options)
+{
+    uint64_t value;
+    return cli_parse_size(row->name, text, &value) && set(target_of(row, options), (int64_t)value);
+}
+
 /* From the coarsest layer to the finest: ratios fall, PSNRs rise, and 0 dB, which stands for everything, comes last. */
 static bool parse_layers(const cli_option *row, const char *text, l2k_target target, cli_options *options)
 {

@@ -18,6 +18,10 @@
 
 const cli_name cli_progressions[] = {{"LRCP", L2K_LRCP}, {"RLCP", L2K_RLCP}, {"RPCL", L2K_RPCL},
                                      {"PCRL", L2K_PCRL}, {"CPRL", L2K_CPRL}, {NULL, 0}};
+static const cli_name profiles[] = {
+    {"cinema2k", L2K_PROFILE_CINEMA_2K}, {"cinema4k", L2K_PROFILE_CINEMA_4K}, {"imf2k", L2K_PROFILE_IMF_2K},
+    {"imf4k", L2K_PROFILE_IMF_4K},       {"imf8k", L2K_PROFILE_IMF_8K},       {"imf2k-r", L2K_PROFILE_IMF_2K_R},
+    {"imf4k-r", L2K_PROFILE_IMF_4K_R},   {"imf8k-r", L2K_PROFILE_IMF_8K_R},   {NULL, 0}};
 static const cli_name styles[] = {{"bypass", L2K_STYLE_BYPASS},
                                   {"reset", L2K_STYLE_RESET},
                                   {"termall", L2K_STYLE_TERMALL},
@@ -294,8 +298,31 @@ const cli_option cli_option_table[] = {
      .help = "component C, counted from 0, is a region of interest: its bit-planes count as higher by SHIFT, 0 to 37",
      .detail =
          "This is all that OpenJPEG's -ROI does, too. It changes no sample; where layers cut bit-planes, the shift "
-         "has no effect on which. Most decoders take up to 31 bit-planes, SHIFT included. Not with --ht.",
+         "has no effect on which. Most decoders take up to 30 bit-planes, SHIFT included. Not with --ht.",
      .parse = cli_take_roi},
+    {.commands = ENCODE,
+     .name = "profile",
+     .argument = "NAME[,main=N][,sub=N][,fps=F]",
+     .help = "cinema2k, cinema4k, or of IMF imf2k, imf4k, imf8k, imf2k-r, imf4k-r, imf8k-r",
+     .detail =
+         "Sets what the profile fixes, whatever other options say: wavelet, code-blocks, precincts, progression "
+         "(4K cinema: two), tile-parts, TLM, most levels, and limits of bytes: those of cinema at 24 or 48 frames "
+         "per second (24), those of an IMF sub-level if F is given. A picture that is against the profile is "
+         "refused. IMF has main levels 0 to 11 and sub-levels 0 to 9 (0).",
+     .parse = cli_take_profile,
+     .names = profiles},
+    {.commands = ENCODE,
+     .name = "max-bytes",
+     .argument = "N[K|M|G]",
+     .help = "at most so many bytes of output, whatever layers ask for; not with --ht",
+     .parse = cli_take_bytes,
+     ENCODER(MAX_BYTES)},
+    {.commands = ENCODE,
+     .name = "component-bytes",
+     .argument = "N[K|M|G]",
+     .help = "at most so many bytes of packets of each component; not with --ht",
+     .parse = cli_take_bytes,
+     ENCODER(COMPONENT_BYTES)},
     {.commands = ENCODE,
      .name = "guard-bits",
      .argument = "N",

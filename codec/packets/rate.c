@@ -21,6 +21,12 @@ typedef struct rate_control {
     uint64_t samples;
     uint32_t layer; /* being filled */
     size_t at;      /* the prefix of the list that it and those above have */
+    /* Where there are limits: bytes of the layers above it, and about the most that one without contributions takes; of
+     * the output, and of each component. */
+    uint64_t used, empty;
+    struct component_bytes {
+        uint64_t used, empty;
+    } * component_bytes;
 } rate_control;
 
 /* ---- Layers as prefixes -------------------------------------------------------------------------------------- */
@@ -58,25 +64,27 @@ static l2k_status packet_bytes(rate_control *control, l2k_tile *tile, l2k_packet
     return L2K_OK;
 }
 
-/* Goes over the packets of a layer: adds up what they take, or, with `bytes` NULL, moves the state of their precincts
- * past them. */
+/* Goes over the packets of a layer and a component: adds up what they take, or, with `bytes` NULL, moves the state of
+ * their precincts past them. */
+static l2k_status visit_component(rate_control *control, l2k_tile *tile, uint32_t c, uint64_t *bytes)
+{
+    const l2k_tile_component *component = &tile->components[c];
+    l2k_packet_id id = {.layer = control->layer, .component = c};
+    for (id.resolution = 0; id.resolution < component->num_resolutions; id.resolution++)
+        for (id.precinct = 0; id.precinct < component->resolutions[id.resolution].num_precincts; id.precinct++) {
+            uint64_t packet = 0;
+            L2K_TRY(bytes ? packet_bytes(control, tile, id, &packet) : l2k_packet_skip(control->context, tile, &id));
+            if (bytes)
+                *bytes += packet;
+        }
+    return L2K_OK;
+}
+
 static l2k_status visit_layer(rate_control *control, uint64_t *bytes)
 {
-    for (uint32_t t = 0; t < control->num_tiles; t++) {
-        l2k_tile *tile = &control->tiles[t];
-        l2k_packet_id id = {.layer = control->layer};
-        for (id.component = 0; id.component < tile->num_components; id.component++)
-            for (id.resolution = 0; id.resolution < tile->components[id.component].num_resolutions; id.resolution++) {
-                const uint32_t count = tile->components[id.component].resolutions[id.resolution].num_precincts;
-                for (id.precinct = 0; id.precinct < count; id.precinct++) {
-                    uint64_t packet = 0;
-                    L2K_TRY(bytes ? packet_bytes(control, tile, id, &packet)
-                                  : l2k_packet_skip(control->context, tile, &id));
-                    if (bytes)
-                        *bytes += packet;
-                }
-            }
-    }
+    for (uint32_t t = 0; t < control->num_tiles; t++)
+        for (uint32_t c = 0; c < control->tiles[t].num_components; c++)
+            L2K_TRY(visit_component(control, &control->tiles[t], c, bytes));
     return L2K_OK;
 }
 
@@ -160,7 +168,7 @@ static l2k_status fit_psnr(rate_control *control, double psnr)
     return move_layer_end(control, end < control->at ? control->at : end);
 }
 
-/* ---- All layers ---------------------------------------------------------------------------------------------- */
+/* ---- Limits -------------------------------------------------------------------------------------------------- */
 
 /* The layer starts where the one above ended, the first one with nothing; or takes everything. */
 static void start_layer(rate_control *control, bool everything)
@@ -173,6 +181,106 @@ static void start_layer(rate_control *control, bool everything)
             ends[layer] = everything ? tile->places[i].block->num_passes : layer > 0 ? ends[layer - 1] : 0;
     }
 }
+
+/* About the most that the packets of a precinct take whose code-blocks are in other layers: a bit for each code-block,
+ * or for each node of the tag tree, with what is stuffed and put around. */
+static uint64_t empty_packet_bytes(const rate_control *control, const l2k_tile *tile, const l2k_resolution *resolution,
+                                   uint32_t precinct)
+{
+    uint64_t bits = 1;
+    for (uint32_t b = 0; b < resolution->num_bands; b++)
+        bits += resolution->bands[b].precincts[precinct].inclusion.num_nodes;
+    return 1 + bits / 7 + (tile->coding->sop ? 6 : 0) + (tile->coding->eph ? 2 : 0) + (control->plt ? 1 : 0);
+}
+
+static uint64_t empty_layer_bytes(const rate_control *control, uint32_t c)
+{
+    uint64_t bytes = 0;
+    for (uint32_t t = 0; t < control->num_tiles; t++) {
+        const l2k_tile_component *component = &control->tiles[t].components[c];
+        for (uint32_t r = 0; r < component->num_resolutions; r++)
+            for (uint32_t p = 0; p < component->resolutions[r].num_precincts; p++)
+                bytes += empty_packet_bytes(control, &control->tiles[t], &component->resolutions[r], p);
+    }
+    return bytes;
+}
+
+static l2k_status prepare_limits(rate_control *control, size_t fixed_bytes)
+{
+    const uint32_t count = control->tiles[0].num_components;
+    control->component_bytes = l2k_allocate_zeroed(control->context, count, sizeof *control->component_bytes);
+    if (!control->component_bytes)
+        return l2k_fail(control->context, L2K_ERROR_MEMORY, "out of memory for %u components", count);
+    control->used = fixed_bytes;
+    for (uint32_t c = 0; c < count; c++)
+        control->empty += control->component_bytes[c].empty = empty_layer_bytes(control, c);
+    return L2K_OK;
+}
+
+static bool keeps(uint64_t limit, uint64_t bytes)
+{
+    return limit == 0 || bytes <= limit;
+}
+
+/* What the packets of the layer take, and whether that, with the layers above and below, is within the limits. */
+static l2k_status measure_components(rate_control *control, uint64_t *all, bool *fits)
+{
+    const l2k_layer_targets *targets = control->targets;
+    const uint64_t below = control->num_layers - 1 - control->layer;
+    *all = 0;
+    *fits = true;
+    for (uint32_t c = 0; c < control->tiles[0].num_components; c++) {
+        uint64_t bytes = 0;
+        for (uint32_t t = 0; t < control->num_tiles; t++)
+            L2K_TRY(visit_component(control, &control->tiles[t], c, &bytes));
+        *all += bytes;
+        const struct component_bytes *own = &control->component_bytes[c];
+        *fits &= keeps(targets->component_bytes, own->used + bytes + below * own->empty);
+    }
+    *fits &= keeps(targets->most_bytes, control->used + *all + below * control->empty);
+    return L2K_OK;
+}
+
+/* Where the layer exceeds a limit: the longest prefix that does not, by bisection, but not one before that of the layer
+ * above. */
+static l2k_status shorten_layer(rate_control *control, size_t first, uint64_t *bytes)
+{
+    size_t low = first, high = control->at;
+    bool fits;
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        L2K_TRY(move_layer_end(control, middle));
+        L2K_TRY(measure_components(control, bytes, &fits));
+        *(fits ? &low : &high) = middle;
+    }
+    L2K_TRY(move_layer_end(control, low));
+    return measure_components(control, bytes, &fits);
+}
+
+/* Keeps the layer, which began at a prefix, within the limits, and adds up what it takes. */
+static l2k_status keep_limits(rate_control *control, size_t first, bool everything)
+{
+    uint64_t bytes;
+    bool fits;
+    L2K_TRY(measure_components(control, &bytes, &fits));
+    if (!fits) {
+        const size_t end = everything ? control->slopes.count : control->at;
+        start_layer(control, false); /* what the list does not give, or only beyond that end, is not to stay */
+        control->at = first;
+        L2K_TRY(move_layer_end(control, end));
+        L2K_TRY(shorten_layer(control, first, &bytes));
+    }
+    control->used += bytes;
+    if (control->targets->most_bytes && control->used > control->targets->most_bytes)
+        l2k_warn(control->context, "the headers alone take more than %llu bytes",
+                 (unsigned long long)control->targets->most_bytes);
+    for (uint32_t c = 0; c < control->tiles[0].num_components; c++)
+        for (uint32_t t = 0; t < control->num_tiles; t++)
+            L2K_TRY(visit_component(control, &control->tiles[t], c, &control->component_bytes[c].used));
+    return L2K_OK;
+}
+
+/* ---- All layers ---------------------------------------------------------------------------------------------- */
 
 /* Of a component in all tiles, whose sum is that of the image. */
 static uint64_t samples_of(const l2k_tile *tiles, uint32_t num_tiles, uint32_t component)
@@ -209,21 +317,30 @@ void l2k_ratio_check(const l2k_context *context, uint64_t used, uint64_t goal, d
         l2k_warn(context, "the headers alone take more than a ratio of %g allows", ratio);
 }
 
-static l2k_status fill_layer(rate_control *control, uint64_t *used)
+static l2k_status fit_ratio(rate_control *control, double target, uint64_t *used)
 {
-    const double target = control->targets->targets[control->layer];
-    const bool everything = l2k_target_is_everything(control->targets->kind, target);
-    start_layer(control, everything);
-    if (everything)
-        return L2K_OK;
-    if (control->targets->kind == L2K_TARGET_PSNR)
-        return fit_psnr(control, target);
     const uint64_t goal = l2k_ratio_goal(control->tiles, control->num_tiles, target);
     uint64_t bytes;
     L2K_TRY(fit_bytes(control, goal > *used ? goal - *used : 0, &bytes));
     *used += bytes;
     l2k_ratio_check(control->context, *used, goal, target);
-    return control->layer + 1 < control->num_layers ? visit_layer(control, NULL) : L2K_OK;
+    return L2K_OK;
+}
+
+/* `used`: bytes of the layers above, where a ratio asks for them. */
+static l2k_status fill_layer(rate_control *control, uint64_t *used)
+{
+    const l2k_layer_targets *targets = control->targets;
+    const double target = targets->count ? targets->targets[control->layer] : 0;
+    const bool everything = l2k_target_is_everything(targets->kind, target), limited = l2k_targets_have_limits(targets);
+    const size_t first = control->at;
+    start_layer(control, everything);
+    if (!everything)
+        L2K_TRY(targets->kind == L2K_TARGET_PSNR ? fit_psnr(control, target) : fit_ratio(control, target, used));
+    if (limited)
+        L2K_TRY(keep_limits(control, first, everything));
+    const bool measures = targets->kind == L2K_TARGET_RATIO || limited;
+    return measures && control->layer + 1 < control->num_layers ? visit_layer(control, NULL) : L2K_OK;
 }
 
 static l2k_status restart(rate_control *control)
@@ -237,8 +354,10 @@ static l2k_status fill_layers(rate_control *control, size_t fixed_bytes)
 {
     uint64_t used = fixed_bytes;
     count_samples(control);
+    if (l2k_targets_have_limits(control->targets))
+        L2K_TRY(prepare_limits(control, fixed_bytes));
     L2K_TRY(l2k_slopes_create(control->context, control->tiles, control->num_tiles, &control->slopes));
-    if (control->targets->kind == L2K_TARGET_RATIO)
+    if (control->targets->kind == L2K_TARGET_RATIO || l2k_targets_have_limits(control->targets))
         L2K_TRY(restart(control));
     for (control->layer = 0; control->layer < control->num_layers; control->layer++)
         L2K_TRY(fill_layer(control, &used));
@@ -267,7 +386,7 @@ bool l2k_layers_need_distortions(const l2k_layer_targets *targets)
     for (size_t i = 0; i < targets->count; i++)
         if (!l2k_target_is_everything(targets->kind, targets->targets[i]))
             return true;
-    return false;
+    return l2k_targets_have_limits(targets);
 }
 
 l2k_status l2k_layers_allocate(const l2k_context *context, l2k_tile *tiles, uint32_t num_tiles,
@@ -287,6 +406,7 @@ l2k_status l2k_layers_allocate(const l2k_context *context, l2k_tile *tiles, uint
                             .slopes = {.context = context}};
     l2k_status status = fill_layers(&control, fixed_bytes);
     l2k_slopes_release(&control.slopes);
+    l2k_release(context, control.component_bytes);
     return status;
 }
 

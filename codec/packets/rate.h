@@ -9,7 +9,15 @@ typedef struct l2k_layer_targets {
     l2k_target kind;
     const double *targets;
     size_t count; /* 0 = one layer with everything */
+    /* Whatever they ask for, the output takes at most so many bytes, and so do the packets of each component; 0 = any.
+     */
+    uint64_t most_bytes, component_bytes;
 } l2k_layer_targets;
+
+static inline bool l2k_targets_have_limits(const l2k_layer_targets *targets)
+{
+    return targets->most_bytes || targets->component_bytes;
+}
 
 /* Whether a target asks for everything that the block coder gave. */
 static inline bool l2k_target_is_everything(l2k_target kind, double target)
@@ -17,7 +25,7 @@ static inline bool l2k_target_is_everything(l2k_target kind, double target)
     return kind == L2K_TARGET_RATIO ? !(target > 1) : !(target > 0);
 }
 
-/* Whether some layer is less than everything, so that distortions are needed. */
+/* Whether some layer is, or may have to be, less than everything, so that distortions are needed. */
 bool l2k_layers_need_distortions(const l2k_layer_targets *targets);
 
 /* Sets coded.layer_passes of every block of the tiles, which have the same layers, out of each tile's arena. Ratios and

@@ -315,11 +315,14 @@ typedef enum l2k_encoder_option {
     L2K_ENCODER_DEVICE,     /* the CUDA device that all of the object is on; -1 = the current one; -1 */
     L2K_ENCODER_DEVICES,    /* in its place a set of devices, bit n for device n; 0 = none; 0 */
     L2K_ENCODER_GUARD_BITS, /* 1 to 7 (E-2); one more where the samples of an image need it; 2 */
-    L2K_ENCODER_ROI_COMPONENT, /* the component all of whose samples are a region of interest, -1 = none; -1 */
-    L2K_ENCODER_ROI_SHIFT,     /* by how many bit-planes its coefficients are shifted up (RGN, Annex H), 0 to 37. Most
-                                  decoders, this one too, take up to 31 bit-planes, shift included. Not for HT; 0 */
-    L2K_ENCODER_BY_TILE,       /* 1: between l2k_encoder_begin and _end, tile by tile in place of rows of tiles; 0 */
-    L2K_ENCODER_NUM_OPTIONS    /* internal: grows with the library */
+    L2K_ENCODER_ROI_COMPONENT,   /* the component all of whose samples are a region of interest, -1 = none; -1 */
+    L2K_ENCODER_ROI_SHIFT,       /* by how many bit-planes its coefficients are shifted up (RGN, Annex H), 0 to 37. Most
+                                    decoders, this one too, take up to 30 bit-planes, shift included. Not for HT; 0 */
+    L2K_ENCODER_BY_TILE,         /* 1: between l2k_encoder_begin and _end, tile by tile in place of rows of tiles; 0 */
+    L2K_ENCODER_PROFILE,         /* Rsiz, 0 to 65535 (see l2k_encoder_set_profile). Not with HT; 0 */
+    L2K_ENCODER_MAX_BYTES,       /* most bytes of the output, whatever layers ask for, 0 = any. Not with HT; 0 */
+    L2K_ENCODER_COMPONENT_BYTES, /* most bytes that the packets of each component take, likewise; 0 */
+    L2K_ENCODER_NUM_OPTIONS      /* internal: grows with the library */
 } l2k_encoder_option;
 
 typedef enum l2k_target {
@@ -378,6 +381,36 @@ L2K_API l2k_status l2k_encoder_set_poc(l2k_encoder *encoder, const l2k_poc *chan
 /* The text of the COM marker segment, Latin-1, at most 65531 bytes: NULL, as at first, for the library's own, "" for no
  * such segment. Copied. */
 L2K_API l2k_status l2k_encoder_set_comment(l2k_encoder *encoder, const char *text);
+
+/* Profiles, as values of Rsiz. To those of IMF (SMPTE ST 2067-21) add the main level, 0 to 11, and 16 times the
+ * sub-level, 0 to 9; those with an R are reversible. */
+typedef enum l2k_profile {
+    L2K_PROFILE_NONE = 0,
+    L2K_PROFILE_CINEMA_2K = 3,
+    L2K_PROFILE_CINEMA_4K = 4,
+    L2K_PROFILE_IMF_2K = 0x0400,
+    L2K_PROFILE_IMF_4K = 0x0500,
+    L2K_PROFILE_IMF_8K = 0x0600,
+    L2K_PROFILE_IMF_2K_R = 0x0700,
+    L2K_PROFILE_IMF_4K_R = 0x0800,
+    L2K_PROFILE_IMF_8K_R = 0x0900
+} l2k_profile;
+
+/* Sets PROFILE, and all options that a cinema or IMF profile fixes to what OpenJPEG chooses: wavelet, code-blocks of 32
+ * x 32, precincts of 256 (lowest resolution 128), CPRL, tile-parts by component, TLM, no styles, region of interest or
+ * tile origin, one tile (R: or those that are possible), for 4K cinema two progressions (POC); levels within those of
+ * the profile; limits of bytes: cinema's at the given frames per second, 24 if 0, or those of an IMF sub-level, none if
+ * 0. Layers stay: all of them ask for one. To be called after everything else. Of other values only PROFILE is set.
+ * L2K_ERROR_ARGUMENT for cinema at rates other than 24 and 48, for rates that are neither 0 nor 0.01 to 10000, and for
+ * levels of IMF that do not exist or do not go together.
+ *
+ * Encoding checks image and options against those profiles, except for bytes and rates: L2K_ERROR_ARGUMENT says what is
+ * against them. Other values of Rsiz are written without any check. */
+L2K_API l2k_status l2k_encoder_set_profile(l2k_encoder *encoder, uint32_t profile, double frames_per_second);
+
+/* Whether the options are possible, and possible for an image: the status and the message that encoding it would give
+ * before it looks at samples. */
+L2K_API l2k_status l2k_encoder_check(const l2k_encoder *encoder, const l2k_image *image);
 
 /* For planes in device memory: a cudaStream_t. They are ready once it has done what is in it when the call begins that
  * takes them. NULL, as at first, is CUDA's default stream. Encoding itself works in streams of its own, and has done

@@ -33,13 +33,33 @@ class Encoder(_call.Native):
         self.has_memory, self.has_device = "memory" in coding, "device" in coding or "devices" in coding
         plain: dict[str, Any] = {**coding, "timings": timings}
         precincts, step = plain.pop("precincts", None), plain.pop("step", None)
+        changes, comment = plain.pop("poc", None), plain.pop("comment", None)
+        profile, rate = plain.pop("profile", None), plain.pop("frames_per_second", 0)
         targets = {kind: plain.pop(kind, None) for kind in ("ratio", "psnr")}
         options.set_all(self, plain)
         if precincts is not None:
             self.call(lib.l2k_encoder_set_precincts, ffi.new("l2k_size[]", [tuple(p) for p in precincts]), len(precincts))
         if step is not None:
             self.call(lib.l2k_encoder_set_step, step)
+        if changes is not None:
+            self._set_changes(changes)
+        if comment is not None:
+            self.call(lib.l2k_encoder_set_comment, comment.encode("latin-1"))
         self._set_targets(targets)
+        if profile is not None:
+            self.call(lib.l2k_encoder_set_profile, options.number("profile", profile), rate)
+
+    def _set_changes(self, changes: Iterable[options.Change]) -> None:
+        natives = []
+        for change in changes:
+            unknown = set(change) - {"progression", "resolutions", "components", "layers", "tile"}
+            if unknown:
+                raise TypeError(f"a progression order change has no {', '.join(sorted(unknown))}")
+            r0, r1 = change.get("resolutions", (0, 33))
+            c0, c1 = change.get("components", (0, 16384))
+            order = options.number("progression", change.get("progression", 0))
+            natives.append((change.get("tile", 0xFFFFFFFF), order, r0, r1, c0, c1, change.get("layers", 65535)))
+        self.call(lib.l2k_encoder_set_poc, ffi.new("l2k_poc[]", natives), len(natives))
 
     def _set_targets(self, targets: dict[str, Any]) -> None:
         given = {kind: value for kind, value in targets.items() if value is not None}
@@ -264,6 +284,7 @@ def _write_rows(encoder: Encoder, stream: Any, data: Any, shape: Sequence[int] |
         raise ValueError(f"rows of shape {sample.shape[1:]} do not make an image of shape {tuple(shape)}")
     whole = [p._replace(height=shape[0]) for p in _arrays.planes_of(sample).planes]
     image = _arrays.Description(whole, **description)
+    encoder.call(lib.l2k_encoder_set, lib.L2K_ENCODER_BY_TILE, 0)
     encoder.call(lib.l2k_encoder_begin, image.image, stream)
     y, top = ffi.new("uint32_t[2]"), image.image.y0
     while True:

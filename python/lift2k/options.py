@@ -18,6 +18,16 @@ Channel = Literal["colour", "opacity", "premultiplied_opacity", "unspecified"]
 Targets = float | Sequence[float] | None
 
 
+class Change(TypedDict, total=False):
+    """A progression order change: ranges without their ends; by default all of them, in all tiles."""
+
+    progression: Literal["LRCP", "RLCP", "RPCL", "PCRL", "CPRL"] | int
+    resolutions: tuple[int, int]
+    components: tuple[int, int]
+    layers: int
+    tile: int
+
+
 class EncoderOptions(TypedDict, total=False):
     """Options of the library's encoder but for `timings`, and what its functions set."""
 
@@ -49,10 +59,20 @@ class EncoderOptions(TypedDict, total=False):
     in_flight: int
     device: int
     devices: Iterable[int] | int  # ordinals, or a number with their bits
+    guard_bits: int
+    roi_component: int
+    roi_shift: int
+    by_tile: bool
+    profile: Literal["cinema_2k", "cinema_4k", "imf_2k", "imf_4k", "imf_8k", "imf_2k_r", "imf_4k_r", "imf_8k_r"] | int
+    max_bytes: int
+    component_bytes: int
     precincts: Sequence[tuple[int, int]]  # (width, height) from the highest resolution down
     ratio: Targets  # raw size over size of the output, one per layer, from the coarsest on
     psnr: Targets  # dB, likewise
     step: float  # base step of the 9/7's quantiser
+    poc: Sequence[Change]  # progression order changes
+    comment: str  # "" for none
+    frames_per_second: float  # for `profile`, which changes whatever it fixes
 
 
 class ImageOptions(TypedDict, total=False):
@@ -114,7 +134,7 @@ class TransformOptions(TypedDict, total=False):
 
 # Options whose values have names, and the enums of these.
 ENUMS = {name: f"l2k_{name}" for name in
-         ("format", "wavelet", "progression", "style", "tile_parts", "backend", "cpu", "memory", "direction")}
+         ("format", "wavelet", "progression", "style", "tile_parts", "backend", "cpu", "memory", "direction", "profile")}
 ENUMS["coefficients"] = "l2k_coefficient_type"
 
 

@@ -188,13 +188,38 @@ def test_wrong_arguments(random):
 
 def test_every_option_has_a_hint():
     """Those of the library, which come from its header, are those that type checkers are told of."""
-    besides = {"precincts", "ratio", "psnr", "step"}
+    besides = {"precincts", "ratio", "psnr", "step", "poc", "comment", "frames_per_second"}
     for kind, hints in (("encoder", options.EncoderOptions), ("decoder", options.DecoderOptions),
                         ("transform", options.TransformOptions)):
         assert set(hints.__annotations__) - besides == set(options.NUMBERS[kind]) - {"timings"}
     assert options.number("devices", [0, 3]) == options.number("devices", 9) == 9
     assert options.number("style", ["bypass", "vsc"]) == options.number("style", 9) == 9
     assert set(options.ENUMS) <= {name for kind in options.NUMBERS.values() for name in kind}
+
+
+def test_changes_and_comment(random):
+    a = picture(random, (90, 120, 3))
+    changes = [dict(progression="CPRL", resolutions=(0, 3)), dict(progression="RPCL", tile=1), dict(progression="LRCP")]
+    data = lift2k.encode(a, tile_width=64, poc=changes, comment="caf\xe9", format="codestream", guard_bits=3, roi_component=1,
+                         roi_shift=4, by_tile=True)
+    for marker in (b"\xff\x5f\x00\x10", b"\xff\x5e\x00\x05\x01\x00\x04", b"\xff\x64\x00\x08\x00\x01caf\xe9"):
+        assert marker in data
+    assert np.array_equal(lift2k.decode(data), a) and lift2k.open(data).header.num_tile_parts == 3
+    with pytest.raises(errors.ArgumentError, match="leave out"):
+        lift2k.encode(a, poc=[dict(components=(0, 2))])
+    with pytest.raises(TypeError, match="layer"):
+        lift2k.encode(a, poc=[dict(layer=2)])
+
+
+def test_profiles(random):
+    a = picture(random, (90, 120, 3), np.uint16) >> 4
+    data = lift2k.encode(a, precision=12, profile="cinema_4k", frames_per_second=24, format="codestream")
+    h = lift2k.open(data).header
+    assert (h.profile, h.wavelet, h.block_width, h.num_tile_parts) == (4, "9/7", 32, 6)
+    assert lift2k.open(lift2k.encode(a, precision=12, profile=0x0711, frames_per_second=25)).header.profile == 0x0711
+    assert len(lift2k.encode(a, precision=12, max_bytes=9000)) <= 9000
+    with pytest.raises(errors.ArgumentError, match="12 bits"):
+        lift2k.encode(a, profile="cinema_2k")
 
 
 def test_options_reach_the_file(random):

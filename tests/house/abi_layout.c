@@ -98,6 +98,14 @@ static void print_size(void)
     STRUCT(l2k_size);
     MEMBER(l2k_size, width);
     MEMBER(l2k_size, height);
+    STRUCT(l2k_poc);
+    MEMBER(l2k_poc, tile);
+    MEMBER(l2k_poc, progression);
+    MEMBER(l2k_poc, resolution_start);
+    MEMBER(l2k_poc, resolution_end);
+    MEMBER(l2k_poc, component_start);
+    MEMBER(l2k_poc, component_end);
+    MEMBER(l2k_poc, layer_end);
 }
 
 static void print_info(void)
@@ -280,6 +288,15 @@ static void print_values(void)
     VALUE(L2K_RPCL);
     VALUE(L2K_PCRL);
     VALUE(L2K_CPRL);
+    VALUE(L2K_PROFILE_NONE);
+    VALUE(L2K_PROFILE_CINEMA_2K);
+    VALUE(L2K_PROFILE_CINEMA_4K);
+    VALUE(L2K_PROFILE_IMF_2K);
+    VALUE(L2K_PROFILE_IMF_4K);
+    VALUE(L2K_PROFILE_IMF_8K);
+    VALUE(L2K_PROFILE_IMF_2K_R);
+    VALUE(L2K_PROFILE_IMF_4K_R);
+    VALUE(L2K_PROFILE_IMF_8K_R);
     VALUE(L2K_STYLE_BYPASS);
     VALUE(L2K_STYLE_RESET);
     VALUE(L2K_STYLE_TERMALL);
@@ -334,6 +351,13 @@ static void print_values(void)
     VALUE(L2K_ENCODER_IN_FLIGHT);
     VALUE(L2K_ENCODER_DEVICE);
     VALUE(L2K_ENCODER_DEVICES);
+    VALUE(L2K_ENCODER_GUARD_BITS);
+    VALUE(L2K_ENCODER_ROI_COMPONENT);
+    VALUE(L2K_ENCODER_ROI_SHIFT);
+    VALUE(L2K_ENCODER_BY_TILE);
+    VALUE(L2K_ENCODER_PROFILE);
+    VALUE(L2K_ENCODER_MAX_BYTES);
+    VALUE(L2K_ENCODER_COMPONENT_BYTES);
     VALUE(L2K_ENCODER_NUM_OPTIONS);
     VALUE(L2K_TARGET_RATIO);
     VALUE(L2K_TARGET_PSNR);

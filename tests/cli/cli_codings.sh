@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# lift2k encode: progression order changes, a component of interest, guard bits, comments, profiles: that other programs
+# read them, that opj_compress writes the same, and refusals. Arguments: the lift2k binary, the folder with the pictures.
+lift2k=$1
+data=$2
+export LC_ALL=C
+. "$(dirname "$0")/cli_support.sh"
+
+"$lift2k" decode <("$lift2k" encode "$data/coffee.png" - --quiet) a.ppm --quiet 2>err.log || cat err.log
+
+# both NAME OPENJPEG'S OPTIONS -- LIFT2K'S: the same bytes, and lift2k decodes them to the picture.
+both() {
+    local name=$1 theirs=()
+    shift
+    while [ "$1" != -- ]; do
+        theirs+=("$1")
+        shift
+    done
+    shift
+    runs "$name" encode a.ppm b.j2k --quiet --verify --comment 'a comment' "$@"
+    command -v opj_compress >/dev/null || return 0
+    check "$name: opj_compress" opj_compress -i a.ppm -o c.j2k -C 'a comment' "${theirs[@]}"
+    check "$name: the bytes of opj_compress" cmp b.j2k c.j2k
+    check "$name: opj_decompress" opj_decompress -i b.j2k -o c.ppm -quiet
+    check "$name: the samples of opj_decompress" "$lift2k" compare a.ppm c.ppm --quiet
+}
+
+both "comment" --
+both "two orders" -POC T1=0,0,1,5,3,CPRL/T1=5,0,1,6,3,CPRL -- --poc 0:0,0,1,5,3,CPRL/0:5,0,1,6,3,CPRL
+both "three orders of the first tile" -t 300,300 -POC T1=0,0,1,6,1,RPCL/T1=0,1,1,2,3,LRCP/T1=2,1,1,6,3,PCRL -- \
+    -t 300,300 --poc 0:0,0,1,6,1,RPCL/0:0,1,1,2,3,lrcp/0:2,1,1,6,3,PCRL
+both "a component of interest" -ROI c=1,U=9 -- --roi 1,9
+for bits in 1 3 7; do
+    both "$bits guard bits" -GuardBits $bits -- --guard-bits $bits
+done
+runs "changes of all tiles" encode a.ppm d.j2k -t 200,200 --rate 20,5,1 --quiet --verify \
+    --poc 0,0,1,6,3,RPCL/0,0,3,3,2,LRCP/2:0,0,3,6,3,CPRL/0,0,3,6,3,PCRL
+runs "and by rows" encode a.ppm e.j2k -t 200,200 --by-rows --poc 0,0,1,3,3,LRCP/0,0,1,6,3,CPRL --tlm --plt --quiet
+runs "as the whole" encode a.ppm f.j2k -t 200,200 --poc 0,0,1,3,3,LRCP/0,0,1,6,3,CPRL --tlm --plt --quiet
+check "by rows as the whole" cmp e.j2k f.j2k
+runs "no comment" encode a.ppm g.j2k --comment '' --quiet
+runs "a comment of nine characters" encode a.ppm i.j2k --comment 'a comment' --quiet
+check "its marker segment has 15 bytes" test $(($(wc -c <i.j2k) - $(wc -c <g.j2k))) -eq 15
+
+# ---- Profiles and limits
+
+{
+    printf 'P6\n96 64\n4095\n'
+    tail -c 6144 a.ppm | od -An -v -tu1 | awk '{ for (i = 1; i <= NF; i++) for (k = 0; k < 6; k++) printf "%c%c", 1 + k, 1 + $i % 120 }'
+} >twelve.ppm
+while read -r name theirs; do
+    runs "$name" encode twelve.ppm p.j2k --profile "$name" --comment c --quiet
+    command -v opj_compress >/dev/null || continue
+    # shellcheck disable=SC2086
+    check "$name: opj_compress" opj_compress -i twelve.ppm -o q.j2k -C c $theirs
+    check "$name: the bytes of opj_compress" cmp p.j2k q.j2k
+done <<'PROFILES'
+cinema2k -cinema2K 24
+cinema2k,fps=48 -cinema2K 48
+cinema4k -cinema4K
+imf2k -IMF 2K
+imf8k,main=6,sub=3,fps=60 -IMF 8K,mainlevel=6,sublevel=3,framerate=60
+imf4k-r,main=1 -IMF 4K_R,mainlevel=1
+PROFILES
+runs "a limit" encode a.ppm k.jp2 --max-bytes 20K --quiet
+check "a limit is kept" test "$(wc -c <k.jp2)" -le 20000
+check "and used" test "$(wc -c <k.jp2)" -gt 19000
+runs "a limit of components" encode a.ppm k.jp2 --component-bytes 5K --rate 20,1 --quiet
+check "a limit of components is kept" test "$(wc -c <k.jp2)" -le 15300
+
+refused() { # refused PATTERN ARGUMENTS...
+    local pattern=$1
+    shift
+    refuses "$*" h.j2k "$pattern" encode a.ppm h.j2k "$@" --quiet
+}
+for bad in '' 1 0,0,1,6,3 0,0,1,6,3,XYZW 0,0,1,6,3,LRC 0,0,1,6,3,LRCP/ 0,0,1,6,3,LRCPx :0,0,1,6,3,LRCP 5000000000:0,0,1,6,3,LRCP; do
+    refused '--poc.*not of the form' --poc "$bad"
+done
+refused 'leave out layer 0 of resolution 5 of component 0' --poc 0,0,1,5,3,LRCP
+refused 'leave out layer 0 of resolution 0 of component 2' --poc 0,0,1,6,2,LRCP
+refused 'leave out layer 1' --poc 0,0,1,6,3,LRCP --rate 10,1
+refused 'of tile 1, but there are 1' --poc 1:0,0,1,6,3,LRCP
+refused 'resolutions must be a range' --poc 3,0,1,3,3,LRCP
+refused '--roi.*C,SHIFT' --roi 3
+refused 'shifts 0 to 37' --roi 0,38
+refused 'component 3 is to be of interest, but there are 3' --roi 3,5
+refused 'without regions of interest' --roi 0,5 --ht
+for bad in '' cinema 'cinema2k,fps' 'cinema2k,fps=' 'cinema2k,main=1' 'imf2k,main=16' 'imf2k,sub=x' 'imf2k,' 'imf2k;main=1'; do
+    refused '--profile.*not a profile' --profile "$bad"
+done
+refused '24 or 48 frames' --profile cinema2k,fps=25
+refused 'sub-level of at most 1' --profile imf2k,main=1,sub=2
+refused 'main level of at most 11' --profile imf2k,main=12
+refused 'needs unsigned samples of 12 bits' --profile cinema2k
+refused 'needs one layer' --profile imf2k --rate 20,10
+refused 'no limit of bytes' --max-bytes 1000 --ht
+refused 'all tiles at once' --max-bytes 1000 --by-rows -t 100,100
+refused '--max-bytes' --max-bytes 0
+refused '--guard-bits.*1 to 7' --guard-bits 0
+refused '--guard-bits.*1 to 7' --guard-bits 8
+finish
