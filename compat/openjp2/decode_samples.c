@@ -158,6 +158,19 @@ static bool run_selected(codec *c, opj_image_t *image)
     return true;
 }
 
+/* As OpenJPEG does, leaves only the components that were selected, in their order. */
+static void keep_selected(const decode_codec *d, opj_image_t *image)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; d->components && i < image->numcomps; i++)
+        if (image->comps[i].data)
+            image->comps[kept++] = image->comps[i];
+    for (uint32_t i = kept; d->components && i < image->numcomps; i++)
+        image->comps[i].data = NULL;
+    if (d->components)
+        image->numcomps = kept;
+}
+
 bool decode_samples(codec *c, opj_image_t *image)
 {
     bool good = open_codestream(c) &&
@@ -171,6 +184,7 @@ bool decode_samples(codec *c, opj_image_t *image)
         return event_fail(&c->handlers, "Failed to decode the codestream in the %s file\n",
                           c->format == OPJ_CODEC_JP2 ? "JP2" : "J2K");
     }
+    keep_selected(&c->d, image);
     c->d.state = DECODE_DONE;
     return true;
 }

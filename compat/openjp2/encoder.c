@@ -45,8 +45,6 @@ static bool check_parameters(const codec *c, const opj_cparameters_t *p)
         return event_fail(to, "fixed allocation of layers (cp_fixed_alloc) is not supported\n");
     if (p->mct_data || p->tcp_mct == 2)
         return event_fail(to, "component matrices (opj_set_MCT) are not supported\n");
-    if (p->cp_cinema || p->cp_rsiz || p->rsiz)
-        return event_fail(to, "profiles (rsiz %u) are not supported\n", p->rsiz ? p->rsiz : (unsigned)p->cp_rsiz);
     return true;
 }
 
@@ -67,6 +65,7 @@ OPJ_BOOL OPJ_CALLCONV opj_setup_encoder(opj_codec_t *p_codec, opj_cparameters_t 
     if (!c->e)
         return event_fail(&c->handlers, "out of memory\n");
     c->e->parameters = *parameters;
+    encode_settle_profile(c, &c->e->parameters);
     if (parameters->cp_comment && !(c->e->comment = copy_text(parameters->cp_comment)))
         return event_fail(&c->handlers, "out of memory\n");
     return OPJ_TRUE;

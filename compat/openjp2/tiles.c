@@ -29,7 +29,8 @@ OPJ_BOOL OPJ_CALLCONV opj_get_decoded_tile(opj_codec_t *p_codec, opj_stream_t *p
     set_area(p_image, area);
     if (!decode_set_sizes(c, p_image) || !decode_samples(c, p_image))
         return OPJ_FALSE;
-    if (c->format != OPJ_CODEC_JP2 || c->d.ignore_channels || c->d.components)
+    /* OpenJPEG 2.5.0 does this whatever OPJ_DPARAMETERS_IGNORE_PCLR_CMAP_CDEF_FLAG says. */
+    if (c->format != OPJ_CODEC_JP2 || c->d.components)
         return OPJ_TRUE;
     return boxes_apply(&c->d.boxes, p_image, &c->handlers);
 }

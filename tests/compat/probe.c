@@ -152,7 +152,7 @@ static void whole(const char *name, unsigned reduce, unsigned layers, unsigned f
     if (good && !reduce && !layers && !flags) {
         show("header", s.image);
         show_info(&s);
-        show_index(&s);
+
     }
     good = good && opj_decode(s.codec, s.stream, s.image) && opj_end_decompress(s.codec, s.stream);
     stop(&s, what, good);
