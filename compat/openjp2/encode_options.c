@@ -82,10 +82,14 @@ static bool set_tile_parts(codec *c)
     if (!p->tp_on)
         return true;
     switch (p->tp_flag) {
-    case 'R': return set(c, L2K_ENCODER_TILE_PARTS, L2K_TILE_PARTS_RESOLUTION);
-    case 'L': return set(c, L2K_ENCODER_TILE_PARTS, L2K_TILE_PARTS_LAYER);
-    case 'C': return set(c, L2K_ENCODER_TILE_PARTS, L2K_TILE_PARTS_COMPONENT);
-    default: return event_fail(&c->handlers, "tile-parts by '%c' are not supported\n", p->tp_flag);
+    case 'R':
+        return set(c, L2K_ENCODER_TILE_PARTS, L2K_TILE_PARTS_RESOLUTION);
+    case 'L':
+        return set(c, L2K_ENCODER_TILE_PARTS, L2K_TILE_PARTS_LAYER);
+    case 'C':
+        return set(c, L2K_ENCODER_TILE_PARTS, L2K_TILE_PARTS_COMPONENT);
+    default:
+        return event_fail(&c->handlers, "tile-parts by '%c' are not supported\n", p->tp_flag);
     }
 }
 

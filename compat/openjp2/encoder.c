@@ -224,9 +224,8 @@ static int rewrite_codestream(void *user, uint64_t offset, const void *buffer, s
 
 static l2k_stream output_of(codec *c)
 {
-    return (l2k_stream){.write = write_codestream,
-                        .rewrite = c->e->output->seek ? rewrite_codestream : NULL,
-                        .user = c};
+    return (l2k_stream){
+        .write = write_codestream, .rewrite = c->e->output->seek ? rewrite_codestream : NULL, .user = c};
 }
 
 static bool write_head(codec *c)
@@ -269,8 +268,7 @@ OPJ_BOOL OPJ_CALLCONV opj_encode(opj_codec_t *p_codec, opj_stream_t *p_stream)
     const uint8_t *bytes;
     size_t count;
     bool good = planes && fill_planes(c, planes) &&
-                l2k_encoder_encode_memory(c->e->lift, &c->e->shape, planes, &bytes, &count) == L2K_OK &&
-                write_head(c);
+                l2k_encoder_encode_memory(c->e->lift, &c->e->shape, planes, &bytes, &count) == L2K_OK && write_head(c);
     if (good && !stream_write(c->e->output, bytes, count))
         good = event_fail(&c->handlers, "Error on writing stream!\n");
     free(planes);
@@ -383,5 +381,6 @@ OPJ_BOOL OPJ_CALLCONV opj_end_compress(opj_codec_t *p_codec, opj_stream_t *p_str
     if (c->e->begun && l2k_encoder_end(c->e->lift) != L2K_OK)
         return OPJ_FALSE;
     c->e->begun = false;
-    return c->format != OPJ_CODEC_JP2 || encode_finish_boxes(c) || event_fail(&c->handlers, "Problem with seek function\n");
+    return c->format != OPJ_CODEC_JP2 || encode_finish_boxes(c) ||
+           event_fail(&c->handlers, "Problem with seek function\n");
 }

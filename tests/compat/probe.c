@@ -5,6 +5,7 @@
  * Usage: probe FILE */
 #include <inttypes.h>
 #include <openjpeg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,12 +71,12 @@ static uint64_t digest(const void *data, size_t bytes)
 
 static void show(const char *what, const opj_image_t *image)
 {
-    printf("%s: %u %u %u %u, %u components, colour %d, profile %u %d\n", what, image->x0, image->y0, image->x1, image->y1,
-           image->numcomps, image->color_space, image->icc_profile_len, image->icc_profile_buf != NULL);
+    printf("%s: %u %u %u %u, %u components, colour %d, profile %u %d\n", what, image->x0, image->y0, image->x1,
+           image->y1, image->numcomps, image->color_space, image->icc_profile_len, image->icc_profile_buf != NULL);
     for (OPJ_UINT32 c = 0; c < image->numcomps; c++) {
         const opj_image_comp_t *p = &image->comps[c];
-        printf("  %u: %u %u at %u %u, %u x %u, %u bits, sign %u, factor %u, alpha %u", c, p->dx, p->dy, p->x0, p->y0, p->w,
-               p->h, p->prec, p->sgnd, p->factor, p->alpha);
+        printf("  %u: %u %u at %u %u, %u x %u, %u bits, sign %u, factor %u, alpha %u", c, p->dx, p->dy, p->x0, p->y0,
+               p->w, p->h, p->prec, p->sgnd, p->factor, p->alpha);
         if (p->data)
             printf(", resolution %u, samples %016" PRIx64, p->resno_decoded,
                    digest(p->data, sizeof *p->data * p->w * p->h));
@@ -83,6 +84,7 @@ static void show(const char *what, const opj_image_t *image)
     }
 }
 
+/* OpenJPEG has an index after decoding only. */
 static void show_index(session *s)
 {
     opj_codestream_index_t *index = opj_get_cstr_index(s->codec);
@@ -100,8 +102,8 @@ static void show_info(session *s)
 {
     opj_codestream_info_v2_t *info = opj_get_cstr_info(s->codec);
     const opj_tile_info_v2_t *tile = &info->m_default_tile_info;
-    printf("tiles %u %u, %u x %u, %u x %u, %u components\n", info->tx0, info->ty0, info->tdx, info->tdy, info->tw, info->th,
-           info->nbcomps);
+    printf("tiles %u %u, %u x %u, %u x %u, %u components\n", info->tx0, info->ty0, info->tdx, info->tdy, info->tw,
+           info->th, info->nbcomps);
     printf("  style %u, order %d, %u layers, transform %u\n", tile->csty, tile->prg, tile->numlayers, tile->mct);
     for (OPJ_UINT32 c = 0; c < info->nbcomps; c++) {
         const opj_tccp_info_t *p = &tile->tccp_info[c];
@@ -152,9 +154,10 @@ static void whole(const char *name, unsigned reduce, unsigned layers, unsigned f
     if (good && !reduce && !layers && !flags) {
         show("header", s.image);
         show_info(&s);
-
     }
     good = good && opj_decode(s.codec, s.stream, s.image) && opj_end_decompress(s.codec, s.stream);
+    if (good)
+        show_index(&s);
     stop(&s, what, good);
 }
 
