@@ -75,7 +75,8 @@ static bool parse_colr(jp2_boxes *b, content *g, const events *handlers)
     if (g->bytes < 3)
         return event_fail(handlers, "colr: too short\n");
     if (b->has_colour) {
-        event_send(handlers, EVENT_INFO, "A conforming JP2 reader shall ignore all Colour Specification boxes after the first\n");
+        event_send(handlers, EVENT_INFO,
+                   "A conforming JP2 reader shall ignore all Colour Specification boxes after the first\n");
         return true;
     }
     b->method = take(g, 1);
@@ -165,13 +166,20 @@ static bool parse_bpcc(const jp2_boxes *b, content *g, const events *handlers)
 static bool parse_inner(jp2_boxes *b, uint32_t type, content *g, const events *handlers)
 {
     switch (type) {
-    case BOX('i', 'h', 'd', 'r'): return parse_ihdr(b, g, handlers);
-    case BOX('c', 'o', 'l', 'r'): return parse_colr(b, g, handlers);
-    case BOX('p', 'c', 'l', 'r'): return parse_pclr(b, g, handlers);
-    case BOX('c', 'm', 'a', 'p'): return parse_cmap(b, g, handlers);
-    case BOX('c', 'd', 'e', 'f'): return parse_cdef(b, g, handlers);
-    case BOX('b', 'p', 'c', 'c'): return parse_bpcc(b, g, handlers);
-    default: return true;
+    case BOX('i', 'h', 'd', 'r'):
+        return parse_ihdr(b, g, handlers);
+    case BOX('c', 'o', 'l', 'r'):
+        return parse_colr(b, g, handlers);
+    case BOX('p', 'c', 'l', 'r'):
+        return parse_pclr(b, g, handlers);
+    case BOX('c', 'm', 'a', 'p'):
+        return parse_cmap(b, g, handlers);
+    case BOX('c', 'd', 'e', 'f'):
+        return parse_cdef(b, g, handlers);
+    case BOX('b', 'p', 'c', 'c'):
+        return parse_bpcc(b, g, handlers);
+    default:
+        return true;
     }
 }
 

@@ -17,14 +17,15 @@ typedef enum decode_state { DECODE_NEW = 0, DECODE_HEADER, DECODE_DONE } decode_
 typedef struct decode_codec {
     decode_state state;
     bool ignore_channels; /* OPJ_DPARAMETERS_IGNORE_PCLR_CMAP_CDEF_FLAG */
-    bool dumps; /* OPJ_DPARAMETERS_DUMP_FLAG */
+    bool dumps;           /* OPJ_DPARAMETERS_DUMP_FLAG */
     bool strict;
     uint32_t reduce, layers;
     stream *input;
     jp2_boxes boxes; /* OPJ_CODEC_JP2 */
     main_header header;
-    uint32_t area[4];      /* of the reference grid: x0, y0, x1, y1 */
-    uint32_t *components;  /* opj_set_decoded_components, or NULL: all */
+    bool header_sizes;    /* no area or reduction was set after the header: see decode_set_sizes */
+    uint32_t area[4];     /* of the reference grid: x0, y0, x1, y1 */
+    uint32_t *components; /* opj_set_decoded_components, or NULL: all */
     uint32_t num_selected;
     uint32_t next_tile; /* opj_read_tile_header */
     l2k_decoder *lift;

@@ -78,12 +78,24 @@ bool boxes_check(const jp2_boxes *b, uint32_t num_components, const events *hand
 void boxes_colour(jp2_boxes *b, opj_image_t *image)
 {
     switch (b->enumerated) {
-    case 16: image->color_space = OPJ_CLRSPC_SRGB; break;
-    case 17: image->color_space = OPJ_CLRSPC_GRAY; break;
-    case 18: image->color_space = OPJ_CLRSPC_SYCC; break;
-    case 24: image->color_space = OPJ_CLRSPC_EYCC; break;
-    case 12: image->color_space = OPJ_CLRSPC_CMYK; break;
-    default: image->color_space = OPJ_CLRSPC_UNKNOWN; break;
+    case 16:
+        image->color_space = OPJ_CLRSPC_SRGB;
+        break;
+    case 17:
+        image->color_space = OPJ_CLRSPC_GRAY;
+        break;
+    case 18:
+        image->color_space = OPJ_CLRSPC_SYCC;
+        break;
+    case 24:
+        image->color_space = OPJ_CLRSPC_EYCC;
+        break;
+    case 12:
+        image->color_space = OPJ_CLRSPC_CMYK;
+        break;
+    default:
+        image->color_space = OPJ_CLRSPC_UNKNOWN;
+        break;
     }
     if (b->profile) {
         free(image->icc_profile_buf);

@@ -1,5 +1,6 @@
 /* Decodes an area of the reference grid with lift2k into the samples of an opj_image_t. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "compat/openjp2/decoder.h"
 
@@ -24,8 +25,10 @@ bool decode_set_sizes(const codec *c, opj_image_t *image)
         to->factor = c->d.reduce;
         to->x0 = ceil_divide(image->x0, to->dx);
         to->y0 = ceil_divide(image->y0, to->dy);
-        to->w = reduced(ceil_divide(image->x1, to->dx), to->factor) - reduced(to->x0, to->factor);
-        to->h = reduced(ceil_divide(image->y1, to->dy), to->factor) - reduced(to->y0, to->factor);
+        uint32_t x1 = ceil_divide(image->x1, to->dx), y1 = ceil_divide(image->y1, to->dy), factor = to->factor;
+        bool whole = c->d.header_sizes;
+        to->w = whole ? reduced(x1 - to->x0, factor) : reduced(x1, factor) - reduced(to->x0, factor);
+        to->h = whole ? reduced(y1 - to->y0, factor) : reduced(y1, factor) - reduced(to->y0, factor);
     }
     return true;
 }
@@ -58,7 +61,8 @@ static l2k_status open_with(codec *c, l2k_decoder *lift)
     return l2k_decoder_open_file(lift, &(l2k_file){.bytes = bytes, .read_at = read_codestream, .user = c});
 }
 
-/* Whether the stream ends before the codestream does, EOC included. A strict decoder of lift2k tells that from damage. */
+/* Whether the stream ends before the codestream does, EOC included. A strict decoder of lift2k tells that from damage.
+ */
 static bool ends_early(codec *c)
 {
     l2k_decoder *judge = l2k_decoder_new(NULL);
@@ -70,8 +74,8 @@ static bool ends_early(codec *c)
     return status == L2K_ERROR_TRUNCATED;
 }
 
-/* A strict decoder of OpenJPEG wants EOC, unless the length of the last tile-part is unknown. Mostly EOC is at the end of
- * the stream, where it is found without a search. */
+/* A strict decoder of OpenJPEG wants EOC, unless the length of the last tile-part is unknown. Mostly EOC is at the end
+ * of the stream, where it is found without a search. */
 static bool has_end(codec *c)
 {
     uint8_t last[2] = {0};
@@ -82,8 +86,7 @@ static bool has_end(codec *c)
     while (header_part_at(s, part.end, &part))
         if (part.open)
             return true;
-    return (stream_read_at(s, part.end, last, 2) && last[0] == 0xff) ||
-           event_fail(&c->handlers, "Stream too short\n");
+    return (stream_read_at(s, part.end, last, 2) && last[0] == 0xff) || event_fail(&c->handlers, "Stream too short\n");
 }
 
 /* Only the codestream goes to lift2k: boxes are applied by this room, as strictly as OpenJPEG does. */
@@ -133,7 +136,10 @@ static bool run(codec *c, opj_image_t *image, uint32_t first, uint32_t count)
     bool good = planes;
     for (uint32_t i = 0; good && i < count; i++) {
         opj_image_comp_t *to = &image->comps[first + i];
-        good = to->w == found.components[i].width && to->h == found.components[i].height && new_samples(c, to);
+        uint32_t width = found.components[i].width, height = found.components[i].height;
+        good = to->w >= width && to->h >= height && new_samples(c, to);
+        if (good && (to->w > width || to->h > height))
+            memset(to->data, 0, (size_t)to->w * to->h * sizeof *to->data);
         if (good)
             planes[i] = plane_of(to);
         to->resno_decoded = c->d.header.components[first + i].style.numresolutions - 1 - c->d.reduce;
@@ -158,6 +164,19 @@ static bool run_selected(codec *c, opj_image_t *image)
     return true;
 }
 
+/* As OpenJPEG does, leaves only the components that were selected, in their order. */
+static void keep_selected(const decode_codec *d, opj_image_t *image)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; d->components && i < image->numcomps; i++)
+        if (image->comps[i].data)
+            image->comps[kept++] = image->comps[i];
+    for (uint32_t i = kept; d->components && i < image->numcomps; i++)
+        image->comps[i].data = NULL;
+    if (d->components)
+        image->numcomps = kept;
+}
+
 bool decode_samples(codec *c, opj_image_t *image)
 {
     bool good = open_codestream(c) &&
@@ -171,6 +190,7 @@ bool decode_samples(codec *c, opj_image_t *image)
         return event_fail(&c->handlers, "Failed to decode the codestream in the %s file\n",
                           c->format == OPJ_CODEC_JP2 ? "JP2" : "J2K");
     }
+    keep_selected(&c->d, image);
     c->d.state = DECODE_DONE;
     return true;
 }

@@ -108,13 +108,11 @@ OPJ_BOOL OPJ_CALLCONV opj_read_header(opj_stream_t *p_stream, opj_codec_t *p_cod
     if (!c || !p_stream || !p_image || !((stream *)p_stream)->input)
         return OPJ_FALSE;
     *p_image = NULL;
+    c->d.header_sizes = true;
     c->d.input = (stream *)p_stream;
     if (!read_headers(c) || !(*p_image = decode_new_image(c)) || !decode_set_sizes(c, *p_image))
         return OPJ_FALSE;
-    memcpy(c->d.area, (uint32_t[]){(*p_image)->x0, (*p_image)->y0, (*p_image)->x1, (*p_image)->y1},
-           sizeof c->d.area);
-    if (c->format == OPJ_CODEC_JP2)
-        boxes_colour(&c->d.boxes, *p_image);
+    memcpy(c->d.area, (uint32_t[]){(*p_image)->x0, (*p_image)->y0, (*p_image)->x1, (*p_image)->y1}, sizeof c->d.area);
     c->d.state = DECODE_HEADER;
     return OPJ_TRUE;
 }
@@ -129,6 +127,7 @@ OPJ_BOOL OPJ_CALLCONV opj_set_decoded_resolution_factor(opj_codec_t *p_codec, OP
     if (!check_reduce(c, res_factor))
         return OPJ_FALSE;
     c->d.reduce = res_factor;
+    c->d.header_sizes = false;
     return OPJ_TRUE;
 }
 
@@ -163,10 +162,11 @@ OPJ_BOOL OPJ_CALLCONV opj_set_decoded_components(opj_codec_t *p_codec, OPJ_UINT3
 static bool clip_start(const codec *c, const char *side, OPJ_INT32 value, uint32_t low, uint32_t high, uint32_t *to)
 {
     if (value < 0 || (uint32_t)value > high)
-        return event_fail(&c->handlers, "%s position of the decoded area (%d) is outside the image area\n", side, value);
+        return event_fail(&c->handlers, "%s position of the decoded area (%d) is outside the image area\n", side,
+                          value);
     if ((uint32_t)value < low)
-        event_send(&c->handlers, EVENT_WARNING, "%s position of the decoded area (%d) is outside the image area\n", side,
-                   value);
+        event_send(&c->handlers, EVENT_WARNING, "%s position of the decoded area (%d) is outside the image area\n",
+                   side, value);
     *to = (uint32_t)value < low ? low : (uint32_t)value;
     return true;
 }
@@ -174,10 +174,11 @@ static bool clip_start(const codec *c, const char *side, OPJ_INT32 value, uint32
 static bool clip_end(const codec *c, const char *side, OPJ_INT32 value, uint32_t low, uint32_t high, uint32_t *to)
 {
     if (value <= 0 || (uint32_t)value < low)
-        return event_fail(&c->handlers, "%s position of the decoded area (%d) is outside the image area\n", side, value);
+        return event_fail(&c->handlers, "%s position of the decoded area (%d) is outside the image area\n", side,
+                          value);
     if ((uint32_t)value > high)
-        event_send(&c->handlers, EVENT_WARNING, "%s position of the decoded area (%d) is outside the image area\n", side,
-                   value);
+        event_send(&c->handlers, EVENT_WARNING, "%s position of the decoded area (%d) is outside the image area\n",
+                   side, value);
     *to = (uint32_t)value > high ? high : (uint32_t)value;
     return true;
 }
@@ -208,6 +209,7 @@ OPJ_BOOL OPJ_CALLCONV opj_set_decode_area(opj_codec_t *p_codec, opj_image_t *p_i
     p_image->x1 = area[2];
     p_image->y1 = area[3];
     c->d.next_tile = 0;
+    c->d.header_sizes = false;
     if (!decode_set_sizes(c, p_image))
         return OPJ_FALSE;
     event_send(&c->handlers, EVENT_INFO, "Setting decoding area to %u,%u,%u,%u\n", area[0], area[1], area[2], area[3]);

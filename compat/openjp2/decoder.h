@@ -4,7 +4,9 @@
 
 #include "compat/openjp2/codec.h"
 
-/* Sets positions and sizes of the image's components for its area and the codec's reduction. */
+/* Sets positions and sizes of the image's components for its area and the codec's reduction. Between opj_read_header
+ * and opj_set_decode_area OpenJPEG reduces the size of the whole, not its edges: at odd origins that is one more than
+ * there is (B-14), and 0 in the samples. */
 bool decode_set_sizes(const codec *c, opj_image_t *image);
 
 /* Decodes the image's area into new samples of its components, those that are selected or all. */

@@ -46,8 +46,9 @@ static void dump_parameters(const main_header *h, FILE *out)
 
 static void dump_positions(const main_header *h, FILE *out)
 {
-    fprintf(out, "Codestream index from main header: {\n\t Main header start position=%llu\n"
-                 "\t Main header end position=%llu\n\t Marker list: {\n",
+    fprintf(out,
+            "Codestream index from main header: {\n\t Main header start position=%llu\n"
+            "\t Main header end position=%llu\n\t Marker list: {\n",
             (unsigned long long)h->start, (unsigned long long)h->end);
     for (uint32_t i = 0; i < h->num_markers; i++)
         fprintf(out, "\t\t type=%#x, pos=%llu, len=%u\n", h->markers[i].type, (unsigned long long)h->markers[i].at,

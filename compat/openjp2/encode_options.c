@@ -82,10 +82,14 @@ static bool set_tile_parts(codec *c)
     if (!p->tp_on)
         return true;
     switch (p->tp_flag) {
-    case 'R': return set(c, L2K_ENCODER_TILE_PARTS, L2K_TILE_PARTS_RESOLUTION);
-    case 'L': return set(c, L2K_ENCODER_TILE_PARTS, L2K_TILE_PARTS_LAYER);
-    case 'C': return set(c, L2K_ENCODER_TILE_PARTS, L2K_TILE_PARTS_COMPONENT);
-    default: return event_fail(&c->handlers, "tile-parts by '%c' are not supported\n", p->tp_flag);
+    case 'R':
+        return set(c, L2K_ENCODER_TILE_PARTS, L2K_TILE_PARTS_RESOLUTION);
+    case 'L':
+        return set(c, L2K_ENCODER_TILE_PARTS, L2K_TILE_PARTS_LAYER);
+    case 'C':
+        return set(c, L2K_ENCODER_TILE_PARTS, L2K_TILE_PARTS_COMPONENT);
+    default:
+        return event_fail(&c->handlers, "tile-parts by '%c' are not supported\n", p->tp_flag);
     }
 }
 
@@ -146,5 +150,6 @@ bool encode_set_options(codec *c)
            set(c, L2K_ENCODER_EPH, (p->csty & 4) != 0) && set(c, L2K_ENCODER_PLT, e->plt) &&
            set(c, L2K_ENCODER_TLM, e->tlm) && set(c, L2K_ENCODER_GUARD_BITS, e->guard_bits ? e->guard_bits : 2) &&
            l2k_encoder_set_comment(e->lift, e->comment) == L2K_OK && set_tiles(c) && set_component_transform(c) &&
-           set_precincts(c) && set_tile_parts(c) && set_changes(c) && set_region(c) && set_layers(c);
+           set_precincts(c) && set_tile_parts(c) && set_changes(c) && set_region(c) && set_layers(c) &&
+           (!p->rsiz || encode_set_profile(c));
 }

@@ -45,8 +45,6 @@ static bool check_parameters(const codec *c, const opj_cparameters_t *p)
         return event_fail(to, "fixed allocation of layers (cp_fixed_alloc) is not supported\n");
     if (p->mct_data || p->tcp_mct == 2)
         return event_fail(to, "component matrices (opj_set_MCT) are not supported\n");
-    if (p->cp_cinema || p->cp_rsiz || p->rsiz)
-        return event_fail(to, "profiles (rsiz %u) are not supported\n", p->rsiz ? p->rsiz : (unsigned)p->cp_rsiz);
     return true;
 }
 
@@ -67,6 +65,7 @@ OPJ_BOOL OPJ_CALLCONV opj_setup_encoder(opj_codec_t *p_codec, opj_cparameters_t 
     if (!c->e)
         return event_fail(&c->handlers, "out of memory\n");
     c->e->parameters = *parameters;
+    encode_settle_profile(c, &c->e->parameters);
     if (parameters->cp_comment && !(c->e->comment = copy_text(parameters->cp_comment)))
         return event_fail(&c->handlers, "out of memory\n");
     return OPJ_TRUE;
@@ -225,9 +224,8 @@ static int rewrite_codestream(void *user, uint64_t offset, const void *buffer, s
 
 static l2k_stream output_of(codec *c)
 {
-    return (l2k_stream){.write = write_codestream,
-                        .rewrite = c->e->output->seek ? rewrite_codestream : NULL,
-                        .user = c};
+    return (l2k_stream){
+        .write = write_codestream, .rewrite = c->e->output->seek ? rewrite_codestream : NULL, .user = c};
 }
 
 static bool write_head(codec *c)
@@ -240,6 +238,8 @@ static bool write_head(codec *c)
 
 /* ---- The whole image ----------------------------------------------------------------------------------------- */
 
+/* Rows follow one another at the width that the image's area has in the component's domain, whatever its `w` says:
+ * opj_compress gives that of the image for sub-sampled components, too. */
 static bool fill_planes(const codec *c, l2k_plane *planes)
 {
     const opj_image_t *image = c->e->image;
@@ -247,11 +247,12 @@ static bool fill_planes(const codec *c, l2k_plane *planes)
         uint32_t width, height;
         const opj_image_comp_t *from = &image->comps[i];
         l2k_component_size(&c->e->shape, i, &width, &height);
-        if (!from->data || from->w < width || from->h < height)
+        uint64_t stride = ((uint64_t)image->x1 - image->x0 + from->dx - 1) / from->dx;
+        if (!from->data || (width && height && (height - 1) * stride + width > (uint64_t)from->w * from->h))
             return event_fail(&c->handlers, "component %u is %u x %u, not %u x %u, or has no samples\n", i, from->w,
                               from->h, width, height);
         planes[i] = (l2k_plane){.data = from->data,
-                                .row_stride = (ptrdiff_t)from->w * (ptrdiff_t)sizeof *from->data,
+                                .row_stride = (ptrdiff_t)(stride * sizeof *from->data),
                                 .sample_stride = sizeof *from->data,
                                 .type = L2K_SAMPLE_S32};
     }
@@ -267,8 +268,7 @@ OPJ_BOOL OPJ_CALLCONV opj_encode(opj_codec_t *p_codec, opj_stream_t *p_stream)
     const uint8_t *bytes;
     size_t count;
     bool good = planes && fill_planes(c, planes) &&
-                l2k_encoder_encode_memory(c->e->lift, &c->e->shape, planes, &bytes, &count) == L2K_OK &&
-                write_head(c);
+                l2k_encoder_encode_memory(c->e->lift, &c->e->shape, planes, &bytes, &count) == L2K_OK && write_head(c);
     if (good && !stream_write(c->e->output, bytes, count))
         good = event_fail(&c->handlers, "Error on writing stream!\n");
     free(planes);
@@ -381,5 +381,6 @@ OPJ_BOOL OPJ_CALLCONV opj_end_compress(opj_codec_t *p_codec, opj_stream_t *p_str
     if (c->e->begun && l2k_encoder_end(c->e->lift) != L2K_OK)
         return OPJ_FALSE;
     c->e->begun = false;
-    return c->format != OPJ_CODEC_JP2 || encode_finish_boxes(c) || event_fail(&c->handlers, "Problem with seek function\n");
+    return c->format != OPJ_CODEC_JP2 || encode_finish_boxes(c) ||
+           event_fail(&c->handlers, "Problem with seek function\n");
 }

@@ -91,7 +91,6 @@ static bool parse_siz(main_header *h, segment *g, const events *handlers)
         to->is_signed = depth >> 7;
         to->dx = take(g, 1);
         to->dy = take(g, 1);
-        to->style.compno = c;
         if (!to->dx || !to->dy)
             return event_fail(handlers, "SIZ: component %u has sub-sampling 0\n", c);
         if (to->precision > 31)
@@ -250,8 +249,9 @@ static bool parse_rgn(main_header *h, segment *g, const events *handlers)
 
 static bool known_marker(uint32_t type)
 {
-    static const uint16_t known[] = {CAP,    SIZ,    COD,    COC,    QCD,    QCC,    RGN,    SOT,    0xff55, 0xff57, 0xff58,
-                                     0xff59, 0xff5f, 0xff60, 0xff61, 0xff63, 0xff64, 0xff74, 0xff75, 0xff77, 0xff78};
+    static const uint16_t known[] = {CAP,    SIZ,    COD,    COC,    QCD,    QCC,    RGN,
+                                     SOT,    0xff55, 0xff57, 0xff58, 0xff59, 0xff5f, 0xff60,
+                                     0xff61, 0xff63, 0xff64, 0xff74, 0xff75, 0xff77, 0xff78};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i] == type)
             return true;
@@ -279,12 +279,18 @@ static bool parse_segment(main_header *h, uint32_t type, segment *g, const event
     if (!h->has_siz)
         return event_fail(handlers, "Marker is not compliant with its position\n");
     switch (type) {
-    case COD: return parse_cod(h, g, handlers);
-    case COC: return parse_coc(h, g, handlers);
-    case QCD: return parse_qcd(h, g, handlers);
-    case QCC: return parse_qcc(h, g, handlers);
-    case RGN: return parse_rgn(h, g, handlers);
-    default: return true;
+    case COD:
+        return parse_cod(h, g, handlers);
+    case COC:
+        return parse_coc(h, g, handlers);
+    case QCD:
+        return parse_qcd(h, g, handlers);
+    case QCC:
+        return parse_qcc(h, g, handlers);
+    case RGN:
+        return parse_rgn(h, g, handlers);
+    default:
+        return true;
     }
 }
 
@@ -345,7 +351,9 @@ bool header_read(main_header *h, stream *s, uint64_t start, const events *handle
     }
     if (!h->has_siz || !h->has_cod || !h->has_qcd)
         return event_fail(handlers, "required %s marker not found in main header\n",
-                          !h->has_siz ? "SIZ" : !h->has_cod ? "COD" : "QCD");
+                          !h->has_siz   ? "SIZ"
+                          : !h->has_cod ? "COD"
+                                        : "QCD");
     event_send(handlers, EVENT_INFO, "Main header has been correctly decoded.\n");
     return true;
 }

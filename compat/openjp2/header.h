@@ -1,5 +1,5 @@
-/* The main header of a codestream (Annex A), as far as opj_get_cstr_info, opj_get_cstr_index and opj_dump_codec tell it.
- * lift2k reads the header again for decoding. */
+/* The main header of a codestream (Annex A), as far as opj_get_cstr_info, opj_get_cstr_index and opj_dump_codec tell
+ * it. lift2k reads the header again for decoding. */
 #ifndef COMPAT_OPENJP2_HEADER_H
 #define COMPAT_OPENJP2_HEADER_H
 

@@ -27,9 +27,11 @@ OPJ_BOOL OPJ_CALLCONV opj_get_decoded_tile(opj_codec_t *p_codec, opj_stream_t *p
                           tiles - 1);
     header_tile(h, tile_index, area);
     set_area(p_image, area);
+    c->d.header_sizes = false;
     if (!decode_set_sizes(c, p_image) || !decode_samples(c, p_image))
         return OPJ_FALSE;
-    if (c->format != OPJ_CODEC_JP2 || c->d.ignore_channels || c->d.components)
+    /* OpenJPEG 2.5.0 does this whatever OPJ_DPARAMETERS_IGNORE_PCLR_CMAP_CDEF_FLAG says. */
+    if (c->format != OPJ_CODEC_JP2 || c->d.components)
         return OPJ_TRUE;
     return boxes_apply(&c->d.boxes, p_image, &c->handlers);
 }
@@ -61,6 +63,7 @@ static opj_image_t *tile_image(codec *c, uint32_t tile)
     opj_image_t *image = decode_new_image(c);
     header_tile(&c->d.header, tile, area);
     if (image) {
+        c->d.header_sizes = false;
         set_area(image, area);
         decode_set_sizes(c, image);
     }

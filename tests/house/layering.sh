@@ -49,7 +49,8 @@ BEGIN {
     row["cli/view"] = row["cli/dump"] = command " cli/run cli/input cli/coefficients"
     row["cli/volume"] = command " cli/run cli/input cli/dump"
     row["cli/encode"] = command " cli/run cli/input cli/compare"
-    row["examples"] = row["compat"] = row["python"] = "lift2k"
+    row["examples"] = row["python"] = "lift2k"
+    row["compat/openjp2"] = "lift2k"
     row["conformance"] = row["tests"] = row["bench"] = "*"
 
     # What is known about a wavelet matters beyond its room, its code does not: headers and the folders that read them.
@@ -61,12 +62,12 @@ BEGIN {
     # Other projects: which rooms may include their headers.
     party["png.h"] = party["tiffio.h"] = "pictures/formats cli tests conformance bench"
     party["lcms2.h"] = "cli cli/decode tests"
-    party["openjpeg.h"] = "tests conformance bench"
+    party["openjpeg.h"] = "compat/openjp2 tests conformance bench"
     party["nvjpeg2k.h"] = "bench"
     party["cmocka.h"] = "tests conformance"
 
     # Folders all of whose rooms have rows: a new one must say what it may include.
-    divided = "tiling transform codec pictures cli"
+    divided = "tiling transform codec pictures cli compat"
 }
 function fault(text) {
     printf "%s:%d: %s\n", FILENAME, FNR, text
