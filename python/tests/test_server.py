@@ -1,6 +1,7 @@
 """The image server: images, names, errors, caches, limits, many requests at once, the command."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -622,6 +623,15 @@ def test_command(folder):
         out, err = server.communicate(timeout=20)
         assert server.returncode in (0, -signal.SIGTERM) and "Traceback" not in out + err
         assert "GET /iiif/3/coffee.jp2/info.json" in out
+
+
+def test_the_guide_names_each_option():
+    from lift2k.server.command import parser
+    guide = (Path(__file__).parents[2] / "docs/guides/image-server.md").read_text()
+    options = {option for action in parser()._actions for option in action.option_strings if option.startswith("--")}
+    named = set(re.findall(r"--[a-z][a-z-]*", guide))
+    assert options - named == {"--help", "--version"}
+    assert named - options == {"--plt", "--ht"}  # of the command lift2k
 
 
 def test_command_refuses(tmp_path, capsys):
