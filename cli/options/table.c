@@ -362,7 +362,7 @@ const cli_option cli_option_table[] = {
      .parse = cli_take_uuid},
     {.commands = ENCODE | DECODE,
      .name = "no-metadata",
-     .help = "leave out the XMP, Exif and IPTC of the input; colour profile and density stay",
+     .help = "leave out XMP, Exif, IPTC and GeoTIFF tags of the input; colour profile and density stay",
      .detail = "By default encode carries them over from PNG and TIFF files, and decode to these.",
      .parse = cli_take_flag,
      MEMBER(no_metadata)},
