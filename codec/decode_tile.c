@@ -123,8 +123,8 @@ static l2k_status check_reduction(const l2k_decoding *d, const l2k_tile_state *s
     for (uint32_t c = 0; c < d->codestream->siz.num_components; c++)
         if (l2k_wants_component(d, c) && d->discard > s->coding.components[c].levels)
             return l2k_fail(d->context, L2K_ERROR_ARGUMENT,
-                            "%u resolutions cannot be left out: component %u of tile %u has only %u", d->discard, c,
-                            s->tile.index, s->coding.components[c].levels + 1u);
+                            "%u resolutions cannot be left out: component %u of tile %u has %u, of which one must stay",
+                            d->discard, c, s->tile.index, s->coding.components[c].levels + 1u);
     return L2K_OK;
 }
 

@@ -142,7 +142,8 @@ l2k_status l2k_decoder_check_options(const l2k_decoder *decoder)
     const l2k_codestream *cs = &decoder->codestream;
     uint32_t only = l2k_decoder_only_component(decoder);
     if (only != UINT32_MAX && only >= cs->siz.num_components)
-        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "component %u of only %u", only, cs->siz.num_components);
+        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "there is no component %u, only 0 to %u", only,
+                        cs->siz.num_components - 1);
     return L2K_OK;
 }
 

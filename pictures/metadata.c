@@ -6,7 +6,7 @@
 
 #include "pictures/user/report.h"
 
-const char *const cli_metadata_names[CLI_NUM_METADATA] = {"XMP", "Exif", "IPTC"};
+const char *const cli_metadata_names[CLI_NUM_METADATA] = {"XMP", "Exif", "IPTC", "georeferencing"};
 
 enum { SIGNATURE_BYTES = 6, BOM_BYTES = 3 };
 
@@ -35,6 +35,7 @@ bool cli_metadata_is(cli_metadata_kind kind, const uint8_t *data, size_t bytes)
     case CLI_XMP:
         return is_xml(data, bytes);
     case CLI_EXIF:
+    case CLI_GEO:
         return is_tiff(data, bytes);
     default:
         return bytes > 0 && data[0] == 0x1C; /* the tag marker of IIM */

@@ -10,6 +10,7 @@ typedef enum cli_metadata_kind {
     CLI_XMP,  /* an XMP packet in UTF-8 */
     CLI_EXIF, /* a TIFF stream */
     CLI_IPTC, /* IIM records */
+    CLI_GEO,  /* a GeoTIFF file of one pixel, as in a GeoJP2 box: where on earth the picture is */
     CLI_NUM_METADATA
 } cli_metadata_kind;
 

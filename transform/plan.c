@@ -34,7 +34,7 @@ bool l2k_backend_usable(l2k_backend backend, char *text, size_t bytes)
 #ifdef L2K_WITH_CUDA
     return l2k_cuda_usable(-1, text, bytes);
 #else
-    snprintf(text, bytes, "not in this build");
+    snprintf(text, bytes, "this build has no CUDA backend");
     return false;
 #endif
 }

@@ -100,7 +100,8 @@ static bool is_given(const cli_boxes *given, l2k_content content)
 
 bool cli_boxes_attach(const cli_boxes *given, bool carry, cli_picture *picture, l2k_box_data **list)
 {
-    static const l2k_content contents[CLI_NUM_METADATA] = {L2K_CONTENT_XMP, L2K_CONTENT_EXIF, L2K_CONTENT_IPTC};
+    static const l2k_content contents[CLI_NUM_METADATA] = {L2K_CONTENT_XMP, L2K_CONTENT_EXIF, L2K_CONTENT_IPTC,
+                                                           L2K_CONTENT_GEOTIFF};
     size_t count = 0;
     free(*list);
     *list = calloc(CLI_NUM_METADATA + given->count, sizeof **list);

@@ -421,7 +421,7 @@ const cli_option cli_option_table[] = {
      .parse = cli_take_uuid},
     {.commands = ENCODE | DECODE,
      .name = "no-metadata",
-     .help = "leave out the XMP, Exif and IPTC of the input; colour profile and density stay",
+     .help = "leave out XMP, Exif, IPTC and GeoTIFF tags of the input; colour profile and density stay",
      .detail = "By default encode carries them over from PNG and TIFF files, and decode to these.",
      .parse = cli_take_flag,
      MEMBER(no_metadata)},
@@ -492,9 +492,11 @@ const cli_option cli_option_table[] = {
     {.commands = ENCODE | DECODE,
      .name = "out-dir",
      .argument = "D",
-     .help = "many files: write each into the directory D under its own name, with another extension",
+     .help = "many files: write each into the directory D under its own name, with another extension; existing files "
+             "are replaced",
      .detail = "D is created if it does not exist. For a directory among the inputs, all files directly in it with a "
-               "suitable extension are taken, in the order of their names; with encode --raw those ending in .raw. A "
+               "suitable extension are taken, in the order of their names; with encode --raw those ending in .raw; "
+               "directories in it are left out. A "
                "file that fails is reported, and the others are still processed; two inputs with the same output are "
                "an error before any work. Files are read and written while others are coded; each that is under way "
                "is held in memory unless it is coded by rows.",

@@ -370,8 +370,8 @@ typedef enum l2k_encoder_option {
 } l2k_encoder_option;
 
 typedef enum l2k_target {
-    L2K_TARGET_RATIO, /* raw size of the image (bits a sample as declared) over size of the output; 1 or less =
-                         everything */
+    L2K_TARGET_RATIO, /* raw size of the image (bits a sample as declared) over size of the output, but for
+                         image->boxes; 1 or less = everything */
     L2K_TARGET_PSNR   /* estimated dB over all components, peak 2^precision - 1; 0 or less = everything */
 } l2k_target;
 

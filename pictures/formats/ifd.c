@@ -149,6 +149,27 @@ uint8_t *cli_ifd_load(const cli_ifd_source *source, const cli_ifd_entry *entry, 
     return NULL;
 }
 
+static void swap_units(uint8_t *value, size_t bytes, unsigned unit)
+{
+    for (size_t at = 0; at + unit <= bytes; at += unit)
+        for (unsigned i = 0; i < unit / 2; i++) {
+            const uint8_t byte = value[at + i];
+            value[at + i] = value[at + unit - 1 - i];
+            value[at + unit - 1 - i] = byte;
+        }
+}
+
+uint8_t *cli_ifd_load_native(const cli_ifd_source *source, const cli_ifd_entry *entry, size_t most)
+{
+    const uint16_t one = 1;
+    unsigned unit;
+    uint8_t *value = cli_ifd_load(source, entry, most);
+    type_bytes(entry->type, &unit);
+    if (value && source->big_endian != (*(const uint8_t *)&one == 0))
+        swap_units(value, (size_t)entry->bytes, unit);
+    return value;
+}
+
 uint64_t cli_ifd_number(const cli_ifd_source *source, const cli_ifd_entry *entry)
 {
     uint8_t value[8];
@@ -186,16 +207,6 @@ static bool align(cli_ifd_sink *sink)
     return (sink->base + sink->bytes) % 2 == 0 || cli_ifd_append(sink, NULL, 1);
 }
 
-static void swap_units(uint8_t *value, size_t bytes, unsigned unit)
-{
-    for (size_t at = 0; at + unit <= bytes; at += unit)
-        for (unsigned i = 0; i < unit / 2; i++) {
-            const uint8_t byte = value[at + i];
-            value[at + i] = value[at + unit - 1 - i];
-            value[at + unit - 1 - i] = byte;
-        }
-}
-
 /* Puts a value into its entry, which is at `field` of the sink, or behind the directory. */
 static bool copy_value(const cli_ifd_source *source, const cli_ifd_entry *entry, cli_ifd_sink *sink, size_t field)
 {
@@ -215,8 +226,15 @@ static bool copy_value(const cli_ifd_source *source, const cli_ifd_entry *entry,
     return done;
 }
 
-static bool copy_directory(const cli_ifd_source *source, uint64_t ifd, const uint16_t *only, unsigned depth,
-                           cli_ifd_sink *sink, uint64_t *place, size_t *count);
+/* What of a directory is copied. */
+typedef struct selection {
+    const uint16_t *only;
+    const cli_ifd_tag *more;
+    unsigned depth;
+} selection;
+
+static bool copy_directory(const cli_ifd_source *source, uint64_t ifd, const selection *selected, cli_ifd_sink *sink,
+                           uint64_t *place);
 
 static bool copy_entry(const cli_ifd_source *source, const cli_ifd_entry *entry, unsigned depth, cli_ifd_sink *sink,
                        size_t at)
@@ -229,9 +247,8 @@ static bool copy_entry(const cli_ifd_source *source, const cli_ifd_entry *entry,
     if (!directory)
         return copy_value(source, entry, sink, at + 4 + width);
     uint64_t place;
-    size_t count;
-    if (depth == MOST_DEPTH ||
-        !copy_directory(source, cli_ifd_number(source, entry), NULL, depth + 1, sink, &place, &count))
+    const selection all = {.depth = depth + 1};
+    if (depth == MOST_DEPTH || !copy_directory(source, cli_ifd_number(source, entry), &all, sink, &place))
         return false;
     set(sink->data + at + 4 + width, place, width, sink->big_endian);
     return true;
@@ -263,39 +280,61 @@ static size_t choose(const cli_ifd_source *source, uint64_t ifd, const uint8_t *
     return n;
 }
 
+static size_t count_more(const cli_ifd_tag *more)
+{
+    size_t count = 0;
+    while (more && more[count].tag)
+        count++;
+    return count;
+}
+
+/* A SHORT, which fits its entry. */
+static void put_more(cli_ifd_sink *sink, size_t at, const cli_ifd_tag *tag)
+{
+    const unsigned width = wide(sink->big);
+    set(sink->data + at, tag->tag, 2, sink->big_endian);
+    set(sink->data + at + 2, 3, 2, sink->big_endian);
+    set(sink->data + at + 4, 1, width, sink->big_endian);
+    set(sink->data + at + 4 + width, tag->value, 2, sink->big_endian);
+}
+
 /* The number of entries, the entries, and no next directory. */
-static bool copy_chosen(const cli_ifd_source *source, const cli_ifd_entry *chosen, size_t count, unsigned depth,
-                        cli_ifd_sink *sink, uint64_t *place)
+static bool copy_chosen(const cli_ifd_source *source, const cli_ifd_entry *chosen, size_t count,
+                        const selection *selected, cli_ifd_sink *sink, uint64_t *place)
 {
     const unsigned head = count_bytes(sink->big), each = entry_bytes(sink->big);
+    const size_t more = count_more(selected->more);
     if (!align(sink))
         return false;
     const size_t start = sink->bytes;
     *place = sink->base + start;
-    bool done = cli_ifd_append(sink, NULL, head + count * each + wide(sink->big));
+    bool done = cli_ifd_append(sink, NULL, head + (more + count) * each + wide(sink->big));
     if (done)
-        set(sink->data + start, count, head, sink->big_endian);
+        set(sink->data + start, more + count, head, sink->big_endian);
+    for (size_t i = 0; done && i < more; i++)
+        put_more(sink, start + head + i * each, &selected->more[i]);
     for (size_t i = 0; done && i < count; i++)
-        done = copy_entry(source, &chosen[i], depth, sink, start + head + i * each);
+        done = copy_entry(source, &chosen[i], selected->depth, sink, start + head + (more + i) * each);
     return done;
 }
 
-static bool copy_directory(const cli_ifd_source *source, uint64_t ifd, const uint16_t *only, unsigned depth,
-                           cli_ifd_sink *sink, uint64_t *place, size_t *count)
+static bool copy_directory(const cli_ifd_source *source, uint64_t ifd, const selection *selected, cli_ifd_sink *sink,
+                           uint64_t *place)
 {
     size_t found;
     uint8_t *entries = load_entries(source, ifd, &found);
     cli_ifd_entry *chosen = entries ? malloc((found + 1) * sizeof *chosen) : NULL;
     bool done = chosen != NULL;
-    *count = done ? choose(source, ifd, entries, found, only, chosen) : 0;
-    done = done && copy_chosen(source, chosen, *count, depth, sink, place);
+    const size_t count = done ? choose(source, ifd, entries, found, selected->only, chosen) : 0;
+    done = done && copy_chosen(source, chosen, count, selected, sink, place);
     free(chosen);
     free(entries);
     return done;
 }
 
-bool cli_ifd_copy(const cli_ifd_source *source, uint64_t ifd, const uint16_t *only, cli_ifd_sink *sink, uint64_t *place,
-                  size_t *count)
+bool cli_ifd_copy(const cli_ifd_source *source, uint64_t ifd, const uint16_t *only, const cli_ifd_tag *more,
+                  cli_ifd_sink *sink, uint64_t *place)
 {
-    return copy_directory(source, ifd, only, 0, sink, place, count);
+    const selection selected = {.only = only, .more = more};
+    return copy_directory(source, ifd, &selected, sink, place);
 }

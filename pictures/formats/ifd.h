@@ -41,6 +41,9 @@ bool cli_ifd_find(const cli_ifd_source *source, uint64_t ifd, uint16_t tag, cli_
 /* The value as it is in the file; a 0 follows it. At most `most` bytes, else NULL. To be freed. */
 uint8_t *cli_ifd_load(const cli_ifd_source *source, const cli_ifd_entry *entry, size_t most);
 
+/* The same in the byte order of this machine. */
+uint8_t *cli_ifd_load_native(const cli_ifd_source *source, const cli_ifd_entry *entry, size_t most);
+
 /* The first number of an integer value; 0 if there is none. */
 uint64_t cli_ifd_number(const cli_ifd_source *source, const cli_ifd_entry *entry);
 
@@ -54,11 +57,16 @@ typedef struct cli_ifd_sink {
 
 bool cli_ifd_append(cli_ifd_sink *sink, const void *data, size_t bytes);
 
+/* A tag that the copy has beside those of the source: one number of 16 bits. */
+typedef struct cli_ifd_tag {
+    uint16_t tag, value;
+} cli_ifd_tag;
+
 /* Appends the directory at `ifd` with its values and the directories that its tags above point to. `only`: a list of
  * ascending tags, which ends with 0; NULL = all. Tags out of order and values of types that Exif does not have are left
- * out. *place becomes where in the file it will be, *count its number of tags. False if it is damaged, larger than
- * CLI_MOST_METADATA, or for want of memory. */
-bool cli_ifd_copy(const cli_ifd_source *source, uint64_t ifd, const uint16_t *only, cli_ifd_sink *sink, uint64_t *place,
-                  size_t *count);
+ * out. `more`: tags with numbers below those, which ascend too and end with 0; or NULL. *place becomes where in the
+ * file it will be. False if it is damaged, larger than CLI_MOST_METADATA, or for want of memory. */
+bool cli_ifd_copy(const cli_ifd_source *source, uint64_t ifd, const uint16_t *only, const cli_ifd_tag *more,
+                  cli_ifd_sink *sink, uint64_t *place);
 
 #endif

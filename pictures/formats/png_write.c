@@ -83,8 +83,8 @@ static void write_density(png_job *job)
         png_set_pHYs(job->png, job->info, (png_uint_32)x, (png_uint_32)y, PNG_RESOLUTION_METER);
 }
 
-/* Exif and XMP as chunks before the samples. Readers expect XMP uncompressed and under this keyword. IPTC has no place
- * in PNG. */
+/* Exif and XMP as chunks before the samples. Readers expect XMP uncompressed and under this keyword. The rest has no
+ * place in PNG. */
 static void write_metadata(png_job *job)
 {
     static const char head[] = "XML:com.adobe.xmp\0\0\0\0"; /* not compressed; no language, no translated keyword */
@@ -97,8 +97,10 @@ static void write_metadata(png_job *job)
         png_write_chunk_data(job->png, xmp->data, xmp->bytes);
         png_write_chunk_end(job->png);
     }
-    if (job->metadata->blobs[CLI_IPTC].data && !job->quiet)
-        cli_warning(job->output->name, "IPTC has no place in PNG and is left out; tif can hold it");
+    for (int kind = CLI_IPTC; kind <= CLI_GEO; kind++)
+        if (job->metadata->blobs[kind].data && !job->quiet)
+            cli_warning(job->output->name, "%s has no place in PNG and is left out; tif can hold it",
+                        cli_metadata_names[kind]);
 }
 
 static void write_header(png_job *job)

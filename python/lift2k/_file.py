@@ -7,6 +7,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Unpack
+from uuid import UUID
 
 import numpy as np
 
@@ -30,12 +31,14 @@ class Component:
 
 @dataclass(frozen=True)
 class Box:
-    """A box at the top level (depth 0), inside jp2h (1) or inside its resolution box (2)."""
+    """A box at the top level (depth 0), inside jp2h, an association or a UUID info box there (1), and so on."""
 
     type: str
     depth: int
     offset: int
     bytes: int
+    content: str = "other"  # "xmp", "exif", "iptc", "geotiff", "uuid", "xml", "label" or "other"
+    uuid: UUID | None = None  # of a UUID box
 
 
 @dataclass(frozen=True)
@@ -240,6 +243,34 @@ class Image:
         tile = self.tiles[index]
         return self.read(region=(tile.x0, tile.y0, tile.x1, tile.y1))
 
+    def read_box(self, box: Box) -> bytes:
+        """What a box of `boxes` holds: without its header, of a UUID box without the ID."""
+        data = _box_data(self._mine(), self.boxes.index(box))
+        return bytes(ffi.buffer(data.data, data.bytes)) if data.bytes else b""
+
+    def _first(self, content: str) -> bytes | None:
+        return next((self.read_box(box) for box in self.boxes if box.content == content and box.depth == 0), None)
+
+    @property
+    def xmp(self) -> bytes | None:
+        """The XMP packet, if there is one, as encode() takes it; and the same of the next ones."""
+        return self._first("xmp")
+
+    @property
+    def exif(self) -> bytes | None:
+        """Exif: a TIFF stream."""
+        return self._first("exif")
+
+    @property
+    def iptc(self) -> bytes | None:
+        """IPTC's IIM records."""
+        return self._first("iptc")
+
+    @property
+    def xml(self) -> list[bytes]:
+        """All XML documents, those of associations (GMLJP2) included."""
+        return [self.read_box(box) for box in self.boxes if box.content == "xml"]
+
     def coefficients(self, tile: int = 0) -> list[dict[str, Any]]:
         """For each component of a tile, its subbands by name ("LL5", "HL5", ... "HH1") as arrays of int32: 5/3 the
         coefficients, 9/7 the quantiser's indices with their signs. Copies: the library keeps them only for a moment."""
@@ -284,8 +315,20 @@ def _reopen(source: Any, coding: dict[str, Any], incomplete: bool) -> Image:
 def _boxes(decoder: _decoder.Decoder) -> Any:
     box, index = ffi.new("l2k_box *"), 0
     while lib.l2k_decoder_box(decoder.pointer, index, box) == lib.L2K_OK:
-        yield Box(ffi.string(box.type).decode("latin-1"), box.depth, box.offset, box.bytes)
+        kind, name = ffi.string(box.type).decode("latin-1"), None
+        content = {"xml ": "xml", "lbl ": "label"}.get(kind, "other")
+        if kind == "uuid":  # the others say it by their type, and need not be read for it
+            data = _box_data(decoder, index)
+            content = options.name_of("l2k_content", data.content)
+            name = UUID(bytes=bytes(data.uuid)) if content != "other" else None
+        yield Box(kind, box.depth, box.offset, box.bytes, content, name)
         index += 1
+
+
+def _box_data(decoder: _decoder.Decoder, index: int) -> Any:
+    data = ffi.new("l2k_box_data *")
+    decoder.call(lib.l2k_decoder_box_data, index, data)
+    return data
 
 
 def _complete(key: Any, ndim: int) -> list[Any]:

@@ -5,6 +5,7 @@ which there are; a value is a number, or, where it comes from an enum of its own
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from uuid import UUID
 from typing import Any, Literal, TypedDict
 
 from . import _call
@@ -83,6 +84,11 @@ class ImageOptions(TypedDict, total=False):
     colour: Colour  # gray for 1 or 2 components, srgb for 3 or 4
     channels: Sequence[Channel]  # of each component; the last of 2 or 4 is opacity
     icc: bytes
+    xmp: bytes | str  # an XMP packet
+    exif: bytes  # a TIFF stream
+    iptc: bytes  # IIM records
+    xml: bytes | str | Sequence[bytes | str]  # XML documents
+    uuid: Mapping[UUID | str, bytes]  # UUID boxes: ID and content
     density: tuple[float, float]  # pixels per metre, across and down
     origin: tuple[int, int]  # x and y of the image area on the reference grid
     subsampling: Sequence[tuple[int, int]]  # of each component, across and down

@@ -15,9 +15,13 @@ XMP = "\ufeff<x:xmpmeta xmlns:x='adobe:ns:meta/'><t>T\u00e4sschen</t></x:xmpmeta
 IPTC = b"\x1c\x02\x00\x00\x02\x00\x02\x1c\x02\x05\x00\x05title"
 UUIDS = {"xmp": bytes.fromhex("be7acfcb97a942e89c71999491e3afac"), "exif": b"JpgTiffExif->JP2",
          "iptc": bytes.fromhex("33c7a4d2b81d4723a0baf1a3e097ad38")}
-SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 7: 1, 9: 4, 10: 8, 13: 4, 16: 8}
-CODES = {3: "H", 4: "I", 5: "I", 9: "i", 10: "i", 13: "I", 16: "Q"}
+SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 7: 1, 9: 4, 10: 8, 12: 8, 13: 4, 16: 8}
+CODES = {3: "H", 4: "I", 5: "I", 9: "i", 10: "i", 12: "d", 13: "I", 16: "Q"}
 WIDTH, HEIGHT = 16, 12
+
+
+def text(value: str) -> tuple:
+    return 2, value.encode() + b"\0"
 
 
 class Tiff:
@@ -59,13 +63,11 @@ class Tiff:
         return bytes(self.data)
 
 
-def text(value: str) -> tuple:
-    return 2, value.encode() + b"\0"
-
-
 EXIF = {33434: (5, [1, 250]), 34855: (3, [200]), 36864: (7, b"0232"), 37380: (10, [-1, 3]), 37386: (5, [50, 1]),
         37500: (7, bytes(range(99))), 40965: {1: text("R98"), 2: (7, b"0100")}}
 GPS = {0: (1, b"\2\3\0\0"), 1: text("N"), 2: (5, [48, 1, 6, 1, 0, 1])}
+GEO = {33550: (12, [10.5, 10.5, 0]), 33922: (12, [0, 0, 0, 5e5, 53e5, 0]), 34735: (3, [1, 1, 0, 1, 1024, 0, 1, 1]),
+       34736: (12, [1 / 3]), 34737: text("a place|")}
 SAID = {270: text("a picture"), 271: text("Cam"), 272: text("M"), 306: text("2024:01:02 03:04:05"), 315: text("A. N. Other")}
 
 
@@ -98,7 +100,7 @@ def png(before: bytes, behind: bytes = b"") -> bytes:
 
 def make() -> None:
     files = {}
-    full = SAID | {274: (3, [6]), 700: (1, XMP), 33723: (7, IPTC), 34665: EXIF, 34853: GPS}
+    full = SAID | GEO | {274: (3, [6]), 700: (1, XMP), 33723: (7, IPTC), 34665: EXIF, 34853: GPS}
     for name, order, big in (("little", "<", False), ("large", ">", False), ("little-big", "<", True), ("large-big", ">", True)):
         files[f"{name}.tif"] = tiff(order, big, full)
         files[f"{name}.exif"] = exif(order, SAID | {274: (3, [6]), 34665: EXIF, 34853: GPS})
@@ -110,6 +112,7 @@ def make() -> None:
     files["packet.xmp"] = XMP.replace(b"T\xc3\xa4", b"other")
     # Hostile ones: lies about places and sizes; directories inside themselves.
     lies = {"beyond": {34665: (4, [1 << 30])}, "itself": {34665: (4, [8 + WIDTH * HEIGHT])}, "zero": {34665: (4, [0])},
+            "geo": {34735: (3, b"", (1 << 31) - 1, 8)}, "geo-kind": {33550: (3, [1]), 34735: (12, [1.0])},
             "many": {34665: {37500: (7, b"", (1 << 32) - 1, 8)}}, "far": {34665: {37500: (7, b"", 100, (1 << 32) - 9)}},
             "nested": {34665: {40965: {34665: {34853: {34665: EXIF}}}}}, "kind": {34665: (2, b"abc\0")},
             "much": {34665: {tag: (7, b"", 1 << 24, 0) for tag in range(50000, 50040)}}}
@@ -165,7 +168,7 @@ def tags(data: bytes) -> None:
                 value, = get("Q" if big else "I", value)
             if tag in (34665, 34853, 40965):
                 show(get(CODES[kind], value)[0], f"{path}{tag}/")
-            elif path or tag in SAID or tag in (274, 700, 33723):
+            elif path or tag in SAID or tag in (274, 700, 33723) or tag in GEO:
                 raw = kind in (1, 2, 7)
                 numbers = list(data[value:value + n]) if raw else list(get(CODES[kind], value, n * SIZES[kind] // struct.calcsize(CODES[kind])))
                 print(f"{path}{tag}", 7 if tag in (700, 33723) else kind, numbers)

@@ -64,6 +64,9 @@ l2k_status make_streams(l2k_volume *v)
 {
     l2k_cuda_volume *d = v->cuda;
     d->stream = (cudaStream_t)v->stream;
+    char reason[160];
+    if (!l2k_backend_usable(L2K_BACKEND_CUDA, reason, sizeof reason))
+        return l2k_fail(&v->context, L2K_ERROR_BACKEND, "CUDA: no usable GPU: %s", reason);
     if (d->on_device)
         return L2K_OK;
     L2K_TRY(check(v, cudaStreamCreateWithFlags(&d->stream, cudaStreamNonBlocking), "making a stream"));
