@@ -120,6 +120,18 @@ static void setup_precincts(const l2k_encoder *encoder, l2k_component_coding *co
     }
 }
 
+/* Magnitudes have 31 bits, quantiser indices 26 (quant/quantiser.h), and there are at most 7 guard bits. */
+static l2k_status check_planes(const l2k_context *context, unsigned precision, const l2k_component_coding *coding)
+{
+    const unsigned most = coding->own->quantised ? 26 : 31;
+    for (unsigned band = 0; band < coding->num_steps; band++)
+        if (coding->guard_bits > 7 || l2k_magnitude_bits(coding->steps[band], coding->guard_bits) > most)
+            return l2k_fail(context, L2K_ERROR_ARGUMENT,
+                            "%u levels of the %s wavelet make numbers of %u bits too large for code-blocks",
+                            coding->levels, coding->own->name, precision);
+    return L2K_OK;
+}
+
 static l2k_status setup_steps(const l2k_encoder *encoder, unsigned precision, l2k_component_coding *coding)
 {
     const l2k_context *context = &encoder->context;
@@ -128,6 +140,8 @@ static l2k_status setup_steps(const l2k_encoder *encoder, unsigned precision, l2
     coding->guard_bits = (uint8_t)l2k_guard_bits_of(wavelet, coding->levels);
     coding->num_steps = (uint8_t)(3 * coding->levels + 1);
     l2k_steps_choose(wavelet, precision, coding->levels, coding->steps);
+    if (coding->own)
+        L2K_TRY(check_planes(context, precision, coding));
     if (encoder->base_step == 0)
         return L2K_OK;
     if (!wavelet->quantised)
@@ -150,6 +164,8 @@ static l2k_status setup_component(const l2k_encoder *encoder, unsigned precision
     coding->style = (uint8_t)o[L2K_ENCODER_STYLE];
     coding->ht_passes = (uint8_t)o[L2K_ENCODER_HT_PASSES];
     coding->wavelet = (uint8_t)o[L2K_ENCODER_WAVELET];
+    coding->own = coding->wavelet > L2K_WAVELET_9_7 ? &encoder->own : NULL;
+    coding->kernel = l2k_coding_wavelet(coding)->code;
     setup_precincts(encoder, coding);
     return setup_steps(encoder, precision, coding);
 }
@@ -223,6 +239,15 @@ static void setup_capabilities(const int64_t *o, l2k_encoding *e)
         e->coding.capabilities.ht = L2K_HT_IRREVERSIBLE;
 }
 
+/* Rsiz of Part 2 (T.801, Table A.2). Readers disagree on which of two bits stands for whole-sample symmetric kernels,
+ * so both are set. */
+static void setup_extensions(const l2k_encoder *encoder, l2k_encoding *e)
+{
+    if (encoder->options[L2K_ENCODER_WAVELET] > L2K_WAVELET_9_7)
+        e->siz.profile |=
+            L2K_RSIZ_PART_2 | (l2k_kernel_is_symmetric(&encoder->own.kernel) ? L2K_RSIZ_SYMMETRIC : L2K_RSIZ_ARBITRARY);
+}
+
 static l2k_status setup_coding(const l2k_encoder *encoder, l2k_encoding *e)
 {
     const int64_t *o = encoder->options;
@@ -232,7 +257,9 @@ static l2k_status setup_coding(const l2k_encoder *encoder, l2k_encoding *e)
     L2K_TRY(check_style(e->context, o));
     L2K_TRY(setup_ht_targets(encoder, e));
     setup_capabilities(o, e);
-    e->device_coders = l2k_device_coder_for((unsigned)o[L2K_ENCODER_STYLE]);
+    setup_extensions(encoder, e);
+    if (o[L2K_ENCODER_WAVELET] <= L2K_WAVELET_9_7)
+        e->device_coders = l2k_device_coder_for((unsigned)o[L2K_ENCODER_STYLE]);
     e->coding.sop = o[L2K_ENCODER_SOP];
     e->coding.eph = o[L2K_ENCODER_EPH];
     e->coding.progression = (uint8_t)o[L2K_ENCODER_PROGRESSION];

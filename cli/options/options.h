@@ -57,6 +57,7 @@ typedef struct cli_options {
     double *layer_targets;
     size_t num_layer_targets;
     double base_step; /* 0 = the library's */
+    char *kernel;     /* the text of --kernel FILE; NULL: none, or a name */
     cli_raw raw;
     bool has_raw, by_rows, verify, ht;
 
