@@ -122,6 +122,18 @@ static void setup_precincts(const l2k_encoder *encoder, l2k_component_coding *co
     }
 }
 
+/* Magnitudes have 31 bits, quantiser indices 26 (quant/quantiser.h), and there are at most 7 guard bits. */
+static l2k_status check_planes(const l2k_context *context, unsigned precision, const l2k_component_coding *coding)
+{
+    const unsigned most = coding->own->quantised ? 26 : 31;
+    for (unsigned band = 0; band < coding->num_steps; band++)
+        if (coding->guard_bits > 7 || l2k_magnitude_bits(coding->steps[band], coding->guard_bits) > most)
+            return l2k_fail(context, L2K_ERROR_ARGUMENT,
+                            "%u levels of the %s wavelet make numbers of %u bits too large for code-blocks",
+                            coding->levels, coding->own->name, precision);
+    return L2K_OK;
+}
+
 static l2k_status setup_steps(const l2k_encoder *encoder, unsigned precision, l2k_component_coding *coding)
 {
     const l2k_context *context = &encoder->context;
@@ -132,6 +144,8 @@ static l2k_status setup_steps(const l2k_encoder *encoder, unsigned precision, l2
     coding->guard_bits = (uint8_t)(needed > L2K_GUARD_BITS ? l2k_max_u32(needed, bits) : bits);
     coding->num_steps = (uint8_t)(3 * coding->levels + 1);
     l2k_steps_choose(wavelet, precision, coding->levels, coding->steps);
+    if (coding->own)
+        L2K_TRY(check_planes(context, precision, coding));
     if (encoder->base_step == 0)
         return L2K_OK;
     if (!wavelet->quantised)
@@ -154,6 +168,8 @@ static l2k_status setup_component(const l2k_encoder *encoder, unsigned precision
     coding->style = (uint8_t)o[L2K_ENCODER_STYLE];
     coding->ht_passes = (uint8_t)o[L2K_ENCODER_HT_PASSES];
     coding->wavelet = (uint8_t)o[L2K_ENCODER_WAVELET];
+    coding->own = coding->wavelet > L2K_WAVELET_9_7 ? &encoder->own : NULL;
+    coding->kernel = l2k_coding_wavelet(coding)->code;
     setup_precincts(encoder, coding);
     return setup_steps(encoder, precision, coding);
 }
@@ -253,6 +269,15 @@ static l2k_status check_limits(const l2k_encoding *e, const int64_t *o)
     return L2K_OK;
 }
 
+/* Rsiz of Part 2 (T.801, Table A.2). Readers disagree on which of two bits stands for whole-sample symmetric kernels,
+ * so both are set. */
+static void setup_extensions(const l2k_encoder *encoder, l2k_encoding *e)
+{
+    if (encoder->options[L2K_ENCODER_WAVELET] > L2K_WAVELET_9_7)
+        e->siz.profile |=
+            L2K_RSIZ_PART_2 | (l2k_kernel_is_symmetric(&encoder->own.kernel) ? L2K_RSIZ_SYMMETRIC : L2K_RSIZ_ARBITRARY);
+}
+
 static l2k_status setup_coding(const l2k_encoder *encoder, l2k_encoding *e)
 {
     const int64_t *o = encoder->options;
@@ -263,7 +288,9 @@ static l2k_status setup_coding(const l2k_encoder *encoder, l2k_encoding *e)
     L2K_TRY(setup_ht_targets(encoder, e));
     L2K_TRY(check_limits(e, o));
     setup_capabilities(o, e);
-    if (o[L2K_ENCODER_GUARD_BITS] >= L2K_GUARD_BITS) /* devices add one bit at most */
+    setup_extensions(encoder, e);
+    /* Devices have the wavelets of Part 1, and add one guard bit at most. */
+    if (o[L2K_ENCODER_WAVELET] <= L2K_WAVELET_9_7 && o[L2K_ENCODER_GUARD_BITS] >= L2K_GUARD_BITS)
         e->device_coders = l2k_device_coder_for((unsigned)o[L2K_ENCODER_STYLE]);
     e->coding.sop = o[L2K_ENCODER_SOP];
     e->coding.eph = o[L2K_ENCODER_EPH];

@@ -58,8 +58,7 @@ static const char *wrong_step(const l2k_kernel *kernel, unsigned number)
     return wrong_taps(kernel, step);
 }
 
-/* What is wrong with a kernel; NULL: nothing. */
-static const char *wrong_kernel(const l2k_kernel *kernel)
+const char *l2k_kernel_wrong(const l2k_kernel *kernel)
 {
     if (kernel->num_steps == 0)
         return "no lifting steps";
@@ -77,12 +76,6 @@ static const char *wrong_kernel(const l2k_kernel *kernel)
     return l2k_kernel_reach(kernel) > L2K_KERNEL_REACH ? "a support of more than 64 samples to a side" : NULL;
 }
 
-l2k_status l2k_kernel_check(const l2k_context *context, const l2k_kernel *kernel, const char *subject)
-{
-    const char *wrong = wrong_kernel(kernel);
-    return wrong ? l2k_fail(context, L2K_ERROR_ARGUMENT, "%s: %s", subject, wrong) : L2K_OK;
-}
-
 static bool same_step(const l2k_kernel *kernel, const l2k_kernel_step *a, const l2k_kernel_step *b)
 {
     return a->high == b->high && a->offset == b->offset && a->num_taps == b->num_taps &&
@@ -90,13 +83,25 @@ static bool same_step(const l2k_kernel *kernel, const l2k_kernel_step *a, const 
            memcmp(a->taps, b->taps, a->num_taps * sizeof *a->taps) == 0;
 }
 
-/* Taps next to the changed sample mirror and clamp alike. */
-static bool reaches_borders(const l2k_kernel *kernel)
+bool l2k_kernel_has_borders(const l2k_kernel *kernel)
 {
     for (unsigned s = 0; s < kernel->num_steps; s++)
         if (l2k_kernel_first_tap(&kernel->steps[s]) < -1 || l2k_kernel_last_tap(&kernel->steps[s]) > 1)
             return true;
     return false;
+}
+
+bool l2k_kernel_is_symmetric(const l2k_kernel *kernel)
+{
+    for (unsigned s = 0; s < kernel->num_steps; s++) {
+        const l2k_kernel_step *step = &kernel->steps[s];
+        if (l2k_kernel_first_tap(step) != -l2k_kernel_last_tap(step))
+            return false;
+        for (unsigned k = 0; k < step->num_taps; k++)
+            if (step->taps[k] != step->taps[step->num_taps - 1 - k])
+                return false;
+    }
+    return true;
 }
 
 bool l2k_kernel_equals(const l2k_kernel *a, const l2k_kernel *b)
@@ -106,7 +111,7 @@ bool l2k_kernel_equals(const l2k_kernel *a, const l2k_kernel *b)
     for (unsigned s = 0; s < a->num_steps; s++)
         if (!same_step(a, &a->steps[s], &b->steps[s]))
             return false;
-    return a->mirrors == b->mirrors || !reaches_borders(a);
+    return a->mirrors == b->mirrors || !l2k_kernel_has_borders(a);
 }
 
 /* ---- Borders ------------------------------------------------------------------------------------------------- */

@@ -193,7 +193,8 @@ l2k_status l2k_kernel_parse(const l2k_context *context, const char *text, l2k_ke
     }
     if (!seen.kind)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "kernel: neither reversible nor irreversible");
-    return l2k_kernel_check(context, kernel, "kernel");
+    const char *wrong = l2k_kernel_wrong(kernel);
+    return wrong ? l2k_fail(context, L2K_ERROR_ARGUMENT, "kernel: %s", wrong) : L2K_OK;
 }
 
 /* ---- Writing ------------------------------------------------------------------------------------------------- */

@@ -132,6 +132,11 @@ static l2k_wavelet find_kernel(const l2k_kernel *kernel)
     return kernel->reversible ? L2K_WAVELET_REVERSIBLE_KERNEL : L2K_WAVELET_IRREVERSIBLE_KERNEL;
 }
 
+l2k_wavelet l2k_wavelet_of(const l2k_wavelet_descriptor *wavelet)
+{
+    return find_kernel(&wavelet->kernel);
+}
+
 l2k_wavelet l2k_wavelet_of_kernel(const l2k_kernel *kernel, l2k_wavelet_descriptor *out)
 {
     const l2k_wavelet wavelet = find_kernel(kernel);
@@ -141,4 +146,19 @@ l2k_wavelet l2k_wavelet_of_kernel(const l2k_kernel *kernel, l2k_wavelet_descript
     out->forward_scale[0] = out->inverse_scale[1] = reciprocal;
     out->forward_scale[1] = out->inverse_scale[0] = k;
     return wavelet;
+}
+
+static bool exists(l2k_wavelet wavelet)
+{
+    return (unsigned)wavelet < sizeof wavelets / sizeof *wavelets;
+}
+
+const char *l2k_wavelet_name(l2k_wavelet wavelet)
+{
+    return exists(wavelet) ? wavelets[wavelet].name : "unknown";
+}
+
+bool l2k_wavelet_reversible(l2k_wavelet wavelet)
+{
+    return exists(wavelet) && wavelets[wavelet].reversible;
 }

@@ -37,11 +37,17 @@ typedef struct l2k_kernel {
     l2k_kernel_step steps[L2K_KERNEL_STEPS];
 } l2k_kernel;
 
-/* L2K_ERROR_ARGUMENT, "SUBJECT: what is wrong", for a kernel that cannot be used. */
-l2k_status l2k_kernel_check(const l2k_context *context, const l2k_kernel *kernel, const char *subject);
+/* What is wrong with a kernel; NULL: it can be used. */
+const char *l2k_kernel_wrong(const l2k_kernel *kernel);
 
 /* Whether both transform alike. */
 bool l2k_kernel_equals(const l2k_kernel *a, const l2k_kernel *b);
+
+/* Whether every step's taps are whole-sample symmetric about the sample that changes. */
+bool l2k_kernel_is_symmetric(const l2k_kernel *kernel);
+
+/* Whether a step reaches further than to the neighbours, so that clamping and mirroring differ. */
+bool l2k_kernel_has_borders(const l2k_kernel *kernel);
 
 /* Reads the text that the public header describes. L2K_ERROR_ARGUMENT, which names the line. */
 l2k_status l2k_kernel_parse(const l2k_context *context, const char *text, l2k_kernel *kernel);
@@ -79,6 +85,9 @@ const l2k_wavelet_descriptor *l2k_wavelet_get(l2k_wavelet wavelet);
 
 /* The descriptor of a kernel that has passed its check, without norms and gains, and the wavelet that stands for it. */
 l2k_wavelet l2k_wavelet_of_kernel(const l2k_kernel *kernel, l2k_wavelet_descriptor *out);
+
+/* The wavelet of such a descriptor. */
+l2k_wavelet l2k_wavelet_of(const l2k_wavelet_descriptor *wavelet);
 
 /* How many samples further a window is read than it is wanted. */
 unsigned l2k_wavelet_reach(const l2k_wavelet_descriptor *wavelet);

@@ -46,7 +46,8 @@ l2k_step l2k_step_choose(const l2k_wavelet_descriptor *wavelet, unsigned precisi
     if (!wavelet->quantised)
         return (l2k_step){(uint8_t)(precision + log2_gain_of(wavelet, level, orientation)), 0};
     /* 1 / norm in units of 2^-13, as a power of two and the eleven bits below it. */
-    uint32_t fixed = (uint32_t)floor(8192.0 / l2k_subband_norm(wavelet, level, orientation));
+    const double reciprocal = floor(8192.0 / l2k_subband_norm(wavelet, level, orientation));
+    uint32_t fixed = (uint32_t)fmin(fmax(reciprocal, 1), 0x1p13 * (double)((uint32_t)1 << l2k_min_u32(precision, 16)));
     unsigned top = l2k_log2(fixed);
     uint32_t mantissa = top > 11 ? fixed >> (top - 11) : fixed << (11 - top);
     return (l2k_step){(uint8_t)(precision + 13 - top), (uint16_t)(mantissa & 0x7ff)};

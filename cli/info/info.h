@@ -6,6 +6,9 @@
 
 #define CLI_NUM_STYLES 8u
 
+/* The longest description of a kernel: 8 steps of 32 taps of up to 17 characters. */
+#define CLI_KERNEL_BYTES 8192
+
 /* "JP2", "JPH" (a codestream of Part 15 in JP2's boxes), or NULL for a bare codestream. */
 const char *cli_boxes_name(const l2k_info *info);
 

@@ -99,10 +99,22 @@ static void put_precincts(cli_json *json, const l2k_info *info)
     cli_json_close(json, ']');
 }
 
-static void put_coding(cli_json *json, const l2k_info *info)
+/* The description of the kernel, which --kernel takes. */
+static void put_kernel(cli_json *json, const l2k_decoder *decoder)
 {
-    cli_json_text(json, "wavelet", info->wavelet == L2K_WAVELET_5_3 ? "5/3" : "9/7");
-    cli_json_bool(json, "reversible", info->wavelet == L2K_WAVELET_5_3);
+    char text[CLI_KERNEL_BYTES];
+    size_t length;
+    if (l2k_decoder_kernel(decoder, 0, text, sizeof text, &length) == L2K_OK && length)
+        cli_json_text(json, "kernel", text);
+    else
+        cli_json_null(json, "kernel");
+}
+
+static void put_coding(cli_json *json, const l2k_info *info, const l2k_decoder *decoder)
+{
+    cli_json_text(json, "wavelet", l2k_wavelet_name(info->wavelet));
+    cli_json_bool(json, "reversible", l2k_wavelet_reversible(info->wavelet));
+    put_kernel(json, decoder);
     cli_json_number(json, "levels", info->levels);
     cli_json_text(json, "component_transform", cli_component_transform_name(info));
     put_blocks(json, info);
@@ -200,7 +212,7 @@ void cli_info_json(const char *name, const l2k_info *info, l2k_decoder *decoder)
     put_components(&json, info);
     put_colour(&json, info);
     put_tiles(&json, info);
-    put_coding(&json, info);
+    put_coding(&json, info, decoder);
     put_capabilities(&json, info);
     put_boxes(&json, decoder);
     cli_json_close(&json, '}');

@@ -235,6 +235,8 @@ bool cli_options_parse(cli_options *options, cli_command command, int count, cha
 
 void cli_options_free(cli_options *options)
 {
+    free(options->kernel);
+    options->kernel = NULL;
     free(options->layer_targets);
     options->layer_targets = NULL;
     free(options->boxes);

@@ -285,6 +285,38 @@ bool cli_take_psnr(const cli_option *row, const char *text, cli_options *options
     return parse_layers(row, text, L2K_TARGET_PSNR, options);
 }
 
+/* A small text, 0-terminated, that the options own; NULL after a report. */
+static char *read_text(const char *path)
+{
+    enum { MOST = 1 << 16 };
+    cli_input input;
+    if (!cli_input_open(&input, path))
+        return NULL;
+    char *text = malloc(MOST);
+    const size_t bytes = text ? cli_input_read(&input, text, MOST) : 0;
+    const bool complete = text && !cli_input_failed(&input) && bytes < MOST;
+    cli_input_close(&input);
+    if (complete) {
+        text[bytes] = 0;
+        return text;
+    }
+    cli_error(path, "%s", !text ? "out of memory" : bytes == MOST ? "too long for a kernel" : "cannot be read");
+    free(text);
+    return NULL;
+}
+
+bool cli_take_kernel(const cli_option *row, const char *text, cli_options *options)
+{
+    free(options->kernel);
+    options->kernel = NULL;
+    for (const cli_name *name = row->names; name->name; name++)
+        if (cli_same_text(text, name->name))
+            return set(&options->encoder[L2K_ENCODER_WAVELET], name->value);
+    options->encoder[L2K_ENCODER_WAVELET].given = false;
+    options->kernel = read_text(text);
+    return options->kernel != NULL;
+}
+
 bool cli_take_step(const cli_option *row, const char *text, cli_options *options)
 {
     if (!cli_parse_real(row->name, text, &options->base_step))

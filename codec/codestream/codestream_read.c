@@ -123,6 +123,7 @@ static l2k_status copy_changes(const l2k_context *context, const l2k_tile_coding
 static l2k_status copy_coding(const l2k_context *context, const l2k_codestream *cs, l2k_tile_coding *coding)
 {
     *coding = cs->coding;
+    coding->kernels = l2k_kernels_share(cs->coding.kernels);
     coding->components = NULL;
     coding->changes = NULL;
     coding->num_changes = 0;

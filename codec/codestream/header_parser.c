@@ -78,6 +78,7 @@ static const struct marker_rule {
     {L2K_CAP, "CAP", L2K_MAIN_HEADER, l2k_parse_cap},
     {L2K_PRF, "PRF", L2K_MAIN_HEADER, l2k_parse_prf},
     {L2K_CPF, "CPF", L2K_MAIN_HEADER, l2k_parse_cpf},
+    {L2K_ATK, "ATK", L2K_MAIN_HEADER | L2K_FIRST_PART_HEADER, l2k_parse_atk},
     {L2K_RGN, "RGN", L2K_MAIN_HEADER | ANY_PART, l2k_parse_rgn},
     {L2K_POC, "POC", L2K_MAIN_HEADER | ANY_PART, l2k_parse_poc},
     {L2K_PPM, "PPM", L2K_MAIN_HEADER, l2k_parse_packed},
@@ -148,8 +149,8 @@ static bool is_part_2(uint32_t marker)
 static l2k_status refuse_part_2(const l2k_context *context, uint32_t marker)
 {
     static const char names[][5] = {" QPD", " QPC"};
-    static const char more[][5] = {" DCO", " VMS", " DFS", " ADS", " MCT", " MCC", " NLT", " MCO", " CBD", " ATK"};
-    const char *name = marker < 0xFF70 ? names[marker - 0xFF5A] : marker < 0xFF7A ? more[marker - 0xFF70] : "";
+    static const char more[][5] = {" DCO", " VMS", " DFS", " ADS", " MCT", " MCC", " NLT", " MCO", " CBD"};
+    const char *name = marker < 0xFF70 ? names[marker - 0xFF5A] : marker < 0xFF79 ? more[marker - 0xFF70] : "";
     return l2k_fail(context, L2K_ERROR_UNSUPPORTED, "marker %04X%s of Part 2 is not supported", marker, name);
 }
 
@@ -187,7 +188,8 @@ static l2k_status check_component(const l2k_header_state *state, uint32_t c)
         return l2k_fail(state->context, L2K_ERROR_CORRUPT, "component %u: HT code-blocks that CAP does not announce",
                         c);
     if (coding->quantisation == L2K_QUANT_NONE && l2k_coding_wavelet(coding)->quantised)
-        return l2k_fail(state->context, L2K_ERROR_CORRUPT, "component %u: 9/7 wavelet without quantisation", c);
+        return l2k_fail(state->context, L2K_ERROR_CORRUPT, "component %u: %s wavelet without quantisation", c,
+                        l2k_coding_wavelet(coding)->name);
     if (coding->quantisation != L2K_QUANT_DERIVED && coding->num_steps < 3u * coding->levels + 1)
         return l2k_fail(state->context, L2K_ERROR_CORRUPT, "component %u: too few step sizes for %u levels", c,
                         coding->levels);
@@ -210,7 +212,7 @@ static l2k_status check_component_transform(const l2k_header_state *state)
     for (int c = 1; c < 3; c++) {
         if (size[c].dx != size[0].dx || size[c].dy != size[0].dy)
             return l2k_fail(state->context, L2K_ERROR_CORRUPT, "COD: a component transform of unequal components");
-        if (coding[c].wavelet != coding[0].wavelet)
+        if (coding[c].wavelet != coding[0].wavelet || coding[c].own != coding[0].own)
             return l2k_fail(state->context, L2K_ERROR_CORRUPT, "COD: a component transform of different wavelets");
     }
     return L2K_OK;
@@ -237,6 +239,7 @@ static l2k_status parse_segments(l2k_header_state *state, l2k_header_kind kind, 
     l2k_assign_common(state);
     for (uint32_t c = 0; c < state->siz->num_components; c++) {
         settle_style(&state->coding->capabilities, &state->coding->components[c]);
+        L2K_TRY(l2k_find_kernel(state, c));
         L2K_TRY(check_component(state, c));
     }
     return check_component_transform(state);

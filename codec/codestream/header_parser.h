@@ -44,7 +44,8 @@ l2k_status l2k_parse_siz(const l2k_context *context, const l2k_segment *segment,
 l2k_status l2k_parse_header(const l2k_context *context, const l2k_siz *siz, l2k_header_kind kind, const uint8_t **at,
                             const uint8_t *end, l2k_tile_coding *coding, const l2k_header_rest *rest);
 
-/* ---- Between header_parser.c, header_segments.c and header_capabilities.c --------------------------------------- */
+/* ---- Between header_parser.c, header_segments.c, header_kernels.c, header_capabilities.c
+ * --------------------------------------- */
 
 typedef struct l2k_header_state {
     const l2k_context *context;
@@ -73,6 +74,11 @@ l2k_status l2k_parse_poc(l2k_header_state *state, const l2k_segment *segment);
 l2k_status l2k_parse_cap(l2k_header_state *state, const l2k_segment *segment);
 l2k_status l2k_parse_prf(l2k_header_state *state, const l2k_segment *segment);
 l2k_status l2k_parse_cpf(l2k_header_state *state, const l2k_segment *segment);
+l2k_status l2k_parse_atk(l2k_header_state *state, const l2k_segment *segment);
+
+/* The wavelet of component c, by its index in COD or COC; ATK may come after these. */
+l2k_status l2k_find_kernel(const l2k_header_state *state, uint32_t c);
+
 l2k_status l2k_parse_packed(l2k_header_state *state, const l2k_segment *segment);
 
 #endif

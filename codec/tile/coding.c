@@ -5,10 +5,43 @@
 
 #include "base/memory.h"
 
+l2k_kernels *l2k_kernels_share(l2k_kernels *kernels)
+{
+    if (kernels)
+        atomic_fetch_add(&kernels->users, 1);
+    return kernels;
+}
+
+const l2k_wavelet_descriptor *l2k_kernels_find(const l2k_kernels *kernels, unsigned index)
+{
+    for (unsigned i = 0; kernels && i < kernels->count; i++)
+        if (kernels->of[i].code == index)
+            return &kernels->of[i];
+    return NULL;
+}
+
+l2k_status l2k_kernels_add(const l2k_context *context, l2k_kernels **kernels, const l2k_wavelet_descriptor *wavelet)
+{
+    const unsigned count = *kernels ? (*kernels)->count : 0;
+    l2k_kernels *more = l2k_allocate(context, 1, sizeof *more + (count + 1) * sizeof *more->of);
+    if (!more)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for a wavelet");
+    atomic_init(&more->users, 1);
+    more->count = count + 1;
+    if (count)
+        memcpy(more->of, (*kernels)->of, count * sizeof *more->of);
+    more->of[count] = *wavelet;
+    l2k_release(context, *kernels);
+    *kernels = more;
+    return L2K_OK;
+}
+
 void l2k_tile_coding_release(const l2k_context *context, l2k_tile_coding *coding)
 {
     l2k_release(context, coding->components);
     l2k_release(context, coding->changes);
+    if (coding->kernels && atomic_fetch_sub(&coding->kernels->users, 1) == 1)
+        l2k_release(context, coding->kernels);
     *coding = (l2k_tile_coding){0};
 }
 
@@ -16,6 +49,7 @@ l2k_status l2k_tile_coding_copy(const l2k_context *context, const l2k_tile_codin
                                 l2k_tile_coding *to)
 {
     *to = *from;
+    to->kernels = l2k_kernels_share(from->kernels);
     to->changes = NULL;
     to->components = l2k_allocate(context, num_components, sizeof *to->components);
     if (to->components && from->num_changes)

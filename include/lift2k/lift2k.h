@@ -243,6 +243,12 @@ typedef enum l2k_wavelet {
     L2K_WAVELET_IRREVERSIBLE_KERNEL
 } l2k_wavelet;
 
+/* "5/3", "dd-9-7" and so on; "reversible kernel" or "irreversible kernel" for the last two. Static, never NULL. */
+L2K_API const char *l2k_wavelet_name(l2k_wavelet wavelet);
+
+/* Whether the inverse restores every sample; the component transform of such wavelets is the RCT, else the ICT. */
+L2K_API bool l2k_wavelet_reversible(l2k_wavelet wavelet);
+
 /* Progression orders, valued as in Table A.16. */
 typedef enum l2k_progression { L2K_LRCP = 0, L2K_RLCP, L2K_RPCL, L2K_PCRL, L2K_CPRL } l2k_progression;
 
@@ -327,7 +333,7 @@ typedef struct l2k_encoder l2k_encoder;
 
 typedef enum l2k_encoder_option {
     L2K_ENCODER_FORMAT = 0,          /* l2k_format; JP2 */
-    L2K_ENCODER_WAVELET,             /* l2k_wavelet; 5/3 */
+    L2K_ENCODER_WAVELET,             /* l2k_wavelet, the last two by l2k_encoder_set_kernel; 5/3 */
     L2K_ENCODER_LEVELS,              /* decomposition levels 0 to 32; 5 */
     L2K_ENCODER_TILE_WIDTH,          /* 0 = one tile; 0 */
     L2K_ENCODER_TILE_HEIGHT,         /* 0 = one tile; 0 */
@@ -391,6 +397,11 @@ L2K_API l2k_status l2k_encoder_set(l2k_encoder *encoder, l2k_encoder_option opti
 /* Precinct sizes from the highest resolution down, powers of two 1 to 32768; further resolutions halve the last one
  * given, down to 2. Above the lowest resolution 1 counts as 2. count 0 = maximal precincts. The array is copied. */
 L2K_API l2k_status l2k_encoder_set_precincts(l2k_encoder *encoder, const l2k_size *sizes, size_t count);
+
+/* Sets the wavelet option to a lifting kernel that a text describes, as l2k_transform_set_kernel does. With any wavelet
+ * but Part 1's two the codestream is one of Part 2 (T.801): an ATK marker segment describes the kernel, and Rsiz says
+ * so. Errors: L2K_ERROR_ARGUMENT, L2K_ERROR_MEMORY, L2K_ERROR_STATE between begin and end of an image. */
+L2K_API l2k_status l2k_encoder_set_kernel(l2k_encoder *encoder, const char *text);
 
 /* Quality layers, one per target, from the coarsest to the finest; count 0 = one layer with everything. Copied.
  *
@@ -686,6 +697,12 @@ L2K_API l2k_status l2k_decoder_open_again(l2k_decoder *decoder, const l2k_decode
 /* Describes the opened file (A.5, A.6; Annex I). L2K_ERROR_STATE if none is open, also from the next functions. */
 L2K_API l2k_status l2k_decoder_info(l2k_decoder *decoder, l2k_info *info);
 
+/* Describes the lifting kernel of a component, of the main header, as the text that l2k_encoder_set_kernel takes: at
+ * most `bytes` with the 0 at its end. *length is what the whole text needs without that 0; 0, and "", for Part 1's
+ * wavelets. Also L2K_ERROR_ARGUMENT if there is no such component. */
+L2K_API l2k_status l2k_decoder_kernel(const l2k_decoder *decoder, uint32_t component, char *text, size_t bytes,
+                                      size_t *length);
+
 /* The box number `index` in file order; L2K_ERROR_ARGUMENT past the last one, without a message. */
 L2K_API l2k_status l2k_decoder_box(const l2k_decoder *decoder, size_t index, l2k_box *box);
 
@@ -904,8 +921,8 @@ L2K_API l2k_status l2k_transform_set_region(l2k_transform *transform, uint32_t x
 L2K_API l2k_status l2k_transform_device_bytes(const l2k_transform *transform, const l2k_image *tile, uint64_t *bytes);
 
 /* Prepares for a tile and allocates all memory. `tile` gives its area on the reference grid (x0, y0, x1, y1) and the
- * components' dx, dy, precision (forward: 1 to 24, irreversible to 16; inverse: 1 to 31) and is_signed; other members are
- * ignored. An untiled image is its own tile. Tile-components may be empty.
+ * components' dx, dy, precision (forward: 1 to 24, irreversible to 16; inverse: 1 to 31) and is_signed; other members
+ * are ignored. An untiled image is its own tile. Tile-components may be empty.
  *
  * May be called again, for another tile or other options. Views and subbands obtained before are then invalid, also if
  * it fails, which leaves the transform unprepared. Runs on device memory must have finished, and graphs that contain

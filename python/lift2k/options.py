@@ -34,7 +34,7 @@ class EncoderOptions(TypedDict, total=False):
     """Options of the library's encoder but for `timings`, and what its functions set."""
 
     format: Literal["jp2", "codestream"] | int
-    wavelet: Literal["5/3", "9/7"] | int
+    wavelet: Wavelet
     levels: int
     tile_width: int
     tile_height: int
