@@ -1,13 +1,14 @@
 /* Parts of a file in address space that is reserved for all of it. */
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE, madvise */
 #include "base/partial.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/memory.h"
+#include "base/pages.h"
+
+/* Bytes around a part that may be loaded together with it, by wide loads, though nothing depends on them. */
+#define MARGIN ((uint64_t)256)
 
 typedef struct l2k_partial_range {
     uint64_t from, to;
@@ -15,11 +16,10 @@ typedef struct l2k_partial_range {
 
 l2k_status l2k_partial_open(const l2k_context *context, const l2k_file *file, l2k_partial *partial)
 {
-    void *data = MAP_FAILED;
+    void *data = NULL;
     if (file->bytes > 0 && file->bytes <= SIZE_MAX)
-        data =
-            mmap(NULL, (size_t)file->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (data == MAP_FAILED)
+        data = l2k_pages_reserve((size_t)file->bytes);
+    if (!data)
         return l2k_fail(context, L2K_ERROR_MEMORY, "no address space for a file of %llu bytes",
                         (unsigned long long)file->bytes);
     *partial = (l2k_partial){.context = context, .file = *file, .data = data};
@@ -29,7 +29,7 @@ l2k_status l2k_partial_open(const l2k_context *context, const l2k_file *file, l2
 
 void l2k_partial_close(l2k_partial *partial)
 {
-    munmap(partial->data, (size_t)partial->file.bytes);
+    l2k_pages_release(partial->data, (size_t)partial->file.bytes);
     pthread_mutex_destroy(&partial->lock);
     l2k_release(partial->context, partial->read);
     *partial = (l2k_partial){0};
@@ -63,8 +63,18 @@ static l2k_status grow(l2k_partial *partial)
     return L2K_OK;
 }
 
+static l2k_status take_pages(const l2k_partial *partial, uint64_t from, uint64_t to)
+{
+    from = from > MARGIN ? from - MARGIN : 0;
+    to = partial->file.bytes - to > MARGIN ? to + MARGIN : partial->file.bytes;
+    if (!l2k_pages_use(partial->data + from, (size_t)(to - from)))
+        return l2k_fail(partial->context, L2K_ERROR_MEMORY, "out of memory for a part of a file");
+    return L2K_OK;
+}
+
 static l2k_status read_part(l2k_partial *partial, uint64_t from, uint64_t to)
 {
+    L2K_TRY(take_pages(partial, from, to));
     partial->calls++;
     if (partial->file.read_at(partial->file.user, from, partial->data + from, (size_t)(to - from)) != 0)
         return l2k_fail(partial->context, L2K_ERROR_IO, "reading failed");
@@ -112,7 +122,7 @@ l2k_status l2k_partial_need(l2k_partial *partial, const uint8_t *from, const uin
 
 void l2k_partial_forget(l2k_partial *partial, const uint8_t *from)
 {
-    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    const uint64_t page = l2k_page_size();
     const uint64_t start = ((uint64_t)(from - partial->data) + page - 1) / page * page;
     if (start >= partial->file.bytes)
         return;
@@ -120,7 +130,7 @@ void l2k_partial_forget(l2k_partial *partial, const uint8_t *from)
     if (count < partial->num_read && partial->read[count].from < start)
         partial->read[count++].to = start;
     partial->num_read = count;
-    madvise(partial->data + start, (size_t)(partial->file.bytes - start), MADV_DONTNEED);
+    l2k_pages_forget(partial->data + start, (size_t)(partial->file.bytes - start));
 }
 
 uint64_t l2k_partial_present(const l2k_partial *partial)
