@@ -158,9 +158,8 @@ int l2k_isatty(int descriptor)
 
 int l2k_fcntl(int descriptor, int command)
 {
-    const intptr_t file = _get_osfhandle(descriptor);
     (void)command;
-    return file == -1 || file == -2 ? -1 : 0; /* -2: no console to write to, but the descriptor is taken */
+    return _get_osfhandle(descriptor) == -1 ? -1 : 0; /* -2: a standard stream without a file, which fails when used */
 }
 
 /* ---- Opening and reading --------------------------------------------------------------------------------------- */
