@@ -114,7 +114,7 @@ header_in_cpp() {
     local compiler standard
     system="the header in C++"
     printf '#include "lift2k/lift2k.h"\nint main() { return *l2k_version() == 0; }\n' >"$builds/header.cpp"
-    for compiler in g++ clang++ x86_64-w64-mingw32-g++ aarch64-linux-gnu-g++; do
+    for compiler in g++ clang++ x86_64-w64-mingw32-g++; do
         needs $compiler || continue
         for standard in c++98 c++11 c++17 c++20; do
             $compiler -std=$standard -pedantic -Wall -Wextra -Werror -Wno-long-long -Wno-c++98-compat-pedantic -fsyntax-only \
