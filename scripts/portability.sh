@@ -94,7 +94,7 @@ run() {
     system=$1
     shift
     local names="unit_${selection// / unit_} fuzz_round_trip"
-    [ "$system" != windows ] || names="$names windows"
+    [ "$system" != windows ] || names="$names windows_calls"
     if [ -n "$all" ] || [ "$system" = aarch64 ]; then
         build "$builds/$system" all "$@" || return 0
         tests "$builds/$system" -E "$slow"

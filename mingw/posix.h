@@ -5,8 +5,8 @@
  * Names of files are UTF-8 and may be longer than 260 characters; "/" separates folders, "\" as well where Windows
  * gets the name as it stands; "/dev/null" is NUL. Files are opened in binary mode, are not inherited, and can be
  * renamed, replaced and removed while they are open. Descriptors and streams are those of the C library. */
-#ifndef L2K_WINDOWS_POSIX_H
-#define L2K_WINDOWS_POSIX_H
+#ifndef L2K_MINGW_POSIX_H
+#define L2K_MINGW_POSIX_H
 
 #include <errno.h>
 #include <fcntl.h>

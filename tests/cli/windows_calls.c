@@ -112,11 +112,11 @@ int main(int count, char **arguments)
     static const char *const files[] = {"small.pgm", "small.jp2", "kept.pgm"};
     char command[MAX_PATH];
     if (count != 2 || !GetFullPathNameA(arguments[1], sizeof command, command, NULL)) {
-        fprintf(stderr, "windows LIFT2K: the command to test\n");
+        fprintf(stderr, "windows_calls LIFT2K: the command to test\n");
         return 2;
     }
-    CreateDirectoryA("windows-test", NULL);
-    SetCurrentDirectoryA("windows-test");
+    CreateDirectoryA("windows-calls", NULL);
+    SetCurrentDirectoryA("windows-calls");
     make_picture();
     test_timeout(command);
     test_kept(command);
@@ -125,7 +125,7 @@ int main(int count, char **arguments)
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         remove(files[i]);
     SetCurrentDirectoryA("..");
-    RemoveDirectoryA("windows-test");
+    RemoveDirectoryA("windows-calls");
     printf("%u failures\n", failures);
     return failures > 0;
 }
