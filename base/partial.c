@@ -1,14 +1,15 @@
 /* Parts of a file in address space that is reserved for all of it. */
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE, madvise */
 #include "base/partial.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/memory.h"
+#include "base/pages.h"
 #include "base/pool.h"
+
+/* Bytes around a part that may be loaded together with it, by wide loads, though nothing depends on them. */
+#define MARGIN ((uint64_t)256)
 
 typedef struct l2k_partial_range {
     uint64_t from, to;
@@ -16,11 +17,10 @@ typedef struct l2k_partial_range {
 
 l2k_status l2k_partial_open(const l2k_context *context, const l2k_file *file, l2k_partial *partial)
 {
-    void *data = MAP_FAILED;
+    void *data = NULL;
     if (file->bytes > 0 && file->bytes <= SIZE_MAX)
-        data =
-            mmap(NULL, (size_t)file->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (data == MAP_FAILED)
+        data = l2k_pages_reserve((size_t)file->bytes);
+    if (!data)
         return l2k_fail(context, L2K_ERROR_MEMORY, "no address space for a file of %llu bytes",
                         (unsigned long long)file->bytes);
     *partial = (l2k_partial){.context = context, .file = *file, .data = data};
@@ -73,14 +73,24 @@ static l2k_status count(const l2k_partial *partial, uint64_t bytes)
 void l2k_partial_close(l2k_partial *partial)
 {
     uncount(partial, l2k_partial_present(partial));
-    munmap(partial->data, (size_t)partial->file.bytes);
+    l2k_pages_release(partial->data, (size_t)partial->file.bytes);
     pthread_mutex_destroy(&partial->lock);
     l2k_release(partial->context, partial->read);
     *partial = (l2k_partial){0};
 }
 
+static l2k_status take_pages(const l2k_partial *partial, uint64_t from, uint64_t to)
+{
+    from = from > MARGIN ? from - MARGIN : 0;
+    to = partial->file.bytes - to > MARGIN ? to + MARGIN : partial->file.bytes;
+    if (!l2k_pages_use(partial->data + from, (size_t)(to - from)))
+        return l2k_fail(partial->context, L2K_ERROR_MEMORY, "out of memory for a part of a file");
+    return L2K_OK;
+}
+
 static l2k_status read_part(l2k_partial *partial, uint64_t from, uint64_t to)
 {
+    L2K_TRY(take_pages(partial, from, to));
     partial->calls++;
     if (partial->file.read_at(partial->file.user, from, partial->data + from, (size_t)(to - from)) != 0)
         return l2k_fail(partial->context, L2K_ERROR_IO, "reading failed");
@@ -169,12 +179,12 @@ static l2k_status take_out(l2k_partial *partial, uint64_t from, uint64_t to)
 
 void l2k_partial_forget(l2k_partial *partial, const uint8_t *from, const uint8_t *to)
 {
-    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), before = l2k_partial_present(partial);
+    const uint64_t page = l2k_page_size(), before = l2k_partial_present(partial);
     const uint64_t start = ((uint64_t)(from - partial->data) + page - 1) / page * page;
     const uint64_t end = (uint64_t)(to - partial->data) / page * page;
     if (start >= end || take_out(partial, start, end) != L2K_OK)
         return;
-    madvise(partial->data + start, (size_t)(end - start), MADV_DONTNEED);
+    l2k_pages_forget(partial->data + start, (size_t)(end - start));
     uncount(partial, before - l2k_partial_present(partial));
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "pictures/files/file.h"
 #include "pictures/user/report.h"
 
 enum { MAX_OPTIONS = 96 };
@@ -202,6 +203,8 @@ static bool check_next(const tables *t, int count, char **arguments)
 
 static bool take_row(cli_options *options, const cli_option *row)
 {
+    if (row->parse == cli_take_out_dir)
+        cli_take_separators(optarg);
     if (row->input == CLI_PICTURE_INPUT)
         options->picture_option = row->name;
     else if (row->input == CLI_CODED_INPUT)
@@ -230,6 +233,8 @@ bool cli_options_parse(cli_options *options, cli_command command, int count, cha
     }
     options->names = arguments + optind;
     options->num_names = count - optind;
+    for (int i = 0; i < options->num_names; i++)
+        cli_take_separators(options->names[i]);
     return true;
 }
 
