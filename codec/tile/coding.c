@@ -1,9 +1,16 @@
 /* Coding parameters of a tile (Annex A.6), and what follows from them for the transform (E-5). */
 #include "codec/tile/coding.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/memory.h"
+
+struct l2k_kernels {
+    atomic_uint users;
+    unsigned count;
+    l2k_wavelet_descriptor of[];
+};
 
 l2k_kernels *l2k_kernels_share(l2k_kernels *kernels)
 {

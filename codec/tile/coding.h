@@ -2,8 +2,6 @@
 #ifndef L2K_CODEC_TILE_CODING_H
 #define L2K_CODEC_TILE_CODING_H
 
-#include <stdatomic.h>
-
 #include "dwt/wavelet.h"
 #include "quant/steps.h"
 #include "tiling/geometry.h"
@@ -21,11 +19,7 @@ typedef enum l2k_quantisation { L2K_QUANT_NONE = 0, L2K_QUANT_DERIVED = 1, L2K_Q
 
 /* The kernels of the main header's ATK segments, shared by the codings of all tiles; `code` of a descriptor is its
  * index there (T.801, A.3). */
-typedef struct l2k_kernels {
-    atomic_uint users;
-    unsigned count;
-    l2k_wavelet_descriptor of[];
-} l2k_kernels;
+typedef struct l2k_kernels l2k_kernels;
 
 /* COD or COC, and QCD or QCC, of one tile-component (A.6.1, A.6.2, A.6.4, A.6.5). */
 typedef struct l2k_component_coding {
