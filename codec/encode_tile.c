@@ -295,18 +295,22 @@ l2k_status l2k_encode_tile_blocks(const l2k_encode_job *job, l2k_team *team, con
     return l2k_encode_blocks(job, team, turn->slot->plan, tile);
 }
 
+bool l2k_encode_needs_guard_bit(const l2k_encoder *encoder)
+{
+    bool needed = false;
+    for (uint32_t t = 0; t < encoder->num_tiles; t++)
+        needed |= encoder->tiles[t].needs_guard_bit;
+    return needed;
+}
+
 /* A third guard bit only where it is needed, so that all other files stay what OpenJPEG writes. By rows, the main
  * header has been written by then, and the tile-parts' own headers say it. Returns the bits that these are to add. */
 unsigned l2k_encode_add_guard_bit(l2k_encoder *encoder, bool whole)
 {
-    bool needed = false;
+    const bool needed = l2k_encode_needs_guard_bit(encoder);
     l2k_encoding *e = &encoder->encoding;
-    for (uint32_t t = 0; t < encoder->num_tiles; t++)
-        needed |= encoder->tiles[t].needs_guard_bit;
     for (uint32_t t = 0; needed && t < encoder->num_tiles; t++)
         l2k_tile_add_guard_bit(&encoder->tiles[t]);
-    if (needed && !encoder->output.packets.bytes)
-        l2k_output_restart(&encoder->output); /* packets count bit-planes from there */
     for (uint32_t c = 0; needed && whole && c < e->siz.num_components; c++)
         e->coding.components[c].guard_bits++;
     return needed && !whole;

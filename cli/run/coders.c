@@ -13,10 +13,17 @@
 #define SMALL_PICTURE ((uint64_t)4 << 20)
 #define SMALL_CODED   ((uint64_t)2 << 20)
 
-/* With a device, so many at once, if they have no more bytes together. */
-#define MOST_ON_DEVICE ((unsigned)8)
-#define MOST_PICTURES  ((uint64_t)512 << 20)
-#define MOST_CODED     ((uint64_t)128 << 20)
+/* With devices, so many at once on each, and on several together, if on each they have no more bytes together: [0]
+ * encode, pictures; [1] decode, JPEG 2000 files. Each has memory there that must be pinned, which takes long; to
+ * decode, the device needs longer and more is written, so that more files at once keep both busy. Measured with two
+ * H200 and 32 processors, photographs of 3840 x 2160 as PPM in memory. */
+static const struct {
+    unsigned on_device, together;
+    uint64_t bytes;
+} most_on_devices[2] = {{8, 12, (uint64_t)512 << 20}, {16, 16, (uint64_t)256 << 20}};
+
+/* On each of several, even if they are more together. */
+enum { LEAST_ON_DEVICE = 4 };
 
 /* Bytes of all files together from which `auto` may open the device: [0] encode, pictures; [1] decode, JPEG 2000 files.
  * What it is then used for, the library decides. Measured on an H100 with 16 processors, photographs of 3840 x 2160 as
@@ -91,10 +98,18 @@ static void choose_backend(const cli_tasks *tasks, const cli_options *options, c
         share->gpu_min_samples = (cli_setting){WHERE_FASTER, true};
 }
 
-static unsigned coders_on_device(const sizes *all, bool decodes)
+static unsigned least_of(uint64_t a, uint64_t b)
 {
-    const uint64_t room = (decodes ? MOST_CODED : MOST_PICTURES) / (all->largest ? all->largest : 1);
-    return room < MOST_ON_DEVICE ? (unsigned)room : MOST_ON_DEVICE;
+    return (unsigned)(a < b ? a : b);
+}
+
+/* On each of so many devices. */
+static unsigned coders_on_device(const sizes *all, bool decodes, unsigned devices)
+{
+    const uint64_t room = most_on_devices[decodes].bytes / (all->largest ? all->largest : 1);
+    const unsigned part = most_on_devices[decodes].together / devices, least = LEAST_ON_DEVICE;
+    const unsigned most = devices > 1 ? (part > least ? part : least) : most_on_devices[decodes].on_device;
+    return least_of(room, most);
 }
 
 static unsigned choose_coders(const cli_options *options, const sizes *all, const cli_share *share, unsigned threads)
@@ -104,7 +119,8 @@ static unsigned choose_coders(const cli_options *options, const sizes *all, cons
         return (unsigned)options->in_flight.value;
     if (all->unknown || options->by_rows || cli_allowed.memory != CLI_NO_LIMIT)
         return 1;
-    const unsigned devices = cli_devices_count(&share->devices), each = coders_on_device(all, decodes);
+    const unsigned devices = cli_devices_count(&share->devices);
+    const unsigned each = coders_on_device(all, decodes, devices ? devices : 1);
     if (devices)
         return devices * (each ? each : 1);
     if (cli_setting_or(share->backend, L2K_BACKEND_AUTO) != L2K_BACKEND_CPU &&
