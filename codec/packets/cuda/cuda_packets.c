@@ -37,6 +37,7 @@ static size_t aligned(size_t bytes)
 /* What the parts of a tile's packets are together. */
 typedef struct part_sums {
     uint64_t parts, blocks, nodes, words, headers;
+    uint64_t samples_bytes; /* of the samples, as their precision says */
 } part_sums;
 
 static uint64_t count_nodes(uint32_t across, uint32_t down)
@@ -137,6 +138,8 @@ static uint32_t *list_parts(const l2k_context *context, const l2k_tile *tile, l2
             first[c * RESOLUTIONS + r] = (uint32_t)sums->parts;
             list_resolution(tile, &component->resolutions[r], parts, sums);
         }
+        const uint64_t area = (uint64_t)l2k_rect_width(component->rect) * l2k_rect_height(component->rect);
+        sums->samples_bytes += area * component->precision / 8;
     }
     return first;
 }
@@ -176,16 +179,10 @@ static l2k_status list_packets(const l2k_context *context, const l2k_tile *tile,
 
 /* ---- Memory -------------------------------------------------------------------------------------------------- */
 
-/* Pinned memory for packets of so many bytes, with headers around them. It is taken once they have been counted:
- * pinning memory takes longer than anything else about a first image. */
+/* Pinned memory for packets of so many bytes, with headers around them. */
 static l2k_status reserve_out(l2k_packet_maker *m, uint64_t bytes)
 {
     return l2k_cuda_reserve(m->context, &m->out, (size_t)bytes + L2K_PACKETS_FRONT + L2K_PACKETS_BACK);
-}
-
-static size_t room_in_out(const l2k_packet_maker *m)
-{
-    return m->out.bytes ? m->out.bytes - L2K_PACKETS_FRONT - L2K_PACKETS_BACK : 0;
 }
 
 /* After the lists: counters and sizes, which come back, and what stays. */
@@ -212,6 +209,12 @@ static l2k_status lay_out(l2k_packet_maker *m, const part_sums *sums)
     run->words = (uint32_t *)(at + words);
     run->headers = (uint32_t *)(at + headers);
     return L2K_OK;
+}
+
+/* Few images take more bytes than their samples; these get more room when they come. */
+static uint64_t usual_bytes(const part_sums *sums)
+{
+    return sums->samples_bytes + sums->samples_bytes / 4 + 4 * sums->headers + ((uint64_t)1 << 16);
 }
 
 static l2k_status no_list(const l2k_packet_maker *m)
@@ -253,6 +256,7 @@ static l2k_status make_lists(l2k_packet_maker *m, const l2k_tile *tile, void *st
     m->run.many_blocks = most.blocks > 128;
     m->run.shared_nodes = most.nodes <= L2K_SHARED_NODES;
     L2K_TRY(lay_out(m, &sums));
+    L2K_TRY(reserve_out(m, usual_bytes(&sums)));
     return l2k_cuda_upload(m->context, stream, m->device.at, m->pinned.at, packets + parts);
 }
 
@@ -320,7 +324,8 @@ static l2k_status add_guard_bit(l2k_packet_maker *m, void *stream, bool lengths)
 /* The bytes that have not come down yet, in memory that has room for them. */
 static l2k_status fetch_rest(l2k_packet_maker *m, uint64_t bytes, void *stream)
 {
-    if (bytes > room_in_out(m) || !m->out.bytes) {
+    const size_t room = m->out.bytes - L2K_PACKETS_FRONT - L2K_PACKETS_BACK;
+    if (bytes > room) {
         m->expected = 0;
         L2K_TRY(reserve_out(m, bytes + bytes / 4));
     }
@@ -335,7 +340,7 @@ static l2k_status fetch_rest(l2k_packet_maker *m, uint64_t bytes, void *stream)
 /* Another image of this size may take a little more. */
 static void expect(l2k_packet_maker *m, uint64_t bytes)
 {
-    const uint64_t more = bytes + bytes / 64, room = room_in_out(m);
+    const uint64_t more = bytes + bytes / 64, room = m->out.bytes - L2K_PACKETS_FRONT - L2K_PACKETS_BACK;
     const uint64_t least = m->run.capacity < room ? m->run.capacity : room;
     m->expected = (size_t)(more < least ? more : least);
 }
