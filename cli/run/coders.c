@@ -13,14 +13,15 @@
 #define SMALL_PICTURE ((uint64_t)4 << 20)
 #define SMALL_CODED   ((uint64_t)2 << 20)
 
-/* With devices, so many at once on each, and on several together, if on each they have no more bytes together: [0]
- * encode, pictures; [1] decode, JPEG 2000 files. Each has memory there that must be pinned, which takes long; to
- * decode, the device needs longer and more is written, so that more files at once keep both busy. Measured with two
- * H200 and 32 processors, photographs of 3840 x 2160 as PPM in memory. */
+/* With devices, so many at once, if on each they have no more bytes together: [0] encode, pictures; [1] decode, JPEG
+ * 2000 files, with half as many processors. Each has pinned memory, which takes long to allocate; when decoding, the
+ * device needs longer and more is written, so that more files at once keep both busy. Measured with one and two H200
+ * and 32 processors, photographs of 3840 x 2160 as PPM in memory. */
+#define MOST_ON_DEVICE ((unsigned)8)
 static const struct {
-    unsigned on_device, together;
+    unsigned together; /* on several devices; decode: also on one */
     uint64_t bytes;
-} most_on_devices[2] = {{8, 12, (uint64_t)512 << 20}, {16, 16, (uint64_t)256 << 20}};
+} most_on_devices[2] = {{12, (uint64_t)512 << 20}, {16, (uint64_t)256 << 20}};
 
 /* On each of several, even if they are more together. */
 enum { LEAST_ON_DEVICE = 4 };
@@ -98,18 +99,20 @@ static void choose_backend(const cli_tasks *tasks, const cli_options *options, c
         share->gpu_min_samples = (cli_setting){WHERE_FASTER, true};
 }
 
-static unsigned least_of(uint64_t a, uint64_t b)
+static unsigned within(unsigned least, unsigned n, unsigned most)
 {
-    return (unsigned)(a < b ? a : b);
+    return n < least ? least : n > most ? most : n;
 }
 
 /* On each of so many devices. */
-static unsigned coders_on_device(const sizes *all, bool decodes, unsigned devices)
+static unsigned coders_on_device(const sizes *all, bool decodes, unsigned devices, unsigned threads)
 {
     const uint64_t room = most_on_devices[decodes].bytes / (all->largest ? all->largest : 1);
-    const unsigned part = most_on_devices[decodes].together / devices, least = LEAST_ON_DEVICE;
-    const unsigned most = devices > 1 ? (part > least ? part : least) : most_on_devices[decodes].on_device;
-    return least_of(room, most);
+    const unsigned together = most_on_devices[decodes].together;
+    unsigned each = decodes ? within(MOST_ON_DEVICE, threads / 2, together) : MOST_ON_DEVICE;
+    if (devices > 1)
+        each = within(LEAST_ON_DEVICE, together / devices, MOST_ON_DEVICE);
+    return room < each ? (unsigned)room : each;
 }
 
 static unsigned choose_coders(const cli_options *options, const sizes *all, const cli_share *share, unsigned threads)
@@ -120,7 +123,7 @@ static unsigned choose_coders(const cli_options *options, const sizes *all, cons
     if (all->unknown || options->by_rows || cli_allowed.memory != CLI_NO_LIMIT)
         return 1;
     const unsigned devices = cli_devices_count(&share->devices);
-    const unsigned each = coders_on_device(all, decodes, devices ? devices : 1);
+    const unsigned each = coders_on_device(all, decodes, devices ? devices : 1, threads);
     if (devices)
         return devices * (each ? each : 1);
     if (cli_setting_or(share->backend, L2K_BACKEND_AUTO) != L2K_BACKEND_CPU &&
