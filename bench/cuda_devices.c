@@ -1,6 +1,7 @@
 /* cuda_devices: how much faster several GPUs are than one, through the library, from and to pinned host memory: many
  * pictures of one size in a batch, and one large picture in tiles, with HT and MQ code-blocks; beside it plain copies
- * of the same bytes, since the devices may share a bus. Seconds, the best of some turns, and how many times faster.
+ * of the same bytes in the same pieces, since the devices may share a bus. Seconds, the best of some turns, and how
+ * many times faster.
  *
  *     cuda_devices [--count N] [--buffers N] [--side N] [--tile N] [--turns N] [--devices N] PICTURE
  *
@@ -188,41 +189,78 @@ static double decode_all(work *w)
     return seconds;
 }
 
-/* Plain copies: what goes up, and what comes down, in two streams of each device. */
+/* Plain copies: what goes up, and what comes down, in two streams of each device: pictures and their code, or the rows
+ * of a tile and its part of the code. */
 typedef struct copier {
-    work *work;
+    const work *work;
     int device;
     bool decodes;
     pthread_t thread;
     pthread_barrier_t *ready;
+    void *pixels, *code; /* on the device */
+    cudaStream_t with_pixels, with_code;
 } copier;
+
+static bool copy_pixels(const copier *k, uint8_t *host, size_t pitch, size_t row, size_t rows)
+{
+    const size_t packed = row < pitch ? (size_t)tile * 3 : pitch;
+    return k->decodes
+               ? cudaMemcpy2DAsync(host, pitch, k->pixels, packed, row, rows, cudaMemcpyDeviceToHost, k->with_pixels) ==
+                     cudaSuccess
+               : cudaMemcpy2DAsync(k->pixels, packed, host, pitch, row, rows, cudaMemcpyHostToDevice, k->with_pixels) ==
+                     cudaSuccess;
+}
+
+static bool copy_code(const copier *k, uint8_t *host, size_t bytes)
+{
+    return k->decodes ? cudaMemcpyAsync(k->code, host, bytes, cudaMemcpyHostToDevice, k->with_code) == cudaSuccess
+                      : cudaMemcpyAsync(host, k->code, bytes, cudaMemcpyDeviceToHost, k->with_code) == cudaSuccess;
+}
+
+static void copy_pictures(const copier *k)
+{
+    const work *w = k->work;
+    const size_t pitch = 3 * (size_t)w->scene.width;
+    for (unsigned i = (unsigned)k->device; i < w->items; i += w->devices) {
+        const unsigned b = i % w->num_buffers;
+        check(copy_pixels(k, k->decodes ? w->decoded[b] : w->pixels[b], pitch, pitch, w->scene.height) &&
+                  copy_code(k, k->decodes ? w->code[b] : w->decoded[b], w->code_bytes),
+              "a copy");
+    }
+}
+
+static void copy_tiles(const copier *k)
+{
+    const work *w = k->work;
+    const uint32_t across = (w->scene.width + tile - 1) / tile, tiles = across * across;
+    const size_t pitch = 3 * (size_t)w->scene.width, code = w->code_bytes / tiles;
+    uint8_t *pixels = k->decodes ? w->decoded[0] : w->pixels[0];
+    for (uint32_t t = (uint32_t)k->device; t < tiles; t += w->devices) {
+        const uint32_t x = t % across * tile, y = t / across * tile, end = w->scene.width;
+        const uint32_t width = x + tile < end ? tile : end - x, height = y + tile < end ? tile : end - y;
+        check(copy_pixels(k, pixels + y * pitch + 3 * (size_t)x, pitch, 3 * (size_t)width, height) &&
+                  copy_code(k, (k->decodes ? w->code[0] : w->decoded[0]) + t * code, code),
+              "a copy");
+    }
+}
 
 static void *copy(void *opaque)
 {
     copier *k = opaque;
     const work *w = k->work;
-    const size_t up = k->decodes ? w->code_bytes : w->scene.bytes, down = k->decodes ? w->scene.bytes : w->code_bytes;
-    uint8_t *const *from = k->decodes ? w->code : w->pixels;
-    void *device[2];
-    cudaStream_t streams[2];
-    check(cudaSetDevice(k->device) == cudaSuccess && cudaMalloc(&device[0], up) == cudaSuccess &&
-              cudaMalloc(&device[1], down) == cudaSuccess && cudaStreamCreate(&streams[0]) == cudaSuccess &&
-              cudaStreamCreate(&streams[1]) == cudaSuccess,
+    check(cudaSetDevice(k->device) == cudaSuccess && cudaMalloc(&k->pixels, w->scene.bytes) == cudaSuccess &&
+              cudaMalloc(&k->code, w->code_bytes) == cudaSuccess &&
+              cudaStreamCreateWithFlags(&k->with_pixels, cudaStreamNonBlocking) == cudaSuccess &&
+              cudaStreamCreateWithFlags(&k->with_code, cudaStreamNonBlocking) == cudaSuccess,
           "a stream");
     pthread_barrier_wait(k->ready);
-    for (unsigned i = (unsigned)k->device; i < w->items || (w->items == 1 && i < w->devices); i += w->devices) {
-        const unsigned b = i % w->num_buffers, parts = w->items == 1 ? w->devices : 1;
-        check(cudaMemcpyAsync(device[0], from[b], up / parts, cudaMemcpyHostToDevice, streams[0]) == cudaSuccess &&
-                  cudaMemcpyAsync(w->decoded[b], device[1], down / parts, cudaMemcpyDeviceToHost, streams[1]) ==
-                      cudaSuccess,
-              "a copy");
-    }
+    (w->items == 1 ? copy_tiles : copy_pictures)(k);
     check(cudaDeviceSynchronize() == cudaSuccess, "copying");
     pthread_barrier_wait(k->ready);
-    cudaFree(device[0]);
-    cudaFree(device[1]);
-    cudaStreamDestroy(streams[0]);
-    cudaStreamDestroy(streams[1]);
+    cudaFree(k->pixels);
+    cudaFree(k->code);
+    cudaStreamDestroy(k->with_pixels);
+    cudaStreamDestroy(k->with_code);
     return NULL;
 }
 

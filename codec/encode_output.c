@@ -186,23 +186,24 @@ static l2k_status put_tile(const l2k_encoding *e, l2k_tile *tile, unsigned more_
     return l2k_buffer_status(&out->parts);
 }
 
-bool l2k_output_by_tile(const l2k_encoder *encoder)
+bool l2k_output_can_be_by_tile(const l2k_encoder *encoder)
 {
     const l2k_encoding *e = &encoder->encoding;
-    const l2k_teams *teams = &encoder->teams;
-    return teams->num_teams > 1 && teams->num_teams == teams->threads && !l2k_layers_need_distortions(&e->targets) &&
+    return encoder->teams.by_tile && encoder->teams.num_teams > 1 && !l2k_layers_need_distortions(&e->targets) &&
            !e->by_step.given;
 }
 
-l2k_status l2k_output_tile(l2k_encoder *encoder, uint32_t number)
+l2k_status l2k_output_tile(l2k_encoder *encoder, const l2k_team *team, uint32_t number)
 {
     const l2k_encoding *e = &encoder->encoding;
     l2k_tile *tile = &encoder->tiles[number];
     const double start = l2k_stage_start(e->context);
-    L2K_TRY(l2k_layers_allocate(e->context, tile, 1, &e->targets, e->plt, 0));
-    if (!tile->missing_guard_bits) /* else all tiles are made later, with these */
+    if (!tile->missing_guard_bits) { /* else all tiles are coded again */
+        L2K_TRY(l2k_layers_allocate(e->context, tile, 1, &e->targets, e->plt, 0));
         L2K_TRY(put_tile(e, tile, 0, &encoder->output.packets, &encoder->output.tiles[number]));
+    }
     l2k_stage_end(e->context, L2K_STAGE_TIER2, start);
+    l2k_team_forget(team);
     return L2K_OK;
 }
 

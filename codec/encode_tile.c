@@ -304,18 +304,27 @@ l2k_status l2k_encode_tile_blocks(const l2k_encode_job *job, l2k_team *team, con
     return l2k_encode_blocks(job, team, turn->slot->plan, tile);
 }
 
+static unsigned most_missing_guard_bits(const l2k_encoder *encoder)
+{
+    unsigned most = 0;
+    for (uint32_t t = 0; t < encoder->num_tiles; t++)
+        most = l2k_max_u32(most, encoder->tiles[t].missing_guard_bits);
+    return most;
+}
+
+bool l2k_encode_needs_guard_bits(const l2k_encoder *encoder)
+{
+    return most_missing_guard_bits(encoder) > 0;
+}
+
 /* More guard bits only where they are needed, so that all other files stay what OpenJPEG writes. By rows, the main
  * header has been written by then, and the tile-parts' own headers say it. Returns the bits that these are to add. */
 unsigned l2k_encode_add_guard_bits(l2k_encoder *encoder, bool whole)
 {
-    unsigned needed = 0;
+    const unsigned needed = most_missing_guard_bits(encoder);
     l2k_encoding *e = &encoder->encoding;
-    for (uint32_t t = 0; t < encoder->num_tiles; t++)
-        needed = l2k_max_u32(needed, encoder->tiles[t].missing_guard_bits);
     for (uint32_t t = 0; needed && t < encoder->num_tiles; t++)
         l2k_tile_add_guard_bits(&encoder->tiles[t], needed);
-    if (needed && !encoder->output.packets.bytes)
-        l2k_output_restart(&encoder->output); /* packets count bit-planes from there */
     for (uint32_t c = 0; whole && c < e->siz.num_components; c++)
         e->coding.components[c].guard_bits += (uint8_t)needed;
     return whole ? 0 : needed;

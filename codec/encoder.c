@@ -20,12 +20,26 @@ static void encode_share(void *opaque, l2k_teams *teams, l2k_team *team)
         } else {
             /* Code-blocks, bit-planes and arithmetic coder: Annexes D, C, codec/blocks/. */
             status = l2k_encode_tile_blocks(job, team, &turn);
-            /* Its packets at once, if it alone decides about them. */
-            if (status == L2K_OK && job->by_tile)
-                status = l2k_output_tile(job->encoder, turn.tile);
+            /* Packets at once, if no other tile has a part in them: Annex B. */
+            if (status == L2K_OK && job->encoder->output.by_tile)
+                status = l2k_output_tile(job->encoder, team, turn.tile);
         }
         l2k_end_turn(teams, team, &turn, status);
     }
+}
+
+/* Packets of tiles that are made one by one count on the guard bits of the options: where a tile needs more, which is
+ * rare, all are coded again. */
+static l2k_status code_tiles(l2k_encoder *encoder, l2k_encode_job *job)
+{
+    l2k_output *out = &encoder->output;
+    out->by_tile = l2k_output_can_be_by_tile(encoder);
+    L2K_TRY(l2k_teams_run(&encoder->teams, encoder->num_tiles, encode_share, job));
+    if (!out->by_tile || !l2k_encode_needs_guard_bits(encoder))
+        return L2K_OK;
+    out->by_tile = false;
+    l2k_output_restart(out);
+    return l2k_teams_run(&encoder->teams, encoder->num_tiles, encode_share, job);
 }
 
 l2k_status l2k_encode_layers(l2k_encoder *encoder, l2k_allocation *allocation)
@@ -34,7 +48,7 @@ l2k_status l2k_encode_layers(l2k_encoder *encoder, l2k_allocation *allocation)
     const bool whole = !encoder->stream;
     size_t *fixed_bytes = &allocation->fixed_bytes;
     allocation->more_guard_bits = l2k_encode_add_guard_bits(encoder, whole);
-    if (encoder->output.packets.bytes || l2k_output_by_tile(encoder))
+    if (encoder->output.packets.bytes || encoder->output.by_tile)
         return L2K_OK; /* everything is in the layers */
     double start = l2k_stage_start(e->context);
     L2K_TRY(l2k_output_fixed_bytes(e, encoder->tiles, encoder->num_tiles, whole, &encoder->output, fixed_bytes));
@@ -47,15 +61,7 @@ l2k_status l2k_encode_tiles(l2k_encoder *encoder, uint32_t first, l2k_rect area,
 {
     const l2k_encoding *e = &encoder->encoding;
     const l2k_context *context = e->context;
-    const uint32_t count = encoder->num_tiles;
-    l2k_encode_job job = {e,
-                          first,
-                          encoder->tiles,
-                          area,
-                          planes,
-                          l2k_encode_packet_makers(encoder),
-                          encoder,
-                          l2k_output_by_tile(encoder)};
+    l2k_encode_job job = {e, first, encoder->tiles, area, planes, l2k_encode_packet_makers(encoder), encoder};
     l2k_allocation allocation;
     L2K_TRY(l2k_encode_check_planes(e, area, planes));
 
@@ -64,7 +70,7 @@ l2k_status l2k_encode_tiles(l2k_encoder *encoder, uint32_t first, l2k_rect area,
         L2K_TRY(l2k_encode_by_steps(encoder, &job, &allocation));
     } else {
         /* Transform and code-blocks, tile by tile on all threads: encode_share. */
-        L2K_TRY(l2k_teams_run(&encoder->teams, count, encode_share, &job));
+        L2K_TRY(code_tiles(encoder, &job));
         /* Rate control, coding passes into layers: J.14, codec/packets/rate.c. */
         L2K_TRY(l2k_encode_layers(encoder, &allocation));
     }

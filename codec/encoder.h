@@ -67,13 +67,13 @@ typedef struct l2k_output {
     l2k_buffer head;        /* boxes and main header */
     l2k_tile_output *tiles; /* of the tiles that are coded together; EOC is with the last one */
     uint32_t num_tiles;
-    l2k_made_packets
-        packets;      /* of the only tile, with EOC, if a device has made them; then its bytes end before them */
-    l2k_buffer parts; /* l2k_tile_part of every tile-part */
-    uint64_t written; /* bytes, to the stream */
-    uint64_t tlm_at;  /* where TLM stands in the output */
-    uint64_t ht_at;   /* where Ccap15 does */
-    uint64_t box_at;  /* where the codestream's box begins */
+    bool by_tile;             /* tiles are made one by one, and nothing is left of their code-blocks */
+    l2k_made_packets packets; /* of the only tile, with EOC, if a device made them; its `bytes` end before them */
+    l2k_buffer parts;         /* l2k_tile_part of every tile-part */
+    uint64_t written;         /* bytes, to the stream */
+    uint64_t tlm_at;          /* where TLM stands in the output */
+    uint64_t ht_at;           /* where Ccap15 does */
+    uint64_t box_at;          /* where the codestream's box begins */
 } l2k_output;
 
 struct l2k_encoder {
@@ -161,7 +161,6 @@ typedef struct l2k_encode_job {
     /* Where a device is to make the packets of the only tile: how, and for whom. Otherwise NULL. */
     const l2k_packet_maker_table *makers;
     l2k_encoder *encoder;
-    bool by_tile; /* as from l2k_output_by_tile */
 } l2k_encode_job;
 
 /* The planes from the tile's corner on, which belong to the tile. Where the caller's are in device memory and the
@@ -189,6 +188,9 @@ l2k_status l2k_encode_blocks(const l2k_encode_job *job, l2k_team *team, l2k_plan
 
 /* The same for a tile under way; on the CPU, from the transform on, where a device that AUTO has chosen fails. */
 l2k_status l2k_encode_tile_blocks(const l2k_encode_job *job, l2k_team *team, const l2k_turn *turn);
+
+/* Whether one of the tiles needs more guard bits. */
+bool l2k_encode_needs_guard_bits(const l2k_encoder *encoder);
 
 /* Adds to all tiles the guard bits that one of them needs. `whole`: the tiles are the image's, and the main header is
  * still to be written. Returns how many guard bits their tile-part headers have more than the main header. */
@@ -258,12 +260,13 @@ void l2k_output_restart(l2k_output *out);
 l2k_status l2k_output_fixed_bytes(const l2k_encoding *encoding, const l2k_tile *tiles, uint32_t count, bool whole,
                                   l2k_output *out, size_t *bytes);
 
-/* Whether tiles become tile-parts one by one, as soon as their code-blocks are coded, on the thread that did that: no
- * other tile has a part in what goes into their packets, and there are threads enough for whole tiles. */
-bool l2k_output_by_tile(const l2k_encoder *encoder);
+/* Whether tiles can become tile-parts one by one, as soon as their code-blocks are coded, on the thread that did that:
+ * no other tile has a part in what goes into their packets, and teams take whole tiles. */
+bool l2k_output_can_be_by_tile(const l2k_encoder *encoder);
 
-/* Makes the tile-parts of encoder->tiles[number], with all passes of its code-blocks. */
-l2k_status l2k_output_tile(l2k_encoder *encoder, uint32_t number);
+/* Makes the tile-parts of encoder->tiles[number], with all passes of its code-blocks, unless it needs another guard
+ * bit. The code of the team's block coders goes. */
+l2k_status l2k_output_tile(l2k_encoder *encoder, const l2k_team *team, uint32_t number);
 
 /* Makes the tile-parts of all encoder->tiles that have none yet; tiles that are not kept are released. Their first
  * headers say `more_guard_bits` than the main header does. */

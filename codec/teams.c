@@ -71,7 +71,8 @@ static bool same_teams(const l2k_teams *a, const l2k_teams *b)
 {
     return a->teams && a->threads == b->threads && a->devices == b->devices && a->spread == b->spread &&
            a->cpu == b->cpu && a->backend == b->backend && a->coders == b->coders &&
-           a->gpu_min_samples == b->gpu_min_samples && a->num_teams == b->num_teams && a->num_slots == b->num_slots;
+           a->gpu_min_samples == b->gpu_min_samples && a->num_teams == b->num_teams && a->num_slots == b->num_slots &&
+           a->by_tile == b->by_tile;
 }
 
 /* ---- Plans of a slot ----------------------------------------------------------------------------------------- */
@@ -203,10 +204,23 @@ static void take_again(const l2k_context *context, l2k_teams *teams)
     age_spares(teams);
 }
 
+/* On each device. Measured with two H200, tiles of 1024 x 1024 and 32 threads: more than that only wait for each other
+ * in its driver, and each has memory there. */
+enum { MOST_TEAMS_ON_DEVICE = 8 };
+
+static unsigned number_of_teams(const l2k_teams *teams, const l2k_siz *siz, uint32_t num_tiles)
+{
+    const l2k_context *context = teams->context;
+    const unsigned devices = teams->spread ? l2k_device_count(context) : 1;
+    const unsigned most = devices * MOST_TEAMS_ON_DEVICE, some = teams->by_tile ? context->threads : 1;
+    if ((some >= devices && some <= most) || !l2k_backend_overlaps(context, teams->backend, samples_of_tile(siz)))
+        return some;
+    return some > most ? most : l2k_min_u32(devices, num_tiles);
+}
+
 l2k_status l2k_teams_prepare(const l2k_context *context, l2k_backend backend, const l2k_block_coder_table *coders,
                              const l2k_siz *siz, uint32_t num_tiles, bool by_tile, bool spread, l2k_teams *teams)
 {
-    const unsigned devices = spread ? l2k_device_count(context) : 1;
     l2k_teams wanted = {.context = context,
                         .threads = context->threads,
                         .cpu = context->cpu,
@@ -215,11 +229,10 @@ l2k_status l2k_teams_prepare(const l2k_context *context, l2k_backend backend, co
                         .backend = backend,
                         .coders = coders,
                         .gpu_min_samples = context->choice ? context->choice->gpu_min_samples : L2K_GPU_MIN_SAMPLES,
-                        .num_teams = by_tile ? context->threads : 1,
+                        .by_tile = by_tile,
                         .spares = {.lock = PTHREAD_MUTEX_INITIALIZER},
                         .keep_plans = true};
-    if (devices > wanted.num_teams && l2k_backend_overlaps(context, backend, samples_of_tile(siz)))
-        wanted.num_teams = l2k_min_u32(devices, num_tiles);
+    wanted.num_teams = number_of_teams(&wanted, siz, num_tiles);
     wanted.num_slots = wanted.num_teams * slots_of_team(context, backend, siz, num_tiles);
     if (same_teams(teams, &wanted)) {
         take_again(context, teams);
@@ -251,15 +264,18 @@ void l2k_teams_release(l2k_teams *teams)
     *teams = (l2k_teams){0};
 }
 
+void l2k_team_forget(const l2k_team *team)
+{
+    if (team->coder)
+        team->coder->table->forget(team->coder);
+    if (team->device_coder)
+        team->device_coder->table->forget(team->device_coder);
+}
+
 void l2k_teams_forget(l2k_teams *teams)
 {
-    for (unsigned i = 0; teams->teams && i < teams->num_teams; i++) {
-        const l2k_team *team = &teams->teams[i];
-        if (team->coder)
-            team->coder->table->forget(team->coder);
-        if (team->device_coder)
-            team->device_coder->table->forget(team->device_coder);
-    }
+    for (unsigned i = 0; teams->teams && i < teams->num_teams; i++)
+        l2k_team_forget(&teams->teams[i]);
 }
 
 /* ---- A run --------------------------------------------------------------------------------------------------- */

@@ -60,6 +60,7 @@ typedef struct l2k_teams {
     const l2k_block_coder_table *coders;
     int64_t gpu_min_samples;       /* from where on AUTO takes the GPU */
     unsigned num_teams, num_slots; /* slots of all teams together */
+    bool by_tile;                  /* there are as many as threads, or as a GPU is worth: each takes whole tiles */
     l2k_team *teams;
     l2k_spare_plans spares;
     bool keep_plans; /* from one tile to the next; costs memory */
@@ -73,9 +74,10 @@ typedef struct l2k_teams {
 /* Whether tiles of `siz`, `num_tiles` at a time, are worth a team each. */
 bool l2k_teams_by_tile(const l2k_context *context, const l2k_siz *siz, uint32_t num_tiles);
 
-/* Prepares teams for `num_tiles` tiles at a time of those that `siz` describes: one for each thread, or a single one,
- * or with `spread`, where a GPU may take part, at least one for each of the context's devices. Present teams, with
- * their plans, stay where they would be the same; zero-initialise before the first call. Errors: L2K_ERROR_MEMORY. */
+/* Prepares teams for `num_tiles` tiles at a time of those that `siz` describes: one for each thread, or a single one;
+ * where a GPU may take part, not more than it is worth, and with `spread` at least one for each of the context's
+ * devices. Present teams, with their plans, stay where they would be the same; zero-initialise before the first call.
+ * Errors: L2K_ERROR_MEMORY. */
 l2k_status l2k_teams_prepare(const l2k_context *context, l2k_backend backend, const l2k_block_coder_table *coders,
                              const l2k_siz *siz, uint32_t num_tiles, bool by_tile, bool spread, l2k_teams *teams);
 
@@ -85,8 +87,9 @@ void l2k_teams_release(l2k_teams *teams);
 /* Frees all plans, of which none is needed any more. */
 void l2k_teams_drop_plans(l2k_teams *teams);
 
-/* Releases the code that the teams' block coders hold. */
+/* Releases the code that block coders hold, those of all teams or of one. */
 void l2k_teams_forget(l2k_teams *teams);
+void l2k_team_forget(const l2k_team *team);
 
 /* A team's next duty: to begin a tile in a slot (up to l2k_plan_begin), or to end the one begun there (from
  * l2k_plan_finish on). Tiles of a team end in the order in which they began; with two slots, another one begins

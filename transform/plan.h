@@ -154,8 +154,8 @@ l2k_status l2k_plan_run_on_device(l2k_plan *plan, const l2k_plane *planes, void 
 uint64_t l2k_plan_host_bytes(const l2k_plan_spec *spec, unsigned threads);
 
 /* Device memory that a CUDA plan for `spec` takes, in bytes: one block. At most 2.5 times the bytes of samples and
- * coefficients together, for sides of 64 and more. Plans for host memory take as much pinned memory, less the LL
- * samples. */
+ * coefficients together, for sides of 64 and more. Plans for host memory take pinned memory, too: less than
+ * that, and forward plans that keep their coefficients there hardly more than 12 MiB for each transform. */
 uint64_t l2k_plan_device_bytes(const l2k_plan_spec *spec);
 
 #endif

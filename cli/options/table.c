@@ -524,7 +524,7 @@ const cli_option cli_option_table[] = {
      .help = "with --out-dir: code N files at once, 1 to 64, and divide the threads among them",
      .fallback = "by the sizes of the files",
      .detail = "Each has memory of its own, on the GPU too. By default small files are coded side by side, one on each "
-               "processor, and large ones one after another on all; with the GPU up to eight at once.",
+               "processor, and large ones one after another on all; with a GPU up to 8, to decode 16, and with several 4 to 8 on each.",
      .parse = cli_take_number,
      MEMBER(in_flight),
      .least = 1,

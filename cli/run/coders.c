@@ -13,10 +13,18 @@
 #define SMALL_PICTURE ((uint64_t)4 << 20)
 #define SMALL_CODED   ((uint64_t)2 << 20)
 
-/* With a device, so many at once, if they have no more bytes together. */
+/* With devices, so many at once, if on each they have no more bytes together: [0] encode, pictures; [1] decode, JPEG
+ * 2000 files, with half as many processors. Each has pinned memory, which takes long to allocate; when decoding, the
+ * device needs longer and more is written, so that more files at once keep both busy. Measured with one and two H200
+ * and 32 processors, photographs of 3840 x 2160 as PPM in memory. */
 #define MOST_ON_DEVICE ((unsigned)8)
-#define MOST_PICTURES  ((uint64_t)512 << 20)
-#define MOST_CODED     ((uint64_t)128 << 20)
+static const struct {
+    unsigned together; /* on several devices; decode: also on one */
+    uint64_t bytes;
+} most_on_devices[2] = {{12, (uint64_t)512 << 20}, {16, (uint64_t)256 << 20}};
+
+/* On each of several, even if they are more together. */
+enum { LEAST_ON_DEVICE = 4 };
 
 /* Bytes of all files together from which `auto` may open the device: [0] encode, pictures; [1] decode, JPEG 2000 files.
  * What it is then used for, the library decides. Measured on an H100 with 16 processors, photographs of 3840 x 2160 as
@@ -91,10 +99,20 @@ static void choose_backend(const cli_tasks *tasks, const cli_options *options, c
         share->gpu_min_samples = (cli_setting){WHERE_FASTER, true};
 }
 
-static unsigned coders_on_device(const sizes *all, bool decodes)
+static unsigned within(unsigned least, unsigned n, unsigned most)
 {
-    const uint64_t room = (decodes ? MOST_CODED : MOST_PICTURES) / (all->largest ? all->largest : 1);
-    return room < MOST_ON_DEVICE ? (unsigned)room : MOST_ON_DEVICE;
+    return n < least ? least : n > most ? most : n;
+}
+
+/* On each of so many devices. */
+static unsigned coders_on_device(const sizes *all, bool decodes, unsigned devices, unsigned threads)
+{
+    const uint64_t room = most_on_devices[decodes].bytes / (all->largest ? all->largest : 1);
+    const unsigned together = most_on_devices[decodes].together;
+    unsigned each = decodes ? within(MOST_ON_DEVICE, threads / 2, together) : MOST_ON_DEVICE;
+    if (devices > 1)
+        each = within(LEAST_ON_DEVICE, together / devices, MOST_ON_DEVICE);
+    return room < each ? (unsigned)room : each;
 }
 
 static unsigned choose_coders(const cli_options *options, const sizes *all, const cli_share *share, unsigned threads)
@@ -104,7 +122,8 @@ static unsigned choose_coders(const cli_options *options, const sizes *all, cons
         return (unsigned)options->in_flight.value;
     if (all->unknown || options->by_rows || cli_allowed.memory != CLI_NO_LIMIT)
         return 1;
-    const unsigned devices = cli_devices_count(&share->devices), each = coders_on_device(all, decodes);
+    const unsigned devices = cli_devices_count(&share->devices);
+    const unsigned each = coders_on_device(all, decodes, devices ? devices : 1, threads);
     if (devices)
         return devices * (each ? each : 1);
     if (cli_setting_or(share->backend, L2K_BACKEND_AUTO) != L2K_BACKEND_CPU &&

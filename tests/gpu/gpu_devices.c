@@ -407,7 +407,7 @@ static void test_lost_device(void **unused)
                 continue;
             long calls = 0;
             while (lose_after(calls, w, (l2k_backend)backend))
-                calls += 1 + calls / 3;
+                calls += 1 + calls;
             assert_true(calls > 10);
         }
     assert_int_equal(virtual_mismatches(), 0);
@@ -463,29 +463,32 @@ static void test_tiles_on_both(void **unused)
     assert_int_equal(virtual_mismatches(), 0);
 }
 
+static void lose_with_tiles(unsigned w, long calls, bool both)
+{
+    notes said = {"", 0, 0};
+    const l2k_hooks hooks = {.message = take_note, .user = &said};
+    l2k_encoder *e = encoder_on_both(&hooks, w, L2K_BACKEND_AUTO);
+    l2k_decoder *d = decoder_on_both(&hooks, L2K_BACKEND_AUTO);
+    virtual_lose(1, calls);
+    if (both)
+        virtual_lose(0, calls);
+    assert_true(encodes(e, w, 0));
+    assert_true(decodes(d, w, 0));
+    assert_int_equal(said.errors, 0);
+    for (int device = 0; device < DEVICES; device++)
+        virtual_lose(device, -1);
+    assert_true(encodes(e, w, 1) && decodes(d, w, 1)); /* with both again */
+    l2k_encoder_free(e);
+    l2k_decoder_free(d);
+}
+
 /* With AUTO the tiles of a device that fails are done by the other one, or on the CPU. */
 static void test_tiles_of_lost_device(void **unused)
 {
     (void)unused;
     for (unsigned w = 0; w < WAYS; w++)
-        for (long calls = 0; calls < 700; calls += 1 + calls / 2)
-            for (int both = 0; both < 2; both++) {
-                notes said = {"", 0, 0};
-                const l2k_hooks hooks = {.message = take_note, .user = &said};
-                l2k_encoder *e = encoder_on_both(&hooks, w, L2K_BACKEND_AUTO);
-                l2k_decoder *d = decoder_on_both(&hooks, L2K_BACKEND_AUTO);
-                virtual_lose(1, calls);
-                if (both)
-                    virtual_lose(0, calls);
-                assert_true(encodes(e, w, 0));
-                assert_true(decodes(d, w, 0));
-                assert_int_equal(said.errors, 0);
-                for (int device = 0; device < DEVICES; device++)
-                    virtual_lose(device, -1);
-                assert_true(encodes(e, w, 1) && decodes(d, w, 1)); /* with both again */
-                l2k_encoder_free(e);
-                l2k_decoder_free(d);
-            }
+        for (long calls = 0, n = w; calls < 700; calls += 1 + calls, n++)
+            lose_with_tiles(w, calls, n & 1);
     assert_int_equal(virtual_mismatches(), 0);
 }
 
@@ -547,6 +550,8 @@ static void lose_in_batch(unsigned w, long calls, l2k_backend backend, bool both
 static void test_batches_on_both(void **unused)
 {
     (void)unused;
+    static const long losses[] = {0, 1, 6, 31, 156};
+    enum { LOSSES = sizeof losses / sizeof *losses };
     unsigned divided = 0;
     for (unsigned w = 0; w < WAYS; w++) {
         batch b;
@@ -560,9 +565,8 @@ static void test_batches_on_both(void **unused)
         l2k_encoder_free(e);
         divided += virtual_calls(0) > before_on[0] && virtual_calls(1) > before_on[1];
         assert_int_equal(current(), 1);
-        for (long calls = 0; calls < 400; calls += 1 + 4 * calls)
-            for (int n = 0; n < 4; n++)
-                lose_in_batch(w, calls, n & 1 ? L2K_BACKEND_CUDA : L2K_BACKEND_AUTO, n & 2);
+        for (unsigned n = 0; n < 4; n++)
+            lose_in_batch(w, losses[(w + n) % LOSSES], n & 1 ? L2K_BACKEND_CUDA : L2K_BACKEND_AUTO, n & 2);
     }
     assert_true(divided > 0);
     assert_int_equal(virtual_mismatches(), 0);

@@ -1,6 +1,7 @@
 /* gpu_tiles: an image that does not fit into the device's memory is encoded and decoded tile by tile, with the CPU's
- * result; as one tile it is refused. Fills the rest of that memory, so that nothing else may use the device meanwhile.
- * Exits with 77 without a GPU, unless L2K_REQUIRE_GPU=1. */
+ * result; as one tile it is refused. One that goes up in parts is encoded from interleaved samples and from planes.
+ * Fills the rest of that memory, so that nothing else may use the device meanwhile. Exits with 77 without a GPU, unless
+ * L2K_REQUIRE_GPU=1. */
 #include "gpu_device.h"
 #include "gpu_require.h"
 
@@ -74,18 +75,17 @@ static uint8_t *draw(void)
 static const l2k_hooks hooks = {.message = keep_message};
 
 /* One thread, so that there is one team. */
-static l2k_status encode(uint8_t *pixels, l2k_backend backend, l2k_wavelet wavelet, uint32_t tile, file *out)
+static l2k_status encode_planes(const l2k_plane *planes, uint32_t width, l2k_backend backend, l2k_wavelet wavelet,
+                                uint32_t tile, file *out)
 {
     l2k_component components[3] = {{0}};
     l2k_image image = {
-        .x1 = SIDE, .y1 = SIDE, .num_components = 3, .components = components, .colour = L2K_COLOUR_SRGB};
-    l2k_plane planes[3];
+        .x1 = width, .y1 = SIDE, .num_components = 3, .components = components, .colour = L2K_COLOUR_SRGB};
     l2k_stream stream = {.write = append, .user = out};
     l2k_encoder *encoder = l2k_encoder_new(&hooks);
     for (int c = 0; c < 3; c++)
         components[c] = (l2k_component){
             .dx = 1, .dy = 1, .precision = 8, .channel = L2K_CHANNEL_COLOUR, .association = (uint32_t)c + 1};
-    place_planes(pixels, planes);
     *out = (file){0};
     l2k_encoder_set(encoder, L2K_ENCODER_BACKEND, backend);
     l2k_encoder_set(encoder, L2K_ENCODER_WAVELET, wavelet);
@@ -95,6 +95,13 @@ static l2k_status encode(uint8_t *pixels, l2k_backend backend, l2k_wavelet wavel
     l2k_status status = l2k_encoder_encode(encoder, &image, planes, &stream);
     l2k_encoder_free(encoder);
     return status;
+}
+
+static l2k_status encode(uint8_t *pixels, l2k_backend backend, l2k_wavelet wavelet, uint32_t tile, file *out)
+{
+    l2k_plane planes[3];
+    place_planes(pixels, planes);
+    return encode_planes(planes, SIDE, backend, wavelet, tile, out);
 }
 
 static l2k_status decode(file *in, l2k_backend backend, uint8_t *pixels)
@@ -148,6 +155,35 @@ static void check_whole(uint8_t *pixels)
     free(whole.bytes);
 }
 
+/* More than the pinned memory for uploads holds: of interleaved samples, of planes, and of samples to be converted. */
+static void check_upload(int kind)
+{
+    enum { WIDTH = 2603 };
+    const size_t samples = (size_t)WIDTH * SIDE, bytes = kind == 2 ? 2 : 1;
+    uint8_t *memory = calloc(3 * samples, bytes);
+    l2k_plane planes[3];
+    uint32_t state = 7;
+    file cpu, cuda;
+    if (!memory)
+        exit(1);
+    for (size_t i = 0; i < 3 * samples; i++) {
+        state = state * 1664525u + 1013904223u;
+        const uint8_t value = (uint8_t)(i % WIDTH / 16 + (state >> 27));
+        memcpy(memory + i * bytes, bytes == 2 ? (const void *)&(uint16_t){value} : &value, bytes);
+    }
+    for (size_t c = 0; c < 3; c++)
+        planes[c] = kind == 0 ? (l2k_plane){memory + c, 3 * WIDTH, 3, L2K_SAMPLE_U8}
+                              : (l2k_plane){memory + c * samples * bytes, (ptrdiff_t)(WIDTH * bytes), (ptrdiff_t)bytes,
+                                            bytes == 2 ? L2K_SAMPLE_U16 : L2K_SAMPLE_U8};
+    expect(encode_planes(planes, WIDTH, L2K_BACKEND_CPU, L2K_WAVELET_5_3, 0, &cpu) == L2K_OK, "encoding on the CPU");
+    expect(encode_planes(planes, WIDTH, L2K_BACKEND_CUDA, L2K_WAVELET_5_3, 0, &cuda) == L2K_OK,
+           "encoding what goes up in parts");
+    expect(same_files(&cpu, &cuda), "what goes up in parts is the same");
+    free(cpu.bytes);
+    free(cuda.bytes);
+    free(memory);
+}
+
 int main(void)
 {
     int ending = gpu_missing();
@@ -156,6 +192,8 @@ int main(void)
     uint8_t *pixels = draw();
     check_tiles(pixels, L2K_WAVELET_5_3); /* loads the kernels, which need memory too */
     check_tiles(pixels, L2K_WAVELET_9_7);
+    for (int kind = 0; kind < 3; kind++)
+        check_upload(kind);
     gpu_ballast *ballast = gpu_fill(ROOM);
     printf("%zu MiB of device memory left\n", gpu_free_bytes() >> 20);
     check_tiles(pixels, L2K_WAVELET_5_3);

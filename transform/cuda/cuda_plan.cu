@@ -65,10 +65,10 @@ l2k_status check_widths(const l2k_plan *plan)
     return L2K_OK;
 }
 
-/* Where the parts of a plan begin, in bytes, after the coefficients. The pinned block is laid out alike up to `low`, or
- * begins with the pixels where coefficients do not cross the bus. */
+/* Where the parts of a plan begin, in bytes, after the coefficients. The pinned block has coefficients, too, unless
+ * they do not cross the bus, and then pixels, or a part of them at a time. */
 struct block_layout {
-    size_t pixels, low, end;
+    size_t pixels, low, end, pinned_pixels, pinned_end;
 };
 
 /* Whether the pixels of the components from c on have memory in the plan. */
@@ -91,11 +91,13 @@ block_layout lay_out(const l2k_plan_spec *spec)
         layout.pixels += view_bytes(&view);
     }
     layout.low = layout.pixels;
+    layout.pinned_end = layout.pinned_pixels = coefficients_stay(spec) ? 0 : layout.pixels;
     for (uint32_t c = 0; c < spec->num_components; c += l2k_cuda_lanes(spec, c)) {
         if (!has_pixels(spec, c))
             continue;
         l2k_cuda_pixels pixels = l2k_cuda_pixels_of(spec, c);
         layout.low += with_guard(l2k_cuda_pixel_bytes(&pixels));
+        layout.pinned_end += with_guard(pixels.staging_bytes);
     }
     layout.end = layout.low + with_guard(l2k_cuda_low_bytes(spec));
     return layout;
@@ -113,9 +115,8 @@ l2k_status take_blocks(l2k_plan *plan, const block_layout *layout)
     L2K_TRY(l2k_cuda_check(plan->context, cudaStreamSynchronize(s->stream), "clearing device memory"));
     if (plan->spec.on_device)
         return L2K_OK;
-    const size_t bytes = layout->low - (coefficients_stay(&plan->spec) ? layout->pixels : 0);
-    snprintf(what, sizeof what, "allocating %zu bytes of pinned memory", bytes);
-    return l2k_cuda_check(plan->context, cudaMallocHost((void **)&s->pinned, bytes), what);
+    snprintf(what, sizeof what, "allocating %zu bytes of pinned memory", layout->pinned_end);
+    return l2k_cuda_check(plan->context, cudaMallocHost((void **)&s->pinned, layout->pinned_end), what);
 }
 
 void share_out_coefficients(l2k_plan *plan)
@@ -131,11 +132,10 @@ void share_out_coefficients(l2k_plan *plan)
     }
 }
 
-void share_out_pixels(l2k_plan *plan, size_t offset)
+void share_out_pixels(l2k_plan *plan, const block_layout *layout)
 {
     cuda_state *s = state_of(plan);
-    const size_t before =
-        coefficients_stay(&plan->spec) ? offset : 0; /* of the device's block, without a counterpart */
+    size_t offset = layout->pixels, pinned = layout->pinned_pixels;
     for (uint32_t c = 0; c < plan->spec.num_components;) {
         l2k_cuda_pixels *pixels = &s->pixels[c];
         *pixels = l2k_cuda_pixels_of(&plan->spec, c);
@@ -144,7 +144,8 @@ void share_out_pixels(l2k_plan *plan, size_t offset)
             continue;
         }
         pixels->device = s->device + offset;
-        pixels->staging = s->pinned ? s->pinned + offset - before : NULL;
+        pixels->staging = s->pinned ? s->pinned + pinned : NULL;
+        pinned += with_guard(pixels->staging_bytes);
         if (pixels->lanes == 3) { /* used before coefficients are written, or after they have been read */
             const l2k_coefficients *view = &plan->views[c];
             for (unsigned lane = 0; lane < 3; lane++)
@@ -167,7 +168,7 @@ l2k_status take_memory(l2k_plan *plan)
     s->low = s->device + layout.low;
     s->coefficient_bytes = layout.pixels;
     share_out_coefficients(plan);
-    share_out_pixels(plan, layout.pixels);
+    share_out_pixels(plan, &layout);
     if (plan->spec.on_device && plan->spec.direction == L2K_FORWARD) {
         plan->spare = s->device + layout.pixels;
         plan->spare_bytes = layout.low + l2k_cuda_low_sample_bytes(&plan->spec) - layout.pixels;

@@ -16,8 +16,9 @@ extern "C" {
 namespace
 {
 
-/* One chunk crosses the bus while the next one is packed. */
-const size_t CHUNK_BYTES = (size_t)4 << 20;
+/* One chunk crosses the bus while the next one is packed. Memory for uploads has room for a few: pinning it takes
+ * longer than an upload. */
+const size_t CHUNK_BYTES = (size_t)4 << 20, UPLOAD_BYTES = 3 * CHUNK_BYTES;
 
 l2k_sample_type smallest_type(unsigned precision, bool is_signed)
 {
@@ -115,26 +116,45 @@ void copy_samples(strided from, strided to, uint32_t count)
 }
 
 /* Copies row y of one lane into the packed row, or out of it. */
-void copy_lane(const l2k_cuda_pixels *pixels, const l2k_plane *plane, unsigned lane, uint32_t y, bool in)
+void copy_lane(const l2k_cuda_pixels *pixels, const l2k_plane *plane, unsigned lane, uint32_t y, char *row, bool in)
 {
     size_t bytes = l2k_sample_bytes(pixels->type);
-    strided packed = {pixels->staging + y * pixels->row_bytes + lane * bytes, (ptrdiff_t)(pixels->lanes * bytes),
-                      pixels->type};
+    strided packed = {row + lane * bytes, (ptrdiff_t)(pixels->lanes * bytes), pixels->type};
     strided caller = {(char *)l2k_sample_at(plane, 0, y), plane->sample_stride, plane->type};
     copy_samples(in ? caller : packed, in ? packed : caller, pixels->width);
 }
 
 /* Copies rows y0 .. y1 - 1 between the caller's planes and pinned memory. */
-void copy_rows(const l2k_cuda_pixels *pixels, const l2k_plane *planes, uint32_t y0, uint32_t y1, bool in)
+void copy_rows(const l2k_cuda_pixels *pixels, const l2k_plane *planes, uint32_t y0, uint32_t y1, char *staged, bool in)
 {
     bool packed = l2k_cuda_is_packed(pixels, planes);
-    for (uint32_t y = y0; y < y1; y++) {
-        char *staged = pixels->staging + y * pixels->row_bytes, *caller = (char *)l2k_sample_at(planes, 0, y);
+    for (uint32_t y = y0; y < y1; y++, staged += pixels->row_bytes) {
+        char *caller = (char *)l2k_sample_at(planes, 0, y);
         if (packed)
             memcpy(in ? staged : caller, in ? caller : staged, used_row_bytes(pixels));
         for (unsigned lane = 0; lane < pixels->lanes && !packed; lane++)
-            copy_lane(pixels, &planes[lane], lane, y, in);
+            copy_lane(pixels, &planes[lane], lane, y, staged, in);
     }
+}
+
+/* Room for bytes that are to go up, behind `used` others: where there is none, all of these have arrived first. */
+l2k_status take_staging(const l2k_context *context, const l2k_cuda_pixels *pixels, size_t bytes, cudaStream_t stream,
+                        size_t *used, char **at)
+{
+    if (*used + bytes > pixels->staging_bytes) {
+        L2K_TRY(l2k_cuda_check(context, cudaStreamSynchronize(stream), "uploading samples"));
+        *used = 0;
+    }
+    *at = pixels->staging + *used;
+    *used += bytes;
+    return L2K_OK;
+}
+
+l2k_status upload_staged(const l2k_context *context, char *device, const char *staged, size_t bytes,
+                         cudaStream_t stream)
+{
+    return l2k_cuda_check(context, cudaMemcpyAsync(device, staged, bytes, cudaMemcpyHostToDevice, stream),
+                          "uploading samples");
 }
 
 uint32_t rows_in_chunk(const l2k_cuda_pixels *pixels)
@@ -181,9 +201,9 @@ bool is_pinned_plane(const l2k_cuda_pixels *pixels, const l2k_plane *plane)
 }
 
 /* Copies a row between the caller's plane and pinned memory. */
-void copy_planar_row(const l2k_cuda_pixels *pixels, const l2k_plane *plane, unsigned lane, uint32_t y, bool in)
+void copy_planar_row(const l2k_cuda_pixels *pixels, const l2k_plane *plane, uint32_t y, char *row, bool in)
 {
-    const strided staged = {planar_row(pixels, lane, y), (ptrdiff_t)l2k_sample_bytes(pixels->type), pixels->type};
+    const strided staged = {row, (ptrdiff_t)l2k_sample_bytes(pixels->type), pixels->type};
     const strided caller = {(char *)l2k_sample_at(plane, 0, y), plane->sample_stride, plane->type};
     copy_samples(in ? caller : staged, in ? staged : caller, pixels->width);
 }
@@ -201,18 +221,17 @@ l2k_status upload_pinned_plane(const l2k_context *context, const l2k_cuda_pixels
 
 /* Through pinned memory, a chunk at a time. */
 l2k_status upload_plane(const l2k_context *context, const l2k_cuda_pixels *pixels, const l2k_plane *plane,
-                        unsigned lane, cudaStream_t stream)
+                        unsigned lane, cudaStream_t stream, size_t *used)
 {
     const size_t pitch = planar_row_bytes(pixels);
-    const uint32_t rows = (uint32_t)(CHUNK_BYTES / pitch + 1);
+    const uint32_t rows = pitch < CHUNK_BYTES ? (uint32_t)(CHUNK_BYTES / pitch) : 1;
     for (uint32_t y = 0; y < pixels->height;) {
         const uint32_t end = pixels->height - y < rows ? pixels->height : y + rows;
+        char *staged;
+        L2K_TRY(take_staging(context, pixels, (end - y) * pitch, stream, used, &staged));
         for (uint32_t k = y; k < end; k++)
-            copy_planar_row(pixels, plane, lane, k, true);
-        L2K_TRY(l2k_cuda_check(context,
-                               cudaMemcpyAsync(pixels->planar[lane] + y * pitch, planar_row(pixels, lane, y),
-                                               (end - y) * pitch, cudaMemcpyHostToDevice, stream),
-                               "uploading samples"));
+            copy_planar_row(pixels, plane, k, staged + (k - y) * pitch, true);
+        L2K_TRY(upload_staged(context, pixels->planar[lane] + y * pitch, staged, (end - y) * pitch, stream));
         y = end;
     }
     return L2K_OK;
@@ -223,11 +242,12 @@ l2k_status upload_planar(const l2k_context *context, const l2k_cuda_pixels *pixe
 {
     const ptrdiff_t bytes = (ptrdiff_t)l2k_sample_bytes(pixels->type);
     l2k_plane on_device[3];
+    size_t used = 0;
     for (unsigned lane = 0; lane < 3; lane++) {
         on_device[lane] = l2k_plane{pixels->planar[lane], (ptrdiff_t)planar_row_bytes(pixels), bytes, pixels->type};
         L2K_TRY(is_pinned_plane(pixels, &planes[lane])
                     ? upload_pinned_plane(context, pixels, &planes[lane], lane, stream)
-                    : upload_plane(context, pixels, &planes[lane], lane, stream));
+                    : upload_plane(context, pixels, &planes[lane], lane, stream, &used));
     }
     return l2k_cuda_check(context, l2k_cuda_pack(pixels, on_device, stream), "interleaving samples");
 }
@@ -258,7 +278,7 @@ void unpack_planar(const l2k_cuda_pixels *pixels, const l2k_plane *planes)
 {
     for (unsigned lane = 0; lane < 3; lane++)
         for (uint32_t y = 0; y < pixels->height && !pixels->direct_lanes[lane]; y++)
-            copy_planar_row(pixels, &planes[lane], lane, y, false);
+            copy_planar_row(pixels, &planes[lane], y, planar_row(pixels, lane, y), false);
 }
 
 } // namespace
@@ -297,6 +317,10 @@ extern "C" l2k_cuda_pixels l2k_cuda_pixels_of(const l2k_plan_spec *spec, uint32_
     }
     pixels.height = l2k_rect_height(output);
     pixels.row_bytes = (used_row_bytes(&pixels) + 31) / 32 * 32;
+    pixels.staging_bytes = l2k_cuda_pixel_bytes(&pixels);
+    const size_t most = pixels.row_bytes > UPLOAD_BYTES ? pixels.row_bytes : UPLOAD_BYTES;
+    if (spec->direction == L2K_FORWARD && pixels.staging_bytes > most)
+        pixels.staging_bytes = most;
     return pixels;
 }
 
@@ -322,16 +346,15 @@ extern "C" l2k_status l2k_cuda_upload_pixels(const l2k_context *context, const l
                               "uploading samples");
     if (goes_planar(pixels, planes))
         return upload_planar(context, pixels, planes, (cudaStream_t)stream);
-    uint32_t rows = rows_in_chunk(pixels);
+    const uint32_t rows = rows_in_chunk(pixels);
+    size_t used = 0;
     for (uint32_t y = 0; y < pixels->height;) {
-        uint32_t end = pixels->height - y < rows ? pixels->height : y + rows;
-        size_t offset = y * pixels->row_bytes;
-        copy_rows(pixels, planes, y, end, true);
-        L2K_TRY(
-            l2k_cuda_check(context,
-                           cudaMemcpyAsync(pixels->device + offset, pixels->staging + offset,
-                                           (end - y) * pixels->row_bytes, cudaMemcpyHostToDevice, (cudaStream_t)stream),
-                           "uploading samples"));
+        const uint32_t end = pixels->height - y < rows ? pixels->height : y + rows;
+        const size_t bytes = (end - y) * pixels->row_bytes;
+        char *staged;
+        L2K_TRY(take_staging(context, pixels, bytes, (cudaStream_t)stream, &used, &staged));
+        copy_rows(pixels, planes, y, end, staged, true);
+        L2K_TRY(upload_staged(context, pixels->device + y * pixels->row_bytes, staged, bytes, (cudaStream_t)stream));
         y = end;
     }
     return L2K_OK;
@@ -359,7 +382,7 @@ extern "C" void l2k_cuda_unpack_pixels(const l2k_cuda_pixels *pixels, const l2k_
     if (pixels->separated)
         unpack_planar(pixels, planes);
     else if (!pixels->direct)
-        copy_rows(pixels, planes, 0, pixels->height, false);
+        copy_rows(pixels, planes, 0, pixels->height, pixels->staging, false);
 }
 
 extern "C" l2k_status l2k_cuda_fetch(const l2k_context *context, void *host, const void *device, size_t bytes,

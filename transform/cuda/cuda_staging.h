@@ -10,12 +10,13 @@ typedef struct l2k_cuda_pixels {
     l2k_sample_type type; /* the smallest that holds the precision of all lanes */
     unsigned lanes;       /* samples per pixel: 1 or 3 */
     uint32_t width, height;
-    uint32_t left;       /* columns before those of a window, for planes in device memory */
-    size_t row_bytes;    /* row stride, a multiple of 32: the sectors of device memory */
-    char *device;        /* height * row_bytes each */
-    char *staging;       /* pinned */
-    char *planar[3];     /* device memory for the three as planes: that of their coefficients, before or after these */
-    size_t planar_bytes; /* of each; 0: there is none */
+    uint32_t left;        /* columns before those of a window, for planes in device memory */
+    size_t row_bytes;     /* row stride, a multiple of 32: the sectors of device memory */
+    char *device;         /* height * row_bytes each */
+    char *staging;        /* pinned */
+    size_t staging_bytes; /* of all pixels; for uploads at most some chunks of rows, which are used again and again */
+    char *planar[3];      /* device memory for the three as planes: that of their coefficients, before or after these */
+    size_t planar_bytes;  /* of each; 0: there is none */
     /* The current download: */
     bool direct;    /* goes to the caller's planes at once */
     bool separated; /* is of three planes, those with direct_lanes to the caller's at once */

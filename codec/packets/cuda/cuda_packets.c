@@ -211,10 +211,10 @@ static l2k_status lay_out(l2k_packet_maker *m, const part_sums *sums)
     return L2K_OK;
 }
 
-/* Few images take more bytes than their samples; these get more room when they come. */
+/* Few images take more bytes than their samples; these get more room when they come. Pinning memory takes long. */
 static uint64_t usual_bytes(const part_sums *sums)
 {
-    return sums->samples_bytes + sums->samples_bytes / 4 + 4 * sums->headers + ((uint64_t)1 << 16);
+    return sums->samples_bytes + 4 * sums->headers + ((uint64_t)1 << 16);
 }
 
 static l2k_status no_list(const l2k_packet_maker *m)
