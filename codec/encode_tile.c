@@ -216,6 +216,8 @@ const l2k_packet_maker_table *l2k_encode_packet_makers(const l2k_encoder *encode
 {
     const l2k_encoding *e = &encoder->encoding;
     const bool psnr = e->targets.kind != L2K_TARGET_RATIO && l2k_layers_need_distortions(&e->targets);
+    if (encoder->options[L2K_ENCODER_GUARD_BITS] != L2K_GUARD_BITS) /* a device adds one bit at most, to two */
+        return NULL;
     if (encoder->stream || e->num_tiles > 1 || e->coding.num_layers > 1 || e->by_step.given || psnr ||
         e->tile_parts != L2K_TILE_PARTS_ONE || e->changes || l2k_targets_have_limits(&e->targets))
         return NULL;
