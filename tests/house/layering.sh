@@ -3,7 +3,7 @@
 # not allow. A room is a folder with a row in the table; a folder without one belongs to the room above it.
 # Argument: the root of the repository.
 cd "${1:?the root of the repository is needed}" || exit 2
-files=$(find include base tiling dwt quant transform codec pictures cli compat python examples conformance tests bench \
+files=$(find include base mingw tiling dwt quant transform codec pictures cli compat python examples conformance tests bench \
     \( -name '*.c' -o -name '*.h' -o -name '*.cu' -o -name '*.cuh' \) -print 2>/dev/null | sort)
 if [ -z "$files" ]; then
     echo "no C or CUDA files below $1"
@@ -14,7 +14,7 @@ awk '
 BEGIN {
     # Each row names the rooms whose headers a room may include besides its own. A room does not stand for the rooms
     # inside it.
-    row["include"] = ""
+    row["include"] = row["mingw"] = ""
     row["base"] = "lift2k"
     row["tiling"] = row["dwt"] = row["quant"] = "lift2k base"
     row["tiling/pixel"] = "lift2k base tiling"
@@ -49,7 +49,8 @@ BEGIN {
     row["cli/view"] = row["cli/dump"] = command " cli/run cli/input cli/coefficients"
     row["cli/volume"] = command " cli/run cli/input cli/dump"
     row["cli/encode"] = command " cli/run cli/input cli/compare"
-    row["examples"] = row["compat"] = row["python"] = "lift2k"
+    row["examples"] = row["python"] = "lift2k"
+    row["compat/openjp2"] = "lift2k"
     row["conformance"] = row["tests"] = row["bench"] = "*"
 
     # What is known about a wavelet matters beyond its room, its code does not: headers and the folders that read them.
@@ -61,12 +62,12 @@ BEGIN {
     # Other projects: which rooms may include their headers.
     party["png.h"] = party["tiffio.h"] = "pictures/formats cli tests conformance bench"
     party["lcms2.h"] = "cli cli/decode tests"
-    party["openjpeg.h"] = "tests conformance bench"
+    party["openjpeg.h"] = "compat/openjp2 tests conformance bench"
     party["nvjpeg2k.h"] = "bench"
     party["cmocka.h"] = "tests conformance"
 
     # Folders all of whose rooms have rows: a new one must say what it may include.
-    divided = "tiling transform codec pictures cli"
+    divided = "tiling transform codec pictures cli compat"
 }
 function fault(text) {
     printf "%s:%d: %s\n", FILENAME, FNR, text

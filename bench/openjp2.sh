@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# Times of whole programs with lift2k as libopenjp2.so.7 and with OpenJPEG's, taking turns: GDAL, ImageMagick and Pillow
+# decode and encode. Prints a table with the least time of each. Programs that are not installed are left out.
+#
+# Usage: bench/openjp2.sh FOLDER-OF-OUR-LIBRARY LIFT2K PHOTOGRAPH [ROUNDS]
+set -eu
+export OMP_WAIT_POLICY=passive # as lift2k-run sets it; OpenJPEG does not look at it
+library=$(realpath "$1")
+lift2k=$(realpath "$2")
+photograph=$(realpath "$3")
+rounds=${4:-5}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+# ---- Files: the photograph, and a picture of 8192 x 8192 made of copies of it, in tiles of 1024 x 1024 ----
+
+"$lift2k" encode "$photograph" lossless.jp2 --quiet
+"$lift2k" encode "$photograph" lossy.jp2 -I -r 20 --quiet
+"$lift2k" decode lossless.jp2 photo.ppm --quiet
+/usr/bin/python3 - <<'END'
+source = open('photo.ppm', 'rb')
+assert source.readline() == b'P6\n'
+width, height = map(int, source.readline().split())
+source.readline()
+rows = source.read()
+with open('large.ppm', 'wb') as large:
+    large.write(b'P6\n8192 8192\n255\n')
+    for y in range(8192):
+        row = rows[3 * width * (y % height):3 * width * (y % height + 1)]
+        large.write((row * (8192 // width + 1))[:3 * 8192])
+END
+"$lift2k" encode large.ppm tiled.jp2 -t 1024,1024 --quiet
+"$lift2k" encode large.ppm tiled20.jp2 -t 1024,1024 -I -r 20 --quiet
+
+seconds() { # seconds COMMAND...: of wall time
+    local start end
+    start=$(date +%s%N)
+    "$@" >/dev/null 2>log || { cat log >&2; return 1; }
+    end=$(date +%s%N)
+    echo "$start $end" | awk '{ printf "%.3f\n", ($2 - $1) / 1e9 }'
+}
+
+row() { # row NAME COMMAND...
+    local name=$1 round
+    shift
+    : >ours
+    : >theirs
+    for ((round = 0; round < rounds; round++)); do
+        LD_LIBRARY_PATH=$library seconds "$@" >>ours
+        seconds "$@" >>theirs
+    done
+    echo "$(sort -n ours | head -1) $(sort -n theirs | head -1)" |
+        awk -v name="$name" '{ printf "| %s | %.2f | %.2f | %.2f |\n", name, $1, $2, $1 / $2 }'
+}
+
+pillow='import sys; from PIL import Image; image = Image.open(sys.argv[1]); image.load()'
+echo "| program | lift2k, s | OpenJPEG, s | ratio |"
+echo "|---|---|---|---|"
+if command -v gdal_translate >/dev/null; then
+    for threads in 1 ALL_CPUS; do
+        export GDAL_NUM_THREADS=$threads
+        row "GDAL reads 8192 x 8192, tiled, lossless, threads $threads" gdal_translate -q -of MEM tiled.jp2 x
+        row "GDAL reads 8192 x 8192, tiled, 20:1, threads $threads" gdal_translate -q -of MEM tiled20.jp2 x
+    done
+    unset GDAL_NUM_THREADS
+    row "GDAL writes the photograph, lossless" gdal_translate -q -of JP2OpenJPEG -co QUALITY=100 -co REVERSIBLE=YES \
+        photo.ppm out.jp2
+    row "GDAL writes the photograph, default" gdal_translate -q -of JP2OpenJPEG photo.ppm out.jp2
+fi
+convert=$(command -v /usr/bin/convert || command -v convert || :)
+if [ -n "$convert" ]; then
+    row "ImageMagick reads the photograph, lossless" "$convert" lossless.jp2 null:
+    row "ImageMagick reads the photograph, 20:1" "$convert" lossy.jp2 null:
+    row "ImageMagick writes the photograph, lossless" "$convert" photo.ppm -define jp2:rate=1 out.jp2
+fi
+if /usr/bin/python3 -c 'import PIL' 2>/dev/null; then
+    row "Pillow reads the photograph, lossless" /usr/bin/python3 -c "$pillow" lossless.jp2
+    row "Pillow reads the photograph, 20:1" /usr/bin/python3 -c "$pillow" lossy.jp2
+    row "Pillow writes the photograph, lossless" /usr/bin/python3 -c "$pillow; image.save('out.jp2')" photo.ppm
+    row "Pillow writes the photograph, 9/7, 20:1" /usr/bin/python3 -c \
+        "$pillow; image.save('out.jp2', irreversible=True, quality_mode='rates', quality_layers=[20])" photo.ppm
+fi

@@ -1,0 +1,45 @@
+/* The boxes of a JP2 file (Annex I) that the decoder of OPJ_CODEC_JP2 applies. */
+#ifndef COMPAT_OPENJP2_BOXES_H
+#define COMPAT_OPENJP2_BOXES_H
+
+#include "compat/openjp2/events.h"
+#include "compat/openjp2/streams.h"
+
+typedef struct jp2_mapping {
+    uint16_t component;
+    uint8_t type, column;
+} jp2_mapping;
+
+typedef struct jp2_definition {
+    uint16_t channel, type, association;
+} jp2_definition;
+
+typedef struct jp2_boxes {
+    uint64_t codestream; /* where it starts */
+    bool has_header, has_ihdr, has_colour;
+    uint32_t width, height, num_components, depth;
+    uint32_t method, enumerated;
+    uint8_t *profile; /* ICC */
+    uint32_t profile_bytes;
+    uint32_t entries, columns; /* palette */
+    uint32_t *palette;         /* entry by entry */
+    uint8_t *column_depth;     /* as stored: bit 7 signed, precision - 1 */
+    jp2_mapping *mapping;      /* cmap, one for each column, or NULL */
+    jp2_definition *definitions;
+    uint32_t num_definitions;
+} jp2_boxes;
+
+/* Reads boxes up to the codestream. False, after an error message, if OpenJPEG would not accept them. */
+bool boxes_read(jp2_boxes *b, stream *s, const events *handlers);
+void boxes_clear(jp2_boxes *b);
+
+/* Whether OpenJPEG's decoder accepts the file's palette and channel definitions for so many components. */
+bool boxes_check(const jp2_boxes *b, uint32_t num_components, const events *handlers);
+
+/* Sets the image's colour space, and moves the ICC profile to it. */
+void boxes_colour(jp2_boxes *b, opj_image_t *image);
+
+/* Applies palette and channel definitions to a decoded image. */
+bool boxes_apply(jp2_boxes *b, opj_image_t *image, const events *handlers);
+
+#endif

@@ -1,0 +1,242 @@
+/* opj_setup_decoder to opj_decode: header, area, resolution, components, samples of an image. */
+#include "compat/openjp2/decoder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void OPJ_CALLCONV opj_set_default_decoder_parameters(opj_dparameters_t *parameters)
+{
+    if (!parameters)
+        return;
+    memset(parameters, 0, sizeof *parameters);
+    parameters->decod_format = -1;
+    parameters->cod_format = -1;
+}
+
+OPJ_BOOL OPJ_CALLCONV opj_setup_decoder(opj_codec_t *p_codec, opj_dparameters_t *parameters)
+{
+    codec *c = codec_decoding(p_codec);
+    if (!c || !parameters)
+        return OPJ_FALSE;
+    c->d.reduce = parameters->cp_reduce;
+    c->d.layers = parameters->cp_layer;
+    c->d.dumps = parameters->flags & OPJ_DPARAMETERS_DUMP_FLAG;
+    c->d.ignore_channels = parameters->flags & OPJ_DPARAMETERS_IGNORE_PCLR_CMAP_CDEF_FLAG;
+    return OPJ_TRUE;
+}
+
+OPJ_BOOL OPJ_CALLCONV opj_decoder_set_strict_mode(opj_codec_t *p_codec, OPJ_BOOL strict)
+{
+    codec *c = codec_decoding(p_codec);
+    if (c)
+        c->d.strict = strict != OPJ_FALSE;
+    return c != NULL;
+}
+
+void decode_codec_clear(decode_codec *d)
+{
+    l2k_decoder_free(d->lift);
+    boxes_clear(&d->boxes);
+    header_clear(&d->header);
+    free(d->components);
+    *d = (decode_codec){0};
+}
+
+/* ---- Header -------------------------------------------------------------------------------------------------- */
+
+opj_image_t *decode_new_image(const codec *c)
+{
+    const main_header *h = &c->d.header;
+    opj_image_cmptparm_t *components = calloc(h->num_components, sizeof *components);
+    opj_image_t *image = NULL;
+    for (uint32_t i = 0; components && i < h->num_components; i++) {
+        components[i].dx = h->components[i].dx;
+        components[i].dy = h->components[i].dy;
+        components[i].prec = h->components[i].precision;
+        components[i].sgnd = h->components[i].is_signed;
+    }
+    if (components)
+        image = opj_image_tile_create(h->num_components, components, OPJ_CLRSPC_UNSPECIFIED);
+    free(components);
+    if (!image)
+        return NULL;
+    image->x0 = h->x0;
+    image->y0 = h->y0;
+    image->x1 = h->x1;
+    image->y1 = h->y1;
+    return image;
+}
+
+static bool check_reduce(const codec *c, uint32_t reduce)
+{
+    for (uint32_t i = 0; i < c->d.header.num_components; i++)
+        if (reduce >= c->d.header.components[i].style.numresolutions)
+            return event_fail(&c->handlers,
+                              "Error decoding component %u.\nThe number of resolutions to remove (%u) is greater or "
+                              "equal than the number of resolutions of this component (%u)\nModify the cp_reduce "
+                              "parameter.\n",
+                              i, reduce, c->d.header.components[i].style.numresolutions);
+    return true;
+}
+
+static bool check_boxes(const codec *c)
+{
+    const jp2_boxes *b = &c->d.boxes;
+    const main_header *h = &c->d.header;
+    if (c->format != OPJ_CODEC_JP2 || c->d.dumps || (b->width == h->x1 - h->x0 && b->height == h->y1 - h->y0))
+        return true;
+    return event_fail(&c->handlers, "Error with SIZ marker: IHDR w(%u) h(%u) vs. SIZ w(%u) h(%u)\n", b->width,
+                      b->height, h->x1 - h->x0, h->y1 - h->y0);
+}
+
+static bool read_headers(codec *c)
+{
+    decode_codec *d = &c->d;
+    if (d->state != DECODE_NEW)
+        return event_fail(&c->handlers, "the header has been read\n");
+    if (!stream_prepare(d->input))
+        return event_fail(&c->handlers, "no memory for the stream\n");
+    if (c->format == OPJ_CODEC_JP2 && !boxes_read(&d->boxes, d->input, &c->handlers))
+        return false;
+    return header_read(&d->header, d->input, d->boxes.codestream, &c->handlers) && check_boxes(c) &&
+           check_reduce(c, d->reduce);
+}
+
+OPJ_BOOL OPJ_CALLCONV opj_read_header(opj_stream_t *p_stream, opj_codec_t *p_codec, opj_image_t **p_image)
+{
+    codec *c = codec_decoding(p_codec);
+    if (!c || !p_stream || !p_image || !((stream *)p_stream)->input)
+        return OPJ_FALSE;
+    *p_image = NULL;
+    c->d.header_sizes = true;
+    c->d.input = (stream *)p_stream;
+    if (!read_headers(c) || !(*p_image = decode_new_image(c)) || !decode_set_sizes(c, *p_image))
+        return OPJ_FALSE;
+    memcpy(c->d.area, (uint32_t[]){(*p_image)->x0, (*p_image)->y0, (*p_image)->x1, (*p_image)->y1}, sizeof c->d.area);
+    c->d.state = DECODE_HEADER;
+    return OPJ_TRUE;
+}
+
+/* ---- What is to be decoded ----------------------------------------------------------------------------------- */
+
+OPJ_BOOL OPJ_CALLCONV opj_set_decoded_resolution_factor(opj_codec_t *p_codec, OPJ_UINT32 res_factor)
+{
+    codec *c = codec_decoding(p_codec);
+    if (!c)
+        return OPJ_FALSE;
+    if (!check_reduce(c, res_factor))
+        return OPJ_FALSE;
+    c->d.reduce = res_factor;
+    c->d.header_sizes = false;
+    return OPJ_TRUE;
+}
+
+OPJ_BOOL OPJ_CALLCONV opj_set_decoded_components(opj_codec_t *p_codec, OPJ_UINT32 numcomps,
+                                                 const OPJ_UINT32 *comps_indices, OPJ_BOOL apply_color_transforms)
+{
+    codec *c = codec_decoding(p_codec);
+    if (!c)
+        return OPJ_FALSE;
+    if (apply_color_transforms)
+        return event_fail(&c->handlers, "apply_color_transforms = OPJ_TRUE is not supported.\n");
+    if (c->d.state == DECODE_NEW)
+        return event_fail(&c->handlers, "the header must be read before components are chosen\n");
+    OPJ_UINT32 *chosen = calloc(numcomps ? numcomps : 1, sizeof *chosen);
+    uint8_t *seen = calloc(c->d.header.num_components, 1);
+    bool good = chosen && seen;
+    for (OPJ_UINT32 i = 0; good && i < numcomps; i++) {
+        chosen[i] = comps_indices[i];
+        if (chosen[i] >= c->d.header.num_components || seen[chosen[i]]++)
+            good = event_fail(&c->handlers, "Invalid component index: %u\n", chosen[i]);
+    }
+    free(seen);
+    free(c->d.components);
+    c->d.components = good && numcomps ? chosen : NULL;
+    c->d.num_selected = c->d.components ? numcomps : 0;
+    if (!c->d.components)
+        free(chosen);
+    return good;
+}
+
+/* One side of the area: below the image is an error, beyond it a warning. */
+static bool clip_start(const codec *c, const char *side, OPJ_INT32 value, uint32_t low, uint32_t high, uint32_t *to)
+{
+    if (value < 0 || (uint32_t)value > high)
+        return event_fail(&c->handlers, "%s position of the decoded area (%d) is outside the image area\n", side,
+                          value);
+    if ((uint32_t)value < low)
+        event_send(&c->handlers, EVENT_WARNING, "%s position of the decoded area (%d) is outside the image area\n",
+                   side, value);
+    *to = (uint32_t)value < low ? low : (uint32_t)value;
+    return true;
+}
+
+static bool clip_end(const codec *c, const char *side, OPJ_INT32 value, uint32_t low, uint32_t high, uint32_t *to)
+{
+    if (value <= 0 || (uint32_t)value < low)
+        return event_fail(&c->handlers, "%s position of the decoded area (%d) is outside the image area\n", side,
+                          value);
+    if ((uint32_t)value > high)
+        event_send(&c->handlers, EVENT_WARNING, "%s position of the decoded area (%d) is outside the image area\n",
+                   side, value);
+    *to = (uint32_t)value > high ? high : (uint32_t)value;
+    return true;
+}
+
+OPJ_BOOL OPJ_CALLCONV opj_set_decode_area(opj_codec_t *p_codec, opj_image_t *p_image, OPJ_INT32 p_start_x,
+                                          OPJ_INT32 p_start_y, OPJ_INT32 p_end_x, OPJ_INT32 p_end_y)
+{
+    codec *c = codec_decoding(p_codec);
+    if (!c || !p_image)
+        return OPJ_FALSE;
+    const main_header *h = &c->d.header;
+    if (c->d.state == DECODE_NEW)
+        return event_fail(&c->handlers,
+                          "Need to decode the main header before begin to decode the remaining codestream\n");
+    uint32_t area[4] = {h->x0, h->y0, h->x1, h->y1};
+    if (!p_start_x && !p_start_y && !p_end_x && !p_end_y)
+        event_send(&c->handlers, EVENT_INFO, "No decoded area parameters, set the decoded area to the whole image\n");
+    else if (!clip_start(c, "Left", p_start_x, h->x0, h->x1, &area[0]) ||
+             !clip_start(c, "Up", p_start_y, h->y0, h->y1, &area[1]) ||
+             !clip_end(c, "Right", p_end_x, h->x0, h->x1, &area[2]) ||
+             !clip_end(c, "Bottom", p_end_y, h->y0, h->y1, &area[3]))
+        return OPJ_FALSE;
+    if (area[0] > area[2] || area[1] > area[3])
+        return event_fail(&c->handlers, "the decoded area is empty\n");
+    memcpy(c->d.area, area, sizeof area);
+    p_image->x0 = area[0];
+    p_image->y0 = area[1];
+    p_image->x1 = area[2];
+    p_image->y1 = area[3];
+    c->d.next_tile = 0;
+    c->d.header_sizes = false;
+    if (!decode_set_sizes(c, p_image))
+        return OPJ_FALSE;
+    event_send(&c->handlers, EVENT_INFO, "Setting decoding area to %u,%u,%u,%u\n", area[0], area[1], area[2], area[3]);
+    return OPJ_TRUE;
+}
+
+/* ---- Decoding ------------------------------------------------------------------------------------------------ */
+
+OPJ_BOOL OPJ_CALLCONV opj_decode(opj_codec_t *p_codec, opj_stream_t *p_stream, opj_image_t *p_image)
+{
+    codec *c = codec_decoding(p_codec);
+    if (!c || !p_stream || !p_image || c->d.state == DECODE_NEW)
+        return OPJ_FALSE;
+    if (p_image->numcomps < c->d.header.num_components)
+        return event_fail(&c->handlers, "the image has fewer components than the codestream\n");
+    p_image->x0 = c->d.area[0];
+    p_image->y0 = c->d.area[1];
+    p_image->x1 = c->d.area[2];
+    p_image->y1 = c->d.area[3];
+    if (!decode_set_sizes(c, p_image) || !decode_samples(c, p_image))
+        return OPJ_FALSE;
+    if (c->format != OPJ_CODEC_JP2 || c->d.ignore_channels || c->d.components)
+        return OPJ_TRUE;
+    return boxes_apply(&c->d.boxes, p_image, &c->handlers);
+}
+
+OPJ_BOOL OPJ_CALLCONV opj_end_decompress(opj_codec_t *p_codec, opj_stream_t *p_stream)
+{
+    return codec_decoding(p_codec) && p_stream;
+}

@@ -1,0 +1,18 @@
+/* Decoding with lift2k: what decoder.c and tiles.c share. */
+#ifndef COMPAT_OPENJP2_DECODER_H
+#define COMPAT_OPENJP2_DECODER_H
+
+#include "compat/openjp2/codec.h"
+
+/* Sets positions and sizes of the image's components for its area and the codec's reduction. Between opj_read_header
+ * and opj_set_decode_area OpenJPEG reduces the size of the whole, not its edges: at odd origins that is one more than
+ * there is (B-14), and 0 in the samples. */
+bool decode_set_sizes(const codec *c, opj_image_t *image);
+
+/* Decodes the image's area into new samples of its components, those that are selected or all. */
+bool decode_samples(codec *c, opj_image_t *image);
+
+/* A new image with what the header says, without samples, or NULL. */
+opj_image_t *decode_new_image(const codec *c);
+
+#endif

@@ -1,0 +1,70 @@
+/* opj_dump_codec: image, coding parameters and positions as text. */
+#include "compat/openjp2/codec.h"
+
+static void dump_image(const main_header *h, FILE *out)
+{
+    fprintf(out, "Image info {\n\t x0=%u, y0=%u\n\t x1=%u, y1=%u\n\t numcomps=%u\n", h->x0, h->y0, h->x1, h->y1,
+            h->num_components);
+    for (uint32_t c = 0; c < h->num_components; c++) {
+        const header_component *from = &h->components[c];
+        fprintf(out, "\t\t component %u {\n\t\t dx=%u, dy=%u\n\t\t prec=%u\n\t\t sgnd=%u\n\t}\n", c, from->dx, from->dy,
+                from->precision, from->is_signed);
+    }
+    fprintf(out, "}\n");
+}
+
+static void dump_pairs(const char *name, const OPJ_UINT32 *first, const OPJ_UINT32 *second, uint32_t count, FILE *out)
+{
+    fprintf(out, "\t\t\t %s=", name);
+    for (uint32_t i = 0; i < count; i++)
+        fprintf(out, "(%u,%u) ", first[i], second[i]);
+    fprintf(out, "\n");
+}
+
+static void dump_component(uint32_t c, const opj_tccp_info_t *style, FILE *out)
+{
+    uint32_t bands = style->qntsty == 1 ? 1 : 3 * style->numresolutions - 2;
+    fprintf(out, "\t\t comp %u {\n\t\t\t csty=%#x\n\t\t\t numresolutions=%u\n", c, style->csty, style->numresolutions);
+    fprintf(out, "\t\t\t cblkw=2^%u\n\t\t\t cblkh=2^%u\n\t\t\t cblksty=%#x\n\t\t\t qmfbid=%u\n", style->cblkw,
+            style->cblkh, style->cblksty, style->qmfbid);
+    dump_pairs("preccintsize (w,h)", style->prcw, style->prch, style->numresolutions, out);
+    fprintf(out, "\t\t\t qntsty=%u\n\t\t\t numgbits=%u\n", style->qntsty, style->numgbits);
+    dump_pairs("stepsizes (m,e)", style->stepsizes_mant, style->stepsizes_expn, bands, out);
+    fprintf(out, "\t\t\t roishift=%d\n\t\t }\n", style->roishift);
+}
+
+static void dump_parameters(const main_header *h, FILE *out)
+{
+    fprintf(out, "Codestream info from main header: {\n\t tx0=%u, ty0=%u\n\t tdx=%u, tdy=%u\n\t tw=%u, th=%u\n",
+            h->tile_x0, h->tile_y0, h->tile_width, h->tile_height, h->tiles_across, h->tiles_down);
+    fprintf(out, "\t default tile {\n\t\t csty=%#x\n\t\t prg=%#x\n\t\t numlayers=%u\n\t\t mct=%x\n", h->csty,
+            h->progression > OPJ_CPRL ? (unsigned)OPJ_PROG_UNKNOWN : h->progression, h->layers, h->mct);
+    for (uint32_t c = 0; c < h->num_components; c++)
+        dump_component(c, &h->components[c].style, out);
+    fprintf(out, "\t }\n}\n");
+}
+
+static void dump_positions(const main_header *h, FILE *out)
+{
+    fprintf(out,
+            "Codestream index from main header: {\n\t Main header start position=%llu\n"
+            "\t Main header end position=%llu\n\t Marker list: {\n",
+            (unsigned long long)h->start, (unsigned long long)h->end);
+    for (uint32_t i = 0; i < h->num_markers; i++)
+        fprintf(out, "\t\t type=%#x, pos=%llu, len=%u\n", h->markers[i].type, (unsigned long long)h->markers[i].at,
+                h->markers[i].bytes);
+    fprintf(out, "\t }\n}\n");
+}
+
+void OPJ_CALLCONV opj_dump_codec(opj_codec_t *p_codec, OPJ_INT32 info_flag, FILE *output_stream)
+{
+    const codec *c = codec_decoding(p_codec);
+    if (!c || !output_stream || !c->d.header.components)
+        return;
+    if (info_flag & OPJ_IMG_INFO)
+        dump_image(&c->d.header, output_stream);
+    if (info_flag & OPJ_J2K_MH_INFO)
+        dump_parameters(&c->d.header, output_stream);
+    if (info_flag & OPJ_J2K_MH_IND)
+        dump_positions(&c->d.header, output_stream);
+}

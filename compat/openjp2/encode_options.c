@@ -1,0 +1,155 @@
+/* opj_cparameters_t as options of lift2k's encoder. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "compat/openjp2/encoder.h"
+
+static bool set(codec *c, l2k_encoder_option option, int64_t value)
+{
+    return l2k_encoder_set(c->e->lift, option, value) == L2K_OK;
+}
+
+/* ---- Layers -------------------------------------------------------------------------------------------------- */
+
+/* Bits of the image as OpenJPEG counts them for a ratio: all components as if they were like the first one. */
+static double opj_bits(const opj_image_t *image)
+{
+    const opj_image_comp_t *first = &image->comps[0];
+    return (double)(image->x1 - image->x0) * (image->y1 - image->y0) * image->numcomps * first->prec /
+           ((double)first->dx * first->dy);
+}
+
+static double lift_bits(const l2k_image *image)
+{
+    double bits = 0;
+    for (uint32_t c = 0; c < image->num_components; c++) {
+        uint32_t width, height;
+        l2k_component_size(image, c, &width, &height);
+        bits += (double)width * height * image->components[c].precision;
+    }
+    return bits;
+}
+
+/* The ratio that the limit of the codestream's size allows at most for a layer. */
+static double limited(const codec *c, double rate)
+{
+    double most = c->e->parameters.max_cs_size > 0 ? opj_bits(c->e->image) / (8.0 * c->e->parameters.max_cs_size) : 0;
+    return rate < most ? most : rate;
+}
+
+static bool set_layers(codec *c)
+{
+    const opj_cparameters_t *p = &c->e->parameters;
+    double targets[100] = {0}, scale = lift_bits(&c->e->shape) / opj_bits(c->e->image);
+    int count = p->tcp_numlayers > 0 ? p->tcp_numlayers : 1;
+    if (p->cp_fixed_quality) {
+        for (int i = 0; i < count; i++)
+            targets[i] = p->tcp_distoratio[i];
+        return l2k_encoder_set_layers(c->e->lift, L2K_TARGET_PSNR, targets, (size_t)count) == L2K_OK;
+    }
+    for (int i = 0; i < count; i++) {
+        double rate = limited(c, p->tcp_numlayers > 0 ? (double)p->tcp_rates[i] : 0.0);
+        targets[i] = rate > 1 ? rate * scale : 0;
+    }
+    if (count == 1 && targets[0] == 0)
+        return true;
+    return l2k_encoder_set_layers(c->e->lift, L2K_TARGET_RATIO, targets, (size_t)count) == L2K_OK;
+}
+
+/* ---- Progression and tile-parts ------------------------------------------------------------------------------ */
+
+static bool set_changes(codec *c)
+{
+    const opj_cparameters_t *p = &c->e->parameters;
+    l2k_poc changes[32];
+    uint32_t count = p->numpocs > 32 ? 32 : p->numpocs;
+    for (uint32_t i = 0; i < count; i++) {
+        const opj_poc_t *from = &p->POC[i];
+        changes[i] = (l2k_poc){.tile = from->tile ? from->tile - 1 : L2K_ALL_TILES,
+                               .progression = (l2k_progression)from->prg1,
+                               .resolution_start = from->resno0,
+                               .resolution_end = from->resno1 > 33 ? 33 : from->resno1,
+                               .component_start = from->compno0,
+                               .component_end = from->compno1 > 16384 ? 16384 : from->compno1,
+                               .layer_end = from->layno1 > 65535 ? 65535 : from->layno1};
+    }
+    return !count || l2k_encoder_set_poc(c->e->lift, changes, count) == L2K_OK;
+}
+
+static bool set_tile_parts(codec *c)
+{
+    const opj_cparameters_t *p = &c->e->parameters;
+    if (!p->tp_on)
+        return true;
+    switch (p->tp_flag) {
+    case 'R':
+        return set(c, L2K_ENCODER_TILE_PARTS, L2K_TILE_PARTS_RESOLUTION);
+    case 'L':
+        return set(c, L2K_ENCODER_TILE_PARTS, L2K_TILE_PARTS_LAYER);
+    case 'C':
+        return set(c, L2K_ENCODER_TILE_PARTS, L2K_TILE_PARTS_COMPONENT);
+    default:
+        return event_fail(&c->handlers, "tile-parts by '%c' are not supported\n", p->tp_flag);
+    }
+}
+
+static bool set_precincts(codec *c)
+{
+    const opj_cparameters_t *p = &c->e->parameters;
+    l2k_size sizes[OPJ_J2K_MAXRLVLS];
+    int count = p->csty & 1 ? p->res_spec : 0;
+    if (count < 0 || count > OPJ_J2K_MAXRLVLS)
+        return event_fail(&c->handlers, "%d precinct sizes\n", count);
+    for (int i = 0; i < count; i++)
+        sizes[i] = (l2k_size){p->prcw_init[i] > 0 ? (uint32_t)p->prcw_init[i] : 1,
+                              p->prch_init[i] > 0 ? (uint32_t)p->prch_init[i] : 1};
+    return l2k_encoder_set_precincts(c->e->lift, sizes, (size_t)count) == L2K_OK;
+}
+
+/* ---- All ----------------------------------------------------------------------------------------------------- */
+
+static bool set_tiles(codec *c)
+{
+    const opj_cparameters_t *p = &c->e->parameters;
+    return set(c, L2K_ENCODER_TILE_X0, p->cp_tx0) && set(c, L2K_ENCODER_TILE_Y0, p->cp_ty0) &&
+           (!p->tile_size_on ||
+            (set(c, L2K_ENCODER_TILE_WIDTH, p->cp_tdx) && set(c, L2K_ENCODER_TILE_HEIGHT, p->cp_tdy)));
+}
+
+static bool set_component_transform(codec *c)
+{
+    const opj_image_t *image = c->e->image;
+    bool wanted = c->e->parameters.tcp_mct == 1 && image->numcomps >= 3;
+    for (uint32_t i = 1; wanted && i < 3; i++)
+        if (image->comps[i].dx != image->comps[0].dx || image->comps[i].dy != image->comps[0].dy) {
+            event_send(&c->handlers, EVENT_WARNING,
+                       "Cannot perform MCT on components with different sizes. Disabling MCT.\n");
+            wanted = false;
+        }
+    return set(c, L2K_ENCODER_COMPONENT_TRANSFORM, wanted);
+}
+
+static bool set_region(codec *c)
+{
+    const opj_cparameters_t *p = &c->e->parameters;
+    if (p->roi_compno < 0 || p->roi_compno >= (int)c->e->image->numcomps)
+        return true;
+    return set(c, L2K_ENCODER_ROI_COMPONENT, p->roi_compno) && set(c, L2K_ENCODER_ROI_SHIFT, p->roi_shift);
+}
+
+bool encode_set_options(codec *c)
+{
+    encode_codec *e = c->e;
+    const opj_cparameters_t *p = &e->parameters;
+    return set(c, L2K_ENCODER_FORMAT, L2K_FORMAT_CODESTREAM) && set(c, L2K_ENCODER_BACKEND, L2K_BACKEND_CPU) &&
+           set(c, L2K_ENCODER_THREADS, c->threads) && set(c, L2K_ENCODER_LIMIT_SAMPLES, INT64_MAX) &&
+           set(c, L2K_ENCODER_WAVELET, p->irreversible ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3) &&
+           set(c, L2K_ENCODER_LEVELS, p->numresolution - 1) && set(c, L2K_ENCODER_BLOCK_WIDTH, p->cblockw_init) &&
+           set(c, L2K_ENCODER_BLOCK_HEIGHT, p->cblockh_init) && set(c, L2K_ENCODER_PROGRESSION, p->prog_order) &&
+           set(c, L2K_ENCODER_STYLE, p->mode) && set(c, L2K_ENCODER_SOP, (p->csty & 2) != 0) &&
+           set(c, L2K_ENCODER_EPH, (p->csty & 4) != 0) && set(c, L2K_ENCODER_PLT, e->plt) &&
+           set(c, L2K_ENCODER_TLM, e->tlm) && set(c, L2K_ENCODER_GUARD_BITS, e->guard_bits ? e->guard_bits : 2) &&
+           l2k_encoder_set_comment(e->lift, e->comment) == L2K_OK && set_tiles(c) && set_component_transform(c) &&
+           set_precincts(c) && set_tile_parts(c) && set_changes(c) && set_region(c) && set_layers(c) &&
+           (!p->rsiz || encode_set_profile(c));
+}

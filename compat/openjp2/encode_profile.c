@@ -1,0 +1,58 @@
+/* Rsiz: profiles of cinema and IMF fix options and bytes; OpenJPEG writes Rsiz 0 where an image is against one. */
+#include "compat/openjp2/encoder.h"
+
+/* The fields that openjpeg.h calls deprecated, in terms of the present ones. */
+static void replace_deprecated(const codec *c, opj_cparameters_t *p)
+{
+    bool fast = p->cp_cinema == OPJ_CINEMA2K_48;
+    if (!p->cp_cinema && !p->cp_rsiz)
+        return;
+    event_send(&c->handlers, EVENT_WARNING,
+               "Deprecated fields cp_cinema or cp_rsiz are used\nPlease consider using only the rsiz field\n");
+    if (p->cp_cinema == OPJ_OFF) {
+        p->rsiz = (OPJ_UINT16)p->cp_rsiz;
+        return;
+    }
+    p->rsiz = p->cp_cinema == OPJ_CINEMA4K_24 ? OPJ_PROFILE_CINEMA_4K : OPJ_PROFILE_CINEMA_2K;
+    p->max_cs_size = fast ? OPJ_CINEMA_48_CS : OPJ_CINEMA_24_CS;
+    p->max_comp_size = fast ? OPJ_CINEMA_48_COMP : OPJ_CINEMA_24_COMP;
+}
+
+void encode_settle_profile(const codec *c, opj_cparameters_t *p)
+{
+    replace_deprecated(c, p);
+    bool known = p->rsiz <= OPJ_PROFILE_CINEMA_4K || OPJ_IS_IMF(p->rsiz);
+    if (!known)
+        event_send(&c->handlers, EVENT_WARNING, "the profile of rsiz %u is not supported, and set to none\n", p->rsiz);
+    if (!known)
+        p->rsiz = OPJ_PROFILE_NONE;
+    if (!OPJ_IS_CINEMA(p->rsiz) || p->tcp_numlayers <= 1)
+        return;
+    event_send(&c->handlers, EVENT_WARNING, "a cinema profile has one quality layer, not %d\n", p->tcp_numlayers);
+    p->tcp_rates[0] = p->tcp_rates[p->tcp_numlayers - 1];
+    p->tcp_distoratio[0] = p->tcp_distoratio[p->tcp_numlayers - 1];
+    p->tcp_numlayers = 1;
+}
+
+/* OpenJPEG lets an IMF profile change what is at its default. */
+static bool has_defaults(const opj_cparameters_t *p)
+{
+    return p->cblockw_init == 64 && p->cblockh_init == 64 && p->prog_order == OPJ_LRCP && p->csty == 0 &&
+           p->numresolution == 6;
+}
+
+bool encode_set_profile(codec *c)
+{
+    const opj_cparameters_t *p = &c->e->parameters;
+    l2k_encoder *lift = c->e->lift;
+    double frames = p->max_cs_size == OPJ_CINEMA_48_CS ? 48 : 24;
+    bool all = OPJ_IS_CINEMA(p->rsiz) || (OPJ_IS_IMF(p->rsiz) && has_defaults(p));
+    if (p->max_comp_size > 0 && l2k_encoder_set(lift, L2K_ENCODER_COMPONENT_BYTES, p->max_comp_size) != L2K_OK)
+        return false;
+    l2k_status set = all ? l2k_encoder_set_profile(lift, p->rsiz, OPJ_IS_CINEMA(p->rsiz) ? frames : 0)
+                         : l2k_encoder_set(lift, L2K_ENCODER_PROFILE, p->rsiz);
+    if (set == L2K_OK && l2k_encoder_check(lift, &c->e->shape) == L2K_OK)
+        return true;
+    event_send(&c->handlers, EVENT_WARNING, "the image or a parameter is against the profile, which is set to none\n");
+    return l2k_encoder_set(lift, L2K_ENCODER_PROFILE, OPJ_PROFILE_NONE) == L2K_OK;
+}

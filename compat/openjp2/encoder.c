@@ -1,0 +1,386 @@
+/* opj_setup_encoder to opj_end_compress, and opj_write_tile. The whole image is coded and written by opj_encode; with
+ * opj_write_tile each tile is written when it is coded. */
+#include "compat/openjp2/encoder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Parameters ---------------------------------------------------------------------------------------------- */
+
+void OPJ_CALLCONV opj_set_default_encoder_parameters(opj_cparameters_t *parameters)
+{
+    if (!parameters)
+        return;
+    memset(parameters, 0, sizeof *parameters);
+    parameters->cp_rsiz = OPJ_STD_RSIZ;
+    parameters->numresolution = 6;
+    parameters->cblockw_init = 64;
+    parameters->cblockh_init = 64;
+    parameters->prog_order = OPJ_LRCP;
+    parameters->roi_compno = -1;
+    parameters->subsampling_dx = 1;
+    parameters->subsampling_dy = 1;
+    parameters->decod_format = -1;
+    parameters->cod_format = -1;
+}
+
+static bool block_side(int side)
+{
+    return side >= 4 && side <= 1024 && (side & (side - 1)) == 0;
+}
+
+static bool check_parameters(const codec *c, const opj_cparameters_t *p)
+{
+    const events *to = &c->handlers;
+    if (p->numresolution <= 0 || p->numresolution > OPJ_J2K_MAXRLVLS)
+        return event_fail(to, "Invalid number of resolutions : %d not in range [1,%d]\n", p->numresolution,
+                          OPJ_J2K_MAXRLVLS);
+    if (!block_side(p->cblockw_init) || !block_side(p->cblockh_init) || p->cblockw_init * p->cblockh_init > 4096)
+        return event_fail(to, "Invalid code-block size %d x %d\n", p->cblockw_init, p->cblockh_init);
+    if (p->tcp_numlayers < 0 || p->tcp_numlayers > 100)
+        return event_fail(to, "%d layers, more than 100\n", p->tcp_numlayers);
+    if (p->tile_size_on && (p->cp_tdx <= 0 || p->cp_tdy <= 0))
+        return event_fail(to, "Invalid tile size %d x %d\n", p->cp_tdx, p->cp_tdy);
+    if (p->cp_fixed_alloc)
+        return event_fail(to, "fixed allocation of layers (cp_fixed_alloc) is not supported\n");
+    if (p->mct_data || p->tcp_mct == 2)
+        return event_fail(to, "component matrices (opj_set_MCT) are not supported\n");
+    return true;
+}
+
+static char *copy_text(const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    char *copy = malloc(bytes);
+    return copy ? memcpy(copy, text, bytes) : NULL;
+}
+
+OPJ_BOOL OPJ_CALLCONV opj_setup_encoder(opj_codec_t *p_codec, opj_cparameters_t *parameters, opj_image_t *image)
+{
+    codec *c = codec_encoding(p_codec);
+    if (!c || !parameters || !image || !check_parameters(c, parameters))
+        return OPJ_FALSE;
+    encode_codec_free(c->e);
+    c->e = calloc(1, sizeof *c->e);
+    if (!c->e)
+        return event_fail(&c->handlers, "out of memory\n");
+    c->e->parameters = *parameters;
+    encode_settle_profile(c, &c->e->parameters);
+    if (parameters->cp_comment && !(c->e->comment = copy_text(parameters->cp_comment)))
+        return event_fail(&c->handlers, "out of memory\n");
+    return OPJ_TRUE;
+}
+
+static bool yes_or_no(const codec *c, const char *option, const char *value, bool *to)
+{
+    *to = strcmp(value, "YES") == 0;
+    return *to || strcmp(value, "NO") == 0 || event_fail(&c->handlers, "Invalid value for option: %s.\n", option);
+}
+
+OPJ_BOOL OPJ_CALLCONV opj_encoder_set_extra_options(opj_codec_t *p_codec, const char *const *p_options)
+{
+    codec *c = codec_encoding(p_codec);
+    if (!c || !c->e)
+        return OPJ_FALSE;
+    for (; p_options && *p_options; p_options++) {
+        bool good = true;
+        if (strncmp(*p_options, "PLT=", 4) == 0) {
+            good = yes_or_no(c, *p_options, *p_options + 4, &c->e->plt);
+        } else if (strncmp(*p_options, "TLM=", 4) == 0) {
+            good = yes_or_no(c, *p_options, *p_options + 4, &c->e->tlm);
+        } else if (strncmp(*p_options, "GUARD_BITS=", 11) == 0) {
+            c->e->guard_bits = atoi(*p_options + 11);
+            good = (c->e->guard_bits >= 1 && c->e->guard_bits <= 7) ||
+                   event_fail(&c->handlers, "Invalid value for option: %s.\n", *p_options);
+        } else {
+            good = event_fail(&c->handlers, "Invalid option: %s.\n", *p_options);
+        }
+        if (!good)
+            return OPJ_FALSE;
+    }
+    return OPJ_TRUE;
+}
+
+OPJ_BOOL OPJ_CALLCONV opj_set_MCT(opj_cparameters_t *parameters, OPJ_FLOAT32 *pEncodingMatrix, OPJ_INT32 *p_dc_shift,
+                                  OPJ_UINT32 pNbComp)
+{
+    (void)parameters;
+    (void)pEncodingMatrix;
+    (void)p_dc_shift;
+    (void)pNbComp;
+    return OPJ_FALSE;
+}
+
+/* ---- The image ----------------------------------------------------------------------------------------------- */
+
+void encode_codec_free(encode_codec *e)
+{
+    if (!e)
+        return;
+    l2k_encoder_free(e->lift);
+    opj_image_destroy(e->image);
+    free(e->components);
+    free(e->comment);
+    free(e);
+}
+
+/* Takes the samples, as OpenJPEG does: the caller's image is left without them. */
+static bool take_image(codec *c, opj_image_t *from)
+{
+    encode_codec *e = c->e;
+    opj_image_destroy(e->image);
+    e->image = calloc(1, sizeof *e->image);
+    if (!e->image)
+        return false;
+    *e->image = *from;
+    e->image->icc_profile_buf = NULL;
+    e->image->icc_profile_len = 0;
+    e->image->comps = calloc(from->numcomps, sizeof *from->comps);
+    if (!e->image->comps)
+        return false;
+    for (uint32_t i = 0; i < from->numcomps; i++) {
+        e->image->comps[i] = from->comps[i];
+        from->comps[i].data = NULL;
+    }
+    if (from->icc_profile_len && from->icc_profile_buf) {
+        e->image->icc_profile_buf = malloc(from->icc_profile_len);
+        if (!e->image->icc_profile_buf)
+            return false;
+        memcpy(e->image->icc_profile_buf, from->icc_profile_buf, from->icc_profile_len);
+        e->image->icc_profile_len = from->icc_profile_len;
+    }
+    return true;
+}
+
+static bool describe(codec *c)
+{
+    encode_codec *e = c->e;
+    const opj_image_t *image = e->image;
+    free(e->components);
+    e->components = calloc(image->numcomps, sizeof *e->components);
+    if (!e->components)
+        return event_fail(&c->handlers, "out of memory\n");
+    for (uint32_t i = 0; i < image->numcomps; i++)
+        e->components[i] = (l2k_component){.dx = image->comps[i].dx,
+                                           .dy = image->comps[i].dy,
+                                           .precision = image->comps[i].prec,
+                                           .is_signed = image->comps[i].sgnd != 0};
+    e->shape = (l2k_image){.x0 = image->x0,
+                           .y0 = image->y0,
+                           .x1 = image->x1,
+                           .y1 = image->y1,
+                           .num_components = image->numcomps,
+                           .components = e->components};
+    return true;
+}
+
+/* OpenJPEG wants tiles of at least a sample in the lowest resolution. */
+static bool check_levels(const codec *c)
+{
+    const opj_cparameters_t *p = &c->e->parameters;
+    const opj_image_t *image = c->e->image;
+    uint64_t width = p->tile_size_on ? (uint64_t)p->cp_tdx : image->x1 - (uint32_t)p->cp_tx0;
+    uint64_t height = p->tile_size_on ? (uint64_t)p->cp_tdy : image->y1 - (uint32_t)p->cp_ty0;
+    uint64_t least = (uint64_t)1 << (p->numresolution - 1);
+    return (width >= least && height >= least) ||
+           event_fail(&c->handlers, "Number of resolutions is too high in comparison to the size of tiles\n");
+}
+
+OPJ_BOOL OPJ_CALLCONV opj_start_compress(opj_codec_t *p_codec, opj_image_t *p_image, opj_stream_t *p_stream)
+{
+    codec *c = codec_encoding(p_codec);
+    if (!c || !c->e || !p_image || !p_stream || ((stream *)p_stream)->input)
+        return OPJ_FALSE;
+    encode_codec *e = c->e;
+    e->output = (stream *)p_stream;
+    if (!p_image->numcomps || p_image->numcomps > 16384 || p_image->x1 <= p_image->x0 || p_image->y1 <= p_image->y0)
+        return event_fail(&c->handlers, "the image is empty or has more than 16384 components\n");
+    if (c->format == OPJ_CODEC_JP2 && !e->output->seek)
+        return event_fail(&c->handlers, "a JP2 file needs a stream with a seek function\n");
+    if (!take_image(c, p_image) || !describe(c) || !check_levels(c))
+        return OPJ_FALSE;
+    if (!e->lift) {
+        l2k_hooks hooks = codec_hooks(c);
+        e->lift = l2k_encoder_new(&hooks);
+    }
+    e->next_tile = 0;
+    e->begun = false;
+    return e->lift ? encode_set_options(c) : event_fail(&c->handlers, "out of memory\n");
+}
+
+/* ---- Output -------------------------------------------------------------------------------------------------- */
+
+static int write_codestream(void *user, const void *buffer, size_t bytes)
+{
+    const codec *c = user;
+    return stream_write(c->e->output, buffer, bytes) ? 0 : -1;
+}
+
+static int rewrite_codestream(void *user, uint64_t offset, const void *buffer, size_t bytes)
+{
+    const codec *c = user;
+    return stream_rewrite(c->e->output, c->e->codestream + offset, buffer, bytes) ? 0 : -1;
+}
+
+static l2k_stream output_of(codec *c)
+{
+    return (l2k_stream){
+        .write = write_codestream, .rewrite = c->e->output->seek ? rewrite_codestream : NULL, .user = c};
+}
+
+static bool write_head(codec *c)
+{
+    if (c->format == OPJ_CODEC_JP2 && !encode_write_boxes(c))
+        return event_fail(&c->handlers, "Error on writing stream!\n");
+    c->e->codestream = c->e->output->at;
+    return true;
+}
+
+/* ---- The whole image ----------------------------------------------------------------------------------------- */
+
+/* Rows follow one another at the width that the image's area has in the component's domain, whatever its `w` says:
+ * opj_compress gives that of the image for sub-sampled components, too. */
+static bool fill_planes(const codec *c, l2k_plane *planes)
+{
+    const opj_image_t *image = c->e->image;
+    for (uint32_t i = 0; i < image->numcomps; i++) {
+        uint32_t width, height;
+        const opj_image_comp_t *from = &image->comps[i];
+        l2k_component_size(&c->e->shape, i, &width, &height);
+        uint64_t stride = ((uint64_t)image->x1 - image->x0 + from->dx - 1) / from->dx;
+        if (!from->data || (width && height && (height - 1) * stride + width > (uint64_t)from->w * from->h))
+            return event_fail(&c->handlers, "component %u is %u x %u, not %u x %u, or has no samples\n", i, from->w,
+                              from->h, width, height);
+        planes[i] = (l2k_plane){.data = from->data,
+                                .row_stride = (ptrdiff_t)(stride * sizeof *from->data),
+                                .sample_stride = sizeof *from->data,
+                                .type = L2K_SAMPLE_S32};
+    }
+    return true;
+}
+
+OPJ_BOOL OPJ_CALLCONV opj_encode(opj_codec_t *p_codec, opj_stream_t *p_stream)
+{
+    codec *c = codec_encoding(p_codec);
+    if (!c || !c->e || !c->e->lift || !p_stream)
+        return OPJ_FALSE;
+    l2k_plane *planes = calloc(c->e->image->numcomps, sizeof *planes);
+    const uint8_t *bytes;
+    size_t count;
+    bool good = planes && fill_planes(c, planes) &&
+                l2k_encoder_encode_memory(c->e->lift, &c->e->shape, planes, &bytes, &count) == L2K_OK && write_head(c);
+    if (good && !stream_write(c->e->output, bytes, count))
+        good = event_fail(&c->handlers, "Error on writing stream!\n");
+    free(planes);
+    return good;
+}
+
+/* ---- Tile by tile -------------------------------------------------------------------------------------------- */
+
+static bool begin_tiles(codec *c)
+{
+    encode_codec *e = c->e;
+    if (!write_head(c))
+        return false;
+    e->to = output_of(c);
+    e->begun = l2k_encoder_set(e->lift, L2K_ENCODER_BY_TILE, 1) == L2K_OK &&
+               l2k_encoder_begin(e->lift, &e->shape, &e->to) == L2K_OK;
+    return e->begun;
+}
+
+static l2k_sample_type packed_type(const opj_image_comp_t *component)
+{
+    if (component->prec <= 8)
+        return component->sgnd ? L2K_SAMPLE_S8 : L2K_SAMPLE_U8;
+    if (component->prec <= 16)
+        return component->sgnd ? L2K_SAMPLE_S16 : L2K_SAMPLE_U16;
+    return L2K_SAMPLE_S32;
+}
+
+/* The planes of the next tile, whose components follow one another in `data`; their size in all. */
+static uint64_t tile_planes(const codec *c, OPJ_BYTE *data, l2k_plane *planes)
+{
+    const encode_codec *e = c->e;
+    l2k_image tile = e->shape;
+    uint64_t bytes = 0;
+    if (l2k_encoder_next_tile(e->lift, &tile.x0, &tile.y0, &tile.x1, &tile.y1) != L2K_OK)
+        return UINT64_MAX;
+    for (uint32_t i = 0; i < tile.num_components; i++) {
+        uint32_t width, height, sample = e->image->comps[i].prec <= 8 ? 1 : e->image->comps[i].prec <= 16 ? 2 : 4;
+        l2k_component_size(&tile, i, &width, &height);
+        planes[i] = (l2k_plane){.data = data + bytes,
+                                .row_stride = (ptrdiff_t)width * sample,
+                                .sample_stride = sample,
+                                .type = packed_type(&e->image->comps[i])};
+        bytes += (uint64_t)width * height * sample;
+    }
+    return bytes;
+}
+
+/* Samples of 2 or 4 bytes may start anywhere in the caller's data; lift2k wants them aligned. */
+static OPJ_BYTE *aligned_copy(const OPJ_BYTE *data, size_t bytes)
+{
+    OPJ_BYTE *copy = opj_image_data_alloc(bytes ? bytes : 1);
+    return copy ? memcpy(copy, data, bytes) : NULL;
+}
+
+static bool is_aligned(const l2k_plane *planes, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if ((uintptr_t)planes[i].data % (uintptr_t)planes[i].sample_stride)
+            return false;
+    return true;
+}
+
+static bool put_tile(codec *c, OPJ_BYTE *data, uint64_t bytes, l2k_plane *planes)
+{
+    uint32_t count = c->e->image->numcomps;
+    if (tile_planes(c, data, planes) != bytes)
+        return event_fail(&c->handlers, "Size mismatch between tile data and sent data.\n");
+    if (is_aligned(planes, count))
+        return l2k_encoder_put_rows(c->e->lift, planes) == L2K_OK;
+    /* A component of 1 byte a sample before one of 2: each plane gets memory of its own. */
+    bool good = true;
+    OPJ_BYTE **copies = calloc(count, sizeof *copies);
+    for (uint32_t i = 0; copies && good && i < count; i++) {
+        uint64_t end = i + 1 < count ? (uint64_t)((OPJ_BYTE *)planes[i + 1].data - data) : bytes;
+        copies[i] = aligned_copy(planes[i].data, (size_t)(end - (uint64_t)((OPJ_BYTE *)planes[i].data - data)));
+        good = copies[i];
+    }
+    for (uint32_t i = 0; copies && i < count; i++)
+        planes[i].data = copies[i];
+    good = copies && good && l2k_encoder_put_rows(c->e->lift, planes) == L2K_OK;
+    for (uint32_t i = 0; copies && i < count; i++)
+        opj_image_data_free(copies[i]);
+    free(copies);
+    return good;
+}
+
+OPJ_BOOL OPJ_CALLCONV opj_write_tile(opj_codec_t *p_codec, OPJ_UINT32 p_tile_index, OPJ_BYTE *p_data,
+                                     OPJ_UINT32 p_data_size, opj_stream_t *p_stream)
+{
+    codec *c = codec_encoding(p_codec);
+    if (!c || !c->e || !c->e->lift || !p_data || !p_stream)
+        return OPJ_FALSE;
+    if (p_tile_index != c->e->next_tile)
+        return event_fail(&c->handlers, "The given tile index does not match.\n");
+    if (!c->e->begun && !begin_tiles(c))
+        return OPJ_FALSE;
+    l2k_plane *planes = calloc(c->e->image->numcomps, sizeof *planes);
+    bool good = planes && put_tile(c, p_data, p_data_size, planes);
+    free(planes);
+    c->e->next_tile++;
+    return good || event_fail(&c->handlers, "Error while opj_j2k_write_tile with tile index = %u\n", p_tile_index);
+}
+
+OPJ_BOOL OPJ_CALLCONV opj_end_compress(opj_codec_t *p_codec, opj_stream_t *p_stream)
+{
+    codec *c = codec_encoding(p_codec);
+    if (!c || !c->e || !c->e->lift || !p_stream)
+        return OPJ_FALSE;
+    if (c->e->begun && l2k_encoder_end(c->e->lift) != L2K_OK)
+        return OPJ_FALSE;
+    c->e->begun = false;
+    return c->format != OPJ_CODEC_JP2 || encode_finish_boxes(c) ||
+           event_fail(&c->handlers, "Problem with seek function\n");
+}

@@ -1,0 +1,51 @@
+/* The main header of a codestream (Annex A), as far as opj_get_cstr_info, opj_get_cstr_index and opj_dump_codec tell
+ * it. lift2k reads the header again for decoding. */
+#ifndef COMPAT_OPENJP2_HEADER_H
+#define COMPAT_OPENJP2_HEADER_H
+
+#include "compat/openjp2/events.h"
+#include "compat/openjp2/streams.h"
+
+typedef struct header_component {
+    uint32_t dx, dy, precision;
+    bool is_signed, has_coc, has_qcc;
+    opj_tccp_info_t style;
+} header_component;
+
+typedef struct header_marker {
+    uint16_t type;
+    uint64_t at;
+    uint32_t bytes; /* with the marker itself */
+} header_marker;
+
+typedef struct main_header {
+    uint64_t start, end; /* of the main header in the stream */
+    uint32_t profile;
+    uint32_t x0, y0, x1, y1;
+    uint32_t tile_x0, tile_y0, tile_width, tile_height;
+    uint32_t tiles_across, tiles_down;
+    uint32_t num_components;
+    header_component *components;
+    uint32_t csty, progression, layers, mct;
+    header_marker *markers;
+    uint32_t num_markers, room;
+    bool has_siz, has_cod, has_qcd;
+} main_header;
+
+/* Reads the header that starts at `start`. False, after an error message, if OpenJPEG would not accept it. */
+bool header_read(main_header *h, stream *s, uint64_t start, const events *handlers);
+void header_clear(main_header *h);
+
+typedef struct header_part {
+    uint32_t tile;
+    uint64_t start, header_end, end; /* header_end is behind SOD */
+    bool open;                       /* Psot 0: it goes on to the end of the codestream */
+} header_part;
+
+/* The tile-part (A.4.2) that starts at `at`; false where there is none, or its header is not whole. */
+bool header_part_at(stream *s, uint64_t at, header_part *part);
+
+/* One tile on the reference grid, clipped to the image: x0, y0, x1, y1. */
+void header_tile(const main_header *h, uint32_t tile, uint32_t area[4]);
+
+#endif

@@ -1,0 +1,112 @@
+/* opj_get_cstr_info and opj_get_cstr_index: what the main header says, and where its marker segments and the tile-parts
+ * are. */
+#include <stdlib.h>
+
+#include "compat/openjp2/codec.h"
+
+/* ---- Coding parameters --------------------------------------------------------------------------------------- */
+
+opj_codestream_info_v2_t *OPJ_CALLCONV opj_get_cstr_info(opj_codec_t *p_codec)
+{
+    const codec *c = codec_decoding(p_codec);
+    if (!c || !c->d.header.components)
+        return NULL;
+    const main_header *h = &c->d.header;
+    opj_codestream_info_v2_t *info = calloc(1, sizeof *info);
+    if (!info)
+        return NULL;
+    *info = (opj_codestream_info_v2_t){.tx0 = h->tile_x0,
+                                       .ty0 = h->tile_y0,
+                                       .tdx = h->tile_width,
+                                       .tdy = h->tile_height,
+                                       .tw = h->tiles_across,
+                                       .th = h->tiles_down,
+                                       .nbcomps = h->num_components};
+    opj_tile_info_v2_t *tile = &info->m_default_tile_info;
+    tile->csty = h->csty;
+    tile->prg = h->progression > OPJ_CPRL ? OPJ_PROG_UNKNOWN : (OPJ_PROG_ORDER)h->progression;
+    tile->numlayers = h->layers;
+    tile->mct = h->mct;
+    tile->tccp_info = calloc(h->num_components, sizeof *tile->tccp_info);
+    if (!tile->tccp_info)
+        opj_destroy_cstr_info(&info);
+    for (uint32_t i = 0; info && i < h->num_components; i++)
+        tile->tccp_info[i] = h->components[i].style;
+    return info;
+}
+
+void OPJ_CALLCONV opj_destroy_cstr_info(opj_codestream_info_v2_t **cstr_info)
+{
+    if (!cstr_info || !*cstr_info)
+        return;
+    free((*cstr_info)->m_default_tile_info.tccp_info);
+    free(*cstr_info);
+    *cstr_info = NULL;
+}
+
+/* ---- Positions ----------------------------------------------------------------------------------------------- */
+
+static bool add_tile_part(opj_tile_index_t *tile, const header_part *part)
+{
+    opj_tp_index_t *larger = realloc(tile->tp_index, (tile->nb_tps + 1) * sizeof *larger);
+    if (!larger)
+        return false;
+    tile->tp_index = larger;
+    tile->tp_index[tile->nb_tps++] =
+        (opj_tp_index_t){(OPJ_OFF_T)part->start, (OPJ_OFF_T)part->header_end, (OPJ_OFF_T)part->end};
+    tile->current_nb_tps = tile->nb_tps;
+    tile->current_tpsno = tile->nb_tps - 1;
+    return true;
+}
+
+/* The tile-parts, as far as they are whole. */
+static void add_tile_parts(const codec *c, opj_codestream_index_t *index)
+{
+    header_part part;
+    for (uint64_t at = c->d.header.end; header_part_at(c->d.input, at, &part); at = part.end)
+        if (part.tile >= index->nb_of_tiles || !add_tile_part(&index->tile_index[part.tile], &part))
+            break;
+}
+
+opj_codestream_index_t *OPJ_CALLCONV opj_get_cstr_index(opj_codec_t *p_codec)
+{
+    const codec *c = codec_decoding(p_codec);
+    if (!c || !c->d.header.components)
+        return NULL;
+    const main_header *h = &c->d.header;
+    opj_codestream_index_t *index = calloc(1, sizeof *index);
+    if (!index)
+        return NULL;
+    index->main_head_start = (OPJ_OFF_T)h->start;
+    index->main_head_end = (OPJ_OFF_T)h->end;
+    index->codestream_size = c->d.input->bytes - h->start;
+    index->marknum = index->maxmarknum = h->num_markers;
+    index->marker = calloc(h->num_markers, sizeof *index->marker);
+    index->nb_of_tiles = h->tiles_across * h->tiles_down;
+    index->tile_index = calloc(index->nb_of_tiles, sizeof *index->tile_index);
+    if (!index->marker || !index->tile_index) {
+        opj_destroy_cstr_index(&index);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < h->num_markers; i++)
+        index->marker[i] =
+            (opj_marker_info_t){h->markers[i].type, (OPJ_OFF_T)h->markers[i].at, (int)h->markers[i].bytes};
+    for (uint32_t t = 0; t < index->nb_of_tiles; t++)
+        index->tile_index[t].tileno = t;
+    if (c->d.state == DECODE_DONE)
+        add_tile_parts(c, index);
+    return index;
+}
+
+void OPJ_CALLCONV opj_destroy_cstr_index(opj_codestream_index_t **p_cstr_index)
+{
+    if (!p_cstr_index || !*p_cstr_index)
+        return;
+    opj_codestream_index_t *index = *p_cstr_index;
+    for (uint32_t t = 0; index->tile_index && t < index->nb_of_tiles; t++)
+        free(index->tile_index[t].tp_index);
+    free(index->tile_index);
+    free(index->marker);
+    free(index);
+    *p_cstr_index = NULL;
+}

@@ -1,0 +1,34 @@
+/* The caller's streams: functions with a position, or files. */
+#ifndef COMPAT_OPENJP2_STREAMS_H
+#define COMPAT_OPENJP2_STREAMS_H
+
+#include <openjpeg.h>
+#include <stdbool.h>
+
+typedef struct stream {
+    bool input;
+    opj_stream_read_fn read;
+    opj_stream_write_fn write;
+    opj_stream_skip_fn skip;
+    opj_stream_seek_fn seek;
+    void *user;
+    opj_stream_free_user_data_fn free_user;
+    uint64_t length; /* as the caller says; 0: unknown */
+    uint64_t at;     /* the caller's position */
+    bool prepared;
+    uint8_t *held; /* all of an input that is short or cannot be positioned, or NULL */
+    uint64_t bytes;
+} stream;
+
+/* Prepares an input for stream_read_at: afterwards `bytes` is its length. Short ones, and those without a seek function
+ * or a known length, are read to their end. False when out of memory. */
+bool stream_prepare(stream *s);
+
+/* Reads `count` bytes at `offset`; false if they are not all there. */
+bool stream_read_at(stream *s, uint64_t offset, void *buffer, size_t count);
+
+/* Writes at the present position; replaces what was written at `offset` before and returns to that position. */
+bool stream_write(stream *s, const void *data, size_t count);
+bool stream_rewrite(stream *s, uint64_t offset, const void *data, size_t count);
+
+#endif

@@ -1,0 +1,143 @@
+/* Decoding tile by tile: opj_get_decoded_tile, opj_read_tile_header, opj_decode_tile_data. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "compat/openjp2/decoder.h"
+
+static void set_area(opj_image_t *image, const uint32_t area[4])
+{
+    image->x0 = area[0];
+    image->y0 = area[1];
+    image->x1 = area[2];
+    image->y1 = area[3];
+}
+
+OPJ_BOOL OPJ_CALLCONV opj_get_decoded_tile(opj_codec_t *p_codec, opj_stream_t *p_stream, opj_image_t *p_image,
+                                           OPJ_UINT32 tile_index)
+{
+    codec *c = codec_decoding(p_codec);
+    if (!c || !p_stream || !p_image || c->d.state == DECODE_NEW)
+        return OPJ_FALSE;
+    const main_header *h = &c->d.header;
+    uint32_t area[4], tiles = h->tiles_across * h->tiles_down;
+    if (p_image->numcomps < h->num_components)
+        return event_fail(&c->handlers, "Image has less components than codestream.\n");
+    if (tile_index >= tiles)
+        return event_fail(&c->handlers, "Tile index provided by the user is incorrect %u (max = %u) \n", tile_index,
+                          tiles - 1);
+    header_tile(h, tile_index, area);
+    set_area(p_image, area);
+    c->d.header_sizes = false;
+    if (!decode_set_sizes(c, p_image) || !decode_samples(c, p_image))
+        return OPJ_FALSE;
+    /* OpenJPEG 2.5.0 does this whatever OPJ_DPARAMETERS_IGNORE_PCLR_CMAP_CDEF_FLAG says. */
+    if (c->format != OPJ_CODEC_JP2 || c->d.components)
+        return OPJ_TRUE;
+    return boxes_apply(&c->d.boxes, p_image, &c->handlers);
+}
+
+/* ---- Samples packed component by component ------------------------------------------------------------------- */
+
+static uint32_t sample_bytes(uint32_t precision)
+{
+    return precision <= 8 ? 1 : precision <= 16 ? 2 : 4;
+}
+
+static bool chosen(const decode_codec *d, uint32_t component)
+{
+    for (uint32_t i = 0; i < d->num_selected; i++)
+        if (d->components[i] == component)
+            return true;
+    return !d->components;
+}
+
+static bool intersects(const uint32_t a[4], const uint32_t b[4])
+{
+    return a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
+}
+
+/* An image for a tile, without samples. */
+static opj_image_t *tile_image(codec *c, uint32_t tile)
+{
+    uint32_t area[4];
+    opj_image_t *image = decode_new_image(c);
+    header_tile(&c->d.header, tile, area);
+    if (image) {
+        c->d.header_sizes = false;
+        set_area(image, area);
+        decode_set_sizes(c, image);
+    }
+    return image;
+}
+
+static uint64_t packed_bytes(const codec *c, const opj_image_t *image)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < image->numcomps; i++)
+        if (chosen(&c->d, i))
+            bytes += (uint64_t)image->comps[i].w * image->comps[i].h * sample_bytes(image->comps[i].prec);
+    return bytes;
+}
+
+static void pack(const opj_image_comp_t *from, OPJ_BYTE *to)
+{
+    size_t samples = (size_t)from->w * from->h, bytes = sample_bytes(from->prec);
+    for (size_t i = 0; i < samples; i++) {
+        OPJ_INT32 value = from->data[i];
+        if (bytes == 1)
+            to[i] = (OPJ_BYTE)value;
+        else if (bytes == 2)
+            memcpy(to + 2 * i, &(uint16_t){(uint16_t)value}, 2);
+        else
+            memcpy(to + 4 * i, &value, 4);
+    }
+}
+
+OPJ_BOOL OPJ_CALLCONV opj_read_tile_header(opj_codec_t *p_codec, opj_stream_t *p_stream, OPJ_UINT32 *p_tile_index,
+                                           OPJ_UINT32 *p_data_size, OPJ_INT32 *p_tile_x0, OPJ_INT32 *p_tile_y0,
+                                           OPJ_INT32 *p_tile_x1, OPJ_INT32 *p_tile_y1, OPJ_UINT32 *p_nb_comps,
+                                           OPJ_BOOL *p_should_go_on)
+{
+    codec *c = codec_decoding(p_codec);
+    if (!c || !p_stream || c->d.state == DECODE_NEW)
+        return OPJ_FALSE;
+    const main_header *h = &c->d.header;
+    uint32_t area[4] = {0}, tiles = h->tiles_across * h->tiles_down, tile = c->d.next_tile;
+    while (tile < tiles && (header_tile(h, tile, area), !intersects(area, c->d.area)))
+        tile++;
+    c->d.next_tile = tile + 1;
+    *p_should_go_on = tile < tiles;
+    if (tile >= tiles)
+        return OPJ_TRUE;
+    opj_image_t *image = tile_image(c, tile);
+    uint64_t bytes = image ? packed_bytes(c, image) : UINT64_MAX;
+    opj_image_destroy(image);
+    if (bytes > UINT32_MAX)
+        return event_fail(&c->handlers, "a tile of more than 4 GiB\n");
+    *p_tile_index = tile;
+    *p_data_size = (OPJ_UINT32)bytes;
+    *p_tile_x0 = (OPJ_INT32)area[0];
+    *p_tile_y0 = (OPJ_INT32)area[1];
+    *p_tile_x1 = (OPJ_INT32)area[2];
+    *p_tile_y1 = (OPJ_INT32)area[3];
+    *p_nb_comps = h->num_components;
+    return OPJ_TRUE;
+}
+
+OPJ_BOOL OPJ_CALLCONV opj_decode_tile_data(opj_codec_t *p_codec, OPJ_UINT32 p_tile_index, OPJ_BYTE *p_data,
+                                           OPJ_UINT32 p_data_size, opj_stream_t *p_stream)
+{
+    codec *c = codec_decoding(p_codec);
+    if (!c || !p_stream || c->d.state == DECODE_NEW || p_tile_index + 1 != c->d.next_tile)
+        return OPJ_FALSE;
+    opj_image_t *image = tile_image(c, p_tile_index);
+    bool good = image && packed_bytes(c, image) <= p_data_size && decode_samples(c, image);
+    for (uint32_t i = 0; good && p_data && i < image->numcomps; i++)
+        if (chosen(&c->d, i)) {
+            const opj_image_comp_t *from = &image->comps[i];
+            pack(from, p_data);
+            p_data += (size_t)from->w * from->h * sample_bytes(from->prec);
+        }
+    opj_image_destroy(image);
+    return good;
+}

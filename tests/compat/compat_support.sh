@@ -1,0 +1,41 @@
+# What the tests of libopenjp2.so.7 share: commands that run with the system's library and with ours. $ours is the folder
+# of our library.
+. "$(dirname "$0")/../cli/cli_support.sh"
+
+# with WHICH COMMAND...: with the system's library ("theirs") or ours ("ours")
+with() {
+    local which=$1
+    shift
+    if [ "$which" = ours ]; then
+        LD_LIBRARY_PATH=$ours "$@"
+    else
+        "$@"
+    fi
+}
+
+missing() { # missing PROGRAM PACKAGE: true, with a message, if it is not installed
+    command -v "$1" >/dev/null && return 1
+    echo "SKIPPED: $1 is not installed (Debian: $2)"
+}
+
+uses_openjp2() { # uses_openjp2 NAME FILE: the program or module loads libopenjp2.so.7
+    ldd "$2" 2>/dev/null | grep -q 'libopenjp2\.so\.7' && return 0
+    echo "SKIPPED: $1 does not use libopenjp2.so.7"
+    return 1
+}
+
+# without_comments FILE: its bytes from SOC on, without COM in the main header
+without_comments() {
+    python3 - "$1" <<'END'
+import sys
+data = open(sys.argv[1], 'rb').read()
+at = data.find(b'\xff\x4f\xff\x51') + 2
+out = data[at - 2:at]
+while data[at:at + 2] != b'\xff\x90':
+    end = at + 2 + int.from_bytes(data[at + 2:at + 4], 'big')
+    if data[at:at + 2] != b'\xff\x64':
+        out += data[at:end]
+    at = end
+sys.stdout.buffer.write(out + data[at:])
+END
+}
