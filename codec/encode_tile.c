@@ -26,11 +26,12 @@ static l2k_status build_tree(const l2k_encode_job *job, uint32_t number)
     return prepare_blocks(e->context, tile);
 }
 
-/* Guard bits that samples within their precision may need above those that are there; without RCT, two suffice. */
+/* Guard bits that samples within their precision may need above those that are there: two suffice, or what a kernel
+ * asks for, and one more with RCT. */
 static unsigned bits_beyond(const l2k_tile_component *component, bool rct)
 {
-    const unsigned guard_bits = component->coding->guard_bits, most = L2K_GUARD_BITS + rct;
-    return most > guard_bits ? most - guard_bits : 0;
+    const unsigned guard_bits = component->coding->guard_bits;
+    return (guard_bits < L2K_GUARD_BITS ? L2K_GUARD_BITS - guard_bits : 0) + (rct && guard_bits < 7);
 }
 
 /* int16 where no subband's magnitudes need more than 15 bits; RCT may need one more than Mb says (docs/numerics.md). */
