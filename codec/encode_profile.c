@@ -237,6 +237,8 @@ l2k_status l2k_profile_setup(const l2k_encoder *encoder, l2k_encoding *e)
     const profile *p = find(rsiz);
     if (rsiz && encoder->options[L2K_ENCODER_STYLE] & L2K_STYLE_HT)
         return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "HT code-blocks have no profile here");
+    if (rsiz && encoder->options[L2K_ENCODER_WAVELET] > L2K_WAVELET_9_7)
+        return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "kernels other than Part 1's have no profile");
     e->siz.profile |= rsiz;
     if (!p)
         return L2K_OK;

@@ -26,11 +26,12 @@ static l2k_status build_tree(const l2k_encode_job *job, uint32_t number)
     return prepare_blocks(e->context, tile);
 }
 
-/* Guard bits that samples within their precision may need above those that are there; without RCT, two suffice. */
+/* Guard bits that samples within their precision may need above those that are there: two suffice, or what a kernel
+ * asks for, and one more with RCT. */
 static unsigned bits_beyond(const l2k_tile_component *component, bool rct)
 {
-    const unsigned guard_bits = component->coding->guard_bits, most = L2K_GUARD_BITS + rct;
-    return most > guard_bits ? most - guard_bits : 0;
+    const unsigned guard_bits = component->coding->guard_bits;
+    return (guard_bits < L2K_GUARD_BITS ? L2K_GUARD_BITS - guard_bits : 0) + (rct && guard_bits < 7);
 }
 
 /* int16 where no subband's magnitudes need more than 15 bits; RCT may need one more than Mb says (docs/numerics.md). */
@@ -216,6 +217,8 @@ const l2k_packet_maker_table *l2k_encode_packet_makers(const l2k_encoder *encode
 {
     const l2k_encoding *e = &encoder->encoding;
     const bool psnr = e->targets.kind != L2K_TARGET_RATIO && l2k_layers_need_distortions(&e->targets);
+    if (encoder->options[L2K_ENCODER_GUARD_BITS] != L2K_GUARD_BITS) /* a device adds one bit at most, to two */
+        return NULL;
     if (encoder->stream || e->num_tiles > 1 || e->coding.num_layers > 1 || e->by_step.given || psnr ||
         e->tile_parts != L2K_TILE_PARTS_ONE || e->changes || l2k_targets_have_limits(&e->targets))
         return NULL;

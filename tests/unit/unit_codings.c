@@ -213,6 +213,25 @@ static void test_guard_bits(void **unused)
     picture_free(&p);
 }
 
+/* Samples far beyond their precision have no room, and seven guard bits are the most there are. */
+static void test_too_large(void **unused)
+{
+    (void)unused;
+    picture p;
+    memory_file out = memory_of(NULL, 0);
+    picture_make(&p, 64, 64, 1);
+    for (size_t i = 0; i < 64 * 64; i++)
+        p.samples[0][i] = (int32_t)random_below(1 << 20);
+    for (unsigned bits = 1; bits <= 7; bits++) {
+        l2k_encoder *encoder = new_encoder(NULL);
+        assert_int_equal(l2k_encoder_set(encoder, L2K_ENCODER_GUARD_BITS, bits), L2K_OK);
+        assert_int_equal(run_encoder(encoder, &p, &out), L2K_ERROR_ARGUMENT);
+        l2k_encoder_free(encoder);
+    }
+    assert_int_equal(out.size, 0);
+    picture_free(&p);
+}
+
 static void test_comment(void **unused)
 {
     (void)unused;
@@ -283,7 +302,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_changes), cmocka_unit_test(test_parts),
                                        cmocka_unit_test(test_bad_changes),    cmocka_unit_test(test_region),
-                                       cmocka_unit_test(test_guard_bits),     cmocka_unit_test(test_comment),
-                                       cmocka_unit_test(test_batch)};
+                                       cmocka_unit_test(test_guard_bits),     cmocka_unit_test(test_too_large),
+                                       cmocka_unit_test(test_comment),        cmocka_unit_test(test_batch)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

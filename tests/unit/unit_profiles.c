@@ -95,6 +95,7 @@ static void test_options_against(void **unused)
                    r2 = L2K_PROFILE_IMF_2K_R;
     refuse_option(c2, &p, L2K_ENCODER_WAVELET, L2K_WAVELET_5_3, "9/7");
     refuse_option(r2, &p, L2K_ENCODER_WAVELET, L2K_WAVELET_9_7, "5/3");
+    refuse_option(i4, &p, L2K_ENCODER_WAVELET, L2K_WAVELET_HAAR, "kernels");
     refuse_option(c4, &p, L2K_ENCODER_LEVELS, 7, "1 to 6");
     refuse_option(i4, &p, L2K_ENCODER_LEVELS, 0, "1 to 6");
     refuse_option(c2, &p, L2K_ENCODER_BLOCK_WIDTH, 64, "32 x 32");
