@@ -1,13 +1,15 @@
 /* Parts of a file in address space that is reserved for all of it. */
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE, madvise */
 #include "base/partial.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/memory.h"
+#include "base/pages.h"
+#include "base/pool.h"
+
+/* Bytes around a part that may be loaded together with it, by wide loads, though nothing depends on them. */
+#define MARGIN ((uint64_t)256)
 
 typedef struct l2k_partial_range {
     uint64_t from, to;
@@ -15,24 +17,15 @@ typedef struct l2k_partial_range {
 
 l2k_status l2k_partial_open(const l2k_context *context, const l2k_file *file, l2k_partial *partial)
 {
-    void *data = MAP_FAILED;
+    void *data = NULL;
     if (file->bytes > 0 && file->bytes <= SIZE_MAX)
-        data =
-            mmap(NULL, (size_t)file->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (data == MAP_FAILED)
+        data = l2k_pages_reserve((size_t)file->bytes);
+    if (!data)
         return l2k_fail(context, L2K_ERROR_MEMORY, "no address space for a file of %llu bytes",
                         (unsigned long long)file->bytes);
     *partial = (l2k_partial){.context = context, .file = *file, .data = data};
     pthread_mutex_init(&partial->lock, NULL);
     return L2K_OK;
-}
-
-void l2k_partial_close(l2k_partial *partial)
-{
-    munmap(partial->data, (size_t)partial->file.bytes);
-    pthread_mutex_destroy(&partial->lock);
-    l2k_release(partial->context, partial->read);
-    *partial = (l2k_partial){0};
 }
 
 /* The first part that ends at or behind `from`. */
@@ -63,8 +56,41 @@ static l2k_status grow(l2k_partial *partial)
     return L2K_OK;
 }
 
+static void uncount(const l2k_partial *partial, uint64_t bytes)
+{
+    if (partial->context->pool)
+        l2k_pool_uncount(partial->context->pool, bytes);
+}
+
+static l2k_status count(const l2k_partial *partial, uint64_t bytes)
+{
+    const l2k_context *context = partial->context;
+    if (context->pool && !l2k_pool_count(context->pool, &context->hooks, bytes))
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the parts of a file");
+    return L2K_OK;
+}
+
+void l2k_partial_close(l2k_partial *partial)
+{
+    uncount(partial, l2k_partial_present(partial));
+    l2k_pages_release(partial->data, (size_t)partial->file.bytes);
+    pthread_mutex_destroy(&partial->lock);
+    l2k_release(partial->context, partial->read);
+    *partial = (l2k_partial){0};
+}
+
+static l2k_status take_pages(const l2k_partial *partial, uint64_t from, uint64_t to)
+{
+    from = from > MARGIN ? from - MARGIN : 0;
+    to = partial->file.bytes - to > MARGIN ? to + MARGIN : partial->file.bytes;
+    if (!l2k_pages_use(partial->data + from, (size_t)(to - from)))
+        return l2k_fail(partial->context, L2K_ERROR_MEMORY, "out of memory for a part of a file");
+    return L2K_OK;
+}
+
 static l2k_status read_part(l2k_partial *partial, uint64_t from, uint64_t to)
 {
+    L2K_TRY(take_pages(partial, from, to));
     partial->calls++;
     if (partial->file.read_at(partial->file.user, from, partial->data + from, (size_t)(to - from)) != 0)
         return l2k_fail(partial->context, L2K_ERROR_IO, "reading failed");
@@ -72,10 +98,20 @@ static l2k_status read_part(l2k_partial *partial, uint64_t from, uint64_t to)
     return L2K_OK;
 }
 
-/* Reads what is missing of [from, to), then makes one part of it and of those that it meets. */
-static l2k_status fill(l2k_partial *partial, uint64_t from, uint64_t to)
+/* Bytes of [from, to) that are not there; `first` is the first part that ends at or behind `from`. */
+static uint64_t missing(const l2k_partial *partial, size_t first, uint64_t from, uint64_t to)
 {
-    const size_t first = find(partial, from);
+    uint64_t bytes = to - from;
+    for (size_t i = first; i < partial->num_read && partial->read[i].from < to; i++) {
+        const range part = partial->read[i];
+        bytes -= (part.to < to ? part.to : to) - (part.from > from ? part.from : from);
+    }
+    return bytes;
+}
+
+/* Reads what is missing of [from, to), then makes one part of it and of those that it meets. */
+static l2k_status fill(l2k_partial *partial, size_t first, uint64_t from, uint64_t to)
+{
     range whole = {from, to};
     size_t last = first;
     uint64_t at = from;
@@ -96,6 +132,16 @@ static l2k_status fill(l2k_partial *partial, uint64_t from, uint64_t to)
     return L2K_OK;
 }
 
+static l2k_status count_and_fill(l2k_partial *partial, size_t first, uint64_t from, uint64_t to)
+{
+    const uint64_t more = missing(partial, first, from, to);
+    L2K_TRY(count(partial, more));
+    const l2k_status status = fill(partial, first, from, to);
+    if (status != L2K_OK)
+        uncount(partial, more);
+    return status;
+}
+
 l2k_status l2k_partial_need(l2k_partial *partial, const uint8_t *from, const uint8_t *to, const uint8_t *ahead)
 {
     l2k_status status = L2K_OK;
@@ -105,22 +151,41 @@ l2k_status l2k_partial_need(l2k_partial *partial, const uint8_t *from, const uin
     const uint64_t low = (uint64_t)(from - partial->data), high = (uint64_t)(to - partial->data);
     const size_t at = find(partial, low);
     if (at == partial->num_read || partial->read[at].from > low || partial->read[at].to < high)
-        status = fill(partial, low, (uint64_t)(ahead - partial->data));
+        status = count_and_fill(partial, at, low, (uint64_t)(ahead - partial->data));
     pthread_mutex_unlock(&partial->lock);
     return status;
 }
 
-void l2k_partial_forget(l2k_partial *partial, const uint8_t *from)
+/* Takes [from, to) out of the parts, one of which may be split. */
+static l2k_status take_out(l2k_partial *partial, uint64_t from, uint64_t to)
 {
-    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    size_t first = find(partial, from + 1), last = first;
+    L2K_TRY(grow(partial));
+    if (first < partial->num_read && partial->read[first].from < from) {
+        memmove(&partial->read[first + 1], &partial->read[first], (partial->num_read - first) * sizeof(range));
+        partial->num_read++;
+        partial->read[first].to = from;
+        partial->read[++first].from = from;
+        last = first;
+    }
+    while (last < partial->num_read && partial->read[last].to <= to)
+        last++;
+    if (last < partial->num_read && partial->read[last].from < to)
+        partial->read[last].from = to;
+    memmove(&partial->read[first], &partial->read[last], (partial->num_read - last) * sizeof(range));
+    partial->num_read -= last - first;
+    return L2K_OK;
+}
+
+void l2k_partial_forget(l2k_partial *partial, const uint8_t *from, const uint8_t *to)
+{
+    const uint64_t page = l2k_page_size(), before = l2k_partial_present(partial);
     const uint64_t start = ((uint64_t)(from - partial->data) + page - 1) / page * page;
-    if (start >= partial->file.bytes)
+    const uint64_t end = (uint64_t)(to - partial->data) / page * page;
+    if (start >= end || take_out(partial, start, end) != L2K_OK)
         return;
-    size_t count = find(partial, start);
-    if (count < partial->num_read && partial->read[count].from < start)
-        partial->read[count++].to = start;
-    partial->num_read = count;
-    madvise(partial->data + start, (size_t)(partial->file.bytes - start), MADV_DONTNEED);
+    l2k_pages_forget(partial->data + start, (size_t)(end - start));
+    uncount(partial, before - l2k_partial_present(partial));
 }
 
 uint64_t l2k_partial_present(const l2k_partial *partial)

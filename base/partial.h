@@ -1,6 +1,6 @@
-/* A file of which parts are read where they are needed. It has addresses for all of its bytes, as a file in memory has,
- * but memory only for what has been read: the rest is zeros, which nobody may take for bytes of the file before
- * l2k_need. */
+/* A file of which parts are read where they are needed. What has been read counts as memory in use. It has addresses
+ * for all of its bytes, as a file in memory has, but memory only for what has been read: the rest is zeros, which
+ * nobody may take for bytes of the file before l2k_need. */
 #ifndef L2K_BASE_PARTIAL_H
 #define L2K_BASE_PARTIAL_H
 
@@ -26,8 +26,8 @@ void l2k_partial_close(l2k_partial *partial);
  * L2K_ERROR_MEMORY. */
 l2k_status l2k_partial_need(l2k_partial *partial, const uint8_t *from, const uint8_t *to, const uint8_t *ahead);
 
-/* Gives back the memory of whole pages from `from` on, which would be read again. */
-void l2k_partial_forget(l2k_partial *partial, const uint8_t *from);
+/* Gives back the memory of whole pages of [from, to), which would be read again. */
+void l2k_partial_forget(l2k_partial *partial, const uint8_t *from, const uint8_t *to);
 
 /* Bytes that are there. */
 uint64_t l2k_partial_present(const l2k_partial *partial);

@@ -100,15 +100,23 @@ static void *take_idle(l2k_pool *pool, unsigned number)
     return block;
 }
 
-static void *take_new(l2k_pool *pool, const l2k_hooks *hooks, uint64_t bytes)
+/* Room for more below the limit, from which idle blocks may have to go; false where there is none. */
+static bool make_room(l2k_pool *pool, const l2k_hooks *hooks, uint64_t bytes)
 {
     if (bytes > pool->limit || pool->in_use > pool->limit - bytes) {
         atomic_store(&pool->refused, true);
-        return NULL;
+        return false;
     }
     uint64_t total = pool->in_use + bytes, peak = total > pool->peak ? total : pool->peak;
     uint64_t most = peak + peak / 4 + SLACK_BYTES;
     shrink(pool, hooks, (most < pool->limit ? most : pool->limit) - total, false);
+    return true;
+}
+
+static void *take_new(l2k_pool *pool, const l2k_hooks *hooks, uint64_t bytes)
+{
+    if (!make_room(pool, hooks, bytes))
+        return NULL;
     void *block = l2k_hook_allocate(hooks, bytes);
     if (block || !pool->idle)
         return block;
@@ -146,6 +154,24 @@ void l2k_pool_give(l2k_pool *pool, void *block, size_t bytes)
     pool->in_use -= class_bytes(number);
     pool->idle += class_bytes(number);
     FORBID(idle + 1, class_bytes(number) - sizeof *idle);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+bool l2k_pool_count(l2k_pool *pool, const l2k_hooks *hooks, uint64_t bytes)
+{
+    pthread_mutex_lock(&pool->lock);
+    const bool fits = make_room(pool, hooks, bytes);
+    if (fits)
+        pool->in_use += bytes;
+    pool->peak = pool->in_use > pool->peak ? pool->in_use : pool->peak;
+    pthread_mutex_unlock(&pool->lock);
+    return fits;
+}
+
+void l2k_pool_uncount(l2k_pool *pool, uint64_t bytes)
+{
+    pthread_mutex_lock(&pool->lock);
+    pool->in_use -= bytes;
     pthread_mutex_unlock(&pool->lock);
 }
 

@@ -34,6 +34,10 @@ uint64_t l2k_pool_bytes(uint64_t bytes);
 /* Takes back a block of that many bytes. */
 void l2k_pool_give(l2k_pool *pool, void *block, size_t bytes);
 
+/* Memory that comes from elsewhere, and counts as in use. False where that would exceed the limit. */
+bool l2k_pool_count(l2k_pool *pool, const l2k_hooks *hooks, uint64_t bytes);
+void l2k_pool_uncount(l2k_pool *pool, uint64_t bytes);
+
 /* At the start of a job: an image encoded, a file opened, a decoding. Blocks that stayed idle through the last two go
  * back to the hook. */
 void l2k_pool_start_job(l2k_pool *pool, const l2k_hooks *hooks, uint64_t limit);

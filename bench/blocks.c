@@ -152,7 +152,7 @@ static void set_coding(const arguments *a, unsigned precision, l2k_component_cod
                                 .ht_passes = (uint8_t)a->passes};
     memset(k->log2_precinct_width, 15, sizeof k->log2_precinct_width);
     memset(k->log2_precinct_height, 15, sizeof k->log2_precinct_height);
-    l2k_steps_choose(a->wavelet, precision, LEVELS, k->steps);
+    l2k_steps_choose(l2k_wavelet_get(a->wavelet), precision, LEVELS, k->steps);
     for (unsigned b = 0; b <= 3 * LEVELS; b++)
         k->steps[b].exponent = (uint8_t)(k->steps[b].exponent > a->halvings ? k->steps[b].exponent - a->halvings : 1);
 }

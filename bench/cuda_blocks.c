@@ -151,7 +151,7 @@ static void set_coding(l2k_wavelet wavelet, unsigned log2_side, l2k_component_co
                                 .guard_bits = 2};
     memset(k->log2_precinct_width, 15, sizeof k->log2_precinct_width);
     memset(k->log2_precinct_height, 15, sizeof k->log2_precinct_height);
-    l2k_steps_choose(wavelet, 8, LEVELS, k->steps);
+    l2k_steps_choose(l2k_wavelet_get(wavelet), 8, LEVELS, k->steps);
     for (unsigned b = 0; b <= 3 * LEVELS && wavelet == L2K_WAVELET_9_7; b++)
         k->steps[b].exponent = (uint8_t)(k->steps[b].exponent - HALVINGS);
 }

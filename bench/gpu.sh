@@ -92,7 +92,7 @@ sanitized() {
     part "$1-packets" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_packets" 2 7
     part "$1-decode" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_decode" 4 50
     part "$1-images" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_images" 16
-    part "$1-hostile" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_hostile" 200
+    part "$1-hostile" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_hostile" 20
     [ $quick = 1 ] || part "$1-ladder" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/gpu_ladder" --check
 }
 
@@ -100,7 +100,7 @@ sanitized() {
 test_set() {
     [ -n "${L2K_CONFORMANCE_SET:-}" ] || { line t803 skipped 0; return; }
     export L2K_COMMAND="$build/lift2k"
-    part t803 600 11 "$build/conformance/conformance_t803" --backend cuda "$L2K_CONFORMANCE_SET"
+    part t803 900 11 "$build/conformance/conformance_t803" --backend cuda "$L2K_CONFORMANCE_SET"
     # shellcheck disable=SC2046
     part files 600 1 "$build/tests/gpu_files" $(find "$L2K_CONFORMANCE_SET" -type f \( -name '*.j2[kc]' -o -name '*.jp2' \
         -o -name '*.jp[hc]' -o -name '*.jhc' \) | sort)

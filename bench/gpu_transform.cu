@@ -70,7 +70,7 @@ static void fill_with_noise(char *device, size_t bytes, const work &w)
 static void set_steps(const work &w, l2k_plan_component *component)
 {
     l2k_step steps[L2K_MAX_SUBBANDS];
-    l2k_steps_choose(w.wavelet, w.precision, component->levels, steps);
+    l2k_steps_choose(l2k_wavelet_get(w.wavelet), w.precision, component->levels, steps);
     for (unsigned band = 0; band <= 3 * component->levels; band++)
         component->steps[band] = l2k_step_size(steps[band], w.precision, l2k_band_orientation(band));
 }

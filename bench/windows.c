@@ -1,10 +1,10 @@
-/* windows [-n RUNS] [-s SIDE] [-j THREADS] [-r REDUCE,...] FILE [LIBRARY-NAME]: windows of one file with lift2k and
- * with libopenjp2, in turn, each in a process of its own.
+/* windows [-n RUNS] [-s SIDE] [-j THREADS] [-r REDUCE,...] [-f 0|1] FILE [LIBRARY-NAME]: windows of one file with
+ * lift2k and with libopenjp2, in turn, each in a process of its own.
  *
  * For each reduction: the file is opened and a window of SIDE x SIDE samples (512) is decoded out of its middle; then a
  * hundred windows at random places, for lift2k from one open decoder, for libopenjp2 (which decodes an area once) from
- * a hundred. Prints medians of seconds and of peak resident memory as a table. The samples of both must be the same, or
- * the program fails. */
+ * a hundred. lift2k has the file mapped, with -f 1 it reads parts of it (l2k_decoder_open_file). Prints medians of
+ * seconds and of peak resident memory as a table. The samples of both must be the same, or the program fails. */
 #define _DEFAULT_SOURCE
 #include <fcntl.h>
 #include <openjpeg.h>
@@ -28,6 +28,7 @@ typedef struct task {
     uint32_t side, reduce, count;
     int threads;
     int64_t cache_bytes;
+    bool in_parts;
 } task;
 
 /* What a process found out; the seconds are without its start and end. */
@@ -99,6 +100,11 @@ static uint64_t lift_window(l2k_decoder *decoder, area a, uint64_t sum)
     return sum;
 }
 
+static int read_at(void *user, uint64_t offset, void *buffer, size_t bytes)
+{
+    return pread(*(const int *)user, buffer, bytes, (off_t)offset) == (ssize_t)bytes ? 0 : -1;
+}
+
 static uint64_t lift_windows(const task *t)
 {
     uint64_t seed = 1, sum = 0;
@@ -106,6 +112,7 @@ static uint64_t lift_windows(const task *t)
     const int file = open(t->path, O_RDONLY);
     if (file < 0 || fstat(file, &about) != 0)
         fail("cannot open the file");
+    l2k_file parts = {(uint64_t)about.st_size, read_at, (void *)&file};
     void *data = mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_PRIVATE, file, 0);
     if (data == MAP_FAILED)
         fail("cannot map the file");
@@ -115,7 +122,8 @@ static uint64_t lift_windows(const task *t)
     l2k_decoder_set(decoder, L2K_DECODER_REDUCE, t->reduce);
     l2k_decoder_set(decoder, L2K_DECODER_BACKEND, L2K_BACKEND_CPU);
     l2k_decoder_set(decoder, L2K_DECODER_CACHE_BYTES, t->count > 1 ? t->cache_bytes : 0);
-    if (l2k_decoder_open_memory(decoder, data, (size_t)about.st_size) != L2K_OK)
+    if ((t->in_parts ? l2k_decoder_open_file(decoder, &parts)
+                     : l2k_decoder_open_memory(decoder, data, (size_t)about.st_size)) != L2K_OK)
         fail("lift2k does not open the file");
     for (uint32_t i = 0; i < t->count; i++)
         sum = lift_window(decoder, place(t, &seed), sum);
@@ -255,12 +263,16 @@ int main(int count, char **arguments)
         case 'r':
             reductions = value;
             break;
+        case 'f':
+            t.in_parts = atoi(value);
+            break;
         default:
             fail("an option that is not known");
         }
     }
     if (at >= count || runs < 1 || runs > MAX_RUNS)
-        fail("usage: windows [-n RUNS] [-m RUNS-OF-A-HUNDRED] [-s SIDE] [-j THREADS] [-r REDUCE,...] FILE [NAME]");
+        fail("usage: windows [-n RUNS] [-m RUNS-OF-A-HUNDRED] [-s SIDE] [-j THREADS] [-r REDUCE,...] [-f 0|1] "
+             "FILE [NAME]");
     t.path = arguments[at];
     const char *name = at + 1 < count ? arguments[at + 1] : t.path;
     const outcome size = run(&t, ask_size);

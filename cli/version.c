@@ -1,7 +1,10 @@
 /* `lift2k --version`: the version, the libraries and the compiler, as a bug report needs them. */
-#include <png.h>
 #include <stdio.h>
 #include <string.h>
+
+#ifdef L2K_WITH_PNG
+#include <png.h>
+#endif
 
 #ifdef L2K_WITH_LCMS2
 #include <lcms2.h>
@@ -43,7 +46,11 @@ int cli_print_version(void)
     printf(LABEL "no: one thread\n", "OpenMP");
 #endif
     print_cuda();
+#ifdef L2K_WITH_PNG
     printf(LABEL "%s\n", "libpng", png_get_libpng_ver(NULL));
+#else
+    printf(LABEL "no: PNG is neither read nor written\n", "libpng");
+#endif
     print_tiff();
 #ifdef L2K_WITH_LCMS2
     const int version = cmsGetEncodedCMMversion(); /* 2140 is 2.14 */

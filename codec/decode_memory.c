@@ -14,7 +14,7 @@ static double with_overhead(double bytes)
 }
 
 typedef struct tree_size {
-    double precincts, blocks;
+    double precincts, blocks; /* precincts: their parts in subbands */
 } tree_size;
 
 /* The precincts and code-blocks of one subband, blocks being no larger than their precincts. */
@@ -64,8 +64,9 @@ static double bytes_of_tree(const l2k_decoding *d, l2k_rect tile, uint64_t packe
         count_component(&coding->components[c], l2k_component_rect(tile, siz->components[c].dx, siz->components[c].dy),
                         &size);
         contributions += size.blocks * contributions_of_block(coding, coding->components[c].style);
-        bytes += size.blocks * (sizeof(l2k_block) + sizeof(l2k_block_place) + 4 * sizeof(l2k_tag_node));
-        bytes += size.precincts * (sizeof(l2k_precinct) + 2 * sizeof(l2k_tag_node) + sizeof(l2k_precinct_key));
+        bytes += size.blocks * (sizeof(l2k_block) + sizeof(l2k_block_place) + sizeof(l2k_block_state) +
+                                4 * sizeof *((l2k_tag_reader *)0)->nodes);
+        bytes += size.precincts * (sizeof(l2k_precinct) + 2 * sizeof(uint32_t) + sizeof(l2k_precinct_key));
     }
     contributions = fmin(contributions, (double)packet_bytes * 8 / 3);
     bytes += resolutions * sizeof(l2k_resolution) + contributions * (sizeof(l2k_contribution) + sizeof(l2k_pending));
@@ -132,6 +133,30 @@ static bool bound_tile(const l2k_decoding *d, l2k_rect tile, uint64_t packet_byt
     return true;
 }
 
+/* Of the indices of packets that the tiles have not got yet, as if each were like `tile`. */
+static double bytes_of_indices(const l2k_decoding *d, l2k_rect tile, uint64_t packet_bytes)
+{
+    const l2k_tile_coding *coding = &d->codestream->coding;
+    const l2k_siz *siz = &d->codestream->siz;
+    tree_size size = {0};
+    double tiles = 0;
+    for (uint32_t i = 0; i < d->num_tiles; i++)
+        tiles += !d->indices[d->tiles[i]];
+    for (uint32_t c = 0; c < siz->num_components && tiles > 0; c++)
+        count_component(&coding->components[c], l2k_component_rect(tile, siz->components[c].dx, siz->components[c].dy),
+                        &size);
+    const double packets = fmin(size.precincts * coding->num_layers, (double)packet_bytes);
+    return with_overhead(tiles * packets * L2K_INDEX_BYTES_OF_PACKET);
+}
+
+/* What is left for windows to leave to each other, beside what tiles need: of `left` bytes indices get what they take,
+ * or, where there is too little, nothing, and then there are none. */
+static double reserve_indices(double bytes, double left, bool *indices)
+{
+    *indices = bytes <= left;
+    return *indices ? left - bytes : left;
+}
+
 l2k_thread_room l2k_decode_threads(l2k_decoder *decoder, const l2k_decoding *d, bool by_tile)
 {
     tile_bound bound;
@@ -139,19 +164,23 @@ l2k_thread_room l2k_decode_threads(l2k_decoder *decoder, const l2k_decoding *d, 
     const unsigned threads = d->context->threads;
     const l2k_rect tile = largest_tile(d, &packet_bytes);
     if (packet_bytes == 0) /* nothing to decode, however much headers promise */
-        return (l2k_thread_room){threads, threads, true};
+        return (l2k_thread_room){threads, threads, true, true};
     if (!bound_tile(d, tile, packet_bytes, &bound))
-        return (l2k_thread_room){1, 1, false};
+        return (l2k_thread_room){1, 1, false, false};
     if (decoder->options[L2K_DECODER_BACKEND] != L2K_BACKEND_CPU)
         bound.tile *= L2K_SLOTS_OF_TEAM;
     const double limit = (double)decoder->pool.limit, each = by_tile ? bound.tile : bound.thread;
     if ((double)decoder->pool.in_use + bound.tile + (threads - 1) * each > limit)
         l2k_decoder_drop(decoder);
     double left = limit - (double)decoder->pool.in_use - bound.tile;
-    if (left < 0) /* then nothing is kept any more */
-        return (l2k_thread_room){1, 1, false};
+    bool indices;
+    if (left < 0) { /* then nothing is kept any more */
+        l2k_decoder_forget_windows(decoder);
+        return (l2k_thread_room){1, 1, false, false};
+    }
+    left = reserve_indices(d->indices ? bytes_of_indices(d, tile, packet_bytes) : 0, left, &indices);
     const unsigned tiles = 1 + (unsigned)fmin(left / bound.tile, L2K_MOST_DEVICES);
     const unsigned more = (unsigned)fmin(left / each, threads - 1);
     l2k_block_cache_bound(&decoder->cache, (uint64_t)fmin(left - more * each, 0x1p62));
-    return (l2k_thread_room){1 + more, tiles, true};
+    return (l2k_thread_room){1 + more, tiles, true, indices};
 }

@@ -253,8 +253,10 @@ static l2k_status read_precinct(tile_reader *reader, const l2k_packet_index *ind
         const uint32_t length = index->lengths ? index->lengths[place] : 0;
         const uint8_t *start = reader->input.data;
         L2K_TRY(fetch_header(reader, length));
-        L2K_TRY(read_packet(reader, &id, true, 0, &own));
-        if (index->lengths && !reader->input.beyond)
+        *is_right = l2k_packet_index_agrees(index, place, start, reader->input.end);
+        if (*is_right)
+            L2K_TRY(read_packet(reader, &id, true, 0, &own));
+        if (*is_right && index->lengths && !reader->input.beyond)
             *is_right = !own.error && reader->input.data == start + length;
     }
     if (own.error)
@@ -262,7 +264,7 @@ static l2k_status read_precinct(tile_reader *reader, const l2k_packet_index *ind
     return L2K_OK;
 }
 
-/* *is_right: not so where PLT turns out to be wrong. */
+/* *is_right: not so where lengths turn out to be wrong. */
 static l2k_status read_indexed(tile_reader *reader, const l2k_packet_index *index, bool *is_right,
                                l2k_packet_stop *stop)
 {
@@ -276,64 +278,11 @@ static l2k_status read_indexed(tile_reader *reader, const l2k_packet_index *inde
 
 /* ---- All of it ------------------------------------------------------------------------------------------------- */
 
-static l2k_status start_order(const l2k_decoding *d, l2k_tile_state *s)
-{
-    if (!s->order.keys)
-        return l2k_packet_order_create(d->context, &s->tile, &s->order);
-    l2k_packet_order_restart(&s->order);
-    return s->order.status;
-}
-
-/* From PLT, if that says where all packets are. */
-static l2k_status list_lengths(const l2k_decoding *d, l2k_tile_state *s, l2k_packet_index *index)
-{
-    enum { MOST_PARTS = 256 };
-    l2k_packet_span parts[MOST_PARTS];
-    const l2k_codestream *cs = d->codestream;
-    size_t count = 0;
-    for (size_t i = cs->first_part[s->tile.index]; i != L2K_NO_PART && count < MOST_PARTS; i = cs->parts[i].next)
-        parts[count++] = (l2k_packet_span){cs->parts[i].header, cs->parts[i].packets, cs->parts[i].end};
-    L2K_TRY(start_order(d, s));
-    return l2k_packet_index_from_plt(d->context, &s->tile, cs->data, parts, count, &s->order, index);
-}
-
-/* The index of a tile of which a part is wanted; NULL where it has none. */
-static l2k_status find_index(const l2k_decoding *d, l2k_tile_state *s, const tile_reader *reader,
-                             l2k_packet_index **index)
-{
-    *index = NULL;
-    if (!d->indices || reader->input.packed || has_all(reader))
-        return L2K_OK;
-    *index = d->indices[s->tile.index];
-    if (*index && l2k_packet_index_fits(*index, &s->tile))
-        return L2K_OK;
-    l2k_packet_index_free(d->context, *index);
-    *index = d->indices[s->tile.index] = l2k_packet_index_create(d->context, &s->tile, reader->bytes);
-    const l2k_status status = *index ? list_lengths(d, s, *index) : L2K_OK;
-    if (status != L2K_OK) { /* the next window tries again */
-        l2k_packet_index_free(d->context, *index);
-        *index = d->indices[s->tile.index] = NULL;
-    }
-    return status;
-}
-
-static l2k_status distrust(const l2k_decoding *d, l2k_tile_state *s, l2k_packet_index *index)
-{
-    if (d->codestream->strict)
-        return l2k_fail(d->context, L2K_ERROR_CORRUPT, "PLT of tile %u does not list the packets that there are",
-                        s->tile.index);
-    l2k_note(d->context, "PLT of tile %u does not list the packets that there are, which are looked for one by one",
-             s->tile.index);
-    atomic_store(&d->findings->plt_is_wrong, true);
-    l2k_packet_index_empty(d->context, index);
-    return l2k_tile_restart(d->context, UINT64_MAX, &s->tile);
-}
-
 static l2k_status start_walk(const l2k_decoding *d, l2k_tile_state *s, tile_reader *reader)
 {
     reader->next_part = d->codestream->first_part[reader->index];
     reader->input.data = reader->input.end = d->codestream->end; /* nothing, but at an address */
-    return start_order(d, s);
+    return l2k_start_packets(d, s);
 }
 
 /* By the index where that has what is wanted, and is right; else one after the other. */
@@ -347,7 +296,7 @@ static l2k_status read_wanted(const l2k_decoding *d, l2k_tile_state *s, tile_rea
         L2K_TRY(read_indexed(reader, index, &is_right, stop));
         if (is_right)
             return L2K_OK;
-        L2K_TRY(distrust(d, s, index));
+        L2K_TRY(l2k_distrust_index(d, s, index));
         *stop = (l2k_packet_stop){0};
     }
     L2K_TRY(start_walk(d, s, reader));
@@ -377,7 +326,7 @@ l2k_status l2k_read_packets(const l2k_decoding *d, l2k_tile_state *s)
     const l2k_buffer *packed = &s->packed.bytes;
     const uint32_t all = s->coding.num_layers;
     l2k_packet_stop stop = {0};
-    l2k_packet_index *index;
+    l2k_packet_index *index = NULL;
     tile_reader reader = {.decoding = d, .tile = &s->tile, .index = s->tile.index};
     reader.layers = d->layers ? l2k_min_u32(d->layers, all) : all;
     reader.wanted = l2k_window_precincts(&s->tile) * reader.layers;
@@ -387,7 +336,8 @@ l2k_status l2k_read_packets(const l2k_decoding *d, l2k_tile_state *s)
         reader.input.header = packed->data;
         reader.input.header_end = l2k_buffer_end(packed);
     }
-    L2K_TRY(find_index(d, s, &reader, &index));
+    if (!reader.input.packed && !has_all(&reader))
+        L2K_TRY(l2k_find_index(d, s, reader.bytes, &index));
     L2K_TRY(read_with_headers(d, s, &reader, index, &stop));
     s->is_whole = !stop.error;
     return stop.error ? report(d, s->tile.index, &stop) : L2K_OK;

@@ -63,7 +63,7 @@ l2k_status l2k_fetch_blocks(const l2k_decoding *d, l2k_tile_state *s)
     s->num_to_decode = s->num_places;
     l2k_release(d->context, s->rest);
     s->rest = NULL;
-    if (!d->cache || is_on_device(d, s) || atomic_load(&d->findings->plt_is_wrong))
+    if (!d->cache || is_on_device(d, s) || atomic_load(&d->findings->lengths_are_wrong))
         return L2K_OK;
     s->to_decode = s->rest = l2k_allocate(d->context, s->num_places, sizeof *s->rest);
     if (!s->rest)

@@ -120,6 +120,7 @@ static l2k_status decode_selected(l2k_decoder *decoder, l2k_decoding *d, l2k_bac
     const bool by_tile = l2k_teams_by_tile(d->context, &d->codestream->siz, d->num_tiles);
     const l2k_thread_room room = l2k_decode_threads(decoder, d, by_tile);
     decoder->context.threads = room.threads;
+    d->indices = room.indices ? decoder->indices : NULL;
     L2K_TRY(l2k_teams_prepare(d->context, backend, l2k_decode_coders(d->codestream), &d->codestream->siz, d->num_tiles,
                               by_tile, room.tiles >= l2k_device_count(d->context), &decoder->teams));
     decoder->teams.keep_plans = room.keep_plans;
@@ -140,12 +141,29 @@ static void take_indices(l2k_decoder *decoder, l2k_decoding *d)
     d->cache = d->planes && decoder->cache.limit > 0 ? &decoder->cache : NULL;
 }
 
+/* The headers of the tile-parts that are wanted, where TLM has named them. Where it was wrong, nothing is left of what
+ * earlier windows have found. */
+static l2k_status locate_parts(l2k_decoder *decoder, l2k_decoding *d)
+{
+    bool changed;
+    const l2k_status status = l2k_codestream_locate(&decoder->codestream, d->tiles, d->num_tiles, &changed);
+    if (changed) {
+        l2k_decoder_forget_windows(decoder);
+        l2k_block_cache_clear(&decoder->cache);
+        decoder->cache.limit = 0; /* its blocks are of the file as it was opened */
+        d->opened = decoder->opened;
+    }
+    return status;
+}
+
 l2k_status l2k_decode_tiles(l2k_decoder *decoder, l2k_decoding *d, l2k_backend backend, l2k_team_share *share,
                             void *user)
 {
-    take_indices(decoder, d);
     L2K_TRY(select_tiles(d));
-    l2k_status status = decode_selected(decoder, d, backend, share, user);
+    l2k_status status = locate_parts(decoder, d);
+    take_indices(decoder, d);
+    if (status == L2K_OK)
+        status = decode_selected(decoder, d, backend, share, user);
     l2k_release(d->context, d->tiles);
     return status == L2K_OK ? l2k_poll(d->context, L2K_POLL_NOW) : status;
 }
@@ -176,7 +194,7 @@ l2k_decoding l2k_decode_start(l2k_decoder *decoder, l2k_rect area, const l2k_pla
     atomic_store(&decoder->findings.incomplete, false);
     atomic_store(&decoder->findings.warned_fewer, false);
     atomic_store(&decoder->findings.warned_beyond, false);
-    atomic_store(&decoder->findings.plt_is_wrong, false);
+    atomic_store(&decoder->findings.lengths_are_wrong, false);
     return (l2k_decoding){.context = &decoder->context,
                           .codestream = &decoder->codestream,
                           .findings = &decoder->findings,
@@ -202,14 +220,14 @@ l2k_status l2k_decoder_memory_kind(l2k_decoder *decoder, l2k_decoding *d, l2k_ba
     return L2K_OK;
 }
 
-/* Of a file that is read in parts, what is more than this does not stay; a colour profile may be behind it. */
+/* Of a codestream that is read in parts, what is more than this does not stay. */
 #define MOST_PRESENT ((uint64_t)16 << 20)
 
 static void forget_parts(l2k_decoder *decoder)
 {
     const l2k_codestream *cs = &decoder->codestream;
-    if (decoder->context.partial && decoder->jp2.icc < cs->end && l2k_partial_present(&decoder->parts) > MOST_PRESENT)
-        l2k_partial_forget(&decoder->parts, cs->parts[0].header);
+    if (decoder->context.partial && l2k_partial_present(&decoder->parts) > MOST_PRESENT)
+        l2k_partial_forget(&decoder->parts, cs->first, cs->end);
 }
 
 l2k_status l2k_decode_end(l2k_decoder *decoder, l2k_status status)
@@ -217,7 +235,7 @@ l2k_status l2k_decode_end(l2k_decoder *decoder, l2k_status status)
     forget_parts(decoder);
     if (status != L2K_OK || !l2k_choice_is_settled(&decoder->choice))
         l2k_decoder_drop(decoder);
-    if (atomic_load(&decoder->findings.plt_is_wrong))
+    if (atomic_load(&decoder->findings.lengths_are_wrong))
         l2k_block_cache_clear(&decoder->cache);
     return status == L2K_OK && atomic_load(&decoder->findings.incomplete) ? L2K_INCOMPLETE : status;
 }

@@ -73,11 +73,22 @@ static uint64_t packets_of_header(const l2k_decoding *d, const l2k_tile_coding *
     return resolutions / RESOLUTIONS_OF_PACKET;
 }
 
+/* With more code-blocks, which take some hundred bytes each, a tree has only those in the windows: a window that moves
+ * then reads packet headers again. */
+enum { MOST_BLOCKS = 1 << 17 };
+
+/* What a window needs of the tree that an earlier one has left. */
+static l2k_window_change set_window(const l2k_decoding *d, l2k_tile *tile)
+{
+    const l2k_window_change change = tile->components ? l2k_window_set(d, tile) : L2K_WINDOW_OTHER_PRECINCTS;
+    return change == L2K_WINDOW_OTHER_BLOCKS && tile->keeps_windows ? L2K_WINDOW_OTHER_PRECINCTS : change;
+}
+
 /* The tree of an earlier image, unless the window needs other precincts, or a new one. After an earlier window of the
  * same file it has all its packets. */
 static l2k_status make_tree(const l2k_decoding *d, l2k_tile_state *s, uint32_t index, uint64_t most_precincts)
 {
-    const l2k_window_change change = s->tile.components ? l2k_window_set(d, &s->tile) : L2K_WINDOW_OTHER_PRECINCTS;
+    const l2k_window_change change = set_window(d, &s->tile);
     if (change == L2K_WINDOW_OTHER_BLOCKS) {
         l2k_release(d->context, s->places);
         s->places = NULL;
@@ -94,6 +105,7 @@ static l2k_status make_tree(const l2k_decoding *d, l2k_tile_state *s, uint32_t i
     l2k_tile_state_forget_tree(d->context, s);
     L2K_TRY(l2k_tile_outline(d->context, &d->codestream->siz, &s->coding, index, most_precincts, &s->tile));
     l2k_window_set(d, &s->tile);
+    s->tile.keeps_windows = l2k_tile_wanted_blocks(&s->tile) > MOST_BLOCKS;
     return l2k_tile_take_precincts(d->context, &s->tile);
 }
 
@@ -111,8 +123,8 @@ static l2k_status check_reduction(const l2k_decoding *d, const l2k_tile_state *s
     for (uint32_t c = 0; c < d->codestream->siz.num_components; c++)
         if (l2k_wants_component(d, c) && d->discard > s->coding.components[c].levels)
             return l2k_fail(d->context, L2K_ERROR_ARGUMENT,
-                            "%u resolutions cannot be left out: component %u of tile %u has only %u", d->discard, c,
-                            s->tile.index, s->coding.components[c].levels + 1u);
+                            "%u resolutions cannot be left out: component %u of tile %u has %u, of which one must stay",
+                            d->discard, c, s->tile.index, s->coding.components[c].levels + 1u);
     return L2K_OK;
 }
 

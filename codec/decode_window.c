@@ -49,7 +49,8 @@ static l2k_plan_component plan_component(const l2k_decoding *d, const l2k_tile *
     l2k_plan_component k = {.rect = component->rect,
                             .levels = coding->levels,
                             .discard = l2k_min_u32(d->discard, coding->levels),
-                            .wavelet = (l2k_wavelet)coding->wavelet};
+                            .wavelet = (l2k_wavelet)coding->wavelet,
+                            .own = coding->own};
     l2k_window_enter(d, c, tile->coding, &k);
     return k;
 }

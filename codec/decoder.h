@@ -26,7 +26,7 @@ typedef struct l2k_output_source {
 typedef struct l2k_findings {
     atomic_bool incomplete; /* the stream ends early or is damaged */
     atomic_bool warned_fewer, warned_beyond;
-    atomic_bool plt_is_wrong;           /* so that what earlier windows read by it may be, too */
+    atomic_bool lengths_are_wrong;      /* so that what earlier windows read by them may be, too */
     atomic_int_least64_t spare_packets; /* that headers may still promise beyond the bytes there are (decode_tile.c) */
 } l2k_findings;
 
@@ -55,7 +55,7 @@ struct l2k_decoder {
     uint32_t next_tile;        /* after those decoded last, 0 = none */
     l2k_findings findings;
     void *stream;               /* the caller's, for planes in device memory */
-    uint64_t opened;            /* files so far */
+    uint64_t opened;            /* changes with the file, and when what is known of it turns out to be wrong */
     l2k_packet_index **indices; /* of each tile, NULL where there is none; or no array, before the first window */
     l2k_block_cache cache;
     struct l2k_tile_state *states; /* one for each slot of the teams, kept with them */
@@ -82,6 +82,9 @@ void l2k_decoder_drop(l2k_decoder *decoder);
 
 /* l2k_device_enter for the device of the options; what is kept on another is given back before. */
 int l2k_decoder_enter(l2k_decoder *decoder);
+
+/* Whatever windows of the opened file have left to later ones is of no use from now on. */
+void l2k_decoder_forget_windows(l2k_decoder *decoder);
 
 /* Closes the file, if one is open. */
 void l2k_decoder_close(l2k_decoder *decoder);
@@ -232,7 +235,8 @@ l2k_status l2k_decoder_memory_kind(l2k_decoder *decoder, l2k_decoding *d, l2k_ba
 /* What follows on a decoding that came to `status`, and what the caller gets. */
 l2k_status l2k_decode_end(l2k_decoder *decoder, l2k_status status);
 
-/* ---- One tile (decode_tile.c, decode_packets.c, decode_plan.c) --------------------------------------------------- */
+/* ---- One tile (decode_tile.c, decode_packets.c, decode_index.c, decode_plan.c)
+ * --------------------------------------------------- */
 
 /* Tiles that are asked for in rising order, call by call, are one sweep over the file, with one bound on what its
  * headers may promise beyond the bytes there are. */
@@ -251,6 +255,17 @@ const uint8_t *l2k_tile_span(const l2k_decoding *d, uint32_t tile, size_t *bytes
 /* Reads the packets of a tile; what is not wanted is skipped. Where the stream ends early, or packets are missing, what
  * there is is kept, and findings->incomplete is set. */
 l2k_status l2k_read_packets(const l2k_decoding *d, l2k_tile_state *state);
+
+/* Puts the order of packets at the first one. */
+l2k_status l2k_start_packets(const l2k_decoding *d, l2k_tile_state *state);
+
+/* The index of a tile, of `bytes` bytes of packets, of which a part is wanted; a new one has what lengths of packets
+ * say. NULL where it has none. */
+l2k_status l2k_find_index(const l2k_decoding *d, l2k_tile_state *state, uint64_t bytes, l2k_packet_index **index);
+
+/* Where lengths of packets prove wrong: a note, and packets are to be read one after the other. An error if read
+ * strictly. */
+l2k_status l2k_distrust_index(const l2k_decoding *d, l2k_tile_state *state, l2k_packet_index *index);
 
 /* A tile without any packet: a warning, and findings->incomplete where the stream ends early. */
 l2k_status l2k_missing_tile(const l2k_decoding *d, uint32_t index);
@@ -326,6 +341,7 @@ static inline const l2k_block_coder_table *l2k_decode_coders(const l2k_codestrea
 typedef struct l2k_thread_room {
     unsigned threads, tiles;
     bool keep_plans;
+    bool indices; /* of packets */
 } l2k_thread_room;
 
 /* How many of the context's threads there is room for, each with tiles of its own where `by_tile`. Drops what is kept

@@ -105,6 +105,21 @@ l2k_status l2k_decoder_info(l2k_decoder *decoder, l2k_info *info)
     return L2K_OK;
 }
 
+l2k_status l2k_decoder_kernel(const l2k_decoder *decoder, uint32_t component, char *text, size_t bytes, size_t *length)
+{
+    *length = 0;
+    if (bytes)
+        *text = 0;
+    if (!decoder->is_open)
+        return not_open(decoder);
+    if (component >= decoder->codestream.siz.num_components)
+        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "there is no component %u", (unsigned)component);
+    const l2k_wavelet_descriptor *own = decoder->codestream.coding.components[component].own;
+    if (own)
+        *length = l2k_kernel_print(&own->kernel, text, bytes);
+    return L2K_OK;
+}
+
 l2k_status l2k_decoder_box(const l2k_decoder *decoder, size_t index, l2k_box *box)
 {
     if (!decoder->is_open)
@@ -115,6 +130,26 @@ l2k_status l2k_decoder_box(const l2k_decoder *decoder, size_t index, l2k_box *bo
     return L2K_OK;
 }
 
+static l2k_status fetch_box(const l2k_decoder *decoder, const l2k_box *box)
+{
+    const uint8_t *at = decoder->data + box->offset;
+    if (!decoder->context.partial)
+        return L2K_OK;
+    if (box->bytes > l2k_decoder_memory_limit(decoder))
+        return l2k_fail(&decoder->context, L2K_ERROR_LIMIT, "box '%s': %llu bytes are more than the limit allows",
+                        box->type, (unsigned long long)box->bytes);
+    return l2k_need(&decoder->context, at, at + box->bytes);
+}
+
+l2k_status l2k_decoder_box_data(l2k_decoder *decoder, size_t index, l2k_box_data *data)
+{
+    l2k_box box;
+    L2K_TRY(l2k_decoder_box(decoder, index, &box));
+    L2K_TRY(fetch_box(decoder, &box));
+    l2k_jp2_describe_box(decoder->data, &box, data);
+    return L2K_OK;
+}
+
 l2k_status l2k_decoder_check_options(const l2k_decoder *decoder)
 {
     if (!decoder->is_open)
@@ -122,7 +157,8 @@ l2k_status l2k_decoder_check_options(const l2k_decoder *decoder)
     const l2k_codestream *cs = &decoder->codestream;
     uint32_t only = l2k_decoder_only_component(decoder);
     if (only != UINT32_MAX && only >= cs->siz.num_components)
-        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "component %u of only %u", only, cs->siz.num_components);
+        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "there is no component %u, only 0 to %u", only,
+                        cs->siz.num_components - 1);
     return L2K_OK;
 }
 

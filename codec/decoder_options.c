@@ -42,12 +42,18 @@ l2k_decoder *l2k_decoder_new(const l2k_hooks *hooks)
     return decoder;
 }
 
-void l2k_decoder_close(l2k_decoder *decoder)
+void l2k_decoder_forget_windows(l2k_decoder *decoder)
 {
     for (uint32_t t = 0; decoder->indices && t < decoder->codestream.num_tiles; t++)
         l2k_packet_index_free(&decoder->context, decoder->indices[t]);
     l2k_release(&decoder->context, decoder->indices);
     decoder->indices = NULL;
+    decoder->opened++;
+}
+
+void l2k_decoder_close(l2k_decoder *decoder)
+{
+    l2k_decoder_forget_windows(decoder);
     decoder->is_open = false;
     l2k_codestream_close(&decoder->codestream);
     l2k_jp2_close(&decoder->jp2);

@@ -40,6 +40,7 @@ static l2k_status settle(void *coder, const void *opaque, unsigned threads, unsi
     lane->options[L2K_ENCODER_DEVICE] = device;
     lane->options[L2K_ENCODER_DEVICES] = 0;
     lane->pool.limit = owner->pool.limit;
+    lane->own = owner->own;
     memcpy(lane->precincts, owner->precincts, sizeof lane->precincts);
     lane->num_precincts = owner->num_precincts;
     lane->base_step = owner->base_step;

@@ -37,67 +37,69 @@ static l2k_status count_parts(const l2k_encoding *e, l2k_packet_order *order, ui
 /* The tile-part under way. */
 typedef struct part_writer {
     const l2k_encoding *encoding;
-    l2k_output *out;
+    l2k_tile_output *out;
+    const l2k_made_packets *made; /* packets that a device has made; with bytes, they are not in out->bytes */
+    l2k_buffer packets;           /* with PLT: of the tile-part; their lengths come first */
+    l2k_buffer lengths;           /* with PLT: uint32_t per packet of the tile-part */
     uint32_t tile;
     uint32_t num_parts;
     unsigned more_guard_bits;
-    size_t psot_at; /* in out->body */
+    size_t psot_at; /* in out->bytes */
 } part_writer;
 
 static void begin_part(part_writer *w, uint32_t part)
 {
     const l2k_encoding *e = w->encoding;
-    l2k_buffer *body = &w->out->body;
-    w->psot_at = l2k_write_sot(body, w->tile, part);
-    l2k_buffer_patch(body, w->psot_at + 5, w->num_parts, 1);
+    l2k_buffer *to = &w->out->bytes;
+    w->psot_at = l2k_write_sot(to, w->tile, part);
+    l2k_buffer_patch(to, w->psot_at + 5, w->num_parts, 1);
     if (part == 0 && (w->more_guard_bits || e->tile_steps))
-        l2k_write_quantisation(body, &e->siz, &e->coding, w->more_guard_bits);
+        l2k_write_quantisation(to, &e->siz, &e->coding, w->more_guard_bits);
     const l2k_tile_coding *own = part == 0 ? l2k_poc_of_tile(e, w->tile) : NULL;
     if (own)
-        l2k_write_poc(body, &e->siz, own);
+        l2k_write_poc(to, &e->siz, own);
     if (!e->plt)
-        l2k_buffer_put(body, L2K_SOD, 2);
+        l2k_buffer_put(to, L2K_SOD, 2);
 }
 
 /* PLT comes before the packets that it lists. */
 static l2k_status put_listed_packets(part_writer *w)
 {
-    l2k_output *out = w->out;
-    L2K_TRY(l2k_buffer_status(&out->lengths));
-    if (!l2k_write_plt(&out->body, (const uint32_t *)(const void *)out->lengths.data,
-                       out->lengths.size / sizeof(uint32_t)))
+    l2k_buffer *to = &w->out->bytes;
+    L2K_TRY(l2k_buffer_status(&w->lengths));
+    if (!l2k_write_plt(to, (const uint32_t *)(const void *)w->lengths.data, w->lengths.size / sizeof(uint32_t)))
         return l2k_fail(w->encoding->context, L2K_ERROR_ARGUMENT, "tile %u has more packets than PLT can list",
                         w->tile);
-    l2k_buffer_put(&out->body, L2K_SOD, 2);
-    L2K_TRY(l2k_buffer_status(&out->part));
-    l2k_buffer_append(&out->body, out->part.data, out->part.size);
-    out->part.size = out->lengths.size = 0;
+    l2k_buffer_put(to, L2K_SOD, 2);
+    L2K_TRY(l2k_buffer_status(&w->packets));
+    l2k_buffer_append(to, w->packets.data, w->packets.size);
+    w->packets.size = w->lengths.size = 0;
     return L2K_OK;
 }
 
 static l2k_status end_part(part_writer *w)
 {
-    l2k_output *out = w->out;
+    l2k_tile_output *out = w->out;
     if (w->encoding->plt)
         L2K_TRY(put_listed_packets(w));
-    uint64_t bytes = out->body.size - (w->psot_at - 6) + out->packets.count;
+    uint64_t bytes = out->bytes.size - (w->psot_at - 6) + w->made->count;
     if (bytes > UINT32_MAX)
         return l2k_fail(w->encoding->context, L2K_ERROR_ARGUMENT,
                         "tile %u takes more than 2^32 bytes: smaller tiles are needed", w->tile);
-    l2k_buffer_patch(&out->body, w->psot_at, bytes, 4);
+    l2k_buffer_patch(&out->bytes, w->psot_at, bytes, 4);
     l2k_tile_part entry = {w->tile, (uint32_t)bytes};
     l2k_buffer_append(&out->parts, &entry, sizeof entry);
-    return l2k_buffer_status(&out->body);
+    return l2k_buffer_status(&out->bytes);
 }
 
 static l2k_status write_packet(part_writer *w, l2k_tile *tile, const l2k_packet_id *id, uint32_t number)
 {
-    l2k_buffer *to = w->encoding->plt ? &w->out->part : &w->out->body;
+    l2k_buffer *to = w->encoding->plt ? &w->packets : &w->out->bytes;
     size_t before = to->size;
     L2K_TRY(l2k_packet_write(w->encoding->context, tile, id, number, to));
     uint32_t bytes = (uint32_t)(to->size - before);
     if (w->encoding->plt)
-        l2k_buffer_append(&w->out->lengths, &bytes, sizeof bytes);
+        l2k_buffer_append(&w->lengths, &bytes, sizeof bytes);
     return L2K_OK;
 }
 
@@ -122,11 +124,10 @@ static l2k_status write_packets(part_writer *w, l2k_tile *tile, l2k_packet_order
 /* Packets that a device has made, with their lengths in front of them. */
 static l2k_status put_made_packets(part_writer *w)
 {
-    l2k_output *out = w->out;
     w->num_parts = 1;
     begin_part(w, 0);
     if (w->encoding->plt)
-        l2k_buffer_append(&out->lengths, out->packets.lengths, out->packets.num_packets * sizeof(uint32_t));
+        l2k_buffer_append(&w->lengths, w->made->lengths, w->made->num_packets * sizeof(uint32_t));
     return end_part(w);
 }
 
@@ -146,85 +147,93 @@ static l2k_status make_tile_parts(part_writer *w, l2k_tile *tile)
     return status;
 }
 
-static l2k_status put_tile(const l2k_encoding *e, l2k_tile *tile, unsigned more_guard_bits, l2k_output *out)
+/* SOT and SOD, and the least that PLT takes. */
+enum { PART_BYTES = 14, PLT_BYTES = 5, EOC_BYTES = 2 };
+
+/* Of packets: their code, and about what headers take. */
+static size_t expected_bytes(const l2k_tile *tile)
 {
-    part_writer w = {.encoding = e, .out = out, .tile = tile->index, .more_guard_bits = more_guard_bits};
+    enum { PACKET_HEADER = 4, BLOCK_HEADER = 5 };
+    const uint32_t num_layers = tile->coding->num_layers;
+    size_t bytes = num_layers * (size_t)(PACKET_HEADER * tile->num_precincts) + BLOCK_HEADER * tile->num_places;
+    for (size_t i = 0; i < tile->num_places; i++) {
+        const l2k_block *block = tile->places[i].block;
+        const unsigned passes = block->num_passes ? block->coded.layer_passes[num_layers - 1] : 0;
+        bytes += passes ? block->coded.pass_bytes[passes - 1] & ~L2K_PASS_TERMINATED : 0;
+    }
+    return bytes;
+}
+
+/* What fails to be reserved shows with the first byte. */
+static l2k_status put_tile(const l2k_encoding *e, l2k_tile *tile, unsigned more_guard_bits,
+                           const l2k_made_packets *made, l2k_tile_output *out)
+{
+    part_writer w = {.encoding = e,
+                     .out = out,
+                     .made = made,
+                     .packets = {.context = e->context},
+                     .lengths = {.context = e->context},
+                     .tile = tile->index,
+                     .more_guard_bits = more_guard_bits};
+    if (l2k_buffer_reserve(&out->bytes, out->front + PART_BYTES + EOC_BYTES + (made->bytes ? 0 : expected_bytes(tile))))
+        out->bytes.size = out->front;
+    const l2k_status status = made->bytes ? put_made_packets(&w) : make_tile_parts(&w, tile);
+    l2k_buffer_release(&w.packets);
+    l2k_buffer_release(&w.lengths);
+    L2K_TRY(status);
+    out->is_made = true;
     l2k_run_advance(e->context, L2K_UNITS_PACKETS * l2k_tile_samples(tile));
-    L2K_TRY(out->packets.bytes ? put_made_packets(&w) : make_tile_parts(&w, tile));
-    if (!e->keeps_tiles)
-        l2k_encode_release_tile(e->context, tile);
     return l2k_buffer_status(&out->parts);
 }
 
-/* ---- Tiles side by side ---------------------------------------------------------------------------------------- */
-
-/* Tiles of so many samples together are written at once, each to memory of its own until all go to the body in their
- * order. Fewer are done by one thread: they take some milliseconds. */
-enum { MOST_AT_ONCE = 64 };
-#define SAMPLES_AT_ONCE ((uint64_t)1 << 26)
-
-static unsigned tiles_at_once(const l2k_encoding *e, const l2k_tile *tile, uint32_t count)
+bool l2k_output_by_tile(const l2k_encoder *encoder)
 {
-    const l2k_pool *pool = e->context->pool;
-    const uint64_t samples = l2k_tile_samples(tile) + 1, all = samples * count;
-    const uint64_t room = pool->limit > pool->in_use ? (pool->limit - pool->in_use) / 8 : 0;
-    const uint64_t most = (room < SAMPLES_AT_ONCE ? room : SAMPLES_AT_ONCE) / samples;
-    if (e->context->threads < 2 || all < SAMPLES_AT_ONCE / 2 || most < 2)
-        return 1;
-    return most < MOST_AT_ONCE ? (unsigned)most : MOST_AT_ONCE;
+    const l2k_encoding *e = &encoder->encoding;
+    const l2k_teams *teams = &encoder->teams;
+    return teams->num_teams > 1 && teams->num_teams == teams->threads && !l2k_layers_need_distortions(&e->targets) &&
+           !e->by_step.given;
 }
 
-/* Where each output's bytes go in the body. */
-static l2k_status make_room(const l2k_output *each, unsigned count, l2k_output *out, size_t *places)
+l2k_status l2k_output_tile(l2k_encoder *encoder, uint32_t number)
 {
-    size_t bytes = 0;
-    for (unsigned i = 0; i < count; i++) {
-        places[i] = out->body.size + bytes;
-        bytes += each[i].body.size;
-        l2k_buffer_append(&out->parts, each[i].parts.data, each[i].parts.size);
-    }
-    if (l2k_buffer_grow(&out->body, bytes))
-        out->body.size += bytes;
-    L2K_TRY(l2k_buffer_status(&out->parts));
-    return l2k_buffer_status(&out->body);
+    const l2k_encoding *e = &encoder->encoding;
+    l2k_tile *tile = &encoder->tiles[number];
+    const double start = l2k_stage_start(e->context);
+    L2K_TRY(l2k_layers_allocate(e->context, tile, 1, &e->targets, e->plt, 0));
+    if (!tile->missing_guard_bits) /* else all tiles are made later, with these */
+        L2K_TRY(put_tile(e, tile, 0, &encoder->output.packets, &encoder->output.tiles[number]));
+    l2k_stage_end(e->context, L2K_STAGE_TIER2, start);
+    return L2K_OK;
 }
 
-static l2k_status put_tiles(const l2k_encoding *e, l2k_tile *tiles, unsigned count, unsigned more_guard_bits,
-                            l2k_output *out)
+/* Tiles of fewer samples together are done by one thread: they take some milliseconds. */
+#define SAMPLES_SIDE_BY_SIDE ((uint64_t)1 << 25)
+
+static unsigned threads_for(const l2k_encoder *encoder)
 {
-    l2k_output each[MOST_AT_ONCE];
-    size_t places[MOST_AT_ONCE];
+    const uint64_t samples = (l2k_tile_samples(&encoder->tiles[0]) + 1) * encoder->num_tiles;
+    return samples < SAMPLES_SIDE_BY_SIDE ? 1 : l2k_min_u32(encoder->context.threads, encoder->num_tiles);
+}
+
+l2k_status l2k_output_tiles(l2k_encoder *encoder, unsigned more_guard_bits)
+{
+    const l2k_encoding *e = &encoder->encoding;
+    l2k_output *out = &encoder->output;
     l2k_first_failure first;
-    atomic_init(&first, L2K_NO_FAILURE);
-    const unsigned threads = l2k_min_u32(e->context->threads, count);
+    const unsigned threads = threads_for(encoder);
     (void)threads; /* without OpenMP */
-    for (unsigned i = 0; i < count; i++)
-        l2k_output_start(&each[i], e->context, 0, 0);
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
-    for (unsigned i = 0; i < count; i++)
-        l2k_record_status(&first, i, put_tile(e, &tiles[i], more_guard_bits, &each[i]));
-    l2k_status status = l2k_first_status(&first);
-    if (status == L2K_OK)
-        status = make_room(each, count, out, places);
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
-    for (unsigned i = 0; i < count; i++) {
-        if (status == L2K_OK && each[i].body.size)
-            memcpy(out->body.data + places[i], each[i].body.data, each[i].body.size);
-        l2k_output_release(&each[i]);
+    atomic_init(&first, L2K_NO_FAILURE);
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (threads > 1)
+    for (uint32_t t = 0; t < encoder->num_tiles; t++) {
+        if (!out->tiles[t].is_made && !l2k_failed_before(&first, t))
+            l2k_record_status(&first, t,
+                              put_tile(e, &encoder->tiles[t], more_guard_bits, &out->packets, &out->tiles[t]));
+        if (!e->keeps_tiles)
+            l2k_encode_release_tile(e->context, &encoder->tiles[t]);
     }
-    return status;
-}
-
-l2k_status l2k_output_tile_parts(const l2k_encoding *e, l2k_tile *tiles, uint32_t count, unsigned more_guard_bits,
-                                 l2k_output *out)
-{
-    const unsigned most = tiles_at_once(e, &tiles[0], count);
-    for (uint32_t t = 0, n; t < count; t += n) {
-        n = l2k_min_u32(most, count - t);
-        L2K_TRY(n == 1 ? put_tile(e, &tiles[t], more_guard_bits, out)
-                       : put_tiles(e, &tiles[t], n, more_guard_bits, out));
-    }
-    L2K_TRY(l2k_buffer_status(&out->body));
+    L2K_TRY(l2k_first_status(&first));
+    for (uint32_t t = 0; t < encoder->num_tiles; t++)
+        l2k_buffer_append(&out->parts, out->tiles[t].parts.data, out->tiles[t].parts.size);
     return l2k_buffer_status(&out->parts);
 }
 
@@ -258,9 +267,6 @@ l2k_status l2k_output_head(const l2k_encoding *e, uint64_t body_bytes, l2k_outpu
 }
 
 /* ---- What is known beforehand --------------------------------------------------------------------------------- */
-
-/* SOT and SOD, and the least that PLT takes. */
-enum { PART_BYTES = 14, PLT_BYTES = 5, EOC_BYTES = 2 };
 
 /* Adds the tile-parts that a tile will have to the list, their lengths 0. */
 static l2k_status plan_parts(const l2k_encoding *e, const l2k_tile *tile, l2k_output *out, uint32_t *parts)
@@ -330,33 +336,54 @@ l2k_status l2k_output_fixed_bytes(const l2k_encoding *e, const l2k_tile *tiles, 
     if (whole) /* by rows the head is there, until the first row is written */
         L2K_TRY(l2k_output_head(e, 0, out));
     *bytes += out->head.size;
+    if (out->head.size && e->format == L2K_FORMAT_JP2)
+        *bytes -= l2k_jp2_extra_bytes(e->image); /* metadata leaves the picture its bytes */
     out->parts.size = before;
     return L2K_OK;
 }
 
 /* ---- The output ------------------------------------------------------------------------------------------------ */
 
-/* A failure of the reservation shows with the first byte. */
-void l2k_output_start(l2k_output *out, const l2k_context *context, size_t front, size_t body)
+l2k_status l2k_output_start(l2k_output *out, const l2k_context *context, uint32_t num_tiles, size_t front)
 {
-    l2k_buffer empty = {.context = context};
-    *out = (l2k_output){.head = empty, .body = empty, .front = front, .part = empty, .lengths = empty, .parts = empty};
-    if (front + body && l2k_buffer_reserve(&out->body, front + body))
-        out->body.size = front;
+    const l2k_buffer empty = {.context = context};
+    *out = (l2k_output){.head = empty, .parts = empty};
+    out->tiles = l2k_allocate_zeroed(context, num_tiles, sizeof *out->tiles);
+    if (!out->tiles)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %u tiles", num_tiles);
+    out->num_tiles = num_tiles;
+    for (uint32_t t = 0; t < num_tiles; t++)
+        out->tiles[t] = (l2k_tile_output){.bytes = empty, .front = front, .parts = empty};
+    return L2K_OK;
+}
+
+void l2k_output_restart(l2k_output *out)
+{
+    for (uint32_t t = 0; t < out->num_tiles; t++) {
+        out->tiles[t].bytes.size = out->tiles[t].parts.size = 0;
+        out->tiles[t].is_made = false;
+    }
 }
 
 void l2k_output_release(l2k_output *out)
 {
-    l2k_buffer *buffers[] = {&out->head, &out->body, &out->part, &out->lengths, &out->parts};
-    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
-        l2k_buffer_release(buffers[i]);
+    for (uint32_t t = 0; t < out->num_tiles; t++) {
+        l2k_buffer_release(&out->tiles[t].bytes);
+        l2k_buffer_release(&out->tiles[t].parts);
+    }
+    l2k_release(out->head.context, out->tiles);
+    l2k_buffer_release(&out->head);
+    l2k_buffer_release(&out->parts);
+    out->tiles = NULL;
+    out->num_tiles = 0;
 }
 
 l2k_status l2k_output_end(l2k_output *out)
 {
+    l2k_buffer *last = &out->tiles[out->num_tiles - 1].bytes;
     if (!out->packets.bytes) {
-        l2k_buffer_put(&out->body, L2K_EOC, EOC_BYTES);
-        return l2k_buffer_status(&out->body);
+        l2k_buffer_put(last, L2K_EOC, EOC_BYTES);
+        return l2k_buffer_status(last);
     }
     out->packets.bytes[out->packets.count++] = L2K_EOC >> 8;
     out->packets.bytes[out->packets.count++] = L2K_EOC & 0xFF;
@@ -365,12 +392,10 @@ l2k_status l2k_output_end(l2k_output *out)
 
 size_t l2k_output_body_bytes(const l2k_output *out)
 {
-    return out->body.size - out->front + out->packets.count;
-}
-
-size_t l2k_output_room(const l2k_output *out)
-{
-    return out->body.size > out->body.capacity / 2 ? out->body.capacity - out->front : 0;
+    size_t bytes = out->packets.count;
+    for (uint32_t t = 0; t < out->num_tiles; t++)
+        bytes += out->tiles[t].bytes.size - out->tiles[t].front;
+    return bytes;
 }
 
 static l2k_status write_bytes(l2k_encoder *encoder, const l2k_stream *stream, const uint8_t *bytes, size_t count)
@@ -385,29 +410,40 @@ static l2k_status write_bytes(l2k_encoder *encoder, const l2k_stream *stream, co
     return L2K_OK;
 }
 
-l2k_status l2k_encode_write(l2k_encoder *encoder, const l2k_stream *stream, l2k_buffer *bytes, size_t from)
+l2k_status l2k_encode_write_head(l2k_encoder *encoder, const l2k_stream *stream)
 {
-    if (bytes->size > from)
-        L2K_TRY(write_bytes(encoder, stream, bytes->data + from, bytes->size - from));
-    bytes->size = from;
+    l2k_buffer *head = &encoder->output.head;
+    L2K_TRY(write_bytes(encoder, stream, head->data, head->size));
+    head->size = 0;
     return L2K_OK;
 }
 
-l2k_status l2k_encode_write_packets(l2k_encoder *encoder, const l2k_stream *stream)
+l2k_status l2k_encode_write_tiles(l2k_encoder *encoder, const l2k_stream *stream)
 {
-    return write_bytes(encoder, stream, encoder->output.packets.bytes, encoder->output.packets.count);
+    l2k_output *out = &encoder->output;
+    for (uint32_t t = 0; t < out->num_tiles; t++) {
+        const l2k_tile_output *tile = &out->tiles[t];
+        L2K_TRY(write_bytes(encoder, stream, tile->bytes.data + tile->front, tile->bytes.size - tile->front));
+    }
+    L2K_TRY(write_bytes(encoder, stream, out->packets.bytes, out->packets.count));
+    l2k_output_restart(out);
+    return L2K_OK;
 }
 
 /* ---- In one piece ---------------------------------------------------------------------------------------------- */
 
-/* Headers that are longer than the room for them. */
+/* Of several tiles, or with headers that are longer than the room for them. */
 static l2k_status copy_output(l2k_encoder *encoder, const uint8_t **bytes, size_t *count)
 {
     const l2k_output *out = &encoder->output;
     l2k_buffer *to = &encoder->memory;
+    l2k_teams_forget(&encoder->teams); /* the code of blocks, which has become packets */
     if (l2k_buffer_reserve(to, out->head.size + l2k_output_body_bytes(out))) {
         l2k_buffer_append(to, out->head.data, out->head.size);
-        l2k_buffer_append(to, out->body.data + out->front, out->body.size - out->front);
+        for (uint32_t t = 0; t < out->num_tiles; t++) {
+            const l2k_tile_output *tile = &out->tiles[t];
+            l2k_buffer_append(to, tile->bytes.data + tile->front, tile->bytes.size - tile->front);
+        }
         l2k_buffer_append(to, out->packets.bytes, out->packets.count);
     }
     *bytes = to->failed ? NULL : to->data;
@@ -418,19 +454,21 @@ static l2k_status copy_output(l2k_encoder *encoder, const uint8_t **bytes, size_
 l2k_status l2k_output_join(l2k_encoder *encoder, const uint8_t **bytes, size_t *count)
 {
     l2k_output *out = &encoder->output;
+    l2k_tile_output *tile = &out->tiles[0];
     const bool made = out->packets.bytes != NULL;
-    const size_t head = out->head.size, body = out->body.size - out->front, before = head + (made ? body : 0);
-    if (before > (made ? (size_t)L2K_PACKETS_FRONT : out->front))
+    const size_t head = out->head.size, body = tile->bytes.size - tile->front, before = head + (made ? body : 0);
+    if (out->num_tiles > 1 || before > (made ? (size_t)L2K_PACKETS_FRONT : tile->front))
         return copy_output(encoder, bytes, count);
-    uint8_t *start = (made ? out->packets.bytes : out->body.data + out->front) - before;
+    uint8_t *start = (made ? out->packets.bytes : tile->bytes.data + tile->front) - before;
     memcpy(start, out->head.data, head);
     if (made)
-        memcpy(start + head, out->body.data + out->front, body);
+        memcpy(start + head, tile->bytes.data + tile->front, body);
     *bytes = start;
     *count = head + body + out->packets.count;
     if (!made) {
-        encoder->memory = out->body;
-        out->body = (l2k_buffer){.context = &encoder->context};
+        encoder->memory = tile->bytes;
+        tile->bytes = (l2k_buffer){.context = &encoder->context};
+        tile->front = 0;
     }
     return L2K_OK;
 }

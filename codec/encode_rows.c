@@ -108,8 +108,8 @@ static l2k_status put_rows(l2k_encoder *encoder, const l2k_plane *planes)
     L2K_TRY(l2k_poll(&encoder->context, L2K_POLL_NOW));
     l2k_teams_forget(&encoder->teams);
     encoder->next_tile += encoder->num_tiles;
-    L2K_TRY(l2k_encode_write(encoder, encoder->stream, &encoder->output.head, 0));
-    return l2k_encode_write(encoder, encoder->stream, &encoder->output.body, 0);
+    L2K_TRY(l2k_encode_write_head(encoder, encoder->stream));
+    return l2k_encode_write_tiles(encoder, encoder->stream);
 }
 
 l2k_status l2k_encoder_put_rows(l2k_encoder *encoder, const l2k_plane *planes)
@@ -159,13 +159,13 @@ static l2k_status complete_head(l2k_encoder *encoder)
 
 static l2k_status end_rows(l2k_encoder *encoder)
 {
-    l2k_buffer *body = &encoder->output.body;
+    l2k_buffer *head = &encoder->output.head; /* which has been written */
     if (encoder->next_tile != encoder->encoding.num_tiles)
         return l2k_fail(&encoder->context, L2K_ERROR_STATE, "rows of the image are missing");
-    l2k_buffer_put(body, L2K_EOC, 2);
-    L2K_TRY(l2k_buffer_status(body));
+    l2k_buffer_put(head, L2K_EOC, 2);
+    L2K_TRY(l2k_buffer_status(head));
     L2K_TRY(l2k_poll(&encoder->context, L2K_POLL_NOW));
-    L2K_TRY(l2k_encode_write(encoder, encoder->stream, body, 0));
+    L2K_TRY(l2k_encode_write_head(encoder, encoder->stream));
     double start = l2k_stage_start(&encoder->context);
     l2k_status status = complete_head(encoder);
     l2k_stage_end(&encoder->context, L2K_STAGE_WRITE, start);

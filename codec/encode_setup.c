@@ -5,6 +5,7 @@
 #include "base/object.h"
 #include "base/sample.h"
 #include "codec/encoder.h"
+#include "codec/jp2/jp2.h"
 #include "quant/steps.h"
 
 static l2k_status refuse_component(const l2k_context *context, uint32_t c, const char *what, uint32_t value)
@@ -56,6 +57,7 @@ static l2k_status check_image(const l2k_encoder *encoder, const l2k_image *image
     if (image->icc_bytes > MAX_ICC_BYTES)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "an ICC profile of %zu bytes, more than a box holds",
                         image->icc_bytes);
+    L2K_TRY(l2k_jp2_check_boxes(context, image));
     if (image->num_components < 1 || image->num_components > L2K_MAX_COMPONENTS)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "%u components, 1 to %u are possible", image->num_components,
                         L2K_MAX_COMPONENTS);
@@ -120,20 +122,36 @@ static void setup_precincts(const l2k_encoder *encoder, l2k_component_coding *co
     }
 }
 
+/* Magnitudes have 31 bits, quantiser indices 26 (quant/quantiser.h), and there are at most 7 guard bits. */
+static l2k_status check_planes(const l2k_context *context, unsigned precision, const l2k_component_coding *coding)
+{
+    const unsigned most = coding->own->quantised ? 26 : 31;
+    for (unsigned band = 0; band < coding->num_steps; band++)
+        if (coding->guard_bits > 7 || l2k_magnitude_bits(coding->steps[band], coding->guard_bits) > most)
+            return l2k_fail(context, L2K_ERROR_ARGUMENT,
+                            "%u levels of the %s wavelet make numbers of %u bits too large for code-blocks",
+                            coding->levels, coding->own->name, precision);
+    return L2K_OK;
+}
+
 static l2k_status setup_steps(const l2k_encoder *encoder, unsigned precision, l2k_component_coding *coding)
 {
     const l2k_context *context = &encoder->context;
     const l2k_wavelet_descriptor *wavelet = l2k_coding_wavelet(coding);
     coding->quantisation = wavelet->quantised ? L2K_QUANT_EXPOUNDED : L2K_QUANT_NONE;
-    coding->guard_bits = (uint8_t)encoder->options[L2K_ENCODER_GUARD_BITS];
+    const unsigned bits = (unsigned)encoder->options[L2K_ENCODER_GUARD_BITS];
+    const unsigned needed = l2k_guard_bits_of(wavelet, coding->levels); /* more than usual by some kernels */
+    coding->guard_bits = (uint8_t)(needed > L2K_GUARD_BITS ? l2k_max_u32(needed, bits) : bits);
     coding->num_steps = (uint8_t)(3 * coding->levels + 1);
-    l2k_steps_choose((l2k_wavelet)coding->wavelet, precision, coding->levels, coding->steps);
+    l2k_steps_choose(wavelet, precision, coding->levels, coding->steps);
+    if (coding->own)
+        L2K_TRY(check_planes(context, precision, coding));
     if (encoder->base_step == 0)
         return L2K_OK;
     if (!wavelet->quantised)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "the %s wavelet has no quantiser steps: a base step needs the 9/7",
                         wavelet->name);
-    l2k_steps_of_base((l2k_wavelet)coding->wavelet, (float)encoder->base_step, coding->levels, coding->steps);
+    l2k_steps_of_base(wavelet, (float)encoder->base_step, coding->levels, coding->steps);
     for (unsigned band = 0; band < coding->num_steps; band++)
         if (coding->steps[band].exponent > L2K_MOST_EXPONENT)
             return l2k_fail(context, L2K_ERROR_ARGUMENT, "a base step of %g is too small for %u decomposition levels",
@@ -150,6 +168,8 @@ static l2k_status setup_component(const l2k_encoder *encoder, unsigned precision
     coding->style = (uint8_t)o[L2K_ENCODER_STYLE];
     coding->ht_passes = (uint8_t)o[L2K_ENCODER_HT_PASSES];
     coding->wavelet = (uint8_t)o[L2K_ENCODER_WAVELET];
+    coding->own = coding->wavelet > L2K_WAVELET_9_7 ? &encoder->own : NULL;
+    coding->kernel = l2k_coding_wavelet(coding)->code;
     setup_precincts(encoder, coding);
     return setup_steps(encoder, precision, coding);
 }
@@ -249,6 +269,15 @@ static l2k_status check_limits(const l2k_encoding *e, const int64_t *o)
     return L2K_OK;
 }
 
+/* Rsiz of Part 2 (T.801, Table A.2). Readers disagree on which of two bits stands for whole-sample symmetric kernels,
+ * so both are set. */
+static void setup_extensions(const l2k_encoder *encoder, l2k_encoding *e)
+{
+    if (encoder->options[L2K_ENCODER_WAVELET] > L2K_WAVELET_9_7)
+        e->siz.profile |=
+            L2K_RSIZ_PART_2 | (l2k_kernel_is_symmetric(&encoder->own.kernel) ? L2K_RSIZ_SYMMETRIC : L2K_RSIZ_ARBITRARY);
+}
+
 static l2k_status setup_coding(const l2k_encoder *encoder, l2k_encoding *e)
 {
     const int64_t *o = encoder->options;
@@ -259,7 +288,9 @@ static l2k_status setup_coding(const l2k_encoder *encoder, l2k_encoding *e)
     L2K_TRY(setup_ht_targets(encoder, e));
     L2K_TRY(check_limits(e, o));
     setup_capabilities(o, e);
-    if (o[L2K_ENCODER_GUARD_BITS] >= L2K_GUARD_BITS) /* devices add one bit at most */
+    setup_extensions(encoder, e);
+    /* Devices have the wavelets of Part 1, and add one guard bit at most. */
+    if (o[L2K_ENCODER_WAVELET] <= L2K_WAVELET_9_7 && o[L2K_ENCODER_GUARD_BITS] >= L2K_GUARD_BITS)
         e->device_coders = l2k_device_coder_for((unsigned)o[L2K_ENCODER_STYLE]);
     e->coding.sop = o[L2K_ENCODER_SOP];
     e->coding.eph = o[L2K_ENCODER_EPH];

@@ -45,17 +45,8 @@ static l2k_status set_up(l2k_encoder *encoder, const l2k_image *image, bool by_r
     return l2k_encode_take_tiles(encoder, num_tiles);
 }
 
-/* Room for a head before the tile-parts. */
+/* Room for a head before the only tile. */
 enum { FRONT_BYTES = 4096 };
-
-/* Room for what is written, at the beginning. The last image's tile-parts may have taken far more than this one's will,
- * so under a limit of memory only little is taken on that account. */
-static void start_output(l2k_encoder *encoder, bool by_rows)
-{
-    const bool is_little = encoder->usual_body <= encoder->pool.limit / 64;
-    l2k_output_start(&encoder->output, &encoder->context, by_rows ? 0 : FRONT_BYTES,
-                     by_rows || !is_little ? 0 : encoder->usual_body);
-}
 
 uint64_t l2k_image_samples(const l2k_image *image)
 {
@@ -85,7 +76,8 @@ l2k_status l2k_encode_start(l2k_encoder *encoder, const l2k_image *image, bool b
     l2k_run_start(&encoder->run, 0, options[L2K_ENCODER_TIMINGS]);
     encoder->has_image = true;
     L2K_TRY(set_up(encoder, image, by_rows));
-    start_output(encoder, by_rows);
+    L2K_TRY(l2k_output_start(&encoder->output, context, encoder->num_tiles,
+                             by_rows || encoder->num_tiles > 1 ? 0 : FRONT_BYTES));
     const l2k_siz *siz = &encoder->encoding.siz;
     return l2k_teams_prepare(context, (l2k_backend)options[L2K_ENCODER_BACKEND],
                              l2k_block_coder_for((unsigned)options[L2K_ENCODER_STYLE]), siz, encoder->num_tiles,

@@ -314,6 +314,8 @@ unsigned l2k_encode_add_guard_bits(l2k_encoder *encoder, bool whole)
         needed = l2k_max_u32(needed, encoder->tiles[t].missing_guard_bits);
     for (uint32_t t = 0; needed && t < encoder->num_tiles; t++)
         l2k_tile_add_guard_bits(&encoder->tiles[t], needed);
+    if (needed && !encoder->output.packets.bytes)
+        l2k_output_restart(&encoder->output); /* packets count bit-planes from there */
     for (uint32_t c = 0; whole && c < e->siz.num_components; c++)
         e->coding.components[c].guard_bits += (uint8_t)needed;
     return whole ? 0 : needed;

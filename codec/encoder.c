@@ -20,6 +20,9 @@ static void encode_share(void *opaque, l2k_teams *teams, l2k_team *team)
         } else {
             /* Code-blocks, bit-planes and arithmetic coder: Annexes D, C, codec/blocks/. */
             status = l2k_encode_tile_blocks(job, team, &turn);
+            /* Its packets at once, if it alone decides about them. */
+            if (status == L2K_OK && job->by_tile)
+                status = l2k_output_tile(job->encoder, turn.tile);
         }
         l2k_end_turn(teams, team, &turn, status);
     }
@@ -31,8 +34,8 @@ l2k_status l2k_encode_layers(l2k_encoder *encoder, l2k_allocation *allocation)
     const bool whole = !encoder->stream;
     size_t *fixed_bytes = &allocation->fixed_bytes;
     allocation->more_guard_bits = l2k_encode_add_guard_bits(encoder, whole);
-    if (encoder->output.packets.bytes)
-        return L2K_OK; /* one layer with everything */
+    if (encoder->output.packets.bytes || l2k_output_by_tile(encoder))
+        return L2K_OK; /* everything is in the layers */
     double start = l2k_stage_start(e->context);
     L2K_TRY(l2k_output_fixed_bytes(e, encoder->tiles, encoder->num_tiles, whole, &encoder->output, fixed_bytes));
     L2K_TRY(l2k_layers_allocate(e->context, encoder->tiles, encoder->num_tiles, &e->targets, e->plt, *fixed_bytes));
@@ -44,9 +47,15 @@ l2k_status l2k_encode_tiles(l2k_encoder *encoder, uint32_t first, l2k_rect area,
 {
     const l2k_encoding *e = &encoder->encoding;
     const l2k_context *context = e->context;
-    l2k_tile *tiles = encoder->tiles;
     const uint32_t count = encoder->num_tiles;
-    l2k_encode_job job = {e, first, tiles, area, planes, l2k_encode_packet_makers(encoder), encoder};
+    l2k_encode_job job = {e,
+                          first,
+                          encoder->tiles,
+                          area,
+                          planes,
+                          l2k_encode_packet_makers(encoder),
+                          encoder,
+                          l2k_output_by_tile(encoder)};
     l2k_allocation allocation;
     L2K_TRY(l2k_encode_check_planes(e, area, planes));
 
@@ -63,7 +72,7 @@ l2k_status l2k_encode_tiles(l2k_encoder *encoder, uint32_t first, l2k_rect area,
 
     /* Packets, in tile-parts: Annex B, codec/packets/. */
     double start = l2k_stage_start(context);
-    L2K_TRY(l2k_output_tile_parts(e, tiles, count, allocation.more_guard_bits, &encoder->output));
+    L2K_TRY(l2k_output_tiles(encoder, allocation.more_guard_bits));
     l2k_stage_end(context, L2K_STAGE_TIER2, start);
     return L2K_OK;
 }
@@ -75,7 +84,6 @@ static l2k_status complete_output(l2k_encoder *encoder)
     /* Headers: Annex A, codec/codestream/; boxes: Annex I, codec/jp2/. */
     L2K_TRY(l2k_output_end(out));
     L2K_TRY(l2k_output_head(&encoder->encoding, l2k_output_body_bytes(out), out));
-    encoder->usual_body = l2k_output_room(out);
     return l2k_poll(&encoder->context, L2K_POLL_NOW); /* nothing is written after a "no" */
 }
 
@@ -88,10 +96,8 @@ static l2k_status encode_image(l2k_encoder *encoder, const l2k_image *image, con
 
 static l2k_status write_output(l2k_encoder *encoder, const l2k_stream *stream)
 {
-    l2k_output *out = &encoder->output;
-    L2K_TRY(l2k_encode_write(encoder, stream, &out->head, 0));
-    L2K_TRY(l2k_encode_write(encoder, stream, &out->body, out->front));
-    return l2k_encode_write_packets(encoder, stream);
+    L2K_TRY(l2k_encode_write_head(encoder, stream));
+    return l2k_encode_write_tiles(encoder, stream);
 }
 
 l2k_status l2k_encoder_encode(l2k_encoder *encoder, const l2k_image *image, const l2k_plane *planes,

@@ -54,19 +54,26 @@ typedef struct l2k_encoding {
     uint8_t magnitude_bound; /* HT: B that the tiles so far need */
 } l2k_encoding;
 
+/* A tile's part of the output. */
+typedef struct l2k_tile_output {
+    l2k_buffer bytes; /* from `front` on: its tile-parts */
+    size_t front;     /* room for the head, of an only tile */
+    l2k_buffer parts; /* l2k_tile_part of each */
+    bool is_made;
+} l2k_tile_output;
+
 /* The output under way. */
 typedef struct l2k_output {
-    l2k_buffer head;          /* boxes and main header */
-    l2k_buffer body;          /* from `front` on: tile-parts and EOC */
-    size_t front;             /* room for the head */
-    l2k_made_packets packets; /* of the only tile, with EOC, if a device has made them; then `body` ends before them */
-    l2k_buffer part;          /* with PLT: packets of the present tile-part, whose lengths come first */
-    l2k_buffer lengths;       /* with PLT: uint32_t per packet of the tile-part */
-    l2k_buffer parts;         /* l2k_tile_part of every tile-part */
-    uint64_t written;         /* bytes, to the stream */
-    uint64_t tlm_at;          /* where TLM stands in the output */
-    uint64_t ht_at;           /* where Ccap15 does */
-    uint64_t box_at;          /* where the codestream's box begins */
+    l2k_buffer head;        /* boxes and main header */
+    l2k_tile_output *tiles; /* of the tiles that are coded together; EOC is with the last one */
+    uint32_t num_tiles;
+    l2k_made_packets
+        packets;      /* of the only tile, with EOC, if a device has made them; then its bytes end before them */
+    l2k_buffer parts; /* l2k_tile_part of every tile-part */
+    uint64_t written; /* bytes, to the stream */
+    uint64_t tlm_at;  /* where TLM stands in the output */
+    uint64_t ht_at;   /* where Ccap15 does */
+    uint64_t box_at;  /* where the codestream's box begins */
 } l2k_output;
 
 struct l2k_encoder {
@@ -75,6 +82,7 @@ struct l2k_encoder {
     l2k_pool pool;
     l2k_run run;
     int64_t options[L2K_ENCODER_NUM_OPTIONS];
+    l2k_wavelet_descriptor own; /* of the wavelet option, if that is a kernel */
     l2k_size precincts[L2K_MAX_LEVELS + 1];
     size_t num_precincts;
     l2k_target target_kind;
@@ -96,7 +104,6 @@ struct l2k_encoder {
     uint32_t num_tiles;              /* of them */
     uint64_t num_trees;              /* built so far: a number for those of the tiles */
     l2k_output output;
-    size_t usual_body;        /* room that the last image's tile-parts took */
     const l2k_stream *stream; /* by rows of tiles */
     uint32_t next_tile;       /* by rows of tiles */
     l2k_buffer memory;        /* what l2k_encoder_encode_memory gave last, unless that was output.packets */
@@ -129,7 +136,7 @@ void l2k_encode_release_tile(const l2k_context *context, l2k_tile *tile);
 
 /* ---- The block diagram (encoder.c) ------------------------------------------------------------------------------ */
 
-/* encoder->num_tiles tiles from number `first` on, from samples to tile-parts in output.body. `area`: the part of the
+/* encoder->num_tiles tiles from number `first` on, from samples to tile-parts in output.tiles. `area`: the part of the
  * image that `planes` hold. */
 l2k_status l2k_encode_tiles(l2k_encoder *encoder, uint32_t first, l2k_rect area, const l2k_plane *planes);
 
@@ -154,6 +161,7 @@ typedef struct l2k_encode_job {
     /* Where a device is to make the packets of the only tile: how, and for whom. Otherwise NULL. */
     const l2k_packet_maker_table *makers;
     l2k_encoder *encoder;
+    bool by_tile; /* as from l2k_output_by_tile */
 } l2k_encode_job;
 
 /* The planes from the tile's corner on, which belong to the tile. Where the caller's are in device memory and the
@@ -238,19 +246,28 @@ l2k_status l2k_encode_check_planes(const l2k_encoding *encoding, l2k_rect area, 
 
 /* ---- Tile-parts and headers (encode_output.c) ----------------------------------------------------------------- */
 
-/* `body` bytes of tile-parts are expected. */
-void l2k_output_start(l2k_output *out, const l2k_context *context, size_t front, size_t body);
+/* For so many tiles together; each has `front` bytes of room before it. Release also after an error. */
+l2k_status l2k_output_start(l2k_output *out, const l2k_context *context, uint32_t num_tiles, size_t front);
 void l2k_output_release(l2k_output *out);
+
+/* Forgets what is there of the tiles. */
+void l2k_output_restart(l2k_output *out);
 
 /* Bytes that do not depend on the packets of these tiles: their tile-parts' headers, and the head that is still to be
  * written. `whole`: the tiles are the image's, and the head is made here. */
 l2k_status l2k_output_fixed_bytes(const l2k_encoding *encoding, const l2k_tile *tiles, uint32_t count, bool whole,
                                   l2k_output *out, size_t *bytes);
 
-/* Appends the tile-parts of the tiles, which are released, to out->body. Their first headers say `more_guard_bits` than
- * the main header does. */
-l2k_status l2k_output_tile_parts(const l2k_encoding *encoding, l2k_tile *tiles, uint32_t count,
-                                 unsigned more_guard_bits, l2k_output *out);
+/* Whether tiles become tile-parts one by one, as soon as their code-blocks are coded, on the thread that did that: no
+ * other tile has a part in what goes into their packets, and there are threads enough for whole tiles. */
+bool l2k_output_by_tile(const l2k_encoder *encoder);
+
+/* Makes the tile-parts of encoder->tiles[number], with all passes of its code-blocks. */
+l2k_status l2k_output_tile(l2k_encoder *encoder, uint32_t number);
+
+/* Makes the tile-parts of all encoder->tiles that have none yet; tiles that are not kept are released. Their first
+ * headers say `more_guard_bits` than the main header does. */
+l2k_status l2k_output_tiles(l2k_encoder *encoder, unsigned more_guard_bits);
 
 /* After the last tile: EOC. */
 l2k_status l2k_output_end(l2k_output *out);
@@ -258,14 +275,9 @@ l2k_status l2k_output_end(l2k_output *out);
 /* Bytes of tile-parts and EOC. */
 size_t l2k_output_body_bytes(const l2k_output *out);
 
-/* Room that they took in out->body, 0 if that is much more than they are: for another image of this size. */
-size_t l2k_output_room(const l2k_output *out);
-
-/* Writes out a buffer of the output from byte `from` on and empties it. */
-l2k_status l2k_encode_write(l2k_encoder *encoder, const l2k_stream *stream, l2k_buffer *bytes, size_t from);
-
-/* The same for the packets that a device has made. */
-l2k_status l2k_encode_write_packets(l2k_encoder *encoder, const l2k_stream *stream);
+/* Writes out the head, or the tiles, and empties them. */
+l2k_status l2k_encode_write_head(l2k_encoder *encoder, const l2k_stream *stream);
+l2k_status l2k_encode_write_tiles(l2k_encoder *encoder, const l2k_stream *stream);
 
 /* The whole output in one piece, which belongs to the encoder. */
 l2k_status l2k_output_join(l2k_encoder *encoder, const uint8_t **bytes, size_t *count);

@@ -7,7 +7,7 @@
 
 static const l2k_option_rule rules[] = {
     [L2K_ENCODER_FORMAT] = {"format", 0, L2K_FORMAT_CODESTREAM, L2K_FORMAT_JP2},
-    [L2K_ENCODER_WAVELET] = {"wavelet", 0, L2K_WAVELET_9_7, L2K_WAVELET_5_3},
+    [L2K_ENCODER_WAVELET] = {"wavelet", 0, L2K_WAVELET_W4, L2K_WAVELET_5_3},
     [L2K_ENCODER_LEVELS] = {"number of decomposition levels", 0, L2K_MAX_LEVELS, 5},
     [L2K_ENCODER_TILE_WIDTH] = {"tile width", 0, UINT32_MAX, 0},
     [L2K_ENCODER_TILE_HEIGHT] = {"tile height", 0, UINT32_MAX, 0},
@@ -92,7 +92,19 @@ l2k_status l2k_encoder_set(l2k_encoder *encoder, l2k_encoder_option option, int6
     L2K_TRY(l2k_object_set(&object_kind, encoder, option, value));
     if (option == L2K_ENCODER_LIMIT_MEMORY)
         encoder->pool.limit = (uint64_t)value;
-    return L2K_OK;
+    if (option != L2K_ENCODER_WAVELET || value <= L2K_WAVELET_9_7)
+        return L2K_OK;
+    l2k_wavelet_of_kernel(&l2k_wavelet_get((l2k_wavelet)value)->kernel, &encoder->own);
+    return l2k_wavelet_measure(context, &encoder->own);
+}
+
+l2k_status l2k_encoder_set_kernel(l2k_encoder *encoder, const char *text)
+{
+    l2k_kernel own;
+    L2K_TRY(check_idle(encoder));
+    L2K_TRY(l2k_kernel_parse(&encoder->context, text, &own));
+    encoder->options[L2K_ENCODER_WAVELET] = l2k_wavelet_of_kernel(&own, &encoder->own);
+    return l2k_wavelet_measure(&encoder->context, &encoder->own);
 }
 
 l2k_status l2k_encoder_set_precincts(l2k_encoder *encoder, const l2k_size *sizes, size_t count)

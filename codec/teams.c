@@ -44,11 +44,14 @@ static l2k_status create_teams(const l2k_context *context, l2k_teams *teams)
 {
     unsigned slots = teams->num_slots / teams->num_teams;
     teams->teams = l2k_allocate_zeroed(context, teams->num_teams, sizeof *teams->teams);
-    if (!teams->teams)
+    teams->spares.room = slots > 1 ? teams->num_slots * L2K_SPARES_OF_SLOT : 0;
+    teams->spares.plans = l2k_allocate(context, teams->spares.room, sizeof *teams->spares.plans);
+    if (!teams->teams || !teams->spares.plans)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for %u threads", teams->num_teams);
     for (unsigned i = 0; i < teams->num_teams; i++) {
         l2k_team *team = &teams->teams[i];
-        *team = (l2k_team){.context = *context, .backend = teams->backend, .num_slots = slots};
+        *team =
+            (l2k_team){.context = *context, .backend = teams->backend, .spares = &teams->spares, .num_slots = slots};
         team->context.threads = teams->num_teams > 1 ? 1 : context->threads;
         if (has_several_devices(teams)) {
             team->context.devices = (uint64_t)1 << l2k_device_of_share(context, i);
@@ -79,55 +82,99 @@ static void drop_plan(l2k_tile_slot *slot)
     slot->plan = NULL;
 }
 
-static void drop_spare(l2k_spare_plan *spare)
+static void drop_spare(const l2k_context *context, const l2k_spare_plan *spare)
 {
+    l2k_context there = *context;
+    there.devices = spare->devices;
+    const int before = l2k_device_enter(&there);
     l2k_plan_free(spare->plan);
-    *spare = (l2k_spare_plan){0};
+    l2k_device_leave(before);
 }
 
-static void drop_spares(l2k_tile_slot *slot)
+/* Called with the lock held. */
+static l2k_spare_plan take_out(l2k_spare_plans *spares, unsigned i)
 {
-    for (unsigned i = 0; i < L2K_SPARE_PLANS; i++)
-        drop_spare(&slot->spares[i]);
+    const l2k_spare_plan spare = spares->plans[i];
+    memmove(spares->plans + i, spares->plans + i + 1, (--spares->count - i) * sizeof spare);
+    return spare;
 }
 
-/* The plan becomes a spare one if it is on a device, in place of the one that has been there longest. */
-static void set_aside(l2k_tile_slot *slot)
+static bool has_spares(const l2k_team *team)
 {
-    l2k_spare_plan *spares = slot->spares;
+    bool any = false;
+    pthread_mutex_lock(&team->spares->lock);
+    for (unsigned i = 0; i < team->spares->count; i++)
+        any |= team->spares->plans[i].devices == team->context.devices;
+    pthread_mutex_unlock(&team->spares->lock);
+    return any;
+}
+
+/* Those of the team's device. */
+static void drop_spares(const l2k_team *team)
+{
+    l2k_spare_plans *spares = team->spares;
+    pthread_mutex_lock(&spares->lock);
+    for (unsigned i = spares->count; i-- > 0;)
+        if (spares->plans[i].devices == team->context.devices) {
+            const l2k_spare_plan spare = take_out(spares, i);
+            drop_spare(&team->context, &spare);
+        }
+    pthread_mutex_unlock(&spares->lock);
+}
+
+/* The plan becomes a spare one if it is on a device; where there are too many, in place of the one that has been there
+ * longest. */
+static void set_aside(const l2k_team *team, l2k_tile_slot *slot)
+{
+    l2k_spare_plans *spares = team->spares;
+    l2k_spare_plan oldest = {0};
     if (!slot->plan || !l2k_plan_stream(slot->plan)) {
         drop_plan(slot);
         return;
     }
-    drop_spare(&spares[L2K_SPARE_PLANS - 1]);
-    memmove(spares + 1, spares, (L2K_SPARE_PLANS - 1) * sizeof *spares);
-    spares[0] = (l2k_spare_plan){slot->plan, true};
+    pthread_mutex_lock(&spares->lock);
+    if (spares->count == spares->room)
+        oldest = take_out(spares, 0);
+    spares->plans[spares->count++] = (l2k_spare_plan){slot->plan, team->context.devices, 0};
+    pthread_mutex_unlock(&spares->lock);
     slot->plan = NULL;
+    if (oldest.plan)
+        drop_spare(&team->context, &oldest);
 }
 
-static bool take_spare(l2k_tile_slot *slot, const l2k_plan_spec *spec)
+static const l2k_context *context_of_plan(const l2k_team *team)
 {
-    for (unsigned i = 0; i < L2K_SPARE_PLANS; i++) {
-        l2k_plan *plan = slot->spares[i].plan;
-        if (!plan || !l2k_plan_fits(plan, spec))
-            continue;
-        memmove(slot->spares + i, slot->spares + i + 1, (L2K_SPARE_PLANS - 1 - i) * sizeof *slot->spares);
-        slot->spares[L2K_SPARE_PLANS - 1] = (l2k_spare_plan){0};
-        set_aside(slot);
-        slot->plan = plan;
-        return true;
-    }
-    return false;
+    return team->backend == L2K_BACKEND_AUTO ? &team->quiet : &team->context;
 }
 
-/* Those that no tile of the last image needed go: they are the last ones. */
-static void age_spares(l2k_tile_slot *slot)
+static bool take_spare(const l2k_team *team, l2k_tile_slot *slot, const l2k_plan_spec *spec)
 {
-    for (unsigned i = 0; i < L2K_SPARE_PLANS; i++) {
-        if (!slot->spares[i].is_used)
-            drop_spare(&slot->spares[i]);
-        slot->spares[i].is_used = false;
-    }
+    l2k_spare_plans *spares = team->spares;
+    l2k_plan *plan = NULL;
+    pthread_mutex_lock(&spares->lock);
+    for (unsigned i = spares->count; i-- > 0 && !plan;)
+        if (spares->plans[i].devices == team->context.devices && l2k_plan_fits(spares->plans[i].plan, spec))
+            plan = take_out(spares, i).plan;
+    pthread_mutex_unlock(&spares->lock);
+    if (!plan)
+        return false;
+    set_aside(team, slot);
+    l2k_plan_use(plan, context_of_plan(team));
+    slot->plan = plan;
+    return true;
+}
+
+/* Images of one shape may each need a few more, or fewer, at once than the one before. */
+enum { MOST_IDLE = 3 };
+
+/* Those that no tile of the last images needed go. */
+static void age_spares(l2k_teams *teams)
+{
+    for (unsigned i = teams->spares.count; i-- > 0;)
+        if (++teams->spares.plans[i].idle > MOST_IDLE) {
+            const l2k_spare_plan spare = take_out(&teams->spares, i);
+            drop_spare(teams->context, &spare);
+        }
 }
 
 void l2k_teams_drop_plans(l2k_teams *teams)
@@ -135,12 +182,12 @@ void l2k_teams_drop_plans(l2k_teams *teams)
     for (unsigned i = 0; teams->teams && i < teams->num_teams; i++) {
         l2k_team *team = &teams->teams[i];
         const int before = l2k_device_enter(&team->context);
-        for (unsigned k = 0; k < team->num_slots; k++) {
+        for (unsigned k = 0; k < team->num_slots; k++)
             drop_plan(&team->slots[k]);
-            drop_spares(&team->slots[k]);
-        }
         l2k_device_leave(before);
     }
+    while (teams->spares.count)
+        drop_spare(teams->context, &teams->spares.plans[--teams->spares.count]);
 }
 
 /* ---- Preparation --------------------------------------------------------------------------------------------- */
@@ -152,11 +199,8 @@ static void take_again(const l2k_context *context, l2k_teams *teams)
     for (unsigned i = 0; i < teams->num_teams; i++) {
         l2k_team *team = &teams->teams[i];
         team->context.in_flight = team->quiet.in_flight = context->in_flight;
-        const int before = l2k_device_enter(&team->context);
-        for (unsigned k = 0; k < team->num_slots; k++)
-            age_spares(&team->slots[k]);
-        l2k_device_leave(before);
     }
+    age_spares(teams);
 }
 
 l2k_status l2k_teams_prepare(const l2k_context *context, l2k_backend backend, const l2k_block_coder_table *coders,
@@ -172,6 +216,7 @@ l2k_status l2k_teams_prepare(const l2k_context *context, l2k_backend backend, co
                         .coders = coders,
                         .gpu_min_samples = context->choice ? context->choice->gpu_min_samples : L2K_GPU_MIN_SAMPLES,
                         .num_teams = by_tile ? context->threads : 1,
+                        .spares = {.lock = PTHREAD_MUTEX_INITIALIZER},
                         .keep_plans = true};
     if (devices > wanted.num_teams && l2k_backend_overlaps(context, backend, samples_of_tile(siz)))
         wanted.num_teams = l2k_min_u32(devices, num_tiles);
@@ -198,8 +243,11 @@ void l2k_teams_release(l2k_teams *teams)
         l2k_device_leave(before);
     }
     l2k_teams_drop_plans(teams);
-    if (teams->teams)
+    if (teams->context) {
+        l2k_release(teams->context, teams->spares.plans);
         l2k_release(teams->context, teams->teams);
+        pthread_mutex_destroy(&teams->spares.lock);
+    }
     *teams = (l2k_teams){0};
 }
 
@@ -363,23 +411,23 @@ l2k_status l2k_team_new_plan(const l2k_team *team, const l2k_plan_spec *spec, l2
  * AUTO would turn to the CPU for all tiles to come. */
 static bool has_room(const l2k_team *team, const l2k_plan_spec *spec, l2k_tile_slot *slot)
 {
-    if (!slot->spares[0].plan || spec->cpu_reason ||
-        !l2k_backend_overlaps(&team->context, team->backend, l2k_plan_samples(spec)))
+    if (spec->cpu_reason || !l2k_backend_overlaps(&team->context, team->backend, l2k_plan_samples(spec)) ||
+        !has_spares(team))
         return false;
     if (l2k_plan_create(&team->quiet, L2K_BACKEND_CUDA, spec, &slot->plan) != L2K_OK) {
-        drop_spares(slot);
+        drop_spares(team);
         return false;
     }
-    l2k_plan_use(slot->plan, team->backend == L2K_BACKEND_AUTO ? &team->quiet : &team->context);
+    l2k_plan_use(slot->plan, context_of_plan(team));
     return true;
 }
 
 l2k_status l2k_team_plan(const l2k_team *team, l2k_tile_slot *slot, const l2k_plan_spec *spec)
 {
-    if ((slot->plan && l2k_plan_fits(slot->plan, spec)) || take_spare(slot, spec))
+    if ((slot->plan && l2k_plan_fits(slot->plan, spec)) || take_spare(team, slot, spec))
         return L2K_OK;
     if (team->num_slots > 1)
-        set_aside(slot);
+        set_aside(team, slot);
     else
         drop_plan(slot); /* of another image */
     if (has_room(team, spec, slot))
@@ -393,9 +441,8 @@ l2k_status l2k_team_device_coder(l2k_team *team, const l2k_block_coder_table *on
         l2k_block_coder_free(team->device_coder);
         team->device_coder = NULL;
     }
-    const l2k_context *context = team->backend == L2K_BACKEND_AUTO ? &team->quiet : &team->context;
     if (!team->device_coder)
-        L2K_TRY(l2k_block_coder_create(context, on_device, &team->device_coder));
+        L2K_TRY(l2k_block_coder_create(context_of_plan(team), on_device, &team->device_coder));
     *coder = team->device_coder;
     return L2K_OK;
 }
@@ -422,6 +469,6 @@ bool l2k_team_falls_back(l2k_team *team, l2k_tile_slot *slot, l2k_status status)
         return false;
     l2k_choice_fall_back(&team->context, status);
     drop_plan(slot);
-    drop_spares(slot);
+    drop_spares(team);
     return true;
 }

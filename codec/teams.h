@@ -4,6 +4,8 @@
 #ifndef L2K_CODEC_TEAMS_H
 #define L2K_CODEC_TEAMS_H
 
+#include <pthread.h>
+
 #include "base/failure.h"
 #include "codec/blocks/block_coder.h"
 #include "transform/choice.h"
@@ -12,18 +14,25 @@
 /* A plan on a device for tiles of another shape: the last ones of rows and columns differ from the rest, and making a
  * plan there takes longer than a tile. */
 typedef struct l2k_spare_plan {
-    l2k_plan *plan; /* NULL: none */
-    bool is_used;   /* since the present image began */
+    l2k_plan *plan;
+    uint64_t devices; /* of the context that it was made for */
+    unsigned idle;    /* images that have begun since a tile needed it */
 } l2k_spare_plan;
 
-enum { L2K_SLOTS_OF_TEAM = 2, L2K_SPARE_PLANS = 3 };
+/* Those of all teams: whichever team gets a tile of that shape next, on that device, takes one. */
+typedef struct l2k_spare_plans {
+    pthread_mutex_t lock;
+    l2k_spare_plan *plans; /* those used last are at the end */
+    unsigned count, room;
+} l2k_spare_plans;
+
+enum { L2K_SLOTS_OF_TEAM = 2, L2K_SPARES_OF_SLOT = 3 };
 
 /* Room for a tile under way, and its plan. Where the transform may run on a device, a team has two: one tile is with
  * the device while the threads work on the other. */
 typedef struct l2k_tile_slot {
     l2k_plan *plan;
-    unsigned number;                        /* among all slots of all teams */
-    l2k_spare_plan spares[L2K_SPARE_PLANS]; /* those used last come first */
+    unsigned number; /* among all slots of all teams */
 } l2k_tile_slot;
 
 typedef struct l2k_team {
@@ -33,6 +42,7 @@ typedef struct l2k_team {
     l2k_backend backend;
     l2k_block_coder *coder;
     l2k_block_coder *device_coder; /* NULL until a plan has kept its coefficients on the device */
+    l2k_spare_plans *spares;       /* of all teams */
     unsigned num_slots;            /* 1 or 2 */
     l2k_tile_slot slots[L2K_SLOTS_OF_TEAM];
     /* During a run: tiles begun and ended so far, and the last two begun. */
@@ -51,6 +61,7 @@ typedef struct l2k_teams {
     int64_t gpu_min_samples;       /* from where on AUTO takes the GPU */
     unsigned num_teams, num_slots; /* slots of all teams together */
     l2k_team *teams;
+    l2k_spare_plans spares;
     bool keep_plans; /* from one tile to the next; costs memory */
     /* During a run: */
     uint32_t count; /* tiles */
@@ -71,7 +82,7 @@ l2k_status l2k_teams_prepare(const l2k_context *context, l2k_backend backend, co
 /* Waits for plans that are under way. Takes zero-initialised teams, too. */
 void l2k_teams_release(l2k_teams *teams);
 
-/* Frees the plans of all slots, of which none is needed any more. */
+/* Frees all plans, of which none is needed any more. */
 void l2k_teams_drop_plans(l2k_teams *teams);
 
 /* Releases the code that the teams' block coders hold. */

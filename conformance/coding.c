@@ -142,6 +142,9 @@ bool coding_set_encoder(l2k_encoder *e, const coding *o, l2k_format format)
         {L2K_ENCODER_ROI_COMPONENT, o->roi_component},
         {L2K_ENCODER_ROI_SHIFT, o->roi_shift},
         {L2K_ENCODER_GUARD_BITS, o->guard_bits ? o->guard_bits : 2},
+        {L2K_ENCODER_PROFILE, 0},
+        {L2K_ENCODER_MAX_BYTES, o->max_bytes},
+        {L2K_ENCODER_COMPONENT_BYTES, o->component_bytes},
         {L2K_ENCODER_THREADS, o->threads},
     };
     bool good = true;
@@ -262,6 +265,14 @@ static uint32_t tiles_along(uint32_t end, uint32_t origin, uint32_t tile)
     return tile ? (end - origin + tile - 1) / tile : 1;
 }
 
+bool coding_has_order(const coding *o, l2k_progression first, l2k_progression last)
+{
+    bool has = o->progression >= first && o->progression <= last;
+    for (unsigned i = 0; i < o->num_changes; i++)
+        has |= o->changes[i].progression >= first && o->changes[i].progression <= last;
+    return has;
+}
+
 uint32_t coding_tiles(const coding *o, const l2k_image *image)
 {
     return tiles_along(image->x1, o->tile_x0, o->tile.width) * tiles_along(image->y1, o->tile_y0, o->tile.height);
@@ -309,6 +320,43 @@ coding random_coding(rng *r, const picture *p, uint32_t max_levels)
     return o;
 }
 
+/* The last one takes what the others have left. */
+static void random_changes(rng *r, const picture *p, coding *o)
+{
+    const uint32_t tile = rng_below(r, 2) ? L2K_ALL_TILES : rng_below(r, coding_tiles(o, &p->image));
+    const uint32_t components = p->image.num_components, layers = o->num_targets ? o->num_targets : 1;
+    o->num_changes = rng_between(r, 1, CODING_MAX_CHANGES);
+    for (unsigned i = 0; i < o->num_changes; i++) {
+        l2k_poc *c = &o->changes[i];
+        *c = (l2k_poc){tile, (l2k_progression)rng_below(r, 5), 0, coding_levels(o) + 1, 0, components, layers};
+        if (i + 1 == o->num_changes)
+            break;
+        c->resolution_start = rng_below(r, coding_levels(o) + 1);
+        c->resolution_end = rng_between(r, c->resolution_start + 1, coding_levels(o) + 1);
+        c->component_start = rng_below(r, components);
+        c->component_end = rng_between(r, c->component_start + 1, components);
+        c->layer_end = rng_between(r, 1, layers);
+    }
+}
+
+void random_extras(rng *r, const picture *p, coding *o)
+{
+    const bool ht = o->style & L2K_STYLE_HT;
+    if (rng_below(r, 3) == 0)
+        random_changes(r, p, o);
+    if (rng_below(r, 4) == 0)
+        o->guard_bits = rng_between(r, 1, 7);
+    const uint32_t component = rng_below(r, p->image.num_components);
+    if (rng_below(r, 4) == 0 && !ht && p->components[component].precision <= 12) {
+        o->roi_component = component;
+        o->roi_shift = rng_between(r, 1, 7);
+    }
+    if (rng_below(r, 8) == 0 && !ht)
+        o->max_bytes = rng_between(r, 300, 60000);
+    if (rng_below(r, 8) == 0 && !ht)
+        o->component_bytes = rng_between(r, 100, 20000);
+}
+
 static void print_sizes(const coding *o)
 {
     if (o->tile.width)
@@ -351,6 +399,10 @@ void print_case(const picture *p, const coding *o)
         printf(" --roi %u,%u", o->roi_component, o->roi_shift);
     if (o->guard_bits)
         printf(" --guard-bits %u", o->guard_bits);
+    if (o->max_bytes)
+        printf(" --max-bytes %u", o->max_bytes);
+    if (o->component_bytes)
+        printf(" --component-bytes %u", o->component_bytes);
     if (o->profile)
         printf(" --profile %#x,fps=%u", o->profile, o->frames);
     for (unsigned i = 0; i < o->num_targets; i++)

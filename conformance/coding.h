@@ -28,9 +28,10 @@ typedef struct coding {
     l2k_poc changes[CODING_MAX_CHANGES];
     unsigned roi_shift; /* of component roi_component */
     unsigned roi_component;
-    unsigned guard_bits; /* 0 = 2 */
-    uint32_t profile;    /* Rsiz, with all that it fixes */
-    unsigned frames;     /* per second */
+    unsigned guard_bits;                 /* 0 = 2 */
+    uint32_t profile;                    /* Rsiz, with all that it fixes */
+    unsigned frames;                     /* per second */
+    uint32_t max_bytes, component_bytes; /* 0 = any */
     l2k_target target_kind;
     unsigned num_targets;
     double targets[CODING_MAX_TARGETS];
@@ -77,11 +78,18 @@ uint32_t coding_levels(const coding *o);
 bool codestream_has_transform(const bytes *file);
 unsigned codestream_ht_bits(const bytes *file);
 
+/* Whether an order from `first` to `last` is that of the packets, or, in some tile, of a part of them. */
+bool coding_has_order(const coding *o, l2k_progression first, l2k_progression last);
+
 /* The number of tiles (B-5). */
 uint32_t coding_tiles(const coding *o, const l2k_image *image);
 
 /* Random valid options for the picture: one layer with everything, 5/3. */
 coding random_coding(rng *r, const picture *p, uint32_t max_levels);
+
+/* Adds, to some, progression order changes, a component of interest that decoders have the bit-planes for, guard bits,
+ * and limits of bytes; not for profiles. */
+void random_extras(rng *r, const picture *p, coding *o);
 
 /* One line for messages, in terms of `lift2k encode` and of the sample format. */
 void print_case(const picture *p, const coding *o);

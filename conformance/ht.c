@@ -329,7 +329,8 @@ static long compare_codes(const ht_case *k, other_ojph *other, const bytes *thei
 {
     char what[200];
     block_codes a, b;
-    bool good = block_codes_read(k->file->data, k->file->size, &a) & block_codes_read(theirs->data, theirs->size, &b);
+    const bool ours_good = block_codes_read(k->file->data, k->file->size, &a);
+    const bool good = block_codes_read(theirs->data, theirs->size, &b) && ours_good;
     size_t same = good ? block_codes_compare(&a, &b) : 0;
     long failures = 0;
     tally_compared(&other->codes);

@@ -96,7 +96,7 @@ bool has_thin_resolution(const picture *p, const coding *o, uint32_t least)
 bool opj_misses_precincts(const picture *p, const coding *o)
 {
     bool threes = false, others = false;
-    const bool by_position = o->progression >= L2K_RPCL;
+    const bool by_position = coding_has_order(o, L2K_RPCL, L2K_CPRL);
     for (uint32_t c = 0; c < p->image.num_components; c++) {
         const uint32_t factor = larger(p->components[c].dx, p->components[c].dy);
         if (by_position && (uint64_t)factor << (15 + coding_levels(o)) >> 31)
@@ -105,5 +105,5 @@ bool opj_misses_precincts(const picture *p, const coding *o)
         threes = threes || three;
         others = others || !three;
     }
-    return o->num_precincts && (o->progression == L2K_RPCL || o->progression == L2K_PCRL) && threes && others;
+    return o->num_precincts && coding_has_order(o, L2K_RPCL, L2K_PCRL) && threes && others;
 }

@@ -118,6 +118,8 @@ const char *second_limit(const char *reason, const picture *p, const coding *o)
             return limits[i].limit;
     if (!*reason && o->tlm && (o->tile_parts || coding_tiles(o, &p->image) > 255))
         return "TLM for more than 255 tile-parts: it counts them in a byte";
+    if (!*reason && coding_levels(o) > 15 && coding_has_order(o, L2K_RPCL, L2K_CPRL))
+        return "RPCL, PCRL or CPRL over more than 15 levels: it says that it has not implemented them";
     return p->image.num_components > 4 ? "more than 4 components" : NULL;
 }
 
@@ -134,7 +136,7 @@ const char *second_disorder(const picture *p, const coding *o)
 {
     if (!fits_yuva(p))
         return "four components of which others than the second and third are sub-sampled";
-    if (o->num_precincts && o->progression >= L2K_RPCL &&
+    if (o->num_precincts && coding_has_order(o, L2K_RPCL, L2K_CPRL) &&
         (coding_tiles(o, &p->image) > 1 || p->image.x0 || p->image.y0))
         return "RPCL, PCRL or CPRL over precincts of tiles that do not start at 0,0: it takes packets in another order";
     return NULL;

@@ -1,6 +1,6 @@
 /* Tests the decoder on a test set like that of ISO/IEC 15444-4 (T.803):
  *
- *     conformance_t803 [--backend cpu|cuda] [--only TEST] [--openhtj2k PROGRAM] [SET]
+ *     conformance_t803 [--backend cpu|cuda] [--only TEST|FILE] [--openhtj2k PROGRAM] [SET]
  *
  * SET, or else L2K_CONFORMANCE_SET, is a folder with manifest.tsv (file, -, kind, test, reference, reduce, peak, mse)
  * and, if there is one, planes.tsv (file, reduce, component, width, height, and "exact" or "lossy" in the tenth
@@ -147,6 +147,21 @@ static long print_counts(void)
     return failures;
 }
 
+/* Does `only` name the row's test or its file? */
+static bool is_named(const t803_row *row, const char *only)
+{
+    return strcmp(only, row->test) == 0 || strcmp(only, row->file) == 0;
+}
+
+/* Does `only` name rows that need no set? To be asked while there are no others. */
+static bool is_made(const char *only)
+{
+    for (size_t i = 0; i < num_rows; i++)
+        if (is_named(&rows[i], only))
+            return true;
+    return false;
+}
+
 int main(int count, char **arguments)
 {
     const char *only = NULL, *command = getenv("L2K_COMMAND");
@@ -162,8 +177,8 @@ int main(int count, char **arguments)
         else
             set.directory = arguments[i];
     }
-    const bool made_alone = only && strcmp(only, "sets") == 0;
     add_made();
+    const bool made_alone = only && is_made(only);
     if (!made_alone && (!set.directory || !*set.directory)) {
         printf("skipped: no test set; L2K_CONFORMANCE_SET or an argument names it (see docs/conformance.md)\n");
         return SKIPPED;
@@ -174,7 +189,7 @@ int main(int count, char **arguments)
     }
     scratch_make(set.scratch, sizeof set.scratch);
     for (size_t i = 0; i < num_rows; i++)
-        if (!only || strcmp(only, rows[i].test) == 0)
+        if (!only || is_named(&rows[i], only))
             check_row(&set, &rows[i]);
     scratch_remove(set.scratch);
     long failures = print_counts();

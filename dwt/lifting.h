@@ -9,6 +9,8 @@
 #ifndef L2K_DWT_LIFTING_H
 #define L2K_DWT_LIFTING_H
 
+#include <stdbool.h>
+
 #include "base/device.h"
 
 /* The samples of a line: coordinates first .. end - 1. */
@@ -84,6 +86,30 @@ L2K_HD float l2k_9_7_lone(float x)
 L2K_HD float l2k_9_7_unlone(float x)
 {
     return x * 0.5f;
+}
+
+/* ---- Kernels: steps that are data (dwt/wavelet.h) ------------------------------------------------------------- */
+
+/* A reversible step: `sum` with its rounding. The sum has 32 bits where l2k_kernel_is_wide says that they suffice. */
+L2K_HD int32_t l2k_kernel_lift_32(int32_t x, int32_t sum, unsigned shift, bool undo)
+{
+    return undo ? l2k_wrap_sub(x, sum >> shift) : l2k_wrap_add(x, sum >> shift);
+}
+
+L2K_HD int32_t l2k_kernel_lift_64(int32_t x, int64_t sum, unsigned shift, bool undo)
+{
+    const int32_t change = (int32_t)(uint32_t)(uint64_t)(sum >> shift);
+    return undo ? l2k_wrap_sub(x, change) : l2k_wrap_add(x, change);
+}
+
+L2K_HD int32_t l2k_kernel_add_32(int32_t sum, int32_t tap, int32_t sample)
+{
+    return (int32_t)((uint32_t)sum + (uint32_t)tap * (uint32_t)sample);
+}
+
+L2K_HD int64_t l2k_kernel_add_64(int64_t sum, int32_t tap, int32_t sample)
+{
+    return sum + (int64_t)tap * sample; /* at most 32 products below 2^46 */
 }
 
 #endif

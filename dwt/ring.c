@@ -40,8 +40,12 @@ static void lift_lone_row(const l2k_ring *ring)
 }
 
 /* Steps 0, 1, .. on rows y - 1, y - 2, .. */
-void l2k_ring_lift(const l2k_ring *ring)
+void l2k_ring_lift(l2k_ring *ring)
 {
+    if (ring->kernel) {
+        l2k_kernel_ring_lift(ring);
+        return;
+    }
     unsigned steps = ring->lifting->steps;
     if (ring->height == 1) {
         lift_lone_row(ring);
@@ -59,6 +63,10 @@ void l2k_ring_lift(const l2k_ring *ring)
 /* y runs over the rows that step 0 does not change; once y is loaded, row y - 1 has both its neighbours. */
 void l2k_ring_start(l2k_ring *ring, int64_t begin, int64_t end)
 {
+    if (ring->kernel) {
+        l2k_kernel_ring_start(ring, begin, end);
+        return;
+    }
     int64_t steps = ring->lifting->steps;
     ring->wanted = (l2k_row_range){begin, end};
     ring->read = common((l2k_row_range){0, ring->height}, begin - steps, end + steps);
@@ -69,6 +77,8 @@ void l2k_ring_start(l2k_ring *ring, int64_t begin, int64_t end)
 
 bool l2k_ring_next(l2k_ring *ring)
 {
+    if (ring->kernel)
+        return l2k_kernel_ring_next(ring);
     int64_t steps = ring->height == 1 ? 0 : ring->lifting->steps; /* a lone row is finished as soon as it is loaded */
     ring->y += 2;
     ring->load = common(ring->read, ring->y - 1, ring->y + 1);

@@ -1,12 +1,14 @@
 /* Vertical lifting of a picture that streams through a ring of a few rows: rows are loaded from top to bottom, every
  * lifting step follows one row after the one before it, and finished rows leave. The ring has steps + 2 rows per lane
- * whatever the height, so it stays in the cache, or it is the whole picture, which is lifted in place; a picture is cut
- * into stripes only to feed several threads, at the price of `steps` rows read again on either side of a cut.
+ * (of a kernel, as many as its taps reach over) whatever the height, so it stays in the cache, or it is the whole
+ * picture, which is lifted in place; a picture is cut into stripes only to feed several threads, at the price of
+ * `steps` rows read again on either side of a cut.
  *
  * Lanes are components that go together, because a component transform joins them at the pixels. */
 #ifndef L2K_DWT_RING_H
 #define L2K_DWT_RING_H
 
+#include "dwt/kernel_rows.h"
 #include "dwt/wavelet_rows.h"
 
 #define L2K_MAX_LANES 3
@@ -19,20 +21,28 @@ typedef struct l2k_row_range {
 
 typedef struct l2k_ring {
     /* Filled in by the caller: */
-    const l2k_lifting *lifting;
+    const l2k_lifting *lifting; /* NULL: the kernel's */
+    const l2k_kernel_lifting *kernel;
+    bool inverse;    /* of the kernel */
     size_t width;    /* samples in a row, at least 1 */
     int64_t height;  /* rows of the picture, at least 1 */
     unsigned parity; /* of the coordinate of row 0 */
     unsigned lanes;  /* 1 to L2K_MAX_LANES */
     uint32_t *rows;  /* lanes * period of them, of samples of four bytes */
     size_t stride;   /* from one row to the next, in samples */
-    size_t period; /* rows of a lane: at least steps + 2, or at least `height` for a picture that is there as a whole */
+    size_t period;   /* rows of a lane: at least l2k_ring_period, or at least `height` for a picture that is there as a
+                        whole */
     /* The ring's own: */
     l2k_row_range wanted, read;
     int64_t y;
+    int64_t
+        done[L2K_KERNEL_STEPS + 1]; /* of a kernel: where the loaded rows end, and those that each step is done with */
     /* What to do now: fill these rows, call l2k_ring_lift, and take these, which the caller may change. */
     l2k_row_range load, finished;
 } l2k_ring;
+
+/* Rows of a lane that a kernel needs; `inverse` as in the ring. */
+unsigned l2k_kernel_period(const l2k_kernel *kernel, bool inverse);
 
 /* Begins a stripe: rows begin .. end - 1 are wanted, 0 <= begin < end <= height. */
 void l2k_ring_start(l2k_ring *ring, int64_t begin, int64_t end);
@@ -42,7 +52,12 @@ void l2k_ring_start(l2k_ring *ring, int64_t begin, int64_t end);
 bool l2k_ring_next(l2k_ring *ring);
 
 /* The lifting that the loaded rows allow. */
-void l2k_ring_lift(const l2k_ring *ring);
+void l2k_ring_lift(l2k_ring *ring);
+
+/* The same three for a kernel: those above call them. */
+void l2k_kernel_ring_start(l2k_ring *ring, int64_t begin, int64_t end);
+bool l2k_kernel_ring_next(l2k_ring *ring);
+void l2k_kernel_ring_lift(l2k_ring *ring);
 
 /* Row y of a lane, valid while y is in `load` or `finished`. */
 static inline void *l2k_ring_row(const l2k_ring *ring, unsigned lane, int64_t y)

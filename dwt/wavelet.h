@@ -1,12 +1,62 @@
 /* What the library knows about a wavelet, in one place: callers ask a member rather than compare with an l2k_wavelet.
- */
+ * The wavelets of Part 1 have code of their own; any other is a kernel, that is data. */
 #ifndef L2K_DWT_WAVELET_H
 #define L2K_DWT_WAVELET_H
 
-#include "lift2k/lift2k.h"
+#include "base/context.h"
 
 #define L2K_MAX_LIFTING_STEPS 4
 #define L2K_NORM_LEVELS       10
+
+/* ---- Kernels ------------------------------------------------------------------------------------------------- */
+
+#define L2K_KERNEL_STEPS  8
+#define L2K_KERNEL_TAPS   32
+#define L2K_KERNEL_OFFSET 31 /* the largest, either way */
+#define L2K_KERNEL_REACH  64 /* how far a sample may depend on others, all steps together */
+
+/* A lifting step of the forward transform. A low step changes the samples 2n, a high step the samples 2n + 1; tap k
+ * belongs to the sample 2(n + k + offset), plus 1 for a low step. Reversible: the sum of tap times sample, and
+ * `rounding`, is shifted right by `shift` and added; taps are integers. Irreversible: the sum is added. The inverse
+ * subtracts. */
+typedef struct l2k_kernel_step {
+    bool high;
+    int8_t offset;
+    uint8_t num_taps, shift;
+    int16_t rounding;
+    float taps[L2K_KERNEL_TAPS];
+} l2k_kernel_step;
+
+/* A wavelet as data: an arbitrary transformation kernel of Part 2 (T.801, Annex H). Steps alternate between high and
+ * low samples. Beyond the ends of a line a step finds the nearest sample of the parity that it reads, or, if `mirrors`,
+ * the line mirrored at its first and last sample. */
+typedef struct l2k_kernel {
+    bool reversible, mirrors;
+    uint8_t num_steps; /* 1 to L2K_KERNEL_STEPS; 0: no kernel */
+    float scale;       /* K: after the forward steps low samples are divided by it, high ones multiplied */
+    l2k_kernel_step steps[L2K_KERNEL_STEPS];
+} l2k_kernel;
+
+/* What is wrong with a kernel; NULL: it can be used. */
+const char *l2k_kernel_wrong(const l2k_kernel *kernel);
+
+/* Whether both transform alike. */
+bool l2k_kernel_equals(const l2k_kernel *a, const l2k_kernel *b);
+
+/* Whether every step's taps are whole-sample symmetric about the sample that changes. */
+bool l2k_kernel_is_symmetric(const l2k_kernel *kernel);
+
+/* Whether a step reaches further than to the neighbours, so that clamping and mirroring differ. */
+bool l2k_kernel_has_borders(const l2k_kernel *kernel);
+
+/* Reads the text that the public header describes. L2K_ERROR_ARGUMENT, which names the line. */
+l2k_status l2k_kernel_parse(const l2k_context *context, const char *text, l2k_kernel *kernel);
+
+/* Writes that text, which l2k_kernel_parse reads back unchanged; 0-terminated, cut off if `bytes` do not suffice.
+ * Returns the length that it needs without the 0. */
+size_t l2k_kernel_print(const l2k_kernel *kernel, char *text, size_t bytes);
+
+/* ---- Wavelets ------------------------------------------------------------------------------------------------ */
 
 typedef struct l2k_wavelet_descriptor {
     const char *name;   /* as messages have it: "5/3" */
@@ -23,8 +73,29 @@ typedef struct l2k_wavelet_descriptor {
     /* The same more exactly, as factors of one dimension each: low-pass of level 0 and up, high-pass of level 1 and up;
      * if quantised. */
     float factor_norms[2][L2K_NORM_LEVELS + 1];
+    l2k_kernel kernel; /* num_steps 0: a wavelet of Part 1, which has code of its own */
+    /* Of a kernel: how far a low and a high coefficient of a line exceed the samples at most, that is the sum of its
+     * factors' magnitudes; columns as in factor_norms. 0: not measured. */
+    float gains[2][L2K_NORM_LEVELS + 1];
 } l2k_wavelet_descriptor;
 
+/* Static. Of a kernel norms and gains are 0. The two wavelets that stand for any kernel are not there, but for their
+ * kinds: without steps, they only say what all such kernels have in common. */
 const l2k_wavelet_descriptor *l2k_wavelet_get(l2k_wavelet wavelet);
+
+/* The descriptor of a kernel that has passed its check, without norms and gains, and the wavelet that stands for it. */
+l2k_wavelet l2k_wavelet_of_kernel(const l2k_kernel *kernel, l2k_wavelet_descriptor *out);
+
+/* The wavelet of such a descriptor. */
+l2k_wavelet l2k_wavelet_of(const l2k_wavelet_descriptor *wavelet);
+
+/* How many samples further a window is read than it is wanted. */
+unsigned l2k_wavelet_reach(const l2k_wavelet_descriptor *wavelet);
+
+/* Works out norms and gains of a kernel. L2K_ERROR_MEMORY. */
+l2k_status l2k_wavelet_measure(const l2k_context *context, l2k_wavelet_descriptor *wavelet);
+
+/* The part that a coefficient of a subband may exceed the samples by, worked out from `gains` for any level. */
+double l2k_wavelet_gain(const l2k_wavelet_descriptor *wavelet, unsigned level, unsigned orientation);
 
 #endif

@@ -49,6 +49,7 @@ void cli_picture_free(cli_picture *picture)
     free(picture->rows);
     free(picture->components);
     free(picture->icc);
+    cli_metadata_free(&picture->metadata);
     memset(picture, 0, sizeof *picture);
 }
 

@@ -3,6 +3,7 @@
 #define L2K_PICTURES_PICTURE_H
 
 #include "lift2k/lift2k.h"
+#include "pictures/metadata.h"
 
 /* Equal to the library's default. Bounds what a header alone can make the readers allocate. */
 #define CLI_MAX_SAMPLES ((uint64_t)1 << 36)
@@ -22,8 +23,9 @@ typedef struct cli_picture {
     l2k_component *components; /* readers also set width and height */
     l2k_plane *planes;         /* each begins with row rows[c].first of its component */
     cli_rows *rows;
-    void **buffers;    /* owned: one in interleaved layout, one per component in planar */
-    void *icc;         /* owned, or NULL */
+    void **buffers; /* owned: one in interleaved layout, one per component in planar */
+    void *icc;      /* owned, or NULL */
+    cli_metadata metadata;
     uint64_t held;     /* bytes that its reader occupies while open */
     uint64_t extra;    /* further bytes where the reader delivers rows in parts */
     uint32_t together; /* rows that its reader decompresses together, again for each part of them; 0 if none */

@@ -11,6 +11,7 @@ typedef enum cli_compression { CLI_COMPRESSION_NONE, CLI_COMPRESSION_DEFLATE, CL
 typedef struct cli_write_options {
     bool big_endian, interleaved; /* raw */
     cli_compression compression;  /* TIFF */
+    const cli_metadata *metadata; /* PNG and TIFF; NULL: none */
     bool quiet;
 } cli_write_options;
 

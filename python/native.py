@@ -13,6 +13,7 @@ import cffi
 CALLBACKS = """
 extern "Python" void l2k_py_message(void *user, l2k_severity severity, const char *text);
 extern "Python" bool l2k_py_progress(void *user, double done);
+extern "Python" int l2k_py_read_at(void *user, uint64_t offset, void *buffer, size_t bytes);
 extern "Python" int l2k_py_write(void *user, const void *buffer, size_t bytes);
 extern "Python" int l2k_py_rewrite(void *user, uint64_t offset, const void *buffer, size_t bytes);
 extern "Python" l2k_status l2k_py_coefficients(void *user, const l2k_tile_coefficients *coefficients);

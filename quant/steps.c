@@ -4,47 +4,69 @@
 #include <math.h>
 
 #include "base/integer.h"
-#include "dwt/wavelet.h"
 
 unsigned l2k_log2_gain(unsigned orientation)
 {
     return (orientation & 1) + (orientation >> 1);
 }
 
-double l2k_subband_norm(l2k_wavelet wavelet, unsigned level, unsigned orientation)
+double l2k_subband_norm(const l2k_wavelet_descriptor *wavelet, unsigned level, unsigned orientation)
 {
     /* A row for each gain, so that HL and LH share one; high bands of level 1 are in column 0, as LL of level 0 is. */
     unsigned column = orientation == L2K_LL ? level : level - 1;
     if (column >= L2K_NORM_LEVELS)
         column = L2K_NORM_LEVELS - 1;
-    return l2k_wavelet_get(wavelet)->norms[l2k_log2_gain(orientation)][column];
+    return wavelet->norms[l2k_log2_gain(orientation)][column];
 }
 
-l2k_step l2k_step_choose(l2k_wavelet wavelet, unsigned precision, unsigned level, unsigned orientation)
+/* The bits that a coefficient may have more than a sample, rounded up; at most such that 31 bits suffice for all. */
+static unsigned log2_gain_of(const l2k_wavelet_descriptor *wavelet, unsigned level, unsigned orientation)
 {
-    if (!l2k_wavelet_get(wavelet)->quantised)
-        return (l2k_step){(uint8_t)(precision + l2k_log2_gain(orientation)), 0};
+    const double gain = wavelet->kernel.num_steps ? l2k_wavelet_gain(wavelet, level, orientation) : 0;
+    return gain ? (unsigned)fmax(0, ceil(log2(gain) - 1e-6)) : l2k_log2_gain(orientation);
+}
+
+/* By E-3 an index is the coefficient's part of 2^(precision + gain) in units of 2^-exponent, so that Mb must exceed the
+ * exponent by what the coefficient exceeds that range: half of it, for samples with signs. */
+unsigned l2k_guard_bits_of(const l2k_wavelet_descriptor *wavelet, unsigned levels)
+{
+    unsigned most = L2K_GUARD_BITS;
+    for (unsigned band = 0; band <= 3 * levels && wavelet->kernel.num_steps && wavelet->quantised; band++) {
+        const unsigned orientation = l2k_band_orientation(band);
+        const unsigned level = l2k_band_level(levels, l2k_band_resolution(band));
+        const unsigned gain = log2_gain_of(wavelet, level, orientation), nominal = l2k_log2_gain(orientation);
+        most = l2k_max_u32(most, gain > nominal ? gain - nominal + 1 : 0);
+    }
+    return most;
+}
+
+l2k_step l2k_step_choose(const l2k_wavelet_descriptor *wavelet, unsigned precision, unsigned level,
+                         unsigned orientation)
+{
+    if (!wavelet->quantised)
+        return (l2k_step){(uint8_t)(precision + log2_gain_of(wavelet, level, orientation)), 0};
     /* 1 / norm in units of 2^-13, as a power of two and the eleven bits below it. */
-    uint32_t fixed = (uint32_t)floor(8192.0 / l2k_subband_norm(wavelet, level, orientation));
+    const double reciprocal = floor(8192.0 / l2k_subband_norm(wavelet, level, orientation));
+    uint32_t fixed = (uint32_t)fmin(fmax(reciprocal, 1), 0x1p13 * (double)((uint32_t)1 << l2k_min_u32(precision, 16)));
     unsigned top = l2k_log2(fixed);
     uint32_t mantissa = top > 11 ? fixed >> (top - 11) : fixed << (11 - top);
     return (l2k_step){(uint8_t)(precision + 13 - top), (uint16_t)(mantissa & 0x7ff)};
 }
 
-void l2k_steps_choose(l2k_wavelet wavelet, unsigned precision, unsigned levels, l2k_step *steps)
+void l2k_steps_choose(const l2k_wavelet_descriptor *wavelet, unsigned precision, unsigned levels, l2k_step *steps)
 {
     for (unsigned band = 0; band <= 3 * levels; band++)
         steps[band] = l2k_step_choose(wavelet, precision, l2k_band_level(levels, l2k_band_resolution(band)),
                                       l2k_band_orientation(band));
 }
 
-static float factor_norm(l2k_wavelet wavelet, unsigned level, bool high)
+static float factor_norm(const l2k_wavelet_descriptor *wavelet, unsigned level, bool high)
 {
     unsigned column = high ? level - 1 : level;
-    return l2k_wavelet_get(wavelet)->factor_norms[high][l2k_min_u32(column, L2K_NORM_LEVELS)];
+    return wavelet->factor_norms[high][l2k_min_u32(column, L2K_NORM_LEVELS)];
 }
 
-l2k_step l2k_step_of_base(l2k_wavelet wavelet, float base, unsigned level, unsigned orientation)
+l2k_step l2k_step_of_base(const l2k_wavelet_descriptor *wavelet, float base, unsigned level, unsigned orientation)
 {
     float step = base / (factor_norm(wavelet, level, orientation & 1) * factor_norm(wavelet, level, orientation >> 1));
     unsigned exponent = 0;
@@ -54,7 +76,7 @@ l2k_step l2k_step_of_base(l2k_wavelet wavelet, float base, unsigned level, unsig
     return (l2k_step){(uint8_t)exponent, (uint16_t)(mantissa < 0 ? 0 : mantissa > 2047 ? 2047 : mantissa)};
 }
 
-void l2k_steps_of_base(l2k_wavelet wavelet, float base, unsigned levels, l2k_step *steps)
+void l2k_steps_of_base(const l2k_wavelet_descriptor *wavelet, float base, unsigned levels, l2k_step *steps)
 {
     for (unsigned band = 0; band <= 3 * levels; band++)
         steps[band] = l2k_step_of_base(wavelet, base, l2k_band_level(levels, l2k_band_resolution(band)),

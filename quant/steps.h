@@ -2,10 +2,14 @@
 #ifndef L2K_QUANT_STEPS_H
 #define L2K_QUANT_STEPS_H
 
-#include "lift2k/lift2k.h"
+#include "dwt/wavelet.h"
 
 /* Guard bits G (E.1) that the encoder writes unless it finds that it needs more. */
 #define L2K_GUARD_BITS 2u
+
+/* Guard bits that a kernel needs with these steps: more than usual where the low-pass grows from level to level, as it
+ * does with w4. 8 and more are impossible. */
+unsigned l2k_guard_bits_of(const l2k_wavelet_descriptor *wavelet, unsigned levels);
 
 /* Mb (E-2): the number of bit-planes of a subband's magnitudes. */
 static inline unsigned l2k_magnitude_bits(l2k_step step, unsigned guard_bits)
@@ -20,21 +24,23 @@ unsigned l2k_log2_gain(unsigned orientation);
 /* L2 norm of the synthesis basis of a subband of decomposition level `level`, which is 0 only for LL without
  * decomposition; the 9/7's are times 2^gain, OpenJPEG's convention. Levels deeper than the tables get the last entry,
  * as in OpenJPEG. */
-double l2k_subband_norm(l2k_wavelet wavelet, unsigned level, unsigned orientation);
+double l2k_subband_norm(const l2k_wavelet_descriptor *wavelet, unsigned level, unsigned orientation);
 
 /* The step that lift2k, like OpenJPEG, writes for a subband: for a reversible wavelet an exponent alone, else 1 / norm
- * in units of 2^gain samples. */
-l2k_step l2k_step_choose(l2k_wavelet wavelet, unsigned precision, unsigned level, unsigned orientation);
+ * in units of 2^gain samples. Kernels must have been measured. The exponent of a reversible one follows from its gain,
+ * so that Mb with two guard bits is two more than a sample of that precision needs: for the RCT, and for roundings. */
+l2k_step l2k_step_choose(const l2k_wavelet_descriptor *wavelet, unsigned precision, unsigned level,
+                         unsigned orientation);
 
 /* The same for all 3 * levels + 1 subbands of a component, in the order of QCD. */
-void l2k_steps_choose(l2k_wavelet wavelet, unsigned precision, unsigned levels, l2k_step *steps);
+void l2k_steps_choose(const l2k_wavelet_descriptor *wavelet, unsigned precision, unsigned levels, l2k_step *steps);
 
 /* The step base / norm, as a fraction of the subband's nominal range: for a base step of 2^-precision about that of
  * l2k_step_choose. Steps are rounded, and those out of QCD's range (2^-31 to almost 2) become its ends. */
-l2k_step l2k_step_of_base(l2k_wavelet wavelet, float base, unsigned level, unsigned orientation);
+l2k_step l2k_step_of_base(const l2k_wavelet_descriptor *wavelet, float base, unsigned level, unsigned orientation);
 
 /* The same for all subbands of a component, in the order of QCD. */
-void l2k_steps_of_base(l2k_wavelet wavelet, float base, unsigned levels, l2k_step *steps);
+void l2k_steps_of_base(const l2k_wavelet_descriptor *wavelet, float base, unsigned levels, l2k_step *steps);
 
 /* Delta_b of E-3 in units of samples: 2^(precision + gain - exponent) * (1 + mantissa / 2^11). */
 float l2k_step_size(l2k_step step, unsigned precision, unsigned orientation);

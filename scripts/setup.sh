@@ -1,14 +1,19 @@
 #!/bin/sh
-# Installs the missing packages for building (and, with --tests, testing) lift2k on Debian and Ubuntu, as root or with sudo.
-# Does nothing where everything is installed.
+# Installs the missing packages for building lift2k on Debian and Ubuntu, as root or with sudo: with --tests those for
+# testing as well, with --systems those of scripts/portability.sh. Does nothing where everything is installed.
 set -eu
 
 need="gcc libc6-dev make cmake pkg-config libpng-dev libtiff-dev liblcms2-dev"
 need="$need python3-dev python3-venv" # for the Python package
 if [ "${1:-}" = --tests ]; then
     need="$need g++ libcmocka-dev libopenjp2-tools libopenjp2-7-dev libavcodec-dev openjph-tools"
-    # for scripts/neon.sh
-    [ "$(uname -m)" = aarch64 ] || need="$need gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
+    need="$need libimage-exiftool-perl"
+    need="$need libmagic1" # for the validator of the image server, among the tests of the Python package
+fi
+if [ "${1:-}" = --systems ]; then
+    need="$need g++ clang musl-tools gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user"
+    [ "$(uname -m)" = aarch64 ] || need="$need gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
+    [ "$(uname -m)" != x86_64 ] || need="$need gcc-mingw-w64-x86-64-posix g++-mingw-w64-x86-64-posix wine"
 fi
 
 if ! command -v dpkg-query >/dev/null; then

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Installs missing packages, builds, and runs all tests: once as shipped, then those of the library for 64-bit ARM
-# (scripts/neon.sh) and of the Python package (scripts/python.sh), then all under AddressSanitizer and
-# UndefinedBehaviorSanitizer. --quick skips the last round.
+# Installs missing packages, builds, and runs all tests: once as shipped, then some of them for other systems and
+# processors (scripts/portability.sh) and those of the Python package (scripts/python.sh), then all under AddressSanitizer
+# and UndefinedBehaviorSanitizer. --quick skips the last round.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"
@@ -19,8 +19,8 @@ kernels=
 nvidia-smi -L >/dev/null 2>&1 || kernels=-DL2K_CUDA_ARCHITECTURES=90-real
 
 echo "== Release build"
-run_tests build -DL2K_CUDA=AUTO $kernels
-scripts/neon.sh
+run_tests build -DL2K_CUDA=AUTO -DCMAKE_C_FLAGS=-Werror $kernels
+scripts/portability.sh
 scripts/python.sh
 [ "${1:-}" = --quick ] || {
     echo "== Sanitizer build"

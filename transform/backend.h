@@ -24,8 +24,9 @@ struct l2k_plan {
     const l2k_backend_functions *backend;
     l2k_plan_spec spec; /* spec.components is the plan's own copy */
     l2k_plan_component *components;
-    l2k_coefficients *views; /* one per component */
-    l2k_plane *planes;       /* of the run under way, one per component, for finish */
+    l2k_wavelet_descriptor *wavelets; /* that components have of their own; NULL: none */
+    l2k_coefficients *views;          /* one per component */
+    l2k_plane *planes;                /* of the run under way, one per component, for finish */
     bool under_way;
     void *spare; /* l2k_plan_spare_memory; NULL: none */
     size_t spare_bytes;

@@ -12,7 +12,7 @@
 
 static const l2k_option_rule rules[] = {
     [L2K_TRANSFORM_DIRECTION] = {"direction", 0, L2K_INVERSE, L2K_FORWARD},
-    [L2K_TRANSFORM_WAVELET] = {"wavelet", 0, L2K_WAVELET_9_7, L2K_WAVELET_5_3},
+    [L2K_TRANSFORM_WAVELET] = {"wavelet", 0, L2K_WAVELET_W4, L2K_WAVELET_5_3},
     [L2K_TRANSFORM_LEVELS] = {"number of decomposition levels", 0, L2K_MAX_LEVELS, 5},
     [L2K_TRANSFORM_REDUCE] = {"number of resolutions to leave out", 0, L2K_MAX_LEVELS, 0},
     [L2K_TRANSFORM_COMPONENT_TRANSFORM] = {"component transform", 0, 1, 0},
@@ -74,7 +74,20 @@ void l2k_transform_free(l2k_transform *transform)
 l2k_status l2k_transform_set(l2k_transform *transform, l2k_transform_option option, int64_t value)
 {
     transform->changed = true;
-    return l2k_object_set(&kind, transform, option, value);
+    L2K_TRY(l2k_object_set(&kind, transform, option, value));
+    if (option != L2K_TRANSFORM_WAVELET || value <= L2K_WAVELET_9_7)
+        return L2K_OK;
+    l2k_wavelet_of_kernel(&l2k_wavelet_get((l2k_wavelet)value)->kernel, &transform->own);
+    return l2k_wavelet_measure(&transform->context, &transform->own);
+}
+
+l2k_status l2k_transform_set_kernel(l2k_transform *transform, const char *text)
+{
+    l2k_kernel own;
+    L2K_TRY(l2k_kernel_parse(&transform->context, text, &own));
+    transform->options[L2K_TRANSFORM_WAVELET] = l2k_wavelet_of_kernel(&own, &transform->own);
+    transform->changed = true;
+    return l2k_wavelet_measure(&transform->context, &transform->own);
 }
 
 static l2k_status check_steps(const l2k_context *context, uint32_t component, const l2k_step *steps, size_t count)

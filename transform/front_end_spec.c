@@ -11,7 +11,8 @@
 
 static const l2k_wavelet_descriptor *wavelet_of(const l2k_transform *t)
 {
-    return l2k_wavelet_get((l2k_wavelet)t->options[L2K_TRANSFORM_WAVELET]);
+    const int64_t wavelet = t->options[L2K_TRANSFORM_WAVELET];
+    return wavelet > L2K_WAVELET_9_7 ? &t->own : l2k_wavelet_get((l2k_wavelet)wavelet);
 }
 
 static l2k_status check_options(const l2k_transform *t)
@@ -142,8 +143,7 @@ static void choose_steps(const l2k_transform *t, uint32_t c, unsigned precision,
     if (found)
         memcpy(steps, found->steps, found->count * sizeof *steps);
     else
-        l2k_steps_choose((l2k_wavelet)t->options[L2K_TRANSFORM_WAVELET], precision,
-                         (unsigned)t->options[L2K_TRANSFORM_LEVELS], steps);
+        l2k_steps_choose(wavelet_of(t), precision, (unsigned)t->options[L2K_TRANSFORM_LEVELS], steps);
 }
 
 /* The part of the tile that the region leaves. */
@@ -186,6 +186,7 @@ static void fill_component(const l2k_transform *t, const l2k_image *tile, uint32
         .discard = (unsigned)t->options[L2K_TRANSFORM_REDUCE],
         .window = window_of(t, tile, component),
         .wavelet = (l2k_wavelet)t->options[L2K_TRANSFORM_WAVELET],
+        .own = wavelet_of(t)->kernel.num_steps ? &t->own : NULL,
         .precision = component->precision,
         .is_signed = component->is_signed};
     choose_steps(t, c, component->precision, steps);
@@ -217,6 +218,7 @@ static l2k_status fill_spec(const l2k_transform *t, const l2k_image *tile, l2k_t
                               .component_transform = t->options[L2K_TRANSFORM_COMPONENT_TRANSFORM],
                               .num_components = count,
                               .components = s->components,
+                              .cpu_reason = wavelet_of(t)->kernel.num_steps ? L2K_KERNEL_REASON : NULL,
                               .on_device = t->options[L2K_TRANSFORM_MEMORY] == L2K_MEMORY_DEVICE};
     return check_int16(t, s);
 }

@@ -103,6 +103,6 @@ l2k_subband_info l2k_describe_band(const l2k_plan_component *component, unsigned
                               .x1 = rect.x1,
                               .y1 = rect.y1,
                               .step = step,
-                              .step_size = l2k_wavelet_get(component->wavelet)->quantised ? component->steps[band] : 1,
+                              .step_size = l2k_plan_wavelet(component)->quantised ? component->steps[band] : 1,
                               .magnitude_bits = l2k_magnitude_bits(step, guard_bits)};
 }

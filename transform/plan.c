@@ -34,7 +34,7 @@ bool l2k_backend_usable(l2k_backend backend, char *text, size_t bytes)
 #ifdef L2K_WITH_CUDA
     return l2k_cuda_usable(-1, text, bytes);
 #else
-    snprintf(text, bytes, "not in this build");
+    snprintf(text, bytes, "this build has no CUDA backend");
     return false;
 #endif
 }
@@ -112,11 +112,16 @@ bool l2k_backend_overlaps(const l2k_context *context, l2k_backend backend, uint6
     return backend == L2K_BACKEND_CUDA || (backend == L2K_BACKEND_AUTO && tries_cuda(context, samples));
 }
 
+static bool same_wavelet(const l2k_plan_component *a, const l2k_plan_component *b)
+{
+    return a->wavelet == b->wavelet && (!a->own || l2k_kernel_equals(&a->own->kernel, &b->own->kernel));
+}
+
 static bool share_shape(const l2k_plan_component *a, const l2k_plan_component *b)
 {
     return memcmp(&a->rect, &b->rect, sizeof a->rect) == 0 && memcmp(&a->window, &b->window, sizeof a->window) == 0 &&
            a->cell_log2_width == b->cell_log2_width && a->cell_log2_height == b->cell_log2_height &&
-           a->levels == b->levels && a->discard == b->discard && a->wavelet == b->wavelet;
+           a->levels == b->levels && a->discard == b->discard && same_wavelet(a, b);
 }
 
 /* Requests that only some backends or wavelets can fulfil. */
@@ -128,9 +133,9 @@ static l2k_status check_kind(const l2k_context *context, const l2k_backend_funct
     if (spec->truncates && functions != &l2k_backend_cpu)
         return l2k_fail(context, L2K_ERROR_BACKEND, "only the CPU truncates when it quantises");
     for (uint32_t c = 0; c < spec->num_components && spec->type == L2K_COEFFICIENT_FLOAT32; c++)
-        if (!l2k_wavelet_get(spec->components[c].wavelet)->is_float)
+        if (!l2k_plan_wavelet(&spec->components[c])->is_float)
             return l2k_fail(context, L2K_ERROR_ARGUMENT, "the %s wavelet has no float32 coefficients",
-                            l2k_wavelet_get(spec->components[c].wavelet)->name);
+                            l2k_plan_wavelet(&spec->components[c])->name);
     return L2K_OK;
 }
 
@@ -165,6 +170,38 @@ static l2k_status check_component_transform(const l2k_context *context, const l2
     return L2K_OK;
 }
 
+/* Whether a component has a wavelet of its own that the one before it has not. */
+static bool begins_wavelet(const l2k_plan_spec *spec, uint32_t c)
+{
+    return spec->components[c].own && (c == 0 || spec->components[c].own != spec->components[c - 1].own);
+}
+
+static size_t count_wavelets(const l2k_plan_spec *spec)
+{
+    size_t count = 0;
+    for (uint32_t c = 0; c < spec->num_components; c++)
+        count += begins_wavelet(spec, c);
+    return count;
+}
+
+static l2k_status copy_wavelets(l2k_plan *plan, const l2k_plan_spec *spec)
+{
+    const size_t count = count_wavelets(spec);
+    if (count == 0)
+        return L2K_OK;
+    plan->wavelets = l2k_allocate(plan->context, count, sizeof *plan->wavelets);
+    if (!plan->wavelets)
+        return l2k_fail(plan->context, L2K_ERROR_MEMORY, "out of memory for %zu wavelets", count);
+    l2k_wavelet_descriptor *next = plan->wavelets;
+    for (uint32_t c = 0; c < spec->num_components; c++) {
+        if (begins_wavelet(spec, c))
+            *next++ = *spec->components[c].own;
+        if (spec->components[c].own)
+            plan->components[c].own = next - 1;
+    }
+    return L2K_OK;
+}
+
 static l2k_status copy_spec(l2k_plan *plan, const l2k_plan_spec *spec)
 {
     size_t count = spec->num_components;
@@ -178,7 +215,7 @@ static l2k_status copy_spec(l2k_plan *plan, const l2k_plan_spec *spec)
     plan->spec.components = plan->components;
     for (size_t c = 0; c < count; c++)
         l2k_layout(spec->direction, spec->type, &plan->components[c], &plan->views[c]);
-    return L2K_OK;
+    return copy_wavelets(plan, spec);
 }
 
 static l2k_status create_on(const l2k_context *context, const l2k_backend_functions *functions,
@@ -276,6 +313,7 @@ void l2k_plan_free(l2k_plan *plan)
     l2k_release(plan->context, plan->planes);
     l2k_release(plan->context, plan->views);
     l2k_release(plan->context, plan->components);
+    l2k_release(plan->context, plan->wavelets);
     l2k_release(plan->context, plan);
 }
 
@@ -324,8 +362,8 @@ static bool same_geometry(const l2k_plan_component *a, const l2k_plan_component 
 
 static bool component_fits(l2k_direction direction, const l2k_plan_component *a, const l2k_plan_component *b)
 {
-    if (a->levels != b->levels || a->wavelet != b->wavelet || a->precision != b->precision ||
-        a->is_signed != b->is_signed || a->narrow_low != b->narrow_low)
+    if (a->levels != b->levels || !same_wavelet(a, b) || a->precision != b->precision || a->is_signed != b->is_signed ||
+        a->narrow_low != b->narrow_low)
         return false;
     unsigned discard = l2k_discarded(direction, a);
     if (discard != l2k_discarded(direction, b))
@@ -358,7 +396,9 @@ bool l2k_plan_fits(const l2k_plan *plan, const l2k_plan_spec *spec)
 uint64_t l2k_plan_host_bytes(const l2k_plan_spec *spec, unsigned threads)
 {
     const uint64_t count = spec->num_components;
-    return l2k_allocation_bytes(1, sizeof(l2k_plan)) + l2k_allocation_bytes(count, sizeof(l2k_plan_component)) +
+    const size_t wavelets = count_wavelets(spec);
+    return (wavelets ? l2k_allocation_bytes(wavelets, sizeof(l2k_wavelet_descriptor)) : 0) +
+           l2k_allocation_bytes(1, sizeof(l2k_plan)) + l2k_allocation_bytes(count, sizeof(l2k_plan_component)) +
            l2k_allocation_bytes(count, sizeof(l2k_coefficients)) + l2k_allocation_bytes(count, sizeof(l2k_plane)) +
            l2k_cpu_bytes(spec, threads);
 }

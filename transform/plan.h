@@ -4,6 +4,7 @@
 #define L2K_TRANSFORM_PLAN_H
 
 #include "base/context.h"
+#include "dwt/wavelet.h"
 #include "tiling/geometry.h"
 
 typedef struct l2k_plan_component {
@@ -18,12 +19,21 @@ typedef struct l2k_plan_component {
      * subband, so that a block coder which fills them cuts no code-block. 0 to 31. */
     uint8_t cell_log2_width, cell_log2_height;
     l2k_wavelet wavelet;
-    unsigned precision; /* 1 to 31 */
+    const l2k_wavelet_descriptor *own; /* NULL for Part 1's wavelets; the plan has a copy */
+    unsigned precision;                /* 1 to 31 */
     bool is_signed;
     bool narrow_low;               /* inverse 5/3 only: l2k_low_fits_int16 holds; false is always correct */
     float steps[L2K_MAX_SUBBANDS]; /* if quantised: step per subband (E-3), in units of samples, of 12 significant
                                       bits */
 } l2k_plan_component;
+
+/* A cpu_reason. */
+#define L2K_KERNEL_REASON "kernels other than the 5/3 and the 9/7 are transformed on the CPU"
+
+static inline const l2k_wavelet_descriptor *l2k_plan_wavelet(const l2k_plan_component *component)
+{
+    return component->own ? component->own : l2k_wavelet_get(component->wavelet);
+}
 
 /* Whether every LL of an inverse 5/3 fits int16 if the magnitudes of subband b are below 2^bits[b]: one level takes LL,
  * HL, LH and HH to at most LL + 3/2 (HL + LH) + 9/4 HH, and rounding. The LL of the last level, which is never stored,

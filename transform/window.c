@@ -95,7 +95,7 @@ static void enter(level_walk *walk, unsigned level, l2k_rect passed, bool is_wid
 
 static level_walk walk_to(const l2k_plan_component *component, unsigned level, bool is_exact)
 {
-    level_walk walk = {component, is_exact, l2k_wavelet_get(component->wavelet)->num_steps, {0}, {0}, false};
+    level_walk walk = {component, is_exact, l2k_wavelet_reach(l2k_plan_wavelet(component)), {0}, {0}, false};
     enter(&walk, component->discard + 1, l2k_output_rect(component), false);
     for (unsigned next = component->discard + 2; next <= level; next++)
         enter(&walk, next, low_of(walk.samples), walk.is_wide);

@@ -71,6 +71,30 @@ static bool keep_profile(cli_picture *picture, const char *name)
     return true;
 }
 
+/* The first of each kind. Formats other than PNG and TIFF have no place for them, and georeferencing is of the whole
+ * picture in full size. */
+static bool take_metadata(const cli_coded_file *coded, const cli_decode_job *job, cli_picture *picture)
+{
+    static const struct {
+        l2k_content content;
+        cli_metadata_kind kind;
+    } kinds[] = {{L2K_CONTENT_XMP, CLI_XMP},
+                 {L2K_CONTENT_EXIF, CLI_EXIF},
+                 {L2K_CONTENT_IPTC, CLI_IPTC},
+                 {L2K_CONTENT_GEOTIFF, CLI_GEO}};
+    l2k_box_data box;
+    const bool whole = !job->options->has_region && !job->options->reduce.value;
+    if (job->options->no_metadata || (job->format != CLI_FORMAT_PNG && job->format != CLI_FORMAT_TIFF))
+        return true;
+    for (size_t i = 0; l2k_decoder_box_data(coded->decoder, i, &box) == L2K_OK; i++)
+        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+            if (box.content == kinds[k].content && (whole || kinds[k].kind != CLI_GEO) &&
+                !cli_metadata_keep(&picture->metadata, kinds[k].kind, box.data, box.bytes, job->options->quiet,
+                                   coded->messages.subject))
+                return false;
+    return true;
+}
+
 static bool describe(cli_decode_file *file, coder *k, const decoding *d, l2k_info *info)
 {
     cli_coded_file *coded = &k->coded;
@@ -84,7 +108,7 @@ static bool describe(cli_decode_file *file, coder *k, const decoding *d, l2k_inf
         return cli_messages_fail(&coded->messages, status);
     file->coded_bytes = info->codestream_bytes;
     return cli_picture_adopt(&file->picture, &image, coded->messages.subject) &&
-           keep_profile(&file->picture, coded->messages.subject);
+           keep_profile(&file->picture, coded->messages.subject) && take_metadata(coded, &d->job, &file->picture);
 }
 
 /* Timings are needed from the opening of a file on. */

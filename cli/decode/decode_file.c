@@ -38,8 +38,10 @@ bool cli_decode_prepare(cli_decode_file *file, const cli_decode_job *job, const 
     if (has_view(file) && (!cli_view_create(&file->view, file->written, reduce, target) ||
                            !cli_format_check(&file->format, &file->view, target)))
         return false;
+    cli_write_options write = job->write;
+    write.metadata = &file->picture.metadata;
     file->has_writer = cli_writer_open(&file->writer, task->output, file->format, file->written,
-                                       has_view(file) ? &file->view : NULL, &job->write);
+                                       has_view(file) ? &file->view : NULL, &write);
     if (file->has_writer && !job->options->rgb8 && has_view(file) && !job->options->quiet)
         warn_of_changes(file, target);
     return file->has_writer;

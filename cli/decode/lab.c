@@ -31,7 +31,7 @@ static void cones_of(const double xyz[3], double cones[3])
 }
 
 /* CIE daylight of a correlated colour temperature, 4000 to 25000 kelvin. */
-static bool daylight(double kelvin, double white[3])
+static bool daylight_white(double kelvin, double white[3])
 {
     if (kelvin < 4000 || kelvin > 25000)
         return false;
@@ -59,7 +59,7 @@ static bool white_of(uint32_t illuminant, double white[3])
             memcpy(white, known[i].white, sizeof known[i].white);
             return true;
         }
-    return illuminant >> 16 == 0x4354 && daylight(illuminant & 0xFFFF, white);
+    return illuminant >> 16 == 0x4354 && daylight_white(illuminant & 0xFFFF, white);
 }
 
 bool cli_lab_matrix(uint32_t illuminant, double matrix[3][3])

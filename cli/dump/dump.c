@@ -42,7 +42,7 @@ static const int32_t *row_of(const l2k_tile_coefficients *k, uint32_t band, uint
  * decoder accepts at most 30 bit-planes, so more are never needed. */
 uint32_t cli_dump_bits(const l2k_tile_coefficients *k, uint32_t band)
 {
-    bool rct = k->component_transform && k->wavelet == L2K_WAVELET_5_3;
+    bool rct = k->component_transform && l2k_wavelet_reversible(k->wavelet);
     uint32_t bits = k->bands[band].magnitude_bits + 1 + rct;
     return bits < MAX_PGX_BITS ? bits : MAX_PGX_BITS;
 }

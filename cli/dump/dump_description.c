@@ -60,8 +60,8 @@ bool cli_dump_begin_description(cli_dump *dump)
 static void put_coding(cli_json *json, const l2k_tile_coefficients *k, uint32_t band)
 {
     const l2k_subband_info *info = &k->bands[band];
-    bool reversible = k->wavelet == L2K_WAVELET_5_3;
-    cli_json_text(json, "wavelet", reversible ? "5/3" : "9/7");
+    bool reversible = l2k_wavelet_reversible(k->wavelet);
+    cli_json_text(json, "wavelet", l2k_wavelet_name(k->wavelet));
     cli_json_text(json, "component_transform", !k->component_transform ? "none" : reversible ? "RCT" : "ICT");
     cli_json_text(json, "value", reversible ? "coefficient" : "quantiser index");
     cli_json_number(json, "step_exponent", info->step.exponent);

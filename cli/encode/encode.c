@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/commands.h"
+#include "cli/encode/boxes.h"
 #include "cli/encode/encode.h"
 #include "cli/run/messages.h"
 #include "cli/run/pipeline.h"
@@ -25,7 +26,8 @@ typedef struct encoding {
     const cli_options *options;
     l2k_format format;
     cli_share share;
-    coder *coders; /* share.coders of them */
+    cli_boxes boxes; /* that all files get */
+    coder *coders;   /* share.coders of them */
     cli_tally tally;
     cli_timings timings;
 } encoding;
@@ -34,6 +36,7 @@ typedef struct encoding {
 typedef struct encode_file {
     cli_reader reader; /* with the picture, or some rows of it */
     bool by_rows;
+    l2k_box_data *boxes; /* of the picture */
     cli_output output;
     char *verified; /* lines for the user, NULL without --verify */
     cli_timings timings;
@@ -118,12 +121,29 @@ static bool read_file(void *state, const cli_task *task, void *context)
 
 /* ---- Coding -------------------------------------------------------------------------------------------------- */
 
+/* A bit for each kind that was read so far: PNG files may have them behind the samples. */
+static unsigned metadata_of(const cli_picture *picture)
+{
+    unsigned found = 0;
+    for (int kind = 0; kind < CLI_NUM_METADATA; kind++)
+        found |= (picture->metadata.blobs[kind].data ? 1u : 0u) << kind;
+    return found;
+}
+
 static bool encode_picture(const encoding *e, coder *k, encode_file *file)
 {
+    cli_picture *picture = &file->reader.picture;
     cli_messages_init(&k->messages, file->reader.name, e->options->quiet);
     cli_progress_span(0, e->options->verify ? CLI_VERIFY_FROM : 1);
-    return cli_encode_picture(k->encoder, &k->messages, e->options, &file->reader, file->by_rows, &file->output,
-                              &file->timings.seconds[L2K_STAGE_READ]);
+    if (!cli_boxes_attach(&e->boxes, !e->options->no_metadata, picture, &file->boxes))
+        return false;
+    const unsigned found = metadata_of(picture);
+    if (!cli_encode_picture(k->encoder, &k->messages, e->options, &file->reader, file->by_rows, &file->output,
+                            &file->timings.seconds[L2K_STAGE_READ]))
+        return false;
+    if (metadata_of(picture) != found && !e->options->no_metadata && !e->options->quiet)
+        cli_warning(file->reader.name, "metadata behind the samples are left out, since it was read by rows");
+    return true;
 }
 
 static void take_timings(const l2k_encoder *encoder, encode_file *file)
@@ -217,6 +237,7 @@ static void release_file(void *state, void *context)
     cli_output_discard(&file->output);
     cli_reader_close(&file->reader);
     free(file->verified);
+    free(file->boxes);
 }
 
 static void print_verified(const char *name, const char *lines)
@@ -277,7 +298,9 @@ static int run(encoding *e, const cli_tasks *tasks)
         return cli_error("encode", "out of memory"), CLI_EXIT_FAILURE;
     for (unsigned i = 0; i < e->share.coders; i++)
         e->coders[i].device = cli_device_of_coder(&e->share.devices, i);
-    int status = make_coder(e, &e->coders[0]) ? run_all(e, tasks) : CLI_EXIT_FAILURE;
+    const bool ready = cli_boxes_load(&e->boxes, e->options) && make_coder(e, &e->coders[0]);
+    int status = ready ? run_all(e, tasks) : CLI_EXIT_FAILURE;
+    cli_boxes_unload(&e->boxes);
     for (unsigned i = 0; i < e->share.coders; i++) {
         cli_coded_close(&e->coders[i].check);
         free_encoder(&e->coders[i]);

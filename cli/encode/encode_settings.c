@@ -53,8 +53,10 @@ static bool check_ht(const cli_options *options)
         return cli_error("--ht", "HT code-blocks have no --style but vsc");
     if (options->ht && style.given && style.value && passes.value < 2)
         return cli_error("--ht", "--style vsc is for the SigProp pass: it needs --ht-passes 2 or 3");
-    if (options->base_step > 0 && cli_setting_or(options->encoder[L2K_ENCODER_WAVELET], 0) != L2K_WAVELET_9_7)
-        return cli_error("--step", "the 5/3 wavelet has no quantiser: it needs --irreversible");
+    const l2k_wavelet wavelet = (l2k_wavelet)cli_setting_or(options->encoder[L2K_ENCODER_WAVELET], L2K_WAVELET_5_3);
+    if (options->base_step > 0 && !options->kernel && l2k_wavelet_reversible(wavelet))
+        return cli_error("--step", "the %s wavelet has no quantiser: it needs --irreversible",
+                         l2k_wavelet_name(wavelet));
     return true;
 }
 
@@ -63,6 +65,9 @@ bool cli_encode_check(const cli_options *options, const cli_tasks *tasks, l2k_fo
     const char *output = tasks->items[0].output;
     if (!check_grid(options) || !check_ht(options) || !choose_format(options, output, format))
         return false;
+    if (*format == L2K_FORMAT_CODESTREAM && options->num_boxes)
+        return cli_error(output, "a bare codestream has no boxes: --%s needs a .jp2 or .jph file",
+                         options->boxes[0].name);
     return !options->verify || !cli_is_stream(output) ||
            cli_error("--verify", "the output must be a file, which can be read again");
 }
@@ -86,6 +91,8 @@ l2k_status cli_encode_configure(l2k_encoder *encoder, const cli_options *options
     for (int option = 0; status == L2K_OK && option < (int)L2K_ENCODER_NUM_OPTIONS; option++)
         if (options->encoder[option].given)
             status = l2k_encoder_set(encoder, (l2k_encoder_option)option, options->encoder[option].value);
+    if (status == L2K_OK && options->kernel)
+        status = l2k_encoder_set_kernel(encoder, options->kernel);
     if (status == L2K_OK && options->ht)
         status = l2k_encoder_set(encoder, L2K_ENCODER_STYLE,
                                  cli_setting_or(options->encoder[L2K_ENCODER_STYLE], 0) | L2K_STYLE_HT);
@@ -107,7 +114,8 @@ l2k_status cli_encode_configure(l2k_encoder *encoder, const cli_options *options
 bool cli_encode_is_lossless(const cli_options *options)
 {
     const double last = options->num_layer_targets ? options->layer_targets[options->num_layer_targets - 1] : 0;
-    return cli_setting_or(options->encoder[L2K_ENCODER_WAVELET], L2K_WAVELET_5_3) == L2K_WAVELET_5_3 &&
+    const int64_t wavelet = cli_setting_or(options->encoder[L2K_ENCODER_WAVELET], L2K_WAVELET_5_3);
+    return !options->kernel && l2k_wavelet_reversible((l2k_wavelet)wavelet) &&
            cli_setting_or(options->encoder[L2K_ENCODER_HT_PASSES], 1) == 1 &&
            last <= (options->target == L2K_TARGET_RATIO ? 1 : 0);
 }

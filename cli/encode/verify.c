@@ -1,15 +1,17 @@
 /* encode --verify: decodes what was written, strip by strip, and compares it with what was encoded. */
-#define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "cli/encode/encode.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/compare/difference.h"
 #include "cli/input/strips.h"
 #include "cli/run/messages.h"
 #include "pictures/user/limits.h"
+#include "pictures/user/report.h"
 #include "pictures/user/text.h"
 
 typedef struct checking {
@@ -17,7 +19,7 @@ typedef struct checking {
     cli_reader *original;
     const char *name; /* of the file that was written */
     bool by_rows, lossless;
-    FILE *lines;
+    char *lines; /* for the user; NULL when out of memory */
     cli_picture decoded;
     cli_difference *differences; /* of each component */
 } checking;
@@ -50,15 +52,33 @@ static bool same_shape(const cli_picture *a, const cli_picture *b)
     return true;
 }
 
-static void print_component(const checking *k, uint32_t c)
+static void add_line(checking *k, const char *format, ...) CLI_PRINTF(2, 3);
+
+static void add_line(checking *k, const char *format, ...)
+{
+    char line[128];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    const size_t used = k->lines ? strlen(k->lines) : 0;
+    char *longer = k->lines ? realloc(k->lines, used + strlen(line) + 1) : NULL;
+    if (longer)
+        strcpy(longer + used, line);
+    else
+        free(k->lines);
+    k->lines = longer;
+}
+
+static void print_component(checking *k, uint32_t c)
 {
     const cli_difference *difference = &k->differences[c];
     double psnr = cli_psnr(difference->mse, k->decoded.components[c].precision);
     if (isinf(psnr))
-        fprintf(k->lines, "verified: component %u identical\n", c);
+        add_line(k, "verified: component %u identical\n", c);
     else
-        fprintf(k->lines, "verified: component %u PSNR %.2f dB, peak error %llu\n", c, psnr,
-                (unsigned long long)difference->peak_error);
+        add_line(k, "verified: component %u PSNR %.2f dB, peak error %llu\n", c, psnr,
+                 (unsigned long long)difference->peak_error);
 }
 
 static bool fail(const char *name, uint32_t c, const cli_difference *difference)
@@ -70,7 +90,7 @@ static bool fail(const char *name, uint32_t c, const cli_difference *difference)
 }
 
 /* Lossy files get a line for each component; "identical" is printed once. */
-static bool judge(const checking *k)
+static bool judge(checking *k)
 {
     uint64_t samples = 0;
     char count[CLI_UNITS_ROOM];
@@ -82,7 +102,7 @@ static bool judge(const checking *k)
             print_component(k, c);
     }
     if (k->lossless)
-        fprintf(k->lines, "verified: identical, %s\n", cli_count_text((double)samples, "samples", count));
+        add_line(k, "verified: identical, %s\n", cli_count_text((double)samples, "samples", count));
     return true;
 }
 
@@ -145,14 +165,11 @@ static bool check_strips(checking *k)
     return judge(k);
 }
 
-static bool verify_written(checking *k, cli_input *written, char **lines)
+static bool verify_written(checking *k, cli_input *written)
 {
-    size_t size;
-    k->lines = open_memstream(lines, &size);
-    if (!k->lines)
-        return cli_error(k->name, "out of memory");
-    const bool done = cli_coded_next(k->check, written) && check_strips(k);
-    return (fclose(k->lines) == 0 && *lines) ? done : cli_error(k->name, "out of memory");
+    k->lines = calloc(1, 1);
+    const bool done = k->lines && cli_coded_next(k->check, written) && check_strips(k);
+    return k->lines ? done : cli_error(k->name, "out of memory");
 }
 
 bool cli_verify(cli_coded_file *check, cli_output *output, cli_reader *original, bool by_rows, bool lossless,
@@ -163,7 +180,8 @@ bool cli_verify(cli_coded_file *check, cli_output *output, cli_reader *original,
     check->other_bytes = cli_picture_bytes(&original->picture);
     if (!cli_output_reopen(output, &written))
         return false;
-    bool done = verify_written(&k, &written, lines);
+    bool done = verify_written(&k, &written);
+    *lines = k.lines;
     cli_input_close(&written);
     cli_picture_free(&k.decoded);
     free(k.differences);

@@ -1,5 +1,6 @@
 /* `lift2k info`: what a JPEG 2000 file contains, as text. */
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/commands.h"
 #include "cli/info/info.h"
@@ -44,7 +45,7 @@ const char *cli_progression_name(l2k_progression progression)
 
 const char *cli_component_transform_name(const l2k_info *info)
 {
-    return !info->component_transform ? "none" : info->wavelet == L2K_WAVELET_5_3 ? "RCT" : "ICT";
+    return !info->component_transform ? "none" : l2k_wavelet_reversible(info->wavelet) ? "RCT" : "ICT";
 }
 
 const char *cli_style_name(uint32_t bit)
@@ -150,11 +151,22 @@ static void print_style(uint32_t style)
             printf(", %s", cli_style_name(bit));
 }
 
-static void print_coding(const l2k_info *info)
+/* A line for each of its description. */
+static void print_kernel(const l2k_decoder *decoder)
 {
-    const bool reversible = info->wavelet == L2K_WAVELET_5_3;
-    printf(LABEL "%s, %u level%s\n", "wavelet", reversible ? "5/3 (reversible)" : "9/7 (irreversible)", info->levels,
-           plural(info->levels));
+    char text[CLI_KERNEL_BYTES];
+    size_t length;
+    if (l2k_decoder_kernel(decoder, 0, text, sizeof text, &length) != L2K_OK)
+        return;
+    for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
+        printf(LABEL "%.*s\n", line == text ? "kernel" : "", (int)strcspn(line, "\n"), line);
+}
+
+static void print_coding(const l2k_info *info, const l2k_decoder *decoder)
+{
+    printf(LABEL "%s (%s), %u level%s\n", "wavelet", l2k_wavelet_name(info->wavelet),
+           l2k_wavelet_reversible(info->wavelet) ? "reversible" : "irreversible", info->levels, plural(info->levels));
+    print_kernel(decoder);
     printf(LABEL "%s\n", "component transform", cli_component_transform_name(info));
     printf(LABEL "%u x %u", "code-blocks", info->block_width, info->block_height);
     print_style(info->style);
@@ -203,26 +215,30 @@ static void print_comment(const char *comment)
     putchar('\n');
 }
 
-static void print_boxes(const l2k_decoder *decoder)
+static void print_boxes(l2k_decoder *decoder)
 {
     l2k_box box;
+    l2k_box_data data;
     for (size_t i = 0; l2k_decoder_box(decoder, i, &box) == L2K_OK; i++) {
         char type[5];
         for (int k = 0; k < 5; k++)
             type[k] = box.type[k] && (box.type[k] < 0x20 || box.type[k] > 0x7e) ? '?' : box.type[k];
-        printf(LABEL "%*s%s, %llu bytes at %llu\n", i ? "" : "boxes", (int)(2 * (box.depth & 7)), "", type,
+        printf(LABEL "%*s%s, %llu bytes at %llu", i ? "" : "boxes", (int)(2 * (box.depth & 31)), "", type,
                (unsigned long long)box.bytes, (unsigned long long)box.offset);
+        if (l2k_decoder_box_data(decoder, i, &data) == L2K_OK)
+            cli_print_content(&data);
+        putchar('\n');
     }
 }
 
-static void print_text(const char *name, const l2k_info *info, const l2k_decoder *decoder)
+static void print_text(const char *name, const l2k_info *info, l2k_decoder *decoder)
 {
     char printable[4096];
     snprintf(printable, sizeof printable, "%s", name);
     cli_make_printable(printable);
     printf(LABEL "%s\n", "file", printable);
     print_image(info);
-    print_coding(info);
+    print_coding(info, decoder);
     print_capabilities(info);
     print_comment(info->comment);
     print_boxes(decoder);

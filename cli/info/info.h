@@ -6,6 +6,9 @@
 
 #define CLI_NUM_STYLES 8u
 
+/* The longest description of a kernel: 8 steps of 32 taps of up to 17 characters. */
+#define CLI_KERNEL_BYTES 8192
+
 /* "JP2", "JPH" (a codestream of Part 15 in JP2's boxes), or NULL for a bare codestream. */
 const char *cli_boxes_name(const l2k_info *info);
 
@@ -29,8 +32,24 @@ typedef struct cli_device {
 #define CLI_NUM_DEVICES 2u
 extern const cli_device cli_devices[CLI_NUM_DEVICES];
 
+/* "XMP", "Exif", "IPTC", "GeoJP2", "XML", "label", or NULL for other boxes. */
+const char *cli_content_name(l2k_content content);
+
+/* The ID of a UUID box in its usual form; false for other boxes. */
+#define CLI_UUID_ROOM 40u
+bool cli_box_uuid(const l2k_box_data *data, char text[CLI_UUID_ROOM]);
+
+/* Pixels per metre that a resolution box says; false for other boxes. */
+bool cli_box_density(const l2k_box_data *data, double *x, double *y);
+
+/* XMP, XML and labels as text, to be freed; NULL for other boxes. */
+char *cli_box_text(const l2k_box_data *data);
+
+/* Adds the same, shortened, to a line of text. */
+void cli_print_content(const l2k_box_data *data);
+
 /* One JSON object on standard output. */
-void cli_info_json(const char *name, const l2k_info *info, const l2k_decoder *decoder);
+void cli_info_json(const char *name, const l2k_info *info, l2k_decoder *decoder);
 void cli_devices_json(void);
 
 #endif

@@ -1,6 +1,7 @@
 /* `lift2k info --json`. Keys may be added; existing ones keep their names and meaning (cli/options/help.c lists them).
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/info/info.h"
@@ -98,10 +99,22 @@ static void put_precincts(cli_json *json, const l2k_info *info)
     cli_json_close(json, ']');
 }
 
-static void put_coding(cli_json *json, const l2k_info *info)
+/* The description of the kernel, which --kernel takes. */
+static void put_kernel(cli_json *json, const l2k_decoder *decoder)
 {
-    cli_json_text(json, "wavelet", info->wavelet == L2K_WAVELET_5_3 ? "5/3" : "9/7");
-    cli_json_bool(json, "reversible", info->wavelet == L2K_WAVELET_5_3);
+    char text[CLI_KERNEL_BYTES];
+    size_t length;
+    if (l2k_decoder_kernel(decoder, 0, text, sizeof text, &length) == L2K_OK && length)
+        cli_json_text(json, "kernel", text);
+    else
+        cli_json_null(json, "kernel");
+}
+
+static void put_coding(cli_json *json, const l2k_info *info, const l2k_decoder *decoder)
+{
+    cli_json_text(json, "wavelet", l2k_wavelet_name(info->wavelet));
+    cli_json_bool(json, "reversible", l2k_wavelet_reversible(info->wavelet));
+    put_kernel(json, decoder);
     cli_json_number(json, "levels", info->levels);
     cli_json_text(json, "component_transform", cli_component_transform_name(info));
     put_blocks(json, info);
@@ -147,9 +160,31 @@ static void put_capabilities(cli_json *json, const l2k_info *info)
         cli_json_null(json, "corresponding_profile");
 }
 
-static void put_boxes(cli_json *json, const l2k_decoder *decoder)
+/* Only what there is. */
+static void put_content(cli_json *json, const l2k_box_data *data)
+{
+    char uuid[CLI_UUID_ROOM];
+    double x, y;
+    char *text = cli_box_text(data);
+    if (cli_content_name(data->content))
+        cli_json_text(json, "content", cli_content_name(data->content));
+    if (cli_box_uuid(data, uuid))
+        cli_json_text(json, "uuid", uuid);
+    if (text)
+        cli_json_text(json, "text", text);
+    free(text);
+    if (!cli_box_density(data, &x, &y))
+        return;
+    cli_json_open(json, "density", '{');
+    cli_json_real(json, "x", x);
+    cli_json_real(json, "y", y);
+    cli_json_close(json, '}');
+}
+
+static void put_boxes(cli_json *json, l2k_decoder *decoder)
 {
     l2k_box box;
+    l2k_box_data data;
     cli_json_open(json, "boxes", '[');
     for (size_t i = 0; l2k_decoder_box(decoder, i, &box) == L2K_OK; i++) {
         cli_json_open(json, NULL, '{');
@@ -157,12 +192,14 @@ static void put_boxes(cli_json *json, const l2k_decoder *decoder)
         cli_json_number(json, "depth", box.depth);
         cli_json_number(json, "offset", box.offset);
         cli_json_number(json, "bytes", box.bytes);
+        if (l2k_decoder_box_data(decoder, i, &data) == L2K_OK)
+            put_content(json, &data);
         cli_json_close(json, '}');
     }
     cli_json_close(json, ']');
 }
 
-void cli_info_json(const char *name, const l2k_info *info, const l2k_decoder *decoder)
+void cli_info_json(const char *name, const l2k_info *info, l2k_decoder *decoder)
 {
     cli_json json = {0};
     cli_json_open(&json, NULL, '{');
@@ -175,7 +212,7 @@ void cli_info_json(const char *name, const l2k_info *info, const l2k_decoder *de
     put_components(&json, info);
     put_colour(&json, info);
     put_tiles(&json, info);
-    put_coding(&json, info);
+    put_coding(&json, info, decoder);
     put_capabilities(&json, info);
     put_boxes(&json, decoder);
     cli_json_close(&json, '}');

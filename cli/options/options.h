@@ -33,6 +33,13 @@ typedef struct cli_setting {
     bool given;
 } cli_setting;
 
+/* --xmp, --exif, --xml or --uuid: a file whose content becomes a box. */
+typedef struct cli_box_option {
+    l2k_content content;
+    uint8_t uuid[16];
+    const char *name, *path; /* of the option, of the file */
+} cli_box_option;
+
 typedef enum cli_dump_format { CLI_DUMP_PGX, CLI_DUMP_RAW } cli_dump_format;
 
 typedef struct cli_options {
@@ -62,8 +69,12 @@ typedef struct cli_options {
     const char *comment; /* NULL = the library's */
     cli_setting profile; /* Rsiz */
     double frames_per_second;
+    char *kernel;     /* the text of --kernel FILE; NULL: none, or a name */
     cli_raw raw;
     bool has_raw, by_rows, verify, ht;
+    cli_box_option *boxes;
+    size_t num_boxes;
+    bool no_metadata; /* also decode */
 
     /* The part of a JPEG 2000 file to decode: decode, view and dump. */
     cli_setting reduce, layers, component, tile_index;

@@ -8,9 +8,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "pictures/files/file.h"
 #include "pictures/user/report.h"
 
-enum { MAX_OPTIONS = 64 };
+enum { MAX_OPTIONS = 96 };
 
 /* What getopt_long returns for row i: above all letters. */
 enum { FIRST_ROW = 256 };
@@ -202,6 +203,8 @@ static bool check_next(const tables *t, int count, char **arguments)
 
 static bool take_row(cli_options *options, const cli_option *row)
 {
+    if (row->parse == cli_take_out_dir)
+        cli_take_separators(optarg);
     if (row->input == CLI_PICTURE_INPUT)
         options->picture_option = row->name;
     else if (row->input == CLI_CODED_INPUT)
@@ -230,13 +233,19 @@ bool cli_options_parse(cli_options *options, cli_command command, int count, cha
     }
     options->names = arguments + optind;
     options->num_names = count - optind;
+    for (int i = 0; i < options->num_names; i++)
+        cli_take_separators(options->names[i]);
     return true;
 }
 
 void cli_options_free(cli_options *options)
 {
+    free(options->kernel);
+    options->kernel = NULL;
     free(options->layer_targets);
     options->layer_targets = NULL;
+    free(options->boxes);
+    options->boxes = NULL;
     free(options->poc);
     options->poc = NULL;
 }

@@ -285,12 +285,96 @@ bool cli_take_psnr(const cli_option *row, const char *text, cli_options *options
     return parse_layers(row, text, L2K_TARGET_PSNR, options);
 }
 
+/* A small text, 0-terminated, that the options own; NULL after a report. */
+static char *read_text(const char *path)
+{
+    enum { MOST = 1 << 16 };
+    cli_input input;
+    if (!cli_input_open(&input, path))
+        return NULL;
+    char *text = malloc(MOST);
+    const size_t bytes = text ? cli_input_read(&input, text, MOST) : 0;
+    const bool complete = text && !cli_input_failed(&input) && bytes < MOST;
+    cli_input_close(&input);
+    if (complete) {
+        text[bytes] = 0;
+        return text;
+    }
+    cli_error(path, "%s", !text ? "out of memory" : bytes == MOST ? "too long for a kernel" : "cannot be read");
+    free(text);
+    return NULL;
+}
+
+bool cli_take_kernel(const cli_option *row, const char *text, cli_options *options)
+{
+    free(options->kernel);
+    options->kernel = NULL;
+    for (const cli_name *name = row->names; name->name; name++)
+        if (cli_same_text(text, name->name))
+            return set(&options->encoder[L2K_ENCODER_WAVELET], name->value);
+    options->encoder[L2K_ENCODER_WAVELET].given = false;
+    options->kernel = read_text(text);
+    return options->kernel != NULL;
+}
+
 bool cli_take_step(const cli_option *row, const char *text, cli_options *options)
 {
     if (!cli_parse_real(row->name, text, &options->base_step))
         return false;
     return (options->base_step >= 0x1p-24 && options->base_step <= 1) ||
            cli_bad_value(row->name, text, "a base step must be from 2^-24 to 1");
+}
+
+/* ---- Boxes --------------------------------------------------------------------------------------------------- */
+
+static bool add_box(const cli_option *row, const cli_box_option *box, cli_options *options)
+{
+    cli_box_option *boxes = realloc(options->boxes, (options->num_boxes + 1) * sizeof *boxes);
+    if (!boxes)
+        return cli_error(row->name, "out of memory");
+    options->boxes = boxes;
+    boxes[options->num_boxes++] = *box;
+    return *box->path || cli_bad_value(row->name, box->path, "not the name of a file");
+}
+
+/* A file has one XMP packet, and one Exif. */
+bool cli_take_box(const cli_option *row, const char *text, cli_options *options)
+{
+    const cli_box_option box = {.content = (l2k_content)row->most, .name = row->name, .path = text};
+    for (size_t i = 0; box.content != L2K_CONTENT_XML && i < options->num_boxes; i++)
+        if (options->boxes[i].content == box.content)
+            return cli_bad_value(row->name, text, "given twice");
+    return add_box(row, &box, options);
+}
+
+static int digit_of(char letter)
+{
+    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+    const char *at = letter ? strchr(digits, letter) : NULL;
+    return at ? (int)((at - digits) % 16) : -1;
+}
+
+/* 16 bytes in hexadecimal digits, with hyphens at will, and the comma after them; NULL if it is something else. */
+static const char *parse_uuid(const char *at, uint8_t *uuid)
+{
+    for (int i = 0; i < 32; at++) {
+        if (*at == '-')
+            continue;
+        const int digit = digit_of(*at);
+        if (digit < 0)
+            return NULL;
+        uuid[i / 2] = (uint8_t)(uuid[i / 2] << 4 | digit);
+        i++;
+    }
+    return *at == ',' ? at + 1 : NULL;
+}
+
+bool cli_take_uuid(const cli_option *row, const char *text, cli_options *options)
+{
+    cli_box_option box = {.content = L2K_CONTENT_UUID, .name = row->name};
+    box.path = parse_uuid(text, box.uuid);
+    return box.path ? add_box(row, &box, options)
+                    : cli_bad_value(row->name, text, "not of the form ID,FILE with an ID of 32 hexadecimal digits");
 }
 
 /* ---- Samples without a header -------------------------------------------------------------------------------- */

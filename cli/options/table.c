@@ -22,6 +22,14 @@ static const cli_name profiles[] = {
     {"cinema2k", L2K_PROFILE_CINEMA_2K}, {"cinema4k", L2K_PROFILE_CINEMA_4K}, {"imf2k", L2K_PROFILE_IMF_2K},
     {"imf4k", L2K_PROFILE_IMF_4K},       {"imf8k", L2K_PROFILE_IMF_8K},       {"imf2k-r", L2K_PROFILE_IMF_2K_R},
     {"imf4k-r", L2K_PROFILE_IMF_4K_R},   {"imf8k-r", L2K_PROFILE_IMF_8K_R},   {NULL, 0}};
+static const cli_name kernels[] = {{"haar", L2K_WAVELET_HAAR},
+                                   {"1-3", L2K_WAVELET_1_3},
+                                   {"dd-9-7", L2K_WAVELET_DD_9_7},
+                                   {"dd-13-7", L2K_WAVELET_DD_13_7},
+                                   {"daubechies-int", L2K_WAVELET_DAUBECHIES_INT},
+                                   {"fidelity", L2K_WAVELET_FIDELITY},
+                                   {"w4", L2K_WAVELET_W4},
+                                   {NULL, 0}};
 static const cli_name styles[] = {{"bypass", L2K_STYLE_BYPASS},
                                   {"reset", L2K_STYLE_RESET},
                                   {"termall", L2K_STYLE_TERMALL},
@@ -201,9 +209,18 @@ const cli_option cli_option_table[] = {
      .most = L2K_WAVELET_9_7,
      .input = CLI_PICTURE_INPUT},
     {.commands = ENCODE,
+     .name = "kernel",
+     .argument = "NAME|FILE",
+     .help = "use a lifting kernel of Part 2: haar, 1-3, dd-9-7, dd-13-7, daubechies-int, fidelity, w4, or one in FILE",
+     .detail = "Few other decoders read such files. All but w4 are reversible, that is lossless. With 1-3, reduced "
+               "pictures hold exactly every second sample. FILE describes a kernel in a few lines of text.",
+     .parse = cli_take_kernel,
+     .names = kernels},
+    {.commands = ENCODE,
      .name = "step",
      .argument = "S",
-     .help = "with --irreversible: base step of the quantiser as a fraction of the range of the samples",
+     .help = "with --irreversible or an irreversible kernel: base step of the quantiser as a fraction of the range of "
+             "the samples",
      .fallback = "about 1/2^bits",
      .detail = "A subband's step is S times the range over the norm of its basis, so that an error of one step costs "
                "the same everywhere. These are the steps of OpenJPH's -qstep. From 2^-24 to 1.",
@@ -395,6 +412,37 @@ const cli_option cli_option_table[] = {
      .parse = cli_take_flag,
      MEMBER(verify)},
 
+    {.commands = ENCODE,
+     .name = "xmp",
+     .argument = "FILE",
+     .help = "add the XMP packet in FILE, in place of the picture's own",
+     .parse = cli_take_box,
+     .most = L2K_CONTENT_XMP},
+    {.commands = ENCODE,
+     .name = "exif",
+     .argument = "FILE",
+     .help = "add the Exif in FILE, in place of the picture's own",
+     .detail = "FILE begins like a TIFF file, or with Exif and two zero bytes before that.",
+     .parse = cli_take_box,
+     .most = L2K_CONTENT_EXIF},
+    {.commands = ENCODE,
+     .name = "xml",
+     .argument = "FILE",
+     .help = "add the XML document in FILE; may be repeated",
+     .parse = cli_take_box,
+     .most = L2K_CONTENT_XML},
+    {.commands = ENCODE,
+     .name = "uuid",
+     .argument = "ID,FILE",
+     .help = "add FILE as a UUID box with this ID of 32 hexadecimal digits; may be repeated",
+     .parse = cli_take_uuid},
+    {.commands = ENCODE | DECODE,
+     .name = "no-metadata",
+     .help = "leave out XMP, Exif, IPTC and GeoTIFF tags of the input; colour profile and density stay",
+     .detail = "By default encode carries them over from PNG and TIFF files, and decode to these.",
+     .parse = cli_take_flag,
+     MEMBER(no_metadata)},
+
     /* decode; reduce and layers also view and dump */
     {.commands = DECODE | VIEW | DUMP,
      .name = "reduce",
@@ -461,9 +509,11 @@ const cli_option cli_option_table[] = {
     {.commands = ENCODE | DECODE,
      .name = "out-dir",
      .argument = "D",
-     .help = "many files: write each into the directory D under its own name, with another extension",
+     .help = "many files: write each into the directory D under its own name, with another extension; existing files "
+             "are replaced",
      .detail = "D is created if it does not exist. For a directory among the inputs, all files directly in it with a "
-               "suitable extension are taken, in the order of their names; with encode --raw those ending in .raw. A "
+               "suitable extension are taken, in the order of their names; with encode --raw those ending in .raw; "
+               "directories in it are left out. A "
                "file that fails is reported, and the others are still processed; two inputs with the same output are "
                "an error before any work. Files are read and written while others are coded; each that is under way "
                "is held in memory unless it is coded by rows.",

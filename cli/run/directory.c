@@ -69,6 +69,7 @@ static bool is_taken(cli_directory *directory, const char *file, const char *con
     if (!exists && known && !quiet)
         cli_note("lift2k: %s: left out: %s", file, strerror(errno));
     directory->left_out += !known && (!exists || S_ISREG(facts.st_mode));
+    directory->folders += exists && S_ISDIR(facts.st_mode);
     return exists && known && S_ISREG(facts.st_mode);
 }
 
@@ -195,6 +196,10 @@ bool cli_directory_list(cli_directory *directory, const char *path, const char *
         sort_once(directory);
     if (directory->left_out && !quiet)
         report_rest(directory, path, extensions);
+    if (directory->folders && !quiet)
+        cli_note("lift2k: %s: %zu folder%s in it left out: name %s as well to take the files in %s", path,
+                 directory->folders, directory->folders == 1 ? "" : "s", directory->folders == 1 ? "it" : "them",
+                 directory->folders == 1 ? "it" : "them");
     return true;
 }
 

@@ -29,7 +29,7 @@ const char *cli_output_name(const char *path);
 
 typedef struct cli_directory {
     char **files; /* "PATH/name", sorted */
-    size_t count, room, left_out;
+    size_t count, room, left_out, folders;
 } cli_directory;
 
 /* Lists the files directly in `path` whose names end in one of the `extensions`, a list that ends with NULL. Unless

@@ -80,7 +80,7 @@ bool cli_mosaic_put(cli_mosaic *mosaic, uint32_t channel, const l2k_tile_coeffic
 static void undo_pixel(float *a, float *b, float *c, l2k_wavelet wavelet)
 {
     float y = *a, u = *b, v = *c;
-    if (wavelet == L2K_WAVELET_9_7) {
+    if (!l2k_wavelet_reversible(wavelet)) {
         *a = y + 1.402f * v;
         *b = y - 0.344136f * u - 0.714136f * v;
         *c = y + 1.772f * u;

@@ -164,9 +164,8 @@ static void print_summary(const view_job *job, const cli_picture *picture)
         snprintf(what, sizeof what, "components 0 to 2");
     else
         snprintf(what, sizeof what, "component %u", job->shown);
-    cli_note("%s %s, %s, %u level%s -> %s %s", job->input.file.name, what,
-             job->input.wavelet == L2K_WAVELET_5_3 ? "5/3" : "9/7", job->input.levels,
-             job->input.levels == 1 ? "" : "s", job->input.output, size);
+    cli_note("%s %s, %s, %u level%s -> %s %s", job->input.file.name, what, l2k_wavelet_name(job->input.wavelet),
+             job->input.levels, job->input.levels == 1 ? "" : "s", job->input.output, size);
 }
 
 /* Everything that can be refused has been refused. */

@@ -36,7 +36,7 @@ static l2k_status check_siz(l2k_codestream *cs, const l2k_codestream_limits *lim
 }
 
 static l2k_status read_main_header(l2k_codestream *cs, const l2k_codestream_limits *limits, const uint8_t **at,
-                                   l2k_packed_segments *packed)
+                                   const l2k_header_rest *rest)
 {
     const l2k_context *context = cs->context;
     l2k_segment segment;
@@ -53,36 +53,31 @@ static l2k_status read_main_header(l2k_codestream *cs, const l2k_codestream_limi
     L2K_TRY(l2k_parse_siz(context, &segment, &cs->siz));
     L2K_TRY(check_siz(cs, limits));
     L2K_TRY(allocate_coding(context, cs->siz.num_components, &cs->coding));
-    return l2k_parse_header(context, &cs->siz, L2K_MAIN_HEADER, at, cs->end, &cs->coding, &cs->comment, packed);
+    return l2k_parse_header(context, &cs->siz, L2K_MAIN_HEADER, at, cs->end, &cs->coding, rest);
 }
 
-/* Appends the segments in the order of their indices. */
-static void join_packed(const l2k_packed_segments *packed, l2k_buffer *out)
+/* Joins the packed packet headers of the main header, and the lengths that it has of packets. */
+static l2k_status keep_segments(l2k_codestream *cs, const l2k_header_rest *rest)
 {
-    for (unsigned i = 0; i < 256; i++)
-        if (packed->segments[i].data)
-            l2k_buffer_append(out, packed->segments[i].data, packed->segments[i].bytes);
-}
-
-/* Joins the packed packet headers of the main header. */
-static l2k_status keep_packed(l2k_codestream *cs, const l2k_packed_segments *segments)
-{
-    cs->has_packed = segments->count > 0;
-    cs->packed.context = cs->context;
-    join_packed(segments, &cs->packed);
+    cs->has_packed = rest->packed->count > 0;
+    cs->packed.context = cs->packet_lengths.context = cs->context;
+    l2k_segment_list_join(rest->packed, &cs->packed);
+    if (!rest->packet_lengths->is_wrong && !cs->has_packed)
+        l2k_segment_list_join(rest->packet_lengths, &cs->packet_lengths);
+    L2K_TRY(l2k_buffer_status(&cs->packet_lengths));
     return l2k_buffer_status(&cs->packed);
 }
 
 static l2k_status read_codestream(l2k_codestream *cs, const l2k_codestream_limits *limits)
 {
     const uint8_t *at = cs->data;
-    l2k_packed_segments segments = {0};
-    L2K_TRY(read_main_header(cs, limits, &at, &segments));
-    L2K_TRY(keep_packed(cs, &segments));
-    L2K_TRY(l2k_tile_parts_walk(cs, at));
-    if (cs->has_packed)
-        L2K_TRY(l2k_tile_parts_share_packed(cs));
-    return l2k_tile_parts_link(cs);
+    l2k_segment_list packed = {0}, part_lengths = {0}, packet_lengths = {0};
+    const l2k_header_rest rest = {&cs->comment, &packed, &part_lengths, &packet_lengths};
+    L2K_TRY(read_main_header(cs, limits, &at, &rest));
+    L2K_TRY(keep_segments(cs, &rest));
+    cs->first = at;
+    L2K_TRY(l2k_tile_parts_list(cs, &part_lengths));
+    return cs->is_listed ? L2K_OK : l2k_tile_parts_find(cs);
 }
 
 l2k_status l2k_codestream_open(const l2k_context *context, const uint8_t *data, size_t bytes,
@@ -101,8 +96,10 @@ void l2k_codestream_close(l2k_codestream *cs)
         return;
     l2k_release(cs->context, cs->siz.components);
     l2k_tile_coding_release(cs->context, &cs->coding);
-    if (cs->packed.context)
+    if (cs->packed.context) {
         l2k_buffer_release(&cs->packed);
+        l2k_buffer_release(&cs->packet_lengths);
+    }
     l2k_release(cs->context, cs->comment);
     l2k_release(cs->context, cs->parts);
     l2k_release(cs->context, cs->first_part);
@@ -126,6 +123,7 @@ static l2k_status copy_changes(const l2k_context *context, const l2k_tile_coding
 static l2k_status copy_coding(const l2k_context *context, const l2k_codestream *cs, l2k_tile_coding *coding)
 {
     *coding = cs->coding;
+    coding->kernels = l2k_kernels_share(cs->coding.kernels);
     coding->components = NULL;
     coding->changes = NULL;
     coding->num_changes = 0;
@@ -138,16 +136,17 @@ static l2k_status read_part_header(const l2k_codestream *cs, const l2k_tile_part
                                    l2k_packed_headers *packed)
 {
     const uint8_t *at = span->header;
-    l2k_packed_segments segments = {0};
+    l2k_segment_list segments = {0};
+    const l2k_header_rest rest = {.packed = &segments};
     bool is_empty = span->packets - span->header == 2 && !cs->has_packed; /* SOD alone */
     if (is_empty)
         return L2K_OK;
     l2k_header_kind kind = span->part == 0 ? L2K_FIRST_PART_HEADER : L2K_LATER_PART_HEADER;
-    L2K_TRY(l2k_parse_header(cs->context, &cs->siz, kind, &at, span->packets, coding, NULL, &segments));
+    L2K_TRY(l2k_parse_header(cs->context, &cs->siz, kind, &at, span->packets, coding, &rest));
     if (cs->has_packed && segments.count)
         return l2k_fail(cs->context, L2K_ERROR_CORRUPT, "PPT where the main header has PPM");
     packed->used |= cs->has_packed || segments.count;
-    join_packed(&segments, &packed->bytes);
+    l2k_segment_list_join(&segments, &packed->bytes);
     if (cs->has_packed)
         l2k_buffer_append(&packed->bytes, span->packed, (size_t)(span->packed_end - span->packed));
     return l2k_buffer_status(&packed->bytes);

@@ -63,6 +63,50 @@ static void write_component_style(l2k_buffer *out, const l2k_component_coding *c
         l2k_buffer_put(out, coding->log2_precinct_width[r] | (unsigned)coding->log2_precinct_height[r] << 4, 1);
 }
 
+static void put_float(l2k_buffer *out, float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    l2k_buffer_put(out, bits, 4);
+}
+
+/* Of symmetric taps the second half, from the changed sample on. */
+static void write_kernel_step(l2k_buffer *out, const l2k_kernel *kernel, const l2k_kernel_step *step, bool symmetric)
+{
+    const unsigned first = symmetric ? step->num_taps / 2u : 0;
+    if (!symmetric)
+        l2k_buffer_put(out, (uint8_t)step->offset, 1);
+    if (kernel->reversible) {
+        l2k_buffer_put(out, step->shift, 1);
+        l2k_buffer_put(out, (uint16_t)step->rounding, 2);
+    }
+    l2k_buffer_put(out, step->num_taps - first, 1);
+    for (unsigned k = first; k < step->num_taps; k++)
+        if (kernel->reversible)
+            l2k_buffer_put(out, (uint16_t)(int16_t)step->taps[k], 2);
+        else
+            put_float(out, step->taps[k]);
+}
+
+/* ATK (T.801, A.3), with integers of 16 bits or floats of 32; steps in the order of the reconstruction. */
+static void write_atk(l2k_buffer *out, const l2k_wavelet_descriptor *wavelet)
+{
+    const l2k_kernel *kernel = &wavelet->kernel;
+    const bool symmetric = l2k_kernel_is_symmetric(kernel);
+    const size_t start = start_segment(out, L2K_ATK);
+    unsigned satk = wavelet->code | (kernel->reversible ? L2K_ATK_INTEGER_16 : L2K_ATK_FLOAT_32) << L2K_ATK_TYPE_SHIFT;
+    satk |= (symmetric ? L2K_ATK_SYMMETRIC : 0) | (kernel->reversible ? L2K_ATK_REVERSIBLE : 0);
+    satk |= kernel->steps[kernel->num_steps - 1].high ? L2K_ATK_ODD_FIRST : 0;
+    satk |= kernel->mirrors || !l2k_kernel_has_borders(kernel) ? L2K_ATK_MIRRORS : 0;
+    l2k_buffer_put(out, satk, 2);
+    if (!kernel->reversible)
+        put_float(out, kernel->scale);
+    l2k_buffer_put(out, kernel->num_steps, 1);
+    for (unsigned s = kernel->num_steps; s-- > 0;)
+        write_kernel_step(out, kernel, &kernel->steps[s], symmetric);
+    end_segment(out, start);
+}
+
 static void write_cod(l2k_buffer *out, const l2k_tile_coding *coding)
 {
     const l2k_component_coding *first = &coding->components[0];
@@ -153,6 +197,8 @@ size_t l2k_write_main_header(l2k_buffer *out, const l2k_siz *siz, const l2k_tile
     l2k_buffer_put(out, L2K_SOC, 2);
     write_siz(out, siz);
     size_t ht_at = coding->capabilities.parts ? write_cap(out, &coding->capabilities) : 0;
+    if (components[0].own)
+        write_atk(out, components[0].own);
     write_cod(out, coding);
     write_qcd(out, &components[0], 0);
     for (uint32_t c = 1; c < siz->num_components; c++)

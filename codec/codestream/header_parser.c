@@ -19,18 +19,37 @@ l2k_status l2k_segment_wrong(const l2k_header_state *state, const l2k_segment *s
 static l2k_status parse_com(l2k_header_state *state, const l2k_segment *segment)
 {
     size_t length = l2k_segment_length(segment);
-    if (!state->comment || *state->comment || length < 2 || l2k_get_be(segment->data, 2) != 1)
+    char **comment = state->rest->comment;
+    if (!comment || *comment || length < 2 || l2k_get_be(segment->data, 2) != 1)
         return L2K_OK;
     char *text = l2k_allocate(state->context, length - 1, 1);
     if (!text)
         return l2k_fail(state->context, L2K_ERROR_MEMORY, "out of memory for a comment");
     memcpy(text, segment->data + 2, length - 2);
     text[length - 2] = 0;
-    *state->comment = text;
+    *comment = text;
     return L2K_OK;
 }
 
-/* Pointers and hints, which decoding in order does not need. */
+/* Lengths can be done without: where they are wrong, that is not an error. */
+static l2k_status list_lengths(l2k_segment_list *list, const l2k_segment *segment)
+{
+    if (list && !l2k_segment_list_add(list, segment))
+        list->is_wrong = true;
+    return L2K_OK;
+}
+
+static l2k_status parse_tlm(l2k_header_state *state, const l2k_segment *segment)
+{
+    return list_lengths(state->rest->part_lengths, segment);
+}
+
+static l2k_status parse_plm(l2k_header_state *state, const l2k_segment *segment)
+{
+    return list_lengths(state->rest->packet_lengths, segment);
+}
+
+/* What decoding does not need. PLT is read when a window asks for it (lengths.c). */
 static l2k_status skip(l2k_header_state *state, const l2k_segment *segment)
 {
     (void)state;
@@ -52,13 +71,14 @@ static const struct marker_rule {
     {L2K_QCD, "QCD", L2K_MAIN_HEADER | ANY_PART, l2k_parse_qcd},
     {L2K_QCC, "QCC", L2K_MAIN_HEADER | ANY_PART, l2k_parse_qcc},
     {L2K_COM, "COM", L2K_MAIN_HEADER | ANY_PART, parse_com},
-    {L2K_TLM, "TLM", L2K_MAIN_HEADER, skip},
-    {L2K_PLM, "PLM", L2K_MAIN_HEADER, skip},
+    {L2K_TLM, "TLM", L2K_MAIN_HEADER, parse_tlm},
+    {L2K_PLM, "PLM", L2K_MAIN_HEADER, parse_plm},
     {L2K_CRG, "CRG", L2K_MAIN_HEADER, skip},
     {L2K_PLT, "PLT", ANY_PART, skip},
     {L2K_CAP, "CAP", L2K_MAIN_HEADER, l2k_parse_cap},
     {L2K_PRF, "PRF", L2K_MAIN_HEADER, l2k_parse_prf},
     {L2K_CPF, "CPF", L2K_MAIN_HEADER, l2k_parse_cpf},
+    {L2K_ATK, "ATK", L2K_MAIN_HEADER | L2K_FIRST_PART_HEADER, l2k_parse_atk},
     {L2K_RGN, "RGN", L2K_MAIN_HEADER | ANY_PART, l2k_parse_rgn},
     {L2K_POC, "POC", L2K_MAIN_HEADER | ANY_PART, l2k_parse_poc},
     {L2K_PPM, "PPM", L2K_MAIN_HEADER, l2k_parse_packed},
@@ -129,8 +149,8 @@ static bool is_part_2(uint32_t marker)
 static l2k_status refuse_part_2(const l2k_context *context, uint32_t marker)
 {
     static const char names[][5] = {" QPD", " QPC"};
-    static const char more[][5] = {" DCO", " VMS", " DFS", " ADS", " MCT", " MCC", " NLT", " MCO", " CBD", " ATK"};
-    const char *name = marker < 0xFF70 ? names[marker - 0xFF5A] : marker < 0xFF7A ? more[marker - 0xFF70] : "";
+    static const char more[][5] = {" DCO", " VMS", " DFS", " ADS", " MCT", " MCC", " NLT", " MCO", " CBD"};
+    const char *name = marker < 0xFF70 ? names[marker - 0xFF5A] : marker < 0xFF79 ? more[marker - 0xFF70] : "";
     return l2k_fail(context, L2K_ERROR_UNSUPPORTED, "marker %04X%s of Part 2 is not supported", marker, name);
 }
 
@@ -168,7 +188,8 @@ static l2k_status check_component(const l2k_header_state *state, uint32_t c)
         return l2k_fail(state->context, L2K_ERROR_CORRUPT, "component %u: HT code-blocks that CAP does not announce",
                         c);
     if (coding->quantisation == L2K_QUANT_NONE && l2k_coding_wavelet(coding)->quantised)
-        return l2k_fail(state->context, L2K_ERROR_CORRUPT, "component %u: 9/7 wavelet without quantisation", c);
+        return l2k_fail(state->context, L2K_ERROR_CORRUPT, "component %u: %s wavelet without quantisation", c,
+                        l2k_coding_wavelet(coding)->name);
     if (coding->quantisation != L2K_QUANT_DERIVED && coding->num_steps < 3u * coding->levels + 1)
         return l2k_fail(state->context, L2K_ERROR_CORRUPT, "component %u: too few step sizes for %u levels", c,
                         coding->levels);
@@ -191,7 +212,7 @@ static l2k_status check_component_transform(const l2k_header_state *state)
     for (int c = 1; c < 3; c++) {
         if (size[c].dx != size[0].dx || size[c].dy != size[0].dy)
             return l2k_fail(state->context, L2K_ERROR_CORRUPT, "COD: a component transform of unequal components");
-        if (coding[c].wavelet != coding[0].wavelet)
+        if (coding[c].wavelet != coding[0].wavelet || coding[c].own != coding[0].own)
             return l2k_fail(state->context, L2K_ERROR_CORRUPT, "COD: a component transform of different wavelets");
     }
     return L2K_OK;
@@ -218,16 +239,16 @@ static l2k_status parse_segments(l2k_header_state *state, l2k_header_kind kind, 
     l2k_assign_common(state);
     for (uint32_t c = 0; c < state->siz->num_components; c++) {
         settle_style(&state->coding->capabilities, &state->coding->components[c]);
+        L2K_TRY(l2k_find_kernel(state, c));
         L2K_TRY(check_component(state, c));
     }
     return check_component_transform(state);
 }
 
 l2k_status l2k_parse_header(const l2k_context *context, const l2k_siz *siz, l2k_header_kind kind, const uint8_t **at,
-                            const uint8_t *end, l2k_tile_coding *coding, char **comment, l2k_packed_segments *packed)
+                            const uint8_t *end, l2k_tile_coding *coding, const l2k_header_rest *rest)
 {
-    l2k_header_state state = {
-        .context = context, .siz = siz, .coding = coding, .comment = comment, .packed = packed, .kind = kind};
+    l2k_header_state state = {.context = context, .siz = siz, .coding = coding, .rest = rest, .kind = kind};
     state.specific = l2k_allocate_zeroed(context, siz->num_components, 1);
     if (!state.specific)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for a header");

@@ -2,6 +2,7 @@
 #ifndef L2K_CODEC_CODESTREAM_HEADER_PARSER_H
 #define L2K_CODEC_CODESTREAM_HEADER_PARSER_H
 
+#include "base/buffer.h"
 #include "codec/codestream/markers.h"
 #include "codec/tile/coding.h"
 
@@ -11,32 +12,46 @@ typedef enum l2k_header_kind {
     L2K_LATER_PART_HEADER = 4
 } l2k_header_kind;
 
-/* The PPM segments of the main header or the PPT segments of a tile-part header, by Zppm or Zppt (A.7.4, A.7.5). */
-typedef struct l2k_packed_segments {
+/* Marker segments of one kind in a header, by the index with which they begin (A.7). */
+typedef struct l2k_segment_list {
     unsigned count;
+    bool is_wrong; /* of lengths: one has no index, or that of another */
     struct {
-        const uint8_t *data; /* NULL = absent */
+        const uint8_t *data; /* behind the index; NULL = absent */
         uint32_t bytes;
     } segments[256];
-} l2k_packed_segments;
+} l2k_segment_list;
+
+/* Enters a segment. False where it has no index, or that of another. */
+bool l2k_segment_list_add(l2k_segment_list *list, const l2k_segment *segment);
+
+/* Appends what the segments contain in the order of their indices. */
+void l2k_segment_list_join(const l2k_segment_list *list, l2k_buffer *out);
+
+/* What a header has beside coding parameters; NULL: not wanted. */
+typedef struct l2k_header_rest {
+    char **comment;                                  /* the first Latin-1 comment, allocated */
+    l2k_segment_list *packed;                        /* PPM, PPT */
+    l2k_segment_list *part_lengths, *packet_lengths; /* TLM; PLM, PLT */
+} l2k_header_rest;
 
 /* Parses SIZ and allocates siz->components. Checks everything except limits and the number of tiles. */
 l2k_status l2k_parse_siz(const l2k_context *context, const l2k_segment *segment, l2k_siz *siz);
 
 /* Parses all marker segments from *at up to SOT (main header; *at stays on it) or SOD into `coding`, whose component
- * array exists. `comment`, if not NULL, receives the first Latin-1 comment, allocated; `packed` the packed packet
- * headers. A marker that changes the meaning of the data and is not implemented is L2K_ERROR_UNSUPPORTED, by name. */
+ * array exists. A marker that changes the meaning of the data and is not implemented is L2K_ERROR_UNSUPPORTED, by
+ * name. */
 l2k_status l2k_parse_header(const l2k_context *context, const l2k_siz *siz, l2k_header_kind kind, const uint8_t **at,
-                            const uint8_t *end, l2k_tile_coding *coding, char **comment, l2k_packed_segments *packed);
+                            const uint8_t *end, l2k_tile_coding *coding, const l2k_header_rest *rest);
 
-/* ---- Between header_parser.c, header_segments.c and header_capabilities.c --------------------------------------- */
+/* ---- Between header_parser.c, header_segments.c, header_kernels.c, header_capabilities.c
+ * --------------------------------------- */
 
 typedef struct l2k_header_state {
     const l2k_context *context;
     const l2k_siz *siz;
     l2k_tile_coding *coding;
-    char **comment;
-    l2k_packed_segments *packed;
+    const l2k_header_rest *rest;
     l2k_header_kind kind;
     uint8_t *specific;                                 /* per component: whether this header had a COC, a QCC for it */
     bool seen_cod, seen_qcd, seen_component, seen_poc; /* seen_component: a COC or QCC */
@@ -59,6 +74,11 @@ l2k_status l2k_parse_poc(l2k_header_state *state, const l2k_segment *segment);
 l2k_status l2k_parse_cap(l2k_header_state *state, const l2k_segment *segment);
 l2k_status l2k_parse_prf(l2k_header_state *state, const l2k_segment *segment);
 l2k_status l2k_parse_cpf(l2k_header_state *state, const l2k_segment *segment);
+l2k_status l2k_parse_atk(l2k_header_state *state, const l2k_segment *segment);
+
+/* The wavelet of component c, by its index in COD or COC; ATK may come after these. */
+l2k_status l2k_find_kernel(const l2k_header_state *state, uint32_t c);
+
 l2k_status l2k_parse_packed(l2k_header_state *state, const l2k_segment *segment);
 
 #endif

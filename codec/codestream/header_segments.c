@@ -85,6 +85,8 @@ static l2k_status parse_style(const l2k_header_state *state, const l2k_segment *
 {
     if (segment->end - d < 5)
         return l2k_segment_wrong(state, segment, "too short");
+    if (d[0] >> 4 == 8 && segment->marker == L2K_COC)
+        return l2k_fail(state->context, L2K_ERROR_UNSUPPORTED, "COC: a decomposition style (DFS) of Part 2");
     if (d[0] > L2K_MAX_LEVELS)
         return l2k_segment_wrong(state, segment, "more than 32 decomposition levels");
     if (d[1] > 8 || d[2] > 8 || d[1] + d[2] > 8)
@@ -94,14 +96,11 @@ static l2k_status parse_style(const l2k_header_state *state, const l2k_segment *
     if (d[3] & L2K_STYLE_HT_MIXED && d[3] & (L2K_STYLE_BYPASS | L2K_STYLE_TERMALL))
         return l2k_fail(state->context, L2K_ERROR_UNSUPPORTED, "%s: code-block style %02X",
                         l2k_marker_name(segment->marker), d[3]);
-    if (d[4] > 1)
-        return l2k_fail(state->context, L2K_ERROR_UNSUPPORTED, "%s: wavelet transform %u",
-                        l2k_marker_name(segment->marker), d[4]);
     coding->levels = d[0];
     coding->log2_block_width = d[1] + 2;
     coding->log2_block_height = d[2] + 2;
     coding->style = d[3];
-    coding->wavelet = d[4] == 1 ? L2K_WAVELET_5_3 : L2K_WAVELET_9_7;
+    coding->kernel = d[4];
     coding->user_precincts = user_precincts;
     return parse_precincts(state, segment, d + 5, coding);
 }
@@ -113,7 +112,7 @@ static void assign_style(l2k_component_coding *to, const l2k_component_coding *f
     to->log2_block_width = from->log2_block_width;
     to->log2_block_height = from->log2_block_height;
     to->style = from->style;
-    to->wavelet = from->wavelet;
+    to->kernel = from->kernel;
     to->user_precincts = from->user_precincts;
     memcpy(to->log2_precinct_width, from->log2_precinct_width, sizeof to->log2_precinct_width);
     memcpy(to->log2_precinct_height, from->log2_precinct_height, sizeof to->log2_precinct_height);
@@ -306,18 +305,32 @@ l2k_status l2k_parse_poc(l2k_header_state *state, const l2k_segment *segment)
     return L2K_OK;
 }
 
-/* ---- PPM, PPT (A.7.4, A.7.5) --------------------------------------------------------------------------------- */
+/* ---- Segments with an index (A.7) ---------------------------------------------------------------------------- */
 
+bool l2k_segment_list_add(l2k_segment_list *list, const l2k_segment *segment)
+{
+    const size_t length = l2k_segment_length(segment);
+    if (length == 0 || list->segments[segment->data[0]].data)
+        return false;
+    list->segments[segment->data[0]].data = segment->data + 1;
+    list->segments[segment->data[0]].bytes = (uint32_t)length - 1;
+    list->count++;
+    return true;
+}
+
+void l2k_segment_list_join(const l2k_segment_list *list, l2k_buffer *out)
+{
+    for (unsigned i = 0; i < 256; i++)
+        if (list->segments[i].data)
+            l2k_buffer_append(out, list->segments[i].data, list->segments[i].bytes);
+}
+
+/* PPM, PPT. */
 l2k_status l2k_parse_packed(l2k_header_state *state, const l2k_segment *segment)
 {
-    l2k_packed_segments *packed = state->packed;
     if (l2k_segment_length(segment) == 0)
         return l2k_segment_wrong(state, segment, "too short");
-    unsigned index = segment->data[0];
-    if (packed->segments[index].data)
+    if (!l2k_segment_list_add(state->rest->packed, segment))
         return l2k_segment_wrong(state, segment, "two of the same index");
-    packed->segments[index].data = segment->data + 1;
-    packed->segments[index].bytes = (uint32_t)l2k_segment_length(segment) - 1;
-    packed->count++;
     return L2K_OK;
 }

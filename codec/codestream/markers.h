@@ -23,9 +23,29 @@ enum {
     L2K_PPT = 0xFF61,
     L2K_CRG = 0xFF63,
     L2K_COM = 0xFF64,
+    L2K_ATK = 0xFF79,
     L2K_SOT = 0xFF90,
     L2K_SOD = 0xFF93,
     L2K_EOC = 0xFFD9
+};
+
+/* Fields of ATK's Satk above the index (T.801, A.3): the type of coefficients, then bits: of whole-sample symmetric
+ * taps only one half is there; reversible; the first step of the reconstruction changes odd samples; lines are
+ * mirrored. */
+enum {
+    L2K_ATK_TYPE_SHIFT = 8,
+    L2K_ATK_SYMMETRIC = 1 << 11,
+    L2K_ATK_REVERSIBLE = 1 << 12,
+    L2K_ATK_ODD_FIRST = 1 << 13,
+    L2K_ATK_MIRRORS = 1 << 14
+};
+enum {
+    L2K_ATK_INTEGER_8,
+    L2K_ATK_INTEGER_16,
+    L2K_ATK_FLOAT_32,
+    L2K_ATK_FLOAT_64,
+    L2K_ATK_FLOAT_128,
+    L2K_ATK_NUM_TYPES
 };
 
 /* A marker and its parameters, if it has any (without the length). */

@@ -16,7 +16,7 @@ enum { SOT_BYTES = 12 };
  * from a slow disk. */
 enum { WEIGHT_OF_PART = 64, BYTES_PER_SAMPLE = 4 };
 
-static l2k_status add_part(l2k_codestream *cs, l2k_tile_part_span span)
+l2k_status l2k_tile_parts_add(l2k_codestream *cs, l2k_tile_part_span span)
 {
     if (cs->num_parts == cs->parts_capacity) {
         size_t capacity = 2 * cs->parts_capacity + 16;
@@ -83,6 +83,18 @@ static const uint8_t *end_of_last_part(const l2k_codestream *cs, const uint8_t *
     return has_end ? cs->end - 2 : cs->end; /* where l2k_tile_parts_walk finds it */
 }
 
+/* Failures to read a header that say nothing about it; L2K_OK for all others. */
+static l2k_status report_reading(const l2k_context *context, l2k_status header)
+{
+    if (header == L2K_ERROR_IO)
+        return l2k_fail(context, header, "reading failed");
+    if (header == L2K_ERROR_MEMORY)
+        return l2k_fail(context, header, "out of memory for the parts of a file");
+    if (header == L2K_ERROR_CANCELLED)
+        return l2k_poll(context, 0); /* which reports it */
+    return L2K_OK;
+}
+
 /* Reads the tile-part whose SOT marker is at *at, and advances *at past it. */
 static l2k_status read_part(l2k_codestream *cs, const uint8_t **at)
 {
@@ -103,12 +115,7 @@ static l2k_status read_part(l2k_codestream *cs, const uint8_t **at)
     bool cut = bytes > (size_t)(cs->end - sot);
     span.end = bytes == 0 ? end_of_last_part(cs, span.header) : cut ? cs->end : sot + bytes;
     l2k_status header = try_packets(cs, &span);
-    if (header == L2K_ERROR_IO)
-        return l2k_fail(context, header, "reading failed");
-    if (header == L2K_ERROR_MEMORY)
-        return l2k_fail(context, header, "out of memory for the parts of a file");
-    if (header == L2K_ERROR_CANCELLED)
-        return l2k_poll(context, 0); /* which reports it */
+    L2K_TRY(report_reading(context, header));
     if (header == L2K_ERROR_TRUNCATED && span.end == cs->end)
         return ends_early(cs, at, "a tile-part header");
     if (cut)
@@ -118,7 +125,7 @@ static l2k_status read_part(l2k_codestream *cs, const uint8_t **at)
     if (header != L2K_OK)
         return is_damaged(cs, at, "the header of a tile-part of tile %u is damaged", span.tile);
     *at = span.end;
-    return add_part(cs, span);
+    return l2k_tile_parts_add(cs, span);
 }
 
 l2k_status l2k_tile_parts_walk(l2k_codestream *cs, const uint8_t *at)
@@ -144,6 +151,35 @@ l2k_status l2k_tile_parts_walk(l2k_codestream *cs, const uint8_t *at)
     if (!cs->has_end)
         l2k_warn(cs->context, "the codestream has no EOC marker");
     return L2K_OK;
+}
+
+l2k_status l2k_tile_part_locate(const l2k_codestream *cs, l2k_tile_part_span *span, unsigned *count, bool *is_right)
+{
+    const uint8_t *sot = span->header - SOT_BYTES;
+    L2K_TRY(l2k_need_header(cs->context, sot, SOT_BYTES, span->end));
+    const uint32_t bytes = l2k_get_be(sot + 6, 4);
+    const bool is_last = span == &cs->parts[cs->num_parts - 1];
+    *count = sot[11];
+    *is_right = l2k_get_be(sot, 2) == L2K_SOT && l2k_get_be(sot + 2, 2) == 10 && l2k_get_be(sot + 4, 2) == span->tile &&
+                sot[10] == span->part && (bytes == (uint64_t)(span->end - sot) || (bytes == 0 && is_last));
+    if (!*is_right)
+        return L2K_OK;
+    l2k_tile_part_span found = *span;
+    const l2k_status header = try_packets(cs, &found);
+    *is_right = header == L2K_OK;
+    if (header == L2K_OK)
+        *span = found;
+    return report_reading(cs->context, header);
+}
+
+l2k_status l2k_tile_parts_find(l2k_codestream *cs)
+{
+    L2K_TRY(l2k_tile_parts_walk(cs, cs->first));
+    if (cs->has_packed)
+        L2K_TRY(l2k_tile_parts_share_packed(cs));
+    else
+        l2k_tile_parts_share_lengths(cs);
+    return l2k_tile_parts_link(cs);
 }
 
 /* ---- Packed packet headers (PPM, A.7.4) ---------------------------------------------------------------------- */

@@ -26,7 +26,8 @@ typedef struct l2k_palette {
 
 typedef struct l2k_jp2 {
     const l2k_context *context;
-    bool strict; /* readable violations of the standard are errors */
+    bool strict;        /* readable violations of the standard are errors */
+    bool warned_inside; /* of damage in a box beside the picture: once is enough */
     l2k_box *boxes;
     size_t num_boxes, boxes_capacity;
     size_t codestream_at, codestream_bytes;
@@ -47,6 +48,15 @@ bool l2k_jp2_detect(const uint8_t *data, size_t bytes);
 
 /* Parses all boxes; `data` must outlive `jp2`. A file without a header box is accepted with a warning. */
 l2k_status l2k_jp2_open(const l2k_context *context, const uint8_t *data, size_t bytes, bool strict, l2k_jp2 *jp2);
+
+/* What a listed box holds: `file` is what was opened. Its bytes must be there (l2k_need). */
+void l2k_jp2_describe_box(const uint8_t *file, const l2k_box *box, l2k_box_data *data);
+
+/* L2K_ERROR_ARGUMENT for boxes of an image that cannot be written. */
+l2k_status l2k_jp2_check_boxes(const l2k_context *context, const l2k_image *image);
+
+/* How many bytes of the head these take. */
+size_t l2k_jp2_extra_bytes(const l2k_image *image);
 
 /* To be called when the number of codestream components is known: drops a palette without component mapping, and
  * repairs a mapping that makes no sense. */

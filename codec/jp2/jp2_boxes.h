@@ -43,4 +43,7 @@ l2k_status l2k_jp2_read_channel_map(l2k_jp2 *jp2, l2k_box_bytes s);
 l2k_status l2k_jp2_read_definitions(l2k_jp2 *jp2, l2k_box_bytes s);
 l2k_status l2k_jp2_read_density(l2k_jp2 *jp2, l2k_box_bytes s, bool capture);
 
+/* The boxes that the image brings along. */
+void l2k_jp2_write_extra(l2k_buffer *out, const l2k_image *image);
+
 #endif

@@ -100,27 +100,74 @@ static l2k_status next_box(const l2k_jp2 *jp2, const uint8_t **at, const uint8_t
     return L2K_OK;
 }
 
-static l2k_status read_superbox(l2k_jp2 *jp2, const uint8_t *file, l2k_box_bytes content, uint32_t depth);
+/* The boxes inside a box. */
+typedef l2k_status inner_reader(l2k_jp2 *jp2, const uint8_t *file, l2k_box_bytes content, uint32_t depth);
+static inner_reader read_superbox, list_superbox;
 
-/* The picture does not depend on the resolution box, so damage in it is tolerated. */
-static l2k_status read_resolution(l2k_jp2 *jp2, const uint8_t *file, l2k_box_bytes content, uint32_t depth)
+/* Boxes on which the picture does not depend: damage in them is tolerated, and left to the caller to report. */
+static l2k_status read_beside(l2k_jp2 *jp2, inner_reader *reader, const uint8_t *file, l2k_box_bytes content,
+                              uint32_t depth, bool *damaged)
 {
     const l2k_context *context = jp2->context;
     l2k_context silent = *context;
-    if (depth > 2)
-        return l2k_jp2_tolerate(jp2, "res ", "inside itself");
     silent.hooks.message = NULL;
     jp2->context = jp2->strict ? context : &silent;
-    l2k_status status = read_superbox(jp2, file, content, depth);
+    l2k_status status = reader(jp2, file, content, depth);
     jp2->context = context;
+    *damaged = status != L2K_OK;
     if (status == L2K_OK || jp2->strict)
         return status;
     if (status == L2K_ERROR_MEMORY || status == L2K_ERROR_LIMIT)
         return l2k_jp2_out_of_memory(jp2); /* not reported yet */
     if (status == L2K_ERROR_CANCELLED)
         return l2k_poll(context, 0); /* which reports it */
+    if (status == L2K_ERROR_IO)
+        return l2k_fail(context, status, "reading failed");
+    return L2K_OK;
+}
+
+static l2k_status read_resolution(l2k_jp2 *jp2, const uint8_t *file, l2k_box_bytes content, uint32_t depth)
+{
+    bool damaged;
+    if (depth > 2)
+        return l2k_jp2_tolerate(jp2, "res ", "inside itself");
+    L2K_TRY(read_beside(jp2, read_superbox, file, content, depth, &damaged));
+    if (!damaged)
+        return L2K_OK;
     jp2->density_x = jp2->density_y = 0;
     return l2k_jp2_tolerate(jp2, "res ", "damaged, ignored");
+}
+
+/* Association boxes are inside one another in files that mean well, too, but not so deep. */
+enum { MOST_DEPTH = 16 };
+
+static bool is_listed_inside(uint32_t type)
+{
+    return type == L2K_BOX('a', 's', 'o', 'c') || type == L2K_BOX('u', 'i', 'n', 'f');
+}
+
+static l2k_status list_superbox(l2k_jp2 *jp2, const uint8_t *file, l2k_box_bytes content, uint32_t depth)
+{
+    const uint8_t *at = content.data;
+    while (at < content.end) {
+        box b;
+        L2K_TRY(next_box(jp2, &at, content.end, &b));
+        L2K_TRY(add_box(jp2, file, &b, depth));
+        if (is_listed_inside(b.type) && depth < MOST_DEPTH)
+            L2K_TRY(list_superbox(jp2, file, b.content, depth + 1));
+    }
+    return L2K_OK;
+}
+
+static l2k_status list_inside(l2k_jp2 *jp2, const uint8_t *file, const box *b)
+{
+    bool damaged;
+    L2K_TRY(read_beside(jp2, list_superbox, file, b->content, 1, &damaged));
+    if (damaged && !jp2->warned_inside)
+        l2k_warn(jp2->context, "box '%s': boxes in it are damaged, and not all are listed",
+                 b->type == L2K_BOX('a', 's', 'o', 'c') ? "asoc" : "uinf");
+    jp2->warned_inside |= damaged;
+    return L2K_OK;
 }
 
 static l2k_status read_header_box(l2k_jp2 *jp2, const box *b)
@@ -215,6 +262,8 @@ static l2k_status take_box(l2k_jp2 *jp2, const uint8_t *file, const box *b, bool
         jp2->codestream_bytes = l2k_box_length(b->content);
         return L2K_OK;
     }
+    if (is_listed_inside(b->type))
+        return list_inside(jp2, file, b);
     return *header ? read_outer_box(jp2, file, b) : L2K_OK;
 }
 

@@ -175,6 +175,7 @@ size_t l2k_jp2_write_head(l2k_buffer *out, const l2k_image *image, bool ht, uint
     write_channels(out, image);
     write_density(out, image);
     end_box(out, box);
+    l2k_jp2_write_extra(out, image);
     bool large = codestream_bytes + 8 > UINT32_MAX;
     box = out->size;
     l2k_buffer_put(out, large ? 1 : codestream_bytes ? codestream_bytes + 8 : 0, 4);

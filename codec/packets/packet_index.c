@@ -1,17 +1,19 @@
-/* Where the packets of a tile begin, entered as they are read, or out of PLT marker segments (A.7.3). */
+/* Where the packets of a tile begin, entered as they are read, or out of lengths that are stated: PLT, PLM, SOP (A.7,
+ * A.8.1). */
 #include "codec/packets/packet_index.h"
 
 #include <string.h>
 
 #include "base/buffer.h"
 #include "base/memory.h"
-#include "base/partial.h"
 
 void l2k_packet_index_empty(const l2k_context *context, l2k_packet_index *index)
 {
     index->is_whole = false;
     l2k_release(context, index->lengths);
+    l2k_release(context, index->numbers);
     index->lengths = NULL;
+    index->numbers = NULL;
     for (size_t i = 0; i < index->num_packets; i++)
         index->offsets[i] = L2K_NO_PACKET;
 }
@@ -48,7 +50,14 @@ void l2k_packet_index_free(const l2k_context *context, l2k_packet_index *index)
         return;
     l2k_release(context, index->offsets);
     l2k_release(context, index->lengths);
+    l2k_release(context, index->numbers);
     l2k_release(context, index);
+}
+
+static void *copy_array(const l2k_context *context, const void *array, size_t count, size_t size)
+{
+    void *copy = array ? l2k_allocate(context, count, size) : NULL;
+    return copy ? memcpy(copy, array, count * size) : NULL;
 }
 
 l2k_packet_index *l2k_packet_index_copy(const l2k_context *context, const l2k_packet_index *index)
@@ -57,15 +66,13 @@ l2k_packet_index *l2k_packet_index_copy(const l2k_context *context, const l2k_pa
     if (!copy)
         return NULL;
     *copy = *index;
-    copy->offsets = l2k_allocate(context, index->num_packets, sizeof *copy->offsets);
-    copy->lengths = index->lengths ? l2k_allocate(context, index->num_packets, sizeof *copy->lengths) : NULL;
-    if (!copy->offsets || (index->lengths && !copy->lengths)) {
+    copy->offsets = copy_array(context, index->offsets, index->num_packets, sizeof *copy->offsets);
+    copy->lengths = copy_array(context, index->lengths, index->num_packets, sizeof *copy->lengths);
+    copy->numbers = copy_array(context, index->numbers, index->num_packets, sizeof *copy->numbers);
+    if (!copy->offsets || !copy->lengths != !index->lengths || !copy->numbers != !index->numbers) {
         l2k_packet_index_free(context, copy);
         return NULL;
     }
-    memcpy(copy->offsets, index->offsets, index->num_packets * sizeof *copy->offsets);
-    if (copy->lengths)
-        memcpy(copy->lengths, index->lengths, index->num_packets * sizeof *copy->lengths);
     return copy;
 }
 
@@ -75,101 +82,95 @@ size_t l2k_packet_index_place(const l2k_packet_index *index, const l2k_tile *til
     return (size_t)(resolution->first_precinct + id->precinct) * index->num_layers + id->layer;
 }
 
-/* ---- PLT ----------------------------------------------------------------------------------------------------- */
+/* ---- Lengths ------------------------------------------------------------------------------------------------- */
 
-enum { PLT = 0xFF58, MOST_SEGMENTS = 256 };
-
-/* The lengths that the header of a tile-part lists: segments by Zplt, and where in them the next length begins. */
-typedef struct length_list {
-    const uint8_t *data[MOST_SEGMENTS], *end[MOST_SEGMENTS];
-    unsigned at;
-} length_list;
-
-/* False where there is none, or where two have the same number. The header was found to be sound. */
-static bool find_segments(const l2k_packet_span *part, length_list *list)
+bool l2k_packet_index_take_lengths(const l2k_context *context, const l2k_tile *tile, l2k_packet_index *index)
 {
-    bool found = false;
-    *list = (length_list){.at = 0};
-    for (const uint8_t *at = part->header; part->packets - at >= 4;) {
-        const uint32_t marker = l2k_get_be(at, 2), length = l2k_get_be(at + 2, 2);
-        if (marker >= 0xFF30 && marker <= 0xFF3F) {
-            at += 2;
-            continue;
-        }
-        if (length < 2 || length > (size_t)(part->packets - at - 2))
-            return false;
-        if (marker == PLT && length >= 3) {
-            const unsigned number = at[4];
-            if (list->data[number])
-                return false;
-            list->data[number] = at + 5;
-            list->end[number] = at + 2 + length;
-            found = true;
-        }
-        at += 2 + length;
-    }
-    return found;
-}
-
-static bool next_byte(length_list *list, unsigned *byte)
-{
-    while (list->at < MOST_SEGMENTS && list->data[list->at] == list->end[list->at])
-        list->at++;
-    if (list->at == MOST_SEGMENTS)
-        return false;
-    *byte = *list->data[list->at]++;
-    return true;
-}
-
-/* Seven bits a byte, the highest first; bit 7 says that more follow. False after the last length. */
-static bool next_length(length_list *list, uint32_t *length)
-{
-    unsigned byte;
-    *length = 0;
-    do {
-        if (*length >> 25 || !next_byte(list, &byte))
-            return false;
-        *length = *length << 7 | (byte & 0x7F);
-    } while (byte & 0x80);
-    return true;
-}
-
-/* The packets of one tile-part; false where PLT says something else. */
-static bool enter_part(const l2k_tile *tile, const uint8_t *codestream, const l2k_packet_span *part,
-                       l2k_packet_order *order, l2k_packet_index *index)
-{
-    length_list list;
-    uint32_t length;
-    l2k_packet_id id;
-    const uint8_t *at = part->packets;
-    if (part->packets == part->end)
-        return true;
-    if (!find_segments(part, &list))
-        return false;
-    while (next_length(&list, &length)) {
-        if (length == 0 || length > (size_t)(part->end - at) || !l2k_packet_order_next(order, &id))
-            return false;
-        const size_t place = l2k_packet_index_place(index, tile, &id);
-        index->offsets[place] = (uint64_t)(at - codestream);
-        index->lengths[place] = length;
-        at += length;
-    }
-    return at == part->end;
-}
-
-l2k_status l2k_packet_index_from_plt(const l2k_context *context, const l2k_tile *tile, const uint8_t *codestream,
-                                     const l2k_packet_span *parts, size_t count, l2k_packet_order *order,
-                                     l2k_packet_index *index)
-{
-    l2k_packet_id id;
+    const bool numbered = tile->coding->sop;
     index->lengths = l2k_allocate_zeroed(context, index->num_packets, sizeof *index->lengths);
-    bool good = count > 0 && index->lengths;
-    for (size_t i = 0; good && i < count; i++) {
-        L2K_TRY(l2k_need(context, parts[i].header, parts[i].packets));
-        good = enter_part(tile, codestream, &parts[i], order, index);
+    index->numbers = numbered ? l2k_allocate_zeroed(context, index->num_packets, sizeof *index->numbers) : NULL;
+    return index->lengths && (index->numbers || !numbered);
+}
+
+/* Seven bits a byte; bit 7 says that more follow. False after the last length. */
+static bool next_length(const uint8_t **at, const uint8_t *end, uint32_t *length)
+{
+    *length = 0;
+    for (; *at < end && *length >> 25 == 0; ++*at) {
+        *length = *length << 7 | (**at & 0x7F);
+        if (!(**at & 0x80))
+            return ++*at, true;
     }
-    index->is_whole = good && !l2k_packet_order_next(order, &id);
-    if (!index->is_whole)
-        l2k_packet_index_empty(context, index);
-    return order->status;
+    return false;
+}
+
+/* SOP, with its length; no other bytes of packets can look like that. */
+static bool at_sop(const uint8_t *at, const uint8_t *end)
+{
+    enum { SOP = 0xFF91, SOP_BYTES = 6 };
+    return end - at >= SOP_BYTES && l2k_get_be(at, 2) == SOP && l2k_get_be(at + 2, 2) == 4;
+}
+
+static uint32_t number_of(const uint8_t *sop)
+{
+    return l2k_get_be(sop + 4, 2);
+}
+
+/* The distance to the next SOP, or to the end. */
+static size_t distance_to_sop(const uint8_t *at, const uint8_t *end)
+{
+    const uint8_t *next = at;
+    do
+        next = memchr(next + 1, 0xFF, (size_t)(end - next - 1));
+    while (next && !at_sop(next, end));
+    return (size_t)((next ? next : end) - at);
+}
+
+static bool enter_packet(l2k_packet_index *index, l2k_packet_entry *entry, const uint8_t *at, uint32_t length)
+{
+    l2k_packet_id id;
+    if (!l2k_packet_order_next(entry->order, &id))
+        return false;
+    const size_t place = l2k_packet_index_place(index, entry->tile, &id);
+    index->offsets[place] = (uint64_t)(at - entry->codestream);
+    index->lengths[place] = length;
+    if (index->numbers)
+        index->numbers[place] = (uint16_t)entry->number;
+    entry->number++;
+    return true;
+}
+
+static bool enter_by_lengths(l2k_packet_index *index, l2k_packet_entry *entry, const l2k_packet_span *span)
+{
+    uint32_t length;
+    const uint8_t *at = span->packets, *from = span->lengths;
+    for (; next_length(&from, span->lengths_end, &length); at += length)
+        if (length == 0 || length > (size_t)(span->end - at) || !enter_packet(index, entry, at, length))
+            return false;
+    return at == span->end && from == span->lengths_end;
+}
+
+static bool enter_by_sop(l2k_packet_index *index, l2k_packet_entry *entry, const l2k_packet_span *span)
+{
+    size_t length;
+    for (const uint8_t *at = span->packets; at < span->end; at += length) {
+        if (!at_sop(at, span->end) || number_of(at) != (uint16_t)entry->number)
+            return false;
+        length = distance_to_sop(at, span->end);
+        if (length > UINT32_MAX || !enter_packet(index, entry, at, (uint32_t)length))
+            return false;
+    }
+    return true;
+}
+
+bool l2k_packet_index_enter(l2k_packet_index *index, l2k_packet_entry *entry, const l2k_packet_span *span)
+{
+    if (span->packets == span->end)
+        return true;
+    return (span->lengths < span->lengths_end ? enter_by_lengths : enter_by_sop)(index, entry, span);
+}
+
+bool l2k_packet_index_agrees(const l2k_packet_index *index, size_t place, const uint8_t *at, const uint8_t *end)
+{
+    return !index->numbers || !at_sop(at, end) || number_of(at) == index->numbers[place];
 }

@@ -1,5 +1,5 @@
 /* An index of a tile's packets: what the first window of a file finds out, later ones do not look for. Eight bytes a
- * packet, and four more for a length that PLT states (A.7.3). */
+ * packet, and where lengths are stated (A.7) four more, or six with SOP. */
 #ifndef L2K_CODEC_PACKETS_PACKET_INDEX_H
 #define L2K_CODEC_PACKETS_PACKET_INDEX_H
 
@@ -18,10 +18,14 @@ typedef struct l2k_packet_index {
     bool is_whole;        /* all packets that there are have been entered */
     l2k_packet_stop stop; /* of the walk */
     uint64_t *offsets;    /* by precinct and layer, from the first byte of the codestream on; L2K_NO_PACKET: unknown */
-    uint32_t *lengths;    /* as PLT states them; NULL: it does not */
+    uint32_t *lengths;    /* as they are stated; NULL: they are not */
+    uint16_t *numbers;    /* then, if SOP may be used: the lowest bits of the packet's number in the tile, else NULL */
 } l2k_packet_index;
 
 #define L2K_NO_PACKET UINT64_MAX
+
+/* At most. */
+enum { L2K_INDEX_BYTES_OF_PACKET = 14 };
 
 /* An index without any packet, of a tile with that many bytes of packets. NULL, without a message, where there is no
  * memory for it, or more packets are promised than there are bytes: windows can do without. */
@@ -31,7 +35,7 @@ void l2k_packet_index_free(const l2k_context *context, l2k_packet_index *index);
 /* Whether it is of a tile with those precincts and layers: a file may have changed since. */
 bool l2k_packet_index_fits(const l2k_packet_index *index, const l2k_tile *tile);
 
-/* Forgets all packets, and PLT. */
+/* Forgets all packets and lengths. */
 void l2k_packet_index_empty(const l2k_context *context, l2k_packet_index *index);
 
 /* NULL where there is no memory for it. */
@@ -40,17 +44,29 @@ l2k_packet_index *l2k_packet_index_copy(const l2k_context *context, const l2k_pa
 /* Where the index has a packet. */
 size_t l2k_packet_index_place(const l2k_packet_index *index, const l2k_tile *tile, const l2k_packet_id *id);
 
-/* The packets of a tile-part, for PLT. */
+/* The packets of a tile-part, and their lengths as a header states them, seven bits a byte, the highest first (A.7.3);
+ * where there are none, SOP marker segments may say where packets begin (A.8.1). */
 typedef struct l2k_packet_span {
-    const uint8_t *header, *packets, *end;
+    const uint8_t *packets, *end;
+    const uint8_t *lengths, *lengths_end;
 } l2k_packet_span;
 
-/* Makes the index out of the PLT marker segments of tile-part headers, `count` in order, if these list all packets of
- * the tile and exactly the bytes of each tile-part; it stays empty where they do not, and is of no use after an error.
- * `order` is at its first packet, and at its end afterwards. `codestream` is the first byte of the codestream. Errors:
- * those of l2k_need; order->status. */
-l2k_status l2k_packet_index_from_plt(const l2k_context *context, const l2k_tile *tile, const uint8_t *codestream,
-                                     const l2k_packet_span *parts, size_t count, l2k_packet_order *order,
-                                     l2k_packet_index *index);
+/* Where the lengths of packets are entered: in order, from the tile's first packet on. */
+typedef struct l2k_packet_entry {
+    const l2k_tile *tile;
+    const uint8_t *codestream; /* its first byte */
+    l2k_packet_order *order;   /* at the first packet */
+    uint32_t number;           /* of packets so far */
+} l2k_packet_entry;
+
+/* Makes room for lengths; false where there is no memory. */
+bool l2k_packet_index_take_lengths(const l2k_context *context, const l2k_tile *tile, l2k_packet_index *index);
+
+/* Enters the packets of the next tile-part. False where the lengths are not those of exactly its bytes, or SOP marker
+ * segments do not count from packet to packet: then the index has to be emptied. */
+bool l2k_packet_index_enter(l2k_packet_index *index, l2k_packet_entry *entry, const l2k_packet_span *span);
+
+/* Whether what stands at a place where the index has a packet can be it: an SOP marker segment has its number. */
+bool l2k_packet_index_agrees(const l2k_packet_index *index, size_t place, const uint8_t *at, const uint8_t *end);
 
 #endif

@@ -3,7 +3,7 @@
 #include "codec/packets/packet_reader.h"
 
 /* The length of `passes` passes that share a segment. */
-static l2k_status get_length(l2k_packet_reader *reader, const l2k_block *block, unsigned passes, uint32_t *bytes)
+static l2k_status get_length(l2k_packet_reader *reader, const l2k_block_state *block, unsigned passes, uint32_t *bytes)
 {
     unsigned width = block->lblock + l2k_log2(passes);
     if (width > 32)
@@ -14,7 +14,7 @@ static l2k_status get_length(l2k_packet_reader *reader, const l2k_block *block, 
 
 /* ---- MQ ------------------------------------------------------------------------------------------------------ */
 
-static l2k_status get_mq_lengths(l2k_packet_reader *reader, l2k_block *block, unsigned passes)
+static l2k_status get_mq_lengths(l2k_packet_reader *reader, l2k_block_state *block, unsigned passes)
 {
     const unsigned end = block->num_passes + passes;
     for (unsigned at = block->num_passes, next; at < end; at = next) {
@@ -33,7 +33,7 @@ static l2k_status get_mq_lengths(l2k_packet_reader *reader, l2k_block *block, un
 
 /* After the first cleanup pass, every third pass is a cleanup pass with a segment of its own. The two refinement passes
  * between share one, whose parts may come in different packets. */
-static l2k_status get_ht_lengths(l2k_packet_reader *reader, l2k_block *block, unsigned passes)
+static l2k_status get_ht_lengths(l2k_packet_reader *reader, l2k_block_state *block, unsigned passes)
 {
     while (passes > 0) {
         const unsigned done = block->num_passes % 3, left = done ? 3 - done : 1;
@@ -49,7 +49,7 @@ static l2k_status get_ht_lengths(l2k_packet_reader *reader, l2k_block *block, un
 }
 
 /* A length that was read for `passes` passes becomes that of `more` passes: further bits follow. */
-static l2k_status lengthen(l2k_packet_reader *reader, const l2k_block *block, unsigned passes, unsigned more,
+static l2k_status lengthen(l2k_packet_reader *reader, const l2k_block_state *block, unsigned passes, unsigned more,
                            uint32_t *bytes)
 {
     unsigned extra = l2k_log2(more) - l2k_log2(passes);
@@ -60,7 +60,7 @@ static l2k_status lengthen(l2k_packet_reader *reader, const l2k_block *block, un
     return L2K_OK;
 }
 
-static l2k_status begin_mq(l2k_packet_reader *reader, l2k_block *block, unsigned passes, uint32_t bytes)
+static l2k_status begin_mq(l2k_packet_reader *reader, l2k_block_state *block, unsigned passes, uint32_t bytes)
 {
     if (!(reader->style & L2K_STYLE_HT_MIXED))
         return l2k_packet_corrupt(reader, "an MQ code-block among HT code-blocks");
@@ -73,7 +73,7 @@ static l2k_status begin_mq(l2k_packet_reader *reader, l2k_block *block, unsigned
  * makes the block HT, with a cleanup pass after the placeholders; where MQ blocks may occur, a leading 0 in that length
  * says so. An MQ block's length has been read for too few passes, if its last ones could have been refinement passes.
  */
-static l2k_status get_open_lengths(l2k_packet_reader *reader, l2k_block *block, unsigned passes)
+static l2k_status get_open_lengths(l2k_packet_reader *reader, l2k_block_state *block, unsigned passes)
 {
     const unsigned refinement = (block->num_passes + passes - 1) % 3;
     const unsigned first = refinement < passes ? passes - refinement : passes;
@@ -93,7 +93,7 @@ static l2k_status get_open_lengths(l2k_packet_reader *reader, l2k_block *block, 
 
 /* ---- Any ----------------------------------------------------------------------------------------------------- */
 
-l2k_status l2k_packet_lengths(l2k_packet_reader *reader, l2k_block *block, unsigned passes)
+l2k_status l2k_packet_lengths(l2k_packet_reader *reader, l2k_block_state *block, unsigned passes)
 {
     if (block->num_planes == 0 || block->num_passes + passes > L2K_MAX_RECEIVED_PASSES)
         return l2k_packet_corrupt(reader, "more coding passes than bit-planes allow");

@@ -24,7 +24,7 @@ static inline unsigned get_pass_count(l2k_bit_reader *bits)
 
 /* Whether the bits read next are the length of a single contribution: not of an MQ block with several segments, of an
  * HT block that has its first pass, or of placeholder passes. */
-static inline bool has_one_length(const l2k_packet_reader *reader, const l2k_block *block, unsigned passes)
+static inline bool has_one_length(const l2k_packet_reader *reader, const l2k_block_state *block, unsigned passes)
 {
     if (block->kind == L2K_BLOCK_MQ)
         return reader->one_segment;
@@ -32,7 +32,7 @@ static inline bool has_one_length(const l2k_packet_reader *reader, const l2k_blo
 }
 
 /* Such a length. An HT block of no byte or one is left to the general way, as is what goes beyond limits. */
-static inline bool get_one_length(l2k_block *block, unsigned passes, l2k_bit_reader *bits, uint32_t *bytes)
+static inline bool get_one_length(l2k_block_state *block, unsigned passes, l2k_bit_reader *bits, uint32_t *bytes)
 {
     const unsigned width = block->lblock + l2k_log2(passes);
     if (width > 32 || block->num_planes == 0 || block->num_passes + passes > L2K_MAX_RECEIVED_PASSES)
@@ -50,7 +50,7 @@ static inline bool get_one_length(l2k_block *block, unsigned passes, l2k_bit_rea
 }
 
 /* How many passes a block has in this packet, and the lengths of their segments. */
-static inline l2k_status get_contributions(l2k_packet_reader *reader, l2k_block *block, l2k_bit_reader *bits)
+static inline l2k_status get_contributions(l2k_packet_reader *reader, l2k_block_state *block, l2k_bit_reader *bits)
 {
     const unsigned passes = get_pass_count(bits), room = 32u - block->lblock;
     const unsigned more = l2k_bits_run(bits, 1, room + 1);
@@ -74,35 +74,39 @@ static l2k_status too_many_planes(l2k_packet_reader *reader, const l2k_bit_reade
 
 /* The missing bit-planes of a code-block (B.10.5). One query with the highest threshold reads the same bits as queries
  * with rising ones: a node reads none before its parent is known. */
-static inline l2k_status get_planes(l2k_packet_reader *reader, const l2k_subband *band, l2k_precinct *precinct,
-                                    uint32_t index, l2k_bit_reader *bits)
+static inline l2k_status get_planes(l2k_packet_reader *reader, const l2k_subband *band, const l2k_tag_reader *tree,
+                                    uint32_t x, uint32_t y, l2k_block_state *block, l2k_bit_reader *bits)
 {
-    if (!l2k_tag_tree_decode(&precinct->zero_planes, index, band->max_planes + 1u, bits))
+    if (!l2k_tag_decode(tree, x, y, band->max_planes + 1u, bits))
         return too_many_planes(reader, bits);
-    unsigned planes = band->max_planes - precinct->zero_planes.nodes[index].low;
+    unsigned planes = band->max_planes - l2k_tag_value(tree, x, y);
     bool may_be_ht = reader->style & L2K_STYLE_HT;
     L2K_TRY(l2k_packet_check_planes(reader, planes, may_be_ht ? UINT8_MAX : reader->coder->max_planes));
-    precinct->blocks[index].num_planes = (uint8_t)planes;
-    precinct->blocks[index].kind = may_be_ht ? L2K_BLOCK_OPEN : L2K_BLOCK_MQ;
+    block->num_planes = (uint8_t)planes;
+    block->kind = may_be_ht ? L2K_BLOCK_OPEN : L2K_BLOCK_MQ;
     return L2K_OK;
 }
 
-/* The block at `index`; *advance is the distance to the next one that has to be looked at. */
+/* The block in column x, row y; *advance is the distance to the next one that has to be looked at, UINT32_MAX behind
+ * the last. */
 static inline l2k_status get_block_header(l2k_packet_reader *reader, const l2k_subband *band, l2k_precinct *precinct,
-                                          uint32_t index, uint32_t layer, l2k_bit_reader *bits, uint32_t *advance)
+                                          uint32_t x, uint32_t y, uint32_t layer, l2k_bit_reader *bits,
+                                          uint32_t *advance)
 {
-    l2k_block *block = &precinct->blocks[index];
+    const l2k_received_headers *received = &precinct->received;
+    l2k_block_state *block = &received->states[(size_t)y * precinct->grid.across + x];
     bool known = block->num_passes > 0;
     *advance = 1;
     reader->looks++;
     if (known && !l2k_bits_get(bits, 1))
         return L2K_OK;
-    if (!known && !l2k_tag_tree_decode(&precinct->inclusion, index, layer + 1, bits)) {
-        *advance = l2k_tag_tree_above(&precinct->inclusion, index, precinct->grid.across, layer + 1);
+    if (!known && !l2k_tag_decode(&received->inclusion, x, y, layer + 1, bits)) {
+        *advance = l2k_tag_above(&received->inclusion, x, y, layer + 1);
         return L2K_OK;
     }
     if (!known)
-        L2K_TRY(get_planes(reader, band, precinct, index, bits));
+        L2K_TRY(get_planes(reader, band, &received->zero_planes, x, y, block, bits));
+    reader->block = l2k_precinct_block(precinct, x, y);
     return get_contributions(reader, block, bits);
 }
 
@@ -110,12 +114,13 @@ static inline l2k_status get_block_header(l2k_packet_reader *reader, const l2k_s
 static l2k_status get_precinct(l2k_packet_reader *reader, const l2k_subband *band, l2k_precinct *precinct,
                                uint32_t layer)
 {
-    const uint32_t count = l2k_precinct_blocks(precinct);
+    const uint32_t across = precinct->grid.across, down = precinct->grid.down;
     l2k_bit_reader bits = reader->bits;
     l2k_status status = L2K_OK;
-    uint32_t advance;
-    for (uint32_t i = 0; i < count && !bits.exhausted && status == L2K_OK; i += l2k_min_u32(advance, count - i))
-        status = get_block_header(reader, band, precinct, i, layer, &bits, &advance);
+    uint32_t advance = 1;
+    for (uint32_t y = 0; y < down && advance != UINT32_MAX && !bits.exhausted && status == L2K_OK; y++)
+        for (uint32_t x = 0; x < across && !bits.exhausted && status == L2K_OK; x += l2k_min_u32(advance, across - x))
+            status = get_block_header(reader, band, precinct, x, y, layer, &bits, &advance);
     reader->bits = bits;
     return status;
 }
@@ -157,7 +162,7 @@ static l2k_status take_body(const l2k_packet_reader *reader, l2k_packet_input *i
         const l2k_pending *pending = &reader->tile->pending[i];
         if (pending->bytes > (size_t)(input->end - input->data))
             return L2K_ERROR_TRUNCATED;
-        if (reader->keep)
+        if (pending->block)
             L2K_TRY(keep_contribution(reader, pending, input->data));
         input->data += pending->bytes;
     }
@@ -203,7 +208,7 @@ static l2k_status read_header(l2k_packet_reader *reader, const l2k_packet_id *id
         return L2K_ERROR_TRUNCATED;
     reader->bits = l2k_bits_from(*at, end);
     if (**at & 0x80) /* an empty packet needs no code-blocks */
-        L2K_TRY(l2k_precinct_prepare(reader->context, reader->tile, component, id->resolution, id->precinct));
+        L2K_TRY(l2k_precinct_receive(reader->context, reader->tile, component, id->resolution, id->precinct));
     l2k_status status = get_header(reader, &component->resolutions[id->resolution], id);
     if (status == L2K_OK)
         l2k_bits_align(&reader->bits);

@@ -14,19 +14,38 @@ typedef struct l2k_packet_reader {
     bool one_segment; /* all passes of an MQ block share a codeword segment */
     l2k_bit_reader bits;
     bool keep;
-    uint64_t looks; /* at code-blocks */
+    l2k_block *block; /* whose header is being read; NULL: it is not kept */
+    uint64_t looks;   /* at code-blocks */
     const char *fault;
     size_t num_pending; /* of tile->pending */
 } l2k_packet_reader;
 
+/* The last contribution if it, too, is of code-blocks that are not kept, and can take that many bytes more. */
+static inline bool l2k_packet_pass_over(const l2k_packet_reader *reader, uint32_t bytes)
+{
+    l2k_pending *last = reader->num_pending ? &reader->tile->pending[reader->num_pending - 1] : NULL;
+    if (!last || last->block || bytes > UINT32_MAX - last->bytes)
+        return false;
+    last->bytes += bytes;
+    return true;
+}
+
 /* Appends to the contributions of the packet. */
-static inline l2k_status l2k_packet_contribute(l2k_packet_reader *reader, l2k_block *block, unsigned passes,
+static inline l2k_status l2k_packet_contribute(l2k_packet_reader *reader, l2k_block_state *state, unsigned passes,
                                                bool starts, uint32_t bytes)
 {
+    l2k_block *block = reader->keep ? reader->block : NULL;
+    state->num_passes = (uint8_t)(state->num_passes + passes);
+    if (!block && l2k_packet_pass_over(reader, bytes))
+        return L2K_OK;
     if (reader->num_pending == reader->tile->pending_capacity)
         L2K_TRY(l2k_tile_grow_pending(reader->context, reader->tile));
     reader->tile->pending[reader->num_pending++] = (l2k_pending){block, bytes, (uint16_t)passes, starts};
-    block->num_passes = (uint8_t)(block->num_passes + passes);
+    if (block) {
+        block->num_planes = state->num_planes;
+        block->num_passes = state->num_passes;
+        block->kind = state->kind;
+    }
     return L2K_OK;
 }
 
@@ -47,6 +66,6 @@ static inline l2k_status l2k_packet_check_planes(const l2k_packet_reader *reader
 
 /* Reads the lengths of the codeword segments that the next `passes` passes of a block belong to, after the code for
  * Lblock, and appends their contributions. */
-l2k_status l2k_packet_lengths(l2k_packet_reader *reader, l2k_block *block, unsigned passes);
+l2k_status l2k_packet_lengths(l2k_packet_reader *reader, l2k_block_state *block, unsigned passes);
 
 #endif

@@ -55,15 +55,25 @@ static void rise(l2k_tag_tree *tree, uint32_t leaves)
 /* In l2k_poll: of a packet, and of each code-block in it. */
 enum { WEIGHT_OF_PACKET = 64, WEIGHT_OF_BLOCK = 8 };
 
-static l2k_status restart_precinct(const l2k_context *context, l2k_precinct *precinct, unsigned max_planes)
+static l2k_status make_trees(const l2k_context *context, l2k_tile *tile, l2k_precinct *precinct)
+{
+    const l2k_partition *grid = &precinct->grid;
+    L2K_TRY(l2k_tag_tree_create(context, &tile->arena, grid->across, grid->down, &precinct->coded.inclusion));
+    return l2k_tag_tree_create(context, &tile->arena, grid->across, grid->down, &precinct->coded.zero_planes);
+}
+
+static l2k_status restart_precinct(const l2k_context *context, l2k_tile *tile, l2k_precinct *precinct,
+                                   unsigned max_planes)
 {
     const uint32_t count = l2k_precinct_blocks(precinct);
+    if (count > 0 && !precinct->coded.inclusion.nodes)
+        L2K_TRY(make_trees(context, tile, precinct));
     for (uint32_t i = 0; i < count; i++) {
         precinct->blocks[i].lblock = L2K_FIRST_LBLOCK;
         precinct->blocks[i].passes_in = 0;
-        precinct->zero_planes.nodes[i].value = max_planes - precinct->blocks[i].num_planes;
+        precinct->coded.zero_planes.nodes[i].value = max_planes - precinct->blocks[i].num_planes;
     }
-    rise(&precinct->zero_planes, count);
+    rise(&precinct->coded.zero_planes, count);
     return l2k_poll(context, WEIGHT_OF_PACKET + (uint64_t)WEIGHT_OF_BLOCK * count);
 }
 
@@ -74,8 +84,8 @@ l2k_status l2k_packets_restart(const l2k_context *context, l2k_tile *tile)
             l2k_resolution *resolution = &tile->components[c].resolutions[r];
             for (uint32_t b = 0; b < resolution->num_bands; b++)
                 for (uint32_t p = 0; p < resolution->num_precincts; p++)
-                    L2K_TRY(
-                        restart_precinct(context, &resolution->bands[b].precincts[p], resolution->bands[b].max_planes));
+                    L2K_TRY(restart_precinct(context, tile, &resolution->bands[b].precincts[p],
+                                             resolution->bands[b].max_planes));
         }
     return L2K_OK;
 }
@@ -128,22 +138,22 @@ enum { BEFORE, NOW, LATER };
 /* Sets the inclusion tree, and which nodes of the other tree are known: those above a block that is in. */
 static void announce(l2k_precinct *precinct, uint32_t layer)
 {
-    l2k_tag_node *nodes = precinct->inclusion.nodes;
-    const uint32_t count = l2k_precinct_blocks(precinct), num_nodes = precinct->inclusion.num_nodes;
+    l2k_tag_node *nodes = precinct->coded.inclusion.nodes;
+    const uint32_t count = l2k_precinct_blocks(precinct), num_nodes = precinct->coded.inclusion.num_nodes;
     for (uint32_t i = 0; i < count; i++) {
         const l2k_block *block = &precinct->blocks[i];
         nodes[i].value = block->passes_in ? BEFORE : passes_through(block, layer) ? NOW : LATER;
     }
-    rise(&precinct->inclusion, count);
+    rise(&precinct->coded.inclusion, count);
     for (uint32_t i = 0; i < num_nodes; i++)
-        precinct->zero_planes.nodes[i].known = nodes[i].value == BEFORE;
+        precinct->coded.zero_planes.nodes[i].known = nodes[i].value == BEFORE;
 }
 
 /* The inclusion of a block that was in no packet before. Each node whose value the packets before have left open, and
  * its parent's not above this layer, takes a bit, before the first block below it. */
 static void put_inclusion(l2k_bit_writer *bits, const l2k_precinct *precinct, uint32_t x, uint32_t y)
 {
-    const l2k_tag_node *nodes = precinct->inclusion.nodes;
+    const l2k_tag_node *nodes = precinct->coded.inclusion.nodes;
     uint32_t code = 0, node = y * precinct->grid.across + x;
     for (unsigned level = 0, count = 0;; level++) {
         const uint32_t parent = nodes[node].parent;
@@ -167,7 +177,7 @@ static void put_unary(l2k_bit_writer *bits, uint32_t zeros)
 
 static void put_zero_planes(l2k_bit_writer *bits, l2k_precinct *precinct, uint32_t index)
 {
-    l2k_tag_node *nodes = precinct->zero_planes.nodes;
+    l2k_tag_node *nodes = precinct->coded.zero_planes.nodes;
     uint32_t path[L2K_TAG_TREE_LEVELS], node = index, low = 0;
     unsigned length = 0;
     while (!nodes[node].known) {

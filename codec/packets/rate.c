@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "codec/packets/packet.h"
 #include "codec/packets/rate_search.h"
+#include "codec/tile/tag_tree.h"
 
 typedef struct rate_control {
     const l2k_context *context;
@@ -188,8 +189,10 @@ static uint64_t empty_packet_bytes(const rate_control *control, const l2k_tile *
                                    uint32_t precinct)
 {
     uint64_t bits = 1;
-    for (uint32_t b = 0; b < resolution->num_bands; b++)
-        bits += resolution->bands[b].precincts[precinct].inclusion.num_nodes;
+    for (uint32_t b = 0; b < resolution->num_bands; b++) {
+        const l2k_partition *grid = &resolution->bands[b].precincts[precinct].grid;
+        bits += l2k_tag_nodes(grid->across, grid->down);
+    }
     return 1 + bits / 7 + (tile->coding->sop ? 6 : 0) + (tile->coding->eph ? 2 : 0) + (control->plt ? 1 : 0);
 }
 

@@ -14,13 +14,13 @@ double l2k_distortion_weight(const l2k_tile *tile, const l2k_subband *band)
     const l2k_tile_component *component = band->component;
     const l2k_component_coding *coding = component->coding;
     unsigned level = l2k_band_level(coding->levels, band->resolution), precision = component->precision;
-    double weight = l2k_subband_norm((l2k_wavelet)coding->wavelet, level, band->orientation);
+    double weight = l2k_subband_norm(l2k_coding_wavelet(coding), level, band->orientation);
     if (l2k_coding_wavelet(coding)->quantised) /* that norm and the step both contain the gain */
         weight *=
             l2k_step_size(l2k_coding_step(coding, band->resolution, band->orientation), precision, band->orientation) /
             (1u << l2k_log2_gain(band->orientation));
     if (tile->coding->component_transform && component->index < 3)
-        weight *= transform_norms[coding->wavelet][component->index];
+        weight *= transform_norms[!l2k_coding_wavelet(coding)->reversible][component->index];
     weight /= (double)((1u << precision) - 1);
     return weight * weight;
 }

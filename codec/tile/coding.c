@@ -1,14 +1,54 @@
 /* Coding parameters of a tile (Annex A.6), and what follows from them for the transform (E-5). */
 #include "codec/tile/coding.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/memory.h"
+
+struct l2k_kernels {
+    atomic_uint users;
+    unsigned count;
+    l2k_wavelet_descriptor of[];
+};
+
+l2k_kernels *l2k_kernels_share(l2k_kernels *kernels)
+{
+    if (kernels)
+        atomic_fetch_add(&kernels->users, 1);
+    return kernels;
+}
+
+const l2k_wavelet_descriptor *l2k_kernels_find(const l2k_kernels *kernels, unsigned index)
+{
+    for (unsigned i = 0; kernels && i < kernels->count; i++)
+        if (kernels->of[i].code == index)
+            return &kernels->of[i];
+    return NULL;
+}
+
+l2k_status l2k_kernels_add(const l2k_context *context, l2k_kernels **kernels, const l2k_wavelet_descriptor *wavelet)
+{
+    const unsigned count = *kernels ? (*kernels)->count : 0;
+    l2k_kernels *more = l2k_allocate(context, 1, sizeof *more + (count + 1) * sizeof *more->of);
+    if (!more)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for a wavelet");
+    atomic_init(&more->users, 1);
+    more->count = count + 1;
+    if (count)
+        memcpy(more->of, (*kernels)->of, count * sizeof *more->of);
+    more->of[count] = *wavelet;
+    l2k_release(context, *kernels);
+    *kernels = more;
+    return L2K_OK;
+}
 
 void l2k_tile_coding_release(const l2k_context *context, l2k_tile_coding *coding)
 {
     l2k_release(context, coding->components);
     l2k_release(context, coding->changes);
+    if (coding->kernels && atomic_fetch_sub(&coding->kernels->users, 1) == 1)
+        l2k_release(context, coding->kernels);
     *coding = (l2k_tile_coding){0};
 }
 
@@ -16,6 +56,7 @@ l2k_status l2k_tile_coding_copy(const l2k_context *context, const l2k_tile_codin
                                 l2k_tile_coding *to)
 {
     *to = *from;
+    to->kernels = l2k_kernels_share(from->kernels);
     to->changes = NULL;
     to->components = l2k_allocate(context, num_components, sizeof *to->components);
     if (to->components && from->num_changes)
@@ -37,11 +78,16 @@ static bool same_steps(const l2k_component_coding *a, const l2k_component_coding
     return true;
 }
 
+static bool same_wavelet(const l2k_component_coding *a, const l2k_component_coding *b)
+{
+    return a->wavelet == b->wavelet && (!a->own || l2k_kernel_equals(&a->own->kernel, &b->own->kernel));
+}
+
 static bool same_component(const l2k_component_coding *a, const l2k_component_coding *b)
 {
     return a->levels == b->levels && a->log2_block_width == b->log2_block_width &&
            a->log2_block_height == b->log2_block_height && a->style == b->style && a->ht_passes == b->ht_passes &&
-           a->wavelet == b->wavelet && a->quantisation == b->quantisation && a->guard_bits == b->guard_bits &&
+           same_wavelet(a, b) && a->quantisation == b->quantisation && a->guard_bits == b->guard_bits &&
            a->roi_shift == b->roi_shift &&
            memcmp(a->log2_precinct_width, b->log2_precinct_width, a->levels + 1u) == 0 &&
            memcmp(a->log2_precinct_height, b->log2_precinct_height, a->levels + 1u) == 0 && same_steps(a, b);
@@ -99,6 +145,7 @@ static void plan_component(const l2k_component *component, const l2k_component_c
                                 .levels = coding->levels,
                                 .discard = l2k_min_u32(discard, coding->levels),
                                 .wavelet = (l2k_wavelet)coding->wavelet,
+                                .own = coding->own,
                                 .precision = component->precision,
                                 .is_signed = component->is_signed};
     if (!l2k_coding_wavelet(coding)->quantised)
@@ -113,6 +160,9 @@ void l2k_coding_plan_spec(const l2k_siz *siz, const l2k_tile_coding *coding, l2k
 {
     for (uint32_t c = 0; c < siz->num_components; c++)
         plan_component(&siz->components[c], &coding->components[c], tile, discard, &components[c]);
+    for (uint32_t c = 0; c < siz->num_components; c++)
+        if (coding->components[c].own)
+            spec->cpu_reason = L2K_KERNEL_REASON;
     spec->component_transform = coding->component_transform;
     spec->num_components = siz->num_components;
     spec->components = components;

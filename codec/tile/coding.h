@@ -17,15 +17,21 @@ typedef struct l2k_siz {
 
 typedef enum l2k_quantisation { L2K_QUANT_NONE = 0, L2K_QUANT_DERIVED = 1, L2K_QUANT_EXPOUNDED = 2 } l2k_quantisation;
 
+/* The kernels of the main header's ATK segments, shared by the codings of all tiles; `code` of a descriptor is its
+ * index there (T.801, A.3). */
+typedef struct l2k_kernels l2k_kernels;
+
 /* COD or COC, and QCD or QCC, of one tile-component (A.6.1, A.6.2, A.6.4, A.6.5). */
 typedef struct l2k_component_coding {
     uint8_t levels;
     uint8_t log2_block_width, log2_block_height;
     uint8_t style;
-    uint8_t ht_passes;    /* encoder: of an HT code-block, 0 or 1 cleanup alone, 2 and SigProp, 3 and MagRef */
-    uint8_t wavelet;      /* l2k_wavelet */
-    bool user_precincts;  /* else all exponents are 15 */
-    uint8_t quantisation; /* l2k_quantisation */
+    uint8_t ht_passes; /* encoder: of an HT code-block, 0 or 1 cleanup alone, 2 and SigProp, 3 and MagRef */
+    uint8_t wavelet;   /* l2k_wavelet */
+    uint8_t kernel;    /* its index in COD or COC: 0 the 9/7, 1 the 5/3, others of ATK */
+    const l2k_wavelet_descriptor *own; /* its kernel, NULL for Part 1's; of the encoder, or of `kernels` */
+    bool user_precincts;               /* else all exponents are 15 */
+    uint8_t quantisation;              /* l2k_quantisation */
     uint8_t guard_bits;
     uint8_t num_steps; /* read from the marker segment; derived has one */
     uint8_t roi_shift; /* RGN's max-shift (A.6.3), 0 = no region of interest */
@@ -48,9 +54,12 @@ typedef struct l2k_capabilities {
     uint64_t profile, corresponding_profile; /* PRFnum, and CPFnum + 1; 0 without PRF and CPF */
 } l2k_capabilities;
 
-/* Rsiz's bit that announces CAP (Table A.10), Pcap's bit of Part 15, and bits of Ccap15 (A.3 of T.814): headers of
- * tiles may differ from the main header; the irreversible transform. */
+/* Rsiz's bit that announces CAP (Table A.10), those of Part 2 and of its kernels, Pcap's bit of Part 15, and bits of
+ * Ccap15 (A.3 of T.814): headers of tiles may differ from the main header; the irreversible transform. */
 #define L2K_RSIZ_CAP          ((uint32_t)1 << 14)
+#define L2K_RSIZ_PART_2       ((uint32_t)1 << 15)
+#define L2K_RSIZ_ARBITRARY    ((uint32_t)1 << 6)
+#define L2K_RSIZ_SYMMETRIC    ((uint32_t)1 << 7 | (uint32_t)1 << 5)
 #define L2K_PART_15           ((uint32_t)1 << (32 - 15))
 #define L2K_HT_HETEROGENEOUS  ((uint16_t)1 << 11)
 #define L2K_HT_IRREVERSIBLE   ((uint16_t)1 << 5)
@@ -69,14 +78,24 @@ typedef struct l2k_tile_coding {
     bool component_transform;
     l2k_capabilities capabilities; /* the same for all tiles */
     l2k_component_coding *components;
+    l2k_kernels *kernels;            /* NULL: none */
     l2k_progression_change *changes; /* of POC; none = `progression` over all packets */
     size_t num_changes;
 } l2k_tile_coding;
 
 static inline const l2k_wavelet_descriptor *l2k_coding_wavelet(const l2k_component_coding *coding)
 {
-    return l2k_wavelet_get((l2k_wavelet)coding->wavelet);
+    return coding->own ? coding->own : l2k_wavelet_get((l2k_wavelet)coding->wavelet);
 }
+
+/* Another user of the kernels, if there are any. */
+l2k_kernels *l2k_kernels_share(l2k_kernels *kernels);
+
+/* The kernel of that index, NULL if there is none. */
+const l2k_wavelet_descriptor *l2k_kernels_find(const l2k_kernels *kernels, unsigned index);
+
+/* Appends one, and may move all: before they are shared. L2K_ERROR_MEMORY. */
+l2k_status l2k_kernels_add(const l2k_context *context, l2k_kernels **kernels, const l2k_wavelet_descriptor *wavelet);
 
 /* Frees what a tile's coding owns. */
 void l2k_tile_coding_release(const l2k_context *context, l2k_tile_coding *coding);

@@ -1,6 +1,8 @@
 /* Tag trees (B.10.2): building one over a grid of leaves, and what a decoded threshold says about others. */
 #include "codec/tile/tag_tree.h"
 
+#include <string.h>
+
 enum { MAX_TREE_LEVELS = L2K_TAG_TREE_LEVELS };
 
 typedef struct tree_shape {
@@ -56,27 +58,38 @@ l2k_status l2k_tag_tree_create(const l2k_context *context, l2k_arena *arena, uin
     return L2K_OK;
 }
 
-void l2k_tag_tree_restart(l2k_tag_tree *tree)
+uint64_t l2k_tag_nodes(uint32_t width, uint32_t height)
 {
-    for (uint32_t i = 0; i < tree->num_nodes; i++) {
-        tree->nodes[i].low = 0;
-        tree->nodes[i].known = false;
-    }
+    return measure(width, height).num_nodes;
 }
 
-uint32_t l2k_tag_tree_above(const l2k_tag_tree *tree, uint32_t leaf, uint32_t width, uint32_t threshold)
+l2k_status l2k_tag_reader_create(const l2k_context *context, l2k_arena *arena, l2k_tag_reader *tree)
 {
-    unsigned levels = 0;
-    uint32_t node = leaf;
-    for (; tree->nodes[node].parent != node; levels++) {
-        uint32_t parent = tree->nodes[node].parent;
-        if (tree->nodes[parent].low < threshold)
-            break;
-        node = parent;
+    const uint64_t count = l2k_tag_nodes(tree->width, tree->height);
+    tree->nodes = NULL;
+    if (count < UINT32_MAX)
+        tree->nodes = l2k_arena_take(context, arena, (size_t)count * sizeof *tree->nodes);
+    if (!tree->nodes)
+        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for a tag tree of %u x %u", tree->width,
+                        tree->height);
+    l2k_tag_reader_restart(tree);
+    return L2K_OK;
+}
+
+void l2k_tag_reader_restart(const l2k_tag_reader *tree)
+{
+    memset(tree->nodes, 0, (size_t)l2k_tag_nodes(tree->width, tree->height) * sizeof *tree->nodes);
+}
+
+uint32_t l2k_tag_above(const l2k_tag_reader *tree, uint32_t x, uint32_t y, uint32_t threshold)
+{
+    l2k_tag_place place = {tree->nodes, x, y, tree->width, tree->height};
+    for (unsigned levels = 0; !l2k_tag_is_root(&place); levels++) {
+        l2k_tag_rise(&place);
+        if (*l2k_tag_node_at(&place) < 2 * threshold) {
+            const uint64_t end = ((uint64_t)(x >> levels) + 1) << levels;
+            return (uint32_t)(end < tree->width ? end : tree->width) - x;
+        }
     }
-    if (tree->nodes[node].parent == node)
-        return UINT32_MAX;
-    uint32_t x = leaf % width;
-    uint64_t end = ((uint64_t)(x >> levels) + 1) << levels;
-    return (uint32_t)(end < width ? end : width) - x;
+    return UINT32_MAX;
 }

@@ -5,11 +5,12 @@
 #include "base/memory.h"
 #include "codec/tile/bits.h"
 
+/* ---- Encoder -------------------------------------------------------------------------------------------------- */
+
 typedef struct l2k_tag_node {
     uint32_t parent; /* index; the root is its own parent */
-    uint32_t value;  /* encoder: the minimum of its leaves */
-    uint32_t low;    /* coded so far: value >= low */
-    bool known;      /* coded as well: value == low */
+    uint32_t value;  /* the minimum of its leaves */
+    bool known;      /* its value has been coded */
 } l2k_tag_node;
 
 typedef struct l2k_tag_tree {
@@ -21,44 +22,93 @@ typedef struct l2k_tag_tree {
 l2k_status l2k_tag_tree_create(const l2k_context *context, l2k_arena *arena, uint32_t width, uint32_t height,
                                l2k_tag_tree *tree);
 
-/* Forgets what has been coded; keeps the values. */
-void l2k_tag_tree_restart(l2k_tag_tree *tree);
-
 /* Sides of up to 2^32 - 1 leaves give at most 33 levels. */
 enum { L2K_TAG_TREE_LEVELS = 33 };
 
-/* Decodes whether the leaf's value is below `threshold`. What is above a node that is known, or known not to be below
- * the threshold, has nothing more to say. */
-static inline bool l2k_tag_tree_decode(l2k_tag_tree *tree, uint32_t leaf, uint32_t threshold, l2k_bit_reader *bits)
+/* ---- Decoder -------------------------------------------------------------------------------------------------- */
+
+/* What has been read of a tree of width x height leaves: of each node twice what its value is at least, and 1 more if
+ * it is just that. Four bytes a node, since large precincts have many: parents are worked out. */
+typedef struct l2k_tag_reader {
+    uint32_t width, height;
+    uint32_t *nodes; /* leaves first, then level by level, in raster order */
+} l2k_tag_reader;
+
+/* The nodes of such a tree. */
+uint64_t l2k_tag_nodes(uint32_t width, uint32_t height);
+
+/* Takes the nodes from the arena: nothing has been read. width and height may be 0. */
+l2k_status l2k_tag_reader_create(const l2k_context *context, l2k_arena *arena, l2k_tag_reader *tree);
+
+/* Forgets what has been read. */
+void l2k_tag_reader_restart(const l2k_tag_reader *tree);
+
+/* What is known of a leaf that was decoded to be below a threshold: its value. */
+static inline uint32_t l2k_tag_value(const l2k_tag_reader *tree, uint32_t x, uint32_t y)
 {
-    l2k_tag_node *const nodes = tree->nodes, *node = &nodes[leaf];
-    l2k_tag_node *path[L2K_TAG_TREE_LEVELS];
+    return tree->nodes[(size_t)y * tree->width + x] >> 1;
+}
+
+/* A node and its level. */
+typedef struct l2k_tag_place {
+    uint32_t *level;
+    uint32_t x, y, width, height;
+} l2k_tag_place;
+
+static inline uint32_t *l2k_tag_node_at(const l2k_tag_place *place)
+{
+    return place->level + (size_t)place->y * place->width + place->x;
+}
+
+static inline bool l2k_tag_is_root(const l2k_tag_place *place)
+{
+    return place->width == 1 && place->height == 1;
+}
+
+static inline void l2k_tag_rise(l2k_tag_place *place)
+{
+    place->level += (size_t)place->width * place->height;
+    place->width = place->width / 2 + (place->width & 1);
+    place->height = place->height / 2 + (place->height & 1);
+    place->x /= 2;
+    place->y /= 2;
+}
+
+/* Decodes whether the value of leaf x, y is below `threshold`, at most 2^31 - 1. What is above a node that is known, or
+ * known not to be below the threshold, has nothing more to say. */
+static inline bool l2k_tag_decode(const l2k_tag_reader *tree, uint32_t x, uint32_t y, uint32_t threshold,
+                                  l2k_bit_reader *bits)
+{
+    l2k_tag_place place = {tree->nodes, x, y, tree->width, tree->height};
+    uint32_t *const leaf = l2k_tag_node_at(&place), *node = leaf;
+    uint32_t *path[L2K_TAG_TREE_LEVELS];
     unsigned length = 0;
     uint32_t low = 0;
-    while (!node->known && node->low < threshold) {
+    while (!(*node & 1) && *node < 2 * threshold) {
         path[length++] = node;
-        if (&nodes[node->parent] == node)
+        if (l2k_tag_is_root(&place))
             break;
-        node = &nodes[node->parent];
+        l2k_tag_rise(&place);
+        node = l2k_tag_node_at(&place);
     }
     if (length == 0 || node != path[length - 1])
-        low = node->low;
+        low = *node >> 1;
     while (length > 0) {
+        uint32_t known = 0;
         node = path[--length];
-        low = node->low > low ? node->low : low; /* a child is at least its parent */
+        low = *node >> 1 > low ? *node >> 1 : low; /* a child is at least its parent */
         if (low < threshold) {
             const uint32_t most = threshold - low, zeros = l2k_bits_run(bits, 0, most);
             low += zeros;
-            node->known = zeros < most;
+            known = zeros < most;
         }
-        node->low = low;
+        *node = low << 1 | known;
     }
-    return nodes[leaf].known && nodes[leaf].low < threshold;
+    return (*leaf & 1) && *leaf < 2 * threshold;
 }
 
-/* Decoder, after a decoded "no": the number of leaves of the row, starting with `leaf`, that an ancestor already known
- * to be at least `threshold` rules out as well. A row has `width` leaves. UINT32_MAX if the root rules out all leaves.
- */
-uint32_t l2k_tag_tree_above(const l2k_tag_tree *tree, uint32_t leaf, uint32_t width, uint32_t threshold);
+/* After a decoded "no": the number of leaves of the row, starting with leaf x, y, that an ancestor already known to be
+ * at least `threshold` rules out as well. UINT32_MAX if the root rules out all leaves. */
+uint32_t l2k_tag_above(const l2k_tag_reader *tree, uint32_t x, uint32_t y, uint32_t threshold);
 
 #endif

@@ -231,43 +231,84 @@ void l2k_tile_add_guard_bits(l2k_tile *tile, unsigned bits)
                 tile->components[c].resolutions[r].bands[b].max_planes += (uint16_t)bits;
 }
 
-static l2k_status make_blocks(const l2k_context *context, l2k_arena *arena, const l2k_partition *grid, bool wanted,
-                              l2k_block **blocks)
+static uint64_t area_of(l2k_rect r)
 {
-    uint64_t count = (uint64_t)grid->across * grid->down;
-    *blocks =
-        count <= SIZE_MAX / sizeof **blocks ? l2k_arena_take(context, arena, (size_t)count * sizeof **blocks) : NULL;
-    if (!*blocks)
-        return out_of_memory(context);
-    for (uint32_t i = 0; i < count; i++)
-        (*blocks)[i] = (l2k_block){.lblock = 3};
-    for (uint32_t i = 0; wanted && i < count; i++)
-        (*blocks)[i].rect = l2k_partition_cell(grid, i);
-    return L2K_OK;
+    return (uint64_t)(r.x1 - r.x0) * (r.y1 - r.y0);
 }
 
-static void renew_precinct(l2k_precinct *precinct)
+static void renew_blocks(l2k_precinct *precinct)
 {
-    const uint32_t count = l2k_precinct_blocks(precinct);
-    l2k_tag_tree_restart(&precinct->inclusion);
-    l2k_tag_tree_restart(&precinct->zero_planes);
-    for (uint32_t i = 0; i < count; i++)
+    const uint64_t count = area_of(precinct->kept);
+    for (uint64_t i = 0; i < count; i++)
         precinct->blocks[i] = (l2k_block){.rect = precinct->blocks[i].rect, .lblock = 3};
 }
 
-static l2k_status make_precinct(const l2k_context *context, l2k_arena *arena, const l2k_resolution *resolution,
-                                const l2k_subband *band, uint32_t index, bool wanted, l2k_precinct *precinct)
+/* The columns and rows of a precinct's code-blocks that meet the subband's window. */
+static l2k_rect blocks_in_window(const l2k_partition *grid, l2k_rect window)
+{
+    const l2k_rect r = l2k_rect_intersect(grid->rect, window);
+    if (l2k_rect_empty(r))
+        return (l2k_rect){0};
+    return (l2k_rect){(r.x0 >> grid->log2_width) - grid->first_x, (r.y0 >> grid->log2_height) - grid->first_y,
+                      ((r.x1 - 1) >> grid->log2_width) - grid->first_x + 1,
+                      ((r.y1 - 1) >> grid->log2_height) - grid->first_y + 1};
+}
+
+static l2k_partition grid_of(const l2k_resolution *resolution, const l2k_subband *band, uint32_t precinct)
 {
     const l2k_component_coding *coding = band->component->coding;
     const unsigned halve = band->orientation == L2K_LL ? 0 : 1;
-    precinct->grid =
-        l2k_partition_make(precinct_in_band(resolution, band, index),
-                           l2k_min_u32(coding->log2_block_width, resolution->precincts.log2_width - halve),
-                           l2k_min_u32(coding->log2_block_height, resolution->precincts.log2_height - halve));
-    L2K_TRY(l2k_tag_tree_create(context, arena, precinct->grid.across, precinct->grid.down, &precinct->inclusion));
-    L2K_TRY(l2k_tag_tree_create(context, arena, precinct->grid.across, precinct->grid.down, &precinct->zero_planes));
-    return make_blocks(context, arena, &precinct->grid, wanted, &precinct->blocks);
+    return l2k_partition_make(precinct_in_band(resolution, band, precinct),
+                              l2k_min_u32(coding->log2_block_width, resolution->precincts.log2_width - halve),
+                              l2k_min_u32(coding->log2_block_height, resolution->precincts.log2_height - halve));
 }
+
+static l2k_status make_blocks(const l2k_context *context, l2k_tile *tile, const l2k_subband *band,
+                              l2k_precinct *precinct)
+{
+    const l2k_partition *grid = &precinct->grid;
+    precinct->kept =
+        tile->keeps_windows ? blocks_in_window(grid, band->window) : (l2k_rect){0, 0, grid->across, grid->down};
+    const uint64_t count = area_of(precinct->kept);
+    if (count <= SIZE_MAX / sizeof(l2k_block))
+        precinct->blocks = l2k_arena_take(context, &tile->arena, (size_t)count * sizeof(l2k_block));
+    if (!precinct->blocks)
+        return out_of_memory(context);
+    for (uint32_t y = precinct->kept.y0; y < precinct->kept.y1; y++)
+        for (uint32_t x = precinct->kept.x0; x < precinct->kept.x1; x++)
+            l2k_precinct_block(precinct, x, y)->rect = l2k_partition_cell(grid, y * grid->across + x);
+    renew_blocks(precinct);
+    return L2K_OK;
+}
+
+/* ---- What packet headers need --------------------------------------------------------------------------------- */
+
+static void renew_headers(l2k_precinct *precinct)
+{
+    const uint32_t count = l2k_precinct_blocks(precinct);
+    for (uint32_t i = 0; i < count; i++)
+        precinct->received.states[i] = (l2k_block_state){.lblock = 3};
+    l2k_tag_reader_restart(&precinct->received.inclusion);
+    l2k_tag_reader_restart(&precinct->received.zero_planes);
+}
+
+static l2k_status make_headers(const l2k_context *context, l2k_arena *arena, l2k_precinct *precinct)
+{
+    l2k_received_headers *received = &precinct->received;
+    const uint64_t count = (uint64_t)precinct->grid.across * precinct->grid.down;
+    received->inclusion.width = received->zero_planes.width = precinct->grid.across;
+    received->inclusion.height = received->zero_planes.height = precinct->grid.down;
+    L2K_TRY(l2k_tag_reader_create(context, arena, &received->inclusion));
+    L2K_TRY(l2k_tag_reader_create(context, arena, &received->zero_planes));
+    if (count <= UINT32_MAX)
+        received->states = l2k_arena_take(context, arena, (size_t)count * sizeof *received->states);
+    if (!received->states)
+        return out_of_memory(context);
+    renew_headers(precinct);
+    return L2K_OK;
+}
+
+/* ---- Precincts ------------------------------------------------------------------------------------------------- */
 
 /* Also gives the precinct's place among those. */
 static bool is_wanted(const l2k_resolution *resolution, uint32_t precinct, size_t *index)
@@ -296,10 +337,14 @@ static l2k_status prepare_in_band(const l2k_context *context, l2k_tile *tile, co
                                   const l2k_subband *band, uint32_t index, l2k_precinct *precinct)
 {
     const bool is_new = !precinct->blocks;
-    if (!is_new && precinct->image != tile->image)
-        renew_precinct(precinct);
+    if (is_new)
+        precinct->grid = grid_of(resolution, band, index);
+    else if (precinct->image != tile->image)
+        renew_blocks(precinct);
+    if (!is_new && precinct->image != tile->image && tile->is_received && precinct->received.states)
+        renew_headers(precinct);
     precinct->image = tile->image;
-    return is_new ? make_precinct(context, &tile->arena, resolution, band, index, true, precinct) : L2K_OK;
+    return is_new ? make_blocks(context, tile, band, precinct) : L2K_OK;
 }
 
 /* What its packets' headers must remember, until the last of them. */
@@ -318,8 +363,10 @@ static l2k_status prepare_passed(const l2k_context *context, l2k_tile *tile, l2k
     if (!parts)
         return out_of_memory(context);
     tile->num_passed++;
-    for (uint32_t b = 0; b < resolution->num_bands; b++)
-        L2K_TRY(make_precinct(context, &tile->passed, resolution, &resolution->bands[b], precinct, false, &parts[b]));
+    for (uint32_t b = 0; b < resolution->num_bands; b++) {
+        parts[b].grid = grid_of(resolution, &resolution->bands[b], precinct);
+        L2K_TRY(make_headers(context, &tile->passed, &parts[b]));
+    }
     return L2K_OK;
 }
 
@@ -332,8 +379,8 @@ void l2k_precinct_leave(l2k_tile *tile, l2k_resolution *resolution, uint32_t pre
         l2k_arena_rewind(&tile->passed);
 }
 
-/* In l2k_poll, of a code-block with its nodes of tag trees. */
-enum { WEIGHT_OF_BLOCK = 20 };
+/* In l2k_poll, of a code-block, and of its nodes of tag trees. */
+enum { WEIGHT_OF_BLOCK = 10 };
 
 l2k_status l2k_precinct_prepare(const l2k_context *context, l2k_tile *tile, const l2k_tile_component *component,
                                 uint32_t r, uint32_t precinct)
@@ -341,16 +388,55 @@ l2k_status l2k_precinct_prepare(const l2k_context *context, l2k_tile *tile, cons
     l2k_resolution *resolution = &component->resolutions[r];
     size_t index;
     uint64_t blocks = 1;
-    const bool wanted = is_wanted(resolution, precinct, &index);
-    if (!wanted)
+    if (!is_wanted(resolution, precinct, &index))
+        return L2K_OK;
+    for (uint32_t b = 0; b < resolution->num_bands; b++) {
+        l2k_precinct *part = &resolution->bands[b].precincts[index];
+        L2K_TRY(prepare_in_band(context, tile, resolution, &resolution->bands[b], precinct, part));
+        blocks += area_of(part->kept);
+    }
+    return l2k_poll(context, WEIGHT_OF_BLOCK * blocks);
+}
+
+l2k_status l2k_precinct_receive(const l2k_context *context, l2k_tile *tile, const l2k_tile_component *component,
+                                uint32_t r, uint32_t precinct)
+{
+    l2k_resolution *resolution = &component->resolutions[r];
+    uint64_t blocks = 1;
+    tile->is_received = true;
+    if (l2k_precinct_is_wanted(resolution, precinct))
+        L2K_TRY(l2k_precinct_prepare(context, tile, component, r, precinct));
+    else
         L2K_TRY(prepare_passed(context, tile, resolution, precinct));
     for (uint32_t b = 0; b < resolution->num_bands; b++) {
-        l2k_precinct *part = wanted ? &resolution->bands[b].precincts[index] : &resolution->passed[precinct][b];
-        if (wanted)
-            L2K_TRY(prepare_in_band(context, tile, resolution, &resolution->bands[b], precinct, part));
+        l2k_precinct *part = l2k_precinct_of(resolution, b, precinct);
+        if (!part->received.states)
+            L2K_TRY(make_headers(context, &tile->arena, part));
         blocks += l2k_precinct_blocks(part);
     }
     return l2k_poll(context, WEIGHT_OF_BLOCK * blocks);
+}
+
+/* As if all precincts had as many as the one in the middle. */
+static uint64_t blocks_of_band(const l2k_resolution *resolution, const l2k_subband *band)
+{
+    const l2k_rect w = resolution->wanted;
+    if (w.x0 >= w.x1 || w.y0 >= w.y1)
+        return 0;
+    const uint32_t x = w.x0 + (w.x1 - w.x0) / 2, y = w.y0 + (w.y1 - w.y0) / 2;
+    const l2k_partition middle = grid_of(resolution, band, y * resolution->precincts.across + x);
+    return area_of(w) * middle.across * middle.down;
+}
+
+uint64_t l2k_tile_wanted_blocks(const l2k_tile *tile)
+{
+    uint64_t blocks = 0;
+    for (uint32_t c = 0; c < tile->num_components; c++)
+        for (uint32_t r = 0; r < tile->components[c].num_resolutions; r++)
+            for (uint32_t b = 0; b < tile->components[c].resolutions[r].num_bands; b++)
+                blocks +=
+                    blocks_of_band(&tile->components[c].resolutions[r], &tile->components[c].resolutions[r].bands[b]);
+    return blocks;
 }
 
 enum { FIRST_PENDING = 64 };
@@ -366,24 +452,13 @@ l2k_status l2k_tile_grow_pending(const l2k_context *context, l2k_tile *tile)
     return L2K_OK;
 }
 
-/* The columns and rows of a precinct's code-blocks that meet the subband's window. */
-static l2k_rect blocks_in_window(const l2k_partition *grid, l2k_rect window)
-{
-    const l2k_rect r = l2k_rect_intersect(grid->rect, window);
-    if (l2k_rect_empty(r))
-        return (l2k_rect){0};
-    return (l2k_rect){(r.x0 >> grid->log2_width) - grid->first_x, (r.y0 >> grid->log2_height) - grid->first_y,
-                      ((r.x1 - 1) >> grid->log2_width) - grid->first_x + 1,
-                      ((r.y1 - 1) >> grid->log2_height) - grid->first_y + 1};
-}
-
 static size_t list_precinct(const l2k_subband *band, const l2k_precinct *precinct, l2k_block_place *places,
                             size_t count)
 {
     const l2k_rect r = blocks_in_window(&precinct->grid, band->window);
     for (uint32_t y = r.y0; places && y < r.y1; y++)
         for (uint32_t x = r.x0; x < r.x1; x++)
-            places[count++] = (l2k_block_place){&precinct->blocks[y * precinct->grid.across + x], band};
+            places[count++] = (l2k_block_place){l2k_precinct_block(precinct, x, y), band};
     return places ? count : count + (size_t)(r.x1 - r.x0) * (r.y1 - r.y0);
 }
 

@@ -39,34 +39,53 @@ typedef struct l2k_received_block {
  * placeholder passes (B.1 of T.814). */
 typedef enum l2k_block_kind { L2K_BLOCK_MQ = 0, L2K_BLOCK_HT, L2K_BLOCK_OPEN } l2k_block_kind;
 
-/* A code-block. The last members are tier-2's memory from packet to packet. */
+/* What a packet header has to know of a code-block from those before it (decoder). */
+typedef struct l2k_block_state {
+    uint8_t num_planes, num_passes, lblock, kind; /* as in l2k_block */
+} l2k_block_state;
+
+/* A code-block: its samples' place, and what its coder and the packets leave to each other. */
 typedef struct l2k_block {
     l2k_rect rect; /* in the subband's domain */
     uint8_t num_planes;
     uint8_t num_passes; /* encoder: all that were coded; decoder: received so far */
     uint8_t lblock;     /* B.10.7.1 */
     uint8_t passes_in;  /* encoder: passes in the packets so far */
-    uint8_t kind;       /* decoder: l2k_block_kind */
+    uint8_t kind;       /* decoder: l2k_block_kind; this and the first two are copies of its state */
     union {
         l2k_coded_block coded;
         l2k_received_block received;
     };
 } l2k_block;
 
-/* A contribution that a packet's header has announced, and whose bytes follow the header (decoder). */
+/* A contribution that a packet's header has announced, and whose bytes follow the header (decoder); or several in a row
+ * of code-blocks that are not kept. */
 typedef struct l2k_pending {
-    l2k_block *block;
+    l2k_block *block; /* NULL: not kept */
     uint32_t bytes;
     uint16_t passes;
     bool starts_segment;
 } l2k_pending;
 
+/* What packet headers have said so far of all code-blocks of a precinct's part of a subband (decoder): some 15 bytes
+ * for each. */
+typedef struct l2k_received_headers {
+    l2k_block_state *states; /* NULL until l2k_precinct_receive */
+    l2k_tag_reader inclusion, zero_planes;
+} l2k_received_headers;
+
 /* A precinct's part of one subband. */
 typedef struct l2k_precinct {
     l2k_partition grid; /* its code-blocks */
-    l2k_block *blocks;  /* grid.across x grid.down, NULL until prepared */
+    l2k_rect kept;      /* columns and rows of those that exist: all of them when encoding */
+    l2k_block *blocks;  /* of `kept`, row by row; NULL until prepared */
     uint32_t image;     /* the tile's, when it was prepared last */
-    l2k_tag_tree inclusion, zero_planes;
+    union {
+        struct {
+            l2k_tag_tree inclusion, zero_planes;
+        } coded; /* encoder, from l2k_packets_restart on */
+        l2k_received_headers received;
+    };
 } l2k_precinct;
 
 typedef struct l2k_subband {
@@ -116,6 +135,8 @@ typedef struct l2k_tile {
     uint64_t num_precincts;     /* packets of one layer */
     uint32_t image;             /* images before this one with the same tree */
     bool has_contributions;     /* decoder: some code-block has */
+    bool is_received;           /* decoder: precincts have received headers */
+    bool keeps_windows;         /* decoder: of precincts that are wanted, too, only code-blocks in the windows exist */
     uint8_t missing_guard_bits; /* encoder: bit-planes that a block has more than its subband provides for */
     uint8_t magnitude_bound;    /* encoder: B that the HT blocks need (8.7.3 of T.814) */
     l2k_block_place *places;    /* encoder: of all code-blocks, as l2k_tile_list_blocks has them */
@@ -157,13 +178,20 @@ uint64_t l2k_tile_samples(const l2k_tile *tile);
  * what the blocks needed. */
 void l2k_tile_take_steps(l2k_tile *tile);
 
-/* Provides for another guard bit in all subbands (E-2). */
+/* Provides for more guard bits in all subbands (E-2). */
 void l2k_tile_add_guard_bits(l2k_tile *tile, unsigned bits);
 
-/* Makes the code-blocks and tag trees of one precinct in all subbands of a resolution, if that was not done yet for
- * this image. Code-blocks of a precinct that is not wanted have no rectangles. */
+/* Makes the code-blocks of one precinct, which is wanted, in all subbands of a resolution, if that was not done yet for
+ * this image. */
 l2k_status l2k_precinct_prepare(const l2k_context *context, l2k_tile *tile, const l2k_tile_component *component,
                                 uint32_t resolution, uint32_t precinct);
+
+/* The same, and what its packet headers need. A precinct that is not wanted has no code-blocks. */
+l2k_status l2k_precinct_receive(const l2k_context *context, l2k_tile *tile, const l2k_tile_component *component,
+                                uint32_t resolution, uint32_t precinct);
+
+/* How many code-blocks the precincts that are wanted have, about. */
+uint64_t l2k_tile_wanted_blocks(const l2k_tile *tile);
 
 bool l2k_precinct_is_wanted(const l2k_resolution *resolution, uint32_t precinct);
 
@@ -176,10 +204,19 @@ void l2k_precinct_leave(l2k_tile *tile, l2k_resolution *resolution, uint32_t pre
 /* Makes room for more pending contributions. */
 l2k_status l2k_tile_grow_pending(const l2k_context *context, l2k_tile *tile);
 
-/* Code-blocks of a precinct. */
+/* Code-blocks of a precinct, kept or not. */
 static inline uint32_t l2k_precinct_blocks(const l2k_precinct *precinct)
 {
     return precinct->grid.across * precinct->grid.down;
+}
+
+/* The code-block in a column and row; NULL where it is not kept. */
+static inline l2k_block *l2k_precinct_block(const l2k_precinct *precinct, uint32_t x, uint32_t y)
+{
+    const l2k_rect kept = precinct->kept;
+    if (x < kept.x0 || x >= kept.x1 || y < kept.y0 || y >= kept.y1)
+        return NULL;
+    return &precinct->blocks[(size_t)(y - kept.y0) * (kept.x1 - kept.x0) + (x - kept.x0)];
 }
 
 /* Lists all prepared blocks in the windows of component c (of all components for c == UINT32_MAX) but those of the

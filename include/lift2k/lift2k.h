@@ -162,6 +162,28 @@ typedef struct l2k_component {
     uint32_t width, height; /* samples; the decoder fills them in, the encoder ignores them (see l2k_component_size) */
 } l2k_component;
 
+/* What a box holds that is no part of the picture itself: metadata. */
+typedef enum l2k_content {
+    L2K_CONTENT_OTHER = 0, /* whatever its type says */
+    L2K_CONTENT_XMP,       /* an XMP packet in UTF-8 (UUID box be7acfcb-97a9-42e8-9c71-999491e3afac) */
+    L2K_CONTENT_EXIF,      /* a TIFF stream, from its "II" or "MM" on (4a706754-6966-6645-7869-662d3e4a5032) */
+    L2K_CONTENT_IPTC,      /* IIM records (33c7a4d2-b81d-4723-a0ba-f1a3e097ad38) */
+    L2K_CONTENT_GEOTIFF,   /* GeoJP2: a small GeoTIFF file (b14bf8bd-083d-4b43-a5ae-8cd7d5a6ce03) */
+    L2K_CONTENT_UUID,      /* a UUID box (I.7.2) with any other ID */
+    L2K_CONTENT_XML,       /* an XML document (I.7.1) */
+    L2K_CONTENT_LABEL      /* the text of a label box, UTF-8 without a final 0 (ISO/IEC 15444-2, M.11.13) */
+} l2k_content;
+
+/* A box, or what is to become one. `data` has neither the box's header nor the ID of a UUID box, and of Exif not the
+ * "Exif\0\0" that some writers put first. */
+typedef struct l2k_box_data {
+    l2k_content content;
+    char type[5];        /* four characters and a 0; the encoder needs it for L2K_CONTENT_OTHER alone */
+    uint8_t uuid[16];    /* of a UUID box; the encoder needs it for L2K_CONTENT_UUID alone */
+    const uint8_t *data; /* of an association box (asoc): the boxes in it, one after the other */
+    size_t bytes;
+} l2k_box_data;
+
 typedef struct l2k_image {
     uint32_t x0, y0, x1, y1; /* the image area on the reference grid: XOsiz, YOsiz, Xsiz, Ysiz */
     uint32_t num_components; /* 1 to L2K_MAX_COMPONENTS */
@@ -171,6 +193,11 @@ typedef struct l2k_image {
     size_t icc_bytes;
     double density_x, density_y; /* pixels per metre, 0 where unknown */
     l2k_lab lab;                 /* L2K_COLOUR_CIELAB only */
+    /* Encoder, JP2 only: boxes between the header box and the codestream, in this order, their content as it is. They
+     * do not count for layer targets. Types that the library itself writes or reads are L2K_ERROR_ARGUMENT. From the
+     * decoder NULL and 0: see l2k_decoder_box_data. */
+    const l2k_box_data *boxes;
+    size_t num_boxes;
 } l2k_image;
 
 /* Size in samples of component c: ceil(x1 / dx) - ceil(x0 / dx), and the same for y (B-2). */
@@ -197,7 +224,30 @@ typedef struct l2k_plane {
 
 /* ---- Shared option values ------------------------------------------------------------------------------------ */
 
-typedef enum l2k_wavelet { L2K_WAVELET_5_3 = 0, L2K_WAVELET_9_7 } l2k_wavelet; /* reversible, irreversible (Annex F) */
+/* Part 1 has two wavelets (Annex F). The others are lifting kernels of Part 2 (T.801, Annex H): from haar to fidelity
+ * those of VC-2 (SMPTE ST 2042-1) but for its 5/3, without the extra bits that it gives some of them; 1-3 is the 5/3
+ * without its update, so that reduced pictures hold exactly every second sample; w4 is the orthonormal wavelet of
+ * Daubechies with four coefficients. The last two stand for kernels that callers describe, or that a codestream does.
+ */
+typedef enum l2k_wavelet {
+    L2K_WAVELET_5_3 = 0, /* reversible */
+    L2K_WAVELET_9_7,     /* irreversible */
+    L2K_WAVELET_HAAR,    /* reversible, like the next five */
+    L2K_WAVELET_1_3,
+    L2K_WAVELET_DD_9_7, /* Deslauriers-Dubuc */
+    L2K_WAVELET_DD_13_7,
+    L2K_WAVELET_DAUBECHIES_INT, /* the 9/7 in integers, without scaling */
+    L2K_WAVELET_FIDELITY,
+    L2K_WAVELET_W4, /* irreversible */
+    L2K_WAVELET_REVERSIBLE_KERNEL,
+    L2K_WAVELET_IRREVERSIBLE_KERNEL
+} l2k_wavelet;
+
+/* "5/3", "dd-9-7" and so on; "reversible kernel" or "irreversible kernel" for the last two. Static, never NULL. */
+L2K_API const char *l2k_wavelet_name(l2k_wavelet wavelet);
+
+/* Whether the inverse restores every sample; the component transform of such wavelets is the RCT, else the ICT. */
+L2K_API bool l2k_wavelet_reversible(l2k_wavelet wavelet);
 
 /* Progression orders, valued as in Table A.16. */
 typedef enum l2k_progression { L2K_LRCP = 0, L2K_RLCP, L2K_RPCL, L2K_PCRL, L2K_CPRL } l2k_progression;
@@ -283,7 +333,7 @@ typedef struct l2k_encoder l2k_encoder;
 
 typedef enum l2k_encoder_option {
     L2K_ENCODER_FORMAT = 0,          /* l2k_format; JP2 */
-    L2K_ENCODER_WAVELET,             /* l2k_wavelet; 5/3 */
+    L2K_ENCODER_WAVELET,             /* l2k_wavelet, the last two by l2k_encoder_set_kernel; 5/3 */
     L2K_ENCODER_LEVELS,              /* decomposition levels 0 to 32; 5 */
     L2K_ENCODER_TILE_WIDTH,          /* 0 = one tile; 0 */
     L2K_ENCODER_TILE_HEIGHT,         /* 0 = one tile; 0 */
@@ -326,8 +376,8 @@ typedef enum l2k_encoder_option {
 } l2k_encoder_option;
 
 typedef enum l2k_target {
-    L2K_TARGET_RATIO, /* raw size of the image (bits a sample as declared) over size of the output; 1 or less =
-                         everything */
+    L2K_TARGET_RATIO, /* raw size of the image (bits a sample as declared) over size of the output, but for
+                         image->boxes; 1 or less = everything */
     L2K_TARGET_PSNR   /* estimated dB over all components, peak 2^precision - 1; 0 or less = everything */
 } l2k_target;
 
@@ -347,6 +397,11 @@ L2K_API l2k_status l2k_encoder_set(l2k_encoder *encoder, l2k_encoder_option opti
 /* Precinct sizes from the highest resolution down, powers of two 1 to 32768; further resolutions halve the last one
  * given, down to 2. Above the lowest resolution 1 counts as 2. count 0 = maximal precincts. The array is copied. */
 L2K_API l2k_status l2k_encoder_set_precincts(l2k_encoder *encoder, const l2k_size *sizes, size_t count);
+
+/* Sets the wavelet option to a lifting kernel that a text describes, as l2k_transform_set_kernel does. With any wavelet
+ * but Part 1's two the codestream is one of Part 2 (T.801): an ATK marker segment describes the kernel, and Rsiz says
+ * so. Errors: L2K_ERROR_ARGUMENT, L2K_ERROR_MEMORY, L2K_ERROR_STATE between begin and end of an image. */
+L2K_API l2k_status l2k_encoder_set_kernel(l2k_encoder *encoder, const char *text);
 
 /* Quality layers, one per target, from the coarsest to the finest; count 0 = one layer with everything. Copied.
  *
@@ -582,10 +637,11 @@ typedef struct l2k_info {
     int64_t corresponding_profile;   /* CPF; -1 = none */
 } l2k_info;
 
-/* A box at the top level or inside the JP2 header box (Annex I). */
+/* A box at the top level, or inside the JP2 header box (Annex I), a UUID info box (I.7.3) or an association box
+ * (ISO/IEC 15444-2, M.11.12), which may hold others of its kind; those are entered down to depth 16. */
 typedef struct l2k_box {
     char type[5];    /* four characters and a 0 */
-    uint32_t depth;  /* 0 top level, 1 inside jp2h, 2 inside its resolution box */
+    uint32_t depth;  /* 0 top level, 1 inside a box there, such as jp2h, and so on */
     uint64_t offset; /* of the box header in the file */
     uint64_t bytes;  /* header included */
 } l2k_box;
@@ -619,13 +675,14 @@ L2K_API l2k_status l2k_decoder_open(l2k_decoder *decoder, const l2k_stream *stre
 L2K_API l2k_status l2k_decoder_open_memory(l2k_decoder *decoder, const void *data, size_t bytes);
 
 /* The same for a file of which only parts are read: headers when it is opened, and then what each decoding needs and
- * was not read before. With PLT, a window takes little more than the packets of the precincts that it meets; without,
- * the headers of all packets before them as well, unless an earlier window has shown where packets are. `file` is
- * copied; what its `user` points to must stay valid until the decoder is freed or opens another file.
+ * was not read before. With PLT or PLM, a window takes little more than the packets of the precincts that it meets;
+ * without, the headers of all packets before them as well, unless an earlier window has shown where packets are. With
+ * TLM, headers of tile-parts are read when their tile is wanted. `file` is copied; what its `user` points to must stay
+ * valid until the decoder is freed or opens another file.
  *
  * Address space for the whole file is reserved from the system, not from the hooks; memory is taken for what has been
- * read, of which everything but headers is given back after a decoding where it is more than 16 MiB. Errors as above.
- */
+ * read, which counts for LIMIT_MEMORY, and of which the codestream's is given back after a decoding where it is more
+ * than 16 MiB. Errors as above. */
 L2K_API l2k_status l2k_decoder_open_file(l2k_decoder *decoder, const l2k_file *file);
 
 /* How many bytes and calls of `read_at` the opened file has taken so far; 0 for others. */
@@ -640,8 +697,21 @@ L2K_API l2k_status l2k_decoder_open_again(l2k_decoder *decoder, const l2k_decode
 /* Describes the opened file (A.5, A.6; Annex I). L2K_ERROR_STATE if none is open, also from the next functions. */
 L2K_API l2k_status l2k_decoder_info(l2k_decoder *decoder, l2k_info *info);
 
+/* Describes the lifting kernel of a component, of the main header, as the text that l2k_encoder_set_kernel takes: at
+ * most `bytes` with the 0 at its end. *length is what the whole text needs without that 0; 0, and "", for Part 1's
+ * wavelets. Also L2K_ERROR_ARGUMENT if there is no such component. */
+L2K_API l2k_status l2k_decoder_kernel(const l2k_decoder *decoder, uint32_t component, char *text, size_t bytes,
+                                      size_t *length);
+
 /* The box number `index` in file order; L2K_ERROR_ARGUMENT past the last one, without a message. */
 L2K_API l2k_status l2k_decoder_box(const l2k_decoder *decoder, size_t index, l2k_box *box);
+
+/* What that box holds. data->data points to bytes of the file, which are valid until the decoder's next call, or, of a
+ * file in memory, as long as the file's. Of a file that is read in parts it is read now.
+ *
+ * L2K_ERROR_ARGUMENT past the last box, without a message; of a file that is read in parts also L2K_ERROR_IO,
+ * L2K_ERROR_MEMORY, and L2K_ERROR_LIMIT for more bytes than L2K_DECODER_LIMIT_MEMORY. */
+L2K_API l2k_status l2k_decoder_box_data(l2k_decoder *decoder, size_t index, l2k_box_data *data);
 
 /* The image that l2k_decoder_decode will return under the present options: palette applied, channels in colour order
  * according to the channel definition. Pointers are valid until the decoder is freed, reopened or called again.
@@ -703,7 +773,7 @@ typedef enum l2k_direction { L2K_FORWARD = 0, L2K_INVERSE } l2k_direction;
 
 typedef enum l2k_transform_option {
     L2K_TRANSFORM_DIRECTION = 0,       /* l2k_direction; forward */
-    L2K_TRANSFORM_WAVELET,             /* l2k_wavelet; 5/3 */
+    L2K_TRANSFORM_WAVELET,             /* l2k_wavelet, the last two by l2k_transform_set_kernel; 5/3 */
     L2K_TRANSFORM_LEVELS,              /* decomposition levels of every component, 0 to 32; 5 */
     L2K_TRANSFORM_REDUCE,              /* inverse: highest resolutions to discard, at most the levels; 0 */
     L2K_TRANSFORM_COMPONENT_TRANSFORM, /* 1: RCT or ICT on the first three components, which must be alike; 0 */
@@ -722,7 +792,7 @@ typedef enum l2k_transform_option {
 typedef enum l2k_coefficient_type {
     L2K_COEFFICIENT_INT16 = 0, /* keeps the low 16 bits; forward only if no coefficient can need more */
     L2K_COEFFICIENT_INT32,
-    L2K_COEFFICIENT_FLOAT32 /* 9/7 only: not quantised, and not rounded either way */
+    L2K_COEFFICIENT_FLOAT32 /* irreversible wavelets only: not quantised, and not rounded either way */
 } l2k_coefficient_type;
 
 static inline size_t l2k_coefficient_bytes(l2k_coefficient_type type)
@@ -767,10 +837,10 @@ typedef struct l2k_band_view {
  * (x, y) of band b is element (bands[b].y + y) * stride + bands[b].x + x from `base` on. Of a transform with a region,
  * there may be gaps between the subbands.
  *
- * Values, int16 or int32. Forward 5/3: the coefficient. Forward 9/7: the quantiser index with its sign (E.2).
- * Inverse 5/3: the coefficient. Inverse 9/7: twice the index at which to reconstruct, so that the middle of an interval
- * is an integer: +-(2q + 1) for an index of magnitude q > 0 that is known to its last bit, 0 for 0.
- * Values, float32 (9/7). Both ways: the coefficient in units of samples, before quantisation. */
+ * Values, int16 or int32. Reversible wavelets, both ways: the coefficient. Irreversible ones, forward: the quantiser
+ * index with its sign (E.2); inverse: twice the index at which to reconstruct, so that the middle of an interval is an
+ * integer: +-(2q + 1) for an index of magnitude q > 0 that is known to its last bit, 0 for 0.
+ * Values, float32. Both ways: the coefficient in units of samples, before quantisation. */
 typedef struct l2k_coefficients {
     void *base;                /* in host or device memory */
     l2k_coefficient_type type; /* of an element */
@@ -794,7 +864,7 @@ typedef struct l2k_subband_info {
     uint32_t level;          /* nb (F.1) */
     uint32_t x0, y0, x1, y1; /* in the subband's own domain (B-15), where precincts and code-blocks have their grids; of
                                 a transform with a region, the part of the subband that the view holds */
-    l2k_step step;           /* as in QCD or QCC; 5/3: only the exponent */
+    l2k_step step;           /* as in QCD or QCC; reversible: only the exponent */
     float step_size;         /* Delta_b (E-3) in units of samples; 5/3: 1 */
     uint32_t magnitude_bits; /* Mb (E-2) with the codestream's guard bits, or with two from l2k_transform_subband; after
                                 RCT a coefficient may need one bit more */
@@ -806,8 +876,27 @@ L2K_API l2k_transform *l2k_transform_new(const l2k_hooks *hooks);
 /* Takes NULL. Runs on device memory must have finished. Frees the coefficients, too. */
 L2K_API void l2k_transform_free(l2k_transform *transform);
 
-/* Sets one option for the next l2k_transform_prepare. L2K_ERROR_ARGUMENT if the value is outside the option's range. */
+/* Sets one option for the next l2k_transform_prepare. L2K_ERROR_ARGUMENT if the value is outside the option's range;
+ * L2K_ERROR_MEMORY, of the wavelet alone. */
 L2K_API l2k_status l2k_transform_set(l2k_transform *transform, l2k_transform_option option, int64_t value);
+
+/* Sets the wavelet option to a lifting kernel (T.801, Annex H) that a text describes, in lines of words; what follows a
+ * '#' is ignored:
+ *
+ *     reversible                            or: irreversible K
+ *     border clamp                          or: border mirror
+ *     high -1 round 7 shift 4 : 1 -9 -9 1   and so on, a line for each step
+ *
+ * A step changes all samples of odd coordinate (high) or even coordinate (low); steps alternate. Its taps, numbered
+ * from k = 0, belong to the samples 2(n + k + offset), for a low step plus 1, where 2n + 1 or 2n is the sample that
+ * changes; the offset is the first number. The sum of tap times sample is added; in a reversible kernel, whose taps are
+ * integers, together with the rounding, and shifted right, before it is added. The inverse subtracts. After the steps
+ * of an irreversible kernel low samples are divided by K, high ones multiplied. Where a tap's sample is outside the
+ * line, clamp takes the nearest one of its parity, mirror reflects the line at its first and last sample.
+ *
+ * At most 8 steps of 32 taps, offsets -31 to 31, shifts to 15, integers of 16 bits, and 64 samples to a side for all
+ * steps together. A description of a named wavelet is that wavelet. Errors: L2K_ERROR_ARGUMENT, L2K_ERROR_MEMORY. */
+L2K_API l2k_status l2k_transform_set_kernel(l2k_transform *transform, const char *text);
 
 #define L2K_ALL_COMPONENTS UINT32_MAX
 
@@ -832,8 +921,8 @@ L2K_API l2k_status l2k_transform_set_region(l2k_transform *transform, uint32_t x
 L2K_API l2k_status l2k_transform_device_bytes(const l2k_transform *transform, const l2k_image *tile, uint64_t *bytes);
 
 /* Prepares for a tile and allocates all memory. `tile` gives its area on the reference grid (x0, y0, x1, y1) and the
- * components' dx, dy, precision (forward: 1 to 24, 9/7 to 16; inverse: 1 to 31) and is_signed; other members are
- * ignored. An untiled image is its own tile. Tile-components may be empty.
+ * components' dx, dy, precision (forward: 1 to 24, irreversible to 16; inverse: 1 to 31) and is_signed; other members
+ * are ignored. An untiled image is its own tile. Tile-components may be empty.
  *
  * May be called again, for another tile or other options. Views and subbands obtained before are then invalid, also if
  * it fails, which leaves the transform unprepared. Runs on device memory must have finished, and graphs that contain
@@ -960,9 +1049,10 @@ L2K_API l2k_status l2k_volume_set(l2k_volume *volume, l2k_volume_option option, 
  * Errors: those of l2k_transform_prepare. */
 L2K_API l2k_status l2k_volume_prepare(l2k_volume *volume, const l2k_image *slice, uint32_t z0, uint32_t z1);
 
-/* For slices in device memory: a cudaStream_t, before l2k_volume_prepare. All work is enqueued there, without waiting:
- * planes are taken, and coefficients and samples are there, when the stream has come to it. NULL, as at first, is
- * CUDA's default stream. */
+/* For slices in device memory: a cudaStream_t, before l2k_volume_prepare. All work is enqueued there, without waiting,
+ * and for several slices at a time: planes that were put must keep their samples until l2k_volume_get_coefficients gives
+ * a slice, and planes that were got have them when there is nothing more to get for now; both in the stream's order.
+ * NULL, as at first, is CUDA's default stream. */
 L2K_API void l2k_volume_set_stream(l2k_volume *volume, void *stream);
 
 /* How many slices of coefficients a level of Z has, of its low-pass or its high-pass; of level 0, the slices of the

@@ -119,6 +119,10 @@ bool cli_is_stream(const char *path);
  * NULL with errno. */
 char *cli_link_end(const char *path);
 
+/* Folders are separated by "/": turns Windows' other separator into it. For each path that the user gives and that is
+ * taken apart. */
+void cli_take_separators(char *path);
+
 /* The extension of the last path component with its dot, or "". */
 const char *cli_extension(const char *path);
 bool cli_same_text(const char *a, const char *b); /* ignores the case of ASCII letters */

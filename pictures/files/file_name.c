@@ -31,6 +31,16 @@ const char *cli_extension(const char *path)
     return dot ? dot : "";
 }
 
+void cli_take_separators(char *path)
+{
+#ifdef _WIN32
+    for (; *path; path++)
+        *path = *path == '\\' ? '/' : *path;
+#else
+    (void)path;
+#endif
+}
+
 bool cli_same_text(const char *a, const char *b)
 {
     return strcasecmp(a, b) == 0;

@@ -72,6 +72,15 @@ ptrdiff_t cli_input_read_at(const cli_input *input, void *buffer, size_t bytes, 
     return pread(input->descriptor, buffer, bytes, (off_t)(input->base + offset));
 }
 
+#ifndef MAP_FIXED /* Windows, which has no pages of that size for files */
+
+static void *map_apart(size_t bytes, int descriptor)
+{
+    return mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, descriptor, 0);
+}
+
+#else
+
 /* Maps at an address that is no multiple of a huge page. Otherwise reading a header maps 2 MiB around it, and scanning
  * the tile-parts counts the whole file as this process's memory. */
 static void *map_apart(size_t bytes, int descriptor)
@@ -91,6 +100,8 @@ static void *map_apart(size_t bytes, int descriptor)
     munmap(at + used, room - used - (size_t)(at - reserved));
     return mapped;
 }
+
+#endif
 
 bool cli_input_map(const cli_input *input, const void **data, size_t *bytes)
 {

@@ -17,6 +17,8 @@ typedef struct png_job {
     size_t row_bytes;
     bool reported; /* the error is already reported */
     bool interlaced;
+    cli_metadata metadata; /* until the picture is there to have it */
+    bool described;
     uint8_t *whole; /* an interlaced picture, whose rows are complete only after the last sweep */
 } png_job;
 
@@ -138,16 +140,56 @@ static bool describe(png_job *job)
     return check_size(job);
 }
 
-/* libpng would decompress and keep thousands of texts of megabytes, none of which are used. */
-static void leave_out_texts(png_structp png)
+/* ---- Metadata ------------------------------------------------------------------------------------------------ */
+
+#ifdef PNG_READ_USER_CHUNKS_SUPPORTED
+
+static bool keep(png_job *job, cli_metadata_kind kind, const uint8_t *data, size_t bytes)
+{
+    cli_reader *reader = job->reader;
+    return cli_metadata_keep(job->described ? &reader->picture.metadata : &job->metadata, kind, data, bytes,
+                             reader->quiet, reader->name);
+}
+
+/* The text of an iTXt chunk with XMP (XMP Specification Part 3, 1.1.5): behind the keyword two zeros that say it is not
+ * compressed, no language and no translated keyword. */
+static bool take_xmp(png_job *job, const png_unknown_chunk *chunk)
+{
+    static const char head[] = "XML:com.adobe.xmp\0\0\0\0"; /* with the 0 at its end 22 bytes */
+    if (chunk->size < sizeof head || memcmp(chunk->data, head, sizeof head) != 0)
+        return true;
+    return keep(job, CLI_XMP, chunk->data + sizeof head, chunk->size - sizeof head);
+}
+
+/* All chunks that libpng does not read itself; 1 says that they need no further attention. */
+static int on_chunk(png_structp png, png_unknown_chunkp chunk)
+{
+    png_job *job = png_get_user_chunk_ptr(png);
+    bool done = true;
+    if (memcmp(chunk->name, "iTXt", 4) == 0)
+        done = take_xmp(job, chunk);
+    else if (memcmp(chunk->name, "eXIf", 4) == 0)
+        done = keep(job, CLI_EXIF, chunk->data, chunk->size);
+    job->reported = job->reported || !done;
+    return done ? 1 : -1;
+}
+
+#endif
+
+/* libpng would decompress and keep thousands of texts of megabytes, of which one or two are used. */
+static void take_texts(png_job *job)
 {
 #ifdef PNG_HANDLE_AS_UNKNOWN_SUPPORTED
     static const png_byte names[] = "tEXt\0zTXt\0iTXt\0sPLT\0hIST\0eXIf\0pCAL\0sCAL";
-    png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, names, sizeof names / 5);
-#else
-    (void)png;
+    png_set_keep_unknown_chunks(job->png, PNG_HANDLE_CHUNK_NEVER, names, sizeof names / 5);
+#endif
+#ifdef PNG_READ_USER_CHUNKS_SUPPORTED
+    png_set_read_user_chunk_fn(job->png, job, on_chunk);
+    png_set_chunk_malloc_max(job->png, CLI_MOST_METADATA + 1024);
 #endif
 }
+
+/* ---- Opening ------------------------------------------------------------------------------------------------- */
 
 static bool start(png_job *job)
 {
@@ -155,10 +197,13 @@ static bool start(png_job *job)
         return false;
     png_set_read_fn(job->png, job, on_read);
     png_set_user_limits(job->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
-    leave_out_texts(job->png);
+    take_texts(job);
     png_read_info(job->png, job->info);
     if (!describe(job))
         return false;
+    job->reader->picture.metadata = job->metadata;
+    job->metadata = (cli_metadata){0};
+    job->described = true;
     set_transforms(job->png, job->info);
     job->interlaced = png_set_interlace_handling(job->png) > 1;
     png_read_update_info(job->png, job->info);
@@ -186,6 +231,7 @@ static void close_png(cli_reader *reader)
     if (!job)
         return;
     png_destroy_read_struct(&job->png, &job->info, NULL);
+    cli_metadata_free(&job->metadata);
     free(job->whole);
     free(job);
 }
@@ -237,7 +283,7 @@ static bool read_png(cli_reader *reader)
     else if (!read_held(job, reader->picture.planes->data, rows))
         return false;
     if (cli_reader_at_end(reader))
-        png_read_end(job->png, NULL);
+        png_read_end(job->png, job->info); /* with the info: else libpng skips what follows the samples */
     return true;
 }
 

@@ -9,6 +9,7 @@
 typedef struct png_job {
     cli_output *output;
     const cli_view *view;
+    const cli_metadata *metadata; /* or NULL */
     bool quiet;
     png_structp png;
     png_infop info;
@@ -82,6 +83,26 @@ static void write_density(png_job *job)
         png_set_pHYs(job->png, job->info, (png_uint_32)x, (png_uint_32)y, PNG_RESOLUTION_METER);
 }
 
+/* Exif and XMP as chunks before the samples. Readers expect XMP uncompressed and under this keyword. The rest has no
+ * place in PNG. */
+static void write_metadata(png_job *job)
+{
+    static const char head[] = "XML:com.adobe.xmp\0\0\0\0"; /* not compressed; no language, no translated keyword */
+    const cli_blob *exif = &job->metadata->blobs[CLI_EXIF], *xmp = &job->metadata->blobs[CLI_XMP];
+    if (exif->data)
+        png_write_chunk(job->png, (png_const_bytep) "eXIf", exif->data, exif->bytes);
+    if (xmp->data) {
+        png_write_chunk_start(job->png, (png_const_bytep) "iTXt", (png_uint_32)(sizeof head + xmp->bytes));
+        png_write_chunk_data(job->png, (png_const_bytep)head, sizeof head);
+        png_write_chunk_data(job->png, xmp->data, xmp->bytes);
+        png_write_chunk_end(job->png);
+    }
+    for (int kind = CLI_IPTC; kind <= CLI_GEO; kind++)
+        if (job->metadata->blobs[kind].data && !job->quiet)
+            cli_warning(job->output->name, "%s has no place in PNG and is left out; tif can hold it",
+                        cli_metadata_names[kind]);
+}
+
 static void write_header(png_job *job)
 {
     const cli_view *view = job->view;
@@ -92,6 +113,8 @@ static void write_header(png_job *job)
     write_profile(job);
     write_density(job);
     png_write_info(job->png, job->info);
+    if (job->metadata)
+        write_metadata(job);
     png_set_packing(job->png); /* rows have a byte a sample below 8 bits as well */
 }
 
@@ -112,7 +135,10 @@ static bool open_png(cli_writer *writer)
     writer->state = job;
     if (!job)
         return cli_error(writer->name, "out of memory");
-    *job = (png_job){&writer->output, writer->view, writer->options.quiet, NULL, NULL};
+    *job = (png_job){.output = &writer->output,
+                     .view = writer->view,
+                     .metadata = writer->options.metadata,
+                     .quiet = writer->options.quiet};
     job->png = png_create_write_struct(PNG_LIBPNG_VER_STRING, job, on_error, on_warning);
     job->info = job->png ? png_create_info_struct(job->png) : NULL;
     return job->info ? start(job) : cli_error(writer->name, "out of memory");

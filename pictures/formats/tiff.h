@@ -42,4 +42,11 @@ typedef struct cli_tiff_layout {
 /* Reads the tags of the first page into the layout and reader->picture. */
 bool cli_tiff_describe(cli_reader *reader, TIFF *tiff, cli_tiff_layout *layout);
 
+/* Reads XMP, IPTC and Exif of the page into reader->picture; what is damaged is left out, with a warning. False only
+ * for want of memory. */
+bool cli_tiff_take_metadata(cli_reader *reader, TIFF *tiff);
+
+/* Writes those of the writer's options; what cannot be written is left out, with a warning. `big`: to a BigTIFF. */
+void cli_tiff_put_metadata(cli_writer *writer, cli_tiff_io *io, bool big);
+
 #endif

@@ -95,7 +95,7 @@ static bool open_tiff(cli_reader *reader)
     job->io.message[0] = 0;
     if (reader->page > 1 && !TIFFSetDirectory(job->io.tiff, (tdir_t)(reader->page - 1)))
         return cli_tiff_fail(&job->io, reader->name, "there is no such page");
-    if (!cli_tiff_describe(reader, job->io.tiff, &job->layout))
+    if (!cli_tiff_describe(reader, job->io.tiff, &job->layout) || !cli_tiff_take_metadata(reader, job->io.tiff))
         return false;
     reader->layout = job->layout.separate || in_units(&job->layout) ? CLI_PLANAR : CLI_INTERLEAVED;
     if (job->layout.separate || job->layout.tiled || in_units(&job->layout))

@@ -32,6 +32,8 @@ static bool needs_big(const cli_writer *writer)
     if (writer->options.compression != CLI_COMPRESSION_NONE)
         bytes += bytes / 2;
     bytes += (uint64_t)view->height / rows_per_strip(view) * 16 + view->image->icc_bytes + (1 << 20);
+    for (int kind = 0; writer->options.metadata && kind < CLI_NUM_METADATA; kind++)
+        bytes += writer->options.metadata->blobs[kind].bytes;
     return bytes > UINT32_MAX;
 }
 
@@ -109,7 +111,10 @@ static bool open_tiff(cli_writer *writer)
     if (!cli_tiff_open(&job->io, writer->name, needs_big(writer) ? "w8" : "w4"))
         return writer->output.error ? false : cli_tiff_fail(&job->io, writer->name, "libtiff cannot start");
     set_tags(job->io.tiff, writer);
-    return !job->io.message[0] || cli_tiff_fail(&job->io, writer->name, "");
+    if (job->io.message[0])
+        return cli_tiff_fail(&job->io, writer->name, "");
+    cli_tiff_put_metadata(writer, &job->io, needs_big(writer));
+    return true;
 }
 
 /* Rows have a byte a sample, or two, high byte first. libtiff expects 16 bits in native order, and other depths as

@@ -103,8 +103,10 @@ bool cli_interrupted(void)
 void cli_interrupt_end(void)
 {
     const int number = atomic_load(&caught);
-    for (; number; sched_yield())
+    while (number) {
         end_unless_held(number);
+        sched_yield();
+    }
 }
 
 /* Releasing raises a postponed signal again. */

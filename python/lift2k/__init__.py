@@ -14,6 +14,7 @@ from ._encoder import Encoder, encode, encode_many, write
 from ._file import Box, Component, Header, Image, Tile, open
 from ._native import ffi as _ffi
 from ._native import lib as _lib
+from ._ranges import Ranges
 from ._transform import Subband, Transform
 from .errors import Error, Lift2kWarning
 
@@ -28,6 +29,6 @@ def backend_usable(backend: str) -> tuple[bool, str]:
 
 
 __all__ = [
-    "Box", "Component", "Decoder", "Encoder", "Error", "Header", "Image", "Lift2kWarning", "Subband", "Tile", "Transform",
-    "backend_usable", "decode", "decode_many", "encode", "encode_many", "errors", "open", "options", "write",
+    "Box", "Component", "Decoder", "Encoder", "Error", "Header", "Image", "Lift2kWarning", "Ranges", "Subband", "Tile",
+    "Transform", "backend_usable", "decode", "decode_many", "encode", "encode_many", "errors", "open", "options", "write",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
+from uuid import UUID
 
 import numpy as np
 
@@ -169,7 +170,7 @@ class Description:
 
     def __init__(self, planes: Sequence[Plane], *, precision: Any = None, colour: str | None = None, channels: Any = None,
                  icc: bytes | None = None, density: tuple[float, float] = (0, 0), origin: tuple[int, int] = (0, 0),
-                 subsampling: Any = (1, 1)) -> None:
+                 subsampling: Any = (1, 1), **metadata: Any) -> None:
         count = len(planes)
         steps = [subsampling] * count if isinstance(subsampling[0], int) else _each(subsampling, count, "subsampling")
         bits = _each(precision, count, "precision")
@@ -189,7 +190,24 @@ class Description:
         if icc:
             self.icc = ffi.from_buffer("uint8_t[]", icc)
             image.icc, image.icc_bytes = self.icc, len(icc)
+        self._set_boxes(**metadata)
         self._check_sizes(planes)
+
+    def _set_boxes(self, *, xmp: Any = None, exif: Any = None, iptc: Any = None, xml: Any = (), uuid: Any = None) -> None:
+        documents = [xml] if isinstance(xml, (bytes, str)) else list(xml or ())
+        listed = [(lib.L2K_CONTENT_XMP, xmp), (lib.L2K_CONTENT_EXIF, exif), (lib.L2K_CONTENT_IPTC, iptc)]
+        boxes: list[tuple[int, Any, bytes]] = [(kind, data, b"") for kind, data in listed if data is not None]
+        boxes += [(lib.L2K_CONTENT_XML, document, b"") for document in documents]
+        boxes += [(lib.L2K_CONTENT_UUID, data, UUID(str(name)).bytes) for name, data in (uuid or {}).items()]
+        if not boxes:
+            return
+        self.boxes = ffi.new("l2k_box_data[]", len(boxes))
+        self.box_bytes = [data.encode() if isinstance(data, str) else bytes(memoryview(data)) for _, data, _ in boxes]
+        self.box_memory = [ffi.from_buffer("uint8_t[]", data) for data in self.box_bytes]
+        for box, (kind, _, name), memory in zip(self.boxes, boxes, self.box_memory):
+            box.content, box.data, box.bytes = kind, memory, len(memory)
+            ffi.memmove(box.uuid, name, len(name))
+        self.image.boxes, self.image.num_boxes = self.boxes, len(boxes)
 
     def _set_channels(self, count: int, channels: Any) -> None:
         if channels is None:

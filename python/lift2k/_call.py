@@ -38,18 +38,18 @@ class Listener:
         self.failure: BaseException | None = None
 
 
-def _remember(kind: Any, failure: BaseException, traceback: Any) -> None:
+def remember(kind: Any, failure: BaseException, traceback: Any) -> None:
     if traceback is None:  # cffi could not convert what the function returned
         return
     ffi.from_handle(traceback.tb_frame.f_locals["user"]).failure = failure
 
 
-@ffi.def_extern(onerror=_remember)
+@ffi.def_extern(onerror=remember)
 def l2k_py_message(user: Any, severity: int, text: Any) -> None:
     ffi.from_handle(user).messages.append((severity, ffi.string(text).decode(errors="replace")))
 
 
-@ffi.def_extern(error=False, onerror=_remember)
+@ffi.def_extern(error=False, onerror=remember)
 def l2k_py_progress(user: Any, done: float) -> bool:
     # Also the place where Python notices Ctrl-C during a long call.
     progress = ffi.from_handle(user).progress

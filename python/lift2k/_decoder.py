@@ -9,10 +9,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Unpack
 
 
-from . import _arrays, _call, _encoder, errors, options
+from . import _arrays, _call, _encoder, _ranges, errors, options
 from ._native import ffi, lib
 
-Source = bytes | bytearray | memoryview | mmap.mmap | str | os.PathLike[str]
+Memory = bytes | bytearray | memoryview | mmap.mmap | str | os.PathLike[str]
+Source = Memory | _ranges.Ranges | _ranges.File
 Region = tuple[int, int, int, int]
 Components = int | Sequence[int] | None
 
@@ -29,6 +30,15 @@ def contents(source: Any) -> Any:
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
+def opened(source: Any) -> Any:
+    """The same, or an object that reads parts of a file."""
+    if isinstance(source, (str, os.PathLike, _ranges.Ranges)) or _ranges.is_memory(source):
+        return contents(source)
+    if not (hasattr(source, "read") and hasattr(source, "seek")):
+        raise TypeError(f"a {type(source).__name__} is neither bytes nor the name of a file, and has no read() and seek()")
+    return _ranges.of_file(source)
+
+
 class Decoder(_call.Native):
     """A decoder with its options, which keeps memory and threads for the next file. For one thread at a time."""
 
@@ -40,16 +50,54 @@ class Decoder(_call.Native):
         self.progress, self.incomplete = progress, incomplete
         self.has_memory, self.has_component = "memory" in coding, "component" in coding
         self.has_device = "device" in coding or "devices" in coding
-        options.set_all(self, {**coding, "timings": timings})
         self._bytes: Any = None
+        self._ranges: _ranges.Ranges | None = None
+        options.set_all(self, {**coding, "timings": timings})
 
     def open(self, source: Source) -> None:
         """Reads the headers of a file."""
-        data = ffi.from_buffer(contents(source))
-        # Until then the decoder may look at the bytes of the file before.
+        data = opened(source)
+        # Until the end of the call the decoder may look at the bytes of the file before.
         with _call.reporting(self.listener, None, ""):
-            self.call(lib.l2k_decoder_open_memory, data, len(data))
-        self._bytes = data
+            if isinstance(data, _ranges.Ranges):
+                self._open_ranges(data)
+            else:
+                data = ffi.from_buffer(data)
+                self.call(lib.l2k_decoder_open_memory, data, len(data))
+                self._bytes, self._ranges = data, None
+
+    def _open_ranges(self, ranges: _ranges.Ranges) -> None:
+        handle = ffi.new_handle(ranges)
+        file = ffi.new("l2k_file *", {"bytes": ranges.size, "read_at": lib.l2k_py_read_at, "user": handle})
+        before, self._ranges = self._ranges, ranges
+        try:
+            self.call(lib.l2k_decoder_open_file, file)
+        except BaseException:
+            self._ranges = before
+            raise
+        self._bytes = handle
+
+    def open_again(self, other: Decoder) -> None:
+        """Opens what another decoder has open, which is not at work now, with the places of packets that it has found."""
+        with _call.reporting(self.listener, None, ""):
+            self.call(lib.l2k_decoder_open_again, other.pointer)
+        self._bytes, self._ranges = other._bytes, other._ranges
+
+    def call(self, function: Any, *arguments: Any) -> None:
+        try:
+            super().call(function, *arguments)
+        except errors.StreamError:
+            failure = self._ranges.take_failure() if self._ranges else None
+            if failure is None:
+                raise
+            raise failure from None
+
+    @property
+    def read_count(self) -> tuple[int, int]:
+        """How many bytes of a file that is read in parts this decoder has taken, in how many calls; 0 of others."""
+        counts = ffi.new("uint64_t[2]")
+        lib.l2k_decoder_read_count(self.pointer, counts, counts + 1)
+        return counts[0], counts[1]
 
     def info(self) -> Any:
         """l2k_info of the open file."""
@@ -123,7 +171,7 @@ class Decoder(_call.Native):
             raise ValueError("component and components exclude each other")
         return self._chosen([components] if isinstance(components, int) else list(components), out, stream)
 
-    def decode_many(self, sources: Iterable[Source], *, region: Region | None = None, out: Any = None, stream: Any = None,
+    def decode_many(self, sources: Iterable[Memory], *, region: Region | None = None, out: Any = None, stream: Any = None,
                     return_exceptions: bool = False) -> list[Any]:
         """Decodes several files, several at once. `out`: a list of arrays, or a function as for decode()."""
         data = [ffi.from_buffer(contents(source)) for source in sources]
@@ -196,6 +244,7 @@ def decode(source: Source, *, region: Region | None = None, components: Componen
     region: (x0, y0, x1, y1) on the reference grid, clipped to the image area. reduce=1 halves width and height, and so on.
     components: a number or several: those channels of the image. (The option `component` is one of the codestream, before
     the inverse component transform.)
+    source: a file object, or lift2k.Ranges, is read where it is needed; it must stay open.
     out: an array of the right shape, of any strides, or a list of planes; or a function of shape and dtype that makes it,
     such as cupy.empty. An array on a CUDA device is written there, after what is in `stream`.
     incomplete: what can be decoded of a truncated or damaged file is returned, with a warning, in place of IncompleteError.
@@ -208,7 +257,7 @@ def decode(source: Source, *, region: Region | None = None, components: Componen
     return result
 
 
-def decode_many(sources: Iterable[Source], *, region: Region | None = None, out: Any = None, incomplete: bool = False,
+def decode_many(sources: Iterable[Memory], *, region: Region | None = None, out: Any = None, incomplete: bool = False,
                 stream: Any = None, progress: _call.Progress = None, timings: dict[str, float] | None = None,
                 return_exceptions: bool = False, **coding: Unpack[options.DecoderOptions]) -> list[Any]:
     """Decodes several files, several at once, each as decode() does. With return_exceptions, what fails has its exception

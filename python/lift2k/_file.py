@@ -7,10 +7,11 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Unpack
+from uuid import UUID
 
 import numpy as np
 
-from . import _arrays, _decoder, errors, options
+from . import _arrays, _decoder, _ranges, errors, options
 from ._native import ffi, lib
 
 
@@ -30,12 +31,14 @@ class Component:
 
 @dataclass(frozen=True)
 class Box:
-    """A box at the top level (depth 0), inside jp2h (1) or inside its resolution box (2)."""
+    """A box at the top level (depth 0), inside jp2h, an association or a UUID info box there (1), and so on."""
 
     type: str
     depth: int
     offset: int
     bytes: int
+    content: str = "other"  # "xmp", "exif", "iptc", "geotiff", "uuid", "xml", "label" or "other"
+    uuid: UUID | None = None  # of a UUID box
 
 
 @dataclass(frozen=True)
@@ -118,7 +121,7 @@ def _header(info: Any) -> Header:
 
 class Image:
     """An open file as an array: shape, dtype, and slices that decode what they name, img[y0:y1, x0:x1]. `level(n)` is the
-    same picture of 1 / 2^n of its width and height. May be used from several threads, and pickled if it has a name."""
+    same picture of 1 / 2^n of its width and height. May be used from several threads, and pickled if its source can be."""
 
     def __init__(self, source: _decoder.Source, *, incomplete: bool = False,
                  **coding: Unpack[options.DecoderOptions]) -> None:
@@ -126,7 +129,7 @@ class Image:
 
     def _setup(self, source: Any, coding: dict[str, Any], incomplete: bool) -> None:
         self._source, self._coding, self._incomplete = source, coding, incomplete
-        self._data = _decoder.contents(source)
+        self._data = _decoder.opened(source)
         self._threads = threading.local()
         decoder = self._mine()
         self.header = _header(decoder.info())
@@ -240,6 +243,34 @@ class Image:
         tile = self.tiles[index]
         return self.read(region=(tile.x0, tile.y0, tile.x1, tile.y1))
 
+    def read_box(self, box: Box) -> bytes:
+        """What a box of `boxes` holds: without its header, of a UUID box without the ID."""
+        data = _box_data(self._mine(), self.boxes.index(box))
+        return bytes(ffi.buffer(data.data, data.bytes)) if data.bytes else b""
+
+    def _first(self, content: str) -> bytes | None:
+        return next((self.read_box(box) for box in self.boxes if box.content == content and box.depth == 0), None)
+
+    @property
+    def xmp(self) -> bytes | None:
+        """The XMP packet, if there is one, as encode() takes it; and the same of the next ones."""
+        return self._first("xmp")
+
+    @property
+    def exif(self) -> bytes | None:
+        """Exif: a TIFF stream."""
+        return self._first("exif")
+
+    @property
+    def iptc(self) -> bytes | None:
+        """IPTC's IIM records."""
+        return self._first("iptc")
+
+    @property
+    def xml(self) -> list[bytes]:
+        """All XML documents, those of associations (GMLJP2) included."""
+        return [self.read_box(box) for box in self.boxes if box.content == "xml"]
+
     def coefficients(self, tile: int = 0) -> list[dict[str, Any]]:
         """For each component of a tile, its subbands by name ("LL5", "HL5", ... "HH1") as arrays of int32: 5/3 the
         coefficients, 9/7 the quantiser's indices with their signs. Copies: the library keeps them only for a moment."""
@@ -253,6 +284,12 @@ class Image:
                 failure.array = found
                 raise
         return found
+
+    @property
+    def read_count(self) -> tuple[int, int]:
+        """How many bytes have been read, in how many calls, of a file object or lift2k.Ranges: by this and all its levels,
+        on all threads. 0 of others."""
+        return (self._data.bytes_read, self._data.calls) if isinstance(self._data, _ranges.Ranges) else (0, 0)
 
     def close(self) -> None:
         """Gives the file's memory back, also that of views made by level() once they are gone."""
@@ -278,8 +315,20 @@ def _reopen(source: Any, coding: dict[str, Any], incomplete: bool) -> Image:
 def _boxes(decoder: _decoder.Decoder) -> Any:
     box, index = ffi.new("l2k_box *"), 0
     while lib.l2k_decoder_box(decoder.pointer, index, box) == lib.L2K_OK:
-        yield Box(ffi.string(box.type).decode("latin-1"), box.depth, box.offset, box.bytes)
+        kind, name = ffi.string(box.type).decode("latin-1"), None
+        content = {"xml ": "xml", "lbl ": "label"}.get(kind, "other")
+        if kind == "uuid":  # the others say it by their type, and need not be read for it
+            data = _box_data(decoder, index)
+            content = options.name_of("l2k_content", data.content)
+            name = UUID(bytes=bytes(data.uuid)) if content != "other" else None
+        yield Box(kind, box.depth, box.offset, box.bytes, content, name)
         index += 1
+
+
+def _box_data(decoder: _decoder.Decoder, index: int) -> Any:
+    data = ffi.new("l2k_box_data *")
+    decoder.call(lib.l2k_decoder_box_data, index, data)
+    return data
 
 
 def _complete(key: Any, ndim: int) -> list[Any]:
@@ -341,5 +390,6 @@ class _Memory:
 
 
 def open(source: _decoder.Source, *, incomplete: bool = False, **coding: Unpack[options.DecoderOptions]) -> Image:
-    """Opens a file, by name (it is mapped: only what is needed is read) or in memory, and reads its headers."""
+    """Opens a file and reads its headers. Of one that is named (it is mapped), a file object or lift2k.Ranges, only what is
+    needed is read."""
     return Image(source, incomplete=incomplete, **coding)

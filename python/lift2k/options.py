@@ -5,6 +5,7 @@ which there are; a value is a number, or, where it comes from an enum of its own
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from uuid import UUID
 from typing import Any, Literal, TypedDict
 
 from . import _call
@@ -12,6 +13,7 @@ from ._native import ffi, lib
 
 Backend = Literal["auto", "cpu", "cuda"] | int
 Cpu = Literal["auto", "c", "avx2", "avx512", "neon"] | int
+Wavelet = Literal["5/3", "9/7", "haar", "1-3", "dd-9-7", "dd-13-7", "daubechies-int", "fidelity", "w4"] | int
 Style = Literal["bypass", "reset", "termall", "vsc", "pterm", "segsym", "ht"]
 Colour = Literal["unknown", "gray", "srgb", "sycc", "cmyk", "icc", "esycc", "cielab"]
 Channel = Literal["colour", "opacity", "premultiplied_opacity", "unspecified"]
@@ -32,7 +34,7 @@ class EncoderOptions(TypedDict, total=False):
     """Options of the library's encoder but for `timings`, and what its functions set."""
 
     format: Literal["jp2", "codestream"] | int
-    wavelet: Literal["5/3", "9/7"] | int
+    wavelet: Wavelet
     levels: int
     tile_width: int
     tile_height: int
@@ -82,6 +84,11 @@ class ImageOptions(TypedDict, total=False):
     colour: Colour  # gray for 1 or 2 components, srgb for 3 or 4
     channels: Sequence[Channel]  # of each component; the last of 2 or 4 is opacity
     icc: bytes
+    xmp: bytes | str  # an XMP packet
+    exif: bytes  # a TIFF stream
+    iptc: bytes  # IIM records
+    xml: bytes | str | Sequence[bytes | str]  # XML documents
+    uuid: Mapping[UUID | str, bytes]  # UUID boxes: ID and content
     density: tuple[float, float]  # pixels per metre, across and down
     origin: tuple[int, int]  # x and y of the image area on the reference grid
     subsampling: Sequence[tuple[int, int]]  # of each component, across and down
@@ -118,7 +125,7 @@ class TransformOptions(TypedDict, total=False):
     """Options of the library's transform."""
 
     direction: Literal["forward", "inverse"] | int
-    wavelet: Literal["5/3", "9/7"] | int
+    wavelet: Wavelet
     levels: int
     reduce: int
     component_transform: bool
@@ -147,14 +154,16 @@ def names(enum: str) -> dict[str, int]:
 def name_of(enum: str, value: int) -> str:
     for name, number in names(enum).items():
         if number == value:
-            return name.upper() if enum == "l2k_progression" else name.replace("5_3", "5/3").replace("9_7", "9/7")
+            if enum == "l2k_wavelet":
+                return {"5_3": "5/3", "9_7": "9/7"}.get(name, name.replace("_", "-"))
+            return name.upper() if enum == "l2k_progression" else name
     return str(value)
 
 
 def value_of(enum: str, name: str) -> int:
     known = names(enum)
     try:
-        return known[name.lower().replace("/", "_")]
+        return known[name.lower().replace("/", "_").replace("-", "_")]
     except KeyError:
         there_are = ", ".join(name_of(enum, value) for value in known.values())
         raise ValueError(f"{name!r} is not one of: {there_are}") from None

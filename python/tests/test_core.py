@@ -8,6 +8,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import uuid
 from pathlib import Path
 
 import numpy as np
@@ -162,6 +163,31 @@ def test_images(random):
     assert lift2k.open(lift2k.encode(luma, icc=b"profile" * 99, colour="icc")).header.icc[:7] == b"prof" b"ile"
     assert lift2k.open(lift2k.encode(luma > 99)).header.components[0].precision == 1
     assert lift2k.open(lift2k.encode(picture(random, (9, 9, 7)))).shape == (9, 9, 7)
+
+
+def test_metadata(random, tmp_path):
+    a = picture(random, (30, 40, 3))
+    name = uuid.UUID("00112233-4455-6677-8899-aabbccddeeff")
+    metadata = dict(xmp="<x:xmpmeta>\u00e4</x:xmpmeta>", exif=b"II*\0\10\0\0\0\0\0", iptc=b"\x1c\2\5\0\1a",
+                    xml=["<a/>", b"<b/>"], uuid={name: b"own\0bytes", str(uuid.UUID(int=7)): b""})
+    data = lift2k.encode(a, **metadata)
+    img = lift2k.open(data)
+    assert np.array_equal(img[...], a)
+    assert (img.xmp, img.exif, img.iptc) == (metadata["xmp"].encode(), metadata["exif"], metadata["iptc"])
+    assert img.xml == [b"<a/>", b"<b/>"]
+    own = [box for box in img.boxes if box.content == "uuid"]
+    assert [box.uuid for box in own] == [name, uuid.UUID(int=7)] and [img.read_box(box) for box in own] == [b"own\0bytes", b""]
+    assert img.read_box(img.boxes[-1])[:2] == b"\xff\x4f" and img.boxes[-1].content == "other"
+    assert pickle.loads(pickle.dumps(img.boxes)) == img.boxes
+    plain = lift2k.open(lift2k.encode(a))
+    assert (plain.xmp, plain.exif, plain.iptc, plain.xml) == (None, None, None, [])
+    assert lift2k.open(lift2k.encode_many([a, a], xml="<c/>")[1]).xml == [b"<c/>"]
+    file = tmp_path / "rows.jp2"
+    lift2k.write(file, a, by_rows=True, xml=b"<d/>")
+    assert lift2k.open(file).xml == [b"<d/>"]
+    for wrong in (dict(xmp=5), dict(xml=[5]), dict(uuid={name: "text", "short": b""}), dict(label="x")):
+        with pytest.raises((TypeError, ValueError)):
+            lift2k.encode(a, **wrong)
 
 
 def test_wrong_arguments(random):

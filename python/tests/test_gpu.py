@@ -48,3 +48,10 @@ def test_device_arrays(random, arrays, style):
         assert many == [expected] * 5
         for b in lift2k.decode_many(many, out=empty):
             assert np.array_equal(to_host(b), a)
+
+
+def test_jax_arrays(random):
+    """JAX arrays cannot be written to, so that they are only taken."""
+    jax = pytest.importorskip("jax")
+    a = picture(random, (123, 211, 3))
+    assert lift2k.encode(jax.device_put(a, jax.devices("gpu")[0])) == lift2k.encode(a)

@@ -134,7 +134,7 @@ check "rate is met" test "$(stat -c %s i.jp2)" -le $((63 * 51 * 3 / 10))
 rm -f r.ppm l.jp2 l?.ppm i.jp2
 refuses "too large a reduction" x.ppm "resolution" decode small.jp2 x.ppm --reduce 4
 refuses "a region outside the image" x.ppm "region" decode small.jp2 x.ppm --region 63,0,70,9
-refuses "a component that does not exist" x.ppm "component" decode small.jp2 x.ppm --component 3
+refuses "a component that does not exist" x.ppm "there is no component 3, only 0 to 2" decode small.jp2 x.ppm --component 3
 
 # ---- Impossible options ----
 
@@ -232,7 +232,10 @@ refuses "info of a missing file" "" "missing.jp2" info missing.jp2
 if "$lift2k" info --devices | grep -q '^cuda *usable'; then
     same "--backend cuda" rgb.ppm ppm --backend cuda
 else
-    refuses "encode without a GPU" x.jp2 "cuda" encode rgb.ppm x.jp2 --backend cuda
+    why=$("$lift2k" info --devices | sed -n 's/^cuda *not usable: //p')
+    refuses "encode without a GPU" x.jp2 "$why" encode rgb.ppm x.jp2 --backend cuda
+    refuses "volume without a GPU" x "$why" volume rgb.ppm x --backend cuda
+    refuses "devices without a GPU" x.jp2 "$why" encode rgb.ppm x.jp2 --devices 0
     refuses "decode without a GPU" x.ppm "cuda" decode small.jp2 x.ppm --backend cuda
     runs "auto without a GPU" encode rgb.ppm auto.jp2 --levels 3 --backend auto --gpu-min-samples 0
     check "auto without a GPU gives no message" test "$(wc -l <err.log)" -eq 1

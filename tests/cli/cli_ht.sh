@@ -96,7 +96,7 @@ reaches() { # reaches NAME FILE PICTURE DB
 
 while read -r name raw; do
     for ratio in 3 8 25; do
-        runs "$name $ratio" encode "$data/$name.png" r.jph --ht -I --rate $ratio --quiet --verify
+        runs "$name $ratio" encode "$data/$name.png" r.jph --ht -I --rate $ratio --quiet --verify --no-metadata
         fits "$name" r.jph "$raw" $ratio
         opj_reads "$name $ratio" r.jph
     done

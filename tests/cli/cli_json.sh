@@ -40,7 +40,7 @@ says "code-blocks" info.json 'j["code_blocks"] == {"width": 64, "height": 64, "s
 says "precincts" info.json 'len(j["precincts"]) == 6 and j["precincts"][5] == {"width": 128, "height": 64}'
 says "comment" info.json 'j["comment"].startswith("Created by lift2k")'
 says "boxes" info.json '[(b["type"], b["depth"]) for b in j["boxes"]] == [("jP  ", 0), ("ftyp", 0), ("jp2h", 0),
-("ihdr", 1), ("colr", 1), ("res ", 1), ("resc", 2), ("jp2c", 0)]'
+("ihdr", 1), ("colr", 1), ("res ", 1), ("resc", 2), ("uuid", 0), ("jp2c", 0)]'
 says "the last box ends with the file" info.json "j['boxes'][-1]['offset'] + j['boxes'][-1]['bytes'] == \
 $(stat -c %s colour.jp2) and j['codestream_bytes'] + 8 == j['boxes'][-1]['bytes']"
 
@@ -72,7 +72,7 @@ says "CUDA devices" info.json 'all(isinstance(d["number"], int) and d["memory"] 
 says "no CUDA device without the backend" info.json 'j["backends"][1]["usable"] or not any(d["usable"] for d in j["devices"])'
 check "the help has every key" sh -c "'$lift2k' info --json colour.jp2 | sed -n 's/^  \"\\([a-z_0-9]*\\)\":.*/\\1/p' |
     { count=0; while read -r key; do '$lift2k' info --help | grep -qw \"\$key\" || exit 1; count=\$((count + 1)); done
-    test \$count -eq 28; }"
+    test \$count -eq 29; }"
 
 refuses "not JPEG 2000" "" "camera.png" info --json "$data/camera.png"
 refuses "a missing file" "" "missing.jp2" info --json missing.jp2

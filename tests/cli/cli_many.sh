@@ -38,6 +38,7 @@ mkdir photos/more.png
 
 gives "a folder" 0 encode photos --out-dir coded
 says "a folder: others" '^lift2k: photos: 1 file left out: .*\.png .*\.pgx$'
+says "a folder: a folder in it" '^lift2k: photos: 1 folder in it left out: name it as well'
 says "a folder: one of them" '^photos/coffee.png 600x400x3 8 bit, 720\.0 kB -> coded/coffee.jp2 [0-9.]+ kB, ratio [0-9.]+$'
 says "a folder: sum" '^4 files: 4 done; pictures [0-9.]+ MB, JPEG 2000 [0-9.]+ kB, ratio [0-9.]+; [0-9.]+ s$'
 check "a folder: names" test "$(cd coded && echo *)" = "camera.jp2 chelsea.jp2 coffee.jp2 part.jp2"

@@ -250,7 +250,7 @@ cannot "level 0" 2 "--level 0: not a whole number from 1" camera.jp2 none.pgm --
 cannot "band and level" 2 "--band and --level exclude" camera.jp2 none.pgm --band HL1 --level 1
 cannot "band and reduce" 2 "--reduce: has no use with --band" camera.jp2 none.pgm --band HL1 --reduce 1
 cannot "reduced too far" 1 "--reduce" camera.pgm none.pgm --reduce 6
-cannot "reduced too far" 1 "camera.jp2: 6 resolutions cannot be left out" camera.jp2 none.pgm --reduce 6
+cannot "reduced too far" 1 "camera.jp2: 6 resolutions cannot be left out: component 0 of tile 0 has 6, of which one must stay" camera.jp2 none.pgm --reduce 6
 cannot "a gain of 0" 2 "--gain 0: not a number above 0" camera.jp2 none.pgm --gain 0
 cannot "a gain below 0" 2 "--gain -3: not a number above 0" camera.jp2 none.pgm --gain -3
 cannot "two gains" 2 "--gain 1,2: not a number above 0" camera.jp2 none.pgm --gain 1,2

@@ -11,6 +11,9 @@ void corpus_save(const char *kind, const char *name, const void *data, size_t by
 /* Saves a JPEG 2000 file with a tail of options (fuzz.h), which differ from file to file, and frees it. */
 void corpus_save_stream(const char *name, memory_file file);
 
+/* The same with a tail that asks for windows of a file that is read in parts. */
+void corpus_save_windows(const char *name, memory_file file);
+
 void corpus_encoded(void);  /* files of our encoder */
 void corpus_edited(void);   /* what it does not write: packed headers, progression changes, regions of interest */
 void corpus_segments(void); /* marker segments, some invalid, and headers that announce too much */

@@ -141,6 +141,27 @@ static void make_others(void)
     FILE_OF("box-unnamed", 1, true, BOX("\x80\1\2\3", "what"), BOX("xml ", "<a/>"), BOX("uuid", "0123456789abcdef?"));
 }
 
+/* Metadata, sound and damaged, with boxes inside boxes. */
+static void make_metadata(void)
+{
+    static char deep[8 * 40];
+    for (unsigned i = 0; i < 40; i++) {
+        memcpy(deep + 8 * i, "\0\0\0\0asoc", 8);
+        deep[8 * i + 2] = (char)((sizeof deep - 8 * i) >> 8);
+        deep[8 * i + 3] = (char)(sizeof deep - 8 * i);
+    }
+    FILE_OF("metadata", 1, true, BOX("uuid", "\xbe\x7a\xcf\xcb\x97\xa9\x42\xe8\x9c\x71\x99\x94\x91\xe3\xaf\xac<x/>"),
+            BOX("uuid", "JpgTiffExif->JP2Exif\0\0II*\0\x08\0\0\0\0\0"), BOX("uuid", "JpgTiffExif->JP2Exif"),
+            BOX("xml ", "<?xml version='1.0'?><a/>"), BOX("uuid", "JpgTiffExif->JP2"), BOX("uuid", "short"));
+    FILE_OF("metadata-association", 1, true,
+            BOX("asoc", "\0\0\0\x10lbl gml.data\0\0\0\x1e"
+                        "asoc\0\0\0\x0elbl a.root\0\0\0\x08xml "),
+            BOX("uinf", "\0\0\0\x12ulst\0\0\0\0\0\0\0\0\0\0\0\0\0\x0curl \0\0\0\0"));
+    FILE_OF("metadata-damaged", 1, true, BOX("asoc", "\0\0\0\x20lbl "), BOX("asoc", "\0\0\0\1lbl \xff\xff\xff\xff"),
+            BOX("asoc", "\0\0\0\0asoc\0\0\0\0asoc\0\0\0\7asoc"), BOX("uinf", "\0\0"));
+    make_file("metadata-deep", 1, (const box_bytes[]){{"asoc", deep, sizeof deep}}, 1, true);
+}
+
 /* Box lengths in all forms: LBox 0, XLBox, and data after the codestream. */
 static void make_lengths(void)
 {
@@ -181,5 +202,6 @@ void corpus_boxes(void)
     make_colours();
     make_reversed_channels();
     make_others();
+    make_metadata();
     make_lengths();
 }

@@ -1,6 +1,8 @@
 /* Seed corpus: codestreams that our encoder does not write, edited from those that it does. */
 #include "corpus.h"
 
+#include "stream_lengths.h"
+
 /* ---- Packets and tile-parts ---------------------------------------------------------------------------------- */
 
 static void make_arrangements(void)
@@ -54,6 +56,30 @@ static void make_lengths(void)
                 file.data[at + 5 + i % 14] ^= (uint8_t)(1u << i % 8);
         snprintf(name, sizeof name, "lengths-%02u", i);
         corpus_save_stream(name, file);
+        picture_free(&p);
+    }
+}
+
+/* Tile-part lengths of several tiles, and PLM, right or with bits changed, for files that are read in parts. */
+static void make_part_lengths(void)
+{
+    for (unsigned i = 0; i < 32; i++) {
+        char name[64];
+        picture p;
+        picture_make(&p, 100, 90, 1);
+        l2k_encoder *encoder = new_encoder(2);
+        l2k_encoder_set(encoder, L2K_ENCODER_TILE_WIDTH, 40);
+        l2k_encoder_set(encoder, L2K_ENCODER_TLM, i % 2 == 0);
+        l2k_encoder_set(encoder, L2K_ENCODER_PLT, 1);
+        l2k_encoder_set(encoder, L2K_ENCODER_SOP, i / 2 % 2);
+        l2k_encoder_set(encoder, L2K_ENCODER_TILE_PARTS, i / 4 % 2 ? L2K_TILE_PARTS_RESOLUTION : L2K_TILE_PARTS_ONE);
+        memory_file file = finish_encoder(encoder, &p);
+        if (i % 2)
+            move_lengths(&file, 1 + i / 8);
+        if (i >= 8)
+            file.data[find_segment(&file, 2, i % 2 ? 0xFF57 : 0xFF55) + 4 + i % 13] ^= (uint8_t)(1u << i % 8);
+        snprintf(name, sizeof name, "part-lengths-%02u", i);
+        corpus_save_windows(name, file);
         picture_free(&p);
     }
 }
@@ -190,6 +216,7 @@ void corpus_edited(void)
 {
     make_arrangements();
     make_lengths();
+    make_part_lengths();
     make_changes();
     make_components();
     make_derived();

@@ -58,7 +58,8 @@ static void make_sets(unsigned number, unsigned style)
 {
     static ht_sets b;
     char name[64];
-    ht_sets_make(&b, 1 + random_below(24), 1 + random_below(24), style, false);
+    const uint32_t height = 1 + random_below(24), width = 1 + random_below(24);
+    ht_sets_make(&b, width, height, style, false);
     snprintf(name, sizeof name, "ht-random-%u-%u", number, style);
     corpus_save_stream(name, ht_write(&b.stream));
     ht_sets_free(&b);
@@ -157,9 +158,8 @@ static void make_blocks(void)
     static ht_sets b;
     char name[64];
     for (unsigned i = 0; i < 40; i++) {
-        const uint32_t side = i % 8 ? 24 : 64;
-        ht_sets_make(&b, 1 + random_below(side), 1 + random_below(side), L2K_STYLE_HT | (i % 4 ? 0 : L2K_STYLE_VSC),
-                     false);
+        const uint32_t side = i % 8 ? 24 : 64, height = 1 + random_below(side), width = 1 + random_below(side);
+        ht_sets_make(&b, width, height, L2K_STYLE_HT | (i % 4 ? 0 : L2K_STYLE_VSC), false);
         const unsigned planes = b.stream.planes - b.stream.missing;
         if (ht_sets_after(&b, b.num_passes).set <= 10) {
             snprintf(name, sizeof name, "ht-%02u", i);

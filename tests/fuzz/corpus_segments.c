@@ -5,29 +5,53 @@
 static void make_segments(void)
 {
     const edit_bytes segments[] = {
-        SEGMENT(0xFF, 0x5E, 0, 5, 0, 1, 0),                       /* RGN of another style */
-        SEGMENT(0xFF, 0x5E, 0, 5, 0, 0, 37),                      /* RGN with the largest shift */
-        SEGMENT(0xFF, 0x5F, 0, 9, 0, 0, 0, 1, 2, 1, 5),           /* POC with an invalid order */
-        SEGMENT(0xFF, 0x5F, 0, 9, 2, 0, 0, 1, 2, 1, 0),           /* POC without packets */
-        SEGMENT(0xFF, 0x60, 0, 8, 0, 0, 0, 0, 9, 0),              /* PPM, truncated */
-        SEGMENT(0xFF, 0x61, 0, 3, 7, 0xFF, 0x61, 0, 3, 7),        /* PPT twice */
-        SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 1, 2, 2, 0x40, 1),        /* COC of Part 15, without CAP */
-        SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 1, 5, 4, 0, 1),           /* COC with code-blocks too large */
-        SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 32, 2, 2, 0, 1),          /* COC with levels that have no quantiser step */
-        SEGMENT(0xFF, 0x5D, 0, 4, 0, 3),                          /* QCC of an invalid style */
-        SEGMENT(0xFF, 0x5D, 0, 7, 0, 0x40, 8, 8, 8),              /* QCC with too few quantiser steps */
-        SEGMENT(0xFF, 0x50, 0, 8, 0, 2, 0, 0, 0, 0),              /* CAP */
-        SEGMENT(0xFF, 0x74, 0, 2),                                /* Part 2 */
-        SEGMENT(0xFF, 0x66, 0, 4, 1, 2),                          /* unknown */
-        SEGMENT(0xFF, 0x30),                                      /* without parameters */
-        SEGMENT(0xFF, 0x63, 0, 6, 0, 1, 0, 1),                    /* CRG */
-        SEGMENT(0xFF, 0x57, 0, 5, 0, 1, 7),                       /* PLM */
-        SEGMENT(0xFF, 0x55, 0, 10, 0, 0x50, 0, 0, 0, 0, 0, 99),   /* TLM */
-        SEGMENT(0xFF, 0x58, 0, 5, 0, 0x81, 7),                    /* PLT */
-        SEGMENT(0xFF, 0x64, 0, 9, 0, 1, 'h', 'e', 'l', 'l', 'o'), /* COM, Latin */
-        SEGMENT(0xFF, 0x64, 0, 6, 0, 0, 0xFF, 0x90),              /* COM, binary */
-        SEGMENT(0xFF, 0x52, 0, 12, 7, 4, 0, 1, 0, 1, 2, 2, 0, 1), /* COD again */
-        SEGMENT(0xFF, 0x52, 0, 12, 0, 0, 0, 0, 0, 1, 2, 2, 0, 1), /* COD without layers */
+        SEGMENT(0xFF, 0x5E, 0, 5, 0, 1, 0),                /* RGN of another style */
+        SEGMENT(0xFF, 0x5E, 0, 5, 0, 0, 37),               /* RGN with the largest shift */
+        SEGMENT(0xFF, 0x5F, 0, 9, 0, 0, 0, 1, 2, 1, 5),    /* POC with an invalid order */
+        SEGMENT(0xFF, 0x5F, 0, 9, 2, 0, 0, 1, 2, 1, 0),    /* POC without packets */
+        SEGMENT(0xFF, 0x60, 0, 8, 0, 0, 0, 0, 9, 0),       /* PPM, truncated */
+        SEGMENT(0xFF, 0x61, 0, 3, 7, 0xFF, 0x61, 0, 3, 7), /* PPT twice */
+        SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 1, 2, 2, 0x40, 1), /* COC of Part 15, without CAP */
+        SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 1, 5, 4, 0, 1),    /* COC with code-blocks too large */
+        SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 32, 2, 2, 0, 1),   /* COC with levels that have no quantiser step */
+        SEGMENT(0xFF, 0x5D, 0, 4, 0, 3),                   /* QCC of an invalid style */
+        SEGMENT(0xFF, 0x5D, 0, 7, 0, 0x40, 8, 8, 8),       /* QCC with too few quantiser steps */
+        SEGMENT(0xFF, 0x50, 0, 8, 0, 2, 0, 0, 0, 0),       /* CAP */
+        SEGMENT(0xFF, 0x79, 0, 19, 17, 2, 2, 0, 1, 0, 1, 1, 0, 1, 0, 0, 0, 0, 1, 0xFF,
+                0xFF), /* ATK: a kernel that nobody names */
+        SEGMENT(0xFF, 0x79, 0, 19, 17, 0, 2, 0, 1, 0, 1, 1, 0, 1, 0, 0, 0, 0, 1, 0xFF, 0xFF), /* ATK: index 0 */
+        SEGMENT(0xFF, 0x79, 0, 19, 17, 1, 2, 0, 1, 0, 1, 1, 0, 1, 0, 0, 0, 0, 1, 0xFF, 0xFF), /* ATK: index 1 */
+        SEGMENT(0xFF, 0x79, 0, 19, 17, 2, 2, 0, 1, 0, 1, 1, 0, 1, 0, 0, 0, 0, 1, 0xFF, 0xFF, 0xFF, 0x79, 0, 19, 17, 2,
+                2, 0, 1, 0, 1, 1, 0, 1, 0, 0, 0, 0, 1, 0xFF, 0xFF),                /* ATK: twice */
+        SEGMENT(0xFF, 0x79, 0, 5, 17, 2, 0),                                       /* ATK: no steps */
+        SEGMENT(0xFF, 0x79, 0, 10, 17, 2, 1, 0, 1, 0, 1, 0),                       /* ATK: no taps */
+        SEGMENT(0xFF, 0x79, 0, 13, 17, 2, 1, 0, 1, 0, 1, 1, 0, 1, 0),              /* ATK: too long */
+        SEGMENT(0xFF, 0x79, 0, 11, 17, 2, 1, 0, 1, 0, 1, 1, 0),                    /* ATK: too short */
+        SEGMENT(0xFF, 0x79, 0, 2),                                                 /* ATK: empty */
+        SEGMENT(0xFF, 0x79, 0, 14, 74, 2, 0, 0, 0, 0, 1, 1, 63, 0, 0, 0),          /* ATK: K 0 */
+        SEGMENT(0xFF, 0x79, 0, 14, 74, 2, 0x7F, 0x80, 0, 0, 1, 1, 63, 0, 0, 0),    /* ATK: K infinite */
+        SEGMENT(0xFF, 0x79, 0, 14, 74, 2, 0x7F, 0xC0, 0, 0, 1, 1, 63, 0, 0, 0),    /* ATK: K no number */
+        SEGMENT(0xFF, 0x79, 0, 14, 74, 2, 63, 0x80, 0, 0, 1, 1, 0x7F, 0xC0, 0, 0), /* ATK: a tap that is no number */
+        SEGMENT(0xFF, 0x79, 0, 12, 17, 2, 1, 32, 1, 0, 1, 1, 0, 1),                /* ATK: offset 32 */
+        SEGMENT(0xFF, 0x79, 0, 12, 17, 2, 1, 0xE0, 1, 0, 1, 1, 0, 1),              /* ATK: offset -32 */
+        SEGMENT(0xFF, 0x79, 0, 19, 17, 2, 2, 31, 1, 0, 1, 1, 0, 1, 31, 0, 0, 0, 1, 0xFF, 0xFF), /* ATK: support */
+        SEGMENT(0xFF, 0x79, 0, 12, 17, 2, 1, 0, 16, 0, 1, 1, 0, 1),                             /* ATK: shift */
+        SEGMENT(0xFF, 0x79, 0, 14, 90, 2, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0), /* ATK: reversible floats */
+        SEGMENT(0xFF, 0x79, 0, 12, 21, 2, 1, 0, 1, 0, 1, 1, 0, 1),       /* ATK: type 5 */
+        SEGMENT(0xFF, 0x79, 0, 12, 17, 2, 1, 0, 1, 0, 1, 33, 0, 1),      /* ATK: 33 taps */
+        SEGMENT(0xFF, 0x79, 0, 12, 17, 2, 9, 0, 1, 0, 1, 1, 0, 1),       /* ATK: 9 steps */
+        SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 1, 2, 2, 0, 2),                  /* COC with a kernel that is not there */
+        SEGMENT(0xFF, 0x74, 0, 2),                                       /* Part 2 */
+        SEGMENT(0xFF, 0x66, 0, 4, 1, 2),                                 /* unknown */
+        SEGMENT(0xFF, 0x30),                                             /* without parameters */
+        SEGMENT(0xFF, 0x63, 0, 6, 0, 1, 0, 1),                           /* CRG */
+        SEGMENT(0xFF, 0x57, 0, 5, 0, 1, 7),                              /* PLM */
+        SEGMENT(0xFF, 0x55, 0, 10, 0, 0x50, 0, 0, 0, 0, 0, 99),          /* TLM */
+        SEGMENT(0xFF, 0x58, 0, 5, 0, 0x81, 7),                           /* PLT */
+        SEGMENT(0xFF, 0x64, 0, 9, 0, 1, 'h', 'e', 'l', 'l', 'o'),        /* COM, Latin */
+        SEGMENT(0xFF, 0x64, 0, 6, 0, 0, 0xFF, 0x90),                     /* COM, binary */
+        SEGMENT(0xFF, 0x52, 0, 12, 7, 4, 0, 1, 0, 1, 2, 2, 0, 1),        /* COD again */
+        SEGMENT(0xFF, 0x52, 0, 12, 0, 0, 0, 0, 0, 1, 2, 2, 0, 1),        /* COD without layers */
         SEGMENT(0xFF, 0x52, 0, 14, 1, 2, 0xFF, 0xFF, 1, 1, 2, 2, 0, 1, 0x11,
                 0x21), /* COD with many layers, and precincts */
     };

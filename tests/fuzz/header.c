@@ -9,12 +9,26 @@ typedef struct facts {
     size_t boxes;
 } facts;
 
-static size_t count_boxes(const l2k_decoder *decoder, size_t bytes)
+/* The content is within the box: all of its bytes can be read. */
+static void check_content(l2k_decoder *decoder, size_t index, const l2k_box *box)
+{
+    l2k_box_data data;
+    static volatile uint8_t all;
+    FUZZ_EXPECT(l2k_decoder_box_data(decoder, index, &data) == L2K_OK && data.bytes <= box->bytes - 8);
+    for (size_t i = 0; i < data.bytes; i += 1 + data.bytes / 64)
+        all ^= data.data[i];
+    if (data.bytes)
+        all ^= data.data[data.bytes - 1];
+}
+
+static size_t count_boxes(l2k_decoder *decoder, size_t bytes)
 {
     l2k_box box;
     size_t count = 0;
-    for (; l2k_decoder_box(decoder, count, &box) == L2K_OK; count++)
-        FUZZ_EXPECT(box.offset <= bytes && box.bytes <= bytes - box.offset && strlen(box.type) == 4 && box.depth < 3);
+    for (; l2k_decoder_box(decoder, count, &box) == L2K_OK; count++) {
+        FUZZ_EXPECT(box.offset <= bytes && box.bytes <= bytes - box.offset && strlen(box.type) == 4 && box.depth <= 16);
+        check_content(decoder, count, &box);
+    }
     return count;
 }
 

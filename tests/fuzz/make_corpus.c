@@ -41,12 +41,22 @@ void corpus_save(const char *kind, const char *name, const void *data, size_t by
     saved++;
 }
 
-void corpus_save_stream(const char *name, memory_file file)
+static void save_with_tail(const char *name, memory_file file, const uint8_t *tail)
 {
-    const uint8_t *tail = tails[saved % (sizeof tails / sizeof *tails)];
     memory_write(&file, tail, sizeof *tails);
     corpus_save("codestreams", name, file.data, file.size);
     free(file.data);
+}
+
+void corpus_save_stream(const char *name, memory_file file)
+{
+    save_with_tail(name, file, tails[saved % (sizeof tails / sizeof *tails)]);
+}
+
+void corpus_save_windows(const char *name, memory_file file)
+{
+    enum { IN_PARTS = 9, KINDS = 2 };
+    save_with_tail(name, file, tails[IN_PARTS + saved % KINDS]);
 }
 
 /* For the targets that derive everything from their bytes, any bytes are valid; these are mostly 0, so that most

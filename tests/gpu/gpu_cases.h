@@ -10,7 +10,7 @@
 #include "gpu_device.h"
 #include "transform/window.h"
 
-enum { MAX_COMPONENTS = 4, GUARD = 64 };
+enum { FEW_COMPONENTS = 4, MAX_COMPONENTS = 20, GUARD = 64 };
 
 static uint64_t state;
 
@@ -68,10 +68,11 @@ static void make_case(test_case *t, uint32_t most)
     unsigned precision = below(3) == 0 ? 1 + below(16) : below(2) ? 8 : 12;
     bool is_signed = below(4) == 0;
     uint32_t x0 = below(3) ? below(300) : 0, y0 = below(3) ? below(300) : 0;
-    uint32_t width = random_side(most), height = random_side(most);
     l2k_wavelet wavelet = below(2) ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3;
     unsigned levels = below(9);
-    t->spec.num_components = 1 + below(MAX_COMPONENTS);
+    const bool many = below(6) == 0; /* alike, most of the time: they share launches */
+    t->spec.num_components = many ? 8 + below(MAX_COMPONENTS - 7) : 1 + below(FEW_COMPONENTS);
+    const uint32_t width = random_side(many ? most / 4 : most), height = random_side(many ? most / 4 : most);
     const bool joined = t->spec.num_components >= 3 && below(3) > 0;
     t->spec.component_transform = joined;
     const bool mixed = joined && below(6) == 0; /* components of one transform that differ in their signs */
@@ -91,6 +92,8 @@ static void make_case(test_case *t, uint32_t most)
                                   .is_signed = is_signed ^ (mixed && below(2))};
         for (unsigned b = 0; b < L2K_MAX_SUBBANDS; b++)
             p->steps[b] = (1 + (float)below(2048) / 2048) / (float)(1 << below(5));
+        if (many && c > 0 && below(20))
+            memcpy(p->steps, t->components[0].steps, sizeof p->steps);
     }
     t->spec.components = t->components;
     t->spec.levels_at_once = below(4);

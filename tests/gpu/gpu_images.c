@@ -125,6 +125,7 @@ static trial make_trial(uint64_t seed)
         random_targets(&r, &t.coding, CODING_MAX_TARGETS);
     if (irreversible && !t.coding.num_targets && rng_below(&r, 2))
         t.coding.step = 1.0 / (1u << rng_between(&r, 2, 12));
+    random_extras(&r, t.p, &t.coding);
     t.format = rng_below(&r, 4) ? L2K_FORMAT_CODESTREAM : L2K_FORMAT_JP2;
     random_decoding(&r, &t, &t.decoding);
     return t;

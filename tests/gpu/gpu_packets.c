@@ -6,12 +6,14 @@
  *
  *     gpu_packets [CASES [SEED]]
  *
+ * With fewer than 8 cases, for compute-sanitizer, the picture of 78,000 code-blocks is left out.
+ *
  * Exits with 1 at the first difference, with 77 without a GPU, unless L2K_REQUIRE_GPU=1. */
 #include "gpu_device.h"
 #include "gpu_require.h"
 #include "strong_colours.h"
 
-enum { MOST_COMPONENTS = 5, IMAGES = 3, HT = L2K_STYLE_HT };
+enum { MOST_COMPONENTS = 5, IMAGES = 3, FEW = 8, HT = L2K_STYLE_HT };
 
 static size_t allocations;
 
@@ -473,10 +475,13 @@ int main(int argc, char **argv)
         random_bits();
         run_case(i);
     }
-    state = seed;
-    run_ties(cases);
+    const bool all = cases >= FEW;
+    if (all) {
+        state = seed;
+        run_ties(cases);
+    }
     run_strong_case(HT);
     run_strong_case(0);
-    printf("%u cases of %d images: 0 bytes differ\n", cases + 1, IMAGES);
+    printf("%u cases of %d images: 0 bytes differ\n", cases + all, IMAGES);
     return 0;
 }

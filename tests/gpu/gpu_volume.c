@@ -151,14 +151,28 @@ static void release_at(place at, void *memory)
         gpu_give_back(memory);
 }
 
+/* Memory for planes: on the device of all slices, pinned of two. */
+static char *take_at(place at, size_t bytes, uint32_t slices)
+{
+    return at == HOST     ? malloc(bytes + 1)
+           : at == PINNED ? gpu_take_pinned(2 * bytes + 2)
+                          : gpu_take(slices * bytes + 1);
+}
+
+/* Of slice z. Pinned samples may be read until the next slice is put, those on the device until coefficients come. */
+static char *memory_of(place at, char *memory, size_t bytes, uint32_t z)
+{
+    return at == HOST ? memory : at == PINNED ? memory + z % 2 * bytes : memory + z * bytes;
+}
+
 static void forward(const shape *s, l2k_backend backend, place at, const char *samples, store *out)
 {
     const size_t bytes = values_of(s) * sample_bytes(s);
     l2k_volume *volume = make(s, L2K_FORWARD, backend, at);
-    char *memory = at == HOST ? malloc(bytes + 1) : at == PINNED ? gpu_take_pinned(2 * bytes + 2) : gpu_take(bytes + 1);
+    char *memory = take_at(at, bytes, s->z1 - s->z0);
     l2k_plane planes[MOST];
     for (uint32_t z = 0; z < s->z1 - s->z0; z++) {
-        char *put = at == PINNED ? memory + z % 2 * bytes : memory; /* pinned samples may be read until the next call */
+        char *put = memory_of(at, memory, bytes, z);
         l2k_volume_slice slice;
         planes_of(s, put, planes);
         if (at == DEVICE) {
@@ -183,14 +197,14 @@ static void forward(const shape *s, l2k_backend backend, place at, const char *s
     l2k_volume_free(volume);
 }
 
+/* Slices on the device are there when no more are to be got. */
 static void inverse(const shape *s, l2k_backend backend, place at, const store *from, char *samples)
 {
     const size_t bytes = values_of(s) * sample_bytes(s);
     l2k_volume *volume = make(s, L2K_INVERSE, backend, at);
-    char *memory = at == HOST ? malloc(bytes + 1) : at == PINNED ? gpu_take_pinned(bytes + 1) : gpu_take(bytes + 1);
+    char *memory = take_at(at, bytes, s->z1 - s->z0);
     l2k_plane planes[MOST];
-    uint32_t z = 0;
-    planes_of(s, memory, planes);
+    uint32_t z = 0, copied = 0;
     while (z < s->z1 - s->z0) {
         l2k_volume_slice slice;
         bool got = true;
@@ -200,17 +214,18 @@ static void inverse(const shape *s, l2k_backend backend, place at, const store *
             must(l2k_volume_put_coefficients(volume), "putting coefficients");
         }
         while (got && z < s->z1 - s->z0) {
+            char *to = memory_of(at, memory, bytes, z);
+            planes_of(s, to, planes);
             must(l2k_volume_get_slice(volume, planes, &got), "getting a slice");
-            if (!got)
-                break;
-            if (at == DEVICE) {
-                gpu_wait();
-                gpu_copy_out(samples + z * bytes, memory, bytes);
-            } else {
-                memcpy(samples + z * bytes, memory, bytes);
-            }
-            z++;
+            if (got && at != DEVICE)
+                memcpy(samples + z * bytes, to, bytes);
+            z += got;
         }
+        if (at == DEVICE) {
+            gpu_wait();
+            gpu_copy_out(samples + copied * bytes, memory + copied * bytes, (z - copied) * bytes);
+        }
+        copied = z;
     }
     release_at(at, memory);
     l2k_volume_free(volume);

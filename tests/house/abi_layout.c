@@ -82,6 +82,8 @@ static void print_image(void)
     MEMBER(l2k_image, density_x);
     MEMBER(l2k_image, density_y);
     MEMBER(l2k_image, lab);
+    MEMBER(l2k_image, boxes);
+    MEMBER(l2k_image, num_boxes);
 }
 
 static void print_plane(void)
@@ -163,6 +165,20 @@ static void print_device_info(void)
 
 static void print_box(void)
 {
+    STRUCT(l2k_box_data);
+    MEMBER(l2k_box_data, content);
+    MEMBER(l2k_box_data, type);
+    MEMBER(l2k_box_data, uuid);
+    MEMBER(l2k_box_data, data);
+    MEMBER(l2k_box_data, bytes);
+    VALUE(L2K_CONTENT_OTHER);
+    VALUE(L2K_CONTENT_XMP);
+    VALUE(L2K_CONTENT_EXIF);
+    VALUE(L2K_CONTENT_IPTC);
+    VALUE(L2K_CONTENT_GEOTIFF);
+    VALUE(L2K_CONTENT_UUID);
+    VALUE(L2K_CONTENT_XML);
+    VALUE(L2K_CONTENT_LABEL);
     STRUCT(l2k_box);
     MEMBER(l2k_box, type);
     MEMBER(l2k_box, depth);
@@ -283,6 +299,15 @@ static void print_values(void)
     VALUE(L2K_SAMPLE_F32);
     VALUE(L2K_WAVELET_5_3);
     VALUE(L2K_WAVELET_9_7);
+    VALUE(L2K_WAVELET_HAAR);
+    VALUE(L2K_WAVELET_1_3);
+    VALUE(L2K_WAVELET_DD_9_7);
+    VALUE(L2K_WAVELET_DD_13_7);
+    VALUE(L2K_WAVELET_DAUBECHIES_INT);
+    VALUE(L2K_WAVELET_FIDELITY);
+    VALUE(L2K_WAVELET_W4);
+    VALUE(L2K_WAVELET_REVERSIBLE_KERNEL);
+    VALUE(L2K_WAVELET_IRREVERSIBLE_KERNEL);
     VALUE(L2K_LRCP);
     VALUE(L2K_RLCP);
     VALUE(L2K_RPCL);

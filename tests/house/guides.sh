@@ -67,7 +67,7 @@ flush() { # the command that was read and its expected output
     [ -z "$command" ] || case $kind in
     console) try_command "$place" "$command" "$body" ;;
     'console with '*)
-        if lift2k --version | grep -v 'not in this build' | grep -q "^${kind#console with } "; then
+        if lift2k --version | grep -v 'this build has no' | grep -q "^${kind#console with } "; then
             try_command "$place" "$command" "$body"
         else
             echo "SKIPPED: $place: no ${kind#console with } in this build: $command"

@@ -3,7 +3,7 @@
 # not allow. A room is a folder with a row in the table; a folder without one belongs to the room above it.
 # Argument: the root of the repository.
 cd "${1:?the root of the repository is needed}" || exit 2
-files=$(find include base tiling dwt quant transform codec pictures cli compat python examples conformance tests bench \
+files=$(find include base mingw tiling dwt quant transform codec pictures cli compat python examples conformance tests bench \
     \( -name '*.c' -o -name '*.h' -o -name '*.cu' -o -name '*.cuh' \) -print 2>/dev/null | sort)
 if [ -z "$files" ]; then
     echo "no C or CUDA files below $1"
@@ -14,7 +14,7 @@ awk '
 BEGIN {
     # Each row names the rooms whose headers a room may include besides its own. A room does not stand for the rooms
     # inside it.
-    row["include"] = ""
+    row["include"] = row["mingw"] = ""
     row["base"] = "lift2k"
     row["tiling"] = row["dwt"] = row["quant"] = "lift2k base"
     row["tiling/pixel"] = "lift2k base tiling"

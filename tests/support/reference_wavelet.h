@@ -24,7 +24,7 @@ static inline long ref_mirror(long i, long i0, long i1)
     return i0 + (k < period - k ? k : period - k);
 }
 
-static inline long ref_floor_div(long a, long b)
+static inline int64_t ref_floor_div(int64_t a, int64_t b)
 {
     return a >= 0 ? a / b : -((-a + b - 1) / b);
 }

@@ -46,7 +46,7 @@ static void test_encoder_ranges(void **unused)
         l2k_encoder_option option;
         int64_t least, most;
     } ranges[] = {{L2K_ENCODER_FORMAT, 0, 1},
-                  {L2K_ENCODER_WAVELET, 0, 1},
+                  {L2K_ENCODER_WAVELET, 0, L2K_WAVELET_W4},
                   {L2K_ENCODER_LEVELS, 0, 32},
                   {L2K_ENCODER_BLOCK_WIDTH, 4, 1024},
                   {L2K_ENCODER_BLOCK_HEIGHT, 4, 1024},

@@ -45,7 +45,7 @@ static void test_stuffing(void **unused)
 static void test_reading(void **unused)
 {
     (void)unused;
-    static const uint8_t bytes[] = {0xFF, 0x7F, 0x80, 0xAA};
+    static const uint8_t bytes[8] = {0xFF, 0x7F, 0x80, 0xAA}; /* of which 4 are read */
     l2k_bit_reader reader = l2k_bits_from(bytes, bytes + 4);
     assert_int_equal(l2k_bits_get(&reader, 16), 0xFFFF);
     l2k_bits_align(&reader);

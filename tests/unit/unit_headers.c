@@ -119,15 +119,16 @@ static void test_segments(void **unused)
         {"PPM", SEGMENT(0xFF, 0x60, 0, 8, 0, 0, 0, 0, 9, 0), false, L2K_ERROR_CORRUPT}, /* share too long */
         {"PPM", SEGMENT(0xFF, 0x60, 0, 3, 0), true, L2K_ERROR_CORRUPT},                 /* place */
         {"PPT", SEGMENT(0xFF, 0x61, 0, 2), true, L2K_ERROR_CORRUPT},
-        {"PPT", SEGMENT(0xFF, 0x61, 0, 3, 7, 0xFF, 0x61, 0, 3, 7), true, L2K_ERROR_CORRUPT}, /* index twice */
-        {"PPT", SEGMENT(0xFF, 0x61, 0, 3, 0), false, L2K_ERROR_CORRUPT},                     /* place */
-        {"COC", SEGMENT(0xFF, 0x53, 0, 9, 0, 2, 1, 2, 2, 0, 1), false, L2K_ERROR_CORRUPT},   /* style */
-        {"COC", SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 33, 2, 2, 0, 1), false, L2K_ERROR_CORRUPT},  /* levels */
-        {"COC", SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 1, 5, 4, 0, 1), false, L2K_ERROR_CORRUPT},   /* block size */
+        {"PPT", SEGMENT(0xFF, 0x61, 0, 3, 7, 0xFF, 0x61, 0, 3, 7), true, L2K_ERROR_CORRUPT},      /* index twice */
+        {"PPT", SEGMENT(0xFF, 0x61, 0, 3, 0), false, L2K_ERROR_CORRUPT},                          /* place */
+        {"COC", SEGMENT(0xFF, 0x53, 0, 9, 0, 2, 1, 2, 2, 0, 1), false, L2K_ERROR_CORRUPT},        /* style */
+        {"COC", SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 33, 2, 2, 0, 1), false, L2K_ERROR_CORRUPT},       /* levels */
+        {"COC", SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 0x81, 2, 2, 0, 1), false, L2K_ERROR_UNSUPPORTED}, /* DFS */
+        {"COC", SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 1, 5, 4, 0, 1), false, L2K_ERROR_CORRUPT},        /* block size */
         {"COC", SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 1, 2, 2, 0x80, 1), false, L2K_ERROR_CORRUPT},
         {"component 0", SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 1, 2, 2, 0x40, 1), false, L2K_ERROR_CORRUPT}, /* HT, no CAP */
         {"COC", SEGMENT(CAP_HT, 0xFF, 0x53, 0, 9, 0, 0, 1, 2, 2, 0xC1, 1), false, L2K_ERROR_UNSUPPORTED}, /* bypass */
-        {"COC", SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 1, 2, 2, 0, 2), false, L2K_ERROR_UNSUPPORTED},            /* wavelet */
+        {"component 0", SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 1, 2, 2, 0, 2), false, L2K_ERROR_CORRUPT},        /* no ATK */
         {"COC", SEGMENT(0xFF, 0x53, 0, 11, 0, 1, 1, 2, 2, 0, 1, 0x11, 0x01), true, L2K_ERROR_CORRUPT},    /* precinct */
         {"QCC", SEGMENT(0xFF, 0x5D, 0, 4, 0, 3), false, L2K_ERROR_CORRUPT},                               /* style */
         {"QCC", SEGMENT(0xFF, 0x5D, 0, 4, 0, 0x40), false, L2K_ERROR_CORRUPT},                            /* no steps */
@@ -142,9 +143,42 @@ static void test_segments(void **unused)
         {"PRF", SEGMENT(0xFF, 0x56, 0, 4, 0, 1), false, L2K_OK},
         {"PRF", SEGMENT(0xFF, 0x56, 0, 3, 0), false, L2K_ERROR_CORRUPT}, /* length */
         {"CPF", SEGMENT(0xFF, 0x59, 0, 4, 0, 1), false, L2K_OK},
-        {"CPF", SEGMENT(0xFF, 0x59, 0, 2), false, L2K_ERROR_CORRUPT},                 /* length */
-        {"marker FF79 ATK", SEGMENT(0xFF, 0x79, 0, 2), false, L2K_ERROR_UNSUPPORTED}, /* Part 2 */
-        {"marker FF5A QPD", SEGMENT(0xFF, 0x5A, 0, 2), false, L2K_ERROR_UNSUPPORTED}, /* Part 2 */
+        {"CPF", SEGMENT(0xFF, 0x59, 0, 2), false, L2K_ERROR_CORRUPT}, /* length */
+        {"ATK", SEGMENT(0xFF, 0x79, 0, 19, 17, 2, 2, 0, 1, 0, 1, 1, 0, 1, 0, 0, 0, 0, 1, 0xFF, 0xFF), false,
+         L2K_OK}, /* a kernel that nobody names */
+        {"ATK", SEGMENT(0xFF, 0x79, 0, 19, 17, 0, 2, 0, 1, 0, 1, 1, 0, 1, 0, 0, 0, 0, 1, 0xFF, 0xFF), false,
+         L2K_ERROR_CORRUPT}, /* index 0 */
+        {"ATK", SEGMENT(0xFF, 0x79, 0, 19, 17, 1, 2, 0, 1, 0, 1, 1, 0, 1, 0, 0, 0, 0, 1, 0xFF, 0xFF), false,
+         L2K_ERROR_CORRUPT}, /* index 1 */
+        {"ATK",
+         SEGMENT(0xFF, 0x79, 0, 19, 17, 2, 2, 0, 1, 0, 1, 1, 0, 1, 0, 0, 0, 0, 1, 0xFF, 0xFF, 0xFF, 0x79, 0, 19, 17, 2,
+                 2, 0, 1, 0, 1, 1, 0, 1, 0, 0, 0, 0, 1, 0xFF, 0xFF),
+         false, L2K_ERROR_CORRUPT},                                                                      /* twice */
+        {"ATK", SEGMENT(0xFF, 0x79, 0, 5, 17, 2, 0), false, L2K_ERROR_CORRUPT},                          /* no steps */
+        {"ATK", SEGMENT(0xFF, 0x79, 0, 10, 17, 2, 1, 0, 1, 0, 1, 0), false, L2K_ERROR_CORRUPT},          /* no taps */
+        {"ATK", SEGMENT(0xFF, 0x79, 0, 13, 17, 2, 1, 0, 1, 0, 1, 1, 0, 1, 0), false, L2K_ERROR_CORRUPT}, /* too long */
+        {"ATK", SEGMENT(0xFF, 0x79, 0, 11, 17, 2, 1, 0, 1, 0, 1, 1, 0), false, L2K_ERROR_CORRUPT},       /* too short */
+        {"ATK", SEGMENT(0xFF, 0x79, 0, 2), false, L2K_ERROR_CORRUPT},                                    /* empty */
+        {"ATK", SEGMENT(0xFF, 0x79, 0, 14, 74, 2, 0, 0, 0, 0, 1, 1, 63, 0, 0, 0), false, L2K_ERROR_CORRUPT}, /* K 0 */
+        {"ATK", SEGMENT(0xFF, 0x79, 0, 14, 74, 2, 0x7F, 0x80, 0, 0, 1, 1, 63, 0, 0, 0), false,
+         L2K_ERROR_CORRUPT}, /* K infinite */
+        {"ATK", SEGMENT(0xFF, 0x79, 0, 14, 74, 2, 0x7F, 0xC0, 0, 0, 1, 1, 63, 0, 0, 0), false,
+         L2K_ERROR_CORRUPT}, /* K no number */
+        {"ATK", SEGMENT(0xFF, 0x79, 0, 14, 74, 2, 63, 0x80, 0, 0, 1, 1, 0x7F, 0xC0, 0, 0), false,
+         L2K_ERROR_CORRUPT}, /* a tap that is no number */
+        {"ATK", SEGMENT(0xFF, 0x79, 0, 12, 17, 2, 1, 32, 1, 0, 1, 1, 0, 1), false, L2K_ERROR_CORRUPT}, /* offset 32 */
+        {"ATK", SEGMENT(0xFF, 0x79, 0, 12, 17, 2, 1, 0xE0, 1, 0, 1, 1, 0, 1), false,
+         L2K_ERROR_CORRUPT}, /* offset -32 */
+        {"ATK", SEGMENT(0xFF, 0x79, 0, 19, 17, 2, 2, 31, 1, 0, 1, 1, 0, 1, 31, 0, 0, 0, 1, 0xFF, 0xFF), false,
+         L2K_ERROR_CORRUPT},                                                                           /* support */
+        {"ATK", SEGMENT(0xFF, 0x79, 0, 12, 17, 2, 1, 0, 16, 0, 1, 1, 0, 1), false, L2K_ERROR_CORRUPT}, /* shift */
+        {"ATK", SEGMENT(0xFF, 0x79, 0, 14, 90, 2, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0), false,
+         L2K_ERROR_CORRUPT}, /* reversible floats */
+        {"ATK", SEGMENT(0xFF, 0x79, 0, 12, 21, 2, 1, 0, 1, 0, 1, 1, 0, 1), false, L2K_ERROR_CORRUPT},      /* type 5 */
+        {"ATK", SEGMENT(0xFF, 0x79, 0, 12, 17, 2, 1, 0, 1, 0, 1, 33, 0, 1), false, L2K_ERROR_UNSUPPORTED}, /* 33 taps */
+        {"ATK", SEGMENT(0xFF, 0x79, 0, 12, 17, 2, 9, 0, 1, 0, 1, 1, 0, 1), false, L2K_ERROR_UNSUPPORTED},  /* 9 steps */
+        {"ATK", SEGMENT(0xFF, 0x79, 0, 2), true, L2K_ERROR_UNSUPPORTED},                                   /* place */
+        {"marker FF5A QPD", SEGMENT(0xFF, 0x5A, 0, 2), false, L2K_ERROR_UNSUPPORTED},                      /* Part 2 */
         {"SIZ", SEGMENT(0xFF, 0x51, 0, 2), false, L2K_ERROR_CORRUPT},
         {"marker FF74", SEGMENT(0xFF, 0x74, 0, 2), false, L2K_ERROR_UNSUPPORTED}, /* Part 2 */
         {"COM", SEGMENT(0xFF, 0x64, 0, 1), false, L2K_ERROR_CORRUPT},

@@ -107,10 +107,10 @@ static void test_example(void **unused)
     static const char bits[] = "01111001101";
     static plain_tree plain;
     l2k_arena arena = {0};
-    l2k_tag_tree tree;
+    l2k_tag_reader tree = {.width = 6, .height = 3};
     start();
-    assert_int_equal(l2k_tag_tree_create(&context, &arena, 6, 3, &tree), L2K_OK);
-    assert_int_equal(tree.num_nodes, 18 + 6 + 2 + 1);
+    assert_int_equal(l2k_tag_reader_create(&context, &arena, &tree), L2K_OK);
+    assert_int_equal(l2k_tag_nodes(6, 3), 18 + 6 + 2 + 1);
     start_plain(&plain, 6, 3);
     memcpy(plain.leaf, leaves, sizeof leaves);
     for (uint32_t i = 0; i < 3; i++)
@@ -121,7 +121,7 @@ static void test_example(void **unused)
     l2k_bit_reader reader = written();
     for (uint32_t i = 0; i < 3; i++)
         for (uint32_t threshold = 1; threshold <= leaves[i] + 1; threshold++)
-            assert_int_equal(l2k_tag_tree_decode(&tree, i, threshold, &reader), leaves[i] < threshold);
+            assert_int_equal(l2k_tag_decode(&tree, i, 0, threshold, &reader), leaves[i] < threshold);
     assert_false(reader.exhausted);
     l2k_arena_release(&context, &arena);
 }
@@ -131,9 +131,11 @@ static void test_empty(void **unused)
     (void)unused;
     l2k_arena arena = {0};
     l2k_tag_tree tree;
+    l2k_tag_reader reader = {.height = 7};
     assert_int_equal(l2k_tag_tree_create(&context, &arena, 0, 7, &tree), L2K_OK);
     assert_int_equal(tree.num_nodes, 0);
-    l2k_tag_tree_restart(&tree);
+    assert_int_equal(l2k_tag_reader_create(&context, &arena, &reader), L2K_OK);
+    l2k_tag_reader_restart(&reader);
     l2k_arena_release(&context, &arena);
 }
 
@@ -143,11 +145,11 @@ static void check_random(uint32_t width, uint32_t height, uint32_t most)
     static plain_tree plain;
     static uint32_t asked[4096][2];
     l2k_arena arena = {0};
-    l2k_tag_tree tree;
+    l2k_tag_reader tree = {.width = width, .height = height};
     unsigned count = 0;
     start();
     start_plain(&plain, width, height);
-    assert_int_equal(l2k_tag_tree_create(&context, &arena, width, height, &tree), L2K_OK);
+    assert_int_equal(l2k_tag_reader_create(&context, &arena, &tree), L2K_OK);
     for (uint32_t i = 0; i < width * height; i++)
         plain.leaf[i] = random_below(5) ? random_below(most) : most + 5; /* some are never reached */
     for (uint32_t threshold = 1; threshold <= most; threshold += random_between(1, 3))
@@ -159,7 +161,7 @@ static void check_random(uint32_t width, uint32_t height, uint32_t most)
         }
     l2k_bit_reader reader = written();
     for (unsigned k = 0; k < count; k++)
-        assert_int_equal(l2k_tag_tree_decode(&tree, asked[k][0], asked[k][1], &reader),
+        assert_int_equal(l2k_tag_decode(&tree, asked[k][0] % width, asked[k][0] / width, asked[k][1], &reader),
                          plain.leaf[asked[k][0]] < asked[k][1]);
     assert_false(reader.exhausted);
     l2k_arena_release(&context, &arena);

@@ -61,6 +61,14 @@ static void choose_window(l2k_plan_component *c)
     c->cell_log2_height = (uint8_t)(below(2) ? below(8) : 0);
 }
 
+static l2k_wavelet_descriptor own_wavelets[L2K_WAVELET_W4 + 1]; /* kernels */
+
+static void make_own_wavelets(void)
+{
+    for (int w = L2K_WAVELET_HAAR; w <= L2K_WAVELET_W4; w++)
+        l2k_wavelet_of_kernel(&l2k_wavelet_get((l2k_wavelet)w)->kernel, &own_wavelets[w]);
+}
+
 static l2k_plan_component random_component(uint32_t largest, bool is_float)
 {
     static const unsigned most[] = {8, 16, 31};
@@ -73,6 +81,12 @@ static l2k_plan_component random_component(uint32_t largest, bool is_float)
     c.levels = below(12) ? below(8) : below(33);
     c.discard = below(3) ? 0 : below(c.levels + 1);
     c.wavelet = is_float || below(2) ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3;
+    if (below(3) == 0) {
+        const uint32_t which =
+            is_float ? L2K_WAVELET_W4 : L2K_WAVELET_HAAR + below(L2K_WAVELET_W4 - L2K_WAVELET_HAAR + 1);
+        c.wavelet = (l2k_wavelet)which;
+        c.own = &own_wavelets[c.wavelet];
+    }
     c.precision = 1 + below(most[below(3)]);
     c.is_signed = below(2);
     for (unsigned b = 0; b < L2K_MAX_SUBBANDS; b++)
@@ -82,7 +96,7 @@ static l2k_plan_component random_component(uint32_t largest, bool is_float)
 
 static l2k_sample_type type_for(const l2k_plan_component *c, bool joined)
 {
-    if (c->wavelet == L2K_WAVELET_9_7 && !joined && below(4) == 0)
+    if (l2k_plan_wavelet(c)->is_float && !joined && below(4) == 0)
         return L2K_SAMPLE_F32;
     if (c->precision > 16)
         return L2K_SAMPLE_S32;
@@ -448,6 +462,7 @@ static void test_out_of_memory(void **unused)
 /* unit_window [CASES [SEED]] */
 int main(int argc, char **argv)
 {
+    make_own_wavelets();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_windows), cmocka_unit_test(test_large),         cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_needed),  cmocka_unit_test(test_memory),        cmocka_unit_test(test_fits),

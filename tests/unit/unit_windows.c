@@ -1,50 +1,6 @@
 /* Windows of an opened file, one after the other: what is read of the file and decoded for each, PLT that is right or
  * lies, several decoders of one file, failures and damage. Samples are those of conformance/windows.c. */
-#include "stream_support.h"
-
-#include "codec/blocks/mq/t1.h"
-#include "codec/packets/packet.h"
-
-/* The library's internal calls, counted (the linker's --wrap). */
-typedef struct effort {
-    size_t packets, blocks; /* packets read, code-blocks decoded */
-    uint64_t kept_bytes;    /* of packets whose code-blocks are kept */
-} effort;
-
-static effort counted;
-
-l2k_status __real_l2k_packet_read(const l2k_context *context, l2k_tile *tile, const l2k_packet_id *id, bool keep,
-                                  l2k_packet_input *input);
-l2k_status __wrap_l2k_packet_read(const l2k_context *context, l2k_tile *tile, const l2k_packet_id *id, bool keep,
-                                  l2k_packet_input *input);
-l2k_status __wrap_l2k_packet_read(const l2k_context *context, l2k_tile *tile, const l2k_packet_id *id, bool keep,
-                                  l2k_packet_input *input)
-{
-    const uint8_t *start = input->data;
-    counted.packets++;
-    l2k_status status = __real_l2k_packet_read(context, tile, id, keep, input);
-    counted.kept_bytes += keep ? (uint64_t)(input->data - start) : 0;
-    return status;
-}
-
-void __real_l2k_t1_decode(l2k_t1 *t1, const l2k_t1_block *block, unsigned num_planes, const l2k_t1_segment *segments,
-                          size_t num_segments);
-void __wrap_l2k_t1_decode(l2k_t1 *t1, const l2k_t1_block *block, unsigned num_planes, const l2k_t1_segment *segments,
-                          size_t num_segments);
-void __wrap_l2k_t1_decode(l2k_t1 *t1, const l2k_t1_block *block, unsigned num_planes, const l2k_t1_segment *segments,
-                          size_t num_segments)
-{
-    counted.blocks++;
-    __real_l2k_t1_decode(t1, block, num_planes, segments, num_segments);
-}
-
-/* ---- Files and windows ---------------------------------------------------------------------------------------- */
-
-enum { SIDE = 512 };
-
-typedef struct area {
-    uint32_t x0, y0, x1, y1;
-} area;
+#include "window_support.h"
 
 /* Noise, so that all packets have bytes. */
 static memory_file make_file(picture *p, bool plt, l2k_progression order, bool precincts)
@@ -59,43 +15,6 @@ static memory_file make_file(picture *p, bool plt, l2k_progression order, bool p
     if (precincts)
         assert_int_equal(l2k_encoder_set_precincts(encoder, sizes, 4), L2K_OK);
     return finish_encoder(encoder, p);
-}
-
-static int read_part(void *user, uint64_t offset, void *buffer, size_t bytes)
-{
-    const memory_file *file = user;
-    assert_true(offset <= file->size && bytes <= file->size - offset);
-    if (offset + bytes > file->fail_at)
-        return -1;
-    memcpy(buffer, file->data + offset, bytes);
-    return 0;
-}
-
-static l2k_decoder *open_parts(memory_file *file, const l2k_hooks *hooks)
-{
-    l2k_decoder *decoder = new_decoder(hooks, 1);
-    assert_int_equal(l2k_decoder_open_file(decoder, &(l2k_file){file->size, read_part, file}), L2K_OK);
-    return decoder;
-}
-
-static l2k_status decode_window(l2k_decoder *decoder, area a, picture *got)
-{
-    l2k_image image;
-    counted = (effort){0};
-    assert_int_equal(l2k_decoder_set_region(decoder, a.x0, a.y0, a.x1, a.y1), L2K_OK);
-    assert_int_equal(l2k_decoder_image(decoder, &image), L2K_OK);
-    picture_adopt(got, &image);
-    return l2k_decoder_decode(decoder, got->planes);
-}
-
-static void expect_window(l2k_decoder *decoder, const picture *p, area a)
-{
-    picture got;
-    assert_int_equal(decode_window(decoder, a, &got), L2K_OK);
-    for (uint32_t y = a.y0; y < a.y1; y++)
-        assert_memory_equal(got.samples[0] + (size_t)(y - a.y0) * (a.x1 - a.x0),
-                            p->samples[0] + (size_t)y * SIDE + a.x0, (a.x1 - a.x0) * sizeof(int32_t));
-    picture_free(&got);
 }
 
 /* ---- What is read and decoded --------------------------------------------------------------------------------- */
@@ -419,6 +338,66 @@ static void test_kept_limit(void **unused)
     picture_free(&p);
 }
 
+/* Under any limit under which a window can be decoded, indices of packets do not take what its tiles need. */
+static void test_index_limit(void **unused)
+{
+    (void)unused;
+    picture p;
+    unsigned done = 0;
+    memory_file file = make_file(&p, true, L2K_RPCL, true);
+    for (int64_t limit = 20000; limit < 700000; limit += 10000) {
+        l2k_status status[2];
+        l2k_decoder *decoder = new_decoder(NULL, 1);
+        l2k_decoder_set(decoder, L2K_DECODER_LIMIT_MEMORY, limit);
+        if (l2k_decoder_open_file(decoder, &(l2k_file){file.size, read_part, &file}) == L2K_OK)
+            for (int i = 0; i < 2; i++) {
+                picture got;
+                status[i] = decode_window(decoder, (area){200, 200, 280, 270}, &got);
+                picture_free(&got);
+                assert_true(status[i] == L2K_OK || (status[i] == L2K_ERROR_LIMIT && !done));
+                done += status[i] == L2K_OK;
+            }
+        l2k_decoder_free(decoder);
+    }
+    assert_true(done > 50);
+    free(file.data);
+    picture_free(&p);
+}
+
+/* Without precincts all code-blocks of a resolution are in the same packet, and those that a window does not need take
+ * some bytes each. Blocks of 4 x 4 make many of them. */
+static void test_many_blocks(void **unused)
+{
+    (void)unused;
+    enum { WIDTH = 2048, HEIGHT = 1100, WINDOW = 64 };
+    picture p, got;
+    picture_make(&p, WIDTH, HEIGHT, 1);
+    l2k_encoder *encoder = new_encoder(2);
+    l2k_encoder_set(encoder, L2K_ENCODER_BLOCK_WIDTH, 4);
+    l2k_encoder_set(encoder, L2K_ENCODER_BLOCK_HEIGHT, 4);
+    memory_file file = finish_encoder(encoder, &p);
+    for (int cache = 0; cache < 2; cache++) {
+        meter m;
+        const l2k_hooks hooks = metered_hooks(&m);
+        l2k_decoder *decoder = new_decoder(&hooks, 1);
+        l2k_decoder_set(decoder, L2K_DECODER_CACHE_BYTES, cache ? 1 << 20 : 0);
+        assert_int_equal(l2k_decoder_open_memory(decoder, file.data, file.size), L2K_OK);
+        for (uint32_t i = 0; i < 4; i++) {
+            const uint32_t x0 = 900 + 40 * i + i % 2, y0 = 500 * (i % 3);
+            assert_int_equal(decode_window(decoder, (area){x0, y0, x0 + WINDOW, y0 + WINDOW}, &got), L2K_OK);
+            for (uint32_t y = 0; y < WINDOW; y++)
+                assert_memory_equal(got.samples[0] + (size_t)y * WINDOW, p.samples[0] + (size_t)(y0 + y) * WIDTH + x0,
+                                    WINDOW * sizeof(int32_t));
+            picture_free(&got);
+        }
+        print_message("%zu bytes for %d code-blocks\n", m.peak, WIDTH * HEIGHT / 16);
+        assert_true(m.peak < (size_t)WIDTH * HEIGHT / 16 * 16 + ((size_t)2 << 20));
+        l2k_decoder_free(decoder);
+    }
+    free(file.data);
+    picture_free(&p);
+}
+
 /* ---- Components with code-blocks of their own ------------------------------------------------------------------ */
 
 /* A gray picture: the packets of the second and third component are empty after the RCT, so that any size of
@@ -457,10 +436,10 @@ static void test_block_sizes(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bytes),       cmocka_unit_test(test_index),   cmocka_unit_test(test_kept),
-        cmocka_unit_test(test_lies),        cmocka_unit_test(test_damage),  cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_plt_later),   cmocka_unit_test(test_changed), cmocka_unit_test(test_kept_limit),
-        cmocka_unit_test(test_block_sizes),
+        cmocka_unit_test(test_bytes),       cmocka_unit_test(test_index),       cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_lies),        cmocka_unit_test(test_damage),      cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_plt_later),   cmocka_unit_test(test_changed),     cmocka_unit_test(test_kept_limit),
+        cmocka_unit_test(test_block_sizes), cmocka_unit_test(test_index_limit), cmocka_unit_test(test_many_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

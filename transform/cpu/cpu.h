@@ -20,6 +20,7 @@ typedef struct l2k_cpu_sizes {
     size_t low_odd, low_even; /* samples of the largest LL of odd and of even depth, as the next level yields them */
     unsigned lanes;           /* most components that go together */
     size_t row_stride;        /* samples between rows of the scratch memory */
+    unsigned ring_rows;       /* per lane */
     size_t scratch_samples;   /* per thread */
     size_t threads;           /* that can be at work at once */
 } l2k_cpu_sizes;
@@ -44,7 +45,8 @@ typedef struct l2k_cpu_sweep {
     l2k_level next;         /* the next level, if there is one: its samples contain this one's LL */
     l2k_band_view bands[4]; /* the coefficients that this level takes, by orientation; LL of the last level only */
     const l2k_wavelet_descriptor *wavelet;
-    const l2k_wavelet_rows *rows;
+    const l2k_wavelet_rows *rows; /* NULL: */
+    l2k_kernel_lifting kernel;
 } l2k_cpu_sweep;
 
 /* Runs rows begin .. end - 1 of a sweep, of those that shape.passed has; `scratch` is the thread's.

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/run.h"
+#include "dwt/kernel.h"
 #include "transform/window.h"
 
 /* Below this many samples, starting threads costs more than they save. */
@@ -51,6 +52,12 @@ static size_t most_stripes(uint64_t width, uint64_t height, unsigned lanes)
     return is_small || height < MIN_STRIPE_ROWS ? 1 : height / MIN_STRIPE_ROWS;
 }
 
+/* Rows of a ring for a component, if more than Part 1's wavelets need. */
+static unsigned ring_rows(l2k_direction direction, const l2k_plan_component *component)
+{
+    return component->own ? l2k_kernel_period(&component->own->kernel, direction == L2K_INVERSE) : 0;
+}
+
 static l2k_cpu_sizes measure(const l2k_plan_spec *spec, unsigned threads)
 {
     l2k_cpu_sizes s = {.lanes = spec->component_transform ? L2K_MAX_LANES : 1};
@@ -61,7 +68,10 @@ static l2k_cpu_sizes measure(const l2k_plan_spec *spec, unsigned threads)
     s.row_stride = l2k_cpu_low_stride(width);
     if (s.row_stride % 1024 < 48)
         s.row_stride += 48;
-    s.scratch_samples = (s.lanes * L2K_RING_ROWS + 2) * s.row_stride;
+    s.ring_rows = L2K_RING_ROWS;
+    for (uint32_t c = 0; c < spec->num_components; c++)
+        s.ring_rows = max_size(s.ring_rows, ring_rows(spec->direction, &spec->components[c]));
+    s.scratch_samples = (s.lanes * s.ring_rows + 2) * s.row_stride;
     s.threads = min_size(threads, most_stripes(width, height, s.lanes));
     return s;
 }
@@ -181,6 +191,16 @@ static void shape_sweep(const l2k_plan *plan, const l2k_plan_component *componen
         s->bands[o] = place_part(plan, component, l2k_band_number(s->levels - s->level + 1, o));
 }
 
+static l2k_kernel_lifting lift_kernel(l2k_cpu cpu, const l2k_plan_component *component)
+{
+    const l2k_wavelet_descriptor *own = component->own;
+    const bool wide = !own->is_float && l2k_kernel_is_wide(&own->kernel, component->precision, component->levels);
+    return (l2k_kernel_lifting){own, l2k_kernel_rows_get(cpu),
+                                own->is_float ? L2K_SUMS_FLOAT
+                                : wide        ? L2K_SUMS_64
+                                              : L2K_SUMS_32};
+}
+
 /* Sweep `number` of lanes first .. first + lanes - 1. All deep levels of a lane come one after the other, since lanes
  * share a buffer: forward after the level next to the pixels, inverse before it. */
 static l2k_cpu_sweep make_sweep(const l2k_plan *plan, uint32_t first, unsigned lanes, unsigned number)
@@ -194,8 +214,11 @@ static l2k_cpu_sweep make_sweep(const l2k_plan *plan, uint32_t first, unsigned l
                        .levels = component->levels,
                        .discard = discard,
                        .level = component->levels > discard ? discard + 1 : discard,
-                       .wavelet = l2k_wavelet_get(component->wavelet),
-                       .rows = l2k_wavelet_rows_get(state->cpu, component->wavelet)};
+                       .wavelet = l2k_plan_wavelet(component)};
+    if (component->own)
+        s.kernel = lift_kernel(state->cpu, component);
+    else
+        s.rows = l2k_wavelet_rows_get(state->cpu, component->wavelet);
     if (number != (forward ? 0 : lanes * deep)) {
         number -= forward;
         s.first += number / deep;

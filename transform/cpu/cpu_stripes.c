@@ -93,18 +93,21 @@ static bool is_in_place(const l2k_cpu_sweep *s, int64_t begin, int64_t end)
     return s->level > s->discard + 1 && begin == s->shape.passed.y0 && end == s->shape.passed.y1;
 }
 
-static l2k_ring start_ring(const l2k_plan *plan, const l2k_cpu_sweep *s, const l2k_lifting *lifting, uint32_t *scratch,
-                           int64_t begin, int64_t end)
+static l2k_ring start_ring(const l2k_plan *plan, const l2k_cpu_sweep *s, uint32_t *scratch, int64_t begin, int64_t end)
 {
     const size_t stride = ((const l2k_cpu_state *)plan->state)->sizes.row_stride;
+    const bool inverse = plan->spec.direction == L2K_INVERSE;
+    const l2k_lifting *lifting = !s->rows ? NULL : inverse ? &s->rows->inverse : &s->rows->forward;
     l2k_ring ring = {.lifting = lifting,
+                     .kernel = s->rows ? NULL : &s->kernel,
+                     .inverse = inverse,
                      .width = s->shape.width,
                      .height = s->shape.height,
                      .parity = s->shape.parity_y,
                      .lanes = s->lanes,
                      .rows = scratch + 2 * stride,
                      .stride = stride,
-                     .period = lifting->steps + 2};
+                     .period = lifting ? lifting->steps + 2 : l2k_kernel_period(&s->wavelet->kernel, inverse)};
     if (is_in_place(s, begin, end)) {
         ring.rows = low_row(plan, s, 0, s->level - 1, s->shape.width, 0);
         ring.stride = l2k_cpu_low_stride(s->shape.width);
@@ -148,7 +151,11 @@ static void analyse_row(const l2k_plan *plan, const l2k_cpu_sweep *s, unsigned l
     locate_halves(plan, s, lane, y, halves);
     for (int i = 0; i < 2; i++)
         at[i] = halves[i].type == type_of_values(s) ? halves[i].at : scratch + i * state->sizes.row_stride;
-    s->rows->analyse(row, s->shape.width, s->shape.parity_x, row_scale(s, s->wavelet->forward_scale, y), at[0], at[1]);
+    const float scale = row_scale(s, s->wavelet->forward_scale, y);
+    if (s->rows)
+        s->rows->analyse(row, s->shape.width, s->shape.parity_x, scale, at[0], at[1]);
+    else
+        l2k_kernel_analyse(&s->kernel, row, s->shape.width, s->shape.parity_x, scale, at[0], at[1]);
     for (int i = 0; i < 2; i++)
         if (at[i] != halves[i].at)
             quantise_half(plan, s, at[i], &halves[i]);
@@ -161,7 +168,7 @@ l2k_status l2k_cpu_analyse(const l2k_plan *plan, const l2k_plane *planes, const 
     const size_t width = s->shape.width;
     void *rows[L2K_MAX_LANES];
     l2k_pixel_row pixels[L2K_MAX_LANES];
-    l2k_ring ring = start_ring(plan, s, &s->rows->forward, scratch, begin, end);
+    l2k_ring ring = start_ring(plan, s, scratch, begin, end);
     while (l2k_ring_next(&ring)) {
         for (int64_t y = ring.load.first; y < ring.load.end; y++) {
             ring_rows(&ring, y, 0, rows);
@@ -226,8 +233,11 @@ static void synthesise_row(const l2k_plan *plan, const l2k_cpu_sweep *s, unsigne
         state->quantiser->load[s->wavelet->is_float][halves[i].type](halves[i].at, halves[i].n, 0.5f * halves[i].step,
                                                                      at[i]);
     }
-    s->rows->synthesise(at[0], at[1], s->shape.width, s->shape.parity_x, row_scale(s, s->wavelet->inverse_scale, y),
-                        row);
+    const float scale = row_scale(s, s->wavelet->inverse_scale, y);
+    if (s->rows)
+        s->rows->synthesise(at[0], at[1], s->shape.width, s->shape.parity_x, scale, row);
+    else
+        l2k_kernel_synthesise(&s->kernel, at[0], at[1], s->shape.width, s->shape.parity_x, scale, row);
 }
 
 l2k_status l2k_cpu_synthesise(const l2k_plan *plan, const l2k_plane *planes, const l2k_cpu_sweep *s, uint32_t *scratch,
@@ -237,7 +247,7 @@ l2k_status l2k_cpu_synthesise(const l2k_plan *plan, const l2k_plane *planes, con
     const size_t width = s->shape.width;
     void *rows[L2K_MAX_LANES];
     l2k_pixel_row pixels[L2K_MAX_LANES];
-    l2k_ring ring = start_ring(plan, s, &s->rows->inverse, scratch, begin, end);
+    l2k_ring ring = start_ring(plan, s, scratch, begin, end);
     while (l2k_ring_next(&ring)) {
         for (int64_t y = ring.load.first; y < ring.load.end; y++)
             for (unsigned lane = 0; lane < s->lanes; lane++)

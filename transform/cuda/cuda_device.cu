@@ -101,6 +101,20 @@ bool refuse(char *text, size_t bytes, const char *reason)
     return false;
 }
 
+/* The runtime calls a missing driver an old one, too. */
+bool refuse_driver(char *text, size_t bytes, cudaError_t error)
+{
+    int version = 0;
+    if (error != cudaErrorInsufficientDriver)
+        return refuse(text, bytes, cudaGetErrorString(error));
+    if (cudaDriverGetVersion(&version) != cudaSuccess || version == 0)
+        return refuse(text, bytes, "no NVIDIA driver is installed");
+    cudaGetLastError();
+    snprintf(text, bytes, "the NVIDIA driver is for CUDA %d.%d, which is too old for CUDA %d.%d", version / 1000,
+             version % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
+    return false;
+}
+
 } // namespace
 
 extern "C" int l2k_cuda_device(void)
@@ -125,7 +139,7 @@ extern "C" bool l2k_cuda_usable(int device, char *text, size_t bytes)
     abilities a = {};
     const cudaError_t error = look(&count, &device, &a);
     if (error != cudaSuccess)
-        return refuse(text, bytes, cudaGetErrorString(error));
+        return refuse_driver(text, bytes, error);
     if (count == 0)
         return refuse(text, bytes, "no device found");
     if (device < count)

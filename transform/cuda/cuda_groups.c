@@ -44,21 +44,22 @@ static l2k_rect low_of(l2k_rect samples)
     return l2k_subband_rect(samples, 1, L2K_LL);
 }
 
-/* The group whose first level is `first`. */
-static l2k_level_group group_from(const l2k_plan_spec *spec, uint32_t c, unsigned first)
+/* The group whose first level is `first`, of `together` components. The kernels of deep levels take few. */
+static l2k_level_group group_from(const l2k_plan_spec *spec, uint32_t c, unsigned first, unsigned together)
 {
     const l2k_plan_component *component = &spec->components[c];
+    const bool many = together > L2K_CUDA_TOGETHER;
     unsigned left = component->levels + 1 - first, most = spec->levels_at_once;
     l2k_rect rect = left > 0 ? l2k_level_rect(component, first) : l2k_plan_output(spec->direction, component);
-    uint64_t samples = (uint64_t)l2k_rect_width(rect) * l2k_rect_height(rect);
+    uint64_t samples = (uint64_t)l2k_rect_width(rect) * l2k_rect_height(rect) * (many ? together : 1);
     bool joined = spec->component_transform && c == 0 && first == l2k_discarded(spec->direction, component) + 1;
     const group_limits *limit = &limits[component->wavelet][spec->direction];
     uint64_t two_from = joined ? limit->two_joined_levels_from : limit->two_levels_from;
-    bool deep = most == 0 ? samples <= limit->deep_to : most > 2;
+    bool deep = !many && (most == 0 ? samples <= limit->deep_to : most > 2);
     l2k_level_group group = {first, 1, left > 0 && deep, rect, low_of(rect)};
     if (most == 0)
         most = samples >= two_from ? 2 : 1;
-    if (two_from == UINT64_MAX)
+    if (two_from == UINT64_MAX || most > 2)
         most = 1;
     if (!group.deep)
         group.count = count_together(component, first, group.low, left < most ? left : most);
@@ -71,9 +72,10 @@ l2k_level_groups l2k_list_groups(const l2k_plan_spec *spec, uint32_t c)
 {
     const l2k_plan_component *component = &spec->components[c];
     l2k_level_groups groups = {.count = 0};
+    const unsigned together = l2k_components_together(spec, c);
     unsigned first = l2k_discarded(spec->direction, component) + 1;
     do {
-        const l2k_level_group group = group_from(spec, c, first);
+        const l2k_level_group group = group_from(spec, c, first, together);
         const size_t bytes = l2k_low_row_bytes(spec, component, group.samples) * l2k_rect_height(group.samples);
         size_t *low = &groups.low_bytes[(groups.count + 1) % 2];
         if (groups.count > 0)
@@ -105,9 +107,18 @@ unsigned l2k_count_alike(const l2k_plan_spec *spec, uint32_t c, unsigned most)
     return count;
 }
 
+/* From how many alike components on, of at most how many samples each, launches take many: a few of them leave most of
+ * a device idle, or are latency alone. */
+enum { MANY_FROM = 8, SMALL = 1 << 20 };
+
 unsigned l2k_components_together(const l2k_plan_spec *spec, uint32_t c)
 {
-    return spec->component_transform && c == 0 ? 3 : l2k_count_alike(spec, c, L2K_CUDA_TOGETHER);
+    if (spec->component_transform && c == 0)
+        return 3;
+    const l2k_rect rect = l2k_plan_output(spec->direction, &spec->components[c]);
+    const bool small = (uint64_t)l2k_rect_width(rect) * l2k_rect_height(rect) <= SMALL;
+    const unsigned alike = l2k_count_alike(spec, c, small ? L2K_CUDA_MANY : L2K_CUDA_TOGETHER);
+    return alike < MANY_FROM && alike > L2K_CUDA_TOGETHER ? L2K_CUDA_TOGETHER : alike;
 }
 
 /* ---- LL samples between launches ----------------------------------------------------------------------------- */

@@ -174,7 +174,8 @@ l2k_cuda_sweep sweep_of(const level_run *run, uint32_t c, unsigned lane0, unsign
             g == 0 ? device_plane(run->plan, c + lane, &planes[c + lane]) : low_plane(run, c, lane, g, rect);
         sweep.low[i] = sweep.low_in_bands ? deepest_plane(run, c + lane) : low_plane(run, c, lane, g + 1, group.low);
         sweep.bands[i] = move_bands(bands, run->coefficients[c], run->coefficients[c + lane]);
-        sweep.steps[i] = steps_of(run->plan, c + lane, group);
+        if (i < L2K_CUDA_TOGETHER)
+            sweep.steps[i] = steps_of(run->plan, c + lane, group);
     }
     return sweep;
 }

@@ -1,18 +1,20 @@
-/* One launch of the CUDA backend: a sweep over one or two decomposition levels, forward or inverse, of up to three
- * components of the same shape. Filled in on the host, passed to kernels by value. */
+/* One launch of the CUDA backend: a sweep over one or two decomposition levels, forward or inverse, of components of
+ * the same shape. Filled in on the host, passed to kernels by value. */
 #ifndef L2K_TRANSFORM_CUDA_CUDA_SWEEP_H
 #define L2K_TRANSFORM_CUDA_CUDA_SWEEP_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #include "dwt/lifting.h"
 #include "quant/cuda_bands.h"
 #include "tiling/pixel/cuda_plane.h"
 #include "transform/plan.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-enum { L2K_CUDA_TOGETHER = 3 };
+/* Components of a launch: few, whose deep levels may share one as well; or many small ones. Kernel parameters are
+ * limited to 4 KiB. */
+enum { L2K_CUDA_TOGETHER = 3, L2K_CUDA_MANY = 16 };
 
 /* Coordinates are those of the samples minus a multiple of 8: this keeps the parities of two levels, and lanes are
  * aligned where planes are. */
@@ -27,9 +29,9 @@ typedef struct l2k_cuda_sweep {
     bool low_in_bands; /* the LL of the last level is subband 0 of the coefficients, else `low` */
     l2k_coefficient_type type;
     l2k_wavelet wavelet;
-    l2k_cuda_plane samples[L2K_CUDA_TOGETHER];
-    l2k_cuda_plane low[L2K_CUDA_TOGETHER];
-    l2k_cuda_bands bands[L2K_CUDA_TOGETHER]; /* all of one layout */
+    l2k_cuda_plane samples[L2K_CUDA_MANY];
+    l2k_cuda_plane low[L2K_CUDA_MANY];
+    l2k_cuda_bands bands[L2K_CUDA_MANY];     /* all of one layout */
     l2k_cuda_steps steps[L2K_CUDA_TOGETHER]; /* unless joined, the first one's apply to all */
     /* How warps share the work, filled in by the launcher. A warp takes a strip of columns and in it a number of
      * rounds of four rows of samples each, after some warm-up rounds. */

@@ -20,7 +20,7 @@ template <> struct arithmetic<float> {
     typedef float type;
 };
 
-template <class S> struct __align__(16) vector
+template <class S> struct __align__(L2K_CUDA_Z_BYTES) vector
 {
     enum { N = L2K_CUDA_Z_BYTES / sizeof(S) };
     S v[N];
@@ -130,158 +130,241 @@ template <class S, bool INVERSE> __global__ void run_program(const __grid_consta
 
 /* ---- Pixels -------------------------------------------------------------------------------------------------- */
 
-__device__ __forceinline__ const char *sample_at(const l2k_cuda_plane &plane, int x, int y)
+/* Consecutive samples of a row as a thread takes them. */
+template <class P, int N> struct __align__(sizeof(P) * N < 16 ? sizeof(P) * N : 16) packed_samples
+{
+    P v[N];
+};
+
+__device__ __forceinline__ char *sample_at(const l2k_cuda_plane &plane, int x, int y)
 {
     return plane.data + (int64_t)y * plane.row_stride + (int64_t)x * plane.sample_stride;
 }
 
-/* A sample without its level shift; floats have none. */
-__device__ __forceinline__ int32_t load_sample(const l2k_cuda_plane &plane, int x, int y, int32_t)
+/* What a sample is without its level shift, and the other way. Float planes have none. */
+template <class P> __device__ __forceinline__ int32_t shift_down(const l2k_cuda_plane &plane, P sample, int32_t)
+{
+    return l2k_shift_down((int32_t)sample, plane.shift);
+}
+
+template <class P> __device__ __forceinline__ float shift_down(const l2k_cuda_plane &plane, P sample, float)
+{
+    return (float)l2k_shift_down((int32_t)sample, plane.shift);
+}
+
+__device__ __forceinline__ float shift_down(const l2k_cuda_plane &, float sample, float)
+{
+    return sample;
+}
+
+template <class P> __device__ __forceinline__ P shift_up(const l2k_cuda_plane &plane, int32_t value)
+{
+    return (P)l2k_shift_up(value, plane.shift);
+}
+
+template <class P> __device__ __forceinline__ P shift_up(const l2k_cuda_plane &plane, float value)
+{
+    return (P)l2k_shift_up(l2k_round_f32(value), plane.shift);
+}
+
+template <> __device__ __forceinline__ float shift_up<float>(const l2k_cuda_plane &, float value)
+{
+    return value;
+}
+
+/* Whether all of N samples at `at` are one aligned access, or a few. */
+template <class P, int N> __device__ __forceinline__ bool is_packed(const char *at, int stride, int count)
+{
+    return count == N && stride == (int)sizeof(P) && (uintptr_t)at % alignof(packed_samples<P, N>) == 0;
+}
+
+/* `count` samples, at most N, `stride` bytes apart. */
+template <class P, int N>
+__device__ __forceinline__ packed_samples<P, N> load_packed(const char *at, int stride, int count)
+{
+    packed_samples<P, N> samples = {};
+    if (is_packed<P, N>(at, stride, count))
+        return *reinterpret_cast<const packed_samples<P, N> *>(at);
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        if (i < count)
+            samples.v[i] = *reinterpret_cast<const P *>(at + (int64_t)i * stride);
+    return samples;
+}
+
+template <class P, int N>
+__device__ __forceinline__ void store_packed(char *at, int stride, int count, const packed_samples<P, N> &samples)
+{
+    if (is_packed<P, N>(at, stride, count)) {
+        *reinterpret_cast<packed_samples<P, N> *>(at) = samples;
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        if (i < count)
+            *reinterpret_cast<P *>(at + (int64_t)i * stride) = samples.v[i];
+}
+
+template <class P, class T, int N>
+__device__ __forceinline__ void load_pixels(const l2k_cuda_plane &plane, const char *at, int count, T (&v)[N])
+{
+    const packed_samples<P, N> samples = load_packed<P, N>(at, plane.sample_stride, count);
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        v[i] = shift_down(plane, samples.v[i], (T)0);
+}
+
+template <class P, class T, int N>
+__device__ __forceinline__ void store_pixels(const l2k_cuda_plane &plane, char *at, int count, const T (&v)[N])
+{
+    packed_samples<P, N> samples;
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        samples.v[i] = shift_up<P>(plane, v[i]);
+    store_packed(at, plane.sample_stride, count, samples);
+}
+
+template <class S, class T, int N> __device__ __forceinline__ void load_values(const char *at, int count, T (&v)[N])
+{
+    const packed_samples<S, N> values = load_packed<S, N>(at, sizeof(S), count);
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        v[i] = (T)values.v[i];
+}
+
+template <class S, class T, int N> __device__ __forceinline__ void store_values(char *at, int count, const T (&v)[N])
+{
+    packed_samples<S, N> values;
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        values.v[i] = (S)v[i];
+    store_packed(at, sizeof(S), count, values);
+}
+
+/* `count` samples from (x, y) on, at most N. */
+template <class T, int N>
+__device__ __forceinline__ void load_run(const l2k_cuda_plane &plane, int x, int y, int count, T (&v)[N])
 {
     const char *at = sample_at(plane, x, y);
-    int32_t sample = 0;
     switch (plane.type) {
     case L2K_SAMPLE_U8:
-        sample = *(const uint8_t *)at;
-        break;
+        return load_pixels<uint8_t>(plane, at, count, v);
     case L2K_SAMPLE_S8:
-        sample = *(const int8_t *)at;
-        break;
+        return load_pixels<int8_t>(plane, at, count, v);
     case L2K_SAMPLE_U16:
-        sample = *(const uint16_t *)at;
-        break;
+        return load_pixels<uint16_t>(plane, at, count, v);
     case L2K_SAMPLE_S16:
-        sample = *(const int16_t *)at;
-        break;
+        return load_pixels<int16_t>(plane, at, count, v);
+    case L2K_SAMPLE_F32:
+        if ((T)0.5f != 0) /* integers come from integers */
+            return load_pixels<float>(plane, at, count, v);
     default:
-        sample = *(const int32_t *)at;
-        break;
-    }
-    return l2k_shift_down(sample, plane.shift);
-}
-
-__device__ __forceinline__ float load_sample(const l2k_cuda_plane &plane, int x, int y, float)
-{
-    if (plane.type == L2K_SAMPLE_F32)
-        return *(const float *)sample_at(plane, x, y);
-    return (float)load_sample(plane, x, y, (int32_t)0);
-}
-
-__device__ __forceinline__ void store_sample(const l2k_cuda_plane &plane, int x, int y, int32_t value)
-{
-    char *at = const_cast<char *>(sample_at(plane, x, y));
-    const int32_t sample = l2k_shift_up(value, plane.shift);
-    switch (plane.type) {
-    case L2K_SAMPLE_U8:
-    case L2K_SAMPLE_S8:
-        *(uint8_t *)at = (uint8_t)sample;
-        break;
-    case L2K_SAMPLE_U16:
-    case L2K_SAMPLE_S16:
-        *(uint16_t *)at = (uint16_t)sample;
-        break;
-    default:
-        *(int32_t *)at = sample;
-        break;
+        return load_pixels<int32_t>(plane, at, count, v);
     }
 }
 
-__device__ __forceinline__ void store_sample(const l2k_cuda_plane &plane, int x, int y, float value)
+template <class T, int N>
+__device__ __forceinline__ void store_run(const l2k_cuda_plane &plane, int x, int y, int count, const T (&v)[N])
 {
-    if (plane.type == L2K_SAMPLE_F32)
-        *(float *)const_cast<char *>(sample_at(plane, x, y)) = value;
+    char *at = sample_at(plane, x, y);
+    switch (plane.type) {
+    case L2K_SAMPLE_U8:
+    case L2K_SAMPLE_S8:
+        return store_pixels<uint8_t>(plane, at, count, v);
+    case L2K_SAMPLE_U16:
+    case L2K_SAMPLE_S16:
+        return store_pixels<uint16_t>(plane, at, count, v);
+    case L2K_SAMPLE_F32:
+        if ((T)0.5f != 0)
+            return store_pixels<float>(plane, at, count, v);
+    default:
+        return store_pixels<int32_t>(plane, at, count, v);
+    }
+}
+
+template <bool INVERSE> __device__ __forceinline__ void transform_components(int32_t &a, int32_t &b, int32_t &c)
+{
+    if (INVERSE)
+        l2k_rct_inverse(&a, &b, &c);
     else
-        store_sample(plane, x, y, l2k_round_f32(value));
+        l2k_rct_forward(&a, &b, &c);
 }
 
-__device__ __forceinline__ void join(int32_t *v)
+template <bool INVERSE> __device__ __forceinline__ void transform_components(float &a, float &b, float &c)
 {
-    l2k_rct_forward(&v[0], &v[1], &v[2]);
+    if (INVERSE)
+        l2k_ict_inverse(&a, &b, &c);
+    else
+        l2k_ict_forward(&a, &b, &c);
 }
 
-__device__ __forceinline__ void join(float *v)
-{
-    l2k_ict_forward(&v[0], &v[1], &v[2]);
-}
-
-__device__ __forceinline__ void part(int32_t *v)
-{
-    l2k_rct_inverse(&v[0], &v[1], &v[2]);
-}
-
-__device__ __forceinline__ void part(float *v)
-{
-    l2k_ict_inverse(&v[0], &v[1], &v[2]);
-}
-
-template <class S, int LANES> __global__ void load_rows(const __grid_constant__ l2k_cuda_slice_rows p)
+/* A thread takes N consecutive samples in each of its rows. */
+template <class S, int LANES, bool STORE> __global__ void move_slices(const __grid_constant__ l2k_cuda_slice_parts p)
 {
     typedef typename arithmetic<S>::type T;
-    const int x = blockIdx.x * blockDim.x + threadIdx.x;
-    if (x >= p.width)
-        return;
-    for (int y = blockIdx.y; y < p.height; y += gridDim.y) {
-        T v[LANES];
+    enum { N = L2K_CUDA_ROW_BYTES / sizeof(S) };
+    const l2k_cuda_slice_part &part = p.of[blockIdx.z];
+    const int x = (int)(blockIdx.x * blockDim.x + threadIdx.x) * N, count = min((int)N, p.width - x);
+    for (int y = (int)(blockIdx.y * blockDim.y + threadIdx.y); y < p.height && count > 0; y += gridDim.y * blockDim.y) {
+        const int64_t at = (int64_t)y * p.width + x;
+        T v[LANES][N];
 #pragma unroll
         for (int c = 0; c < LANES; c++)
-            v[c] = load_sample(p.planes[c], x, y, (T)0);
+            if (STORE)
+                load_values<S>(part.values[c] + at * sizeof(S), count, v[c]);
+            else
+                load_run(part.planes[c], x, y, count, v[c]);
         if (LANES == 3)
-            join(v);
+#pragma unroll
+            for (int i = 0; i < N; i++)
+                transform_components<STORE>(v[0][i], v[LANES / 2][i], v[LANES - 1][i]);
 #pragma unroll
         for (int c = 0; c < LANES; c++)
-            reinterpret_cast<S *>(p.values[c])[(int64_t)y * p.width + x] = (S)v[c];
-    }
-}
-
-template <class S, int LANES> __global__ void store_rows(const __grid_constant__ l2k_cuda_slice_rows p)
-{
-    typedef typename arithmetic<S>::type T;
-    const int x = blockIdx.x * blockDim.x + threadIdx.x;
-    if (x >= p.width)
-        return;
-    for (int y = blockIdx.y; y < p.height; y += gridDim.y) {
-        T v[LANES];
-#pragma unroll
-        for (int c = 0; c < LANES; c++)
-            v[c] = (T) reinterpret_cast<const S *>(p.values[c])[(int64_t)y * p.width + x];
-        if (LANES == 3)
-            part(v);
-#pragma unroll
-        for (int c = 0; c < LANES; c++)
-            store_sample(p.planes[c], x, y, v[c]);
+            if (STORE)
+                store_run(part.planes[c], x, y, count, v[c]);
+            else
+                store_values<S>(part.values[c] + at * sizeof(S), count, v[c]);
     }
 }
 
 /* ---- Launches ------------------------------------------------------------------------------------------------ */
 
-const int THREADS = 128;
+const int THREADS = 128, ROWS = 4; /* of a block: of those of slices, so many have THREADS / ROWS threads */
 
-template <class Kernel, class Parameters> int launch(Kernel *kernel, dim3 grid, const Parameters &p, void *stream)
+template <class Kernel, class Parameters>
+int launch(Kernel *kernel, dim3 grid, dim3 block, const Parameters &p, void *stream)
 {
     void *arguments[] = {const_cast<Parameters *>(&p)};
-    return cudaLaunchKernel((const void *)kernel, grid, dim3(THREADS), arguments, 0, (cudaStream_t)stream);
+    return cudaLaunchKernel((const void *)kernel, grid, block, arguments, 0, (cudaStream_t)stream);
+}
+
+unsigned divide_up(int64_t a, int64_t b)
+{
+    return (unsigned)((a + b - 1) / b);
 }
 
 template <class S> int run_typed(const l2k_cuda_z_program &p, bool inverse, void *stream)
 {
-    const dim3 grid((unsigned)((p.threads + THREADS - 1) / THREADS));
-    return launch(inverse ? run_program<S, true> : run_program<S, false>, grid, p, stream);
+    return launch(inverse ? run_program<S, true> : run_program<S, false>, dim3(divide_up(p.threads, THREADS)),
+                  dim3(THREADS), p, stream);
 }
 
-dim3 grid_of(const l2k_cuda_slice_rows *rows)
+template <class S, bool STORE> int move_typed(const l2k_cuda_slice_parts &p, void *stream)
 {
-    return dim3((unsigned)(rows->width + THREADS - 1) / THREADS,
-                (unsigned)(rows->height < 65535 ? rows->height : 65535));
+    const int across = THREADS / ROWS * L2K_CUDA_ROW_BYTES / (int)sizeof(S);
+    const unsigned down = divide_up(p.height, ROWS);
+    const dim3 grid(divide_up(p.width, across), down < 65535 ? down : 65535, (unsigned)p.count);
+    return launch(p.lanes == 3 ? move_slices<S, 3, STORE> : move_slices<S, 1, STORE>, grid, dim3(THREADS / ROWS, ROWS),
+                  p, stream);
 }
 
-template <class S> int load_typed(const l2k_cuda_slice_rows *rows, void *stream)
+template <bool STORE> int move_all(const l2k_cuda_slice_parts *parts, l2k_cuda_value value, void *stream)
 {
-    return launch(rows->lanes == 3 ? load_rows<S, 3> : load_rows<S, 1>, grid_of(rows), *rows, stream);
-}
-
-template <class S> int store_typed(const l2k_cuda_slice_rows *rows, void *stream)
-{
-    return launch(rows->lanes == 3 ? store_rows<S, 3> : store_rows<S, 1>, grid_of(rows), *rows, stream);
+    if (parts->count == 0 || parts->width == 0 || parts->height == 0)
+        return cudaSuccess;
+    return value == L2K_CUDA_INT16   ? move_typed<int16_t, STORE>(*parts, stream)
+           : value == L2K_CUDA_INT32 ? move_typed<int32_t, STORE>(*parts, stream)
+                                     : move_typed<float, STORE>(*parts, stream);
 }
 
 } // namespace
@@ -295,20 +378,12 @@ extern "C" int l2k_cuda_z_run(const l2k_cuda_z_program *program, l2k_cuda_value 
                                      : run_typed<float>(*program, inverse, stream);
 }
 
-extern "C" int l2k_cuda_slice_load(const l2k_cuda_slice_rows *rows, l2k_cuda_value value, void *stream)
+extern "C" int l2k_cuda_slices_load(const l2k_cuda_slice_parts *parts, l2k_cuda_value value, void *stream)
 {
-    if (rows->width == 0 || rows->height == 0)
-        return cudaSuccess;
-    return value == L2K_CUDA_INT16   ? load_typed<int16_t>(rows, stream)
-           : value == L2K_CUDA_INT32 ? load_typed<int32_t>(rows, stream)
-                                     : load_typed<float>(rows, stream);
+    return move_all<false>(parts, value, stream);
 }
 
-extern "C" int l2k_cuda_slice_store(const l2k_cuda_slice_rows *rows, l2k_cuda_value value, void *stream)
+extern "C" int l2k_cuda_slices_store(const l2k_cuda_slice_parts *parts, l2k_cuda_value value, void *stream)
 {
-    if (rows->width == 0 || rows->height == 0)
-        return cudaSuccess;
-    return value == L2K_CUDA_INT16   ? store_typed<int16_t>(rows, stream)
-           : value == L2K_CUDA_INT32 ? store_typed<int32_t>(rows, stream)
-                                     : store_typed<float>(rows, stream);
+    return move_all<true>(parts, value, stream);
 }

@@ -13,7 +13,11 @@ extern "C" {
 /* The type of a value between the directions: int16 where all values of the volume fit. */
 typedef enum l2k_cuda_value { L2K_CUDA_INT16, L2K_CUDA_INT32, L2K_CUDA_FLOAT32 } l2k_cuda_value;
 
-enum { L2K_CUDA_Z_OPS = 48, L2K_CUDA_Z_BYTES = 16 }; /* of a launch; bytes of each slice that a thread takes */
+/* Of a launch; kernel parameters are limited to 4 KiB. */
+enum { L2K_CUDA_Z_OPS = 48, L2K_CUDA_SLICES = 16 };
+
+/* Bytes of values that a thread takes: of each slice of a program; of a row between values and samples. */
+enum { L2K_CUDA_Z_BYTES = 8, L2K_CUDA_ROW_BYTES = 16 };
 
 typedef struct l2k_cuda_z_op {
     int32_t kind, step; /* l2k_z_kind */
@@ -27,17 +31,22 @@ typedef struct l2k_cuda_z_program {
     l2k_cuda_z_op ops[L2K_CUDA_Z_OPS];
 } l2k_cuda_z_program;
 
-/* Rows of samples of one component, or of three that a component transform joins, and their values in a slice. */
-typedef struct l2k_cuda_slice_rows {
+/* The samples of one component of a slice, or of three that a component transform joins, and their values. */
+typedef struct l2k_cuda_slice_part {
     l2k_cuda_plane planes[3];
     char *values[3]; /* packed */
-    int32_t width, height, lanes;
-} l2k_cuda_slice_rows;
+} l2k_cuda_slice_part;
+
+/* The same part of several slices, in one launch. */
+typedef struct l2k_cuda_slice_parts {
+    l2k_cuda_slice_part of[L2K_CUDA_SLICES];
+    int32_t count, width, height, lanes;
+} l2k_cuda_slice_parts;
 
 /* Enqueue on a stream (a cudaStream_t); the result is a cudaError_t. */
 int l2k_cuda_z_run(const l2k_cuda_z_program *program, l2k_cuda_value value, bool inverse, void *stream);
-int l2k_cuda_slice_load(const l2k_cuda_slice_rows *rows, l2k_cuda_value value, void *stream);
-int l2k_cuda_slice_store(const l2k_cuda_slice_rows *rows, l2k_cuda_value value, void *stream);
+int l2k_cuda_slices_load(const l2k_cuda_slice_parts *parts, l2k_cuda_value value, void *stream);
+int l2k_cuda_slices_store(const l2k_cuda_slice_parts *parts, l2k_cuda_value value, void *stream);
 
 #ifdef __cplusplus
 }

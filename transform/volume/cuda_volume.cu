@@ -4,84 +4,19 @@
  * coefficients of the last one come down (Franco, Bernabe, Fernandez, Ujaldon, 2010, had two frames a step, and no
  * overlap).
  */
-#include <cuda_runtime.h>
-
 #include <string.h>
 
 extern "C" {
 #include "base/memory.h"
-#include "base/sample.h"
-#include "transform/cuda/cuda_device.h"
-#include "transform/volume/cuda_slices.h"
-#include "transform/volume/volume.h"
 }
+#include "transform/volume/cuda_volume.cuh"
 
 namespace
 {
 
-enum { MOST_SLICES = 32, RING = 4, SLOTS = 2 };
-
-/* Samples of all components in a group, at most, unless one slice has more: a group then stays in the cache of a large
- * device from the program to the plan. */
-const size_t GROUP_SAMPLES = (size_t)1 << 22;
-
-/* A group on its way through a plan. */
-struct slot {
-    l2k_plan *plan;
-    char *pinned; /* host memory: the coefficients of the plan */
-    size_t pinned_bytes;
-    l2k_z_slice *slices[MOST_SLICES];
-    l2k_z_place places[MOST_SLICES];
-    unsigned count, given;
-    cudaEvent_t moved, used; /* the coefficients crossed the bus; the plan has run */
-};
-
-/* A slice's samples as the caller has them, on the device, packed. */
-struct raw_slice {
-    char *device;
-    char *gathered; /* host, for planes that are not packed by rows */
-    cudaEvent_t moved, used;
-};
-
-} // namespace
-
-struct l2k_cuda_volume {
-    cudaStream_t stream, up, down; /* `stream` is the caller's in device memory */
-    bool on_device;
-    unsigned group, slots;
-    l2k_cuda_value value;
-    size_t value_bytes, slice_bytes, raw_bytes;
-    l2k_plane *planes;     /* of a group's values, for plans */
-    l2k_plane *raw_planes; /* of a slice's samples on the device */
-    slot slot_of[SLOTS];
-    unsigned begun, served; /* groups */
-    raw_slice raw[RING];
-    unsigned next_raw;
-    l2k_z_queue held; /* inverse, host memory: samples of the last group, to be got when the next one is under way */
-};
-
-namespace
-{
-
-l2k_status check(const l2k_volume *v, int error, const char *what)
-{
-    return l2k_cuda_check(&v->context, error, what);
-}
-
-bool is_inverse(const l2k_volume *v)
-{
-    return v->spec.tile.plan.direction == L2K_INVERSE;
-}
-
-uint32_t components_of(const l2k_volume *v)
-{
-    return v->spec.tile.plan.num_components;
-}
-
-l2k_volume_stage *stage_of(const l2k_volume *v)
-{
-    return v->stages;
-}
+/* Samples of all components in a group, at most, unless one slice has more. Measured: with a quarter of as many,
+ * launches leave more of the device idle than its cache saves. */
+const size_t GROUP_SAMPLES = (size_t)1 << 24;
 
 bool all_put(const l2k_volume *v)
 {
@@ -97,17 +32,17 @@ void choose_sizes(l2k_volume *v)
     const size_t samples = stage_of(v)->samples ? stage_of(v)->samples : 1;
     const bool floats = v->spec.z_wavelet == L2K_WAVELET_9_7;
     size_t group = GROUP_SAMPLES / samples;
-    d->group = (unsigned)(group < 1 ? 1 : group > MOST_SLICES ? MOST_SLICES : group);
+    d->group = (unsigned)(group < 1 ? 1 : group > L2K_CUDA_GROUP ? L2K_CUDA_GROUP : group);
     d->value = floats                                            ? L2K_CUDA_FLOAT32
                : v->spec.tile.plan.type == L2K_COEFFICIENT_INT16 ? L2K_CUDA_INT16
                                                                  : L2K_CUDA_INT32;
     d->value_bytes = d->value == L2K_CUDA_INT16 ? 2 : 4;
     d->slice_bytes = (samples * d->value_bytes + 255) / 256 * 256;
     d->raw_bytes = samples * 4;
-    d->slots = d->on_device ? 1 : SLOTS;
+    d->slots = d->on_device ? 1 : L2K_CUDA_SLOTS;
 }
 
-l2k_status make_slot(l2k_volume *v, slot *s)
+l2k_status make_slot(l2k_volume *v, l2k_cuda_slot *s)
 {
     L2K_TRY(l2k_stage_make_plan(v, 0, v->cuda->group, &s->plan));
     L2K_TRY(check(v, cudaEventCreateWithFlags(&s->moved, cudaEventDisableTiming), "making an event"));
@@ -118,7 +53,7 @@ l2k_status make_slot(l2k_volume *v, slot *s)
     return check(v, cudaMallocHost((void **)&s->pinned, s->pinned_bytes), "allocating pinned memory for coefficients");
 }
 
-l2k_status make_raw(l2k_volume *v, raw_slice *raw)
+l2k_status make_raw(l2k_volume *v, l2k_cuda_raw_slice *raw)
 {
     L2K_TRY(check(v, cudaMalloc((void **)&raw->device, v->cuda->raw_bytes), "allocating memory for samples"));
     L2K_TRY(check(v, cudaEventCreateWithFlags(&raw->moved, cudaEventDisableTiming), "making an event"));
@@ -129,6 +64,9 @@ l2k_status make_streams(l2k_volume *v)
 {
     l2k_cuda_volume *d = v->cuda;
     d->stream = (cudaStream_t)v->stream;
+    char reason[160];
+    if (!l2k_backend_usable(L2K_BACKEND_CUDA, reason, sizeof reason))
+        return l2k_fail(&v->context, L2K_ERROR_BACKEND, "CUDA: no usable GPU: %s", reason);
     if (d->on_device)
         return L2K_OK;
     L2K_TRY(check(v, cudaStreamCreateWithFlags(&d->stream, cudaStreamNonBlocking), "making a stream"));
@@ -136,7 +74,7 @@ l2k_status make_streams(l2k_volume *v)
     return check(v, cudaStreamCreateWithFlags(&d->down, cudaStreamNonBlocking), "making a stream");
 }
 
-void free_slot(slot *s)
+void free_slot(l2k_cuda_slot *s)
 {
     l2k_plan_free(s->plan);
     if (s->pinned)
@@ -147,7 +85,7 @@ void free_slot(slot *s)
         cudaEventDestroy(s->used);
 }
 
-void free_raw(const l2k_volume *v, raw_slice *raw)
+void free_raw(const l2k_volume *v, l2k_cuda_raw_slice *raw)
 {
     if (raw->device)
         cudaFree(raw->device);
@@ -208,14 +146,8 @@ l2k_status run_program(l2k_volume *v)
     return check(v, error, "launching the transform across slices");
 }
 
-/* The values of component c of a slice. */
-char *values_of(const l2k_volume *v, const l2k_z_slice *slice, uint32_t c)
-{
-    return (char *)slice->values + stage_of(v)->offsets[c] * v->cuda->value_bytes;
-}
-
 /* The values of a group as planes. Places without a slice get those of `rest`. */
-const l2k_plane *planes_of(const l2k_volume *v, const slot *s, const l2k_z_slice *rest)
+const l2k_plane *planes_of(const l2k_volume *v, const l2k_cuda_slot *s, const l2k_z_slice *rest)
 {
     const uint32_t count = components_of(v);
     l2k_cuda_volume *d = v->cuda;
@@ -233,144 +165,10 @@ const l2k_plane *planes_of(const l2k_volume *v, const slot *s, const l2k_z_slice
     return d->planes;
 }
 
-/* ---- Samples ------------------------------------------------------------------------------------------------- */
-
-/* The planes of a slice's components from c on, and their values. */
-l2k_cuda_slice_rows rows_of(const l2k_volume *v, const l2k_z_slice *slice, const l2k_plane *planes, uint32_t c)
-{
-    const l2k_tile_spec *tile = &v->spec.tile;
-    l2k_cuda_slice_rows rows;
-    memset(&rows, 0, sizeof rows);
-    rows.lanes = tile->plan.component_transform && c == 0 ? 3 : 1;
-    rows.width = (int32_t)l2k_rect_width(tile->components[c].rect);
-    rows.height = (int32_t)l2k_rect_height(tile->components[c].rect);
-    for (int lane = 0; lane < rows.lanes; lane++) {
-        const l2k_plan_component *component = &tile->components[c + lane];
-        rows.values[lane] = values_of(v, slice, c + lane);
-        rows.planes[lane].data = (char *)planes[c + lane].data;
-        rows.planes[lane].row_stride = (int32_t)planes[c + lane].row_stride;
-        rows.planes[lane].sample_stride = (int32_t)planes[c + lane].sample_stride;
-        rows.planes[lane].type = planes[c + lane].type;
-        rows.planes[lane].shift = l2k_level_shift_make(component->precision, component->is_signed);
-    }
-    return rows;
-}
-
-l2k_status load(const l2k_volume *v, const l2k_z_slice *slice, const l2k_plane *planes)
-{
-    for (uint32_t c = 0; c < components_of(v);) {
-        const l2k_cuda_slice_rows rows = rows_of(v, slice, planes, c);
-        L2K_TRY(check(v, l2k_cuda_slice_load(&rows, v->cuda->value, v->cuda->stream), "loading a slice"));
-        c += (uint32_t)rows.lanes;
-    }
-    return L2K_OK;
-}
-
-l2k_status store(const l2k_volume *v, const l2k_z_slice *slice, const l2k_plane *planes, cudaStream_t stream)
-{
-    for (uint32_t c = 0; c < components_of(v);) {
-        const l2k_cuda_slice_rows rows = rows_of(v, slice, planes, c);
-        L2K_TRY(check(v, l2k_cuda_slice_store(&rows, v->cuda->value, stream), "storing a slice"));
-        c += (uint32_t)rows.lanes;
-    }
-    return L2K_OK;
-}
-
-/* The rows of a component in host memory, and packed on the device. */
-struct crossing {
-    size_t bytes, width, height; /* of a sample; a row in bytes; rows */
-    char *device, *gathered;
-};
-
-/* Packed planes for the caller's samples in a buffer; gives the place of component c. */
-crossing cross(const l2k_volume *v, raw_slice *raw, const l2k_plane *planes, uint32_t c)
-{
-    const l2k_rect rect = v->spec.tile.components[c].rect;
-    crossing x;
-    x.bytes = l2k_sample_bytes(planes[c].type);
-    x.width = l2k_rect_width(rect) * x.bytes;
-    x.height = l2k_rect_height(rect);
-    x.device = raw->device + stage_of(v)->offsets[c] * 4;
-    x.gathered = raw->gathered ? raw->gathered + stage_of(v)->offsets[c] * 4 : NULL;
-    v->cuda->raw_planes[c] = l2k_plane{x.device, (ptrdiff_t)x.width, (ptrdiff_t)x.bytes, planes[c].type};
-    return x;
-}
-
-bool is_by_rows(const l2k_plane *plane, const crossing *x)
-{
-    return plane->sample_stride == (ptrdiff_t)x->bytes && plane->row_stride >= (ptrdiff_t)x->width;
-}
-
-void gather(const l2k_plane *plane, const crossing *x, bool back)
-{
-    for (size_t y = 0; y < x->height; y++)
-        for (size_t i = 0; i < x->width / x->bytes; i++) {
-            char *at = (char *)plane->data + (ptrdiff_t)y * plane->row_stride + (ptrdiff_t)i * plane->sample_stride;
-            char *packed = x->gathered + y * x->width + i * x->bytes;
-            memcpy(back ? at : packed, back ? packed : at, x->bytes);
-        }
-}
-
-/* Memory for planes that are not packed by rows. */
-l2k_status need_gathered(const l2k_volume *v, raw_slice *raw)
-{
-    if (!raw->gathered)
-        raw->gathered = (char *)l2k_allocate(&v->context, v->cuda->raw_bytes, 1);
-    return raw->gathered ? L2K_OK : l2k_fail(&v->context, L2K_ERROR_MEMORY, "out of memory for a slice of samples");
-}
-
-l2k_status upload(const l2k_volume *v, raw_slice *raw, const l2k_plane *planes)
-{
-    for (uint32_t c = 0; c < components_of(v); c++) {
-        crossing x = cross(v, raw, planes, c);
-        const void *from = planes[c].data;
-        size_t stride = (size_t)planes[c].row_stride;
-        if (x.width == 0 || x.height == 0)
-            continue;
-        if (!is_by_rows(&planes[c], &x)) {
-            L2K_TRY(need_gathered(v, raw));
-            x = cross(v, raw, planes, c);
-            gather(&planes[c], &x, false);
-            from = x.gathered;
-            stride = x.width;
-        }
-        L2K_TRY(check(
-            v,
-            cudaMemcpy2DAsync(x.device, x.width, from, stride, x.width, x.height, cudaMemcpyHostToDevice, v->cuda->up),
-            "uploading a slice"));
-    }
-    return L2K_OK;
-}
-
-/* Waits for the samples. */
-l2k_status download(const l2k_volume *v, raw_slice *raw, const l2k_plane *planes)
-{
-    for (uint32_t c = 0; c < components_of(v); c++) {
-        crossing x = cross(v, raw, planes, c);
-        const bool by_rows = is_by_rows(&planes[c], &x);
-        if (x.width == 0 || x.height == 0)
-            continue;
-        if (!by_rows) {
-            L2K_TRY(need_gathered(v, raw));
-            x = cross(v, raw, planes, c);
-        }
-        L2K_TRY(check(v,
-                      cudaMemcpy2DAsync(by_rows ? planes[c].data : x.gathered,
-                                        by_rows ? (size_t)planes[c].row_stride : x.width, x.device, x.width, x.width,
-                                        x.height, cudaMemcpyDeviceToHost, v->cuda->down),
-                      "downloading a slice"));
-        if (!by_rows) {
-            L2K_TRY(check(v, cudaStreamSynchronize(v->cuda->down), "downloading a slice"));
-            gather(&planes[c], &x, true);
-        }
-    }
-    return check(v, cudaStreamSynchronize(v->cuda->down), "downloading a slice");
-}
-
 /* ---- Coefficients -------------------------------------------------------------------------------------------- */
 
 /* Slice `i` of a slot for the caller. */
-void show(l2k_volume *v, const slot *s, unsigned i, l2k_z_place place, l2k_volume_slice *slice)
+void show(l2k_volume *v, const l2k_cuda_slot *s, unsigned i, l2k_z_place place, l2k_volume_slice *slice)
 {
     const uint32_t count = components_of(v);
     size_t bytes;
@@ -386,7 +184,7 @@ void show(l2k_volume *v, const slot *s, unsigned i, l2k_z_place place, l2k_volum
     *slice = l2k_volume_slice{place.level, place.high, place.index, count, v->views};
 }
 
-slot *slot_number(l2k_cuda_volume *d, unsigned number)
+l2k_cuda_slot *slot_number(l2k_cuda_volume *d, unsigned number)
 {
     return &d->slot_of[number % d->slots];
 }
@@ -413,7 +211,8 @@ l2k_status begin_group(l2k_volume *v)
 {
     l2k_cuda_volume *d = v->cuda;
     l2k_volume_stage *stage = stage_of(v);
-    slot *s = slot_number(d, d->begun);
+    l2k_cuda_slot *s = slot_number(d, d->begun);
+    L2K_TRY(l2k_cuda_samples_move(v, d->stream));
     L2K_TRY(run_program(v));
     for (s->count = 0, s->given = 0; s->count < d->group && stage->z.out.first; s->count++) {
         s->slices[s->count] = l2k_z_take(&stage->z.out);
@@ -456,7 +255,7 @@ l2k_status begin_inverse(l2k_volume *v)
 {
     l2k_cuda_volume *d = v->cuda;
     l2k_volume_stage *stage = stage_of(v);
-    slot *s = slot_number(d, d->begun);
+    l2k_cuda_slot *s = slot_number(d, d->begun);
     l2k_z_slice *rest = s->count < d->group ? new_slice(v) : s->slices[0];
     if (!rest)
         return L2K_ERROR_MEMORY;
@@ -493,12 +292,13 @@ l2k_status make(l2k_volume *volume)
     const size_t count = components_of(volume);
     d->planes = (l2k_plane *)l2k_allocate_zeroed(&volume->context, count * d->group, sizeof *d->planes);
     d->raw_planes = (l2k_plane *)l2k_allocate_zeroed(&volume->context, count, sizeof *d->raw_planes);
-    if (!d->planes || !d->raw_planes)
+    d->waiting = (l2k_cuda_slice_parts *)l2k_allocate_zeroed(&volume->context, count, sizeof *d->waiting);
+    if (!d->planes || !d->raw_planes || !d->waiting)
         return l2k_fail(&volume->context, L2K_ERROR_MEMORY, "out of memory for a volume");
     L2K_TRY(make_streams(volume));
     for (unsigned i = 0; i < d->slots; i++)
         L2K_TRY(make_slot(volume, &d->slot_of[i]));
-    for (int i = 0; i < RING && !d->on_device; i++)
+    for (int i = 0; i < L2K_CUDA_RING && !d->on_device; i++)
         L2K_TRY(make_raw(volume, &d->raw[i]));
     return L2K_OK;
 }
@@ -512,9 +312,9 @@ void destroy(l2k_volume *volume)
     for (cudaStream_t stream : streams)
         if (stream || d->on_device)
             cudaStreamSynchronize(stream);
-    for (slot &s : d->slot_of)
+    for (l2k_cuda_slot &s : d->slot_of)
         free_slot(&s);
-    for (raw_slice &raw : d->raw)
+    for (l2k_cuda_raw_slice &raw : d->raw)
         free_raw(volume, &raw);
     for (l2k_z_slice *slice = volume->stages ? stage_of(volume)->all : NULL; slice; slice = slice->older)
         if (slice->values)
@@ -524,6 +324,7 @@ void destroy(l2k_volume *volume)
             cudaStreamDestroy(streams[i]);
     l2k_release(&volume->context, d->planes);
     l2k_release(&volume->context, d->raw_planes);
+    l2k_release(&volume->context, d->waiting);
     l2k_release(&volume->context, d);
     volume->cuda = NULL;
 }
@@ -535,8 +336,10 @@ l2k_status rewind_all(l2k_volume *volume)
     cudaStream_t streams[] = {d->up, d->stream, d->down};
     for (int i = 0; i < 3 && !d->on_device; i++)
         L2K_TRY(check(volume, cudaStreamSynchronize(streams[i]), "ending a volume"));
-    for (slot &s : d->slot_of)
+    for (l2k_cuda_slot &s : d->slot_of)
         s.count = s.given = 0;
+    for (uint32_t c = 0; c < components_of(volume); c++)
+        d->waiting[c].count = 0;
     d->begun = d->served = d->next_raw = 0;
     d->held = l2k_z_queue{};
     return L2K_OK;
@@ -549,16 +352,18 @@ l2k_status put(l2k_volume *volume, const l2k_plane *planes)
     if (!slice)
         return L2K_ERROR_MEMORY;
     if (d->on_device) {
-        L2K_TRY(load(volume, slice, planes));
+        L2K_TRY(l2k_cuda_samples_add(volume, slice, planes, d->stream));
         return l2k_z_put(&volume->context, &stage_of(volume)->z, slice);
     }
-    raw_slice *raw = &d->raw[d->next_raw % RING], *last = &d->raw[(d->next_raw + RING - 1) % RING];
+    l2k_cuda_raw_slice *raw = &d->raw[d->next_raw % L2K_CUDA_RING],
+                       *last = &d->raw[(d->next_raw + L2K_CUDA_RING - 1) % L2K_CUDA_RING];
     L2K_TRY(check(volume, cudaStreamWaitEvent(d->up, raw->used, 0), "ordering streams"));
     if (raw->gathered) /* the host is about to write there */
         L2K_TRY(check(volume, cudaEventSynchronize(raw->moved), "uploading a slice"));
-    L2K_TRY(upload(volume, raw, planes));
+    L2K_TRY(l2k_cuda_samples_upload(volume, raw, planes));
     L2K_TRY(hand_over(volume, raw->moved, d->up, d->stream));
-    L2K_TRY(load(volume, slice, d->raw_planes));
+    L2K_TRY(l2k_cuda_samples_add(volume, slice, d->raw_planes, d->stream));
+    L2K_TRY(l2k_cuda_samples_move(volume, d->stream));
     L2K_TRY(check(volume, cudaEventRecord(raw->used, d->stream), "ordering streams"));
     L2K_TRY(l2k_z_put(&volume->context, &stage_of(volume)->z, slice));
     if (d->next_raw++ > 0) /* its planes are the caller's again, even if they are pinned */
@@ -578,7 +383,7 @@ l2k_status get_coefficients(l2k_volume *volume, l2k_volume_slice *slice)
         L2K_TRY(begin_group(volume));
     if (!may_give(volume))
         return L2K_OK;
-    slot *s = slot_number(d, d->served);
+    l2k_cuda_slot *s = slot_number(d, d->served);
     if (s->given == 0 && !d->on_device)
         L2K_TRY(check(volume, cudaEventSynchronize(s->moved), "downloading coefficients"));
     show(volume, s, s->given, s->places[s->given], slice);
@@ -592,7 +397,7 @@ l2k_status get_coefficients(l2k_volume *volume, l2k_volume_slice *slice)
 l2k_status next_coefficients(l2k_volume *volume, l2k_volume_slice *slice)
 {
     l2k_cuda_volume *d = volume->cuda;
-    slot *s = slot_number(d, d->begun);
+    l2k_cuda_slot *s = slot_number(d, d->begun);
     l2k_z_place place;
     if (stage_of(volume)->finished.first || !l2k_z_wanted(&stage_of(volume)->z, &place))
         return L2K_OK;
@@ -607,7 +412,7 @@ l2k_status next_coefficients(l2k_volume *volume, l2k_volume_slice *slice)
 l2k_status put_coefficients(l2k_volume *volume)
 {
     l2k_cuda_volume *d = volume->cuda;
-    slot *s = slot_number(d, d->begun);
+    l2k_cuda_slot *s = slot_number(d, d->begun);
     l2k_z_slice *slice = new_slice(volume);
     if (!slice)
         return L2K_ERROR_MEMORY;
@@ -616,27 +421,39 @@ l2k_status put_coefficients(l2k_volume *volume)
     return s->count == d->group || all_put(volume) ? begin_inverse(volume) : L2K_OK;
 }
 
-l2k_status get_slice(l2k_volume *volume, const l2k_plane *planes, bool *got)
+/* On the device, what is got is stored with the next ones, unless there are none. */
+l2k_status get_device_slice(l2k_volume *volume, l2k_z_slice *slice, const l2k_plane *planes)
+{
+    l2k_volume_stage *stage = stage_of(volume);
+    if (slice)
+        L2K_TRY(l2k_cuda_samples_add(volume, slice, planes, volume->cuda->stream));
+    return slice && stage->finished.first ? L2K_OK : l2k_cuda_samples_move(volume, volume->cuda->stream);
+}
+
+l2k_status get_host_slice(l2k_volume *volume, l2k_z_slice *slice, const l2k_plane *planes)
 {
     l2k_cuda_volume *d = volume->cuda;
+    l2k_cuda_raw_slice *raw = &d->raw[d->next_raw++ % L2K_CUDA_RING];
+    /* What is not held any more was made by the group before the last, except at the end. */
+    const l2k_cuda_slot *maker = slot_number(d, d->begun + (all_put(volume) ? 1 : 0));
+    l2k_cuda_samples_place(volume, raw, planes);
+    L2K_TRY(check(volume, cudaStreamWaitEvent(d->down, maker->used, 0), "ordering streams"));
+    L2K_TRY(l2k_cuda_samples_add(volume, slice, d->raw_planes, d->down));
+    L2K_TRY(l2k_cuda_samples_move(volume, d->down));
+    return l2k_cuda_samples_download(volume, raw, planes);
+}
+
+l2k_status get_slice(l2k_volume *volume, const l2k_plane *planes, bool *got)
+{
     l2k_volume_stage *stage = stage_of(volume);
     l2k_z_slice *slice = l2k_z_take(&stage->finished);
-    if (!slice)
-        return L2K_OK;
-    if (d->on_device) {
-        L2K_TRY(store(volume, slice, planes, d->stream));
-    } else {
-        raw_slice *raw = &d->raw[d->next_raw++ % RING];
-        for (uint32_t c = 0; c < components_of(volume); c++)
-            cross(volume, raw, planes, c);
-        /* What is not held any more was made by the group before the last, except at the end. */
-        const slot *maker = slot_number(d, d->begun + (all_put(volume) ? 1 : 0));
-        L2K_TRY(check(volume, cudaStreamWaitEvent(d->down, maker->used, 0), "ordering streams"));
-        L2K_TRY(store(volume, slice, d->raw_planes, d->down));
-        L2K_TRY(download(volume, raw, planes));
-    }
-    l2k_z_push(&stage->free, slice);
-    *got = true;
+    if (volume->cuda->on_device)
+        L2K_TRY(get_device_slice(volume, slice, planes));
+    else if (slice)
+        L2K_TRY(get_host_slice(volume, slice, planes));
+    if (slice)
+        l2k_z_push(&stage->free, slice);
+    *got = slice != NULL;
     return L2K_OK;
 }
 

@@ -1,4 +1,4 @@
-/* What the unit tests use of cmocka, for processors that cmocka is not at hand for (scripts/neon.sh). */
+/* What the unit tests use of cmocka, for processors that cmocka is not at hand for (scripts/portability.sh). */
 #ifndef L2K_TESTS_SUPPORT_NO_CMOCKA_H
 #define L2K_TESTS_SUPPORT_NO_CMOCKA_H
 

@@ -1,4 +1,4 @@
-# CMake toolchain: 64-bit ARM with Debian's cross compiler, its programs run by qemu's user mode (scripts/neon.sh).
+# CMake toolchain: 64-bit ARM with Debian's cross compiler, its programs run by qemu's user mode (scripts/portability.sh).
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)

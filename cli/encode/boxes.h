@@ -1,0 +1,22 @@
+/* The metadata boxes of an encoded file. */
+#ifndef L2K_CLI_ENCODE_BOXES_H
+#define L2K_CLI_ENCODE_BOXES_H
+
+#include "cli/options/options.h"
+#include "pictures/picture.h"
+
+/* The files of --xmp, --exif, --xml and --uuid, which all pictures get. */
+typedef struct cli_boxes {
+    l2k_box_data *boxes; /* owned, with their data */
+    size_t count;
+} cli_boxes;
+
+/* Reads them; false after a report. Unload also then. */
+bool cli_boxes_load(cli_boxes *given, const cli_options *options);
+void cli_boxes_unload(cli_boxes *given);
+
+/* Makes picture->image.boxes: with `carry` the picture's own metadata, unless such are given, and then those that are.
+ * *list, which the caller frees and which may be an earlier one, is the memory of it. False after a report. */
+bool cli_boxes_attach(const cli_boxes *given, bool carry, cli_picture *picture, l2k_box_data **list);
+
+#endif

@@ -1,0 +1,237 @@
+/* XMP, IPTC, Exif and georeferencing between TIFF files and blobs. In a TIFF file, Exif is tags of its directory and
+ * further directories (Exif 2.32, 4.6.2); as a blob it is a TIFF file of its own, without samples. */
+#ifdef L2K_WITH_TIFF
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pictures/formats/ifd.h"
+#include "pictures/formats/tiff.h"
+#include "pictures/user/report.h"
+
+/* Where libtiff knows the tag: texts that describe the picture. */
+static const uint16_t texts[] = {TIFFTAG_IMAGEDESCRIPTION, TIFFTAG_MAKE,      TIFFTAG_MODEL,
+                                 TIFFTAG_SOFTWARE,         TIFFTAG_DATETIME,  TIFFTAG_ARTIST,
+                                 TIFFTAG_HOSTCOMPUTER,     TIFFTAG_COPYRIGHT, 0};
+
+/* The same, orientation and directories. */
+static const uint16_t described[] = {TIFFTAG_IMAGEDESCRIPTION, TIFFTAG_MAKE,     TIFFTAG_MODEL,  TIFFTAG_ORIENTATION,
+                                     TIFFTAG_SOFTWARE,         TIFFTAG_DATETIME, TIFFTAG_ARTIST, TIFFTAG_HOSTCOMPUTER,
+                                     TIFFTAG_COPYRIGHT,        CLI_TAG_EXIF,     CLI_TAG_GPS,    0};
+
+/* GeoTIFF (OGC 19-008r4): scale, tie points, transformation, keys and their numbers and texts. */
+enum { TAG_GEO_KEYS = 34735 };
+static const uint16_t geo[] = {33550, 33922, 34264, TAG_GEO_KEYS, 34736, 34737, 0};
+
+/* ---- Reading ------------------------------------------------------------------------------------------------- */
+
+static ptrdiff_t read_input(const void *user, void *buffer, size_t bytes, uint64_t offset)
+{
+    return cli_input_read_at(user, buffer, bytes, offset);
+}
+
+static bool take_tag(cli_reader *reader, const cli_ifd_source *source, uint64_t ifd, uint16_t tag,
+                     cli_metadata_kind kind)
+{
+    cli_ifd_entry entry;
+    if (!cli_ifd_find(source, ifd, tag, &entry))
+        return true;
+    uint8_t *value = cli_ifd_load(source, &entry, CLI_MOST_METADATA);
+    if (!value) {
+        if (!reader->quiet)
+            cli_warning(reader->name, "the %s in it is damaged and left out", cli_metadata_names[kind]);
+        return true;
+    }
+    const bool done =
+        cli_metadata_keep(&reader->picture.metadata, kind, value, (size_t)entry.bytes, reader->quiet, reader->name);
+    free(value);
+    return done;
+}
+
+/* A picture whose rows are in order, and of which nothing else is said, has no Exif. */
+static bool says_anything(const cli_ifd_source *source, uint64_t ifd)
+{
+    cli_ifd_entry entry;
+    for (const uint16_t *tag = described; *tag; tag++)
+        if (cli_ifd_find(source, ifd, *tag, &entry) &&
+            (*tag != TIFFTAG_ORIENTATION || cli_ifd_number(source, &entry) > ORIENTATION_TOPLEFT))
+            return true;
+    return false;
+}
+
+/* A TIFF file of some of the tags, in the file's own byte order, so that values need no change: a gap behind the
+ * header, and then the directory. */
+static bool take_tags(cli_reader *reader, const cli_ifd_source *source, uint64_t ifd, const uint16_t *only,
+                      const cli_ifd_tag *more, cli_metadata_kind kind)
+{
+    enum { HEAD_BYTES = 8, GAP = 2 };
+    cli_ifd_sink sink = {.big_endian = source->big_endian};
+    const char *head = source->big_endian ? "MM\0*\0\0\0\12" : "II*\0\12\0\0\0";
+    uint64_t place;
+    bool done = true;
+    if (cli_ifd_append(&sink, head, HEAD_BYTES) && cli_ifd_append(&sink, NULL, GAP) &&
+        cli_ifd_copy(source, ifd, only, more, &sink, &place))
+        done = cli_metadata_keep(&reader->picture.metadata, kind, sink.data, sink.bytes, reader->quiet, reader->name);
+    else if (!reader->quiet)
+        cli_warning(reader->name, "the %s in it is damaged and left out", cli_metadata_names[kind]);
+    free(sink.data);
+    return done;
+}
+
+static bool take_exif(cli_reader *reader, const cli_ifd_source *source, uint64_t ifd)
+{
+    return !says_anything(source, ifd) || take_tags(reader, source, ifd, described, NULL, CLI_EXIF);
+}
+
+/* In a GeoJP2 box, the tags belong to a picture of one pixel, whose sample is in the gap. */
+static bool take_geo(cli_reader *reader, const cli_ifd_source *source, uint64_t ifd)
+{
+    static const cli_ifd_tag pixel[] = {{TIFFTAG_IMAGEWIDTH, 1},
+                                        {TIFFTAG_IMAGELENGTH, 1},
+                                        {TIFFTAG_BITSPERSAMPLE, 8},
+                                        {TIFFTAG_COMPRESSION, COMPRESSION_NONE},
+                                        {TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK},
+                                        {TIFFTAG_STRIPOFFSETS, 8},
+                                        {TIFFTAG_SAMPLESPERPIXEL, 1},
+                                        {TIFFTAG_ROWSPERSTRIP, 1},
+                                        {TIFFTAG_STRIPBYTECOUNTS, 1},
+                                        {0, 0}};
+    cli_ifd_entry entry;
+    return !cli_ifd_find(source, ifd, TAG_GEO_KEYS, &entry) || take_tags(reader, source, ifd, geo, pixel, CLI_GEO);
+}
+
+bool cli_tiff_take_metadata(cli_reader *reader, TIFF *tiff)
+{
+    cli_ifd_source source = {.read = read_input, .user = &reader->input};
+    const uint64_t ifd = TIFFCurrentDirOffset(tiff);
+    if (!cli_ifd_open(&source))
+        return true; /* libtiff has read it, but let it be */
+    return take_tag(reader, &source, ifd, TIFFTAG_XMLPACKET, CLI_XMP) &&
+           take_tag(reader, &source, ifd, TIFFTAG_RICHTIFFIPTC, CLI_IPTC) && take_exif(reader, &source, ifd) &&
+           take_geo(reader, &source, ifd);
+}
+
+/* ---- Writing ------------------------------------------------------------------------------------------------- */
+
+static void put_text(TIFF *tiff, const cli_ifd_source *source, uint16_t tag)
+{
+    enum { ASCII = 2, MOST_TEXT = 1 << 16 };
+    cli_ifd_entry entry;
+    if (!cli_ifd_find(source, source->first, tag, &entry) || entry.type != ASCII)
+        return;
+    char *text = (char *)cli_ifd_load(source, &entry, MOST_TEXT);
+    if (text && *text)
+        TIFFSetField(tiff, tag, text);
+    free(text);
+}
+
+static void put_orientation(TIFF *tiff, const cli_ifd_source *source)
+{
+    cli_ifd_entry entry;
+    if (!cli_ifd_find(source, source->first, TIFFTAG_ORIENTATION, &entry))
+        return;
+    const uint64_t orientation = cli_ifd_number(source, &entry);
+    if (orientation >= ORIENTATION_TOPLEFT && orientation <= ORIENTATION_LEFTBOT)
+        TIFFSetField(tiff, TIFFTAG_ORIENTATION, (uint16_t)orientation);
+}
+
+/* A directory goes to the end of the file, and a tag points to it. False if it is damaged. */
+static bool put_directory(cli_tiff_io *io, const cli_ifd_source *source, uint16_t tag, bool big)
+{
+    const uint16_t one = 1;
+    cli_ifd_sink sink = {.big_endian = *(const uint8_t *)&one == 0, .big = big};
+    cli_ifd_entry entry;
+    uint64_t place;
+    if (!cli_ifd_find(source, source->first, tag, &entry))
+        return true;
+    sink.base = io->output->bytes + io->output->bytes % 2;
+    bool done = cli_ifd_copy(source, cli_ifd_number(source, &entry), NULL, NULL, &sink, &place);
+    if (done && cli_output_write_at(io->output, sink.base, sink.data, sink.bytes))
+        done = TIFFSetField(io->tiff, tag, place) == 1;
+    free(sink.data);
+    return done;
+}
+
+static bool put_exif(cli_tiff_io *io, const cli_blob *exif, bool big)
+{
+    const cli_ifd_memory memory = {exif->data, exif->bytes};
+    cli_ifd_source source = {.read = cli_ifd_read_memory, .user = &memory};
+    if (!cli_ifd_open(&source))
+        return false;
+    for (const uint16_t *tag = texts; *tag; tag++)
+        put_text(io->tiff, &source, *tag);
+    put_orientation(io->tiff, &source);
+    return put_directory(io, &source, CLI_TAG_EXIF, big) && put_directory(io, &source, CLI_TAG_GPS, big);
+}
+
+/* libtiff does not know these tags. */
+static void declare_geo(TIFF *tiff)
+{
+    static const TIFFFieldInfo fields[] = {
+        {33550, TIFF_VARIABLE2, TIFF_VARIABLE2, TIFF_DOUBLE, FIELD_CUSTOM, 1, 1, (char *)(uintptr_t) "ModelPixelScale"},
+        {33922, TIFF_VARIABLE2, TIFF_VARIABLE2, TIFF_DOUBLE, FIELD_CUSTOM, 1, 1, (char *)(uintptr_t) "ModelTiepoint"},
+        {34264, TIFF_VARIABLE2, TIFF_VARIABLE2, TIFF_DOUBLE, FIELD_CUSTOM, 1, 1,
+         (char *)(uintptr_t) "ModelTransformation"},
+        {34735, TIFF_VARIABLE2, TIFF_VARIABLE2, TIFF_SHORT, FIELD_CUSTOM, 1, 1, (char *)(uintptr_t) "GeoKeyDirectory"},
+        {34736, TIFF_VARIABLE2, TIFF_VARIABLE2, TIFF_DOUBLE, FIELD_CUSTOM, 1, 1, (char *)(uintptr_t) "GeoDoubleParams"},
+        {34737, TIFF_VARIABLE2, TIFF_VARIABLE2, TIFF_ASCII, FIELD_CUSTOM, 1, 1, (char *)(uintptr_t) "GeoAsciiParams"}};
+    TIFFMergeFieldInfo(tiff, fields, sizeof fields / sizeof fields[0]);
+}
+
+static bool put_geo_tag(TIFF *tiff, const cli_ifd_source *source, uint16_t tag)
+{
+    cli_ifd_entry entry;
+    if (!cli_ifd_find(source, source->first, tag, &entry))
+        return true;
+    const TIFFField *field = TIFFFindField(tiff, tag, TIFF_ANY);
+    if (!field || TIFFFieldDataType(field) != (TIFFDataType)entry.type)
+        return false;
+    uint8_t *value = cli_ifd_load_native(source, &entry, CLI_MOST_METADATA);
+    const bool done = value && TIFFSetField(tiff, tag, (uint32_t)entry.count, value) == 1;
+    free(value);
+    return done;
+}
+
+static bool put_geo(TIFF *tiff, const cli_blob *blob)
+{
+    const cli_ifd_memory memory = {blob->data, blob->bytes};
+    cli_ifd_source source = {.read = cli_ifd_read_memory, .user = &memory};
+    bool done = cli_ifd_open(&source);
+    declare_geo(tiff);
+    for (const uint16_t *tag = geo; done && *tag; tag++)
+        done = put_geo_tag(tiff, &source, *tag);
+    return done;
+}
+
+/* Old versions of libtiff take IPTC as 32-bit numbers. */
+static bool put_blob(TIFF *tiff, uint32_t tag, const cli_blob *blob)
+{
+    const TIFFField *field = TIFFFindField(tiff, tag, TIFF_ANY);
+    if (!field || TIFFDataWidth(TIFFFieldDataType(field)) != 1)
+        return false;
+    return TIFFSetField(tiff, tag, (uint32_t)blob->bytes, blob->data) == 1;
+}
+
+static bool put(cli_tiff_io *io, cli_metadata_kind kind, const cli_blob *blob, bool big)
+{
+    switch (kind) {
+    case CLI_EXIF:
+        return put_exif(io, blob, big);
+    case CLI_GEO:
+        return put_geo(io->tiff, blob);
+    default:
+        return put_blob(io->tiff, kind == CLI_XMP ? TIFFTAG_XMLPACKET : TIFFTAG_RICHTIFFIPTC, blob);
+    }
+}
+
+void cli_tiff_put_metadata(cli_writer *writer, cli_tiff_io *io, bool big)
+{
+    const cli_metadata *metadata = writer->options.metadata;
+    for (int kind = 0; metadata && kind < CLI_NUM_METADATA; kind++)
+        if (metadata->blobs[kind].data && !put(io, (cli_metadata_kind)kind, &metadata->blobs[kind], big) &&
+            !writer->options.quiet)
+            cli_warning(writer->name, "the %s cannot be written, at least not all of it", cli_metadata_names[kind]);
+    io->message[0] = 0; /* libtiff's complaints about metadata are no failures */
+}
+
+#endif

@@ -1,0 +1,82 @@
+/* Metadata of pictures as blobs: XMP, Exif and IPTC. */
+#include "pictures/metadata.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pictures/user/report.h"
+
+const char *const cli_metadata_names[CLI_NUM_METADATA] = {"XMP", "Exif", "IPTC", "georeferencing"};
+
+enum { SIGNATURE_BYTES = 6, BOM_BYTES = 3 };
+
+bool cli_metadata_has_signature(const uint8_t *data, size_t bytes)
+{
+    return bytes >= SIGNATURE_BYTES && memcmp(data, "Exif\0\0", SIGNATURE_BYTES) == 0;
+}
+
+/* XML in UTF-8: after a byte order mark and space comes '<'. */
+static bool is_xml(const uint8_t *data, size_t bytes)
+{
+    size_t at = bytes >= BOM_BYTES && memcmp(data, "\xEF\xBB\xBF", BOM_BYTES) == 0 ? BOM_BYTES : 0;
+    while (at < bytes && (data[at] == ' ' || data[at] == '\t' || data[at] == '\r' || data[at] == '\n'))
+        at++;
+    return at < bytes && data[at] == '<' && !memchr(data, 0, bytes);
+}
+
+static bool is_tiff(const uint8_t *data, size_t bytes)
+{
+    return bytes >= 8 && (memcmp(data, "II*\0", 4) == 0 || memcmp(data, "MM\0*", 4) == 0);
+}
+
+bool cli_metadata_is(cli_metadata_kind kind, const uint8_t *data, size_t bytes)
+{
+    switch (kind) {
+    case CLI_XMP:
+        return is_xml(data, bytes);
+    case CLI_EXIF:
+    case CLI_GEO:
+        return is_tiff(data, bytes);
+    default:
+        return bytes > 0 && data[0] == 0x1C; /* the tag marker of IIM */
+    }
+}
+
+/* False: left out. */
+static bool accept(cli_metadata_kind kind, const uint8_t *data, size_t bytes, bool quiet, const char *name)
+{
+    const char *what = bytes > CLI_MOST_METADATA             ? "larger than 16 MiB"
+                       : !cli_metadata_is(kind, data, bytes) ? "damaged"
+                                                             : NULL;
+    if (what && !quiet)
+        cli_warning(name, "the %s in it is %s and left out", cli_metadata_names[kind], what);
+    return !what;
+}
+
+bool cli_metadata_keep(cli_metadata *metadata, cli_metadata_kind kind, const void *data, size_t bytes, bool quiet,
+                       const char *name)
+{
+    const uint8_t *from = data;
+    cli_blob *blob = &metadata->blobs[kind];
+    if (kind == CLI_EXIF && cli_metadata_has_signature(from, bytes)) {
+        from += SIGNATURE_BYTES;
+        bytes -= SIGNATURE_BYTES;
+    }
+    while (kind == CLI_XMP && bytes > 0 && from[bytes - 1] == 0)
+        bytes--;
+    if (blob->data || !accept(kind, from, bytes, quiet, name))
+        return true;
+    blob->data = malloc(bytes);
+    if (!blob->data)
+        return cli_error(name, "out of memory");
+    memcpy(blob->data, from, bytes);
+    blob->bytes = bytes;
+    return true;
+}
+
+void cli_metadata_free(cli_metadata *metadata)
+{
+    for (int kind = 0; kind < CLI_NUM_METADATA; kind++)
+        free(metadata->blobs[kind].data);
+    memset(metadata, 0, sizeof *metadata);
+}

@@ -1,0 +1,237 @@
+"""The pictures of a folder: names that lead to files, and files that stay open.
+
+A file has one decoder for each request that is at work on it. They share the file and, when one is made, what is known about
+the places of packets (Decoder.open_again); each keeps decoded code-blocks for the windows that follow.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+import time
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from PIL import ImageMode
+
+from .. import _decoder, _file, _ranges, errors, options
+from .._native import ffi, lib
+from .parameters import Refused
+
+RECENT = 4  # files that may keep several decoders
+SUFFIXES = (".jp2", ".jph", ".jpx", ".jpf", ".j2k", ".j2c", ".jpc", ".jhc")
+KEPT_SAMPLES = 2**23  # a decoder that has decoded more at once has memory that the next window does not need
+COLOURS = ("unknown", "gray", "srgb", "sycc", "cmyk", "icc")
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What decoding may take."""
+
+    workers: int = len(os.sched_getaffinity(0))
+    files: int = 32  # open at once
+    cache_bytes: int = 16 << 20  # decoded code-blocks, of each decoder
+    memory_bytes: int = 1 << 30  # of each decoder at work
+    seconds: float = 30
+
+
+@dataclass(frozen=True)
+class Channel:
+    """A component of the picture that is shown: its range of values, and how far apart its samples are in pixels."""
+
+    precision: int
+    signed: bool
+    kind: str
+    dx: int
+    dy: int
+
+
+@dataclass(frozen=True)
+class Window:
+    """Samples, (height, width) or (height, width, channels) or a plane for each channel, and their part of the reference
+    grid."""
+
+    samples: Any
+    region: tuple[int, int, int, int]
+
+
+class Picture:
+    """An open file. `window` may be called by several threads at once."""
+
+    def __init__(self, path: Path, facts: os.stat_result, resources: Resources) -> None:
+        self.resources = resources
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        weakref.finalize(self, os.close, file)  # when the last request has done with it
+        opened = os.fstat(file)
+        self.identity = identity_of(opened)
+        self.modified = opened.st_mtime
+        first = self._new_decoder()
+        first.open(_ranges.Ranges(functools.partial(_read_at, file), opened.st_size))
+        self._describe(first)
+        self._idle = [first]
+        self._lock = threading.Lock()
+
+    def trim(self) -> None:
+        """Gives up all decoders that are idle but one."""
+        with self._lock:
+            del self._idle[:-1]
+
+    def _new_decoder(self) -> _decoder.Decoder:
+        r = self.resources
+        return _decoder.Decoder(progress=lambda done: True, threads=1, backend="cpu", cache_bytes=r.cache_bytes,
+                                limit_memory=r.memory_bytes)
+
+    def _describe(self, decoder: _decoder.Decoder) -> None:
+        header = _file._header(decoder.info())
+        image = ffi.new("l2k_image *")
+        decoder.call(lib.l2k_decoder_image, image)
+        parts = image.components[0:image.num_components]
+        self.dx, self.dy = min(p.dx for p in parts), min(p.dy for p in parts)
+        self.channels = [Channel(p.precision, p.is_signed, options.name_of("l2k_channel", p.channel), p.dx // self.dx,
+                                 p.dy // self.dy) for p in parts]
+        self.colour, self.icc = header.colour, header.icc
+        self.model = self._model()
+        if any(p.dx % self.dx or p.dy % self.dy for p in parts) or header.colour not in COLOURS or not self.model:
+            raise Refused(501, f"pictures of this kind ({header.colour}) are not shown here")
+        self.x0, self.y0 = -(-header.x0 // self.dx), -(-header.y0 // self.dy)
+        self.width, self.height = -(-header.x1 // self.dx) - self.x0, -(-header.y1 // self.dy) - self.y0
+        self._start, self._end = (header.x0, header.y0), (header.x1, header.y1)
+        self.levels = header.levels
+        self.tile = (header.tile_width // self.dx, header.tile_height // self.dy)
+
+    def _model(self) -> str:
+        """Pillow's name of what the channels of colour are."""
+        count = sum(c.kind == "colour" for c in self.channels)
+        named = {"cmyk": "CMYK", "gray": "L", "sycc": "YCbCr"}.get(self.colour, "RGB")
+        if self.icc:
+            named = {b"CMYK": "CMYK", b"GRAY": "L", b"RGB ": "RGB"}.get(self.icc[16:20], "")
+        return named if named and count >= len(ImageMode.getmode(named).bands) else "L" if count else ""
+
+    def samples(self, x0: int, y0: int, x1: int, y1: int, reduce: int) -> int:
+        """How many samples a window has."""
+        pixels = ((x1 - x0) >> reduce) * ((y1 - y0) >> reduce)
+        return sum(pixels // (c.dx * c.dy) for c in self.channels)
+
+    def window(self, x0: int, y0: int, x1: int, y1: int, reduce: int) -> Window:
+        """The pixels of a window at 1 / 2^reduce of their width and height, as far as the picture goes."""
+        region = (max((self.x0 + x0) * self.dx, self._start[0]), max((self.y0 + y0) * self.dy, self._start[1]),
+                  min((self.x0 + x1) * self.dx, self._end[0]), min((self.y0 + y1) * self.dy, self._end[1]))
+        few = self.samples(x0, y0, x1, y1, reduce) <= KEPT_SAMPLES
+        with self._decoder(keep=few) as decoder:
+            decoder.call(lib.l2k_decoder_set, lib.L2K_DECODER_REDUCE, reduce)
+            result = decoder.decode(region=region)
+        return Window(result, region)
+
+    @contextmanager
+    def _decoder(self, keep: bool) -> Iterator[_decoder.Decoder]:
+        """A decoder that nobody else uses. The last one that is idle is not given away before another knows what it knows."""
+        with self._lock:
+            if len(self._idle) == 1:
+                other = self._new_decoder()
+                other.open_again(self._idle[0])
+                self._idle.insert(0, other)
+            decoder = self._idle.pop()
+        deadline = time.monotonic() + self.resources.seconds
+        decoder.progress = lambda done: time.monotonic() < deadline
+        try:
+            yield decoder
+        except errors.CancelledError:
+            raise Refused(503, "decoding took too long") from None
+        finally:
+            with self._lock:
+                if keep and len(self._idle) < self.resources.workers:
+                    self._idle.append(decoder)
+
+
+def _read_at(file: int, offset: int, size: int) -> bytes:
+    """Not a mapping: a file that becomes shorter while it is open must not end the server."""
+    data = os.pread(file, size, offset)
+    while 0 < len(data) < size and (more := os.pread(file, size - len(data), offset + len(data))):
+        data += more
+    return data
+
+
+def identity_of(facts: os.stat_result) -> tuple[int, ...]:
+    """Changes when the file does."""
+    return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns
+
+
+class Folder:
+    """The pictures of a folder and those below. A name is the path from there, with slashes. What begins with a dot does not
+    exist, and neither do links that lead out of the folder."""
+
+    def __init__(self, root: str | os.PathLike[str], resources: Resources = Resources(),
+                 open_picture: Callable[[Path, os.stat_result, Resources], Any] = Picture) -> None:
+        self.root = Path(os.path.realpath(root))
+        if not self.root.is_dir():
+            raise NotADirectoryError(f"{root} is not a folder")
+        self.resources, self._open_picture = resources, open_picture
+        self._open: OrderedDict[Path, Any] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def _path(self, name: str) -> Path | None:
+        parts = name.split("/") if name else []
+        if any(not part or part.startswith(".") or "\\" in part or not part.isprintable() for part in parts):
+            return None
+        try:
+            path = Path(os.path.realpath(self.root.joinpath(*parts), strict=True))
+        except (OSError, ValueError):
+            return None
+        inside = path == self.root or self.root in path.parents
+        hidden = inside and any(part.startswith(".") for part in path.relative_to(self.root).parts)
+        return path if inside and not hidden else None
+
+    def _file(self, name: str) -> tuple[Path, os.stat_result] | None:
+        path = self._path(name)
+        if path is None or not path.name.lower().endswith(SUFFIXES) or not name.lower().endswith(SUFFIXES):
+            return None
+        try:
+            facts = path.stat()
+        except OSError:
+            return None
+        return (path, facts) if path.is_file() else None
+
+    def picture(self, name: str) -> Any:
+        """The picture of a name; opened if it is not, or has changed."""
+        found = self._file(name)
+        if found is None:
+            raise Refused(404, f"there is no picture {name!r}")
+        path, facts = found
+        with self._lock:
+            picture = self._open.get(path)
+        if picture is None or picture.identity != identity_of(facts):
+            picture = self._open_picture(path, facts, self.resources)
+        with self._lock:
+            self._open[path] = picture
+            self._open.move_to_end(path)
+            while len(self._open) > self.resources.files:
+                self._open.popitem(last=False)
+            others = list(self._open.values())[:-RECENT]
+        for other in others:
+            other.trim()
+        return picture
+
+    def close(self) -> None:
+        """Forgets all open files."""
+        with self._lock:
+            self._open.clear()
+
+    def contents(self, name: str, most: int = 10000) -> dict[str, list[str]]:
+        """Folders and pictures in a folder, at most so many, by name."""
+        path = self._path(name)
+        if path is None or not path.is_dir():
+            raise Refused(404, f"there is no folder {name!r}")
+        before = f"{name}/" if name else ""
+        folders, pictures = [], []
+        for entry in sorted(os.listdir(path))[:most]:
+            if self._file(before + entry):
+                pictures.append(before + entry)
+            elif (below := self._path(before + entry)) and below.is_dir():
+                folders.append(before + entry)
+        return {"folders": folders, "pictures": pictures}

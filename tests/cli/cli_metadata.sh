@@ -1,0 +1,180 @@
+#!/usr/bin/env bash
+# XMP, Exif and IPTC from PNG and TIFF to JP2 and back; boxes from files; what info says of them. Arguments: the lift2k
+# binary, the folder with the pictures, 1 with libtiff. exiftool, jpylyzer and GDAL, if present, say whether they agree.
+lift2k=$1
+data=$(cd "$2" && pwd)
+tiff=$3
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/cli_support.sh"
+
+python=$(command -v python3)
+[ -n "$python" ] || { echo "SKIPPED: no python3 here to make pictures with metadata"; exit 77; }
+made() { "$python" "$here/metadata_files.py" "$@"; }
+same() { # same NAME KIND FILE FILE: both have the same metadata of a kind, and have some
+    check "$1: $2" test -n "$(made get "$3" "$2")"
+    check "$1: $2 of $3 and $4" test "$(made get "$3" "$2")" = "$(made get "$4" "$2")"
+}
+lacks() { check "$1: $2" test -z "$(made get "$3" "$2")"; }
+made make
+
+# PNG: bytes stay as they are, before and behind the samples.
+for name in little large; do
+    runs "$name" encode $name.png $name.jp2 --quiet
+    runs "$name back" decode $name.jp2 $name-back.png --quiet
+    for kind in xmp exif; do
+        same "$name" $kind $name.png $name.jp2
+        same "$name back" $kind $name.png $name-back.png
+    done
+done
+runs "behind" encode behind.png behind.jp2 --quiet
+same "behind" exif behind.jp2 little.png
+runs "by rows" encode behind.png rows.jp2 -t 8,4 --by-rows
+check "by rows: a warning" grep -q "behind the samples" err.log
+lacks "by rows" exif rows.jp2
+runs "in front, by rows" encode little.png rows.jp2 -t 8,4 --by-rows
+check "in front, by rows: no warning" test "$(wc -l <err.log)" = 1
+same "in front, by rows" exif rows.jp2 little.png
+runs "verified" encode little.png verified.jp2 --verify --quiet
+same "verified" xmp verified.jp2 little.png
+
+# Nothing, where there is nothing or nothing is wanted; the samples never change.
+runs "plain" encode plain.png plain.jp2 --quiet
+runs "left out" encode little.png without.jp2 --no-metadata --quiet
+check "left out" cmp plain.jp2 without.jp2
+runs "left out back" decode little.jp2 without.png --no-metadata --quiet
+for kind in xmp exif; do lacks "left out back" $kind without.png; done
+check "left out back" cmp <("$lift2k" decode plain.jp2 - --quiet) <("$lift2k" decode little.jp2 - --quiet)
+runs "other formats" decode little.jp2 little.pgm --quiet
+
+# TIFF: the same tags and values, in all byte orders and sizes.
+if [ "$tiff" = 1 ]; then
+    for name in little large little-big large-big; do
+        runs "$name.tif" encode $name.tif tiff.jp2 --quiet
+        check "$name.tif: Exif" test "$(made get tiff.jp2 exif)"
+        made tags tiff.jp2 >tiff.txt
+        made tags $name.tif | grep -vE '^(700|33723|33550|33922|3473[567]) ' >expected.txt
+        check "$name.tif: 17 tags" test "$(wc -l <tiff.txt)" -eq 17
+        check "$name.tif: the same tags" diff expected.txt tiff.txt
+        same "$name.tif" xmp tiff.jp2 little.png
+        runs "$name.tif back" decode tiff.jp2 back.tif --quiet
+        check "$name.tif back: the same tags" diff <(made tags $name.tif) <(made tags back.tif)
+        check "$name.tif back: the same samples" "$lift2k" compare $name.tif back.tif --quiet
+    done
+    runs "plain.tif" encode plain.tif tiff.jp2 --quiet
+    check "plain.tif: as from PNG" cmp tiff.jp2 plain.jp2
+    "$lift2k" encode little.tif iptc.jp2 --quiet
+    runs "IPTC to PNG" decode iptc.jp2 iptc.png
+    check "IPTC to PNG: a warning" grep -q "IPTC has no place in PNG" err.log
+    check "GeoTIFF to PNG: a warning" grep -q "georeferencing has no place in PNG" err.log
+    runs "GeoTIFF: a part" decode iptc.jp2 part.tif --region 0,0,8,8 --quiet
+    check "GeoTIFF: not of a part" test -z "$(made tags part.tif | grep '^34735 ')"
+    runs "GeoTIFF: left out" encode little.tif bare.jp2 --no-metadata --quiet
+    check "GeoTIFF: left out" cmp bare.jp2 plain.jp2
+fi
+
+# Hostile metadata are left out, with one warning; the picture is there.
+for file in lie-*.tif lie-*.png; do
+    [ "$tiff" = 1 ] || [ "${file%.tif}" = "$file" ] || continue
+    runs "$file" encode $file lie.jp2
+    check "$file: the same samples" "$lift2k" compare plain.png lie.jp2 --quiet
+    [ "$tiff" = 1 ] || continue
+    runs "$file back" decode lie.jp2 lie.tif
+    check "$file back: the same samples" "$lift2k" compare plain.png lie.tif --quiet
+    runs "$file back, BigTIFF tags" encode lie.tif again.jp2
+done
+[ "$tiff" != 1 ] || refuses "cut off" no.jp2 "truncated" encode cut.tif no.jp2
+runs "a warning" encode lie-kind.png lie.jp2
+check "a warning" grep -q "the Exif in it is damaged and left out" err.log
+runs "too large" encode lie-large.png lie.jp2
+lacks "too large" xmp lie.jp2
+
+# Boxes from files, in place of the picture's own.
+printf '<?xml version="1.0"?>\n<a>\303\244</a>\n' >document.xml
+printf 'own\0bytes' >own.bin
+runs "files" encode little.png files.jp2 --xmp packet.xmp --exif jpeg.exif --xml document.xml --xml document.xml \
+    --uuid 00112233-4455-6677-8899-AABBCCDDEEFF,own.bin --quiet
+same "files" xmp files.jp2 packet.xmp
+same "files" exif files.jp2 large.png
+runs "info" info files.jp2
+for line in 'uuid, .*: XMP$' 'uuid, .*: Exif$' 'xml , .*: XML "<\?xml version="1.0"\?> <a>ä</a> "$' \
+    'uuid, 33 bytes at [0-9]*: 00112233-4455-6677-8899-aabbccddeeff$'; do
+    check "info: $line" grep -qE "$line" out.log
+done
+runs "info --json" info files.jp2 --json
+check "info --json" "$python" -c '
+import json, sys
+boxes = json.load(open("out.log", encoding="utf-8"))["boxes"]
+texts = [b["text"] for b in boxes if b.get("content") == "XML"]
+assert texts == [open("document.xml", encoding="utf-8").read()] * 2, texts
+assert [b["uuid"] for b in boxes if b["type"] == "uuid" and "content" not in b] == ["00112233-4455-6677-8899-aabbccddeeff"]
+assert [b["content"] for b in boxes if "text" in b and b["type"] == "uuid"] == ["XMP"]'
+runs "without the own" encode little.png own.jp2 --no-metadata --xmp packet.xmp --quiet
+lacks "without the own" exif own.jp2
+runs "JPH" encode little.png files.jph --ht --quiet
+same "JPH" exif files.jph little.png
+refuses "bare codestream" bare.j2k "bare codestream has no boxes.*--xml" encode plain.png bare.j2k --xml document.xml
+refuses "no such file" no.jp2 "missing.xmp" encode plain.png no.jp2 --xmp missing.xmp
+refuses "no XMP" no.jp2 "no XML" encode plain.png no.jp2 --xmp own.bin
+refuses "no Exif" no.jp2 "no Exif" encode plain.png no.jp2 --exif own.bin
+refuses "twice" no.jp2 "twice" encode plain.png no.jp2 --exif little.exif --exif little.exif
+refuses "short ID" no.jp2 "ID,FILE" encode plain.png no.jp2 --uuid 0011,own.bin
+refuses "no file" no.jp2 "ID,FILE" encode plain.png no.jp2 --uuid 00112233445566778899aabbccddeeff
+
+# Both resolution boxes.
+runs "resolution" encode "$data/coffee.png" coffee.jp2 --quiet
+runs "resolution" info coffee.jp2
+check "resolution" grep -q 'resc, .*: 3780 x 3780 pixels per metre$' out.log
+
+if command -v exiftool >/dev/null; then
+    said() { exiftool -j -G1 -n -a "$1" | grep -E '"(XMP-[a-z]+|IFD0|ExifIFD|GPS|IPTC):' |
+        grep -vE 'IFD0:(X|Y|Image|Bits|Compr|Photo|Strip|Rows|Samples?|Planar|Resolution|Fill|SubfileType)|XMPToolkit|PageNumber' | sort; }
+    cp "$data/chelsea.png" tool.png
+    chmod u+w tool.png
+    exiftool -q -q -overwrite_original -Artist="A. N. Other" -Make=Cam -ISO=200 -ExposureTime=1/250 -GPSLatitude=48.1 \
+        -GPSLatitudeRef=N -UserComment=words -XMP:Title="Tässchen" -XMP:Rating=4 tool.png
+    runs "exiftool" encode tool.png tool.jp2 --quiet
+    check "exiftool: JP2" diff <(said tool.png) <(said tool.jp2)
+    check "exiftool: something" test "$(said tool.jp2 | wc -l)" -gt 12
+    if [ "$tiff" = 1 ]; then
+        runs "exiftool: TIFF" decode tool.jp2 tool.tif --quiet
+        check "exiftool: TIFF" diff <(said tool.jp2 | grep -v YCbCrPos) <(said tool.tif | grep -v IFD0:Orientation)
+        exiftool -q -q -overwrite_original -IPTC:City=Ulm -Orientation=6 -n tool.tif
+        runs "exiftool: from TIFF" encode tool.tif tool-2.jp2
+        check "exiftool: from TIFF" diff <(said tool.tif) <(said tool-2.jp2)
+        check "exiftool: IPTC" test "$(exiftool -s3 -IPTC:City tool-2.jp2)" = Ulm
+    fi
+    exiftool -q -q -overwrite_original -XMP:Title=changed -Make=Other -IPTC:City=Ulm tool.jp2
+    runs "exiftool: to PNG" decode tool.jp2 tool-2.png --quiet
+    check "exiftool: to PNG" diff <(said tool.jp2 | grep -v IPTC) <(said tool-2.png)
+    check "exiftool: valid" test -z "$(exiftool -q -validate -warning -error -a tool.jp2 | grep -i -E 'error|corrupt')"
+else
+    echo "SKIPPED: no exiftool here (Debian: libimage-exiftool-perl)"
+fi
+
+if command -v jpylyzer >/dev/null; then
+    jpylyzer little.jp2 files.jp2 plain.jp2 >jpylyzer.log 2>&1
+    check "jpylyzer" test "$(grep -c '<isValid format="jp2">True</isValid>' jpylyzer.log)" = 3
+else
+    echo "SKIPPED: no jpylyzer here (PyPI: jpylyzer)"
+fi
+
+if command -v gdal_translate >/dev/null && gdal_translate --formats | grep -q 'JP2OpenJPEG .*rw'; then
+    gdal_translate -q -of JP2OpenJPEG -co GMLJP2=YES -co GeoJP2=YES -a_srs EPSG:32633 -a_ullr 500000 5300000 504510 5297000 \
+        "$data/chelsea.png" map.jp2
+    runs "GDAL" info map.jp2
+    for line in 'uuid, .*: GeoJP2$' 'asoc, ' '  lbl , .*: label "gml.data"$' '    lbl , .*: label "gml.root-instance"$' \
+        '    xml , .*: XML "<gml:FeatureCollection'; do
+        check "GDAL: $line" grep -qE "$line" out.log
+    done
+    if [ "$tiff" = 1 ]; then
+        place() { gdalinfo "$1" 2>/dev/null | sed -n '/^Coordinate System/,/^Pixel Size/p'; }
+        runs "GDAL: to TIFF" decode map.jp2 map.tif --quiet
+        runs "GDAL: from TIFF" encode map.tif map-2.jp2 --quiet
+        check "GDAL: a place" grep -q 'Pixel Size = (10' <(place map.jp2)
+        check "GDAL: to TIFF" diff <(place map.jp2) <(place map.tif)
+        check "GDAL: from TIFF" diff <(place map.jp2) <(place map-2.jp2)
+    fi
+else
+    echo "SKIPPED: no GDAL with JP2OpenJPEG here (Debian: gdal-bin)"
+fi
+finish

@@ -1,0 +1,163 @@
+/* The samples of a volume on a CUDA device: between the caller's planes and the values of slices, several slices a
+ * launch, and across the bus. */
+#include <string.h>
+
+extern "C" {
+#include "base/memory.h"
+#include "base/sample.h"
+}
+#include "transform/volume/cuda_volume.cuh"
+
+namespace
+{
+
+/* ---- On the device ------------------------------------------------------------------------------------------- */
+
+/* The components from c on that are moved together. */
+int lanes_from(const l2k_volume *v, uint32_t c)
+{
+    return v->spec.tile.plan.component_transform && c == 0 ? 3 : 1;
+}
+
+l2k_cuda_slice_part part_of(const l2k_volume *v, const l2k_z_slice *slice, const l2k_plane *planes, uint32_t c)
+{
+    l2k_cuda_slice_part part;
+    memset(&part, 0, sizeof part);
+    for (int lane = 0; lane < lanes_from(v, c); lane++) {
+        const l2k_plan_component *component = &v->spec.tile.components[c + lane];
+        part.values[lane] = values_of(v, slice, c + lane);
+        part.planes[lane].data = (char *)planes[c + lane].data;
+        part.planes[lane].row_stride = (int32_t)planes[c + lane].row_stride;
+        part.planes[lane].sample_stride = (int32_t)planes[c + lane].sample_stride;
+        part.planes[lane].type = planes[c + lane].type;
+        part.planes[lane].shift = l2k_level_shift_make(component->precision, component->is_signed);
+    }
+    return part;
+}
+
+/* ---- Across the bus ------------------------------------------------------------------------------------------ */
+
+/* The rows of a component in host memory, and packed on the device. */
+struct crossing {
+    size_t bytes, width, height; /* of a sample; a row in bytes; rows */
+    char *device, *gathered;
+};
+
+/* Packed planes for the caller's samples in a buffer; gives the place of component c. */
+crossing cross(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *planes, uint32_t c)
+{
+    const l2k_rect rect = v->spec.tile.components[c].rect;
+    crossing x;
+    x.bytes = l2k_sample_bytes(planes[c].type);
+    x.width = l2k_rect_width(rect) * x.bytes;
+    x.height = l2k_rect_height(rect);
+    x.device = raw->device + stage_of(v)->offsets[c] * 4;
+    x.gathered = raw->gathered ? raw->gathered + stage_of(v)->offsets[c] * 4 : NULL;
+    v->cuda->raw_planes[c] = l2k_plane{x.device, (ptrdiff_t)x.width, (ptrdiff_t)x.bytes, planes[c].type};
+    return x;
+}
+
+bool is_by_rows(const l2k_plane *plane, const crossing *x)
+{
+    return plane->sample_stride == (ptrdiff_t)x->bytes && plane->row_stride >= (ptrdiff_t)x->width;
+}
+
+void gather(const l2k_plane *plane, const crossing *x, bool back)
+{
+    for (size_t y = 0; y < x->height; y++)
+        for (size_t i = 0; i < x->width / x->bytes; i++) {
+            char *at = (char *)plane->data + (ptrdiff_t)y * plane->row_stride + (ptrdiff_t)i * plane->sample_stride;
+            char *packed = x->gathered + y * x->width + i * x->bytes;
+            memcpy(back ? at : packed, back ? packed : at, x->bytes);
+        }
+}
+
+/* Memory for planes that are not packed by rows. */
+l2k_status need_gathered(const l2k_volume *v, l2k_cuda_raw_slice *raw)
+{
+    if (!raw->gathered)
+        raw->gathered = (char *)l2k_allocate(&v->context, v->cuda->raw_bytes, 1);
+    return raw->gathered ? L2K_OK : l2k_fail(&v->context, L2K_ERROR_MEMORY, "out of memory for a slice of samples");
+}
+
+} // namespace
+
+l2k_status l2k_cuda_samples_move(const l2k_volume *v, cudaStream_t stream)
+{
+    for (uint32_t c = 0; c < components_of(v); c += (uint32_t)lanes_from(v, c)) {
+        l2k_cuda_slice_parts *parts = &v->cuda->waiting[c];
+        const l2k_rect rect = v->spec.tile.components[c].rect;
+        parts->width = (int32_t)l2k_rect_width(rect);
+        parts->height = (int32_t)l2k_rect_height(rect);
+        parts->lanes = lanes_from(v, c);
+        const int error = is_inverse(v) ? l2k_cuda_slices_store(parts, v->cuda->value, stream)
+                                        : l2k_cuda_slices_load(parts, v->cuda->value, stream);
+        parts->count = 0;
+        L2K_TRY(check(v, error, "launching the loading or storing of slices"));
+    }
+    return L2K_OK;
+}
+
+l2k_status l2k_cuda_samples_add(const l2k_volume *v, const l2k_z_slice *slice, const l2k_plane *planes,
+                                cudaStream_t stream)
+{
+    for (uint32_t c = 0; c < components_of(v); c += (uint32_t)lanes_from(v, c)) {
+        l2k_cuda_slice_parts *parts = &v->cuda->waiting[c];
+        parts->of[parts->count++] = part_of(v, slice, planes, c);
+    }
+    return v->cuda->waiting[0].count == L2K_CUDA_SLICES ? l2k_cuda_samples_move(v, stream) : L2K_OK;
+}
+
+l2k_status l2k_cuda_samples_upload(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *planes)
+{
+    for (uint32_t c = 0; c < components_of(v); c++) {
+        crossing x = cross(v, raw, planes, c);
+        const void *from = planes[c].data;
+        size_t stride = (size_t)planes[c].row_stride;
+        if (x.width == 0 || x.height == 0)
+            continue;
+        if (!is_by_rows(&planes[c], &x)) {
+            L2K_TRY(need_gathered(v, raw));
+            x = cross(v, raw, planes, c);
+            gather(&planes[c], &x, false);
+            from = x.gathered;
+            stride = x.width;
+        }
+        L2K_TRY(check(
+            v,
+            cudaMemcpy2DAsync(x.device, x.width, from, stride, x.width, x.height, cudaMemcpyHostToDevice, v->cuda->up),
+            "uploading a slice"));
+    }
+    return L2K_OK;
+}
+
+/* Waits for the samples. */
+l2k_status l2k_cuda_samples_download(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *planes)
+{
+    for (uint32_t c = 0; c < components_of(v); c++) {
+        crossing x = cross(v, raw, planes, c);
+        const bool by_rows = is_by_rows(&planes[c], &x);
+        if (x.width == 0 || x.height == 0)
+            continue;
+        if (!by_rows) {
+            L2K_TRY(need_gathered(v, raw));
+            x = cross(v, raw, planes, c);
+        }
+        L2K_TRY(check(v,
+                      cudaMemcpy2DAsync(by_rows ? planes[c].data : x.gathered,
+                                        by_rows ? (size_t)planes[c].row_stride : x.width, x.device, x.width, x.width,
+                                        x.height, cudaMemcpyDeviceToHost, v->cuda->down),
+                      "downloading a slice"));
+        if (!by_rows) {
+            L2K_TRY(check(v, cudaStreamSynchronize(v->cuda->down), "downloading a slice"));
+            gather(&planes[c], &x, true);
+        }
+    }
+    return check(v, cudaStreamSynchronize(v->cuda->down), "downloading a slice");
+}
+
+void l2k_cuda_samples_place(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *planes)
+{
+    for (uint32_t c = 0; c < components_of(v); c++)
+        cross(v, raw, planes, c);
+}

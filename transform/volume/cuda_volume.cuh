@@ -1,0 +1,96 @@
+/* What the files of volumes on a CUDA device share. Internal to them. */
+#ifndef L2K_TRANSFORM_VOLUME_CUDA_VOLUME_CUH
+#define L2K_TRANSFORM_VOLUME_CUDA_VOLUME_CUH
+
+#include <cuda_runtime.h>
+
+extern "C" {
+#include "transform/cuda/cuda_device.h"
+#include "transform/volume/cuda_slices.h"
+#include "transform/volume/volume.h"
+}
+
+enum { L2K_CUDA_GROUP = 32, L2K_CUDA_RING = 4, L2K_CUDA_SLOTS = 2 };
+
+/* A group on its way through a plan. */
+struct l2k_cuda_slot {
+    l2k_plan *plan;
+    char *pinned; /* host memory: the coefficients of the plan */
+    size_t pinned_bytes;
+    l2k_z_slice *slices[L2K_CUDA_GROUP];
+    l2k_z_place places[L2K_CUDA_GROUP];
+    unsigned count, given;
+    cudaEvent_t moved, used; /* the coefficients crossed the bus; the plan has run */
+};
+
+/* A slice's samples as the caller has them, on the device, packed. */
+struct l2k_cuda_raw_slice {
+    char *device;
+    char *gathered; /* host, for planes that are not packed by rows */
+    cudaEvent_t moved, used;
+};
+
+struct l2k_cuda_volume {
+    cudaStream_t stream, up, down; /* `stream` is the caller's in device memory */
+    bool on_device;
+    unsigned group, slots;
+    l2k_cuda_value value;
+    size_t value_bytes, slice_bytes, raw_bytes;
+    l2k_plane *planes;             /* of a group's values, for plans */
+    l2k_plane *raw_planes;         /* of a slice's samples on the device */
+    l2k_cuda_slice_parts *waiting; /* by first component: slices whose samples are to be loaded or stored together */
+    l2k_cuda_slot slot_of[L2K_CUDA_SLOTS];
+    unsigned begun, served; /* groups */
+    l2k_cuda_raw_slice raw[L2K_CUDA_RING];
+    unsigned next_raw;
+    l2k_z_queue held; /* inverse, host memory: samples of the last group, to be got when the next one is under way */
+};
+
+namespace
+{
+
+inline l2k_status check(const l2k_volume *v, int error, const char *what)
+{
+    return l2k_cuda_check(&v->context, error, what);
+}
+
+inline bool is_inverse(const l2k_volume *v)
+{
+    return v->spec.tile.plan.direction == L2K_INVERSE;
+}
+
+inline uint32_t components_of(const l2k_volume *v)
+{
+    return v->spec.tile.plan.num_components;
+}
+
+inline l2k_volume_stage *stage_of(const l2k_volume *v)
+{
+    return v->stages;
+}
+
+/* The values of component c of a slice. */
+inline char *values_of(const l2k_volume *v, const l2k_z_slice *slice, uint32_t c)
+{
+    return (char *)slice->values + stage_of(v)->offsets[c] * v->cuda->value_bytes;
+}
+
+} // namespace
+
+/* ---- Samples (cuda_samples.cu) ------------------------------------------------------------------------------- */
+
+/* Has values of a slice loaded from planes on the device (forward) or stored to them, on a stream, when there are
+ * enough of them for a launch or at l2k_cuda_samples_move. */
+l2k_status l2k_cuda_samples_add(const l2k_volume *v, const l2k_z_slice *slice, const l2k_plane *planes,
+                                cudaStream_t stream);
+l2k_status l2k_cuda_samples_move(const l2k_volume *v, cudaStream_t stream);
+
+/* The caller's samples in host memory to `raw`, and back, when they have arrived. raw_planes are then those of `raw`.
+ */
+l2k_status l2k_cuda_samples_upload(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *planes);
+l2k_status l2k_cuda_samples_download(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *planes);
+
+/* Sets raw_planes to those of `raw` for samples like the caller's. */
+void l2k_cuda_samples_place(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *planes);
+
+#endif
