@@ -1,4 +1,4 @@
-/* Decodes an area of the reference grid with lift2k into the samples of an opj_image_t. */
+/* The samples of an opj_image_t: sizes, memory, and which components there are. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,79 +33,6 @@ bool decode_set_sizes(const codec *c, opj_image_t *image)
     return true;
 }
 
-/* ---- The codestream ------------------------------------------------------------------------------------------ */
-
-static int read_codestream(void *user, uint64_t offset, void *buffer, size_t bytes)
-{
-    const codec *c = user;
-    return stream_read_at(c->d.input, c->d.header.start + offset, buffer, bytes) ? 0 : -1;
-}
-
-static void set_options(codec *c)
-{
-    l2k_decoder *lift = c->d.lift;
-    l2k_decoder_set(lift, L2K_DECODER_BACKEND, L2K_BACKEND_CPU);
-    l2k_decoder_set(lift, L2K_DECODER_LIMIT_SAMPLES, INT64_MAX);
-    l2k_decoder_set(lift, L2K_DECODER_LIMIT_MEMORY, INT64_MAX);
-    l2k_decoder_set(lift, L2K_DECODER_THREADS, c->threads);
-    l2k_decoder_set(lift, L2K_DECODER_REDUCE, c->d.reduce);
-    l2k_decoder_set(lift, L2K_DECODER_LAYERS, c->d.layers);
-}
-
-static l2k_status open_with(codec *c, l2k_decoder *lift)
-{
-    const stream *s = c->d.input;
-    uint64_t start = c->d.header.start, bytes = s->bytes - start;
-    if (s->held)
-        return l2k_decoder_open_memory(lift, s->held + start, (size_t)bytes);
-    return l2k_decoder_open_file(lift, &(l2k_file){.bytes = bytes, .read_at = read_codestream, .user = c});
-}
-
-/* Whether the stream ends before the codestream does, EOC included. A strict decoder of lift2k tells that from damage.
- */
-static bool ends_early(codec *c)
-{
-    l2k_decoder *judge = l2k_decoder_new(NULL);
-    l2k_status status = L2K_ERROR_MEMORY;
-    if (judge && l2k_decoder_set(judge, L2K_DECODER_STRICT, 1) == L2K_OK &&
-        l2k_decoder_set(judge, L2K_DECODER_LIMIT_SAMPLES, INT64_MAX) == L2K_OK)
-        status = open_with(c, judge);
-    l2k_decoder_free(judge);
-    return status == L2K_ERROR_TRUNCATED;
-}
-
-/* A strict decoder of OpenJPEG wants EOC, unless the length of the last tile-part is unknown. Mostly EOC is at the end
- * of the stream, where it is found without a search. */
-static bool has_end(codec *c)
-{
-    uint8_t last[2] = {0};
-    stream *s = c->d.input;
-    header_part part = {.end = c->d.header.end};
-    if (s->bytes >= 2 && stream_read_at(s, s->bytes - 2, last, 2) && last[0] == 0xff && last[1] == 0xd9)
-        return true;
-    while (header_part_at(s, part.end, &part))
-        if (part.open)
-            return true;
-    return (stream_read_at(s, part.end, last, 2) && last[0] == 0xff) || event_fail(&c->handlers, "Stream too short\n");
-}
-
-/* Only the codestream goes to lift2k: boxes are applied by this room, as strictly as OpenJPEG does. */
-static bool open_codestream(codec *c)
-{
-    decode_codec *d = &c->d;
-    if (!d->lift) {
-        l2k_hooks hooks = codec_hooks(c);
-        d->lift = l2k_decoder_new(&hooks);
-    }
-    if (!d->lift)
-        return event_fail(&c->handlers, "out of memory\n");
-    set_options(c);
-    if (d->opened)
-        return true;
-    d->opened = open_with(c, d->lift) == L2K_OK && (!d->strict || has_end(c));
-    return d->opened;
-}
-
 /* ---- Samples ------------------------------------------------------------------------------------------------- */
 
 static bool new_samples(const codec *c, opj_image_comp_t *component)
@@ -124,43 +51,22 @@ static l2k_plane plane_of(const opj_image_comp_t *component)
                        .type = L2K_SAMPLE_S32};
 }
 
-/* `count` components from the first one on, which lift2k gives for the present options. */
-static bool run(codec *c, opj_image_t *image, uint32_t first, uint32_t count)
+static bool is_selected(const decode_codec *d, uint32_t component)
 {
-    l2k_image found;
-    if (l2k_decoder_image(c->d.lift, &found) != L2K_OK)
-        return false;
-    if (found.num_components != count || first + count > image->numcomps)
-        return event_fail(&c->handlers, "%u components in place of %u\n", found.num_components, count);
-    l2k_plane *planes = calloc(count, sizeof *planes);
-    bool good = planes;
-    for (uint32_t i = 0; good && i < count; i++) {
-        opj_image_comp_t *to = &image->comps[first + i];
-        uint32_t width = found.components[i].width, height = found.components[i].height;
-        good = to->w >= width && to->h >= height && new_samples(c, to);
-        if (good && (to->w > width || to->h > height))
-            memset(to->data, 0, (size_t)to->w * to->h * sizeof *to->data);
-        if (good)
-            planes[i] = plane_of(to);
-        to->resno_decoded = c->d.header.components[first + i].style.numresolutions - 1 - c->d.reduce;
-    }
-    l2k_status status = good ? l2k_decoder_decode(c->d.lift, planes) : L2K_ERROR_MEMORY;
-    free(planes);
-    /* Without strictness OpenJPEG decodes what there is of a file that ends early, but refuses other damage. */
-    return status == L2K_OK || (status == L2K_INCOMPLETE && !c->d.strict && ends_early(c));
+    for (uint32_t i = 0; i < d->num_selected; i++)
+        if (d->components[i] == component)
+            return true;
+    return !d->components;
 }
 
-static bool run_selected(codec *c, opj_image_t *image)
+static bool set_plane(const codec *c, opj_image_comp_t *to, uint32_t resolutions, l2k_plane *plane)
 {
-    const decode_codec *d = &c->d;
-    l2k_decoder_set(d->lift, L2K_DECODER_COMPONENT, -1);
-    if (!d->components)
-        return run(c, image, 0, d->header.num_components);
-    for (uint32_t i = 0; i < d->num_selected; i++) {
-        l2k_decoder_set(d->lift, L2K_DECODER_COMPONENT, d->components[i]);
-        if (!run(c, image, d->components[i], 1))
-            return false;
-    }
+    if (!new_samples(c, to))
+        return false;
+    if (c->d.header_sizes && c->d.reduce)
+        memset(to->data, 0, (size_t)to->w * to->h * sizeof *to->data);
+    to->resno_decoded = resolutions - 1 - c->d.reduce;
+    *plane = plane_of(to);
     return true;
 }
 
@@ -179,18 +85,19 @@ static void keep_selected(const decode_codec *d, opj_image_t *image)
 
 bool decode_samples(codec *c, opj_image_t *image)
 {
-    bool good = open_codestream(c) &&
-                l2k_decoder_set_region(c->d.lift, image->x0, image->y0, image->x1, image->y1) == L2K_OK &&
-                run_selected(c, image);
-    if (!good) {
-        for (uint32_t i = 0; i < image->numcomps; i++) {
-            opj_image_data_free(image->comps[i].data);
-            image->comps[i].data = NULL;
-        }
-        return event_fail(&c->handlers, "Failed to decode the codestream in the %s file\n",
-                          c->format == OPJ_CODEC_JP2 ? "JP2" : "J2K");
+    uint32_t count = c->d.header.num_components;
+    l2k_plane *planes = calloc(image->numcomps, sizeof *planes);
+    bool good = planes && count <= image->numcomps;
+    for (uint32_t i = 0; good && i < count; i++)
+        if (is_selected(&c->d, i))
+            good = set_plane(c, &image->comps[i], c->d.header.components[i].style.numresolutions, &planes[i]);
+    good = good && decode_planes(c, image, planes);
+    free(planes);
+    for (uint32_t i = 0; !good && i < image->numcomps; i++) {
+        opj_image_data_free(image->comps[i].data);
+        image->comps[i].data = NULL;
     }
-    keep_selected(&c->d, image);
-    c->d.state = DECODE_DONE;
-    return true;
+    if (good)
+        keep_selected(&c->d, image);
+    return good;
 }

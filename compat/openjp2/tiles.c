@@ -79,18 +79,56 @@ static uint64_t packed_bytes(const codec *c, const opj_image_t *image)
     return bytes;
 }
 
-static void pack(const opj_image_comp_t *from, OPJ_BYTE *to)
+static l2k_sample_type sample_type(const opj_image_comp_t *component)
 {
-    size_t samples = (size_t)from->w * from->h, bytes = sample_bytes(from->prec);
-    for (size_t i = 0; i < samples; i++) {
-        OPJ_INT32 value = from->data[i];
-        if (bytes == 1)
-            to[i] = (OPJ_BYTE)value;
-        else if (bytes == 2)
-            memcpy(to + 2 * i, &(uint16_t){(uint16_t)value}, 2);
-        else
-            memcpy(to + 4 * i, &value, 4);
+    static const l2k_sample_type types[][2] = {{L2K_SAMPLE_U8, L2K_SAMPLE_S8}, {L2K_SAMPLE_U16, L2K_SAMPLE_S16}};
+    uint32_t bytes = sample_bytes(component->prec);
+    return bytes == 4 ? L2K_SAMPLE_S32 : types[bytes - 1][component->sgnd != 0];
+}
+
+/* Planes of `data`, each behind the one before; false where samples would not be aligned. */
+static bool packed_planes(const codec *c, const opj_image_t *image, OPJ_BYTE *data, l2k_plane *planes)
+{
+    for (uint32_t i = 0; i < image->numcomps; i++) {
+        const opj_image_comp_t *from = &image->comps[i];
+        uint32_t bytes = sample_bytes(from->prec);
+        if (!chosen(&c->d, i))
+            continue;
+        if ((uintptr_t)data % bytes)
+            return false;
+        planes[i] = (l2k_plane){
+            .data = data, .row_stride = (ptrdiff_t)from->w * bytes, .sample_stride = bytes, .type = sample_type(from)};
+        data += (size_t)from->w * from->h * bytes;
     }
+    return true;
+}
+
+/* Components of 1 byte a sample may precede others at odd places: planes get memory of their own, copied afterwards. */
+static bool decode_apart(codec *c, opj_image_t *image, OPJ_BYTE *data)
+{
+    bool good = decode_samples(c, image);
+    for (uint32_t i = 0; good && i < image->numcomps; i++) {
+        const opj_image_comp_t *from = &image->comps[i];
+        uint32_t bytes = sample_bytes(from->prec);
+        for (size_t k = 0; k < (size_t)from->w * from->h; k++, data += bytes) {
+            if (bytes == 1)
+                *data = (OPJ_BYTE)from->data[k];
+            else if (bytes == 2)
+                memcpy(data, &(uint16_t){(uint16_t)from->data[k]}, 2);
+            else
+                memcpy(data, &from->data[k], 4);
+        }
+    }
+    return good;
+}
+
+static bool decode_packed(codec *c, opj_image_t *image, OPJ_BYTE *data)
+{
+    l2k_plane *planes = calloc(image->numcomps, sizeof *planes);
+    bool good = planes && (packed_planes(c, image, data, planes) ? decode_planes(c, image, planes)
+                                                                 : decode_apart(c, image, data));
+    free(planes);
+    return good;
 }
 
 OPJ_BOOL OPJ_CALLCONV opj_read_tile_header(opj_codec_t *p_codec, opj_stream_t *p_stream, OPJ_UINT32 *p_tile_index,
@@ -131,13 +169,7 @@ OPJ_BOOL OPJ_CALLCONV opj_decode_tile_data(opj_codec_t *p_codec, OPJ_UINT32 p_ti
     if (!c || !p_stream || c->d.state == DECODE_NEW || p_tile_index + 1 != c->d.next_tile)
         return OPJ_FALSE;
     opj_image_t *image = tile_image(c, p_tile_index);
-    bool good = image && packed_bytes(c, image) <= p_data_size && decode_samples(c, image);
-    for (uint32_t i = 0; good && p_data && i < image->numcomps; i++)
-        if (chosen(&c->d, i)) {
-            const opj_image_comp_t *from = &image->comps[i];
-            pack(from, p_data);
-            p_data += (size_t)from->w * from->h * sample_bytes(from->prec);
-        }
+    bool good = image && p_data && packed_bytes(c, image) <= p_data_size && decode_packed(c, image, p_data);
     opj_image_destroy(image);
     return good;
 }

@@ -6,6 +6,7 @@ ours=$1
 identity=$2
 . "$(dirname "$0")/compat_support.sh"
 missing opj_compress libopenjp2-tools && exit 77
+[ -x "$identity" ] || { echo "SKIPPED: conformance_identity was not built"; exit 77; }
 real=$(command -v opj_compress)
 mkdir bin
 declare -f without_comments >functions

@@ -10,9 +10,9 @@ data=$4
 
 same() { # same FILE
     checks=$((checks + 1))
-    with theirs "$probe" "$1" >theirs.txt 2>&1
+    with theirs timeout 60 "$probe" "$1" >theirs.txt 2>&1
     [ $? -lt 124 ] || { echo "left out: OpenJPEG crashes with $1"; return 0; }
-    with ours "$probe" "$1" >ours.txt 2>&1
+    with ours timeout 60 "$probe" "$1" >ours.txt 2>&1
     # Some files OpenJPEG does not decode in part; then ours need not fail.
     diff theirs.txt ours.txt >difference.txt || grep -q '^< .*failed' difference.txt || {
         fault "interface: $1"

@@ -1,0 +1,121 @@
+/* The codestream of an open file, decoded by lift2k into planes; and what OpenJPEG makes of one that ends early. */
+#include <stdlib.h>
+
+#include "compat/openjp2/decoder.h"
+
+/* ---- Opening ------------------------------------------------------------------------------------------------- */
+
+static int read_codestream(void *user, uint64_t offset, void *buffer, size_t bytes)
+{
+    const codec *c = user;
+    return stream_read_at(c->d.input, c->d.header.start + offset, buffer, bytes) ? 0 : -1;
+}
+
+static void set_options(codec *c)
+{
+    l2k_decoder *lift = c->d.lift;
+    l2k_decoder_set(lift, L2K_DECODER_BACKEND, L2K_BACKEND_CPU);
+    l2k_decoder_set(lift, L2K_DECODER_LIMIT_SAMPLES, INT64_MAX);
+    l2k_decoder_set(lift, L2K_DECODER_LIMIT_MEMORY, INT64_MAX);
+    l2k_decoder_set(lift, L2K_DECODER_THREADS, c->threads);
+    l2k_decoder_set(lift, L2K_DECODER_REDUCE, c->d.reduce);
+    l2k_decoder_set(lift, L2K_DECODER_LAYERS, c->d.layers);
+}
+
+static l2k_status open_with(codec *c, l2k_decoder *lift)
+{
+    const stream *s = c->d.input;
+    uint64_t start = c->d.header.start, bytes = s->bytes - start;
+    if (s->held)
+        return l2k_decoder_open_memory(lift, s->held + start, (size_t)bytes);
+    return l2k_decoder_open_file(lift, &(l2k_file){.bytes = bytes, .read_at = read_codestream, .user = c});
+}
+
+/* Whether the stream ends before the codestream does, EOC included. A strict decoder of lift2k tells that from damage.
+ */
+static bool ends_early(codec *c)
+{
+    l2k_decoder *judge = l2k_decoder_new(NULL);
+    l2k_status status = L2K_ERROR_MEMORY;
+    if (judge && l2k_decoder_set(judge, L2K_DECODER_STRICT, 1) == L2K_OK &&
+        l2k_decoder_set(judge, L2K_DECODER_LIMIT_SAMPLES, INT64_MAX) == L2K_OK)
+        status = open_with(c, judge);
+    l2k_decoder_free(judge);
+    return status == L2K_ERROR_TRUNCATED;
+}
+
+/* A strict decoder of OpenJPEG wants EOC, unless the length of the last tile-part is unknown. Mostly EOC is at the end
+ * of the stream, where it is found without a search. */
+static bool has_end(codec *c)
+{
+    uint8_t last[2] = {0};
+    stream *s = c->d.input;
+    header_part part = {.end = c->d.header.end};
+    if (s->bytes >= 2 && stream_read_at(s, s->bytes - 2, last, 2) && last[0] == 0xff && last[1] == 0xd9)
+        return true;
+    while (header_part_at(s, part.end, &part))
+        if (part.open)
+            return true;
+    return (stream_read_at(s, part.end, last, 2) && last[0] == 0xff) || event_fail(&c->handlers, "Stream too short\n");
+}
+
+/* Only the codestream goes to lift2k: boxes are applied by this room, as strictly as OpenJPEG does. */
+static bool open_codestream(codec *c)
+{
+    decode_codec *d = &c->d;
+    if (!d->lift) {
+        l2k_hooks hooks = codec_hooks(c);
+        d->lift = l2k_decoder_new(&hooks);
+    }
+    if (!d->lift)
+        return event_fail(&c->handlers, "out of memory\n");
+    set_options(c);
+    if (d->opened)
+        return true;
+    d->opened = open_with(c, d->lift) == L2K_OK && (!d->strict || has_end(c));
+    return d->opened;
+}
+
+/* ---- Decoding ------------------------------------------------------------------------------------------------ */
+
+/* `count` components from the first one on, which lift2k gives for the present options. */
+static bool run(codec *c, const opj_image_t *image, const l2k_plane *planes, uint32_t first, uint32_t count)
+{
+    l2k_image found;
+    if (l2k_decoder_image(c->d.lift, &found) != L2K_OK)
+        return false;
+    bool good = found.num_components == count && first + count <= image->numcomps;
+    for (uint32_t i = 0; good && i < count; i++)
+        good = image->comps[first + i].w >= found.components[i].width &&
+               image->comps[first + i].h >= found.components[i].height;
+    if (!good)
+        return event_fail(&c->handlers, "the image is not as the codestream says\n");
+    l2k_status status = l2k_decoder_decode(c->d.lift, planes + first);
+    /* Without strictness OpenJPEG decodes what there is of a file that ends early, but refuses other damage. */
+    return status == L2K_OK || (status == L2K_INCOMPLETE && !c->d.strict && ends_early(c));
+}
+
+static bool run_selected(codec *c, const opj_image_t *image, const l2k_plane *planes)
+{
+    const decode_codec *d = &c->d;
+    l2k_decoder_set(d->lift, L2K_DECODER_COMPONENT, -1);
+    if (!d->components)
+        return run(c, image, planes, 0, d->header.num_components);
+    for (uint32_t i = 0; i < d->num_selected; i++) {
+        l2k_decoder_set(d->lift, L2K_DECODER_COMPONENT, d->components[i]);
+        if (!run(c, image, planes, d->components[i], 1))
+            return false;
+    }
+    return true;
+}
+
+bool decode_planes(codec *c, const opj_image_t *image, const l2k_plane *planes)
+{
+    if (!open_codestream(c) ||
+        l2k_decoder_set_region(c->d.lift, image->x0, image->y0, image->x1, image->y1) != L2K_OK ||
+        !run_selected(c, image, planes))
+        return event_fail(&c->handlers, "Failed to decode the codestream in the %s file\n",
+                          c->format == OPJ_CODEC_JP2 ? "JP2" : "J2K");
+    c->d.state = DECODE_DONE;
+    return true;
+}
