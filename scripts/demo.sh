@@ -8,6 +8,7 @@ scripts/setup.sh
 # Without a GPU, compiling the kernels would only take time.
 cuda=OFF
 if nvidia-smi -L >/dev/null 2>&1; then cuda=AUTO; fi
+echo "Building (a minute or so; the log is build/build.log)" >&2
 scripts/build.sh build -DL2K_TESTS=OFF -DL2K_CUDA=$cuda
 
 lift2k=build/lift2k

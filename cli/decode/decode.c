@@ -95,6 +95,16 @@ static bool take_metadata(const cli_coded_file *coded, const cli_decode_job *job
     return true;
 }
 
+/* With its boxes. */
+static uint64_t bytes_of_file(const l2k_decoder *decoder, const l2k_info *info)
+{
+    uint64_t end = info->codestream_bytes;
+    l2k_box box;
+    for (size_t i = 0; l2k_decoder_box(decoder, i, &box) == L2K_OK; i++)
+        end = box.depth == 0 ? box.offset + box.bytes : end;
+    return end;
+}
+
 static bool describe(cli_decode_file *file, coder *k, const decoding *d, l2k_info *info)
 {
     cli_coded_file *coded = &k->coded;
@@ -106,7 +116,7 @@ static bool describe(cli_decode_file *file, coder *k, const decoding *d, l2k_inf
         status = l2k_decoder_image(coded->decoder, &image);
     if (status != L2K_OK)
         return cli_messages_fail(&coded->messages, status);
-    file->coded_bytes = info->codestream_bytes;
+    file->coded_bytes = bytes_of_file(coded->decoder, info);
     return cli_picture_adopt(&file->picture, &image, coded->messages.subject) &&
            keep_profile(&file->picture, coded->messages.subject) && take_metadata(coded, &d->job, &file->picture);
 }

@@ -177,8 +177,9 @@ static int run_forward(const cli_options *options)
     bool done = transform_all(&f);
     done = cli_dump_end(&f.folder, done);
     if (done && !options->quiet)
-        cli_note("%u slices of %u x %u -> %s: %zu subbands, described in %s", f.facts.slices, f.facts.width,
-                 f.facts.height, f.folder.folder, f.files.count, CLI_VOLUME_DESCRIPTION);
+        cli_note("%u slice%s of %u x %u -> %s: %zu subbands, described in %s", f.facts.slices,
+                 f.facts.slices == 1 ? "" : "s", f.facts.width, f.facts.height, f.folder.folder, f.files.count,
+                 CLI_VOLUME_DESCRIPTION);
     if (done && options->measure)
         cli_volume_print(&f.measure_alone, &f.measure);
     l2k_volume_free(f.volume);
@@ -197,6 +198,27 @@ static bool is_folder(const char *path)
     return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
 }
 
+/* What the description in the folder says; else an option would be ignored in silence. */
+static bool check_back(const cli_options *options)
+{
+    const cli_setting *encoder = options->encoder;
+    const struct {
+        bool given;
+        const char *name;
+    } forward_only[] = {{options->has_raw, "raw"},
+                        {options->z_levels.given, "z-levels"},
+                        {options->isotropic, "isotropic"},
+                        {options->measure, "measure"},
+                        {encoder[L2K_ENCODER_WAVELET].given, "irreversible"},
+                        {encoder[L2K_ENCODER_LEVELS].given, "levels"},
+                        {encoder[L2K_ENCODER_COMPONENT_TRANSFORM].given, "no-mct"}};
+    for (size_t i = 0; i < sizeof forward_only / sizeof *forward_only; i++)
+        if (forward_only[i].given)
+            return cli_error(options->names[0], "--%s is for slices; this is a folder of subbands",
+                             forward_only[i].name);
+    return true;
+}
+
 int cli_volume_command(const cli_options *options)
 {
     if (options->num_names < 2) {
@@ -209,5 +231,5 @@ int cli_volume_command(const cli_options *options)
         cli_error("volume", "a folder of subbands becomes one output, not %d", options->num_names - 1);
         return CLI_EXIT_USAGE;
     }
-    return cli_volume_back(options, options->names[0], options->names[1]);
+    return check_back(options) ? cli_volume_back(options, options->names[0], options->names[1]) : CLI_EXIT_USAGE;
 }

@@ -75,7 +75,8 @@ int cli_volume_back(const cli_options *options, const char *folder, const char *
     bool done = open_all(&b, output) && transform_all(&b);
     done = cli_slices_end(&b.out, done);
     if (done && !options->quiet)
-        cli_note("%s -> %s: %u slices of %u x %u", folder, output, b.facts.slices, b.facts.width, b.facts.height);
+        cli_note("%s -> %s: %u slice%s of %u x %u", folder, output, b.facts.slices, b.facts.slices == 1 ? "" : "s",
+                 b.facts.width, b.facts.height);
     l2k_volume_free(b.volume);
     cli_volume_files_free(&b.files);
     free(b.facts.components);

@@ -117,3 +117,15 @@ def test_htj2k_of_openjph(random, rounds):
         assert near(lift2k.decode(data), a), (i, a.shape, a.dtype)
         mine = lift2k.encode(a, style="ht", format="codestream", component_transform=bool(random.integers(2)))
         assert near(codecs.htj2k_decode(mine, planar=False), a), (i, a.shape, a.dtype)
+
+
+def test_jpylyzer(random, tmp_path):
+    jpylyzer = pytest.importorskip("jpylyzer.jpylyzer")
+    metadata = dict(xmp="<x:xmpmeta xmlns:x='adobe:ns:meta/'/>", exif=b"II*\0\10\0\0\0\0\0", xml=["<a/>", "<b>\u00e4</b>"],
+                    uuid={"00112233-4455-6677-8899-aabbccddeeff": b"own"}, density=(300, 200))
+    for name, options in (("plain", {}), ("metadata", metadata), ("lossy", metadata | dict(wavelet="9/7", ratio=8))):
+        path = tmp_path / f"{name}.jp2"
+        lift2k.write(path, picture(random, (50, 60, 3)), **options)
+        report = jpylyzer.checkOneFile(str(path))
+        assert report.findtext("isValid") == "True", name
+        assert len(report.findall("properties/uuidBox")) == (3 if options else 0)

@@ -45,6 +45,10 @@ check "a folder: names" test "$(cd coded && echo *)" = "camera.jp2 chelsea.jp2 c
 for name in camera chelsea coffee part; do
     check "$name is the same as alone" cmp "coded/$name.jp2" "alone_$name.jp2"
 done
+coded=$(sed -n 's/.*\(JPEG 2000 [^,]*\), ratio.*/\1/p' err.log)
+check "a folder: bytes" test -n "$coded"
+gives "back, counted" 0 decode coded --out-dir back/ --ext .ppm
+says "back, counted: the same bytes" "^4 files: 4 done; .*$coded[,;]"
 gives "back" 0 decode coded --out-dir back/ --ext .ppm --quiet
 check "back: quiet" test ! -s err.log
 check "back: the same samples" cmp back/part.ppm photos/part.ppm

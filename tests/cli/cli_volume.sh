@@ -105,4 +105,6 @@ cp d/*.raw empty
 : >empty/c0_zH1_HH1.raw
 cannot "a short subband" 1 "c0_zH1_HH1.raw: the file is truncated" empty other.raw
 check "no output" test ! -e other.raw
+cannot "an option of the other way" 2 "d: --raw is for slices" d back.raw --raw 4,4,4,8,u
+cannot "an option of the other way" 2 "d: --levels is for slices" d back.raw --levels 2
 finish

@@ -155,6 +155,55 @@ static void test_rate(void **unused)
     picture_free(&p);
 }
 
+static memory_file encode_by_rows(const picture *p, bool rewrites)
+{
+    memory_file out = memory_of(NULL, 0);
+    l2k_stream stream = stream_of(&out);
+    uint32_t y0, y1;
+    stream.rewrite = rewrites ? memory_rewrite : NULL;
+    l2k_encoder *encoder = l2k_encoder_new(NULL);
+    assert_int_equal(l2k_encoder_begin(encoder, &p->image, &stream), L2K_OK);
+    assert_int_equal(l2k_encoder_next_rows(encoder, &y0, &y1), L2K_OK);
+    assert_int_equal(l2k_encoder_put_rows(encoder, p->planes), L2K_OK);
+    assert_int_equal(l2k_encoder_end(encoder), L2K_OK);
+    l2k_encoder_free(encoder);
+    return out;
+}
+
+/* More boxes than there is room for in front of the tile-parts: the same file to memory and by rows, where the
+ * codestream box behind them may have no stated length. */
+static void test_ways(void **unused)
+{
+    (void)unused;
+    static uint8_t large[20000];
+    const l2k_box_data boxes[2] = {{.content = L2K_CONTENT_XML, .data = large, .bytes = sizeof large},
+                                   {.content = L2K_CONTENT_LABEL, .data = large, .bytes = 7}};
+    picture p, got;
+    const uint8_t *bytes;
+    size_t count;
+    picture_make(&p, 40, 30, 3);
+    p.image.boxes = boxes;
+    p.image.num_boxes = 2;
+    memory_file whole = encode_with(&p, L2K_ENCODER_SOP, 0);
+    l2k_encoder *encoder = l2k_encoder_new(NULL);
+    assert_int_equal(l2k_encoder_encode_memory(encoder, &p.image, p.planes, &bytes, &count), L2K_OK);
+    assert_int_equal(count, whole.size);
+    assert_memory_equal(bytes, whole.data, count);
+    l2k_encoder_free(encoder);
+    for (int rewrites = 0; rewrites < 2; rewrites++) {
+        memory_file rows = encode_by_rows(&p, rewrites);
+        assert_int_equal(rows.size, whole.size);
+        if (rewrites)
+            assert_memory_equal(rows.data, whole.data, whole.size);
+        assert_int_equal(decode_bytes(NULL, rows.data, rows.size, &got), L2K_OK);
+        assert_true(picture_equal(&p, &got));
+        picture_free(&got);
+        free(rows.data);
+    }
+    free(whole.data);
+    picture_free(&p);
+}
+
 static void check_refused(const l2k_box_data *boxes, size_t count)
 {
     watch w;
@@ -387,9 +436,9 @@ static void test_limits(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kinds),        cmocka_unit_test(test_rate),     cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_associations), cmocka_unit_test(test_variants), cmocka_unit_test(test_depth),
-        cmocka_unit_test(test_damage),       cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_kinds),   cmocka_unit_test(test_rate),         cmocka_unit_test(test_ways),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_associations), cmocka_unit_test(test_variants),
+        cmocka_unit_test(test_depth),   cmocka_unit_test(test_damage),       cmocka_unit_test(test_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
