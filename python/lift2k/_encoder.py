@@ -33,10 +33,13 @@ class Encoder(_call.Native):
         self.has_memory, self.has_device = "memory" in coding, "device" in coding or "devices" in coding
         plain: dict[str, Any] = {**coding, "timings": timings}
         precincts, step = plain.pop("precincts", None), plain.pop("step", None)
+        kernel = plain.pop("kernel", None)
         targets = {kind: plain.pop(kind, None) for kind in ("ratio", "psnr")}
         options.set_all(self, plain)
         if precincts is not None:
             self.call(lib.l2k_encoder_set_precincts, ffi.new("l2k_size[]", [tuple(p) for p in precincts]), len(precincts))
+        if kernel is not None:
+            self.call(lib.l2k_encoder_set_kernel, kernel.encode())
         if step is not None:
             self.call(lib.l2k_encoder_set_step, step)
         self._set_targets(targets)
