@@ -44,7 +44,9 @@ class Transform(_call.Native):
                  origin: tuple[int, int] = (0, 0), region: tuple[int, int, int, int] | None = None, steps: Any = None,
                  **coding: Unpack[options.TransformOptions]) -> None:
         super().__init__(False)
-        options.set_all(self, coding)
+        options.set_all(self, {name: value for name, value in coding.items() if name != "kernel"})
+        if "kernel" in coding:
+            self.call(lib.l2k_transform_set_kernel, coding["kernel"].encode())
         for component, values in (steps if isinstance(steps, Mapping) else {2**32 - 1: steps or []}).items():
             self._set_steps(component, values)
         self.shape, self.dtype = tuple(shape), np.dtype(dtype)

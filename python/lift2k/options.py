@@ -75,6 +75,7 @@ class EncoderOptions(TypedDict, total=False):
     poc: Sequence[Change]  # progression order changes
     comment: str  # "" for none
     frames_per_second: float  # for `profile`, which changes whatever it fixes
+    kernel: str  # a lifting kernel in place of a wavelet, as the header describes it
 
 
 class ImageOptions(TypedDict, total=False):
@@ -137,6 +138,7 @@ class TransformOptions(TypedDict, total=False):
     gpu_min_samples: int
     cpu: Cpu
     device: int
+    kernel: str  # as for the encoder
 
 
 # Options whose values have names, and the enums of these.
@@ -163,7 +165,7 @@ def name_of(enum: str, value: int) -> str:
 def value_of(enum: str, name: str) -> int:
     known = names(enum)
     try:
-        return known[name.lower().replace("/", "_").replace("-", "_")]
+        return {name_of(enum, value).lower(): value for value in known.values()}[name.lower()]
     except KeyError:
         there_are = ", ".join(name_of(enum, value) for value in known.values())
         raise ValueError(f"{name!r} is not one of: {there_are}") from None

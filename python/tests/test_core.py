@@ -214,7 +214,7 @@ def test_wrong_arguments(random):
 
 def test_every_option_has_a_hint():
     """Those of the library, which come from its header, are those that type checkers are told of."""
-    besides = {"precincts", "ratio", "psnr", "step", "poc", "comment", "frames_per_second"}
+    besides = {"precincts", "ratio", "psnr", "step", "poc", "comment", "frames_per_second", "kernel"}
     for kind, hints in (("encoder", options.EncoderOptions), ("decoder", options.DecoderOptions),
                         ("transform", options.TransformOptions)):
         assert set(hints.__annotations__) - besides == set(options.NUMBERS[kind]) - {"timings"}
@@ -246,6 +246,18 @@ def test_profiles(random):
     assert len(lift2k.encode(a, precision=12, max_bytes=9000)) <= 9000
     with pytest.raises(errors.ArgumentError, match="12 bits"):
         lift2k.encode(a, profile="cinema_2k")
+
+
+HAAR = "reversible\nhigh 0 : -1\nlow 0 round 1 shift 1 : 1\n"
+
+
+def test_kernels(random):
+    a = picture(random, (50, 70, 3))
+    for coding, name in ((dict(wavelet="fidelity"), "fidelity"), (dict(kernel=HAAR), "haar"), (dict(wavelet="1-3"), "1-3")):
+        data = lift2k.encode(a, **coding)
+        assert lift2k.open(data).header.wavelet == name and np.array_equal(lift2k.decode(data), a)
+    with pytest.raises(ValueError, match="no lifting steps"):
+        lift2k.encode(a, kernel="reversible")
 
 
 def test_options_reach_the_file(random):
@@ -500,7 +512,8 @@ def test_many(random):
 
 def test_transform(random):
     a = picture(random, (67, 93, 3))
-    for coding in (dict(), dict(component_transform=True, levels=3), dict(coefficients="int16", threads=1)):
+    for coding in (dict(), dict(component_transform=True, levels=3), dict(coefficients="int16", threads=1),
+                   dict(wavelet="dd-13-7"), dict(kernel=HAAR)):
         forward = lift2k.Transform(a.shape, **coding)
         inverse = lift2k.Transform(a.shape, direction="inverse", **coding)
         for source, target in zip(forward.forward(a), inverse.subbands, strict=True):
