@@ -62,7 +62,7 @@ static void test_hulls(void **unused)
 {
     (void)unused;
     for (unsigned i = 0; i < 20000; i++) {
-        made_block b;
+        made_block b = {0};
         double slopes[MOST_PASSES], plain_slopes[MOST_PASSES];
         uint8_t passes[MOST_PASSES], plain_passes[MOST_PASSES];
         make_block(&b, i % 3);
