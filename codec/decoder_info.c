@@ -130,12 +130,13 @@ l2k_status l2k_decoder_box(const l2k_decoder *decoder, size_t index, l2k_box *bo
     return L2K_OK;
 }
 
-static l2k_status fetch_box(const l2k_decoder *decoder, const l2k_box *box)
+static l2k_status fetch_box(l2k_decoder *decoder, const l2k_box *box)
 {
     const uint8_t *at = decoder->data + box->offset;
     if (!decoder->context.partial)
         return L2K_OK;
-    if (box->bytes > l2k_decoder_memory_limit(decoder))
+    decoder->pool.limit = l2k_decoder_memory_limit(decoder); /* as the option is now */
+    if (box->bytes > decoder->pool.limit)
         return l2k_fail(&decoder->context, L2K_ERROR_LIMIT, "box '%s': %llu bytes are more than the limit allows",
                         box->type, (unsigned long long)box->bytes);
     return l2k_need(&decoder->context, at, at + box->bytes);

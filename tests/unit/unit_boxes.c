@@ -378,8 +378,8 @@ static void test_damage(void **unused)
 {
     (void)unused;
     static const char *const inside[] = {"\0\0\0\x20lbl ", "\0\0\0\4lbl ", "\0\0\0\1lbl ", "\0\0\0",
-                                         "\xFF\xFF\xFF\xFF"
-                                         "asoc"};
+                                         ("\xFF\xFF\xFF\xFF"
+                                          "asoc")};
     static const size_t lengths[] = {8, 8, 8, 3, 8};
     static file_builder f;
     picture p, got;

@@ -77,6 +77,8 @@ inline char *values_of(const l2k_volume *v, const l2k_z_slice *slice, uint32_t c
 
 } // namespace
 
+extern "C" {
+
 /* ---- Samples (cuda_samples.cu) ------------------------------------------------------------------------------- */
 
 /* Has values of a slice loaded from planes on the device (forward) or stored to them, on a stream, when there are
@@ -92,5 +94,7 @@ l2k_status l2k_cuda_samples_download(const l2k_volume *v, l2k_cuda_raw_slice *ra
 
 /* Sets raw_planes to those of `raw` for samples like the caller's. */
 void l2k_cuda_samples_place(const l2k_volume *v, l2k_cuda_raw_slice *raw, const l2k_plane *planes);
+
+} // extern "C"
 
 #endif
