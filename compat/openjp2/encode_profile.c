@@ -34,11 +34,10 @@ void encode_settle_profile(const codec *c, opj_cparameters_t *p)
     p->tcp_numlayers = 1;
 }
 
-/* OpenJPEG lets an IMF profile change what is at its default. */
+/* OpenJPEG lets an IMF profile change what is at its default; the number of resolutions stays where it is possible. */
 static bool has_defaults(const opj_cparameters_t *p)
 {
-    return p->cblockw_init == 64 && p->cblockh_init == 64 && p->prog_order == OPJ_LRCP && p->csty == 0 &&
-           p->numresolution == 6;
+    return p->cblockw_init == 64 && p->cblockh_init == 64 && p->prog_order == OPJ_LRCP && p->csty == 0;
 }
 
 bool encode_set_profile(codec *c)

@@ -81,6 +81,7 @@ runs() { # runs FOLDER KIND: the programs built there work, and use the right li
         case $program in
         */psnr) check "$program" test "$("./$program" coffee.jp2 coffee.jp2)" = identical ;;
         */cuda_*) check "$program" test -x "$program" ;;
+        */metadata) check "$program" "./$program" metadata.jp2 ;;
         */version*) check "$program" test "$("./$program")" = "$version" ;;
         *) check "$program" "./$program" ;;
         esac
