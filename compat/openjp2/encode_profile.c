@@ -37,8 +37,7 @@ void encode_settle_profile(const codec *c, opj_cparameters_t *p)
 /* OpenJPEG lets an IMF profile change what is at its default. */
 static bool has_defaults(const opj_cparameters_t *p)
 {
-    return p->cblockw_init == 64 && p->cblockh_init == 64 && p->prog_order == OPJ_LRCP && p->csty == 0 &&
-           p->numresolution == 6;
+    return p->cblockw_init == 64 && p->cblockh_init == 64 && p->prog_order == OPJ_LRCP && p->csty == 0;
 }
 
 bool encode_set_profile(codec *c)
