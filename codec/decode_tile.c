@@ -128,11 +128,19 @@ static l2k_status check_reduction(const l2k_decoding *d, const l2k_tile_state *s
     return L2K_OK;
 }
 
-static bool wants_whole_tile(const l2k_decoding *d, uint32_t tile)
+static uint64_t area_of(l2k_rect r)
+{
+    return (uint64_t)l2k_rect_width(r) * l2k_rect_height(r);
+}
+
+/* A device is then sent all bytes at once, before packet headers are read, which takes less time than collecting those
+ * of the window. What is not in memory is not read for that. */
+static bool wants_most_of_tile(const l2k_decoding *d, uint32_t tile)
 {
     const l2k_rect rect = l2k_tile_rect(&d->codestream->siz.grid, tile);
-    return d->only == UINT32_MAX && d->discard == 0 && d->layers == 0 && d->area.x0 <= rect.x0 &&
-           d->area.y0 <= rect.y0 && d->area.x1 >= rect.x1 && d->area.y1 >= rect.y1;
+    const uint64_t all = area_of(rect), part = area_of(l2k_rect_intersect(rect, d->area));
+    return d->only == UINT32_MAX && d->discard == 0 && d->layers == 0 &&
+           part >= (d->context->partial ? all : all - all / 4);
 }
 
 const uint8_t *l2k_tile_span(const l2k_decoding *d, uint32_t tile, size_t *bytes)
@@ -147,7 +155,7 @@ const uint8_t *l2k_tile_span(const l2k_decoding *d, uint32_t tile, size_t *bytes
         end = span->end > end ? span->end : end;
         used += (uint64_t)(span->end - span->packets);
     }
-    if (used == 0 || (uint64_t)(end - start) > used + used / 4 || !wants_whole_tile(d, tile))
+    if (used == 0 || (uint64_t)(end - start) > used + used / 4 || !wants_most_of_tile(d, tile))
         return NULL;
     *bytes = (size_t)(end - start);
     return start;

@@ -249,7 +249,7 @@ l2k_status l2k_read_tile(const l2k_decoding *d, l2k_tile_state *state, uint32_t 
 /* Bytes of a tile's packets, packed headers left out. */
 uint64_t l2k_tile_bytes(const l2k_codestream *codestream, uint32_t tile);
 
-/* Memory that has all of them, and little else, if they are all to be decoded; NULL otherwise. */
+/* Memory that has all of them, and little else, if most of them are to be decoded; NULL otherwise. */
 const uint8_t *l2k_tile_span(const l2k_decoding *d, uint32_t tile, size_t *bytes);
 
 /* Reads the packets of a tile; what is not wanted is skipped. Where the stream ends early, or packets are missing, what
