@@ -604,6 +604,7 @@ def test_interrupt(random):
     """Ctrl-C ends a call in the main thread."""
     script = """if True:
         import os, signal, threading, time, numpy, lift2k
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
         a = numpy.random.default_rng(1).integers(0, 256, (3000, 3000, 3), dtype=numpy.uint8)
         threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
         start = time.monotonic()
