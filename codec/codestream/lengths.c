@@ -129,6 +129,7 @@ static l2k_status find_parts(l2k_codestream *cs)
 l2k_status l2k_codestream_locate(l2k_codestream *cs, const uint32_t *tiles, uint32_t count, bool *changed)
 {
     bool is_right = cs->first_part != NULL;
+    *changed = false;
     for (uint32_t i = 0; i < count && cs->is_listed && is_right; i++)
         if (!is_located(cs, tiles[i]))
             L2K_TRY(locate_tile(cs, tiles[i], &is_right));

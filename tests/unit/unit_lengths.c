@@ -2,6 +2,7 @@
  * picture's in any case. */
 #include "window_support.h"
 
+#include "codec/decoder.h"
 #include "stream_lengths.h"
 
 typedef struct kind {
@@ -147,6 +148,26 @@ static void test_failing_search(void **unused)
         assert_int_equal(decode_window(decoder, (area){400, 400, 450, 450}, &got), L2K_ERROR_IO);
         picture_free(&got);
     }
+    file.fail_at = SIZE_MAX;
+    expect_window(decoder, &p, (area){400, 400, 450, 450});
+    l2k_decoder_free(decoder);
+    free(file.data);
+    picture_free(&p);
+}
+
+/* The headers of a tile that TLM names cannot be read: what is known of the others stays. */
+static void test_failing_headers(void **unused)
+{
+    (void)unused;
+    picture p, got;
+    memory_file file = make_file(&p, (kind){.tlm = true, .plt = true, .tile = 128});
+    l2k_decoder *decoder = open_parts(&file, NULL);
+    expect_window(decoder, &p, (area){0, 0, 50, 50});
+    const uint64_t opened = decoder->opened;
+    file.fail_at = find_sot(&file);
+    assert_int_equal(decode_window(decoder, (area){400, 400, 450, 450}, &got), L2K_ERROR_IO);
+    picture_free(&got);
+    assert_true(decoder->opened == opened && decoder->codestream.is_listed);
     file.fail_at = SIZE_MAX;
     expect_window(decoder, &p, (area){400, 400, 450, 450});
     l2k_decoder_free(decoder);
@@ -336,11 +357,11 @@ static void test_shifted(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tile_parts),        cmocka_unit_test(test_lying_tile_parts),
-        cmocka_unit_test(test_failing_search),    cmocka_unit_test(test_strict),
-        cmocka_unit_test(test_main_header),       cmocka_unit_test(test_markers),
-        cmocka_unit_test(test_lying_main_header), cmocka_unit_test(test_lying_markers),
-        cmocka_unit_test(test_shifted),
+        cmocka_unit_test(test_tile_parts),     cmocka_unit_test(test_lying_tile_parts),
+        cmocka_unit_test(test_failing_search), cmocka_unit_test(test_failing_headers),
+        cmocka_unit_test(test_strict),         cmocka_unit_test(test_main_header),
+        cmocka_unit_test(test_markers),        cmocka_unit_test(test_lying_main_header),
+        cmocka_unit_test(test_lying_markers),  cmocka_unit_test(test_shifted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
