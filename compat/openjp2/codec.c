@@ -24,6 +24,14 @@ int OPJ_CALLCONV opj_get_num_cpus(void)
 
 /* ---- Objects ------------------------------------------------------------------------------------------------- */
 
+/* More threads than that are of no use, and OpenMP ends the process where it cannot start as many as were asked for. */
+static int sensible_threads(int wanted)
+{
+    enum { MOST = 1024 }; /* of lift2k */
+    int most = 2 * opj_get_num_cpus() < MOST ? 2 * opj_get_num_cpus() : MOST;
+    return wanted < 1 ? 1 : wanted < most ? wanted : most;
+}
+
 /* As with OpenJPEG, the environment may ask for threads where the program does not. */
 static int default_threads(void)
 {
@@ -31,9 +39,8 @@ static int default_threads(void)
     if (!text)
         return 1;
     if (strcmp(text, "ALL_CPUS") == 0)
-        return opj_get_num_cpus();
-    int count = atoi(text);
-    return count < 1 ? 1 : count;
+        return sensible_threads(opj_get_num_cpus());
+    return sensible_threads(atoi(text));
 }
 
 static codec *new_codec(OPJ_CODEC_FORMAT format, bool decodes)
@@ -41,8 +48,10 @@ static codec *new_codec(OPJ_CODEC_FORMAT format, bool decodes)
     if (format != OPJ_CODEC_J2K && format != OPJ_CODEC_JP2)
         return NULL;
     codec *c = calloc(1, sizeof *c);
-    if (!c)
+    if (!c || pthread_mutex_init(&c->one_message, NULL)) {
+        free(c);
         return NULL;
+    }
     c->decodes = decodes;
     c->format = format;
     c->threads = default_threads();
@@ -67,6 +76,7 @@ void OPJ_CALLCONV opj_destroy_codec(opj_codec_t *p_codec)
         return;
     decode_codec_clear(&c->d);
     encode_codec_free(c->e);
+    pthread_mutex_destroy(&c->one_message);
     free(c);
 }
 
@@ -87,7 +97,7 @@ OPJ_BOOL OPJ_CALLCONV opj_codec_set_threads(opj_codec_t *p_codec, int num_thread
     codec *c = (codec *)p_codec;
     if (!c || num_threads < 0)
         return OPJ_FALSE;
-    c->threads = num_threads > 1 ? num_threads : 1;
+    c->threads = sensible_threads(num_threads);
     return OPJ_TRUE;
 }
 
@@ -121,8 +131,10 @@ OPJ_BOOL OPJ_CALLCONV opj_set_error_handler(opj_codec_t *p_codec, opj_msg_callba
 static void pass_on(void *user, l2k_severity severity, const char *text)
 {
     static const event_kind kinds[] = {EVENT_ERROR, EVENT_WARNING, EVENT_INFO};
-    const codec *c = user;
+    codec *c = user;
+    pthread_mutex_lock(&c->one_message);
     event_send(&c->handlers, kinds[severity], "%s\n", text);
+    pthread_mutex_unlock(&c->one_message);
 }
 
 l2k_hooks codec_hooks(codec *c)

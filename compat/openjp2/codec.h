@@ -4,6 +4,7 @@
 #define COMPAT_OPENJP2_CODEC_H
 
 #include <openjpeg.h>
+#include <pthread.h>
 
 #include "compat/openjp2/boxes.h"
 #include "compat/openjp2/events.h"
@@ -38,6 +39,7 @@ typedef struct codec {
     bool decodes;
     OPJ_CODEC_FORMAT format;
     events handlers;
+    pthread_mutex_t one_message; /* lift2k's threads report one after another, as OpenJPEG's do */
     int threads;
     decode_codec d;
     struct encode_codec *e;

@@ -70,17 +70,25 @@ static bool set_plane(const codec *c, opj_image_comp_t *to, uint32_t resolutions
     return true;
 }
 
-/* As OpenJPEG does, leaves only the components that were selected, in their order. */
-static void keep_selected(const decode_codec *d, opj_image_t *image)
+/* As OpenJPEG does, leaves only the components that were selected, in the order in which they were. */
+static bool keep_selected(const codec *c, opj_image_t *image)
 {
-    uint32_t kept = 0;
-    for (uint32_t i = 0; d->components && i < image->numcomps; i++)
-        if (image->comps[i].data)
-            image->comps[kept++] = image->comps[i];
-    for (uint32_t i = kept; d->components && i < image->numcomps; i++)
-        image->comps[i].data = NULL;
-    if (d->components)
-        image->numcomps = kept;
+    const decode_codec *d = &c->d;
+    if (!d->components)
+        return true;
+    opj_image_comp_t *kept = calloc(d->num_selected, sizeof *kept);
+    if (!kept)
+        return event_fail(&c->handlers, "out of memory\n");
+    for (uint32_t i = 0; i < d->num_selected; i++) {
+        kept[i] = image->comps[d->components[i]];
+        image->comps[d->components[i]].data = NULL;
+    }
+    for (uint32_t i = 0; i < image->numcomps; i++)
+        opj_image_data_free(image->comps[i].data);
+    free(image->comps);
+    image->comps = kept;
+    image->numcomps = d->num_selected;
+    return true;
 }
 
 bool decode_samples(codec *c, opj_image_t *image)
@@ -91,13 +99,11 @@ bool decode_samples(codec *c, opj_image_t *image)
     for (uint32_t i = 0; good && i < count; i++)
         if (is_selected(&c->d, i))
             good = set_plane(c, &image->comps[i], c->d.header.components[i].style.numresolutions, &planes[i]);
-    good = good && decode_planes(c, image, planes);
+    good = good && decode_planes(c, image, planes) && keep_selected(c, image);
     free(planes);
     for (uint32_t i = 0; !good && i < image->numcomps; i++) {
         opj_image_data_free(image->comps[i].data);
         image->comps[i].data = NULL;
     }
-    if (good)
-        keep_selected(&c->d, image);
     return good;
 }

@@ -36,6 +36,7 @@ OPJ_BOOL OPJ_CALLCONV opj_decoder_set_strict_mode(opj_codec_t *p_codec, OPJ_BOOL
 void decode_codec_clear(decode_codec *d)
 {
     l2k_decoder_free(d->lift);
+    stream_keep(&d->input, NULL);
     boxes_clear(&d->boxes);
     header_clear(&d->header);
     free(d->components);
@@ -92,8 +93,6 @@ static bool check_boxes(const codec *c)
 static bool read_headers(codec *c)
 {
     decode_codec *d = &c->d;
-    if (d->state != DECODE_NEW)
-        return event_fail(&c->handlers, "the header has been read\n");
     if (!stream_prepare(d->input))
         return event_fail(&c->handlers, "no memory for the stream\n");
     if (c->format == OPJ_CODEC_JP2 && !boxes_read(&d->boxes, d->input, &c->handlers))
@@ -107,11 +106,16 @@ OPJ_BOOL OPJ_CALLCONV opj_read_header(opj_stream_t *p_stream, opj_codec_t *p_cod
     codec *c = codec_decoding(p_codec);
     if (!c || !p_stream || !p_image || !((stream *)p_stream)->input)
         return OPJ_FALSE;
+    if (c->d.state != DECODE_NEW)
+        return event_fail(&c->handlers, "the header has been read\n");
     *p_image = NULL;
     c->d.header_sizes = true;
-    c->d.input = (stream *)p_stream;
-    if (!read_headers(c) || !(*p_image = decode_new_image(c)) || !decode_set_sizes(c, *p_image))
+    stream_keep(&c->d.input, (stream *)p_stream);
+    if (!read_headers(c) || !(*p_image = decode_new_image(c)) || !decode_set_sizes(c, *p_image)) {
+        boxes_clear(&c->d.boxes);
+        header_clear(&c->d.header);
         return OPJ_FALSE;
+    }
     memcpy(c->d.area, (uint32_t[]){(*p_image)->x0, (*p_image)->y0, (*p_image)->x1, (*p_image)->y1}, sizeof c->d.area);
     c->d.state = DECODE_HEADER;
     return OPJ_TRUE;
@@ -124,11 +128,11 @@ OPJ_BOOL OPJ_CALLCONV opj_set_decoded_resolution_factor(opj_codec_t *p_codec, OP
     codec *c = codec_decoding(p_codec);
     if (!c)
         return OPJ_FALSE;
-    if (!check_reduce(c, res_factor))
+    if (c->d.state != DECODE_NEW && !check_reduce(c, res_factor))
         return OPJ_FALSE;
     c->d.reduce = res_factor;
     c->d.header_sizes = false;
-    return OPJ_TRUE;
+    return c->d.state != DECODE_NEW;
 }
 
 OPJ_BOOL OPJ_CALLCONV opj_set_decoded_components(opj_codec_t *p_codec, OPJ_UINT32 numcomps,

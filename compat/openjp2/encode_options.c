@@ -37,6 +37,23 @@ static double limited(const codec *c, double rate)
     return rate < most ? most : rate;
 }
 
+/* OpenJPEG takes layers in any order, those that ask for no more than the one before are as good as empty; lift2k wants
+ * each to be finer. */
+static void make_finer(bool ratios, double *targets, int count)
+{
+    enum { LARGEST = 1000000000 };
+    for (int i = 0; i < count; i++) {
+        double before = i ? targets[i - 1] : 0;
+        targets[i] = !(targets[i] > 0) ? 0 : targets[i] < LARGEST ? targets[i] : LARGEST;
+        if (before == 0 || targets[i] == 0)
+            continue;
+        if (ratios && targets[i] >= before)
+            targets[i] = before * (1 - 1e-9);
+        else if (!ratios && targets[i] <= before)
+            targets[i] = before * (1 + 1e-9);
+    }
+}
+
 static bool set_layers(codec *c)
 {
     const opj_cparameters_t *p = &c->e->parameters;
@@ -45,12 +62,14 @@ static bool set_layers(codec *c)
     if (p->cp_fixed_quality) {
         for (int i = 0; i < count; i++)
             targets[i] = p->tcp_distoratio[i];
+        make_finer(false, targets, count);
         return l2k_encoder_set_layers(c->e->lift, L2K_TARGET_PSNR, targets, (size_t)count) == L2K_OK;
     }
     for (int i = 0; i < count; i++) {
         double rate = limited(c, p->tcp_numlayers > 0 ? (double)p->tcp_rates[i] : 0.0);
         targets[i] = rate > 1 ? rate * scale : 0;
     }
+    make_finer(true, targets, count);
     if (count == 1 && targets[0] == 0)
         return true;
     return l2k_encoder_set_layers(c->e->lift, L2K_TARGET_RATIO, targets, (size_t)count) == L2K_OK;
@@ -93,6 +112,15 @@ static bool set_tile_parts(codec *c)
     }
 }
 
+/* As OpenJPEG does, rounds down to a power of two. */
+static uint32_t precinct_side(int side)
+{
+    uint32_t power = 1;
+    while (power < 32768 && side / 2 >= (int)power)
+        power *= 2;
+    return power;
+}
+
 static bool set_precincts(codec *c)
 {
     const opj_cparameters_t *p = &c->e->parameters;
@@ -101,8 +129,7 @@ static bool set_precincts(codec *c)
     if (count < 0 || count > OPJ_J2K_MAXRLVLS)
         return event_fail(&c->handlers, "%d precinct sizes\n", count);
     for (int i = 0; i < count; i++)
-        sizes[i] = (l2k_size){p->prcw_init[i] > 0 ? (uint32_t)p->prcw_init[i] : 1,
-                              p->prch_init[i] > 0 ? (uint32_t)p->prch_init[i] : 1};
+        sizes[i] = (l2k_size){precinct_side(p->prcw_init[i]), precinct_side(p->prch_init[i])};
     return l2k_encoder_set_precincts(c->e->lift, sizes, (size_t)count) == L2K_OK;
 }
 

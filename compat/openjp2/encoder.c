@@ -89,9 +89,9 @@ OPJ_BOOL OPJ_CALLCONV opj_encoder_set_extra_options(opj_codec_t *p_codec, const 
         } else if (strncmp(*p_options, "TLM=", 4) == 0) {
             good = yes_or_no(c, *p_options, *p_options + 4, &c->e->tlm);
         } else if (strncmp(*p_options, "GUARD_BITS=", 11) == 0) {
-            c->e->guard_bits = atoi(*p_options + 11);
-            good = (c->e->guard_bits >= 1 && c->e->guard_bits <= 7) ||
-                   event_fail(&c->handlers, "Invalid value for option: %s.\n", *p_options);
+            int bits = atoi(*p_options + 11);
+            good = (bits >= 1 && bits <= 7) || event_fail(&c->handlers, "Invalid value for option: %s.\n", *p_options);
+            c->e->guard_bits = good ? bits : c->e->guard_bits;
         } else {
             good = event_fail(&c->handlers, "Invalid option: %s.\n", *p_options);
         }
@@ -118,6 +118,7 @@ void encode_codec_free(encode_codec *e)
     if (!e)
         return;
     l2k_encoder_free(e->lift);
+    stream_keep(&e->output, NULL);
     opj_image_destroy(e->image);
     free(e->components);
     free(e->comment);
@@ -160,11 +161,14 @@ static bool describe(codec *c)
     e->components = calloc(image->numcomps, sizeof *e->components);
     if (!e->components)
         return event_fail(&c->handlers, "out of memory\n");
-    for (uint32_t i = 0; i < image->numcomps; i++)
+    for (uint32_t i = 0; i < image->numcomps; i++) {
+        if (!image->comps[i].dx || !image->comps[i].dy)
+            return event_fail(&c->handlers, "component %u has sub-sampling 0\n", i);
         e->components[i] = (l2k_component){.dx = image->comps[i].dx,
                                            .dy = image->comps[i].dy,
                                            .precision = image->comps[i].prec,
                                            .is_signed = image->comps[i].sgnd != 0};
+    }
     e->shape = (l2k_image){.x0 = image->x0,
                            .y0 = image->y0,
                            .x1 = image->x1,
@@ -186,26 +190,36 @@ static bool check_levels(const codec *c)
            event_fail(&c->handlers, "Number of resolutions is too high in comparison to the size of tiles\n");
 }
 
+/* Without an encoder, opj_encode and opj_write_tile refuse: there is no image, or only a part of what they need. */
+static void stop_encoder(encode_codec *e)
+{
+    l2k_encoder_free(e->lift);
+    e->lift = NULL;
+    e->next_tile = 0;
+    e->begun = false;
+}
+
 OPJ_BOOL OPJ_CALLCONV opj_start_compress(opj_codec_t *p_codec, opj_image_t *p_image, opj_stream_t *p_stream)
 {
     codec *c = codec_encoding(p_codec);
     if (!c || !c->e || !p_image || !p_stream || ((stream *)p_stream)->input)
         return OPJ_FALSE;
     encode_codec *e = c->e;
-    e->output = (stream *)p_stream;
+    stop_encoder(e);
+    stream_keep(&e->output, (stream *)p_stream);
     if (!p_image->numcomps || p_image->numcomps > 16384 || p_image->x1 <= p_image->x0 || p_image->y1 <= p_image->y0)
         return event_fail(&c->handlers, "the image is empty or has more than 16384 components\n");
     if (c->format == OPJ_CODEC_JP2 && !e->output->seek)
         return event_fail(&c->handlers, "a JP2 file needs a stream with a seek function\n");
     if (!take_image(c, p_image) || !describe(c) || !check_levels(c))
         return OPJ_FALSE;
-    if (!e->lift) {
-        l2k_hooks hooks = codec_hooks(c);
-        e->lift = l2k_encoder_new(&hooks);
-    }
-    e->next_tile = 0;
-    e->begun = false;
-    return e->lift ? encode_set_options(c) : event_fail(&c->handlers, "out of memory\n");
+    l2k_hooks hooks = codec_hooks(c);
+    e->lift = l2k_encoder_new(&hooks);
+    if (!e->lift)
+        return event_fail(&c->handlers, "out of memory\n");
+    if (!encode_set_options(c))
+        stop_encoder(e);
+    return e->lift != NULL;
 }
 
 /* ---- Output -------------------------------------------------------------------------------------------------- */
@@ -238,16 +252,26 @@ static bool write_head(codec *c)
 
 /* ---- The whole image ----------------------------------------------------------------------------------------- */
 
-/* Rows follow one another at the width that the image's area has in the component's domain, whatever its `w` says:
- * opj_compress gives that of the image for sub-sampled components, too. */
+static bool is_one_tile(const codec *c)
+{
+    const opj_cparameters_t *p = &c->e->parameters;
+    const l2k_image *image = &c->e->shape;
+    return !p->tile_size_on || ((int64_t)p->cp_tx0 + p->cp_tdx >= (int64_t)image->x1 &&
+                                (int64_t)p->cp_ty0 + p->cp_tdy >= (int64_t)image->y1);
+}
+
+/* Whatever a component's `w` says (opj_compress gives that of the image for sub-sampled components, too), its rows
+ * follow one another at the component's width if there is one tile, else at that of the image's area divided by dx,
+ * which is one more at some odd origins. */
 static bool fill_planes(const codec *c, l2k_plane *planes)
 {
     const opj_image_t *image = c->e->image;
+    bool one_tile = is_one_tile(c);
     for (uint32_t i = 0; i < image->numcomps; i++) {
         uint32_t width, height;
         const opj_image_comp_t *from = &image->comps[i];
         l2k_component_size(&c->e->shape, i, &width, &height);
-        uint64_t stride = ((uint64_t)image->x1 - image->x0 + from->dx - 1) / from->dx;
+        uint64_t stride = one_tile ? width : ((uint64_t)image->x1 - image->x0 + from->dx - 1) / from->dx;
         if (!from->data || (width && height && (height - 1) * stride + width > (uint64_t)from->w * from->h))
             return event_fail(&c->handlers, "component %u is %u x %u, not %u x %u, or has no samples\n", i, from->w,
                               from->h, width, height);

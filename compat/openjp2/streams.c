@@ -15,8 +15,10 @@ opj_stream_t *OPJ_CALLCONV opj_stream_create(OPJ_SIZE_T p_buffer_size, OPJ_BOOL 
 {
     stream *s = calloc(1, sizeof *s);
     (void)p_buffer_size;
-    if (s)
+    if (s) {
         s->input = p_is_input != OPJ_FALSE;
+        s->uses = 1;
+    }
     return (opj_stream_t *)s;
 }
 
@@ -32,8 +34,22 @@ void OPJ_CALLCONV opj_stream_destroy(opj_stream_t *p_stream)
         return;
     if (s->free_user)
         s->free_user(s->user);
-    free(s->held);
-    free(s);
+    s->read = NULL;
+    s->write = NULL;
+    s->seek = NULL;
+    stream_keep(&s, NULL);
+}
+
+void stream_keep(stream **place, stream *s)
+{
+    stream *former = *place;
+    if (s)
+        s->uses++;
+    *place = s;
+    if (!former || --former->uses)
+        return;
+    free(former->held);
+    free(former);
 }
 
 void OPJ_CALLCONV opj_stream_set_read_function(opj_stream_t *p_stream, opj_stream_read_fn p_function)
@@ -171,12 +187,11 @@ bool stream_prepare(stream *s)
 {
     if (s->prepared)
         return true;
-    s->prepared = true;
-    if (s->seek && s->length > SHORT_INPUT) {
+    bool long_one = s->seek && s->length > SHORT_INPUT && s->length <= INT64_MAX;
+    if (long_one)
         s->bytes = s->length;
-        return true;
-    }
-    return hold_all(s);
+    s->prepared = long_one || hold_all(s);
+    return s->prepared;
 }
 
 bool stream_read_at(stream *s, uint64_t offset, void *buffer, size_t count)
@@ -188,7 +203,7 @@ bool stream_read_at(stream *s, uint64_t offset, void *buffer, size_t count)
         return true;
     }
     if (s->at != offset) {
-        if (!s->seek((OPJ_OFF_T)offset, s->user))
+        if (!s->seek || !s->seek((OPJ_OFF_T)offset, s->user))
             return false;
         s->at = offset;
     }

@@ -7,6 +7,7 @@
 
 typedef struct stream {
     bool input;
+    unsigned uses; /* by the program, until it destroys the stream, and by codecs */
     opj_stream_read_fn read;
     opj_stream_write_fn write;
     opj_stream_skip_fn skip;
@@ -23,6 +24,10 @@ typedef struct stream {
 /* Prepares an input for stream_read_at: afterwards `bytes` is its length. Short ones, and those without a seek function
  * or a known length, are read to their end. False when out of memory. */
 bool stream_prepare(stream *s);
+
+/* Puts `s`, or NULL, into the place of the stream that a codec uses. One that the program has destroyed meanwhile is
+ * freed when no codec uses it any more; the caller's functions are not called after its destruction. */
+void stream_keep(stream **place, stream *s);
 
 /* Reads `count` bytes at `offset`; false if they are not all there. */
 bool stream_read_at(stream *s, uint64_t offset, void *buffer, size_t count);

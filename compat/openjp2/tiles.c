@@ -86,7 +86,8 @@ static l2k_sample_type sample_type(const opj_image_comp_t *component)
     return bytes == 4 ? L2K_SAMPLE_S32 : types[bytes - 1][component->sgnd != 0];
 }
 
-/* Planes of `data`, each behind the one before; false where samples would not be aligned. */
+/* Planes of `data`, each behind the one before, in the order of the components; false where samples would not be
+ * aligned. */
 static bool packed_planes(const codec *c, const opj_image_t *image, OPJ_BYTE *data, l2k_plane *planes)
 {
     for (uint32_t i = 0; i < image->numcomps; i++) {
@@ -103,12 +104,23 @@ static bool packed_planes(const codec *c, const opj_image_t *image, OPJ_BYTE *da
     return true;
 }
 
+/* A selected component of an image whose components are those that were selected, in that order. */
+static const opj_image_comp_t *decoded(const decode_codec *d, const opj_image_t *image, uint32_t component)
+{
+    uint32_t at = d->components ? 0 : component;
+    while (d->components && d->components[at] != component)
+        at++;
+    return &image->comps[at];
+}
+
 /* Components of 1 byte a sample may precede others at odd places: planes get memory of their own, copied afterwards. */
 static bool decode_apart(codec *c, opj_image_t *image, OPJ_BYTE *data)
 {
     bool good = decode_samples(c, image);
-    for (uint32_t i = 0; good && i < image->numcomps; i++) {
-        const opj_image_comp_t *from = &image->comps[i];
+    for (uint32_t i = 0; good && i < c->d.header.num_components; i++) {
+        if (!chosen(&c->d, i))
+            continue;
+        const opj_image_comp_t *from = decoded(&c->d, image, i);
         uint32_t bytes = sample_bytes(from->prec);
         for (size_t k = 0; k < (size_t)from->w * from->h; k++, data += bytes) {
             if (bytes == 1)

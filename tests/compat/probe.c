@@ -199,6 +199,36 @@ static void one_component(const char *name)
     stop(&s, "last component", good);
 }
 
+/* Selected components come in the order in which they are selected, also where all were decoded before. */
+static void reversed_components(const char *name, bool all_before)
+{
+    session s = {0};
+    bool good = start(&s, name, 0, 0, OPJ_DPARAMETERS_IGNORE_PCLR_CMAP_CDEF_FLAG);
+    OPJ_UINT32 count = good ? s.image->numcomps : 0, order[2] = {count - 1, 0};
+    good = good && (!all_before || opj_decode(s.codec, s.stream, s.image)) &&
+           opj_set_decoded_components(s.codec, count > 1 ? 2 : 1, order, OPJ_FALSE) &&
+           opj_decode(s.codec, s.stream, s.image);
+    stop(&s, all_before ? "reversed after all" : "reversed", good);
+}
+
+/* A second header is refused, and leaves the image alone; what is known outlives the stream. */
+static void odd_order(const char *name)
+{
+    session s = {0};
+    opj_codec_t *fresh = opj_create_decompress(OPJ_CODEC_J2K);
+    printf("reduced before the header: %d\n", opj_set_decoded_resolution_factor(fresh, 1));
+    opj_destroy_codec(fresh);
+    bool good = start(&s, name, 0, 0, 0) && opj_decode(s.codec, s.stream, s.image);
+    opj_image_t *before = s.image;
+    printf("a second header: %d\n", opj_read_header(s.stream, s.codec, &s.image));
+    printf("the same image: %d\n", s.image == before);
+    opj_stream_destroy(s.stream);
+    s.stream = NULL;
+    if (good)
+        show_index(&s);
+    stop(&s, "odd order", good);
+}
+
 static void tiles(const char *name, unsigned reduce)
 {
     session s = {0};
@@ -253,6 +283,9 @@ int main(int count, char **words)
     outside(name, 5, 5, 4, 4);
     outside(name, 0, 0, 0, 0);
     one_component(name);
+    reversed_components(name, false);
+    reversed_components(name, true);
+    odd_order(name);
     tiles(name, 0);
     tiles(name, 1);
     tile_data(name);

@@ -1,0 +1,134 @@
+/* Encodes with parameters that programs may give by mistake, or where OpenJPEG's library is lenient, and shows what
+ * comes of each. With "alone" come those with which OpenJPEG itself crashes.
+ *
+ * Usage: parameters [alone] */
+#include <inttypes.h>
+#include <openjpeg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROOM = 1 << 20 };
+
+typedef struct output {
+    uint8_t *bytes;
+    size_t at, end;
+} output;
+
+static OPJ_SIZE_T write_some(void *from, OPJ_SIZE_T count, void *user)
+{
+    output *to = user;
+    if (count > ROOM - to->at)
+        return (OPJ_SIZE_T)-1;
+    memcpy(to->bytes + to->at, from, count);
+    to->at += count;
+    to->end = to->at > to->end ? to->at : to->end;
+    return count;
+}
+
+static OPJ_BOOL seek_to(OPJ_OFF_T offset, void *user)
+{
+    ((output *)user)->at = (size_t)offset;
+    return OPJ_TRUE;
+}
+
+static OPJ_OFF_T skip_some(OPJ_OFF_T count, void *user)
+{
+    ((output *)user)->at += (size_t)count;
+    return count;
+}
+
+static uint64_t digest(const uint8_t *bytes, size_t count)
+{
+    uint64_t value = 14695981039346656037u;
+    for (size_t i = 0; i < count; i++)
+        value = (value ^ bytes[i]) * 1099511628211u;
+    return value;
+}
+
+/* 101 x 81 at 3, 5; components after the first have sub-sampling dx, dy. */
+static opj_image_t *new_image(OPJ_UINT32 count, OPJ_UINT32 dx, OPJ_UINT32 dy)
+{
+    opj_image_cmptparm_t components[3] = {{0}};
+    for (OPJ_UINT32 c = 0; c < count; c++)
+        components[c] = (opj_image_cmptparm_t){.dx = c ? dx : 1, .dy = c ? dy : 1, .w = 101, .h = 81, .prec = 8};
+    opj_image_t *image = opj_image_create(count, components, OPJ_CLRSPC_UNSPECIFIED);
+    if (!image)
+        exit(2);
+    image->x0 = 3;
+    image->y0 = 5;
+    image->x1 = 104;
+    image->y1 = 86;
+    for (OPJ_UINT32 c = 0; c < count; c++)
+        for (int i = 0; i < 101 * 81; i++)
+            image->comps[c].data[i] = (i * 37 + (i >> 5) * 3 + (int)c) & 255;
+    return image;
+}
+
+/* With `bytes`, also what is written; otherwise only whether it is. */
+static void encode(const char *what, opj_cparameters_t *p, opj_image_t *image, int threads, bool bytes)
+{
+    output to = {.bytes = calloc(1, ROOM)};
+    opj_codec_t *codec = opj_create_compress(OPJ_CODEC_J2K);
+    opj_stream_t *stream = opj_stream_default_create(OPJ_FALSE);
+    opj_stream_set_user_data(stream, &to, NULL);
+    opj_stream_set_write_function(stream, write_some);
+    opj_stream_set_seek_function(stream, seek_to);
+    opj_stream_set_skip_function(stream, skip_some);
+    p->cp_comment = "odd";
+    bool good = to.bytes && opj_setup_encoder(codec, p, image) && opj_codec_set_threads(codec, threads) &&
+                opj_start_compress(codec, image, stream) && opj_encode(codec, stream) &&
+                opj_end_compress(codec, stream);
+    printf("%s: %d", what, good);
+    if (good && bytes)
+        printf(", %zu bytes, %016" PRIx64, to.end, digest(to.bytes, to.end));
+    printf("\n");
+    opj_stream_destroy(stream);
+    opj_destroy_codec(codec);
+    opj_image_destroy(image);
+    free(to.bytes);
+}
+
+static opj_cparameters_t defaults(void)
+{
+    opj_cparameters_t p;
+    opj_set_default_encoder_parameters(&p);
+    return p;
+}
+
+static void layers(const char *what, bool ratios, float first, float second)
+{
+    opj_cparameters_t p = defaults();
+    p.tcp_numlayers = 2;
+    memcpy(ratios ? p.tcp_rates : p.tcp_distoratio, (float[]){first, second}, 2 * sizeof first);
+    p.cp_disto_alloc = ratios;
+    p.cp_fixed_quality = !ratios;
+    encode(what, &p, new_image(1, 1, 1), 1, false);
+}
+
+int main(int count, char **words)
+{
+    opj_cparameters_t p = defaults();
+    encode("sub-sampling at an odd origin", &p, new_image(3, 2, 2), 1, true);
+    p.tile_size_on = OPJ_TRUE;
+    p.cp_tdx = p.cp_tdy = 64;
+    encode("with tiles", &p, new_image(3, 2, 2), 1, true);
+    p.cp_tdx = p.cp_tdy = 4000;
+    encode("with one large tile", &p, new_image(3, 3, 1), 1, true);
+    p = defaults();
+    p.csty = 1;
+    p.res_spec = 1;
+    p.prcw_init[0] = p.prch_init[0] = 100;
+    encode("precincts of 100", &p, new_image(1, 1, 1), 1, true);
+    p = defaults();
+    encode("5000 threads", &p, new_image(1, 1, 1), 5000, true);
+    layers("ratios that rise", true, 10, 20);
+    layers("equal ratios", true, 5, 5);
+    layers("a huge ratio", true, 1e30f, 5);
+    layers("qualities that fall", false, 40, 30);
+    p = defaults();
+    if (count > 1 && strcmp(words[1], "alone") == 0)
+        encode("sub-sampling 0", &p, new_image(3, 0, 0), 1, false);
+    return 0;
+}
