@@ -105,6 +105,17 @@ static void take_change(const l2k_encoding *e, const l2k_poc *entry, l2k_progres
                                        .layer_end = l2k_min_u32(entry->layer_end, e->coding.num_layers)};
 }
 
+/* Those of the entries that have any of the image's components: of others, a component index of one byte would say
+ * different ones. */
+static size_t take_changes(const l2k_encoding *e, const l2k_poc *poc, size_t count, l2k_progression_change *changes)
+{
+    size_t taken = 0;
+    for (size_t i = 0; i < count; i++)
+        if (poc[i].component_start < e->siz.num_components)
+            take_change(e, &poc[i], &changes[taken++]);
+    return taken;
+}
+
 /* A run of entries for one tile, or for all. */
 static l2k_status take_run(l2k_encoding *e, uint32_t tile, l2k_progression_change *changes, size_t count)
 {
@@ -133,12 +144,11 @@ l2k_status l2k_poc_setup(const l2k_encoder *encoder, l2k_encoding *e)
     e->own_codings = l2k_allocate(e->context, count, sizeof *e->own_codings);
     if (!e->changes || !e->own_codings)
         return l2k_fail(e->context, L2K_ERROR_MEMORY, "out of memory for %zu progression order changes", count);
-    for (size_t i = 0; i < count; i++)
-        take_change(e, &encoder->poc[i], &e->changes[i]);
     for (size_t start = 0, end; start < count; start = end) {
         for (end = start + 1; end < count && encoder->poc[end].tile == encoder->poc[start].tile; end++)
             continue;
-        L2K_TRY(take_run(e, encoder->poc[start].tile, &e->changes[start], end - start));
+        const size_t taken = take_changes(e, &encoder->poc[start], end - start, &e->changes[start]);
+        L2K_TRY(take_run(e, encoder->poc[start].tile, &e->changes[start], taken));
     }
     return L2K_OK;
 }

@@ -94,6 +94,25 @@ static void test_random_changes(void **unused)
     picture_free(&p);
 }
 
+/* Components from 256 on, of three: their index in a byte would be that of all. */
+static void test_absent_components(void **unused)
+{
+    (void)unused;
+    picture p;
+    l2k_info info;
+    const l2k_poc changes[2] = {{L2K_ALL_TILES, L2K_RPCL, 0, LEVELS + 1, 256, 300, LAYERS},
+                                {L2K_ALL_TILES, L2K_LRCP, 0, LEVELS + 1, 0, COMPONENTS, LAYERS}};
+    picture_make(&p, 90, 70, COMPONENTS);
+    l2k_encoder *encoder = new_encoder(NULL);
+    assert_int_equal(l2k_encoder_set_poc(encoder, changes, 2), L2K_OK);
+    free(check(encoder, &p, &info).data);
+    assert_int_equal(l2k_encoder_set_poc(encoder, changes, 1), L2K_OK); /* every component is left out */
+    memory_file file = memory_of(NULL, 0);
+    assert_int_equal(run_encoder(encoder, &p, &file), L2K_ERROR_ARGUMENT);
+    l2k_encoder_free(encoder);
+    picture_free(&p);
+}
+
 /* Each begins a tile-part: two of tile 2, one of the others; and none when the changes are taken back. */
 static void test_parts(void **unused)
 {
@@ -300,9 +319,10 @@ static void test_batch(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_changes), cmocka_unit_test(test_parts),
-                                       cmocka_unit_test(test_bad_changes),    cmocka_unit_test(test_region),
-                                       cmocka_unit_test(test_guard_bits),     cmocka_unit_test(test_too_large),
-                                       cmocka_unit_test(test_comment),        cmocka_unit_test(test_batch)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_changes), cmocka_unit_test(test_absent_components),
+                                       cmocka_unit_test(test_parts),          cmocka_unit_test(test_bad_changes),
+                                       cmocka_unit_test(test_region),         cmocka_unit_test(test_guard_bits),
+                                       cmocka_unit_test(test_too_large),      cmocka_unit_test(test_comment),
+                                       cmocka_unit_test(test_batch)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
