@@ -235,8 +235,7 @@ l2k_status l2k_decoder_memory_kind(l2k_decoder *decoder, l2k_decoding *d, l2k_ba
 /* What follows on a decoding that came to `status`, and what the caller gets. */
 l2k_status l2k_decode_end(l2k_decoder *decoder, l2k_status status);
 
-/* ---- One tile (decode_tile.c, decode_packets.c, decode_index.c, decode_plan.c)
- * --------------------------------------------------- */
+/* ---- One tile (decode_tile.c, decode_packets.c, decode_index.c, decode_plan.c) ------------------------------- */
 
 /* Tiles that are asked for in rising order, call by call, are one sweep over the file, with one bound on what its
  * headers may promise beyond the bytes there are. */

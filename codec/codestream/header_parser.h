@@ -44,8 +44,7 @@ l2k_status l2k_parse_siz(const l2k_context *context, const l2k_segment *segment,
 l2k_status l2k_parse_header(const l2k_context *context, const l2k_siz *siz, l2k_header_kind kind, const uint8_t **at,
                             const uint8_t *end, l2k_tile_coding *coding, const l2k_header_rest *rest);
 
-/* ---- Between header_parser.c, header_segments.c, header_kernels.c, header_capabilities.c
- * --------------------------------------- */
+/* ---- Between the files that parse headers (header_*.c) -------------------------------------------------------- */
 
 typedef struct l2k_header_state {
     const l2k_context *context;

@@ -82,6 +82,17 @@ static void make_style(uint32_t style, l2k_wavelet wavelet)
     save_encoded(name, e, &p);
 }
 
+/* A kernel of ATK, with taps on one side. */
+static void make_kernel(const char *name, const char *text)
+{
+    picture p;
+    picture_make(&p, 33, 29, 3);
+    l2k_encoder *e = quiet_encoder();
+    l2k_encoder_set(e, L2K_ENCODER_FORMAT, L2K_FORMAT_CODESTREAM);
+    l2k_encoder_set_kernel(e, text);
+    save_encoded(name, e, &p);
+}
+
 static void make_progression(l2k_progression order, uint32_t layers)
 {
     static const l2k_size precincts[] = {{16, 16}, {8, 8}, {4, 8}};
@@ -196,6 +207,11 @@ void corpus_encoded(void)
     make_style(0, L2K_WAVELET_5_3);
     make_style(63, L2K_WAVELET_5_3);
     make_style(L2K_STYLE_BYPASS | L2K_STYLE_TERMALL, L2K_WAVELET_9_7);
+    for (int w = L2K_WAVELET_HAAR; w <= L2K_WAVELET_W4; w++)
+        make_style(0, (l2k_wavelet)w);
+    make_kernel("kernel-reversible",
+                "reversible\nborder mirror\nhigh 0 round 8 shift 4 : -9 2 -1\nlow -2 round 1 shift 2 : 1 1\n");
+    make_kernel("kernel-float", "irreversible 1.25\nborder clamp\nlow -1 : -0.5 -0.25\nhigh 0 : 0.125 0.5 -0.1\n");
     for (int order = L2K_LRCP; order <= L2K_CPRL; order++)
         for (uint32_t layers = 1; layers < 4; layers += 2)
             make_progression((l2k_progression)order, layers);

@@ -44,6 +44,17 @@ static void check_image(const l2k_image *image)
         sum = (uint8_t)(sum + image->icc[i]);
 }
 
+/* A description is a text of the length that it says, and fits what the command provides for it. */
+static void check_kernels(const l2k_decoder *decoder, uint32_t num_components)
+{
+    static char text[8192];
+    size_t length;
+    for (uint32_t c = 0; c < num_components && c < 8; c++) {
+        FUZZ_EXPECT(l2k_decoder_kernel(decoder, c, text, sizeof text, &length) == L2K_OK);
+        FUZZ_EXPECT(length < sizeof text && strlen(text) == length && (!length || text[length - 1] == '\n'));
+    }
+}
+
 /* Opens either kind of input and queries everything. */
 static facts ask(const uint8_t *data, size_t bytes, bool memory, const fuzz_bytes *tail)
 {
@@ -63,6 +74,7 @@ static facts ask(const uint8_t *data, size_t bytes, bool memory, const fuzz_byte
         f.boxes = count_boxes(decoder, bytes);
         FUZZ_EXPECT(l2k_decoder_info(decoder, &f.info) == L2K_OK);
         check_image(&f.info.image);
+        check_kernels(decoder, f.info.image.num_components);
         (void)l2k_decoder_set(decoder, L2K_DECODER_REDUCE, fuzz_byte(&options) % (L2K_MAX_LEVELS + 1));
         f.shown = fuzz_reported(&w, l2k_decoder_image(decoder, &f.image));
         if (f.shown == L2K_OK)
