@@ -115,7 +115,10 @@ bool cli_encode_is_lossless(const cli_options *options)
 {
     const double last = options->num_layer_targets ? options->layer_targets[options->num_layer_targets - 1] : 0;
     const int64_t wavelet = cli_setting_or(options->encoder[L2K_ENCODER_WAVELET], L2K_WAVELET_5_3);
-    return !options->kernel && l2k_wavelet_reversible((l2k_wavelet)wavelet) &&
+    /* A profile may choose the 9/7, or set limits. */
+    const bool may_cut = options->profile.given || options->encoder[L2K_ENCODER_MAX_BYTES].given ||
+                         options->encoder[L2K_ENCODER_COMPONENT_BYTES].given;
+    return !may_cut && !options->kernel && l2k_wavelet_reversible((l2k_wavelet)wavelet) &&
            cli_setting_or(options->encoder[L2K_ENCODER_HT_PASSES], 1) == 1 &&
            last <= (options->target == L2K_TARGET_RATIO ? 1 : 0);
 }

@@ -9,8 +9,10 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 pytest.importorskip("PIL")
 
+from PIL import Image  # noqa: E402
+
 from lift2k.server import Limits  # noqa: E402
-from lift2k.server.parameters import Refused, parse  # noqa: E402
+from lift2k.server.parameters import Refused, parse, turned_size  # noqa: E402
 
 NO_LIMITS = Limits(max_area=0)
 
@@ -102,6 +104,25 @@ def test_rotations_qualities_formats():
 def test_canonical_uris(version, text, canonical):
     assert wanted(text, version=version).canonical == canonical
     assert wanted(canonical, version=version).canonical == canonical
+
+
+def test_limits_of_turned_images():
+    for text in ("full/^33554432,1/45/default.png", "full/^16383,2000/1/default.webp", "full/^65500,10/.5/default.jpg",
+                 "full/^5792,5792/359.5/default.jpg"):
+        with pytest.raises(Refused) as refused:
+            wanted(text, limits=Limits())
+        assert refused.value.status == 400, text
+    with pytest.raises(Refused):
+        wanted("full/max/45/default.png", limits=Limits(700, 0, 0))  # 709 x 709
+    # By right angles an image keeps its pixels.
+    for text in ("full/max/90/default.png", "full/max/270/default.png", "full/max/!180/default.png"):
+        assert wanted(text, limits=Limits(600, 400, 0)).out_width == 600
+    # What Pillow makes is never larger.
+    for size in ((600, 400), (1, 1), (1, 999), (37, 2)):
+        for degrees in ("0.5", "1", "45", "89.9", "135", "200.25", "359"):
+            turned = Image.new("L", size).rotate(-float(degrees), expand=True).size
+            bound = turned_size(*size, Fraction(degrees))
+            assert turned[0] <= bound[0] and turned[1] <= bound[1], (size, degrees)
 
 
 def test_limits_of_sizes():

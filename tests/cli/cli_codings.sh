@@ -67,6 +67,13 @@ check "a limit is kept" test "$(wc -c <k.jp2)" -le 20000
 check "and used" test "$(wc -c <k.jp2)" -gt 19000
 runs "a limit of components" encode a.ppm k.jp2 --component-bytes 5K --rate 20,1 --quiet
 check "a limit of components is kept" test "$(wc -c <k.jp2)" -le 15300
+# What may be lossy by these is kept by --verify.
+for options in "--profile imf2k" "--max-bytes 20K" "--component-bytes 5K"; do
+    runs "$options --verify" encode a.ppm k.j2k $options --verify
+    check "$options --verify: PSNR" grep -q 'k.j2k: verified: component 2 PSNR' err.log
+    check "$options --verify: kept" test -s k.j2k
+    rm -f k.j2k
+done
 
 refused() { # refused PATTERN ARGUMENTS...
     local pattern=$1

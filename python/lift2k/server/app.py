@@ -143,7 +143,7 @@ class Server:
         try:
             since = parsedate_to_datetime(http.headers["if-modified-since"])
             return headers, int(picture.modified) <= since.timestamp()
-        except (KeyError, ValueError):
+        except (KeyError, ValueError, OverflowError):  # none, or no date
             return headers, False
 
     def _information(self, http: HttpRequest, picture: Picture, base: str, version: int) -> Response:

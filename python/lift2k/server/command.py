@@ -61,10 +61,12 @@ def _proxies(text: str) -> list[str]:
     return proxies
 
 
-def _at_least(least: int) -> type[int]:
+def _number(least: int, most: int | None = None) -> type[int]:
     def number(text: str) -> int:
         if int(text) < least:
             raise argparse.ArgumentTypeError(f"{text} is less than {least}")
+        if most is not None and int(text) > most:
+            raise argparse.ArgumentTypeError(f"{text} is more than {most}")
         return int(text)
 
     number.__name__ = "number"
@@ -74,12 +76,12 @@ def _at_least(least: int) -> type[int]:
 def parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(prog="lift2k-server", description="Serves the JPEG 2000 files of a folder and those below it: "
                                 "IIIF Image API 3.0 and 2.1, level 2, and a page that shows them.")
-    count, positive = _at_least(0), _at_least(1)
+    count, positive = _number(0), _number(1)
     p.add_argument("folder", metavar="FOLDER")
     p.add_argument("--version", action="version", version=f"lift2k-server {__version__}")
     net = p.add_argument_group("network")
     net.add_argument("--host", default="127.0.0.1", help="address to listen at; 0.0.0.0: all (%(default)s)")
-    net.add_argument("--port", type=count, default=8182, help="0: a free one (%(default)s)")
+    net.add_argument("--port", type=_number(0, 65535), default=8182, help="0: a free one (%(default)s)")
     net.add_argument("--base-url", type=_base_url, metavar="URL",
                      help="what clients see, such as https://images.example.org/maps, where a proxy is between")
     net.add_argument("--proxy", type=_proxies, default=["127.0.0.1", "::1"], metavar="ADDRESSES",
@@ -88,7 +90,7 @@ def parser() -> argparse.ArgumentParser:
     net.add_argument("--quiet", action="store_true", help="no line for each request")
     images = p.add_argument_group("images")
     images.add_argument("--tile", type=positive, default=512, metavar="SIZE", help="proposed to viewers (%(default)s)")
-    images.add_argument("--jpeg-quality", type=positive, default=85, metavar="Q", help="1 to 100, WebP too (%(default)s)")
+    images.add_argument("--jpeg-quality", type=_number(1, 100), default=85, metavar="Q", help="1 to 100, WebP too (%(default)s)")
     images.add_argument("--max-age", type=count, default=86400, metavar="SECONDS", help="in caches (%(default)s)")
     limits = p.add_argument_group("limits")
     limits.add_argument("--max-width", type=count, default=0, metavar="PIXELS", help="of an image, 0: none (%(default)s)")
@@ -111,7 +113,7 @@ def settings_of(arguments: argparse.Namespace) -> Settings:
     return Settings(
         limits=Limits(a.max_width, a.max_height, a.max_area, a.max_samples),
         resources=Resources(a.workers, a.files, a.cache << 20, a.memory << 20, a.seconds),
-        base_url=a.base_url or "", max_age=a.max_age, queue=a.queue, tile=a.tile, jpeg_quality=min(a.jpeg_quality, 100), page=a.page)
+        base_url=a.base_url or "", max_age=a.max_age, queue=a.queue, tile=a.tile, jpeg_quality=a.jpeg_quality, page=a.page)
 
 
 def main(words: list[str] | None = None) -> int:

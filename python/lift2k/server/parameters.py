@@ -6,6 +6,7 @@ knows of files or of HTTP but for the status of what cannot be done.
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from fractions import Fraction
@@ -149,6 +150,14 @@ def rotation_of(text: str) -> tuple[bool, Fraction]:
     return bool(match[1]), Fraction(match[2]) % 360
 
 
+def turned_size(width: int, height: int, degrees: Fraction) -> tuple[int, int]:
+    """At most the size of an image that is turned, with the corners that come about."""
+    if degrees % 90 == 0:
+        return (width, height) if degrees % 180 == 0 else (height, width)
+    across, along = abs(math.cos(math.radians(degrees))), abs(math.sin(math.radians(degrees)))
+    return math.ceil(width * across + height * along) + 1, math.ceil(width * along + height * across) + 1
+
+
 def _decimal(number: Fraction) -> str:
     text = f"{float(number):.9f}".rstrip("0").rstrip(".")
     return text or "0"
@@ -180,8 +189,11 @@ def parse(segments: list[str], width: int, height: int, colour: bool, limits: Li
         raise _bad("the quality", quality)
     if name not in MEDIA_TYPES:
         raise Refused(501, f"{name} is not written here") if name in KNOWN_FORMATS else _bad("the format", name)
-    if not limits.allow(*size) or max(size) > LARGEST_SIDE[name]:
-        raise Refused(400, f"an image of {size[0]} x {size[1]} pixels is larger than this server sends")
+    # A line that is turned becomes a square. By right angles nothing grows.
+    sent = turned_size(*size, degrees)
+    allowed = limits.allow(*size) and (degrees % 90 == 0 or limits.allow(*sent))
+    if not allowed or max(sent) > LARGEST_SIDE[name]:
+        raise Refused(400, f"an image of {sent[0]} x {sent[1]} pixels is larger than this server sends")
     if quality == ("color" if colour else "gray") or (quality == "color" and not colour):
         quality = "default"
     whole = region == (0, 0, width, height)
