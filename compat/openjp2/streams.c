@@ -173,6 +173,10 @@ static bool hold_all(stream *s)
     size_t capacity = s->length && s->length < ((uint64_t)1 << 40) ? (size_t)s->length + 1 : SHORT_INPUT;
     for (;;) {
         uint8_t *larger = realloc(s->held, capacity);
+        if (!larger && !s->bytes && capacity > SHORT_INPUT) {
+            capacity = SHORT_INPUT;
+            continue;
+        }
         if (!larger)
             return false;
         s->held = larger;
@@ -183,11 +187,20 @@ static bool hold_all(stream *s)
     }
 }
 
+/* Whether there is a byte before the stated end; some callers state more than they have. */
+static bool length_holds(stream *s)
+{
+    uint8_t last;
+    bool there = s->seek((OPJ_OFF_T)(s->length - 1), s->user) && read_on(s, &last, 1) == 1;
+    s->at = 0;
+    return s->seek(0, s->user) && there;
+}
+
 bool stream_prepare(stream *s)
 {
     if (s->prepared)
         return true;
-    bool long_one = s->seek && s->length > SHORT_INPUT && s->length <= INT64_MAX;
+    bool long_one = s->seek && s->length > SHORT_INPUT && s->length <= INT64_MAX && length_holds(s);
     if (long_one)
         s->bytes = s->length;
     s->prepared = long_one || hold_all(s);
