@@ -60,10 +60,20 @@ static bool check_ht(const cli_options *options)
     return true;
 }
 
+static bool check_kernel(const cli_options *options)
+{
+    const cli_setting wavelet = options->encoder[L2K_ENCODER_WAVELET];
+    if (options->has_kernel && wavelet.given && wavelet.value == L2K_WAVELET_9_7)
+        return cli_error("--kernel", "takes the place of the 9/7: not with --irreversible");
+    if (options->has_kernel && options->profile.given)
+        return cli_error("--kernel", "profiles have the wavelets of Part 1 only");
+    return true;
+}
+
 bool cli_encode_check(const cli_options *options, const cli_tasks *tasks, l2k_format *format)
 {
     const char *output = tasks->items[0].output;
-    if (!check_grid(options) || !check_ht(options) || !choose_format(options, output, format))
+    if (!check_grid(options) || !check_ht(options) || !check_kernel(options) || !choose_format(options, output, format))
         return false;
     if (*format == L2K_FORMAT_CODESTREAM && options->num_boxes)
         return cli_error(output, "a bare codestream has no boxes: --%s needs a .jp2 or .jph file",

@@ -307,8 +307,12 @@ static char *read_text(const char *path)
 
 bool cli_take_kernel(const cli_option *row, const char *text, cli_options *options)
 {
+    const cli_setting wavelet = options->encoder[L2K_ENCODER_WAVELET];
+    if (wavelet.given && wavelet.value == L2K_WAVELET_9_7)
+        return cli_error("--kernel", "takes the place of the 9/7: not with --irreversible");
     free(options->kernel);
     options->kernel = NULL;
+    options->has_kernel = true;
     for (const cli_name *name = row->names; name->name; name++)
         if (cli_same_text(text, name->name))
             return set(&options->encoder[L2K_ENCODER_WAVELET], name->value);

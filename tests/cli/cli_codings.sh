@@ -100,6 +100,9 @@ refused 'sub-level of at most 1' --profile imf2k,main=1,sub=2
 refused 'main level of at most 11' --profile imf2k,main=12
 refused 'needs unsigned samples of 12 bits' --profile cinema2k
 refused 'needs one layer' --profile imf2k --rate 20,10
+refused 'not with --irreversible' --kernel 1-3 -I
+refused 'not with --irreversible' -I --kernel haar
+refused 'profiles have the wavelets of Part 1' --kernel haar --profile imf2k
 refused 'no limit of bytes' --max-bytes 1000 --ht
 refused 'all tiles at once' --max-bytes 1000 --by-rows -t 100,100
 refused '--max-bytes' --max-bytes 0
