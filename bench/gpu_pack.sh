@@ -13,7 +13,7 @@ programs="lift2k gpu_transform gpu_stream gpu_ladder backends gpu_codec cuda_blo
     tests/gpu_parity tests/gpu_blocks tests/gpu_api tests/gpu_errors tests/gpu_tiles tests/gpu_allocations tests/gpu_images
     tests/gpu_hostile tests/gpu_files tests/gpu_decode tests/gpu_mq_decode tests/gpu_packets tests/gpu_volume tests/gpu_devices cuda_volumes
     tests/lift2k_virtual tests/unit_concurrency conformance/conformance_t803
-    conformance/conformance_windows plan_windows cuda_devices"
+    conformance/conformance_windows plan_windows cuda_windows cuda_devices"
 mkdir -p "$folder/tests" "$folder/examples" "$folder/conformance" "$folder/lib"
 for program in $programs; do
     if [ ! -x "$build/$program" ]; then
