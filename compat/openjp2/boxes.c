@@ -8,39 +8,19 @@
 
 enum { MOST_HEADER_BYTES = 1 << 30, LARGEST_PALETTE = 1024 };
 
-/* The content of a box, and how far it has been read. */
-typedef struct content {
-    const uint8_t *data;
-    size_t bytes, at;
-    bool overrun;
-} content;
-
-static uint32_t take(content *g, size_t count)
-{
-    uint32_t value = 0;
-    if (count > g->bytes - g->at) {
-        g->overrun = true;
-        g->at = g->bytes;
-        return 0;
-    }
-    for (size_t i = 0; i < count; i++)
-        value = value << 8 | g->data[g->at++];
-    return value;
-}
-
 /* ---- Boxes of the JP2 header --------------------------------------------------------------------------------- */
 
-static bool parse_ihdr(jp2_boxes *b, content *g, const events *handlers)
+static bool parse_ihdr(jp2_boxes *b, fields *g, const events *handlers)
 {
     if (b->has_ihdr) {
         event_send(handlers, EVENT_WARNING, "Ignoring ihdr box. First ihdr box already read\n");
         return true;
     }
-    b->height = take(g, 4);
-    b->width = take(g, 4);
-    b->num_components = take(g, 2);
-    b->depth = take(g, 1);
-    take(g, 3);
+    b->height = fields_take(g, 4);
+    b->width = fields_take(g, 4);
+    b->num_components = fields_take(g, 2);
+    b->depth = fields_take(g, 1);
+    fields_take(g, 3);
     if (g->bytes != 14 || !b->height || !b->width || !b->num_components || b->num_components > 16384)
         return event_fail(handlers, "ihdr: %u x %u, %u components, %zu bytes\n", b->width, b->height, b->num_components,
                           g->bytes);
@@ -49,7 +29,7 @@ static bool parse_ihdr(jp2_boxes *b, content *g, const events *handlers)
 }
 
 /* Enumerated colour space 14: what the samples mean, in the form in which OpenJPEG's programs expect it. */
-static bool parse_lab(jp2_boxes *b, content *g, const events *handlers)
+static bool parse_lab(jp2_boxes *b, fields *g, const events *handlers)
 {
     enum { DEFAULTS = 0x44454600, VALUES = 9 };
     static const uint8_t places[] = {2, 3, 4, 5, 6, 7, 8};
@@ -61,7 +41,7 @@ static bool parse_lab(jp2_boxes *b, content *g, const events *handlers)
     if (g->bytes == 35) {
         lab[1] = 0;
         for (size_t i = 0; i < sizeof places; i++)
-            lab[places[i]] = take(g, 4);
+            lab[places[i]] = fields_take(g, 4);
     } else if (g->bytes != 7) {
         event_send(handlers, EVENT_WARNING, "colr: bad length %zu for CIELab\n", g->bytes);
     }
@@ -70,7 +50,7 @@ static bool parse_lab(jp2_boxes *b, content *g, const events *handlers)
     return true;
 }
 
-static bool parse_colr(jp2_boxes *b, content *g, const events *handlers)
+static bool parse_colr(jp2_boxes *b, fields *g, const events *handlers)
 {
     if (g->bytes < 3)
         return event_fail(handlers, "colr: too short\n");
@@ -79,10 +59,10 @@ static bool parse_colr(jp2_boxes *b, content *g, const events *handlers)
                    "A conforming JP2 reader shall ignore all Colour Specification boxes after the first\n");
         return true;
     }
-    b->method = take(g, 1);
-    take(g, 2);
+    b->method = fields_take(g, 1);
+    fields_take(g, 2);
     if (b->method == 1) {
-        b->enumerated = take(g, 4);
+        b->enumerated = fields_take(g, 4);
         if (g->overrun)
             return event_fail(handlers, "colr: too short\n");
         b->has_colour = true;
@@ -101,12 +81,12 @@ static bool parse_colr(jp2_boxes *b, content *g, const events *handlers)
     return true;
 }
 
-static bool parse_pclr(jp2_boxes *b, content *g, const events *handlers)
+static bool parse_pclr(jp2_boxes *b, fields *g, const events *handlers)
 {
     if (b->palette)
         return event_fail(handlers, "a second pclr box\n");
-    b->entries = take(g, 2);
-    b->columns = take(g, 1);
+    b->entries = fields_take(g, 2);
+    b->columns = fields_take(g, 1);
     if (g->overrun || !b->entries || b->entries > LARGEST_PALETTE || !b->columns)
         return event_fail(handlers, "pclr: %u entries, %u columns\n", b->entries, b->columns);
     b->palette = calloc((size_t)b->entries * b->columns, sizeof *b->palette);
@@ -114,15 +94,15 @@ static bool parse_pclr(jp2_boxes *b, content *g, const events *handlers)
     if (!b->palette || !b->column_depth)
         return event_fail(handlers, "out of memory\n");
     for (uint32_t c = 0; c < b->columns; c++)
-        b->column_depth[c] = (uint8_t)take(g, 1);
+        b->column_depth[c] = (uint8_t)fields_take(g, 1);
     for (size_t i = 0; i < (size_t)b->entries * b->columns; i++) {
         uint32_t bytes = ((b->column_depth[i % b->columns] & 0x7fu) + 8) / 8;
-        b->palette[i] = take(g, bytes > 4 ? 4 : bytes);
+        b->palette[i] = fields_take(g, bytes > 4 ? 4 : bytes);
     }
     return !g->overrun || event_fail(handlers, "pclr: too short\n");
 }
 
-static bool parse_cmap(jp2_boxes *b, content *g, const events *handlers)
+static bool parse_cmap(jp2_boxes *b, fields *g, const events *handlers)
 {
     if (!b->palette || b->mapping)
         return event_fail(handlers, b->mapping ? "a second cmap box\n" : "a cmap box before the pclr box\n");
@@ -130,18 +110,18 @@ static bool parse_cmap(jp2_boxes *b, content *g, const events *handlers)
     if (!b->mapping)
         return event_fail(handlers, "out of memory\n");
     for (uint32_t i = 0; i < b->columns; i++) {
-        b->mapping[i].component = (uint16_t)take(g, 2);
-        b->mapping[i].type = (uint8_t)take(g, 1);
-        b->mapping[i].column = (uint8_t)take(g, 1);
+        b->mapping[i].component = (uint16_t)fields_take(g, 2);
+        b->mapping[i].type = (uint8_t)fields_take(g, 1);
+        b->mapping[i].column = (uint8_t)fields_take(g, 1);
     }
     return !g->overrun || event_fail(handlers, "cmap: too short\n");
 }
 
-static bool parse_cdef(jp2_boxes *b, content *g, const events *handlers)
+static bool parse_cdef(jp2_boxes *b, fields *g, const events *handlers)
 {
     if (b->definitions)
         return event_fail(handlers, "a second cdef box\n");
-    uint32_t count = take(g, 2);
+    uint32_t count = fields_take(g, 2);
     if (g->overrun || !count || g->bytes - g->at < 6ull * count)
         return event_fail(handlers, "cdef: %u channels, or too short\n", count);
     b->definitions = calloc(count, sizeof *b->definitions);
@@ -149,21 +129,21 @@ static bool parse_cdef(jp2_boxes *b, content *g, const events *handlers)
         return event_fail(handlers, "out of memory\n");
     b->num_definitions = count;
     for (uint32_t i = 0; i < count; i++) {
-        b->definitions[i].channel = (uint16_t)take(g, 2);
-        b->definitions[i].type = (uint16_t)take(g, 2);
-        b->definitions[i].association = (uint16_t)take(g, 2);
+        b->definitions[i].channel = (uint16_t)fields_take(g, 2);
+        b->definitions[i].type = (uint16_t)fields_take(g, 2);
+        b->definitions[i].association = (uint16_t)fields_take(g, 2);
     }
     return true;
 }
 
-static bool parse_bpcc(const jp2_boxes *b, content *g, const events *handlers)
+static bool parse_bpcc(const jp2_boxes *b, fields *g, const events *handlers)
 {
     if (b->depth != 255)
         event_send(handlers, EVENT_WARNING, "A bpcc box is present although ihdr gives %u bits\n", b->depth);
     return g->bytes == b->num_components || event_fail(handlers, "bpcc: not one byte for each component\n");
 }
 
-static bool parse_inner(jp2_boxes *b, uint32_t type, content *g, const events *handlers)
+static bool parse_inner(jp2_boxes *b, uint32_t type, fields *g, const events *handlers)
 {
     switch (type) {
     case BOX('i', 'h', 'd', 'r'):
@@ -183,16 +163,16 @@ static bool parse_inner(jp2_boxes *b, uint32_t type, content *g, const events *h
     }
 }
 
-static bool parse_header(jp2_boxes *b, uint32_t type, content *g, const events *handlers)
+static bool parse_header(jp2_boxes *b, uint32_t type, fields *g, const events *handlers)
 {
     (void)type;
     while (g->at < g->bytes) {
         if (g->bytes - g->at < 8)
             return event_fail(handlers, "Stream error while reading JP2 Header box\n");
-        uint32_t bytes = take(g, 4), inner_type = take(g, 4);
+        uint32_t bytes = fields_take(g, 4), inner_type = fields_take(g, 4);
         if (bytes < 8 || bytes - 8 > g->bytes - g->at)
             return event_fail(handlers, "Stream error while reading JP2 Header box: box length is inconsistent.\n");
-        content inner = {.data = g->data + g->at, .bytes = bytes - 8};
+        fields inner = {.data = g->data + g->at, .bytes = bytes - 8};
         if (!parse_inner(b, inner_type, &inner, handlers))
             return false;
         g->at += bytes - 8;
@@ -215,23 +195,23 @@ static bool next_box(stream *s, uint64_t at, box *found)
     uint8_t head[16];
     if (!stream_read_at(s, at, head, 8))
         return false;
-    content g = {.data = head, .bytes = 8};
-    uint64_t bytes = take(&g, 4);
-    found->type = take(&g, 4);
+    fields g = {.data = head, .bytes = 8};
+    uint64_t bytes = fields_take(&g, 4);
+    found->type = fields_take(&g, 4);
     found->content = at + 8;
     if (bytes == 1) {
         if (!stream_read_at(s, at + 8, head + 8, 8))
             return false;
         g.bytes = 16;
-        bytes = (uint64_t)take(&g, 4) << 32;
-        bytes |= take(&g, 4);
+        bytes = (uint64_t)fields_take(&g, 4) << 32;
+        bytes |= fields_take(&g, 4);
         found->content = at + 16;
     }
     found->end = bytes ? at + bytes : 0;
     return !bytes || found->end >= found->content;
 }
 
-typedef bool (*box_parser)(jp2_boxes *b, uint32_t type, content *g, const events *handlers);
+typedef bool (*box_parser)(jp2_boxes *b, uint32_t type, fields *g, const events *handlers);
 
 static bool with_content(jp2_boxes *b, stream *s, const box *found, box_parser parse, const events *handlers)
 {
@@ -241,7 +221,7 @@ static bool with_content(jp2_boxes *b, stream *s, const box *found, box_parser p
     size_t bytes = (size_t)(end - found->content);
     uint8_t *data = malloc(bytes + 1);
     bool good = data && stream_read_at(s, found->content, data, bytes) &&
-                parse(b, found->type, &(content){.data = data, .bytes = bytes}, handlers);
+                parse(b, found->type, &(fields){.data = data, .bytes = bytes}, handlers);
     free(data);
     return good;
 }

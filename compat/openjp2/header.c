@@ -18,29 +18,9 @@ enum {
     SOD = 0xff93
 };
 
-/* The content of a marker segment, and how far it has been read. */
-typedef struct segment {
-    const uint8_t *data;
-    size_t bytes, at;
-    bool overrun;
-} segment;
-
-static uint32_t take(segment *g, size_t count)
+static uint32_t take_component(fields *g, const main_header *h)
 {
-    uint32_t value = 0;
-    if (count > g->bytes - g->at) {
-        g->overrun = true;
-        g->at = g->bytes;
-        return 0;
-    }
-    for (size_t i = 0; i < count; i++)
-        value = value << 8 | g->data[g->at++];
-    return value;
-}
-
-static uint32_t take_component(segment *g, const main_header *h)
-{
-    return take(g, h->num_components < 257 ? 1 : 2);
+    return fields_take(g, h->num_components < 257 ? 1 : 2);
 }
 
 /* ---- SIZ ----------------------------------------------------------------------------------------------------- */
@@ -65,20 +45,20 @@ static bool check_siz(main_header *h, const events *handlers)
     return true;
 }
 
-static bool parse_siz(main_header *h, segment *g, const events *handlers)
+static bool parse_siz(main_header *h, fields *g, const events *handlers)
 {
     if (h->has_siz)
         return event_fail(handlers, "a second SIZ marker segment\n");
-    h->profile = take(g, 2);
-    h->x1 = take(g, 4);
-    h->y1 = take(g, 4);
-    h->x0 = take(g, 4);
-    h->y0 = take(g, 4);
-    h->tile_width = take(g, 4);
-    h->tile_height = take(g, 4);
-    h->tile_x0 = take(g, 4);
-    h->tile_y0 = take(g, 4);
-    h->num_components = take(g, 2);
+    h->profile = fields_take(g, 2);
+    h->x1 = fields_take(g, 4);
+    h->y1 = fields_take(g, 4);
+    h->x0 = fields_take(g, 4);
+    h->y0 = fields_take(g, 4);
+    h->tile_width = fields_take(g, 4);
+    h->tile_height = fields_take(g, 4);
+    h->tile_x0 = fields_take(g, 4);
+    h->tile_y0 = fields_take(g, 4);
+    h->num_components = fields_take(g, 2);
     if (g->overrun || !h->num_components || h->num_components > 16384 || g->bytes - g->at != 3ull * h->num_components)
         return event_fail(handlers, "SIZ: its length does not match %u components\n", h->num_components);
     h->components = calloc(h->num_components, sizeof *h->components);
@@ -86,11 +66,11 @@ static bool parse_siz(main_header *h, segment *g, const events *handlers)
         return event_fail(handlers, "out of memory\n");
     for (uint32_t c = 0; c < h->num_components; c++) {
         header_component *to = &h->components[c];
-        uint32_t depth = take(g, 1);
+        uint32_t depth = fields_take(g, 1);
         to->precision = (depth & 0x7f) + 1;
         to->is_signed = depth >> 7;
-        to->dx = take(g, 1);
-        to->dy = take(g, 1);
+        to->dx = fields_take(g, 1);
+        to->dy = fields_take(g, 1);
         if (!to->dx || !to->dy)
             return event_fail(handlers, "SIZ: component %u has sub-sampling 0\n", c);
         if (to->precision > 31)
@@ -103,13 +83,13 @@ static bool parse_siz(main_header *h, segment *g, const events *handlers)
 /* ---- Styles -------------------------------------------------------------------------------------------------- */
 
 /* SPcod or SPcoc (Table A.15). */
-static bool parse_style(opj_tccp_info_t *style, bool precincts, segment *g, const events *handlers)
+static bool parse_style(opj_tccp_info_t *style, bool precincts, fields *g, const events *handlers)
 {
-    style->numresolutions = take(g, 1) + 1;
-    style->cblkw = take(g, 1) + 2;
-    style->cblkh = take(g, 1) + 2;
-    style->cblksty = take(g, 1);
-    style->qmfbid = take(g, 1);
+    style->numresolutions = fields_take(g, 1) + 1;
+    style->cblkw = fields_take(g, 1) + 2;
+    style->cblkh = fields_take(g, 1) + 2;
+    style->cblksty = fields_take(g, 1);
+    style->qmfbid = fields_take(g, 1);
     if (g->overrun || style->numresolutions > OPJ_J2K_MAXRLVLS)
         return event_fail(handlers, "coding style: %u resolutions, or too short\n", style->numresolutions);
     if (style->cblkw > 10 || style->cblkh > 10 || style->cblkw + style->cblkh > 12)
@@ -117,7 +97,7 @@ static bool parse_style(opj_tccp_info_t *style, bool precincts, segment *g, cons
     if (style->qmfbid > 1)
         return event_fail(handlers, "coding style: wavelet %u\n", style->qmfbid);
     for (uint32_t r = 0; r < style->numresolutions; r++) {
-        uint32_t size = precincts ? take(g, 1) : 0xff;
+        uint32_t size = precincts ? fields_take(g, 1) : 0xff;
         style->prcw[r] = size & 15;
         style->prch[r] = size >> 4;
         if (r && (!style->prcw[r] || !style->prch[r]))
@@ -138,16 +118,16 @@ static void copy_style(opj_tccp_info_t *to, const opj_tccp_info_t *from)
     memcpy(to->prch, from->prch, sizeof to->prch);
 }
 
-static bool parse_cod(main_header *h, segment *g, const events *handlers)
+static bool parse_cod(main_header *h, fields *g, const events *handlers)
 {
     opj_tccp_info_t style = {0};
-    uint32_t flags = take(g, 1);
+    uint32_t flags = fields_take(g, 1);
     if (flags & ~7u)
         return event_fail(handlers, "COD: unknown coding style %u\n", flags);
     h->csty = flags;
-    h->progression = take(g, 1);
-    h->layers = take(g, 2);
-    h->mct = take(g, 1);
+    h->progression = fields_take(g, 1);
+    h->layers = fields_take(g, 2);
+    h->mct = fields_take(g, 1);
     if (g->overrun || !h->layers || h->mct > 1)
         return event_fail(handlers, "COD: %u layers, component transform %u\n", h->layers, h->mct);
     if (h->progression > OPJ_CPRL)
@@ -162,13 +142,13 @@ static bool parse_cod(main_header *h, segment *g, const events *handlers)
     return true;
 }
 
-static bool parse_coc(main_header *h, segment *g, const events *handlers)
+static bool parse_coc(main_header *h, fields *g, const events *handlers)
 {
     opj_tccp_info_t style = {0};
     uint32_t c = take_component(g, h);
     if (g->overrun || c >= h->num_components)
         return event_fail(handlers, "COC: there is no component %u\n", c);
-    style.csty = take(g, 1);
+    style.csty = fields_take(g, 1);
     if (!parse_style(&style, style.csty & 1, g, handlers))
         return false;
     copy_style(&h->components[c].style, &style);
@@ -179,9 +159,9 @@ static bool parse_coc(main_header *h, segment *g, const events *handlers)
 /* ---- Steps and regions --------------------------------------------------------------------------------------- */
 
 /* Sqcd and SPqcd (Table A.27); derived steps are worked out (E-5). */
-static bool parse_steps(opj_tccp_info_t *style, segment *g, const events *handlers)
+static bool parse_steps(opj_tccp_info_t *style, fields *g, const events *handlers)
 {
-    uint32_t flags = take(g, 1);
+    uint32_t flags = fields_take(g, 1);
     style->qntsty = flags & 31;
     style->numgbits = flags >> 5;
     uint32_t count = style->qntsty == 0 ? (uint32_t)(g->bytes - g->at) : (uint32_t)(g->bytes - g->at) / 2;
@@ -195,9 +175,9 @@ static bool parse_steps(opj_tccp_info_t *style, segment *g, const events *handle
             style->stepsizes_expn[b] = exponent > 0 ? (uint32_t)exponent : 0;
             style->stepsizes_mant[b] = style->stepsizes_mant[0];
         } else if (b < count && style->qntsty == 0) {
-            style->stepsizes_expn[b] = take(g, 1) >> 3;
+            style->stepsizes_expn[b] = fields_take(g, 1) >> 3;
         } else if (b < count) {
-            uint32_t step = take(g, 2);
+            uint32_t step = fields_take(g, 2);
             style->stepsizes_expn[b] = step >> 11;
             style->stepsizes_mant[b] = step & 0x7ff;
         }
@@ -213,7 +193,7 @@ static void copy_steps(opj_tccp_info_t *to, const opj_tccp_info_t *from)
     memcpy(to->stepsizes_expn, from->stepsizes_expn, sizeof to->stepsizes_expn);
 }
 
-static bool parse_qcd(main_header *h, segment *g, const events *handlers)
+static bool parse_qcd(main_header *h, fields *g, const events *handlers)
 {
     opj_tccp_info_t style = {0};
     if (!parse_steps(&style, g, handlers))
@@ -225,7 +205,7 @@ static bool parse_qcd(main_header *h, segment *g, const events *handlers)
     return true;
 }
 
-static bool parse_qcc(main_header *h, segment *g, const events *handlers)
+static bool parse_qcc(main_header *h, fields *g, const events *handlers)
 {
     uint32_t c = take_component(g, h);
     if (g->overrun || c >= h->num_components)
@@ -234,11 +214,11 @@ static bool parse_qcc(main_header *h, segment *g, const events *handlers)
     return parse_steps(&h->components[c].style, g, handlers);
 }
 
-static bool parse_rgn(main_header *h, segment *g, const events *handlers)
+static bool parse_rgn(main_header *h, fields *g, const events *handlers)
 {
     uint32_t c = take_component(g, h);
-    take(g, 1);
-    uint32_t shift = take(g, 1);
+    fields_take(g, 1);
+    uint32_t shift = fields_take(g, 1);
     if (g->overrun || c >= h->num_components)
         return event_fail(handlers, "RGN: there is no component %u\n", c);
     h->components[c].style.roishift = (OPJ_INT32)shift;
@@ -272,7 +252,7 @@ static bool add_marker(main_header *h, uint32_t type, uint64_t at, uint32_t byte
     return true;
 }
 
-static bool parse_segment(main_header *h, uint32_t type, segment *g, const events *handlers)
+static bool parse_segment(main_header *h, uint32_t type, fields *g, const events *handlers)
 {
     if (type == SIZ)
         return parse_siz(h, g, handlers);
@@ -302,7 +282,7 @@ static bool read_segment(main_header *h, stream *s, uint32_t type, uint64_t at, 
     if (!good)
         event_send(handlers, EVENT_ERROR, "Stream too short\n");
     else
-        good = parse_segment(h, type, &(segment){.data = data, .bytes = bytes - 2}, handlers);
+        good = parse_segment(h, type, &(fields){.data = data, .bytes = bytes - 2}, handlers);
     free(data);
     return good && add_marker(h, type, at, bytes + 2);
 }
@@ -372,21 +352,21 @@ bool header_part_at(stream *s, uint64_t at, header_part *part)
     uint8_t sot[12], bytes[4];
     if (!stream_read_at(s, at, sot, sizeof sot))
         return false;
-    segment g = {.data = sot, .bytes = sizeof sot};
-    if (take(&g, 2) != SOT || take(&g, 2) != 10)
+    fields g = {.data = sot, .bytes = sizeof sot};
+    if (fields_take(&g, 2) != SOT || fields_take(&g, 2) != 10)
         return false;
-    part->tile = take(&g, 2);
-    uint32_t length = take(&g, 4);
+    part->tile = fields_take(&g, 2);
+    uint32_t length = fields_take(&g, 4);
     part->start = at;
     part->open = length == 0;
     part->end = length ? at + length : s->bytes;
     for (at += sizeof sot; stream_read_at(s, at, bytes, 2);) {
-        segment marker = {.data = bytes, .bytes = 4};
-        if (take(&marker, 2) == SOD) {
+        fields marker = {.data = bytes, .bytes = 4};
+        if (fields_take(&marker, 2) == SOD) {
             part->header_end = at + 2;
             return part->end >= part->header_end;
         }
-        uint32_t skipped = stream_read_at(s, at, bytes, 4) ? take(&marker, 2) : 0;
+        uint32_t skipped = stream_read_at(s, at, bytes, 4) ? fields_take(&marker, 2) : 0;
         if (bytes[0] != 0xff || skipped < 2)
             break;
         at += 2 + skipped;

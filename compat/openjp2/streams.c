@@ -248,3 +248,18 @@ bool stream_rewrite(stream *s, uint64_t offset, const void *data, size_t count)
     s->at = end;
     return s->seek((OPJ_OFF_T)end, s->user) && written;
 }
+
+/* ---- Fields -------------------------------------------------------------------------------------------------- */
+
+uint32_t fields_take(fields *g, size_t count)
+{
+    uint32_t value = 0;
+    if (count > g->bytes - g->at) {
+        g->overrun = true;
+        g->at = g->bytes;
+        return 0;
+    }
+    for (size_t i = 0; i < count; i++)
+        value = value << 8 | g->data[g->at++];
+    return value;
+}

@@ -36,4 +36,14 @@ bool stream_read_at(stream *s, uint64_t offset, void *buffer, size_t count);
 bool stream_write(stream *s, const void *data, size_t count);
 bool stream_rewrite(stream *s, uint64_t offset, const void *data, size_t count);
 
+/* The content of a box or marker segment, and how far its fields, of up to four bytes, have been read. */
+typedef struct fields {
+    const uint8_t *data;
+    size_t bytes, at;
+    bool overrun;
+} fields;
+
+/* The next one; 0, and overrun, if it is not all there. */
+uint32_t fields_take(fields *g, size_t count);
+
 #endif

@@ -39,3 +39,19 @@ while data[at:at + 2] != b'\xff\x90':
 sys.stdout.buffer.write(out + data[at:])
 END
 }
+
+# run_both NAME EXTENSION COMMAND...: with both libraries, into theirs.EXTENSION and ours.EXTENSION, which $out in the
+# command stands for
+run_both() {
+    local name=$1 extension=$2 which out
+    shift 2
+    checks=$((checks + 1))
+    for which in theirs ours; do
+        out=$which.$extension
+        rm -f $out
+        with $which "${@//'$out'/$out}" >$which.log 2>&1 || {
+            fault "$name: status with $which: $*"
+            tail -2 $which.log
+        }
+    done
+}

@@ -8,17 +8,9 @@ data=$3
 export GDAL_PAM_ENABLED=NO
 
 reads() { # reads NAME EXTENSION COMMAND...: $out in the command is the output
-    local name=$1 extension=$2 which out
+    local name=$1 extension=$2
+    run_both "$@"
     shift 2
-    checks=$((checks + 1))
-    for which in theirs ours; do
-        out=$which.$extension
-        rm -f $out
-        with $which "${@//'$out'/$out}" >$which.log 2>&1 || {
-            fault "$name: status with $which: $*"
-            tail -2 $which.log
-        }
-    done
     [ -s theirs.$extension ] || fault "$name: OpenJPEG gives no picture"
     cmp theirs.$extension ours.$extension >cmp.log 2>&1 || fault "$name: $* $(cat cmp.log)"
 }

@@ -8,22 +8,8 @@ data=$3
 . "$(dirname "$0")/compat_support.sh"
 export GDAL_PAM_ENABLED=NO
 
-write_both() { # write_both NAME EXTENSION COMMAND...: $out in the command is the output
-    local name=$1 extension=$2 which out
-    shift 2
-    checks=$((checks + 1))
-    for which in theirs ours; do
-        out=$which.$extension
-        rm -f $out
-        with $which "${@//'$out'/$out}" >$which.log 2>&1 || {
-            fault "$name: status with $which: $*"
-            tail -2 $which.log
-        }
-    done
-}
-
 same() { # same NAME EXTENSION COMMAND...
-    write_both "$@"
+    run_both "$@"
     [ -s "theirs.$2" ] || fault "$1: OpenJPEG writes nothing"
     cmp -s <(without_comments "theirs.$2") <(without_comments "ours.$2") || fault "codestreams differ: $*"
 }
@@ -37,7 +23,7 @@ decibels() { # decibels PICTURE FILE: PSNR of all samples
 as_good() {
     local more=$1 picture=$2
     shift 2
-    write_both "$@"
+    run_both "$@"
     "$lift2k" info "theirs.$2" | grep '^layers' >theirs.layers
     "$lift2k" info "ours.$2" | grep '^layers' >ours.layers
     cmp -s theirs.layers ours.layers || fault "layers: $*"
