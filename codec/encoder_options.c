@@ -89,13 +89,15 @@ l2k_status l2k_encoder_set(l2k_encoder *encoder, l2k_encoder_option option, int6
     if (block && !l2k_is_power_of_two((uint64_t)value))
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "%s %lld is not a power of two", rules[option].name,
                         (long long)value);
+    int64_t *wavelet = &encoder->options[L2K_ENCODER_WAVELET];
+    const int64_t before = *wavelet;
     L2K_TRY(l2k_object_set(&object_kind, encoder, option, value));
     if (option == L2K_ENCODER_LIMIT_MEMORY)
         encoder->pool.limit = (uint64_t)value;
     if (option != L2K_ENCODER_WAVELET || value <= L2K_WAVELET_9_7)
         return L2K_OK;
-    l2k_wavelet_of_kernel(&l2k_wavelet_get((l2k_wavelet)value)->kernel, &encoder->own);
-    return l2k_wavelet_measure(context, &encoder->own);
+    *wavelet = before;
+    return l2k_wavelet_take_kernel(context, &l2k_wavelet_get((l2k_wavelet)value)->kernel, &encoder->own, wavelet);
 }
 
 l2k_status l2k_encoder_set_kernel(l2k_encoder *encoder, const char *text)
@@ -103,8 +105,7 @@ l2k_status l2k_encoder_set_kernel(l2k_encoder *encoder, const char *text)
     l2k_kernel own;
     L2K_TRY(check_idle(encoder));
     L2K_TRY(l2k_kernel_parse(&encoder->context, text, &own));
-    encoder->options[L2K_ENCODER_WAVELET] = l2k_wavelet_of_kernel(&own, &encoder->own);
-    return l2k_wavelet_measure(&encoder->context, &encoder->own);
+    return l2k_wavelet_take_kernel(&encoder->context, &own, &encoder->own, &encoder->options[L2K_ENCODER_WAVELET]);
 }
 
 l2k_status l2k_encoder_set_precincts(l2k_encoder *encoder, const l2k_size *sizes, size_t count)

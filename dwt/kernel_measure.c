@@ -130,6 +130,17 @@ l2k_status l2k_wavelet_measure(const l2k_context *context, l2k_wavelet_descripto
     return L2K_OK;
 }
 
+l2k_status l2k_wavelet_take_kernel(const l2k_context *context, const l2k_kernel *kernel, l2k_wavelet_descriptor *own,
+                                   int64_t *wavelet)
+{
+    l2k_wavelet_descriptor measured;
+    const l2k_wavelet number = l2k_wavelet_of_kernel(kernel, &measured);
+    L2K_TRY(l2k_wavelet_measure(context, &measured));
+    *own = measured;
+    *wavelet = number;
+    return L2K_OK;
+}
+
 /* A factor beyond the deepest level that was measured grows as it did last. */
 static double line_gain(const l2k_wavelet_descriptor *w, unsigned level, bool high)
 {

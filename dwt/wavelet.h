@@ -95,6 +95,11 @@ unsigned l2k_wavelet_reach(const l2k_wavelet_descriptor *wavelet);
 /* Works out norms and gains of a kernel. L2K_ERROR_MEMORY. */
 l2k_status l2k_wavelet_measure(const l2k_context *context, l2k_wavelet_descriptor *wavelet);
 
+/* Both, for an object's option: the descriptor, and the wavelet that stands for the kernel. Nothing changes after
+ * L2K_ERROR_MEMORY. */
+l2k_status l2k_wavelet_take_kernel(const l2k_context *context, const l2k_kernel *kernel, l2k_wavelet_descriptor *own,
+                                   int64_t *wavelet);
+
 /* The part that a coefficient of a subband may exceed the samples by, worked out from `gains` for any level. */
 double l2k_wavelet_gain(const l2k_wavelet_descriptor *wavelet, unsigned level, unsigned orientation);
 

@@ -73,21 +73,24 @@ void l2k_transform_free(l2k_transform *transform)
 
 l2k_status l2k_transform_set(l2k_transform *transform, l2k_transform_option option, int64_t value)
 {
+    int64_t *wavelet = &transform->options[L2K_TRANSFORM_WAVELET];
+    const int64_t before = *wavelet;
     transform->changed = true;
     L2K_TRY(l2k_object_set(&kind, transform, option, value));
     if (option != L2K_TRANSFORM_WAVELET || value <= L2K_WAVELET_9_7)
         return L2K_OK;
-    l2k_wavelet_of_kernel(&l2k_wavelet_get((l2k_wavelet)value)->kernel, &transform->own);
-    return l2k_wavelet_measure(&transform->context, &transform->own);
+    *wavelet = before;
+    return l2k_wavelet_take_kernel(&transform->context, &l2k_wavelet_get((l2k_wavelet)value)->kernel, &transform->own,
+                                   wavelet);
 }
 
 l2k_status l2k_transform_set_kernel(l2k_transform *transform, const char *text)
 {
     l2k_kernel own;
     L2K_TRY(l2k_kernel_parse(&transform->context, text, &own));
-    transform->options[L2K_TRANSFORM_WAVELET] = l2k_wavelet_of_kernel(&own, &transform->own);
     transform->changed = true;
-    return l2k_wavelet_measure(&transform->context, &transform->own);
+    return l2k_wavelet_take_kernel(&transform->context, &own, &transform->own,
+                                   &transform->options[L2K_TRANSFORM_WAVELET]);
 }
 
 static l2k_status check_steps(const l2k_context *context, uint32_t component, const l2k_step *steps, size_t count)

@@ -99,6 +99,43 @@ static void test_random(void **unused)
     l2k_decoder_free(d);
 }
 
+static bool out_of_memory;
+
+static void *maybe_allocate(void *user, size_t bytes)
+{
+    (void)user;
+    return out_of_memory ? NULL : malloc(bytes);
+}
+
+static void release(void *user, void *memory)
+{
+    (void)user;
+    free(memory);
+}
+
+/* A kernel that there is no memory to measure is not taken. */
+static void test_without_memory(void **unused)
+{
+    (void)unused;
+    const l2k_hooks hooks = {.allocate = maybe_allocate, .release = release};
+    picture p;
+    memory_file before = memory_of(NULL, 0), after = memory_of(NULL, 0);
+    l2k_encoder *e = l2k_encoder_new(&hooks);
+    picture_make(&p, WIDTH, HEIGHT, 3);
+    assert_int_equal(run_encoder(e, &p, &before), L2K_OK);
+    out_of_memory = true;
+    assert_int_equal(l2k_encoder_set(e, L2K_ENCODER_WAVELET, L2K_WAVELET_HAAR), L2K_ERROR_MEMORY);
+    assert_int_equal(l2k_encoder_set_kernel(e, "reversible\nhigh 0 : -1\n"), L2K_ERROR_MEMORY);
+    out_of_memory = false;
+    assert_int_equal(run_encoder(e, &p, &after), L2K_OK);
+    assert_int_equal(after.size, before.size);
+    assert_memory_equal(after.data, before.data, before.size);
+    l2k_encoder_free(e);
+    free(before.data);
+    free(after.data);
+    picture_free(&p);
+}
+
 /* With 1-3 each reduction keeps every second sample as it is. */
 static void test_every_second(void **unused)
 {
@@ -132,6 +169,7 @@ int main(void)
         cmocka_unit_test(test_named),
         cmocka_unit_test(test_random),
         cmocka_unit_test(test_every_second),
+        cmocka_unit_test(test_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
