@@ -23,7 +23,7 @@ failed=
 
 # The files that are compared, and tests of what differs: bits, arithmetic, instruction sets, threads, files read in parts.
 files="fuzz_corpus cli_systems"
-selection="bits streams quantiser steps row_tables windows"
+selection="bits streams quantiser steps row_tables batch windows"
 # Left out under --all, too: what is the same on every processor and slow under emulation.
 slow='^(unit_(thread_memory|progress|limits|reuse)|fuzz_(header|images))$'
 
