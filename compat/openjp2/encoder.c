@@ -262,7 +262,7 @@ static bool is_one_tile(const codec *c)
 
 /* Whatever a component's `w` says (opj_compress gives that of the image for sub-sampled components, too), its rows
  * follow one another at the component's width if there is one tile, else at that of the image's area divided by dx,
- * which is one more at some odd origins. */
+ * which is one more at some odd origins. Where a component has just its own size, OpenJPEG then reads beyond it. */
 static bool fill_planes(const codec *c, l2k_plane *planes)
 {
     const opj_image_t *image = c->e->image;
@@ -272,6 +272,8 @@ static bool fill_planes(const codec *c, l2k_plane *planes)
         const opj_image_comp_t *from = &image->comps[i];
         l2k_component_size(&c->e->shape, i, &width, &height);
         uint64_t stride = one_tile ? width : ((uint64_t)image->x1 - image->x0 + from->dx - 1) / from->dx;
+        if (from->data && from->w == width && from->h == height)
+            stride = width;
         if (!from->data || (width && height && (height - 1) * stride + width > (uint64_t)from->w * from->h))
             return event_fail(&c->handlers, "component %u is %u x %u, not %u x %u, or has no samples\n", i, from->w,
                               from->h, width, height);
