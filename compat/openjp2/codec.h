@@ -44,6 +44,7 @@ typedef struct codec {
     int threads;
     decode_codec d;
     struct encode_codec *e;
+    bool plt, tlm; /* extra options, which may come before e */
 } codec;
 
 /* lift2k's hooks that pass messages on to the handlers of `c`. */

@@ -80,18 +80,19 @@ static bool yes_or_no(const codec *c, const char *option, const char *value, boo
 OPJ_BOOL OPJ_CALLCONV opj_encoder_set_extra_options(opj_codec_t *p_codec, const char *const *p_options)
 {
     codec *c = codec_encoding(p_codec);
-    if (!c || !c->e)
+    if (!c)
         return OPJ_FALSE;
     for (; p_options && *p_options; p_options++) {
         bool good = true;
         if (strncmp(*p_options, "PLT=", 4) == 0) {
-            good = yes_or_no(c, *p_options, *p_options + 4, &c->e->plt);
+            good = yes_or_no(c, *p_options, *p_options + 4, &c->plt);
         } else if (strncmp(*p_options, "TLM=", 4) == 0) {
-            good = yes_or_no(c, *p_options, *p_options + 4, &c->e->tlm);
+            good = yes_or_no(c, *p_options, *p_options + 4, &c->tlm);
         } else if (strncmp(*p_options, "GUARD_BITS=", 11) == 0) {
             int bits = atoi(*p_options + 11);
             good = (bits >= 1 && bits <= 7) || event_fail(&c->handlers, "Invalid value for option: %s.\n", *p_options);
-            c->e->guard_bits = good ? bits : c->e->guard_bits;
+            if (c->e && good) /* before opj_setup_encoder they have no effect */
+                c->e->guard_bits = bits;
         } else {
             good = event_fail(&c->handlers, "Invalid option: %s.\n", *p_options);
         }

@@ -403,7 +403,8 @@ L2K_API l2k_status l2k_encoder_set_precincts(l2k_encoder *encoder, const l2k_siz
  * so. Errors: L2K_ERROR_ARGUMENT, L2K_ERROR_MEMORY, L2K_ERROR_STATE between begin and end of an image. */
 L2K_API l2k_status l2k_encoder_set_kernel(l2k_encoder *encoder, const char *text);
 
-/* Quality layers, one per target, from the coarsest to the finest; count 0 = one layer with everything. Copied.
+/* Quality layers, one per target, from the coarsest to the finest; those after one with everything have to ask for
+ * everything, too, and are empty; count 0 = one layer with everything. Copied.
  *
  * HT code-blocks have one to three passes, and layers end between those: several layers need L2K_ENCODER_HT_PASSES 2 or
  * 3. What the last layer is to reach is reached by quantiser steps, with the 9/7 only: ratios within 2 % below the size
