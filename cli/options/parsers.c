@@ -351,6 +351,15 @@ bool cli_take_box(const cli_option *row, const char *text, cli_options *options)
     return add_box(row, &box, options);
 }
 
+bool cli_take_gml(const cli_option *row, const char *text, cli_options *options)
+{
+    const cli_box_option box = {.content = L2K_CONTENT_XML, .gml = true, .name = row->name, .path = text};
+    for (size_t i = 0; i < options->num_boxes; i++)
+        if (options->boxes[i].gml)
+            return cli_bad_value(row->name, text, "given twice");
+    return add_box(row, &box, options);
+}
+
 static int digit_of(char letter)
 {
     static const char digits[] = "0123456789abcdef0123456789ABCDEF";

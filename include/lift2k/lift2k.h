@@ -180,6 +180,7 @@ typedef struct l2k_box_data {
     l2k_content content;
     char type[5];        /* four characters and a 0; the encoder needs it for L2K_CONTENT_OTHER alone */
     uint8_t uuid[16];    /* of a UUID box; the encoder needs it for L2K_CONTENT_UUID alone */
+    uint32_t depth;      /* 0 = at the top level; else in the nearest box before it whose depth is less by one */
     const uint8_t *data; /* of an association box (asoc): the boxes in it, one after the other */
     size_t bytes;
 } l2k_box_data;
@@ -195,7 +196,11 @@ typedef struct l2k_image {
     l2k_lab lab;                 /* L2K_COLOUR_CIELAB only */
     /* Encoder, JP2 only: boxes between the header box and the codestream, in this order, their content as it is. They
      * do not count for layer targets. Types that the library itself writes or reads are L2K_ERROR_ARGUMENT. From the
-     * decoder NULL and 0: see l2k_decoder_box_data. */
+     * decoder NULL and 0: see l2k_decoder_box_data.
+     *
+     * Boxes in an association box follow it with a greater `depth`, at most 16, and it has no `data` itself. An
+     * association whose first box is the label "gml.data" is GMLJP2 (OGC 08-085): with a codestream of Part 1 the file
+     * then says that it is a JPX file, too, and has a reader requirements box with GML (67; 15444-2, M.11.1). */
     const l2k_box_data *boxes;
     size_t num_boxes;
 } l2k_image;

@@ -169,6 +169,7 @@ static void print_box(void)
     MEMBER(l2k_box_data, content);
     MEMBER(l2k_box_data, type);
     MEMBER(l2k_box_data, uuid);
+    MEMBER(l2k_box_data, depth);
     MEMBER(l2k_box_data, data);
     MEMBER(l2k_box_data, bytes);
     VALUE(L2K_CONTENT_OTHER);
