@@ -50,7 +50,7 @@ static const char fewer_packets[] = "has fewer packets than its header promises"
  * kind for all tiles. */
 static l2k_status report(const l2k_decoding *d, uint32_t index, const l2k_packet_stop *stop)
 {
-    if (d->codestream->strict)
+    if (d->codestream->strict || (d->like_openjpeg && stop->error == L2K_ERROR_CORRUPT))
         return l2k_fail(d->context, stop->error, "tile %u %s%s", index, stop->what, stop->detail);
     bool complete = d->codestream->has_end && stop->what == fewer_packets;
     if (!atomic_exchange(complete ? &d->findings->warned_fewer : &d->findings->incomplete, true))
@@ -136,6 +136,13 @@ static bool has_all(const tile_reader *reader)
     return reader->wanted == reader->tile->num_precincts * reader->tile->coding->num_layers;
 }
 
+/* Packets are at their end, but the order goes on. OpenJPEG then reads empty ones, each of which needs its EPH. */
+static void miss_packets(const tile_reader *reader, l2k_packet_stop *stop)
+{
+    if (reader->decoding->like_openjpeg && reader->tile->coding->eph)
+        *stop = (l2k_packet_stop){L2K_ERROR_CORRUPT, "has no EPH marker where its header promises a packet", ""};
+}
+
 /* Reads packets in their order up to the last one that is wanted, or, where that was done before, up to the end, and
  * enters them into the index, if there is one. */
 static l2k_status walk(tile_reader *reader, l2k_packet_order *order, l2k_packet_index *index, l2k_packet_stop *stop)
@@ -148,6 +155,7 @@ static l2k_status walk(tile_reader *reader, l2k_packet_order *order, l2k_packet_
         const bool keep = wanted(reader, &id);
         if (!has_packet(reader)) {
             *stop = (l2k_packet_stop){L2K_ERROR_TRUNCATED, fewer_packets, ""};
+            miss_packets(reader, stop);
             break;
         }
         if (index)
@@ -157,6 +165,8 @@ static l2k_status walk(tile_reader *reader, l2k_packet_order *order, l2k_packet_
         L2K_TRY(read_packet(reader, &id, keep, order->skipped, stop));
         left -= keep;
     }
+    if (stop->error == L2K_ERROR_TRUNCATED && l2k_packet_order_next(order, &id))
+        miss_packets(reader, stop);
     L2K_TRY(order->status);
     if (index && !reader->input.beyond) {
         index->is_walked = true;
@@ -330,6 +340,7 @@ l2k_status l2k_read_packets(const l2k_decoding *d, l2k_tile_state *s)
     tile_reader reader = {.decoding = d, .tile = &s->tile, .index = s->tile.index};
     reader.layers = d->layers ? l2k_min_u32(d->layers, all) : all;
     reader.wanted = l2k_window_precincts(&s->tile) * reader.layers;
+    reader.input.like_openjpeg = d->like_openjpeg;
     reader.bytes = l2k_tile_bytes(d->codestream, s->tile.index) + packed->size;
     if (s->packed.used) {
         reader.input.packed = true;

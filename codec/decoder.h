@@ -144,6 +144,7 @@ typedef struct l2k_decoding {
     uint32_t layers;         /* to decode, 0 = all */
     uint32_t *tiles;         /* numbers of those that meet the area */
     uint32_t num_tiles;
+    bool like_openjpeg;         /* see the option */
     bool keeps_tiles;           /* each slot has one tile at most, which may come again in the next image */
     uint64_t opened;            /* the number of the file */
     l2k_packet_index **indices; /* of the decoder, for windows */

@@ -255,8 +255,8 @@ l2k_status l2k_output_head(const l2k_encoding *e, uint64_t body_bytes, l2k_outpu
     if (*e->comment)
         l2k_write_comment(&codestream, e->comment);
     if (e->format == L2K_FORMAT_JP2)
-        out->box_at = l2k_jp2_write_head(&out->head, e->image, e->coding.capabilities.parts & L2K_PART_15,
-                                         body_bytes ? codestream.size + body_bytes : 0);
+        out->box_at =
+            l2k_jp2_write_head(&out->head, e->image, e->siz.profile, body_bytes ? codestream.size + body_bytes : 0);
     out->tlm_at += out->head.size;
     out->ht_at += out->head.size;
     l2k_buffer_append(&out->head, codestream.data, codestream.size);
@@ -338,7 +338,7 @@ l2k_status l2k_output_fixed_bytes(const l2k_encoding *e, const l2k_tile *tiles, 
         L2K_TRY(l2k_output_head(e, 0, out));
     *bytes += out->head.size;
     if (out->head.size && e->format == L2K_FORMAT_JP2)
-        *bytes -= l2k_jp2_extra_bytes(e->image); /* metadata leaves the picture its bytes */
+        *bytes -= l2k_jp2_extra_bytes(e->image, e->siz.profile); /* metadata leaves the picture its bytes */
     out->parts.size = before;
     return L2K_OK;
 }

@@ -126,7 +126,7 @@ l2k_status l2k_encoder_set_precincts(l2k_encoder *encoder, const l2k_size *sizes
     return L2K_OK;
 }
 
-/* Targets must ask for more from layer to layer; "everything" only makes sense last. */
+/* Targets must ask for more from layer to layer; behind "everything", more of it are empty layers. */
 static l2k_status check_targets(const l2k_context *context, l2k_target kind, const double *targets, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -134,10 +134,8 @@ static l2k_status check_targets(const l2k_context *context, l2k_target kind, con
             return l2k_fail(context, L2K_ERROR_ARGUMENT, "impossible layer target %g", targets[i]);
         if (i == 0)
             continue;
-        bool finer = !l2k_target_is_everything(kind, targets[i - 1]) &&
-                     (l2k_target_is_everything(kind, targets[i]) ||
-                      (kind == L2K_TARGET_RATIO ? targets[i] < targets[i - 1] : targets[i] > targets[i - 1]));
-        if (!finer)
+        bool finer = kind == L2K_TARGET_RATIO ? targets[i] < targets[i - 1] : targets[i] > targets[i - 1];
+        if (!l2k_target_is_everything(kind, targets[i]) && (!finer || l2k_target_is_everything(kind, targets[i - 1])))
             return l2k_fail(context, L2K_ERROR_ARGUMENT, "layer target %g after %g: every layer must be finer",
                             targets[i], targets[i - 1]);
     }

@@ -1,5 +1,5 @@
-/* metadata OUT.jp2: writes a small picture with an XML document and a box of its own kind, and lists what is in it.
- * metadata IN.jp2 -l: lists what is in a file. */
+/* metadata OUT.jp2: writes a small picture with an XML document, a box of its own kind and GML, and lists what is in
+ * it. metadata IN.jp2 -l: lists what is in a file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,15 +23,36 @@ static ptrdiff_t read_file(void *user, void *buffer, size_t bytes)
     return ferror((FILE *)user) ? -1 : (ptrdiff_t)got;
 }
 
+static l2k_box_data text_box(l2k_content content, const char *text, uint32_t depth)
+{
+    l2k_box_data box;
+    memset(&box, 0, sizeof box);
+    box.content = content;
+    box.depth = depth;
+    box.data = (const uint8_t *)text;
+    box.bytes = strlen(text);
+    return box;
+}
+
+static l2k_box_data association(uint32_t depth)
+{
+    l2k_box_data box;
+    memset(&box, 0, sizeof box);
+    memcpy(box.type, "asoc", 5);
+    box.depth = depth;
+    return box;
+}
+
 static l2k_status write_picture(const l2k_hooks *hooks, const l2k_stream *stream)
 {
     static uint8_t samples[64 * 64];
     static const char document[] = "<?xml version=\"1.0\"?><taken by=\"hand\"/>";
+    static const char place[] = "<gml:FeatureCollection xmlns:gml=\"http://www.opengis.net/gml\"/>";
     static const uint8_t id[16] = {0x6d, 0x79, 0x6b, 0x69, 0x6e, 0x64, 0x6f, 0x66, 0x62, 0x6f, 0x78, 0x20, 0x20, 1};
     l2k_component component;
     l2k_image image;
     l2k_plane plane = {samples, 64, 1, L2K_SAMPLE_U8};
-    l2k_box_data boxes[2];
+    l2k_box_data boxes[7];
     memset(&component, 0, sizeof component);
     memset(&image, 0, sizeof image);
     memset(boxes, 0, sizeof boxes);
@@ -48,8 +69,13 @@ static l2k_status write_picture(const l2k_hooks *hooks, const l2k_stream *stream
     boxes[0].bytes = strlen(document);
     boxes[1].content = L2K_CONTENT_UUID;
     memcpy(boxes[1].uuid, id, sizeof id);
+    boxes[2] = association(0);
+    boxes[3] = text_box(L2K_CONTENT_LABEL, "gml.data", 1);
+    boxes[4] = association(1);
+    boxes[5] = text_box(L2K_CONTENT_LABEL, "gml.root-instance", 2);
+    boxes[6] = text_box(L2K_CONTENT_XML, place, 2);
     image.boxes = boxes;
-    image.num_boxes = 2;
+    image.num_boxes = 7;
 
     l2k_encoder *encoder = l2k_encoder_new(hooks);
     l2k_status status = encoder ? l2k_encoder_encode(encoder, &image, &plane, stream) : L2K_ERROR_MEMORY;

@@ -53,17 +53,24 @@ static bool accept(cli_metadata_kind kind, const uint8_t *data, size_t bytes, bo
     return !what;
 }
 
+/* What files of one format have around it that others have not. */
+static void trim(cli_metadata_kind kind, const uint8_t **data, size_t *bytes)
+{
+    if (kind == CLI_EXIF && cli_metadata_has_signature(*data, *bytes)) {
+        *data += SIGNATURE_BYTES;
+        *bytes -= SIGNATURE_BYTES;
+    }
+    while (kind == CLI_XMP && *bytes > 0 && (*data)[*bytes - 1] == 0)
+        --*bytes;
+}
+
 bool cli_metadata_keep(cli_metadata *metadata, cli_metadata_kind kind, const void *data, size_t bytes, bool quiet,
                        const char *name)
 {
     const uint8_t *from = data;
     cli_blob *blob = &metadata->blobs[kind];
-    if (kind == CLI_EXIF && cli_metadata_has_signature(from, bytes)) {
-        from += SIGNATURE_BYTES;
-        bytes -= SIGNATURE_BYTES;
-    }
-    while (kind == CLI_XMP && bytes > 0 && from[bytes - 1] == 0)
-        bytes--;
+    if (bytes <= CLI_MOST_METADATA)
+        trim(kind, &from, &bytes);
     if (blob->data || !accept(kind, from, bytes, quiet, name))
         return true;
     blob->data = malloc(bytes);

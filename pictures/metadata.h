@@ -30,7 +30,7 @@ typedef struct cli_metadata {
 
 /* Keeps a copy, unless there is one of this kind already. Of XMP, zeros at the end are dropped; of Exif, the signature
  * that JPEG files have before it. What cannot be such metadata, or is too long, is left out: with a warning if not
- * `quiet`. False only for want of memory, reported. */
+ * `quiet`. Of what is too long, `data` is not read. False only for want of memory, reported. */
 bool cli_metadata_keep(cli_metadata *metadata, cli_metadata_kind kind, const void *data, size_t bytes, bool quiet,
                        const char *name);
 

@@ -1,4 +1,5 @@
-/* The metadata boxes of an encoded file: what the picture carries, and the files of --xmp, --exif, --xml and --uuid. */
+/* The metadata boxes of an encoded file: what the picture carries, and the files of --xmp, --exif, --xml, --gml and
+ * --uuid. */
 #include "cli/encode/boxes.h"
 
 #include <stdlib.h>
@@ -38,13 +39,13 @@ static uint8_t *read_all(cli_input *input, size_t *bytes)
 }
 
 /* What the option promises, the file must begin like. */
-static bool check_kind(l2k_content content, const uint8_t *data, size_t bytes, const char *name)
+static bool check_kind(const cli_box_option *option, const uint8_t *data, size_t bytes, const char *name)
 {
-    if (content == L2K_CONTENT_EXIF)
+    if (option->content == L2K_CONTENT_EXIF)
         return cli_metadata_is(CLI_EXIF, data, bytes) ||
                cli_error(name, "--exif: no Exif, which begins with II or MM as a TIFF file does");
-    if (content == L2K_CONTENT_XMP)
-        return cli_metadata_is(CLI_XMP, data, bytes) || cli_error(name, "--xmp: no XML in UTF-8");
+    if (option->content == L2K_CONTENT_XMP || option->gml)
+        return cli_metadata_is(CLI_XMP, data, bytes) || cli_error(name, "--%s: no XML in UTF-8", option->name);
     return true;
 }
 
@@ -58,11 +59,31 @@ static bool load(const cli_box_option *option, l2k_box_data *box)
     bool done = data != NULL;
     if (done && option->content == L2K_CONTENT_EXIF && cli_metadata_has_signature(data, bytes))
         memmove(data, data + 6, bytes -= 6);
-    done = done && check_kind(option->content, data, bytes, input.name);
+    while (done && option->gml && bytes > 0 && data[bytes - 1] == 0) /* as some writers of boxes have it */
+        bytes--;
+    done = done && check_kind(option, data, bytes, input.name);
     cli_input_close(&input);
     *box = (l2k_box_data){.content = option->content, .data = data, .bytes = bytes};
     memcpy(box->uuid, option->uuid, sizeof box->uuid);
     return done;
+}
+
+static l2k_box_data label_of(const char *text, uint32_t depth)
+{
+    return (l2k_box_data){
+        .content = L2K_CONTENT_LABEL, .depth = depth, .data = (const uint8_t *)text, .bytes = strlen(text)};
+}
+
+/* The boxes around the root instance of GMLJP2 (OGC 08-085). */
+enum { AROUND_GML = 4 };
+static const uint32_t gml_depth = 2;
+
+static void put_around_gml(l2k_box_data *boxes)
+{
+    boxes[0] = (l2k_box_data){.type = "asoc", .depth = 0};
+    boxes[1] = label_of("gml.data", 1);
+    boxes[2] = (l2k_box_data){.type = "asoc", .depth = 1};
+    boxes[3] = label_of("gml.root-instance", gml_depth);
 }
 
 bool cli_boxes_load(cli_boxes *given, const cli_options *options)
@@ -70,20 +91,28 @@ bool cli_boxes_load(cli_boxes *given, const cli_options *options)
     *given = (cli_boxes){0};
     if (options->num_boxes == 0)
         return true;
-    given->boxes = calloc(options->num_boxes, sizeof *given->boxes);
+    given->boxes = calloc(options->num_boxes + AROUND_GML, sizeof *given->boxes);
     if (!given->boxes)
         return cli_error("encode", "out of memory");
-    given->count = options->num_boxes;
-    for (size_t i = 0; i < given->count; i++)
-        if (!load(&options->boxes[i], &given->boxes[i]))
+    for (size_t i = 0; i < options->num_boxes; i++) {
+        const cli_box_option *option = &options->boxes[i];
+        if (option->gml) {
+            put_around_gml(given->boxes + given->count);
+            given->count += AROUND_GML;
+        }
+        l2k_box_data *box = &given->boxes[given->count++];
+        if (!load(option, box))
             return false;
+        box->depth = option->gml ? gml_depth : 0;
+    }
     return true;
 }
 
 void cli_boxes_unload(cli_boxes *given)
 {
     for (size_t i = 0; i < given->count; i++)
-        free((void *)(uintptr_t)given->boxes[i].data);
+        if (given->boxes[i].content != L2K_CONTENT_LABEL)
+            free((void *)(uintptr_t)given->boxes[i].data);
     free(given->boxes);
     *given = (cli_boxes){0};
 }

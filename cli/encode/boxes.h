@@ -5,9 +5,9 @@
 #include "cli/options/options.h"
 #include "pictures/picture.h"
 
-/* The files of --xmp, --exif, --xml and --uuid, which all pictures get. */
+/* The files of --xmp, --exif, --xml, --gml and --uuid, which all pictures get. */
 typedef struct cli_boxes {
-    l2k_box_data *boxes; /* owned, with their data */
+    l2k_box_data *boxes; /* owned, with their data but for labels */
     size_t count;
 } cli_boxes;
 

@@ -33,9 +33,10 @@ typedef struct cli_setting {
     bool given;
 } cli_setting;
 
-/* --xmp, --exif, --xml or --uuid: a file whose content becomes a box. */
+/* --xmp, --exif, --xml, --gml or --uuid: a file whose content becomes a box. */
 typedef struct cli_box_option {
     l2k_content content;
+    bool gml; /* an XML document in associations */
     uint8_t uuid[16];
     const char *name, *path; /* of the option, of the file */
 } cli_box_option;

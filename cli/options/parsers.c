@@ -7,6 +7,7 @@
 #include "pictures/files/file.h"
 #include "pictures/user/limits.h"
 #include "pictures/user/report.h"
+#include "pictures/user/text.h"
 
 /* ---- Rows with a target -------------------------------------------------------------------------------------- */
 
@@ -351,11 +352,13 @@ bool cli_take_box(const cli_option *row, const char *text, cli_options *options)
     return add_box(row, &box, options);
 }
 
-static int digit_of(char letter)
+bool cli_take_gml(const cli_option *row, const char *text, cli_options *options)
 {
-    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
-    const char *at = letter ? strchr(digits, letter) : NULL;
-    return at ? (int)((at - digits) % 16) : -1;
+    const cli_box_option box = {.content = L2K_CONTENT_XML, .gml = true, .name = row->name, .path = text};
+    for (size_t i = 0; i < options->num_boxes; i++)
+        if (options->boxes[i].gml)
+            return cli_bad_value(row->name, text, "given twice");
+    return add_box(row, &box, options);
 }
 
 /* 16 bytes in hexadecimal digits, with hyphens at will, and the comma after them; NULL if it is something else. */
@@ -364,7 +367,7 @@ static const char *parse_uuid(const char *at, uint8_t *uuid)
     for (int i = 0; i < 32; at++) {
         if (*at == '-')
             continue;
-        const int digit = digit_of(*at);
+        const int digit = cli_hexadecimal(*at);
         if (digit < 0)
             return NULL;
         uuid[i / 2] = (uint8_t)(uuid[i / 2] << 4 | digit);

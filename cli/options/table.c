@@ -432,6 +432,12 @@ const cli_option cli_option_table[] = {
      .parse = cli_take_box,
      .most = L2K_CONTENT_XML},
     {.commands = ENCODE,
+     .name = "gml",
+     .argument = "FILE",
+     .help = "add the GML document in FILE as GMLJP2, which says where on earth the picture is",
+     .detail = "It becomes the root instance: gml.root-instance in gml.data. The document is not checked.",
+     .parse = cli_take_gml},
+    {.commands = ENCODE,
      .name = "uuid",
      .argument = "ID,FILE",
      .help = "add FILE as a UUID box with this ID of 32 hexadecimal digits; may be repeated",
@@ -524,7 +530,8 @@ const cli_option cli_option_table[] = {
      .help = "with --out-dir: code N files at once, 1 to 64, and divide the threads among them",
      .fallback = "by the sizes of the files",
      .detail = "Each has memory of its own, on the GPU too. By default small files are coded side by side, one on each "
-               "processor, and large ones one after another on all; with a GPU up to 8, to decode 16, and with several 4 to 8 on each.",
+               "processor, and large ones one after another on all; with a GPU up to 8, to decode 16, and with several "
+               "4 to 8 on each.",
      .parse = cli_take_number,
      MEMBER(in_flight),
      .least = 1,

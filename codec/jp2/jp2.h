@@ -55,8 +55,8 @@ void l2k_jp2_describe_box(const uint8_t *file, const l2k_box *box, l2k_box_data 
 /* L2K_ERROR_ARGUMENT for boxes of an image that cannot be written. */
 l2k_status l2k_jp2_check_boxes(const l2k_context *context, const l2k_image *image);
 
-/* How many bytes of the head these take. */
-size_t l2k_jp2_extra_bytes(const l2k_image *image);
+/* How many bytes of the head these take, with a codestream of this Rsiz. */
+size_t l2k_jp2_extra_bytes(const l2k_image *image, uint32_t rsiz);
 
 /* To be called when the number of codestream components is known: drops a palette without component mapping, and
  * repairs a mapping that makes no sense. */
@@ -64,8 +64,8 @@ l2k_status l2k_jp2_settle_palette(l2k_jp2 *jp2, uint32_t num_components);
 void l2k_jp2_close(l2k_jp2 *jp2);
 
 /* Writes signature, file type and header boxes, and the head of a codestream box of `codestream_bytes` bytes, or, for
- * 0, of a box that extends to the end of the file (LBox 0). `ht`: of a JPH file (Annex D of T.814), whose file type
- * differs. Returns the offset of the codestream box. */
-size_t l2k_jp2_write_head(l2k_buffer *out, const l2k_image *image, bool ht, uint64_t codestream_bytes);
+ * 0, of a box that extends to the end of the file (LBox 0). `rsiz`, of the codestream, makes it a JPH file (Annex D of
+ * T.814) if it has HT code-blocks. Returns the offset of the codestream box. */
+size_t l2k_jp2_write_head(l2k_buffer *out, const l2k_image *image, uint32_t rsiz, uint64_t codestream_bytes);
 
 #endif

@@ -8,6 +8,9 @@
 
 enum { L2K_JP2_SIGNATURE = 0x0D0A870A };
 
+/* Association boxes are inside one another in files that mean well, too, but not so deep. */
+enum { L2K_JP2_MOST_DEPTH = 16 };
+
 /* EnumCS values (Table I.10 and its amendments). */
 enum {
     L2K_ENUM_CMYK = 12,
@@ -42,6 +45,11 @@ l2k_status l2k_jp2_read_palette(l2k_jp2 *jp2, l2k_box_bytes s);
 l2k_status l2k_jp2_read_channel_map(l2k_jp2 *jp2, l2k_box_bytes s);
 l2k_status l2k_jp2_read_definitions(l2k_jp2 *jp2, l2k_box_bytes s);
 l2k_status l2k_jp2_read_density(l2k_jp2 *jp2, l2k_box_bytes s, bool capture);
+
+/* Whether the file, with a codestream of this Rsiz, says that it is a JPX file, too, and what a reader needs. */
+bool l2k_jp2_is_jpx(const l2k_image *image, uint32_t rsiz);
+
+enum { L2K_JPX_BYTES = 25 }; /* of the head for that */
 
 /* The boxes that the image brings along. */
 void l2k_jp2_write_extra(l2k_buffer *out, const l2k_image *image);

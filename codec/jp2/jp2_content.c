@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "codec/tile/coding.h"
+
 enum { UUID_BYTES = 16, HEAD_BYTES = 8 };
 
 /* The first ID of a kind is the one that is written; a second one is of other writers. */
@@ -53,7 +55,7 @@ void l2k_jp2_describe_box(const uint8_t *file, const l2k_box *box, l2k_box_data 
 {
     const uint8_t *start = file + box->offset;
     const size_t head = l2k_get_be(start, 4) == 1 ? 2 * HEAD_BYTES : HEAD_BYTES;
-    *data = (l2k_box_data){.data = start + head, .bytes = (size_t)box->bytes - head};
+    *data = (l2k_box_data){.depth = box->depth, .data = start + head, .bytes = (size_t)box->bytes - head};
     memcpy(data->type, box->type, sizeof data->type);
     if (strcmp(box->type, "uuid") == 0)
         describe_uuid(data);
@@ -88,14 +90,34 @@ static const uint8_t *uuid_of(const l2k_box_data *data)
     return data->content == L2K_CONTENT_UUID ? data->uuid : NULL;
 }
 
+/* Without those that follow and are inside it. */
 static size_t box_bytes(const l2k_box_data *data)
 {
     return HEAD_BYTES + (uuid_of(data) ? UUID_BYTES : 0) + data->bytes;
 }
 
-size_t l2k_jp2_extra_bytes(const l2k_image *image)
+/* GMLJP2 (OGC 08-085): an association box whose first box is the label gml.data. */
+static bool is_gml(const l2k_box_data *outer, const l2k_box_data *first)
 {
-    size_t bytes = 0;
+    static const char label[] = "gml.data";
+    return outer->depth == 0 && outer->content == L2K_CONTENT_OTHER && memcmp(outer->type, "asoc", 4) == 0 &&
+           first->depth == 1 && first->content == L2K_CONTENT_LABEL && first->bytes == strlen(label) &&
+           memcmp(first->data, label, strlen(label)) == 0;
+}
+
+bool l2k_jp2_is_jpx(const l2k_image *image, uint32_t rsiz)
+{
+    if (rsiz & (L2K_RSIZ_CAP | L2K_RSIZ_PART_2))
+        return false; /* a JPX reader would not have to understand the codestream */
+    for (size_t i = 1; i < image->num_boxes; i++)
+        if (is_gml(&image->boxes[i - 1], &image->boxes[i]))
+            return true;
+    return false;
+}
+
+size_t l2k_jp2_extra_bytes(const l2k_image *image, uint32_t rsiz)
+{
+    size_t bytes = l2k_jp2_is_jpx(image, rsiz) ? L2K_JPX_BYTES : 0;
     for (size_t i = 0; i < image->num_boxes; i++)
         bytes += box_bytes(&image->boxes[i]);
     return bytes;
@@ -130,8 +152,22 @@ static l2k_status check_box(const l2k_context *context, const l2k_box_data *data
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "box %zu: '%s' is not for additional boxes", number, data->type);
     if (data->bytes && !data->data)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "box %zu has no content", number);
-    if (data->bytes > UINT32_MAX - HEAD_BYTES - UUID_BYTES)
-        return l2k_fail(context, L2K_ERROR_ARGUMENT, "box %zu: %zu bytes, more than a box holds", number, data->bytes);
+    return L2K_OK;
+}
+
+/* Whether a box may be in the one before it, or in one that this is in, or follows that; `before` is NULL for the
+ * first. */
+static l2k_status check_depth(const l2k_context *context, const l2k_box_data *before, const l2k_box_data *data,
+                              size_t number)
+{
+    if (data->depth > L2K_JP2_MOST_DEPTH)
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "box %zu: depth %u, the limit is %u", number, data->depth,
+                        L2K_JP2_MOST_DEPTH);
+    if (data->depth > (before ? before->depth + 1 : 0))
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "box %zu: no box before it has depth %u", number, data->depth - 1);
+    if (before && data->depth > before->depth && (before->content != L2K_CONTENT_OTHER || before->bytes))
+        return l2k_fail(context, L2K_ERROR_ARGUMENT, "box %zu cannot be inside the one before it, which has content",
+                        number);
     return L2K_OK;
 }
 
@@ -139,20 +175,43 @@ l2k_status l2k_jp2_check_boxes(const l2k_context *context, const l2k_image *imag
 {
     if (image->num_boxes && !image->boxes)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "%zu boxes, but no list of them", image->num_boxes);
-    for (size_t i = 0; i < image->num_boxes; i++)
-        L2K_TRY(check_box(context, &image->boxes[i], i));
+    uint64_t total = 0; /* of a box at the top level with all that is in it */
+    for (size_t i = 0; i < image->num_boxes; i++) {
+        const l2k_box_data *data = &image->boxes[i];
+        L2K_TRY(check_box(context, data, i));
+        L2K_TRY(check_depth(context, i ? data - 1 : NULL, data, i));
+        total = data->depth ? total : 0;
+        if (data->bytes > UINT32_MAX || (total += box_bytes(data)) > UINT32_MAX)
+            return l2k_fail(context, L2K_ERROR_ARGUMENT, "box %zu: %zu bytes, more than a box holds", i, data->bytes);
+    }
     return L2K_OK;
+}
+
+static size_t start_box(l2k_buffer *out, const l2k_box_data *data)
+{
+    const size_t start = out->size;
+    l2k_buffer_put(out, 0, 4);
+    l2k_buffer_append(out, type_of(data), 4);
+    if (uuid_of(data))
+        l2k_buffer_append(out, uuid_of(data), UUID_BYTES);
+    l2k_buffer_append(out, data->data, data->bytes);
+    return start;
+}
+
+/* Gives boxes their lengths until `depth` are open. */
+static void end_boxes(l2k_buffer *out, const size_t *starts, uint32_t *open, uint32_t depth)
+{
+    for (; *open > depth; --*open)
+        l2k_buffer_patch(out, starts[*open - 1], out->size - starts[*open - 1], 4);
 }
 
 void l2k_jp2_write_extra(l2k_buffer *out, const l2k_image *image)
 {
+    size_t starts[L2K_JP2_MOST_DEPTH + 1]; /* of the boxes that are open */
+    uint32_t open = 0;
     for (size_t i = 0; i < image->num_boxes; i++) {
-        const l2k_box_data *data = &image->boxes[i];
-        const char *type = type_of(data);
-        l2k_buffer_put(out, box_bytes(data), 4);
-        l2k_buffer_append(out, type, 4);
-        if (uuid_of(data))
-            l2k_buffer_append(out, uuid_of(data), UUID_BYTES);
-        l2k_buffer_append(out, data->data, data->bytes);
+        end_boxes(out, starts, &open, image->boxes[i].depth);
+        starts[open++] = start_box(out, &image->boxes[i]);
     }
+    end_boxes(out, starts, &open, 0);
 }

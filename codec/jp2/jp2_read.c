@@ -138,9 +138,6 @@ static l2k_status read_resolution(l2k_jp2 *jp2, const uint8_t *file, l2k_box_byt
     return l2k_jp2_tolerate(jp2, "res ", "damaged, ignored");
 }
 
-/* Association boxes are inside one another in files that mean well, too, but not so deep. */
-enum { MOST_DEPTH = 16 };
-
 static bool is_listed_inside(uint32_t type)
 {
     return type == L2K_BOX('a', 's', 'o', 'c') || type == L2K_BOX('u', 'i', 'n', 'f');
@@ -153,7 +150,7 @@ static l2k_status list_superbox(l2k_jp2 *jp2, const uint8_t *file, l2k_box_bytes
         box b;
         L2K_TRY(next_box(jp2, &at, content.end, &b));
         L2K_TRY(add_box(jp2, file, &b, depth));
-        if (is_listed_inside(b.type) && depth < MOST_DEPTH)
+        if (is_listed_inside(b.type) && depth < L2K_JP2_MOST_DEPTH)
             L2K_TRY(list_superbox(jp2, file, b.content, depth + 1));
     }
     return L2K_OK;

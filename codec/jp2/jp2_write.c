@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "codec/tile/coding.h"
+
 static size_t start_box(l2k_buffer *out, uint32_t type)
 {
     l2k_buffer_put(out, 0, 4);
@@ -158,17 +160,43 @@ static void write_density(l2k_buffer *out, const l2k_image *image)
     end_box(out, outer);
 }
 
-size_t l2k_jp2_write_head(l2k_buffer *out, const l2k_image *image, bool ht, uint64_t codestream_bytes)
+/* A JPX reader needs to know GML to understand the file fully, but not to decode it (15444-2, M.11.1). */
+static void write_requirements(l2k_buffer *out)
 {
-    const uint32_t brand = ht ? L2K_BOX('j', 'p', 'h', ' ') : L2K_BOX('j', 'p', '2', ' ');
-    size_t box = start_box(out, L2K_BOX('j', 'P', ' ', ' '));
-    l2k_buffer_put(out, L2K_JP2_SIGNATURE, 4);
+    enum { ANY_OF_PART_1 = 5, GML = 67, DECODE = 0x80, UNDERSTAND = 0x40 };
+    size_t box = start_box(out, L2K_BOX('r', 'r', 'e', 'q'));
+    l2k_buffer_put(out, 1, 1);                   /* ML: bytes of a mask */
+    l2k_buffer_put(out, DECODE | UNDERSTAND, 1); /* FUAM */
+    l2k_buffer_put(out, DECODE, 1);              /* DCM */
+    l2k_buffer_put(out, 2, 2);                   /* NSF: standard features, each with its bit of the masks */
+    l2k_buffer_put(out, ANY_OF_PART_1, 2);
+    l2k_buffer_put(out, DECODE, 1);
+    l2k_buffer_put(out, GML, 2);
+    l2k_buffer_put(out, UNDERSTAND, 1);
+    l2k_buffer_put(out, 0, 2); /* NVF: no features of vendors */
     end_box(out, box);
-    box = start_box(out, L2K_BOX('f', 't', 'y', 'p'));
+}
+
+static void write_file_type(l2k_buffer *out, uint32_t brand, bool jpx)
+{
+    size_t box = start_box(out, L2K_BOX('f', 't', 'y', 'p'));
     l2k_buffer_put(out, brand, 4);
     l2k_buffer_put(out, 0, 4);
     l2k_buffer_put(out, brand, 4);
+    if (jpx)
+        l2k_buffer_put(out, L2K_BOX('j', 'p', 'x', ' '), 4);
     end_box(out, box);
+    if (jpx)
+        write_requirements(out);
+}
+
+size_t l2k_jp2_write_head(l2k_buffer *out, const l2k_image *image, uint32_t rsiz, uint64_t codestream_bytes)
+{
+    const bool ht = rsiz & L2K_RSIZ_CAP;
+    size_t box = start_box(out, L2K_BOX('j', 'P', ' ', ' '));
+    l2k_buffer_put(out, L2K_JP2_SIGNATURE, 4);
+    end_box(out, box);
+    write_file_type(out, ht ? L2K_BOX('j', 'p', 'h', ' ') : L2K_BOX('j', 'p', '2', ' '), l2k_jp2_is_jpx(image, rsiz));
     box = start_box(out, L2K_BOX('j', 'p', '2', 'h'));
     write_image_header(out, image);
     write_colour(out, image);

@@ -26,6 +26,7 @@ typedef struct l2k_packet_input {
     const uint8_t *data, *end;
     bool packed; /* headers are in [header, header_end) (PPM, PPT) */
     const uint8_t *header, *header_end;
+    bool like_openjpeg; /* L2K_DECODER_LIKE_OPENJPEG */
     /* Of a file that is read in parts: headers in the data may be read up to here; NULL: up to the end. Where one goes
      * on, `beyond` is set, and the tile has to be restarted. */
     const uint8_t *sure;

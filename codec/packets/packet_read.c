@@ -156,12 +156,42 @@ static l2k_status keep_contribution(const l2k_packet_reader *reader, const l2k_p
     return L2K_OK;
 }
 
-static l2k_status take_body(const l2k_packet_reader *reader, l2k_packet_input *input)
+/* Of the packet's code-blocks, `from` and those behind it lose what they have received. */
+static void drop_blocks(const l2k_resolution *resolution, const l2k_packet_id *id, const l2k_block *from)
+{
+    bool behind = false;
+    for (uint32_t b = 0; from && b < resolution->num_bands; b++) {
+        const l2k_precinct *precinct = l2k_precinct_of(resolution, b, id->precinct);
+        const size_t count =
+            precinct->blocks ? (size_t)l2k_rect_width(precinct->kept) * l2k_rect_height(precinct->kept) : 0;
+        for (size_t i = 0; i < count; i++) {
+            behind = behind || &precinct->blocks[i] == from;
+            if (behind)
+                precinct->blocks[i].received = (l2k_received_block){0};
+        }
+    }
+}
+
+/* The bytes end before the contribution `at`. */
+static l2k_status end_body(const l2k_packet_reader *reader, const l2k_packet_id *id, size_t at, l2k_packet_input *input)
+{
+    const l2k_pending *pending = reader->tile->pending;
+    if (!input->like_openjpeg)
+        return L2K_ERROR_TRUNCATED;
+    while (at < reader->num_pending && !pending[at].block)
+        at++;
+    if (at < reader->num_pending)
+        drop_blocks(&reader->tile->components[id->component].resolutions[id->resolution], id, pending[at].block);
+    input->data = input->end;
+    return L2K_ERROR_TRUNCATED;
+}
+
+static l2k_status take_body(const l2k_packet_reader *reader, const l2k_packet_id *id, l2k_packet_input *input)
 {
     for (size_t i = 0; i < reader->num_pending; i++) {
         const l2k_pending *pending = &reader->tile->pending[i];
         if (pending->bytes > (size_t)(input->end - input->data))
-            return L2K_ERROR_TRUNCATED;
+            return end_body(reader, id, i, input);
         if (pending->block)
             L2K_TRY(keep_contribution(reader, pending, input->data));
         input->data += pending->bytes;
@@ -180,8 +210,8 @@ static l2k_status skip_sop(l2k_packet_input *input)
 {
     if (!at_marker(input->data, input->end, 0x91))
         return L2K_OK;
-    if (input->end - input->data < 6)
-        return L2K_ERROR_TRUNCATED;
+    if (input->end - input->data < 6) /* OpenJPEG takes it for a packet header */
+        return input->like_openjpeg ? L2K_OK : L2K_ERROR_TRUNCATED;
     input->data += 6;
     return L2K_OK;
 }
@@ -200,10 +230,20 @@ static bool goes_beyond(const l2k_packet_reader *reader, const uint8_t *sure)
     return sure && sure - reader->bits.next < 2;
 }
 
-static l2k_status read_header(l2k_packet_reader *reader, const l2k_packet_id *id, const uint8_t **at,
-                              const uint8_t *end, const uint8_t *sure, bool *beyond)
+/* OpenJPEG reads zeros behind the end, but insists on EPH. */
+static l2k_status end_as_openjpeg(l2k_packet_reader *reader, const uint8_t *at, const uint8_t *end)
+{
+    if (!reader->tile->coding->eph || at_marker(at, end, 0x92))
+        return L2K_OK;
+    reader->fault = "no EPH marker behind it";
+    return L2K_ERROR_CORRUPT;
+}
+
+static l2k_status read_header(l2k_packet_reader *reader, const l2k_packet_id *id, l2k_packet_input *input)
 {
     const l2k_tile_component *component = &reader->tile->components[id->component];
+    const uint8_t **at = input->packed ? &input->header : &input->data;
+    const uint8_t *end = input->packed ? input->header_end : input->end;
     if (*at == end)
         return L2K_ERROR_TRUNCATED;
     reader->bits = l2k_bits_from(*at, end);
@@ -212,12 +252,14 @@ static l2k_status read_header(l2k_packet_reader *reader, const l2k_packet_id *id
     l2k_status status = get_header(reader, &component->resolutions[id->resolution], id);
     if (status == L2K_OK)
         l2k_bits_align(&reader->bits);
-    *beyond = goes_beyond(reader, sure);
-    if (status != L2K_OK)
+    input->beyond = goes_beyond(reader, input->packed ? NULL : input->sure);
+    if (status != L2K_OK && !(status == L2K_ERROR_TRUNCATED && input->like_openjpeg))
         return status;
-    if (reader->bits.exhausted)
+    if (reader->bits.exhausted && !input->like_openjpeg)
         return L2K_ERROR_TRUNCATED;
     *at = reader->bits.next;
+    if (input->like_openjpeg)
+        L2K_TRY(end_as_openjpeg(reader, *at, end));
     skip_eph(at, end);
     return L2K_OK;
 }
@@ -230,13 +272,11 @@ l2k_status l2k_packet_read(const l2k_context *context, l2k_tile *tile, const l2k
         .context = context, .tile = tile, .coder = l2k_block_coder_for(style), .style = style, .keep = keep};
     reader.one_segment = !(style & (L2K_STYLE_BYPASS | L2K_STYLE_TERMALL));
     L2K_TRY(skip_sop(input));
-    const uint8_t **header = input->packed ? &input->header : &input->data;
-    l2k_status status = read_header(&reader, id, header, input->packed ? input->header_end : input->end,
-                                    input->packed ? NULL : input->sure, &input->beyond);
+    l2k_status status = read_header(&reader, id, input);
     input->fault = reader.fault;
     input->looks += reader.looks;
     L2K_TRY(status);
-    L2K_TRY(take_body(&reader, input));
+    L2K_TRY(take_body(&reader, id, input));
     if (id->layer + 1 == tile->coding->num_layers)
         l2k_precinct_leave(tile, &tile->components[id->component].resolutions[id->resolution], id->precinct);
     return l2k_poll(context, WEIGHT_OF_PACKET + WEIGHT_OF_BLOCK * reader.looks);

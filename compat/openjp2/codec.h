@@ -29,6 +29,7 @@ typedef struct decode_codec {
     uint32_t *components; /* opj_set_decoded_components, or NULL: all */
     uint32_t num_selected;
     uint32_t next_tile; /* opj_read_tile_header */
+    uint32_t only_tile; /* one more than the tile that alone is decoded, 0: those of the area */
     l2k_decoder *lift;
     bool opened; /* lift has the codestream */
 } decode_codec;
@@ -43,6 +44,7 @@ typedef struct codec {
     int threads;
     decode_codec d;
     struct encode_codec *e;
+    bool plt, tlm; /* extra options, which may come before e */
 } codec;
 
 /* lift2k's hooks that pass messages on to the handlers of `c`. */

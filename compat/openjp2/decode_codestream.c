@@ -1,4 +1,4 @@
-/* The codestream of an open file, decoded by lift2k into planes; and what OpenJPEG makes of one that ends early. */
+/* The codestream of an open file, decoded by lift2k into planes. */
 #include <stdlib.h>
 
 #include "compat/openjp2/decoder.h"
@@ -20,6 +20,7 @@ static void set_options(codec *c)
     l2k_decoder_set(lift, L2K_DECODER_THREADS, c->threads);
     l2k_decoder_set(lift, L2K_DECODER_REDUCE, c->d.reduce);
     l2k_decoder_set(lift, L2K_DECODER_LAYERS, c->d.layers);
+    l2k_decoder_set(lift, L2K_DECODER_LIKE_OPENJPEG, 1);
 }
 
 static l2k_status open_with(codec *c, l2k_decoder *lift)
@@ -31,32 +32,11 @@ static l2k_status open_with(codec *c, l2k_decoder *lift)
     return l2k_decoder_open_file(lift, &(l2k_file){.bytes = bytes, .read_at = read_codestream, .user = c});
 }
 
-/* Whether the stream ends before the codestream does, EOC included. A strict decoder of lift2k tells that from damage.
- */
-static bool ends_early(codec *c)
+/* Mostly EOC is at the end of the stream. */
+static bool ends_with_eoc(stream *s)
 {
-    l2k_decoder *judge = l2k_decoder_new(NULL);
-    l2k_status status = L2K_ERROR_MEMORY;
-    if (judge && l2k_decoder_set(judge, L2K_DECODER_STRICT, 1) == L2K_OK &&
-        l2k_decoder_set(judge, L2K_DECODER_LIMIT_SAMPLES, INT64_MAX) == L2K_OK)
-        status = open_with(c, judge);
-    l2k_decoder_free(judge);
-    return status == L2K_ERROR_TRUNCATED;
-}
-
-/* A strict decoder of OpenJPEG wants EOC, unless the length of the last tile-part is unknown. Mostly EOC is at the end
- * of the stream, where it is found without a search. */
-static bool has_end(codec *c)
-{
-    uint8_t last[2] = {0};
-    stream *s = c->d.input;
-    header_part part = {.end = c->d.header.end};
-    if (s->bytes >= 2 && stream_read_at(s, s->bytes - 2, last, 2) && last[0] == 0xff && last[1] == 0xd9)
-        return true;
-    while (header_part_at(s, part.end, &part))
-        if (part.open)
-            return true;
-    return (stream_read_at(s, part.end, last, 2) && last[0] == 0xff) || event_fail(&c->handlers, "Stream too short\n");
+    uint8_t last[2];
+    return s->bytes >= 2 && stream_read_at(s, s->bytes - 2, last, 2) && last[0] == 0xff && last[1] == 0xd9;
 }
 
 /* Only the codestream goes to lift2k: boxes are applied by this room, as strictly as OpenJPEG does. */
@@ -72,7 +52,7 @@ static bool open_codestream(codec *c)
     set_options(c);
     if (d->opened)
         return true;
-    d->opened = open_with(c, d->lift) == L2K_OK && (!d->strict || has_end(c));
+    d->opened = open_with(c, d->lift) == L2K_OK;
     return d->opened;
 }
 
@@ -91,8 +71,9 @@ static bool run(codec *c, const opj_image_t *image, const l2k_plane *planes, uin
     if (!good)
         return event_fail(&c->handlers, "the image is not as the codestream says\n");
     l2k_status status = l2k_decoder_decode(c->d.lift, planes + first);
-    /* Without strictness OpenJPEG decodes what there is of a file that ends early, but refuses other damage. */
-    return status == L2K_OK || (status == L2K_INCOMPLETE && !c->d.strict && ends_early(c));
+    if (status != L2K_OK && (status != L2K_INCOMPLETE || c->d.strict))
+        return false;
+    return (status == L2K_OK && ends_with_eoc(c->d.input)) || decodes_truncated(c);
 }
 
 static bool run_selected(codec *c, const opj_image_t *image, const l2k_plane *planes)

@@ -233,6 +233,7 @@ OPJ_BOOL OPJ_CALLCONV opj_decode(opj_codec_t *p_codec, opj_stream_t *p_stream, o
     p_image->y0 = c->d.area[1];
     p_image->x1 = c->d.area[2];
     p_image->y1 = c->d.area[3];
+    c->d.only_tile = 0;
     if (!decode_set_sizes(c, p_image) || !decode_samples(c, p_image))
         return OPJ_FALSE;
     if (c->format != OPJ_CODEC_JP2 || c->d.ignore_channels || c->d.components)

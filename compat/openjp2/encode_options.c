@@ -37,14 +37,16 @@ static double limited(const codec *c, double rate)
     return rate < most ? most : rate;
 }
 
-/* OpenJPEG takes layers in any order, those that ask for no more than the one before are as good as empty; lift2k wants
- * each to be finer. */
+/* OpenJPEG takes layers in any order, those that ask for no more than the one before are as good as empty, or empty
+ * after one that has everything; lift2k wants each to be finer. */
 static void make_finer(bool ratios, double *targets, int count)
 {
     enum { LARGEST = 1000000000 };
     for (int i = 0; i < count; i++) {
         double before = i ? targets[i - 1] : 0;
         targets[i] = !(targets[i] > 0) ? 0 : targets[i] < LARGEST ? targets[i] : LARGEST;
+        if (i && before == 0)
+            targets[i] = 0;
         if (before == 0 || targets[i] == 0)
             continue;
         if (ratios && targets[i] >= before)
@@ -174,8 +176,8 @@ bool encode_set_options(codec *c)
            set(c, L2K_ENCODER_LEVELS, p->numresolution - 1) && set(c, L2K_ENCODER_BLOCK_WIDTH, p->cblockw_init) &&
            set(c, L2K_ENCODER_BLOCK_HEIGHT, p->cblockh_init) && set(c, L2K_ENCODER_PROGRESSION, p->prog_order) &&
            set(c, L2K_ENCODER_STYLE, p->mode) && set(c, L2K_ENCODER_SOP, (p->csty & 2) != 0) &&
-           set(c, L2K_ENCODER_EPH, (p->csty & 4) != 0) && set(c, L2K_ENCODER_PLT, e->plt) &&
-           set(c, L2K_ENCODER_TLM, e->tlm) && set(c, L2K_ENCODER_GUARD_BITS, e->guard_bits ? e->guard_bits : 2) &&
+           set(c, L2K_ENCODER_EPH, (p->csty & 4) != 0) && set(c, L2K_ENCODER_PLT, c->plt) &&
+           set(c, L2K_ENCODER_TLM, c->tlm) && set(c, L2K_ENCODER_GUARD_BITS, e->guard_bits ? e->guard_bits : 2) &&
            l2k_encoder_set_comment(e->lift, e->comment) == L2K_OK && set_tiles(c) && set_component_transform(c) &&
            set_precincts(c) && set_tile_parts(c) && set_changes(c) && set_region(c) && set_layers(c) &&
            (!p->rsiz || encode_set_profile(c));

@@ -40,6 +40,16 @@ static bool has_defaults(const opj_cparameters_t *p)
     return p->cblockw_init == 64 && p->cblockh_init == 64 && p->prog_order == OPJ_LRCP && p->csty == 0;
 }
 
+/* Cinema 4K has progression order changes. They belong to the main header; but where the profile does not hold,
+ * OpenJPEG leaves them and takes them for those of a tile, which are in its header. */
+static bool move_changes(const codec *c)
+{
+    const opj_cparameters_t *p = &c->e->parameters;
+    const uint32_t levels = p->numresolution < 2 ? 1 : p->numresolution > 7 ? 6 : (uint32_t)p->numresolution - 1;
+    const l2k_poc changes[] = {{0, L2K_CPRL, 0, levels, 0, 3, 1}, {0, L2K_CPRL, levels, levels + 1, 0, 3, 1}};
+    return p->rsiz != OPJ_PROFILE_CINEMA_4K || l2k_encoder_set_poc(c->e->lift, changes, 2) == L2K_OK;
+}
+
 bool encode_set_profile(codec *c)
 {
     const opj_cparameters_t *p = &c->e->parameters;
@@ -53,5 +63,5 @@ bool encode_set_profile(codec *c)
     if (set == L2K_OK && l2k_encoder_check(lift, &c->e->shape) == L2K_OK)
         return true;
     event_send(&c->handlers, EVENT_WARNING, "the image or a parameter is against the profile, which is set to none\n");
-    return l2k_encoder_set(lift, L2K_ENCODER_PROFILE, OPJ_PROFILE_NONE) == L2K_OK;
+    return l2k_encoder_set(lift, L2K_ENCODER_PROFILE, OPJ_PROFILE_NONE) == L2K_OK && move_changes(c);
 }

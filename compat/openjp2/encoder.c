@@ -80,18 +80,19 @@ static bool yes_or_no(const codec *c, const char *option, const char *value, boo
 OPJ_BOOL OPJ_CALLCONV opj_encoder_set_extra_options(opj_codec_t *p_codec, const char *const *p_options)
 {
     codec *c = codec_encoding(p_codec);
-    if (!c || !c->e)
+    if (!c)
         return OPJ_FALSE;
     for (; p_options && *p_options; p_options++) {
         bool good = true;
         if (strncmp(*p_options, "PLT=", 4) == 0) {
-            good = yes_or_no(c, *p_options, *p_options + 4, &c->e->plt);
+            good = yes_or_no(c, *p_options, *p_options + 4, &c->plt);
         } else if (strncmp(*p_options, "TLM=", 4) == 0) {
-            good = yes_or_no(c, *p_options, *p_options + 4, &c->e->tlm);
+            good = yes_or_no(c, *p_options, *p_options + 4, &c->tlm);
         } else if (strncmp(*p_options, "GUARD_BITS=", 11) == 0) {
             int bits = atoi(*p_options + 11);
             good = (bits >= 1 && bits <= 7) || event_fail(&c->handlers, "Invalid value for option: %s.\n", *p_options);
-            c->e->guard_bits = good ? bits : c->e->guard_bits;
+            if (c->e && good) /* before opj_setup_encoder they have no effect */
+                c->e->guard_bits = bits;
         } else {
             good = event_fail(&c->handlers, "Invalid option: %s.\n", *p_options);
         }
@@ -262,7 +263,7 @@ static bool is_one_tile(const codec *c)
 
 /* Whatever a component's `w` says (opj_compress gives that of the image for sub-sampled components, too), its rows
  * follow one another at the component's width if there is one tile, else at that of the image's area divided by dx,
- * which is one more at some odd origins. */
+ * which is one more at some odd origins. Where a component has just its own size, OpenJPEG then reads beyond it. */
 static bool fill_planes(const codec *c, l2k_plane *planes)
 {
     const opj_image_t *image = c->e->image;
@@ -272,6 +273,8 @@ static bool fill_planes(const codec *c, l2k_plane *planes)
         const opj_image_comp_t *from = &image->comps[i];
         l2k_component_size(&c->e->shape, i, &width, &height);
         uint64_t stride = one_tile ? width : ((uint64_t)image->x1 - image->x0 + from->dx - 1) / from->dx;
+        if (from->data && from->w == width && from->h == height)
+            stride = width;
         if (!from->data || (width && height && (height - 1) * stride + width > (uint64_t)from->w * from->h))
             return event_fail(&c->handlers, "component %u is %u x %u, not %u x %u, or has no samples\n", i, from->w,
                               from->h, width, height);

@@ -7,8 +7,7 @@
 typedef struct encode_codec {
     opj_cparameters_t parameters; /* pointers in it belong to the caller, except the comment */
     char *comment;
-    bool plt, tlm;
-    int guard_bits; /* 0: as the profile says */
+    int guard_bits;
     opj_image_t *image;
     stream *output;
     l2k_encoder *lift;

@@ -357,6 +357,8 @@ bool header_part_at(stream *s, uint64_t at, header_part *part)
         return false;
     part->tile = fields_take(&g, 2);
     uint32_t length = fields_take(&g, 4);
+    part->number = fields_take(&g, 1);
+    part->count = fields_take(&g, 1);
     part->start = at;
     part->open = length == 0;
     part->end = length ? at + length : s->bytes;

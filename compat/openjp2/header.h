@@ -38,6 +38,7 @@ void header_clear(main_header *h);
 
 typedef struct header_part {
     uint32_t tile;
+    uint32_t number, count;          /* TPsot, and TNsot, 0 where that is unknown */
     uint64_t start, header_end, end; /* header_end is behind SOD */
     bool open;                       /* Psot 0: it goes on to the end of the codestream */
 } header_part;

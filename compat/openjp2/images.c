@@ -30,12 +30,12 @@ static void set_component(opj_image_comp_t *to, const opj_image_cmptparm_t *from
 opj_image_t *OPJ_CALLCONV opj_image_tile_create(OPJ_UINT32 numcmpts, opj_image_cmptparm_t *cmptparms,
                                                 OPJ_COLOR_SPACE clrspc)
 {
-    opj_image_t *image = calloc(1, sizeof *image);
+    opj_image_t *image = numcmpts ? calloc(1, sizeof *image) : NULL;
     if (!image)
         return NULL;
     image->color_space = clrspc;
     image->numcomps = numcmpts;
-    image->comps = calloc(numcmpts ? numcmpts : 1, sizeof *image->comps);
+    image->comps = calloc(numcmpts, sizeof *image->comps);
     if (!image->comps) {
         opj_image_destroy(image);
         return NULL;

@@ -28,6 +28,7 @@ OPJ_BOOL OPJ_CALLCONV opj_get_decoded_tile(opj_codec_t *p_codec, opj_stream_t *p
     header_tile(h, tile_index, area);
     set_area(p_image, area);
     c->d.header_sizes = false;
+    c->d.only_tile = tile_index + 1;
     if (!decode_set_sizes(c, p_image) || !decode_samples(c, p_image))
         return OPJ_FALSE;
     /* OpenJPEG 2.5.0 does this whatever OPJ_DPARAMETERS_IGNORE_PCLR_CMAP_CDEF_FLAG says. */
@@ -180,6 +181,7 @@ OPJ_BOOL OPJ_CALLCONV opj_decode_tile_data(opj_codec_t *p_codec, OPJ_UINT32 p_ti
     codec *c = codec_decoding(p_codec);
     if (!c || !p_stream || c->d.state == DECODE_NEW || p_tile_index + 1 != c->d.next_tile)
         return OPJ_FALSE;
+    c->d.only_tile = p_tile_index + 1;
     opj_image_t *image = tile_image(c, p_tile_index);
     bool good = image && p_data && packed_bytes(c, image) <= p_data_size && decode_packed(c, image, p_data);
     opj_image_destroy(image);

@@ -180,6 +180,7 @@ typedef struct l2k_box_data {
     l2k_content content;
     char type[5];        /* four characters and a 0; the encoder needs it for L2K_CONTENT_OTHER alone */
     uint8_t uuid[16];    /* of a UUID box; the encoder needs it for L2K_CONTENT_UUID alone */
+    uint32_t depth;      /* 0 = at the top level; else in the nearest box before it whose depth is less by one */
     const uint8_t *data; /* of an association box (asoc): the boxes in it, one after the other */
     size_t bytes;
 } l2k_box_data;
@@ -195,7 +196,11 @@ typedef struct l2k_image {
     l2k_lab lab;                 /* L2K_COLOUR_CIELAB only */
     /* Encoder, JP2 only: boxes between the header box and the codestream, in this order, their content as it is. They
      * do not count for layer targets. Types that the library itself writes or reads are L2K_ERROR_ARGUMENT. From the
-     * decoder NULL and 0: see l2k_decoder_box_data. */
+     * decoder NULL and 0: see l2k_decoder_box_data.
+     *
+     * Boxes in an association box follow it with a greater `depth`, at most 16, and it has no `data` itself. An
+     * association whose first box is the label "gml.data" is GMLJP2 (OGC 08-085): with a codestream of Part 1 the file
+     * then says that it is a JPX file, too, and has a reader requirements box with GML (67; 15444-2, M.11.1). */
     const l2k_box_data *boxes;
     size_t num_boxes;
 } l2k_image;
@@ -403,7 +408,8 @@ L2K_API l2k_status l2k_encoder_set_precincts(l2k_encoder *encoder, const l2k_siz
  * so. Errors: L2K_ERROR_ARGUMENT, L2K_ERROR_MEMORY, L2K_ERROR_STATE between begin and end of an image. */
 L2K_API l2k_status l2k_encoder_set_kernel(l2k_encoder *encoder, const char *text);
 
-/* Quality layers, one per target, from the coarsest to the finest; count 0 = one layer with everything. Copied.
+/* Quality layers, one per target, from the coarsest to the finest; those after one with everything have to ask for
+ * everything, too, and are empty; count 0 = one layer with everything. Copied.
  *
  * HT code-blocks have one to three passes, and layers end between those: several layers need L2K_ENCODER_HT_PASSES 2 or
  * 3. What the last layer is to reach is reached by quantiser steps, with the 9/7 only: ratios within 2 % below the size
@@ -594,8 +600,12 @@ typedef enum l2k_decoder_option {
      * region that has moved by a little then decodes only what is new. On the CPU; the memory counts for LIMIT_MEMORY;
      * 0 */
     L2K_DECODER_CACHE_BYTES,
-    L2K_DECODER_DEVICE,     /* as for the encoder; -1 */
-    L2K_DECODER_DEVICES,    /* likewise; 0 */
+    L2K_DECODER_DEVICE,  /* as for the encoder; -1 */
+    L2K_DECODER_DEVICES, /* likewise; 0 */
+    /* 1: packets are judged as by OpenJPEG 2.5.0 when it is not strict, for callers in its place. Where the bytes of a
+     * packet end early, its code-blocks from there on lose what earlier packets had for them; a header that ends early
+     * goes on with zeros; damaged headers, and a missing EPH that COD announces, are L2K_ERROR_CORRUPT; 0 */
+    L2K_DECODER_LIKE_OPENJPEG,
     L2K_DECODER_NUM_OPTIONS /* internal: grows with the library */
 } l2k_decoder_option;
 
@@ -1050,9 +1060,9 @@ L2K_API l2k_status l2k_volume_set(l2k_volume *volume, l2k_volume_option option, 
 L2K_API l2k_status l2k_volume_prepare(l2k_volume *volume, const l2k_image *slice, uint32_t z0, uint32_t z1);
 
 /* For slices in device memory: a cudaStream_t, before l2k_volume_prepare. All work is enqueued there, without waiting,
- * and for several slices at a time: planes that were put must keep their samples until l2k_volume_get_coefficients gives
- * a slice, and planes that were got have them when there is nothing more to get for now; both in the stream's order.
- * NULL, as at first, is CUDA's default stream. */
+ * and for several slices at a time: planes that were put must keep their samples until l2k_volume_get_coefficients
+ * gives a slice, and planes that were got have them when there is nothing more to get for now; both in the stream's
+ * order. NULL, as at first, is CUDA's default stream. */
 L2K_API void l2k_volume_set_stream(l2k_volume *volume, void *stream);
 
 /* How many slices of coefficients a level of Z has, of its low-pass or its high-pass; of level 0, the slices of the

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pictures/formats/png_texts.h"
 #include "pictures/user/limits.h"
 #include "pictures/user/report.h"
 
@@ -19,6 +20,7 @@ typedef struct png_job {
     bool interlaced;
     cli_metadata metadata; /* until the picture is there to have it */
     bool described;
+    int texts;      /* chunks of text with metadata so far */
     uint8_t *whole; /* an interlaced picture, whose rows are complete only after the last sweep */
 } png_job;
 
@@ -30,10 +32,15 @@ static void on_error(png_structp png, png_const_charp text)
     png_longjmp(png, 1);
 }
 
+/* Of chunks that are too large to be kept, libpng says no more than this. */
 static void on_warning(png_structp png, png_const_charp text)
 {
-    (void)png;
-    (void)text;
+    static const char types[] = "tEXtzTXtiTXteXIf";
+    const png_job *job = png_get_error_ptr(png);
+    const bool about_size = strstr(text, "exceeds memory limits");
+    for (const char *type = types; about_size && !job->reader->quiet && *type; type += 4)
+        if (strncmp(text, type, 4) == 0)
+            cli_warning(job->reader->name, "a chunk (%.4s) in it is larger than 48 MiB and left out", type);
 }
 
 static void on_read(png_structp png, png_bytep buffer, size_t bytes)
@@ -151,14 +158,18 @@ static bool keep(png_job *job, cli_metadata_kind kind, const uint8_t *data, size
                              reader->quiet, reader->name);
 }
 
-/* The text of an iTXt chunk with XMP (XMP Specification Part 3, 1.1.5): behind the keyword two zeros that say it is not
- * compressed, no language and no translated keyword. */
-static bool take_xmp(png_job *job, const png_unknown_chunk *chunk)
+/* A file of many has made them to keep its reader busy. */
+enum { MOST_TEXTS = 8 };
+
+static bool take_text(png_job *job, const png_unknown_chunk *chunk)
 {
-    static const char head[] = "XML:com.adobe.xmp\0\0\0\0"; /* with the 0 at its end 22 bytes */
-    if (chunk->size < sizeof head || memcmp(chunk->data, head, sizeof head) != 0)
+    cli_png_text text;
+    if (job->texts == MOST_TEXTS || !cli_png_text_read((const char *)chunk->name, chunk->data, chunk->size, &text))
         return true;
-    return keep(job, CLI_XMP, chunk->data + sizeof head, chunk->size - sizeof head);
+    job->texts++;
+    const bool done = keep(job, text.kind, text.data, text.bytes);
+    free(text.memory);
+    return done;
 }
 
 /* All chunks that libpng does not read itself; 1 says that they need no further attention. */
@@ -166,10 +177,10 @@ static int on_chunk(png_structp png, png_unknown_chunkp chunk)
 {
     png_job *job = png_get_user_chunk_ptr(png);
     bool done = true;
-    if (memcmp(chunk->name, "iTXt", 4) == 0)
-        done = take_xmp(job, chunk);
-    else if (memcmp(chunk->name, "eXIf", 4) == 0)
+    if (memcmp(chunk->name, "eXIf", 4) == 0)
         done = keep(job, CLI_EXIF, chunk->data, chunk->size);
+    else
+        done = take_text(job, chunk);
     job->reported = job->reported || !done;
     return done ? 1 : -1;
 }
@@ -185,7 +196,7 @@ static void take_texts(png_job *job)
 #endif
 #ifdef PNG_READ_USER_CHUNKS_SUPPORTED
     png_set_read_user_chunk_fn(job->png, job, on_chunk);
-    png_set_chunk_malloc_max(job->png, CLI_MOST_METADATA + 1024);
+    png_set_chunk_malloc_max(job->png, CLI_PNG_MOST_TEXT);
 #endif
 }
 

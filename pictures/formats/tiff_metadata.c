@@ -39,7 +39,8 @@ static bool take_tag(cli_reader *reader, const cli_ifd_source *source, uint64_t 
     uint8_t *value = cli_ifd_load(source, &entry, CLI_MOST_METADATA);
     if (!value) {
         if (!reader->quiet)
-            cli_warning(reader->name, "the %s in it is damaged and left out", cli_metadata_names[kind]);
+            cli_warning(reader->name, "the %s in it is %s and left out", cli_metadata_names[kind],
+                        entry.bytes > CLI_MOST_METADATA ? "larger than 16 MiB" : "damaged");
         return true;
     }
     const bool done =

@@ -2,6 +2,7 @@
 #include "pictures/user/text.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* Four digits and one of the prefixes; `value` is at least 1000. */
 static const char *scaled(double value, const char *prefixes, const char *unit, char *text)
@@ -45,6 +46,13 @@ const char *cli_seconds_text(double seconds, char text[CLI_UNITS_ROOM])
     else
         snprintf(text, CLI_UNITS_ROOM, "%lu h %02lu min", whole / 3600, whole / 60 % 60);
     return text;
+}
+
+int cli_hexadecimal(char digit)
+{
+    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+    const char *at = digit ? strchr(digits, digit) : NULL;
+    return at ? (int)((at - digits) % 16) : -1;
 }
 
 size_t cli_utf8_bytes(const unsigned char *at)

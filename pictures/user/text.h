@@ -18,6 +18,9 @@ const char *cli_count_text(double count, const char *unit, char text[CLI_UNITS_R
 /* "0.034 s", "12.3 s", "3 min 04 s", "2 h 07 min". Returns `text`. */
 const char *cli_seconds_text(double seconds, char text[CLI_UNITS_ROOM]);
 
+/* The value of a hexadecimal digit, -1 of another character. */
+int cli_hexadecimal(char digit);
+
 /* The number of bytes of the well-formed UTF-8 character at `at` (Unicode, table 3-7), 0 where there is none. The text
  * ends with a 0. */
 size_t cli_utf8_bytes(const unsigned char *at);

@@ -165,6 +165,23 @@ def _guess_colour(count: int, subsampling: list[tuple[int, int]]) -> str:
     return "gray" if count < 3 else "srgb" if count < 5 else "unknown"
 
 
+class _Box(NamedTuple):
+    """A box that an image brings along; those that follow it with a greater depth are in it."""
+
+    content: int
+    data: Any
+    depth: int = 0
+    type: bytes = b""
+    uuid: bytes = b""
+
+
+def _gml_boxes(document: Any) -> list[_Box]:
+    """GMLJP2 (OGC 08-085)."""
+    asoc, label = lib.L2K_CONTENT_OTHER, lib.L2K_CONTENT_LABEL
+    return [_Box(asoc, b"", 0, b"asoc"), _Box(label, "gml.data", 1), _Box(asoc, b"", 1, b"asoc"),
+            _Box(label, "gml.root-instance", 2), _Box(lib.L2K_CONTENT_XML, document, 2)]
+
+
 class Description:
     """An l2k_image, and what it points to."""
 
@@ -193,20 +210,23 @@ class Description:
         self._set_boxes(**metadata)
         self._check_sizes(planes)
 
-    def _set_boxes(self, *, xmp: Any = None, exif: Any = None, iptc: Any = None, xml: Any = (), uuid: Any = None) -> None:
+    def _set_boxes(self, *, xmp: Any = None, exif: Any = None, iptc: Any = None, xml: Any = (), gml: Any = None,
+                   uuid: Any = None) -> None:
         documents = [xml] if isinstance(xml, (bytes, str)) else list(xml or ())
         listed = [(lib.L2K_CONTENT_XMP, xmp), (lib.L2K_CONTENT_EXIF, exif), (lib.L2K_CONTENT_IPTC, iptc)]
-        boxes: list[tuple[int, Any, bytes]] = [(kind, data, b"") for kind, data in listed if data is not None]
-        boxes += [(lib.L2K_CONTENT_XML, document, b"") for document in documents]
-        boxes += [(lib.L2K_CONTENT_UUID, data, UUID(str(name)).bytes) for name, data in (uuid or {}).items()]
+        boxes = [_Box(kind, data) for kind, data in listed if data is not None]
+        boxes += [_Box(lib.L2K_CONTENT_XML, document) for document in documents]
+        boxes += [_Box(lib.L2K_CONTENT_UUID, data, uuid=UUID(str(name)).bytes) for name, data in (uuid or {}).items()]
+        boxes += _gml_boxes(gml) if gml is not None else []
         if not boxes:
             return
         self.boxes = ffi.new("l2k_box_data[]", len(boxes))
-        self.box_bytes = [data.encode() if isinstance(data, str) else bytes(memoryview(data)) for _, data, _ in boxes]
+        self.box_bytes = [b.data.encode() if isinstance(b.data, str) else bytes(memoryview(b.data)) for b in boxes]
         self.box_memory = [ffi.from_buffer("uint8_t[]", data) for data in self.box_bytes]
-        for box, (kind, _, name), memory in zip(self.boxes, boxes, self.box_memory):
-            box.content, box.data, box.bytes = kind, memory, len(memory)
-            ffi.memmove(box.uuid, name, len(name))
+        for box, given, memory in zip(self.boxes, boxes, self.box_memory):
+            box.content, box.depth, box.data, box.bytes = given.content, given.depth, memory, len(memory)
+            box.type = given.type
+            ffi.memmove(box.uuid, given.uuid, len(given.uuid))
         self.image.boxes, self.image.num_boxes = self.boxes, len(boxes)
 
     def _set_channels(self, count: int, channels: Any) -> None:

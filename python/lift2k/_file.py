@@ -271,6 +271,14 @@ class Image:
         """All XML documents, those of associations (GMLJP2) included."""
         return [self.read_box(box) for box in self.boxes if box.content == "xml"]
 
+    @property
+    def gml(self) -> bytes | None:
+        """GMLJP2's root instance: the document in the association with that label."""
+        for label, box in zip(self.boxes, self.boxes[1:]):
+            if (label.content, box.content) == ("label", "xml") and self.read_box(label).rstrip(b"\0") == b"gml.root-instance":
+                return self.read_box(box).rstrip(b"\0")
+        return None
+
     def coefficients(self, tile: int = 0) -> list[dict[str, Any]]:
         """For each component of a tile, its subbands by name ("LL5", "HL5", ... "HH1") as arrays of int32: 5/3 the
         coefficients, 9/7 the quantiser's indices with their signs. Copies: the library keeps them only for a moment."""

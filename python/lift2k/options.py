@@ -89,6 +89,7 @@ class ImageOptions(TypedDict, total=False):
     exif: bytes  # a TIFF stream
     iptc: bytes  # IIM records
     xml: bytes | str | Sequence[bytes | str]  # XML documents
+    gml: bytes | str  # a GML document, as GMLJP2
     uuid: Mapping[UUID | str, bytes]  # UUID boxes: ID and content
     density: tuple[float, float]  # pixels per metre, across and down
     origin: tuple[int, int]  # x and y of the image area on the reference grid

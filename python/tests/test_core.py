@@ -185,6 +185,10 @@ def test_metadata(random, tmp_path):
     file = tmp_path / "rows.jp2"
     lift2k.write(file, a, by_rows=True, xml=b"<d/>")
     assert lift2k.open(file).xml == [b"<d/>"]
+    placed = lift2k.open(lift2k.encode(a, xml="<a/>", gml="<gml/>", uuid={name: b"own"}))
+    assert (placed.gml, placed.xml, plain.gml) == (b"<gml/>", [b"<a/>", b"<gml/>"], None)
+    assert [(b.type, b.depth) for b in placed.boxes if b.content != "other" or b.type in ("asoc", "rreq")] == [
+        ("rreq", 0), ("xml ", 0), ("uuid", 0), ("asoc", 0), ("lbl ", 1), ("asoc", 1), ("lbl ", 2), ("xml ", 2)]
     for wrong in (dict(xmp=5), dict(xml=[5]), dict(uuid={name: "text", "short": b""}), dict(label="x")):
         with pytest.raises((TypeError, ValueError)):
             lift2k.encode(a, **wrong)

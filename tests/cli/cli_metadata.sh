@@ -37,6 +37,18 @@ same "in front, by rows" exif rows.jp2 little.png
 runs "verified" encode little.png verified.jp2 --verify --quiet
 same "verified" xmp verified.jp2 little.png
 
+# Texts that are compressed, in a language, or profiles in hexadecimal digits.
+printf '\34\2\0\0\2\0\2\34\2\5\0\5title' >iptc.bin
+for name in flag named language raw plain bare; do
+    runs "text: $name" encode text-$name.png text.jp2
+    check "text: $name: no warning" test "$(wc -l <err.log)" = 1
+    same "text: $name" xmp text.jp2 little.png
+    case $name in raw | plain | bare)
+        same "text: $name" exif text.jp2 little.png
+        check "text: $name: IPTC" test "$(made get text.jp2 iptc)" = "$(od -An -v -tx1 iptc.bin | tr -d ' \n')" ;;
+    esac
+done
+
 # Nothing, where there is nothing or nothing is wanted; the samples never change.
 runs "plain" encode plain.png plain.jp2 --quiet
 runs "left out" encode little.png without.jp2 --no-metadata --quiet
@@ -73,7 +85,7 @@ if [ "$tiff" = 1 ]; then
 fi
 
 # Hostile metadata are left out, with one warning; the picture is there.
-for file in lie-*.tif lie-*.png; do
+for file in lie-*.tif lie-[^t]*.png; do
     [ "$tiff" = 1 ] || [ "${file%.tif}" = "$file" ] || continue
     runs "$file" encode $file lie.jp2
     check "$file: the same samples" "$lift2k" compare plain.png lie.jp2 --quiet
@@ -85,8 +97,24 @@ done
 [ "$tiff" != 1 ] || refuses "cut off" no.jp2 "truncated" encode cut.tif no.jp2
 runs "a warning" encode lie-kind.png lie.jp2
 check "a warning" grep -q "the Exif in it is damaged and left out" err.log
-runs "too large" encode lie-large.png lie.jp2
-lacks "too large" xmp lie.jp2
+pixels() { check "$1: the same samples" "$lift2k" compare plain.png lie.jp2 --quiet; }
+for name in large larger text-bomb text-too-long text-too-long-zlib; do
+    runs "too large: $name" encode lie-$name.png lie.jp2
+    lacks "too large: $name" xmp lie.jp2
+    pixels "too large: $name"
+    check "too large: $name" test "$(grep -cE 'in it is larger than (16|48) MiB and left out' err.log)" = 1
+done
+for name in zlib cut short names empty long length letters lines iptc iptc-none iptc-end; do
+    runs "damaged text: $name" encode lie-text-$name.png lie.jp2
+    pixels "damaged text: $name"
+    check "damaged text: $name" test "$(grep -cE 'in it is (damaged|larger than 16 MiB) and left out' err.log)" = 1
+done
+runs "many bombs" encode lie-text-bombs.png lie.jp2
+check "many bombs" test "$(grep -c 'in it is larger than 16 MiB' err.log)" = 8
+runs "many texts" encode lie-text-many.png lie.jp2
+check "many texts" test "$(grep -c 'in it is damaged' err.log)" = 8
+runs "no word of them" encode lie-text-many.png lie.jp2 --quiet
+check "no word of them" test ! -s err.log
 
 # Boxes from files, in place of the picture's own.
 printf '<?xml version="1.0"?>\n<a>\303\244</a>\n' >document.xml
@@ -108,6 +136,32 @@ texts = [b["text"] for b in boxes if b.get("content") == "XML"]
 assert texts == [open("document.xml", encoding="utf-8").read()] * 2, texts
 assert [b["uuid"] for b in boxes if b["type"] == "uuid" and "content" not in b] == ["00112233-4455-6677-8899-aabbccddeeff"]
 assert [b["content"] for b in boxes if "text" in b and b["type"] == "uuid"] == ["XMP"]'
+
+# GML in associations; in JPH files the same, without a word of JPX.
+printf '\357\273\277<gml:FeatureCollection xmlns:gml="http://www.opengis.net/gml"/>' >place.gml
+runs "GML" encode plain.png gml.jp2 --gml place.gml --xml document.xml --quiet
+runs "GML" info gml.jp2
+check "GML" diff <(sed -nE '/^boxes/,$s/^.{20}( *[a-z0-9]+) *, ([0-9]+) bytes.*/\1 \2/p' out.log | grep -v jp2c) - <<'EOF'
+ftyp 24
+rreq 21
+jp2h 45
+  ihdr 22
+  colr 15
+asoc 131
+  lbl 16
+  asoc 107
+    lbl 25
+    xml 74
+xml 40
+EOF
+runs "GML, JPH" encode plain.png gml.jph --ht --gml place.gml --quiet
+runs "GML, JPH" info gml.jph
+check "GML, JPH: the document" grep -q '    xml , .*gml:FeatureCollection' out.log
+check "GML, JPH: no rreq" test "$(grep -c rreq out.log)" = 0
+refuses "no GML" no.jp2 "no XML" encode plain.png no.jp2 --gml own.bin
+refuses "GML twice" no.jp2 "twice" encode plain.png no.jp2 --gml place.gml --gml place.gml
+refuses "GML in a bare codestream" no.j2k "no boxes.*--gml" encode plain.png no.j2k --gml place.gml
+
 runs "without the own" encode little.png own.jp2 --no-metadata --xmp packet.xmp --quiet
 lacks "without the own" exif own.jp2
 runs "JPH" encode little.png files.jph --ht --quiet
@@ -152,8 +206,8 @@ else
 fi
 
 if command -v jpylyzer >/dev/null; then
-    jpylyzer little.jp2 files.jp2 plain.jp2 >jpylyzer.log 2>&1
-    check "jpylyzer" test "$(grep -c '<isValid format="jp2">True</isValid>' jpylyzer.log)" = 3
+    jpylyzer little.jp2 files.jp2 plain.jp2 gml.jp2 >jpylyzer.log 2>&1
+    check "jpylyzer" test "$(grep -c '<isValid format="jp2">True</isValid>' jpylyzer.log)" = 4
 else
     echo "SKIPPED: no jpylyzer here (PyPI: jpylyzer)"
 fi
@@ -166,8 +220,21 @@ if command -v gdal_translate >/dev/null && gdal_translate --formats | grep -q 'J
         '    xml , .*: XML "<gml:FeatureCollection'; do
         check "GDAL: $line" grep -qE "$line" out.log
     done
+    place() { gdalinfo "$1" 2>/dev/null | sed -n '/^Coordinate System/,/^Pixel Size/p'; }
+    # What GDAL puts into GMLJP2 of both versions, and into GeoJP2, by itself.
+    unhex() { "$python" -c 'import sys; sys.stdout.buffer.write(bytes.fromhex(sys.stdin.read()))'; }
+    for version in GMLJP2=YES GMLJP2V2_DEF=YES; do
+        gdal_translate -q -of JP2OpenJPEG -co $version -co GeoJP2=NO -a_srs EPSG:32633 -a_ullr 500000 5300000 504510 5297000 \
+            "$data/chelsea.png" gml-gdal.jp2
+        made get gml-gdal.jp2 xml | unhex >gdal.gml
+        runs "GDAL: $version" encode "$data/chelsea.png" gml-own.jp2 --gml gdal.gml --quiet
+        check "GDAL: $version: a place" grep -q 'Pixel Size = (10' <(place gml-own.jp2)
+        check "GDAL: $version" diff <(place gml-gdal.jp2) <(place gml-own.jp2)
+    done
+    made get map.jp2 geo | unhex >geo.bin
+    runs "GDAL: --uuid" encode "$data/chelsea.png" geo.jp2 --uuid b14bf8bd-083d-4b43-a5ae-8cd7d5a6ce03,geo.bin --quiet
+    check "GDAL: --uuid" diff <(place map.jp2) <(place geo.jp2)
     if [ "$tiff" = 1 ]; then
-        place() { gdalinfo "$1" 2>/dev/null | sed -n '/^Coordinate System/,/^Pixel Size/p'; }
         runs "GDAL: to TIFF" decode map.jp2 map.tif --quiet
         runs "GDAL: from TIFF" encode map.tif map-2.jp2 --quiet
         check "GDAL: a place" grep -q 'Pixel Size = (10' <(place map.jp2)

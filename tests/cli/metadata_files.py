@@ -2,7 +2,8 @@
 in them read back.
 
     metadata_files.py make            writes the files into the current folder
-    metadata_files.py get FILE KIND   prints the xmp, exif or iptc of a PNG or JP2 file, in hexadecimal
+    metadata_files.py get FILE KIND   prints the xmp, exif, iptc or geo of a PNG or JP2 file, or the xml of a JP2 file,
+                                      wherever it is, in hexadecimal
     metadata_files.py tags FILE       prints the tags of a TIFF file, or of a JP2 file's Exif, whatever the byte order
 """
 
@@ -14,7 +15,7 @@ from pathlib import Path
 XMP = "\ufeff<x:xmpmeta xmlns:x='adobe:ns:meta/'><t>T\u00e4sschen</t></x:xmpmeta>".encode()
 IPTC = b"\x1c\x02\x00\x00\x02\x00\x02\x1c\x02\x05\x00\x05title"
 UUIDS = {"xmp": bytes.fromhex("be7acfcb97a942e89c71999491e3afac"), "exif": b"JpgTiffExif->JP2",
-         "iptc": bytes.fromhex("33c7a4d2b81d4723a0baf1a3e097ad38")}
+         "iptc": bytes.fromhex("33c7a4d2b81d4723a0baf1a3e097ad38"), "geo": bytes.fromhex("b14bf8bd083d4b43a5ae8cd7d5a6ce03")}
 SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 7: 1, 9: 4, 10: 8, 12: 8, 13: 4, 16: 8}
 CODES = {3: "H", 4: "I", 5: "I", 9: "i", 10: "i", 12: "d", 13: "I", 16: "Q"}
 WIDTH, HEIGHT = 16, 12
@@ -98,6 +99,52 @@ def png(before: bytes, behind: bytes = b"") -> bytes:
             chunk(b"IDAT", zlib.compress(rows)) + behind + chunk(b"IEND", b""))
 
 
+def compressed_xmp(packet: bytes, names: bytes = b"\0\0") -> bytes:
+    return chunk(b"iTXt", b"XML:com.adobe.xmp\0\1\0" + names + zlib.compress(packet))
+
+
+def raw_profile(name: str, data: bytes, compress: bool = True, length: int | None = None) -> bytes:
+    """As ImageMagick writes it."""
+    digits = data.hex()
+    lines = "\n".join(digits[i:i + 72] for i in range(0, len(digits), 72))
+    text = f"\n{name}\n{len(data) if length is None else length:8}\n{lines}\n".encode()
+    keyword = f"Raw profile type {name}".encode() + b"\0"
+    return chunk(b"zTXt", keyword + b"\0" + zlib.compress(text)) if compress else chunk(b"tEXt", keyword + text)
+
+
+def resources(iptc: bytes, name: bytes = b"\0\0") -> bytes:
+    """Photoshop's resources, of which one is IPTC."""
+    return (b"8BIM\x04\x0b\0\0" + struct.pack(">I", 3) + b"url\0" + b"8BIM\x04\x04" + name + struct.pack(">I", len(iptc)) +
+            iptc + bytes(len(iptc) % 2))
+
+
+def png_with_texts(exif_data: bytes) -> dict:
+    """Texts as writers have them, and damaged ones."""
+    app1 = b"http://ns.adobe.com/xap/1.0/\0" + XMP
+    large = b"<" * (17 << 20)
+    sound = {
+        "flag": compressed_xmp(XMP), "named": compressed_xmp(XMP, b"de\0Verpackung\0"),
+        "language": chunk(b"iTXt", b"XML:com.adobe.xmp\0\0\0x-default\0\0" + XMP),
+        "raw": raw_profile("exif", b"Exif\0\0" + exif_data) + raw_profile("xmp", XMP) + raw_profile("iptc", resources(IPTC)),
+        "plain": raw_profile("APP1", b"Exif\0\0" + exif_data, False) + raw_profile("APP1", app1, False) +
+        raw_profile("iptc", resources(IPTC, b"\3abc"), False),
+        "bare": raw_profile("iptc", IPTC) + raw_profile("exif", exif_data, False) + raw_profile("xmp", XMP, False),
+    }
+    start = b"XML:com.adobe.xmp\0\1\0\0\0"
+    lies = {
+        "zlib": chunk(b"iTXt", start + b"no zlib"), "cut": chunk(b"iTXt", start + zlib.compress(XMP)[:-9]),
+        "short": chunk(b"iTXt", b"XML:com.adobe.xmp\0\1"), "names": chunk(b"iTXt", b"XML:com.adobe.xmp\0\0\0de"),
+        "empty": chunk(b"zTXt", b"Raw profile type xmp\0"), "long": raw_profile("xmp", XMP, length=1000),
+        "length": raw_profile("xmp", XMP, length=1 << 70),
+        "letters": chunk(b"tEXt", b"Raw profile type xmp\0\nxmp\n 4\n3cq2612f3e"), "lines": chunk(b"tEXt", b"Raw profile type exif\0\n"),
+        "iptc": raw_profile("iptc", resources(IPTC)[:-4]), "iptc-none": raw_profile("iptc", b"8BIM\4\5\0\0\0\0\0\1a"),
+        "iptc-end": raw_profile("iptc", b"8BIM\4\5\xff"), "bomb": compressed_xmp(b"<" * (200 << 20)),
+        "bombs": compressed_xmp(b"x" * (100 << 20)) * 9, "too-long": raw_profile("xmp", large), "too-long-zlib": compressed_xmp(large),
+        "many": b"".join(raw_profile("xmp", b"x", False) for _ in range(5000)),
+    }
+    return {f"text-{n}.png": png(d) for n, d in sound.items()} | {f"lie-text-{n}.png": png(d) for n, d in lies.items()}
+
+
 def make() -> None:
     files = {}
     full = SAID | GEO | {274: (3, [6]), 700: (1, XMP), 33723: (7, IPTC), 34665: EXIF, 34853: GPS}
@@ -123,6 +170,8 @@ def make() -> None:
     files["cut.tif"] = tiff(">", False, {700: (1, b"", (1 << 32) - 1, 8), 33723: (7, b"", 9, (1 << 32) - 1)})
     files["lie-kind.png"] = png(chunk(b"eXIf", b"junk") + xmp_chunk(b"\0\1\2") + chunk(b"iTXt", b"XML:com.adobe.xmp\0"))
     files["lie-large.png"] = png(xmp_chunk(b"<" * (17 << 20)))
+    files["lie-larger.png"] = png(xmp_chunk(b"<" * (49 << 20)))
+    files |= png_with_texts(files["little.exif"])
     for name, data in files.items():
         Path(name).write_bytes(data)
 
@@ -143,6 +192,10 @@ def pieces(data: bytes) -> dict:
             at += size + 12
         else:
             size = size or len(data) - at
+            if kind == b"xml ":
+                found["xml"] = data[at + 8:at + size].rstrip(b"\0")
+            if kind == b"asoc":  # what is in it comes next
+                size = 8
             for name, uuid in UUIDS.items():
                 if kind == b"uuid" and data[at + 8:at + 24] == uuid:
                     found[name] = data[at + 24:at + size]

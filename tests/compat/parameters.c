@@ -66,6 +66,8 @@ static opj_image_t *new_image(OPJ_UINT32 count, OPJ_UINT32 dx, OPJ_UINT32 dy)
     return image;
 }
 
+static const char *const *early_options; /* set before the parameters */
+
 /* With `bytes`, also what is written; otherwise only whether it is. */
 static void encode(const char *what, opj_cparameters_t *p, opj_image_t *image, int threads, bool bytes)
 {
@@ -77,9 +79,9 @@ static void encode(const char *what, opj_cparameters_t *p, opj_image_t *image, i
     opj_stream_set_seek_function(stream, seek_to);
     opj_stream_set_skip_function(stream, skip_some);
     p->cp_comment = "odd";
-    bool good = to.bytes && opj_setup_encoder(codec, p, image) && opj_codec_set_threads(codec, threads) &&
-                opj_start_compress(codec, image, stream) && opj_encode(codec, stream) &&
-                opj_end_compress(codec, stream);
+    bool good = to.bytes && opj_encoder_set_extra_options(codec, early_options) && opj_setup_encoder(codec, p, image) &&
+                opj_codec_set_threads(codec, threads) && opj_start_compress(codec, image, stream) &&
+                opj_encode(codec, stream) && opj_end_compress(codec, stream);
     printf("%s: %d", what, good);
     if (good && bytes)
         printf(", %zu bytes, %016" PRIx64, to.end, digest(to.bytes, to.end));
@@ -97,14 +99,14 @@ static opj_cparameters_t defaults(void)
     return p;
 }
 
-static void layers(const char *what, bool ratios, float first, float second)
+static void layers(const char *what, bool ratios, float first, float second, bool bytes)
 {
     opj_cparameters_t p = defaults();
     p.tcp_numlayers = 2;
     memcpy(ratios ? p.tcp_rates : p.tcp_distoratio, (float[]){first, second}, 2 * sizeof first);
     p.cp_disto_alloc = ratios;
     p.cp_fixed_quality = !ratios;
-    encode(what, &p, new_image(1, 1, 1), 1, false);
+    encode(what, &p, new_image(1, 1, 1), 1, bytes);
 }
 
 int main(int count, char **words)
@@ -123,10 +125,27 @@ int main(int count, char **words)
     encode("precincts of 100", &p, new_image(1, 1, 1), 1, true);
     p = defaults();
     encode("5000 threads", &p, new_image(1, 1, 1), 5000, true);
-    layers("ratios that rise", true, 10, 20);
-    layers("equal ratios", true, 5, 5);
-    layers("a huge ratio", true, 1e30f, 5);
-    layers("qualities that fall", false, 40, 30);
+    layers("ratios that rise", true, 10, 20, false);
+    layers("equal ratios", true, 5, 5, false);
+    layers("a huge ratio", true, 1e30f, 5, false);
+    layers("qualities that fall", false, 40, 30, false);
+    layers("an unlimited layer, then a ratio", true, 0, 10, true);
+    layers("two unlimited layers", true, 0, 0, true);
+    layers("an unlimited layer, then a quality", false, 0, 30, true);
+    p = defaults();
+    p.rsiz = OPJ_PROFILE_CINEMA_2K;
+    encode("cinema 2K with 8 bits", &p, new_image(3, 1, 1), 1, true);
+    p = defaults();
+    p.rsiz = OPJ_PROFILE_CINEMA_4K;
+    encode("cinema 4K with 8 bits", &p, new_image(3, 1, 1), 1, true);
+    printf("no components: %d, %d\n", opj_image_create(0, NULL, OPJ_CLRSPC_GRAY) != NULL,
+           opj_image_tile_create(0, NULL, OPJ_CLRSPC_GRAY) != NULL);
+    p = defaults();
+    early_options = (const char *const[]){"PLT=YES", "TLM=YES", "GUARD_BITS=5", NULL};
+    encode("options before parameters", &p, new_image(3, 1, 1), 1, true);
+    early_options = (const char *const[]){"PLT=MAYBE", NULL};
+    encode("a wrong one", &p, new_image(3, 1, 1), 1, true);
+    early_options = NULL;
     p = defaults();
     if (count > 1 && strcmp(words[1], "alone") == 0)
         encode("sub-sampling 0", &p, new_image(3, 0, 0), 1, false);

@@ -169,6 +169,7 @@ static void print_box(void)
     MEMBER(l2k_box_data, content);
     MEMBER(l2k_box_data, type);
     MEMBER(l2k_box_data, uuid);
+    MEMBER(l2k_box_data, depth);
     MEMBER(l2k_box_data, data);
     MEMBER(l2k_box_data, bytes);
     VALUE(L2K_CONTENT_OTHER);
@@ -405,6 +406,7 @@ static void print_values(void)
     VALUE(L2K_DECODER_CACHE_BYTES);
     VALUE(L2K_DECODER_DEVICE);
     VALUE(L2K_DECODER_DEVICES);
+    VALUE(L2K_DECODER_LIKE_OPENJPEG);
     VALUE(L2K_DECODER_NUM_OPTIONS);
     VALUE(L2K_FORWARD);
     VALUE(L2K_INVERSE);

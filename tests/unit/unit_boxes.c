@@ -136,20 +136,23 @@ static void test_rate(void **unused)
     const double ratio = 8;
     picture p;
     memory_file files[2];
-    l2k_box_data box = {.content = L2K_CONTENT_XML, .data = large, .bytes = sizeof large};
+    const l2k_box_data boxes[] = {
+        {.type = "asoc"},
+        {.content = L2K_CONTENT_LABEL, .depth = 1, .data = (const uint8_t *)"gml.data", .bytes = 8},
+        {.content = L2K_CONTENT_XML, .depth = 1, .data = large, .bytes = sizeof large}};
     picture_make(&p, 128, 128, 1);
-    p.image.boxes = &box;
+    p.image.boxes = boxes;
     for (int i = 0; i < 2; i++) {
         l2k_encoder *encoder = l2k_encoder_new(NULL);
         files[i] = memory_of(NULL, 0);
         l2k_stream stream = stream_of(&files[i]);
-        p.image.num_boxes = (size_t)i;
+        p.image.num_boxes = 3 * (size_t)i;
         assert_int_equal(l2k_encoder_set_layers(encoder, L2K_TARGET_RATIO, &ratio, 1), L2K_OK);
         assert_int_equal(l2k_encoder_encode(encoder, &p.image, p.planes, &stream), L2K_OK);
         l2k_encoder_free(encoder);
     }
     assert_in_range(files[0].size, 1500, 2048);
-    assert_int_equal(files[1].size, files[0].size + 8 + sizeof large);
+    assert_int_equal(files[1].size, files[0].size + 25 + 3 * 8 + 8 + sizeof large);
     free(files[0].data);
     free(files[1].data);
     picture_free(&p);
@@ -236,6 +239,17 @@ static void test_refused(void **unused)
     check_refused(&(l2k_box_data){.type = "uuid", .data = &byte, .bytes = 1}, 1);
     check_refused(&(l2k_box_data){.content = L2K_CONTENT_XML, .bytes = 1}, 1);
     check_refused(&(l2k_box_data){.content = L2K_CONTENT_XML, .data = &byte, .bytes = UINT32_MAX}, 1);
+    check_refused(&(l2k_box_data){.content = L2K_CONTENT_XML, .depth = 1}, 1);
+    check_refused((l2k_box_data[]){{.type = "asoc"}, {.content = L2K_CONTENT_XML, .depth = 2}}, 2);
+    check_refused((l2k_box_data[]){{.type = "asoc", .data = &byte, .bytes = 1}, {.type = "free", .depth = 1}}, 2);
+    check_refused((l2k_box_data[]){{.content = L2K_CONTENT_XML}, {.type = "free", .depth = 1}}, 2);
+    check_refused((l2k_box_data[]){{.type = "asoc"}, {.type = "jp2c", .depth = 1}}, 2);
+    check_refused(
+        (l2k_box_data[]){{.type = "asoc"}, {.type = "free", .depth = 1, .bytes = UINT32_MAX - 7, .data = &byte}}, 2);
+    l2k_box_data deep[18];
+    for (uint32_t i = 0; i < 18; i++)
+        deep[i] = (l2k_box_data){.type = "asoc", .depth = i};
+    check_refused(deep, 18);
 }
 
 /* ---- Boxes inside others ------------------------------------------------------------------------------------- */
@@ -312,6 +326,115 @@ static void test_associations(void **unused)
     data_of(decoder, "url ", 1, &index);
     assert_int_equal(w.warnings, 0);
     l2k_decoder_free(decoder);
+    picture_free(&p);
+}
+
+static l2k_box_data text_box(l2k_content content, uint32_t depth, const char *text)
+{
+    return (l2k_box_data){.content = content, .depth = depth, .data = (const uint8_t *)text, .bytes = strlen(text)};
+}
+
+/* GMLJP2 between other boxes, some of them inside each other as deep as can be read. */
+enum { GML_BOXES = 7, NESTED = 17 };
+
+static size_t gml_boxes(l2k_box_data *boxes)
+{
+    size_t count = 0;
+    boxes[count++] = text_box(L2K_CONTENT_XML, 0, "<before/>");
+    boxes[count++] = (l2k_box_data){.type = "asoc"};
+    boxes[count++] = text_box(L2K_CONTENT_LABEL, 1, "gml.data");
+    boxes[count++] = (l2k_box_data){.type = "asoc", .depth = 1};
+    boxes[count++] = text_box(L2K_CONTENT_LABEL, 2, "gml.root-instance");
+    boxes[count++] = text_box(L2K_CONTENT_XML, 2, "<gml/>");
+    boxes[count++] = text_box(L2K_CONTENT_LABEL, 1, "behind");
+    for (uint32_t depth = 0; depth < NESTED; depth++)
+        boxes[count++] = (l2k_box_data){.type = "asoc", .depth = depth};
+    boxes[count++] = text_box(L2K_CONTENT_LABEL, 0, "after");
+    return count;
+}
+
+/* The boxes behind the header box are those that were given, in their depth. */
+static void check_given(l2k_decoder *decoder, const l2k_box_data *given, size_t count)
+{
+    size_t index = 0;
+    next_of_type(decoder, "colr", &index); /* the last one of the header box */
+    for (size_t i = 0; i < count; i++) {
+        l2k_box_data data;
+        assert_int_equal(l2k_decoder_box_data(decoder, index + i, &data), L2K_OK);
+        assert_int_equal(data.depth, given[i].depth);
+        assert_int_equal(data.content, given[i].content);
+        if (given[i].content != L2K_CONTENT_OTHER) {
+            assert_int_equal(data.bytes, given[i].bytes);
+            assert_memory_equal(data.data, given[i].data, data.bytes);
+        } else {
+            assert_string_equal(data.type, given[i].type);
+        }
+    }
+    l2k_box last;
+    assert_int_equal(l2k_decoder_box(decoder, index + count, &last), L2K_OK);
+    assert_string_equal(last.type, "jp2c");
+}
+
+static memory_file encode_boxes(picture *p, const l2k_box_data *boxes, size_t count, bool ht)
+{
+    p->image.boxes = boxes;
+    p->image.num_boxes = count;
+    return encode_with(p, L2K_ENCODER_STYLE, ht ? L2K_STYLE_HT : 0);
+}
+
+static void test_written_associations(void **unused)
+{
+    (void)unused;
+    l2k_box_data boxes[GML_BOXES + NESTED + 2], again;
+    const size_t count = gml_boxes(boxes);
+    picture p;
+    picture_make(&p, 7, 5, 1);
+    for (int ht = 0; ht < 2; ht++) {
+        memory_file file = encode_boxes(&p, boxes, count, ht);
+        l2k_decoder *decoder = open_bytes(NULL, file.data, file.size, L2K_OK);
+        l2k_decoder_set(decoder, L2K_DECODER_STRICT, 1);
+        assert_int_equal(l2k_decoder_open_memory(decoder, file.data, file.size), L2K_OK);
+        check_given(decoder, boxes, count);
+        size_t index = 0;
+        again = data_of(decoder, "asoc", 0, &index);
+        l2k_decoder_free(decoder);
+        /* The content of an association in one piece gives the same file but for what GML asks for. */
+        const l2k_box_data whole[] = {boxes[0], again};
+        memory_file pieces = encode_boxes(&p, boxes, GML_BOXES, ht), one = encode_boxes(&p, whole, 2, ht);
+        const size_t start = ht ? 32 : 32 + 25;
+        assert_int_equal(pieces.size - start, one.size - 32);
+        assert_memory_equal(pieces.data + start, one.data + 32, one.size - 32);
+        free(pieces.data);
+        free(one.data);
+        free(file.data);
+    }
+    picture_free(&p);
+}
+
+/* GMLJP2 makes the file a JPX file, too, unless the codestream is none of Part 1; other associations do not. */
+static void test_requirements(void **unused)
+{
+    (void)unused;
+    static const uint8_t head[] = "\0\0\0\x18"
+                                  "ftypjp2 \0\0\0\0jp2 jpx \0\0\0\x15"
+                                  "rreq\1\xC0\x80\0\2\0\5\x80\0\x43\x40\0\0";
+    l2k_box_data boxes[GML_BOXES + NESTED + 2];
+    picture p;
+    gml_boxes(boxes);
+    picture_make(&p, 7, 5, 1);
+    memory_file file = encode_boxes(&p, boxes, GML_BOXES, false);
+    assert_memory_equal(file.data + 12, head, sizeof head - 1);
+    free(file.data);
+    file = encode_boxes(&p, boxes, GML_BOXES, true);
+    assert_memory_equal(file.data + 12, "\0\0\0\x14\x66typjph \0\0\0\0jph \0\0\0\x2Djp2h", 28);
+    free(file.data);
+    file = encode_with(&p, L2K_ENCODER_WAVELET, L2K_WAVELET_HAAR);
+    assert_memory_equal(file.data + 12, "\0\0\0\x14\x66typjp2 \0\0\0\0jp2 \0\0\0\x2Djp2h", 28);
+    free(file.data);
+    boxes[2] = text_box(L2K_CONTENT_LABEL, 1, "gml.date");
+    file = encode_boxes(&p, boxes, GML_BOXES, false);
+    assert_memory_equal(file.data + 12, "\0\0\0\x14\x66typjp2 \0\0\0\0jp2 \0\0\0\x2Djp2h", 28);
+    free(file.data);
     picture_free(&p);
 }
 
@@ -436,9 +559,12 @@ static void test_limits(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kinds),   cmocka_unit_test(test_rate),         cmocka_unit_test(test_ways),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_associations), cmocka_unit_test(test_variants),
-        cmocka_unit_test(test_depth),   cmocka_unit_test(test_damage),       cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_kinds),        cmocka_unit_test(test_rate),
+        cmocka_unit_test(test_ways),         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_associations), cmocka_unit_test(test_variants),
+        cmocka_unit_test(test_depth),        cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_limits),       cmocka_unit_test(test_written_associations),
+        cmocka_unit_test(test_requirements),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,80 @@
+/* Whether OpenJPEG decodes a stream that ends early. That follows from the order in which it reads. Without strictness
+ * a tile-part may be cut if it is its tile's last one, and the stream may end between two tiles, but not within a
+ * header. */
+#include <stdlib.h>
+
+#include "compat/openjp2/decoder.h"
+
+typedef struct tile_walk {
+    const codec *c;
+    uint8_t *counts;  /* tile-parts of each tile, 0: not known */
+    uint32_t missing; /* tiles that are not complete yet */
+    bool has_data;    /* of a tile that is wanted */
+    bool between;     /* the last tile-part was the last one of its tile */
+    bool is_done;     /* no other tile is wanted */
+} tile_walk;
+
+typedef enum step_result { GOES_ON = 0, ENDS, FAILS } step_result;
+
+static bool is_wanted(const codec *c, uint32_t tile)
+{
+    uint32_t t[4];
+    const uint32_t *a = c->d.area;
+    header_tile(&c->d.header, tile, t);
+    if (c->d.only_tile)
+        return tile + 1 == c->d.only_tile;
+    return t[0] < a[2] && a[0] < t[2] && t[1] < a[3] && a[1] < t[3];
+}
+
+/* The marker that should be SOT. */
+static step_result at_marker(tile_walk *w, uint64_t at)
+{
+    enum { SOT = 0xff90, EOC = 0xffd9 };
+    uint8_t bytes[2];
+    uint64_t left = w->c->d.input->bytes - at;
+    if (left < 2 || !stream_read_at(w->c->d.input, at, bytes, 2))
+        return w->between && !w->c->d.strict ? ENDS : FAILS;
+    unsigned marker = (unsigned)bytes[0] << 8 | bytes[1];
+    if (marker == EOC || left == 2)
+        return ENDS;
+    return marker != SOT ? FAILS : w->is_done ? ENDS : GOES_ON;
+}
+
+static step_result at_part(tile_walk *w, const header_part *part)
+{
+    bool cut = part->end > w->c->d.input->bytes;
+    uint32_t t = part->tile;
+    w->between = false;
+    if (part->count)
+        w->counts[t] = (uint8_t)part->count;
+    w->has_data = w->has_data || is_wanted(w->c, t);
+    if (!is_wanted(w->c, t) || w->counts[t] != part->number + 1)
+        return cut ? FAILS : GOES_ON;
+    w->between = true;
+    w->is_done = --w->missing == 0 || w->c->d.only_tile;
+    return !cut ? GOES_ON : w->c->d.strict ? FAILS : ENDS;
+}
+
+static bool walk_tiles(tile_walk *w, uint32_t tiles)
+{
+    header_part part = {.end = w->c->d.header.end};
+    step_result result = GOES_ON;
+    while (result == GOES_ON && (result = at_marker(w, part.end)) == GOES_ON) {
+        if (!header_part_at(w->c->d.input, part.end, &part) || part.tile >= tiles)
+            result = FAILS;
+        else
+            result = at_part(w, &part);
+        if (part.open)
+            part.end -= part.end - part.header_end < 2 ? 0 : 2; /* EOC is taken for granted */
+    }
+    return result == ENDS && w->has_data;
+}
+
+bool decodes_truncated(const codec *c)
+{
+    uint32_t tiles = c->d.header.tiles_across * c->d.header.tiles_down;
+    tile_walk w = {.c = c, .counts = calloc(tiles, sizeof *w.counts), .missing = tiles};
+    bool good = w.counts && walk_tiles(&w, tiles);
+    free(w.counts);
+    return good || event_fail(&c->handlers, "Stream too short\n");
+}

@@ -1,0 +1,212 @@
+/* Metadata in the text chunks of PNG files (PNG 3rd edition, 11.3.3): XMP under its own keyword (XMP Specification Part
+ * 3, 1.1.5), and the "raw profiles" of ImageMagick, ExifTool and others, which are Exif, XMP or IPTC in hexadecimal
+ * digits. */
+#include "pictures/formats/png_texts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ZLIB_CONST
+#include <zlib.h>
+
+#include "pictures/user/text.h"
+
+/* A text, or a part of one. */
+typedef struct piece {
+    const uint8_t *at, *end;
+} piece;
+
+static size_t left(const piece *p)
+{
+    return (size_t)(p->end - p->at);
+}
+
+/* The bytes up to the next 0, which is passed over; NULL if there is none. */
+static const char *take_string(piece *p)
+{
+    const uint8_t *start = p->at, *zero = memchr(p->at, 0, left(p));
+    p->at = zero ? zero + 1 : p->end;
+    return zero ? (const char *)start : NULL;
+}
+
+static bool skip_prefix(piece *p, const char *prefix, size_t bytes)
+{
+    const bool has = left(p) >= bytes && memcmp(p->at, prefix, bytes) == 0;
+    p->at += has ? bytes : 0;
+    return has;
+}
+
+static void give_too_long(cli_png_text *text)
+{
+    text->data = NULL;
+    text->bytes = CLI_MOST_METADATA + 1;
+}
+
+/* ---- Compressed texts ---------------------------------------------------------------------------------------- */
+
+static bool enlarge(uint8_t **data, size_t *room)
+{
+    uint8_t *more = realloc(*data, *room *= 2);
+    *data = more ? more : *data;
+    return more;
+}
+
+/* Makes *p the decompressed text, in text->memory; false if it is damaged, or too long, which the text then says. */
+static bool decompress(piece *p, cli_png_text *text)
+{
+    size_t room = 1 << 14;
+    z_stream z = {.next_in = p->at, .avail_in = (uInt)left(p)};
+    int status = inflateInit(&z);
+    while (status == Z_OK && room < CLI_PNG_MOST_TEXT && enlarge(&text->memory, &room)) {
+        z.next_out = text->memory + z.total_out;
+        z.avail_out = (uInt)(room - z.total_out);
+        status = inflate(&z, Z_NO_FLUSH);
+    }
+    inflateEnd(&z);
+    if (z.total_out > CLI_PNG_MOST_TEXT)
+        give_too_long(text);
+    if (z.total_out > CLI_PNG_MOST_TEXT || status != Z_STREAM_END)
+        return false;
+    *p = (piece){text->memory, text->memory + z.total_out};
+    return true;
+}
+
+/* ---- Raw profiles -------------------------------------------------------------------------------------------- */
+
+/* The next hexadecimal digit on this or the next lines; -1 if there is none. */
+static int next_digit(piece *p)
+{
+    while (p->at < p->end && (*p->at == '\n' || *p->at == '\r' || *p->at == ' '))
+        p->at++;
+    return p->at < p->end ? cli_hexadecimal((char)*p->at++) : -1;
+}
+
+/* A line with a name and one with the number of bytes come first. */
+static bool take_length(piece *p, size_t *bytes)
+{
+    const uint8_t *end = left(p) > 1 ? memchr(p->at + 1, '\n', left(p) - 1) : NULL;
+    if (!end || *p->at != '\n')
+        return false;
+    for (p->at = end + 1; p->at < p->end && *p->at == ' ';)
+        p->at++;
+    for (*bytes = 0; p->at < p->end && *p->at >= '0' && *p->at <= '9' && *bytes < SIZE_MAX / 16; p->at++)
+        *bytes = 10 * *bytes + (size_t)(*p->at - '0');
+    return p->at < p->end && *p->at == '\n';
+}
+
+/* Decodes digits in text->memory or, of a text that was not compressed, into new one. */
+static bool decode_digits(piece *p, size_t bytes, cli_png_text *text)
+{
+    if (!text->memory)
+        text->memory = malloc(bytes ? bytes : 1);
+    for (size_t i = 0; text->memory && i < bytes; i++) {
+        const int high = next_digit(p), low = next_digit(p);
+        if (high < 0 || low < 0)
+            return false;
+        text->memory[i] = (uint8_t)(high << 4 | low);
+    }
+    *p = (piece){text->memory, text->memory + bytes};
+    return text->memory;
+}
+
+static uint32_t number(const uint8_t *at, unsigned bytes)
+{
+    uint32_t value = 0;
+    while (bytes-- > 0)
+        value = value << 8 | *at++;
+    return value;
+}
+
+/* IPTC among the resources of Photoshop, each with a number, a name of even length with its length, and its bytes. */
+static bool find_iptc(piece *p)
+{
+    enum { IPTC = 0x0404 };
+    while (skip_prefix(p, "8BIM", 4) && left(p) >= 3) {
+        const uint32_t id = number(p->at, 2), name = (p->at[2] + 2u) & ~1u;
+        if (left(p) < 2 + name + 4)
+            return false;
+        const uint32_t bytes = number(p->at + 2 + name, 4);
+        p->at += 2 + name + 4;
+        if (left(p) < bytes)
+            return false;
+        if (id == IPTC) {
+            p->end = p->at + bytes;
+            return true;
+        }
+        p->at += bytes + (bytes & 1 && bytes < left(p));
+    }
+    return left(p) && *p->at == 0x1C; /* there are none around it */
+}
+
+static void read_profile(piece *p, cli_png_text *text)
+{
+    static const char xap[] = "http://ns.adobe.com/xap/1.0/"; /* of XMP in a segment of JPEG */
+    size_t bytes;
+    if (!take_length(p, &bytes))
+        return;
+    if (bytes > CLI_MOST_METADATA) {
+        give_too_long(text);
+        return;
+    }
+    if (left(p) / 2 < bytes || !decode_digits(p, bytes, text))
+        return;
+    if (skip_prefix(p, xap, sizeof xap))
+        text->kind = CLI_XMP;
+    if (text->kind != CLI_IPTC || find_iptc(p)) {
+        text->data = p->at;
+        text->bytes = left(p);
+    }
+}
+
+/* ---- Chunks -------------------------------------------------------------------------------------------------- */
+
+static bool kind_of_profile(const char *keyword, cli_metadata_kind *kind)
+{
+    static const struct {
+        const char *keyword;
+        cli_metadata_kind kind;
+    } known[] = {{"Raw profile type exif", CLI_EXIF},
+                 {"Raw profile type APP1", CLI_EXIF}, /* the segment of JPEG that has Exif or XMP */
+                 {"Raw profile type xmp", CLI_XMP},
+                 {"Raw profile type iptc", CLI_IPTC}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(keyword, known[i].keyword) == 0) {
+            *kind = known[i].kind;
+            return true;
+        }
+    return false;
+}
+
+/* iTXt: whether and how it is compressed, language and translated keyword come before the text. */
+static bool read_international(piece *p, cli_png_text *text)
+{
+    text->kind = CLI_XMP;
+    if (left(p) < 2)
+        return true;
+    const bool compressed = p->at[0] == 1;
+    p->at += 2;
+    if (!take_string(p) || !take_string(p) || (compressed && !decompress(p, text)))
+        return true;
+    text->data = p->at;
+    text->bytes = left(p);
+    return true;
+}
+
+bool cli_png_text_read(const char *type, const uint8_t *chunk, size_t bytes, cli_png_text *text)
+{
+    piece p = {chunk, chunk + bytes};
+    *text = (cli_png_text){0};
+    const char *keyword = take_string(&p);
+    if (!keyword)
+        return false;
+    if (memcmp(type, "iTXt", 4) == 0)
+        return strcmp(keyword, "XML:com.adobe.xmp") == 0 && read_international(&p, text);
+    const bool compressed = memcmp(type, "zTXt", 4) == 0;
+    if ((!compressed && memcmp(type, "tEXt", 4) != 0) || !kind_of_profile(keyword, &text->kind))
+        return false;
+    if (compressed && left(&p))
+        p.at++; /* the method: there is only one */
+    if (!compressed || decompress(&p, text))
+        read_profile(&p, text);
+    return true;
+}
