@@ -594,8 +594,11 @@ typedef enum l2k_decoder_option {
      * region that has moved by a little then decodes only what is new. On the CPU; the memory counts for LIMIT_MEMORY;
      * 0 */
     L2K_DECODER_CACHE_BYTES,
-    L2K_DECODER_DEVICE,     /* as for the encoder; -1 */
-    L2K_DECODER_DEVICES,    /* likewise; 0 */
+    L2K_DECODER_DEVICE,  /* as for the encoder; -1 */
+    L2K_DECODER_DEVICES, /* likewise; 0 */
+    /* l2k_backend of the code-blocks: auto, where the transform runs, or the CPU, which leaves more of a GPU's memory
+     * to others: coefficients of code-blocks that have any then go up; auto */
+    L2K_DECODER_BLOCK_CODER,
     L2K_DECODER_NUM_OPTIONS /* internal: grows with the library */
 } l2k_decoder_option;
 
@@ -1050,9 +1053,9 @@ L2K_API l2k_status l2k_volume_set(l2k_volume *volume, l2k_volume_option option, 
 L2K_API l2k_status l2k_volume_prepare(l2k_volume *volume, const l2k_image *slice, uint32_t z0, uint32_t z1);
 
 /* For slices in device memory: a cudaStream_t, before l2k_volume_prepare. All work is enqueued there, without waiting,
- * and for several slices at a time: planes that were put must keep their samples until l2k_volume_get_coefficients gives
- * a slice, and planes that were got have them when there is nothing more to get for now; both in the stream's order.
- * NULL, as at first, is CUDA's default stream. */
+ * and for several slices at a time: planes that were put must keep their samples until l2k_volume_get_coefficients
+ * gives a slice, and planes that were got have them when there is nothing more to get for now; both in the stream's
+ * order. NULL, as at first, is CUDA's default stream. */
 L2K_API void l2k_volume_set_stream(l2k_volume *volume, void *stream);
 
 /* How many slices of coefficients a level of Z has, of its low-pass or its high-pass; of level 0, the slices of the
