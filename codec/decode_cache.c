@@ -125,12 +125,9 @@ void l2k_block_cache_bound(l2k_block_cache *cache, uint64_t bytes)
 /* Where a view has a block. */
 static uint8_t *place_in_view(const l2k_block_place *place)
 {
-    const l2k_subband *band = place->band;
-    const l2k_coefficients *view = band->component->view;
-    const l2k_band_view *at = &view->bands[l2k_band_number(band->resolution, band->orientation)];
-    const uint32_t x = at->x + place->block->rect.x0 - band->rect.x0 - band->view_x;
-    const uint32_t y = at->y + place->block->rect.y0 - band->rect.y0 - band->view_y;
-    return (uint8_t *)view->base + ((size_t)y * view->stride + x) * l2k_coefficient_bytes(view->type);
+    const l2k_coefficients *view = place->band->component->view;
+    const l2k_band_view at = l2k_block_in_view(place);
+    return (uint8_t *)view->base + ((size_t)at.y * view->stride + at.x) * l2k_coefficient_bytes(view->type);
 }
 
 /* The narrow type was enough for all blocks of one window, and the wide one may be needed in another. */

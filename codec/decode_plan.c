@@ -78,6 +78,20 @@ void l2k_keep_blocks(const l2k_decoding *d, l2k_tile_state *s)
         l2k_block_cache_store(d->cache, s->tile.index, s->rest, s->num_to_decode);
 }
 
+void l2k_hold_blocks(const l2k_decoding *d, const l2k_tile_state *s, l2k_plan *plan)
+{
+    if (!d->planes || is_on_device(d, s))
+        return;
+    l2k_plan_hold_nothing(plan);
+    for (size_t i = 0; i < s->num_places; i++) {
+        const l2k_block_place *place = &s->places[i];
+        if (!place->block->received.first)
+            continue;
+        const l2k_band_view part = l2k_block_in_view(place);
+        l2k_plan_hold(plan, s->plan_component[place->band->component->index], &part);
+    }
+}
+
 l2k_status l2k_need_blocks(const l2k_decoding *d, const l2k_tile_state *s)
 {
     l2k_need_list list = {.context = d->context};
@@ -179,7 +193,7 @@ const l2k_block_coder_table *l2k_device_coder_of(const l2k_tile_state *s)
 /* In device memory planes and coefficients stay there, unless the CPU has to decode the tile. */
 static void choose_memory(const l2k_decoding *d, l2k_tile_state *s, l2k_plan_spec *spec)
 {
-    const bool decodes = d->planes && l2k_device_coder_of(s);
+    const bool decodes = d->planes && !d->blocks_on_cpu && l2k_device_coder_of(s);
     spec->keeps_coefficients = decodes && !d->on_device;
     if (!d->planes || !d->on_device)
         return;

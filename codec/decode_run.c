@@ -201,6 +201,7 @@ l2k_decoding l2k_decode_start(l2k_decoder *decoder, l2k_rect area, const l2k_pla
                           .area = area,
                           .planes = planes,
                           .only = l2k_decoder_only_component(decoder),
+                          .blocks_on_cpu = options[L2K_DECODER_BLOCK_CODER] == L2K_BACKEND_CPU,
                           .opened = decoder->opened,
                           .like_openjpeg = options[L2K_DECODER_LIKE_OPENJPEG] != 0,
                           .discard = (uint32_t)options[L2K_DECODER_REDUCE],

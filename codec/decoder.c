@@ -48,6 +48,7 @@ l2k_status l2k_begin_blocks(const l2k_decoding *d, l2k_tile_state *s, l2k_team *
     /* Code-blocks, arithmetic decoder and bit-planes: Annexes C, D, codec/blocks/. */
     L2K_TRY(l2k_make_decode_plan(d, s, team, slot));
     L2K_TRY(l2k_fetch_blocks(d, s));
+    l2k_hold_blocks(d, s, slot->plan);
     L2K_TRY(l2k_need_blocks(d, s));
     const double start = l2k_stage_start(d->context);
     const l2k_block_batch batch = {.places = s->to_decode,

@@ -139,6 +139,7 @@ typedef struct l2k_decoding {
     const l2k_plane *planes; /* per component; data NULL = not wanted. NULL: no samples, coefficients alone */
     uint32_t only;           /* the component that alone is wanted, or UINT32_MAX */
     bool on_device;          /* planes are in device memory */
+    bool blocks_on_cpu;      /* code-blocks are decoded on the CPU wherever the transform runs */
     void *stream;            /* then: a cudaStream_t whose work so far comes before they are written */
     uint32_t discard;        /* highest resolutions left out */
     uint32_t layers;         /* to decode, 0 = all */
@@ -282,6 +283,9 @@ const l2k_block_coder_table *l2k_device_coder_of(const l2k_tile_state *state);
 
 /* Chooses those that are to be decoded: not those that an earlier window left, whose coefficients go into the views. */
 l2k_status l2k_fetch_blocks(const l2k_decoding *d, l2k_tile_state *state);
+
+/* Tells a plan whose coefficients come from the CPU which code-blocks have some. */
+void l2k_hold_blocks(const l2k_decoding *d, const l2k_tile_state *state, l2k_plan *plan);
 
 /* Reads their bytes, of a file that is read in parts. */
 l2k_status l2k_need_blocks(const l2k_decoding *d, const l2k_tile_state *state);

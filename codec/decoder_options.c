@@ -25,6 +25,7 @@ static const l2k_option_rule rules[] = {
     [L2K_DECODER_DEVICE] = {"device", -1, L2K_MOST_DEVICES - 1, -1},
     [L2K_DECODER_DEVICES] = {"set of devices", 0, INT64_MAX, 0},
     [L2K_DECODER_LIKE_OPENJPEG] = {"likeness to OpenJPEG", 0, 1, 0},
+    [L2K_DECODER_BLOCK_CODER] = {"backend of the code-blocks", 0, L2K_BACKEND_CPU, L2K_BACKEND_AUTO},
 };
 
 static const l2k_object_kind object_kind = {.bytes = sizeof(l2k_decoder),

@@ -30,6 +30,11 @@ struct l2k_plan {
     bool under_way;
     void *spare; /* l2k_plan_spare_memory; NULL: none */
     size_t spare_bytes;
+    uint8_t
+        *cells; /* a byte for each cell of all views (transform/cells.h), the backend's; NULL: it has no use for it */
+    bool holds_parts;
+    size_t num_held; /* cells that hold something */
+    uint64_t sent_bytes;
     void *state; /* the backend's own */
 };
 

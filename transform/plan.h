@@ -97,6 +97,15 @@ l2k_status l2k_plan_follow(l2k_plan *plan, void *stream);
  * coefficient: the caller must know that the range suffices. */
 const l2k_coefficients *l2k_plan_coefficients(const l2k_plan *plan, uint32_t c);
 
+/* For the next run of an inverse plan: only the parts of views that l2k_plan_hold names, of component c, have
+ * coefficients other than 0. A plan whose coefficients cross a bus may then leave out the rest, which the views must
+ * have as zeros all the same. Runs without l2k_plan_hold_nothing before them take all coefficients. */
+void l2k_plan_hold_nothing(l2k_plan *plan);
+void l2k_plan_hold(l2k_plan *plan, uint32_t c, const l2k_band_view *part);
+
+/* The bytes of coefficients that the last inverse run took over a bus. */
+uint64_t l2k_plan_sent_bytes(const l2k_plan *plan);
+
 /* On CUDA, the memory of all components' coefficients, in one piece: for somebody else, once they have been used. */
 void *l2k_plan_coefficient_memory(const l2k_plan *plan, size_t *bytes);
 

@@ -126,6 +126,16 @@ typedef struct l2k_block_place {
     const l2k_subband *band;
 } l2k_block_place;
 
+/* Where the view of its component has a code-block. */
+static inline l2k_band_view l2k_block_in_view(const l2k_block_place *place)
+{
+    const l2k_subband *band = place->band;
+    const l2k_rect r = place->block->rect;
+    const l2k_band_view *at = &band->component->view->bands[l2k_band_number(band->resolution, band->orientation)];
+    return (l2k_band_view){at->x + r.x0 - band->rect.x0 - band->view_x, at->y + r.y0 - band->rect.y0 - band->view_y,
+                           l2k_rect_width(r), l2k_rect_height(r)};
+}
+
 typedef struct l2k_tile {
     uint32_t index;
     l2k_rect rect;

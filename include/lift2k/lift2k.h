@@ -606,6 +606,9 @@ typedef enum l2k_decoder_option {
      * packet end early, its code-blocks from there on lose what earlier packets had for them; a header that ends early
      * goes on with zeros; damaged headers, and a missing EPH that COD announces, are L2K_ERROR_CORRUPT; 0 */
     L2K_DECODER_LIKE_OPENJPEG,
+    /* l2k_backend of the code-blocks: auto, where the transform runs, or the CPU, which leaves more of a GPU's memory
+     * to others: coefficients of code-blocks that have any then go up; auto */
+    L2K_DECODER_BLOCK_CODER,
     L2K_DECODER_NUM_OPTIONS /* internal: grows with the library */
 } l2k_decoder_option;
 

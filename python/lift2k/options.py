@@ -121,6 +121,7 @@ class DecoderOptions(TypedDict, total=False):
     cache_bytes: int
     device: int
     devices: Iterable[int] | int
+    block_coder: Literal["auto", "cpu"] | int
 
 
 class TransformOptions(TypedDict, total=False):
@@ -146,6 +147,7 @@ class TransformOptions(TypedDict, total=False):
 ENUMS = {name: f"l2k_{name}" for name in
          ("format", "wavelet", "progression", "style", "tile_parts", "backend", "cpu", "memory", "direction", "profile")}
 ENUMS["coefficients"] = "l2k_coefficient_type"
+ENUMS["block_coder"] = "l2k_backend"
 
 
 def names(enum: str) -> dict[str, int]:

@@ -8,15 +8,13 @@ l2k_t1_block l2k_mq_block_in_view(const l2k_block_place *place)
     const l2k_subband *band = place->band;
     const l2k_coefficients *view = band->component->view;
     const l2k_component_coding *coding = band->component->coding;
-    const l2k_band_view *at = &view->bands[l2k_band_number(band->resolution, band->orientation)];
-    l2k_rect r = place->block->rect;
-    const uint32_t x = r.x0 - band->rect.x0 - band->view_x, y = r.y0 - band->rect.y0 - band->view_y;
-    size_t offset = (size_t)(at->y + y) * view->stride + at->x + x;
+    const l2k_band_view at = l2k_block_in_view(place);
+    size_t offset = (size_t)at.y * view->stride + at.x;
     return (l2k_t1_block){.coefficients = (uint8_t *)view->base + offset * l2k_coefficient_bytes(view->type),
                           .type = view->type,
                           .stride = view->stride,
-                          .width = l2k_rect_width(r),
-                          .height = l2k_rect_height(r),
+                          .width = at.width,
+                          .height = at.height,
                           .orientation = band->orientation,
                           .style = coding->style,
                           .reversible = !l2k_coding_wavelet(coding)->quantised,
