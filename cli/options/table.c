@@ -618,14 +618,14 @@ const cli_option cli_option_table[] = {
      .names = cpus},
 
     /* Reports */
-    {.commands = ENCODE | DECODE | VIEW | DUMP,
+    {.commands = ENCODE | DECODE | VIEW | DUMP | VOLUME,
      .name = "progress",
      .help = "show progress on standard error",
      .fallback = "on a terminal, if it takes longer than half a second",
      .parse = cli_take_constant,
      MEMBER(progress),
      .most = 1},
-    {.commands = ENCODE | DECODE | VIEW | DUMP,
+    {.commands = ENCODE | DECODE | VIEW | DUMP | VOLUME,
      .name = "no-progress",
      .help = "do not show progress",
      .parse = cli_take_constant,

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "cli/commands.h"
+#include "cli/run/progress.h"
 #include "pictures/user/report.h"
 
 enum { DEFAULT_LEVELS = 5, DEFAULT_Z_LEVELS = 3 };
@@ -165,17 +166,22 @@ static bool transform_all(forward *f)
     f->volume = cli_volume_make(&f->messages, f->options, &f->facts, L2K_FORWARD);
     if (!f->volume || (f->options->measure && !make_alone(f)) || !open_files(f))
         return false;
-    for (uint32_t z = 0; z < f->facts.slices; z++)
+    for (uint32_t z = 0; z < f->facts.slices; z++) {
         if (!transform_slice(f))
             return false;
+        cli_progress_part((z + 1.0) / f->facts.slices);
+    }
     return finish(f);
 }
 
 static int run_forward(const cli_options *options)
 {
     forward f = {.options = options, .folder = {.folder = options->names[options->num_names - 1]}};
+    cli_progress_begin(options, "transforming", 1);
+    cli_progress_file(options->names[0]);
     bool done = transform_all(&f);
     done = cli_dump_end(&f.folder, done);
+    cli_progress_end();
     if (done && !options->quiet)
         cli_note("%u slice%s of %u x %u -> %s: %zu subbands, described in %s", f.facts.slices,
                  f.facts.slices == 1 ? "" : "s", f.facts.width, f.facts.height, f.folder.folder, f.files.count,

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "cli/commands.h"
+#include "cli/run/progress.h"
 #include "cli/volume/volume.h"
 #include "pictures/user/report.h"
 
@@ -42,6 +43,7 @@ static bool transform_all(backward *b)
             return cli_messages_fail(&b->messages, status);
         if (!drain(b))
             return false;
+        cli_progress_part((double)b->out.next / b->facts.slices);
     }
     return true;
 }
@@ -72,8 +74,11 @@ static bool open_all(backward *b, const char *output)
 int cli_volume_back(const cli_options *options, const char *folder, const char *output)
 {
     backward b = {.options = options, .folder = folder};
+    cli_progress_begin(options, "transforming back", 1);
+    cli_progress_file(folder);
     bool done = open_all(&b, output) && transform_all(&b);
     done = cli_slices_end(&b.out, done);
+    cli_progress_end();
     if (done && !options->quiet)
         cli_note("%s -> %s: %u slice%s of %u x %u", folder, output, b.facts.slices, b.facts.slices == 1 ? "" : "s",
                  b.facts.width, b.facts.height);

@@ -6,6 +6,7 @@
 #include "cli/input/any_file.h"
 #include "cli/volume/volume.h"
 #include "pictures/user/report.h"
+#include "pictures/words.h"
 #include "pictures/writer.h"
 
 /* ---- Reading ------------------------------------------------------------------------------------------------- */
@@ -38,36 +39,6 @@ static bool count_pages(cli_slices *s, const char *path)
     return true;
 }
 
-/* Whether a sample of so many bytes, in two's complement where signed, is one of the precision. */
-static bool fits_precision(const cli_raw *raw, unsigned size, uint32_t value)
-{
-    const uint32_t half = raw->is_signed ? 1u << (raw->precision - 1) : 0, all = UINT32_MAX >> (32 - 8 * size);
-    return ((value + half) & all) >> (raw->precision - 1) <= 1;
-}
-
-/* The samples of a slice of a raw file as the picture's types have them. */
-static bool store_raw(const cli_raw *raw, const l2k_plane *plane, const uint8_t *bytes, const char *name)
-{
-    const unsigned size = cli_sample_bytes(raw->precision);
-    for (uint32_t y = 0; y < raw->height; y++)
-        for (uint32_t x = 0; x < raw->width; x++, bytes += size) {
-            uint32_t value = 0;
-            for (unsigned i = 0; i < size; i++)
-                value |= (uint32_t)bytes[i] << 8 * (raw->big_endian ? size - 1 - i : i);
-            if (!fits_precision(raw, size, value))
-                return cli_error(name, "the sample at %u, %u of a slice does not fit %u bits", x, y, raw->precision);
-            const uint8_t small = (uint8_t)value;
-            const uint16_t medium = (uint16_t)value;
-            char *at = (char *)plane->data + (ptrdiff_t)y * plane->row_stride + (ptrdiff_t)x * plane->sample_stride;
-            memcpy(at,
-                   size == 1   ? (const void *)&small
-                   : size == 2 ? (const void *)&medium
-                               : (const void *)&value,
-                   size);
-        }
-    return true;
-}
-
 /* Only the length can reveal a wrong description, and that of a pipe is known at its end. */
 static bool check_end(cli_slices *s)
 {
@@ -76,21 +47,29 @@ static bool check_end(cli_slices *s)
     return cli_error(s->raw.name, "the input has more than the %u slices that --raw describes", s->count);
 }
 
+static bool make_raw_picture(cli_slices *s)
+{
+    const cli_raw *raw = &s->options->raw;
+    cli_picture *picture = &s->picture;
+    if (picture->planes)
+        return true;
+    if (!cli_picture_create(picture, 1, s->raw.name))
+        return false;
+    cli_picture_uniform(picture, raw->width, raw->height, raw->precision, false);
+    picture->components[0].is_signed = raw->is_signed;
+    return cli_picture_allocate(picture, CLI_PLANAR, s->raw.name);
+}
+
 static bool read_raw(cli_slices *s)
 {
     const cli_raw *raw = &s->options->raw;
-    const size_t bytes = (size_t)raw->width * raw->height * cli_sample_bytes(raw->precision);
-    uint8_t *buffer = malloc(bytes);
-    if (!buffer)
-        return cli_error(s->raw.name, "out of memory");
-    bool done = s->picture.planes || (cli_picture_create(&s->picture, 1, s->raw.name) &&
-                                      (cli_picture_uniform(&s->picture, raw->width, raw->height, raw->precision, false),
-                                       s->picture.components[0].is_signed = raw->is_signed, true) &&
-                                      cli_picture_allocate(&s->picture, CLI_PLANAR, s->raw.name));
-    done = done && cli_input_exact(&s->raw, buffer, bytes) &&
-           store_raw(raw, &s->picture.planes[0], buffer, s->raw.name) && check_end(s);
-    free(buffer);
-    return done;
+    const cli_words words = {raw->precision, raw->is_signed, raw->big_endian};
+    const size_t samples = (size_t)raw->width * raw->height;
+    if (!make_raw_picture(s))
+        return false;
+    void *data = s->picture.planes[0].data;
+    return cli_input_exact(&s->raw, data, samples * cli_sample_bytes(raw->precision)) &&
+           cli_words_to_samples(&words, data, samples, s->raw.name) && check_end(s);
 }
 
 static bool read_next(cli_slices *s)
@@ -211,23 +190,18 @@ bool cli_slices_create(cli_slices_out *out, const char *path, const cli_volume_f
            (!out->is_raw || cli_output_open(&out->raw, path));
 }
 
+/* Component after component, in little-endian order. */
 static bool write_raw(cli_slices_out *out)
 {
-    uint8_t bytes[4];
     for (uint32_t c = 0; c < out->picture.image.num_components; c++) {
-        const l2k_component *k = &out->picture.components[c];
-        const l2k_plane *plane = &out->picture.planes[c];
-        const unsigned size = cli_sample_bytes(k->precision);
-        for (uint32_t y = 0; y < k->height; y++)
-            for (uint32_t x = 0; x < k->width; x++) {
-                const char *at =
-                    (const char *)plane->data + (ptrdiff_t)y * plane->row_stride + (ptrdiff_t)x * plane->sample_stride;
-                const uint32_t value = (uint32_t)cli_load_sample(at, plane->type);
-                for (unsigned i = 0; i < size; i++)
-                    bytes[i] = (uint8_t)(value >> 8 * i);
-                if (!cli_output_write(&out->raw, bytes, size))
-                    return cli_output_fail(&out->raw);
-            }
+        cli_picture one = out->picture;
+        one.image.num_components = 1;
+        one.components += c;
+        one.planes += c;
+        one.rows += c;
+        const cli_words words = {.precision = one.components->precision, .is_signed = one.components->is_signed};
+        if (!cli_write_pixel_rows(&out->raw, &one, &words))
+            return out->raw.error ? cli_output_fail(&out->raw) : false;
     }
     return true;
 }

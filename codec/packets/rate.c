@@ -260,6 +260,20 @@ static l2k_status shorten_layer(rate_control *control, size_t first, uint64_t *b
     return measure_components(control, bytes, &fits);
 }
 
+/* After the last layer. */
+static void check_limits(const rate_control *control)
+{
+    const uint64_t most = control->targets->most_bytes, of_component = control->targets->component_bytes;
+    if (!keeps(most, control->used))
+        l2k_warn(control->context, "the headers alone take more than %llu bytes", (unsigned long long)most);
+    for (uint32_t c = 0; c < control->tiles[0].num_components; c++)
+        if (!keeps(of_component, control->component_bytes[c].used)) {
+            l2k_warn(control->context, "the packet headers of component %u alone take more than %llu bytes", c,
+                     (unsigned long long)of_component);
+            return; /* one tells enough */
+        }
+}
+
 /* Keeps the layer, which began at a prefix, within the limits, and adds up what it takes. */
 static l2k_status keep_limits(rate_control *control, size_t first, bool everything)
 {
@@ -274,12 +288,11 @@ static l2k_status keep_limits(rate_control *control, size_t first, bool everythi
         L2K_TRY(shorten_layer(control, first, &bytes));
     }
     control->used += bytes;
-    if (control->targets->most_bytes && control->used > control->targets->most_bytes)
-        l2k_warn(control->context, "the headers alone take more than %llu bytes",
-                 (unsigned long long)control->targets->most_bytes);
     for (uint32_t c = 0; c < control->tiles[0].num_components; c++)
         for (uint32_t t = 0; t < control->num_tiles; t++)
             L2K_TRY(visit_component(control, &control->tiles[t], c, &control->component_bytes[c].used));
+    if (control->layer + 1 == control->num_layers)
+        check_limits(control);
     return L2K_OK;
 }
 

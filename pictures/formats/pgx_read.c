@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "pictures/formats.h"
-#include "pictures/formats/words.h"
+#include "pictures/words.h"
 #include "pictures/reader.h"
 #include "pictures/user/report.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "pictures/formats/words.h"
+#include "pictures/words.h"
 #include "pictures/user/interrupt.h"
 #include "pictures/user/report.h"
 #include "pictures/writer.h"

@@ -1,7 +1,7 @@
 /* Samples without a header, as --raw describes them: component after component, or pixel after pixel. */
 #include <string.h>
 
-#include "pictures/formats/words.h"
+#include "pictures/words.h"
 #include "pictures/reader.h"
 #include "pictures/user/report.h"
 #include "pictures/writer.h"

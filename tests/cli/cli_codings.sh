@@ -68,6 +68,10 @@ check "and used" test "$(wc -c <k.jp2)" -gt 19000
 runs "a limit of components" encode a.ppm k.jp2 --component-bytes 5K --rate 20,1 --quiet
 check "a limit of components is kept" test "$(wc -c <k.jp2)" -le 15300
 # What may be lossy by these is kept by --verify.
+for options in --max-bytes --component-bytes; do
+    runs "a limit below the headers: $options" encode a.ppm k.jp2 $options 5 --rate 100,1
+    check "a limit below the headers: $options: a warning" test "$(grep -c 'headers.* alone take more than 5 bytes' err.log)" = 1
+done
 for options in "--profile imf2k" "--max-bytes 20K" "--component-bytes 5K"; do
     runs "$options --verify" encode a.ppm k.j2k $options --verify
     check "$options --verify: PSNR" grep -q 'k.j2k: verified: component 2 PSNR' err.log

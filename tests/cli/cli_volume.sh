@@ -43,6 +43,9 @@ runs "big-endian, back" volume d back.raw
 check "big-endian, swapped" cmp slices.raw <(python3 -c 'import sys
 b = open("back.raw", "rb").read()
 sys.stdout.buffer.write(bytes(b[i ^ 1] for i in range(len(b))))' 2>/dev/null || cat slices.raw)
+runs "progress" volume slices.raw d --raw 50,40,45,8,u --progress
+runs "progress, back" volume d back.raw --no-progress
+check "progress, back: a line" test "$(wc -l <err.log)" = 1
 runs "9/7" volume slices.raw d --raw 50,40,45,8,u --irreversible
 check "9/7 in the description" grep -q '"value": "float32"' d/volume.json
 runs "9/7, back" volume d back.raw

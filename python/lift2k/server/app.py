@@ -130,13 +130,17 @@ class Server:
             return self._information(http, picture, base, version)
         return await self._send_image(http, picture, base, rest, version)
 
+    def _lifetime(self, picture: Picture) -> str:
+        """Of a picture in a cache. A file of which a part is missing may soon be there in full."""
+        return f"public, max-age={self.settings.max_age}" if picture.complete else "no-cache"
+
     def _kept(self, http: HttpRequest, picture: Picture, *what: Any) -> tuple[dict[str, str], bool]:
         """Headers for caches, and whether the client has the same already (RFC 9110, 13.2.2)."""
         limits = self.settings.limits
         made_of = repr((what, picture.identity, __version__, limits, self.settings.jpeg_quality))
         etag = f'"{hashlib.sha256(made_of.encode()).hexdigest()[:32]}"'
         headers = {"ETag": etag, "Last-Modified": formatdate(picture.modified, usegmt=True),
-                   "Cache-Control": f"public, max-age={self.settings.max_age}"}
+                   "Cache-Control": self._lifetime(picture)}
         if "if-none-match" in http.headers:
             tags = [tag.strip().removeprefix("W/") for tag in http.headers["if-none-match"].split(",")]
             return headers, etag in tags or "*" in tags
@@ -209,6 +213,7 @@ class Server:
             data = await to_thread.run_sync(render, picture, wanted, limits, self.settings.jpeg_quality, limiter=self.threads)
         finally:
             self.decoding.release()
+        headers["Cache-Control"] = self._lifetime(picture)
         return Response(data, headers=headers)
 
     async def contents(self, http: HttpRequest) -> Response:

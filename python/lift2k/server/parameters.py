@@ -79,8 +79,13 @@ def _scaled(length: int, scale: Fraction) -> int:
     return max(1, int(length * scale + Fraction(1, 2)))
 
 
+def shown(text: str) -> str:
+    """What a client has sent, in a line for it: no more of it than tells which it was."""
+    return repr(text if len(text) <= 80 else text[:77] + "...")
+
+
 def _bad(what: str, text: str) -> Refused:
-    return Refused(400, f"{what} {text!r} is not possible here")
+    return Refused(400, f"{what} {shown(text)} is not possible here")
 
 
 def region_of(text: str, width: int, height: int) -> tuple[int, int, int, int]:
@@ -101,7 +106,7 @@ def region_of(text: str, width: int, height: int) -> tuple[int, int, int, int]:
     else:
         raise _bad("the region", text)
     if w == 0 or h == 0 or x >= width or y >= height:
-        raise Refused(400, f"the region {text!r} is empty or outside the picture, which has {width} x {height} pixels")
+        raise Refused(400, f"the region {shown(text)} is empty or outside the picture, which has {width} x {height} pixels")
     return x, y, min(x1, width) - x, min(y1, height) - y
 
 
@@ -124,7 +129,7 @@ def size_of(text: str, width: int, height: int, limits: Limits, version: int) ->
     else:
         raise _bad("the size", text)
     if larger and not enlarge:
-        raise Refused(400, f"the size {text!r} is larger than the region, which has {width} x {height} pixels: put ^ before it")
+        raise Refused(400, f"the size {shown(text)} is larger than the region, which has {width} x {height} pixels: put ^ before it")
     return size
 
 

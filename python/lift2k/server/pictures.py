@@ -7,6 +7,7 @@ the places of packets (Decoder.open_again); each keeps decoded code-blocks for t
 from __future__ import annotations
 
 import functools
+import logging
 import os
 import threading
 import time
@@ -22,8 +23,9 @@ from PIL import ImageMode
 
 from .. import _decoder, _file, _ranges, errors, options
 from .._native import ffi, lib
-from .parameters import Refused
+from .parameters import Refused, shown
 
+log = logging.getLogger("lift2k.server")
 RECENT = 4  # files that may keep several decoders
 SUFFIXES = (".jp2", ".jph", ".jpx", ".jpf", ".j2k", ".j2c", ".jpc", ".jhc")
 KEPT_SAMPLES = 2**23  # a decoder that has decoded more at once has memory that the next window does not need
@@ -62,10 +64,13 @@ class Window:
 
 
 class Picture:
-    """An open file. `window` may be called by several threads at once."""
+    """An open file. `window` may be called by several threads at once. `complete`: nothing has been found missing so far."""
+
+    complete = True
 
     def __init__(self, path: Path, facts: os.stat_result, resources: Resources) -> None:
         self.resources = resources
+        self._name = path.name
         file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         weakref.finalize(self, os.close, file)  # when the last request has done with it
         opened = os.fstat(file)
@@ -119,14 +124,25 @@ class Picture:
         return sum(pixels // (c.dx * c.dy) for c in self.channels)
 
     def window(self, x0: int, y0: int, x1: int, y1: int, reduce: int) -> Window:
-        """The pixels of a window at 1 / 2^reduce of their width and height, as far as the picture goes."""
+        """The pixels of a window at 1 / 2^reduce of their width and height, as far as the picture goes; of a file that ends
+        early or is damaged, what could be decoded of them."""
         region = (max((self.x0 + x0) * self.dx, self._start[0]), max((self.y0 + y0) * self.dy, self._start[1]),
                   min((self.x0 + x1) * self.dx, self._end[0]), min((self.y0 + y1) * self.dy, self._end[1]))
         few = self.samples(x0, y0, x1, y1, reduce) <= KEPT_SAMPLES
         with self._decoder(keep=few) as decoder:
             decoder.call(lib.l2k_decoder_set, lib.L2K_DECODER_REDUCE, reduce)
-            result = decoder.decode(region=region)
+            try:
+                result = decoder.decode(region=region)
+            except errors.IncompleteError as failure:
+                result = failure.array
+                self._report(failure)
         return Window(result, region)
+
+    def _report(self, failure: errors.IncompleteError) -> None:
+        """Once for a file."""
+        if self.complete:
+            log.warning("%s: %s; what is there is shown", self._name, failure)
+        self.complete = False
 
     @contextmanager
     def _decoder(self, keep: bool) -> Iterator[_decoder.Decoder]:
@@ -201,7 +217,7 @@ class Folder:
         """The picture of a name; opened if it is not, or has changed."""
         found = self._file(name)
         if found is None:
-            raise Refused(404, f"there is no picture {name!r}")
+            raise Refused(404, f"there is no picture {shown(name)}")
         path, facts = found
         with self._lock:
             picture = self._open.get(path)
@@ -226,7 +242,7 @@ class Folder:
         """Folders and pictures in a folder, at most so many, by name."""
         path = self._path(name)
         if path is None or not path.is_dir():
-            raise Refused(404, f"there is no folder {name!r}")
+            raise Refused(404, f"there is no folder {shown(name)}")
         before = f"{name}/" if name else ""
         folders, pictures = [], []
         for entry in sorted(os.listdir(path))[:most]:

@@ -1,5 +1,5 @@
 /* Conversion between samples and the bytes of PGX and raw files, and writing rows of planes as such bytes. */
-#include "pictures/formats/words.h"
+#include "pictures/words.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Samples as whole bytes, as PGX and raw files store them: 1 byte up to 8 bits, 2 up to 16, otherwise 4, in two's
  * complement where signed. A sample therefore has the same size in the file and in memory. */
-#ifndef L2K_PICTURES_FORMATS_WORDS_H
-#define L2K_PICTURES_FORMATS_WORDS_H
+#ifndef L2K_PICTURES_WORDS_H
+#define L2K_PICTURES_WORDS_H
 
 #include <stddef.h>
 
