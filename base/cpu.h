@@ -15,7 +15,8 @@ l2k_cpu l2k_cpu_best(void);
 /* `cpu` itself where it names a usable set, else the best one. */
 l2k_cpu l2k_cpu_resolve(l2k_cpu cpu);
 
-/* Whether depositing bits (BMI2), which comes with AVX2, is worth it: some early processors take a step for each bit. */
+/* Whether depositing bits (BMI2), which comes with AVX2, is worth it: some early processors take a step for each bit.
+ */
 bool l2k_cpu_deposits(void);
 
 /* "AVX2" and so on; never NULL. */
@@ -65,6 +66,13 @@ l2k_status l2k_cpu_check(const l2k_context *context);
 #define L2K_INDEPENDENT _Pragma("GCC ivdep")
 #else
 #define L2K_INDEPENDENT
+#endif
+
+/* Before a short loop of constant length inside such a loop: it has to go before the outer one can be vectorised. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define L2K_UNROLL _Pragma("GCC unroll 8")
+#else
+#define L2K_UNROLL
 #endif
 
 #endif

@@ -91,6 +91,89 @@ ROW_STEP_9_7(row_unalpha, -L2K_9_7_ALPHA)
 ALL_9_7(forward_9_7, L2K_9_7_ALPHA, L2K_9_7_BETA, L2K_9_7_GAMMA, L2K_9_7_DELTA)
 ALL_9_7(inverse_9_7, -L2K_9_7_DELTA, -L2K_9_7_GAMMA, -L2K_9_7_BETA, -L2K_9_7_ALPHA)
 
+/* ---- Vertical: chains ---------------------------------------------------------------------------------------- */
+
+/* `pairs` and `inverse` are constants where these are called: loops over pairs are unrolled, and those over samples
+ * remain for the vector units. */
+static inline __attribute__((always_inline)) void chain_5_3(void *const *rows, const unsigned pairs, size_t n,
+                                                            const bool inverse, const float *scales)
+{
+    int32_t *r[2 * L2K_CHAIN_PAIRS + 2];
+    (void)scales;
+    for (unsigned k = 0; k < 2 * pairs + 2; k++)
+        r[k] = rows[k];
+    L2K_INDEPENDENT
+    for (size_t i = 0; i < n; i++) {
+        int32_t a = r[0][i], b = r[1][i];
+        L2K_UNROLL
+        for (unsigned p = 0; p < pairs; p++) {
+            const int32_t c = r[2 * p + 2][i], d = r[2 * p + 3][i];
+            const int32_t x2 = inverse ? l2k_5_3_unupdate(c, b, d) : l2k_5_3_predict(c, b, d);
+            r[2 * p + 1][i] = inverse ? l2k_5_3_unpredict(b, a, x2) : l2k_5_3_update(b, a, x2);
+            r[2 * p + 2][i] = x2;
+            a = x2;
+            b = d;
+        }
+    }
+}
+
+static inline __attribute__((always_inline)) void chain_9_7(void *const *rows, const unsigned pairs, size_t n,
+                                                            const bool inverse, const float *scales)
+{
+    const float low = scales[0], high = scales[1];
+    float *r[2 * L2K_CHAIN_PAIRS + 4];
+    for (unsigned k = 0; k < 2 * pairs + 4; k++)
+        r[k] = rows[k];
+    L2K_INDEPENDENT
+    for (size_t i = 0; i < n; i++) {
+        float a = r[0][i], b = r[1][i], c = r[2][i], d = r[3][i];
+        L2K_UNROLL
+        for (unsigned p = 0; p < pairs; p++) {
+            const float e = inverse ? r[2 * p + 4][i] * low : r[2 * p + 4][i];
+            const float f = inverse ? r[2 * p + 5][i] * high : r[2 * p + 5][i];
+            const float x4 = l2k_9_7_lift(e, d, f, inverse ? -L2K_9_7_DELTA : L2K_9_7_ALPHA);
+            const float x3 = l2k_9_7_lift(d, c, x4, inverse ? -L2K_9_7_GAMMA : L2K_9_7_BETA);
+            const float x2 = l2k_9_7_lift(c, b, x3, inverse ? -L2K_9_7_BETA : L2K_9_7_GAMMA);
+            const float x1 = l2k_9_7_lift(b, a, x2, inverse ? -L2K_9_7_ALPHA : L2K_9_7_DELTA);
+            if (!inverse || p > 0)
+                r[2 * p][i] = inverse ? a : a * high;
+            r[2 * p + 1][i] = inverse ? x1 : x1 * low;
+            a = x2;
+            b = x3;
+            c = x4;
+            d = f;
+        }
+        r[2 * pairs][i] = a;
+        r[2 * pairs + 1][i] = b;
+        r[2 * pairs + 2][i] = c;
+        if (inverse)
+            r[2 * pairs + 3][i] = d;
+    }
+}
+
+#define CHAIN(name, body, inverse)                                                                                     \
+    static void name(void *const *rows, unsigned pairs, size_t n, const float *scales)                                 \
+    {                                                                                                                  \
+        switch (pairs) {                                                                                               \
+        case 1:                                                                                                        \
+            body(rows, 1, n, inverse, scales);                                                                         \
+            break;                                                                                                     \
+        case 2:                                                                                                        \
+            body(rows, 2, n, inverse, scales);                                                                         \
+            break;                                                                                                     \
+        case 3:                                                                                                        \
+            body(rows, 3, n, inverse, scales);                                                                         \
+            break;                                                                                                     \
+        default:                                                                                                       \
+            body(rows, L2K_CHAIN_PAIRS, n, inverse, scales);                                                           \
+        }                                                                                                              \
+    }
+
+CHAIN(forward_chain_5_3, chain_5_3, false)
+CHAIN(inverse_chain_5_3, chain_5_3, true)
+CHAIN(forward_chain_9_7, chain_9_7, false)
+CHAIN(inverse_chain_9_7, chain_9_7, true)
+
 /* ---- Horizontal ---------------------------------------------------------------------------------------------- */
 
 /* A row is split into its low and high samples; then a step on sample i of one half reads samples i - 1 and i of the
@@ -249,16 +332,17 @@ static void scale_9_7(void *row, size_t n, float factor)
 /* ---- The table ----------------------------------------------------------------------------------------------- */
 
 const l2k_wavelets_rows L2K_ROWS_TABLE(l2k_wavelets_rows) = {
-    [L2K_WAVELET_5_3] = {{2, 1, {row_predict, row_update}, forward_5_3, lone_5_3},
-                         {2, 0, {row_unupdate, row_unpredict}, inverse_5_3, unlone_5_3},
+    [L2K_WAVELET_5_3] = {{2, 1, {row_predict, row_update}, forward_5_3, forward_chain_5_3, lone_5_3},
+                         {2, 0, {row_unupdate, row_unpredict}, inverse_5_3, inverse_chain_5_3, unlone_5_3},
                          analyse_5_3,
                          synthesise_5_3,
                          NULL},
-    [L2K_WAVELET_9_7] = {{4, 1, {row_alpha, row_beta, row_gamma, row_delta}, forward_9_7, lone_9_7},
-                         {4, 0, {row_undelta, row_ungamma, row_unbeta, row_unalpha}, inverse_9_7, unlone_9_7},
-                         analyse_9_7,
-                         synthesise_9_7,
-                         scale_9_7},
+    [L2K_WAVELET_9_7] =
+        {{4, 1, {row_alpha, row_beta, row_gamma, row_delta}, forward_9_7, forward_chain_9_7, lone_9_7},
+         {4, 0, {row_undelta, row_ungamma, row_unbeta, row_unalpha}, inverse_9_7, inverse_chain_9_7, unlone_9_7},
+         analyse_9_7,
+         synthesise_9_7,
+         scale_9_7},
 };
 
 #ifdef L2K_ROWS_BASE

@@ -1,5 +1,5 @@
 /* Kernels of the third direction (F.3, F.4, with a slice in place of a sample) and of the pixels of a slice (Annex G).
- * A thread takes 16 bytes of every slice, and goes through all operations of a program with them: what it has stored it
+ * A thread takes 8 bytes of every slice, and goes through all operations of a program with them: what it has stored it
  * alone loads again, from the cache. */
 #include <cuda_runtime.h>
 
@@ -18,6 +18,14 @@ template <class S> struct arithmetic {
 };
 template <> struct arithmetic<float> {
     typedef float type;
+};
+
+/* Lifting steps. */
+template <class S> struct steps_of {
+    enum { COUNT = 2 };
+};
+template <> struct steps_of<float> {
+    enum { COUNT = 4 };
 };
 
 template <class S> struct __align__(L2K_CUDA_Z_BYTES) vector
@@ -68,25 +76,51 @@ template <class S> __device__ __forceinline__ vector<S> *place(char *row, int64_
     return reinterpret_cast<vector<S> *>(row) + thread;
 }
 
-/* All steps on STEPS + 2 consecutive slices. */
-template <class S, bool INVERSE> __device__ __forceinline__ void run_all(const l2k_cuda_z_op &op, int64_t thread)
+/* Pair p of a chain: its scaling and its steps. */
+template <class S, bool INVERSE, int STEPS, int ROWS>
+__device__ __forceinline__ void lift_pair(vector<S> (&rows)[ROWS], int p, const float (&scales)[2])
 {
-    enum { STEPS = sizeof(typename arithmetic<S>::type) == 4 && (S)0.5f != 0 ? 4 : 2, N = vector<S>::N };
     typedef typename arithmetic<S>::type T;
-    vector<S> rows[STEPS + 2];
 #pragma unroll
-    for (int i = 0; i < STEPS + 2; i++)
-        rows[i] = *place<S>(op.rows[i], thread);
+    for (int i = 0; i < vector<S>::N; i++) {
+        S &first = rows[2 * p].v[i], &second = rows[2 * p + 1].v[i];
+        S &last = rows[2 * p + STEPS].v[i], &end = rows[2 * p + STEPS + 1].v[i];
+        if (INVERSE) {
+            last = (S)scaled((T)last, scales[0]);
+            end = (S)scaled((T)end, scales[1]);
+        }
 #pragma unroll
-    for (int k = 0; k < STEPS; k++) {
-        const int y = STEPS - k;
-#pragma unroll
-        for (int i = 0; i < N; i++)
+        for (int k = 0; k < STEPS; k++) {
+            const int y = 2 * p + STEPS - k;
             rows[y].v[i] = (S)lift<INVERSE>(k, (T)rows[y].v[i], (T)rows[y - 1].v[i], (T)rows[y + 1].v[i]);
+        }
+        if (!INVERSE) {
+            first = (S)scaled((T)first, scales[1]);
+            second = (S)scaled((T)second, scales[0]);
+        }
     }
+}
+
+/* All loads come before the first use: a chain waits for memory once. */
+template <class S, bool INVERSE>
+__device__ __forceinline__ void run_chain(const l2k_cuda_z_op &op, const float (&scales)[2], int64_t thread)
+{
+    enum { STEPS = steps_of<S>::COUNT, ROWS = STEPS + 2 * L2K_CHAIN_PAIRS };
+    const int count = STEPS + 2 * op.pairs;
+    const int begin = STEPS == 4 && !INVERSE ? 0 : 1, end = STEPS == 4 && INVERSE ? count : count - 1; /* that change */
+    vector<S> rows[ROWS];
 #pragma unroll
-    for (int i = 1; i <= STEPS; i++)
-        *place<S>(op.rows[i], thread) = rows[i];
+    for (int i = 0; i < ROWS; i++)
+        if (i < count)
+            rows[i] = *place<S>(op.rows[i], thread);
+#pragma unroll
+    for (int p = 0; p < L2K_CHAIN_PAIRS; p++)
+        if (p < op.pairs)
+            lift_pair<S, INVERSE, STEPS>(rows, p, scales);
+#pragma unroll
+    for (int i = 0; i < ROWS; i++)
+        if (i >= begin && i < end)
+            *place<S>(op.rows[i], thread) = rows[i];
 }
 
 template <class S, bool INVERSE> __device__ __forceinline__ void run_step(const l2k_cuda_z_op &op, int64_t thread)
@@ -119,8 +153,8 @@ template <class S, bool INVERSE> __global__ void run_program(const __grid_consta
 #pragma unroll 1
     for (int i = 0; i < p.count; i++) {
         const l2k_cuda_z_op &op = p.ops[i];
-        if (op.kind == L2K_Z_ALL)
-            run_all<S, INVERSE>(op, thread);
+        if (op.kind == L2K_Z_CHAIN)
+            run_chain<S, INVERSE>(op, p.scales, thread);
         else if (op.kind == L2K_Z_STEP)
             run_step<S, INVERSE>(op, thread);
         else

@@ -14,19 +14,20 @@ extern "C" {
 typedef enum l2k_cuda_value { L2K_CUDA_INT16, L2K_CUDA_INT32, L2K_CUDA_FLOAT32 } l2k_cuda_value;
 
 /* Of a launch; kernel parameters are limited to 4 KiB. */
-enum { L2K_CUDA_Z_OPS = 48, L2K_CUDA_SLICES = 16 };
+enum { L2K_CUDA_Z_OPS = 32, L2K_CUDA_SLICES = 16 };
 
 /* Bytes of values that a thread takes: of each slice of a program; of a row between values and samples. */
 enum { L2K_CUDA_Z_BYTES = 8, L2K_CUDA_ROW_BYTES = 16 };
 
 typedef struct l2k_cuda_z_op {
-    int32_t kind, step; /* l2k_z_kind */
+    int32_t kind, step, pairs; /* l2k_z_kind */
     float factor;
     char *rows[L2K_Z_ROWS]; /* first bytes of slices, aligned to 256 */
 } l2k_cuda_z_op;
 
 typedef struct l2k_cuda_z_program {
     int64_t threads;
+    float scales[2]; /* of chains, as l2k_lifting.chain has them */
     int32_t count;
     l2k_cuda_z_op ops[L2K_CUDA_Z_OPS];
 } l2k_cuda_z_program;

@@ -121,29 +121,35 @@ l2k_z_slice *new_slice(const l2k_volume *v)
     return check(v, error, "clearing memory for a slice") == L2K_OK ? slice : NULL;
 }
 
-/* Runs what has been recorded. */
-l2k_status run_program(l2k_volume *v)
+l2k_status launch_program(const l2k_volume *v, l2k_cuda_z_program *p)
 {
-    l2k_cuda_volume *d = v->cuda;
+    const int error = l2k_cuda_z_run(p, v->cuda->value, is_inverse(v), v->cuda->stream);
+    p->count = 0;
+    return check(v, error, "launching the transform across slices");
+}
+
+/* Runs what has been recorded, as many operations a launch as its parameters hold. */
+l2k_status run_programs(l2k_volume *v)
+{
     l2k_z_levels *z = &stage_of(v)->z;
     l2k_cuda_z_program p;
-    int error = cudaSuccess;
     memset(&p, 0, sizeof p);
-    p.threads = (int64_t)(d->slice_bytes / L2K_CUDA_Z_BYTES);
-    for (size_t i = 0; i < z->count && error == cudaSuccess; i++) {
-        l2k_cuda_z_op *op = &p.ops[p.count++];
-        op->kind = z->program[i].kind;
-        op->step = (int32_t)z->program[i].step;
-        op->factor = z->program[i].factor;
-        for (int row = 0; row < L2K_Z_ROWS; row++)
-            op->rows[row] = z->program[i].rows[row] ? (char *)z->program[i].rows[row]->values : NULL;
-        if (p.count == L2K_CUDA_Z_OPS || i + 1 == z->count) {
-            error = l2k_cuda_z_run(&p, d->value, is_inverse(v), d->stream);
-            p.count = 0;
+    p.threads = (int64_t)(v->cuda->slice_bytes / L2K_CUDA_Z_BYTES);
+    memcpy(p.scales, z->scales, sizeof p.scales);
+    for (unsigned level = 0; level < z->levels; level++) {
+        const l2k_z_program *program = l2k_z_program_at(z, level);
+        for (size_t i = 0; i < program->count; i++) {
+            const l2k_z_op *from = &program->ops[i];
+            l2k_cuda_z_op *op = &p.ops[p.count++];
+            *op = l2k_cuda_z_op{(int32_t)from->kind, (int32_t)from->step, (int32_t)from->pairs, from->factor, {}};
+            for (int row = 0; row < L2K_Z_ROWS; row++)
+                op->rows[row] = from->rows[row] ? (char *)from->rows[row]->values : NULL;
+            if (p.count == L2K_CUDA_Z_OPS)
+                L2K_TRY(launch_program(v, &p));
         }
     }
-    z->count = 0;
-    return check(v, error, "launching the transform across slices");
+    l2k_z_forget_programs(z);
+    return launch_program(v, &p);
 }
 
 /* The values of a group as planes. Places without a slice get those of `rest`. */
@@ -213,7 +219,7 @@ l2k_status begin_group(l2k_volume *v)
     l2k_volume_stage *stage = stage_of(v);
     l2k_cuda_slot *s = slot_number(d, d->begun);
     L2K_TRY(l2k_cuda_samples_move(v, d->stream));
-    L2K_TRY(run_program(v));
+    L2K_TRY(run_programs(v));
     for (s->count = 0, s->given = 0; s->count < d->group && stage->z.out.first; s->count++) {
         s->slices[s->count] = l2k_z_take(&stage->z.out);
         s->places[s->count] = s->slices[s->count]->place;
@@ -269,7 +275,7 @@ l2k_status begin_inverse(l2k_volume *v)
     L2K_TRY(l2k_plan_run_on_device(s->plan, planes_of(v, s, rest), d->stream));
     if (rest != s->slices[0])
         l2k_z_push(&stage->free, rest);
-    L2K_TRY(run_program(v));
+    L2K_TRY(run_programs(v));
     join_queues(&stage->finished, &d->held);
     join_queues(d->on_device || all_put(v) ? &stage->finished : &d->held, &stage->z.out);
     d->begun++;

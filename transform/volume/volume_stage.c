@@ -14,9 +14,9 @@
 /* Below this many samples, starting threads costs more than they save. */
 #define MIN_PARALLEL_SAMPLES ((size_t)1 << 16)
 
-/* Slices that are lifted by one program, where memory allows. More would save little: of each level only the slices in
- * its window are read twice. */
-#define MOST_IN_GROUP 8u
+/* Slices that are lifted together: so many for each lifting step. Of each level the slices in its window, as many as
+ * there are steps, are read and written once more with the next group, so four levels double what memory moves. */
+#define IN_GROUP_PER_STEP 4u
 
 enum { STAGGER = 576, PAGE = 4096 }; /* bytes: equal parts of different slices shall not compete for the same sets */
 
@@ -170,8 +170,8 @@ static void run_op(const l2k_z_levels *z, const l2k_z_op *op, size_t first, size
     for (unsigned i = 0; i < L2K_Z_ROWS && op->rows[i]; i++)
         rows[i] = op->rows[i]->values + first;
     switch (op->kind) {
-    case L2K_Z_ALL:
-        z->lifting->all(rows, n);
+    case L2K_Z_CHAIN:
+        z->lifting->chain(rows, op->pairs, n, z->scales);
         break;
     case L2K_Z_STEP:
         z->lifting->step[op->step](rows[0], rows[1], rows[2], n);
@@ -191,18 +191,25 @@ static int threads_for(const l2k_volume *volume, size_t samples)
     return samples < MIN_PARALLEL_SAMPLES ? 1 : (int)volume->context.threads;
 }
 
-static void run_program(const l2k_volume *volume, l2k_volume_stage *stage)
+static void run_part(const l2k_z_levels *z, size_t first, size_t n)
 {
-    const l2k_z_levels *z = &stage->z;
+    for (unsigned level = 0; level < z->levels; level++) {
+        const l2k_z_program *program = l2k_z_program_at(z, level);
+        for (size_t i = 0; i < program->count; i++)
+            run_op(z, &program->ops[i], first, n);
+    }
+}
+
+static void run_programs(const l2k_volume *volume, l2k_volume_stage *stage)
+{
     const int64_t parts = (int64_t)((stage->samples + PART - 1) / PART);
     const int threads = threads_for(volume, stage->samples);
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
     for (int64_t part = 0; part < parts; part++) {
         const size_t first = (size_t)part * PART, left = stage->samples - first;
-        for (size_t i = 0; i < z->count; i++)
-            run_op(z, &z->program[i], first, left < PART ? left : PART);
+        run_part(&stage->z, first, left < PART ? left : PART);
     }
-    stage->z.count = 0;
+    l2k_z_forget_programs(&stage->z);
     while (stage->z.out.first)
         l2k_z_append(&stage->finished, l2k_z_take(&stage->z.out));
 }
@@ -215,13 +222,14 @@ l2k_status l2k_stage_put(const l2k_volume *volume, l2k_volume_stage *stage, l2k_
 bool l2k_stage_is_ready(const l2k_volume_stage *stage)
 {
     l2k_z_place place;
-    return stage->z.out.first && (stage->z.out.count >= MOST_IN_GROUP || !l2k_z_wanted(&stage->z, &place));
+    return stage->z.out.first &&
+           (stage->z.out.count >= IN_GROUP_PER_STEP * stage->z.lifting->steps || !l2k_z_wanted(&stage->z, &place));
 }
 
 l2k_z_slice *l2k_stage_get(const l2k_volume *volume, l2k_volume_stage *stage, bool at_once)
 {
     if (!stage->finished.first && (at_once || l2k_stage_is_ready(stage)))
-        run_program(volume, stage);
+        run_programs(volume, stage);
     return l2k_z_take(&stage->finished);
 }
 

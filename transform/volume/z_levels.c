@@ -4,8 +4,9 @@
 
 #include "base/memory.h"
 
-/* The most operations that one slice can cause at a level: each of the last slices' steps one by one, and scaling. */
-enum { MOST_OPS = L2K_Z_ROWS * L2K_MAX_LIFTING_STEPS + 2 * L2K_Z_ROWS };
+/* The most operations that one slice can cause at a level: all slices that it holds arrive and leave, each with as many
+ * operations as there are steps, and one for scaling; the steps behind the end. */
+enum { MOST_OPS = (L2K_Z_WINDOW + L2K_MAX_LIFTING_STEPS + 1) * (L2K_MAX_LIFTING_STEPS + 1) };
 
 void l2k_z_append(l2k_z_queue *queue, l2k_z_slice *slice)
 {
@@ -85,27 +86,46 @@ static bool is_lone(const l2k_z_level *level)
     return level->end - level->first == 1;
 }
 
-static l2k_z_op *record(l2k_z_levels *z, l2k_z_kind kind)
+static l2k_z_op *record(l2k_z_levels *z, const l2k_z_level *level, l2k_z_kind kind)
 {
-    l2k_z_op *op = &z->program[z->count++];
+    l2k_z_program *program = &z->program[level - z->level];
+    l2k_z_op *op = &program->ops[program->count++];
     *op = (l2k_z_op){.kind = kind};
     return op;
 }
 
 static void record_step(l2k_z_levels *z, const l2k_z_level *level, unsigned number, int64_t y)
 {
-    l2k_z_op *op = record(z, L2K_Z_STEP);
+    l2k_z_op *op = record(z, level, L2K_Z_STEP);
     op->step = number;
     op->rows[0] = at(level, y);
     op->rows[1] = at(level, y > level->first ? y - 1 : y + 1);
     op->rows[2] = at(level, y + 1 < level->end ? y + 1 : y - 1);
 }
 
-static void record_all(l2k_z_levels *z, const l2k_z_level *level, int64_t y)
+/* Whether slice y, once it has come, allows all steps within the level. */
+static bool completes_chain(const l2k_z_levels *z, const l2k_z_level *level, int64_t y)
 {
-    l2k_z_op *op = record(z, L2K_Z_ALL);
-    for (int64_t i = 0; i < z->lifting->steps + 2; i++)
-        op->rows[i] = at(level, y - z->lifting->steps - 1 + i);
+    return is_high(y - 1) == (z->lifting->first == 1) && within(level, y) && within(level, y - z->lifting->steps - 1);
+}
+
+/* Slices y - steps - 1 .. y, in the last operation of the level if that ends two slices before. */
+static void record_chain(l2k_z_levels *z, l2k_z_level *level, int64_t y)
+{
+    const l2k_z_program *program = &z->program[level - z->level];
+    const unsigned steps = z->lifting->steps;
+    l2k_z_op *op = program->count ? &program->ops[program->count - 1] : NULL;
+    if (!op || op->kind != L2K_Z_CHAIN || op->pairs == L2K_CHAIN_PAIRS) {
+        op = record(z, level, L2K_Z_CHAIN);
+        for (unsigned i = 0; i < steps; i++)
+            op->rows[i] = at(level, y - steps - 1 + i);
+    }
+    op->rows[2 * op->pairs + steps] = at(level, y - 1);
+    op->rows[2 * op->pairs + steps + 1] = at(level, y);
+    op->pairs++;
+    if (level->scaled == level->chained)
+        level->chained = y - steps - 1;
+    level->scaled = y - steps + 1;
 }
 
 /* The steps that slice y, the last one present, or those after the end, allow: steps 0, 1, .. on y - 1, y - 2, .. */
@@ -114,8 +134,8 @@ static void lift(l2k_z_levels *z, l2k_z_level *level, int64_t y)
     const int64_t steps = z->lifting->steps;
     if (is_high(y - 1) != (z->lifting->first == 1))
         return;
-    if (within(level, y) && within(level, y - steps - 1))
-        record_all(z, level, y);
+    if (completes_chain(z, level, y))
+        record_chain(z, level, y);
     else
         for (unsigned number = 0; number < steps; number++)
             if (within(level, y - 1 - number))
@@ -129,7 +149,7 @@ static void scale(l2k_z_levels *z, const l2k_z_level *level, int64_t y)
     const float factor = z->scales[is_high(y)];
     if (factor == 1 || is_lone(level))
         return;
-    l2k_z_op *op = record(z, L2K_Z_SCALE);
+    l2k_z_op *op = record(z, level, L2K_Z_SCALE);
     op->factor = factor;
     op->rows[0] = at(level, y);
 }
@@ -137,7 +157,7 @@ static void scale(l2k_z_levels *z, const l2k_z_level *level, int64_t y)
 static void lift_lone(l2k_z_levels *z, l2k_z_level *level)
 {
     if (is_high(level->first))
-        record(z, L2K_Z_LONE)->rows[0] = at(level, level->first);
+        record(z, level, L2K_Z_LONE)->rows[0] = at(level, level->first);
     level->finished = level->end;
 }
 
@@ -150,7 +170,7 @@ static void arrive(l2k_z_levels *z, l2k_z_level *level, l2k_z_slice *slice)
         level->finished = level->come;
         return;
     }
-    if (z->inverse)
+    if (z->inverse && !completes_chain(z, level, y) && !completes_chain(z, level, y + 1))
         scale(z, level, y);
     if (is_lone(level)) {
         lift_lone(z, level);
@@ -177,7 +197,7 @@ static void put_forward(l2k_z_levels *z, l2k_z_slice *slice)
     for (unsigned i = 0; i <= deepest; i++)
         for (l2k_z_level *level = &z->level[i]; level->left < level->finished; level->left++) {
             const int64_t y = level->left;
-            if (z->levels)
+            if (z->levels && (y < level->chained || y >= level->scaled))
                 scale(z, level, y);
             if (is_high(y) || i == deepest)
                 leave(z, at(level, y), place_of(z, i, y));
@@ -220,16 +240,16 @@ static void put_inverse(l2k_z_levels *z, l2k_z_slice *slice)
     while (move_up(z));
 }
 
-static l2k_status make_room(const l2k_context *context, l2k_z_levels *z)
+static l2k_status make_room(const l2k_context *context, l2k_z_program *program)
 {
-    const size_t room = z->count + (z->levels + 1) * (size_t)MOST_OPS;
-    if (room <= z->room)
+    const size_t room = program->count + MOST_OPS;
+    if (room <= program->room)
         return L2K_OK;
-    l2k_z_op *more = l2k_enlarge(context, z->program, z->count, 2 * room, sizeof *more);
+    l2k_z_op *more = l2k_enlarge(context, program->ops, program->count, 2 * room, sizeof *more);
     if (!more)
         return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the third direction of a volume");
-    z->program = more;
-    z->room = 2 * room;
+    program->ops = more;
+    program->room = 2 * room;
     return L2K_OK;
 }
 
@@ -245,12 +265,24 @@ bool l2k_z_wanted(const l2k_z_levels *z, l2k_z_place *place)
 
 l2k_status l2k_z_put(const l2k_context *context, l2k_z_levels *z, l2k_z_slice *slice)
 {
-    L2K_TRY(make_room(context, z));
+    for (unsigned i = 0; i < z->levels; i++)
+        L2K_TRY(make_room(context, &z->program[i]));
     if (z->inverse)
         put_inverse(z, slice);
     else
         put_forward(z, slice);
     return L2K_OK;
+}
+
+const l2k_z_program *l2k_z_program_at(const l2k_z_levels *z, unsigned number)
+{
+    return &z->program[z->inverse ? z->levels - 1 - number : number];
+}
+
+void l2k_z_forget_programs(l2k_z_levels *z)
+{
+    for (unsigned i = 0; i <= L2K_MAX_LEVELS; i++)
+        z->program[i].count = 0;
 }
 
 /* ---- Start --------------------------------------------------------------------------------------------------- */
@@ -263,16 +295,23 @@ void l2k_z_start(l2k_z_levels *z, const l2k_wavelet_descriptor *wavelet, const l
     z->scales = inverse ? wavelet->inverse_scale : wavelet->forward_scale;
     z->inverse = inverse;
     z->levels = levels;
-    z->count = 0;
+    l2k_z_forget_programs(z);
     z->out = (l2k_z_queue){0};
     for (unsigned i = 0; i <= levels; i++) {
         const int64_t first = l2k_z_edge(z0, i), end = l2k_z_edge(z1, i);
-        z->level[i] = (l2k_z_level){.first = first, .end = end, .come = first, .finished = first, .left = first};
+        z->level[i] = (l2k_z_level){.first = first,
+                                    .end = end,
+                                    .come = first,
+                                    .finished = first,
+                                    .left = first,
+                                    .chained = first,
+                                    .scaled = first};
     }
 }
 
 void l2k_z_release(const l2k_context *context, l2k_z_levels *z)
 {
-    l2k_release(context, z->program);
+    for (unsigned i = 0; i <= L2K_MAX_LEVELS; i++)
+        l2k_release(context, z->program[i].ops);
     *z = (l2k_z_levels){0};
 }

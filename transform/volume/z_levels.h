@@ -2,16 +2,17 @@
  * which lifting steps the slices present allow, and which ones are finished. Slices are lifted in place; none is copied
  * from level to level.
  *
- * What is to be done is recorded as a program of operations on whole slices. Since every operation works sample by
- * sample, a program may run over any part of the slices from its first operation to its last before the next part is
- * begun: so a group of slices goes through all levels while a part of each is in the cache. */
+ * What is to be done is recorded as programs of operations on whole slices, one a level; they run one after the other,
+ * forward from the finest level on, inverse from the deepest. Since every operation works sample by sample, programs
+ * may run over any part of the slices from the first operation to the last before the next part is begun: so a group of
+ * slices goes through all levels while a part of each is in the cache. */
 #ifndef L2K_TRANSFORM_VOLUME_Z_LEVELS_H
 #define L2K_TRANSFORM_VOLUME_Z_LEVELS_H
 
 #include "base/context.h"
 #include "dwt/wavelet_rows.h"
 
-#define L2K_Z_ROWS (L2K_MAX_LIFTING_STEPS + 2)
+#define L2K_Z_ROWS (L2K_MAX_LIFTING_STEPS + 2 * L2K_CHAIN_PAIRS)
 
 /* Slices that a level may hold: five in work and, when those of the level before it come all at once at their end, half
  * of as many; or two that are finished and wait. */
@@ -45,22 +46,28 @@ void l2k_z_push(l2k_z_queue *queue,
 l2k_z_slice *l2k_z_take(l2k_z_queue *queue); /* NULL where it is empty */
 
 typedef enum l2k_z_kind {
-    L2K_Z_ALL,  /* all lifting steps on steps + 2 consecutive slices, as l2k_lifting.all has it */
-    L2K_Z_STEP, /* one step on rows[0], with rows[1] and rows[2] before and after it */
-    L2K_Z_LONE, /* the only slice of a level, at an odd coordinate: rows[0] */
-    L2K_Z_SCALE /* rows[0] times `factor` */
+    L2K_Z_CHAIN, /* all lifting steps and scaling on consecutive slices, as l2k_lifting.chain has it */
+    L2K_Z_STEP,  /* one step on rows[0], with rows[1] and rows[2] before and after it */
+    L2K_Z_LONE,  /* the only slice of a level, at an odd coordinate: rows[0] */
+    L2K_Z_SCALE  /* rows[0] times `factor` */
 } l2k_z_kind;
 
 typedef struct l2k_z_op {
     l2k_z_kind kind;
-    unsigned step;
+    unsigned step, pairs;
     float factor;
     l2k_z_slice *rows[L2K_Z_ROWS];
 } l2k_z_op;
 
-/* One level. Slices of coordinates left .. come - 1 are present, those before `finished` done. */
+typedef struct l2k_z_program {
+    l2k_z_op *ops;
+    size_t count, room;
+} l2k_z_program;
+
+/* One level. Slices of coordinates left .. come - 1 are present, those before `finished` done. Forward, chains
+ * scale slices chained .. scaled - 1. */
 typedef struct l2k_z_level {
-    int64_t first, end, come, finished, left;
+    int64_t first, end, come, finished, left, chained, scaled;
     l2k_z_slice *window[L2K_Z_WINDOW]; /* by coordinate */
 } l2k_z_level;
 
@@ -71,13 +78,12 @@ typedef struct l2k_z_levels {
     bool inverse;
     unsigned levels;
     l2k_z_level level[L2K_MAX_LEVELS + 1];
-    l2k_z_op *program;
-    size_t count, room; /* operations */
-    l2k_z_queue out;    /* finished slices, valid once the program has run */
+    l2k_z_program program[L2K_MAX_LEVELS + 1]; /* by level */
+    l2k_z_queue out;                           /* finished slices, valid once the programs have run */
 } l2k_z_levels;
 
 /* Before the first slice of a volume of coordinates z0 .. z1 - 1, z0 < z1. `rows` and `wavelet` are those of the third
- * direction. Memory that a program took before is kept. */
+ * direction. Memory that programs took before is kept. */
 void l2k_z_start(l2k_z_levels *z, const l2k_wavelet_descriptor *wavelet, const l2k_wavelet_rows *rows, bool inverse,
                  unsigned levels, uint32_t z0, uint32_t z1);
 void l2k_z_release(const l2k_context *context, l2k_z_levels *z);
@@ -94,5 +100,9 @@ bool l2k_z_wanted(const l2k_z_levels *z, l2k_z_place *place);
 
 /* Puts the slice that is wanted. Records operations and appends finished slices to `out`. L2K_ERROR_MEMORY. */
 l2k_status l2k_z_put(const l2k_context *context, l2k_z_levels *z, l2k_z_slice *slice);
+
+/* The programs in the order in which they run, `number` from 0 to levels - 1; and when all of them have run. */
+const l2k_z_program *l2k_z_program_at(const l2k_z_levels *z, unsigned number);
+void l2k_z_forget_programs(l2k_z_levels *z);
 
 #endif
