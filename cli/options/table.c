@@ -217,6 +217,15 @@ const cli_option cli_option_table[] = {
      .parse = cli_take_kernel,
      .names = kernels},
     {.commands = ENCODE,
+     .name = "split",
+     .argument = "B|H|V...",
+     .help =
+         "directions in which each level splits, from the full size on: bhvhb is both, horizontally, vertically, ...",
+     .fallback = "b for all",
+     .detail = "Further levels split both ways. Few other decoders read such files, which are of Part 2 (DFS). A level "
+               "that splits horizontally alone needs no rows from below: less delay where samples come row by row.",
+     .parse = cli_take_split},
+    {.commands = ENCODE,
      .name = "step",
      .argument = "S",
      .help = "with --irreversible or an irreversible kernel: base step of the quantiser as a fraction of the range of "
@@ -524,7 +533,8 @@ const cli_option cli_option_table[] = {
      .help = "with --out-dir: code N files at once, 1 to 64, and divide the threads among them",
      .fallback = "by the sizes of the files",
      .detail = "Each has memory of its own, on the GPU too. By default small files are coded side by side, one on each "
-               "processor, and large ones one after another on all; with a GPU up to 8, to decode 16, and with several 4 to 8 on each.",
+               "processor, and large ones one after another on all; with a GPU up to 8, to decode 16, and with several "
+               "4 to 8 on each.",
      .parse = cli_take_number,
      MEMBER(in_flight),
      .least = 1,

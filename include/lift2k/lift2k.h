@@ -403,6 +403,12 @@ L2K_API l2k_status l2k_encoder_set_precincts(l2k_encoder *encoder, const l2k_siz
  * so. Errors: L2K_ERROR_ARGUMENT, L2K_ERROR_MEMORY, L2K_ERROR_STATE between begin and end of an image. */
 L2K_API l2k_status l2k_encoder_set_kernel(l2k_encoder *encoder, const char *text);
 
+/* The directions in which decomposition levels split, a letter for each from the highest resolution on: 'b' both ways,
+ * 'h' horizontally only, 'v' vertically only. Further levels split both ways, so "" is Part 1. Anything else makes the
+ * codestream one of Part 2 (T.801, A.3), with a DFS marker segment; there may not be more letters than levels.
+ * Errors: L2K_ERROR_ARGUMENT, L2K_ERROR_STATE between begin and end of an image. */
+L2K_API l2k_status l2k_encoder_set_splits(l2k_encoder *encoder, const char *text);
+
 /* Quality layers, one per target, from the coarsest to the finest; count 0 = one layer with everything. Copied.
  *
  * HT code-blocks have one to three passes, and layers end between those: several layers need L2K_ENCODER_HT_PASSES 2 or
@@ -703,6 +709,12 @@ L2K_API l2k_status l2k_decoder_info(l2k_decoder *decoder, l2k_info *info);
 L2K_API l2k_status l2k_decoder_kernel(const l2k_decoder *decoder, uint32_t component, char *text, size_t bytes,
                                       size_t *length);
 
+/* The directions in which the levels of a component split, of the main header, as letters that l2k_encoder_set_splits
+ * takes, one for each level; "" where all split both ways. Otherwise as l2k_decoder_kernel. Sizes of reduced images
+ * then do not follow from B-14, but l2k_decoder_image has them. */
+L2K_API l2k_status l2k_decoder_splits(const l2k_decoder *decoder, uint32_t component, char *text, size_t bytes,
+                                      size_t *length);
+
 /* The box number `index` in file order; L2K_ERROR_ARGUMENT past the last one, without a message. */
 L2K_API l2k_status l2k_decoder_box(const l2k_decoder *decoder, size_t index, l2k_box *box);
 
@@ -898,6 +910,11 @@ L2K_API l2k_status l2k_transform_set(l2k_transform *transform, l2k_transform_opt
  * steps together. A description of a named wavelet is that wavelet. Errors: L2K_ERROR_ARGUMENT, L2K_ERROR_MEMORY. */
 L2K_API l2k_status l2k_transform_set_kernel(l2k_transform *transform, const char *text);
 
+/* The directions in which levels split, as l2k_encoder_set_splits takes them, for the next l2k_transform_prepare.
+ * Subbands are numbered all the same: those that such levels do not have are empty, and with REDUCE the levels that are
+ * left out give the sizes of planes. On the CPU. L2K_ERROR_ARGUMENT. */
+L2K_API l2k_status l2k_transform_set_splits(l2k_transform *transform, const char *text);
+
 #define L2K_ALL_COMPONENTS UINT32_MAX
 
 /* Sets the quantiser steps of the 9/7, in place of the encoder's choice, for the next l2k_transform_prepare: 3 * levels
@@ -1050,9 +1067,9 @@ L2K_API l2k_status l2k_volume_set(l2k_volume *volume, l2k_volume_option option, 
 L2K_API l2k_status l2k_volume_prepare(l2k_volume *volume, const l2k_image *slice, uint32_t z0, uint32_t z1);
 
 /* For slices in device memory: a cudaStream_t, before l2k_volume_prepare. All work is enqueued there, without waiting,
- * and for several slices at a time: planes that were put must keep their samples until l2k_volume_get_coefficients gives
- * a slice, and planes that were got have them when there is nothing more to get for now; both in the stream's order.
- * NULL, as at first, is CUDA's default stream. */
+ * and for several slices at a time: planes that were put must keep their samples until l2k_volume_get_coefficients
+ * gives a slice, and planes that were got have them when there is nothing more to get for now; both in the stream's
+ * order. NULL, as at first, is CUDA's default stream. */
 L2K_API void l2k_volume_set_stream(l2k_volume *volume, void *stream);
 
 /* How many slices of coefficients a level of Z has, of its low-pass or its high-pass; of level 0, the slices of the
