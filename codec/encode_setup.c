@@ -140,7 +140,9 @@ static l2k_status setup_steps(const l2k_encoder *encoder, unsigned precision, l2
     const l2k_wavelet_descriptor *wavelet = l2k_coding_wavelet(coding);
     coding->quantisation = wavelet->quantised ? L2K_QUANT_EXPOUNDED : L2K_QUANT_NONE;
     const unsigned bits = (unsigned)encoder->options[L2K_ENCODER_GUARD_BITS];
-    const unsigned needed = l2k_guard_bits_of(wavelet, coding->levels); /* more than usual by some kernels */
+    const unsigned across = l2k_count_across(coding->unsplit, coding->levels);
+    const unsigned down = l2k_count_down(coding->unsplit, coding->levels);
+    const unsigned needed = l2k_guard_bits_of(wavelet, l2k_max_u32(across, down)); /* more than usual by some kernels */
     coding->guard_bits = (uint8_t)(needed > L2K_GUARD_BITS ? l2k_max_u32(needed, bits) : bits);
     coding->num_steps = (uint8_t)l2k_coding_bands(coding);
     l2k_coding_choose_steps(coding, precision, coding->steps);
