@@ -21,10 +21,11 @@ typedef struct tree_size {
 static void count_band(const l2k_component_coding *coding, l2k_rect rect, unsigned r, unsigned orientation,
                        double precincts, tree_size *size)
 {
-    unsigned halve = r ? 1 : 0;
-    l2k_rect band = l2k_subband_rect(rect, l2k_band_level(coding->levels, r), orientation);
-    unsigned width = l2k_min_u32(coding->log2_block_width, coding->log2_precinct_width[r] - halve);
-    unsigned height = l2k_min_u32(coding->log2_block_height, coding->log2_precinct_height[r] - halve);
+    l2k_rect band = l2k_unsplit_subband(rect, coding->unsplit, l2k_band_level(coding->levels, r), orientation);
+    unsigned width =
+        l2k_min_u32(coding->log2_block_width, coding->log2_precinct_width[r] - l2k_coding_halves_across(coding, r));
+    unsigned height =
+        l2k_min_u32(coding->log2_block_height, coding->log2_precinct_height[r] - l2k_coding_halves_down(coding, r));
     l2k_partition blocks = l2k_partition_make(band, width, height);
     /* Other tiles of this size may cut one more block on each side. */
     size->blocks += (blocks.across + 1.0) * (blocks.down + 1.0);
@@ -34,7 +35,7 @@ static void count_band(const l2k_component_coding *coding, l2k_rect rect, unsign
 static void count_component(const l2k_component_coding *coding, l2k_rect rect, tree_size *size)
 {
     for (unsigned r = 0; r <= coding->levels; r++) {
-        l2k_rect resolution = l2k_resolution_rect(rect, coding->levels - r);
+        l2k_rect resolution = l2k_unsplit_resolution(rect, coding->unsplit, coding->levels - r);
         l2k_partition p =
             l2k_partition_make(resolution, coding->log2_precinct_width[r], coding->log2_precinct_height[r]);
         for (unsigned o = r ? 1 : 0; o <= (r ? 3u : 0u); o++)

@@ -37,8 +37,8 @@ l2k_status l2k_decoder_area(const l2k_decoder *decoder, l2k_rect *area)
 l2k_rect l2k_decoder_component_area(const l2k_decoder *decoder, l2k_rect area, uint32_t c)
 {
     const l2k_component *component = &decoder->codestream.siz.components[c];
-    return l2k_resolution_rect(l2k_component_rect(area, component->dx, component->dy),
-                               (unsigned)decoder->options[L2K_DECODER_REDUCE]);
+    return l2k_reduced_rect(&decoder->codestream, c, l2k_component_rect(area, component->dx, component->dy),
+                            (unsigned)decoder->options[L2K_DECODER_REDUCE]);
 }
 
 /* ---- Order of the outputs ------------------------------------------------------------------------------------ */

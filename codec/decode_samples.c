@@ -9,7 +9,7 @@
 /* What the tile has of the output of component c, in the resolution that is decoded. */
 static l2k_rect part_of_tile(const l2k_decoding *d, const l2k_tile_state *s, uint32_t c)
 {
-    const l2k_rect whole = l2k_resolution_rect(s->tile.components[c].rect, d->discard);
+    const l2k_rect whole = l2k_reduced_rect(d->codestream, c, s->tile.components[c].rect, d->discard);
     return l2k_rect_intersect(l2k_window_output(d, c), whole);
 }
 
@@ -172,7 +172,8 @@ l2k_status l2k_fill_tile(const l2k_decoding *d, uint32_t index)
         if (!d->planes[c].data)
             continue;
         l2k_rect tile = l2k_component_rect(l2k_tile_rect(&siz->grid, index), k->dx, k->dy);
-        l2k_rect part = l2k_rect_intersect(l2k_window_output(d, c), l2k_resolution_rect(tile, d->discard));
+        l2k_rect part =
+            l2k_rect_intersect(l2k_window_output(d, c), l2k_reduced_rect(d->codestream, c, tile, d->discard));
         L2K_TRY(fill(d, c, part, k->is_signed ? 0 : (int32_t)1 << (k->precision - 1)));
     }
     return L2K_OK;

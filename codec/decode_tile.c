@@ -118,6 +118,17 @@ static l2k_status create_tile(const l2k_decoding *d, l2k_tile_state *s, uint32_t
     return more > packets ? charge(d, more - packets, bytes > packets ? bytes - packets : 0) : L2K_OK;
 }
 
+/* The size of what is decoded follows from the main header. */
+static l2k_status check_splits(const l2k_decoding *d, const l2k_tile_state *s)
+{
+    for (uint32_t c = 0; c < d->codestream->siz.num_components; c++)
+        if (!l2k_same_splits(s->coding.components[c].unsplit, d->codestream->coding.components[c].unsplit, d->discard))
+            return l2k_fail(d->context, L2K_ERROR_UNSUPPORTED,
+                            "tile %u, component %u: reduced levels that split otherwise than those of the main header",
+                            s->tile.index, c);
+    return L2K_OK;
+}
+
 static l2k_status check_reduction(const l2k_decoding *d, const l2k_tile_state *s)
 {
     for (uint32_t c = 0; c < d->codestream->siz.num_components; c++)
@@ -125,7 +136,7 @@ static l2k_status check_reduction(const l2k_decoding *d, const l2k_tile_state *s
             return l2k_fail(d->context, L2K_ERROR_ARGUMENT,
                             "%u resolutions cannot be left out: component %u of tile %u has %u, of which one must stay",
                             d->discard, c, s->tile.index, s->coding.components[c].levels + 1u);
-    return L2K_OK;
+    return check_splits(d, s);
 }
 
 static uint64_t area_of(l2k_rect r)

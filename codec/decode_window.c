@@ -17,7 +17,7 @@ static bool same_rect(l2k_rect a, l2k_rect b)
 l2k_rect l2k_window_output(const l2k_decoding *d, uint32_t c)
 {
     const l2k_component *component = &d->codestream->siz.components[c];
-    return l2k_resolution_rect(l2k_component_rect(d->area, component->dx, component->dy), d->discard);
+    return l2k_reduced_rect(d->codestream, c, l2k_component_rect(d->area, component->dx, component->dy), d->discard);
 }
 
 /* Those of a component transform must have the same cells, and their code-blocks may differ in size (COC). */
@@ -33,7 +33,7 @@ static void set_cells(const l2k_decoding *d, uint32_t c, const l2k_tile_coding *
 
 void l2k_window_enter(const l2k_decoding *d, uint32_t c, const l2k_tile_coding *coding, l2k_plan_component *component)
 {
-    const l2k_rect whole = l2k_resolution_rect(component->rect, component->discard);
+    const l2k_rect whole = l2k_unsplit_resolution(component->rect, component->unsplit, component->discard);
     const l2k_rect part = l2k_rect_intersect(l2k_window_output(d, c), whole);
     if (l2k_rect_empty(whole) || same_rect(part, whole))
         return;
@@ -48,6 +48,7 @@ static l2k_plan_component plan_component(const l2k_decoding *d, const l2k_tile *
     const l2k_component_coding *coding = component->coding;
     l2k_plan_component k = {.rect = component->rect,
                             .levels = coding->levels,
+                            .unsplit = coding->unsplit,
                             .discard = l2k_min_u32(d->discard, coding->levels),
                             .wavelet = (l2k_wavelet)coding->wavelet,
                             .own = coding->own};
@@ -56,9 +57,10 @@ static l2k_plan_component plan_component(const l2k_decoding *d, const l2k_tile *
 }
 
 /* Widens a rectangle of precincts by those that have a part of the subband's window. */
-static l2k_rect join_precincts(l2k_rect wanted, const l2k_partition *p, l2k_rect window, unsigned halve)
+static l2k_rect join_precincts(l2k_rect wanted, const l2k_partition *p, l2k_rect window, unsigned halve_x,
+                               unsigned halve_y)
 {
-    const unsigned w = p->log2_width - halve, h = p->log2_height - halve;
+    const unsigned w = p->log2_width - halve_x, h = p->log2_height - halve_y;
     if (l2k_rect_empty(window))
         return wanted;
     const l2k_rect more = {(window.x0 >> w) - p->first_x, (window.y0 >> h) - p->first_y,
@@ -80,7 +82,9 @@ static resolution_window find_window(const l2k_decoding *d, const l2k_plan_compo
         const unsigned band = l2k_band_number(r, resolution->bands[b].orientation);
         found.windows[b] = l2k_needed_part(k, band);
         found.held[b] = l2k_held_part(k, band);
-        found.wanted = join_precincts(found.wanted, &resolution->precincts, found.windows[b], r ? 1 : 0);
+        found.wanted = join_precincts(found.wanted, &resolution->precincts, found.windows[b],
+                                      l2k_coding_halves_across(component->coding, r),
+                                      l2k_coding_halves_down(component->coding, r));
     }
     return found;
 }

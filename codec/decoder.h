@@ -95,6 +95,12 @@ l2k_codestream_limits l2k_decoder_limits(const l2k_decoder *decoder, size_t byte
 /* The part of the reference grid to decode: region and image area. L2K_ERROR_ARGUMENT where it is empty. */
 l2k_status l2k_decoder_area(const l2k_decoder *decoder, l2k_rect *area);
 
+/* A rectangle of codestream component c without so many resolutions, whose levels split as the main header says. */
+static inline l2k_rect l2k_reduced_rect(const l2k_codestream *codestream, uint32_t c, l2k_rect rect, unsigned discard)
+{
+    return l2k_unsplit_resolution(rect, codestream->coding.components[c].unsplit, discard);
+}
+
 /* The samples of codestream component c that decoding gives, in the domain of the reduced component. */
 l2k_rect l2k_decoder_component_area(const l2k_decoder *decoder, l2k_rect area, uint32_t c);
 

@@ -120,6 +120,20 @@ l2k_status l2k_decoder_kernel(const l2k_decoder *decoder, uint32_t component, ch
     return L2K_OK;
 }
 
+l2k_status l2k_decoder_splits(const l2k_decoder *decoder, uint32_t component, char *text, size_t bytes, size_t *length)
+{
+    *length = 0;
+    if (bytes)
+        *text = 0;
+    if (!decoder->is_open)
+        return not_open(decoder);
+    if (component >= decoder->codestream.siz.num_components)
+        return l2k_fail(&decoder->context, L2K_ERROR_ARGUMENT, "there is no component %u", (unsigned)component);
+    const l2k_component_coding *coding = &decoder->codestream.coding.components[component];
+    *length = l2k_splits_print(coding->unsplit, coding->levels, text, bytes);
+    return L2K_OK;
+}
+
 l2k_status l2k_decoder_box(const l2k_decoder *decoder, size_t index, l2k_box *box)
 {
     if (!decoder->is_open)

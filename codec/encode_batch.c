@@ -41,6 +41,8 @@ static l2k_status settle(void *coder, const void *opaque, unsigned threads, unsi
     lane->options[L2K_ENCODER_DEVICES] = 0;
     lane->pool.limit = owner->pool.limit;
     lane->own = owner->own;
+    lane->unsplit = owner->unsplit;
+    lane->num_splits = owner->num_splits;
     memcpy(lane->precincts, owner->precincts, sizeof lane->precincts);
     lane->num_precincts = owner->num_precincts;
     lane->base_step = owner->base_step;

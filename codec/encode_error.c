@@ -15,6 +15,8 @@ static l2k_status reconstruct(const l2k_context *context, const l2k_tile_compone
     for (unsigned band = 0; band < from->num_bands; band++) {
         const l2k_band_view *at = &from->bands[band];
         const unsigned resolution = l2k_band_resolution(band), orientation = l2k_band_orientation(band);
+        if (!l2k_coding_has_band(component->coding, resolution, orientation))
+            continue;
         const l2k_step step = l2k_coding_step(component->coding, resolution, orientation);
         const float size = l2k_step_size(step, component->precision, orientation);
 #pragma omp parallel for num_threads(context->threads) if (context->threads > 1)

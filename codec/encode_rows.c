@@ -14,10 +14,13 @@ static void promise_magnitudes(l2k_encoding *e)
     unsigned bound = 0;
     for (uint32_t c = 0; c < e->siz.num_components; c++) {
         const l2k_component_coding *coding = &e->coding.components[c];
-        for (unsigned band = 0; band < coding->num_steps; band++) {
-            const l2k_step finest = {L2K_MOST_EXPONENT, 0}, step = e->tile_steps ? finest : coding->steps[band];
+        for (unsigned band = 0; band <= 3u * coding->levels; band++) {
+            const unsigned resolution = l2k_band_resolution(band), orientation = l2k_band_orientation(band);
+            if (!l2k_coding_has_band(coding, resolution, orientation))
+                continue;
+            const l2k_step finest = {L2K_MOST_EXPONENT, 0};
+            const l2k_step step = e->tile_steps ? finest : l2k_coding_step(coding, resolution, orientation);
             unsigned planes = l2k_magnitude_bits(step, l2k_max_u32(coding->guard_bits, L2K_GUARD_BITS) + 1u);
-            unsigned resolution = l2k_band_resolution(band);
             bound = l2k_max_u32(bound, l2k_encode_magnitude_bound(coding, resolution, planes));
         }
     }

@@ -140,10 +140,12 @@ static l2k_status setup_steps(const l2k_encoder *encoder, unsigned precision, l2
     const l2k_wavelet_descriptor *wavelet = l2k_coding_wavelet(coding);
     coding->quantisation = wavelet->quantised ? L2K_QUANT_EXPOUNDED : L2K_QUANT_NONE;
     const unsigned bits = (unsigned)encoder->options[L2K_ENCODER_GUARD_BITS];
-    const unsigned needed = l2k_guard_bits_of(wavelet, coding->levels); /* more than usual by some kernels */
+    const unsigned across = l2k_count_across(coding->unsplit, coding->levels);
+    const unsigned down = l2k_count_down(coding->unsplit, coding->levels);
+    const unsigned needed = l2k_guard_bits_of(wavelet, l2k_max_u32(across, down)); /* more than usual by some kernels */
     coding->guard_bits = (uint8_t)(needed > L2K_GUARD_BITS ? l2k_max_u32(needed, bits) : bits);
-    coding->num_steps = (uint8_t)(3 * coding->levels + 1);
-    l2k_steps_choose(wavelet, precision, coding->levels, coding->steps);
+    coding->num_steps = (uint8_t)l2k_coding_bands(coding);
+    l2k_coding_choose_steps(coding, precision, coding->steps);
     if (coding->own)
         L2K_TRY(check_planes(context, precision, coding));
     if (encoder->base_step == 0)
@@ -151,7 +153,7 @@ static l2k_status setup_steps(const l2k_encoder *encoder, unsigned precision, l2
     if (!wavelet->quantised)
         return l2k_fail(context, L2K_ERROR_ARGUMENT, "the %s wavelet has no quantiser steps: a base step needs the 9/7",
                         wavelet->name);
-    l2k_steps_of_base(wavelet, (float)encoder->base_step, coding->levels, coding->steps);
+    l2k_coding_steps_of_base(coding, (float)encoder->base_step, coding->steps);
     for (unsigned band = 0; band < coding->num_steps; band++)
         if (coding->steps[band].exponent > L2K_MOST_EXPONENT)
             return l2k_fail(context, L2K_ERROR_ARGUMENT, "a base step of %g is too small for %u decomposition levels",
@@ -163,6 +165,8 @@ static l2k_status setup_component(const l2k_encoder *encoder, unsigned precision
 {
     const int64_t *o = encoder->options;
     coding->levels = (uint8_t)o[L2K_ENCODER_LEVELS];
+    coding->unsplit = encoder->unsplit;
+    coding->split_style = !l2k_splits_all(coding->unsplit);
     coding->log2_block_width = (uint8_t)l2k_log2((uint32_t)o[L2K_ENCODER_BLOCK_WIDTH]);
     coding->log2_block_height = (uint8_t)l2k_log2((uint32_t)o[L2K_ENCODER_BLOCK_HEIGHT]);
     coding->style = (uint8_t)o[L2K_ENCODER_STYLE];
@@ -269,10 +273,21 @@ static l2k_status check_limits(const l2k_encoding *e, const int64_t *o)
     return L2K_OK;
 }
 
+static l2k_status check_splits(const l2k_encoder *encoder)
+{
+    const unsigned levels = (unsigned)encoder->options[L2K_ENCODER_LEVELS];
+    if (encoder->num_splits > levels)
+        return l2k_fail(&encoder->context, L2K_ERROR_ARGUMENT, "directions of %u levels, but %u decomposition levels",
+                        encoder->num_splits, levels);
+    return L2K_OK;
+}
+
 /* Rsiz of Part 2 (T.801, Table A.2). Readers disagree on which of two bits stands for whole-sample symmetric kernels,
- * so both are set. */
+ * so both are set; one of these is that of levels that split in one direction. */
 static void setup_extensions(const l2k_encoder *encoder, l2k_encoding *e)
 {
+    if (!l2k_splits_all(encoder->unsplit))
+        e->siz.profile |= L2K_RSIZ_PART_2 | L2K_RSIZ_SPLITS;
     if (encoder->options[L2K_ENCODER_WAVELET] > L2K_WAVELET_9_7)
         e->siz.profile |=
             L2K_RSIZ_PART_2 | (l2k_kernel_is_symmetric(&encoder->own.kernel) ? L2K_RSIZ_SYMMETRIC : L2K_RSIZ_ARBITRARY);
@@ -285,12 +300,14 @@ static l2k_status setup_coding(const l2k_encoder *encoder, l2k_encoding *e)
         return l2k_fail(e->context, L2K_ERROR_ARGUMENT, "code-blocks of %lld x %lld have more than 4096 samples",
                         (long long)o[L2K_ENCODER_BLOCK_WIDTH], (long long)o[L2K_ENCODER_BLOCK_HEIGHT]);
     L2K_TRY(check_style(e->context, o));
+    L2K_TRY(check_splits(encoder));
     L2K_TRY(setup_ht_targets(encoder, e));
     L2K_TRY(check_limits(e, o));
     setup_capabilities(o, e);
     setup_extensions(encoder, e);
-    /* Devices have the wavelets of Part 1, and add one guard bit at most. */
-    if (o[L2K_ENCODER_WAVELET] <= L2K_WAVELET_9_7 && o[L2K_ENCODER_GUARD_BITS] >= L2K_GUARD_BITS)
+    /* Devices have the wavelets of Part 1 and split both ways, and add one guard bit at most. */
+    if (o[L2K_ENCODER_WAVELET] <= L2K_WAVELET_9_7 && l2k_splits_all(encoder->unsplit) &&
+        o[L2K_ENCODER_GUARD_BITS] >= L2K_GUARD_BITS)
         e->device_coders = l2k_device_coder_for((unsigned)o[L2K_ENCODER_STYLE]);
     e->coding.sop = o[L2K_ENCODER_SOP];
     e->coding.eph = o[L2K_ENCODER_EPH];

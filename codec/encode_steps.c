@@ -34,9 +34,9 @@ typedef struct step_search {
 /* The step of a subband for a base step of 1; QCD has no such steps. */
 static float unit_of(const l2k_tile_component *component, unsigned band)
 {
-    const unsigned level = l2k_band_level(component->coding->levels, l2k_band_resolution(band));
+    const l2k_depth depth = l2k_coding_depth(component->coding, l2k_band_resolution(band));
     const unsigned orientation = l2k_band_orientation(band);
-    l2k_step step = l2k_step_of_base(l2k_coding_wavelet(component->coding), 0x1p-10f, level, orientation);
+    l2k_step step = l2k_step_of_base_at(l2k_coding_wavelet(component->coding), 0x1p-10f, depth, orientation);
     return l2k_step_size(step, component->precision, orientation) * 0x1p10f;
 }
 
@@ -200,8 +200,8 @@ static void set_steps(step_search *s, double base, double fine, unsigned num_fin
     for (uint32_t c = 0; c < s->num_components; c++) {
         l2k_component_coding *coding = &e->coding.components[c];
         const unsigned count = l2k_min_u32(num_fine, coding->num_steps);
-        l2k_steps_of_base(l2k_coding_wavelet(coding), (float)base, coding->levels, coding->steps);
-        l2k_steps_of_base(l2k_coding_wavelet(coding), (float)fine, coding->levels, finer);
+        l2k_coding_steps_of_base(coding, (float)base, coding->steps);
+        l2k_coding_steps_of_base(coding, (float)fine, finer);
         memcpy(coding->steps, finer, count * sizeof *finer);
     }
     for (uint32_t t = 0; t < s->encoder->num_tiles; t++)
@@ -422,7 +422,7 @@ static double next_base(const step_search *s, double goal, interval known, int r
 /* In pictures of few values, the size falls by leaps at certain steps, but not at the same one in all subbands. */
 static l2k_status fit_bands(step_search *s, double goal, interval known)
 {
-    unsigned fits = 0, exceeds = 3 * s->job.encoding->coding.components[0].levels + 1, last = exceeds;
+    unsigned fits = 0, exceeds = s->job.encoding->coding.components[0].num_steps, last = exceeds;
     while (exceeds - fits > 1) {
         last = fits + (exceeds - fits) / 2;
         L2K_TRY(measure(s, known.coarse, known.fine, last));
@@ -459,7 +459,7 @@ static unsigned highest_exponent(const l2k_component_coding *coding, double base
 {
     l2k_step steps[L2K_MAX_SUBBANDS];
     unsigned highest = 0;
-    l2k_steps_of_base(l2k_coding_wavelet(coding), (float)base, coding->levels, steps);
+    l2k_coding_steps_of_base(coding, (float)base, steps);
     for (unsigned band = 0; band < coding->num_steps; band++)
         highest = l2k_max_u32(highest, steps[band].exponent);
     return highest;

@@ -83,6 +83,8 @@ struct l2k_encoder {
     l2k_run run;
     int64_t options[L2K_ENCODER_NUM_OPTIONS];
     l2k_wavelet_descriptor own; /* of the wavelet option, if that is a kernel */
+    l2k_unsplit unsplit;        /* of l2k_encoder_set_splits, and of how many levels that spoke */
+    unsigned num_splits;
     l2k_size precincts[L2K_MAX_LEVELS + 1];
     size_t num_precincts;
     l2k_target target_kind;

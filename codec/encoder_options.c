@@ -108,6 +108,12 @@ l2k_status l2k_encoder_set_kernel(l2k_encoder *encoder, const char *text)
     return l2k_wavelet_take_kernel(&encoder->context, &own, &encoder->own, &encoder->options[L2K_ENCODER_WAVELET]);
 }
 
+l2k_status l2k_encoder_set_splits(l2k_encoder *encoder, const char *text)
+{
+    L2K_TRY(check_idle(encoder));
+    return l2k_splits_parse(&encoder->context, text, &encoder->unsplit, &encoder->num_splits);
+}
+
 l2k_status l2k_encoder_set_precincts(l2k_encoder *encoder, const l2k_size *sizes, size_t count)
 {
     const l2k_context *context = &encoder->context;

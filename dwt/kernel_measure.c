@@ -151,7 +151,8 @@ static double line_gain(const l2k_wavelet_descriptor *w, unsigned level, bool hi
     return (double)gains[last] * pow((double)gains[last] / (double)gains[last - 1], column - last);
 }
 
-double l2k_wavelet_gain(const l2k_wavelet_descriptor *wavelet, unsigned level, unsigned orientation)
+double l2k_wavelet_gain(const l2k_wavelet_descriptor *wavelet, unsigned across, unsigned down, unsigned orientation)
 {
-    return level ? line_gain(wavelet, level, orientation & 1) * line_gain(wavelet, level, orientation >> 1) : 1;
+    return (across ? line_gain(wavelet, across, orientation & 1) : 1) *
+           (down ? line_gain(wavelet, down, orientation >> 1) : 1);
 }

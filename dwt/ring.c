@@ -42,8 +42,9 @@ static void lift_lone_row(const l2k_ring *ring)
 /* Steps 0, 1, .. on rows y - 1, y - 2, .. */
 void l2k_ring_lift(l2k_ring *ring)
 {
-    if (ring->kernel) {
-        l2k_kernel_ring_lift(ring);
+    if (!ring->lifting) {
+        if (ring->kernel)
+            l2k_kernel_ring_lift(ring);
         return;
     }
     unsigned steps = ring->lifting->steps;
@@ -63,8 +64,11 @@ void l2k_ring_lift(l2k_ring *ring)
 /* y runs over the rows that step 0 does not change; once y is loaded, row y - 1 has both its neighbours. */
 void l2k_ring_start(l2k_ring *ring, int64_t begin, int64_t end)
 {
-    if (ring->kernel) {
-        l2k_kernel_ring_start(ring, begin, end);
+    if (!ring->lifting) {
+        ring->wanted = (l2k_row_range){begin, end};
+        ring->y = begin - 1;
+        if (ring->kernel)
+            l2k_kernel_ring_start(ring, begin, end);
         return;
     }
     int64_t steps = ring->lifting->steps;
@@ -75,10 +79,17 @@ void l2k_ring_start(l2k_ring *ring, int64_t begin, int64_t end)
         ring->y = -1;
 }
 
+static bool pass_row(l2k_ring *ring)
+{
+    ring->y++;
+    ring->load = ring->finished = common(ring->wanted, ring->y, ring->y + 1);
+    return ring->y < ring->wanted.end;
+}
+
 bool l2k_ring_next(l2k_ring *ring)
 {
-    if (ring->kernel)
-        return l2k_kernel_ring_next(ring);
+    if (!ring->lifting)
+        return ring->kernel ? l2k_kernel_ring_next(ring) : pass_row(ring);
     int64_t steps = ring->height == 1 ? 0 : ring->lifting->steps; /* a lone row is finished as soon as it is loaded */
     ring->y += 2;
     ring->load = common(ring->read, ring->y - 1, ring->y + 1);

@@ -21,17 +21,17 @@ typedef struct l2k_row_range {
 
 typedef struct l2k_ring {
     /* Filled in by the caller: */
-    const l2k_lifting *lifting; /* NULL: the kernel's */
-    const l2k_kernel_lifting *kernel;
-    bool inverse;    /* of the kernel */
-    size_t width;    /* samples in a row, at least 1 */
-    int64_t height;  /* rows of the picture, at least 1 */
-    unsigned parity; /* of the coordinate of row 0 */
-    unsigned lanes;  /* 1 to L2K_MAX_LANES */
-    uint32_t *rows;  /* lanes * period of them, of samples of four bytes */
-    size_t stride;   /* from one row to the next, in samples */
-    size_t period;   /* rows of a lane: at least l2k_ring_period, or at least `height` for a picture that is there as a
-                        whole */
+    const l2k_lifting *lifting;       /* NULL: the kernel's */
+    const l2k_kernel_lifting *kernel; /* NULL, too: rows leave as they come, one by one, and the period may be 1 */
+    bool inverse;                     /* of the kernel */
+    size_t width;                     /* samples in a row, at least 1 */
+    int64_t height;                   /* rows of the picture, at least 1 */
+    unsigned parity;                  /* of the coordinate of row 0 */
+    unsigned lanes;                   /* 1 to L2K_MAX_LANES */
+    uint32_t *rows;                   /* lanes * period of them, of samples of four bytes */
+    size_t stride;                    /* from one row to the next, in samples */
+    size_t period; /* rows of a lane: at least l2k_ring_period, or at least `height` for a picture that is there as a
+                      whole */
     /* The ring's own: */
     l2k_row_range wanted, read;
     int64_t y;

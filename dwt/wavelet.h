@@ -100,7 +100,8 @@ l2k_status l2k_wavelet_measure(const l2k_context *context, l2k_wavelet_descripto
 l2k_status l2k_wavelet_take_kernel(const l2k_context *context, const l2k_kernel *kernel, l2k_wavelet_descriptor *own,
                                    int64_t *wavelet);
 
-/* The part that a coefficient of a subband may exceed the samples by, worked out from `gains` for any level. */
-double l2k_wavelet_gain(const l2k_wavelet_descriptor *wavelet, unsigned level, unsigned orientation);
+/* The part that a coefficient of a subband, whose samples were split so often in either direction, may exceed the
+ * samples by, worked out from `gains` for any level. */
+double l2k_wavelet_gain(const l2k_wavelet_descriptor *wavelet, unsigned across, unsigned down, unsigned orientation);
 
 #endif

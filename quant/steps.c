@@ -19,10 +19,20 @@ double l2k_subband_norm(const l2k_wavelet_descriptor *wavelet, unsigned level, u
     return wavelet->norms[l2k_log2_gain(orientation)][column];
 }
 
-/* The bits that a coefficient may have more than a sample, rounded up; at most such that 31 bits suffice for all. */
-static unsigned log2_gain_of(const l2k_wavelet_descriptor *wavelet, unsigned level, unsigned orientation)
+/* Bases are products of one function for each direction, so that LL's and HH's norms are squares. */
+double l2k_norm_at(const l2k_wavelet_descriptor *wavelet, l2k_depth depth, unsigned orientation)
 {
-    const double gain = wavelet->kernel.num_steps ? l2k_wavelet_gain(wavelet, level, orientation) : 0;
+    if (depth.across == depth.down)
+        return l2k_subband_norm(wavelet, depth.across, orientation);
+    return sqrt(l2k_subband_norm(wavelet, depth.across, orientation & L2K_HL ? L2K_HH : L2K_LL) *
+                l2k_subband_norm(wavelet, depth.down, orientation & L2K_LH ? L2K_HH : L2K_LL));
+}
+
+/* The bits that a coefficient may have more than a sample, rounded up; at most such that 31 bits suffice for all. */
+static unsigned log2_gain_of(const l2k_wavelet_descriptor *wavelet, l2k_depth depth, unsigned orientation)
+{
+    const double gain =
+        wavelet->kernel.num_steps ? l2k_wavelet_gain(wavelet, depth.across, depth.down, orientation) : 0;
     return gain ? (unsigned)fmax(0, ceil(log2(gain) - 1e-6)) : l2k_log2_gain(orientation);
 }
 
@@ -34,23 +44,30 @@ unsigned l2k_guard_bits_of(const l2k_wavelet_descriptor *wavelet, unsigned level
     for (unsigned band = 0; band <= 3 * levels && wavelet->kernel.num_steps && wavelet->quantised; band++) {
         const unsigned orientation = l2k_band_orientation(band);
         const unsigned level = l2k_band_level(levels, l2k_band_resolution(band));
-        const unsigned gain = log2_gain_of(wavelet, level, orientation), nominal = l2k_log2_gain(orientation);
+        const unsigned gain = log2_gain_of(wavelet, (l2k_depth){level, level}, orientation),
+                       nominal = l2k_log2_gain(orientation);
         most = l2k_max_u32(most, gain > nominal ? gain - nominal + 1 : 0);
     }
     return most;
 }
 
-l2k_step l2k_step_choose(const l2k_wavelet_descriptor *wavelet, unsigned precision, unsigned level,
-                         unsigned orientation)
+l2k_step l2k_step_choose_at(const l2k_wavelet_descriptor *wavelet, unsigned precision, l2k_depth depth,
+                            unsigned orientation)
 {
     if (!wavelet->quantised)
-        return (l2k_step){(uint8_t)(precision + log2_gain_of(wavelet, level, orientation)), 0};
+        return (l2k_step){(uint8_t)(precision + log2_gain_of(wavelet, depth, orientation)), 0};
     /* 1 / norm in units of 2^-13, as a power of two and the eleven bits below it. */
-    const double reciprocal = floor(8192.0 / l2k_subband_norm(wavelet, level, orientation));
+    const double reciprocal = floor(8192.0 / l2k_norm_at(wavelet, depth, orientation));
     uint32_t fixed = (uint32_t)fmin(fmax(reciprocal, 1), 0x1p13 * (double)((uint32_t)1 << l2k_min_u32(precision, 16)));
     unsigned top = l2k_log2(fixed);
     uint32_t mantissa = top > 11 ? fixed >> (top - 11) : fixed << (11 - top);
     return (l2k_step){(uint8_t)(precision + 13 - top), (uint16_t)(mantissa & 0x7ff)};
+}
+
+l2k_step l2k_step_choose(const l2k_wavelet_descriptor *wavelet, unsigned precision, unsigned level,
+                         unsigned orientation)
+{
+    return l2k_step_choose_at(wavelet, precision, (l2k_depth){level, level}, orientation);
 }
 
 void l2k_steps_choose(const l2k_wavelet_descriptor *wavelet, unsigned precision, unsigned levels, l2k_step *steps)
@@ -66,14 +83,20 @@ static float factor_norm(const l2k_wavelet_descriptor *wavelet, unsigned level, 
     return wavelet->factor_norms[high][l2k_min_u32(column, L2K_NORM_LEVELS)];
 }
 
-l2k_step l2k_step_of_base(const l2k_wavelet_descriptor *wavelet, float base, unsigned level, unsigned orientation)
+l2k_step l2k_step_of_base_at(const l2k_wavelet_descriptor *wavelet, float base, l2k_depth depth, unsigned orientation)
 {
-    float step = base / (factor_norm(wavelet, level, orientation & 1) * factor_norm(wavelet, level, orientation >> 1));
+    float step = base / (factor_norm(wavelet, depth.across, orientation & 1) *
+                         factor_norm(wavelet, depth.down, orientation >> 1));
     unsigned exponent = 0;
     for (; step < 1 && exponent < 31; exponent++)
         step *= 2;
     long mantissa = lrintf(step * 2048) - 2048;
     return (l2k_step){(uint8_t)exponent, (uint16_t)(mantissa < 0 ? 0 : mantissa > 2047 ? 2047 : mantissa)};
+}
+
+l2k_step l2k_step_of_base(const l2k_wavelet_descriptor *wavelet, float base, unsigned level, unsigned orientation)
+{
+    return l2k_step_of_base_at(wavelet, base, (l2k_depth){level, level}, orientation);
 }
 
 void l2k_steps_of_base(const l2k_wavelet_descriptor *wavelet, float base, unsigned levels, l2k_step *steps)

@@ -26,11 +26,22 @@ unsigned l2k_log2_gain(unsigned orientation);
  * as in OpenJPEG. */
 double l2k_subband_norm(const l2k_wavelet_descriptor *wavelet, unsigned level, unsigned orientation);
 
+/* How often the samples of a subband were split in either direction: its level, unless levels before it split in one
+ * direction only (T.801, A.3). */
+typedef struct l2k_depth {
+    unsigned across, down;
+} l2k_depth;
+
+/* The norm of such a subband, from those of one direction each; l2k_subband_norm where both are the same. */
+double l2k_norm_at(const l2k_wavelet_descriptor *wavelet, l2k_depth depth, unsigned orientation);
+
 /* The step that lift2k, like OpenJPEG, writes for a subband: for a reversible wavelet an exponent alone, else 1 / norm
  * in units of 2^gain samples. Kernels must have been measured. The exponent of a reversible one follows from its gain,
  * so that Mb with two guard bits is two more than a sample of that precision needs: for the RCT, and for roundings. */
 l2k_step l2k_step_choose(const l2k_wavelet_descriptor *wavelet, unsigned precision, unsigned level,
                          unsigned orientation);
+l2k_step l2k_step_choose_at(const l2k_wavelet_descriptor *wavelet, unsigned precision, l2k_depth depth,
+                            unsigned orientation);
 
 /* The same for all 3 * levels + 1 subbands of a component, in the order of QCD. */
 void l2k_steps_choose(const l2k_wavelet_descriptor *wavelet, unsigned precision, unsigned levels, l2k_step *steps);
@@ -38,6 +49,7 @@ void l2k_steps_choose(const l2k_wavelet_descriptor *wavelet, unsigned precision,
 /* The step base / norm, as a fraction of the subband's nominal range: for a base step of 2^-precision about that of
  * l2k_step_choose. Steps are rounded, and those out of QCD's range (2^-31 to almost 2) become its ends. */
 l2k_step l2k_step_of_base(const l2k_wavelet_descriptor *wavelet, float base, unsigned level, unsigned orientation);
+l2k_step l2k_step_of_base_at(const l2k_wavelet_descriptor *wavelet, float base, l2k_depth depth, unsigned orientation);
 
 /* The same for all subbands of a component, in the order of QCD. */
 void l2k_steps_of_base(const l2k_wavelet_descriptor *wavelet, float base, unsigned levels, l2k_step *steps);

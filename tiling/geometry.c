@@ -37,13 +37,20 @@ l2k_rect l2k_component_rect(l2k_rect r, uint32_t dx, uint32_t dy)
     return (l2k_rect){l2k_ceil_div(r.x0, dx), l2k_ceil_div(r.y0, dy), l2k_ceil_div(r.x1, dx), l2k_ceil_div(r.y1, dy)};
 }
 
-l2k_rect l2k_resolution_rect(l2k_rect tile_component, unsigned levels)
+l2k_rect l2k_unsplit_resolution(l2k_rect tile_component, l2k_unsplit unsplit, unsigned levels)
 {
-    return (l2k_rect){l2k_ceil_shift(tile_component.x0, levels), l2k_ceil_shift(tile_component.y0, levels),
-                      l2k_ceil_shift(tile_component.x1, levels), l2k_ceil_shift(tile_component.y1, levels)};
+    const unsigned across = l2k_count_across(unsplit, levels), down = l2k_count_down(unsplit, levels);
+    return (l2k_rect){l2k_ceil_shift(tile_component.x0, across), l2k_ceil_shift(tile_component.y0, down),
+                      l2k_ceil_shift(tile_component.x1, across), l2k_ceil_shift(tile_component.y1, down)};
 }
 
-/* ceil((a - 2^(level-1) * offset) / 2^level), never negative, since the subtrahend is below 2^level. */
+l2k_rect l2k_resolution_rect(l2k_rect tile_component, unsigned levels)
+{
+    return l2k_unsplit_resolution(tile_component, (l2k_unsplit){0}, levels);
+}
+
+/* ceil((a - 2^(level-1) * offset) / 2^level), never negative, since the subtrahend is below 2^level. Level 0 has no
+ * offset. */
 static uint32_t subband_coordinate(uint32_t a, unsigned level, unsigned offset)
 {
     uint64_t rounding = ((uint64_t)1 << level) - 1;
@@ -51,14 +58,22 @@ static uint32_t subband_coordinate(uint32_t a, unsigned level, unsigned offset)
     return (uint32_t)((a + rounding - shift) >> level);
 }
 
-l2k_rect l2k_subband_rect(l2k_rect tile_component, unsigned level, unsigned orientation)
+l2k_rect l2k_unsplit_subband(l2k_rect tile_component, l2k_unsplit unsplit, unsigned level, unsigned orientation)
 {
     if (level == 0)
         return tile_component;
+    if (!l2k_band_exists(unsplit, level, orientation))
+        return (l2k_rect){0};
+    const unsigned across = l2k_count_across(unsplit, level), down = l2k_count_down(unsplit, level);
     unsigned xo = orientation & 1, yo = orientation >> 1;
     return (l2k_rect){
-        subband_coordinate(tile_component.x0, level, xo), subband_coordinate(tile_component.y0, level, yo),
-        subband_coordinate(tile_component.x1, level, xo), subband_coordinate(tile_component.y1, level, yo)};
+        subband_coordinate(tile_component.x0, across, xo), subband_coordinate(tile_component.y0, down, yo),
+        subband_coordinate(tile_component.x1, across, xo), subband_coordinate(tile_component.y1, down, yo)};
+}
+
+l2k_rect l2k_subband_rect(l2k_rect tile_component, unsigned level, unsigned orientation)
+{
+    return l2k_unsplit_subband(tile_component, (l2k_unsplit){0}, level, orientation);
 }
 
 l2k_partition l2k_partition_make(l2k_rect rect, unsigned log2_width, unsigned log2_height)

@@ -4,6 +4,7 @@
 
 #include "base/integer.h"
 #include "lift2k/lift2k.h"
+#include "tiling/splits.h"
 
 typedef struct l2k_rect {
     uint32_t x0, y0, x1, y1;
@@ -48,6 +49,11 @@ l2k_rect l2k_resolution_rect(l2k_rect tile_component, unsigned levels);
 
 /* The subband of decomposition level `level` (nb of B-15), 1 to 32; LL of level 0 is the tile-component. */
 l2k_rect l2k_subband_rect(l2k_rect tile_component, unsigned level, unsigned orientation);
+
+/* l2k_resolution_rect and l2k_subband_rect where some levels are unsplit. A subband that is high in a direction in
+ * which its level does not split is empty: it has no coefficients, no code-blocks and no step in QCD. */
+l2k_rect l2k_unsplit_resolution(l2k_rect tile_component, l2k_unsplit unsplit, unsigned levels);
+l2k_rect l2k_unsplit_subband(l2k_rect tile_component, l2k_unsplit unsplit, unsigned level, unsigned orientation);
 
 /* A rectangle cut by a grid of cells of 2^log2_width x 2^log2_height anchored at 0: precincts of a resolution (B.6) and
  * code-blocks of a subband (B.7). An empty rectangle has no cells. */

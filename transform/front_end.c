@@ -93,6 +93,12 @@ l2k_status l2k_transform_set_kernel(l2k_transform *transform, const char *text)
                                    &transform->options[L2K_TRANSFORM_WAVELET]);
 }
 
+l2k_status l2k_transform_set_splits(l2k_transform *transform, const char *text)
+{
+    transform->changed = true;
+    return l2k_splits_parse(&transform->context, text, &transform->unsplit, &transform->num_splits);
+}
+
 static l2k_status check_steps(const l2k_context *context, uint32_t component, const l2k_step *steps, size_t count)
 {
     if (component != L2K_ALL_COMPONENTS && component >= L2K_MAX_COMPONENTS)

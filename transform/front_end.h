@@ -31,10 +31,12 @@ struct l2k_transform {
     int64_t options[L2K_TRANSFORM_NUM_OPTIONS];
     l2k_own_steps *own_steps;
     l2k_wavelet_descriptor own; /* of the wavelet option, if that is a kernel */
-    l2k_rect region;            /* on the reference grid; empty: everything */
-    bool changed;               /* options or steps, since the plan was made */
-    l2k_plan *plan;             /* NULL: not prepared */
-    l2k_tile_spec tile;         /* of the plan */
+    l2k_unsplit unsplit;        /* of l2k_transform_set_splits, and of how many levels that spoke */
+    unsigned num_splits;
+    l2k_rect region;    /* on the reference grid; empty: everything */
+    bool changed;       /* options or steps, since the plan was made */
+    l2k_plan *plan;     /* NULL: not prepared */
+    l2k_tile_spec tile; /* of the plan */
 };
 #endif
 

@@ -99,6 +99,15 @@ static l2k_status check_tile(const l2k_transform *t, const l2k_image *tile)
     return check_joined(t, tile);
 }
 
+static l2k_status check_splits(const l2k_transform *t)
+{
+    const unsigned levels = (unsigned)t->options[L2K_TRANSFORM_LEVELS];
+    if (t->num_splits > levels)
+        return l2k_fail(&t->context, L2K_ERROR_ARGUMENT, "directions of %u levels, but %u decomposition levels",
+                        t->num_splits, levels);
+    return L2K_OK;
+}
+
 static l2k_status check_own_steps(const l2k_transform *t, const l2k_image *tile)
 {
     unsigned bands = 3 * (unsigned)t->options[L2K_TRANSFORM_LEVELS] + 1;
@@ -137,13 +146,20 @@ static l2k_status check_int16(const l2k_transform *t, const l2k_tile_spec *s)
 static void choose_steps(const l2k_transform *t, uint32_t c, unsigned precision, l2k_step *steps)
 {
     const l2k_own_steps *found = NULL;
+    const unsigned levels = (unsigned)t->options[L2K_TRANSFORM_LEVELS];
+    memset(steps, 0, (3 * levels + 1) * sizeof *steps);
     for (const l2k_own_steps *own = t->own_steps; own; own = own->next)
         if (own->component == c || (own->component == L2K_ALL_COMPONENTS && !found))
             found = own;
     if (found)
         memcpy(steps, found->steps, found->count * sizeof *steps);
     else
-        l2k_steps_choose(wavelet_of(t), precision, (unsigned)t->options[L2K_TRANSFORM_LEVELS], steps);
+        for (unsigned band = 0; band <= 3 * levels; band++) {
+            const unsigned level = l2k_band_level(levels, l2k_band_resolution(band));
+            const l2k_depth depth = {l2k_count_across(t->unsplit, level), l2k_count_down(t->unsplit, level)};
+            if (level == 0 || l2k_band_exists(t->unsplit, level, l2k_band_orientation(band)))
+                steps[band] = l2k_step_choose_at(wavelet_of(t), precision, depth, l2k_band_orientation(band));
+        }
 }
 
 /* The part of the tile that the region leaves. */
@@ -172,7 +188,7 @@ static l2k_rect window_of(const l2k_transform *t, const l2k_image *tile, const l
     const l2k_rect wanted = l2k_component_rect(wanted_of(t, tile), component->dx, component->dy);
     if (memcmp(&wanted, &all, sizeof all) == 0)
         return (l2k_rect){0};
-    return l2k_resolution_rect(wanted, discard);
+    return l2k_unsplit_resolution(wanted, t->unsplit, discard);
 }
 
 static void fill_component(const l2k_transform *t, const l2k_image *tile, uint32_t c, l2k_tile_spec *s)
@@ -183,6 +199,7 @@ static void fill_component(const l2k_transform *t, const l2k_image *tile, uint32
     *out = (l2k_plan_component){
         .rect = l2k_component_rect((l2k_rect){tile->x0, tile->y0, tile->x1, tile->y1}, component->dx, component->dy),
         .levels = (unsigned)t->options[L2K_TRANSFORM_LEVELS],
+        .unsplit = t->unsplit,
         .discard = (unsigned)t->options[L2K_TRANSFORM_REDUCE],
         .window = window_of(t, tile, component),
         .wavelet = (l2k_wavelet)t->options[L2K_TRANSFORM_WAVELET],
@@ -218,7 +235,9 @@ static l2k_status fill_spec(const l2k_transform *t, const l2k_image *tile, l2k_t
                               .component_transform = t->options[L2K_TRANSFORM_COMPONENT_TRANSFORM],
                               .num_components = count,
                               .components = s->components,
-                              .cpu_reason = wavelet_of(t)->kernel.num_steps ? L2K_KERNEL_REASON : NULL,
+                              .cpu_reason = wavelet_of(t)->kernel.num_steps ? L2K_KERNEL_REASON
+                                            : l2k_splits_all(t->unsplit)    ? NULL
+                                                                            : L2K_SPLIT_REASON,
                               .on_device = t->options[L2K_TRANSFORM_MEMORY] == L2K_MEMORY_DEVICE};
     return check_int16(t, s);
 }
@@ -228,6 +247,7 @@ l2k_status l2k_tile_spec_make(const l2k_transform *transform, const l2k_image *t
     *out = (l2k_tile_spec){0};
     L2K_TRY(check_options(transform));
     L2K_TRY(check_tile(transform, tile));
+    L2K_TRY(check_splits(transform));
     L2K_TRY(check_region(transform, tile));
     L2K_TRY(check_own_steps(transform, tile));
     l2k_status status = fill_spec(transform, tile, out);

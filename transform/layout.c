@@ -11,14 +11,17 @@
 
 l2k_level l2k_level_of(const l2k_plan_component *component, unsigned level)
 {
-    const l2k_rect in = l2k_level_rect(component, level), low = l2k_subband_rect(in, 1, L2K_LL);
+    const l2k_unsplit unsplit = l2k_unsplit_behind(component->unsplit, level - 1);
+    const l2k_rect in = l2k_level_rect(component, level), low = l2k_unsplit_resolution(in, unsplit, 1);
     const l2k_rect passed = l2k_has_window(component) ? l2k_passed_rect(component, level) : in;
     return (l2k_level){l2k_rect_width(in),
                        l2k_rect_height(in),
                        l2k_rect_width(low),
                        l2k_rect_height(low),
-                       in.x0 & 1,
-                       in.y0 & 1,
+                       l2k_splits_across(unsplit, 1) ? in.x0 & 1 : 0,
+                       l2k_splits_down(unsplit, 1) ? in.y0 & 1 : 0,
+                       !l2k_splits_across(unsplit, 1),
+                       !l2k_splits_down(unsplit, 1),
                        {passed.x0 - in.x0, passed.y0 - in.y0, passed.x1 - in.x0, passed.y1 - in.y0}};
 }
 

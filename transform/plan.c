@@ -121,7 +121,8 @@ static bool share_shape(const l2k_plan_component *a, const l2k_plan_component *b
 {
     return memcmp(&a->rect, &b->rect, sizeof a->rect) == 0 && memcmp(&a->window, &b->window, sizeof a->window) == 0 &&
            a->cell_log2_width == b->cell_log2_width && a->cell_log2_height == b->cell_log2_height &&
-           a->levels == b->levels && a->discard == b->discard && same_wavelet(a, b);
+           a->levels == b->levels && a->discard == b->discard && same_wavelet(a, b) &&
+           l2k_same_splits(a->unsplit, b->unsplit, a->levels);
 }
 
 /* Requests that only some backends or wavelets can fulfil. */
@@ -143,7 +144,8 @@ static l2k_status check_windows(const l2k_context *context, const l2k_plan_spec 
 {
     for (uint32_t c = 0; c < spec->num_components; c++) {
         const l2k_plan_component *component = &spec->components[c];
-        const l2k_rect w = component->window, r = l2k_resolution_rect(component->rect, component->discard);
+        const l2k_rect w = component->window,
+                       r = l2k_unsplit_resolution(component->rect, component->unsplit, component->discard);
         if (!l2k_has_window(component))
             continue;
         if (spec->direction == L2K_FORWARD)
@@ -362,8 +364,8 @@ static bool same_geometry(const l2k_plan_component *a, const l2k_plan_component 
 
 static bool component_fits(l2k_direction direction, const l2k_plan_component *a, const l2k_plan_component *b)
 {
-    if (a->levels != b->levels || !same_wavelet(a, b) || a->precision != b->precision || a->is_signed != b->is_signed ||
-        a->narrow_low != b->narrow_low)
+    if (a->levels != b->levels || !l2k_same_splits(a->unsplit, b->unsplit, a->levels) || !same_wavelet(a, b) ||
+        a->precision != b->precision || a->is_signed != b->is_signed || a->narrow_low != b->narrow_low)
         return false;
     unsigned discard = l2k_discarded(direction, a);
     if (discard != l2k_discarded(direction, b))

@@ -8,8 +8,10 @@
 #include "tiling/geometry.h"
 
 typedef struct l2k_plan_component {
-    l2k_rect rect;    /* the tile-component in its own domain; the parity of x0, y0 at each level matters */
-    unsigned levels;  /* NL, 0 to 32 */
+    l2k_rect rect;   /* the tile-component in its own domain; the parity of x0, y0 at each level matters */
+    unsigned levels; /* NL, 0 to 32 */
+    l2k_unsplit
+        unsplit; /* directions in which levels do not split; the same for components that are transformed together */
     unsigned discard; /* inverse only: resolutions left out, 0 to levels; planes then have the reduced size */
     /* Inverse only: the samples wanted, inside the tile-component at its reduced size, in the domain of that; {0}: all
      * of them. Views then hold the coefficients that these need (transform/window.h), and planes[c] points at the
@@ -29,6 +31,7 @@ typedef struct l2k_plan_component {
 
 /* A cpu_reason. */
 #define L2K_KERNEL_REASON "kernels other than the 5/3 and the 9/7 are transformed on the CPU"
+#define L2K_SPLIT_REASON  "levels that split in one direction only are transformed on the CPU"
 
 static inline const l2k_wavelet_descriptor *l2k_plan_wavelet(const l2k_plan_component *component)
 {

@@ -22,13 +22,19 @@ l2k_rect l2k_output_rect(const l2k_plan_component *component)
 {
     const l2k_rect w = component->window;
     if (!l2k_has_window(component))
-        return l2k_resolution_rect(component->rect, component->discard);
+        return l2k_unsplit_resolution(component->rect, component->unsplit, component->discard);
     return l2k_rect_empty(w) ? (l2k_rect){w.x0, w.y0, w.x0, w.y0} : w;
 }
 
-static l2k_rect low_of(l2k_rect samples)
+/* The directions of one level, as of level 1. */
+static l2k_unsplit unsplit_at(const l2k_plan_component *component, unsigned level)
 {
-    return l2k_subband_rect(samples, 1, L2K_LL);
+    return l2k_unsplit_behind(component->unsplit, level - 1);
+}
+
+static l2k_rect low_of(l2k_rect samples, l2k_unsplit unsplit)
+{
+    return l2k_unsplit_resolution(samples, unsplit, 1);
 }
 
 static uint32_t up_to(uint32_t a, uint32_t more, uint32_t most)
@@ -36,12 +42,14 @@ static uint32_t up_to(uint32_t a, uint32_t more, uint32_t most)
     return more < most - a ? a + more : most;
 }
 
-static l2k_rect widen(l2k_rect r, unsigned by, l2k_rect limits)
+/* Where a level does not split, no sample depends on its neighbours. */
+static l2k_rect widen(l2k_rect r, unsigned by, l2k_unsplit unsplit, l2k_rect limits)
 {
+    const unsigned x = l2k_splits_across(unsplit, 1) ? by : 0, y = l2k_splits_down(unsplit, 1) ? by : 0;
     if (l2k_rect_empty(r))
         return r;
-    return (l2k_rect){r.x0 - l2k_min_u32(by, r.x0 - limits.x0), r.y0 - l2k_min_u32(by, r.y0 - limits.y0),
-                      up_to(r.x1, by, limits.x1), up_to(r.y1, by, limits.y1)};
+    return (l2k_rect){r.x0 - l2k_min_u32(x, r.x0 - limits.x0), r.y0 - l2k_min_u32(y, r.y0 - limits.y0),
+                      up_to(r.x1, x, limits.x1), up_to(r.y1, y, limits.y1)};
 }
 
 /* Rounds columns outwards to multiples of `columns`. */
@@ -54,10 +62,10 @@ static l2k_rect round_columns(l2k_rect r, uint32_t columns, l2k_rect limits)
     return r;
 }
 
-/* The samples whose LL is `low`, of those in `limits`. */
+/* The samples whose LL is `low`, of those in `limits`, where a level splits both ways. */
 static l2k_rect samples_over(l2k_rect low, l2k_rect limits)
 {
-    const l2k_rect all = low_of(limits);
+    const l2k_rect all = l2k_resolution_rect(limits, 1);
     return (l2k_rect){low.x0 == all.x0 ? limits.x0 : 2 * low.x0, low.y0 == all.y0 ? limits.y0 : 2 * low.y0,
                       low.x1 == all.x1 ? limits.x1 : 2 * low.x1, low.y1 == all.y1 ? limits.y1 : 2 * low.y1};
 }
@@ -73,8 +81,8 @@ typedef struct level_walk {
 
 static void enter_wide(level_walk *walk, l2k_rect limits)
 {
-    const l2k_rect low = low_of(limits);
-    const l2k_rect next = widen(low_of(walk->samples), walk->margin, low);
+    const l2k_rect low = l2k_resolution_rect(limits, 1);
+    const l2k_rect next = widen(l2k_resolution_rect(walk->samples, 1), walk->margin, (l2k_unsplit){0}, low);
     walk->samples = samples_over(round_columns(next, COLUMNS, low), limits);
 }
 
@@ -82,11 +90,12 @@ static void enter_wide(level_walk *walk, l2k_rect limits)
 static void enter(level_walk *walk, unsigned level, l2k_rect passed, bool is_wide)
 {
     const l2k_plan_component *component = walk->component;
-    const l2k_rect limits = l2k_resolution_rect(component->rect, level - 1);
+    const l2k_rect limits = l2k_unsplit_resolution(component->rect, component->unsplit, level - 1);
     const uint64_t area = (uint64_t)l2k_rect_width(passed) * l2k_rect_height(passed);
     walk->passed = passed;
-    walk->samples = is_wide ? passed : widen(passed, walk->margin, limits);
-    walk->is_wide = !walk->is_exact && !is_wide && level < component->levels && area >= PAIR_FROM;
+    walk->samples = is_wide ? passed : widen(passed, walk->margin, unsplit_at(component, level), limits);
+    walk->is_wide = !walk->is_exact && !is_wide && level < component->levels && area >= PAIR_FROM &&
+                    l2k_splits_all(component->unsplit);
     if (walk->is_wide)
         enter_wide(walk, limits);
     else if (!walk->is_exact && !is_wide)
@@ -98,21 +107,21 @@ static level_walk walk_to(const l2k_plan_component *component, unsigned level, b
     level_walk walk = {component, is_exact, l2k_wavelet_reach(l2k_plan_wavelet(component)), {0}, {0}, false};
     enter(&walk, component->discard + 1, l2k_output_rect(component), false);
     for (unsigned next = component->discard + 2; next <= level; next++)
-        enter(&walk, next, low_of(walk.samples), walk.is_wide);
+        enter(&walk, next, low_of(walk.samples, unsplit_at(component, next - 1)), walk.is_wide);
     return walk;
 }
 
 l2k_rect l2k_level_rect(const l2k_plan_component *component, unsigned level)
 {
     if (!l2k_has_window(component))
-        return l2k_resolution_rect(component->rect, level - 1);
+        return l2k_unsplit_resolution(component->rect, component->unsplit, level - 1);
     return walk_to(component, level, false).samples;
 }
 
 l2k_rect l2k_passed_rect(const l2k_plan_component *component, unsigned level)
 {
     if (!l2k_has_window(component))
-        return l2k_resolution_rect(component->rect, level - 1);
+        return l2k_unsplit_resolution(component->rect, component->unsplit, level - 1);
     return walk_to(component, level, false).passed;
 }
 
@@ -122,10 +131,11 @@ static l2k_rect part_of(const l2k_plan_component *component, unsigned band, bool
     unsigned level = l2k_band_level(component->levels, l2k_band_resolution(band));
     unsigned orientation = l2k_band_orientation(band);
     if (!l2k_has_window(component))
-        return l2k_subband_rect(component->rect, level, orientation);
+        return l2k_unsplit_subband(component->rect, component->unsplit, level, orientation);
     if (level <= component->discard)
         return band == 0 ? l2k_output_rect(component) : (l2k_rect){0};
-    return l2k_subband_rect(walk_to(component, level, is_exact).samples, 1, orientation);
+    return l2k_unsplit_subband(walk_to(component, level, is_exact).samples, unsplit_at(component, level), 1,
+                               orientation);
 }
 
 l2k_rect l2k_needed_part(const l2k_plan_component *component, unsigned band)
@@ -152,7 +162,7 @@ l2k_rect l2k_held_part(const l2k_plan_component *component, unsigned band)
     if (!l2k_has_window(component) || l2k_rect_empty(needed))
         return read;
     const unsigned level = l2k_band_level(component->levels, l2k_band_resolution(band));
-    const l2k_rect all = l2k_subband_rect(component->rect, level, l2k_band_orientation(band));
+    const l2k_rect all = l2k_unsplit_subband(component->rect, component->unsplit, level, l2k_band_orientation(band));
     const l2k_rect cells = {l2k_max_u32(needed.x0 >> across << across, all.x0),
                             l2k_max_u32(needed.y0 >> down << down, all.y0), round_up(needed.x1, across, all.x1),
                             round_up(needed.y1, down, all.y1)};

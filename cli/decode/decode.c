@@ -105,6 +105,18 @@ static uint64_t bytes_of_file(const l2k_decoder *decoder, const l2k_info *info)
     return end;
 }
 
+/* Writers expect both sides of a reduced picture to be halved alike. */
+static bool check_sizes(const l2k_image *image, uint32_t reduce, const char *name)
+{
+    for (uint32_t c = 0; c < image->num_components; c++) {
+        const l2k_component *k = &image->components[c];
+        if (k->width != cli_grid_start(image->x1, k->dx, reduce) - cli_grid_start(image->x0, k->dx, reduce) ||
+            k->height != cli_grid_start(image->y1, k->dy, reduce) - cli_grid_start(image->y0, k->dy, reduce))
+            return cli_error(name, "--reduce leaves out only levels that split both ways");
+    }
+    return true;
+}
+
 static bool describe(cli_decode_file *file, coder *k, const decoding *d, l2k_info *info)
 {
     cli_coded_file *coded = &k->coded;
@@ -117,7 +129,8 @@ static bool describe(cli_decode_file *file, coder *k, const decoding *d, l2k_inf
     if (status != L2K_OK)
         return cli_messages_fail(&coded->messages, status);
     file->coded_bytes = bytes_of_file(coded->decoder, info);
-    return cli_picture_adopt(&file->picture, &image, coded->messages.subject) &&
+    return check_sizes(&image, (uint32_t)d->job.options->reduce.value, coded->messages.subject) &&
+           cli_picture_adopt(&file->picture, &image, coded->messages.subject) &&
            keep_profile(&file->picture, coded->messages.subject) && take_metadata(coded, &d->job, &file->picture);
 }
 

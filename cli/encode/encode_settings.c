@@ -65,6 +65,8 @@ static bool check_kernel(const cli_options *options)
     const cli_setting wavelet = options->encoder[L2K_ENCODER_WAVELET];
     if (options->has_kernel && wavelet.given && wavelet.value == L2K_WAVELET_9_7)
         return cli_error("--kernel", "takes the place of the 9/7: not with --irreversible");
+    if (options->splits && options->profile.given)
+        return cli_error("--split", "profiles have levels that split both ways");
     if (options->has_kernel && options->profile.given)
         return cli_error("--kernel", "profiles have the wavelets of Part 1 only");
     return true;
@@ -103,6 +105,8 @@ l2k_status cli_encode_configure(l2k_encoder *encoder, const cli_options *options
             status = l2k_encoder_set(encoder, (l2k_encoder_option)option, options->encoder[option].value);
     if (status == L2K_OK && options->kernel)
         status = l2k_encoder_set_kernel(encoder, options->kernel);
+    if (status == L2K_OK && options->splits)
+        status = l2k_encoder_set_splits(encoder, options->splits);
     if (status == L2K_OK && options->ht)
         status = l2k_encoder_set(encoder, L2K_ENCODER_STYLE,
                                  cli_setting_or(options->encoder[L2K_ENCODER_STYLE], 0) | L2K_STYLE_HT);

@@ -162,11 +162,20 @@ static void print_kernel(const l2k_decoder *decoder)
         printf(LABEL "%.*s\n", line == text ? "kernel" : "", (int)strcspn(line, "\n"), line);
 }
 
+static void print_splits(const l2k_decoder *decoder)
+{
+    char text[L2K_MAX_LEVELS + 1];
+    size_t length;
+    if (l2k_decoder_splits(decoder, 0, text, sizeof text, &length) == L2K_OK && length)
+        printf(LABEL "%s (b both, h horizontally, v vertically, from the full size on)\n", "splits", text);
+}
+
 static void print_coding(const l2k_info *info, const l2k_decoder *decoder)
 {
     printf(LABEL "%s (%s), %u level%s\n", "wavelet", l2k_wavelet_name(info->wavelet),
            l2k_wavelet_reversible(info->wavelet) ? "reversible" : "irreversible", info->levels, plural(info->levels));
     print_kernel(decoder);
+    print_splits(decoder);
     printf(LABEL "%s\n", "component transform", cli_component_transform_name(info));
     printf(LABEL "%u x %u", "code-blocks", info->block_width, info->block_height);
     print_style(info->style);

@@ -110,12 +110,23 @@ static void put_kernel(cli_json *json, const l2k_decoder *decoder)
         cli_json_null(json, "kernel");
 }
 
+static void put_splits(cli_json *json, const l2k_decoder *decoder)
+{
+    char text[L2K_MAX_LEVELS + 1];
+    size_t length;
+    if (l2k_decoder_splits(decoder, 0, text, sizeof text, &length) == L2K_OK && length)
+        cli_json_text(json, "splits", text);
+    else
+        cli_json_null(json, "splits");
+}
+
 static void put_coding(cli_json *json, const l2k_info *info, const l2k_decoder *decoder)
 {
     cli_json_text(json, "wavelet", l2k_wavelet_name(info->wavelet));
     cli_json_bool(json, "reversible", l2k_wavelet_reversible(info->wavelet));
     put_kernel(json, decoder);
     cli_json_number(json, "levels", info->levels);
+    put_splits(json, decoder);
     cli_json_text(json, "component_transform", cli_component_transform_name(info));
     put_blocks(json, info);
     put_precincts(json, info);

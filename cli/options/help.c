@@ -92,6 +92,7 @@ static const page pages[CLI_NUM_COMMANDS] = {
          "wavelet, reversible\t\"5/3\", \"9/7\", or the name of a kernel of Part 2; whether it is lossless\n"
          "kernel\tits description as --kernel takes it, or null\n"
          "levels\tdecomposition levels\n"
+         "splits\tdirections of each level as --split takes them, or null if all split both ways\n"
          "component_transform\t\"none\", \"RCT\" or \"ICT\"\n"
          "code_blocks\twidth, height, style (a list of names)\n"
          "precincts\twidth and height for each resolution, lowest first, or null if maximal\n"

@@ -70,8 +70,9 @@ typedef struct cli_options {
     const char *comment; /* NULL = the library's */
     cli_setting profile; /* Rsiz */
     double frames_per_second;
-    char *kernel;    /* the text of --kernel FILE; NULL: none, or a name */
-    bool has_kernel; /* --kernel, of either kind */
+    char *kernel;       /* the text of --kernel FILE; NULL: none, or a name */
+    bool has_kernel;    /* --kernel, of either kind */
+    const char *splits; /* --split; NULL: none */
     cli_raw raw;
     bool has_raw, by_rows, verify, ht;
     cli_box_option *boxes;

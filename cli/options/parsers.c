@@ -322,6 +322,13 @@ bool cli_take_kernel(const cli_option *row, const char *text, cli_options *optio
     return options->kernel != NULL;
 }
 
+bool cli_take_split(const cli_option *row, const char *text, cli_options *options)
+{
+    options->splits = text;
+    return (text[strspn(text, "bhv")] == 0 && strlen(text) <= L2K_MAX_LEVELS) ||
+           cli_bad_value(row->name, text, "a letter b, h or v for each of up to 32 levels");
+}
+
 bool cli_take_step(const cli_option *row, const char *text, cli_options *options)
 {
     if (!cli_parse_real(row->name, text, &options->base_step))

@@ -217,6 +217,15 @@ const cli_option cli_option_table[] = {
      .parse = cli_take_kernel,
      .names = kernels},
     {.commands = ENCODE,
+     .name = "split",
+     .argument = "B|H|V...",
+     .help =
+         "directions in which each level splits, from the full size on: bhvhb is both, horizontally, vertically, ...",
+     .fallback = "b for all",
+     .detail = "Further levels split both ways. Few other decoders read such files, which are of Part 2 (DFS). A level "
+               "that splits horizontally alone needs no rows from below: less delay where samples come row by row.",
+     .parse = cli_take_split},
+    {.commands = ENCODE,
      .name = "step",
      .argument = "S",
      .help = "with --irreversible or an irreversible kernel: base step of the quantiser as a fraction of the range of "

@@ -61,6 +61,8 @@ bool cli_mosaic_put(cli_mosaic *mosaic, uint32_t channel, const l2k_tile_coeffic
 {
     const l2k_band_view *band = &k->view->bands[number];
     const l2k_subband_info *info = &k->bands[number];
+    if ((uint64_t)x + band->width > mosaic->width || (uint64_t)y + band->height > mosaic->height)
+        return cli_error(mosaic->name, "only levels that split both ways can be left out or shown by themselves");
     double most = ldexp(1, (int)precision) - 1;
     float scale = (float)(info->step_size / most);
     mosaic->low_offset = (float)(ldexp(1, (int)precision - 1) / most);

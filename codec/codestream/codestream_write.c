@@ -51,10 +51,10 @@ static size_t write_cap(l2k_buffer *out, const l2k_capabilities *capabilities)
     return out->size - 2;
 }
 
-/* SPcod and SPcoc (Table A.15). */
-static void write_component_style(l2k_buffer *out, const l2k_component_coding *coding)
+/* SPcod and SPcoc (Table A.15); `levels` is their number, or the index of a DFS. */
+static void write_component_style(l2k_buffer *out, const l2k_component_coding *coding, unsigned levels)
 {
-    l2k_buffer_put(out, coding->levels, 1);
+    l2k_buffer_put(out, levels, 1);
     l2k_buffer_put(out, coding->log2_block_width - 2u, 1);
     l2k_buffer_put(out, coding->log2_block_height - 2u, 1);
     l2k_buffer_put(out, coding->style, 1);
@@ -107,6 +107,23 @@ static void write_atk(l2k_buffer *out, const l2k_wavelet_descriptor *wavelet)
     end_segment(out, start);
 }
 
+/* DFS (T.801, A.3), of all levels of a component. */
+static void write_dfs(l2k_buffer *out, const l2k_component_coding *coding)
+{
+    const size_t start = start_segment(out, L2K_DFS);
+    uint8_t ddfs[(L2K_MAX_LEVELS + 3) / 4] = {0};
+    for (unsigned i = 0; i < coding->levels; i++) {
+        const unsigned split = !l2k_splits_across(coding->unsplit, i + 1) ? L2K_DDFS_DOWN
+                               : !l2k_splits_down(coding->unsplit, i + 1) ? L2K_DDFS_ACROSS
+                                                                          : L2K_DDFS_BOTH;
+        ddfs[i / 4] |= (uint8_t)(split << (6 - 2 * (i % 4)));
+    }
+    l2k_buffer_put(out, coding->split_style, 2);
+    l2k_buffer_put(out, coding->levels, 1);
+    l2k_buffer_append(out, ddfs, (coding->levels + 3u) / 4);
+    end_segment(out, start);
+}
+
 static void write_cod(l2k_buffer *out, const l2k_tile_coding *coding)
 {
     const l2k_component_coding *first = &coding->components[0];
@@ -115,7 +132,7 @@ static void write_cod(l2k_buffer *out, const l2k_tile_coding *coding)
     l2k_buffer_put(out, coding->progression, 1);
     l2k_buffer_put(out, coding->num_layers, 2);
     l2k_buffer_put(out, coding->component_transform, 1);
-    write_component_style(out, first);
+    write_component_style(out, first, first->levels);
     end_segment(out, start);
 }
 
@@ -124,7 +141,7 @@ static void write_coc(l2k_buffer *out, const l2k_siz *siz, uint32_t c, const l2k
     size_t start = start_segment(out, L2K_COC);
     l2k_buffer_put(out, c, l2k_component_index_bytes(siz->num_components));
     l2k_buffer_put(out, coding->user_precincts, 1);
-    write_component_style(out, coding);
+    write_component_style(out, coding, coding->split_style ? L2K_COC_DFS | coding->split_style : coding->levels);
     end_segment(out, start);
 }
 
@@ -199,10 +216,12 @@ size_t l2k_write_main_header(l2k_buffer *out, const l2k_siz *siz, const l2k_tile
     size_t ht_at = coding->capabilities.parts ? write_cap(out, &coding->capabilities) : 0;
     if (components[0].own)
         write_atk(out, components[0].own);
+    if (components[0].split_style)
+        write_dfs(out, &components[0]);
     write_cod(out, coding);
     write_qcd(out, &components[0], 0);
-    for (uint32_t c = 1; c < siz->num_components; c++)
-        if (!same_style(&components[0], &components[c]))
+    for (uint32_t c = 0; c < siz->num_components; c++)
+        if (components[c].split_style || !same_style(&components[0], &components[c]))
             write_coc(out, siz, c, &components[c]);
     write_qccs(out, siz, coding, 0);
     return ht_at;

@@ -79,6 +79,7 @@ static const struct marker_rule {
     {L2K_PRF, "PRF", L2K_MAIN_HEADER, l2k_parse_prf},
     {L2K_CPF, "CPF", L2K_MAIN_HEADER, l2k_parse_cpf},
     {L2K_ATK, "ATK", L2K_MAIN_HEADER | L2K_FIRST_PART_HEADER, l2k_parse_atk},
+    {L2K_DFS, "DFS", L2K_MAIN_HEADER | L2K_FIRST_PART_HEADER, l2k_parse_dfs},
     {L2K_RGN, "RGN", L2K_MAIN_HEADER | ANY_PART, l2k_parse_rgn},
     {L2K_POC, "POC", L2K_MAIN_HEADER | ANY_PART, l2k_parse_poc},
     {L2K_PPM, "PPM", L2K_MAIN_HEADER, l2k_parse_packed},
@@ -190,7 +191,10 @@ static l2k_status check_component(const l2k_header_state *state, uint32_t c)
     if (coding->quantisation == L2K_QUANT_NONE && l2k_coding_wavelet(coding)->quantised)
         return l2k_fail(state->context, L2K_ERROR_CORRUPT, "component %u: %s wavelet without quantisation", c,
                         l2k_coding_wavelet(coding)->name);
-    if (coding->quantisation != L2K_QUANT_DERIVED && coding->num_steps < 3u * coding->levels + 1)
+    if (coding->quantisation == L2K_QUANT_DERIVED && !l2k_splits_all(coding->unsplit))
+        return l2k_fail(state->context, L2K_ERROR_UNSUPPORTED,
+                        "component %u: derived quantiser steps of levels that split in one direction", c);
+    if (coding->quantisation != L2K_QUANT_DERIVED && coding->num_steps < l2k_coding_bands(coding))
         return l2k_fail(state->context, L2K_ERROR_CORRUPT, "component %u: too few step sizes for %u levels", c,
                         coding->levels);
     return L2K_OK;
@@ -214,6 +218,9 @@ static l2k_status check_component_transform(const l2k_header_state *state)
             return l2k_fail(state->context, L2K_ERROR_CORRUPT, "COD: a component transform of unequal components");
         if (coding[c].wavelet != coding[0].wavelet || coding[c].own != coding[0].own)
             return l2k_fail(state->context, L2K_ERROR_CORRUPT, "COD: a component transform of different wavelets");
+        if (!l2k_same_splits(coding[c].unsplit, coding[0].unsplit, L2K_MAX_LEVELS))
+            return l2k_fail(state->context, L2K_ERROR_UNSUPPORTED,
+                            "COD: a component transform of components whose levels split differently");
     }
     return L2K_OK;
 }
@@ -240,6 +247,7 @@ static l2k_status parse_segments(l2k_header_state *state, l2k_header_kind kind, 
     for (uint32_t c = 0; c < state->siz->num_components; c++) {
         settle_style(&state->coding->capabilities, &state->coding->components[c]);
         L2K_TRY(l2k_find_kernel(state, c));
+        L2K_TRY(l2k_find_splits(state, c));
         L2K_TRY(check_component(state, c));
     }
     return check_component_transform(state);

@@ -75,6 +75,11 @@ l2k_status l2k_parse_prf(l2k_header_state *state, const l2k_segment *segment);
 l2k_status l2k_parse_cpf(l2k_header_state *state, const l2k_segment *segment);
 l2k_status l2k_parse_atk(l2k_header_state *state, const l2k_segment *segment);
 
+l2k_status l2k_parse_dfs(l2k_header_state *state, const l2k_segment *segment);
+
+/* The levels of component c, if its COC names a DFS; that and COD may come after COC. */
+l2k_status l2k_find_splits(const l2k_header_state *state, uint32_t c);
+
 /* The wavelet of component c, by its index in COD or COC; ATK may come after these. */
 l2k_status l2k_find_kernel(const l2k_header_state *state, uint32_t c);
 

@@ -65,15 +65,20 @@ l2k_status l2k_parse_siz(const l2k_context *context, const l2k_segment *segment,
 
 /* ---- COD, COC (A.6.1, A.6.2) --------------------------------------------------------------------------------- */
 
+/* If a DFS is named, the levels follow from COD (header_splits.c): until then they are those that have precincts. */
 static l2k_status parse_precincts(const l2k_header_state *state, const l2k_segment *segment, const uint8_t *d,
                                   l2k_component_coding *coding)
 {
-    if ((size_t)(segment->end - d) != (coding->user_precincts ? coding->levels + 1u : 0u))
+    const size_t bytes = (size_t)(segment->end - d);
+    if (coding->split_style && coding->user_precincts && bytes - 1 <= L2K_MAX_LEVELS)
+        coding->levels = (uint8_t)(bytes - 1);
+    if (bytes != (coding->user_precincts ? coding->levels + 1u : 0u))
         return l2k_segment_wrong(state, segment, "its length does not fit its content");
     for (unsigned r = 0; r <= coding->levels; r++) {
         coding->log2_precinct_width[r] = coding->user_precincts ? d[r] & 15 : 15;
         coding->log2_precinct_height[r] = coding->user_precincts ? d[r] >> 4 : 15;
-        if (r > 0 && (coding->log2_precinct_width[r] == 0 || coding->log2_precinct_height[r] == 0))
+        if (r > 0 && !coding->split_style &&
+            (coding->log2_precinct_width[r] == 0 || coding->log2_precinct_height[r] == 0))
             return l2k_segment_wrong(state, segment, "a precinct of one sample above the lowest resolution");
     }
     return L2K_OK;
@@ -85,9 +90,12 @@ static l2k_status parse_style(const l2k_header_state *state, const l2k_segment *
 {
     if (segment->end - d < 5)
         return l2k_segment_wrong(state, segment, "too short");
-    if (d[0] >> 4 == 8 && segment->marker == L2K_COC)
-        return l2k_fail(state->context, L2K_ERROR_UNSUPPORTED, "COC: a decomposition style (DFS) of Part 2");
-    if (d[0] > L2K_MAX_LEVELS)
+    const bool is_dfs = d[0] & L2K_COC_DFS && (d[0] & ~L2K_COC_DFS) <= L2K_MOST_DFS;
+    if (is_dfs && segment->marker == L2K_COD)
+        return l2k_segment_wrong(state, segment, "a DFS in place of the number of levels: only COC can name one");
+    if (is_dfs && d[0] == L2K_COC_DFS)
+        return l2k_segment_wrong(state, segment, "DFS 0, which does not exist");
+    if (d[0] > L2K_MAX_LEVELS && !is_dfs)
         return l2k_segment_wrong(state, segment, "more than 32 decomposition levels");
     if (d[1] > 8 || d[2] > 8 || d[1] + d[2] > 8)
         return l2k_segment_wrong(state, segment, "an impossible code-block size");
@@ -96,7 +104,8 @@ static l2k_status parse_style(const l2k_header_state *state, const l2k_segment *
     if (d[3] & L2K_STYLE_HT_MIXED && d[3] & (L2K_STYLE_BYPASS | L2K_STYLE_TERMALL))
         return l2k_fail(state->context, L2K_ERROR_UNSUPPORTED, "%s: code-block style %02X",
                         l2k_marker_name(segment->marker), d[3]);
-    coding->levels = d[0];
+    coding->split_style = is_dfs ? d[0] & ~L2K_COC_DFS : 0;
+    coding->levels = is_dfs ? L2K_MAX_LEVELS : d[0];
     coding->log2_block_width = d[1] + 2;
     coding->log2_block_height = d[2] + 2;
     coding->style = d[3];
@@ -109,6 +118,7 @@ static l2k_status parse_style(const l2k_header_state *state, const l2k_segment *
 static void assign_style(l2k_component_coding *to, const l2k_component_coding *from)
 {
     to->levels = from->levels;
+    to->split_style = from->split_style;
     to->log2_block_width = from->log2_block_width;
     to->log2_block_height = from->log2_block_height;
     to->style = from->style;
@@ -138,6 +148,7 @@ l2k_status l2k_parse_cod(l2k_header_state *state, const l2k_segment *segment)
     coding->num_layers = l2k_get_be(d + 2, 2);
     coding->component_transform = d[4];
     L2K_TRY(parse_style(state, segment, d + 5, d[0] & 1, &state->common));
+    coding->levels = state->common.levels;
     state->seen_cod = true;
     return L2K_OK;
 }

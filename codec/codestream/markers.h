@@ -23,6 +23,7 @@ enum {
     L2K_PPT = 0xFF61,
     L2K_CRG = 0xFF63,
     L2K_COM = 0xFF64,
+    L2K_DFS = 0xFF72,
     L2K_ATK = 0xFF79,
     L2K_SOT = 0xFF90,
     L2K_SOD = 0xFF93,
@@ -47,6 +48,11 @@ enum {
     L2K_ATK_FLOAT_128,
     L2K_ATK_NUM_TYPES
 };
+
+/* The number of decomposition levels in COC with this bit is the index of a DFS instead (T.801, A.3); and Ddfs, two
+ * bits a level from the highest resolution on. */
+#define L2K_COC_DFS 0x80
+enum { L2K_DDFS_NONE, L2K_DDFS_BOTH, L2K_DDFS_ACROSS, L2K_DDFS_DOWN };
 
 /* A marker and its parameters, if it has any (without the length). */
 typedef struct l2k_segment {

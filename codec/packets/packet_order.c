@@ -27,12 +27,14 @@ static void add_keys(l2k_packet_order *order, const l2k_tile *tile, uint32_t c, 
     const l2k_tile_component *component = &tile->components[c];
     const l2k_resolution *resolution = &component->resolutions[r];
     const l2k_partition *p = &resolution->precincts;
-    unsigned levels = component->num_resolutions - 1 - r;
+    const unsigned levels = component->num_resolutions - 1 - r;
+    const unsigned across = l2k_count_across(component->coding->unsplit, levels);
+    const unsigned down = l2k_count_down(component->coding->unsplit, levels);
     for (uint32_t i = 0; i < resolution->num_precincts; i++) {
         uint32_t column = p->first_x + i % p->across, row = p->first_y + i / p->across;
         order->keys[order->num_all++] = (l2k_precinct_key){
-            position(tile->rect.x0, resolution->rect.x0, column, p->log2_width, levels, component->dx),
-            position(tile->rect.y0, resolution->rect.y0, row, p->log2_height, levels, component->dy),
+            position(tile->rect.x0, resolution->rect.x0, column, p->log2_width, across, component->dx),
+            position(tile->rect.y0, resolution->rect.y0, row, p->log2_height, down, component->dy),
             i,
             (uint16_t)c,
             0,

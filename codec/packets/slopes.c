@@ -13,8 +13,11 @@ double l2k_distortion_weight(const l2k_tile *tile, const l2k_subband *band)
     static const double transform_norms[2][3] = {{1.732, .8292, .8292}, {1.732, 1.805, 1.573}};
     const l2k_tile_component *component = band->component;
     const l2k_component_coding *coding = component->coding;
-    unsigned level = l2k_band_level(coding->levels, band->resolution), precision = component->precision;
-    double weight = l2k_subband_norm(l2k_coding_wavelet(coding), level, band->orientation);
+    const unsigned precision = component->precision;
+    if (l2k_rect_empty(band->rect))
+        return 0;
+    double weight =
+        l2k_norm_at(l2k_coding_wavelet(coding), l2k_coding_depth(coding, band->resolution), band->orientation);
     if (l2k_coding_wavelet(coding)->quantised) /* that norm and the step both contain the gain */
         weight *=
             l2k_step_size(l2k_coding_step(coding, band->resolution, band->orientation), precision, band->orientation) /

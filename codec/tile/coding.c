@@ -71,7 +71,7 @@ l2k_status l2k_tile_coding_copy(const l2k_context *context, const l2k_tile_codin
 
 static bool same_steps(const l2k_component_coding *a, const l2k_component_coding *b)
 {
-    const unsigned count = a->quantisation == L2K_QUANT_DERIVED ? 1 : 3u * a->levels + 1;
+    const unsigned count = a->quantisation == L2K_QUANT_DERIVED ? 1 : l2k_coding_bands(a);
     for (unsigned i = 0; i < count; i++)
         if (a->steps[i].exponent != b->steps[i].exponent || a->steps[i].mantissa != b->steps[i].mantissa)
             return false;
@@ -85,10 +85,10 @@ static bool same_wavelet(const l2k_component_coding *a, const l2k_component_codi
 
 static bool same_component(const l2k_component_coding *a, const l2k_component_coding *b)
 {
-    return a->levels == b->levels && a->log2_block_width == b->log2_block_width &&
-           a->log2_block_height == b->log2_block_height && a->style == b->style && a->ht_passes == b->ht_passes &&
-           same_wavelet(a, b) && a->quantisation == b->quantisation && a->guard_bits == b->guard_bits &&
-           a->roi_shift == b->roi_shift &&
+    return a->levels == b->levels && l2k_same_splits(a->unsplit, b->unsplit, a->levels) &&
+           a->log2_block_width == b->log2_block_width && a->log2_block_height == b->log2_block_height &&
+           a->style == b->style && a->ht_passes == b->ht_passes && same_wavelet(a, b) &&
+           a->quantisation == b->quantisation && a->guard_bits == b->guard_bits && a->roi_shift == b->roi_shift &&
            memcmp(a->log2_precinct_width, b->log2_precinct_width, a->levels + 1u) == 0 &&
            memcmp(a->log2_precinct_height, b->log2_precinct_height, a->levels + 1u) == 0 && same_steps(a, b);
 }
@@ -115,10 +115,41 @@ bool l2k_tile_coding_equals(const l2k_tile_coding *a, const l2k_tile_coding *b, 
     return true;
 }
 
+/* The place of a subband among the steps. */
+static unsigned step_number(const l2k_component_coding *coding, unsigned resolution, unsigned orientation)
+{
+    if (resolution == 0 || l2k_splits_all(coding->unsplit))
+        return l2k_band_number(resolution, orientation);
+    unsigned number = l2k_count_bands(coding->unsplit, coding->levels, resolution);
+    for (unsigned o = L2K_HL; o < orientation; o++)
+        number += l2k_coding_has_band(coding, resolution, o);
+    return number;
+}
+
+void l2k_coding_choose_steps(const l2k_component_coding *coding, unsigned precision, l2k_step *steps)
+{
+    for (unsigned band = 0; band <= 3u * coding->levels; band++) {
+        const unsigned r = l2k_band_resolution(band), o = l2k_band_orientation(band);
+        if (l2k_coding_has_band(coding, r, o))
+            *steps++ = l2k_step_choose_at(l2k_coding_wavelet(coding), precision, l2k_coding_depth(coding, r), o);
+    }
+}
+
+void l2k_coding_steps_of_base(const l2k_component_coding *coding, float base, l2k_step *steps)
+{
+    for (unsigned band = 0; band <= 3u * coding->levels; band++) {
+        const unsigned r = l2k_band_resolution(band), o = l2k_band_orientation(band);
+        if (l2k_coding_has_band(coding, r, o))
+            *steps++ = l2k_step_of_base_at(l2k_coding_wavelet(coding), base, l2k_coding_depth(coding, r), o);
+    }
+}
+
 l2k_step l2k_coding_step(const l2k_component_coding *coding, unsigned resolution, unsigned orientation)
 {
+    if (!l2k_coding_has_band(coding, resolution, orientation))
+        return (l2k_step){0};
     if (coding->quantisation != L2K_QUANT_DERIVED)
-        return coding->steps[l2k_band_number(resolution, orientation)];
+        return coding->steps[step_number(coding, resolution, orientation)];
     /* E-5: epsilon_b = epsilon_0 - NL + nb */
     int exponent = (int)coding->steps[0].exponent - (int)coding->levels;
     exponent += (int)l2k_band_level(coding->levels, resolution);
@@ -143,6 +174,7 @@ static void plan_component(const l2k_component *component, const l2k_component_c
 {
     *out = (l2k_plan_component){.rect = l2k_component_rect(tile, component->dx, component->dy),
                                 .levels = coding->levels,
+                                .unsplit = coding->unsplit,
                                 .discard = l2k_min_u32(discard, coding->levels),
                                 .wavelet = (l2k_wavelet)coding->wavelet,
                                 .own = coding->own,
@@ -163,6 +195,8 @@ void l2k_coding_plan_spec(const l2k_siz *siz, const l2k_tile_coding *coding, l2k
     for (uint32_t c = 0; c < siz->num_components; c++)
         if (coding->components[c].own)
             spec->cpu_reason = L2K_KERNEL_REASON;
+        else if (!l2k_splits_all(coding->components[c].unsplit))
+            spec->cpu_reason = L2K_SPLIT_REASON;
     spec->component_transform = coding->component_transform;
     spec->num_components = siz->num_components;
     spec->components = components;

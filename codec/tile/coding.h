@@ -21,9 +21,18 @@ typedef enum l2k_quantisation { L2K_QUANT_NONE = 0, L2K_QUANT_DERIVED = 1, L2K_Q
  * index there (T.801, A.3). */
 typedef struct l2k_kernels l2k_kernels;
 
+/* What DFS segments say (T.801, A.3), by index: the levels that each describes, and how these do not split. */
+#define L2K_MOST_DFS 15
+typedef struct l2k_split_styles {
+    uint8_t levels[L2K_MOST_DFS + 1]; /* 0: no such segment */
+    l2k_unsplit of[L2K_MOST_DFS + 1];
+} l2k_split_styles;
+
 /* COD or COC, and QCD or QCC, of one tile-component (A.6.1, A.6.2, A.6.4, A.6.5). */
 typedef struct l2k_component_coding {
     uint8_t levels;
+    uint8_t split_style; /* index of the DFS that COC names; 0: none */
+    l2k_unsplit unsplit; /* {0} without DFS */
     uint8_t log2_block_width, log2_block_height;
     uint8_t style;
     uint8_t ht_passes; /* encoder: of an HT code-block, 0 or 1 cleanup alone, 2 and SigProp, 3 and MagRef */
@@ -36,7 +45,7 @@ typedef struct l2k_component_coding {
     uint8_t num_steps; /* read from the marker segment; derived has one */
     uint8_t roi_shift; /* RGN's max-shift (A.6.3), 0 = no region of interest */
     uint8_t log2_precinct_width[L2K_MAX_LEVELS + 1], log2_precinct_height[L2K_MAX_LEVELS + 1]; /* per resolution */
-    l2k_step steps[L2K_MAX_SUBBANDS];
+    l2k_step steps[L2K_MAX_SUBBANDS]; /* of the subbands that exist, one after the other, as in QCD */
 } l2k_component_coding;
 
 /* One entry of POC (A.6.6): a progression over resolutions and components [start, end) and layers below layer_end. */
@@ -60,6 +69,7 @@ typedef struct l2k_capabilities {
 #define L2K_RSIZ_PART_2       ((uint32_t)1 << 15)
 #define L2K_RSIZ_ARBITRARY    ((uint32_t)1 << 6)
 #define L2K_RSIZ_SYMMETRIC    ((uint32_t)1 << 7 | (uint32_t)1 << 5)
+#define L2K_RSIZ_SPLITS       ((uint32_t)1 << 7)
 #define L2K_PART_15           ((uint32_t)1 << (32 - 15))
 #define L2K_HT_HETEROGENEOUS  ((uint16_t)1 << 11)
 #define L2K_HT_IRREVERSIBLE   ((uint16_t)1 << 5)
@@ -79,6 +89,8 @@ typedef struct l2k_tile_coding {
     l2k_capabilities capabilities; /* the same for all tiles */
     l2k_component_coding *components;
     l2k_kernels *kernels;            /* NULL: none */
+    uint8_t levels;                  /* decoder: of COD, for components whose COC names a DFS instead */
+    l2k_split_styles split_styles;   /* decoder: of the main header */
     l2k_progression_change *changes; /* of POC; none = `progression` over all packets */
     size_t num_changes;
 } l2k_tile_coding;
@@ -107,7 +119,42 @@ l2k_status l2k_tile_coding_copy(const l2k_context *context, const l2k_tile_codin
 /* Whether two tiles of `num_components` components are coded alike. */
 bool l2k_tile_coding_equals(const l2k_tile_coding *a, const l2k_tile_coding *b, uint32_t num_components);
 
-/* The step of a subband, worked out from LL's where the quantisation is derived (E-5). */
+/* The subbands that a component has, which is also how many steps it needs. */
+static inline unsigned l2k_coding_bands(const l2k_component_coding *coding)
+{
+    return l2k_count_bands(coding->unsplit, coding->levels, coding->levels + 1u);
+}
+
+/* How often the samples of a resolution's subbands were split. */
+static inline l2k_depth l2k_coding_depth(const l2k_component_coding *coding, unsigned resolution)
+{
+    const unsigned level = l2k_band_level(coding->levels, resolution);
+    return (l2k_depth){l2k_count_across(coding->unsplit, level), l2k_count_down(coding->unsplit, level)};
+}
+
+/* Whether a resolution's samples are split into its subbands in that direction: then precincts have half their size
+ * there (B.7). 0 or 1. */
+static inline unsigned l2k_coding_halves_across(const l2k_component_coding *coding, unsigned resolution)
+{
+    return resolution && l2k_splits_across(coding->unsplit, coding->levels - resolution + 1u);
+}
+
+static inline unsigned l2k_coding_halves_down(const l2k_component_coding *coding, unsigned resolution)
+{
+    return resolution && l2k_splits_down(coding->unsplit, coding->levels - resolution + 1u);
+}
+
+static inline bool l2k_coding_has_band(const l2k_component_coding *coding, unsigned resolution, unsigned orientation)
+{
+    return resolution == 0 || l2k_band_exists(coding->unsplit, l2k_band_level(coding->levels, resolution), orientation);
+}
+
+/* The steps that the encoder writes for such samples, of l2k_coding_bands subbands; and those of a base step. */
+void l2k_coding_choose_steps(const l2k_component_coding *coding, unsigned precision, l2k_step *steps);
+void l2k_coding_steps_of_base(const l2k_component_coding *coding, float base, l2k_step *steps);
+
+/* The step of a subband, {0} of one that does not exist; worked out from LL's where the quantisation is derived (E-5).
+ */
 l2k_step l2k_coding_step(const l2k_component_coding *coding, unsigned resolution, unsigned orientation);
 
 /* What the transform has to do for a tile; `components` has siz->num_components entries and is filled in. `discard`

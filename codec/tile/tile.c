@@ -22,9 +22,10 @@ static void *take_zeroed(const l2k_context *context, l2k_arena *arena, uint64_t 
 static l2k_rect precinct_in_band(const l2k_resolution *resolution, const l2k_subband *band, uint32_t precinct)
 {
     const l2k_partition *p = &resolution->precincts;
-    unsigned halve = band->orientation == L2K_LL ? 0 : 1;
+    const l2k_component_coding *coding = band->component->coding;
     uint64_t x = (uint64_t)(p->first_x + precinct % p->across), y = (uint64_t)(p->first_y + precinct / p->across);
-    unsigned w = p->log2_width - halve, h = p->log2_height - halve;
+    unsigned w = p->log2_width - l2k_coding_halves_across(coding, band->resolution);
+    unsigned h = p->log2_height - l2k_coding_halves_down(coding, band->resolution);
     /* Coordinates stay below 2^32 because the precinct meets the resolution; only its far edge may not. */
     l2k_rect cell = {(uint32_t)(x << w), (uint32_t)(y << h), 0, 0};
     uint64_t x1 = (x + 1) << w, y1 = (y + 1) << h;
@@ -52,7 +53,7 @@ static l2k_status outline_resolution(const l2k_context *context, l2k_tile *tile,
 {
     const l2k_component_coding *coding = component->coding;
     l2k_resolution *resolution = &component->resolutions[r];
-    resolution->rect = l2k_resolution_rect(component->rect, coding->levels - r);
+    resolution->rect = l2k_unsplit_resolution(component->rect, coding->unsplit, coding->levels - r);
     unsigned width = coding->log2_precinct_width[r], height = coding->log2_precinct_height[r];
     resolution->precincts = l2k_partition_make(resolution->rect, width, height);
     uint64_t count = (uint64_t)resolution->precincts.across * resolution->precincts.down;
@@ -69,7 +70,8 @@ static l2k_status outline_resolution(const l2k_context *context, l2k_tile *tile,
         band->component = component;
         band->resolution = (uint8_t)r;
         band->orientation = (uint8_t)(r == 0 ? L2K_LL : b + 1);
-        band->rect = l2k_subband_rect(component->rect, l2k_band_level(coding->levels, r), band->orientation);
+        band->rect =
+            l2k_unsplit_subband(component->rect, coding->unsplit, l2k_band_level(coding->levels, r), band->orientation);
         band->window = band->rect;
         band->max_planes = planes_of(coding, r, band->orientation);
     }
@@ -257,10 +259,11 @@ static l2k_rect blocks_in_window(const l2k_partition *grid, l2k_rect window)
 static l2k_partition grid_of(const l2k_resolution *resolution, const l2k_subband *band, uint32_t precinct)
 {
     const l2k_component_coding *coding = band->component->coding;
-    const unsigned halve = band->orientation == L2K_LL ? 0 : 1;
+    const unsigned across = l2k_coding_halves_across(coding, band->resolution);
+    const unsigned down = l2k_coding_halves_down(coding, band->resolution);
     return l2k_partition_make(precinct_in_band(resolution, band, precinct),
-                              l2k_min_u32(coding->log2_block_width, resolution->precincts.log2_width - halve),
-                              l2k_min_u32(coding->log2_block_height, resolution->precincts.log2_height - halve));
+                              l2k_min_u32(coding->log2_block_width, resolution->precincts.log2_width - across),
+                              l2k_min_u32(coding->log2_block_height, resolution->precincts.log2_height - down));
 }
 
 static l2k_status make_blocks(const l2k_context *context, l2k_tile *tile, const l2k_subband *band,

@@ -106,7 +106,7 @@ typedef struct l2k_resolution {
     l2k_rect wanted;         /* columns and rows of precincts that have memory as long as the tile: all when encoding */
     l2k_precinct **passed;   /* decoder: of the others, those whose packets are being passed over, for each the parts in
                                 the subbands; NULL: none so far */
-    uint32_t num_bands;      /* 1 for the lowest resolution, else 3 */
+    uint32_t num_bands;      /* 1 for the lowest resolution, else 3, of which those that do not exist are empty */
     l2k_subband bands[3];
 } l2k_resolution;
 

@@ -408,6 +408,12 @@ L2K_API l2k_status l2k_encoder_set_precincts(l2k_encoder *encoder, const l2k_siz
  * so. Errors: L2K_ERROR_ARGUMENT, L2K_ERROR_MEMORY, L2K_ERROR_STATE between begin and end of an image. */
 L2K_API l2k_status l2k_encoder_set_kernel(l2k_encoder *encoder, const char *text);
 
+/* The directions in which decomposition levels split, a letter for each from the highest resolution on: 'b' both ways,
+ * 'h' horizontally only, 'v' vertically only. Further levels split both ways, so "" is Part 1. Anything else makes the
+ * codestream one of Part 2 (T.801, A.3), with a DFS marker segment; there may not be more letters than levels.
+ * Errors: L2K_ERROR_ARGUMENT, L2K_ERROR_STATE between begin and end of an image. */
+L2K_API l2k_status l2k_encoder_set_splits(l2k_encoder *encoder, const char *text);
+
 /* Quality layers, one per target, from the coarsest to the finest; those after one with everything have to ask for
  * everything, too, and are empty; count 0 = one layer with everything. Copied.
  *
@@ -716,6 +722,12 @@ L2K_API l2k_status l2k_decoder_info(l2k_decoder *decoder, l2k_info *info);
 L2K_API l2k_status l2k_decoder_kernel(const l2k_decoder *decoder, uint32_t component, char *text, size_t bytes,
                                       size_t *length);
 
+/* The directions in which the levels of a component split, of the main header, as letters that l2k_encoder_set_splits
+ * takes, one for each level; "" where all split both ways. Otherwise as l2k_decoder_kernel. Sizes of reduced images
+ * then do not follow from B-14, but l2k_decoder_image has them. */
+L2K_API l2k_status l2k_decoder_splits(const l2k_decoder *decoder, uint32_t component, char *text, size_t bytes,
+                                      size_t *length);
+
 /* The box number `index` in file order; L2K_ERROR_ARGUMENT past the last one, without a message. */
 L2K_API l2k_status l2k_decoder_box(const l2k_decoder *decoder, size_t index, l2k_box *box);
 
@@ -910,6 +922,11 @@ L2K_API l2k_status l2k_transform_set(l2k_transform *transform, l2k_transform_opt
  * At most 8 steps of 32 taps, offsets -31 to 31, shifts to 15, integers of 16 bits, and 64 samples to a side for all
  * steps together. A description of a named wavelet is that wavelet. Errors: L2K_ERROR_ARGUMENT, L2K_ERROR_MEMORY. */
 L2K_API l2k_status l2k_transform_set_kernel(l2k_transform *transform, const char *text);
+
+/* The directions in which levels split, as l2k_encoder_set_splits takes them, for the next l2k_transform_prepare.
+ * Subbands are numbered all the same: those that such levels do not have are empty, and with REDUCE the levels that are
+ * left out give the sizes of planes. On the CPU. L2K_ERROR_ARGUMENT. */
+L2K_API l2k_status l2k_transform_set_splits(l2k_transform *transform, const char *text);
 
 #define L2K_ALL_COMPONENTS UINT32_MAX
 

@@ -107,6 +107,9 @@ refused 'needs one layer' --profile imf2k --rate 20,10
 refused 'not with --irreversible' --kernel 1-3 -I
 refused 'not with --irreversible' -I --kernel haar
 refused 'profiles have the wavelets of Part 1' --kernel haar --profile imf2k
+refused 'profiles have levels that split both ways' --split h --profile imf2k
+refused 'a letter b, h or v' --split bhx
+refused 'directions of 6 levels, but 5' --split hhhhhh
 refused 'no limit of bytes' --max-bytes 1000 --ht
 refused 'all tiles at once' --max-bytes 1000 --by-rows -t 100,100
 refused '--max-bytes' --max-bytes 0

@@ -93,6 +93,18 @@ static void make_kernel(const char *name, const char *text)
     save_encoded(name, e, &p);
 }
 
+/* Levels that split in one direction. */
+static void make_splits(const char *name, const char *letters, int64_t style)
+{
+    picture p;
+    picture_make(&p, 33, 29, 3);
+    l2k_encoder *e = quiet_encoder();
+    l2k_encoder_set(e, L2K_ENCODER_FORMAT, L2K_FORMAT_CODESTREAM);
+    l2k_encoder_set(e, L2K_ENCODER_STYLE, style);
+    l2k_encoder_set_splits(e, letters);
+    save_encoded(name, e, &p);
+}
+
 static void make_progression(l2k_progression order, uint32_t layers)
 {
     static const l2k_size precincts[] = {{16, 16}, {8, 8}, {4, 8}};
@@ -211,6 +223,8 @@ void corpus_encoded(void)
         make_style(0, (l2k_wavelet)w);
     make_kernel("kernel-reversible",
                 "reversible\nborder mirror\nhigh 0 round 8 shift 4 : -9 2 -1\nlow -2 round 1 shift 2 : 1 1\n");
+    make_splits("splits-mq", "bhvhb", 0);
+    make_splits("splits-ht", "vhh", L2K_STYLE_HT);
     make_kernel("kernel-float", "irreversible 1.25\nborder clamp\nlow -1 : -0.5 -0.25\nhigh 0 : 0.125 0.5 -0.1\n");
     for (int order = L2K_LRCP; order <= L2K_CPRL; order++)
         for (uint32_t layers = 1; layers < 4; layers += 2)

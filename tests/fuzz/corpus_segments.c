@@ -41,17 +41,34 @@ static void make_segments(void)
         SEGMENT(0xFF, 0x79, 0, 12, 17, 2, 1, 0, 1, 0, 1, 33, 0, 1),      /* ATK: 33 taps */
         SEGMENT(0xFF, 0x79, 0, 12, 17, 2, 9, 0, 1, 0, 1, 1, 0, 1),       /* ATK: 9 steps */
         SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 1, 2, 2, 0, 2),                  /* COC with a kernel that is not there */
-        SEGMENT(0xFF, 0x74, 0, 2),                                       /* Part 2 */
-        SEGMENT(0xFF, 0x66, 0, 4, 1, 2),                                 /* unknown */
-        SEGMENT(0xFF, 0x30),                                             /* without parameters */
-        SEGMENT(0xFF, 0x63, 0, 6, 0, 1, 0, 1),                           /* CRG */
-        SEGMENT(0xFF, 0x57, 0, 5, 0, 1, 7),                              /* PLM */
-        SEGMENT(0xFF, 0x55, 0, 10, 0, 0x50, 0, 0, 0, 0, 0, 99),          /* TLM */
-        SEGMENT(0xFF, 0x58, 0, 5, 0, 0x81, 7),                           /* PLT */
-        SEGMENT(0xFF, 0x64, 0, 9, 0, 1, 'h', 'e', 'l', 'l', 'o'),        /* COM, Latin */
-        SEGMENT(0xFF, 0x64, 0, 6, 0, 0, 0xFF, 0x90),                     /* COM, binary */
-        SEGMENT(0xFF, 0x52, 0, 12, 7, 4, 0, 1, 0, 1, 2, 2, 0, 1),        /* COD again */
-        SEGMENT(0xFF, 0x52, 0, 12, 0, 0, 0, 0, 0, 1, 2, 2, 0, 1),        /* COD without layers */
+        SEGMENT(0xFF, 0x72, 0, 6, 0, 1, 1, 0x80),                        /* DFS: that nobody names */
+        SEGMENT(0xFF, 0x72, 0, 6, 0, 0, 1, 0x80),                        /* DFS: index 0 */
+        SEGMENT(0xFF, 0x72, 0, 6, 0, 16, 1, 0x80),                       /* DFS: index 16 */
+        SEGMENT(0xFF, 0x72, 0, 6, 0, 1, 1, 0x80, 0xFF, 0x72, 0, 6, 0, 1, 1, 0xC0), /* DFS: twice */
+        SEGMENT(0xFF, 0x72, 0, 5, 0, 1, 0),                                        /* DFS: no levels */
+        SEGMENT(0xFF, 0x72, 0, 6, 0, 1, 5, 0x55),                                  /* DFS: too short */
+        SEGMENT(0xFF, 0x72, 0, 7, 0, 1, 4, 0x55, 0x55),                            /* DFS: too long */
+        SEGMENT(0xFF, 0x72, 0, 6, 0, 1, 2, 0x40),                    /* DFS: a level that splits nothing */
+        SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 0x81, 2, 2, 0, 1),           /* COC with a DFS that is not there */
+        SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 0x80, 2, 2, 0, 1),           /* COC with DFS 0 */
+        SEGMENT(0xFF, 0x52, 0, 12, 0, 0, 0, 1, 0, 0x81, 2, 2, 0, 1), /* COD with a DFS */
+        SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 0x81, 2, 2, 0, 1, 0xFF, 0x72, 0, 6, 0, 1, 1, 0x80, 0xFF, 0x52, 0, 12, 0, 0, 0,
+                1, 0, 2, 2, 2, 0, 1), /* fewer levels in DFS than in COD */
+        SEGMENT(0xFF, 0x72, 0, 6, 0, 1, 1, 0x80, 0xFF, 0x53, 0, 9, 0, 0, 0x81, 2, 2, 0, 1),          /* DFS and COC */
+        SEGMENT(0xFF, 0x72, 0, 6, 0, 1, 1, 0x80, 0xFF, 0x53, 0, 11, 0, 1, 0x81, 2, 2, 0, 1, 17, 16), /* precincts */
+        SEGMENT(0xFF, 0x72, 0, 6, 0, 1, 1, 0x80, 0xFF, 0x53, 0, 9, 0, 0, 0x81, 2, 2, 0, 1, 0xFF, 0x5D, 0, 6, 0, 0x41,
+                0x40, 0),                                         /* derived steps */
+        SEGMENT(0xFF, 0x74, 0, 2),                                /* Part 2 */
+        SEGMENT(0xFF, 0x66, 0, 4, 1, 2),                          /* unknown */
+        SEGMENT(0xFF, 0x30),                                      /* without parameters */
+        SEGMENT(0xFF, 0x63, 0, 6, 0, 1, 0, 1),                    /* CRG */
+        SEGMENT(0xFF, 0x57, 0, 5, 0, 1, 7),                       /* PLM */
+        SEGMENT(0xFF, 0x55, 0, 10, 0, 0x50, 0, 0, 0, 0, 0, 99),   /* TLM */
+        SEGMENT(0xFF, 0x58, 0, 5, 0, 0x81, 7),                    /* PLT */
+        SEGMENT(0xFF, 0x64, 0, 9, 0, 1, 'h', 'e', 'l', 'l', 'o'), /* COM, Latin */
+        SEGMENT(0xFF, 0x64, 0, 6, 0, 0, 0xFF, 0x90),              /* COM, binary */
+        SEGMENT(0xFF, 0x52, 0, 12, 7, 4, 0, 1, 0, 1, 2, 2, 0, 1), /* COD again */
+        SEGMENT(0xFF, 0x52, 0, 12, 0, 0, 0, 0, 0, 1, 2, 2, 0, 1), /* COD without layers */
         SEGMENT(0xFF, 0x52, 0, 14, 1, 2, 0xFF, 0xFF, 1, 1, 2, 2, 0, 1, 0x11,
                 0x21), /* COD with many layers, and precincts */
     };

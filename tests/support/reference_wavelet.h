@@ -117,12 +117,14 @@ static inline void ref_sort(ref_sample *line, long count, long distance, unsigne
 }
 
 /* One level on the width x height corner of a picture with `stride`: 2D_SD with the bands sorted as in Mallat layout,
- * or 2D_SR. px, py: parities of the origin. */
-static inline void ref_level(ref_sample *data, long stride, long width, long height, unsigned px, unsigned py, int real,
-                             int inverse)
+ * or 2D_SR; or the part of these for one direction. px, py: parities of the origin. */
+static inline void ref_split(ref_sample *data, long stride, long width, long height, unsigned px, unsigned py, int real,
+                             int inverse, int across, int down)
 {
     for (int direction = 0; direction < 2; direction++) {
         int vertical = direction == inverse;
+        if (!(vertical ? down : across))
+            continue;
         long lines = vertical ? width : height, count = vertical ? height : width;
         for (long k = 0; k < lines && count > 0; k++) {
             ref_sample *line = data + (vertical ? k : k * stride);
@@ -135,6 +137,12 @@ static inline void ref_level(ref_sample *data, long stride, long width, long hei
                 ref_sort(line, count, distance, parity, 0);
         }
     }
+}
+
+static inline void ref_level(ref_sample *data, long stride, long width, long height, unsigned px, unsigned py, int real,
+                             int inverse)
+{
+    ref_split(data, stride, width, height, px, py, real, inverse, 1, 1);
 }
 
 #endif

@@ -86,6 +86,10 @@ static void check_segment(const edit *e, const char *name, edit_bytes segment, b
     free(file.data);
 }
 
+/* Up to four levels, and a COC that names them. */
+#define DFS(index, levels, directions) 0xFF, 0x72, 0, 6, 0, index, levels, directions
+#define COC_DFS(index)                 0xFF, 0x53, 0, 9, 0, 0, 0x80 | (index), 2, 2, 0, 1
+
 /* HT code-blocks where the style says so, magnitudes of 8 bits. */
 #define CAP_HT 0xFF, 0x50, 0, 8, 0, 2, 0, 0, 0x80, 0
 
@@ -119,12 +123,11 @@ static void test_segments(void **unused)
         {"PPM", SEGMENT(0xFF, 0x60, 0, 8, 0, 0, 0, 0, 9, 0), false, L2K_ERROR_CORRUPT}, /* share too long */
         {"PPM", SEGMENT(0xFF, 0x60, 0, 3, 0), true, L2K_ERROR_CORRUPT},                 /* place */
         {"PPT", SEGMENT(0xFF, 0x61, 0, 2), true, L2K_ERROR_CORRUPT},
-        {"PPT", SEGMENT(0xFF, 0x61, 0, 3, 7, 0xFF, 0x61, 0, 3, 7), true, L2K_ERROR_CORRUPT},      /* index twice */
-        {"PPT", SEGMENT(0xFF, 0x61, 0, 3, 0), false, L2K_ERROR_CORRUPT},                          /* place */
-        {"COC", SEGMENT(0xFF, 0x53, 0, 9, 0, 2, 1, 2, 2, 0, 1), false, L2K_ERROR_CORRUPT},        /* style */
-        {"COC", SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 33, 2, 2, 0, 1), false, L2K_ERROR_CORRUPT},       /* levels */
-        {"COC", SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 0x81, 2, 2, 0, 1), false, L2K_ERROR_UNSUPPORTED}, /* DFS */
-        {"COC", SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 1, 5, 4, 0, 1), false, L2K_ERROR_CORRUPT},        /* block size */
+        {"PPT", SEGMENT(0xFF, 0x61, 0, 3, 7, 0xFF, 0x61, 0, 3, 7), true, L2K_ERROR_CORRUPT}, /* index twice */
+        {"PPT", SEGMENT(0xFF, 0x61, 0, 3, 0), false, L2K_ERROR_CORRUPT},                     /* place */
+        {"COC", SEGMENT(0xFF, 0x53, 0, 9, 0, 2, 1, 2, 2, 0, 1), false, L2K_ERROR_CORRUPT},   /* style */
+        {"COC", SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 33, 2, 2, 0, 1), false, L2K_ERROR_CORRUPT},  /* levels */
+        {"COC", SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 1, 5, 4, 0, 1), false, L2K_ERROR_CORRUPT},   /* block size */
         {"COC", SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 1, 2, 2, 0x80, 1), false, L2K_ERROR_CORRUPT},
         {"component 0", SEGMENT(0xFF, 0x53, 0, 9, 0, 0, 1, 2, 2, 0x40, 1), false, L2K_ERROR_CORRUPT}, /* HT, no CAP */
         {"COC", SEGMENT(CAP_HT, 0xFF, 0x53, 0, 9, 0, 0, 1, 2, 2, 0xC1, 1), false, L2K_ERROR_UNSUPPORTED}, /* bypass */
@@ -178,7 +181,31 @@ static void test_segments(void **unused)
         {"ATK", SEGMENT(0xFF, 0x79, 0, 12, 17, 2, 1, 0, 1, 0, 1, 33, 0, 1), false, L2K_ERROR_UNSUPPORTED}, /* 33 taps */
         {"ATK", SEGMENT(0xFF, 0x79, 0, 12, 17, 2, 9, 0, 1, 0, 1, 1, 0, 1), false, L2K_ERROR_UNSUPPORTED},  /* 9 steps */
         {"ATK", SEGMENT(0xFF, 0x79, 0, 2), true, L2K_ERROR_UNSUPPORTED},                                   /* place */
-        {"marker FF5A QPD", SEGMENT(0xFF, 0x5A, 0, 2), false, L2K_ERROR_UNSUPPORTED},                      /* Part 2 */
+        {"DFS", SEGMENT(DFS(1, 1, 0x80)), false, L2K_OK}, /* one that nobody names */
+        {"DFS", SEGMENT(DFS(0, 1, 0x80)), false, L2K_ERROR_CORRUPT},
+        {"DFS", SEGMENT(DFS(16, 1, 0x80)), false, L2K_ERROR_CORRUPT},
+        {"DFS", SEGMENT(DFS(1, 1, 0x80), DFS(1, 1, 0xC0)), false, L2K_ERROR_CORRUPT},              /* twice */
+        {"DFS", SEGMENT(0xFF, 0x72, 0, 2), false, L2K_ERROR_CORRUPT},                              /* empty */
+        {"DFS", SEGMENT(0xFF, 0x72, 0, 5, 0, 1, 0), false, L2K_ERROR_CORRUPT},                     /* no levels */
+        {"DFS", SEGMENT(DFS(1, 5, 0x55)), false, L2K_ERROR_CORRUPT},                               /* too short */
+        {"DFS", SEGMENT(0xFF, 0x72, 0, 7, 0, 1, 4, 0x55, 0x55), false, L2K_ERROR_CORRUPT},         /* too long */
+        {"DFS: level 2", SEGMENT(DFS(1, 2, 0x40)), false, L2K_ERROR_UNSUPPORTED},                  /* splits nothing */
+        {"DFS", SEGMENT(DFS(1, 1, 0x80)), true, L2K_ERROR_UNSUPPORTED},                            /* place */
+        {"component 0: levels 1", SEGMENT(COC_DFS(1)), false, L2K_ERROR_CORRUPT},                  /* no DFS */
+        {"component 0: levels 2", SEGMENT(DFS(1, 1, 0x80), COC_DFS(2)), false, L2K_ERROR_CORRUPT}, /* another one */
+        {"COC: DFS 0", SEGMENT(COC_DFS(0)), false, L2K_ERROR_CORRUPT},
+        {"COD", SEGMENT(DFS(1, 1, 0x80), 0xFF, 0x52, 0, 12, 0, 0, 0, 1, 0, 0x81, 2, 2, 0, 1), false,
+         L2K_ERROR_CORRUPT}, /* only COC can name it */
+        {"component 0: a DFS of 1 level",
+         SEGMENT(COC_DFS(1), DFS(1, 1, 0x80), 0xFF, 0x52, 0, 12, 0, 0, 0, 1, 0, 2, 2, 2, 0, 1), false,
+         L2K_ERROR_CORRUPT},
+        {"component 0: precincts", SEGMENT(DFS(1, 1, 0x80), 0xFF, 0x53, 0, 12, 0, 1, 0x81, 2, 2, 0, 1, 17, 17, 17),
+         false, L2K_ERROR_CORRUPT}, /* of two levels, but there is one */
+        {"component 0: a precinct", SEGMENT(DFS(1, 1, 0x80), 0xFF, 0x53, 0, 11, 0, 1, 0x81, 2, 2, 0, 1, 17, 16), false,
+         L2K_ERROR_CORRUPT}, /* of one column, where columns are split */
+        {"component 0: derived", SEGMENT(DFS(1, 1, 0x80), COC_DFS(1), 0xFF, 0x5D, 0, 6, 0, 0x41, 0x40, 0), false,
+         L2K_ERROR_UNSUPPORTED},
+        {"marker FF5A QPD", SEGMENT(0xFF, 0x5A, 0, 2), false, L2K_ERROR_UNSUPPORTED}, /* Part 2 */
         {"SIZ", SEGMENT(0xFF, 0x51, 0, 2), false, L2K_ERROR_CORRUPT},
         {"marker FF74", SEGMENT(0xFF, 0x74, 0, 2), false, L2K_ERROR_UNSUPPORTED}, /* Part 2 */
         {"COM", SEGMENT(0xFF, 0x64, 0, 1), false, L2K_ERROR_CORRUPT},

@@ -81,6 +81,8 @@ static void choose_case(const l2k_wavelet_descriptor *own, l2k_wavelet wavelet, 
                                        .own = own,
                                        .precision = precision,
                                        .is_signed = true};
+    for (unsigned level = 0; level < t.component.levels && random_below(3) == 0; level++)
+        *(random_below(2) ? &t.component.unsplit.across : &t.component.unsplit.down) |= random_below(2) << level;
     for (unsigned b = 0; b < L2K_MAX_SUBBANDS; b++)
         t.component.steps[b] = 1;
     t.spec = (l2k_plan_spec){.type = own && own->is_float ? L2K_COEFFICIENT_FLOAT32 : L2K_COEFFICIENT_INT32,
@@ -105,11 +107,11 @@ static void transform_expected(const l2k_wavelet_descriptor *w, bool undo)
         const unsigned level = undo ? t.component.levels + 1 - i : i;
         const l2k_level shape = l2k_level_of(&t.component, level);
         const long width = shape.width, height = shape.height, stride = t.width;
-        for (long x = 0; x < width && !undo; x++) {
+        for (long x = 0; x < width && !undo && !shape.unsplit_y; x++) {
             ref_kernel_line(w, t.expected + x, height, stride, shape.parity_y, false);
             ref_kernel_sort(t.expected + x, height, stride, shape.parity_y, false);
         }
-        for (long y = 0; y < height; y++) {
+        for (long y = 0; y < height && !shape.unsplit_x; y++) {
             ref_value *row = t.expected + y * stride;
             if (undo)
                 ref_kernel_sort(row, width, 1, shape.parity_x, true);
@@ -117,7 +119,7 @@ static void transform_expected(const l2k_wavelet_descriptor *w, bool undo)
             if (!undo)
                 ref_kernel_sort(row, width, 1, shape.parity_x, false);
         }
-        for (long x = 0; x < width && undo; x++) {
+        for (long x = 0; x < width && undo && !shape.unsplit_y; x++) {
             ref_kernel_sort(t.expected + x, height, stride, shape.parity_y, true);
             ref_kernel_line(w, t.expected + x, height, stride, shape.parity_y, true);
         }
@@ -271,7 +273,7 @@ static void test_built_in(void **unused)
 /* A named kernel, and the same one by its description. */
 static void test_public(void **unused)
 {
-    static char text[4096];
+    static char text[4096], text_of_splits[L2K_MAX_LEVELS + 1];
     (void)unused;
     for (int w = L2K_WAVELET_HAAR; w <= L2K_WAVELET_W4; w++) {
         const l2k_wavelet_descriptor own = named((l2k_wavelet)w);
@@ -286,6 +288,8 @@ static void test_public(void **unused)
             assert_int_equal(l2k_transform_set(transform, L2K_TRANSFORM_COEFFICIENTS, t.spec.type), L2K_OK);
             assert_int_equal(l2k_transform_set(transform, L2K_TRANSFORM_LEVELS, t.component.levels), L2K_OK);
             assert_int_equal(l2k_transform_set(transform, L2K_TRANSFORM_BACKEND, L2K_BACKEND_CPU), L2K_OK);
+            l2k_splits_print(t.component.unsplit, t.component.levels, text_of_splits, sizeof text_of_splits);
+            assert_int_equal(l2k_transform_set_splits(transform, text_of_splits), L2K_OK);
             const l2k_rect r = t.component.rect;
             l2k_component component = {.dx = 1, .dy = 1, .precision = 8, .is_signed = true};
             const l2k_image tile = {

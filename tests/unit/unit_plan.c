@@ -46,11 +46,15 @@ static uint32_t side(uint32_t a0, uint32_t a1, unsigned levels)
 /* Width and height after `levels` decompositions, and parities of the origin there. */
 static void size_at(const l2k_plan_component *c, unsigned levels, uint32_t *w, uint32_t *h, unsigned *px, unsigned *py)
 {
-    uint64_t up = ((uint64_t)1 << levels) - 1;
-    *w = side(c->rect.x0, c->rect.x1, levels);
-    *h = side(c->rect.y0, c->rect.y1, levels);
-    *px = ((c->rect.x0 + up) >> levels) & 1;
-    *py = ((c->rect.y0 + up) >> levels) & 1;
+    unsigned across = 0, down = 0;
+    for (unsigned level = 0; level < levels; level++) {
+        across += !(c->unsplit.across >> level & 1);
+        down += !(c->unsplit.down >> level & 1);
+    }
+    *w = side(c->rect.x0, c->rect.x1, across);
+    *h = side(c->rect.y0, c->rect.y1, down);
+    *px = ((c->rect.x0 + ((uint64_t)1 << across) - 1) >> across) & 1;
+    *py = ((c->rect.y0 + ((uint64_t)1 << down) - 1) >> down) & 1;
 }
 
 static unsigned discard_of(const test_case *t, uint32_t c)
@@ -68,6 +72,9 @@ static l2k_plan_component random_component(uint32_t largest)
     c.rect.y1 = c.rect.y0 + (below(20) ? 1 + below(largest) : below(2));
     c.levels = below(12) ? below(7) : below(33);
     c.discard = below(3) ? 0 : below(c.levels + 1);
+    if (below(3) == 0) /* of some levels one direction */
+        c.unsplit = (l2k_unsplit){below(0xffffffffu) & below(0xffffffffu), below(0xffffffffu) & below(0xffffffffu)};
+    c.unsplit.down &= ~c.unsplit.across;
     c.wavelet = below(2) ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3;
     for (unsigned b = 0; b < L2K_MAX_SUBBANDS; b++)
         c.steps[b] = 0.02f + (float)below(1000) / 300.0f;
@@ -205,7 +212,8 @@ static void ref_wavelet(const l2k_plan_component *c, unsigned discard, ref_sampl
         unsigned level = inverse ? c->levels - 1 - (k - discard) : k, px, py;
         uint32_t w, h;
         size_at(c, level, &w, &h, &px, &py);
-        ref_level(data, stride, w, h, px, py, real, inverse);
+        ref_split(data, stride, w, h, px, py, real, inverse, !(c->unsplit.across >> level & 1),
+                  !(c->unsplit.down >> level & 1));
     }
 }
 

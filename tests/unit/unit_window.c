@@ -54,7 +54,7 @@ static void choose_side(uint32_t first, uint32_t end, uint32_t *low, uint32_t *h
 
 static void choose_window(l2k_plan_component *c)
 {
-    const l2k_rect r = l2k_resolution_rect(c->rect, c->discard);
+    const l2k_rect r = l2k_unsplit_resolution(c->rect, c->unsplit, c->discard);
     choose_side(r.x0, r.x1, &c->window.x0, &c->window.x1);
     choose_side(r.y0, r.y1, &c->window.y0, &c->window.y1);
     c->cell_log2_width = (uint8_t)(below(2) ? below(8) : 0);
@@ -80,6 +80,9 @@ static l2k_plan_component random_component(uint32_t largest, bool is_float)
     c.rect.y1 = c.rect.y0 + (below(40) ? 1 + below(largest) : below(2));
     c.levels = below(12) ? below(8) : below(33);
     c.discard = below(3) ? 0 : below(c.levels + 1);
+    if (below(3) == 0) /* of some levels one direction */
+        c.unsplit = (l2k_unsplit){below(0xffffffffu) & below(0xffffffffu), below(0xffffffffu) & below(0xffffffffu)};
+    c.unsplit.down &= ~c.unsplit.across;
     c.wavelet = is_float || below(2) ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3;
     if (below(3) == 0) {
         const uint32_t which =
@@ -188,8 +191,8 @@ static void fill_band(const l2k_plan_component *c, unsigned band, const l2k_coef
 {
     const l2k_rect needed = l2k_needed_part(c, band), held = l2k_held_part(c, band);
     assert_true(contains(l2k_read_part(c, band), needed) && contains(held, l2k_read_part(c, band)));
-    const l2k_rect all =
-        l2k_subband_rect(c->rect, l2k_band_level(c->levels, l2k_band_resolution(band)), l2k_band_orientation(band));
+    const l2k_rect all = l2k_unsplit_subband(c->rect, c->unsplit, l2k_band_level(c->levels, l2k_band_resolution(band)),
+                                             l2k_band_orientation(band));
     assert_true(contains(held, needed) && contains(all, held));
     assert_int_equal(to->bands[band].width, l2k_rect_width(held));
     assert_int_equal(to->bands[band].height, l2k_rect_height(held));
@@ -245,7 +248,7 @@ static l2k_context context_of(unsigned threads)
 /* Copies the window of the whole over a poisoned canvas: the memory of the part must then be the same. */
 static void compare(const l2k_plan_component *c, const canvas *whole, const canvas *part)
 {
-    const l2k_rect r = l2k_resolution_rect(c->rect, c->discard), w = l2k_output_rect(c);
+    const l2k_rect r = l2k_unsplit_resolution(c->rect, c->unsplit, c->discard), w = l2k_output_rect(c);
     canvas expected = *part;
     expected.memory = malloc(part->bytes);
     memset(expected.memory, POISON, part->bytes);
@@ -270,7 +273,7 @@ static void run_case(test_case *t, unsigned threads)
     for (uint32_t c = 0; c < t->whole.num_components; c++) {
         const l2k_plan_component *k = &t->part.components[c];
         check_apart(l2k_plan_coefficients(plans[1], c));
-        canvases[0][c] = make_canvas(t->samples[c], l2k_resolution_rect(k->rect, k->discard), false);
+        canvases[0][c] = make_canvas(t->samples[c], l2k_unsplit_resolution(k->rect, k->unsplit, k->discard), false);
         canvases[1][c] = make_canvas(t->samples[c], l2k_output_rect(k), true);
         planes[0][c] = canvases[0][c].plane;
         planes[1][c] = canvases[1][c].plane;

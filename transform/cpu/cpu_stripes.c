@@ -71,19 +71,27 @@ static half next_row(const l2k_plan *plan, const l2k_cpu_sweep *s, unsigned lane
 /* The low ([0]) and high ([1]) half of row y of a level. */
 static void locate_halves(const l2k_plan *plan, const l2k_cpu_sweep *s, unsigned lane, int64_t y, half halves[2])
 {
-    const unsigned high_row = ((unsigned)y + s->shape.parity_y) & 1;
+    const unsigned high_row = s->shape.unsplit_y ? 0 : ((unsigned)y + s->shape.parity_y) & 1;
     const uint32_t low_width = s->shape.low_width;
+    const int64_t row = s->shape.unsplit_y ? y : y / 2;
     if (!high_row && s->level < s->levels)
-        halves[0] = next_row(plan, s, lane, y / 2);
+        halves[0] = next_row(plan, s, lane, row);
     else
-        halves[0] = band_row(plan, s, lane, high_row ? L2K_LH : L2K_LL, low_width, y / 2);
-    halves[1] = band_row(plan, s, lane, high_row ? L2K_HH : L2K_HL, s->shape.width - low_width, y / 2);
+        halves[0] = band_row(plan, s, lane, high_row ? L2K_LH : L2K_LL, low_width, row);
+    halves[1] = band_row(plan, s, lane, high_row ? L2K_HH : L2K_HL, s->shape.width - low_width, row);
 }
 
 /* Vertical scaling of row y, which horizontal lifting does as well. A column of one sample is not scaled. */
 static float row_scale(const l2k_cpu_sweep *s, const float scales[2], int64_t y)
 {
-    return s->shape.height == 1 ? 1.0f : scales[((unsigned)y + s->shape.parity_y) & 1];
+    return s->shape.height == 1 || s->shape.unsplit_y ? 1.0f : scales[((unsigned)y + s->shape.parity_y) & 1];
+}
+
+/* What is left to do to a row of a level that does not split horizontally. */
+static void scale_row(const l2k_plan *plan, const l2k_cpu_sweep *s, float scale, void *row)
+{
+    if (s->wavelet->is_float && scale != 1.0f)
+        l2k_kernel_rows_get(((const l2k_cpu_state *)plan->state)->cpu)->scale(row, s->shape.width, scale);
 }
 
 /* Whether a stripe lifts the LL on the side of the pixels in place, which saves copying its rows: not where there are
@@ -97,9 +105,10 @@ static l2k_ring start_ring(const l2k_plan *plan, const l2k_cpu_sweep *s, uint32_
 {
     const size_t stride = ((const l2k_cpu_state *)plan->state)->sizes.row_stride;
     const bool inverse = plan->spec.direction == L2K_INVERSE;
-    const l2k_lifting *lifting = !s->rows ? NULL : inverse ? &s->rows->inverse : &s->rows->forward;
+    const bool lifts = !s->shape.unsplit_y;
+    const l2k_lifting *lifting = !s->rows || !lifts ? NULL : inverse ? &s->rows->inverse : &s->rows->forward;
     l2k_ring ring = {.lifting = lifting,
-                     .kernel = s->rows ? NULL : &s->kernel,
+                     .kernel = s->rows || !lifts ? NULL : &s->kernel,
                      .inverse = inverse,
                      .width = s->shape.width,
                      .height = s->shape.height,
@@ -107,7 +116,9 @@ static l2k_ring start_ring(const l2k_plan *plan, const l2k_cpu_sweep *s, uint32_
                      .lanes = s->lanes,
                      .rows = scratch + 2 * stride,
                      .stride = stride,
-                     .period = lifting ? lifting->steps + 2 : l2k_kernel_period(&s->wavelet->kernel, inverse)};
+                     .period = lifting ? lifting->steps + 2
+                               : lifts ? l2k_kernel_period(&s->wavelet->kernel, inverse)
+                                       : 1};
     if (is_in_place(s, begin, end)) {
         ring.rows = low_row(plan, s, 0, s->level - 1, s->shape.width, 0);
         ring.stride = l2k_cpu_low_stride(s->shape.width);
@@ -152,7 +163,9 @@ static void analyse_row(const l2k_plan *plan, const l2k_cpu_sweep *s, unsigned l
     for (int i = 0; i < 2; i++)
         at[i] = halves[i].type == type_of_values(s) ? halves[i].at : scratch + i * state->sizes.row_stride;
     const float scale = row_scale(s, s->wavelet->forward_scale, y);
-    if (s->rows)
+    if (s->shape.unsplit_x)
+        scale_row(plan, s, scale, memcpy(at[0], row, s->shape.width * sizeof(uint32_t)));
+    else if (s->rows)
         s->rows->analyse(row, s->shape.width, s->shape.parity_x, scale, at[0], at[1]);
     else
         l2k_kernel_analyse(&s->kernel, row, s->shape.width, s->shape.parity_x, scale, at[0], at[1]);
@@ -225,7 +238,7 @@ static void synthesise_row(const l2k_plan *plan, const l2k_cpu_sweep *s, unsigne
                            uint32_t *scratch)
 {
     const l2k_cpu_state *state = plan->state;
-    void *const at[2] = {scratch, scratch + state->sizes.row_stride};
+    void *const at[2] = {s->shape.unsplit_x ? row : scratch, scratch + state->sizes.row_stride};
     half halves[2];
     locate_halves(plan, s, lane, y, halves);
     for (int i = 0; i < 2; i++) {
@@ -234,7 +247,9 @@ static void synthesise_row(const l2k_plan *plan, const l2k_cpu_sweep *s, unsigne
                                                                      at[i]);
     }
     const float scale = row_scale(s, s->wavelet->inverse_scale, y);
-    if (s->rows)
+    if (s->shape.unsplit_x)
+        scale_row(plan, s, scale, row);
+    else if (s->rows)
         s->rows->synthesise(at[0], at[1], s->shape.width, s->shape.parity_x, scale, row);
     else
         l2k_kernel_synthesise(&s->kernel, at[0], at[1], s->shape.width, s->shape.parity_x, scale, row);
