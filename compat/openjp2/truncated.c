@@ -80,15 +80,23 @@ static step_result at_part(tile_walk *w, const header_part *part)
     return !cut ? GOES_ON : w->c->d.strict ? FAILS : ENDS;
 }
 
+/* A header that is not whole. Behind a marker code OpenJPEG finds the end of the stream, and decodes what it has;
+ * unless it is the tile's only header. */
+static step_result in_header(const tile_walk *w, const header_part *part)
+{
+    return part->ends_at_marker && w->has_data && (part->number > 0 || part->count != 1) ? ENDS : FAILS;
+}
+
 static bool walk_tiles(tile_walk *w, uint32_t tiles)
 {
     header_part part = {.end = w->c->d.header.end};
     step_result result = GOES_ON;
     while (result == GOES_ON && (result = at_marker(w, part.end)) == GOES_ON) {
-        if (!header_part_at(w->c->d.input, part.end, &part) || part.tile >= tiles)
+        const bool whole = header_part_at(w->c->d.input, part.end, &part);
+        if (part.tile >= tiles)
             result = FAILS;
         else
-            result = at_part(w, &part);
+            result = whole ? at_part(w, &part) : in_header(w, &part);
         if (part.open)
             part.end -= part.end - part.header_end < 2 ? 0 : 2; /* EOC is taken for granted */
     }

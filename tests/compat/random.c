@@ -202,9 +202,10 @@ static void choose_parameters(random_case *r)
     if (!below(3)) {
         p->csty |= 1;
         p->res_spec = 1 + (int)below(3);
-        for (int i = 0; i < p->res_spec; i++) { /* never one of 1, which OpenJPEG writes and lift2k does not */
-            p->prcw_init[i] = 64 << below(4);
-            p->prch_init[i] = 64 << below(4);
+        const int least = 1 << (p->numresolution - 1); /* precincts of 1 only at the lowest resolution */
+        for (int i = 0; i < p->res_spec; i++) {
+            p->prcw_init[i] = least << below(6);
+            p->prch_init[i] = least << below(6);
         }
     }
     p->csty |= below(3) ? 0 : 2 * (int)below(4);
@@ -250,6 +251,8 @@ static random_case choose(uint64_t number)
         r.d.cp_layer = below(4);
     for (int i = 0; i < 4; i++)
         r.choice[i] = below(1 << 20);
+    if (r.p.irreversible && r.how == 1) /* near an area's border OpenJPEG's samples are not those of the whole */
+        r.how = 0;
     if (!r.strict && (r.cut || r.damage)) { /* cut packets that it skips, OpenJPEG skips beyond the end of its memory */
         r.d.cp_reduce = r.d.cp_layer = 0;
         r.how = r.how % 2 ? 0 : r.how;
@@ -414,8 +417,10 @@ static void spoil(const random_case *r, outcome *out)
         from = 0;
     if (r->cut)
         out->bytes = from + r->cut % (out->bytes - from);
-    /* Of a tile-part that ends with its header OpenJPEG takes memory of random content for the rest. */
-    if (r->cut && out->bytes > 1 && out->stream[out->bytes - 2] == 0xff && out->stream[out->bytes - 1] == 0x93)
+    /* Of a tile-part that ends with its header OpenJPEG takes memory of random content for the rest. A lone marker SOT
+     * at the end makes it forget strictness. */
+    const uint8_t *end = out->stream + out->bytes;
+    if (r->cut && out->bytes > 1 && end[-2] == 0xff && (end[-1] == 0x93 || (r->strict && end[-1] == 0x90)))
         out->bytes--;
     if (r->damage)
         out->stream[from + r->damage % (out->bytes - from)] ^= (uint8_t)(1 << r->damage % 8);
