@@ -244,6 +244,8 @@ static l2k_status read_header(l2k_packet_reader *reader, const l2k_packet_id *id
     const l2k_tile_component *component = &reader->tile->components[id->component];
     const uint8_t **at = input->packed ? &input->header : &input->data;
     const uint8_t *end = input->packed ? input->header_end : input->end;
+    if (*at == end && input->like_openjpeg)
+        L2K_TRY(end_as_openjpeg(reader, *at, end));
     if (*at == end)
         return L2K_ERROR_TRUNCATED;
     reader->bits = l2k_bits_from(*at, end);

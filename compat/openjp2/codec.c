@@ -86,6 +86,14 @@ codec *codec_decoding(opj_codec_t *handle)
     return c && c->decodes ? c : NULL;
 }
 
+codec *codec_decoding_for(opj_codec_t *handle, const char *function)
+{
+    const codec *c = (const codec *)handle;
+    if (c && !c->decodes)
+        event_fail(&c->handlers, "Codec provided to the %s function is not a decompressor handler.\n", function);
+    return codec_decoding(handle);
+}
+
 codec *codec_encoding(opj_codec_t *handle)
 {
     codec *c = (codec *)handle;
@@ -95,7 +103,7 @@ codec *codec_encoding(opj_codec_t *handle)
 OPJ_BOOL OPJ_CALLCONV opj_codec_set_threads(opj_codec_t *p_codec, int num_threads)
 {
     codec *c = (codec *)p_codec;
-    if (!c || num_threads < 0)
+    if (!c || num_threads < 0 || c->d.state != DECODE_NEW || encode_codec_started(c->e))
         return OPJ_FALSE;
     c->threads = sensible_threads(num_threads);
     return OPJ_TRUE;

@@ -15,7 +15,7 @@ void OPJ_CALLCONV opj_set_default_decoder_parameters(opj_dparameters_t *paramete
 
 OPJ_BOOL OPJ_CALLCONV opj_setup_decoder(opj_codec_t *p_codec, opj_dparameters_t *parameters)
 {
-    codec *c = codec_decoding(p_codec);
+    codec *c = codec_decoding_for(p_codec, "opj_setup_decoder");
     if (!c || !parameters)
         return OPJ_FALSE;
     c->d.reduce = parameters->cp_reduce;
@@ -27,7 +27,7 @@ OPJ_BOOL OPJ_CALLCONV opj_setup_decoder(opj_codec_t *p_codec, opj_dparameters_t 
 
 OPJ_BOOL OPJ_CALLCONV opj_decoder_set_strict_mode(opj_codec_t *p_codec, OPJ_BOOL strict)
 {
-    codec *c = codec_decoding(p_codec);
+    codec *c = codec_decoding_for(p_codec, "opj_decoder_set_strict_mode");
     if (c)
         c->d.strict = strict != OPJ_FALSE;
     return c != NULL;
@@ -103,7 +103,7 @@ static bool read_headers(codec *c)
 
 OPJ_BOOL OPJ_CALLCONV opj_read_header(opj_stream_t *p_stream, opj_codec_t *p_codec, opj_image_t **p_image)
 {
-    codec *c = codec_decoding(p_codec);
+    codec *c = codec_decoding_for(p_codec, "opj_read_header");
     if (!c || !p_stream || !p_image || !((stream *)p_stream)->input)
         return OPJ_FALSE;
     if (c->d.state != DECODE_NEW)
@@ -138,7 +138,7 @@ OPJ_BOOL OPJ_CALLCONV opj_set_decoded_resolution_factor(opj_codec_t *p_codec, OP
 OPJ_BOOL OPJ_CALLCONV opj_set_decoded_components(opj_codec_t *p_codec, OPJ_UINT32 numcomps,
                                                  const OPJ_UINT32 *comps_indices, OPJ_BOOL apply_color_transforms)
 {
-    codec *c = codec_decoding(p_codec);
+    codec *c = codec_decoding_for(p_codec, "opj_set_decoded_components");
     if (!c)
         return OPJ_FALSE;
     if (apply_color_transforms)
@@ -154,10 +154,12 @@ OPJ_BOOL OPJ_CALLCONV opj_set_decoded_components(opj_codec_t *p_codec, OPJ_UINT3
             good = event_fail(&c->handlers, "Invalid component index: %u\n", chosen[i]);
     }
     free(seen);
-    free(c->d.components);
-    c->d.components = good && numcomps ? chosen : NULL;
-    c->d.num_selected = c->d.components ? numcomps : 0;
-    if (!c->d.components)
+    if (good) {
+        free(c->d.components);
+        c->d.components = numcomps ? chosen : NULL;
+        c->d.num_selected = numcomps;
+    }
+    if (!good || !numcomps)
         free(chosen);
     return good;
 }

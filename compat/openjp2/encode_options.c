@@ -123,16 +123,25 @@ static uint32_t precinct_side(int side)
     return power;
 }
 
+/* Sizes that are not given are halves of the last one; what OpenJPEG halves beyond 1 becomes 2. Only the lowest
+ * resolution may have precincts of 1; elsewhere OpenJPEG writes files that it cannot read. */
+static uint32_t precinct_at(const int *sides, int given, int i, bool lowest)
+{
+    const int side = i < given ? sides[i] : i - given + 1 < 31 ? sides[given - 1] >> (i - given + 1) : 0;
+    return side < 1 || (side == 1 && !lowest) ? 2 : precinct_side(side);
+}
+
 static bool set_precincts(codec *c)
 {
     const opj_cparameters_t *p = &c->e->parameters;
     l2k_size sizes[OPJ_J2K_MAXRLVLS];
-    int count = p->csty & 1 ? p->res_spec : 0;
+    int count = p->csty & 1 ? p->res_spec : 0, all = count > 0 ? p->numresolution : 0;
     if (count < 0 || count > OPJ_J2K_MAXRLVLS)
         return event_fail(&c->handlers, "%d precinct sizes\n", count);
-    for (int i = 0; i < count; i++)
-        sizes[i] = (l2k_size){precinct_side(p->prcw_init[i]), precinct_side(p->prch_init[i])};
-    return l2k_encoder_set_precincts(c->e->lift, sizes, (size_t)count) == L2K_OK;
+    for (int i = 0; i < all; i++)
+        sizes[i] = (l2k_size){precinct_at(p->prcw_init, count, i, i + 1 == all),
+                              precinct_at(p->prch_init, count, i, i + 1 == all)};
+    return l2k_encoder_set_precincts(c->e->lift, sizes, (size_t)all) == L2K_OK;
 }
 
 /* ---- All ----------------------------------------------------------------------------------------------------- */

@@ -126,6 +126,11 @@ void encode_codec_free(encode_codec *e)
     free(e);
 }
 
+bool encode_codec_started(const encode_codec *e)
+{
+    return e && e->lift;
+}
+
 /* Takes the samples, as OpenJPEG does: the caller's image is left without them. */
 static bool take_image(codec *c, opj_image_t *from)
 {

@@ -350,6 +350,7 @@ void header_clear(main_header *h)
 bool header_part_at(stream *s, uint64_t at, header_part *part)
 {
     uint8_t sot[12], bytes[4];
+    part->ends_at_marker = false;
     if (!stream_read_at(s, at, sot, sizeof sot))
         return false;
     fields g = {.data = sot, .bytes = sizeof sot};
@@ -368,6 +369,7 @@ bool header_part_at(stream *s, uint64_t at, header_part *part)
             part->header_end = at + 2;
             return part->end >= part->header_end;
         }
+        part->ends_at_marker = at + 2 == s->bytes;
         uint32_t skipped = stream_read_at(s, at, bytes, 4) ? fields_take(&marker, 2) : 0;
         if (bytes[0] != 0xff || skipped < 2)
             break;

@@ -41,6 +41,7 @@ typedef struct header_part {
     uint32_t number, count;          /* TPsot, and TNsot, 0 where that is unknown */
     uint64_t start, header_end, end; /* header_end is behind SOD */
     bool open;                       /* Psot 0: it goes on to the end of the codestream */
+    bool ends_at_marker;             /* the stream does, behind the code of a marker in the header */
 } header_part;
 
 /* The tile-part (A.4.2) that starts at `at`; false where there is none, or its header is not whole. */

@@ -150,7 +150,7 @@ OPJ_BOOL OPJ_CALLCONV opj_read_tile_header(opj_codec_t *p_codec, opj_stream_t *p
                                            OPJ_BOOL *p_should_go_on)
 {
     codec *c = codec_decoding(p_codec);
-    if (!c || !p_stream || c->d.state == DECODE_NEW)
+    if (!c || !p_stream || !p_tile_index || !p_data_size || c->d.state == DECODE_NEW)
         return OPJ_FALSE;
     const main_header *h = &c->d.header;
     uint32_t area[4] = {0}, tiles = h->tiles_across * h->tiles_down, tile = c->d.next_tile;

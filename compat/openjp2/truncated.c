@@ -11,6 +11,7 @@ typedef struct tile_walk {
     uint32_t missing; /* tiles that are not complete yet */
     bool has_data;    /* of a tile that is wanted */
     bool between;     /* the last tile-part was the last one of its tile */
+    bool looked;      /* ahead, at the first tile's end */
     bool is_done;     /* no other tile is wanted */
 } tile_walk;
 
@@ -40,6 +41,28 @@ static step_result at_marker(tile_walk *w, uint64_t at)
     return marker != SOT ? FAILS : w->is_done ? ENDS : GOES_ON;
 }
 
+/* After the first tile that is complete, OpenJPEG goes along the tile-parts behind it, up to another one of that tile,
+ * and insists on whole SOT marker segments. */
+static bool can_look_ahead(stream *s, const header_part *part)
+{
+    enum { SOT_BYTES = 12, LEAST_BYTES = 14 };
+    uint8_t bytes[SOT_BYTES];
+    uint64_t at = part->end, length = LEAST_BYTES;
+    while (s->seek && length >= LEAST_BYTES && at <= s->bytes && s->bytes - at >= 2) {
+        size_t there = s->bytes - at < SOT_BYTES ? 2 : SOT_BYTES;
+        fields g = {.data = bytes, .bytes = there};
+        if (!stream_read_at(s, at, bytes, there) || fields_take(&g, 2) != 0xff90)
+            break;
+        if (fields_take(&g, 2) != 10 || g.overrun)
+            return false;
+        if (fields_take(&g, 2) == part->tile)
+            break;
+        length = fields_take(&g, 4);
+        at += length;
+    }
+    return true;
+}
+
 static step_result at_part(tile_walk *w, const header_part *part)
 {
     bool cut = part->end > w->c->d.input->bytes;
@@ -50,9 +73,18 @@ static step_result at_part(tile_walk *w, const header_part *part)
     w->has_data = w->has_data || is_wanted(w->c, t);
     if (!is_wanted(w->c, t) || w->counts[t] != part->number + 1)
         return cut ? FAILS : GOES_ON;
-    w->between = true;
+    if (!w->looked && !can_look_ahead(w->c->d.input, part))
+        return FAILS;
+    w->looked = w->between = true;
     w->is_done = --w->missing == 0 || w->c->d.only_tile;
     return !cut ? GOES_ON : w->c->d.strict ? FAILS : ENDS;
+}
+
+/* A header that is not whole. Behind a marker code OpenJPEG finds the end of the stream, and decodes what it has;
+ * unless it is the tile's only header. */
+static step_result in_header(const tile_walk *w, const header_part *part)
+{
+    return part->ends_at_marker && w->has_data && (part->number > 0 || part->count != 1) ? ENDS : FAILS;
 }
 
 static bool walk_tiles(tile_walk *w, uint32_t tiles)
@@ -60,10 +92,11 @@ static bool walk_tiles(tile_walk *w, uint32_t tiles)
     header_part part = {.end = w->c->d.header.end};
     step_result result = GOES_ON;
     while (result == GOES_ON && (result = at_marker(w, part.end)) == GOES_ON) {
-        if (!header_part_at(w->c->d.input, part.end, &part) || part.tile >= tiles)
+        const bool whole = header_part_at(w->c->d.input, part.end, &part);
+        if (part.tile >= tiles)
             result = FAILS;
         else
-            result = at_part(w, &part);
+            result = whole ? at_part(w, &part) : in_header(w, &part);
         if (part.open)
             part.end -= part.end - part.header_end < 2 ? 0 : 2; /* EOC is taken for granted */
     }

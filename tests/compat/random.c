@@ -148,7 +148,8 @@ static void choose_image(random_case *r)
         to->dx = c && sub_sampled ? 1 + below(2) : 1;
         to->dy = c && sub_sampled ? 1 + below(2) : 1;
         to->prec = mixed ? 1 + below(16) : precision;
-        to->sgnd = mixed ? below(2) : is_signed;
+        /* In the boxes OpenJPEG does not tell components apart that differ in nothing else. */
+        to->sgnd = mixed && to->prec != r->components[0].prec ? below(2) : is_signed;
         to->w = ceil_divide(r->x1, to->dx) - ceil_divide(r->x0, to->dx);
         to->h = ceil_divide(r->y1, to->dy) - ceil_divide(r->y0, to->dy);
     }
@@ -170,6 +171,8 @@ static void choose_layers(random_case *r)
     for (int i = 0; i < p->tcp_numlayers; i++)
         *(ratios ? &p->tcp_rates[i] : &p->tcp_distoratio[i]) =
             ratios ? (float)(1 + (p->tcp_numlayers - i) * (2 + (int)below(4))) : (float)(20 + 8 * i);
+    if (!below(4))
+        *(ratios ? &p->tcp_rates[below((uint32_t)p->tcp_numlayers)] : &p->tcp_distoratio[0]) = 0;
     if (below(2))
         *(ratios ? &p->tcp_rates[p->tcp_numlayers - 1] : &p->tcp_distoratio[p->tcp_numlayers - 1]) = 0;
 }
@@ -199,9 +202,10 @@ static void choose_parameters(random_case *r)
     if (!below(3)) {
         p->csty |= 1;
         p->res_spec = 1 + (int)below(3);
-        for (int i = 0; i < p->res_spec; i++) { /* never one of 1, which OpenJPEG writes and lift2k does not */
-            p->prcw_init[i] = 64 << below(4);
-            p->prch_init[i] = 64 << below(4);
+        const int least = 1 << (p->numresolution - 1); /* precincts of 1 only at the lowest resolution */
+        for (int i = 0; i < p->res_spec; i++) {
+            p->prcw_init[i] = least << below(6);
+            p->prch_init[i] = least << below(6);
         }
     }
     p->csty |= below(3) ? 0 : 2 * (int)below(4);
@@ -247,6 +251,8 @@ static random_case choose(uint64_t number)
         r.d.cp_layer = below(4);
     for (int i = 0; i < 4; i++)
         r.choice[i] = below(1 << 20);
+    if (r.p.irreversible && r.how == 1) /* near an area's border OpenJPEG's samples are not those of the whole */
+        r.how = 0;
     if (!r.strict && (r.cut || r.damage)) { /* cut packets that it skips, OpenJPEG skips beyond the end of its memory */
         r.d.cp_reduce = r.d.cp_layer = 0;
         r.how = r.how % 2 ? 0 : r.how;
@@ -411,6 +417,11 @@ static void spoil(const random_case *r, outcome *out)
         from = 0;
     if (r->cut)
         out->bytes = from + r->cut % (out->bytes - from);
+    /* Of a tile-part that ends with its header OpenJPEG takes memory of random content for the rest. A lone marker SOT
+     * at the end makes it forget strictness. */
+    const uint8_t *end = out->stream + out->bytes;
+    if (r->cut && out->bytes > 1 && end[-2] == 0xff && (end[-1] == 0x93 || (r->strict && end[-1] == 0x90)))
+        out->bytes--;
     if (r->damage)
         out->stream[from + r->damage % (out->bytes - from)] ^= (uint8_t)(1 << r->damage % 8);
 }
@@ -507,9 +518,10 @@ static const char *differs(const random_case *r, void *ours, void *theirs, outco
     in_process(theirs, decode, &copy, b);
     if (a->crashed)
         return "decoding crashes";
-    if (b->crashed)
+    if (b->crashed || !strcmp(a->text, b->text))
         return NULL;
-    return strcmp(a->text, b->text) ? "decoding" : NULL;
+    /* Of damaged codestreams the libraries may make different things. */
+    return r->damage && !one ? NULL : "decoding";
 }
 
 int main(int count, char **words)
@@ -521,18 +533,20 @@ int main(int count, char **words)
     if (!ours || !theirs || both == MAP_FAILED)
         return 3;
     uint64_t cases = strtoull(words[3], NULL, 10), first = count > 4 ? strtoull(words[4], NULL, 10) : 1;
-    uint64_t faults = 0, crashes = 0;
+    uint64_t faults = 0, crashes = 0, spoiled = 0;
     for (uint64_t i = first; i < first + cases; i++) {
         library = theirs;
         random_case r = choose(i);
         const char *what = differs(&r, ours, theirs, &both[0], &both[1], cases == 1);
         crashes += both[1].crashed;
         faults += what != NULL;
+        spoiled += r.damage && strcmp(both[0].text, both[1].text) != 0;
         if (what)
             printf("case %" PRIu64 ": %s\n", i, what);
         if (what && cases == 1)
             printf("ours:\n%stheirs:\n%s", both[0].text, both[1].text);
     }
-    printf("%" PRIu64 " of %" PRIu64 " cases differ; OpenJPEG crashed in %" PRIu64 "\n", faults, cases, crashes);
+    printf("%" PRIu64 " of %" PRIu64 " cases differ, and %" PRIu64 " damaged ones; OpenJPEG crashed in %" PRIu64 "\n",
+           faults, cases, spoiled, crashes);
     return faults > 0;
 }
