@@ -114,7 +114,8 @@ static bool bound_tile(const l2k_decoding *d, l2k_rect tile, uint64_t packet_byt
 {
     const l2k_siz *siz = &d->codestream->siz;
     const l2k_tile_coding *coding = &d->codestream->coding;
-    l2k_plan_component *components = l2k_allocate(d->context, siz->num_components, sizeof *components);
+    /* One more than there are: a plan keeps as many, and would keep this memory, which the next image needs again. */
+    l2k_plan_component *components = l2k_allocate(d->context, siz->num_components + 1, sizeof *components);
     if (!components)
         return false;
     l2k_plan_spec spec = {.direction = L2K_INVERSE, .type = L2K_COEFFICIENT_INT32};

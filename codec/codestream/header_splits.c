@@ -28,7 +28,6 @@ static l2k_status parse_splits(const l2k_header_state *state, const uint8_t *ddf
 
 l2k_status l2k_parse_dfs(l2k_header_state *state, const l2k_segment *segment)
 {
-    l2k_split_styles *styles = &state->coding->split_styles;
     const size_t length = l2k_segment_length(segment);
     if (state->kind != L2K_MAIN_HEADER)
         return l2k_fail(state->context, L2K_ERROR_UNSUPPORTED, "DFS in a tile-part header");
@@ -41,6 +40,8 @@ l2k_status l2k_parse_dfs(l2k_header_state *state, const l2k_segment *segment)
         return l2k_segment_wrong(state, segment, "no levels");
     if (length != 3 + (levels + 3) / 4)
         return l2k_segment_wrong(state, segment, "its length does not fit its content");
+    L2K_TRY(l2k_kernels_need_splits(state->context, &state->coding->kernels));
+    l2k_split_styles *styles = l2k_kernels_splits(state->coding->kernels);
     if (styles->levels[index])
         return l2k_segment_wrong(state, segment, "an index for the second time");
     if (!has_styles(styles) && !(state->siz->profile & L2K_RSIZ_PART_2))
@@ -69,12 +70,12 @@ static l2k_unsplit of_levels(l2k_unsplit unsplit, unsigned levels)
 l2k_status l2k_find_splits(const l2k_header_state *state, uint32_t c)
 {
     l2k_component_coding *coding = &state->coding->components[c];
-    const l2k_split_styles *styles = &state->coding->split_styles;
+    const l2k_split_styles *styles = l2k_kernels_splits(state->coding->kernels);
     const unsigned index = coding->split_style, levels = state->coding->levels;
     coding->unsplit = (l2k_unsplit){0};
     if (index == 0)
         return L2K_OK;
-    if (!styles->levels[index])
+    if (!styles || !styles->levels[index])
         return l2k_fail(state->context, L2K_ERROR_CORRUPT, "component %u: levels %u that no DFS describes", (unsigned)c,
                         index);
     if (levels > styles->levels[index])

@@ -17,8 +17,8 @@ typedef struct l2k_siz {
 
 typedef enum l2k_quantisation { L2K_QUANT_NONE = 0, L2K_QUANT_DERIVED = 1, L2K_QUANT_EXPOUNDED = 2 } l2k_quantisation;
 
-/* The kernels of the main header's ATK segments, shared by the codings of all tiles; `code` of a descriptor is its
- * index there (T.801, A.3). */
+/* The kernels of the main header's ATK segments, and what its DFS segments say, shared by the codings of all tiles;
+ * `code` of a descriptor is its index there (T.801, A.3). */
 typedef struct l2k_kernels l2k_kernels;
 
 /* What DFS segments say (T.801, A.3), by index: the levels that each describes, and how these do not split. */
@@ -32,13 +32,13 @@ typedef struct l2k_split_styles {
 typedef struct l2k_component_coding {
     uint8_t levels;
     uint8_t split_style; /* index of the DFS that COC names; 0: none */
-    l2k_unsplit unsplit; /* {0} without DFS */
     uint8_t log2_block_width, log2_block_height;
     uint8_t style;
     uint8_t ht_passes; /* encoder: of an HT code-block, 0 or 1 cleanup alone, 2 and SigProp, 3 and MagRef */
     uint8_t wavelet;   /* l2k_wavelet */
     uint8_t kernel;    /* its index in COD or COC: 0 the 9/7, 1 the 5/3, others of ATK */
     const l2k_wavelet_descriptor *own; /* its kernel, NULL for Part 1's; of the encoder, or of `kernels` */
+    l2k_unsplit unsplit;               /* {0} without DFS */
     bool user_precincts;               /* else all exponents are 15 */
     uint8_t quantisation;              /* l2k_quantisation */
     uint8_t guard_bits;
@@ -90,7 +90,6 @@ typedef struct l2k_tile_coding {
     l2k_component_coding *components;
     l2k_kernels *kernels;            /* NULL: none */
     uint8_t levels;                  /* decoder: of COD, for components whose COC names a DFS instead */
-    l2k_split_styles split_styles;   /* decoder: of the main header */
     l2k_progression_change *changes; /* of POC; none = `progression` over all packets */
     size_t num_changes;
 } l2k_tile_coding;
@@ -105,6 +104,12 @@ l2k_kernels *l2k_kernels_share(l2k_kernels *kernels);
 
 /* The kernel of that index, NULL if there is none. */
 const l2k_wavelet_descriptor *l2k_kernels_find(const l2k_kernels *kernels, unsigned index);
+
+/* What DFS segments say; NULL if there are neither these nor kernels. To be changed before it is shared. */
+l2k_split_styles *l2k_kernels_splits(l2k_kernels *kernels);
+
+/* Makes room for what DFS segments say, if there is none. L2K_ERROR_MEMORY. */
+l2k_status l2k_kernels_need_splits(const l2k_context *context, l2k_kernels **kernels);
 
 /* Appends one, and may move all: before they are shared. L2K_ERROR_MEMORY. */
 l2k_status l2k_kernels_add(const l2k_context *context, l2k_kernels **kernels, const l2k_wavelet_descriptor *wavelet);

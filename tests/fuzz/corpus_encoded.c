@@ -101,6 +101,7 @@ static void make_splits(const char *name, const char *letters, int64_t style)
     l2k_encoder *e = quiet_encoder();
     l2k_encoder_set(e, L2K_ENCODER_FORMAT, L2K_FORMAT_CODESTREAM);
     l2k_encoder_set(e, L2K_ENCODER_STYLE, style);
+    l2k_encoder_set(e, L2K_ENCODER_LEVELS, (int64_t)strlen(letters));
     l2k_encoder_set_splits(e, letters);
     save_encoded(name, e, &p);
 }
