@@ -8,6 +8,7 @@
 
 extern "C" {
 #include "base/memory.h"
+#include "transform/backend.h"
 }
 #include "transform/volume/cuda_volume.cuh"
 
@@ -65,7 +66,7 @@ l2k_status make_streams(l2k_volume *v)
     l2k_cuda_volume *d = v->cuda;
     d->stream = (cudaStream_t)v->stream;
     char reason[160];
-    if (!l2k_backend_usable(L2K_BACKEND_CUDA, reason, sizeof reason))
+    if (!l2k_cuda_usable(l2k_device_of_share(&v->context, 0), reason, sizeof reason))
         return l2k_fail(&v->context, L2K_ERROR_BACKEND, "CUDA: no usable GPU: %s", reason);
     if (d->on_device)
         return L2K_OK;
