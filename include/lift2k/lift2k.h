@@ -1047,6 +1047,7 @@ typedef enum l2k_volume_option {
     L2K_VOLUME_THREADS, /* 0 = all processors; 0 */
     L2K_VOLUME_LIMIT_SAMPLES, /* most samples of a slice (all components) accepted; 2^36 */
     L2K_VOLUME_CPU,           /* l2k_cpu; auto */
+    L2K_VOLUME_DEVICE,        /* with CUDA, as for the encoder; -1 */
     L2K_VOLUME_NUM_OPTIONS    /* internal: grows with the library */
 } l2k_volume_option;
 
@@ -1072,8 +1073,7 @@ L2K_API l2k_status l2k_volume_set(l2k_volume *volume, l2k_volume_option option, 
  * l2k_transform_prepare; and again, for the next volume, with or without other options. What another volume had under
  * way is dropped. Memory for slices is taken as the first ones come.
  *
- * CUDA is the device that is current, which must then be current in all calls. With CUDA and host memory, slices go up
- * and come down by groups of up to 32 while others are worked on. Planes in pinned memory are read and written
+ * With CUDA and host memory, slices go up and come down by groups of up to 64 while others are worked on. Planes in pinned memory are read and written
  * directly; those of a slice must not change until the next one has been put.
  *
  * Errors: those of l2k_transform_prepare. */

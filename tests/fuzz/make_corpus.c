@@ -1,6 +1,6 @@
 /* make_corpus FOLDER: writes the seed corpus. FOLDER/codestreams is for the targets that take JPEG 2000 files,
  * FOLDER/parameters for those that derive everything from their bytes, FOLDER/images for the readers of picture
- * files, FOLDER/blocks for the block decoders. */
+ * files, FOLDER/blocks for the block decoders, FOLDER/volumes for what `lift2k volume` reads. */
 #include "corpus.h"
 
 #include <sys/stat.h>
@@ -109,6 +109,7 @@ int main(int count, char **arguments)
     make_folder("parameters");
     make_folder("images");
     make_folder("blocks");
+    make_folder("volumes");
     corpus_encoded();
     corpus_edited();
     corpus_segments();
@@ -116,6 +117,7 @@ int main(int count, char **arguments)
     make_parameters();
     make_ht_parameters();
     corpus_images();
+    corpus_volumes();
     corpus_ht();
     printf("%zu files\n", saved);
     return 0;

@@ -101,6 +101,15 @@ static void planes_of(const shape *s, char *data, l2k_plane planes[MOST])
     }
 }
 
+/* With host memory also a device that is not the current one, where there is one. */
+static int64_t choose_device(place at)
+{
+    l2k_device_info info;
+    if (at == DEVICE || below(2))
+        return -1;
+    return l2k_device(1, &info) && info.usable ? 1 : 0;
+}
+
 static l2k_volume *make(const shape *s, l2k_direction direction, l2k_backend backend, place at)
 {
     const l2k_hooks hooks = {.message = print_message};
@@ -110,6 +119,7 @@ static l2k_volume *make(const shape *s, l2k_direction direction, l2k_backend bac
     must(l2k_volume_set(volume, L2K_VOLUME_DIRECTION, direction), "the direction");
     must(l2k_volume_set(volume, L2K_VOLUME_BACKEND, backend), "the backend");
     must(l2k_volume_set(volume, L2K_VOLUME_MEMORY, at == DEVICE ? L2K_MEMORY_DEVICE : L2K_MEMORY_HOST), "the memory");
+    must(l2k_volume_set(volume, L2K_VOLUME_DEVICE, choose_device(at)), "the device");
     must(l2k_volume_prepare(volume, &s->image, s->z0, s->z1), "preparing");
     return volume;
 }

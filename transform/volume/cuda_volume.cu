@@ -1,13 +1,14 @@
 /* A volume on a CUDA device. Slices are lifted by groups, each group by one program across all levels of Z, and then
- * transformed by one plan that has the slices of the group as components. From and to host memory there are two plans,
- * and a stream for each direction of the bus: while a group is worked on, the samples of the next one go up and the
- * coefficients of the last one come down (Franco, Bernabe, Fernandez, Ujaldon, 2010, had two frames a step, and no
+ * transformed by plans that have the slices of the group as components. From and to host memory there are two sets of
+ * plans, and a stream for each direction of the bus: while a group is worked on, the samples of the next one go up and
+ * the coefficients of the last one come down (Franco, Bernabe, Fernandez, Ujaldon, 2010, had two frames a step, and no
  * overlap).
  */
 #include <string.h>
 
 extern "C" {
 #include "base/memory.h"
+#include "transform/backend.h"
 }
 #include "transform/volume/cuda_volume.cuh"
 
@@ -17,6 +18,10 @@ namespace
 /* Samples of all components in a group, at most, unless one slice has more. Measured: with a quarter of as many,
  * launches leave more of the device idle than its cache saves. */
 const size_t GROUP_SAMPLES = (size_t)1 << 24;
+
+/* In device memory so many slices are a group even if they have more samples, up to the second number: each group reads
+ * and writes the slices in the windows of its levels once more. */
+const size_t LEAST_SLICES = 16, MOST_SAMPLES = (size_t)1 << 26;
 
 bool all_put(const l2k_volume *v)
 {
@@ -32,7 +37,12 @@ void choose_sizes(l2k_volume *v)
     const size_t samples = stage_of(v)->samples ? stage_of(v)->samples : 1;
     const bool floats = v->spec.z_wavelet == L2K_WAVELET_9_7;
     size_t group = GROUP_SAMPLES / samples;
-    d->group = (unsigned)(group < 1 ? 1 : group > L2K_CUDA_GROUP ? L2K_CUDA_GROUP : group);
+    if (d->on_device && group < LEAST_SLICES)
+        group = MOST_SAMPLES / samples < LEAST_SLICES ? MOST_SAMPLES / samples : LEAST_SLICES;
+    group = group < 1 ? 1 : group > L2K_CUDA_GROUP ? L2K_CUDA_GROUP : group;
+    d->parts = (unsigned)((group + L2K_CUDA_PART - 1) / L2K_CUDA_PART);
+    d->part = (unsigned)group / d->parts;
+    d->group = d->part * d->parts;
     d->value = floats                                            ? L2K_CUDA_FLOAT32
                : v->spec.tile.plan.type == L2K_COEFFICIENT_INT16 ? L2K_CUDA_INT16
                                                                  : L2K_CUDA_INT32;
@@ -44,13 +54,15 @@ void choose_sizes(l2k_volume *v)
 
 l2k_status make_slot(l2k_volume *v, l2k_cuda_slot *s)
 {
-    L2K_TRY(l2k_stage_make_plan(v, 0, v->cuda->group, &s->plan));
+    for (unsigned part = 0; part < v->cuda->parts; part++)
+        L2K_TRY(l2k_stage_make_plan(v, 0, v->cuda->part, &s->plans[part]));
     L2K_TRY(check(v, cudaEventCreateWithFlags(&s->moved, cudaEventDisableTiming), "making an event"));
     L2K_TRY(check(v, cudaEventCreateWithFlags(&s->used, cudaEventDisableTiming), "making an event"));
     if (v->cuda->on_device)
         return L2K_OK;
-    l2k_plan_coefficient_memory(s->plan, &s->pinned_bytes);
-    return check(v, cudaMallocHost((void **)&s->pinned, s->pinned_bytes), "allocating pinned memory for coefficients");
+    l2k_plan_coefficient_memory(s->plans[0], &s->part_bytes);
+    return check(v, cudaMallocHost((void **)&s->pinned, s->part_bytes * v->cuda->parts),
+                 "allocating pinned memory for coefficients");
 }
 
 l2k_status make_raw(l2k_volume *v, l2k_cuda_raw_slice *raw)
@@ -65,7 +77,7 @@ l2k_status make_streams(l2k_volume *v)
     l2k_cuda_volume *d = v->cuda;
     d->stream = (cudaStream_t)v->stream;
     char reason[160];
-    if (!l2k_backend_usable(L2K_BACKEND_CUDA, reason, sizeof reason))
+    if (!l2k_cuda_usable(l2k_device_of_share(&v->context, 0), reason, sizeof reason))
         return l2k_fail(&v->context, L2K_ERROR_BACKEND, "CUDA: no usable GPU: %s", reason);
     if (d->on_device)
         return L2K_OK;
@@ -74,9 +86,34 @@ l2k_status make_streams(l2k_volume *v)
     return check(v, cudaStreamCreateWithFlags(&d->down, cudaStreamNonBlocking), "making a stream");
 }
 
+/* The plans of a group side by side. */
+l2k_status make_parts(l2k_volume *v)
+{
+    l2k_cuda_volume *d = v->cuda;
+    L2K_TRY(check(v, cudaEventCreateWithFlags(&d->fork, cudaEventDisableTiming), "making an event"));
+    for (unsigned part = 1; part < d->parts; part++) {
+        L2K_TRY(check(v, cudaEventCreateWithFlags(&d->join[part], cudaEventDisableTiming), "making an event"));
+        L2K_TRY(check(v, cudaStreamCreateWithFlags(&d->beside[part], cudaStreamNonBlocking), "making a stream"));
+    }
+    return L2K_OK;
+}
+
+void free_parts(l2k_cuda_volume *d)
+{
+    for (unsigned part = 1; part < L2K_CUDA_PARTS; part++) {
+        if (d->beside[part])
+            cudaStreamDestroy(d->beside[part]);
+        if (d->join[part])
+            cudaEventDestroy(d->join[part]);
+    }
+    if (d->fork)
+        cudaEventDestroy(d->fork);
+}
+
 void free_slot(l2k_cuda_slot *s)
 {
-    l2k_plan_free(s->plan);
+    for (l2k_plan *plan : s->plans)
+        l2k_plan_free(plan);
     if (s->pinned)
         cudaFreeHost(s->pinned);
     if (s->moved)
@@ -177,13 +214,14 @@ const l2k_plane *planes_of(const l2k_volume *v, const l2k_cuda_slot *s, const l2
 void show(l2k_volume *v, const l2k_cuda_slot *s, unsigned i, l2k_z_place place, l2k_volume_slice *slice)
 {
     const uint32_t count = components_of(v);
+    const unsigned part = i / v->cuda->part, first = i % v->cuda->part * count;
     size_t bytes;
-    const char *start = (const char *)l2k_plan_coefficient_memory(s->plan, &bytes);
+    const char *start = (const char *)l2k_plan_coefficient_memory(s->plans[part], &bytes);
     for (uint32_t c = 0; c < count; c++) {
         l2k_coefficients *view = &v->views[c];
-        *view = *l2k_plan_coefficients(s->plan, i * count + c);
+        *view = *l2k_plan_coefficients(s->plans[part], first + c);
         if (s->pinned) {
-            view->base = s->pinned + ((const char *)view->base - start);
+            view->base = s->pinned + part * s->part_bytes + ((const char *)view->base - start);
             view->on_device = false;
         }
     }
@@ -202,6 +240,46 @@ l2k_status hand_over(const l2k_volume *v, cudaEvent_t event, cudaStream_t from, 
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(to, event, 0);
     return check(v, error, "ordering streams");
+}
+
+/* The parts of a group that have slices. */
+unsigned parts_of(const l2k_volume *v, const l2k_cuda_slot *s)
+{
+    return (s->count + v->cuda->part - 1) / v->cuda->part;
+}
+
+/* The levels within the slices of a group, all parts side by side behind what is in the stream, and before what follows
+ * there: one part alone leaves most of a device waiting. */
+l2k_status run_plans(const l2k_volume *v, const l2k_cuda_slot *s, const l2k_plane *planes)
+{
+    l2k_cuda_volume *d = v->cuda;
+    const unsigned parts = parts_of(v, s);
+    if (parts > 1)
+        L2K_TRY(check(v, cudaEventRecord(d->fork, d->stream), "ordering streams"));
+    for (unsigned part = 1; part < parts; part++) {
+        L2K_TRY(check(v, cudaStreamWaitEvent(d->beside[part], d->fork, 0), "ordering streams"));
+        L2K_TRY(l2k_plan_run_on_device(s->plans[part], planes + (size_t)part * d->part * components_of(v),
+                                       d->beside[part]));
+    }
+    L2K_TRY(l2k_plan_run_on_device(s->plans[0], planes, d->stream));
+    for (unsigned part = 1; part < parts; part++)
+        L2K_TRY(hand_over(v, d->join[part], d->beside[part], d->stream));
+    return L2K_OK;
+}
+
+/* The coefficients of a group between its plans and pinned memory. */
+l2k_status move_coefficients(const l2k_volume *v, const l2k_cuda_slot *s)
+{
+    for (unsigned part = 0; part < parts_of(v, s); part++) {
+        size_t bytes;
+        void *device = l2k_plan_coefficient_memory(s->plans[part], &bytes);
+        char *host = s->pinned + part * s->part_bytes;
+        L2K_TRY(check(v,
+                      is_inverse(v) ? cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, v->cuda->up)
+                                    : cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, v->cuda->down),
+                      "moving coefficients"));
+    }
+    return L2K_OK;
 }
 
 /* ---- Forward ------------------------------------------------------------------------------------------------- */
@@ -225,17 +303,14 @@ l2k_status begin_group(l2k_volume *v)
         s->places[s->count] = s->slices[s->count]->place;
     }
     const l2k_plane *planes = planes_of(v, s, s->slices[0]);
-    L2K_TRY(l2k_plan_run_on_device(s->plan, planes, d->stream));
+    L2K_TRY(run_plans(v, s, planes));
     for (unsigned i = 0; i < s->count; i++)
         l2k_z_push(&stage->free, s->slices[i]); /* what fills them next is in the same stream */
     d->begun++;
     if (d->on_device)
         return L2K_OK;
-    size_t bytes;
-    const void *coefficients = l2k_plan_coefficient_memory(s->plan, &bytes);
     L2K_TRY(hand_over(v, s->used, d->stream, d->down));
-    L2K_TRY(check(v, cudaMemcpyAsync(s->pinned, coefficients, bytes, cudaMemcpyDeviceToHost, d->down),
-                  "downloading coefficients"));
+    L2K_TRY(move_coefficients(v, s));
     return check(v, cudaEventRecord(s->moved, d->down), "downloading coefficients");
 }
 
@@ -266,13 +341,10 @@ l2k_status begin_inverse(l2k_volume *v)
     if (!rest)
         return L2K_ERROR_MEMORY;
     if (!d->on_device) {
-        size_t bytes;
-        void *coefficients = l2k_plan_coefficient_memory(s->plan, &bytes);
-        L2K_TRY(check(v, cudaMemcpyAsync(coefficients, s->pinned, bytes, cudaMemcpyHostToDevice, d->up),
-                      "uploading coefficients"));
+        L2K_TRY(move_coefficients(v, s));
         L2K_TRY(hand_over(v, s->moved, d->up, d->stream));
     }
-    L2K_TRY(l2k_plan_run_on_device(s->plan, planes_of(v, s, rest), d->stream));
+    L2K_TRY(run_plans(v, s, planes_of(v, s, rest)));
     if (rest != s->slices[0])
         l2k_z_push(&stage->free, rest);
     L2K_TRY(run_programs(v));
@@ -302,6 +374,7 @@ l2k_status make(l2k_volume *volume)
     if (!d->planes || !d->raw_planes || !d->waiting)
         return l2k_fail(&volume->context, L2K_ERROR_MEMORY, "out of memory for a volume");
     L2K_TRY(make_streams(volume));
+    L2K_TRY(make_parts(volume));
     for (unsigned i = 0; i < d->slots; i++)
         L2K_TRY(make_slot(volume, &d->slot_of[i]));
     for (int i = 0; i < L2K_CUDA_RING && !d->on_device; i++)
@@ -318,8 +391,12 @@ void destroy(l2k_volume *volume)
     for (cudaStream_t stream : streams)
         if (stream || d->on_device)
             cudaStreamSynchronize(stream);
+    for (cudaStream_t stream : d->beside)
+        if (stream)
+            cudaStreamSynchronize(stream);
     for (l2k_cuda_slot &s : d->slot_of)
         free_slot(&s);
+    free_parts(d);
     for (l2k_cuda_raw_slice &raw : d->raw)
         free_raw(volume, &raw);
     for (l2k_z_slice *slice = volume->stages ? stage_of(volume)->all : NULL; slice; slice = slice->older)

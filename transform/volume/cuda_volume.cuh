@@ -10,13 +10,15 @@ extern "C" {
 #include "transform/volume/volume.h"
 }
 
-enum { L2K_CUDA_GROUP = 32, L2K_CUDA_RING = 4, L2K_CUDA_SLOTS = 2 };
+/* A plan has at most so many slices of one component as one launch takes; the plans of a group run side by side. */
+enum { L2K_CUDA_PART = 16, L2K_CUDA_PARTS = 4, L2K_CUDA_GROUP = L2K_CUDA_PART * L2K_CUDA_PARTS };
+enum { L2K_CUDA_RING = 4, L2K_CUDA_SLOTS = 2 };
 
-/* A group on its way through a plan. */
+/* A group on its way through its plans. */
 struct l2k_cuda_slot {
-    l2k_plan *plan;
-    char *pinned; /* host memory: the coefficients of the plan */
-    size_t pinned_bytes;
+    l2k_plan *plans[L2K_CUDA_PARTS];
+    char *pinned;      /* host memory: the coefficients of the plans */
+    size_t part_bytes; /* of a plan */
     l2k_z_slice *slices[L2K_CUDA_GROUP];
     l2k_z_place places[L2K_CUDA_GROUP];
     unsigned count, given;
@@ -31,9 +33,11 @@ struct l2k_cuda_raw_slice {
 };
 
 struct l2k_cuda_volume {
-    cudaStream_t stream, up, down; /* `stream` is the caller's in device memory */
+    cudaStream_t stream, up, down;       /* `stream` is the caller's in device memory */
+    cudaStream_t beside[L2K_CUDA_PARTS]; /* of the parts after the first, which is in `stream` */
+    cudaEvent_t fork, join[L2K_CUDA_PARTS];
     bool on_device;
-    unsigned group, slots;
+    unsigned group, part, parts, slots; /* group: part * parts slices */
     l2k_cuda_value value;
     size_t value_bytes, slice_bytes, raw_bytes;
     l2k_plane *planes;             /* of a group's values, for plans */

@@ -20,6 +20,7 @@ static const l2k_option_rule rules[] = {
     [L2K_VOLUME_THREADS] = {"number of threads", 0, 1024, 0},
     [L2K_VOLUME_LIMIT_SAMPLES] = {"limit of samples", 0, INT64_MAX, (int64_t)1 << 36},
     [L2K_VOLUME_CPU] = {"instruction set", 0, L2K_CPU_NEON, L2K_CPU_AUTO},
+    [L2K_VOLUME_DEVICE] = {"device", -1, L2K_MOST_DEVICES - 1, -1},
 };
 
 static const l2k_object_kind kind = {.bytes = sizeof(l2k_volume),
@@ -34,10 +35,13 @@ l2k_volume *l2k_volume_new(const l2k_hooks *hooks)
     return l2k_object_create(&kind, hooks);
 }
 
+/* On the device that the volume has been prepared for. */
 static void forget(l2k_volume *v)
 {
+    const int before = l2k_device_enter(&v->context);
     if (v->functions && v->stages)
         v->functions->free(v);
+    l2k_device_leave(before);
     l2k_stages_release(v);
     l2k_tile_spec_release(&v->context, &v->spec.tile);
     v->prepared = false;
@@ -99,7 +103,22 @@ static l2k_status make(l2k_volume *v)
 {
     L2K_TRY(choose_backend(v));
     L2K_TRY(l2k_stages_make(v));
-    return v->functions->make(v);
+    v->context.devices = l2k_object_devices(v->functions == &l2k_volume_cpu ? L2K_BACKEND_CPU : L2K_BACKEND_CUDA,
+                                            v->options[L2K_VOLUME_DEVICE], 0);
+    const int before = l2k_device_enter(&v->context);
+    const l2k_status status = v->functions->make(v);
+    l2k_device_leave(before);
+    return status;
+}
+
+/* Again, with all that was made. */
+static l2k_status make_again(l2k_volume *v)
+{
+    const int before = l2k_device_enter(&v->context);
+    l2k_stages_rewind(v);
+    const l2k_status status = v->functions->rewind(v);
+    l2k_device_leave(before);
+    return status;
 }
 
 l2k_status l2k_volume_prepare(l2k_volume *volume, const l2k_image *slice, uint32_t z0, uint32_t z1)
@@ -113,8 +132,7 @@ l2k_status l2k_volume_prepare(l2k_volume *volume, const l2k_image *slice, uint32
         status = l2k_volume_spec_make(volume, slice, z0, z1, &spec);
     if (status == L2K_OK && volume->prepared && !volume->changed && is_same(&volume->spec, &spec)) {
         l2k_tile_spec_release(&volume->context, &spec.tile);
-        l2k_stages_rewind(volume);
-        return volume->functions->rewind(volume);
+        return make_again(volume);
     }
     forget(volume);
     if (status != L2K_OK)
@@ -175,14 +193,20 @@ l2k_status l2k_volume_put_slice(l2k_volume *volume, const l2k_plane *planes)
         return l2k_fail(&volume->context, L2K_ERROR_STATE, "slices of coefficients wait to be got");
     if (!l2k_z_wanted(&volume->stages->z, &place))
         return l2k_fail(&volume->context, L2K_ERROR_STATE, "all slices of the volume have been put");
-    return volume->functions->put(volume, planes);
+    const int before = l2k_device_enter(&volume->context);
+    const l2k_status status = volume->functions->put(volume, planes);
+    l2k_device_leave(before);
+    return status;
 }
 
 l2k_status l2k_volume_get_coefficients(l2k_volume *volume, l2k_volume_slice *slice)
 {
     *slice = (l2k_volume_slice){.views = NULL};
     L2K_TRY(check_prepared(volume, L2K_FORWARD));
-    return volume->functions->get_coefficients(volume, slice);
+    const int before = l2k_device_enter(&volume->context);
+    const l2k_status status = volume->functions->get_coefficients(volume, slice);
+    l2k_device_leave(before);
+    return status;
 }
 
 /* ---- Inverse ------------------------------------------------------------------------------------------------- */
@@ -191,9 +215,11 @@ l2k_status l2k_volume_next_coefficients(l2k_volume *volume, l2k_volume_slice *sl
 {
     *slice = (l2k_volume_slice){.views = NULL};
     L2K_TRY(check_prepared(volume, L2K_INVERSE));
-    L2K_TRY(volume->functions->next_coefficients(volume, slice));
-    volume->asked = slice->views;
-    return L2K_OK;
+    const int before = l2k_device_enter(&volume->context);
+    const l2k_status status = volume->functions->next_coefficients(volume, slice);
+    l2k_device_leave(before);
+    volume->asked = status == L2K_OK && slice->views;
+    return status;
 }
 
 l2k_status l2k_volume_put_coefficients(l2k_volume *volume)
@@ -202,7 +228,10 @@ l2k_status l2k_volume_put_coefficients(l2k_volume *volume)
     if (!volume->asked)
         return l2k_fail(&volume->context, L2K_ERROR_STATE, "no coefficients are wanted, or they were not asked for");
     volume->asked = false;
-    return volume->functions->put_coefficients(volume);
+    const int before = l2k_device_enter(&volume->context);
+    const l2k_status status = volume->functions->put_coefficients(volume);
+    l2k_device_leave(before);
+    return status;
 }
 
 l2k_status l2k_volume_get_slice(l2k_volume *volume, const l2k_plane *planes, bool *got)
@@ -210,5 +239,8 @@ l2k_status l2k_volume_get_slice(l2k_volume *volume, const l2k_plane *planes, boo
     *got = false;
     L2K_TRY(check_prepared(volume, L2K_INVERSE));
     L2K_TRY(check_planes(volume, planes));
-    return volume->functions->get_slice(volume, planes, got);
+    const int before = l2k_device_enter(&volume->context);
+    const l2k_status status = volume->functions->get_slice(volume, planes, got);
+    l2k_device_leave(before);
+    return status;
 }

@@ -1,0 +1,260 @@
+/* Fuzz target: what `lift2k volume` reads: a description of subbands with the files it lists, and slices of samples
+ * without a header. The input is a description, then the bytes that every file of coefficients has, then a tail of
+ * options; or, as an option says, the samples of such a raw file. */
+#define _GNU_SOURCE /* memfd_create */
+#include <stdarg.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+
+#include "cli/input/any_file.h"
+#include "cli/volume/volume.h"
+#include "pictures/formats.h"
+#include "pictures/user/report.h"
+#include "pictures/writer.h"
+
+enum { MOST_SAMPLES = 1 << 16, MOST_SLICES = 40, MOST_COMPONENTS = 16 };
+
+/* ---- What the command would print, and what it would do with pictures ---------------------------------------- */
+
+static unsigned errors;
+
+/* Formats the line and drops it, so that every argument is read. */
+static void make_line(const char *subject, const char *format, va_list arguments)
+{
+    char text[1024];
+    FUZZ_EXPECT(subject && subject[0]);
+    FUZZ_EXPECT(vsnprintf(text, sizeof text, format, arguments) > 0);
+}
+
+bool cli_error(const char *subject, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    make_line(subject, format, arguments);
+    va_end(arguments);
+    errors++;
+    return false;
+}
+
+void cli_warning(const char *subject, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    make_line(subject, format, arguments);
+    va_end(arguments);
+}
+
+static bool no_png(cli_reader *reader)
+{
+    return cli_error(reader->name, "no PNG here");
+}
+
+const cli_reader_kind cli_png_reader = {no_png, no_png, NULL};
+
+const char *const cli_orientation_names[4] = {"LL", "HL", "LH", "HH"};
+
+bool cli_any_picture_read(cli_picture *picture, const char *path)
+{
+    (void)picture;
+    return cli_error(path, "no picture here");
+}
+
+/* Nothing is written here. */
+void cli_dump_put_components(cli_json *json, const l2k_component *components, uint32_t count)
+{
+    (void)json, (void)components, (void)count;
+}
+
+bool cli_writer_open(cli_writer *writer, const char *path, cli_format format, const cli_picture *picture,
+                     const cli_view *view, const cli_write_options *options)
+{
+    (void)writer, (void)format, (void)picture, (void)view, (void)options;
+    return cli_error(path, "no output here");
+}
+
+bool cli_writer_rows(cli_writer *writer, uint32_t count)
+{
+    (void)writer, (void)count;
+    return false;
+}
+
+bool cli_writer_close(cli_writer *writer, bool done)
+{
+    (void)writer, (void)done;
+    return false;
+}
+
+/* A failure is reported once, success is silent. */
+static bool reported(bool done)
+{
+    FUZZ_EXPECT(errors == (done ? 0 : 1));
+    errors = 0;
+    return done;
+}
+
+/* Makes a file with a name, but in memory. */
+static const char *put_file(const uint8_t *data, size_t bytes)
+{
+    static char name[64];
+    static int file = -1;
+    if (file < 0)
+        file = memfd_create("fuzz", 0);
+    FUZZ_EXPECT(file >= 0 && ftruncate(file, 0) == 0);
+    FUZZ_EXPECT(pwrite(file, data, bytes, 0) == (ssize_t)bytes);
+    snprintf(name, sizeof name, "/proc/self/fd/%d", file);
+    return name;
+}
+
+/* ---- The way back -------------------------------------------------------------------------------------------- */
+
+/* What a description promises to its readers; whether it is small enough to go on. */
+static bool check_facts(cli_volume_facts *f)
+{
+    const l2k_image image = {.x1 = f->width, .y1 = f->height};
+    uint64_t samples = 0;
+    FUZZ_EXPECT(f->num_components > 0 && f->num_components <= L2K_MAX_COMPONENTS);
+    FUZZ_EXPECT(f->levels <= L2K_MAX_LEVELS && f->z_levels <= L2K_MAX_LEVELS);
+    for (uint32_t c = 0; c < f->num_components; c++) {
+        l2k_component *k = &f->components[c];
+        FUZZ_EXPECT(k->precision >= 1 && k->precision <= 31 && k->dx >= 1 && k->dx <= 255 && k->dy >= 1);
+        k->width = (uint32_t)(((uint64_t)image.x1 + k->dx - 1) / k->dx);
+        k->height = (uint32_t)(((uint64_t)image.y1 + k->dy - 1) / k->dy);
+        samples += (uint64_t)k->width * k->height;
+    }
+    return samples <= MOST_SAMPLES && f->width <= MOST_SAMPLES && f->slices <= MOST_SLICES &&
+           f->num_components <= MOST_COMPONENTS;
+}
+
+static l2k_volume *prepare(const l2k_hooks *hooks, fuzz_watch *w, const cli_volume_facts *f)
+{
+    l2k_volume *volume = l2k_volume_new(hooks);
+    const l2k_image slice = {
+        .x1 = f->width, .y1 = f->height, .num_components = f->num_components, .components = f->components};
+    const int64_t settings[][2] = {{L2K_VOLUME_DIRECTION, L2K_INVERSE},
+                                   {L2K_VOLUME_WAVELET, f->is_float ? L2K_WAVELET_9_7 : L2K_WAVELET_5_3},
+                                   {L2K_VOLUME_LEVELS, f->levels},
+                                   {L2K_VOLUME_Z_LEVELS, f->z_levels},
+                                   {L2K_VOLUME_ORDER, f->isotropic ? L2K_VOLUME_ISOTROPIC : L2K_VOLUME_Z_FIRST},
+                                   {L2K_VOLUME_COMPONENT_TRANSFORM, f->component_transform},
+                                   {L2K_VOLUME_THREADS, 1},
+                                   {L2K_VOLUME_LIMIT_SAMPLES, MOST_SAMPLES}};
+    FUZZ_EXPECT(volume);
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        FUZZ_EXPECT(l2k_volume_set(volume, (l2k_volume_option)settings[i][0], settings[i][1]) == L2K_OK);
+    w->errors = 0;
+    if (fuzz_reported(w, l2k_volume_prepare(volume, &slice, 0, f->slices)) == L2K_OK)
+        return volume;
+    l2k_volume_free(volume);
+    return NULL;
+}
+
+/* Slices of samples as far as the files' bytes go. */
+static void run_back(const cli_volume_facts *f, l2k_volume *volume, const cli_volume_files *files)
+{
+    fuzz_planes planes;
+    uint32_t slices = 0;
+    const l2k_image image = {
+        .x1 = f->width, .y1 = f->height, .num_components = f->num_components, .components = f->components};
+    FUZZ_EXPECT(fuzz_planes_make(&planes, &image, false, MOST_SAMPLES));
+    for (bool more = true; more && slices < f->slices;) {
+        l2k_volume_slice slice;
+        bool got = true;
+        FUZZ_EXPECT(l2k_volume_next_coefficients(volume, &slice) == L2K_OK);
+        if (slice.views)
+            more = reported(cli_volume_read(files, &slice, "nowhere"));
+        if (slice.views && more)
+            FUZZ_EXPECT(l2k_volume_put_coefficients(volume) == L2K_OK);
+        while (more && got) {
+            FUZZ_EXPECT(l2k_volume_get_slice(volume, planes.planes, &got) == L2K_OK);
+            slices += got;
+            if (got)
+                fuzz_check_samples(&planes);
+        }
+    }
+    fuzz_planes_free(&planes);
+}
+
+/* Every subband's file has the same bytes; without any, it is not there. */
+static void open_files(cli_volume_files *files, const uint8_t *data, size_t bytes)
+{
+    for (size_t i = 0; i < files->count && bytes > 0; i++) {
+        files->bands[i].input = fmemopen((void *)(uintptr_t)data, bytes, "rb");
+        FUZZ_EXPECT(files->bands[i].input);
+    }
+}
+
+static void read_description(const uint8_t *text, size_t length, const uint8_t *data, size_t bytes)
+{
+    cli_volume_facts facts;
+    cli_volume_files files = {0};
+    fuzz_watch w;
+    l2k_hooks hooks = fuzz_hooks(&w, (size_t)1 << 28);
+    if (reported(cli_volume_facts_read(&facts, put_file(text, length))) && check_facts(&facts)) {
+        l2k_volume *volume = prepare(&hooks, &w, &facts);
+        if (volume && reported(cli_volume_list(&files, &facts, volume))) {
+            open_files(&files, data, bytes);
+            run_back(&facts, volume, &files);
+        }
+        l2k_volume_free(volume);
+        FUZZ_EXPECT(w.live == 0);
+    }
+    cli_volume_files_free(&files);
+    free(facts.components);
+}
+
+/* ---- Raw slices ---------------------------------------------------------------------------------------------- */
+
+static void check_raw_samples(const cli_picture *p, const cli_raw *raw)
+{
+    const int64_t range = (int64_t)1 << raw->precision, low = raw->is_signed ? -range / 2 : 0;
+    FUZZ_EXPECT(p->components[0].width == raw->width && p->components[0].height == raw->height);
+    for (uint32_t y = 0; y < raw->height; y++)
+        for (uint32_t x = 0; x < raw->width; x++) {
+            const int64_t v = fuzz_get_sample(&p->planes[0], x, y);
+            FUZZ_EXPECT(v >= low && v < low + range);
+        }
+}
+
+static void read_raw(fuzz_bytes *tail, const uint8_t *data, size_t bytes)
+{
+    static cli_options options;
+    const char *names[] = {put_file(data, bytes), "subbands"};
+    cli_volume_facts facts = {0};
+    cli_slices slices;
+    uint32_t kind = fuzz_byte(tail);
+    memset(&options, 0, sizeof options);
+    options.names = (void *)names;
+    options.num_names = 2;
+    options.has_raw = true;
+    options.raw = (cli_raw){.width = kind & 8 ? 1 + fuzz_word(tail) * fuzz_word(tail) : 1 + fuzz_byte(tail),
+                            .height = kind & 16 ? 1 + fuzz_word(tail) * fuzz_word(tail) : 1 + fuzz_byte(tail),
+                            .count = kind & 32 ? 1 + fuzz_word(tail) * fuzz_word(tail) : 1 + fuzz_byte(tail) % 8,
+                            .precision = 1 + fuzz_byte(tail) % 31,
+                            .is_signed = kind & 1,
+                            .big_endian = kind & 2,
+                            .interleaved = (kind & 0xC4) == 0xC4};
+    bool done = reported(cli_slices_open(&slices, &options, &facts));
+    for (uint32_t z = 0; done && z < facts.slices; z++) {
+        done = reported(cli_slices_read(&slices));
+        if (done)
+            check_raw_samples(&slices.picture, &options.raw);
+    }
+    FUZZ_EXPECT(!done || (uint64_t)facts.slices * facts.width * facts.height <= bytes);
+    cli_slices_close(&slices);
+    free(facts.components);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+    fuzz_bytes tail = fuzz_cut_tail(data, &bytes);
+    uint32_t kind = fuzz_byte(&tail);
+    const size_t most = 8u * fuzz_word(&tail), last = most < bytes ? most : bytes; /* of files of coefficients */
+    errors = 0;
+    if (kind & 1)
+        read_raw(&tail, data, bytes);
+    else
+        read_description(data, bytes - last, data + bytes - last, last);
+    return 0;
+}
