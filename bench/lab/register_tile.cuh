@@ -98,6 +98,62 @@ __global__ void __launch_bounds__(32 * lab_tile<W, C, OUT_ROWS>::WARPS) register
             lab_store_pairs<W, C / 2>(l, v[W::STEPS + r], x, lab_mallat(y + r, l.size));
 }
 
+template <class W, int C> __device__ __forceinline__ void lab_unlift_columns(typename W::T (&v)[C])
+{
+    typedef typename W::T T;
+#pragma unroll
+    for (int k = 0; k < W::STEPS; k++) {
+        auto step = [k](T x, T left, T right) { return lab_undo<W>::step(k, x, left, right); };
+        if (k & 1)
+            lab_step_columns<1>(v, step);
+        else
+            lab_step_columns<0>(v, step);
+    }
+}
+
+/* Horizontally first, so that the halo's rows are lifted, too. */
+template <class W, int C, int OUT_ROWS>
+__global__ void __launch_bounds__(32 * lab_tile<W, C, OUT_ROWS>::WARPS) register_tile_inverse_kernel(lab_source<W> l)
+{
+    typedef lab_tile<W, C, OUT_ROWS> tile;
+    int lane = threadIdx.x & 31, y = tile::row(threadIdx.x >> 5), x = tile::column(lane);
+    if (y >= l.size)
+        return;
+    typename W::T v[tile::ROWS][C];
+#pragma unroll
+    for (int r = 0; r < tile::ROWS; r++)
+        lab_load_pairs<W, C / 2>(l, x, lab_mallat(lab_mirror(y - W::STEPS + 1 + r, l.size), l.size), v[r]);
+    __syncwarp();
+#pragma unroll
+    for (int r = 0; r < tile::ROWS; r++) {
+        lab_unlift_columns<W>(v[r]);
+#pragma unroll
+        for (int c = 0; c < C; c++)
+            v[r][c] = W::unscale(v[r][c], !(r & 1));
+    }
+    lab_lift_rows<lab_undo<W>>(v);
+    __syncwarp();
+    if (!tile::stores(lane))
+        return;
+#pragma unroll
+    for (int r = 0; r < OUT_ROWS; r++)
+        if (y + r < l.size) {
+            typename W::S row[C];
+#pragma unroll
+            for (int c = 0; c < C; c++)
+                row[c] = (typename W::S)v[W::STEPS - 1 + r][c];
+            lab_store_run(l.out + (y + r) * l.out_stride, row, x, l.size);
+        }
+}
+
+template <class W, int C, int OUT_ROWS> static void register_tile_inverse(const lab_job<W> &job, cudaStream_t stream)
+{
+    typedef lab_tile<W, C, OUT_ROWS> tile;
+    lab_each_level_up(job, [&](const lab_source<W> &l) {
+        register_tile_inverse_kernel<W, C, OUT_ROWS><<<tile::grid(l.size), 32 * tile::WARPS, 0, stream>>>(l);
+    });
+}
+
 template <class W, int C, int OUT_ROWS> static void register_tile(const lab_job<W> &job, cudaStream_t stream)
 {
     typedef lab_tile<W, C, OUT_ROWS> tile;
@@ -114,6 +170,16 @@ template <class W> static void register_64x20(const lab_job<W> &job, cudaStream_
 template <class W> static void register_16byte_tile(const lab_job<W> &job, cudaStream_t stream)
 {
     register_tile<W, W::COLUMNS_OF_16_BYTES, 8>(job, stream);
+}
+
+template <class W> static void register_64x20_inverse(const lab_job<W> &job, cudaStream_t stream)
+{
+    register_tile_inverse<W, 2, 20 - 2 * W::STEPS>(job, stream);
+}
+
+template <class W> static void register_16byte_tile_inverse(const lab_job<W> &job, cudaStream_t stream)
+{
+    register_tile_inverse<W, W::COLUMNS_OF_16_BYTES, 8>(job, stream);
 }
 
 #endif
