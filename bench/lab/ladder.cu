@@ -53,27 +53,12 @@ static const char *wavelet_name(l2k_wavelet wavelet)
 
 /* ---- Pictures --------------------------------------------------------------------------------------------------- */
 
-/* Noise of the plans' 9 bits, with a fraction for the 9/7 so that low bits matter too. */
-static void set_noise(int16_t *sample, uint32_t random)
-{
-    *sample = (int16_t)((int)(random >> 23) - 256);
-}
-static void set_noise(float *sample, uint32_t random)
-{
-    *sample = (float)(random >> 8) / 32768.0f - 256.0f;
-}
-
 template <class W> struct picture {
     int n;
     std::vector<typename W::S> samples, references[2]; /* coefficients, and samples made of them */
 
-    explicit picture(int size) : n(size), samples((size_t)size * size)
+    explicit picture(int size) : n(size), samples(lab_noise<W>(size))
     {
-        uint64_t state = 1;
-        for (typename W::S &sample : samples) {
-            state = state * 6364136223846793005u + 1442695040888963407u;
-            set_noise(&sample, (uint32_t)(state >> 32));
-        }
         references[L2K_FORWARD] = lab_reference<W>(&context, samples, n);
         references[L2K_INVERSE] = lab_restored<W>(&context, references[L2K_FORWARD], n);
     }

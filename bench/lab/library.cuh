@@ -47,6 +47,28 @@ static inline l2k_sample_type lab_sample_type(const float *)
     return L2K_SAMPLE_F32;
 }
 
+/* Noise of the plans' 9 bits, with a fraction for the 9/7 so that low bits matter too. */
+template <class S> static inline void lab_set_noise(S *sample, uint32_t random)
+{
+    *sample = (S)((int)(random >> 23) - 256);
+}
+template <> inline void lab_set_noise(float *sample, uint32_t random)
+{
+    *sample = (float)(random >> 8) / 32768.0f - 256.0f;
+}
+
+/* n x n samples. */
+template <class W> static std::vector<typename W::S> lab_noise(int n)
+{
+    std::vector<typename W::S> samples((size_t)n * n);
+    uint64_t state = 1;
+    for (typename W::S &sample : samples) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        lab_set_noise(&sample, (uint32_t)(state >> 32));
+    }
+    return samples;
+}
+
 static inline void lab_require(l2k_status status, const char *what)
 {
     if (status == L2K_OK)

@@ -257,8 +257,10 @@ __device__ __forceinline__ void lab_load_pairs(const lab_source<W> &l, int x, in
             v[k] = raw[k & 1].get(k / 2);
     } else {
 #pragma unroll
-        for (int k = 0; k < 2 * N; k++)
-            v[k] = (k & 1 ? high : low)[lab_mirror(x + k, l.size) / 2];
+        for (int k = 0; k < 2 * N; k++) {
+            const typename W::S *half_row = k & 1 ? high : low;
+            v[k] = half_row[lab_mirror(x + k, l.size) / 2];
+        }
     }
 #pragma unroll
     for (int k = 0; k < 2 * N; k++)
