@@ -94,6 +94,7 @@ sanitized() {
     part "$1-images" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_images" 16
     part "$1-hostile" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/tests/gpu_hostile" 20
     [ $quick = 1 ] || part "$1-ladder" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/gpu_ladder" --check
+    [ $quick = 1 ] || part "$1-tables" "$2" 2 compute-sanitizer --tool "$1" --error-exitcode 1 "$build/gpu_tables" --check
 }
 
 # A test set on the GPU: as the references have it, and, in one process, as the CPU decodes it.
@@ -180,7 +181,8 @@ benchmarks() {
     part devices-times 240 0 "$build/cuda_devices" "${picture:-$scratch/coffee.ppm}"
     part block-coders 240 0 "$build/cuda_blocks"
     part made-up-bytes 120 0 "$build/cuda_blocks" worst
-    part ladder 180 0 "$build/gpu_ladder"
+    part ladder 240 0 "$build/gpu_ladder"
+    part tables 240 0 "$root/bench/lab/tables.sh" "$build"
     if have ncu; then part kernels 240 0 "$root/bench/gpu_kernels.sh" "$build"; else line kernels skipped 0; fi
 }
 

@@ -8,7 +8,7 @@
 #       -DCMAKE_CUDA_FLAGS=-Xfatbin=-compress-all
 set -eu
 build=${1:?the build folder} folder=${2:?the folder to make}
-programs="lift2k gpu_transform gpu_stream gpu_ladder backends gpu_codec cuda_blocks cuda_rivals batches examples/cuda_subband examples/cuda_graph
+programs="lift2k gpu_transform gpu_stream gpu_ladder gpu_tables backends gpu_codec cuda_blocks cuda_rivals batches examples/cuda_subband examples/cuda_graph
     examples/cuda_encode examples/cuda_decode examples/batch tests/gpu_batch tests/unit_batch
     tests/gpu_parity tests/gpu_blocks tests/gpu_api tests/gpu_errors tests/gpu_tiles tests/gpu_allocations tests/gpu_images
     tests/gpu_hostile tests/gpu_files tests/gpu_decode tests/gpu_mq_decode tests/gpu_packets tests/gpu_volume tests/gpu_devices cuda_volumes

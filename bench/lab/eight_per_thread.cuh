@@ -75,4 +75,64 @@ template <class W> static void eight_per_thread(const lab_job<W> &job, cudaStrea
     });
 }
 
+/* ---- Inverse: rows, then columns ----------------------------------------------------------------------------- */
+
+/* A thread: row blockIdx.y of the Mallat layout, samples x .. x + 7 of it. */
+template <class W> __global__ void __launch_bounds__(EIGHT_THREADS) eight_columns_inverse_kernel(lab_source<W> l)
+{
+    enum { H = W::STEPS };
+    int x = EIGHT * ((int)blockIdx.x * EIGHT_THREADS + (int)threadIdx.x), y = blockIdx.y;
+    if (x >= l.size)
+        return;
+    typename W::T before[H], own[EIGHT], after[H], v[EIGHT + 2 * H - 1][1];
+    lab_load_pairs<W, H / 2>(l, x - H, y, before);
+    lab_load_pairs<W, EIGHT / 2>(l, x, y, own);
+    lab_load_pairs<W, H / 2>(l, x + EIGHT, y, after);
+#pragma unroll
+    for (int i = 1; i < EIGHT + 2 * H; i++)
+        v[i - 1][0] = i < H           ? before[i < H ? i : 0]
+                      : i < EIGHT + H ? own[i >= H && i < EIGHT + H ? i - H : 0]
+                                      : after[i >= EIGHT + H ? i - EIGHT - H : 0];
+    lab_lift_rows<lab_undo<W>>(v);
+    typename W::S finished[EIGHT];
+#pragma unroll
+    for (int j = 0; j < EIGHT; j++)
+        finished[j] = (typename W::S)v[H - 1 + j][0];
+    lab_store_run(l.out + y * l.out_stride, finished, x, l.size);
+}
+
+/* A thread: column x, samples y .. y + 7 of it. */
+template <class W>
+__global__ void __launch_bounds__(EIGHT_THREADS)
+    eight_rows_inverse_kernel(const typename W::S *in, int in_stride, typename W::S *out, int out_stride, int size)
+{
+    int x = (int)blockIdx.x * EIGHT_THREADS + (int)threadIdx.x, y = (int)blockIdx.y * EIGHT;
+    if (x >= size)
+        return;
+    typename W::T v[EIGHT + 2 * W::STEPS - 1][1];
+#pragma unroll
+    for (int r = 0; r < EIGHT + 2 * W::STEPS - 1; r++)
+        v[r][0] = in[lab_mallat(lab_mirror(y - W::STEPS + 1 + r, size), size) * in_stride + x];
+#pragma unroll
+    for (int r = 0; r < EIGHT + 2 * W::STEPS - 1; r++)
+        v[r][0] = W::unscale(v[r][0], !(r & 1));
+    lab_lift_rows<lab_undo<W>>(v);
+#pragma unroll
+    for (int j = 0; j < EIGHT; j++)
+        if (y + j < size)
+            out[(y + j) * out_stride + x] = (typename W::S)v[W::STEPS - 1 + j][0];
+}
+
+template <class W> static void eight_per_thread_inverse(const lab_job<W> &job, cudaStream_t stream)
+{
+    lab_each_level_up(job, [&](const lab_source<W> &l) {
+        dim3 rows(lab_divide_up(l.size, EIGHT * EIGHT_THREADS), l.size);
+        eight_columns_inverse_kernel<W><<<rows, EIGHT_THREADS, 0, stream>>>(lab_first_pass(l, job.scratch[0]));
+        CHECK(cudaGetLastError());
+        dim3 columns(lab_divide_up(l.size, EIGHT_THREADS), lab_divide_up(l.size, EIGHT));
+        eight_rows_inverse_kernel<W>
+            <<<columns, EIGHT_THREADS, 0, stream>>>(job.scratch[0], lab_stride(l.size), l.out, l.out_stride, l.size);
+    });
+}
+
 #endif

@@ -1,6 +1,6 @@
 /* gpu_ladder: the published GPU wavelet strategies, each reimplemented here, compared with a copy of the same bytes and
- * with the shipped kernels. Forward, 5 levels, Mallat layout; a rung is timed only if its coefficients equal the CPU's
- * bit for bit at that size.
+ * with the shipped kernels. Forward and inverse, 5 levels, Mallat layout; a rung is timed only if what it makes equals
+ * the CPU's bit for bit at that size.
  *
  *   gpu_ladder               the whole table
  *   gpu_ladder SIZE..        the same for these sizes, multiples of 32 from 96 on
@@ -27,19 +27,21 @@ static cudaStream_t stream;
 
 template <class W> struct rung {
     const char *name;
-    void (*forward)(const lab_job<W> &, cudaStream_t); /* null: the library */
+    void (*run[2])(const lab_job<W> &, cudaStream_t); /* forward, inverse; null: the library */
 };
+
+static const char *const direction_names[2] = {"forward", "inverse"};
 
 template <class W> static const std::vector<rung<W>> &all_rungs(void)
 {
     static const std::vector<rung<W>> rungs = {
-        {"row-column-transpose", row_column_transpose<W>},
-        {"sliding-window-shared", sliding_window<W>},
-        {"column-8-per-thread", eight_per_thread<W>},
-        {"shared-64x20", shared_64x20<W>},
-        {"register-64x20", register_64x20<W>},
-        {"register-16byte-tile", register_16byte_tile<W>},
-        {"lift2k", nullptr},
+        {"row-column-transpose", {row_column_transpose<W>, row_column_transpose_inverse<W>}},
+        {"sliding-window-shared", {sliding_window<W>, sliding_window_inverse<W>}},
+        {"column-8-per-thread", {eight_per_thread<W>, eight_per_thread_inverse<W>}},
+        {"shared-64x20", {shared_64x20<W>, shared_64x20_inverse<W>}},
+        {"register-64x20", {register_64x20<W>, register_64x20_inverse<W>}},
+        {"register-16byte-tile", {register_16byte_tile<W>, register_16byte_tile_inverse<W>}},
+        {"lift2k", {nullptr, nullptr}},
     };
     return rungs;
 }
@@ -51,28 +53,14 @@ static const char *wavelet_name(l2k_wavelet wavelet)
 
 /* ---- Pictures --------------------------------------------------------------------------------------------------- */
 
-/* Noise of the plans' 9 bits, with a fraction for the 9/7 so that low bits matter too. */
-static void set_noise(int16_t *sample, uint32_t random)
-{
-    *sample = (int16_t)((int)(random >> 23) - 256);
-}
-static void set_noise(float *sample, uint32_t random)
-{
-    *sample = (float)(random >> 8) / 32768.0f - 256.0f;
-}
-
 template <class W> struct picture {
     int n;
-    std::vector<typename W::S> samples, reference;
+    std::vector<typename W::S> samples, references[2]; /* coefficients, and samples made of them */
 
-    explicit picture(int size) : n(size), samples((size_t)size * size)
+    explicit picture(int size) : n(size), samples(lab_noise<W>(size))
     {
-        uint64_t state = 1;
-        for (typename W::S &sample : samples) {
-            state = state * 6364136223846793005u + 1442695040888963407u;
-            set_noise(&sample, (uint32_t)(state >> 32));
-        }
-        reference = lab_reference<W>(&context, samples, n);
+        references[L2K_FORWARD] = lab_reference<W>(&context, samples, n);
+        references[L2K_INVERSE] = lab_restored<W>(&context, references[L2K_FORWARD], n);
     }
     size_t bytes() const
     {
@@ -84,8 +72,8 @@ template <class W> struct picture {
 
 template <class W> struct buffers {
     lab_job<W> job;
-    typename W::S *samples;
-    l2k_plan *plan;
+    typename W::S *samples, *coded;
+    l2k_plan *plans[2];
 };
 
 template <class W> static size_t low_bytes(int n)
@@ -98,10 +86,10 @@ template <class W> static size_t scratch_bytes(int n)
     return (size_t)lab_stride(n) * n * sizeof(typename W::S);
 }
 
-/* Including the plan, whose coefficients and LL samples take less than another 2 pictures. */
+/* Including the plans, whose coefficients and LL samples take less than another 2 pictures each. */
 template <class W> static size_t buffers_bytes(int n)
 {
-    return 6 * scratch_bytes<W>(n) + 2 * low_bytes<W>(n);
+    return 10 * scratch_bytes<W>(n) + 2 * low_bytes<W>(n);
 }
 
 template <class W> static buffers<W> make_buffers(const picture<W> &p)
@@ -116,7 +104,15 @@ template <class W> static buffers<W> make_buffers(const picture<W> &p)
         CHECK(cudaMalloc(&b.job.low[i], low_bytes<W>(p.n)));
         CHECK(cudaMalloc(&b.job.scratch[i], scratch_bytes<W>(p.n)));
     }
-    b.plan = lab_plan<W>(&context, L2K_BACKEND_CUDA, p.n);
+    CHECK(cudaMalloc(&b.coded, p.bytes()));
+    CHECK(cudaMemcpy(b.coded, p.references[L2K_FORWARD].data(), p.bytes(), cudaMemcpyHostToDevice));
+    b.job.coded = b.coded;
+    CHECK(cudaMalloc(&b.job.restored, p.bytes()));
+    for (int d = 0; d < 2; d++)
+        b.plans[d] = lab_plan<W>(&context, L2K_BACKEND_CUDA, p.n, (l2k_direction)d, LEVELS);
+    const l2k_coefficients *view = l2k_plan_coefficients(b.plans[L2K_INVERSE], 0);
+    CHECK(cudaMemcpy2D(view->base, view->stride * sizeof(typename W::S), b.coded, p.n * sizeof(typename W::S),
+                       p.n * sizeof(typename W::S), p.n, cudaMemcpyDeviceToDevice));
     return b;
 }
 
@@ -124,19 +120,22 @@ template <class W> static void free_buffers(buffers<W> &b)
 {
     CHECK(cudaFree(b.samples));
     CHECK(cudaFree(b.job.coefficients));
+    CHECK(cudaFree(b.coded));
+    CHECK(cudaFree(b.job.restored));
     for (int i = 0; i < 2; i++) {
         CHECK(cudaFree(b.job.low[i]));
         CHECK(cudaFree(b.job.scratch[i]));
     }
-    l2k_plan_free(b.plan);
+    for (l2k_plan *plan : b.plans)
+        l2k_plan_free(plan);
 }
 
-template <class W> static void enqueue(const rung<W> &r, const buffers<W> &b)
+template <class W> static void enqueue(const rung<W> &r, const buffers<W> &b, int direction)
 {
-    if (r.forward)
-        r.forward(b.job, stream);
+    if (r.run[direction])
+        r.run[direction](b.job, stream);
     else
-        shipped<W>(b.plan, b.job, stream);
+        shipped<W>(b.plans[direction], direction == L2K_FORWARD ? b.samples : b.job.restored, b.job.n, stream);
     CHECK(cudaGetLastError());
 }
 
@@ -153,45 +152,52 @@ static void print_place(int n, int x, int y)
     fprintf(stderr, "level %d, %s, column %d, row %d", level, band, x < half ? x : x - half, y < half ? y : y - half);
 }
 
-template <class W> static bool compare(const picture<W> &p, const std::vector<typename W::S> &seen)
+template <class W> static bool compare(const picture<W> &p, const std::vector<typename W::S> &seen, int direction)
 {
+    const std::vector<typename W::S> &reference = p.references[direction];
     size_t differ = 0, first = 0;
     for (size_t i = 0; i < seen.size(); i++)
-        if (memcmp(&seen[i], &p.reference[i], sizeof seen[i]) != 0 && differ++ == 0)
+        if (memcmp(&seen[i], &reference[i], sizeof seen[i]) != 0 && differ++ == 0)
             first = i;
     if (differ == 0)
         return true;
-    fprintf(stderr, "    WRONG: %zu of %zu coefficients differ; the first: ", differ, seen.size());
-    print_place(p.n, (int)(first % p.n), (int)(first / p.n));
-    fprintf(stderr, ": %.9g, on the CPU %.9g\n", (double)seen[first], (double)p.reference[first]);
+    fprintf(stderr, "    WRONG: %zu of %zu values differ; the first: ", differ, seen.size());
+    if (direction == L2K_FORWARD)
+        print_place(p.n, (int)(first % p.n), (int)(first / p.n));
+    else
+        fprintf(stderr, "column %d, row %d", (int)(first % p.n), (int)(first / p.n));
+    fprintf(stderr, ": %.9g, on the CPU %.9g\n", (double)seen[first], (double)reference[first]);
     any_wrong = true;
     return false;
 }
 
-/* One run into poisoned coefficients, so that no rung succeeds with another's results. */
-template <class W> static bool is_right(const rung<W> &r, const picture<W> &p, const buffers<W> &b)
+/* One run into poisoned memory, so that no rung succeeds with another's results. */
+template <class W> static bool is_right(const rung<W> &r, const picture<W> &p, const buffers<W> &b, int direction)
 {
-    const l2k_coefficients *view = l2k_plan_coefficients(b.plan, 0);
+    const l2k_coefficients *view = l2k_plan_coefficients(b.plans[L2K_FORWARD], 0);
     typedef typename W::S S;
-    S *result = r.forward ? b.job.coefficients : static_cast<S *>(view->base);
-    size_t stride = (r.forward ? (size_t)p.n : view->stride) * sizeof(S), row = p.n * sizeof(S);
-    std::vector<S> seen(p.reference.size());
+    const bool of_view = direction == L2K_FORWARD && !r.run[direction];
+    S *result = of_view ? static_cast<S *>(view->base) : direction == L2K_FORWARD ? b.job.coefficients : b.job.restored;
+    size_t stride = (of_view ? view->stride : (size_t)p.n) * sizeof(S), row = p.n * sizeof(S);
+    std::vector<S> seen(p.samples.size());
     CHECK(cudaMemset2DAsync(result, stride, 0x5A, row, p.n, stream));
-    enqueue(r, b);
+    enqueue(r, b, direction);
     CHECK(cudaStreamSynchronize(stream));
     CHECK(cudaMemcpy2D(seen.data(), row, result, stride, row, p.n, cudaMemcpyDeviceToHost));
-    return compare(p, seen);
+    return compare(p, seen, direction);
 }
 
 template <class W> static void check_size(int n)
 {
     picture<W> p(n);
     buffers<W> b = make_buffers(p);
-    for (const rung<W> &r : all_rungs<W>()) {
-        fprintf(stderr, "%s, %s, %d:\n", r.name, wavelet_name(lab_wavelet((W *)0)), n);
-        if (is_right(r, p, b))
-            fprintf(stderr, "    equal to the CPU\n");
-    }
+    for (const rung<W> &r : all_rungs<W>())
+        for (int direction = 0; direction < 2; direction++) {
+            fprintf(stderr, "%s, %s, %s, %d:\n", r.name, direction_names[direction], wavelet_name(lab_wavelet((W *)0)),
+                    n);
+            if (is_right(r, p, b, direction))
+                fprintf(stderr, "    equal to the CPU\n");
+        }
     free_buffers(b);
 }
 
@@ -207,14 +213,14 @@ static int check_only(void)
 
 /* ---- The table -------------------------------------------------------------------------------------------------- */
 
-/* cells[0] is the copy, cells[1 + r] rung r; each row gets one cell per size. */
+/* cells[0] is the copy, cells[1 + 2 * r + d] rung r in direction d; each row gets one cell per size. */
 typedef std::vector<std::string> cells;
 
-template <class W> static double time_rung(const rung<W> &r, const std::vector<buffers<W>> &sets)
+template <class W> static double time_rung(const rung<W> &r, const std::vector<buffers<W>> &sets, int direction)
 {
     std::vector<cudaGraphExec_t> graphs;
     for (const buffers<W> &b : sets)
-        graphs.push_back(record_graph(stream, [&] { enqueue(r, b); }));
+        graphs.push_back(record_graph(stream, [&] { enqueue(r, b, direction); }));
     double us = median_us(stream, [&](int i) { CHECK(cudaGraphLaunch(graphs[i % graphs.size()], stream)); });
     for (cudaGraphExec_t graph : graphs)
         CHECK(cudaGraphExecDestroy(graph));
@@ -254,15 +260,17 @@ template <class W> static void measure_size(int n, std::vector<cells> &table)
     for (size_t i = 0; i < all_rungs<W>().size(); i++) {
         const rung<W> &r = all_rungs<W>()[i];
         fprintf(stderr, "%s, %s, %d\n", r.name, wavelet_name(lab_wavelet((W *)0)), n);
-        table[i + 1].push_back(is_right(r, p, sets[0]) ? time_cell(time_rung(r, sets), copy) : "WRONG");
+        for (int d = 0; d < 2; d++)
+            table[1 + 2 * i + d].push_back(is_right(r, p, sets[0], d) ? time_cell(time_rung(r, sets, d), copy)
+                                                                      : "WRONG");
     }
     for (buffers<W> &b : sets)
         free_buffers(b);
 }
 
-static void print_row(const char *name, const char *wavelet, const cells &row)
+static void print_row(const char *name, const char *wavelet, const char *direction, const cells &row)
 {
-    printf("| %s | %s |", name, wavelet);
+    printf("| %s | %s | %s |", name, wavelet, direction);
     for (const std::string &cell : row)
         printf(" %s |", cell.c_str());
     printf("\n");
@@ -272,12 +280,13 @@ template <class W> static void measure(const std::vector<int> &sizes)
 {
     const std::vector<rung<W>> &rungs = all_rungs<W>();
     const char *wavelet = wavelet_name(lab_wavelet((W *)0));
-    std::vector<cells> table(rungs.size() + 1);
+    std::vector<cells> table(2 * rungs.size() + 1);
     for (int n : sizes)
         measure_size<W>(n, table);
-    print_row("copy", wavelet, table[0]);
+    print_row("copy", wavelet, "", table[0]);
     for (size_t i = 0; i < rungs.size(); i++)
-        print_row(rungs[i].name, wavelet, table[i + 1]);
+        for (int d = 0; d < 2; d++)
+            print_row(rungs[i].name, wavelet, direction_names[d], table[1 + 2 * i + d]);
     fflush(stdout);
 }
 
@@ -288,12 +297,12 @@ static void print_head(const std::vector<int> &sizes)
     strftime(date, sizeof date, "%Y-%m-%d", localtime(&now));
     print_device();
     printf("; %s\n\n", date);
-    printf("Forward, %d levels, n x n samples: microseconds (times a copy of the same bytes), median of %d.\n\n",
-           LEVELS, REPEATS);
-    printf("| rung | wavelet |");
+    printf("%d levels, n x n samples: microseconds (times a copy of the same bytes), median of %d.\n\n", LEVELS,
+           REPEATS);
+    printf("| rung | wavelet | direction |");
     for (int n : sizes)
         printf(" %d |", n);
-    printf("\n|---|---|");
+    printf("\n|---|---|---|");
     for (size_t i = 0; i < sizes.size(); i++)
         printf("---|");
     printf("\n");

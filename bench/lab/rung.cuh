@@ -1,6 +1,6 @@
-/* Shared by the rungs of the ladder: the two wavelets, the loop over the levels, loads and stores. A rung is a forward
- * transform of LEVELS levels; rungs differ in how they walk the data. Lifting steps are the library's (dwt/lifting.h).
- */
+/* Shared by the rungs of the ladder: the two wavelets, the loop over the levels, loads and stores. A rung is a
+ * transform of LEVELS levels, forward and inverse; rungs differ in how they walk the data. Lifting steps are the
+ * library's (dwt/lifting.h). */
 #ifndef L2K_BENCH_LAB_RUNG_CUH
 #define L2K_BENCH_LAB_RUNG_CUH
 
@@ -13,38 +13,70 @@ enum { LEVELS = 5, SIZE_STEP = 1 << LEVELS, MIN_SIZE = 3 * SIZE_STEP, MAX_SIZE =
 
 /* ---- Wavelets --------------------------------------------------------------------------------------------------- */
 
+#define LAB_HD __host__ __device__ __forceinline__
+
 /* S in memory, T in registers. Step k changes odd samples for even k and even ones for odd k, so a sample depends on
- * STEPS samples to its left and at most as many to its right. */
+ * STEPS samples to its left and at most as many to its right. Undone in reverse order. */
 
 struct lab_53 {
     typedef int16_t S;
     typedef int32_t T;
     enum { STEPS = 2, COLUMNS_OF_16_BYTES = 8 };
-    static __device__ __forceinline__ T step(int k, T x, T left, T right)
+    static LAB_HD T step(int k, T x, T left, T right)
     {
         return k == 0 ? l2k_5_3_predict(x, left, right) : l2k_5_3_update(x, left, right);
     }
-    static __device__ __forceinline__ T scale(T x, bool)
+    static LAB_HD T unstep(int k, T x, T left, T right)
+    {
+        return k == 0 ? l2k_5_3_unpredict(x, left, right) : l2k_5_3_unupdate(x, left, right);
+    }
+    static LAB_HD T scale(T x, bool)
     {
         return x;
     }
+    static LAB_HD T unscale(T x, bool)
+    {
+        return x;
+    }
+};
+
+/* The same with 32 bits in memory. */
+struct lab_53_wide : lab_53 {
+    typedef int32_t S;
+    enum { COLUMNS_OF_16_BYTES = 4 };
 };
 
 struct lab_97 {
     typedef float S;
     typedef float T;
     enum { STEPS = 4, COLUMNS_OF_16_BYTES = 4 };
-    static __device__ __forceinline__ T step(int k, T x, T left, T right)
+    static LAB_HD T factor(int k)
     {
-        return l2k_9_7_lift(x, left, right,
-                            k == 0   ? L2K_9_7_ALPHA
-                            : k == 1 ? L2K_9_7_BETA
-                            : k == 2 ? L2K_9_7_GAMMA
-                                     : L2K_9_7_DELTA);
+        return k == 0 ? L2K_9_7_ALPHA : k == 1 ? L2K_9_7_BETA : k == 2 ? L2K_9_7_GAMMA : L2K_9_7_DELTA;
     }
-    static __device__ __forceinline__ T scale(T x, bool high)
+    static LAB_HD T step(int k, T x, T left, T right)
+    {
+        return l2k_9_7_lift(x, left, right, factor(k));
+    }
+    static LAB_HD T unstep(int k, T x, T left, T right)
+    {
+        return l2k_9_7_lift(x, left, right, -factor(k));
+    }
+    static LAB_HD T scale(T x, bool high)
     {
         return x * (high ? L2K_9_7_FORWARD_HIGH : L2K_9_7_FORWARD_LOW);
+    }
+    static LAB_HD T unscale(T x, bool high)
+    {
+        return x * (high ? L2K_9_7_INVERSE_HIGH : L2K_9_7_INVERSE_LOW);
+    }
+};
+
+/* The inverse as steps to do: the first one changes even samples, so that a tile begins with an odd row. */
+template <class W> struct lab_undo : W {
+    static LAB_HD typename W::T step(int k, typename W::T x, typename W::T left, typename W::T right)
+    {
+        return W::unstep(W::STEPS - 1 - k, x, left, right);
     }
 };
 
@@ -58,7 +90,9 @@ template <class W> struct lab_job {
     const typename W::S *samples;
     typename W::S *coefficients;
     typename W::S *low[2];
-    typename W::S *scratch[2]; /* lab_stride(n) x n each, for passes that leave intermediate results in memory */
+    typename W::S *scratch[2];  /* lab_stride(n) x n each, for passes that leave intermediate results in memory */
+    const typename W::S *coded; /* inverse: coefficients in, samples out */
+    typename W::S *restored;
 };
 
 /* One level: size x size samples to LL at `low`, the other subbands at their places round `bands`. */
@@ -91,6 +125,29 @@ template <class W, class F> static void lab_each_level(const lab_job<W> &job, F 
         CHECK(cudaGetLastError());
         in = low;
         in_stride = low_stride;
+    }
+}
+
+/* A level of the inverse: subbands to size x size samples. */
+template <class W> struct lab_source {
+    typename W::S *out;
+    int out_stride;
+    const typename W::S *low;
+    int low_stride;
+    const typename W::S *bands;
+    int bands_stride;
+    int size;
+};
+
+template <class W, class F> static void lab_each_level_up(const lab_job<W> &job, F launch)
+{
+    for (int level = LEVELS; level >= 1; level--) {
+        int size = job.n >> (level - 1);
+        bool first = level == LEVELS, last = level == 1;
+        launch(lab_source<W>{last ? job.restored : job.low[(level - 1) & 1], last ? job.n : lab_stride(size),
+                             first ? job.coded : job.low[level & 1], first ? job.n : lab_stride(size / 2), job.coded,
+                             job.n, size});
+        CHECK(cudaGetLastError());
     }
 }
 
@@ -181,6 +238,33 @@ __device__ __forceinline__ void lab_store_pairs(const lab_level<W> &l, const typ
     }
     lab_store_run(row < half ? l.low + row * l.low_stride : l.bands + row * l.bands_stride, low, x / 2, half);
     lab_store_run(l.bands + row * l.bands_stride + half, high, x / 2, half);
+}
+
+/* N pairs of coefficients for the even column x on, of row `row` of the Mallat layout, mirrored beyond borders. */
+template <class W, int N>
+__device__ __forceinline__ void lab_load_pairs(const lab_source<W> &l, int x, int row, typename W::T (&v)[2 * N])
+{
+    typedef l2k_packed<typename W::S, N> packed;
+    int half = l.size / 2;
+    const typename W::S *low = row < half ? l.low + row * l.low_stride : l.bands + row * l.bands_stride;
+    const typename W::S *high = l.bands + row * l.bands_stride + half;
+    if (x >= 0 && x + 2 * N <= l.size && packed::is_aligned(low + x / 2) && packed::is_aligned(high + x / 2)) {
+        packed raw[2];
+        raw[0].load(low + x / 2);
+        raw[1].load(high + x / 2);
+#pragma unroll
+        for (int k = 0; k < 2 * N; k++)
+            v[k] = raw[k & 1].get(k / 2);
+    } else {
+#pragma unroll
+        for (int k = 0; k < 2 * N; k++) {
+            const typename W::S *half_row = k & 1 ? high : low;
+            v[k] = half_row[lab_mirror(x + k, l.size) / 2];
+        }
+    }
+#pragma unroll
+    for (int k = 0; k < 2 * N; k++)
+        v[k] = W::unscale(v[k], k & 1);
 }
 
 #endif

@@ -25,8 +25,9 @@ template <class W, int ROWS> __device__ __forceinline__ void shared_lift_rows(la
     }
 }
 
-/* The outer lanes use a column of their own for the missing one; the result is halo. */
-template <class W, int FIRST, int COUNT>
+/* The outer lanes use a column of their own for the missing one; the result is halo. EVEN: step 0 changes even columns,
+ * as in the inverse. */
+template <class W, int FIRST, int COUNT, bool EVEN = false>
 __device__ __forceinline__ void shared_lift_columns(lab_shared_row<W> *v, int lane)
 {
     int left = lane > 0 ? lane - 1 : 0, right = lane < 31 ? lane + 1 : 31;
@@ -34,7 +35,7 @@ __device__ __forceinline__ void shared_lift_columns(lab_shared_row<W> *v, int la
     for (int k = 0; k < W::STEPS; k++) {
 #pragma unroll
         for (int r = FIRST; r < FIRST + COUNT; r++)
-            if (k & 1)
+            if ((k & 1) != (int)EVEN)
                 v[r].column[0][lane] = W::step(k, v[r].column[0][lane], v[r].column[1][left], v[r].column[1][lane]);
             else
                 v[r].column[1][lane] = W::step(k, v[r].column[1][lane], v[r].column[0][lane], v[r].column[0][right]);
@@ -79,6 +80,56 @@ __global__ void __launch_bounds__(32 * lab_tile<W, 2, 20 - 2 * W::STEPS>::WARPS)
         if (y + r < l.size)
             lab_store_pairs<W, 1>(l, pair, x, lab_mallat(y + r, l.size));
     }
+}
+
+template <class W>
+__global__ void __launch_bounds__(32 * lab_tile<W, 2, 20 - 2 * W::STEPS>::WARPS)
+    shared_tile_inverse_kernel(lab_source<W> l)
+{
+    enum { OUT_ROWS = 20 - 2 * W::STEPS };
+    typedef lab_tile<W, 2, OUT_ROWS> tile;
+    __shared__ lab_shared_row<W> tiles[tile::WARPS][tile::ROWS];
+    int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, y = tile::row(warp), x = tile::column(lane);
+    if (y >= l.size)
+        return;
+    lab_shared_row<lab_undo<W>> *v = reinterpret_cast<lab_shared_row<lab_undo<W>> *>(tiles[warp]);
+    typename W::T loaded[tile::ROWS][2];
+#pragma unroll
+    for (int r = 0; r < tile::ROWS; r++)
+        lab_load_pairs<W, 1>(l, x, lab_mallat(lab_mirror(y - W::STEPS + 1 + r, l.size), l.size), loaded[r]);
+#pragma unroll
+    for (int r = 0; r < tile::ROWS; r++)
+#pragma unroll
+        for (int c = 0; c < 2; c++)
+            v[r].column[c][lane] = loaded[r][c];
+    __syncwarp();
+    shared_lift_columns<lab_undo<W>, 0, tile::ROWS, true>(v, lane);
+#pragma unroll
+    for (int r = 0; r < tile::ROWS; r++)
+#pragma unroll
+        for (int c = 0; c < 2; c++)
+            v[r].column[c][lane] = W::unscale(v[r].column[c][lane], !(r & 1));
+    __syncwarp();
+    shared_lift_rows<lab_undo<W>, tile::ROWS>(v, lane);
+    if (!tile::stores(lane))
+        return;
+#pragma unroll
+    for (int r = 0; r < OUT_ROWS; r++) {
+        typename W::S row[2];
+#pragma unroll
+        for (int c = 0; c < 2; c++)
+            row[c] = (typename W::S)v[W::STEPS - 1 + r].column[c][lane];
+        if (y + r < l.size)
+            lab_store_run(l.out + (y + r) * l.out_stride, row, x, l.size);
+    }
+}
+
+template <class W> static void shared_64x20_inverse(const lab_job<W> &job, cudaStream_t stream)
+{
+    typedef lab_tile<W, 2, 20 - 2 * W::STEPS> tile;
+    lab_each_level_up(job, [&](const lab_source<W> &l) {
+        shared_tile_inverse_kernel<W><<<tile::grid(l.size), 32 * tile::WARPS, 0, stream>>>(l);
+    });
 }
 
 template <class W> static void shared_64x20(const lab_job<W> &job, cudaStream_t stream)

@@ -62,6 +62,60 @@ __global__ void __launch_bounds__(SLAB *WINDOW_THREADS)
     }
 }
 
+/* Rows of the Mallat layout to rows of samples. A window ends at an odd row. */
+template <class W>
+__global__ void __launch_bounds__(SLAB *WINDOW_THREADS)
+    sliding_window_inverse_kernel(const typename W::S *in, int in_stride, typename W::S *out, int out_stride, int size)
+{
+    typedef typename W::T T;
+    enum { KEPT = W::STEPS + 1 };
+    __shared__ T window[KEPT + WINDOW_MOVE][SLAB];
+    int tx = threadIdx.x, ty = threadIdx.y, x = (int)blockIdx.x * SLAB + tx;
+    bool inside = x < size;
+    in += inside ? x : size - 1;
+    auto coefficient = [&](int row) {
+        int y = lab_mirror(row, size);
+        return W::unscale(in[lab_mallat(y, size) * in_stride], y & 1);
+    };
+    int end = WINDOW_MOVE + 3 - W::STEPS;
+    for (int j = ty; j < KEPT + WINDOW_MOVE; j += WINDOW_THREADS)
+        window[j][tx] = coefficient(end - KEPT - WINDOW_MOVE + j);
+    for (;;) {
+        __syncthreads();
+        lift_window<lab_undo<W>>(window, tx, ty);
+        int first = end - KEPT - WINDOW_MOVE;
+#pragma unroll
+        for (int j = ty; j < WINDOW_MOVE; j += WINDOW_THREADS) {
+            int y = first + j;
+            if (inside && y >= 0 && y < size)
+                out[y * out_stride + x] = (typename W::S)window[j][tx];
+        }
+        if (first + WINDOW_MOVE >= size)
+            break;
+        T kept = window[WINDOW_MOVE + (ty < KEPT ? ty : 0)][tx], fresh[2];
+#pragma unroll
+        for (int i = 0; i < 2; i++)
+            fresh[i] = coefficient(end + ty + i * WINDOW_THREADS);
+        __syncthreads();
+        if (ty < KEPT)
+            window[ty][tx] = kept;
+#pragma unroll
+        for (int i = 0; i < 2; i++)
+            window[KEPT + ty + i * WINDOW_THREADS][tx] = fresh[i];
+        end += WINDOW_MOVE;
+    }
+}
+
+template <class W> static void sliding_window_inverse(const lab_job<W> &job, cudaStream_t stream)
+{
+    lab_each_level_up(job, [&](const lab_source<W> &l) {
+        row_pass_inverse(lab_first_pass(l, job.scratch[0]), stream);
+        CHECK(cudaGetLastError());
+        sliding_window_inverse_kernel<W><<<lab_divide_up(l.size, SLAB), dim3(SLAB, WINDOW_THREADS), 0, stream>>>(
+            job.scratch[0], lab_stride(l.size), l.out, l.out_stride, l.size);
+    });
+}
+
 template <class W> static void sliding_window(const lab_job<W> &job, cudaStream_t stream)
 {
     lab_each_level(job, [&](const lab_level<W> &l) {

@@ -47,4 +47,18 @@ template <class W> static void row_column_transpose(const lab_job<W> &job, cudaS
     });
 }
 
+template <class W> static void row_column_transpose_inverse(const lab_job<W> &job, cudaStream_t stream)
+{
+    typename W::S *a = job.scratch[0], *b = job.scratch[1];
+    lab_each_level_up(job, [&](const lab_source<W> &l) {
+        int stride = lab_stride(l.size);
+        row_pass_inverse(lab_first_pass(l, a), stream);
+        CHECK(cudaGetLastError());
+        transpose(a, stride, b, stride, l.size, stream);
+        row_pass_inverse(lab_source<W>{a, stride, b, stride, b, stride, l.size}, stream);
+        CHECK(cudaGetLastError());
+        transpose(a, stride, l.out, l.out_stride, l.size, stream);
+    });
+}
+
 #endif
