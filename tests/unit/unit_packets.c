@@ -452,14 +452,16 @@ static void test_garbage(void **unused)
     }
 }
 
-/* A tile-part starts where one of the loops down to the named one advances. */
-/* Two components with the same precincts, 3 x 3 of them in each of two resolutions. */
+/* A tile-part starts where one of the loops down to the named one advances; here in a tile of two components with 3 x 3
+ * precincts in each of two resolutions. */
 static bool starts_part(l2k_progression progression, l2k_tile_parts parts, const l2k_packet_id *before,
                         const l2k_packet_id *after)
 {
     const l2k_partition grid = {.log2_width = 5, .log2_height = 5, .across = 3, .down = 3};
     l2k_resolution resolutions[2] = {{.precincts = grid}, {.precincts = grid}};
-    l2k_tile_component component = {.num_resolutions = 2, .dx = 1, .dy = 1, .resolutions = resolutions};
+    const l2k_component_coding coding = {.levels = 1};
+    l2k_tile_component component = {
+        .coding = &coding, .num_resolutions = 2, .dx = 1, .dy = 1, .resolutions = resolutions};
     l2k_tile_component components[2] = {component, component};
     const l2k_tile tile = {.components = components};
     const l2k_packet_order order = {.tile = &tile, .progression = progression};
