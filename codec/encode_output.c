@@ -15,7 +15,7 @@
 static bool starts_part(const l2k_encoding *e, const l2k_packet_order *order, size_t change,
                         const l2k_packet_id *before, const l2k_packet_id *id)
 {
-    return order->change != change || l2k_packet_starts_part(order->progression, e->tile_parts, before, id);
+    return order->change != change || l2k_packet_starts_part(order, e->tile_parts, before, id);
 }
 
 static l2k_status count_parts(const l2k_encoding *e, l2k_packet_order *order, uint32_t *count)

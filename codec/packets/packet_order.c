@@ -1,15 +1,20 @@
-/* The five progression orders and progression order changes (B.12): lists a tile's precincts, sorts them as the
- * progression demands, and iterates over their layers. */
+/* The five progression orders and progression order changes (B.12): lists a tile's precincts as the progression
+ * demands, and iterates over their layers. */
 #include "codec/packets/packet_order.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 #include "base/run.h"
 
 /* Work per packet and per key, for l2k_poll. */
 enum { WEIGHT_OF_PACKET = 16, WEIGHT_OF_KEY = 64 };
 
-/* ---- The keys of a tile -------------------------------------------------------------------------------------- */
+/* ---- Positions ----------------------------------------------------------------------------------------------- */
+
+/* A position on the reference grid. */
+typedef struct grid_point {
+    uint32_t x, y;
+} grid_point;
 
 /* The first precinct of a row or column is reached at the tile's edge unless it starts exactly there; every other one
  * at its own edge, scaled up to the reference grid (the conditions in B.12.1.3 to B.12.1.5). */
@@ -22,134 +27,141 @@ static uint32_t position(uint32_t tile_start, uint32_t resolution_start, uint32_
     return (uint32_t)((edge << levels) * sub_sampling);
 }
 
-static void add_keys(l2k_packet_order *order, const l2k_tile *tile, uint32_t c, uint32_t r)
+static grid_point point_of(const l2k_tile *tile, uint32_t c, uint32_t r, uint32_t column, uint32_t row)
 {
     const l2k_tile_component *component = &tile->components[c];
     const l2k_resolution *resolution = &component->resolutions[r];
     const l2k_partition *p = &resolution->precincts;
-    unsigned levels = component->num_resolutions - 1 - r;
-    for (uint32_t i = 0; i < resolution->num_precincts; i++) {
-        uint32_t column = p->first_x + i % p->across, row = p->first_y + i / p->across;
-        order->keys[order->num_all++] = (l2k_precinct_key){
-            position(tile->rect.x0, resolution->rect.x0, column, p->log2_width, levels, component->dx),
-            position(tile->rect.y0, resolution->rect.y0, row, p->log2_height, levels, component->dy),
-            i,
-            (uint16_t)c,
-            0,
-            (uint8_t)r};
+    const unsigned levels = component->num_resolutions - 1 - r;
+    return (grid_point){
+        position(tile->rect.x0, resolution->rect.x0, p->first_x + column, p->log2_width, levels, component->dx),
+        position(tile->rect.y0, resolution->rect.y0, p->first_y + row, p->log2_height, levels, component->dy)};
+}
+
+/* ---- The keys of a progression ------------------------------------------------------------------------------- */
+
+/* The way through the precincts of a resolution, row by row, which is the order of their positions. */
+typedef struct grid_walk {
+    grid_point at;
+    uint32_t column, row;
+    uint16_t component;
+    uint8_t resolution;
+} grid_walk;
+
+/* Walks whose precincts are to be listed by position: a heap, the next one first. */
+typedef struct walk_heap {
+    grid_walk *walks;
+    size_t count;
+} walk_heap;
+
+/* A total order: component and resolution tell any two walks apart. */
+static bool precedes(const grid_walk *a, const grid_walk *b)
+{
+    if (a->at.y != b->at.y)
+        return a->at.y < b->at.y;
+    if (a->at.x != b->at.x)
+        return a->at.x < b->at.x;
+    return a->component != b->component ? a->component < b->component : a->resolution < b->resolution;
+}
+
+static void sink(walk_heap *heap, size_t i)
+{
+    const grid_walk moved = heap->walks[i];
+    for (size_t child; (child = 2 * i + 1) < heap->count; i = child) {
+        child += child + 1 < heap->count && precedes(&heap->walks[child + 1], &heap->walks[child]);
+        if (!precedes(&heap->walks[child], &moved))
+            break;
+        heap->walks[i] = heap->walks[child];
+    }
+    heap->walks[i] = moved;
+}
+
+static void add_walk(const l2k_tile *tile, uint32_t c, uint32_t r, walk_heap *heap)
+{
+    if (r < tile->components[c].num_resolutions && tile->components[c].resolutions[r].num_precincts > 0)
+        heap->walks[heap->count++] = (grid_walk){point_of(tile, c, r, 0, 0), 0, 0, (uint16_t)c, (uint8_t)r};
+}
+
+/* Moves on by a precinct; false after the last one. */
+static bool step_walk(const l2k_tile *tile, grid_walk *walk)
+{
+    const l2k_partition *p = &tile->components[walk->component].resolutions[walk->resolution].precincts;
+    if (++walk->column == p->across) {
+        walk->column = 0;
+        walk->row++;
+    }
+    walk->at = point_of(tile, walk->component, walk->resolution, walk->column, walk->row);
+    return walk->row < p->down;
+}
+
+static uint16_t *layers_of(const l2k_packet_order *order, const l2k_precinct_key *key)
+{
+    const l2k_resolution *resolution = &order->tile->components[key->component].resolutions[key->resolution];
+    return &order->layers_done[resolution->first_precinct + key->precinct];
+}
+
+/* Lists the precincts of all walks by position, except those that have all their layers, and empties the heap. */
+static void list_keys(l2k_packet_order *order, walk_heap *heap)
+{
+    for (size_t i = heap->count / 2; i-- > 0;)
+        sink(heap, i);
+    while (heap->count > 0) {
+        grid_walk *next = &heap->walks[0];
+        const uint32_t across = order->tile->components[next->component].resolutions[next->resolution].precincts.across;
+        const l2k_precinct_key key = {next->row * across + next->column, next->component, next->resolution};
+        if (*layers_of(order, &key) < order->num_layers)
+            order->keys[order->num_keys++] = key;
+        if (!step_walk(order->tile, next))
+            *next = heap->walks[--heap->count];
+        sink(heap, 0);
     }
 }
 
-static uint32_t most_resolutions(const l2k_tile *tile)
+static size_t count_resolutions(const l2k_tile *tile, uint32_t *most)
 {
-    uint32_t most = 0;
-    for (uint32_t c = 0; c < tile->num_components; c++)
-        if (tile->components[c].num_resolutions > most)
-            most = tile->components[c].num_resolutions;
-    return most;
+    size_t all = 0;
+    *most = 0;
+    for (uint32_t c = 0; c < tile->num_components; c++) {
+        all += tile->components[c].num_resolutions;
+        *most = l2k_max_u32(*most, tile->components[c].num_resolutions);
+    }
+    return all;
 }
 
-/* Resolution by resolution, which is the order of LRCP and RLCP already. */
-static void add_all_keys(l2k_packet_order *order, const l2k_tile *tile)
+/* Those of resolutions and components that a progression covers. */
+static l2k_status list_all_keys(l2k_packet_order *order, const l2k_progression_change *range)
 {
-    const uint32_t most = most_resolutions(tile);
-    for (uint32_t r = 0; r < most; r++)
-        for (uint32_t c = 0; c < tile->num_components; c++)
-            if (r < tile->components[c].num_resolutions)
-                add_keys(order, tile, c, r);
-    order->num_keys = order->num_all;
-}
-
-/* ---- Sorting ------------------------------------------------------------------------------------------------- */
-
-/* All comparisons are total orders: component, resolution and precinct tell any two keys apart. */
-#define COMPARE(member)                                                                                                \
-    if (a->member != b->member)                                                                                        \
-    return a->member < b->member ? -1 : 1
-
-static int compare_resolution_first(const void *one, const void *other)
-{
-    const l2k_precinct_key *a = one, *b = other;
-    COMPARE(resolution);
-    COMPARE(component);
-    COMPARE(precinct);
-    return 0;
-}
-
-static int compare_rpcl(const void *one, const void *other)
-{
-    const l2k_precinct_key *a = one, *b = other;
-    COMPARE(resolution);
-    COMPARE(y);
-    COMPARE(x);
-    COMPARE(component);
-    COMPARE(precinct);
-    return 0;
-}
-
-static int compare_pcrl(const void *one, const void *other)
-{
-    const l2k_precinct_key *a = one, *b = other;
-    COMPARE(y);
-    COMPARE(x);
-    COMPARE(component);
-    COMPARE(resolution);
-    COMPARE(precinct);
-    return 0;
-}
-
-static int compare_cprl(const void *one, const void *other)
-{
-    const l2k_precinct_key *a = one, *b = other;
-    COMPARE(component);
-    COMPARE(y);
-    COMPARE(x);
-    COMPARE(resolution);
-    COMPARE(precinct);
-    return 0;
-}
-
-typedef int (*key_comparison)(const void *one, const void *other);
-
-static const key_comparison comparisons[5] = {
-    [L2K_LRCP] = compare_resolution_first,
-    [L2K_RLCP] = compare_resolution_first,
-    [L2K_RPCL] = compare_rpcl,
-    [L2K_PCRL] = compare_pcrl,
-    [L2K_CPRL] = compare_cprl,
-};
-
-static bool is_sorted(const l2k_packet_order *order, key_comparison compare)
-{
-    for (size_t i = 1; i < order->num_keys; i++)
-        if (compare(&order->keys[i - 1], &order->keys[i]) > 0)
-            return false;
-    return true;
-}
-
-static void sort_keys(l2k_packet_order *order)
-{
-    key_comparison compare = comparisons[order->progression];
-    if (!is_sorted(order, compare))
-        qsort(order->keys, order->num_keys, sizeof *order->keys, compare);
+    const l2k_tile *tile = order->tile;
+    const l2k_progression progression = order->progression;
+    uint32_t most;
+    walk_heap heap = {l2k_allocate(order->context, count_resolutions(tile, &most), sizeof *heap.walks), 0};
+    const uint32_t r_end = l2k_min_u32(range->resolution_end, most),
+                   c_end = l2k_min_u32(range->component_end, tile->num_components);
+    if (!heap.walks)
+        return l2k_fail(order->context, L2K_ERROR_MEMORY, "out of memory for the packet order of a tile");
+    order->num_keys = 0;
+    if (progression == L2K_PCRL || progression == L2K_CPRL)
+        for (uint32_t c = range->component_start; c < c_end; c++) {
+            for (uint32_t r = range->resolution_start; r < r_end; r++)
+                add_walk(tile, c, r, &heap);
+            if (progression == L2K_CPRL)
+                list_keys(order, &heap);
+        }
+    else
+        for (uint32_t r = range->resolution_start; r < r_end; r++) {
+            for (uint32_t c = range->component_start; c < c_end; c++) {
+                add_walk(tile, c, r, &heap);
+                if (progression != L2K_RPCL)
+                    list_keys(order, &heap);
+            }
+            list_keys(order, &heap);
+        }
+    list_keys(order, &heap);
+    l2k_release(order->context, heap.walks);
+    return L2K_OK;
 }
 
 /* ---- Progressions -------------------------------------------------------------------------------------------- */
-
-/* Moves the keys that a progression covers to the front, except those that have all their layers. */
-static void select_keys(l2k_packet_order *order, const l2k_progression_change *change)
-{
-    order->num_keys = 0;
-    for (size_t i = 0; i < order->num_all; i++) {
-        l2k_precinct_key key = order->keys[i];
-        if (key.resolution < change->resolution_start || key.resolution >= change->resolution_end ||
-            key.component < change->component_start || key.component >= change->component_end ||
-            key.layers_done >= order->num_layers)
-            continue;
-        order->keys[i] = order->keys[order->num_keys];
-        order->keys[order->num_keys++] = key;
-    }
-}
 
 /* The end of the keys over which the layer loop repeats: it is outermost (LRCP), inside resolutions (RLCP), or
  * innermost. */
@@ -171,36 +183,40 @@ static void start_run(l2k_packet_order *order, size_t start)
     order->run_end = start < order->num_keys ? run_end(order, start) : start;
     order->layer = order->run_end > start ? UINT32_MAX : 0;
     for (size_t i = start; i < order->run_end; i++)
-        order->layer = l2k_min_u32(order->layer, order->keys[i].layers_done);
+        order->layer = l2k_min_u32(order->layer, *layers_of(order, &order->keys[i]));
 }
 
 static void start_progression(l2k_packet_order *order)
 {
-    const l2k_tile_coding *coding = order->coding;
+    const l2k_tile_coding *coding = order->tile->coding;
+    l2k_progression_change range = {.resolution_end = UINT8_MAX, .component_end = L2K_MAX_COMPONENTS};
     order->progression = (l2k_progression)coding->progression;
     order->num_layers = coding->num_layers;
     if (coding->num_changes) {
-        const l2k_progression_change *change = &coding->changes[order->change];
-        order->progression = (l2k_progression)change->progression;
-        order->num_layers = l2k_min_u32(change->layer_end, coding->num_layers);
-        select_keys(order, change);
+        range = coding->changes[order->change];
+        order->progression = (l2k_progression)range.progression;
+        order->num_layers = l2k_min_u32(range.layer_end, coding->num_layers);
     }
-    sort_keys(order);
-    start_run(order, 0);
-    order->status = l2k_poll(order->context, WEIGHT_OF_KEY * (uint64_t)order->num_all);
+    order->status = list_all_keys(order, &range);
+    if (order->status == L2K_OK) {
+        start_run(order, 0);
+        order->status = l2k_poll(order->context, WEIGHT_OF_KEY * order->tile->num_precincts);
+    }
 }
 
 /* ---- The iterator -------------------------------------------------------------------------------------------- */
 
 l2k_status l2k_packet_order_create(const l2k_context *context, const l2k_tile *tile, l2k_packet_order *order)
 {
-    *order = (l2k_packet_order){.context = context, .coding = tile->coding};
-    if (tile->num_precincts <= SIZE_MAX)
+    *order = (l2k_packet_order){.context = context, .tile = tile};
+    if (tile->num_precincts <= SIZE_MAX) {
         order->keys = l2k_allocate(context, (size_t)tile->num_precincts, sizeof *order->keys);
-    if (!order->keys)
-        return l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the packet order of a tile");
-    add_all_keys(order, tile);
-    start_progression(order);
+        order->layers_done = l2k_allocate_zeroed(context, (size_t)tile->num_precincts, sizeof *order->layers_done);
+    }
+    if (order->keys && order->layers_done)
+        start_progression(order);
+    else
+        order->status = l2k_fail(context, L2K_ERROR_MEMORY, "out of memory for the packet order of a tile");
     if (order->status != L2K_OK)
         l2k_packet_order_release(context, order);
     return order->status;
@@ -209,18 +225,19 @@ l2k_status l2k_packet_order_create(const l2k_context *context, const l2k_tile *t
 void l2k_packet_order_release(const l2k_context *context, l2k_packet_order *order)
 {
     l2k_release(context, order->keys);
+    l2k_release(context, order->layers_done);
     order->keys = NULL;
-    order->num_all = order->num_keys = 0;
+    order->layers_done = NULL;
+    order->num_keys = 0;
 }
 
 void l2k_packet_order_restart(l2k_packet_order *order)
 {
-    for (size_t i = 0; i < order->num_all; i++)
-        order->keys[i].layers_done = 0;
+    if (order->status != L2K_OK)
+        return;
+    memset(order->layers_done, 0, (size_t)order->tile->num_precincts * sizeof *order->layers_done);
     order->change = 0;
-    order->num_keys = order->num_all;
-    if (order->status == L2K_OK)
-        start_progression(order);
+    start_progression(order);
 }
 
 /* Moves to the next position in the loops of the current progression; false at their end. */
@@ -244,19 +261,20 @@ bool l2k_packet_order_next(l2k_packet_order *order, l2k_packet_id *id)
         order->status = l2k_poll(order->context, WEIGHT_OF_PACKET);
     while (order->status == L2K_OK) {
         if (!advance(order)) {
-            if (order->change + 1 >= order->coding->num_changes)
+            if (order->change + 1 >= order->tile->coding->num_changes)
                 return false;
             order->change++;
             start_progression(order);
             continue;
         }
-        l2k_precinct_key *key = &order->keys[order->at++];
-        if (key->layers_done != order->layer) {
+        const l2k_precinct_key *key = &order->keys[order->at++];
+        uint16_t *layers_done = layers_of(order, key);
+        if (*layers_done != order->layer) {
             order->skipped++; /* an earlier progression had this packet */
             continue;
         }
-        key->layers_done++;
-        *id = (l2k_packet_id){key->component, key->resolution, key->precinct, order->layer, key->x, key->y};
+        ++*layers_done;
+        *id = (l2k_packet_id){key->component, key->resolution, key->precinct, order->layer};
         return true;
     }
     return false;
@@ -267,7 +285,19 @@ bool l2k_packet_order_next(l2k_packet_order *order, l2k_packet_id *id)
 /* The loops of each progression order from the outermost in, as in its name. */
 static const char *const loops[5] = {"LRCP", "RLCP", "RPCL", "PCRL", "CPRL"};
 
-static bool loop_moved(char loop, const l2k_packet_id *before, const l2k_packet_id *after)
+static grid_point point_of_packet(const l2k_tile *tile, const l2k_packet_id *id)
+{
+    const uint32_t across = tile->components[id->component].resolutions[id->resolution].precincts.across;
+    return point_of(tile, id->component, id->resolution, id->precinct % across, id->precinct / across);
+}
+
+static bool position_moved(const l2k_tile *tile, const l2k_packet_id *before, const l2k_packet_id *after)
+{
+    const grid_point a = point_of_packet(tile, before), b = point_of_packet(tile, after);
+    return a.x != b.x || a.y != b.y || before->precinct != after->precinct;
+}
+
+static bool loop_moved(const l2k_tile *tile, char loop, const l2k_packet_id *before, const l2k_packet_id *after)
 {
     switch (loop) {
     case 'L':
@@ -277,18 +307,18 @@ static bool loop_moved(char loop, const l2k_packet_id *before, const l2k_packet_
     case 'C':
         return before->component != after->component;
     default:
-        return before->x != after->x || before->y != after->y || before->precinct != after->precinct;
+        return position_moved(tile, before, after);
     }
 }
 
-bool l2k_packet_starts_part(l2k_progression progression, l2k_tile_parts parts, const l2k_packet_id *before,
+bool l2k_packet_starts_part(const l2k_packet_order *order, l2k_tile_parts parts, const l2k_packet_id *before,
                             const l2k_packet_id *after)
 {
     static const char letters[] = {0, 'R', 'L', 'C'};
     if (parts == L2K_TILE_PARTS_ONE)
         return false;
-    for (const char *loop = loops[progression]; *loop; loop++) {
-        if (loop_moved(*loop, before, after))
+    for (const char *loop = loops[order->progression]; *loop; loop++) {
+        if (loop_moved(order->tile, *loop, before, after))
             return true;
         if (*loop == letters[parts])
             return false;

@@ -4,31 +4,28 @@
 
 #include "codec/tile/tile.h"
 
-/* One precinct of one resolution of one component, with the position on the reference grid at which the
- * position-driven orders reach it. */
+/* One precinct of one resolution of one component. */
 typedef struct l2k_precinct_key {
-    uint32_t x, y;
     uint32_t precinct;
     uint16_t component;
-    uint16_t layers_done; /* by this progression and earlier ones (B.12.2) */
     uint8_t resolution;
 } l2k_precinct_key;
 
 typedef struct l2k_packet_id {
     uint32_t component, resolution, precinct, layer;
-    uint32_t x, y;
 } l2k_packet_id;
 
 /* An iterator over the keys of a progression in order, and over runs of keys that the layer loop repeats. Progression
- * changes follow one another, each with its own keys at the front of the array. */
+ * changes follow one another, each with its own keys. It takes ten bytes a precinct, and uses the tile. */
 typedef struct l2k_packet_order {
     const l2k_context *context;
-    const l2k_tile_coding *coding;
-    size_t change; /* the current one of coding->num_changes progressions */
+    const l2k_tile *tile;
+    size_t change; /* the current one of the tile's num_changes progressions */
     l2k_progression progression;
     uint32_t num_layers;
     l2k_precinct_key *keys;
-    size_t num_all, num_keys; /* all; those of the current progression */
+    size_t num_keys;       /* of the current progression */
+    uint16_t *layers_done; /* of each of the tile's precincts, by this progression and earlier ones (B.12.2) */
     size_t run_start, run_end, at;
     uint32_t layer;
     uint64_t skipped; /* packets that earlier progressions had already */
@@ -44,9 +41,9 @@ void l2k_packet_order_restart(l2k_packet_order *order);
 /* The next packet; false after the last one and when cancelled: order->status says which. */
 bool l2k_packet_order_next(l2k_packet_order *order, l2k_packet_id *id);
 
-/* Whether a new tile-part starts between two consecutive packets: one of the loops from the outermost down to the one
- * that `parts` names has advanced. */
-bool l2k_packet_starts_part(l2k_progression progression, l2k_tile_parts parts, const l2k_packet_id *before,
+/* Whether a new tile-part starts between two consecutive packets of the current progression: one of the loops from the
+ * outermost down to the one that `parts` names has advanced. */
+bool l2k_packet_starts_part(const l2k_packet_order *order, l2k_tile_parts parts, const l2k_packet_id *before,
                             const l2k_packet_id *after);
 
 #endif

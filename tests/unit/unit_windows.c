@@ -398,6 +398,53 @@ static void test_many_blocks(void **unused)
     picture_free(&p);
 }
 
+/* ---- Memory of many packets ------------------------------------------------------------------------------------ */
+
+enum { MANY_SIDE = 1024 };
+
+/* The most memory that the first window of a freshly opened file takes. */
+static size_t measure_window(const picture *p, int kind, const l2k_size sizes[4])
+{
+    enum { FROM = 700, WINDOW = 64 };
+    meter m;
+    picture got;
+    const l2k_hooks hooks = metered_hooks(&m);
+    l2k_encoder *encoder = new_encoder(3);
+    l2k_encoder_set(encoder, L2K_ENCODER_PLT, kind != 2);
+    l2k_encoder_set(encoder, L2K_ENCODER_SOP, kind == 1);
+    l2k_encoder_set(encoder, L2K_ENCODER_PROGRESSION, kind == 0 ? L2K_PCRL : L2K_RPCL);
+    assert_int_equal(l2k_encoder_set_precincts(encoder, sizes, 4), L2K_OK);
+    memory_file file = finish_encoder(encoder, p);
+    l2k_decoder *decoder = new_decoder(&hooks, 1);
+    assert_int_equal(l2k_decoder_open_memory(decoder, file.data, file.size), L2K_OK);
+    assert_int_equal(decode_window(decoder, (area){FROM, FROM, FROM + WINDOW, FROM + WINDOW}, &got), L2K_OK);
+    for (uint32_t y = 0; y < WINDOW; y++)
+        assert_memory_equal(got.samples[0] + (size_t)y * WINDOW, p->samples[0] + (size_t)(FROM + y) * MANY_SIDE + FROM,
+                            WINDOW * sizeof(int32_t));
+    picture_free(&got);
+    l2k_decoder_free(decoder);
+    free(file.data);
+    return m.peak;
+}
+
+/* Small precincts make many packets. All that is known of one takes at most 32 bytes while their index is made: of
+ * lengths, of those and the numbers of SOP, or as packets are read one after the other. */
+static void test_many_packets(void **unused)
+{
+    (void)unused;
+    static const l2k_size few[] = {{256, 256}, {256, 256}, {256, 256}, {256, 256}},
+                          many[] = {{8, 8}, {8, 8}, {8, 8}, {8, 8}};
+    const size_t packets = 21760; /* of 8 x 8 in the picture and its three halves */
+    picture p;
+    picture_make(&p, MANY_SIDE, MANY_SIDE, 1);
+    for (int kind = 0; kind < 3; kind++) {
+        const size_t without = measure_window(&p, kind, few), with = measure_window(&p, kind, many);
+        print_message("%zu bytes, %zu with %zu packets\n", without, with, packets);
+        assert_true(with < without + 32 * packets + ((size_t)128 << 10));
+    }
+    picture_free(&p);
+}
+
 /* ---- Components with code-blocks of their own ------------------------------------------------------------------ */
 
 /* A gray picture: the packets of the second and third component are empty after the RCT, so that any size of
@@ -436,10 +483,11 @@ static void test_block_sizes(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bytes),       cmocka_unit_test(test_index),       cmocka_unit_test(test_kept),
-        cmocka_unit_test(test_lies),        cmocka_unit_test(test_damage),      cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_plt_later),   cmocka_unit_test(test_changed),     cmocka_unit_test(test_kept_limit),
-        cmocka_unit_test(test_block_sizes), cmocka_unit_test(test_index_limit), cmocka_unit_test(test_many_blocks),
+        cmocka_unit_test(test_bytes),        cmocka_unit_test(test_index),       cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_lies),         cmocka_unit_test(test_damage),      cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_plt_later),    cmocka_unit_test(test_changed),     cmocka_unit_test(test_kept_limit),
+        cmocka_unit_test(test_block_sizes),  cmocka_unit_test(test_index_limit), cmocka_unit_test(test_many_blocks),
+        cmocka_unit_test(test_many_packets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
