@@ -146,7 +146,7 @@ statuses() {
     status 3 decode damaged.jp2 back.ppm
 }
 
-# Ctrl-C in a console, which Wine has where there is a terminal.
+# Ctrl-C in a console, which Wine has where there is a terminal. The shell there is told to survive it: some do not.
 interrupted() {
     { printf 'P5\n3000 3000\n255\n'; for i in {1..30}; do cat "$data/coffee.png"; done | head -c 9000000; } >large.pgm
     {
@@ -160,8 +160,8 @@ interrupted() {
             sleep 0.1
             [ ! -e ended ] || break
         done
-    } | script -qc "${command[*]} encode -j 1 large.pgm large.jp2; echo \$? >ended" /dev/null >log
-    [ -e ended ] && [ "$(cat ended)" != 0 ] && [ -e began ] && [ ! -e large.jp2 ] || fail "Ctrl-C: $(cat ended)"
+    } | SHELL=$BASH script -qc "trap : INT; ${command[*]} encode -j 1 large.pgm large.jp2; echo \$? >ended" /dev/null >log
+    [ -e ended ] && [ "$(cat ended)" != 0 ] && [ -e began ] && [ ! -e large.jp2 ] || fail "Ctrl-C: status $(cat ended 2>&1)"
     empty_of_temporaries .
 }
 
